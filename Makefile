@@ -1,0 +1,163 @@
+# Soul: one non-recursive build.
+#
+#   make                 programs into build/release/bin (build/bin points there)
+#   make test            lint, unit, integration and end-to-end tests
+#   make lint            the house style, enforced
+#   make bench           timings beside something bare, same run; never fails
+#   make soak            what takes longer: fuzzing, load with kills
+#   make fuzz T=seconds  every fuzzer for that long
+#   make run             the whole stack on loopback; Ctrl-C stops it
+#   make up, make down   the same in the background
+#   make deps            install missing Debian packages (root or sudo)
+#   make docs            write the generated documents again
+#   make format          lay the C out as lint wants it
+#   make clean
+#
+# SAN=asan or SAN=tsan builds and tests with sanitizers in build/$(SAN);
+# CC=clang builds with clang beside it.
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-builtin-rules --no-print-directory -j$(shell nproc)
+SHELL := /bin/sh
+
+include libs/layers.mk
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+VARIANT := $(or $(SAN),release)$(if $(findstring clang,$(CC)),-clang)
+B := build/$(VARIANT)
+GEN := build/gen
+CFLAGS ?= -O2 -g
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla \
+	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wundef -Wformat=2 \
+	-Wnull-dereference -Wimplicit-fallthrough -Werror
+SAN_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+SAN_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
+# Sanitizers break gcc's flow analysis behind these.
+ifneq ($(SAN),)
+WARN += -Wno-null-dereference -Wno-maybe-uninitialized \
+	-Wno-format-truncation
+endif
+ifneq ($(findstring clang,$(CC)),)
+WARN := $(filter-out -Wno-maybe-uninitialized -Wno-format-truncation,$(WARN))
+endif
+CPPFLAGS += -D_GNU_SOURCE -iquote libs -iquote $(GEN)
+COMPILE = $(CC) -std=c11 $(CPPFLAGS) -fno-common -fstack-protector-strong \
+	$(WARN) $(CFLAGS) $(SAN_$(SAN))
+LINK = $(CC) -Wl,--as-needed,-z,relro,-z,now $(SAN_$(SAN)) $(LDFLAGS)
+
+LIBS := $(notdir $(patsubst %/,%,$(wildcard libs/*/)))
+SERVICES := $(notdir $(patsubst %/,%,$(dir $(wildcard services/*/main.c))))
+UNIT_TESTS := $(patsubst %.c,%,$(wildcard tests/unit/*/test_*.c))
+IT_TESTS := $(patsubst %.c,%,$(wildcard tests/integration/*/test_*.c))
+E2E_TESTS := $(patsubst %.c,%,$(wildcard tests/e2e/*/test_*.c))
+BENCHES := $(patsubst %.c,%,$(wildcard tests/bench/*/bench_*.c))
+FUZZERS := $(notdir $(basename $(wildcard tests/fuzz/*.c)))
+SCHEMAS := $(wildcard proto-schemas/*.json)
+HEADERS := $(wildcard libs/*/*.h services/*/*.h tests/kit/*.h)
+
+all: $(SERVICES:%=$(B)/bin/%)
+ifeq ($(VARIANT),release)
+	@ln -sfn release/bin build/bin
+endif
+
+# ---- what a unit (a library or a service) is made of and links with ----------
+objs = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+closure = $(if $(1),$(1) $(call closure,$(foreach l,$(1),$(USES_$l))))
+# Each library once, dependents before what they use.
+uniq = $(if $(1),$(call uniq,$(filter-out $(lastword $(1)),$(1))) $(lastword $(1)))
+deps_of = $(call uniq,$(call closure,$(1)))
+roots = $(if $(wildcard libs/$(1)),$(1),$(USES_$(1)))
+archives = $(patsubst %,$(B)/lib%.a,$(call deps_of,$(1)))
+pkgs = $(sort $(foreach l,$(call deps_of,$(1)) $(2),$(PKG_$l)))
+ldlibs = $(foreach l,$(call deps_of,$(1)) $(2),$(LDLIBS_$l)) \
+	$(if $(call pkgs,$(1),$(2)),$$$$(pkg-config --libs $(call pkgs,$(1),$(2)))) \
+	-lpthread -lm
+
+define lib_rule
+$(B)/lib$(1).a: $(call objs,libs/$(1)) $(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o)
+	@rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+# A test takes of its service only what it calls.
+define service_rule
+$(B)/services/$(1).a: $(filter-out %/main.o,$(call objs,services/$(1)))
+	@rm -f $$@ && $(AR) rcs $$@ $$^
+$(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
+    $(call archives,$(USES_$(1)))
+	@mkdir -p $$(@D) && echo "  LD      $$@"
+	@$(LINK) -o $$@ $$^ $(call ldlibs,$(USES_$(1)),$(1))
+endef
+$(foreach l,$(LIBS),$(eval $(call lib_rule,$l)))
+$(foreach s,$(SERVICES),$(eval $(call service_rule,$s)))
+
+# ---- compiling ---------------------------------------------------------------
+STAMP := build/.deps
+deps:
+	@deploy/install-packages && mkdir -p build && touch $(STAMP)
+$(STAMP): deploy/packages.txt deploy/install-packages
+	@deploy/install-packages && mkdir -p build && touch $@
+
+$(B)/%.o: %.c | $(STAMP)
+	@mkdir -p $(@D) && echo "  CC      $<"
+	@$(COMPILE) -MMD -MP -c -o $@ $<
+$(B)/gen/%.o: $(GEN)/%.c | $(STAMP)
+	@mkdir -p $(@D) && echo "  CC      $<"
+	@$(COMPILE) -MMD -MP -c -o $@ $<
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+# The generator runs at build time, so it is built without sanitizers, from its
+# own sources and the parts of core and wire it needs.
+WIREGEN := build/wiregen
+WIREGEN_SRC := $(wildcard proto-schemas/gen/*.c) \
+	$(addprefix libs/core/,mem.c str.c buf.c rc.c) \
+	$(addprefix libs/wire/,check.c out.c)
+$(WIREGEN): $(WIREGEN_SRC) \
+    $(wildcard proto-schemas/gen/*.h libs/core/*.h) \
+    $(addprefix libs/wire/,check.h desc.h out.h wire.h) | $(STAMP)
+	@mkdir -p $(@D) && echo "  GEN     $@"
+	@gcc -std=c11 -D_GNU_SOURCE -iquote libs $(WARN) -O1 -g -o $@ $(WIREGEN_SRC) \
+	    $$(pkg-config --cflags --libs jansson) -lm
+$(GEN)/wire/msgs.h: $(WIREGEN) $(SCHEMAS)
+	@mkdir -p $(@D) && $(WIREGEN) code proto-schemas $(@D)
+$(GEN)/wire/msgs.c $(GEN)/wire/tables.c: $(GEN)/wire/msgs.h ;
+# Schemas of the tests, with every keyword in them.
+$(GEN)/probe/msgs.h: $(WIREGEN) $(wildcard tests/unit/wire/probe/*.json)
+	@mkdir -p $(@D) && $(WIREGEN) code tests/unit/wire/probe $(@D)
+$(GEN)/probe/msgs.c: $(GEN)/probe/msgs.h ;
+$(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
+    | $(GEN)/probe/msgs.h
+
+# Rewritten only when it changes, so that a commit does not rebuild the world.
+VERSION := 0.1.0
+$(GEN)/version.h: FORCE
+	@mkdir -p $(@D) && c=$$(git rev-parse --short HEAD 2>/dev/null) || c= ; \
+	echo "#define SOUL_VERSION \"$(VERSION)$${c:++$$c}\"" >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(B)/libs/svc/args.o: $(GEN)/version.h
+
+# Committed, so that they can be read without building; lint-docs says when
+# they are stale.
+docs: $(WIREGEN)
+	@$(WIREGEN) docs proto-schemas proto-schemas
+lint-docs: $(WIREGEN)
+	@tests/lint/docs
+
+-include tests/links.mk
+include tests/fuzz/fuzz.mk
+include tests/tests.mk
+LINT += tests/lint/docs
+
+run up: all
+	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@
+down:
+	@deploy/stack down
+
+clean:
+	rm -rf build
+
+FORCE:
+.PHONY: all deps docs lint-docs run up down clean FORCE
+.SECONDARY:

@@ -1,0 +1,49 @@
+# The dependency graph as data.  The Makefile links from it, and lint refuses
+# any #include that it does not allow.
+#   USES_x     libraries that x may include (and links with), besides itself
+#   FOREIGN_x  third-party headers that only x's .c files may include
+#   PKG_x      pkg-config names of what x links with
+#   LDLIBS_x   plain linker arguments, for what ships no .pc file
+USES_core    :=
+USES_persona := core
+USES_rx    := core
+USES_wire  := core rx
+USES_state := core
+USES_httpd := core wire
+USES_httpc := core
+USES_mqtt  := core
+USES_bus   := core wire
+USES_llm   := core wire httpc
+USES_svc   := core wire bus httpd
+
+FOREIGN_rx    := pcre2.h
+FOREIGN_wire  := jansson.h
+FOREIGN_state := hiredis/
+FOREIGN_httpd := civetweb.h
+FOREIGN_httpc := curl/
+FOREIGN_mqtt  := mosquitto.h
+FOREIGN_bus   := nats/
+
+PKG_rx       := libpcre2-8
+PKG_wire     := jansson
+PKG_state    := hiredis
+PKG_httpc    := libcurl
+PKG_mqtt     := libmosquitto
+PKG_bus      := libnats
+LDLIBS_httpd := -lcivetweb
+
+USES_intent-filter    := core rx wire svc
+USES_emotion-engine   := core wire bus state persona svc
+USES_chat-gateway     := core wire bus state persona svc
+USES_llm-orchestrator := core wire bus state persona llm svc
+USES_memory-worker    := core wire bus state llm svc
+USES_mqtt-bridge      := core rx wire bus state mqtt svc
+USES_llm-sim          := core wire svc
+USES_body-sim         := core rx wire mqtt svc
+
+FOREIGN_intent-filter := utf8proc.h
+FOREIGN_memory-worker := utf8proc.h
+FOREIGN_mqtt-bridge   := nettle/
+PKG_intent-filter     := libutf8proc
+PKG_memory-worker     := libutf8proc
+PKG_mqtt-bridge       := nettle

@@ -1,0 +1,21 @@
+# What the tests of a unit link beside the unit and the kit: more of our
+# libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
+# objects (OBJS_x).  Programs of other services that they run: BINS_x.
+LINKS_PKG_intent-filter := jansson libnats libcurl
+OBJS_wire := $(B)/gen/probe/msgs.o
+LINKS_PKG_wire := jansson
+LINKS_PKG_bus := jansson libnats
+LINKS_PKG_emotion-engine := jansson libnats
+LINKS_PKG_mqtt-bridge := jansson libnats
+LINKS_PKG_llm-orchestrator := jansson libnats
+LINKS_fuzz_rx := rx core
+LINKS_fuzz_sse := httpc
+LINKS_httpc := httpd
+LINKS_PKG_svc := jansson libnats
+LINKS_PKG_memory-worker := jansson libnats
+BINS_memory-worker := llm-sim
+LINKS_PKG_chat-gateway := jansson libnats
+BINS_chat-gateway := emotion-engine
+LINKS_PKG_body-sim := jansson libmosquitto
+# What body-sim reports is tried with the program that reads it.
+$(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter

@@ -1,0 +1,108 @@
+# Tests, lint, timings: tests/{unit,integration,soak}/<unit>/test_x.c,
+# tests/e2e/<area>/test_x.c and what runs them.  Included by the Makefile.
+#
+#   make test                    lint, unit, integration, end to end, seconds of
+#                                fuzzing
+#   make test FILTER=name        only tests with name in their name, no lint
+#   make test UNITS="core rx"    only those units' tests, no lint
+#   J=1                          one test program at a time
+
+J ?= 2
+SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
+unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
+
+# A test links its unit, without the unit's main(), the kit, and what
+# LINKS_<unit> (libraries), LINKS_PKG_<unit> (pkg-config names) and OBJS_<unit>
+# (objects) in links.mk add.  It runs programs of the unit and BINS_<unit>.
+KIT := $(call objs,tests/kit)
+define test_rule
+$(B)/$(1).o: CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
+$(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
+$(B)/$(1): $(B)/$(1).o $(KIT) \
+    $(if $(wildcard services/$(2)),$(B)/services/$(2).a) $(OBJS_$(2)) \
+    $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
+    | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
+	$(if $(wildcard services/$(2)),$(2)))
+	@mkdir -p $$(@D) && echo "  LD      $$@"
+	@$(LINK) -o $$@ $$^ \
+	    $(call ldlibs,$(call roots,$(2)) $(LINKS_$(2)) core,$(2)) \
+	    $(foreach p,$(LINKS_PKG_$(2)),$$$$(pkg-config --libs $p)) \
+	    $$$$(pkg-config --libs check)
+endef
+WHOLE_STACK := tests/soak/stack/% tests/bench/stack/%
+TESTS := $(UNIT_TESTS) $(IT_TESTS) \
+	$(filter-out $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
+$(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
+$(KIT): CPPFLAGS += -iquote tests
+$(KIT): WARN += -Wno-pedantic
+
+# An end-to-end test links the rig and plain clients, and needs every program;
+# so do tests/{soak,bench}/stack.
+E2E := $(E2E_TESTS) $(filter $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
+RIG := $(call objs,tests/e2e/rig)
+E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis
+define e2e_rule
+$(B)/$(1).o: CPPFLAGS += -Itests
+$(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
+$(B)/$(1).o: | $(GEN)/wire/msgs.h
+$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,wire core) \
+    | $(SERVICES:%=$(B)/bin/%)
+	@mkdir -p $$(@D) && echo "  LD      $$@"
+	@$(LINK) -o $$@ $$^ $(call ldlibs,wire core,) \
+	    $$$$(pkg-config --libs $(E2E_PKGS))
+endef
+$(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))
+$(RIG): CPPFLAGS += -Itests
+$(RIG): WARN += -Wno-pedantic
+$(RIG): | $(GEN)/wire/msgs.h
+
+# Only what may include wire waits for the generator.
+wire_user = $(filter wire,$(call deps_of,$(call roots,$(1)) $(LINKS_$(1))))
+$(foreach u,$(LIBS) $(SERVICES),$(if $(call wire_user,$u),\
+    $(eval $(call objs,libs/$u) $(call objs,services/$u): | $(GEN)/wire/msgs.h)))
+$(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
+    $(eval $(B)/$t.o: | $(GEN)/wire/msgs.h)))
+
+# ---- lint --------------------------------------------------------------------
+# Each part is a program for run-tests; the parts run beside each other.
+lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
+LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
+	"tests/lint/c contracts" tests/lint/headers tests/lint/names \
+	tests/lint/format tests/lint/shell tests/lint/cppcheck \
+	"tests/lint/config-tables $(B)/bin" \
+	tests/lint/selftest/run
+LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
+	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
+	LINT_COMPILE='$(COMPILE)'
+LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%)
+
+lint: $(LINT_NEEDS)
+	@$(LINT_ENV) tests/kit/run-tests -j $(J) $(LINT)
+
+format: $(STAMP)
+	@tests/lint/files ch | xargs -0 clang-format -i
+
+# ---- running -----------------------------------------------------------------
+# FUZZ_SMOKE, FUZZ_SOAK are quoted programs for run-tests, FUZZ_NEEDS what they
+# run.
+# Sanitized runs and selections leave out what does not depend on the variant.
+WHOLE := $(if $(SAN)$(FILTER)$(UNITS),,yes)
+CHOSEN := $(foreach t,$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS),\
+	$(if $(or $(if $(UNITS),,all),$(filter $(UNITS),$(call unit_of,$t))),$t))
+
+test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
+    $(if $(WHOLE),$(LINT_NEEDS) $(FUZZ_NEEDS))
+	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
+	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
+	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),$(FUZZ_SMOKE))
+
+# One after the other, so that they do not disturb each other's figures.
+bench: all $(BENCHES:%=$(B)/%)
+	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
+	    CK_VERBOSITY=silent $$b || :; done
+
+soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
+	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
+	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
+
+.PHONY: test lint format bench soak
