@@ -1,0 +1,274 @@
+/*
+ * interfaces.json: every channel, checked.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "gen.h"
+
+enum need {
+	OPTIONAL = 1, /* may be absent */
+	NULLABLE = 2, /* may be null */
+	MESSAGE = 4,  /* names a message */
+	UNIQUE = 8    /* no two entries of the section have the same */
+};
+
+struct member {
+	const char *name;
+	json_type type; /* JSON_TRUE: a boolean */
+	unsigned int need;
+};
+
+static const struct member http[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "method", JSON_STRING, 0 },
+	{ "path", JSON_STRING, 0 },
+	{ "owner", JSON_STRING, 0 },
+	{ "request", JSON_STRING, NULLABLE | MESSAGE },
+	{ "response", JSON_STRING, NULLABLE | MESSAGE },
+	{ "description", JSON_STRING, 0 },
+	{ "section", JSON_STRING, 0 },
+	{ "errors", JSON_ARRAY, 0 },
+	{ "query", JSON_ARRAY, OPTIONAL },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member http_error[] = {
+	{ "status", JSON_INTEGER, 0 },
+	{ "text", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member http_query[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "description", JSON_STRING, 0 },
+	{ "required", JSON_TRUE, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member nats[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "subject", JSON_STRING, UNIQUE },
+	{ "kind", JSON_STRING, 0 },
+	{ "owner", JSON_STRING, 0 },
+	{ "queue", JSON_STRING, OPTIONAL },
+	{ "request", JSON_STRING, MESSAGE },
+	{ "reply", JSON_STRING, OPTIONAL | MESSAGE },
+	{ "deadline_ms", JSON_INTEGER, OPTIONAL },
+	{ "description", JSON_STRING, 0 },
+	{ "section", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member mqtt[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "topic", JSON_STRING, UNIQUE },
+	{ "from", JSON_STRING, 0 },
+	{ "qos", JSON_INTEGER, 0 },
+	{ "retain", JSON_TRUE, 0 },
+	{ "message", JSON_STRING, MESSAGE },
+	{ "description", JSON_STRING, 0 },
+	{ "section", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member events[] = {
+	{ "type", JSON_STRING, UNIQUE },
+	{ "payload", JSON_STRING, MESSAGE },
+	{ "description", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+
+static void
+check_member(const struct gen *g, struct where at, const json_t *entry,
+    const struct member *m)
+{
+	const json_t *v = json_object_get(entry, m->name);
+	struct where w = gen_down(at, m->name, NULL);
+	if (v == NULL && (m->need & OPTIONAL) == 0)
+		gen_fail(w, "is missing");
+	if (v == NULL || (json_is_null(v) && (m->need & NULLABLE) != 0))
+		return;
+	bool same = m->type == JSON_TRUE ? json_is_boolean(v)
+					 : json_typeof(v) == m->type;
+	if (!same)
+		gen_fail(w, "is of another type");
+	if (m->type == JSON_STRING)
+		(void)gen_text(at, entry, m->name);
+	if ((m->need & MESSAGE) == 0)
+		return;
+	const struct gen_file *f = gen_file_find(g, json_string_value(v));
+	if (f == NULL || !f->message)
+		gen_fail(w, "there is no message %s", json_string_value(v));
+}
+
+static void
+check_unique(struct where w, const json_t *list, size_t i, const char *name)
+{
+	const json_t *v = json_object_get(json_array_get(list, i), name);
+	for (size_t k = 0; k < i; k++)
+		if (json_equal(
+			v, json_object_get(json_array_get(list, k), name)))
+			gen_fail(gen_down(w, name, NULL),
+			    "%s stands there twice", json_string_value(v));
+}
+
+/* An array of objects with exactly these members. */
+static void
+check_list(const struct gen *g, struct where w, const json_t *list,
+    const struct member *members)
+{
+	const char *allowed[16] = { NULL };
+	for (size_t i = 0; members[i].name != NULL; i++)
+		allowed[i] = members[i].name;
+	if (!json_is_array(list))
+		gen_fail(w, "must be an array");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *entry = json_array_get(list, i);
+		struct where at = gen_item(w, i);
+		if (!json_is_object(entry))
+			gen_fail(at, "must be an object");
+		gen_only(at, entry, allowed);
+		for (const struct member *m = members; m->name != NULL; m++) {
+			check_member(g, at, entry, m);
+			if ((m->need & UNIQUE) != 0)
+				check_unique(at, list, i, m->name);
+		}
+	}
+}
+
+/* A member's text must be one of a list (NULL at the end). */
+static void
+check_one_of(struct where w, const json_t *entry, const char *member,
+    const char *const list[])
+{
+	const char *s = gen_string(w, entry, member);
+	size_t i = 0;
+	while (list[i] != NULL && strcmp(list[i], s) != 0)
+		i++;
+	if (list[i] == NULL)
+		gen_fail(gen_down(w, member, NULL), "%s is not known", s);
+}
+
+/* Every "{…}" of a template is one of a list (NULL: any). */
+static void
+check_template(struct where w, const json_t *entry, const char *member,
+    const char *const list[])
+{
+	const char *s = gen_string(w, entry, member);
+	w = gen_down(w, member, NULL);
+	if (strpbrk(s, " *>%\"\\") != NULL)
+		gen_fail(w, "has a character that it must not have");
+	while ((s = strpbrk(s, "{}")) != NULL) {
+		const char *end = strchr(s, '}');
+		if (*s == '}' || end == NULL || end == s + 1)
+			gen_fail(w, "has braces that do not match");
+		char *name = gen_printf("%.*s", (int)(end - s) - 1, s + 1);
+		size_t i = 0;
+		while (list != NULL && list[i] != NULL &&
+		    strcmp(list[i], name) != 0)
+			i++;
+		if (list != NULL && list[i] == NULL)
+			gen_fail(w, "{%s} is not known", name);
+		s = end + 1;
+	}
+}
+
+static void
+check_http(const struct gen *g, struct where w, const json_t *list, size_t i)
+{
+	static const char *const methods[] = { "GET", "POST", "PUT", "PATCH",
+		"DELETE", NULL };
+	const json_t *e = json_array_get(list, i);
+	w = gen_item(w, i);
+	check_one_of(w, e, "method", methods);
+	check_template(w, e, "path", NULL);
+	for (size_t k = 0; k < i; k++) {
+		const json_t *other = json_array_get(list, k);
+		if (json_equal(json_object_get(e, "path"),
+			json_object_get(other, "path")) &&
+		    json_equal(json_object_get(e, "method"),
+			json_object_get(other, "method")))
+			gen_fail(w, "method and path stand there twice");
+	}
+	const json_t *errors = json_object_get(e, "errors");
+	check_list(g, gen_down(w, "errors", NULL), errors, http_error);
+	const json_t *query = json_object_get(e, "query");
+	if (query != NULL)
+		check_list(g, gen_down(w, "query", NULL), query, http_query);
+}
+
+static void
+check_nats(struct where w, const json_t *list, size_t i)
+{
+	static const char *const kinds[] = { "request", "publish", "event",
+		"job", "stream", NULL };
+	static const char *const tokens[] = { "broker", "terminal",
+		"request_id", "turn_id", "instance", "user", "session", "type",
+		"key", "kind", NULL };
+	const json_t *e = json_array_get(list, i);
+	w = gen_item(w, i);
+	check_one_of(w, e, "kind", kinds);
+	check_template(w, e, "subject", tokens);
+	bool request = strcmp(gen_string(w, e, "kind"), "request") == 0;
+	if (request != (json_object_get(e, "reply") != NULL))
+		gen_fail(w, "a request has a reply, and nothing else has");
+	if (request !=
+	    (json_integer_value(json_object_get(e, "deadline_ms")) > 0))
+		gen_fail(w, "a request has a deadline, and nothing else has");
+}
+
+static void
+check_mqtt(struct where w, const json_t *list, size_t i)
+{
+	static const char *const from[] = { "body", "server", NULL };
+	static const char *const tokens[] = { "prefix", "terminal",
+		"request_id", NULL };
+	const json_t *e = json_array_get(list, i);
+	w = gen_item(w, i);
+	check_one_of(w, e, "from", from);
+	check_template(w, e, "topic", tokens);
+	if (!str_starts(str_of(gen_string(w, e, "topic")), STR(GEN_TOPIC_LEAD)))
+		gen_fail(gen_down(w, "topic", NULL),
+		    "must begin with " GEN_TOPIC_LEAD);
+	json_int_t qos = json_integer_value(json_object_get(e, "qos"));
+	if (qos != 0 && qos != 1)
+		gen_fail(gen_down(w, "qos", NULL), "must be 0 or 1");
+}
+
+void
+gen_iface_load(struct gen *g)
+{
+	static const char *const sections[] = { "http", "nats", "mqtt",
+		"events", NULL };
+	static const struct member *const members[] = { http, nats, mqtt,
+		events };
+	struct where top = { gen_printf("%s/interfaces.json", g->dir), "" };
+	if (access(top.file, F_OK) != 0) {
+		g->iface = json_object();
+		return;
+	}
+	json_error_t e;
+	g->iface = json_load_file(top.file, JSON_REJECT_DUPLICATES, &e);
+	if (g->iface == NULL)
+		gen_fail(top, "line %d: %s", e.line, e.text);
+	if (!json_is_object(g->iface))
+		gen_fail(top, "must be an object");
+	gen_only(top, g->iface, sections);
+	for (size_t s = 0; sections[s] != NULL; s++) {
+		const json_t *list = json_object_get(g->iface, sections[s]);
+		struct where w = gen_down(top, sections[s], NULL);
+		check_list(g, w, list, members[s]);
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			if (members[s] == http)
+				check_http(g, w, list, i);
+			else if (members[s] == nats)
+				check_nats(w, list, i);
+			else if (members[s] == mqtt)
+				check_mqtt(w, list, i);
+		}
+	}
+}
+
+const char *
+gen_of(const json_t *entry, const char *member)
+{
+	return json_string_value(json_object_get(entry, member));
+}

@@ -1,0 +1,65 @@
+/*
+ * wiregen: JSON Schemas into C and into documents.
+ *
+ *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
+ *	wiregen docs SCHEMAS OUT	INTERFACES.md, openapi.yaml,
+ *asyncapi.yaml
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gen.h"
+
+/* Far above what any set of schemas makes. */
+#define OUT_MAX (64 * 1024 * 1024)
+
+static void
+code(struct gen *g, const char *out)
+{
+	struct buf b = BUF_INIT(OUT_MAX);
+	gen_tables(g, &b);
+	gen_write(out, "tables.c", &b);
+	buf_reset(&b);
+	gen_subjects(g, &b);
+	gen_write(out, "subjects.h", &b);
+	buf_reset(&b);
+	gen_table(g, &b);
+	gen_write(out, "msgs.c", &b);
+	buf_reset(&b);
+	gen_head(g, &b);
+	gen_write(out, "msgs.h", &b);
+	buf_free(&b);
+}
+
+static void
+docs(const struct gen *g, const char *out)
+{
+	struct buf b = BUF_INIT(OUT_MAX);
+	gen_markdown(g, &b);
+	gen_write(out, "INTERFACES.md", &b);
+	buf_reset(&b);
+	gen_yaml(&b, gen_openapi(g));
+	gen_write(out, "openapi.yaml", &b);
+	buf_reset(&b);
+	gen_yaml(&b, gen_asyncapi(g));
+	gen_write(out, "asyncapi.yaml", &b);
+	buf_free(&b);
+}
+
+int
+main(int argc, char *argv[])
+{
+	if (argc != 4 ||
+	    (strcmp(argv[1], "code") != 0 && strcmp(argv[1], "docs") != 0)) {
+		(void)fprintf(stderr, "usage: wiregen code|docs SCHEMAS OUT\n");
+		return 64;
+	}
+	struct gen g;
+	gen_load(&g, argv[2]);
+	gen_iface_load(&g);
+	if (argv[1][0] == 'c')
+		code(&g, argv[3]);
+	else
+		docs(&g, argv[3]);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * openapi.yaml: the HTTP routes.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "gen.h"
+
+static json_t *
+content_of(const char *message)
+{
+	return json_pack(
+	    "{s:{s:o}}", "application/json", "schema", gen_schema_ref(message));
+}
+
+/* The parameters of a route: "{…}" of its path, then its query. */
+static json_t *
+parameters_of(const json_t *e)
+{
+	json_t *list = json_array();
+	const char *s = gen_of(e, "path");
+	while ((s = strchr(s, '{')) != NULL) {
+		size_t n = strcspn(s, "}");
+		(void)json_array_append_new(list,
+		    json_pack("{s:o, s:s, s:b, s:{s:s}}", "name",
+			json_stringn(s + 1, n - 1), "in", "path", "required", 1,
+			"schema", "type", "string"));
+		s += n;
+	}
+	size_t i;
+	json_t *q;
+	json_array_foreach (json_object_get(e, "query"), i, q)
+		(void)json_array_append_new(list,
+		    json_pack("{s:O, s:s, s:O, s:O, s:{s:s}}", "name",
+			json_object_get(q, "name"), "in", "query",
+			"description", json_object_get(q, "description"),
+			"required", json_object_get(q, "required"), "schema",
+			"type", "string"));
+	return list;
+}
+
+/* One response per status, with all of its texts. */
+static void
+add_errors(json_t *responses, const json_t *e)
+{
+	size_t i;
+	json_t *error;
+	json_array_foreach (json_object_get(e, "errors"), i, error) {
+		char *status = gen_printf("%d",
+		    (int)json_integer_value(json_object_get(error, "status")));
+		json_t *r = json_object_get(responses, status);
+		if (r == NULL) {
+			r = json_pack("{s:s, s:o}", "description", "",
+			    "content", content_of("error"));
+			(void)json_object_set_new(responses, status, r);
+		}
+		const char *before = gen_of(r, "description");
+		(void)json_object_set_new(r, "description",
+		    json_string(gen_printf("%s%s%s", before,
+			before[0] != '\0' ? " | " : "",
+			gen_of(error, "text"))));
+	}
+}
+
+static json_t *
+responses_of(const struct gen *g, json_t *components, const json_t *e)
+{
+	json_t *responses = json_object();
+	const char *response = gen_of(e, "response");
+	json_t *ok = json_pack("{s:s}", "description", "Done.");
+	if (response != NULL) {
+		gen_component(g, components, response);
+		(void)json_object_set_new(ok, "content", content_of(response));
+	}
+	(void)json_object_set_new(responses, "200", ok);
+	add_errors(responses, e);
+	(void)json_object_set_new(responses, "default",
+	    json_pack("{s:s, s:o}", "description", "Any other error.",
+		"content", content_of("error")));
+	return responses;
+}
+
+static json_t *
+operation_of(const struct gen *g, json_t *components, const json_t *e)
+{
+	json_t *op = json_pack("{s:O, s:[O], s:O, s:O}", "operationId",
+	    json_object_get(e, "name"), "tags", json_object_get(e, "owner"),
+	    "description", json_object_get(e, "description"), "x-section",
+	    json_object_get(e, "section"));
+	json_t *parameters = parameters_of(e);
+	if (json_array_size(parameters) > 0)
+		(void)json_object_set(op, "parameters", parameters);
+	const char *request = gen_of(e, "request");
+	if (request != NULL) {
+		gen_component(g, components, request);
+		(void)json_object_set_new(op, "requestBody",
+		    json_pack("{s:b, s:o}", "required", 1, "content",
+			content_of(request)));
+	}
+	(void)json_object_set_new(
+	    op, "responses", responses_of(g, components, e));
+	return op;
+}
+
+json_t *
+gen_openapi(const struct gen *g)
+{
+	json_t *paths = json_object();
+	json_t *components = json_object();
+	size_t i;
+	json_t *e;
+	const json_t *http = json_object_get(g->iface, "http");
+	const struct gen_file *error = gen_file_find(g, "error");
+	if (json_array_size(http) > 0 && (error == NULL || !error->message))
+		gen_fail((struct where){ g->dir, "" },
+		    "HTTP answers errors with the message error; there is "
+		    "none");
+	if (json_array_size(http) > 0)
+		gen_component(g, components, "error");
+	json_array_foreach ((json_t *)(uintptr_t)http, i, e) {
+		json_t *path = json_object_get(paths, gen_of(e, "path"));
+		if (path == NULL) {
+			path = json_object();
+			(void)json_object_set_new(
+			    paths, gen_of(e, "path"), path);
+		}
+		char *method = gen_ident(gen_of(e, "method"), false);
+		(void)json_object_set_new(
+		    path, method, operation_of(g, components, e));
+	}
+	return json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o}}", "openapi",
+	    "3.1.0", "info", "title", "Soul", "version", GEN_PROTOCOL,
+	    "description",
+	    "The HTTP interfaces of Soul. Generated from the schemas.", "paths",
+	    paths, "components", "schemas", components);
+}
