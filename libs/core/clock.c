@@ -1,0 +1,290 @@
+/*
+ * clock: the system's clocks, and RFC 3339 without locale or time zone files.
+ */
+#include "core/clock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MS_PER_DAY INT64_C(86400000)
+/* 0000-01-01T00:00:00Z and the last millisecond of the year 9999. */
+#define WALL_MIN_MS    INT64_C(-62167219200000)
+#define WALL_MAX_MS    INT64_C(253402300799999)
+#define OFFSET_MAX_MIN (23 * 60 + 59)
+
+struct mono
+clock_mono(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (struct mono){ ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec };
+}
+
+struct wall
+clock_wall(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_REALTIME, &ts);
+	return (
+	    struct wall){ ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000 };
+}
+
+static int64_t
+add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
+
+struct mono
+mono_add_ms(struct mono t, int64_t ms)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(ms, INT64_C(1000000), &ns))
+		ns = ms > 0 ? INT64_MAX : INT64_MIN;
+	return (struct mono){ add_saturated(t.ns, ns) };
+}
+
+int64_t
+mono_diff_ns(struct mono a, struct mono b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a.ns, b.ns, &d))
+		return a.ns > b.ns ? INT64_MAX : INT64_MIN;
+	return d;
+}
+
+int64_t
+mono_diff_ms(struct mono a, struct mono b)
+{
+	return mono_diff_ns(a, b) / 1000000;
+}
+
+struct mono
+clock_mono_of(struct wall deadline)
+{
+	struct mono t;
+	int64_t left;
+
+	if (deadline.ms == 0)
+		return (struct mono){ 0 };
+	if (__builtin_sub_overflow(deadline.ms, clock_wall().ms, &left))
+		left = INT64_MIN;
+	t = mono_add_ms(clock_mono(), left);
+	/* A deadline from before the machine started is past, not "never". */
+	if (t.ns < 1)
+		t.ns = 1;
+	return t;
+}
+
+struct civil {
+	int64_t year;
+	int month, day; /* from 1 */
+};
+
+/*
+ * Days since 1970-01-01 in the proleptic Gregorian calendar.  The year is
+ * taken to begin in March, so that the leap day is its last.
+ */
+static int64_t
+days_of(struct civil c)
+{
+	int64_t y = c.month > 2 ? c.year : c.year - 1;
+	int64_t m = (c.month + 9) % 12;
+	int64_t era = (y >= 0 ? y : y - 399) / 400;
+	int64_t yoe = y - era * 400;
+	int64_t doy = (153 * m + 2) / 5 + c.day - 1;
+
+	return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
+}
+
+/* The inverse of days_of(). */
+static struct civil
+civil_of(int64_t days)
+{
+	int64_t z = days + 719468;
+	int64_t era = (z >= 0 ? z : z - 146096) / 146097;
+	int64_t doe = z - era * 146097;
+	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	int64_t m = (5 * doy + 2) / 153;
+	struct civil c;
+
+	c.day = (int)(doy - (153 * m + 2) / 5 + 1);
+	c.month = (int)(m < 10 ? m + 3 : m - 9);
+	c.year = yoe + era * 400 + (c.month <= 2 ? 1 : 0);
+	return c;
+}
+
+static int64_t
+clamp(int64_t v, int64_t lo, int64_t hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+void
+wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
+{
+	int off = (int)clamp(offset_min, -OFFSET_MAX_MIN, OFFSET_MAX_MIN);
+	int64_t ms = clamp(t.ms, WALL_MIN_MS, WALL_MAX_MS) + off * 60000;
+	int64_t days, rest;
+	struct civil c;
+	size_t n;
+
+	ms = clamp(ms, WALL_MIN_MS, WALL_MAX_MS);
+	days = ms / MS_PER_DAY;
+	rest = ms % MS_PER_DAY;
+	if (rest < 0) {
+		days--;
+		rest += MS_PER_DAY;
+	}
+	c = civil_of(days);
+	n = (size_t)snprintf(dst, WALL_FORMAT_MAX,
+	    "%04d-%02d-%02dT%02d:%02d:%02d", (int)c.year, c.month, c.day,
+	    (int)(rest / 3600000), (int)(rest / 60000 % 60),
+	    (int)(rest / 1000 % 60));
+	if (rest % 1000 != 0)
+		n += (size_t)snprintf(
+		    dst + n, WALL_FORMAT_MAX - n, ".%03d", (int)(rest % 1000));
+	if (off == 0)
+		(void)snprintf(dst + n, WALL_FORMAT_MAX - n, "Z");
+	else
+		(void)snprintf(dst + n, WALL_FORMAT_MAX - n, "%c%02d:%02d",
+		    off < 0 ? '-' : '+', (off < 0 ? -off : off) / 60,
+		    (off < 0 ? -off : off) % 60);
+}
+
+/* Read exactly width digits at the front of s. */
+static bool
+take_digits(struct str *s, size_t width, int *out)
+{
+	int v = 0;
+
+	if (s->n < width)
+		return false;
+	for (size_t i = 0; i < width; i++) {
+		if (s->p[i] < '0' || s->p[i] > '9')
+			return false;
+		v = v * 10 + (s->p[i] - '0');
+	}
+	s->p += width;
+	s->n -= width;
+	*out = v;
+	return true;
+}
+
+/* Read one byte, a or b. */
+static bool
+take_byte(struct str *s, char a, char b)
+{
+	if (s->n == 0 || (s->p[0] != a && s->p[0] != b))
+		return false;
+	s->p++;
+	s->n--;
+	return true;
+}
+
+static int
+days_in_month(int64_t year, int month)
+{
+	static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31,
+		30, 31 };
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month - 1] + (month == 2 && leap ? 1 : 0);
+}
+
+static bool
+take_date(struct str *s, int64_t *days)
+{
+	int year;
+	struct civil c;
+
+	if (!take_digits(s, 4, &year) || !take_byte(s, '-', '-') ||
+	    !take_digits(s, 2, &c.month) || !take_byte(s, '-', '-') ||
+	    !take_digits(s, 2, &c.day))
+		return false;
+	c.year = year;
+	if (c.month < 1 || c.month > 12 || c.day < 1 ||
+	    c.day > days_in_month(c.year, c.month))
+		return false;
+	*days = days_of(c);
+	return true;
+}
+
+/* The time of day in ms; *leap if its second is 60. */
+static bool
+take_time(struct str *s, int64_t *ms, bool *leap)
+{
+	int h, m, sec, frac = 0, scale = 100;
+
+	if (!take_digits(s, 2, &h) || !take_byte(s, ':', ':') ||
+	    !take_digits(s, 2, &m) || !take_byte(s, ':', ':') ||
+	    !take_digits(s, 2, &sec))
+		return false;
+	if (h > 23 || m > 59 || sec > 60)
+		return false;
+	if (take_byte(s, '.', '.')) {
+		int d;
+
+		if (!take_digits(s, 1, &d))
+			return false;
+		do {
+			frac += d * scale;
+			scale /= 10;
+		} while (take_digits(s, 1, &d));
+	}
+	*leap = sec == 60;
+	if (*leap) {
+		sec = 59;
+		frac = 999;
+	}
+	*ms = ((h * 60 + m) * 60 + sec) * INT64_C(1000) + frac;
+	return true;
+}
+
+/* "Z" or ±hh:mm, in minutes. */
+static bool
+take_offset(struct str *s, int *min)
+{
+	int h, m, sign = 1;
+
+	*min = 0;
+	if (take_byte(s, 'Z', 'z'))
+		return true;
+	if (s->n > 0 && s->p[0] == '-')
+		sign = -1;
+	if (!take_byte(s, '+', '-') || !take_digits(s, 2, &h) ||
+	    !take_byte(s, ':', ':') || !take_digits(s, 2, &m))
+		return false;
+	if (h > 23 || m > 59)
+		return false;
+	*min = sign * (h * 60 + m);
+	return true;
+}
+
+enum rc
+wall_parse(struct str s, struct wall *out)
+{
+	int64_t days, ms;
+	int offset;
+	bool leap;
+
+	if (!take_date(&s, &days) || !take_byte(&s, 'T', 't') ||
+	    !take_time(&s, &ms, &leap) || !take_offset(&s, &offset) || s.n != 0)
+		return RC_INVALID;
+	ms += days * MS_PER_DAY - offset * INT64_C(60000);
+	/* Leap seconds end a day of UTC, wherever the writer lives. */
+	if (leap && (ms + 1) % MS_PER_DAY != 0)
+		return RC_INVALID;
+	out->ms = ms;
+	return RC_OK;
+}

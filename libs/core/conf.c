@@ -1,0 +1,378 @@
+/*
+ * conf: reading, checking and showing a table of options.
+ */
+#include "core/conf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "core/str.h"
+
+#define FILE_MAX_BYTES (64 * (size_t)1024)
+#define SHOWN_MAX      64 /* bytes of a wrong value that an error repeats */
+
+/* The member of *cfg that o fills. */
+static void *
+member(const struct conf_opt *o, void *cfg)
+{
+	return (char *)cfg + o->off;
+}
+
+static const void *
+const_member(const struct conf_opt *o, const void *cfg)
+{
+	return (const char *)cfg + o->off;
+}
+
+static bool
+has_range(const struct conf_opt *o)
+{
+	return o->min != 0 || o->max != 0;
+}
+
+/* Text for people: no byte may end the line or reach the terminal raw. */
+static void
+put_shown(struct buf *out, struct str s)
+{
+	size_t pos = 0;
+
+	while (pos < s.n) {
+		size_t start = pos;
+		int32_t cp = str_utf8_next(s, &pos);
+
+		if (cp < 0)
+			pos++;
+		if (cp < 0x20 || (cp >= 0x7f && cp <= 0x9f))
+			buf_putc(out, '?');
+		else
+			buf_put(out, s.p + start, pos - start);
+	}
+}
+
+static void
+put_range(struct buf *out, const struct conf_opt *o)
+{
+	if (has_range(o))
+		buf_printf(out, "%" PRId64 " to %" PRId64, o->min, o->max);
+}
+
+/* What would have been right. */
+static void
+put_wanted(struct buf *out, const struct conf_opt *o)
+{
+	switch (o->kind) {
+	case CONF_INT:
+		buf_puts(out, "a whole number");
+		break;
+	case CONF_F64:
+		buf_puts(out, "a number");
+		break;
+	case CONF_BOOL:
+		buf_puts(out, "on or off (true/false, yes/no, 1/0)");
+		break;
+	case CONF_STR:
+	case CONF_SECRET:
+		buf_puts(out, "a text");
+		break;
+	}
+	if ((o->kind == CONF_INT || o->kind == CONF_F64) && has_range(o)) {
+		buf_puts(out, " from ");
+		put_range(out, o);
+	}
+}
+
+static bool
+parse_bool(struct str s, bool *out)
+{
+	static const char *const words[][2] = { { "on", "off" },
+		{ "true", "false" }, { "yes", "no" }, { "1", "0" } };
+
+	for (size_t i = 0; i < NELEM(words); i++)
+		for (size_t off = 0; off < 2; off++)
+			if (str_eq_nocase(s, str_of(words[i][off]))) {
+				*out = off == 0;
+				return true;
+			}
+	return false;
+}
+
+/* Store value in *cfg; false if it is not what o wants. */
+static bool
+store(const struct conf_opt *o, void *cfg, struct str value)
+{
+	int64_t min = has_range(o) ? o->min : INT64_MIN;
+	int64_t max = has_range(o) ? o->max : INT64_MAX;
+	char **text;
+
+	switch (o->kind) {
+	case CONF_STR:
+	case CONF_SECRET:
+		text = member(o, cfg);
+		free(*text);
+		*text = str_dup(value);
+		return true;
+	case CONF_INT:
+		return str_to_i64(str_trim(value), min, max, member(o, cfg)) ==
+		    RC_OK;
+	case CONF_F64:
+		return str_to_f64(str_trim(value), (double)min, (double)max,
+			   member(o, cfg)) == RC_OK;
+	case CONF_BOOL:
+		return parse_bool(str_trim(value), member(o, cfg));
+	}
+	return false;
+}
+
+static void
+err_value(struct buf *errors, const struct conf_opt *o, const char *what,
+    struct str value)
+{
+	char shown[SHOWN_MAX + 1];
+
+	buf_printf(errors, "%s%s: ", o->env, what);
+	if (value.n == 0)
+		buf_puts(errors, "is not set");
+	else if (o->kind == CONF_SECRET)
+		buf_puts(errors, "the value is not right");
+	else {
+		str_copy(value, shown, sizeof(shown));
+		buf_putc(errors, '"');
+		put_shown(errors, str_of(shown));
+		buf_printf(errors, "%s\" is not right",
+		    value.n > SHOWN_MAX ? "…" : "");
+	}
+	buf_puts(errors, "; it must be ");
+	put_wanted(errors, o);
+	buf_putc(errors, '\n');
+}
+
+/* Append the file's content to b; NULL, or what went wrong. */
+static const char *
+read_file(const char *path, struct buf *b)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *err = NULL;
+	char part[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return strerrordesc_np(errno);
+	while ((n = read(fd, part, sizeof(part))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			err = strerrordesc_np(errno);
+			break;
+		}
+		buf_put(b, part, (size_t)n);
+		if (buf_rc(b) != RC_OK) {
+			err = "longer than 65536 bytes";
+			break;
+		}
+	}
+	(void)close(fd);
+	if (err == NULL && b->n != 0 && memchr(b->p, '\0', b->n) != NULL)
+		err = "has a NUL byte";
+	return err;
+}
+
+static struct str
+cut_newline(struct str s)
+{
+	if (s.n > 0 && s.p[s.n - 1] == '\n')
+		s.n--;
+	if (s.n > 0 && s.p[s.n - 1] == '\r')
+		s.n--;
+	return s;
+}
+
+/*
+ * Take o's value from the file that <env>_FILE names.  False if there is none;
+ * an error counts as a value.
+ */
+static bool
+load_file(const struct conf_opt *o, void *cfg, struct buf *errors)
+{
+	struct buf name = BUF_INIT(256), text = BUF_INIT(FILE_MAX_BYTES);
+	const char *path, *err;
+
+	buf_printf(&name, "%s_FILE", o->env);
+	path = getenv(buf_str(&name).p);
+	buf_free(&name);
+	if (path == NULL || path[0] == '\0')
+		return false;
+	err = read_file(path, &text);
+	if (err != NULL) {
+		buf_printf(errors, "%s_FILE: cannot use \"", o->env);
+		put_shown(errors, str_of(path));
+		buf_printf(errors,
+		    "\": %s; it must be a readable file with the value\n", err);
+	} else if (!store(o, cfg, cut_newline(buf_str(&text))))
+		err_value(errors, o, "_FILE", cut_newline(buf_str(&text)));
+	if (text.p != NULL)
+		explicit_bzero(text.p, text.cap);
+	buf_free(&text);
+	return true;
+}
+
+static void
+load_one(const struct conf_opt *o, void *cfg, struct buf *errors)
+{
+	struct str dflt = str_of(o->dflt != NULL ? o->dflt : "");
+	bool dflt_ok = store(o, cfg, dflt);
+	const char *value = getenv(o->env);
+
+	if (value != NULL && value[0] != '\0') {
+		if (!store(o, cfg, str_of(value)))
+			err_value(errors, o, "", str_of(value));
+	} else if (!load_file(o, cfg, errors) && !dflt_ok)
+		err_value(errors, o, dflt.n != 0 ? " (default)" : "", dflt);
+}
+
+enum rc
+conf_load(const struct conf_opt *opts, size_t n, void *cfg, struct buf *errors)
+{
+	size_t before = errors->n;
+
+	for (size_t i = 0; i < n; i++) {
+		void *m = member(&opts[i], cfg);
+
+		/* A program may hand in a struct that was never written. */
+		switch (opts[i].kind) {
+		case CONF_STR:
+		case CONF_SECRET:
+			*(char **)m = NULL;
+			break;
+		case CONF_INT:
+			*(int64_t *)m = 0;
+			break;
+		case CONF_F64:
+			*(double *)m = 0;
+			break;
+		case CONF_BOOL:
+			*(bool *)m = false;
+			break;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		load_one(&opts[i], cfg, errors);
+	return errors->n != before || errors->over ? RC_INVALID : RC_OK;
+}
+
+void
+conf_free(const struct conf_opt *opts, size_t n, void *cfg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (opts[i].kind == CONF_STR || opts[i].kind == CONF_SECRET) {
+			char **text = member(&opts[i], cfg);
+
+			if (*text != NULL && opts[i].kind == CONF_SECRET)
+				explicit_bzero(*text, strlen(*text));
+			free(*text);
+			*text = NULL;
+		}
+}
+
+void
+conf_print(
+    const struct conf_opt *opts, size_t n, const void *cfg, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct conf_opt *o = &opts[i];
+		const void *m = const_member(o, cfg);
+
+		buf_printf(out, "%s=", o->env);
+		switch (o->kind) {
+		case CONF_STR:
+			put_shown(out, str_of(*(char *const *)m));
+			break;
+		case CONF_SECRET:
+			if ((*(char *const *)m)[0] != '\0')
+				buf_puts(out, "***");
+			break;
+		case CONF_INT:
+			buf_printf(out, "%" PRId64, *(const int64_t *)m);
+			break;
+		case CONF_F64:
+			buf_printf(out, "%.15g", *(const double *)m);
+			break;
+		case CONF_BOOL:
+			buf_puts(out, *(const bool *)m ? "on" : "off");
+			break;
+		}
+		buf_putc(out, '\n');
+	}
+}
+
+/* A secret's default is none: it stands in the source. */
+static const char *
+shown_default(const struct conf_opt *o)
+{
+	return o->dflt != NULL ? o->dflt : "";
+}
+
+void
+conf_help(const struct conf_opt *opts, size_t n, struct buf *out)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(opts[i].env) > width)
+			width = strlen(opts[i].env);
+	for (size_t i = 0; i < n; i++) {
+		const struct conf_opt *o = &opts[i];
+		const char *dflt = shown_default(o);
+		bool range = has_range(o);
+
+		buf_printf(out, "  %-*s  %s", (int)width, o->env, o->help);
+		if (range || dflt[0] != '\0') {
+			buf_puts(out, " (");
+			put_range(out, o);
+			if (dflt[0] != '\0')
+				buf_printf(out, "%sdefault %s",
+				    range ? "; " : "", dflt);
+			buf_putc(out, ')');
+		}
+		buf_putc(out, '\n');
+	}
+}
+
+/* Text of a table's cell: no line ends, no column ends. */
+static void
+put_cell(struct buf *out, const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text == '|')
+			buf_puts(out, "\\|");
+		else
+			buf_putc(out, *text == '\n' ? ' ' : *text);
+}
+
+void
+conf_markdown(const struct conf_opt *opts, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct conf_opt *o = &opts[i];
+		const char *dflt = shown_default(o);
+
+		buf_printf(out, "| `%s` | ", o->env);
+		if (dflt[0] != '\0') {
+			buf_putc(out, '`');
+			put_cell(out, dflt);
+			buf_puts(out, "` ");
+		}
+		buf_puts(out, "| ");
+		put_cell(out, o->help);
+		if (has_range(o)) {
+			buf_puts(out, " (");
+			put_range(out, o);
+			buf_putc(out, ')');
+		}
+		buf_puts(out, " |\n");
+	}
+}

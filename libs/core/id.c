@@ -1,0 +1,195 @@
+/*
+ * id: randomness from the kernel, identifiers made of it, and tokens.
+ */
+#include "core/id.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define PLAIN_MAX 64 /* longest id that stands as itself in a token */
+
+static const char b64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "abcdefghijklmnopqrstuvwxyz0123456789-_";
+
+void
+id_random(void *dst, size_t n)
+{
+	char *p = dst;
+
+	/* Not buffered: a forked process must not repeat its parent's ids. */
+	while (n > 0) {
+		ssize_t got = getrandom(p, n, 0);
+
+		if (got < 0 && errno != EINTR)
+			abort();
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		}
+	}
+}
+
+uint64_t
+id_random_below(uint64_t n)
+{
+	/* The first value of the last, incomplete run of n values. */
+	uint64_t beyond = UINT64_MAX - (UINT64_MAX % n + 1) % n;
+	uint64_t v;
+
+	do
+		id_random(&v, sizeof(v));
+	while (v > beyond);
+	return v % n;
+}
+
+static void
+put_hex(const unsigned char *p, size_t n, char *dst)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		dst[2 * i] = digits[p[i] >> 4];
+		dst[2 * i + 1] = digits[p[i] & 15U];
+	}
+	dst[2 * n] = '\0';
+}
+
+void
+id_uuid(char dst[ID_UUID_MAX])
+{
+	static const size_t groups[] = { 8, 4, 4, 4, 12 };
+	unsigned char raw[16];
+	char hex[ID_HEX32_MAX];
+	const char *from = hex;
+
+	id_random(raw, sizeof(raw));
+	raw[6] = (unsigned char)((raw[6] & 0x0fU) | 0x40U);
+	raw[8] = (unsigned char)((raw[8] & 0x3fU) | 0x80U);
+	put_hex(raw, sizeof(raw), hex);
+	for (size_t i = 0; i < 5; i++) {
+		if (i > 0)
+			*dst++ = '-';
+		memcpy(dst, from, groups[i]);
+		dst += groups[i];
+		from += groups[i];
+	}
+	*dst = '\0';
+}
+
+void
+id_hex32(char dst[ID_HEX32_MAX])
+{
+	unsigned char raw[16];
+
+	id_random(raw, sizeof(raw));
+	put_hex(raw, sizeof(raw), dst);
+}
+
+bool
+id_valid(struct str s)
+{
+	size_t pos = 0;
+
+	if (s.n == 0 || s.n > ID_MAX)
+		return false;
+	while (pos < s.n) {
+		int32_t cp = str_utf8_next(s, &pos);
+
+		if (cp < 0x20 || cp == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+bool
+id_terminal_valid(struct str s)
+{
+	if (!id_valid(s))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == '/' || s.p[i] == '+' || s.p[i] == '#')
+			return false;
+	return true;
+}
+
+/* The value of a base64url digit, or -1. */
+static int
+b64_value(char c)
+{
+	const char *at = c != '\0' ? strchr(b64_digits, c) : NULL;
+
+	return at != NULL ? (int)(at - b64_digits) : -1;
+}
+
+/* Ids of base64url digits alone need no coding. */
+static bool
+is_plain(struct str s)
+{
+	if (s.n == 0 || s.n > PLAIN_MAX)
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (b64_value(s.p[i]) < 0)
+			return false;
+	return true;
+}
+
+enum rc
+id_token(struct str id, char dst[ID_TOKEN_MAX])
+{
+	uint32_t acc = 0;
+	unsigned bits = 0;
+
+	if (!id_valid(id))
+		return RC_INVALID;
+	if (is_plain(id)) {
+		str_copy(id, dst, ID_TOKEN_MAX);
+		return RC_OK;
+	}
+	*dst++ = '~';
+	for (size_t i = 0; i < id.n; i++) {
+		acc = acc << 8 | (unsigned char)id.p[i];
+		for (bits += 8; bits >= 6; bits -= 6)
+			*dst++ = b64_digits[acc >> (bits - 6) & 63U];
+	}
+	if (bits > 0)
+		*dst++ = b64_digits[acc << (6 - bits) & 63U];
+	*dst = '\0';
+	return RC_OK;
+}
+
+enum rc
+id_untoken(struct str token, char dst[ID_MAX + 1])
+{
+	char id[ID_MAX + 1];
+	size_t n = 0;
+	uint32_t acc = 0;
+	unsigned bits = 0;
+
+	if (is_plain(token)) {
+		str_copy(token, dst, ID_MAX + 1);
+		return RC_OK;
+	}
+	if (token.n < 2 || token.n >= ID_TOKEN_MAX || token.p[0] != '~')
+		return RC_INVALID;
+	for (size_t i = 1; i < token.n; i++) {
+		int v = b64_value(token.p[i]);
+
+		if (v < 0)
+			return RC_INVALID;
+		acc = acc << 6 | (uint32_t)v;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			id[n++] = (char)(acc >> bits & 255U);
+		}
+	}
+	/* Six bits left over: a digit too many.  Set bits: another form. */
+	if (bits == 6 || (acc & ((1U << bits) - 1)) != 0)
+		return RC_INVALID;
+	if (!id_valid((struct str){ id, n }) || is_plain((struct str){ id, n }))
+		return RC_INVALID;
+	memcpy(dst, id, n);
+	dst[n] = '\0';
+	return RC_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * id: identifiers made here, and the rules for those that come from outside.
+ */
+#ifndef CORE_ID_H
+#define CORE_ID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/rc.h"
+#include "core/str.h"
+
+/* Longest identifier from outside, in bytes of UTF-8. */
+#define ID_MAX 128
+/* Room for any result of id_token(), NUL included: '~' + base64url. */
+#define ID_TOKEN_MAX (1 + (ID_MAX * 4 + 2) / 3 + 1)
+#define ID_UUID_MAX  37
+#define ID_HEX32_MAX 33
+
+/* id_random(dst, n): n unpredictable bytes.  Any thread. */
+void id_random(void *dst, size_t n);
+
+/* id_random_below(n): Uniform in [0, n), n > 0.  Any thread. */
+uint64_t id_random_below(uint64_t n);
+
+/* id_uuid(dst): A new random UUID (version 4), lower case.  Any thread. */
+void id_uuid(char dst[ID_UUID_MAX]);
+
+/* id_hex32(dst): 32 random lower-case hexadecimal digits.  Any thread. */
+void id_hex32(char dst[ID_HEX32_MAX]);
+
+/*
+ * id_valid(s), id_terminal_valid(s):
+ * Whether s may be an id: UTF-8, 1 to ID_MAX bytes, no control characters;
+ * a terminal's id also has none of '/', '+', '#' (it is an MQTT topic level).
+ */
+bool id_valid(struct str s);
+bool id_terminal_valid(struct str s);
+
+/*
+ * id_token(id, dst):
+ * The form of id that stands in a NATS subject or Redis key: itself if it
+ * matches [A-Za-z0-9_-]{1,64}, otherwise '~' + base64url without padding.
+ * Different ids have different tokens.  RC_INVALID unless id_valid().
+ */
+enum rc id_token(struct str id, char dst[ID_TOKEN_MAX]) RC_CHECK;
+
+/*
+ * id_untoken(token, dst):
+ * The id that id_token() made token of.  RC_INVALID if it never does.
+ */
+enum rc id_untoken(struct str token, char dst[ID_MAX + 1]) RC_CHECK;
+
+#endif /* !CORE_ID_H */

@@ -1,0 +1,83 @@
+/*
+ * log: one logfmt line per event on stderr.
+ *
+ *   ts=2026-11-20T14:02:03.123Z lvl=warn svc=intent-filter trace=4bf9… \
+ *   ev=bus.disconnected url="nats://…"
+ *
+ * Event names are stable and dotted.  Values with blanks, quotes, '=' or
+ * control characters are quoted and escaped by the pair writers, so no value
+ * can forge a line.  Secrets never, users' words only at debug.
+ * Any thread; a line is written with one write().
+ */
+#ifndef CORE_LOG_H
+#define CORE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/rc.h"
+#include "core/str.h"
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+/*
+ * log_init(svc, level):
+ * Name the program in every line (the pointer is kept) and drop events below
+ * level.  Before it, lines name "-" and LOG_INFO is the level.
+ */
+void log_init(const char *svc, enum log_level level);
+
+/* log_level_parse(s, out): "debug", "info", "warn" or "error". */
+enum rc log_level_parse(struct str s, enum log_level *out) RC_CHECK;
+
+/*
+ * log_trace_set(trace):
+ * The trace id shown by this thread's lines from now on; "" for none.  Copied,
+ * at most 32 characters.
+ */
+void log_trace_set(const char *trace);
+
+/* One key and its value; made by the LOG_x helpers below. */
+struct log_kv {
+	const char *key;
+	enum { LOG_KV_STR, LOG_KV_INT, LOG_KV_F64 } kind;
+	struct str s;
+	int64_t i;
+	double f;
+};
+
+#define LOG_S(k, v) ((struct log_kv){ (k), LOG_KV_STR, str_of(v), 0, 0 })
+#define LOG_V(k, v) ((struct log_kv){ (k), LOG_KV_STR, (v), 0, 0 })
+#define LOG_I(k, v) \
+	((struct log_kv){ (k), LOG_KV_INT, { NULL, 0 }, (int64_t)(v), 0 })
+#define LOG_F(k, v) ((struct log_kv){ (k), LOG_KV_F64, { NULL, 0 }, 0, (v) })
+#define LOG_RC(v)   LOG_S("rc", rc_name(v))
+
+/*
+ * log_event(level, ev, kv):
+ * Write the event with its pairs; a pair without key ends them.  A line longer
+ * than 4 KiB is cut and ends in "cut=true".  Use the forms below, which add the
+ * end:
+ * log_warn("bus.down", LOG_S("url", url), LOG_I("tries", 3)).
+ */
+void log_event(enum log_level level, const char *ev, const struct log_kv *kv);
+
+#define LOG_EVENT(level, ev, ...) \
+	log_event((level), (ev), (const struct log_kv[]){ __VA_ARGS__ })
+#define log_debug(...) LOG_EVENT(LOG_DEBUG, __VA_ARGS__, { 0 })
+#define log_info(...)  LOG_EVENT(LOG_INFO, __VA_ARGS__, { 0 })
+#define log_warn(...)  LOG_EVENT(LOG_WARN, __VA_ARGS__, { 0 })
+#define log_error(...) LOG_EVENT(LOG_ERROR, __VA_ARGS__, { 0 })
+
+/*
+ * Room for one rate-limited place.  Zero-initialised and static.
+ * log_every(&e, seconds) is true at most once per that many seconds; *missed
+ * then says how many calls were false since (log it).  Any thread.
+ */
+struct log_rate {
+	_Atomic int64_t next_ns;
+	_Atomic int64_t missed;
+};
+bool log_every(struct log_rate *r, int seconds, int64_t *missed);
+
+#endif /* !CORE_LOG_H */

@@ -1,0 +1,496 @@
+/*
+ * loop: one iteration waits in epoll, then calls back for descriptors, due
+ * timers and a bounded number of posts, so that none of the three starves the
+ * others.
+ */
+#include "core/loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "core/mem.h"
+
+#define EVENTS_MAX   64
+#define POSTS_MAX    128 /* run in one iteration */
+#define SLEEP_MAX_MS 1000
+#define YIELDS       2 /* before the loop sleeps */
+
+struct post {
+	loop_fn fn;
+	void *arg;
+};
+
+struct due {
+	int64_t key;  /* when it runs: at, but never inside a running phase */
+	uint64_t seq; /* order of setting */
+	struct loop_timer *t;
+};
+
+struct loop {
+	pthread_mutex_t lock; /* protects the members up to closed */
+	pthread_cond_t room;  /* the inbox got room, or was closed */
+	struct post *ring;
+	size_t max, head, n;
+	size_t waiting; /* threads in loop_post_wait() */
+	bool awake;     /* the loop looks into the inbox before it sleeps */
+	bool closed;
+
+	int epfd, wakefd;
+	struct epoll_event events[EVENTS_MAX];
+	int n_events, event; /* the batch being called, and where in it */
+
+	struct due *heap;
+	size_t n_heap, cap_heap;
+	uint64_t seq;
+	int64_t floor; /* no timer set from now on runs before this */
+
+	bool stop;
+	pthread_t owner;               /* while running */
+	_Atomic bool running;          /* orders reads of owner */
+	_Atomic int64_t came_round_ns; /* 0: not running */
+};
+
+/* A failure here means a broken program or an exhausted machine. */
+static void __attribute__((noreturn)) die(const char *what)
+{
+	int err = errno;
+
+	log_error("loop.broken", LOG_S("call", what),
+	    LOG_S("error", strerrordesc_np(err)));
+	abort();
+}
+
+static bool
+is_owner(const struct loop *l)
+{
+	return !atomic_load(&l->running) ||
+	    pthread_equal(l->owner, pthread_self());
+}
+
+struct loop *
+loop_new(size_t inbox_max)
+{
+	struct loop *l = mem_zalloc(sizeof(*l));
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = l };
+
+	assert(inbox_max > 0);
+	(void)pthread_mutex_init(&l->lock, NULL);
+	(void)pthread_cond_init(&l->room, NULL);
+	l->ring = mem_calloc(inbox_max, sizeof(*l->ring));
+	l->max = inbox_max;
+	l->awake = true;
+	l->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epfd < 0)
+		die("epoll_create1");
+	l->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->wakefd < 0)
+		die("eventfd");
+	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->wakefd, &ev) != 0)
+		die("epoll_ctl");
+	return l;
+}
+
+/* ---- the inbox ---------------------------------------------------------- */
+
+static void
+wake(struct loop *l)
+{
+	/* It does not block, so it cannot be interrupted either. */
+	(void)eventfd_write(l->wakefd, 1);
+}
+
+static void
+push(struct loop *l, loop_fn fn, void *arg)
+{
+	size_t at = l->head + l->n;
+
+	l->ring[at < l->max ? at : at - l->max] = (struct post){ fn, arg };
+	l->n++;
+	/* With the lock held: the post may stop and free the loop. */
+	if (!l->awake)
+		wake(l);
+	l->awake = true;
+}
+
+static enum rc
+post(struct loop *l, loop_fn fn, void *arg, bool wait)
+{
+	enum rc rc = RC_OK;
+
+	(void)pthread_mutex_lock(&l->lock);
+	while (wait && l->n == l->max && !l->closed) {
+		l->waiting++;
+		(void)pthread_cond_wait(&l->room, &l->lock);
+		l->waiting--;
+	}
+	if (l->closed)
+		rc = RC_DOWN;
+	else if (l->n == l->max)
+		rc = RC_AGAIN;
+	else
+		push(l, fn, arg);
+	(void)pthread_mutex_unlock(&l->lock);
+	return rc;
+}
+
+enum rc
+loop_post(struct loop *l, loop_fn fn, void *arg)
+{
+	return post(l, fn, arg, false);
+}
+
+enum rc
+loop_post_wait(struct loop *l, loop_fn fn, void *arg)
+{
+	/* The loop would wait for itself. */
+	assert(!atomic_load(&l->running) ||
+	    !pthread_equal(l->owner, pthread_self()));
+	return post(l, fn, arg, true);
+}
+
+void
+loop_close(struct loop *l)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	l->closed = true;
+	(void)pthread_cond_broadcast(&l->room);
+	(void)pthread_mutex_unlock(&l->lock);
+}
+
+size_t
+loop_inbox_len(struct loop *l)
+{
+	size_t n;
+
+	(void)pthread_mutex_lock(&l->lock);
+	n = l->n;
+	(void)pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+static bool
+pop(struct loop *l, struct post *p)
+{
+	bool some;
+
+	(void)pthread_mutex_lock(&l->lock);
+	some = l->n != 0;
+	if (some) {
+		*p = l->ring[l->head];
+		l->head = l->head + 1 < l->max ? l->head + 1 : 0;
+		l->n--;
+		if (l->waiting != 0)
+			(void)pthread_cond_signal(&l->room);
+	}
+	(void)pthread_mutex_unlock(&l->lock);
+	return some;
+}
+
+static void
+run_posts(struct loop *l)
+{
+	struct post p;
+
+	for (int i = 0; i < POSTS_MAX && !l->stop && pop(l, &p); i++)
+		p.fn(p.arg);
+}
+
+/* ---- timers: a binary heap, the next one at its root -------------------- */
+
+static bool
+is_before(const struct due *a, const struct due *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	if (a->t->at.ns != b->t->at.ns)
+		return a->t->at.ns < b->t->at.ns;
+	return a->seq < b->seq;
+}
+
+static void
+place(struct loop *l, size_t i, struct due d)
+{
+	l->heap[i] = d;
+	d.t->pos = i + 1;
+}
+
+static void
+sift_up(struct loop *l, size_t i, struct due d)
+{
+	while (i > 0) {
+		size_t parent = (i - 1) / 2;
+
+		if (!is_before(&d, &l->heap[parent]))
+			break;
+		place(l, i, l->heap[parent]);
+		i = parent;
+	}
+	place(l, i, d);
+}
+
+static void
+sift_down(struct loop *l, size_t i, struct due d)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= l->n_heap)
+			break;
+		if (child + 1 < l->n_heap &&
+		    is_before(&l->heap[child + 1], &l->heap[child]))
+			child++;
+		if (!is_before(&l->heap[child], &d))
+			break;
+		place(l, i, l->heap[child]);
+		i = child;
+	}
+	place(l, i, d);
+}
+
+void
+loop_timer_cancel(struct loop *l, struct loop_timer *t)
+{
+	size_t i = t->pos - 1;
+	struct due last;
+
+	assert(is_owner(l));
+	if (t->pos == 0)
+		return;
+	assert(i < l->n_heap && l->heap[i].t == t);
+	t->pos = 0;
+	last = l->heap[--l->n_heap];
+	if (i == l->n_heap)
+		return;
+	if (i > 0 && is_before(&last, &l->heap[(i - 1) / 2]))
+		sift_up(l, i, last);
+	else
+		sift_down(l, i, last);
+}
+
+void
+loop_timer_set(
+    struct loop *l, struct loop_timer *t, struct mono at, loop_fn fn, void *arg)
+{
+	struct due d;
+
+	loop_timer_cancel(l, t);
+	t->at = at;
+	t->fn = fn;
+	t->arg = arg;
+	if (at.ns == 0)
+		return;
+	if (l->n_heap == l->cap_heap) {
+		l->cap_heap = l->cap_heap != 0 ? l->cap_heap * 2 : 16;
+		l->heap = mem_realloc(l->heap, l->cap_heap * sizeof(*l->heap));
+	}
+	d.key = at.ns > l->floor ? at.ns : l->floor;
+	d.seq = l->seq++;
+	d.t = t;
+	sift_up(l, l->n_heap++, d);
+}
+
+static void
+run_timers(struct loop *l)
+{
+	int64_t now = clock_mono().ns;
+
+	/* What callbacks set now is due in the next iteration at the soonest,
+	 * or a timer that always sets itself again would keep the loop here. */
+	l->floor = now + 1;
+	while (l->n_heap != 0 && !l->stop && l->heap[0].key <= now) {
+		struct loop_timer *t = l->heap[0].t;
+
+		loop_timer_cancel(l, t);
+		t->fn(t->arg);
+	}
+}
+
+/* ---- descriptors -------------------------------------------------------- */
+
+/* w is no longer watched: what epoll said about it before is void. */
+static void
+forget_events(struct loop *l, const struct loop_fd *w)
+{
+	for (int i = l->event + 1; i < l->n_events; i++)
+		if (l->events[i].data.ptr == w)
+			l->events[i].data.ptr = NULL;
+}
+
+void
+loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events)
+{
+	struct epoll_event ev = { .events = 0, .data.ptr = w };
+	int op = w->events != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	assert(is_owner(l));
+	assert((events & ~(LOOP_READ | LOOP_WRITE)) == 0);
+	if (events == w->events)
+		return;
+	if (events == 0) {
+		/* It fails if w->fd was closed; epoll then forgot it. */
+		(void)epoll_ctl(l->epfd, EPOLL_CTL_DEL, w->fd, &ev);
+		forget_events(l, w);
+		w->events = 0;
+		return;
+	}
+	if ((events & LOOP_READ) != 0)
+		ev.events |= EPOLLIN;
+	if ((events & LOOP_WRITE) != 0)
+		ev.events |= EPOLLOUT;
+	if (epoll_ctl(l->epfd, op, w->fd, &ev) != 0) {
+		/* The number was closed and opened anew under a watch. */
+		if (op != EPOLL_CTL_MOD || errno != ENOENT ||
+		    epoll_ctl(l->epfd, EPOLL_CTL_ADD, w->fd, &ev) != 0)
+			die("epoll_ctl");
+	}
+	w->events = events;
+}
+
+static void
+drain_wakefd(struct loop *l)
+{
+	eventfd_t count;
+
+	(void)eventfd_read(l->wakefd, &count);
+}
+
+static void
+call_fd(struct loop_fd *w, unsigned got)
+{
+	unsigned events = 0;
+
+	if ((got & EPOLLIN) != 0)
+		events |= LOOP_READ;
+	if ((got & EPOLLOUT) != 0)
+		events |= LOOP_WRITE;
+	/* An earlier callback may have stopped watching for one of them. */
+	events &= w->events;
+	if ((got & (EPOLLERR | EPOLLHUP)) != 0)
+		events = LOOP_READ | LOOP_WRITE;
+	if (events != 0)
+		w->fn(w->arg, events);
+}
+
+static void
+run_events(struct loop *l)
+{
+	for (l->event = 0; l->event < l->n_events && !l->stop; l->event++) {
+		const struct epoll_event *ev = &l->events[l->event];
+
+		if (ev->data.ptr == l)
+			drain_wakefd(l);
+		else if (ev->data.ptr != NULL)
+			call_fd(ev->data.ptr, ev->events);
+	}
+	l->n_events = 0;
+}
+
+/* ---- running ------------------------------------------------------------ */
+
+/*
+ * How long to sleep; says in the inbox that the loop must be woken.  It yields
+ * before: letting a thread that is about to post do so is cheaper than waking.
+ */
+static int
+sleep_ms(struct loop *l)
+{
+	int64_t ms = SLEEP_MAX_MS;
+	bool posts = false;
+
+	for (int left = YIELDS; left >= 0 && !posts; left--) {
+		(void)pthread_mutex_lock(&l->lock);
+		posts = l->n != 0;
+		l->awake = posts || left > 0;
+		(void)pthread_mutex_unlock(&l->lock);
+		if (left > 0 && !posts)
+			(void)sched_yield();
+	}
+	if (posts)
+		return 0;
+	if (l->n_heap != 0) {
+		int64_t ns =
+		    mono_diff_ns((struct mono){ l->heap[0].key }, clock_mono());
+
+		/* Rounded up, or the last millisecond would be spun away. */
+		if (ns <= 0)
+			ms = 0;
+		else if (ns < SLEEP_MAX_MS * INT64_C(1000000))
+			ms = (ns + 999999) / 1000000;
+	}
+	return (int)ms;
+}
+
+static void
+iterate(struct loop *l)
+{
+	int n = epoll_wait(l->epfd, l->events, EVENTS_MAX, sleep_ms(l));
+
+	if (n < 0 && errno != EINTR)
+		die("epoll_wait");
+	l->n_events = n > 0 ? n : 0;
+	atomic_store(&l->came_round_ns, clock_mono().ns);
+	run_events(l);
+	run_timers(l);
+	run_posts(l);
+}
+
+void
+loop_run(struct loop *l)
+{
+	assert(!atomic_load(&l->running));
+	l->owner = pthread_self();
+	atomic_store(&l->came_round_ns, clock_mono().ns);
+	atomic_store(&l->running, true);
+	while (!l->stop)
+		iterate(l);
+	l->stop = false;
+	atomic_store(&l->running, false);
+	atomic_store(&l->came_round_ns, 0);
+}
+
+void
+loop_stop(struct loop *l)
+{
+	assert(is_owner(l));
+	l->stop = true;
+}
+
+int64_t
+loop_idle_ms(const struct loop *l)
+{
+	int64_t at = atomic_load(&l->came_round_ns);
+
+	if (at == 0)
+		return 0;
+	return mono_diff_ms(clock_mono(), (struct mono){ at });
+}
+
+void
+loop_free(struct loop *l)
+{
+	struct post p;
+
+	if (l == NULL)
+		return;
+	assert(!atomic_load(&l->running));
+	loop_close(l);
+	while (pop(l, &p))
+		p.fn(p.arg);
+	for (size_t i = 0; i < l->n_heap; i++)
+		l->heap[i].t->pos = 0;
+	(void)close(l->wakefd);
+	(void)close(l->epfd);
+	(void)pthread_cond_destroy(&l->room);
+	(void)pthread_mutex_destroy(&l->lock);
+	free(l->heap);
+	free(l->ring);
+	free(l);
+}

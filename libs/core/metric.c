@@ -1,0 +1,372 @@
+/*
+ * metric: families of metrics in the order of their making.
+ */
+#include "core/metric.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "core/mem.h"
+
+#define SECONDS_MAX                                              \
+	1e9 /* longest observation that is told from longer ones \
+	     */
+
+enum kind { KIND_COUNTER, KIND_GAUGE, KIND_HISTOGRAM };
+
+static const char *const kind_names[] = { "counter", "gauge", "histogram" };
+
+/* Upper ends of the buckets: 50 µs to a minute. */
+static const struct {
+	double le;
+	const char *text;
+} bounds[] = {
+	{ 0.00005, "5e-05" },
+	{ 0.0001, "0.0001" },
+	{ 0.00025, "0.00025" },
+	{ 0.0005, "0.0005" },
+	{ 0.001, "0.001" },
+	{ 0.0025, "0.0025" },
+	{ 0.005, "0.005" },
+	{ 0.01, "0.01" },
+	{ 0.025, "0.025" },
+	{ 0.05, "0.05" },
+	{ 0.1, "0.1" },
+	{ 0.25, "0.25" },
+	{ 0.5, "0.5" },
+	{ 1.0, "1" },
+	{ 2.5, "2.5" },
+	{ 5.0, "5" },
+	{ 10.0, "10" },
+	{ 30.0, "30" },
+	{ 60.0, "60" },
+};
+
+#define N_BOUNDS NELEM(bounds)
+
+struct metric {
+	TAILQ_ENTRY(metric) link;
+	enum kind kind;
+	char *labels; /* "" for none */
+	double (*fn)(void *arg);
+	void *arg;
+	_Atomic int64_t value;   /* of a counter or gauge */
+	_Atomic int64_t sum_ns;  /* of a histogram */
+	_Atomic int64_t *counts; /* N_BOUNDS + 1, each bucket by itself */
+};
+
+TAILQ_HEAD(metric_list, metric);
+
+struct family {
+	TAILQ_ENTRY(family) link;
+	char *name, *help;
+	enum kind kind;
+	struct metric_list metrics;
+};
+
+TAILQ_HEAD(family_list, family);
+
+struct metric_set {
+	pthread_mutex_t lock; /* protects the lists, not the values */
+	struct family_list families;
+};
+
+struct metric_set *
+metric_set_new(void)
+{
+	struct metric_set *s = mem_zalloc(sizeof(*s));
+
+	(void)pthread_mutex_init(&s->lock, NULL);
+	TAILQ_INIT(&s->families);
+	return s;
+}
+
+static void
+family_free(struct family *f)
+{
+	struct metric *m;
+
+	while ((m = TAILQ_FIRST(&f->metrics)) != NULL) {
+		TAILQ_REMOVE(&f->metrics, m, link);
+		free(m->labels);
+		free(m->counts);
+		free(m);
+	}
+	free(f->name);
+	free(f->help);
+	free(f);
+}
+
+void
+metric_set_free(struct metric_set *s)
+{
+	struct family *f;
+
+	if (s == NULL)
+		return;
+	while ((f = TAILQ_FIRST(&s->families)) != NULL) {
+		TAILQ_REMOVE(&s->families, f, link);
+		family_free(f);
+	}
+	(void)pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static struct family *
+family_of(
+    struct metric_set *s, enum kind kind, const char *name, const char *help)
+{
+	struct family *f;
+
+	TAILQ_FOREACH (f, &s->families, link)
+		if (strcmp(f->name, name) == 0) {
+			assert(f->kind == kind);
+			return f;
+		}
+	f = mem_zalloc(sizeof(*f));
+	f->name = mem_strdup(name);
+	f->help = mem_strdup(help);
+	f->kind = kind;
+	TAILQ_INIT(&f->metrics);
+	TAILQ_INSERT_TAIL(&s->families, f, link);
+	return f;
+}
+
+static struct metric *
+metric_of(struct family *f, const char *labels)
+{
+	struct metric *m;
+
+	TAILQ_FOREACH (m, &f->metrics, link)
+		if (strcmp(m->labels, labels) == 0)
+			return m;
+	m = mem_zalloc(sizeof(*m));
+	m->kind = f->kind;
+	m->labels = mem_strdup(labels);
+	if (f->kind == KIND_HISTOGRAM)
+		m->counts = mem_calloc(N_BOUNDS + 1, sizeof(*m->counts));
+	TAILQ_INSERT_TAIL(&f->metrics, m, link);
+	return m;
+}
+
+static struct metric *
+find_or_make(struct metric_set *s, enum kind kind, const char *name,
+    const char *help, const char *labels)
+{
+	struct metric *m;
+
+	if (s == NULL)
+		return NULL;
+	(void)pthread_mutex_lock(&s->lock);
+	m = metric_of(
+	    family_of(s, kind, name, help), labels != NULL ? labels : "");
+	(void)pthread_mutex_unlock(&s->lock);
+	return m;
+}
+
+struct metric *
+metric_counter(struct metric_set *s, const char *name, const char *help,
+    const char *labels)
+{
+	return find_or_make(s, KIND_COUNTER, name, help, labels);
+}
+
+struct metric *
+metric_gauge(struct metric_set *s, const char *name, const char *help,
+    const char *labels)
+{
+	return find_or_make(s, KIND_GAUGE, name, help, labels);
+}
+
+struct metric *
+metric_histogram(struct metric_set *s, const char *name, const char *help,
+    const char *labels)
+{
+	return find_or_make(s, KIND_HISTOGRAM, name, help, labels);
+}
+
+void
+metric_gauge_fn(struct metric_set *s, const char *name, const char *help,
+    double (*fn)(void *arg), void *arg)
+{
+	struct metric *m = metric_gauge(s, name, help, NULL);
+
+	if (m == NULL)
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	m->fn = fn;
+	m->arg = arg;
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+static void
+add(_Atomic int64_t *v, int64_t n)
+{
+	(void)atomic_fetch_add_explicit(v, n, memory_order_relaxed);
+}
+
+static int64_t
+get(const _Atomic int64_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+void
+metric_add(struct metric *m, int64_t n)
+{
+	if (m == NULL)
+		return;
+	assert(m->kind == KIND_COUNTER && n >= 0);
+	add(&m->value, n);
+}
+
+void
+metric_set(struct metric *m, int64_t value)
+{
+	if (m == NULL)
+		return;
+	assert(m->kind == KIND_GAUGE);
+	atomic_store_explicit(&m->value, value, memory_order_relaxed);
+}
+
+void
+metric_change(struct metric *m, int64_t delta)
+{
+	if (m == NULL)
+		return;
+	assert(m->kind == KIND_GAUGE);
+	add(&m->value, delta);
+}
+
+void
+metric_observe(struct metric *m, double seconds)
+{
+	size_t i = 0;
+
+	if (m == NULL)
+		return;
+	assert(m->kind == KIND_HISTOGRAM);
+	/* Not a number counts as nothing, like a span that went backwards. */
+	if (!(seconds > 0))
+		seconds = 0;
+	if (seconds > SECONDS_MAX)
+		seconds = SECONDS_MAX;
+	while (i < N_BOUNDS && seconds > bounds[i].le)
+		i++;
+	add(&m->counts[i], 1);
+	add(&m->sum_ns, (int64_t)(seconds * 1e9));
+}
+
+int64_t
+metric_value(const struct metric *m)
+{
+	int64_t n = 0;
+
+	if (m == NULL)
+		return 0;
+	if (m->kind != KIND_HISTOGRAM)
+		return get(&m->value);
+	for (size_t i = 0; i <= N_BOUNDS; i++)
+		n += get(&m->counts[i]);
+	return n;
+}
+
+static void
+put_escaped(struct buf *out, const char *help)
+{
+	for (; *help != '\0'; help++)
+		if (*help == '\n')
+			buf_puts(out, "\\n");
+		else if (*help == '\\')
+			buf_puts(out, "\\\\");
+		else
+			buf_putc(out, *help);
+}
+
+static void
+put_f64(struct buf *out, double v)
+{
+	if (isnan(v))
+		buf_puts(out, "NaN");
+	else if (isinf(v))
+		buf_puts(out, v > 0 ? "+Inf" : "-Inf");
+	else
+		buf_printf(out, "%.15g", v);
+}
+
+/* "name_suffix{labels} ", with the bucket's end among the labels. */
+static void
+put_name(struct buf *out, const struct family *f, const struct metric *m,
+    const char *suffix, const char *le)
+{
+	buf_puts(out, f->name);
+	buf_puts(out, suffix);
+	if (m->labels[0] != '\0' || le != NULL) {
+		buf_putc(out, '{');
+		buf_puts(out, m->labels);
+		if (le != NULL)
+			buf_printf(out, "%sle=\"%s\"",
+			    m->labels[0] != '\0' ? "," : "", le);
+		buf_putc(out, '}');
+	}
+	buf_putc(out, ' ');
+}
+
+static void
+put_histogram(struct buf *out, const struct family *f, const struct metric *m)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i <= N_BOUNDS; i++) {
+		n += get(&m->counts[i]);
+		put_name(out, f, m, "_bucket",
+		    i < N_BOUNDS ? bounds[i].text : "+Inf");
+		buf_printf(out, "%" PRId64 "\n", n);
+	}
+	put_name(out, f, m, "_sum", NULL);
+	put_f64(out, (double)get(&m->sum_ns) / 1e9);
+	buf_putc(out, '\n');
+	put_name(out, f, m, "_count", NULL);
+	buf_printf(out, "%" PRId64 "\n", n);
+}
+
+static void
+put_metric(struct buf *out, const struct family *f, const struct metric *m)
+{
+	if (m->kind == KIND_HISTOGRAM) {
+		put_histogram(out, f, m);
+		return;
+	}
+	put_name(out, f, m, "", NULL);
+	if (m->fn != NULL)
+		put_f64(out, m->fn(m->arg));
+	else
+		buf_printf(out, "%" PRId64, get(&m->value));
+	buf_putc(out, '\n');
+}
+
+void
+metric_write(struct metric_set *s, struct buf *out)
+{
+	const struct family *f;
+	const struct metric *m;
+
+	if (s == NULL)
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	TAILQ_FOREACH (f, &s->families, link) {
+		buf_printf(out, "# HELP %s ", f->name);
+		put_escaped(out, f->help);
+		buf_printf(
+		    out, "\n# TYPE %s %s\n", f->name, kind_names[f->kind]);
+		TAILQ_FOREACH (m, &f->metrics, link)
+			put_metric(out, f, m);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,308 @@
+/*
+ * str: borrowed text: comparing, cutting, numbers, UTF-8.
+ */
+#include "core/str.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+/* Longest text str_to_f64() reads; no sensible number has more digits. */
+#define F64_TEXT_MAX 255
+
+struct str
+str_of(const char *s)
+{
+	return (struct str){ s, s != NULL ? strlen(s) : 0 };
+}
+
+/* memcmp() that allows the NULL of an absent text with n 0. */
+static int
+bytes_cmp(const char *a, const char *b, size_t n)
+{
+	return n != 0 ? memcmp(a, b, n) : 0;
+}
+
+bool
+str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && bytes_cmp(a.p, b.p, a.n) == 0;
+}
+
+static unsigned char
+lower(char c)
+{
+	unsigned char u = (unsigned char)c;
+
+	return u >= 'A' && u <= 'Z' ? (unsigned char)(u | 0x20U) : u;
+}
+
+bool
+str_eq_nocase(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (lower(a.p[i]) != lower(b.p[i]))
+			return false;
+	return true;
+}
+
+int
+str_cmp(struct str a, struct str b)
+{
+	int d = bytes_cmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	if (d != 0)
+		return d;
+	return (a.n > b.n) - (a.n < b.n);
+}
+
+bool
+str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && bytes_cmp(s.p, prefix.p, prefix.n) == 0;
+}
+
+bool
+str_ends(struct str s, struct str suffix)
+{
+	if (suffix.n == 0)
+		return true;
+	return s.n >= suffix.n &&
+	    memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
+}
+
+ptrdiff_t
+str_find(struct str s, struct str needle)
+{
+	const char *at;
+
+	if (needle.n == 0)
+		return 0;
+	if (s.n < needle.n)
+		return -1;
+	at = memmem(s.p, s.n, needle.p, needle.n);
+	return at != NULL ? at - s.p : -1;
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct str
+str_trim(struct str s)
+{
+	while (s.n > 0 && is_space(s.p[s.n - 1]))
+		s.n--;
+	while (s.n > 0 && is_space(s.p[0])) {
+		s.p++;
+		s.n--;
+	}
+	return s;
+}
+
+struct str
+str_cut(struct str *s, char sep)
+{
+	struct str head = *s;
+	const char *at = s->n != 0 ? memchr(s->p, sep, s->n) : NULL;
+
+	if (at == NULL) {
+		*s = (struct str){ NULL, 0 };
+		return head;
+	}
+	head.n = (size_t)(at - head.p);
+	s->p = at + 1;
+	s->n -= head.n + 1;
+	return head;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+enum rc
+str_to_i64(struct str s, int64_t min, int64_t max, int64_t *out)
+{
+	bool neg = s.n > 0 && s.p[0] == '-';
+	size_t i = neg ? 1 : 0;
+	int64_t v = 0;
+
+	if (i == s.n)
+		return RC_INVALID;
+	for (; i < s.n; i++) {
+		int d = s.p[i] - '0';
+
+		if (!is_digit(s.p[i]))
+			return RC_INVALID;
+		/* Each step keeps the sign, so INT64_MIN is reachable. */
+		if (__builtin_mul_overflow(v, (int64_t)10, &v) ||
+		    __builtin_add_overflow(v, neg ? -d : d, &v))
+			return RC_INVALID;
+	}
+	if (v < min || v > max)
+		return RC_INVALID;
+	*out = v;
+	return RC_OK;
+}
+
+static size_t
+skip_digits(struct str s, size_t i)
+{
+	while (i < s.n && is_digit(s.p[i]))
+		i++;
+	return i;
+}
+
+/* Whether s is [-]digits[.digits][e[+-]digits], with a digit before the e. */
+static bool
+is_decimal(struct str s)
+{
+	size_t i = s.n > 0 && s.p[0] == '-' ? 1 : 0;
+	size_t start = i, digits;
+
+	i = skip_digits(s, i);
+	digits = i - start;
+	if (i < s.n && s.p[i] == '.') {
+		start = ++i;
+		i = skip_digits(s, i);
+		digits += i - start;
+	}
+	if (digits == 0)
+		return false;
+	if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
+		i++;
+		if (i < s.n && (s.p[i] == '+' || s.p[i] == '-'))
+			i++;
+		start = i;
+		i = skip_digits(s, i);
+		if (i == start)
+			return false;
+	}
+	return i == s.n;
+}
+
+enum rc
+str_to_f64(struct str s, double min, double max, double *out)
+{
+	char text[F64_TEXT_MAX + 1];
+	locale_t c;
+	double v;
+
+	if (s.n > F64_TEXT_MAX || !is_decimal(s))
+		return RC_INVALID;
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	/* glibc hands out its static C locale here: nothing is allocated. */
+	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (c == (locale_t)0)
+		return RC_BUG;
+	v = strtod_l(text, NULL, c);
+	freelocale(c);
+	if (!isfinite(v) || v < min || v > max)
+		return RC_INVALID;
+	*out = v;
+	return RC_OK;
+}
+
+char *
+str_dup(struct str s)
+{
+	char *p;
+
+	if (s.p == NULL)
+		return NULL;
+	p = mem_alloc(s.n + 1);
+	memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	return p;
+}
+
+static bool
+is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0U) == 0x80U;
+}
+
+void
+str_copy(struct str s, char *dst, size_t size)
+{
+	size_t n = s.n;
+
+	if (n >= size) {
+		n = size - 1;
+		/* No code point is longer than 4; bytes that are not UTF-8
+		 * are cut where they fall. */
+		for (size_t back = 0; back < 4 && back <= n; back++)
+			if (!is_continuation(s.p[n - back])) {
+				n -= back;
+				break;
+			}
+	}
+	if (n != 0)
+		memcpy(dst, s.p, n);
+	dst[n] = '\0';
+}
+
+int32_t
+str_utf8_next(struct str s, size_t *pos)
+{
+	const unsigned char *p;
+	size_t left, len;
+	uint32_t cp, least;
+
+	if (*pos >= s.n)
+		return -1;
+	p = (const unsigned char *)s.p + *pos;
+	left = s.n - *pos;
+	if (p[0] < 0x80) {
+		++*pos;
+		return p[0];
+	}
+	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+		len = 2;
+		least = 0x80;
+		cp = p[0] & 0x1fU;
+	} else if ((p[0] & 0xf0U) == 0xe0) {
+		len = 3;
+		least = 0x800;
+		cp = p[0] & 0x0fU;
+	} else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+		len = 4;
+		least = 0x10000;
+		cp = p[0] & 0x07U;
+	} else
+		return -1;
+	if (left < len)
+		return -1;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0U) != 0x80)
+			return -1;
+		cp = cp << 6 | (p[i] & 0x3fU);
+	}
+	if (cp < least || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		return -1;
+	*pos += len;
+	return (int32_t)cp;
+}
+
+ptrdiff_t
+str_utf8_count(struct str s)
+{
+	size_t pos = 0;
+	ptrdiff_t n = 0;
+
+	while (pos < s.n) {
+		if (str_utf8_next(s, &pos) < 0)
+			return -1;
+		n++;
+	}
+	return n;
+}

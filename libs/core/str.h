@@ -1,0 +1,91 @@
+/*
+ * str: borrowed text as pointer and length, by value.
+ *
+ * A struct str never owns its bytes and is not NUL-terminated; whoever made it
+ * says how long the bytes live.  {NULL, 0} means "absent", {"", 0} "empty".
+ * No function here allocates except str_dup().
+ */
+#ifndef CORE_STR_H
+#define CORE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/rc.h"
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+/* A struct str of a string literal; as an initialiser, and as an expression. */
+#define STR_INIT(lit)                  \
+	{                              \
+		(lit), sizeof(lit) - 1 \
+	}
+#define STR(lit) ((struct str)STR_INIT(lit))
+/* Arguments for printf's "%.*s". */
+#define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
+
+/* str_of(s): The view of a C string; {NULL, 0} of NULL. */
+struct str str_of(const char *s);
+
+/* str_eq(a, b): Whether both have the same bytes (absent equals empty). */
+bool str_eq(struct str a, struct str b);
+
+/* str_eq_nocase(a, b): As str_eq() with ASCII letters folded. */
+bool str_eq_nocase(struct str a, struct str b);
+
+/* str_cmp(a, b): Byte order, as strcmp(). */
+int str_cmp(struct str a, struct str b);
+
+/* str_starts(s, prefix), str_ends(s, suffix). */
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+
+/* str_find(s, needle): Offset of needle in s, or -1; 0 of an empty one. */
+ptrdiff_t str_find(struct str s, struct str needle);
+
+/* str_trim(s): s without ASCII white space (\t to \r, ' ') at both ends. */
+struct str str_trim(struct str s);
+
+/*
+ * str_cut(s, sep, rest):
+ * The part of *s before the first byte sep; *s becomes what follows it, absent
+ * when there was no sep.  Call it until s->p is NULL to walk all parts.
+ */
+struct str str_cut(struct str *s, char sep);
+
+/*
+ * str_to_i64(s, min, max, out), str_to_f64(s, min, max, out):
+ * The whole of s as a decimal number, whatever the locale: a '-', digits, for
+ * the latter also a fraction and an exponent; no '+', blanks, hexadecimal,
+ * "inf" or "nan", and not over 255 bytes.  RC_INVALID if it is not one or is
+ * not within [min, max]; *out is then untouched.
+ */
+enum rc str_to_i64(
+    struct str s, int64_t min, int64_t max, int64_t *out) RC_CHECK;
+enum rc str_to_f64(struct str s, double min, double max, double *out) RC_CHECK;
+
+/* str_dup(s): A NUL-terminated heap copy, freed with free(); NULL of absent. */
+char *str_dup(struct str s);
+
+/*
+ * str_copy(s, dst, size):
+ * s with a NUL into dst, cut at a code point border to fit size bytes (> 0).
+ */
+void str_copy(struct str s, char *dst, size_t size);
+
+/*
+ * str_utf8_next(s, pos):
+ * The code point at *pos, which moves past it; -1 at the end of s or, with
+ * *pos unmoved, where s is not UTF-8 (overlong forms and surrogates included).
+ */
+int32_t str_utf8_next(struct str s, size_t *pos);
+
+/* str_utf8_count(s): How many code points; -1 if s is not UTF-8. */
+ptrdiff_t str_utf8_count(struct str s);
+
+#endif /* !CORE_STR_H */

@@ -1,0 +1,119 @@
+/*
+ * trace: reading and writing traceparent.
+ */
+#include "core/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Lengths and places in "00-<32>-<16>-<2>". */
+#define PARENT_LEN 55
+#define TRACE_AT   3
+#define SPAN_AT    36
+#define FLAGS_AT   53
+/* Flags that are defined: sampled, random.  Others are not passed on. */
+#define FLAG_SAMPLED 0x01U
+#define FLAGS_KNOWN  0x03U
+
+static void
+new_span(char dst[17])
+{
+	char hex[ID_HEX32_MAX];
+
+	do {
+		id_hex32(hex);
+		memcpy(dst, hex, 16);
+		dst[16] = '\0';
+	} while (strspn(dst, "0") == 16);
+}
+
+void
+trace_new(struct trace *t)
+{
+	char uuid[ID_UUID_MAX];
+	size_t n = 0;
+
+	id_uuid(uuid);
+	for (const char *p = uuid; *p != '\0'; p++)
+		if (*p != '-')
+			t->trace_id[n++] = *p;
+	t->trace_id[n] = '\0';
+	new_span(t->span_id);
+	t->flags = FLAG_SAMPLED;
+}
+
+void
+trace_child(const struct trace *parent, struct trace *t)
+{
+	if (t != parent)
+		*t = *parent;
+	new_span(t->span_id);
+}
+
+static int
+hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool
+is_hex(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (hex_value(p[i]) < 0)
+			return false;
+	return true;
+}
+
+static bool
+is_zero(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != '0')
+			return false;
+	return true;
+}
+
+enum rc
+trace_parse(struct str s, struct trace *t)
+{
+	const char *p = s.p;
+	bool v0;
+
+	if (s.n < PARENT_LEN || !is_hex(p, 2) || memcmp(p, "ff", 2) == 0)
+		return RC_INVALID;
+	v0 = is_zero(p, 2);
+	if (s.n > PARENT_LEN && (v0 || p[PARENT_LEN] != '-'))
+		return RC_INVALID;
+	if (p[TRACE_AT - 1] != '-' || p[SPAN_AT - 1] != '-' ||
+	    p[FLAGS_AT - 1] != '-' || !is_hex(p + TRACE_AT, 32) ||
+	    !is_hex(p + SPAN_AT, 16) || !is_hex(p + FLAGS_AT, 2))
+		return RC_INVALID;
+	if (is_zero(p + TRACE_AT, 32) || is_zero(p + SPAN_AT, 16))
+		return RC_INVALID;
+	memcpy(t->trace_id, p + TRACE_AT, 32);
+	t->trace_id[32] = '\0';
+	memcpy(t->span_id, p + SPAN_AT, 16);
+	t->span_id[16] = '\0';
+	t->flags =
+	    (unsigned char)((unsigned)hex_value(p[FLAGS_AT + 1]) & FLAGS_KNOWN);
+	return RC_OK;
+}
+
+void
+trace_format(const struct trace *t, char dst[TRACE_PARENT_MAX])
+{
+	(void)snprintf(dst, TRACE_PARENT_MAX, "00-%.32s-%.16s-%02x",
+	    t->trace_id, t->span_id, t->flags);
+}
+
+void
+trace_uuid(const struct trace *t, char dst[ID_UUID_MAX])
+{
+	const char *p = t->trace_id;
+
+	(void)snprintf(dst, ID_UUID_MAX, "%.8s-%.4s-%.4s-%.4s-%.12s", p, p + 8,
+	    p + 12, p + 16, p + 20);
+}

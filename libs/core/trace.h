@@ -1,0 +1,42 @@
+/*
+ * trace: W3C trace context, the same 128 bits as the events' trace_id.
+ */
+#ifndef CORE_TRACE_H
+#define CORE_TRACE_H
+
+#include "core/id.h"
+#include "core/rc.h"
+#include "core/str.h"
+
+#define TRACE_PARENT_MAX 56
+
+struct trace {
+	char trace_id[33]; /* 32 lower-case hexadecimal digits */
+	char span_id[17];  /* 16; the caller's span */
+	unsigned char flags;
+};
+
+/*
+ * trace_new(t):
+ * A new, sampled trace whose id is a version 4 UUID without dashes.
+ */
+void trace_new(struct trace *t);
+
+/* trace_child(parent, t): The same trace with a new span id; t may be it. */
+void trace_child(const struct trace *parent, struct trace *t);
+
+/*
+ * trace_parse(s, t):
+ * A traceparent header (version 00, or a later one's first four fields); flags
+ * that are not defined are dropped.  RC_INVALID otherwise, *t untouched: start
+ * a new trace then.
+ */
+enum rc trace_parse(struct str s, struct trace *t) RC_CHECK;
+
+/* trace_format(t, dst): "00-<trace>-<span>-<flags>". */
+void trace_format(const struct trace *t, char dst[TRACE_PARENT_MAX]);
+
+/* trace_uuid(t, dst): The trace id with a UUID's dashes, as events carry it. */
+void trace_uuid(const struct trace *t, char dst[ID_UUID_MAX]);
+
+#endif /* !CORE_TRACE_H */

@@ -1,0 +1,176 @@
+/*
+ * url: parsing of server addresses.
+ */
+#include "core/url.h"
+
+#include <ctype.h>
+
+static bool
+fits(struct str s, char *dst, size_t size)
+{
+	if (s.n >= size)
+		return false;
+	if (s.n > 0)
+		memcpy(dst, s.p, s.n);
+	dst[s.n] = '\0';
+	return true;
+}
+
+/* Split *s at the first sep; false, and *s whole, if there is none. */
+static bool
+split(struct str *s, char sep, struct str *rest)
+{
+	const char *at = s->n > 0 ? memchr(s->p, sep, s->n) : NULL;
+
+	if (at == NULL)
+		return false;
+	*rest = (struct str){ at + 1, s->n - (size_t)(at - s->p) - 1 };
+	s->n = (size_t)(at - s->p);
+	return true;
+}
+
+static int
+hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* Percent-decode s; control characters are refused in either form. */
+static bool
+decode(struct str s, char *dst, size_t size)
+{
+	size_t i, n = 0;
+	int c;
+
+	for (i = 0; i < s.n; i++) {
+		c = (unsigned char)s.p[i];
+		if (c == '%') {
+			if (s.n - i < 3 || hex(s.p[i + 1]) < 0 ||
+			    hex(s.p[i + 2]) < 0)
+				return false;
+			c = hex(s.p[i + 1]) * 16 + hex(s.p[i + 2]);
+			i += 2;
+		}
+		if (c < 0x20 || c == 0x7f || n + 1 >= size)
+			return false;
+		dst[n++] = (char)c;
+	}
+	dst[n] = '\0';
+	return true;
+}
+
+static bool
+scheme(struct str s, struct url *u)
+{
+	size_t i;
+
+	if (s.n == 0 || !fits(s, u->scheme, sizeof(u->scheme)))
+		return false;
+	for (i = 0; i < s.n; i++) {
+		if (!isalpha((unsigned char)s.p[i]))
+			return false;
+		u->scheme[i] = (char)tolower((unsigned char)s.p[i]);
+	}
+	return true;
+}
+
+static bool
+all_of(struct str s, const char *more)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (s.p[i] == '\0' ||
+		    (!isalnum((unsigned char)s.p[i]) &&
+			strchr(more, s.p[i]) == NULL))
+			return false;
+	return s.n > 0;
+}
+
+/* host, host:port or [IPv6]:port. */
+static const char *
+host_port(struct str s, struct url *u)
+{
+	struct str port = { NULL, 0 };
+	int64_t n;
+	bool ok;
+
+	if (s.n > 0 && s.p[0] == '[') {
+		s.p++;
+		s.n--;
+		if (!split(&s, ']', &port))
+			return "the bracket of the host is not closed";
+		ok = all_of(s, ":.%");
+		if (port.n > 0 && port.p[0] != ':')
+			return "something follows the host";
+		if (port.n > 0)
+			port = (struct str){ port.p + 1, port.n - 1 };
+		else
+			port.p = NULL;
+	} else {
+		(void)split(&s, ':', &port);
+		ok = all_of(s, "._-");
+	}
+	if (!ok || !fits(s, u->host, sizeof(u->host)))
+		return "the host is neither a name nor a number";
+	if (port.p != NULL) {
+		if (!all_of(port, "") ||
+		    str_to_i64(port, 1, 65535, &n) != RC_OK)
+			return "the port is not within 1 to 65535";
+		u->port = (int)n;
+	}
+	return NULL;
+}
+
+static const char *
+parse(struct str s, struct url *u)
+{
+	struct str rest, auth, user, password = { NULL, 0 };
+	ptrdiff_t at;
+	size_t i;
+
+	memset(u, 0, sizeof(*u));
+	at = str_find(s, STR("://"));
+	if (at < 0)
+		return "there is no scheme://";
+	if (!scheme((struct str){ s.p, (size_t)at }, u))
+		return "the scheme is not a word";
+	auth = (struct str){ s.p + at + 3, s.n - (size_t)at - 3 };
+	if (split(&auth, '/', &rest)) {
+		rest = (struct str){ rest.p - 1, rest.n + 1 };
+		for (i = 0; i < rest.n; i++)
+			if (!isgraph((unsigned char)rest.p[i]))
+				return "the path has a blank or control "
+				       "character";
+		if (!fits(rest, u->path, sizeof(u->path)))
+			return "the path is too long";
+	}
+	/* The last @, because people do not escape those of passwords. */
+	for (i = auth.n; i > 0 && auth.p[i - 1] != '@'; i--)
+		;
+	if (i > 0) {
+		user = (struct str){ auth.p, i - 1 };
+		auth = (struct str){ auth.p + i, auth.n - i };
+		(void)split(&user, ':', &password);
+		if (!decode(user, u->user, sizeof(u->user)))
+			return "the user is badly escaped or too long";
+		if (!decode(password, u->password, sizeof(u->password)))
+			return "the password is badly escaped or too long";
+	}
+	return host_port(auth, u);
+}
+
+enum rc
+url_parse(struct str s, struct url *u, const char **why)
+{
+	const char *wrong = parse(s, u);
+
+	if (why != NULL)
+		*why = wrong;
+	return wrong == NULL ? RC_OK : RC_INVALID;
+}

@@ -1,0 +1,142 @@
+/*
+ * Arenas: the limit, alignment, zeroes, and one block for a steady load.
+ */
+#include <stdalign.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+
+KIT_TEST(the_limit_counts_bytes_given_out)
+{
+	struct arena *a = arena_new(100);
+
+	ck_assert_uint_eq(arena_used(a), 0);
+	ck_assert_ptr_nonnull(arena_alloc(a, 99));
+	ck_assert_ptr_null(arena_alloc(a, 2));
+	ck_assert_ptr_null(arena_alloc(a, SIZE_MAX));
+	/* A refusal changes nothing. */
+	ck_assert_uint_eq(arena_used(a), 99);
+	ck_assert_ptr_nonnull(arena_alloc(a, 1));
+	ck_assert_ptr_nonnull(arena_alloc(a, 0));
+	ck_assert_ptr_null(arena_alloc(a, 1));
+	arena_reset(a);
+	ck_assert_uint_eq(arena_used(a), 0);
+	ck_assert_ptr_nonnull(arena_alloc(a, 100));
+	arena_free(a);
+	arena_free(NULL);
+}
+
+KIT_TEST(an_arena_of_nothing)
+{
+	struct arena *a = arena_new(0);
+
+	ck_assert_ptr_null(arena_alloc(a, 1));
+	ck_assert_ptr_null(arena_str(a, STR("")).p);
+	arena_reset(a);
+	arena_free(a);
+}
+
+KIT_TEST(pieces_are_zeroed_aligned_and_apart)
+{
+	enum { N = 300 };
+	struct arena *a = arena_new((size_t)1 << 20);
+	unsigned char *p[N];
+
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < N; i++) {
+			p[i] = arena_alloc(a, i);
+			ck_assert_ptr_nonnull(p[i]);
+			ck_assert_uint_eq(
+			    (uintptr_t)p[i] % alignof(max_align_t), 0);
+			for (size_t k = 0; k < i; k++)
+				ck_assert_uint_eq(p[i][k], 0);
+			memset(p[i], (int)(i & 255), i);
+			/* Bytes that need no alignment, between the pieces. */
+			ck_assert_ptr_nonnull(arena_str(a, STR("x")).p);
+		}
+		for (size_t i = 0; i < N; i++)
+			for (size_t k = 0; k < i; k++)
+				ck_assert_uint_eq(p[i][k], i & 255);
+		ck_assert_uint_eq(arena_used(a), N * (N - 1) / 2 + 2 * N);
+		arena_reset(a);
+	}
+	arena_free(a);
+}
+
+KIT_TEST(a_piece_larger_than_any_block)
+{
+	struct arena *a = arena_new((size_t)8 << 20);
+	char *small = arena_alloc(a, 8);
+	char *big = arena_alloc(a, (size_t)4 << 20);
+	char *after = arena_alloc(a, 8);
+
+	ck_assert(small != NULL && big != NULL && after != NULL);
+	memset(big, 1, (size_t)4 << 20);
+	ck_assert_int_eq(after[0], 0);
+	arena_reset(a);
+	ck_assert_ptr_nonnull(arena_alloc(a, (size_t)8 << 20));
+	arena_free(a);
+}
+
+KIT_TEST(a_steady_load_keeps_its_memory)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+	struct arena *a = arena_new((size_t)1 << 20);
+	void *first = NULL;
+
+	/* 20 KB: several blocks the first time, one from then on. */
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 20; i++) {
+			void *p = arena_alloc(a, 1000);
+
+			ck_assert_ptr_nonnull(p);
+			if (i == 0 && round == 1)
+				first = p;
+			if (i == 0 && round > 1)
+				ck_assert_ptr_eq(p, first);
+		}
+		arena_reset(a);
+	}
+	arena_free(a);
+#endif
+}
+
+KIT_TEST(texts_end_in_nul)
+{
+	struct arena *a = arena_new(1000);
+	char from[] = "text";
+	struct str s = arena_str(a, str_of(from));
+
+	from[0] = '#';
+	ck_assert_uint_eq(s.n, 4);
+	ck_assert_str_eq(s.p, "text");
+	s = arena_str(a, STR(""));
+	ck_assert_ptr_nonnull(s.p);
+	ck_assert_str_eq(s.p, "");
+	s = arena_str(a, (struct str){ NULL, 0 });
+	ck_assert_ptr_null(s.p);
+	s = arena_str(a, (struct str){ "x", SIZE_MAX });
+	ck_assert_ptr_null(s.p);
+	arena_free(a);
+}
+
+KIT_TEST(formatted_texts_of_any_length)
+{
+	static const int widths[] = { 1, 254, 255, 256, 257, 5000 };
+	struct arena *a = arena_new(10000);
+
+	for (size_t i = 0; i < NELEM(widths); i++) {
+		struct str s = arena_printf(a, "%*d", widths[i], 7);
+
+		ck_assert_ptr_nonnull(s.p);
+		ck_assert_uint_eq(s.n, (size_t)widths[i]);
+		ck_assert_uint_eq(strlen(s.p), s.n);
+		ck_assert_int_eq(s.p[s.n - 1], '7');
+	}
+	ck_assert_ptr_null(arena_printf(a, "%10000d", 7).p);
+	ck_assert_ptr_nonnull(arena_printf(a, "still usable").p);
+	arena_free(a);
+}

@@ -1,0 +1,155 @@
+/*
+ * Buffers: the ceiling, and an overflow that stays.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+
+KIT_TEST(empty_is_never_absent)
+{
+	struct buf b = BUF_INIT(10);
+
+	ck_assert_ptr_nonnull(buf_str(&b).p);
+	ck_assert_uint_eq(buf_str(&b).n, 0);
+	ck_assert_ptr_null(b.p);
+	buf_drop(&b, 5);
+	buf_reset(&b);
+	buf_free(&b);
+	buf_put(&b, NULL, 0);
+	ck_assert_str_eq(buf_str(&b).p, "");
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	buf_free(&b);
+}
+
+KIT_TEST(all_ways_of_appending)
+{
+	struct buf b = BUF_INIT(1000);
+
+	buf_put(&b, "a\0b", 3);
+	buf_puts(&b, "cd");
+	buf_putc(&b, 'e');
+	buf_put_str(&b, STR("fg"));
+	buf_put_str(&b, (struct str){ NULL, 0 });
+	buf_printf(&b, "%d%s", 42, "!");
+	ck_assert(str_eq(buf_str(&b), STR("a\0bcdefg42!")));
+	ck_assert_int_eq(b.p[b.n], '\0');
+	buf_free(&b);
+}
+
+KIT_TEST(grows_to_the_ceiling_exactly)
+{
+	struct buf b;
+
+	buf_init(&b, 1000);
+	for (int i = 0; i < 1000; i++)
+		buf_putc(&b, (char)('a' + i % 26));
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	ck_assert_uint_eq(b.n, 1000);
+	ck_assert_uint_le(b.cap, 1001);
+	ck_assert_uint_eq(strlen(b.p), 1000);
+	buf_putc(&b, 'x');
+	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
+	ck_assert_uint_eq(b.n, 1000);
+	buf_free(&b);
+	ck_assert_uint_eq(b.max, 1000);
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+}
+
+KIT_TEST(overflow_is_sticky)
+{
+	struct buf b = BUF_INIT(8);
+
+	buf_puts(&b, "12345");
+	buf_puts(&b, "6789");
+	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
+	/* These would fit. */
+	buf_putc(&b, 'x');
+	buf_puts(&b, "");
+	buf_printf(&b, "y");
+	ck_assert_str_eq(buf_str(&b).p, "12345");
+	buf_drop(&b, 5);
+	buf_putc(&b, 'x');
+	ck_assert_uint_eq(b.n, 0);
+	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
+	buf_reset(&b);
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	buf_puts(&b, "12345678");
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	buf_free(&b);
+}
+
+KIT_TEST(formatting_that_does_not_fit_leaves_no_trace)
+{
+	struct buf b = BUF_INIT(10);
+
+	buf_puts(&b, "12345");
+	buf_printf(&b, "%s", "abcdef");
+	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
+	ck_assert_uint_eq(b.n, 5);
+	ck_assert_str_eq(b.p, "12345");
+	buf_reset(&b);
+	buf_printf(&b, "%s", "1234567890");
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	ck_assert_str_eq(b.p, "1234567890");
+	buf_free(&b);
+}
+
+KIT_TEST(formatting_of_every_length)
+{
+	for (int len = 0; len < 300; len++) {
+		struct buf b = BUF_INIT(400);
+
+		buf_puts(&b, "<");
+		buf_printf(&b, "%.*s", len,
+		    "                                                  "
+		    "                                                  "
+		    "                                                  "
+		    "                                                  "
+		    "                                                  "
+		    "                                                  ");
+		buf_puts(&b, ">");
+		ck_assert_int_eq(buf_rc(&b), RC_OK);
+		ck_assert_uint_eq(b.n, (size_t)len + 2);
+		ck_assert_uint_eq(strlen(b.p), b.n);
+		ck_assert_int_eq(b.p[b.n - 1], '>');
+		buf_free(&b);
+	}
+}
+
+KIT_TEST(dropping_from_the_front)
+{
+	struct buf b = BUF_INIT(100);
+
+	buf_puts(&b, "abcdef");
+	buf_drop(&b, 0);
+	ck_assert_str_eq(b.p, "abcdef");
+	buf_drop(&b, 2);
+	ck_assert_str_eq(b.p, "cdef");
+	buf_puts(&b, "gh");
+	ck_assert_str_eq(b.p, "cdefgh");
+	buf_drop(&b, 1000);
+	ck_assert_uint_eq(b.n, 0);
+	ck_assert_str_eq(b.p, "");
+	buf_free(&b);
+}
+
+KIT_TEST(ceilings_at_the_ends_of_the_range)
+{
+	struct buf none = BUF_INIT(0), all = BUF_INIT(SIZE_MAX);
+
+	buf_puts(&none, "");
+	ck_assert_int_eq(buf_rc(&none), RC_OK);
+	buf_putc(&none, 'x');
+	ck_assert_int_eq(buf_rc(&none), RC_TOOBIG);
+	buf_free(&none);
+	buf_puts(&all, "text");
+	ck_assert_int_eq(buf_rc(&all), RC_OK);
+	/* Would wrap around with what is there and its NUL. */
+	buf_put(&all, "x", SIZE_MAX - 4);
+	ck_assert_int_eq(buf_rc(&all), RC_TOOBIG);
+	ck_assert_str_eq(all.p, "text");
+	buf_free(&all);
+}

@@ -1,0 +1,355 @@
+/*
+ * The loop by itself: posts, stopping, timers.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/loop.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+
+/* What was called, in order. */
+struct calls {
+	struct loop *l;
+	int got[64];
+	int n;
+	int stop_at; /* stop the loop at this many */
+};
+
+struct call {
+	struct calls *all;
+	int number;
+};
+
+static void
+record(void *arg)
+{
+	struct call *c = arg;
+
+	c->all->got[c->all->n++] = c->number;
+	if (c->all->n == c->all->stop_at)
+		loop_stop(c->all->l);
+}
+
+static void
+stop(void *arg)
+{
+	loop_stop(arg);
+}
+
+KIT_TEST(posts_run_in_order_and_the_inbox_has_an_end)
+{
+	struct loop *l = loop_new(4);
+	struct calls all = { .l = l, .stop_at = 4 };
+	struct call c[5];
+
+	/* Several rounds, so that the ring wraps around. */
+	for (int round = 0; round < 3; round++) {
+		all.n = 0;
+		for (int i = 0; i < 5; i++) {
+			c[i] = (struct call){ &all, i };
+			ck_assert_uint_eq(
+			    loop_inbox_len(l), (size_t)(i < 4 ? i : 4));
+			ck_assert_int_eq(loop_post(l, record, &c[i]),
+			    i < 4 ? RC_OK : RC_AGAIN);
+		}
+		loop_run(l);
+		ck_assert_int_eq(all.n, 4);
+		for (int i = 0; i < 4; i++)
+			ck_assert_int_eq(all.got[i], i);
+		ck_assert_uint_eq(loop_inbox_len(l), 0);
+	}
+	loop_free(l);
+	loop_free(NULL);
+}
+
+KIT_TEST(stop_comes_after_the_current_callback)
+{
+	struct loop *l = loop_new(8);
+	struct calls all = { .l = l, .stop_at = 2 };
+	struct call c[4];
+
+	/* Before the loop runs, it makes it return at once. */
+	loop_stop(l);
+	for (int i = 0; i < 4; i++) {
+		c[i] = (struct call){ &all, i };
+		ck_assert_int_eq(loop_post(l, record, &c[i]), RC_OK);
+	}
+	loop_run(l);
+	ck_assert_int_eq(all.n, 0);
+	loop_run(l);
+	ck_assert_int_eq(all.n, 2);
+	ck_assert_uint_eq(loop_inbox_len(l), 2);
+	all.stop_at = 4;
+	loop_run(l);
+	ck_assert_int_eq(all.n, 4);
+	loop_free(l);
+}
+
+static void
+post_refused(void *arg)
+{
+	struct call *c = arg;
+
+	ck_assert_int_eq(loop_post(c->all->l, record, c), RC_DOWN);
+	record(c);
+}
+
+KIT_TEST(freeing_runs_what_was_posted)
+{
+	struct loop *l = loop_new(8);
+	struct calls all = { .l = l };
+	struct call c[3];
+
+	for (int i = 0; i < 3; i++) {
+		c[i] = (struct call){ &all, i };
+		ck_assert_int_eq(
+		    loop_post(l, i == 1 ? post_refused : record, &c[i]), RC_OK);
+	}
+	loop_free(l);
+	ck_assert_int_eq(all.n, 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(all.got[i], i);
+}
+
+KIT_TEST(a_closed_loop_refuses_but_runs)
+{
+	struct loop *l = loop_new(8);
+
+	ck_assert_int_eq(loop_post(l, stop, l), RC_OK);
+	loop_close(l);
+	ck_assert_int_eq(loop_post(l, stop, l), RC_DOWN);
+	ck_assert_int_eq(loop_post_wait(l, stop, l), RC_DOWN);
+	loop_run(l);
+	ck_assert_uint_eq(loop_inbox_len(l), 0);
+	loop_free(l);
+}
+
+KIT_TEST(timers_run_in_the_order_of_their_times)
+{
+	/* Offsets in ms; equal ones run in the order of setting. */
+	static const int offs[] = { 5, 1, 3, 1, 0, 9, -7, 3, 2, 0 };
+	static const int want[] = { 6, 4, 9, 1, 3, 8, 2, 7, 0, 5 };
+	struct loop *l = loop_new(1);
+	struct calls all = { .l = l, .stop_at = NELEM(offs) };
+	struct call c[NELEM(offs)];
+	struct loop_timer t[NELEM(offs)] = { 0 };
+	struct mono now = clock_mono();
+
+	for (size_t i = 0; i < NELEM(offs); i++) {
+		c[i] = (struct call){ &all, (int)i };
+		loop_timer_set(
+		    l, &t[i], mono_add_ms(now, offs[i]), record, &c[i]);
+	}
+	loop_run(l);
+	for (size_t i = 0; i < NELEM(offs); i++) {
+		ck_assert_int_eq(all.got[i], want[i]);
+		ck_assert_uint_eq(t[i].pos, 0);
+	}
+	/* Never early. */
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), now), 9);
+	loop_free(l);
+}
+
+KIT_TEST(timers_can_be_moved_and_cancelled)
+{
+	struct loop *l = loop_new(1);
+	struct calls all = { .l = l, .stop_at = 3 };
+	struct call c[5];
+	struct loop_timer t[5] = { 0 };
+	struct mono now = clock_mono();
+
+	loop_timer_cancel(l, &t[0]);
+	for (int i = 0; i < 5; i++) {
+		c[i] = (struct call){ &all, i };
+		loop_timer_set(l, &t[i], mono_add_ms(now, i), record, &c[i]);
+	}
+	loop_timer_cancel(l, &t[1]);
+	loop_timer_cancel(l, &t[1]);
+	loop_timer_set(l, &t[0], mono_add_ms(now, 20), record, &c[0]);
+	loop_timer_set(l, &t[4], now, record, &c[4]);
+	/* "Never" is not set. */
+	loop_timer_set(l, &t[2], (struct mono){ 0 }, record, &c[2]);
+	ck_assert_uint_eq(t[2].pos, 0);
+	loop_run(l);
+	ck_assert_int_eq(all.got[0], 4);
+	ck_assert_int_eq(all.got[1], 3);
+	ck_assert_int_eq(all.got[2], 0);
+	loop_free(l);
+}
+
+KIT_TEST(freeing_forgets_timers)
+{
+	struct loop *l = loop_new(1);
+	struct loop_timer t = { 0 };
+
+	loop_timer_set(l, &t, mono_add_ms(clock_mono(), 1), stop, l);
+	ck_assert_uint_ne(t.pos, 0);
+	loop_free(l);
+	ck_assert_uint_eq(t.pos, 0);
+}
+
+/* A heap of timers beside the plain truth. */
+struct model {
+	struct loop *l;
+	struct timer_row {
+		struct model *m;
+		struct loop_timer t;
+		bool set;
+	} rows[200];
+	int64_t last_ns;
+	int left;
+};
+
+static void
+on_model_timer(void *arg)
+{
+	struct timer_row *r = arg;
+	struct model *m = r->m;
+
+	ck_assert(r->set);
+	r->set = false;
+	ck_assert_int_ge(r->t.at.ns, m->last_ns);
+	m->last_ns = r->t.at.ns;
+	if (--m->left == 0)
+		loop_stop(m->l);
+}
+
+KIT_TEST(many_timers_set_moved_and_cancelled_at_random)
+{
+	struct model m = { .l = loop_new(1) };
+	unsigned state = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		struct timer_row *r;
+		/* Times of the past, so that all are due at once. */
+		struct mono at;
+
+		state = state * 1103515245 + 12345;
+		r = &m.rows[state / 65536 % NELEM(m.rows)];
+		at.ns = 1 + state / 16 % 1000;
+		r->m = &m;
+		m.left += (state & 0x300) != 0 ? !r->set : -(int)r->set;
+		r->set = (state & 0x300) != 0;
+		if (r->set)
+			loop_timer_set(m.l, &r->t, at, on_model_timer, r);
+		else
+			loop_timer_cancel(m.l, &r->t);
+	}
+	ck_assert_int_gt(m.left, 50);
+	loop_run(m.l);
+	for (size_t i = 0; i < NELEM(m.rows); i++)
+		ck_assert(!m.rows[i].set && m.rows[i].t.pos == 0);
+	loop_free(m.l);
+}
+
+/* One timer that cancels another due at the same time, and frees itself. */
+struct pair {
+	struct loop *l;
+	struct loop_timer *a, *b;
+	int calls;
+};
+
+static void
+cancel_both(void *arg)
+{
+	struct pair *p = arg;
+
+	p->calls++;
+	loop_timer_cancel(p->l, p->b);
+	free(p->a);
+	free(p->b);
+	loop_stop(p->l);
+}
+
+KIT_TEST(a_callback_may_cancel_and_free_timers)
+{
+	struct pair p = { .l = loop_new(1) };
+
+	p.a = mem_zalloc(sizeof(*p.a));
+	p.b = mem_zalloc(sizeof(*p.b));
+	loop_timer_set(p.l, p.a, (struct mono){ 1 }, cancel_both, &p);
+	loop_timer_set(p.l, p.b, (struct mono){ 1 }, cancel_both, &p);
+	loop_run(p.l);
+	ck_assert_int_eq(p.calls, 1);
+	loop_free(p.l);
+}
+
+/* Timer, post and descriptor that always are due again. */
+struct greedy {
+	struct loop *l;
+	struct loop_timer t, other;
+	struct loop_fd w;
+	int timer_calls, post_calls, fd_calls, other_calls;
+	bool over;
+};
+
+static void
+stop_when_all_ran(struct greedy *g)
+{
+	if (g->timer_calls >= 3 && g->post_calls >= 3 && g->fd_calls >= 3 &&
+	    g->other_calls >= 3)
+		loop_stop(g->l);
+}
+
+static void
+again_timer(void *arg)
+{
+	struct greedy *g = arg;
+
+	g->timer_calls++;
+	loop_timer_set(g->l, &g->t, (struct mono){ 1 }, again_timer, g);
+	stop_when_all_ran(g);
+}
+
+static void
+again_other(void *arg)
+{
+	struct greedy *g = arg;
+
+	g->other_calls++;
+	loop_timer_set(g->l, &g->other, clock_mono(), again_other, g);
+	stop_when_all_ran(g);
+}
+
+static void
+again_post(void *arg)
+{
+	struct greedy *g = arg;
+
+	g->post_calls++;
+	if (!g->over)
+		ck_assert_int_eq(loop_post(g->l, again_post, g), RC_OK);
+	stop_when_all_ran(g);
+}
+
+static void
+again_fd(void *arg, unsigned events)
+{
+	struct greedy *g = arg;
+
+	ck_assert_uint_eq(events, LOOP_WRITE);
+	g->fd_calls++;
+	stop_when_all_ran(g);
+}
+
+KIT_TEST(nothing_starves_anything)
+{
+	struct greedy g = { .l = loop_new(4) };
+	int p[2];
+
+	ck_assert_int_eq(pipe(p), 0);
+	g.w = (struct loop_fd){ .fd = p[1], .fn = again_fd, .arg = &g };
+	loop_timer_set(g.l, &g.t, (struct mono){ 1 }, again_timer, &g);
+	loop_timer_set(g.l, &g.other, clock_mono(), again_other, &g);
+	ck_assert_int_eq(loop_post(g.l, again_post, &g), RC_OK);
+	loop_fd_watch(g.l, &g.w, LOOP_WRITE);
+	loop_run(g.l);
+	loop_fd_watch(g.l, &g.w, 0);
+	loop_timer_cancel(g.l, &g.t);
+	loop_timer_cancel(g.l, &g.other);
+	g.over = true;
+	loop_free(g.l);
+	(void)close(p[0]);
+	(void)close(p[1]);
+}

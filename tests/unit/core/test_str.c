@@ -1,0 +1,267 @@
+/*
+ * Text: comparing, finding, cutting, copying, numbers.
+ */
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/str.h"
+#include "kit/kit.h"
+
+static const struct str absent = { NULL, 0 };
+
+KIT_TEST(absent_and_empty)
+{
+	ck_assert_ptr_null(str_of(NULL).p);
+	ck_assert_uint_eq(str_of("").n, 0);
+	ck_assert_ptr_nonnull(str_of("").p);
+	ck_assert(str_eq(absent, STR("")));
+	ck_assert(str_eq_nocase(absent, STR("")));
+	ck_assert_int_eq(str_cmp(absent, STR("")), 0);
+	ck_assert(str_starts(absent, absent));
+	ck_assert(str_ends(absent, STR("")));
+	ck_assert_int_eq(str_find(absent, STR("a")), -1);
+	ck_assert_uint_eq(str_trim(absent).n, 0);
+	ck_assert_int_eq(str_utf8_count(absent), 0);
+	ck_assert_ptr_null(str_dup(absent));
+}
+
+KIT_TEST(comparing)
+{
+	ck_assert(str_eq(STR("abc"), STR("abc")));
+	ck_assert(!str_eq(STR("abc"), STR("abd")));
+	ck_assert(!str_eq(STR("abc"), STR("ab")));
+	ck_assert(str_eq(STR("a\0b"), STR("a\0b")));
+	ck_assert(!str_eq(STR("a\0b"), STR("a\0c")));
+	ck_assert(str_eq_nocase(STR("Online"), STR("oNLINE")));
+	ck_assert(!str_eq_nocase(STR("@"), STR("`")));
+	ck_assert(!str_eq_nocase(STR("["), STR("{")));
+	/* Only ASCII letters are folded. */
+	ck_assert(!str_eq_nocase(STR("Ä"), STR("ä")));
+	ck_assert_int_lt(str_cmp(STR("ab"), STR("abc")), 0);
+	ck_assert_int_gt(str_cmp(STR("b"), STR("abc")), 0);
+	/* Bytes are unsigned. */
+	ck_assert_int_gt(str_cmp(STR("\xff"), STR("a")), 0);
+}
+
+KIT_TEST(prefix_suffix_find)
+{
+	ck_assert(str_starts(STR("soul/x"), STR("soul/")));
+	ck_assert(!str_starts(STR("sou"), STR("soul")));
+	ck_assert(str_ends(STR("a.json"), STR(".json")));
+	ck_assert(!str_ends(STR("json"), STR(".json")));
+	ck_assert_int_eq(str_find(STR("abcabd"), STR("abd")), 3);
+	ck_assert_int_eq(str_find(STR("abc"), STR("abcd")), -1);
+	ck_assert_int_eq(str_find(STR("abc"), STR("")), 0);
+	ck_assert_int_eq(str_find(STR("a\0b"), STR("\0")), 1);
+}
+
+KIT_TEST(trimming)
+{
+	struct str s = str_trim(STR(" \t\r\n\v\f x y \n"));
+
+	ck_assert(str_eq(s, STR("x y")));
+	ck_assert_uint_eq(str_trim(STR(" \n ")).n, 0);
+	/* A no-break space is not ASCII. */
+	ck_assert_uint_eq(str_trim(STR("\xc2\xa0")).n, 2);
+}
+
+KIT_TEST(cutting_walks_all_parts)
+{
+	static const struct {
+		const char *in;
+		const char *parts[4];
+	} rows[] = {
+		{ "a,b,c", { "a", "b", "c" } },
+		{ "a,", { "a", "" } },
+		{ ",a", { "", "a" } },
+		{ "", { "" } },
+		{ ",", { "", "" } },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct str s = str_of(rows[i].in);
+		size_t n = 0;
+
+		while (s.p != NULL) {
+			struct str part = str_cut(&s, ',');
+
+			ck_assert_ptr_nonnull(rows[i].parts[n]);
+			ck_assert(str_eq(part, str_of(rows[i].parts[n])));
+			n++;
+		}
+		ck_assert_ptr_null(rows[i].parts[n]);
+	}
+}
+
+KIT_TEST(whole_numbers)
+{
+	static const struct {
+		const char *in;
+		int64_t min, max, want;
+		enum rc rc;
+	} rows[] = {
+		{ "0", 0, 0, 0, RC_OK },
+		{ "-0", 0, 0, 0, RC_OK },
+		{ "007", 0, 9, 7, RC_OK },
+		{ "9223372036854775807", INT64_MIN, INT64_MAX, INT64_MAX,
+		    RC_OK },
+		{ "-9223372036854775808", INT64_MIN, INT64_MAX, INT64_MIN,
+		    RC_OK },
+		{ "9223372036854775808", INT64_MIN, INT64_MAX, 0, RC_INVALID },
+		{ "-9223372036854775809", INT64_MIN, INT64_MAX, 0, RC_INVALID },
+		{ "99999999999999999999999", INT64_MIN, INT64_MAX, 0,
+		    RC_INVALID },
+		{ "10", 0, 9, 0, RC_INVALID },
+		{ "-1", 0, 9, 0, RC_INVALID },
+		{ "", -9, 9, 0, RC_INVALID },
+		{ "-", -9, 9, 0, RC_INVALID },
+		{ "--1", -9, 9, 0, RC_INVALID },
+		{ "+1", -9, 9, 0, RC_INVALID },
+		{ " 1", -9, 9, 0, RC_INVALID },
+		{ "1 ", -9, 9, 0, RC_INVALID },
+		{ "1.0", -9, 9, 0, RC_INVALID },
+		{ "0x1", -9, 9, 0, RC_INVALID },
+		{ "1e0", -9, 9, 0, RC_INVALID },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		int64_t v = 4711;
+		enum rc rc = str_to_i64(
+		    str_of(rows[i].in), rows[i].min, rows[i].max, &v);
+
+		ck_assert_msg(rc == rows[i].rc, "\"%s\"", rows[i].in);
+		ck_assert_int_eq(v, rc == RC_OK ? rows[i].want : 4711);
+	}
+	ck_assert_int_eq(str_to_i64(absent, 0, 1, &(int64_t){ 0 }), RC_INVALID);
+	/* A NUL inside is not the end. */
+	ck_assert_int_eq(
+	    str_to_i64(STR("1\0"), 0, 9, &(int64_t){ 0 }), RC_INVALID);
+}
+
+static const struct {
+	const char *in;
+	double want;
+	enum rc rc;
+} f64_rows[] = {
+	{ "0", 0, RC_OK },
+	{ "-1.5", -1.5, RC_OK },
+	{ "0.1", 0.1, RC_OK },
+	{ ".5", 0.5, RC_OK },
+	{ "5.", 5, RC_OK },
+	{ "1e3", 1000, RC_OK },
+	{ "1E+3", 1000, RC_OK },
+	{ "25e-1", 2.5, RC_OK },
+	{ "1.7976931348623157e308", 1.7976931348623157e308, RC_OK },
+	{ "1e-400", 0, RC_OK },
+	{ "1e400", 0, RC_INVALID },
+	{ "-1e400", 0, RC_INVALID },
+	{ "inf", 0, RC_INVALID },
+	{ "-infinity", 0, RC_INVALID },
+	{ "nan", 0, RC_INVALID },
+	{ "0x10", 0, RC_INVALID },
+	{ "0x1p3", 0, RC_INVALID },
+	{ "+1", 0, RC_INVALID },
+	{ " 1", 0, RC_INVALID },
+	{ "1 ", 0, RC_INVALID },
+	{ "", 0, RC_INVALID },
+	{ "-", 0, RC_INVALID },
+	{ ".", 0, RC_INVALID },
+	{ "-.", 0, RC_INVALID },
+	{ "e1", 0, RC_INVALID },
+	{ "1e", 0, RC_INVALID },
+	{ "1e+", 0, RC_INVALID },
+	{ "1.2.3", 0, RC_INVALID },
+	{ "1,5", 0, RC_INVALID },
+	{ "1_000", 0, RC_INVALID },
+};
+
+static void
+check_f64_rows(void)
+{
+	for (size_t i = 0; i < NELEM(f64_rows); i++) {
+		double v = 4711;
+		enum rc rc =
+		    str_to_f64(str_of(f64_rows[i].in), -INFINITY, INFINITY, &v);
+
+		ck_assert_msg(rc == f64_rows[i].rc, "\"%s\"", f64_rows[i].in);
+		ck_assert_double_eq(v, rc == RC_OK ? f64_rows[i].want : 4711);
+	}
+}
+
+KIT_TEST(decimal_numbers)
+{
+	char digits[400];
+	double v = 4711;
+
+	check_f64_rows();
+	ck_assert_int_eq(str_to_f64(STR("2"), 0, 1.5, &v), RC_INVALID);
+	ck_assert_int_eq(str_to_f64(STR("-0.1"), 0, 1.5, &v), RC_INVALID);
+	ck_assert_double_eq(v, 4711);
+	ck_assert_int_eq(str_to_f64(STR("1\0"), 0, 9, &v), RC_INVALID);
+	ck_assert_int_eq(str_to_f64(absent, 0, 9, &v), RC_INVALID);
+	memset(digits, '1', sizeof(digits));
+	ck_assert_int_eq(
+	    str_to_f64((struct str){ digits, sizeof(digits) }, 0, INFINITY, &v),
+	    RC_INVALID);
+	ck_assert_int_eq(
+	    str_to_f64((struct str){ digits, 255 }, 0, INFINITY, &v), RC_OK);
+}
+
+KIT_TEST(decimal_numbers_have_a_point_in_every_locale)
+{
+	static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
+		"de_DE.utf8", "ru_RU.UTF-8" };
+
+	/* Where none of them is installed, the C locale is tested again. */
+	for (size_t i = 0; i < NELEM(commas); i++)
+		if (setlocale(LC_NUMERIC, commas[i]) != NULL)
+			break;
+	check_f64_rows();
+}
+
+KIT_TEST(dup_ends_in_nul)
+{
+	char *p = str_dup((struct str){ "abcdef", 3 });
+
+	ck_assert_str_eq(p, "abc");
+	free(p);
+	p = str_dup(STR(""));
+	ck_assert_str_eq(p, "");
+	free(p);
+}
+
+KIT_TEST(copy_cuts_between_code_points)
+{
+	static const struct {
+		const char *in;
+		size_t size;
+		const char *want;
+	} rows[] = {
+		{ "abc", 4, "abc" },
+		{ "abc", 3, "ab" },
+		{ "abc", 1, "" },
+		{ "", 1, "" },
+		{ "a\xc3\xa4", 4, "a\xc3\xa4" },
+		{ "a\xc3\xa4", 3, "a" },
+		{ "\xe4\xbd\xa0\xe5\xa5\xbd", 6, "\xe4\xbd\xa0" },
+		{ "\xe4\xbd\xa0\xe5\xa5\xbd", 4, "\xe4\xbd\xa0" },
+		{ "\xe4\xbd\xa0\xe5\xa5\xbd", 3, "" },
+		{ "\xf0\x9f\x98\x80", 4, "" },
+		{ "\xf0\x9f\x98\x80x", 5, "\xf0\x9f\x98\x80" },
+		/* Not UTF-8: cut where it falls. */
+		{ "\x80\x80\x80\x80\x80\x80", 6, "\x80\x80\x80\x80\x80" },
+		{ "\x80\x80", 2, "\x80" },
+		{ "a\x80\x80\x80\x80\x80", 6, "a\x80\x80\x80\x80" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		char dst[16];
+
+		memset(dst, '#', sizeof(dst));
+		str_copy(str_of(rows[i].in), dst, rows[i].size);
+		ck_assert_msg(strcmp(dst, rows[i].want) == 0, "row %zu", i);
+		ck_assert_int_eq(dst[rows[i].size], '#');
+	}
+}

@@ -1,0 +1,125 @@
+/* Server addresses, most of them wrong. */
+#include "core/url.h"
+#include "kit/kit.h"
+
+KIT_TEST(good)
+{
+	static const struct {
+		const char *text;
+		struct url want;
+	} t[] = {
+		{ "redis://localhost",
+		    { "redis", "", "", "localhost", 0, "" } },
+		{ "MQTT://Host.Example:1883",
+		    { "mqtt", "", "", "Host.Example", 1883, "" } },
+		{ "redis://127.0.0.1:6379/2",
+		    { "redis", "", "", "127.0.0.1", 6379, "/2" } },
+		{ "redis://h/", { "redis", "", "", "h", 0, "/" } },
+		{ "redis://:secret@h:1",
+		    { "redis", "", "secret", "h", 1, "" } },
+		{ "redis://user:secret@h:65535/0",
+		    { "redis", "user", "secret", "h", 65535, "/0" } },
+		{ "redis://user@h", { "redis", "user", "", "h", 0, "" } },
+		{ "redis://@h", { "redis", "", "", "h", 0, "" } },
+		{ "redis://u%40x:p%3A%2f%25@h",
+		    { "redis", "u@x", "p:/%", "h", 0, "" } },
+		/* People do not escape these two. */
+		{ "redis://u:p@ss:w@h:1",
+		    { "redis", "u", "p@ss:w", "h", 1, "" } },
+		{ "redis://u:%E5%B0%8F@h", { "redis", "u", "小", "h", 0, "" } },
+		{ "tcp://[::1]", { "tcp", "", "", "::1", 0, "" } },
+		{ "tcp://[fe80::1%eth0]:1883/a?b=c#d",
+		    { "tcp", "", "", "fe80::1%eth0", 1883, "/a?b=c#d" } },
+		{ "x://my_redis-1.ns.svc",
+		    { "x", "", "", "my_redis-1.ns.svc", 0, "" } },
+	};
+	const char *why = "untouched";
+	struct url u;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ck_assert_msg(url_parse(str_of(t[i].text), &u, &why) == RC_OK,
+		    "%s: %s", t[i].text, why);
+		ck_assert_ptr_null(why);
+		ck_assert_str_eq(u.scheme, t[i].want.scheme);
+		ck_assert_str_eq(u.user, t[i].want.user);
+		ck_assert_str_eq(u.password, t[i].want.password);
+		ck_assert_str_eq(u.host, t[i].want.host);
+		ck_assert_int_eq(u.port, t[i].want.port);
+		ck_assert_str_eq(u.path, t[i].want.path);
+	}
+}
+
+KIT_TEST(bad)
+{
+	static const struct str t[] = { { NULL, 0 }, STR_INIT(""),
+		STR_INIT("host"), STR_INIT("host:1"), STR_INIT("://h"),
+		STR_INIT("redis:/h"), STR_INIT("redis//h"),
+		STR_INIT("re dis://h"), STR_INIT("redis2://h"),
+		STR_INIT("abcdefghijklmnop://h"), STR_INIT("redis://"),
+		STR_INIT("redis:///1"), STR_INIT("redis://:1"),
+		STR_INIT("redis://u:p@"), STR_INIT("redis://h:"),
+		STR_INIT("redis://h:0"), STR_INIT("redis://h:65536"),
+		STR_INIT("redis://h:-1"), STR_INIT("redis://h:+1"),
+		STR_INIT("redis://h:1x"), STR_INIT("redis://h: 1"),
+		STR_INIT("redis://h:99999999999999999999"),
+		STR_INIT("redis://h h"), STR_INIT("redis://h\n"),
+		STR_INIT("redis://h\0x"), STR_INIT("redis://ho$t"),
+		STR_INIT("redis://::1"), STR_INIT("redis://[::1"),
+		STR_INIT("redis://[]"), STR_INIT("redis://[::1]x"),
+		STR_INIT("redis://[::1]:"), STR_INIT("redis://[::1 ]"),
+		STR_INIT("redis://u:p%@h"), STR_INIT("redis://u:p%4@h"),
+		STR_INIT("redis://u:%zz@h"), STR_INIT("redis://u:%00@h"),
+		STR_INIT("redis://u:%0a@h"), STR_INIT("redis://u:a\tb@h"),
+		STR_INIT("redis://u:p\0@h"), STR_INIT("redis://h/a b"),
+		STR_INIT("redis://h/\x7f"), STR_INIT("redis://h?x=1") };
+	const char *why;
+	struct url u;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		why = NULL;
+		ck_assert_msg(url_parse(t[i], &u, &why) == RC_INVALID, "%.*s",
+		    STR_ARG(t[i]));
+		ck_assert_ptr_nonnull(why);
+		ck_assert_int_eq(url_parse(t[i], &u, NULL), RC_INVALID);
+	}
+}
+
+/* One byte less fits, in each part. */
+KIT_TEST(ceilings)
+{
+	static const struct {
+		const char *before, *after;
+		size_t max;
+	} t[] = {
+		{ "", "://h", URL_SCHEME_MAX },
+		{ "x://", "@h", URL_USER_MAX },
+		{ "x://u:", "@h", URL_PASSWORD_MAX },
+		{ "x://", "", URL_HOST_MAX },
+		{ "x://[", "]:1", URL_HOST_MAX },
+		{ "x://h/", "", URL_PATH_MAX - 1 },
+	};
+	char text[2048];
+	struct url u;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (size_t n = t[i].max - 1; n <= t[i].max; n++) {
+			memset(text, 0, sizeof(text));
+			memcpy(text, t[i].before, strlen(t[i].before));
+			memset(text + strlen(text), 'a', n);
+			memcpy(text + strlen(text), t[i].after,
+			    strlen(t[i].after));
+			ck_assert_int_eq(url_parse(str_of(text), &u, NULL),
+			    n < t[i].max ? RC_OK : RC_INVALID);
+		}
+}
+
+/* A password must not get into a log by way of the reason. */
+KIT_TEST(reasons_quote_nothing)
+{
+	const char *why;
+	struct url u;
+
+	ck_assert_int_eq(
+	    url_parse(STR("redis://u:hunter2@h:port"), &u, &why), RC_INVALID);
+	ck_assert_ptr_null(strstr(why, "hunter2"));
+}
