@@ -1,0 +1,235 @@
+/*
+ * JSON written piece by piece.
+ */
+#include "wire/out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "wire/raw.h"
+
+/* Between this value and the one before it. */
+static void
+sep(struct wire_out *o)
+{
+	if (o->comma)
+		buf_putc(o->b, ',');
+	o->comma = true;
+}
+
+static void
+open_level(struct wire_out *o, char c)
+{
+	sep(o);
+	buf_putc(o->b, c);
+	o->comma = false;
+}
+
+static void
+close_level(struct wire_out *o, char c)
+{
+	buf_putc(o->b, c);
+	o->comma = true;
+}
+
+void
+wire_out_object(struct wire_out *o)
+{
+	open_level(o, '{');
+}
+
+void
+wire_out_object_end(struct wire_out *o)
+{
+	close_level(o, '}');
+}
+
+void
+wire_out_array(struct wire_out *o)
+{
+	open_level(o, '[');
+}
+
+void
+wire_out_array_end(struct wire_out *o)
+{
+	close_level(o, ']');
+}
+
+static void
+put_escaped(struct buf *b, unsigned char c)
+{
+	static const char pair[][3] = { ['\b'] = "\\b",
+		['\t'] = "\\t",
+		['\n'] = "\\n",
+		['\f'] = "\\f",
+		['\r'] = "\\r",
+		['"'] = "\\\"",
+		['\\'] = "\\\\" };
+	if (c < NELEM(pair) && pair[c][0] != '\0')
+		buf_put(b, pair[c], 2);
+	else
+		buf_printf(b, "\\u%04x", c);
+}
+
+/* Text without quotes around it; valid: it is UTF-8. */
+static void
+put_text(struct buf *b, struct str s, bool valid)
+{
+	size_t from = 0;
+	size_t i = 0;
+	while (i < s.n) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x80 || valid)) {
+			i++;
+			continue;
+		}
+		size_t next = i;
+		if (c >= 0x80 && str_utf8_next(s, &next) >= 0) {
+			i = next;
+			continue;
+		}
+		if (i > from)
+			buf_put(b, s.p + from, i - from);
+		if (c < 0x80)
+			put_escaped(b, c);
+		else
+			buf_puts(b, "\xef\xbf\xbd");
+		from = ++i;
+	}
+	if (i > from)
+		buf_put(b, s.p + from, i - from);
+}
+
+void
+wire_out_key(struct wire_out *o, struct str key)
+{
+	wire_out_str(o, key);
+	buf_putc(o->b, ':');
+	o->comma = false;
+}
+
+void
+wire_out_str(struct wire_out *o, struct str s)
+{
+	sep(o);
+	buf_putc(o->b, '"');
+	put_text(o->b, s, false);
+	buf_putc(o->b, '"');
+}
+
+void
+wire_out_utf8(struct wire_out *o, struct str s)
+{
+	sep(o);
+	buf_putc(o->b, '"');
+	put_text(o->b, s, true);
+	buf_putc(o->b, '"');
+}
+
+void
+wire_out_i64(struct wire_out *o, int64_t i)
+{
+	sep(o);
+	char text[24];
+	char *end = text + sizeof(text);
+	char *p = end;
+	uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i;
+	do {
+		*--p = (char)('0' + u % 10);
+		u /= 10;
+	} while (u > 0);
+	if (i < 0)
+		*--p = '-';
+	buf_put(o->b, p, (size_t)(end - p));
+}
+
+/*
+ * f as a fixed-point decimal of at most 15 digits, if it has one.  Division of
+ * two integers that doubles hold exactly rounds once, as reading the decimal
+ * does, so equality here means that the text reads back equal; 15 digits are
+ * few enough that no shorter text can.
+ */
+static int
+put_fixed(double f, char *dst, size_t size)
+{
+	static const double ten[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+	for (size_t k = 0; k < NELEM(ten); k++) {
+		double m = nearbyint(f * ten[k]);
+		if (!(fabs(m) < 1e15))
+			break;
+		if (m / ten[k] != f)
+			continue;
+		int64_t i = (int64_t)fabs(m);
+		int64_t unit = (int64_t)ten[k];
+		const char *sign = signbit(f) ? "-" : "";
+		if (k == 0)
+			return snprintf(dst, size, "%s%" PRId64, sign, i);
+		return snprintf(dst, size, "%s%" PRId64 ".%0*" PRId64, sign,
+		    i / unit, (int)k, i % unit);
+	}
+	return 0;
+}
+
+/*
+ * f as printf has it with the least digits that read back, without the "+" and
+ * zeros of its exponent.
+ */
+static int
+put_general(double f, char *dst, size_t size)
+{
+	/* Subnormal numbers have fewer digits than the 15 all others keep. */
+	int digits = fabs(f) < 1e-300 ? 1 : 15;
+	do {
+		(void)snprintf(dst, size, "%.*g", digits++, f);
+	} while (digits <= 17 && strtod(dst, NULL) != f);
+	char *e = strchr(dst, 'e');
+	if (e != NULL) {
+		char *to = e[1] == '-' ? e + 2 : e + 1;
+		const char *from = e + 2;
+		from += strspn(from, "0");
+		memmove(to, from, strlen(from) + 1);
+	}
+	return (int)strlen(dst);
+}
+
+void
+wire_out_f64(struct wire_out *o, double f)
+{
+	if (!isfinite(f)) {
+		wire_out_null(o);
+		return;
+	}
+	sep(o);
+	char text[40];
+	/* "-0" would be read back as an integer, which has no such zero. */
+	int n = put_fixed(f == 0 ? 0 : f, text, sizeof(text));
+	if (n == 0)
+		n = put_general(f, text, sizeof(text));
+	buf_put(o->b, text, (size_t)n);
+}
+
+void
+wire_out_bool(struct wire_out *o, bool v)
+{
+	sep(o);
+	buf_puts(o->b, v ? "true" : "false");
+}
+
+void
+wire_out_null(struct wire_out *o)
+{
+	sep(o);
+	buf_puts(o->b, "null");
+}
+
+void
+wire_out_raw(struct wire_out *o, struct str json)
+{
+	sep(o);
+	buf_put_str(o->b, json);
+}

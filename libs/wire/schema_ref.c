@@ -1,0 +1,306 @@
+/*
+ * "$id" and "$ref" of one document.
+ */
+#include "wire/schema_ref.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/map.h"
+#include "core/mem.h"
+#include "wire/check.h"
+#include "wire/schema_shape.h"
+#include "wire/uri.h"
+#include "wire/value.h"
+
+/* Longest URI and longest fragment. */
+#define URI_MAX 2048
+
+/*
+ * The chain from the document to the value v, which is found by its address,
+ * so that nothing must be kept for an error that never comes.
+ */
+static bool
+say_where(const json_t *in, const json_t *v, const struct wire_at *at,
+    const char *keyword, const char *why)
+{
+	struct wire_at below = { at, { NULL, 0 }, 0, at->err };
+	if (in == v) {
+		below.key = str_of(keyword);
+		(void)wire_fail(
+		    keyword != NULL ? &below : at, RC_INVALID, "%s", why);
+		return true;
+	}
+	for (size_t i = 0; i < json_array_size(in); i++) {
+		below.index = i;
+		if (say_where(json_array_get(in, i), v, &below, keyword, why))
+			return true;
+	}
+	json_t *o = wire_value_unconst(in);
+	for (void *it = json_object_iter(o); it != NULL;
+	     it = json_object_iter_next(o, it)) {
+		below.key.p = json_object_iter_key(it);
+		below.key.n = json_object_iter_key_len(it);
+		if (say_where(
+			json_object_iter_value(it), v, &below, keyword, why))
+			return true;
+	}
+	return false;
+}
+
+enum rc
+wire_doc_fail(struct wire_doc *d, const json_t *schema, const char *keyword,
+    enum rc rc, const char *fmt, ...)
+{
+	if (d->err == NULL)
+		return rc;
+	struct buf why = BUF_INIT(sizeof(d->err->why) * 4);
+	struct wire_at root = { NULL, { NULL, 0 }, 0, d->err };
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&why, fmt, ap);
+	va_end(ap);
+	(void)say_where(d->root, schema, &root, keyword,
+	    why.p != NULL && why.n > 0 ? why.p : "is too long");
+	buf_free(&why);
+	return rc;
+}
+
+/* The string member of a schema, absent if it has none. */
+static struct str
+string_of(const json_t *schema, const char *keyword)
+{
+	const json_t *v = json_object_get(schema, keyword);
+	return (struct str){ json_string_value(v), json_string_length(v) };
+}
+
+/* What ref means where base is the base URI, without fragment, in the arena. */
+static enum rc
+resolve(struct wire_doc *d, struct str base, struct str ref, struct str *out)
+{
+	struct buf b = BUF_INIT(URI_MAX);
+	wire_uri_resolve(base, ref, &b);
+	enum rc rc = buf_rc(&b);
+	if (rc == RC_OK) {
+		*out = arena_str(d->a, buf_str(&b));
+		if (out->p == NULL)
+			rc = RC_TOOBIG;
+	}
+	buf_free(&b);
+	return rc;
+}
+
+enum rc
+wire_doc_base(struct wire_doc *d, const struct wire_target *t, struct str *base)
+{
+	struct str id = string_of(t->schema, "$id");
+	*base = t->base;
+	/* What stands beside a reference does not count. */
+	if (id.p == NULL || id.n == 0 || id.p[0] == '#' ||
+	    string_of(t->schema, "$ref").p != NULL)
+		return RC_OK;
+	enum rc rc = resolve(d, t->base, id, base);
+	if (rc != RC_OK)
+		return wire_doc_fail(d, t->schema, "$id", rc, "is too long");
+	return RC_OK;
+}
+
+/* The key of the place that fragment names in the document uri. */
+static void
+put_anchor(struct buf *b, struct str uri, struct str fragment)
+{
+	buf_put_str(b, uri);
+	buf_putc(b, '#');
+	buf_put_str(b, fragment);
+}
+
+/* Remember t under uri, or where fragment is not empty under that. */
+static enum rc
+add_id(struct wire_doc *d, struct str uri, struct str fragment,
+    const struct wire_target *t)
+{
+	struct buf b = BUF_INIT(2 * URI_MAX);
+	struct wire_target *copy = arena_alloc(d->a, sizeof(*copy));
+	if (copy == NULL)
+		return RC_TOOBIG;
+	*copy = *t;
+	if (fragment.n > 0)
+		put_anchor(&b, uri, fragment);
+	else
+		buf_put_str(&b, uri);
+	enum rc rc = buf_rc(&b);
+	/* The first of a name is it. */
+	if (rc == RC_OK && map_get(d->ids, buf_str(&b)) == NULL)
+		(void)map_put(d->ids, buf_str(&b), copy);
+	buf_free(&b);
+	return rc;
+}
+
+struct walk {
+	struct wire_doc *d;
+	struct str base;
+};
+
+static enum rc
+walk(void *arg, json_t *schema, const struct wire_at *at)
+{
+	struct walk *w = arg;
+	struct wire_target t = { schema, w->base };
+	struct walk inside = { w->d, w->base };
+	struct str id = string_of(schema, "$id");
+	if (id.p != NULL && string_of(schema, "$ref").p == NULL) {
+		struct wire_uri u;
+		wire_uri_split(id, &u);
+		enum rc rc = wire_doc_base(w->d, &t, &inside.base);
+		if (rc == RC_OK)
+			rc = add_id(w->d, inside.base, u.fragment, &t);
+		if (rc != RC_OK)
+			return wire_doc_fail(
+			    w->d, schema, "$id", rc, "is too long");
+	}
+	return wire_shape_each(schema, at, walk, &inside);
+}
+
+enum rc
+wire_doc_index(struct wire_doc *d)
+{
+	struct wire_at at = { NULL, { NULL, 0 }, 0, NULL };
+	struct walk w = { d, STR("") };
+	struct wire_target root = { d->root, STR("") };
+	d->ids = map_new();
+	enum rc rc = add_id(d, root.base, root.base, &root);
+	return rc != RC_OK ? rc : walk(&w, d->root, &at);
+}
+
+void
+wire_doc_free(struct wire_doc *d)
+{
+	map_free(d->ids);
+	d->ids = NULL;
+}
+
+static int
+hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Append s with its %xx decoded. */
+static void
+put_decoded(struct buf *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		int high = i + 2 < s.n ? hex_value(s.p[i + 1]) : -1;
+		int low = i + 2 < s.n ? hex_value(s.p[i + 2]) : -1;
+		if (s.p[i] == '%' && high >= 0 && low >= 0) {
+			buf_putc(b, (char)(high * 16 + low));
+			i += 2;
+		} else {
+			buf_putc(b, s.p[i]);
+		}
+	}
+}
+
+/* The element that a pointer's token names, or NULL. */
+static json_t *
+element(const json_t *array, struct str token)
+{
+	int64_t i;
+	if ((token.n > 1 && token.p[0] == '0') ||
+	    str_to_i64(token, 0, INT32_MAX, &i) != RC_OK)
+		return NULL;
+	return json_array_get(array, (size_t)i);
+}
+
+/* Follow a pointer's tokens from t->schema on. */
+static enum rc
+follow(struct wire_doc *d, struct str pointer, struct wire_target *t)
+{
+	char key[URI_MAX];
+	struct str rest = { pointer.p + 1, pointer.n - 1 };
+	while (rest.p != NULL) {
+		struct str token = str_cut(&rest, '/');
+		size_t n = 0;
+		for (size_t i = 0; i < token.n; i++) {
+			char c = token.p[i];
+			if (c == '~' && i + 1 < token.n)
+				c = token.p[++i] == '0' ? '~' : '/';
+			key[n++] = c;
+		}
+		enum rc rc = wire_doc_base(d, t, &t->base);
+		if (rc != RC_OK)
+			return rc;
+		struct str name = { key, n };
+		t->schema = json_is_array(t->schema)
+		    ? element(t->schema, name)
+		    : json_object_getn(t->schema, key, n);
+		if (t->schema == NULL)
+			return RC_NOENT;
+	}
+	return RC_OK;
+}
+
+static bool
+is_meta_schema(struct str uri)
+{
+	return str_eq(uri, STR("http://json-schema.org/draft-07/schema")) ||
+	    str_eq(uri, STR("https://json-schema.org/draft-07/schema"));
+}
+
+/* The place in the document uri that fragment, decoded, names. */
+static enum rc
+find_in(struct wire_doc *d, struct str uri, struct str fragment,
+    struct wire_target *out)
+{
+	const struct wire_target *t = map_get(d->ids, uri);
+	if (t == NULL && is_meta_schema(uri) && fragment.n == 0) {
+		*out = (struct wire_target){ NULL, uri };
+		return RC_OK;
+	}
+	if (fragment.n > 0 && fragment.p[0] != '/') {
+		struct buf b = BUF_INIT(2 * URI_MAX);
+		put_anchor(&b, uri, fragment);
+		t = map_get(d->ids, buf_str(&b));
+		buf_free(&b);
+	}
+	if (t == NULL)
+		return RC_NOENT;
+	*out = *t;
+	if (fragment.n > 0 && fragment.p[0] == '/')
+		return follow(d, fragment, out);
+	return RC_OK;
+}
+
+enum rc
+wire_doc_find(
+    struct wire_doc *d, const struct wire_target *from, struct wire_target *out)
+{
+	struct str ref = string_of(from->schema, "$ref");
+	struct wire_uri u;
+	struct str uri;
+	struct buf fragment = BUF_INIT(URI_MAX);
+	wire_uri_split(ref, &u);
+	put_decoded(&fragment, u.fragment);
+	enum rc rc = resolve(d, from->base, ref, &uri);
+	if (rc == RC_OK)
+		rc = buf_rc(&fragment);
+	if (rc == RC_OK)
+		rc = find_in(d, uri, buf_str(&fragment), out);
+	buf_free(&fragment);
+	if (rc == RC_TOOBIG)
+		return wire_doc_fail(
+		    d, from->schema, "$ref", rc, "is too long");
+	if (rc == RC_NOENT)
+		return wire_doc_fail(d, from->schema, "$ref", RC_INVALID,
+		    "refers to %.*s, which is not in this schema",
+		    STR_ARG(ref));
+	return rc;
+}

@@ -1,0 +1,155 @@
+/*
+ * A thin cover over jansson's values.
+ */
+#include "wire/tree.h"
+
+#include <jansson.h>
+
+#include "wire/out.h"
+#include "wire/raw.h"
+#include "wire/value.h"
+#include "wire/wire.h"
+
+static const json_t *
+json_of(const struct wire_tree *v)
+{
+	return (const json_t *)(const void *)v;
+}
+
+static const struct wire_tree *
+value_of(const json_t *j)
+{
+	return (const struct wire_tree *)(const void *)j;
+}
+
+enum rc
+wire_tree_parse(struct str json, struct wire_tree **out)
+{
+	const struct wire_at top = { 0 };
+	json_t *j;
+	enum rc rc;
+
+	rc = wire_raw_parse(json, WIRE_DEPTH_MAX, &top, &j);
+	if (rc == RC_OK)
+		*out = (struct wire_tree *)(void *)j;
+	return rc;
+}
+
+void
+wire_tree_free(struct wire_tree *v)
+{
+	json_decref((json_t *)(void *)v);
+}
+
+enum wire_tree_kind
+wire_tree_kind(const struct wire_tree *v)
+{
+	const json_t *j = json_of(v);
+
+	if (json_is_object(j))
+		return WIRE_TREE_OBJECT;
+	if (json_is_array(j))
+		return WIRE_TREE_ARRAY;
+	if (json_is_string(j))
+		return WIRE_TREE_TEXT;
+	if (json_is_number(j))
+		return WIRE_TREE_NUMBER;
+	return json_is_boolean(j) ? WIRE_TREE_BOOL : WIRE_TREE_NULL;
+}
+
+struct str
+wire_tree_text(const struct wire_tree *v)
+{
+	const json_t *j = json_of(v);
+
+	if (!json_is_string(j))
+		return (struct str){ 0 };
+	return (struct str){ json_string_value(j), json_string_length(j) };
+}
+
+double
+wire_tree_number(const struct wire_tree *v)
+{
+	return json_number_value(json_of(v));
+}
+
+bool
+wire_tree_bool(const struct wire_tree *v)
+{
+	return json_is_true(json_of(v));
+}
+
+size_t
+wire_tree_len(const struct wire_tree *v)
+{
+	const json_t *j = json_of(v);
+
+	return json_is_object(j) ? json_object_size(j) : json_array_size(j);
+}
+
+const struct wire_tree *
+wire_tree_at(const struct wire_tree *v, size_t i)
+{
+	return value_of(json_array_get(json_of(v), i));
+}
+
+const struct wire_tree *
+wire_tree_get(const struct wire_tree *v, struct str key)
+{
+	return value_of(json_object_getn(json_of(v), key.p, key.n));
+}
+
+static bool
+member_at(void *place, struct wire_tree_member *m)
+{
+	if (place == NULL)
+		return false;
+	*m = (struct wire_tree_member){
+		.key = { json_object_iter_key(place),
+		    json_object_iter_key_len(place) },
+		.value = value_of(json_object_iter_value(place)),
+		.place = place,
+	};
+	return true;
+}
+
+bool
+wire_tree_first(const struct wire_tree *v, struct wire_tree_member *m)
+{
+	return member_at(json_object_iter(wire_value_unconst(json_of(v))), m);
+}
+
+bool
+wire_tree_next(const struct wire_tree *v, struct wire_tree_member *m)
+{
+	return member_at(
+	    json_object_iter_next(wire_value_unconst(json_of(v)), m->place), m);
+}
+
+void
+wire_tree_put(const struct wire_tree *v, struct wire_out *o)
+{
+	if (v == NULL)
+		wire_out_null(o);
+	else
+		wire_raw_put(o, json_of(v));
+}
+
+enum rc
+wire_tree_string(struct str json, struct arena *a, struct str *out)
+{
+	struct wire_tree *v;
+	enum rc rc;
+
+	rc = wire_tree_parse(json, &v);
+	if (rc != RC_OK)
+		return rc;
+	if (wire_tree_kind(v) != WIRE_TREE_TEXT) {
+		rc = RC_INVALID;
+	} else {
+		*out = arena_str(a, wire_tree_text(v));
+		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
+	}
+	wire_tree_free(v);
+	return rc;
+}

@@ -1,0 +1,146 @@
+/*
+ * What reading, checking and writing a message takes, beside jansson's bare
+ * parsing and dumping of the same text in the same run.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "wire/wire.h"
+
+/*
+ * Each operation is timed this often and this long, in turn with the others;
+ * its least time is what the machine's other work disturbed least.
+ */
+#define ROUNDS   200
+#define ROUND_NS 400000
+
+struct sample {
+	const struct wire_desc *d;
+	struct str text;
+	json_t *json;
+	struct arena *a;
+	void *msg;
+	struct buf out;
+};
+
+static void
+run_load(struct sample *s)
+{
+	json_t *v = json_loadb(s->text.p, s->text.n,
+	    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+	ck_assert_ptr_nonnull(v);
+	json_decref(v);
+}
+
+static void
+run_decode(struct sample *s)
+{
+	arena_reset(s->a);
+	enum rc rc = wire_decode(s->d, s->text, s->a, s->msg, NULL);
+	ck_assert_int_eq(rc, RC_OK);
+}
+
+static void
+run_dump(struct sample *s)
+{
+	char *text = json_dumps(s->json, JSON_COMPACT);
+	ck_assert_ptr_nonnull(text);
+	free(text);
+}
+
+static void
+run_encode(struct sample *s)
+{
+	buf_reset(&s->out);
+	enum rc rc = wire_encode(s->d, s->msg, &s->out, NULL);
+	ck_assert_int_eq(rc, RC_OK);
+}
+
+enum { LOAD, DECODE, DUMP, ENCODE, N_OPS };
+static void (*const ops[N_OPS])(
+    struct sample *) = { run_load, run_decode, run_dump, run_encode };
+
+static double
+now_ns(void)
+{
+	struct timespec t;
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double
+time_batch(struct sample *s, void (*op)(struct sample *), int n)
+{
+	double from = now_ns();
+	for (int i = 0; i < n; i++)
+		op(s);
+	return (now_ns() - from) / n;
+}
+
+/* The least time of each operation, in ns. */
+static void
+measure(struct sample *s, double ns[N_OPS])
+{
+	int batch[N_OPS];
+	for (int op = 0; op < N_OPS; op++) {
+		ns[op] = time_batch(s, ops[op], 20);
+		batch[op] = (int)(ROUND_NS / ns[op]) + 1;
+	}
+	for (int r = 0; r < ROUNDS; r++) {
+		for (int op = 0; op < N_OPS; op++) {
+			double t = time_batch(s, ops[op], batch[op]);
+			if (t < ns[op])
+				ns[op] = t;
+		}
+	}
+}
+
+static void
+bench(const char *name, const char *example)
+{
+	char path[256];
+	double ns[N_OPS];
+	(void)snprintf(
+	    path, sizeof(path), "proto-schemas/examples/%s/%s", name, example);
+	struct sample s = { .d = wire_desc_find(str_of(name)),
+		.a = arena_new(WIRE_ARENA_MAX),
+		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
+	char *text = kit_read_file(path, &s.text.n);
+	ck_assert_ptr_nonnull(s.d);
+	s.msg = mem_alloc(wire_desc_size(s.d));
+	/* Compact, as programs send it. */
+	json_t *v = json_loadb(text, s.text.n, 0, NULL);
+	ck_assert_ptr_nonnull(v);
+	char *compact = json_dumps(v, JSON_COMPACT);
+	s.text = str_of(compact);
+	s.json = v;
+	measure(&s, ns);
+	printf("%-22s %6zu %9.0f %9.0f %6.2f %9.0f %9.0f %6.2f\n", name,
+	    s.text.n, ns[LOAD], ns[DECODE], ns[DECODE] / ns[LOAD], ns[DUMP],
+	    ns[ENCODE], ns[ENCODE] / ns[DUMP]);
+	(void)fflush(stdout);
+	json_decref(v);
+	free(compact);
+	free(text);
+	free(s.msg);
+	buf_free(&s.out);
+	arena_free(s.a);
+}
+
+KIT_TEST_T(codec, 120)
+{
+	printf("ns per message; json_loadb and json_dumps are jansson alone\n"
+	       "%-22s %6s %9s %9s %6s %9s %9s %6s\n",
+	    "message", "bytes", "loadb", "decode", "ratio", "dumps", "encode",
+	    "ratio");
+	bench("intent_filter_request", "ok-protocol-02-22-4.4.1.json");
+	bench("invoke", "ok-protocol-02-22-3.6.json");
+	bench("result", "ok-protocol-02-22-3.6.json");
+	bench("chat_request", "ok-protocol-02-22-4.2.1.json");
+}

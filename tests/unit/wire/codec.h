@@ -1,0 +1,73 @@
+/*
+ * codec: decoding and encoding for the tests, with what they need around it.
+ */
+#ifndef TESTS_WIRE_CODEC_H
+#define TESTS_WIRE_CODEC_H
+
+#include <stdlib.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "wire/wire.h"
+
+/* One message: its memory, its struct, its text, what was wrong with it. */
+struct codec {
+	struct arena *a;
+	void *msg;
+	struct buf out;
+	struct wire_err err;
+	enum rc rc;
+};
+
+/* Read text as d into c, which codec_free() empties. */
+static inline void
+codec_read(struct codec *c, const struct wire_desc *d, struct str text)
+{
+	*c = (struct codec){ .a = arena_new(WIRE_ARENA_MAX),
+		.msg = mem_alloc(wire_desc_size(d)),
+		.out = BUF_INIT(2 * WIRE_MESSAGE_MAX) };
+	/* What was there before must not matter. */
+	memset(c->msg, 0xa5, wire_desc_size(d));
+	c->rc = wire_decode(d, text, c->a, c->msg, &c->err);
+}
+
+/* As codec_read(), then write it again into c->out. */
+static inline void
+codec_both(struct codec *c, const struct wire_desc *d, struct str text)
+{
+	codec_read(c, d, text);
+	if (c->rc == RC_OK)
+		c->rc = wire_encode(d, c->msg, &c->out, &c->err);
+}
+
+static inline void
+codec_free(struct codec *c)
+{
+	arena_free(c->a);
+	free(c->msg);
+	buf_free(&c->out);
+}
+
+/* A message that is wrong: where, and a part of the reason. */
+struct codec_bad {
+	const char *text;
+	const char *path;
+	const char *why;
+};
+
+static inline void
+codec_refuse(const struct wire_desc *d, const struct codec_bad *bad)
+{
+	struct codec c;
+	codec_read(&c, d, str_of(bad->text));
+	ck_assert_msg(c.rc == RC_INVALID, "%s: rc %d", bad->text, (int)c.rc);
+	ck_assert_msg(strcmp(c.err.path, bad->path) == 0, "%s: at %s, not %s",
+	    bad->text, c.err.path, bad->path);
+	ck_assert_msg(strstr(c.err.why, bad->why) != NULL, "%s: %s, not %s",
+	    bad->text, c.err.why, bad->why);
+	codec_free(&c);
+}
+
+#endif /* !TESTS_WIRE_CODEC_H */

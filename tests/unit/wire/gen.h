@@ -1,0 +1,76 @@
+/*
+ * gen: running the generator on schemas that a test writes.
+ */
+#ifndef TESTS_WIRE_GEN_H
+#define TESTS_WIRE_GEN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "core/str.h"
+#include "kit/kit.h"
+
+#define WIREGEN "build/wiregen"
+
+/* "<kit_dir()>/<name>"; kit_path() is for few. */
+struct path {
+	char text[512];
+};
+
+static inline struct path
+below(const char *name)
+{
+	struct path p;
+	(void)snprintf(p.text, sizeof(p.text), "%s/%s", kit_dir(), name);
+	return p;
+}
+
+/* Run the generator on the schemas of folder s; its exit code. */
+static inline int
+generate(char **said)
+{
+	struct path in = below("s");
+	struct path out = below("out");
+	struct path log = below("wiregen.log");
+	struct kit_proc p;
+	size_t n;
+	(void)mkdir(out.text, 0700);
+	(void)unlink(log.text);
+	const char *const argv[] = { WIREGEN, "code", in.text, out.text, NULL };
+	kit_spawn(&p, "wiregen", argv, NULL);
+	int rc = kit_wait(&p, 10000);
+	*said = kit_read_file(log.text, &n);
+	return rc;
+}
+
+static inline void
+put_file(const char *name, const char *text)
+{
+	char path[600];
+	struct path dir = below("s");
+	(void)mkdir(dir.text, 0700);
+	(void)snprintf(path, sizeof(path), "%s/%s", dir.text, name);
+	kit_write_file(path, text);
+}
+
+/* That it ends with 1 and "<folder>/<file>: <where>", then has why. */
+static inline void
+refused(const char *file, const char *where, const char *why, const char *of)
+{
+	char *said;
+	char want[1024];
+	int rc = generate(&said);
+	(void)snprintf(want, sizeof(want), "%s/%s: %s%s", below("s").text, file,
+	    where, where[0] != '\0' ? ": " : "");
+	ck_assert_msg(rc == 1, "%s: exit %d: %s", of, rc, said);
+	ck_assert_msg(str_starts(str_of(said), str_of(want)),
+	    "%s: \"%s\" does not begin with \"%s\"", of, said, want);
+	ck_assert_msg(strstr(said + strlen(want), why) != NULL,
+	    "%s: \"%s\" does not say \"%s\"", of, said, why);
+	free(said);
+}
+
+#endif /* !TESTS_WIRE_GEN_H */

@@ -1,0 +1,139 @@
+/* The documents that the generator makes. */
+#include "gen.h"
+
+#define X                                                                 \
+	"{\"title\":\"x\",\"description\":\"A message.\","                \
+	"\"x-section\":\"1\",\"type\":\"object\",\"properties\":{\"a\":"  \
+	"{\"description\":\"A | b.\",\"type\":\"integer\",\"minimum\":1," \
+	"\"x-unit\":\"ms\"},\"b\":{\"$ref\":\"#/$defs/y\"}},"             \
+	"\"required\":[\"a\"],\"$defs\":{\"y\":{\"description\":"         \
+	"\"yes: it is, a text that is so long that it has to go on in a " \
+	"second line\",\"type\":\"string\",\"enum\":[\"no\",\"1\",\"c d\"]}}}"
+#define ERROR                                                                \
+	"{\"title\":\"error\",\"description\":\"An error.\","                \
+	"\"x-section\":\"1\",\"type\":\"object\",\"properties\":{\"error\":" \
+	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
+#define IFACE                                                               \
+	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                \
+	"\"path\":\"/v1/{id}\",\"owner\":\"o\",\"request\":\"x\","          \
+	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","   \
+	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                    \
+	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","      \
+	"\"description\":\"Q.\",\"required\":true}]}],"                     \
+	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","             \
+	"\"kind\":\"request\",\"owner\":\"o\",\"queue\":\"g\","             \
+	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"          \
+	"\"description\":\"Ask.\",\"section\":\"3\"}],"                     \
+	"\"mqtt\":[{\"name\":\"say\","                                      \
+	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\"," \
+	"\"qos\":1,\"retain\":true,\"message\":\"x\","                      \
+	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[]}"
+
+/* Run "wiregen docs" on x, error and the channels; one of its files. */
+static char *
+document(const char *name)
+{
+	struct path in = below("s");
+	struct path out = below("out");
+	char path[600];
+	struct kit_proc p;
+	size_t n;
+	put_file("x.schema.json", X);
+	put_file("error.schema.json", ERROR);
+	put_file("interfaces.json", IFACE);
+	(void)mkdir(out.text, 0700);
+	const char *const argv[] = { WIREGEN, "docs", in.text, out.text, NULL };
+	kit_spawn(&p, "wiregen", argv, NULL);
+	ck_assert_int_eq(kit_wait(&p, 10000), 0);
+	(void)snprintf(path, sizeof(path), "%s/%s", out.text, name);
+	return kit_read_file(path, &n);
+}
+
+static void
+has(const char *text, const char *part)
+{
+	ck_assert_msg(
+	    strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
+}
+
+KIT_TEST(markdown_has_channels_and_members)
+{
+	char *text = document("INTERFACES.md");
+	has(text, "| `PUT /v1/{id}` | o | [x](#x) | – | 2 |\n");
+	has(text, "| `q` | yes | Q. |\n");
+	has(text, "| 400 | `a\\|b` |\n");
+	has(text,
+	    "| `s.{user}` | request | o | g | [x](#x) | "
+	    "[error](#error) | 5 ms | 3 | Ask. |\n");
+	has(text,
+	    "| `{prefix}/terminal/{terminal}/say` | body | 1 | yes | "
+	    "[x](#x) | 4 | Say. |\n");
+	has(text, "### x\n\nA message.\n\nProtocol: 1.\n");
+	has(text, "| `a` | integer | required | from 1, in ms | A \\| b. |\n");
+	has(text, "| `b` | string | | `no`, `1`, `c d` | yes: it is, ");
+	free(text);
+}
+
+KIT_TEST(openapi_is_yaml)
+{
+	char *text = document("openapi.yaml");
+	has(text, "openapi: \"3.1.0\"\n");
+	has(text,
+	    "  \"/v1/{id}\":\n    put:\n      operationId: do_it\n"
+	    "      tags:\n        - o\n      description: Do it.\n");
+	has(text,
+	    "      parameters:\n        - name: id\n"
+	    "          in: path\n          required: true\n"
+	    "          schema:\n            type: string\n"
+	    "        - name: q\n          in: query\n");
+	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
+	has(text,
+	    "    x:\n      title: x\n      description: A message.\n"
+	    "      x-section: \"1\"\n      type: object\n");
+	has(text,
+	    "        a:\n          description: \"A | b.\"\n"
+	    "          type: integer\n          minimum: 1\n"
+	    "          x-unit: ms\n");
+	has(text, "          $ref: \"#/components/schemas/y\"\n");
+	has(text,
+	    "    \"y\":\n      description: >-\n"
+	    "        yes: it is, a text that is so long that it has to go on "
+	    "in a second line\n      type: string\n      enum:\n"
+	    "        - \"no\"\n        - \"1\"\n        - c d\n");
+	ck_assert_ptr_null(strstr(text, "$defs"));
+	free(text);
+}
+
+KIT_TEST(asyncapi_has_bindings_and_replies)
+{
+	char *text = document("asyncapi.yaml");
+	has(text, "  mqtt_say:\n    action: receive\n");
+	has(text,
+	    "    bindings:\n      mqtt:\n        qos: 1\n"
+	    "        retain: true\n");
+	has(text, "    address: \"s.{user}\"\n");
+	has(text, "    parameters:\n      user: {}\n");
+	has(text, "  nats_ask_reply:\n    address: null\n");
+	has(text, "    bindings:\n      nats:\n        queue: g\n");
+	has(text, "    x-deadline-ms: 5\n");
+	free(text);
+}
+
+KIT_TEST(routes_need_a_message_for_errors)
+{
+	struct path in = below("s");
+	struct path out = below("out");
+	struct kit_proc p;
+	free(document("openapi.yaml"));
+	put_file("interfaces.json",
+	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
+	    "\"nats\":[],\"mqtt\":[],\"events\":[]}");
+	struct path error = below("s/error.schema.json");
+	ck_assert_int_eq(unlink(error.text), 0);
+	const char *const argv[] = { WIREGEN, "docs", in.text, out.text, NULL };
+	kit_spawn(&p, "wiregen", argv, NULL);
+	ck_assert_int_eq(kit_wait(&p, 10000), 1);
+	ck_assert(kit_log_has(&p, "the message error"));
+}
