@@ -1,0 +1,38 @@
+/*
+ * discovery: the NATS micro protocol, so that `nats micro ls|info|stats|ping`
+ * finds every service.
+ */
+#ifndef BUS_DISCOVERY_H
+#define BUS_DISCOVERY_H
+
+#include <stdint.h>
+
+#include "bus/bus.h"
+
+struct bus_endpoint {
+	const char *name; /* [A-Za-z0-9_-]+ */
+	const char *subject;
+	const char *queue; /* queue group */
+	/* Counted by whoever serves the endpoint, on the loop. */
+	int64_t requests;
+	int64_t errors;
+	int64_t busy_ns; /* summed processing time */
+	char last_error[128];
+};
+
+struct bus_service {
+	const char *name;
+	const char *version; /* SemVer */
+	const char *description;
+	struct bus_endpoint *endpoints; /* kept; stays the caller's */
+	size_t n;
+};
+
+/*
+ * bus_announce(b, s):
+ * Answer $SRV.PING, $SRV.INFO and $SRV.STATS, plain, with the name, and with
+ * name and instance id.  s must live as long as b.
+ */
+enum rc bus_announce(struct bus *b, const struct bus_service *s) RC_CHECK;
+
+#endif /* !BUS_DISCOVERY_H */

@@ -1,0 +1,216 @@
+/*
+ * $SRV.PING, INFO and STATS as the NATS tools ask for them.
+ */
+#include <nats/nats.h>
+#include <stdio.h>
+
+#include "bus/discovery.h"
+#include "doc.h"
+
+static struct bus_endpoint endpoints[] = {
+	{ .name = "filter",
+	    .subject = "soul.rpc.intent.filter",
+	    .queue = "intent-filter" },
+	{ .name = "cancel", .subject = "soul.rpc.turn.cancel.*", .queue = "q" },
+};
+
+static struct bus_service service = { .name = "intent-filter",
+	.version = "1.2.3",
+	.description = "finds \"intents\"",
+	.endpoints = endpoints,
+	.n = 2 };
+
+static void
+check_identity(const json_t *o, const char *type)
+{
+	const char *id = json_string_value(json_object_get(o, "id"));
+
+	check_text(o, "type", type);
+	check_text(o, "name", "intent-filter");
+	check_text(o, "version", "1.2.3");
+	ck_assert(json_is_object(json_object_get(o, "metadata")));
+	ck_assert_ptr_nonnull(id);
+	ck_assert_uint_eq(strlen(id), 32);
+}
+
+static void
+check_ping(const json_t *o)
+{
+	check_identity(o, "io.nats.micro.v1.ping_response");
+	ck_assert_uint_eq(json_object_size(o), 5);
+}
+
+static void
+check_info(const json_t *o)
+{
+	const json_t *list = json_object_get(o, "endpoints"), *one;
+	size_t i;
+
+	check_identity(o, "io.nats.micro.v1.info_response");
+	check_text(o, "description", "finds \"intents\"");
+	ck_assert_uint_eq(json_array_size(list), 2);
+	for (i = 0; i < 2; i++) {
+		one = json_array_get(list, i);
+		check_text(one, "name", endpoints[i].name);
+		check_text(one, "subject", endpoints[i].subject);
+		check_text(one, "queue_group", endpoints[i].queue);
+		ck_assert(json_is_object(json_object_get(one, "metadata")));
+	}
+}
+
+static void
+check_stats(const json_t *o)
+{
+	const json_t *list = json_object_get(o, "endpoints"), *one;
+	struct wall started;
+	size_t i;
+
+	check_identity(o, "io.nats.micro.v1.stats_response");
+	ck_assert_int_eq(
+	    wall_parse(str_of(json_string_value(json_object_get(o, "started"))),
+		&started),
+	    RC_OK);
+	ck_assert_int_le(started.ms, clock_wall().ms);
+	ck_assert_int_ge(started.ms, clock_wall().ms - 60000);
+	ck_assert_uint_eq(json_array_size(list), 2);
+	for (i = 0; i < 2; i++) {
+		one = json_array_get(list, i);
+		check_text(one, "name", endpoints[i].name);
+		check_text(one, "subject", endpoints[i].subject);
+		check_text(one, "queue_group", endpoints[i].queue);
+		check_text(one, "last_error", endpoints[i].last_error);
+		check_number(one, "num_requests", endpoints[i].requests);
+		check_number(one, "num_errors", endpoints[i].errors);
+		check_number(one, "processing_time", endpoints[i].busy_ns);
+		check_number(one, "average_processing_time",
+		    endpoints[i].requests > 0
+			? endpoints[i].busy_ns / endpoints[i].requests
+			: 0);
+	}
+}
+
+KIT_TEST(three_verbs_in_three_forms)
+{
+	static const struct {
+		const char *verb;
+		void (*check)(const json_t *o);
+	} verbs[] = { { "PING", check_ping }, { "INFO", check_info },
+		{ "STATS", check_stats } };
+	struct bed e;
+	json_t *o;
+	char subject[160], id[33];
+	size_t i;
+
+	endpoints[0].requests = 3;
+	endpoints[0].errors = 1;
+	endpoints[0].busy_ns = 5100001;
+	str_copy(STR("it \"broke\""), endpoints[0].last_error,
+	    sizeof(endpoints[0].last_error));
+	bed_start(&e);
+	ck_assert_int_eq(bus_announce(e.bus, &service), RC_OK);
+	o = get(&e, "$SRV.PING", "");
+	snprintf(
+	    id, sizeof(id), "%s", json_string_value(json_object_get(o, "id")));
+	json_decref(o);
+	for (i = 0; i < 3; i++) {
+		snprintf(subject, sizeof(subject), "$SRV.%s", verbs[i].verb);
+		o = get(&e, subject, "");
+		verbs[i].check(o);
+		json_decref(o);
+		snprintf(subject, sizeof(subject), "$SRV.%s.intent-filter",
+		    verbs[i].verb);
+		o = get(&e, subject, "");
+		verbs[i].check(o);
+		json_decref(o);
+		snprintf(subject, sizeof(subject), "$SRV.%s.intent-filter.%s",
+		    verbs[i].verb, id);
+		o = get(&e, subject, "");
+		verbs[i].check(o);
+		check_text(o, "id", id);
+		json_decref(o);
+	}
+	bed_stop(&e);
+}
+
+/* A question whose answers all go to reply. */
+static void
+ask_all(struct bed *e, const char *subject, const char *reply)
+{
+	natsConnection *nc = NULL;
+
+	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
+	ck_assert_int_eq(
+	    natsConnection_PublishRequest(nc, subject, reply, "", 0), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	natsConnection_Destroy(nc);
+}
+
+static void
+on_any(void *arg, struct bus_msg *m)
+{
+	++*(int *)arg;
+	bus_msg_free(m);
+}
+
+static bool
+is_two(void *arg)
+{
+	return *(int *)arg == 2;
+}
+
+KIT_TEST(every_instance_answers_and_others_do_not)
+{
+	struct bed e;
+	struct bus *second;
+	struct answer a;
+	int n = 0;
+	json_t *o;
+
+	bed_start(&e);
+	second = bed_bus(&e, "second");
+	ck_assert_int_eq(bus_announce(e.bus, &service), RC_OK);
+	ck_assert_int_eq(bus_announce(second, &service), RC_OK);
+	serve(e.bus, "inbox.x", on_any, &n);
+	ck_assert_int_eq(ask_wait(&e, second, "t.nobody", "", &a), RC_NOENT);
+	/* As the tools do: one question, every instance's answer. */
+	ask_all(&e, "$SRV.PING", "inbox.x");
+	ck_assert(bed_until(&e, is_two, &n, BED_MS));
+	ck_assert_int_eq(
+	    ask_wait(&e, e.bus, "$SRV.PING.other", "", &a), RC_NOENT);
+	/* And again after the server was away. */
+	kit_server_stop(&e.nats, SIGKILL);
+	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	o = get(&e, "$SRV.INFO.intent-filter", "");
+	check_info(o);
+	json_decref(o);
+	bus_free(second);
+	bed_stop(&e);
+}
+
+KIT_TEST(a_service_the_tools_would_drop_is_refused)
+{
+	static struct bus_endpoint bad_name[] = {
+		{ .name = "a b", .subject = "a", .queue = "q" }
+	};
+	static struct bus_endpoint bad_subject[] = {
+		{ .name = "a", .subject = "a b", .queue = "q" }
+	};
+	struct bus_service s = service;
+	struct bed e;
+
+	bed_start(&e);
+	s.name = "intent.filter";
+	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
+	s = service;
+	s.version = NULL;
+	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
+	s = service;
+	s.n = 1;
+	s.endpoints = bad_name;
+	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
+	s.endpoints = bad_subject;
+	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
+	bed_stop(&e);
+}

@@ -1,0 +1,139 @@
+/*
+ * A loop that is behind: reading waits for it, and what is dropped is counted.
+ */
+#include <nats/nats.h>
+#include <stdio.h>
+
+#include "bed.h"
+
+struct row {
+	int next;
+	int gaps;
+};
+
+static void
+on_row(void *arg, struct bus_msg *m)
+{
+	struct row *r = arg;
+	int64_t n;
+
+	ck_assert_int_eq(str_to_i64(bus_msg_data(m), 0, 1 << 30, &n), RC_OK);
+	r->gaps += n != r->next;
+	r->next = (int)n + 1;
+	bus_msg_free(m);
+}
+
+static natsConnection *
+peer_open(struct bed *e)
+{
+	natsConnection *nc = NULL;
+
+	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
+	return nc;
+}
+
+static void
+flood(natsConnection *nc, const char *subject, int n)
+{
+	char text[16];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		ck_assert_int_eq(
+		    natsConnection_PublishString(nc, subject, text), NATS_OK);
+	}
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+}
+
+struct rows {
+	struct row *r;
+	int want;
+};
+
+static bool
+all_came(void *arg)
+{
+	struct rows *w = arg;
+
+	return w->r->next >= w->want;
+}
+
+KIT_TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
+{
+	struct bed e;
+	struct answer a;
+	struct row r = { 0, 0 };
+	struct rows w = { &r, 40000 };
+	natsConnection *nc;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	serve(e.bus, "l.row", on_row, &r);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	/* The loop does not run meanwhile; its inbox holds 4,096. */
+	flood(nc, "l.row", w.want);
+	ck_assert(bed_until(&e, all_came, &w, 40000));
+	ck_assert_int_eq(r.gaps, 0);
+	ck_assert_int_eq(bed_counter(&e, "soul_bus_slow_consumer_total"), 0);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
+
+static bool
+is_slow(void *arg)
+{
+	return bed_counter(arg, "soul_bus_slow_consumer_total") > 0;
+}
+
+KIT_TEST_T(dropping_is_counted_and_passes, 60)
+{
+	struct bed e;
+	struct answer a;
+	struct row r = { 0, 0 };
+	struct rows w = { &r, 10 };
+	natsConnection *nc;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	serve(e.bus, "l.row", on_row, &r);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	flood(nc, "l.row", 100000);
+	ck_assert(bed_until(&e, is_slow, &e, 40000));
+	/* It caught up: from here on everything comes again. */
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert(bus_up(e.bus));
+	r = (struct row){ 0, 0 };
+	flood(nc, "l.row", w.want);
+	ck_assert(bed_until(&e, all_came, &w, BED_MS));
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
+
+KIT_TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
+{
+	struct bed e;
+	struct answer a;
+	struct row r = { 0, 0 };
+	natsConnection *nc;
+	struct bus *b;
+	struct mono start;
+	int i;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	for (i = 0; i < 5; i++) {
+		b = bed_bus(&e, "short");
+		serve(b, "l.row", on_row, &r);
+		ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+		flood(nc, "l.row", 10000);
+		start = clock_mono();
+		bus_free(b);
+		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 3000);
+	}
+	/* The other bus of this loop lives on behind the dead posts. */
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(r.next, 0);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}

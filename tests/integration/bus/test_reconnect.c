@@ -1,0 +1,390 @@
+/*
+ * The server goes away and comes back, and nobody recreates anything.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bed.h"
+
+struct states {
+	int ups, downs;
+	struct mono down_at;
+};
+
+static void
+on_state(void *arg, bool up)
+{
+	struct states *s = arg;
+
+	if (up) {
+		s->ups++;
+	} else {
+		s->downs++;
+		s->down_at = clock_mono();
+	}
+}
+
+static struct bus *
+bus_to(struct bed *e, const char *url, const char *user, const char *password,
+    struct states *s)
+{
+	struct bus_opts o = { .loop = e->loop,
+		.url = url,
+		.name = "named \"so\" \\ too",
+		.user = user,
+		.password = password,
+		.on_state = s != NULL ? on_state : NULL,
+		.arg = s };
+	struct bus *b = NULL;
+
+	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
+	return b;
+}
+
+KIT_TEST(killed_and_restarted_all_goes_on)
+{
+	struct bed e;
+	struct answer a;
+	struct states st = { 0 };
+	struct bus *b;
+	int served = 0, round;
+
+	bed_start(&e);
+	serve(e.bus, "t.echo", on_echo, &served);
+	b = bus_to(&e, e.nats.url, NULL, NULL, &st);
+	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	for (round = 1; round <= 3; round++) {
+		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "1", &a), RC_OK);
+		kit_server_stop(&e.nats, SIGKILL);
+		ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+		ck_assert(bed_until(&e, bed_is_down, b, BED_MS));
+		ck_assert_int_eq(st.downs, round);
+		ck_assert_int_eq(bed_gauge(&e, "soul_bus_connected"), 0);
+		kit_server_restart(&e.nats);
+		ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+		ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+		ck_assert_int_eq(st.ups, round + 1);
+		/* The very first request after it is up is served. */
+		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "2", &a), RC_OK);
+		ck_assert_str_eq(a.body, "2");
+		ck_assert_int_eq(
+		    bed_counter(&e, "soul_bus_reconnects_total"), round);
+	}
+	ck_assert_int_eq(served, 6);
+	bus_free(b);
+	bed_stop(&e);
+}
+
+static void
+on_count(void *arg, struct bus_msg *m)
+{
+	++*(int *)arg;
+	bus_msg_free(m);
+}
+
+KIT_TEST(what_is_sent_while_down_is_refused_and_never_arrives)
+{
+	struct bed e;
+	struct answer a;
+	struct bus_meta meta;
+	int n = 0, i;
+
+	bed_start(&e);
+	serve(e.bus, "t.count", on_count, &n);
+	kit_server_stop(&e.nats, SIGKILL);
+	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	meta = (struct bus_meta){ .deadline = in_ms(60000) };
+	for (i = 0; i < 100; i++) {
+		ck_assert_int_eq(
+		    bus_publish(e.bus, "t.count", STR("x"), NULL), RC_DOWN);
+		ck_assert_int_eq(
+		    bus_request(e.bus, "t.count", STR("x"), &meta,
+			(struct bus_waiter){ .fn = on_answer, .arg = &a },
+			NULL),
+		    RC_DOWN);
+	}
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert_int_eq(bus_publish(e.bus, "t.count", STR("x"), NULL), RC_OK);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(n, 1);
+	bed_stop(&e);
+}
+
+/* The kill is known to us before the bus may know: what is sent in between
+ * may fail or vanish, but must not turn up after the restart. */
+KIT_TEST(what_is_sent_into_the_break_never_arrives_later)
+{
+	struct bed e;
+	struct answer a;
+	int n = 0, i;
+
+	bed_start(&e);
+	serve(e.bus, "t.count", on_count, &n);
+	kit_server_stop(&e.nats, SIGKILL);
+	for (i = 0; i < 1000; i++)
+		if (bus_publish(e.bus, "t.count", STR("x"), NULL) != RC_OK)
+			break;
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(n, 0);
+	bed_stop(&e);
+}
+
+static void
+on_hold(void *arg, struct bus_msg *m)
+{
+	*(struct bus_msg **)arg = m;
+}
+
+static bool
+is_held(void *arg)
+{
+	return *(struct bus_msg **)arg != NULL;
+}
+
+KIT_TEST(requests_in_flight_fail_fast)
+{
+	struct bed e;
+	struct answer a[20];
+	struct bus_msg *held = NULL;
+	struct mono killed;
+	int i;
+
+	bed_start(&e);
+	serve(e.bus, "t.silent", on_hold, &held);
+	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a[0]), RC_OK);
+	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	for (i = 1; i < 20; i++)
+		ck_assert_int_eq(
+		    ask(e.bus, "t.other", STR("x"), 60000, &a[i]), RC_OK);
+	kit_server_stop(&e.nats, SIGKILL);
+	killed = clock_mono();
+	for (i = 0; i < 20; i++)
+		ck_assert(bed_until(&e, is_answered, &a[i], BED_MS));
+	ck_assert_int_eq(a[0].rc, RC_DOWN);
+	ck_assert(a[0].absent);
+	ck_assert_int_lt(mono_diff_ms(a[0].at, killed), 1000);
+	for (i = 0; i < 20; i++)
+		ck_assert_int_eq(a[i].calls, 1);
+	/* The asker is gone, so the answer has nowhere to go. */
+	ck_assert_int_eq(bus_reply(held, STR("late")), RC_DOWN);
+	bed_stop(&e);
+}
+
+KIT_TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
+{
+	struct bed e;
+	struct answer a;
+	struct bus_msg *held = NULL, *old;
+
+	bed_start(&e);
+	serve(e.bus, "t.silent", on_hold, &held);
+	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
+	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	old = held;
+	held = NULL;
+	kit_server_stop(&e.nats, SIGKILL);
+	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
+	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	ck_assert_int_eq(bus_reply(old, STR("old")), RC_OK);
+	ck_assert_int_eq(bus_reply(held, STR("new")), RC_OK);
+	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert_str_eq(a.body, "new");
+	bed_stop(&e);
+}
+
+KIT_TEST(a_bus_may_be_there_before_its_server)
+{
+	struct bed e;
+	struct bus *early;
+	struct states st = { 0 };
+	struct answer a;
+	struct mono start;
+	int served = 0;
+
+	bed_start(&e);
+	kit_server_stop(&e.nats, SIGKILL);
+	start = clock_mono();
+	early = bus_to(&e, e.nats.url, NULL, NULL, &st);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
+	serve(early, "t.echo", on_echo, &served);
+	ck_assert_int_eq(bus_publish(early, "t.x", STR(""), NULL), RC_DOWN);
+	ck_assert(!bed_until(&e, bed_is_up, early, 300));
+	ck_assert_int_eq(st.ups + st.downs, 0);
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_up, early, BED_MS));
+	ck_assert_int_eq(ask_wait(&e, early, "t.echo", "x", &a), RC_OK);
+	bus_free(early);
+	/* Freed while still connecting, and with a server that never was. */
+	kit_server_stop(&e.nats, SIGTERM);
+	early = bus_to(&e, e.nats.url, NULL, NULL, NULL);
+	serve(early, "t.echo", on_echo, &served);
+	bus_free(early);
+	bed_stop(&e);
+}
+
+KIT_TEST(a_url_that_is_none_is_refused)
+{
+	static const char *const bad[] = { "", "127.0.0.1:4222", "http://x",
+		"nats://", "nats://:4222", "nats://h:0", "nats://h:65536",
+		"nats://h:x", "nats://h,", "nats://h x", "nats://h\nx" };
+	struct bed e;
+	struct bus *b = NULL;
+	size_t i;
+
+	bed_start(&e);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_eq(
+		    bus_new(&(struct bus_opts){ .loop = e.loop, .url = bad[i] },
+			&b),
+		    RC_INVALID);
+	ck_assert_ptr_null(b);
+	bed_stop(&e);
+}
+
+KIT_TEST(of_several_servers_one_that_lives_is_found)
+{
+	struct bed e;
+	struct bus *b;
+	char url[256];
+
+	bed_start(&e);
+	snprintf(url, sizeof(url), "nats://127.0.0.1:%d, %s", kit_port(),
+	    e.nats.url);
+	b = bus_to(&e, url, NULL, NULL, NULL);
+	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	bus_free(b);
+	bed_stop(&e);
+}
+
+/* A nats-server of the test's own, with a user and a password. */
+static void
+guarded_start(struct kit_proc *p, int port, const char *password)
+{
+	char text[512], where[16];
+	const char *argv[] = { "nats-server", "-a", "127.0.0.1", "-p", where,
+		"-c", kit_path("guarded.conf"), NULL };
+
+	snprintf(where, sizeof(where), "%d", port);
+	snprintf(text, sizeof(text),
+	    "authorization { user: soul, password: '%s' }\n", password);
+	kit_write_file(kit_path("guarded.conf"), text);
+	kit_spawn(p, "guarded", argv, NULL);
+}
+
+KIT_TEST(a_wrong_password_is_tried_until_it_is_right)
+{
+	static const char odd[] = "p\"w\\,{}";
+	struct bed e;
+	struct kit_proc p;
+	struct states st = { 0 };
+	struct answer a;
+	struct bus *b;
+	char url[64];
+	int port = kit_port();
+
+	bed_start(&e);
+	snprintf(url, sizeof(url), "nats://127.0.0.1:%d", port);
+	guarded_start(&p, port, "other");
+	b = bus_to(&e, url, "soul", odd, &st);
+	ck_assert(!bed_until(&e, bed_is_up, b, 1500));
+	ck_assert_int_eq(st.ups, 0);
+	kit_signal(&p, SIGKILL);
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 128 + SIGKILL);
+	guarded_start(&p, port, odd);
+	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	bus_free(b);
+	kit_signal(&p, SIGKILL);
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 128 + SIGKILL);
+	bed_stop(&e);
+}
+
+/* ---- a server that is none ---------------------------------------------- */
+
+struct false_server {
+	int fd;
+	const char *info; /* what it says before it hangs up; NULL: nothing */
+	atomic_int accepted;
+	atomic_bool end;
+	pthread_t thread;
+};
+
+static void *
+false_main(void *arg)
+{
+	struct false_server *f = arg;
+	int fd;
+
+	while (!atomic_load(&f->end)) {
+		fd = accept(f->fd, NULL, NULL);
+		if (fd < 0)
+			break;
+		atomic_fetch_add(&f->accepted, 1);
+		if (f->info != NULL)
+			(void)!write(fd, f->info, strlen(f->info));
+		close(fd);
+	}
+	return NULL;
+}
+
+static int
+false_start(struct false_server *f)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof(sa);
+
+	f->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_ge(f->fd, 0);
+	ck_assert_int_eq(bind(f->fd, (struct sockaddr *)&sa, n), 0);
+	ck_assert_int_eq(listen(f->fd, 8), 0);
+	ck_assert_int_eq(getsockname(f->fd, (struct sockaddr *)&sa, &n), 0);
+	ck_assert_int_eq(pthread_create(&f->thread, NULL, false_main, f), 0);
+	return ntohs(sa.sin_port);
+}
+
+static void
+false_stop(struct false_server *f)
+{
+	atomic_store(&f->end, true);
+	shutdown(f->fd, SHUT_RDWR);
+	ck_assert_int_eq(pthread_join(f->thread, NULL), 0);
+	close(f->fd);
+}
+
+KIT_TEST(who_is_not_nats_is_not_hammered)
+{
+	static const char *const says[] = { NULL, "HTTP/1.1 200 OK\r\n\r\n",
+		"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n" };
+	struct bed e;
+	struct bus *b;
+	char url[64];
+	size_t i;
+
+	bed_start(&e);
+	for (i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+		struct false_server f = { .info = says[i] };
+
+		snprintf(
+		    url, sizeof(url), "nats://127.0.0.1:%d", false_start(&f));
+		b = bus_to(&e, url, NULL, NULL, NULL);
+		ck_assert(!bed_until(&e, bed_is_up, b, 1000));
+		ck_assert_int_ge(atomic_load(&f.accepted), 2);
+		ck_assert_int_lt(atomic_load(&f.accepted), 20);
+		bus_free(b);
+		false_stop(&f);
+	}
+	bed_stop(&e);
+}

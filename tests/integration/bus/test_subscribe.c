@@ -1,0 +1,466 @@
+/*
+ * Subscriptions: wildcards, queue groups, headers, ending, and a peer that is
+ * not ours.
+ */
+#include <nats/nats.h>
+#include <stdio.h>
+
+#include "bed.h"
+
+struct seen {
+	int n;
+	char subject[64];
+	char data[64];
+};
+
+static void
+on_seen(void *arg, struct bus_msg *m)
+{
+	struct seen *s = arg;
+
+	s->n++;
+	str_copy(bus_msg_subject(m), s->subject, sizeof(s->subject));
+	str_copy(bus_msg_data(m), s->data, sizeof(s->data));
+	ck_assert(!bus_msg_wants_reply(m));
+	bus_msg_free(m);
+}
+
+static void
+publish(struct bus *b, const char *subject, const char *data)
+{
+	ck_assert_int_eq(bus_publish(b, subject, str_of(data), NULL), RC_OK);
+}
+
+/* Behind everything this connection has published, so far and to come. */
+static void
+settle(struct bed *e, struct bus *b)
+{
+	struct answer a;
+
+	ck_assert_int_eq(ask_wait(e, b, "t.nobody", "", &a), RC_NOENT);
+}
+
+KIT_TEST(wildcards_match_as_nats_says)
+{
+	struct bed e;
+	struct seen one = { 0 }, tail = { 0 }, exact = { 0 };
+
+	bed_start(&e);
+	serve(e.bus, "w.*.x", on_seen, &one);
+	serve(e.bus, "w.>", on_seen, &tail);
+	serve(e.bus, "w.a.x", on_seen, &exact);
+	publish(e.bus, "w.a.x", "1");
+	publish(e.bus, "w.b.x", "2");
+	publish(e.bus, "w.b.x.y", "3");
+	publish(e.bus, "w", "4");
+	settle(&e, e.bus);
+	ck_assert_int_eq(exact.n, 1);
+	ck_assert_int_eq(one.n, 2);
+	ck_assert_str_eq(one.subject, "w.b.x");
+	ck_assert_str_eq(one.data, "2");
+	ck_assert_int_eq(tail.n, 3);
+	ck_assert_str_eq(tail.subject, "w.b.x.y");
+	bed_stop(&e);
+}
+
+KIT_TEST(bad_subscriptions_are_refused)
+{
+	static const char *const bad[] = { "", "a..b", "a b", "a.>.b", "a*",
+		"a.b>", ">a", "a\n", "x y z" };
+	static const char *const groups[] = { "", "a b", "a\r\n", "q*",
+		"a..b" };
+	struct bed e;
+	struct bus_sub *s = NULL;
+	size_t i;
+
+	bed_start(&e);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_eq(
+		    bus_subscribe(e.bus, bad[i], NULL, on_seen, NULL, &s),
+		    RC_INVALID);
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		ck_assert_int_eq(
+		    bus_subscribe(e.bus, "t.x", groups[i], on_seen, NULL, &s),
+		    RC_INVALID);
+	ck_assert_ptr_null(s);
+	settle(&e, e.bus);
+	bed_stop(&e);
+}
+
+KIT_TEST(nothing_comes_after_unsubscribe)
+{
+	struct bed e;
+	struct seen seen = { 0 };
+	struct bus_sub *s;
+	int i;
+
+	bed_start(&e);
+	ck_assert_int_eq(
+	    bus_subscribe(e.bus, "t.u", NULL, on_seen, &seen, &s), RC_OK);
+	publish(e.bus, "t.u", "1");
+	settle(&e, e.bus);
+	ck_assert_int_eq(seen.n, 1);
+	/* These are on their way when the subscription ends. */
+	for (i = 0; i < 100; i++)
+		publish(e.bus, "t.u", "2");
+	bus_unsubscribe(s);
+	publish(e.bus, "t.u", "3");
+	settle(&e, e.bus);
+	settle(&e, e.bus);
+	ck_assert_int_eq(seen.n, 1);
+	bus_unsubscribe(NULL);
+	/* Over and over: nothing piles up or is freed twice. */
+	for (i = 0; i < 300; i++) {
+		ck_assert_int_eq(
+		    bus_subscribe(e.bus, "t.u", NULL, on_seen, &seen, &s),
+		    RC_OK);
+		publish(e.bus, "t.u", "4");
+		if (i % 3 == 0)
+			settle(&e, e.bus);
+		bus_unsubscribe(s);
+	}
+	bed_stop(&e);
+}
+
+struct self {
+	struct bus_sub *s;
+	int n;
+};
+
+static void
+on_once(void *arg, struct bus_msg *m)
+{
+	struct self *self = arg;
+
+	self->n++;
+	bus_unsubscribe(self->s);
+	/* The message outlives its subscription. */
+	ck_assert(str_eq(bus_msg_subject(m), STR("t.once")));
+	ck_assert_int_eq(bus_reply(m, STR("bye")), RC_OK);
+}
+
+KIT_TEST(a_handler_may_end_its_own_subscription)
+{
+	struct bed e;
+	struct self self = { NULL, 0 };
+	struct answer a;
+
+	bed_start(&e);
+	ck_assert_int_eq(
+	    bus_subscribe(e.bus, "t.once", NULL, on_once, &self, &self.s),
+	    RC_OK);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.once", "", &a), RC_OK);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "t.once", "", &a), RC_NOENT);
+	ck_assert_int_eq(self.n, 1);
+	bed_stop(&e);
+}
+
+#define GROUP_N 3000
+
+struct tally {
+	int served[3], every, left;
+};
+
+static void
+on_tally(void *arg, struct bus_msg *m)
+{
+	++*(int *)arg;
+	ck_assert_int_eq(bus_reply(m, STR("")), RC_OK);
+}
+
+static void
+on_every(void *arg, struct bus_msg *m)
+{
+	++*(int *)arg;
+	bus_msg_free(m);
+}
+
+static void
+on_counted(void *arg, enum rc rc, struct str data)
+{
+	(void)data;
+	ck_assert_int_eq(rc, RC_OK);
+	--*(int *)arg;
+}
+
+static bool
+is_zero(void *arg)
+{
+	return *(int *)arg == 0;
+}
+
+KIT_TEST(a_queue_group_shares_the_load)
+{
+	struct bed e;
+	struct bus *more[3];
+	struct tally t = { .left = GROUP_N };
+	struct bus_meta meta;
+	int i;
+
+	bed_start(&e);
+	for (i = 0; i < 3; i++) {
+		more[i] = bed_bus(&e, "member");
+		ck_assert_int_eq(bus_subscribe(more[i], "t.q", "group",
+				     on_tally, &t.served[i], NULL),
+		    RC_OK);
+		settle(&e, more[i]);
+	}
+	serve(e.bus, "t.q", on_every, &t.every);
+	settle(&e, e.bus);
+	meta = (struct bus_meta){ .deadline = in_ms(20000) };
+	for (i = 0; i < GROUP_N; i++)
+		ck_assert_int_eq(
+		    bus_request(e.bus, "t.q", STR("x"), &meta,
+			(struct bus_waiter){ .fn = on_counted, .arg = &t.left },
+			NULL),
+		    RC_OK);
+	ck_assert(bed_until(&e, is_zero, &t.left, 20000));
+	/* Each request once in the group, and once to who is in none. */
+	ck_assert_int_eq(t.served[0] + t.served[1] + t.served[2], GROUP_N);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_gt(t.served[i], GROUP_N / 10);
+	settle(&e, e.bus);
+	ck_assert_int_eq(t.every, GROUP_N);
+	for (i = 0; i < 3; i++)
+		bus_free(more[i]);
+	bed_stop(&e);
+}
+
+struct heads {
+	int n;
+	struct wall deadline;
+	bool traced;
+	struct trace trace;
+};
+
+static void
+on_heads(void *arg, struct bus_msg *m)
+{
+	struct heads *h = arg;
+
+	h->n++;
+	h->deadline = bus_msg_deadline(m);
+	h->traced = bus_msg_trace(m, &h->trace);
+	bus_msg_free(m);
+}
+
+KIT_TEST(deadline_and_trace_travel_as_headers)
+{
+	struct bed e;
+	struct heads h = { 0 };
+	struct trace t;
+	struct bus_meta meta = { .deadline = in_ms(60000), .trace = &t };
+
+	bed_start(&e);
+	trace_new(&t);
+	serve(e.bus, "t.h", on_heads, &h);
+	ck_assert_int_eq(bus_publish(e.bus, "t.h", STR("x"), &meta), RC_OK);
+	settle(&e, e.bus);
+	ck_assert_int_eq(h.n, 1);
+	ck_assert_int_eq(h.deadline.ms, meta.deadline.ms);
+	ck_assert(h.traced);
+	ck_assert_str_eq(h.trace.trace_id, t.trace_id);
+	ck_assert_str_eq(h.trace.span_id, t.span_id);
+	publish(e.bus, "t.h", "");
+	settle(&e, e.bus);
+	ck_assert_int_eq(h.n, 2);
+	ck_assert_int_eq(h.deadline.ms, 0);
+	ck_assert(!h.traced);
+	bed_stop(&e);
+}
+
+/* ---- a plain cnats program as the peer ---------------------------------- */
+
+static natsConnection *
+peer_open(struct bed *e)
+{
+	natsConnection *nc = NULL;
+
+	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
+	return nc;
+}
+
+/* Send a request from the peer; its answer comes to sub. */
+static void
+peer_ask(
+    natsConnection *nc, const char *subject, const char *key, const char *value)
+{
+	natsMsg *m = NULL;
+
+	ck_assert_int_eq(
+	    natsMsg_Create(&m, subject, "peer.inbox", "x", 1), NATS_OK);
+	if (key != NULL)
+		ck_assert_int_eq(natsMsgHeader_Set(m, key, value), NATS_OK);
+	ck_assert_int_eq(natsConnection_PublishMsg(nc, m), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	natsMsg_Destroy(m);
+}
+
+struct peer {
+	natsSubscription *sub;
+	natsMsg *got;
+};
+
+static bool
+peer_got(void *arg)
+{
+	struct peer *p = arg;
+
+	return natsSubscription_NextMsg(&p->got, p->sub, 0) == NATS_OK;
+}
+
+static void
+check_header(natsMsg *m, const char *key, const char *want)
+{
+	const char *got = NULL;
+
+	ck_assert_int_eq(natsMsgHeader_Get(m, key, &got), NATS_OK);
+	ck_assert_str_eq(got, want);
+}
+
+KIT_TEST(a_late_message_is_refused_and_counted)
+{
+	struct bed e;
+	struct peer p = { NULL, NULL };
+	struct seen seen = { 0 };
+	natsConnection *nc;
+	char text[32];
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&p.sub, nc, "peer.inbox"), NATS_OK);
+	serve(e.bus, "t.late", on_seen, &seen);
+	settle(&e, e.bus);
+	snprintf(text, sizeof(text), "%lld", (long long)in_ms(-5).ms);
+	peer_ask(nc, "t.late", "Soul-Deadline", text);
+	ck_assert(bed_until(&e, peer_got, &p, BED_MS));
+	check_header(p.got, "Nats-Service-Error", rc_name(RC_TIMEOUT));
+	check_header(p.got, "Nats-Service-Error-Code", "504");
+	snprintf(text, sizeof(text), "\"code\":\"%s\"", rc_name(RC_TIMEOUT));
+	ck_assert_ptr_nonnull(memmem(natsMsg_GetData(p.got),
+	    (size_t)natsMsg_GetDataLength(p.got), text, strlen(text)));
+	ck_assert_ptr_nonnull(memmem(natsMsg_GetData(p.got),
+	    (size_t)natsMsg_GetDataLength(p.got), "{\"error\":", 9));
+	natsMsg_Destroy(p.got);
+	ck_assert_int_eq(bed_counter(&e, "soul_bus_stale_total"), 1);
+	/* One that nobody waits for is dropped, and counted too. */
+	snprintf(text, sizeof(text), "%lld", (long long)in_ms(-5).ms);
+	ck_assert_int_eq(bus_publish(e.bus, "t.late", STR("x"),
+			     &(struct bus_meta){ .deadline = in_ms(-5) }),
+	    RC_OK);
+	settle(&e, e.bus);
+	ck_assert_int_eq(bed_counter(&e, "soul_bus_stale_total"), 2);
+	ck_assert_int_eq(seen.n, 0);
+	natsSubscription_Destroy(p.sub);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
+
+KIT_TEST(a_deadline_that_is_no_number_is_none)
+{
+	static const char *const odd[] = { "soon", "-1", "0", "1e3",
+		"99999999999999999999", " " };
+	struct bed e;
+	struct heads h = { 0 };
+	natsConnection *nc;
+	size_t i;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	serve(e.bus, "t.odd", on_heads, &h);
+	settle(&e, e.bus);
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		peer_ask(nc, "t.odd", "Soul-Deadline", odd[i]);
+	peer_ask(nc, "t.odd", "traceparent", "00-zz-yy-01");
+	settle(&e, e.bus);
+	ck_assert_int_eq(h.n, (int)(sizeof(odd) / sizeof(odd[0])) + 1);
+	ck_assert_int_eq(h.deadline.ms, 0);
+	ck_assert(!h.traced);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
+
+/* A peer's micro service that fails in its own words. */
+static void
+on_peer_ask(natsConnection *nc, natsSubscription *sub, natsMsg *in, void *arg)
+{
+	natsMsg *m = NULL;
+
+	(void)sub;
+	(void)arg;
+	natsMsg_Create(&m, natsMsg_GetReply(in), NULL, "body", 4);
+	natsMsgHeader_Set(m, "Nats-Service-Error", "no such thing");
+	natsMsgHeader_Set(m, "Nats-Service-Error-Code",
+	    strcmp(natsMsg_GetSubject(in), "p.404") == 0 ? "404" : "nonsense");
+	natsConnection_PublishMsg(nc, m);
+	natsMsg_Destroy(m);
+	natsMsg_Destroy(in);
+}
+
+KIT_TEST(a_foreign_error_becomes_the_nearest_code)
+{
+	struct bed e;
+	struct answer a;
+	natsConnection *nc;
+	natsSubscription *sub = NULL;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	ck_assert_int_eq(
+	    natsConnection_Subscribe(&sub, nc, "p.*", on_peer_ask, NULL),
+	    NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	ck_assert_int_eq(ask_wait(&e, e.bus, "p.404", "", &a), RC_NOENT);
+	ck_assert_str_eq(a.body, "body");
+	ck_assert_int_eq(ask_wait(&e, e.bus, "p.odd", "", &a), RC_INVALID);
+	ck_assert_str_eq(a.body, "body");
+	natsSubscription_Destroy(sub);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
+
+/* Learn the reply subject of a request that nobody answers. */
+static void
+spy(struct bed *e, natsConnection *nc, struct answer *a, char reply[128])
+{
+	struct peer p = { NULL, NULL };
+
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&p.sub, nc, "t.spy"), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	ck_assert_int_eq(ask(e->bus, "t.spy", STR("x"), 1000, a), RC_OK);
+	ck_assert(bed_until(e, peer_got, &p, BED_MS));
+	snprintf(reply, 128, "%s", natsMsg_GetReply(p.got));
+	natsMsg_Destroy(p.got);
+	natsSubscription_Destroy(p.sub);
+}
+
+KIT_TEST(forged_answers_are_nobodys)
+{
+	static const char *const ids[] = { "0", "1", "zz", "4001", "FFFF",
+		"ffffffffffffffff", "10000000000000000000000" };
+	struct bed e;
+	struct answer a;
+	natsConnection *nc;
+	char reply[128], forged[192];
+	size_t i;
+
+	bed_start(&e);
+	nc = peer_open(&e);
+	spy(&e, nc, &a, reply);
+	ck_assert_ptr_nonnull(strrchr(reply, '.'));
+	strrchr(reply, '.')[1] = '\0';
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		snprintf(forged, sizeof(forged), "%s%s", reply, ids[i]);
+		ck_assert_int_eq(
+		    natsConnection_PublishString(nc, forged, "forged"),
+		    NATS_OK);
+	}
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert_int_eq(a.rc, RC_TIMEOUT);
+	ck_assert_int_eq(a.calls, 1);
+	natsConnection_Destroy(nc);
+	bed_stop(&e);
+}
