@@ -1,0 +1,90 @@
+/*
+ * keys: every Redis key and what lies there, written down once.
+ *
+ * '%' is an id's token (state_key()).  Where scripts compute keys, a pattern is
+ * made of what stands before and behind the token.  Tokens are also what
+ * records refer to each other by, so that a script can go on from one to the
+ * next.
+ *
+ * A hash has its format version in the field "v"; the version also covers what
+ * belongs to the hash (its list of messages, its state, …).  What belongs to no
+ * hash has it at the end of its name, a result and a state in their first byte.
+ */
+#ifndef STATE_KEYS_H
+#define STATE_KEYS_H
+
+/* lease: string: its holder, expires; string: the newest epoch. */
+#define KEY_LEASE       "soul:lease:{%}:1"
+#define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:1"
+
+/*
+ * terminal: hash: on (0, 1), seen (ms), b (broker's id), e:<broker's id>
+ * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens), ref
+ * (refusal). Results: string: first byte, JSON or note; expires.
+ */
+#define TERMINAL_FORMAT   "1"
+#define KEY_TERMINAL_PRE  "soul:terminal:{"
+#define KEY_TERMINAL_POST "}"
+#define KEY_TERMINAL      KEY_TERMINAL_PRE "%" KEY_TERMINAL_POST
+#define KEY_RESULT        "soul:result:{%:%}"
+/* First bytes of a result that came and of one that is expected; its life. */
+#define RESULT_FORMAT "1"
+#define RESULT_ASKED  "?"
+#define RESULT_MS     "600000"
+
+/* Sets of terminals' tokens: bound by a user, bound to a soul. */
+#define KEY_USER_TERMINALS "soul:user:{%}:terminals:1"
+#define KEY_BODIES_PRE     "soul:soul:{"
+#define KEY_BODIES_POST    "}:terminals:1"
+#define KEY_BODIES         KEY_BODIES_PRE "%" KEY_BODIES_POST
+
+/*
+ * soul: hash: u (user's token), name, mbti, model, created (ms).
+ * State: string: format byte, version (8 bytes, big endian), the state.
+ */
+#define SOUL_FORMAT    "1"
+#define KEY_SOUL_PRE   "soul:soul:{"
+#define KEY_SOUL_POST  "}"
+#define KEY_SOUL       KEY_SOUL_PRE "%" KEY_SOUL_POST
+#define KEY_SOUL_STATE "soul:soul:{%}:state"
+
+/* Sorted set: a user's souls by time of creation; hash: name → token. */
+#define KEY_USER_SOULS      "soul:user:{%}:souls:1"
+#define KEY_USER_SOUL_NAMES "soul:user:{%}:soul_names:1"
+
+/* Sorted set: souls that tick by when they do; string: the interval (ms). */
+#define KEY_TICKS         "soul:ticks:1"
+#define KEY_TICK_INTERVAL "soul:ticks:interval:1"
+
+/*
+ * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
+ * active, due (ms), claims (of the stretch), last (the newest message's
+ * number).  Messages: list: the newest at its end.
+ */
+#define SESSION_FORMAT       "1"
+#define KEY_SESSION_PRE      "soul:session:{"
+#define KEY_SESSION_POST     "}"
+#define KEY_SESSION          KEY_SESSION_PRE "%:%" KEY_SESSION_POST
+#define KEY_SESSION_MESSAGES "soul:session:{%:%}:messages"
+
+/* Sorted set: sessions (user:session, tokens) by when they fall idle. */
+#define KEY_IDLE "soul:idle:1"
+
+/* turn: list: instance:turn, tokens; string: expires with its process. */
+#define KEY_TURNS         "soul:session:{%:%}:turns:1"
+#define KEY_INSTANCE_PRE  "soul:instance:{"
+#define KEY_INSTANCE_POST "}:1"
+#define KEY_INSTANCE      KEY_INSTANCE_PRE "%" KEY_INSTANCE_POST
+
+/*
+ * memory: hash: ver (changes with each change), seq (counts the puts), cleared
+ * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; forgotten ids
+ * by when (ms), expires.
+ */
+#define MEMORY_FORMAT    "1"
+#define KEY_MEMORY       "soul:memory:{%:%}"
+#define KEY_MEMORY_ITEMS "soul:memory:{%:%}:items"
+#define KEY_MEMORY_ORDER "soul:memory:{%:%}:order"
+#define KEY_MEMORY_GONE  "soul:memory:{%:%}:gone"
+
+#endif /* !STATE_KEYS_H */

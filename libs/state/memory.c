@@ -1,0 +1,253 @@
+/*
+ * memory: what a soul remembers of a user, in Redis.
+ *
+ * All of it is read in pages; the version, which every change makes a new one,
+ * tells whether the pages belong together.
+ */
+#include "state/memory.h"
+
+#include "core/mem.h"
+#include "state/record.h"
+
+#define PAGE_ITEMS "500"
+#define PAGE_BYTES "2097152"
+/* Times that reading begins again because something changed. */
+#define TRIES_MAX 4
+#define DAY_MS    INT64_C(86400000)
+
+/*
+ * bump(): Make the version a new one, also one that was never seen before Redis
+ * lost its data: it counts, but not slower than microseconds do.
+ */
+#define LUA_BUMP                                                          \
+	LUA_RECORD                                                        \
+	"local r,k=redis.call,KEYS[1]\n"                                  \
+	"local known=record(k,'" MEMORY_FORMAT "')\n"                     \
+	"local function bump()\n"                                         \
+	" local t=r('TIME')\n"                                            \
+	" local old=tonumber(r('HGET',k,'ver') or '') or 0\n"             \
+	" local us=tonumber(t[1])*1000000+tonumber(t[2])\n"               \
+	" r('HSET',k,'v','" MEMORY_FORMAT "','ver',math.max(old+1,us))\n" \
+	"end\n"
+
+/* KEYS memory, items, order, gone  ARGV id, JSON, the most items, made (ms) */
+static const struct state_script put = { .text = LUA_BUMP
+	"if r('HEXISTS',KEYS[2],ARGV[1])==1 then return " LUA_OK " end\n"
+	"local cleared=tonumber(r('HGET',k,'cleared') or '') or -1\n"
+	"if tonumber(ARGV[4])<cleared or r('ZSCORE',KEYS[4],ARGV[1]) then\n"
+	" return " LUA_CONFLICT "\n"
+	"end\n"
+	"local n=r('ZCARD',KEYS[3])+1-tonumber(ARGV[3])\n"
+	"r('ZADD',KEYS[3],r('HINCRBY',k,'seq',1),ARGV[1])\n"
+	"r('HSET',KEYS[2],ARGV[1],ARGV[2])\n"
+	"for i=1,n do\n"
+	" r('HDEL',KEYS[2],r('ZPOPMIN',KEYS[3])[1])\n"
+	"end\n"
+	"bump()\n"
+	"return " LUA_OK };
+
+/*
+ * KEYS memory, items, order, gone  ARGV id, how long it stays forgotten (ms; 0:
+ * not at all), the most that stay
+ */
+static const struct state_script del = { .text = LUA_NOW LUA_BUMP
+	"local ttl=tonumber(ARGV[2])\n"
+	"r('ZCARD',KEYS[3])\n"
+	"r('ZCARD',KEYS[4])\n"
+	"if r('HDEL',KEYS[2],ARGV[1])==0 then return " LUA_NOENT " end\n"
+	"r('ZREM',KEYS[3],ARGV[1])\n"
+	"if ttl>0 then\n"
+	" r('ZREMRANGEBYSCORE',KEYS[4],'-inf',now-ttl)\n"
+	" r('ZADD',KEYS[4],now,ARGV[1])\n"
+	" r('ZREMRANGEBYRANK',KEYS[4],0,-1-tonumber(ARGV[3]))\n"
+	" r('PEXPIRE',KEYS[4],ttl)\n"
+	"end\n"
+	"bump()\n"
+	"return " LUA_OK };
+
+/* KEYS memory, items, order, gone → {OK, how many} */
+static const struct state_script clear = { .text = LUA_NOW LUA_BUMP
+	"local n=r('HLEN',KEYS[2])\n"
+	"r('DEL',KEYS[2],KEYS[3],KEYS[4])\n"
+	"if n>0 then bump() end\n"
+	"r('HSET',k,'v','" MEMORY_FORMAT "','cleared',now)\n"
+	"return {" LUA_OK ",n}" };
+
+/*
+ * KEYS memory, items, order  ARGV from which on, version that is known
+ * → {OK, version, how many in all, {id, …}, {JSON, …}}; none of them from 0 on
+ * if it is the version that is known.
+ */
+static const struct state_script page = { LUA_RECORD
+	"local r=redis.call\n"
+	"record(KEYS[1],'" MEMORY_FORMAT "')\n"
+	"local ver=r('HGET',KEYS[1],'ver') or '0'\n"
+	"local from,room=tonumber(ARGV[1])," PAGE_BYTES "\n"
+	"local total,ids,json=r('ZCARD',KEYS[3]),{},{}\n"
+	"local out={" LUA_OK ",ver,total,ids,json}\n"
+	"if from==0 and ver==ARGV[2] then return out end\n"
+	"for _,id in ipairs(r('ZRANGE',KEYS[3],from,from+" PAGE_ITEMS
+	"-1)) do\n"
+	" local j=r('HGET',KEYS[2],id) or ''\n"
+	" room=room-#j\n"
+	" if room<0 and #ids>0 then break end\n"
+	" ids[#ids+1]=id json[#json+1]=j\n"
+	"end\n"
+	"return out" };
+
+static void
+memory_call(struct call *c, const struct state_script *script,
+    const struct memory_scope *scope)
+{
+	call_begin(c, script);
+	call_key(c, KEY_MEMORY, scope->user_id, scope->soul_id);
+	call_key(c, KEY_MEMORY_ITEMS, scope->user_id, scope->soul_id);
+	call_key(c, KEY_MEMORY_ORDER, scope->user_id, scope->soul_id);
+	call_key(c, KEY_MEMORY_GONE, scope->user_id, scope->soul_id);
+}
+
+enum rc
+memory_put(struct state *s, const struct memory_scope *scope,
+    const struct memory_item *item, struct wall made)
+{
+	struct call c;
+
+	if (!id_valid(item->id) || made.ms < 0)
+		return RC_INVALID;
+	memory_call(&c, &put, scope);
+	call_text(&c, item->id, ID_MAX);
+	call_text(&c, item->json, MEMORY_JSON_MAX);
+	call_num(&c, MEMORY_MAX);
+	call_num(&c, made.ms);
+	return call_run(s, &c, 1, NULL);
+}
+
+static enum rc
+forget(struct state *s, const struct memory_scope *scope, struct str id,
+    int64_t gone_ms)
+{
+	struct call c;
+
+	if (!id_valid(id))
+		return RC_INVALID;
+	memory_call(&c, &del, scope);
+	call_text(&c, id, ID_MAX);
+	call_num(&c, gone_ms);
+	call_num(&c, MEMORY_MAX);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+memory_forget(struct state *s, const struct memory_scope *scope, struct str id)
+{
+	return forget(s, scope, id, MEMORY_GONE_DAYS * DAY_MS);
+}
+
+enum rc
+memory_del(struct state *s, const struct memory_scope *scope, struct str id)
+{
+	return forget(s, scope, id, 0);
+}
+
+enum rc
+memory_clear(struct state *s, const struct memory_scope *scope, size_t *n)
+{
+	struct state_reply *r;
+	struct call c;
+	enum rc rc;
+
+	memory_call(&c, &clear, scope);
+	rc = call_run(s, &c, 2, &r);
+	if (n != NULL)
+		*n = rc == RC_OK ? (size_t)state_reply_int(state_reply_at(r, 1))
+				 : 0;
+	state_reply_free(r);
+	return rc;
+}
+
+/* Reading all of it: where it stands. */
+struct whole {
+	struct memory_list *out;
+	struct arena *a;
+	int64_t known; /* version of which nothing is wanted */
+	size_t total, got;
+	bool again; /* it changed: from the beginning */
+};
+
+static enum rc
+add_page(struct whole *w, const struct state_reply *r)
+{
+	const struct state_reply *ids = state_reply_at(r, 3);
+	const struct state_reply *json = state_reply_at(r, 4);
+	struct reading rd = { .a = w->a };
+	int64_t version = reading_num(&rd, state_reply_at(r, 1));
+	struct memory_item *item;
+	size_t i;
+
+	if (w->got == 0) {
+		w->out->version = version;
+		if (version == w->known)
+			return rd.rc;
+		w->total = (size_t)state_reply_int(state_reply_at(r, 2));
+		if (w->total > STATE_REPLY_MAX)
+			return RC_TOOBIG;
+		w->out->item = arena_alloc(w->a, w->total * sizeof(*item));
+		if (w->out->item == NULL)
+			return RC_TOOBIG;
+	}
+	w->again = version != w->out->version ||
+	    (state_reply_len(ids) == 0 && w->got < w->total);
+	for (i = 0; i < state_reply_len(ids) && w->got < w->total; i++) {
+		item = &w->out->item[w->got++];
+		item->id = reading_text(&rd, state_reply_at(ids, i));
+		item->json = reading_text(&rd, state_reply_at(json, i));
+	}
+	return rd.rc;
+}
+
+/* Read from the beginning; done unless w->again. */
+static enum rc
+read_all(struct state *s, const struct memory_scope *scope, struct whole *w)
+{
+	struct state_reply *r;
+	enum rc rc = RC_OK;
+	struct call c;
+
+	w->got = 0;
+	w->total = 0;
+	w->again = false;
+	do {
+		memory_call(&c, &page, scope);
+		call_num(&c, (int64_t)w->got);
+		call_num(&c, w->known);
+		rc = call_run(s, &c, 5, &r);
+		if (rc == RC_OK)
+			rc = add_page(w, r);
+		if (rc == RC_INVALID)
+			record_bad(c.keys[0], STR("not memories"));
+		state_reply_free(r);
+	} while (rc == RC_OK && !w->again && w->got < w->total);
+	return rc;
+}
+
+enum rc
+memory_all(struct state *s, const struct memory_scope *scope, int64_t known,
+    struct arena *a, struct memory_list *out)
+{
+	struct whole w = { .out = out, .a = a, .known = known, .again = true };
+	enum rc rc = RC_OK;
+	int i;
+
+	*out = (struct memory_list){ 0 };
+	for (i = 0; i < TRIES_MAX && rc == RC_OK && w.again; i++)
+		rc = read_all(s, scope, &w);
+	if (rc == RC_OK && w.again)
+		rc = RC_AGAIN;
+	if (rc != RC_OK) {
+		*out = (struct memory_list){ 0 };
+	} else {
+		out->changed = out->version != known;
+		out->n = w.got;
+	}
+	return rc;
+}

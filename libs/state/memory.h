@@ -1,0 +1,68 @@
+/*
+ * memory: the built-in store of what a soul remembers of a user.
+ *
+ * User and soul are part of every key; there is no way to read across.
+ */
+#ifndef STATE_MEMORY_H
+#define STATE_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "state/state.h"
+
+/* Memories of one user and soul; the oldest fall out. */
+#define MEMORY_MAX 10000
+/* Largest memory, in bytes. */
+#define MEMORY_JSON_MAX (128UL * 1024)
+/* How long what was forgotten cannot come back, at least. */
+#define MEMORY_GONE_DAYS 8
+
+struct memory_scope {
+	struct str user_id, soul_id;
+};
+
+struct memory_item {
+	struct str id;
+	struct str json; /* text, type, times: memory-worker's form */
+};
+
+/*
+ * memory_put(s, scope, item, made):
+ * Store it; the same id again changes nothing.  made is when it came to be:
+ * RC_CONFLICT if it has been forgotten since, so that a job that is done late
+ * or twice does not bring it back.
+ */
+enum rc memory_put(struct state *s, const struct memory_scope *scope,
+    const struct memory_item *item, struct wall made) RC_CHECK;
+
+/*
+ * memory_forget(s, scope, id): RC_NOENT if there is none; it stays forgotten.
+ * memory_clear(s, scope, n):   Forget all; *n (may be NULL) how many.
+ * memory_del(s, scope, id):    As memory_forget(), but the id may be put again.
+ */
+enum rc memory_forget(
+    struct state *s, const struct memory_scope *scope, struct str id) RC_CHECK;
+enum rc memory_clear(
+    struct state *s, const struct memory_scope *scope, size_t *n) RC_CHECK;
+enum rc memory_del(
+    struct state *s, const struct memory_scope *scope, struct str id) RC_CHECK;
+
+struct memory_list {
+	int64_t version; /* changes with every change */
+	bool changed;    /* false: version was known, and the list is empty */
+	struct memory_item *item;
+	size_t n;
+};
+
+/*
+ * memory_all(s, scope, known, a, out):
+ * All items, oldest first, unless the version is still known (0: of no memories
+ * ever).  RC_AGAIN if it changed again and again while it was read.
+ */
+enum rc memory_all(struct state *s, const struct memory_scope *scope,
+    int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
+
+#endif /* !STATE_MEMORY_H */

@@ -1,0 +1,265 @@
+/*
+ * record: calling the records' scripts, reading the answers.
+ */
+#include "state/record.h"
+
+#include "core/log.h"
+#include "state/reply.h"
+
+#define LOG_EVERY_S 10
+
+_Static_assert(RC_OK == 0 && RC_AGAIN == 1 && RC_NOENT == 4 && RC_DENIED == 7 &&
+	RC_CONFLICT == 8,
+    "scripts answer with these numbers");
+
+void
+call_begin(struct call *c, const struct state_script *script)
+{
+	c->script = script;
+	c->rc = RC_OK;
+	c->n_keys = 0;
+	c->n_args = 0;
+	c->n_nums = 0;
+	c->n_ids = 0;
+}
+
+static void
+fail(struct call *c, enum rc rc)
+{
+	if (c->rc == RC_OK)
+		c->rc = rc;
+}
+
+void
+call_key(struct call *c, const char *pattern, struct str a, struct str b)
+{
+	const struct str ids[] = { a, b };
+	size_t n = 0;
+	const char *p;
+	enum rc rc;
+
+	if (c->n_keys == CALL_KEYS_MAX) {
+		fail(c, RC_BUG);
+		return;
+	}
+	for (p = pattern; *p != '\0'; p++)
+		n += *p == '%';
+	rc = state_key(c->key_text[c->n_keys], pattern, ids,
+	    n < NELEM(ids) ? n : NELEM(ids), &c->keys[c->n_keys]);
+	if (rc == RC_OK)
+		c->n_keys++;
+	else
+		fail(c, rc);
+}
+
+void
+call_text(struct call *c, struct str text, size_t max)
+{
+	if (c->n_args == CALL_ARGS_MAX)
+		fail(c, RC_BUG);
+	else if (text.n > max)
+		fail(c, RC_TOOBIG);
+	else
+		c->args[c->n_args++] = text;
+}
+
+void
+call_num(struct call *c, int64_t v)
+{
+	if (c->n_nums == CALL_NUMS_MAX) {
+		fail(c, RC_BUG);
+		return;
+	}
+	call_text(c, state_num(v, c->num_text[c->n_nums]), STATE_NUM_MAX);
+	c->n_nums++;
+}
+
+/* Where the next argument that is made of ids may be put. */
+static char *
+id_room(struct call *c)
+{
+	if (c->n_ids < CALL_IDS_MAX)
+		return c->id_text[c->n_ids++];
+	fail(c, RC_BUG);
+	return NULL;
+}
+
+void
+call_token(struct call *c, struct str id)
+{
+	char *dst = id_room(c);
+
+	if (dst == NULL)
+		return;
+	if (id_token(id, dst) == RC_OK)
+		call_text(c, str_of(dst), ID_TOKEN_MAX);
+	else
+		fail(c, RC_INVALID);
+}
+
+void
+call_tokens(struct call *c, struct str a, char sep, struct str b)
+{
+	char token[ID_TOKEN_MAX], *dst = id_room(c);
+	size_t n;
+
+	if (dst == NULL)
+		return;
+	if (id_token(a, dst) != RC_OK || id_token(b, token) != RC_OK) {
+		fail(c, RC_INVALID);
+		return;
+	}
+	n = strlen(dst);
+	dst[n] = sep;
+	memcpy(dst + n + 1, token, strlen(token) + 1);
+	call_text(c, str_of(dst), 2 * ID_TOKEN_MAX);
+}
+
+void
+record_bad(struct str key, struct str why)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if (log_every(&rate, LOG_EVERY_S, &missed))
+		log_error("state.record", LOG_V("key", key), LOG_V("why", why),
+		    LOG_I("missed", missed));
+}
+
+enum rc
+record_status(const struct state_reply *r, size_t want)
+{
+	const struct state_reply *first =
+	    state_reply_kind(r) == STATE_ARRAY ? state_reply_at(r, 0) : r;
+	size_t n = first == r ? 1 : state_reply_len(r);
+
+	if (state_reply_kind(first) != STATE_INT)
+		return RC_BUG;
+	switch (state_reply_int(first)) {
+	case RC_OK:
+		return n >= want ? RC_OK : RC_BUG;
+	case RC_AGAIN:
+		return RC_AGAIN;
+	case RC_NOENT:
+		return RC_NOENT;
+	case RC_DENIED:
+		return RC_DENIED;
+	case RC_CONFLICT:
+		return RC_CONFLICT;
+	default:
+		return RC_BUG;
+	}
+}
+
+static struct state_call
+finished(const struct call *c)
+{
+	return (struct state_call){
+		.script = c->script,
+		.keys = c->keys,
+		.n_keys = c->n_keys,
+		.args = c->args,
+		.n_args = c->n_args,
+	};
+}
+
+enum rc
+call_run(struct state *s, struct call *c, size_t want, struct state_reply **out)
+{
+	struct state_call call = finished(c);
+	struct str key = c->n_keys > 0 ? c->keys[0] : STR("");
+	struct state_reply *r = NULL;
+	enum rc rc = c->rc;
+
+	if (out != NULL)
+		*out = NULL;
+	if (rc != RC_OK)
+		return rc;
+	rc = state_eval(s, &call, &r);
+	if (rc == RC_INVALID)
+		record_bad(key, state_reply_str(r));
+	if (rc == RC_OK) {
+		rc = record_status(r, want);
+		if (rc == RC_BUG)
+			record_bad(key, STR("answer of the script"));
+	}
+	if (out != NULL)
+		*out = r;
+	else
+		state_reply_free(r);
+	return rc;
+}
+
+enum rc
+call_queue(struct state_pipe *p, struct call *c)
+{
+	struct state_call call = finished(c);
+
+	return c->rc == RC_OK ? state_pipe_eval(p, &call) : c->rc;
+}
+
+static void
+misread(struct reading *rd, enum rc rc)
+{
+	if (rd->rc == RC_OK)
+		rd->rc = rc;
+}
+
+struct str
+reading_text(struct reading *rd, const struct state_reply *r)
+{
+	struct str s = { NULL, 0 };
+
+	if (state_reply_kind(r) == STATE_NIL)
+		return s;
+	if (state_reply_kind(r) != STATE_STR) {
+		misread(rd, RC_INVALID);
+		return s;
+	}
+	s = arena_str(rd->a, state_reply_str(r));
+	if (s.p == NULL)
+		misread(rd, RC_TOOBIG);
+	return s;
+}
+
+int64_t
+reading_num(struct reading *rd, const struct state_reply *r)
+{
+	int64_t v = 0;
+
+	if (state_reply_kind(r) == STATE_NIL)
+		return 0;
+	if (state_reply_kind(r) == STATE_INT)
+		return state_reply_int(r);
+	if (state_reply_kind(r) != STATE_STR ||
+	    str_to_i64(state_reply_str(r), INT64_MIN, INT64_MAX, &v) != RC_OK)
+		misread(rd, RC_INVALID);
+	return v;
+}
+
+struct str
+reading_id(struct reading *rd, const struct state_reply *r)
+{
+	struct str s = { NULL, 0 };
+	char id[ID_MAX + 1];
+
+	if (state_reply_kind(r) == STATE_NIL)
+		return s;
+	if (state_reply_kind(r) != STATE_STR ||
+	    id_untoken(state_reply_str(r), id) != RC_OK) {
+		misread(rd, RC_INVALID);
+		return s;
+	}
+	s = arena_str(rd->a, str_of(id));
+	if (s.p == NULL)
+		misread(rd, RC_TOOBIG);
+	return s;
+}
+
+enum rc
+reading_end(const struct reading *rd, struct str key)
+{
+	if (rd->rc == RC_INVALID)
+		record_bad(key, STR("a field is not what it should be"));
+	return rd->rc;
+}

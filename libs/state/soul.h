@@ -1,0 +1,104 @@
+/*
+ * soul: a soul's profile, and its emotional state under compare-and-set.
+ */
+#ifndef STATE_SOUL_H
+#define STATE_SOUL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "state/state.h"
+
+/* Largest emotional state, in bytes; its form is the emotion-engine's. */
+#define SOUL_STATE_MAX 1024
+/* Longest name, MBTI type and model, in bytes each. */
+#define SOUL_TEXT_MAX 512
+/* Souls of one user. */
+#define SOUL_LIST_MAX 1000
+
+struct soul {
+	struct str id, user_id, name, mbti_type;
+	struct str model; /* version of the emotion model */
+	struct wall created;
+};
+
+/*
+ * soul_create(s, soul, state):
+ * RC_CONFLICT if the user has a soul of that name or there is one of that id,
+ * RC_AGAIN if he has SOUL_LIST_MAX.  state is the first emotional state,
+ * version 1.
+ */
+enum rc soul_create(
+    struct state *s, const struct soul *soul, struct str state) RC_CHECK;
+
+/* soul_read(s, id, a, out): RC_NOENT if there is none. */
+enum rc soul_read(
+    struct state *s, struct str id, struct arena *a, struct soul *out) RC_CHECK;
+
+/*
+ * soul_delete(s, user, id):
+ * Delete it and unbind its terminals.  RC_NOENT, or RC_DENIED if it is another
+ * user's.
+ */
+enum rc soul_delete(struct state *s, struct str user, struct str id) RC_CHECK;
+
+/* soul_list(s, user, a, list, n): The user's souls, oldest first. */
+enum rc soul_list(struct state *s, struct str user, struct arena *a,
+    struct soul **list, size_t *n) RC_CHECK;
+
+/* An emotional state, with the number of changes it has seen. */
+struct soul_state {
+	struct str soul_id;
+	int64_t version; /* 0: there is no such soul, or it is not readable */
+	struct str bytes;
+};
+
+/*
+ * soul_state_get(s, st, n, a):
+ * Read the states of n souls (soul_id given), 4,096 to a round trip.
+ */
+enum rc soul_state_get(
+    struct state *s, struct soul_state *st, size_t n, struct arena *a) RC_CHECK;
+
+/*
+ * soul_state_cas(s, st, n, won):
+ * For each: store bytes as version + 1 if its version is still st->version;
+ * won[i] says whether.  Round trips as above.  If one fails, won is true for
+ * those that are known to be stored.
+ */
+enum rc soul_state_cas(
+    struct state *s, const struct soul_state *st, size_t n, bool *won) RC_CHECK;
+
+/* A body of a soul that is present. */
+struct soul_body {
+	struct str terminal_id, broker;
+};
+
+/* The bodies of one soul. */
+struct soul_bodies {
+	struct str soul_id;
+	struct soul_body *body;
+	size_t n;
+};
+
+struct soul_tick {
+	int64_t interval_ms;
+	int64_t ttl_ms; /* of snapshots: who is present */
+	size_t max;     /* souls of one claim, 1 to 1000 */
+};
+
+/*
+ * soul_tick_claim(s, t, a, list, n):
+ * Claim souls whose tick is due by Redis' clock; each is due again one interval
+ * later on its own grid (they are spread over the interval; ticks that were
+ * missed are not made up for).  *list has their bodies that are present; a soul
+ * without one is no longer due until a body of it comes.  Any number of
+ * processes may claim; each due tick is claimed once.  *n == t->max: more may
+ * be due now.
+ */
+enum rc soul_tick_claim(struct state *s, const struct soul_tick *t,
+    struct arena *a, struct soul_bodies **list, size_t *n) RC_CHECK;
+
+#endif /* !STATE_SOUL_H */

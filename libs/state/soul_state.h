@@ -1,0 +1,21 @@
+/*
+ * soul_state: the form of a soul's emotional state in Redis.
+ */
+#ifndef STATE_SOUL_STATE_H
+#define STATE_SOUL_STATE_H
+
+#include "state/soul.h"
+
+/* Format byte and version before the state's bytes. */
+#define SOUL_BLOB_HEAD 9
+#define SOUL_BLOB_MAX  (SOUL_BLOB_HEAD + SOUL_STATE_MAX)
+
+/*
+ * soul_blob(dst, version, bytes):
+ * The string that is kept of a state (of ≤ SOUL_STATE_MAX bytes); it lives in
+ * dst.  Its first SOUL_BLOB_HEAD bytes are different for each version.
+ */
+struct str soul_blob(
+    char dst[SOUL_BLOB_MAX], int64_t version, struct str bytes);
+
+#endif /* !STATE_SOUL_STATE_H */

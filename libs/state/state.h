@@ -1,0 +1,230 @@
+/*
+ * state: Redis for the loop: commands, pipelines, scripts, keys.
+ *
+ * A call is one round trip that blocks the loop for at most the deadline of its
+ * connection.  After a call that failed, the connection is closed at once, and
+ * every call ends with RC_DOWN without waiting until a worker thread has made a
+ * new one: name resolved, authenticated, database selected, PING answered.  So
+ * a server that hangs costs one deadline, once.
+ *
+ * What a result means, of one command as of each command of a pipeline:
+ *   RC_OK       executed; its reply is here.
+ *   RC_DOWN     not executed, and it never will be: there is no connection, or
+ *               the server cannot serve it now (it is loading, read-only, …).
+ *   RC_TIMEOUT  sent, but no answer came before the deadline or before the
+ *               connection broke.  Unknown: it was executed, or it will be (a
+ *               server that hung still finds it in its socket), or never.
+ *               Repeat only what may happen twice.
+ *   RC_DENIED   not executed: the credentials or rights do not suffice.
+ *   RC_AGAIN    not executed: out of memory, or busy with a script.
+ *   RC_CONFLICT not executed: the consumer group exists.
+ *   RC_INVALID  the server refused it: unknown command, wrong type, ….  Not
+ *               executed, but a script's writes before the fault remain.
+ *   RC_TOOBIG   over STATE_SEND_MAX: not sent; or the reply is over
+ *               STATE_REPLY_MAX: executed.
+ *
+ * All functions run on the loop thread unless they say otherwise.
+ *
+ * The records (lease.h, terminal.h, soul.h, session.h, turn.h, memory.h) are
+ * built on this.  Their functions end as a command does, RC_OK being what their
+ * headers say, and besides with
+ *   RC_INVALID  an id is not id_valid(), or a number is out of its range; or
+ *               what Redis holds is not the record, or is one of a format that
+ *               this program does not know (the log says it): nothing changed.
+ *   RC_BUG      a script answered what it never does (the log says it).
+ *   RC_TOOBIG   what was read does not fit the caller's arena, or a text that
+ *               was to be written is over its limit.
+ */
+#ifndef STATE_STATE_H
+#define STATE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/loop.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/worker.h"
+
+/* Bytes of one call on the wire, and of the replies it may return. */
+#define STATE_SEND_MAX  (64UL * 1024 * 1024)
+#define STATE_REPLY_MAX (64UL * 1024 * 1024)
+/* Commands in one pipeline; different scripts of one struct state. */
+#define STATE_PIPE_MAX    4096
+#define STATE_SCRIPTS_MAX 64
+
+struct state;
+
+struct state_opts {
+	struct loop *loop;
+	struct worker_pool *workers; /* connecting blocks one of its threads */
+	const char *url;  /* redis://[[user]:password@]host[:port][/database] */
+	const char *name; /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;  /* of a call; 0: 100 */
+	struct metric_set *metrics; /* may be NULL */
+};
+
+/*
+ * state_new(o, out):
+ * Start connecting, and go on for ever.  RC_INVALID if the URL is not one (the
+ * log says why).
+ */
+enum rc state_new(const struct state_opts *o, struct state **out) RC_CHECK;
+
+/*
+ * state_free(s):
+ * Close.  Pipelines of s must be freed first; s before its loop and workers.
+ * NULL is allowed.
+ */
+void state_free(struct state *s);
+
+/* state_up(s): Whether connected.  Any thread. */
+bool state_up(const struct state *s);
+
+/* ---- replies ------------------------------------------------------------- */
+
+/* Status replies ("OK") are strings like any other. */
+enum state_kind { STATE_NIL, STATE_INT, STATE_STR, STATE_ARRAY, STATE_ERROR };
+
+struct state_reply;
+
+/* state_reply_kind(r): What r is; STATE_NIL if r is NULL. */
+enum state_kind state_reply_kind(const struct state_reply *r);
+
+/* state_reply_int(r): The value of a STATE_INT, otherwise 0. */
+int64_t state_reply_int(const struct state_reply *r);
+
+/*
+ * state_reply_str(r):
+ * The bytes of a STATE_STR or the text of a STATE_ERROR, otherwise absent.  A
+ * NUL that is not counted follows them.  They live as long as r.
+ */
+struct str state_reply_str(const struct state_reply *r);
+
+/* state_reply_len(r): Elements of a STATE_ARRAY, otherwise 0. */
+size_t state_reply_len(const struct state_reply *r);
+
+/* state_reply_at(r, i): Element i of an array; NULL if there is none. */
+const struct state_reply *state_reply_at(const struct state_reply *r, size_t i);
+
+/*
+ * state_reply_free(r):
+ * Free a reply that state_cmd() or state_eval() gave, with its elements.  NULL
+ * is allowed.
+ */
+void state_reply_free(struct state_reply *r);
+
+/* ---- commands ------------------------------------------------------------ */
+
+/* Arguments in place: state_cmd(s, STATE_ARGS(STR("GET"), key), &r). */
+#define STATE_ARGS(...)                      \
+	(const struct str[]){ __VA_ARGS__ }, \
+	    NELEM(((const struct str[]){ __VA_ARGS__ }))
+
+/* Room for any result of state_num(), NUL included. */
+#define STATE_NUM_MAX 21
+
+/* state_num(v, dst): v as an argument; it lives in dst. */
+struct str state_num(int64_t v, char dst[STATE_NUM_MAX]);
+
+/*
+ * state_cmd(s, args, n, out):
+ * Run the command args[0] with the arguments behind it (n ≥ 1; any bytes, an
+ * absent one counts as empty).  *out (out may be NULL) is the reply, which the
+ * caller frees, also when the server refused the command: then its text.
+ * Otherwise it is NULL.
+ */
+enum rc state_cmd(struct state *s, const struct str *args, size_t n,
+    struct state_reply **out) RC_CHECK;
+
+/* ---- scripts ------------------------------------------------------------- */
+
+/* A Lua script; a constant that lives as long as the program. */
+struct state_script {
+	const char *text;
+};
+
+struct state_call {
+	const struct state_script *script;
+	const struct str *keys; /* KEYS */
+	size_t n_keys;
+	const struct str *args; /* ARGV */
+	size_t n_args;
+};
+
+/*
+ * state_eval(s, c, out):
+ * Run a script, as state_cmd().  Its text is sent once per connection, and once
+ * more when the server has forgotten it (SCRIPT FLUSH); otherwise its digest.
+ * RC_BUG at the script number STATE_SCRIPTS_MAX + 1.
+ */
+enum rc state_eval(struct state *s, const struct state_call *c,
+    struct state_reply **out) RC_CHECK;
+
+/* ---- pipelines ----------------------------------------------------------- */
+
+struct state_pipe;
+
+/*
+ * state_pipe_new(s, max):
+ * A pipeline for at most max (1 to STATE_PIPE_MAX) commands, which go out
+ * together and share one round trip and one deadline.  Other clients' commands
+ * may be executed between them.
+ */
+struct state_pipe *state_pipe_new(struct state *s, size_t max);
+
+/* state_pipe_free(p): NULL is allowed. */
+void state_pipe_free(struct state_pipe *p);
+
+/*
+ * state_pipe_cmd(p, args, n), state_pipe_eval(p, c):
+ * Queue a command or a script (arguments are copied); the first since p was
+ * made or run empties p first.  RC_AGAIN if p is full, RC_TOOBIG over
+ * STATE_SEND_MAX; what is queued stays.
+ */
+enum rc state_pipe_cmd(
+    struct state_pipe *p, const struct str *args, size_t n) RC_CHECK;
+enum rc state_pipe_eval(
+    struct state_pipe *p, const struct state_call *c) RC_CHECK;
+
+/*
+ * state_pipe_run(p):
+ * Execute what is queued, in order, but for this: a script that the server has
+ * forgotten (SCRIPT FLUSH) while connected is executed after the others.
+ * RC_OK if each command has a reply or was refused by the server; otherwise why
+ * some have none.  Nothing queued: RC_OK.
+ */
+enum rc state_pipe_run(struct state_pipe *p) RC_CHECK;
+
+/* state_pipe_len(p): Commands queued, or run if nothing is queued yet. */
+size_t state_pipe_len(const struct state_pipe *p);
+
+/*
+ * state_pipe_reply(p, i, out):
+ * The result of command i of the last run, and its reply as of state_cmd(),
+ * which p owns: it is valid until p is added to, run, or freed.  out may be
+ * NULL.
+ */
+enum rc state_pipe_reply(const struct state_pipe *p, size_t i,
+    const struct state_reply **out) RC_CHECK;
+
+/* ---- keys ---------------------------------------------------------------- */
+
+/* Room for any key, NUL included. */
+#define STATE_KEY_MAX 640
+
+/*
+ * state_key(dst, pattern, ids, n, out):
+ * pattern with each '%' replaced by the next id's id_token(), put into dst:
+ * "soul:session:{%:%}:log" becomes "soul:session:{u1:~5L2g}:log".  Tokens have
+ * none of ":{}%", so different ids make different keys.  *out is the key, in
+ * dst.  RC_INVALID if an id is not id_valid() or n is not the number of '%',
+ * RC_TOOBIG over STATE_KEY_MAX.  Any thread.
+ */
+enum rc state_key(char dst[STATE_KEY_MAX], const char *pattern,
+    const struct str *ids, size_t n, struct str *out) RC_CHECK;
+
+#endif /* !STATE_STATE_H */

@@ -1,0 +1,295 @@
+/*
+ * What the records' pipelines take: 256 emotional states read and compared and
+ * set beside bare hiredis reading and writing strings of the same size; a
+ * thousand heartbeats; ticks; and what a turn asks one by one.
+ */
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "kit/kit.h"
+#include "kit/kit_loop.h"
+#include "state/soul.h"
+#include "state/terminal.h"
+#include "state/turn.h"
+
+#define ROUNDS 31
+#define PIPES  10 /* pipelines of a round */
+#define BATCH  256
+#define BEATS  1000
+#define TURNS  100
+#define BYTES  120 /* of an emotional state */
+#define TTL    60000
+
+struct bench {
+	struct state *s;
+	redisContext *bare;
+	struct arena *a;
+	char soul[BATCH][40], key[BATCH][64], terminal[BEATS][40];
+	struct str ids[BEATS];
+	struct soul_state st[BATCH];
+	char bytes[BYTES];
+	char blob[BYTES + 9]; /* what lies in Redis of it */
+	int64_t turn;
+};
+
+static const struct terminal_writer writer = { STR_INIT("main"), 1, TTL,
+	false };
+
+static void
+ours_get(struct bench *b)
+{
+	for (int i = 0; i < PIPES; i++) {
+		arena_reset(b->a);
+		ck_assert_int_eq(
+		    soul_state_get(b->s, b->st, BATCH, b->a), RC_OK);
+	}
+}
+
+static void
+ours_cas(struct bench *b)
+{
+	bool won[BATCH];
+
+	for (int i = 0; i < PIPES; i++) {
+		ck_assert_int_eq(
+		    soul_state_cas(b->s, b->st, BATCH, won), RC_OK);
+		for (int k = 0; k < BATCH; k++) {
+			ck_assert(won[k]);
+			b->st[k].version++;
+		}
+	}
+}
+
+static void
+bare(struct bench *b, int n, int type)
+{
+	const char *argv[] = { n == 2 ? "GET" : "SET", NULL, b->blob };
+	size_t len[] = { 3, 0, sizeof(b->blob) };
+	void *reply;
+
+	for (int i = 0; i < PIPES; i++) {
+		for (int k = 0; k < BATCH; k++) {
+			argv[1] = b->key[k];
+			len[1] = strlen(b->key[k]);
+			ck_assert_int_eq(
+			    redisAppendCommandArgv(b->bare, n, argv, len),
+			    REDIS_OK);
+		}
+		for (int k = 0; k < BATCH; k++) {
+			ck_assert_int_eq(
+			    redisGetReply(b->bare, &reply), REDIS_OK);
+			ck_assert_int_eq(((redisReply *)reply)->type, type);
+			freeReplyObject(reply);
+		}
+	}
+}
+
+static void
+bare_get(struct bench *b)
+{
+	bare(b, 2, REDIS_REPLY_STRING);
+}
+
+static void
+bare_set(struct bench *b)
+{
+	bare(b, 3, REDIS_REPLY_STATUS);
+}
+
+static void
+beat(struct bench *b)
+{
+	ck_assert_int_eq(
+	    terminal_beat(b->s, &writer, b->ids, BEATS, NULL), RC_OK);
+}
+
+/* All souls are due; the claim lists one present body of each. */
+static void
+claim(struct bench *b)
+{
+	static const struct soul_tick t = { 600000, TTL, BATCH };
+	struct soul_bodies *list;
+	size_t n;
+
+	arena_reset(b->a);
+	ck_assert_int_eq(soul_tick_claim(b->s, &t, b->a, &list, &n), RC_OK);
+	ck_assert_uint_eq(n, BATCH);
+}
+
+static void
+make_due(struct bench *b)
+{
+	for (int k = 0; k < BATCH; k++)
+		freeReplyObject(redisCommand(
+		    b->bare, "ZADD soul:ticks:1 %d %s", k, b->soul[k]));
+}
+
+static void
+turns(struct bench *b)
+{
+	struct turn_place p = { { STR("u"), STR("s") }, STR("i"), { NULL, 0 } };
+	struct str json = STR("{\"role\":\"user\",\"text\":\"hello\"}"), next;
+	char id[32];
+	int64_t ahead;
+
+	for (int i = 0; i < TURNS; i++) {
+		snprintf(id, sizeof(id), "turn_%lld", (long long)b->turn++);
+		p.turn_id = str_of(id);
+		ck_assert_int_eq(turn_enter(b->s, &p, &ahead), RC_OK);
+		ck_assert_int_eq(ahead, 0);
+		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(turn_hold(b->s, &p), RC_OK);
+		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(turn_leave(b->s, &p, b->a, &next), RC_OK);
+	}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of one operation, in us: from start to end, and of this process' own. */
+struct cost {
+	double wall[ROUNDS], cpu[ROUNDS];
+};
+
+static double
+cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static void
+timed(struct bench *b, void (*fn)(struct bench *), int n, struct cost *c, int i)
+{
+	struct mono t = clock_mono();
+	double cpu = cpu_us();
+
+	fn(b);
+	c->wall[i] = (double)mono_diff_ns(clock_mono(), t) / 1e3 / n;
+	c->cpu[i] = (cpu_us() - cpu) / n;
+}
+
+static double
+median(double v[ROUNDS])
+{
+	qsort(v, ROUNDS, sizeof(double), by_value);
+	return v[ROUNDS / 2];
+}
+
+static void
+compare(struct bench *b, const char *name, void (*ours)(struct bench *),
+    void (*peer)(struct bench *))
+{
+	struct cost o, h;
+	double ow, hw, oc, hc;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		timed(b, ours, PIPES * BATCH, &o, i);
+		timed(b, peer, PIPES * BATCH, &h, i);
+	}
+	ow = median(o.wall);
+	hw = median(h.wall);
+	oc = median(o.cpu);
+	hc = median(h.cpu);
+	printf("%-28s %8.2f %8.2f %6.2f   %8.2f %8.2f %6.2f\n", name, ow, hw,
+	    ow / hw, oc, hc, oc / hc);
+	(void)fflush(stdout);
+}
+
+static void
+alone(struct bench *b, const char *name, void (*fn)(struct bench *), int n,
+    void (*before)(struct bench *))
+{
+	struct cost o;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (before != NULL)
+			before(b);
+		timed(b, fn, n, &o, i);
+	}
+	printf("%-28s %8.2f %24.2f\n", name, median(o.wall), median(o.cpu));
+	(void)fflush(stdout);
+}
+
+static bool
+is_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static void
+prepare(struct bench *b, int port)
+{
+	struct soul soul = {
+		.user_id = STR("u"), .mbti_type = STR("INFJ"), .model = STR("m")
+	};
+
+	b->bare = redisConnect("127.0.0.1", port);
+	memset(b->bytes, 'b', sizeof(b->bytes));
+	memset(b->blob, 'b', sizeof(b->blob));
+	for (int i = 0; i < BEATS; i++) {
+		snprintf(
+		    b->terminal[i], sizeof(b->terminal[i]), "terminal-%05d", i);
+		b->ids[i] = str_of(b->terminal[i]);
+	}
+	for (int k = 0; k < BATCH; k++) {
+		snprintf(b->soul[k], sizeof(b->soul[k]), "soul_%032d", k);
+		snprintf(b->key[k], sizeof(b->key[k]), "bare:{%s}:state",
+		    b->soul[k]);
+		soul.id = soul.name = str_of(b->soul[k]);
+		b->st[k] =
+		    (struct soul_state){ .soul_id = soul.id, .version = 1 };
+		b->st[k].bytes = (struct str){ b->bytes, BYTES };
+		ck_assert_int_eq(
+		    soul_create(b->s, &soul, b->st[k].bytes), RC_OK);
+		ck_assert_int_eq(
+		    terminal_bind(b->s, b->ids[k], STR("u"), soul.id), RC_OK);
+	}
+	ck_assert_int_eq(turn_alive(b->s, STR("i"), INT64_C(3600000)), RC_OK);
+}
+
+KIT_TEST_T(records, 120)
+{
+	static struct bench b;
+	struct loop *loop = loop_new(16);
+	struct worker_pool *w = worker_new(loop, 1, 4);
+	struct state_opts o = {
+		.loop = loop, .workers = w, .deadline_ms = 5000
+	};
+	struct kit_server redis;
+
+	kit_server_start(&redis, KIT_REDIS);
+	o.url = redis.url;
+	ck_assert_int_eq(state_new(&o, &b.s), RC_OK);
+	ck_assert(kit_loop_until(loop, is_up, b.s, 20000));
+	b.a = arena_new(16UL << 20);
+	prepare(&b, redis.port);
+	printf("us per operation: elapsed, and of our own processor time; "
+	       "appendfsync always\n%-28s %8s %8s %6s   %8s %8s %6s\n",
+	    "", "state", "hiredis", "ratio", "state", "hiredis", "ratio");
+	compare(&b, "CAS of 256 states : SET", ours_cas, bare_set);
+	compare(&b, "256 states : GET", ours_get, bare_get);
+	alone(&b, "heartbeat, 1,000 at once", beat, BEATS, NULL);
+	alone(&b, "tick claimed, 256 at once", claim, BATCH, make_due);
+	alone(&b, "turn of 5 scripts, singly", turns, TURNS, NULL);
+	redisFree(b.bare);
+	state_free(b.s);
+	worker_free(w);
+	loop_free(loop);
+	arena_free(b.a);
+}

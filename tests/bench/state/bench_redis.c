@@ -1,0 +1,258 @@
+/*
+ * What commands and pipelines take through state.h, beside bare hiredis against
+ * the same Redis in the same run.
+ */
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "kit/kit.h"
+#include "kit/kit_loop.h"
+#include "state/state.h"
+
+#define ROUNDS  31
+#define SINGLES 1000 /* commands of a round, one by one */
+#define PIPES   20   /* pipelines of a round */
+#define BATCH   256
+
+static const struct state_script script = {
+	"if redis.call('GETRANGE',KEYS[1],0,7)==ARGV[1] then return 1 end "
+	"return 0"
+};
+
+struct both {
+	struct state *s;
+	struct state_pipe *pipe;
+	redisContext *bare;
+	char sha[41];
+};
+
+static void
+ours_single(struct both *b)
+{
+	struct state_reply *r;
+
+	for (int i = 0; i < SINGLES; i++) {
+		ck_assert_int_eq(
+		    state_cmd(b->s, STATE_ARGS(STR("GET"), STR("key")), &r),
+		    RC_OK);
+		ck_assert_uint_eq(state_reply_str(r).n, 100);
+		state_reply_free(r);
+	}
+}
+
+static void
+bare_append(struct both *b, const char **argv, const size_t *len, int n)
+{
+	ck_assert_int_eq(
+	    redisAppendCommandArgv(b->bare, n, argv, len), REDIS_OK);
+}
+
+static void
+bare_take(struct both *b, int type)
+{
+	void *reply;
+
+	ck_assert_int_eq(redisGetReply(b->bare, &reply), REDIS_OK);
+	ck_assert_int_eq(((redisReply *)reply)->type, type);
+	freeReplyObject(reply);
+}
+
+static void
+bare_single(struct both *b)
+{
+	const char *argv[] = { "GET", "key" };
+	const size_t len[] = { 3, 3 };
+
+	for (int i = 0; i < SINGLES; i++) {
+		bare_append(b, argv, len, 2);
+		bare_take(b, REDIS_REPLY_STRING);
+	}
+}
+
+static void
+ours_run(struct both *b, enum state_kind kind)
+{
+	const struct state_reply *r;
+
+	ck_assert_int_eq(state_pipe_run(b->pipe), RC_OK);
+	for (size_t i = 0; i < BATCH; i++) {
+		ck_assert_int_eq(state_pipe_reply(b->pipe, i, &r), RC_OK);
+		ck_assert_int_eq(state_reply_kind(r), kind);
+	}
+}
+
+static void
+ours_pipe(struct both *b)
+{
+	for (int i = 0; i < PIPES; i++) {
+		for (int k = 0; k < BATCH; k++)
+			ck_assert_int_eq(
+			    state_pipe_cmd(
+				b->pipe, STATE_ARGS(STR("GET"), STR("key"))),
+			    RC_OK);
+		ours_run(b, STATE_STR);
+	}
+}
+
+static void
+bare_pipe(struct both *b)
+{
+	const char *argv[] = { "GET", "key" };
+	const size_t len[] = { 3, 3 };
+
+	for (int i = 0; i < PIPES; i++) {
+		for (int k = 0; k < BATCH; k++)
+			bare_append(b, argv, len, 2);
+		for (int k = 0; k < BATCH; k++)
+			bare_take(b, REDIS_REPLY_STRING);
+	}
+}
+
+static void
+ours_script(struct both *b)
+{
+	struct str key = STR("key"), arg = STR("vvvvvvvv");
+	struct state_call c = { &script, &key, 1, &arg, 1 };
+
+	for (int i = 0; i < PIPES; i++) {
+		for (int k = 0; k < BATCH; k++)
+			ck_assert_int_eq(state_pipe_eval(b->pipe, &c), RC_OK);
+		ours_run(b, STATE_INT);
+	}
+}
+
+static void
+bare_script(struct both *b)
+{
+	const char *argv[] = { "EVALSHA", b->sha, "1", "key", "vvvvvvvv" };
+	const size_t len[] = { 7, 40, 1, 3, 8 };
+
+	for (int i = 0; i < PIPES; i++) {
+		for (int k = 0; k < BATCH; k++)
+			bare_append(b, argv, len, 5);
+		for (int k = 0; k < BATCH; k++)
+			bare_take(b, REDIS_REPLY_INTEGER);
+	}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of one command, in us: from start to end, and of this process' own. */
+struct cost {
+	double wall[ROUNDS], cpu[ROUNDS];
+};
+
+static double
+cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static void
+timed(struct both *b, void (*fn)(struct both *), int n, struct cost *c, int i)
+{
+	struct mono t = clock_mono();
+	double cpu = cpu_us();
+
+	fn(b);
+	c->wall[i] = (double)mono_diff_ns(clock_mono(), t) / 1e3 / n;
+	c->cpu[i] = (cpu_us() - cpu) / n;
+}
+
+static double
+median(double v[ROUNDS])
+{
+	qsort(v, ROUNDS, sizeof(double), by_value);
+	return v[ROUNDS / 2];
+}
+
+static void
+compare(struct both *b, const char *name, void (*ours)(struct both *),
+    void (*bare)(struct both *), int n)
+{
+	struct cost o, h;
+	double ow, hw, oc, hc;
+
+	timed(b, ours, n, &o, 0);
+	timed(b, bare, n, &h, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		timed(b, ours, n, &o, i);
+		timed(b, bare, n, &h, i);
+	}
+	ow = median(o.wall);
+	hw = median(h.wall);
+	oc = median(o.cpu);
+	hc = median(h.cpu);
+	printf("%-22s %8.2f %8.2f %6.2f   %8.2f %8.2f %6.2f\n", name, ow, hw,
+	    ow / hw, oc, hc, oc / hc);
+	(void)fflush(stdout);
+}
+
+static bool
+is_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static void
+prepare(struct both *b, int port)
+{
+	char v[101];
+	redisReply *r;
+
+	b->bare = redisConnect("127.0.0.1", port);
+	memset(v, 'v', 100);
+	v[100] = '\0';
+	r = redisCommand(b->bare, "SET key %s", v);
+	freeReplyObject(r);
+	r = redisCommand(b->bare, "SCRIPT LOAD %s", script.text);
+	ck_assert_uint_eq(r->len, 40);
+	memcpy(b->sha, r->str, 41);
+	freeReplyObject(r);
+}
+
+KIT_TEST_T(redis, 120)
+{
+	struct loop *loop = loop_new(16);
+	struct worker_pool *w = worker_new(loop, 1, 4);
+	struct state_opts o = {
+		.loop = loop, .workers = w, .deadline_ms = 5000
+	};
+	struct kit_server redis;
+	struct both b = { 0 };
+
+	kit_server_start(&redis, KIT_REDIS);
+	o.url = redis.url;
+	ck_assert_int_eq(state_new(&o, &b.s), RC_OK);
+	ck_assert(kit_loop_until(loop, is_up, b.s, 20000));
+	b.pipe = state_pipe_new(b.s, BATCH);
+	prepare(&b, redis.port);
+	printf("us per command: elapsed, and of our own processor time\n"
+	       "%-22s %8s %8s %6s   %8s %8s %6s\n",
+	    "", "state", "hiredis", "ratio", "state", "hiredis", "ratio");
+	compare(&b, "GET", ours_single, bare_single, SINGLES);
+	compare(
+	    &b, "GET, pipeline of 256", ours_pipe, bare_pipe, PIPES * BATCH);
+	compare(
+	    &b, "EVALSHA, likewise", ours_script, bare_script, PIPES * BATCH);
+	redisFree(b.bare);
+	state_pipe_free(b.pipe);
+	state_free(b.s);
+	worker_free(w);
+	loop_free(loop);
+}

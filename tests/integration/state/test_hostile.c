@@ -1,0 +1,218 @@
+/* A peer that speaks the protocol badly, slowly, or without end. */
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "integration/state/rig.h"
+
+#define DEADLINE_MS 400
+#define SLACK_MS    1500
+
+/* It greets as Redis does; then every command gets the answer of the test. */
+struct peer {
+	struct rig rig;
+	pthread_t thread;
+	int listener;
+	const char *answer;
+	size_t n;
+	size_t piece; /* bytes of it at a time; 0: at once */
+	bool endless; /* the answer again and again */
+	_Atomic bool over;
+};
+
+static bool
+put(struct peer *p, int fd, const char *s, size_t n)
+{
+	(void)p;
+	return send(fd, s, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+static bool
+peer_over(void *arg)
+{
+	struct peer *p = arg;
+
+	return atomic_load(&p->over);
+}
+
+static void
+answer(struct peer *p, int fd)
+{
+	size_t at, n;
+
+	do {
+		for (at = 0; at < p->n && !p->over; at += n) {
+			n = p->piece != 0 ? p->piece : p->n;
+			n = n < p->n - at ? n : p->n - at;
+			if (!put(p, fd, p->answer + at, n))
+				return;
+			if (p->piece != 0)
+				(void)kit_until(peer_over, p, 20);
+		}
+	} while (p->endless && !p->over);
+}
+
+static void
+serve(struct peer *p, int fd)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0) {
+		struct str got = { buf, (size_t)n };
+
+		if (str_find(got, STR("SETNAME")) >= 0)
+			(void)put(p, fd, "+OK\r\n", 5);
+		else if (str_find(got, STR("PING")) >= 0)
+			(void)put(p, fd, "+PONG\r\n", 7);
+		else if (p->n == 0)
+			return;
+		else
+			answer(p, fd);
+	}
+}
+
+static void *
+peer_main(void *arg)
+{
+	struct peer *p = arg;
+	int fd;
+
+	while ((fd = accept(p->listener, NULL, NULL)) != -1) {
+		serve(p, fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void
+peer_start(struct peer *p, const char *text)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t n = sizeof(a);
+	char url[64];
+
+	p->answer = text;
+	p->n = strlen(text);
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	p->listener = socket(AF_INET, SOCK_STREAM, 0);
+	ck_assert_int_eq(bind(p->listener, (struct sockaddr *)&a, n), 0);
+	ck_assert_int_eq(listen(p->listener, 8), 0);
+	ck_assert_int_eq(
+	    getsockname(p->listener, (struct sockaddr *)&a, &n), 0);
+	ck_assert_int_eq(pthread_create(&p->thread, NULL, peer_main, p), 0);
+	rig_bare(&p->rig);
+	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", ntohs(a.sin_port));
+	rig_connect(&p->rig, url, DEADLINE_MS);
+	rig_wait_up(&p->rig);
+}
+
+static void
+peer_end(struct peer *p)
+{
+	atomic_store(&p->over, true);
+	rig_end(&p->rig);
+	shutdown(p->listener, SHUT_RDWR);
+	pthread_join(p->thread, NULL);
+	close(p->listener);
+}
+
+/* One GET must end with want within the deadline, leaving no connection. */
+static void
+get(struct peer *p, enum rc want)
+{
+	struct mono t = clock_mono();
+	struct state_reply *r;
+	int64_t ms;
+
+	ck_assert_int_eq(
+	    state_cmd(p->rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), want);
+	ms = mono_diff_ms(clock_mono(), t);
+	ck_assert_int_lt(ms, DEADLINE_MS + SLACK_MS);
+	ck_assert_ptr_null(r);
+	ck_assert(!state_up(p->rig.s));
+	rig_wait_up(&p->rig);
+}
+
+/* Bytes keep coming, so a deadline per read would never pass. */
+KIT_TEST(dripping)
+{
+	struct peer p = { .piece = 1 };
+
+	peer_start(&p,
+	    "$100\r\n0123456789012345678901234567890123456789012345678901234");
+	get(&p, RC_TIMEOUT);
+	peer_end(&p);
+}
+
+KIT_TEST(closing)
+{
+	struct peer p = { .n = 0 };
+
+	peer_start(&p, "");
+	get(&p, RC_TIMEOUT);
+	peer_end(&p);
+}
+
+KIT_TEST(garbage)
+{
+	static const char *const t[] = { "HTTP/1.1 400 Bad Request\r\n\r\n",
+		"%1\r\n+a\r\n:1\r\n", "$abc\r\n", "$-2\r\n", ":12x\r\n",
+		"*-5\r\n", "*99999999999\r\n",
+		"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+		"$99999999999999999999\r\n" };
+	size_t i;
+
+	for (i = 0; i < NELEM(t); i++) {
+		struct peer p = { .n = 0 };
+
+		peer_start(&p, t[i]);
+		get(&p, RC_TIMEOUT);
+		peer_end(&p);
+	}
+}
+
+/* What it announces must not be allocated. */
+KIT_TEST(announcing_too_much)
+{
+	struct peer p = { .n = 0 };
+
+	peer_start(&p, "*2000000000\r\n:1\r\n");
+	get(&p, RC_TOOBIG);
+	peer_end(&p);
+}
+
+KIT_TEST(endless_string)
+{
+	static char filler[65536];
+	struct peer p = { .endless = true };
+
+	memset(filler, 'x', sizeof(filler) - 1);
+	memcpy(filler, "$500000000\r\n", 12);
+	peer_start(&p, filler);
+	/* The deadline or the ceiling, whichever this machine meets first. */
+	enum rc rc = state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), NULL);
+	ck_assert(rc == RC_TOOBIG || rc == RC_TIMEOUT);
+	ck_assert(!state_up(p.rig.s));
+	peer_end(&p);
+}
+
+/* More replies than commands: the rest must not answer the next command. */
+KIT_TEST(unasked)
+{
+	struct peer p = { .n = 0 };
+	struct state_reply *r;
+
+	peer_start(&p, "+first\r\n+unasked\r\n");
+	ck_assert_int_eq(
+	    state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), RC_OK);
+	ck_assert_str_eq(state_reply_str(r).p, "first");
+	state_reply_free(r);
+	ck_assert_int_eq(
+	    state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), RC_DOWN);
+	ck_assert_ptr_null(r);
+	peer_end(&p);
+}

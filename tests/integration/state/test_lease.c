@@ -1,0 +1,170 @@
+/* Leases: one owner at a time, epochs that only rise. */
+#include "integration/state/peers.h"
+#include "state/lease.h"
+#include "state/terminal.h"
+
+static const struct str name = STR_INIT("bridge/main");
+
+KIT_TEST(one_owner_at_a_time)
+{
+	struct rig r;
+	int64_t a, b;
+
+	rig_start(&r);
+	OK(lease_acquire(r.s, name, STR("a"), 60000, &a));
+	ck_assert_int_eq(a, 1);
+	OK(lease_acquire(r.s, name, STR("b"), 60000, &b));
+	ck_assert_int_eq(b, 0);
+	OK(lease_acquire(r.s, name, STR("a"), 60000, &a));
+	ck_assert_int_eq(a, 1);
+
+	OK(lease_release(r.s, name, STR("b"))); /* not b's to give up */
+	OK(lease_acquire(r.s, name, STR("b"), 60000, &b));
+	ck_assert_int_eq(b, 0);
+	OK(lease_release(r.s, name, STR("a")));
+	OK(lease_acquire(r.s, name, STR("b"), 60000, &b));
+	ck_assert_int_eq(b, 2);
+
+	OK(lease_acquire(r.s, STR("another"), STR("a"), 60000, &a));
+	ck_assert_int_eq(a, 1);
+	rig_end(&r);
+}
+
+struct taker {
+	struct rig *r;
+	int64_t epoch;
+};
+
+static bool
+taken(void *arg)
+{
+	struct taker *t = arg;
+
+	OK(lease_acquire(t->r->s, name, STR("b"), 60000, &t->epoch));
+	return t->epoch > 0;
+}
+
+KIT_TEST(an_owner_that_stops_loses_it)
+{
+	struct taker t = { 0 };
+	struct rig r;
+	int64_t a;
+
+	rig_start(&r);
+	t.r = &r;
+	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
+	ck_assert(!taken(&t));
+	ck_assert(kit_until(taken, &t, RIG_MS));
+	ck_assert_int_eq(t.epoch, a + 1);
+	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
+	ck_assert_int_eq(a, 0);
+	rig_end(&r);
+}
+
+/* Each write of an owner is fenced by its epoch. */
+KIT_TEST(an_old_owner_changes_nothing)
+{
+	struct terminal_writer old = { STR("main"), 0, 60000, false };
+	struct terminal_writer new = { STR("main"), 0, 60000, false };
+	struct terminal_snapshot snap = { .version = 1, .json = STR("[1]") };
+	struct arena *arena = arena_new(1 << 20);
+	struct terminal term;
+	int64_t current;
+	struct rig r;
+
+	rig_start(&r);
+	OK(lease_acquire(r.s, name, STR("a"), 60000, &old.epoch));
+	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	OK(lease_release(r.s, name, STR("a")));
+	OK(lease_acquire(r.s, name, STR("b"), 60000, &new.epoch));
+
+	/* The new one has not touched the record yet. */
+	snap = (struct terminal_snapshot){ .version = 2, .json = STR("[2]") };
+	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	OK(terminal_beat(r.s, &new, &STR("t"), 1, NULL));
+
+	snap.version = 3;
+	IS(RC_DENIED,
+	    terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	IS(RC_DENIED,
+	    terminal_put_catalog(r.s, &old, STR("t"), &snap, &current));
+	IS(RC_DENIED, terminal_put_online(r.s, &old, STR("t"), false, NULL));
+	IS(RC_DENIED, terminal_put_refused(r.s, &old, STR("t"), STR("{}")));
+	IS(RC_DENIED, terminal_beat(r.s, &old, &STR("t"), 1, NULL));
+	OK(terminal_read(r.s, STR("t"), 60000, arena, &term));
+	ck_assert(term.present);
+	ck_assert_int_eq(term.skill_version, 2);
+	ck_text(term.skills, "[2]");
+	ck_text(term.catalog, NULL);
+	ck_text(term.refused, NULL);
+
+	/* The epochs of another broker's lease are other numbers. */
+	old.broker = STR("second");
+	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	ck_assert_int_eq(current, 3);
+	arena_free(arena);
+	rig_end(&r);
+}
+
+#define RACE_ROUNDS 150
+
+/* Take it when it is free, say so, give it up. */
+static void
+grab(struct rig *r, int who)
+{
+	char me[16], num[STATE_NUM_MAX];
+	int64_t epoch;
+	int i;
+
+	snprintf(me, sizeof(me), "p%d", who);
+	for (i = 0; i < RACE_ROUNDS; i++) {
+		OK(lease_acquire(r->s, name, str_of(me), 60000, &epoch));
+		if (epoch == 0)
+			continue;
+		/* Nobody else is in here. */
+		ck_assert_int_eq(INT_OF(r, STR("INCR"), STR("inside")), 1);
+		ck_assert_int_eq(INT_OF(r, STR("SADD"), STR("epochs"),
+				     state_num(epoch, num)),
+		    1);
+		ck_assert_int_eq(INT_OF(r, STR("DECR"), STR("inside")), 0);
+		OK(lease_release(r->s, name, str_of(me)));
+	}
+}
+
+KIT_TEST(many_want_it)
+{
+	struct kit_server redis;
+	struct rig r;
+	int64_t n;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, 4, grab);
+	rig_join(&r, &redis);
+	n = INT_OF(&r, STR("SCARD"), STR("epochs"));
+	ck_assert_int_ge(n, RACE_ROUNDS / 4);
+	rig_end(&r);
+}
+
+KIT_TEST(wrong_arguments_and_records)
+{
+	struct rig r;
+	int64_t e;
+
+	rig_start(&r);
+	IS(RC_INVALID, lease_acquire(r.s, STR(""), STR("a"), 1000, &e));
+	IS(RC_INVALID, lease_acquire(r.s, name, STR("a"), 0, &e));
+	IS(RC_INVALID, lease_acquire(r.s, name, STR("a"), -1, &e));
+	IS(RC_INVALID, lease_acquire(r.s, name, STR(""), 1000, &e));
+	IS(RC_INVALID, lease_release(r.s, STR("\n"), STR("a")));
+
+	DO(&r, STR("SET"), STR("soul:lease:{g}:epoch:1"), STR("garbage"));
+	IS(RC_INVALID, lease_acquire(r.s, STR("g"), STR("a"), 1000, &e));
+	ck_assert_int_eq(e, 0);
+	DO(&r, STR("SET"), STR("soul:lease:{g}:1"), STR("a"));
+	IS(RC_BUG, lease_acquire(r.s, STR("g"), STR("a"), 1000, &e));
+	ck_assert_int_eq(e, 0);
+	DO(&r, STR("LPUSH"), STR("soul:lease:{l}:1"), STR("x"));
+	IS(RC_INVALID, lease_acquire(r.s, STR("l"), STR("a"), 1000, &e));
+	IS(RC_INVALID, lease_release(r.s, STR("l"), STR("a")));
+	rig_end(&r);
+}

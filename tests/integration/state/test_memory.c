@@ -1,0 +1,369 @@
+/* Memories: what is kept, in which order, and when it has changed. */
+#include "integration/state/bed.h"
+#include "state/memory.h"
+
+static const struct memory_scope scope = { STR_INIT("用户"),
+	STR_INIT("soul_1") };
+/* Later than all that is forgotten here. */
+static const struct wall later = { INT64_C(4102444800000) };
+
+static void
+put(struct bed *b, const char *id, const char *json)
+{
+	struct memory_item item = { str_of(id), str_of(json) };
+
+	OK(memory_put(b->s, &scope, &item, later));
+}
+
+/* All of it, into memory that the next call takes back. */
+static struct memory_list
+all(struct bed *b, int64_t known)
+{
+	struct memory_list l;
+
+	arena_reset(b->a);
+	OK(memory_all(b->s, &scope, known, b->a, &l));
+	return l;
+}
+
+KIT_TEST(put_read_forget)
+{
+	struct memory_list l;
+	struct bed b;
+	int64_t v;
+
+	bed_start(&b);
+	l = all(&b, -1);
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 0);
+	ck_assert_int_eq(l.version, 0);
+	ck_assert(!all(&b, 0).changed);
+
+	put(&b, "m 1", "{\"text\":\"一\"}");
+	put(&b, "m2", "{\"text\":\"2\"}");
+	put(&b, "a3", "");
+	l = all(&b, 0);
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 3);
+	ck_text(l.item[0].id, "m 1");
+	ck_text(l.item[0].json, "{\"text\":\"一\"}");
+	ck_text(l.item[1].id, "m2");
+	ck_text(l.item[2].id, "a3");
+	v = l.version;
+	l = all(&b, v);
+	ck_assert(!l.changed);
+	ck_assert_uint_eq(l.n, 0);
+	ck_assert_int_eq(l.version, v);
+
+	/* The same id again changes nothing. */
+	put(&b, "m 1", "{\"text\":\"other\"}");
+	ck_assert(!all(&b, v).changed);
+	ck_text(all(&b, 0).item[0].json, "{\"text\":\"一\"}");
+
+	OK(memory_del(b.s, &scope, STR("m 1")));
+	IS(RC_NOENT, memory_del(b.s, &scope, STR("m 1")));
+	IS(RC_NOENT, memory_forget(b.s, &scope, STR("m 1")));
+	l = all(&b, v);
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 2);
+	ck_text(l.item[0].id, "m2");
+	/* Put anew it is the newest. */
+	put(&b, "m 1", "{}");
+	l = all(&b, 0);
+	ck_text(l.item[2].id, "m 1");
+	bed_end(&b);
+}
+
+KIT_TEST(what_is_forgotten_stays_so)
+{
+	struct memory_item item = { STR("m"), STR("{}") };
+	struct wall now;
+	struct bed b;
+	size_t n;
+
+	bed_start(&b);
+	put(&b, "m", "{}");
+	put(&b, "other", "{}");
+	OK(memory_forget(b.s, &scope, STR("m")));
+	IS(RC_NOENT, memory_forget(b.s, &scope, STR("m")));
+	ck_assert_uint_eq(all(&b, -1).n, 1);
+	/* Whenever it was made. */
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
+	ck_assert_uint_eq(all(&b, -1).n, 1);
+	ck_assert_int_gt(INT_OF(&b.rig, STR("PTTL"),
+			     STR("soul:memory:{~55So5oi3:soul_1}:gone")),
+	    (MEMORY_GONE_DAYS - 1) * 86400000L);
+
+	/* All: what was made before, whatever its id. */
+	now.ms = redis_now(&b) - 1;
+	item.id = STR("early");
+	OK(memory_clear(b.s, &scope, &n));
+	ck_assert_uint_eq(n, 1);
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, now));
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, (struct wall){ 0 }));
+	ck_assert_uint_eq(all(&b, -1).n, 0);
+	OK(memory_put(b.s, &scope, &item, later));
+	IS(RC_INVALID, memory_put(b.s, &scope, &item, (struct wall){ -1 }));
+
+	bed_end(&b);
+}
+
+KIT_TEST(how_much_stays_forgotten)
+{
+	static const struct str gone =
+	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
+	struct memory_item item = { STR("m3"), STR("{}") };
+	char now[STATE_NUM_MAX], id[8];
+	struct bed b;
+	int i;
+
+	bed_start(&b);
+	/* Half of them for too long already. */
+	DO(&b.rig, STR("EVAL"),
+	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],\n"
+		" ARGV[1]-(i%2==0 and 1e9 or 1e6)+i,i) end return 0"),
+	    STR("1"), gone, state_num(redis_now(&b), now));
+	for (i = 0; i < 4; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		put(&b, id, "{}");
+		OK(memory_forget(b.s, &scope, str_of(id)));
+		ck_assert_int_eq(
+		    INT_OF(&b.rig, STR("ZCARD"), gone), 5000 + i + 1);
+	}
+	DO(&b.rig, STR("EVAL"),
+	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],ARGV[1]-1e6,i) end "
+		"return 0"),
+	    STR("1"), gone, state_num(redis_now(&b), now));
+	put(&b, "n", "{}");
+	OK(memory_forget(b.s, &scope, STR("n")));
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), gone), MEMORY_MAX);
+	/* The newest do. */
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
+	bed_end(&b);
+}
+
+KIT_TEST(versions_never_come_back)
+{
+	int64_t seen[8];
+	struct bed b;
+	size_t i, j, n;
+
+	bed_start(&b);
+	put(&b, "a", "1");
+	seen[0] = all(&b, -1).version;
+	OK(memory_clear(b.s, &scope, &n));
+	ck_assert_uint_eq(n, 1);
+	seen[1] = all(&b, -1).version;
+	OK(memory_clear(b.s, &scope, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(all(&b, -1).version, seen[1]);
+	put(&b, "a", "1");
+	seen[2] = all(&b, -1).version;
+	OK(memory_del(b.s, &scope, STR("a")));
+	seen[3] = all(&b, -1).version;
+	OK(memory_clear(b.s, &scope, NULL));
+	/* Not even when Redis has lost everything. */
+	DO(&b.rig, STR("FLUSHALL"));
+	for (i = 4; i < NELEM(seen); i++) {
+		put(&b, i == 4 ? "a" : i == 5 ? "b" : i == 6 ? "c" : "d", "1");
+		seen[i] = all(&b, -1).version;
+	}
+	for (i = 0; i < NELEM(seen); i++)
+		for (j = 0; j < i; j++)
+			ck_assert_int_ne(seen[i], seen[j]);
+	bed_end(&b);
+}
+
+KIT_TEST(nobody_reads_across)
+{
+	static const struct memory_scope others[] = {
+		{ STR_INIT("another"), STR_INIT("soul_1") },
+		{ STR_INIT("用户"), STR_INIT("soul_2") },
+	};
+	struct memory_list l;
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	put(&b, "a", "1");
+	for (i = 0; i < NELEM(others); i++) {
+		OK(memory_all(b.s, &others[i], -1, b.a, &l));
+		ck_assert_uint_eq(l.n, 0);
+		IS(RC_NOENT, memory_del(b.s, &others[i], STR("a")));
+		OK(memory_clear(b.s, &others[i], &n));
+		ck_assert_uint_eq(n, 0);
+	}
+	ck_assert_uint_eq(all(&b, -1).n, 1);
+	bed_end(&b);
+}
+
+KIT_TEST_T(the_oldest_fall_out, 60)
+{
+	static const struct state_script fill = {
+		"local n=tonumber(ARGV[1]) for i=1,n do "
+		"redis.call('ZADD',KEYS[3],i,'m'..i) "
+		"redis.call('HSET',KEYS[2],'m'..i,'{}') end "
+		"redis.call('HSET',KEYS[1],'v','1','ver','7','seq',n) return 0"
+	};
+	struct memory_scope us = { STR("u"), STR("s") };
+	const struct str keys[] = { STR("soul:memory:{u:s}"),
+		STR("soul:memory:{u:s}:items"),
+		STR("soul:memory:{u:s}:order") };
+	char num[STATE_NUM_MAX];
+	const struct str n = state_num(MEMORY_MAX, num);
+	struct state_call c = { &fill, keys, 3, &n, 1 };
+	struct memory_item item = { STR("new"), STR("[]") };
+	struct memory_list l;
+	struct bed b;
+
+	bed_start(&b);
+	OK(state_eval(b.s, &c, NULL));
+	OK(memory_put(b.s, &us, &item, later));
+	OK(memory_all(b.s, &us, 7, b.a, &l));
+	ck_assert_uint_eq(l.n, MEMORY_MAX);
+	ck_text(l.item[0].id, "m2");
+	ck_text(l.item[MEMORY_MAX - 1].id, "new");
+	ck_text(l.item[MEMORY_MAX - 1].json, "[]");
+	IS(RC_NOENT, memory_del(b.s, &us, STR("m1")));
+	/* The hash has no more than the order. */
+	ck_assert_int_eq(INT_OF(&b.rig, STR("HLEN"), keys[1]), MEMORY_MAX);
+	bed_end(&b);
+}
+
+KIT_TEST(large_memories)
+{
+	static char text[MEMORY_JSON_MAX + 1];
+	struct memory_item item = { STR("x"), { text, sizeof(text) } };
+	struct arena *small = arena_new(1000);
+	struct memory_list l;
+	char id[16];
+	struct bed b;
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	bed_start(&b);
+	IS(RC_TOOBIG, memory_put(b.s, &scope, &item, later));
+	item.json.n--;
+	/* Several pages. */
+	for (i = 0; i < 100; i++) {
+		snprintf(id, sizeof(id), "m%zu", i);
+		item.id = str_of(id);
+		OK(memory_put(b.s, &scope, &item, later));
+	}
+	l = all(&b, -1);
+	ck_assert_uint_eq(l.n, 100);
+	for (i = 0; i < 100; i++) {
+		snprintf(id, sizeof(id), "m%zu", i);
+		ck_text(l.item[i].id, id);
+		ck_assert(str_eq(l.item[i].json, item.json));
+	}
+	IS(RC_TOOBIG, memory_all(b.s, &scope, -1, small, &l));
+	ck_assert_uint_eq(l.n, 0);
+	arena_free(small);
+	bed_end(&b);
+}
+
+KIT_TEST(wrong_arguments_and_records)
+{
+	static const char *const keys[] = { "soul:memory:{u:s}",
+		"soul:memory:{u:s}:items", "soul:memory:{u:s}:order" };
+	static const struct str gone = STR_INIT("soul:memory:{u:s}:gone");
+	struct memory_scope us = { STR("u"), STR("s") };
+	struct memory_item item = { STR("m"), STR("1") };
+	struct memory_list l;
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	for (i = 0; i < NELEM(keys); i++) {
+		DO(&b.rig, STR("FLUSHALL"));
+		OK(memory_put(b.s, &us, &item, later));
+		DO(&b.rig, STR("SET"), str_of(keys[i]), STR("x"));
+		item.id = STR("m2");
+		IS(RC_INVALID, memory_put(b.s, &us, &item, later));
+		item.id = STR("m");
+		IS(RC_INVALID, memory_del(b.s, &us, item.id));
+		IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
+		ck_assert(!l.changed);
+	}
+	DO(&b.rig, STR("FLUSHALL"));
+	OK(memory_put(b.s, &us, &item, later));
+	DO(&b.rig, STR("SET"), gone, STR("x"));
+	IS(RC_INVALID, memory_forget(b.s, &us, item.id));
+	OK(memory_all(b.s, &us, -1, b.a, &l));
+	ck_assert_uint_eq(l.n, 1);
+	DO(&b.rig, STR("DEL"), gone);
+	DO(&b.rig, STR("HSET"), str_of(keys[0]), STR("ver"), STR("x"));
+	IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
+	DO(&b.rig, STR("HSET"), str_of(keys[0]), STR("v"), STR("2"));
+	IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
+	IS(RC_INVALID, memory_put(b.s, &us, &item, later));
+	IS(RC_INVALID, memory_clear(b.s, &us, &n));
+	ck_assert_uint_eq(n, 0);
+
+	item.id = STR("");
+	IS(RC_INVALID, memory_put(b.s, &scope, &item, later));
+	IS(RC_INVALID, memory_del(b.s, &scope, STR("\n")));
+	us.user_id = nobody;
+	IS(RC_INVALID, memory_clear(b.s, &us, NULL));
+	IS(RC_INVALID, memory_all(b.s, &us, 0, b.a, &l));
+	bed_end(&b);
+}
+
+#define PEERS  3
+#define ROUNDS 150
+
+/* Writers, and a reader that must always see one whole version. */
+static void
+change_and_read(struct rig *r, int who)
+{
+	static char text[30000];
+	struct bed b = { .s = r->s, .a = arena_new(64UL << 20) };
+	struct memory_item item;
+	struct memory_list l;
+	char id[24];
+	size_t j, k;
+	enum rc rc;
+	int i;
+
+	memset(text, '0' + who, sizeof(text));
+	item = (struct memory_item){ .json = { text, sizeof(text) } };
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(id, sizeof(id), "%d-%d", who, i);
+		item.id = str_of(id);
+		OK(memory_put(b.s, &scope, &item, later));
+		if (i % 3 == 2) {
+			snprintf(id, sizeof(id), "%d-%d", who, i - 1);
+			OK(memory_del(b.s, &scope, str_of(id)));
+		}
+		if (i % 10 != 0)
+			continue;
+		arena_reset(b.a);
+		rc = memory_all(b.s, &scope, -1, b.a, &l);
+		if (rc == RC_AGAIN)
+			continue;
+		OK(rc);
+		for (j = 0; j < l.n; j++) {
+			ck_assert_uint_eq(l.item[j].json.n, sizeof(text));
+			ck_assert_int_eq(
+			    l.item[j].json.p[0], l.item[j].id.p[0]);
+			for (k = 0; k < j; k++)
+				ck_assert(!str_eq(l.item[j].id, l.item[k].id));
+		}
+	}
+	arena_free(b.a);
+}
+
+KIT_TEST_T(pages_belong_together, 120)
+{
+	struct kit_server redis;
+	struct bed b;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, PEERS, change_and_read);
+	rig_join(&b.rig, &redis);
+	b.s = b.rig.s;
+	b.a = arena_new(64UL << 20);
+	ck_assert_uint_eq(all(&b, -1).n, PEERS * ROUNDS * 2 / 3);
+	bed_end(&b);
+}

@@ -1,0 +1,339 @@
+/* Pipelines and scripts against a real Redis. */
+#include "integration/state/rig.h"
+
+static const struct state_script counter = {
+	"return redis.call('INCRBY',KEYS[1],ARGV[1])"
+};
+
+static void
+queue(struct state_pipe *p, const struct str *args, size_t n)
+{
+	ck_assert_int_eq(state_pipe_cmd(p, args, n), RC_OK);
+}
+
+static void
+queue_count(struct state_pipe *p, const char *key, const char *by)
+{
+	struct str k = str_of(key), a = str_of(by);
+	struct state_call c = { &counter, &k, 1, &a, 1 };
+
+	ck_assert_int_eq(state_pipe_eval(p, &c), RC_OK);
+}
+
+/* Command i of the last run ended with rc; its reply. */
+static const struct state_reply *
+result(const struct state_pipe *p, size_t i, enum rc want)
+{
+	const struct state_reply *r;
+	enum rc rc = state_pipe_reply(p, i, &r);
+
+	ck_assert_msg(rc == want, "%zu: %s", i, rc_name(rc));
+	return r;
+}
+
+KIT_TEST(error_in_the_middle)
+{
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_start(&r);
+	p = state_pipe_new(r.s, 8);
+	ck_assert_uint_eq(state_pipe_len(p), 0);
+	queue(p, STATE_ARGS(STR("SET"), STR("a"), STR("text")));
+	queue(p, STATE_ARGS(STR("INCR"), STR("a")));
+	queue(p, STATE_ARGS(STR("LPUSH"), STR("a"), STR("x")));
+	queue(p, STATE_ARGS(STR("APPEND"), STR("a"), STR("!")));
+	queue(p, STATE_ARGS(STR("GET"), STR("a")));
+	ck_assert_uint_eq(state_pipe_len(p), 5);
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_uint_eq(state_pipe_len(p), 5);
+	result(p, 0, RC_OK);
+	ck_assert_int_eq(
+	    state_reply_kind(result(p, 1, RC_INVALID)), STATE_ERROR);
+	ck_assert(str_starts(
+	    state_reply_str(result(p, 2, RC_INVALID)), STR("WRONGTYPE ")));
+	ck_assert_int_eq(state_reply_int(result(p, 3, RC_OK)), 5);
+	ck_assert_str_eq(state_reply_str(result(p, 4, RC_OK)).p, "text!");
+	ck_assert_int_eq(state_pipe_reply(p, 5, NULL), RC_NOENT);
+
+	/* The next command begins anew. */
+	queue(p, STATE_ARGS(STR("STRLEN"), STR("a")));
+	ck_assert_uint_eq(state_pipe_len(p), 1);
+	ck_assert_int_eq(state_pipe_reply(p, 0, NULL), RC_NOENT);
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_int_eq(state_reply_int(result(p, 0, RC_OK)), 5);
+	/* Nothing queued. */
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_uint_eq(state_pipe_len(p), 0);
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+KIT_TEST(limits)
+{
+	size_t half = STATE_SEND_MAX / 2;
+	char *bytes = mem_zalloc(half);
+	struct str v = { bytes, half };
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_start(&r);
+	p = state_pipe_new(r.s, 3);
+	queue(p, STATE_ARGS(STR("PING")));
+	queue(p, STATE_ARGS(STR("STRLEN"), v));
+	/* Too many bytes: refused, and what is queued stays. */
+	ck_assert_int_eq(
+	    state_pipe_cmd(p, STATE_ARGS(STR("STRLEN"), v)), RC_TOOBIG);
+	ck_assert_int_eq(state_pipe_cmd(p, NULL, 0), RC_INVALID);
+	queue(p, STATE_ARGS(STR("PING"), STR("last")));
+	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_AGAIN);
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_uint_eq(state_pipe_len(p), 3);
+	ck_assert_str_eq(state_reply_str(result(p, 0, RC_OK)).p, "PONG");
+	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 0);
+	ck_assert_str_eq(state_reply_str(result(p, 2, RC_OK)).p, "last");
+	state_pipe_free(p);
+	free(bytes);
+
+	p = state_pipe_new(r.s, SIZE_MAX);
+	for (int i = 0; i < STATE_PIPE_MAX; i++)
+		queue(p, STATE_ARGS(STR("INCR"), STR("n")));
+	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_AGAIN);
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_int_eq(state_reply_int(result(p, STATE_PIPE_MAX - 1, RC_OK)),
+	    STATE_PIPE_MAX);
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+/* Both sides' sockets fill up: it must be read while it is written. */
+KIT_TEST(more_than_the_sockets_hold)
+{
+	char *bytes = mem_alloc(100000);
+	struct str v = { bytes, 100000 };
+	struct state_pipe *p;
+	struct rig r;
+
+	memset(bytes, 'b', v.n);
+	rig_start(&r);
+	p = state_pipe_new(r.s, 400);
+	for (int i = 0; i < 400; i++)
+		queue(p, STATE_ARGS(STR("ECHO"), v));
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	for (size_t i = 0; i < 400; i++)
+		ck_assert(str_eq(state_reply_str(result(p, i, RC_OK)), v));
+	state_pipe_free(p);
+	free(bytes);
+	rig_end(&r);
+}
+
+KIT_TEST(while_down)
+{
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_start(&r);
+	p = state_pipe_new(r.s, 4);
+	kit_server_stop(&r.redis, SIGKILL);
+	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
+	queue_count(p, "n", "1");
+	ck_assert_int_eq(state_pipe_run(p), RC_DOWN);
+	ck_assert_ptr_null(result(p, 0, RC_DOWN));
+	ck_assert_ptr_null(result(p, 1, RC_DOWN));
+	kit_server_restart(&r.redis);
+	rig_wait_up(&r);
+	/* It is not kept for later. */
+	queue_count(p, "n", "7");
+	queue(p, STATE_ARGS(STR("GET"), STR("n")));
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_str_eq(state_reply_str(result(p, 1, RC_OK)).p, "7");
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+/* Half of a pipeline is answered when the server hangs. */
+KIT_TEST(hung_in_the_middle)
+{
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_bare(&r);
+	kit_server_start(&r.redis, KIT_REDIS);
+	rig_connect(&r, r.redis.url, 1500);
+	rig_wait_up(&r);
+	p = state_pipe_new(r.s, 3);
+	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
+	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
+	queue(p, STATE_ARGS(STR("BLPOP"), STR("none"), STR("0")));
+	ck_assert_int_eq(state_pipe_run(p), RC_TIMEOUT);
+	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 2);
+	ck_assert_ptr_null(result(p, 2, RC_TIMEOUT));
+	ck_assert(!state_up(r.s));
+	rig_wait_up(&r);
+	ck_assert_int_eq(rig_ping(&r), RC_OK);
+	ck_assert_int_eq(rig_metric(&r, "state_failures_total"), 1);
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+/* ---- scripts ------------------------------------------------------------- */
+
+static int64_t
+count(struct rig *r, const char *key, int64_t by)
+{
+	char num[STATE_NUM_MAX];
+	struct str k = str_of(key), a = state_num(by, num);
+	struct state_call c = { &counter, &k, 1, &a, 1 };
+	struct state_reply *reply;
+	int64_t n;
+
+	ck_assert_int_eq(state_eval(r->s, &c, &reply), RC_OK);
+	n = state_reply_int(reply);
+	state_reply_free(reply);
+	return n;
+}
+
+/* How often the server was given a script, by its own statistics. */
+static int
+loads(struct rig *r)
+{
+	struct state_reply *reply;
+	struct str s;
+	ptrdiff_t at;
+	int n = 0;
+
+	ck_assert_int_eq(
+	    state_cmd(
+		r->s, STATE_ARGS(STR("INFO"), STR("commandstats")), &reply),
+	    RC_OK);
+	s = state_reply_str(reply);
+	at = str_find(s, STR("cmdstat_script|load:calls="));
+	if (at >= 0)
+		n = (int)strtol(s.p + at + 26, NULL, 10);
+	state_reply_free(reply);
+	return n;
+}
+
+KIT_TEST(script_is_sent_once)
+{
+	struct rig r;
+
+	rig_start(&r);
+	for (int i = 1; i <= 50; i++)
+		ck_assert_int_eq(count(&r, "n", 2), 2 * i);
+	ck_assert_int_eq(loads(&r), 1);
+	rig_end(&r);
+}
+
+KIT_TEST(forgotten_scripts)
+{
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_start(&r);
+	ck_assert_int_eq(count(&r, "n", 1), 1);
+	rig_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
+	ck_assert_int_eq(count(&r, "n", 1), 2);
+	ck_assert_int_eq(loads(&r), 2);
+
+	kit_server_stop(&r.redis, SIGKILL);
+	kit_server_restart(&r.redis);
+	rig_wait_down(&r);
+	rig_wait_up(&r);
+	ck_assert_int_eq(count(&r, "n", 1), 3);
+
+	/* In a pipeline, where it runs after the others. */
+	rig_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
+	p = state_pipe_new(r.s, 8);
+	queue(p, STATE_ARGS(STR("SET"), STR("m"), STR("10")));
+	queue_count(p, "m", "5");
+	queue(p, STATE_ARGS(STR("GET"), STR("m")));
+	queue_count(p, "m", "100");
+	queue(p, STATE_ARGS(STR("INCR"), STR("m")));
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_str_eq(state_reply_str(result(p, 2, RC_OK)).p, "10");
+	ck_assert_int_eq(state_reply_int(result(p, 4, RC_OK)), 11);
+	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 16);
+	ck_assert_int_eq(state_reply_int(result(p, 3, RC_OK)), 116);
+	ck_assert_int_eq(loads(&r), 2);
+
+	/* Known again: in order. */
+	queue(p, STATE_ARGS(STR("SET"), STR("m"), STR("10")));
+	queue_count(p, "m", "5");
+	queue(p, STATE_ARGS(STR("GET"), STR("m")));
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 15);
+	ck_assert_str_eq(state_reply_str(result(p, 2, RC_OK)).p, "15");
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+/* On a new connection a pipeline's scripts are in order from the first. */
+KIT_TEST(first_use_in_a_pipeline)
+{
+	static const struct state_script twice = {
+		"return redis.call('GET',KEYS[1])*2"
+	};
+	struct str k = STR("n");
+	struct state_call c = { &twice, &k, 1, NULL, 0 };
+	struct state_pipe *p;
+	struct rig r;
+
+	rig_start(&r);
+	p = state_pipe_new(r.s, 300);
+	for (int i = 0; i < 100; i++) {
+		queue_count(p, "n", "1");
+		ck_assert_int_eq(state_pipe_eval(p, &c), RC_OK);
+	}
+	ck_assert_int_eq(state_pipe_run(p), RC_OK);
+	for (size_t i = 0; i < 100; i++) {
+		ck_assert_int_eq(
+		    state_reply_int(result(p, 2 * i, RC_OK)), (int64_t)i + 1);
+		ck_assert_int_eq(state_reply_int(result(p, 2 * i + 1, RC_OK)),
+		    2 * ((int64_t)i + 1));
+	}
+	ck_assert_int_eq(loads(&r), 2);
+	state_pipe_free(p);
+	rig_end(&r);
+}
+
+KIT_TEST(faulty_scripts)
+{
+	static const struct state_script wrong = { "this is not Lua" };
+	static const struct state_script late = {
+		"redis.call('SET','wrote','1') return redis.call('NO')"
+	};
+	struct state_call c = { .script = &wrong };
+	struct state_reply *reply;
+	struct rig r;
+
+	rig_start(&r);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(state_eval(r.s, &c, &reply), RC_INVALID);
+		state_reply_free(reply);
+	}
+	c.script = &late;
+	ck_assert_int_eq(state_eval(r.s, &c, NULL), RC_INVALID);
+	rig_expect(&r, "1", STATE_ARGS(STR("GET"), STR("wrote")));
+	ck_assert(state_up(r.s));
+	rig_end(&r);
+}
+
+KIT_TEST(too_many_scripts)
+{
+	struct state_script s[STATE_SCRIPTS_MAX + 1];
+	struct state_call c = { 0 };
+	struct rig r;
+	size_t i;
+
+	rig_start(&r);
+	for (i = 0; i < NELEM(s); i++) {
+		s[i].text = "return 1";
+		c.script = &s[i];
+		ck_assert_int_eq(state_eval(r.s, &c, NULL),
+		    i < STATE_SCRIPTS_MAX ? RC_OK : RC_BUG);
+	}
+	c.script = &s[0];
+	ck_assert_int_eq(state_eval(r.s, &c, NULL), RC_OK);
+	rig_end(&r);
+}

@@ -1,0 +1,287 @@
+/* Records: of another format, damaged, and what a kill of Redis leaves. */
+#include "integration/state/bed.h"
+#include "state/lease.h"
+#include "state/memory.h"
+#include "state/session.h"
+#include "state/soul.h"
+#include "state/turn.h"
+
+static const struct session_key skey = { STR_INIT("u"), STR_INIT("s") };
+static const struct turn_place place = { { STR_INIT("u"), STR_INIT("s") },
+	STR_INIT("i"), STR_INIT("t") };
+static const struct soul soul = { STR_INIT("soul"), STR_INIT("u"),
+	STR_INIT("n"), STR_INIT("INFJ"), STR_INIT("m"), { 1 } };
+
+/* Every function that reads a record, with what it needs; its result. */
+static enum rc
+on_terminal(struct bed *b, int which)
+{
+	struct terminal_snapshot snap = { .version = 1, .json = STR("[]") };
+	struct terminal t;
+	int64_t v;
+
+	switch (which) {
+	case 0:
+		return terminal_read(b->s, STR("t"), TTL, b->a, &t);
+	case 1:
+		return terminal_put_online(b->s, &b->w, STR("t"), true, NULL);
+	case 2:
+		return terminal_beat(b->s, &b->w, &STR("t"), 1, NULL);
+	case 3:
+		return terminal_put_skills(b->s, &b->w, STR("t"), &snap, &v);
+	case 4:
+		return terminal_put_catalog(b->s, &b->w, STR("t"), &snap, &v);
+	case 5:
+		return terminal_put_refused(b->s, &b->w, STR("t"), STR("{}"));
+	case 6:
+		return terminal_bind(b->s, STR("t"), STR("u"), STR("soul"));
+	default:
+		return terminal_unbind(b->s, STR("t"), STR("u"));
+	}
+}
+#define TERMINAL_CALLS 8
+
+static enum rc
+on_soul(struct bed *b, int which)
+{
+	struct soul out;
+
+	switch (which) {
+	case 0:
+		return soul_read(b->s, soul.id, b->a, &out);
+	case 1:
+		return soul_delete(b->s, soul.user_id, soul.id);
+	default:
+		return terminal_bind(b->s, STR("t2"), STR("u"), STR("soul"));
+	}
+}
+#define SOUL_CALLS 3
+
+static enum rc
+on_session(struct bed *b, int which)
+{
+	struct session_list l;
+	struct session out;
+
+	switch (which) {
+	case 0:
+		return session_read(b->s, &skey, b->a, &out);
+	case 1:
+		return session_append(b->s, &skey, &STR("1"), 1, NULL);
+	case 2:
+		return session_user_input(b->s, &skey, STR("x"), STR("t"), 1);
+	case 3:
+		return session_messages(
+		    b->s, &skey, (struct session_page){ 0, 1 }, b->a, &l);
+	case 4:
+		return session_put_summary(b->s, &skey, STR("x"), 1);
+	case 5:
+		return turn_append(b->s, &place, &STR("1"), 1);
+	default:
+		return session_delete(b->s, &skey);
+	}
+}
+#define SESSION_CALLS 7
+
+static const struct {
+	const char *key;
+	enum rc (*call)(struct bed *b, int which);
+	int calls;
+} records[] = {
+	{ "soul:terminal:{t}", on_terminal, TERMINAL_CALLS },
+	{ "soul:soul:{soul}", on_soul, SOUL_CALLS },
+	{ "soul:session:{u:s}", on_session, SESSION_CALLS },
+};
+
+/* A digest of everything there is. */
+static struct state_reply *
+digest(struct bed *b)
+{
+	static const struct state_script all = {
+		"local l=redis.call('KEYS','*') table.sort(l) local out='' "
+		"for _,k in ipairs(l) do out=redis.sha1hex(out..k..' '.."
+		"redis.call('DUMP',k)) end return out"
+	};
+	struct state_call c = { .script = &all };
+	struct state_reply *r;
+
+	OK(state_eval(b->s, &c, &r));
+	ck_assert_uint_eq(state_reply_str(r).n, 40);
+	return r;
+}
+
+/* A record is refused by every function, and nothing changes. */
+static void
+ck_refused(struct bed *b, size_t i)
+{
+	struct state_reply *before = digest(b), *after;
+	int k;
+
+	for (k = 0; k < records[i].calls; k++)
+		ck_assert_msg(records[i].call(b, k) == RC_INVALID, "%s: %d",
+		    records[i].key, k);
+	after = digest(b);
+	ck_assert(str_eq(state_reply_str(before), state_reply_str(after)));
+	state_reply_free(before);
+	state_reply_free(after);
+}
+
+KIT_TEST(unknown_formats_are_refused)
+{
+	struct str key;
+	int64_t ahead;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	OK(soul_create(b.s, &soul, STR("x")));
+	OK(turn_enter(b.s, &place, &ahead));
+	for (i = 0; i < NELEM(records); i++) {
+		key = str_of(records[i].key);
+		DO(&b.rig, STR("COPY"), key, STR("kept"));
+		/* A newer format. */
+		DO(&b.rig, STR("HSET"), key, STR("v"), STR("2"));
+		ck_refused(&b, i);
+		/* A hash that is no record. */
+		DO(&b.rig, STR("DEL"), key);
+		DO(&b.rig, STR("HSET"), key, STR("x"), STR("y"));
+		ck_refused(&b, i);
+		/* Something else. */
+		DO(&b.rig, STR("SET"), key, STR("x"));
+		ck_refused(&b, i);
+		DO(&b.rig, STR("DEL"), key);
+		DO(&b.rig, STR("COPY"), STR("kept"), key);
+		DO(&b.rig, STR("DEL"), STR("kept"));
+	}
+	bed_end(&b);
+}
+
+/* Fields that are not what they should be, and what reading them says. */
+KIT_TEST(damaged_fields)
+{
+	static const struct {
+		const char *key, *field, *value;
+		enum rc (*read)(struct bed *b, int which);
+	} damage[] = {
+		{ "soul:terminal:{t}", "sv", "x", on_terminal },
+		{ "soul:terminal:{t}", "cv", "1.5", on_terminal },
+		{ "soul:terminal:{t}", "seen", "", on_terminal },
+		{ "soul:terminal:{t}", "u", "no token", on_terminal },
+		{ "soul:terminal:{t}", "s", "", on_terminal },
+		{ "soul:soul:{soul}", "u", "~", on_soul },
+		{ "soul:soul:{soul}", "created", "now", on_soul },
+		{ "soul:session:{u:s}", "sumn", "-", on_session },
+		{ "soul:session:{u:s}", "active", "x", on_session },
+	};
+	struct str key;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	for (i = 0; i < NELEM(damage); i++) {
+		key = str_of(damage[i].key);
+		DO(&b.rig, STR("FLUSHALL"));
+		OK(soul_create(b.s, &soul, STR("x")));
+		OK(terminal_put_online(b.s, &b.w, STR("t"), true, NULL));
+		OK(session_append(b.s, &skey, &STR("1"), 1, NULL));
+		OK(damage[i].read(&b, 0));
+		DO(&b.rig, STR("HSET"), key, str_of(damage[i].field),
+		    str_of(damage[i].value));
+		IS(RC_INVALID, damage[i].read(&b, 0));
+	}
+	DO(&b.rig, STR("HDEL"), STR("soul:soul:{soul}"), STR("u"));
+	IS(RC_INVALID, on_soul(&b, 0));
+	bed_end(&b);
+}
+
+KIT_TEST(without_redis)
+{
+	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
+	struct soul_tick t = { 3000, TTL, 10 };
+	struct memory_list memories;
+	struct soul_bodies *list;
+	int64_t v;
+	struct bed b;
+	size_t i, n;
+	int k;
+	bool yes;
+
+	bed_start(&b);
+	kit_server_stop(&b.rig.redis, SIGKILL);
+	rig_wait_down(&b.rig);
+	for (i = 0; i < NELEM(records); i++)
+		for (k = 0; k < records[i].calls; k++)
+			IS(RC_DOWN, records[i].call(&b, k));
+	IS(RC_DOWN, soul_state_get(b.s, &st, 1, b.a));
+	st.version = 1;
+	IS(RC_DOWN, soul_state_cas(b.s, &st, 1, &yes));
+	ck_assert(!yes);
+	IS(RC_DOWN, soul_tick_claim(b.s, &t, b.a, &list, &n));
+	IS(RC_DOWN, lease_acquire(b.s, STR("x"), STR("y"), 1000, &v));
+	IS(RC_DOWN, turn_enter(b.s, &place, &v));
+	IS(RC_DOWN, turn_hold(b.s, &place));
+	IS(RC_DOWN,
+	    memory_all(b.s, &(struct memory_scope){ STR("u"), STR("s") }, 0,
+		b.a, &memories));
+	bed_end(&b);
+}
+
+/* What was acknowledged is there after a kill, and scripts are loaded anew. */
+KIT_TEST(a_kill_of_redis_loses_nothing)
+{
+	struct terminal_snapshot snap = { .version = 4, .json = STR("[4]") };
+	struct memory_scope scope = { STR("u"), STR("soul") };
+	struct memory_item item = { STR("m"), STR("{}") };
+	struct soul_state st = { .soul_id = soul.id, .version = 1 };
+	struct memory_list memories;
+	struct session_list l;
+	struct session session;
+	struct terminal t;
+	int64_t v, epoch;
+	struct bed b;
+	bool won;
+
+	bed_start(&b);
+	OK(lease_acquire(b.s, STR("bridge"), STR("me"), 60000, &epoch));
+	b.w.epoch = epoch;
+	OK(soul_create(b.s, &soul, STR("x")));
+	OK(terminal_put_skills(b.s, &b.w, STR("t"), &snap, &v));
+	OK(terminal_bind(b.s, STR("t"), STR("u"), soul.id));
+	st.bytes = STR("changed");
+	OK(soul_state_cas(b.s, &st, 1, &won));
+	ck_assert(won);
+	OK(turn_enter(b.s, &place, &v));
+	OK(session_user_input(b.s, &skey, soul.id, STR("t"), 60000));
+	OK(turn_append(b.s, &place, &STR("message"), 1));
+	OK(session_put_summary(b.s, &skey, STR("sum"), 1));
+	OK(memory_put(b.s, &scope, &item, clock_wall()));
+
+	kit_server_stop(&b.rig.redis, SIGKILL);
+	rig_wait_down(&b.rig);
+	kit_server_restart(&b.rig.redis);
+	rig_wait_up(&b.rig);
+
+	OK(lease_acquire(b.s, STR("bridge"), STR("other"), 60000, &v));
+	ck_assert_int_eq(v, 0);
+	OK(lease_acquire(b.s, STR("bridge"), STR("me"), 60000, &v));
+	ck_assert_int_eq(v, epoch);
+	OK(terminal_read(b.s, STR("t"), TTL, b.a, &t));
+	ck_assert(t.present);
+	ck_text(t.skills, "[4]");
+	ck_text(t.soul_id, "soul");
+	OK(soul_state_get(b.s, &st, 1, b.a));
+	ck_assert_int_eq(st.version, 2);
+	ck_text(st.bytes, "changed");
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 1);
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 1);
+	OK(session_read(b.s, &skey, b.a, &session));
+	ck_text(session.summary, "sum");
+	OK(session_messages(
+	    b.s, &skey, (struct session_page){ 0, 10 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 1);
+	ck_text(l.message[0].json, "message");
+	OK(turn_hold(b.s, &place));
+	OK(memory_all(b.s, &scope, 0, b.a, &memories));
+	ck_assert_uint_eq(memories.n, 1);
+	bed_end(&b);
+}

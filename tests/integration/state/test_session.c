@@ -1,0 +1,315 @@
+/* Sessions: messages, their numbers, summaries, deletion. */
+#include "integration/state/bed.h"
+#include "state/session.h"
+#include "state/turn.h"
+
+static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
+
+/* Append messages whose text is their number, from first to last. */
+static void
+append_numbers(struct bed *b, int64_t first, int64_t last)
+{
+	char text[SESSION_APPEND_MAX][24];
+	struct str json[SESSION_APPEND_MAX];
+	int64_t got;
+	size_t n;
+
+	while (first <= last) {
+		for (n = 0;
+		     n < SESSION_APPEND_MAX && first + (int64_t)n <= last;
+		     n++) {
+			snprintf(text[n], sizeof(text[n]), "%d",
+			    (int)first + (int)n);
+			json[n] = str_of(text[n]);
+		}
+		OK(session_append(b->s, &key, json, n, &got));
+		ck_assert_int_eq(got, first);
+		first += (int64_t)n;
+	}
+}
+
+/* Whether a page is the messages from first to last, each its own number. */
+static void
+ck_page(struct bed *b, int64_t after, size_t max, int64_t first, int64_t last)
+{
+	struct session_list l;
+	int64_t v;
+	size_t i;
+
+	arena_reset(b->a);
+	OK(session_messages(
+	    b->s, &key, (struct session_page){ after, max }, b->a, &l));
+	ck_assert_int_eq((int64_t)l.n, last - first + 1);
+	for (i = 0; i < l.n; i++) {
+		ck_assert_int_eq(l.message[i].number, first + (int64_t)i);
+		OK(str_to_i64(l.message[i].json, 0, INT32_MAX, &v));
+		ck_assert_int_eq(v, l.message[i].number);
+	}
+}
+
+KIT_TEST(nobody_knows_it)
+{
+	struct session_list l;
+	struct session out;
+	struct bed b;
+
+	bed_start(&b);
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_assert(!out.known);
+	ck_text(out.summary, NULL);
+	ck_assert_int_eq(out.summarised, 0);
+	ck_assert_int_eq(out.active.ms, 0);
+	OK(session_messages(
+	    b.s, &key, (struct session_page){ -1, 10 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 0);
+	IS(RC_NOENT, session_put_summary(b.s, &key, STR("x"), 0));
+	IS(RC_NOENT, session_delete(b.s, &key));
+	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
+	bed_end(&b);
+}
+
+KIT_TEST(pages)
+{
+	struct session_key other = { STR("another"), key.session_id };
+	struct session_list l;
+	struct bed b;
+
+	bed_start(&b);
+	append_numbers(&b, 1, 100);
+	ck_page(&b, -1, 10, 91, 100);
+	ck_page(&b, -1, 1000, 1, 100);
+	ck_page(&b, 0, 10, 1, 10);
+	ck_page(&b, 10, 85, 11, 95);
+	ck_page(&b, 95, 10, 96, 100);
+	ck_page(&b, 99, 1, 100, 100);
+	ck_page(&b, 100, 10, 101, 100);
+	ck_page(&b, 5000, 10, 101, 100);
+	ck_page(&b, 50, 0, 101, 100);
+	ck_page(&b, -1, 0, 101, 100);
+	ck_page(&b, -7, 1, 100, 100);
+	/* Nobody else's. */
+	OK(session_messages(
+	    b.s, &other, (struct session_page){ 0, 10 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 0);
+	bed_end(&b);
+}
+
+KIT_TEST(numbers_go_on_after_trimming)
+{
+	const int64_t max = SESSION_MESSAGES_MAX;
+	struct bed b;
+
+	bed_start(&b);
+	append_numbers(&b, 1, max + 300);
+	ck_page(&b, 0, SIZE_MAX, 301, max + 300);
+	ck_page(&b, 1, 10, 301, 310);
+	ck_page(&b, 400, 10, 401, 410);
+	ck_page(&b, -1, SIZE_MAX, 301, max + 300);
+	/* Even of all of them. */
+	DO(&b.rig, STR("DEL"), STR("soul:session:{~55So5oi3:~czox}:messages"));
+	append_numbers(&b, max + 301, max + 301);
+	ck_page(&b, 0, 10, max + 301, max + 301);
+	bed_end(&b);
+}
+
+KIT_TEST(large_messages)
+{
+	static char text[SESSION_TEXT_MAX + 1];
+	struct str json = { text, sizeof(text) }, many[20];
+	struct arena *small = arena_new(1000);
+	struct session_list l;
+	struct bed b;
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	bed_start(&b);
+	IS(RC_TOOBIG, session_append(b.s, &key, &json, 1, NULL));
+	json.n--;
+	for (i = 0; i < NELEM(many); i++)
+		many[i] = json;
+	OK(session_append(b.s, &key, many, NELEM(many), NULL));
+	/* 16 of them are SESSION_PAGE_BYTES. */
+	OK(session_messages(
+	    b.s, &key, (struct session_page){ 0, 100 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 16);
+	ck_assert_int_eq(l.message[0].number, 1);
+	ck_assert(str_eq(l.message[15].json, json));
+	OK(session_messages(
+	    b.s, &key, (struct session_page){ 16, 100 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 4);
+	ck_assert_int_eq(l.message[3].number, 20);
+	OK(session_messages(
+	    b.s, &key, (struct session_page){ -1, 100 }, b.a, &l));
+	ck_assert_uint_eq(l.n, 16);
+	ck_assert_int_eq(l.message[0].number, 5);
+	ck_assert_int_eq(l.message[15].number, 20);
+	IS(RC_TOOBIG,
+	    session_messages(
+		b.s, &key, (struct session_page){ -1, 1 }, small, &l));
+	ck_assert_uint_eq(l.n, 0);
+	arena_free(small);
+	bed_end(&b);
+}
+
+KIT_TEST(summaries)
+{
+	struct session out;
+	struct bed b;
+
+	bed_start(&b);
+	append_numbers(&b, 1, 20);
+	OK(session_put_summary(b.s, &key, STR("of ten"), 10));
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_assert(out.known);
+	ck_text(out.summary, "of ten");
+	ck_assert_int_eq(out.summarised, 10);
+	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("of nine"), 9));
+	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("of more"), 21));
+	OK(session_put_summary(b.s, &key, STR("of ten, better"), 10));
+	OK(session_put_summary(b.s, &key, STR("of all"), 20));
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_text(out.summary, "of all");
+	ck_assert_int_eq(out.summarised, 20);
+	IS(RC_INVALID, session_put_summary(b.s, &key, STR("x"), -1));
+	bed_end(&b);
+}
+
+KIT_TEST(a_users_input)
+{
+	int64_t before, after;
+	struct session out;
+	struct bed b;
+
+	bed_start(&b);
+	before = redis_now(&b);
+	OK(session_user_input(b.s, &key, STR("soul 1"), STR("t/1"), 60000));
+	after = redis_now(&b);
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_assert(out.known);
+	ck_text(out.soul_id, "soul 1");
+	ck_text(out.terminal_id, "t/1");
+	ck_assert_int_ge(out.active.ms, before);
+	ck_assert_int_le(out.active.ms, after);
+	OK(session_user_input(b.s, &key, STR("soul 2"), STR("t2"), 60000));
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_text(out.soul_id, "soul 2");
+	ck_text(out.terminal_id, "t2");
+	IS(RC_INVALID, session_user_input(b.s, &key, STR(""), STR("t"), 60000));
+	IS(RC_INVALID, session_user_input(b.s, &key, STR("s"), nobody, 60000));
+	IS(RC_INVALID, session_user_input(b.s, &key, STR("s"), STR("t"), -1));
+	bed_end(&b);
+}
+
+KIT_TEST(deletion)
+{
+	struct turn_place p = { key, STR("i1"), STR("turn_1") };
+	struct session_idle_list idle;
+	struct session out;
+	struct bed b;
+	int64_t ahead;
+
+	bed_start(&b);
+	OK(turn_enter(b.s, &p, &ahead));
+	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
+	OK(turn_append(b.s, &p, &STR("1"), 1));
+	OK(session_delete(b.s, &key));
+	IS(RC_NOENT, session_delete(b.s, &key));
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_assert(!out.known);
+	ck_page(&b, -1, 10, 1, 0);
+	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
+	ck_assert_uint_eq(idle.n, 0);
+	/* The turn that ran brings nothing of it back. */
+	IS(RC_CONFLICT, turn_hold(b.s, &p));
+	IS(RC_CONFLICT, turn_append(b.s, &p, &STR("2"), 1));
+	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
+	OK(session_read(b.s, &key, b.a, &out));
+	ck_assert(!out.known);
+	/* What comes later is another conversation. */
+	append_numbers(&b, 1, 3);
+	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("old"), 20));
+	bed_end(&b);
+}
+
+KIT_TEST(wrong_arguments)
+{
+	struct session_key bad[] = { { STR("u"), STR("") },
+		{ STR(""), STR("s") }, { STR("u"), STR("\x7f") } };
+	static struct str many[SESSION_APPEND_MAX + 1];
+	struct session_list l;
+	struct session out;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	for (i = 0; i < NELEM(bad); i++) {
+		IS(RC_INVALID, session_read(b.s, &bad[i], b.a, &out));
+		IS(RC_INVALID,
+		    session_append(b.s, &bad[i], &STR("1"), 1, NULL));
+		IS(RC_INVALID, session_delete(b.s, &bad[i]));
+		IS(RC_INVALID,
+		    session_messages(
+			b.s, &bad[i], (struct session_page){ 0, 1 }, b.a, &l));
+	}
+	IS(RC_INVALID, session_append(b.s, &key, many, 0, NULL));
+	IS(RC_INVALID,
+	    session_append(b.s, &key, many, SESSION_APPEND_MAX + 1, NULL));
+	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
+	OK(session_append(b.s, &key, many, SESSION_APPEND_MAX, NULL));
+	bed_end(&b);
+}
+
+#define PEERS  4
+#define ROUNDS 300
+
+/* Append pairs, and write down which numbers they got. */
+static void
+append_pairs(struct rig *r, int who)
+{
+	char text[2][32], num[STATE_NUM_MAX];
+	struct str json[2];
+	int64_t first;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(text[0], sizeof(text[0]), "%d-%d-a", who, i);
+		snprintf(text[1], sizeof(text[1]), "%d-%d-b", who, i);
+		json[0] = str_of(text[0]);
+		json[1] = str_of(text[1]);
+		OK(session_append(r->s, &key, json, 2, &first));
+		DO(r, STR("HSET"), STR("numbers"), state_num(first, num),
+		    json[0]);
+	}
+}
+
+KIT_TEST(many_write_to_one_session)
+{
+	struct kit_server redis;
+	struct session_list l;
+	struct state_reply *r;
+	char num[STATE_NUM_MAX];
+	struct bed b;
+	size_t i;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, PEERS, append_pairs);
+	rig_join(&b.rig, &redis);
+	b.s = b.rig.s;
+	b.a = arena_new(4UL << 20);
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ -1, SESSION_MESSAGES_MAX }, b.a, &l));
+	ck_assert_uint_eq(l.n, SESSION_MESSAGES_MAX);
+	ck_assert_int_eq(l.message[l.n - 1].number, 2 * PEERS * ROUNDS);
+	for (i = 0; i < l.n; i += 2) {
+		OK(state_cmd(b.s,
+		    STATE_ARGS(STR("HGET"), STR("numbers"),
+			state_num(l.message[i].number, num)),
+		    &r));
+		ck_assert(str_eq(state_reply_str(r), l.message[i].json));
+		state_reply_free(r);
+		ck_assert_mem_eq(l.message[i].json.p, l.message[i + 1].json.p,
+		    l.message[i].json.n - 1);
+		ck_assert(str_ends(l.message[i + 1].json, STR("-b")));
+	}
+	bed_end(&b);
+}

@@ -1,0 +1,154 @@
+/* Sessions: summaries, and the jobs that are stored in one with them. */
+#include "integration/state/bed.h"
+#include "state/session.h"
+
+static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
+
+static void
+append(struct bed *b, size_t n)
+{
+	static const struct str json[] = { STR_INIT("{}"), STR_INIT("{}"),
+		STR_INIT("{}"), STR_INIT("{}") };
+
+	OK(session_append(b->s, &key, json, n, NULL));
+}
+
+static enum rc
+summarise(struct bed *b, const char *text, int64_t after, int64_t number,
+    const char *job)
+{
+	struct session_summary sum = { str_of(text), after, number,
+		str_of(job) };
+
+	return session_summarise(b->s, &key, &sum);
+}
+
+static void
+ck_session(struct bed *b, const char *text, int64_t number, const char *job)
+{
+	struct session s;
+
+	OK(session_read(b->s, &key, b->a, &s));
+	ck_text(s.summary, text);
+	ck_assert_int_eq(s.summarised, number);
+	ck_text(s.job, job);
+}
+
+KIT_TEST(a_summary_and_its_job)
+{
+	struct bed b;
+
+	bed_start(&b);
+	IS(RC_NOENT, summarise(&b, "x", 0, 1, "j"));
+	append(&b, 4);
+	ck_session(&b, NULL, 0, NULL);
+	OK(summarise(&b, "一", 0, 2, "{\"job\":1}"));
+	ck_session(&b, "一", 2, "{\"job\":1}");
+	/* Nobody who read the session before, and none before it is done. */
+	IS(RC_CONFLICT, summarise(&b, "x", 0, 2, "j"));
+	IS(RC_CONFLICT, summarise(&b, "x", 0, 4, NULL));
+	IS(RC_CONFLICT, summarise(&b, "x", 2, 4, NULL));
+	ck_session(&b, "一", 2, "{\"job\":1}");
+	/* Another job is none of it. */
+	OK(session_job_done(b.s, &key, STR("{\"job\":2}")));
+	ck_session(&b, "一", 2, "{\"job\":1}");
+	OK(session_job_done(b.s, &key, STR("{\"job\":1}")));
+	OK(session_job_done(b.s, &key, STR("{\"job\":1}")));
+	ck_session(&b, "一", 2, NULL);
+	/* Beyond the last message there is nothing to summarise. */
+	IS(RC_CONFLICT, summarise(&b, "x", 2, 5, NULL));
+	OK(summarise(&b, "二", 2, 4, NULL));
+	ck_session(&b, "二", 4, NULL);
+	bed_end(&b);
+}
+
+KIT_TEST(with_the_other_way_of_summing_up)
+{
+	struct bed b;
+
+	bed_start(&b);
+	append(&b, 4);
+	OK(session_put_summary(b.s, &key, STR("0"), 1));
+	IS(RC_CONFLICT, summarise(&b, "x", 0, 2, "j"));
+	OK(summarise(&b, "1", 1, 2, "j"));
+	OK(session_put_summary(b.s, &key, STR("2"), 3));
+	ck_session(&b, "2", 3, "j");
+	OK(session_delete(b.s, &key));
+	ck_session(&b, NULL, 0, NULL);
+	bed_end(&b);
+}
+
+KIT_TEST(wrong_summaries)
+{
+	static char text[SESSION_TEXT_MAX + 1];
+	struct session_summary sum = { { text, sizeof(text) }, 0, 1,
+		{ NULL, 0 } };
+	struct bed b;
+
+	bed_start(&b);
+	append(&b, 2);
+	IS(RC_TOOBIG, session_summarise(b.s, &key, &sum));
+	sum.job = sum.text;
+	sum.text.n = 1;
+	IS(RC_TOOBIG, session_summarise(b.s, &key, &sum));
+	IS(RC_TOOBIG, session_job_done(b.s, &key, sum.job));
+	IS(RC_INVALID, summarise(&b, "x", 1, 1, "j"));
+	IS(RC_INVALID, summarise(&b, "x", -1, 1, "j"));
+	IS(RC_INVALID, summarise(&b, "x", 0, INT64_MAX, "j"));
+	DO(&b.rig, STR("HSET"), STR("soul:session:{~55So5oi3:~czox}"), STR("v"),
+	    STR("2"));
+	IS(RC_INVALID, summarise(&b, "x", 0, 1, "j"));
+	DO(&b.rig, STR("SET"), STR("soul:session:{~55So5oi3:~czox}"), STR("x"));
+	IS(RC_INVALID, session_job_done(b.s, &key, STR("j")));
+	bed_end(&b);
+}
+
+#define PEERS  4
+#define ROUNDS 100
+
+/* Each goes on where the session stands, and says what it did. */
+static void
+compete(struct rig *r, int who)
+{
+	struct bed b = { .s = r->s, .a = arena_new(1 << 20) };
+	struct session s = { 0 };
+	char job[32];
+	int i = 0;
+	enum rc rc;
+
+	while (s.summarised < ROUNDS) {
+		arena_reset(b.a);
+		OK(session_read(b.s, &key, b.a, &s));
+		if (s.job.p != NULL) {
+			DO(r, STR("SADD"), STR("published"), s.job);
+			OK(session_job_done(b.s, &key, s.job));
+			continue;
+		}
+		if (s.summarised == ROUNDS)
+			break;
+		snprintf(job, sizeof(job), "%d-%d", who, i++);
+		rc = summarise(&b, "x", s.summarised, s.summarised + 1, job);
+		ck_assert(rc == RC_OK || rc == RC_CONFLICT);
+	}
+	arena_free(b.a);
+}
+
+KIT_TEST_T(each_number_is_summed_up_once, 60)
+{
+	struct kit_server redis;
+	struct bed b;
+	int i;
+
+	kit_server_start(&redis, KIT_REDIS);
+	rig_join(&b.rig, &redis);
+	b.s = b.rig.s;
+	b.a = arena_new(1 << 20);
+	for (i = 0; i < ROUNDS / 4; i++)
+		append(&b, 4);
+	rig_end(&b.rig);
+	peers_run(redis.url, PEERS, compete);
+	rig_join(&b.rig, &redis);
+	ck_assert_int_eq(
+	    INT_OF(&b.rig, STR("SCARD"), STR("published")), ROUNDS);
+	bed_end(&b);
+}

@@ -1,0 +1,256 @@
+/* Souls: emotional states under compare-and-set. */
+#include "integration/state/bed.h"
+#include "state/soul.h"
+
+#define BATCH 256
+
+static void
+make(struct state *s, const char *id)
+{
+	struct soul soul = { .id = str_of(id),
+		.user_id = STR("u"),
+		.name = str_of(id),
+		.mbti_type = STR("INFJ"),
+		.model = STR("m") };
+
+	OK(soul_create(s, &soul, STR("0")));
+}
+
+KIT_TEST(the_older_version_loses)
+{
+	struct soul_state mine = { .soul_id = STR("s") }, other;
+	struct bed b;
+	bool won;
+
+	bed_start(&b);
+	make(b.s, "s");
+	OK(soul_state_get(b.s, &mine, 1, b.a));
+	other = mine;
+	mine.bytes = STR("mine");
+	other.bytes = STR("other");
+	OK(soul_state_cas(b.s, &other, 1, &won));
+	ck_assert(won);
+	OK(soul_state_cas(b.s, &mine, 1, &won));
+	ck_assert(!won);
+	OK(soul_state_get(b.s, &mine, 1, b.a));
+	ck_assert_int_eq(mine.version, 2);
+	ck_text(mine.bytes, "other");
+	bed_end(&b);
+}
+
+KIT_TEST(a_batch)
+{
+	static struct soul_state st[BATCH];
+	static char id[BATCH][16], bytes[BATCH][120];
+	bool won[BATCH];
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	for (i = 0; i < BATCH; i++) {
+		snprintf(id[i], sizeof(id[i]), "s%zu", i);
+		st[i].soul_id = str_of(id[i]);
+		if (i % 8 != 3)
+			make(b.s, id[i]);
+	}
+	OK(soul_state_get(b.s, st, BATCH, b.a));
+	for (i = 0; i < BATCH; i++) {
+		ck_assert_int_eq(st[i].version, i % 8 != 3);
+		memset(bytes[i], (int)i, sizeof(bytes[i]));
+		st[i].bytes = (struct str){ bytes[i], sizeof(bytes[i]) };
+		if (i % 8 == 5)
+			st[i].version = 17; /* has changed meanwhile */
+		if (i % 8 == 3)
+			st[i].version = 1; /* was deleted meanwhile */
+	}
+	OK(soul_state_cas(b.s, st, BATCH, won));
+	for (i = 0; i < BATCH; i++)
+		ck_assert_int_eq(won[i], i % 8 != 3 && i % 8 != 5);
+	OK(soul_state_get(b.s, st, BATCH, b.a));
+	for (i = 0; i < BATCH; i++) {
+		ck_assert_int_eq(st[i].version,
+		    i % 8 == 3       ? 0
+			: i % 8 == 5 ? 1
+				     : 2);
+		if (st[i].version == 2)
+			ck_assert_mem_eq(
+			    st[i].bytes.p, bytes[i], sizeof(bytes[i]));
+	}
+	OK(soul_state_get(b.s, NULL, 0, b.a));
+	OK(soul_state_cas(b.s, NULL, 0, NULL));
+	bed_end(&b);
+}
+
+#define MANY (STATE_PIPE_MAX + 100)
+
+KIT_TEST(more_than_a_pipeline)
+{
+	static struct soul_state st[MANY];
+	static bool won[MANY];
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	make(b.s, "s");
+	for (i = 0; i < MANY; i++)
+		st[i].soul_id = STR("s");
+	OK(soul_state_get(b.s, st, MANY, b.a));
+	for (i = 0; i < MANY; i++) {
+		ck_assert_int_eq(st[i].version, 1);
+		st[i].version = (int64_t)i + 1;
+	}
+	OK(soul_state_cas(b.s, st, MANY, won));
+	for (i = 0; i < MANY; i++)
+		ck_assert(won[i]);
+	OK(soul_state_get(b.s, st, 1, b.a));
+	ck_assert_int_eq(st[0].version, MANY + 1);
+	bed_end(&b);
+}
+
+static void
+put_raw(struct bed *b, struct str bytes)
+{
+	DO(&b->rig, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
+}
+
+KIT_TEST(one_that_is_not_readable)
+{
+	static const struct str garbage[] = { STR_INIT(""),
+		STR_INIT("garbage that is long enough"), STR_INIT("1short"),
+		STR_INIT("2\0\0\0\0\0\0\0\1x"), /* another format */
+		STR_INIT("1\0\0\0\0\0\0\0\0x"),
+		STR_INIT("1\377\377\377\377\377\377\377\377x") };
+	struct soul_state st[3];
+	struct bed b;
+	bool won[3];
+	size_t i;
+
+	bed_start(&b);
+	make(b.s, "a");
+	make(b.s, "bad");
+	make(b.s, "c");
+	for (i = 0; i <= NELEM(garbage); i++) {
+		if (i < NELEM(garbage)) {
+			put_raw(&b, garbage[i]);
+		} else {
+			DO(&b.rig, STR("DEL"), STR("soul:soul:{bad}:state"));
+			DO(&b.rig, STR("LPUSH"), STR("soul:soul:{bad}:state"),
+			    STR("x"));
+		}
+		st[0].soul_id = STR("a");
+		st[1].soul_id = STR("bad");
+		st[2].soul_id = STR("c");
+		OK(soul_state_get(b.s, st, 3, b.a));
+		ck_assert_int_eq(st[0].version, (int64_t)i + 1);
+		ck_assert_int_eq(st[1].version, 0);
+		ck_assert_int_eq(st[2].version, (int64_t)i + 1);
+		st[1].version = 1;
+		OK(soul_state_cas(b.s, st, 3, won));
+		ck_assert(won[0] && !won[1] && won[2]);
+	}
+	bed_end(&b);
+}
+
+KIT_TEST(limits)
+{
+	static char text[SOUL_STATE_MAX + 1];
+	struct soul_state st = { .soul_id = STR("s"), .version = 1 };
+	struct arena *small = arena_new(0);
+	struct bed b;
+	bool won;
+
+	bed_start(&b);
+	make(b.s, "s");
+	st.bytes = (struct str){ text, sizeof(text) };
+	IS(RC_TOOBIG, soul_state_cas(b.s, &st, 1, &won));
+	st.bytes.n--;
+	OK(soul_state_cas(b.s, &st, 1, &won));
+	ck_assert(won);
+	st.version = 0;
+	IS(RC_INVALID, soul_state_cas(b.s, &st, 1, &won));
+	IS(RC_TOOBIG, soul_state_get(b.s, &st, 1, small));
+	st.soul_id = STR("");
+	IS(RC_INVALID, soul_state_get(b.s, &st, 1, b.a));
+	st.version = 1;
+	IS(RC_INVALID, soul_state_cas(b.s, &st, 1, &won));
+	arena_free(small);
+	bed_end(&b);
+}
+
+#define SOULS  16
+#define ROUNDS 400
+
+/* Count up in all states until each was counted up ROUNDS times by me. */
+static void
+count_up(struct rig *r, int who)
+{
+	struct arena *a = arena_new(1 << 20);
+	char id[SOULS][8], bytes[SOULS][24];
+	struct soul_state st[SOULS];
+	int wins[SOULS] = { 0 }, left = SOULS * ROUNDS;
+	bool won[SOULS];
+	int64_t v;
+	size_t i;
+
+	for (i = 0; i < SOULS; i++) {
+		snprintf(id[i], sizeof(id[i]), "s%zu", i);
+		st[i].soul_id = str_of(id[i]);
+	}
+	(void)who;
+	while (left > 0) {
+		arena_reset(a);
+		OK(soul_state_get(r->s, st, SOULS, a));
+		for (i = 0; i < SOULS; i++) {
+			OK(str_to_i64(st[i].bytes, 0, INT32_MAX, &v));
+			if (wins[i] < ROUNDS)
+				v++;
+			snprintf(bytes[i], sizeof(bytes[i]), "%d", (int)v);
+			st[i].bytes = str_of(bytes[i]);
+		}
+		OK(soul_state_cas(r->s, st, SOULS, won));
+		for (i = 0; i < SOULS; i++)
+			if (won[i] && wins[i] < ROUNDS) {
+				wins[i]++;
+				left--;
+			}
+	}
+	arena_free(a);
+}
+
+static void
+make_souls(struct rig *r, int who)
+{
+	char id[16];
+	int i;
+
+	(void)who;
+	for (i = 0; i < SOULS; i++) {
+		snprintf(id, sizeof(id), "s%d", i);
+		make(r->s, id);
+	}
+}
+
+KIT_TEST(no_update_is_lost)
+{
+	struct arena *a = arena_new(1 << 20);
+	struct soul_state st;
+	struct kit_server redis;
+	char id[16], want[24];
+	struct rig r;
+	int i;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, 1, make_souls);
+	peers_run(redis.url, 4, count_up);
+	rig_join(&r, &redis);
+	snprintf(want, sizeof(want), "%d", 4 * ROUNDS);
+	for (i = 0; i < SOULS; i++) {
+		snprintf(id, sizeof(id), "s%d", i);
+		st.soul_id = str_of(id);
+		OK(soul_state_get(r.s, &st, 1, a));
+		ck_text(st.bytes, want);
+		ck_assert_int_ge(st.version, 4 * ROUNDS + 1);
+	}
+	arena_free(a);
+	rig_end(&r);
+}

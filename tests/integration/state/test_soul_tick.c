@@ -1,0 +1,340 @@
+/* Souls: whose tick is due, and who does it. */
+#include "integration/state/bed.h"
+#include "state/soul.h"
+
+#define TICKS "soul:ticks:1"
+
+static const struct soul_tick every_3s = { 3000, TTL, 1000 };
+
+/* A soul with a terminal of the same name. */
+static void
+make(struct bed *b, const char *id)
+{
+	struct soul soul = { .id = str_of(id),
+		.user_id = STR("u"),
+		.name = str_of(id),
+		.mbti_type = STR("INFJ"),
+		.model = STR("m") };
+
+	OK(soul_create(b->s, &soul, STR("0")));
+	OK(terminal_bind(b->s, str_of(id), STR("u"), str_of(id)));
+}
+
+/* Make a soul due at a moment; by its token. */
+static void
+due_at(struct bed *b, const char *token, int64_t ms)
+{
+	char num[STATE_NUM_MAX];
+
+	DO(&b->rig, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(token));
+}
+
+/* When it is due, or -1. */
+static int64_t
+due(struct bed *b, const char *token)
+{
+	struct state_reply *r;
+	double ms = -1;
+
+	OK(state_cmd(
+	    b->s, STATE_ARGS(STR("ZSCORE"), STR(TICKS), str_of(token)), &r));
+	if (state_reply_kind(r) == STATE_STR)
+		OK(str_to_f64(state_reply_str(r), 0, 1e15, &ms));
+	state_reply_free(r);
+	return (int64_t)ms;
+}
+
+KIT_TEST(a_body_makes_its_soul_tick)
+{
+	struct soul_bodies *list;
+	struct bed b;
+	size_t n;
+
+	bed_start(&b);
+	make(&b, "灵");
+	ck_assert_int_eq(due(&b, "~54G1"), -1);
+	OK(terminal_put_online(b.s, &b.w, STR("灵"), true, NULL));
+	due_at(&b, "~54G1", 1);
+	OK(terminal_put_online(b.s, &b.w, STR("灵"), true, NULL));
+	ck_assert_int_eq(due(&b, "~54G1"), 1); /* ticks already */
+	OK(terminal_put_online(b.s, &b.w, STR("unbound"), true, NULL));
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(list[0].soul_id, "灵");
+	ck_assert_uint_eq(list[0].n, 1);
+	ck_text(list[0].body[0].terminal_id, "灵");
+	ck_text(list[0].body[0].broker, "main");
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_gt(due(&b, "~54G1"), redis_now(&b));
+	bed_end(&b);
+}
+
+KIT_TEST(a_tick_keeps_to_its_grid)
+{
+	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
+	struct soul_bodies *list;
+	int64_t at, now, next;
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	make(&b, "s");
+	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	for (i = 0; i < NELEM(late); i++) {
+		at = redis_now(&b) - late[i];
+		due_at(&b, "s", at);
+		OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+		ck_assert_uint_eq(n, 1);
+		next = due(&b, "s");
+		now = redis_now(&b);
+		ck_assert_int_eq((next - at) % 3000, 0);
+		ck_assert_int_le(next, now + 3000);
+		ck_assert_int_gt(next, now - 3000);
+		ck_assert_int_gt(next, at);
+	}
+	due_at(&b, "s", redis_now(&b) + 60000);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	bed_end(&b);
+}
+
+KIT_TEST(who_has_no_body_stops)
+{
+	struct soul_tick t = every_3s;
+	struct soul_bodies *list;
+	struct bed b;
+	size_t n;
+	bool came;
+
+	bed_start(&b);
+	make(&b, "s");
+	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_put_online(b.s, &b.w, STR("s"), false, NULL));
+	due_at(&b, "s", 1);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(due(&b, "s"), -1);
+	/* Each sign of life makes it tick again. */
+	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	ck_assert(came);
+	ck_assert_int_gt(due(&b, "s"), 0);
+
+	/* Silence: by the claim's own idea of how long that is. */
+	due_at(&b, "s", 1);
+	t.ttl_ms = 1;
+	while (n == 0 && due(&b, "s") >= 0) {
+		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+		n = 0;
+		if (due(&b, "s") > 1)
+			due_at(&b, "s", 1);
+	}
+	/* The bridge thinks that it is present; it ticks all the same. */
+	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	ck_assert(!came);
+	ck_assert_int_gt(due(&b, "s"), 0);
+
+	/* Bound to another soul, or unbound. */
+	OK(terminal_unbind(b.s, STR("s"), STR("u")));
+	due_at(&b, "s", 1);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(due(&b, "s"), -1);
+	/* Binding one that is present begins it again. */
+	OK(terminal_bind(b.s, STR("s"), STR("u"), STR("s")));
+	ck_assert_int_gt(due(&b, "s"), 0);
+	bed_end(&b);
+}
+
+KIT_TEST(all_present_bodies_are_listed)
+{
+	static const char *const more[] = { "b1", "b2", "b3" };
+	struct terminal_writer second;
+	struct soul_bodies *list;
+	unsigned seen = 0;
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	second = b.w;
+	second.broker = STR("second");
+	make(&b, "s");
+	for (i = 0; i < NELEM(more); i++)
+		OK(terminal_bind(b.s, str_of(more[i]), STR("u"), STR("s")));
+	OK(terminal_put_online(b.s, &b.w, STR("b1"), true, NULL));
+	OK(terminal_put_online(b.s, &b.w, STR("b2"), true, NULL));
+	OK(terminal_put_online(b.s, &b.w, STR("b2"), false, NULL));
+	OK(terminal_put_online(b.s, &second, STR("b3"), true, NULL));
+	due_at(&b, "s", 1);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(list[0].n, 2);
+	for (i = 0; i < 2; i++)
+		if (str_eq(list[0].body[i].terminal_id, STR("b1"))) {
+			ck_text(list[0].body[i].broker, "main");
+			seen |= 1;
+		} else {
+			ck_text(list[0].body[i].terminal_id, "b3");
+			ck_text(list[0].body[i].broker, "second");
+			seen |= 2;
+		}
+	ck_assert_uint_eq(seen, 3);
+	bed_end(&b);
+}
+
+#define SPREAD  1000
+#define BUCKETS 10
+
+KIT_TEST(those_that_come_together_are_spread)
+{
+	static char text[SPREAD][16];
+	static struct str ids[SPREAD];
+	struct soul_tick t = { 5000, TTL, 1000 };
+	int hits[BUCKETS] = { 0 };
+	struct soul_bodies *list;
+	int64_t start, at;
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
+	for (i = 0; i < SPREAD; i++) {
+		snprintf(text[i], sizeof(text[i]), "s%zu", i);
+		ids[i] = str_of(text[i]);
+		make(&b, text[i]);
+	}
+	start = redis_now(&b);
+	OK(terminal_beat(b.s, &b.w, ids, SPREAD, NULL));
+	for (i = 0; i < SPREAD; i++) {
+		at = due(&b, text[i]);
+		ck_assert_int_ge(at, start);
+		/* The beats themselves took some time. */
+		ck_assert_int_lt(at, redis_now(&b) + t.interval_ms);
+		hits[(at - start) * BUCKETS / t.interval_ms % BUCKETS]++;
+	}
+	/* 100 each; 6 standard deviations are 57. */
+	for (i = 0; i < BUCKETS; i++)
+		ck_assert_msg(
+		    hits[i] > 43 && hits[i] < 157, "%zu: %d", i, hits[i]);
+	bed_end(&b);
+}
+
+KIT_TEST(garbage_does_not_stop_the_others)
+{
+	struct soul_bodies *list;
+	struct bed b;
+	size_t n;
+
+	bed_start(&b);
+	make(&b, "good");
+	make(&b, "bad1");
+	make(&b, "bad2");
+	OK(terminal_put_online(b.s, &b.w, STR("good"), true, NULL));
+	due_at(&b, "good", 5);
+	due_at(&b, "no token!", 1);
+	due_at(&b, "gone", 2);
+	due_at(&b, "bad1", 3);
+	due_at(&b, "bad2", 4);
+	DO(&b.rig, STR("SET"), STR("soul:soul:{bad1}:terminals:1"), STR("x"));
+	DO(&b.rig, STR("SET"), STR("soul:terminal:{bad2}"), STR("x"));
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(list[0].soul_id, "good");
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR(TICKS)), 1);
+
+	/* A body whose record is of another format does not count. */
+	due_at(&b, "good", 5);
+	DO(&b.rig, STR("HSET"), STR("soul:terminal:{good}"), STR("v"),
+	    STR("2"));
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	bed_end(&b);
+}
+
+KIT_TEST(claims_that_find_nobody_go_on)
+{
+	struct soul_tick t = { 3000, TTL, 10 };
+	struct soul_bodies *list;
+	char token[16];
+	struct bed b;
+	size_t i, n;
+
+	bed_start(&b);
+	make(&b, "s");
+	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	for (i = 0; i < 50; i++) {
+		snprintf(token, sizeof(token), "gone%zu", i);
+		due_at(&b, token, 1);
+	}
+	due_at(&b, "s", 2);
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	t.max = 0;
+	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
+	t.max = 1001;
+	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
+	t = (struct soul_tick){ 0, TTL, 1 };
+	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
+	bed_end(&b);
+}
+
+#define RACE_SOULS 500
+
+static void
+make_due(struct rig *r, int who)
+{
+	struct bed b = { .s = r->s, .w = { STR("main"), 1, TTL, false } };
+	char id[16];
+	int i;
+
+	b.rig = *r;
+	(void)who;
+	for (i = 0; i < RACE_SOULS; i++) {
+		snprintf(id, sizeof(id), "s%d", i);
+		make(&b, id);
+		OK(terminal_put_online(b.s, &b.w, str_of(id), true, NULL));
+		due_at(&b, id, 1 + i);
+	}
+}
+
+/* Claim a few at a time until nothing is due, and write down what was. */
+static void
+claim_all(struct rig *r, int who)
+{
+	struct soul_tick t = { 600000, TTL, 7 };
+	struct arena *a = arena_new(1 << 20);
+	struct soul_bodies *list;
+	size_t i, n;
+
+	(void)who;
+	do {
+		OK(soul_tick_claim(r->s, &t, a, &list, &n));
+		for (i = 0; i < n; i++)
+			DO(r, STR("RPUSH"), STR("claimed"), list[i].soul_id);
+		arena_reset(a);
+	} while (n > 0);
+	arena_free(a);
+}
+
+KIT_TEST(nothing_is_claimed_twice)
+{
+	static const struct state_script unique = {
+		"local l=redis.call('LRANGE','claimed',0,-1) "
+		"for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
+		"return {#l,redis.call('SCARD','unique')}"
+	};
+	struct state_call c = { .script = &unique };
+	struct state_reply *reply;
+	struct kit_server redis;
+	struct rig r;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, 1, make_due);
+	peers_run(redis.url, 4, claim_all);
+	rig_join(&r, &redis);
+	OK(state_eval(r.s, &c, &reply));
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 0)), RACE_SOULS);
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 1)), RACE_SOULS);
+	state_reply_free(reply);
+	rig_end(&r);
+}

@@ -1,0 +1,286 @@
+/* Terminals: bindings, and the sets that are kept beside them. */
+#include "integration/state/bed.h"
+#include "state/soul.h"
+
+static const struct str alice = STR_INIT("alice");
+static const struct str bob = STR_INIT("bob@家");
+
+static void
+make_soul(struct bed *b, struct str user, const char *id)
+{
+	struct soul soul = { .id = str_of(id),
+		.user_id = user,
+		.name = str_of(id),
+		.mbti_type = STR("INFJ"),
+		.model = STR("m"),
+		.created = { 1000 } };
+
+	OK(soul_create(b->s, &soul, STR("x")));
+}
+
+static void
+ck_bound(struct bed *b, struct str id, const char *user, const char *soul)
+{
+	struct terminal t;
+
+	OK(terminal_read(b->s, id, TTL, b->a, &t));
+	ck_text(t.user_id, user);
+	ck_text(t.soul_id, soul);
+}
+
+/* Whether the user's terminals are these, one per letter of want. */
+static void
+ck_list(struct bed *b, struct str user, const char *want)
+{
+	struct str *ids;
+	size_t i, n;
+
+	OK(terminal_list(b->s, user, b->a, &ids, &n));
+	ck_assert_uint_eq(n, strlen(want));
+	for (i = 0; i < n; i++)
+		ck_assert(str_eq(ids[i], (struct str){ want + i, 1 }));
+}
+
+static int64_t
+members(struct bed *b, const char *key)
+{
+	return INT_OF(&b->rig, STR("SCARD"), str_of(key));
+}
+
+KIT_TEST(bind_rules)
+{
+	struct bed b;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	make_soul(&b, alice, "s2");
+	make_soul(&b, bob, "sb");
+	IS(RC_NOENT, terminal_bind(b.s, STR("a"), alice, STR("none")));
+	IS(RC_DENIED, terminal_bind(b.s, STR("a"), alice, STR("sb")));
+	ck_bound(&b, STR("a"), NULL, NULL);
+
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	ck_bound(&b, STR("a"), "alice", "s1");
+	IS(RC_CONFLICT, terminal_bind(b.s, STR("a"), bob, STR("sb")));
+	ck_bound(&b, STR("a"), "alice", "s1");
+	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 1);
+
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	ck_bound(&b, STR("a"), "alice", "s2");
+	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 0);
+	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 1);
+	ck_list(&b, alice, "a");
+
+	IS(RC_DENIED, terminal_unbind(b.s, STR("a"), bob));
+	OK(terminal_unbind(b.s, STR("a"), alice));
+	IS(RC_NOENT, terminal_unbind(b.s, STR("a"), alice));
+	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
+	ck_list(&b, alice, "");
+	OK(terminal_bind(b.s, STR("a"), bob, STR("sb")));
+	ck_bound(&b, STR("a"), "bob@家", "sb");
+	ck_list(&b, bob, "a");
+
+	IS(RC_INVALID, terminal_bind(b.s, STR(""), bob, STR("sb")));
+	IS(RC_INVALID, terminal_bind(b.s, STR("a"), nobody, STR("sb")));
+	IS(RC_INVALID, terminal_bind(b.s, STR("a"), bob, STR("\n")));
+	IS(RC_INVALID, terminal_unbind(b.s, STR("a"), STR("")));
+	bed_end(&b);
+}
+
+KIT_TEST(a_free_terminal_is_bound_once)
+{
+	struct bed b;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	make_soul(&b, alice, "s2");
+	make_soul(&b, bob, "sb");
+	IS(RC_NOENT, terminal_bind_free(b.s, STR("a"), alice, STR("none")));
+	IS(RC_DENIED, terminal_bind_free(b.s, STR("a"), alice, STR("sb")));
+	ck_bound(&b, STR("a"), NULL, NULL);
+
+	OK(terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s2")));
+	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	ck_bound(&b, STR("a"), "alice", "s1");
+	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
+	ck_list(&b, alice, "a");
+
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	OK(terminal_unbind(b.s, STR("a"), alice));
+	OK(terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	ck_bound(&b, STR("a"), "bob@家", "sb");
+	IS(RC_INVALID, terminal_bind_free(b.s, STR("a"), bob, STR("\n")));
+	bed_end(&b);
+}
+
+KIT_TEST(what_a_report_left_stays)
+{
+	struct terminal_snapshot snap = { .version = 3, .json = STR("[3]") };
+	struct terminal t;
+	int64_t current;
+	struct bed b;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	OK(terminal_put_skills(b.s, &b.w, STR("a"), &snap, &current));
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_unbind(b.s, STR("a"), alice));
+	OK(terminal_read(b.s, STR("a"), TTL, b.a, &t));
+	ck_assert(t.known && t.present);
+	ck_text(t.skills, "[3]");
+
+	/* One that was bound only is not known any more. */
+	OK(terminal_bind(b.s, STR("b"), alice, STR("s1")));
+	OK(terminal_read(b.s, STR("b"), TTL, b.a, &t));
+	ck_assert(t.known && !t.present);
+	OK(terminal_unbind(b.s, STR("b"), alice));
+	OK(terminal_read(b.s, STR("b"), TTL, b.a, &t));
+	ck_assert(!t.known);
+	bed_end(&b);
+}
+
+KIT_TEST(lists_are_sorted_by_bytes)
+{
+	/* Their tokens have another order. */
+	static const char *const ids[] = { "b", "!", "~", "A", "a", "Z" };
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	ck_list(&b, alice, "");
+	for (i = 0; i < NELEM(ids); i++)
+		OK(terminal_bind(b.s, str_of(ids[i]), alice, STR("s1")));
+	ck_list(&b, alice, "!AZab~");
+	ck_list(&b, bob, "");
+	bed_end(&b);
+}
+
+KIT_TEST(how_many_one_may_bind)
+{
+	static const struct state_script fill = {
+		"for i=1,tonumber(ARGV[1]) do "
+		"redis.call('SADD',KEYS[1],'x'..i) end return 0"
+	};
+	const struct str key = STR("soul:user:{alice}:terminals:1");
+	char num[STATE_NUM_MAX];
+	const struct str n = state_num(TERMINAL_LIST_MAX - 1, num);
+	struct state_call c = { &fill, &key, 1, &n, 1 };
+	struct str *ids;
+	struct bed b;
+	size_t got;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	OK(state_eval(b.s, &c, NULL));
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_AGAIN, terminal_bind(b.s, STR("b"), alice, STR("s1")));
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_list(b.s, alice, b.a, &ids, &got));
+	ck_assert_uint_eq(got, TERMINAL_LIST_MAX);
+	ck_text(ids[0], "a");
+	bed_end(&b);
+}
+
+KIT_TEST(deleting_a_soul_unbinds)
+{
+	struct terminal t;
+	struct bed b;
+
+	bed_start(&b);
+	make_soul(&b, alice, "s1");
+	make_soul(&b, alice, "s2");
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_bind(b.s, STR("b"), alice, STR("s2")));
+	OK(terminal_put_online(b.s, &b.w, STR("c"), true, NULL));
+	OK(terminal_bind(b.s, STR("c"), alice, STR("s1")));
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 1);
+
+	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1")));
+	ck_list(&b, alice, "abc");
+	OK(soul_delete(b.s, alice, STR("s1")));
+	IS(RC_NOENT, soul_delete(b.s, alice, STR("s1")));
+	ck_list(&b, alice, "b");
+	OK(terminal_read(b.s, STR("a"), TTL, b.a, &t));
+	ck_assert(!t.known);
+	OK(terminal_read(b.s, STR("c"), TTL, b.a, &t));
+	ck_assert(t.present);
+	ck_text(t.soul_id, NULL);
+	ck_text(t.user_id, NULL);
+	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 0);
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 0);
+	IS(RC_NOENT, terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	bed_end(&b);
+}
+
+#define RACE_ROUNDS    60
+#define RACE_TERMINALS 5
+
+/* Two users fight over terminals; one of each deletes a soul now and then. */
+static void
+quarrel(struct rig *r, int who)
+{
+	const struct str user = who % 2 == 0 ? alice : bob;
+	struct bed b = { .s = r->s };
+	char soul[32], t[2] = "";
+	int i;
+
+	for (i = 0; i < RACE_ROUNDS; i++) {
+		snprintf(soul, sizeof(soul), "s%d-%d", who, i / 10);
+		t[0] = (char)('a' + i % RACE_TERMINALS);
+		if (i % 10 == 0)
+			make_soul(&b, user, soul);
+		switch (terminal_bind(b.s, str_of(t), user, str_of(soul))) {
+		case RC_OK:
+		case RC_CONFLICT:
+			break;
+		default:
+			ck_abort();
+		}
+		if (i % 3 == who % 3 &&
+		    terminal_unbind(b.s, str_of(t), user) == RC_BUG)
+			ck_abort();
+		if (i % 20 == 9)
+			OK(soul_delete(b.s, user, str_of(soul)));
+	}
+}
+
+KIT_TEST(sets_agree_after_a_quarrel)
+{
+	/* Each binding stands in both sets, and nothing else does. */
+	static const struct state_script check = {
+		"local function count(p) local n=0 "
+		" for _,k in ipairs(redis.call('KEYS',p)) do "
+		"  n=n+redis.call('SCARD',k) end return n end "
+		"local bound=0 "
+		"for _,k in ipairs(redis.call('KEYS','soul:terminal:*')) do "
+		" local id=string.match(k,'{(.*)}') "
+		" local h=redis.call('HMGET',k,'u','s') "
+		" if h[1] then bound=bound+1 "
+		"  if redis.call('SISMEMBER','soul:user:{'..h[1]..'}"
+		":terminals:1',id)==0 or "
+		"  redis.call('SISMEMBER','soul:soul:{'..h[2]..'}"
+		":terminals:1',id)==0 or "
+		"  redis.call('EXISTS','soul:soul:{'..h[2]..'}')==0 then "
+		"  return -1 end end end "
+		"if count('soul:user:*:terminals:1')~=bound then return -2 end "
+		"if count('soul:soul:*:terminals:1')~=bound then return -3 end "
+		"return bound"
+	};
+	struct state_call c = { .script = &check };
+	struct kit_server redis;
+	struct state_reply *reply;
+	struct rig r;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, 4, quarrel);
+	rig_join(&r, &redis);
+	OK(state_eval(r.s, &c, &reply));
+	ck_assert_int_ge(state_reply_int(reply), 0);
+	state_reply_free(reply);
+	rig_end(&r);
+}

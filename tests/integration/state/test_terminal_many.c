@@ -1,0 +1,244 @@
+/* Terminals: many reports, and many results, in one round trip. */
+#include "integration/state/bed.h"
+
+#define MANY 9000
+
+static struct terminal_report
+skills(const char *id, int64_t version, const char *json)
+{
+	return (struct terminal_report){ .kind = TERMINAL_SKILLS,
+		.id = str_of(id),
+		.snap = { .version = version, .json = str_of(json) } };
+}
+
+static struct terminal_report
+report(enum terminal_report_kind kind, const char *id)
+{
+	return (struct terminal_report){ .kind = kind, .id = str_of(id) };
+}
+
+/* Each has its own result, in the order in which they were given. */
+KIT_TEST(reports_keep_their_order)
+{
+	struct terminal_report v[] = {
+		report(TERMINAL_ONLINE, "t1"),
+		skills("t1", 3, "[3]"),
+		skills("t1", 2, "[2]"),
+		skills("t1", 3, "[3]"),
+		skills("t1", 4, "[3]"),
+		report(TERMINAL_OFFLINE, "t1"),
+		report(TERMINAL_BEAT, "t1"),
+		report(TERMINAL_BEAT, "t1"),
+		report(TERMINAL_REFUSED, "t1"),
+		report(TERMINAL_ONLINE, "t2"),
+	};
+	static const struct {
+		enum rc rc;
+		bool present, turned, differs;
+		int64_t current;
+	} want[] = {
+		{ RC_OK, true, true, false, 0 },
+		{ RC_OK, true, false, true, 3 },
+		{ RC_CONFLICT, true, false, false, 3 },
+		{ RC_OK, true, false, false, 3 },
+		{ RC_OK, true, false, true, 4 },
+		{ RC_OK, false, true, false, 0 },
+		{ RC_OK, true, true, false, 0 },
+		{ RC_OK, true, false, false, 0 },
+		{ RC_OK, false, false, false, 0 },
+		{ RC_OK, true, true, false, 0 },
+	};
+	struct terminal t;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	v[8].refused = STR("{\"kind\":\"skills\"}");
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	for (i = 0; i < NELEM(v); i++) {
+		ck_assert_msg(v[i].rc == want[i].rc &&
+			v[i].present == want[i].present &&
+			v[i].turned == want[i].turned &&
+			v[i].differs == want[i].differs &&
+			v[i].current == want[i].current,
+		    "%zu: %s %d %d %d %lld", i, rc_name(v[i].rc), v[i].present,
+		    v[i].turned, v[i].differs, (long long)v[i].current);
+	}
+	OK(terminal_read(b.s, STR("t1"), TTL, b.a, &t));
+	ck_text(t.skills, "[3]");
+	ck_assert_int_eq(t.skill_version, 4);
+	ck_text(t.refused, "{\"kind\":\"skills\"}");
+	bed_end(&b);
+}
+
+/* A retained report is no sign of life, whatever its writer says. */
+KIT_TEST(each_report_says_whether_it_is_replayed)
+{
+	struct terminal_report v[] = {
+		report(TERMINAL_ONLINE, "t1"),
+		skills("t1", 1, "[]"),
+		report(TERMINAL_ONLINE, "t2"),
+		report(TERMINAL_ONLINE, "t2"),
+	};
+	struct bed b;
+	bool here;
+
+	bed_start(&b);
+	v[0].replayed = v[1].replayed = v[3].replayed = true;
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	ck_assert(!v[0].present && !v[0].turned);
+	ck_assert(!v[1].present && !v[1].turned && v[1].differs);
+	ck_assert(v[2].present && v[2].turned);
+	ck_assert(v[3].present && !v[3].turned);
+	OK(terminal_is_at(b.s, STR("t1"), STR("main"), TTL, &here));
+	ck_assert(!here);
+	OK(terminal_is_at(b.s, STR("t2"), STR("main"), TTL, &here));
+	ck_assert(here);
+	OK(terminal_is_at(b.s, STR("t2"), STR("other"), TTL, &here));
+	ck_assert(!here);
+	OK(terminal_is_at(b.s, STR("t3"), STR("main"), TTL, &here));
+	ck_assert(!here);
+	IS(RC_INVALID, terminal_is_at(b.s, STR(""), STR("main"), TTL, &here));
+	bed_end(&b);
+}
+
+/* What is wrong with one does not touch its neighbours. */
+KIT_TEST(one_bad_report_among_good_ones)
+{
+	struct terminal_report v[] = {
+		report(TERMINAL_BEAT, "t1"),
+		report(TERMINAL_BEAT, ""),
+		skills("t2", -1, "[]"),
+		report(TERMINAL_BEAT, "t3"),
+		report(TERMINAL_BEAT, "t4"),
+	};
+	struct terminal_writer later;
+	struct bed b;
+
+	bed_start(&b);
+	later = b.w;
+	later.epoch = b.w.epoch + 1;
+	OK(terminal_beat(b.s, &later, &v[3].id, 1, NULL));
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	IS(RC_OK, v[0].rc);
+	IS(RC_INVALID, v[1].rc);
+	IS(RC_INVALID, v[2].rc);
+	IS(RC_DENIED, v[3].rc);
+	IS(RC_OK, v[4].rc);
+	ck_assert(v[0].turned && v[4].turned && !v[3].turned);
+	bed_end(&b);
+}
+
+/* More commands and more bytes than fit one round trip. */
+KIT_TEST(more_than_one_round_trip)
+{
+	struct terminal_report *v =
+	    mem_calloc(MANY, sizeof(struct terminal_report));
+	char(*ids)[16] = mem_calloc(MANY, 16);
+	char *big = mem_zalloc(TERMINAL_JSON_MAX + 1);
+	struct terminal t;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	memset(big, '1', TERMINAL_JSON_MAX);
+	for (i = 0; i < MANY; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "t%zu", i);
+		v[i] = report(TERMINAL_BEAT, ids[i]);
+	}
+	for (i = 0; i < 8; i++)
+		v[100 * i] = skills(ids[100 * i], 1, big);
+	OK(terminal_put_reports(b.s, &b.w, v, MANY));
+	for (i = 0; i < MANY; i++)
+		ck_assert(v[i].rc == RC_OK && v[i].turned);
+	OK(terminal_read(b.s, STR("t700"), TTL, b.a, &t));
+	ck_assert_uint_eq(t.skills.n, TERMINAL_JSON_MAX);
+	OK(terminal_put_reports(b.s, &b.w, v, 0));
+	kit_server_stop(&b.rig.redis, SIGKILL);
+	ck_assert_int_ne(terminal_put_reports(b.s, &b.w, v, MANY), RC_OK);
+	for (i = 0; i < MANY; i++)
+		ck_assert_int_ne(v[i].rc, RC_OK);
+	free(big);
+	free(ids);
+	free(v);
+	bed_end(&b);
+}
+
+static struct terminal_result
+result(const char *id, const char *request, const char *json)
+{
+	return (struct terminal_result){ .id = str_of(id),
+		.request_id = str_of(request),
+		.json = str_of(json) };
+}
+
+static bool
+ask(struct bed *b, const char *id, const char *request, const char *note)
+{
+	const struct terminal_ask a = { str_of(request), STR("main"), TTL,
+		str_of(note) };
+	bool here;
+
+	OK(terminal_ask(b->s, str_of(id), &a, &here));
+	return here;
+}
+
+/* Only who is there can be asked, and only what was asked for is kept. */
+KIT_TEST(results_that_are_expected)
+{
+	struct terminal_result v[] = {
+		result("t1", "r1", "1"),
+		result("t1", "r1", "2"),
+		result("", "r1", "3"),
+		result("t2", "r1", "4"),
+		result("t1", "r2", "5"),
+	};
+	struct str json;
+	struct bed b;
+	bool first;
+
+	bed_start(&b);
+	OK(terminal_put_online(b.s, &b.w, STR("t1"), true, NULL));
+	ck_assert(ask(&b, "t1", "r1", "a note"));
+	ck_assert(!ask(&b, "t2", "r1", "a note"));
+	IS(RC_NOENT,
+	    terminal_get_result(b.s, STR("t1"), STR("r1"), b.a, &json));
+	OK(terminal_put_results(b.s, v, NELEM(v), b.a));
+	IS(RC_OK, v[0].rc);
+	ck_assert(v[0].first);
+	ck_text(v[0].note, "a note");
+	IS(RC_OK, v[1].rc);
+	ck_assert(!v[1].first);
+	IS(RC_INVALID, v[2].rc);
+	IS(RC_NOENT, v[3].rc);
+	IS(RC_NOENT, v[4].rc);
+	OK(terminal_get_result(b.s, STR("t1"), STR("r1"), b.a, &json));
+	ck_text(json, "1");
+	IS(RC_NOENT,
+	    terminal_get_result(b.s, STR("t2"), STR("r1"), b.a, &json));
+	/* To ask again does not undo what was answered. */
+	ck_assert(ask(&b, "t1", "r1", "another"));
+	OK(terminal_put_results(b.s, v, 1, b.a));
+	ck_assert(!v[0].first);
+	/* What is expected can be put alone, too. */
+	ck_assert(ask(&b, "t1", "r3", ""));
+	OK(terminal_put_result(b.s, STR("t1"), STR("r3"), STR("6"), &first));
+	ck_assert(first);
+	OK(terminal_put_result(b.s, STR("t1"), STR("r3"), STR("7"), &first));
+	ck_assert(!first);
+	bed_end(&b);
+}
+
+KIT_TEST(results_without_redis)
+{
+	struct terminal_result v[] = { result("t1", "r1", "1"),
+		result("t1", "r2", "2") };
+	struct bed b;
+
+	bed_start(&b);
+	kit_server_stop(&b.rig.redis, SIGKILL);
+	ck_assert_int_ne(terminal_put_results(b.s, v, NELEM(v), b.a), RC_OK);
+	ck_assert(v[0].rc != RC_OK && v[1].rc != RC_OK && !v[0].first);
+	OK(terminal_put_results(b.s, v, 0, b.a));
+	bed_end(&b);
+}

@@ -1,0 +1,196 @@
+/* Terminals: snapshots and their versions, refusals, results. */
+#include "integration/state/bed.h"
+
+static const struct str id = STR_INIT("t1");
+
+typedef enum rc (*put_fn)(struct state *s, const struct terminal_writer *w,
+    struct str id, const struct terminal_snapshot *snap, int64_t *current);
+
+/* The rule of protocol 3.3, for skills and catalogs alike. */
+static const struct {
+	int64_t cur, new;
+	enum rc rc;
+	int64_t known;
+} rules[] = {
+	{ 0, 0, RC_OK, 0 },
+	{ 0, 3, RC_OK, 3 },
+	{ 3, 3, RC_OK, 3 },
+	{ 3, 4, RC_OK, 4 },
+	{ 3, 2, RC_CONFLICT, 3 },
+	{ 3, 0, RC_CONFLICT, 3 },
+	{ 1, 9007199254740991, RC_OK, 9007199254740991 },
+	{ 9007199254740991, 9007199254740990, RC_CONFLICT, 9007199254740991 },
+};
+
+static void
+check_rules(put_fn put, bool catalog)
+{
+	struct terminal_snapshot old = { .json = STR("[\"old\"]"),
+		.hash = STR("h1") };
+	struct terminal_snapshot new = { .json = STR("[\"new\"]"),
+		.hash = STR("h2") };
+	struct terminal t;
+	int64_t current;
+	char name[24];
+	struct bed b;
+	size_t i;
+
+	bed_start(&b);
+	for (i = 0; i < NELEM(rules); i++) {
+		snprintf(name, sizeof(name), "r%zu", i);
+		old.version = rules[i].cur;
+		new.version = rules[i].new;
+		OK(put(b.s, &b.w, str_of(name), &old, &current));
+		ck_assert_int_eq(current, rules[i].cur);
+		OK(terminal_put_online(b.s, &b.w, str_of(name), false, NULL));
+		IS(rules[i].rc, put(b.s, &b.w, str_of(name), &new, &current));
+		ck_assert_int_eq(current, rules[i].known);
+		OK(terminal_read(b.s, str_of(name), TTL, b.a, &t));
+		ck_assert(t.present); /* an old report is a sign of life too */
+		ck_assert_int_eq(catalog ? t.catalog_version : t.skill_version,
+		    rules[i].known);
+		ck_text(catalog ? t.catalog : t.skills,
+		    rules[i].rc == RC_OK ? "[\"new\"]" : "[\"old\"]");
+		ck_text(t.catalog_hash,
+		    !catalog                   ? NULL
+			: rules[i].rc == RC_OK ? "h2"
+					       : "h1");
+		ck_text(catalog ? t.skills : t.catalog, NULL);
+	}
+	new.version = -1;
+	IS(RC_INVALID, put(b.s, &b.w, id, &new, &current));
+	new.version = INT64_C(9007199254740992);
+	IS(RC_INVALID, put(b.s, &b.w, id, &new, &current));
+	bed_end(&b);
+}
+
+KIT_TEST(versions_of_skills)
+{
+	check_rules(terminal_put_skills, false);
+}
+
+KIT_TEST(versions_of_catalogs)
+{
+	check_rules(terminal_put_catalog, true);
+}
+
+KIT_TEST(versions_outlive_absence)
+{
+	struct terminal_snapshot snap = { .version = 7, .json = STR("[7]") };
+	struct terminal t;
+	int64_t current;
+	struct bed b;
+
+	bed_start(&b);
+	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_put_online(b.s, &b.w, id, false, NULL));
+	snap.version = 6;
+	b.w.replayed = true;
+	IS(RC_CONFLICT, terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	ck_assert_int_eq(current, 7);
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_assert(!t.present);
+	ck_text(t.skills, "[7]");
+	bed_end(&b);
+}
+
+KIT_TEST(the_hint_is_the_newest_reports)
+{
+	struct terminal_snapshot snap = {
+		.version = 1, .json = STR("[]"), .soul_hint = STR("友好")
+	};
+	struct terminal t;
+	int64_t current;
+	struct bed b;
+
+	bed_start(&b);
+	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_text(t.soul_hint, "友好");
+	snap.soul_hint = nobody;
+	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_text(t.soul_hint, NULL);
+	bed_end(&b);
+}
+
+static char large[TERMINAL_JSON_MAX + 1];
+
+KIT_TEST(large_snapshots)
+{
+	struct terminal_snapshot snap = { .version = 1 };
+	struct arena *small = arena_new(1000);
+	struct terminal t;
+	int64_t current;
+	struct bed b;
+	bool first;
+
+	bed_start(&b);
+	memset(large, 'x', sizeof(large));
+	snap.json = (struct str){ large, sizeof(large) };
+	IS(RC_TOOBIG, terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	IS(RC_TOOBIG, terminal_put_refused(b.s, &b.w, id, snap.json));
+	IS(RC_TOOBIG,
+	    terminal_put_result(b.s, id, STR("r"), snap.json, &first));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_assert(!t.known);
+	snap.json.n--;
+	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_assert(str_eq(t.skills, snap.json));
+	IS(RC_TOOBIG, terminal_read(b.s, id, TTL, small, &t));
+	ck_assert(!t.known);
+	arena_free(small);
+	bed_end(&b);
+}
+
+KIT_TEST(the_last_refusal)
+{
+	struct terminal t;
+	struct bed b;
+
+	bed_start(&b);
+	OK(terminal_put_refused(b.s, &b.w, id, STR("{\"path\":\"/1\"}")));
+	OK(terminal_put_refused(b.s, &b.w, id, STR("{\"path\":\"/2\"}")));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_assert(t.known && !t.present);
+	ck_text(t.refused, "{\"path\":\"/2\"}");
+	bed_end(&b);
+}
+
+KIT_TEST(only_the_first_result_is_kept)
+{
+	struct str json;
+	struct bed b;
+	int64_t ttl;
+	bool first;
+
+	bed_start(&b);
+	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r 1"), b.a, &json));
+	ck_text(json, NULL);
+	OK(terminal_put_result(
+	    b.s, id, STR("r 1"), STR("{\"ok\":true}"), &first));
+	ck_assert(first);
+	OK(terminal_put_result(
+	    b.s, id, STR("r 1"), STR("{\"ok\":false}"), &first));
+	ck_assert(!first);
+	OK(terminal_get_result(b.s, id, STR("r 1"), b.a, &json));
+	ck_text(json, "{\"ok\":true}");
+	/* Neither another body's answer nor another request's. */
+	IS(RC_NOENT,
+	    terminal_get_result(b.s, STR("t2"), STR("r 1"), b.a, &json));
+	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r"), b.a, &json));
+	ttl = INT_OF(&b.rig, STR("PTTL"), STR("soul:result:{t1:~ciAx}"));
+	ck_assert_int_gt(ttl, 590000);
+	ck_assert_int_le(ttl, 600000);
+
+	IS(RC_INVALID, terminal_put_result(b.s, id, STR(""), STR("1"), &first));
+	IS(RC_INVALID, terminal_get_result(b.s, STR(""), STR("r"), b.a, &json));
+	DO(&b.rig, STR("SET"), STR("soul:result:{t1:r2}"), STR("{}"));
+	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r2"), b.a, &json));
+	DO(&b.rig, STR("SET"), STR("soul:result:{t1:r3}"), STR(""));
+	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r3"), b.a, &json));
+	DO(&b.rig, STR("LPUSH"), STR("soul:result:{t1:r4}"), STR("x"));
+	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r4"), b.a, &json));
+	bed_end(&b);
+}

@@ -1,0 +1,167 @@
+/* Turns of many processes: nobody overlaps, nobody is stuck behind the dead. */
+#include "integration/state/bed.h"
+#include "state/turn.h"
+
+#define PEERS  4
+#define ROUNDS 40
+
+static const struct session_key key = { STR_INIT("u"), STR_INIT("s") };
+
+struct turn {
+	struct rig *r;
+	struct turn_place p;
+	int64_t ahead;
+};
+
+static bool
+entered(void *arg)
+{
+	struct turn *t = arg;
+	enum rc rc = turn_enter(t->r->s, &t->p, &t->ahead);
+
+	if (rc == RC_AGAIN)
+		return false;
+	ck_assert_int_eq(rc, RC_OK);
+	return true;
+}
+
+static bool
+is_head(void *arg)
+{
+	struct turn *t = arg;
+
+	OK(turn_poll(t->r->s, &t->p, &t->ahead));
+	return t->ahead == 0;
+}
+
+/* What only one may do at a time: a counter that is read and then written. */
+static void
+work(struct turn *t, struct str text)
+{
+	char num[STATE_NUM_MAX];
+	struct state_reply *r;
+	int64_t v = 0;
+
+	OK(state_cmd(t->r->s, STATE_ARGS(STR("GET"), STR("count")), &r));
+	if (state_reply_kind(r) == STATE_STR)
+		OK(str_to_i64(state_reply_str(r), 0, INT32_MAX, &v));
+	state_reply_free(r);
+	OK(turn_hold(t->r->s, &t->p));
+	OK(turn_append(t->r->s, &t->p, STATE_ARGS(text, text)));
+	DO(t->r, STR("SET"), STR("count"), state_num(v + 1, num));
+}
+
+static void
+take_turns(struct rig *r, int who)
+{
+	struct arena *a = arena_new(1 << 20);
+	struct turn t = { .r = r };
+	char instance[16], turn[32];
+	struct str next;
+	int i;
+
+	snprintf(instance, sizeof(instance), "i%d", who);
+	for (i = 0; i < ROUNDS; i++) {
+		snprintf(turn, sizeof(turn), "t%d-%d", who, i);
+		t.p =
+		    (struct turn_place){ key, str_of(instance), str_of(turn) };
+		ck_assert(kit_until(entered, &t, RIG_MS));
+		if (t.ahead > 0)
+			ck_assert(kit_until(is_head, &t, RIG_MS));
+		work(&t, str_of(turn));
+		OK(turn_leave(r->s, &t.p, a, &next));
+		arena_reset(a);
+	}
+	arena_free(a);
+}
+
+/* Whether the messages stand in pairs, and how many they are. */
+static size_t
+pairs(struct rig *r)
+{
+	struct arena *a = arena_new(4UL << 20);
+	struct session_list l;
+	size_t i, n;
+
+	OK(session_messages(r->s, &key,
+	    (struct session_page){ -1, SESSION_MESSAGES_MAX }, a, &l));
+	n = l.n;
+	for (i = 0; i + 1 < n; i += 2)
+		ck_assert(str_eq(l.message[i].json, l.message[i + 1].json));
+	arena_free(a);
+	return n;
+}
+
+KIT_TEST_T(turns_do_not_overlap, 120)
+{
+	struct kit_server redis;
+	struct rig r;
+
+	kit_server_start(&redis, KIT_REDIS);
+	peers_run(redis.url, PEERS, take_turns);
+	rig_join(&r, &redis);
+	rig_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
+	ck_assert_uint_eq(pairs(&r), 2 * PEERS * ROUNDS);
+	ck_assert_int_eq(
+	    INT_OF(&r, STR("EXISTS"), STR("soul:session:{u:s}:turns:1")), 0);
+	rig_end(&r);
+}
+
+/* A process that takes a place, says so, and is killed in its turn. */
+static pid_t
+victim(const char *url, const char *instance, int64_t alive_ms)
+{
+	struct turn t = { .p = { key, str_of(instance), STR("lost") } };
+	pid_t pid = peer_fork();
+	struct rig r;
+
+	if (pid > 0)
+		return pid;
+	rig_bare(&r);
+	rig_connect(&r, url, 5000);
+	rig_wait_up(&r);
+	t.r = &r;
+	t.p.turn_id = str_of(instance);
+	OK(turn_alive(r.s, t.p.instance, alive_ms));
+	OK(turn_enter(r.s, &t.p, &t.ahead));
+	DO(&r, STR("INCR"), STR("ready"));
+	for (;;)
+		pause();
+}
+
+static bool
+both_ready(void *arg)
+{
+	struct state_reply *r;
+	bool yes;
+
+	OK(state_cmd(
+	    ((struct rig *)arg)->s, STATE_ARGS(STR("GET"), STR("ready")), &r));
+	yes = str_eq(state_reply_str(r), STR("2"));
+	state_reply_free(r);
+	return yes;
+}
+
+KIT_TEST(killed_processes_hold_nobody_up)
+{
+	struct turn t = { .p = { key, STR_INIT("live"), STR_INIT("t") } };
+	struct kit_server redis;
+	pid_t pids[2];
+	struct rig r;
+	int i;
+
+	kit_server_start(&redis, KIT_REDIS);
+	pids[0] = victim(redis.url, "v0", 1500);
+	pids[1] = victim(redis.url, "v1", 1500);
+	rig_join(&r, &redis);
+	t.r = &r;
+	ck_assert(kit_until(both_ready, &r, RIG_MS));
+	OK(turn_enter(r.s, &t.p, &t.ahead));
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
+		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	ck_assert(kit_until(is_head, &t, RIG_MS));
+	OK(turn_hold(r.s, &t.p));
+	rig_end(&r);
+}

@@ -1,0 +1,88 @@
+/* Building of keys. */
+#include "core/id.h"
+#include "kit/kit.h"
+#include "state/state.h"
+
+KIT_TEST(patterns)
+{
+	static const struct {
+		const char *pattern;
+		struct str ids[4];
+		size_t n;
+		enum rc rc;
+		const char *want;
+	} t[] = {
+		{ "soul:due:tick", { { NULL, 0 } }, 0, RC_OK, "soul:due:tick" },
+		{ "soul:terminal:%", { STR_INIT("robot-1") }, 1, RC_OK,
+		    "soul:terminal:robot-1" },
+		{ "soul:session:{%:%}:log", { STR_INIT("u1"), STR_INIT("s_2") },
+		    2, RC_OK, "soul:session:{u1:s_2}:log" },
+		{ "%%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_OK, "ab" },
+		/* What is not plain stands as base64url. */
+		{ "k:%", { STR_INIT("a:b") }, 1, RC_OK, "k:~YTpi" },
+		{ "k:%", { STR_INIT("%") }, 1, RC_OK, "k:~JQ" },
+		{ "k:%", { STR_INIT("{x}") }, 1, RC_OK, "k:~e3h9" },
+		{ "k:%", { STR_INIT("~YTpi") }, 1, RC_OK, "k:~fllUcGk" },
+		{ "k:%", { STR_INIT("小灵") }, 1, RC_OK, "k:~5bCP54G1" },
+		/* Not ids. */
+		{ "k:%", { STR_INIT("") }, 1, RC_INVALID, NULL },
+		{ "k:%", { { NULL, 0 } }, 1, RC_INVALID, NULL },
+		{ "k:%", { STR_INIT("a\nb") }, 1, RC_INVALID, NULL },
+		{ "k:%", { STR_INIT("a\0b") }, 1, RC_INVALID, NULL },
+		{ "k:%", { STR_INIT("\xff") }, 1, RC_INVALID, NULL },
+		/* Not as many as there are places. */
+		{ "k", { STR_INIT("a") }, 1, RC_INVALID, NULL },
+		{ "k:%", { STR_INIT("a") }, 0, RC_INVALID, NULL },
+		{ "k:%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_INVALID,
+		    NULL },
+		{ "", { { NULL, 0 } }, 0, RC_OK, "" },
+	};
+	char dst[STATE_KEY_MAX];
+	struct str key;
+	enum rc rc;
+
+	for (size_t i = 0; i < NELEM(t); i++) {
+		rc = state_key(dst, t[i].pattern, t[i].ids, t[i].n, &key);
+		ck_assert_msg(rc == t[i].rc, "%zu: %s", i, rc_name(rc));
+		if (rc != RC_OK)
+			continue;
+		ck_assert_ptr_eq(key.p, dst);
+		ck_assert_str_eq(dst, t[i].want);
+		ck_assert_uint_eq(key.n, strlen(t[i].want));
+	}
+}
+
+KIT_TEST(ceiling)
+{
+	char longest[ID_MAX + 1], dst[STATE_KEY_MAX],
+	    pattern[STATE_KEY_MAX + 2];
+	struct str id = { longest, ID_MAX };
+	struct str ids[4] = { id, id, id, id };
+	struct str key;
+
+	memset(longest, '.', sizeof(longest));
+	/* Three ids of the greatest length fit beside their names. */
+	ck_assert_int_eq(
+	    state_key(dst, "soul:something:{%:%:%}:log", ids, 3, &key), RC_OK);
+	ck_assert_int_eq(state_key(dst, "%:%:%:%", ids, 4, &key), RC_TOOBIG);
+	id.n++;
+	ck_assert_int_eq(state_key(dst, "%", &id, 1, &key), RC_INVALID);
+
+	memset(pattern, 'p', sizeof(pattern));
+	pattern[STATE_KEY_MAX] = '\0';
+	ck_assert_int_eq(state_key(dst, pattern, NULL, 0, &key), RC_TOOBIG);
+	pattern[STATE_KEY_MAX - 1] = '\0';
+	ck_assert_int_eq(state_key(dst, pattern, NULL, 0, &key), RC_OK);
+	ck_assert_uint_eq(key.n, STATE_KEY_MAX - 1);
+}
+
+KIT_TEST(numbers)
+{
+	char dst[STATE_NUM_MAX];
+
+	ck_assert_str_eq(state_num(0, dst).p, "0");
+	ck_assert_str_eq(state_num(-1, dst).p, "-1");
+	ck_assert_str_eq(state_num(INT64_MAX, dst).p, "9223372036854775807");
+	ck_assert_str_eq(state_num(INT64_MIN, dst).p, "-9223372036854775808");
+	ck_assert_uint_eq(state_num(INT64_MIN, dst).n, STATE_NUM_MAX - 1);
+}
