@@ -1,0 +1,123 @@
+/*
+ * httpc: HTTP requests from the loop, many at a time, none of them blocking.
+ *
+ * A call is started with all it needs, and its on_done is called exactly once,
+ * on the loop, never from inside httpc_start(), unless the call is cancelled.
+ * All functions run on the loop thread.  Connections are kept and used again.
+ *
+ * Only http and https; certificates are checked; no proxy is taken from the
+ * environment; a redirect is an answer like others unless the call follows it.
+ * An answer of any status is RC_OK: what it means is the caller's to say.
+ */
+#ifndef HTTPC_HTTPC_H
+#define HTTPC_HTTPC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/metric.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/trace.h"
+
+/* An answer's body, in bytes, unless the call says otherwise. */
+#define HTTPC_BODY_MAX (4 * 1024 * 1024)
+/* All of an answer's header fields, in bytes. */
+#define HTTPC_HEAD_MAX (64 * 1024)
+/* The time for a connection to be made, unless the call says otherwise. */
+#define HTTPC_CONNECT_MS 5000
+
+struct httpc;
+struct httpc_call;
+
+struct httpc_opts {
+	struct loop *loop;
+	const char *peer;    /* whom it calls, for metrics: "llm" */
+	size_t active_max;   /* calls under way at one time; 0: 256 */
+	size_t queue_max;    /* calls that wait for their turn; 0: 1024 */
+	const char *proxy;   /* NULL or "": none */
+	const char *ca_file; /* PEM; NULL or "": the system's */
+	struct metric_set *metrics; /* may be NULL */
+};
+
+/* What came; valid until the callback that is given it returns. */
+struct httpc_answer {
+	int status;             /* 0: no answer came */
+	struct str body;        /* what on_chunk did not take */
+	int64_t retry_after_ms; /* Retry-After(-Ms); -1: there is none */
+	const char *why;        /* of a failure, for people; never NULL */
+};
+
+/*
+ * A piece of the body as it comes; httpc_status() and httpc_header() are
+ * known.  Anything but RC_OK ends the call with that code.  It may cancel the
+ * call or others and start new ones.
+ */
+typedef enum rc (*httpc_chunk_fn)(
+    void *arg, struct httpc_call *call, struct str chunk);
+
+/*
+ * The end of a call: RC_OK when the whole answer came; RC_TIMEOUT (deadline,
+ * first byte, silence); RC_DOWN (no name, no connection, TLS, cut short);
+ * RC_TOOBIG; RC_INVALID (not HTTP, too many redirects); on_chunk's own code.
+ * The call is freed when it returns.
+ */
+typedef void (*httpc_done_fn)(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *answer);
+
+/* All texts are copied. */
+struct httpc_request {
+	const char *method; /* "POST" */
+	const char *url;
+	const char *const *headers; /* "Name: value" */
+	size_t nheaders;
+	struct str body; /* sent as application/json unless headers say */
+	const struct trace *trace; /* NULL: none; header traceparent */
+	struct wall deadline;      /* of the whole call; must be set */
+	int64_t connect_ms;        /* 0: HTTPC_CONNECT_MS */
+	int64_t first_byte_ms;     /* from the start to the answer; 0: any */
+	int64_t idle_ms;           /* without a byte of the answer; 0: any */
+	size_t body_max;           /* 0: HTTPC_BODY_MAX */
+	unsigned redirects;        /* to follow; 0: none */
+	httpc_chunk_fn on_chunk;   /* NULL: collect the body */
+	httpc_done_fn on_done;
+	void *arg;
+};
+
+/* httpc_new(o): A client without connections. */
+struct httpc *httpc_new(const struct httpc_opts *o);
+
+/*
+ * httpc_free(c):
+ * Calls that are not over end with RC_DOWN (on_done is called here; calls it
+ * starts are refused).  NULL is allowed.
+ */
+void httpc_free(struct httpc *c);
+
+/*
+ * httpc_start(c, rq, out):
+ * Start a call.  RC_INVALID for a URL that is not http(s), for a method or
+ * header that would break the request, and without a deadline; RC_AGAIN if
+ * queue_max calls wait.  *out (out may be NULL) is valid until on_done.
+ */
+enum rc httpc_start(struct httpc *c, const struct httpc_request *rq,
+    struct httpc_call **out) RC_CHECK;
+
+/* httpc_cancel(call): End the call; on_done is not called.  Not in on_done. */
+void httpc_cancel(struct httpc_call *call);
+
+/*
+ * httpc_status(call), httpc_header(call, name):
+ * Of the answer, in on_chunk and on_done: its status, a header field (absent if
+ * there is none; valid until the callback returns).
+ */
+int httpc_status(const struct httpc_call *call);
+struct str httpc_header(const struct httpc_call *call, const char *name);
+
+/* httpc_active(c), httpc_waiting(c): Calls under way; calls in the queue. */
+size_t httpc_active(const struct httpc *c);
+size_t httpc_waiting(const struct httpc *c);
+
+#endif /* !HTTPC_HTTPC_H */

@@ -1,0 +1,365 @@
+/* Calls that go well: what is sent, what comes back, connections. */
+#include "integration/httpc/peer.h"
+
+static struct scene s;
+static struct got g;
+
+/* Answers with the request it got. */
+static void
+mirror(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(1024 * 1024), out = BUF_INIT(1024 * 1024);
+
+	(void)p;
+	while (peer_read(fd, &in)) {
+		buf_reset(&out);
+		buf_printf(&out,
+		    "HTTP/1.1 200 OK\r\nContent-Type: text/x\r\n"
+		    "Content-Length: %zu\r\n\r\n%s",
+		    in.n, in.p);
+		if (!peer_write(fd, out.p))
+			break;
+	}
+	buf_free(&in);
+	buf_free(&out);
+}
+
+static void
+check_sent(const char *text)
+{
+	ck_assert_msg(
+	    str_find(buf_str(&g.body), str_of(text)) >= 0, "%s", g.body.p);
+}
+
+static void
+check_not_sent(const char *text)
+{
+	ck_assert_msg(
+	    str_find(buf_str(&g.body), str_of(text)) < 0, "%s", g.body.p);
+}
+
+KIT_TEST(a_get)
+{
+	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	got_init(&g, s.c, s.url);
+	scene_run(&s, &g);
+	ck_assert_int_eq(g.rc, RC_OK);
+	ck_assert_int_eq(g.status, 200);
+	ck_assert_str_eq(g.type, "text/x");
+	ck_assert_int_eq(g.retry_after_ms, -1);
+	ck_assert(str_starts(buf_str(&g.body), STR("GET /x HTTP/1.1\r\n")));
+	check_not_sent("Expect");
+	check_not_sent("Content-Type");
+	check_not_sent("traceparent");
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(methods_headers_bodies_traces)
+{
+	static const char *const headers[] = { "Authorization: Bearer t",
+		"X-A: b" };
+	static const char *const types[] = { "content-type: text/plain" };
+	static const char *const methods[] = { "POST", "PUT", "PATCH",
+		"DELETE" };
+	struct trace t;
+	char line[128], parent[TRACE_PARENT_MAX];
+
+	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	trace_new(&t);
+	trace_format(&t, parent);
+	for (size_t i = 0; i < NELEM(methods); i++) {
+		got_init(&g, s.c, s.url);
+		g.rq.method = methods[i];
+		g.rq.headers = headers;
+		g.rq.nheaders = NELEM(headers);
+		g.rq.body = STR("{\"a\":1}");
+		g.rq.trace = &t;
+		scene_run(&s, &g);
+		ck_assert_int_eq(g.rc, RC_OK);
+		snprintf(line, sizeof(line), "%s /x HTTP/1.1\r\n", methods[i]);
+		ck_assert(str_starts(buf_str(&g.body), str_of(line)));
+		check_sent("\r\nAuthorization: Bearer t\r\n");
+		check_sent("\r\nX-A: b\r\n");
+		check_sent("\r\nContent-Type: application/json\r\n");
+		check_sent("\r\nContent-Length: 7\r\n");
+		snprintf(line, sizeof(line), "\r\ntraceparent: %s\r\n", parent);
+		check_sent(line);
+		ck_assert(str_ends(buf_str(&g.body), STR("\r\n\r\n{\"a\":1}")));
+		check_not_sent("Expect");
+		buf_free(&g.body);
+	}
+	got_init(&g, s.c, s.url);
+	g.rq.method = "POST";
+	g.rq.headers = types;
+	g.rq.nheaders = 1;
+	g.rq.body = STR("a");
+	scene_run(&s, &g);
+	check_sent("\r\ncontent-type: text/plain\r\n");
+	check_not_sent("application/json");
+	buf_free(&g.body);
+	got_init(&g, s.c, s.url);
+	g.rq.method = "POST";
+	scene_run(&s, &g);
+	check_sent("POST /x HTTP/1.1\r\n");
+	check_sent("\r\nContent-Length: 0\r\n");
+	buf_free(&g.body);
+	got_init(&g, s.c, s.url);
+	g.rq.method = "DELETE";
+	scene_run(&s, &g);
+	check_sent("DELETE /x HTTP/1.1\r\n");
+	check_not_sent("Content-Type");
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(a_body_of_many_bytes)
+{
+	enum { N = 200000 };
+	char *data = mem_zalloc(N + 1);
+
+	memset(data, 'x', N);
+	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	got_init(&g, s.c, s.url);
+	g.rq.method = "POST";
+	g.rq.body = (struct str){ data, N };
+	kit_loop_call(&s.k, got_start, &g);
+	/* It was copied. */
+	memset(data, 'y', N);
+	ck_assert(kit_until(got_is_done, &g, CALL_MS));
+	ck_assert_int_eq(g.rc, RC_OK);
+	ck_assert_uint_gt(g.body.n, N);
+	ck_assert_ptr_null(memchr(g.body.p + (g.body.n - N), 'y', N));
+	buf_free(&g.body);
+	free(data);
+	scene_close(&s);
+}
+
+/* Answers each path with what stands here for it. */
+static void
+canned(struct peer *p, int fd)
+{
+	static const char *const answers[] = {
+		"GET /404 ",
+		"HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\nnone",
+		"GET /500 ",
+		"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
+		"GET /204 ",
+		"HTTP/1.1 204 Well\r\n\r\n",
+		"GET /seconds ",
+		"HTTP/1.1 429 Slow\r\nRetry-After: 3\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"GET /ms ",
+		"HTTP/1.1 429 Slow\r\nRetry-After: 3\r\nretry-after-ms: 250\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"GET /date ",
+		"HTTP/1.1 503 Slow\r\n"
+		"Retry-After: Fri, 31 Dec 2100 23:59:59 GMT\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"GET /word ",
+		"HTTP/1.1 503 Slow\r\nRetry-After: soon\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"GET /interim ",
+		"HTTP/1.1 103 Early\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\n"
+		"Content-Length: 2\r\n\r\nok",
+		"GET /chunks ",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+		"GET /close ",
+		"HTTP/1.1 200 OK\r\n\r\nto the end",
+		"GET /moved ",
+		"HTTP/1.1 302 There\r\nLocation: /404\r\n"
+		"Content-Length: 5\r\n\r\nmoved",
+		"POST /moved ",
+		"HTTP/1.1 303 There\r\nLocation: /404\r\n"
+		"Content-Length: 5\r\n\r\nmoved",
+		"GET /round ",
+		"HTTP/1.1 302 There\r\nLocation: /round\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"GET /file ",
+		"HTTP/1.1 302 There\r\nLocation: file:///etc/passwd\r\n"
+		"Content-Length: 0\r\n\r\n",
+	};
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	while (peer_read(fd, &in)) {
+		size_t i;
+		for (i = 0; i < NELEM(answers); i += 2)
+			if (str_starts(buf_str(&in), str_of(answers[i])))
+				break;
+		if (i == NELEM(answers) || !peer_write(fd, answers[i + 1]) ||
+		    str_starts(buf_str(&in), STR("GET /close ")))
+			break;
+	}
+	buf_free(&in);
+}
+
+static void
+run_path(const char *method, const char *path, unsigned redirects)
+{
+	char url[256];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s.p.port, path);
+	got_init(&g, s.c, url);
+	g.rq.method = method;
+	g.rq.redirects = redirects;
+	scene_run(&s, &g);
+}
+
+KIT_TEST(answers_of_many_kinds)
+{
+	static const struct {
+		const char *path;
+		int status;
+		int64_t retry_after_ms;
+		const char *body;
+	} rows[] = {
+		{ "/404", 404, -1, "none" },
+		{ "/500", 500, -1, "" },
+		{ "/204", 204, -1, "" },
+		{ "/seconds", 429, 3000, "" },
+		{ "/ms", 429, 250, "" },
+		{ "/word", 503, -1, "" },
+		{ "/interim", 200, -1, "ok" },
+		{ "/chunks", 200, -1, "abcde" },
+		{ "/close", 200, -1, "to the end" },
+	};
+
+	scene_open(&s, canned, (struct httpc_opts){ 0 });
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		run_path("GET", rows[i].path, 0);
+		ck_assert_msg(g.rc == RC_OK, "%s: %s", rows[i].path, g.why);
+		ck_assert_int_eq(g.status, rows[i].status);
+		ck_assert_msg(str_eq(buf_str(&g.body), str_of(rows[i].body)),
+		    "%s: %s", rows[i].path, g.body.p);
+		ck_assert_msg(g.retry_after_ms == rows[i].retry_after_ms,
+		    "%s: %d", rows[i].path, (int)g.retry_after_ms);
+		buf_free(&g.body);
+	}
+	run_path("GET", "/date", 0);
+	ck_assert_int_gt(g.retry_after_ms, 1000000);
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(redirects_are_followed_only_when_asked)
+{
+	scene_open(&s, canned, (struct httpc_opts){ 0 });
+	run_path("GET", "/moved", 0);
+	ck_assert_int_eq(g.rc, RC_OK);
+	ck_assert_int_eq(g.status, 302);
+	ck_assert(str_eq(buf_str(&g.body), STR("moved")));
+	buf_free(&g.body);
+	run_path("GET", "/moved", 1);
+	ck_assert_int_eq(g.rc, RC_OK);
+	ck_assert_int_eq(g.status, 404);
+	ck_assert(str_eq(buf_str(&g.body), STR("none")));
+	buf_free(&g.body);
+	/* 303 turns a POST into a GET. */
+	run_path("POST", "/moved", 1);
+	ck_assert_int_eq(g.status, 404);
+	buf_free(&g.body);
+	run_path("GET", "/round", 3);
+	ck_assert_int_eq(g.rc, RC_INVALID);
+	buf_free(&g.body);
+	run_path("GET", "/file", 3);
+	ck_assert_int_eq(g.rc, RC_INVALID);
+	ck_assert_uint_eq(g.body.n, 0);
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(connections_are_used_again)
+{
+	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	for (int i = 0; i < 20; i++) {
+		got_init(&g, s.c, s.url);
+		scene_run(&s, &g);
+		ck_assert_int_eq(g.rc, RC_OK);
+		buf_free(&g.body);
+	}
+	ck_assert_uint_eq(s.p.accepted, 1);
+	scene_close(&s);
+}
+
+/* Answers one request and then closes, though it promised not to. */
+static void
+faithless(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	if (peer_read(fd, &in))
+		(void)peer_write(
+		    fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+	buf_free(&in);
+}
+
+KIT_TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
+{
+	scene_open(&s, faithless, (struct httpc_opts){ 0 });
+	for (int i = 0; i < 20; i++) {
+		got_init(&g, s.c, s.url);
+		g.rq.method = "POST";
+		g.rq.body = STR("{}");
+		scene_run(&s, &g);
+		ck_assert_msg(g.rc == RC_OK, "%d: %s", i, g.why);
+		buf_free(&g.body);
+	}
+	ck_assert_uint_ge(s.p.accepted, 20);
+	scene_close(&s);
+}
+
+KIT_TEST(the_environment_names_no_proxy)
+{
+	ck_assert_int_eq(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
+	ck_assert_int_eq(setenv("ALL_PROXY", "http://127.0.0.1:1", 1), 0);
+	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	got_init(&g, s.c, s.url);
+	scene_run(&s, &g);
+	ck_assert_int_eq(g.rc, RC_OK);
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(a_proxy_that_is_configured_is_used)
+{
+	char proxy[64];
+	struct peer p;
+
+	peer_open(&p, mirror);
+	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", p.port);
+	scene_open(&s, mirror, (struct httpc_opts){ .proxy = proxy });
+	got_init(&g, s.c, "http://nowhere.invalid/a");
+	scene_run(&s, &g);
+	ck_assert_int_eq(g.rc, RC_OK);
+	check_sent("GET http://nowhere.invalid/a HTTP/1.1\r\n");
+	buf_free(&g.body);
+	scene_close(&s);
+	peer_close(&p);
+}
+
+KIT_TEST(calls_are_counted)
+{
+	struct metric_set *set = metric_set_new();
+	struct buf b = BUF_INIT(1024 * 1024);
+
+	scene_open(&s, canned, (struct httpc_opts){ .metrics = set });
+	run_path("GET", "/404", 0);
+	buf_free(&g.body);
+	run_path("GET", "/round", 1);
+	buf_free(&g.body);
+	scene_close(&s);
+	metric_write(set, &b);
+	ck_assert(str_find(buf_str(&b),
+		      STR("soul_httpc_calls_total{peer=\"test\","
+			  "result=\"ok\"} 1\n")) >= 0);
+	ck_assert(str_find(buf_str(&b),
+		      STR("soul_httpc_calls_total{peer=\"test\","
+			  "result=\"invalid_request\"} 1\n")) >= 0);
+	ck_assert(str_find(buf_str(&b),
+		      STR("soul_httpc_active{peer=\"test\"} 0\n")) >= 0);
+	buf_free(&b);
+	metric_set_free(set);
+}

@@ -1,0 +1,284 @@
+/* The suite's client and the suite's server, each on its own loop. */
+#include "core/metric.h"
+#include "httpc/sse.h"
+#include "httpd/httpd.h"
+#include "integration/httpc/peer.h"
+
+static struct kit_loop server, client;
+static struct httpd *h;
+static struct httpc *c;
+static char url[128];
+static int port;
+
+static void
+on_echo(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	httpd_reply(r, 200, "application/json", httpd_req_body(r));
+}
+
+/* Five events at once, then the end. */
+static void
+on_events(void *arg, struct httpd_req *r)
+{
+	char id[16];
+
+	(void)arg;
+	httpd_stream(r);
+	for (int i = 0; i < 5; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		if (httpd_stream_send(r, "tick", id, STR("a\nb")) != RC_OK)
+			abort();
+	}
+	httpd_stream_end(r);
+}
+
+/* Never answers; ends the requests when it is told to. */
+static struct httpd_req *kept[16];
+static size_t n_kept;
+
+static void
+on_never(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	if (n_kept == NELEM(kept))
+		abort();
+	kept[n_kept++] = r;
+}
+
+static void
+release(void *arg)
+{
+	(void)arg;
+	while (n_kept > 0)
+		httpd_reply_error(kept[--n_kept], RC_DOWN, "too late");
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "POST", .path = "/echo", .fn = on_echo },
+	{ .method = "GET", .path = "/events", .fn = on_events },
+	{ .method = "GET", .path = "/never", .fn = on_never },
+};
+
+static void
+server_open(const char *addr)
+{
+	kit_loop_new(&server, 1024);
+	ck_assert_int_eq(httpd_new(&(struct httpd_opts){ .loop = server.l,
+				       .addr = addr,
+				       .routes = routes,
+				       .nroutes = NELEM(routes),
+				       .workers = 128,
+				       .timeout_ms = 1000 },
+			     &h),
+	    RC_OK);
+	port = httpd_port(h);
+	kit_loop_start(&server);
+}
+
+static void
+server_close(void)
+{
+	kit_loop_call(&server, release, NULL);
+	kit_loop_stop(&server);
+	httpd_free(h);
+	loop_free(server.l);
+}
+
+static void
+client_open(void)
+{
+	kit_loop_new(&client, 1024);
+	c = httpc_new(&(struct httpc_opts){ .loop = client.l });
+	kit_loop_start(&client);
+}
+
+static void
+do_free(void *arg)
+{
+	httpc_free(arg);
+}
+
+static void
+client_close(void)
+{
+	kit_loop_call(&client, do_free, c);
+	kit_loop_stop(&client);
+	loop_free(client.l);
+}
+
+static void
+init(struct got *g, const char *method, const char *path)
+{
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
+	got_init(g, c, url);
+	g->rq.method = method;
+}
+
+static void
+run(struct got *g)
+{
+	kit_loop_call(&client, got_start, g);
+	ck_assert_int_eq(g->started, RC_OK);
+	ck_assert(kit_until(got_is_done, g, CALL_MS));
+	kit_loop_call(&client, NULL, NULL);
+	ck_assert_int_eq(g->times, 1);
+}
+
+#define MANY 100
+static struct got many[MANY];
+
+static bool
+all_done(void *arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < MANY; i++)
+		if (!many[i].done)
+			return false;
+	return true;
+}
+
+KIT_TEST(a_hundred_bodies_at_once)
+{
+	static char bodies[MANY][4096];
+
+	server_open("127.0.0.1:0");
+	client_open();
+	for (int round = 0; round < 5; round++) {
+		for (size_t i = 0; i < MANY; i++) {
+			init(&many[i], "POST", "/echo");
+			memset(bodies[i], 'a' + (int)(i % 26), 4095);
+			many[i].rq.body =
+			    (struct str){ bodies[i], 41 * i % 4096 + 1 };
+			kit_loop_call(&client, got_start, &many[i]);
+			ck_assert_int_eq(many[i].started, RC_OK);
+		}
+		ck_assert(kit_until(all_done, NULL, CALL_MS));
+		for (size_t i = 0; i < MANY; i++) {
+			ck_assert_msg(many[i].rc == RC_OK, "%s", many[i].why);
+			ck_assert_int_eq(many[i].status, 200);
+			ck_assert(
+			    str_eq(buf_str(&many[i].body), many[i].rq.body));
+			buf_free(&many[i].body);
+		}
+	}
+	client_close();
+	server_close();
+}
+
+struct events {
+	struct sse sse;
+	int n;
+};
+
+static enum rc
+on_event(void *arg, const struct sse_event *e)
+{
+	struct events *ev = arg;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%d", ev->n++);
+	return str_eq(e->type, STR("tick")) && str_eq(e->id, str_of(id)) &&
+		str_eq(e->data, STR("a\nb"))
+	    ? RC_OK
+	    : RC_INVALID;
+}
+
+static struct events events;
+
+static enum rc
+on_chunk(void *arg, struct httpc_call *call, struct str chunk)
+{
+	(void)arg;
+	(void)call;
+	return sse_feed(&events.sse, chunk, on_event, &events);
+}
+
+KIT_TEST(events_from_end_to_end)
+{
+	struct got g;
+
+	server_open("127.0.0.1:0");
+	client_open();
+	sse_init(&events.sse, 1024);
+	memset(&g, 0, sizeof(g));
+	init(&g, "GET", "/events");
+	g.rq.on_chunk = on_chunk;
+	run(&g);
+	ck_assert_msg(g.rc == RC_OK, "%s", g.why);
+	ck_assert_str_eq(g.type, "text/event-stream");
+	ck_assert_int_eq(events.n, 5);
+	ck_assert_int_eq(events.sse.retry_ms, 2000);
+	sse_free(&events.sse);
+	client_close();
+	server_close();
+}
+
+KIT_TEST(the_servers_deadline_and_the_clients)
+{
+	struct got g;
+
+	server_open("127.0.0.1:0");
+	client_open();
+	init(&g, "GET", "/never");
+	run(&g);
+	ck_assert_int_eq(g.rc, RC_OK);
+	ck_assert_int_eq(g.status, 504);
+	buf_free(&g.body);
+	init(&g, "GET", "/never");
+	g.rq.deadline.ms = clock_wall().ms + 200;
+	run(&g);
+	ck_assert_int_eq(g.rc, RC_TIMEOUT);
+	client_close();
+	server_close();
+}
+
+KIT_TEST(a_body_that_is_too_large_gets_its_answer)
+{
+	static const size_t sizes[] = { HTTPD_BODY_MAX + 1,
+		30 * HTTPD_BODY_MAX };
+	struct got g;
+
+	server_open("127.0.0.1:0");
+	client_open();
+	for (size_t i = 0; i < NELEM(sizes); i++) {
+		char *body = mem_zalloc(sizes[i]);
+		memset(body, ' ', sizes[i]);
+		init(&g, "POST", "/echo");
+		g.rq.body = (struct str){ body, sizes[i] };
+		run(&g);
+		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
+		ck_assert_int_eq(g.status, 413);
+		buf_free(&g.body);
+		free(body);
+	}
+	client_close();
+	server_close();
+}
+
+KIT_TEST(a_server_that_starts_again_needs_no_new_client)
+{
+	char addr[64];
+	struct got g;
+
+	server_open("127.0.0.1:0");
+	client_open();
+	for (int i = 0; i < 5; i++) {
+		init(&g, "POST", "/echo");
+		g.rq.body = STR("{}");
+		run(&g);
+		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
+		ck_assert(str_eq(buf_str(&g.body), STR("{}")));
+		buf_free(&g.body);
+		snprintf(addr, sizeof(addr), "127.0.0.1:%d", port);
+		server_close();
+		if (i == 2) {
+			init(&g, "GET", "/never");
+			run(&g);
+			ck_assert_int_eq(g.rc, RC_DOWN);
+		}
+		server_open(addr);
+	}
+	client_close();
+	server_close();
+}

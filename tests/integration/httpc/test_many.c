@@ -1,0 +1,331 @@
+/* Many calls, cancelling in each phase, calls that make calls, the end. */
+#include "integration/httpc/peer.h"
+
+static struct scene s;
+
+/* "ok" to each request. */
+static void
+answer(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	while (peer_read(fd, &in) &&
+	    peer_write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+		continue;
+	buf_free(&in);
+}
+
+static void
+hold(struct peer *p, int fd)
+{
+	peer_hold(p, fd);
+}
+
+/* The start of an endless stream. */
+static void
+stream(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	if (peer_read(fd, &in) &&
+	    peer_write(fd,
+		"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+		"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"))
+		peer_hold(p, fd);
+	buf_free(&in);
+}
+
+#define MANY 100
+
+static struct got many[MANY];
+
+static bool
+all_done(void *arg)
+{
+	size_t n = *(size_t *)arg;
+
+	for (size_t i = 0; i < n; i++)
+		if (!many[i].done)
+			return false;
+	return true;
+}
+
+static void
+start_all(void *arg)
+{
+	size_t n = *(size_t *)arg;
+
+	for (size_t i = 0; i < n; i++)
+		got_start(&many[i]);
+}
+
+KIT_TEST(a_hundred_at_once)
+{
+	size_t n = MANY;
+
+	scene_open(&s, answer, (struct httpc_opts){ .active_max = 20 });
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < n; i++)
+			got_init(&many[i], s.c, s.url);
+		kit_loop_call(&s.k, start_all, &n);
+		ck_assert(kit_until(all_done, &n, CALL_MS));
+		kit_loop_call(&s.k, NULL, NULL);
+		for (size_t i = 0; i < n; i++) {
+			ck_assert_int_eq(many[i].times, 1);
+			ck_assert_int_eq(many[i].rc, RC_OK);
+			ck_assert(str_eq(buf_str(&many[i].body), STR("ok")));
+			buf_free(&many[i].body);
+		}
+	}
+	ck_assert_uint_le(s.p.accepted, 20);
+	scene_close(&s);
+}
+
+KIT_TEST(a_queue_that_is_full)
+{
+	size_t n = 7;
+
+	scene_open(
+	    &s, hold, (struct httpc_opts){ .active_max = 2, .queue_max = 4 });
+	for (size_t i = 0; i < n; i++) {
+		got_init(&many[i], s.c, s.url);
+		many[i].rq.deadline.ms = clock_wall().ms + 500;
+	}
+	kit_loop_call(&s.k, start_all, &n);
+	scene_counts(&s, 2, 4);
+	for (size_t i = 0; i < 6; i++)
+		ck_assert_int_eq(many[i].started, RC_OK);
+	ck_assert_int_eq(many[6].started, RC_AGAIN);
+	/* Those that wait have their deadlines too. */
+	n = 6;
+	ck_assert(kit_until(all_done, &n, CALL_MS));
+	kit_loop_call(&s.k, NULL, NULL);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_eq(many[i].rc, RC_TIMEOUT);
+		ck_assert_int_eq(many[i].times, 1);
+		ck_assert_int_lt(got_ms(&many[i]), 2000);
+	}
+	ck_assert_int_eq(many[6].times, 0);
+	scene_counts(&s, 0, 0);
+	scene_close(&s);
+}
+
+static void
+cancel(void *arg)
+{
+	httpc_cancel(((struct got *)arg)->call);
+}
+
+static bool
+accepted_is(void *arg)
+{
+	return s.p.accepted >= *(size_t *)arg;
+}
+
+KIT_TEST(cancelling_at_once_while_waiting_and_in_the_queue)
+{
+	size_t one = 1, two = 2;
+
+	scene_open(&s, hold, (struct httpc_opts){ .active_max = 1 });
+	/* Before the loop has come round. */
+	got_init(&many[0], s.c, s.url);
+	got_init(&many[1], s.c, s.url);
+	kit_loop_call(&s.k, start_all, &one);
+	kit_loop_call(&s.k, cancel, &many[0]);
+	scene_counts(&s, 0, 0);
+	/* While the answer is waited for, and in the queue behind it. */
+	kit_loop_call(&s.k, start_all, &two);
+	ck_assert(kit_until(accepted_is, &one, 5000));
+	scene_counts(&s, 1, 1);
+	kit_loop_call(&s.k, cancel, &many[1]);
+	scene_counts(&s, 1, 0);
+	kit_loop_call(&s.k, cancel, &many[0]);
+	scene_counts(&s, 0, 0);
+	/* The first of two gives its place to the second. */
+	kit_loop_call(&s.k, start_all, &two);
+	kit_loop_call(&s.k, cancel, &many[0]);
+	scene_counts(&s, 1, 0);
+	kit_loop_call(&s.k, cancel, &many[1]);
+	kit_loop_call(&s.k, NULL, NULL);
+	ck_assert_int_eq(many[0].times + many[1].times, 0);
+	scene_close(&s);
+}
+
+/* What reading does, by the number of the call: see the tests. */
+static _Atomic int chunks;
+
+static enum rc
+count_chunk(void *arg, struct httpc_call *call, struct str chunk)
+{
+	(void)arg;
+	if (chunk.n == 3 && httpc_status(call) == 200 &&
+	    str_eq(
+		httpc_header(call, "Content-Type"), STR("text/event-stream")))
+		chunks++;
+	return RC_OK;
+}
+
+static bool
+chunks_are(void *arg)
+{
+	return chunks == *(int *)arg;
+}
+
+KIT_TEST(cancelling_a_stream)
+{
+	size_t one = 1;
+	int n = 1;
+
+	scene_open(&s, stream, (struct httpc_opts){ 0 });
+	got_init(&many[0], s.c, s.url);
+	many[0].rq.on_chunk = count_chunk;
+	kit_loop_call(&s.k, start_all, &one);
+	ck_assert(kit_until(chunks_are, &n, 5000));
+	kit_loop_call(&s.k, cancel, &many[0]);
+	scene_counts(&s, 0, 0);
+	ck_assert_int_eq(many[0].times, 0);
+	scene_close(&s);
+}
+
+static enum rc
+cancel_both(void *arg, struct httpc_call *call, struct str chunk)
+{
+	struct got *g = arg;
+
+	(void)chunk;
+	ck_assert(call == g->call);
+	httpc_cancel(many[1].call);
+	httpc_cancel(call);
+	chunks++;
+	return RC_OK;
+}
+
+KIT_TEST(cancelling_itself_and_another_while_reading)
+{
+	size_t two = 2;
+	int n = 1;
+
+	scene_open(&s, stream, (struct httpc_opts){ 0 });
+	got_init(&many[0], s.c, s.url);
+	got_init(&many[1], s.c, s.url);
+	many[0].rq.on_chunk = cancel_both;
+	kit_loop_call(&s.k, start_all, &two);
+	ck_assert(kit_until(chunks_are, &n, 5000));
+	kit_loop_call(&s.k, NULL, NULL);
+	scene_counts(&s, 0, 0);
+	ck_assert_int_eq(many[0].times + many[1].times, 0);
+	scene_close(&s);
+}
+
+static enum rc
+refuse_chunk(void *arg, struct httpc_call *call, struct str chunk)
+{
+	(void)arg;
+	(void)call;
+	(void)chunk;
+	return RC_CONFLICT;
+}
+
+KIT_TEST(a_reader_may_end_the_call)
+{
+	scene_open(&s, stream, (struct httpc_opts){ 0 });
+	got_init(&many[0], s.c, s.url);
+	many[0].rq.on_chunk = refuse_chunk;
+	scene_run(&s, &many[0]);
+	ck_assert_int_eq(many[0].rc, RC_CONFLICT);
+	ck_assert_int_eq(many[0].status, 200);
+	ck_assert_uint_eq(many[0].body.n, 0);
+	scene_close(&s);
+}
+
+/* Starts the next of many from inside its end, and one while reading. */
+static void
+start_next(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *a)
+{
+	struct got *g = arg;
+
+	if (g + 1 < many + MANY) {
+		int before = g[1].times;
+		got_start(g + 1);
+		/* Never from inside httpc_start(). */
+		ck_assert_int_eq(g[1].times, before);
+	}
+	got_done(g, call, rc, a);
+}
+
+static enum rc
+start_while_reading(void *arg, struct httpc_call *call, struct str chunk)
+{
+	(void)arg;
+	(void)call;
+	(void)chunk;
+	got_start(&many[1]);
+	return RC_OK;
+}
+
+KIT_TEST(a_chain_of_calls)
+{
+	size_t one = 1, n = MANY;
+
+	scene_open(&s, answer, (struct httpc_opts){ .active_max = 1 });
+	for (size_t i = 0; i < n; i++) {
+		got_init(&many[i], s.c, s.url);
+		many[i].rq.on_done = start_next;
+	}
+	kit_loop_call(&s.k, start_all, &one);
+	ck_assert(kit_until(all_done, &n, CALL_MS));
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_eq(many[i].rc, RC_OK);
+		ck_assert_int_eq(many[i].times, 1);
+		buf_free(&many[i].body);
+	}
+	scene_close(&s);
+}
+
+KIT_TEST(a_call_from_inside_another)
+{
+	size_t one = 1, two = 2;
+
+	scene_open(&s, answer, (struct httpc_opts){ 0 });
+	got_init(&many[0], s.c, s.url);
+	got_init(&many[1], s.c, s.url);
+	many[0].rq.on_chunk = start_while_reading;
+	kit_loop_call(&s.k, start_all, &one);
+	ck_assert(kit_until(all_done, &two, CALL_MS));
+	ck_assert_int_eq(many[0].rc, RC_OK);
+	ck_assert_int_eq(many[1].rc, RC_OK);
+	buf_free(&many[1].body);
+	scene_close(&s);
+}
+
+/* Tries to go on from inside the client's end. */
+static void
+start_again(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *a)
+{
+	struct got *g = arg;
+
+	got_done(g, call, rc, a);
+	g->started = httpc_start(g->c, &g->rq, NULL);
+}
+
+KIT_TEST(freeing_ends_what_is_under_way)
+{
+	size_t n = 6;
+
+	scene_open(&s, hold, (struct httpc_opts){ .active_max = 3 });
+	for (size_t i = 0; i < n; i++) {
+		got_init(&many[i], s.c, s.url);
+		many[i].rq.on_done = start_again;
+	}
+	kit_loop_call(&s.k, start_all, &n);
+	scene_close(&s);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_eq(many[i].times, 1);
+		ck_assert_int_eq(many[i].rc, RC_DOWN);
+		ck_assert_int_eq(many[i].started, RC_DOWN);
+		ck_assert_str_eq(many[i].why, "the client stops");
+	}
+}

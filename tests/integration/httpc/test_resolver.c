@@ -1,0 +1,104 @@
+/* A name server that does not answer must not hold the loop. */
+#include <netdb.h>
+
+#include "integration/httpc/peer.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int asked, released, answered;
+
+/* In the place of the C library's: hangs until it is released. */
+int
+getaddrinfo(const char *restrict node, const char *restrict service,
+    const struct addrinfo *restrict hints, struct addrinfo **restrict out)
+{
+	(void)node;
+	(void)service;
+	(void)hints;
+	*out = NULL;
+	pthread_mutex_lock(&lock);
+	asked++;
+	pthread_cond_broadcast(&changed);
+	while (!released)
+		pthread_cond_wait(&changed, &lock);
+	answered++;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return EAI_AGAIN;
+}
+
+static void
+hold(struct peer *p, int fd)
+{
+	peer_hold(p, fd);
+}
+
+static void
+wait_for(const int *what, int n)
+{
+	pthread_mutex_lock(&lock);
+	while (*what < n)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static struct scene s;
+static struct got a, b;
+
+static void
+cancel(void *arg)
+{
+	httpc_cancel(((struct got *)arg)->call);
+}
+
+/* The resolver's threads end after the calls they were for. */
+static void
+release_all(int n)
+{
+	pthread_mutex_lock(&lock);
+	released = 1;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	wait_for(&answered, n);
+}
+
+KIT_TEST(a_resolver_that_hangs)
+{
+	scene_open(&s, hold, (struct httpc_opts){ 0 });
+	got_init(&a, s.c, "http://one.test/");
+	a.rq.deadline.ms = clock_wall().ms + 300;
+	scene_run(&s, &a);
+	ck_assert_int_eq(a.rc, RC_TIMEOUT);
+	ck_assert_int_lt(got_ms(&a), 1500);
+	wait_for(&asked, 1);
+
+	got_init(&b, s.c, "http://two.test/");
+	kit_loop_call(&s.k, got_start, &b);
+	wait_for(&asked, 2);
+	struct mono start = clock_mono();
+	kit_loop_call(&s.k, cancel, &b);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
+
+	/* The client's end does not wait either. */
+	got_init(&b, s.c, "http://three.test/");
+	kit_loop_call(&s.k, got_start, &b);
+	wait_for(&asked, 3);
+	start = clock_mono();
+	kit_loop_call(&s.k, scene_free_client, &s);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
+	ck_assert_int_eq(b.rc, RC_DOWN);
+	release_all(3);
+	scene_close(&s);
+}
+
+KIT_TEST(a_resolver_that_fails_late)
+{
+	scene_open(&s, hold, (struct httpc_opts){ 0 });
+	got_init(&a, s.c, "http://one.test/");
+	kit_loop_call(&s.k, got_start, &a);
+	wait_for(&asked, 1);
+	release_all(1);
+	ck_assert(kit_until(got_is_done, &a, 5000));
+	ck_assert_int_eq(a.rc, RC_DOWN);
+	scene_close(&s);
+}

@@ -1,0 +1,83 @@
+/* Certificates are checked. */
+#include <signal.h>
+
+#include "integration/httpc/peer.h"
+
+static struct scene s;
+static struct got g;
+static struct kit_proc tls;
+static int port;
+
+static void
+nothing(struct peer *p, int fd)
+{
+	(void)p;
+	(void)fd;
+}
+
+static bool
+tls_is_up(void *arg)
+{
+	(void)arg;
+	return kit_port_open(port);
+}
+
+/* A server with a certificate of its own making, for the given name. */
+static void
+serve(const char *name)
+{
+	static char key[256], cert[256], alt[128], at[32];
+	const char *const make[] = { "openssl", "req", "-x509", "-newkey",
+		"rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test",
+		"-addext", alt, "-keyout", key, "-out", cert, NULL };
+	const char *const run[] = { "openssl", "s_server", "-accept", at,
+		"-key", key, "-cert", cert, "-www", "-quiet", NULL };
+	struct kit_proc p;
+
+	snprintf(key, sizeof(key), "%s", kit_path("key.pem"));
+	snprintf(cert, sizeof(cert), "%s", kit_path("cert.pem"));
+	snprintf(alt, sizeof(alt), "subjectAltName=%s", name);
+	port = kit_port();
+	snprintf(at, sizeof(at), "127.0.0.1:%d", port);
+	kit_spawn(&p, "req", make, NULL);
+	ck_assert_int_eq(kit_wait(&p, 20000), 0);
+	kit_spawn(&tls, "s_server", run, NULL);
+	ck_assert(kit_until(tls_is_up, NULL, 10000));
+}
+
+static void
+call(const char *ca_file)
+{
+	char url[64];
+
+	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", port);
+	scene_open(&s, nothing, (struct httpc_opts){ .ca_file = ca_file });
+	got_init(&g, s.c, url);
+	scene_run(&s, &g);
+	buf_free(&g.body);
+	scene_close(&s);
+}
+
+KIT_TEST(a_certificate_must_be_trusted)
+{
+	serve("IP:127.0.0.1");
+	call(NULL);
+	ck_assert_int_eq(g.rc, RC_DOWN);
+	ck_assert_int_eq(g.status, 0);
+	ck_assert_ptr_nonnull(strstr(g.why, "certificate"));
+	call(kit_path("cert.pem"));
+	ck_assert_msg(g.rc == RC_OK, "%s", g.why);
+	ck_assert_int_eq(g.status, 200);
+	kit_signal(&tls, SIGTERM);
+	(void)kit_wait(&tls, 5000);
+}
+
+KIT_TEST(a_certificate_must_be_for_the_name)
+{
+	serve("DNS:other.test");
+	call(kit_path("cert.pem"));
+	ck_assert_int_eq(g.rc, RC_DOWN);
+	ck_assert_int_eq(g.status, 0);
+	kit_signal(&tls, SIGTERM);
+	(void)kit_wait(&tls, 5000);
+}
