@@ -1,0 +1,139 @@
+/*
+ * httpd: HTTP/1.1 for the loop: routes, answers, server-sent events.
+ *
+ * civetweb's workers read a request, post it to the loop and wait; the loop
+ * answers.  A worker never parses a body (its stack is 100 KiB), the loop never
+ * touches a socket.  When the inbox or the workers are full the answer is 503
+ * with Retry-After at once.
+ *
+ * Every error answer is JSON: {"error": text, "code": name, "trace_id": id}.
+ * Refused before a handler sees them: an unknown path (404; a slash at its end
+ * counts), a known path with another method (405 with Allow; HEAD and OPTIONS
+ * too), two or malformed Content-Lengths or one beside chunked, a missing Host,
+ * folded or torn header fields, an address that is not percent-encoded UTF-8 or
+ * has %00 (400), a header over 15 KiB (431; 400 over 16 KiB) or 63 fields
+ * (431), a body over the ceiling (413), a body that is not there after 10 s or
+ * timeout_ms (408), a Content-Type other than application/json (415).
+ *
+ * Answers carry the request's traceparent; those with status 429 and 503 have
+ * Retry-After: 1.  Connections are kept for 1 s, and not when workers are few.
+ * IPv4 only and no TLS: that ends at a proxy in front.
+ */
+#ifndef HTTPD_HTTPD_H
+#define HTTPD_HTTPD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/metric.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/trace.h"
+
+/* Largest request body in bytes. */
+#define HTTPD_BODY_MAX (1024 * 1024)
+/* Largest answer in bytes; a longer one is answered 500. */
+#define HTTPD_ANSWER_MAX (16 * 1024 * 1024)
+/* Events of one stream that may wait for a slow reader, in bytes. */
+#define HTTPD_STREAM_MAX (256 * 1024)
+
+struct httpd;
+struct httpd_req;
+
+/* Handler: owns r and ends it with one httpd_reply…() now or later. */
+typedef void (*httpd_fn)(void *arg, struct httpd_req *r);
+
+struct httpd_route {
+	const char *method; /* "POST" */
+	const char *path;   /* "/v1/souls/{id}": {…} is one path segment */
+	httpd_fn fn;
+	void *arg;
+	/*
+	 * Run fn on civetweb's thread instead of the loop: for health checks
+	 * that must answer while the loop is stuck.  It may touch atomics only.
+	 */
+	bool direct;
+};
+
+struct httpd_opts {
+	struct loop *loop;
+	const char *addr; /* "127.0.0.1:9013"; port 0: any free one */
+	const struct httpd_route *routes; /* kept */
+	size_t nroutes;
+	unsigned workers;   /* connections served at one time, ≥ 17 */
+	int64_t timeout_ms; /* after which a request is answered 504 */
+	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
+	struct metric_set *metrics; /* may be NULL */
+};
+
+/*
+ * httpd_new(o, out):
+ * Listen.  RC_INVALID for a bad address (IPv6, TLS and names among them) or bad
+ * options, RC_DOWN if it is taken; the log says why.  Loop thread, or before
+ * loop_run().
+ */
+enum rc httpd_new(const struct httpd_opts *o, struct httpd **out) RC_CHECK;
+
+/* httpd_port(h): The port it listens on. */
+int httpd_port(const struct httpd *h);
+
+/*
+ * httpd_stop(h): Answer new requests 503 from now on, "Connection: close".
+ * httpd_busy(h): Requests and streams that have not ended.  Any thread.
+ * httpd_free(h): Close; what has not been answered is answered 503.  The loop
+ *                must not be running callbacks of h any more; what handlers
+ *                still hold they end as ever, before or after.  Blocks for a
+ *                moment, for up to 3 s if a client does not take its answer.
+ *                NULL is allowed.
+ */
+void httpd_stop(struct httpd *h);
+size_t httpd_busy(const struct httpd *h);
+void httpd_free(struct httpd *h);
+
+/* The parts of a request, valid until it ends. */
+struct str httpd_req_path(const struct httpd_req *r);
+struct str httpd_req_body(const struct httpd_req *r);
+/* The i-th {…} of the route's path, percent-decoded. */
+struct str httpd_req_param(const struct httpd_req *r, size_t i);
+/* A query parameter, percent-decoded; absent if there is none. */
+struct str httpd_req_query(struct httpd_req *r, const char *name);
+/* A header, by case-insensitive name; absent if there is none. */
+struct str httpd_req_header(const struct httpd_req *r, const char *name);
+/* The caller's trace (traceparent) or a new one. */
+const struct trace *httpd_req_trace(const struct httpd_req *r);
+/* When the answer will be 504 whatever the handler does. */
+struct wall httpd_req_deadline(const struct httpd_req *r);
+
+/*
+ * httpd_reply(r, status, type, body):
+ * Answer and end r; body is copied.  Loop thread (any, for direct routes).
+ * Too late (504 was sent) it only ends r.
+ */
+void httpd_reply(
+    struct httpd_req *r, int status, const char *type, struct str body);
+
+/*
+ * httpd_reply_error(r, rc, text):
+ * Answer {"error": text, "code": rc_name(rc), "trace_id"} with
+ * rc_http_status(rc) and end r.
+ */
+void httpd_reply_error(struct httpd_req *r, enum rc rc, const char *text);
+
+/*
+ * Server-sent events: httpd_stream() answers 200 text/event-stream and leaves r
+ * open; httpd_stream_send() queues one event (event and id may be NULL);
+ * httpd_stream_end() closes and ends r.  A comment is sent every 15 s.
+ *
+ * httpd_stream_send() is RC_TOOBIG if the reader is so slow that
+ * HTTPD_STREAM_MAX bytes wait (the stream is then closed: it can resume by id),
+ * RC_DOWN if the reader has gone, RC_INVALID if event or id has a line's end
+ * (nothing is sent).  In any case the caller still ends r.
+ */
+void httpd_stream(struct httpd_req *r);
+enum rc httpd_stream_send(struct httpd_req *r, const char *event,
+    const char *id, struct str data) RC_CHECK;
+void httpd_stream_end(struct httpd_req *r);
+
+#endif /* !HTTPD_HTTPD_H */

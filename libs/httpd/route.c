@@ -1,0 +1,111 @@
+/*
+ * The table of routes is a few dozen rows at most: it is walked, not hashed.
+ */
+#include "httpd/route.h"
+
+#include "core/mem.h"
+
+static bool
+is_param(struct str segment)
+{
+	return segment.n >= 2 && segment.p[0] == '{' &&
+	    segment.p[segment.n - 1] == '}';
+}
+
+enum rc
+route_check(const struct httpd_route *r)
+{
+	size_t params = 0, segments = 0;
+
+	if (r->method == NULL || r->method[0] == '\0' || r->fn == NULL ||
+	    r->path == NULL || r->path[0] != '/')
+		return RC_INVALID;
+	struct str rest = str_of(r->path + 1);
+	while (rest.p != NULL) {
+		struct str segment = str_cut(&rest, '/');
+		segments++;
+		if (is_param(segment))
+			params++;
+		else if (str_find(segment, STR("{")) >= 0)
+			return RC_INVALID;
+	}
+	if (segments > URI_SEGMENTS_MAX || params > ROUTE_PARAMS_MAX)
+		return RC_INVALID;
+	return RC_OK;
+}
+
+/*
+ * Whether path fits u.  *rank then has a bit for each literal segment, the
+ * leftmost the highest, so that the more literal path is the larger number.
+ */
+static bool
+fits(const char *path, const struct uri *u, unsigned *rank)
+{
+	struct str rest = str_of(path + 1);
+	size_t i;
+
+	*rank = 0;
+	for (i = 0; i < u->nsegments && rest.p != NULL; i++) {
+		struct str want = str_cut(&rest, '/');
+		bool param = is_param(want);
+		if (param ? u->segments[i].n == 0
+			  : !str_eq(want, u->segments[i]))
+			return false;
+		*rank = *rank * 2 + (param ? 0 : 1);
+	}
+	return i == u->nsegments && rest.p == NULL;
+}
+
+static void
+take_params(const char *path, const struct uri *u, struct route_match *m)
+{
+	struct str rest = str_of(path + 1);
+	size_t i;
+
+	m->nparams = 0;
+	for (i = 0; i < u->nsegments && rest.p != NULL; i++)
+		if (is_param(str_cut(&rest, '/')) &&
+		    m->nparams < ROUTE_PARAMS_MAX)
+			m->params[m->nparams++] = u->segments[i];
+}
+
+static void
+allow_add(struct route_match *m, const char *method)
+{
+	size_t used = strlen(m->allow), n = strlen(method);
+	const char *sep = used > 0 ? ", " : "";
+
+	if (str_find(str_of(m->allow), str_of(method)) >= 0 ||
+	    used + strlen(sep) + n >= sizeof(m->allow))
+		return;
+	memcpy(m->allow + used, sep, strlen(sep));
+	memcpy(m->allow + used + strlen(sep), method, n + 1);
+}
+
+enum rc
+route_find(const struct httpd_route *routes, size_t n, struct str method,
+    const struct uri *u, struct route_match *m)
+{
+	unsigned best = 0, rank;
+	bool found = false;
+	size_t i;
+
+	m->nparams = 0;
+	m->allow[0] = '\0';
+	for (i = 0; i < n; i++) {
+		if (!fits(routes[i].path, u, &rank))
+			continue;
+		if (!str_eq(str_of(routes[i].method), method)) {
+			allow_add(m, routes[i].method);
+		} else if (!found || rank > best) {
+			found = true;
+			best = rank;
+			m->index = i;
+		}
+	}
+	if (found) {
+		take_params(routes[m->index].path, u, m);
+		return RC_OK;
+	}
+	return m->allow[0] != '\0' ? RC_DENIED : RC_NOENT;
+}

@@ -1,0 +1,90 @@
+/*
+ * server: what the parts of httpd share about one listening server.  Private.
+ */
+#ifndef HTTPD_SERVER_H
+#define HTTPD_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "core/loop.h"
+#include "core/metric.h"
+#include "httpd/httpd.h"
+#include "httpd/req.h"
+
+/* Workers kept free to refuse with, and to serve direct routes. */
+#define SERVER_SPARE_WORKERS 16
+/* A body must have arrived after this time, or after timeout_ms if shorter. */
+#define SERVER_BODY_MS 10000
+/* An answer must have been taken by the client after this time. */
+#define SERVER_SEND_MS 30000
+/* Idle connections are closed after this time; a header must arrive in it. */
+#define SERVER_KEEP_MS   1000
+#define SERVER_HEADER_MS 2000
+/* An event stream says something at least this often. */
+#define SERVER_COMMENT_MS 15000
+
+struct mg_connection;
+struct mg_context;
+
+/* Why a request was refused without its handler. */
+enum server_refusal {
+	SERVER_BUSY,     /* too few free workers */
+	SERVER_INBOX,    /* the loop's inbox is full */
+	SERVER_STOPPING, /* httpd_stop() */
+	SERVER_REFUSALS
+};
+
+/* Metrics of one route; the last row is for requests without a route. */
+struct server_row {
+	struct metric *by_class[6]; /* by status / 100; [0] unused */
+	struct metric *seconds;
+};
+
+struct httpd {
+	struct loop *loop;
+	const struct httpd_route *routes;
+	size_t nroutes;
+	unsigned workers;
+	int64_t timeout_ms;
+	int64_t comment_ms;
+	struct mg_context *ctx;
+	uint32_t addr; /* IPv4, network order */
+	int port;
+
+	_Atomic bool stopping;
+	_Atomic size_t connections; /* that hold a worker */
+	_Atomic size_t busy;        /* requests that have not ended */
+
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t none;  /* active has become empty */
+	TAILQ_HEAD(, httpd_req) active;
+	bool closing;
+
+	struct loop_timer watch; /* of the loop: see watch.h */
+
+	struct server_row *rows; /* nroutes + 1 */
+	struct metric *refused[SERVER_REFUSALS];
+	struct metric *busy_gauge;
+	struct metric *connections_gauge;
+};
+
+/* server_metrics(h, set): Make the metrics. */
+void server_metrics(struct httpd *h, struct metric_set *set);
+
+/* server_enter(h, r), server_leave(h, r): Worker: r begins, r has ended. */
+void server_enter(struct httpd *h, struct httpd_req *r);
+void server_leave(struct httpd *h, struct httpd_req *r);
+
+/*
+ * server_count(h, route, status, start):
+ * Count a request that has ended; route is NULL if none was found.
+ */
+void server_count(struct httpd *h, const struct httpd_route *route, int status,
+    struct mono start);
+
+#endif /* !HTTPD_SERVER_H */

@@ -1,0 +1,101 @@
+/*
+ * Server-sent events: the handler appends to the request's buffer, the worker
+ * swaps it out and sends it.
+ */
+#include "core/mem.h"
+#include "httpd/req.h"
+
+/* How long a client waits before it connects again. */
+#define RETRY_LINE "retry: 2000\n\n"
+
+void
+httpd_stream(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	if (r->state == REQ_OPEN && !r->left) {
+		r->state = REQ_STREAM;
+		atomic_store(&r->settled, true);
+		r->status = 200;
+		buf_puts(&r->out, RETRY_LINE);
+		pthread_cond_signal(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* Whether s fits in the line of a field. */
+static bool
+one_line(const char *s)
+{
+	return s == NULL || strpbrk(s, "\r\n") == NULL;
+}
+
+/* "data: " before each line; CR LF, CR and LF end a line alike. */
+static void
+put_data(struct buf *b, struct str data)
+{
+	size_t at = 0, end;
+
+	for (;;) {
+		end = at;
+		while (
+		    end < data.n && data.p[end] != '\r' && data.p[end] != '\n')
+			end++;
+		buf_puts(b, "data: ");
+		buf_put(b, data.n > 0 ? data.p + at : "", end - at);
+		buf_putc(b, '\n');
+		if (end >= data.n)
+			return;
+		at = end + 1;
+		if (data.p[end] == '\r' && at < data.n && data.p[at] == '\n')
+			at++;
+	}
+}
+
+static void
+put_event(struct buf *b, const char *event, const char *id, struct str data)
+{
+	if (id != NULL)
+		buf_printf(b, "id: %s\n", id);
+	if (event != NULL)
+		buf_printf(b, "event: %s\n", event);
+	put_data(b, data);
+	buf_putc(b, '\n');
+}
+
+enum rc
+httpd_stream_send(
+    struct httpd_req *r, const char *event, const char *id, struct str data)
+{
+	enum rc rc = RC_OK;
+
+	if (!one_line(event) || !one_line(id))
+		return RC_INVALID;
+	pthread_mutex_lock(&r->lock);
+	if (r->over) {
+		rc = RC_TOOBIG;
+	} else if (r->left || r->closing || r->state != REQ_STREAM) {
+		rc = RC_DOWN;
+	} else {
+		size_t before = r->out.n;
+		put_event(&r->out, event, id, data);
+		if (r->out.over || r->out.n > HTTPD_STREAM_MAX) {
+			rc = RC_TOOBIG;
+			r->over = true;
+		}
+		if (before == 0 || r->over)
+			pthread_cond_signal(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+void
+httpd_stream_end(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	if (r->state == REQ_STREAM)
+		r->state = REQ_ENDED;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	req_drop(r);
+}

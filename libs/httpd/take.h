@@ -1,0 +1,27 @@
+/*
+ * take: copying what civetweb has read into a request of ours.  Private.
+ */
+#ifndef HTTPD_TAKE_H
+#define HTTPD_TAKE_H
+
+#include "httpd/req.h"
+#include "httpd/server.h"
+
+/*
+ * take_head(r, c, why):
+ * Copy method, path, query, header fields and peer; start r's trace.
+ * RC_INVALID with *why if the head may be read in two ways or breaks a rule,
+ * RC_DENIED for an unknown Expect, RC_TOOBIG for too many fields or bytes.
+ */
+enum rc take_head(
+    struct httpd_req *r, struct mg_connection *c, const char **why) RC_CHECK;
+
+/*
+ * take_body(h, r, c):
+ * Read the body.  RC_TOOBIG over HTTPD_BODY_MAX, RC_TIMEOUT if it is not there
+ * in time, RC_INVALID if it ends early or its chunks are broken.
+ */
+enum rc take_body(
+    struct httpd *h, struct httpd_req *r, struct mg_connection *c) RC_CHECK;
+
+#endif /* !HTTPD_TAKE_H */

@@ -1,0 +1,124 @@
+/*
+ * civetweb does not tell which descriptor a connection has.  It is found by its
+ * addresses among all that are open: only a late body pays for that.
+ */
+#include "httpd/watch.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/log.h"
+
+#define TICK_MS 500
+
+/* Whether fd is the server's end of a connection, of r's if r is not NULL. */
+static bool
+is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
+{
+	struct sockaddr_in own, peer;
+	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+	char addr[INET_ADDRSTRLEN];
+
+	if (getsockname(fd, (struct sockaddr *)(void *)&own, &own_len) != 0 ||
+	    own.sin_family != AF_INET || ntohs(own.sin_port) != h->port)
+		return false;
+	if (getpeername(fd, (struct sockaddr *)(void *)&peer, &peer_len) != 0 ||
+	    peer.sin_family != AF_INET)
+		return false;
+	if (r == NULL)
+		return true;
+	return ntohs(peer.sin_port) == r->remote_port &&
+	    inet_ntop(AF_INET, &peer.sin_addr, addr, sizeof(addr)) != NULL &&
+	    str_eq(str_of(addr), str_of(r->remote_addr));
+}
+
+/*
+ * End the reading side of fd if it is ours.  What is looked at and ended is a
+ * duplicate: fd itself may be closed, and be something else, at any moment.
+ */
+static void
+cut_fd(const struct httpd *h, const struct httpd_req *r, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0)
+		return;
+	if (is_ours(h, r, copy))
+		shutdown(copy, SHUT_RD);
+	close(copy);
+}
+
+static void
+cut(const struct httpd *h, const struct httpd_req *r)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *e;
+	int64_t fd;
+
+	if (dir == NULL) {
+		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
+		return;
+	}
+	while ((e = readdir(dir)) != NULL)
+		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) == RC_OK)
+			cut_fd(h, r, (int)fd);
+	closedir(dir);
+}
+
+void
+watch_cut_all(struct httpd *h)
+{
+	cut(h, NULL);
+}
+
+static void
+tick(void *arg)
+{
+	struct httpd *h = arg;
+	struct mono now = clock_mono();
+	struct httpd_req *r;
+
+	pthread_mutex_lock(&h->lock);
+	TAILQ_FOREACH (r, &h->active, link)
+		if (r->body_due.ns != 0 && r->body_due.ns <= now.ns)
+			cut(h, r);
+	pthread_mutex_unlock(&h->lock);
+	loop_timer_set(h->loop, &h->watch, mono_add_ms(now, TICK_MS), tick, h);
+}
+
+void
+watch_start(struct httpd *h)
+{
+	loop_timer_set(
+	    h->loop, &h->watch, mono_add_ms(clock_mono(), TICK_MS), tick, h);
+}
+
+void
+watch_stop(struct httpd *h)
+{
+	loop_timer_cancel(h->loop, &h->watch);
+}
+
+void
+watch_body(struct httpd *h, struct httpd_req *r)
+{
+	int64_t ms = h->timeout_ms;
+
+	if (ms > SERVER_BODY_MS)
+		ms = SERVER_BODY_MS;
+	pthread_mutex_lock(&h->lock);
+	r->body_due = mono_add_ms(clock_mono(), ms);
+	pthread_mutex_unlock(&h->lock);
+}
+
+void
+watch_body_done(struct httpd *h, struct httpd_req *r)
+{
+	pthread_mutex_lock(&h->lock);
+	r->body_due = (struct mono){ 0 };
+	pthread_mutex_unlock(&h->lock);
+}

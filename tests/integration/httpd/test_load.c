@@ -1,0 +1,421 @@
+/* Too much work, a loop that is stuck, and the server's end. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "integration/httpd/site.h"
+
+/* Requests that were given to on_hold(), to be answered later. */
+#define HELD_MAX 256
+static struct httpd_req *held[HELD_MAX];
+static size_t n_held;
+static _Atomic size_t ever_held;
+
+static void
+on_hold(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	if (n_held == HELD_MAX)
+		abort();
+	held[n_held++] = r;
+	ever_held++;
+}
+
+static void
+release(void *arg)
+{
+	(void)arg;
+	while (n_held > 0)
+		httpd_reply(held[--n_held], 200, "application/json", STR("{}"));
+}
+
+static void
+on_live(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	httpd_reply(r, 200, "text/plain", STR("ok"));
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "GET", .path = "/hold", .fn = on_hold },
+	{ .method = "POST", .path = "/hold", .fn = on_hold },
+	{ .method = "GET", .path = "/live", .fn = on_live, .direct = true },
+};
+
+#define HOLD "GET /hold HTTP/1.1\r\n" SITE_HOST "\r\n"
+#define LIVE "GET /live HTTP/1.1\r\n" SITE_HOST "\r\n"
+
+static struct site s;
+static struct kit_answer a;
+static char field[64];
+
+static struct httpd_opts
+opts(int64_t timeout_ms)
+{
+	return (struct httpd_opts){ .routes = routes,
+		.nroutes = NELEM(routes),
+		.timeout_ms = timeout_ms };
+}
+
+static bool
+held_is(void *arg)
+{
+	return ever_held == *(size_t *)arg;
+}
+
+static void
+wait_held(size_t n)
+{
+	ck_assert_msg(kit_until(held_is, &n, 5000), "%zu", ever_held);
+}
+
+/* A call, how long it took, and whether the connection was ended after it. */
+static int64_t
+timed_call(const char *text, bool *gone)
+{
+	struct mono start = clock_mono();
+	struct kit_http c;
+
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, text));
+	if (!kit_http_read(&c, &a, 5000))
+		a.status = 0;
+	int64_t ms = mono_diff_ms(clock_mono(), start);
+	*gone = kit_http_gone(&c, 500);
+	kit_http_close(&c);
+	return ms;
+}
+
+KIT_TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
+{
+	struct kit_http c[SITE_WORKERS - 16];
+	bool gone;
+
+	site_open(&s, opts(0));
+	for (size_t i = 0; i < NELEM(c); i++) {
+		kit_http_open(&c[i], s.port);
+		ck_assert(kit_http_puts(&c[i], HOLD));
+	}
+	wait_held(NELEM(c));
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+		ck_assert_int_eq(a.status, 503);
+		ck_assert(gone);
+		ck_assert_str_eq(
+		    kit_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    "1");
+		ck_assert_str_eq(
+		    kit_answer_field(&a, "Connection", field, sizeof(field)),
+		    "close");
+		ck_assert(kit_answer_has(&a, "\"code\":\"overloaded\""));
+	}
+	/* Health checks are let in. */
+	(void)timed_call(LIVE, &gone);
+	ck_assert_int_eq(a.status, 200);
+	kit_loop_call(&s.k, release, NULL);
+	for (size_t i = 0; i < NELEM(c); i++) {
+		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert_int_eq(a.status, 200);
+		kit_http_close(&c[i]);
+	}
+	ck_assert(site_counts(
+	    &s, "soul_http_refused_total{reason=\"workers\"} 20\n"));
+	site_close(&s);
+}
+
+KIT_TEST(idle_connections_do_not_starve_newcomers)
+{
+	struct kit_http idle[SITE_WORKERS - 16];
+	bool gone;
+
+	site_open(&s, opts(0));
+	for (size_t i = 0; i < NELEM(idle); i++) {
+		kit_http_open(&idle[i], s.port);
+		ck_assert(kit_http_puts(&idle[i], LIVE));
+		ck_assert(kit_http_read(&idle[i], &a, 5000));
+	}
+	/* They hold their workers for the keep-alive time and not longer. */
+	for (size_t i = 0; i < NELEM(idle); i++) {
+		ck_assert(kit_http_gone(&idle[i], 3000));
+		kit_http_close(&idle[i]);
+	}
+	ck_assert(kit_until(site_idle, &s, 2000));
+	(void)timed_call(LIVE, &gone);
+	ck_assert_int_eq(a.status, 200);
+	ck_assert(!gone);
+	site_close(&s);
+}
+
+KIT_TEST(connections_are_not_kept_when_workers_are_scarce)
+{
+	struct kit_http c[SITE_WORKERS];
+	size_t kept = 0;
+
+	site_open(&s, opts(0));
+	for (size_t i = 0; i < NELEM(c); i++)
+		kit_http_open(&c[i], s.port);
+	for (size_t i = 0; i < NELEM(c); i++) {
+		ck_assert(kit_http_puts(&c[i], LIVE));
+		ck_assert(kit_http_read(&c[i], &a, 5000));
+		if (strcmp(kit_answer_field(
+			       &a, "Connection", field, sizeof(field)),
+			"keep-alive") == 0)
+			kept++;
+	}
+	ck_assert_uint_le(kept, SITE_WORKERS * 3 / 4);
+	ck_assert_uint_gt(kept, 0);
+	for (size_t i = 0; i < NELEM(c); i++)
+		kit_http_close(&c[i]);
+	site_close(&s);
+}
+
+/* Hold the loop until told otherwise. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+stick(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+}
+
+KIT_TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
+{
+	bool gone;
+
+	site_open(&s, opts(700));
+	pthread_mutex_lock(&gate);
+	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
+	int64_t ms = timed_call(HOLD, &gone);
+	ck_assert_int_eq(a.status, 504);
+	ck_assert(kit_answer_has(&a, "\"code\":\"deadline_exceeded\""));
+	ck_assert_msg(ms >= 690 && ms < 700 + SITE_SOON_MS, "%d", (int)ms);
+	ms = timed_call(LIVE, &gone);
+	ck_assert_int_eq(a.status, 200);
+	ck_assert_int_lt(ms, SITE_SOON_MS);
+	pthread_mutex_unlock(&gate);
+	kit_loop_call(&s.k, NULL, NULL);
+	/* What was told 504 while it waited is not begun. */
+	ck_assert_uint_eq(ever_held, 0);
+	site_close(&s);
+}
+
+KIT_TEST(a_full_inbox_is_an_answer)
+{
+	struct kit_http c[4];
+	bool gone;
+
+	site_make(&s, opts(0), NELEM(c));
+	kit_loop_start(&s.k);
+	kit_loop_call(&s.k, NULL, NULL);
+	pthread_mutex_lock(&gate);
+	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
+	while (loop_inbox_len(s.k.l) > 0)
+		continue;
+	for (size_t i = 0; i < NELEM(c); i++) {
+		kit_http_open(&c[i], s.port);
+		ck_assert(kit_http_puts(&c[i], HOLD));
+	}
+	while (loop_inbox_len(s.k.l) < NELEM(c))
+		continue;
+	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+	ck_assert_int_eq(a.status, 503);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	ck_assert(gone);
+	pthread_mutex_unlock(&gate);
+	wait_held(NELEM(c));
+	kit_loop_call(&s.k, release, NULL);
+	for (size_t i = 0; i < NELEM(c); i++) {
+		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert_int_eq(a.status, 200);
+		kit_http_close(&c[i]);
+	}
+	ck_assert(
+	    site_counts(&s, "soul_http_refused_total{reason=\"inbox\"} 1\n"));
+	site_close(&s);
+}
+
+KIT_TEST(an_answer_that_is_late_only_ends_the_request)
+{
+	struct kit_http c;
+
+	site_open(&s, opts(300));
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, HOLD));
+	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert_int_eq(a.status, 504);
+	wait_held(1);
+	kit_loop_call(&s.k, release, NULL);
+	/* The connection is as good as new. */
+	ck_assert(kit_http_puts(&c, LIVE));
+	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert_int_eq(a.status, 200);
+	kit_http_close(&c);
+	site_close(&s);
+}
+
+static bool
+one_is_busy(void *arg)
+{
+	(void)arg;
+	return httpd_busy(s.h) == 1;
+}
+
+KIT_TEST(stopping_refuses_the_new_and_finishes_the_old)
+{
+	struct kit_http old, idle;
+	bool gone;
+
+	site_open(&s, opts(0));
+	kit_http_open(&old, s.port);
+	ck_assert(kit_http_puts(&old, HOLD));
+	wait_held(1);
+	kit_http_open(&idle, s.port);
+	ck_assert(kit_http_puts(&idle, LIVE));
+	ck_assert(kit_http_read(&idle, &a, 5000));
+	httpd_stop(s.h);
+	ck_assert(kit_until(one_is_busy, NULL, 2000));
+	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+	ck_assert_int_eq(a.status, 503);
+	ck_assert(gone);
+	ck_assert(kit_http_puts(&idle, LIVE));
+	ck_assert(kit_http_read(&idle, &a, 5000));
+	ck_assert_int_eq(a.status, 503);
+	ck_assert(kit_http_gone(&idle, 500));
+	kit_loop_call(&s.k, release, NULL);
+	ck_assert(kit_http_read(&old, &a, 5000));
+	ck_assert_int_eq(a.status, 200);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(kit_http_gone(&old, 500));
+	ck_assert(kit_until(site_idle, &s, 2000));
+	kit_http_close(&old);
+	kit_http_close(&idle);
+	site_close(&s);
+}
+
+/* A client whose request is held while the server is freed. */
+static void *
+wait_for_503(void *arg)
+{
+	struct kit_http *c = arg;
+	struct kit_answer mine = { 0 };
+
+	if (!kit_http_read(c, &mine, 10000))
+		mine.status = 0;
+	kit_answer_free(&mine);
+	return (void *)(intptr_t)mine.status;
+}
+
+KIT_TEST(freeing_answers_what_waits_and_outlives_late_handlers)
+{
+	struct kit_http c[8];
+	pthread_t t[NELEM(c)];
+	void *status;
+
+	site_open(&s, opts(0));
+	for (size_t i = 0; i < NELEM(c); i++) {
+		kit_http_open(&c[i], s.port);
+		ck_assert(kit_http_puts(&c[i], HOLD));
+	}
+	wait_held(NELEM(c));
+	kit_loop_stop(&s.k);
+	for (size_t i = 0; i < NELEM(c); i++)
+		ck_assert_int_eq(
+		    pthread_create(&t[i], NULL, wait_for_503, &c[i]), 0);
+	struct mono start = clock_mono();
+	httpd_free(s.h);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SITE_SOON_MS);
+	for (size_t i = 0; i < NELEM(c); i++) {
+		ck_assert_int_eq(pthread_join(t[i], &status), 0);
+		ck_assert_int_eq((intptr_t)status, 503);
+		kit_http_close(&c[i]);
+	}
+	release(NULL);
+	loop_free(s.k.l);
+	metric_set_free(s.metrics);
+}
+
+KIT_TEST(freeing_an_idle_server_is_quick)
+{
+	struct kit_http idle, half;
+
+	site_open(&s, opts(0));
+	/* One connection between requests, one within a header. */
+	kit_http_open(&idle, s.port);
+	ck_assert(kit_http_puts(&idle, LIVE));
+	ck_assert(kit_http_read(&idle, &a, 5000));
+	kit_http_open(&half, s.port);
+	ck_assert(kit_http_puts(&half, "GET "));
+	kit_loop_stop(&s.k);
+	struct mono start = clock_mono();
+	httpd_free(s.h);
+	int64_t ms = mono_diff_ms(clock_mono(), start);
+	ck_assert_msg(ms < 500, "%d", (int)ms);
+	kit_http_close(&idle);
+	kit_http_close(&half);
+	loop_free(s.k.l);
+	metric_set_free(s.metrics);
+}
+
+KIT_TEST(a_port_can_be_taken_again_after_an_end)
+{
+	char addr[64];
+	bool gone;
+
+	site_open(&s, opts(0));
+	int port = s.port;
+	(void)timed_call(LIVE, &gone);
+	site_close(&s);
+	snprintf(addr, sizeof(addr), "127.0.0.1:%d", port);
+	for (int i = 0; i < 3; i++) {
+		struct httpd_opts o = opts(0);
+		o.addr = addr;
+		site_open(&s, o);
+		ck_assert_int_eq(s.port, port);
+		(void)timed_call(LIVE, &gone);
+		ck_assert_int_eq(a.status, 200);
+		site_close(&s);
+	}
+}
+
+KIT_TEST(a_taken_port_and_bad_options_are_told_apart)
+{
+	static const char *const bad[] = { "", "9013", ":9013", "127.0.0.1",
+		"127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "[::1]:9013",
+		"127.0.0.1:443s", "127.0.0.1:80r", "localhost:80", "+80",
+		"127.0.0.1:80,127.0.0.1:81", "1.2.3:80", "1.2.3.4.5:80", "::1",
+		"256.1.1.1:80" };
+	static const struct httpd_route bad_route[] = {
+		{ .method = "GET", .path = "nothing", .fn = on_live },
+	};
+	struct httpd_opts o;
+	struct httpd *h = NULL;
+	char addr[64];
+
+	site_open(&s, opts(0));
+	o = opts(1000);
+	o.loop = s.k.l;
+	o.workers = 17;
+	for (size_t i = 0; i < NELEM(bad); i++) {
+		o.addr = bad[i];
+		ck_assert_msg(httpd_new(&o, &h) == RC_INVALID, "%s", bad[i]);
+	}
+	o.addr = "127.0.0.1:0";
+	o.workers = 16;
+	ck_assert_int_eq(httpd_new(&o, &h), RC_INVALID);
+	o.workers = 17;
+	o.routes = bad_route;
+	o.nroutes = 1;
+	ck_assert_int_eq(httpd_new(&o, &h), RC_INVALID);
+	o.nroutes = 0;
+	snprintf(addr, sizeof(addr), "127.0.0.1:%d", s.port);
+	o.addr = addr;
+	ck_assert_int_eq(httpd_new(&o, &h), RC_DOWN);
+	ck_assert_ptr_null(h);
+	site_close(&s);
+}
