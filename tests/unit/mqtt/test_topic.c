@@ -1,0 +1,125 @@
+/* Topics and filters. */
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "mqtt/mqtt.h"
+
+KIT_TEST(validity)
+{
+	static const struct {
+		struct str t;
+		bool topic, filter;
+	} t[] = {
+		{ STR_INIT("a"), true, true }, { STR_INIT("/"), true, true },
+		{ STR_INIT("a//b/"), true, true },
+		{ STR_INIT("soul/terminal/机器人/skills"), true, true },
+		{ STR_INIT("$SYS/x"), true, true },
+		{ STR_INIT("+"), false, true }, { STR_INIT("#"), false, true },
+		{ STR_INIT("a/+/b/#"), false, true },
+		{ STR_INIT("+/+"), false, true },
+		{ STR_INIT("$share/g/a/#"), false, true },
+		{ STR_INIT("a+"), false, false },
+		{ STR_INIT("+a"), false, false },
+		{ STR_INIT("a/b+/c"), false, false },
+		{ STR_INIT("a#"), false, false },
+		{ STR_INIT("#/a"), false, false },
+		{ STR_INIT("a/#/b"), false, false },
+		{ STR_INIT("##"), false, false },
+		{ STR_INIT(""), false, false }, { { NULL, 0 }, false, false },
+		{ STR_INIT("a\0b"), false, false },
+		{ STR_INIT("a\0"), false, false },
+		{ STR_INIT("a\tb"), false, false },
+		{ STR_INIT("\x7f"), false, false },
+		{ STR_INIT("\xff"), false, false },
+		{ STR_INIT("a\xe5\xb0"), false, false }, /* cut short */
+		{ STR_INIT("a\xf0\x9f"), false, false },
+		{ STR_INIT("\xc0\xaf"), false, false },     /* overlong */
+		{ STR_INIT("\xed\xa0\x80"), false, false }, /* surrogate */
+	};
+
+	for (size_t i = 0; i < NELEM(t); i++) {
+		ck_assert_msg(mqtt_topic_valid(t[i].t) == t[i].topic,
+		    "topic %zu: %.*s", i, STR_ARG(t[i].t));
+		ck_assert_msg(mqtt_filter_valid(t[i].t) == t[i].filter,
+		    "filter %zu: %.*s", i, STR_ARG(t[i].t));
+	}
+}
+
+/* Exactly as long as the bytes: nothing behind them may be looked at. */
+KIT_TEST(nothing_behind_is_read)
+{
+	static const char *const t[] = { "a", "a/\xe5\xb0", "\xf0",
+		"b/\xf0\x9f", "\xe5", "a/+", "#" };
+
+	for (size_t i = 0; i < NELEM(t); i++) {
+		size_t n = strlen(t[i]);
+		char *exact = mem_alloc(n);
+		struct str s = { exact, n };
+
+		memcpy(exact, t[i], n);
+		(void)mqtt_topic_valid(s);
+		(void)mqtt_filter_valid(s);
+		(void)mqtt_topic_matches(s, s);
+		free(exact);
+	}
+}
+
+KIT_TEST(length)
+{
+	char text[MQTT_TOPIC_MAX + 1];
+	struct str s = { text, MQTT_TOPIC_MAX };
+
+	memset(text, 'x', sizeof(text));
+	ck_assert(mqtt_topic_valid(s));
+	ck_assert(mqtt_filter_valid(s));
+	ck_assert(mqtt_topic_matches(s, s));
+	s.n++;
+	ck_assert(!mqtt_topic_valid(s));
+	ck_assert(!mqtt_filter_valid(s));
+	ck_assert(!mqtt_topic_matches(s, s));
+}
+
+KIT_TEST(matching)
+{
+	static const struct {
+		const char *filter, *topic;
+		bool yes;
+	} t[] = {
+		{ "a/b", "a/b", true },
+		{ "a/b", "a/c", false },
+		{ "a/b", "a/b/c", false },
+		{ "a/b", "a", false },
+		{ "+", "a", true },
+		{ "+", "a/b", false },
+		{ "+/b", "a/b", true },
+		{ "+/b", "/b", true },
+		{ "a/+", "a/", true },
+		{ "a/+/c", "a/b/c", true },
+		{ "a/+/c", "a/b/b/c", false },
+		{ "#", "a/b/c", true },
+		{ "a/#", "a", true },
+		{ "a/#", "a/", true },
+		{ "a/#", "a/b/c", true },
+		{ "a/#", "ab", false },
+		{ "a/+/#", "a/b", true },
+		{ "soul/terminal/+/skills", "soul/terminal/机器人/skills",
+		    true },
+		{ "soul/terminal/+/result/+", "soul/terminal/t1/result/r1",
+		    true },
+		{ "soul/terminal/+/result/+", "soul/terminal/t1/result",
+		    false },
+		{ "#", "$SYS/x", false },
+		{ "+/x", "$SYS/x", false },
+		{ "$SYS/#", "$SYS/x", true },
+		/* Neither a filter nor a topic. */
+		{ "a/#/b", "a/x/b", false },
+		{ "a/+", "a/+", false },
+		{ "", "", false },
+	};
+
+	for (size_t i = 0; i < NELEM(t); i++)
+		ck_assert_msg(mqtt_topic_matches(str_of(t[i].filter),
+				  str_of(t[i].topic)) == t[i].yes,
+		    "%s  %s", t[i].filter, t[i].topic);
+}
