@@ -1,0 +1,153 @@
+/*
+ * The command line: --help, --version and the configuration's own checks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/log.h"
+#include "svc/internal.h"
+#include "version.h"
+
+#define OUT_MAX (256 * 1024)
+/* Of the options, the first are those of NATS. */
+#define NATS_OPTS_N 3
+
+enum exit_code { EXIT_USAGE = 64, EXIT_CONFIG = 78 };
+
+size_t
+svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
+{
+	const struct conf_opt opts[SVC_OPTS_N] = {
+		{ "NATS_URL", CONF_STR, CONF_AT(svc_conf, nats_url),
+		    "nats://127.0.0.1:4222", 0, 0,
+		    "NATS servers, separated by commas" },
+		{ "NATS_USER", CONF_STR, CONF_AT(svc_conf, nats_user), "", 0, 0,
+		    "NATS user; empty for none" },
+		{ "NATS_PASSWORD", CONF_SECRET,
+		    CONF_AT(svc_conf, nats_password), "", 0, 0,
+		    "NATS password" },
+		{ "HTTP_ADDR", CONF_STR, CONF_AT(svc_conf, http_addr),
+		    def->http_addr, 0, 0,
+		    "address and port of the service's HTTP endpoints" },
+		{ "ADMIN_ADDR", CONF_STR, CONF_AT(svc_conf, admin_addr),
+		    def->admin_addr, 0, 0,
+		    "address and port of /livez, /readyz and /metrics" },
+		{ "HTTP_WORKERS", CONF_INT, CONF_AT(svc_conf, http_workers),
+		    "256", 17, 4096, "HTTP connections served at one time" },
+		{ "INBOX_MAX", CONF_INT, CONF_AT(svc_conf, inbox_max), "4096",
+		    64, 1048576, "requests that wait for the loop before 503" },
+		{ "DRAIN_TIMEOUT_MS", CONF_INT,
+		    CONF_AT(svc_conf, drain_timeout_ms), "10000", 0, 600000,
+		    "time to answer what is in hand after SIGTERM, ms" },
+		{ "LOG_LEVEL", CONF_STR, CONF_AT(svc_conf, log_level), "info",
+		    0, 0, "debug, info, warn or error" },
+	};
+
+	size_t skip = def->no_bus ? NATS_OPTS_N : 0;
+
+	memcpy(dst, opts + skip, sizeof(opts) - skip * sizeof(*opts));
+	return SVC_OPTS_N - skip;
+}
+
+const char *
+svc_version(void)
+{
+	return SOUL_VERSION;
+}
+
+static void
+help(const struct svc_def *def, const struct conf_opt *common, size_t n,
+    struct buf *out)
+{
+	buf_printf(out, "%s - %s\n\nusage: %s [option]\n\n", def->name,
+	    def->summary, def->name);
+	buf_puts(out,
+	    "  --help          this text\n"
+	    "  --help-md       the configuration as a Markdown table\n"
+	    "  --version       version of the suite\n"
+	    "  --routes        NATS subjects and HTTP paths it serves\n"
+	    "  --check-config  check the configuration and exit\n"
+	    "  --print-config  print the configuration in force and exit\n"
+	    "\n"
+	    "Configuration comes from the environment; VARIABLE_FILE names a "
+	    "file that\nholds the value.  Exit codes: 0, 64 arguments, 69 "
+	    "address taken, 70 failure,\n78 configuration.\n\n");
+	conf_help(common, n, out);
+	conf_help(def->opts, def->nopts, out);
+}
+
+static void
+routes(const struct svc_def *def, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < def->nroutes; i++) {
+		const struct svc_route *r = &def->routes[i];
+
+		if (r->subject != NULL)
+			buf_printf(out, "nats  %s\n", r->subject);
+		if (r->path != NULL)
+			buf_printf(out, "http  %s %s\n", r->method, r->path);
+	}
+}
+
+int
+svc_args(const struct svc_def *def, int argc, char *argv[],
+    struct svc_conf *conf, void *app_conf)
+{
+	struct conf_opt common[SVC_OPTS_N];
+	struct buf out = BUF_INIT(OUT_MAX);
+	const char *arg = argc > 1 ? argv[1] : "";
+	enum log_level level;
+	enum rc rc, app_rc;
+	size_t n;
+	int code = 0;
+
+	n = svc_conf_opts(def, common);
+	if (argc > 2) {
+		code = EXIT_USAGE;
+	} else if (strcmp(arg, "--help") == 0) {
+		help(def, common, n, &out);
+	} else if (strcmp(arg, "--help-md") == 0) {
+		conf_markdown(common, n, &out);
+		conf_markdown(def->opts, def->nopts, &out);
+	} else if (strcmp(arg, "--version") == 0) {
+		buf_printf(&out, "%s %s\n", def->name, svc_version());
+	} else if (strcmp(arg, "--routes") == 0) {
+		routes(def, &out);
+	} else if (arg[0] != '\0' && strcmp(arg, "--check-config") != 0 &&
+	    strcmp(arg, "--print-config") != 0) {
+		code = EXIT_USAGE;
+	} else {
+		code = -1;
+	}
+	if (code == EXIT_USAGE)
+		fprintf(stderr, "%s: unknown argument; see %s --help\n",
+		    def->name, def->name);
+	if (code == -1) {
+		rc = conf_load(common, n, conf, &out);
+		app_rc = conf_load(def->opts, def->nopts, app_conf, &out);
+		if (rc == RC_OK &&
+		    log_level_parse(str_of(conf->log_level), &level) != RC_OK) {
+			buf_puts(&out,
+			    "LOG_LEVEL: use debug, info, warn or error\n");
+			rc = RC_INVALID;
+		}
+		if (rc != RC_OK || app_rc != RC_OK) {
+			fprintf(stderr, "%.*s", STR_ARG(buf_str(&out)));
+			buf_reset(&out);
+			code = EXIT_CONFIG;
+		} else if (strcmp(arg, "--print-config") == 0) {
+			conf_print(common, n, conf, &out);
+			conf_print(def->opts, def->nopts, app_conf, &out);
+			code = 0;
+		} else if (arg[0] != '\0') {
+			code = 0;
+		}
+	}
+	if (code == 0)
+		printf("%.*s", STR_ARG(buf_str(&out)));
+	buf_free(&out);
+	return code;
+}

@@ -1,0 +1,460 @@
+/*
+ * One request from its arrival over NATS or HTTP to its answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/mem.h"
+#include "svc/internal.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
+
+/* Ended calls whose memory is kept for the next ones. */
+#define SPARE_MAX 64
+/* So much later than the handler may answer does the HTTP server, itself. */
+#define HTTP_GRACE_MS 1000
+
+struct svc_call {
+	TAILQ_ENTRY(svc_call) link;
+	struct svc_lane *lane;
+	struct bus_msg *msg; /* one of these two is NULL */
+	struct httpd_req *http;
+	struct arena *arena;
+	void *request;
+	struct trace trace;
+	struct wall deadline;
+	struct mono start;
+	bool streaming; /* the answer has begun, over HTTP */
+};
+
+static struct svc_call *
+call_new(struct svc_lane *lane)
+{
+	struct svc *s = lane->svc;
+	struct svc_call *c = TAILQ_FIRST(&s->spare);
+
+	if (c != NULL) {
+		TAILQ_REMOVE(&s->spare, c, link);
+		s->nspare--;
+		arena_reset(c->arena);
+	} else {
+		c = mem_zalloc(sizeof(*c));
+		c->arena = arena_new(WIRE_ARENA_MAX);
+	}
+	c->lane = lane;
+	c->msg = NULL;
+	c->http = NULL;
+	c->request = NULL;
+	c->streaming = false;
+	c->start = clock_mono();
+	TAILQ_INSERT_TAIL(&s->open, c, link);
+	s->nopen++;
+	return c;
+}
+
+static void
+call_count(struct svc_call *c, enum rc rc, const char *text)
+{
+	struct svc_lane *lane = c->lane;
+	int64_t ns = mono_diff_ns(clock_mono(), c->start);
+
+	metric_add(lane->by_rc[rc], 1);
+	metric_observe(lane->seconds, (double)ns / 1e9);
+	if (c->msg == NULL)
+		return;
+	lane->endpoint->requests++;
+	lane->endpoint->busy_ns += ns;
+	if (rc != RC_OK) {
+		lane->endpoint->errors++;
+		str_copy(str_of(text), lane->endpoint->last_error,
+		    sizeof(lane->endpoint->last_error));
+	}
+}
+
+static void
+call_free(struct svc_call *c)
+{
+	struct svc *s = c->lane->svc;
+
+	TAILQ_REMOVE(&s->open, c, link);
+	s->nopen--;
+	if (s->nspare < SPARE_MAX) {
+		TAILQ_INSERT_HEAD(&s->spare, c, link);
+		s->nspare++;
+	} else {
+		arena_free(c->arena);
+		free(c);
+	}
+	log_trace_set("");
+	svc_drain_step(s);
+}
+
+/* How a call ended; text is NULL unless it failed. */
+struct outcome {
+	enum rc rc;
+	int status;
+	const char *text;
+};
+
+/*
+ * Count the call, answer it whatever way it came, and end it.  Counted first,
+ * so that whoever has the answer finds it in the metrics.
+ */
+static void
+call_end(struct svc_call *c, struct outcome o, struct str body)
+{
+	enum rc sent = RC_OK;
+
+	call_count(c, o.rc, o.text);
+	if (c->streaming)
+		httpd_stream_end(c->http);
+	else if (c->http != NULL)
+		httpd_reply(c->http, o.status, "application/json", body);
+	else if (!bus_msg_wants_reply(c->msg))
+		bus_msg_free(c->msg);
+	else if (o.rc == RC_OK)
+		sent = bus_reply(c->msg, body);
+	else
+		sent = bus_reply_error(c->msg, o.rc, body);
+	if (sent != RC_OK)
+		log_debug("svc.reply_lost",
+		    LOG_S("route", c->lane->route->name), LOG_RC(sent));
+	call_free(c);
+}
+
+static void
+call_fail(struct svc_call *c, struct outcome o, const char *code)
+{
+	struct wire_error msg = { .error = str_of(o.text),
+		.code = str_of(code),
+		.trace_id = str_of(c->trace.trace_id) };
+	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct wire_err err;
+
+	if (wire_encode(&wire_error_desc, &msg, &out, &err) != RC_OK)
+		log_error("svc.error_invalid", LOG_S("path", err.path),
+		    LOG_S("why", err.why));
+	call_end(c, o, buf_str(&out));
+	buf_free(&out);
+}
+
+void
+svc_fail(struct svc_call *c, enum rc rc, const char *text)
+{
+	call_fail(
+	    c, (struct outcome){ rc, rc_http_status(rc), text }, rc_name(rc));
+}
+
+/* The code that stands for a status in metrics and over NATS. */
+static enum rc
+rc_of(int status)
+{
+	int rc;
+
+	if (status == 429)
+		return RC_AGAIN;
+	for (rc = RC_OK + 1; rc < RC_N; rc++) {
+		if (rc_http_status((enum rc)rc) == status)
+			return (enum rc)rc;
+	}
+	return status >= 500 ? RC_DOWN : RC_INVALID;
+}
+
+void
+svc_fail_as(struct svc_call *c, const struct svc_error *e)
+{
+	call_fail(c, (struct outcome){ rc_of(e->status), e->status, e->text },
+	    e->code);
+}
+
+struct httpd_req *
+svc_call_http(struct svc_call *c)
+{
+	return c->http;
+}
+
+void
+svc_call_streams(struct svc_call *c)
+{
+	c->streaming = true;
+}
+
+void
+svc_stream_end(struct svc_call *c, enum rc rc)
+{
+	call_end(c, (struct outcome){ rc, rc_http_status(rc), rc_name(rc) },
+	    (struct str){ NULL, 0 });
+}
+
+/* A message of ours that breaks its schema is a bug; it is not sent. */
+static enum rc
+reply_encode(const struct svc_call *c, const void *msg, struct buf *out)
+{
+	const struct svc_route *r = c->lane->route;
+	struct wire_err err;
+	enum rc rc;
+
+	rc = wire_encode(r->reply, msg, out, &err);
+	if (rc != RC_OK)
+		log_error("svc.reply_invalid", LOG_S("route", r->name),
+		    LOG_S("path", err.path), LOG_S("why", err.why));
+	return rc;
+}
+
+void
+svc_progress(struct svc_call *c, const void *msg)
+{
+	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc;
+
+	if (c->msg == NULL || !bus_msg_wants_reply(c->msg))
+		return;
+	rc = reply_encode(c, msg, &out);
+	if (rc == RC_OK)
+		rc = bus_progress(c->msg, buf_str(&out));
+	if (rc != RC_OK)
+		log_debug("svc.progress_lost",
+		    LOG_S("route", c->lane->route->name), LOG_RC(rc));
+	buf_free(&out);
+}
+
+void
+svc_reply(struct svc_call *c, const void *msg)
+{
+	struct buf out =
+	    BUF_INIT(c->http != NULL ? HTTPD_ANSWER_MAX : WIRE_MESSAGE_MAX);
+
+	if (reply_encode(c, msg, &out) != RC_OK) {
+		buf_free(&out);
+		svc_fail(c, RC_BUG, "the answer could not be written");
+		return;
+	}
+	call_end(c, (struct outcome){ RC_OK, 200, NULL }, buf_str(&out));
+	buf_free(&out);
+}
+
+/*
+ * The protocol's words for what is wrong, or ours.  What is over a ceiling may
+ * well be JSON.
+ */
+static void
+refuse(struct svc_call *c, enum rc rc, const struct wire_err *err)
+{
+	const struct svc_route *r = c->lane->route;
+	bool absent = strcmp(err->why, WIRE_WHY_MISSING) == 0 ||
+	    strcmp(err->why, WIRE_WHY_EMPTY) == 0;
+	char text[WIRE_ERR_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < r->ntexts; i++) {
+		if (strcmp(r->texts[i].path, err->path) == 0 &&
+		    (absent || (err->path[0] == '\0' && rc == RC_INVALID))) {
+			svc_fail(c, rc, r->texts[i].text);
+			return;
+		}
+	}
+	wire_err_text(err, text, sizeof(text));
+	svc_fail(c, rc, text);
+}
+
+static void
+call_run(struct svc_call *c, struct str body)
+{
+	const struct svc_route *r = c->lane->route;
+	struct wire_err err;
+	enum rc rc;
+
+	log_trace_set(c->trace.trace_id);
+	if (r->request != NULL) {
+		c->request = arena_alloc(c->arena, wire_desc_size(r->request));
+		rc = wire_decode(r->request, body, c->arena, c->request, &err);
+		if (rc != RC_OK) {
+			refuse(c, rc, &err);
+			return;
+		}
+	}
+	r->fn(c->lane->svc->app, c);
+	log_trace_set("");
+}
+
+static void
+on_msg(void *arg, struct bus_msg *m)
+{
+	struct svc_lane *lane = arg;
+	struct svc_call *c = call_new(lane);
+
+	c->msg = m;
+	if (!bus_msg_trace(m, &c->trace))
+		trace_new(&c->trace);
+	c->deadline = bus_msg_deadline(m);
+	if (c->deadline.ms == 0)
+		c->deadline.ms = clock_wall().ms + lane->route->deadline_ms;
+	call_run(c, bus_msg_data(m));
+}
+
+static void
+on_http(void *arg, struct httpd_req *r)
+{
+	struct svc_lane *lane = arg;
+	struct svc_call *c = call_new(lane);
+
+	c->http = r;
+	c->trace = *httpd_req_trace(r);
+	/* The server's is that of the slowest route, and a little more. */
+	c->deadline.ms = httpd_req_deadline(r).ms - lane->svc->http_timeout_ms +
+	    lane->route->deadline_ms;
+	call_run(c, httpd_req_body(r));
+}
+
+static void
+lane_metrics(struct svc_lane *lane)
+{
+	struct metric_set *set = lane->svc->metrics;
+	char labels[160];
+	int rc;
+
+	snprintf(labels, sizeof(labels), "route=\"%s\"", lane->route->name);
+	lane->seconds = metric_histogram(set, "soul_request_duration_seconds",
+	    "Time from a request's arrival to its answer.", labels);
+	for (rc = 0; rc < RC_N; rc++) {
+		snprintf(labels, sizeof(labels), "route=\"%s\",code=\"%s\"",
+		    lane->route->name, rc_name((enum rc)rc));
+		lane->by_rc[rc] = metric_counter(set, "soul_requests_total",
+		    "Requests answered, by outcome.", labels);
+	}
+}
+
+/* The HTTP server and discovery keep pointers into these tables. */
+static void
+lanes_build(struct svc *s, size_t *nhttp)
+{
+	const struct svc_def *def = s->def;
+	size_t i;
+
+	s->lanes = mem_calloc(def->nroutes, sizeof(*s->lanes));
+	s->http_routes = mem_calloc(def->nroutes, sizeof(*s->http_routes));
+	s->service = (struct bus_service){ .name = def->name,
+		.version = svc_version(),
+		.description = def->summary,
+		.endpoints =
+		    mem_calloc(def->nroutes, sizeof(struct bus_endpoint)) };
+	*nhttp = 0;
+	for (i = 0; i < def->nroutes; i++) {
+		const struct svc_route *r = &def->routes[i];
+		struct svc_lane *lane = &s->lanes[i];
+
+		lane->svc = s;
+		lane->route = r;
+		lane_metrics(lane);
+		if (r->subject != NULL) {
+			lane->endpoint = &s->service.endpoints[s->service.n++];
+			lane->endpoint->name = r->name;
+			lane->endpoint->subject = r->subject;
+			lane->endpoint->queue = def->name;
+		}
+		if (r->path != NULL)
+			s->http_routes[(*nhttp)++] =
+			    (struct httpd_route){ .method = r->method,
+				    .path = r->path,
+				    .fn = on_http,
+				    .arg = lane };
+	}
+}
+
+enum rc
+svc_lanes_start(struct svc *s)
+{
+	int64_t slowest = 0;
+	size_t i, nhttp;
+
+	lanes_build(s, &nhttp);
+	if (nhttp == 0)
+		return RC_OK;
+	for (i = 0; i < s->def->nroutes; i++) {
+		if (s->def->routes[i].deadline_ms > slowest)
+			slowest = s->def->routes[i].deadline_ms;
+	}
+	s->http_timeout_ms = slowest + HTTP_GRACE_MS;
+	return httpd_new(&(struct httpd_opts){ .loop = s->loop,
+			     .addr = s->conf.http_addr,
+			     .routes = s->http_routes,
+			     .nroutes = nhttp,
+			     .workers = (unsigned)s->conf.http_workers,
+			     .timeout_ms = s->http_timeout_ms,
+			     .metrics = s->metrics },
+	    &s->http);
+}
+
+enum rc
+svc_lanes_serve(struct svc *s)
+{
+	size_t i;
+	enum rc rc;
+
+	for (i = 0; i < s->def->nroutes; i++) {
+		struct svc_lane *lane = &s->lanes[i];
+
+		if (lane->endpoint == NULL)
+			continue;
+		rc = bus_subscribe(s->bus, lane->route->subject, s->def->name,
+		    on_msg, lane, NULL);
+		if (rc != RC_OK)
+			return rc;
+	}
+	return s->bus != NULL ? bus_announce(s->bus, &s->service) : RC_OK;
+}
+
+void
+svc_lanes_free(struct svc *s)
+{
+	struct svc_call *c;
+
+	while ((c = TAILQ_FIRST(&s->spare)) != NULL) {
+		TAILQ_REMOVE(&s->spare, c, link);
+		arena_free(c->arena);
+		free(c);
+	}
+	free(s->lanes);
+	free(s->http_routes);
+	free(s->service.endpoints);
+}
+
+const void *
+svc_call_request(const struct svc_call *c)
+{
+	return c->request;
+}
+
+struct str
+svc_call_param(const struct svc_call *c, size_t i)
+{
+	return c->http != NULL ? httpd_req_param(c->http, i)
+			       : (struct str){ 0 };
+}
+
+struct str
+svc_call_query(struct svc_call *c, const char *name)
+{
+	return c->http != NULL ? httpd_req_query(c->http, name)
+			       : (struct str){ 0 };
+}
+
+struct arena *
+svc_call_arena(struct svc_call *c)
+{
+	return c->arena;
+}
+
+struct wall
+svc_call_deadline(const struct svc_call *c)
+{
+	return c->deadline;
+}
+
+const struct trace *
+svc_call_trace(const struct svc_call *c)
+{
+	return &c->trace;
+}

@@ -1,0 +1,321 @@
+/*
+ * event: envelopes on their way into the stream.
+ *
+ * An event waits here until the stream has acknowledged it.  It is published
+ * again with the same message id after every answer that is not one, so that it
+ * is stored once.
+ */
+#include "svc/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus/stream.h"
+#include "core/backoff.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "svc/internal.h"
+#include "wire/iface.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+#define STREAM       "SOUL_EVENTS"
+#define MAX_AGE_S    (7L * 24 * 3600)
+#define MAX_BYTES    (1024L * 1024 * 1024)
+#define DUPLICATES_S 120
+
+/* On their way at one time, and the bytes of all. */
+#define PENDING_MAX   1024
+#define PENDING_BYTES (16UL * 1024 * 1024)
+#define ACK_MS        5000
+#define GIVE_UP_MS    60000
+#define RETRY_MIN_MS  20
+#define RETRY_MAX_MS  2000
+/* How long a drain waits for what is on its way. */
+#define DRAIN_MS    2000
+#define TYPE_MAX    64
+#define LOG_EVERY_S 10
+
+struct pending {
+	TAILQ_ENTRY(pending) link;
+	struct svc *s;
+	struct buf data;
+	struct trace trace;
+	struct mono until;
+	struct backoff backoff;
+	struct loop_timer timer;
+	bool asked; /* its acknowledgement is to come */
+	char subject[TYPE_MAX + ID_TOKEN_MAX + 16];
+	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
+};
+
+TAILQ_HEAD(pendings, pending);
+
+struct svc_events {
+	struct bus *bus;
+	struct pendings list;
+	size_t n, bytes;
+	bool stopped;
+	struct mono drain_by;
+	struct log_rate log_lost;
+	struct metric *m_stored;
+	struct metric *m_lost;
+};
+
+static void publish(void *arg);
+
+static void
+forget(struct pending *p)
+{
+	struct svc_events *ev = p->s->events;
+
+	loop_timer_cancel(p->s->loop, &p->timer);
+	TAILQ_REMOVE(&ev->list, p, link);
+	ev->n--;
+	ev->bytes -= p->data.n;
+	buf_free(&p->data);
+	free(p);
+}
+
+static void
+lose(struct pending *p, enum rc rc)
+{
+	struct svc_events *ev = p->s->events;
+	int64_t missed;
+
+	metric_add(ev->m_lost, 1);
+	if (log_every(&ev->log_lost, LOG_EVERY_S, &missed))
+		log_error("svc.event_lost", LOG_S("subject", p->subject),
+		    LOG_RC(rc), LOG_I("missed", missed));
+	forget(p);
+}
+
+static void
+settle(struct pending *p, enum rc rc)
+{
+	struct svc_events *ev = p->s->events;
+
+	if (rc == RC_OK) {
+		metric_add(ev->m_stored, 1);
+		forget(p);
+	} else if (ev->stopped || rc == RC_TOOBIG || rc == RC_INVALID ||
+	    mono_diff_ms(clock_mono(), p->until) >= 0) {
+		lose(p, rc);
+	} else {
+		loop_timer_set(p->s->loop, &p->timer,
+		    mono_add_ms(clock_mono(), backoff_next_ms(&p->backoff)),
+		    publish, p);
+	}
+}
+
+static void
+on_stored(void *arg, enum rc rc, const struct bus_stored *stored)
+{
+	struct pending *p = arg;
+	struct svc *s = p->s;
+
+	(void)stored;
+	p->asked = false;
+	settle(p, rc);
+	if (!s->events->stopped)
+		svc_drain_step(s);
+}
+
+static void
+publish(void *arg)
+{
+	struct pending *p = arg;
+	const struct bus_meta meta = {
+		.deadline = { clock_wall().ms + ACK_MS },
+		.trace = &p->trace,
+		.msg_id = p->msg_id,
+	};
+	struct bus_stored_waiter waiter = { on_stored, p };
+	enum rc rc = bus_stream_publish(
+	    p->s->events->bus, p->subject, buf_str(&p->data), &meta, waiter);
+
+	p->asked = rc == RC_OK;
+	if (!p->asked)
+		settle(p, rc);
+}
+
+/* The stream is wished for with the first event. */
+static struct svc_events *
+events(struct svc *s)
+{
+	static const char *const subjects[] = { WIRE_SUBJECT_ALL_EVENT };
+	const struct bus_stream stream = {
+		.name = STREAM,
+		.subjects = subjects,
+		.n_subjects = NELEM(subjects),
+		.max_age_s = MAX_AGE_S,
+		.max_bytes = MAX_BYTES,
+		.duplicates_s = DUPLICATES_S,
+	};
+
+	if (s->events != NULL)
+		return s->events;
+	s->events = mem_zalloc(sizeof(*s->events));
+	s->events->bus = s->bulk != NULL ? s->bulk : s->bus;
+	if (bus_stream_keep(s->events->bus, &stream) != RC_OK)
+		abort(); /* it is a constant */
+	TAILQ_INIT(&s->events->list);
+	s->events->m_stored = metric_counter(s->metrics,
+	    "svc_events_stored_total", "Events the stream has.", NULL);
+	s->events->m_lost = metric_counter(s->metrics, "svc_events_lost_total",
+	    "Events that were given up.", NULL);
+	return s->events;
+}
+
+static enum rc
+name(struct pending *p, const struct svc_event *e)
+{
+	char token[ID_TOKEN_MAX], uuid[ID_UUID_MAX];
+
+	if (id_token(e->key, token) != RC_OK)
+		return RC_INVALID;
+	snprintf(p->subject, sizeof(p->subject), WIRE_SUBJECT_FMT_EVENT,
+	    e->type, token);
+	if (e->id.p == NULL) {
+		id_uuid(uuid);
+		snprintf(p->msg_id, sizeof(p->msg_id), "%s", uuid);
+		return RC_OK;
+	}
+	if (id_token(e->id, token) != RC_OK)
+		return RC_INVALID;
+	/* The stream holds all types; one request may be in several. */
+	snprintf(p->msg_id, sizeof(p->msg_id), "%s.%s", e->type, token);
+	return RC_OK;
+}
+
+static void
+log_invalid(const char *type, const struct wire_err *err)
+{
+	char text[WIRE_ERR_TEXT_MAX];
+
+	wire_err_text(err, text, sizeof(text));
+	log_error("svc.event_invalid", LOG_S("type", type), LOG_S("why", text));
+}
+
+static enum rc
+wrap(struct pending *p, const struct svc_event *e)
+{
+	struct buf payload = BUF_INIT(BUS_PAYLOAD_MAX);
+	struct wire_event_envelope env = { 0 };
+	struct wire_err err = { 0 };
+	char uuid[ID_UUID_MAX];
+	enum rc rc;
+
+	trace_uuid(&p->trace, uuid);
+	env.trace_id = str_of(uuid);
+	env.type = str_of(e->type);
+	env.source = str_of(p->s->def->name);
+	env.meta.timestamp = (double)clock_wall().ms / 1000.0;
+	env.meta.psyche_state = e->psyche_state;
+	rc = wire_encode(e->desc, e->payload, &payload, &err);
+	if (rc == RC_OK) {
+		env.payload = buf_str(&payload);
+		rc = wire_encode(
+		    &wire_event_envelope_desc, &env, &p->data, &err);
+	}
+	if (rc == RC_INVALID)
+		log_invalid(e->type, &err);
+	buf_free(&payload);
+	return rc;
+}
+
+enum rc
+svc_event_send(struct svc *s, const struct svc_event *e)
+{
+	const struct wire_event *row = wire_event_find(str_of(e->type));
+	struct svc_events *ev = events(s);
+	struct pending *p;
+	enum rc rc;
+
+	if (row == NULL || row->payload != e->desc) {
+		log_error("svc.event_unknown", LOG_S("type", e->type));
+		return RC_BUG;
+	}
+	if (ev->n >= PENDING_MAX || ev->bytes >= PENDING_BYTES)
+		return RC_AGAIN;
+	p = mem_zalloc(sizeof(*p));
+	p->s = s;
+	p->until = mono_add_ms(clock_mono(), GIVE_UP_MS);
+	p->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
+	buf_init(&p->data, BUS_PAYLOAD_MAX);
+	if (e->trace != NULL)
+		p->trace = *e->trace;
+	else
+		trace_new(&p->trace);
+	rc = name(p, e);
+	if (rc == RC_OK)
+		rc = wrap(p, e);
+	if (rc != RC_OK) {
+		buf_free(&p->data);
+		free(p);
+		return rc;
+	}
+	TAILQ_INSERT_TAIL(&ev->list, p, link);
+	ev->n++;
+	ev->bytes += p->data.n;
+	publish(p);
+	return RC_OK;
+}
+
+void
+svc_event(struct svc *s, const char *type, struct str key,
+    const struct wire_desc *desc, const void *payload,
+    const struct trace *trace)
+{
+	const struct svc_event e = {
+		.type = type,
+		.key = key,
+		.desc = desc,
+		.payload = payload,
+		.trace = trace,
+	};
+	enum rc rc = svc_event_send(s, &e);
+	int64_t missed;
+
+	if (rc == RC_OK)
+		return;
+	metric_add(s->events->m_lost, 1);
+	if (log_every(&s->events->log_lost, LOG_EVERY_S, &missed))
+		log_error("svc.event_lost", LOG_S("type", type), LOG_RC(rc),
+		    LOG_I("missed", missed));
+}
+
+bool
+svc_events_hold(struct svc *s)
+{
+	struct svc_events *ev = s->events;
+
+	if (ev == NULL || ev->n == 0)
+		return false;
+	if (ev->drain_by.ns == 0)
+		ev->drain_by = mono_add_ms(clock_mono(), DRAIN_MS);
+	return mono_diff_ms(clock_mono(), ev->drain_by) < 0;
+}
+
+void
+svc_events_stop(struct svc *s)
+{
+	struct pending *p, *next;
+
+	if (s->events == NULL)
+		return;
+	s->events->stopped = true;
+	for (p = TAILQ_FIRST(&s->events->list); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		if (!p->asked)
+			lose(p, RC_DOWN);
+	}
+}
+
+void
+svc_events_free(struct svc *s)
+{
+	free(s->events);
+	s->events = NULL;
+}

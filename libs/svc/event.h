@@ -1,0 +1,46 @@
+/*
+ * event: telling the world what happened, for as long as a week.
+ *
+ * An event is wrapped in the envelope (wire event_envelope), published to
+ * soul.event.<type>.<token of key> and kept by the stream SOUL_EVENTS.
+ */
+#ifndef SVC_EVENT_H
+#define SVC_EVENT_H
+
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/trace.h"
+#include "svc/svc.h"
+
+struct svc_event {
+	const char *type;             /* a row of wire_events */
+	struct str key;               /* id of what it happened to */
+	const struct wire_desc *desc; /* of payload, as in the row */
+	const void *payload;
+	const struct trace *trace; /* NULL: it begins a new one */
+	struct str id; /* the same event has the same; absent: a new one */
+	struct str psyche_state; /* JSON object; absent: none */
+};
+
+/*
+ * svc_event_send(s, e):
+ * Publish e, timestamped now, in the name of s; nothing of e is kept.  RC_OK:
+ * it is on its way, and repeated until the stream has it, or a minute has
+ * passed or the program ends (then logged and counted); a drain waits for it 2
+ * s.  Events may arrive in another order.  RC_INVALID if it breaks its schema
+ * or an id is not one, RC_BUG if type and desc are no row of wire_events,
+ * RC_AGAIN if 1,024 or 16 MiB are on their way, RC_TOOBIG over BUS_PAYLOAD_MAX.
+ * Loop thread.
+ */
+enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
+
+/*
+ * svc_event(s, type, key, desc, payload, trace):
+ * As svc_event_send() with a new id; what keeps an event from being sent is
+ * logged.
+ */
+void svc_event(struct svc *s, const char *type, struct str key,
+    const struct wire_desc *desc, const void *payload,
+    const struct trace *trace);
+
+#endif /* !SVC_EVENT_H */

@@ -1,0 +1,136 @@
+/*
+ * What the parts of svc share; nobody else includes it.
+ */
+#ifndef SVC_INTERNAL_H
+#define SVC_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "bus/bus.h"
+#include "bus/discovery.h"
+#include "core/loop.h"
+#include "core/metric.h"
+#include "httpd/httpd.h"
+#include "svc/svc.h"
+
+/* The options every service has. */
+struct svc_conf {
+	const char *nats_url;
+	const char *nats_user;
+	const char *nats_password;
+	const char *http_addr;
+	const char *admin_addr;
+	const char *log_level;
+	int64_t http_workers;
+	int64_t inbox_max;
+	int64_t drain_timeout_ms;
+};
+
+#define SVC_OPTS_N 9
+
+/* A route at run time: its numbers, and where its calls come from. */
+struct svc_lane {
+	struct svc *svc;
+	const struct svc_route *route;
+	struct bus_endpoint *endpoint; /* NULL: not on NATS */
+	struct metric *seconds;
+	struct metric *by_rc[RC_N];
+};
+
+struct svc_need {
+	const char *name;
+	bool (*up)(void *arg);
+	void *arg;
+};
+
+TAILQ_HEAD(svc_calls, svc_call);
+
+struct svc {
+	const struct svc_def *def;
+	struct svc_conf conf;
+	void *app_conf;
+	void *app;
+	struct loop *loop;
+	struct bus *bus;    /* NULL: def->no_bus */
+	struct bus *bulk;   /* NULL: nobody wanted it yet */
+	struct httpd *http; /* NULL: no route is on HTTP */
+	struct httpd *admin;
+	struct httpd_route admin_routes[3];
+	struct httpd_route *http_routes;
+	int64_t http_timeout_ms;
+	struct metric_set *metrics;
+	struct svc_lane *lanes;
+	struct bus_service service;
+	struct svc_need needs[SVC_REQUIRE_MAX];
+	size_t nneeds;
+	struct svc_calls open;
+	struct svc_calls spare; /* ended calls whose memory is used again */
+	size_t nopen, nspare;
+	struct svc_events *events; /* NULL: there was none yet */
+	atomic_bool started;
+	atomic_bool draining;
+	bool drained;
+	int exit_code;
+	struct mono drain_by;
+	struct loop_timer poll; /* while draining */
+	struct loop_fd signals;
+};
+
+/*
+ * svc_conf_opts(def, dst):
+ * The options every service has, with def's default addresses; how many they
+ * are: those of NATS are left out where there is none.
+ */
+size_t svc_conf_opts(
+    const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N]);
+
+/*
+ * svc_args(def, argc, argv, conf, app_conf):
+ * Read the configuration and answer --help and its like.  -1: go on and run;
+ * otherwise the exit code.
+ */
+int svc_args(const struct svc_def *def, int argc, char *argv[],
+    struct svc_conf *conf, void *app_conf);
+
+/* svc_version(): "0.1.0" or "0.1.0+<commit>". */
+const char *svc_version(void);
+
+/*
+ * svc_admin_start(s): Open the admin port: /livez, /readyz, /metrics.
+ * svc_ready(s):       Whether the service can do its work.  Any thread.
+ */
+enum rc svc_admin_start(struct svc *s) RC_CHECK;
+bool svc_ready(struct svc *s);
+
+/*
+ * svc_lanes_start(s): Make the routes' metrics and open the HTTP port.
+ * svc_lanes_serve(s): Subscribe the routes and announce the service.
+ * svc_lanes_free(s):  Free what both made, and the spare calls.
+ */
+enum rc svc_lanes_start(struct svc *s) RC_CHECK;
+enum rc svc_lanes_serve(struct svc *s) RC_CHECK;
+void svc_lanes_free(struct svc *s);
+
+/*
+ * svc_call_http(c):    The HTTP request that c is; NULL over NATS.
+ * svc_call_streams(c): It has begun to be answered by a stream.
+ */
+struct httpd_req *svc_call_http(struct svc_call *c);
+void svc_call_streams(struct svc_call *c);
+
+/*
+ * svc_events_hold(s): Whether a drain still waits for events on their way.
+ * svc_events_stop(s): Nothing is repeated any more.  Before bus_free().
+ * svc_events_free(s): After it.
+ */
+bool svc_events_hold(struct svc *s);
+void svc_events_stop(struct svc *s);
+void svc_events_free(struct svc *s);
+
+/* svc_drain_step(s): End the program if draining and nothing is left to do. */
+void svc_drain_step(struct svc *s);
+
+#endif /* !SVC_INTERNAL_H */

@@ -1,0 +1,45 @@
+/*
+ * Calls that are answered by a stream of events.
+ */
+#include "core/buf.h"
+#include "core/log.h"
+#include "svc/internal.h"
+#include "wire/wire.h"
+
+enum rc
+svc_stream(struct svc_call *c)
+{
+	struct httpd_req *http = svc_call_http(c);
+
+	if (http == NULL)
+		return RC_INVALID;
+	httpd_stream(http);
+	svc_call_streams(c);
+	return RC_OK;
+}
+
+enum rc
+svc_stream_send(struct svc_call *c, const char *event, const char *id,
+    const struct wire_desc *desc, const void *msg)
+{
+	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct wire_err err;
+	enum rc rc;
+
+	rc = wire_encode(desc, msg, &out, &err);
+	if (rc == RC_OK)
+		rc = httpd_stream_send(
+		    svc_call_http(c), event, id, buf_str(&out));
+	else
+		log_error("svc.event_invalid",
+		    LOG_S("message", wire_desc_name(desc)),
+		    LOG_S("path", err.path), LOG_S("why", err.why));
+	buf_free(&out);
+	return rc;
+}
+
+enum rc
+svc_stream_text(struct svc_call *c, struct str data)
+{
+	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);
+}

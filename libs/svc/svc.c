@@ -1,0 +1,262 @@
+/*
+ * Start, run, drain, stop: the order is told here and nowhere else.
+ */
+#include "svc/svc.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "core/mem.h"
+#include "svc/internal.h"
+
+enum exit_code { EXIT_TAKEN = 69, EXIT_FAILED = 70 };
+
+struct loop *
+svc_loop(struct svc *s)
+{
+	return s->loop;
+}
+
+struct bus *
+svc_bus(struct svc *s)
+{
+	return s->bus;
+}
+
+static struct bus_opts
+bus_opts_of(const struct svc *s)
+{
+	return (struct bus_opts){ .loop = s->loop,
+		.url = s->conf.nats_url,
+		.name = s->def->name,
+		.user = s->conf.nats_user,
+		.password = s->conf.nats_password };
+}
+
+struct bus *
+svc_bulk(struct svc *s)
+{
+	struct bus_opts o = bus_opts_of(s);
+
+	o.buffered = true;
+	/* The URL is that of s->bus, which was valid. */
+	if (s->bulk == NULL && bus_new(&o, &s->bulk) != RC_OK)
+		abort();
+	return s->bulk;
+}
+
+struct metric_set *
+svc_metrics(struct svc *s)
+{
+	return s->metrics;
+}
+
+void
+svc_require(struct svc *s, const char *name, bool (*up)(void *arg), void *arg)
+{
+	if (s->nneeds == SVC_REQUIRE_MAX)
+		abort();
+	s->needs[s->nneeds++] = (struct svc_need){ name, up, arg };
+}
+
+void
+svc_hold(struct svc *s)
+{
+	s->nopen++;
+}
+
+void
+svc_release(struct svc *s)
+{
+	s->nopen--;
+	svc_drain_step(s);
+}
+
+void
+svc_drain_step(struct svc *s)
+{
+	if (!atomic_load(&s->draining) || !s->drained || s->nopen > 0 ||
+	    svc_events_hold(s) || (s->http != NULL && httpd_busy(s->http) > 0))
+		return;
+	loop_stop(s->loop);
+}
+
+/*
+ * A request posted by an HTTP worker just before the stop is behind us in the
+ * inbox, so whether all are answered is asked again until they are.
+ */
+static void
+drain_poll(void *arg)
+{
+	struct svc *s = arg;
+
+	if (mono_diff_ms(clock_mono(), s->drain_by) >= 0) {
+		log_error("svc.drain_timeout", LOG_I("open", s->nopen));
+		s->exit_code = EXIT_FAILED;
+		loop_stop(s->loop);
+		return;
+	}
+	loop_timer_set(
+	    s->loop, &s->poll, mono_add_ms(clock_mono(), 10), drain_poll, s);
+	svc_drain_step(s);
+}
+
+static void
+on_drained(void *arg)
+{
+	struct svc *s = arg;
+
+	s->drained = true;
+	svc_drain_step(s);
+}
+
+static void
+drain(struct svc *s)
+{
+	log_info("svc.draining", LOG_I("open", s->nopen));
+	atomic_store(&s->draining, true);
+	if (s->http != NULL)
+		httpd_stop(s->http);
+	s->drain_by = mono_add_ms(clock_mono(), s->conf.drain_timeout_ms);
+	if (s->bus != NULL)
+		bus_drain(s->bus, on_drained, s);
+	else
+		s->drained = true;
+	drain_poll(s);
+}
+
+static void
+on_signal(void *arg, unsigned events)
+{
+	struct svc *s = arg;
+	struct signalfd_siginfo si;
+
+	(void)events;
+	if (read(s->signals.fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
+		return;
+	if (atomic_load(&s->draining)) {
+		log_warn("svc.killed_while_draining", LOG_I("open", s->nopen));
+		s->exit_code = EXIT_FAILED;
+		loop_stop(s->loop);
+	} else {
+		drain(s);
+	}
+}
+
+/* Every library's threads inherit the mask, so only the loop sees signals. */
+static void
+signals_block(struct svc *s)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	s->signals.fn = on_signal;
+	s->signals.arg = s;
+}
+
+static void
+on_bus_state(void *arg, bool up)
+{
+	struct svc *s = arg;
+
+	if (up)
+		log_info("svc.bus_up", LOG_S("url", s->conf.nats_url));
+	else
+		log_warn("svc.bus_down", LOG_S("url", s->conf.nats_url));
+}
+
+static int
+start(struct svc *s)
+{
+	struct bus_opts o = bus_opts_of(s);
+	enum rc rc;
+
+	o.metrics = s->metrics;
+	o.on_state = on_bus_state;
+	o.arg = s;
+	rc = svc_admin_start(s);
+	if (rc == RC_OK && !s->def->no_bus)
+		rc = bus_new(&o, &s->bus);
+	if (rc == RC_OK)
+		rc = svc_lanes_start(s);
+	if (rc != RC_OK) {
+		log_error("svc.start_failed", LOG_RC(rc));
+		return rc == RC_DOWN ? EXIT_TAKEN : EXIT_FAILED;
+	}
+	s->app = s->def->start(s, s->app_conf);
+	if (s->app == NULL || svc_lanes_serve(s) != RC_OK)
+		return EXIT_FAILED;
+	atomic_store(&s->started, true);
+	log_info("svc.started", LOG_S("version", svc_version()),
+	    LOG_I("http_port", s->http != NULL ? httpd_port(s->http) : 0),
+	    LOG_I("admin_port", httpd_port(s->admin)));
+	return 0;
+}
+
+/*
+ * The reverse of start(), from wherever it got to; but the admin port closes
+ * first, because its threads look at all the rest.
+ */
+static void
+stop(struct svc *s)
+{
+	httpd_free(s->admin);
+	httpd_free(s->http);
+	loop_timer_cancel(s->loop, &s->poll);
+	if (s->app != NULL && s->def->stop != NULL)
+		s->def->stop(s->app);
+	svc_events_stop(s);
+	bus_free(s->bulk);
+	bus_free(s->bus);
+	svc_events_free(s);
+	loop_free(s->loop);
+	svc_lanes_free(s);
+	metric_set_free(s->metrics);
+	close(s->signals.fd);
+}
+
+int
+svc_main(const struct svc_def *def, int argc, char *argv[])
+{
+	struct svc s = { .def = def };
+	struct conf_opt common[SVC_OPTS_N];
+	enum log_level level;
+	int code;
+
+	TAILQ_INIT(&s.open);
+	TAILQ_INIT(&s.spare);
+	s.app_conf = mem_zalloc(def->conf_size + 1);
+	code = svc_args(def, argc, argv, &s.conf, s.app_conf);
+	if (code == -1) {
+		if (log_level_parse(str_of(s.conf.log_level), &level) != RC_OK)
+			abort();
+		log_init(def->name, level);
+		signals_block(&s);
+		s.loop = loop_new((size_t)s.conf.inbox_max);
+		s.metrics = metric_set_new();
+		loop_fd_watch(s.loop, &s.signals, LOOP_READ);
+		code = start(&s);
+		if (code == 0) {
+			loop_run(s.loop);
+			code = s.exit_code;
+		}
+		log_info("svc.stopped", LOG_I("code", code));
+		/* With calls still open there is nothing safe to free. */
+		if (s.exit_code != 0)
+			_exit(s.exit_code);
+		stop(&s);
+	}
+	conf_free(common, svc_conf_opts(def, common), &s.conf);
+	conf_free(def->opts, def->nopts, s.app_conf);
+	free(s.app_conf);
+	return code;
+}

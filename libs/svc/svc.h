@@ -1,0 +1,188 @@
+/*
+ * svc: the life of a service, told once.
+ *
+ * A service's main() is a table: options, routes, start and stop.  svc_main()
+ * reads the configuration, opens the admin port, connects to NATS (unless the
+ * service needs none), serves the routes over NATS and HTTP alike, and on
+ * SIGTERM drains: not ready, take no new requests, answer those in hand, stop,
+ * exit.
+ *
+ * Requests and replies are decoded, checked and encoded here by the schema that
+ * the route names; handlers see structs.  Everything runs on the loop thread.
+ *
+ * Exit codes: 0; 64 wrong arguments; 78 wrong configuration; 69 an address is
+ * taken; 70 it could not start, or could not drain in time.
+ */
+#ifndef SVC_SVC_H
+#define SVC_SVC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/conf.h"
+#include "core/loop.h"
+#include "core/metric.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/trace.h"
+
+/* Opaque types. */
+struct bus;
+struct svc;
+struct svc_call;
+struct wire_desc;
+
+/*
+ * Handler of a route: owns c and ends it with svc_reply() or svc_fail(), now or
+ * later on the loop.  app is what the service's start returned.
+ */
+typedef void (*svc_fn)(void *app, struct svc_call *c);
+
+/*
+ * A text that the protocol prescribes: said instead of our own when the member
+ * at path (JSON Pointer) is missing or empty, or, with path "", when the body
+ * is not the JSON it should be.
+ */
+struct svc_text {
+	const char *path;
+	const char *text;
+};
+
+struct svc_route {
+	const char *name;    /* in discovery and metrics: [a-z0-9_-]+ */
+	const char *subject; /* NATS subject; NULL: not served over NATS */
+	const char *method;  /* HTTP method; NULL: not served over HTTP */
+	const char *path;    /* HTTP path, {…} for one segment */
+	const struct wire_desc *request; /* NULL: there is no body */
+	const struct wire_desc *reply;
+	svc_fn fn;
+	int64_t deadline_ms; /* for callers that name none */
+	const struct svc_text *texts;
+	size_t ntexts;
+};
+
+struct svc_def {
+	const char *name; /* of the service, its queue group, its log lines */
+	const char *summary;    /* one line for --help and discovery */
+	const char *http_addr;  /* default of HTTP_ADDR */
+	const char *admin_addr; /* default of ADMIN_ADDR */
+	bool no_bus; /* needs no NATS: svc_bus() is NULL, no route on NATS */
+	const struct conf_opt *opts;
+	size_t nopts;
+	size_t conf_size; /* of the struct that opts fill */
+	const struct svc_route *routes;
+	size_t nroutes;
+	/*
+	 * Build the service's own state; conf lives until stop returned.  NULL
+	 * (after logging why) makes the program exit 70.
+	 */
+	void *(*start)(struct svc *s, const void *conf);
+	/* Free it.  No call is open any more.  May be NULL. */
+	void (*stop)(void *app);
+};
+
+/* svc_main(def, argc, argv): All of main(); returns the exit code. */
+int svc_main(const struct svc_def *def, int argc, char *argv[]);
+
+/* What a service is built on; they live longer than its state. */
+struct loop *svc_loop(struct svc *s);
+struct bus *svc_bus(struct svc *s);
+struct metric_set *svc_metrics(struct svc *s);
+
+/*
+ * svc_bulk(s):
+ * A second connection to NATS, buffered (bus_opts), made with the first call:
+ * for what comes in great numbers and may wait a millisecond.  Events use it if
+ * it is there before the first of them.
+ */
+struct bus *svc_bulk(struct svc *s);
+
+/* Most dependencies that svc_require() can name. */
+#define SVC_REQUIRE_MAX 8
+
+/*
+ * svc_require(s, name, up, arg):
+ * /readyz is 200 only while up(arg); NATS is required without being named.
+ * up runs on another thread: it may read atomics only.  During start.
+ */
+void svc_require(
+    struct svc *s, const char *name, bool (*up)(void *arg), void *arg);
+
+/*
+ * svc_hold(s), svc_release(s):
+ * Something is in hand that is no call: a drain waits until as many are
+ * released as were held.
+ */
+void svc_hold(struct svc *s);
+void svc_release(struct svc *s);
+
+/* The decoded request (NULL without a schema), valid until the call ends. */
+const void *svc_call_request(const struct svc_call *c);
+
+/* The i-th {…} of the HTTP path; absent over NATS. */
+struct str svc_call_param(const struct svc_call *c, size_t i);
+
+/* A query parameter; absent if there is none, and over NATS. */
+struct str svc_call_query(struct svc_call *c, const char *name);
+
+/* Memory that lives as long as the call. */
+struct arena *svc_call_arena(struct svc_call *c);
+
+/* When the caller stops waiting. */
+struct wall svc_call_deadline(const struct svc_call *c);
+
+/* The trace this call belongs to; never NULL. */
+const struct trace *svc_call_trace(const struct svc_call *c);
+
+/*
+ * svc_progress(c, msg):
+ * Encode msg by the route's reply schema and send it as an answer before the
+ * last.  Nothing over HTTP.
+ */
+void svc_progress(struct svc_call *c, const void *msg);
+
+/*
+ * svc_reply(c, msg):
+ * Encode msg by the route's reply schema, answer and end c.  A message that
+ * breaks the schema is answered 500 and logged.
+ */
+void svc_reply(struct svc_call *c, const void *msg);
+
+/*
+ * svc_fail(c, rc, text):
+ * Answer {"error": text, "code": rc_name(rc), "trace_id"} with the status of
+ * rc, and end c.
+ */
+void svc_fail(struct svc_call *c, enum rc rc, const char *text);
+
+/* An error that no result code stands for. */
+struct svc_error {
+	int status; /* HTTP status */
+	const char *code;
+	const char *text;
+};
+
+/* svc_fail_as(c, e): As svc_fail(), with status and code of its own. */
+void svc_fail_as(struct svc_call *c, const struct svc_error *e);
+
+/*
+ * Server-sent events instead of one answer, over HTTP only:
+ * svc_stream(c):      Begin; RC_INVALID over NATS, c is then as before.
+ * svc_stream_send(c, event, id, desc, msg): One event whose data is msg;
+ *                     event and id may be NULL.
+ * svc_stream_text(c, data): One event whose data is a text that is no message.
+ * svc_stream_end(c, rc): End c, counted as rc.
+ * Sending fails as httpd_stream_send(): the reader is gone or far too slow; c
+ * must be ended all the same.  svc_reply() and svc_fail() end a stream that has
+ * begun too, but say nothing in it.
+ */
+enum rc svc_stream(struct svc_call *c) RC_CHECK;
+enum rc svc_stream_send(struct svc_call *c, const char *event, const char *id,
+    const struct wire_desc *desc, const void *msg) RC_CHECK;
+enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
+void svc_stream_end(struct svc_call *c, enum rc rc);
+
+#endif /* !SVC_SVC_H */

@@ -1,0 +1,298 @@
+/*
+ * Calls that are answered by a stream of events, over HTTP.
+ *
+ * A toy service does what the text of the request says.
+ */
+#include "core/mem.h"
+#include "running.h"
+#include "wire/msgs.h"
+
+#define HOLD_MS 300
+
+/* ---- the toy ------------------------------------------------------------- */
+
+struct toy {
+	struct svc *s;
+	struct svc_call *held;
+	struct loop_timer timer;
+	enum rc last; /* what sending ended with */
+};
+
+static const struct wire_error hello = { .error = STR_INIT("你好\n\"x\""),
+	.code = STR_INIT("fine") };
+static const struct wire_error broken = { .error = STR_INIT("") };
+
+static void *
+toy_start(struct svc *s, const void *conf)
+{
+	struct toy *t = mem_zalloc(sizeof(*t));
+
+	(void)conf;
+	t->s = s;
+	return t;
+}
+
+static void
+let_go(void *arg)
+{
+	struct toy *t = arg;
+
+	svc_stream_end(t->held, RC_OK);
+	t->held = NULL;
+}
+
+/* Send until it is refused. */
+static void
+flood(void *arg)
+{
+	static char text[16384];
+	struct toy *t = arg;
+
+	memset(text, 'x', sizeof(text));
+	t->last = svc_stream_text(t->held, (struct str){ text, sizeof(text) });
+	if (t->last == RC_OK) {
+		loop_timer_set(svc_loop(t->s), &t->timer,
+		    mono_add_ms(clock_mono(), 1), flood, t);
+	} else {
+		svc_stream_end(t->held, t->last);
+		t->held = NULL;
+	}
+}
+
+static enum rc
+three(struct svc_call *c)
+{
+	enum rc rc;
+
+	rc = svc_stream_send(c, "greeting", "7", &wire_error_desc, &hello);
+	if (rc == RC_OK)
+		rc = svc_stream_send(c, NULL, NULL, &wire_error_desc, &hello);
+	if (rc == RC_OK)
+		rc = svc_stream_text(c, STR("[DONE]"));
+	return rc;
+}
+
+static void
+streams(struct toy *t, struct svc_call *c, struct str how)
+{
+	enum rc rc = RC_OK;
+
+	if (str_eq(how, STR("three"))) {
+		svc_stream_end(c, three(c));
+	} else if (str_eq(how, STR("broken"))) {
+		rc = svc_stream_send(c, "e", NULL, &wire_error_desc, &broken);
+		if (svc_stream_text(c, str_of(rc_name(rc))) != RC_OK)
+			abort();
+		svc_stream_end(c, rc);
+	} else if (str_eq(how, STR("lines"))) {
+		rc = svc_stream_send(c, "a\nb", NULL, &wire_error_desc, &hello);
+		if (svc_stream_text(c, str_of(rc_name(rc))) != RC_OK)
+			abort();
+		svc_stream_end(c, RC_OK);
+	} else if (str_eq(how, STR("fail"))) {
+		svc_fail(c, RC_CONFLICT, "too late to say so");
+	} else if (str_eq(how, STR("hold"))) {
+		t->held = c;
+		if (svc_stream_text(c, STR("wait")) != RC_OK)
+			abort();
+		loop_timer_set(svc_loop(t->s), &t->timer,
+		    mono_add_ms(clock_mono(), HOLD_MS), let_go, t);
+	} else {
+		t->held = c;
+		flood(t);
+	}
+}
+
+static void
+on_stream(void *arg, struct svc_call *c)
+{
+	struct toy *t = arg;
+	const struct wire_error *req = svc_call_request(c);
+	struct wire_error last = { .error = str_of(rc_name(t->last)) };
+
+	if (str_eq(req->error, STR("last")))
+		svc_reply(c, &last);
+	else if (svc_stream(c) != RC_OK)
+		svc_fail(c, RC_DENIED, "streams are for HTTP");
+	else
+		streams(t, c, req->error);
+}
+
+static const struct svc_route routes[] = {
+	{ .name = "stream",
+	    .subject = "toy.stream",
+	    .method = "POST",
+	    .path = "/stream",
+	    .request = &wire_error_desc,
+	    .reply = &wire_error_desc,
+	    .fn = on_stream,
+	    .deadline_ms = 200 },
+};
+static const struct svc_def def = {
+	.name = "toy",
+	.summary = "streams what it is told",
+	.http_addr = "127.0.0.1:1",
+	.admin_addr = "127.0.0.1:1",
+	.conf_size = 1,
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = toy_start,
+	.stop = free,
+};
+
+/* ---- tests --------------------------------------------------------------- */
+
+#define COUNT(code) "soul_requests_total{route=\"stream\",code=\"" code "\"} "
+
+/* The events of a stream, without the line that says when to come again. */
+static void
+streamed(struct running *r, const char *how, const char *events)
+{
+	struct kit_answer a = { 0 };
+	char type[64];
+	struct str body;
+
+	ck_assert_int_eq(running_call(r, &a, "/stream", how), 200);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    "text/event-stream");
+	body = buf_str(&a.body);
+	ck_assert(str_starts(body, STR("retry: ")));
+	ck_assert_str_eq(strstr(body.p, "\n\n") + 2, events);
+	kit_answer_free(&a);
+}
+
+KIT_TEST(events_are_messages_and_texts)
+{
+	struct running r;
+
+	running_start(&r, &def);
+	streamed(&r, "three",
+	    "id: 7\nevent: greeting\n"
+	    "data: {\"error\":\"你好\\n\\\"x\\\"\",\"code\":\"fine\"}\n\n"
+	    "data: {\"error\":\"你好\\n\\\"x\\\"\",\"code\":\"fine\"}\n\n"
+	    "data: [DONE]\n\n");
+	ck_assert(running_counts(&r, COUNT("ok") "1\n"));
+	running_end(&r);
+}
+
+/* It is not sent, and the stream goes on. */
+KIT_TEST(an_event_that_breaks_its_schema_is_refused)
+{
+	struct running r;
+
+	running_start(&r, &def);
+	streamed(&r, "broken", "data: invalid_request\n\n");
+	ck_assert(running_counts(&r, COUNT("invalid_request") "1\n"));
+	streamed(&r, "lines", "data: invalid_request\n\n");
+	running_end(&r);
+}
+
+/* Its status has been sent: what is left to say is that it is over. */
+KIT_TEST(a_failure_after_the_beginning_ends_the_stream)
+{
+	struct running r;
+
+	running_start(&r, &def);
+	streamed(&r, "fail", "");
+	ck_assert(running_counts(&r, COUNT("conflict") "1\n"));
+	running_end(&r);
+}
+
+/* The call is as before, and answered with an error. */
+KIT_TEST(over_nats_there_are_no_streams)
+{
+	natsMsg *m = NULL;
+	const char *code;
+	struct running r;
+
+	running_start(&r, &def);
+	ck_assert_int_eq(natsConnection_RequestString(&m, r.nc, "toy.stream",
+			     "{\"error\":\"three\"}", RUNNING_MS),
+	    NATS_OK);
+	ck_assert_int_eq(
+	    natsMsgHeader_Get(m, "Nats-Service-Error", &code), NATS_OK);
+	ck_assert_str_eq(code, "denied");
+	ck_assert_ptr_nonnull(
+	    strstr(natsMsg_GetData(m), "\"streams are for HTTP\""));
+	natsMsg_Destroy(m);
+	running_end(&r);
+}
+
+/* The time to answer is that for the first word. */
+KIT_TEST(a_stream_may_take_longer_than_an_answer)
+{
+	struct running r;
+
+	running_start(&r, &def);
+	streamed(&r, "hold", "data: wait\n\n");
+	running_end(&r);
+}
+
+static bool
+flood_ended(void *arg)
+{
+	struct running *r = arg;
+	struct kit_answer a = { 0 };
+	bool is = running_call(r, &a, "/stream", "last") == 200 &&
+	    !kit_answer_has(&a, "\"ok\"");
+
+	kit_answer_free(&a);
+	return is;
+}
+
+static void
+last_was(struct running *r, const char *rc)
+{
+	struct kit_answer a = { 0 };
+	char want[64];
+
+	snprintf(want, sizeof(want), "{\"error\":\"%s\"}", rc);
+	ck_assert(kit_until(flood_ended, r, RUNNING_MS));
+	ck_assert_int_eq(running_call(r, &a, "/stream", "last"), 200);
+	ck_assert_str_eq(a.body.p, want);
+	kit_answer_free(&a);
+}
+
+KIT_TEST(a_reader_that_reads_nothing_is_given_up)
+{
+	struct kit_http c = { 0 };
+	struct running r;
+
+	running_start(&r, &def);
+	running_post(&r, &c, "/stream", "flood");
+	last_was(&r, "too_large");
+	ck_assert(running_counts(&r, COUNT("too_large") "1\n"));
+	kit_http_close(&c);
+	running_end(&r);
+}
+
+KIT_TEST(a_reader_that_goes_is_noticed)
+{
+	struct kit_http c = { 0 };
+	struct running r;
+
+	running_start(&r, &def);
+	running_post(&r, &c, "/stream", "flood");
+	ck_assert(kit_http_has(&c, "data: xxx", RUNNING_MS));
+	kit_http_close(&c);
+	last_was(&r, "unavailable");
+	running_end(&r);
+}
+
+/* SIGTERM in the middle: the stream comes to its end, then the program. */
+KIT_TEST(a_stream_in_hand_is_ended_before_the_program)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	struct running r;
+
+	running_start(&r, &def);
+	running_post(&r, &c, "/stream", "hold");
+	ck_assert(kit_http_has(&c, "data: wait", RUNNING_MS));
+	running_end(&r);
+	ck_assert(kit_http_read(&c, &a, RUNNING_MS));
+	ck_assert_int_eq(a.status, 200);
+	kit_answer_free(&a);
+	kit_http_close(&c);
+}
