@@ -1,0 +1,430 @@
+/* Chats with a provider that answers as each test wants. */
+#include "integration/httpc/peer.h"
+#include "llm/llm.h"
+
+/* What the provider sends, and whether it then cuts or holds the connection. */
+static const char *_Atomic answer;
+static _Atomic bool holds;
+static struct buf asked = BUF_INIT(1024 * 1024);
+static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+provider(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(1024 * 1024);
+
+	if (peer_read(fd, &in)) {
+		pthread_mutex_lock(&asked_lock);
+		buf_reset(&asked);
+		buf_put_str(&asked, buf_str(&in));
+		pthread_mutex_unlock(&asked_lock);
+		if (peer_write(fd, answer) && holds)
+			peer_hold(p, fd);
+	}
+	buf_free(&in);
+}
+
+/* A client, one chat, and what became of it. */
+struct talk {
+	struct kit_loop k;
+	struct peer p;
+	struct llm *llm;
+	struct llm_chat chat;
+	struct llm_call *call;
+	enum rc started, rc;
+	int times, pieces;
+	struct buf text, pieces_text, calls;
+	char error[600];
+	enum llm_finish finish;
+	bool incomplete, retry, cancel;
+	int64_t retry_after_ms;
+	_Atomic bool done;
+};
+
+static struct talk talk;
+static const struct llm_message hello = { .role = LLM_USER,
+	.text = STR_INIT("hello") };
+
+static void
+on_text(void *arg, struct str text)
+{
+	struct talk *me = arg;
+
+	me->pieces++;
+	buf_put_str(&me->pieces_text, text);
+	if (me->cancel) {
+		llm_cancel(me->call);
+		me->done = true;
+	}
+}
+
+static void
+on_done(void *arg, const struct llm_result *r)
+{
+	struct talk *me = arg;
+
+	me->times++;
+	me->rc = r->rc;
+	buf_put_str(&me->text, r->text);
+	for (size_t i = 0; i < r->ncalls; i++)
+		buf_printf(&me->calls, "%s%.*s %.*s %.*s;",
+		    r->calls[i].valid ? "" : "!", STR_ARG(r->calls[i].id),
+		    STR_ARG(r->calls[i].name), STR_ARG(r->calls[i].arguments));
+	str_copy(r->error, me->error, sizeof(me->error));
+	me->finish = r->finish;
+	me->incomplete = r->incomplete;
+	me->retry = r->retry;
+	me->retry_after_ms = r->retry_after_ms;
+	me->done = true;
+}
+
+static void
+talk_open(void)
+{
+	char url[128];
+
+	memset(&talk, 0, sizeof(talk));
+	buf_init(&talk.text, 1024 * 1024);
+	buf_init(&talk.pieces_text, 1024 * 1024);
+	buf_init(&talk.calls, 1024 * 1024);
+	holds = false;
+	peer_open(&talk.p, provider);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/", talk.p.port);
+	kit_loop_new(&talk.k, 1024);
+	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = talk.k.l,
+				     .base_url = url,
+				     .api_key = "key",
+				     .model = "m1",
+				     .first_byte_ms = 2000,
+				     .idle_ms = 500 },
+			     &talk.llm),
+	    RC_OK);
+	talk.chat = (struct llm_chat){ .messages = &hello,
+		.nmessages = 1,
+		.temperature = -1,
+		.turn = STR_INIT("t1"),
+		.deadline = { clock_wall().ms + CALL_MS },
+		.stream = true,
+		.on_text = on_text,
+		.on_done = on_done,
+		.arg = &talk };
+	kit_loop_start(&talk.k);
+}
+
+static void
+do_free(void *arg)
+{
+	(void)arg;
+	llm_free(talk.llm);
+}
+
+static void
+talk_close(void)
+{
+	kit_loop_call(&talk.k, do_free, NULL);
+	kit_loop_stop(&talk.k);
+	loop_free(talk.k.l);
+	peer_close(&talk.p);
+	buf_free(&talk.text);
+	buf_free(&talk.pieces_text);
+	buf_free(&talk.calls);
+}
+
+static void
+do_start(void *arg)
+{
+	(void)arg;
+	talk.started = llm_chat(talk.llm, &talk.chat, &talk.call);
+}
+
+static bool
+is_done(void *arg)
+{
+	(void)arg;
+	return talk.done;
+}
+
+static void
+talk_run(const char *sent)
+{
+	answer = sent;
+	talk.done = false;
+	talk.times = 0;
+	talk.pieces = 0;
+	buf_reset(&talk.text);
+	buf_reset(&talk.pieces_text);
+	buf_reset(&talk.calls);
+	kit_loop_call(&talk.k, do_start, NULL);
+	ck_assert_int_eq(talk.started, RC_OK);
+	ck_assert(kit_until(is_done, NULL, CALL_MS + 2000));
+	kit_loop_call(&talk.k, NULL, NULL);
+}
+
+static void
+check(enum rc rc, const char *text, const char *calls)
+{
+	ck_assert_msg(talk.rc == rc, "%s: %s", rc_name(talk.rc), talk.error);
+	ck_assert_int_eq(talk.times, 1);
+	ck_assert_msg(
+	    str_eq(buf_str(&talk.text), str_of(text)), "%s", talk.text.p);
+	ck_assert_msg(
+	    str_eq(buf_str(&talk.calls), str_of(calls)), "%s", talk.calls.p);
+}
+
+#define STREAM   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+#define JSON     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+#define CHUNK(d) "data: {\"choices\":[{\"index\":0,\"delta\":{" d "}}]}\n\n"
+#define FINISH(f)                                                              \
+	"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"" f \
+	"\"}]}\n\n"
+#define DONE "data: [DONE]\n\n"
+
+KIT_TEST(a_stream)
+{
+	talk_open();
+	talk_run(STREAM ": keep-alive\n\n" CHUNK("\"role\":\"assistant\"")
+		CHUNK("\"content\":\"Hel\"") CHUNK("\"content\":\"lo\"")
+		    FINISH("stop") DONE);
+	check(RC_OK, "Hello", "");
+	ck_assert_int_eq(talk.pieces, 2);
+	ck_assert(str_eq(buf_str(&talk.pieces_text), STR("Hello")));
+	ck_assert_int_eq(talk.finish, LLM_FINISH_STOP);
+	ck_assert(!talk.incomplete);
+	ck_assert_str_eq(talk.error, "");
+	ck_assert(str_starts(
+	    buf_str(&asked), STR("POST /v1/chat/completions HTTP/1.1\r\n")));
+	ck_assert_ptr_nonnull(
+	    strstr(asked.p, "\r\nAuthorization: Bearer key\r\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(asked.p, "\r\nAccept: text/event-stream\r\n"));
+	ck_assert_ptr_nonnull(strstr(asked.p, "\"stream\":true"));
+	talk_close();
+}
+
+KIT_TEST(a_stream_of_calls_with_odd_line_ends)
+{
+	talk_open();
+	talk_run("HTTP/1.1 200 OK\r\n"
+		 "Content-Type: Text/Event-Stream; charset=utf-8\r\n\r\n"
+		 "data:{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\","
+		 "\"function\":{\"name\":\"f\",\"arguments\":{\"x\":1}}}]}}]}"
+		 "\r\n\r\ndata:{\"choices\":[{\"delta\":{},"
+		 "\"finish_reason\":\"stop\"}]}\r\rdata:[DONE]\r\n\r\n"
+		 "data: what comes behind is not read\n\n");
+	check(RC_OK, "", "a f {\"x\":1};");
+	ck_assert_int_eq(talk.finish, LLM_FINISH_TOOL_CALLS);
+	talk_close();
+}
+
+KIT_TEST(an_answer_in_one_piece_asked_or_not)
+{
+	static const char sent[] = JSON
+	    "\n\n\n{\"choices\":[{\"message\":{\"content\":\"hi\"},"
+	    "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1}}";
+
+	talk_open();
+	talk.chat.stream = false;
+	talk_run(sent);
+	check(RC_OK, "hi", "");
+	ck_assert_int_eq(talk.pieces, 0);
+	ck_assert_ptr_null(strstr(asked.p, "\"stream\""));
+	talk.chat.stream = true;
+	talk_run(sent);
+	check(RC_OK, "hi", "");
+	/* And a stream that was not asked for. */
+	talk.chat.stream = false;
+	talk_run(STREAM CHUNK("\"content\":\"hi\"") FINISH("stop") DONE);
+	check(RC_OK, "hi", "");
+	talk_close();
+}
+
+KIT_TEST(streams_that_end_too_early)
+{
+	talk_open();
+	/* No end marker, but a reason. */
+	talk_run(STREAM CHUNK("\"content\":\"a\"") FINISH("stop"));
+	check(RC_OK, "a", "");
+	ck_assert(!talk.incomplete);
+	/* Neither. */
+	talk_run(STREAM CHUNK("\"content\":\"a\""));
+	check(RC_OK, "a", "");
+	ck_assert(talk.incomplete);
+	/* In the middle of an event: that one is lost. */
+	talk_run(STREAM CHUNK("\"content\":\"a\"") "data: {\"choices\":");
+	check(RC_OK, "a", "");
+	ck_assert(talk.incomplete);
+	/* Before anything. */
+	talk_run(STREAM ": hello\n\n");
+	check(RC_DOWN, "", "");
+	ck_assert(talk.retry);
+	/* The connection breaks: what had come is kept. */
+	talk_run("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+		 "Content-Length: 10000\r\n\r\n" CHUNK("\"content\":\"a\""));
+	check(RC_DOWN, "a", "");
+	ck_assert(talk.incomplete);
+	/* Text was given already: nobody may ask again unseen. */
+	ck_assert(!talk.retry);
+	/* It falls silent. */
+	holds = true;
+	talk_run(STREAM CHUNK("\"content\":\"a\""));
+	check(RC_TIMEOUT, "a", "");
+	ck_assert_str_eq(talk.error, "the answer went silent");
+	talk_close();
+}
+
+#define WORN_OUT "data: {\"error\":{\"message\":\"worn out\",\"code\":503}}\n\n"
+
+KIT_TEST(errors_in_a_stream)
+{
+	talk_open();
+	talk_run(STREAM CHUNK("\"content\":\"a\"")
+		WORN_OUT CHUNK("\"content\":\"b\""));
+	check(RC_DOWN, "a", "");
+	ck_assert_str_eq(talk.error, "worn out");
+	ck_assert(!talk.retry);
+	talk_run(STREAM "event: error\ndata: {\"message\":\"worn out\"}\n\n");
+	check(RC_DOWN, "", "");
+	ck_assert_str_eq(talk.error, "worn out");
+	ck_assert(talk.retry);
+	talk_run(STREAM "data: {nonsense\n\n");
+	check(RC_INVALID, "", "");
+	talk_run(STREAM "data: {\"choices\":1}\n\n");
+	check(RC_INVALID, "", "");
+	ck_assert_str_eq(talk.error, "/choices: must be an array");
+	talk_close();
+}
+
+KIT_TEST(errors_by_status)
+{
+	static const struct {
+		const char *sent;
+		enum rc rc;
+		const char *error;
+		bool retry;
+		int64_t retry_after_ms;
+	} rows[] = {
+		{ "HTTP/1.1 401 No\r\n\r\n{\"error\":{\"message\":\"key\"}}",
+		    RC_DENIED, "key", false, -1 },
+		{ "HTTP/1.1 429 No\r\nRetry-After: 2\r\n\r\n"
+		  "{\"error\":{\"message\":\"slow\","
+		  "\"code\":\"rate_limit_exceeded\"}}",
+		    RC_AGAIN, "slow", true, 2000 },
+		{ "HTTP/1.1 429 No\r\nretry-after-ms: 250\r\n\r\n"
+		  "{\"error\":{\"message\":\"money\","
+		  "\"type\":\"insufficient_quota\"}}",
+		    RC_DENIED, "money", false, 250 },
+		{ "HTTP/1.1 503 No\r\n\r\n<html>busy</html>", RC_DOWN,
+		    "<html>busy</html>", true, -1 },
+		{ "HTTP/1.1 503 No\r\nx-should-retry: false\r\n\r\n", RC_DOWN,
+		    "status 503 without a word", false, -1 },
+		{ "HTTP/1.1 400 No\r\nx-should-retry: true\r\n\r\n"
+		  "{\"detail\":\"odd\"}",
+		    RC_INVALID, "odd", true, -1 },
+		{ "HTTP/1.1 404 No\r\nContent-Type: text/event-stream\r\n\r\n"
+		  "{\"error\":\"no such model\"}",
+		    RC_NOENT, "no such model", false, -1 },
+		{ JSON "{\"error\":{\"message\":\"in spite of 200\"}}", RC_DOWN,
+		    "in spite of 200", true, -1 },
+		{ JSON "{\"choices\":[{}]}", RC_INVALID,
+		    "/choices/0/message: is missing", false, -1 },
+		{ JSON "", RC_INVALID, NULL, false, -1 },
+		{ "HTTP/1.1 204 Nothing\r\n\r\n", RC_INVALID, NULL, false, -1 },
+	};
+
+	talk_open();
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		talk_run(rows[i].sent);
+		check(rows[i].rc, "", "");
+		if (rows[i].error != NULL)
+			ck_assert_str_eq(talk.error, rows[i].error);
+		ck_assert_str_ne(talk.error, "");
+		ck_assert_msg(talk.retry == rows[i].retry, "row %zu", i);
+		ck_assert_int_eq(talk.retry_after_ms, rows[i].retry_after_ms);
+	}
+	talk_close();
+}
+
+KIT_TEST(nobody_there)
+{
+	talk_open();
+	/* The peer closes without a word. */
+	talk_run("");
+	check(RC_DOWN, "", "");
+	ck_assert(talk.retry);
+	talk_close();
+}
+
+KIT_TEST(cancelling_while_text_comes)
+{
+	talk_open();
+	talk.cancel = true;
+	holds = true;
+	talk_run(STREAM CHUNK("\"content\":\"a\"") CHUNK("\"content\":\"b\""));
+	ck_assert_int_eq(talk.times, 0);
+	ck_assert_int_eq(talk.pieces, 1);
+	talk_close();
+	ck_assert_int_eq(talk.times, 0);
+}
+
+static void
+do_cancel(void *arg)
+{
+	(void)arg;
+	llm_cancel(talk.call);
+}
+
+KIT_TEST(cancelling_before_an_answer)
+{
+	talk_open();
+	answer = "";
+	holds = true;
+	kit_loop_call(&talk.k, do_start, NULL);
+	ck_assert_int_eq(talk.started, RC_OK);
+	kit_loop_call(&talk.k, do_cancel, NULL);
+	talk_close();
+	ck_assert_int_eq(talk.times, 0);
+}
+
+KIT_TEST(freeing_ends_chats)
+{
+	talk_open();
+	answer = "";
+	holds = true;
+	kit_loop_call(&talk.k, do_start, NULL);
+	talk_close();
+	ck_assert_int_eq(talk.times, 1);
+	ck_assert_int_eq(talk.rc, RC_DOWN);
+}
+
+KIT_TEST(clients_that_cannot_be)
+{
+	static const char *const urls[] = { NULL, "", "x", "ftp://a", "/v1" };
+	struct loop *l = loop_new(16);
+	struct llm *llm;
+
+	for (size_t i = 0; i < NELEM(urls); i++)
+		ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = l,
+					     .base_url = urls[i],
+					     .model = "m" },
+				     &llm),
+		    RC_INVALID);
+	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = l,
+				     .base_url = "http://a",
+				     .model = "" },
+			     &llm),
+	    RC_INVALID);
+	/* A key that would break the header. */
+	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = l,
+				     .base_url = "http://127.0.0.1:1",
+				     .api_key = "a\r\nX: y",
+				     .model = "m" },
+			     &llm),
+	    RC_OK);
+	struct llm_chat chat = { .messages = &hello,
+		.nmessages = 1,
+		.deadline = { clock_wall().ms + 1000 },
+		.on_done = on_done };
+	ck_assert_int_eq(llm_chat(llm, &chat, NULL), RC_INVALID);
+	llm_free(llm);
+	loop_free(l);
+}

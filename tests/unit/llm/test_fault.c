@@ -1,0 +1,122 @@
+/* What providers say went wrong, and what it means. */
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "llm/fault.h"
+
+KIT_TEST(texts)
+{
+	static const struct {
+		const char *body, *text;
+	} rows[] = {
+		{ "{\"error\":{\"message\":\"no\",\"type\":\"t\","
+		  "\"param\":null,\"code\":null}}",
+		    "no" },
+		{ "[{\"error\":{\"code\":400,\"message\":\"no\",\"status\":"
+		  "\"INVALID_ARGUMENT\"}}]",
+		    "no" },
+		{ "\n\n {\"error\":\"no\"}\n", "no" },
+		{ "{\"message\":\"no\"}", "no" },
+		{ "{\"detail\":\"no\"}", "no" },
+		{ "{\"detail\":[{\"msg\":\"no\"}]}", "[{\"msg\":\"no\"}]" },
+		{ "{\"error\":{\"error\":\"inner\"}}",
+		    "{\"error\":\"inner\"}" },
+		{ "{\"object\":\"error\",\"message\":\"no\",\"code\":1}",
+		    "no" },
+		{ "\"no\"", "no" },
+		{ "<html>no</html>", "<html>no</html>" },
+		{ "{\"a\":1}", "{\"a\":1}" },
+		{ "[]", "[]" },
+		{ "[{\"error\":\"a\"},{\"error\":\"b\"}]",
+		    "[{\"error\":\"a\"},{\"error\":\"b\"}]" },
+		{ "{\"error\":", "{\"error\":" },
+		{ "", "status 503 without a word" },
+		{ " \r\n ", "status 503 without a word" },
+		{ "{\"error\":{\"message\":\"\"}}",
+		    "{\"error\":{\"message\":\"\"}}" },
+	};
+	struct arena *a = arena_new(65536);
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct fault f;
+		arena_reset(a);
+		fault_read(str_of(rows[i].body), 503, a, &f);
+		ck_assert_msg(str_eq(f.text, str_of(rows[i].text)), "%s: %.*s",
+		    rows[i].body, STR_ARG(f.text));
+	}
+	arena_free(a);
+}
+
+KIT_TEST(long_texts_are_cut_between_code_points)
+{
+	struct arena *a = arena_new(65536);
+	struct buf b = BUF_INIT(65536);
+	struct fault f;
+
+	buf_puts(&b, "x");
+	for (int i = 0; i < 1000; i++)
+		buf_puts(&b, "\xe4\xbd\xa0");
+	fault_read(buf_str(&b), 500, a, &f);
+	ck_assert_uint_le(f.text.n, FAULT_TEXT_MAX);
+	ck_assert_uint_gt(f.text.n, FAULT_TEXT_MAX - 4);
+	ck_assert_int_ge(str_utf8_count(f.text), 0);
+	buf_free(&b);
+	arena_free(a);
+}
+
+KIT_TEST(meanings)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum rc rc;
+	} rows[] = {
+		{ 400, "{\"error\":{\"message\":\"x\"}}", RC_INVALID },
+		{ 400,
+		    "{\"error\":{\"message\":\"x\","
+		    "\"code\":\"context_length_exceeded\"}}",
+		    RC_TOOBIG },
+		{ 400,
+		    "{\"error\":{\"code\":400,\"message\":\"x\","
+		    "\"type\":\"exceed_context_size_error\"}}",
+		    RC_TOOBIG },
+		{ 401, "", RC_DENIED },
+		{ 402, "", RC_DENIED },
+		{ 403, "", RC_DENIED },
+		{ 404, "", RC_NOENT },
+		{ 408, "", RC_TIMEOUT },
+		{ 409, "", RC_CONFLICT },
+		{ 413, "", RC_TOOBIG },
+		{ 422, "", RC_INVALID },
+		{ 429,
+		    "{\"error\":{\"message\":\"x\","
+		    "\"code\":\"rate_limit_exceeded\"}}",
+		    RC_AGAIN },
+		{ 429, "", RC_AGAIN },
+		{ 429,
+		    "{\"error\":{\"message\":\"x\","
+		    "\"type\":\"insufficient_quota\"}}",
+		    RC_DENIED },
+		{ 429,
+		    "{\"error\":{\"message\":\"x\","
+		    "\"code\":\"credit_balance_exhausted\"}}",
+		    RC_DENIED },
+		{ 500, "", RC_DOWN },
+		{ 503, "{\"error\":{\"code\":503,\"message\":\"Loading\"}}",
+		    RC_DOWN },
+		{ 529, "", RC_DOWN },
+		{ 302, "", RC_INVALID },
+		{ 0, "{\"error\":{\"message\":\"x\"}}", RC_DOWN },
+	};
+	struct arena *a = arena_new(65536);
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct fault f;
+		fault_read(str_of(rows[i].body), rows[i].status, a, &f);
+		ck_assert_msg(
+		    fault_rc(rows[i].status, &f) == rows[i].rc, "row %zu", i);
+	}
+	arena_free(a);
+}
