@@ -1,0 +1,74 @@
+/*
+ * From four letters to five traits.
+ */
+#include "persona/persona.h"
+
+#include "core/mem.h"
+#include "persona/clamp.h"
+
+/* What the first letter of each pair adds and the second takes away. */
+static const struct {
+	char plus, minus;
+	struct persona bias;
+} axes[] = {
+	{ 'E', 'I', { 0, -.03, 0, .20, .10 } },
+	{ 'S', 'N', { -.02, .08, .06, -.03, .03 } },
+	{ 'T', 'F', { -.15, -.05, .08, -.05, .12 } },
+	{ 'J', 'P', { 0, -.03, .15, -.02, .08 } },
+};
+
+static struct persona
+persona_shift(const struct persona *base, double sign, const struct persona *by)
+{
+	return (struct persona){
+		.empathy = clamp01(base->empathy + sign * by->empathy),
+		.sensitivity =
+		    clamp01(base->sensitivity + sign * by->sensitivity),
+		.stability = clamp01(base->stability + sign * by->stability),
+		.expressiveness =
+		    clamp01(base->expressiveness + sign * by->expressiveness),
+		.dominance = clamp01(base->dominance + sign * by->dominance),
+	};
+}
+
+enum rc
+persona_of_mbti(struct str mbti, struct persona *out)
+{
+	struct persona t = { .5, .5, .5, .5, .5 };
+	size_t i;
+
+	if (mbti.n != NELEM(axes))
+		return RC_INVALID;
+	for (i = 0; i < NELEM(axes); i++) {
+		char c = mbti.p[i];
+
+		if (c >= 'a' && c <= 'z')
+			c = (char)(c - 'a' + 'A');
+		if (c != axes[i].plus && c != axes[i].minus)
+			return RC_INVALID;
+		t = persona_shift(
+		    &t, c == axes[i].plus ? 1 : -1, &axes[i].bias);
+	}
+	*out = t;
+	return RC_OK;
+}
+
+struct persona
+persona_add(const struct persona *base, const struct persona *drift)
+{
+	return persona_shift(base, 1, drift);
+}
+
+double
+persona_resilience(const struct persona *t)
+{
+	return clamp01(.58 * t->stability + .22 * (1 - t->sensitivity) +
+	    .20 * t->dominance);
+}
+
+double
+persona_reactivity(const struct persona *t)
+{
+	return clamp01(.55 * t->sensitivity + .25 * (1 - t->stability) +
+	    .20 * (1 - t->dominance));
+}

@@ -1,0 +1,40 @@
+/*
+ * persona: the five traits of a soul.
+ */
+#ifndef PERSONA_PERSONA_H
+#define PERSONA_PERSONA_H
+
+#include "core/rc.h"
+#include "core/str.h"
+
+/* Each within [0, 1], .5 being average. */
+struct persona {
+	double empathy;
+	double sensitivity;
+	double stability;
+	double expressiveness;
+	double dominance;
+};
+
+/*
+ * persona_of_mbti(mbti, out):
+ * The traits of one of the 16 types ("INFJ", in either case).  RC_INVALID, *out
+ * untouched, if it is none.
+ */
+enum rc persona_of_mbti(struct str mbti, struct persona *out) RC_CHECK;
+
+/*
+ * persona_add(base, drift): base changed by drift, each trait within [0, 1].
+ */
+struct persona persona_add(
+    const struct persona *base, const struct persona *drift);
+
+/*
+ * persona_resilience(t), persona_reactivity(t):
+ * How well traits bear strong states and how strongly they answer them, both
+ * within [0, 1].
+ */
+double persona_resilience(const struct persona *t);
+double persona_reactivity(const struct persona *t);
+
+#endif /* !PERSONA_PERSONA_H */
