@@ -1,0 +1,55 @@
+/*
+ * intent-filter: which of a body's intents a command means, if any.
+ *
+ *	nats	soul.rpc.intent.filter
+ *	http	POST /v1/intents/filter
+ *	in	proto-schemas/intent_filter_request.schema.json
+ *	out	proto-schemas/intent_filter_response.schema.json
+ */
+#include "core/mem.h"
+#include "on_filter.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+static const struct conf_opt opts[] = {
+	{ "INTENT_FILTER_DEFAULT_LOCALE", CONF_STR,
+	    CONF_AT(filter_conf, locale), "zh-CN", 0, 0,
+	    "locale of a command that does not show its own" },
+	{ "INTENT_FILTER_DEFAULT_TIMEZONE", CONF_STR,
+	    CONF_AT(filter_conf, timezone), "Asia/Shanghai", 0, 0,
+	    "IANA time zone of the answers" },
+	{ "INTENT_FILTER_CACHE_MIB", CONF_INT, CONF_AT(filter_conf, cache_mib),
+	    "64", 1, 4096, "memory for compiled catalogs, MiB" },
+};
+
+static const struct svc_route routes[] = {
+	{ .name = "filter",
+	    .subject = WIRE_SUBJECT_INTENT_FILTER,
+	    .method = "POST",
+	    .path = WIRE_HTTP_INTENTS_FILTER,
+	    .request = &wire_intent_filter_request_desc,
+	    .reply = &wire_intent_filter_response_desc,
+	    .fn = on_filter,
+	    .deadline_ms = WIRE_DEADLINE_MS_INTENT_FILTER },
+};
+
+static const struct svc_def def = {
+	.name = "intent-filter",
+	.summary = "finds which of a body's intents a command means",
+	.http_addr = "127.0.0.1:9013",
+	.admin_addr = "127.0.0.1:9113",
+	.opts = opts,
+	.nopts = NELEM(opts),
+	.conf_size = sizeof(struct filter_conf),
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = filter_start,
+	.stop = filter_stop,
+};
+
+int
+main(int argc, char *argv[])
+{
+	return svc_main(&def, argc, argv);
+}

@@ -1,0 +1,27 @@
+/*
+ * on_filter: the filter as a service: state of the process and the one route.
+ */
+#ifndef INTENT_FILTER_ON_FILTER_H
+#define INTENT_FILTER_ON_FILTER_H
+
+#include <stdint.h>
+
+struct svc;
+struct svc_call;
+
+struct filter_conf {
+	const char *locale;
+	const char *timezone;
+	int64_t cache_mib;
+};
+
+/* filter_start(s, conf): The service's state; conf is a struct filter_conf. */
+void *filter_start(struct svc *s, const void *conf);
+
+/* filter_stop(app): Free it. */
+void filter_stop(void *app);
+
+/* on_filter(app, c): Answer one intent_filter_request. */
+void on_filter(void *app, struct svc_call *c);
+
+#endif /* !INTENT_FILTER_ON_FILTER_H */

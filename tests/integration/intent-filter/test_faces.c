@@ -1,0 +1,269 @@
+/*
+ * The service as its users meet it: HTTP, NATS, discovery, admin port.
+ */
+#include <signal.h>
+#include <time.h>
+
+#include "running.h"
+
+static void
+check_protocol_answer(const char *text)
+{
+	json_t *r = case_json(text);
+
+	case_equal(json_object_get(r, "request_id"), "\"optional\"", "id");
+	case_check_protocol(r);
+	json_decref(r);
+}
+
+KIT_TEST(http_answers_the_protocols_request)
+{
+	struct kit_server nats;
+	struct running r = { 0 };
+	struct answer a;
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	a = http(r.http, "/v1/intents/filter", protocol());
+	ck_assert_int_eq(a.status, 200);
+	check_protocol_answer(a.body);
+	answer_free(&a);
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+}
+
+static natsMsg *
+ask(natsConnection *nc, const char *body, const char *deadline)
+{
+	natsMsg *msg = NULL, *reply = NULL;
+	natsStatus s;
+
+	ck_assert_int_eq(
+	    natsMsg_Create(&msg, FILTER_SUBJECT, NULL, body, (int)strlen(body)),
+	    NATS_OK);
+	if (deadline != NULL)
+		ck_assert_int_eq(
+		    natsMsgHeader_Set(msg, "Soul-Deadline", deadline), NATS_OK);
+	s = natsConnection_RequestMsg(&reply, nc, msg, 10000);
+	natsMsg_Destroy(msg);
+	ck_assert_msg(s == NATS_OK, "request: %s", natsStatus_GetText(s));
+	return reply;
+}
+
+static const char *
+error_code(natsMsg *m)
+{
+	const char *code = NULL;
+
+	if (natsMsgHeader_Get(m, "Nats-Service-Error-Code", &code) != NATS_OK)
+		return "";
+	return code;
+}
+
+KIT_TEST(nats_answers_the_protocols_request)
+{
+	struct kit_server nats;
+	struct running r = { 0 };
+	natsConnection *nc;
+	natsMsg *m;
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	nc = nats_client(nats.url);
+	ck_assert_ptr_nonnull(nc);
+
+	m = ask(nc, protocol(), NULL);
+	ck_assert_str_eq(error_code(m), "");
+	check_protocol_answer(natsMsg_GetData(m));
+	natsMsg_Destroy(m);
+
+	m = ask(nc, "{\"command\":\"x\"}", NULL);
+	ck_assert_str_eq(error_code(m), "400");
+	ck_assert_ptr_nonnull(
+	    strstr(natsMsg_GetData(m), "\"/intent_catalog: "));
+	natsMsg_Destroy(m);
+
+	/* Too late is refused, however good the request. */
+	m = ask(nc, protocol(), "1000");
+	ck_assert_str_eq(error_code(m), "504");
+	natsMsg_Destroy(m);
+
+	natsConnection_Destroy(nc);
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+	nats_Close();
+}
+
+/* What a bad HTTP request is answered. */
+static const struct {
+	const char *path, *body; /* NULL: GET */
+	long status;
+	const char *error; /* part of it */
+} bad[] = {
+	{ "/v1/intents/filter", "{", 400, "ends too early" },
+	{ "/v1/intents/filter", "[]", 400, "must be an object" },
+	{ "/v1/intents/filter", "{\"command\":\"x\",\"intent_catalog\":[]}",
+	    400, "/intent_catalog: " },
+	{ "/v1/intents/filter",
+	    "{\"command\":\"\",\"intent_catalog\":[{\"id\":\"a\"}]}", 400,
+	    "/command: " },
+	{ "/v1/intents/filter",
+	    "{\"command\":\"x\",\"intent_catalog\":[{\"id\":\"a\",\"slots\":"
+	    "[{\"name\":\"s\",\"regex\":\"(\"}]}]}",
+	    400, "/intent_catalog/0/slots/0/regex: " },
+	{ "/v1/intents/filter",
+	    "{\"command\":\"x\",\"intent_catalog\":[{\"id\":\"a\"},"
+	    "{\"id\":\"a\"}]}",
+	    400, "/intent_catalog/1/id: " },
+	{ "/v1/intents/filter", NULL, 405, "" },
+	{ "/v1/intents", "{}", 404, "" },
+	{ "/", NULL, 404, "" },
+};
+
+KIT_TEST(bad_requests_are_told_what_is_wrong)
+{
+	struct kit_server nats;
+	struct running r = { 0 };
+	size_t i;
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct answer a = http(r.http, bad[i].path, bad[i].body);
+		json_t *j = case_json(a.body);
+
+		ck_assert_msg(a.status == bad[i].status, "case %zu: %ld: %s", i,
+		    a.status, a.body);
+		ck_assert_msg(
+		    strstr(json_string_value(json_object_get(j, "error")),
+			bad[i].error) != NULL,
+		    "case %zu: %s", i, a.body);
+		ck_assert_uint_eq(
+		    json_string_length(json_object_get(j, "trace_id")), 32);
+		ck_assert(json_is_string(json_object_get(j, "code")));
+		json_decref(j);
+		answer_free(&a);
+	}
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+}
+
+KIT_TEST(discovery_lists_it)
+{
+	struct kit_server nats;
+	struct running r = { 0 };
+	natsConnection *nc;
+	natsMsg *m = NULL;
+	json_t *j;
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	nc = nats_client(nats.url);
+	m = ask(nc, protocol(), NULL);
+	natsMsg_Destroy(m);
+	ck_assert_int_eq(natsConnection_RequestString(
+			     &m, nc, "$SRV.INFO.intent-filter", "", 5000),
+	    NATS_OK);
+	j = case_json(natsMsg_GetData(m));
+	case_equal(json_object_get(j, "type"),
+	    "\"io.nats.micro.v1.info_response\"", "type");
+	case_equal(json_object_get(j, "name"), "\"intent-filter\"", "name");
+	case_equal(
+	    json_object_get(
+		json_array_get(json_object_get(j, "endpoints"), 0), "subject"),
+	    "\"" FILTER_SUBJECT "\"", "subject");
+	json_decref(j);
+	natsMsg_Destroy(m);
+
+	ck_assert_int_eq(
+	    natsConnection_RequestString(&m, nc, "$SRV.STATS", "", 5000),
+	    NATS_OK);
+	j = case_json(natsMsg_GetData(m));
+	case_equal(
+	    json_object_get(json_array_get(json_object_get(j, "endpoints"), 0),
+		"num_requests"),
+	    "1", "num_requests");
+	json_decref(j);
+	natsMsg_Destroy(m);
+	natsConnection_Destroy(nc);
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+	nats_Close();
+}
+
+KIT_TEST(metrics_pass_promtool)
+{
+	struct kit_server nats;
+	struct running r = { 0 };
+	struct kit_proc promtool;
+	struct answer a;
+	char command[512];
+	const char *argv[] = { "sh", "-c", command, NULL };
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	a = http(r.http, "/v1/intents/filter", protocol());
+	answer_free(&a);
+	a = http(r.admin, "/metrics", NULL);
+	ck_assert_int_eq(a.status, 200);
+	ck_assert_ptr_nonnull(strstr(
+	    a.body, "soul_requests_total{route=\"filter\",code=\"ok\"} 1\n"));
+	kit_write_file(kit_path("metrics"), a.body);
+	answer_free(&a);
+	snprintf(command, sizeof(command), "promtool check metrics <%s",
+	    kit_path("metrics"));
+	kit_spawn(&promtool, "promtool", argv, NULL);
+	ck_assert_int_eq(kit_wait(&promtool, 10000), 0);
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+}
+
+/* Arguments, and the exit code they give. */
+static const struct {
+	const char *arg, *env;
+	int code;
+	const char *output;
+} arguments[] = {
+	{ "--help", NULL, 0, "INTENT_FILTER_DEFAULT_TIMEZONE" },
+	{ "--version", NULL, 0, "intent-filter 0." },
+	{ "--routes", NULL, 0, "http  POST /v1/intents/filter" },
+	{ "--check-config", NULL, 0, "" },
+	{ "--print-config", "NATS_PASSWORD=hush", 0, "NATS_PASSWORD=***" },
+	{ "--print-config", "HTTP_WORKERS=few", 78, "HTTP_WORKERS" },
+	{ "--check-config", "LOG_LEVEL=loud", 78, "LOG_LEVEL" },
+	{ "--nonsense", NULL, 64, "--help" },
+};
+
+KIT_TEST(arguments_are_answered)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+		const char *argv[] = { kit_bin("intent-filter"),
+			arguments[i].arg, NULL };
+		const char *env[] = { arguments[i].env, NULL };
+		struct kit_proc p;
+		char name[16];
+
+		snprintf(name, sizeof(name), "args%zu", i);
+		kit_spawn(&p, name, argv, env);
+		ck_assert_int_eq(kit_wait(&p, 10000), arguments[i].code);
+		ck_assert_msg(kit_log_has(&p, arguments[i].output), "%s: no %s",
+		    arguments[i].arg, arguments[i].output);
+	}
+}
+
+KIT_TEST(a_taken_port_is_said)
+{
+	struct kit_server nats;
+	struct running r = { 0 }, second = { 0 };
+
+	kit_server_start(&nats, KIT_NATS);
+	running_start(&r, "filter", nats.url);
+	second.http = r.http;
+	second.admin = kit_port();
+	running_spawn(&second, "second", nats.url);
+	ck_assert_int_eq(kit_wait(&second.proc, 10000), 69);
+	running_stop(&r);
+	kit_server_stop(&nats, SIGTERM);
+}
