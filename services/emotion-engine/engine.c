@@ -1,0 +1,98 @@
+/*
+ * Start and end.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "feeling.h"
+#include "gate.h"
+#include "on_tick.h"
+#include "state/state.h"
+#include "svc/svc.h"
+#include "wire/wire.h"
+
+const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
+	{ "REDIS_URL", CONF_SECRET, CONF_AT(engine_conf, redis_url),
+	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
+	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
+	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
+	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
+	    0, 0, "execution gate: continuous, or binary (only locks close)" },
+	{ "EMOTION_TICK_INTERVAL_SECONDS", CONF_F64,
+	    CONF_AT(engine_conf, tick_s), "3", 0, 0,
+	    "time between a body's periodic updates, s; 2 to 5, else clamped" },
+	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(engine_conf, ttl_s),
+	    "60", 1, 86400, "silence after which a body is not present, s" },
+};
+
+static bool
+engine_state_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static enum rc
+engine_connect(struct engine *e)
+{
+	const struct state_opts o = { .loop = svc_loop(e->svc),
+		.workers = e->workers,
+		.url = e->conf->redis_url,
+		.name = "emotion-engine",
+		.deadline_ms = (int)e->conf->redis_timeout_ms,
+		.metrics = svc_metrics(e->svc) };
+	enum rc rc;
+
+	rc = state_new(&o, &e->state);
+	if (rc == RC_OK)
+		svc_require(e->svc, "redis", engine_state_up, e->state);
+	return rc;
+}
+
+void *
+engine_start(struct svc *s, const void *conf)
+{
+	struct engine *e = mem_zalloc(sizeof(*e));
+
+	e->conf = conf;
+	e->svc = s;
+	e->bus = svc_bus(s);
+	buf_init(&e->out, WIRE_MESSAGE_MAX);
+	e->workers = worker_new(svc_loop(s), 1, 16);
+	e->feeling = feeling_new();
+	if (gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK) {
+		log_error("conf.invalid", LOG_S("variable", "EXEC_GATE"),
+		    LOG_S("must_be", "continuous or binary"));
+		engine_stop(e);
+		return NULL;
+	}
+	if (engine_connect(e) != RC_OK) {
+		engine_stop(e);
+		return NULL;
+	}
+	e->ticker = ticker_new(e);
+	return e;
+}
+
+void
+engine_stop(void *arg)
+{
+	struct engine *e = arg;
+
+	ticker_free(e->ticker);
+	state_free(e->state);
+	worker_free(e->workers);
+	feeling_free(e->feeling);
+	buf_free(&e->out);
+	free(e);
+}
+
+int64_t
+engine_now(void)
+{
+	return clock_wall().ms * INT64_C(1000000);
+}

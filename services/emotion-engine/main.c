@@ -1,0 +1,59 @@
+/*
+ * emotion-engine: what the user feels, and the emotional life of the soul.
+ *
+ *	nats	soul.rpc.emotion.observe, .state, .gate
+ *	http	POST /v1/emotion/analyze, /v1/emotion/convert
+ *		GET /v1/emotion/pad-table
+ *	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
+ */
+#include "core/mem.h"
+#include "engine.h"
+#include "on_emotion.h"
+#include "on_label.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+static const struct svc_text texts[] = {
+	{ "", "invalid json" },
+	{ "/text", "text is required" },
+	{ "/emotion", "emotion is required" },
+	{ "/confidence", "confidence must be a finite number" },
+};
+#define RPC(x, X)                                                             \
+	WIRE_SUBJECT_EMOTION_##X, NULL, NULL,                                 \
+	    &wire_emotion_##x##_request_desc, &wire_emotion_##x##_reply_desc, \
+	    on_##x, WIRE_DEADLINE_MS_EMOTION_##X, NULL, 0
+#define POST(x, X)                                                             \
+	NULL, "POST", WIRE_HTTP_EMOTION_##X, &wire_emotion_##x##_request_desc, \
+	    &wire_emotion_##x##_response_desc, on_##x, 1500, texts,            \
+	    NELEM(texts)
+static const struct svc_route routes[] = {
+	{ "observe", RPC(observe, OBSERVE) },
+	{ "state", RPC(state, STATE) },
+	{ "gate", RPC(gate, GATE) },
+	{ "analyze", POST(analyze, ANALYZE) },
+	{ "convert", POST(convert, CONVERT) },
+	{ "pad-table", NULL, "GET", WIRE_HTTP_EMOTION_PAD_TABLE, NULL,
+	    &wire_emotion_pad_table_desc, on_pad_table, 1500, NULL, 0 },
+};
+
+static const struct svc_def def = {
+	.name = "emotion-engine",
+	.summary = "recognises feelings and lets souls have their own",
+	.http_addr = "127.0.0.1:9012",
+	.admin_addr = "127.0.0.1:9112",
+	.opts = engine_opts,
+	.nopts = ENGINE_OPTS_N,
+	.conf_size = sizeof(struct engine_conf),
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = engine_start,
+	.stop = engine_stop,
+};
+
+int
+main(int argc, char *argv[])
+{
+	return svc_main(&def, argc, argv);
+}

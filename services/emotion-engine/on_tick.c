@@ -1,0 +1,201 @@
+/*
+ * The clock of all souls: claim a batch, evolve it, save it, tell the bodies.
+ */
+#include "on_tick.h"
+
+#include <stdlib.h>
+
+#include "bus/bus.h"
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/loop.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "engine.h"
+#include "persona/clamp.h"
+#include "state/soul.h"
+#include "state/state.h"
+#include "store.h"
+#include "svc/svc.h"
+#include "update.h"
+
+/* Souls of one batch: three round trips, one publish for each body. */
+#define BATCH_MAX 512
+/* How often to look for what is due; the rest of a full batch is due now. */
+#define POLL_MS 50
+/* A loser of the compare-and-set was changed just now; it tries again. */
+#define ROUNDS 3
+/* Memory of one batch. */
+#define BATCH_BYTES ((size_t)16 * 1024 * 1024)
+
+struct ticker {
+	struct engine *e;
+	struct loop_timer timer;
+	struct soul_tick opts;
+	struct arena *arena;
+	struct metric *ticked, *told, *lost, *conflicts;
+};
+
+/* The souls of a batch that are still to be done, and their bodies. */
+struct batch {
+	struct store_soul *souls;
+	const struct soul_bodies **bodies;
+	size_t n;
+};
+
+static void
+batch_tell(struct ticker *t, const struct batch *b, size_t i)
+{
+	const struct soul_bodies *who = b->bodies[i];
+	const struct record *r = &b->souls[i].record;
+	struct gate gate =
+	    gate_at(t->e->gate, &r->base, &r->state, r->state.last_updated);
+	struct wire_emotion_update u;
+	struct tell_texts texts;
+	size_t k;
+
+	update_fill(&b->souls[i], &gate, &texts, &u);
+	u.session_id = STR(UPDATE_TICK_SESSION);
+	u.user_emotion.confidence = 1;
+	u.user_emotion.has_confidence = true;
+	for (k = 0; k < who->n; k++) {
+		u.terminal_id = who->body[k].terminal_id;
+		if (update_send(t->e, who->body[k].broker, &u, NULL) == RC_OK)
+			metric_add(t->told, 1);
+		else
+			metric_add(t->lost, 1);
+	}
+}
+
+/* Nothing evolves in no time: then another has just done it. */
+static bool
+evolve(struct engine *e, struct record *r, int64_t now)
+{
+	static const struct pad_input nothing;
+
+	if (now <= r->state.last_updated)
+		return false;
+	pad_update(&r->state, &r->base, &nothing, now, e->gate);
+	return true;
+}
+
+/* One attempt at all that is left; the losers stay. */
+static enum rc
+batch_round(struct ticker *t, struct batch *b)
+{
+	int64_t now;
+	size_t i, left = 0;
+	enum rc rc;
+
+	rc = store_load(t->e->state, b->souls, b->n, t->arena);
+	if (rc != RC_OK)
+		return rc;
+	now = engine_now();
+	for (i = 0; i < b->n; i++) {
+		if (b->souls[i].rc == RC_OK &&
+		    !evolve(t->e, &b->souls[i].record, now))
+			b->souls[i].rc = RC_AGAIN;
+	}
+	rc = store_save(t->e->state, b->souls, b->n, t->arena);
+	if (rc != RC_OK)
+		return rc;
+	for (i = 0; i < b->n; i++) {
+		if (b->souls[i].saved) {
+			metric_add(t->ticked, 1);
+			batch_tell(t, b, i);
+		} else if (b->souls[i].rc == RC_OK) {
+			metric_add(t->conflicts, 1);
+			b->souls[left].id = b->souls[i].id;
+			b->bodies[left++] = b->bodies[i];
+		} else if (b->souls[i].rc == RC_AGAIN) {
+			batch_tell(t, b, i);
+		}
+	}
+	b->n = left;
+	return RC_OK;
+}
+
+static enum rc
+batch_run(struct ticker *t, const struct soul_bodies *list, size_t n)
+{
+	struct batch b = { arena_alloc(t->arena, n * sizeof(*b.souls)),
+		arena_alloc(t->arena, n * sizeof(const struct soul_bodies *)),
+		0 };
+	size_t i;
+	int round;
+	enum rc rc = RC_OK;
+
+	if (b.souls == NULL || b.bodies == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < n; i++) {
+		if (list[i].n == 0)
+			continue;
+		b.souls[b.n].id = list[i].soul_id;
+		b.bodies[b.n++] = &list[i];
+	}
+	for (round = 0; rc == RC_OK && b.n > 0 && round < ROUNDS; round++)
+		rc = batch_round(t, &b);
+	return rc;
+}
+
+static void
+ticker_run(void *arg)
+{
+	static struct log_rate rate;
+	struct ticker *t = arg;
+	struct soul_bodies *list;
+	size_t n = 0;
+	int64_t missed;
+	enum rc rc = RC_DOWN;
+
+	/* What is claimed and cannot be told is lost to the other replicas. */
+	if (state_up(t->e->state) && bus_up(t->e->bus)) {
+		arena_reset(t->arena);
+		rc =
+		    soul_tick_claim(t->e->state, &t->opts, t->arena, &list, &n);
+		if (rc == RC_OK && n > 0)
+			rc = batch_run(t, list, n);
+		if (rc != RC_OK && log_every(&rate, 10, &missed))
+			log_warn("tick.failed", LOG_RC(rc), LOG_I("souls", n),
+			    LOG_I("missed", missed));
+	}
+	loop_timer_set(svc_loop(t->e->svc), &t->timer,
+	    mono_add_ms(
+		clock_mono(), rc == RC_OK && n == t->opts.max ? 0 : POLL_MS),
+	    ticker_run, t);
+}
+
+struct ticker *
+ticker_new(struct engine *e)
+{
+	struct metric_set *set = svc_metrics(e->svc);
+	struct ticker *t = mem_zalloc(sizeof(*t));
+
+	t->e = e;
+	t->opts.interval_ms = (int64_t)(clamp(e->conf->tick_s, 2, 5) * 1000);
+	t->opts.ttl_ms = e->conf->ttl_s * 1000;
+	t->opts.max = BATCH_MAX;
+	t->arena = arena_new(BATCH_BYTES);
+	t->ticked = metric_counter(set, "soul_emotion_ticks_total",
+	    "Souls that evolved by themselves.", NULL);
+	t->told = metric_counter(set, "soul_emotion_tick_updates_total",
+	    "Periodic updates sent to bodies.", NULL);
+	t->lost = metric_counter(set, "soul_emotion_tick_updates_lost_total",
+	    "Periodic updates that could not be sent.", NULL);
+	t->conflicts = metric_counter(set, "soul_emotion_tick_conflicts_total",
+	    "Souls that changed while they were to evolve.", NULL);
+	loop_timer_set(svc_loop(e->svc), &t->timer,
+	    mono_add_ms(clock_mono(), POLL_MS), ticker_run, t);
+	return t;
+}
+
+void
+ticker_free(struct ticker *t)
+{
+	if (t == NULL)
+		return;
+	loop_timer_cancel(svc_loop(t->e->svc), &t->timer);
+	arena_free(t->arena);
+	free(t);
+}

@@ -1,0 +1,40 @@
+/*
+ * store: souls in Redis, as records, changed by compare-and-set.
+ */
+#ifndef EMOTION_ENGINE_STORE_H
+#define EMOTION_ENGINE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/str.h"
+#include "record.h"
+
+struct state;
+
+struct store_soul {
+	struct str id;
+	enum rc rc;      /* RC_NOENT: no such soul; RC_INVALID: not readable */
+	int64_t version; /* of what was loaded or saved */
+	struct record record;
+	bool saved;
+};
+
+/*
+ * store_load(s, souls, n, a):
+ * Read n souls (id given) in one round trip, and one more for each that has
+ * never felt anything.  RC_OK: each soul's rc says how it went.
+ */
+enum rc store_load(struct state *s, struct store_soul *souls, size_t n,
+    struct arena *a) RC_CHECK;
+
+/*
+ * store_save(s, souls, n, a):
+ * Write those of n souls whose rc is RC_OK and that nobody changed since they
+ * were loaded; saved says it, and version is then the new one.  One round trip.
+ */
+enum rc store_save(struct state *s, struct store_soul *souls, size_t n,
+    struct arena *a) RC_CHECK;
+
+#endif /* !EMOTION_ENGINE_STORE_H */

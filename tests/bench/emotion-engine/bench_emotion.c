@@ -1,0 +1,176 @@
+/*
+ * What the pure parts of the engine take of the CPU: recognising a feeling,
+ * letting a soul evolve, its gate, its record, its update as a message.  Beside
+ * them exp(), which the formulas are made of, in the same run.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "emotion.h"
+#include "feeling.h"
+#include "gate.h"
+#include "kit/kit.h"
+#include "record.h"
+#include "update.h"
+#include "wire/wire.h"
+
+#define ROUNDS   25
+#define ROUND_NS 4000000
+#define T0       INT64_C(1771754400000000000)
+
+struct scene {
+	struct feeling *feeling;
+	struct str text;
+	struct store_soul soul;
+	struct pad_input in;
+	int64_t now;
+	struct wire_emotion_update update;
+	struct tell_texts texts;
+	struct buf out;
+	double sum; /* so that nothing is optimised away */
+};
+
+static void
+run_feeling(struct scene *s)
+{
+	struct wire_user_emotion u;
+
+	feeling_read(s->feeling, s->text, &u);
+	s->sum += u.intensity;
+}
+
+static void
+run_update(struct scene *s)
+{
+	struct record *r = &s->soul.record;
+
+	s->now += 3000000000;
+	pad_update(&r->state, &r->base, &s->in, s->now, PAD_GATE_CONTINUOUS);
+	s->sum += r->state.p;
+}
+
+static void
+run_gate(struct scene *s)
+{
+	const struct record *r = &s->soul.record;
+
+	s->sum += gate_at(PAD_GATE_CONTINUOUS, &r->base, &r->state, s->now)
+		      .probability;
+}
+
+static void
+run_record(struct scene *s)
+{
+	char bytes[RECORD_SIZE];
+	struct record back;
+
+	if (record_unpack(record_pack(&s->soul.record, bytes), &back) == RC_OK)
+		s->sum += back.state.p;
+}
+
+static void
+run_message(struct scene *s)
+{
+	struct gate g = { .5, WIRE_EXEC_MODE_AUTO_EXECUTE };
+
+	update_fill(&s->soul, &g, &s->texts, &s->update);
+	s->update.session_id = STR(UPDATE_TICK_SESSION);
+	s->update.terminal_id = STR("terminal-001");
+	buf_reset(&s->out);
+	if (wire_encode(&wire_emotion_update_desc, &s->update, &s->out, NULL) !=
+	    RC_OK)
+		s->sum = NAN;
+}
+
+static void
+run_exp(struct scene *s)
+{
+	s->sum += exp(-s->sum * 1e-9);
+}
+
+static double
+now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double
+time_batch(struct scene *s, void (*op)(struct scene *), int n)
+{
+	double from = now_ns();
+	int i;
+
+	for (i = 0; i < n; i++)
+		op(s);
+	return (now_ns() - from) / n;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+measure(struct scene *s, const char *name, void (*op)(struct scene *))
+{
+	double rounds[ROUNDS];
+	int batch = (int)(ROUND_NS / time_batch(s, op, 200)) + 1, i;
+
+	for (i = 0; i < ROUNDS; i++)
+		rounds[i] = time_batch(s, op, batch);
+	qsort(rounds, ROUNDS, sizeof(rounds[0]), by_value);
+	printf("%-42s %8.0f %8.0f\n", name, rounds[ROUNDS / 2],
+	    rounds[ROUNDS - 1]);
+	(void)fflush(stdout);
+}
+
+static const struct {
+	const char *name, *text;
+} texts[] = {
+	{ "recognise, 15 characters, none found",
+	    "帮我把客厅的灯变成绿色好不好" },
+	{ "recognise, 15 characters, found", "我今天真的很难过，不想说话了呢" },
+	{ "recognise, 60 characters",
+	    "昨天晚上我和朋友去看了电影，回来的路上下了大雨，虽然有点累但是心情特别好，"
+	    "今天又要上班了，谢谢你一直陪着我聊天，真开心" },
+	{ "recognise, English, 12 words",
+	    "I was really angry at first but now I feel much calmer" },
+};
+
+KIT_TEST_T(emotion, 120)
+{
+	struct scene s = { .feeling = feeling_new(),
+		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),
+		    .version = 1742 },
+		.now = T0,
+		.out = BUF_INIT(65536) };
+	size_t i;
+
+	ck_assert_int_eq(record_new(STR("INFP"), T0, &s.soul.record), RC_OK);
+	printf("%-42s %8s %8s\n", "ns", "median", "max");
+	for (i = 0; i < NELEM(texts); i++) {
+		s.text = str_of(texts[i].text);
+		measure(&s, texts[i].name, run_feeling);
+	}
+	measure(&s, "evolve, 3 s of silence", run_update);
+	s.in = (struct pad_input){ WIRE_EMOTION_JOY, .70, .55, .20, .5, true };
+	measure(&s, "evolve, an emotion acts", run_update);
+	measure(&s, "gate, continuous", run_gate);
+	measure(&s, "record, pack and unpack", run_record);
+	measure(&s, "update as JSON", run_message);
+	measure(&s, "exp() alone", run_exp);
+	printf("an update has %zu bytes\n", s.out.n);
+	ck_assert(isfinite(s.sum));
+	buf_free(&s.out);
+	feeling_free(s.feeling);
+}

@@ -1,0 +1,52 @@
+/*
+ * What a turn waits for: an observe over NATS (three round trips to Redis, one
+ * of them written to disk), beside the gate (one), of one client at a time.
+ */
+#include "core/mem.h"
+#include "integration/emotion-engine/bed.h"
+
+#define ASKED 3000
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+measure(struct bed *b, const char *subject, const char *body)
+{
+	double us[ASKED];
+	struct mono from;
+	natsMsg *m;
+	int i;
+
+	for (i = 0; i < ASKED; i++) {
+		from = clock_mono();
+		ck_assert_int_eq(natsConnection_RequestString(
+				     &m, b->nc, subject, body, BED_MS),
+		    NATS_OK);
+		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+		natsMsg_Destroy(m);
+	}
+	qsort(us, ASKED, sizeof(us[0]), by_value);
+	printf("%-28s p50 %6.0f us, p99 %6.0f us\n", subject, us[ASKED / 2],
+	    us[ASKED * 99 / 100]);
+	(void)fflush(stdout);
+}
+
+KIT_TEST_T(observe, 120)
+{
+	struct bed b;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	bed_body(&b, "t-1", "soul_a", true);
+	measure(&b, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_a\"}");
+	measure(&b, "soul.rpc.emotion.observe",
+	    "{\"soul_id\":\"soul_a\",\"session_id\":\"s1\","
+	    "\"terminal_id\":\"t-1\",\"text\":\"我今天很开心\"}");
+	bed_stop(&b);
+}

@@ -1,0 +1,85 @@
+/*
+ * Redis and NATS come and go; wrong configuration is said.
+ */
+#include "bed.h"
+
+struct gate_asked {
+	struct bed *b;
+	char code[64];
+};
+
+static bool
+gate_answers(void *arg)
+{
+	struct gate_asked *q = arg;
+	json_t *j = bed_ask(
+	    q->b, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_a\"}", q->code);
+
+	json_decref(j);
+	return q->code[0] == '\0';
+}
+
+static bool
+gate_refuses(void *arg)
+{
+	return !gate_answers(arg);
+}
+
+KIT_TEST_T(redis_goes_and_comes, 60)
+{
+	struct gate_asked q;
+	struct bed b;
+
+	q.b = &b;
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	ck_assert(gate_answers(&q));
+	kit_server_stop(&b.redis, SIGKILL);
+	ck_assert(kit_until(gate_refuses, &q, BED_MS));
+	ck_assert(kit_until(gate_refuses, &q, BED_MS));
+	ck_assert_str_eq(q.code, "unavailable");
+	ck_assert(!engine_ready(&b.engine[0]));
+	kit_server_restart(&b.redis);
+	ck_assert(kit_until(gate_answers, &q, BED_MS));
+	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	bed_stop(&b);
+}
+
+KIT_TEST_T(nats_goes_and_comes, 60)
+{
+	natsSubscription *sub;
+	char subject[256];
+	struct bed b;
+	json_t *u;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	bed_body(&b, "t-1", "soul_a", true);
+	kit_server_stop(&b.nats, SIGKILL);
+	natsConnection_Destroy(b.nc);
+	kit_server_restart(&b.nats);
+	ck_assert_int_eq(natsConnection_ConnectTo(&b.nc, b.nats.url), NATS_OK);
+	sub = bed_listen(&b, "soul.body.>");
+	u = bed_next(sub, subject, BED_MS);
+	ck_assert_ptr_nonnull(u);
+	ck_assert_str_eq(text_at(u, "session_id"), "system_decay_tick");
+	json_decref(u);
+	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	u = bed_say(&b, "soul_a", "t-1", "谢谢");
+	json_decref(u);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST(a_wrong_gate_is_said)
+{
+	struct bed b;
+
+	bed_servers(&b);
+	bed_spawn(&b, 0, "EXEC_GATE=maybe");
+	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 70);
+	ck_assert(kit_log_has(
+	    &b.engine[0].proc, "ev=conf.invalid variable=EXEC_GATE"));
+	b.engine[0].proc.pid = 0;
+	bed_stop(&b);
+}

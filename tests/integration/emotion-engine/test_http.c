@@ -1,0 +1,171 @@
+/*
+ * The HTTP endpoints: recognition, conversion, the table.
+ */
+#include "bed.h"
+
+struct answer {
+	int status;
+	json_t *json; /* NULL: no JSON */
+};
+
+static struct answer
+http(struct bed *b, const char *method, const char *path, const char *body)
+{
+	struct kit_http c = { 0 };
+	struct kit_answer a = { 0 };
+	struct answer out;
+	char head[256];
+
+	kit_http_open(&c, b->engine[0].http);
+	snprintf(head, sizeof(head),
+	    "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	    "Content-Length: %zu\r\n\r\n",
+	    method, path, strlen(body));
+	ck_assert(kit_http_puts(&c, head));
+	ck_assert(kit_http_puts(&c, body));
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	out.status = a.status;
+	out.json = json_loadb(a.body.p, a.body.n, 0, NULL);
+	kit_answer_free(&a);
+	kit_http_close(&c);
+	return out;
+}
+
+static const struct {
+	const char *text, *emotion;
+	double p, a, d;
+} texts[] = {
+	{ "我很难过", "sadness", -.65, -.15, -.35 },
+	{ "开灯", "neutral", 0, .05, 0 },
+	{ " ", "neutral", 0, .05, 0 },
+	{ "压力很大睡不着", "anxiety", -.62, .72, -.48 },
+	{ "I'm so happy!", "joy", .70, .55, .20 },
+};
+
+static void
+analyze(struct bed *b)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *req = json_pack("{ss}", "text", texts[i].text);
+		char *body = json_dumps(req, 0);
+		struct answer r = http(b, "POST", "/v1/emotion/analyze", body);
+
+		ck_assert_int_eq(r.status, 200);
+		ck_assert_str_eq(text_at(r.json, "emotion"), texts[i].emotion);
+		ck_assert_double_eq(number_at(r.json, "p"), texts[i].p);
+		ck_assert_double_eq(number_at(r.json, "a"), texts[i].a);
+		ck_assert_double_eq(number_at(r.json, "d"), texts[i].d);
+		ck_assert_double_le(number_at(r.json, "intensity"), 1);
+		ck_assert_double_lt(number_at(r.json, "latency_ms"), 1000);
+		json_decref(r.json);
+		json_decref(req);
+		free(body);
+	}
+}
+
+static const struct {
+	const char *body, *emotion;
+	double p, intensity;
+} names[] = {
+	{ "{\"emotion\":\"sadness\",\"confidence\":0.91}", "sadness", -.65,
+	    .91 },
+	{ "{\"emotion\":\"happy\",\"confidence\":0.5}", "joy", .70, .5 },
+	{ "{\"emotion\":\"happiness\",\"confidence\":0}", "joy", .70, 0 },
+	{ "{\"emotion\":\"sad\",\"confidence\":1}", "sadness", -.65, 1 },
+	{ "{\"emotion\":\" Angry \",\"confidence\":1}", "anger", -.60, 1 },
+	{ "{\"emotion\":\"xyz\",\"confidence\":0.3}", "neutral", 0, .3 },
+};
+
+static void
+convert(struct bed *b)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct answer r =
+		    http(b, "POST", "/v1/emotion/convert", names[i].body);
+
+		ck_assert_int_eq(r.status, 200);
+		ck_assert_str_eq(text_at(r.json, "emotion"), names[i].emotion);
+		ck_assert_double_eq(number_at(r.json, "p"), names[i].p);
+		ck_assert_double_eq(
+		    number_at(r.json, "intensity"), names[i].intensity);
+		json_decref(r.json);
+	}
+}
+
+static void
+pad_table(struct bed *b)
+{
+	struct answer r = http(b, "GET", "/v1/emotion/pad-table", "");
+	json_t *t;
+
+	ck_assert_int_eq(r.status, 200);
+	t = at(r.json, "pad_table");
+	ck_assert_uint_eq(json_object_size(t), 15);
+	ck_assert_double_eq(number_at(t, "joy.a"), .55);
+	ck_assert_double_eq(number_at(t, "boredom.d"), -.15);
+	ck_assert_double_eq(number_at(t, "relief.a"), -.20);
+	json_decref(r.json);
+}
+
+static const struct {
+	const char *method, *path, *body;
+	int status;
+	const char *error;
+} bad[] = {
+	{ "POST", "/v1/emotion/analyze", "{", 400, "invalid json" },
+	{ "POST", "/v1/emotion/analyze", "[]", 400, "invalid json" },
+	{ "POST", "/v1/emotion/analyze", "", 400, "invalid json" },
+	{ "POST", "/v1/emotion/analyze", "{}", 400, "text is required" },
+	{ "POST", "/v1/emotion/analyze", "{\"text\":\"\"}", 400,
+	    "text is required" },
+	{ "POST", "/v1/emotion/analyze", "{\"text\":7}", 400,
+	    "/text: must be a string" },
+	{ "POST", "/v1/emotion/convert", "{\"confidence\":1}", 400,
+	    "emotion is required" },
+	{ "POST", "/v1/emotion/convert", "{\"emotion\":\"joy\"}", 400,
+	    "confidence must be a finite number" },
+	{ "POST", "/v1/emotion/convert",
+	    "{\"emotion\":\"joy\",\"confidence\":\"x\"}", 400,
+	    "/confidence: must be a number" },
+	{ "POST", "/v1/emotion/convert",
+	    "{\"emotion\":\"joy\",\"confidence\":1.5}", 400,
+	    "/confidence: must be at most 1" },
+	{ "GET", "/v1/emotion/analyze", "", 405, NULL },
+	{ "POST", "/v1/emotion/nothing", "{}", 404, NULL },
+};
+
+static void
+errors(struct bed *b)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct answer r =
+		    http(b, bad[i].method, bad[i].path, bad[i].body);
+
+		ck_assert_msg(r.status == bad[i].status, "%s %s: %d",
+		    bad[i].path, bad[i].body, r.status);
+		ck_assert_ptr_nonnull(r.json);
+		if (bad[i].error != NULL)
+			ck_assert_str_eq(
+			    text_at(r.json, "error"), bad[i].error);
+		ck_assert_ptr_nonnull(text_at(r.json, "code"));
+		json_decref(r.json);
+	}
+}
+
+KIT_TEST(endpoints)
+{
+	struct bed b;
+
+	bed_start(&b, 1, NULL);
+	analyze(&b);
+	convert(&b);
+	pad_table(&b);
+	errors(&b);
+	bed_stop(&b);
+}

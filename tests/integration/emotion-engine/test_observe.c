@@ -1,0 +1,283 @@
+/*
+ * What a user says changes the soul, and its body hears of it.
+ */
+#include <math.h>
+
+#include "bed.h"
+
+KIT_TEST(words_move_the_soul_and_reach_the_body)
+{
+	natsSubscription *sub, *events;
+	json_t *rep, *u, *ev;
+	char subject[256];
+	struct bed b;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	bed_body(&b, "t-1", "soul_a", true);
+	events = bed_listen(&b, "soul.event.emotion_update.>");
+	sub = bed_listen(&b, "soul.body.>");
+	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
+	ck_assert_str_eq(text_at(rep, "soul_id"), "soul_a");
+	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "anger");
+	ck_assert_double_eq(number_at(rep, "user_emotion.p"), -.6);
+	ck_assert_double_gt(number_at(rep, "user_emotion.intensity"), .8);
+	ck_assert_double_gt(number_at(rep, "user_emotion.confidence"), .5);
+	ck_assert_double_lt(number_at(rep, "soul_emotion.p"), -.3);
+	ck_assert_double_gt(number_at(rep, "soul_emotion.a"), .4);
+	ck_assert_double_gt(number_at(rep, "soul_emotion.shock_load"), .2);
+	ck_assert_double_lt(number_at(rep, "exec_probability"), .8);
+
+	/* The tick may be due at the same time. */
+	do {
+		u = bed_next(sub, subject, BED_MS);
+		ck_assert_ptr_nonnull(u);
+	} while (strcmp(text_at(u, "session_id"), "s1") != 0);
+	ck_assert_str_eq(subject, "soul.body.main.t-1.emotion_update");
+	ck_assert_str_eq(text_at(u, "terminal_id"), "t-1");
+	ck_assert_str_eq(text_at(u, "soul_id"), "soul_a");
+	ck_assert(json_equal(at(u, "user_emotion"), at(rep, "user_emotion")));
+	ck_assert(json_equal(at(u, "soul_emotion"), at(rep, "soul_emotion")));
+	ck_assert(json_equal(at(u, "version"), at(rep, "version")));
+	ck_assert_str_eq(
+	    text_at(u, "ts"), text_at(u, "soul_emotion.last_updated_at"));
+	ck_assert_int_ge(bed_version(&b, "soul_a"), int_at(rep, "version"));
+
+	/* And the world hears of it too. */
+	ev = bed_next(events, subject, BED_MS);
+	ck_assert_ptr_nonnull(ev);
+	ck_assert_str_eq(subject, "soul.event.emotion_update.soul_a");
+	ck_assert_str_eq(text_at(ev, "type"), "emotion_update");
+	ck_assert_str_eq(text_at(ev, "source"), "emotion-engine");
+	ck_assert(json_equal(at(ev, "payload"), u));
+	ck_assert(
+	    json_equal(at(ev, "meta.psyche_state"), at(rep, "soul_emotion")));
+	json_decref(ev);
+	json_decref(u);
+	json_decref(rep);
+	natsSubscription_Destroy(sub);
+	natsSubscription_Destroy(events);
+	bed_stop(&b);
+}
+
+/* Each thing that is said works on what the ones before it left. */
+KIT_TEST(feelings_add_up)
+{
+	json_t *a, *z;
+	struct bed b;
+	int i;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "ENFJ");
+	a = bed_say(&b, "soul_a", "t-1", "我今天很开心");
+	for (i = 0; i < 3; i++) {
+		z = bed_say(&b, "soul_a", "t-1", "真的太开心了！");
+		ck_assert_int_eq(
+		    int_at(z, "version"), int_at(a, "version") + 1);
+		ck_assert_double_gt(number_at(z, "soul_emotion.p"),
+		    number_at(a, "soul_emotion.p"));
+		json_decref(a);
+		a = z;
+	}
+	json_decref(a);
+	bed_stop(&b);
+}
+
+/* A body that is away misses the update; the soul does not. */
+KIT_TEST(an_absent_body_gets_nothing)
+{
+	natsSubscription *sub;
+	char subject[256];
+	struct bed b;
+	json_t *rep;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	bed_body(&b, "t-1", "soul_a", true);
+	bed_online(&b, "t-1", false);
+	sub = bed_listen(&b, "soul.body.>");
+	rep = bed_say(&b, "soul_a", "t-1", "谢谢你");
+	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "gratitude");
+	json_decref(rep);
+	rep = bed_say(&b, "soul_a", "nobody-knows-it", "谢谢你");
+	json_decref(rep);
+	ck_assert_ptr_null(bed_next(sub, subject, 300));
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST(ids_of_any_form_are_carried)
+{
+	natsSubscription *sub;
+	char subject[256];
+	struct bed b;
+	json_t *rep, *u;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "灵魂 1", "ISTJ");
+	bed_body(&b, "终端.1", "灵魂 1", true);
+	sub = bed_listen(&b, "soul.body.>");
+	rep = bed_say(&b, "灵魂 1", "终端.1", "你好");
+	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "neutral");
+	u = bed_next(sub, subject, BED_MS);
+	ck_assert_ptr_nonnull(u);
+	ck_assert_str_eq(subject, "soul.body.main.~57uI56uvLjE.emotion_update");
+	ck_assert_str_eq(text_at(u, "terminal_id"), "终端.1");
+	json_decref(u);
+	json_decref(rep);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST(state_and_gate_change_nothing)
+{
+	json_t *said, *s, *g, *again;
+	struct bed b;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFJ");
+	said = bed_say(&b, "soul_a", "t-1", "我很难过");
+	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
+	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
+	again = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
+	ck_assert(json_equal(at(said, "version"), at(s, "version")));
+	ck_assert(json_equal(at(said, "version"), at(g, "version")));
+	ck_assert(json_equal(at(said, "version"), at(again, "version")));
+	ck_assert_int_eq(bed_version(&b, "soul_a"), int_at(said, "version"));
+	ck_assert_double_eq(number_at(s, "personality_vector.empathy"), .67);
+	ck_assert_double_eq(number_at(s, "personality_vector.dominance"), .33);
+	/* The state is that of now, the gate differs by the lock alone. */
+	ck_assert_double_eq_tol(number_at(s, "soul_emotion.p"),
+	    number_at(said, "soul_emotion.p"), .1);
+	ck_assert_int_ge(strcmp(text_at(again, "soul_emotion.last_updated_at"),
+			     text_at(said, "soul_emotion.last_updated_at")),
+	    0);
+	ck_assert_double_eq(number_at(g, "exec_probability"),
+	    number_at(said, "exec_probability"));
+	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
+	json_decref(said);
+	json_decref(s);
+	json_decref(g);
+	json_decref(again);
+	bed_stop(&b);
+}
+
+static void
+enrage(struct bed *b, const char *soul)
+{
+	json_t *j;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		j = bed_say(b, soul, "t-1", "气死我了！太可恶了！！滚开！！！");
+		json_decref(j);
+	}
+}
+
+KIT_TEST(a_furious_soul_is_blocked)
+{
+	json_t *g, *s;
+	struct bed b;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
+	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
+	ck_assert_double_gt(number_at(g, "exec_probability"), .9);
+	json_decref(g);
+	enrage(&b, "soul_a");
+	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
+	ck_assert_str_eq(text_at(g, "exec_mode"), "blocked");
+	ck_assert_double_lt(number_at(g, "exec_probability"), .01);
+	ck_assert_double_gt(number_at(g, "exec_probability"), 0);
+	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
+	ck_assert_ptr_nonnull(text_at(s, "soul_emotion.lock_until"));
+	ck_assert_ptr_null(
+	    json_object_get(at(s, "soul_emotion"), "stable_since"));
+	json_decref(s);
+	json_decref(g);
+	bed_stop(&b);
+}
+
+KIT_TEST(the_binary_gate_says_yes_or_no)
+{
+	json_t *g;
+	struct bed b;
+
+	bed_start(&b, 1, "EXEC_GATE=binary");
+	bed_soul(&b, "soul_a", "INFP");
+	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
+	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
+	ck_assert_double_eq(number_at(g, "exec_probability"), 1);
+	json_decref(g);
+	enrage(&b, "soul_a");
+	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
+	ck_assert_str_eq(text_at(g, "exec_mode"), "blocked");
+	ck_assert_double_eq(number_at(g, "exec_probability"), 0);
+	json_decref(g);
+	bed_stop(&b);
+}
+
+static const struct {
+	const char *subject, *body, *code, *error;
+} bad[] = {
+	{ "observe",
+	    "{\"soul_id\":\"nobody\",\"session_id\":\"s\","
+	    "\"terminal_id\":\"t\",\"text\":\"x\"}",
+	    "not_found", "soul not found" },
+	{ "state", "{\"soul_id\":\"nobody\"}", "not_found", "soul not found" },
+	{ "gate", "{\"soul_id\":\"nobody\"}", "not_found", "soul not found" },
+	{ "gate", "{}", "invalid_request", "/soul_id: is missing" },
+	{ "observe", "{\"soul_id\":\"a\",\"session_id\":\"s\",\"text\":\"x\"}",
+	    "invalid_request", "/terminal_id: is missing" },
+};
+
+KIT_TEST(what_is_wrong_is_said)
+{
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, 1, NULL);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char subject[64], code[64];
+		json_t *j;
+
+		snprintf(subject, sizeof(subject), "soul.rpc.emotion.%s",
+		    bad[i].subject);
+		j = bed_ask(&b, subject, bad[i].body, code);
+		ck_assert_str_eq(code, bad[i].code);
+		ck_assert_str_eq(text_at(j, "error"), bad[i].error);
+		ck_assert_str_eq(text_at(j, "code"), bad[i].code);
+		json_decref(j);
+	}
+	bed_stop(&b);
+}
+
+/* A record that nothing can be made of is reported, never written over. */
+KIT_TEST(an_unreadable_soul_is_left_alone)
+{
+	struct soul soul = { .id = STR("soul_x"),
+		.user_id = STR("u1"),
+		.name = STR("x"),
+		.mbti_type = STR("INFP"),
+		.model = STR("persona-pad-v2"),
+		.created = { 1 } };
+	struct soul_state st = { .soul_id = STR("soul_x") };
+	char code[64];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, 1, NULL);
+	ck_assert_int_eq(
+	    soul_create(b.state, &soul, STR("from the future")), RC_OK);
+	bed_body(&b, "t-x", "soul_x", true);
+	j = bed_ask(
+	    &b, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
+	ck_assert_str_eq(
+	    text_at(j, "error"), "the soul's state is not readable");
+	json_decref(j);
+	ck_assert_int_eq(soul_state_get(b.state, &st, 1, b.arena), RC_OK);
+	ck_assert(str_eq(st.bytes, STR("from the future")));
+	ck_assert(kit_log_has(&b.engine[0].proc, "ev=soul.unreadable"));
+	bed_stop(&b);
+}

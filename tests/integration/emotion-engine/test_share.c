@@ -1,0 +1,84 @@
+/*
+ * No change of a soul is lost, whoever else changes it at the same moment.
+ */
+#include <pthread.h>
+
+#include "bed.h"
+
+#define TALKERS 6
+#define WORDS   40
+
+struct talker {
+	struct bed *b;
+	int64_t versions[WORDS];
+	pthread_t thread;
+};
+
+static void *
+talk(void *arg)
+{
+	struct talker *t = arg;
+	int i;
+
+	for (i = 0; i < WORDS; i++) {
+		json_t *j = bed_say(t->b, "soul_a", "t-1",
+		    i % 2 == 0 ? "我很开心" : "我很难过");
+
+		t->versions[i] = int_at(j, "version");
+		json_decref(j);
+	}
+	return NULL;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Two engines, several users at once and the ticks: each change has a version
+ * of its own, and together they are all the versions there are.
+ */
+KIT_TEST_T(every_change_counts_once, 60)
+{
+	int64_t all[TALKERS * WORDS + 64];
+	struct talker t[TALKERS];
+	natsSubscription *sub;
+	char subject[256];
+	size_t n = 0, i;
+	struct bed b;
+	json_t *u;
+
+	bed_start(&b, 2, NULL);
+	bed_soul(&b, "soul_a", "INFP");
+	bed_body(&b, "t-1", "soul_a", true);
+	sub = bed_listen(&b, "soul.body.>");
+	for (i = 0; i < TALKERS; i++) {
+		t[i].b = &b;
+		ck_assert_int_eq(
+		    pthread_create(&t[i].thread, NULL, talk, &t[i]), 0);
+	}
+	for (i = 0; i < TALKERS; i++) {
+		pthread_join(t[i].thread, NULL);
+		memcpy(all + n, t[i].versions, sizeof(t[i].versions));
+		n += WORDS;
+	}
+	bed_online(&b, "t-1", false);
+	while ((u = bed_next(sub, subject, 500)) != NULL) {
+		if (strcmp(text_at(u, "session_id"), "s1") != 0) {
+			ck_assert_uint_lt(n, TALKERS * WORDS + 64);
+			all[n++] = int_at(u, "version");
+		}
+		json_decref(u);
+	}
+	qsort(all, n, sizeof(all[0]), by_value);
+	for (i = 0; i < n; i++)
+		ck_assert_msg(all[i] == (int64_t)i + 2,
+		    "change %zu made version %lld", i, (long long)all[i]);
+	ck_assert_int_eq(bed_version(&b, "soul_a"), (int64_t)n + 1);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}

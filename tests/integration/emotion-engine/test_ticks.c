@@ -1,0 +1,179 @@
+/*
+ * Souls evolve by themselves, once each interval, as long as a body of theirs
+ * is present, however many engines there are.
+ */
+#include "bed.h"
+
+#define SOULS_MAX   64
+#define INTERVAL_MS 2000
+
+/* What was heard of the ticks of souls s0, s1, …. */
+struct heard {
+	struct mono since;
+	int ticks[SOULS_MAX];
+	int64_t version[SOULS_MAX];
+};
+
+static bool
+is_tick(json_t *u)
+{
+	return strcmp(text_at(u, "session_id"), "system_decay_tick") == 0;
+}
+
+static int
+fewest(const struct heard *h, int souls)
+{
+	int i, least = h->ticks[0];
+
+	for (i = 1; i < souls; i++)
+		least = h->ticks[i] < least ? h->ticks[i] : least;
+	return least;
+}
+
+/*
+ * Listen until each of so many souls has ticked so often.  Nothing is done
+ * twice: versions rise, and no soul ticks more often than the time allows, but
+ * for the first tick and one that was under way before.
+ */
+static void
+hear(natsSubscription *sub, struct heard *h, int souls, int times)
+{
+	int64_t most;
+	char subject[256];
+	json_t *u;
+	int i;
+
+	memset(h->ticks, 0, sizeof(h->ticks));
+	h->since = clock_mono();
+	while (fewest(h, souls) < times) {
+		u = bed_next(sub, subject, BED_MS);
+		ck_assert_msg(u != NULL && is_tick(u), "no more ticks");
+		ck_assert_int_eq(sscanf(text_at(u, "soul_id"), "s%d", &i), 1);
+		ck_assert(i >= 0 && i < souls);
+		ck_assert_int_gt(int_at(u, "version"), h->version[i]);
+		h->version[i] = int_at(u, "version");
+		h->ticks[i]++;
+		json_decref(u);
+	}
+	most = 2 + mono_diff_ms(clock_mono(), h->since) / INTERVAL_MS;
+	for (i = 0; i < souls; i++)
+		ck_assert_msg(h->ticks[i] <= most,
+		    "soul %d ticked %d times, at most %d were due", i,
+		    h->ticks[i], (int)most);
+}
+
+static void
+souls(struct bed *b, int n)
+{
+	char soul[16], body[16];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(soul, sizeof(soul), "s%d", i);
+		snprintf(body, sizeof(body), "t%d", i);
+		bed_soul(b, soul, "ENTP");
+		bed_body(b, body, soul, true);
+	}
+}
+
+KIT_TEST(present_bodies_hear_of_their_soul)
+{
+	natsSubscription *sub;
+	char subject[256];
+	struct bed b;
+	json_t *u, *v;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "s0", "INTJ");
+	bed_soul(&b, "s1", "INTJ");
+	bed_online(&b, "unbound", true);
+	bed_body(&b, "away", "s1", false);
+	sub = bed_listen(&b, "soul.body.>");
+	bed_body(&b, "here", "s0", true);
+	u = bed_next(sub, subject, BED_MS);
+	v = bed_next(sub, subject, BED_MS);
+	ck_assert(u != NULL && v != NULL && is_tick(u) && is_tick(v));
+	ck_assert_str_eq(subject, "soul.body.main.here.emotion_update");
+	ck_assert_str_eq(text_at(u, "terminal_id"), "here");
+	ck_assert_str_eq(text_at(u, "user_emotion.emotion"), "neutral");
+	ck_assert_double_eq(number_at(u, "user_emotion.a"), 0);
+	ck_assert_double_eq(number_at(u, "user_emotion.intensity"), 0);
+	ck_assert_double_eq(number_at(u, "user_emotion.confidence"), 1);
+	ck_assert_int_eq(int_at(v, "version"), int_at(u, "version") + 1);
+	/* It drifts towards its point of rest, and that is stored. */
+	ck_assert_double_lt(
+	    number_at(v, "soul_emotion.a"), number_at(u, "soul_emotion.a"));
+	ck_assert_int_ge(bed_version(&b, "s0"), int_at(v, "version"));
+	json_decref(u);
+	json_decref(v);
+
+	/* Its body goes: silence, and no work. */
+	bed_online(&b, "here", false);
+	while ((u = bed_next(sub, subject, 300)) != NULL)
+		json_decref(u);
+	ck_assert_ptr_null(bed_next(sub, subject, INTERVAL_MS + 300));
+	ck_assert_int_eq(bed_version(&b, "s1"), 1);
+	/* It comes back: so do the ticks. */
+	bed_online(&b, "here", true);
+	u = bed_next(sub, subject, BED_MS);
+	ck_assert(u != NULL && is_tick(u));
+	json_decref(u);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST(one_soul_in_two_bodies_evolves_once)
+{
+	natsSubscription *sub;
+	char subject[2][256];
+	struct bed b;
+	json_t *u, *v;
+
+	bed_start(&b, 1, NULL);
+	bed_soul(&b, "s0", "ESFJ");
+	bed_body(&b, "t-a", "s0", true);
+	bed_body(&b, "t-b", "s0", true);
+	sub = bed_listen(&b, "soul.body.>");
+	u = bed_next(sub, subject[0], BED_MS);
+	v = bed_next(sub, subject[1], BED_MS);
+	ck_assert(u != NULL && v != NULL);
+	ck_assert_str_ne(subject[0], subject[1]);
+	ck_assert(json_equal(at(u, "version"), at(v, "version")));
+	ck_assert(json_equal(at(u, "soul_emotion"), at(v, "soul_emotion")));
+	json_decref(u);
+	json_decref(v);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST_T(replicas_share_the_ticks, 60)
+{
+	struct heard h = { 0 };
+	natsSubscription *sub;
+	struct bed b;
+
+	bed_start(&b, 2, NULL);
+	souls(&b, 40);
+	sub = bed_listen(&b, "soul.body.>");
+	hear(sub, &h, 40, 3);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+KIT_TEST_T(a_dead_replica_s_souls_go_on, 60)
+{
+	struct heard h = { 0 };
+	natsSubscription *sub;
+	struct bed b;
+
+	bed_start(&b, 2, NULL);
+	souls(&b, 20);
+	sub = bed_listen(&b, "soul.body.>");
+	hear(sub, &h, 20, 2);
+	kit_signal(&b.engine[0].proc, SIGKILL);
+	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 128 + SIGKILL);
+	b.engine[0].proc.pid = 0;
+	hear(sub, &h, 20, 2);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}

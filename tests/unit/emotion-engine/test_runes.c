@@ -1,0 +1,90 @@
+/*
+ * Folding of text, and the lexicon behind its index.
+ */
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "runes.h"
+#include "words.h"
+
+static const struct {
+	const char *raw, *folded;
+} folds[] = {
+	{ "AbC", "abc" },
+	{ "ＡｂＣ１！？", "abc1!?" },
+	{ "我 很　难过", "我很难过" },
+	{ "so   sad", "so sad" },
+	{ "  so sad  ", "so sad" },
+	{ "so\tsad", "so sad" },
+	{ "so\nsad", "so,sad" },
+	{ "我 so sad 了", "我so sad了" },
+	{ "開心難過謝謝", "开心难过谢谢" },
+	{ "並麼點", "并么点" },
+	{ "don’t", "don't" },
+	{ "❤️", "❤" },
+	{ "a\xe2\x80\x8b"
+	  "b",
+	    "ab" },
+	{ "a\xff\xfe"
+	  "b",
+	    "ab" },
+	{ "\xe9\x9a", "" },
+	{ "", "" },
+};
+
+KIT_TEST(text_is_folded)
+{
+	uint32_t got[64], want[64];
+	size_t i, k, n, m;
+
+	for (i = 0; i < NELEM(folds); i++) {
+		struct str w = str_of(folds[i].folded);
+		size_t pos = 0;
+
+		n = runes_read(str_of(folds[i].raw), got, NELEM(got));
+		for (m = 0; pos < w.n; m++)
+			want[m] = (uint32_t)str_utf8_next(w, &pos);
+		ck_assert_msg(n == m, "%s: %zu", folds[i].raw, n);
+		for (k = 0; k < n; k++)
+			ck_assert_msg(got[k] == want[k], "%s: %zu is U+%X",
+			    folds[i].raw, k, (unsigned)got[k]);
+	}
+}
+
+KIT_TEST(a_long_text_is_cut)
+{
+	uint32_t got[4] = { 0, 0, 0, 7 };
+
+	ck_assert_uint_eq(runes_read(STR("难过难过"), got, 3), 3);
+	ck_assert_uint_eq(got[3], 7);
+	ck_assert_uint_eq(runes_read(STR("a b c"), got, 2), 2);
+	ck_assert_uint_eq(runes_read(STR("abc"), got, 0), 0);
+}
+
+/* Each word of the lexicon is found as itself: none is hidden or misspelt. */
+KIT_TEST(every_word_is_found)
+{
+	struct words *w = words_new();
+	uint32_t runes[64];
+	size_t i, n, len;
+
+	for (i = 0; i < lexicon_n; i++) {
+		struct str rest = str_of(lexicon[i].words);
+
+		while (rest.p != NULL) {
+			struct str s = str_cut(&rest, '|');
+			const struct lexicon_row *row;
+
+			if (s.n > 0 && s.p[s.n - 1] == '*')
+				s.n--;
+			n = runes_read(s, runes, NELEM(runes));
+			ck_assert_msg(n > 0, "an empty word in row %zu", i);
+			row = words_find(w, runes, n, 0, &len);
+			ck_assert_msg(row != NULL && len == n,
+			    "%.*s is not found", STR_ARG(s));
+			ck_assert_msg(row == &lexicon[i], "%.*s is there twice",
+			    STR_ARG(s));
+		}
+	}
+	words_free(w);
+	words_free(NULL);
+}
