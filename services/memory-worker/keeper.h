@@ -1,0 +1,55 @@
+/*
+ * keeper: the state of the process.
+ */
+#ifndef MEMORY_WORKER_KEEPER_H
+#define MEMORY_WORKER_KEEPER_H
+
+#include <stdint.h>
+
+#include "core/conf.h"
+
+struct builtin;
+struct bus;
+struct idle;
+struct jobs;
+struct llm;
+struct ready;
+struct state;
+struct svc;
+struct worker_pool;
+
+struct keeper_conf {
+	const char *redis_url;
+	int64_t redis_timeout_ms;
+	const char *llm_url, *llm_key, *llm_model;
+	double scan_s, llm_timeout_s, claim_s, retry_s;
+	int64_t at_once;
+	int64_t max_deliveries;
+	double ack_wait_s;
+	int64_t cache_mb;
+};
+
+/* The options that fill it. */
+#define KEEPER_OPTS_N 13
+extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
+
+struct keeper {
+	const struct keeper_conf *conf;
+	struct svc *svc;
+	struct bus *bus;
+	struct worker_pool *workers;
+	struct state *state;
+	struct builtin *store;
+	struct llm *llm;
+	struct idle *idle;
+	struct jobs *jobs;
+	struct ready *ready;
+};
+
+/* keeper_start(s, conf): As svc_def.start; conf is a struct keeper_conf. */
+void *keeper_start(struct svc *s, const void *conf);
+
+/* keeper_stop(k): Free it. */
+void keeper_stop(void *k);
+
+#endif /* !MEMORY_WORKER_KEEPER_H */

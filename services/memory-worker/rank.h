@@ -1,0 +1,79 @@
+/*
+ * rank: which memories fit a question best: an index of one user's and soul's.
+ *
+ * BM25 over tokens (tokens.h) says how well a memory's words fit; what is
+ * recent is preferred among those that fit alike.  Nothing is left out for
+ * fitting badly: the best k come back, so that a question in other words finds
+ * something too.  Pure: the moment and the seed are handed in.
+ */
+#ifndef MEMORY_WORKER_RANK_H
+#define MEMORY_WORKER_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/clock.h"
+#include "core/str.h"
+#include "wire/msgs.h"
+
+struct rank;
+
+struct rank_memory {
+	struct str id, text;
+	enum wire_memory_type type;
+	struct wall created;
+};
+
+/* rank_new(seed): An empty index; seed is what nobody else can know. */
+struct rank *rank_new(uint64_t seed);
+
+/* rank_free(r): NULL is allowed. */
+void rank_free(struct rank *r);
+
+/* rank_add(r, m): Add a copy of m; false if its id is there already. */
+bool rank_add(struct rank *r, const struct rank_memory *m);
+
+/* rank_del(r, id): Remove it; false if there is none. */
+bool rank_del(struct rank *r, struct str id);
+
+/*
+ * To make an index what a list says: rank_keep(r, id) for each of the list,
+ * which says whether it is there, rank_add() for those that are not, and at the
+ * end rank_sweep(r), which removes those that were neither kept nor added since
+ * the last.
+ */
+bool rank_keep(struct rank *r, struct str id);
+void rank_sweep(struct rank *r);
+
+/* rank_len(r), rank_bytes(r): Memories; about how many bytes r takes. */
+size_t rank_len(const struct rank *r);
+size_t rank_bytes(const struct rank *r);
+
+struct rank_query {
+	struct str text;
+	struct wall now;
+	size_t k; /* at most so many */
+};
+
+struct rank_hit {
+	const struct rank_memory *memory; /* valid until r is changed */
+	double score; /* 0 to 1, comparable within one answer only */
+	double match; /* of its words alone, 0 if they have none in common */
+};
+
+/*
+ * rank_find(r, q, hits):
+ * The best of them, the best first, into hits, which has room for q->k; how
+ * many.  What fits alike and is of the same moment comes in the order of ids.
+ */
+size_t rank_find(
+    struct rank *r, const struct rank_query *q, struct rank_hit *hits);
+
+/*
+ * rank_common(a, b):
+ * How many of the different words and pairs of a are in b too.
+ */
+size_t rank_common(struct str a, struct str b);
+
+#endif /* !MEMORY_WORKER_RANK_H */

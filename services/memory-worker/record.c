@@ -1,0 +1,56 @@
+/*
+ * From one message to the other.
+ */
+#include "record.h"
+
+#include <stdio.h>
+
+enum rc
+record_job_read(struct str json, struct arena *a, struct wire_memory_job *job,
+    struct wall *made, struct wire_err *err)
+{
+	enum rc rc;
+
+	rc = wire_decode(&wire_memory_job_desc, json, a, job, err);
+	if (rc != RC_OK)
+		return rc;
+	if (!str_eq(job->kind, STR(RECORD_JOB_KIND))) {
+		*err = (struct wire_err){ "/kind", "is not " RECORD_JOB_KIND };
+		return RC_INVALID;
+	}
+	if (wall_parse(job->created_at, made) != RC_OK || made->ms < 0) {
+		*err = (struct wire_err){ "/created_at",
+			"is not a date and time" };
+		return RC_INVALID;
+	}
+	return RC_OK;
+}
+
+enum rc
+record_write(const struct wire_memory_job *job, struct buf *out)
+{
+	const struct wire_memory_record r = {
+		.text = job->text,
+		.type = job->type,
+		.created_at = job->created_at,
+		.session_id = job->session_id,
+		.terminal_id = job->terminal_id,
+		.trigger_source = job->trigger_source,
+	};
+
+	return wire_encode(&wire_memory_record_desc, &r, out, NULL);
+}
+
+enum rc
+record_read(
+    struct str id, struct str json, struct arena *a, struct rank_memory *out)
+{
+	struct wire_memory_record r;
+	enum rc rc;
+
+	rc = wire_decode(&wire_memory_record_desc, json, a, &r, NULL);
+	if (rc != RC_OK)
+		return rc;
+	*out = (struct rank_memory){ id, r.text, r.type, { 0 } };
+	return wall_parse(r.created_at, &out->created);
+}

@@ -1,0 +1,43 @@
+/*
+ * record: a memory on its way from a job to the store and back.  Pure.
+ */
+#ifndef MEMORY_WORKER_RECORD_H
+#define MEMORY_WORKER_RECORD_H
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "rank.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
+
+/* The kind of job that stores a memory. */
+#define RECORD_JOB_KIND "memory_store"
+
+/*
+ * record_job_read(json, a, job, made, err):
+ * A job that stores a memory, and when it was made.  RC_INVALID if it is none;
+ * err says why.  Texts live in a.
+ */
+enum rc record_job_read(struct str json, struct arena *a,
+    struct wire_memory_job *job, struct wall *made,
+    struct wire_err *err) RC_CHECK;
+
+/*
+ * record_write(job, out):
+ * Append the memory that a job makes, as it is stored.  RC_INVALID if the job
+ * breaks its schema, RC_TOOBIG if out is full.
+ */
+enum rc record_write(
+    const struct wire_memory_job *job, struct buf *out) RC_CHECK;
+
+/*
+ * record_read(id, json, a, out):
+ * A stored memory.  RC_INVALID if it is none.  Texts live in a, but id.
+ */
+enum rc record_read(struct str id, struct str json, struct arena *a,
+    struct rank_memory *out) RC_CHECK;
+
+#endif /* !MEMORY_WORKER_RECORD_H */

@@ -1,0 +1,68 @@
+/*
+ * summary: what the language model is asked, and what is made of its answer.
+ *
+ * Only what was said since the last summary is summarised, so that no memory
+ * says again what an older one does; the last summaries are shown as
+ * background.  A session's summary is one line for each stretch, the newest at
+ * its end.  Pure.
+ */
+#ifndef MEMORY_WORKER_SUMMARY_H
+#define MEMORY_WORKER_SUMMARY_H
+
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/str.h"
+
+/* Longest line that comes of one answer, and summary of a session. */
+#define SUMMARY_LINE_MAX  220  /* code points */
+#define SUMMARY_WHOLE_MAX 1800 /* code points */
+/* A conversation that is summarised at once, and one message of it. */
+#define SUMMARY_PART_MAX    12000 /* code points */
+#define SUMMARY_MESSAGE_MAX 4000  /* code points */
+
+enum summary_role {
+	SUMMARY_USER,
+	SUMMARY_SOUL,
+	SUMMARY_SKILL,      /* a skill's result */
+	SUMMARY_OBSERVATION /* what the body noticed */
+};
+
+struct summary_message {
+	enum summary_role role;
+	struct str name; /* of the skill; absent: not known */
+	struct str text;
+};
+
+/*
+ * summary_system(before, out):
+ * Append the instruction; before is the summary so far, or absent.
+ */
+void summary_system(struct str before, struct buf *out);
+
+/*
+ * summary_talk(m, n, max, out):
+ * Append the conversation, a line for each message: of the n messages as many
+ * from the first on as fit max code points, but one at least; how many.  A long
+ * message loses its middle, an empty one is no line.
+ */
+size_t summary_talk(
+    const struct summary_message *m, size_t n, size_t max, struct buf *out);
+
+/*
+ * summary_line(answer, a):
+ * The model's answer as one line without numbering, cut at the end of a
+ * sentence if it is too long.  Empty if it says that nothing is worth
+ * remembering; absent if it is empty or a is full.
+ */
+struct str summary_line(struct str answer, struct arena *a);
+
+/*
+ * summary_join(before, line, a):
+ * The session's new summary: before (may be absent) and line.  What is too much
+ * goes from the beginning, by whole lines.  Absent if a is full.
+ */
+struct str summary_join(struct str before, struct str line, struct arena *a);
+
+#endif /* !MEMORY_WORKER_SUMMARY_H */

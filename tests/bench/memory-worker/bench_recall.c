@@ -1,0 +1,233 @@
+/*
+ * What remembering costs: a search over 100, 1,000 and 10,000 memories, beside
+ * a question over NATS that needs no search; the first search after the start
+ * and after a change; jobs a second.
+ */
+#include "builtin.h"
+#include "core/mem.h"
+#include "integration/memory-worker/talk.h"
+#include "unit/memory-worker/facts.h"
+
+#define CALLS   2000
+#define CHANGES 50
+#define JOBS    5000
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+print(const char *what, double *us, size_t n)
+{
+	qsort(us, n, sizeof(us[0]), by_value);
+	printf("%-44s p50 %8.1f us  p99 %8.1f us  max %8.1f us\n", what,
+	    us[n / 2], us[n * 99 / 100], us[n - 1]);
+}
+
+/* About a hundred characters: pieces of the facts, and a number. */
+static void
+make_text(unsigned *seed, size_t number, char *dst, size_t size)
+{
+	size_t at = 0, i, pos, from;
+	struct str s;
+
+	while (at < 200) {
+		s = str_of(facts[(size_t)rand_r(seed) % NELEM(facts)].text);
+		pos = 0;
+		for (i = 0; i < (size_t)rand_r(seed) % 20; i++)
+			(void)str_utf8_next(s, &pos);
+		from = pos;
+		for (i = 0; i < 5 + (size_t)rand_r(seed) % 20; i++)
+			(void)str_utf8_next(s, &pos);
+		at += (size_t)snprintf(
+		    dst + at, size - at, "%.*s", (int)(pos - from), s.p + from);
+	}
+	snprintf(dst + at, size - at, "%zu号", number);
+}
+
+static void
+remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
+{
+	struct memory_scope scope = { STR("u1"), str_of(soul) };
+	char json[1024], text[700], id[24];
+	struct memory_item item;
+
+	make_text(seed, i, text, sizeof(text));
+	snprintf(id, sizeof(id), "m%zu", i);
+	snprintf(json, sizeof(json),
+	    "{\"text\":\"%s\",\"type\":\"fact\","
+	    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
+	    text);
+	item = (struct memory_item){ str_of(id), str_of(json) };
+	ck_assert_int_eq(
+	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+}
+
+static const char *
+question(size_t i)
+{
+	return facts[i % NELEM(facts)].asked[i % 2];
+}
+
+static double
+ask_us(struct bed *b, const char *soul, size_t i)
+{
+	struct mono from = clock_mono();
+	json_t *j = bed_recall_as(b, "u1", soul, question(i), 5);
+	double us = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+
+	ck_assert_uint_eq(hits(j), 5);
+	json_decref(j);
+	return us;
+}
+
+static void
+bare(struct bed *b)
+{
+	static double us[CALLS];
+	struct mono from;
+	json_t *j;
+	size_t i;
+
+	for (i = 0; i < CALLS; i++) {
+		from = clock_mono();
+		j = bed_rpc(b, "soul.rpc.memory.ready", json_pack("{}"));
+		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+		json_decref(j);
+	}
+	print("a question that needs no search", us, CALLS);
+}
+
+/* Without NATS: the check with Redis and the search. */
+static void
+inside(struct bed *b, const char *soul, size_t n)
+{
+	struct memory_scope scope = { STR("u1"), str_of(soul) };
+	struct builtin *store = builtin_new(b->state, SIZE_MAX, NULL);
+	struct arena *a = arena_new(65536);
+	struct builtin_hits out;
+	static double us[CALLS];
+	struct mono from;
+	char what[64];
+	size_t i;
+
+	for (i = 0; i < CALLS; i++) {
+		const struct rank_query q = { str_of(question(i)), clock_wall(),
+			5 };
+
+		arena_reset(a);
+		from = clock_mono();
+		ck_assert_int_eq(
+		    builtin_search(store, &scope, &q, a, &out), RC_OK);
+		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+	}
+	snprintf(what, sizeof(what), "%zu: the same in the process", n);
+	/* The first one reads them. */
+	print(what, us + 1, CALLS - 1);
+	arena_free(a);
+	builtin_free(store);
+}
+
+static void
+of_many(struct bed *b, size_t n)
+{
+	static double us[CALLS];
+	unsigned seed = 5;
+	char soul[24], what[64];
+	double first;
+	size_t i;
+
+	snprintf(soul, sizeof(soul), "soul-%zu", n);
+	bed_soul(b, soul, "u1");
+	for (i = 0; i < n - CHANGES; i++)
+		remember(b, &seed, soul, i);
+	first = ask_us(b, soul, 0);
+	for (i = 0; i < CHANGES; i++) {
+		remember(b, &seed, soul, n - CHANGES + i);
+		us[i] = ask_us(b, soul, i);
+	}
+	printf("%zu memories: the first search %.1f ms, %ld KiB\n", n,
+	    first / 1e3,
+	    program_metric(&b->worker[0], "soul_memory_index_bytes") / 1024);
+	snprintf(what, sizeof(what), "%zu: a search after a change", n);
+	print(what, us, CHANGES);
+	for (i = 0; i < CALLS; i++)
+		us[i] = ask_us(b, soul, i);
+	snprintf(what, sizeof(what), "%zu: a search", n);
+	print(what, us, CALLS);
+	inside(b, soul, n);
+}
+
+KIT_TEST_T(recall, 300)
+{
+	struct bed b;
+
+	bed_start(&b, 1);
+	bare(&b);
+	of_many(&b, 100);
+	of_many(&b, 1000);
+	of_many(&b, 10000);
+	bed_stop(&b);
+}
+
+static long
+rss_kib(pid_t pid)
+{
+	char path[64], *text, *at;
+	long v;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	text = kit_read_file(path, NULL);
+	at = strstr(text, "VmRSS:");
+	ck_assert_ptr_nonnull(at);
+	v = strtol(at + strlen("VmRSS:"), NULL, 10);
+	free(text);
+	return v;
+}
+
+static bool
+all_in(void *arg)
+{
+	return bed_undone(arg) == 0;
+}
+
+KIT_TEST_T(jobs, 120)
+{
+	char json[512], id[24];
+	struct mono from;
+	struct bed b;
+	double s;
+	int i;
+
+	bed_start(&b, 1);
+	printf("idle: %ld KiB\n", rss_kib(b.worker[0].proc.pid));
+	program_stop(&b.worker[0]);
+	for (i = 0; i < JOBS; i++) {
+		snprintf(id, sizeof(id), "job-%d", i);
+		snprintf(json, sizeof(json),
+		    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
+		    "\"user_id\":\"u1\",\"soul_id\":\"s1\",\"text\":\"%s\","
+		    "\"type\":\"fact\","
+		    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
+		    id, facts[(size_t)i % NELEM(facts)].text);
+		ck_assert_int_eq(natsConnection_PublishString(
+				     b.nc, "soul.job.memory_store", json),
+		    NATS_OK);
+	}
+	ck_assert_int_eq(natsConnection_Flush(b.nc), NATS_OK);
+	while (bed_stream(&b, "SOUL_JOBS") < JOBS)
+		continue;
+	bed_spawn(&b, 0);
+	bed_ready(&b, 0);
+	from = clock_mono();
+	i = (int)bed_undone(&b);
+	ck_assert(kit_until(all_in, &b, 60000));
+	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
+	printf("jobs: %d in %.2f s, %.0f a second\n", i, s, i / s);
+	ck_assert_uint_eq(bed_memories(&b).n, JOBS);
+	bed_stop(&b);
+}

@@ -1,0 +1,238 @@
+/* Rank: which memories come first, and that changing an index is exact. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "rank.h"
+
+#define DAY INT64_C(86400000)
+#define NOW (1000 * DAY)
+
+static void
+add(struct rank *r, const char *id, const char *text, int64_t days_ago)
+{
+	ck_assert(rank_add(r,
+	    &(struct rank_memory){ str_of(id), str_of(text),
+		WIRE_MEMORY_TYPE_FACT, { NOW - days_ago * DAY } }));
+}
+
+static size_t
+find(struct rank *r, const char *text, size_t k, struct rank_hit *hits)
+{
+	const struct rank_query q = { str_of(text), { NOW }, k };
+
+	return rank_find(r, &q, hits);
+}
+
+/* The ids of the hits, in their order. */
+static const char *
+ids(struct rank *r, const char *text, size_t k)
+{
+	static char out[1024];
+	struct rank_hit hits[64];
+	size_t i, n = find(r, text, k, hits), at = 0;
+
+	out[0] = '\0';
+	for (i = 0; i < n; i++)
+		at += (size_t)snprintf(out + at, sizeof(out) - at, "%s%.*s",
+		    i > 0 ? " " : "", STR_ARG(hits[i].memory->id));
+	return out;
+}
+
+KIT_TEST(words_decide)
+{
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[8];
+	size_t i, n;
+
+	ck_assert_uint_eq(find(r, "猫", 8, hits), 0);
+	add(r, "cat", "用户养了一只橘猫，叫小花。", 50);
+	add(r, "tea", "用户喜欢喝乌龙茶。", 2);
+	add(r, "trip", "用户下个月去大理旅行。", 1);
+	add(r, "dog", "The user's dog is called Biscuit.", 3);
+	ck_assert_uint_eq(rank_len(r), 4);
+	ck_assert_str_eq(ids(r, "我的橘猫叫什么", 1), "cat");
+	ck_assert_str_eq(ids(r, "乌龙茶", 1), "tea");
+	ck_assert_str_eq(ids(r, "去哪里旅行", 1), "trip");
+	ck_assert_str_eq(ids(r, "what are my DOGS called", 1), "dog");
+	/* No floor: all of them come, those without a word by their time. */
+	ck_assert_str_eq(ids(r, "橘猫", 8), "cat trip tea dog");
+	n = find(r, "橘猫", 8, hits);
+	ck_assert_uint_eq(n, 4);
+	ck_assert_double_eq(hits[0].match, 1);
+	for (i = 1; i < n; i++) {
+		ck_assert_double_eq(hits[i].match, 0);
+		ck_assert_double_le(hits[i].score, hits[i - 1].score);
+	}
+	ck_assert_double_le(hits[0].score, 1);
+	ck_assert_str_eq(ids(r, "?!", 2), "trip tea");
+	ck_assert_str_eq(ids(r, "橘猫", 0), "");
+	rank_free(r);
+}
+
+KIT_TEST(what_is_recent_goes_first_among_equals)
+{
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[4];
+
+	add(r, "b", "喜欢红色", 400);
+	add(r, "d", "喜欢红色", 1);
+	add(r, "a", "喜欢红色", 400);
+	add(r, "c", "喜欢红色", 30);
+	ck_assert_str_eq(ids(r, "红色", 4), "d c a b");
+	/* From the future it is as of now. */
+	add(r, "e", "喜欢红色", -1000);
+	ck_assert_uint_eq(find(r, "红色", 1, hits), 1);
+	ck_assert(str_eq(hits[0].memory->id, STR("e")));
+	ck_assert_double_eq_tol(hits[0].score, 1, 1e-12);
+	/* But what fits well is not behind what is only new. */
+	add(r, "old", "用户的护照三月到期", 900);
+	ck_assert_str_eq(ids(r, "护照什么时候到期", 1), "old");
+	rank_free(r);
+}
+
+KIT_TEST(rare_and_short_say_more)
+{
+	struct rank *r = rank_new(1);
+
+	add(r, "common1", "用户 喜欢 苹果", 1);
+	add(r, "common2", "用户 喜欢 香蕉", 1);
+	add(r, "common3", "用户 喜欢 葡萄", 1);
+	add(r, "rare", "用户 讨厌 榴莲", 1);
+	ck_assert_str_eq(ids(r, "喜欢榴莲", 1), "rare");
+	add(r, "long",
+	    "用户说了很多很多别的事情，天气，电影，工作，还有钢琴，另外也提到"
+	    "周末要去超市买菜，然后做饭，再看电视。",
+	    1);
+	add(r, "short", "用户会弹钢琴。", 1);
+	ck_assert_str_eq(ids(r, "钢琴", 2), "short long");
+	rank_free(r);
+}
+
+KIT_TEST(an_id_is_there_once)
+{
+	const struct rank_memory m = { STR("a"), STR("别的"),
+		WIRE_MEMORY_TYPE_SKILL, { 5 } };
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[2];
+
+	add(r, "a", "一", 1);
+	ck_assert(!rank_add(r, &m));
+	ck_assert(rank_del(r, STR("a")));
+	ck_assert(!rank_del(r, STR("a")));
+	ck_assert_uint_eq(rank_len(r), 0);
+	ck_assert_uint_eq(find(r, "一", 2, hits), 0);
+	ck_assert(rank_add(r, &m));
+	ck_assert_uint_eq(find(r, "一", 2, hits), 1);
+	ck_assert(str_eq(hits[0].memory->text, STR("别的")));
+	ck_assert_int_eq(hits[0].memory->type, WIRE_MEMORY_TYPE_SKILL);
+	ck_assert_int_eq(hits[0].memory->created.ms, 5);
+	/* Its texts are its own. */
+	ck_assert_ptr_ne(hits[0].memory->text.p, m.text.p);
+	/* An id of the index itself may be given back. */
+	ck_assert(rank_del(r, hits[0].memory->id));
+	rank_free(r);
+	rank_free(NULL);
+}
+
+KIT_TEST(what_a_list_does_not_have_is_swept)
+{
+	struct rank *r = rank_new(1);
+
+	add(r, "a", "一", 3);
+	add(r, "b", "二", 2);
+	add(r, "c", "三", 1);
+	rank_sweep(r);
+	ck_assert_uint_eq(rank_len(r), 3);
+	ck_assert(rank_keep(r, STR("a")));
+	ck_assert(!rank_keep(r, STR("x")));
+	ck_assert(rank_keep(r, STR("c")));
+	add(r, "d", "四", 0);
+	rank_sweep(r);
+	ck_assert_str_eq(ids(r, "?", 8), "d c a");
+	rank_sweep(r);
+	ck_assert_uint_eq(rank_len(r), 0);
+	rank_free(r);
+}
+
+/* A text of a few of a few words, by number. */
+static void
+make_text(unsigned *seed, char *dst, size_t size)
+{
+	static const char *const words[] = { "苹果", "香蕉", "喜欢", "讨厌",
+		"apple", "Bananas", "周末", "医生", "三体", "the", "大理",
+		"吉他", "钓鱼" };
+	size_t at = 0, n = 1 + (size_t)rand_r(seed) % 12;
+
+	dst[0] = '\0';
+	while (n-- > 0 && at < size - 32)
+		at += (size_t)snprintf(dst + at, size - at, "%s%s",
+		    words[(size_t)rand_r(seed) % NELEM(words)],
+		    rand_r(seed) % 2 != 0 ? " " : "");
+}
+
+/*
+ * After any changes the index answers as one that was made at once of what is
+ * left.
+ */
+KIT_TEST(changes_are_exact)
+{
+	static char text[600][512];
+	static bool there[600];
+	struct rank *r = rank_new(3), *fresh;
+	struct rank_hit a[20], b[20];
+	unsigned seed = 11;
+	size_t i, k, round, n;
+	char id[16];
+
+	for (round = 0; round < 30; round++) {
+		for (i = 0; i < 200; i++) {
+			k = (size_t)rand_r(&seed) % NELEM(text);
+			snprintf(id, sizeof(id), "m%zu", k);
+			if (there[k]) {
+				ck_assert(rank_del(r, str_of(id)));
+			} else {
+				make_text(&seed, text[k], sizeof(text[k]));
+				add(r, id, text[k], (int64_t)k);
+			}
+			there[k] = !there[k];
+		}
+		fresh = rank_new(round);
+		for (i = 0; i < NELEM(text); i++) {
+			snprintf(id, sizeof(id), "m%zu", i);
+			if (there[i])
+				add(fresh, id, text[i], (int64_t)i);
+		}
+		ck_assert_uint_eq(rank_len(r), rank_len(fresh));
+		n = find(r, "我周末喜欢吃 apple 吗", 20, a);
+		ck_assert_uint_eq(
+		    n, find(fresh, "我周末喜欢吃 apple 吗", 20, b));
+		for (i = 0; i < n; i++) {
+			ck_assert(str_eq(a[i].memory->id, b[i].memory->id));
+			ck_assert_double_eq_tol(a[i].score, b[i].score, 1e-9);
+		}
+		rank_free(fresh);
+	}
+	/* What is counted as memory does not creep. */
+	for (i = 0; i < NELEM(text); i++) {
+		snprintf(id, sizeof(id), "m%zu", i);
+		if (there[i])
+			ck_assert(rank_del(r, str_of(id)));
+	}
+	ck_assert_uint_eq(rank_len(r), 0);
+	ck_assert_uint_lt(rank_bytes(r), 128UL * 1024);
+	rank_free(r);
+}
+
+KIT_TEST(what_two_texts_have_in_common)
+{
+	ck_assert_uint_eq(rank_common(STR("忘掉橘猫"), STR("养了橘猫")), 1);
+	ck_assert_uint_eq(
+	    rank_common(STR("橘猫小花"), STR("橘猫小花，橘猫小花")), 3);
+	ck_assert_uint_eq(rank_common(STR("my Dog"), STR("dogs, dog")), 1);
+	ck_assert_uint_eq(rank_common(STR("我 的"), STR("我 的")), 0);
+	ck_assert_uint_eq(rank_common(STR(""), STR("橘猫")), 0);
+	ck_assert_uint_eq(rank_common(STR("橘猫"), STR("")), 0);
+}
