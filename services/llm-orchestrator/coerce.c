@@ -1,0 +1,256 @@
+/*
+ * Small models write all arguments as texts, and take liberties with choices.
+ */
+#include "coerce.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "core/mem.h"
+#include "wire/out.h"
+#include "wire/tree.h"
+
+/* Up to here a double has every integer. */
+#define WHOLE_MAX 9007199254740992.0
+/* JSON in a text in JSON ...: not for ever. */
+#define NESTED_MAX 4
+
+enum {
+	ANY = 0,
+	TEXT = 1,
+	NUMBER = 2,
+	INTEGER = 4,
+	BOOL = 8,
+	OBJECT = 16,
+	ARRAY = 32,
+	NOTHING = 64
+};
+
+static void put(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o, unsigned nested);
+
+static unsigned
+type_of_name(struct str name)
+{
+	static const struct {
+		struct str name;
+		unsigned type;
+	} rows[] = {
+		{ STR_INIT("string"), TEXT },
+		{ STR_INIT("number"), NUMBER | INTEGER },
+		{ STR_INIT("integer"), INTEGER },
+		{ STR_INIT("boolean"), BOOL },
+		{ STR_INIT("object"), OBJECT },
+		{ STR_INIT("array"), ARRAY },
+		{ STR_INIT("null"), NOTHING },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		if (str_eq(rows[i].name, name))
+			return rows[i].type;
+	}
+	return ANY;
+}
+
+/* The types that a schema allows; ANY if it does not say. */
+static unsigned
+types_of(const struct wire_tree *schema)
+{
+	const struct wire_tree *type = wire_tree_get(schema, STR("type"));
+	unsigned types = type_of_name(wire_tree_text(type));
+
+	for (size_t i = 0; i < wire_tree_len(type); i++)
+		types |= type_of_name(wire_tree_text(wire_tree_at(type, i)));
+	return types;
+}
+
+/* The choice that s means in another case or with blanks; absent: none. */
+static struct str
+choice(const struct wire_tree *schema, struct str s)
+{
+	const struct wire_tree *list = wire_tree_get(schema, STR("enum"));
+	struct str found = { 0 };
+
+	for (size_t i = 0; i < wire_tree_len(list); i++) {
+		struct str c = wire_tree_text(wire_tree_at(list, i));
+		if (c.p != NULL && str_eq(c, s))
+			return c;
+		if (c.p != NULL && str_eq_nocase(str_trim(c), str_trim(s)))
+			found = c;
+	}
+	return found;
+}
+
+static bool
+put_whole(struct wire_out *o, double f)
+{
+	if (floor(f) != f || fabs(f) > WHOLE_MAX)
+		return false;
+	wire_out_i64(o, (int64_t)f);
+	return true;
+}
+
+/* A text where the schema wants something else. */
+static bool
+put_from_text(const struct wire_tree *schema, struct str s, struct wire_out *o,
+    unsigned nested)
+{
+	unsigned types = types_of(schema);
+	int64_t i;
+	double f;
+
+	s = str_trim(s);
+	if ((types & INTEGER) != 0 &&
+	    str_to_i64(s, INT64_MIN, INT64_MAX, &i) == RC_OK) {
+		wire_out_i64(o, i);
+		return true;
+	}
+	if ((types & INTEGER) != 0 &&
+	    str_to_f64(s, -HUGE_VAL, HUGE_VAL, &f) == RC_OK) {
+		if (put_whole(o, f))
+			return true;
+		if ((types & NUMBER) != 0) {
+			wire_out_f64(o, f);
+			return true;
+		}
+	}
+	bool yes = str_eq_nocase(s, STR("true"));
+	if ((types & BOOL) != 0 && (yes || str_eq_nocase(s, STR("false")))) {
+		wire_out_bool(o, yes);
+		return true;
+	}
+	struct wire_tree *v;
+	if ((types & (OBJECT | ARRAY)) == 0 || nested == NESTED_MAX ||
+	    wire_tree_parse(s, &v) != RC_OK)
+		return false;
+	enum wire_tree_kind kind = wire_tree_kind(v);
+	bool fits = (kind == WIRE_TREE_OBJECT && (types & OBJECT) != 0) ||
+	    (kind == WIRE_TREE_ARRAY && (types & ARRAY) != 0);
+	if (fits)
+		put(schema, v, o, nested + 1);
+	wire_tree_free(v);
+	return fits;
+}
+
+static void
+put_text(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o, unsigned nested)
+{
+	unsigned types = types_of(schema);
+	struct str s = wire_tree_text(v);
+	struct str chosen = choice(schema, s);
+
+	if (chosen.p != NULL && (types == ANY || (types & TEXT) != 0))
+		wire_out_str(o, chosen);
+	else if (types == ANY || (types & TEXT) != 0 ||
+	    !put_from_text(schema, s, o, nested))
+		wire_out_str(o, s);
+}
+
+static void
+put_number(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o)
+{
+	unsigned types = types_of(schema);
+
+	if (types == INTEGER && put_whole(o, wire_tree_number(v)))
+		return;
+	if (types != TEXT) {
+		wire_tree_put(v, o);
+		return;
+	}
+	struct buf b = BUF_INIT(64);
+	struct wire_out digits = { .b = &b };
+	wire_tree_put(v, &digits);
+	wire_out_str(o, buf_str(&b));
+	buf_free(&b);
+}
+
+static bool
+is_required(const struct wire_tree *schema, struct str key)
+{
+	const struct wire_tree *list = wire_tree_get(schema, STR("required"));
+
+	for (size_t i = 0; i < wire_tree_len(list); i++) {
+		if (str_eq(wire_tree_text(wire_tree_at(list, i)), key))
+			return true;
+	}
+	return false;
+}
+
+static void
+put_object(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o, unsigned nested)
+{
+	const struct wire_tree *all = wire_tree_get(schema, STR("properties"));
+	struct wire_tree_member m;
+
+	wire_out_object(o);
+	for (bool more = wire_tree_first(v, &m); more;
+	     more = wire_tree_next(v, &m)) {
+		const struct wire_tree *sub = wire_tree_get(all, m.key);
+		unsigned types = types_of(sub);
+		if (wire_tree_kind(m.value) == WIRE_TREE_NULL && types != ANY &&
+		    (types & NOTHING) == 0 && !is_required(schema, m.key))
+			continue;
+		wire_out_key(o, m.key);
+		put(sub, m.value, o, nested);
+	}
+	wire_out_object_end(o);
+}
+
+/* Recurses as deep as the two texts are nested, WIRE_DEPTH_MAX at most. */
+static void
+put(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o, unsigned nested)
+{
+	const struct wire_tree *items;
+
+	switch (wire_tree_kind(v)) {
+	case WIRE_TREE_OBJECT:
+		put_object(schema, v, o, nested);
+		break;
+	case WIRE_TREE_ARRAY:
+		items = wire_tree_get(schema, STR("items"));
+		wire_out_array(o);
+		for (size_t i = 0; i < wire_tree_len(v); i++)
+			put(items, wire_tree_at(v, i), o, nested);
+		wire_out_array_end(o);
+		break;
+	case WIRE_TREE_TEXT:
+		put_text(schema, v, o, nested);
+		break;
+	case WIRE_TREE_NUMBER:
+		put_number(schema, v, o);
+		break;
+	case WIRE_TREE_BOOL:
+		if (types_of(schema) == TEXT)
+			wire_out_str(
+			    o, wire_tree_bool(v) ? STR("true") : STR("false"));
+		else
+			wire_tree_put(v, o);
+		break;
+	case WIRE_TREE_NULL:
+		wire_tree_put(v, o);
+		break;
+	}
+}
+
+enum rc
+coerce_json(struct str schema, struct str json, struct buf *out)
+{
+	struct wire_tree *s, *v;
+	struct wire_out o = { .b = out };
+
+	enum rc rc = wire_tree_parse(schema, &s);
+	if (rc != RC_OK)
+		return rc;
+	rc = wire_tree_parse(json, &v);
+	if (rc == RC_OK) {
+		put(s, v, &o, 0);
+		wire_tree_free(v);
+		rc = buf_rc(out);
+	}
+	wire_tree_free(s);
+	return rc;
+}

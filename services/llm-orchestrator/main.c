@@ -1,0 +1,44 @@
+/*
+ * llm-orchestrator: one chat turn, from what the user said to the reply.
+ *
+ *	nats	soul.rpc.turn.start, soul.rpc.turn.cancel.<turn>
+ *		soul.turn.wake.<instance>, soul.result.<terminal>.<request>
+ *	out	soul.rpc.emotion.observe, soul.rpc.intent.filter,
+ *		soul.rpc.memory.ready, soul.rpc.memory.recall
+ *		soul.body.<broker>.<terminal>.intent_action, .invoke, .status
+ *	http	POST <OPENAI_BASE_URL>/chat/completions, of others
+ */
+#include "core/mem.h"
+#include "on_turn.h"
+#include "orch.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+static const struct svc_route routes[] = {
+	{ .name = "turn-start",
+	    .subject = WIRE_SUBJECT_TURN_START,
+	    .request = &wire_turn_start_request_desc,
+	    .reply = &wire_turn_reply_desc,
+	    .fn = on_turn_start,
+	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+};
+
+static const struct svc_def def = {
+	.name = "llm-orchestrator",
+	.summary = "runs chat turns: routing, language model, skills, reply",
+	.admin_addr = "127.0.0.1:9114",
+	.opts = orch_opts,
+	.nopts = ORCH_OPTS_N,
+	.conf_size = sizeof(struct orch_conf),
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = orch_start,
+	.stop = orch_stop,
+};
+
+int
+main(int argc, char *argv[])
+{
+	return svc_main(&def, argc, argv);
+}

@@ -1,0 +1,120 @@
+/*
+ * The place is given up before the answer goes out, so that the user's next
+ * turn finds it free.
+ */
+#include "on_end.h"
+
+#include <string.h>
+
+#include "ask.h"
+#include "bus/bus.h"
+#include "core/log.h"
+#include "core/metric.h"
+#include "on_body.h"
+#include "on_load.h"
+#include "on_place.h"
+#include "on_think.h"
+#include "orch.h"
+#include "run.h"
+#include "svc/svc.h"
+#include "tell.h"
+#include "wire/msgs.h"
+
+static void
+stop(struct run *r)
+{
+	ask_cancel_all(r);
+	body_cancel_all(r);
+	think_cancel(r);
+	bus_unsubscribe(r->cancel);
+	r->cancel = NULL;
+}
+
+/* The call takes the turn's memory with it. */
+static void
+answer(struct run *r, const struct wire_turn_reply *rep)
+{
+	struct svc_call *c = r->c;
+
+	place_leave(r);
+	r->ended = true;
+	log_debug("turn.ended", LOG_I("state", rep->state),
+	    LOG_I("ms", mono_diff_ms(clock_mono(), r->start)));
+	svc_reply(c, rep);
+}
+
+enum rc
+on_reply(struct run *r, const struct turn_action *a)
+{
+	const struct wire_chat_request *chat = run_chat(r);
+	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
+		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
+		.instance = r->place.instance,
+		.has_response = true };
+
+	(void)a;
+	rep.response = (struct wire_chat_response){
+		.session_id = chat->session_id,
+		.terminal_id = chat->terminal_id,
+		.soul_id = r->facts.soul_id,
+		.reply = r->reply,
+		.executed_skills = r->skills.executed,
+		.n_executed_skills = r->skills.n_executed,
+		.failed_skills = r->skills.failed,
+		.n_failed_skills = r->skills.n_failed,
+		.has_failed_skills = r->skills.n_failed > 0,
+		.context_summary = r->facts.summary,
+		.has_intent_decision = r->turn.routed,
+		.intent_decision = r->turn.route.action,
+		.has_exec_mode = r->felt,
+		.exec_mode = r->feeling.exec_mode,
+		.has_exec_probability = r->felt,
+		.exec_probability = r->feeling.exec_probability,
+		.turn_id = r->place.turn_id,
+	};
+	stop(r);
+	tell_response(r);
+	tell_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
+	metric_add(r->o->metrics.completed, 1);
+	answer(r, &rep);
+	return RC_OK;
+}
+
+enum rc
+on_fail(struct run *r, const struct turn_action *a)
+{
+	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
+		.state = WIRE_TURN_REPLY_STATE_FAILED,
+		.instance = r->place.instance,
+		.has_status = true,
+		.status = a->fault.status,
+		.has_error = true,
+		.error = { .error = str_of(a->fault.text),
+		    .code = str_of(a->fault.code),
+		    .trace_id = str_of(run_trace(r)->trace_id) } };
+
+	stop(r);
+	load_keep(r);
+	log_warn("turn.failed", LOG_V("turn", r->place.turn_id),
+	    LOG_S("code", a->fault.code), LOG_S("text", a->fault.text));
+	tell_completed(r, WIRE_TURN_COMPLETED_STATE_FAILED, a->fault.code);
+	metric_add(r->o->metrics.failed, 1);
+	answer(r, &rep);
+	return RC_OK;
+}
+
+enum rc
+on_canceled(struct run *r, const struct turn_action *a)
+{
+	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
+		.state = WIRE_TURN_REPLY_STATE_CANCELED,
+		.instance = r->place.instance };
+
+	(void)a;
+	stop(r);
+	load_keep(r);
+	tell_completed(r, WIRE_TURN_COMPLETED_STATE_CANCELED, NULL);
+	metric_add(r->o->metrics.canceled, 1);
+	answer(r, &rep);
+	return RC_OK;
+}

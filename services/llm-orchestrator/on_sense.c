@@ -1,0 +1,127 @@
+/*
+ * Three requests at one time.
+ */
+#include "on_sense.h"
+
+#include "ask.h"
+#include "core/log.h"
+#include "orch.h"
+#include "route.h"
+#include "run.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+/* How long a memory that did not answer is not asked. */
+#define MEMORY_SILENT_MS 1000
+
+static void
+felt(struct run *r, size_t deed, enum rc rc, const void *msg)
+{
+	struct turn_event e = { .kind = TURN_FELT, .known = rc == RC_OK };
+
+	(void)deed;
+	if (rc == RC_OK) {
+		r->feeling = *(const struct wire_emotion_observe_reply *)msg;
+		r->felt = true;
+		e.mode = r->feeling.exec_mode;
+	}
+	run_feed(r, &e);
+}
+
+enum rc
+on_feel(struct run *r, const struct turn_action *a)
+{
+	const struct wire_chat_request *chat = run_chat(r);
+	struct wire_emotion_observe_request m = { .user_id = r->req->user_id,
+		.soul_id = r->facts.soul_id,
+		.session_id = chat->session_id,
+		.terminal_id = chat->terminal_id,
+		.turn_id = r->place.turn_id,
+		.text = r->facts.said };
+
+	(void)a;
+	ask_send(r,
+	    &(struct ask_opts){ .subject = WIRE_SUBJECT_EMOTION_OBSERVE,
+		.request = &wire_emotion_observe_request_desc,
+		.msg = &m,
+		.reply = &wire_emotion_observe_reply_desc,
+		.timeout_ms = WIRE_DEADLINE_MS_EMOTION_OBSERVE,
+		.fn = felt });
+	return RC_OK;
+}
+
+/* A filter that fails leaves the turn to the model. */
+static void
+filtered(struct run *r, size_t deed, enum rc rc, const void *msg)
+{
+	struct turn_event e = { .kind = TURN_FILTERED };
+	struct turn_route route;
+	struct route_input in = { .answer = msg,
+		.tools = r->facts.tools,
+		.command = r->facts.said,
+		.turn_id = r->place.turn_id };
+
+	(void)deed;
+	if (rc == RC_OK)
+		rc = route_read(&in, r->a, &route);
+	if (rc == RC_OK) {
+		r->intents = msg;
+		e.known = true;
+		e.route = &route;
+	}
+	run_feed(r, &e);
+}
+
+enum rc
+on_filter(struct run *r, const struct turn_action *a)
+{
+	(void)a;
+	ask_send(r,
+	    &(struct ask_opts){ .subject = WIRE_SUBJECT_INTENT_FILTER,
+		.json = buf_str(&r->facts.filter),
+		.reply = &wire_intent_filter_response_desc,
+		.timeout_ms = WIRE_DEADLINE_MS_INTENT_FILTER,
+		.fn = filtered });
+	buf_free(&r->facts.filter);
+	return RC_OK;
+}
+
+/*
+ * Only a memory that answers is waited for: who does not is not asked for some
+ * time, so that it does not make every turn slow.
+ */
+static void
+remembers(struct run *r, size_t deed, enum rc rc, const void *msg)
+{
+	const struct wire_memory_ready_reply *rep = msg;
+	struct turn_event e = { .kind = TURN_REMEMBERS,
+		.known = rc == RC_OK && rep->ready };
+
+	(void)deed;
+	if (rc == RC_TIMEOUT)
+		r->o->memory_silent =
+		    mono_add_ms(clock_mono(), MEMORY_SILENT_MS);
+	run_feed(r, &e);
+}
+
+enum rc
+on_ask_memory(struct run *r, const struct turn_action *a)
+{
+	struct wire_memory_ready_request m = { .user_id = r->req->user_id,
+		.soul_id = r->facts.soul_id };
+
+	(void)a;
+	if (mono_diff_ns(r->o->memory_silent, clock_mono()) > 0) {
+		run_feed_kind(r, TURN_REMEMBERS);
+		return RC_OK;
+	}
+	ask_send(r,
+	    &(struct ask_opts){ .subject = WIRE_SUBJECT_MEMORY_READY,
+		.request = &wire_memory_ready_request_desc,
+		.msg = &m,
+		.reply = &wire_memory_ready_reply_desc,
+		.timeout_ms = WIRE_DEADLINE_MS_MEMORY_READY,
+		.once = true,
+		.fn = remembers });
+	return RC_OK;
+}

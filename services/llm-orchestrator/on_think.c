@@ -1,0 +1,331 @@
+/*
+ * System text, history, what was said, what was done: one call of the model.
+ */
+#include "on_think.h"
+
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "history.h"
+#include "llm/llm.h"
+#include "orch.h"
+#include "prompt.h"
+#include "run.h"
+#include "state/session.h"
+#include "state/soul.h"
+#include "tools.h"
+#include "wire/wire.h"
+
+#define SYSTEM_MAX ((size_t)64 * 1024)
+/* Larger arguments are no arguments of a skill. */
+#define ARGS_MAX ((size_t)16 * 1024)
+
+/* One call in the making; all of it lies in the scratch arena. */
+struct thought {
+	struct llm_message *messages;
+	size_t n;
+	struct llm_tool *tools;
+	size_t ntools;
+};
+
+/* ---- the answer -------------------------------------------------------- */
+
+static struct turn_fault
+fault_of(const struct llm_result *res)
+{
+	switch (res->rc) {
+	case RC_OK:
+		return (struct turn_fault){ 0 };
+	case RC_TIMEOUT:
+		return (struct turn_fault){ 504, "deadline_exceeded",
+			"the language model did not answer in time" };
+	case RC_AGAIN:
+		return (struct turn_fault){ 503, "overloaded",
+			"the language model is overloaded" };
+	default:
+		return (struct turn_fault){ 502, "llm_unavailable",
+			"the language model is unavailable" };
+	}
+}
+
+static void
+invalid(struct turn_deed *d, struct str why)
+{
+	d->outcome = TURN_INVALID;
+	d->why = why;
+}
+
+static void
+check_args(struct run *r, struct tool *tool, const struct llm_tool_call *c,
+    struct turn_deed *d)
+{
+	char text[WIRE_ERR_TEXT_MAX];
+	struct wire_err err;
+	struct str args;
+
+	if (!c->valid || c->arguments.n > ARGS_MAX) {
+		invalid(d, STR("the arguments are not one whole JSON object"));
+		return;
+	}
+	d->args = arena_str(r->a, c->arguments);
+	enum rc rc = tools_arguments(tool, c->arguments, r->a, &args, &err);
+	if (rc == RC_OK) {
+		d->args = args;
+	} else if (tool->recall) {
+		d->args = STR("{}");
+	} else if (rc == RC_INVALID) {
+		wire_err_text(&err, text, sizeof(text));
+		invalid(d, arena_str(r->a, str_of(text)));
+	} else {
+		invalid(d, STR("the arguments are too large to be checked"));
+	}
+}
+
+static void
+deed_of(struct run *r, const struct llm_tool_call *c, struct turn_deed *d)
+{
+	struct tool *tool = tools_named(r->facts.tools, c->name);
+
+	*d = (struct turn_deed){ .kind = TURN_INVOKE,
+		.call_id = arena_str(r->a, c->id),
+		.args = STR("{}"),
+		.extra = arena_str(r->a, c->extra) };
+	if (tool == NULL) {
+		d->outcome = TURN_UNKNOWN;
+		d->tool = arena_str(r->a, tools_legal(c->name, r->a));
+		d->skill = d->label = d->tool;
+		return;
+	}
+	d->tool = tool->name;
+	d->skill = tool->skill;
+	d->label = tool->label;
+	if (tool->recall)
+		d->kind = TURN_RECALL;
+	check_args(r, tool, c, d);
+}
+
+static void
+on_done(void *arg, const struct llm_result *res)
+{
+	struct turn_deed deeds[TURN_CALLS_MAX + 1];
+	struct run *r = arg;
+	struct turn_event e = {
+		.kind = TURN_ANSWERED, .fault = fault_of(res), .deeds = deeds
+	};
+
+	r->llm = NULL;
+	log_trace_set(run_trace(r)->trace_id);
+	if (res->rc != RC_OK) {
+		log_warn("llm.failed", LOG_RC(res->rc),
+		    LOG_I("status", res->status));
+		/* It may quote what was said. */
+		log_debug("llm.error", LOG_V("error", res->error));
+	} else if (res->text.n > 0) {
+		e.text = reply_clean(res->text, REPLY_MAX, r->a);
+	}
+	for (size_t i = 0;
+	     res->rc == RC_OK && i < res->ncalls && e.n_deeds < NELEM(deeds);
+	     i++)
+		deed_of(r, &res->calls[i], &deeds[e.n_deeds++]);
+	run_feed(r, &e);
+}
+
+/* ---- the question ------------------------------------------------------ */
+
+static void
+add(struct thought *t, enum llm_role role, struct str text)
+{
+	t->messages[t->n++] =
+	    (struct llm_message){ .role = role, .text = text };
+}
+
+static void
+add_list(struct thought *t, const struct history_list *l)
+{
+	memcpy(t->messages + t->n, l->list, l->n * sizeof(*l->list));
+	t->n += l->n;
+}
+
+static enum rc
+read_history(struct run *r, struct history_list *out)
+{
+	struct arena *a = r->o->scratch;
+	size_t own = run_chat(r)->n_inputs + 1;
+	struct session_page page = { .after = -1,
+		.max = (size_t)r->o->conf->history + own };
+	struct session_list list;
+	struct history_stored s = { .n = 0 };
+
+	enum rc rc =
+	    session_messages(r->o->state, &r->place.key, page, a, &list);
+	if (rc != RC_OK)
+		return rc;
+	s.list = arena_alloc(a, (list.n + 1) * sizeof(*s.list));
+	if (s.list == NULL)
+		return RC_TOOBIG;
+	for (size_t i = 0; i < list.n; i++)
+		s.list[s.n++] = list.message[i].json;
+	return history_read(&s, r->place.turn_id, a, out);
+}
+
+/* A soul that is gone has no name; the turn goes on. */
+static enum rc
+read_soul(struct run *r, struct soul *out)
+{
+	*out = (struct soul){ 0 };
+	enum rc rc =
+	    soul_read(r->o->state, r->facts.soul_id, r->o->scratch, out);
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
+static enum prompt_body
+body_of(const struct run *r)
+{
+	if (r->facts.present)
+		return PROMPT_BODY_HERE;
+	return r->facts.known ? PROMPT_BODY_ABSENT : PROMPT_BODY_NONE;
+}
+
+static struct str
+system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
+{
+	char now[WALL_FORMAT_MAX];
+	struct prompt p = { .name = soul->name,
+		.mbti = soul->mbti_type,
+		.now = orch_local(r->o, now),
+		.feeling = r->felt ? &r->feeling : NULL,
+		.body = body_of(r),
+		.skills = tools_n(r->facts.tools),
+		.recall = a->offer == TURN_OFFER_ALL,
+		.summary = r->facts.summary,
+		.silent = a->offer == TURN_OFFER_NONE,
+		.rest = r->turn.route.rest };
+	struct buf b = BUF_INIT(SYSTEM_MAX);
+
+	prompt_write(&p, &b);
+	struct str s = arena_str(r->o->scratch, buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
+static void
+add_tool(struct thought *t, struct tool *tool)
+{
+	tools_prepare(tool);
+	t->tools[t->ntools++] = (struct llm_tool){ .name = tool->name,
+		.description = tool->description,
+		.parameters = tool->schema };
+}
+
+static enum rc
+offer_tools(struct run *r, enum turn_offer offer, struct thought *t)
+{
+	struct tools *tools = r->facts.tools;
+	size_t n = tools_n(tools);
+
+	if (offer == TURN_OFFER_NONE)
+		return RC_OK;
+	t->tools = arena_alloc(r->o->scratch, (n + 1) * sizeof(*t->tools));
+	if (t->tools == NULL)
+		return RC_TOOBIG;
+	for (size_t i = 0; i < n; i++)
+		add_tool(t, tools_at(tools, i));
+	if (offer == TURN_OFFER_ALL)
+		add_tool(t, tools_recall(tools));
+	return RC_OK;
+}
+
+/* What the body noticed, and what the user said, in this turn. */
+static enum rc
+add_input(struct run *r, struct thought *t)
+{
+	const struct wire_chat_request *chat = run_chat(r);
+
+	for (size_t i = 0; i < chat->n_inputs; i++) {
+		const struct wire_chat_request_inputs *in = &chat->inputs[i];
+		if (history_is_said(in))
+			continue;
+		struct str line = history_observed(in, r->o->scratch);
+		if (line.p == NULL)
+			return RC_TOOBIG;
+		add(t, LLM_USER, line);
+	}
+	add(t, LLM_USER, r->facts.said);
+	return RC_OK;
+}
+
+static enum rc
+compose(struct run *r, const struct turn_action *a, struct thought *t)
+{
+	struct history_list before, done;
+	struct soul soul;
+
+	enum rc rc = read_soul(r, &soul);
+	if (rc == RC_OK)
+		rc = read_history(r, &before);
+	if (rc == RC_OK)
+		rc = history_turn(&r->turn, r->o->scratch, &done);
+	if (rc == RC_OK)
+		rc = offer_tools(r, a->offer, t);
+	if (rc != RC_OK)
+		return rc;
+	t->messages = arena_alloc(r->o->scratch,
+	    (before.n + done.n + run_chat(r)->n_inputs + 2) *
+		sizeof(*t->messages));
+	struct str text = system_text(r, &soul, a);
+	if (t->messages == NULL || text.p == NULL)
+		return RC_TOOBIG;
+	add(t, LLM_SYSTEM, text);
+	add_list(t, &before);
+	rc = add_input(r, t);
+	add_list(t, &done);
+	return rc;
+}
+
+/* The model was not even asked. */
+static void
+feed_unasked(struct run *r, enum rc rc)
+{
+	struct llm_result res = { .rc = rc };
+	struct turn_event e = { .kind = TURN_ANSWERED,
+		.fault = fault_of(&res) };
+
+	log_error("llm.not_asked", LOG_RC(rc));
+	run_feed(r, &e);
+}
+
+enum rc
+on_think(struct run *r, const struct turn_action *a)
+{
+	struct thought t = { 0 };
+
+	arena_reset(r->o->scratch);
+	enum rc rc = compose(r, a, &t);
+	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_AGAIN)
+		return rc;
+	struct llm_chat chat = { .messages = t.messages,
+		.nmessages = t.n,
+		.tools = t.tools,
+		.ntools = t.ntools,
+		.choice = a->may_call ? LLM_CHOICE_AUTO : LLM_CHOICE_NONE,
+		.temperature = -1,
+		.turn = r->place.turn_id,
+		.trace = run_trace(r),
+		.deadline = run_by(r, r->o->conf->llm_timeout_ms),
+		.on_done = on_done,
+		.arg = r };
+	metric_add(r->o->metrics.thoughts, 1);
+	if (rc == RC_OK)
+		rc = llm_chat(r->o->llm, &chat, &r->llm);
+	if (rc != RC_OK)
+		feed_unasked(r, rc);
+	return RC_OK;
+}
+
+void
+think_cancel(struct run *r)
+{
+	if (r->llm != NULL)
+		llm_cancel(r->llm);
+	r->llm = NULL;
+}

@@ -1,0 +1,227 @@
+/*
+ * Start and end of the process.
+ */
+#include "orch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "ask.h"
+#include "bus/bus.h"
+#include "core/arena.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "core/worker.h"
+#include "core/zone.h"
+#include "llm/llm.h"
+#include "on_place.h"
+#include "state/state.h"
+#include "svc/svc.h"
+#include "turn.h"
+#include "wire/subjects.h"
+#include "wire/wire.h"
+
+/* Room for one callback: history, catalog, prompt. */
+#define SCRATCH_MAX ((size_t)32 * 1024 * 1024)
+/* Calls of the model at one time; the others wait. */
+#define LLM_ACTIVE_MAX 4096
+#define FILES_MAX      16384
+
+const struct conf_opt orch_opts[ORCH_OPTS_N] = {
+	{ "REDIS_URL", CONF_SECRET, CONF_AT(orch_conf, redis_url),
+	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
+	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
+	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
+	{ "OPENAI_BASE_URL", CONF_STR, CONF_AT(orch_conf, base_url),
+	    "http://127.0.0.1:9080/v1", 0, 0,
+	    "language model: URL up to /chat/completions" },
+	{ "OPENAI_API_KEY", CONF_SECRET, CONF_AT(orch_conf, api_key), "", 0, 0,
+	    "its key; empty for none" },
+	{ "LLM_MODEL", CONF_STR, CONF_AT(orch_conf, model), "gpt-4o-mini", 0, 0,
+	    "its name" },
+	{ "LLM_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, llm_timeout_ms),
+	    "60000", 100, 600000, "longest wait for one answer of it, ms" },
+	{ "TOOL_TIMEOUT_SECONDS", CONF_INT, CONF_AT(orch_conf, tool_timeout_s),
+	    "8", 1, 120, "longest wait for a skill's result, s" },
+	{ "TOOL_MAX_ROUNDS", CONF_INT, CONF_AT(orch_conf, max_rounds), "4", 1,
+	    TURN_ROUNDS_MAX, "answers with tool calls in one turn" },
+	{ "CHAT_HISTORY_LIMIT", CONF_INT, CONF_AT(orch_conf, history), "20", 0,
+	    500, "earlier messages the language model is shown" },
+	{ "USER_IDLE_TIMEOUT_SECONDS", CONF_INT, CONF_AT(orch_conf, idle_s),
+	    "180", 1, 86400, "silence after which a session is idle, s" },
+	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(orch_conf, ttl_s),
+	    "60", 1, 86400, "silence after which a body is not present, s" },
+	{ "DEFAULT_TIMEZONE", CONF_STR, CONF_AT(orch_conf, timezone),
+	    "Asia/Shanghai", 0, 0,
+	    "IANA time zone the language model is told the time in" },
+	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
+	    65536, "turns at one time, waiting ones included" },
+};
+
+struct str
+orch_now(char dst[WALL_FORMAT_MAX])
+{
+	wall_format(clock_wall(), 0, dst);
+	return str_of(dst);
+}
+
+struct str
+orch_local(const struct orch *o, char dst[WALL_FORMAT_MAX])
+{
+	struct wall now = clock_wall();
+
+	now.ms -= now.ms % 1000;
+	wall_format(now, zone_offset_min(o->zone, now), dst);
+	return str_of(dst);
+}
+
+static bool
+redis_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static enum rc
+connect_state(struct orch *o)
+{
+	struct state_opts opts = { .loop = svc_loop(o->svc),
+		.workers = o->workers,
+		.url = o->conf->redis_url,
+		.name = "llm-orchestrator",
+		.deadline_ms = (int)o->conf->redis_timeout_ms,
+		.metrics = svc_metrics(o->svc) };
+
+	enum rc rc = state_new(&opts, &o->state);
+	if (rc == RC_OK)
+		svc_require(o->svc, "redis", redis_up, o->state);
+	return rc;
+}
+
+static enum rc
+connect_llm(struct orch *o)
+{
+	struct llm_opts opts = { .loop = svc_loop(o->svc),
+		.base_url = o->conf->base_url,
+		.api_key = o->conf->api_key,
+		.model = o->conf->model,
+		.active_max = LLM_ACTIVE_MAX,
+		.first_byte_ms = o->conf->llm_timeout_ms,
+		.metrics = svc_metrics(o->svc) };
+
+	enum rc rc = llm_new(&opts, &o->llm);
+	if (rc != RC_OK)
+		log_error("conf.invalid", LOG_S("variable", "OPENAI_BASE_URL"),
+		    LOG_S("must_be", "an http or https URL"));
+	return rc;
+}
+
+static enum rc
+listen_for_wakes(struct orch *o)
+{
+	char subject[ASK_SUBJECT_MAX], hex[ID_HEX32_MAX];
+
+	id_hex32(hex);
+	snprintf(o->instance, sizeof(o->instance), "orch-%s", hex);
+	enum rc rc = ask_subject(subject, WIRE_SUBJECT_FMT_TURN_WAKE,
+	    str_of(o->instance), (struct str){ 0 });
+	if (rc == RC_OK)
+		rc = bus_subscribe(o->bus, subject, NULL, on_wake, o, NULL);
+	return rc;
+}
+
+static void
+make_metrics(struct orch *o)
+{
+	struct metric_set *set = svc_metrics(o->svc);
+	static const char turns[] = "soul_turns_total";
+	static const char help[] = "Turns that ended, by how.";
+
+	o->metrics = (struct orch_metrics){
+		.running = metric_gauge(set, "soul_turns_running",
+		    "Turns under way, waiting ones included.", NULL),
+		.completed =
+		    metric_counter(set, turns, help, "state=\"completed\""),
+		.failed = metric_counter(set, turns, help, "state=\"failed\""),
+		.canceled =
+		    metric_counter(set, turns, help, "state=\"canceled\""),
+		.direct = metric_counter(set, "soul_turn_direct_total",
+		    "Direct actions sent to bodies.", NULL),
+		.thoughts = metric_counter(set, "soul_turn_thoughts_total",
+		    "Calls of the language model.", NULL),
+		.invokes = metric_counter(set, "soul_turn_invokes_total",
+		    "Skills that bodies were asked to carry out.", NULL),
+		.not_confirmed =
+		    metric_counter(set, "soul_turn_not_confirmed_total",
+			"Skills that nobody confirmed in time.", NULL),
+		.recalls = metric_counter(set, "soul_turn_recalls_total",
+		    "Searches in memories.", NULL),
+	};
+}
+
+static enum rc
+load_zone(struct orch *o)
+{
+	enum rc rc = zone_load(o->conf->timezone, &o->zone);
+
+	if (rc != RC_OK)
+		log_error("conf.invalid", LOG_S("variable", "DEFAULT_TIMEZONE"),
+		    LOG_S("must_be", "the IANA name of a time zone"));
+	return rc;
+}
+
+/* A turn that waits for its model holds a connection. */
+static void
+allow_connections(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	if (limit.rlim_cur < FILES_MAX)
+		limit.rlim_cur =
+		    limit.rlim_max < FILES_MAX ? limit.rlim_max : FILES_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void *
+orch_start(struct svc *s, const void *conf)
+{
+	struct orch *o = mem_zalloc(sizeof(*o));
+
+	o->conf = conf;
+	o->svc = s;
+	o->bus = svc_bus(s);
+	o->scratch = arena_new(SCRATCH_MAX);
+	buf_init(&o->out, WIRE_MESSAGE_MAX);
+	TAILQ_INIT(&o->runs);
+	TAILQ_INIT(&o->leaving);
+	o->workers = worker_new(svc_loop(s), 1, 16);
+	make_metrics(o);
+	allow_connections();
+	if (load_zone(o) != RC_OK || connect_state(o) != RC_OK ||
+	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK) {
+		orch_stop(o);
+		return NULL;
+	}
+	on_tick(o);
+	return o;
+}
+
+void
+orch_stop(void *arg)
+{
+	struct orch *o = arg;
+
+	loop_timer_cancel(svc_loop(o->svc), &o->tick);
+	place_free(o);
+	llm_free(o->llm);
+	state_free(o->state);
+	worker_free(o->workers);
+	zone_free(o->zone);
+	arena_free(o->scratch);
+	buf_free(&o->out);
+	free(o);
+}

@@ -1,0 +1,92 @@
+/*
+ * orch: the state of the process.
+ */
+#ifndef LLM_ORCHESTRATOR_ORCH_H
+#define LLM_ORCHESTRATOR_ORCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/conf.h"
+#include "core/loop.h"
+#include "core/str.h"
+
+struct arena;
+struct bus;
+struct leaving;
+struct llm;
+struct metric;
+struct run;
+struct state;
+struct svc;
+struct worker_pool;
+struct zone;
+
+struct orch_conf {
+	const char *redis_url;
+	const char *base_url;
+	const char *api_key;
+	const char *model;
+	const char *timezone;
+	int64_t redis_timeout_ms;
+	int64_t llm_timeout_ms;
+	int64_t tool_timeout_s;
+	int64_t max_rounds;
+	int64_t history;
+	int64_t idle_s;
+	int64_t ttl_s;
+	int64_t turns_max;
+};
+
+/* The options that fill it. */
+#define ORCH_OPTS_N 13
+extern const struct conf_opt orch_opts[ORCH_OPTS_N];
+
+/* Room for a process's id, NUL included. */
+#define ORCH_INSTANCE_MAX 48
+
+TAILQ_HEAD(run_list, run);
+TAILQ_HEAD(leaving_list, leaving);
+
+struct orch_metrics {
+	struct metric *running, *completed, *failed, *canceled;
+	struct metric *direct, *thoughts, *invokes, *not_confirmed, *recalls;
+};
+
+struct orch {
+	const struct orch_conf *conf;
+	struct svc *svc;
+	struct bus *bus;
+	struct worker_pool *workers;
+	struct state *state;
+	struct llm *llm;
+	struct zone *zone;
+	char instance[ORCH_INSTANCE_MAX];
+	struct arena *scratch; /* of one callback */
+	struct buf out;        /* a message on its way */
+	struct run_list runs;
+	size_t n_runs;
+	struct leaving_list leaving; /* places that could not be given up */
+	size_t n_leaving;
+	struct loop_timer tick;
+	struct mono memory_silent; /* until then memory is not asked */
+	struct orch_metrics metrics;
+};
+
+/* orch_start(s, conf): As svc_def.start; conf is a struct orch_conf. */
+void *orch_start(struct svc *s, const void *conf);
+
+/* orch_stop(o): Free it. */
+void orch_stop(void *o);
+
+/*
+ * orch_now(o, dst):   The time as messages have it.
+ * orch_local(o, dst): The same in the configured zone.
+ */
+struct str orch_now(char dst[WALL_FORMAT_MAX]);
+struct str orch_local(const struct orch *o, char dst[WALL_FORMAT_MAX]);
+
+#endif /* !LLM_ORCHESTRATOR_ORCH_H */

@@ -1,0 +1,244 @@
+/*
+ * bed: nats-server, Redis with a soul and its body in it, the peers, a model,
+ * and llm-orchestrators; turns are started as chat-gateway starts them.
+ *
+ * The loop that the Redis connection needs runs only while a function of the
+ * bed waits; between two calls the test may use b->state.
+ */
+#ifndef BED_H
+#define BED_H
+
+#include <signal.h>
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/worker.h"
+#include "kit/kit_http.h"
+#include "kit/kit_loop.h"
+#include "model.h"
+#include "peers.h"
+#include "state/session.h"
+#include "state/soul.h"
+#include "state/state.h"
+#include "state/terminal.h"
+
+#define BED_MS 15000
+#define ORCHS  2
+
+static const char bed_skills[] =
+    "[{\"name\":\"control_light\",\"description\":\"控制灯：开灯、关灯\","
+    "\"input_schema\":{\"type\":\"object\",\"properties\":{\"mode\":{"
+    "\"type\":\"string\",\"enum\":[\"on\",\"off\",\"set_color\"]},"
+    "\"color\":{\"type\":\"string\",\"enum\":[\"red\",\"green\"]}},"
+    "\"required\":[\"mode\"]}},"
+    "{\"name\":\"nod\",\"description\":\"点头\",\"input_schema\":{"
+    "\"type\":\"object\",\"properties\":{\"times\":{\"type\":"
+    "\"integer\"}}}}]";
+static const char bed_catalog[] = "[{\"id\":\"i_light\",\"name\":\"控制灯\"}]";
+
+struct orch_proc {
+	struct kit_proc proc;
+	int admin;
+};
+
+struct bed {
+	struct kit_server nats, redis;
+	struct peers peers;
+	struct model model;
+	struct orch_proc orch[ORCHS];
+	struct loop *loop;
+	struct worker_pool *workers;
+	struct state *state;
+	struct arena *arena;
+	struct terminal_writer writer;
+	size_t turns; /* started; makes their ids */
+};
+
+/* ---- processes --------------------------------------------------------- */
+
+static inline bool
+bed_state_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static inline void
+bed_state_wait(struct bed *b)
+{
+	ck_assert(kit_loop_until(b->loop, bed_state_up, b->state, BED_MS));
+}
+
+static inline bool
+orch_ready(void *arg)
+{
+	struct orch_proc *p = arg;
+	struct kit_http c = { 0 };
+	struct kit_answer a = { 0 };
+	bool is = false;
+
+	if (!kit_port_open(p->admin))
+		return false;
+	kit_http_open(&c, p->admin);
+	if (kit_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"))
+		is = kit_http_read(&c, &a, 2000) && a.status == 200;
+	kit_answer_free(&a);
+	kit_http_close(&c);
+	return is;
+}
+
+/* Start orchestrator i and wait until it is ready. */
+static inline void
+bed_spawn(struct bed *b, int i)
+{
+	struct orch_proc *p = &b->orch[i];
+	char name[16], nats[96], redis[96], admin[48], llm[64];
+	const char *argv[] = { kit_bin("llm-orchestrator"), NULL };
+	const char *env[] = { nats, redis, admin, llm, "LOG_LEVEL=debug",
+		"TOOL_TIMEOUT_SECONDS=2", "LLM_TIMEOUT_MS=3000",
+		"REDIS_TIMEOUT_MS=1000", NULL };
+
+	p->admin = kit_port();
+	snprintf(name, sizeof(name), "orch-%d", i);
+	snprintf(nats, sizeof(nats), "NATS_URL=%s", b->nats.url);
+	snprintf(redis, sizeof(redis), "REDIS_URL=%s", b->redis.url);
+	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", p->admin);
+	snprintf(llm, sizeof(llm), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
+	    b->model.port);
+	kit_spawn(&p->proc, name, argv, env);
+	ck_assert_msg(
+	    kit_until(orch_ready, p, BED_MS), "%s is not ready", name);
+}
+
+static inline void
+bed_kill(struct bed *b, int i)
+{
+	kit_signal(&b->orch[i].proc, SIGKILL);
+	ck_assert_int_eq(kit_wait(&b->orch[i].proc, BED_MS), 128 + SIGKILL);
+	b->orch[i].proc.pid = 0;
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+/* A present body t1 of user u1's soul, with skills and a catalog. */
+static inline void
+bed_records(struct bed *b)
+{
+	struct soul soul = { .id = STR("soul_1"),
+		.user_id = STR("u1"),
+		.name = STR("小灵"),
+		.mbti_type = STR("INFJ"),
+		.model = STR("persona-pad-v2"),
+		.created = clock_wall() };
+	struct terminal_snapshot skills = { .version = 1,
+		.json = STR(bed_skills) };
+	struct terminal_snapshot catalog = {
+		.version = 1, .json = STR(bed_catalog), .hash = STR("h")
+	};
+	int64_t v;
+
+	b->writer = (struct terminal_writer){
+		.broker = STR("main"), .epoch = 1, .ttl_ms = 60000
+	};
+	ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);
+	ck_assert_int_eq(
+	    terminal_put_online(b->state, &b->writer, STR("t1"), true, NULL),
+	    RC_OK);
+	ck_assert_int_eq(
+	    terminal_put_skills(b->state, &b->writer, STR("t1"), &skills, &v),
+	    RC_OK);
+	ck_assert_int_eq(
+	    terminal_put_catalog(b->state, &b->writer, STR("t1"), &catalog, &v),
+	    RC_OK);
+	ck_assert_int_eq(
+	    terminal_bind(b->state, STR("t1"), STR("u1"), STR("soul_1")),
+	    RC_OK);
+}
+
+/* The body goes offline or comes back. */
+static inline void
+bed_online(struct bed *b, bool online)
+{
+	ck_assert_int_eq(
+	    terminal_put_online(b->state, &b->writer, STR("t1"), online, NULL),
+	    RC_OK);
+}
+
+/* Intents that are not recognised by anybody. */
+static inline void
+bed_no_catalog(struct bed *b)
+{
+	struct terminal_snapshot none = {
+		.version = 2, .json = STR("[]"), .hash = STR("n")
+	};
+	int64_t v;
+
+	ck_assert_int_eq(
+	    terminal_put_catalog(b->state, &b->writer, STR("t1"), &none, &v),
+	    RC_OK);
+}
+
+/* The session's messages as JSON, the last max; freed by json_decref(). */
+static inline json_t *
+bed_messages(struct bed *b, const char *session, size_t max)
+{
+	struct session_key k = { STR("u1"), str_of(session) };
+	struct session_page page = { .after = -1, .max = max };
+	json_t *out = json_array();
+	struct session_list list;
+
+	arena_reset(b->arena);
+	ck_assert_int_eq(
+	    session_messages(b->state, &k, page, b->arena, &list), RC_OK);
+	for (size_t i = 0; i < list.n; i++)
+		json_array_append_new(out,
+		    json_loadb(list.message[i].json.p, list.message[i].json.n,
+			0, NULL));
+	return out;
+}
+
+/* ---- the bed ----------------------------------------------------------- */
+
+static inline void
+bed_start(struct bed *b, int orchs)
+{
+	struct state_opts o = { .name = "bed", .deadline_ms = 5000 };
+
+	memset(b, 0, sizeof(*b));
+	kit_server_start(&b->nats, KIT_NATS);
+	kit_server_start(&b->redis, KIT_REDIS);
+	b->loop = loop_new(64);
+	b->workers = worker_new(b->loop, 1, 16);
+	b->arena = arena_new(8 * 1024 * 1024);
+	o.url = b->redis.url;
+	o.loop = b->loop;
+	o.workers = b->workers;
+	ck_assert_int_eq(state_new(&o, &b->state), RC_OK);
+	bed_state_wait(b);
+	bed_records(b);
+	peers_start(&b->peers, b->nats.url);
+	model_start(&b->model);
+	for (int i = 0; i < orchs; i++)
+		bed_spawn(b, i);
+}
+
+/* Orchestrators must drain and end in peace. */
+static inline void
+bed_stop(struct bed *b)
+{
+	for (int i = 0; i < ORCHS; i++) {
+		if (b->orch[i].proc.pid == 0)
+			continue;
+		kit_signal(&b->orch[i].proc, SIGTERM);
+		ck_assert_int_eq(kit_wait(&b->orch[i].proc, 20000), 0);
+	}
+	model_stop(&b->model);
+	peers_stop(&b->peers);
+	state_free(b->state);
+	worker_free(b->workers);
+	loop_free(b->loop);
+	arena_free(b->arena);
+	nats_Close();
+}
+
+#endif /* !BED_H */

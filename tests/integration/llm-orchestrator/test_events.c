@@ -1,0 +1,162 @@
+/*
+ * What the world is told of a turn.
+ */
+#include "talk.h"
+#include "wire/iface.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
+
+/* One event of the stream, checked as the schemas want it. */
+static json_t *
+next_event(natsSubscription *sub, char type[64])
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct wire_event_envelope env;
+	struct wire_err err = { "", "" };
+	natsMsg *m = NULL;
+
+	if (natsSubscription_NextMsg(&m, sub, 3000) != NATS_OK) {
+		arena_free(a);
+		return NULL;
+	}
+	struct str data = { natsMsg_GetData(m),
+		(size_t)natsMsg_GetDataLength(m) };
+	ck_assert_int_eq(
+	    wire_decode(&wire_event_envelope_desc, data, a, &env, &err), RC_OK);
+	const struct wire_event *row = wire_event_find(env.type);
+	ck_assert_ptr_nonnull(row);
+	void *msg = arena_alloc(a, wire_desc_size(row->payload));
+	enum rc rc = wire_decode(row->payload, env.payload, a, msg, &err);
+	ck_assert_msg(rc == RC_OK, "%s %s", err.path, err.why);
+	snprintf(type, 64, "%.*s", STR_ARG(env.type));
+	json_t *j = json_loadb(data.p, data.n, 0, NULL);
+	natsMsg_Destroy(m);
+	arena_free(a);
+	return j;
+}
+
+/* Events of a turn, in their order, all of one trace. */
+static void
+told(natsSubscription *sub, const struct talk *t, const char *want)
+{
+	char all[512] = "", type[64], trace[64] = "";
+	size_t n = 0;
+
+	while (strlen(all) < strlen(want)) {
+		json_t *e = next_event(sub, type);
+		ck_assert_msg(e != NULL, "only %s", all);
+		ck_assert_str_eq(text_at(e, "source"), "llm-orchestrator");
+		if (trace[0] == '\0')
+			snprintf(
+			    trace, sizeof(trace), "%s", text_at(e, "trace_id"));
+		ck_assert_str_eq(text_at(e, "trace_id"), trace);
+		if (strcmp(type, "intent_action") != 0)
+			ck_assert_str_eq(
+			    text_at(e, "payload.turn_id"), t->turn_id);
+		const char *more = strcmp(type, "turn_completed") == 0
+		    ? text_at(e, "payload.state")
+		    : text_at(e, "payload.outcome");
+		if (strcmp(type, "driver_response") == 0)
+			ck_assert_double_eq_tol(
+			    json_number_value(at(e, "meta.psyche_state.p")),
+			    0.1, 1e-9);
+		n += (size_t)snprintf(
+		    all + n, sizeof(all) - n, "%s%s", n > 0 ? " " : "", type);
+		if (strcmp(more, "(none)") != 0)
+			n += (size_t)snprintf(
+			    all + n, sizeof(all) - n, ":%s", more);
+		json_decref(e);
+	}
+	ck_assert_str_eq(all, want);
+}
+
+KIT_TEST_T(a_turn_is_told, 60)
+{
+	natsSubscription *sub = NULL;
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&sub, b.peers.nc, "soul.event.>"),
+	    NATS_OK);
+	peers_set(&b.peers, filter, FALLBACK);
+	model_will_say(&b.model, "好。", "[[\"nod\",\"{}\"]]");
+	talk_start(&t, &b, "点头");
+	talk_want(&t, .executed = "nod", .failed = "");
+	told(sub, &t,
+	    "user_input invoke driver_response turn_completed:completed");
+	talk_close(&t);
+
+	/* That there is no result is ours to tell. */
+	peers_set(&b.peers, delivery, "offline");
+	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	model_will_say(&b.model, "没点成。", NULL);
+	talk_start(&t, &b, "点头");
+	talk_want(&t, .executed = "", .failed = "nod");
+	told(sub, &t,
+	    "user_input invoke invoke_result:not_delivered driver_response "
+	    "turn_completed:completed");
+	talk_close(&t);
+	peers_set(&b.peers, delivery, "delivered");
+	peers_set(&b.peers, body, BODY_MUTE);
+	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	model_will_say(&b.model, "没点成。", NULL);
+	talk_start(&t, &b, "点头");
+	talk_want(&t, .executed = "", .failed = "nod");
+	told(sub, &t,
+	    "user_input invoke invoke_result:not_confirmed driver_response "
+	    "turn_completed:completed");
+	talk_close(&t);
+
+	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	talk_start(&t, &b, "把灯变绿");
+	talk_want(&t, .executed = "control_light", .failed = "");
+	told(sub, &t,
+	    "user_input intent_action driver_response "
+	    "turn_completed:completed");
+	talk_close(&t);
+
+	peers_set(&b.peers, filter, FALLBACK);
+	model_will_fail(&b.model, 500);
+	talk_start(&t, &b, "你好");
+	talk_want_fault(&t, 502, "llm_unavailable");
+	told(sub, &t, "user_input turn_completed:failed");
+	talk_close(&t);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+/* The idle timer runs from the user's last word. */
+KIT_TEST_T(a_turn_keeps_the_session_awake, 60)
+{
+	struct session_key k = { STR("u1"), STR("s1") };
+	struct session s;
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	struct wall before = clock_wall();
+	talk_start(&t, &b, "把灯变绿");
+	talk_want(&t, .executed = "control_light", .failed = "");
+	ck_assert_int_eq(session_read(b.state, &k, b.arena, &s), RC_OK);
+	ck_assert(s.known);
+	ck_assert(str_eq(s.soul_id, STR("soul_1")));
+	ck_assert_int_ge(s.active.ms, before.ms - 1000);
+	talk_close(&t);
+
+	/* A summary of before is shown to the model and to the client. */
+	ck_assert_int_eq(
+	    session_put_summary(b.state, &k, STR("主人喜欢绿色"), 1), RC_OK);
+	peers_set(&b.peers, filter, FALLBACK);
+	model_will_say(&b.model, "好。", NULL);
+	talk_start(&t, &b, "你好");
+	talk_want(&t, .reply = "好。", .executed = "", .failed = "");
+	ck_assert_str_eq(
+	    text_at(t.end, "response.context_summary"), "主人喜欢绿色");
+	ck_assert_ptr_nonnull(
+	    strstr(model_text(model_request(&b.model, 0), 0), "主人喜欢绿色"));
+	talk_close(&t);
+	bed_stop(&b);
+}

@@ -1,0 +1,129 @@
+/*
+ * Arguments brought to their types.
+ */
+#include "coerce.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+
+#define S                                                              \
+	"{\"type\":\"object\",\"properties\":{"                        \
+	"\"i\":{\"type\":\"integer\"},"                                \
+	"\"n\":{\"type\":\"number\"},"                                 \
+	"\"b\":{\"type\":\"boolean\"},"                                \
+	"\"s\":{\"type\":\"string\"},"                                 \
+	"\"e\":{\"type\":\"string\",\"enum\":[\"on\",\"set_color\"]}," \
+	"\"c\":{\"enum\":[\"red\",\"green\",3]},"                      \
+	"\"z\":{\"type\":[\"integer\",\"null\"]},"                     \
+	"\"l\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}," \
+	"\"o\":{\"type\":\"object\",\"properties\":{"                  \
+	"\"i\":{\"type\":\"integer\"}}},"                              \
+	"\"any\":{}},\"required\":[\"b\"]}"
+
+static void
+turns_into(const char *schema, const char *json, const char *want)
+{
+	struct buf b = BUF_INIT(4096);
+
+	ck_assert_int_eq(coerce_json(str_of(schema), str_of(json), &b), RC_OK);
+	ck_assert_str_eq(buf_str(&b).p, want);
+	buf_free(&b);
+}
+
+KIT_TEST(what_is_turned)
+{
+	static const struct {
+		const char *json, *want;
+	} rows[] = {
+		{ "{\"i\":\"3\"}", "{\"i\":3}" },
+		{ "{\"i\":\" -12 \"}", "{\"i\":-12}" },
+		{ "{\"i\":3.0}", "{\"i\":3}" },
+		{ "{\"i\":\"3.0\"}", "{\"i\":3}" },
+		{ "{\"n\":\"2.5\"}", "{\"n\":2.5}" },
+		{ "{\"n\":\"2\"}", "{\"n\":2}" },
+		{ "{\"b\":\"true\"}", "{\"b\":true}" },
+		{ "{\"b\":\"False\"}", "{\"b\":false}" },
+		{ "{\"s\":3}", "{\"s\":\"3\"}" },
+		{ "{\"s\":2.5}", "{\"s\":\"2.5\"}" },
+		{ "{\"s\":true}", "{\"s\":\"true\"}" },
+		{ "{\"e\":\" ON \"}", "{\"e\":\"on\"}" },
+		{ "{\"e\":\"Set_Color\"}", "{\"e\":\"set_color\"}" },
+		{ "{\"c\":\"GREEN\"}", "{\"c\":\"green\"}" },
+		{ "{\"i\":null,\"b\":true}", "{\"b\":true}" },
+		{ "{\"l\":[\"1\",2.0,3]}", "{\"l\":[1,2,3]}" },
+		{ "{\"l\":\"[1,\\\"2\\\"]\"}", "{\"l\":[1,2]}" },
+		{ "{\"o\":{\"i\":\"7\"}}", "{\"o\":{\"i\":7}}" },
+		{ "{\"o\":\"{\\\"i\\\":\\\"7\\\"}\"}", "{\"o\":{\"i\":7}}" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++)
+		turns_into(S, rows[i].json, rows[i].want);
+}
+
+KIT_TEST(what_stays)
+{
+	static const char *const rows[] = {
+		"{\"i\":\"three\"}",
+		"{\"i\":\"3.5\"}",
+		"{\"i\":3.5}",
+		"{\"i\":\"9223372036854775808\"}",
+		"{\"i\":true}",
+		"{\"n\":\"\"}",
+		"{\"b\":\"yes\"}",
+		"{\"b\":1}",
+		"{\"b\":null}",
+		"{\"s\":\"3\"}",
+		"{\"s\":[1]}",
+		"{\"e\":\"off\"}",
+		"{\"z\":null}",
+		"{\"any\":null}",
+		"{\"any\":\"3\"}",
+		"{\"other\":\"3\"}",
+		"{\"l\":\"{}\"}",
+		"{\"o\":\"[]\"}",
+		"[1,\"2\"]",
+		"3",
+		"{}",
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++)
+		turns_into(S, rows[i], rows[i]);
+}
+
+/* Schemas that are odd, and values that are deep. */
+KIT_TEST(odd_schemas)
+{
+	turns_into("{}", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
+	turns_into("true", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
+	turns_into("{\"properties\":[]}", "{\"i\":1}", "{\"i\":1}");
+	turns_into("{\"type\":7,\"enum\":3}", "\"a\"", "\"a\"");
+	turns_into(
+	    "{\"properties\":{\"i\":true}}", "{\"i\":\"1\"}", "{\"i\":\"1\"}");
+}
+
+KIT_TEST(json_in_text_in_json)
+{
+	/* Each level is one more text; after a few they stay as they are. */
+	struct buf b = BUF_INIT(1024 * 1024);
+	struct buf out = BUF_INIT(1024 * 1024);
+
+	buf_puts(&b, "{\"o\":\"{}\"}");
+	ck_assert_int_eq(coerce_json(STR("{\"type\":\"object\","
+					 "\"properties\":{\"o\":"
+					 "{\"type\":\"object\"}}}"),
+			     buf_str(&b), &out),
+	    RC_OK);
+	ck_assert_str_eq(buf_str(&out).p, "{\"o\":{}}");
+	buf_free(&b);
+	buf_free(&out);
+}
+
+KIT_TEST(what_is_no_json)
+{
+	struct buf b = BUF_INIT(16);
+
+	ck_assert_int_eq(coerce_json(STR("{"), STR("{}"), &b), RC_INVALID);
+	ck_assert_int_eq(coerce_json(STR("{}"), STR("{"), &b), RC_INVALID);
+	ck_assert_int_eq(
+	    coerce_json(STR("{}"), STR("\"0123456789abcdef\""), &b), RC_TOOBIG);
+	buf_free(&b);
+}

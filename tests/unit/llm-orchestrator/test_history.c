@@ -1,0 +1,286 @@
+/*
+ * Messages on their way to the model and into the session.
+ */
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "history.h"
+#include "kit/kit.h"
+#include "wire/tree.h"
+#include "wire/wire.h"
+
+static const struct history_mark mark = { STR_INIT("turn_1"),
+	STR_INIT("2026-11-20T12:00:00Z") };
+
+#define MSG(role, content, more)                                     \
+	"{\"id\":\"-\",\"role\":\"" role "\",\"content\":\"" content \
+	"\",\"created_at\":\"2026-11-20T12:00:00Z\"" more "}"
+#define CALLS(...) ",\"tool_calls\":[" __VA_ARGS__ "]"
+#define CALL(id)                                                 \
+	"{\"id\":\"" id "\",\"type\":\"function\",\"function\":" \
+	"{\"name\":\"nod\",\"arguments\":\"{\\\"a\\\":1}\"}}"
+#define RESULT(id) MSG("tool", "{}", ",\"tool_call_id\":\"" id "\"")
+
+/* The messages as "s:text|a[2]:text|t(c1):text". */
+static void
+reads_as(const char *const *json, size_t n, const char *want)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct str list[16];
+	struct history_stored in = { list, n };
+	struct history_list out;
+	struct buf b = BUF_INIT(4096);
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = str_of(json[i]);
+	ck_assert_int_eq(history_read(&in, STR("turn_now"), a, &out), RC_OK);
+	for (size_t i = 0; i < out.n; i++) {
+		const struct llm_message *m = &out.list[i];
+		buf_printf(&b, "%s%c", i > 0 ? "|" : "", "suat"[m->role]);
+		if (m->ncalls > 0)
+			buf_printf(
+			    &b, "[%.*s]", STR_ARG(m->calls[0].arguments));
+		if (m->role == LLM_TOOL)
+			buf_printf(&b, "(%.*s)", STR_ARG(m->tool_call_id));
+		buf_printf(&b, ":%.*s", STR_ARG(m->text));
+	}
+	ck_assert_str_eq(buf_str(&b).p, want);
+	buf_free(&b);
+	arena_free(a);
+}
+
+#define READS(want, ...)                               \
+	reads_as((const char *const[]){ __VA_ARGS__ }, \
+	    NELEM(((const char *const[]){ __VA_ARGS__ })), (want))
+
+KIT_TEST(plain_messages)
+{
+	READS("u:你好|a:嗨|u:[presence] data={}", MSG("user", "你好", ""),
+	    MSG("assistant", "嗨", ""),
+	    MSG("observation", "[presence] data={}", ""));
+	/* Silence is shown as the model says it. */
+	READS("u:哦|a:<NO_REPLY>|u:喂", MSG("user", "哦", ""),
+	    MSG("assistant", "", ""), MSG("user", "喂", ""));
+	/* The turn's own are said elsewhere; damaged ones are left out. */
+	READS("u:b", MSG("user", "a", ",\"turn_id\":\"turn_now\""), "{}",
+	    "no json", MSG("user", "b", ",\"turn_id\":\"turn_0\""));
+}
+
+KIT_TEST(calls_with_their_results)
+{
+	READS("a[{\"a\":1}]:|t(c1):{}|a:好",
+	    MSG("assistant", "", CALLS(CALL("c1"))), RESULT("c1"),
+	    MSG("assistant", "好", ""));
+	/* Several, in any order. */
+	READS("a[{\"a\":1}]:说|t(c2):{}|t(c1):{}",
+	    MSG("assistant", "说", CALLS(CALL("c1") "," CALL("c2"))),
+	    RESULT("c2"), RESULT("c1"));
+}
+
+/* What a strict provider would refuse is not shown. */
+KIT_TEST(broken_groups)
+{
+	/* Cut off at the front. */
+	READS("u:然后", RESULT("c1"), MSG("user", "然后", ""));
+	/* A result is missing, is of another call, or is one too many. */
+	READS("u:x", MSG("assistant", "", CALLS(CALL("c1"))),
+	    MSG("user", "x", ""));
+	READS("a:说|u:x", MSG("assistant", "说", CALLS(CALL("c1"))),
+	    RESULT("c2"), MSG("user", "x", ""));
+	READS("u:x", MSG("assistant", "", CALLS(CALL("c1") "," CALL("c2"))),
+	    RESULT("c1"), MSG("user", "x", ""));
+	READS("u:x", MSG("assistant", "", CALLS(CALL("c1"))), RESULT("c1"),
+	    RESULT("c3"), MSG("user", "x", ""));
+	READS("u:x", MSG("assistant", "", CALLS("7")), RESULT("c1"),
+	    MSG("user", "x", ""));
+	READS("u:x", MSG("assistant", "", CALLS()), MSG("user", "x", ""));
+}
+
+/* ---- a turn ------------------------------------------------------------ */
+
+static void
+begin(struct turn *t)
+{
+	turn_init(t, 4);
+	t->phase = TURN_REPLYING;
+}
+
+static struct turn_deed *
+deed(struct turn *t, enum turn_kind kind, size_t round, const char *id)
+{
+	struct turn_deed *d = &t->deeds[t->n_deeds++];
+
+	*d = (struct turn_deed){ .kind = kind,
+		.round = round,
+		.outcome = TURN_OK,
+		.skill = STR("点头"),
+		.tool = STR("nod"),
+		.call_id = str_of(id),
+		.args = STR("{\"a\":1}") };
+	return d;
+}
+
+KIT_TEST(a_turn_so_far)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct history_list l;
+	struct turn t;
+
+	begin(&t);
+	deed(&t, TURN_DIRECT, 0, "ia_0");
+	deed(&t, TURN_DIRECT, 0, "ia_1")->tool = (struct str){ 0 };
+	t.route.rest = STR("天气呢");
+	t.said[t.round++] = STR("先点头");
+	deed(&t, TURN_INVOKE, 1, "c1")->output = STR("\"done\"");
+	struct turn_deed *bad = deed(&t, TURN_INVOKE, 1, "c2");
+	bad->outcome = TURN_ERROR;
+	bad->why = STR("no \"neck\"");
+	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
+	ck_assert_uint_eq(l.n, 6);
+	ck_assert_int_eq(l.list[0].role, LLM_ASSISTANT);
+	ck_assert_uint_eq(l.list[0].ncalls, 1);
+	ck_assert_ptr_null(l.list[0].text.p);
+	ck_assert(str_eq(l.list[1].text, STR("{\"ok\":true}")));
+	ck_assert_int_eq(l.list[2].role, LLM_USER);
+	ck_assert(str_eq(l.list[2].text, STR("天气呢")));
+	ck_assert_uint_eq(l.list[3].ncalls, 2);
+	ck_assert(str_eq(l.list[3].text, STR("先点头")));
+	ck_assert(
+	    str_eq(l.list[4].text, STR("{\"ok\":true,\"output\":\"done\"}")));
+	ck_assert(str_eq(l.list[5].text,
+	    STR("{\"ok\":false,\"error\":\"no \\\"neck\\\"\"}")));
+	arena_free(a);
+	a = arena_new(700);
+	ck_assert_int_eq(history_turn(&t, a, &l), RC_TOOBIG);
+	arena_free(a);
+}
+
+KIT_TEST(large_outputs_are_cut)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	char *big = mem_alloc(4 * HISTORY_OUTPUT_MAX);
+	struct history_list l;
+	struct wire_tree *v;
+	struct turn t;
+
+	memset(big, 'x', 4 * HISTORY_OUTPUT_MAX);
+	big[0] = big[4 * HISTORY_OUTPUT_MAX - 1] = '"';
+	begin(&t);
+	t.round = 1;
+	deed(&t, TURN_INVOKE, 1, "c")->output =
+	    (struct str){ big, 4 * HISTORY_OUTPUT_MAX };
+	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
+	ck_assert_uint_lt(l.list[1].text.n, HISTORY_OUTPUT_MAX + 100);
+	ck_assert_int_eq(wire_tree_parse(l.list[1].text, &v), RC_OK);
+	ck_assert_uint_eq(wire_tree_text(wire_tree_get(v, STR("output"))).n,
+	    HISTORY_OUTPUT_MAX);
+	wire_tree_free(v);
+	free(big);
+	arena_free(a);
+}
+
+/* What is stored is read back as it was said. */
+KIT_TEST(stored_and_read_back)
+{
+	static const char want[] = "a[{\"a\":1}]:|t(ia_0):{\"ok\":true}|"
+				   "a[{\"a\":1}]:先|t(c1):{\"ok\":true}|"
+				   "a:点好了";
+	struct arena *a = arena_new(1024 * 1024);
+	struct history_stored s;
+	const char *json[16];
+	struct turn t;
+
+	begin(&t);
+	deed(&t, TURN_DIRECT, 0, "ia_0");
+	t.route.rest = STR("其余");
+	t.said[t.round++] = STR("先");
+	deed(&t, TURN_INVOKE, 1, "c1")->extra = STR("{\"sig\":\"x\"}");
+	ck_assert_int_eq(
+	    history_outcome(&t, STR("点好了"), &mark, a, &s), RC_OK);
+	ck_assert_uint_eq(s.n, 5);
+	for (size_t i = 0; i < s.n; i++)
+		json[i] = s.list[i].p;
+	reads_as(json, s.n, want);
+	ck_assert_ptr_nonnull(strstr(json[1], "\"name\":\"点头\""));
+	ck_assert_ptr_nonnull(strstr(json[2], "\"sig\""));
+	ck_assert_ptr_nonnull(strstr(json[4], "\"turn_id\":\"turn_1\""));
+	/* A turn that came to no reply keeps what it did. */
+	ck_assert_int_eq(
+	    history_outcome(&t, (struct str){ 0 }, &mark, a, &s), RC_OK);
+	ck_assert_uint_eq(s.n, 4);
+	arena_free(a);
+}
+
+/* Calls too large to be kept are kept without their arguments. */
+KIT_TEST(calls_too_large_to_keep)
+{
+	struct arena *a = arena_new(4 * 1024 * 1024);
+	char *big = mem_alloc(20000);
+	struct history_stored s;
+	struct turn t;
+
+	memset(big, '"', 20000);
+	begin(&t);
+	t.round = 1;
+	for (int i = 0; i < 8; i++)
+		deed(&t, TURN_INVOKE, 1, "c")->args =
+		    (struct str){ big, 20000 };
+	ck_assert_int_eq(history_outcome(&t, STR("x"), &mark, a, &s), RC_OK);
+	ck_assert_ptr_nonnull(strstr(s.list[0].p, "\"arguments\":\"{}\""));
+	free(big);
+	arena_free(a);
+}
+
+/* ---- input ------------------------------------------------------------- */
+
+static struct wire_chat_request
+chat_of(const char *inputs, struct arena *a)
+{
+	struct wire_chat_request chat;
+	struct wire_err err;
+	struct str json = arena_printf(a,
+	    "{\"session_id\":\"s\",\"terminal_id\":\"t\",\"inputs\":%s}",
+	    inputs);
+	enum rc rc = wire_decode(&wire_chat_request_desc, json, a, &chat, &err);
+
+	ck_assert_msg(rc == RC_OK, "%s: %s", err.path, err.why);
+	return chat;
+}
+
+KIT_TEST(what_came_in)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct wire_chat_request chat = chat_of(
+	    "[{\"type\":\"keyboard_text\",\"text\":\" 开灯 \"},"
+	    "{\"type\":\"event_note\",\"text\":\"门\\n开了\",\"source\":"
+	    "\"door\"},"
+	    "{\"type\":\"sensor_state\",\"data\":{\"t\":21.5}},"
+	    "{\"type\":\"image\",\"media\":{\"mime\":\"image/jpeg\",\"url\":"
+	    "\"https://x/y\"}},"
+	    "{\"type\":\"speech_text\",\"text\":\"谢谢\"},"
+	    "{\"type\":\"speech_text\",\"text\":\"  \"}]",
+	    a);
+	struct history_stored s;
+	const char *json[8];
+
+	ck_assert(str_eq(history_user_text(&chat, a), STR("开灯\n谢谢")));
+	ck_assert_int_eq(history_input(&chat, &mark, a, &s), RC_OK);
+	for (size_t i = 0; i < s.n; i++)
+		json[i] = s.list[i].p;
+	reads_as(json, s.n,
+	    "u:[event_note] source=door text=门 开了|"
+	    "u:[sensor_state] data={\"t\":21.5}|"
+	    "u:[image] mime=image/jpeg url=https://x/y|"
+	    "u:开灯\n谢谢");
+	arena_free(a);
+}
+
+KIT_TEST(inputs_without_words)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct wire_chat_request chat =
+	    chat_of("[{\"type\":\"presence\",\"data\":true}]", a);
+
+	ck_assert_uint_eq(history_user_text(&chat, a).n, 0);
+	arena_free(a);
+}

@@ -1,0 +1,138 @@
+/*
+ * What the model is told.
+ */
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "prompt.h"
+
+static struct wire_emotion_observe_reply
+feeling(enum wire_emotion e, enum wire_exec_mode mode)
+{
+	return (struct wire_emotion_observe_reply){
+		.user_emotion = { .emotion = e, .intensity = 0.7 },
+		.soul_emotion = { .p = 0.4,
+		    .a = -0.1,
+		    .d = -0.5,
+		    .shock_load = 0.5,
+		    .extreme_memory = 0.1 },
+		.exec_probability = 0.4,
+		.exec_mode = mode,
+	};
+}
+
+static void
+told(const struct prompt *p, const char *const *have, const char *const * not )
+{
+	struct buf b = BUF_INIT(64 * 1024);
+
+	prompt_write(p, &b);
+	ck_assert_int_gt(str_utf8_count(buf_str(&b)), 0);
+	for (; *have != NULL; have++)
+		ck_assert_msg(str_find(buf_str(&b), str_of(*have)) >= 0,
+		    "no \"%s\" in %s", *have, b.p);
+	for (; *not != NULL; not ++)
+		ck_assert_msg(str_find(buf_str(&b), str_of(*not )) < 0,
+		    "\"%s\" in %s", *not, b.p);
+	buf_free(&b);
+}
+
+#define TOLD(p, have, not )                           \
+	told((p), (const char *const[]){ have NULL }, \
+	    (const char *const[]){ not NULL })
+#define _ ,
+
+KIT_TEST(who_and_how)
+{
+	struct wire_emotion_observe_reply f =
+	    feeling(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
+	struct prompt p = { .name = STR("小灵"),
+		.mbti = STR("INFJ"),
+		.now = STR("2026-11-20T20:00:00+08:00"),
+		.feeling = &f,
+		.body = PROMPT_BODY_HERE,
+		.skills = 3,
+		.recall = true,
+		.summary = STR("喜欢绿色") };
+
+	TOLD(&p,
+	    "「小灵」" _ "MBTI INFJ" _ "共情 0.67" _ "主导 0.33" _
+	    "2026-11-20T20:00:00+08:00" _ "user_sadness" _
+	    "user_intensity_high" _ "soul_valence_high" _
+	    "soul_arousal_neutral" _ "soul_dominance_low" _
+	    "gate_auto_execute" _ "gate_prob_mid" _ "soul_shock_high" _
+	    "strategy_supportive" _ "有 3 个技能" _ "喜欢绿色" _
+	    "recall_memory" _ "<NO_REPLY>" _,
+	    "不要答应马上去做" _ "soul_extreme_memory_high" _ "不要假装记得" _
+	    "【这一次】" _);
+}
+
+KIT_TEST(strategies)
+{
+	static const struct {
+		enum wire_emotion e;
+		const char *strategy;
+	} rows[] = {
+		{ WIRE_EMOTION_NEUTRAL, "strategy_neutral_clear" },
+		{ WIRE_EMOTION_CALM, "strategy_neutral_clear" },
+		{ WIRE_EMOTION_JOY, "strategy_positive" },
+		{ WIRE_EMOTION_ANGER, "strategy_deescalate" },
+		{ WIRE_EMOTION_ANXIETY, "strategy_supportive" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct wire_emotion_observe_reply f =
+		    feeling(rows[i].e, WIRE_EXEC_MODE_AUTO_EXECUTE);
+		struct prompt p = { .now = STR("n"), .feeling = &f };
+		TOLD(&p, rows[i].strategy _, "「" _ "MBTI" _ "此前" _);
+	}
+}
+
+/* Rules that depend on the gate, the body and memory. */
+KIT_TEST(rules)
+{
+	struct wire_emotion_observe_reply f =
+	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
+	struct prompt p = { .now = STR("n"), .feeling = &f };
+
+	TOLD(&p,
+	    "不要答应马上去做" _ "gate_blocked" _ "还没有连接过" _
+	    "不要假装记得" _,
+	    "recall_memory" _);
+	p.feeling = NULL;
+	p.body = PROMPT_BODY_ABSENT;
+	TOLD(&p, "不要答应马上去做" _ "都不清楚" _ "不在线" _, "gate_" _);
+	p.body = PROMPT_BODY_HERE;
+	TOLD(&p, "没有可用的技能" _, "不在线" _);
+}
+
+KIT_TEST(this_turn)
+{
+	struct prompt p = { .now = STR("n"), .silent = true };
+
+	TOLD(&p, "只是在表达情绪" _, "还剩下的部分" _);
+	p.silent = false;
+	p.rest = STR("天气怎么样");
+	TOLD(&p, "「天气怎么样」" _, "只是在表达情绪" _);
+}
+
+/* Words by which others tell a request to summarise are not used here. */
+KIT_TEST(is_no_request_to_summarise)
+{
+	struct prompt p = { .now = STR("n"), .summary = STR("x") };
+
+	TOLD(&p, "此前的对话" _, "摘要" _ "总结" _);
+}
+
+/* A type that is none, and a text that does not fit. */
+KIT_TEST(odd_values)
+{
+	struct prompt p = {
+		.name = STR("x"), .mbti = STR("ABCD"), .now = STR("n")
+	};
+	struct buf small = BUF_INIT(16);
+
+	TOLD(&p, "「x」" _, "MBTI" _);
+	prompt_write(&p, &small);
+	ck_assert_int_eq(buf_rc(&small), RC_TOOBIG);
+	buf_free(&small);
+}

@@ -1,0 +1,217 @@
+/*
+ * Skills as tools.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "tools.h"
+
+#define LIGHT                                                \
+	"{\"name\":\"control_light\",\"description\":"       \
+	"\"控制灯：开灯\",\"input_schema\":{\"type\":" \
+	"\"object\",\"properties\":{\"mode\":{\"type\":"     \
+	"\"string\",\"enum\":[\"on\",\"off\","               \
+	"\"set_color\"]},\"color\":{\"type\":\"string\","    \
+	"\"description\":\"灯的颜色，例如 red\"},"    \
+	"\"level\":{\"type\":\"integer\",\"minimum\":1,"     \
+	"\"maximum\":10}},\"required\":[\"mode\"]}}"
+
+struct bench {
+	struct arena *a;
+	struct tools *t;
+};
+
+static void
+bench_open(struct bench *b, const char *skills)
+{
+	b->a = arena_new(1024 * 1024);
+	ck_assert_int_eq(tools_new(str_of(skills), b->a, &b->t), RC_OK);
+}
+
+static void
+bench_close(struct bench *b)
+{
+	tools_free(b->t);
+	arena_free(b->a);
+}
+
+#define is(s, text) ck_assert_msg(str_eq((s), STR(text)), "%.*s", STR_ARG(s))
+
+KIT_TEST(skills_in_their_order)
+{
+	struct bench b;
+
+	bench_open(&b,
+	    "[" LIGHT ",{\"name\":\"nod\"},{\"name\":\"nod\","
+	    "\"description\":\"twice\"}]");
+	ck_assert_uint_eq(tools_n(b.t), 2);
+	is(tools_at(b.t, 0)->skill, "control_light");
+	is(tools_at(b.t, 0)->name, "control_light");
+	is(tools_at(b.t, 0)->label, "控制灯");
+	is(tools_at(b.t, 1)->label, "nod");
+	is(tools_at(b.t, 1)->schema, "{\"type\":\"object\",\"properties\":{}}");
+	ck_assert_ptr_null(tools_at(b.t, 2));
+	ck_assert_ptr_eq(tools_skill(b.t, STR("nod")), tools_at(b.t, 1));
+	ck_assert_ptr_null(tools_skill(b.t, STR(TOOLS_RECALL)));
+	ck_assert_ptr_eq(
+	    tools_named(b.t, STR(TOOLS_RECALL)), tools_recall(b.t));
+	bench_close(&b);
+	/* The object form of a report, and no report. */
+	bench_open(&b, "{\"skills\":[" LIGHT "]}");
+	ck_assert_uint_eq(tools_n(b.t), 1);
+	bench_close(&b);
+	bench_open(&b, NULL);
+	ck_assert_uint_eq(tools_n(b.t), 0);
+	bench_close(&b);
+}
+
+KIT_TEST(what_is_no_report)
+{
+	struct arena *a = arena_new(1024 * 1024), *small = arena_new(64);
+	struct tools *t;
+
+	ck_assert_int_eq(tools_new(STR("7"), a, &t), RC_INVALID);
+	ck_assert_int_eq(tools_new(STR("[{}]"), a, &t), RC_INVALID);
+	ck_assert_int_eq(tools_new(STR("[" LIGHT "]"), small, &t), RC_TOOBIG);
+	arena_free(a);
+	arena_free(small);
+	tools_free(NULL);
+}
+
+/* Names that no provider takes get one that all do, always the same. */
+KIT_TEST(names_are_legal)
+{
+	static const char longer[] =
+	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+	    "abcdefghijklmnopqrstuvwxyz";
+	static const char *const names[] = { "点头", "灯.开", "a b", "a/b",
+		"recall_memory", "é", longer };
+	char skills[2048] = "[";
+	struct bench b, again;
+
+	for (size_t i = 0; i < NELEM(names); i++)
+		snprintf(skills + strlen(skills),
+		    sizeof(skills) - strlen(skills), "%s{\"name\":\"%s\"}",
+		    i > 0 ? "," : "", names[i]);
+	snprintf(skills + strlen(skills), sizeof(skills) - strlen(skills), "]");
+	bench_open(&b, skills);
+	bench_open(&again, skills);
+	ck_assert_uint_eq(tools_n(b.t), NELEM(names));
+	for (size_t i = 0; i < NELEM(names); i++) {
+		struct tool *tool = tools_at(b.t, i);
+		ck_assert_uint_ge(tool->name.n, 1);
+		ck_assert_uint_le(tool->name.n, TOOLS_NAME_MAX);
+		for (size_t k = 0; k < tool->name.n; k++)
+			ck_assert_ptr_nonnull(
+			    strchr("abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
+				tool->name.p[k]));
+		ck_assert(str_eq(tool->skill, str_of(names[i])));
+		ck_assert_ptr_eq(tools_named(b.t, tool->name), tool);
+		ck_assert(!tool->recall);
+		ck_assert(str_eq(tool->name, tools_at(again.t, i)->name));
+		for (size_t k = 0; k < i; k++)
+			ck_assert(!str_eq(tool->name, tools_at(b.t, k)->name));
+	}
+	ck_assert(tools_named(b.t, STR(TOOLS_RECALL))->recall);
+	bench_close(&b);
+	bench_close(&again);
+}
+
+KIT_TEST(arguments)
+{
+	static const struct {
+		const char *json, *want, *why; /* want or why */
+	} rows[] = {
+		{ "{\"mode\":\"on\"}", "{\"mode\":\"on\"}", NULL },
+		{ "{\"mode\":\"ON\",\"level\":\"3\"}",
+		    "{\"mode\":\"on\",\"level\":3}", NULL },
+		{ "{}", NULL, "/mode: is required" },
+		{ "{\"mode\":\"blink\"}", NULL,
+		    "/mode: must be one of on, off, set_color" },
+		{ "{\"mode\":\"on\",\"level\":\"30\"}", NULL, "/level: " },
+		{ "[]", NULL, "must be a JSON object" },
+		{ "{\"mode\":", NULL, "must be a JSON object" },
+		{ "", NULL, "must be a JSON object" },
+	};
+	char text[WIRE_ERR_TEXT_MAX];
+	struct wire_err err;
+	struct bench b;
+	struct str out;
+
+	bench_open(&b, "[" LIGHT "]");
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		enum rc rc = tools_arguments(
+		    tools_at(b.t, 0), str_of(rows[i].json), b.a, &out, &err);
+		if (rows[i].want != NULL) {
+			ck_assert_int_eq(rc, RC_OK);
+			ck_assert(str_eq(out, str_of(rows[i].want)));
+			continue;
+		}
+		ck_assert_int_eq(rc, RC_INVALID);
+		wire_err_text(&err, text, sizeof(text));
+		ck_assert_msg(strstr(text, rows[i].why) != NULL, "%s", text);
+	}
+	bench_close(&b);
+}
+
+/* Schemas as they come: none, without a type, and such that are none. */
+KIT_TEST(schemas)
+{
+	static const struct {
+		const char *schema, *shown;
+		bool strict;
+	} rows[] = {
+		{ "{}", "{\"type\":\"object\",\"properties\":{}}", false },
+		{ "{\"required\":[\"x\"]}",
+		    "{\"type\":\"object\",\"required\":[\"x\"]}", true },
+		{ "{\"type\":\"object\",\"required\":[\"x\"]}",
+		    "{\"type\":\"object\",\"required\":[\"x\"]}", true },
+		{ "{\"type\":\"array\"}",
+		    "{\"type\":\"object\",\"properties\":{}}", false },
+		{ "{\"type\":\"object\",\"required\":true}",
+		    "{\"type\":\"object\",\"properties\":{}}", false },
+		{ "{\"$ref\":\"http://x/y\"}",
+		    "{\"type\":\"object\",\"properties\":{}}", false },
+	};
+	char skills[512];
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct wire_err err;
+		struct bench b;
+		struct str out;
+		snprintf(skills, sizeof(skills),
+		    "[{\"name\":\"x\",\"input_schema\":%s}]", rows[i].schema);
+		bench_open(&b, skills);
+		struct tool *tool = tools_at(b.t, 0);
+		tools_prepare(tool);
+		tools_prepare(tool);
+		ck_assert_msg(str_eq(tool->schema, str_of(rows[i].shown)),
+		    "%.*s", STR_ARG(tool->schema));
+		ck_assert_int_eq(
+		    tools_arguments(tool, STR("{\"a\":1}"), b.a, &out, &err),
+		    rows[i].strict ? RC_INVALID : RC_OK);
+		bench_close(&b);
+	}
+}
+
+KIT_TEST(words_for_people)
+{
+	struct bench b;
+
+	bench_open(&b,
+	    "[" LIGHT ",{\"name\":\"nod\",\"description\":\"  头部动作（点"
+	    "头）\"},{\"name\":\"long\",\"description\":\"Nod or shake the "
+	    "head\"},{\"name\":\"none\",\"description\":\"：\"}]");
+	is(tools_at(b.t, 1)->label, "头部动作");
+	is(tools_at(b.t, 2)->label, "long");
+	is(tools_at(b.t, 3)->label, "none");
+	is(tools_recall(b.t)->label, "回忆");
+	is(tools_member_label(tools_at(b.t, 0), STR("color"), b.a), "灯的颜色");
+	is(tools_member_label(tools_at(b.t, 0), STR("mode"), b.a), "模式");
+	is(tools_member_label(tools_at(b.t, 0), STR("x"), b.a), "x");
+	is(tools_member_label(NULL, STR("trigger_at"), b.a), "时间");
+	bench_close(&b);
+}

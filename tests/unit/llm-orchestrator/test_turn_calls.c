@@ -1,0 +1,268 @@
+/*
+ * The turn from the model's first answer on.
+ */
+#include "turn_case.h"
+
+KIT_TEST(text_is_the_reply)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("晴天", NULL, 0), "store");
+	ck_assert(t.answered);
+	ck_assert(str_eq(t.text, STR("晴天")));
+	turn_want(&t, STORED, "reply");
+}
+
+KIT_TEST(the_model_fails)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, faulty(TURN_ANSWERED, 502), "fail 502");
+
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(true), "");
+	turn_want(&t, OPEN, "");
+	turn_want(&t, filtered(&route_rest), "act");
+	turn_want(&t, ACTED(TURN_OK), "think all");
+	turn_want(&t, faulty(TURN_ANSWERED, 502), "store");
+	ck_assert(t.speechless);
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_nod, 1), "invoke 0");
+	turn_want(&t, result(0, TURN_OK), "think all");
+	turn_want(&t, faulty(TURN_ANSWERED, 504), "store");
+	ck_assert(t.speechless && !t.answered);
+}
+
+/* All is done and said in one answer: one call of the model. */
+KIT_TEST(one_answer_suffices)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("这就点头", call_two, 2), "invoke 0 invoke 1");
+	turn_want(&t, result(1, TURN_OK), "");
+	turn_want(&t, result(0, TURN_OK), "store");
+	ck_assert(str_eq(t.text, STR("这就点头")));
+	/* What is the reply is not said beside the calls too. */
+	ck_assert_uint_eq(t.said[0].n, 0);
+}
+
+/* Otherwise the results go back to the model. */
+KIT_TEST(results_go_back)
+{
+	static const struct {
+		const char *text;
+		enum turn_outcome outcome;
+		const char *want;
+	} rows[] = {
+		{ "", TURN_OK, "think all" },
+		{ " \n", TURN_OK, "think all" },
+		{ "好", TURN_ERROR, "think all" },
+		{ "好", TURN_NOT_CONFIRMED, "think all !call" },
+		{ "好", TURN_OFFLINE, "think all !call" },
+		{ "好", TURN_UNHEARD, "think all !call" },
+		{ "好", TURN_LATE, "think all !call" },
+	};
+	struct turn t;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		turn_thinks(&t, 4);
+		turn_want(&t, answered(rows[i].text, call_nod, 1), "invoke 0");
+		turn_want(&t, result(0, rows[i].outcome), rows[i].want);
+		turn_want(&t, answered("说明", NULL, 0), "store");
+		ck_assert(str_eq(t.text, STR("说明")));
+		ck_assert(turn_failed(&t, 0) == (rows[i].outcome != TURN_OK));
+	}
+}
+
+KIT_TEST(one_skill_in_order_the_others_beside)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_same, 3), "invoke 0 invoke 2");
+	turn_want(&t, result(2, TURN_OK), "");
+	turn_want(&t, result(1, TURN_OK), ""); /* not sent yet */
+	turn_want(&t, result(0, TURN_ERROR), "invoke 1");
+	turn_want(&t, result(1, TURN_OK), "think all");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_ERROR);
+
+	/* Behind one that nobody answered it is not tried again. */
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_same, 3), "invoke 0 invoke 2");
+	turn_want(&t, result(0, TURN_NOT_CONFIRMED), "");
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_SKIPPED);
+	turn_want(&t, result(2, TURN_OK), "think all !call");
+}
+
+KIT_TEST(results_count_once)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_two, 2), "invoke 0 invoke 1");
+	turn_want(&t, result(0, TURN_OK), "");
+	turn_want(&t, result(0, TURN_ERROR), "");
+	turn_want(&t, result(7, TURN_OK), "");
+	turn_want(&t, result(1, TURN_SENT), "");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_OK);
+	turn_want(&t, result(1, TURN_OK), "think all");
+	turn_want(&t, result(1, TURN_OK), "");
+}
+
+/* Wrong arguments go back once; then the model may only speak. */
+KIT_TEST(one_corrective_round)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_invalid, 1), "think all");
+	turn_want(&t, answered("", call_nod, 1), "invoke 1");
+	turn_want(&t, result(1, TURN_OK), "think all");
+	ck_assert(!turn_failed(&t, 0));
+}
+
+KIT_TEST(wrong_arguments_twice)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("好", call_invalid, 1), "think all");
+	turn_want(&t, answered("好", call_invalid, 1), "think all !call");
+	turn_want(&t, answered("没做成", NULL, 0), "store");
+	ck_assert(!turn_failed(&t, 0)); /* told by the later one */
+	ck_assert(turn_failed(&t, 1));
+}
+
+KIT_TEST(unknown_skills_are_told)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_unknown, 1), "think all");
+	turn_want(&t, answered("不会飞", NULL, 0), "store");
+	ck_assert(turn_failed(&t, 0));
+}
+
+KIT_TEST(rounds_end)
+{
+	struct turn t;
+
+	turn_thinks(&t, 2);
+	turn_want(&t, answered("", call_nod, 1), "invoke 0");
+	turn_want(&t, result(0, TURN_OK), "think all");
+	turn_want(&t, answered("", call_nod, 1), "invoke 1");
+	turn_want(&t, result(1, TURN_OK), "think all !call");
+	/* A model that calls all the same is not followed, and that is told. */
+	turn_want(&t, answered("好了", call_nod, 1), "store");
+	ck_assert(t.overflow);
+	ck_assert_uint_eq(t.n_deeds, 2);
+}
+
+KIT_TEST(a_closed_gate_stops_calls)
+{
+	struct turn t;
+
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(true), "");
+	turn_want(&t, BLOCKED, "");
+	turn_want(&t, filtered(&route_fallback), "think all");
+	turn_want(&t, answered("好", call_two, 2), "think all !call");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_BLOCKED);
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_BLOCKED);
+	turn_want(&t, answered("现在不行", NULL, 0), "store");
+
+	/* To remember is not to act. */
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(true), "");
+	turn_want(&t, BLOCKED, "");
+	turn_want(&t, filtered(&route_fallback), "think all");
+	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
+}
+
+KIT_TEST(recall)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
+	ck_assert_str_eq(turn_stage(&t), "searching");
+	turn_want(&t, result(0, TURN_OK), "searched think skills");
+	turn_want(&t, answered("", call_nod, 1), "invoke 1");
+	turn_want(&t, result(1, TURN_OK), "think skills");
+	turn_want(&t, answered("记得", NULL, 0), "store");
+	ck_assert(!turn_failed(&t, 0));
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
+	turn_want(&t, result(0, TURN_ERROR), "not-found think skills");
+	ck_assert(turn_failed(&t, 0));
+}
+
+/* A skill beside a search waits for the second thought. */
+KIT_TEST(recall_defers_the_others)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_mixed, 2), "searching recall 0");
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_DEFERRED);
+	turn_want(&t, result(0, TURN_OK), "searched think skills");
+	ck_assert(turn_failed(&t, 1));
+	turn_want(&t, answered("", call_nod, 1), "invoke 2");
+	turn_want(&t, result(2, TURN_OK), "think skills");
+	ck_assert(!turn_failed(&t, 1));
+}
+
+/* A search that was not offered, or was made already, is none. */
+KIT_TEST(recall_only_when_offered)
+{
+	struct turn t;
+
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(false), "");
+	turn_want(&t, OPEN, "");
+	turn_want(&t, filtered(&route_fallback), "think skills");
+	turn_want(&t, answered("", call_recall, 1), "think skills");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_UNKNOWN);
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
+	turn_want(&t, result(0, TURN_OK), "searched think skills");
+	turn_want(&t, answered("", call_recall, 1), "think skills");
+}
+
+/* More than one answer may hold. */
+KIT_TEST(too_many_calls)
+{
+	struct turn_deed many[TURN_CALLS_MAX + 1];
+	struct turn_event e = answered("", many, NELEM(many));
+	struct turn_actions out;
+	struct turn t;
+
+	for (size_t i = 0; i < NELEM(many); i++) {
+		static const char *const names[] = { "a", "b", "c", "d", "e",
+			"f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p",
+			"q" };
+		many[i] = (struct turn_deed)CALL("x");
+		many[i].skill = str_of(names[i]);
+	}
+	turn_thinks(&t, 8);
+	turn_step(&t, &e, &out);
+	ck_assert_uint_eq(out.n, TURN_CALLS_MAX);
+	ck_assert(t.overflow);
+	/* Round after round, until the turn can hold no more. */
+	for (size_t n = 0; t.phase == TURN_INVOKING; n++) {
+		ck_assert_uint_lt(n, TURN_DEEDS_MAX + 8);
+		for (size_t i = 0; i < t.n_deeds; i++) {
+			struct turn_event r = result(i, TURN_OK);
+			turn_step(&t, &r, &out);
+		}
+		ck_assert_int_eq(t.phase, TURN_THINKING);
+		turn_step(&t, &e, &out);
+	}
+	ck_assert_uint_le(t.n_deeds, TURN_DEEDS_MAX);
+}
