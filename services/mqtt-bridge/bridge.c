@@ -1,0 +1,235 @@
+/*
+ * Start and end, and which part a message from the broker is for.
+ */
+#include "bridge.h"
+
+#include <stdlib.h>
+
+#include "address.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "mqtt/mqtt.h"
+#include "on_command.h"
+#include "on_lease.h"
+#include "on_report.h"
+#include "on_result.h"
+#include "on_snapshot.h"
+#include "state/state.h"
+#include "svc/svc.h"
+#include "tell.h"
+
+/* A broker that is silent for one and a half times that is given up. */
+#define KEEPALIVE_S 10
+/* Bodies that come back before us are not heard until their next heartbeat. */
+#define RETRY_MS 250
+/* Of a round trip to Redis, which may carry a megabyte. */
+#define REDIS_MS    500
+#define LOG_EVERY_S 10
+
+const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
+	{ "REDIS_URL", CONF_SECRET, CONF_AT(bridge_conf, redis_url),
+	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
+	{ "MQTT_BROKER_URL", CONF_SECRET, CONF_AT(bridge_conf, mqtt_url),
+	    "mqtt://127.0.0.1:1883", 0, 0, "MQTT 5 broker, mqtt://host:port" },
+	{ "MQTT_USERNAME", CONF_STR, CONF_AT(bridge_conf, mqtt_user), "", 0, 0,
+	    "user at the broker; empty for none" },
+	{ "MQTT_PASSWORD", CONF_SECRET, CONF_AT(bridge_conf, mqtt_password), "",
+	    0, 0, "its password" },
+	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(bridge_conf, prefix), "soul",
+	    0, 0, "what all topics begin with; may contain slashes" },
+	{ "BROKER_ID", CONF_STR, CONF_AT(bridge_conf, broker), "main", 0, 0,
+	    "name of the broker, the same in all its bridges" },
+	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(bridge_conf, ttl_s),
+	    "60", 1, 86400, "silence after which a body is not present, s" },
+};
+
+static bool
+redis_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static bool
+broker_up(void *arg)
+{
+	return mqtt_up(arg);
+}
+
+static bool
+reports_served(void *arg)
+{
+	return leading_served(arg);
+}
+
+/* ---- from the broker ----------------------------------------------------- */
+
+static void
+on_broker(void *arg, bool up)
+{
+	struct bridge *b = arg;
+
+	leading_broker(b->leading, up);
+	if (!up)
+		commands_broker_down(b->commands);
+}
+
+/* Who publishes under a name that is none cannot be told about it. */
+static void
+log_topic(const struct mqtt_msg *m, enum rc rc)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if (log_every(&rate, LOG_EVERY_S, &missed))
+		log_warn("bridge.topic", LOG_V("topic", m->topic), LOG_RC(rc),
+		    LOG_I("missed", missed));
+}
+
+static void
+on_message(void *arg, const struct mqtt_msg *m)
+{
+	struct bridge *b = arg;
+	struct address a;
+	enum rc rc;
+
+	rc = address_parse(b->prefix, m->topic, &a);
+	if (rc != RC_OK) {
+		log_topic(m, rc);
+		return;
+	}
+	if (a.row == WIRE_TOPIC_RESULT) {
+		on_result(b->results, &a, m);
+		return;
+	}
+	/* It may still come for a moment after the lease was lost. */
+	if (leading_epoch(b->leading) == 0)
+		return;
+	if (m->retain)
+		leading_replayed(b->leading);
+	if (a.row == WIRE_TOPIC_ONLINE)
+		on_online(b->reports, &a, m);
+	else if (a.row == WIRE_TOPIC_HEARTBEAT)
+		on_heartbeat(b->reports, &a, m);
+	else
+		on_snapshot(b->snapshots, &a, m);
+}
+
+/* ---- start and end ------------------------------------------------------- */
+
+static enum rc
+check_conf(struct bridge *b)
+{
+	const char *wrong = NULL, *must = NULL;
+
+	b->prefix = str_of(b->conf->prefix);
+	b->broker = str_of(b->conf->broker);
+	b->ttl_ms = b->conf->ttl_s * 1000;
+	if (!address_prefix_ok(b->prefix)) {
+		wrong = "MQTT_TOPIC_PREFIX";
+		must = "levels of a topic, without wildcards";
+	} else if (!leading_broker_ok(b->broker) ||
+	    id_token(b->broker, b->broker_token) != RC_OK) {
+		wrong = "BROKER_ID";
+		must = "1 to 100 bytes, without control characters";
+	}
+	if (wrong == NULL)
+		return RC_OK;
+	log_error(
+	    "conf.invalid", LOG_S("variable", wrong), LOG_S("must_be", must));
+	return RC_INVALID;
+}
+
+static enum rc
+connect_redis(struct bridge *b)
+{
+	const struct state_opts o = { .loop = b->loop,
+		.workers = b->workers,
+		.url = b->conf->redis_url,
+		.name = "mqtt-bridge",
+		.deadline_ms = REDIS_MS,
+		.metrics = svc_metrics(b->svc) };
+	enum rc rc = state_new(&o, &b->state);
+
+	if (rc == RC_OK)
+		svc_require(b->svc, "redis", redis_up, b->state);
+	return rc;
+}
+
+static const char *
+given(const char *s)
+{
+	return s[0] != '\0' ? s : NULL;
+}
+
+static enum rc
+connect_broker(struct bridge *b)
+{
+	char id[sizeof("mqtt-bridge-") + ID_HEX32_MAX] = "mqtt-bridge-";
+	const struct mqtt_opts o = { .loop = b->loop,
+		.workers = b->workers,
+		.url = b->conf->mqtt_url,
+		.client_id = id,
+		.user = given(b->conf->mqtt_user),
+		.password = given(b->conf->mqtt_password),
+		.version = 5,
+		.keepalive_s = KEEPALIVE_S,
+		.retry_max_ms = RETRY_MS,
+		.metrics = svc_metrics(b->svc),
+		.on_state = on_broker,
+		.on_message = on_message,
+		.arg = b };
+	enum rc rc;
+
+	id_hex32(id + strlen(id));
+	rc = mqtt_new(&o, &b->mqtt);
+	if (rc == RC_OK)
+		svc_require(b->svc, "mqtt", broker_up, b->mqtt);
+	return rc;
+}
+
+void *
+bridge_start(struct svc *s, const void *conf)
+{
+	struct bridge *b = mem_zalloc(sizeof(*b));
+	enum rc rc;
+
+	b->conf = conf;
+	b->svc = s;
+	b->loop = svc_loop(s);
+	b->workers = worker_new(b->loop, 1, 16);
+	b->telling = telling_new(b);
+	rc = check_conf(b);
+	if (rc == RC_OK)
+		rc = connect_redis(b);
+	if (rc == RC_OK)
+		rc = connect_broker(b);
+	if (rc != RC_OK) {
+		bridge_stop(b);
+		return NULL;
+	}
+	b->reports = reports_new(b);
+	b->snapshots = snapshots_new(b);
+	b->leading = leading_new(b);
+	svc_require(s, "reports", reports_served, b->leading);
+	b->results = results_new(b);
+	b->commands = commands_new(b);
+	return b;
+}
+
+void
+bridge_stop(void *arg)
+{
+	struct bridge *b = arg;
+
+	results_free(b->results);
+	reports_free(b->reports);
+	leading_free(b->leading);
+	commands_free(b->commands);
+	mqtt_free(b->mqtt);
+	snapshots_free(b->snapshots);
+	state_free(b->state);
+	worker_free(b->workers);
+	telling_free(b->telling);
+	free(b);
+}

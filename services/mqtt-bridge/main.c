@@ -1,0 +1,30 @@
+/*
+ * mqtt-bridge: between the bodies' MQTT broker and the bus.
+ *
+ *	mqtt	<prefix>/terminal/<terminal>/online, heartbeat, skills,
+ *		intent_catalog, result/<request>; out: invoke/<request>, status,
+ *		emotion_update, intent_action
+ *	nats	soul.body.<broker>.<terminal>.invoke, intent_action, status,
+ *		emotion_update; out: soul.result.<terminal>.<request>
+ */
+#include "bridge.h"
+#include "svc/svc.h"
+
+static const struct svc_def def = {
+	.name = "mqtt-bridge",
+	.summary = "carries reports, results and commands between bodies and "
+		   "the bus",
+	.http_addr = "127.0.0.1:0",
+	.admin_addr = "127.0.0.1:9116",
+	.opts = bridge_opts,
+	.nopts = BRIDGE_OPTS_N,
+	.conf_size = sizeof(struct bridge_conf),
+	.start = bridge_start,
+	.stop = bridge_stop,
+};
+
+int
+main(int argc, char *argv[])
+{
+	return svc_main(&def, argc, argv);
+}

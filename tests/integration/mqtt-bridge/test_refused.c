@@ -1,0 +1,180 @@
+/*
+ * Reports that do not count: each is kept in its terminal's record and told,
+ * with what is wrong and where.
+ */
+#include "body.h"
+
+static const struct {
+	const char *leaf, *payload, *outcome, *path, *reason;
+} cases[] = {
+	{ "skills", "{\"skills\":", "refused", "", "" },
+	{ "skills", "", "refused", "", "" },
+	{ "skills", "{}", "refused", "/skills", "is missing" },
+	{ "skills", "{\"skills\":[{\"name\":\"\"}]}", "refused",
+	    "/skills/0/name", "must not be empty" },
+	{ "skills", "[{\"name\":7}]", "refused", "/0/name", "" },
+	{ "skills", "{\"terminal_id\":\"t2\",\"skills\":[]}", "refused",
+	    "/terminal_id", "is not the topic's" },
+	{ "skills", "{\"skill_version\":-1,\"skills\":[]}", "refused",
+	    "/skill_version", "" },
+	{ "skills", "[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"a\"}]",
+	    "noted", "/2/name", "first counts" },
+	{ "intent_catalog",
+	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}", "refused",
+	    "/intent_catalog/1/id", "stands twice" },
+	{ "intent_catalog",
+	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"b\",\"match\":"
+	    "{\"regex_any\":[\"x\",\"(\"]}}]}",
+	    "refused", "/intent_catalog/1/match/regex_any/1", "" },
+	{ "intent_catalog",
+	    "[{\"id\":\"a\",\"match\":{\"regex_all\":[\"[\"]}}]", "refused",
+	    "/0/match/regex_all/0", "" },
+	{ "intent_catalog",
+	    "{\"intent_catalog\":[{\"id\":\"a\",\"slots\":[{\"name\":\"s\"},"
+	    "{\"name\":\"r\",\"regex\":\"(?<n>\"}]}]}",
+	    "refused", "/intent_catalog/0/slots/1/regex", "" },
+	{ "intent_catalog", "{\"intent_catalog\":7}", "refused",
+	    "/intent_catalog", "" },
+	{ "online", "maybe", "refused", "", "must be one of" },
+	{ "online", "\xff\xfe", "refused", "", "" },
+	{ "heartbeat",
+	    "0123456789012345678901234567890123456789012345678901234567890123"
+	    "4",
+	    "refused", "", "" },
+	{ "result/r1", "{\"ok\":true}", "refused", "/request_id",
+	    "is missing" },
+	{ "result/r1", "{\"request_id\":\"r2\",\"ok\":true}", "refused",
+	    "/request_id", "is not the topic's" },
+	{ "result/r1", "{\"request_id\":\"r1\"}", "refused", "/ok",
+	    "is missing" },
+};
+
+static void
+check(struct bed *b, natsSubscription *events, size_t i)
+{
+	struct terminal t;
+	json_t *j = bed_next(events, BED_MS);
+	const char *text;
+
+	ck_assert_msg(j != NULL, "case %zu: no event", i);
+	text = text_at(j, "payload.refusal.outcome");
+	ck_assert_msg(
+	    strcmp(text, cases[i].outcome) == 0, "case %zu: %s", i, text);
+	text = text_at(j, "payload.refusal.path");
+	ck_assert_msg(
+	    strcmp(text, cases[i].path) == 0, "case %zu: %s", i, text);
+	text = text_at(j, "payload.refusal.reason");
+	ck_assert_msg(strstr(text, cases[i].reason) != NULL && text[0] != '\0',
+	    "case %zu: %s", i, text);
+	ck_assert_uint_eq(strlen(text_at(j, "payload.refusal.kind")),
+	    strcspn(cases[i].leaf, "/"));
+	/* What is kept is what was told. */
+	t = bed_terminal(b, "t1");
+	ck_assert_ptr_nonnull(t.refused.p);
+	ck_assert(has(t.refused, text_at(j, "payload.refusal.at")));
+	json_decref(j);
+}
+
+KIT_TEST_T(each_kind_of_fault, 60)
+{
+	natsSubscription *events;
+	struct bed b;
+	struct body d;
+	size_t i;
+
+	bed_start(&b);
+	events = bed_listen(&b, "soul.event.report_refused.t1");
+	body_open(&d, &b, "t1");
+	for (i = 0; i < NELEM(cases); i++) {
+		body_say(&d, cases[i].leaf, cases[i].payload,
+		    (struct say){ 1, false });
+		check(&b, events, i);
+	}
+	ck_assert(!bed_terminal(&b, "t1").catalog.p);
+	/* The skills of the noted report count. */
+	ck_assert_str_eq(bed_terminal(&b, "t1").skills.p,
+	    "[{\"name\":\"a\"},{\"name\":\"b\"}]");
+	natsSubscription_Destroy(events);
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* A good catalog stays when a bad one comes, and is not checked twice. */
+KIT_TEST(a_bad_catalog_does_not_replace_a_good_one)
+{
+	struct bed b;
+	struct body d;
+	int i;
+
+	bed_start(&b);
+	body_open(&d, &b, "t1");
+	for (i = 0; i < 3; i++) {
+		body_report(&d, "intent_catalog", CATALOG_V(3));
+		bed_wait(&b, "t1", has_catalog, "intent_3");
+		body_report(&d, "intent_catalog",
+		    "{\"catalog_version\":4,\"intent_catalog\":[{\"id\":\"x\","
+		    "\"match\":{\"regex_any\":[\"(\"]}}]}");
+		bed_wait(&b, "t1", was_refused, "regex_any/0");
+		ck_assert_int_eq(bed_terminal(&b, "t1").catalog_version, 3);
+	}
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* Topics that are none of a body's, and names that are no ids.  The broker
+ * itself refuses control characters. */
+KIT_TEST(wrong_topics)
+{
+	static const char *const topics[] = {
+		"soul/terminal//skills",
+		"soul/terminal/"
+		"0123456789012345678901234567890123456789012345678901234567890"
+		"1234567890123456789012345678901234567890123456789012345678901"
+		"1234567/online",
+		"soul/terminal/t1/skills/more",
+		"soul/terminal/t1/unknown",
+		"soul/elsewhere/t1/skills",
+	};
+	struct bed b;
+	struct body d;
+	size_t i;
+
+	bed_start(&b);
+	body_open(&d, &b, "t1");
+	for (i = 0; i < NELEM(topics); i++)
+		body_publish(
+		    &d, topics[i], STR("[]"), (struct say){ 1, false });
+	body_report(&d, "skills", SKILLS_V(1));
+	bed_wait(&b, "t1", has_skills, "skill_1");
+	ck_assert_ptr_null(bed_terminal(&b, "t1").refused.p);
+	ck_assert(kit_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* Ids of all kinds are levels of topics, tokens of subjects, parts of keys. */
+KIT_TEST(ids_of_all_kinds)
+{
+	static const char *const ids[] = { "灯", "a b", "a.b*c>d", "~x", "$x" };
+	char payload[256], topic[512];
+	struct bed b;
+	struct body d;
+	size_t i;
+
+	bed_start(&b);
+	body_init(&d, PREFIX, "t1");
+	body_connect(&d, &b);
+	for (i = 0; i < NELEM(ids); i++) {
+		snprintf(
+		    topic, sizeof(topic), "soul/terminal/%s/skills", ids[i]);
+		snprintf(payload, sizeof(payload),
+		    "{\"terminal_id\":\"%s\",\"skills\":[{\"name\":\"s%zu\"}]}",
+		    ids[i], i);
+		body_publish(
+		    &d, topic, str_of(payload), (struct say){ 1, true });
+		snprintf(payload, sizeof(payload), "s%zu", i);
+		bed_wait(&b, ids[i], has_skills, payload);
+	}
+	body_leave(&d);
+	bed_stop(&b);
+}

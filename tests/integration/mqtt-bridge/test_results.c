@@ -1,0 +1,196 @@
+/*
+ * Results of bodies, on their way to who asked.
+ */
+#include "body.h"
+
+#define INVOKE(id)                                                \
+	"{\"request_id\":\"" id "\",\"skill\":\"control_light\"," \
+	"\"arguments\":{}}"
+
+static void
+present(struct bed *b, struct body *d, const char *id)
+{
+	body_open(d, b, id);
+	body_report(d, "online", "online");
+	bed_wait(b, id, is_present, "present");
+}
+
+struct kept {
+	struct bed *b;
+	const char *id, *request;
+	struct str json;
+};
+
+static bool
+is_kept(void *arg)
+{
+	struct kept *k = arg;
+
+	arena_reset(k->b->arena);
+	return terminal_get_result(k->b->state, str_of(k->id),
+		   str_of(k->request), k->b->arena, &k->json) == RC_OK;
+}
+
+KIT_TEST(a_result_comes_back)
+{
+	static const char answer[] =
+	    "{\"request_id\":\"r1\",\"ok\":true,\"output\":\"done\"}";
+	natsSubscription *results, *events;
+	struct kept k = { .id = "t1", .request = "r1" };
+	struct bed b;
+	struct body d;
+	json_t *j;
+
+	bed_start(&b);
+	k.b = &b;
+	results = bed_listen(&b, "soul.result.t1.r1");
+	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	present(&b, &d, "t1");
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	    "delivered");
+	ck_assert(!is_kept(&k));
+	body_answer(&d, "r1", answer);
+	j = bed_next(results, BED_MS);
+	ck_assert_ptr_nonnull(j);
+	ck_assert(json_is_true(at(j, "ok")));
+	ck_assert_str_eq(text_at(j, "output"), "done");
+	json_decref(j);
+	ck_assert(kit_until(is_kept, &k, BED_MS));
+	ck_assert_str_eq(k.json.p, answer);
+	j = bed_event(events, "type", "invoke_result");
+	ck_assert_str_eq(text_at(j, "payload.request_id"), "r1");
+	ck_assert_str_eq(text_at(j, "payload.outcome"), "ok");
+	ck_assert_str_eq(text_at(j, "payload.skill"), "control_light");
+	ck_assert(json_is_integer(at(j, "payload.duration_ms")));
+	json_decref(j);
+
+	/* A second answer is handed on, but it changes nothing. */
+	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":false}");
+	j = bed_next(results, BED_MS);
+	ck_assert_str_eq(text_at(j, "error"), "tool invocation failed");
+	json_decref(j);
+	/* What comes next is behind it. */
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r2")),
+	    "delivered");
+	body_answer(
+	    &d, "r2", "{\"request_id\":\"r2\",\"ok\":false,\"error\":\"no\"}");
+	j = bed_event(events, "payload.request_id", "r2");
+	ck_assert_str_eq(text_at(j, "payload.outcome"), "error");
+	ck_assert_str_eq(text_at(j, "payload.error"), "no");
+	json_decref(j);
+	ck_assert(is_kept(&k));
+	ck_assert_str_eq(k.json.p, answer);
+	natsSubscription_Destroy(results);
+	natsSubscription_Destroy(events);
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* The subject says whose topic it was, whatever the payload says. */
+KIT_TEST(nobody_answers_for_another)
+{
+	natsSubscription *all;
+	struct kept k = { .id = "t1", .request = "r1" };
+	natsMsg *m = NULL;
+	struct bed b;
+	struct body d, thief;
+
+	bed_start(&b);
+	k.b = &b;
+	all = bed_listen(&b, "soul.result.>");
+	present(&b, &d, "t1");
+	present(&b, &thief, "t2");
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	    "delivered");
+	body_answer(&thief, "r1",
+	    "{\"request_id\":\"r1\",\"terminal_id\":\"t1\",\"ok\":true}");
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, all, BED_MS), NATS_OK);
+	ck_assert_str_eq(natsMsg_GetSubject(m), "soul.result.t2.r1");
+	natsMsg_Destroy(m);
+	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
+	ck_assert(kit_until(is_kept, &k, BED_MS));
+	k.id = "t2";
+	ck_assert(!is_kept(&k));
+	ck_assert_int_eq(
+	    bridge_metric(&b.bridge[0], "soul_bridge_results_unasked_total"),
+	    1);
+	natsSubscription_Destroy(all);
+	body_leave(&d);
+	body_leave(&thief);
+	bed_stop(&b);
+}
+
+/* The events of a request belong to the trace of the one who asked. */
+KIT_TEST(the_trace_goes_on)
+{
+	static const char parent[] =
+	    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+	natsSubscription *events;
+	natsMsg *q = NULL, *m = NULL;
+	struct bed b;
+	struct body d;
+	json_t *j;
+
+	bed_start(&b);
+	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	present(&b, &d, "t1");
+	ck_assert_int_eq(natsMsg_Create(&q, "soul.body.main.t1.invoke", NULL,
+			     INVOKE("r1"), (int)strlen(INVOKE("r1"))),
+	    NATS_OK);
+	natsMsgHeader_Set(q, "traceparent", parent);
+	ck_assert_int_eq(
+	    natsConnection_RequestMsg(&m, b.nc, q, BED_MS), NATS_OK);
+	natsMsg_Destroy(m);
+	natsMsg_Destroy(q);
+	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
+	j = bed_event(events, "type", "invoke_result");
+	ck_assert_str_eq(
+	    text_at(j, "trace_id"), "4bf92f35-77b3-4da6-a3ce-929d0e0e4736");
+	json_decref(j);
+	natsSubscription_Destroy(events);
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* Two replicas: both hand on, one tells, one keeps. */
+KIT_TEST(two_replicas_tell_once)
+{
+	natsSubscription *results, *events;
+	struct bed b;
+	struct body d;
+	natsMsg *m = NULL;
+	json_t *j;
+	int i;
+
+	bed_start(&b);
+	bridge_start_one(&b, 1);
+	results = bed_listen(&b, "soul.result.t1.r1");
+	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	present(&b, &d, "t1");
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	    "delivered");
+	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
+	for (i = 0; i < 2; i++) {
+		j = bed_next(results, BED_MS);
+		ck_assert_msg(j != NULL, "replica %d", i);
+		json_decref(j);
+	}
+	j = bed_event(events, "payload.request_id", "r1");
+	json_decref(j);
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r2")),
+	    "delivered");
+	body_answer(&d, "r2", "{\"request_id\":\"r2\",\"ok\":true}");
+	/* The next one is that of the other request. */
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, events, BED_MS), NATS_OK);
+	ck_assert_ptr_nonnull(strstr(natsMsg_GetData(m), "\"r2\""));
+	natsMsg_Destroy(m);
+	natsSubscription_Destroy(results);
+	natsSubscription_Destroy(events);
+	body_leave(&d);
+	bed_stop(&b);
+}

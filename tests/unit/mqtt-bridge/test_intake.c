@@ -1,0 +1,236 @@
+/* Snapshots: what is kept of a report, and what is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "digest.h"
+#include "intake.h"
+#include "kit/kit.h"
+
+struct rig {
+	struct intake *i;
+	struct arena *a;
+	struct snapshot s;
+	struct wire_err err;
+};
+
+static void
+rig_start(struct rig *r)
+{
+	*r = (struct rig){ .i = intake_new(),
+		.a = arena_new(WIRE_ARENA_MAX + 2UL * 1024 * 1024) };
+}
+
+static void
+rig_end(struct rig *r)
+{
+	intake_free(r->i);
+	arena_free(r->a);
+}
+
+static enum rc
+skills(struct rig *r, const char *in)
+{
+	arena_reset(r->a);
+	return intake_skills(r->i, str_of(in), STR("t1"), r->a, &r->s, &r->err);
+}
+
+static enum rc
+catalog(struct rig *r, const char *in)
+{
+	arena_reset(r->a);
+	return intake_catalog(
+	    r->i, str_of(in), STR("t1"), r->a, &r->s, &r->err);
+}
+
+KIT_TEST(skills_in_both_forms)
+{
+	struct rig r;
+
+	rig_start(&r);
+	ck_assert_int_eq(skills(&r,
+			     " { \"terminal_id\": \"t1\", \"soul_hint\": \"f\","
+			     " \"skill_version\": 3, \"x\": 1, \"skills\": [ "
+			     "{\"name\": \"a\", \"input_schema\": {\"type\" : "
+			     "\"object\"}, \"y\": 2 }, {\"name\":\"b\"} ] } "),
+	    RC_OK);
+	ck_assert_str_eq(r.s.json.p,
+	    "[{\"name\":\"a\",\"input_schema\":{\"type\":\"object\"}},"
+	    "{\"name\":\"b\"}]");
+	ck_assert_int_eq(r.s.version, 3);
+	ck_assert(str_eq(r.s.soul_hint, STR("f")));
+	ck_assert_uint_eq(r.s.n_names, 2);
+	ck_assert(str_eq(r.s.names[1], STR("b")));
+	ck_assert_ptr_null(r.s.hash.p);
+	ck_assert(!r.s.bare);
+	ck_assert_str_eq(r.s.note.why, "");
+
+	ck_assert_int_eq(skills(&r, "\n[{\"name\":\"a\"}]"), RC_OK);
+	ck_assert_str_eq(r.s.json.p, "[{\"name\":\"a\"}]");
+	ck_assert_int_eq(r.s.version, 0);
+	ck_assert_ptr_null(r.s.soul_hint.p);
+	ck_assert(r.s.bare);
+	ck_assert_int_eq(skills(&r, "[]"), RC_OK);
+	ck_assert_str_eq(r.s.json.p, "[]");
+	ck_assert_uint_eq(r.s.n_names, 0);
+	ck_assert_int_eq(
+	    skills(&r, "{\"terminal_id\":\"\",\"skills\":[]}"), RC_OK);
+	ck_assert_str_eq(r.s.json.p, "[]");
+	rig_end(&r);
+	intake_free(NULL);
+}
+
+KIT_TEST(skills_with_one_name)
+{
+	struct rig r;
+
+	rig_start(&r);
+	ck_assert_int_eq(skills(&r,
+			     "{\"skills\":[{\"name\":\"a\"},{\"name\":\"a\","
+			     "\"description\":\"2\"},{\"name\":\"b\"}]}"),
+	    RC_OK);
+	ck_assert_str_eq(r.s.json.p, "[{\"name\":\"a\"},{\"name\":\"b\"}]");
+	ck_assert_str_eq(r.s.note.path, "/skills/1/name");
+	ck_assert_uint_eq(r.s.n_names, 2);
+	rig_end(&r);
+}
+
+static const struct {
+	bool catalog;
+	const char *in, *path, *why;
+} bad[] = {
+	{ false, "", "", "" },
+	{ false, "{", "", "" },
+	{ false, "{}", "/skills", "is missing" },
+	{ false, "{\"terminal_id\":\"t2\",\"skills\":[]}", "/terminal_id",
+	    "topic" },
+	{ false, "[{\"name\":\"\\u0001\"}]", "/0/name", "" },
+	{ true, "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}",
+	    "/intent_catalog/1/id", "stands twice" },
+	{ true, "[{\"id\":\"b\"},{\"id\":\"a\"},{\"id\":\"b\"}]", "/2/id",
+	    "stands twice" },
+	{ true,
+	    "{\"intent_catalog\":[{\"id\":\"a\",\"match\":{\"regex_any\":["
+	    "\"ok\",\"(\"]}}]}",
+	    "/intent_catalog/0/match/regex_any/1", "" },
+	{ true, "[{\"id\":\"a\",\"match\":{\"regex_all\":[\"*\"]}}]",
+	    "/0/match/regex_all/0", "" },
+	{ true,
+	    "[{\"id\":\"a\"},{\"id\":\"b\",\"slots\":[{\"name\":\"s\"},"
+	    "{\"name\":\"t\",\"regex\":\"[z-a]\"}]}]",
+	    "/1/slots/1/regex", "" },
+	{ true, "{\"catalog_version\":1.5,\"intent_catalog\":[]}",
+	    "/catalog_version", "" },
+};
+
+KIT_TEST(what_is_refused)
+{
+	struct rig r;
+	enum rc rc;
+	size_t i;
+
+	rig_start(&r);
+	for (i = 0; i < NELEM(bad); i++) {
+		rc = bad[i].catalog ? catalog(&r, bad[i].in)
+				    : skills(&r, bad[i].in);
+		ck_assert_msg(rc == RC_INVALID, "%zu: %s", i, rc_name(rc));
+		ck_assert_str_eq(r.err.path, bad[i].path);
+		ck_assert_msg(strstr(r.err.why, bad[i].why) != NULL &&
+			r.err.why[0] != '\0',
+		    "%zu: %s", i, r.err.why);
+	}
+	rig_end(&r);
+}
+
+/* Equal content has an equal digest, however it is written. */
+KIT_TEST(digests)
+{
+	char first[DIGEST_MAX], empty[DIGEST_MAX];
+	struct rig r;
+
+	digest_hex(STR("abc"), first);
+	ck_assert_str_eq(first,
+	    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	digest_hex((struct str){ "", 0 }, empty);
+	ck_assert_str_eq(empty,
+	    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	rig_start(&r);
+	ck_assert_int_eq(catalog(&r,
+			     "{\"catalog_version\":3,\"intent_catalog\":["
+			     "{\"id\":\"a\",\"priority\":0,\"slots\":"
+			     "[{\"name\":\"s\",\"default\":{\"x\" : 1}}]}]}"),
+	    RC_OK);
+	str_copy(r.s.hash, first, sizeof(first));
+	ck_assert_uint_eq(r.s.hash.n, 64);
+	ck_assert_int_eq(catalog(&r,
+			     "[{\"slots\":[{\"default\":{\"x\":1},\"name\":"
+			     "\"s\"}],\"unknown\":[],\"id\":\"a\"}]"),
+	    RC_OK);
+	ck_assert(str_eq(r.s.hash, str_of(first)));
+	ck_assert_int_eq(catalog(&r,
+			     "[{\"id\":\"a\",\"slots\":[{\"name\":\"s\","
+			     "\"default\":{\"x\":2}}]}]"),
+	    RC_OK);
+	ck_assert(!str_eq(r.s.hash, str_of(first)));
+	rig_end(&r);
+}
+
+/* More catalogs than are remembered, and the first of them again. */
+KIT_TEST(many_catalogs)
+{
+	char in[128];
+	struct rig r;
+	int i;
+
+	rig_start(&r);
+	for (i = 0; i < INTAKE_KNOWN_MAX + 10; i++) {
+		snprintf(in, sizeof(in),
+		    "[{\"id\":\"i%d\",\"match\":{\"regex_any\":[\"a\"]}}]", i);
+		ck_assert_int_eq(catalog(&r, in), RC_OK);
+	}
+	ck_assert_int_eq(
+	    catalog(&r, "[{\"id\":\"i0\",\"match\":{\"regex_any\":[\"a\"]}}]"),
+	    RC_OK);
+	rig_end(&r);
+}
+
+/* Work that has no end ends, and says where. */
+KIT_TEST(patterns_that_take_too_long)
+{
+	struct buf b = BUF_INIT(2UL * 1024 * 1024);
+	struct rig r;
+	int i;
+
+	rig_start(&r);
+	buf_puts(&b, "[");
+	for (i = 0; i < 7500; i++) {
+		if (i % 50 == 0)
+			buf_printf(&b, "%s{\"id\":\"i%d\",\"slots\":[",
+			    i > 0 ? "]}," : "", i);
+		buf_printf(&b, "%s{\"name\":\"a\",\"regex\":\"%s\"}",
+		    i % 50 > 0 ? "," : "", "((((a{1,9}){1,9}){1,9}){1,9})");
+	}
+	buf_puts(&b, "]}]");
+	ck_assert_int_eq(catalog(&r, b.p), RC_TOOBIG);
+	ck_assert_ptr_nonnull(strstr(r.err.why, "too long"));
+	ck_assert_ptr_nonnull(strstr(r.err.path, "/slots/"));
+	buf_free(&b);
+	rig_end(&r);
+}
+
+KIT_TEST(too_little_memory)
+{
+	struct rig r;
+
+	rig_start(&r);
+	arena_free(r.a);
+	r.a = arena_new(100);
+	ck_assert_int_eq(
+	    skills(&r, "[{\"name\":\"a\"},{\"name\":\"b\"}]"), RC_TOOBIG);
+	ck_assert_int_eq(
+	    catalog(&r, "[{\"id\":\"a\"},{\"id\":\"b\"}]"), RC_TOOBIG);
+	ck_assert_str_ne(r.err.why, "");
+	rig_end(&r);
+}
