@@ -1,0 +1,174 @@
+/*
+ * The process's own state, and what every route needs.
+ */
+#include "gateway.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "persona/persona.h"
+#include "state/state.h"
+#include "svc/svc.h"
+#include "wire/wire.h"
+
+#define TEXT_MAX 1024
+/* A terminal's record and what its two snapshots are read into. */
+#define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
+
+static bool
+redis_up(void *arg)
+{
+	struct gateway *g = arg;
+
+	return state_up(g->state);
+}
+
+static bool
+conf_ok(const struct gateway_conf *conf)
+{
+	struct persona ignored;
+
+	if (!id_valid(str_of(conf->user_id))) {
+		log_error("conf.invalid", LOG_S("variable", "USER_ID"),
+		    LOG_S("must_be",
+			"1 to 128 bytes without control characters"));
+		return false;
+	}
+	if (persona_of_mbti(str_of(conf->default_mbti), &ignored) != RC_OK) {
+		log_error("conf.invalid",
+		    LOG_S("variable", "SOUL_DEFAULT_MBTI"),
+		    LOG_S("must_be", "an MBTI type, as INTJ"));
+		return false;
+	}
+	return true;
+}
+
+void *
+gateway_start(struct svc *s, const void *conf)
+{
+	struct gateway *g = mem_zalloc(sizeof(*g));
+
+	g->conf = conf;
+	g->svc = s;
+	g->workers = worker_new(svc_loop(s), 1, 4);
+	g->scratch = arena_new(SCRATCH_MAX);
+	if (!conf_ok(conf) ||
+	    state_new(&(struct state_opts){ .loop = svc_loop(s),
+			  .workers = g->workers,
+			  .url = g->conf->redis_url,
+			  .name = "chat-gateway",
+			  .deadline_ms = (int)g->conf->redis_timeout_ms,
+			  .metrics = svc_metrics(s) },
+		&g->state) != RC_OK) {
+		gateway_stop(g);
+		return NULL;
+	}
+	svc_require(s, "redis", redis_up, g);
+	return g;
+}
+
+void
+gateway_stop(void *app)
+{
+	struct gateway *g = app;
+
+	state_free(g->state);
+	worker_free(g->workers);
+	arena_free(g->scratch);
+	free(g);
+}
+
+int64_t
+gateway_ttl_ms(const struct gateway *g)
+{
+	return g->conf->snapshot_ttl_s * 1000;
+}
+
+struct str
+gateway_user(const struct gateway *g, struct str named)
+{
+	return named.p != NULL ? named : str_of(g->conf->user_id);
+}
+
+struct str
+gateway_query_user(const struct gateway *g, struct svc_call *c)
+{
+	return gateway_user(g, svc_call_query(c, "user_id"));
+}
+
+bool
+gateway_id(struct svc_call *c, struct str id, const char *name)
+{
+	if (id_valid(id))
+		return true;
+	gateway_refuse(c, RC_INVALID,
+	    "%s: must be 1 to %d bytes without control characters", name,
+	    ID_MAX);
+	return false;
+}
+
+void
+gateway_fail(struct svc_call *c, enum rc rc)
+{
+	switch (rc) {
+	case RC_DOWN:
+		svc_fail(c, rc, "the state cannot be reached now");
+		return;
+	case RC_TIMEOUT:
+		/* What was sent and not answered may have happened. */
+		svc_fail(c, rc, "the state did not answer in time");
+		return;
+	case RC_AGAIN:
+		svc_fail(c, rc, "the state is overloaded");
+		return;
+	case RC_TOOBIG:
+		svc_fail(c, RC_BUG, "what is stored is too big to be told");
+		return;
+	default:
+		log_error("gateway.state", LOG_RC(rc));
+		svc_fail(c, RC_BUG, "what is stored cannot be used");
+		return;
+	}
+}
+
+void
+gateway_fail_bus(struct svc_call *c, enum rc rc)
+{
+	switch (rc) {
+	case RC_DOWN:
+		svc_fail(c, rc, "the message bus cannot be reached now");
+		return;
+	case RC_AGAIN:
+		svc_fail(c, rc, "overloaded");
+		return;
+	case RC_TIMEOUT:
+		svc_fail(c, rc, "deadline exceeded");
+		return;
+	case RC_TOOBIG:
+		svc_fail(c, rc, "the body is too large");
+		return;
+	default:
+		log_error("gateway.bus", LOG_RC(rc));
+		svc_fail(c, RC_BUG, "the request could not be handed on");
+		return;
+	}
+}
+
+void
+gateway_refuse(struct svc_call *c, enum rc rc, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT(TEXT_MAX);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	svc_fail(c, rc, buf_str(&text).p);
+	buf_free(&text);
+}

@@ -1,0 +1,202 @@
+/*
+ * Souls over HTTP.
+ */
+#include "on_souls.h"
+
+#include "binding.h"
+#include "core/arena.h"
+#include "core/id.h"
+#include "gateway.h"
+#include "persona/persona.h"
+#include "profile.h"
+#include "state/memory.h"
+#include "state/soul.h"
+#include "svc/svc.h"
+#include "text.h"
+#include "wire/msgs.h"
+
+#define MODEL "persona-pad-v2"
+
+static void
+put_list(
+    struct gateway *g, struct svc_call *c, struct wire_soul *list, size_t n)
+{
+	svc_reply(c,
+	    &(struct wire_soul_list){ .user_id = gateway_query_user(g, c),
+		.items = list,
+		.n_items = n });
+}
+
+void
+on_souls_list(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct str user = gateway_query_user(g, c);
+	struct soul *souls;
+	size_t n;
+	enum rc rc;
+
+	if (!gateway_id(c, user, "user_id"))
+		return;
+	rc = soul_list(g->state, user, svc_call_arena(c), &souls, &n);
+	if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else
+		profile_read(g, c, souls, n, put_list);
+}
+
+/* Upper case, of what persona_of_mbti() took. */
+static struct str
+type_of(struct str mbti, struct arena *a)
+{
+	return arena_printf(a, "%c%c%c%c", mbti.p[0] & ~0x20, mbti.p[1] & ~0x20,
+	    mbti.p[2] & ~0x20, mbti.p[3] & ~0x20);
+}
+
+static bool
+is_full(struct gateway *g, struct svc_call *c, struct str user)
+{
+	struct soul *list;
+	size_t n;
+
+	return soul_list(g->state, user, svc_call_arena(c), &list, &n) ==
+	    RC_OK &&
+	    n >= SOUL_LIST_MAX;
+}
+
+enum rc
+souls_make(struct gateway *g, struct svc_call *c, const struct souls_new *new,
+    struct soul *out)
+{
+	struct arena *a = svc_call_arena(c);
+	char hex[ID_HEX32_MAX];
+	struct persona ignored;
+	enum rc rc;
+
+	if (persona_of_mbti(new->mbti_type, &ignored) != RC_OK)
+		return RC_INVALID;
+	id_hex32(hex);
+	*out = (struct soul){ .id = arena_printf(a, "soul_%s", hex),
+		.user_id = new->user_id,
+		.name = new->name,
+		.mbti_type = type_of(new->mbti_type, a),
+		.model = STR(MODEL),
+		.created = clock_wall() };
+	rc = soul_create(g->state, out, STR(""));
+	/* Redis says the same when it is out of memory. */
+	if (rc == RC_AGAIN && is_full(g, c, new->user_id))
+		return RC_TOOBIG;
+	return rc;
+}
+
+void
+souls_refuse(struct svc_call *c, enum rc rc)
+{
+	if (rc == RC_TOOBIG)
+		gateway_refuse(c, RC_CONFLICT, "a user has at most %d souls",
+		    SOUL_LIST_MAX);
+	else
+		gateway_fail(c, rc);
+}
+
+static void
+answer_new(struct svc_call *c, const struct soul *soul)
+{
+	struct wire_soul rep;
+	enum rc rc;
+
+	rc = profile_newborn(soul, svc_call_arena(c), &rep);
+	if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else
+		svc_reply(c, &rep);
+}
+
+void
+on_souls_create(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	const struct wire_soul_create_request *req = svc_call_request(c);
+	const struct souls_new new = { gateway_user(g, req->user_id),
+		text_trim(req->name), text_trim(req->mbti_type) };
+	struct soul soul;
+	enum rc rc;
+
+	if (new.name.n == 0 || new.mbti_type.n == 0) {
+		svc_fail(c, RC_INVALID, "name and mbti_type are required");
+		return;
+	}
+	if (new.mbti_type.n != 4) {
+		svc_fail(c, RC_INVALID, "mbti must be 4 letters");
+		return;
+	}
+	rc = souls_make(g, c, &new, &soul);
+	if (rc == RC_INVALID)
+		gateway_refuse(
+		    c, rc, "invalid mbti type: %.*s", STR_ARG(new.mbti_type));
+	else if (rc == RC_CONFLICT)
+		gateway_refuse(c, RC_INVALID, "soul name already exists: %.*s",
+		    STR_ARG(new.name));
+	else if (rc != RC_OK)
+		souls_refuse(c, rc);
+	else
+		answer_new(c, &soul);
+}
+
+/*
+ * The memories go first: once the soul is gone nobody may ask again for what is
+ * left of it.
+ */
+static enum rc
+delete_all(struct gateway *g, struct str user, struct str id, struct arena *a)
+{
+	struct soul soul;
+	enum rc rc;
+
+	rc = soul_read(g->state, id, a, &soul);
+	/* Another user's soul is none of this one's business. */
+	if (rc == RC_OK && !str_eq(soul.user_id, user))
+		rc = RC_NOENT;
+	if (rc == RC_OK)
+		rc = memory_clear(g->state,
+		    &(struct memory_scope){ soul.user_id, soul.id }, NULL);
+	if (rc == RC_OK)
+		rc = soul_delete(g->state, user, id);
+	return rc;
+}
+
+void
+on_souls_delete(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct str user = gateway_query_user(g, c);
+	struct str id = svc_call_param(c, 0);
+	enum rc rc;
+
+	if (!gateway_id(c, user, "user_id") || !gateway_id(c, id, "soul_id"))
+		return;
+	rc = delete_all(g, user, id, svc_call_arena(c));
+	if (rc == RC_NOENT)
+		svc_fail(c, rc, "soul not found");
+	else if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else
+		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+}
+
+void
+on_souls_select(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	const struct wire_soul_select_request *req = svc_call_request(c);
+	const struct binding b = { req->terminal_id,
+		gateway_user(g, req->user_id), req->soul_id };
+
+	if (!binding_make(g, c, &b))
+		return;
+	svc_reply(c,
+	    &(struct wire_soul_select_response){ .ok = true,
+		.user_id = b.user_id,
+		.terminal_id = b.terminal_id,
+		.soul_id = b.soul_id });
+}

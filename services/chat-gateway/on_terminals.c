@@ -1,0 +1,163 @@
+/*
+ * Bodies over HTTP.
+ */
+#include "on_terminals.h"
+
+#include <stdlib.h>
+
+#include "body.h"
+#include "core/arena.h"
+#include "core/mem.h"
+#include "gateway.h"
+#include "state/terminal.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+
+/* Records read before others have their turn on the loop. */
+#define SLICE 32
+/* A list of more could not be answered. */
+#define LIST_MAX (32 * (size_t)1024 * 1024)
+
+/* A list in the making. */
+struct listing {
+	struct gateway *g;
+	struct svc_call *c;
+	struct str user;
+	struct str *ids;
+	size_t n, next;
+	struct arena *a;
+	struct wire_terminal_list rep;
+	struct loop_timer go_on;
+};
+
+static enum rc
+read_one(struct gateway *g, struct str id, struct terminal *t)
+{
+	arena_reset(g->scratch);
+	return terminal_read(g->state, id, gateway_ttl_ms(g), g->scratch, t);
+}
+
+static void
+listing_end(struct listing *l, enum rc rc)
+{
+	if (rc != RC_OK)
+		gateway_fail(l->c, rc);
+	else
+		svc_reply(l->c, &l->rep);
+	arena_free(l->a);
+	free(l);
+}
+
+static void
+listing_go_on(void *arg)
+{
+	struct listing *l = arg;
+	struct terminal t;
+	enum rc rc = RC_OK;
+	size_t i;
+
+	for (i = 0; rc == RC_OK && i < SLICE && l->next < l->n; i++) {
+		struct str id = l->ids[l->next++];
+
+		rc = read_one(l->g, id, &t);
+		/* It may have changed hands since the list was read. */
+		if (rc == RC_OK && str_eq(t.user_id, l->user))
+			rc = body_put(&t, id, l->g->scratch, l->a,
+			    &l->rep.items[l->rep.n_items++]);
+	}
+	if (rc != RC_OK || l->next == l->n)
+		listing_end(l, rc);
+	else
+		loop_timer_set(svc_loop(l->g->svc), &l->go_on, clock_mono(),
+		    listing_go_on, l);
+}
+
+void
+on_terminals_list(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct str user = gateway_query_user(g, c);
+	struct listing *l;
+	enum rc rc;
+
+	if (!gateway_id(c, user, "user_id"))
+		return;
+	l = mem_zalloc(sizeof(*l));
+	l->g = g;
+	l->c = c;
+	l->user = user;
+	l->a = arena_new(LIST_MAX);
+	rc = terminal_list(g->state, user, svc_call_arena(c), &l->ids, &l->n);
+	if (rc == RC_OK) {
+		l->rep.items = arena_alloc(l->a, l->n * sizeof(*l->rep.items));
+		rc = l->rep.items != NULL ? RC_OK : RC_TOOBIG;
+	}
+	if (rc != RC_OK)
+		listing_end(l, rc);
+	else
+		listing_go_on(l);
+}
+
+void
+on_terminals_get(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct str user = gateway_query_user(g, c);
+	struct str id = svc_call_param(c, 0);
+	struct wire_terminal rep;
+	struct terminal t;
+	enum rc rc;
+
+	if (!gateway_id(c, user, "user_id") ||
+	    !gateway_id(c, id, "terminal_id"))
+		return;
+	rc = read_one(g, id, &t);
+	/* Another user's body is none of this one's business. */
+	if (rc == RC_OK &&
+	    (!t.known || (t.user_id.p != NULL && !str_eq(t.user_id, user)))) {
+		svc_fail(c, RC_NOENT, "terminal not found");
+		return;
+	}
+	if (rc == RC_OK)
+		rc = body_put(&t, id, g->scratch, svc_call_arena(c), &rep);
+	if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else
+		svc_reply(c, &rep);
+}
+
+/* Nothing was left to do, if anybody knows the terminal at all. */
+static enum rc
+unbound_already(struct gateway *g, struct str id)
+{
+	struct terminal t;
+	enum rc rc;
+
+	rc = read_one(g, id, &t);
+	return rc == RC_OK && !t.known ? RC_NOENT : rc;
+}
+
+void
+on_terminals_unbind(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct str user = gateway_query_user(g, c);
+	struct str id = svc_call_param(c, 0);
+	enum rc rc;
+
+	if (!gateway_id(c, user, "user_id") ||
+	    !gateway_id(c, id, "terminal_id"))
+		return;
+	rc = terminal_unbind(g->state, id, user);
+	if (rc == RC_NOENT)
+		rc = unbound_already(g, id);
+	if (rc == RC_NOENT)
+		svc_fail(c, rc, "terminal not found");
+	else if (rc == RC_DENIED)
+		gateway_refuse(c, RC_CONFLICT,
+		    "terminal %.*s is bound by another user", STR_ARG(id));
+	else if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else
+		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+}

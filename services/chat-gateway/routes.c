@@ -1,0 +1,69 @@
+/*
+ * The table of routes, with the protocol's words for what is missing.
+ */
+#include "routes.h"
+
+#include "core/mem.h"
+#include "on_chat.h"
+#include "on_sessions.h"
+#include "on_souls.h"
+#include "on_terminals.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+#define DEADLINE_MS 5000
+
+static const struct svc_text chat_texts[] = {
+	{ "", "invalid json" },
+	{ "/session_id", "session_id and terminal_id are required" },
+	{ "/terminal_id", "session_id and terminal_id are required" },
+	{ "/inputs", "inputs is required" },
+};
+static const struct svc_text create_texts[] = {
+	{ "", "invalid json" },
+	{ "/name", "name and mbti_type are required" },
+	{ "/mbti_type", "name and mbti_type are required" },
+};
+static const struct svc_text select_texts[] = {
+	{ "", "invalid json" },
+	{ "/terminal_id", "terminal_id and soul_id are required" },
+	{ "/soul_id", "terminal_id and soul_id are required" },
+};
+
+/* Without a body, and with one. */
+#define BARE(n, m, p, rep, f)                         \
+	{                                             \
+		.name = n, .method = m, .path = p,    \
+		.reply = &wire_##rep##_desc, .fn = f, \
+		.deadline_ms = DEADLINE_MS            \
+	}
+#define POST(n, p, req, rep, f, t, ms)                                      \
+	{                                                                   \
+		.name = n, .method = "POST", .path = p,                     \
+		.request = &wire_##req##_desc, .reply = &wire_##rep##_desc, \
+		.fn = f, .deadline_ms = ms, .texts = t, .ntexts = NELEM(t)  \
+	}
+
+const struct svc_route routes[ROUTES_N] = {
+	POST("chat", WIRE_HTTP_CHAT, chat_request, chat_response, on_chat,
+	    chat_texts, WIRE_DEADLINE_MS_TURN_START),
+	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
+	    on_souls_list),
+	POST("souls_create", WIRE_HTTP_SOULS_CREATE, soul_create_request, soul,
+	    on_souls_create, create_texts, DEADLINE_MS),
+	POST("souls_select", WIRE_HTTP_SOULS_SELECT, soul_select_request,
+	    soul_select_response, on_souls_select, select_texts, DEADLINE_MS),
+	BARE("souls_delete", "DELETE", WIRE_HTTP_SOULS_DELETE, ok_response,
+	    on_souls_delete),
+	BARE("terminals_list", "GET", WIRE_HTTP_TERMINALS_LIST, terminal_list,
+	    on_terminals_list),
+	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,
+	    on_terminals_get),
+	BARE("terminals_unbind", "DELETE", WIRE_HTTP_TERMINALS_UNBIND,
+	    ok_response, on_terminals_unbind),
+	BARE("sessions_messages", "GET", WIRE_HTTP_SESSIONS_MESSAGES,
+	    session_messages, on_sessions_messages),
+	BARE("sessions_delete", "DELETE", WIRE_HTTP_SESSIONS_DELETE,
+	    ok_response, on_sessions_delete),
+};

@@ -1,0 +1,270 @@
+/*
+ * Chat requests: what is refused, in which words and in which order, and what
+ * of a good one reaches the orchestrator.
+ */
+#include "core/mem.h"
+#include "peer.h"
+
+#define CHAT     "POST", "/v1/chat"
+#define REQUIRED "session_id and terminal_id are required"
+#define INPUTS   "inputs is required"
+#define NO_TEXT                                                               \
+	"currently only input.type=keyboard_text|speech_text with non-empty " \
+	"text is supported"
+#define NO_SOUL "soul selection is required before chat"
+
+#define S1           "\"session_id\":\"s1\""
+#define T1           "\"terminal_id\":\"t1\""
+#define SAID         "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
+#define HEARD(input) "{" S1 "," T1 ",\"inputs\":[" input "]}"
+
+static const struct {
+	const char *body, *text;
+} bad[] = {
+	{ "", "invalid json" },
+	{ "{", "invalid json" },
+	{ "{" S1 "," T1 "," SAID "}x", "invalid json" },
+	{ "{" S1 "," S1 "," T1 "," SAID "}", "invalid json" },
+	{ "{" S1 "," T1 "," SAID ",\"a\":\"\xff\"}", "invalid json" },
+	{ "{" S1 "," T1 "," SAID ",\"a\":\"\\u0000\"}", "invalid json" },
+	{ "[{" S1 "," T1 "," SAID "}]", "invalid json" },
+	{ "\"hi\"", "invalid json" },
+	{ "null", "invalid json" },
+	/* In the origin's order, whatever the order of the text. */
+	{ "{}", REQUIRED },
+	{ "{" T1 "," SAID "}", REQUIRED },
+	{ "{" S1 "," SAID "}", REQUIRED },
+	{ "{\"session_id\":\"\"," T1 "," SAID "}", REQUIRED },
+	{ "{" S1 ",\"terminal_id\":\"\"," SAID "}", REQUIRED },
+	{ "{\"inputs\":[]}", REQUIRED },
+	{ "{\"inputs\":[],\"terminal_id\":\"\"," S1 "}", REQUIRED },
+	{ "{\"inputs\":[{\"type\":\"x\"}]," S1 "}", REQUIRED },
+	{ "{" S1 "," T1 "}", INPUTS },
+	{ "{" S1 "," T1 ",\"inputs\":[]}", INPUTS },
+	{ "{" S1 "," T1 ",\"inputs\":null}", "/inputs: must be an array" },
+	{ HEARD("{\"type\":\"keyboard_text\"}"), NO_TEXT },
+	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"\"}"), NO_TEXT },
+	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\" \\r\\n\\t\"}"),
+	    NO_TEXT },
+	{ HEARD("{\"type\":\"speech_text\",\"text\":\"\xe3\x80\x80\"}"),
+	    NO_TEXT },
+	{ HEARD("{\"type\":\"event_note\",\"text\":\"it rains\"}"), NO_TEXT },
+	{ HEARD("{\"type\":\"audio\",\"text\":\"x\",\"media\":{}}"), NO_TEXT },
+	{ HEARD("{\"type\":\"presence\",\"data\":true},"
+		"{\"type\":\"speech_text\",\"text\":\" \"}"),
+	    NO_TEXT },
+	/* Only then is the terminal looked at. */
+	{ "{" S1 "," T1 "," SAID "}", NO_SOUL },
+	/* What the schema says beside. */
+	{ "{\"session_id\":5," T1 "," SAID "}",
+	    "/session_id: must be a string" },
+	{ "{" S1 ",\"terminal_id\":\"a/b\"," SAID "}",
+	    "/terminal_id: must not have control characters, /, + or #" },
+	{ "{" S1 ",\"terminal_id\":\"+\"," SAID "}",
+	    "/terminal_id: must not have control characters, /, + or #" },
+	{ "{\"session_id\":\"a\\u0007\"," T1 "," SAID "}",
+	    "/session_id: must not have control characters" },
+	{ "{\"user_id\":\"\"," S1 "," T1 "," SAID "}",
+	    "/user_id: must not be empty" },
+	{ HEARD("{\"text\":\"hi\"}"), "/inputs/0/type: is missing" },
+	{ HEARD("{\"type\":\"keyboard_text\",\"text\":7}"),
+	    "/inputs/0/text: must be a string" },
+	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"hi\"},7"),
+	    "/inputs/1: must be an object" },
+	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"hi\","
+		"\"media\":{\"size_bytes\":-1}}"),
+	    "/inputs/0/media/size_bytes: must be at least 0" },
+};
+
+KIT_TEST(what_is_no_chat_is_refused)
+{
+	struct peer p;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	peer_start(&b, &p);
+	for (i = 0; i < NELEM(bad); i++)
+		refused(&b, CHAT, bad[i].body, 400, bad[i].text);
+	refused(&b, CHAT, HEARD("{\"type\":\"shout\",\"text\":\"hi\"}"), 400,
+	    "/inputs/0/type: must be one of keyboard_text, speech_text, "
+	    "event_note, presence, sensor_state, audio, image, video");
+	ck_assert_int_eq(atomic_load(&p.turns), 0);
+	peer_stop(&p);
+	bed_stop(&b);
+}
+
+/* What comes in, of all that the protocol has. */
+static const char full[] =
+    "{\"user_id\":\"ann\",\"session_id\":\"会话 1\",\"terminal_id\":\"t1\","
+    "\"soul_hint\":\"friendly\",\"unknown\":[1,{}],\"inputs\":["
+    "{\"type\":\"presence\",\"data\":{\"near\":true}},"
+    "{\"type\":\"image\",\"media\":{\"provider\":\"oss\",\"url\":\"https://x\","
+    "\"size_bytes\":9007199254740991}},"
+    "{\"input_id\":\"in-1\",\"type\":\"speech_text\",\"source\":\"mic\","
+    "\"ts\":\"2026-02-20T12:00:01Z\",\"text\":\" 今天上海天气如何？\\n\"}]}";
+
+static void
+check_start(json_t *start)
+{
+	json_t *want = json_loads(full, 0, NULL), *chat = at(start, "chat");
+
+	json_object_del(want, "unknown");
+	ck_assert_msg(json_equal(want, chat), "%s", json_dumps(chat, 0));
+	json_decref(want);
+	ck_assert_str_eq(text_at(start, "user_id"), "ann");
+	ck_assert_int_eq(strncmp(text_at(start, "turn_id"), "turn_", 5), 0);
+	ck_assert_uint_eq(strlen(text_at(start, "turn_id")), 5 + 32);
+	ck_assert_uint_eq(
+	    strspn(text_at(start, "turn_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_ptr_nonnull(strchr(text_at(start, "received_at"), 'T'));
+}
+
+static void
+check_headers(const struct turn *t, const char *trace, int64_t before)
+{
+	const char *deadline, *parent;
+
+	ck_assert_int_eq(
+	    natsMsgHeader_Get(t->m, "traceparent", &parent), NATS_OK);
+	ck_assert_int_eq(strncmp(parent + 3, trace, 32), 0);
+	ck_assert_int_eq(
+	    natsMsgHeader_Get(t->m, "Soul-Deadline", &deadline), NATS_OK);
+	ck_assert_int_ge(strtoll(deadline, NULL, 10), before + 120000);
+	ck_assert_int_le(strtoll(deadline, NULL, 10), clock_wall().ms + 120000);
+}
+
+/* The whole request, the caller's trace, and two minutes from now. */
+KIT_TEST(a_chat_reaches_the_orchestrator_whole)
+{
+	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	natsSubscription *turns;
+	char head[512], id[SOUL_ID];
+	int64_t before;
+	struct turn t;
+	struct bed b;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	turns = turns_listen(&b);
+	before = clock_wall().ms;
+	snprintf(head, sizeof(head),
+	    "POST /v1/chat HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "traceparent: 00-%s-b7ad6b7169203331-01\r\n"
+	    "Content-Type: application/json; charset=utf-8\r\n"
+	    "Content-Length: %zu\r\n\r\n",
+	    trace, sizeof(full) - 1);
+	kit_http_open(&c, b.gateway.http);
+	ck_assert(kit_http_puts(&c, head) && kit_http_puts(&c, full));
+	turn_take(turns, &t);
+	check_start(t.j);
+	check_headers(&t, trace, before);
+	turn_complete(&b, &t);
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert_str_eq(a.body.p, RESPONSE);
+	turn_end(&t);
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	natsSubscription_Destroy(turns);
+	bed_stop(&b);
+}
+
+/* Who names no user is the configured one. */
+KIT_TEST(a_missing_user_is_the_configured_one)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	natsSubscription *turns;
+	char id[SOUL_ID];
+	struct turn t;
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, ENV("USER_ID=the owner"));
+	make_soul(&b, NULL, "friendly", id);
+	j = take(&b, "GET", "/v1/souls", NULL);
+	ck_assert_str_eq(text_at(j, "user_id"), "the owner");
+	json_decref(j);
+	bound(&b, "the owner", "t1", id);
+	turns = turns_listen(&b);
+	ask_begin(&b, &c, CHAT, "{" S1 "," T1 "," SAID ",\"user_id\":null}");
+	turn_take(turns, &t);
+	ck_assert_str_eq(text_at(t.j, "user_id"), "the owner");
+	turn_complete(&b, &t);
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert_int_eq(a.status, 200);
+	turn_end(&t);
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	natsSubscription_Destroy(turns);
+	bed_stop(&b);
+}
+
+#define INPUT "{\"type\":\"keyboard_text\",\"text\":\""
+
+/*
+ * A chat of exactly n bytes: this many inputs with texts of equal length, and
+ * spaces before its end.
+ */
+static char *
+long_chat(size_t n, size_t inputs, size_t text)
+{
+	static const char head[] = "{" S1 "," T1 ",\"inputs\":[";
+	char *body = mem_alloc(n + 1), *p = body;
+	size_t i;
+
+	memset(body, ' ', n);
+	body[n] = '\0';
+	p = mempcpy(p, head, sizeof(head) - 1);
+	for (i = 0; i < inputs; i++) {
+		if (i > 0)
+			*p++ = ',';
+		p = mempcpy(p, INPUT, sizeof(INPUT) - 1);
+		memset(p, 'x', text);
+		p = mempcpy(p + text, "\"}", 2);
+	}
+	ck_assert(p <= body + n - 2);
+	memcpy(body + n - 2, "]}", 2);
+	return body;
+}
+
+static void
+sized(struct bed *b, size_t n, size_t inputs, size_t text, int status)
+{
+	char *body = long_chat(n, inputs, text);
+	struct kit_answer a = { 0 };
+
+	ask(b, &a, CHAT, body);
+	if (status == 200)
+		json_decref(answer_json(&a, 200));
+	else
+		answer_refuses(&a, status, "the body is too large");
+	kit_answer_free(&a);
+	free(body);
+}
+
+KIT_TEST(a_body_of_a_mebibyte_is_taken)
+{
+	const size_t mib = 1024 * 1024;
+	char id[SOUL_ID];
+	struct peer p;
+	struct bed b;
+
+	bed_start(&b, NULL);
+	peer_start(&b, &p);
+	make_soul(&b, NULL, "friendly", id);
+	bound(&b, "demo-user", "t1", id);
+	sized(&b, mib, 1, 2, 200);
+	sized(&b, mib, 63, 16384, 200);
+	sized(&b, mib + 1, 1, 2, 413);
+	sized(&b, 3 * mib, 1, 2, 413);
+	ck_assert_int_eq(atomic_load(&p.turns), 2);
+	/* What leaves no room for the head of a message cannot be handed on. */
+	sized(&b, mib, 64, 16300, 200);
+	sized(&b, mib, 64, 16348, 413);
+	chat_ok(&b, "t1", "");
+	peer_stop(&p);
+	bed_stop(&b);
+}

@@ -1,0 +1,408 @@
+/*
+ * Requests that mean no good: each gets an answer of its own, and nobody else
+ * notices.
+ */
+#include <pthread.h>
+
+#include "core/mem.h"
+#include "peer.h"
+#include "state/session.h"
+
+/* ---- heads ----------------------------------------------------------------
+ */
+
+static const struct {
+	const char *method, *path;
+	int status;
+	const char *allow;
+} heads[] = {
+	{ "GET", "/v1/chat", 405, "POST" },
+	{ "DELETE", "/v1/chat", 405, "POST" },
+	{ "PUT", "/v1/souls", 405, "GET, POST" },
+	{ "PATCH", "/v1/souls/x", 405, "DELETE" },
+	{ "DELETE", "/v1/souls/select", 404, "" },
+	{ "GET", "/v1/souls/select", 405, "POST, DELETE" },
+	{ "POST", "/v1/terminals", 405, "GET" },
+	{ "DELETE", "/v1/terminals/x", 405, "GET" },
+	{ "GET", "/v1/terminals/x/soul", 405, "DELETE" },
+	{ "POST", "/v1/sessions/x/messages", 405, "GET" },
+	{ "GET", "/v1/sessions/x", 405, "DELETE" },
+	{ "GET", "/", 404, "" },
+	{ "GET", "/v1", 404, "" },
+	{ "POST", "/v1/chat/", 404, "" },
+	{ "POST", "/v1//chat", 404, "" },
+	{ "POST", "/V1/CHAT", 404, "" },
+	{ "GET", "/v1/souls/", 404, "" },
+	{ "DELETE", "/v1/terminals//soul", 404, "" },
+	{ "GET", "/v1/terminals/a/b", 404, "" },
+	{ "GET", "/metrics", 404, "" },
+	{ "GET", "/readyz", 404, "" },
+	{ "GET", "/v1/../v1/souls", 404, "" },
+};
+
+KIT_TEST(wrong_methods_and_paths_are_refused)
+{
+	struct kit_answer a = { 0 };
+	char allow[64];
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	for (i = 0; i < NELEM(heads); i++) {
+		ask(&b, &a, heads[i].method, heads[i].path, NULL);
+		json_decref(answer_json(&a, heads[i].status));
+		ck_assert_str_eq(
+		    kit_answer_field(&a, "Allow", allow, sizeof(allow)),
+		    heads[i].allow);
+	}
+	kit_answer_free(&a);
+	bed_stop(&b);
+}
+
+KIT_TEST(only_json_is_taken)
+{
+	static const char *const types[] = { "text/plain", "application/xml",
+		"application/x-www-form-urlencoded", "application/jsonx",
+		"multipart/form-data; boundary=x" };
+	struct kit_answer a = { 0 };
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	for (i = 0; i < NELEM(types); i++) {
+		kit_http_call(b.gateway.http, &a,
+		    "POST /v1/souls HTTP/1.1\r\nHost: x\r\n"
+		    "Connection: close\r\nContent-Type: %s\r\n"
+		    "Content-Length: 2\r\n\r\n{}",
+		    types[i]);
+		answer_refuses(&a, 415, "the body must be application/json");
+	}
+	kit_answer_free(&a);
+	bed_stop(&b);
+}
+
+/* ---- ids ------------------------------------------------------------------
+ */
+
+#define X16  "xxxxxxxxxxxxxxxx"
+#define X129 X16 X16 X16 X16 X16 X16 X16 X16 "x"
+
+/* In place of the @; 404: it may be an id, but nobody's. */
+static const struct {
+	const char *id;
+	int status;
+} ids[] = {
+	{ "%00", 400 },
+	{ "a%00b", 400 },
+	{ "%0a", 400 },
+	{ "%0d%0aSET%20x%201", 400 },
+	{ "%7f", 400 },
+	{ "%ff", 400 },
+	{ "%c0%80", 400 },
+	{ "%ed%a0%80", 400 },
+	{ "%", 400 },
+	{ "%4", 400 },
+	{ "%zz", 400 },
+	{ X129, 400 },
+	{ "*", 404 },
+	{ "a*", 404 },
+	{ "%3e", 404 },
+	{ "a.b.c", 404 },
+	{ "%2e%2e", 404 },
+	{ "%2e%2e%2f%2e%2e%2fetc%2fpasswd", 404 },
+	{ "%7b%7d", 404 },
+	{ "%7bx%7d:y", 404 },
+	{ "soul:soul:%7bx%7d", 404 },
+	{ "%25s%25n", 404 },
+	{ "'%3b--", 404 },
+	{ "%22%7d", 404 },
+	{ "%e7%81%af", 404 },
+	{ "~", 404 },
+	{ "~eA", 404 },
+};
+
+static void
+with_id(struct bed *b, const char *method, const char *path, const char *id,
+    int status)
+{
+	struct kit_answer a = { 0 };
+	size_t before = strcspn(path, "@");
+	char whole[768];
+
+	snprintf(whole, sizeof(whole), "%.*s%s%s", (int)before, path, id,
+	    path + before + 1);
+	ask(b, &a, method, whole, NULL);
+	json_decref(answer_json(&a, status));
+	kit_answer_free(&a);
+}
+
+KIT_TEST(hostile_ids_find_nothing)
+{
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	for (i = 0; i < NELEM(ids); i++) {
+		const char *id = ids[i].id;
+		int status = ids[i].status;
+
+		with_id(&b, "DELETE", "/v1/souls/@", id, status);
+		with_id(&b, "GET", "/v1/terminals/@", id, status);
+		with_id(&b, "DELETE", "/v1/terminals/@/soul", id, status);
+		with_id(&b, "GET", "/v1/sessions/@/messages", id, status);
+		with_id(&b, "DELETE", "/v1/sessions/@", id, status);
+		with_id(&b, "GET", "/v1/terminals/x?user_id=@", id, status);
+		status = status == 404 ? 200 : status;
+		with_id(&b, "GET", "/v1/souls?user_id=@", id, status);
+		with_id(&b, "GET", "/v1/terminals?user_id=@", id, status);
+	}
+	with_id(&b, "GET", "/v1/souls?user_id=@", "", 400);
+	bed_stop(&b);
+}
+
+/* Where ids are joined, no two pairs of them are the same. */
+KIT_TEST(ids_do_not_run_into_each_other)
+{
+	const struct session_key k = { STR("a:b"), STR("c") };
+	const struct str json = STR("{\"role\":\"user\",\"content\":\"x\","
+				    "\"created_at\":\"2026-02-22T10:20:30Z\"}");
+	struct bed b;
+
+	bed_start(&b, NULL);
+	ck_assert_int_eq(session_append(b.state, &k, &json, 1, NULL), RC_OK);
+	with_id(&b, "GET", "/v1/sessions/c/messages?user_id=@", "a:b", 200);
+	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "a", 404);
+	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "~YTpi", 404);
+	with_id(&b, "GET", "/v1/sessions/c/messages?user_id=@", "~YTpi", 404);
+	bed_stop(&b);
+}
+
+/* ---- bodies ---------------------------------------------------------------
+ */
+
+#define BODIES 2000
+#define LARGE  20
+#define MIB    ((size_t)1024 * 1024)
+
+static uint64_t
+next(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+static size_t
+below(uint64_t *seed, size_t n)
+{
+	return (size_t)(next(seed) % n);
+}
+
+static const struct {
+	const char *path, *body;
+} good[] = {
+	{ "/v1/chat",
+	    "{\"user_id\":\"u\",\"session_id\":\"s\",\"terminal_id\":\"t1\","
+	    "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"灯\"},"
+	    "{\"type\":\"presence\",\"data\":[1,-2.5e3,null]}]}" },
+	{ "/v1/souls", "{\"name\":\"小灵\",\"mbti_type\":\"INFJ\"}" },
+	{ "/v1/souls/select",
+	    "{\"terminal_id\":\"t1\",\"soul_id\":\"soul_0\"}" },
+};
+
+/* Members of a chat that no chat has. */
+static const char *const wrong[] = {
+	"\"session_id\":7",
+	"\"session_id\":\"\\u001f\"",
+	"\"terminal_id\":\"a/b\"",
+	"\"terminal_id\":[\"t1\"]",
+	"\"terminal_id\":\"" X129 "\"",
+	"\"inputs\":{}",
+	"\"inputs\":[[]]",
+	"\"inputs\":[{\"type\":\"keyboard_text\",\"text\":{}}]",
+	"\"inputs\":[{\"type\":\"KEYBOARD_TEXT\",\"text\":\"x\"}]",
+	"\"user_id\":false",
+	"\"soul_hint\":1e400",
+	"\"inputs\":[{\"type\":\"audio\",\"media\":{\"size_bytes\":0.5}}]",
+};
+
+/* A chat with one wrong member; the others are good. */
+static char *
+wrong_member(uint64_t *seed)
+{
+	const char *w = wrong[below(seed, NELEM(wrong))];
+	static const char *const all[] = { "\"session_id\":\"s\"",
+		"\"terminal_id\":\"t1\"",
+		"\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"x\"}]" };
+	char *body = mem_zalloc(1024);
+	size_t i, n;
+
+	n = (size_t)snprintf(body, 1024, "{%s", w);
+	for (i = 0; i < NELEM(all); i++)
+		if (strncmp(all[i], w, strcspn(w, ":")) != 0)
+			n +=
+			    (size_t)snprintf(body + n, 1024 - n, ",%s", all[i]);
+	snprintf(body + n, 1024 - n, "}");
+	return body;
+}
+
+/* n bytes at a random place of text, and what must not be there. */
+static char *
+spoiled(uint64_t *seed, const char *text, const char *with, size_t k)
+{
+	size_t n = strlen(text), at = below(seed, n);
+	char *body = mem_zalloc(n + k + 1);
+
+	memcpy(body, text, at);
+	memcpy(body + at, with, k);
+	memcpy(body + at + k, text + at, n - at);
+	return body;
+}
+
+/* What is none of the bodies that its path takes; *n is its length. */
+static char *
+malformed(uint64_t *seed, int i, const char **path, size_t *n)
+{
+	size_t route = below(seed, NELEM(good)), k, len;
+	const char *body = good[route].body;
+	char one, *out;
+
+	*path = good[route].path;
+	*n = strlen(body);
+	if (i % (BODIES / LARGE) == 0) {
+		*n = MIB + below(seed, 2);
+		out = mem_alloc(*n);
+		memset(out, "[{\"x"[below(seed, 4)], *n);
+		return out;
+	}
+	switch (i % 8) {
+	case 0: /* noise that does not begin as an object does */
+		*n = 1 + below(seed, 300);
+		out = mem_alloc(*n);
+		for (k = 0; k < *n; k++)
+			out[k] = (char)next(seed);
+		out[0] = "}]:,x-\"\x01"[below(seed, 8)];
+		return out;
+	case 1: /* cut off */
+		*n = below(seed, *n);
+		out = mem_zalloc(*n + 1);
+		memcpy(out, body, *n);
+		return out;
+	case 2: /* not UTF-8 */
+		*n += 1;
+		return spoiled(seed, body, "\xff", 1);
+	case 3: /* a control character, NUL among them */
+		one = (char)below(seed, 9);
+		*n += 1;
+		return spoiled(seed, body, &one, 1);
+	case 4: /* the same member twice */
+		len = strcspn(body, ":");
+		out = mem_zalloc(2 * *n + 16);
+		*n = (size_t)snprintf(out, 2 * *n + 16, "{%.*s:1,%s",
+		    (int)len - 1, body + 1, body + 1);
+		return out;
+	case 5: /* something behind its end */
+		out = mem_zalloc(*n + 2);
+		memcpy(out, body, *n);
+		out[(*n)++] = "}]x,{0\"\x02"[below(seed, 8)];
+		return out;
+	case 6: /* too deep */
+		*n = 130 + below(seed, 20000);
+		out = mem_alloc(*n);
+		memset(out, '[', *n);
+		memset(out + *n / 2, ']', *n - *n / 2);
+		return out;
+	default:
+		*path = "/v1/chat";
+		out = wrong_member(seed);
+		*n = strlen(out);
+		return out;
+	}
+}
+
+static void
+send_malformed(struct bed *b, uint64_t *seed, int i)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	const char *path;
+	char head[256], *body;
+	size_t n;
+
+	body = malformed(seed, i, &path, &n);
+	snprintf(head, sizeof(head),
+	    "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+	    path, n);
+	kit_http_open(&c, b->gateway.http);
+	ck_assert(kit_http_puts(&c, head));
+	/* A refusal may come before all of it has gone. */
+	(void)kit_http_send(&c, body, n);
+	ck_assert_msg(kit_http_read(&c, &a, BED_MS), "body %d: none", i);
+	ck_assert_msg(a.status >= 400 && a.status < 500, "body %d, %s: %d %s",
+	    i, path, a.status, a.body.p);
+	json_decref(answer_json(&a, a.status));
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	free(body);
+}
+
+struct neighbour {
+	struct bed *b;
+	_Atomic bool stop;
+	int chats, failed;
+	int64_t slowest_ms;
+	pthread_t thread;
+};
+
+static void *
+neighbour_chats(void *arg)
+{
+	struct neighbour *n = arg;
+	struct kit_answer a = { 0 };
+	int64_t ms;
+
+	while (!atomic_load(&n->stop)) {
+		struct mono start = clock_mono();
+
+		if (chat(n->b, &a, "t1", "") != 200)
+			n->failed++;
+		n->chats++;
+		ms = mono_diff_ms(clock_mono(), start);
+		if (ms > n->slowest_ms)
+			n->slowest_ms = ms;
+	}
+	kit_answer_free(&a);
+	return NULL;
+}
+
+KIT_TEST_T(malformed_bodies_hurt_nobody, 120)
+{
+	uint64_t seed = 20260222;
+	struct neighbour n = { 0 };
+	char id[SOUL_ID];
+	struct peer p;
+	struct bed b;
+	int i;
+
+	bed_start(&b, NULL);
+	peer_start(&b, &p);
+	make_soul(&b, NULL, "friendly", id);
+	bound(&b, "demo-user", "t1", id);
+	n.b = &b;
+	ck_assert_int_eq(
+	    pthread_create(&n.thread, NULL, neighbour_chats, &n), 0);
+	for (i = 0; i < BODIES; i++)
+		send_malformed(&b, &seed, i);
+	atomic_store(&n.stop, true);
+	pthread_join(n.thread, NULL);
+	ck_assert_int_eq(n.failed, 0);
+	ck_assert_int_gt(n.chats, 20);
+	ck_assert_msg(n.slowest_ms < 1000, "%lld ms", (long long)n.slowest_ms);
+	ck_assert_int_eq(atomic_load(&p.turns), n.chats);
+	printf("%d chats beside %d bodies, the slowest took %lld ms\n", n.chats,
+	    BODIES, (long long)n.slowest_ms);
+	peer_stop(&p);
+	bed_stop(&b);
+}

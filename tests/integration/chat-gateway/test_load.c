@@ -1,0 +1,164 @@
+/*
+ * Many chats at one time, each with its own turn.
+ */
+#include "peer.h"
+
+#define CHATS 256
+
+struct crowd {
+	struct kit_http c[CHATS];
+	struct turn t[CHATS];
+	int n;
+};
+
+static void
+crowd_begin(struct bed *b, struct crowd *w, int n)
+{
+	char body[256];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(body, sizeof(body),
+		    "{\"session_id\":\"s%d\",\"terminal_id\":\"t1\",\"inputs\":"
+		    "[{\"type\":\"speech_text\",\"text\":\"I am %d\"}]}",
+		    i, i);
+		ask_begin(b, &w->c[i], "POST", "/v1/chat", body);
+	}
+	w->n = n;
+}
+
+/* Answer a turn with the session it is of. */
+static void
+answer_turn(struct bed *b, const struct turn *t)
+{
+	char more[512];
+
+	snprintf(more, sizeof(more),
+	    ",\"response\":{\"session_id\":\"%s\",\"terminal_id\":\"t1\","
+	    "\"soul_id\":\"x\",\"reply\":\"%s\",\"executed_skills\":[]}",
+	    text_at(t->j, "chat.session_id"), text_at(t->j, "turn_id"));
+	turn_say(b, t, "completed", more);
+}
+
+/* Whether a turn has this id. */
+static bool
+has_turn(const struct crowd *w, int turns, const char *id)
+{
+	int i;
+
+	for (i = 0; i < turns; i++)
+		if (strcmp(text_at(w->t[i].j, "turn_id"), id) == 0)
+			return true;
+	return false;
+}
+
+static void
+crowd_is_answered(struct crowd *w, int turns, int want_refused)
+{
+	struct kit_answer a = { 0 };
+	int i, refusals = 0;
+	char session[16], retry[16];
+	json_t *j;
+
+	for (i = 0; i < w->n; i++) {
+		ck_assert(kit_http_read(&w->c[i], &a, BED_MS));
+		kit_http_close(&w->c[i]);
+		if (a.status == 503) {
+			kit_answer_field(
+			    &a, "Retry-After", retry, sizeof(retry));
+			ck_assert_str_eq(retry, "1");
+			refusals++;
+			continue;
+		}
+		j = answer_json(&a, 200);
+		snprintf(session, sizeof(session), "s%d", i);
+		ck_assert_str_eq(text_at(j, "session_id"), session);
+		ck_assert(has_turn(w, turns, text_at(j, "reply")));
+		json_decref(j);
+	}
+	ck_assert_int_eq(refusals, want_refused);
+	kit_answer_free(&a);
+}
+
+/* Answers that have come by now. */
+static int
+crowd_heard(struct crowd *w)
+{
+	int i, heard = 0;
+
+	for (i = 0; i < w->n; i++) {
+		(void)kit_http_fill(&w->c[i], 0);
+		heard += w->c[i].in.n > 0;
+	}
+	return heard;
+}
+
+/*
+ * All chat; none is answered before each has its turn or was refused.  How many
+ * had a turn.
+ */
+static int
+crowd_talks(struct bed *b, struct crowd *w)
+{
+	natsSubscription *sub = turns_listen(b);
+	int i, turns = 0, refused = 0;
+
+	crowd_begin(b, w, CHATS);
+	while (turns + refused < CHATS) {
+		if (natsSubscription_NextMsg(&w->t[turns].m, sub, 100) !=
+		    NATS_OK) {
+			refused = crowd_heard(w);
+			continue;
+		}
+		turn_read(&w->t[turns]);
+		turn_say(b, &w->t[turns++], "accepted", NULL);
+	}
+	for (i = turns - 1; i >= 0; i--)
+		answer_turn(b, &w->t[i]);
+	crowd_is_answered(w, turns, refused);
+	for (i = 0; i < turns; i++)
+		turn_end(&w->t[i]);
+	turns_leave(b, sub);
+	return turns;
+}
+
+static void
+start(struct bed *b, const char *const more[])
+{
+	char id[SOUL_ID];
+
+	bed_servers(b);
+	bed_spawn(b, &b->gateway, "chat-gateway", more);
+	make_soul(b, NULL, "friendly", id);
+	bound(b, "demo-user", "t1", id);
+}
+
+KIT_TEST_T(so_many_chats_have_their_turns_at_once, 60)
+{
+	static struct crowd w;
+	struct bed b;
+
+	start(&b, ENV("HTTP_WORKERS=300"));
+	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
+	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
+	bed_stop(&b);
+}
+
+/* Of 256 workers 16 are kept to refuse with: they refuse at once. */
+KIT_TEST_T(chats_over_the_workers_are_refused, 60)
+{
+	static struct crowd w;
+	struct peer p;
+	struct bed b;
+	int turns;
+
+	start(&b, NULL);
+	turns = crowd_talks(&b, &w);
+	/* Connections from before may still be closing. */
+	ck_assert_int_le(turns, 256 - 16);
+	ck_assert_int_ge(turns, 256 - 16 - 8);
+	peer_start(&b, &p);
+	chat_ok(&b, "t1", "");
+	peer_stop(&p);
+	bed_stop(&b);
+}

@@ -1,0 +1,214 @@
+/*
+ * Conversations over HTTP: what was stored of them, and to whom it is told.
+ */
+#include "bed.h"
+#include "core/buf.h"
+#include "state/session.h"
+
+#define MESSAGES  "/v1/sessions/s1/messages"
+#define NOT_FOUND "session not found"
+
+static struct session_key
+key_of(const char *user, const char *session)
+{
+	return (struct session_key){ str_of(user), str_of(session) };
+}
+
+static void
+say(struct bed *b, const char *user, const char *session, struct str json)
+{
+	struct session_key k = key_of(user, session);
+
+	ck_assert_int_eq(session_append(b->state, &k, &json, 1, NULL), RC_OK);
+}
+
+#define MESSAGE(role, more)               \
+	STR("{\"role\":\"" role "\"" more \
+	    ",\"created_at\":\"2026-02-22T10:20:30Z\"}")
+
+static void
+talk(struct bed *b, const char *user, const char *session)
+{
+	say(b, user, session,
+	    MESSAGE("user",
+		",\"content\":\"把灯变成绿色\","
+		"\"turn_id\":\"turn_1\""));
+	say(b, user, session,
+	    MESSAGE("observation", ",\"content\":\"presence: true\""));
+	say(b, user, session,
+	    MESSAGE("assistant",
+		",\"content\":\"\",\"tool_calls\":[{\"id\":\"c1\","
+		"\"type\":\"function\",\"function\":{\"name\":\"x\"}}]"));
+	say(b, user, session,
+	    MESSAGE("tool",
+		",\"content\":\"done\",\"name\":\"x\","
+		"\"tool_call_id\":\"c1\",\"unknown\":1"));
+}
+
+static void
+message_is(json_t *j, size_t i, const char *id, const char *role)
+{
+	json_t *m = json_array_get(at(j, "items"), i);
+
+	ck_assert_str_eq(text_at(m, "id"), id);
+	ck_assert_str_eq(text_at(m, "role"), role);
+	ck_assert_str_eq(text_at(m, "created_at"), "2026-02-22T10:20:30Z");
+}
+
+KIT_TEST(a_session_is_told_as_it_was)
+{
+	struct session_key k = key_of("demo-user", "s1");
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	refused(&b, "GET", MESSAGES, NULL, 404, NOT_FOUND);
+	talk(&b, "demo-user", "s1");
+	j = take(&b, "GET", MESSAGES, NULL);
+	ck_assert_str_eq(text_at(j, "user_id"), "demo-user");
+	ck_assert_str_eq(text_at(j, "session_id"), "s1");
+	ck_assert_ptr_null(json_object_get(j, "summary"));
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 4);
+	message_is(j, 0, "1", "user");
+	message_is(j, 1, "2", "observation");
+	message_is(j, 2, "3", "assistant");
+	message_is(j, 3, "4", "tool");
+	ck_assert_str_eq(text_at(json_array_get(at(j, "items"), 0), "content"),
+	    "把灯变成绿色");
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 0), "turn_id"), "turn_1");
+	ck_assert_uint_eq(json_array_size(at(
+			      json_array_get(at(j, "items"), 2), "tool_calls")),
+	    1);
+	json_decref(j);
+	ck_assert_int_eq(
+	    session_put_summary(b.state, &k, STR("绿灯"), 2), RC_OK);
+	j = take(&b, "GET", MESSAGES, NULL);
+	ck_assert_str_eq(text_at(j, "summary"), "绿灯");
+	json_decref(j);
+	bed_stop(&b);
+}
+
+/* "s1" of one user is not "s1" of another. */
+KIT_TEST(a_session_is_its_users_alone)
+{
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	talk(&b, "ann", "s1");
+	refused(&b, "GET", MESSAGES, NULL, 404, NOT_FOUND);
+	refused(&b, "GET", MESSAGES "?user_id=bob", NULL, 404, NOT_FOUND);
+	refused(
+	    &b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL, 404, NOT_FOUND);
+	say(&b, "bob", "s1", MESSAGE("user", ",\"content\":\"bob's\""));
+	j = take(&b, "GET", MESSAGES "?user_id=bob", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	json_decref(j);
+	j = take(&b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL);
+	ck_assert(json_is_true(at(j, "ok")));
+	json_decref(j);
+	refused(&b, "GET", MESSAGES "?user_id=bob", NULL, 404, NOT_FOUND);
+	refused(
+	    &b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL, 404, NOT_FOUND);
+	j = take(&b, "GET", MESSAGES "?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 4);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+/* Ids of any kind find their way through path and query. */
+KIT_TEST(ids_are_decoded)
+{
+	struct bed b;
+
+	bed_start(&b, NULL);
+	talk(&b, "a b&c", "会/话+1");
+	done(&b, "GET",
+	    "/v1/sessions/%E4%BC%9A%2F%E8%AF%9D+1/messages"
+	    "?user_id=a+b%26c",
+	    NULL);
+	refused(&b, "GET",
+	    "/v1/sessions/%E4%BC%9A%2F%E8%AF%9D%201/messages"
+	    "?user_id=a+b%26c",
+	    NULL, 404, NOT_FOUND);
+	bed_stop(&b);
+}
+
+KIT_TEST(a_message_that_cannot_be_read_is_left_out)
+{
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	say(&b, "demo-user", "s1", STR("no JSON"));
+	say(&b, "demo-user", "s1", STR("{\"role\":\"nobody\"}"));
+	say(&b, "demo-user", "s1", MESSAGE("user", ",\"content\":\"hi\""));
+	j = take(&b, "GET", MESSAGES, NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	message_is(j, 0, "3", "user");
+	json_decref(j);
+	ck_assert(kit_log_has(&b.gateway.proc, "gateway.stored_message"));
+	bed_stop(&b);
+}
+
+/* One message with a text of n bytes. */
+static void
+message_of(struct buf *json, size_t n)
+{
+	size_t i;
+
+	buf_reset(json);
+	buf_puts(json, "{\"role\":\"user\",\"content\":\"");
+	for (i = 0; i < n; i++)
+		buf_putc(json, 'x');
+	buf_puts(json, "\",\"created_at\":\"2026-02-22T10:20:30Z\"}");
+}
+
+static void
+say_often(struct bed *b, struct str json, size_t times)
+{
+	struct session_key k = key_of("demo-user", "s1");
+	struct str all[SESSION_APPEND_MAX];
+	size_t i, n;
+
+	for (i = 0; i < NELEM(all); i++)
+		all[i] = json;
+	while (times > 0) {
+		n = times < NELEM(all) ? times : NELEM(all);
+		ck_assert_int_eq(
+		    session_append(b->state, &k, all, n, NULL), RC_OK);
+		times -= n;
+	}
+}
+
+/* All that are kept; of very large ones the newest. */
+KIT_TEST_T(a_long_session_is_told_whole, 60)
+{
+	struct buf json = BUF_INIT(128 * 1024);
+	struct kit_answer a = { 0 };
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	message_of(&json, 1000);
+	say_often(&b, buf_str(&json), SESSION_MESSAGES_MAX + 5);
+	ck_assert_int_eq(ask(&b, &a, "GET", MESSAGES, NULL), 200);
+	ck_assert_uint_gt(a.body.n, 2000 * 1000);
+	j = answer_json(&a, 200);
+	ck_assert_uint_eq(
+	    json_array_size(at(j, "items")), SESSION_MESSAGES_MAX);
+	message_is(j, 0, "6", "user");
+	message_is(j, SESSION_MESSAGES_MAX - 1, "2005", "user");
+	json_decref(j);
+	message_of(&json, 60000);
+	say_often(&b, buf_str(&json), 100);
+	j = take(&b, "GET", MESSAGES, NULL);
+	ck_assert_uint_eq(
+	    json_array_size(at(j, "items")), SESSION_PAGE_BYTES / json.n);
+	message_is(j, SESSION_PAGE_BYTES / json.n - 1, "2105", "user");
+	json_decref(j);
+	kit_answer_free(&a);
+	buf_free(&json);
+	bed_stop(&b);
+}

@@ -1,0 +1,289 @@
+/*
+ * The life of souls over HTTP.
+ */
+#include "bed.h"
+
+#include "state/memory.h"
+#include "state/soul.h"
+
+#define SOULS   "/v1/souls"
+#define NEEDED  "name and mbti_type are required"
+#define CREATE  "POST", SOULS
+#define DEFAULT "demo-user"
+
+static const struct {
+	const char *body, *text;
+} bad_create[] = {
+	{ "", "invalid json" },
+	{ "{", "invalid json" },
+	{ "[]", "invalid json" },
+	{ "{}", NEEDED },
+	{ "{\"name\":\"a\"}", NEEDED },
+	{ "{\"mbti_type\":\"INFJ\"}", NEEDED },
+	{ "{\"name\":\"\",\"mbti_type\":\"INFJ\"}", NEEDED },
+	{ "{\"mbti_type\":\"\",\"name\":\"a\"}", NEEDED },
+	{ "{\"name\":\" \\t\",\"mbti_type\":\"INFJ\"}", NEEDED },
+	{ "{\"name\":\"\xe3\x80\x80\",\"mbti_type\":\"INFJ\"}", NEEDED },
+	{ "{\"name\":\"a\",\"mbti_type\":\"  \"}", NEEDED },
+	{ "{\"name\":\"a\",\"mbti_type\":\"INF\"}", "mbti must be 4 letters" },
+	{ "{\"name\":\"a\",\"mbti_type\":\"INFJP\"}",
+	    "mbti must be 4 letters" },
+	{ "{\"name\":\"a\",\"mbti_type\":\"温柔\"}", "mbti must be 4 letters" },
+	{ "{\"name\":\"a\",\"mbti_type\":\"INFX\"}",
+	    "invalid mbti type: INFX" },
+	{ "{\"name\":\"a\",\"mbti_type\":\"NIFJ\"}",
+	    "invalid mbti type: NIFJ" },
+	{ "{\"name\":1,\"mbti_type\":\"INFJ\"}", "/name: must be a string" },
+	{ "{\"user_id\":\"\",\"name\":\"a\",\"mbti_type\":\"INFJ\"}",
+	    "/user_id: must not be empty" },
+	{ "{\"user_id\":\"a\\nb\",\"name\":\"a\",\"mbti_type\":\"INFJ\"}",
+	    "/user_id: must not have control characters" },
+};
+
+KIT_TEST(what_is_no_soul_is_refused)
+{
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	for (i = 0; i < NELEM(bad_create); i++)
+		refused(
+		    &b, CREATE, bad_create[i].body, 400, bad_create[i].text);
+	bed_stop(&b);
+}
+
+static void
+is_infj(json_t *soul)
+{
+	static const struct {
+		const char *trait;
+		double is;
+	} traits[] = { { "empathy", .67 }, { "sensitivity", .47 },
+		{ "stability", .51 }, { "expressiveness", .36 },
+		{ "dominance", .33 } };
+	size_t i;
+
+	for (i = 0; i < NELEM(traits); i++)
+		ck_assert_double_eq_tol(
+		    number_at(at(soul, "personality_vector"), traits[i].trait),
+		    traits[i].is, 1e-9);
+}
+
+/* What a new soul is told to be is what the list says of it then. */
+KIT_TEST(a_soul_is_created_and_listed)
+{
+	static const char *const same[] = { "soul_id", "user_id", "name",
+		"mbti_type", "personality_vector", "model_version",
+		"created_at" };
+	json_t *made, *all, *listed;
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	made =
+	    take(&b, CREATE, "{\"name\":\" 小灵 \",\"mbti_type\":\" infj\"}");
+	ck_assert_str_eq(text_at(made, "name"), "小灵");
+	ck_assert_str_eq(text_at(made, "mbti_type"), "INFJ");
+	ck_assert_str_eq(text_at(made, "user_id"), DEFAULT);
+	ck_assert_str_eq(text_at(made, "model_version"), "persona-pad-v2");
+	ck_assert_int_eq(strncmp(text_at(made, "soul_id"), "soul_", 5), 0);
+	ck_assert_uint_eq(strlen(text_at(made, "soul_id")), 5 + 32);
+	ck_assert_uint_eq(
+	    strspn(text_at(made, "soul_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_double_eq(number_at(made, "emotion_state.p"), 0);
+	ck_assert_double_eq(number_at(made, "emotion_state.drift.empathy"), 0);
+	ck_assert_str_eq(text_at(made, "emotion_state.last_updated_at"),
+	    text_at(made, "created_at"));
+	is_infj(made);
+	all = take(&b, "GET", SOULS, NULL);
+	ck_assert_str_eq(text_at(all, "user_id"), DEFAULT);
+	ck_assert_uint_eq(json_array_size(at(all, "items")), 1);
+	listed = json_array_get(at(all, "items"), 0);
+	for (i = 0; i < NELEM(same); i++)
+		ck_assert_msg(
+		    json_equal(at(made, same[i]), at(listed, same[i])), "%s",
+		    same[i]);
+	ck_assert_str_eq(text_at(listed, "emotion_state.last_interaction_at"),
+	    text_at(made, "emotion_state.last_interaction_at"));
+	json_decref(made);
+	json_decref(all);
+	bed_stop(&b);
+}
+
+KIT_TEST(each_user_has_his_own_souls_by_name)
+{
+	char a[SOUL_ID], c[SOUL_ID], d[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", a);
+	make_soul(&b, "bob", "friendly", c);
+	make_soul(&b, "ann", "stern", d);
+	refused(&b, CREATE,
+	    "{\"user_id\":\"ann\",\"name\":\" friendly\","
+	    "\"mbti_type\":\"ENTP\"}",
+	    400, "soul name already exists: friendly");
+	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 2);
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 0), "soul_id"), a);
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 1), "soul_id"), d);
+	json_decref(j);
+	j = take(&b, "GET", SOULS "?user_id=nobody", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	/* The name is free again with the soul. */
+	refused(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
+	    "soul not found");
+	bed_stop(&b);
+}
+
+static void
+remember(struct bed *b, const char *user, const char *soul)
+{
+	const struct memory_scope scope = { str_of(user), str_of(soul) };
+	const struct memory_item item = { STR("m1"), STR("{\"text\":\"x\"}") };
+
+	ck_assert_int_eq(
+	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+}
+
+static size_t
+memories(struct bed *b, const char *user, const char *soul)
+{
+	const struct memory_scope scope = { str_of(user), str_of(soul) };
+	struct memory_list l;
+
+	arena_reset(b->arena);
+	ck_assert_int_eq(memory_all(b->state, &scope, -1, b->arena, &l), RC_OK);
+	return l.n;
+}
+
+KIT_TEST(a_deleted_soul_leaves_nothing)
+{
+	char id[SOUL_ID], path[128], other[128];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	bound(&b, "ann", "t1", id);
+	remember(&b, "ann", id);
+	ck_assert_uint_eq(memories(&b, "ann", id), 1);
+	snprintf(path, sizeof(path), SOULS "/%s?user_id=ann", id);
+	snprintf(other, sizeof(other), SOULS "/%s?user_id=bob", id);
+	refused(&b, "DELETE", other, NULL, 404, "soul not found");
+	ck_assert_uint_eq(memories(&b, "ann", id), 1);
+	j = take(&b, "DELETE", path, NULL);
+	ck_assert(json_is_true(at(j, "ok")));
+	json_decref(j);
+	refused(&b, "DELETE", path, NULL, 404, "soul not found");
+	ck_assert_uint_eq(memories(&b, "ann", id), 0);
+	refused(&b, "GET", "/v1/terminals/t1?user_id=ann", NULL, 404,
+	    "terminal not found");
+	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	make_soul(&b, "ann", "friendly", id);
+	bed_stop(&b);
+}
+
+/* Only what must be asked of emotion-engine fails without it. */
+KIT_TEST(souls_are_made_without_emotion_engine)
+{
+	char id[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	bed_servers(&b);
+	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	make_soul(&b, NULL, "friendly", id);
+	bound(&b, DEFAULT, "t1", id);
+	refused(&b, "GET", SOULS, NULL, 503, "emotion-engine does not answer");
+	bed_spawn(&b, &b.engine, "emotion-engine", NULL);
+	j = take(&b, "GET", SOULS, NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+/* One soul whose state is not readable: it is named, so that it can go. */
+KIT_TEST(a_soul_that_cannot_be_read_is_named)
+{
+	const struct soul broken = { .id = STR("soul_broken"),
+		.user_id = STR("ann"),
+		.name = STR("broken"),
+		.mbti_type = STR("INFP"),
+		.model = STR("persona-pad-v2"),
+		.created = { 1 } };
+	char id[SOUL_ID];
+	struct bed b;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	ck_assert_int_eq(
+	    soul_create(b.state, &broken, STR("not a state")), RC_OK);
+	refused(&b, "GET", SOULS "?user_id=ann", NULL, 500,
+	    "the emotion of soul soul_broken cannot be read");
+	done(&b, "DELETE", SOULS "/soul_broken?user_id=ann", NULL);
+	done(&b, "GET", SOULS "?user_id=ann", NULL);
+	bed_stop(&b);
+}
+
+/* A name of 124 code points. */
+static void
+long_name(char dst[512], int i)
+{
+	size_t at = (size_t)snprintf(dst, 512, "%04d", i);
+
+	while (at < 4 + 120 * 3) {
+		memcpy(dst + at, "灵", 4);
+		at += 3;
+	}
+}
+
+static void
+put_many(struct bed *b, const char *user, int n)
+{
+	char id[SOUL_ID], name[512];
+	struct soul soul = { .user_id = str_of(user),
+		.mbti_type = STR("ESTJ"),
+		.model = STR("persona-pad-v2") };
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(id, sizeof(id), "soul_%032d", i);
+		long_name(name, i);
+		soul.id = str_of(id);
+		soul.name = str_of(name);
+		soul.created.ms = 1700000000000 + i;
+		ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);
+	}
+}
+
+/* As many as there may be: an answer of more than a MiB. */
+KIT_TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
+{
+	struct kit_answer a = { 0 };
+	char name[512];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	long_name(name, 999);
+	put_many(&b, "ann", SOUL_LIST_MAX);
+	ck_assert_int_eq(ask(&b, &a, "GET", SOULS "?user_id=ann", NULL), 200);
+	ck_assert_uint_gt(a.body.n, 1024 * 1024);
+	j = answer_json(&a, 200);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), SOUL_LIST_MAX);
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 999), "name"), name);
+	json_decref(j);
+	kit_answer_free(&a);
+	refused(&b, CREATE,
+	    "{\"user_id\":\"ann\",\"name\":\"x\",\"mbti_type\":\"ESTJ\"}", 409,
+	    "a user has at most 1000 souls");
+	bed_stop(&b);
+}

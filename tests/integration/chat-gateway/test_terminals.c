@@ -1,0 +1,309 @@
+/*
+ * Bodies over HTTP: what is known of them, and to whom.
+ */
+#include "core/buf.h"
+#include "peer.h"
+
+#define MINE      "/v1/terminals/t1?user_id=ann"
+#define NOT_FOUND "terminal not found"
+
+#define SKILLS                                                       \
+	"[{\"name\":\"control_light\",\"description\":\"灯\","      \
+	"\"input_schema\":{\"type\":\"object\",\"properties\":{}}}," \
+	"{\"name\":\"set_head_motion\"}]"
+#define CATALOG                                       \
+	"[{\"id\":\"intent_light\",\"name\":\"灯\"," \
+	"\"match\":{\"keywords_any\":[\"灯\"]},"     \
+	"\"slots\":[{\"name\":\"skill\",\"default\":\"control_light\"}]}]"
+
+static void
+put_catalog(struct bed *b, const char *terminal, struct str json)
+{
+	struct terminal_snapshot snap = {
+		.version = 12, .json = json, .hash = STR("h")
+	};
+	int64_t current;
+
+	ck_assert_int_eq(terminal_put_catalog(b->state, &b->writer,
+			     str_of(terminal), &snap, &current),
+	    RC_OK);
+}
+
+/* The names in a list, with a comma behind each. */
+static void
+lists(json_t *j, const char *member, const char *want)
+{
+	char have[256] = "";
+	json_t *e;
+	size_t i, n = 0;
+
+	json_array_foreach (at(j, member), i, e)
+		n += (size_t)snprintf(
+		    have + n, sizeof(have) - n, "%s,", json_string_value(e));
+	ck_assert_str_eq(have, want);
+}
+
+static bool
+has(json_t *j, const char *member)
+{
+	return json_object_get(j, member) != NULL;
+}
+
+KIT_TEST(a_body_is_told_as_it_is_known)
+{
+	char id[SOUL_ID];
+	struct wall seen;
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	/* Bound before it ever came. */
+	bound(&b, "ann", "t1", id);
+	j = take(&b, "GET", MINE, NULL);
+	ck_assert_str_eq(text_at(j, "terminal_id"), "t1");
+	ck_assert_str_eq(text_at(j, "user_id"), "ann");
+	ck_assert_str_eq(text_at(j, "soul_id"), id);
+	ck_assert(json_is_false(at(j, "online")));
+	ck_assert_int_eq(int_at(j, "skill_version"), 0);
+	lists(j, "skills", "");
+	ck_assert(!has(j, "last_seen") && !has(j, "broker") &&
+	    !has(j, "last_refused") && !has(j, "soul_hint"));
+	json_decref(j);
+	/* It comes. */
+	online(&b, "t1", true);
+	reported(&b, "t1", SKILLS, "friendly");
+	put_catalog(&b, "t1", STR(CATALOG));
+	j = take(&b, "GET", MINE, NULL);
+	ck_assert(json_is_true(at(j, "online")));
+	ck_assert_str_eq(text_at(j, "broker"), "main");
+	ck_assert_int_eq(int_at(j, "skill_version"), 1);
+	ck_assert_int_eq(int_at(j, "catalog_version"), 12);
+	ck_assert_str_eq(text_at(j, "soul_hint"), "friendly");
+	lists(j, "skills", "control_light,set_head_motion,");
+	lists(j, "intents", "intent_light,");
+	ck_assert_int_eq(
+	    wall_parse(str_of(text_at(j, "last_seen")), &seen), RC_OK);
+	ck_assert_int_lt(clock_wall().ms - seen.ms, 10000);
+	json_decref(j);
+	/* It goes: what it can do does not count, its versions do. */
+	online(&b, "t1", false);
+	j = take(&b, "GET", MINE, NULL);
+	ck_assert(json_is_false(at(j, "online")));
+	lists(j, "skills", "");
+	lists(j, "intents", "");
+	ck_assert_int_eq(int_at(j, "catalog_version"), 12);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+static bool
+is_away(void *arg)
+{
+	struct kit_answer a = { 0 };
+	bool is;
+
+	ask(arg, &a, "GET", "/v1/terminals/t1", NULL);
+	is = kit_answer_has(&a, "\"online\":false") &&
+	    kit_answer_has(&a, "\"skills\":[]");
+	kit_answer_free(&a);
+	return is;
+}
+
+KIT_TEST(a_body_that_falls_silent_is_away)
+{
+	struct bed b;
+
+	bed_start(&b, ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
+	online(&b, "t1", true);
+	reported(&b, "t1", SKILLS, NULL);
+	ck_assert(!is_away(&b));
+	ck_assert(kit_until(is_away, &b, BED_MS));
+	bed_stop(&b);
+}
+
+KIT_TEST(the_last_refused_report_is_told)
+{
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	ck_assert_int_eq(
+	    terminal_put_refused(b.state, &b.writer, STR("t1"),
+		STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
+		    "\"path\":\"/skills/0/name\",\"reason\":\"is missing\","
+		    "\"at\":\"2026-02-22T10:20:30Z\"}")),
+	    RC_OK);
+	j = take(&b, "GET", "/v1/terminals/t1", NULL);
+	ck_assert(json_is_false(at(j, "online")));
+	ck_assert_str_eq(text_at(j, "last_refused.kind"), "skills");
+	ck_assert_str_eq(text_at(j, "last_refused.outcome"), "refused");
+	ck_assert_str_eq(text_at(j, "last_refused.path"), "/skills/0/name");
+	ck_assert_str_eq(text_at(j, "last_refused.reason"), "is missing");
+	ck_assert_str_eq(text_at(j, "last_refused.at"), "2026-02-22T10:20:30Z");
+	json_decref(j);
+	bed_stop(&b);
+}
+
+KIT_TEST(a_bound_body_is_its_users_alone)
+{
+	char ann[SOUL_ID], bob[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "a", ann);
+	make_soul(&b, "bob", "b", bob);
+	online(&b, "free", true);
+	online(&b, "t1", true);
+	bound(&b, "ann", "t2", ann);
+	bound(&b, "ann", "t1", ann);
+	bound(&b, "bob", "t0", bob);
+	bound(&b, "ann", "灯", ann);
+	/* Nobody's is told to who knows its name. */
+	done(&b, "GET", "/v1/terminals/free?user_id=ann", NULL);
+	done(&b, "GET", "/v1/terminals/free?user_id=bob", NULL);
+	done(&b, "GET", MINE, NULL);
+	refused(
+	    &b, "GET", "/v1/terminals/t1?user_id=bob", NULL, 404, NOT_FOUND);
+	refused(&b, "GET", "/v1/terminals/t1", NULL, 404, NOT_FOUND);
+	refused(
+	    &b, "GET", "/v1/terminals/t0?user_id=ann", NULL, 404, NOT_FOUND);
+	refused(
+	    &b, "GET", "/v1/terminals/none?user_id=ann", NULL, 404, NOT_FOUND);
+	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 3);
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 0), "terminal_id"), "t1");
+	ck_assert(
+	    json_is_true(at(json_array_get(at(j, "items"), 0), "online")));
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 1), "terminal_id"), "t2");
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), 2), "terminal_id"), "灯");
+	json_decref(j);
+	j = take(&b, "GET", "/v1/terminals", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+KIT_TEST(unbinding_frees_a_body)
+{
+	char id[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "a", id);
+	online(&b, "t1", true);
+	bound(&b, "ann", "t1", id);
+	refused(&b, "DELETE", "/v1/terminals/none/soul?user_id=ann", NULL, 404,
+	    NOT_FOUND);
+	refused(&b, "DELETE", "/v1/terminals/t1/soul?user_id=bob", NULL, 409,
+	    "terminal t1 is bound by another user");
+	j = take(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
+	ck_assert(json_is_true(at(j, "ok")));
+	json_decref(j);
+	/* Nothing is left to do, and that is done. */
+	done(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
+	j = take(&b, "GET", MINE, NULL);
+	ck_assert(!has(j, "soul_id") && !has(j, "user_id"));
+	ck_assert(json_is_true(at(j, "online")));
+	json_decref(j);
+	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+/* What another version of the suite has stored does not hide the rest. */
+KIT_TEST(a_snapshot_that_cannot_be_read_is_left_out)
+{
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	online(&b, "t1", true);
+	reported(&b, "t1", "[{\"name\":7}]", NULL);
+	put_catalog(&b, "t1", STR(CATALOG));
+	ck_assert_int_eq(
+	    terminal_put_refused(b.state, &b.writer, STR("t1"), STR("{}")),
+	    RC_OK);
+	j = take(&b, "GET", "/v1/terminals/t1", NULL);
+	lists(j, "skills", "");
+	lists(j, "intents", "intent_light,");
+	ck_assert(!has(j, "last_refused"));
+	json_decref(j);
+	ck_assert(kit_log_has(&b.gateway.proc, "gateway.stored"));
+	bed_stop(&b);
+}
+
+/* An array of n intents with many words each. */
+static void
+put_large(struct buf *json, int n, int words)
+{
+	int i, k;
+
+	for (i = 0; i < n; i++) {
+		buf_printf(json,
+		    "%c{\"id\":\"intent_%d\",\"name\":\"x\",\"slots\":[],"
+		    "\"match\":{\"keywords_any\":[\"a\"",
+		    i == 0 ? '[' : ',', i);
+		for (k = 0; k < words; k++)
+			buf_printf(json, ",\"word number %d\"", k);
+		buf_puts(json, "]}}");
+	}
+	buf_putc(json, ']');
+}
+
+#define BODIES 400
+
+/*
+ * More snapshots than fit into the memory of one call, and a neighbour who is
+ * served meanwhile.
+ */
+KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
+{
+	struct buf json = BUF_INIT(1024 * 1024);
+	char id[SOUL_ID], name[32];
+	struct kit_http c = { 0 };
+	struct kit_answer a = { 0 };
+	struct bed b;
+	json_t *j;
+	int i;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "a", id);
+	put_large(&json, 40, 50);
+	for (i = 0; i < BODIES; i++) {
+		snprintf(name, sizeof(name), "t%03d", i);
+		online(&b, name, true);
+		put_catalog(&b, name, buf_str(&json));
+		ck_assert_int_eq(terminal_bind(b.state, str_of(name),
+				     STR("ann"), str_of(id)),
+		    RC_OK);
+	}
+	ask_begin(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);
+	done(&b, "GET", "/v1/terminals/t007?user_id=ann", NULL);
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	j = answer_json(&a, 200);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), BODIES);
+	ck_assert_uint_eq(
+	    json_array_size(
+		at(json_array_get(at(j, "items"), BODIES - 1), "intents")),
+	    40);
+	json_decref(j);
+	/* And one as large as a report may be. */
+	buf_reset(&json);
+	put_large(&json, 1100, 50);
+	ck_assert_uint_gt(json.n, 900 * 1024);
+	put_catalog(&b, "t000", buf_str(&json));
+	j = take(&b, "GET", "/v1/terminals/t000?user_id=ann", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "intents")), 1100);
+	json_decref(j);
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	buf_free(&json);
+	bed_stop(&b);
+}

@@ -1,0 +1,316 @@
+/*
+ * What becomes of a turn, from the orchestrator's answers to the client's one.
+ */
+#include "peer.h"
+
+#define SAID                                                        \
+	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
+	"[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
+#define LOST "the turn was lost"
+
+/* A chat that waits for its turn's answers. */
+struct talk {
+	struct bed b;
+	natsSubscription *turns;
+	struct kit_http c;
+	struct turn t;
+	struct kit_answer a;
+};
+
+static void
+talk_open(struct talk *k)
+{
+	char id[SOUL_ID];
+
+	*k = (struct talk){ 0 };
+	bed_servers(&k->b);
+	bed_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
+	make_soul(&k->b, NULL, "friendly", id);
+	bound(&k->b, "demo-user", "t1", id);
+	k->turns = turns_listen(&k->b);
+}
+
+static void
+talk_begin(struct talk *k)
+{
+	ask_begin(&k->b, &k->c, "POST", "/v1/chat", SAID);
+	turn_take(k->turns, &k->t);
+}
+
+/* The chat's answer, which must have this status. */
+static void
+talk_answer(struct talk *k, int status)
+{
+	ck_assert(kit_http_read(&k->c, &k->a, BED_MS));
+	ck_assert_msg(
+	    k->a.status == status, "%d: %s", k->a.status, k->a.body.p);
+	kit_http_close(&k->c);
+	turn_end(&k->t);
+}
+
+static void
+talk_refused(struct talk *k, int status, const char *text, const char *code)
+{
+	char want[64];
+
+	talk_answer(k, status);
+	answer_refuses(&k->a, status, text);
+	snprintf(want, sizeof(want), "\"code\":\"%s\"", code);
+	ck_assert_msg(kit_answer_has(&k->a, want), "%s", k->a.body.p);
+}
+
+static void
+talk_close(struct talk *k)
+{
+	kit_answer_free(&k->a);
+	natsSubscription_Destroy(k->turns);
+	bed_stop(&k->b);
+}
+
+KIT_TEST(a_completed_turn_is_answered_as_it_is)
+{
+	struct talk k;
+
+	talk_open(&k);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", ",\"instance\":\"o1\",\"ahead\":0");
+	turn_say(&k.b, &k.t, "running", ",\"stage\":\"thinking\"");
+	turn_say(&k.b, &k.t, "running", NULL);
+	turn_complete(&k.b, &k.t);
+	/* What comes behind the last is nobody's. */
+	turn_complete(&k.b, &k.t);
+	turn_say(&k.b, &k.t, "running", NULL);
+	talk_answer(&k, 200);
+	ck_assert_str_eq(k.a.body.p, RESPONSE);
+	/* Silence is a reply too, and nothing is added to it. */
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "completed",
+	    ",\"response\":{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
+	    "\"soul_id\":\"x\",\"reply\":\"\",\"executed_skills\":[]}");
+	talk_answer(&k, 200);
+	ck_assert_str_eq(k.a.body.p,
+	    "{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"soul_id\":\"x\","
+	    "\"reply\":\"\",\"executed_skills\":[]}");
+	talk_close(&k);
+}
+
+static const struct {
+	const char *state, *more;
+	int status;
+	const char *text, *code;
+} ends[] = {
+	{ "failed",
+	    ",\"status\":502,\"error\":{\"error\":\"the language model is "
+	    "unavailable\",\"code\":\"llm_unavailable\"}",
+	    502, "the language model is unavailable", "llm_unavailable" },
+	{ "failed",
+	    ",\"status\":429,\"error\":{\"error\":\"too many turns of this "
+	    "session are waiting\",\"code\":\"too_many_turns\"}",
+	    429, "too many turns of this session are waiting",
+	    "too_many_turns" },
+	{ "failed",
+	    ",\"status\":504,\"error\":{\"error\":\"deadline exceeded\","
+	    "\"code\":\"deadline_exceeded\"}",
+	    504, "deadline exceeded", "deadline_exceeded" },
+	{ "failed", ",\"error\":{\"error\":\"词\\n\\\"穷\\\"\"}", 500,
+	    "词\n\"穷\"", "internal" },
+	{ "failed", ",\"status\":503", 503, "the turn failed", "internal" },
+	{ "failed", NULL, 500, "the turn failed", "internal" },
+	{ "canceled", NULL, 409, "the turn was canceled", "canceled" },
+	/* What cannot be understood is a turn of which nothing is known. */
+	{ "completed", NULL, 502, LOST, "turn_lost" },
+	{ "completed", ",\"response\":{\"reply\":\"x\"}", 502, LOST,
+	    "turn_lost" },
+	{ "done", NULL, 502, LOST, "turn_lost" },
+	{ "failed", ",\"status\":200", 502, LOST, "turn_lost" },
+};
+
+KIT_TEST(other_ends_of_a_turn_are_told)
+{
+	char retry[16];
+	struct talk k;
+	size_t i;
+
+	talk_open(&k);
+	for (i = 0; i < NELEM(ends); i++) {
+		talk_begin(&k);
+		turn_say(&k.b, &k.t, "accepted", NULL);
+		turn_say(&k.b, &k.t, ends[i].state, ends[i].more);
+		talk_refused(&k, ends[i].status, ends[i].text, ends[i].code);
+		kit_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
+		ck_assert_int_eq(retry[0] != '\0',
+		    ends[i].status == 429 || ends[i].status == 503);
+	}
+	talk_begin(&k);
+	turn_answer(&k.b, &k.t, "no JSON");
+	talk_refused(&k, 502, LOST, "turn_lost");
+	talk_begin(&k);
+	turn_answer(&k.b, &k.t, "");
+	talk_refused(&k, 502, LOST, "turn_lost");
+	talk_close(&k);
+}
+
+static void
+turn_error(
+    struct talk *k, const char *name, const char *status, const char *body)
+{
+	natsMsg *m = NULL;
+
+	ck_assert_int_eq(natsMsg_Create(&m, natsMsg_GetReply(k->t.m), NULL,
+			     body, (int)strlen(body)),
+	    NATS_OK);
+	natsMsgHeader_Set(m, "Nats-Service-Error", name);
+	natsMsgHeader_Set(m, "Nats-Service-Error-Code", status);
+	ck_assert_int_eq(natsConnection_PublishMsg(k->b.nc, m), NATS_OK);
+	natsMsg_Destroy(m);
+}
+
+/* Refused before it was begun, as every service of the suite refuses. */
+KIT_TEST(errors_instead_of_a_turn_are_passed_on)
+{
+	static const struct {
+		const char *name, *status, *body;
+		int want;
+		const char *text, *code;
+	} errors[] = {
+		{ "overloaded", "503",
+		    "{\"error\":\"too many turns of this session are "
+		    "waiting\",\"code\":\"too_many_turns\"}",
+		    429, "too many turns of this session are waiting",
+		    "too_many_turns" },
+		{ "overloaded", "503", "", 429, "overloaded", "overloaded" },
+		{ "deadline_exceeded", "504", "{\"error\":\"late\"}", 504,
+		    "deadline exceeded", "deadline_exceeded" },
+		{ "unavailable", "503", "{\"error\":\"no state\"}", 503,
+		    "no state", "unavailable" },
+		{ "not_found", "404",
+		    "{\"error\":\"soul not found\",\"code\":\"not_found\"}",
+		    404, "soul not found", "not_found" },
+		{ "internal", "500", "?", 500, "the turn failed", "internal" },
+	};
+	struct talk k;
+	size_t i;
+
+	talk_open(&k);
+	for (i = 0; i < NELEM(errors); i++) {
+		talk_begin(&k);
+		turn_error(
+		    &k, errors[i].name, errors[i].status, errors[i].body);
+		talk_refused(
+		    &k, errors[i].want, errors[i].text, errors[i].code);
+	}
+	talk_close(&k);
+}
+
+KIT_TEST(without_an_orchestrator_there_is_no_turn)
+{
+	struct talk k;
+
+	talk_open(&k);
+	natsSubscription_Destroy(k.turns);
+	k.turns = NULL;
+	ck_assert_int_eq(natsConnection_Flush(k.b.nc), NATS_OK);
+	refused(&k.b, "POST", "/v1/chat", SAID, 503,
+	    "no llm-orchestrator is running; try again");
+	k.turns = turns_listen(&k.b);
+	talk_begin(&k);
+	turn_complete(&k.b, &k.t);
+	talk_answer(&k, 200);
+	talk_close(&k);
+}
+
+/* Whether nothing was answered within ms; the time is what is tested. */
+static bool
+talk_is_silent(struct talk *k, int ms)
+{
+	return !kit_http_fill(&k->c, ms) && !k->c.eof;
+}
+
+/* A word every two seconds is enough, however long it takes. */
+KIT_TEST(a_turn_may_take_long_while_it_lives)
+{
+	struct talk k;
+	int i;
+
+	talk_open(&k);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	for (i = 0; i < 4; i++) {
+		ck_assert(talk_is_silent(&k, 2000));
+		turn_say(&k.b, &k.t, "running", NULL);
+	}
+	turn_complete(&k.b, &k.t);
+	talk_answer(&k, 200);
+	talk_close(&k);
+}
+
+/* Begun or not, six seconds without a word are the end, and no more is sent. */
+KIT_TEST(a_silent_turn_is_lost)
+{
+	struct kit_http mute = { 0 };
+	struct mono start;
+	struct turn t;
+	struct talk k;
+	natsMsg *m;
+
+	talk_open(&k);
+	start = clock_mono();
+	ask_begin(&k.b, &mute, "POST", "/v1/chat", SAID);
+	turn_take(k.turns, &t);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	ck_assert(talk_is_silent(&k, 2000));
+	turn_say(&k.b, &k.t, "running", NULL);
+	/* Another turn's life is none of the mute one's. */
+	ck_assert(kit_http_read(&mute, &k.a, BED_MS));
+	answer_refuses(&k.a, 502, LOST);
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 5900);
+	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 9000);
+	talk_refused(&k, 502, LOST, "turn_lost");
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 7900);
+	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 12000);
+	/* Late it is nobody's; and it was asked for once. */
+	turn_complete(&k.b, &t);
+	ck_assert_int_eq(
+	    natsSubscription_NextMsg(&m, k.turns, 1), NATS_TIMEOUT);
+	talk_begin(&k);
+	turn_complete(&k.b, &k.t);
+	talk_answer(&k, 200);
+	turn_end(&t);
+	kit_http_close(&mute);
+	talk_close(&k);
+}
+
+/* A client that goes away does not end the turn, nor the gateway. */
+KIT_TEST(a_client_may_leave)
+{
+	struct talk k;
+
+	talk_open(&k);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	kit_http_close(&k.c);
+	turn_complete(&k.b, &k.t);
+	turn_end(&k.t);
+	talk_begin(&k);
+	turn_complete(&k.b, &k.t);
+	talk_answer(&k, 200);
+	talk_close(&k);
+}
+
+/* SIGTERM: what is in hand is answered, then it ends. */
+KIT_TEST(a_turn_in_hand_is_answered_before_the_end)
+{
+	struct talk k;
+
+	talk_open(&k);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	kit_signal(&k.b.gateway.proc, SIGTERM);
+	ck_assert(talk_is_silent(&k, 200));
+	turn_complete(&k.b, &k.t);
+	talk_answer(&k, 200);
+	ck_assert_int_eq(kit_wait(&k.b.gateway.proc, BED_MS), 0);
+	k.b.gateway.proc.pid = 0;
+	talk_close(&k);
+}
