@@ -1,0 +1,127 @@
+/*
+ * What the simulated language model says to what.
+ */
+#include "core/mem.h"
+#include "embed.h"
+#include "kit/kit.h"
+#include "rules.h"
+#include "script.h"
+#include "wire/wire.h"
+
+#define TOOL(name)                                              \
+	"{\"type\":\"function\",\"function\":{\"name\":\"" name \
+	"\",\"parameters\":{\"type\":\"object\"}}}"
+#define TOOLS                                         \
+	"\"tools\":[" TOOL("control_light") "," TOOL( \
+	    "set_head_motion") "," TOOL("recall_memory") "],"
+#define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
+
+/* A request; the text of the answer, or the calls as "name arguments|". */
+static const struct {
+	const char *request, *text, *calls;
+} rows[] = {
+	{ "{\"model\":\"m\",\"messages\":[" USER("你好") "]}",
+	    "我听到你说：你好", "" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("你好") "]}",
+	    "我听到你说：你好", "" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("点一下脑袋") "]}",
+	    NULL, "set_head_motion {\"action\":\"点头\"}|" },
+	/* A tool that is not on offer is not called. */
+	{ "{\"model\":\"m\",\"messages\":[" USER("点一下脑袋") "]}",
+	    "我听到你说：点一下脑袋", "" },
+	{ "{\"model\":\"m\"," TOOLS
+	  "\"messages\":[" USER("nod, and light") "]}",
+	    NULL,
+	    "set_head_motion {\"action\":\"点头\"}|control_light "
+	    "{\"mode\":\"on\"}|" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("你还记得我吗") "]}",
+	    NULL, "recall_memory {\"query\":\"你还记得我吗\"}|" },
+	/* Results are told; the calls are not made again. */
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
+	      "点头") ",{\"role\":\"assistant\",\"content\":null},"
+		      "{\"role\":\"tool\","
+		      "\"tool_call_id\":\"call_1_0\",\"content\":\"好了\"}]}",
+	    "结果：好了", "" },
+	/* Those of calls that somebody else made are not. */
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
+	      "甲") ",{\"role\":\"assistant\",\"content\":null},"
+		    "{\"role\":\"tool\","
+		    "\"tool_call_id\":\"c\",\"content\":\"好了\"}]}",
+	    "我听到你说：甲", "" },
+	/* What the system text leaves of what was said. */
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[{\"role\":\"system\","
+	  "\"content\":\"只回应还剩下的部分：「点一下脑袋」。\"}," USER(
+	      "开灯，点一下脑袋") "]}",
+	    NULL, "set_head_motion {\"action\":\"点头\"}|" },
+	{ "{\"model\":\"m\",\"messages\":[{\"role\":\"system\",\"content\":"
+	  "\"写一个摘要\"}," USER("甲乙丙") "]}",
+	    "甲乙丙", "" },
+};
+
+KIT_TEST(rules)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct wire_llm_chat_request req;
+	struct rules_answer ans;
+	struct wire_err err;
+	size_t i, j;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		struct buf calls = BUF_INIT(4096);
+
+		ck_assert_msg(
+		    wire_decode(&wire_llm_chat_request_desc,
+			str_of(rows[i].request), a, &req, &err) == RC_OK,
+		    "row %zu: %s %s", i, err.path, err.why);
+		ck_assert_int_eq(rules_answer(&req, a, &ans), RC_OK);
+		for (j = 0; j < ans.n; j++)
+			buf_printf(&calls, "%s %.*s|", ans.calls[j].name,
+			    STR_ARG(ans.calls[j].arguments));
+		ck_assert_msg(str_eq(ans.text, str_of(rows[i].text)),
+		    "row %zu: %.*s", i, STR_ARG(ans.text));
+		ck_assert_msg(str_eq(buf_str(&calls), str_of(rows[i].calls)),
+		    "row %zu: %s", i, buf_str(&calls).p);
+		buf_free(&calls);
+	}
+	arena_free(a);
+}
+
+KIT_TEST(faults_come_in_order_and_end)
+{
+	struct wire_llm_sim_script_faults faults[2] = {
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR },
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_SLOW, .delay_ms = 7 }
+	};
+	struct wire_llm_sim_script msg = { .faults = faults, .n_faults = 2 };
+	struct script s = { .n = 0 };
+
+	ck_assert_int_eq(
+	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	script_set(&s, &msg);
+	ck_assert_int_eq(
+	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
+	ck_assert_int_eq(script_next(&s).delay_ms, 7);
+	ck_assert_int_eq(
+	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+}
+
+static double
+likeness(const char *x, const char *y)
+{
+	double a[EMBED_DIM], b[EMBED_DIM], dot = 0;
+	size_t i;
+
+	embed_text(str_of(x), a);
+	embed_text(str_of(y), b);
+	for (i = 0; i < EMBED_DIM; i++)
+		dot += a[i] * b[i];
+	return dot;
+}
+
+KIT_TEST(like_texts_lie_near)
+{
+	ck_assert_double_eq_tol(likeness("我喜欢喝茶", "我喜欢喝茶"), 1, 1e-9);
+	ck_assert(likeness("我喜欢喝茶", "我喜欢喝咖啡") >
+	    likeness("我喜欢喝茶", "今天下雨了"));
+	ck_assert_double_eq(likeness("", "x"), 0);
+}
