@@ -1,0 +1,25 @@
+/*
+ * checkup: body-sim check: what a hardware maker runs against a real body.
+ */
+#ifndef BODY_SIM_CHECKUP_H
+#define BODY_SIM_CHECKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct checkup_conf {
+	const char *terminal_id;
+	const char *broker_url;
+	const char *user, *password;
+	const char *prefix;
+	double seconds;
+	double ttl_s;
+	const char *kick;                            /* "": nobody */
+	const char *invoke_skill, *invoke_arguments; /* "": none */
+	bool probe;
+};
+
+/* checkup_main(argc, argv): All of it; argv[0] is "check".  The exit code. */
+int checkup_main(int argc, char *argv[]);
+
+#endif /* !BODY_SIM_CHECKUP_H */

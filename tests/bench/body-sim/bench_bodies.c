@@ -1,0 +1,187 @@
+/*
+ * What bodies cost: time until all have announced themselves, memory, processor
+ * time, beside as many bare clients of libmosquitto that do the same.
+ */
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "integration/body-sim/crowd.h"
+
+#define BARE 1000
+
+/* Both sides say as much. */
+#define SKILLS_BYTES  1100
+#define CATALOG_BYTES 1500
+
+/* ---- bare ---------------------------------------------------------------- */
+
+struct bare {
+	struct mosquitto *mosq[BARE];
+	int epfd, published;
+};
+
+static void
+bare_connected(struct mosquitto *mosq, void *arg, int rc)
+{
+	static char skills[SKILLS_BYTES], catalog[CATALOG_BYTES];
+
+	(void)arg;
+	ck_assert_int_eq(rc, 0);
+	for (int i = 0; i < 4; i++)
+		mosquitto_subscribe(mosq, NULL, "bare/told", 1);
+	mosquitto_publish(mosq, NULL, "bare/online", 6, "online", 1, false);
+	mosquitto_publish(
+	    mosq, NULL, "bare/skills", sizeof(skills), skills, 1, false);
+	mosquitto_publish(mosq, NULL, "bare/intent_catalog", sizeof(catalog),
+	    catalog, 1, false);
+}
+
+static void
+bare_published(struct mosquitto *mosq, void *arg, int mid)
+{
+	(void)mosq;
+	(void)mid;
+	((struct bare *)arg)->published++;
+}
+
+static void
+bare_watch(struct bare *b, int i, int op)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)i };
+
+	if (op == EPOLL_CTL_ADD || mosquitto_want_write(b->mosq[i]))
+		e.events |= EPOLLOUT;
+	ck_assert_int_eq(
+	    epoll_ctl(b->epfd, op, mosquitto_socket(b->mosq[i]), &e), 0);
+}
+
+static void
+bare_run(struct bare *b)
+{
+	struct epoll_event e[64];
+	int n = epoll_wait(b->epfd, e, 64, 1000);
+
+	for (int k = 0; k < n; k++) {
+		int i = (int)e[k].data.u32;
+
+		if ((e[k].events & EPOLLIN) != 0)
+			mosquitto_loop_read(b->mosq[i], 1);
+		if ((e[k].events & EPOLLOUT) != 0)
+			mosquitto_loop_write(b->mosq[i], 1);
+		bare_watch(b, i, EPOLL_CTL_MOD);
+	}
+}
+
+static long
+rss_kib(pid_t pid)
+{
+	char path[64], *text, *at;
+	long kib;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	text = kit_read_file(path, NULL);
+	at = strstr(text, "VmRSS:");
+	kib = at != NULL ? strtol(at + 6, NULL, 10) : -1;
+	free(text);
+	return kib;
+}
+
+static double
+cpu_ms(pid_t pid)
+{
+	char path[64], *text, *at;
+	unsigned long user = 0, system = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	text = kit_read_file(path, NULL);
+	at = strrchr(text, ')');
+	ck_assert(at != NULL &&
+	    sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+		&user, &system) == 2);
+	free(text);
+	return (double)(user + system) * 1000 / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void
+show(const char *name, int n, int64_t ms, pid_t pid)
+{
+	printf("%-10s %6d %9lld %9.1f %9ld %9.2f\n", name, n, (long long)ms,
+	    cpu_ms(pid), rss_kib(pid), (double)rss_kib(pid) / n);
+	(void)fflush(stdout);
+}
+
+/* In a process of its own, so that its memory is its own. */
+KIT_TEST_T(bare_clients, 120)
+{
+	static struct bare b;
+	struct kit_server broker;
+	struct mono start;
+
+	ck_assert(crowd_room(3 * BARE));
+	kit_server_start(&broker, KIT_MOSQUITTO);
+	mosquitto_lib_init();
+	b.epfd = epoll_create1(0);
+	printf("%-10s %6s %9s %9s %9s %9s\n", "", "bodies", "ready ms",
+	    "cpu ms", "RSS KiB", "KiB each");
+	start = clock_mono();
+	for (int i = 0; i < BARE; i++) {
+		b.mosq[i] = mosquitto_new(NULL, true, &b);
+		mosquitto_connect_callback_set(b.mosq[i], bare_connected);
+		mosquitto_publish_callback_set(b.mosq[i], bare_published);
+		mosquitto_int_option(b.mosq[i], MOSQ_OPT_TCP_NODELAY, 1);
+		ck_assert_int_eq(mosquitto_connect_async(
+				     b.mosq[i], "127.0.0.1", broker.port, 60),
+		    MOSQ_ERR_SUCCESS);
+		bare_watch(&b, i, EPOLL_CTL_ADD);
+		/* No more than that at one time, as body-sim. */
+		while (b.published < 3 * (i - 64))
+			bare_run(&b);
+	}
+	while (b.published < 3 * BARE)
+		bare_run(&b);
+	show("bare", BARE, mono_diff_ms(clock_mono(), start), getpid());
+	for (int i = 0; i < BARE; i++)
+		mosquitto_destroy(b.mosq[i]);
+	close(b.epfd);
+}
+
+/* ---- body-sim ------------------------------------------------------------ */
+
+static void
+measure(int n)
+{
+	static struct crowd c;
+	struct mono start;
+
+	if (!crowd_room(n)) {
+		printf("body-sim   %6d needs more open files\n", n);
+		return;
+	}
+	c.bodies = n;
+	kit_server_start(&c.b.broker, KIT_MOSQUITTO);
+	start = clock_mono();
+	bed_sim(&c.b,
+	    (const char *const[]){ n == 10000 ? "BODY_COUNT=10000"
+		    : n == 1000               ? "BODY_COUNT=1000"
+					      : "BODY_COUNT=1",
+		"LOG_LEVEL=warn", NULL });
+	ck_assert(kit_until(bed_ready, &c.b, CROWD_MS));
+	show("body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.pid);
+	crowd_listen(&c);
+	crowd_end(&c);
+}
+
+KIT_TEST_T(one_body, 60)
+{
+	measure(1);
+}
+
+KIT_TEST_T(a_thousand_bodies, 120)
+{
+	measure(1000);
+}
+
+KIT_TEST_T(ten_thousand_bodies, 300)
+{
+	measure(10000);
+}

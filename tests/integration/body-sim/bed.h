@@ -1,0 +1,178 @@
+/*
+ * bed: a broker, a body-sim, a plain peer.
+ */
+#ifndef BED_H
+#define BED_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "integration/body-sim/peer.h"
+#include "kit/kit_http.h"
+
+#define BED_ENV_MAX 16
+#define T1          "soul/terminal/terminal-001/"
+
+struct bed {
+	struct kit_server broker;
+	struct kit_proc sim;
+	int http, admin;
+	struct peer peer;
+};
+
+/* Start body-sim; more are "K=V" strings, NULL at the end. */
+static inline void
+bed_sim(struct bed *b, const char *const *more)
+{
+	char http[48], admin[48], url[96];
+	const char *argv[] = { kit_bin("body-sim"), NULL };
+	const char *env[BED_ENV_MAX] = { http, admin, url, "LOG_LEVEL=debug" };
+	size_t n = 4;
+
+	if (b->http == 0) {
+		b->http = kit_port();
+		b->admin = kit_port();
+	}
+	snprintf(http, sizeof(http), "HTTP_ADDR=127.0.0.1:%d", b->http);
+	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", b->admin);
+	snprintf(url, sizeof(url), "MQTT_BROKER_URL=%s", b->broker.url);
+	for (; more != NULL && *more != NULL; more++) {
+		ck_assert_uint_lt(n, BED_ENV_MAX - 1);
+		env[n++] = *more;
+	}
+	env[n] = NULL;
+	kit_spawn(&b->sim, "body-sim", argv, env);
+}
+
+static inline int
+bed_get(int port, struct kit_answer *a, const char *path)
+{
+	if (!kit_port_open(port))
+		return 0;
+	return kit_http_call(port, a,
+	    "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+}
+
+static inline bool
+bed_ready(void *arg)
+{
+	struct bed *b = arg;
+	struct kit_answer a = { 0 };
+	int status = bed_get(b->admin, &a, "/readyz");
+
+	kit_answer_free(&a);
+	return status == 200;
+}
+
+/* Broker, peer (subscribed to everything), then body-sim, ready. */
+static inline void
+bed_start(struct bed *b, const char *const *more)
+{
+	*b = (struct bed){ 0 };
+	kit_server_start(&b->broker, KIT_MOSQUITTO);
+	peer_open(&b->peer, b->broker.port, "#");
+	bed_sim(b, more);
+	ck_assert(kit_until(bed_ready, b, PEER_MS));
+}
+
+/* body-sim must end in peace. */
+static inline void
+bed_stop(struct bed *b)
+{
+	if (b->sim.pid != 0) {
+		kit_signal(&b->sim, SIGTERM);
+		ck_assert_int_eq(kit_wait(&b->sim, PEER_MS), 0);
+	}
+	peer_free(&b->peer);
+}
+
+/* GET /state of a body, the first if id is NULL; released by the caller. */
+static inline json_t *
+bed_state(struct bed *b, const char *id)
+{
+	struct kit_answer a = { 0 };
+	char path[256];
+	json_t *j;
+
+	snprintf(path, sizeof(path), "/state%s%s",
+	    id != NULL ? "?terminal_id=" : "", id != NULL ? id : "");
+	ck_assert_int_eq(bed_get(b->http, &a, path), 200);
+	j = json_loadb(a.body.p, a.body.n, 0, NULL);
+	ck_assert_ptr_nonnull(j);
+	kit_answer_free(&a);
+	return j;
+}
+
+/* Whether a text or number in the state of the first body is as given. */
+struct bed_want {
+	struct bed *b;
+	const char *id, *key, *text;
+};
+
+static inline bool
+bed_shows(void *arg)
+{
+	const struct bed_want *w = arg;
+	json_t *j = bed_state(w->b, w->id), *v = json_object_get(j, w->key);
+	char *is = json_dumps(
+	    v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+	bool same = is != NULL && strstr(is, w->text) != NULL;
+
+	free(is);
+	json_decref(j);
+	return same;
+}
+
+/* Wait until member key of the first body's state has text in its JSON. */
+static inline void
+bed_expect(struct bed *b, const char *key, const char *text)
+{
+	struct bed_want w = { b, NULL, key, text };
+
+	ck_assert_msg(
+	    peer_until(&b->peer, bed_shows, &w, PEER_MS), "%s %s", key, text);
+}
+
+/* The payload as JSON; released by the caller. */
+static inline json_t *
+bed_json(const struct peer_msg *m)
+{
+	json_t *j = json_loads(m->payload, 0, NULL);
+
+	ck_assert_msg(j != NULL, "%s", m->payload);
+	return j;
+}
+
+/* Invoke a skill of a body and wait for the result; released by the caller. */
+static inline json_t *
+bed_invoke(struct bed *b, const char *terminal, const char *id,
+    const char *skill, const char *arguments)
+{
+	char topic[128], body[1024];
+
+	snprintf(
+	    topic, sizeof(topic), "soul/terminal/%s/invoke/%s", terminal, id);
+	snprintf(body, sizeof(body),
+	    "{\"request_id\":\"%s\",\"skill\":\"%s\",\"arguments\":%s}", id,
+	    skill, arguments);
+	peer_send(&b->peer, topic, body, false);
+	snprintf(
+	    topic, sizeof(topic), "soul/terminal/%s/result/%s", terminal, id);
+	return bed_json(peer_get(&b->peer, topic, 0));
+}
+
+static inline const char *
+text_of(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s != NULL ? s : "";
+}
+
+static inline bool
+is_true(const json_t *j, const char *key)
+{
+	return json_is_true(json_object_get(j, key));
+}
+
+#endif /* !BED_H */
