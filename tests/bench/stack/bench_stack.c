@@ -1,0 +1,216 @@
+/*
+ * The whole stack on this machine: how long a turn takes by each path, beside
+ * the bare things that it is made of, and how much memory an idle service has.
+ */
+#include <curl/curl.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/mem.h"
+#include "core/str.h"
+#include "e2e/rig/owner.h"
+
+#define WARM_UP 200
+#define TURNS   2000
+
+static const struct stack_opts opts = { .no_tap = true };
+static struct stack st;
+
+/* ---- timing ---------------------------------------------------------------
+ */
+
+struct timing {
+	int64_t us[TURNS];
+	size_t n;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void
+print_timing(const char *what, struct timing *t, const char *budget)
+{
+	qsort(t->us, t->n, sizeof(t->us[0]), by_size);
+	printf("%-44s p50 %7.3f ms  p99 %7.3f ms  %s\n", what,
+	    (double)t->us[t->n / 2] / 1000,
+	    (double)t->us[t->n - 1 - t->n / 100] / 1000, budget);
+}
+
+typedef void (*step_fn)(void *arg);
+
+static void
+measure(const char *what, step_fn fn, void *arg, const char *budget)
+{
+	struct timing *t = mem_zalloc(sizeof(*t));
+	struct mono began;
+	size_t i;
+
+	for (i = 0; i < WARM_UP; i++)
+		fn(arg);
+	for (i = 0; i < TURNS; i++) {
+		began = clock_mono();
+		fn(arg);
+		t->us[t->n++] = mono_diff_ns(clock_mono(), began) / 1000;
+	}
+	print_timing(what, t, budget);
+	free(t);
+}
+
+/* ---- what is timed --------------------------------------------------------
+ */
+
+/* An HTTP request on a connection that is kept. */
+struct request {
+	CURL *curl;
+	struct curl_slist *head;
+	char url[128];
+	char *body;
+	const char *wants; /* what the answer must have in it */
+	char answer[65536];
+	size_t n;
+};
+
+static size_t
+on_data(char *p, size_t size, size_t n, void *arg)
+{
+	struct request *r = arg;
+
+	ck_assert_uint_lt(r->n + size * n, sizeof(r->answer));
+	memcpy(r->answer + r->n, p, size * n);
+	r->n += size * n;
+	r->answer[r->n] = '\0';
+	return size * n;
+}
+
+static void
+ask(void *arg)
+{
+	struct request *r = arg;
+	long status = 0;
+
+	r->n = 0;
+	ck_assert_int_eq(curl_easy_perform(r->curl), CURLE_OK);
+	curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
+	ck_assert_int_eq(status, 200);
+	ck_assert_msg(strstr(r->answer, r->wants) != NULL, "%s", r->answer);
+}
+
+static void
+request_init(struct request *r, int port, const char *path, json_t *body)
+{
+	memset(r, 0, sizeof(*r));
+	snprintf(r->url, sizeof(r->url), "http://127.0.0.1:%d%s", port, path);
+	r->curl = curl_easy_init();
+	curl_easy_setopt(r->curl, CURLOPT_URL, r->url);
+	curl_easy_setopt(r->curl, CURLOPT_TCP_NODELAY, 1L);
+	curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+	if (body != NULL) {
+		r->body = json_dumps(body, 0);
+		r->head =
+		    curl_slist_append(NULL, "Content-Type: application/json");
+		curl_easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->head);
+		curl_easy_setopt(r->curl, CURLOPT_POSTFIELDS, r->body);
+		json_decref(body);
+	}
+}
+
+static void
+request_free(struct request *r)
+{
+	curl_easy_cleanup(r->curl);
+	curl_slist_free_all(r->head);
+	free(r->body);
+}
+
+static void
+measure_request(
+    const char *what, const char *wants, const char *budget, struct request *r)
+{
+	r->wants = wants;
+	measure(what, ask, r, budget);
+	request_free(r);
+}
+
+static void
+set_in_redis(void *arg)
+{
+	redisReply *reply = redisCommand(arg, "SET bench x");
+
+	ck_assert_ptr_nonnull(reply);
+	freeReplyObject(reply);
+}
+
+/* ---- memory ---------------------------------------------------------------
+ */
+
+static double
+resident_mib(pid_t pid)
+{
+	char path[64], *text, *at;
+	double mib;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	text = kit_read_file(path, NULL);
+	at = strstr(text, "VmRSS:");
+	ck_assert_ptr_nonnull(at);
+	mib = strtod(at + strlen("VmRSS:"), NULL) / 1024;
+	free(text);
+	return mib;
+}
+
+static void
+print_memory(const char *when)
+{
+	size_t i;
+
+	printf("resident memory %s, MiB:", when);
+	for (i = 0; i < STACK_SERVICES; i++)
+		printf(" %s %.1f", stack_name((enum stack_service)i),
+		    resident_mib(st.service[i].proc.pid));
+	printf("  (budget 12 idle)\n");
+}
+
+KIT_TEST_T(the_whole_stack, 600)
+{
+	struct owner o = { &st, STACK_USER, "s1", STACK_BODY };
+	redisContext *redis;
+	struct request r;
+	int gateway;
+
+	stack_start(&st, &opts);
+	print_memory("idle");
+	gateway = st.service[STACK_CHAT_GATEWAY].http;
+	owner_select(&st, STACK_USER, STACK_BODY,
+	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	redis = redisConnect("127.0.0.1", st.server[STACK_REDIS].port);
+	measure("Redis, one write to disk", set_in_redis, redis, "");
+	redisFree(redis);
+	request_init(&r, st.service[STACK_EMOTION_ENGINE].http,
+	    "/v1/emotion/pad-table", NULL);
+	measure_request("HTTP, a constant answer", "joy", "", &r);
+	request_init(
+	    &r, gateway, "/v1/chat", owner_request(&o, "把灯变成绿色"));
+	measure_request("a turn by an intent", "[\"control_light\"]",
+	    "(budget 2 ms p50)", &r);
+	o.session = "s2";
+	request_init(
+	    &r, gateway, "/v1/chat", owner_request(&o, "今天上海天气如何？"));
+	measure_request("a turn by the model (simulated, at once)",
+	    "我听到你说", "(budget 3 ms p50)", &r);
+	o.session = "s3";
+	request_init(
+	    &r, gateway, "/v1/chat", owner_request(&o, "动一动你的脑袋吧"));
+	measure_request("a turn by the model with a skill",
+	    "[\"set_head_motion\"]", "", &r);
+	print_memory("after 6,600 turns");
+	ck_assert_ptr_null(stack_end(&st));
+}

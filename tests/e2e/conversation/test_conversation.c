@@ -1,0 +1,277 @@
+/*
+ * The first conversations: what an owner says, what comes back, what an
+ * independent subscriber saw meanwhile, what the body shows afterwards.
+ *
+ * Each test has a body and a user of its own.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
+
+/* Make and select a soul for a body; who then talks to it. */
+static struct owner
+owner_of(const char *user, const char *terminal)
+{
+	struct owner o = { &stack, user, "s1", terminal };
+
+	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
+	owner_select(
+	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	return o;
+}
+
+/* Somebody who only listens to what a body is told and answers. */
+static struct peer *
+watcher(const char *terminal)
+{
+	struct peer *p = peer_new(&stack, NULL);
+	char filter[128];
+
+	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
+	peer_hear(p, filter);
+	return p;
+}
+
+/* The next emotion_update that is no tick. */
+static json_t *
+next_update(struct peer *p)
+{
+	json_t *m;
+
+	for (;;) {
+		m = peer_next(p, "/emotion_update", STACK_MS);
+		ck_assert_msg(m != NULL, "no emotion_update");
+		if (strcmp(text_at(m, "payload.session_id"),
+			"system_decay_tick") != 0)
+			return m;
+		json_decref(m);
+	}
+}
+
+KIT_TEST(a_colour_is_a_direct_action)
+{
+	struct owner o = owner_of("u-light", "terminal-001");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "把灯变成绿色");
+	json_t *m;
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_str_eq(text_at(r, "exec_mode"), "auto_execute");
+	ck_assert_double_gt(number_at(r, "exec_probability"), 0.0);
+	ck_assert_double_le(number_at(r, "exec_probability"), 1.0);
+	ck_assert_str_eq(text_at(r, "session_id"), "s1");
+	ck_assert_str_eq(text_at(r, "terminal_id"), o.terminal);
+	ck_assert_str_ne(text_at(r, "reply"), "");
+
+	m = next_update(w);
+	ck_assert_str_eq(text_at(m, "payload.session_id"), "s1");
+	ck_assert_str_eq(text_at(m, "payload.soul_id"), text_at(r, "soul_id"));
+	json_decref(m);
+	m = peer_next(w, "/intent_action", STACK_MS);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(json_array_size(at(m, "payload.intents")), 1);
+	ck_assert(is_json(at(m, "payload.intents.0.normalized"),
+	    "{\"skill\":\"control_light\",\"mode\":\"set_color\","
+	    "\"color\":\"green\"}"));
+	json_decref(m);
+	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
+	owner_wait_state(&stack, o.terminal, "color", "green");
+	owner_wait_state(&stack, o.terminal, "soul_id", text_at(r, "soul_id"));
+	json_decref(r);
+	peer_free(w);
+}
+
+/* Whether the i-th alarm of the body rang. */
+struct alarm {
+	const char *terminal;
+	size_t i;
+};
+
+static bool
+rang(void *arg)
+{
+	const struct alarm *al = arg;
+	json_t *j = owner_state(&stack, al->terminal);
+	bool is = json_is_true(
+	    json_object_get(json_array_get(at(j, "alarms"), al->i), "fired"));
+
+	json_decref(j);
+	return is;
+}
+
+static void
+order_alarm(struct owner *o, const char *text)
+{
+	json_t *r = owner_say(o, text);
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"create_alarm\"]"));
+	json_decref(r);
+}
+
+static bool
+has_alarm(void *arg)
+{
+	const struct alarm *al = arg;
+	json_t *j = owner_state(&stack, al->terminal);
+	bool is = json_array_size(at(j, "alarms")) > al->i;
+
+	json_decref(j);
+	return is;
+}
+
+KIT_TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
+{
+	struct owner o = owner_of("u-alarm", "terminal-002");
+	struct alarm ten = { o.terminal, 0 }, one = { o.terminal, 1 };
+
+	order_alarm(&o, "10秒后叫我");
+	ck_assert(kit_until(has_alarm, &ten, STACK_MS));
+	order_alarm(&o, "1秒后叫我");
+	ck_assert(kit_until(rang, &one, STACK_MS));
+	ck_assert_msg(!rang(&ten), "ten seconds were over too early");
+	ck_assert(kit_until(rang, &ten, STACK_MS));
+}
+
+KIT_TEST(a_question_goes_to_the_language_model)
+{
+	struct owner o = owner_of("u-weather", "terminal-003");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "今天上海天气如何？");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
+	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	json_decref(next_update(w));
+	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
+	json_decref(r);
+	peer_free(w);
+}
+
+KIT_TEST(a_nod_in_other_words_is_invoked_and_told)
+{
+	struct owner o = owner_of("u-nod", "terminal-004");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "动一动你的脑袋吧");
+	json_t *invoke, *result;
+	const char *id, *topic;
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	invoke = peer_next(w, "", STACK_MS);
+	while (strstr(text_at(invoke, "topic"), "/invoke/") == NULL) {
+		json_decref(invoke);
+		invoke = peer_next(w, "", STACK_MS);
+		ck_assert_msg(invoke != NULL, "no invoke");
+	}
+	id = text_at(invoke, "payload.request_id");
+	topic = strstr(text_at(invoke, "topic"), "/invoke/");
+	ck_assert_str_eq(topic + strlen("/invoke/"), id);
+	ck_assert_str_eq(text_at(invoke, "payload.skill"), "set_head_motion");
+	ck_assert(
+	    is_json(at(invoke, "payload.arguments"), "{\"action\":\"点头\"}"));
+	result = peer_next(w, id, STACK_MS);
+	ck_assert_ptr_nonnull(result);
+	ck_assert_ptr_nonnull(strstr(text_at(result, "topic"), "/result/"));
+	ck_assert(json_is_true(at(result, "payload.ok")));
+	/* The model told what the body had answered. */
+	ck_assert_msg(says(r, "reply", text_at(result, "payload.output")), "%s",
+	    text_at(r, "reply"));
+	owner_wait_state(&stack, o.terminal, "head_motion", "点头");
+	json_decref(invoke);
+	json_decref(result);
+	json_decref(r);
+	peer_free(w);
+}
+
+KIT_TEST(an_exclamation_moves_nothing)
+{
+	struct owner o = owner_of("u-oh", "terminal-005");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "吓我一跳");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "no_action");
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	json_decref(next_update(w));
+	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
+	json_decref(r);
+	peer_free(w);
+}
+
+KIT_TEST(two_commands_in_a_sentence_are_two_actions)
+{
+	struct owner o = owner_of("u-two", "terminal-006");
+	json_t *r = owner_say(&o, "把灯变成红色然后摇头");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert(has_skill(r, "executed_skills", "control_light"));
+	ck_assert(has_skill(r, "executed_skills", "set_head_motion"));
+	owner_wait_state(&stack, o.terminal, "color", "red");
+	owner_wait_state(&stack, o.terminal, "head_motion", "摇头");
+	json_decref(r);
+}
+
+KIT_TEST(a_command_and_a_question_are_both_answered)
+{
+	struct owner o = owner_of("u-both", "terminal-007");
+	json_t *r = owner_say(&o, "把灯变成白色，然后讲一个关于海的故事");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_msg(
+	    says(r, "reply", "关于海的故事"), "%s", text_at(r, "reply"));
+	owner_wait_state(&stack, o.terminal, "color", "white");
+	json_decref(r);
+}
+
+KIT_TEST(a_session_remembers_its_messages)
+{
+	struct owner o = owner_of("u-log", "terminal-008");
+	json_t *r = owner_say(&o, "我叫小明");
+	json_t *j;
+
+	json_decref(r);
+	r = owner_say(&o, "关灯");
+	j = owner_ok(
+	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 6);
+	ck_assert_str_eq(text_at(j, "items.0.role"), "user");
+	ck_assert_str_eq(text_at(j, "items.0.content"), "我叫小明");
+	ck_assert_str_eq(text_at(j, "items.1.role"), "assistant");
+	ck_assert_str_eq(text_at(j, "items.2.content"), "关灯");
+	/* What was done, in the form of chat completions. */
+	ck_assert_str_eq(
+	    text_at(j, "items.3.tool_calls.0.function.name"), "control_light");
+	ck_assert_str_eq(text_at(j, "items.4.role"), "tool");
+	ck_assert_str_eq(text_at(j, "items.4.name"), "control_light");
+	ck_assert_str_eq(text_at(j, "items.5.content"), text_at(r, "reply"));
+	json_decref(j);
+	json_decref(r);
+	/* Another user's s1 is another session. */
+	owner_refused(
+	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-x", NULL, 404);
+	json_decref(
+	    owner_ok(&stack, "DELETE", "/v1/sessions/s1?user_id=u-log", NULL));
+	owner_refused(
+	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL, 404);
+}
+
+KIT_TEST(what_the_user_feels_moves_the_soul_and_shows_on_the_body)
+{
+	struct owner o = owner_of("u-feel", "terminal-009");
+	struct peer *w = watcher(o.terminal);
+	json_t *m;
+
+	json_decref(owner_say(&o, "我很生气，气死我了"));
+	m = next_update(w);
+	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "anger");
+	ck_assert_double_lt(number_at(m, "payload.soul_emotion.p"), 0);
+	json_decref(m);
+	owner_wait_state(&stack, o.terminal, "expression", "生气");
+	peer_free(w);
+}

@@ -1,0 +1,26 @@
+/*
+ * Malformed payloads at every door at once.  Nothing dies, everybody is told,
+ * and the neighbour does not notice.  make soak sends 10,000 of them.
+ */
+#include "e2e/rig/hostile.h"
+#include "e2e/rig/owner.h"
+
+STACK_SHARED({ 0 })
+
+KIT_TEST_T(malformed_payloads_harm_nobody, 120)
+{
+	static const struct hostile_plan plan = {
+		.seed = 20261120, .n = 2000, .huge = 4
+	};
+	struct hostile_outcome out;
+	json_t *j;
+
+	hostile_run(&stack, &plan, &out);
+	ck_assert_uint_eq(out.mqtt + out.http, plan.n);
+	ck_assert_uint_gt(out.chats, 0);
+	ck_assert_int_lt(out.slowest_ms, 1000);
+	/* The body's owner can see what was wrong. */
+	j = owner_ok(&stack, "GET", "/v1/terminals/hostile-1", NULL);
+	ck_assert_str_ne(text_at(j, "last_refused.reason"), "");
+	json_decref(j);
+}

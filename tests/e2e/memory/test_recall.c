@@ -1,0 +1,120 @@
+/*
+ * What was said long ago: summarised when the session fell idle, kept as a
+ * memory, found again, in another session and through another body.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "e2e/rig/ear.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+STACK_SHARED(
+    { .env = {
+	  [STACK_BODY_SIM] = { "BODY_COUNT=4" },
+	  [STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=1" },
+	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
+      } })
+
+static struct owner
+owner_of(const char *user, const char *terminal)
+{
+	struct owner o = { &stack, user, "s1", terminal };
+
+	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
+	owner_select(
+	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	return o;
+}
+
+/* The next event of this user. */
+static json_t *
+next_of(struct ear *e, const char *user)
+{
+	json_t *ev;
+
+	for (;;) {
+		ev = ear_next(e, STACK_MS);
+		ck_assert_msg(ev != NULL, "no event of %s", user);
+		if (strcmp(text_at(ev, "payload.user_id"), user) == 0)
+			return ev;
+		json_decref(ev);
+	}
+}
+
+static void
+say_and_wait_for_the_memory(struct owner *o, const char *text)
+{
+	struct ear *e = ear_new(&stack, "soul.event.memory_stored.>", NULL);
+
+	json_decref(owner_say(o, text));
+	json_decref(next_of(e, o->user));
+	ear_free(e);
+}
+
+KIT_TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
+{
+	struct owner o = owner_of("u-recall", "terminal-001");
+	struct peer *w = peer_new(&stack, NULL);
+	json_t *m, *r;
+
+	say_and_wait_for_the_memory(&o, "我最喜欢的水果是山竹");
+	peer_hear(w, "soul/terminal/terminal-001/status");
+	/* Another session of the same user. */
+	o.session = "s2";
+	r = owner_say(&o, "你还记得我喜欢的水果吗");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"recall_memory\"]"));
+	ck_assert_msg(says(r, "reply", "山竹"), "%s", text_at(r, "reply"));
+	json_decref(r);
+	m = peer_next(w, "/status", STACK_MS);
+	ck_assert_str_eq(text_at(m, "payload.status"), "mem0_searching");
+	ck_assert_str_eq(text_at(m, "payload.session_id"), "s2");
+	json_decref(m);
+	m = peer_next(w, "/status", STACK_MS);
+	ck_assert_str_eq(text_at(m, "payload.status"), "mem0_search_done");
+	json_decref(m);
+	peer_free(w);
+}
+
+KIT_TEST_T(a_memory_belongs_to_its_user, 60)
+{
+	struct owner o = owner_of("u-mine", "terminal-002");
+	struct owner other = owner_of("u-other", "terminal-003");
+	json_t *r;
+
+	say_and_wait_for_the_memory(&o, "我的密码是榴莲");
+	r = owner_say(&other, "你还记得我的密码吗");
+	ck_assert_msg(!says(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	json_decref(r);
+	r = owner_say(&o, "你还记得我的密码吗");
+	ck_assert_msg(says(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	json_decref(r);
+}
+
+KIT_TEST_T(new_words_start_the_silence_anew, 60)
+{
+	struct owner o = owner_of("u-anew", "terminal-004");
+	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
+	json_t *ev, *j;
+	size_t n;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		json_decref(owner_say(&o, "今天天气真好"));
+	ev = next_of(e, o.user);
+	j = owner_ok(
+	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-anew", NULL);
+	/* The silence was counted from the last words, not the first. */
+	n = json_array_size(at(j, "items"));
+	ck_assert_uint_gt(n, 2);
+	ck_assert_str_eq(
+	    text_at(json_array_get(at(j, "items"), n - 2), "role"), "user");
+	ck_assert_str_ge(text_at(ev, "payload.last_active_at"),
+	    text_at(json_array_get(at(j, "items"), n - 2), "created_at"));
+	json_decref(ev);
+	json_decref(j);
+	/* Each silence has its own. */
+	json_decref(owner_say(&o, "再见"));
+	json_decref(next_of(e, o.user));
+	ear_free(e);
+}

@@ -1,0 +1,211 @@
+/*
+ * Bridges that are killed: the other one takes over with every snapshot, and
+ * nothing that was asked for meanwhile is done late.
+ */
+#include <mosquitto.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/mem.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+#define BODIES 5000
+
+/* Everybody's reports, sent without waiting for each. */
+struct crowd {
+	struct mosquitto *m;
+	atomic_size_t acknowledged;
+	size_t sent;
+};
+
+static void
+on_publish(struct mosquitto *m, void *arg, int mid)
+{
+	struct crowd *c = arg;
+
+	(void)m;
+	(void)mid;
+	atomic_fetch_add(&c->acknowledged, 1);
+}
+
+static void
+crowd_begin(struct crowd *c, struct stack *st)
+{
+	*c = (struct crowd){ 0 };
+	(void)mosquitto_lib_init();
+	c->m = mosquitto_new(NULL, true, c);
+	mosquitto_publish_callback_set(c->m, on_publish);
+	ck_assert_int_eq(mosquitto_connect(c->m, "127.0.0.1",
+			     st->server[STACK_MQTT].port, 60),
+	    MOSQ_ERR_SUCCESS);
+	ck_assert_int_eq(mosquitto_loop_start(c->m), MOSQ_ERR_SUCCESS);
+}
+
+static void
+crowd_end(struct crowd *c)
+{
+	(void)mosquitto_disconnect(c->m);
+	(void)mosquitto_loop_stop(c->m, false);
+	mosquitto_destroy(c->m);
+}
+
+static void
+report(struct crowd *c, int i, const char *leaf, const char *payload)
+{
+	char topic[128];
+
+	snprintf(topic, sizeof(topic), "soul/terminal/crowd-%d/%s", i, leaf);
+	ck_assert_int_eq(mosquitto_publish(c->m, NULL, topic,
+			     (int)strlen(payload), payload, 1, true),
+	    MOSQ_ERR_SUCCESS);
+	c->sent++;
+}
+
+static bool
+is_acknowledged(void *arg)
+{
+	struct crowd *c = arg;
+
+	return atomic_load(&c->acknowledged) == c->sent;
+}
+
+/* All of them announce themselves, retained, with that version. */
+static void
+crowd_announces(struct crowd *c, int version)
+{
+	char text[512];
+	int i;
+
+	for (i = 0; i < BODIES; i++) {
+		report(c, i, "online", "online");
+		snprintf(text, sizeof(text),
+		    "{\"terminal_id\":\"crowd-%d\",\"skill_version\":%d,"
+		    "\"skills\":[{\"name\":\"skill_%d\"}]}",
+		    i, version, i);
+		report(c, i, "skills", text);
+		snprintf(text, sizeof(text),
+		    "{\"terminal_id\":\"crowd-%d\",\"catalog_version\":%d,"
+		    "\"intent_catalog\":[{\"id\":\"intent_%d\",\"match\":{"
+		    "\"keywords_any\":[\"x\"]}}]}",
+		    i, version, i);
+		report(c, i, "intent_catalog", text);
+	}
+	ck_assert(kit_until(is_acknowledged, c, 60000));
+}
+
+/* How far the records are; each is looked at until it is right. */
+struct looking {
+	struct stack *st;
+	int version, next;
+};
+
+static bool
+are_known(void *arg)
+{
+	struct looking *l = arg;
+	char id[64], name[64];
+	json_t *j;
+
+	for (; l->next < BODIES; l->next++) {
+		snprintf(id, sizeof(id), "crowd-%d", l->next);
+		j = owner_terminal(l->st, STACK_USER, id);
+		if (json_integer_value(json_object_get(j, "skill_version")) !=
+			l->version ||
+		    json_integer_value(json_object_get(j, "catalog_version")) !=
+			l->version) {
+			json_decref(j);
+			return false;
+		}
+		snprintf(name, sizeof(name), "skill_%d", l->next);
+		ck_assert(json_array_size(at(j, "skills")) == 0 ||
+		    has_skill(j, "skills", name));
+		json_decref(j);
+	}
+	return true;
+}
+
+static void
+assert_known(struct stack *st, int version)
+{
+	struct looking l = { st, version, 0 };
+
+	ck_assert_msg(kit_until(are_known, &l, 60000),
+	    "crowd-%d is not at version %d", l.next, version);
+}
+
+KIT_TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
+{
+	static const struct stack_opts o = { .no_tap = true };
+	struct stack_proc second = { 0 };
+	struct mono began;
+	struct stack st;
+	struct crowd c;
+
+	stack_start(&st, &o);
+	/* They are retained before anybody reads them. */
+	stack_kill(&st, STACK_MQTT_BRIDGE);
+	crowd_begin(&c, &st);
+	crowd_announces(&c, 1);
+	began = clock_mono();
+	stack_restart(&st, STACK_MQTT_BRIDGE);
+	assert_known(&st, 1);
+	printf("# %d bodies known %lld ms after the start of the bridge\n",
+	    BODIES, (long long)mono_diff_ms(clock_mono(), began));
+	/* The leader is killed while all of them report something new. */
+	stack_spawn(&st, STACK_MQTT_BRIDGE, &second, "second-bridge");
+	stack_wait_ready(&second);
+	report(&c, 0, "online", "online");
+	stack_kill(&st, STACK_MQTT_BRIDGE);
+	began = clock_mono();
+	crowd_announces(&c, 2);
+	assert_known(&st, 2);
+	printf("# %d new snapshots known %lld ms after the kill\n", BODIES,
+	    (long long)mono_diff_ms(clock_mono(), began));
+	crowd_end(&c);
+	kit_signal(&second.proc, SIGTERM);
+	ck_assert_int_eq(kit_wait(&second.proc, STACK_MS), 0);
+	ck_assert_ptr_null(stack_end(&st));
+}
+
+KIT_TEST_T(nothing_stale_moves_a_body, 60)
+{
+	struct owner o = { NULL, STACK_USER, "s1", STACK_BODY };
+	struct stack st;
+	struct peer *w;
+	json_t *r, *m;
+
+	stack_start(&st, &(const struct stack_opts){ 0 });
+	o.st = &st;
+	owner_select(&st, STACK_USER, STACK_BODY,
+	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	w = peer_new(&st, NULL);
+	peer_hear(w, "soul/terminal/" STACK_BODY "/intent_action");
+	json_decref(owner_say(&o, "把灯变成绿色"));
+	json_decref(peer_next(w, "", STACK_MS));
+	/* Nobody carries commands. */
+	stack_kill(&st, STACK_MQTT_BRIDGE);
+	r = owner_say(&o, "关灯");
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
+	json_decref(r);
+	/* The bridge is back; what was refused stays undone. */
+	stack_restart(&st, STACK_MQTT_BRIDGE);
+	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	r = owner_say(&o, "把灯变成红色");
+	ck_assert_msg(is_json(at(r, "executed_skills"), "[\"control_light\"]"),
+	    "%s", text_at(r, "reply"));
+	json_decref(r);
+	m = peer_next(w, "", STACK_MS);
+	ck_assert_str_eq(
+	    text_at(m, "payload.intents.0.normalized.color"), "red");
+	json_decref(m);
+	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
+	owner_wait_state(&st, STACK_BODY, "color", "red");
+	peer_free(w);
+	ck_assert_ptr_null(stack_end(&st));
+}

@@ -1,0 +1,291 @@
+/*
+ * kill -9 of each process in turn, servers too, while a conversation goes on:
+ * afterwards the next chat works without anybody touching anything, and all
+ * that was answered with 200 before is still there.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "e2e/rig/ear.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+#define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
+#define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
+
+/* Sentences of the running conversation. */
+#define SAID_MAX 20000
+
+/* Somebody who goes on talking, whatever happens. */
+struct talker {
+	struct owner owner;
+	pthread_t thread;
+	atomic_bool enough;
+	atomic_size_t said, answered;
+	bool ok[SAID_MAX]; /* the sentence was answered with 200 */
+};
+
+static bool
+gateway_is_there(void *arg)
+{
+	const struct talker *t = arg;
+
+	return kit_port_open(t->owner.st->service[STACK_CHAT_GATEWAY].http);
+}
+
+static void *
+talk_on(void *arg)
+{
+	struct talker *t = arg;
+	char text[64];
+	int status;
+	size_t i;
+
+	for (i = 0; i < SAID_MAX && !atomic_load(&t->enough); i++) {
+		snprintf(text, sizeof(text), "第%zu句：%s", i,
+		    i % 2 > 0 ? "把灯变成绿色" : "你好");
+		json_decref(owner_call(
+		    t->owner.st->service[STACK_CHAT_GATEWAY].http, "POST",
+		    "/v1/chat", owner_request(&t->owner, text), &status));
+		t->ok[i] = status == 200;
+		if (status == 0)
+			(void)kit_until(gateway_is_there, t, 1000);
+		atomic_fetch_add(&t->answered, t->ok[i]);
+		atomic_fetch_add(&t->said, 1);
+	}
+	return NULL;
+}
+
+struct progress {
+	struct talker *t;
+	size_t answered;
+};
+
+static bool
+has_gone_on(void *arg)
+{
+	const struct progress *p = arg;
+
+	return atomic_load(&p->t->answered) >= p->answered;
+}
+
+/* Some more sentences are answered. */
+static void
+goes_on(struct talker *t)
+{
+	struct progress p = { t, atomic_load(&t->answered) + 3 };
+
+	ck_assert_msg(kit_until(has_gone_on, &p, STACK_MS),
+	    "the conversation has stopped");
+}
+
+/* What is there before the first kill. */
+struct scene {
+	struct stack st;
+	struct owner other; /* a second conversation with the same body */
+	const char *soul;
+	struct talker talker;
+};
+
+static void
+scene_begin(struct scene *s)
+{
+	static const struct stack_opts o = {
+		.env[STACK_LLM_ORCHESTRATOR] = { IDLE_AFTER "1" },
+		.env[STACK_MEMORY_WORKER] = { IDLE_SCAN "0.2" },
+	};
+	struct ear *e;
+
+	stack_start(&s->st, &o);
+	s->soul = owner_soul(&s->st, STACK_USER, "小元", "ENFP");
+	owner_select(&s->st, STACK_USER, STACK_BODY, s->soul);
+	s->other = (struct owner){ &s->st, STACK_USER, "before", STACK_BODY };
+	e = ear_new(&s->st, "soul.event.memory_stored.>", NULL);
+	json_decref(owner_say(&s->other, "我最喜欢的水果是山竹"));
+	json_decref(ear_next(e, STACK_MS));
+	ear_free(e);
+	s->other.session = "s2";
+	s->talker.owner =
+	    (struct owner){ &s->st, STACK_USER, "s1", STACK_BODY };
+	ck_assert_int_eq(
+	    pthread_create(&s->talker.thread, NULL, talk_on, &s->talker), 0);
+	goes_on(&s->talker);
+}
+
+static bool
+body_is_online(void *arg)
+{
+	struct stack *st = arg;
+	json_t *j = owner_state(st, STACK_BODY);
+	bool is = json_is_true(at(j, "online"));
+
+	json_decref(j);
+	return is;
+}
+
+/* All is as it was, for the next chat and for what was said before. */
+static void
+scene_check(struct scene *s, const char *killed)
+{
+	json_t *j;
+	int i;
+
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_wait_ready(&s->st.service[i]);
+	ck_assert(kit_until(body_is_online, &s->st, STACK_MS));
+	owner_wait_body(&s->st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	j = owner_say(&s->other, "把灯变成红色");
+	ck_assert_msg(is_json(at(j, "executed_skills"), "[\"control_light\"]"),
+	    "after %s: %s", killed, text_at(j, "reply"));
+	json_decref(j);
+	j = owner_say(&s->other, "今天上海天气如何？");
+	ck_assert_msg(says(j, "reply", "上海"), "after %s: %s", killed,
+	    text_at(j, "reply"));
+	json_decref(j);
+	j = owner_ok(&s->st, "GET", "/v1/souls", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_str_eq(text_at(j, "items.0.soul_id"), s->soul);
+	json_decref(j);
+	j = owner_terminal(&s->st, STACK_USER, STACK_BODY);
+	ck_assert_str_eq(text_at(j, "soul_id"), s->soul);
+	json_decref(j);
+	goes_on(&s->talker);
+}
+
+/* Every sentence that was answered is in the session, in its order. */
+static void
+check_messages(struct scene *s)
+{
+	json_t *j = owner_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
+	json_t *list = at(j, "items");
+	size_t n = json_array_size(list), i, k = 0;
+	size_t said = atomic_load(&s->talker.said);
+	const char *content;
+	char begin[32];
+
+	/* The oldest may have gone into the summary; begin with the first. */
+	content = text_at(json_array_get(list, 0), "content");
+	ck_assert_int_eq(sscanf(content, "第%zu句", &i), 1);
+	for (; i < said; i++) {
+		if (!s->talker.ok[i])
+			continue;
+		snprintf(begin, sizeof(begin), "第%zu句", i);
+		for (; k < n; k++) {
+			content = text_at(json_array_get(list, k), "content");
+			if (strncmp(content, begin, strlen(begin)) == 0)
+				break;
+		}
+		ck_assert_msg(k < n, "%s is lost, of %zu", begin, said);
+	}
+	json_decref(j);
+}
+
+static bool
+remembers(void *arg)
+{
+	struct scene *s = arg;
+	json_t *r = owner_say(&s->other, "你还记得我喜欢的水果吗");
+	bool yes = says(r, "reply", "山竹");
+
+	json_decref(r);
+	return yes;
+}
+
+static void
+scene_end(struct scene *s)
+{
+	const char *why;
+
+	atomic_store(&s->talker.enough, true);
+	ck_assert_int_eq(pthread_join(s->talker.thread, NULL), 0);
+	check_messages(s);
+	s->other.session = "after";
+	/* A memory that was away is not asked for a second. */
+	ck_assert(kit_until(remembers, s, STACK_MS));
+	stack_check(&s->st);
+	why = stack_end(&s->st);
+	ck_assert_msg(why == NULL, "%s", why);
+}
+
+static struct scene scene;
+
+KIT_TEST_T(each_service_is_killed_in_turn, 120)
+{
+	enum stack_service i;
+
+	scene_begin(&scene);
+	for (i = 0; i < STACK_SERVICES; i++) {
+		stack_kill(&scene.st, i);
+		stack_restart(&scene.st, i);
+		scene_check(&scene, stack_name(i));
+	}
+	scene_end(&scene);
+}
+
+KIT_TEST_T(each_server_is_killed_in_turn, 120)
+{
+	enum stack_server i;
+
+	scene_begin(&scene);
+	for (i = 0; i < STACK_SERVERS; i++) {
+		kit_server_stop(&scene.st.server[i], SIGKILL);
+		kit_server_restart(&scene.st.server[i]);
+		scene_check(&scene, scene.st.server[i].proc.name);
+	}
+	scene_end(&scene);
+}
+
+KIT_TEST_T(everything_is_killed_at_once, 120)
+{
+	enum stack_service i;
+	enum stack_server k;
+
+	scene_begin(&scene);
+	for (k = 0; k < STACK_SERVERS; k++)
+		kit_server_stop(&scene.st.server[k], SIGKILL);
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_kill(&scene.st, i);
+	for (k = 0; k < STACK_SERVERS; k++)
+		kit_server_restart(&scene.st.server[k]);
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_restart(&scene.st, i);
+	scene_check(&scene, "all");
+	scene_end(&scene);
+}
+
+KIT_TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
+{
+	static const char *const order[] = { "/online", "/skills",
+		"/intent_catalog", "/heartbeat" };
+	struct peer_opts o = { .client_id = "watcher" };
+	struct stack st;
+	struct peer *w;
+	json_t *m;
+	size_t i;
+
+	stack_start(&st, &(const struct stack_opts){ 0 });
+	w = peer_new(&st, &o);
+	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
+	/* What was retained. */
+	for (i = 0; i < 3; i++)
+		json_decref(peer_next(w, order[i], STACK_MS));
+	kit_server_stop(&st.server[STACK_MQTT], SIGKILL);
+	peer_free(w);
+	kit_server_restart(&st.server[STACK_MQTT]);
+	w = peer_new(&st, &o);
+	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
+	for (i = 0; i < 4; i++) {
+		do
+			m = peer_next(w, order[i], STACK_MS);
+		while (m != NULL && i == 0 &&
+		    strcmp(text_at(m, "payload"), "online") != 0);
+		ck_assert_msg(m != NULL, "no %s", order[i]);
+		json_decref(m);
+	}
+	peer_free(w);
+	ck_assert_ptr_null(stack_end(&st));
+}

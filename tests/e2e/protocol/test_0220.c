@@ -1,0 +1,99 @@
+/*
+ * The protocol as it was on 2026-02-20, and nothing later: a body without an
+ * intent catalog, a client that never creates or selects a soul.
+ */
+#include <string.h>
+
+#include "e2e/rig/ear.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+STACK_SHARED({ .without = { [STACK_BODY_SIM] = true },
+    .env = { [STACK_CHAT_GATEWAY] = { "SOUL_AUTO_CREATE=on" } } })
+
+/* The sample of §4.1, with another text. */
+static json_t *
+request(const char *terminal, const char *text)
+{
+	json_t *req = body_sample("chat_request/ok-protocol-02-20-4.1");
+
+	json_object_set_new(req, "terminal_id", json_string(terminal));
+	json_object_set_new(at(req, "inputs.0"), "text", json_string(text));
+	return req;
+}
+
+KIT_TEST(a_body_and_a_client_of_0220)
+{
+	struct body b = { .manner = BODY_OBEYS };
+	struct ear *e;
+	json_t *r, *j, *m;
+
+	body_connect(&b, &stack, "terminal-001", BODY_SPEAKS_0220);
+	e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
+	r = owner_ok(&stack, "POST", "/v1/chat",
+	    request("terminal-001", "今天上海天气如何？"));
+	ck_assert_str_eq(text_at(r, "session_id"), "s1");
+	ck_assert_str_eq(text_at(r, "terminal_id"), "terminal-001");
+	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_ptr_null(json_object_get(r, "intent_decision"));
+	/* The soul has the name that the hint gave. */
+	j = owner_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_str_eq(text_at(j, "items.0.name"), "friendly");
+	ck_assert_str_eq(text_at(j, "items.0.soul_id"), text_at(r, "soul_id"));
+	json_decref(j);
+	json_decref(r);
+	/* Its skill is used. */
+	r = owner_ok(&stack, "POST", "/v1/chat",
+	    request("terminal-001", "请抬头看看我"));
+	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
+	ck_assert_msg(
+	    says(r, "reply", "head_up executed"), "%s", text_at(r, "reply"));
+	m = peer_next(b.peer, "", STACK_MS);
+	ck_assert(is_json(at(m, "payload.arguments"),
+	    "{\"angle\":15,\"duration_seconds\":3}"));
+	json_decref(m);
+	json_decref(r);
+	/* No intents, so nobody asked for them; one soul, not two. */
+	ck_assert_ptr_null(ear_next(e, 1));
+	j = owner_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	json_decref(j);
+	ear_free(e);
+	body_free(&b);
+}
+
+KIT_TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
+{
+	struct body b = { .manner = BODY_OBEYS };
+	json_t *skills, *req, *r;
+
+	body_connect(&b, &stack, "no-hint", BODY_SPEAKS_0220);
+	skills = body_sample("skills_report/ok-protocol-02-20-3.3");
+	json_object_set_new(skills, "terminal_id", json_string("no-hint"));
+	json_object_set_new(skills, "skill_version", json_integer(4));
+	json_object_del(skills, "soul_hint");
+	body_report(&b, "skills", skills);
+	req = request("no-hint", "你好");
+	json_object_set_new(req, "user_id", json_string("u-2"));
+	json_object_del(req, "soul_hint");
+	r = owner_ok(&stack, "POST", "/v1/chat", req);
+	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：你好");
+	json_decref(r);
+	body_free(&b);
+}
+
+KIT_TEST(a_bare_array_of_skills_is_enough)
+{
+	struct body b = { .manner = BODY_OBEYS };
+	json_t *r, *req;
+
+	body_connect(&b, &stack, "terse", BODY_IS_TERSE);
+	req = request("terse", "请抬头看看我");
+	json_object_set_new(req, "user_id", json_string("u-3"));
+	r = owner_ok(&stack, "POST", "/v1/chat", req);
+	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
+	json_decref(r);
+	body_free(&b);
+}

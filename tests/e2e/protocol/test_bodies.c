@@ -1,0 +1,263 @@
+/*
+ * What the protocol asks of a body (§6 lines 11 and 12, §7.4), shown on the
+ * simulated one.
+ *
+ * Each test has a body and a user of its own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
+
+static struct owner
+owner_of(const char *user, const char *terminal)
+{
+	struct owner o = { &stack, user, "s1", terminal };
+
+	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
+	owner_select(
+	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	return o;
+}
+
+static struct peer *
+watcher(const char *terminal)
+{
+	struct peer *p = peer_new(&stack, NULL);
+	char filter[128];
+
+	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
+	peer_hear(p, filter);
+	return p;
+}
+
+/* What the server would send. */
+static void
+feel(struct peer *server, const char *terminal, const char *emotion,
+    double intensity)
+{
+	char topic[128];
+	json_t *u = json_pack("{sssssss{sssfsfsfsf}s{sfsfsf}sfssss}",
+	    "session_id", "s-feel", "terminal_id", terminal, "soul_id",
+	    "soul_test", "user_emotion", "emotion", emotion, "p", 0.1, "a", 0.2,
+	    "d", 0.3, "intensity", intensity, "soul_emotion", "p",
+	    intensity / 2, "a", -0.25, "d", 0.125, "exec_probability", 0.75,
+	    "exec_mode", "auto_execute", "ts", "2026-02-22T10:20:30Z");
+	char *text = json_dumps(u, 0);
+
+	snprintf(
+	    topic, sizeof(topic), "soul/terminal/%s/emotion_update", terminal);
+	peer_send(server, topic, text, strlen(text), PEER_QOS1);
+	free(text);
+	json_decref(u);
+}
+
+KIT_TEST(s6_11_shows_the_soul_and_fifteen_emotions)
+{
+	static const struct {
+		const char *emotion;
+		double intensity;
+		const char *face, *motion; /* NULL: the head stays */
+	} rows[] = {
+		{ "anger", 0.9, "生气", "摇头" },
+		{ "joy", 0.9, "微笑", "点头" },
+		{ "disgust", 0.9, "生气", "摇头" },
+		{ "gratitude", 0.9, "微笑", "点头" },
+		{ "frustration", 0.9, "生气", "摇头" },
+		{ "relief", 0.9, "微笑", "点头" },
+		{ "anxiety", 0.9, "不开心", "摇头" },
+		{ "excitement", 0.9, "大笑", "点头" },
+		{ "fear", 0.9, "不开心", "摇头" },
+		{ "surprise", 0.9, "大笑", "点头" },
+		{ "sadness", 0.9, "哭", "摇头" },
+		{ "calm", 0.9, "微笑", NULL },
+		{ "disappointment", 0.9, "哭", "摇头" },
+		{ "neutral", 0.0, "微笑", NULL },
+		{ "boredom", 0.3, "不开心", NULL },
+	};
+	const char *id = "terminal-001";
+	struct peer *server = peer_new(&stack, NULL);
+	const char *motion = "";
+	json_t *j;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		feel(server, id, rows[i].emotion, rows[i].intensity);
+		owner_wait_state(&stack, id, "expression", rows[i].face);
+		if (rows[i].motion != NULL)
+			motion = rows[i].motion;
+		owner_wait_state(&stack, id, "head_motion", motion);
+	}
+	j = owner_state(&stack, id);
+	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")),
+	    (json_int_t)(sizeof(rows) / sizeof(rows[0])));
+	ck_assert_double_eq_tol(number_at(j, "emotion_p"), 0.15, 1e-9);
+	ck_assert_double_eq_tol(number_at(j, "emotion_a"), -0.25, 1e-9);
+	ck_assert_double_eq_tol(number_at(j, "emotion_d"), 0.125, 1e-9);
+	ck_assert_double_eq_tol(number_at(j, "exec_probability"), 0.75, 1e-9);
+	ck_assert_str_eq(text_at(j, "exec_mode"), "auto_execute");
+	json_decref(j);
+	peer_free(server);
+}
+
+static bool
+has_changed(void *arg)
+{
+	json_t *was = arg;
+	json_t *j = owner_state(&stack, text_at(was, "terminal_id"));
+	bool is = number_at(j, "emotion_p") != number_at(was, "emotion_p");
+
+	json_decref(j);
+	return is;
+}
+
+KIT_TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
+{
+	struct owner o = owner_of("u-tick", "terminal-002");
+	struct peer *w = watcher(o.terminal);
+	json_t *was, *j, *m;
+
+	json_decref(owner_say(&o, "我很生气，气死我了"));
+	owner_wait_state(&stack, o.terminal, "expression", "生气");
+	was = owner_state(&stack, o.terminal);
+	/* It calms down by itself, and the face stays as it is. */
+	ck_assert(kit_until(has_changed, was, STACK_MS));
+	j = owner_state(&stack, o.terminal);
+	ck_assert_str_eq(text_at(j, "expression"), "生气");
+	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")), 1);
+	do
+		m = peer_next(w, "/emotion_update", STACK_MS);
+	while (m != NULL &&
+	    strcmp(text_at(m, "payload.session_id"), "system_decay_tick") != 0);
+	ck_assert_msg(m != NULL, "no tick");
+	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "neutral");
+	json_decref(m);
+	json_decref(j);
+	json_decref(was);
+	peer_free(w);
+}
+
+KIT_TEST(s6_12_carries_out_an_intent_action_at_once)
+{
+	struct owner o = owner_of("u-612", "terminal-003");
+	struct peer *w = watcher(o.terminal);
+	json_t *m;
+
+	json_decref(owner_say(&o, "把灯变成红色"));
+	owner_wait_state(&stack, o.terminal, "color", "red");
+	m = peer_next(w, "/intent_action", STACK_MS);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_str_eq(
+	    text_at(m, "payload.intents.0.normalized.skill"), "control_light");
+	json_decref(m);
+	/* Without any invoke. */
+	for (; (m = peer_next(w, "", 0)) != NULL; json_decref(m))
+		ck_assert(!says(m, "topic", "/invoke/"));
+	peer_free(w);
+}
+
+KIT_TEST(s7_4_2_every_normalized_skill_has_an_executor)
+{
+	static const struct {
+		const char *said, *skill, *member, *shows;
+	} rows[] = {
+		{ "开灯", "control_light", "color", "white" },
+		{ "关灯", "control_light", "color", "off" },
+		{ "把灯变成绿色", "control_light", "color", "green" },
+		{ "60秒后叫我", "create_alarm", NULL, NULL },
+		{ "点头", "set_head_motion", "head_motion", "点头" },
+		{ "摇头", "set_head_motion", "head_motion", "摇头" },
+	};
+	struct owner o = owner_of("u-742", "terminal-004");
+	struct peer *w = watcher(o.terminal);
+	json_t *body = owner_terminal(&stack, o.user, o.terminal);
+	json_t *m, *r;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		r = owner_say(&o, rows[i].said);
+		m = peer_next(w, "/intent_action", STACK_MS);
+		ck_assert_msg(m != NULL, "%s", rows[i].said);
+		ck_assert_str_eq(
+		    text_at(m, "payload.intents.0.normalized.skill"),
+		    rows[i].skill);
+		ck_assert(has_skill(body, "skills", rows[i].skill));
+		ck_assert(has_skill(r, "executed_skills", rows[i].skill));
+		if (rows[i].member != NULL)
+			owner_wait_state(
+			    &stack, o.terminal, rows[i].member, rows[i].shows);
+		json_decref(m);
+		json_decref(r);
+	}
+	r = owner_state(&stack, o.terminal);
+	ck_assert_uint_eq(json_array_size(at(r, "alarms")), 1);
+	json_decref(r);
+	json_decref(body);
+	peer_free(w);
+}
+
+/* From an emotion_update's PUBACK until the body shows it, in ms. */
+static int64_t
+shown_after_ms(
+    struct peer *server, const char *id, const char *emotion, const char *face)
+{
+	struct mono began;
+
+	feel(server, id, emotion, 0.9);
+	began = clock_mono();
+	owner_wait_state(&stack, id, "expression", face);
+	return mono_diff_ms(clock_mono(), began);
+}
+
+KIT_TEST(s7_4_3_an_emotion_update_shows_within_200_ms)
+{
+	const char *id = "terminal-005";
+	struct peer *server = peer_new(&stack, NULL);
+	int slow = 0, i;
+
+	/* A pause of the machine is no fault of the body. */
+	for (i = 0; i < 5; i++) {
+		slow += shown_after_ms(server, id, "anger", "生气") > 200;
+		slow += shown_after_ms(server, id, "joy", "微笑") > 200;
+	}
+	ck_assert_int_le(slow, 2);
+	peer_free(server);
+}
+
+KIT_TEST(s7_4_4_a_failed_result_is_complete)
+{
+	static const struct stack_opts opts = {
+		.env = { [STACK_BODY_SIM] = { "TERMINAL_ID=failing",
+			     "BODY_FAULTS=error" } }
+	};
+	struct stack_proc p = { 0 };
+	struct stack st = stack;
+	struct owner o = { &stack, "u-744", "s1", "failing" };
+	struct peer *w = watcher(o.terminal);
+	json_t *m, *r;
+
+	st.opts = &opts;
+	stack_spawn(&st, STACK_BODY_SIM, &p, "failing");
+	o = owner_of(o.user, o.terminal);
+	r = owner_say(&o, "动一动你的脑袋吧");
+	do
+		m = peer_next(w, "", STACK_MS);
+	while (m != NULL && !says(m, "topic", "/result/"));
+	ck_assert_msg(m != NULL, "no result");
+	ck_assert_str_eq(strrchr(text_at(m, "topic"), '/') + 1,
+	    text_at(m, "payload.request_id"));
+	ck_assert(json_is_false(at(m, "payload.ok")));
+	ck_assert_str_eq(text_at(m, "payload.error"), "simulated failure");
+	/* And so the reply can tell it. */
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_msg(
+	    says(r, "reply", "simulated failure"), "%s", text_at(r, "reply"));
+	json_decref(m);
+	json_decref(r);
+	peer_free(w);
+}

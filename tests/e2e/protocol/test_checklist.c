@@ -1,0 +1,380 @@
+/*
+ * Protocol §6, the checklist of 2026-02-22, line by line.
+ *
+ * Each test has a body and a user of its own.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "e2e/rig/ear.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+STACK_SHARED(
+    { .env = {
+	  [STACK_BODY_SIM] = { "BODY_COUNT=9" },
+	  [STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=2" },
+	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
+      } })
+
+static struct owner
+owner_of(const char *user, const char *terminal)
+{
+	struct owner o = { &stack, user, "s1", terminal };
+
+	owner_select(
+	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	return o;
+}
+
+static struct peer *
+watcher(const char *terminal)
+{
+	struct peer *p = peer_new(&stack, NULL);
+	char filter[128];
+
+	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
+	peer_hear(p, filter);
+	return p;
+}
+
+/* The reports of a connect come in the protocol's order. */
+static void
+assert_announces(struct peer *w)
+{
+	static const char *const order[] = { "/online", "/skills",
+		"/intent_catalog", "/heartbeat" };
+	json_t *m;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		m = peer_next(w, "", STACK_MS);
+		ck_assert_msg(m != NULL, "no %s", order[i]);
+		ck_assert_msg(says(m, "topic", order[i]), "%s, not %s",
+		    text_at(m, "topic"), order[i]);
+		if (i == 0)
+			ck_assert_str_eq(text_at(m, "payload"), "online");
+		json_decref(m);
+	}
+}
+
+/* One more body-sim, with variables of its own. */
+static void
+spawn_body(struct stack_proc *p, const char *const env[])
+{
+	static struct stack_opts o;
+	struct stack st = stack;
+	size_t i;
+
+	for (i = 0; env[i] != NULL; i++)
+		o.env[STACK_BODY_SIM][i] = env[i];
+	o.env[STACK_BODY_SIM][i] = NULL;
+	st.opts = &o;
+	stack_spawn(&st, STACK_BODY_SIM, p, "another-body");
+	stack_wait_ready(p);
+}
+
+KIT_TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
+{
+	static const char *const env[] = { "TERMINAL_ID=fresh", NULL };
+	struct peer *w = watcher("fresh");
+	struct stack_proc p = { 0 };
+
+	spawn_body(&p, env);
+	assert_announces(w);
+	peer_free(w);
+}
+
+KIT_TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
+{
+	struct peer *w = watcher("terminal-001");
+	json_t *m = peer_next(w, "/skills", STACK_MS);
+	json_t *j;
+	struct body b = { 0 };
+
+	ck_assert_str_eq(text_at(m, "payload.terminal_id"), "terminal-001");
+	json_decref(m);
+	peer_free(w);
+	/* A body that gives another's is told so, and changes nothing. */
+	body_connect(&b, &stack, "hostile-id", BODY_SPEAKS_0222);
+	m = body_sample("skills_report/ok-protocol-02-22-3.3");
+	json_object_set_new(m, "terminal_id", json_string("terminal-001"));
+	json_object_set_new(m, "skill_version", json_integer(9));
+	body_report(&b, "skills", m);
+	owner_wait_refusal(&stack, STACK_USER, "hostile-id", "refused");
+	j = owner_ok(&stack, "GET", "/v1/terminals/hostile-id", NULL);
+	ck_assert_str_eq(text_at(j, "last_refused.path"), "/terminal_id");
+	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 3);
+	json_decref(j);
+	j = owner_ok(&stack, "GET", "/v1/terminals/terminal-001", NULL);
+	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 1);
+	json_decref(j);
+	body_free(&b);
+}
+
+static json_t *
+skills_of(const char *terminal, int version, const char *name)
+{
+	return json_pack("{sssis[{ss}]}", "terminal_id", terminal,
+	    "skill_version", version, "skills", "name", name);
+}
+
+static const char *
+only_skill(const char *terminal, int version)
+{
+	static char name[64];
+	char path[128];
+	json_t *j;
+
+	snprintf(path, sizeof(path), "/v1/terminals/%s", terminal);
+	j = owner_ok(&stack, "GET", path, NULL);
+	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), version);
+	ck_assert_uint_eq(json_array_size(at(j, "skills")), 1);
+	snprintf(name, sizeof(name), "%s", text_at(j, "skills.0"));
+	json_decref(j);
+	return name;
+}
+
+struct has_skill {
+	const char *terminal, *name;
+	int version;
+};
+
+static bool
+knows_skill(void *arg)
+{
+	const struct has_skill *h = arg;
+	char path[128];
+	json_t *j;
+	bool is;
+
+	snprintf(path, sizeof(path), "/v1/terminals/%s", h->terminal);
+	j = owner_ok(&stack, "GET", path, NULL);
+	is = json_array_size(at(j, "skills")) == 1 &&
+	    strcmp(text_at(j, "skills.0"), h->name) == 0;
+	json_decref(j);
+	return is;
+}
+
+KIT_TEST(s6_03_skill_version_does_not_go_back)
+{
+	const char *id = "versions";
+	struct has_skill h = { id, "two", 4 };
+	struct body b = { 0 };
+
+	body_connect(&b, &stack, id, BODY_SPEAKS_0222);
+	/* The sample says 3; a higher one counts, an equal one too. */
+	body_report(&b, "skills", skills_of(id, 4, "one"));
+	body_report(&b, "skills", skills_of(id, 4, "two"));
+	ck_assert(kit_until(knows_skill, &h, STACK_MS));
+	/* A lower one and one without a version do not. */
+	body_report(&b, "skills", skills_of(id, 3, "three"));
+	owner_wait_refusal(&stack, STACK_USER, id, "ignored");
+	ck_assert_str_eq(only_skill(id, 4), "two");
+	body_report(&b, "skills", skills_of(id, 0, "four"));
+	body_report(&b, "skills", skills_of(id, 5, "five"));
+	h.name = "five";
+	ck_assert(kit_until(knows_skill, &h, STACK_MS));
+	ck_assert_str_eq(only_skill(id, 5), "five");
+	body_free(&b);
+}
+
+/* The next message whose topic has text in it. */
+static json_t *
+next_with(struct peer *w, const char *text)
+{
+	json_t *m;
+
+	for (;;) {
+		m = peer_next(w, "", STACK_MS);
+		ck_assert_msg(m != NULL, "no %s", text);
+		if (says(m, "topic", text))
+			return m;
+		json_decref(m);
+	}
+}
+
+KIT_TEST(s6_04_an_invoke_is_answered_by_its_request_id)
+{
+	struct owner o = owner_of("u-604", "terminal-004");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "动一动你的脑袋吧");
+	json_t *invoke = next_with(w, "/invoke/");
+	json_t *result = next_with(w, "/result/");
+	const char *id = text_at(invoke, "payload.request_id");
+
+	ck_assert_str_eq(strrchr(text_at(invoke, "topic"), '/') + 1, id);
+	ck_assert_str_eq(strrchr(text_at(result, "topic"), '/') + 1, id);
+	ck_assert_str_eq(text_at(result, "payload.request_id"), id);
+	ck_assert(json_is_true(at(result, "payload.ok")));
+	json_decref(invoke);
+	json_decref(result);
+	json_decref(r);
+	peer_free(w);
+}
+
+KIT_TEST(s6_05_a_chat_always_has_inputs_with_a_text)
+{
+	static const char only_text[] =
+	    "currently only input.type=keyboard_text|speech_text with "
+	    "non-empty text is supported";
+	struct owner o = owner_of("u-605", "terminal-005");
+	json_t *req;
+
+	req = owner_request(&o, "x");
+	json_object_del(req, "inputs");
+	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat", req, 400),
+	    "inputs is required");
+	req = owner_request(&o, "x");
+	json_object_set_new(req, "inputs", json_array());
+	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat", req, 400),
+	    "inputs is required");
+	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
+			     owner_request(&o, " \t "), 400),
+	    only_text);
+	req = owner_request(&o, "下雨了");
+	json_object_set_new(
+	    at(req, "inputs.0"), "type", json_string("event_note"));
+	ck_assert_str_eq(
+	    owner_refused(&stack, "POST", "/v1/chat", req, 400), only_text);
+	/* Speech is as good as a keyboard, and may come with other inputs. */
+	req = owner_request(&o, "你好");
+	json_object_set_new(
+	    at(req, "inputs.0"), "type", json_string("speech_text"));
+	json_array_append_new(at(req, "inputs"),
+	    json_pack("{ssss}", "type", "event_note", "text", "门开了"));
+	json_decref(owner_ok(&stack, "POST", "/v1/chat", req));
+}
+
+KIT_TEST_T(s6_06_a_silent_session_is_summarised, 60)
+{
+	struct owner o = owner_of("u-606", "terminal-006");
+	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
+	struct ear *stored =
+	    ear_new(&stack, "soul.event.memory_stored.>", NULL);
+	json_t *ev, *r;
+
+	json_decref(owner_say(&o, "我最喜欢的颜色是靛蓝"));
+	do
+		ev = ear_next(e, STACK_MS);
+	while (
+	    ev != NULL && strcmp(text_at(ev, "payload.user_id"), o.user) != 0);
+	ck_assert_msg(ev != NULL, "no session_idle");
+	ck_assert_str_eq(text_at(ev, "payload.session_id"), "s1");
+	json_decref(ev);
+	/* It becomes a memory, and the next turn knows the summary. */
+	do
+		ev = ear_next(stored, STACK_MS);
+	while (
+	    ev != NULL && strcmp(text_at(ev, "payload.user_id"), o.user) != 0);
+	ck_assert_msg(ev != NULL, "no memory_stored");
+	json_decref(ev);
+	r = owner_say(&o, "你好");
+	ck_assert_ptr_nonnull(strstr(text_at(r, "context_summary"), "靛蓝"));
+	json_decref(r);
+	ear_free(e);
+	ear_free(stored);
+}
+
+KIT_TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
+{
+	const char *argv[] = { kit_bin("llm-orchestrator"), "--print-config",
+		NULL };
+	struct kit_proc p;
+
+	kit_spawn(&p, "config", argv, NULL);
+	ck_assert_int_eq(kit_wait(&p, STACK_MS), 0);
+	ck_assert(kit_log_has(&p, "USER_IDLE_TIMEOUT_SECONDS=180"));
+}
+
+KIT_TEST(s6_07_every_reconnect_announces_again)
+{
+	static const char *const env[] = { "TERMINAL_ID=dropping",
+		"BODY_FAULTS=drop=0.5", NULL };
+	struct peer *w = watcher("dropping");
+	struct stack_proc p = { 0 };
+	json_t *m;
+	int i;
+
+	spawn_body(&p, env);
+	for (i = 0; i < 3; i++) {
+		/* Its will, but before the first. */
+		if (i > 0) {
+			m = peer_next(w, "/online", STACK_MS);
+			ck_assert_str_eq(text_at(m, "payload"), "offline");
+			json_decref(m);
+		}
+		assert_announces(w);
+	}
+	peer_free(w);
+}
+
+KIT_TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
+{
+	struct owner o = owner_of("u-608", "own-intents");
+	struct ear *e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
+	json_t *intents =
+	    body_sample("intent_catalog_report/ok-protocol-02-22-3.10");
+	struct body b = { .user = o.user };
+	json_t *req;
+
+	/* A body that has a lamp and nothing else. */
+	body_connect(&b, &stack, o.terminal, BODY_SPEAKS_0222);
+	json_object_set_new(intents, "terminal_id", json_string(o.terminal));
+	json_object_set_new(intents, "catalog_version", json_integer(13));
+	json_array_remove(at(intents, "intent_catalog"), 2);
+	json_array_remove(at(intents, "intent_catalog"), 1);
+	body_report(&b, "intent_catalog", intents);
+	owner_wait_intents(&stack, o.user, o.terminal, 1);
+	json_decref(owner_say(&o, "点头"));
+	do
+		req = ear_next(e, STACK_MS);
+	while (req != NULL && strcmp(text_at(req, "command"), "点头") != 0);
+	ck_assert_msg(req != NULL, "intent-filter was not asked");
+	ck_assert_uint_eq(json_array_size(at(req, "intent_catalog")), 1);
+	ck_assert_str_eq(
+	    text_at(req, "intent_catalog.0.id"), "intent_light_control");
+	json_decref(req);
+	body_free(&b);
+	ear_free(e);
+}
+
+KIT_TEST(s6_09_what_matches_nothing_is_a_system_intent)
+{
+	static const struct {
+		const char *said, *intent, *action;
+	} cases[] = {
+		{ "今天上海天气如何？", "sys.fallback_reasoning",
+		    "fallback_reasoning" },
+		{ "你怎么看人工智能", "sys.fallback_reasoning",
+		    "fallback_reasoning" },
+		{ "吓我一跳", "sys.no_action", "no_action" },
+		{ "哎呀", "sys.no_action", "no_action" },
+	};
+	struct owner o = owner_of("u-609", "terminal-009");
+	json_t *catalog =
+	    body_sample("intent_catalog_report/ok-protocol-02-22-3.10");
+	json_t *r;
+	int status;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		r = owner_call(stack.service[STACK_INTENT_FILTER].http, "POST",
+		    "/v1/intents/filter",
+		    json_pack("{sssO}", "command", cases[i].said,
+			"intent_catalog", at(catalog, "intent_catalog")),
+		    &status);
+		ck_assert_int_eq(status, 200);
+		ck_assert_str_eq(
+		    text_at(r, "intents.0.intent_id"), cases[i].intent);
+		ck_assert_str_eq(text_at(r, "intents.0.status"), "system");
+		ck_assert_str_eq(
+		    text_at(r, "decision.action"), cases[i].action);
+		json_decref(r);
+		r = owner_say(&o, cases[i].said);
+		ck_assert_str_eq(
+		    text_at(r, "intent_decision"), cases[i].action);
+		json_decref(r);
+	}
+	json_decref(catalog);
+}

@@ -1,0 +1,309 @@
+/*
+ * Everything that the README tells its reader to type is typed, in its order,
+ * and does what the README says.
+ *
+ * Blocks marked sh are commands, of which one shell runs all; a block marked
+ * json or text is what the commands before it print; a block marked bash is a
+ * program, saved under the name in its second line.  Ports and the files that
+ * are written are moved, so that the test can run beside a stack.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+
+#define BLOCKS_MAX 64
+#define TEXT_MAX   (1024 * 1024)
+
+struct block {
+	char lang[16];
+	char *text;
+	int line;
+};
+
+struct readme {
+	const char *path;
+	struct block blocks[BLOCKS_MAX];
+	size_t n;
+	size_t headings, rows;
+};
+
+static void
+read_blocks(struct readme *r, const char *path)
+{
+	struct buf text = BUF_INIT(TEXT_MAX);
+	char *all = kit_read_file(path, NULL), *save = NULL, *line;
+	struct block *b = NULL;
+	int number = 0;
+
+	*r = (struct readme){ .path = path };
+	for (line = all; line != NULL && *line != '\0'; line = save) {
+		save = strchr(line, '\n');
+		if (save != NULL)
+			*save++ = '\0';
+		number++;
+		if (strncmp(line, "```", 3) == 0 && b == NULL) {
+			ck_assert_uint_lt(r->n, BLOCKS_MAX);
+			b = &r->blocks[r->n++];
+			snprintf(b->lang, sizeof(b->lang), "%s", line + 3);
+			b->line = number;
+		} else if (strncmp(line, "```", 3) == 0) {
+			b->text = str_dup(buf_str(&text));
+			if (b->text == NULL)
+				b->text = mem_strdup("");
+			buf_reset(&text);
+			b = NULL;
+		} else if (b != NULL) {
+			buf_printf(&text, "%s\n", line);
+		} else {
+			r->headings += line[0] == '#';
+			r->rows += line[0] == '|';
+		}
+	}
+	ck_assert_msg(b == NULL, "%s:%d: a block has no end", path, number);
+	buf_free(&text);
+	free(all);
+}
+
+static void
+free_blocks(struct readme *r)
+{
+	while (r->n > 0)
+		free(r->blocks[--r->n].text);
+}
+
+static bool
+is(const struct block *b, const char *lang)
+{
+	return strcmp(b->lang, lang) == 0;
+}
+
+/* What a visitor does before all else, and what runs this test. */
+static bool
+is_build(const struct block *b)
+{
+	return is(b, "sh") && strstr(b->text, "make test") != NULL;
+}
+
+static const char *
+c_string(struct buf *b)
+{
+	buf_putc(b, '\0');
+	return b->p;
+}
+
+/* ---- moving ---------------------------------------------------------------
+ */
+
+static const int ports[] = { 4222, 6379, 1883, 9010, 9011, 9012, 9013, 9080,
+	9110, 9111, 9112, 9113, 9114, 9115, 9116, 9117 };
+
+/* A number that makes all ports free ones. */
+static int
+free_shift(void)
+{
+	int shift, i;
+	size_t k;
+
+	for (i = 0; i < 20; i++) {
+		shift = kit_port() - 9010;
+		for (k = 0; k < NELEM(ports); k++) {
+			if (kit_port_open(ports[k] + shift))
+				break;
+		}
+		if (k == NELEM(ports))
+			return shift;
+	}
+	ck_abort_msg("no free ports");
+	return 0;
+}
+
+/* The number at p if a port of the stack stands there alone, or 0. */
+static int
+port_at(const char *text, const char *p)
+{
+	char *end;
+	long n;
+	size_t k;
+
+	if (p > text && p[-1] >= '0' && p[-1] <= '9')
+		return 0;
+	n = strtol(p, &end, 10);
+	for (k = 0; k < NELEM(ports); k++) {
+		if (end == p + 4 && n == ports[k])
+			return ports[k];
+	}
+	return 0;
+}
+
+/* Commands as they are run here. */
+static void
+move(const char *text, int shift, struct buf *out)
+{
+	static const char bin[] = "build/bin/", file[] = "build/";
+	const char *p = text;
+	int port;
+
+	while (*p != '\0') {
+		port = port_at(text, p);
+		if (port != 0) {
+			buf_printf(out, "%d", port + shift);
+			p += 4;
+		} else if (strncmp(p, bin, strlen(bin)) == 0) {
+			buf_printf(out, "%s", kit_bin(""));
+			p += strlen(bin);
+		} else if (strncmp(p, file, strlen(file)) == 0) {
+			buf_printf(out, "%s/", kit_dir());
+			p += strlen(file);
+		} else {
+			buf_putc(out, *p++);
+		}
+	}
+}
+
+/* Save a program as its second line says: "# build/x.sh: …". */
+static void
+save(const struct block *b, int shift)
+{
+	const char *name = strchr(b->text, '\n');
+	struct buf text = BUF_INIT(TEXT_MAX), path = BUF_INIT(4096);
+
+	ck_assert_msg(name != NULL && strncmp(name, "\n# build/", 9) == 0,
+	    "line %d: no name in the program's second line", b->line);
+	buf_printf(&path, "%s/%.*s", kit_dir(), (int)strcspn(name + 9, ": \n"),
+	    name + 9);
+	move(b->text, shift, &text);
+	kit_write_file(c_string(&path), c_string(&text));
+	buf_free(&text);
+	buf_free(&path);
+}
+
+/* ---- running --------------------------------------------------------------
+ */
+
+static const char *
+output_of(size_t i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "out.%zu", i);
+	return kit_path(name);
+}
+
+/* One script of all commands; what block i prints goes to output_of(i). */
+static void
+write_script(const struct readme *r, int shift, const char *path)
+{
+	struct buf s = BUF_INIT(TEXT_MAX);
+	size_t i;
+
+	buf_puts(&s, "set -e\ntrap 'make down >/dev/null' EXIT\n");
+	for (i = 0; i < r->n; i++) {
+		if (is(&r->blocks[i], "bash"))
+			save(&r->blocks[i], shift);
+		if (!is(&r->blocks[i], "sh") || is_build(&r->blocks[i]))
+			continue;
+		buf_printf(
+		    &s, "echo '%s:%d' >&2\n{\n", r->path, r->blocks[i].line);
+		move(r->blocks[i].text, shift, &s);
+		buf_printf(&s, "} >'%s'\n", output_of(i));
+	}
+	buf_puts(&s, "trap - EXIT\n");
+	kit_write_file(path, c_string(&s));
+	buf_free(&s);
+}
+
+static void
+check_output(const struct readme *r, size_t i)
+{
+	const struct block *b = &r->blocks[i];
+	char *got = kit_read_file(output_of(i - 1), NULL);
+	json_t *want, *have;
+
+	if (is(b, "text")) {
+		ck_assert_msg(strcmp(got, b->text) == 0, "%s:%d: printed\n%s",
+		    r->path, b->line, got);
+	} else {
+		want = json_loads(b->text, 0, NULL);
+		have = json_loads(got, 0, NULL);
+		ck_assert_msg(want != NULL && json_equal(want, have),
+		    "%s:%d: printed\n%s", r->path, b->line, got);
+		json_decref(want);
+		json_decref(have);
+	}
+	free(got);
+}
+
+KIT_TEST_T(every_command_does_what_the_readme_says, 240)
+{
+	char shift_env[64], dir_env[512];
+	const char *argv[] = { "bash", kit_path("script"), NULL };
+	const char *env[] = { shift_env, dir_env, NULL };
+	int shift = free_shift();
+	struct readme r;
+	struct kit_proc p;
+	size_t i, outputs = 0;
+
+	read_blocks(&r, "README.md");
+	write_script(&r, shift, argv[1]);
+	snprintf(shift_env, sizeof(shift_env), "PORT_SHIFT=%d", shift);
+	snprintf(dir_env, sizeof(dir_env), "STACK_DIR=%s", kit_path("stack"));
+	kit_spawn(&p, "readme", argv, env);
+	ck_assert_int_eq(kit_wait(&p, 200000), 0);
+	for (i = 1; i < r.n; i++) {
+		if (is(&r.blocks[i], "json") || is(&r.blocks[i], "text")) {
+			ck_assert(is(&r.blocks[i - 1], "sh"));
+			check_output(&r, i);
+			outputs++;
+		}
+	}
+	ck_assert_uint_gt(outputs, 8);
+	free_blocks(&r);
+}
+
+KIT_TEST(both_languages_say_the_same)
+{
+	struct readme en, zh;
+	size_t i;
+
+	read_blocks(&en, "README.md");
+	read_blocks(&zh, "README.zh.md");
+	ck_assert_uint_eq(en.n, zh.n);
+	ck_assert_uint_eq(en.headings, zh.headings);
+	ck_assert_uint_eq(en.rows, zh.rows);
+	for (i = 0; i < en.n; i++) {
+		ck_assert_str_eq(en.blocks[i].lang, zh.blocks[i].lang);
+		/* Only the picture and the first commands have words. */
+		if (en.blocks[i].lang[0] == '\0' || is_build(&en.blocks[i]))
+			continue;
+		ck_assert_msg(strcmp(en.blocks[i].text, zh.blocks[i].text) == 0,
+		    "README.md:%d and README.zh.md:%d differ",
+		    en.blocks[i].line, zh.blocks[i].line);
+	}
+	free_blocks(&en);
+	free_blocks(&zh);
+}
+
+KIT_TEST(the_body_has_at_most_sixty_lines)
+{
+	struct readme r;
+	size_t i, lines, found = 0;
+	const char *p;
+
+	read_blocks(&r, "README.md");
+	for (i = 0; i < r.n; i++) {
+		if (!is(&r.blocks[i], "bash"))
+			continue;
+		found++;
+		lines = 0;
+		for (p = r.blocks[i].text; *p != '\0'; p++)
+			lines += *p == '\n';
+		ck_assert_uint_le(lines, 60);
+	}
+	ck_assert_uint_eq(found, 1);
+	free_blocks(&r);
+}

@@ -1,0 +1,32 @@
+/*
+ * ear: hears NATS messages (cnats), and can answer in a service's place.
+ */
+#ifndef RIG_EAR_H
+#define RIG_EAR_H
+
+#include <jansson.h>
+
+#include "e2e/rig/stack.h"
+
+struct ear;
+
+/*
+ * ear_new(st, subject, queue): Listen; queue NULL: to everything.
+ * ear_free(e):                 No more.
+ */
+struct ear *ear_new(struct stack *st, const char *subject, const char *queue);
+void ear_free(struct ear *e);
+
+/*
+ * ear_next(e, ms):
+ * The next message's JSON, which the caller frees, or NULL after ms.
+ */
+json_t *ear_next(struct ear *e, int ms);
+
+/* ear_subject(e): The subject of the last one. */
+const char *ear_subject(const struct ear *e);
+
+/* ear_answer(e, reply): Answer the last one; reply is given away. */
+void ear_answer(struct ear *e, json_t *reply);
+
+#endif /* !RIG_EAR_H */

@@ -1,0 +1,239 @@
+/*
+ * Starting, killing, judging the processes of a stack.
+ */
+#include "e2e/rig/stack.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/arena.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/tap.h"
+#include "kit/kit_http.h"
+
+#define END_MS 20000
+
+static const struct {
+	const char *name;
+	bool http;
+} services[STACK_SERVICES] = {
+	[STACK_LLM_SIM] = { "llm-sim", true },
+	[STACK_INTENT_FILTER] = { "intent-filter", true },
+	[STACK_EMOTION_ENGINE] = { "emotion-engine", true },
+	[STACK_MEMORY_WORKER] = { "memory-worker", false },
+	[STACK_LLM_ORCHESTRATOR] = { "llm-orchestrator", false },
+	[STACK_MQTT_BRIDGE] = { "mqtt-bridge", false },
+	[STACK_CHAT_GATEWAY] = { "chat-gateway", true },
+	[STACK_BODY_SIM] = { "body-sim", true },
+};
+
+const char *
+stack_name(enum stack_service i)
+{
+	return services[i].name;
+}
+
+/* ---- starting -------------------------------------------------------------
+ */
+
+void
+stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
+    const char *name)
+{
+	struct arena *a = arena_new(4096);
+	const char *argv[] = { kit_bin(services[i].name), NULL };
+	const char *env[8 + STACK_ENV_MAX];
+	size_t n = 0, k;
+
+	if (p->admin == 0) {
+		p->admin = kit_port();
+		p->http = services[i].http ? kit_port() : 0;
+	}
+	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
+		env[n++] = st->opts->env[i][k];
+	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
+	env[n++] =
+	    arena_printf(a, "REDIS_URL=%s", st->server[STACK_REDIS].url).p;
+	env[n++] =
+	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
+	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
+	    st->service[STACK_LLM_SIM].http)
+		       .p;
+	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
+	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	env[n] = NULL;
+	kit_spawn(&p->proc, name, argv, env);
+	p->wanted = true;
+	arena_free(a);
+}
+
+static bool
+is_ready(void *arg)
+{
+	struct stack_proc *p = arg;
+	struct kit_http c = { 0 };
+	struct kit_answer a = { 0 };
+	bool is = false;
+
+	if (!kit_alive(&p->proc))
+		ck_abort_msg("%s does not start", p->proc.name);
+	if (!kit_port_open(p->admin))
+		return false;
+	kit_http_open(&c, p->admin);
+	if (kit_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"))
+		is = kit_http_read(&c, &a, 2000) && a.status == 200;
+	kit_answer_free(&a);
+	kit_http_close(&c);
+	return is;
+}
+
+void
+stack_wait_ready(struct stack_proc *p)
+{
+	ck_assert_msg(
+	    kit_until(is_ready, p, STACK_MS), "%s is not ready", p->proc.name);
+}
+
+static bool
+tap_is_ready(void *arg)
+{
+	return kit_log_has(arg, TAP_READY);
+}
+
+static bool
+reports_are_read(void *arg)
+{
+	return kit_log_has(arg, "ev=bridge.caught_up");
+}
+
+void
+stack_start(struct stack *st, const struct stack_opts *o)
+{
+	static const enum kit_server_kind kinds[STACK_SERVERS] = { KIT_NATS,
+		KIT_REDIS, KIT_MOSQUITTO_KEEP };
+	struct tap_where where;
+	enum stack_service i;
+	size_t k;
+
+	*st = (struct stack){ .opts = o };
+	for (k = 0; k < STACK_SERVERS; k++)
+		kit_server_start(&st->server[k], kinds[k]);
+	where.nats_url = st->server[STACK_NATS].url;
+	where.mqtt_port = o->no_mqtt_tap ? 0 : st->server[STACK_MQTT].port;
+	if (!o->no_tap) {
+		kit_fork(&st->tap, "tap", tap_main, &where);
+		ck_assert_msg(
+		    kit_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+	}
+	for (i = 0; i < STACK_BODY_SIM; i++) {
+		if (!o->without[i])
+			stack_spawn(st, i, &st->service[i], services[i].name);
+	}
+	for (i = 0; i < STACK_BODY_SIM; i++) {
+		if (!o->without[i])
+			stack_wait_ready(&st->service[i]);
+	}
+	if (o->without[STACK_BODY_SIM])
+		return;
+	/* An announcement that nobody hears counts from the next heartbeat. */
+	ck_assert(kit_until(
+	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
+	stack_restart(st, STACK_BODY_SIM);
+	owner_wait_body(st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+}
+
+/* ---- killing --------------------------------------------------------------
+ */
+
+void
+stack_kill(struct stack *st, enum stack_service i)
+{
+	struct stack_proc *p = &st->service[i];
+
+	p->wanted = false;
+	kit_signal(&p->proc, SIGKILL);
+	ck_assert_int_eq(kit_wait(&p->proc, STACK_MS), 128 + SIGKILL);
+}
+
+void
+stack_restart(struct stack *st, enum stack_service i)
+{
+	stack_spawn(st, i, &st->service[i], services[i].name);
+	stack_wait_ready(&st->service[i]);
+}
+
+/* ---- judging --------------------------------------------------------------
+ */
+
+/* The first line of a log with text in it, into dst; false if there is none. */
+static bool
+line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
+{
+	char *log = kit_read_file(p->log, NULL);
+	const char *at = strstr(log, text);
+
+	if (at != NULL)
+		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
+	free(log);
+	return at != NULL;
+}
+
+void
+stack_check(struct stack *st)
+{
+	char line[1024];
+	size_t i;
+
+	ck_assert_msg(
+	    st->opts->no_tap || kit_alive(&st->tap), "the tap is gone");
+	if (!st->opts->no_tap &&
+	    line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+		ck_abort_msg("%s", line);
+	for (i = 0; i < STACK_SERVICES; i++) {
+		ck_assert_msg(
+		    !st->service[i].wanted || kit_alive(&st->service[i].proc),
+		    "%s is gone", services[i].name);
+	}
+}
+
+/* Tell a child to stop; its exit status. */
+static int
+stop(struct kit_proc *p)
+{
+	if (!kit_alive(p))
+		return kit_wait(p, 0);
+	kit_signal(p, SIGTERM);
+	return kit_wait(p, END_MS);
+}
+
+const char *
+stack_end(struct stack *st)
+{
+	static char why[1200];
+	char line[1024];
+	int status;
+	size_t i;
+
+	why[0] = '\0';
+	for (i = STACK_SERVICES; i-- > 0;) {
+		if (!st->service[i].wanted)
+			continue;
+		status = stop(&st->service[i].proc);
+		if (status != 0 && why[0] == '\0')
+			snprintf(why, sizeof(why), "%s ended with %d",
+			    services[i].name, status);
+	}
+	if (!st->opts->no_tap) {
+		(void)stop(&st->tap);
+		if (line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+			snprintf(why, sizeof(why), "%s", line);
+		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
+			snprintf(why, sizeof(why), "the tap did not sum up");
+	}
+	for (i = 0; i < STACK_SERVERS; i++)
+		kit_server_stop(&st->server[i], SIGTERM);
+	return why[0] != '\0' ? why : NULL;
+}

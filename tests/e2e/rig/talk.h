@@ -1,0 +1,23 @@
+/*
+ * talk: a chat request on a thread of its own, for tests that have something to
+ * do meanwhile.
+ */
+#ifndef RIG_TALK_H
+#define RIG_TALK_H
+
+#include <jansson.h>
+
+#include "e2e/rig/owner.h"
+
+struct talk;
+
+/* talk_begin(o, text): Say it. */
+struct talk *talk_begin(const struct owner *o, const char *text);
+
+/*
+ * talk_end(t, status):
+ * Wait for the answer, which the caller frees; status 0: none came.
+ */
+json_t *talk_end(struct talk *t, int *status);
+
+#endif /* !RIG_TALK_H */

@@ -1,0 +1,371 @@
+/*
+ * deploy/stack: what "make run", "make up" and "make down" start, report and
+ * leave behind.
+ */
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/stack.h"
+
+#define MOVED 16
+
+/* One stack: its folder, and where its ports are. */
+struct local {
+	struct stack st; /* only service[].http */
+	char dir[256];
+	char env[MOVED + 3][300];
+	const char *envp[MOVED + 4];
+	size_t n;
+};
+
+static const struct {
+	const char *name;
+	int service; /* of which it is the HTTP port; -1: none */
+} ports[MOVED] = {
+	{ "NATS_PORT", -1 },
+	{ "REDIS_PORT", -1 },
+	{ "MQTT_PORT", -1 },
+	{ "CHAT_GATEWAY_PORT", STACK_CHAT_GATEWAY },
+	{ "BODY_SIM_PORT", STACK_BODY_SIM },
+	{ "EMOTION_ENGINE_PORT", STACK_EMOTION_ENGINE },
+	{ "INTENT_FILTER_PORT", STACK_INTENT_FILTER },
+	{ "LLM_SIM_PORT", STACK_LLM_SIM },
+	{ "CHAT_GATEWAY_ADMIN_PORT", -1 },
+	{ "BODY_SIM_ADMIN_PORT", -1 },
+	{ "EMOTION_ENGINE_ADMIN_PORT", -1 },
+	{ "INTENT_FILTER_ADMIN_PORT", -1 },
+	{ "LLM_ORCHESTRATOR_ADMIN_PORT", -1 },
+	{ "MEMORY_WORKER_ADMIN_PORT", -1 },
+	{ "MQTT_BRIDGE_ADMIN_PORT", -1 },
+	{ "LLM_SIM_ADMIN_PORT", -1 },
+};
+
+static void
+set(struct local *l, const char *name, const char *value)
+{
+	snprintf(l->env[l->n], sizeof(l->env[0]), "%s=%s", name, value);
+	l->envp[l->n] = l->env[l->n];
+	l->envp[++l->n] = NULL;
+}
+
+/* A stack of this build's programs, with its data in the test's folder. */
+static void
+prepare(struct local *l, const char *name)
+{
+	char text[16];
+	char bin[256];
+	int port, i;
+
+	memset(l, 0, sizeof(*l));
+	snprintf(l->dir, sizeof(l->dir), "%s", kit_path(name));
+	set(l, "STACK_DIR", l->dir);
+	snprintf(bin, sizeof(bin), "%s", kit_bin(""));
+	set(l, "STACK_BIN", bin);
+	for (i = 0; i < MOVED; i++) {
+		port = kit_port();
+		snprintf(text, sizeof(text), "%d", port);
+		set(l, ports[i].name, text);
+		if (ports[i].service >= 0)
+			l->st.service[ports[i].service].http = port;
+	}
+}
+
+static void
+begin(struct local *l, struct kit_proc *p, const char *command)
+{
+	const char *argv[] = { "deploy/stack", command, NULL };
+
+	kit_spawn(p, command, argv, l->envp);
+}
+
+/* Run a command to its end; its exit code. */
+static int
+stack(struct local *l, struct kit_proc *p, const char *command)
+{
+	(void)unlink(kit_path("up.log"));
+	begin(l, p, command);
+	return kit_wait(p, 60000);
+}
+
+static void
+up(struct local *l)
+{
+	struct kit_proc p;
+
+	ck_assert_int_eq(stack(l, &p, "up"), 0);
+	ck_assert(kit_log_has(&p, "soul: ready"));
+}
+
+static void
+down(struct local *l)
+{
+	struct kit_proc p;
+
+	ck_assert_int_eq(stack(l, &p, "down"), 0);
+}
+
+/* The process called name, by the file that the launcher keeps. */
+static pid_t
+pid_of(struct local *l, const char *name)
+{
+	char path[300], *text, *line;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/pids", l->dir);
+	text = kit_read_file(path, NULL);
+	line = strstr(text, name);
+	ck_assert_msg(line != NULL, "%s is not in %s", name, path);
+	pid = (pid_t)strtol(line + strlen(name), NULL, 10);
+	free(text);
+	ck_assert_int_gt(pid, 1);
+	return pid;
+}
+
+static bool
+nothing_listens(void *arg)
+{
+	struct local *l = arg;
+	size_t i;
+
+	for (i = 2; i < l->n; i++) {
+		if (kit_port_open(
+			(int)strtol(strchr(l->env[i], '=') + 1, NULL, 10)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+log_has(struct local *l, const char *name, const char *what)
+{
+	char path[300], *text;
+	bool has;
+
+	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+	text = kit_read_file(path, NULL);
+	has = strstr(text, what) != NULL;
+	free(text);
+	return has;
+}
+
+static bool
+is_up(void *arg)
+{
+	struct local *l = arg;
+	char ready[300];
+
+	snprintf(ready, sizeof(ready), "%s/ready", l->dir);
+	return access(ready, F_OK) == 0;
+}
+
+static void
+chat(struct local *l, const char *soul_name)
+{
+	struct owner o = { &l->st, STACK_USER, "s1", STACK_BODY };
+	json_t *r;
+
+	owner_select(&l->st, STACK_USER, STACK_BODY,
+	    owner_soul(&l->st, STACK_USER, soul_name, "INFJ"));
+	r = owner_say(&o, "把灯变成绿色");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	json_decref(r);
+}
+
+KIT_TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
+{
+	struct mono began = clock_mono();
+	struct local l;
+	int64_t ms;
+
+	prepare(&l, "stack");
+	up(&l);
+	chat(&l, "小元");
+	ms = mono_diff_ms(clock_mono(), began);
+	printf("# up and first chat: %lld ms\n", (long long)ms);
+	ck_assert_int_lt(ms,
+	    10000 *
+		(getenv("SAN") != NULL && getenv("SAN")[0] != '\0' ? 4 : 1));
+	down(&l);
+	ck_assert(nothing_listens(&l));
+}
+
+KIT_TEST_T(souls_and_sessions_outlive_the_stack, 120)
+{
+	struct local l;
+	json_t *j;
+
+	prepare(&l, "stack");
+	up(&l);
+	chat(&l, "小元");
+	down(&l);
+	ck_assert(nothing_listens(&l));
+	up(&l);
+	j = owner_ok(&l.st, "GET", "/v1/souls", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_str_eq(text_at(j, "items.0.name"), "小元");
+	json_decref(j);
+	j = owner_ok(&l.st, "GET", "/v1/sessions/s1/messages", NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 4);
+	json_decref(j);
+	down(&l);
+}
+
+KIT_TEST_T(two_stacks_run_side_by_side, 120)
+{
+	struct local a, b;
+	struct kit_proc p;
+
+	prepare(&a, "a");
+	prepare(&b, "b");
+	up(&a);
+	up(&b);
+	/* One runs already in this folder. */
+	ck_assert_int_eq(stack(&a, &p, "up"), 1);
+	ck_assert(kit_log_has(&p, "runs in"));
+	chat(&a, "甲");
+	chat(&b, "乙");
+	down(&a);
+	ck_assert(nothing_listens(&a));
+	json_decref(owner_ok(&b.st, "GET", "/v1/souls", NULL));
+	down(&b);
+	ck_assert(nothing_listens(&b));
+}
+
+KIT_TEST(a_taken_port_is_named_before_anything_starts)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	socklen_t len = sizeof(any);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char text[16], wanted[64], path[300];
+	struct local l;
+	struct kit_proc p;
+
+	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&any, len), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&any, &len), 0);
+	prepare(&l, "stack");
+	snprintf(text, sizeof(text), "%d", ntohs(any.sin_port));
+	set(&l, "MQTT_PORT", text);
+	/* The last of two variables counts; take the first one out. */
+	l.envp[2 + 2] = "SOUL_NOTHING=1";
+	ck_assert_int_eq(stack(&l, &p, "up"), 1);
+	snprintf(wanted, sizeof(wanted), "  %s, wanted by mosquitto", text);
+	ck_assert(kit_log_has(&p, "are taken"));
+	ck_assert(kit_log_has(&p, wanted));
+	ck_assert(kit_log_has(&p, "PORT_SHIFT"));
+	snprintf(path, sizeof(path), "%s/pids", l.dir);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	close(fd);
+}
+
+KIT_TEST(two_programs_do_not_get_one_port)
+{
+	struct local l;
+	struct kit_proc p;
+
+	prepare(&l, "stack");
+	/* The same number for REDIS_PORT as for NATS_PORT. */
+	snprintf(l.env[3], sizeof(l.env[3]), "REDIS_PORT=%s",
+	    strchr(l.env[2], '=') + 1);
+	ck_assert_int_eq(stack(&l, &p, "up"), 1);
+	ck_assert(kit_log_has(&p, "wanted by nats-server and by redis-server"));
+}
+
+struct expected {
+	struct local *l;
+	const char *text;
+};
+
+static bool
+is_reported(void *arg)
+{
+	struct expected *e = arg;
+
+	return log_has(e->l, "stack.log", e->text);
+}
+
+KIT_TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
+{
+	struct expected e;
+	struct local l;
+
+	prepare(&l, "stack");
+	up(&l);
+	ck_assert_int_eq(kill(pid_of(&l, "intent-filter "), SIGKILL), 0);
+	e = (struct expected){ &l,
+		"soul: intent-filter was killed by SIGKILL" };
+	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	e.text = "  | ts=";
+	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	/* The others go on. */
+	json_decref(owner_ok(&l.st, "GET", "/v1/souls", NULL));
+	down(&l);
+	ck_assert(nothing_listens(&l));
+}
+
+KIT_TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
+{
+	struct local l;
+	struct kit_proc p;
+
+	prepare(&l, "stack");
+	set(&l, "LOG_LEVEL", "loud");
+	ck_assert_int_eq(stack(&l, &p, "up"), 1);
+	ck_assert(kit_log_has(&p, "does not start"));
+	ck_assert(kit_log_has(&p, "LOG_LEVEL"));
+	ck_assert(nothing_listens(&l));
+}
+
+KIT_TEST_T(a_killed_launcher_takes_its_processes_along, 120)
+{
+	struct kit_proc run;
+	struct local l;
+
+	prepare(&l, "stack");
+	begin(&l, &run, "run");
+	ck_assert(kit_until(is_up, &l, 60000));
+	kit_signal(&run, SIGKILL);
+	ck_assert_int_eq(kit_wait(&run, STACK_MS), 128 + SIGKILL);
+	ck_assert(kit_until(nothing_listens, &l, STACK_MS));
+	/* It is no obstacle to the next one. */
+	up(&l);
+	down(&l);
+}
+
+KIT_TEST_T(an_interrupt_stops_it_all, 120)
+{
+	struct kit_proc run;
+	struct local l;
+
+	prepare(&l, "stack");
+	begin(&l, &run, "run");
+	ck_assert(kit_until(is_up, &l, 60000));
+	kit_signal(&run, SIGINT);
+	ck_assert_int_eq(kit_wait(&run, 60000), 0);
+	ck_assert(nothing_listens(&l));
+	ck_assert(!is_up(&l));
+}
+
+KIT_TEST(wrong_use_is_told)
+{
+	struct kit_proc p;
+	struct local l;
+
+	prepare(&l, "stack");
+	ck_assert_int_eq(stack(&l, &p, "start"), 64);
+	ck_assert(kit_log_has(&p, "usage: deploy/stack run"));
+	ck_assert_int_eq(stack(&l, &p, "down"), 0);
+	ck_assert(kit_log_has(&p, "nothing runs in"));
+	set(&l, "PORT_SHIFT", "much");
+	ck_assert_int_eq(stack(&l, &p, "env"), 1);
+	ck_assert(kit_log_has(&p, "PORT_SHIFT is much"));
+}

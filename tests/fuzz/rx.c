@@ -1,0 +1,90 @@
+/*
+ * A pattern and a text from hostile bytes, a NUL between them; the first byte
+ * has the flags.  Each find ends soon, what it reports lies in the text, and
+ * the search from there on finds it again.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/mem.h"
+#include "rx/rx.h"
+
+/* Sanitized code is slower; PCRE2 itself is not sanitized. */
+#define MOST_S 1
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void
+must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static double
+cpu_s(void)
+{
+	struct timespec t;
+	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+check_match(const struct rx *r, struct str text, const struct rx_match *m)
+{
+	size_t groups = rx_groups(r) + 1;
+	must(m->n == (groups < RX_GROUPS_MAX ? groups : RX_GROUPS_MAX));
+	must(m->g[0].start >= 0);
+	for (size_t i = 0; i < m->n; i++) {
+		must(m->g[i].start >= -1);
+		must(m->g[i].end <= (ptrdiff_t)text.n);
+		must((m->g[i].start < 0) == (m->g[i].end < 0));
+	}
+}
+
+static void
+check_text(const struct rx *r, struct str text)
+{
+	struct rx_scratch *s = rx_scratch_new();
+	struct rx_match m;
+	double start = cpu_s();
+	enum rc rc = rx_find(r, s, text, 0, &m);
+	must(cpu_s() - start < MOST_S);
+	must(rc != RC_INVALID || str_utf8_count(text) < 0);
+	must(rc == RC_OK || rc == RC_NOENT || rc == RC_TOOBIG ||
+	    rc == RC_INVALID);
+	if (rc == RC_OK) {
+		check_match(r, text, &m);
+		rc = rx_find(r, s, text, (size_t)m.g[0].start, NULL);
+		/* \K and \G make a match depend on where the search began. */
+		must(rc == RC_OK || rc == RC_NOENT || rc == RC_TOOBIG);
+	}
+	rx_scratch_free(s);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	if (n < 2)
+		return 0;
+	/* A copy of its own, so that reading past its end is seen. */
+	char *copy = mem_alloc(n - 1);
+	memcpy(copy, data + 1, n - 1);
+	struct str text = { copy, n - 1 };
+	struct str pattern = str_cut(&text, '\0');
+	struct rx *r = NULL;
+	char why[200] = "";
+	double start = cpu_s();
+	enum rc rc = rx_new(
+	    pattern, data[0] & (RX_NOCASE | RX_ECMA), &r, why, sizeof(why));
+	must(cpu_s() - start < MOST_S);
+	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
+	must((rc == RC_OK) == (why[0] == '\0'));
+	if (rc == RC_OK)
+		check_text(r, text);
+	rx_free(r);
+	free(copy);
+	return 0;
+}

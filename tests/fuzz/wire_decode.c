@@ -1,0 +1,97 @@
+/*
+ * Every message from hostile bytes: the first byte chooses the descriptor, the
+ * rest is the text.  What is taken can be written, read again, and is then
+ * written the same; what is refused says why.
+ */
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
+#include "wire/raw.h"
+#include "wire/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void
+must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static const struct wire_desc *
+choose(uint8_t byte)
+{
+	size_t n = 0;
+	while (wire_desc_at(n) != NULL)
+		n++;
+	return wire_desc_at(byte % n);
+}
+
+/* The short look never takes what the parser refuses. */
+static void
+check_plain(struct str text)
+{
+	struct wire_err err;
+	struct wire_at top = { .err = &err };
+	json_t *v;
+	if (!wire_raw_plain(text, WIRE_DEPTH_MAX))
+		return;
+	must(wire_raw_parse(text, WIRE_DEPTH_MAX, &top, &v) == RC_OK);
+	json_decref(v);
+}
+
+static void
+check_again(const struct wire_desc *d, const void *msg)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct buf first = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct buf second = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct wire_err err;
+	void *again = mem_alloc(wire_desc_size(d));
+	enum rc rc = wire_encode(d, msg, &first, &err);
+	/* Defaults can make a message larger than messages may be. */
+	must(rc == RC_OK || rc == RC_TOOBIG);
+	if (rc == RC_OK) {
+		must(wire_decode(d, buf_str(&first), a, again, &err) == RC_OK);
+		must(wire_encode(d, again, &second, &err) == RC_OK);
+		must(str_eq(buf_str(&first), buf_str(&second)));
+	}
+	free(again);
+	buf_free(&first);
+	buf_free(&second);
+	arena_free(a);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	if (n == 0)
+		return 0;
+	const struct wire_desc *d = choose(data[0]);
+	/* A copy of its own, so that reading past its end is seen. */
+	char *copy = mem_alloc(n - 1);
+	memcpy(copy, data + 1, n - 1);
+	struct str text = { copy, n - 1 };
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	void *msg = mem_alloc(wire_desc_size(d));
+	struct wire_err err = { .why = "" };
+	enum rc rc = wire_decode(d, text, a, msg, &err);
+	if (rc == RC_OK) {
+		check_again(d, msg);
+	} else {
+		must(rc == RC_INVALID || rc == RC_TOOBIG);
+		must(err.why[0] != '\0');
+		must(err.path[0] == '\0' || err.path[0] == '/');
+		must(memchr(err.path, '\0', sizeof(err.path)) != NULL);
+	}
+	check_plain(text);
+	free(msg);
+	free(copy);
+	arena_free(a);
+	return 0;
+}
