@@ -163,12 +163,7 @@ KIT_TEST(a_nod_in_other_words_is_invoked_and_told)
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
-	invoke = peer_next(w, "", STACK_MS);
-	while (strstr(text_at(invoke, "topic"), "/invoke/") == NULL) {
-		json_decref(invoke);
-		invoke = peer_next(w, "", STACK_MS);
-		ck_assert_msg(invoke != NULL, "no invoke");
-	}
+	invoke = peer_await(w, "", "topic", "/invoke/");
 	id = text_at(invoke, "payload.request_id");
 	topic = strstr(text_at(invoke, "topic"), "/invoke/");
 	ck_assert_str_eq(topic + strlen("/invoke/"), id);

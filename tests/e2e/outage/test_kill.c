@@ -279,10 +279,8 @@ KIT_TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
 	w = peer_new(&st, &o);
 	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
 	for (i = 0; i < 4; i++) {
-		do
-			m = peer_next(w, order[i], STACK_MS);
-		while (m != NULL && i == 0 &&
-		    strcmp(text_at(m, "payload"), "online") != 0);
+		m = i == 0 ? peer_await(w, order[i], "payload", "online")
+			   : peer_next(w, order[i], STACK_MS);
 		ck_assert_msg(m != NULL, "no %s", order[i]);
 		json_decref(m);
 	}

@@ -130,11 +130,8 @@ KIT_TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 	j = owner_state(&stack, o.terminal);
 	ck_assert_str_eq(text_at(j, "expression"), "生气");
 	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")), 1);
-	do
-		m = peer_next(w, "/emotion_update", STACK_MS);
-	while (m != NULL &&
-	    strcmp(text_at(m, "payload.session_id"), "system_decay_tick") != 0);
-	ck_assert_msg(m != NULL, "no tick");
+	m = peer_await(
+	    w, "/emotion_update", "payload.session_id", "system_decay_tick");
 	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "neutral");
 	json_decref(m);
 	json_decref(j);
@@ -245,10 +242,7 @@ KIT_TEST(s7_4_4_a_failed_result_is_complete)
 	stack_spawn(&st, STACK_BODY_SIM, &p, "failing");
 	o = owner_of(o.user, o.terminal);
 	r = owner_say(&o, "动一动你的脑袋吧");
-	do
-		m = peer_next(w, "", STACK_MS);
-	while (m != NULL && !says(m, "topic", "/result/"));
-	ck_assert_msg(m != NULL, "no result");
+	m = peer_await(w, "", "topic", "/result/");
 	ck_assert_str_eq(strrchr(text_at(m, "topic"), '/') + 1,
 	    text_at(m, "payload.request_id"));
 	ck_assert(json_is_false(at(m, "payload.ok")));

@@ -179,28 +179,13 @@ KIT_TEST(s6_03_skill_version_does_not_go_back)
 	body_free(&b);
 }
 
-/* The next message whose topic has text in it. */
-static json_t *
-next_with(struct peer *w, const char *text)
-{
-	json_t *m;
-
-	for (;;) {
-		m = peer_next(w, "", STACK_MS);
-		ck_assert_msg(m != NULL, "no %s", text);
-		if (says(m, "topic", text))
-			return m;
-		json_decref(m);
-	}
-}
-
 KIT_TEST(s6_04_an_invoke_is_answered_by_its_request_id)
 {
 	struct owner o = owner_of("u-604", "terminal-004");
 	struct peer *w = watcher(o.terminal);
 	json_t *r = owner_say(&o, "动一动你的脑袋吧");
-	json_t *invoke = next_with(w, "/invoke/");
-	json_t *result = next_with(w, "/result/");
+	json_t *invoke = peer_await(w, "", "topic", "/invoke/");
+	json_t *result = peer_await(w, "", "topic", "/result/");
 	const char *id = text_at(invoke, "payload.request_id");
 
 	ck_assert_str_eq(strrchr(text_at(invoke, "topic"), '/') + 1, id);
@@ -255,19 +240,11 @@ KIT_TEST_T(s6_06_a_silent_session_is_summarised, 60)
 	json_t *ev, *r;
 
 	json_decref(owner_say(&o, "我最喜欢的颜色是靛蓝"));
-	do
-		ev = ear_next(e, STACK_MS);
-	while (
-	    ev != NULL && strcmp(text_at(ev, "payload.user_id"), o.user) != 0);
-	ck_assert_msg(ev != NULL, "no session_idle");
+	ev = ear_await(e, "payload.user_id", o.user);
 	ck_assert_str_eq(text_at(ev, "payload.session_id"), "s1");
 	json_decref(ev);
 	/* It becomes a memory, and the next turn knows the summary. */
-	do
-		ev = ear_next(stored, STACK_MS);
-	while (
-	    ev != NULL && strcmp(text_at(ev, "payload.user_id"), o.user) != 0);
-	ck_assert_msg(ev != NULL, "no memory_stored");
+	ev = ear_await(stored, "payload.user_id", o.user);
 	json_decref(ev);
 	r = owner_say(&o, "你好");
 	ck_assert_ptr_nonnull(strstr(text_at(r, "context_summary"), "靛蓝"));
@@ -327,10 +304,7 @@ KIT_TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 	body_report(&b, "intent_catalog", intents);
 	owner_wait_intents(&stack, o.user, o.terminal, 1);
 	json_decref(owner_say(&o, "点头"));
-	do
-		req = ear_next(e, STACK_MS);
-	while (req != NULL && strcmp(text_at(req, "command"), "点头") != 0);
-	ck_assert_msg(req != NULL, "intent-filter was not asked");
+	req = ear_await(e, "command", "点头");
 	ck_assert_uint_eq(json_array_size(at(req, "intent_catalog")), 1);
 	ck_assert_str_eq(
 	    text_at(req, "intent_catalog.0.id"), "intent_light_control");

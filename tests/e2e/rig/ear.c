@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "e2e/rig/owner.h"
 
 struct ear {
 	natsConnection *nc;
@@ -58,6 +59,17 @@ ear_next(struct ear *e, int ms)
 	ck_assert_msg(j != NULL, "%s: no JSON", e->subject);
 	natsMsg_Destroy(m);
 	return j;
+}
+
+json_t *
+ear_await(struct ear *e, const char *path, const char *part)
+{
+	json_t *m;
+
+	while ((m = ear_next(e, STACK_MS)) != NULL && !says(m, path, part))
+		json_decref(m);
+	ck_assert_msg(m != NULL, "nothing with %s at %s", part, path);
+	return m;
 }
 
 const char *

@@ -23,6 +23,13 @@ void ear_free(struct ear *e);
  */
 json_t *ear_next(struct ear *e, int ms);
 
+/*
+ * ear_await(e, path, part):
+ * The next that says part at path; those before it are dropped.  The test fails
+ * if none comes within STACK_MS.  The caller frees it.
+ */
+json_t *ear_await(struct ear *e, const char *path, const char *part);
+
 /* ear_subject(e): The subject of the last one. */
 const char *ear_subject(const struct ear *e);
 

@@ -265,6 +265,18 @@ peer_next(struct peer *p, const char *end, int ms)
 	return message;
 }
 
+json_t *
+peer_await(struct peer *p, const char *end, const char *path, const char *part)
+{
+	json_t *m;
+
+	while (
+	    (m = peer_next(p, end, STACK_MS)) != NULL && !says(m, path, part))
+		json_decref(m);
+	ck_assert_msg(m != NULL, "no ...%s with %s at %s", end, part, path);
+	return m;
+}
+
 /* A broker serves one subscriber in the order in which it took messages. */
 static void
 settle(struct peer *p)

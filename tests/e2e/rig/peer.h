@@ -53,6 +53,14 @@ void peer_send(struct peer *p, const char *topic, const void *payload, size_t n,
 json_t *peer_next(struct peer *p, const char *end, int ms);
 
 /*
+ * peer_await(p, end, path, part):
+ * The next of them that says part at path; those before it are dropped.  The
+ * test fails if none comes within STACK_MS.  The caller frees it.
+ */
+json_t *peer_await(
+    struct peer *p, const char *end, const char *path, const char *part);
+
+/*
  * peer_count(p, end):
  * How many such messages wait to be taken, when all have come that the broker
  * has taken before this call.
