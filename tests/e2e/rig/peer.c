@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
@@ -152,8 +151,9 @@ peer_new(struct stack *st, const struct peer_opts *o)
 	return peer_make(st, o != NULL ? o : &plain, NULL, NULL);
 }
 
-static void
-discard(struct peer *p)
+/* The thread may be anywhere, reconnecting too, and must not be waited for. */
+void
+peer_cut(struct peer *p)
 {
 	struct got *g;
 
@@ -172,14 +172,7 @@ void
 peer_free(struct peer *p)
 {
 	(void)mosquitto_disconnect(p->m);
-	discard(p);
-}
-
-void
-peer_cut(struct peer *p)
-{
-	(void)close(mosquitto_socket(p->m));
-	discard(p);
+	peer_cut(p);
 }
 
 struct answer {
