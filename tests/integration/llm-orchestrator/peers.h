@@ -15,8 +15,9 @@
 #include "core/mem.h"
 #include "kit/kit.h"
 
-#define PEERS_LINE 1024
-#define PEERS_LOG  256
+#define PEERS_LINE     1024
+#define PEERS_LOG      256
+#define PEERS_DRAIN_MS 2000
 
 /* What the body does with an invoke. */
 enum body_mode {
@@ -368,8 +369,13 @@ peers_start(struct peers *p, const char *url)
 static inline void
 peers_stop(struct peers *p)
 {
-	for (size_t i = 0; i < p->n_subs; i++)
+	/* What waits for its thread when a connection ends would leak. */
+	for (size_t i = 0; i < p->n_subs; i++) {
+		if (natsSubscription_Drain(p->subs[i]) == NATS_OK)
+			(void)natsSubscription_WaitForDrainCompletion(
+			    p->subs[i], PEERS_DRAIN_MS);
 		natsSubscription_Destroy(p->subs[i]);
+	}
 	natsConnection_Destroy(p->nc);
 	json_decref(p->last_action);
 	json_decref(p->last_invoke);
