@@ -10,14 +10,17 @@
 static enum rc
 store_first(struct state *s, struct store_soul *x, struct arena *a)
 {
+	enum pad_model model;
 	struct soul who;
 	enum rc rc;
 
 	rc = soul_read(s, x->id, a, &who);
+	if (rc == RC_OK)
+		rc = pad_model_of(who.model, &model);
 	if (rc != RC_OK)
 		return rc;
-	return record_new(
-	    who.mbti_type, who.created.ms * INT64_C(1000000), &x->record);
+	return record_new(who.mbti_type, model,
+	    who.created.ms * INT64_C(1000000), &x->record);
 }
 
 static void
