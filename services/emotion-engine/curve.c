@@ -9,26 +9,41 @@
 /* More halvings than a double has digits. */
 #define HALVINGS 64
 
-struct curve
-curve_to(double x, double rest, double lag, const struct curve_rates *r)
+struct curve_span
+curve_span(double t, double slow, double fast)
 {
-	double slow = lag * r->fast / (r->fast - r->slow);
+	return (
+	    struct curve_span){ t, slow, fast, exp(-slow * t), exp(-fast * t) };
+}
+
+struct curve
+curve_to(double x, double rest, double lag, const struct curve_span *w)
+{
+	double slow = lag * w->fast / (w->fast - w->slow);
 
 	return (struct curve){ rest, slow, x - rest - slow };
 }
 
 double
-curve_at(const struct curve *c, const struct curve_rates *r, double t)
+curve_at(const struct curve *c, const struct curve_span *w, double t)
 {
-	return c->rest + c->slow * exp(-r->slow * t) +
-	    c->fast * exp(-r->fast * t);
+	return c->rest + c->slow * exp(-w->slow * t) +
+	    c->fast * exp(-w->fast * t);
+}
+
+double
+curve_end(const struct curve *c, const struct curve_span *w)
+{
+	return c->rest + c->slow * w->slow_left + c->fast * w->fast_left;
 }
 
 struct curve
-curve_from(const struct curve *c, const struct curve_rates *r, double t)
+curve_from(const struct curve *c, const struct curve_span *w, double t)
 {
-	return (struct curve){ c->rest, c->slow * exp(-r->slow * t),
-		c->fast * exp(-r->fast * t) };
+	if (t == 0)
+		return *c;
+	return (struct curve){ c->rest, c->slow * exp(-w->slow * t),
+		c->fast * exp(-w->fast * t) };
 }
 
 /* (e^(-at) - e^(-bt)) / (b - a), also where the rates are the same. */
@@ -41,61 +56,66 @@ lagged(double a, double b, double t)
 }
 
 double
-curve_mean(const struct curve *c, const struct curve_rates *r, double y,
+curve_mean(const struct curve *c, const struct curve_span *w, double y,
     double rate, double t)
 {
 	double left = exp(-rate * t);
 
 	return y * left + c->rest * (1 - left) +
 	    rate *
-	    (c->slow * lagged(r->slow, rate, t) +
-		c->fast * lagged(r->fast, rate, t));
+	    (c->slow * lagged(w->slow, rate, t) +
+		c->fast * lagged(w->fast, rate, t));
 }
 
 static double
-slope(const struct curve *c, const struct curve_rates *r, double t)
+slope(const struct curve *c, const struct curve_span *w, double t)
 {
-	return -c->slow * r->slow * exp(-r->slow * t) -
-	    c->fast * r->fast * exp(-r->fast * t);
+	return -c->slow * w->slow * exp(-w->slow * t) -
+	    c->fast * w->fast * exp(-w->fast * t);
 }
 
-typedef double (*curve_fn)(
-    const struct curve *c, const struct curve_rates *r, double t);
-
-/* Where f changes its sign between lo and hi, if it does. */
-static bool
-between(curve_fn f, const struct curve *c, const struct curve_rates *r,
-    double lo, double hi, double *at)
+/* Where f changes its sign between lo and hi, which it does. */
+static double
+halve(double (*f)(const struct curve *c, const struct curve_span *w, double t),
+    const struct curve *c, const struct curve_span *w, double lo, double hi)
 {
-	bool positive = f(c, r, lo) > 0;
+	bool positive = f(c, w, lo) > 0;
 	double mid;
 	int i;
 
-	if (positive == (f(c, r, hi) > 0))
-		return false;
 	for (i = 0; i < HALVINGS; i++) {
 		mid = lo + (hi - lo) / 2;
-		if ((f(c, r, mid) > 0) == positive)
+		if ((f(c, w, mid) > 0) == positive)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	*at = hi;
-	return true;
+	return hi;
 }
 
 int
-curve_zeros(const struct curve *c, const struct curve_rates *r, double t,
-    double at[CURVE_ZEROS])
+curve_zeros(
+    const struct curve *c, const struct curve_span *w, double at[CURVE_ZEROS])
 {
-	double turn = t;
+	double from = c->slow * w->slow + c->fast * w->fast;
+	double to =
+	    c->slow * w->slow * w->slow_left + c->fast * w->fast * w->fast_left;
+	bool first = c->rest + c->slow + c->fast > 0;
+	bool last = curve_end(c, w) > 0, middle;
+	double turn;
 	int n = 0;
 
 	/* On either side of its one turning point it goes one way. */
-	if (!between(slope, c, r, 0, t, &turn))
-		turn = t;
-	n += between(curve_at, c, r, 0, turn, &at[n]);
-	if (turn < t)
-		n += between(curve_at, c, r, turn, t, &at[n]);
+	if ((from > 0) == (to > 0)) {
+		if (first != last)
+			at[n++] = halve(curve_at, c, w, 0, w->t);
+		return n;
+	}
+	turn = halve(slope, c, w, 0, w->t);
+	middle = curve_at(c, w, turn) > 0;
+	if (first != middle)
+		at[n++] = halve(curve_at, c, w, 0, turn);
+	if (middle != last)
+		at[n++] = halve(curve_at, c, w, turn, w->t);
 	return n;
 }

@@ -7,46 +7,54 @@
 #ifndef EMOTION_ENGINE_CURVE_H
 #define EMOTION_ENGINE_CURVE_H
 
-/* The two rates that the curves of one stretch of time have in common. */
-struct curve_rates {
-	double slow, fast;
+/* A stretch of time, and the two rates that its curves have in common. */
+struct curve_span {
+	double t, slow, fast;
+	double slow_left, fast_left; /* e^(-slow t), e^(-fast t) */
 };
 
-/* rest + slow e^(-rates.slow t) + fast e^(-rates.fast t) */
+/* rest + slow e^(-span.slow t) + fast e^(-span.fast t) */
 struct curve {
 	double rest, slow, fast;
 };
 
+/* curve_span(t, slow, fast): A stretch. */
+struct curve_span curve_span(double t, double slow, double fast);
+
 /*
- * curve_to(x, rest, lag, r):
- * From x towards a target, at r->fast, which itself goes from rest + lag
- * towards rest, at r->slow.  The rates must differ.
+ * curve_to(x, rest, lag, w):
+ * From x towards a target, at w->fast, which itself goes from rest + lag
+ * towards rest, at w->slow.  The rates must differ.
  */
 struct curve curve_to(
-    double x, double rest, double lag, const struct curve_rates *r);
-
-/* curve_at(c, r, t): The value at t. */
-double curve_at(const struct curve *c, const struct curve_rates *r, double t);
-
-/* curve_from(c, r, t): The curve as seen from t on. */
-struct curve curve_from(
-    const struct curve *c, const struct curve_rates *r, double t);
+    double x, double rest, double lag, const struct curve_span *w);
 
 /*
- * curve_mean(c, r, y, rate, t):
+ * curve_at(c, w, t): The value at t.
+ * curve_end(c, w):   The value at w->t.
+ */
+double curve_at(const struct curve *c, const struct curve_span *w, double t);
+double curve_end(const struct curve *c, const struct curve_span *w);
+
+/* curve_from(c, w, t): The curve as seen from t on. */
+struct curve curve_from(
+    const struct curve *c, const struct curve_span *w, double t);
+
+/*
+ * curve_mean(c, w, y, rate, t):
  * What becomes within t of a mean that is y and follows the curve at rate.
  */
-double curve_mean(const struct curve *c, const struct curve_rates *r, double y,
+double curve_mean(const struct curve *c, const struct curve_span *w, double y,
     double rate, double t);
 
 /* A curve has at most so many zeros. */
 #define CURVE_ZEROS 2
 
 /*
- * curve_zeros(c, r, t, at):
- * Where within (0, t) it changes its sign, in order; how often.
+ * curve_zeros(c, w, at):
+ * Where within the stretch it changes its sign, in order; how often.
  */
-int curve_zeros(const struct curve *c, const struct curve_rates *r, double t,
-    double at[CURVE_ZEROS]);
+int curve_zeros(
+    const struct curve *c, const struct curve_span *w, double at[CURVE_ZEROS]);
 
 #endif /* !EMOTION_ENGINE_CURVE_H */

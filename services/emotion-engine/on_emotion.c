@@ -3,6 +3,7 @@
  */
 #include "on_emotion.h"
 
+#include "change.h"
 #include "core/log.h"
 #include "engine.h"
 #include "feeling.h"
@@ -45,14 +46,33 @@ load_one(struct engine *e, struct store_soul *soul, struct arena *a)
 {
 	enum rc rc;
 
-	rc = store_load(e->state, soul, 1, a);
+	rc = store_load(&e->store, soul, 1, a);
 	return rc != RC_OK ? rc : soul->rc;
 }
 
+/* Let the input act; the change is what it moved, time apart. */
+static void
+act(struct engine *e, const struct pad_input *in, struct store_soul *soul,
+    struct change *c)
+{
+	static const struct pad_input nothing;
+	struct record *r = &soul->record;
+	struct pad_state without = r->state;
+	int64_t now = engine_now();
+
+	pad_update(&without, &r->base, &nothing, now, e->gate);
+	pad_update(&r->state, &r->base, in, now, e->gate);
+	change_by_user(&without, &r->state, in, c);
+	c->version = soul->version + 1;
+	c->gate = gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
+}
+
 static enum rc
-observe(struct engine *e, const struct pad_input *in, struct store_soul *soul,
+observe(struct engine *e, const struct wire_emotion_observe_request *req,
+    const struct pad_input *in, struct store_soul *soul, struct change *c,
     struct arena *a)
 {
+	char bytes[CHANGE_MAX];
 	int tries;
 	enum rc rc;
 
@@ -60,22 +80,15 @@ observe(struct engine *e, const struct pad_input *in, struct store_soul *soul,
 		rc = load_one(e, soul, a);
 		if (rc != RC_OK)
 			return rc;
-		pad_update(&soul->record.state, &soul->record.base, in,
-		    engine_now(), e->gate);
-		rc = store_save(e->state, soul, 1, a);
+		act(e, in, soul, c);
+		c->session_id = req->session_id;
+		c->turn_id = req->turn_id;
+		soul->log = change_pack(c, bytes);
+		rc = store_save(&e->store, soul, 1, a);
 		if (rc != RC_OK || soul->saved)
 			return rc;
 	}
 	return RC_CONFLICT;
-}
-
-/* The gate of a soul at the moment its state describes. */
-static struct gate
-gate_then(const struct engine *e, const struct store_soul *soul)
-{
-	const struct record *r = &soul->record;
-
-	return gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
 }
 
 /* A body that is not there misses nothing: it gets the next tick. */
@@ -90,8 +103,8 @@ tell_body(struct engine *e, struct svc_call *c,
 
 	u->session_id = req->session_id;
 	u->terminal_id = req->terminal_id;
-	rc = terminal_read(e->state, req->terminal_id, e->conf->ttl_s * 1000,
-	    svc_call_arena(c), &t);
+	rc = terminal_read(e->store.state, req->terminal_id,
+	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
 	if (rc == RC_OK && (!t.present || t.broker.p == NULL))
 		return;
 	if (rc == RC_OK)
@@ -114,23 +127,23 @@ on_observe(void *arg, struct svc_call *c)
 	struct wire_user_emotion user;
 	struct tell_texts texts;
 	struct pad_input in;
-	struct gate gate;
+	struct change change;
 	enum rc rc;
 
 	feeling_read(e->feeling, req->text, &user);
 	in = (struct pad_input){ user.emotion, user.p, user.a, user.d,
 		user.intensity, true };
-	rc = observe(e, &in, &soul, svc_call_arena(c));
+	rc = observe(e, req, &in, &soul, &change, svc_call_arena(c));
 	if (rc != RC_OK) {
 		fail(c, rc);
 		return;
 	}
 	user.intensity = tell_number(user.intensity);
 	user.confidence = tell_number(user.confidence);
-	gate = gate_then(e, &soul);
-	update_fill(&soul, &gate, &texts, &u);
+	update_fill(&soul, &change.gate, &texts, &u);
 	u.user_emotion = user;
 	tell_body(e, c, req, &u);
+	update_psyche(e, &change, req, &u, svc_call_trace(c));
 	rep = (struct wire_emotion_observe_reply){ .soul_id = soul.id,
 		.user_emotion = user,
 		.soul_emotion = u.soul_emotion,
@@ -162,10 +175,13 @@ on_state(void *arg, struct svc_call *c)
 	if (now > soul.record.state.last_updated)
 		pad_update(&soul.record.state, &soul.record.base, &nothing, now,
 		    e->gate);
-	gate = gate_then(e, &soul);
+	gate = gate_at(e->gate, &soul.record.base, &soul.record.state,
+	    soul.record.state.last_updated);
 	rep = (struct wire_emotion_state_reply){ .soul_id = soul.id,
 		.personality_vector = tell_persona(&soul.record.base),
 		.has_personality_vector = true,
+		.model_version =
+		    str_of(persona_model_name(soul.record.state.model)),
 		.exec_probability = tell_number(gate.probability),
 		.exec_mode = gate.mode,
 		.version = soul.version };

@@ -16,14 +16,6 @@
 #define EXTREME_LOAD .90
 #define LOCK_BASE    120.0 /* s */
 
-static const struct {
-	enum pad_model model;
-	const char *name;
-} models[] = {
-	{ PAD_V2, "persona-pad-v2" },
-	{ PAD_V3, "persona-pad-v3" },
-};
-
 static double
 fit(double x, double lo, double hi)
 {
@@ -244,7 +236,7 @@ pad_calm(const struct pad_step *u, struct pad_state *s)
 }
 
 void
-pad_new(struct pad_state *s, enum pad_model model, int64_t now)
+pad_new(struct pad_state *s, enum persona_model model, int64_t now)
 {
 	*s = (struct pad_state){ .model = model,
 		.last_interaction = pad_fit_time(now),
@@ -264,31 +256,11 @@ pad_update(struct pad_state *s, const struct persona *base,
 	/* Clocks differ a little; a soul's time does not go back for that. */
 	if (s->last_updated > u.now && s->last_updated - u.now <= PAD_SECOND)
 		u.now = s->last_updated;
-	if (s->model == PAD_V2)
+	if (s->model == PERSONA_PAD_V2)
 		pad_v2(&u, s);
 	else
 		pad_v3(&u, s);
 	s->last_updated = u.now;
-}
-
-enum rc
-pad_model_of(struct str name, enum pad_model *out)
-{
-	size_t i;
-
-	for (i = 0; i < NELEM(models); i++) {
-		if (!str_eq(name, str_of(models[i].name)))
-			continue;
-		*out = models[i].model;
-		return RC_OK;
-	}
-	return RC_INVALID;
-}
-
-const char *
-pad_model_name(enum pad_model model)
-{
-	return models[model == PAD_V2 ? 0 : 1].name;
 }
 
 double

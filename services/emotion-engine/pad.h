@@ -16,16 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/rc.h"
-#include "core/str.h"
 #include "persona/persona.h"
 #include "wire/msgs.h"
 
-/* The numbers are stored. */
-enum pad_model { PAD_V2 = 2, PAD_V3 = 3 };
-
 struct pad_state {
-	enum pad_model model;     /* any other counts as PAD_V3 */
+	enum persona_model model; /* any other counts as PERSONA_PAD_V3 */
 	double p, a, d;           /* [-1, 1] */
 	double boredom;           /* [0, 1], as the two below */
 	double shock_load;        /* recent strong impressions */
@@ -54,7 +49,7 @@ struct pad_input {
 };
 
 /* pad_new(s, model, now): The state of a soul that was made just now. */
-void pad_new(struct pad_state *s, enum pad_model model, int64_t now);
+void pad_new(struct pad_state *s, enum persona_model model, int64_t now);
 
 /*
  * pad_update(s, base, in, now, gate):
@@ -70,11 +65,5 @@ double pad_peak(const struct pad_state *s);
 
 /* pad_locked(s, now): Whether the execution gate is locked at now. */
 bool pad_locked(const struct pad_state *s, int64_t now);
-
-/* pad_model_of(name, out): "persona-pad-v2" or "-v3"; RC_INVALID otherwise. */
-enum rc pad_model_of(struct str name, enum pad_model *out) RC_CHECK;
-
-/* pad_model_name(model): Its name. */
-const char *pad_model_name(enum pad_model model);
 
 #endif /* !EMOTION_ENGINE_PAD_H */

@@ -21,16 +21,16 @@
 #define DRIFT_STEP  .01  /* as the strongest input pulls them */
 #define MOVED_SHARE .04  /* of one input in the volatility */
 
-#define AXES 3
+enum { PLEASURE, AROUSAL, DOMINANCE, AXES };
 /* Zeros of each axis, and where two are as far from 0, on either side. */
 #define CUTS_MAX ((AXES + 2 * AXES) * CURVE_ZEROS + 1)
 
 /* A stretch of silence in which all rates are constant. */
 struct silence {
-	double t; /* s */
-	struct curve_rates r;
+	struct curve_span w;
 	struct curve axis[AXES];
 	double memory_rate; /* 1/s */
+	double shock_tau;   /* s */
 };
 
 /* Moments at which another axis becomes the peak, or one changes its sign. */
@@ -40,10 +40,10 @@ struct cuts {
 };
 
 static void
-cuts_add(struct cuts *c, const struct silence *w, const struct curve *f)
+cuts_add(struct cuts *c, const struct silence *q, const struct curve *f)
 {
 	double at[CURVE_ZEROS];
-	int i, n = curve_zeros(f, &w->r, w->t, at);
+	int i, n = curve_zeros(f, &q->w, at);
 	size_t k;
 
 	for (i = 0; i < n; i++) {
@@ -61,71 +61,80 @@ sum(const struct curve *a, double sign, const struct curve *b)
 }
 
 static void
-find_cuts(const struct silence *w, struct cuts *c)
+find_cuts(const struct silence *q, struct cuts *c)
 {
 	struct curve f;
 	size_t i, j;
 
 	c->n = 0;
 	for (i = 0; i < AXES; i++) {
-		cuts_add(c, w, &w->axis[i]);
+		cuts_add(c, q, &q->axis[i]);
 		for (j = 0; j < i; j++) {
-			f = sum(&w->axis[i], -1, &w->axis[j]);
-			cuts_add(c, w, &f);
-			f = sum(&w->axis[i], 1, &w->axis[j]);
-			cuts_add(c, w, &f);
+			f = sum(&q->axis[i], -1, &q->axis[j]);
+			cuts_add(c, q, &f);
+			f = sum(&q->axis[i], 1, &q->axis[j]);
+			cuts_add(c, q, &f);
 		}
 	}
-	c->at[c->n++] = w->t;
+	c->at[c->n++] = q->w.t;
 }
 
-/* The size of an axis as a curve, where its sign at t holds. */
+/*
+ * An axis within a stretch in which it does not change its sign.  Both ends
+ * tell as much as the middle does where no cut is, and are known already.
+ */
+static double
+within(const struct silence *q, size_t axis, double from, double to)
+{
+	const struct curve *c = &q->axis[axis];
+
+	if (from == 0 && to == q->w.t)
+		return (c->rest + c->slow + c->fast + curve_end(c, &q->w)) / 2;
+	return curve_at(c, &q->w, from + (to - from) / 2);
+}
+
+/* The size of an axis whose value is x, as a curve that begins at from. */
 static struct curve
-size_of(const struct silence *w, size_t axis, double t)
+size_of(const struct silence *q, size_t axis, double x, double from)
 {
 	static const struct curve zero;
-	const struct curve *c = &w->axis[axis];
+	struct curve c = curve_from(&q->axis[axis], &q->w, from);
 
-	return sum(&zero, curve_at(c, &w->r, t) < 0 ? -1 : 1, c);
+	return sum(&zero, x < 0 ? -1 : 1, &c);
 }
 
 /* The slow means of what changes its form within the stretch. */
 static void
-live_sizes(const struct silence *w, struct pad_state *s)
+live_sizes(const struct silence *q, struct pad_state *s)
 {
-	double from = 0, mid, peak, x;
-	struct curve arousal, top, c;
+	struct curve arousal, top;
+	double from = 0, to, x[AXES];
 	struct cuts cuts;
-	size_t i, k;
+	size_t i, k, high;
 
-	find_cuts(w, &cuts);
-	for (i = 0; i < cuts.n; from = cuts.at[i++]) {
-		mid = from + (cuts.at[i] - from) / 2;
-		for (k = 0, peak = -1; k < AXES; k++) {
-			c = size_of(w, k, mid);
-			x = curve_at(&c, &w->r, mid);
-			if (x > peak) {
-				peak = x;
-				top = c;
-			}
-			if (k == 1)
-				arousal = c;
+	find_cuts(q, &cuts);
+	for (i = 0; i < cuts.n; i++, from = to) {
+		to = cuts.at[i];
+		for (k = 0, high = 0; k < AXES; k++) {
+			x[k] = within(q, k, from, to);
+			if (fabs(x[k]) > fabs(x[high]))
+				high = k;
 		}
-		top = curve_from(&top, &w->r, from);
-		arousal = curve_from(&arousal, &w->r, from);
-		s->extreme_memory = curve_mean(&top, &w->r, s->extreme_memory,
-		    w->memory_rate, cuts.at[i] - from);
-		s->mu_a = curve_mean(&arousal, &w->r, s->mu_a, 1 / PAD_LONG_TAU,
-		    cuts.at[i] - from);
+		top = size_of(q, high, x[high], from);
+		arousal = size_of(q, AROUSAL, x[AROUSAL], from);
+		s->extreme_memory = curve_mean(
+		    &top, &q->w, s->extreme_memory, q->memory_rate, to - from);
+		s->mu_a = curve_mean(
+		    &arousal, &q->w, s->mu_a, 1 / PAD_LONG_TAU, to - from);
 	}
 }
 
 static double
-peak_at(const struct silence *w, double t)
+peak_at(const struct silence *q, double t)
 {
-	return fmax(fabs(curve_at(&w->axis[0], &w->r, t)),
-	    fmax(fabs(curve_at(&w->axis[1], &w->r, t)),
-		fabs(curve_at(&w->axis[2], &w->r, t))));
+	return fmax(fabs(curve_at(&q->axis[0], &q->w, t)),
+	    fmax(fabs(curve_at(&q->axis[1], &q->w, t)),
+		fabs(curve_at(&q->axis[2], &q->w, t))));
 }
 
 /*
@@ -133,16 +142,16 @@ peak_at(const struct silence *w, double t)
  * so it does not come back by itself.
  */
 static double
-calm_after(const struct silence *w)
+calm_after(const struct silence *q)
 {
-	double lo = 0, hi = w->t, mid;
+	double lo = 0, hi = q->w.t, mid;
 
-	if (peak_at(w, 0) < PAD_CALM_PEAK)
+	if (peak_at(q, 0) < PAD_CALM_PEAK)
 		return 0;
-	if (peak_at(w, hi) >= PAD_CALM_PEAK)
+	if (peak_at(q, hi) >= PAD_CALM_PEAK)
 		return INFINITY;
 	while (hi - lo > 1e-9 && (mid = lo + (hi - lo) / 2) > lo && mid < hi) {
-		if (peak_at(w, mid) < PAD_CALM_PEAK)
+		if (peak_at(q, mid) < PAD_CALM_PEAK)
 			hi = mid;
 		else
 			lo = mid;
@@ -152,22 +161,23 @@ calm_after(const struct silence *w)
 
 /* Since when the soul is stable: calm, and no longer locked. */
 static void
-live_calm(const struct silence *w, struct pad_state *s, double shock_tau)
+live_calm(const struct silence *q, struct pad_state *s)
 {
-	double after = calm_after(w);
+	double after;
 	int64_t at;
 
 	if (s->stable_since != 0)
 		return;
+	after = calm_after(q);
 	if (s->shock_load >= PAD_CALM_LOAD)
-		after =
-		    fmax(after, shock_tau * log(s->shock_load / PAD_CALM_LOAD));
-	if (after > w->t)
+		after = fmax(
+		    after, q->shock_tau * log(s->shock_load / PAD_CALM_LOAD));
+	if (after > q->w.t)
 		return;
 	at = s->last_updated + (int64_t)(after * (double)PAD_SECOND);
 	if (at < s->lock_until)
 		at = s->lock_until;
-	if (pad_seconds(s->last_updated, at) <= w->t)
+	if (pad_seconds(s->last_updated, at) <= q->w.t)
 		s->stable_since = at;
 }
 
@@ -181,41 +191,53 @@ fade(struct persona *drift, double share)
 	drift->dominance *= share;
 }
 
+/* Where the axes go from here, and how fast. */
+static void
+silence_of(const struct pad_state *s, const struct persona *t, bool idle,
+    double dt, struct silence *q)
+{
+	static const double low[AXES] = { -.35, -.45, -.15 };
+	double em = t->empathy - .5, st = t->stability, se = t->sensitivity;
+	const double own[AXES] = { .25 * em + .15 * (st - .5),
+		.20 * (t->expressiveness - .5) - .10 * (st - .5),
+		.5 * (t->dominance - .5) };
+	const double x[AXES] = { s->p, s->a, s->d };
+	double up = fmax(30, 240 * (1 + .6 * st - .7 * se));
+	double down = fmax(20, 90 * (1 + .5 * se - .7 * st));
+	double bored = idle ? 1 : 0;
+	size_t i;
+
+	q->w = curve_span(dt, 1 / (idle ? up : down), .18 * (.5 + st));
+	q->memory_rate = 1 / clamp(360 * (1 + .85 * se - .95 * st), 90, 1200);
+	q->shock_tau = fmax(12, 120 * (1 + .9 * se - .8 * st));
+	for (i = 0; i < AXES; i++)
+		q->axis[i] = curve_to(x[i], idle ? low[i] : own[i],
+		    (low[i] - own[i]) * (s->boredom - bored), &q->w);
+}
+
 /* Silence up to a moment, with a user there or not. */
 static void
 live(struct pad_state *s, const struct persona *base, bool idle, int64_t to)
 {
-	double em = base->empathy - .5, st = base->stability;
-	double se = base->sensitivity, ex = base->expressiveness - .5;
-	double up = fmax(30, 240 * (1 + .6 * st - .7 * se));
-	double down = fmax(20, 90 * (1 + .5 * se - .7 * st));
-	double shock_tau = fmax(12, 120 * (1 + .9 * se - .8 * st));
-	double bored = idle ? 1 : 0, b = s->boredom - bored;
-	const double own[AXES] = { .25 * em + .15 * (st - .5),
-		.20 * ex - .10 * (st - .5), .5 * (base->dominance - .5) };
-	static const double low[AXES] = { -.35, -.45, -.15 };
-	double *x[AXES] = { &s->p, &s->a, &s->d };
-	struct silence w = { .t = pad_seconds(s->last_updated, to),
-		.r = { 1 / (idle ? up : down), .18 * (.5 + st) },
-		.memory_rate =
-		    1 / clamp(360 * (1 + .85 * se - .95 * st), 90, 1200) };
-	size_t i;
+	double bored = idle ? 1 : 0;
+	struct silence q;
 
 	if (to <= s->last_updated)
 		return;
-	for (i = 0; i < AXES; i++)
-		w.axis[i] = curve_to(*x[i], lerp(own[i], low[i], bored),
-		    (low[i] - own[i]) * b, &w.r);
-	live_calm(&w, s, shock_tau);
-	live_sizes(&w, s);
-	s->mu_p = curve_mean(&w.axis[0], &w.r, s->mu_p, 1 / PAD_LONG_TAU, w.t);
-	s->mu_d = curve_mean(&w.axis[2], &w.r, s->mu_d, 1 / PAD_LONG_TAU, w.t);
-	for (i = 0; i < AXES; i++)
-		*x[i] = clamp(curve_at(&w.axis[i], &w.r, w.t), -1, 1);
-	s->boredom = bored + b * exp(-w.r.slow * w.t);
-	s->shock_load *= exp(-w.t / shock_tau);
-	s->volatility *= exp(-w.t / PAD_LONG_TAU);
-	fade(&s->drift, exp(-DRIFT_RATE * w.t));
+	silence_of(s, base, idle, pad_seconds(s->last_updated, to), &q);
+	live_calm(&q, s);
+	live_sizes(&q, s);
+	s->mu_p = curve_mean(
+	    &q.axis[PLEASURE], &q.w, s->mu_p, 1 / PAD_LONG_TAU, q.w.t);
+	s->mu_d = curve_mean(
+	    &q.axis[DOMINANCE], &q.w, s->mu_d, 1 / PAD_LONG_TAU, q.w.t);
+	s->p = clamp(curve_end(&q.axis[PLEASURE], &q.w), -1, 1);
+	s->a = clamp(curve_end(&q.axis[AROUSAL], &q.w), -1, 1);
+	s->d = clamp(curve_end(&q.axis[DOMINANCE], &q.w), -1, 1);
+	s->boredom = bored + (s->boredom - bored) * q.w.slow_left;
+	s->shock_load *= exp(-q.w.t / q.shock_tau);
+	s->volatility *= exp(-q.w.t / PAD_LONG_TAU);
+	fade(&s->drift, exp(-DRIFT_RATE * q.w.t));
 	s->last_updated = to;
 }
 

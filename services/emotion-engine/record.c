@@ -59,7 +59,7 @@ get64(const char *src, void *v)
 
 enum rc
 record_new(
-    struct str mbti, enum pad_model model, int64_t now, struct record *out)
+    struct str mbti, enum persona_model model, int64_t now, struct record *out)
 {
 	struct persona base;
 	enum rc rc;
@@ -101,9 +101,9 @@ record_unpack(struct str bytes, struct record *out)
 	size_t i;
 
 	if (bytes.n != RECORD_SIZE || p[0] != FORMAT ||
-	    (p[1] != PAD_V2 && p[1] != PAD_V3))
+	    (p[1] != PERSONA_PAD_V2 && p[1] != PERSONA_PAD_V3))
 		return RC_INVALID;
-	out->state.model = (enum pad_model)p[1];
+	out->state.model = (enum persona_model)p[1];
 	record_parts(out, num, at);
 	p += HEAD;
 	for (i = 0; i < DOUBLES; i++, p += 8) {

@@ -26,7 +26,7 @@ struct record {
  * record_new(mbti, model, now, out):
  * A soul that was made at now.  RC_INVALID if mbti is no type.
  */
-enum rc record_new(struct str mbti, enum pad_model model, int64_t now,
+enum rc record_new(struct str mbti, enum persona_model model, int64_t now,
     struct record *out) RC_CHECK;
 
 /* record_pack(r, dst): The bytes, in dst. */

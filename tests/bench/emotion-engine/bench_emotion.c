@@ -157,7 +157,7 @@ KIT_TEST_T(emotion, 120)
 	size_t i;
 
 	ck_assert_int_eq(
-	    record_new(STR("INFP"), PAD_V3, T0, &s.soul.record), RC_OK);
+	    record_new(STR("INFP"), PERSONA_PAD_V3, T0, &s.soul.record), RC_OK);
 	printf("%-42s %8s %8s\n", "ns", "median", "max");
 	for (i = 0; i < NELEM(texts); i++) {
 		s.text = str_of(texts[i].text);

@@ -32,7 +32,7 @@ within(uint64_t *x, double lo, double hi)
 static void
 some_state(uint64_t *x, struct pad_state *s)
 {
-	pad_new(s, PAD_V3, T0);
+	pad_new(s, PERSONA_PAD_V3, T0);
 	s->p = within(x, -1, 1);
 	s->a = within(x, -1, 1);
 	s->d = within(x, -1, 1);
@@ -213,7 +213,7 @@ KIT_TEST(silence_does_not_change_the_character)
 
 	walk_start(&v2, "INTJ", PAD_GATE_CONTINUOUS);
 	walk_start(&v3, "INTJ", PAD_GATE_CONTINUOUS);
-	v3.s.model = PAD_V3;
+	v3.s.model = PERSONA_PAD_V3;
 	for (i = 0; i < 5000 / 3; i++) {
 		walk_on(&v2, &tick);
 		walk_on(&v3, &tick);
@@ -230,7 +230,7 @@ KIT_TEST(the_traits_stay_off_their_limits)
 	int i;
 
 	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
-	w.s.model = PAD_V3;
+	w.s.model = PERSONA_PAD_V3;
 	for (i = 0; i < 3 * 900; i++)
 		walk_on(&w, &anger);
 	ck_assert_double_gt(w.s.drift.sensitivity, .05);
@@ -249,7 +249,7 @@ KIT_TEST(an_input_works_as_in_v2)
 
 	walk_start(&v2, "INFP", PAD_GATE_CONTINUOUS);
 	walk_start(&v3, "INFP", PAD_GATE_CONTINUOUS);
-	v3.s.model = PAD_V3;
+	v3.s.model = PERSONA_PAD_V3;
 	walk_on(&v2, &fear);
 	walk_on(&v3, &fear);
 	ck_near(v3.s.p, v2.s.p);
@@ -283,7 +283,7 @@ KIT_TEST(it_is_stable_when_the_lock_ends)
 	struct pad_state s;
 
 	ck_assert_int_eq(persona_of_mbti(STR("INTJ"), &base), RC_OK);
-	pad_new(&s, PAD_V3, T0);
+	pad_new(&s, PERSONA_PAD_V3, T0);
 	s.lock_until = T0 + 10 * SECOND;
 	pad_update(&s, &base, &nothing, T0 + 4 * SECOND, PAD_GATE_CONTINUOUS);
 	ck_assert_int_eq(s.stable_since, 0);

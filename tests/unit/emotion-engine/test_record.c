@@ -45,31 +45,23 @@ KIT_TEST(a_record_knows_its_model)
 {
 	struct record r = lived(), back;
 	char bytes[RECORD_SIZE];
-	enum pad_model model;
 
-	ck_assert_int_eq(r.state.model, PAD_V2);
-	r.state.model = PAD_V3;
+	ck_assert_int_eq(r.state.model, PERSONA_PAD_V2);
+	r.state.model = PERSONA_PAD_V3;
 	ck_assert_int_eq(record_unpack(record_pack(&r, bytes), &back), RC_OK);
-	ck_assert_int_eq(back.state.model, PAD_V3);
-	ck_assert_int_eq(
-	    pad_model_of(str_of(pad_model_name(PAD_V3)), &model), RC_OK);
-	ck_assert_int_eq(model, PAD_V3);
-	ck_assert_int_eq(pad_model_of(STR("persona-pad-v2"), &model), RC_OK);
-	ck_assert_int_eq(model, PAD_V2);
-	ck_assert_int_eq(
-	    pad_model_of(STR("persona-pad-v1"), &model), RC_INVALID);
+	ck_assert_int_eq(back.state.model, PERSONA_PAD_V3);
 }
 
 KIT_TEST(a_new_soul_is_of_its_type)
 {
 	struct record r;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), PAD_V3, T0, &r), RC_OK);
+	ck_assert_int_eq(record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	ck_assert_double_eq_tol(r.base.empathy, .67, 1e-9);
 	ck_assert_double_eq(r.state.p, 0);
 	ck_assert_int_eq(r.state.last_interaction, T0);
 	ck_assert_int_eq(r.state.last_updated, T0);
-	ck_assert_int_eq(record_new(STR("ABCD"), PAD_V3, T0, &r), RC_INVALID);
+	ck_assert_int_eq(record_new(STR("ABCD"), PERSONA_PAD_V3, T0, &r), RC_INVALID);
 }
 
 KIT_TEST(other_bytes_are_refused)
@@ -88,9 +80,9 @@ KIT_TEST(other_bytes_are_refused)
 	bytes[0]++;
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
 	bytes[0]--;
-	bytes[1] = PAD_V3 + 1;
+	bytes[1] = PERSONA_PAD_V3 + 1;
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
-	bytes[1] = PAD_V2;
+	bytes[1] = PERSONA_PAD_V2;
 	ck_assert_int_eq(record_unpack(s, &back), RC_OK);
 	memcpy(bytes + 8 + 8 * 7, &nan, sizeof(nan));
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
@@ -105,7 +97,7 @@ KIT_TEST(numbers_out_of_bounds_heal)
 	double huge = 1e9;
 	size_t i;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), PAD_V3, T0, &r), RC_OK);
+	ck_assert_int_eq(record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	record_pack(&r, bytes);
 	for (i = 0; i < 20; i++)
 		memcpy(bytes + 8 + 8 * i, &huge, sizeof(huge));
@@ -143,7 +135,7 @@ KIT_TEST(a_state_is_told_in_full)
 /* The extremes of every number are within the message's bounds. */
 KIT_TEST(an_extreme_state_is_told_too)
 {
-	struct pad_state s = { PAD_V3, -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,
+	struct pad_state s = { PERSONA_PAD_V3, -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,
 		{ .22, -.22, .22, -.22, .22 }, 0, 0, 0, INT64_MAX / 2 };
 	struct wire_emotion_state out;
 	struct tell_texts texts;
