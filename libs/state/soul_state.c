@@ -3,16 +3,30 @@
  */
 #include "state/soul_state.h"
 
+#include <stdlib.h>
+
 #include "core/mem.h"
 #include "state/record.h"
 
 #define BLOB_FORMAT '1'
+/* States of one script; others wait for it. */
+#define CAS_MAX 1024
 
-/* KEYS state  ARGV head that must be there, new string → 1 or 0 */
+/*
+ * KEYS states  ARGV head that must be there, new string, of each → 1 or 0 each
+ * One script, as each command of a pipeline that Redis reads in another piece
+ * waits for the disk.
+ */
 static const struct state_script cas = {
-	"if redis.call('GETRANGE',KEYS[1],0,8)~=ARGV[1] then return 0 end\n"
-	"redis.call('SET',KEYS[1],ARGV[2])\n"
-	"return 1"
+	"local won={}\n"
+	"for i,k in ipairs(KEYS) do\n"
+	" local head=redis.pcall('GETRANGE',k,0,8)\n"
+	" if head==ARGV[2*i-1] then\n"
+	"  redis.call('SET',k,ARGV[2*i])\n"
+	"  won[i]=1\n"
+	" else won[i]=0 end\n"
+	"end\n"
+	"return won"
 };
 
 /* KEYS state, log  ARGV head, new string, entry, entries, ms → 1 or 0 */
@@ -120,46 +134,90 @@ soul_state_get(
 	return rc;
 }
 
-static enum rc
-queue_cas(struct state_pipe *p, const struct soul_state *st)
-{
-	char old[SOUL_BLOB_MAX], new[SOUL_BLOB_MAX];
-	struct call c;
+/* What a script is told of one soul. */
+struct cas_args {
+	char key[STATE_KEY_MAX], old[SOUL_BLOB_MAX], new[SOUL_BLOB_MAX];
+};
 
+/* Both strings are to be told, in this order. */
+static enum rc
+cas_args(const struct soul_state *st, struct cas_args *a, struct str *key,
+    struct str argv[2])
+{
 	if (st->version <= 0 || st->version == INT64_MAX)
 		return RC_INVALID;
 	if (st->bytes.n > SOUL_STATE_MAX)
 		return RC_TOOBIG;
-	call_begin(&c, st->log.p == NULL ? &cas : &cas_log);
-	call_key(&c, KEY_SOUL_STATE, st->soul_id, none);
-	if (st->log.p != NULL)
-		call_key(&c, KEY_SOUL_LOG, st->soul_id, none);
-	call_text(&c, soul_blob(old, st->version, none), SOUL_BLOB_HEAD);
-	call_text(
-	    &c, soul_blob(new, st->version + 1, st->bytes), SOUL_BLOB_MAX);
-	if (st->log.p != NULL) {
-		call_text(&c, st->log, SOUL_LOG_ENTRY_MAX);
-		call_num(&c, SOUL_LOG_MAX);
-		call_num(&c, SOUL_LOG_MS);
+	argv[0] = soul_blob(a->old, st->version, none);
+	argv[1] = soul_blob(a->new, st->version + 1, st->bytes);
+	return state_key(a->key, KEY_SOUL_STATE, &st->soul_id, 1, key);
+}
+
+/* All that have no log, in one script. */
+static enum rc
+queue_plain(struct state_pipe *p, const struct soul_state *st, size_t n)
+{
+	struct cas_args *a = mem_alloc(n * sizeof(*a));
+	struct str *keys = mem_calloc(n, sizeof(*keys));
+	struct str *argv = mem_calloc(2 * n, sizeof(*argv));
+	enum rc rc = RC_OK;
+	size_t i, k = 0;
+
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		if (st[i].log.p != NULL)
+			continue;
+		rc = cas_args(&st[i], &a[k], &keys[k], &argv[2 * k]);
+		k++;
 	}
+	if (rc == RC_OK && k > 0)
+		rc = state_pipe_eval(
+		    p, &(struct state_call){ &cas, keys, k, argv, 2 * k });
+	free(a);
+	free(keys);
+	free(argv);
+	return rc;
+}
+
+static enum rc
+queue_logged(struct state_pipe *p, const struct soul_state *st)
+{
+	struct str key, argv[2];
+	struct cas_args a;
+	struct call c;
+	enum rc rc;
+
+	rc = cas_args(st, &a, &key, argv);
+	if (rc != RC_OK)
+		return rc;
+	call_begin(&c, &cas_log);
+	call_key(&c, KEY_SOUL_STATE, st->soul_id, none);
+	call_key(&c, KEY_SOUL_LOG, st->soul_id, none);
+	call_text(&c, argv[0], SOUL_BLOB_HEAD);
+	call_text(&c, argv[1], SOUL_BLOB_MAX);
+	call_text(&c, st->log, SOUL_LOG_ENTRY_MAX);
+	call_num(&c, SOUL_LOG_MAX);
+	call_num(&c, SOUL_LOG_MS);
 	return call_queue(p, &c);
 }
 
-/* One round trip of soul_state_cas(). */
+/* The answers: of the script for all, and of each that has a log. */
 static enum rc
-cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+cas_won(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 {
-	const struct state_reply *r;
+	const struct state_reply *all = NULL, *r;
+	size_t i, k = 0, at = 0;
 	enum rc rc = RC_OK, one;
-	size_t i;
 
-	for (i = 0; rc == RC_OK && i < n; i++)
-		rc = queue_cas(p, &st[i]);
-	if (rc != RC_OK)
-		return rc;
-	rc = state_pipe_run(p);
+	for (i = 0; at == 0 && i < n; i++)
+		if (st[i].log.p == NULL)
+			rc = state_pipe_reply(p, at++, &all);
 	for (i = 0; i < n; i++) {
-		one = state_pipe_reply(p, i, &r);
+		if (st[i].log.p == NULL) {
+			r = state_reply_at(all, k++);
+			one = RC_OK;
+		} else {
+			one = state_pipe_reply(p, at++, &r);
+		}
 		won[i] = one == RC_OK && state_reply_int(r) == 1;
 		if (one == RC_INVALID)
 			record_bad(st[i].soul_id, state_reply_str(r));
@@ -169,19 +227,37 @@ cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 	return rc;
 }
 
+/* One round trip of soul_state_cas(). */
+static enum rc
+cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+{
+	enum rc rc, run;
+	size_t i;
+
+	rc = queue_plain(p, st, n);
+	for (i = 0; rc == RC_OK && i < n; i++)
+		if (st[i].log.p != NULL)
+			rc = queue_logged(p, &st[i]);
+	if (rc != RC_OK)
+		return rc;
+	run = state_pipe_run(p);
+	rc = cas_won(p, st, n, won);
+	return run != RC_OK ? run : rc;
+}
+
 enum rc
 soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won)
 {
 	struct state_pipe *p =
-	    state_pipe_new(s, n < STATE_PIPE_MAX ? n : STATE_PIPE_MAX);
+	    state_pipe_new(s, n < CAS_MAX ? n + 1 : CAS_MAX + 1);
 	enum rc rc = RC_OK;
 	size_t i, part;
 
 	if (n > 0)
 		memset(won, 0, n * sizeof(*won));
 	for (i = 0; rc == RC_OK && i < n; i += part) {
-		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
+		part = n - i < CAS_MAX ? n - i : CAS_MAX;
 		rc = cas_some(p, st + i, part, won + i);
 	}
 	state_pipe_free(p);

@@ -14,7 +14,8 @@
 #define CLAIMS_MAX 8
 
 /*
- * KEYS ticks, interval  ARGV interval, ttl, the most souls
+ * KEYS ticks, interval
+ * ARGV interval, ttl, the most souls, then next and soul of each that is done
  * → {OK, souls that were due, {{soul, next, state, terminal, broker, …}, …}}
  * Computed: terminals and states of the souls, and each terminal.
  */
@@ -22,6 +23,7 @@ static const struct state_script claim = { LUA_NOW LUA_GRID
 	"local r,ticks,iv=redis.call,KEYS[1],tonumber(ARGV[1])\n"
 	"local ttl=tonumber(ARGV[2])\n"
 	"if r('GET',KEYS[2])~=ARGV[1] then r('SET',KEYS[2],ARGV[1]) end\n"
+	"if ARGV[4] then r('ZADD',ticks,'XX',unpack(ARGV,4)) end\n"
 	"local function bodies(soul)\n"
 	" local list={soul,grid(soul,iv,now),false}\n"
 	" local all=redis.pcall('SMEMBERS','" KEY_BODIES_PRE
@@ -57,8 +59,6 @@ static const struct state_script claim = { LUA_NOW LUA_GRID
 	"end\n"
 	"if #again>0 then r('ZADD',ticks,unpack(again)) end\n"
 	"return {" LUA_OK ",seen,out}" };
-
-static const struct str none = { NULL, 0 };
 
 /* {soul, next, state, terminal, broker, …}; a soul or body that has no name is
  * left out. */
@@ -112,72 +112,76 @@ claimed(const struct state_reply *r, struct arena *a, struct soul_bodies **list,
 	return rc;
 }
 
-/* ZADD XX: a soul whose last body has gone meanwhile is not due. */
-static enum rc
-queue_done(struct state_pipe *p, const struct soul_bodies *list, size_t n)
-{
-	char(*token)[ID_TOKEN_MAX] = mem_calloc(n, sizeof(*token));
-	char(*at)[STATE_NUM_MAX] = mem_calloc(n, sizeof(*at));
-	char key[STATE_KEY_MAX];
-	struct str *args = mem_calloc(3 + 2 * n, sizeof(*args));
-	size_t i, k = 3;
-	enum rc rc;
+/* Texts of what is done. */
+struct done_args {
+	char at[STATE_NUM_MAX], token[ID_TOKEN_MAX];
+};
 
-	args[0] = STR("ZADD");
-	args[2] = STR("XX");
-	rc = state_key(key, KEY_TICKS, NULL, 0, &args[1]);
+/* Arguments after the first few; *room is what they lie in, to be freed. */
+static enum rc
+done_args(const struct soul_bodies *list, size_t n, struct str *args,
+    struct done_args **room)
+{
+	struct done_args *a = mem_alloc((n + 1) * sizeof(*a));
+	enum rc rc = RC_OK;
+	size_t i;
+
+	*room = a;
 	for (i = 0; rc == RC_OK && i < n; i++) {
-		rc = id_token(list[i].soul_id, token[i]);
-		args[k++] = state_num(list[i].next, at[i]);
-		args[k++] = str_of(token[i]);
+		rc = id_token(list[i].soul_id, a[i].token);
+		args[2 * i] = state_num(list[i].next, a[i].at);
+		args[2 * i + 1] = str_of(a[i].token);
 	}
-	if (rc == RC_OK)
-		rc = state_pipe_cmd(p, args, k);
-	free(token);
-	free(at);
-	free(args);
 	return rc;
 }
 
 enum rc
 soul_tick_done(struct state *s, const struct soul_bodies *list, size_t n)
 {
-	struct state_pipe *p;
-	enum rc rc;
+	struct str *args = mem_calloc(3 + 2 * n, sizeof(*args));
+	struct done_args *room = NULL;
+	enum rc rc = n <= TICKS_MAX ? RC_OK : RC_INVALID;
 
-	if (n == 0)
-		return RC_OK;
-	if (n > TICKS_MAX)
-		return RC_INVALID;
-	p = state_pipe_new(s, 1);
-	rc = queue_done(p, list, n);
+	/* XX: a soul whose last body has gone meanwhile is not due. */
+	args[0] = STR("ZADD");
+	args[1] = STR(KEY_TICKS);
+	args[2] = STR("XX");
 	if (rc == RC_OK)
-		rc = state_pipe_run(p);
-	state_pipe_free(p);
+		rc = done_args(list, n, args + 3, &room);
+	if (rc == RC_OK && n > 0)
+		rc = state_cmd(s, args, 3 + 2 * n, NULL);
+	free(room);
+	free(args);
 	return rc;
 }
 
-/* One round trip of soul_tick_claim(); *due souls were due. */
 static enum rc
-claim_some(struct state_pipe *p, const struct soul_tick *t, struct call *c,
-    const struct state_reply **out)
+claim_once(struct state *s, const struct soul_tick *t, struct state_reply **r)
 {
-	enum rc rc = RC_OK;
-	size_t i = 0;
+	const struct str keys[] = { STR_INIT(KEY_TICKS),
+		STR_INIT(KEY_TICK_INTERVAL) };
+	struct str *args = mem_calloc(3 + 2 * t->n_done, sizeof(*args));
+	char num[3][STATE_NUM_MAX];
+	struct done_args *room;
+	enum rc rc;
 
-	if (t->n_done > 0) {
-		rc = queue_done(p, t->done, t->n_done);
-		i++;
-	}
+	*r = NULL;
+	args[0] = state_num(t->interval_ms, num[0]);
+	args[1] = state_num(t->ttl_ms, num[1]);
+	args[2] = state_num((int64_t)t->max, num[2]);
+	rc = done_args(t->done, t->n_done, args + 3, &room);
 	if (rc == RC_OK)
-		rc = call_queue(p, c);
+		rc = state_eval(s,
+		    &(struct state_call){
+			&claim, keys, NELEM(keys), args, 3 + 2 * t->n_done },
+		    r);
 	if (rc == RC_OK)
-		rc = state_pipe_run(p);
-	if (rc == RC_OK)
-		rc = state_pipe_reply(p, i, out);
-	if (rc == RC_INVALID)
-		record_bad(c->keys[0], state_reply_str(*out));
-	return rc == RC_OK ? record_status(*out, 3) : rc;
+		rc = record_status(*r, 3);
+	if (rc == RC_INVALID || rc == RC_BUG)
+		record_bad(keys[0], state_reply_str(*r));
+	free(room);
+	free(args);
+	return rc;
 }
 
 enum rc
@@ -185,9 +189,7 @@ soul_tick_claim(struct state *s, const struct soul_tick *t, struct arena *a,
     struct soul_bodies **list, size_t *n)
 {
 	struct soul_tick todo = *t;
-	const struct state_reply *r = NULL;
-	struct state_pipe *p;
-	struct call c;
+	struct state_reply *r = NULL;
 	int64_t due = 1;
 	enum rc rc = RC_OK;
 	int i;
@@ -197,21 +199,13 @@ soul_tick_claim(struct state *s, const struct soul_tick *t, struct arena *a,
 	if (t->interval_ms <= 0 || t->ttl_ms <= 0 || t->max == 0 ||
 	    t->max > TICKS_MAX || t->n_done > TICKS_MAX)
 		return RC_INVALID;
-	call_begin(&c, &claim);
-	call_key(&c, KEY_TICKS, none, none);
-	call_key(&c, KEY_TICK_INTERVAL, none, none);
-	call_num(&c, t->interval_ms);
-	call_num(&c, t->ttl_ms);
-	call_num(&c, (int64_t)t->max);
-	p = state_pipe_new(s, 2);
 	for (i = 0; i < CLAIMS_MAX && rc == RC_OK && due > 0 && *n == 0; i++) {
-		rc = claim_some(p, &todo, &c, &r);
+		rc = claim_once(s, &todo, &r);
 		todo.n_done = 0;
-		if (rc != RC_OK)
-			break;
 		due = state_reply_int(state_reply_at(r, 1));
-		rc = claimed(state_reply_at(r, 2), a, list, n);
+		if (rc == RC_OK)
+			rc = claimed(state_reply_at(r, 2), a, list, n);
+		state_reply_free(r);
 	}
-	state_pipe_free(p);
 	return rc;
 }

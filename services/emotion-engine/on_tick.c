@@ -22,7 +22,7 @@
 #include "update.h"
 
 /* Souls of one batch: two round trips, one publish for each body. */
-#define BATCH_MAX 512
+#define BATCH_MAX 1000
 /* How often to look for what is due; the rest of a full batch is due now. */
 #define POLL_MS 50
 /* A loser of the compare-and-set was changed just now; it tries again. */

@@ -217,6 +217,7 @@ tell(const struct listener *l, const double cpu[3])
 	       "engine %.1f us a tick\n",
 	    100 * cpu[0] / s, 100 * cpu[1] / s, 100 * cpu[2] / s,
 	    1e6 * cpu[0] / (double)l->n);
+	{ int h[31]={0}; size_t q; for(q=0;q<l->n;q++) h[(int)(l->lag[q]/100)%31]++; for(q=0;q<31;q++) printf("%zu:%d ",q*100,h[q]); printf("\n"); }
 	printf("late by: p50 %.0f ms, p99 %.0f ms, most %.0f ms\n",
 	    l->lag[l->n / 2], l->lag[l->n * 99 / 100], l->lag[l->n - 1]);
 }
