@@ -51,13 +51,13 @@
 	"end\n"
 
 /* tick(ticks, interval, soul, now): Let a soul tick unless it does. */
-#define LUA_TICK                                                             \
-	LUA_GRID                                                             \
-	    "local function tick(ticks,interval,soul,now)\n"                 \
-	    " if redis.call('ZSCORE',ticks,soul) then return end\n"          \
-	    " local iv=tonumber(redis.call('GET',interval) or '') or 3000\n" \
-	    " redis.call('ZADD',ticks,'NX',grid(soul,iv,now),soul)\n"        \
-	    "end\n"
+#define LUA_TICK                                                         \
+	LUA_GRID                                                         \
+	"local function tick(ticks,interval,soul,now)\n"                 \
+	" if redis.call('ZSCORE',ticks,soul) then return end\n"          \
+	" local iv=tonumber(redis.call('GET',interval) or '') or 3000\n" \
+	" redis.call('ZADD',ticks,'NX',grid(soul,iv,now),soul)\n"        \
+	"end\n"
 
 /* ---- calls --------------------------------------------------------------- */
 

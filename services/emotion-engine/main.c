@@ -2,8 +2,7 @@
  * emotion-engine: what the user feels, and the emotional life of the soul.
  *
  *	nats	soul.rpc.emotion.observe, .state, .gate, .history
- *	http	POST /v1/emotion/analyze, /v1/emotion/convert
- *		GET /v1/emotion/pad-table
+ *	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
  *	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
  */
 #include "core/mem.h"

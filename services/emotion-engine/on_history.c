@@ -74,7 +74,8 @@ on_history(void *arg, struct svc_call *c)
 	else if (rc == RC_NOENT)
 		svc_fail(c, rc, "soul not found");
 	else if (rc == RC_INVALID)
-		svc_fail(c, rc, "since: must be a time as 2026-02-22T10:20:30Z");
+		svc_fail(
+		    c, rc, "since: must be a time as 2026-02-22T10:20:30Z");
 	else if (rc == RC_BUG)
 		svc_fail(c, rc, "the soul's log is not readable");
 	else

@@ -81,6 +81,7 @@ pin(pid_t pid)
 	char path[64];
 	struct dirent *e;
 	cpu_set_t one;
+	int thread;
 	DIR *d;
 
 	CPU_ZERO(&one);
@@ -89,9 +90,8 @@ pin(pid_t pid)
 	d = opendir(path);
 	ck_assert_ptr_nonnull(d);
 	while ((e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			(void)sched_setaffinity(
-			    atoi(e->d_name), sizeof(one), &one);
+		if (sscanf(e->d_name, "%d", &thread) == 1)
+			(void)sched_setaffinity(thread, sizeof(one), &one);
 	closedir(d);
 }
 

@@ -56,12 +56,14 @@ KIT_TEST(a_new_soul_is_of_its_type)
 {
 	struct record r;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
+	ck_assert_int_eq(
+	    record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	ck_assert_double_eq_tol(r.base.empathy, .67, 1e-9);
 	ck_assert_double_eq(r.state.p, 0);
 	ck_assert_int_eq(r.state.last_interaction, T0);
 	ck_assert_int_eq(r.state.last_updated, T0);
-	ck_assert_int_eq(record_new(STR("ABCD"), PERSONA_PAD_V3, T0, &r), RC_INVALID);
+	ck_assert_int_eq(
+	    record_new(STR("ABCD"), PERSONA_PAD_V3, T0, &r), RC_INVALID);
 }
 
 KIT_TEST(other_bytes_are_refused)
@@ -97,7 +99,8 @@ KIT_TEST(numbers_out_of_bounds_heal)
 	double huge = 1e9;
 	size_t i;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
+	ck_assert_int_eq(
+	    record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	record_pack(&r, bytes);
 	for (i = 0; i < 20; i++)
 		memcpy(bytes + 8 + 8 * i, &huge, sizeof(huge));
