@@ -153,17 +153,26 @@ on_observe(void *arg, struct svc_call *c)
 	svc_reply(c, &rep);
 }
 
+/* How a soul would be now; nothing is stored. */
+static void
+catch_up(const struct engine *e, struct store_soul *soul, int64_t now)
+{
+	static const struct pad_input nothing;
+	struct record *r = &soul->record;
+
+	if (now > r->state.last_updated)
+		pad_update(&r->state, &r->base, &nothing, now, e->gate);
+}
+
 void
 on_state(void *arg, struct svc_call *c)
 {
-	static const struct pad_input nothing;
 	struct engine *e = arg;
 	const struct wire_emotion_state_request *req = svc_call_request(c);
 	struct store_soul soul = { .id = req->soul_id };
 	struct wire_emotion_state_reply rep;
 	struct tell_texts texts;
 	struct gate gate;
-	int64_t now;
 	enum rc rc;
 
 	rc = load_one(e, &soul, svc_call_arena(c));
@@ -171,10 +180,7 @@ on_state(void *arg, struct svc_call *c)
 		fail(c, rc);
 		return;
 	}
-	now = engine_now();
-	if (now > soul.record.state.last_updated)
-		pad_update(&soul.record.state, &soul.record.base, &nothing, now,
-		    e->gate);
+	catch_up(e, &soul, engine_now());
 	gate = gate_at(e->gate, &soul.record.base, &soul.record.state,
 	    soul.record.state.last_updated);
 	rep = (struct wire_emotion_state_reply){ .soul_id = soul.id,
@@ -197,6 +203,7 @@ on_gate(void *arg, struct svc_call *c)
 	struct store_soul soul = { .id = req->soul_id };
 	struct wire_emotion_gate_reply rep;
 	struct gate gate;
+	int64_t now;
 	enum rc rc;
 
 	rc = load_one(e, &soul, svc_call_arena(c));
@@ -204,8 +211,11 @@ on_gate(void *arg, struct svc_call *c)
 		fail(c, rc);
 		return;
 	}
-	gate = gate_at(
-	    e->gate, &soul.record.base, &soul.record.state, engine_now());
+	now = engine_now();
+	/* In v2 it is that of the last update, but for the lock. */
+	if (soul.record.state.model == PERSONA_PAD_V3)
+		catch_up(e, &soul, now);
+	gate = gate_at(e->gate, &soul.record.base, &soul.record.state, now);
 	rep = (struct wire_emotion_gate_reply){ .soul_id = soul.id,
 		.exec_probability = tell_number(gate.probability),
 		.exec_mode = gate.mode,
