@@ -6,7 +6,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* More halvings than a double has digits. */
+#include "persona/clamp.h"
+
+/* How exactly a zero is found, s; and more halvings than a double has digits.
+ */
+#define NEAR     1e-9
 #define HALVINGS 64
 
 struct curve_span
@@ -67,25 +71,17 @@ curve_mean(const struct curve *c, const struct curve_span *w, double y,
 		c->fast * lagged(w->fast, rate, t));
 }
 
+/* Where the curve changes its sign between lo and hi, which it does. */
 static double
-slope(const struct curve *c, const struct curve_span *w, double t)
+halve(const struct curve *c, const struct curve_span *w, double lo, double hi)
 {
-	return -c->slow * w->slow * exp(-w->slow * t) -
-	    c->fast * w->fast * exp(-w->fast * t);
-}
-
-/* Where f changes its sign between lo and hi, which it does. */
-static double
-halve(double (*f)(const struct curve *c, const struct curve_span *w, double t),
-    const struct curve *c, const struct curve_span *w, double lo, double hi)
-{
-	bool positive = f(c, w, lo) > 0;
+	bool positive = curve_at(c, w, lo) > 0;
 	double mid;
 	int i;
 
-	for (i = 0; i < HALVINGS; i++) {
+	for (i = 0; i < HALVINGS && hi - lo > NEAR; i++) {
 		mid = lo + (hi - lo) / 2;
-		if ((f(c, w, mid) > 0) == positive)
+		if ((curve_at(c, w, mid) > 0) == positive)
 			lo = mid;
 		else
 			hi = mid;
@@ -105,17 +101,21 @@ curve_zeros(
 	double turn;
 	int n = 0;
 
+	if (fabs(c->rest) > fabs(c->slow) + fabs(c->fast))
+		return 0;
 	/* On either side of its one turning point it goes one way. */
 	if ((from > 0) == (to > 0)) {
 		if (first != last)
-			at[n++] = halve(curve_at, c, w, 0, w->t);
+			at[n++] = halve(c, w, 0, w->t);
 		return n;
 	}
-	turn = halve(slope, c, w, 0, w->t);
+	turn = clamp(
+	    log(-c->fast * w->fast / (c->slow * w->slow)) / (w->fast - w->slow),
+	    0, w->t);
 	middle = curve_at(c, w, turn) > 0;
 	if (first != middle)
-		at[n++] = halve(curve_at, c, w, 0, turn);
+		at[n++] = halve(c, w, 0, turn);
 	if (middle != last)
-		at[n++] = halve(curve_at, c, w, turn, w->t);
+		at[n++] = halve(c, w, turn, w->t);
 	return n;
 }
