@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,9 @@
 #define BODIES      50000
 #define INTERVAL_MS 3000
 #define RUN_MS      15000
+/* Ticks of each soul before it counts: the first makes it of its type. */
+#define WARM        4
+#define WARM_MS     60000
 #define PIPE        512
 #define BARE_ROUNDS 60
 #define STATE_BYTES 209
@@ -26,6 +30,7 @@ struct listener {
 	double *lag;           /* ms */
 	size_t n, max;
 	int heard[BODIES];
+	atomic_int warm; /* bodies that have heard WARM ticks */
 };
 
 static int64_t
@@ -50,7 +55,8 @@ on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	    i >= 0 && i < BODIES && l->n < l->max) {
 		late = (now - l->place[i] * 1000) % (INTERVAL_MS * 1000);
 		l->lag[l->n++] = (double)late / 1e3;
-		l->heard[i]++;
+		if (++l->heard[i] == WARM)
+			atomic_fetch_add(&l->warm, 1);
 	}
 	natsMsg_Destroy(m);
 }
@@ -93,6 +99,14 @@ pin(pid_t pid)
 		if (sscanf(e->d_name, "%d", &thread) == 1)
 			(void)sched_setaffinity(thread, sizeof(one), &one);
 	closedir(d);
+}
+
+static bool
+is_warm(void *arg)
+{
+	struct listener *l = arg;
+
+	return atomic_load(&l->warm) == BODIES;
 }
 
 static bool
@@ -231,7 +245,7 @@ KIT_TEST_T(ticks, 300)
 	pid_t pid[3];
 	int i;
 
-	l->max = (size_t)BODIES * (RUN_MS / INTERVAL_MS + 3);
+	l->max = (size_t)BODIES * ((RUN_MS + WARM_MS) / INTERVAL_MS + 3);
 	l->lag = mem_calloc(l->max, sizeof(l->lag[0]));
 	bed_servers(&b);
 	bare(&b);
@@ -242,8 +256,6 @@ KIT_TEST_T(ticks, 300)
 	    "SKILL_SNAPSHOT_TTL_SECONDS=86400");
 	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
 	pin(b.engine[0].proc.pid);
-	/* The first rounds make each soul of its type. */
-	kit_until(never, NULL, 3 * INTERVAL_MS);
 	pid[0] = b.engine[0].proc.pid;
 	pid[1] = b.redis.proc.pid;
 	pid[2] = b.nats.proc.pid;
@@ -251,7 +263,7 @@ KIT_TEST_T(ticks, 300)
 	    natsConnection_Subscribe(&sub, b.nc, "soul.body.>", on_tick, l),
 	    NATS_OK);
 	natsSubscription_SetPendingLimits(sub, -1, -1);
-	kit_until(never, NULL, INTERVAL_MS);
+	ck_assert(kit_until(is_warm, l, WARM_MS));
 	for (i = 0; i < 3; i++)
 		cpu[i] = cpu_of(pid[i]);
 	from = clock_mono();

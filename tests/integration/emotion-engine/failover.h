@@ -15,6 +15,8 @@
 #include "core/mem.h"
 
 #define FAILOVER_MS 2000 /* the interval */
+/* Nobody sends heartbeats here. */
+#define FAILOVER_TTL "SKILL_SNAPSHOT_TTL_SECONDS=86400"
 
 struct failover_plan {
 	int souls;
@@ -83,7 +85,9 @@ failover_hear(struct failover *f, json_t *u)
 		ck_abort_msg("soul %d: %s %lld after %lld", i,
 		    tick ? "tick" : "said", (long long)version,
 		    (long long)(tick ? s->tick : s->said));
-	s->told++;
+	/* A tick in the very moment of an input tells the same again. */
+	if (version != s->said)
+		s->told++;
 	s->newest = version > s->newest ? version : s->newest;
 	if (!tick) {
 		s->said = version;
@@ -128,7 +132,7 @@ failover_listen(struct failover *f, natsSubscription *sub)
 			back = at + f->plan->kill_every_ms / 2;
 			next = at + f->plan->kill_every_ms;
 		} else if (back != 0 && at >= back) {
-			bed_spawn(f->b, victim, NULL);
+			bed_spawn(f->b, victim, FAILOVER_TTL);
 			victim = 1 - victim;
 			back = 0;
 		}
@@ -194,7 +198,7 @@ failover_run(const struct failover_plan *plan)
 	struct bed b;
 
 	f.soul = mem_calloc((size_t)plan->souls, sizeof(*f.soul));
-	bed_start(&b, 2, NULL);
+	bed_start(&b, 2, FAILOVER_TTL);
 	f.b = &b;
 	sub = bed_listen(&b, "soul.body.>");
 	failover_souls(&b, plan->souls);
