@@ -4,155 +4,162 @@
 #include "fallback.h"
 
 #include "core/mem.h"
-#include "duration.h"
 
-static const struct str questions[] = {
-	STR_INIT("怎么"),
-	STR_INIT("如何"),
-	STR_INIT("为什么"),
-	STR_INIT("咋"),
-	STR_INIT("吗"),
-	STR_INIT("么"),
-	STR_INIT("?"),
-	STR_INIT("什么"),
-	STR_INIT("谁"),
-	STR_INIT("哪"),
-	STR_INIT("how "),
-	STR_INIT("what "),
-	STR_INIT("why "),
-	STR_INIT("when "),
-	STR_INIT("where "),
-	STR_INIT("who "),
-};
-/* The whole command is one of these, with or without a particle behind it. */
-static const struct str feelings[] = {
-	STR_INIT("吓我一跳"),
-	STR_INIT("吓死我"),
-	STR_INIT("笑死我"),
-	STR_INIT("气死我"),
-	STR_INIT("烦死我"),
-	STR_INIT("累死我"),
-	STR_INIT("困死我"),
-	STR_INIT("无语"),
-	STR_INIT("太离谱"),
-	STR_INIT("真离谱"),
-	STR_INIT("离谱"),
-	STR_INIT("服"),
-	STR_INIT("好烦"),
-	STR_INIT("我好烦"),
-	STR_INIT("我烦死"),
-	STR_INIT("好累"),
-	STR_INIT("我好累"),
-	STR_INIT("我累死"),
-	STR_INIT("好困"),
-	STR_INIT("我好困"),
-	STR_INIT("我困死"),
-	STR_INIT("好难受"),
-	STR_INIT("我好难受"),
-	STR_INIT("我难受死"),
-	STR_INIT("我烦"),
-	STR_INIT("我累"),
-	STR_INIT("我困"),
-	STR_INIT("我难受"),
-	STR_INIT("天哪"),
-	STR_INIT("天啊"),
-	STR_INIT("我的天"),
-	STR_INIT("wow"),
-	STR_INIT("omg"),
-	STR_INIT("ugh"),
-	STR_INIT("huh"),
-	STR_INIT("scared me"),
-	STR_INIT("that was close"),
-	STR_INIT("so annoying"),
-	STR_INIT("i am so tired"),
-	STR_INIT("i am tired"),
-	STR_INIT("i am so upset"),
-	STR_INIT("i am upset"),
-	STR_INIT("i am so annoyed"),
-	STR_INIT("i am annoyed"),
-};
-static const struct str particles[] = {
-	STR_INIT("啊"),
-	STR_INIT("哦"),
-	STR_INIT("嗯"),
-	STR_INIT("唉"),
-	STR_INIT("哎"),
-	STR_INIT("呀"),
-	STR_INIT("哇"),
-	STR_INIT("哈"),
-	STR_INIT("呜"),
-	STR_INIT("了"),
-	STR_INIT("!"),
-	STR_INIT("。"),
-	STR_INIT(","),
-	STR_INIT("…"),
-	STR_INIT("~"),
-	STR_INIT("."),
-	STR_INIT(" "),
+/*
+ * Words of which a mere feeling is made, separated by blanks ("_" is a blank).
+ * A text is one if it is nothing but these and has one of the first two kinds.
+ */
+enum part { PART_CRY, PART_FEELING, PART_REST, PARTS };
+
+static const char *const words[PARTS] = {
+	[PART_CRY] =
+	    "啊 哦 噢 喔 嗯 唉 哎 哎呀 哎哟 哇 哇塞 哈 哈哈 嘿嘿 呵呵 呜 呜呜 嘻嘻 "
+	    "天哪 天啊 天呐 我的天 我的天哪 我的妈呀 妈呀 老天 我去 我靠 卧槽 我晕 "
+	    "晕 切 哼 额 呃 吓我一跳 吓了我一跳 吓死我 吓死宝宝 吓死人 吓坏我 笑死我 "
+	    "笑死 气死我 烦死我 累死我 困死我 热死我 冷死我 饿死我 急死我 愁死我 "
+	    "无语 离谱 服 绝 绝绝子 牛 牛啊 厉害 太棒 太好 真好 好耶 耶 完蛋 糟糕 "
+	    "糟 该死 讨厌 真是的 可恶 好险 惨 倒霉 可惜 破防 栓q 蚌埠住 麻 裂开 "
+	    "wow omg oh ugh huh yay ouch oops hooray haha hahaha lol damn whoa "
+	    "oh_my_god oh_no scared_me you_scared_me that_was_close so_annoying "
+	    "how_annoying phew yikes",
+	[PART_FEELING] =
+	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 委屈 失落 "
+	    "失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 心烦 烦 烦躁 焦虑 紧张 "
+	    "担心 害怕 怕 恐惧 慌 生气 愤怒 恼火 火大 不爽 不开心 不高兴 累 好累 疲惫 "
+	    "疲倦 困 崩溃 抓狂 emo 想哭 心累 心痛 心疼 恶心 尴尬 惊讶 震惊 意外 放松 "
+	    "轻松 舒服 平静 安心 踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted "
+	    "upset annoyed angry sad happy scared bored lonely excited stressed "
+	    "nervous sleepy depressed miserable relieved furious",
+	[PART_REST] =
+	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 真 好 太 "
+	    "很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 简直 更 越来越 这么 "
+	    "那么 多么 极 极了 死 死我 死了 坏了 得不行 得很 了 呀 哟 哪 呢 吧 嘛 吗 "
+	    "啦 的 地 得 又 还 也 一点 一点儿 下 , 。 ! . … ~ 、 ; i i'm im am feel "
+	    "feeling so very really a_bit kind_of pretty just too this is that "
+	    "was the me right_now today and",
 };
 
 static bool
-has_any(struct str s, const struct str *list, size_t n)
+is_latin_inside(struct str s, size_t n)
+{
+	return n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z' &&
+	    s.p[n - 1] >= 'a' && s.p[n - 1] <= 'z';
+}
+
+/* Whether s begins with word, whose "_" are blanks. */
+static bool
+begins(struct str s, struct str word)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (str_find(s, list[i]) >= 0)
+	if (word.n > s.n)
+		return false;
+	for (i = 0; i < word.n; i++) {
+		if (s.p[i] != (word.p[i] == '_' ? ' ' : word.p[i]))
+			return false;
+	}
+	return !is_latin_inside(s, word.n);
+}
+
+/* The longest of a kind's words that s begins with; 0: none. */
+static size_t
+part_len(struct str s, enum part part)
+{
+	struct str rest = str_of(words[part]), w;
+	size_t longest = 0;
+
+	while (rest.p != NULL) {
+		w = str_cut(&rest, ' ');
+		if (w.n > longest && begins(s, w))
+			longest = w.n;
+	}
+	return longest;
+}
+
+static bool
+is_feeling(struct str s)
+{
+	size_t len[PARTS], n;
+	bool felt = false;
+
+	while (s.n > 0) {
+		if (s.p[0] == ' ') {
+			n = 1;
+		} else {
+			len[PART_CRY] = part_len(s, PART_CRY);
+			len[PART_FEELING] = part_len(s, PART_FEELING);
+			len[PART_REST] = part_len(s, PART_REST);
+			n = len[PART_CRY] > len[PART_FEELING]
+			    ? len[PART_CRY]
+			    : len[PART_FEELING];
+			felt = felt || (n > 0 && n >= len[PART_REST]);
+			if (len[PART_REST] > n)
+				n = len[PART_REST];
+			if (n == 0)
+				return false;
+		}
+		s.p += n;
+		s.n -= n;
+	}
+	return felt;
+}
+
+static bool
+asks(const struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == LEXICON_WH ||
+		    r->words[i].kind == LEXICON_ASK ||
+		    r->words[i].kind == LEXICON_YES_NO)
 			return true;
 	}
 	return false;
 }
 
 static bool
-only_particles(struct str s)
+names_things(const struct reading *r)
 {
 	size_t i;
 
-	while (s.n > 0) {
-		for (i = 0; i < NELEM(particles); i++) {
-			if (str_starts(s, particles[i]))
-				break;
-		}
-		if (i == NELEM(particles))
-			return false;
-		s.p += particles[i].n;
-		s.n -= particles[i].n;
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == LEXICON_DEVICE ||
+		    r->words[i].kind == LEXICON_ROOM)
+			return true;
 	}
-	return true;
+	return r->tells_times && r->n_times > 0;
 }
 
 static bool
-is_feeling(struct str s)
+has_action(const struct reading *r)
 {
 	size_t i;
 
-	if (only_particles(s))
-		return true;
-	for (i = 0; i < NELEM(feelings); i++) {
-		if (str_starts(s, feelings[i]) &&
-		    only_particles((struct str){
-			s.p + feelings[i].n, s.n - feelings[i].n }))
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == LEXICON_ACTION)
 			return true;
 	}
 	return false;
 }
 
 struct fallback
-fallback_decide(const struct command *c)
+fallback_decide(const struct reading *r)
 {
 	struct fallback f = { WIRE_DECISION_ACTION_FALLBACK_REASONING,
 		"sys.fallback_reasoning", "触发高级推理", NULL, .9 };
 
-	if (has_any(c->folded, questions, NELEM(questions))) {
-		f.reason = "question_or_discussion";
-	} else if (duration_count(c->folded) > 0) {
-		f.reason = "has_task_signal";
-	} else if (is_feeling(c->folded)) {
-		f = (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
+	if (is_feeling(r->cmd.folded))
+		return (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
 			"sys.no_action", "无需处理",
 			"matched_no_action_pattern", .99 };
-	} else {
+	if (asks(r))
+		f.reason = "question_or_discussion";
+	else if (names_things(r))
+		f.reason = "has_task_signal";
+	else if (has_action(r))
+		f.reason = "action_without_target";
+	else
 		f.reason = "insufficient_signal_for_no_action";
-	}
 	return f;
 }

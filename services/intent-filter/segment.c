@@ -3,56 +3,12 @@
  */
 #include "segment.h"
 
-#include <stdbool.h>
-
-#include "core/mem.h"
-
-/* Longest first among those that begin alike. */
-static const struct str zh_words[] = {
-	STR_INIT("并且"),
-	STR_INIT("然后"),
-	STR_INIT("同时"),
-	STR_INIT("而且"),
-	STR_INIT("接着"),
-	STR_INIT("顺便"),
-	STR_INIT("並且"),
-	STR_INIT("然後"),
-	STR_INIT("同時"),
-	STR_INIT("接著"),
-	STR_INIT("順便"),
-	STR_INIT("并"),
-	STR_INIT("再"),
-	STR_INIT("。"),
-	STR_INIT("、"),
-	STR_INIT(","),
-	STR_INIT("!"),
-	STR_INIT("?"),
-	STR_INIT(";"),
-	STR_INIT("…"),
-};
-static const struct str en_words[] = {
-	STR_INIT(" and then "),
-	STR_INIT(" then "),
-	STR_INIT(" and "),
-	STR_INIT(" also "),
-	STR_INIT(" plus "),
-	STR_INIT(", "),
-	STR_INIT(". "),
-	STR_INIT("; "),
-	STR_INIT(","),
-	STR_INIT("!"),
-	STR_INIT("?"),
-	STR_INIT(";"),
-};
-/* What follows 再 where it is part of a word: 再见, 再次, 再说, 再来. */
-static const struct str zai_words[] = {
-	STR_INIT("再见"),
-	STR_INIT("再见"),
-	STR_INIT("再次"),
-	STR_INIT("再说"),
-	STR_INIT("再来"),
-	STR_INIT("再也"),
-	STR_INIT("再会"),
+struct cut {
+	const struct reading *r;
+	struct segment *dst;
+	size_t n;
+	size_t start;    /* of the segment in hand */
+	size_t sentence; /* its number */
 };
 
 static bool
@@ -61,52 +17,126 @@ is_digit(struct str s, size_t i)
 	return i < s.n && s.p[i] >= '0' && s.p[i] <= '9';
 }
 
-static struct str
-rest(struct str s, size_t i)
+static bool
+is_inside(const struct reading *r, const struct lexicon_hit *w)
 {
-	return (struct str){ s.p + i, s.n - i };
+	struct str s = r->cmd.folded;
+
+	/* 1,000 and 2.5 are one number each. */
+	if (w->end == w->start + 1 && w->start > 0 &&
+	    is_digit(s, w->start - 1) && is_digit(s, w->end))
+		return true;
+	/* A full stop of a Latin sentence has a blank behind it. */
+	if (s.p[w->start] == '.' && w->end < s.n && s.p[w->end] != ' ' &&
+	    s.p[w->end] != '.')
+		return true;
+	return reading_time_at(r, w->start, w->end) != NULL ||
+	    reading_is_quoted(r, w->start);
 }
 
-/* The length of the connector at i, or 0. */
-static size_t
-connector_at(struct str s, size_t i, bool latin)
+static bool
+is_doing(enum lexicon_kind k)
 {
-	const struct str *words = latin ? en_words : zh_words;
-	size_t j, n = latin ? NELEM(en_words) : NELEM(zh_words);
+	return k == LEXICON_ACTION || k == LEXICON_VERB || k == LEXICON_OBJECT;
+}
 
-	/* 1,000 is one number. */
-	if (s.p[i] == ',' && i > 0 && is_digit(s, i - 1) && is_digit(s, i + 1))
-		return 0;
-	for (j = 0; j < NELEM(zai_words); j++) {
-		if (str_starts(rest(s, i), zai_words[j]))
-			return 0;
+static bool
+is_border(enum lexicon_kind k)
+{
+	return k == LEXICON_JOINT || k == LEXICON_LINK || k == LEXICON_STOP ||
+	    k == LEXICON_ASK;
+}
+
+/* Whether something is to be done on both sides of what may join two things. */
+static bool
+links_wishes(const struct cut *c, size_t word)
+{
+	const struct lexicon_hit *w = c->r->words;
+	bool before = false, after = false;
+	size_t i;
+
+	for (i = word; i-- > 0 && w[i].start >= c->start && !before;)
+		before = is_doing(w[i].kind);
+	for (i = word + 1;
+	     i < c->r->n_words && !is_border(w[i].kind) && !after; i++)
+		after = w[i].start >= w[word].end && is_doing(w[i].kind);
+	return before && after;
+}
+
+static void
+put(struct cut *c, size_t end, bool asks)
+{
+	struct str s = c->r->cmd.text;
+
+	while (c->start < end && s.p[c->start] == ' ')
+		c->start++;
+	while (end > c->start && s.p[end - 1] == ' ')
+		end--;
+	if (c->start < end)
+		c->dst[c->n++] =
+		    (struct segment){ c->start, end, c->sentence, asks };
+	else if (asks && c->n > 0)
+		c->dst[c->n - 1].asks = true;
+}
+
+static bool
+says_only_when(const struct reading *r, const struct segment *g)
+{
+	return reading_time_at(r, g->start, g->end) != NULL &&
+	    reading_share(r, g->start, g->end, NULL, 0) == 0 &&
+	    !reading_is_quoted(r, g->start);
+}
+
+bool
+segment_says(const struct reading *r, const struct segment *g)
+{
+	struct reading_span all = { g->start, g->end };
+
+	return reading_share(r, g->start, g->end, &all, 1) > 0;
+}
+
+/* Times on their own join the next part of their sentence, else the last. */
+static size_t
+join_times(const struct reading *r, struct segment *g, size_t n)
+{
+	size_t i, kept = 0;
+	bool only;
+
+	for (i = 0; i < n; i++) {
+		only = says_only_when(r, &g[i]);
+		if (only && i + 1 < n && g[i + 1].sentence == g[i].sentence &&
+		    segment_says(r, &g[i + 1]) &&
+		    !says_only_when(r, &g[i + 1])) {
+			g[i + 1].start = g[i].start;
+		} else if (only && kept > 0 &&
+		    g[kept - 1].sentence == g[i].sentence) {
+			g[kept - 1].end = g[i].end;
+			g[kept - 1].asks |= g[i].asks;
+		} else {
+			g[kept++] = g[i];
+		}
 	}
-	for (j = 0; j < n; j++) {
-		if (str_starts(rest(s, i), words[j]))
-			return words[j].n;
-	}
-	return 0;
+	return kept;
 }
 
 size_t
-segment_split(const struct command *c, struct segment dst[SEGMENT_MAX])
+segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 {
-	bool latin = strncmp(c->locale, "en", 2) == 0;
-	struct str s = c->folded;
-	size_t i = 0, start = 0, n = 0, cut;
+	struct cut c = { .r = r, .dst = dst };
+	size_t i;
 
-	while (i < s.n) {
-		cut = n < SEGMENT_MAX - 1 ? connector_at(s, i, latin) : 0;
-		if (cut == 0) {
-			i++;
+	for (i = 0; i < r->n_words && c.n < SEGMENT_MAX - 1; i++) {
+		const struct lexicon_hit *w = &r->words[i];
+
+		if (!is_border(w->kind) || w->start < c.start ||
+		    is_inside(r, w) ||
+		    (w->kind == LEXICON_LINK && !links_wishes(&c, i)))
 			continue;
-		}
-		if (i > start)
-			dst[n++] = (struct segment){ start, i };
-		i += cut;
-		start = i;
+		put(&c, w->start, w->kind == LEXICON_ASK);
+		c.start = w->end;
+		if (w->kind == LEXICON_STOP || w->kind == LEXICON_ASK)
+			c.sentence++;
 	}
-	if (s.n > start)
-		dst[n++] = (struct segment){ start, s.n };
-	return n;
+	put(&c, r->cmd.text.n, false);
+	return join_times(r, dst, c.n);
 }

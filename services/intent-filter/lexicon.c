@@ -1,0 +1,151 @@
+/*
+ * One automaton over all the words.
+ */
+#include "lexicon.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "automaton.h"
+#include "core/mem.h"
+#include "hanzi.h"
+
+#define WORD_MAX 64 /* bytes */
+/* Hits before overlapping ones are thrown out. */
+#define RAW_MAX 2048
+
+static const struct group {
+	enum lexicon_kind kind;
+	const char *value; /* NULL: no entity */
+	const char *words;
+} groups[] = {
+#define WORDS(kind, value, words) { LEXICON_##kind, value, words },
+#include "lexicon_words.h"
+#undef WORDS
+};
+
+static struct automaton *words;
+static pthread_once_t built = PTHREAD_ONCE_INIT;
+
+static void
+group_add(const struct group *g, uint32_t index)
+{
+	struct str rest = str_of(g->words), w;
+	char text[WORD_MAX];
+	size_t i;
+
+	while (rest.p != NULL) {
+		w = str_cut(&rest, ' ');
+		for (i = 0; i < w.n; i++)
+			text[i] = w.p[i];
+		for (i = 0; i < w.n; i++) {
+			if (text[i] == '_')
+				text[i] = ' ';
+		}
+		(void)hanzi_simplify(text, w.n);
+		automaton_add(words, (struct str){ text, w.n }, index);
+	}
+}
+
+static void
+build(void)
+{
+	uint32_t i;
+
+	words = automaton_new();
+	for (i = 0; i < NELEM(groups); i++)
+		group_add(&groups[i], i);
+	automaton_build(words);
+}
+
+static bool
+is_letter(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+bool
+lexicon_is_word(struct str text, size_t start, size_t end)
+{
+	return !(start > 0 && is_letter(text.p[start]) &&
+		   is_letter(text.p[start - 1])) &&
+	    !(end < text.n && is_letter(text.p[end - 1]) &&
+		is_letter(text.p[end]));
+}
+
+/* By start, the longer first. */
+static int
+hit_cmp(const void *pa, const void *pb)
+{
+	const struct automaton_hit *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* Of those that overlap the leftmost and longest of each kind. */
+static size_t
+leftmost_longest(struct automaton_hit *raw, size_t n, struct str text)
+{
+	size_t busy[LEXICON_KINDS] = { 0 };
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		size_t *until = &busy[groups[raw[i].word].kind];
+
+		if (raw[i].start < *until ||
+		    !lexicon_is_word(text, raw[i].start, raw[i].end))
+			continue;
+		*until = raw[i].end;
+		raw[kept++] = raw[i];
+	}
+	return kept;
+}
+
+static bool
+is_inside(const struct automaton_hit *a, const struct automaton_hit *whole)
+{
+	return a->start >= whole->start && a->end <= whole->end &&
+	    (a->start != whole->start || a->end != whole->end);
+}
+
+size_t
+lexicon_find(struct str folded, struct lexicon_hit *dst, size_t max)
+{
+	struct automaton_hit raw[RAW_MAX], whole = { 0 };
+	size_t i, n, out = 0;
+
+	(void)pthread_once(&built, build);
+	n = automaton_scan(words, folded, raw, NELEM(raw));
+	qsort(raw, n, sizeof(*raw), hit_cmp);
+	n = leftmost_longest(raw, n, folded);
+	for (i = 0; i < n && out < max; i++) {
+		const struct group *g = &groups[raw[i].word];
+
+		if (is_inside(&raw[i], &whole))
+			continue;
+		if (g->kind == LEXICON_WHOLE)
+			whole = raw[i];
+		dst[out++] = (struct lexicon_hit){ raw[i].start, raw[i].end,
+			g->kind, g->value };
+	}
+	return out;
+}
+
+const char *
+lexicon_type(enum lexicon_kind kind)
+{
+	switch (kind) {
+	case LEXICON_ACTION:
+		return "action";
+	case LEXICON_DEVICE:
+		return "device";
+	case LEXICON_ROOM:
+		return "room";
+	case LEXICON_COLOR:
+		return "color";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,256 @@
+/*
+ * One look at each known word of the segment.
+ */
+#include "mood.h"
+
+#include "catalog.h"
+
+static struct segment
+here(const struct mood_place *p)
+{
+	return p->segments[p->at];
+}
+
+static bool
+is_in(const struct segment *g, const struct lexicon_hit *w)
+{
+	return w->start >= g->start && w->end <= g->end;
+}
+
+static bool
+is_covered(
+    const struct reading_span *spans, size_t n, const struct lexicon_hit *w)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (spans[i].start <= w->start && spans[i].end >= w->end)
+			return true;
+	}
+	return false;
+}
+
+bool
+mood_is_memo(const struct mood_place *p, size_t at)
+{
+	struct segment g = here(p);
+	size_t i;
+
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct lexicon_hit *w = &p->r->words[i];
+
+		if (w->kind == LEXICON_MEMO && is_in(&g, w) && w->end <= at)
+			return true;
+	}
+	return false;
+}
+
+static size_t
+first_claim(const struct mood_claim *c)
+{
+	size_t i, first = (size_t)-1;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].start < first)
+			first = c->spans[i].start;
+	}
+	return first;
+}
+
+/* Whether what sounds like a question is a polite request. */
+static bool
+is_request(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = here(p);
+	size_t i;
+
+	if (p->r->cmd.polite)
+		return true;
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct lexicon_hit *w = &p->r->words[i];
+
+		if (!is_in(&g, w))
+			continue;
+		/* "灯能变色吗" asks what the lamp can do. */
+		if (w->kind == LEXICON_PLEASE ||
+		    (w->kind == LEXICON_MAY && w->start < first_claim(c)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_doing(const struct reading *r, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words && r->words[i].start <= at; i++) {
+		if (r->words[i].start == at &&
+		    (r->words[i].kind == LEXICON_ACTION ||
+			r->words[i].kind == LEXICON_VERB))
+			return true;
+	}
+	return false;
+}
+
+static bool
+begins_claim(const struct mood_claim *c, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].start == at)
+			return true;
+	}
+	return false;
+}
+
+/* 不 and 没 forbid only the verb behind them. */
+static enum mood
+of_not_do(const struct mood_place *p, const struct mood_claim *c,
+    const struct lexicon_hit *w)
+{
+	return is_doing(p->r, w->end) || begins_claim(c, w->end)
+	    ? MOOD_FORBIDDEN
+	    : MOOD_WANTED;
+}
+
+/* "打开" said to what can only be closed, "关掉" to what can only be made. */
+static enum mood
+of_action(const struct mood_place *p, const struct mood_claim *c,
+    const struct lexicon_hit *w)
+{
+	bool closes = strcmp(w->value, "close") == 0;
+	bool opens = strcmp(w->value, "open") == 0;
+
+	if (is_covered(c->others, c->n_others, w) ||
+	    mood_is_memo(p, w->start))
+		return MOOD_WANTED;
+	if (closes && (c->says & CATALOG_CLOSES) == 0)
+		return MOOD_OTHER;
+	if (opens && (c->says & CATALOG_OPENS) == 0 &&
+	    (c->says & CATALOG_CLOSES) != 0)
+		return MOOD_OTHER;
+	return MOOD_WANTED;
+}
+
+/* At the end of the segment but for fillers. */
+static bool
+is_last(const struct mood_place *p, const struct lexicon_hit *w)
+{
+	return reading_share(p->r, w->end, here(p).end,
+		   &(struct reading_span){ w->end, here(p).end }, 1) == 0;
+}
+
+/* "什么都行" asks for nothing. */
+static bool
+is_whatever(const struct mood_place *p, const struct lexicon_hit *w)
+{
+	struct str s = p->r->cmd.folded;
+	struct str after = { s.p + w->end, s.n - w->end };
+
+	return str_starts(after, STR("都")) || str_starts(after, STR("也"));
+}
+
+static enum mood
+of_word(const struct mood_place *p, const struct mood_claim *c,
+    const struct lexicon_hit *w)
+{
+	switch (w->kind) {
+	case LEXICON_NOT:
+		return MOOD_FORBIDDEN;
+	case LEXICON_NOT_DO:
+		return of_not_do(p, c, w);
+	case LEXICON_CANCEL:
+		return (c->says & CATALOG_CANCELS) != 0 ||
+			is_covered(c->others, c->n_others, w)
+		    ? MOOD_WANTED
+		    : MOOD_OTHER;
+	case LEXICON_ACTION:
+		return of_action(p, c, w);
+	case LEXICON_WH:
+		return is_whatever(p, w) ? MOOD_WANTED : MOOD_ASKED;
+	case LEXICON_YES_NO:
+		return is_last(p, w) && !is_request(p, c) ? MOOD_ASKED
+							  : MOOD_WANTED;
+	case LEXICON_IF:
+		return MOOD_SUPPOSED;
+	case LEXICON_SAID:
+	case LEXICON_DONE:
+	case LEXICON_TALK:
+		return MOOD_TOLD;
+	case LEXICON_STATE:
+		return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
+	default:
+		return MOOD_WANTED;
+	}
+}
+
+/* A condition holds for the rest of its sentence, and so does "他说". */
+static enum mood
+of_sentence(const struct mood_place *p)
+{
+	size_t i, j;
+
+	for (i = 0; i < p->at; i++) {
+		const struct segment *g = &p->segments[i];
+
+		if (g->sentence != here(p).sentence)
+			continue;
+		for (j = 0; j < p->r->n_words; j++) {
+			const struct lexicon_hit *w = &p->r->words[j];
+
+			if (!is_in(g, w) || reading_is_quoted(p->r, w->start))
+				continue;
+			if (w->kind == LEXICON_IF)
+				return MOOD_SUPPOSED;
+			if (w->kind == LEXICON_SAID && w->end == g->end)
+				return MOOD_TOLD;
+		}
+	}
+	return MOOD_WANTED;
+}
+
+/* "昨天我把灯关了" */
+static bool
+is_past(const struct mood_place *p)
+{
+	struct segment g = here(p);
+	size_t i;
+
+	for (i = 0; i < p->r->n_times; i++) {
+		const struct when *t = &p->r->times[i];
+
+		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
+		    !mood_is_memo(p, t->start) &&
+		    !reading_is_quoted(p->r, t->start) &&
+		    t->kind != WHEN_REPEAT && t->to.ms > 0 &&
+		    t->to.ms <= p->r->now.ms)
+			return true;
+	}
+	return false;
+}
+
+enum mood
+mood_of(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = here(p);
+	enum mood m = of_sentence(p);
+	size_t i;
+
+	if (m == MOOD_WANTED && is_past(p))
+		m = MOOD_TOLD;
+	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
+		const struct lexicon_hit *w = &p->r->words[i];
+
+		if (!is_in(&g, w) || is_covered(c->spans, c->n, w) ||
+		    reading_time_at(p->r, w->start, w->end) != NULL ||
+		    reading_is_quoted(p->r, w->start) ||
+		    (w->kind != LEXICON_NOT && mood_is_memo(p, w->start)))
+			continue;
+		m = of_word(p, c, w);
+	}
+	if (m == MOOD_WANTED && g.asks && !is_request(p, c))
+		m = MOOD_ASKED;
+	return m;
+}

@@ -1,0 +1,54 @@
+/*
+ * mood: whether a part of a command really wants an intent carried out, or
+ * forbids it, asks about it, supposes it or tells of it.
+ *
+ * What an intent's own words cover is never held against it: a catalog with
+ * the keyword "别放了" means just that.
+ */
+#ifndef INTENT_FILTER_MOOD_H
+#define INTENT_FILTER_MOOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reading.h"
+#include "segment.h"
+
+enum mood {
+	MOOD_WANTED,
+	MOOD_FORBIDDEN, /* 别开灯 */
+	MOOD_OTHER,     /* the opposite or the end of it: 取消闹钟 */
+	MOOD_ASKED,     /* 灯是什么时候发明的 */
+	MOOD_SUPPOSED,  /* 如果下雨就关窗 */
+	MOOD_TOLD,      /* 他说关灯, 昨天我把灯关了, 我喜欢绿色 */
+	MOOD_DESCRIBED  /* 灯太亮了 */
+};
+
+/* What speaks for an intent in a segment. */
+struct mood_claim {
+	const struct reading_span *spans; /* its evidence */
+	size_t n;
+	unsigned says; /* enum catalog_says */
+	bool acts;     /* the evidence itself says that something be done */
+	/* Evidence of other intents: their verbs are not this one's. */
+	const struct reading_span *others;
+	size_t n_others;
+};
+
+/* The segments of one command, and which of them is meant. */
+struct mood_place {
+	const struct reading *r;
+	const struct segment *segments;
+	size_t n, at;
+};
+
+/* mood_of(p, c): How the segment means the claim. */
+enum mood mood_of(const struct mood_place *p, const struct mood_claim *c);
+
+/*
+ * mood_is_memo(p, at):
+ * Whether byte at is part of what is only to be said later (提醒我关灯).
+ */
+bool mood_is_memo(const struct mood_place *p, size_t at);
+
+#endif /* !INTENT_FILTER_MOOD_H */
