@@ -1,85 +1,14 @@
 /*
- * What people say to a body, and what the filter must make of it.
- *
- * utterances.tsv has a line an utterance, its columns separated by tabs:
- *
- *   catalog    its intents are catalogs/<catalog>.json
- *   utterance  the command, at 2026-02-22T17:40:00+08:00, a Sunday
- *   expected   fallback, no_action, or intents in their order, separated by
- *              ";", each of them:
- *                id            the intent's id
- *                {…}           normalized, equal as JSON; not looked at if
- * absent …             after it: normalized may have further members ?a,b it
- * needs clarification: these parameters are missing !             it is
- * rejected ~             it is ready, and its confidence may be below SURE
- *   unmatched  what no intent used, separated by "|"; none if absent; "*" is
- *              anything.  Punctuation and blanks at the ends do not count.  It
- *              is looked at only where intents are expected.
- *
- * Lines that begin with # are headings.
+ * What people say to a body, and what the filter must make of it: every line of
+ * utterances.tsv.
  */
 #include "filter_case.h"
+#include "utterance_table.h"
 
-#define HERE   "tests/unit/intent-filter/"
-#define NOW    "2026-02-22T17:40:00+08:00"
-#define ZONE   "Asia/Shanghai"
-#define ELLIPS "…"
+#define NOW  "2026-02-22T17:40:00+08:00"
+#define ZONE "Asia/Shanghai"
 /* The least confidence of an intent that is meant clearly. */
 #define SURE 0.8
-
-enum { COL_CATALOG, COL_SAID, COL_EXPECTED, COL_UNMATCHED, NCOLS };
-
-struct line {
-	int number;
-	const char *col[NCOLS]; /* "" for what is absent */
-};
-
-/* The table, and where it is read. */
-struct table {
-	char *text, *rest;
-	int number;
-};
-
-static struct table
-table_open(void)
-{
-	char *text = kit_read_file(HERE "utterances.tsv", NULL);
-
-	return (struct table){ text, text, 0 };
-}
-
-/* The next utterance; its strings are the table's. */
-static bool
-table_next(struct table *t, struct line *out)
-{
-	char *row;
-	size_t i;
-
-	while ((row = strsep(&t->rest, "\n")) != NULL) {
-		t->number++;
-		if (*row == '#' || *row == '\0')
-			continue;
-		out->number = t->number;
-		for (i = 0; i < NCOLS; i++) {
-			out->col[i] = strsep(&row, "\t");
-			ck_assert_msg(out->col[i] != NULL || i == COL_UNMATCHED,
-			    "line %d: column %zu is missing", t->number, i);
-			if (out->col[i] == NULL)
-				out->col[i] = "";
-		}
-		ck_assert_msg(
-		    row == NULL, "line %d: too many columns", t->number);
-		return true;
-	}
-	return false;
-}
-
-static bool
-is_negative(const struct line *l)
-{
-	return strcmp(l->col[COL_EXPECTED], "fallback") == 0 ||
-	    strcmp(l->col[COL_EXPECTED], "no_action") == 0;
-}
 
 /* The intents of a catalog; the caller's own reference. */
 static json_t *
@@ -90,7 +19,8 @@ catalog(json_t *all, const char *name)
 	json_error_t e;
 
 	if (intents == NULL) {
-		snprintf(path, sizeof(path), HERE "catalogs/%s.json", name);
+		snprintf(
+		    path, sizeof(path), TABLE_FOLDER "catalogs/%s.json", name);
 		intents = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
 		ck_assert_msg(
 		    intents != NULL, "%s:%d: %s", path, e.line, e.text);
@@ -173,67 +103,7 @@ print_answer(FILE *f, const json_t *answer)
 		    json_string_value(json_array_get(left, i)));
 }
 
-/* ---- what was expected --------------------------------------------------- */
-
-/* One expected intent. */
-struct want {
-	struct str id;
-	json_t *normalized; /* NULL: any */
-	struct str missing;
-	bool more, unsure;
-	const char *status;
-};
-
-static struct str
-take_until(const char **p, const char *stop)
-{
-	struct str s = { *p, strcspn(*p, stop) };
-
-	*p += s.n;
-	return s;
-}
-
-/* Read one at *p; false if it is written wrongly.  want_free() it always. */
-static bool
-want_read(const char **p, struct want *w)
-{
-	json_error_t e;
-
-	*w = (struct want){ .status = "ready" };
-	w->id = take_until(p, "{?!~;");
-	if (**p == '{') {
-		w->normalized = json_loads(*p, JSON_DISABLE_EOF_CHECK, &e);
-		if (w->normalized == NULL)
-			return false;
-		*p += e.position;
-	}
-	if (strncmp(*p, ELLIPS, strlen(ELLIPS)) == 0) {
-		w->more = true;
-		*p += strlen(ELLIPS);
-	}
-	if (**p == '?') {
-		w->status = "need_clarification";
-		*p += 1;
-		w->missing = take_until(p, ";");
-	} else if (**p == '!') {
-		w->status = "rejected";
-		*p += 1;
-	} else if (**p == '~') {
-		w->unsure = true;
-		*p += 1;
-	}
-	if (**p == ';')
-		*p += 1;
-	else if (**p != '\0')
-		return false;
-	return w->id.n > 0;
-}
-
-static void
-want_free(struct want *w)
-{
-	json_decref(w->normalized);
-}
+/* ---- against what was expected ------------------------------------------- */
 
 /* All members of want are in got, equal. */
 static bool
@@ -388,21 +258,6 @@ is_slice(const json_t *span, const char *text)
 	    memcmp(from, part, strlen(part)) == 0;
 }
 
-/*
- * The command as the filter normalises it: the span of the system intent that
- * it answers with when nothing can match.
- */
-static char *
-normalised(const char *command)
-{
-	json_t *r = ask(case_json("[{\"id\":\"never\"}]"), command);
-	char *s;
-
-	s = strdup(text_of(case_intent(r, 0, "span"), "text"));
-	json_decref(r);
-	return s;
-}
-
 static const char *
 wrong_shape(const json_t *answer, const char *said, const char *text)
 {
@@ -444,7 +299,13 @@ wrong_answer(const struct line *l, const json_t *answer)
 {
 	const char *expected = l->col[COL_EXPECTED], *why;
 	const char *action = "execute_intents";
-	char *text = normalised(l->col[COL_SAID]);
+	/*
+	 * When nothing can match, the system intent's span is the whole command
+	 * as the filter normalises it; the other spans are slices of that.
+	 */
+	json_t *whole =
+	    ask(case_json("[{\"id\":\"never\"}]"), l->col[COL_SAID]);
+	const char *text = text_of(case_intent(whole, 0, "span"), "text");
 
 	if (strcmp(expected, "fallback") == 0)
 		action = "fallback_reasoning";
@@ -458,7 +319,7 @@ wrong_answer(const struct line *l, const json_t *answer)
 		if (why == NULL)
 			why = wrong_left(answer, l->col[COL_UNMATCHED]);
 	}
-	free(text);
+	json_decref(whole);
 	return why;
 }
 
