@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "examples.h"
 #include "hanzi.h"
-#include "lexicon.h"
+#include "speech.h"
 #include "literal.h"
 #include "rx/rx.h"
 #include "wire/out.h"
@@ -40,16 +40,16 @@ struct maker {
 static void
 note_says(struct maker *m, struct str folded)
 {
-	struct lexicon_hit hits[SAYS_WORDS_MAX];
-	size_t i, n = lexicon_find(folded, hits, NELEM(hits));
+	struct speech_hit hits[SAYS_WORDS_MAX];
+	size_t i, n = speech_find(folded, hits, NELEM(hits));
 
 	for (i = 0; i < n; i++) {
-		if (hits[i].kind == LEXICON_CANCEL)
+		if (hits[i].kind == SPEECH_CANCEL)
 			m->in->says |= CATALOG_CANCELS;
-		else if (hits[i].kind == LEXICON_ACTION &&
+		else if (hits[i].kind == SPEECH_ACTION &&
 		    strcmp(hits[i].value, "open") == 0)
 			m->in->says |= CATALOG_OPENS;
-		else if (hits[i].kind == LEXICON_ACTION &&
+		else if (hits[i].kind == SPEECH_ACTION &&
 		    (strcmp(hits[i].value, "close") == 0 ||
 			strcmp(hits[i].value, "stop") == 0))
 			m->in->says |= CATALOG_CLOSES;
@@ -145,6 +145,8 @@ pattern_literals(struct maker *m, struct catalog_pattern *p, struct str src,
 
 	literal_find(src, &l);
 	p->has_literal = l.n > 0;
+	p->has_gap = str_find(src, STR(".{")) >= 0 ||
+	    str_find(src, STR(".*")) >= 0 || str_find(src, STR(".+")) >= 0;
 	for (i = 0; i < l.n; i++)
 		word_add(
 		    m, (struct str){ l.text[i], l.len[i] }, list, index);

@@ -101,17 +101,17 @@ take_spans(struct choice *c, const struct match *m)
 }
 
 static bool
-carries(enum lexicon_kind k)
+carries(enum speech_kind k)
 {
 	switch (k) {
-	case LEXICON_ACTION:
-	case LEXICON_VERB:
-	case LEXICON_OBJECT:
-	case LEXICON_MAY:
-	case LEXICON_PLEASE:
-	case LEXICON_ROOM:
-	case LEXICON_COLOR:
-	case LEXICON_LINK:
+	case SPEECH_ACTION:
+	case SPEECH_VERB:
+	case SPEECH_OBJECT:
+	case SPEECH_MAY:
+	case SPEECH_PLEASE:
+	case SPEECH_ROOM:
+	case SPEECH_COLOR:
+	case SPEECH_LINK:
 		return true;
 	default:
 		return false;
@@ -129,7 +129,7 @@ share_of(const struct choice *c, const struct match *m)
 
 	memcpy(spans, m->spans, n * sizeof(*spans));
 	for (i = 0; i < r->n_words && n < NELEM(spans); i++) {
-		const struct lexicon_hit *w = &r->words[i];
+		const struct speech_hit *w = &r->words[i];
 
 		if (w->start >= g.start && w->end <= g.end && carries(w->kind))
 			spans[n++] = (struct reading_span){ w->start, w->end };
@@ -166,7 +166,8 @@ is_command(const struct choice *c, const struct match *m)
 	share = share_of(c, m);
 	if (share < SHARE_COMMAND)
 		return false;
-	if (share >= SHARE_BARE && !asks_text(m->intent))
+	if (share >= SHARE_BARE &&
+	    (!asks_text(m->intent) || !mood_names_only(c->p, m->spans, m->n)))
 		return true;
 	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
 		return false;
@@ -180,6 +181,7 @@ static enum mood
 mood_for(const struct choice *c, const struct match *m)
 {
 	struct mood_claim claim = { .spans = m->spans,
+		.evidence = m->evidence,
 		.n = m->n,
 		.says = m->intent->says,
 		.acts = m->acts,
@@ -213,9 +215,9 @@ choice_init(struct choice *c, const struct matcher *m,
 			c->spans[c->n_spans++] = all[i].spans[j];
 	}
 	for (i = 0; i < m->r->n_words; i++) {
-		const struct lexicon_hit *w = &m->r->words[i];
+		const struct speech_hit *w = &m->r->words[i];
 
-		if (w->kind == LEXICON_LINK && w->start >= g.start &&
+		if (w->kind == SPEECH_LINK && w->start >= g.start &&
 		    w->end <= g.end)
 			c->shares = true;
 	}

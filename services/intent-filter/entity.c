@@ -1,5 +1,5 @@
 /*
- * The words of the lexicon that are entities, and the times.
+ * The words of the speech that are entities, and the times.
  */
 #include "entity.h"
 
@@ -31,12 +31,12 @@ next_word(const struct reading *r, size_t from, size_t end, struct str type,
 	size_t i;
 
 	for (i = 0; i < r->n_words && r->words[i].start < end; i++) {
-		const struct lexicon_hit *w = &r->words[i];
+		const struct speech_hit *w = &r->words[i];
 
-		if (w->start < from || !is_type(type, lexicon_type(w->kind)) ||
+		if (w->start < from || !is_type(type, speech_type(w->kind)) ||
 		    reading_time_at(r, w->start, w->end) != NULL)
 			continue;
-		*out = (struct entity){ lexicon_type(w->kind), w->start, w->end,
+		*out = (struct entity){ speech_type(w->kind), w->start, w->end,
 			w->value, NULL };
 		return true;
 	}

@@ -20,6 +20,7 @@ static const char *const words[PARTS] = {
 	    "无语 离谱 服 绝 绝绝子 牛 牛啊 厉害 太棒 太好 真好 好耶 耶 完蛋 糟糕 "
 	    "糟 该死 讨厌 真是的 可恶 好险 惨 倒霉 可惜 破防 栓q 蚌埠住 麻 裂开 "
 	    "wow omg oh ugh huh yay ouch oops hooray haha hahaha lol damn whoa "
+	    "깜짝이야 아이고 헐 대박 びっくりした うわ すごい やばい "
 	    "oh_my_god oh_no scared_me you_scared_me that_was_close so_annoying "
 	    "how_annoying phew yikes",
 	[PART_FEELING] =
@@ -29,7 +30,7 @@ static const char *const words[PARTS] = {
 	    "疲倦 困 崩溃 抓狂 emo 想哭 心累 心痛 心疼 恶心 尴尬 惊讶 震惊 意外 放松 "
 	    "轻松 舒服 平静 安心 踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted "
 	    "upset annoyed angry sad happy scared bored lonely excited stressed "
-	    "nervous sleepy depressed miserable relieved furious",
+	    "nervous sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 疲れた 悲しい つらい 眠い 嬉しい",
 	[PART_REST] =
 	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 真 好 太 "
 	    "很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 简直 更 越来越 这么 "
@@ -110,9 +111,9 @@ asks(const struct reading *r)
 	size_t i;
 
 	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == LEXICON_WH ||
-		    r->words[i].kind == LEXICON_ASK ||
-		    r->words[i].kind == LEXICON_YES_NO)
+		if (r->words[i].kind == SPEECH_WH ||
+		    r->words[i].kind == SPEECH_ASK ||
+		    r->words[i].kind == SPEECH_YES_NO)
 			return true;
 	}
 	return false;
@@ -124,8 +125,8 @@ names_things(const struct reading *r)
 	size_t i;
 
 	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == LEXICON_DEVICE ||
-		    r->words[i].kind == LEXICON_ROOM)
+		if (r->words[i].kind == SPEECH_DEVICE ||
+		    r->words[i].kind == SPEECH_ROOM)
 			return true;
 	}
 	return r->tells_times && r->n_times > 0;
@@ -137,7 +138,7 @@ has_action(const struct reading *r)
 	size_t i;
 
 	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == LEXICON_ACTION)
+		if (r->words[i].kind == SPEECH_ACTION)
 			return true;
 	}
 	return false;

@@ -349,7 +349,7 @@ read_command(struct run *r)
 	if (rc == RC_OK)
 		rc = reading_make(&r->reading, now, a);
 	if (rc == RC_OK)
-		rc = matcher_init(&r->m);
+		rc = matcher_init(&r->m, &r->reading);
 	if (rc == RC_OK)
 		r->nsegments = segment_split(&r->reading, r->segments);
 	return rc;
@@ -365,9 +365,7 @@ filter_run(const struct wire_intent_filter_request *req,
 	size_t most = cat->n < MATCH_MAX ? cat->n : MATCH_MAX;
 	enum rc rc;
 
-	r.m = (struct matcher){
-		.cat = cat, .r = &r.reading, .rx = rx, .a = a
-	};
+	r.m = (struct matcher){ .cat = cat, .rx = rx, .a = a };
 	*rep = (struct wire_intent_filter_response){ 0 };
 	r.found = arena_alloc(a, (most + 1) * sizeof(*r.found));
 	rep->intents = arena_alloc(

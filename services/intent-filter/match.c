@@ -37,6 +37,10 @@ struct tally {
 	bool any;      /* one of the lists of which one is enough has a hit */
 	bool entities; /* all evidence so far is entities of one type */
 	double like;
+	/* What was said word for word; the gaps of a pattern were not. */
+	struct reading_span said[2 * MATCH_EVIDENCE_MAX];
+	size_t n_said;
+	bool gaps;
 };
 
 /* ---- the catalog's words --------------------------------------------------
@@ -55,9 +59,9 @@ is_part(const struct reading *r, const struct automaton_hit *h)
 	size_t i;
 
 	for (i = 0; i < r->n_words && r->words[i].start <= h->start; i++) {
-		const struct lexicon_hit *w = &r->words[i];
+		const struct speech_hit *w = &r->words[i];
 
-		if (w->kind == LEXICON_WHOLE && w->end >= h->end &&
+		if (w->kind == SPEECH_WHOLE && w->end >= h->end &&
 		    w->end - w->start > h->end - h->start)
 			return true;
 	}
@@ -83,23 +87,29 @@ hit_cmp(const void *pa, const void *pb)
 
 /* Words are numbered intent by intent, so their order is that of intents. */
 enum rc
-matcher_init(struct matcher *m)
+matcher_init(struct matcher *m, struct reading *r)
 {
 	struct automaton_hit hits[MATCH_HITS_MAX];
 	size_t i, n, kept = 0;
 
-	n = automaton_scan(m->cat->words, m->r->cmd.folded, hits, NELEM(hits));
+	n = automaton_scan(m->cat->words, r->cmd.folded, hits, NELEM(hits));
 	m->hits = arena_alloc(m->a, n * sizeof(*m->hits));
-	if (m->hits == NULL)
+	r->names = arena_alloc(m->a, n * sizeof(*r->names));
+	if (m->hits == NULL || r->names == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++) {
 		const struct automaton_hit *h = &hits[i];
 
-		if (is_pattern(meaning(m, h)->list) ||
-		    (lexicon_is_word(m->r->cmd.folded, h->start, h->end) &&
-			!is_part(m->r, h)))
+		if (is_pattern(meaning(m, h)->list)) {
 			m->hits[kept++] = *h;
+		} else if (speech_is_word(r->cmd.folded, h->start, h->end) &&
+		    !is_part(r, h)) {
+			m->hits[kept++] = *h;
+			r->names[r->n_names++] =
+			    (struct reading_span){ h->start, h->end };
+		}
 	}
+	m->r = r;
 	qsort(m->hits, kept, sizeof(*m->hits), hit_cmp);
 	m->n_hits = kept;
 	return RC_OK;
@@ -108,6 +118,14 @@ matcher_init(struct matcher *m)
 /* ---- evidence -------------------------------------------------------------
  */
 
+static void
+note_said(struct tally *t, size_t start, size_t end)
+{
+	if (t->n_said < NELEM(t->said))
+		t->said[t->n_said++] = (struct reading_span){ start, end };
+}
+
+/* The evidence, but not that it was said word for word. */
 static void
 note(struct tally *t, const char *type, struct str value, size_t start,
     size_t end)
@@ -149,8 +167,8 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 	for (i = 0; i < r->n_words; i++) {
 		if (r->words[i].start >= t->g->start &&
 		    r->words[i].end <= t->g->end &&
-		    (r->words[i].kind == LEXICON_ACTION ||
-			r->words[i].kind == LEXICON_VERB) &&
+		    (r->words[i].kind == SPEECH_ACTION ||
+			r->words[i].kind == SPEECH_VERB) &&
 		    !reading_is_quoted(r, r->words[i].start))
 			return true;
 	}
@@ -173,9 +191,11 @@ count_words(struct tally *t, enum catalog_list list, const struct str *source,
 			continue;
 		last = h->word;
 		n++;
-		if (type != NULL)
-			note(t, type, source[meaning(t->m, h)->index], h->start,
-			    h->end);
+		if (type == NULL)
+			continue;
+		note(t, type, source[meaning(t->m, h)->index], h->start,
+		    h->end);
+		note_said(t, h->start, h->end);
 	}
 	return n;
 }
@@ -194,6 +214,24 @@ has_literal(const struct tally *t, enum catalog_list list, size_t index)
 	return false;
 }
 
+/* The texts of a pattern that stand in its match. */
+static void
+note_literals(struct tally *t, enum catalog_list list, size_t index,
+    size_t start, size_t end)
+{
+	size_t i;
+
+	t->gaps = true;
+	for (i = 0; i < t->n_hits; i++) {
+		const struct automaton_hit *h = &t->hits[i];
+
+		if (meaning(t->m, h)->list == list &&
+		    meaning(t->m, h)->index == index && h->start >= start &&
+		    h->end <= end)
+			note_said(t, h->start, h->end);
+	}
+}
+
 /* A pattern that hits its limits has not matched. */
 static size_t
 count_patterns(struct tally *t, enum catalog_list list,
@@ -202,7 +240,7 @@ count_patterns(struct tally *t, enum catalog_list list,
 	struct str text = { t->m->r->cmd.folded.p + t->g->start,
 		t->g->end - t->g->start };
 	struct rx_match found;
-	size_t i, hits = 0;
+	size_t i, start, end, hits = 0;
 
 	for (i = 0; i < n; i++) {
 		if (p[i].has_literal && !has_literal(t, list, i))
@@ -210,9 +248,14 @@ count_patterns(struct tally *t, enum catalog_list list,
 		if (rx_find(p[i].rx, t->m->rx, text, 0, &found) != RC_OK)
 			continue;
 		hits++;
+		start = t->g->start + (size_t)found.g[0].start;
+		end = t->g->start + (size_t)found.g[0].end;
 		note(t, list == CATALOG_RX_ANY ? "regex_any" : "regex_all",
-		    source[i], t->g->start + (size_t)found.g[0].start,
-		    t->g->start + (size_t)found.g[0].end);
+		    source[i], start, end);
+		if (p[i].has_gap)
+			note_literals(t, list, i, start, end);
+		else
+			note_said(t, start, end);
 	}
 	return hits;
 }
@@ -229,6 +272,7 @@ count_entities(struct tally *t, const struct str *types, size_t n)
 			continue;
 		hits++;
 		note(t, "entity_type", types[i], e.start, e.end);
+		note_said(t, e.start, e.end);
 	}
 	return hits;
 }
@@ -282,18 +326,18 @@ span_cmp(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Half characters that the evidence covers. */
+/* Half characters that were said word for word, and one for gaps. */
 static double
-weigh(const struct tally *t)
+weigh(struct tally *t)
 {
-	struct reading_span spans[MATCH_EVIDENCE_MAX];
+	struct reading_span *spans = t->said;
 	struct str s = { t->m->r->cmd.folded.p, t->g->end };
-	size_t i, pos = 0, start, weight = 0;
+	size_t i, pos = 0, start, weight = t->gaps ? WEIGHT_HAN : 0;
 	int32_t c;
 
-	memcpy(spans, t->out->spans, t->out->n * sizeof(*spans));
-	qsort(spans, t->out->n, sizeof(*spans), span_cmp);
-	for (i = 0; i < t->out->n; i++) {
+	if (t->n_said > 1)
+		qsort(spans, t->n_said, sizeof(*spans), span_cmp);
+	for (i = 0; i < t->n_said; i++) {
 		start = spans[i].start > pos ? spans[i].start : pos;
 		for (pos = start; pos < spans[i].end;) {
 			c = str_utf8_next(s, &pos);
@@ -313,10 +357,10 @@ acts(const struct tally *t)
 	size_t i, j;
 
 	for (i = 0; i < r->n_words; i++) {
-		const struct lexicon_hit *w = &r->words[i];
+		const struct speech_hit *w = &r->words[i];
 
-		if (w->kind != LEXICON_ACTION && w->kind != LEXICON_VERB &&
-		    w->kind != LEXICON_MEMO && w->kind != LEXICON_CANCEL)
+		if (w->kind != SPEECH_ACTION && w->kind != SPEECH_VERB &&
+		    w->kind != SPEECH_MEMO && w->kind != SPEECH_CANCEL)
 			continue;
 		for (j = 0; j < t->out->n; j++) {
 			if (w->start >= t->out->spans[j].start &&
@@ -328,7 +372,7 @@ acts(const struct tally *t)
 }
 
 static double
-confidence(const struct tally *t)
+confidence(struct tally *t)
 {
 	const struct wire_intent *def = t->out->intent->def;
 	double weight = weigh(t), c;

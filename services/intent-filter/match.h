@@ -46,11 +46,11 @@ struct matcher {
 };
 
 /*
- * matcher_init(m):
- * Find the catalog's words in the command; cat, r, rx and a are set.
- * RC_TOOBIG if a is full.
+ * matcher_init(m, r):
+ * Find the catalog's words in the command r, and note in it where they are;
+ * cat, rx and a are set.  RC_TOOBIG if a is full.
  */
-enum rc matcher_init(struct matcher *m) RC_CHECK;
+enum rc matcher_init(struct matcher *m, struct reading *r) RC_CHECK;
 
 /*
  * match_segment(m, g, dst):

@@ -12,19 +12,40 @@ here(const struct mood_place *p)
 }
 
 static bool
-is_in(const struct segment *g, const struct lexicon_hit *w)
+is_in(const struct segment *g, const struct speech_hit *w)
 {
 	return w->start >= g->start && w->end <= g->end;
 }
 
 static bool
 is_covered(
-    const struct reading_span *spans, size_t n, const struct lexicon_hit *w)
+    const struct reading_span *spans, size_t n, const struct speech_hit *w)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (spans[i].start <= w->start && spans[i].end >= w->end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the claim's own words say it.  A pattern with gaps or an example like
+ * the text may stand over a word that it does not know.
+ */
+static bool
+is_own(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
+{
+	struct str word = { p->r->cmd.folded.p + w->start, w->end - w->start };
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].start > w->start || c->spans[i].end < w->end)
+			continue;
+		if (str_starts(c->evidence[i].type, STR("keyword")) ||
+		    str_find(c->evidence[i].value, word) >= 0)
 			return true;
 	}
 	return false;
@@ -37,9 +58,30 @@ mood_is_memo(const struct mood_place *p, size_t at)
 	size_t i;
 
 	for (i = 0; i < p->r->n_words; i++) {
-		const struct lexicon_hit *w = &p->r->words[i];
+		const struct speech_hit *w = &p->r->words[i];
 
-		if (w->kind == LEXICON_MEMO && is_in(&g, w) && w->end <= at)
+		if (w->kind == SPEECH_MEMO && is_in(&g, w) && w->end <= at)
+			return true;
+	}
+	return false;
+}
+
+/* "提醒我几点开会" asks nothing; "你叫我什么" does. */
+static bool
+is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
+{
+	return w->kind != SPEECH_NOT && mood_is_memo(p, w->start) &&
+	    !(w->kind == SPEECH_WH && !mood_is_memo(p, w->start - 1));
+}
+
+/* Whether a claim's last evidence begins behind at, or stands around it. */
+static bool
+is_before_claim(const struct mood_claim *c, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].start > at || c->spans[i].end > at)
 			return true;
 	}
 	return false;
@@ -67,13 +109,13 @@ is_request(const struct mood_place *p, const struct mood_claim *c)
 	if (p->r->cmd.polite)
 		return true;
 	for (i = 0; i < p->r->n_words; i++) {
-		const struct lexicon_hit *w = &p->r->words[i];
+		const struct speech_hit *w = &p->r->words[i];
 
 		if (!is_in(&g, w))
 			continue;
 		/* "灯能变色吗" asks what the lamp can do. */
-		if (w->kind == LEXICON_PLEASE ||
-		    (w->kind == LEXICON_MAY && w->start < first_claim(c)))
+		if (w->kind == SPEECH_PLEASE ||
+		    (w->kind == SPEECH_MAY && w->start < first_claim(c)))
 			return true;
 	}
 	return false;
@@ -86,8 +128,8 @@ is_doing(const struct reading *r, size_t at)
 
 	for (i = 0; i < r->n_words && r->words[i].start <= at; i++) {
 		if (r->words[i].start == at &&
-		    (r->words[i].kind == LEXICON_ACTION ||
-			r->words[i].kind == LEXICON_VERB))
+		    (r->words[i].kind == SPEECH_ACTION ||
+			r->words[i].kind == SPEECH_VERB))
 			return true;
 	}
 	return false;
@@ -108,17 +150,40 @@ begins_claim(const struct mood_claim *c, size_t at)
 /* 不 and 没 forbid only the verb behind them. */
 static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
-    const struct lexicon_hit *w)
+    const struct speech_hit *w)
 {
 	return is_doing(p->r, w->end) || begins_claim(c, w->end)
 	    ? MOOD_FORBIDDEN
 	    : MOOD_WANTED;
 }
 
+bool
+mood_names_only(
+    const struct mood_place *p, const struct reading_span *spans, size_t n)
+{
+	size_t i, j;
+	bool thing;
+
+	for (i = 0; i < n; i++) {
+		thing = false;
+		for (j = 0; j < p->r->n_words && !thing; j++) {
+			const struct speech_hit *w = &p->r->words[j];
+
+			thing = (w->kind == SPEECH_DEVICE ||
+				    w->kind == SPEECH_ROOM) &&
+			    w->start == spans[i].start &&
+			    w->end == spans[i].end;
+		}
+		if (!thing)
+			return false;
+	}
+	return true;
+}
+
 /* "打开" said to what can only be closed, "关掉" to what can only be made. */
 static enum mood
 of_action(const struct mood_place *p, const struct mood_claim *c,
-    const struct lexicon_hit *w)
+    const struct speech_hit *w)
 {
 	bool closes = strcmp(w->value, "close") == 0;
 	bool opens = strcmp(w->value, "open") == 0;
@@ -129,14 +194,14 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	if (closes && (c->says & CATALOG_CLOSES) == 0)
 		return MOOD_OTHER;
 	if (opens && (c->says & CATALOG_OPENS) == 0 &&
-	    (c->says & CATALOG_CLOSES) != 0)
+	    (c->says & CATALOG_CLOSES) != 0 && mood_names_only(p, c->spans, c->n))
 		return MOOD_OTHER;
 	return MOOD_WANTED;
 }
 
 /* At the end of the segment but for fillers. */
 static bool
-is_last(const struct mood_place *p, const struct lexicon_hit *w)
+is_last(const struct mood_place *p, const struct speech_hit *w)
 {
 	return reading_share(p->r, w->end, here(p).end,
 		   &(struct reading_span){ w->end, here(p).end }, 1) == 0;
@@ -144,7 +209,7 @@ is_last(const struct mood_place *p, const struct lexicon_hit *w)
 
 /* "什么都行" asks for nothing. */
 static bool
-is_whatever(const struct mood_place *p, const struct lexicon_hit *w)
+is_whatever(const struct mood_place *p, const struct speech_hit *w)
 {
 	struct str s = p->r->cmd.folded;
 	struct str after = { s.p + w->end, s.n - w->end };
@@ -154,32 +219,34 @@ is_whatever(const struct mood_place *p, const struct lexicon_hit *w)
 
 static enum mood
 of_word(const struct mood_place *p, const struct mood_claim *c,
-    const struct lexicon_hit *w)
+    const struct speech_hit *w)
 {
 	switch (w->kind) {
-	case LEXICON_NOT:
+	case SPEECH_NOT:
 		return MOOD_FORBIDDEN;
-	case LEXICON_NOT_DO:
+	case SPEECH_NOT_DO:
 		return of_not_do(p, c, w);
-	case LEXICON_CANCEL:
+	case SPEECH_CANCEL:
 		return (c->says & CATALOG_CANCELS) != 0 ||
 			is_covered(c->others, c->n_others, w)
 		    ? MOOD_WANTED
 		    : MOOD_OTHER;
-	case LEXICON_ACTION:
+	case SPEECH_ACTION:
 		return of_action(p, c, w);
-	case LEXICON_WH:
+	case SPEECH_WH:
 		return is_whatever(p, w) ? MOOD_WANTED : MOOD_ASKED;
-	case LEXICON_YES_NO:
+	case SPEECH_YES_NO:
 		return is_last(p, w) && !is_request(p, c) ? MOOD_ASKED
 							  : MOOD_WANTED;
-	case LEXICON_IF:
+	case SPEECH_IF:
 		return MOOD_SUPPOSED;
-	case LEXICON_SAID:
-	case LEXICON_DONE:
-	case LEXICON_TALK:
+	case SPEECH_DONE:
+		/* "play Yesterday" */
+		return is_before_claim(c, w->start) ? MOOD_TOLD : MOOD_WANTED;
+	case SPEECH_SAID:
+	case SPEECH_TALK:
 		return MOOD_TOLD;
-	case LEXICON_STATE:
+	case SPEECH_STATE:
 		return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
 	default:
 		return MOOD_WANTED;
@@ -198,13 +265,13 @@ of_sentence(const struct mood_place *p)
 		if (g->sentence != here(p).sentence)
 			continue;
 		for (j = 0; j < p->r->n_words; j++) {
-			const struct lexicon_hit *w = &p->r->words[j];
+			const struct speech_hit *w = &p->r->words[j];
 
 			if (!is_in(g, w) || reading_is_quoted(p->r, w->start))
 				continue;
-			if (w->kind == LEXICON_IF)
+			if (w->kind == SPEECH_IF)
 				return MOOD_SUPPOSED;
-			if (w->kind == LEXICON_SAID && w->end == g->end)
+			if (w->kind == SPEECH_SAID && w->end == g->end)
 				return MOOD_TOLD;
 		}
 	}
@@ -213,7 +280,7 @@ of_sentence(const struct mood_place *p)
 
 /* "昨天我把灯关了" */
 static bool
-is_past(const struct mood_place *p)
+is_past(const struct mood_place *p, const struct mood_claim *c)
 {
 	struct segment g = here(p);
 	size_t i;
@@ -223,6 +290,7 @@ is_past(const struct mood_place *p)
 
 		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
 		    !mood_is_memo(p, t->start) &&
+		    is_before_claim(c, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
 		    t->kind != WHEN_REPEAT && t->to.ms > 0 &&
 		    t->to.ms <= p->r->now.ms)
@@ -238,15 +306,16 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	enum mood m = of_sentence(p);
 	size_t i;
 
-	if (m == MOOD_WANTED && is_past(p))
+	if (m == MOOD_WANTED && is_past(p, c))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
-		const struct lexicon_hit *w = &p->r->words[i];
+		const struct speech_hit *w = &p->r->words[i];
 
-		if (!is_in(&g, w) || is_covered(c->spans, c->n, w) ||
-		    reading_time_at(p->r, w->start, w->end) != NULL ||
+		if (!is_in(&g, w) || is_own(p, c, w) ||
 		    reading_is_quoted(p->r, w->start) ||
-		    (w->kind != LEXICON_NOT && mood_is_memo(p, w->start)))
+		    (w->kind != SPEECH_DONE &&
+			reading_time_at(p->r, w->start, w->end) != NULL) ||
+		    is_to_be_said(p, w))
 			continue;
 		m = of_word(p, c, w);
 	}

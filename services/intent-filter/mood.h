@@ -13,6 +13,7 @@
 
 #include "reading.h"
 #include "segment.h"
+#include "wire/msgs.h"
 
 enum mood {
 	MOOD_WANTED,
@@ -27,7 +28,8 @@ enum mood {
 /* What speaks for an intent in a segment. */
 struct mood_claim {
 	const struct reading_span *spans; /* its evidence */
-	size_t n;
+	const struct wire_intent_filter_response_intents_evidence *evidence;
+	size_t n; /* of both */
 	unsigned says; /* enum catalog_says */
 	bool acts;     /* the evidence itself says that something be done */
 	/* Evidence of other intents: their verbs are not this one's. */
@@ -44,6 +46,13 @@ struct mood_place {
 
 /* mood_of(p, c): How the segment means the claim. */
 enum mood mood_of(const struct mood_place *p, const struct mood_claim *c);
+
+/*
+ * mood_names_only(p, spans, n):
+ * Whether the evidence is nothing but the names of things: 灯, 客厅.
+ */
+bool mood_names_only(
+    const struct mood_place *p, const struct reading_span *spans, size_t n);
 
 /*
  * mood_is_memo(p, at):

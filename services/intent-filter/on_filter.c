@@ -82,13 +82,12 @@ on_filter(void *arg, struct svc_call *c)
 	struct wire_intent_filter_response rep;
 	struct mono start = clock_mono();
 	struct filter_env env = { .now = clock_wall(),
-		.timezone = app->conf->timezone,
+		.zone = app->zone,
 		.locale = app->conf->locale };
 	const struct catalog *cat;
 	struct wire_err err;
 	enum rc rc;
 
-	env.offset_min = zone_offset_min(app->zone, env.now);
 	rc = cache_get(
 	    app->cache, req->intent_catalog, req->n_intent_catalog, &cat, &err);
 	if (rc != RC_OK) {

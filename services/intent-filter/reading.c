@@ -51,14 +51,20 @@ find_quotes(struct reading *r)
 enum rc
 reading_make(struct reading *r, struct when_now now, struct arena *a)
 {
-	struct lexicon_hit words[READING_WORDS_MAX];
+	struct speech_hit words[READING_WORDS_MAX];
 	struct when times[READING_TIMES_MAX];
+	bool japanese = strncmp(r->cmd.locale, "ja", 2) == 0;
 	size_t i, n;
 
 	r->now = now.now;
-	r->n_words = lexicon_find(r->cmd.folded, words, NELEM(words));
+	r->offset_min = zone_offset_min(now.zone, now.now);
+	r->names = NULL;
+	r->n_names = 0;
+	r->n_words = speech_find(r->cmd.folded, words, NELEM(words));
 	r->words = arena_alloc(a, r->n_words * sizeof(*words) + 1);
-	n = when_find(now, r->cmd.folded, times, NELEM(times));
+	/* Japanese characters are not simplified ones. */
+	n = when_find(now, japanese ? r->cmd.text : r->cmd.folded, times,
+	    NELEM(times));
 	r->times = arena_alloc(a, n * sizeof(*times) + 1);
 	if (r->words == NULL || r->times == NULL)
 		return RC_TOOBIG;
@@ -97,6 +103,19 @@ reading_is_quoted(const struct reading *r, size_t at)
 	return false;
 }
 
+bool
+reading_is_named(const struct reading *r, size_t start, size_t end)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_names; i++) {
+		if (r->names[i].start <= start && r->names[i].end >= end &&
+		    r->names[i].end - r->names[i].start > end - start)
+			return true;
+	}
+	return false;
+}
+
 /* The length of the filler or time at i, or 0. */
 static size_t
 unsaid_at(const struct reading *r, size_t i, size_t *word)
@@ -109,10 +128,10 @@ unsaid_at(const struct reading *r, size_t i, size_t *word)
 		(*word)++;
 	for (size_t w = *word; w < r->n_words && r->words[w].start == i; w++) {
 		switch (r->words[w].kind) {
-		case LEXICON_FILLER:
-		case LEXICON_JOINT:
-		case LEXICON_STOP:
-		case LEXICON_ASK:
+		case SPEECH_FILLER:
+		case SPEECH_JOINT:
+		case SPEECH_STOP:
+		case SPEECH_ASK:
 			return r->words[w].end - i;
 		default:
 			break;

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "core/arena.h"
-#include "lexicon.h"
+#include "speech.h"
 #include "zh/when.h"
 
 /* More of these are not read. */
@@ -22,13 +22,21 @@ struct quote {
 	size_t start, end; /* bytes, the marks included */
 };
 
+struct reading_span {
+	size_t start, end; /* bytes */
+};
+
 struct reading {
 	struct command cmd;
 	struct wall now;
-	struct lexicon_hit *words; /* by start */
+	struct speech_hit *words; /* by start */
 	struct when *times;        /* by start */
 	struct quote quotes[READING_QUOTES_MAX];
 	size_t n_words, n_times, n_quotes;
+	int offset_min; /* of the zone now, minutes east of UTC */
+	/* Words of the catalog that are longer than one character. */
+	struct reading_span *names;
+	size_t n_names;
 	bool tells_times; /* whether times are entities and fill slots */
 };
 
@@ -47,13 +55,16 @@ const struct when *reading_time_at(
 bool reading_is_quoted(const struct reading *r, size_t at);
 
 /*
+ * reading_is_named(r, start, end):
+ * Whether a word of the catalog has these bytes and more.
+ */
+bool reading_is_named(const struct reading *r, size_t start, size_t end);
+
+/*
  * reading_share(r, start, end, spans, n):
  * Which share (0 to 1) of what is said in [start, end) the n spans take.
  * Times, fillers and punctuation do not count as said; 0 if nothing is.
  */
-struct reading_span {
-	size_t start, end;
-};
 double reading_share(const struct reading *r, size_t start, size_t end,
     const struct reading_span *spans, size_t n);
 

@@ -18,7 +18,7 @@ is_digit(struct str s, size_t i)
 }
 
 static bool
-is_inside(const struct reading *r, const struct lexicon_hit *w)
+is_inside(const struct reading *r, const struct speech_hit *w)
 {
 	struct str s = r->cmd.folded;
 
@@ -31,27 +31,37 @@ is_inside(const struct reading *r, const struct lexicon_hit *w)
 	    s.p[w->end] != '.')
 		return true;
 	return reading_time_at(r, w->start, w->end) != NULL ||
-	    reading_is_quoted(r, w->start);
+	    reading_is_quoted(r, w->start) ||
+	    reading_is_named(r, w->start, w->end);
+}
+
+/* "再过20分钟": a wish of its own begins with the time. */
+static bool
+begins_time(const struct reading *r, const struct speech_hit *w)
+{
+	const struct when *t = reading_time_at(r, w->start, w->end);
+
+	return w->kind == SPEECH_JOINT && t != NULL && t->start == w->start;
 }
 
 static bool
-is_doing(enum lexicon_kind k)
+is_doing(enum speech_kind k)
 {
-	return k == LEXICON_ACTION || k == LEXICON_VERB || k == LEXICON_OBJECT;
+	return k == SPEECH_ACTION || k == SPEECH_VERB || k == SPEECH_OBJECT;
 }
 
 static bool
-is_border(enum lexicon_kind k)
+is_border(enum speech_kind k)
 {
-	return k == LEXICON_JOINT || k == LEXICON_LINK || k == LEXICON_STOP ||
-	    k == LEXICON_ASK;
+	return k == SPEECH_JOINT || k == SPEECH_LINK || k == SPEECH_STOP ||
+	    k == SPEECH_ASK;
 }
 
 /* Whether something is to be done on both sides of what may join two things. */
 static bool
 links_wishes(const struct cut *c, size_t word)
 {
-	const struct lexicon_hit *w = c->r->words;
+	const struct speech_hit *w = c->r->words;
 	bool before = false, after = false;
 	size_t i;
 
@@ -59,8 +69,28 @@ links_wishes(const struct cut *c, size_t word)
 		before = is_doing(w[i].kind);
 	for (i = word + 1;
 	     i < c->r->n_words && !is_border(w[i].kind) && !after; i++)
-		after = w[i].start >= w[word].end && is_doing(w[i].kind);
+		after = w[i].start >= w[word].end &&
+		    (is_doing(w[i].kind) || w[i].kind == SPEECH_TALK);
 	return before && after;
+}
+
+/* "把灯关了把窗帘拉上": spoken without a pause. */
+static bool
+begins_object(const struct cut *c, size_t word)
+{
+	const struct speech_hit *w = c->r->words;
+	bool done = false;
+	size_t i;
+
+	if (w[word].kind != SPEECH_OBJECT)
+		return false;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (w[i].kind == SPEECH_MEMO)
+			return false;
+		if (w[i].kind == SPEECH_OBJECT || w[i].kind == SPEECH_ACTION)
+			done = true;
+	}
+	return done;
 }
 
 static void
@@ -79,20 +109,19 @@ put(struct cut *c, size_t end, bool asks)
 		c->dst[c->n - 1].asks = true;
 }
 
-static bool
-says_only_when(const struct reading *r, const struct segment *g)
-{
-	return reading_time_at(r, g->start, g->end) != NULL &&
-	    reading_share(r, g->start, g->end, NULL, 0) == 0 &&
-	    !reading_is_quoted(r, g->start);
-}
-
 bool
 segment_says(const struct reading *r, const struct segment *g)
 {
 	struct reading_span all = { g->start, g->end };
 
 	return reading_share(r, g->start, g->end, &all, 1) > 0;
+}
+
+static bool
+says_only_when(const struct reading *r, const struct segment *g)
+{
+	return reading_time_at(r, g->start, g->end) != NULL &&
+	    !segment_says(r, g);
 }
 
 /* Times on their own join the next part of their sentence, else the last. */
@@ -126,15 +155,21 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 	size_t i;
 
 	for (i = 0; i < r->n_words && c.n < SEGMENT_MAX - 1; i++) {
-		const struct lexicon_hit *w = &r->words[i];
+		const struct speech_hit *w = &r->words[i];
 
+		if (w->start > c.start &&
+		    (begins_time(r, w) || begins_object(&c, i))) {
+			put(&c, w->start, false);
+			c.start = w->start;
+			continue;
+		}
 		if (!is_border(w->kind) || w->start < c.start ||
 		    is_inside(r, w) ||
-		    (w->kind == LEXICON_LINK && !links_wishes(&c, i)))
+		    (w->kind == SPEECH_LINK && !links_wishes(&c, i)))
 			continue;
-		put(&c, w->start, w->kind == LEXICON_ASK);
+		put(&c, w->start, w->kind == SPEECH_ASK);
 		c.start = w->end;
-		if (w->kind == LEXICON_STOP || w->kind == LEXICON_ASK)
+		if (w->kind == SPEECH_STOP || w->kind == SPEECH_ASK)
 			c.sentence++;
 	}
 	put(&c, r->cmd.text.n, false);

@@ -43,7 +43,7 @@ from_time(const struct fill *f, struct str key)
 			    entity_is_duration(t) != (pass == 0) ||
 			    !is_kind(f->slot->def, t))
 				continue;
-			v = value_of_time(t, key, r->now, f->m->a);
+			v = value_of_time(r, t, key, f->m->a);
 			if (v.kind != VALUE_NONE)
 				return v;
 		}
@@ -74,10 +74,10 @@ from_entities(const struct fill *f)
 			0 };
 	if (first.time == NULL)
 		return (struct value){ VALUE_TEXT, str_of(first.value), 0 };
-	return value_of_time(first.time,
+	return value_of_time(r, first.time,
 	    entity_is_duration(first.time) ? STR("duration_seconds")
 					   : STR("trigger_at"),
-	    r->now, f->m->a);
+	    f->m->a);
 }
 
 /* An optional group that took no part fills nothing. */
@@ -127,7 +127,7 @@ from_text(const struct fill *f)
 		v = from_entities(f);
 	if (v.kind == VALUE_NONE)
 		v = from_pattern(f);
-	if (v.kind == VALUE_NONE)
+	if (v.kind == VALUE_NONE && f->slot->rx == NULL)
 		v = value_of_listed(f->slot, text);
 	if (v.kind == VALUE_NONE && f->m->r->tells_times)
 		v = from_name(f);

@@ -117,6 +117,16 @@ number_value(double number)
 	return (struct value){ VALUE_NUMBER, { 0 }, number };
 }
 
+/* How far from now; 0 if it is not to come. */
+static double
+ahead(const struct reading *r, const struct when *t)
+{
+	if (t->kind == WHEN_DURATION || (t->is_relative && t->seconds > 0))
+		return t->seconds;
+	return t->from.ms > r->now.ms ? (double)(t->from.ms - r->now.ms) / 1000
+				      : 0;
+}
+
 /* "10" of "10分钟" is 600 seconds; without a unit it is seconds already. */
 static bool
 seconds_of(const struct reading *r, size_t start, size_t end, double *out)
@@ -124,20 +134,27 @@ seconds_of(const struct reading *r, size_t start, size_t end, double *out)
 	const struct when *t = reading_time_at(r, start, end);
 	struct number number;
 
-	if (t != NULL && t->kind == WHEN_DURATION) {
-		*out = t->seconds;
+	if (t != NULL && (*out = ahead(r, t)) > 0)
 		return true;
-	}
-	if (t != NULL && t->from.ms > r->now.ms) {
-		*out = (double)(t->from.ms - r->now.ms) / 1000;
-		return true;
-	}
 	if (!number_at(
 		(struct str){ r->cmd.folded.p, end }, start, &number) ||
 	    number.end != end)
 		return false;
 	*out = number.value;
 	return true;
+}
+
+/* Whether a catalog says just that: its spelling is the value's. */
+static bool
+spells(struct str pattern, struct str folded)
+{
+	size_t i;
+
+	for (i = 0; i < folded.n; i++) {
+		if ((unsigned char)folded.p[i] < 0x80)
+			return false;
+	}
+	return str_find(pattern, folded) >= 0;
 }
 
 static struct value
@@ -151,7 +168,7 @@ listed(const struct catalog_slot *slot, struct str folded, bool whole)
 
 		if (whole ? str_eq(folded, word)
 			  : at >= 0 && word.n > 0 &&
-			    lexicon_is_word(
+			    speech_is_word(
 				folded, (size_t)at, (size_t)at + word.n))
 			return (struct value){ VALUE_JSON,
 				slot->values[i].json, 0 };
@@ -188,7 +205,10 @@ value_of_said(const struct reading *r, const struct catalog_slot *slot,
 	    number_at((struct str){ r->cmd.folded.p, end }, start, &number) &&
 	    number.end == end)
 		return number_value(number.value);
-	return (struct value){ VALUE_TEXT, synonym(name, folded, said), 0 };
+	return (struct value){ VALUE_TEXT,
+		synonym(name, folded,
+		    spells(slot->def->regex, folded) ? folded : said),
+		0 };
 }
 
 static struct value
@@ -203,26 +223,21 @@ moment(struct wall t, int offset_min, struct arena *a)
 }
 
 struct value
-value_of_time(
-    const struct when *t, struct str key, struct wall now, struct arena *a)
+value_of_time(const struct reading *r, const struct when *t, struct str key,
+    struct arena *a)
 {
 	const struct value none = { VALUE_NONE, { 0 }, 0 };
-	bool is_span = t->kind == WHEN_DURATION;
+	double seconds = ahead(r, t);
+	bool counted = entity_is_duration(t);
 
-	if (str_eq(key, STR("duration_seconds"))) {
-		if (is_span)
-			return number_value(t->seconds);
-		return t->from.ms > now.ms
-		    ? number_value((double)(t->from.ms - now.ms) / 1000)
-		    : none;
-	}
+	if (str_eq(key, STR("duration_seconds")))
+		return seconds > 0 ? number_value(seconds) : none;
 	if (str_eq(key, STR("trigger_at")))
-		return is_span
-		    ? moment((struct wall){ now.ms +
-				  (int64_t)llround(t->seconds * 1000) },
-			  t->offset_min, a)
-		    : moment(t->from, t->offset_min, a);
-	if (str_eq(key, STR("end_at")) && !is_span && t->to.ms != 0)
+		return counted ? moment((struct wall){ r->now.ms +
+					    (int64_t)llround(seconds * 1000) },
+				     r->offset_min, a)
+			       : moment(t->from, t->offset_min, a);
+	if (str_eq(key, STR("end_at")) && !counted && t->to.ms != 0)
 		return moment(t->to, t->offset_min, a);
 	return none;
 }

@@ -39,12 +39,12 @@ struct value value_of_listed(
     const struct catalog_slot *slot, struct str folded);
 
 /*
- * value_of_time(t, key, now, a):
+ * value_of_time(r, t, key, a):
  * The member key of a time: duration_seconds, trigger_at, end_at; none if it
  * has no such.
  */
-struct value value_of_time(const struct when *t, struct str key,
-    struct wall now, struct arena *a);
+struct value value_of_time(const struct reading *r, const struct when *t,
+    struct str key, struct arena *a);
 
 /* value_put(v, o): As o's next value. */
 void value_put(const struct value *v, struct wire_out *o);

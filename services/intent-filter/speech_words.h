@@ -1,6 +1,6 @@
 /*
- * lexicon_words: the words of lexicon, WORDS(kind, value, "a b c"): separated
- * by blanks, a "_" stands for a blank inside one.  Included once, by lexicon.c.
+ * speech_words: the words of speech, WORDS(kind, value, "a b c"): separated
+ * by blanks, a "_" stands for a blank inside one.  Included once, by speech.c.
  */
 
 /* ---- entities, as catalogs name them --------------------------------------
@@ -84,13 +84,13 @@ WORDS(WHOLE, NULL,
     "红薯 网红 绿茶 黄瓜 黄金 蓝天 粉丝 面粉 "
     "随便什么 什么都行 什么都可以 点什么 什么的 随便哪 "
     "如果可以的话 可以的话 方便的话 如果方便的话 "
-    "没有 还没有 有没有 笔记本 天气 气氛")
+    "不好吗 不行吗 不对吗 不要再 别再 不再 不许再 不能再 不用再 先别再 没有 还没有 有没有 笔记本 天气 气氛")
 WORDS(WHOLE, NULL, "mr. mrs. dr. e.g. i.e. as_well and_a_half an_hour_and")
 
 /* ---- what is not a command to be carried out ------------------------------
  */
 WORDS(NOT, NULL,
-    "别 不要 不用 不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
+    "不要再 别再 不再 不许再 不能再 不用再 先别再 别 不要 不用 不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
     "不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 禁止 不能 不可以 "
     "不是 don't dont do_not don’t never no_need not don't_need without "
     "shouldn't")
@@ -100,17 +100,17 @@ WORDS(CANCEL, NULL,
     "remove undo")
 WORDS(WH, NULL,
     "什么 为什么 怎么 怎样 如何 咋 啥 谁 哪 哪里 哪儿 几点 几号 几度 几个 几首 "
-    "多少 多久 多大 多高 多长 多远 多亮 是不是 有没有 会不会 为何 何时 是否 "
+    "多少 多久 多大 多高 多长 多远 多亮 是不是 有没有 会不会 要不要 为何 何时 是否 "
     "how what why when where who which whose what's how's who's where's "
     "is_the is_my is_it are_the are_you are_there do_you does did was_the "
-    "have_you has_the 怎么样 几时 有多 어떻게 뭐 언제 왜 なに なぜ どう いつ")
-WORDS(YES_NO, NULL, "吗 么 呢 没有 了没 了没有 嘛 か ですか")
+    "have_you has_the should_i do_i shall_i should_we is_it 怎么样 几时 有多 어떻게 뭐 언제 왜 なに なぜ どう いつ")
+WORDS(YES_NO, NULL, "不好吗 不行吗 不对吗 吗 么 呢 没有 了没 了没有 嘛 か ですか")
 WORDS(MAY, NULL,
     "能 能不能 可以 可不可以 能否 可否 会不会介意 can_you could_you would_you "
     "will_you can could would may_i can_i would_you_mind")
 WORDS(PLEASE, NULL,
     "帮 帮忙 给我 给咱 麻烦 请 劳驾 好吗 好么 行吗 可以吗 好不好 行不行 "
-    "可以不 行么 成吗 好嘛 吧 我要 我想 我想要 我想听 我要听 需要 记得 "
+    "可以不 行么 成吗 好嘛 吧 我要 我想 我想要 我想听 我要听 我需要 记得 "
     "please i_want i'd_like let's let_us need_you would_like kindly 해줘 "
     "주세요 ください お願い")
 WORDS(OBJECT, NULL, "把 将")
@@ -118,7 +118,7 @@ WORDS(IF, NULL,
     "如果 要是 假如 假设 万一 倘若 若是 一旦 的时候 等我 等他 等她 等到 等妈妈 "
     "等爸爸 每当 只要 要不是 if unless whenever suppose")
 WORDS(SAID, NULL,
-    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 朋友说 同学说 老板说 "
+    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 妈妈叫我 朋友说 同学说 老板说 "
     "爷爷说 奶奶说 人家说 有人说 听说 据说 哥哥说 姐姐说 弟弟说 妹妹说 医生说 "
     "书上说 网上说 新闻说 所谓 叫做 他问 她问 让我 要我 he_said she_said "
     "they_said said_that told_me says mom_said dad_said")
@@ -136,7 +136,7 @@ WORDS(MEMO, NULL,
     "提醒我 提醒 叫我 喊我 叫醒我 叫醒 通知我 记一下 记下 记录 备忘 待办 "
     "remind_me_to remind_me wake_me")
 WORDS(FILLER, NULL,
-    "那个 这个 嗯 呃 额 啊 哦 噢 喔 哎 诶 欸 唉 喂 嘿 哈 呀 哇 吧 呢 嘛 啦 了 "
+    "一点 一点儿 一些 点儿 那个 这个 嗯 呃 额 啊 哦 噢 喔 哎 诶 欸 唉 喂 嘿 哈 呀 哇 吧 呢 嘛 啦 了 "
     "的 好 好的 好吧 行 行吧 可以 对 对了 是的 谢谢 谢谢你 多谢 谢啦 谢了 麻烦了 "
     "拜托 拜托了 辛苦了 就是 我说 你好 您好 小灵 小灵小灵 好吗 好不好 可以吗 "
     "行吗 请 帮我 帮忙 麻烦 麻烦你 先 就 也 都 还 还有 最后 首先 接下来 快点 快 "

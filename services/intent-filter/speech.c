@@ -1,7 +1,7 @@
 /*
  * One automaton over all the words.
  */
-#include "lexicon.h"
+#include "speech.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #define RAW_MAX 2048
 
 static const struct group {
-	enum lexicon_kind kind;
+	enum speech_kind kind;
 	const char *value; /* NULL: no entity */
 	const char *words;
 } groups[] = {
-#define WORDS(kind, value, words) { LEXICON_##kind, value, words },
-#include "lexicon_words.h"
+#define WORDS(kind, value, words) { SPEECH_##kind, value, words },
+#include "speech_words.h"
 #undef WORDS
 };
 
@@ -65,7 +65,7 @@ is_letter(char c)
 }
 
 bool
-lexicon_is_word(struct str text, size_t start, size_t end)
+speech_is_word(struct str text, size_t start, size_t end)
 {
 	return !(start > 0 && is_letter(text.p[start]) &&
 		   is_letter(text.p[start - 1])) &&
@@ -88,14 +88,14 @@ hit_cmp(const void *pa, const void *pb)
 static size_t
 leftmost_longest(struct automaton_hit *raw, size_t n, struct str text)
 {
-	size_t busy[LEXICON_KINDS] = { 0 };
+	size_t busy[SPEECH_KINDS] = { 0 };
 	size_t i, kept = 0;
 
 	for (i = 0; i < n; i++) {
 		size_t *until = &busy[groups[raw[i].word].kind];
 
 		if (raw[i].start < *until ||
-		    !lexicon_is_word(text, raw[i].start, raw[i].end))
+		    !speech_is_word(text, raw[i].start, raw[i].end))
 			continue;
 		*until = raw[i].end;
 		raw[kept++] = raw[i];
@@ -111,7 +111,7 @@ is_inside(const struct automaton_hit *a, const struct automaton_hit *whole)
 }
 
 size_t
-lexicon_find(struct str folded, struct lexicon_hit *dst, size_t max)
+speech_find(struct str folded, struct speech_hit *dst, size_t max)
 {
 	struct automaton_hit raw[RAW_MAX], whole = { 0 };
 	size_t i, n, out = 0;
@@ -125,25 +125,25 @@ lexicon_find(struct str folded, struct lexicon_hit *dst, size_t max)
 
 		if (is_inside(&raw[i], &whole))
 			continue;
-		if (g->kind == LEXICON_WHOLE)
+		if (g->kind == SPEECH_WHOLE)
 			whole = raw[i];
-		dst[out++] = (struct lexicon_hit){ raw[i].start, raw[i].end,
+		dst[out++] = (struct speech_hit){ raw[i].start, raw[i].end,
 			g->kind, g->value };
 	}
 	return out;
 }
 
 const char *
-lexicon_type(enum lexicon_kind kind)
+speech_type(enum speech_kind kind)
 {
 	switch (kind) {
-	case LEXICON_ACTION:
+	case SPEECH_ACTION:
 		return "action";
-	case LEXICON_DEVICE:
+	case SPEECH_DEVICE:
 		return "device";
-	case LEXICON_ROOM:
+	case SPEECH_ROOM:
 		return "room";
-	case LEXICON_COLOR:
+	case SPEECH_COLOR:
 		return "color";
 	default:
 		return NULL;
