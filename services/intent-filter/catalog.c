@@ -13,6 +13,7 @@
 #include "core/map.h"
 #include "core/mem.h"
 #include "examples.h"
+#include "gap.h"
 #include "hanzi.h"
 #include "speech.h"
 #include "literal.h"
@@ -120,8 +121,7 @@ words_new(
 
 /* Patterns see the simplified text, so they are simplified too. */
 static enum rc
-pattern_new(struct maker *m, struct str src, struct rx **out,
-    struct str *simplified)
+simplify(struct maker *m, struct str src, struct str *out)
 {
 	char *p = arena_alloc(m->c->arena, src.n + 1);
 
@@ -129,11 +129,34 @@ pattern_new(struct maker *m, struct str src, struct rx **out,
 		return RC_TOOBIG;
 	memcpy(p, src.p, src.n);
 	(void)hanzi_simplify(p, src.n);
-	*simplified = (struct str){ p, src.n };
+	*out = (struct str){ p, src.n };
+	note_says(m, *out);
+	return RC_OK;
+}
+
+static enum rc
+pattern_new(struct maker *m, struct str src, struct rx **out)
+{
 	m->c->bytes += PATTERN_BYTES;
-	note_says(m, *simplified);
-	return rx_new(*simplified, RX_NOCASE, out, m->err->why,
-	    sizeof(m->err->why));
+	return rx_new(
+	    src, RX_NOCASE, out, m->err->why, sizeof(m->err->why));
+}
+
+/* Marked, unless that makes it too large. */
+static enum rc
+pattern_new_marked(struct maker *m, struct str src, struct catalog_pattern *p)
+{
+	struct buf marked = BUF_INIT(RX_PATTERN_MAX);
+	enum rc rc = RC_TOOBIG;
+
+	p->gaps = gap_mark(src, &marked);
+	if (p->gaps != 0 && buf_rc(&marked) == RC_OK)
+		rc = pattern_new(m, buf_str(&marked), &p->rx);
+	buf_free(&marked);
+	if (rc == RC_OK)
+		return RC_OK;
+	p->gaps = 0;
+	return pattern_new(m, src, &p->rx);
 }
 
 static void
@@ -145,8 +168,6 @@ pattern_literals(struct maker *m, struct catalog_pattern *p, struct str src,
 
 	literal_find(src, &l);
 	p->has_literal = l.n > 0;
-	p->has_gap = str_find(src, STR(".{")) >= 0 ||
-	    str_find(src, STR(".*")) >= 0 || str_find(src, STR(".+")) >= 0;
 	for (i = 0; i < l.n; i++)
 		word_add(
 		    m, (struct str){ l.text[i], l.len[i] }, list, index);
@@ -165,7 +186,9 @@ patterns_new(struct maker *m, const struct str *src, size_t n,
 		return RC_TOOBIG;
 	*out = p;
 	for (i = 0; i < n; i++) {
-		rc = pattern_new(m, src[i], &p[i].rx, &simplified);
+		rc = simplify(m, src[i], &simplified);
+		if (rc == RC_OK)
+			rc = pattern_new_marked(m, simplified, &p[i]);
 		if (rc != RC_OK) {
 			snprintf(m->err->path, sizeof(m->err->path),
 			    "/intent_catalog/%u/match/%s/%zu", m->index,
@@ -258,7 +281,9 @@ slots_new(struct maker *m)
 			return rc;
 		if (def->regex.p == NULL)
 			continue;
-		rc = pattern_new(m, def->regex, &in->slots[i].rx, &simplified);
+		rc = simplify(m, def->regex, &simplified);
+		if (rc == RC_OK)
+			rc = pattern_new(m, simplified, &in->slots[i].rx);
 		if (rc != RC_OK) {
 			snprintf(m->err->path, sizeof(m->err->path),
 			    "/intent_catalog/%u/slots/%zu/regex", m->index, i);

@@ -36,7 +36,7 @@ struct catalog_word {
 struct catalog_pattern {
 	struct rx *rx;
 	bool has_literal; /* it needs one of its texts in the automaton */
-	bool has_gap;     /* it matches text that it does not spell out */
+	unsigned gaps;    /* groups that it does not spell out, as bits */
 };
 
 /* One of a slot's values: what is said, and the JSON it stands for. */

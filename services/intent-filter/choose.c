@@ -36,6 +36,8 @@ choose_cmp(const struct match *a, const struct match *b)
 
 	if (a->confidence != b->confidence)
 		return a->confidence > b->confidence ? -1 : 1;
+	if (a->longest != b->longest)
+		return a->longest > b->longest ? -1 : 1;
 	if (x != y)
 		return x > y ? -1 : 1;
 	return str_cmp(a->intent->def->id, b->intent->def->id);

@@ -40,7 +40,6 @@ struct tally {
 	/* What was said word for word; the gaps of a pattern were not. */
 	struct reading_span said[2 * MATCH_EVIDENCE_MAX];
 	size_t n_said;
-	bool gaps;
 };
 
 /* ---- the catalog's words --------------------------------------------------
@@ -214,22 +213,24 @@ has_literal(const struct tally *t, enum catalog_list list, size_t index)
 	return false;
 }
 
-/* The texts of a pattern that stand in its match. */
+/* A match without its gaps. */
 static void
-note_literals(struct tally *t, enum catalog_list list, size_t index,
-    size_t start, size_t end)
+note_spelled(struct tally *t, const struct catalog_pattern *p,
+    const struct rx_match *found)
 {
-	size_t i;
+	size_t i, at = t->g->start + (size_t)found->g[0].start;
+	size_t end = t->g->start + (size_t)found->g[0].end;
 
-	t->gaps = true;
-	for (i = 0; i < t->n_hits; i++) {
-		const struct automaton_hit *h = &t->hits[i];
+	for (i = 1; i < found->n && p->gaps != 0; i++) {
+		size_t from = t->g->start + (size_t)found->g[i].start;
 
-		if (meaning(t->m, h)->list == list &&
-		    meaning(t->m, h)->index == index && h->start >= start &&
-		    h->end <= end)
-			note_said(t, h->start, h->end);
+		if ((p->gaps & 1U << i) == 0 || found->g[i].start < 0 ||
+		    from < at)
+			continue;
+		note_said(t, at, from);
+		at = t->g->start + (size_t)found->g[i].end;
 	}
+	note_said(t, at, end);
 }
 
 /* A pattern that hits its limits has not matched. */
@@ -240,7 +241,7 @@ count_patterns(struct tally *t, enum catalog_list list,
 	struct str text = { t->m->r->cmd.folded.p + t->g->start,
 		t->g->end - t->g->start };
 	struct rx_match found;
-	size_t i, start, end, hits = 0;
+	size_t i, hits = 0;
 
 	for (i = 0; i < n; i++) {
 		if (p[i].has_literal && !has_literal(t, list, i))
@@ -248,14 +249,10 @@ count_patterns(struct tally *t, enum catalog_list list,
 		if (rx_find(p[i].rx, t->m->rx, text, 0, &found) != RC_OK)
 			continue;
 		hits++;
-		start = t->g->start + (size_t)found.g[0].start;
-		end = t->g->start + (size_t)found.g[0].end;
 		note(t, list == CATALOG_RX_ANY ? "regex_any" : "regex_all",
-		    source[i], start, end);
-		if (p[i].has_gap)
-			note_literals(t, list, i, start, end);
-		else
-			note_said(t, start, end);
+		    source[i], t->g->start + (size_t)found.g[0].start,
+		    t->g->start + (size_t)found.g[0].end);
+		note_spelled(t, &p[i], &found);
 	}
 	return hits;
 }
@@ -326,13 +323,13 @@ span_cmp(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Half characters that were said word for word, and one for gaps. */
+/* Half characters that were said word for word. */
 static double
 weigh(struct tally *t)
 {
 	struct reading_span *spans = t->said;
 	struct str s = { t->m->r->cmd.folded.p, t->g->end };
-	size_t i, pos = 0, start, weight = t->gaps ? WEIGHT_HAN : 0;
+	size_t i, pos = 0, start, weight = 0;
 	int32_t c;
 
 	if (t->n_said > 1)
@@ -349,7 +346,7 @@ weigh(struct tally *t)
 	return (double)weight;
 }
 
-/* Whether a verb stands in the evidence. */
+/* Whether a verb begins in the evidence. */
 static bool
 acts(const struct tally *t)
 {
@@ -364,11 +361,23 @@ acts(const struct tally *t)
 			continue;
 		for (j = 0; j < t->out->n; j++) {
 			if (w->start >= t->out->spans[j].start &&
-			    w->end <= t->out->spans[j].end)
+			    w->start < t->out->spans[j].end)
 				return true;
 		}
 	}
 	return t->like >= LIKE_ACTS;
+}
+
+static size_t
+longest(const struct match *m)
+{
+	size_t i, most = 0;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->spans[i].end - m->spans[i].start > most)
+			most = m->spans[i].end - m->spans[i].start;
+	}
+	return most;
 }
 
 static double
@@ -410,6 +419,7 @@ judge(struct tally *t, const struct example_likeness *like)
 	if (!has_any(t) || out->n == 0)
 		return false;
 	out->acts = acts(t);
+	out->longest = longest(out);
 	out->confidence = confidence(t);
 	return true;
 }

@@ -30,6 +30,7 @@ struct match {
 	size_t segment;
 	double confidence; /* (0, .95], four decimals */
 	bool acts;         /* the evidence itself says that something be done */
+	size_t longest;    /* bytes of the longest piece of evidence */
 	struct reading_span *spans;
 	struct wire_intent_filter_response_intents_evidence *evidence;
 	size_t n; /* of spans and evidence */

@@ -51,8 +51,9 @@ is_own(const struct mood_place *p, const struct mood_claim *c,
 	return false;
 }
 
-bool
-mood_is_memo(const struct mood_place *p, size_t at)
+/* Whether a word of that kind stands in the segment before at. */
+static bool
+follows(const struct mood_place *p, enum speech_kind kind, size_t at)
 {
 	struct segment g = here(p);
 	size_t i;
@@ -60,31 +61,34 @@ mood_is_memo(const struct mood_place *p, size_t at)
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 
-		if (w->kind == SPEECH_MEMO && is_in(&g, w) && w->end <= at)
+		if (w->kind == kind && is_in(&g, w) && w->end <= at)
 			return true;
 	}
 	return false;
+}
+
+bool
+mood_is_memo(const struct mood_place *p, size_t at)
+{
+	return follows(p, SPEECH_MEMO, at);
+}
+
+/* "play Yesterday", "播放你喜欢的歌" */
+static bool
+is_name(const struct mood_place *p, size_t at)
+{
+	return follows(p, SPEECH_NAMING, at);
 }
 
 /* "提醒我几点开会" asks nothing; "你叫我什么" does. */
 static bool
 is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
 {
+	if (w->kind == SPEECH_DONE || w->kind == SPEECH_TALK ||
+	    w->kind == SPEECH_STATE)
+		return is_name(p, w->start) || mood_is_memo(p, w->start);
 	return w->kind != SPEECH_NOT && mood_is_memo(p, w->start) &&
 	    !(w->kind == SPEECH_WH && !mood_is_memo(p, w->start - 1));
-}
-
-/* Whether a claim's last evidence begins behind at, or stands around it. */
-static bool
-is_before_claim(const struct mood_claim *c, size_t at)
-{
-	size_t i;
-
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].start > at || c->spans[i].end > at)
-			return true;
-	}
-	return false;
 }
 
 static size_t
@@ -191,7 +195,8 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	if (is_covered(c->others, c->n_others, w) ||
 	    mood_is_memo(p, w->start))
 		return MOOD_WANTED;
-	if (closes && (c->says & CATALOG_CLOSES) == 0)
+	if ((closes || strcmp(w->value, "stop") == 0) &&
+	    (c->says & CATALOG_CLOSES) == 0)
 		return MOOD_OTHER;
 	if (opens && (c->says & CATALOG_OPENS) == 0 &&
 	    (c->says & CATALOG_CLOSES) != 0 && mood_names_only(p, c->spans, c->n))
@@ -241,8 +246,6 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_IF:
 		return MOOD_SUPPOSED;
 	case SPEECH_DONE:
-		/* "play Yesterday" */
-		return is_before_claim(c, w->start) ? MOOD_TOLD : MOOD_WANTED;
 	case SPEECH_SAID:
 	case SPEECH_TALK:
 		return MOOD_TOLD;
@@ -280,7 +283,7 @@ of_sentence(const struct mood_place *p)
 
 /* "昨天我把灯关了" */
 static bool
-is_past(const struct mood_place *p, const struct mood_claim *c)
+is_past(const struct mood_place *p)
 {
 	struct segment g = here(p);
 	size_t i;
@@ -290,7 +293,7 @@ is_past(const struct mood_place *p, const struct mood_claim *c)
 
 		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
 		    !mood_is_memo(p, t->start) &&
-		    is_before_claim(c, t->start) &&
+		    !is_name(p, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
 		    t->kind != WHEN_REPEAT && t->to.ms > 0 &&
 		    t->to.ms <= p->r->now.ms)
@@ -306,7 +309,7 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	enum mood m = of_sentence(p);
 	size_t i;
 
-	if (m == MOOD_WANTED && is_past(p, c))
+	if (m == MOOD_WANTED && is_past(p))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];

@@ -39,6 +39,7 @@ enum speech_kind {
 	SPEECH_TALK,   /* talks about something: 喜欢, 觉得 */
 	SPEECH_STATE,  /* describes: 是, 太, 坏了 */
 	SPEECH_MEMO,   /* what follows is to be said later, not done: 提醒 */
+	SPEECH_NAMING, /* what follows is the name of something: 播放, play */
 	SPEECH_FILLER, /* means nothing by itself: 那个, 嗯, 谢谢 */
 	SPEECH_KINDS
 };

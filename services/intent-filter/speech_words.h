@@ -11,7 +11,7 @@ WORDS(ACTION, "open",
 WORDS(ACTION, "close",
     "关掉 关闭 关上 关了 拉上 关一下 熄灭 关 turn_off switch_off close shut "
     "shut_down 꺼줘 꺼 消して 闭めて")
-WORDS(ACTION, "stop", "停止 停掉 停下 别停 停 stop halt")
+WORDS(ACTION, "stop", "停止 停掉 停下 停 stop halt")
 WORDS(ACTION, "set", "设置 设定 设成 设为 设 定 订 set create make_a add")
 WORDS(ACTION, "remind", "提醒 叫醒 叫我 喊我 通知我 remind wake 알려 知らせて")
 WORDS(ACTION, "memo", "记录 记一下 记下 记 note_down memo")
@@ -61,7 +61,7 @@ WORDS(ASK, NULL, "?")
 /* ---- words that hide others -----------------------------------------------
  */
 WORDS(WHOLE, NULL,
-    "开始 暂停 再见 再次 再说 再来 再也 再会 再三 一再 并列 合并 并不 并没 并非 "
+    "就是 开始 暂停 再见 再次 再说 再来 再也 再会 再三 一再 并列 合并 并不 并没 并非 "
     "开心 开会 开车 开玩笑 公开 离开 展开 开学 开饭 开水 开放 开发 开除 开花 "
     "开口 开朗 开胃 开销 开幕 开头 开业 开支 分开 避开 躲开 走开 想开 看开 "
     "开开心心 开春 开端 开价 开奖 "
@@ -130,11 +130,14 @@ WORDS(TALK, NULL,
     "想知道 研究 告诉我 讲讲 意思 区别 原理 价格 多少钱 i_like i_love i_hate "
     "i_think tell_me explain meaning invented wonder")
 WORDS(STATE, NULL,
-    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 比较 特别 最 更 着呢 "
+    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 着呢 "
     "正在 还在 is are was looks seems broken too very")
 WORDS(MEMO, NULL,
     "提醒我 提醒 叫我 喊我 叫醒我 叫醒 通知我 记一下 记下 记录 备忘 待办 "
     "remind_me_to remind_me wake_me")
+WORDS(NAMING, NULL,
+    "播放 放一首 放首 播一首 来一首 来首 唱一首 唱 点播 搜索 听一首 play sing "
+    "search")
 WORDS(FILLER, NULL,
     "一点 一点儿 一些 点儿 那个 这个 嗯 呃 额 啊 哦 噢 喔 哎 诶 欸 唉 喂 嘿 哈 呀 哇 吧 呢 嘛 啦 了 "
     "的 好 好的 好吧 行 行吧 可以 对 对了 是的 谢谢 谢谢你 多谢 谢啦 谢了 麻烦了 "
