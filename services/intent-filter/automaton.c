@@ -145,9 +145,8 @@ link_node(struct automaton *m, const struct edge *e)
 	struct node *n = &m->nodes[e->to];
 
 	n->fail = e->from == 0 ? 0 : step(m, m->nodes[e->from].fail, e->byte);
-	n->output = m->nodes[n->fail].first != NONE
-	    ? n->fail
-	    : m->nodes[n->fail].output;
+	n->output = m->nodes[n->fail].first != NONE ? n->fail
+						    : m->nodes[n->fail].output;
 }
 
 /* Edges by the depth they lead to: a node's links need those of shorter ones.

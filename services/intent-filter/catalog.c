@@ -15,9 +15,9 @@
 #include "examples.h"
 #include "gap.h"
 #include "hanzi.h"
-#include "speech.h"
 #include "literal.h"
 #include "rx/rx.h"
+#include "speech.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
@@ -90,8 +90,8 @@ word_add(
 	struct catalog *c = m->c;
 
 	if (c->n_meanings == c->cap_meanings) {
-		c->cap_meanings = c->cap_meanings == 0 ? 64
-						       : 2 * c->cap_meanings;
+		c->cap_meanings =
+		    c->cap_meanings == 0 ? 64 : 2 * c->cap_meanings;
 		c->meanings = mem_realloc(
 		    c->meanings, c->cap_meanings * sizeof(*c->meanings));
 	}
@@ -138,8 +138,7 @@ static enum rc
 pattern_new(struct maker *m, struct str src, struct rx **out)
 {
 	m->c->bytes += PATTERN_BYTES;
-	return rx_new(
-	    src, RX_NOCASE, out, m->err->why, sizeof(m->err->why));
+	return rx_new(src, RX_NOCASE, out, m->err->why, sizeof(m->err->why));
 }
 
 /* Marked, unless that makes it too large. */
@@ -169,8 +168,7 @@ pattern_literals(struct maker *m, struct catalog_pattern *p, struct str src,
 	literal_find(src, &l);
 	p->has_literal = l.n > 0;
 	for (i = 0; i < l.n; i++)
-		word_add(
-		    m, (struct str){ l.text[i], l.len[i] }, list, index);
+		word_add(m, (struct str){ l.text[i], l.len[i] }, list, index);
 }
 
 static enum rc
@@ -304,8 +302,7 @@ examples_of(struct maker *m, const struct wire_intent_match *match)
 		rc = command_fold(match->examples[i], m->c->arena, &folded);
 		if (rc != RC_OK)
 			return rc;
-		examples_add(
-		    m->c->examples, m->index, (uint32_t)i, folded);
+		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
 		note_says(m, folded);
 	}
 	return RC_OK;
@@ -325,8 +322,8 @@ intent_new(struct maker *m, const struct wire_intent *def)
 	rc = words_new(
 	    m, match->keywords_any, match->n_keywords_any, CATALOG_ANY);
 	if (rc == RC_OK)
-		rc = words_new(m, match->keywords_all, match->n_keywords_all,
-		    CATALOG_ALL);
+		rc = words_new(
+		    m, match->keywords_all, match->n_keywords_all, CATALOG_ALL);
 	if (rc == RC_OK)
 		rc = words_new(m, match->negative_keywords,
 		    match->n_negative_keywords, CATALOG_NOT);
@@ -394,8 +391,7 @@ catalog_new(struct str json, struct catalog **out, struct wire_err *err)
 	    &wire_intent_catalog_report_desc, json, c->arena, &msg, err);
 	if (rc == RC_OK) {
 		c->n = msg.n_intent_catalog;
-		c->intents =
-		    arena_alloc(c->arena, c->n * sizeof(*c->intents));
+		c->intents = arena_alloc(c->arena, c->n * sizeof(*c->intents));
 		c->always = arena_alloc(c->arena, c->n * sizeof(*c->always));
 		rc = c->intents == NULL || c->always == NULL
 		    ? RC_TOOBIG

@@ -46,7 +46,7 @@ struct catalog_value {
 
 struct catalog_slot {
 	const struct wire_intent_slot *def;
-	struct rx *rx; /* NULL: none */
+	struct rx *rx;                /* NULL: none */
 	struct catalog_value *values; /* the longest first */
 	size_t n_values;
 };

@@ -168,15 +168,14 @@ is_command(const struct choice *c, const struct match *m)
 	share = share_of(c, m);
 	if (share < SHARE_COMMAND)
 		return false;
-	if (share >= SHARE_BARE &&
-	    (!asks_text(m->intent) || !mood_names_only(c->p, m->spans, m->n)))
+	if (!asks_text(m->intent) ||
+	    (share >= SHARE_BARE && !mood_names_only(c->p, m->spans, m->n)))
 		return true;
 	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
 		return false;
-	return slots.said > 0 ||
-	    (share >= SHARE_BARE && slots.nmissing > 0) ||
-	    (share >= SHARE_BARE && share > reading_share(c->m->r, g.start,
-						g.end, m->spans, m->n));
+	return slots.said > 0 || (share >= SHARE_BARE && slots.nmissing > 0) ||
+	    (share >= SHARE_BARE &&
+		share > reading_share(c->m->r, g.start, g.end, m->spans, m->n));
 }
 
 static enum mood

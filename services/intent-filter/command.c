@@ -54,8 +54,7 @@ draft_new(struct draft *d, size_t cap, struct arena *a)
 }
 
 static bool
-draft_put(
-    struct draft *d, const char *p, size_t n, size_t from, size_t to)
+draft_put(struct draft *d, const char *p, size_t n, size_t from, size_t to)
 {
 	size_t i;
 
@@ -115,8 +114,7 @@ piece_end(struct str raw, size_t pos)
 	int32_t c;
 
 	while ((c = str_utf8_next(raw, &next)) >= 0 && !is_inert(c) &&
-	    !is_wide_ascii(c) &&
-	    utf8proc_get_property(c)->combining_class == 0)
+	    !is_wide_ascii(c) && utf8proc_get_property(c)->combining_class == 0)
 		pos = next;
 	/* Marks belong to what they follow. */
 	next = pos;

@@ -21,7 +21,8 @@ time_type(const struct when *t)
 static bool
 is_type(struct str wanted, const char *type)
 {
-	return type != NULL && (wanted.p == NULL || str_eq(wanted, str_of(type)));
+	return type != NULL &&
+	    (wanted.p == NULL || str_eq(wanted, str_of(type)));
 }
 
 static bool
@@ -54,8 +55,8 @@ next_time(const struct reading *r, size_t from, size_t end, struct str type,
 
 		if (t->start < from || !is_type(type, time_type(t)))
 			continue;
-		*out = (struct entity){ time_type(t), t->start, t->end, NULL,
-			t };
+		*out =
+		    (struct entity){ time_type(t), t->start, t->end, NULL, t };
 		return true;
 	}
 	return false;

@@ -43,8 +43,8 @@ static const char *const words[PARTS] = {
 static bool
 is_latin_inside(struct str s, size_t n)
 {
-	return n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z' &&
-	    s.p[n - 1] >= 'a' && s.p[n - 1] <= 'z';
+	return n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z' && s.p[n - 1] >= 'a' &&
+	    s.p[n - 1] <= 'z';
 }
 
 /* Whether s begins with word, whose "_" are blanks. */

@@ -201,8 +201,8 @@ match_all(struct run *r)
 				best = *chosen[0];
 			continue;
 		}
-		for (i = 0;
-		     i < n && r->rep->n_intents < max && rc == RC_OK; i++)
+		for (i = 0; i < n && r->rep->n_intents < max && rc == RC_OK;
+		     i++)
 			rc = take(r, chosen[i]);
 	}
 	if (rc == RC_OK && best.intent != NULL)
@@ -344,8 +344,8 @@ read_command(struct run *r)
 	enum rc rc;
 
 	r->reading.tells_times = r->req->options.enable_time_parser;
-	rc = command_read(r->req->command, locale.p, r->env->locale, a,
-	    &r->reading.cmd);
+	rc = command_read(
+	    r->req->command, locale.p, r->env->locale, a, &r->reading.cmd);
 	if (rc == RC_OK)
 		rc = reading_make(&r->reading, now, a);
 	if (rc == RC_OK)

@@ -47,8 +47,7 @@ captures(struct str group)
 {
 	return !str_starts(group, STR("(?")) ||
 	    str_starts(group, STR("(?P<")) ||
-	    (str_starts(group, STR("(?<")) &&
-		!str_starts(group, STR("(?<=")) &&
+	    (str_starts(group, STR("(?<")) && !str_starts(group, STR("(?<=")) &&
 		!str_starts(group, STR("(?<!")));
 }
 
@@ -95,8 +94,8 @@ gap_mark(struct str pattern, struct buf *out)
 	while (m.at < m.s.n && m.groups + 1 < RX_GROUPS_MAX && !numbered) {
 		c = m.s.p[m.at];
 		if (c == '\\') {
-			numbered = m.at + 1 < m.s.n &&
-			    m.s.p[m.at + 1] >= '1' && m.s.p[m.at + 1] <= '9';
+			numbered = m.at + 1 < m.s.n && m.s.p[m.at + 1] >= '1' &&
+			    m.s.p[m.at + 1] <= '9';
 			copy(&m, 2);
 		} else if (c == '[') {
 			copy_class(&m);

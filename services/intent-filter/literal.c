@@ -39,8 +39,7 @@ shortest(const struct literals *l)
 static void
 prefer(struct literals *best, const struct literals *other)
 {
-	if (other->n > 0 &&
-	    (best->n == 0 || shortest(other) > shortest(best)))
+	if (other->n > 0 && (best->n == 0 || shortest(other) > shortest(best)))
 		*best = *other;
 }
 
@@ -125,8 +124,8 @@ read_group(struct reader *r, struct literals *out)
 	out->n = 0;
 	r->at++;
 	if (peek(r) == '?') {
-		plain = str_starts((struct str){ r->s.p + r->at, r->s.n - r->at },
-		    STR("?:"));
+		plain = str_starts(
+		    (struct str){ r->s.p + r->at, r->s.n - r->at }, STR("?:"));
 		if (!plain) {
 			r->failed = true;
 			return;
@@ -154,8 +153,7 @@ read_escape(struct reader *r, struct run *run, struct literals *best)
 	bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9');
 
-	if (c < 0 || c >= 0x80 ||
-	    (letter && strchr("dDwWsSbB", c) == NULL)) {
+	if (c < 0 || c >= 0x80 || (letter && strchr("dDwWsSbB", c) == NULL)) {
 		r->failed = true;
 		return;
 	}

@@ -23,9 +23,9 @@
 /* Entities of one of several types alone are a weak sign. */
 #define ENTITY_ONLY .60
 /* From this likeness on an example is evidence; at 1 it gives MOST. */
-#define LIKE_LEAST  .62
+#define LIKE_LEAST .62
 /* Most of the examples' likenesses that one segment uses. */
-#define LIKE_ACTS   .75
+#define LIKE_ACTS .75
 
 /* An intent being judged. */
 struct tally {
@@ -72,7 +72,6 @@ is_pattern(enum catalog_list list)
 {
 	return list == CATALOG_RX_ANY || list == CATALOG_RX_ALL;
 }
-
 
 static int
 hit_cmp(const void *pa, const void *pb)
@@ -192,8 +191,8 @@ count_words(struct tally *t, enum catalog_list list, const struct str *source,
 		n++;
 		if (type == NULL)
 			continue;
-		note(t, type, source[meaning(t->m, h)->index], h->start,
-		    h->end);
+		note(
+		    t, type, source[meaning(t->m, h)->index], h->start, h->end);
 		note_said(t, h->start, h->end);
 	}
 	return n;
@@ -264,8 +263,7 @@ count_entities(struct tally *t, const struct str *types, size_t n)
 	size_t i, hits = 0;
 
 	for (i = 0; i < n; i++) {
-		if (!entity_next(
-			t->m->r, t->g->start, t->g->end, types[i], &e))
+		if (!entity_next(t->m->r, t->g->start, t->g->end, types[i], &e))
 			continue;
 		hits++;
 		note(t, "entity_type", types[i], e.start, e.end);
@@ -310,7 +308,7 @@ has_any(struct tally *t)
 	if (hits > 0 || t->like > 0)
 		return true;
 	return match->n_keywords_any + match->n_regex_any +
-	    match->n_entity_types_any ==
+		match->n_entity_types_any ==
 	    0 &&
 	    t->out->n > 0;
 }
@@ -460,10 +458,9 @@ match_segment(const struct matcher *m, const struct segment *g,
 	    examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &w.n_like);
 	while (n < MATCH_MAX && n < m->cat->n &&
 	    (intent = next_intent(&w)) != UINT32_MAX) {
-		struct tally t = { .m = m,
-			.g = g,
-			.out = &dst[n],
-			.hits = m->hits + w.hit };
+		struct tally t = {
+			.m = m, .g = g, .out = &dst[n], .hits = m->hits + w.hit
+		};
 		const struct example_likeness *like = NULL;
 
 		while (w.hit < m->n_hits &&
@@ -476,8 +473,7 @@ match_segment(const struct matcher *m, const struct segment *g,
 			w.always++;
 		if (w.at_like < w.n_like && w.like[w.at_like].intent == intent)
 			like = &w.like[w.at_like++];
-		dst[n] =
-		    (struct match){ .intent = &m->cat->intents[intent] };
+		dst[n] = (struct match){ .intent = &m->cat->intents[intent] };
 		if (judge(&t, like))
 			n++;
 	}

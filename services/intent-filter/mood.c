@@ -192,14 +192,14 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	bool closes = strcmp(w->value, "close") == 0;
 	bool opens = strcmp(w->value, "open") == 0;
 
-	if (is_covered(c->others, c->n_others, w) ||
-	    mood_is_memo(p, w->start))
+	if (is_covered(c->others, c->n_others, w) || mood_is_memo(p, w->start))
 		return MOOD_WANTED;
 	if ((closes || strcmp(w->value, "stop") == 0) &&
 	    (c->says & CATALOG_CLOSES) == 0)
 		return MOOD_OTHER;
 	if (opens && (c->says & CATALOG_OPENS) == 0 &&
-	    (c->says & CATALOG_CLOSES) != 0 && mood_names_only(p, c->spans, c->n))
+	    (c->says & CATALOG_CLOSES) != 0 &&
+	    mood_names_only(p, c->spans, c->n))
 		return MOOD_OTHER;
 	return MOOD_WANTED;
 }
@@ -292,8 +292,7 @@ is_past(const struct mood_place *p)
 		const struct when *t = &p->r->times[i];
 
 		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
-		    !mood_is_memo(p, t->start) &&
-		    !is_name(p, t->start) &&
+		    !mood_is_memo(p, t->start) && !is_name(p, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
 		    t->kind != WHEN_REPEAT && t->to.ms > 0 &&
 		    t->to.ms <= p->r->now.ms)

@@ -21,15 +21,15 @@ enum mood {
 	MOOD_OTHER,     /* the opposite or the end of it: 取消闹钟 */
 	MOOD_ASKED,     /* 灯是什么时候发明的 */
 	MOOD_SUPPOSED,  /* 如果下雨就关窗 */
-	MOOD_TOLD,      /* 他说关灯, 昨天我把灯关了, 我喜欢绿色 */
-	MOOD_DESCRIBED  /* 灯太亮了 */
+	MOOD_TOLD, /* 他说关灯, 昨天我把灯关了, 我喜欢绿色 */
+	MOOD_DESCRIBED /* 灯太亮了 */
 };
 
 /* What speaks for an intent in a segment. */
 struct mood_claim {
 	const struct reading_span *spans; /* its evidence */
 	const struct wire_intent_filter_response_intents_evidence *evidence;
-	size_t n; /* of both */
+	size_t n;      /* of both */
 	unsigned says; /* enum catalog_says */
 	bool acts;     /* the evidence itself says that something be done */
 	/* Evidence of other intents: their verbs are not this one's. */

@@ -63,8 +63,8 @@ reading_make(struct reading *r, struct when_now now, struct arena *a)
 	r->n_words = speech_find(r->cmd.folded, words, NELEM(words));
 	r->words = arena_alloc(a, r->n_words * sizeof(*words) + 1);
 	/* Japanese characters are not simplified ones. */
-	n = when_find(now, japanese ? r->cmd.text : r->cmd.folded, times,
-	    NELEM(times));
+	n = when_find(
+	    now, japanese ? r->cmd.text : r->cmd.folded, times, NELEM(times));
 	r->times = arena_alloc(a, n * sizeof(*times) + 1);
 	if (r->words == NULL || r->times == NULL)
 		return RC_TOOBIG;

@@ -30,7 +30,7 @@ struct reading {
 	struct command cmd;
 	struct wall now;
 	struct speech_hit *words; /* by start */
-	struct when *times;        /* by start */
+	struct when *times;       /* by start */
 	struct quote quotes[READING_QUOTES_MAX];
 	size_t n_words, n_times, n_quotes;
 	int offset_min; /* of the zone now, minutes east of UTC */

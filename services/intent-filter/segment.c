@@ -23,7 +23,7 @@ is_inside(const struct reading *r, const struct speech_hit *w)
 	struct str s = r->cmd.folded;
 
 	/* 1,000 and 2.5 are one number each. */
-	if (w->end == w->start + 1 && w->start > 0 &&
+	if (strchr(",.", s.p[w->start]) != NULL && w->start > 0 &&
 	    is_digit(s, w->start - 1) && is_digit(s, w->end))
 		return true;
 	/* A full stop of a Latin sentence has a blank behind it. */
@@ -67,8 +67,8 @@ links_wishes(const struct cut *c, size_t word)
 
 	for (i = word; i-- > 0 && w[i].start >= c->start && !before;)
 		before = is_doing(w[i].kind);
-	for (i = word + 1;
-	     i < c->r->n_words && !is_border(w[i].kind) && !after; i++)
+	for (i = word + 1; i < c->r->n_words && !is_border(w[i].kind) && !after;
+	     i++)
 		after = w[i].start >= w[word].end &&
 		    (is_doing(w[i].kind) || w[i].kind == SPEECH_TALK);
 	return before && after;

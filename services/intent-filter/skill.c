@@ -107,8 +107,8 @@ check_call(const struct wire_skill *skill, const struct wire_tree *call,
 	put_members(call, (struct str){ 0 }, &plain);
 	rc = buf_rc(&plain);
 	if (rc == RC_OK)
-		rc = wire_coerce(
-		    skill->input_schema, buf_str(&plain), &fitting);
+		rc =
+		    wire_coerce(skill->input_schema, buf_str(&plain), &fitting);
 	if (rc == RC_OK)
 		rc = wire_tree_parse(buf_str(&fitting), &arguments);
 	if (rc == RC_OK) {
@@ -126,8 +126,8 @@ check_call(const struct wire_skill *skill, const struct wire_tree *call,
 }
 
 enum rc
-skill_check(const struct wire_skill *skills, size_t n, struct slots *s,
-    struct arena *a)
+skill_check(
+    const struct wire_skill *skills, size_t n, struct slots *s, struct arena *a)
 {
 	const struct wire_skill *skill;
 	struct wire_tree *call;
@@ -136,8 +136,8 @@ skill_check(const struct wire_skill *skills, size_t n, struct slots *s,
 	rc = wire_tree_parse(s->normalized, &call);
 	if (rc != RC_OK)
 		return rc;
-	skill = find(
-	    skills, n, wire_tree_text(wire_tree_get(call, STR("skill"))));
+	skill =
+	    find(skills, n, wire_tree_text(wire_tree_get(call, STR("skill"))));
 	if (skill == NULL)
 		rc = RC_INVALID;
 	else if (skill->input_schema.p != NULL)

@@ -97,8 +97,8 @@ from_pattern(const struct fill *f)
 	span = found.g[group < found.n ? group : 0];
 	if (span.start < 0 || span.end <= span.start)
 		return none;
-	return value_of_said(f->m->r, f->slot,
-	    f->g->start + (size_t)span.start, f->g->start + (size_t)span.end);
+	return value_of_said(f->m->r, f->slot, f->g->start + (size_t)span.start,
+	    f->g->start + (size_t)span.end);
 }
 
 static struct value

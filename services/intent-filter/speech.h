@@ -25,7 +25,7 @@ enum speech_kind {
 	SPEECH_LINK,   /* joins two wishes or two things: 、, and */
 	SPEECH_STOP,   /* ends a sentence: 。 ! */
 	SPEECH_ASK,    /* ends a sentence that asks: ? */
-	SPEECH_WHOLE,  /* a word in which others must not be found: 再见, 开心 */
+	SPEECH_WHOLE, /* a word in which others must not be found: 再见, 开心 */
 	SPEECH_NOT,    /* forbids: 别, 不要, don't */
 	SPEECH_NOT_DO, /* forbids what it stands directly before: 不 */
 	SPEECH_CANCEL, /* undoes: 取消 */
@@ -55,7 +55,8 @@ struct speech_hit {
  * speech_find(folded, dst, max):
  * All hits in the order of their starts, the longest first, at most max.  Of
  * one kind no hit overlaps a longer one, and none lies inside a SPEECH_WHOLE;
- * Latin words are words of their own.  The first call takes longer.  Any thread.
+ * Latin words are words of their own.  The first call takes longer.  Any
+ * thread.
  */
 size_t speech_find(struct str folded, struct speech_hit *dst, size_t max);
 

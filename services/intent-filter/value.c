@@ -136,8 +136,7 @@ seconds_of(const struct reading *r, size_t start, size_t end, double *out)
 
 	if (t != NULL && (*out = ahead(r, t)) > 0)
 		return true;
-	if (!number_at(
-		(struct str){ r->cmd.folded.p, end }, start, &number) ||
+	if (!number_at((struct str){ r->cmd.folded.p, end }, start, &number) ||
 	    number.end != end)
 		return false;
 	*out = number.value;
@@ -170,8 +169,8 @@ listed(const struct catalog_slot *slot, struct str folded, bool whole)
 			  : at >= 0 && word.n > 0 &&
 			    speech_is_word(
 				folded, (size_t)at, (size_t)at + word.n))
-			return (struct value){ VALUE_JSON,
-				slot->values[i].json, 0 };
+			return (struct value){ VALUE_JSON, slot->values[i].json,
+				0 };
 	}
 	return (struct value){ VALUE_NONE, { 0 }, 0 };
 }

@@ -17,7 +17,7 @@ enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_NUMBER, VALUE_JSON };
 
 struct value {
 	enum value_kind kind;
-	struct str s;  /* text or JSON */
+	struct str s; /* text or JSON */
 	double number;
 };
 

@@ -80,14 +80,14 @@ KIT_TEST_T(protocol_request, 120)
 		.a = arena_new(WIRE_ARENA_MAX),
 		.cache = cache_new(1 << 20, NULL),
 		.rx = rx_scratch_new(),
-		.env = { .now = { 1771753200000 },
-		    .offset_min = 480,
-		    .timezone = "Asia/Shanghai",
-		    .locale = "zh-CN" },
+		.env = { .now = { 1771753200000 }, .locale = "zh-CN" },
 		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
 	struct mono m[5];
+	struct zone *zone;
 	size_t i, j;
 
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
+	b.env.zone = zone;
 	for (i = 0; i < ROUNDS; i++) {
 		m[0] = clock_mono();
 		decode(&b);
