@@ -18,6 +18,8 @@
  */
 #define SHARE_COMMAND .4
 #define SHARE_BARE    .6
+/* The same where the evidence is a verb and nothing marks a request. */
+#define SHARE_VERB .3
 
 struct choice {
 	const struct matcher *m;

@@ -38,6 +38,9 @@ enum speech_kind {
 	SPEECH_DONE,   /* tells what was: 刚才, 已经 */
 	SPEECH_TALK,   /* talks about something: 喜欢, 觉得 */
 	SPEECH_STATE,  /* describes: 是, 太, 坏了 */
+	SPEECH_META,  /* talks about the words: 什么意思, 用英语 */
+	SPEECH_THIRD, /* somebody else: 他, it */
+	SPEECH_FIX,   /* takes back what stands before: 不对 */
 	SPEECH_MEMO,   /* what follows is to be said later, not done: 提醒 */
 	SPEECH_NAMING, /* what follows is the name of something: 播放, play */
 	SPEECH_FILLER, /* means nothing by itself: 那个, 嗯, 谢谢 */
