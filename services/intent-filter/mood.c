@@ -218,9 +218,7 @@ static bool
 says_more(const struct mood_place *p, size_t from, size_t to,
     const struct reading_span *spans, size_t n)
 {
-	struct reading_span all = { from, to };
-
-	return from < to && reading_share(p->r, from, to, &all, 1) > 0 &&
+	return reading_says(p->r, from, to) &&
 	    reading_share(p->r, from, to, spans, n) < 1;
 }
 
@@ -262,8 +260,7 @@ has_subject(const struct mood_place *p, const struct mood_claim *c)
 static bool
 is_last(const struct mood_place *p, const struct speech_hit *w)
 {
-	return reading_share(p->r, w->end, here(p).end,
-		   &(struct reading_span){ w->end, here(p).end }, 1) == 0;
+	return !reading_says(p->r, w->end, here(p).end);
 }
 
 static bool

@@ -175,3 +175,17 @@ reading_share(const struct reading *r, size_t start, size_t end,
 	}
 	return all > 0 ? (double)taken / (double)all : 0;
 }
+
+bool
+reading_says(const struct reading *r, size_t start, size_t end)
+{
+	size_t i = start, word = 0, skip;
+
+	while (i < end) {
+		skip = unsaid_at(r, i, &word);
+		if (skip == 0 && r->cmd.folded.p[i] != ' ')
+			return true;
+		i += skip > 0 ? skip : 1;
+	}
+	return false;
+}

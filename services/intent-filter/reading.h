@@ -68,4 +68,7 @@ bool reading_is_named(const struct reading *r, size_t start, size_t end);
 double reading_share(const struct reading *r, size_t start, size_t end,
     const struct reading_span *spans, size_t n);
 
+/* reading_says(r, start, end): Whether anything is said in [start, end). */
+bool reading_says(const struct reading *r, size_t start, size_t end);
+
 #endif /* !INTENT_FILTER_READING_H */

@@ -112,9 +112,7 @@ put(struct cut *c, size_t end, bool asks)
 bool
 segment_says(const struct reading *r, const struct segment *g)
 {
-	struct reading_span all = { g->start, g->end };
-
-	return reading_share(r, g->start, g->end, &all, 1) > 0;
+	return reading_says(r, g->start, g->end);
 }
 
 static bool
