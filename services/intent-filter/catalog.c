@@ -25,6 +25,8 @@
 #define PATTERN_BYTES 4096
 /* Words of a text that are looked at to see what it is about. */
 #define SAYS_WORDS_MAX 256
+/* The shortest object of a verb, in bytes: one ideograph. */
+#define PAIR_MIN 3
 
 /* The catalog in the making. */
 struct maker {
@@ -97,7 +99,50 @@ word_add(
 	}
 	automaton_add(c->words, folded, (uint32_t)c->n_meanings);
 	c->meanings[c->n_meanings++] =
-	    (struct catalog_word){ m->index, (uint32_t)index, list };
+	    (struct catalog_word){ m->index, (uint32_t)index, list, { 0 } };
+}
+
+static bool
+is_verb(const struct speech_hit *w)
+{
+	return w->kind == SPEECH_VERB ||
+	    (w->kind == SPEECH_ACTION &&
+		(strcmp(w->value, "open") == 0 ||
+		    strcmp(w->value, "close") == 0));
+}
+
+/* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
+static void
+pair_add(struct maker *m, struct str folded, size_t index)
+{
+	struct speech_hit hits[SAYS_WORDS_MAX];
+	size_t i, n = speech_find(folded, hits, NELEM(hits));
+	struct str object = { 0 };
+	const struct speech_hit *verb = NULL;
+
+	for (i = 0; i < n; i++) {
+		if (!is_verb(&hits[i]) || (verb != NULL &&
+			hits[i].start < verb->end))
+			continue;
+		if (verb != NULL)
+			return;
+		verb = &hits[i];
+	}
+	if (verb == NULL || (unsigned char)folded.p[0] < 0xe4)
+		return;
+	if (verb->start == 0)
+		object = (struct str){ folded.p + verb->end,
+			folded.n - verb->end };
+	else if (verb->end == folded.n)
+		object = (struct str){ folded.p, verb->start };
+	if (str_starts(object, STR("把")))
+		object = (struct str){ object.p + 3, object.n - 3 };
+	if (object.n < PAIR_MIN || (verb->value == NULL && object.n < 6))
+		return;
+	word_add(m, object, CATALOG_PAIR, index);
+	m->c->meanings[m->c->n_meanings - 1].verb = verb->value != NULL
+	    ? str_of(verb->value)
+	    : (struct str){ folded.p + verb->start, verb->end - verb->start };
 }
 
 static enum rc
@@ -113,6 +158,8 @@ words_new(
 		if (rc != RC_OK)
 			return rc;
 		word_add(m, folded, list, i);
+		if (list == CATALOG_ANY)
+			pair_add(m, folded, i);
 		if (list != CATALOG_NOT)
 			note_says(m, folded);
 	}
@@ -258,6 +305,19 @@ values_new(struct maker *m, struct str json, struct catalog_slot *slot)
 	return rc;
 }
 
+/* Whether the verb itself is an argument. */
+static bool
+takes_action(const struct wire_intent_slot *def)
+{
+	size_t i;
+
+	for (i = 0; i < def->n_from_entity_types; i++) {
+		if (str_eq(def->from_entity_types[i], STR("action")))
+			return true;
+	}
+	return false;
+}
+
 static enum rc
 slots_new(struct maker *m)
 {
@@ -274,6 +334,8 @@ slots_new(struct maker *m)
 		const struct wire_intent_slot *def = &in->def->slots[i];
 
 		in->slots[i].def = def;
+		if (takes_action(def))
+			in->says |= CATALOG_OPENS | CATALOG_CLOSES;
 		rc = values_new(m, def->values, &in->slots[i]);
 		if (rc != RC_OK)
 			return rc;

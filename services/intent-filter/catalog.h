@@ -21,6 +21,7 @@ struct rx;
 /* Which list of the intent a word of the automaton is of. */
 enum catalog_list {
 	CATALOG_ANY,
+	CATALOG_PAIR, /* the object of a keyword of CATALOG_ANY */
 	CATALOG_ALL,
 	CATALOG_NOT,
 	CATALOG_RX_ANY, /* a text without which that pattern cannot match */
@@ -31,6 +32,8 @@ enum catalog_list {
 struct catalog_word {
 	uint32_t intent, index; /* index in the list */
 	enum catalog_list list;
+	/* Of a pair its verb: an action's value, or the word itself. */
+	struct str verb;
 };
 
 struct catalog_pattern {

@@ -362,7 +362,7 @@ of_sentence(const struct mood_place *p)
 	for (i = 0; i < p->at; i++) {
 		const struct segment *g = &p->segments[i];
 
-		if (g->sentence != here(p).sentence)
+		if (g->sentence != here(p).sentence || g->retracted)
 			continue;
 		for (j = 0; j < p->r->n_words; j++) {
 			const struct speech_hit *w = &p->r->words[j];

@@ -76,6 +76,7 @@ reading_make(struct reading *r, struct when_now now, struct arena *a)
 	}
 	r->n_quotes = 0;
 	find_quotes(r);
+	plain_make(r->cmd.folded, a, &r->plain);
 	return RC_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "core/arena.h"
+#include "plain.h"
 #include "speech.h"
 #include "zh/when.h"
 
@@ -28,6 +29,7 @@ struct reading_span {
 
 struct reading {
 	struct command cmd;
+	struct plain plain;
 	struct wall now;
 	struct speech_hit *words; /* by start */
 	struct when *times;       /* by start */

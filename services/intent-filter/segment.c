@@ -93,6 +93,44 @@ begins_object(const struct cut *c, size_t word)
 	return done;
 }
 
+/* "把灯关了别点头": spoken without a pause. */
+static bool
+begins_not(const struct cut *c, size_t word)
+{
+	const struct speech_hit *w = c->r->words;
+	bool done = false, does = false;
+	size_t i;
+
+	if (w[word].kind != SPEECH_NOT)
+		return false;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (w[i].kind == SPEECH_MEMO || w[i].kind == SPEECH_IF ||
+		    w[i].kind == SPEECH_SAID)
+			return false;
+		done = done || w[i].kind == SPEECH_ACTION ||
+		    w[i].kind == SPEECH_VERB;
+	}
+	for (i = word + 1; i < c->r->n_words && w[i].start <= w[word].end; i++)
+		does = does ||
+		    (w[i].start == w[word].end && is_doing(w[i].kind));
+	return done && does;
+}
+
+/* "开灯不对关灯" */
+static bool
+takes_back(const struct cut *c, const struct speech_hit *w)
+{
+	struct str rest = { c->r->cmd.folded.p + w->end,
+		c->r->cmd.folded.n - w->end };
+
+	return w->kind == SPEECH_FIX && w->start >= c->start &&
+	    (w->start > c->start || c->n > 0) && rest.n > 0 &&
+	    !reading_is_named(c->r, w->start, w->end) &&
+	    !reading_is_quoted(c->r, w->start) &&
+	    (reading_says(c->r, w->end, c->r->cmd.folded.n) ||
+		reading_time_at(c->r, w->end, c->r->cmd.folded.n) != NULL);
+}
+
 static void
 put(struct cut *c, size_t end, bool asks)
 {
@@ -104,7 +142,7 @@ put(struct cut *c, size_t end, bool asks)
 		end--;
 	if (c->start < end)
 		c->dst[c->n++] =
-		    (struct segment){ c->start, end, c->sentence, asks };
+		    (struct segment){ c->start, end, c->sentence, asks, false };
 	else if (asks && c->n > 0)
 		c->dst[c->n - 1].asks = true;
 }
@@ -131,7 +169,9 @@ join_times(const struct reading *r, struct segment *g, size_t n)
 
 	for (i = 0; i < n; i++) {
 		only = says_only_when(r, &g[i]);
-		if (only && i + 1 < n && g[i + 1].sentence == g[i].sentence &&
+		if (g[i].retracted || (kept > 0 && g[kept - 1].retracted)) {
+			g[kept++] = g[i];
+		} else if (only && i + 1 < n && g[i + 1].sentence == g[i].sentence &&
 		    segment_says(r, &g[i + 1]) &&
 		    !says_only_when(r, &g[i + 1])) {
 			g[i + 1].start = g[i].start;
@@ -155,8 +195,16 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 	for (i = 0; i < r->n_words && c.n < SEGMENT_MAX - 1; i++) {
 		const struct speech_hit *w = &r->words[i];
 
+		if (takes_back(&c, w)) {
+			put(&c, w->start, false);
+			c.start = w->end;
+			if (c.n > 0)
+				dst[c.n - 1].retracted = true;
+			continue;
+		}
 		if (w->start > c.start &&
-		    (begins_time(r, w) || begins_object(&c, i))) {
+		    (begins_time(r, w) || begins_object(&c, i) ||
+			begins_not(&c, i))) {
 			put(&c, w->start, false);
 			c.start = w->start;
 			continue;

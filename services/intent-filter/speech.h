@@ -17,6 +17,7 @@
 enum speech_kind {
 	SPEECH_ACTION, /* type "action": a verb of doing; value says which */
 	SPEECH_VERB,   /* any other verb of doing: 播放, play; no entity */
+	SPEECH_PARTICLE, /* parts of a verb said apart: turn it on; never given */
 	SPEECH_OBJECT, /* marks what is acted upon: 把 */
 	SPEECH_DEVICE, /* type "device" */
 	SPEECH_ROOM,   /* type "room" */

@@ -33,7 +33,9 @@ WORDS(VERB, NULL,
     "brew water lock unlock "
     "play pause resume next previous skip change dim brighten increase "
     "decrease raise lower move nod shake start begin end go clean sweep "
-    "mute unmute repeat shuffle cancel delete put_on louder quieter turn")
+    "switch mute unmute repeat shuffle cancel delete put_on louder quieter turn")
+WORDS(PARTICLE, "open", "on")
+WORDS(PARTICLE, "close", "off")
 WORDS(DEVICE, "curtain", "窗帘 curtain curtains カーテン 커튼")
 WORDS(DEVICE, "lamp", "台灯 lamp desk_lamp")
 WORDS(DEVICE, "light", "灯 灯光 电灯 light lights ライト 불 조명")
@@ -129,7 +131,7 @@ WORDS(WH, NULL,
     "is_the is_my is_it are_the are_you are_there do_you does did was_the "
     "have_you has_the should_i do_i shall_i should_we is_it 怎么样 几时 有多 어떻게 뭐 언제 왜 なに なぜ どう いつ")
 WORDS(
-    YES_NO, NULL, "不好吗 不行吗 不对吗 吗 么 呢 没有 了没 了没有 嘛 か ですか")
+    YES_NO, NULL, "不好吗 不行吗 不对吗 吗 么 呢 没有 了没 了没有 か ですか")
 WORDS(MAY, NULL,
     "能 能不能 可以 可不可以 能否 可否 会不会介意 can_you could_you would_you "
     "will_you can could would may_i can_i would_you_mind")
