@@ -16,6 +16,7 @@
 #include "gap.h"
 #include "hanzi.h"
 #include "literal.h"
+#include "reading.h"
 #include "rx/rx.h"
 #include "speech.h"
 #include "wire/out.h"
@@ -27,6 +28,8 @@
 #define SAYS_WORDS_MAX 256
 /* The shortest object of a verb, in bytes: one ideograph. */
 #define PAIR_MIN 3
+/* A shorter example says too little to be looked for inside a command. */
+#define EXAMPLE_MIN 9
 
 /* The catalog in the making. */
 struct maker {
@@ -356,15 +359,25 @@ slots_new(struct maker *m)
 static enum rc
 examples_of(struct maker *m, const struct wire_intent_match *match)
 {
-	struct str folded;
+	struct str folded, core;
 	size_t i;
 	enum rc rc;
 
+	if (match->n_examples > 0)
+		m->c->has_examples = true;
 	for (i = 0; i < match->n_examples; i++) {
 		rc = command_fold(match->examples[i], m->c->arena, &folded);
 		if (rc != RC_OK)
 			return rc;
+		if (folded.n >= EXAMPLE_MIN)
+			word_add(m, folded, CATALOG_EXAMPLE, i);
+		rc = reading_core(folded, m->c->arena, &core);
+		if (rc != RC_OK)
+			return rc;
 		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
+		if (!str_eq(core, folded))
+			examples_add(
+			    m->c->examples, m->index, (uint32_t)i, core);
 		note_says(m, folded);
 	}
 	return RC_OK;

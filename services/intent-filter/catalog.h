@@ -24,6 +24,7 @@ enum catalog_list {
 	CATALOG_PAIR, /* the object of a keyword of CATALOG_ANY */
 	CATALOG_ALL,
 	CATALOG_NOT,
+	CATALOG_EXAMPLE, /* a whole example */
 	CATALOG_RX_ANY, /* a text without which that pattern cannot match */
 	CATALOG_RX_ALL
 };
@@ -80,6 +81,7 @@ struct catalog {
 	uint32_t *always; /* indices of the intents that are always looked at */
 	size_t n_always;
 	struct examples *examples;
+	bool has_examples;
 	size_t bytes; /* memory it takes, roughly */
 };
 

@@ -407,6 +407,8 @@ has_any(struct tally *t)
 	hits = count_words(t, CATALOG_ANY, match->keywords_any, "keyword_any");
 	hits += count_patterns(t, CATALOG_RX_ANY, in->rx_any, match->regex_any,
 	    match->n_regex_any);
+	hits += count_words(
+	    t, CATALOG_EXAMPLE, match->examples, "example_similarity");
 	t->entities = hits == 0 && before == 0 && t->like == 0;
 	hits += count_entities(
 	    t, match->entity_types_any, match->n_entity_types_any);
@@ -550,6 +552,49 @@ next_intent(const struct walk *w)
 	return next;
 }
 
+/* The better of two likenesses of each intent, a and b being by intent. */
+static size_t
+merge_likeness(const struct example_likeness *a, size_t na,
+    const struct example_likeness *b, size_t nb, struct example_likeness *dst)
+{
+	size_t i = 0, j = 0, n = 0;
+
+	while (i < na || j < nb) {
+		if (j == nb || (i < na && a[i].intent < b[j].intent)) {
+			dst[n++] = a[i++];
+		} else if (i == na || b[j].intent < a[i].intent) {
+			dst[n++] = b[j++];
+		} else {
+			dst[n++] = a[i].share >= b[j].share ? a[i] : b[j];
+			i++;
+			j++;
+		}
+	}
+	return n;
+}
+
+/* As it was said, and without what examples differ in by chance. */
+static void
+find_likeness(const struct matcher *m, struct str text, struct walk *w)
+{
+	const struct example_likeness *said, *core;
+	struct example_likeness *both;
+	size_t n_said, n_core;
+	struct str s;
+
+	said = examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &n_said);
+	w->like = said;
+	w->n_like = n_said;
+	if (reading_core(text, m->a, &s) != RC_OK || s.n == text.n)
+		return;
+	core = examples_like(m->cat->examples, s, LIKE_LEAST, m->a, &n_core);
+	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
+	if (both == NULL)
+		return;
+	w->n_like = merge_likeness(said, n_said, core, n_core, both);
+	w->like = both;
+}
+
 size_t
 match_segment(const struct matcher *m, const struct segment *g,
     struct match dst[MATCH_MAX])
@@ -559,8 +604,8 @@ match_segment(const struct matcher *m, const struct segment *g,
 	uint32_t intent;
 	size_t n = 0;
 
-	w.like =
-	    examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &w.n_like);
+	if (m->cat->has_examples)
+		find_likeness(m, text, &w);
 	while (n < MATCH_MAX && n < m->cat->n &&
 	    (intent = next_intent(&w)) != UINT32_MAX) {
 		struct tally t = {

@@ -5,6 +5,9 @@
 
 #include "core/mem.h"
 
+/* Words of a text whose core is taken. */
+#define CORE_WORDS_MAX 256
+
 static const struct {
 	struct str open, close;
 } marks[] = {
@@ -189,4 +192,30 @@ reading_says(const struct reading *r, size_t start, size_t end)
 		i += skip > 0 ? skip : 1;
 	}
 	return false;
+}
+
+enum rc
+reading_core(struct str folded, struct arena *a, struct str *out)
+{
+	struct speech_hit words[CORE_WORDS_MAX];
+	size_t i, j, n, at = 0, len = 0;
+	char *p = arena_alloc(a, folded.n + 1);
+
+	if (p == NULL)
+		return RC_TOOBIG;
+	n = speech_find(folded, words, NELEM(words));
+	for (i = 0; i <= n; i++) {
+		size_t until = i < n ? words[i].start : folded.n;
+
+		if (until < at ||
+		    (i < n && words[i].kind != SPEECH_FILLER &&
+			words[i].kind != SPEECH_DAY))
+			continue;
+		for (j = at; j < until; j++)
+			p[len++] = folded.p[j];
+		if (i < n)
+			at = words[i].end;
+	}
+	*out = len > 0 ? (struct str){ p, len } : folded;
+	return RC_OK;
 }

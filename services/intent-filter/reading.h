@@ -73,4 +73,12 @@ double reading_share(const struct reading *r, size_t start, size_t end,
 /* reading_says(r, start, end): Whether anything is said in [start, end). */
 bool reading_says(const struct reading *r, size_t start, size_t end);
 
+/*
+ * reading_core(folded, a, out):
+ * A text without its fillers and days, as examples are compared.  RC_TOOBIG if
+ * a is full.
+ */
+enum rc reading_core(
+    struct str folded, struct arena *a, struct str *out) RC_CHECK;
+
 #endif /* !INTENT_FILTER_READING_H */

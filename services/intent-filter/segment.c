@@ -3,6 +3,9 @@
  */
 #include "segment.h"
 
+/* Words of the catalog that are looked at for things. */
+#define NAMES_MAX 64
+
 struct cut {
 	const struct reading *r;
 	struct segment *dst;
@@ -116,6 +119,97 @@ begins_not(const struct cut *c, size_t word)
 	return done && does;
 }
 
+static bool
+has_action(const struct reading *r, size_t from, size_t to)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words && r->words[i].start < to; i++) {
+		if (r->words[i].start >= from &&
+		    r->words[i].kind == SPEECH_ACTION)
+			return true;
+	}
+	return false;
+}
+
+/* Where in [from, to) a thing is named first; to if none is. */
+static size_t
+thing_in(const struct reading *r, size_t from, size_t to)
+{
+	size_t i, first = to;
+
+	for (i = 0; i < r->n_words && r->words[i].start < first; i++) {
+		if (r->words[i].kind == SPEECH_DEVICE &&
+		    r->words[i].start >= from && r->words[i].end <= to)
+			first = r->words[i].start;
+	}
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		const struct reading_span *s = &r->names[i];
+
+		if (s->start >= from && s->end <= to && s->start < first &&
+		    !has_action(r, s->start, s->end))
+			first = s->start;
+	}
+	return first;
+}
+
+/* "开灯快开灯" is one wish. */
+static bool
+is_same_thing(const struct reading *r, size_t a, size_t b)
+{
+	struct str s = r->cmd.folded;
+	size_t n = STR("灯").n;
+
+	return a + n <= s.n && b + n <= s.n &&
+	    memcmp(s.p + a, s.p + b, n) == 0;
+}
+
+/*
+ * "打开空调关灯", "空调打开灯关了": where a second wish begins whose verb is
+ * word; 0 if none does.
+ */
+static size_t
+begins_wish(const struct cut *c, size_t word)
+{
+	const struct reading *r = c->r;
+	const struct speech_hit *w = r->words, *one = NULL;
+	size_t i, at = w[word].start, thing, next = r->cmd.folded.n;
+
+	if (w[word].kind != SPEECH_ACTION)
+		return 0;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		switch (w[i].kind) {
+		case SPEECH_ACTION:
+			if (w[i].end <= at)
+				one = &w[i];
+			break;
+		case SPEECH_MEMO:
+		case SPEECH_IF:
+		case SPEECH_SAID:
+		case SPEECH_DONE:
+		case SPEECH_TALK:
+		case SPEECH_NOT:
+		case SPEECH_WH:
+			return 0;
+		default:
+			break;
+		}
+	}
+	if (one == NULL)
+		return 0;
+	for (i = word + 1; i < r->n_words && next == r->cmd.folded.n; i++) {
+		if (is_border(w[i].kind) && w[i].start >= w[word].end)
+			next = w[i].start;
+	}
+	thing = thing_in(r, one->end, at);
+	if (thing == at)
+		return 0;
+	if (thing_in(r, c->start, one->start) < one->start)
+		return thing;
+	i = thing_in(r, w[word].end, next);
+	return i < next && !is_same_thing(r, thing, i) ? at : 0;
+}
+
 /* "开灯不对关灯" */
 static bool
 takes_back(const struct cut *c, const struct speech_hit *w)
@@ -190,11 +284,16 @@ size_t
 segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 {
 	struct cut c = { .r = r, .dst = dst };
-	size_t i;
+	size_t i, wish;
 
 	for (i = 0; i < r->n_words && c.n < SEGMENT_MAX - 1; i++) {
 		const struct speech_hit *w = &r->words[i];
 
+		wish = begins_wish(&c, i);
+		if (wish > c.start) {
+			put(&c, wish, false);
+			c.start = wish;
+		}
 		if (takes_back(&c, w)) {
 			put(&c, w->start, false);
 			c.start = w->end;

@@ -180,6 +180,8 @@ WORDS(MEMO, NULL,
 WORDS(NAMING, NULL,
     "播放 放一首 放首 播一首 来一首 来首 唱一首 唱 点播 搜索 听一首 play sing "
     "search")
+WORDS(DAY, NULL,
+    "今天 明天 后天 昨天 现在 早上 上午 中午 下午 晚上 今晚 明早 明晚 今早 周末 today tomorrow tonight now")
 WORDS(FILLER, NULL,
     "你 我 咱 咱们 我们 你们 您 亲爱的 宝贝 那 这 该 应该 "
     "撒 噻 咯 嘞 呗 喽 哟 哒 一点 一点儿 一些 点儿 那个 这个 嗯 呃 额 啊 哦 噢 喔 哎 诶 欸 唉 喂 嘿 哈 呀 哇 吧 呢 嘛 啦 了 "
