@@ -266,6 +266,6 @@ wire_check_choice(
 	}
 	struct str first = d->fields[__builtin_ctzll(there)].name;
 	child.key = d->fields[__builtin_ctzll(others)].name;
-	return wire_fail(&child, RC_INVALID, "must not stand beside %.*s",
-	    STR_ARG(first));
+	return wire_fail(
+	    &child, RC_INVALID, "must not stand beside %.*s", STR_ARG(first));
 }

@@ -64,8 +64,7 @@ pack_array(const struct wire_field *f, const char *src, struct buf *out)
 	memcpy(&n, src + f->count, sizeof(n));
 	pack_num(out, n);
 	for (i = 0; i < n; i++)
-		pack_value(
-		    f->type.elem, items + i * f->type.elem->size, out);
+		pack_value(f->type.elem, items + i * f->type.elem->size, out);
 }
 
 static void

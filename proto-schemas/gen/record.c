@@ -7,8 +7,8 @@
 #include "gen.h"
 
 static const char *const allow_object[] = { "type", "properties", "required",
-	"oneOf", "description", "title", "examples", "x-unit", "x-secret", "x-section",
-	"default", NULL };
+	"oneOf", "description", "title", "examples", "x-unit", "x-secret",
+	"x-section", "default", NULL };
 static const char *const allow_message[] = { "$schema", "$id", "$defs", "title",
 	"description", "type", "properties", "required", "oneOf", "examples",
 	"x-section", NULL };

@@ -82,8 +82,8 @@ KIT_TEST(spelling_does_not_matter)
 
 	for (i = 0; i < NELEM(rows); i++)
 		ck_assert_msg(rows[i].other == NULL ||
-			is_same(&wire_probe_all_desc, rows[i].one,
-			    rows[i].other),
+			is_same(
+			    &wire_probe_all_desc, rows[i].one, rows[i].other),
 		    "%s", rows[i].other);
 }
 
@@ -94,8 +94,7 @@ KIT_TEST(it_is_appended_within_the_ceiling)
 	struct str s = packed(&c, &wire_probe_all_desc, "{\"texts\":[\"a\"]}");
 	size_t n = s.n;
 
-	ck_assert_int_eq(
-	    wire_pack(&wire_probe_all_desc, c.msg, &c.out), RC_OK);
+	ck_assert_int_eq(wire_pack(&wire_probe_all_desc, c.msg, &c.out), RC_OK);
 	ck_assert_uint_eq(c.out.n, 2 * n);
 	ck_assert_mem_eq(c.out.p, c.out.p + n, n);
 	buf_puts(&small, "0123456789012345678901234567890123456789");
