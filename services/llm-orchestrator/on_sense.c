@@ -77,13 +77,15 @@ ask_filter(struct run *r, size_t deed)
 
 /*
  * A catalog that is named may have changed meanwhile, or intent-filter cannot
- * read it: then it is sent, once.  Silence is no reason to.
+ * read it, or is too old to know names: then it is sent, once.
  */
 static bool
 filter_again(struct run *r, size_t deed, enum rc rc)
 {
-	if (rc == RC_OK || rc == RC_TIMEOUT || deed == WITH_CATALOG ||
-	    !load_catalog(r))
+	bool unknown = rc == RC_CONFLICT || rc == RC_NOENT || rc == RC_DOWN ||
+	    rc == RC_INVALID;
+
+	if (!unknown || deed == WITH_CATALOG || !load_catalog(r))
 		return false;
 	ask_filter(r, WITH_CATALOG);
 	return true;
