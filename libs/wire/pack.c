@@ -11,12 +11,24 @@
 static void pack_object(
     const struct wire_desc *d, const char *src, struct buf *out);
 
+/* Most fit what is there; the NUL comes at the end. */
+static inline void
+put(struct buf *out, const void *p, size_t n)
+{
+	if (out->over || out->n + n >= out->cap) {
+		buf_put(out, p, n);
+		return;
+	}
+	memcpy(out->p + out->n, p, n);
+	out->n += n;
+}
+
 static void
 pack_num(struct buf *out, size_t n)
 {
 	uint32_t v = (uint32_t)n;
 
-	buf_put(out, &v, sizeof(v));
+	put(out, &v, sizeof(v));
 }
 
 /* Absent is 0, so that it is not the empty text. */
@@ -25,7 +37,7 @@ pack_text(struct str s, struct buf *out)
 {
 	pack_num(out, s.p != NULL ? s.n + 1 : 0);
 	if (s.n > 0)
-		buf_put(out, s.p, s.n);
+		put(out, s.p, s.n);
 }
 
 /* Any value but an array. */
@@ -47,7 +59,7 @@ pack_value(const struct wire_type *t, const char *src, struct buf *out)
 	case WIRE_I64:
 	case WIRE_F64:
 	case WIRE_BOOL:
-		buf_put(out, src, t->size);
+		put(out, src, t->size);
 		break;
 	case WIRE_ARRAY:
 		break;
@@ -78,7 +90,7 @@ pack_object(const struct wire_desc *d, const char *src, struct buf *out)
 
 		if (f->has != WIRE_NONE) {
 			memcpy(&has, src + f->has, sizeof(has));
-			buf_putc(out, has ? 1 : 0);
+			put(out, &has, sizeof(has));
 			if (!has)
 				continue;
 		}
@@ -93,5 +105,6 @@ enum rc
 wire_pack(const struct wire_desc *d, const void *msg, struct buf *out)
 {
 	pack_object(d, msg, out);
+	buf_puts(out, "");
 	return buf_rc(out);
 }
