@@ -23,8 +23,6 @@
 
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096
-/* Words of a text that are looked at to see what it is about. */
-#define SAYS_WORDS_MAX 256
 
 /* The catalog in the making. */
 struct maker {
@@ -38,22 +36,48 @@ struct maker {
 /* ---- what an intent is about ----------------------------------------------
  */
 
+static const struct {
+	unsigned says;
+	struct str word;
+} sayings[] = {
+	{ CATALOG_OPENS, STR_INIT("开") },
+	{ CATALOG_OPENS, STR_INIT("open") },
+	{ CATALOG_OPENS, STR_INIT("turn on") },
+	{ CATALOG_OPENS, STR_INIT("on") },
+	{ CATALOG_OPENS, STR_INIT("켜") },
+	{ CATALOG_OPENS, STR_INIT("つけ") },
+	{ CATALOG_CLOSES, STR_INIT("关") },
+	{ CATALOG_CLOSES, STR_INIT("停") },
+	{ CATALOG_CLOSES, STR_INIT("熄") },
+	{ CATALOG_CLOSES, STR_INIT("拉上") },
+	{ CATALOG_CLOSES, STR_INIT("close") },
+	{ CATALOG_CLOSES, STR_INIT("stop") },
+	{ CATALOG_CLOSES, STR_INIT("off") },
+	{ CATALOG_CLOSES, STR_INIT("shut") },
+	{ CATALOG_CLOSES, STR_INIT("꺼") },
+	{ CATALOG_CLOSES, STR_INIT("消") },
+	{ CATALOG_CANCELS, STR_INIT("取消") },
+	{ CATALOG_CANCELS, STR_INIT("撤") },
+	{ CATALOG_CANCELS, STR_INIT("删") },
+	{ CATALOG_CANCELS, STR_INIT("清除") },
+	{ CATALOG_CANCELS, STR_INIT("移除") },
+	{ CATALOG_CANCELS, STR_INIT("cancel") },
+	{ CATALOG_CANCELS, STR_INIT("delete") },
+	{ CATALOG_CANCELS, STR_INIT("remove") },
+};
+
 static void
 note_says(struct maker *m, struct str folded)
 {
-	struct speech_hit hits[SAYS_WORDS_MAX];
-	size_t i, n = speech_find(folded, hits, NELEM(hits));
+	ptrdiff_t at;
+	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (hits[i].kind == SPEECH_CANCEL)
-			m->in->says |= CATALOG_CANCELS;
-		else if (hits[i].kind == SPEECH_ACTION &&
-		    strcmp(hits[i].value, "open") == 0)
-			m->in->says |= CATALOG_OPENS;
-		else if (hits[i].kind == SPEECH_ACTION &&
-		    (strcmp(hits[i].value, "close") == 0 ||
-			strcmp(hits[i].value, "stop") == 0))
-			m->in->says |= CATALOG_CLOSES;
+	for (i = 0; i < NELEM(sayings); i++) {
+		at = str_find(folded, sayings[i].word);
+		if (at >= 0 &&
+		    speech_is_word(
+			folded, (size_t)at, (size_t)at + sayings[i].word.n))
+			m->in->says |= sayings[i].says;
 	}
 }
 

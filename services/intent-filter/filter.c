@@ -347,7 +347,7 @@ read_command(struct run *r)
 	rc = command_read(
 	    r->req->command, locale.p, r->env->locale, a, &r->reading.cmd);
 	if (rc == RC_OK)
-		rc = reading_make(&r->reading, now, a);
+		rc = reading_make(&r->reading, now, r->env->speech, a);
 	if (rc == RC_OK)
 		rc = matcher_init(&r->m, &r->reading);
 	if (rc == RC_OK)

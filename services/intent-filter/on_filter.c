@@ -13,6 +13,7 @@
 #include "filter.h"
 #include "on_catalog.h"
 #include "rx/rx.h"
+#include "speech.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 #include "zones.h"
@@ -22,6 +23,7 @@ struct app {
 	struct catalogs *catalogs;
 	struct rx_scratch *rx;
 	struct zones *zones;
+	struct speech *speech;
 };
 
 void *
@@ -33,6 +35,7 @@ filter_start(struct svc *s, const void *conf)
 	app->conf = conf;
 	app->rx = rx_scratch_new();
 	app->zones = zones_new();
+	app->speech = speech_new();
 	if (zones_get(app->zones, str_of(app->conf->timezone), &zone) !=
 	    RC_OK) {
 		log_error("filter.unknown_timezone",
@@ -56,6 +59,7 @@ filter_stop(void *arg)
 	catalogs_free(app->catalogs);
 	rx_scratch_free(app->rx);
 	zones_free(app->zones);
+	speech_free(app->speech);
 	free(app);
 }
 
@@ -80,6 +84,7 @@ env_of(const struct app *app, const struct wire_intent_filter_request *req,
 	    : str_of(app->conf->timezone);
 
 	env->locale = app->conf->locale;
+	env->speech = app->speech;
 	/* The schema has checked its format. */
 	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
 		env->now = clock_wall();

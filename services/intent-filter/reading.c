@@ -21,35 +21,40 @@ rest(struct str s, size_t at)
 	return (struct str){ s.p + at, s.n - at };
 }
 
-/* A quotation that is not closed is none. */
+/* The length of the quotation that begins s; 0 if it is not closed. */
+static size_t
+quote_len(struct str s)
+{
+	ptrdiff_t n;
+	size_t i;
+
+	for (i = 0; i < NELEM(marks); i++) {
+		if (!str_starts(s, marks[i].open))
+			continue;
+		n = str_find(rest(s, marks[i].open.n), marks[i].close);
+		return n < 0 ? 0
+			     : marks[i].open.n + (size_t)n + marks[i].close.n;
+	}
+	return 0;
+}
+
 static void
 find_quotes(struct reading *r)
 {
 	struct str s = r->cmd.folded;
-	size_t i = 0, j;
-	ptrdiff_t n;
+	size_t i = 0, n;
 
 	while (i < s.n && r->n_quotes < READING_QUOTES_MAX) {
-		for (j = 0; j < NELEM(marks); j++) {
-			if (str_starts(rest(s, i), marks[j].open))
-				break;
-		}
-		n = -1;
-		if (j < NELEM(marks))
-			n = str_find(
-			    rest(s, i + marks[j].open.n), marks[j].close);
-		if (n < 0) {
-			i++;
-			continue;
-		}
-		r->quotes[r->n_quotes].start = i;
-		i += marks[j].open.n + (size_t)n + marks[j].close.n;
-		r->quotes[r->n_quotes++].end = i;
+		n = quote_len(rest(s, i));
+		if (n > 0)
+			r->quotes[r->n_quotes++] = (struct quote){ i, i + n };
+		i += n > 0 ? n : 1;
 	}
 }
 
 enum rc
-reading_make(struct reading *r, struct when_now now, struct arena *a)
+reading_make(struct reading *r, struct when_now now,
+    const struct speech *speech, struct arena *a)
 {
 	struct speech_hit words[READING_WORDS_MAX];
 	struct when times[READING_TIMES_MAX];
@@ -60,7 +65,7 @@ reading_make(struct reading *r, struct when_now now, struct arena *a)
 	r->offset_min = zone_offset_min(now.zone, now.now);
 	r->names = NULL;
 	r->n_names = 0;
-	r->n_words = speech_find(r->cmd.folded, words, NELEM(words));
+	r->n_words = speech_find(speech, r->cmd.folded, words, NELEM(words));
 	r->words = arena_alloc(a, r->n_words * sizeof(*words) + 1);
 	/* Japanese characters are not simplified ones. */
 	n = when_find(

@@ -41,11 +41,11 @@ struct reading {
 };
 
 /*
- * reading_make(r, now, a):
+ * reading_make(r, now, speech, a):
  * Find all of it in r->cmd.  RC_TOOBIG if a is full.
  */
-enum rc reading_make(
-    struct reading *r, struct when_now now, struct arena *a) RC_CHECK;
+enum rc reading_make(struct reading *r, struct when_now now,
+    const struct speech *speech, struct arena *a) RC_CHECK;
 
 /* reading_time_at(r, start, end): The first time that overlaps, or NULL. */
 const struct when *reading_time_at(

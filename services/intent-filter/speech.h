@@ -51,14 +51,21 @@ struct speech_hit {
 	const char *value; /* of an entity: "open", "lamp"; else NULL */
 };
 
+struct speech;
+
+/* speech_new(), speech_free(s): The tables; NULL is allowed. */
+struct speech *speech_new(void);
+void speech_free(struct speech *s);
+
 /*
- * speech_find(folded, dst, max):
+ * speech_find(s, folded, dst, max):
  * All hits in the order of their starts, the longest first, at most max.  Of
  * one kind no hit overlaps a longer one, and none lies inside a SPEECH_WHOLE;
  * Latin words are words of their own.  The first call takes longer.  Any
  * thread.
  */
-size_t speech_find(struct str folded, struct speech_hit *dst, size_t max);
+size_t speech_find(const struct speech *s, struct str folded,
+    struct speech_hit *dst, size_t max);
 
 /* speech_type(kind): Its name as an entity type, or NULL. */
 const char *speech_type(enum speech_kind kind);

@@ -17,6 +17,7 @@
 #include "core/zone.h"
 #include "filter.h"
 #include "rx/rx.h"
+#include "speech.h"
 
 /* Sanitized code is slower. */
 #define MOST_S      1
@@ -86,7 +87,7 @@ check(struct str command, const struct wire_intent_filter_response *rep)
 }
 
 static void
-run(const struct catalog *cat, struct str command, const struct zone *zone)
+run(const struct catalog *cat, struct str command, const struct filter_env *env)
 {
 	struct wire_intent_filter_request req = { .command = command,
 		.options = EVERY_OPTION };
@@ -97,7 +98,7 @@ run(const struct catalog *cat, struct str command, const struct zone *zone)
 	struct rx_scratch *rx = rx_scratch_new();
 	struct arena *a = arena_new(ARENA_BYTES);
 	double start = cpu_s();
-	enum rc rc = filter_run(&req, cat, &env, rx, a, &rep);
+	enum rc rc = filter_run(&req, cat, env, rx, a, &rep);
 
 	must(cpu_s() - start < MOST_S);
 	must(rc == RC_OK || rc == RC_TOOBIG ||
@@ -111,6 +112,7 @@ run(const struct catalog *cat, struct str command, const struct zone *zone)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+	static struct speech *speech;
 	static struct zone *zone;
 	struct buf catalog = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct str json = { (const char *)data, n }, command;
@@ -119,8 +121,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *copy;
 	enum rc rc;
 
-	if (zone == NULL)
+	if (speech == NULL) {
 		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
+		speech = speech_new();
+	}
 	command = str_cut(&json, '\n');
 	if (command.n > COMMAND_MAX)
 		command.n = COMMAND_MAX;
@@ -138,7 +142,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must(json.n > 0 || rc == RC_OK);
 	if (rc == RC_OK && command.n > 0)
-		run(cat, (struct str){ copy, command.n }, zone);
+		run(cat, (struct str){ copy, command.n },
+		    &(struct filter_env){ .now = { 1771753200000 },
+			.zone = zone,
+			.speech = speech,
+			.locale = "zh-CN" });
 	catalog_free(cat);
 	buf_free(&catalog);
 	free(copy);

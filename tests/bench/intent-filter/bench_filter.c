@@ -85,6 +85,7 @@ struct bench {
 	struct rx_scratch *rx;
 	struct filter_env env;
 	struct zone *zone;
+	struct speech *speech;
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
 	struct buf out;
@@ -182,6 +183,8 @@ bench_start(struct bench *b, size_t intents, bool hit)
 	b->n = strlen(b->text);
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &b->zone), RC_OK);
 	b->env.zone = b->zone;
+	b->speech = speech_new();
+	b->env.speech = b->speech;
 	decode(b);
 	ck_assert_int_eq(cache_compile(b->req.intent_catalog,
 			     b->req.n_intent_catalog, &made, &err),
@@ -197,6 +200,7 @@ static void
 bench_end(struct bench *b)
 {
 	zone_free(b->zone);
+	speech_free(b->speech);
 	buf_free(&b->out);
 	rx_scratch_free(b->rx);
 	cache_free(b->cache);

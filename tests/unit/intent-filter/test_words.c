@@ -109,13 +109,14 @@ static const struct {
 
 KIT_TEST(everyday_words_are_known)
 {
+	struct speech *s = speech_new();
 	struct speech_hit hits[64];
 	size_t i, j, n;
 
 	for (i = 0; i < NELEM(words); i++) {
 		struct str text = str_of(words[i].text), found = { 0 };
 
-		n = speech_find(text, hits, NELEM(hits));
+		n = speech_find(s, text, hits, NELEM(hits));
 		for (j = n; j-- > 0;) {
 			if (hits[j].kind == words[i].kind)
 				found = (struct str){ text.p + hits[j].start,
@@ -125,6 +126,7 @@ KIT_TEST(everyday_words_are_known)
 			str_eq(found, str_of(words[i].found)),
 		    "%s: %.*s", words[i].text, STR_ARG(found));
 	}
+	speech_free(s);
 }
 
 KIT_TEST(the_nearest_example_counts)
