@@ -73,8 +73,9 @@ enum rc wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
 /*
  * wire_pack(d, msg, out):
  * Append *msg, which is as wire_decode() leaves it, as bytes that are equal
- * exactly if the contents are, however they were written; to be compared in
- * this process, not to be kept.  RC_TOOBIG if out is full.
+ * exactly if the contents are, whatever the spelling and the order of members
+ * (but for the order within values that the schema leaves open); to be compared
+ * in this process, not to be kept.  RC_TOOBIG if out is full.
  */
 enum rc wire_pack(
     const struct wire_desc *d, const void *msg, struct buf *out) RC_CHECK;

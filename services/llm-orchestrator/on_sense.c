@@ -17,6 +17,8 @@
 
 /* Silence after which intent-filter, a pure function, is asked again. */
 #define FILTER_AGAIN_MS 200
+/* With less time left it is not worth asking. */
+#define FILTER_LEAST_MS 100
 
 /* How the catalog goes to it. */
 enum filter_way { WITH_NAME, WITH_CATALOG };
@@ -84,8 +86,10 @@ filter_again(struct run *r, size_t deed, enum rc rc)
 {
 	bool unknown = rc == RC_CONFLICT || rc == RC_NOENT || rc == RC_DOWN ||
 	    rc == RC_INVALID;
+	int64_t left_ms = r->facts.filter_by.ms - clock_wall().ms;
 
-	if (!unknown || deed == WITH_CATALOG || !load_catalog(r))
+	if (!unknown || deed == WITH_CATALOG || left_ms < FILTER_LEAST_MS ||
+	    !load_catalog(r))
 		return false;
 	ask_filter(r, WITH_CATALOG);
 	return true;
