@@ -155,6 +155,7 @@ static const struct word words[] = {
 	{ "の", TOK_OF, 0, 0 },
 	{ "今晩", TOK_DAY, 0, PART_EVENING },
 	{ "夜", TOK_PART, PART_EVENING, 1 },
+	{ "时间", TOK_UNIT, UNIT_HOUR, 0 },
 	{ "明后日", TOK_DAY, 2, 0 },
 	{ "朝", TOK_PART, PART_MORNING, 1 },
 	{ "毎日", TOK_DAILY, UNIT_DAY, 0 },
