@@ -33,7 +33,7 @@ PKG_mqtt     := libmosquitto
 PKG_bus      := libnats
 LDLIBS_httpd := -lcivetweb
 
-USES_intent-filter    := core rx wire zh svc
+USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core wire bus state persona svc
 USES_llm-orchestrator := core wire bus state persona llm svc

@@ -16,7 +16,6 @@
 #include "gap.h"
 #include "hanzi.h"
 #include "literal.h"
-#include "reading.h"
 #include "rx/rx.h"
 #include "speech.h"
 #include "wire/out.h"
@@ -24,10 +23,10 @@
 
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096
-/* Words of a text that are looked at to see what it is about. */
-#define SAYS_WORDS_MAX 256
 /* The shortest object of a verb, in bytes: one ideograph. */
 #define PAIR_MIN 3
+/* The first byte of the first ideographs in UTF-8. */
+#define HAN_LEAST 0xe4
 /* A shorter example says too little to be looked for inside a command. */
 #define EXAMPLE_MIN 9
 
@@ -43,22 +42,48 @@ struct maker {
 /* ---- what an intent is about ----------------------------------------------
  */
 
+static const struct {
+	unsigned says;
+	struct str word;
+} sayings[] = {
+	{ CATALOG_OPENS, STR_INIT("开") },
+	{ CATALOG_OPENS, STR_INIT("open") },
+	{ CATALOG_OPENS, STR_INIT("turn on") },
+	{ CATALOG_OPENS, STR_INIT("on") },
+	{ CATALOG_OPENS, STR_INIT("켜") },
+	{ CATALOG_OPENS, STR_INIT("つけ") },
+	{ CATALOG_CLOSES, STR_INIT("关") },
+	{ CATALOG_CLOSES, STR_INIT("停") },
+	{ CATALOG_CLOSES, STR_INIT("熄") },
+	{ CATALOG_CLOSES, STR_INIT("拉上") },
+	{ CATALOG_CLOSES, STR_INIT("close") },
+	{ CATALOG_CLOSES, STR_INIT("stop") },
+	{ CATALOG_CLOSES, STR_INIT("off") },
+	{ CATALOG_CLOSES, STR_INIT("shut") },
+	{ CATALOG_CLOSES, STR_INIT("꺼") },
+	{ CATALOG_CLOSES, STR_INIT("消") },
+	{ CATALOG_CANCELS, STR_INIT("取消") },
+	{ CATALOG_CANCELS, STR_INIT("撤") },
+	{ CATALOG_CANCELS, STR_INIT("删") },
+	{ CATALOG_CANCELS, STR_INIT("清除") },
+	{ CATALOG_CANCELS, STR_INIT("移除") },
+	{ CATALOG_CANCELS, STR_INIT("cancel") },
+	{ CATALOG_CANCELS, STR_INIT("delete") },
+	{ CATALOG_CANCELS, STR_INIT("remove") },
+};
+
 static void
 note_says(struct maker *m, struct str folded)
 {
-	struct speech_hit hits[SAYS_WORDS_MAX];
-	size_t i, n = speech_find(folded, hits, NELEM(hits));
+	ptrdiff_t at;
+	size_t i;
 
-	for (i = 0; i < n; i++) {
-		if (hits[i].kind == SPEECH_CANCEL)
-			m->in->says |= CATALOG_CANCELS;
-		else if (hits[i].kind == SPEECH_ACTION &&
-		    strcmp(hits[i].value, "open") == 0)
-			m->in->says |= CATALOG_OPENS;
-		else if (hits[i].kind == SPEECH_ACTION &&
-		    (strcmp(hits[i].value, "close") == 0 ||
-			strcmp(hits[i].value, "stop") == 0))
-			m->in->says |= CATALOG_CLOSES;
+	for (i = 0; i < NELEM(sayings); i++) {
+		at = str_find(folded, sayings[i].word);
+		if (at >= 0 &&
+		    speech_is_word(
+			folded, (size_t)at, (size_t)at + sayings[i].word.n))
+			m->in->says |= sayings[i].says;
 	}
 }
 
@@ -105,47 +130,66 @@ word_add(
 	    (struct catalog_word){ m->index, (uint32_t)index, list, { 0 } };
 }
 
+/* A verb at either end of a keyword. */
+struct verb {
+	struct str text;
+	const char *value; /* NULL: no action */
+};
+
 static bool
-is_verb(const struct speech_hit *w)
+verb_at(struct str text, struct verb *out)
 {
-	return w->kind == SPEECH_VERB ||
-	    (w->kind == SPEECH_ACTION &&
-		(strcmp(w->value, "open") == 0 ||
-		    strcmp(w->value, "close") == 0));
+	size_t n = speech_begins(
+	    text, 1UL << SPEECH_ACTION | 1UL << SPEECH_VERB, &out->value);
+
+	out->text = (struct str){ text.p, n };
+	return n > 0 &&
+	    (out->value == NULL || strcmp(out->value, "open") == 0 ||
+		strcmp(out->value, "close") == 0);
+}
+
+/* "打开风扇", "灯打开": split into verb and object. */
+static bool
+split_pair(struct str folded, struct verb *verb, struct str *object)
+{
+	size_t pos = 0;
+
+	if (verb_at(folded, verb)) {
+		*object = (struct str){ folded.p + verb->text.n,
+			folded.n - verb->text.n };
+		return true;
+	}
+	while (str_utf8_next(folded, &pos) >= 0 && pos < folded.n) {
+		struct str rest = { folded.p + pos, folded.n - pos };
+
+		if (verb_at(rest, verb) && verb->text.n == rest.n) {
+			*object = (struct str){ folded.p, pos };
+			return true;
+		}
+	}
+	return false;
 }
 
 /* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
 static void
 pair_add(struct maker *m, struct str folded, size_t index)
 {
-	struct speech_hit hits[SAYS_WORDS_MAX];
-	size_t i, n = speech_find(folded, hits, NELEM(hits));
-	struct str object = { 0 };
-	const struct speech_hit *verb = NULL;
+	struct verb verb, other;
+	struct str object;
 
-	for (i = 0; i < n; i++) {
-		if (!is_verb(&hits[i]) || (verb != NULL &&
-			hits[i].start < verb->end))
-			continue;
-		if (verb != NULL)
-			return;
-		verb = &hits[i];
-	}
-	if (verb == NULL || (unsigned char)folded.p[0] < 0xe4)
+	if (folded.n == 0 || (unsigned char)folded.p[0] < HAN_LEAST ||
+	    !split_pair(folded, &verb, &object))
 		return;
-	if (verb->start == 0)
-		object = (struct str){ folded.p + verb->end,
-			folded.n - verb->end };
-	else if (verb->end == folded.n)
-		object = (struct str){ folded.p, verb->start };
 	if (str_starts(object, STR("把")))
-		object = (struct str){ object.p + 3, object.n - 3 };
-	if (object.n < PAIR_MIN || (verb->value == NULL && object.n < 6))
+		object = (struct str){ object.p + STR("把").n,
+			object.n - STR("把").n };
+	if (object.n < PAIR_MIN ||
+	    (verb.value == NULL && object.n < 2 * PAIR_MIN) ||
+	    verb_at(object, &other))
 		return;
 	word_add(m, object, CATALOG_PAIR, index);
-	m->c->meanings[m->c->n_meanings - 1].verb = verb->value != NULL
-	    ? str_of(verb->value)
-	    : (struct str){ folded.p + verb->start, verb->end - verb->start };
+	m->c->meanings[m->c->n_meanings - 1].verb =
+	    verb.value != NULL ? str_of(verb.value) : verb.text;
 }
 
 static enum rc
@@ -356,6 +400,30 @@ slots_new(struct maker *m)
 	return RC_OK;
 }
 
+/* Without its fillers and days; the whole if nothing else is in it. */
+static struct str
+example_core(struct maker *m, struct str folded)
+{
+	char *p = arena_alloc(m->c->arena, folded.n + 1);
+	const char *value;
+	size_t i, n = 0, next;
+
+	for (i = 0; p != NULL && i < folded.n; i = next) {
+		struct str rest = { folded.p + i, folded.n - i };
+
+		next = i +
+		    speech_begins(
+			rest, 1UL << SPEECH_FILLER | 1UL << SPEECH_DAY, &value);
+		if (next > i)
+			continue;
+		if (str_utf8_next(folded, &next) < 0)
+			break;
+		while (i < next)
+			p[n++] = folded.p[i++];
+	}
+	return n > 0 ? (struct str){ p, n } : folded;
+}
+
 static enum rc
 examples_of(struct maker *m, const struct wire_intent_match *match)
 {
@@ -371,9 +439,7 @@ examples_of(struct maker *m, const struct wire_intent_match *match)
 			return rc;
 		if (folded.n >= EXAMPLE_MIN)
 			word_add(m, folded, CATALOG_EXAMPLE, i);
-		rc = reading_core(folded, m->c->arena, &core);
-		if (rc != RC_OK)
-			return rc;
+		core = example_core(m, folded);
 		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
 		if (!str_eq(core, folded))
 			examples_add(

@@ -25,7 +25,7 @@ enum catalog_list {
 	CATALOG_ALL,
 	CATALOG_NOT,
 	CATALOG_EXAMPLE, /* a whole example */
-	CATALOG_RX_ANY, /* a text without which that pattern cannot match */
+	CATALOG_RX_ANY,  /* a text without which that pattern cannot match */
 	CATALOG_RX_ALL
 };
 

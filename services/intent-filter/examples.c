@@ -9,8 +9,9 @@
 
 #include "core/mem.h"
 
-#define TEXT_PAIRS_MAX 512 /* of a text; the rest of a longer one is not read \
-			    */
+#define TEXT_PAIRS_MAX                                         \
+	512 /* of a text; the rest of a longer one is not read \
+	     */
 
 struct posting {
 	uint64_t pair;

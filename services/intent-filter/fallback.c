@@ -13,32 +13,37 @@ enum part { PART_CRY, PART_FEELING, PART_REST, PARTS };
 
 static const char *const words[PARTS] = {
 	[PART_CRY] =
-	    "啊 哦 噢 喔 嗯 唉 哎 哎呀 哎哟 哇 哇塞 哈 哈哈 嘿嘿 呵呵 呜 呜呜 嘻嘻 "
-	    "天哪 天啊 天呐 我的天 我的天哪 我的妈呀 妈呀 老天 我去 我靠 卧槽 我晕 "
-	    "晕 切 哼 额 呃 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 美死 乐死 吓我一跳 吓了我一跳 吓死我 吓死宝宝 吓死人 吓坏我 笑死我 "
-	    "笑死 气死我 烦死我 累死我 困死我 热死我 冷死我 饿死我 急死我 愁死我 "
-	    "无语 离谱 服 绝 绝绝子 牛 牛啊 厉害 太棒 太好 真好 好耶 耶 完蛋 糟糕 "
-	    "救命 倒霉透 糟 该死 讨厌 真是的 可恶 好险 惨 倒霉 可惜 破防 栓q 蚌埠住 麻 裂开 "
-	    "wow omg oh ugh huh yay ouch oops hooray haha hahaha lol damn whoa "
-	    "깜짝이야 아이고 헐 대박 びっくりした うわ すごい やばい "
-	    "oh_my_god oh_no scared_me you_scared_me that_was_close so_annoying "
-	    "how_annoying phew yikes",
+	    "啊 哦 噢 喔 嗯 唉 哎 哎呀 哎哟 哇 哇塞 哈 哈哈 嘿嘿 呵呵 呜 "
+	    "呜呜 嘻嘻 天哪 天啊 天呐 我的天 我的天哪 我的妈呀 妈呀 老天 "
+	    "我去 我靠 卧槽 我晕 晕 切 哼 额 呃 吓我一跳 吓了我一跳 吓死我 "
+	    "吓死宝宝 吓死人 吓坏我 笑死我 笑死 气死我 烦死我 累死我 困死我 "
+	    "热死我 冷死我 饿死我 急死我 愁死我 无语 离谱 服 绝 绝绝子 牛 "
+	    "牛啊 厉害 太棒 太好 真好 好耶 耶 完蛋 糟糕 糟 该死 讨厌 真是的 "
+	    "可恶 好险 惨 倒霉 可惜 破防 栓q 蚌埠住 麻 裂开 wow omg oh ugh "
+	    "huh yay ouch oops hooray haha hahaha lol damn whoa 깜짝이야 "
+	    "아이고 헐 대박 びっくりした うわ すごい やばい oh_my_god oh_no "
+	    "scared_me you_scared_me that_was_close so_annoying how_annoying "
+	    "phew yikes 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 "
+	    "美死 乐死 救命 倒霉透",
 	[PART_FEELING] =
-	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 委屈 失落 "
-	    "失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 心烦 烦 烦躁 焦虑 紧张 "
-	    "担心 害怕 怕 恐惧 慌 生气 愤怒 恼火 火大 不爽 不开心 不高兴 累 好累 疲惫 "
-	    "疲倦 困 崩溃 抓狂 emo 想哭 心累 心痛 心疼 恶心 尴尬 惊讶 震惊 意外 放松 "
-	    "饿 渴 冷 热 好冷 好热 可爱 酷 帅 美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 "
-	    "心情好 没意思 没劲 轻松 舒服 平静 安心 踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted "
-	    "upset annoyed angry sad happy scared bored lonely excited stressed "
-	    "nervous sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 疲れた 悲しい つらい 眠い 嬉しい",
+	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 "
+	    "委屈 失落 失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 "
+	    "心烦 烦 烦躁 焦虑 紧张 担心 害怕 怕 恐惧 慌 生气 愤怒 恼火 火大 "
+	    "不爽 不开心 不高兴 累 好累 疲惫 疲倦 困 崩溃 抓狂 emo 想哭 心累 "
+	    "心痛 心疼 恶心 尴尬 惊讶 震惊 意外 放松 轻松 舒服 平静 安心 "
+	    "踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted upset annoyed "
+	    "angry sad happy scared bored lonely excited stressed nervous "
+	    "sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 "
+	    "疲れた 悲しい つらい 眠い 嬉しい 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
+	    "美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 心情好 没意思 没劲",
 	[PART_REST] =
-	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 真 好 太 "
-	    "心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想 很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 简直 更 越来越 这么 "
-	    "那么 多么 极 极了 死 死我 死了 坏了 得不行 得很 了 呀 哟 哪 呢 吧 嘛 吗 "
-	    "啦 的 地 得 又 还 也 一点 一点儿 下 , 。 ! . … ~ 、 ; i i'm im am feel "
-	    "feeling so very really a_bit kind_of pretty just too this is that "
-	    "was the me right_now today and",
+	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 "
+	    "真 好 太 很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 "
+	    "简直 更 越来越 这么 那么 多么 极 极了 死 死我 死了 坏了 得不行 "
+	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
+	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
+	    "a_bit kind_of pretty just too this is that was the me right_now "
+	    "today and 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool

@@ -292,7 +292,8 @@ note_unmatched(struct run *r)
 	for (i = 0; i < r->nsegments; i++) {
 		const struct segment *g = &r->segments[i];
 
-		if (!r->used[i] && !g->retracted && segment_says(&r->reading, g))
+		if (!r->used[i] && !g->retracted &&
+		    segment_says(&r->reading, g))
 			meta->unmatched[meta->n_unmatched++] =
 			    (struct str){ r->reading.cmd.text.p + g->start,
 				    g->end - g->start };
@@ -349,7 +350,7 @@ read_command(struct run *r)
 	rc = command_read(
 	    r->req->command, locale.p, r->env->locale, a, &r->reading.cmd);
 	if (rc == RC_OK)
-		rc = reading_make(&r->reading, now, a);
+		rc = reading_make(&r->reading, now, r->env->speech, a);
 	if (rc == RC_OK)
 		rc = matcher_init(&r->m, &r->reading);
 	if (rc == RC_OK)

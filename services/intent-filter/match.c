@@ -204,8 +204,8 @@ is_verb_of(const struct reading *r, const struct speech_hit *w, struct str verb)
 	if (w->kind == SPEECH_ACTION)
 		return str_eq(str_of(w->value), verb);
 	return w->kind == SPEECH_VERB &&
-	    str_eq((struct str){ r->cmd.folded.p + w->start,
-		       w->end - w->start },
+	    str_eq(
+		(struct str){ r->cmd.folded.p + w->start, w->end - w->start },
 		verb);
 }
 
@@ -219,7 +219,8 @@ is_object(const struct tally *t, const struct automaton_hit *h)
 
 	if (reading_is_named(r, h->start, h->end))
 		return false;
-	if (h->end - h->start > 3 || after.n == 0 || str_starts(after, STR("给")))
+	if (h->end - h->start > 3 || after.n == 0 ||
+	    str_starts(after, STR("给")))
 		return true;
 	for (i = 0; i < r->n_words && r->words[i].start <= h->end; i++) {
 		if (r->words[i].start == h->end)
@@ -258,7 +259,8 @@ verb_of(const struct tally *t, const struct automaton_hit *h)
 	return best;
 }
 
-/* Whether a hit counts for the list, and the verb beside it, if it is a pair. */
+/* Whether a hit counts for the list, and the verb beside it, if it is a pair.
+ */
 static bool
 is_of_list(const struct tally *t, const struct automaton_hit *h,
     enum catalog_list list, const struct speech_hit **verb)
@@ -575,8 +577,9 @@ merge_likeness(const struct example_likeness *a, size_t na,
 
 /* As it was said, and without what examples differ in by chance. */
 static void
-find_likeness(const struct matcher *m, struct str text, struct walk *w)
+find_likeness(const struct matcher *m, const struct segment *g, struct walk *w)
 {
+	struct str text = { m->r->cmd.folded.p + g->start, g->end - g->start };
 	const struct example_likeness *said, *core;
 	struct example_likeness *both;
 	size_t n_said, n_core;
@@ -585,7 +588,8 @@ find_likeness(const struct matcher *m, struct str text, struct walk *w)
 	said = examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &n_said);
 	w->like = said;
 	w->n_like = n_said;
-	if (reading_core(text, m->a, &s) != RC_OK || s.n == text.n)
+	s = reading_core(m->r, g->start, g->end, m->a);
+	if (s.n == text.n)
 		return;
 	core = examples_like(m->cat->examples, s, LIKE_LEAST, m->a, &n_core);
 	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
@@ -599,13 +603,12 @@ size_t
 match_segment(const struct matcher *m, const struct segment *g,
     struct match dst[MATCH_MAX])
 {
-	struct str text = { m->r->cmd.folded.p + g->start, g->end - g->start };
 	struct walk w = { .m = m };
 	uint32_t intent;
 	size_t n = 0;
 
 	if (m->cat->has_examples)
-		find_likeness(m, text, &w);
+		find_likeness(m, g, &w);
 	while (n < MATCH_MAX && n < m->cat->n &&
 	    (intent = next_intent(&w)) != UINT32_MAX) {
 		struct tally t = {

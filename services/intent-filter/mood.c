@@ -90,7 +90,8 @@ is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
 	if (w->kind == SPEECH_DONE || w->kind == SPEECH_TALK ||
 	    w->kind == SPEECH_STATE)
 		return is_name(p, w->start) || mood_is_memo(p, w->start);
-	return w->kind != SPEECH_NOT && w->kind != SPEECH_META && mood_is_memo(p, w->start) &&
+	return w->kind != SPEECH_NOT && w->kind != SPEECH_META &&
+	    mood_is_memo(p, w->start) &&
 	    !(w->kind == SPEECH_WH && !mood_is_memo(p, w->start - 1));
 }
 
@@ -294,9 +295,8 @@ static bool
 is_then(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
-	return str_eq(text_of(p, w), STR("就")) &&
-	    first_claim(c) >= w->end && has_subject(p, c) &&
-	    says_more(p, here(p).start, w->start, NULL, 0);
+	return str_eq(text_of(p, w), STR("就")) && first_claim(c) >= w->end &&
+	    has_subject(p, c) && says_more(p, here(p).start, w->start, NULL, 0);
 }
 
 /* "什么都行" asks for nothing. */
@@ -442,7 +442,8 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	enum mood m = of_sentence(p);
 	size_t i;
 
-	if (m == MOOD_WANTED && (is_past(p) || is_told(p, c) || gives_name(p, c)))
+	if (m == MOOD_WANTED &&
+	    (is_past(p) || is_told(p, c) || gives_name(p, c)))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];

@@ -5,9 +5,6 @@
 
 #include "core/mem.h"
 
-/* Words of a text whose core is taken. */
-#define CORE_WORDS_MAX 256
-
 static const struct {
 	struct str open, close;
 } marks[] = {
@@ -24,35 +21,40 @@ rest(struct str s, size_t at)
 	return (struct str){ s.p + at, s.n - at };
 }
 
-/* A quotation that is not closed is none. */
+/* The length of the quotation that begins s; 0 if it is not closed. */
+static size_t
+quote_len(struct str s)
+{
+	ptrdiff_t n;
+	size_t i;
+
+	for (i = 0; i < NELEM(marks); i++) {
+		if (!str_starts(s, marks[i].open))
+			continue;
+		n = str_find(rest(s, marks[i].open.n), marks[i].close);
+		return n < 0 ? 0
+			     : marks[i].open.n + (size_t)n + marks[i].close.n;
+	}
+	return 0;
+}
+
 static void
 find_quotes(struct reading *r)
 {
 	struct str s = r->cmd.folded;
-	size_t i = 0, j;
-	ptrdiff_t n;
+	size_t i = 0, n;
 
 	while (i < s.n && r->n_quotes < READING_QUOTES_MAX) {
-		for (j = 0; j < NELEM(marks); j++) {
-			if (str_starts(rest(s, i), marks[j].open))
-				break;
-		}
-		n = -1;
-		if (j < NELEM(marks))
-			n = str_find(
-			    rest(s, i + marks[j].open.n), marks[j].close);
-		if (n < 0) {
-			i++;
-			continue;
-		}
-		r->quotes[r->n_quotes].start = i;
-		i += marks[j].open.n + (size_t)n + marks[j].close.n;
-		r->quotes[r->n_quotes++].end = i;
+		n = quote_len(rest(s, i));
+		if (n > 0)
+			r->quotes[r->n_quotes++] = (struct quote){ i, i + n };
+		i += n > 0 ? n : 1;
 	}
 }
 
 enum rc
-reading_make(struct reading *r, struct when_now now, struct arena *a)
+reading_make(struct reading *r, struct when_now now,
+    const struct speech *speech, struct arena *a)
 {
 	struct speech_hit words[READING_WORDS_MAX];
 	struct when times[READING_TIMES_MAX];
@@ -63,7 +65,7 @@ reading_make(struct reading *r, struct when_now now, struct arena *a)
 	r->offset_min = zone_offset_min(now.zone, now.now);
 	r->names = NULL;
 	r->n_names = 0;
-	r->n_words = speech_find(r->cmd.folded, words, NELEM(words));
+	r->n_words = speech_find(speech, r->cmd.folded, words, NELEM(words));
 	r->words = arena_alloc(a, r->n_words * sizeof(*words) + 1);
 	/* Japanese characters are not simplified ones. */
 	n = when_find(
@@ -194,28 +196,27 @@ reading_says(const struct reading *r, size_t start, size_t end)
 	return false;
 }
 
-enum rc
-reading_core(struct str folded, struct arena *a, struct str *out)
+struct str
+reading_core(const struct reading *r, size_t start, size_t end, struct arena *a)
 {
-	struct speech_hit words[CORE_WORDS_MAX];
-	size_t i, j, n, at = 0, len = 0;
-	char *p = arena_alloc(a, folded.n + 1);
+	struct str s = r->cmd.folded;
+	char *p = arena_alloc(a, end - start + 1);
+	size_t i, at = start, n = 0;
 
 	if (p == NULL)
-		return RC_TOOBIG;
-	n = speech_find(folded, words, NELEM(words));
-	for (i = 0; i <= n; i++) {
-		size_t until = i < n ? words[i].start : folded.n;
+		return (struct str){ s.p + start, end - start };
+	for (i = 0; i < r->n_words && r->words[i].start < end; i++) {
+		const struct speech_hit *w = &r->words[i];
 
-		if (until < at ||
-		    (i < n && words[i].kind != SPEECH_FILLER &&
-			words[i].kind != SPEECH_DAY))
+		if (w->start < at || w->end > end ||
+		    (w->kind != SPEECH_FILLER && w->kind != SPEECH_DAY))
 			continue;
-		for (j = at; j < until; j++)
-			p[len++] = folded.p[j];
-		if (i < n)
-			at = words[i].end;
+		memcpy(p + n, s.p + at, w->start - at);
+		n += w->start - at;
+		at = w->end;
 	}
-	*out = len > 0 ? (struct str){ p, len } : folded;
-	return RC_OK;
+	memcpy(p + n, s.p + at, end - at);
+	n += end - at;
+	return n > 0 ? (struct str){ p, n }
+		     : (struct str){ s.p + start, end - start };
 }

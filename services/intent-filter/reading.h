@@ -43,11 +43,11 @@ struct reading {
 };
 
 /*
- * reading_make(r, now, a):
+ * reading_make(r, now, speech, a):
  * Find all of it in r->cmd.  RC_TOOBIG if a is full.
  */
-enum rc reading_make(
-    struct reading *r, struct when_now now, struct arena *a) RC_CHECK;
+enum rc reading_make(struct reading *r, struct when_now now,
+    const struct speech *speech, struct arena *a) RC_CHECK;
 
 /* reading_time_at(r, start, end): The first time that overlaps, or NULL. */
 const struct when *reading_time_at(
@@ -74,11 +74,11 @@ double reading_share(const struct reading *r, size_t start, size_t end,
 bool reading_says(const struct reading *r, size_t start, size_t end);
 
 /*
- * reading_core(folded, a, out):
- * A text without its fillers and days, as examples are compared.  RC_TOOBIG if
- * a is full.
+ * reading_core(r, start, end, a):
+ * [start, end) without its fillers and days, as examples are compared; the
+ * whole if it has nothing else, or if a is full.
  */
-enum rc reading_core(
-    struct str folded, struct arena *a, struct str *out) RC_CHECK;
+struct str reading_core(
+    const struct reading *r, size_t start, size_t end, struct arena *a);
 
 #endif /* !INTENT_FILTER_READING_H */

@@ -114,8 +114,8 @@ begins_not(const struct cut *c, size_t word)
 		    w[i].kind == SPEECH_VERB;
 	}
 	for (i = word + 1; i < c->r->n_words && w[i].start <= w[word].end; i++)
-		does = does ||
-		    (w[i].start == w[word].end && is_doing(w[i].kind));
+		does =
+		    does || (w[i].start == w[word].end && is_doing(w[i].kind));
 	return done && does;
 }
 
@@ -160,8 +160,7 @@ is_same_thing(const struct reading *r, size_t a, size_t b)
 	struct str s = r->cmd.folded;
 	size_t n = STR("灯").n;
 
-	return a + n <= s.n && b + n <= s.n &&
-	    memcmp(s.p + a, s.p + b, n) == 0;
+	return a + n <= s.n && b + n <= s.n && memcmp(s.p + a, s.p + b, n) == 0;
 }
 
 /*
@@ -265,7 +264,8 @@ join_times(const struct reading *r, struct segment *g, size_t n)
 		only = says_only_when(r, &g[i]);
 		if (g[i].retracted || (kept > 0 && g[kept - 1].retracted)) {
 			g[kept++] = g[i];
-		} else if (only && i + 1 < n && g[i + 1].sentence == g[i].sentence &&
+		} else if (only && i + 1 < n &&
+		    g[i + 1].sentence == g[i].sentence &&
 		    segment_says(r, &g[i + 1]) &&
 		    !says_only_when(r, &g[i + 1])) {
 			g[i + 1].start = g[i].start;

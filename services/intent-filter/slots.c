@@ -147,8 +147,8 @@ from_form(const struct fill *f, struct str text)
 	if (span.start < 0 || span.end <= span.start)
 		return none;
 	return value_of_form(f->slot,
-	    (struct str){ text.p + span.start,
-		(size_t)(span.end - span.start) });
+	    (struct str){
+		text.p + span.start, (size_t)(span.end - span.start) });
 }
 
 /* "开到三档" does not open. */
@@ -166,8 +166,8 @@ common_verbs(const struct fill *f)
 {
 	const struct reading *r = f->m->r;
 	size_t i, at = f->g->start, n = 0;
-	char *p = arena_alloc(
-	    f->m->a, VERB_GROWTH * (f->g->end - f->g->start) + 1);
+	char *p =
+	    arena_alloc(f->m->a, VERB_GROWTH * (f->g->end - f->g->start) + 1);
 
 	if (p == NULL)
 		return (struct str){ 0 };
@@ -207,8 +207,7 @@ from_other_forms(const struct fill *f)
 	if (f->slot->rx == NULL && f->slot->n_values == 0)
 		return none;
 	if (plain->text.p != NULL)
-		v = from_form(
-		    f, plain_part(plain, f->g->start, f->g->end));
+		v = from_form(f, plain_part(plain, f->g->start, f->g->end));
 	if (v.kind != VALUE_NONE)
 		return v;
 	text = common_verbs(f);

@@ -3,32 +3,23 @@
  */
 #include "speech.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "automaton.h"
 #include "core/mem.h"
 #include "hanzi.h"
+#include "speech_group.h"
 
 #define WORD_MAX 64 /* bytes */
 /* Hits before overlapping ones are thrown out. */
 #define RAW_MAX 2048
 
-static const struct group {
-	enum speech_kind kind;
-	const char *value; /* NULL: no entity */
-	const char *words;
-} groups[] = {
-#define WORDS(kind, value, words) { SPEECH_##kind, value, words },
-#include "speech_words.h"
-#undef WORDS
+struct speech {
+	struct automaton *words; /* hits are indices into speech_groups */
 };
 
-static struct automaton *words;
-static pthread_once_t built = PTHREAD_ONCE_INIT;
-
 static void
-group_add(const struct group *g, uint32_t index)
+group_add(struct speech *s, const struct speech_group *g, uint32_t index)
 {
 	struct str rest = str_of(g->words), w;
 	char text[WORD_MAX];
@@ -43,19 +34,30 @@ group_add(const struct group *g, uint32_t index)
 				text[i] = ' ';
 		}
 		(void)hanzi_simplify(text, w.n);
-		automaton_add(words, (struct str){ text, w.n }, index);
+		automaton_add(s->words, (struct str){ text, w.n }, index);
 	}
 }
 
-static void
-build(void)
+struct speech *
+speech_new(void)
 {
+	struct speech *s = mem_zalloc(sizeof(*s));
 	uint32_t i;
 
-	words = automaton_new();
-	for (i = 0; i < NELEM(groups); i++)
-		group_add(&groups[i], i);
-	automaton_build(words);
+	s->words = automaton_new();
+	for (i = 0; i < speech_groups_n; i++)
+		group_add(s, &speech_groups[i], i);
+	automaton_build(s->words);
+	return s;
+}
+
+void
+speech_free(struct speech *s)
+{
+	if (s == NULL)
+		return;
+	automaton_free(s->words);
+	free(s);
 }
 
 static bool
@@ -92,7 +94,7 @@ leftmost_longest(struct automaton_hit *raw, size_t n, struct str text)
 	size_t i, kept = 0;
 
 	for (i = 0; i < n; i++) {
-		size_t *until = &busy[groups[raw[i].word].kind];
+		size_t *until = &busy[speech_groups[raw[i].word].kind];
 
 		if (raw[i].start < *until ||
 		    !speech_is_word(text, raw[i].start, raw[i].end))
@@ -152,17 +154,17 @@ has_verb(struct str text, const struct speech_hit *hits, size_t n)
 }
 
 size_t
-speech_find(struct str folded, struct speech_hit *dst, size_t max)
+speech_find(const struct speech *s, struct str folded, struct speech_hit *dst,
+    size_t max)
 {
 	struct automaton_hit raw[RAW_MAX], whole = { 0 };
 	size_t i, n, out = 0;
 
-	(void)pthread_once(&built, build);
-	n = automaton_scan(words, folded, raw, NELEM(raw));
+	n = automaton_scan(s->words, folded, raw, NELEM(raw));
 	qsort(raw, n, sizeof(*raw), hit_cmp);
 	n = leftmost_longest(raw, n, folded);
 	for (i = 0; i < n && out < max; i++) {
-		const struct group *g = &groups[raw[i].word];
+		const struct speech_group *g = &speech_groups[raw[i].word];
 		enum speech_kind kind = g->kind;
 
 		if (is_inside(&raw[i], &whole) ||
@@ -177,6 +179,44 @@ speech_find(struct str folded, struct speech_hit *dst, size_t max)
 			kind, g->value };
 	}
 	return out;
+}
+
+/* Whether text begins with word, whose "_" are blanks. */
+static bool
+begins(struct str text, struct str word)
+{
+	size_t i;
+
+	if (word.n == 0 || word.n > text.n)
+		return false;
+	for (i = 0; i < word.n; i++) {
+		if (text.p[i] != (word.p[i] == '_' ? ' ' : word.p[i]))
+			return false;
+	}
+	return speech_is_word(text, 0, word.n);
+}
+
+size_t
+speech_begins(struct str text, unsigned long kinds, const char **value)
+{
+	size_t i, longest = 0;
+
+	*value = NULL;
+	for (i = 0; i < speech_groups_n; i++) {
+		const struct speech_group *g = &speech_groups[i];
+		struct str rest = str_of(g->words), w;
+
+		if ((kinds & 1UL << g->kind) == 0)
+			continue;
+		while (rest.p != NULL) {
+			w = str_cut(&rest, ' ');
+			if (w.n > longest && begins(text, w)) {
+				longest = w.n;
+				*value = g->value;
+			}
+		}
+	}
+	return longest;
 }
 
 const char *

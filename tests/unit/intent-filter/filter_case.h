@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "kit/kit.h"
 #include "rx/rx.h"
+#include "speech.h"
 #include "wire/wire.h"
 
 #define CASE_EXAMPLES "proto-schemas/examples/"
@@ -42,6 +43,7 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
 	struct filter_env env = { .locale = "zh-CN" };
+	struct speech *speech = speech_new();
 	struct zone *zone;
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -52,6 +54,7 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
 	env.zone = zone;
+	env.speech = speech;
 	ck_assert_int_eq(
 	    wall_parse(STR("2026-02-22T17:40:00+08:00"), &env.now), RC_OK);
 	rc = wire_decode(
@@ -71,6 +74,7 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 		*answer = case_json(buf_str(&out).p);
 	}
 	zone_free(zone);
+	speech_free(speech);
 	buf_free(&out);
 	rx_scratch_free(rx);
 	cache_free(cache);

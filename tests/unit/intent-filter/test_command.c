@@ -95,12 +95,14 @@ read_at_noon(struct reading *r, struct str text, const char *locale,
     const struct zone *zone, struct arena *a)
 {
 	struct when_now now = { .zone = zone };
+	struct speech *speech = speech_new();
 
 	ck_assert_int_eq(
 	    wall_parse(STR("2026-02-22T12:00:00+08:00"), &now.now), RC_OK);
 	ck_assert_int_eq(
 	    command_read(text, locale, "zh-CN", a, &r->cmd), RC_OK);
-	ck_assert_int_eq(reading_make(r, now, a), RC_OK);
+	ck_assert_int_eq(reading_make(r, now, speech, a), RC_OK);
+	speech_free(speech);
 }
 
 KIT_TEST(commands_are_segmented)
