@@ -43,7 +43,7 @@ static const char *const words[PARTS] = {
 	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
 	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
 	    "a_bit kind_of pretty just too this is that was the me right_now "
-	    "today and 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
+	    "today and 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool

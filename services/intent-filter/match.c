@@ -201,7 +201,8 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 static bool
 is_verb_of(const struct reading *r, const struct speech_hit *w, struct str verb)
 {
-	if (w->kind == SPEECH_ACTION)
+	if (w->value != NULL &&
+	    (w->kind == SPEECH_ACTION || w->kind == SPEECH_VERB))
 		return str_eq(str_of(w->value), verb);
 	return w->kind == SPEECH_VERB &&
 	    str_eq(
@@ -229,6 +230,19 @@ is_object(const struct tally *t, const struct automaton_hit *h)
 	return false;
 }
 
+/* The bytes of [from, to) that are no time. */
+static size_t
+gap_of(const struct reading *r, size_t from, size_t to)
+{
+	size_t i, n = to - from;
+
+	for (i = 0; i < r->n_times && r->times[i].start < to; i++) {
+		if (r->times[i].start >= from && r->times[i].end <= to)
+			n -= r->times[i].end - r->times[i].start;
+	}
+	return n;
+}
+
 /* The verb that a pair needs, near its object; NULL: it was not said. */
 static const struct speech_hit *
 verb_of(const struct tally *t, const struct automaton_hit *h)
@@ -246,9 +260,9 @@ verb_of(const struct tally *t, const struct automaton_hit *h)
 		if (w->start < t->g->start || !is_verb_of(r, w, verb))
 			continue;
 		if (w->end <= h->start)
-			gap = h->start - w->end;
+			gap = gap_of(r, w->end, h->start);
 		else if (w->start >= h->end)
-			gap = w->start - h->end;
+			gap = gap_of(r, h->end, w->start);
 		else
 			continue;
 		if (gap < least) {

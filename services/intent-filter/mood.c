@@ -155,6 +155,30 @@ begins_claim(const struct mood_claim *c, size_t at)
 	return false;
 }
 
+static struct str
+rest_of(const struct mood_place *p, size_t at)
+{
+	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
+}
+
+/* "太吵了静音", "声音太小了大一点": what is said of a thing leads to the wish.
+ */
+static bool
+leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
+{
+	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
+	struct str rest;
+
+	if (n < 0)
+		return false;
+	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
+	return (rest.n > 0 && w->end + (size_t)n < first_claim(c) &&
+		   w->start < first_claim(c)) ||
+	    str_find(rest, STR("点")) >= 0 || str_find(rest, STR("些")) >= 0 ||
+	    str_find(rest, STR("调")) >= 0;
+}
+
 /* 不 and 没 forbid only the verb behind them. */
 static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
@@ -162,7 +186,7 @@ of_not_do(const struct mood_place *p, const struct mood_claim *c,
 {
 	if (is_doing(p->r, w->end) || begins_claim(c, w->end))
 		return MOOD_FORBIDDEN;
-	return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
+	return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED : MOOD_DESCRIBED;
 }
 
 bool
@@ -270,26 +294,6 @@ is_first(const struct mood_place *p, const struct speech_hit *w)
 	return !says_more(p, here(p).start, w->start, NULL, 0);
 }
 
-static struct str
-rest_of(const struct mood_place *p, size_t at)
-{
-	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
-}
-
-/* "声音太小了大一点": what is said of a thing leads to the wish. */
-static bool
-leads_to_wish(const struct mood_place *p, const struct speech_hit *w)
-{
-	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
-	struct str rest;
-
-	if (n < 0)
-		return false;
-	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
-	return str_find(rest, STR("点")) >= 0 ||
-	    str_find(rest, STR("些")) >= 0 || str_find(rest, STR("调")) >= 0;
-}
-
 /* "同意就点头" */
 static bool
 is_then(const struct mood_place *p, const struct mood_claim *c,
@@ -337,8 +341,8 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_TALK:
 		return MOOD_TOLD;
 	case SPEECH_STATE:
-		return c->acts || leads_to_wish(p, w) ? MOOD_WANTED
-						      : MOOD_DESCRIBED;
+		return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED
+							 : MOOD_DESCRIBED;
 	case SPEECH_META:
 		return MOOD_ASKED;
 	case SPEECH_THIRD:
@@ -417,6 +421,30 @@ is_told(const struct mood_place *p, const struct mood_claim *c)
 	    has_subject(p, c);
 }
 
+/* "我把灯关了" tells what the speaker did. */
+static bool
+is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = here(p);
+	size_t i, verb;
+
+	if (!follows_text(p, g.end, STR("了")))
+		return false;
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct speech_hit *w = &p->r->words[i];
+
+		if (!is_in(&g, w) || w->kind != SPEECH_FILLER ||
+		    !str_eq(text_of(p, w), STR("我")) || !is_first(p, w) ||
+		    is_own(p, c, w))
+			continue;
+		verb = w->end;
+		if (str_starts(rest_of(p, verb), STR("把")) ||
+		    is_doing(p->r, verb))
+			return true;
+	}
+	return false;
+}
+
 /* "叫我小王" gives a name. */
 static bool
 gives_name(const struct mood_place *p, const struct mood_claim *c)
@@ -443,7 +471,8 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	size_t i;
 
 	if (m == MOOD_WANTED &&
-	    (is_past(p) || is_told(p, c) || gives_name(p, c)))
+	    (is_past(p) || is_told(p, c) || is_done_by_me(p, c) ||
+		gives_name(p, c)))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];
