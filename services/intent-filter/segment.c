@@ -96,6 +96,23 @@ begins_object(const struct cut *c, size_t word)
 	return done;
 }
 
+/* "起飞后往左飞": a wish of the catalog's, and what comes after it. */
+static bool
+ends_first(const struct cut *c, const struct speech_hit *w)
+{
+	const struct reading *r = c->r;
+	size_t i;
+
+	if (w->kind != SPEECH_AFTER || w->start <= c->start || is_inside(r, w))
+		return false;
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		if (r->names[i].end == w->start &&
+		    r->names[i].start >= c->start)
+			return true;
+	}
+	return false;
+}
+
 /* "趴下别动": whether a verb ends where the word begins. */
 static bool
 stands_beside(const struct cut *c, size_t word)
@@ -333,6 +350,11 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 			begins_not(&c, i))) {
 			put(&c, w->start, false);
 			c.start = w->start;
+			continue;
+		}
+		if (ends_first(&c, w)) {
+			put(&c, w->start, false);
+			c.start = w->end;
 			continue;
 		}
 		if (!is_border(w->kind) || w->start < c.start ||

@@ -206,6 +206,7 @@ const struct speech_group speech_groups[] = {
 	    "不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
+	{ SPEECH_AFTER, NULL, "后 之后 以后 完后 完之后 完以后" },
 	{ SPEECH_DAY, NULL,
 	    "今天 明天 后天 昨天 现在 早上 上午 中午 下午 晚上 今晚 明早 "
 	    "明晚 今早 周末 today tomorrow tonight now" },
