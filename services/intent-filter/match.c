@@ -467,6 +467,32 @@ weigh(struct tally *t)
 	return (double)weight;
 }
 
+/* "大声点", "声音小一点": more of it is wished; not "小点的". */
+static bool
+is_more(const struct tally *t, size_t at)
+{
+	static const struct str ends[] = { STR_INIT("一点"), STR_INIT("点"),
+		STR_INIT("一些"), STR_INIT("些") };
+	struct str s = { t->m->r->cmd.folded.p, t->g->end }, rest;
+	size_t i, pass;
+
+	/* Directly, or behind one character: the quality. */
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < NELEM(ends); i++) {
+			rest = (struct str){ s.p + at, s.n - at };
+			if (!str_starts(rest, ends[i]))
+				continue;
+			rest.p += ends[i].n;
+			rest.n -= ends[i].n;
+			return !str_starts(rest, STR("的")) &&
+			    !str_starts(rest, STR("钟"));
+		}
+		if (str_utf8_next(s, &at) < 0)
+			break;
+	}
+	return false;
+}
+
 /* Whether a verb begins in the evidence. */
 static bool
 acts(const struct tally *t)
@@ -485,6 +511,10 @@ acts(const struct tally *t)
 			    w->start < t->out->spans[j].end)
 				return true;
 		}
+	}
+	for (j = 0; j < t->out->n; j++) {
+		if (is_more(t, t->out->spans[j].end))
+			return true;
 	}
 	return t->like >= LIKE_ACTS;
 }

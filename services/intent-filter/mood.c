@@ -294,6 +294,29 @@ is_first(const struct mood_place *p, const struct speech_hit *w)
 	return !says_more(p, here(p).start, w->start, NULL, 0);
 }
 
+/* "扫地是好习惯": the deed itself is spoken of. */
+static bool
+is_said_of(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
+{
+	size_t i, end = 0;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].end > end)
+			end = c->spans[i].end;
+	}
+	if (end > w->start || !reading_says(p->r, w->end, here(p).end))
+		return false;
+	if (str_eq(text_of(p, w), STR("是")))
+		return true;
+	for (i = 0; i < p->r->n_words; i++) {
+		if (p->r->words[i].kind == SPEECH_ACTION ||
+		    p->r->words[i].kind == SPEECH_OBJECT)
+			return false;
+	}
+	return end == w->start;
+}
+
 /* "同意就点头" */
 static bool
 is_then(const struct mood_place *p, const struct mood_claim *c,
@@ -341,8 +364,10 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_TALK:
 		return MOOD_TOLD;
 	case SPEECH_STATE:
-		return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED
-							 : MOOD_DESCRIBED;
+		return (c->acts && !is_said_of(p, c, w)) ||
+			leads_to_wish(p, c, w)
+		    ? MOOD_WANTED
+		    : MOOD_DESCRIBED;
 	case SPEECH_META:
 		return MOOD_ASKED;
 	case SPEECH_THIRD:
@@ -413,11 +438,13 @@ is_past(const struct mood_place *p)
 	return false;
 }
 
-/* "雨停了" tells; "把它停了", "快停了吧" do not. */
+/* "雨停了", "妈妈在扫地" tell; "把它停了", "快停了吧" do not. */
 static bool
 is_told(const struct mood_place *p, const struct mood_claim *c)
 {
-	return c->acts && follows_text(p, here(p).end, STR("了")) &&
+	return c->acts &&
+	    (follows_text(p, here(p).end, STR("了")) ||
+		follows_text(p, first_claim(c), STR("在"))) &&
 	    has_subject(p, c);
 }
 

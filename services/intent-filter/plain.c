@@ -90,13 +90,17 @@ skip_count(struct str s, size_t i)
 static size_t
 skip_inside(struct str s, size_t start, size_t i)
 {
-	size_t n = i - start, one = i + STR("一").n;
+	size_t n = i - start, one = i + STR("一").n, next = next_of(s, i);
 
 	if (is_same(s, start, i, n))
 		return i + n;
 	if (str_starts((struct str){ s.p + i, s.n - i }, STR("一")) &&
 	    is_same(s, start, one, n))
 		return one + n;
+	/* In 就点个头 点 is the verb. */
+	if (str_starts((struct str){ s.p + i, s.n - i }, STR("点")) &&
+	    skip_count(s, next) > next)
+		return i;
 	return skip_count(s, i);
 }
 

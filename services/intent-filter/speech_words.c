@@ -122,7 +122,8 @@ const struct speech_group speech_groups[] = {
 	    "前头 后头 里头 外头 水龙头 喇叭花 大灯泡 车灯泡 低头族 就算 "
 	    "就业 成就 迁就 将就 就是说 早就 勇敢 敢情 要求 不麻烦的话 "
 	    "没问题的话 有空的话 没事的话 行的话 听话的话 mr. mrs. dr. "
-	    "e.g. i.e. as_well and_a_half an_hour_and" },
+	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
+	    "等会儿再 待会再 待会儿再" },
 
 	/* what is not a command to be carried out */
 	{ SPEECH_NOT, NULL,
@@ -130,7 +131,7 @@ const struct speech_group speech_groups[] = {
 	    "不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
 	    "懒得 不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 "
 	    "禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
-	    "no_need not don't_need without shouldn't 不让" },
+	    "no_need not don't_need without shouldn't 不让 我自己 自己来" },
 	{ SPEECH_NOT_DO, NULL, "不 没 没有 还没 还没有" },
 	{ SPEECH_CANCEL, NULL,
 	    "取消 撤销 撤消 删除 删掉 删了 去掉 解除 作废 移除 清除 cancel "
@@ -162,7 +163,8 @@ const struct speech_group speech_groups[] = {
 	    "等她 等到 等妈妈 等爸爸 等我数 等一会儿再说 每当 每次 只要 "
 	    "要不是 除非 只有 谁要是 if unless whenever suppose 下班后 "
 	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
-	    "到家后 到家以后 吃完饭 饭后 以后再说" },
+	    "到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
+	    "待会再 待会儿再 晚点再" },
 	{ SPEECH_SAID, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
 	    "他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
