@@ -24,6 +24,8 @@
 #define ENTITY_ONLY .60
 /* From this likeness on an example is evidence; at 1 it gives MOST. */
 #define LIKE_LEAST .62
+/* The same without what examples differ in by chance. */
+#define LIKE_CORE .6
 /* Most of the examples' likenesses that one segment uses. */
 #define LIKE_ACTS .75
 /* Most bytes between a keyword's verb and its object. */
@@ -546,8 +548,8 @@ confidence(struct tally *t)
 	if (t->like > 0)
 		c = fmax(c,
 		    LEAST +
-			(MOST - LEAST) * (t->like - LIKE_LEAST) /
-			    (1 - LIKE_LEAST));
+			(MOST - LEAST) * (t->like - LIKE_CORE) /
+			    (1 - LIKE_CORE));
 	if (def->has_hint_score)
 		c += HINT * def->hint_score;
 	return round(fmin(c, MOST) * 1e4) / 1e4;
@@ -635,7 +637,7 @@ find_likeness(const struct matcher *m, const struct segment *g, struct walk *w)
 	s = reading_core(m->r, g->start, g->end, m->a);
 	if (s.n == text.n)
 		return;
-	core = examples_like(m->cat->examples, s, LIKE_LEAST, m->a, &n_core);
+	core = examples_like(m->cat->examples, s, LIKE_CORE, m->a, &n_core);
 	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
 	if (both == NULL)
 		return;

@@ -261,8 +261,12 @@ has_subject(const struct mood_place *p, const struct mood_claim *c)
 		if (!is_in(&g, w))
 			continue;
 		switch (w->kind) {
-		case SPEECH_OBJECT:
 		case SPEECH_PLEASE:
+			/* "他给我打电话了" */
+			if (str_eq(text_of(p, w), STR("给我")))
+				break;
+			return false;
+		case SPEECH_OBJECT:
 		case SPEECH_MAY:
 		case SPEECH_MEMO:
 			return false;
@@ -310,11 +314,13 @@ is_said_of(const struct mood_place *p, const struct mood_claim *c,
 	if (str_eq(text_of(p, w), STR("是")))
 		return true;
 	for (i = 0; i < p->r->n_words; i++) {
-		if (p->r->words[i].kind == SPEECH_ACTION ||
-		    p->r->words[i].kind == SPEECH_OBJECT)
+		const struct speech_hit *v = &p->r->words[i];
+
+		if (v->kind == SPEECH_ACTION || v->kind == SPEECH_OBJECT ||
+		    (v->kind == SPEECH_VERB && v->start >= w->end))
 			return false;
 	}
-	return end == w->start;
+	return true;
 }
 
 /* "同意就点头" */
@@ -466,7 +472,7 @@ is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
 			continue;
 		verb = w->end;
 		if (str_starts(rest_of(p, verb), STR("把")) ||
-		    is_doing(p->r, verb))
+		    begins_claim(c, verb))
 			return true;
 	}
 	return false;

@@ -96,6 +96,31 @@ begins_object(const struct cut *c, size_t word)
 	return done;
 }
 
+/* "声音再大点": more of the same, no second wish. */
+static bool
+is_adverb(const struct cut *c, size_t word)
+{
+	const struct reading *r = c->r;
+	const struct speech_hit *w = &r->words[word];
+	bool before = false, after = false;
+	size_t i;
+
+	if (w->kind != SPEECH_JOINT || w->end - w->start != STR("再").n ||
+	    memcmp(r->cmd.folded.p + w->start, "再", STR("再").n) != 0 ||
+	    w->start <= c->start)
+		return false;
+	for (i = word; i-- > 0 && r->words[i].start >= c->start;) {
+		if (is_doing(r->words[i].kind))
+			return false;
+	}
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		before |= r->names[i].start >= c->start &&
+		    r->names[i].end <= w->start;
+		after |= r->names[i].start >= w->end;
+	}
+	return !(before && after);
+}
+
 /* "起飞后往左飞": a wish of the catalog's, and what comes after it. */
 static bool
 ends_first(const struct cut *c, const struct speech_hit *w)
@@ -358,7 +383,7 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 			continue;
 		}
 		if (!is_border(w->kind) || w->start < c.start ||
-		    is_inside(r, w) ||
+		    is_inside(r, w) || is_adverb(&c, i) ||
 		    (w->kind == SPEECH_LINK && !links_wishes(&c, i)))
 			continue;
 		put(&c, w->start, w->kind == SPEECH_ASK);

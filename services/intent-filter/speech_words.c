@@ -37,7 +37,7 @@ const struct speech_group speech_groups[] = {
 	    "cook boil brew water lock unlock pause resume next previous "
 	    "skip change move nod shake start begin end go clean sweep "
 	    "switch mute unmute repeat shuffle cancel delete louder "
-	    "quieter turn" },
+	    "quieter turn 按 摁 戳 摸 敲" },
 	{ SPEECH_VERB, "play",
 	    "播放 放一 放点 放 播 播一 听 来一 来点 来个 来首 唱 play "
 	    "put_on" },
@@ -123,7 +123,9 @@ const struct speech_group speech_groups[] = {
 	    "就业 成就 迁就 将就 就是说 早就 勇敢 敢情 要求 不麻烦的话 "
 	    "没问题的话 有空的话 没事的话 行的话 听话的话 mr. mrs. dr. "
 	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
-	    "等会儿再 待会再 待会儿再" },
+	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
+	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
+	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸" },
 
 	/* what is not a command to be carried out */
 	{ SPEECH_NOT, NULL,
