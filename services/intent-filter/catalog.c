@@ -16,17 +16,15 @@
 #include "gap.h"
 #include "hanzi.h"
 #include "literal.h"
+#include "pair.h"
 #include "rx/rx.h"
+#include "says.h"
 #include "speech.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096
-/* The shortest object of a verb, in bytes: one ideograph. */
-#define PAIR_MIN 3
-/* The first byte of the first ideographs in UTF-8. */
-#define HAN_LEAST 0xe4
 /* A shorter example says too little to be looked for inside a command. */
 #define EXAMPLE_MIN 9
 
@@ -42,49 +40,10 @@ struct maker {
 /* ---- what an intent is about ----------------------------------------------
  */
 
-static const struct {
-	unsigned says;
-	struct str word;
-} sayings[] = {
-	{ CATALOG_OPENS, STR_INIT("开") },
-	{ CATALOG_OPENS, STR_INIT("open") },
-	{ CATALOG_OPENS, STR_INIT("turn on") },
-	{ CATALOG_OPENS, STR_INIT("on") },
-	{ CATALOG_OPENS, STR_INIT("켜") },
-	{ CATALOG_OPENS, STR_INIT("つけ") },
-	{ CATALOG_CLOSES, STR_INIT("关") },
-	{ CATALOG_CLOSES, STR_INIT("停") },
-	{ CATALOG_CLOSES, STR_INIT("熄") },
-	{ CATALOG_CLOSES, STR_INIT("拉上") },
-	{ CATALOG_CLOSES, STR_INIT("close") },
-	{ CATALOG_CLOSES, STR_INIT("stop") },
-	{ CATALOG_CLOSES, STR_INIT("off") },
-	{ CATALOG_CLOSES, STR_INIT("shut") },
-	{ CATALOG_CLOSES, STR_INIT("꺼") },
-	{ CATALOG_CLOSES, STR_INIT("消") },
-	{ CATALOG_CANCELS, STR_INIT("取消") },
-	{ CATALOG_CANCELS, STR_INIT("撤") },
-	{ CATALOG_CANCELS, STR_INIT("删") },
-	{ CATALOG_CANCELS, STR_INIT("清除") },
-	{ CATALOG_CANCELS, STR_INIT("移除") },
-	{ CATALOG_CANCELS, STR_INIT("cancel") },
-	{ CATALOG_CANCELS, STR_INIT("delete") },
-	{ CATALOG_CANCELS, STR_INIT("remove") },
-};
-
 static void
 note_says(struct maker *m, struct str folded)
 {
-	ptrdiff_t at;
-	size_t i;
-
-	for (i = 0; i < NELEM(sayings); i++) {
-		at = str_find(folded, sayings[i].word);
-		if (at >= 0 &&
-		    speech_is_word(
-			folded, (size_t)at, (size_t)at + sayings[i].word.n))
-			m->in->says |= sayings[i].says;
-	}
+	m->in->says |= says_of(folded);
 }
 
 /* An identifier as words: "cancel_alarm". */
@@ -130,83 +89,16 @@ word_add(
 	    (struct catalog_word){ m->index, (uint32_t)index, list, { 0 } };
 }
 
-/* A verb at either end of a keyword. */
-struct verb {
-	struct str text;
-	const char *value; /* NULL: no action */
-};
-
-static bool
-verb_at(struct str text, struct verb *out)
-{
-	size_t n = speech_begins(
-	    text, 1UL << SPEECH_ACTION | 1UL << SPEECH_VERB, &out->value);
-
-	out->text = (struct str){ text.p, n };
-	return n > 0 &&
-	    (out->value == NULL ||
-		(strcmp(out->value, "stop") != 0 &&
-		    strcmp(out->value, "remind") != 0 &&
-		    strcmp(out->value, "memo") != 0));
-}
-
-/* "打开风扇", "灯打开": split into verb and object. */
-static bool
-split_pair(struct str folded, struct verb *verb, struct str *object)
-{
-	size_t pos = 0;
-
-	if (verb_at(folded, verb)) {
-		*object = (struct str){ folded.p + verb->text.n,
-			folded.n - verb->text.n };
-		return true;
-	}
-	while (str_utf8_next(folded, &pos) >= 0 && pos < folded.n) {
-		struct str rest = { folded.p + pos, folded.n - pos };
-
-		if (verb_at(rest, verb) && verb->text.n == rest.n) {
-			*object = (struct str){ folded.p, pos };
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The object of "把灯", "个闹钟", "一首歌". */
-static struct str
-without_counter(struct str s)
-{
-	static const struct str before[] = { STR_INIT("把"), STR_INIT("一"),
-		STR_INIT("个"), STR_INIT("首"), STR_INIT("点"), STR_INIT("下"),
-		STR_INIT("段") };
-	size_t i;
-
-	for (i = 0; i < NELEM(before); i++) {
-		if (str_starts(s, before[i]))
-			s = (struct str){ s.p + before[i].n,
-				s.n - before[i].n };
-	}
-	return s;
-}
-
 /* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
 static void
 pair_add(struct maker *m, struct str folded, size_t index)
 {
-	struct verb verb, other;
-	struct str object;
+	struct str verb, object;
 
-	if (folded.n == 0 || (unsigned char)folded.p[0] < HAN_LEAST ||
-	    !split_pair(folded, &verb, &object))
-		return;
-	object = without_counter(object);
-	if (object.n < PAIR_MIN ||
-	    (verb.value == NULL && object.n < 2 * PAIR_MIN) ||
-	    verb_at(object, &other))
+	if (!pair_split(folded, &verb, &object))
 		return;
 	word_add(m, object, CATALOG_PAIR, index);
-	m->c->meanings[m->c->n_meanings - 1].verb =
-	    verb.value != NULL ? str_of(verb.value) : verb.text;
+	m->c->meanings[m->c->n_meanings - 1].verb = verb;
 }
 
 static enum rc
@@ -417,30 +309,6 @@ slots_new(struct maker *m)
 	return RC_OK;
 }
 
-/* Without its fillers and days; the whole if nothing else is in it. */
-static struct str
-example_core(struct maker *m, struct str folded)
-{
-	char *p = arena_alloc(m->c->arena, folded.n + 1);
-	const char *value;
-	size_t i, n = 0, next;
-
-	for (i = 0; p != NULL && i < folded.n; i = next) {
-		struct str rest = { folded.p + i, folded.n - i };
-
-		next = i +
-		    speech_begins(
-			rest, 1UL << SPEECH_FILLER | 1UL << SPEECH_DAY, &value);
-		if (next > i)
-			continue;
-		if (str_utf8_next(folded, &next) < 0)
-			break;
-		while (i < next)
-			p[n++] = folded.p[i++];
-	}
-	return n > 0 ? (struct str){ p, n } : folded;
-}
-
 static enum rc
 examples_of(struct maker *m, const struct wire_intent_match *match)
 {
@@ -456,7 +324,7 @@ examples_of(struct maker *m, const struct wire_intent_match *match)
 			return rc;
 		if (folded.n >= EXAMPLE_MIN)
 			word_add(m, folded, CATALOG_EXAMPLE, i);
-		core = example_core(m, folded);
+		core = speech_core(folded, m->c->arena);
 		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
 		if (!str_eq(core, folded))
 			examples_add(

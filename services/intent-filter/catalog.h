@@ -11,6 +11,7 @@
 
 #include "core/rc.h"
 #include "core/str.h"
+#include "says.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
@@ -53,13 +54,6 @@ struct catalog_slot {
 	struct rx *rx;                /* NULL: none */
 	struct catalog_value *values; /* the longest first */
 	size_t n_values;
-};
-
-/* What an intent can be about, as its words, patterns, id and name say. */
-enum catalog_says {
-	CATALOG_OPENS = 1,
-	CATALOG_CLOSES = 2,
-	CATALOG_CANCELS = 4,
 };
 
 struct catalog_intent {

@@ -203,7 +203,7 @@ mood_for(const struct choice *c, const struct match *m)
 static bool
 is_another_wish(const struct choice *c, const struct match *m)
 {
-	return !overlaps(c, m) && !mood_is_memo(c->p, begin_of(m)) &&
+	return !overlaps(c, m) && !clause_is_memo(c->p, begin_of(m)) &&
 	    (c->n_taken == 0 || m->acts || c->shares);
 }
 

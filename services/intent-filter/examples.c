@@ -177,3 +177,23 @@ examples_like(const struct examples *e, struct str folded, double least,
 	}
 	return out;
 }
+
+size_t
+examples_merge(const struct example_likeness *a, size_t na,
+    const struct example_likeness *b, size_t nb, struct example_likeness *dst)
+{
+	size_t i = 0, j = 0, n = 0;
+
+	while (i < na || j < nb) {
+		if (j == nb || (i < na && a[i].intent < b[j].intent)) {
+			dst[n++] = a[i++];
+		} else if (i == na || b[j].intent < a[i].intent) {
+			dst[n++] = b[j++];
+		} else {
+			dst[n++] = a[i].share >= b[j].share ? a[i] : b[j];
+			i++;
+			j++;
+		}
+	}
+	return n;
+}

@@ -42,4 +42,12 @@ size_t examples_bytes(const struct examples *e);
 struct example_likeness *examples_like(const struct examples *e,
     struct str folded, double least, struct arena *a, size_t *n);
 
+/*
+ * examples_merge(a, na, b, nb, dst):
+ * The better of two likenesses of each intent; both by intent, and so is dst,
+ * which has room for all.  Returns how many there are.
+ */
+size_t examples_merge(const struct example_likeness *a, size_t na,
+    const struct example_likeness *b, size_t nb, struct example_likeness *dst);
+
 #endif /* !INTENT_FILTER_EXAMPLES_H */

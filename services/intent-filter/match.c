@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "entity.h"
 #include "examples.h"
+#include "pair.h"
 #include "rx/rx.h"
 
 /*
@@ -28,8 +29,6 @@
 #define LIKE_CORE .6
 /* Most of the examples' likenesses that one segment uses. */
 #define LIKE_ACTS .75
-/* Most bytes between a keyword's verb and its object. */
-#define PAIR_GAP 18
 
 /* An intent being judged. */
 struct tally {
@@ -45,100 +44,6 @@ struct tally {
 	struct reading_span said[2 * MATCH_EVIDENCE_MAX];
 	size_t n_said;
 };
-
-/* ---- the catalog's words --------------------------------------------------
- */
-
-static const struct catalog_word *
-meaning(const struct matcher *m, const struct automaton_hit *h)
-{
-	return &m->cat->meanings[h->word];
-}
-
-/* A word that is only a part of another one has not been said. */
-static bool
-is_part(const struct reading *r, const struct automaton_hit *h)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_words && r->words[i].start <= h->start; i++) {
-		const struct speech_hit *w = &r->words[i];
-
-		if (w->kind == SPEECH_WHOLE && w->end >= h->end &&
-		    w->end - w->start > h->end - h->start)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_pattern(enum catalog_list list)
-{
-	return list == CATALOG_RX_ANY || list == CATALOG_RX_ALL;
-}
-
-static int
-hit_cmp(const void *pa, const void *pb)
-{
-	const struct automaton_hit *a = pa, *b = pb;
-
-	if (a->word != b->word)
-		return a->word < b->word ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* More words, from the plain text: only those that are not in the other. */
-static size_t
-scan_plain(const struct matcher *m, const struct reading *r,
-    struct automaton_hit *dst, size_t max)
-{
-	size_t i, n, kept = 0, start, end;
-
-	if (r->plain.text.p == NULL)
-		return 0;
-	n = automaton_scan(m->cat->words, r->plain.text, dst, max);
-	for (i = 0; i < n; i++) {
-		if (!plain_source(
-			&r->plain, dst[i].start, dst[i].end, &start, &end))
-			continue;
-		dst[kept++] = (struct automaton_hit){ (uint32_t)start,
-			(uint32_t)end, dst[i].word };
-	}
-	return kept;
-}
-
-/* Words are numbered intent by intent, so their order is that of intents. */
-enum rc
-matcher_init(struct matcher *m, struct reading *r)
-{
-	struct automaton_hit hits[MATCH_HITS_MAX];
-	size_t i, n, kept = 0;
-
-	n = automaton_scan(m->cat->words, r->cmd.folded, hits, NELEM(hits));
-	n += scan_plain(m, r, hits + n, NELEM(hits) - n);
-	m->hits = arena_alloc(m->a, n * sizeof(*m->hits));
-	r->names = arena_alloc(m->a, n * sizeof(*r->names));
-	if (m->hits == NULL || r->names == NULL)
-		return RC_TOOBIG;
-	for (i = 0; i < n; i++) {
-		const struct automaton_hit *h = &hits[i];
-
-		if (is_pattern(meaning(m, h)->list)) {
-			m->hits[kept++] = *h;
-		} else if (speech_is_word(r->cmd.folded, h->start, h->end) &&
-		    !is_part(r, h)) {
-			m->hits[kept++] = *h;
-			if (meaning(m, h)->list == CATALOG_PAIR)
-				continue;
-			r->names[r->n_names++] =
-			    (struct reading_span){ h->start, h->end };
-		}
-	}
-	m->r = r;
-	qsort(m->hits, kept, sizeof(*m->hits), hit_cmp);
-	m->n_hits = kept;
-	return RC_OK;
-}
 
 /* ---- evidence -------------------------------------------------------------
  */
@@ -200,81 +105,6 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 	return false;
 }
 
-static bool
-is_verb_of(const struct reading *r, const struct speech_hit *w, struct str verb)
-{
-	if (w->value != NULL &&
-	    (w->kind == SPEECH_ACTION || w->kind == SPEECH_VERB))
-		return str_eq(str_of(w->value), verb);
-	return w->kind == SPEECH_VERB &&
-	    str_eq(
-		(struct str){ r->cmd.folded.p + w->start, w->end - w->start },
-		verb);
-}
-
-/* "门" of "门口的灯" is no object of 开. */
-static bool
-is_object(const struct tally *t, const struct automaton_hit *h)
-{
-	const struct reading *r = t->m->r;
-	struct str after = { r->cmd.folded.p + h->end, t->g->end - h->end };
-	size_t i;
-
-	if (reading_is_named(r, h->start, h->end))
-		return false;
-	if (h->end - h->start > 3 || after.n == 0 ||
-	    str_starts(after, STR("给")))
-		return true;
-	for (i = 0; i < r->n_words && r->words[i].start <= h->end; i++) {
-		if (r->words[i].start == h->end)
-			return true;
-	}
-	return false;
-}
-
-/* The bytes of [from, to) that are no time. */
-static size_t
-gap_of(const struct reading *r, size_t from, size_t to)
-{
-	size_t i, n = to - from;
-
-	for (i = 0; i < r->n_times && r->times[i].start < to; i++) {
-		if (r->times[i].start >= from && r->times[i].end <= to)
-			n -= r->times[i].end - r->times[i].start;
-	}
-	return n;
-}
-
-/* The verb that a pair needs, near its object; NULL: it was not said. */
-static const struct speech_hit *
-verb_of(const struct tally *t, const struct automaton_hit *h)
-{
-	const struct reading *r = t->m->r;
-	struct str verb = meaning(t->m, h)->verb;
-	const struct speech_hit *best = NULL;
-	size_t i, gap, least = PAIR_GAP + 1;
-
-	if (!is_object(t, h))
-		return NULL;
-	for (i = 0; i < r->n_words && r->words[i].start < t->g->end; i++) {
-		const struct speech_hit *w = &r->words[i];
-
-		if (w->start < t->g->start || !is_verb_of(r, w, verb))
-			continue;
-		if (w->end <= h->start)
-			gap = gap_of(r, w->end, h->start);
-		else if (w->start >= h->end)
-			gap = gap_of(r, h->end, w->start);
-		else
-			continue;
-		if (gap < least) {
-			least = gap;
-			best = w;
-		}
-	}
-	return best;
-}
-
 /* Whether a hit counts for the list, and the verb beside it, if it is a pair.
  */
 static bool
@@ -282,11 +112,15 @@ is_of_list(const struct tally *t, const struct automaton_hit *h,
     enum catalog_list list, const struct speech_hit **verb)
 {
 	*verb = NULL;
-	if (meaning(t->m, h)->list == list)
+	if (matcher_meaning(t->m, h)->list == list)
 		return true;
-	if (list != CATALOG_ANY || meaning(t->m, h)->list != CATALOG_PAIR)
+	if (list != CATALOG_ANY ||
+	    matcher_meaning(t->m, h)->list != CATALOG_PAIR)
 		return false;
-	*verb = is_here(t, h) ? verb_of(t, h) : NULL;
+	*verb = is_here(t, h) ? pair_verb(t->m->r, t->g,
+				    &(struct reading_span){ h->start, h->end },
+				    matcher_meaning(t->m, h)->verb)
+			      : NULL;
 	return *verb != NULL;
 }
 
@@ -309,13 +143,13 @@ count_words(struct tally *t, enum catalog_list list, const struct str *source,
 		n++;
 		if (type == NULL)
 			continue;
-		note(
-		    t, type, source[meaning(t->m, h)->index], h->start, h->end);
+		note(t, type, source[matcher_meaning(t->m, h)->index], h->start,
+		    h->end);
 		note_said(t, h->start, h->end);
 		if (verb == NULL)
 			continue;
-		note(t, type, source[meaning(t->m, h)->index], verb->start,
-		    verb->end);
+		note(t, type, source[matcher_meaning(t->m, h)->index],
+		    verb->start, verb->end);
 		note_said(t, verb->start, verb->end);
 	}
 	return n;
@@ -327,8 +161,8 @@ has_literal(const struct tally *t, enum catalog_list list, size_t index)
 	size_t i;
 
 	for (i = 0; i < t->n_hits; i++) {
-		if (meaning(t->m, &t->hits[i])->list == list &&
-		    meaning(t->m, &t->hits[i])->index == index &&
+		if (matcher_meaning(t->m, &t->hits[i])->list == list &&
+		    matcher_meaning(t->m, &t->hits[i])->index == index &&
 		    is_here(t, &t->hits[i]))
 			return true;
 	}
@@ -592,33 +426,12 @@ next_intent(const struct walk *w)
 	uint32_t next = UINT32_MAX;
 
 	if (w->hit < m->n_hits)
-		next = meaning(m, &m->hits[w->hit])->intent;
+		next = matcher_meaning(m, &m->hits[w->hit])->intent;
 	if (w->always < m->cat->n_always && m->cat->always[w->always] < next)
 		next = m->cat->always[w->always];
 	if (w->at_like < w->n_like && w->like[w->at_like].intent < next)
 		next = w->like[w->at_like].intent;
 	return next;
-}
-
-/* The better of two likenesses of each intent, a and b being by intent. */
-static size_t
-merge_likeness(const struct example_likeness *a, size_t na,
-    const struct example_likeness *b, size_t nb, struct example_likeness *dst)
-{
-	size_t i = 0, j = 0, n = 0;
-
-	while (i < na || j < nb) {
-		if (j == nb || (i < na && a[i].intent < b[j].intent)) {
-			dst[n++] = a[i++];
-		} else if (i == na || b[j].intent < a[i].intent) {
-			dst[n++] = b[j++];
-		} else {
-			dst[n++] = a[i].share >= b[j].share ? a[i] : b[j];
-			i++;
-			j++;
-		}
-	}
-	return n;
 }
 
 /* As it was said, and without what examples differ in by chance. */
@@ -641,7 +454,7 @@ find_likeness(const struct matcher *m, const struct segment *g, struct walk *w)
 	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
 	if (both == NULL)
 		return;
-	w->n_like = merge_likeness(said, n_said, core, n_core, both);
+	w->n_like = examples_merge(said, n_said, core, n_core, both);
 	w->like = both;
 }
 
@@ -663,7 +476,7 @@ match_segment(const struct matcher *m, const struct segment *g,
 		const struct example_likeness *like = NULL;
 
 		while (w.hit < m->n_hits &&
-		    meaning(m, &m->hits[w.hit])->intent == intent) {
+		    matcher_meaning(m, &m->hits[w.hit])->intent == intent) {
 			w.hit++;
 			t.n_hits++;
 		}

@@ -10,18 +10,11 @@
 
 #include <stddef.h>
 
-#include "automaton.h"
-#include "catalog.h"
-#include "core/arena.h"
-#include "reading.h"
+#include "matcher.h"
 #include "segment.h"
-
-struct rx_scratch;
 
 /* Pieces of evidence that are listed; more count but are not listed. */
 #define MATCH_EVIDENCE_MAX 32
-/* Hits of a catalog's words in one command; what is beyond is not looked at. */
-#define MATCH_HITS_MAX 4096
 /* Intents that are compared in one segment. */
 #define MATCH_MAX 512
 
@@ -35,23 +28,6 @@ struct match {
 	struct wire_intent_filter_response_intents_evidence *evidence;
 	size_t n; /* of spans and evidence */
 };
-
-/* One command against one catalog. */
-struct matcher {
-	const struct catalog *cat;
-	const struct reading *r;
-	struct rx_scratch *rx;
-	struct arena *a;
-	struct automaton_hit *hits; /* by intent, then by start */
-	size_t n_hits;
-};
-
-/*
- * matcher_init(m, r):
- * Find the catalog's words in the command r, and note in it where they are;
- * cat, rx and a are set.  RC_TOOBIG if a is full.
- */
-enum rc matcher_init(struct matcher *m, struct reading *r) RC_CHECK;
 
 /*
  * match_segment(m, g, dst):

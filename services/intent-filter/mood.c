@@ -5,21 +5,6 @@
 
 #include "catalog.h"
 
-/* Known words before a claim that are looked at. */
-#define SUBJECT_SPANS 32
-
-static struct segment
-here(const struct mood_place *p)
-{
-	return p->segments[p->at];
-}
-
-static bool
-is_in(const struct segment *g, const struct speech_hit *w)
-{
-	return w->start >= g->start && w->end <= g->end;
-}
-
 static bool
 is_covered(
     const struct reading_span *spans, size_t n, const struct speech_hit *w)
@@ -33,85 +18,24 @@ is_covered(
 	return false;
 }
 
-/*
- * Whether the claim's own words say it.  A pattern with gaps or an example like
- * the text may stand over a word that it does not know.
- */
-static bool
-is_own(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
-{
-	struct str word = { p->r->cmd.folded.p + w->start, w->end - w->start };
-	size_t i;
-
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].start > w->start || c->spans[i].end < w->end)
-			continue;
-		if (str_starts(c->evidence[i].type, STR("keyword")) ||
-		    str_find(c->evidence[i].value, word) >= 0)
-			return true;
-	}
-	return false;
-}
-
-/* Whether a word of that kind stands in the segment before at. */
-static bool
-follows(const struct mood_place *p, enum speech_kind kind, size_t at)
-{
-	struct segment g = here(p);
-	size_t i;
-
-	for (i = 0; i < p->r->n_words; i++) {
-		const struct speech_hit *w = &p->r->words[i];
-
-		if (w->kind == kind && is_in(&g, w) && w->end <= at)
-			return true;
-	}
-	return false;
-}
-
-bool
-mood_is_memo(const struct mood_place *p, size_t at)
-{
-	return follows(p, SPEECH_MEMO, at);
-}
-
-/* "play Yesterday", "播放你喜欢的歌" */
-static bool
-is_name(const struct mood_place *p, size_t at)
-{
-	return follows(p, SPEECH_NAMING, at);
-}
-
 /* "提醒我几点开会" asks nothing; "你叫我什么" does. */
 static bool
 is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
 {
 	if (w->kind == SPEECH_DONE || w->kind == SPEECH_TALK ||
 	    w->kind == SPEECH_STATE)
-		return is_name(p, w->start) || mood_is_memo(p, w->start);
+		return clause_is_name(p, w->start) ||
+		    clause_is_memo(p, w->start);
 	return w->kind != SPEECH_NOT && w->kind != SPEECH_META &&
-	    mood_is_memo(p, w->start) &&
-	    !(w->kind == SPEECH_WH && !mood_is_memo(p, w->start - 1));
-}
-
-static size_t
-first_claim(const struct mood_claim *c)
-{
-	size_t i, first = (size_t)-1;
-
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].start < first)
-			first = c->spans[i].start;
-	}
-	return first;
+	    clause_is_memo(p, w->start) &&
+	    !(w->kind == SPEECH_WH && !clause_is_memo(p, w->start - 1));
 }
 
 /* Whether what sounds like a question is a polite request. */
 static bool
 is_request(const struct mood_place *p, const struct mood_claim *c)
 {
-	struct segment g = here(p);
+	struct segment g = clause_here(p);
 	size_t i;
 
 	if (p->r->cmd.polite)
@@ -119,46 +43,14 @@ is_request(const struct mood_place *p, const struct mood_claim *c)
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 
-		if (!is_in(&g, w))
+		if (!clause_has(&g, w))
 			continue;
 		/* "灯能变色吗" asks what the lamp can do. */
 		if (w->kind == SPEECH_PLEASE ||
-		    (w->kind == SPEECH_MAY && w->start < first_claim(c)))
+		    (w->kind == SPEECH_MAY && w->start < claim_start(c)))
 			return true;
 	}
 	return false;
-}
-
-static bool
-is_doing(const struct reading *r, size_t at)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_words && r->words[i].start <= at; i++) {
-		if (r->words[i].start == at &&
-		    (r->words[i].kind == SPEECH_ACTION ||
-			r->words[i].kind == SPEECH_VERB))
-			return true;
-	}
-	return false;
-}
-
-static bool
-begins_claim(const struct mood_claim *c, size_t at)
-{
-	size_t i;
-
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].start == at)
-			return true;
-	}
-	return false;
-}
-
-static struct str
-rest_of(const struct mood_place *p, size_t at)
-{
-	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
 }
 
 /* "太吵了静音", "声音太小了大一点": what is said of a thing leads to the wish.
@@ -167,14 +59,14 @@ static bool
 leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
-	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
+	ptrdiff_t n = str_find(clause_rest(p, w->end), STR("了"));
 	struct str rest;
 
 	if (n < 0)
 		return false;
-	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
-	return (rest.n > 0 && w->end + (size_t)n < first_claim(c) &&
-		   w->start < first_claim(c)) ||
+	rest = clause_rest(p, w->end + (size_t)n + STR("了").n);
+	return (rest.n > 0 && w->end + (size_t)n < claim_start(c) &&
+		   w->start < claim_start(c)) ||
 	    str_find(rest, STR("点")) >= 0 || str_find(rest, STR("些")) >= 0 ||
 	    str_find(rest, STR("调")) >= 0;
 }
@@ -184,7 +76,7 @@ static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
-	if (is_doing(p->r, w->end) || begins_claim(c, w->end))
+	if (clause_does_at(p->r, w->end) || claim_begins_at(c, w->end))
 		return MOOD_FORBIDDEN;
 	return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED : MOOD_DESCRIBED;
 }
@@ -220,7 +112,8 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	bool closes = strcmp(w->value, "close") == 0;
 	bool opens = strcmp(w->value, "open") == 0;
 
-	if (is_covered(c->others, c->n_others, w) || mood_is_memo(p, w->start))
+	if (is_covered(c->others, c->n_others, w) ||
+	    clause_is_memo(p, w->start))
 		return MOOD_WANTED;
 	if ((closes || strcmp(w->value, "stop") == 0) &&
 	    (c->says & CATALOG_CLOSES) == 0)
@@ -232,70 +125,11 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	return MOOD_WANTED;
 }
 
-static struct str
-text_of(const struct mood_place *p, const struct speech_hit *w)
-{
-	return (struct str){ p->r->cmd.folded.p + w->start, w->end - w->start };
-}
-
-/* Whether anything but fillers is said in [from, to) beside the spans. */
-static bool
-says_more(const struct mood_place *p, size_t from, size_t to,
-    const struct reading_span *spans, size_t n)
-{
-	return reading_says(p->r, from, to) &&
-	    reading_share(p->r, from, to, spans, n) < 1;
-}
-
-/* Whether somebody or something else is spoken of before the claim. */
-static bool
-has_subject(const struct mood_place *p, const struct mood_claim *c)
-{
-	struct reading_span spans[SUBJECT_SPANS];
-	struct segment g = here(p);
-	size_t i, n = 0;
-
-	for (i = 0; i < p->r->n_words && n < SUBJECT_SPANS; i++) {
-		const struct speech_hit *w = &p->r->words[i];
-
-		if (!is_in(&g, w))
-			continue;
-		switch (w->kind) {
-		case SPEECH_PLEASE:
-			/* "他给我打电话了" */
-			if (str_eq(text_of(p, w), STR("给我")))
-				break;
-			return false;
-		case SPEECH_OBJECT:
-		case SPEECH_MAY:
-		case SPEECH_MEMO:
-			return false;
-		case SPEECH_ACTION:
-		case SPEECH_VERB:
-		case SPEECH_DEVICE:
-		case SPEECH_ROOM:
-		case SPEECH_COLOR:
-			spans[n++] = (struct reading_span){ w->start, w->end };
-			break;
-		default:
-			break;
-		}
-	}
-	return !p->r->cmd.polite &&
-	    says_more(p, g.start, first_claim(c), spans, n);
-}
-
 /* At the end of the segment but for fillers. */
 static bool
 is_last(const struct mood_place *p, const struct speech_hit *w)
 {
-	return !reading_says(p->r, w->end, here(p).end);
-}
-
-static bool
-is_first(const struct mood_place *p, const struct speech_hit *w)
-{
-	return !says_more(p, here(p).start, w->start, NULL, 0);
+	return !reading_says(p->r, w->end, clause_here(p).end);
 }
 
 /* "扫地是好习惯": the deed itself is spoken of. */
@@ -309,9 +143,9 @@ is_said_of(const struct mood_place *p, const struct mood_claim *c,
 		if (c->spans[i].end > end)
 			end = c->spans[i].end;
 	}
-	if (end > w->start || !reading_says(p->r, w->end, here(p).end))
+	if (end > w->start || !reading_says(p->r, w->end, clause_here(p).end))
 		return false;
-	if (str_eq(text_of(p, w), STR("是")))
+	if (str_eq(clause_text(p, w), STR("是")))
 		return true;
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *v = &p->r->words[i];
@@ -328,8 +162,9 @@ static bool
 is_then(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
-	return str_eq(text_of(p, w), STR("就")) && first_claim(c) >= w->end &&
-	    has_subject(p, c) && says_more(p, here(p).start, w->start, NULL, 0);
+	return str_eq(clause_text(p, w), STR("就")) &&
+	    claim_start(c) >= w->end && clause_has_subject(p, c) &&
+	    clause_says(p, clause_here(p).start, w->start, NULL, 0);
 }
 
 /* "什么都行" asks for nothing. */
@@ -377,8 +212,8 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_META:
 		return MOOD_ASKED;
 	case SPEECH_THIRD:
-		return is_first(p, w) &&
-			!str_starts(rest_of(p, w->end), STR("的"))
+		return clause_is_first(p, w) &&
+			!str_starts(clause_rest(p, w->end), STR("的"))
 		    ? MOOD_TOLD
 		    : MOOD_WANTED;
 	case SPEECH_FILLER:
@@ -397,12 +232,13 @@ of_sentence(const struct mood_place *p)
 	for (i = 0; i < p->at; i++) {
 		const struct segment *g = &p->segments[i];
 
-		if (g->sentence != here(p).sentence || g->retracted)
+		if (g->sentence != clause_here(p).sentence || g->retracted)
 			continue;
 		for (j = 0; j < p->r->n_words; j++) {
 			const struct speech_hit *w = &p->r->words[j];
 
-			if (!is_in(g, w) || reading_is_quoted(p->r, w->start))
+			if (!clause_has(g, w) ||
+			    reading_is_quoted(p->r, w->start))
 				continue;
 			if (w->kind == SPEECH_IF)
 				return MOOD_SUPPOSED;
@@ -416,8 +252,8 @@ of_sentence(const struct mood_place *p)
 static bool
 follows_text(const struct mood_place *p, size_t at, struct str text)
 {
-	struct str before = { p->r->cmd.folded.p + here(p).start,
-		at - here(p).start };
+	struct str before = { p->r->cmd.folded.p + clause_here(p).start,
+		at - clause_here(p).start };
 
 	return str_ends(before, text);
 }
@@ -426,14 +262,15 @@ follows_text(const struct mood_place *p, size_t at, struct str text)
 static bool
 is_past(const struct mood_place *p)
 {
-	struct segment g = here(p);
+	struct segment g = clause_here(p);
 	size_t i;
 
 	for (i = 0; i < p->r->n_times; i++) {
 		const struct when *t = &p->r->times[i];
 
 		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
-		    !mood_is_memo(p, t->start) && !is_name(p, t->start) &&
+		    !clause_is_memo(p, t->start) &&
+		    !clause_is_name(p, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
 		    t->kind != WHEN_REPEAT &&
 		    (t->kind == WHEN_DURATION
@@ -449,16 +286,16 @@ static bool
 is_told(const struct mood_place *p, const struct mood_claim *c)
 {
 	return c->acts &&
-	    (follows_text(p, here(p).end, STR("了")) ||
-		follows_text(p, first_claim(c), STR("在"))) &&
-	    has_subject(p, c);
+	    (follows_text(p, clause_here(p).end, STR("了")) ||
+		follows_text(p, claim_start(c), STR("在"))) &&
+	    clause_has_subject(p, c);
 }
 
 /* "我把灯关了" tells what the speaker did. */
 static bool
 is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
 {
-	struct segment g = here(p);
+	struct segment g = clause_here(p);
 	size_t i, verb;
 
 	if (!follows_text(p, g.end, STR("了")))
@@ -466,13 +303,13 @@ is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 
-		if (!is_in(&g, w) || w->kind != SPEECH_FILLER ||
-		    !str_eq(text_of(p, w), STR("我")) || !is_first(p, w) ||
-		    is_own(p, c, w))
+		if (!clause_has(&g, w) || w->kind != SPEECH_FILLER ||
+		    !str_eq(clause_text(p, w), STR("我")) ||
+		    !clause_is_first(p, w) || clause_is_own(p, c, w))
 			continue;
 		verb = w->end;
-		if (str_starts(rest_of(p, verb), STR("把")) ||
-		    begins_claim(c, verb))
+		if (str_starts(clause_rest(p, verb), STR("把")) ||
+		    claim_begins_at(c, verb))
 			return true;
 	}
 	return false;
@@ -482,16 +319,18 @@ is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
 static bool
 gives_name(const struct mood_place *p, const struct mood_claim *c)
 {
-	struct segment g = here(p);
+	struct segment g = clause_here(p);
 	size_t i;
 
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 
-		if (is_in(&g, w) && str_eq(text_of(p, w), STR("叫我")) &&
-		    begins_claim(c, w->start) && !is_doing(p->r, w->end) &&
+		if (clause_has(&g, w) &&
+		    str_eq(clause_text(p, w), STR("叫我")) &&
+		    claim_begins_at(c, w->start) &&
+		    !clause_does_at(p->r, w->end) &&
 		    reading_time_at(p->r, g.start, g.end) == NULL)
-			return says_more(p, w->end, g.end, NULL, 0);
+			return clause_says(p, w->end, g.end, NULL, 0);
 	}
 	return false;
 }
@@ -499,7 +338,7 @@ gives_name(const struct mood_place *p, const struct mood_claim *c)
 enum mood
 mood_of(const struct mood_place *p, const struct mood_claim *c)
 {
-	struct segment g = here(p);
+	struct segment g = clause_here(p);
 	enum mood m = of_sentence(p);
 	size_t i;
 
@@ -510,7 +349,7 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 
-		if (!is_in(&g, w) || is_own(p, c, w) ||
+		if (!clause_has(&g, w) || clause_is_own(p, c, w) ||
 		    reading_is_quoted(p->r, w->start) ||
 		    (w->kind != SPEECH_DONE &&
 			reading_time_at(p->r, w->start, w->end) != NULL) ||

@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "reading.h"
-#include "segment.h"
-#include "wire/msgs.h"
+#include "clause.h"
 
 enum mood {
 	MOOD_WANTED,
@@ -25,25 +23,6 @@ enum mood {
 	MOOD_DESCRIBED /* 灯太亮了 */
 };
 
-/* What speaks for an intent in a segment. */
-struct mood_claim {
-	const struct reading_span *spans; /* its evidence */
-	const struct wire_intent_filter_response_intents_evidence *evidence;
-	size_t n;      /* of both */
-	unsigned says; /* enum catalog_says */
-	bool acts;     /* the evidence itself says that something be done */
-	/* Evidence of other intents: their verbs are not this one's. */
-	const struct reading_span *others;
-	size_t n_others;
-};
-
-/* The segments of one command, and which of them is meant. */
-struct mood_place {
-	const struct reading *r;
-	const struct segment *segments;
-	size_t n, at;
-};
-
 /* mood_of(p, c): How the segment means the claim. */
 enum mood mood_of(const struct mood_place *p, const struct mood_claim *c);
 
@@ -53,11 +32,5 @@ enum mood mood_of(const struct mood_place *p, const struct mood_claim *c);
  */
 bool mood_names_only(
     const struct mood_place *p, const struct reading_span *spans, size_t n);
-
-/*
- * mood_is_memo(p, at):
- * Whether byte at is part of what is only to be said later (提醒我关灯).
- */
-bool mood_is_memo(const struct mood_place *p, size_t at);
 
 #endif /* !INTENT_FILTER_MOOD_H */

@@ -228,6 +228,29 @@ speech_begins(struct str text, unsigned long kinds, const char **value)
 	return longest;
 }
 
+struct str
+speech_core(struct str folded, struct arena *a)
+{
+	char *p = arena_alloc(a, folded.n + 1);
+	const char *value;
+	size_t i, n = 0, next;
+
+	for (i = 0; p != NULL && i < folded.n; i = next) {
+		struct str rest = { folded.p + i, folded.n - i };
+
+		next = i +
+		    speech_begins(
+			rest, 1UL << SPEECH_FILLER | 1UL << SPEECH_DAY, &value);
+		if (next > i)
+			continue;
+		if (str_utf8_next(folded, &next) < 0)
+			break;
+		while (i < next)
+			p[n++] = folded.p[i++];
+	}
+	return n > 0 ? (struct str){ p, n } : folded;
+}
+
 const char *
 speech_type(enum speech_kind kind)
 {

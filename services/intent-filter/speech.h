@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arena.h"
 #include "core/str.h"
 
 enum speech_kind {
@@ -81,6 +82,13 @@ size_t speech_find(const struct speech *s, struct str folded,
  * that are read once: it looks at every word.
  */
 size_t speech_begins(struct str text, unsigned long kinds, const char **value);
+
+/*
+ * speech_core(folded, a):
+ * A text without its fillers and days, as examples are compared; the whole if
+ * it has nothing else, or if a is full.  As speech_begins().
+ */
+struct str speech_core(struct str folded, struct arena *a);
 
 /* speech_type(kind): Its name as an entity type, or NULL. */
 const char *speech_type(enum speech_kind kind);
