@@ -2,6 +2,7 @@
  * Parts of a date, and moments made of them.
  */
 #include "core/mem.h"
+#include "zh/feast.h"
 #include "zh/moment.h"
 
 static bool
@@ -144,7 +145,18 @@ day_read(const struct token *t, struct moment *m)
 		day_set(m, (int)t->num);
 		return t + 1;
 	}
+	if (t->type == TOK_ORDINAL && t->is_ascii && t->num >= 1 &&
+	    t->num <= 31 && t[-1].type == TOK_AT && t[-1].v == 3 &&
+	    (t[1].type == TOK_END || t[1].type == TOK_AT)) {
+		/* on the 15th */
+		day_set(m, (int)t->num);
+		return t + 1;
+	}
 	if (!is_int(t, 1, 31) || t->is_pair || t->is_latin)
+		return NULL;
+	/* 二月三十号 is no day, nor is its end. */
+	if ((m->has & HAS_MONTH) == 0 && is_unit(t - 1, UNIT_MONTH) &&
+	    touch(t - 1, t))
 		return NULL;
 	if (t[1].type == TOK_HAO) {
 		day_set(m, (int)t->num);
@@ -201,7 +213,7 @@ month_name_read(const struct token *t, struct moment *m)
 		return t;
 	m->is_latin = true;
 	if (day == 0) {
-		if (t->type == TOK_AT && t->v == 3)
+		if (t->type == TOK_AT && t->v == 3 && t[1].type == TOK_ORDINAL)
 			t++;
 		if ((t->type == TOK_ORDINAL || is_int(t, 1, 31)) &&
 		    t->is_ascii && t->num <= 31 && t[1].type != TOK_AMPM) {
@@ -237,7 +249,8 @@ rel_read(const struct token *t, struct moment *m)
 	    (n->type == TOK_NUM && n->num <= 1 && !n->is_ascii && touch(t, n)))
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {
-		m->has |= HAS_WDAY | HAS_WEEK;
+		/* "this friday" is the next one. */
+		m->has |= HAS_WDAY | (v == 0 && n->is_latin ? 0u : HAS_WEEK);
 		m->week = v;
 		m->wday = weekday_of(n->v);
 		return n + 1;
@@ -359,6 +372,12 @@ word_read(const struct token *t, struct moment *m)
 		m->has |= HAS_FEAST;
 		m->feast = t->v;
 		return t + 1;
+	case TOK_ORTHODOX:
+		if (t[1].type != TOK_FEAST)
+			return NULL;
+		m->has |= HAS_FEAST;
+		m->feast = t[1].v | FEAST_ORTHODOX;
+		return t + 2;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;
@@ -378,9 +397,13 @@ word_read(const struct token *t, struct moment *m)
 	case TOK_EDGE:
 		if (t->w >= 0)
 			return edge_set(t, t->w, m);
-		if (touch(t - 1, t) && (m->has & HAS_MONTH) != 0)
+		if (m->has == 0 || !touch(t - 1, t))
+			return NULL;
+		if ((m->has & HAS_QUARTER) != 0)
+			return edge_set(t, UNIT_QUARTER, m);
+		if ((m->has & HAS_MONTH) != 0)
 			return edge_set(t, UNIT_MONTH, m);
-		if (touch(t - 1, t) && (m->has & HAS_YEAR) != 0)
+		if ((m->has & HAS_YEAR) != 0)
 			return edge_set(t, UNIT_YEAR, m);
 		return NULL;
 	case TOK_LUNAR:

@@ -20,6 +20,10 @@ touch(const struct token *a, const struct token *b)
 static const double seconds_of[UNIT_COUNT] = { 1, 60, 900, 3600, 86400,
 	7 * 86400, 30 * 86400, 91 * 86400, 365 * 86400 };
 
+/* Farther than that nobody means. */
+#define MONTHS_MAX  60000.0
+#define SECONDS_MAX 1.5e11
+
 /* One amount with its unit. */
 struct piece {
 	double n;
@@ -45,6 +49,13 @@ about_read(const struct token *t, double *n)
 			return NULL;
 		*n = (a + b) / 2.0;
 		return t + 1;
+	}
+	/* 三四十 */
+	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
+	    touch(t, t + 1) && t[1].num >= 20 && t[1].num <= 90 &&
+	    (int)t[1].num == ((int)t->num + 1) * 10) {
+		*n = t[1].num - 5;
+		return t + 2;
 	}
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
 	    touch(t, t + 1) && t[1].num > t->num && t[1].num <= t->num + 2) {
@@ -311,6 +322,17 @@ skip_and(const struct token *t)
 	return t;
 }
 
+double
+length_seconds(const struct length *l)
+{
+	double s = 0;
+	int i;
+
+	for (i = 0; i < UNIT_COUNT; i++)
+		s += l->n[i] * seconds_of[i];
+	return s;
+}
+
 const struct token *
 length_read(const struct token *t, struct length *l)
 {
@@ -336,20 +358,11 @@ length_read(const struct token *t, struct length *l)
 	}
 	if (pieces == 1 && !stands_alone(&p, last))
 		return NULL;
+	if (length_seconds(l) > SECONDS_MAX)
+		return NULL;
 	if (l->is_vague)
 		l->confidence = .8;
 	return last;
-}
-
-double
-length_seconds(const struct length *l)
-{
-	double s = 0;
-	int i;
-
-	for (i = 0; i < UNIT_COUNT; i++)
-		s += l->n[i] * seconds_of[i];
-	return s;
 }
 
 /* Years and months by the calendar, the day kept within its month. */
@@ -369,10 +382,6 @@ add_months(int64_t local, int64_t months)
 		c.day = most;
 	return civil_days(c) * 86400 + (local - day * 86400);
 }
-
-/* Farther than that nobody means. */
-#define MONTHS_MAX  60000.0
-#define SECONDS_MAX 1.5e11
 
 int64_t
 length_add(const struct length *l, struct here h, int sign)

@@ -147,8 +147,7 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 			n++;
 	} else {
 		n = length_read(t, &l);
-		if (n == NULL || n->type != TOK_WITHIN ||
-		    (n->w == 1 && t->type == TOK_HALF && l.finest > UNIT_DAY))
+		if (n == NULL || n->type != TOK_WITHIN)
 			return NULL;
 		n++;
 	}
@@ -282,7 +281,6 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 	struct length l, to;
 	bool about = false;
 
-	(void)r;
 	if (t->type == TOK_FOR || t->type == TOK_ABOUT) {
 		about = t->type == TOK_ABOUT;
 		t++;
@@ -301,6 +299,9 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 		n = length_read(t, &l);
 	}
 	if (n == NULL)
+		return NULL;
+	if (n[-1].is_latin &&
+	    str_starts(scan_behind(&r->scan, n - 1), STR(" old")))
 		return NULL;
 	if (n->type == TOK_ABOUT && n->w == 1) {
 		about = true;

@@ -261,6 +261,7 @@ word_token(struct str s, const struct word *w, const struct token *before,
 	t->is_latin = w->text[0] >= 'a' && w->text[0] <= 'z';
 	if (w->type == TOK_NUM || w->type == TOK_ORDINAL)
 		t->num = w->v;
+	t->is_pair = w->type == TOK_NUM && !t->is_latin;
 	if (w->type == TOK_UNIT && w->v == UNIT_WEEK && !t->is_latin)
 		weekday_word(s, before, t);
 	if (w->type == TOK_FIRST ||
@@ -292,6 +293,38 @@ latin_end(struct str s, size_t at)
 	return at;
 }
 
+/* 1.2.3 and its like are no numbers. */
+static bool
+is_version(struct str s, size_t at, size_t *end)
+{
+	size_t pos = at;
+	int dots = 0;
+
+	for (; is_digit(s, pos) ||
+	     (pos > at && pos < s.n && s.p[pos] == '.' && is_digit(s, pos + 1));
+	     pos++)
+		dots += s.p[pos] == '.';
+	if (dots < 2)
+		return false;
+	*end = pos;
+	return true;
+}
+
+/* The longest word; but 年|中秋, 月|中午, not 年中|秋. */
+static const struct word *
+word_at(struct str s, size_t at)
+{
+	const struct word *w = lexicon_find(s, at), *next;
+
+	if (w == NULL || w->type != TOK_EDGE || w->w < 0 ||
+	    strlen(w->text) != 6 || at + 6 >= s.n)
+		return w;
+	next = lexicon_find(s, at + 3);
+	if (next == NULL || strlen(next->text) <= 3)
+		return w;
+	return lexicon_find((struct str){ s.p, at + 3 }, at);
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -305,7 +338,19 @@ token_read(struct str s, const struct token *before, struct token *t)
 	if (is_digit(s, at) &&
 	    (date_literal(s, at, t) || clock_literal(s, at, t)))
 		return;
-	w = lexicon_find(s, at);
+	if (s.p[at] == 't' && before->type == TOK_DATE && at > 0 &&
+	    is_digit(s, at - 1) && is_digit(s, at + 1)) {
+		/* 2026-03-05T08:30 */
+		t->type = TOK_AT;
+		t->v = 2;
+		t->end = at + 1;
+		return;
+	}
+	if (is_version(s, at, &t->end)) {
+		t->type = TOK_OTHER;
+		return;
+	}
+	w = word_at(s, at);
 	if (ordinal && numeral_read(s, at + 3, &n)) {
 		set_numeral(t, &n, TOK_ORDINAL);
 		return;
@@ -341,6 +386,8 @@ scan_from(struct scan *c, struct str text, size_t at)
 	static const struct token nothing = { .type = TOK_END };
 
 	c->text = text;
+	c->tok = c->all + 1;
+	c->all[0] = nothing;
 	c->base = at > BEFORE_MAX ? at - BEFORE_MAX : 0;
 	c->n = text.n - c->base < SCAN_BYTES ? text.n - c->base : SCAN_BYTES;
 	memcpy(c->bytes, text.p + c->base, c->n);
@@ -358,7 +405,7 @@ scan_from(struct scan *c, struct str text, size_t at)
 		}
 		*t = nothing;
 		t->start = pos;
-		token_read(s, c->ntok > 0 ? t - 1 : &nothing, t);
+		token_read(s, t - 1, t);
 		pos = t->end;
 		t->start += c->base;
 		t->end += c->base;
