@@ -23,6 +23,12 @@
 
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096
+/* The shortest object of a verb, in bytes: one ideograph. */
+#define PAIR_MIN 3
+/* The first byte of the first ideographs in UTF-8. */
+#define HAN_LEAST 0xe4
+/* A shorter example says too little to be looked for inside a command. */
+#define EXAMPLE_MIN 9
 
 /* The catalog in the making. */
 struct maker {
@@ -121,7 +127,69 @@ word_add(
 	}
 	automaton_add(c->words, folded, (uint32_t)c->n_meanings);
 	c->meanings[c->n_meanings++] =
-	    (struct catalog_word){ m->index, (uint32_t)index, list };
+	    (struct catalog_word){ m->index, (uint32_t)index, list, { 0 } };
+}
+
+/* A verb at either end of a keyword. */
+struct verb {
+	struct str text;
+	const char *value; /* NULL: no action */
+};
+
+static bool
+verb_at(struct str text, struct verb *out)
+{
+	size_t n = speech_begins(
+	    text, 1UL << SPEECH_ACTION | 1UL << SPEECH_VERB, &out->value);
+
+	out->text = (struct str){ text.p, n };
+	return n > 0 &&
+	    (out->value == NULL || strcmp(out->value, "open") == 0 ||
+		strcmp(out->value, "close") == 0);
+}
+
+/* "打开风扇", "灯打开": split into verb and object. */
+static bool
+split_pair(struct str folded, struct verb *verb, struct str *object)
+{
+	size_t pos = 0;
+
+	if (verb_at(folded, verb)) {
+		*object = (struct str){ folded.p + verb->text.n,
+			folded.n - verb->text.n };
+		return true;
+	}
+	while (str_utf8_next(folded, &pos) >= 0 && pos < folded.n) {
+		struct str rest = { folded.p + pos, folded.n - pos };
+
+		if (verb_at(rest, verb) && verb->text.n == rest.n) {
+			*object = (struct str){ folded.p, pos };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
+static void
+pair_add(struct maker *m, struct str folded, size_t index)
+{
+	struct verb verb, other;
+	struct str object;
+
+	if (folded.n == 0 || (unsigned char)folded.p[0] < HAN_LEAST ||
+	    !split_pair(folded, &verb, &object))
+		return;
+	if (str_starts(object, STR("把")))
+		object = (struct str){ object.p + STR("把").n,
+			object.n - STR("把").n };
+	if (object.n < PAIR_MIN ||
+	    (verb.value == NULL && object.n < 2 * PAIR_MIN) ||
+	    verb_at(object, &other))
+		return;
+	word_add(m, object, CATALOG_PAIR, index);
+	m->c->meanings[m->c->n_meanings - 1].verb =
+	    verb.value != NULL ? str_of(verb.value) : verb.text;
 }
 
 static enum rc
@@ -137,6 +205,8 @@ words_new(
 		if (rc != RC_OK)
 			return rc;
 		word_add(m, folded, list, i);
+		if (list == CATALOG_ANY)
+			pair_add(m, folded, i);
 		if (list != CATALOG_NOT)
 			note_says(m, folded);
 	}
@@ -282,6 +352,19 @@ values_new(struct maker *m, struct str json, struct catalog_slot *slot)
 	return rc;
 }
 
+/* Whether the verb itself is an argument. */
+static bool
+takes_action(const struct wire_intent_slot *def)
+{
+	size_t i;
+
+	for (i = 0; i < def->n_from_entity_types; i++) {
+		if (str_eq(def->from_entity_types[i], STR("action")))
+			return true;
+	}
+	return false;
+}
+
 static enum rc
 slots_new(struct maker *m)
 {
@@ -298,6 +381,8 @@ slots_new(struct maker *m)
 		const struct wire_intent_slot *def = &in->def->slots[i];
 
 		in->slots[i].def = def;
+		if (takes_action(def))
+			in->says |= CATALOG_OPENS | CATALOG_CLOSES;
 		rc = values_new(m, def->values, &in->slots[i]);
 		if (rc != RC_OK)
 			return rc;
@@ -315,18 +400,50 @@ slots_new(struct maker *m)
 	return RC_OK;
 }
 
+/* Without its fillers and days; the whole if nothing else is in it. */
+static struct str
+example_core(struct maker *m, struct str folded)
+{
+	char *p = arena_alloc(m->c->arena, folded.n + 1);
+	const char *value;
+	size_t i, n = 0, next;
+
+	for (i = 0; p != NULL && i < folded.n; i = next) {
+		struct str rest = { folded.p + i, folded.n - i };
+
+		next = i +
+		    speech_begins(
+			rest, 1UL << SPEECH_FILLER | 1UL << SPEECH_DAY, &value);
+		if (next > i)
+			continue;
+		if (str_utf8_next(folded, &next) < 0)
+			break;
+		while (i < next)
+			p[n++] = folded.p[i++];
+	}
+	return n > 0 ? (struct str){ p, n } : folded;
+}
+
 static enum rc
 examples_of(struct maker *m, const struct wire_intent_match *match)
 {
-	struct str folded;
+	struct str folded, core;
 	size_t i;
 	enum rc rc;
 
+	if (match->n_examples > 0)
+		m->c->has_examples = true;
 	for (i = 0; i < match->n_examples; i++) {
 		rc = command_fold(match->examples[i], m->c->arena, &folded);
 		if (rc != RC_OK)
 			return rc;
+		if (folded.n >= EXAMPLE_MIN)
+			word_add(m, folded, CATALOG_EXAMPLE, i);
+		core = example_core(m, folded);
 		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
+		if (!str_eq(core, folded))
+			examples_add(
+			    m->c->examples, m->index, (uint32_t)i, core);
 		note_says(m, folded);
 	}
 	return RC_OK;

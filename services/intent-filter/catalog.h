@@ -21,9 +21,11 @@ struct rx;
 /* Which list of the intent a word of the automaton is of. */
 enum catalog_list {
 	CATALOG_ANY,
+	CATALOG_PAIR, /* the object of a keyword of CATALOG_ANY */
 	CATALOG_ALL,
 	CATALOG_NOT,
-	CATALOG_RX_ANY, /* a text without which that pattern cannot match */
+	CATALOG_EXAMPLE, /* a whole example */
+	CATALOG_RX_ANY,  /* a text without which that pattern cannot match */
 	CATALOG_RX_ALL
 };
 
@@ -31,6 +33,8 @@ enum catalog_list {
 struct catalog_word {
 	uint32_t intent, index; /* index in the list */
 	enum catalog_list list;
+	/* Of a pair its verb: an action's value, or the word itself. */
+	struct str verb;
 };
 
 struct catalog_pattern {
@@ -77,6 +81,7 @@ struct catalog {
 	uint32_t *always; /* indices of the intents that are always looked at */
 	size_t n_always;
 	struct examples *examples;
+	bool has_examples;
 	size_t bytes; /* memory it takes, roughly */
 };
 

@@ -18,6 +18,8 @@
  */
 #define SHARE_COMMAND .4
 #define SHARE_BARE    .6
+/* The same where the evidence is a verb and nothing marks a request. */
+#define SHARE_VERB .3
 
 struct choice {
 	const struct matcher *m;
@@ -122,14 +124,18 @@ carries(enum speech_kind k)
 
 /* How much of what is said is evidence, or carries a wish beside it. */
 static double
-share_of(const struct choice *c, const struct match *m)
+share_of(
+    const struct choice *c, const struct match *m, const struct slots *slots)
 {
-	struct reading_span spans[MATCH_EVIDENCE_MAX + CARRIERS_MAX];
+	struct reading_span
+	    spans[MATCH_EVIDENCE_MAX + SLOTS_SPANS + CARRIERS_MAX];
 	const struct reading *r = c->m->r;
 	struct segment g = here(c);
 	size_t i, n = m->n;
 
 	memcpy(spans, m->spans, n * sizeof(*spans));
+	memcpy(spans + n, slots->spans, slots->n_spans * sizeof(*spans));
+	n += slots->n_spans;
 	for (i = 0; i < r->n_words && n < NELEM(spans); i++) {
 		const struct speech_hit *w = &r->words[i];
 
@@ -165,14 +171,14 @@ is_command(const struct choice *c, const struct match *m)
 
 	if (m->acts)
 		return true;
-	share = share_of(c, m);
+	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
+		return false;
+	share = share_of(c, m, &slots);
 	if (share < SHARE_COMMAND)
 		return false;
 	if (!asks_text(m->intent) ||
 	    (share >= SHARE_BARE && !mood_names_only(c->p, m->spans, m->n)))
 		return true;
-	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
-		return false;
 	return slots.said > 0 || (share >= SHARE_BARE && slots.nmissing > 0) ||
 	    (share >= SHARE_BARE &&
 		share > reading_share(c->m->r, g.start, g.end, m->spans, m->n));

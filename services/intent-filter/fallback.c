@@ -23,7 +23,8 @@ static const char *const words[PARTS] = {
 	    "huh yay ouch oops hooray haha hahaha lol damn whoa 깜짝이야 "
 	    "아이고 헐 대박 びっくりした うわ すごい やばい oh_my_god oh_no "
 	    "scared_me you_scared_me that_was_close so_annoying how_annoying "
-	    "phew yikes",
+	    "phew yikes 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 "
+	    "美死 乐死 救命 倒霉透",
 	[PART_FEELING] =
 	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 "
 	    "委屈 失落 失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 "
@@ -33,7 +34,8 @@ static const char *const words[PARTS] = {
 	    "踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted upset annoyed "
 	    "angry sad happy scared bored lonely excited stressed nervous "
 	    "sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 "
-	    "疲れた 悲しい つらい 眠い 嬉しい",
+	    "疲れた 悲しい つらい 眠い 嬉しい 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
+	    "美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 心情好 没意思 没劲",
 	[PART_REST] =
 	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 "
 	    "真 好 太 很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 "
@@ -41,7 +43,7 @@ static const char *const words[PARTS] = {
 	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
 	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
 	    "a_bit kind_of pretty just too this is that was the me right_now "
-	    "today and",
+	    "today and 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool

@@ -187,6 +187,8 @@ match_all(struct run *r)
 		struct mood_place p = { &r->reading, r->segments, r->nsegments,
 			s };
 
+		if (r->segments[s].retracted)
+			continue;
 		n = match_one(r, s);
 		rc = note_candidates(r, n);
 		n = choose(&r->m, &p, r->found, n,
@@ -290,7 +292,8 @@ note_unmatched(struct run *r)
 	for (i = 0; i < r->nsegments; i++) {
 		const struct segment *g = &r->segments[i];
 
-		if (!r->used[i] && segment_says(&r->reading, g))
+		if (!r->used[i] && !g->retracted &&
+		    segment_says(&r->reading, g))
 			meta->unmatched[meta->n_unmatched++] =
 			    (struct str){ r->reading.cmd.text.p + g->start,
 				    g->end - g->start };

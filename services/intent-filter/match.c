@@ -26,6 +26,8 @@
 #define LIKE_LEAST .62
 /* Most of the examples' likenesses that one segment uses. */
 #define LIKE_ACTS .75
+/* Most bytes between a keyword's verb and its object. */
+#define PAIR_GAP 18
 
 /* An intent being judged. */
 struct tally {
@@ -83,6 +85,26 @@ hit_cmp(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* More words, from the plain text: only those that are not in the other. */
+static size_t
+scan_plain(const struct matcher *m, const struct reading *r,
+    struct automaton_hit *dst, size_t max)
+{
+	size_t i, n, kept = 0, start, end;
+
+	if (r->plain.text.p == NULL)
+		return 0;
+	n = automaton_scan(m->cat->words, r->plain.text, dst, max);
+	for (i = 0; i < n; i++) {
+		if (!plain_source(
+			&r->plain, dst[i].start, dst[i].end, &start, &end))
+			continue;
+		dst[kept++] = (struct automaton_hit){ (uint32_t)start,
+			(uint32_t)end, dst[i].word };
+	}
+	return kept;
+}
+
 /* Words are numbered intent by intent, so their order is that of intents. */
 enum rc
 matcher_init(struct matcher *m, struct reading *r)
@@ -91,6 +113,7 @@ matcher_init(struct matcher *m, struct reading *r)
 	size_t i, n, kept = 0;
 
 	n = automaton_scan(m->cat->words, r->cmd.folded, hits, NELEM(hits));
+	n += scan_plain(m, r, hits + n, NELEM(hits) - n);
 	m->hits = arena_alloc(m->a, n * sizeof(*m->hits));
 	r->names = arena_alloc(m->a, n * sizeof(*r->names));
 	if (m->hits == NULL || r->names == NULL)
@@ -103,6 +126,8 @@ matcher_init(struct matcher *m, struct reading *r)
 		} else if (speech_is_word(r->cmd.folded, h->start, h->end) &&
 		    !is_part(r, h)) {
 			m->hits[kept++] = *h;
+			if (meaning(m, h)->list == CATALOG_PAIR)
+				continue;
 			r->names[r->n_names++] =
 			    (struct reading_span){ h->start, h->end };
 		}
@@ -173,19 +198,96 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 	return false;
 }
 
+static bool
+is_verb_of(const struct reading *r, const struct speech_hit *w, struct str verb)
+{
+	if (w->kind == SPEECH_ACTION)
+		return str_eq(str_of(w->value), verb);
+	return w->kind == SPEECH_VERB &&
+	    str_eq(
+		(struct str){ r->cmd.folded.p + w->start, w->end - w->start },
+		verb);
+}
+
+/* "门" of "门口的灯" is no object of 开. */
+static bool
+is_object(const struct tally *t, const struct automaton_hit *h)
+{
+	const struct reading *r = t->m->r;
+	struct str after = { r->cmd.folded.p + h->end, t->g->end - h->end };
+	size_t i;
+
+	if (reading_is_named(r, h->start, h->end))
+		return false;
+	if (h->end - h->start > 3 || after.n == 0 ||
+	    str_starts(after, STR("给")))
+		return true;
+	for (i = 0; i < r->n_words && r->words[i].start <= h->end; i++) {
+		if (r->words[i].start == h->end)
+			return true;
+	}
+	return false;
+}
+
+/* The verb that a pair needs, near its object; NULL: it was not said. */
+static const struct speech_hit *
+verb_of(const struct tally *t, const struct automaton_hit *h)
+{
+	const struct reading *r = t->m->r;
+	struct str verb = meaning(t->m, h)->verb;
+	const struct speech_hit *best = NULL;
+	size_t i, gap, least = PAIR_GAP + 1;
+
+	if (!is_object(t, h))
+		return NULL;
+	for (i = 0; i < r->n_words && r->words[i].start < t->g->end; i++) {
+		const struct speech_hit *w = &r->words[i];
+
+		if (w->start < t->g->start || !is_verb_of(r, w, verb))
+			continue;
+		if (w->end <= h->start)
+			gap = h->start - w->end;
+		else if (w->start >= h->end)
+			gap = w->start - h->end;
+		else
+			continue;
+		if (gap < least) {
+			least = gap;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* Whether a hit counts for the list, and the verb beside it, if it is a pair.
+ */
+static bool
+is_of_list(const struct tally *t, const struct automaton_hit *h,
+    enum catalog_list list, const struct speech_hit **verb)
+{
+	*verb = NULL;
+	if (meaning(t->m, h)->list == list)
+		return true;
+	if (list != CATALOG_ANY || meaning(t->m, h)->list != CATALOG_PAIR)
+		return false;
+	*verb = is_here(t, h) ? verb_of(t, h) : NULL;
+	return *verb != NULL;
+}
+
 /* The keywords of a list in this segment, each once. */
 static size_t
 count_words(struct tally *t, enum catalog_list list, const struct str *source,
     const char *type)
 {
+	const struct speech_hit *verb;
 	size_t i, n = 0;
 	uint32_t last = UINT32_MAX;
 
 	for (i = 0; i < t->n_hits; i++) {
 		const struct automaton_hit *h = &t->hits[i];
 
-		if (meaning(t->m, h)->list != list || h->word == last ||
-		    !is_here(t, h) || !is_said(t, h))
+		if (h->word == last || !is_here(t, h) ||
+		    !is_of_list(t, h, list, &verb) || !is_said(t, h))
 			continue;
 		last = h->word;
 		n++;
@@ -194,6 +296,11 @@ count_words(struct tally *t, enum catalog_list list, const struct str *source,
 		note(
 		    t, type, source[meaning(t->m, h)->index], h->start, h->end);
 		note_said(t, h->start, h->end);
+		if (verb == NULL)
+			continue;
+		note(t, type, source[meaning(t->m, h)->index], verb->start,
+		    verb->end);
+		note_said(t, verb->start, verb->end);
 	}
 	return n;
 }
@@ -302,6 +409,8 @@ has_any(struct tally *t)
 	hits = count_words(t, CATALOG_ANY, match->keywords_any, "keyword_any");
 	hits += count_patterns(t, CATALOG_RX_ANY, in->rx_any, match->regex_any,
 	    match->n_regex_any);
+	hits += count_words(
+	    t, CATALOG_EXAMPLE, match->examples, "example_similarity");
 	t->entities = hits == 0 && before == 0 && t->like == 0;
 	hits += count_entities(
 	    t, match->entity_types_any, match->n_entity_types_any);
@@ -445,17 +554,61 @@ next_intent(const struct walk *w)
 	return next;
 }
 
+/* The better of two likenesses of each intent, a and b being by intent. */
+static size_t
+merge_likeness(const struct example_likeness *a, size_t na,
+    const struct example_likeness *b, size_t nb, struct example_likeness *dst)
+{
+	size_t i = 0, j = 0, n = 0;
+
+	while (i < na || j < nb) {
+		if (j == nb || (i < na && a[i].intent < b[j].intent)) {
+			dst[n++] = a[i++];
+		} else if (i == na || b[j].intent < a[i].intent) {
+			dst[n++] = b[j++];
+		} else {
+			dst[n++] = a[i].share >= b[j].share ? a[i] : b[j];
+			i++;
+			j++;
+		}
+	}
+	return n;
+}
+
+/* As it was said, and without what examples differ in by chance. */
+static void
+find_likeness(const struct matcher *m, const struct segment *g, struct walk *w)
+{
+	struct str text = { m->r->cmd.folded.p + g->start, g->end - g->start };
+	const struct example_likeness *said, *core;
+	struct example_likeness *both;
+	size_t n_said, n_core;
+	struct str s;
+
+	said = examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &n_said);
+	w->like = said;
+	w->n_like = n_said;
+	s = reading_core(m->r, g->start, g->end, m->a);
+	if (s.n == text.n)
+		return;
+	core = examples_like(m->cat->examples, s, LIKE_LEAST, m->a, &n_core);
+	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
+	if (both == NULL)
+		return;
+	w->n_like = merge_likeness(said, n_said, core, n_core, both);
+	w->like = both;
+}
+
 size_t
 match_segment(const struct matcher *m, const struct segment *g,
     struct match dst[MATCH_MAX])
 {
-	struct str text = { m->r->cmd.folded.p + g->start, g->end - g->start };
 	struct walk w = { .m = m };
 	uint32_t intent;
 	size_t n = 0;
 
-	w.like =
-	    examples_like(m->cat->examples, text, LIKE_LEAST, m->a, &w.n_like);
+	if (m->cat->has_examples)
+		find_likeness(m, g, &w);
 	while (n < MATCH_MAX && n < m->cat->n &&
 	    (intent = next_intent(&w)) != UINT32_MAX) {
 		struct tally t = {

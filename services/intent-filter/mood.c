@@ -5,6 +5,9 @@
 
 #include "catalog.h"
 
+/* Known words before a claim that are looked at. */
+#define SUBJECT_SPANS 32
+
 static struct segment
 here(const struct mood_place *p)
 {
@@ -87,7 +90,8 @@ is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
 	if (w->kind == SPEECH_DONE || w->kind == SPEECH_TALK ||
 	    w->kind == SPEECH_STATE)
 		return is_name(p, w->start) || mood_is_memo(p, w->start);
-	return w->kind != SPEECH_NOT && mood_is_memo(p, w->start) &&
+	return w->kind != SPEECH_NOT && w->kind != SPEECH_META &&
+	    mood_is_memo(p, w->start) &&
 	    !(w->kind == SPEECH_WH && !mood_is_memo(p, w->start - 1));
 }
 
@@ -156,9 +160,9 @@ static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
-	return is_doing(p->r, w->end) || begins_claim(c, w->end)
-	    ? MOOD_FORBIDDEN
-	    : MOOD_WANTED;
+	if (is_doing(p->r, w->end) || begins_claim(c, w->end))
+		return MOOD_FORBIDDEN;
+	return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
 }
 
 bool
@@ -204,12 +208,95 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 	return MOOD_WANTED;
 }
 
+static struct str
+text_of(const struct mood_place *p, const struct speech_hit *w)
+{
+	return (struct str){ p->r->cmd.folded.p + w->start, w->end - w->start };
+}
+
+/* Whether anything but fillers is said in [from, to) beside the spans. */
+static bool
+says_more(const struct mood_place *p, size_t from, size_t to,
+    const struct reading_span *spans, size_t n)
+{
+	return reading_says(p->r, from, to) &&
+	    reading_share(p->r, from, to, spans, n) < 1;
+}
+
+/* Whether somebody or something else is spoken of before the claim. */
+static bool
+has_subject(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct reading_span spans[SUBJECT_SPANS];
+	struct segment g = here(p);
+	size_t i, n = 0;
+
+	for (i = 0; i < p->r->n_words && n < SUBJECT_SPANS; i++) {
+		const struct speech_hit *w = &p->r->words[i];
+
+		if (!is_in(&g, w))
+			continue;
+		switch (w->kind) {
+		case SPEECH_OBJECT:
+		case SPEECH_PLEASE:
+		case SPEECH_MAY:
+		case SPEECH_MEMO:
+			return false;
+		case SPEECH_ACTION:
+		case SPEECH_VERB:
+		case SPEECH_DEVICE:
+		case SPEECH_ROOM:
+		case SPEECH_COLOR:
+			spans[n++] = (struct reading_span){ w->start, w->end };
+			break;
+		default:
+			break;
+		}
+	}
+	return !p->r->cmd.polite &&
+	    says_more(p, g.start, first_claim(c), spans, n);
+}
+
 /* At the end of the segment but for fillers. */
 static bool
 is_last(const struct mood_place *p, const struct speech_hit *w)
 {
-	return reading_share(p->r, w->end, here(p).end,
-		   &(struct reading_span){ w->end, here(p).end }, 1) == 0;
+	return !reading_says(p->r, w->end, here(p).end);
+}
+
+static bool
+is_first(const struct mood_place *p, const struct speech_hit *w)
+{
+	return !says_more(p, here(p).start, w->start, NULL, 0);
+}
+
+static struct str
+rest_of(const struct mood_place *p, size_t at)
+{
+	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
+}
+
+/* "声音太小了大一点": what is said of a thing leads to the wish. */
+static bool
+leads_to_wish(const struct mood_place *p, const struct speech_hit *w)
+{
+	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
+	struct str rest;
+
+	if (n < 0)
+		return false;
+	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
+	return str_find(rest, STR("点")) >= 0 ||
+	    str_find(rest, STR("些")) >= 0 || str_find(rest, STR("调")) >= 0;
+}
+
+/* "同意就点头" */
+static bool
+is_then(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
+{
+	return str_eq(text_of(p, w), STR("就")) && first_claim(c) >= w->end &&
+	    has_subject(p, c) && says_more(p, here(p).start, w->start, NULL, 0);
 }
 
 /* "什么都行" asks for nothing. */
@@ -250,7 +337,17 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_TALK:
 		return MOOD_TOLD;
 	case SPEECH_STATE:
-		return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
+		return c->acts || leads_to_wish(p, w) ? MOOD_WANTED
+						      : MOOD_DESCRIBED;
+	case SPEECH_META:
+		return MOOD_ASKED;
+	case SPEECH_THIRD:
+		return is_first(p, w) &&
+			!str_starts(rest_of(p, w->end), STR("的"))
+		    ? MOOD_TOLD
+		    : MOOD_WANTED;
+	case SPEECH_FILLER:
+		return is_then(p, c, w) ? MOOD_SUPPOSED : MOOD_WANTED;
 	default:
 		return MOOD_WANTED;
 	}
@@ -265,7 +362,7 @@ of_sentence(const struct mood_place *p)
 	for (i = 0; i < p->at; i++) {
 		const struct segment *g = &p->segments[i];
 
-		if (g->sentence != here(p).sentence)
+		if (g->sentence != here(p).sentence || g->retracted)
 			continue;
 		for (j = 0; j < p->r->n_words; j++) {
 			const struct speech_hit *w = &p->r->words[j];
@@ -281,7 +378,16 @@ of_sentence(const struct mood_place *p)
 	return MOOD_WANTED;
 }
 
-/* "昨天我把灯关了" */
+static bool
+follows_text(const struct mood_place *p, size_t at, struct str text)
+{
+	struct str before = { p->r->cmd.folded.p + here(p).start,
+		at - here(p).start };
+
+	return str_ends(before, text);
+}
+
+/* "昨天我把灯关了", "煮了十分钟" */
 static bool
 is_past(const struct mood_place *p)
 {
@@ -294,9 +400,37 @@ is_past(const struct mood_place *p)
 		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
 		    !mood_is_memo(p, t->start) && !is_name(p, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
-		    t->kind != WHEN_REPEAT && t->to.ms > 0 &&
-		    t->to.ms <= p->r->now.ms)
+		    t->kind != WHEN_REPEAT &&
+		    (t->kind == WHEN_DURATION
+			    ? follows_text(p, t->start, STR("了"))
+			    : t->to.ms > 0 && t->to.ms <= p->r->now.ms))
 			return true;
+	}
+	return false;
+}
+
+/* "雨停了" tells; "把它停了", "快停了吧" do not. */
+static bool
+is_told(const struct mood_place *p, const struct mood_claim *c)
+{
+	return c->acts && follows_text(p, here(p).end, STR("了")) &&
+	    has_subject(p, c);
+}
+
+/* "叫我小王" gives a name. */
+static bool
+gives_name(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = here(p);
+	size_t i;
+
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct speech_hit *w = &p->r->words[i];
+
+		if (is_in(&g, w) && str_eq(text_of(p, w), STR("叫我")) &&
+		    begins_claim(c, w->start) && !is_doing(p->r, w->end) &&
+		    reading_time_at(p->r, g.start, g.end) == NULL)
+			return says_more(p, w->end, g.end, NULL, 0);
 	}
 	return false;
 }
@@ -308,7 +442,8 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	enum mood m = of_sentence(p);
 	size_t i;
 
-	if (m == MOOD_WANTED && is_past(p))
+	if (m == MOOD_WANTED &&
+	    (is_past(p) || is_told(p, c) || gives_name(p, c)))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];

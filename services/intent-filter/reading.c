@@ -81,6 +81,7 @@ reading_make(struct reading *r, struct when_now now,
 	}
 	r->n_quotes = 0;
 	find_quotes(r);
+	plain_make(r->cmd.folded, a, &r->plain);
 	return RC_OK;
 }
 
@@ -179,4 +180,43 @@ reading_share(const struct reading *r, size_t start, size_t end,
 		i = next;
 	}
 	return all > 0 ? (double)taken / (double)all : 0;
+}
+
+bool
+reading_says(const struct reading *r, size_t start, size_t end)
+{
+	size_t i = start, word = 0, skip;
+
+	while (i < end) {
+		skip = unsaid_at(r, i, &word);
+		if (skip == 0 && r->cmd.folded.p[i] != ' ')
+			return true;
+		i += skip > 0 ? skip : 1;
+	}
+	return false;
+}
+
+struct str
+reading_core(const struct reading *r, size_t start, size_t end, struct arena *a)
+{
+	struct str s = r->cmd.folded;
+	char *p = arena_alloc(a, end - start + 1);
+	size_t i, at = start, n = 0;
+
+	if (p == NULL)
+		return (struct str){ s.p + start, end - start };
+	for (i = 0; i < r->n_words && r->words[i].start < end; i++) {
+		const struct speech_hit *w = &r->words[i];
+
+		if (w->start < at || w->end > end ||
+		    (w->kind != SPEECH_FILLER && w->kind != SPEECH_DAY))
+			continue;
+		memcpy(p + n, s.p + at, w->start - at);
+		n += w->start - at;
+		at = w->end;
+	}
+	memcpy(p + n, s.p + at, end - at);
+	n += end - at;
+	return n > 0 ? (struct str){ p, n }
+		     : (struct str){ s.p + start, end - start };
 }

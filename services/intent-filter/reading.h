@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "core/arena.h"
+#include "plain.h"
 #include "speech.h"
 #include "zh/when.h"
 
@@ -28,6 +29,7 @@ struct reading_span {
 
 struct reading {
 	struct command cmd;
+	struct plain plain;
 	struct wall now;
 	struct speech_hit *words; /* by start */
 	struct when *times;       /* by start */
@@ -67,5 +69,16 @@ bool reading_is_named(const struct reading *r, size_t start, size_t end);
  */
 double reading_share(const struct reading *r, size_t start, size_t end,
     const struct reading_span *spans, size_t n);
+
+/* reading_says(r, start, end): Whether anything is said in [start, end). */
+bool reading_says(const struct reading *r, size_t start, size_t end);
+
+/*
+ * reading_core(r, start, end, a):
+ * [start, end) without its fillers and days, as examples are compared; the
+ * whole if it has nothing else, or if a is full.
+ */
+struct str reading_core(
+    const struct reading *r, size_t start, size_t end, struct arena *a);
 
 #endif /* !INTENT_FILTER_READING_H */

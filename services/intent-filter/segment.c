@@ -3,6 +3,9 @@
  */
 #include "segment.h"
 
+/* Words of the catalog that are looked at for things. */
+#define NAMES_MAX 64
+
 struct cut {
 	const struct reading *r;
 	struct segment *dst;
@@ -93,6 +96,134 @@ begins_object(const struct cut *c, size_t word)
 	return done;
 }
 
+/* "把灯关了别点头": spoken without a pause. */
+static bool
+begins_not(const struct cut *c, size_t word)
+{
+	const struct speech_hit *w = c->r->words;
+	bool done = false, does = false;
+	size_t i;
+
+	if (w[word].kind != SPEECH_NOT)
+		return false;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (w[i].kind == SPEECH_MEMO || w[i].kind == SPEECH_IF ||
+		    w[i].kind == SPEECH_SAID)
+			return false;
+		done = done || w[i].kind == SPEECH_ACTION ||
+		    w[i].kind == SPEECH_VERB;
+	}
+	for (i = word + 1; i < c->r->n_words && w[i].start <= w[word].end; i++)
+		does =
+		    does || (w[i].start == w[word].end && is_doing(w[i].kind));
+	return done && does;
+}
+
+static bool
+has_action(const struct reading *r, size_t from, size_t to)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words && r->words[i].start < to; i++) {
+		if (r->words[i].start >= from &&
+		    r->words[i].kind == SPEECH_ACTION)
+			return true;
+	}
+	return false;
+}
+
+/* Where in [from, to) a thing is named first; to if none is. */
+static size_t
+thing_in(const struct reading *r, size_t from, size_t to)
+{
+	size_t i, first = to;
+
+	for (i = 0; i < r->n_words && r->words[i].start < first; i++) {
+		if (r->words[i].kind == SPEECH_DEVICE &&
+		    r->words[i].start >= from && r->words[i].end <= to)
+			first = r->words[i].start;
+	}
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		const struct reading_span *s = &r->names[i];
+
+		if (s->start >= from && s->end <= to && s->start < first &&
+		    !has_action(r, s->start, s->end))
+			first = s->start;
+	}
+	return first;
+}
+
+/* "开灯快开灯" is one wish. */
+static bool
+is_same_thing(const struct reading *r, size_t a, size_t b)
+{
+	struct str s = r->cmd.folded;
+	size_t n = STR("灯").n;
+
+	return a + n <= s.n && b + n <= s.n && memcmp(s.p + a, s.p + b, n) == 0;
+}
+
+/*
+ * "打开空调关灯", "空调打开灯关了": where a second wish begins whose verb is
+ * word; 0 if none does.
+ */
+static size_t
+begins_wish(const struct cut *c, size_t word)
+{
+	const struct reading *r = c->r;
+	const struct speech_hit *w = r->words, *one = NULL;
+	size_t i, at = w[word].start, thing, next = r->cmd.folded.n;
+
+	if (w[word].kind != SPEECH_ACTION)
+		return 0;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		switch (w[i].kind) {
+		case SPEECH_ACTION:
+			if (w[i].end <= at)
+				one = &w[i];
+			break;
+		case SPEECH_MEMO:
+		case SPEECH_IF:
+		case SPEECH_SAID:
+		case SPEECH_DONE:
+		case SPEECH_TALK:
+		case SPEECH_NOT:
+		case SPEECH_WH:
+			return 0;
+		default:
+			break;
+		}
+	}
+	if (one == NULL)
+		return 0;
+	for (i = word + 1; i < r->n_words && next == r->cmd.folded.n; i++) {
+		if (is_border(w[i].kind) && w[i].start >= w[word].end)
+			next = w[i].start;
+	}
+	thing = thing_in(r, one->end, at);
+	if (thing == at)
+		return 0;
+	if (thing_in(r, c->start, one->start) < one->start)
+		return thing;
+	i = thing_in(r, w[word].end, next);
+	return i < next && !is_same_thing(r, thing, i) ? at : 0;
+}
+
+/* "开灯不对关灯" */
+static bool
+takes_back(const struct cut *c, const struct speech_hit *w)
+{
+	struct str rest = { c->r->cmd.folded.p + w->end,
+		c->r->cmd.folded.n - w->end };
+
+	return w->kind == SPEECH_FIX && w->start >= c->start &&
+	    (w->start > c->start || c->n > 0) && rest.n > 0 &&
+	    !reading_is_named(c->r, w->start, w->end) &&
+	    !reading_is_quoted(c->r, w->start) &&
+	    (reading_says(c->r, w->end, c->r->cmd.folded.n) ||
+		reading_time_at(c->r, w->end, c->r->cmd.folded.n) != NULL);
+}
+
 static void
 put(struct cut *c, size_t end, bool asks)
 {
@@ -104,7 +235,7 @@ put(struct cut *c, size_t end, bool asks)
 		end--;
 	if (c->start < end)
 		c->dst[c->n++] =
-		    (struct segment){ c->start, end, c->sentence, asks };
+		    (struct segment){ c->start, end, c->sentence, asks, false };
 	else if (asks && c->n > 0)
 		c->dst[c->n - 1].asks = true;
 }
@@ -112,9 +243,7 @@ put(struct cut *c, size_t end, bool asks)
 bool
 segment_says(const struct reading *r, const struct segment *g)
 {
-	struct reading_span all = { g->start, g->end };
-
-	return reading_share(r, g->start, g->end, &all, 1) > 0;
+	return reading_says(r, g->start, g->end);
 }
 
 static bool
@@ -133,7 +262,10 @@ join_times(const struct reading *r, struct segment *g, size_t n)
 
 	for (i = 0; i < n; i++) {
 		only = says_only_when(r, &g[i]);
-		if (only && i + 1 < n && g[i + 1].sentence == g[i].sentence &&
+		if (g[i].retracted || (kept > 0 && g[kept - 1].retracted)) {
+			g[kept++] = g[i];
+		} else if (only && i + 1 < n &&
+		    g[i + 1].sentence == g[i].sentence &&
 		    segment_says(r, &g[i + 1]) &&
 		    !says_only_when(r, &g[i + 1])) {
 			g[i + 1].start = g[i].start;
@@ -152,13 +284,26 @@ size_t
 segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 {
 	struct cut c = { .r = r, .dst = dst };
-	size_t i;
+	size_t i, wish;
 
 	for (i = 0; i < r->n_words && c.n < SEGMENT_MAX - 1; i++) {
 		const struct speech_hit *w = &r->words[i];
 
+		wish = begins_wish(&c, i);
+		if (wish > c.start) {
+			put(&c, wish, false);
+			c.start = wish;
+		}
+		if (takes_back(&c, w)) {
+			put(&c, w->start, false);
+			c.start = w->end;
+			if (c.n > 0)
+				dst[c.n - 1].retracted = true;
+			continue;
+		}
 		if (w->start > c.start &&
-		    (begins_time(r, w) || begins_object(&c, i))) {
+		    (begins_time(r, w) || begins_object(&c, i) ||
+			begins_not(&c, i))) {
 			put(&c, w->start, false);
 			c.start = w->start;
 			continue;

@@ -18,6 +18,7 @@ struct segment {
 	size_t start, end; /* bytes of command.text */
 	size_t sentence;   /* segments of one sentence have the same number */
 	bool asks;         /* a question mark ends it */
+	bool retracted;    /* the speaker took it back: 开灯，不对 */
 };
 
 /*

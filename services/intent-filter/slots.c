@@ -9,6 +9,9 @@
 #include "value.h"
 #include "wire/out.h"
 
+/* A verb in common form takes at most so many times its bytes. */
+#define VERB_GROWTH 6
+
 static const struct value none;
 
 /* One segment's slots on the way. */
@@ -16,6 +19,7 @@ struct fill {
 	const struct matcher *m;
 	const struct segment *g;
 	const struct catalog_slot *slot; /* in hand */
+	struct slots *out;
 };
 
 static bool
@@ -51,6 +55,29 @@ from_time(const struct fill *f, struct str key)
 	return none;
 }
 
+static void
+note_span(const struct fill *f, size_t start, size_t end)
+{
+	if (f->out->n_spans < SLOTS_SPANS)
+		f->out->spans[f->out->n_spans++] =
+		    (struct reading_span){ start, end };
+}
+
+/* A word of the speech: its meaning, or what the slot makes of it. */
+static struct value
+of_entity(const struct fill *f, const struct entity *e)
+{
+	struct str said = { f->m->r->cmd.folded.p + e->start,
+		e->end - e->start };
+	struct value v = value_of_listed(f->slot, said);
+
+	if (v.kind == VALUE_NONE)
+		v = value_of_listed(f->slot, str_of(e->value));
+	if (v.kind == VALUE_NONE)
+		v = (struct value){ VALUE_TEXT, str_of(e->value), 0 };
+	return v;
+}
+
 static struct value
 from_entities(const struct fill *f)
 {
@@ -67,13 +94,14 @@ from_entities(const struct fill *f)
 	}
 	if (first.type == NULL)
 		return none;
+	note_span(f, first.start, first.end);
 	if (!def->use_normalized_entity)
 		return (struct value){ VALUE_TEXT,
 			{ r->cmd.text.p + first.start,
 			    first.end - first.start },
 			0 };
 	if (first.time == NULL)
-		return (struct value){ VALUE_TEXT, str_of(first.value), 0 };
+		return of_entity(f, &first);
 	return value_of_time(r, first.time,
 	    entity_is_duration(first.time) ? STR("duration_seconds")
 					   : STR("trigger_at"),
@@ -97,8 +125,93 @@ from_pattern(const struct fill *f)
 	span = found.g[group < found.n ? group : 0];
 	if (span.start < 0 || span.end <= span.start)
 		return none;
+	note_span(f, f->g->start + (size_t)found.g[0].start,
+	    f->g->start + (size_t)found.g[0].end);
 	return value_of_said(f->m->r, f->slot, f->g->start + (size_t)span.start,
 	    f->g->start + (size_t)span.end);
+}
+
+/* The same in another form of the segment. */
+static struct value
+from_form(const struct fill *f, struct str text)
+{
+	size_t group = (size_t)f->slot->def->regex_group;
+	struct rx_match found;
+	struct rx_span span;
+
+	if (f->slot->rx == NULL)
+		return value_of_listed(f->slot, text);
+	if (rx_find(f->slot->rx, f->m->rx, text, 0, &found) != RC_OK)
+		return none;
+	span = found.g[group < found.n ? group : 0];
+	if (span.start < 0 || span.end <= span.start)
+		return none;
+	return value_of_form(f->slot,
+	    (struct str){
+		text.p + span.start, (size_t)(span.end - span.start) });
+}
+
+/* "开到三档" does not open. */
+static bool
+is_degree(const struct reading *r, size_t at)
+{
+	struct str after = { r->cmd.folded.p + at, r->cmd.folded.n - at };
+
+	return str_starts(after, STR("到")) || str_starts(after, STR("成"));
+}
+
+/* The segment with the verbs that catalogs know for opening and closing. */
+static struct str
+common_verbs(const struct fill *f)
+{
+	const struct reading *r = f->m->r;
+	size_t i, at = f->g->start, n = 0;
+	char *p =
+	    arena_alloc(f->m->a, VERB_GROWTH * (f->g->end - f->g->start) + 1);
+
+	if (p == NULL)
+		return (struct str){ 0 };
+	for (i = 0; i < r->n_words && r->words[i].start < f->g->end; i++) {
+		const struct speech_hit *w = &r->words[i];
+		const char *verb;
+
+		if (w->kind != SPEECH_ACTION || w->start < at ||
+		    is_degree(r, w->end))
+			continue;
+		if (strcmp(w->value, "open") == 0)
+			verb = "打开";
+		else if (strcmp(w->value, "close") == 0)
+			verb = "关闭";
+		else
+			continue;
+		memcpy(p + n, r->cmd.folded.p + at, w->start - at);
+		n += w->start - at;
+		memcpy(p + n, verb, strlen(verb));
+		n += strlen(verb);
+		at = w->end;
+	}
+	if (n == 0)
+		return (struct str){ 0 };
+	memcpy(p + n, r->cmd.folded.p + at, f->g->end - at);
+	return (struct str){ p, n + f->g->end - at };
+}
+
+/* "点个头", "关咯": not as the catalog spells it. */
+static struct value
+from_other_forms(const struct fill *f)
+{
+	const struct plain *plain = &f->m->r->plain;
+	struct value v = none;
+	struct str text;
+
+	if (f->slot->rx == NULL && f->slot->n_values == 0)
+		return none;
+	if (plain->text.p != NULL)
+		v = from_form(f, plain_part(plain, f->g->start, f->g->end));
+	if (v.kind != VALUE_NONE)
+		return v;
+	text = common_verbs(f);
+	return text.p != NULL ? from_form(f, text) : none;
 }
 
 static struct value
@@ -129,6 +242,8 @@ from_text(const struct fill *f)
 		v = from_pattern(f);
 	if (v.kind == VALUE_NONE && f->slot->rx == NULL)
 		v = value_of_listed(f->slot, text);
+	if (v.kind == VALUE_NONE)
+		v = from_other_forms(f);
 	if (v.kind == VALUE_NONE && f->m->r->tells_times)
 		v = from_name(f);
 	return v;
@@ -191,7 +306,7 @@ slots_fill(const struct matcher *m, const struct catalog_intent *in,
 	const struct wire_intent *def = in->def;
 	struct value *values =
 	    arena_alloc(m->a, (def->n_slots + 1) * sizeof(*values));
-	struct fill f = { m, g, NULL };
+	struct fill f = { m, g, NULL, out };
 	size_t i;
 
 	*out = (struct slots){ 0 };

@@ -8,12 +8,17 @@
 
 #include "match.h"
 
+#define SLOTS_SPANS 16
+
 struct slots {
 	struct str parameters; /* JSON object: all slots but "skill" */
 	struct str normalized; /* JSON object: all slots */
 	struct str *missing;   /* names of required slots without a value */
 	size_t nmissing;
 	size_t said; /* how many were filled from the text */
+	/* Where they were said, as far as that is known. */
+	struct reading_span spans[SLOTS_SPANS];
+	size_t n_spans;
 };
 
 /*

@@ -112,6 +112,47 @@ is_inside(const struct automaton_hit *a, const struct automaton_hit *whole)
 	    (a->start != whole->start || a->end != whole->end);
 }
 
+/* "加湿器" names a thing, though 加湿 is a verb. */
+static bool
+is_noun(struct str text, const struct automaton_hit *h)
+{
+	static const struct str ends[] = { STR_INIT("器"), STR_INIT("机"),
+		STR_INIT("仪"), STR_INIT("棒"), STR_INIT("键"), STR_INIT("员"),
+		STR_INIT("师") };
+	struct str after = { text.p + h->end, text.n - h->end };
+	size_t i;
+
+	if (str_starts(after, STR("机器")))
+		return false;
+	for (i = 0; i < NELEM(ends); i++) {
+		if (str_starts(after, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "turn the light off": whether the verb of a particle stands before it. */
+static bool
+has_verb(struct str text, const struct speech_hit *hits, size_t n)
+{
+	static const struct str verbs[] = { STR_INIT("turn"),
+		STR_INIT("switch") };
+	struct str word;
+	size_t i;
+
+	while (n-- > 0) {
+		if (hits[n].kind == SPEECH_JOINT || hits[n].kind == SPEECH_STOP)
+			return false;
+		word = (struct str){ text.p + hits[n].start,
+			hits[n].end - hits[n].start };
+		for (i = 0; i < NELEM(verbs); i++) {
+			if (str_eq(word, verbs[i]))
+				return true;
+		}
+	}
+	return false;
+}
+
 size_t
 speech_find(const struct speech *s, struct str folded, struct speech_hit *dst,
     size_t max)
@@ -124,15 +165,58 @@ speech_find(const struct speech *s, struct str folded, struct speech_hit *dst,
 	n = leftmost_longest(raw, n, folded);
 	for (i = 0; i < n && out < max; i++) {
 		const struct speech_group *g = &speech_groups[raw[i].word];
+		enum speech_kind kind = g->kind;
 
-		if (is_inside(&raw[i], &whole))
+		if (is_inside(&raw[i], &whole) ||
+		    (kind == SPEECH_VERB && is_noun(folded, &raw[i])) ||
+		    (kind == SPEECH_PARTICLE && !has_verb(folded, dst, out)))
 			continue;
+		if (kind == SPEECH_PARTICLE)
+			kind = SPEECH_ACTION;
 		if (g->kind == SPEECH_WHOLE)
 			whole = raw[i];
 		dst[out++] = (struct speech_hit){ raw[i].start, raw[i].end,
-			g->kind, g->value };
+			kind, g->value };
 	}
 	return out;
+}
+
+/* Whether text begins with word, whose "_" are blanks. */
+static bool
+begins(struct str text, struct str word)
+{
+	size_t i;
+
+	if (word.n == 0 || word.n > text.n)
+		return false;
+	for (i = 0; i < word.n; i++) {
+		if (text.p[i] != (word.p[i] == '_' ? ' ' : word.p[i]))
+			return false;
+	}
+	return speech_is_word(text, 0, word.n);
+}
+
+size_t
+speech_begins(struct str text, unsigned long kinds, const char **value)
+{
+	size_t i, longest = 0;
+
+	*value = NULL;
+	for (i = 0; i < speech_groups_n; i++) {
+		const struct speech_group *g = &speech_groups[i];
+		struct str rest = str_of(g->words), w;
+
+		if ((kinds & 1UL << g->kind) == 0)
+			continue;
+		while (rest.p != NULL) {
+			w = str_cut(&rest, ' ');
+			if (w.n > longest && begins(text, w)) {
+				longest = w.n;
+				*value = g->value;
+			}
+		}
+	}
+	return longest;
 }
 
 const char *

@@ -15,16 +15,18 @@
 #include "core/str.h"
 
 enum speech_kind {
-	SPEECH_ACTION, /* type "action": a verb of doing; value says which */
-	SPEECH_VERB,   /* any other verb of doing: 播放, play; no entity */
-	SPEECH_OBJECT, /* marks what is acted upon: 把 */
-	SPEECH_DEVICE, /* type "device" */
-	SPEECH_ROOM,   /* type "room" */
-	SPEECH_COLOR,  /* type "color" */
-	SPEECH_JOINT,  /* joins two wishes: 然后, and then */
-	SPEECH_LINK,   /* joins two wishes or two things: 、, and */
-	SPEECH_STOP,   /* ends a sentence: 。 ! */
-	SPEECH_ASK,    /* ends a sentence that asks: ? */
+	SPEECH_ACTION,   /* type "action": a verb of doing; value says which */
+	SPEECH_VERB,     /* any other verb of doing: 播放, play; no entity */
+	SPEECH_PARTICLE, /* parts of a verb said apart: turn it on; never given
+			  */
+	SPEECH_OBJECT,   /* marks what is acted upon: 把 */
+	SPEECH_DEVICE,   /* type "device" */
+	SPEECH_ROOM,     /* type "room" */
+	SPEECH_COLOR,    /* type "color" */
+	SPEECH_JOINT,    /* joins two wishes: 然后, and then */
+	SPEECH_LINK,     /* joins two wishes or two things: 、, and */
+	SPEECH_STOP,     /* ends a sentence: 。 ! */
+	SPEECH_ASK,      /* ends a sentence that asks: ? */
 	SPEECH_WHOLE, /* a word in which others must not be found: 再见, 开心 */
 	SPEECH_NOT,    /* forbids: 别, 不要, don't */
 	SPEECH_NOT_DO, /* forbids what it stands directly before: 不 */
@@ -38,8 +40,12 @@ enum speech_kind {
 	SPEECH_DONE,   /* tells what was: 刚才, 已经 */
 	SPEECH_TALK,   /* talks about something: 喜欢, 觉得 */
 	SPEECH_STATE,  /* describes: 是, 太, 坏了 */
+	SPEECH_META,   /* talks about the words: 什么意思, 用英语 */
+	SPEECH_THIRD,  /* somebody else: 他, it */
+	SPEECH_FIX,    /* takes back what stands before: 不对 */
 	SPEECH_MEMO,   /* what follows is to be said later, not done: 提醒 */
 	SPEECH_NAMING, /* what follows is the name of something: 播放, play */
+	SPEECH_DAY,    /* when, as examples name it: 今天 */
 	SPEECH_FILLER, /* means nothing by itself: 那个, 嗯, 谢谢 */
 	SPEECH_KINDS
 };
@@ -66,6 +72,14 @@ void speech_free(struct speech *s);
  */
 size_t speech_find(const struct speech *s, struct str folded,
     struct speech_hit *dst, size_t max);
+
+/*
+ * speech_begins(text, kinds, value):
+ * The bytes of the longest word of the kinds (1 << kind, or'ed) that text
+ * begins with; 0 if it begins with none.  *value is as in a hit.  For texts
+ * that are read once: it looks at every word.
+ */
+size_t speech_begins(struct str text, unsigned long kinds, const char **value);
 
 /* speech_type(kind): Its name as an entity type, or NULL. */
 const char *speech_type(enum speech_kind kind);

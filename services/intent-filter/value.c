@@ -94,6 +94,15 @@ holds_number(struct str name)
 	return false;
 }
 
+/* A pattern that takes digits takes a number. */
+static bool
+takes_digits(const struct catalog_slot *slot)
+{
+	return slot->def->regex.p != NULL &&
+	    (str_find(slot->def->regex, STR("0-9")) >= 0 ||
+		str_find(slot->def->regex, STR("\\d")) >= 0);
+}
+
 static bool
 is_plain_number(struct str s)
 {
@@ -181,6 +190,36 @@ value_of_listed(const struct catalog_slot *slot, struct str folded)
 	return listed(slot, folded, false);
 }
 
+/* By the slot's own values, or as a number. */
+static struct value
+by_slot(const struct catalog_slot *slot, struct str folded)
+{
+	struct str name = slot->def->name;
+	struct number number;
+	struct value v = listed(slot, folded, true);
+
+	if (v.kind == VALUE_NONE)
+		v = listed(slot, folded, false);
+	if (v.kind != VALUE_NONE || holds_words(name) ||
+	    !(is_plain_number(folded) || holds_number(name) ||
+		takes_digits(slot)))
+		return v;
+	if (number_at(folded, 0, &number) && number.end == folded.n)
+		return number_value(number.value);
+	return v;
+}
+
+struct value
+value_of_form(const struct catalog_slot *slot, struct str folded)
+{
+	struct value v = by_slot(slot, folded);
+
+	if (v.kind != VALUE_NONE)
+		return v;
+	return (struct value){ VALUE_TEXT,
+		synonym(slot->def->name, folded, folded), 0 };
+}
+
 struct value
 value_of_said(const struct reading *r, const struct catalog_slot *slot,
     size_t start, size_t end)
@@ -188,22 +227,15 @@ value_of_said(const struct reading *r, const struct catalog_slot *slot,
 	struct str folded = { r->cmd.folded.p + start, end - start };
 	struct str said = { r->cmd.text.p + start, end - start };
 	struct str name = slot->def->name;
-	struct number number;
-	struct value v = listed(slot, folded, true);
+	struct value v;
 	double seconds;
 
-	if (v.kind == VALUE_NONE)
-		v = listed(slot, folded, false);
-	if (v.kind != VALUE_NONE)
-		return v;
-	if (str_ends(name, STR("_seconds")) &&
+	if (slot->n_values == 0 && str_ends(name, STR("_seconds")) &&
 	    seconds_of(r, start, end, &seconds))
 		return number_value(seconds);
-	if (!holds_words(name) &&
-	    (is_plain_number(folded) || holds_number(name)) &&
-	    number_at((struct str){ r->cmd.folded.p, end }, start, &number) &&
-	    number.end == end)
-		return number_value(number.value);
+	v = by_slot(slot, folded);
+	if (v.kind != VALUE_NONE)
+		return v;
 	return (struct value){ VALUE_TEXT,
 		synonym(name, folded,
 		    spells(slot->def->regex, folded) ? folded : said),

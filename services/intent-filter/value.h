@@ -32,6 +32,12 @@ struct value value_of_said(const struct reading *r,
     const struct catalog_slot *slot, size_t start, size_t end);
 
 /*
+ * value_of_form(slot, folded):
+ * The same of a text that is not itself a part of the command.
+ */
+struct value value_of_form(const struct catalog_slot *slot, struct str folded);
+
+/*
  * value_of_listed(slot, folded):
  * The value of the longest of the slot's own words that stands in a text.
  */
