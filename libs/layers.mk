@@ -7,6 +7,7 @@
 USES_core    :=
 USES_persona := core
 USES_rx    := core
+USES_zh    := core
 USES_wire  := core rx
 USES_state := core
 USES_httpd := core wire
