@@ -19,3 +19,4 @@ BINS_chat-gateway := emotion-engine
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+LINKS_PKG_zh := jansson
