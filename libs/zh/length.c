@@ -206,9 +206,9 @@ unit_read(const struct token *t, struct piece *p)
 	p->unit = t->v;
 	p->is_short = t->w != 0 && !t->is_latin;
 	p->has_count = p->has_count || ge;
-	/* 个 goes with none of the others. */
-	if (ge && t->v != UNIT_HOUR && t->v != UNIT_MONTH &&
-	    t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
+	/* 个 goes with none of the others: 三个分; but 五个半分钟. */
+	if (ge && t[-1].type != TOK_HALF && t->v != UNIT_HOUR &&
+	    t->v != UNIT_MONTH && t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
 		return NULL;
 	t++;
 	if (t->type == TOK_HALF && !t->is_latin && t[1].type != TOK_GE &&

@@ -2,8 +2,8 @@
  * Finding words, and the fold to simplified characters.
  */
 #include <pthread.h>
-#include <stdlib.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "core/mem.h"
 #include "zh/token.h"

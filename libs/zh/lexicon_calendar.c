@@ -162,7 +162,6 @@ static const struct word words[] = {
 	{ "改天", TOK_VAGUE, VAGUE_SOME_DAY, 0 },
 	{ "改日", TOK_VAGUE, VAGUE_SOME_DAY, 0 },
 	{ "将来", TOK_VAGUE, VAGUE_FUTURE, 0 },
-	{ "日后", TOK_VAGUE, VAGUE_FUTURE, 0 },
 	{ "从今以后", TOK_VAGUE, VAGUE_FUTURE, 0 },
 	{ "以前", TOK_BEFORE, 0, 0 },
 	{ "从前", TOK_VAGUE, VAGUE_PAST, 0 },

@@ -281,6 +281,7 @@ sum_read(struct str s, size_t at, struct numeral *out)
 		pos += 3;
 	}
 	out->value = m.total + m.section + sum_tail(&m);
+	out->digits = pos == at + 3 && m.digit >= 0;
 	out->end = pos;
 	return pos > at;
 }

@@ -353,8 +353,8 @@ first_of(const struct rule *r, struct here h, struct reach *out)
 	}
 	if (r->r.unit < WHEN_DAY) {
 		int step = r->r.unit == WHEN_HOUR ? 3600
-		    : r->r.unit == WHEN_MINUTE        ? 60
-						      : 1;
+		    : r->r.unit == WHEN_MINUTE    ? 60
+						  : 1;
 
 		out->from = h.now + (int64_t)(step * r->r.every);
 		out->to = out->from + step;

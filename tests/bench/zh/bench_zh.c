@@ -54,15 +54,12 @@ static bool
 is_cantonese(const char *s)
 {
 	static const char *const words[] = { "聽日", "尋日", "而家", "依家",
-		"宜家", "晏晝", "今個", "踏", "搭", "個鐘", "個半鐘", "個字",
-		"點一", "點三", "嘅", "份一", "十分一", "份十一" };
+		"宜家", "晏晝", "今個", "個鐘", "個半鐘", "個字", "份一",
+		"十分一", "份十一" };
 	size_t i;
 
 	for (i = 0; i < NELEM(words); i++) {
-		if (strstr(s, words[i]) != NULL &&
-		    strstr(s, "點三十") == NULL && strstr(s, "零") == NULL)
-			return true;
-		if (strstr(s, "個鐘") != NULL)
+		if (strstr(s, words[i]) != NULL)
 			return true;
 	}
 	return false;
@@ -145,11 +142,19 @@ static bool
 duration_ok(const struct judge *j, struct str s)
 {
 	struct when w;
-	double want = json_number_value(json_object_get(j->line, "value")) *
-	    unit_seconds(text_of(j, "unit"));
+	const char *unit = text_of(j, "unit");
+	double n = json_number_value(json_object_get(j->line, "value"));
+	double want = n * unit_seconds(unit);
 
-	return whole(j, s, &w) && w.kind == WHEN_DURATION &&
-	    near(w.seconds, want);
+	if (!whole(j, s, &w) || w.kind != WHEN_DURATION)
+		return false;
+	/* 27 months may be two years and three months. */
+	if (strcmp(unit, "Month") == 0 && n > 12 &&
+	    near(w.seconds,
+		floor(n / 12) * unit_seconds("Year") +
+		    fmod(n, 12) * unit_seconds(unit)))
+		return true;
+	return near(w.seconds, want);
 }
 
 /* 三天后 is judged as the last of the three days, 三天前 as the first. */
