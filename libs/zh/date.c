@@ -138,6 +138,8 @@ static const struct token *
 day_read(const struct token *t, struct moment *m)
 {
 	if (t->type == TOK_FIRST) {
+		if (t->v == 1)
+			month_set(m, 1, true);
 		m->is_lunar = true;
 		day_set(m, (int)t->num);
 		return t + 1;
@@ -286,6 +288,12 @@ nth_read(const struct token *t, struct moment *m)
 
 	if (t->type != TOK_ORDINAL || t->num > 5)
 		return NULL;
+	/* 最后一天 */
+	if (t->num < 0 && is_int(n, 1, 1) && is_unit(n + 1, UNIT_DAY) &&
+	    (m->has & HAS_MONTH) != 0) {
+		day_set(m, -1);
+		return n + 2;
+	}
 	if (n->type == TOK_GE)
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {

@@ -95,13 +95,27 @@ amount_read(const struct token *t, struct piece *p)
 	return n;
 }
 
+/* Half a unit, in units of which it is a whole number. */
 static void
 half_of(struct piece *p, int unit)
 {
-	p->n = unit == UNIT_DAY ? 12 : unit == UNIT_HOUR ? 30 : .5;
-	p->unit = unit == UNIT_DAY ? UNIT_HOUR
-	    : unit == UNIT_HOUR    ? UNIT_MINUTE
-				   : unit;
+	static const struct {
+		double n;
+		int unit;
+	} halves[UNIT_COUNT] = {
+		[UNIT_SECOND] = { .5, UNIT_SECOND },
+		[UNIT_MINUTE] = { 30, UNIT_SECOND },
+		[UNIT_KE] = { .5, UNIT_KE },
+		[UNIT_HOUR] = { 30, UNIT_MINUTE },
+		[UNIT_DAY] = { 12, UNIT_HOUR },
+		[UNIT_WEEK] = { .5, UNIT_WEEK },
+		[UNIT_MONTH] = { 15, UNIT_DAY },
+		[UNIT_QUARTER] = { .5, UNIT_QUARTER },
+		[UNIT_YEAR] = { 6, UNIT_MONTH },
+	};
+
+	p->n = halves[unit].n;
+	p->unit = halves[unit].unit;
 }
 
 /* 半小时, 半个月, half an hour, half a day. */
@@ -204,7 +218,7 @@ unit_read(const struct token *t, struct piece *p)
 	if (t->type != TOK_UNIT)
 		return NULL;
 	p->unit = t->v;
-	p->is_short = t->w != 0 && !t->is_latin;
+	p->is_short = t->w != 0;
 	p->has_count = p->has_count || ge;
 	/* 个 goes with none of the others: 三个分; but 五个半分钟. */
 	if (ge && t[-1].type != TOK_HALF && t->v != UNIT_HOUR &&

@@ -148,28 +148,25 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 static bool
 day_moment(const struct length *l, int sign, struct moment *m)
 {
-	double n = l->n[l->finest];
-	int i, count;
+	double months =
+	    12 * l->n[UNIT_YEAR] + 3 * l->n[UNIT_QUARTER] + l->n[UNIT_MONTH];
+	double days = 7 * l->n[UNIT_WEEK] + l->n[UNIT_DAY];
+	int i;
 
-	for (i = 0; i < UNIT_COUNT; i++) {
-		if (i != l->finest && l->n[i] > 0)
+	for (i = 0; i < UNIT_DAY; i++) {
+		if (l->n[i] > 0)
 			return false;
 	}
-	if (l->finest < UNIT_DAY || n > 36500 || n != (int)n)
+	if (months > 12000 || days > 365000)
 		return false;
-	count = (int)n * sign;
-	*m = (struct moment){ .has = HAS_DAYS, .confidence = l->confidence };
-	if (l->finest == UNIT_DAY) {
-		m->days = count;
-	} else if (l->finest == UNIT_WEEK) {
-		m->days = 7 * count;
-	} else {
-		m->has = HAS_MONTHS;
-		m->months = count *
-		    (l->finest == UNIT_MONTH            ? 1
-			    : l->finest == UNIT_QUARTER ? 3
-							: 12);
-	}
+	/* 一个半月后 */
+	days += (months - (int)months) * 30;
+	if (days < (int)days || days > (int)days)
+		return false;
+	*m = (struct moment){ .confidence = l->confidence };
+	m->days = (int)days * sign;
+	m->months = (int)months * sign;
+	m->has = m->months == 0 ? HAS_DAYS : HAS_MONTHS;
 	return true;
 }
 

@@ -18,6 +18,7 @@ struct rule {
 	struct length every; /* of 每两小时 */
 	bool is_counted;     /* every is said */
 	bool has_date;
+	int until_s; /* 三点到五点: the end; else -1 */
 };
 
 static void
@@ -370,6 +371,29 @@ first_of(const struct rule *r, struct here h, struct reach *out)
 	out->to = out->from + length;
 }
 
+/* A time of day, or from one to another. */
+static const struct token *
+times_read(const struct token *t, struct rule *r)
+{
+	const struct token *n = time_read(t, &r->time), *end;
+	struct moment to = { .has = 0 };
+
+	r->until_s = -1;
+	if (n == NULL || n->type != TOK_TO || (r->time.has & HAS_CLOCK) == 0)
+		return n;
+	end = time_read(n + 1, &to);
+	if (end == NULL || (to.has & HAS_CLOCK) == 0)
+		return n;
+	if ((to.has & HAS_PART) == 0 && !to.is_24h) {
+		to.has |= r->time.has & HAS_PART;
+		to.part = r->time.part;
+	}
+	r->until_s = moment_clock(&to);
+	while (r->until_s <= moment_clock(&r->time))
+		r->until_s += 12 * 3600;
+	return end;
+}
+
 const struct token *
 read_repeat(struct reader *rd, const struct token *t, struct when *w)
 {
@@ -380,7 +404,7 @@ read_repeat(struct reader *rd, const struct token *t, struct when *w)
 
 	if (n == NULL)
 		return NULL;
-	end = time_read(n, &r.time);
+	end = times_read(n, &r);
 	if (end != NULL && r.r.unit >= WHEN_DAY)
 		n = end;
 	else
@@ -391,6 +415,7 @@ read_repeat(struct reader *rd, const struct token *t, struct when *w)
 	if ((r.time.has & HAS_CLOCK) != 0) {
 		r.r.time_s = moment_clock(&r.time);
 		w->grain = r.time.clock_grain;
+		r.r.until_s = r.until_s;
 	} else if ((r.time.has & HAS_PART) != 0) {
 		part_span(r.time.part, &from, &to);
 		r.r.time_s = from;

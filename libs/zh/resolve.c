@@ -130,6 +130,11 @@ dated_reach(const struct moment *m, struct here h, struct days *d)
 
 	if (m->is_lunar)
 		return lunar_reach(m, h, d);
+	if (m->day < 0) {
+		moment_month(m, h, &year, &month);
+		*d = one_day(day_of(year, month + 1, 0));
+		return true;
+	}
 	if ((m->has & (HAS_YEAR | HAS_MONTH)) == HAS_MONTH && !m->month_is_rel)
 		return yearless_reach(m, h, d);
 	moment_month(m, h, &year, &month);
@@ -290,7 +295,8 @@ date_reach(const struct moment *m, struct here h, struct days *d)
 		return feast_reach(m, h, d);
 	if ((m->has & HAS_MONTHS) != 0) {
 		l.n[UNIT_MONTH] = m->months < 0 ? -m->months : m->months;
-		*d = one_day(length_add(&l, h, m->months < 0 ? -1 : 1) / DAY);
+		*d = one_day(
+		    length_add(&l, h, m->months < 0 ? -1 : 1) / DAY + m->days);
 		return true;
 	}
 	if ((m->has & HAS_DAYS) != 0) {

@@ -243,6 +243,8 @@ first_word(struct str s, struct token *t)
 			t->type = TOK_OTHER;
 		return;
 	}
+	/* 大年初一 names the month, too. */
+	t->v = t->type == TOK_FIRST;
 	t->type = TOK_FIRST;
 	t->num = n.value;
 	t->end = n.end;
@@ -302,7 +304,8 @@ token_read(struct str s, const struct token *before, struct token *t)
 		(w->type == TOK_AND && n.end > at))) {
 		set_numeral(t, &n, TOK_NUM);
 		t->is_latin = numeral_is_letter(s, at);
-		if (!text_at(s, at, "零") || n.value > 0 || w == NULL) {
+		if (!text_at(s, at, "零") || n.value > 0 || w == NULL ||
+		    text_at(s, n.end, "点") || text_at(s, n.end, "时")) {
 			numeral_suffix(s, t);
 			return;
 		}

@@ -56,7 +56,7 @@ enum token_type {
 	TOK_AMPM,  /* v: 0 am, 1 pm */
 	TOK_FEAST, /* v: enum feast */
 	TOK_LUNAR, /* 农历 */
-	TOK_FIRST, /* 初三; num */
+	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
 	TOK_VAGUE, /* v: index of vague.c's table */
 	TOK_IN,    /* in */
 	TOK_FOR,
