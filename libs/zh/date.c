@@ -294,6 +294,19 @@ nth_read(const struct token *t, struct moment *m)
 		day_set(m, -1);
 		return n + 2;
 	}
+	if (is_unit(n, UNIT_DAY) && t->num > 0) {
+		/* 第一天 of a month; by itself 第二天 is the next day. */
+		if ((m->has & HAS_MONTH) != 0) {
+			day_set(m, (int)t->num);
+			return n + 1;
+		}
+		if (m->has != 0 || t->num < 2 || t->num > 2)
+			return NULL;
+		m->has = HAS_DAYS;
+		m->days = 1;
+		m->confidence = .6;
+		return n + 1;
+	}
 	if (n->type == TOK_GE)
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {
@@ -450,8 +463,9 @@ part_read(const struct token *t, struct moment *m)
 		t += 2;
 	if (t->type != TOK_PART || (m->has & HAS_PART) != 0)
 		return NULL;
-	/* 朝, 夜: only with a day before or an hour behind. */
-	if (t->w == 1 && m->has == 0 && t[1].type != TOK_NUM)
+	/* 早, 晚: only with a day before or an hour behind. */
+	if (t->w == 1 && m->has == 0 && t[1].type != TOK_CLOCK &&
+	    (t[1].type != TOK_NUM || t[2].type != TOK_OCLOCK))
 		return NULL;
 	next.has |= HAS_PART;
 	next.part = t->v;

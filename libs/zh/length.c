@@ -279,7 +279,7 @@ stands_alone(const struct piece *p, const struct token *next)
 		return true;
 	switch (p->unit) {
 	case UNIT_MONTH:
-		return p->has_count || p->n > 12;
+		return p->has_count;
 	case UNIT_MINUTE:
 	case UNIT_KE:
 		return related;

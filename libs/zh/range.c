@@ -223,6 +223,35 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	return true;
 }
 
+/* 春节前一天, 国庆后两天, 八点前十分钟. */
+static const struct token *
+shifted_read(struct reader *r, const struct token *n, const struct reach *at,
+    struct when *w)
+{
+	int sign = n->type == TOK_BEFORE ? -1 : 1;
+	struct reach out = *at;
+	const struct token *end;
+	struct length l;
+	int64_t by;
+
+	if ((n->type != TOK_BEFORE && n->type != TOK_AFTER) || n->is_latin ||
+	    at->is_interval || at->grain > WHEN_DAY)
+		return NULL;
+	end = length_read(n + 1, &l);
+	if (end == NULL || l.finest > UNIT_WEEK || end->type == TOK_AFTER ||
+	    end->type == TOK_BEFORE || end->type == TOK_WITHIN ||
+	    (l.finest < UNIT_DAY) != (at->grain < WHEN_DAY))
+		return NULL;
+	by = (int64_t)length_seconds(&l) * sign;
+	out.from += by;
+	out.to += by;
+	if (out.grain > reader_grain(l.finest))
+		out.grain = reader_grain(l.finest);
+	w->kind = WHEN_INSTANT;
+	when_set(w, out, r->now);
+	return end;
+}
+
 /* 三点以后, 周五之前, 从明天起. */
 static const struct token *
 open_read(struct reader *r, const struct token *n, const struct reach *at,
@@ -324,7 +353,9 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	    ((a.has & HAS_PART) != 0 && a.part == PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
 	when_set(w, at, r->now);
-	end = open_read(r, n, &at, w);
+	end = shifted_read(r, n, &at, w);
+	if (end == NULL)
+		end = open_read(r, n, &at, w);
 	if (end != NULL)
 		return end;
 	/* 从 alone belongs to no moment. */

@@ -50,6 +50,15 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 	int64_t count;
 	int sign;
 
+	if (t->type == TOK_DAYS) {
+		out.from = (r->here.today + t->v) * DAY;
+		out.to = (r->here.today + t->w) * DAY;
+		out.grain = WHEN_DAY;
+		w->kind = WHEN_INTERVAL;
+		w->confidence = .95;
+		when_set(w, out, r->now);
+		return t + 1;
+	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
 		sign = t->v;
 	else if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)
@@ -60,6 +69,9 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 	if (n->type != TOK_NUM && n->type != TOK_SOME)
 		return NULL;
 	n = length_read(n, &l);
+	/* 开会前十分钟 counts from something else than now. */
+	if (n != NULL && l.finest < UNIT_DAY && scan_is_tail(&r->scan, t))
+		return NULL;
 	if (n == NULL) {
 		/* 前两月 */
 		if (t[1].type != TOK_NUM || t[2].type != TOK_UNIT)

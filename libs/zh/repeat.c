@@ -402,9 +402,20 @@ read_repeat(struct reader *rd, const struct token *t, struct when *w)
 	const struct token *n = rule_read(t, &r), *end;
 	int from, to;
 
+	if (n == NULL) {
+		/* 早上七点每天, at 7 every day */
+		n = time_read(t, &r.time);
+		if (n != NULL && (n->type == TOK_EVERY || n->type == TOK_DAILY))
+			n = rule_read(n, &r);
+		else
+			n = NULL;
+		end = n;
+		r.until_s = -1;
+	} else {
+		end = times_read(n, &r);
+	}
 	if (n == NULL)
 		return NULL;
-	end = times_read(n, &r);
 	if (end != NULL && r.r.unit >= WHEN_DAY)
 		n = end;
 	else

@@ -216,13 +216,19 @@ edge_reach(const struct moment *m, struct here h)
 	/* First and last day or month, from 1; 0: to the end. */
 	static const int of_month[][2] = { { 1, 11 }, { 11, 21 }, { 21, 0 },
 		{ 1, 11 }, { 11, 21 }, { 21, 0 } };
-	static const int of_year[][2] = { { 1, 4 }, { 6, 8 }, { 10, 13 } };
+	static const int of_year[][2] = { { 1, 4 }, { 6, 8 }, { 10, 13 },
+		{ 0, 0 }, { 0, 0 }, { 0, 0 }, { 3, 6 }, { 6, 9 }, { 9, 12 },
+		{ 12, 15 } };
 	struct days d = { .grain = WHEN_DAY, .is_interval = true };
 	int64_t year;
 	int month;
 
 	moment_month(m, h, &year, &month);
-	if (m->edge_unit == UNIT_YEAR && m->edge <= EDGE_END) {
+	if (m->edge_unit == UNIT_YEAR) {
+		/* A season that is over is the next year's. */
+		if (m->edge >= EDGE_SPRING && (m->has & HAS_YEAR) == 0 &&
+		    day_of(year, of_year[m->edge][1], 1) <= h.today)
+			year++;
 		d.from = day_of(year, of_year[m->edge][0], 1);
 		d.to = day_of(year, of_year[m->edge][1], 1);
 		d.grain = WHEN_MONTH;

@@ -370,6 +370,23 @@ scan_before(const struct scan *c, const struct token *t)
 	return (struct str){ c->bytes + at - n, n };
 }
 
+bool
+scan_is_tail(const struct scan *c, const struct token *t)
+{
+	static const char *const others[] = { "我", "你", "他", "她", "它",
+		"们", "了", "的", "。", "、" };
+	struct str s = scan_before(c, t);
+	size_t i;
+
+	if (s.n == 0 || (unsigned char)s.p[s.n - 1] < 0x80)
+		return false;
+	for (i = 0; i < NELEM(others); i++) {
+		if (str_ends(s, str_of(others[i])))
+			return false;
+	}
+	return true;
+}
+
 struct str
 scan_behind(const struct scan *c, const struct token *t)
 {

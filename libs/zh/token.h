@@ -27,6 +27,7 @@ enum token_type {
 	TOK_HAO,    /* 号 */
 	TOK_PART,   /* part of the day; v: enum token_part */
 	TOK_DAY,    /* 明天; v: days from today; w: part of the day or 0 */
+	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
@@ -49,21 +50,21 @@ enum token_type {
 	TOK_OF,    /* 的 */
 	TOK_AND,   /* 零, 又, and */
 	TOK_LACK,  /* 差 */
-	TOK_ABOUT, /* 左右, 大约 */
-	TOK_COMMA,
-	TOK_CLOCK, /* 8:30, 20:30:15; seconds in v; w: 1 if not of 12 hours */
+	TOK_ABOUT, /* 大约, 左右; w: 1 if it stands behind */
+	TOK_COMMA, /* w: 1 if a bracket */
+	TOK_CLOCK, /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
+		      seconds */
 	TOK_DATE,  /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
-	TOK_AMPM,  /* v: 0 am, 1 pm */
+	TOK_AMPM,  /* v: 0 am, 1 pm; w: 1 if p */
 	TOK_FEAST, /* v: enum feast */
 	TOK_LUNAR, /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
-	TOK_VAGUE, /* v: index of vague.c's table */
-	TOK_IN,    /* in */
+	TOK_VAGUE, /* v: enum vague */
+	TOK_IN,    /* in; w: 1 if within */
 	TOK_FOR,
 	TOK_AGO,   /* ago, earlier */
 	TOK_LATER, /* later, from now */
-	TOK_AT,    /* at, on, the, of */
-	TOK_MINUS, /* quarter to */
+	TOK_AT,    /* v: 1 at, 2 on, 3 the */
 	TOK_PLUS,  /* half past */
 };
 
@@ -100,9 +101,13 @@ enum token_edge {
 	EDGE_START,
 	EDGE_MIDDLE,
 	EDGE_END,
-	EDGE_FIRST10,
+	EDGE_FIRST10, /* 上旬 */
 	EDGE_SECOND10,
-	EDGE_THIRD10
+	EDGE_THIRD10,
+	EDGE_SPRING,
+	EDGE_SUMMER,
+	EDGE_AUTUMN,
+	EDGE_WINTER,
 };
 
 struct token {
@@ -165,6 +170,12 @@ void scan_from(struct scan *c, struct str text, size_t at);
  * scan_before(c, t): The folded bytes before a token, at most 64.
  */
 struct str scan_before(const struct scan *c, const struct token *t);
+
+/*
+ * scan_is_tail(c, t): Whether a Han character stands right before a token that
+ * belongs to it (放学以后), pronouns left out (我以后).
+ */
+bool scan_is_tail(const struct scan *c, const struct token *t);
 
 /* scan_behind(c, t): The folded bytes from a token's end on. */
 struct str scan_behind(const struct scan *c, const struct token *t);

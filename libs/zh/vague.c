@@ -49,11 +49,13 @@ read_vague(struct reader *r, const struct token *t, struct when *w)
 
 	if (t->type == TOK_VAGUE)
 		v = (enum vague)t->v;
-	else if (t->type == TOK_AFTER && t->w == 0 && !t->is_latin)
+	else if (t->is_latin || scan_is_tail(&r->scan, t))
+		return NULL; /* 放学以后 */
+	else if (t->type == TOK_AFTER && t->w == 0)
 		v = VAGUE_FUTURE;
 	else if (t->type == TOK_COMING)
 		v = VAGUE_FUTURE;
-	else if (t->type == TOK_BEFORE && t->w == 0 && !t->is_latin)
+	else if (t->type == TOK_BEFORE && t->w == 0)
 		v = VAGUE_PAST;
 	else if (t->type == TOK_PAST && t->w == 0)
 		v = VAGUE_RECENTLY;
