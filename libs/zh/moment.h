@@ -87,6 +87,13 @@ const struct token *clock_read(const struct token *t, struct moment *m);
  */
 const struct token *date_read(const struct token *t, struct moment *m);
 
+/*
+ * moment_may_join(old, new, is_latin):
+ * Whether what new has more than old may be said behind it.
+ */
+bool moment_may_join(
+    const struct moment *old, const struct moment *new, bool is_latin);
+
 /* time_read(t, m): A part of the day, a clock time, or both: (的)晚上八点. */
 const struct token *time_read(const struct token *t, struct moment *m);
 

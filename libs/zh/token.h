@@ -130,7 +130,7 @@ struct word {
 	int v, w;
 };
 
-/* The lexicon's parts. */
+/* The lexicon's parts, each sorted by bytes. */
 struct lexicon {
 	const struct word *words;
 	size_t n;

@@ -226,7 +226,7 @@ print_failed(const struct judge *j, struct str s)
 static void
 judge_line(struct judge *j)
 {
-	char *text = strdup(text_of(j, "utterance"));
+	char *text = str_dup(str_of(text_of(j, "utterance")));
 	struct str s = str_of(text);
 	const char *kind = text_of(j, "kind");
 	bool ok;
