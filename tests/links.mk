@@ -20,3 +20,4 @@ LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
+LINKS_fuzz_when := zh core

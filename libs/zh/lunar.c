@@ -11,13 +11,13 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "core/civil.h"
 #include "core/mem.h"
 
 /* The Julian day of 1970-01-01T00:00:00Z. */
 #define JD_1970   2440587.5
 #define FIRST     1900
 #define LAST      2100
-#define MONTHS    15
 #define DEG       (3.14159265358979323846 / 180)
 #define SYNODIC   29.530588861
 #define TROPICAL  365.2422
@@ -173,6 +173,8 @@ lunar_term(int64_t year, int degrees, int64_t *out)
 		if (off < -180)
 			off += 360;
 		jde += off * TROPICAL / 360;
+		if (fabs(off) < 1e-5)
+			break;
 	}
 	*out = beijing_day(jde);
 	return true;
@@ -180,9 +182,9 @@ lunar_term(int64_t year, int degrees, int64_t *out)
 
 /* The months from the one with the winter solstice of year - 1 on. */
 struct sui {
-	int64_t start[MONTHS + 1];
-	int n;    /* 12 or 13 */
-	int leap; /* which of them is the leap month; -1 */
+	double moon; /* the number of the first one's new moon */
+	int n;       /* 12 or 13 */
+	int leap;    /* which of them is the leap month; -1 */
 };
 
 /* The number of the new moon of the month in which day lies. */
@@ -201,28 +203,22 @@ static bool
 sui_read(int64_t year, struct sui *s)
 {
 	int64_t solstice, next, sign;
-	double k, last;
-	int i, degrees = 300;
+	int i;
 
 	if (!lunar_term(year - 1, 270, &solstice) ||
 	    !lunar_term(year, 270, &next))
 		return false;
-	k = moon_before(solstice);
-	last = moon_before(next);
-	s->n = (int)(last - k);
-	for (i = 0; i < MONTHS; i++)
-		s->start[i] = new_moon(k + i);
-	s->start[MONTHS] = s->start[MONTHS - 1] + 30;
+	s->moon = moon_before(solstice);
+	s->n = (int)(moon_before(next) - s->moon);
 	s->leap = -1;
-	for (i = 1; i < 13 && s->n == 13 && s->leap < 0; i++) {
-		/* Signs after 0 degrees are of the later year. */
-		if (!lunar_term(degrees <= 280 || degrees >= 300 ? year : year,
-			degrees % 360, &sign))
+	if (s->n < 13)
+		return true;
+	/* Until then each month had its sign. */
+	for (i = 1; i < 13 && s->leap < 0; i++) {
+		if (!lunar_term(year, (270 + 30 * i) % 360, &sign))
 			return false;
-		if (sign >= s->start[i + 1])
+		if (sign >= new_moon(s->moon + i + 1))
 			s->leap = i;
-		else
-			degrees += 30;
 	}
 	return true;
 }
@@ -231,6 +227,7 @@ bool
 lunar_day(int64_t year, int month, int day, int64_t *out)
 {
 	struct sui s;
+	int64_t start;
 	int i;
 
 	if (year < FIRST || year > LAST || month < 1 || month > 12 || day < 0 ||
@@ -241,30 +238,32 @@ lunar_day(int64_t year, int month, int day, int64_t *out)
 	i = month > 10 ? month - 11 : month + 1;
 	if (s.leap >= 0 && i >= s.leap)
 		i++;
-	if (day > s.start[i + 1] - s.start[i])
+	start = new_moon(s.moon + i);
+	if (day > 29 && day > new_moon(s.moon + i + 1) - start)
 		return false;
-	*out = s.start[i] + day - 1;
+	*out = start + day - 1;
 	return true;
 }
 
 bool
 lunar_of_day(int64_t day, int64_t *year, int *month, int *dom)
 {
-	int64_t y = 1970 + (int64_t)((double)day / TROPICAL);
+	int64_t y = civil_of_days(day).year;
 	struct sui s;
+	double moon;
 	int i, n;
 
 	if (y < FIRST || y > LAST || !sui_read(y, &s))
 		return false;
-	if (day >= s.start[s.n] && !sui_read(++y, &s))
+	moon = moon_before(day);
+	if (moon >= s.moon + s.n && !sui_read(++y, &s))
 		return false;
-	if (day < s.start[0])
+	i = (int)(moon - s.moon);
+	if (i < 0)
 		return false;
-	for (i = 0; day >= s.start[i + 1]; i++)
-		;
 	n = i - (s.leap >= 0 && i >= s.leap);
 	*month = (n + 10) % 12 + 1;
 	*year = n < 2 ? y - 1 : y;
-	*dom = (int)(day - s.start[i]) + 1;
+	*dom = (int)(day - new_moon(moon)) + 1;
 	return true;
 }

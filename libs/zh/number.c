@@ -318,8 +318,10 @@ is_inside(struct str s, size_t at)
 static size_t
 passed_over(struct str s, size_t at)
 {
-	size_t n = any_of(s, at, idioms);
+	size_t n = 0;
 
+	if ((unsigned char)s.p[at] >= 0x80)
+		n = any_of(s, at, idioms);
 	if (n > 0)
 		return n;
 	if (is_inside(s, at))

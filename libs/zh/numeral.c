@@ -81,6 +81,14 @@ is_pair(struct str s, size_t at)
 	    (memcmp(s.p + at, "两", 3) == 0 || memcmp(s.p + at, "兩", 3) == 0);
 }
 
+/* ASCII digits, or a fraction without any before it. */
+static bool
+is_number(struct str s, size_t at)
+{
+	return is_digit(s, at) ||
+	    (at < s.n && s.p[at] == '.' && is_digit(s, at + 1));
+}
+
 /* Three digits and no fourth. */
 static bool
 is_group(struct str s, size_t at)
@@ -227,7 +235,7 @@ sum_digit(struct sum *m, struct str s, size_t *pos, struct numeral *out)
 	struct han h = han_at(s, *pos), next;
 	struct numeral n;
 
-	if (h.class == HAN_NONE && is_digit(s, *pos)) {
+	if (h.class == HAN_NONE && is_number(s, *pos)) {
 		if (m->digit >= 0 || !ascii_read(s, *pos, &n))
 			return false;
 		m->digit = n.value;
@@ -260,13 +268,13 @@ sum_read(struct str s, size_t at, struct numeral *out)
 	struct sum m = { .digit = -1, .unit = NO_UNIT, .big = NO_UNIT };
 	size_t pos = at, chars;
 
-	*out = (struct numeral){ .is_ascii = is_digit(s, at) };
+	*out = (struct numeral){ .is_ascii = is_number(s, at) };
 	for (chars = 0; chars < NUMERAL_CHARS_MAX; chars++) {
 		struct han h = han_at(s, pos);
 		bool ok;
 
 		if (h.class == HAN_NONE || h.class == HAN_DIGIT) {
-			ok = (h.class == HAN_DIGIT || is_digit(s, pos)) &&
+			ok = (h.class == HAN_DIGIT || is_number(s, pos)) &&
 			    sum_digit(&m, s, &pos, out);
 			if (!ok)
 				break;
@@ -294,7 +302,7 @@ numeral_read(struct str s, size_t at, struct numeral *out)
 
 	if (at >= s.n)
 		return false;
-	if (is_digit(s, at) || (s.p[at] == '.' && is_digit(s, at + 1))) {
+	if (is_number(s, at)) {
 		if (!ascii_read(s, at, &n))
 			return false;
 		h = han_at(s, n.end);
