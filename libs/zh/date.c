@@ -290,13 +290,17 @@ nth_read(const struct token *t, struct moment *m)
 		return NULL;
 	/* 最后一天 */
 	if (t->num < 0 && is_int(n, 1, 1) && is_unit(n + 1, UNIT_DAY) &&
-	    (m->has & HAS_MONTH) != 0) {
+	    (m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+		if ((m->has & HAS_MONTH) == 0)
+			month_set(m, 12, false);
 		day_set(m, -1);
 		return n + 2;
 	}
 	if (is_unit(n, UNIT_DAY) && t->num > 0) {
 		/* 第一天 of a month; by itself 第二天 is the next day. */
-		if ((m->has & HAS_MONTH) != 0) {
+		if ((m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+			if ((m->has & HAS_MONTH) == 0)
+				month_set(m, 1, false);
 			day_set(m, (int)t->num);
 			return n + 1;
 		}

@@ -88,6 +88,9 @@ amount_read(const struct token *t, struct piece *p)
 	}
 	if (n == t)
 		return NULL;
+	/* 一整天 */
+	if (n->type == TOK_SHARP && n[1].type == TOK_UNIT)
+		n++;
 	if (n->type == TOK_MORE) {
 		p->is_vague = true;
 		n++;
@@ -221,7 +224,8 @@ unit_read(const struct token *t, struct piece *p)
 	p->is_short = t->w != 0;
 	p->has_count = p->has_count || ge;
 	/* 个 goes with none of the others: 三个分; but 五个半分钟. */
-	if (ge && t[-1].type != TOK_HALF && t->v != UNIT_HOUR &&
+	p->is_vague = p->is_vague || t->x == 1;
+	if (ge && t->x != 1 && t[-1].type != TOK_HALF && t->v != UNIT_HOUR &&
 	    t->v != UNIT_MONTH && t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
 		return NULL;
 	t++;

@@ -361,7 +361,11 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	/* 从 alone belongs to no moment. */
 	if (first != t && from)
 		return NULL;
-	if (n->type == TOK_ABOUT && n->w == 1) {
+	if (n->type == TOK_MORE && n[-1].type == TOK_OCLOCK) {
+		/* 八点多, 八点来钟 */
+		w->is_vague = true;
+		n += n[1].type == TOK_BELL ? 2 : 1;
+	} else if (n->type == TOK_ABOUT && n->w == 1) {
 		w->is_vague = true;
 		n++;
 	} else if (first != t) {

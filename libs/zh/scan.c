@@ -269,6 +269,17 @@ word_token(struct str s, const struct word *w, const struct token *before,
 	/* Whether 个 counts: 两个星期三天, not 每个星期三. */
 	if (w->type == TOK_GE)
 		t->v = before->type == TOK_NUM || before->type == TOK_HALF;
+	if (before->type != TOK_GE || before->v != 1)
+		return;
+	/* 两个工作日 are so many days; 一个晚上 is none in particular. */
+	if (w->type == TOK_WORKDAY) {
+		t->type = TOK_UNIT;
+		t->v = UNIT_DAY;
+		t->w = 0;
+		t->x = 1;
+	} else if (w->type == TOK_PART) {
+		t->type = TOK_OTHER;
+	}
 }
 
 /* A whole Latin word that nobody knows, digits in it included. */

@@ -20,7 +20,8 @@ enum token_type {
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
 	TOK_MORE,    /* 三十多分钟 */
-	TOK_UNIT,    /* v: enum token_unit; w: 1 if short (分, 日, 月) */
+	TOK_UNIT, /* v: enum token_unit; w: 1 if short (分, 日, 月); x: 1 if
+		     工作日 */
 	TOK_OCLOCK, /* 点, 时, o'clock; w: 1 if nothing may follow (点钟) */
 	TOK_BELL,   /* 钟: 个钟, 五分半钟 */
 	TOK_SHARP,  /* 整 */
