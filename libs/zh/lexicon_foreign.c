@@ -155,7 +155,7 @@ static const struct word words[] = {
 	{ "の", TOK_OF, 0, 0 },
 	{ "今晩", TOK_DAY, 0, PART_EVENING },
 	{ "夜", TOK_PART, PART_EVENING, 1 },
-	{ "明後日", TOK_DAY, 2, 0 },
+	{ "明后日", TOK_DAY, 2, 0 },
 	{ "朝", TOK_PART, PART_MORNING, 1 },
 	{ "毎日", TOK_DAILY, UNIT_DAY, 0 },
 	{ "毎晩", TOK_DAILY, UNIT_DAY, PART_EVENING },

@@ -60,11 +60,13 @@ static const struct when_case foreign_cases[] = {
 	{ "from monday to friday",
 	    "[from monday to friday] in day 2026-02-23..2026-02-28" },
 	{ "every monday at 9",
-	    "[every monday at 9] repeat h 2026-02-23T09:00 every 1 week wd1 t32400" },
+	    "[every monday at 9] repeat h 2026-02-23T09:00 "
+	    "every 1 week wd1 t32400" },
 	{ "every 2 hours",
 	    "[every 2 hours] repeat h 2026-02-22T19:40 every 2 hour" },
 	{ "every morning at 7",
-	    "[every morning at 7] repeat h 2026-02-23T07:00 every 1 day t25200" },
+	    "[every morning at 7] repeat h 2026-02-23T07:00 "
+	    "every 1 day t25200" },
 	{ "every other day",
 	    "[every other day] repeat day 2026-02-24T17:40 every 2 day" },
 	{ "mondays and fridays",
@@ -79,7 +81,8 @@ static const struct when_case foreign_cases[] = {
 	{ "the second one", "" },
 	{ "wait a second", "[a second] span s 1s" },
 	{ "at 7 am every day",
-	    "[at 7 am every day] repeat h 2026-02-23T07:00 every 1 day t25200" },
+	    "[at 7 am every day] repeat h 2026-02-23T07:00 "
+	    "every 1 day t25200" },
 };
 
 KIT_TEST(foreign)

@@ -1,6 +1,8 @@
 /*
  * The lexicon keeps the order it is searched in, and every word is found.
  */
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "zh/token.h"

@@ -1,6 +1,8 @@
 /*
  * Numerals: what a text's one numeral is, its kind and its place.
  */
+#include <math.h>
+
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "zh/number.h"
@@ -72,9 +74,9 @@ KIT_TEST(one_numeral)
 		ck_assert_msg(n[0].start == (size_t)start &&
 			n[0].end == (size_t)start + strlen(cases[i].numeral),
 		    "%s: [%zu, %zu)", cases[i].text, n[0].start, n[0].end);
-		ck_assert_msg(n[0].value < cases[i].value + 1e-9 &&
-			n[0].value > cases[i].value - 1e-9,
-		    "%s: %.10g", cases[i].text, n[0].value);
+		ck_assert_msg(fabs(n[0].value - cases[i].value) <=
+			1e-12 * fabs(cases[i].value),
+		    "%s: %.17g", cases[i].text, n[0].value);
 		ck_assert_msg(n[0].kind == cases[i].kind, "%s", cases[i].text);
 		ck_assert(number_at(s, (size_t)start, &at));
 		ck_assert_uint_eq(at.end, n[0].end);

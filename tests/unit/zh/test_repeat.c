@@ -48,7 +48,8 @@ static const struct when_case repeat_cases[] = {
 	{ "每天下午三点到五点",
 	    "[每天下午三点到五点] repeat h 2026-02-23T15:00 every 1 day t54000-61200" },
 	{ "每周一、三、五晚上八点",
-	    "[每周一、三、五晚上八点] repeat h 2026-02-23T20:00 every 1 week wd15 t72000" },
+	    "[每周一、三、五晚上八点] repeat h 2026-02-23T20:00 every 1 "
+	    "week wd15 t72000" },
 	{ "每周二和周四下午4点",
 	    "[每周二和周四下午4点] repeat h 2026-02-24T16:00 every 1 week wda t57600" },
 	{ "每星期天", "[每星期天] repeat week 2026-03-01 every 1 week wd40" },
@@ -91,7 +92,8 @@ static const struct when_case repeat_cases[] = {
 	{ "每天晚上",
 	    "[每天晚上] repeat h 2026-02-22T18:00 every 1 day t64800-86400" },
 	{ "每个星期一早上",
-	    "[每个星期一早上] repeat h 2026-02-23T04:00 every 1 week wd1 t14400-43200" },
+	    "[每个星期一早上] repeat h 2026-02-23T04:00 every 1 week "
+	    "wd1 t14400-43200" },
 	{ "每逢周末", "[每逢周末] repeat week 2026-02-28 every 1 week wd60" },
 	{ "每个季度", "[每个季度] repeat quarter 2026-04-01 every 1 quarter" },
 	{ "工作日晚上九点",
