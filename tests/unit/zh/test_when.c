@@ -56,8 +56,10 @@ KIT_TEST(here_and_now)
 	size_t i;
 
 	for (i = 0; i < NELEM(said); i++) {
-		case_show(
-		    case_now(said[i].zone, said[i].now), said[i].text, got);
+		struct zone *z = case_zone(said[i].zone);
+
+		case_show(case_now(z, said[i].now), said[i].text, got);
+		zone_free(z);
 		ck_assert_msg(strcmp(got, said[i].want) == 0, "%s at %s: %s",
 		    said[i].text, said[i].now, got);
 	}
@@ -65,19 +67,21 @@ KIT_TEST(here_and_now)
 
 KIT_TEST(offsets)
 {
-	struct when_now now =
-	    case_now("America/New_York", "2026-03-07T12:00:00-05:00");
+	struct zone *z = case_zone("America/New_York");
+	struct when_now now = case_now(z, "2026-03-07T12:00:00-05:00");
 	struct when w[1];
 
 	ck_assert_uint_eq(when_find(now, STR("今天下午三点"), w, 1), 1);
 	ck_assert_int_eq(w[0].offset_min, -300);
 	ck_assert_uint_eq(when_find(now, STR("明天下午三点"), w, 1), 1);
 	ck_assert_int_eq(w[0].offset_min, -240);
+	zone_free(z);
 }
 
 KIT_TEST(at_most)
 {
-	struct when_now now = case_now(CASE_ZONE, CASE_NOW);
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
 	struct when w[2];
 
 	w[0].start = 77;
@@ -86,13 +90,15 @@ KIT_TEST(at_most)
 	ck_assert_uint_eq(when_find(now, STR("明天后天大后天"), w, 2), 2);
 	ck_assert_uint_eq(when_find(now, STR(""), w, 2), 0);
 	ck_assert_uint_eq(when_find(now, (struct str){ NULL, 0 }, w, 2), 0);
+	zone_free(z);
 }
 
 /* Wherever an expression stands in a long text, it is read the same. */
 KIT_TEST(any_place)
 {
 	static const char phrase[] = "下周四晚上九点半";
-	struct when_now now = case_now(CASE_ZONE, CASE_NOW);
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
 	struct when w[4];
 	char *text = mem_alloc(8192);
 	size_t pad, n = sizeof(phrase) - 1;
@@ -108,6 +114,7 @@ KIT_TEST(any_place)
 		ck_assert_uint_eq(w[0].end, pad + n);
 	}
 	free(text);
+	zone_free(z);
 }
 
 /* Cut anywhere, its bytes are read without going past the end. */
@@ -115,7 +122,8 @@ KIT_TEST(cut)
 {
 	static const char text[] =
 	    "每周一三五晚上八点半到十点, 三分之一小时后, 2026-03-05 08:30:15";
-	struct when_now now = case_now(CASE_ZONE, CASE_NOW);
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
 	struct when w[8];
 	size_t n, from, i, k;
 
@@ -131,6 +139,7 @@ KIT_TEST(cut)
 			free(copy);
 		}
 	}
+	zone_free(z);
 }
 
 static double
@@ -148,7 +157,8 @@ KIT_TEST(long_texts)
 	static const char *const parts[] = { "一", "周一", "三点到", "每",
 		"一个半", "零", "1:", "1/", "a ", "every ", "2026-",
 		"农历三月三十", "周一到", "每周一、", "个半", "\xe4", "\xff" };
-	struct when_now now = case_now(CASE_ZONE, CASE_NOW);
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
 	char *text = mem_alloc(WHEN_TEXT_MAX);
 	struct when w[CASE_FOUND];
 	double start;
@@ -165,4 +175,5 @@ KIT_TEST(long_texts)
 		    cpu_s() - start < 1, "%s: %g s", parts[i], cpu_s() - start);
 	}
 	free(text);
+	zone_free(z);
 }

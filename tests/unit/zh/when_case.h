@@ -24,15 +24,21 @@ struct when_case {
 	const char *text, *want;
 };
 
-static inline struct when_now
-case_now(const char *zone, const char *moment)
+static inline struct zone *
+case_zone(const char *name)
 {
-	struct when_now now;
 	struct zone *z = NULL;
 
-	ck_assert_int_eq(zone_load(zone, &z), RC_OK);
+	ck_assert_int_eq(zone_load(name, &z), RC_OK);
+	return z;
+}
+
+static inline struct when_now
+case_now(const struct zone *z, const char *moment)
+{
+	struct when_now now = { .zone = z };
+
 	ck_assert_int_eq(wall_parse(str_of(moment), &now.now), RC_OK);
-	now.zone = z;
 	return now;
 }
 
@@ -112,7 +118,8 @@ case_show(struct when_now now, const char *text, char dst[CASE_MAX])
 static inline void
 case_check(const struct when_case *cases, size_t n)
 {
-	struct when_now now = case_now(CASE_ZONE, CASE_NOW);
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
 	char got[CASE_MAX];
 	size_t i, bad = 0;
 
@@ -124,6 +131,7 @@ case_check(const struct when_case *cases, size_t n)
 		printf("%s\n  want %s\n  got  %s\n", cases[i].text,
 		    cases[i].want, got);
 	}
+	zone_free(z);
 	ck_assert_msg(bad == 0, "%zu of %zu cases", bad, n);
 }
 
