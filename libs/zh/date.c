@@ -378,9 +378,13 @@ word_read(const struct token *t, struct moment *m)
 	case TOK_EDGE:
 		if (t->w >= 0)
 			return edge_set(t, t->w, m);
-		if (touch(t - 1, t) && (m->has & HAS_MONTH) != 0)
+		if (m->has == 0 || !touch(t - 1, t))
+			return NULL;
+		if ((m->has & HAS_QUARTER) != 0)
+			return edge_set(t, UNIT_QUARTER, m);
+		if ((m->has & HAS_MONTH) != 0)
 			return edge_set(t, UNIT_MONTH, m);
-		if (touch(t - 1, t) && (m->has & HAS_YEAR) != 0)
+		if ((m->has & HAS_YEAR) != 0)
 			return edge_set(t, UNIT_YEAR, m);
 		return NULL;
 	case TOK_LUNAR:

@@ -46,6 +46,13 @@ about_read(const struct token *t, double *n)
 		*n = (a + b) / 2.0;
 		return t + 1;
 	}
+	/* 三四十 */
+	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
+	    touch(t, t + 1) && t[1].num >= 20 &&
+	    (int)t[1].num == ((int)t->num + 1) * 10) {
+		*n = t[1].num - 5;
+		return t + 2;
+	}
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
 	    touch(t, t + 1) && t[1].num > t->num && t[1].num <= t->num + 2) {
 		*n = (t->num + t[1].num) / 2;

@@ -49,6 +49,7 @@ struct moment {
 	int part;      /* enum token_part */
 	int clock_s;   /* as said, in seconds */
 	enum when_grain clock_grain;
+	bool is_now; /* the clock time is the one of now */
 	bool is_24h; /* the clock time has but one reading */
 	bool is_vague, is_latin;
 	double confidence;

@@ -275,6 +275,10 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 	case TOK_SINCE:
 		out.to = REACH_OPEN;
 		break;
+	case TOK_WITHIN:
+		if (!coarse)
+			return NULL;
+		break;
 	case TOK_BEFORE:
 		out.from = REACH_OPEN;
 		out.to = at->from;

@@ -147,8 +147,7 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 			n++;
 	} else {
 		n = length_read(t, &l);
-		if (n == NULL || n->type != TOK_WITHIN ||
-		    (n->w == 1 && t->type == TOK_HALF && l.finest > UNIT_DAY))
+		if (n == NULL || n->type != TOK_WITHIN)
 			return NULL;
 		n++;
 	}

@@ -271,7 +271,12 @@ rule_read(const struct token *t, struct rule *r)
 		}
 		return n;
 	case TOK_WORKDAY:
-		return weekly_read(t, r);
+		n = weekly_read(t, r);
+		/* 工作日每天 */
+		return n != NULL && n->type == TOK_DAILY && n->v == UNIT_DAY &&
+			n->w == PART_NONE
+		    ? n + 1
+		    : n;
 	case TOK_WEEKEND:
 		return t->w == 1 ? weekly_read(t, r) : NULL;
 	case TOK_WDAY:

@@ -80,7 +80,10 @@ lunar_reach(const struct moment *m, struct here h, struct days *d)
 	if ((m->has & HAS_MONTH) != 0)
 		month = m->month;
 	for (i = 0; i < 3; i++) {
-		if (lunar_day(year, month, m->day, &day) &&
+		/* 腊月三十 is the last day, though the month may have 29. */
+		if ((lunar_day(year, month, m->day, &day) ||
+			(month == 12 && m->day == 30 &&
+			    lunar_day(year + 1, 1, 0, &day))) &&
 		    (day >= h.today || (m->has & HAS_YEAR) != 0)) {
 			*d = one_day(day);
 			return true;
@@ -210,6 +213,15 @@ weekday_reach(const struct moment *m, struct here h, struct days *d)
 	return true;
 }
 
+/* The first month of the quarter said. */
+static int
+quarter_month(const struct moment *m, struct here h)
+{
+	int now = (civil_of_days(h.today).month - 1) / 3 + 1;
+
+	return ((m->quarter_is_rel ? now : 0) + m->quarter - 1) * 3 + 1;
+}
+
 static struct days
 edge_reach(const struct moment *m, struct here h)
 {
@@ -224,6 +236,14 @@ edge_reach(const struct moment *m, struct here h)
 	int month;
 
 	moment_month(m, h, &year, &month);
+	if (m->edge_unit == UNIT_QUARTER) {
+		month = quarter_month(m, h);
+		if (m->edge != EDGE_START)
+			month += m->edge == EDGE_END ? 2 : 1;
+		d.from = day_of(year, month, 1);
+		d.to = day_of(year, month + 1, 1);
+		return d;
+	}
 	if (m->edge_unit == UNIT_YEAR) {
 		/* A season that is over is the next year's. */
 		if (m->edge >= EDGE_SPRING && (m->has & HAS_YEAR) == 0 &&
@@ -268,12 +288,8 @@ coarse_reach(const struct moment *m, struct here h)
 	}
 	if ((m->has & HAS_EDGE) != 0)
 		return edge_reach(m, h);
-	if ((m->has & HAS_QUARTER) != 0) {
-		month = m->quarter_is_rel
-		    ? (civil_of_days(h.today).month - 1) / 3 + 1 + m->quarter
-		    : m->quarter;
-		return months(year, (month - 1) * 3 + 1, 3, WHEN_QUARTER);
-	}
+	if ((m->has & HAS_QUARTER) != 0)
+		return months(year, quarter_month(m, h), 3, WHEN_QUARTER);
 	if ((m->has & HAS_HALF_YEAR) != 0) {
 		struct days d = months(year, m->half * 6 + 1, 6, WHEN_MONTH);
 
@@ -296,6 +312,7 @@ static bool
 date_reach(const struct moment *m, struct here h, struct days *d)
 {
 	struct length l = { .n = { [UNIT_MONTH] = 0 } };
+	int off = 0;
 
 	if ((m->has & HAS_FEAST) != 0)
 		return feast_reach(m, h, d);
@@ -306,7 +323,14 @@ date_reach(const struct moment *m, struct here h, struct days *d)
 		return true;
 	}
 	if ((m->has & HAS_DAYS) != 0) {
-		*d = one_day(h.today + m->days);
+		/* 明年今天, 下周今天 */
+		if ((m->has & HAS_YEAR) != 0)
+			off = 12 * m->year;
+		else if ((m->has & HAS_MONTH) != 0)
+			off = m->month;
+		l.n[UNIT_MONTH] = off < 0 ? -off : off;
+		*d = one_day(length_add(&l, h, off < 0 ? -1 : 1) / DAY +
+		    m->days + 7 * m->week);
 		return true;
 	}
 	if ((m->has & HAS_DAY) != 0)
@@ -346,7 +370,7 @@ static void
 clock_reach(
     const struct moment *m, struct here h, int64_t day, struct reach *out)
 {
-	int s = moment_clock(m);
+	int s = m->is_now ? (int)(h.now - h.today * DAY) : moment_clock(m);
 
 	out->grain = m->clock_grain;
 	if ((m->has & HAS_DATE) == 0) {

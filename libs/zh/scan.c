@@ -261,6 +261,7 @@ word_token(struct str s, const struct word *w, const struct token *before,
 	t->is_latin = w->text[0] >= 'a' && w->text[0] <= 'z';
 	if (w->type == TOK_NUM || w->type == TOK_ORDINAL)
 		t->num = w->v;
+	t->is_pair = w->type == TOK_NUM && !t->is_latin;
 	if (w->type == TOK_UNIT && w->v == UNIT_WEEK && !t->is_latin)
 		weekday_word(s, before, t);
 	if (w->type == TOK_FIRST ||
@@ -292,6 +293,21 @@ latin_end(struct str s, size_t at)
 	return at;
 }
 
+/* The longest word; but 年|中秋, 月|中午, not 年中|秋. */
+static const struct word *
+word_at(struct str s, size_t at)
+{
+	const struct word *w = lexicon_find(s, at), *next;
+
+	if (w == NULL || w->type != TOK_EDGE || w->w < 0 ||
+	    strlen(w->text) != 6 || at + 6 >= s.n)
+		return w;
+	next = lexicon_find(s, at + 3);
+	if (next == NULL || strlen(next->text) <= 3)
+		return w;
+	return lexicon_find((struct str){ s.p, at + 3 }, at);
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -305,7 +321,7 @@ token_read(struct str s, const struct token *before, struct token *t)
 	if (is_digit(s, at) &&
 	    (date_literal(s, at, t) || clock_literal(s, at, t)))
 		return;
-	w = lexicon_find(s, at);
+	w = word_at(s, at);
 	if (ordinal && numeral_read(s, at + 3, &n)) {
 		set_numeral(t, &n, TOK_ORDINAL);
 		return;

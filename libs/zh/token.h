@@ -28,6 +28,7 @@ enum token_type {
 	TOK_HAO,    /* 号 */
 	TOK_PART,   /* part of the day; v: enum token_part */
 	TOK_DAY,    /* 明天; v: days from today; w: part of the day or 0 */
+	TOK_SAME,   /* 当天; v: 1 if it needs a day before it; w: part or 0 */
 	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
