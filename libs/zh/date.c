@@ -144,7 +144,18 @@ day_read(const struct token *t, struct moment *m)
 		day_set(m, (int)t->num);
 		return t + 1;
 	}
+	if (t->type == TOK_ORDINAL && t->is_ascii && t->num >= 1 &&
+	    t->num <= 31 && t[-1].type == TOK_AT && t[-1].v == 3 &&
+	    (t[1].type == TOK_END || t[1].type == TOK_AT)) {
+		/* on the 15th */
+		day_set(m, (int)t->num);
+		return t + 1;
+	}
 	if (!is_int(t, 1, 31) || t->is_pair || t->is_latin)
+		return NULL;
+	/* 二月三十号 is no day, nor is its end. */
+	if ((m->has & HAS_MONTH) == 0 && is_unit(t - 1, UNIT_MONTH) &&
+	    touch(t - 1, t))
 		return NULL;
 	if (t[1].type == TOK_HAO) {
 		day_set(m, (int)t->num);
@@ -201,7 +212,7 @@ month_name_read(const struct token *t, struct moment *m)
 		return t;
 	m->is_latin = true;
 	if (day == 0) {
-		if (t->type == TOK_AT && t->v == 3)
+		if (t->type == TOK_AT && t->v == 3 && t[1].type == TOK_ORDINAL)
 			t++;
 		if ((t->type == TOK_ORDINAL || is_int(t, 1, 31)) &&
 		    t->is_ascii && t->num <= 31 && t[1].type != TOK_AMPM) {
@@ -237,7 +248,8 @@ rel_read(const struct token *t, struct moment *m)
 	    (n->type == TOK_NUM && n->num <= 1 && !n->is_ascii && touch(t, n)))
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {
-		m->has |= HAS_WDAY | HAS_WEEK;
+		/* "this friday" is the next one. */
+		m->has |= HAS_WDAY | (v == 0 && n->is_latin ? 0u : HAS_WEEK);
 		m->week = v;
 		m->wday = weekday_of(n->v);
 		return n + 1;

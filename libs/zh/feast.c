@@ -33,6 +33,7 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_SINGLES] = { FIXED, 11, 11, 0 },
 	[FEAST_CHRISTMAS_EVE] = { FIXED, 12, 24, 0 },
 	[FEAST_CHRISTMAS] = { FIXED, 12, 25, 0 },
+	[FEAST_SILVESTER] = { FIXED, 12, 31, 0 },
 	[FEAST_MACAO] = { FIXED, 12, 20, 0 },
 	[FEAST_HONGKONG] = { FIXED, 7, 1, 0 },
 	[FEAST_MOTHERS] = { WEEKDAY, 5, 2, 7 },

@@ -169,6 +169,9 @@ past_read(const struct token *t, struct moment *m)
 {
 	int minutes, sign;
 
+	/* from 10 to 5 */
+	if (t[-1].type == TOK_FROM)
+		return NULL;
 	if (t->type == TOK_NUM && t->num <= 1 && t->is_latin &&
 	    (is_unit(t + 1, UNIT_KE) || t[1].type == TOK_HALF))
 		t++;
@@ -185,7 +188,8 @@ past_read(const struct token *t, struct moment *m)
 		t++;
 	if (t->type == TOK_PLUS)
 		sign = 1;
-	else if (t->type == TOK_TO && t->is_latin && minutes <= 30)
+	else if (t->type == TOK_TO && t->is_latin && minutes <= 30 &&
+	    (minutes % 5 == 0 || is_unit(t - 1, UNIT_MINUTE)))
 		sign = -1;
 	else
 		return NULL;
@@ -217,6 +221,9 @@ bare_read(const struct token *t, struct moment *m)
 	n = ampm_read(t + 1, m);
 	if (n != t + 1)
 		return n;
+	/* 7 in the morning */
+	if (t[1].type == TOK_IN && t[2].type == TOK_AT && t[3].type == TOK_PART)
+		return t + 1;
 	if (!at || counts_other(t) || t->has_zero || t[1].type == TOK_TO ||
 	    t[1].type == TOK_OTHER) {
 		m->has &= ~(unsigned)HAS_CLOCK;

@@ -106,7 +106,6 @@ static const struct word words[] = {
 	NOTHING("时代"),
 	NOTHING("时候"),
 	NOTHING("时区"),
-	NOTHING("时间"),
 	NOTHING("星期几"),
 	NOTHING("晚上好"),
 	NOTHING("晚会"),

@@ -93,16 +93,25 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 {
 	const struct token *n;
 
-	if (t->type != TOK_NUM || t[1].type != TOK_TO)
+	bool latin_and =
+	    t[1].type == TOK_AND && t[1].is_latin && t[-1].type == TOK_FROM;
+
+	if (t->type != TOK_NUM || (t[1].type != TOK_TO && !latin_and))
 		return NULL;
 	n = moment_read(t + 2, b);
 	if (n == NULL || t[2].type != TOK_NUM)
 		return NULL;
-	if (t[3].type == TOK_OCLOCK && is_int(t, 0, 24)) {
+	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
+	    is_int(t, 0, 24)) {
 		a->has |= HAS_CLOCK;
 		a->clock_s = (int)t->num * 3600;
 		a->clock_grain = WHEN_HOUR;
 		a->is_24h = t->num > 12;
+		if (t[3].type == TOK_AMPM) {
+			/* between 2 and 4 pm */
+			a->clock_s += t[3].v == 1 && t->num < 12 ? 43200 : 0;
+			a->is_24h = true;
+		}
 		return n;
 	}
 	if ((b->has & HAS_DAY) != 0 && (b->has & HAS_MONTH) == 0 &&
@@ -322,7 +331,7 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 
 	if (t->is_latin &&
 	    (t->type == TOK_AFTER || t->type == TOK_BEFORE ||
-		(from && t->w == 1)))
+		((from || t->type == TOK_TO) && t->w == 1)))
 		return prefixed_read(r, t, w);
 	if (t->type == TOK_COMMA || t->type == TOK_OF)
 		return NULL;

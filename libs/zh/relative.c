@@ -281,7 +281,6 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 	struct length l, to;
 	bool about = false;
 
-	(void)r;
 	if (t->type == TOK_FOR || t->type == TOK_ABOUT) {
 		about = t->type == TOK_ABOUT;
 		t++;
@@ -300,6 +299,9 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 		n = length_read(t, &l);
 	}
 	if (n == NULL)
+		return NULL;
+	if (n[-1].is_latin &&
+	    str_starts(scan_behind(&r->scan, n - 1), STR(" old")))
 		return NULL;
 	if (n->type == TOK_ABOUT && n->w == 1) {
 		about = true;

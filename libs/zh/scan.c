@@ -357,6 +357,8 @@ scan_from(struct scan *c, struct str text, size_t at)
 	static const struct token nothing = { .type = TOK_END };
 
 	c->text = text;
+	c->tok = c->all + 1;
+	c->all[0] = nothing;
 	c->base = at > BEFORE_MAX ? at - BEFORE_MAX : 0;
 	c->n = text.n - c->base < SCAN_BYTES ? text.n - c->base : SCAN_BYTES;
 	memcpy(c->bytes, text.p + c->base, c->n);
@@ -374,7 +376,7 @@ scan_from(struct scan *c, struct str text, size_t at)
 		}
 		*t = nothing;
 		t->start = pos;
-		token_read(s, c->ntok > 0 ? t - 1 : &nothing, t);
+		token_read(s, t - 1, t);
 		pos = t->end;
 		t->start += c->base;
 		t->end += c->base;

@@ -160,7 +160,8 @@ struct scan {
 	struct str text;
 	char bytes[SCAN_BYTES]; /* of the text from base, folded */
 	size_t base, n;
-	struct token tok[SCAN_TOKENS + SCAN_PAD];
+	struct token all[1 + SCAN_TOKENS + SCAN_PAD];
+	struct token *tok; /* all but the first, which is for who looks back */
 	size_t ntok;
 	bool is_last; /* the tokens reach the text's end */
 };
