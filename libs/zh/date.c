@@ -2,6 +2,7 @@
  * Parts of a date, and moments made of them.
  */
 #include "core/mem.h"
+#include "zh/feast.h"
 #include "zh/moment.h"
 
 static bool
@@ -371,6 +372,12 @@ word_read(const struct token *t, struct moment *m)
 		m->has |= HAS_FEAST;
 		m->feast = t->v;
 		return t + 1;
+	case TOK_ORTHODOX:
+		if (t[1].type != TOK_FEAST)
+			return NULL;
+		m->has |= HAS_FEAST;
+		m->feast = t[1].v | FEAST_ORTHODOX;
+		return t + 2;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;

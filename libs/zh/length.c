@@ -20,6 +20,10 @@ touch(const struct token *a, const struct token *b)
 static const double seconds_of[UNIT_COUNT] = { 1, 60, 900, 3600, 86400,
 	7 * 86400, 30 * 86400, 91 * 86400, 365 * 86400 };
 
+/* Farther than that nobody means. */
+#define MONTHS_MAX  60000.0
+#define SECONDS_MAX 1.5e11
+
 /* One amount with its unit. */
 struct piece {
 	double n;
@@ -318,6 +322,17 @@ skip_and(const struct token *t)
 	return t;
 }
 
+double
+length_seconds(const struct length *l)
+{
+	double s = 0;
+	int i;
+
+	for (i = 0; i < UNIT_COUNT; i++)
+		s += l->n[i] * seconds_of[i];
+	return s;
+}
+
 const struct token *
 length_read(const struct token *t, struct length *l)
 {
@@ -343,20 +358,11 @@ length_read(const struct token *t, struct length *l)
 	}
 	if (pieces == 1 && !stands_alone(&p, last))
 		return NULL;
+	if (length_seconds(l) > SECONDS_MAX)
+		return NULL;
 	if (l->is_vague)
 		l->confidence = .8;
 	return last;
-}
-
-double
-length_seconds(const struct length *l)
-{
-	double s = 0;
-	int i;
-
-	for (i = 0; i < UNIT_COUNT; i++)
-		s += l->n[i] * seconds_of[i];
-	return s;
 }
 
 /* Years and months by the calendar, the day kept within its month. */
@@ -376,10 +382,6 @@ add_months(int64_t local, int64_t months)
 		c.day = most;
 	return civil_days(c) * 86400 + (local - day * 86400);
 }
-
-/* Farther than that nobody means. */
-#define MONTHS_MAX  60000.0
-#define SECONDS_MAX 1.5e11
 
 int64_t
 length_add(const struct length *l, struct here h, int sign)

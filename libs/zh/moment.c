@@ -130,6 +130,12 @@ same_read(const struct token *t, struct moment *m)
 		}
 		return t + 1;
 	}
+	if (t->type == TOK_EVE && m->shift == 0 &&
+	    (m->has & HAS_ONE_DAY) != 0 &&
+	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
+		m->shift = t->v;
+		return t + 1;
+	}
 	if (t->type == TOK_VAGUE && t->v == VAGUE_NOW &&
 	    (m->has & HAS_ONE_DAY) != 0 &&
 	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {

@@ -379,7 +379,7 @@ clock_reach(
 		out->from = day * DAY + s;
 		/* 今天三点, said in the afternoon. */
 		if (day == h.today && out->from <= h.now && !m->is_24h &&
-		    (m->has & HAS_PART) == 0 && s < DAY / 2 &&
+		    (m->has & (HAS_PART | HAS_DAY)) == 0 && s < DAY / 2 &&
 		    out->from + DAY / 2 > h.now)
 			out->from += DAY / 2;
 	}
@@ -409,6 +409,8 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 
 	if (!date_reach(m, h, &d))
 		return false;
+	d.from += m->shift;
+	d.to += m->shift;
 	if ((m->has & HAS_CLOCK) != 0) {
 		clock_reach(m, h, d.from, out);
 	} else if ((m->has & HAS_PART) != 0) {

@@ -293,6 +293,23 @@ latin_end(struct str s, size_t at)
 	return at;
 }
 
+/* 1.2.3 and its like are no numbers. */
+static bool
+is_version(struct str s, size_t at, size_t *end)
+{
+	size_t pos = at;
+	int dots = 0;
+
+	for (; is_digit(s, pos) ||
+	     (pos > at && pos < s.n && s.p[pos] == '.' && is_digit(s, pos + 1));
+	     pos++)
+		dots += s.p[pos] == '.';
+	if (dots < 2)
+		return false;
+	*end = pos;
+	return true;
+}
+
 /* The longest word; but 年|中秋, 月|中午, not 年中|秋. */
 static const struct word *
 word_at(struct str s, size_t at)
@@ -321,6 +338,18 @@ token_read(struct str s, const struct token *before, struct token *t)
 	if (is_digit(s, at) &&
 	    (date_literal(s, at, t) || clock_literal(s, at, t)))
 		return;
+	if (s.p[at] == 't' && before->type == TOK_DATE && at > 0 &&
+	    is_digit(s, at - 1) && is_digit(s, at + 1)) {
+		/* 2026-03-05T08:30 */
+		t->type = TOK_AT;
+		t->v = 2;
+		t->end = at + 1;
+		return;
+	}
+	if (is_version(s, at, &t->end)) {
+		t->type = TOK_OTHER;
+		return;
+	}
 	w = word_at(s, at);
 	if (ordinal && numeral_read(s, at + 3, &n)) {
 		set_numeral(t, &n, TOK_ORDINAL);

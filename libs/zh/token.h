@@ -29,6 +29,7 @@ enum token_type {
 	TOK_PART,   /* part of the day; v: enum token_part */
 	TOK_DAY,    /* 明天; v: days from today; w: part of the day or 0 */
 	TOK_SAME,   /* 当天; v: 1 if it needs a day before it; w: part or 0 */
+	TOK_EVE,    /* 春节前夕; v: days from the day before it */
 	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
@@ -42,24 +43,25 @@ enum token_type {
 	TOK_BEFORE,
 	TOK_WITHIN,
 	TOK_PASS,   /* 再过 */
-	TOK_COMING, /* 未来 */
-	TOK_PAST,   /* 过去, 最近 */
+	TOK_COMING, /* 未来; v: 1 if it may stand alone */
+	TOK_PAST,   /* 过去, 最近; v: as above */
 	TOK_TO,
 	TOK_FROM,
-	TOK_SINCE, /* 从明天起 */
-	TOK_EVERY, /* v: 1 if 隔 */
-	TOK_DAILY, /* 每天, 每晚 as one word; v: unit, w: part */
-	TOK_OF,    /* 的 */
-	TOK_AND,   /* 零, 又, and */
-	TOK_LACK,  /* 差 */
-	TOK_ABOUT, /* 大约, 左右; w: 1 if it stands behind */
-	TOK_COMMA, /* w: 1 if a bracket */
-	TOK_CLOCK, /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-		      seconds */
-	TOK_DATE,  /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
-	TOK_AMPM,  /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_FEAST, /* v: enum feast */
-	TOK_LUNAR, /* 农历 */
+	TOK_SINCE,    /* 从明天起 */
+	TOK_EVERY,    /* v: 1 if 隔 */
+	TOK_DAILY,    /* 每天, 每晚 as one word; v: unit, w: part */
+	TOK_OF,       /* 的 */
+	TOK_AND,      /* 零, 又, and */
+	TOK_LACK,     /* 差 */
+	TOK_ABOUT,    /* 大约, 左右; w: 1 if it stands behind */
+	TOK_COMMA,    /* w: 1 if a bracket */
+	TOK_CLOCK,    /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
+			 seconds */
+	TOK_DATE,     /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+	TOK_AMPM,     /* v: 0 am, 1 pm; w: 1 if p */
+	TOK_FEAST,    /* v: enum feast */
+	TOK_ORTHODOX, /* 东正教, before a feast counted from Easter */
+	TOK_LUNAR,    /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
 	TOK_VAGUE, /* v: enum vague */
 	TOK_IN,    /* in; w: 1 if within */

@@ -53,11 +53,11 @@ read_vague(struct reader *r, const struct token *t, struct when *w)
 		return NULL; /* 放学以后 */
 	else if (t->type == TOK_AFTER && t->w == 0)
 		v = VAGUE_FUTURE;
-	else if (t->type == TOK_COMING)
+	else if (t->type == TOK_COMING && t->v == 1)
 		v = VAGUE_FUTURE;
 	else if (t->type == TOK_BEFORE && t->w == 0)
 		v = VAGUE_PAST;
-	else if (t->type == TOK_PAST && t->w == 0)
+	else if (t->type == TOK_PAST && t->v == 1)
 		v = VAGUE_RECENTLY;
 	else
 		return NULL;
