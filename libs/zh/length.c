@@ -52,7 +52,7 @@ about_read(const struct token *t, double *n)
 	}
 	/* 三四十 */
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
-	    touch(t, t + 1) && t[1].num >= 20 &&
+	    touch(t, t + 1) && t[1].num >= 20 && t[1].num <= 90 &&
 	    (int)t[1].num == ((int)t->num + 1) * 10) {
 		*n = t[1].num - 5;
 		return t + 2;
