@@ -153,7 +153,8 @@ half_read(const struct token *t, struct piece *p)
 		t->v != UNIT_WEEK))
 		return NULL;
 	half_of(p, t->v);
-	return t + 1;
+	p->is_vague = t[1].type == TOK_MORE && t[1].v == 1;
+	return p->is_vague ? t + 2 : t + 1;
 }
 
 /* 个半小时: one and a half, the one left out. */
@@ -240,6 +241,11 @@ unit_read(const struct token *t, struct piece *p)
 	    t->v != UNIT_MONTH && t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
 		return NULL;
 	t++;
+	if (t->type == TOK_MORE && !t->is_latin && t->v == 1) {
+		/* 一年多 */
+		p->is_vague = true;
+		t++;
+	}
 	if (t->type == TOK_HALF && !t->is_latin && t[1].type != TOK_GE &&
 	    t[1].type != TOK_UNIT) {
 		p->n += .5;

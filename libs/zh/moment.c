@@ -137,10 +137,10 @@ same_read(const struct token *t, struct moment *m)
 		return t + 1;
 	}
 	if (t->type == TOK_VAGUE && t->v == VAGUE_NOW &&
-	    (m->has & HAS_ONE_DAY) != 0 &&
+	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0) &&
 	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
-		m->has |= HAS_CLOCK;
-		m->clock_grain = WHEN_MINUTE;
+		m->clock_grain = m->has == 0 ? WHEN_SECOND : WHEN_MINUTE;
+		m->has |= HAS_CLOCK | (m->has == 0 ? HAS_DAYS : 0u);
 		m->is_24h = m->is_now = true;
 		return t + 1;
 	}

@@ -1,6 +1,7 @@
 /*
  * Moments, and stretches between two of them.
  */
+#include "core/civil.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
@@ -160,6 +161,24 @@ inherit(const struct moment *a, struct moment *b)
 	}
 }
 
+/* A month or a feast without a year: the first one not before from. */
+static bool
+next_year(const struct moment *b, struct here h, int64_t from, struct reach *to)
+{
+	struct moment next = *b;
+
+	if ((b->has & (HAS_MONTH | HAS_FEAST)) == 0 || b->month_is_rel)
+		return false;
+	next.year = (int)civil_of_days(from / DAY).year;
+	if ((b->has & HAS_YEAR) != 0)
+		next.year = b->year + 1;
+	next.has |= HAS_YEAR;
+	if (!moment_reach(&next, h, to))
+		return false;
+	next.year++;
+	return to->from >= from || moment_reach(&next, h, to);
+}
+
 /* The end of a range whose start is at from: later than it. */
 static bool
 end_reach(struct reader *r, const struct moment *a, const struct moment *b,
@@ -195,17 +214,8 @@ end_reach(struct reader *r, const struct moment *a, const struct moment *b,
 				to->from += 7 * DAY;
 				to->to += 7 * DAY;
 			}
-		} else if ((b->has & HAS_MONTH) != 0 && !b->month_is_rel) {
-			struct moment next = *b;
-
-			next.has |= HAS_YEAR;
-			next.year = b->year + 1;
-			if ((b->has & HAS_YEAR) == 0) {
-				next.year = 1;
-				next.year_is_rel = true;
-			}
-			if (!moment_reach(&next, h, to))
-				return false;
+		} else if (!next_year(b, h, from->from, to)) {
+			return false;
 		}
 	}
 	(void)a;
@@ -290,7 +300,7 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 		break;
 	case TOK_BEFORE:
 		out.from = REACH_OPEN;
-		out.to = at->from;
+		out.to = n->v == 1 && coarse ? at->to : at->from;
 		break;
 	default:
 		return NULL;
@@ -309,10 +319,12 @@ prefixed_read(struct reader *r, const struct token *t, struct when *w)
 	const struct token *n = moment_read(t + 1, &m);
 	struct token shape = *t;
 
-	if (n == NULL || !t->is_latin || !moment_reach(&m, r->here, &at))
+	if (n == NULL || !moment_reach(&m, r->here, &at))
 		return NULL;
 	shape.is_latin = false;
 	shape.w = 0;
+	/* until friday: its end */
+	shape.v = t->type == TOK_TO;
 	if (t->type == TOK_FROM)
 		shape.type = TOK_SINCE;
 	if (t->type == TOK_TO)
@@ -329,9 +341,8 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	struct reach at;
 	bool from = t->type == TOK_FROM;
 
-	if (t->is_latin &&
-	    (t->type == TOK_AFTER || t->type == TOK_BEFORE ||
-		((from || t->type == TOK_TO) && t->w == 1)))
+	if (((from || t->type == TOK_TO) && t->w == 1) ||
+	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
 		return prefixed_read(r, t, w);
 	if (t->type == TOK_COMMA || t->type == TOK_OF)
 		return NULL;

@@ -59,6 +59,20 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 		when_set(w, out, r->now);
 		return t + 1;
 	}
+	n = t + 1;
+	if (n->type == TOK_GE || (n->type == TOK_NUM && n->num <= 1))
+		n++;
+	if (t->type == TOK_REL && t->v >= -1 && t->v <= 1 && !t->is_latin &&
+	    n->type == TOK_UNIT && n->w == 0 && n->v < UNIT_DAY) {
+		/* 下一个小时 */
+		out.from = unit_start(r->here.now, n->v, t->v);
+		out.to = unit_start(r->here.now, n->v, t->v + 1);
+		out.grain = reader_grain(n->v);
+		w->kind = WHEN_INTERVAL;
+		w->confidence = .85;
+		when_set(w, out, r->now);
+		return n + 1;
+	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
 		sign = t->v;
 	else if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)

@@ -335,9 +335,18 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = text_at(s, at, "第");
 
 	t->end = at;
-	if (is_digit(s, at) &&
-	    (date_literal(s, at, t) || clock_literal(s, at, t)))
+	if (is_digit(s, at) && clock_literal(s, at, t))
 		return;
+	if (is_digit(s, at) && date_literal(s, at, t)) {
+		/* 1/2小时 */
+		w = t->x == 0 && t->end < s.n ? lexicon_find(s, t->end) : NULL;
+		if (w != NULL && w->type == TOK_UNIT && w->w == 0) {
+			t->type = TOK_NUM;
+			t->num = (double)t->v / t->w;
+			t->is_decimal = t->is_ascii = true;
+		}
+		return;
+	}
 	if (s.p[at] == 't' && before->type == TOK_DATE && at > 0 &&
 	    is_digit(s, at - 1) && is_digit(s, at + 1)) {
 		/* 2026-03-05T08:30 */

@@ -19,7 +19,7 @@ enum token_type {
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
-	TOK_MORE,    /* 三十多分钟 */
+	TOK_MORE,    /* 三十多分钟; v: 1 if it may follow a unit */
 	TOK_UNIT, /* v: enum token_unit; w: 1 if short (分, 日, 月); x: 1 if
 		     工作日 */
 	TOK_OCLOCK, /* 点, 时, o'clock; w: 1 if nothing may follow (点钟) */
@@ -40,12 +40,12 @@ enum token_type {
 	TOK_EDGE, /* 月底, 年初, 初; v: enum token_edge; w: its unit, or -1 */
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
-	TOK_BEFORE,
+	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
 	TOK_WITHIN,
 	TOK_PASS,   /* 再过 */
 	TOK_COMING, /* 未来; v: 1 if it may stand alone */
 	TOK_PAST,   /* 过去, 最近; v: as above */
-	TOK_TO,
+	TOK_TO,     /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
 	TOK_SINCE,    /* 从明天起 */
 	TOK_EVERY,    /* v: 1 if 隔 */
