@@ -67,6 +67,28 @@ feast_reach(const struct moment *m, struct here h, struct days *d)
 	return true;
 }
 
+/* 正月, 农历八月: the whole month, the next one that is not over. */
+static bool
+lunar_month_reach(const struct moment *m, struct here h, struct days *d)
+{
+	int64_t year = year_of(m, h), last;
+	int i;
+
+	d->grain = WHEN_MONTH;
+	d->is_interval = true;
+	/* The lunar year may have begun in the last one of ours. */
+	for (i = (m->has & HAS_YEAR) != 0 ? 0 : -1; i < 2; i++) {
+		if (!lunar_day(year + i, m->month, 1, &d->from))
+			return false;
+		if (!lunar_day(year + i, m->month, 30, &last))
+			last = d->from + 28;
+		d->to = last + 1;
+		if (d->to > h.today || (m->has & HAS_YEAR) != 0)
+			return true;
+	}
+	return false;
+}
+
 static bool
 lunar_reach(const struct moment *m, struct here h, struct days *d)
 {
@@ -337,6 +359,8 @@ date_reach(const struct moment *m, struct here h, struct days *d)
 		return dated_reach(m, h, d);
 	if ((m->has & HAS_WDAY) != 0)
 		return weekday_reach(m, h, d);
+	if ((m->has & HAS_MONTH) != 0 && m->is_lunar && !m->month_is_rel)
+		return lunar_month_reach(m, h, d);
 	*d = coarse_reach(m, h);
 	return true;
 }
