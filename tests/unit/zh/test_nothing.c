@@ -50,6 +50,8 @@ static const struct when_case nothing_cases[] = {
 	{ "一年级", "" },
 	{ "从早到晚", "" },
 	{ "一个晚上", "" },
+	{ "年内", "" },
+	{ "那天", "" },
 };
 
 KIT_TEST(nothing)
