@@ -44,7 +44,6 @@ static const struct word words[] = {
 	NOTHING("几月"),
 	NOTHING("几点"),
 	NOTHING("几点钟"),
-	NOTHING("分之"),
 	NOTHING("分享"),
 	NOTHING("分公司"),
 	NOTHING("分开"),

@@ -321,6 +321,12 @@ prefixed_read(struct reader *r, const struct token *t, struct when *w)
 
 	if (n == NULL || !moment_reach(&m, r->here, &at))
 		return NULL;
+	/* since monday: the last one */
+	if (t->type == TOK_FROM && at.from > r->here.now &&
+	    (m.has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && m.nth == 0) {
+		at.from -= 7 * DAY;
+		at.to -= 7 * DAY;
+	}
 	shape.is_latin = false;
 	shape.w = 0;
 	/* until friday: its end */

@@ -220,6 +220,10 @@ relative_set(struct reader *r, const struct token *n, const struct length *l,
 			m.wday = d.wday;
 			n = end != NULL ? end : n;
 		}
+		/* 一周后的今天 */
+		if (n->type == TOK_OF && n[1].type == TOK_DAY && n[1].v == 0 &&
+		    n[1].w == PART_NONE)
+			n += 2;
 		end = time_read(n, &m);
 		n = end != NULL ? end : n;
 		if (!moment_reach(&m, r->here, &out))

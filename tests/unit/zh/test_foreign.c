@@ -218,7 +218,7 @@ static const struct when_case foreign_cases[] = {
 	{ "from monday to wednesday",
 	    "[from monday to wednesday] in day 2026-02-23..2026-02-26" },
 	{ "before friday", "[before friday] in day ..2026-02-27" },
-	{ "since monday", "[since monday] in day 2026-02-23.." },
+	{ "since monday", "[since monday] in day 2026-02-16.." },
 	{ "two weeks ago",
 	    "[two weeks ago] at day 2026-02-08 -1.2096e+06s rel" },
 	{ "an hour ago", "[an hour ago] at h 2026-02-22T16:40 -3600s rel" },
