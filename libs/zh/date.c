@@ -84,6 +84,55 @@ year_read(const struct token *t, struct moment *m)
 	return NULL;
 }
 
+static void
+era_set(struct moment *m, int year, int years)
+{
+	m->has |= HAS_YEAR;
+	m->year = year;
+	m->era = years;
+}
+
+/* 80年代, 1980年代, 二十世纪六十年代, 上世纪, 本世纪. */
+static const struct token *
+era_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t + 1;
+	int year;
+
+	if (t->type == TOK_ORDINAL || t->type == TOK_REL)
+		n += n->type == TOK_GE;
+	if (n->type != TOK_ERA || t->is_decimal)
+		return NULL;
+	if (n->v == 100) {
+		if (t->type == TOK_REL) {
+			/* The reader of the calendar adds this century. */
+			m->year_is_rel = true;
+			era_set(m, 100 * t->v, 100);
+		} else if ((is_int(t, 1, 30) || t->type == TOK_ORDINAL) &&
+		    t->num >= 1 && t->num <= 30) {
+			era_set(m, ((int)t->num - 1) * 100, 100);
+		} else {
+			return NULL;
+		}
+		if (!is_int(n + 1, 10, 90) || n[2].type != TOK_ERA ||
+		    n[2].v != 10)
+			return n + 1;
+		m->year += (int)n[1].num / 10 * 10;
+		m->era = 10;
+		return n + 3;
+	}
+	if (!is_int(t, 0, 2990) || (t->num > 90 && t->digits != 4) ||
+	    (int)t->num % 10 != 0)
+		return NULL;
+	year = (int)t->num;
+	era_set(m,
+	    year > 90        ? year
+		: year >= 30 ? 1900 + year
+			     : 2000 + year,
+	    10);
+	return n + 1;
+}
+
 static const struct token *
 edge_set(const struct token *t, int unit, struct moment *m)
 {
@@ -418,7 +467,7 @@ const struct token *
 date_read(const struct token *t, struct moment *m)
 {
 	static const struct token *(*const readers[])(const struct token *,
-	    struct moment *) = { year_read, rel_read, month_name_read,
+	    struct moment *) = { year_read, era_read, rel_read, month_name_read,
 		quarter_read, nth_read, month_read, day_read, word_read };
 	struct moment next;
 	const struct token *n;

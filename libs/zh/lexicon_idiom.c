@@ -82,7 +82,6 @@ static const struct word words[] = {
 	NOTHING("差别"),
 	NOTHING("差点"),
 	NOTHING("平时"),
-	NOTHING("年代"),
 	NOTHING("年夜饭"),
 	NOTHING("年级"),
 	NOTHING("年纪"),

@@ -35,6 +35,8 @@ year_of(const struct moment *m, struct here h)
 
 	if ((m->has & HAS_YEAR) == 0)
 		return y;
+	if (m->era > 0 && m->year_is_rel)
+		return y / 100 * 100 + m->year;
 	return m->year_is_rel ? y + m->year : m->year;
 }
 
@@ -325,8 +327,13 @@ coarse_reach(const struct moment *m, struct here h)
 			year++;
 		return months(year, month, 1, WHEN_MONTH);
 	}
-	if ((m->has & HAS_YEAR) != 0)
-		return months(year, 1, 12, WHEN_YEAR);
+	if ((m->has & HAS_YEAR) != 0) {
+		struct days d =
+		    months(year, 1, 12 * (m->era > 0 ? m->era : 1), WHEN_YEAR);
+
+		d.is_interval = m->era > 0;
+		return d;
+	}
 	return one_day(h.today);
 }
 

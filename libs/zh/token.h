@@ -32,6 +32,7 @@ enum token_type {
 	TOK_EVE,    /* 春节前夕; v: days from the day before it */
 	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
+	TOK_ERA,    /* 年代, 世纪; v: its years */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,

@@ -265,6 +265,8 @@ static const struct when_case foreign_cases[] = {
 	{ "매일 아침 7시",
 	    "[매일 아침 7시] repeat h 2026-02-23T07:00 every 1 day t25200" },
 	{ "3일 뒤", "[3일 뒤] at day 2026-02-25 259200s rel" },
+	{ "7:30am-9:00pm",
+	    "[7:30am-9:00pm] in min 2026-02-23T07:30..2026-02-23T21:00" },
 };
 
 KIT_TEST(foreign)

@@ -52,6 +52,7 @@ static const struct when_case nothing_cases[] = {
 	{ "一个晚上", "" },
 	{ "年内", "" },
 	{ "那天", "" },
+	{ "多云", "" },
 };
 
 KIT_TEST(nothing)
