@@ -7,13 +7,6 @@
 #define DAY INT64_C(86400)
 
 static bool
-is_int(const struct token *t, int lo, int hi)
-{
-	return t->type == TOK_NUM && !t->is_decimal && t->num >= lo &&
-	    t->num <= hi;
-}
-
-static bool
 ends_with_any(struct str s, const char *const *ends)
 {
 	for (; *ends != NULL; ends++) {
@@ -103,7 +96,7 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 	if (n == NULL || t[2].type != TOK_NUM)
 		return NULL;
 	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
-	    is_int(t, 0, 24)) {
+	    token_is_int(t, 0, 24)) {
 		a->has |= HAS_CLOCK;
 		a->clock_s = (int)t->num * 3600;
 		a->clock_grain = WHEN_HOUR;
@@ -116,12 +109,12 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 		return n;
 	}
 	if ((b->has & HAS_DAY) != 0 && (b->has & HAS_MONTH) == 0 &&
-	    is_int(t, 1, 31)) {
+	    token_is_int(t, 1, 31)) {
 		a->has |= HAS_DAY;
 		a->day = (int)t->num;
 		return n;
 	}
-	if (b->has == HAS_MONTH && is_int(t, 1, 12) &&
+	if (b->has == HAS_MONTH && token_is_int(t, 1, 12) &&
 	    (a->has & HAS_MONTH) == 0) {
 		a->has |= HAS_MONTH;
 		a->month = (int)t->num;
@@ -365,7 +358,7 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 		end = moment_read(n + 1, &b);
 		/* 周一到五 */
 		if (end == NULL && (a.has & HAS_WDAY) != 0 &&
-		    is_int(n + 1, 1, 6) && !n[1].is_ascii) {
+		    token_is_int(n + 1, 1, 6) && !n[1].is_ascii) {
 			b = a;
 			b.wday = (int)n[1].num;
 			end = n + 2;

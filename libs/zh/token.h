@@ -128,6 +128,15 @@ struct token {
 	size_t start, end;
 };
 
+/* token_is_int(t, lo, hi): Whether it is a whole number from lo to hi. */
+bool token_is_int(const struct token *t, int lo, int hi);
+
+/* token_is_unit(t, unit): Whether it is that enum token_unit. */
+bool token_is_unit(const struct token *t, int unit);
+
+/* token_touches(a, b): Whether b stands right behind a, without a blank. */
+bool token_touches(const struct token *a, const struct token *b);
+
 /* A word of the lexicon, simplified and in lower case. */
 struct word {
 	const char *text;
