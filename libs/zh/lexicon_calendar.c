@@ -82,7 +82,6 @@ static const struct word words[] = {
 	{ "古尔邦节", TOK_FEAST, FEAST_SACRIFICE, 0 },
 	{ "同一时间", TOK_VAGUE, VAGUE_NOW, 0 },
 	{ "呆会儿", TOK_VAGUE, VAGUE_SOON, 0 },
-	{ "回头", TOK_VAGUE, VAGUE_LATER, 0 },
 	{ "国庆", TOK_FEAST, FEAST_NATION, 0 },
 	{ "国庆节", TOK_FEAST, FEAST_NATION, 0 },
 	{ "国际儿童节", TOK_FEAST, FEAST_CHILDREN, 0 },

@@ -42,6 +42,9 @@ is_amount(const struct reader *r, const struct token *t, const struct moment *m,
 	struct str before = scan_before(&r->scan, t);
 	struct str behind = scan_behind(&r->scan, n - 1);
 
+	/* 三点钟方向 */
+	if (m->has == HAS_CLOCK && str_starts(behind, STR("方向")))
+		return true;
 	if (m->has != HAS_CLOCK || m->clock_grain != WHEN_HOUR ||
 	    t->type != TOK_NUM || t->is_ascii || n != t + 2 || t[1].w == 1)
 		return false;
@@ -174,8 +177,8 @@ next_year(const struct moment *b, struct here h, int64_t from, struct reach *to)
 
 /* The end of a range whose start is at from: later than it. */
 static bool
-end_reach(struct reader *r, const struct moment *a, const struct moment *b,
-    const struct reach *from, struct reach *to)
+end_reach(struct reader *r, const struct moment *b, const struct reach *from,
+    struct reach *to)
 {
 	struct here h = r->here;
 	bool dated = (b->has & HAS_DATE) != 0;
@@ -211,7 +214,6 @@ end_reach(struct reader *r, const struct moment *a, const struct moment *b,
 			return false;
 		}
 	}
-	(void)a;
 	return to->from >= from->from;
 }
 
@@ -222,7 +224,7 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	struct reach from, to, out;
 
 	inherit(a, b);
-	if (!moment_reach(a, r->here, &from) || !end_reach(r, a, b, &from, &to))
+	if (!moment_reach(a, r->here, &from) || !end_reach(r, b, &from, &to))
 		return false;
 	out = from;
 	/* A clock time ends it, a day or a month belongs to it. */
