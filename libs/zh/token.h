@@ -45,7 +45,7 @@ enum token_type {
 	TOK_WITHIN,
 	TOK_PASS,   /* 再过 */
 	TOK_COMING, /* 未来; v: 1 if it may stand alone */
-	TOK_PAST,   /* 过去, 最近; v: as above */
+	TOK_PAST,   /* 过去, 最近; v: as above, 2 if it reaches up to now */
 	TOK_TO,     /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
 	TOK_SINCE,    /* 从明天起 */
