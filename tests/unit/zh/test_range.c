@@ -267,6 +267,10 @@ static const struct when_case vague_cases[] = {
 	{ "下月初", "[下月初] in day 2026-03-01..2026-03-11 vague" },
 	{ "最近压力很大",
 	    "[最近] in day 2026-02-15T17:40..2026-02-22T17:40 vague" },
+	{ "近年来",
+	    "[近年来] in year 2023-02-23T17:40..2026-02-22T17:40 vague" },
+	{ "不久前",
+	    "[不久前] in day 2026-02-15T17:40..2026-02-22T17:40 vague" },
 };
 
 KIT_TEST(vague)

@@ -261,6 +261,8 @@ static const struct when_case span_cases[] = {
 	{ "录音三十秒", "[三十秒] span s 30s" },
 	{ "五秒后拍照", "[五秒后] at s 2026-02-22T17:40:05 5s rel" },
 	{ "等一会儿", "[等一会儿] at min 2026-02-22T17:50 600s rel vague" },
+	{ "3日前", "[3日前] at day 2026-02-19 -259200s rel" },
+	{ "三日后", "[三日后] at day 2026-02-25 259200s rel" },
 };
 
 KIT_TEST(span)
