@@ -5,18 +5,6 @@
 #include "core/mem.h"
 #include "zh/moment.h"
 
-static bool
-is_unit(const struct token *t, int unit)
-{
-	return t->type == TOK_UNIT && t->v == unit;
-}
-
-static bool
-touch(const struct token *a, const struct token *b)
-{
-	return a->end == b->start;
-}
-
 static const double seconds_of[UNIT_COUNT] = { 1, 60, 900, 3600, 86400,
 	7 * 86400, 30 * 86400, 91 * 86400, 365 * 86400 };
 
@@ -52,13 +40,14 @@ about_read(const struct token *t, double *n)
 	}
 	/* 三四十 */
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
-	    touch(t, t + 1) && t[1].num >= 20 && t[1].num <= 90 &&
+	    token_touches(t, t + 1) && t[1].num >= 20 && t[1].num <= 90 &&
 	    (int)t[1].num == ((int)t->num + 1) * 10) {
 		*n = t[1].num - 5;
 		return t + 2;
 	}
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
-	    touch(t, t + 1) && t[1].num > t->num && t[1].num <= t->num + 2) {
+	    token_touches(t, t + 1) && t[1].num > t->num &&
+	    t[1].num <= t->num + 2) {
 		*n = (t->num + t[1].num) / 2;
 		return t + 2;
 	}
@@ -153,7 +142,8 @@ half_read(const struct token *t, struct piece *p)
 		t->v != UNIT_WEEK))
 		return NULL;
 	half_of(p, t->v);
-	return t + 1;
+	p->is_vague = t[1].type == TOK_MORE && t[1].v == 1;
+	return p->is_vague ? t + 2 : t + 1;
 }
 
 /* 个半小时: one and a half, the one left out. */
@@ -168,7 +158,8 @@ ge_half_read(const struct token *t, struct piece *p)
 		return t + 3;
 	}
 	/* 分半钟 */
-	if (is_unit(t, UNIT_MINUTE) && t->w == 1 && t[1].type == TOK_HALF &&
+	if (token_is_unit(t, UNIT_MINUTE) && t->w == 1 &&
+	    t[1].type == TOK_HALF &&
 	    (t[2].type == TOK_BELL || t[2].type == TOK_END)) {
 		p->unit = UNIT_MINUTE;
 		p->n = 1.5;
@@ -188,7 +179,7 @@ point_read(const struct token *t, struct piece *p)
 
 	if (t->type != TOK_NUM || t->is_decimal || t[1].type != TOK_OCLOCK ||
 	    t[1].w != 0 || f->type != TOK_NUM || f->digits < 1 ||
-	    f->digits > 6 || !touch(t + 1, f))
+	    f->digits > 6 || !token_touches(t + 1, f))
 		return NULL;
 	if (u->type == TOK_GE)
 		u++;
@@ -240,6 +231,11 @@ unit_read(const struct token *t, struct piece *p)
 	    t->v != UNIT_MONTH && t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
 		return NULL;
 	t++;
+	if (t->type == TOK_MORE && !t->is_latin && t->v == 1) {
+		/* 一年多 */
+		p->is_vague = true;
+		t++;
+	}
 	if (t->type == TOK_HALF && !t->is_latin && t[1].type != TOK_GE &&
 	    t[1].type != TOK_UNIT) {
 		p->n += .5;
@@ -254,7 +250,7 @@ unit_read(const struct token *t, struct piece *p)
 		p->n += .5;
 		t += 3;
 	} else if (p->unit == UNIT_KE && t->type == TOK_OF &&
-	    t[1].type == TOK_NUM && is_unit(t + 2, UNIT_HOUR)) {
+	    t[1].type == TOK_NUM && token_is_unit(t + 2, UNIT_HOUR)) {
 		/* three quarters of an hour */
 		t += 3;
 	}
@@ -278,7 +274,7 @@ piece_read(const struct token *t, struct piece *p)
 	if (n == NULL)
 		return NULL;
 	/* 2026年 is no length. */
-	if (t->digits == 4 && is_unit(t + 1, UNIT_YEAR))
+	if (t->digits == 4 && token_is_unit(t + 1, UNIT_YEAR))
 		return NULL;
 	return unit_read(n, p);
 }

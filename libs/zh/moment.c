@@ -137,10 +137,10 @@ same_read(const struct token *t, struct moment *m)
 		return t + 1;
 	}
 	if (t->type == TOK_VAGUE && t->v == VAGUE_NOW &&
-	    (m->has & HAS_ONE_DAY) != 0 &&
+	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0) &&
 	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
-		m->has |= HAS_CLOCK;
-		m->clock_grain = WHEN_MINUTE;
+		m->clock_grain = m->has == 0 ? WHEN_SECOND : WHEN_MINUTE;
+		m->has |= HAS_CLOCK | (m->has == 0 ? HAS_DAYS : 0u);
 		m->is_24h = m->is_now = true;
 		return t + 1;
 	}
@@ -151,6 +151,7 @@ const struct token *
 moment_read(const struct token *t, struct moment *m)
 {
 	const struct token *last = NULL, *n;
+	bool is_open = false;
 
 	*m = (struct moment){ .confidence = .95 };
 	while (t->type == TOK_AT && t->v != 1)
@@ -178,9 +179,12 @@ moment_read(const struct token *t, struct moment *m)
 		if (n == NULL)
 			break;
 		/* A closing bracket belongs to what it closes. */
-		if (at > t && at[-1].type == TOK_COMMA && at[-1].w == 1 &&
-		    n->type == TOK_COMMA && n->w == 1)
+		is_open = is_open ||
+		    (at > t && at[-1].type == TOK_COMMA && at[-1].w == 1);
+		if (is_open && n->type == TOK_COMMA && n->w == 1) {
+			is_open = false;
 			n++;
+		}
 		t = last = n;
 	}
 	if (m->has == 0)

@@ -38,6 +38,7 @@ enum moment_has {
 struct moment {
 	unsigned has; /* enum moment_has */
 	int year, month, day, days, week, wday, quarter, half, months;
+	int era;             /* years from year on: 80年代; 0: one */
 	int shift;           /* days from the day said: 前夕, 翌日 */
 	bool year_is_rel;    /* year counts from this one */
 	bool month_is_rel;   /* month counts from this one */

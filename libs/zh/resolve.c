@@ -35,6 +35,8 @@ year_of(const struct moment *m, struct here h)
 
 	if ((m->has & HAS_YEAR) == 0)
 		return y;
+	if (m->era > 0 && m->year_is_rel)
+		return y / 100 * 100 + m->year;
 	return m->year_is_rel ? y + m->year : m->year;
 }
 
@@ -65,6 +67,28 @@ feast_reach(const struct moment *m, struct here h, struct days *d)
 		return false;
 	*d = one_day(day);
 	return true;
+}
+
+/* 正月, 农历八月: the whole month, the next one that is not over. */
+static bool
+lunar_month_reach(const struct moment *m, struct here h, struct days *d)
+{
+	int64_t year = year_of(m, h), last;
+	int i;
+
+	d->grain = WHEN_MONTH;
+	d->is_interval = true;
+	/* The lunar year may have begun in the last one of ours. */
+	for (i = (m->has & HAS_YEAR) != 0 ? 0 : -1; i < 2; i++) {
+		if (!lunar_day(year + i, m->month, 1, &d->from))
+			return false;
+		if (!lunar_day(year + i, m->month, 30, &last))
+			last = d->from + 28;
+		d->to = last + 1;
+		if (d->to > h.today || (m->has & HAS_YEAR) != 0)
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -303,8 +327,13 @@ coarse_reach(const struct moment *m, struct here h)
 			year++;
 		return months(year, month, 1, WHEN_MONTH);
 	}
-	if ((m->has & HAS_YEAR) != 0)
-		return months(year, 1, 12, WHEN_YEAR);
+	if ((m->has & HAS_YEAR) != 0) {
+		struct days d =
+		    months(year, 1, 12 * (m->era > 0 ? m->era : 1), WHEN_YEAR);
+
+		d.is_interval = m->era > 0;
+		return d;
+	}
 	return one_day(h.today);
 }
 
@@ -337,6 +366,8 @@ date_reach(const struct moment *m, struct here h, struct days *d)
 		return dated_reach(m, h, d);
 	if ((m->has & HAS_WDAY) != 0)
 		return weekday_reach(m, h, d);
+	if ((m->has & HAS_MONTH) != 0 && m->is_lunar && !m->month_is_rel)
+		return lunar_month_reach(m, h, d);
 	*d = coarse_reach(m, h);
 	return true;
 }

@@ -200,29 +200,50 @@ counts(struct str s, size_t at)
 	return false;
 }
 
+static size_t
+skip_blanks(struct str s, size_t at)
+{
+	while (at < s.n && s.p[at] == ' ')
+		at++;
+	return at;
+}
+
+/*
+ * Whether the 一 at at is not the day but the beginning of a word (下周 一起)
+ * or a number of its own (下周 三点).
+ */
+static bool
+is_apart(struct str s, size_t at, size_t end)
+{
+	const struct word *w = lexicon_find(s, at);
+
+	return counts(s, end) || (w != NULL && strlen(w->text) > 3);
+}
+
 /* 周三; 周一三五: as long as the days rise and count nothing themselves. */
 static void
 weekday_word(struct str s, const struct token *before, struct token *t)
 {
-	size_t end = t->end, next;
-	int day = weekday_at(s, t->end, &end), more;
+	size_t at = skip_blanks(s, t->end), end = at, next;
+	int day = weekday_at(s, at, &end), more;
 
-	if (t->end < s.n && s.p[t->end] == ' ')
-		return;
 	if (day == 0 || before->type == TOK_NUM || before->type == TOK_HALF)
 		return;
 	if (before->type == TOK_GE && before->v == 1)
 		return;
+	if (at > t->end && is_apart(s, at, end))
+		return;
 	/* 周3点: the digit belongs to the clock. */
-	if (end == t->end + 1 && counts(s, end))
+	if (end == at + 1 && counts(s, end))
 		return;
 	t->type = TOK_WDAY;
 	t->v = 1 << (day - 1);
 	t->w = 0;
 	for (; end < s.n; end = next) {
-		more = weekday_at(s, end, &next);
-		if (more <= day || next != end + 3 || counts(s, next) ||
-		    text_at(s, end, "天"))
+		at = skip_blanks(s, end);
+		more = weekday_at(s, at, &next);
+		if (more <= day || next != at + 3 || counts(s, next) ||
+		    text_at(s, at, "天") || (at > end && is_apart(s, at, next)))
 			break;
 		day = more;
 		t->v |= 1 << (day - 1);
@@ -335,9 +356,18 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = text_at(s, at, "第");
 
 	t->end = at;
-	if (is_digit(s, at) &&
-	    (date_literal(s, at, t) || clock_literal(s, at, t)))
+	if (is_digit(s, at) && clock_literal(s, at, t))
 		return;
+	if (is_digit(s, at) && date_literal(s, at, t)) {
+		/* 1/2小时 */
+		w = t->x == 0 && t->end < s.n ? lexicon_find(s, t->end) : NULL;
+		if (w != NULL && w->type == TOK_UNIT && w->w == 0) {
+			t->type = TOK_NUM;
+			t->num = (double)t->v / t->w;
+			t->is_decimal = t->is_ascii = true;
+		}
+		return;
+	}
 	if (s.p[at] == 't' && before->type == TOK_DATE && at > 0 &&
 	    is_digit(s, at - 1) && is_digit(s, at + 1)) {
 		/* 2026-03-05T08:30 */

@@ -19,7 +19,7 @@ enum token_type {
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
-	TOK_MORE,    /* 三十多分钟 */
+	TOK_MORE,    /* 三十多分钟; v: 1 if it may follow a unit */
 	TOK_UNIT, /* v: enum token_unit; w: 1 if short (分, 日, 月); x: 1 if
 		     工作日 */
 	TOK_OCLOCK, /* 点, 时, o'clock; w: 1 if nothing may follow (点钟) */
@@ -32,6 +32,7 @@ enum token_type {
 	TOK_EVE,    /* 春节前夕; v: days from the day before it */
 	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
+	TOK_ERA,    /* 年代, 世纪; v: its years */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,
@@ -40,12 +41,12 @@ enum token_type {
 	TOK_EDGE, /* 月底, 年初, 初; v: enum token_edge; w: its unit, or -1 */
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
-	TOK_BEFORE,
+	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
 	TOK_WITHIN,
 	TOK_PASS,   /* 再过 */
 	TOK_COMING, /* 未来; v: 1 if it may stand alone */
-	TOK_PAST,   /* 过去, 最近; v: as above */
-	TOK_TO,
+	TOK_PAST,   /* 过去, 最近; v: as above, 2 if it reaches up to now */
+	TOK_TO,     /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
 	TOK_SINCE,    /* 从明天起 */
 	TOK_EVERY,    /* v: 1 if 隔 */
@@ -126,6 +127,15 @@ struct token {
 	bool is_latin;   /* an English word */
 	size_t start, end;
 };
+
+/* token_is_int(t, lo, hi): Whether it is a whole number from lo to hi. */
+bool token_is_int(const struct token *t, int lo, int hi);
+
+/* token_is_unit(t, unit): Whether it is that enum token_unit. */
+bool token_is_unit(const struct token *t, int unit);
+
+/* token_touches(a, b): Whether b stands right behind a, without a blank. */
+bool token_touches(const struct token *a, const struct token *b);
 
 /* A word of the lexicon, simplified and in lower case. */
 struct word {
