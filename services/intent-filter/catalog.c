@@ -144,8 +144,10 @@ verb_at(struct str text, struct verb *out)
 
 	out->text = (struct str){ text.p, n };
 	return n > 0 &&
-	    (out->value == NULL || strcmp(out->value, "open") == 0 ||
-		strcmp(out->value, "close") == 0);
+	    (out->value == NULL ||
+		(strcmp(out->value, "stop") != 0 &&
+		    strcmp(out->value, "remind") != 0 &&
+		    strcmp(out->value, "memo") != 0));
 }
 
 /* "打开风扇", "灯打开": split into verb and object. */
@@ -170,6 +172,23 @@ split_pair(struct str folded, struct verb *verb, struct str *object)
 	return false;
 }
 
+/* The object of "把灯", "个闹钟", "一首歌". */
+static struct str
+without_counter(struct str s)
+{
+	static const struct str before[] = { STR_INIT("把"), STR_INIT("一"),
+		STR_INIT("个"), STR_INIT("首"), STR_INIT("点"), STR_INIT("下"),
+		STR_INIT("段") };
+	size_t i;
+
+	for (i = 0; i < NELEM(before); i++) {
+		if (str_starts(s, before[i]))
+			s = (struct str){ s.p + before[i].n,
+				s.n - before[i].n };
+	}
+	return s;
+}
+
 /* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
 static void
 pair_add(struct maker *m, struct str folded, size_t index)
@@ -180,9 +199,7 @@ pair_add(struct maker *m, struct str folded, size_t index)
 	if (folded.n == 0 || (unsigned char)folded.p[0] < HAN_LEAST ||
 	    !split_pair(folded, &verb, &object))
 		return;
-	if (str_starts(object, STR("把")))
-		object = (struct str){ object.p + STR("把").n,
-			object.n - STR("把").n };
+	object = without_counter(object);
 	if (object.n < PAIR_MIN ||
 	    (verb.value == NULL && object.n < 2 * PAIR_MIN) ||
 	    verb_at(object, &other))

@@ -18,6 +18,7 @@
  */
 #define SHARE_COMMAND .4
 #define SHARE_BARE    .6
+#define SHARE_DEED    .5
 /* The same where the evidence is a verb and nothing marks a request. */
 #define SHARE_VERB .3
 
@@ -176,7 +177,7 @@ is_command(const struct choice *c, const struct match *m)
 	share = share_of(c, m, &slots);
 	if (share < SHARE_COMMAND)
 		return false;
-	if (!asks_text(m->intent) ||
+	if ((!asks_text(m->intent) && share >= SHARE_DEED) ||
 	    (share >= SHARE_BARE && !mood_names_only(c->p, m->spans, m->n)))
 		return true;
 	return slots.said > 0 || (share >= SHARE_BARE && slots.nmissing > 0) ||

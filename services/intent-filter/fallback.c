@@ -34,7 +34,7 @@ static const char *const words[PARTS] = {
 	    "踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted upset annoyed "
 	    "angry sad happy scared bored lonely excited stressed nervous "
 	    "sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 "
-	    "疲れた 悲しい つらい 眠い 嬉しい 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
+	    "疲れた 悲しい つらい 眠い 嬉しい 难 难搞 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
 	    "美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 心情好 没意思 没劲",
 	[PART_REST] =
 	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 "
@@ -43,7 +43,7 @@ static const char *const words[PARTS] = {
 	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
 	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
 	    "a_bit kind_of pretty just too this is that was the me right_now "
-	    "today and 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
+	    "today and 是 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool

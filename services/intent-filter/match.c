@@ -24,6 +24,8 @@
 #define ENTITY_ONLY .60
 /* From this likeness on an example is evidence; at 1 it gives MOST. */
 #define LIKE_LEAST .62
+/* The same without what examples differ in by chance. */
+#define LIKE_CORE .6
 /* Most of the examples' likenesses that one segment uses. */
 #define LIKE_ACTS .75
 /* Most bytes between a keyword's verb and its object. */
@@ -201,7 +203,8 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 static bool
 is_verb_of(const struct reading *r, const struct speech_hit *w, struct str verb)
 {
-	if (w->kind == SPEECH_ACTION)
+	if (w->value != NULL &&
+	    (w->kind == SPEECH_ACTION || w->kind == SPEECH_VERB))
 		return str_eq(str_of(w->value), verb);
 	return w->kind == SPEECH_VERB &&
 	    str_eq(
@@ -229,6 +232,19 @@ is_object(const struct tally *t, const struct automaton_hit *h)
 	return false;
 }
 
+/* The bytes of [from, to) that are no time. */
+static size_t
+gap_of(const struct reading *r, size_t from, size_t to)
+{
+	size_t i, n = to - from;
+
+	for (i = 0; i < r->n_times && r->times[i].start < to; i++) {
+		if (r->times[i].start >= from && r->times[i].end <= to)
+			n -= r->times[i].end - r->times[i].start;
+	}
+	return n;
+}
+
 /* The verb that a pair needs, near its object; NULL: it was not said. */
 static const struct speech_hit *
 verb_of(const struct tally *t, const struct automaton_hit *h)
@@ -246,9 +262,9 @@ verb_of(const struct tally *t, const struct automaton_hit *h)
 		if (w->start < t->g->start || !is_verb_of(r, w, verb))
 			continue;
 		if (w->end <= h->start)
-			gap = h->start - w->end;
+			gap = gap_of(r, w->end, h->start);
 		else if (w->start >= h->end)
-			gap = w->start - h->end;
+			gap = gap_of(r, h->end, w->start);
 		else
 			continue;
 		if (gap < least) {
@@ -453,6 +469,32 @@ weigh(struct tally *t)
 	return (double)weight;
 }
 
+/* "大声点", "声音小一点": more of it is wished; not "小点的". */
+static bool
+is_more(const struct tally *t, size_t at)
+{
+	static const struct str ends[] = { STR_INIT("一点"), STR_INIT("点"),
+		STR_INIT("一些"), STR_INIT("些") };
+	struct str s = { t->m->r->cmd.folded.p, t->g->end }, rest;
+	size_t i, pass;
+
+	/* Directly, or behind one character: the quality. */
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < NELEM(ends); i++) {
+			rest = (struct str){ s.p + at, s.n - at };
+			if (!str_starts(rest, ends[i]))
+				continue;
+			rest.p += ends[i].n;
+			rest.n -= ends[i].n;
+			return !str_starts(rest, STR("的")) &&
+			    !str_starts(rest, STR("钟"));
+		}
+		if (str_utf8_next(s, &at) < 0)
+			break;
+	}
+	return false;
+}
+
 /* Whether a verb begins in the evidence. */
 static bool
 acts(const struct tally *t)
@@ -471,6 +513,10 @@ acts(const struct tally *t)
 			    w->start < t->out->spans[j].end)
 				return true;
 		}
+	}
+	for (j = 0; j < t->out->n; j++) {
+		if (is_more(t, t->out->spans[j].end))
+			return true;
 	}
 	return t->like >= LIKE_ACTS;
 }
@@ -502,8 +548,8 @@ confidence(struct tally *t)
 	if (t->like > 0)
 		c = fmax(c,
 		    LEAST +
-			(MOST - LEAST) * (t->like - LIKE_LEAST) /
-			    (1 - LIKE_LEAST));
+			(MOST - LEAST) * (t->like - LIKE_CORE) /
+			    (1 - LIKE_CORE));
 	if (def->has_hint_score)
 		c += HINT * def->hint_score;
 	return round(fmin(c, MOST) * 1e4) / 1e4;
@@ -591,7 +637,7 @@ find_likeness(const struct matcher *m, const struct segment *g, struct walk *w)
 	s = reading_core(m->r, g->start, g->end, m->a);
 	if (s.n == text.n)
 		return;
-	core = examples_like(m->cat->examples, s, LIKE_LEAST, m->a, &n_core);
+	core = examples_like(m->cat->examples, s, LIKE_CORE, m->a, &n_core);
 	both = arena_alloc(m->a, (n_said + n_core + 1) * sizeof(*both));
 	if (both == NULL)
 		return;

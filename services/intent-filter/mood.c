@@ -155,6 +155,30 @@ begins_claim(const struct mood_claim *c, size_t at)
 	return false;
 }
 
+static struct str
+rest_of(const struct mood_place *p, size_t at)
+{
+	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
+}
+
+/* "太吵了静音", "声音太小了大一点": what is said of a thing leads to the wish.
+ */
+static bool
+leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
+{
+	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
+	struct str rest;
+
+	if (n < 0)
+		return false;
+	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
+	return (rest.n > 0 && w->end + (size_t)n < first_claim(c) &&
+		   w->start < first_claim(c)) ||
+	    str_find(rest, STR("点")) >= 0 || str_find(rest, STR("些")) >= 0 ||
+	    str_find(rest, STR("调")) >= 0;
+}
+
 /* 不 and 没 forbid only the verb behind them. */
 static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
@@ -162,7 +186,7 @@ of_not_do(const struct mood_place *p, const struct mood_claim *c,
 {
 	if (is_doing(p->r, w->end) || begins_claim(c, w->end))
 		return MOOD_FORBIDDEN;
-	return c->acts ? MOOD_WANTED : MOOD_DESCRIBED;
+	return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED : MOOD_DESCRIBED;
 }
 
 bool
@@ -237,8 +261,12 @@ has_subject(const struct mood_place *p, const struct mood_claim *c)
 		if (!is_in(&g, w))
 			continue;
 		switch (w->kind) {
-		case SPEECH_OBJECT:
 		case SPEECH_PLEASE:
+			/* "他给我打电话了" */
+			if (str_eq(text_of(p, w), STR("给我")))
+				break;
+			return false;
+		case SPEECH_OBJECT:
 		case SPEECH_MAY:
 		case SPEECH_MEMO:
 			return false;
@@ -270,24 +298,29 @@ is_first(const struct mood_place *p, const struct speech_hit *w)
 	return !says_more(p, here(p).start, w->start, NULL, 0);
 }
 
-static struct str
-rest_of(const struct mood_place *p, size_t at)
-{
-	return (struct str){ p->r->cmd.folded.p + at, here(p).end - at };
-}
-
-/* "声音太小了大一点": what is said of a thing leads to the wish. */
+/* "扫地是好习惯": the deed itself is spoken of. */
 static bool
-leads_to_wish(const struct mood_place *p, const struct speech_hit *w)
+is_said_of(const struct mood_place *p, const struct mood_claim *c,
+    const struct speech_hit *w)
 {
-	ptrdiff_t n = str_find(rest_of(p, w->end), STR("了"));
-	struct str rest;
+	size_t i, end = 0;
 
-	if (n < 0)
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].end > end)
+			end = c->spans[i].end;
+	}
+	if (end > w->start || !reading_says(p->r, w->end, here(p).end))
 		return false;
-	rest = rest_of(p, w->end + (size_t)n + STR("了").n);
-	return str_find(rest, STR("点")) >= 0 ||
-	    str_find(rest, STR("些")) >= 0 || str_find(rest, STR("调")) >= 0;
+	if (str_eq(text_of(p, w), STR("是")))
+		return true;
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct speech_hit *v = &p->r->words[i];
+
+		if (v->kind == SPEECH_ACTION || v->kind == SPEECH_OBJECT ||
+		    (v->kind == SPEECH_VERB && v->start >= w->end))
+			return false;
+	}
+	return true;
 }
 
 /* "同意就点头" */
@@ -337,8 +370,10 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 	case SPEECH_TALK:
 		return MOOD_TOLD;
 	case SPEECH_STATE:
-		return c->acts || leads_to_wish(p, w) ? MOOD_WANTED
-						      : MOOD_DESCRIBED;
+		return (c->acts && !is_said_of(p, c, w)) ||
+			leads_to_wish(p, c, w)
+		    ? MOOD_WANTED
+		    : MOOD_DESCRIBED;
 	case SPEECH_META:
 		return MOOD_ASKED;
 	case SPEECH_THIRD:
@@ -409,12 +444,38 @@ is_past(const struct mood_place *p)
 	return false;
 }
 
-/* "雨停了" tells; "把它停了", "快停了吧" do not. */
+/* "雨停了", "妈妈在扫地" tell; "把它停了", "快停了吧" do not. */
 static bool
 is_told(const struct mood_place *p, const struct mood_claim *c)
 {
-	return c->acts && follows_text(p, here(p).end, STR("了")) &&
+	return c->acts &&
+	    (follows_text(p, here(p).end, STR("了")) ||
+		follows_text(p, first_claim(c), STR("在"))) &&
 	    has_subject(p, c);
+}
+
+/* "我把灯关了" tells what the speaker did. */
+static bool
+is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = here(p);
+	size_t i, verb;
+
+	if (!follows_text(p, g.end, STR("了")))
+		return false;
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct speech_hit *w = &p->r->words[i];
+
+		if (!is_in(&g, w) || w->kind != SPEECH_FILLER ||
+		    !str_eq(text_of(p, w), STR("我")) || !is_first(p, w) ||
+		    is_own(p, c, w))
+			continue;
+		verb = w->end;
+		if (str_starts(rest_of(p, verb), STR("把")) ||
+		    begins_claim(c, verb))
+			return true;
+	}
+	return false;
 }
 
 /* "叫我小王" gives a name. */
@@ -443,7 +504,8 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	size_t i;
 
 	if (m == MOOD_WANTED &&
-	    (is_past(p) || is_told(p, c) || gives_name(p, c)))
+	    (is_past(p) || is_told(p, c) || is_done_by_me(p, c) ||
+		gives_name(p, c)))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];

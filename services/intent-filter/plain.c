@@ -3,12 +3,13 @@
  */
 #include "plain.h"
 
+#include <wchar.h>
+
 #include "core/mem.h"
 
-/* Characters that may stand between a verb and its object, once. */
-static const char counters[] =
-    "个下次张首支段杯份盏台只条遍趟声圈局点些会曲篇则部集场起了哈";
-static const char numerals[] = "一二两三四五六七八九十几半0123456789";
+#define HAN_FIRST 0x4e00
+#define COUNTERS  L"个下次张首支段杯份盏台只条遍趟声圈局点些会曲篇则部集场起了哈"
+#define NUMERALS  L"一二两三四五六七八九十几半"
 
 /* The text, character by character. */
 struct draft {
@@ -27,11 +28,18 @@ next_of(struct str s, size_t i)
 	return str_utf8_next(s, &pos) < 0 ? i : pos;
 }
 
+/* What may stand between a verb and its object, once. */
 static bool
-is_one_of(const char *list, struct str s, size_t i, size_t end)
+is_counter(int32_t c)
 {
-	return end > i &&
-	    str_find(str_of(list), (struct str){ s.p + i, end - i }) >= 0;
+	return c >= HAN_FIRST && wcschr(COUNTERS, (wchar_t)c) != NULL;
+}
+
+static bool
+is_numeral(int32_t c)
+{
+	return (c >= '0' && c <= '9') ||
+	    (c >= HAN_FIRST && wcschr(NUMERALS, (wchar_t)c) != NULL);
 }
 
 static bool
@@ -64,14 +72,15 @@ put(struct draft *d, size_t start, size_t end)
 static size_t
 skip_count(struct str s, size_t i)
 {
-	size_t at = i, end;
+	size_t at, pos = i;
+	int32_t c;
 
-	while (is_one_of(numerals, s, at, end = next_of(s, at)))
-		at = end;
-	end = next_of(s, at);
-	if (!is_one_of(counters, s, at, end))
+	do
+		c = str_utf8_next(s, &pos);
+	while (is_numeral(c));
+	if (!is_counter(c))
 		return i;
-	at = end;
+	at = pos;
 	if (str_starts((struct str){ s.p + at, s.n - at }, STR("儿")))
 		at += STR("儿").n;
 	return at;
@@ -81,13 +90,17 @@ skip_count(struct str s, size_t i)
 static size_t
 skip_inside(struct str s, size_t start, size_t i)
 {
-	size_t n = i - start, one = i + STR("一").n;
+	size_t n = i - start, one = i + STR("一").n, next = next_of(s, i);
 
 	if (is_same(s, start, i, n))
 		return i + n;
 	if (str_starts((struct str){ s.p + i, s.n - i }, STR("一")) &&
 	    is_same(s, start, one, n))
 		return one + n;
+	/* In 就点个头 点 is the verb. */
+	if (str_starts((struct str){ s.p + i, s.n - i }, STR("点")) &&
+	    skip_count(s, next) > next)
+		return i;
 	return skip_count(s, i);
 }
 
@@ -95,11 +108,13 @@ skip_inside(struct str s, size_t start, size_t i)
 static size_t
 put_moved(struct draft *d, size_t i)
 {
-	size_t object = i + STR("把").n, verb = next_of(d->s, object);
-	size_t end = next_of(d->s, verb);
+	size_t object = i + STR("把").n, verb, end;
 
-	if (!str_starts((struct str){ d->s.p + i, d->s.n - i }, STR("把")) ||
-	    !is_han(d->s, object) || !is_han(d->s, verb) || end == verb)
+	if (!str_starts((struct str){ d->s.p + i, d->s.n - i }, STR("把")))
+		return i;
+	verb = next_of(d->s, object);
+	end = next_of(d->s, verb);
+	if (!is_han(d->s, object) || !is_han(d->s, verb) || end == verb)
 		return i;
 	put(d, verb, end);
 	put(d, object, verb);

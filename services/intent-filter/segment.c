@@ -96,6 +96,62 @@ begins_object(const struct cut *c, size_t word)
 	return done;
 }
 
+/* "声音再大点": more of the same, no second wish. */
+static bool
+is_adverb(const struct cut *c, size_t word)
+{
+	const struct reading *r = c->r;
+	const struct speech_hit *w = &r->words[word];
+	bool before = false, after = false;
+	size_t i;
+
+	if (w->kind != SPEECH_JOINT || w->end - w->start != STR("再").n ||
+	    memcmp(r->cmd.folded.p + w->start, "再", STR("再").n) != 0 ||
+	    w->start <= c->start)
+		return false;
+	for (i = word; i-- > 0 && r->words[i].start >= c->start;) {
+		if (is_doing(r->words[i].kind))
+			return false;
+	}
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		before |= r->names[i].start >= c->start &&
+		    r->names[i].end <= w->start;
+		after |= r->names[i].start >= w->end;
+	}
+	return !(before && after);
+}
+
+/* "起飞后往左飞": a wish of the catalog's, and what comes after it. */
+static bool
+ends_first(const struct cut *c, const struct speech_hit *w)
+{
+	const struct reading *r = c->r;
+	size_t i;
+
+	if (w->kind != SPEECH_AFTER || w->start <= c->start || is_inside(r, w))
+		return false;
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		if (r->names[i].end == w->start &&
+		    r->names[i].start >= c->start)
+			return true;
+	}
+	return false;
+}
+
+/* "趴下别动": whether a verb ends where the word begins. */
+static bool
+stands_beside(const struct cut *c, size_t word)
+{
+	const struct speech_hit *w = c->r->words;
+	size_t i;
+
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (w[i].kind == SPEECH_VERB && w[i].end == w[word].start)
+			return true;
+	}
+	return false;
+}
+
 /* "把灯关了别点头": spoken without a pause. */
 static bool
 begins_not(const struct cut *c, size_t word)
@@ -116,7 +172,10 @@ begins_not(const struct cut *c, size_t word)
 	for (i = word + 1; i < c->r->n_words && w[i].start <= w[word].end; i++)
 		does =
 		    does || (w[i].start == w[word].end && is_doing(w[i].kind));
-	return done && does;
+	return done &&
+	    (does ||
+		(stands_beside(c, word) &&
+		    reading_says(c->r, w[word].end, c->r->cmd.folded.n)));
 }
 
 static bool
@@ -153,6 +212,12 @@ thing_in(const struct reading *r, size_t from, size_t to)
 	return first;
 }
 
+static bool
+switches(const struct speech_hit *w)
+{
+	return strcmp(w->value, "open") == 0 || strcmp(w->value, "close") == 0;
+}
+
 /* "开灯快开灯" is one wish. */
 static bool
 is_same_thing(const struct reading *r, size_t a, size_t b)
@@ -174,7 +239,7 @@ begins_wish(const struct cut *c, size_t word)
 	const struct speech_hit *w = r->words, *one = NULL;
 	size_t i, at = w[word].start, thing, next = r->cmd.folded.n;
 
-	if (w[word].kind != SPEECH_ACTION)
+	if (w[word].kind != SPEECH_ACTION || !switches(&w[word]))
 		return 0;
 	for (i = word; i-- > 0 && w[i].start >= c->start;) {
 		switch (w[i].kind) {
@@ -202,7 +267,11 @@ begins_wish(const struct cut *c, size_t word)
 	}
 	thing = thing_in(r, one->end, at);
 	if (thing == at)
-		return 0;
+		return reading_says(r, one->end, at) &&
+			!reading_says(r, c->start, one->start) &&
+			thing_in(r, w[word].end, next) < next
+		    ? at
+		    : 0;
 	if (thing_in(r, c->start, one->start) < one->start)
 		return thing;
 	i = thing_in(r, w[word].end, next);
@@ -308,8 +377,13 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 			c.start = w->start;
 			continue;
 		}
+		if (ends_first(&c, w)) {
+			put(&c, w->start, false);
+			c.start = w->end;
+			continue;
+		}
 		if (!is_border(w->kind) || w->start < c.start ||
-		    is_inside(r, w) ||
+		    is_inside(r, w) || is_adverb(&c, i) ||
 		    (w->kind == SPEECH_LINK && !links_wishes(&c, i)))
 			continue;
 		put(&c, w->start, w->kind == SPEECH_ASK);

@@ -69,10 +69,10 @@ of_entity(const struct fill *f, const struct entity *e)
 {
 	struct str said = { f->m->r->cmd.folded.p + e->start,
 		e->end - e->start };
-	struct value v = value_of_listed(f->slot, said);
+	struct value v = value_of_listed(f->slot, said, NULL);
 
 	if (v.kind == VALUE_NONE)
-		v = value_of_listed(f->slot, str_of(e->value));
+		v = value_of_listed(f->slot, str_of(e->value), NULL);
 	if (v.kind == VALUE_NONE)
 		v = (struct value){ VALUE_TEXT, str_of(e->value), 0 };
 	return v;
@@ -108,6 +108,17 @@ from_entities(const struct fill *f)
 	    f->m->a);
 }
 
+static struct value
+from_values(const struct fill *f, struct str text)
+{
+	struct reading_span at;
+	struct value v = value_of_listed(f->slot, text, &at);
+
+	if (v.kind != VALUE_NONE)
+		note_span(f, f->g->start + at.start, f->g->start + at.end);
+	return v;
+}
+
 /* An optional group that took no part fills nothing. */
 static struct value
 from_pattern(const struct fill *f)
@@ -140,7 +151,7 @@ from_form(const struct fill *f, struct str text)
 	struct rx_span span;
 
 	if (f->slot->rx == NULL)
-		return value_of_listed(f->slot, text);
+		return value_of_listed(f->slot, text, NULL);
 	if (rx_find(f->slot->rx, f->m->rx, text, 0, &found) != RC_OK)
 		return none;
 	span = found.g[group < found.n ? group : 0];
@@ -241,7 +252,7 @@ from_text(const struct fill *f)
 	if (v.kind == VALUE_NONE)
 		v = from_pattern(f);
 	if (v.kind == VALUE_NONE && f->slot->rx == NULL)
-		v = value_of_listed(f->slot, text);
+		v = from_values(f, text);
 	if (v.kind == VALUE_NONE)
 		v = from_other_forms(f);
 	if (v.kind == VALUE_NONE && f->m->r->tells_times)

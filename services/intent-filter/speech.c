@@ -131,6 +131,13 @@ is_noun(struct str text, const struct automaton_hit *h)
 	return false;
 }
 
+/* 不能 begins inside 能不能. */
+static bool
+forbids(enum speech_kind k)
+{
+	return k == SPEECH_NOT || k == SPEECH_NOT_DO;
+}
+
 /* "turn the light off": whether the verb of a particle stands before it. */
 static bool
 has_verb(struct str text, const struct speech_hit *hits, size_t n)
@@ -168,6 +175,8 @@ speech_find(const struct speech *s, struct str folded, struct speech_hit *dst,
 		enum speech_kind kind = g->kind;
 
 		if (is_inside(&raw[i], &whole) ||
+		    (forbids(kind) && raw[i].start > whole.start &&
+			raw[i].start < whole.end) ||
 		    (kind == SPEECH_VERB && is_noun(folded, &raw[i])) ||
 		    (kind == SPEECH_PARTICLE && !has_verb(folded, dst, out)))
 			continue;

@@ -45,6 +45,7 @@ enum speech_kind {
 	SPEECH_FIX,    /* takes back what stands before: 不对 */
 	SPEECH_MEMO,   /* what follows is to be said later, not done: 提醒 */
 	SPEECH_NAMING, /* what follows is the name of something: 播放, play */
+	SPEECH_AFTER,  /* joins two wishes, behind the first: 后 */
 	SPEECH_DAY,    /* when, as examples name it: 今天 */
 	SPEECH_FILLER, /* means nothing by itself: 那个, 嗯, 谢谢 */
 	SPEECH_KINDS

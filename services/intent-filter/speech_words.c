@@ -20,26 +20,32 @@ const struct speech_group speech_groups[] = {
 	    "提醒 叫醒 叫我 喊我 通知我 remind wake 알려 知らせて" },
 	{ SPEECH_ACTION, "memo", "记录 记一下 记下 记 note_down memo" },
 	{ SPEECH_VERB, NULL,
-	    "调到 调成 调高 调低 调大 调小 调亮 调暗 调 变成 变 换成 换 "
-	    "改成 改 播放 放一 放点 放 播 暂停 继续 下一 上一 切到 切换 切 "
-	    "来一 来点 来个 来首 加 减 升 降 转 抬 低头 点头 摇头 点个头 "
-	    "摇个头 动一 走 去 回 开始 结束 扫 打扫 清扫 拖 拍 念 读 唱 跳 "
-	    "找 搜 听 充电 静音 收藏 循环 取消 删除 启用 喂 铲 加水 换水 "
-	    "倒水 浇水 浇花 清理 清洁 清洗 消毒 通风 换气 净化 按摩 加热 "
-	    "预热 煮 蒸 炒 炖 焖 烧水 保温 解锁 上锁 锁门 呼叫 打电话 "
-	    "打个电话 拨打 挂断 接听 发送 发消息 朗读 朗诵 背诵 讲 播报 "
-	    "报时 导航 前进 后退 倒车 左转 右转 转弯 转圈 掉头 加速 减速 "
-	    "刹车 停车 站住 住手 跟随 跟着 跟我来 过来 坐下 起立 站起来 "
-	    "躺下 趴下 握手 挥手 招手 举手 举起 抬起 放下 抓住 松开 推 拉 "
-	    "踢 扭 眨眼 闭眼 睁眼 微笑 跳舞 唱歌 录音 录像 拍照 自拍 扫描 "
-	    "打印 升温 降温 加湿 制冷 制热 扫风 摆风 计时 倒计时 休眠 待机 "
-	    "关机 开机 重启 喷 按一下 按下 查 查询 看一下 看看 起床 吃饭 "
-	    "吃药 睡觉 出门 上班 上学 上课 下班 喝水 做饭 洗澡 go_to dance "
-	    "feed call take_a show spin follow sit stand wave cook boil "
-	    "brew water lock unlock play pause resume next previous skip "
-	    "change dim brighten increase decrease raise lower move nod "
-	    "shake start begin end go clean sweep switch mute unmute "
-	    "repeat shuffle cancel delete put_on louder quieter turn" },
+	    "调到 调成 调 变成 变 换成 换 改成 改 暂停 继续 下一 上一 切到 "
+	    "切换 切 加 减 转 抬 低头 点头 摇头 点个头 摇个头 动一 走 去 "
+	    "回 开始 结束 扫 打扫 清扫 拖 拍 念 读 跳 充电 静音 收藏 循环 "
+	    "取消 删除 启用 喂 铲 加水 换水 倒水 浇水 浇花 清理 清洁 清洗 "
+	    "消毒 通风 换气 净化 按摩 加热 预热 煮 蒸 炒 炖 焖 烧水 保温 "
+	    "解锁 上锁 锁门 呼叫 打电话 打个电话 拨打 挂断 接听 发送 "
+	    "发消息 朗读 朗诵 背诵 讲 播报 报时 导航 前进 后退 倒车 左转 "
+	    "右转 转弯 转圈 掉头 加速 减速 刹车 停车 站住 住手 跟随 跟着 "
+	    "跟我来 过来 坐下 起立 站起来 躺下 趴下 握手 挥手 招手 举手 "
+	    "举起 抬起 放下 抓住 松开 推 拉 踢 扭 眨眼 闭眼 睁眼 微笑 跳舞 "
+	    "唱歌 录音 录像 拍照 自拍 扫描 打印 升温 降温 加湿 制冷 制热 "
+	    "扫风 摆风 计时 倒计时 休眠 待机 关机 开机 重启 喷 按一下 按下 "
+	    "起床 吃饭 吃药 睡觉 出门 上班 上学 上课 下班 喝水 做饭 洗澡 "
+	    "go_to dance feed call take_a show spin follow sit stand wave "
+	    "cook boil brew water lock unlock pause resume next previous "
+	    "skip change move nod shake start begin end go clean sweep "
+	    "switch mute unmute repeat shuffle cancel delete louder "
+	    "quieter turn 按 摁 戳 摸 敲" },
+	{ SPEECH_VERB, "play",
+	    "播放 放一 放点 放 播 播一 听 来一 来点 来个 来首 唱 play "
+	    "put_on" },
+	{ SPEECH_VERB, "up",
+	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten" },
+	{ SPEECH_VERB, "down",
+	    "调低 调小 调暗 降 降低 减小 decrease lower dim" },
+	{ SPEECH_VERB, "find", "查 查询 查一下 看看 看一下 搜 搜索 找 search" },
 	{ SPEECH_DEVICE, "curtain", "窗帘 curtain curtains カーテン 커튼" },
 	{ SPEECH_DEVICE, "lamp", "台灯 lamp desk_lamp" },
 	{ SPEECH_DEVICE, "light", "灯 灯光 电灯 light lights ライト 불 조명" },
@@ -116,7 +122,10 @@ const struct speech_group speech_groups[] = {
 	    "前头 后头 里头 外头 水龙头 喇叭花 大灯泡 车灯泡 低头族 就算 "
 	    "就业 成就 迁就 将就 就是说 早就 勇敢 敢情 要求 不麻烦的话 "
 	    "没问题的话 有空的话 没事的话 行的话 听话的话 mr. mrs. dr. "
-	    "e.g. i.e. as_well and_a_half an_hour_and" },
+	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
+	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
+	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
+	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸" },
 
 	/* what is not a command to be carried out */
 	{ SPEECH_NOT, NULL,
@@ -124,7 +133,7 @@ const struct speech_group speech_groups[] = {
 	    "不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
 	    "懒得 不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 "
 	    "禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
-	    "no_need not don't_need without shouldn't" },
+	    "no_need not don't_need without shouldn't 不让 我自己 自己来" },
 	{ SPEECH_NOT_DO, NULL, "不 没 没有 还没 还没有" },
 	{ SPEECH_CANCEL, NULL,
 	    "取消 撤销 撤消 删除 删掉 删了 去掉 解除 作废 移除 清除 cancel "
@@ -154,7 +163,10 @@ const struct speech_group speech_groups[] = {
 	{ SPEECH_IF, NULL,
 	    "的话 如果 要是 假如 假设 万一 倘若 若是 一旦 的时候 等我 等他 "
 	    "等她 等到 等妈妈 等爸爸 等我数 等一会儿再说 每当 每次 只要 "
-	    "要不是 除非 只有 谁要是 if unless whenever suppose" },
+	    "要不是 除非 只有 谁要是 if unless whenever suppose 下班后 "
+	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
+	    "到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
+	    "待会再 待会儿再 晚点再" },
 	{ SPEECH_SAID, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
 	    "他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
@@ -182,7 +194,9 @@ const struct speech_group speech_groups[] = {
 	    "室外 户外 零下 没了 没水 没油 没信号 没网 没用 没声音 没画面 "
 	    "没动静 好多 好大 好小 好快 好慢 好亮 好暗 好吵 好红 好白 这么 "
 	    "那么 多么 怪怪 奇怪 正在 还在 is are was looks seems broken "
-	    "too very" },
+	    "too very 疼 痒 断了 破了 脏了 丢了 裂了 堵了 漏水 卡住 卡了 "
+	    "死机 故障 有问题 出问题 异响 该换 该洗 该修 打不开 关不上 "
+	    "关不掉 开不了 用不了 连不上 不响" },
 	{ SPEECH_PARTICLE, "open", "on" },
 	{ SPEECH_PARTICLE, "close", "off" },
 	{ SPEECH_META, NULL,
@@ -196,6 +210,7 @@ const struct speech_group speech_groups[] = {
 	    "不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
+	{ SPEECH_AFTER, NULL, "后 之后 以后 完后 完之后 完以后" },
 	{ SPEECH_DAY, NULL,
 	    "今天 明天 后天 昨天 现在 早上 上午 中午 下午 晚上 今晚 明早 "
 	    "明晚 今早 周末 today tomorrow tonight now" },

@@ -166,7 +166,8 @@ spells(struct str pattern, struct str folded)
 }
 
 static struct value
-listed(const struct catalog_slot *slot, struct str folded, bool whole)
+listed(const struct catalog_slot *slot, struct str folded, bool whole,
+    struct reading_span *span)
 {
 	size_t i;
 
@@ -174,20 +175,24 @@ listed(const struct catalog_slot *slot, struct str folded, bool whole)
 		struct str word = slot->values[i].folded;
 		ptrdiff_t at = str_find(folded, word);
 
-		if (whole ? str_eq(folded, word)
-			  : at >= 0 && word.n > 0 &&
-			    speech_is_word(
+		if (whole ? !str_eq(folded, word)
+			  : at < 0 || word.n == 0 ||
+			    !speech_is_word(
 				folded, (size_t)at, (size_t)at + word.n))
-			return (struct value){ VALUE_JSON, slot->values[i].json,
-				0 };
+			continue;
+		if (span != NULL)
+			*span = (struct reading_span){ (size_t)at,
+				(size_t)at + word.n };
+		return (struct value){ VALUE_JSON, slot->values[i].json, 0 };
 	}
 	return (struct value){ VALUE_NONE, { 0 }, 0 };
 }
 
 struct value
-value_of_listed(const struct catalog_slot *slot, struct str folded)
+value_of_listed(
+    const struct catalog_slot *slot, struct str folded, struct reading_span *at)
 {
-	return listed(slot, folded, false);
+	return listed(slot, folded, false, at);
 }
 
 /* By the slot's own values, or as a number. */
@@ -196,10 +201,10 @@ by_slot(const struct catalog_slot *slot, struct str folded)
 {
 	struct str name = slot->def->name;
 	struct number number;
-	struct value v = listed(slot, folded, true);
+	struct value v = listed(slot, folded, true, NULL);
 
 	if (v.kind == VALUE_NONE)
-		v = listed(slot, folded, false);
+		v = listed(slot, folded, false, NULL);
 	if (v.kind != VALUE_NONE || holds_words(name) ||
 	    !(is_plain_number(folded) || holds_number(name) ||
 		takes_digits(slot)))

@@ -38,11 +38,12 @@ struct value value_of_said(const struct reading *r,
 struct value value_of_form(const struct catalog_slot *slot, struct str folded);
 
 /*
- * value_of_listed(slot, folded):
- * The value of the longest of the slot's own words that stands in a text.
+ * value_of_listed(slot, folded, at):
+ * The value of the longest of the slot's own words that stands in a text, and
+ * where in it.
  */
-struct value value_of_listed(
-    const struct catalog_slot *slot, struct str folded);
+struct value value_of_listed(const struct catalog_slot *slot, struct str folded,
+    struct reading_span *at);
 
 /*
  * value_of_time(r, t, key, a):
