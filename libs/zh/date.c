@@ -2,26 +2,8 @@
  * Parts of a date, and moments made of them.
  */
 #include "core/mem.h"
+#include "zh/feast.h"
 #include "zh/moment.h"
-
-static bool
-is_int(const struct token *t, int lo, int hi)
-{
-	return t->type == TOK_NUM && !t->is_decimal && t->num >= lo &&
-	    t->num <= hi;
-}
-
-static bool
-is_unit(const struct token *t, int unit)
-{
-	return t->type == TOK_UNIT && t->v == unit;
-}
-
-static bool
-touch(const struct token *a, const struct token *b)
-{
-	return a->end == b->start;
-}
 
 /* The bit's number, from 1. */
 static int
@@ -57,13 +39,15 @@ year_read(const struct token *t, struct moment *m)
 		m->year_is_rel = true;
 		return t + 1;
 	}
-	four = is_int(t, 1000, 2999) && t->digits == 4;
+	four = token_is_int(t, 1000, 2999) && t->digits == 4;
 	/* 13年 is a length unless a month follows. */
-	two = is_int(t, 0, 99) && t->digits == 2 && t[2].type == TOK_NUM &&
-	    (is_unit(t + 3, UNIT_MONTH) || is_unit(t + 3, UNIT_QUARTER));
+	two = token_is_int(t, 0, 99) && t->digits == 2 &&
+	    t[2].type == TOK_NUM &&
+	    (token_is_unit(t + 3, UNIT_MONTH) ||
+		token_is_unit(t + 3, UNIT_QUARTER));
 	if (!four && !two)
 		return NULL;
-	if (is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) {
+	if (token_is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) {
 		m->year = full_year(t);
 		m->has |= HAS_YEAR;
 		return t + 2;
@@ -75,12 +59,62 @@ year_read(const struct token *t, struct moment *m)
 		return t + 1;
 	}
 	/* 2018春节 */
-	if (four && t->is_ascii && t[1].type == TOK_FEAST && touch(t, t + 1)) {
+	if (four && t->is_ascii && t[1].type == TOK_FEAST &&
+	    token_touches(t, t + 1)) {
 		m->year = full_year(t);
 		m->has |= HAS_YEAR;
 		return t + 1;
 	}
 	return NULL;
+}
+
+static void
+era_set(struct moment *m, int year, int years)
+{
+	m->has |= HAS_YEAR;
+	m->year = year;
+	m->era = years;
+}
+
+/* 80年代, 1980年代, 二十世纪六十年代, 上世纪, 本世纪. */
+static const struct token *
+era_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t + 1;
+	int year;
+
+	if (t->type == TOK_ORDINAL || t->type == TOK_REL)
+		n += n->type == TOK_GE;
+	if (n->type != TOK_ERA || t->is_decimal)
+		return NULL;
+	if (n->v == 100) {
+		if (t->type == TOK_REL) {
+			/* The reader of the calendar adds this century. */
+			m->year_is_rel = true;
+			era_set(m, 100 * t->v, 100);
+		} else if ((token_is_int(t, 1, 30) || t->type == TOK_ORDINAL) &&
+		    t->num >= 1 && t->num <= 30) {
+			era_set(m, ((int)t->num - 1) * 100, 100);
+		} else {
+			return NULL;
+		}
+		if (!token_is_int(n + 1, 10, 90) || n[2].type != TOK_ERA ||
+		    n[2].v != 10)
+			return n + 1;
+		m->year += (int)n[1].num / 10 * 10;
+		m->era = 10;
+		return n + 3;
+	}
+	if (!token_is_int(t, 0, 2990) || (t->num > 90 && t->digits != 4) ||
+	    (int)t->num % 10 != 0)
+		return NULL;
+	year = (int)t->num;
+	era_set(m,
+	    year > 90        ? year
+		: year >= 30 ? 1900 + year
+			     : 2000 + year,
+	    10);
+	return n + 1;
 }
 
 static const struct token *
@@ -104,13 +138,13 @@ month_set(struct moment *m, int month, bool is_lunar)
 static const struct token *
 month_read(const struct token *t, struct moment *m)
 {
-	if (!is_int(t, 1, 12) || t->is_pair || t->is_latin)
+	if (!token_is_int(t, 1, 12) || t->is_pair || t->is_latin)
 		return NULL;
 	if (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) {
 		month_set(m, (int)t->num, false);
 		/* 三月初三 is a date of the lunar calendar. */
-		if (t[1].v == EDGE_START && is_int(t + 2, 1, 10) &&
-		    !t[2].is_ascii && touch(t + 1, t + 2) &&
+		if (t[1].v == EDGE_START && token_is_int(t + 2, 1, 10) &&
+		    !t[2].is_ascii && token_touches(t + 1, t + 2) &&
 		    t[3].type != TOK_OCLOCK && t[3].type != TOK_HAO &&
 		    t[3].type != TOK_UNIT) {
 			m->is_lunar = true;
@@ -120,7 +154,7 @@ month_read(const struct token *t, struct moment *m)
 		}
 		return t + 1;
 	}
-	if (!is_unit(t + 1, UNIT_MONTH) || t[1].w == 0)
+	if (!token_is_unit(t + 1, UNIT_MONTH) || t[1].w == 0)
 		return NULL;
 	month_set(m, (int)t->num, false);
 	return t + 2;
@@ -144,20 +178,32 @@ day_read(const struct token *t, struct moment *m)
 		day_set(m, (int)t->num);
 		return t + 1;
 	}
-	if (!is_int(t, 1, 31) || t->is_pair || t->is_latin)
+	if (t->type == TOK_ORDINAL && t->is_ascii && t->num >= 1 &&
+	    t->num <= 31 && t[-1].type == TOK_AT && t[-1].v == 3 &&
+	    (t[1].type == TOK_END || t[1].type == TOK_AT)) {
+		/* on the 15th */
+		day_set(m, (int)t->num);
+		return t + 1;
+	}
+	if (!token_is_int(t, 1, 31) || t->is_pair || t->is_latin)
+		return NULL;
+	/* 二月三十号 is no day, nor is its end. */
+	if ((m->has & HAS_MONTH) == 0 && token_is_unit(t - 1, UNIT_MONTH) &&
+	    token_touches(t - 1, t))
 		return NULL;
 	if (t[1].type == TOK_HAO) {
 		day_set(m, (int)t->num);
 		return t + 2;
 	}
-	if (is_unit(t + 1, UNIT_DAY) && t[1].w == 1 &&
+	if (token_is_unit(t + 1, UNIT_DAY) && t[1].w == 1 &&
 	    ((m->has & HAS_MONTH) != 0 ||
 		(t[2].type != TOK_AFTER && t[2].type != TOK_BEFORE &&
 		    t[2].type != TOK_WITHIN))) {
 		day_set(m, (int)t->num);
 		return t + 2;
 	}
-	if ((m->has & HAS_MONTH) == 0 || m->month_is_rel || !touch(t - 1, t))
+	if ((m->has & HAS_MONTH) == 0 || m->month_is_rel ||
+	    !token_touches(t - 1, t))
 		return NULL;
 	switch (t[1].type) {
 	case TOK_UNIT:
@@ -188,8 +234,8 @@ month_name_read(const struct token *t, struct moment *m)
 		if (n->type != TOK_MONTH || !n->is_latin)
 			return NULL;
 		day = (int)t->num;
-	} else if (is_int(t, 1, 31) && t->is_ascii && t[1].type == TOK_MONTH &&
-	    t[1].is_latin) {
+	} else if (token_is_int(t, 1, 31) && t->is_ascii &&
+	    t[1].type == TOK_MONTH && t[1].is_latin) {
 		n = t + 1;
 		day = (int)t->num;
 	}
@@ -201,9 +247,9 @@ month_name_read(const struct token *t, struct moment *m)
 		return t;
 	m->is_latin = true;
 	if (day == 0) {
-		if (t->type == TOK_AT && t->v == 3)
+		if (t->type == TOK_AT && t->v == 3 && t[1].type == TOK_ORDINAL)
 			t++;
-		if ((t->type == TOK_ORDINAL || is_int(t, 1, 31)) &&
+		if ((t->type == TOK_ORDINAL || token_is_int(t, 1, 31)) &&
 		    t->is_ascii && t->num <= 31 && t[1].type != TOK_AMPM) {
 			day = (int)t->num;
 			t++;
@@ -214,9 +260,9 @@ month_name_read(const struct token *t, struct moment *m)
 	}
 	if (day > 0)
 		day_set(m, day);
-	if (t->type == TOK_COMMA && is_int(t + 1, 1900, 2199))
+	if (t->type == TOK_COMMA && token_is_int(t + 1, 1900, 2199))
 		t++;
-	if (is_int(t, 1900, 2199) && t->digits == 4) {
+	if (token_is_int(t, 1900, 2199) && t->digits == 4) {
 		m->has |= HAS_YEAR;
 		m->year = (int)t->num;
 		t++;
@@ -234,10 +280,12 @@ rel_read(const struct token *t, struct moment *m)
 	if (t->type != TOK_REL)
 		return NULL;
 	if (n->type == TOK_GE ||
-	    (n->type == TOK_NUM && n->num <= 1 && !n->is_ascii && touch(t, n)))
+	    (n->type == TOK_NUM && n->num <= 1 && !n->is_ascii &&
+		token_touches(t, n)))
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {
-		m->has |= HAS_WDAY | HAS_WEEK;
+		/* "this friday" is the next one. */
+		m->has |= HAS_WDAY | (v == 0 && n->is_latin ? 0u : HAS_WEEK);
 		m->week = v;
 		m->wday = weekday_of(n->v);
 		return n + 1;
@@ -247,25 +295,26 @@ rel_read(const struct token *t, struct moment *m)
 		m->week = v;
 		return n + 1;
 	}
-	if (is_unit(n, UNIT_WEEK)) {
+	if (token_is_unit(n, UNIT_WEEK)) {
 		m->has |= HAS_WEEK;
 		m->week = v;
 		return n + 1;
 	}
-	if (is_unit(n, UNIT_MONTH) ||
+	if (token_is_unit(n, UNIT_MONTH) ||
 	    (n->type == TOK_EDGE && n->w == UNIT_MONTH)) {
 		m->has |= HAS_MONTH;
 		m->month = v;
 		m->month_is_rel = true;
 		return n->type == TOK_EDGE ? n : n + 1;
 	}
-	if (is_unit(n, UNIT_QUARTER) || (is_unit(n, UNIT_KE) && n->is_latin)) {
+	if (token_is_unit(n, UNIT_QUARTER) ||
+	    (token_is_unit(n, UNIT_KE) && n->is_latin)) {
 		m->has |= HAS_QUARTER;
 		m->quarter = v;
 		m->quarter_is_rel = true;
 		return n + 1;
 	}
-	if (is_unit(n, UNIT_YEAR) ||
+	if (token_is_unit(n, UNIT_YEAR) ||
 	    (n->type == TOK_EDGE && n->w == UNIT_YEAR)) {
 		m->has |= HAS_YEAR;
 		m->year = v;
@@ -289,14 +338,15 @@ nth_read(const struct token *t, struct moment *m)
 	if (t->type != TOK_ORDINAL || t->num > 5)
 		return NULL;
 	/* 最后一天 */
-	if (t->num < 0 && is_int(n, 1, 1) && is_unit(n + 1, UNIT_DAY) &&
+	if (t->num < 0 && token_is_int(n, 1, 1) &&
+	    token_is_unit(n + 1, UNIT_DAY) &&
 	    (m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
 		if ((m->has & HAS_MONTH) == 0)
 			month_set(m, 12, false);
 		day_set(m, -1);
 		return n + 2;
 	}
-	if (is_unit(n, UNIT_DAY) && t->num > 0) {
+	if (token_is_unit(n, UNIT_DAY) && t->num > 0) {
 		/* 第一天 of a month; by itself 第二天 is the next day. */
 		if ((m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
 			if ((m->has & HAS_MONTH) == 0)
@@ -325,8 +375,8 @@ nth_read(const struct token *t, struct moment *m)
 static const struct token *
 quarter_read(const struct token *t, struct moment *m)
 {
-	if ((t->type != TOK_ORDINAL && !is_int(t, 1, 4)) || t->num > 4 ||
-	    t->num < 1 || !is_unit(t + 1, UNIT_QUARTER))
+	if ((t->type != TOK_ORDINAL && !token_is_int(t, 1, 4)) || t->num > 4 ||
+	    t->num < 1 || !token_is_unit(t + 1, UNIT_QUARTER))
 		return NULL;
 	m->has |= HAS_QUARTER;
 	m->quarter = (int)t->num;
@@ -359,6 +409,12 @@ word_read(const struct token *t, struct moment *m)
 		m->has |= HAS_FEAST;
 		m->feast = t->v;
 		return t + 1;
+	case TOK_ORTHODOX:
+		if (t[1].type != TOK_FEAST)
+			return NULL;
+		m->has |= HAS_FEAST;
+		m->feast = t[1].v | FEAST_ORTHODOX;
+		return t + 2;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;
@@ -378,9 +434,13 @@ word_read(const struct token *t, struct moment *m)
 	case TOK_EDGE:
 		if (t->w >= 0)
 			return edge_set(t, t->w, m);
-		if (touch(t - 1, t) && (m->has & HAS_MONTH) != 0)
+		if (m->has == 0 || !token_touches(t - 1, t))
+			return NULL;
+		if ((m->has & HAS_QUARTER) != 0)
+			return edge_set(t, UNIT_QUARTER, m);
+		if ((m->has & HAS_MONTH) != 0)
 			return edge_set(t, UNIT_MONTH, m);
-		if (touch(t - 1, t) && (m->has & HAS_YEAR) != 0)
+		if ((m->has & HAS_YEAR) != 0)
 			return edge_set(t, UNIT_YEAR, m);
 		return NULL;
 	case TOK_LUNAR:
@@ -395,7 +455,7 @@ const struct token *
 date_read(const struct token *t, struct moment *m)
 {
 	static const struct token *(*const readers[])(const struct token *,
-	    struct moment *) = { year_read, rel_read, month_name_read,
+	    struct moment *) = { year_read, era_read, rel_read, month_name_read,
 		quarter_read, nth_read, month_read, day_read, word_read };
 	struct moment next;
 	const struct token *n;

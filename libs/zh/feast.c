@@ -6,7 +6,7 @@
 #include "core/civil.h"
 #include "zh/lunar.h"
 
-enum rule { FIXED, WEEKDAY, LUNAR, LUNAR_BEFORE, TERM, EASTER };
+enum rule { FIXED, WEEKDAY, LUNAR, LUNAR_BEFORE, TERM, EASTER, MUSLIM };
 
 struct feast_rule {
 	enum rule rule;
@@ -33,6 +33,7 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_SINGLES] = { FIXED, 11, 11, 0 },
 	[FEAST_CHRISTMAS_EVE] = { FIXED, 12, 24, 0 },
 	[FEAST_CHRISTMAS] = { FIXED, 12, 25, 0 },
+	[FEAST_SILVESTER] = { FIXED, 12, 31, 0 },
 	[FEAST_MACAO] = { FIXED, 12, 20, 0 },
 	[FEAST_HONGKONG] = { FIXED, 7, 1, 0 },
 	[FEAST_MOTHERS] = { WEEKDAY, 5, 2, 7 },
@@ -51,6 +52,23 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_KITCHEN] = { LUNAR_BEFORE, 12, 23, 0 },
 	[FEAST_EASTER] = { EASTER, 0, 0, 0 },
 	[FEAST_GOOD_FRIDAY] = { EASTER, -2, 0, 0 },
+	[FEAST_SHROVE] = { EASTER, -47, 0, 0 },
+	[FEAST_ASHES] = { EASTER, -46, 0, 0 },
+	[FEAST_PALMS] = { EASTER, -7, 0, 0 },
+	[FEAST_HOLY_THURSDAY] = { EASTER, -3, 0, 0 },
+	[FEAST_HOLY_SATURDAY] = { EASTER, -1, 0, 0 },
+	[FEAST_EASTER_MONDAY] = { EASTER, 1, 0, 0 },
+	[FEAST_ASCENSION] = { EASTER, 39, 0, 0 },
+	[FEAST_PENTECOST] = { EASTER, 49, 0, 0 },
+	[FEAST_TRINITY] = { EASTER, 56, 0, 0 },
+	[FEAST_CORPUS_CHRISTI] = { EASTER, 60, 0, 0 },
+	[FEAST_FAST_BROKEN] = { MUSLIM, 10, 1, 0 },
+	[FEAST_SACRIFICE] = { MUSLIM, 12, 10, 0 },
+	[FEAST_MUSLIM_NEW_YEAR] = { MUSLIM, 1, 1, 0 },
+	[FEAST_ASHURA] = { MUSLIM, 1, 10, 0 },
+	[FEAST_PROPHET] = { MUSLIM, 3, 12, 0 },
+	[FEAST_ASCENT] = { MUSLIM, 7, 27, 0 },
+	[FEAST_QADR] = { MUSLIM, 9, 27, 0 },
 	[FEAST_QINGMING] = { TERM, 15, 0, 0 },
 	[FEAST_SOLSTICE_WINTER] = { TERM, 270, 0, 0 },
 	[FEAST_SOLSTICE_SUMMER] = { TERM, 90, 0, 0 },
@@ -72,6 +90,38 @@ easter(int64_t year)
 	return full + 7 - civil_weekday(full) % 7;
 }
 
+/* The same by the Julian calendar and its own moon. */
+static int64_t
+easter_orthodox(int64_t year)
+{
+	int64_t epact = (19 * (year % 19) + 15) % 30;
+	int64_t full = civil_days((struct civil){ year, 3, 21 }) + epact +
+	    year / 100 - year / 400 - 2;
+
+	return full + 7 - civil_weekday(full) % 7;
+}
+
+/* Months of 30 and 29 days in turn, eleven leap days in thirty years. */
+static int64_t
+muslim_day(int64_t year, int month, int day)
+{
+	/* Day 0 of the year 1 is 622-07-18 of our calendar. */
+	return civil_days((struct civil){ 622, 7, 18 }) + (year - 1) * 354 +
+	    (11 * year + 3) / 30 + 29 * (month - 1) + month / 2 + day;
+}
+
+/* The first one in a year of ours. */
+static int64_t
+muslim_feast(int64_t year, const struct feast_rule *r)
+{
+	int64_t first = civil_days((struct civil){ year, 1, 1 });
+	int64_t y = (year - 622) * 33 / 32 - 1;
+
+	while (muslim_day(y, r->month, r->day) < first)
+		y++;
+	return muslim_day(y, r->month, r->day);
+}
+
 static int64_t
 nth_weekday(int64_t year, const struct feast_rule *r)
 {
@@ -84,7 +134,9 @@ nth_weekday(int64_t year, const struct feast_rule *r)
 bool
 feast_day(enum feast f, int64_t year, int64_t *day)
 {
-	const struct feast_rule *r = &rules[f];
+	bool is_orthodox = ((unsigned)f & FEAST_ORTHODOX) != 0;
+	const struct feast_rule *r =
+	    &rules[(unsigned)f & (unsigned)~FEAST_ORTHODOX];
 
 	switch (r->rule) {
 	case FIXED:
@@ -100,7 +152,11 @@ feast_day(enum feast f, int64_t year, int64_t *day)
 	case TERM:
 		return lunar_term(year, r->month, day);
 	case EASTER:
-		*day = easter(year) + r->month;
+		*day = (is_orthodox ? easter_orthodox(year) : easter(year)) +
+		    r->month;
+		return true;
+	case MUSLIM:
+		*day = muslim_feast(year, r);
 		return true;
 	default:
 		return false;

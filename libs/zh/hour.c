@@ -3,26 +3,6 @@
  */
 #include "zh/moment.h"
 
-/* A whole number from lo to hi. */
-static bool
-is_int(const struct token *t, int lo, int hi)
-{
-	return t->type == TOK_NUM && !t->is_decimal && t->num >= lo &&
-	    t->num <= hi;
-}
-
-static bool
-is_unit(const struct token *t, int unit)
-{
-	return t->type == TOK_UNIT && t->v == unit;
-}
-
-static bool
-touch(const struct token *a, const struct token *b)
-{
-	return a->end == b->start;
-}
-
 static void
 set_clock(struct moment *m, int seconds, enum when_grain grain)
 {
@@ -35,11 +15,11 @@ set_clock(struct moment *m, int seconds, enum when_grain grain)
 static const struct token *
 minutes_read(const struct token *t, int *minutes)
 {
-	if (is_int(t, 1, 3) && is_unit(t + 1, UNIT_KE)) {
+	if (token_is_int(t, 1, 3) && token_is_unit(t + 1, UNIT_KE)) {
 		*minutes = (int)t->num * 15;
 		return t + 2;
 	}
-	if (is_int(t, 0, 59) && is_unit(t + 1, UNIT_MINUTE)) {
+	if (token_is_int(t, 0, 59) && token_is_unit(t + 1, UNIT_MINUTE)) {
 		*minutes = (int)t->num;
 		return t + 2;
 	}
@@ -54,7 +34,7 @@ counts_other(const struct token *t)
 
 	return n->type == TOK_GE || n->type == TOK_UNIT ||
 	    n->type == TOK_OCLOCK || n->type == TOK_HAO || n->type == TOK_NUM ||
-	    (n->type == TOK_EDGE && touch(t, n));
+	    (n->type == TOK_EDGE && token_touches(t, n));
 }
 
 /* What may follow 八点: 半, 一刻, 三十(分), 零五, 过五分, 差五分, 整. */
@@ -86,17 +66,18 @@ after_hour(const struct token *t, int *s, enum when_grain *grain)
 	}
 	n = minutes_read(t, &minutes);
 	/* 分钟 is a length: 八点|五分钟后. */
-	if (n != NULL && (is_unit(t + 1, UNIT_KE) || t[1].w == 1)) {
+	if (n != NULL && (token_is_unit(t + 1, UNIT_KE) || t[1].w == 1)) {
 		*s += minutes * 60;
-		if (is_int(n, 0, 59) && is_unit(n + 1, UNIT_SECOND)) {
+		if (token_is_int(n, 0, 59) &&
+		    token_is_unit(n + 1, UNIT_SECOND)) {
 			*s += (int)n->num;
 			*grain = WHEN_SECOND;
 			return n + 2;
 		}
 		return n;
 	}
-	if (is_int(t, 0, 59) && (t->num >= 10 || t->has_zero) &&
-	    touch(t - 1, t) && !counts_other(t)) {
+	if (token_is_int(t, 0, 59) && (t->num >= 10 || t->has_zero) &&
+	    token_touches(t - 1, t) && !counts_other(t)) {
 		*s += (int)t->num * 60;
 		return t + 1;
 	}
@@ -111,7 +92,7 @@ hour_read(const struct token *t, struct moment *m)
 	enum when_grain grain = WHEN_HOUR;
 	int s;
 
-	if (!is_int(t, 0, 24) || t[1].type != TOK_OCLOCK)
+	if (!token_is_int(t, 0, 24) || t[1].type != TOK_OCLOCK)
 		return NULL;
 	s = (int)t->num * 3600;
 	m->is_24h = t->num > 12 || t->num < 1 || (t->is_ascii && t->has_zero);
@@ -169,28 +150,32 @@ past_read(const struct token *t, struct moment *m)
 {
 	int minutes, sign;
 
+	/* from 10 to 5 */
+	if (t[-1].type == TOK_FROM)
+		return NULL;
 	if (t->type == TOK_NUM && t->num <= 1 && t->is_latin &&
-	    (is_unit(t + 1, UNIT_KE) || t[1].type == TOK_HALF))
+	    (token_is_unit(t + 1, UNIT_KE) || t[1].type == TOK_HALF))
 		t++;
 	if (t->type == TOK_HALF && t->is_latin)
 		minutes = 30;
-	else if (is_unit(t, UNIT_KE) && t->is_latin)
+	else if (token_is_unit(t, UNIT_KE) && t->is_latin)
 		minutes = 15;
-	else if (is_int(t, 1, 59))
+	else if (token_is_int(t, 1, 59))
 		minutes = (int)t->num;
 	else
 		return NULL;
 	t++;
-	if (is_unit(t, UNIT_MINUTE) && t->is_latin)
+	if (token_is_unit(t, UNIT_MINUTE) && t->is_latin)
 		t++;
 	if (t->type == TOK_PLUS)
 		sign = 1;
-	else if (t->type == TOK_TO && t->is_latin && minutes <= 30)
+	else if (t->type == TOK_TO && t->is_latin && minutes <= 30 &&
+	    (minutes % 5 == 0 || token_is_unit(t - 1, UNIT_MINUTE)))
 		sign = -1;
 	else
 		return NULL;
 	t++;
-	if (!is_int(t, 1, 12) || t[1].type == TOK_UNIT)
+	if (!token_is_int(t, 1, 12) || t[1].type == TOK_UNIT)
 		return NULL;
 	set_clock(m, (int)t->num * 3600 + sign * minutes * 60, WHEN_MINUTE);
 	t++;
@@ -210,13 +195,16 @@ bare_read(const struct token *t, struct moment *m)
 		t++;
 	if (t->type == TOK_AT && at)
 		return NULL;
-	if (!is_int(t, 0, 24))
+	if (!token_is_int(t, 0, 24))
 		return NULL;
 	set_clock(m, (int)t->num * 3600, WHEN_HOUR);
 	m->is_24h = t->num > 12 || t->num < 1;
 	n = ampm_read(t + 1, m);
 	if (n != t + 1)
 		return n;
+	/* 7 in the morning */
+	if (t[1].type == TOK_IN && t[2].type == TOK_AT && t[3].type == TOK_PART)
+		return t + 1;
 	if (!at || counts_other(t) || t->has_zero || t[1].type == TOK_TO ||
 	    t[1].type == TOK_OTHER) {
 		m->has &= ~(unsigned)HAS_CLOCK;

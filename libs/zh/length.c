@@ -5,20 +5,12 @@
 #include "core/mem.h"
 #include "zh/moment.h"
 
-static bool
-is_unit(const struct token *t, int unit)
-{
-	return t->type == TOK_UNIT && t->v == unit;
-}
-
-static bool
-touch(const struct token *a, const struct token *b)
-{
-	return a->end == b->start;
-}
-
 static const double seconds_of[UNIT_COUNT] = { 1, 60, 900, 3600, 86400,
 	7 * 86400, 30 * 86400, 91 * 86400, 365 * 86400 };
+
+/* Farther than that nobody means. */
+#define MONTHS_MAX  60000.0
+#define SECONDS_MAX 1.5e11
 
 /* One amount with its unit. */
 struct piece {
@@ -46,8 +38,16 @@ about_read(const struct token *t, double *n)
 		*n = (a + b) / 2.0;
 		return t + 1;
 	}
+	/* 三四十 */
 	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
-	    touch(t, t + 1) && t[1].num > t->num && t[1].num <= t->num + 2) {
+	    token_touches(t, t + 1) && t[1].num >= 20 && t[1].num <= 90 &&
+	    (int)t[1].num == ((int)t->num + 1) * 10) {
+		*n = t[1].num - 5;
+		return t + 2;
+	}
+	if (t->num <= 9 && t[1].type == TOK_NUM && !t[1].is_ascii &&
+	    token_touches(t, t + 1) && t[1].num > t->num &&
+	    t[1].num <= t->num + 2) {
 		*n = (t->num + t[1].num) / 2;
 		return t + 2;
 	}
@@ -142,7 +142,8 @@ half_read(const struct token *t, struct piece *p)
 		t->v != UNIT_WEEK))
 		return NULL;
 	half_of(p, t->v);
-	return t + 1;
+	p->is_vague = t[1].type == TOK_MORE && t[1].v == 1;
+	return p->is_vague ? t + 2 : t + 1;
 }
 
 /* 个半小时: one and a half, the one left out. */
@@ -157,7 +158,8 @@ ge_half_read(const struct token *t, struct piece *p)
 		return t + 3;
 	}
 	/* 分半钟 */
-	if (is_unit(t, UNIT_MINUTE) && t->w == 1 && t[1].type == TOK_HALF &&
+	if (token_is_unit(t, UNIT_MINUTE) && t->w == 1 &&
+	    t[1].type == TOK_HALF &&
 	    (t[2].type == TOK_BELL || t[2].type == TOK_END)) {
 		p->unit = UNIT_MINUTE;
 		p->n = 1.5;
@@ -177,7 +179,7 @@ point_read(const struct token *t, struct piece *p)
 
 	if (t->type != TOK_NUM || t->is_decimal || t[1].type != TOK_OCLOCK ||
 	    t[1].w != 0 || f->type != TOK_NUM || f->digits < 1 ||
-	    f->digits > 6 || !touch(t + 1, f))
+	    f->digits > 6 || !token_touches(t + 1, f))
 		return NULL;
 	if (u->type == TOK_GE)
 		u++;
@@ -229,6 +231,11 @@ unit_read(const struct token *t, struct piece *p)
 	    t->v != UNIT_MONTH && t->v != UNIT_WEEK && t->v != UNIT_QUARTER)
 		return NULL;
 	t++;
+	if (t->type == TOK_MORE && !t->is_latin && t->v == 1) {
+		/* 一年多 */
+		p->is_vague = true;
+		t++;
+	}
 	if (t->type == TOK_HALF && !t->is_latin && t[1].type != TOK_GE &&
 	    t[1].type != TOK_UNIT) {
 		p->n += .5;
@@ -243,7 +250,7 @@ unit_read(const struct token *t, struct piece *p)
 		p->n += .5;
 		t += 3;
 	} else if (p->unit == UNIT_KE && t->type == TOK_OF &&
-	    t[1].type == TOK_NUM && is_unit(t + 2, UNIT_HOUR)) {
+	    t[1].type == TOK_NUM && token_is_unit(t + 2, UNIT_HOUR)) {
 		/* three quarters of an hour */
 		t += 3;
 	}
@@ -267,7 +274,7 @@ piece_read(const struct token *t, struct piece *p)
 	if (n == NULL)
 		return NULL;
 	/* 2026年 is no length. */
-	if (t->digits == 4 && is_unit(t + 1, UNIT_YEAR))
+	if (t->digits == 4 && token_is_unit(t + 1, UNIT_YEAR))
 		return NULL;
 	return unit_read(n, p);
 }
@@ -311,6 +318,17 @@ skip_and(const struct token *t)
 	return t;
 }
 
+double
+length_seconds(const struct length *l)
+{
+	double s = 0;
+	int i;
+
+	for (i = 0; i < UNIT_COUNT; i++)
+		s += l->n[i] * seconds_of[i];
+	return s;
+}
+
 const struct token *
 length_read(const struct token *t, struct length *l)
 {
@@ -336,20 +354,11 @@ length_read(const struct token *t, struct length *l)
 	}
 	if (pieces == 1 && !stands_alone(&p, last))
 		return NULL;
+	if (length_seconds(l) > SECONDS_MAX)
+		return NULL;
 	if (l->is_vague)
 		l->confidence = .8;
 	return last;
-}
-
-double
-length_seconds(const struct length *l)
-{
-	double s = 0;
-	int i;
-
-	for (i = 0; i < UNIT_COUNT; i++)
-		s += l->n[i] * seconds_of[i];
-	return s;
 }
 
 /* Years and months by the calendar, the day kept within its month. */
@@ -369,10 +378,6 @@ add_months(int64_t local, int64_t months)
 		c.day = most;
 	return civil_days(c) * 86400 + (local - day * 86400);
 }
-
-/* Farther than that nobody means. */
-#define MONTHS_MAX  60000.0
-#define SECONDS_MAX 1.5e11
 
 int64_t
 length_add(const struct length *l, struct here h, int sign)

@@ -3,6 +3,8 @@
  */
 #include "zh/moment.h"
 
+#include "zh/vague.h"
+
 /* From coarse to fine, as Chinese dates are said. */
 static int
 rank_of(unsigned has)
@@ -27,9 +29,15 @@ moment_may_join(
 	unsigned added = new->has & ~old->has;
 	unsigned days = HAS_DAY | HAS_DAYS | HAS_FEAST | HAS_MONTHS;
 	unsigned weekday = HAS_WDAY | HAS_WEEK;
+	unsigned units = HAS_YEAR | HAS_MONTH | HAS_WEEK;
 
 	if (old->has == 0 || added == 0)
 		return old->has == 0 || new->is_lunar != old->is_lunar;
+	/* 明年今天, 下周今天 */
+	if ((added & HAS_DAYS) != 0 && (old->has & ~units) == 0 && !is_latin)
+		return new->days == 0 &&
+		    ((old->has & HAS_YEAR) == 0 || old->year_is_rel) &&
+		    ((old->has & HAS_MONTH) == 0 || old->month_is_rel);
 	if ((old->has & days) != 0 && (added & (days | HAS_WEEKEND)) != 0)
 		return false;
 	/* 周日, 二月十号 and 二月十号周日 say one day twice. */
@@ -106,10 +114,44 @@ skip_between(const struct token *t, const struct moment *m)
 	return n;
 }
 
+/* 国庆当天, 明天这个时候: the day or the time again that is known. */
+static const struct token *
+same_read(const struct token *t, struct moment *m)
+{
+	if (t->type == TOK_SAME && (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
+		if ((m->has & HAS_ONE_DAY) == 0) {
+			if (t->v == 1 || m->has != 0)
+				return NULL;
+			m->has |= HAS_DAYS;
+		}
+		if (t->w != PART_NONE) {
+			m->has |= HAS_PART;
+			m->part = t->w;
+		}
+		return t + 1;
+	}
+	if (t->type == TOK_EVE && m->shift == 0 &&
+	    (m->has & HAS_ONE_DAY) != 0 &&
+	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
+		m->shift = t->v;
+		return t + 1;
+	}
+	if (t->type == TOK_VAGUE && t->v == VAGUE_NOW &&
+	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0) &&
+	    (m->has & (HAS_PART | HAS_CLOCK)) == 0) {
+		m->clock_grain = m->has == 0 ? WHEN_SECOND : WHEN_MINUTE;
+		m->has |= HAS_CLOCK | (m->has == 0 ? HAS_DAYS : 0u);
+		m->is_24h = m->is_now = true;
+		return t + 1;
+	}
+	return NULL;
+}
+
 const struct token *
 moment_read(const struct token *t, struct moment *m)
 {
 	const struct token *last = NULL, *n;
+	bool is_open = false;
 
 	*m = (struct moment){ .confidence = .95 };
 	while (t->type == TOK_AT && t->v != 1)
@@ -118,6 +160,8 @@ moment_read(const struct token *t, struct moment *m)
 		const struct token *at = last == NULL ? t : skip_between(t, m);
 
 		n = date_read(at, m);
+		if (n == NULL)
+			n = same_read(at, m);
 		if (n == NULL)
 			n = part_read(at, m);
 		if (n == NULL && (m->has & HAS_CLOCK) == 0) {
@@ -135,9 +179,12 @@ moment_read(const struct token *t, struct moment *m)
 		if (n == NULL)
 			break;
 		/* A closing bracket belongs to what it closes. */
-		if (at > t && at[-1].type == TOK_COMMA && at[-1].w == 1 &&
-		    n->type == TOK_COMMA && n->w == 1)
+		is_open = is_open ||
+		    (at > t && at[-1].type == TOK_COMMA && at[-1].w == 1);
+		if (is_open && n->type == TOK_COMMA && n->w == 1) {
+			is_open = false;
 			n++;
+		}
 		t = last = n;
 	}
 	if (m->has == 0)

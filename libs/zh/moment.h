@@ -38,6 +38,8 @@ enum moment_has {
 struct moment {
 	unsigned has; /* enum moment_has */
 	int year, month, day, days, week, wday, quarter, half, months;
+	int era;             /* years from year on: 80年代; 0: one */
+	int shift;           /* days from the day said: 前夕, 翌日 */
 	bool year_is_rel;    /* year counts from this one */
 	bool month_is_rel;   /* month counts from this one */
 	bool quarter_is_rel; /* so does quarter */
@@ -49,6 +51,7 @@ struct moment {
 	int part;      /* enum token_part */
 	int clock_s;   /* as said, in seconds */
 	enum when_grain clock_grain;
+	bool is_now; /* the clock time is the one of now */
 	bool is_24h; /* the clock time has but one reading */
 	bool is_vague, is_latin;
 	double confidence;

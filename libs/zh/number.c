@@ -122,6 +122,37 @@ read_part(struct str s, const struct numeral *n, struct number *out)
 	return true;
 }
 
+/* 三成, 三成五; 八折, 七五折: what is left of the price. */
+static bool
+read_tenths(struct str s, const struct numeral *n, struct number *out)
+{
+	/* What 成 and 折 begin: 三成为…, 五折叠. */
+	static const char *const others[] = { "为", "了", "功", "员", "立",
+		"本", "果", "长", "绩", "熟", "就", "分", "年", "人", "语",
+		"品", "叠", "腾", "磨", "返", "断", "射", "纸", NULL };
+	struct numeral m;
+
+	if (n->value <= 0 || n->value >= 100 ||
+	    any_of(s, n->end + 3, others) > 0)
+		return false;
+	if (follows(s, n->end, "折")) {
+		out->value = n->value < 10 ? n->value * 10 : n->value;
+		out->end = n->end + 3;
+	} else if (follows(s, n->end, "成") && n->value <= 10) {
+		out->value = n->value * 10;
+		out->end = n->end + 3;
+		if (numeral_read(s, out->end, &m) && m.value < 10 &&
+		    m.digits == 1) {
+			out->value += m.value;
+			out->end = m.end;
+		}
+	} else {
+		return false;
+	}
+	out->kind = NUMBER_PERCENT;
+	return true;
+}
+
 /* 百分之N, which is no fraction but a percentage. */
 static bool
 read_percent(struct str s, size_t at, struct number *out)
@@ -130,6 +161,17 @@ read_percent(struct str s, size_t at, struct number *out)
 	size_t skip = any_of(s, at, percent);
 	struct numeral n = { .end = at };
 
+	if (follows(s, at, "百分百")) {
+		*out = (struct number){ NUMBER_PERCENT, 100, at, at + 9 };
+		return true;
+	}
+	if (follows(s, at, "千分之") || follows(s, at, "万分之")) {
+		if (!decimal_read(s, at + 9, &n))
+			return false;
+		n.value /= follows(s, at, "千") ? 1e3 : 1e4;
+		*out = (struct number){ NUMBER_FRACTION, n.value, at, n.end };
+		return true;
+	}
 	if (skip == 0)
 		return false;
 	if (follows(s, at + skip, "百")) {
@@ -263,7 +305,7 @@ unsigned_at(struct str s, size_t at, struct number *out)
 	if (!decimal_read(s, at, &n))
 		return false;
 	*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
-	if (!read_part(s, &n, out)) {
+	if (!read_part(s, &n, out) && !read_tenths(s, &n, out)) {
 		*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
 		read_tail(s, &n, out);
 	}

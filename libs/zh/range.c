@@ -1,16 +1,10 @@
 /*
  * Moments, and stretches between two of them.
  */
+#include "core/civil.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
-
-static bool
-is_int(const struct token *t, int lo, int hi)
-{
-	return t->type == TOK_NUM && !t->is_decimal && t->num >= lo &&
-	    t->num <= hi;
-}
 
 static bool
 ends_with_any(struct str s, const char *const *ends)
@@ -48,6 +42,9 @@ is_amount(const struct reader *r, const struct token *t, const struct moment *m,
 	struct str before = scan_before(&r->scan, t);
 	struct str behind = scan_behind(&r->scan, n - 1);
 
+	/* 三点钟方向 */
+	if (m->has == HAS_CLOCK && str_starts(behind, STR("方向")))
+		return true;
 	if (m->has != HAS_CLOCK || m->clock_grain != WHEN_HOUR ||
 	    t->type != TOK_NUM || t->is_ascii || n != t + 2 || t[1].w == 1)
 		return false;
@@ -93,25 +90,34 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 {
 	const struct token *n;
 
-	if (t->type != TOK_NUM || t[1].type != TOK_TO)
+	bool latin_and =
+	    t[1].type == TOK_AND && t[1].is_latin && t[-1].type == TOK_FROM;
+
+	if (t->type != TOK_NUM || (t[1].type != TOK_TO && !latin_and))
 		return NULL;
 	n = moment_read(t + 2, b);
 	if (n == NULL || t[2].type != TOK_NUM)
 		return NULL;
-	if (t[3].type == TOK_OCLOCK && is_int(t, 0, 24)) {
+	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
+	    token_is_int(t, 0, 24)) {
 		a->has |= HAS_CLOCK;
 		a->clock_s = (int)t->num * 3600;
 		a->clock_grain = WHEN_HOUR;
 		a->is_24h = t->num > 12;
+		if (t[3].type == TOK_AMPM) {
+			/* between 2 and 4 pm */
+			a->clock_s += t[3].v == 1 && t->num < 12 ? 43200 : 0;
+			a->is_24h = true;
+		}
 		return n;
 	}
 	if ((b->has & HAS_DAY) != 0 && (b->has & HAS_MONTH) == 0 &&
-	    is_int(t, 1, 31)) {
+	    token_is_int(t, 1, 31)) {
 		a->has |= HAS_DAY;
 		a->day = (int)t->num;
 		return n;
 	}
-	if (b->has == HAS_MONTH && is_int(t, 1, 12) &&
+	if (b->has == HAS_MONTH && token_is_int(t, 1, 12) &&
 	    (a->has & HAS_MONTH) == 0) {
 		a->has |= HAS_MONTH;
 		a->month = (int)t->num;
@@ -151,10 +157,28 @@ inherit(const struct moment *a, struct moment *b)
 	}
 }
 
+/* A month or a feast without a year: the first one not before from. */
+static bool
+next_year(const struct moment *b, struct here h, int64_t from, struct reach *to)
+{
+	struct moment next = *b;
+
+	if ((b->has & (HAS_MONTH | HAS_FEAST)) == 0 || b->month_is_rel)
+		return false;
+	next.year = (int)civil_of_days(from / DAY).year;
+	if ((b->has & HAS_YEAR) != 0)
+		next.year = b->year + 1;
+	next.has |= HAS_YEAR;
+	if (!moment_reach(&next, h, to))
+		return false;
+	next.year++;
+	return to->from >= from || moment_reach(&next, h, to);
+}
+
 /* The end of a range whose start is at from: later than it. */
 static bool
-end_reach(struct reader *r, const struct moment *a, const struct moment *b,
-    const struct reach *from, struct reach *to)
+end_reach(struct reader *r, const struct moment *b, const struct reach *from,
+    struct reach *to)
 {
 	struct here h = r->here;
 	bool dated = (b->has & HAS_DATE) != 0;
@@ -186,20 +210,10 @@ end_reach(struct reader *r, const struct moment *a, const struct moment *b,
 				to->from += 7 * DAY;
 				to->to += 7 * DAY;
 			}
-		} else if ((b->has & HAS_MONTH) != 0 && !b->month_is_rel) {
-			struct moment next = *b;
-
-			next.has |= HAS_YEAR;
-			next.year = b->year + 1;
-			if ((b->has & HAS_YEAR) == 0) {
-				next.year = 1;
-				next.year_is_rel = true;
-			}
-			if (!moment_reach(&next, h, to))
-				return false;
+		} else if (!next_year(b, h, from->from, to)) {
+			return false;
 		}
 	}
-	(void)a;
 	return to->from >= from->from;
 }
 
@@ -210,7 +224,7 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	struct reach from, to, out;
 
 	inherit(a, b);
-	if (!moment_reach(a, r->here, &from) || !end_reach(r, a, b, &from, &to))
+	if (!moment_reach(a, r->here, &from) || !end_reach(r, b, &from, &to))
 		return false;
 	out = from;
 	/* A clock time ends it, a day or a month belongs to it. */
@@ -275,9 +289,13 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 	case TOK_SINCE:
 		out.to = REACH_OPEN;
 		break;
+	case TOK_WITHIN:
+		if (!coarse)
+			return NULL;
+		break;
 	case TOK_BEFORE:
 		out.from = REACH_OPEN;
-		out.to = at->from;
+		out.to = n->v == 1 && coarse ? at->to : at->from;
 		break;
 	default:
 		return NULL;
@@ -296,10 +314,18 @@ prefixed_read(struct reader *r, const struct token *t, struct when *w)
 	const struct token *n = moment_read(t + 1, &m);
 	struct token shape = *t;
 
-	if (n == NULL || !t->is_latin || !moment_reach(&m, r->here, &at))
+	if (n == NULL || !moment_reach(&m, r->here, &at))
 		return NULL;
+	/* since monday: the last one */
+	if (t->type == TOK_FROM && at.from > r->here.now &&
+	    (m.has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && m.nth == 0) {
+		at.from -= 7 * DAY;
+		at.to -= 7 * DAY;
+	}
 	shape.is_latin = false;
 	shape.w = 0;
+	/* until friday: its end */
+	shape.v = t->type == TOK_TO;
 	if (t->type == TOK_FROM)
 		shape.type = TOK_SINCE;
 	if (t->type == TOK_TO)
@@ -316,9 +342,8 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	struct reach at;
 	bool from = t->type == TOK_FROM;
 
-	if (t->is_latin &&
-	    (t->type == TOK_AFTER || t->type == TOK_BEFORE ||
-		(from && t->w == 1)))
+	if (((from || t->type == TOK_TO) && t->w == 1) ||
+	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
 		return prefixed_read(r, t, w);
 	if (t->type == TOK_COMMA || t->type == TOK_OF)
 		return NULL;
@@ -335,7 +360,7 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 		end = moment_read(n + 1, &b);
 		/* 周一到五 */
 		if (end == NULL && (a.has & HAS_WDAY) != 0 &&
-		    is_int(n + 1, 1, 6) && !n[1].is_ascii) {
+		    token_is_int(n + 1, 1, 6) && !n[1].is_ascii) {
 			b = a;
 			b.wday = (int)n[1].num;
 			end = n + 2;

@@ -59,6 +59,20 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 		when_set(w, out, r->now);
 		return t + 1;
 	}
+	n = t + 1;
+	if (n->type == TOK_GE || (n->type == TOK_NUM && n->num <= 1))
+		n++;
+	if (t->type == TOK_REL && t->v >= -1 && t->v <= 1 && !t->is_latin &&
+	    n->type == TOK_UNIT && n->w == 0 && n->v < UNIT_DAY) {
+		/* 下一个小时 */
+		out.from = unit_start(r->here.now, n->v, t->v);
+		out.to = unit_start(r->here.now, n->v, t->v + 1);
+		out.grain = reader_grain(n->v);
+		w->kind = WHEN_INTERVAL;
+		w->confidence = .85;
+		when_set(w, out, r->now);
+		return n + 1;
+	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
 		sign = t->v;
 	else if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)
@@ -98,18 +112,29 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 	return n;
 }
 
-/* 未来三天, 最近两周, within 2 hours, 十分钟之内. */
-static void
-stretch_set(struct reader *r, const struct length *l, int sign, struct when *w)
-{
-	int64_t other = length_add(l, r->here, sign);
-	struct reach out = { r->here.now, other, reader_grain(l->finest),
-		true };
+/* Where a stretch of time ends that is counted from now. */
+enum stretch {
+	STRETCH_WITHIN, /* 三天内: at now */
+	STRETCH_COMING, /* 未来三天: days are whole, from tomorrow on */
+	STRETCH_PAST,   /* 过去三天: days are whole, up to yesterday */
+	STRETCH_RECENT, /* 最近三天: up to now */
+};
 
-	if (sign < 0) {
-		out.from = other;
-		out.to = r->here.now;
-	}
+static void
+stretch_set(
+    struct reader *r, const struct length *l, enum stretch kind, struct when *w)
+{
+	int sign = kind == STRETCH_WITHIN || kind == STRETCH_COMING ? 1 : -1;
+	int64_t at = r->here.now, other;
+	struct reach out = { .grain = reader_grain(l->finest) };
+
+	if (l->finest >= UNIT_DAY && kind == STRETCH_COMING)
+		at = (r->here.today + 1) * DAY;
+	else if (l->finest >= UNIT_DAY && kind != STRETCH_WITHIN)
+		at = r->here.today * DAY;
+	other = length_add(l, (struct here){ at, r->here.today }, sign);
+	out.from = sign > 0 ? at : other;
+	out.to = sign > 0 ? other : kind == STRETCH_RECENT ? r->here.now : at;
 	w->kind = WHEN_INTERVAL;
 	w->is_relative = true;
 	w->is_vague = l->is_vague;
@@ -123,10 +148,12 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 {
 	const struct token *n = NULL;
 	struct length l;
-	int sign = 1;
+	enum stretch kind = STRETCH_WITHIN;
 
 	if (t->type == TOK_COMING || t->type == TOK_PAST) {
-		sign = t->type == TOK_PAST ? -1 : 1;
+		kind = t->type == TOK_COMING ? STRETCH_COMING
+		    : t->v > 0               ? STRETCH_RECENT
+					     : STRETCH_PAST;
 		n = t + 1;
 		if (n->type == TOK_OF)
 			n++;
@@ -134,7 +161,7 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 		n = t + 1;
 	} else if (t->type == TOK_REL && t->is_latin && t->v != 0 &&
 	    t[1].type == TOK_NUM) {
-		sign = t->v;
+		kind = t->v > 0 ? STRETCH_COMING : STRETCH_PAST;
 		n = t + 1;
 	}
 	if (n != NULL) {
@@ -147,12 +174,11 @@ read_stretch(struct reader *r, const struct token *t, struct when *w)
 			n++;
 	} else {
 		n = length_read(t, &l);
-		if (n == NULL || n->type != TOK_WITHIN ||
-		    (n->w == 1 && t->type == TOK_HALF && l.finest > UNIT_DAY))
+		if (n == NULL || n->type != TOK_WITHIN)
 			return NULL;
 		n++;
 	}
-	stretch_set(r, &l, sign, w);
+	stretch_set(r, &l, kind, w);
 	return n;
 }
 
@@ -207,6 +233,10 @@ relative_set(struct reader *r, const struct token *n, const struct length *l,
 			m.wday = d.wday;
 			n = end != NULL ? end : n;
 		}
+		/* 一周后的今天 */
+		if (n->type == TOK_OF && n[1].type == TOK_DAY && n[1].v == 0 &&
+		    n[1].w == PART_NONE)
+			n += 2;
 		end = time_read(n, &m);
 		n = end != NULL ? end : n;
 		if (!moment_reach(&m, r->here, &out))
@@ -282,7 +312,6 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 	struct length l, to;
 	bool about = false;
 
-	(void)r;
 	if (t->type == TOK_FOR || t->type == TOK_ABOUT) {
 		about = t->type == TOK_ABOUT;
 		t++;
@@ -301,6 +330,9 @@ read_length(struct reader *r, const struct token *t, struct when *w)
 		n = length_read(t, &l);
 	}
 	if (n == NULL)
+		return NULL;
+	if (n[-1].is_latin &&
+	    str_starts(scan_behind(&r->scan, n - 1), STR(" old")))
 		return NULL;
 	if (n->type == TOK_ABOUT && n->w == 1) {
 		about = true;

@@ -172,6 +172,21 @@ unit_rule(const struct token *t, int unit, struct rule *r)
 	return t;
 }
 
+/* Every so many weeks, and on which days: 每两周的周三. */
+static const struct token *
+weeks_read(const struct token *t, struct rule *r)
+{
+	struct rule week = { .is_counted = false };
+	const struct token *n =
+	    weekly_read(t->type == TOK_OF ? t + 1 : t, &week);
+
+	if (n == NULL)
+		return t;
+	r->r.weekdays = week.r.weekdays;
+	r->is_counted = false;
+	return n;
+}
+
 /* 每两小时, 每隔一天, every 2 weeks. */
 static const struct token *
 counted_read(const struct token *t, bool apart, struct rule *r)
@@ -205,6 +220,8 @@ counted_read(const struct token *t, bool apart, struct rule *r)
 	}
 	if (r->r.every <= 0)
 		return NULL;
+	if (units == 1 && unit == UNIT_WEEK && r->r.every > 1)
+		return weeks_read(n, r);
 	/* 每一周的周三 */
 	if (units == 1 && unit >= UNIT_WEEK && !apart && r->r.every <= 1) {
 		r->is_counted = false;
@@ -237,7 +254,7 @@ every_read(const struct token *t, bool apart, struct rule *r)
 		other.finest = t->v;
 		r->every = other;
 		r->is_counted = true;
-		return t + 1;
+		return t->v == UNIT_WEEK ? weeks_read(t + 1, r) : t + 1;
 	}
 	if (t->type == TOK_EDGE && t->w == UNIT_MONTH)
 		return monthly_read(t, r);
@@ -271,7 +288,12 @@ rule_read(const struct token *t, struct rule *r)
 		}
 		return n;
 	case TOK_WORKDAY:
-		return weekly_read(t, r);
+		n = weekly_read(t, r);
+		/* 工作日每天 */
+		return n != NULL && n->type == TOK_DAILY && n->v == UNIT_DAY &&
+			n->w == PART_NONE
+		    ? n + 1
+		    : n;
 	case TOK_WEEKEND:
 		return t->w == 1 ? weekly_read(t, r) : NULL;
 	case TOK_WDAY:

@@ -35,6 +35,8 @@ year_of(const struct moment *m, struct here h)
 
 	if ((m->has & HAS_YEAR) == 0)
 		return y;
+	if (m->era > 0 && m->year_is_rel)
+		return y / 100 * 100 + m->year;
 	return m->year_is_rel ? y + m->year : m->year;
 }
 
@@ -67,6 +69,28 @@ feast_reach(const struct moment *m, struct here h, struct days *d)
 	return true;
 }
 
+/* 正月, 农历八月: the whole month, the next one that is not over. */
+static bool
+lunar_month_reach(const struct moment *m, struct here h, struct days *d)
+{
+	int64_t year = year_of(m, h), last;
+	int i;
+
+	d->grain = WHEN_MONTH;
+	d->is_interval = true;
+	/* The lunar year may have begun in the last one of ours. */
+	for (i = (m->has & HAS_YEAR) != 0 ? 0 : -1; i < 2; i++) {
+		if (!lunar_day(year + i, m->month, 1, &d->from))
+			return false;
+		if (!lunar_day(year + i, m->month, 30, &last))
+			last = d->from + 28;
+		d->to = last + 1;
+		if (d->to > h.today || (m->has & HAS_YEAR) != 0)
+			return true;
+	}
+	return false;
+}
+
 static bool
 lunar_reach(const struct moment *m, struct here h, struct days *d)
 {
@@ -80,7 +104,10 @@ lunar_reach(const struct moment *m, struct here h, struct days *d)
 	if ((m->has & HAS_MONTH) != 0)
 		month = m->month;
 	for (i = 0; i < 3; i++) {
-		if (lunar_day(year, month, m->day, &day) &&
+		/* 腊月三十 is the last day, though the month may have 29. */
+		if ((lunar_day(year, month, m->day, &day) ||
+			(month == 12 && m->day == 30 &&
+			    lunar_day(year + 1, 1, 0, &day))) &&
 		    (day >= h.today || (m->has & HAS_YEAR) != 0)) {
 			*d = one_day(day);
 			return true;
@@ -210,6 +237,15 @@ weekday_reach(const struct moment *m, struct here h, struct days *d)
 	return true;
 }
 
+/* The first month of the quarter said. */
+static int
+quarter_month(const struct moment *m, struct here h)
+{
+	int now = (civil_of_days(h.today).month - 1) / 3 + 1;
+
+	return ((m->quarter_is_rel ? now : 0) + m->quarter - 1) * 3 + 1;
+}
+
 static struct days
 edge_reach(const struct moment *m, struct here h)
 {
@@ -224,6 +260,14 @@ edge_reach(const struct moment *m, struct here h)
 	int month;
 
 	moment_month(m, h, &year, &month);
+	if (m->edge_unit == UNIT_QUARTER) {
+		month = quarter_month(m, h);
+		if (m->edge != EDGE_START)
+			month += m->edge == EDGE_END ? 2 : 1;
+		d.from = day_of(year, month, 1);
+		d.to = day_of(year, month + 1, 1);
+		return d;
+	}
 	if (m->edge_unit == UNIT_YEAR) {
 		/* A season that is over is the next year's. */
 		if (m->edge >= EDGE_SPRING && (m->has & HAS_YEAR) == 0 &&
@@ -268,12 +312,8 @@ coarse_reach(const struct moment *m, struct here h)
 	}
 	if ((m->has & HAS_EDGE) != 0)
 		return edge_reach(m, h);
-	if ((m->has & HAS_QUARTER) != 0) {
-		month = m->quarter_is_rel
-		    ? (civil_of_days(h.today).month - 1) / 3 + 1 + m->quarter
-		    : m->quarter;
-		return months(year, (month - 1) * 3 + 1, 3, WHEN_QUARTER);
-	}
+	if ((m->has & HAS_QUARTER) != 0)
+		return months(year, quarter_month(m, h), 3, WHEN_QUARTER);
 	if ((m->has & HAS_HALF_YEAR) != 0) {
 		struct days d = months(year, m->half * 6 + 1, 6, WHEN_MONTH);
 
@@ -287,8 +327,13 @@ coarse_reach(const struct moment *m, struct here h)
 			year++;
 		return months(year, month, 1, WHEN_MONTH);
 	}
-	if ((m->has & HAS_YEAR) != 0)
-		return months(year, 1, 12, WHEN_YEAR);
+	if ((m->has & HAS_YEAR) != 0) {
+		struct days d =
+		    months(year, 1, 12 * (m->era > 0 ? m->era : 1), WHEN_YEAR);
+
+		d.is_interval = m->era > 0;
+		return d;
+	}
 	return one_day(h.today);
 }
 
@@ -296,6 +341,7 @@ static bool
 date_reach(const struct moment *m, struct here h, struct days *d)
 {
 	struct length l = { .n = { [UNIT_MONTH] = 0 } };
+	int off = 0;
 
 	if ((m->has & HAS_FEAST) != 0)
 		return feast_reach(m, h, d);
@@ -306,13 +352,22 @@ date_reach(const struct moment *m, struct here h, struct days *d)
 		return true;
 	}
 	if ((m->has & HAS_DAYS) != 0) {
-		*d = one_day(h.today + m->days);
+		/* 明年今天, 下周今天 */
+		if ((m->has & HAS_YEAR) != 0)
+			off = 12 * m->year;
+		else if ((m->has & HAS_MONTH) != 0)
+			off = m->month;
+		l.n[UNIT_MONTH] = off < 0 ? -off : off;
+		*d = one_day(length_add(&l, h, off < 0 ? -1 : 1) / DAY +
+		    m->days + 7 * m->week);
 		return true;
 	}
 	if ((m->has & HAS_DAY) != 0)
 		return dated_reach(m, h, d);
 	if ((m->has & HAS_WDAY) != 0)
 		return weekday_reach(m, h, d);
+	if ((m->has & HAS_MONTH) != 0 && m->is_lunar && !m->month_is_rel)
+		return lunar_month_reach(m, h, d);
 	*d = coarse_reach(m, h);
 	return true;
 }
@@ -346,7 +401,7 @@ static void
 clock_reach(
     const struct moment *m, struct here h, int64_t day, struct reach *out)
 {
-	int s = moment_clock(m);
+	int s = m->is_now ? (int)(h.now - h.today * DAY) : moment_clock(m);
 
 	out->grain = m->clock_grain;
 	if ((m->has & HAS_DATE) == 0) {
@@ -355,7 +410,7 @@ clock_reach(
 		out->from = day * DAY + s;
 		/* 今天三点, said in the afternoon. */
 		if (day == h.today && out->from <= h.now && !m->is_24h &&
-		    (m->has & HAS_PART) == 0 && s < DAY / 2 &&
+		    (m->has & (HAS_PART | HAS_DAY)) == 0 && s < DAY / 2 &&
 		    out->from + DAY / 2 > h.now)
 			out->from += DAY / 2;
 	}
@@ -385,6 +440,8 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 
 	if (!date_reach(m, h, &d))
 		return false;
+	d.from += m->shift;
+	d.to += m->shift;
 	if ((m->has & HAS_CLOCK) != 0) {
 		clock_reach(m, h, d.from, out);
 	} else if ((m->has & HAS_PART) != 0) {

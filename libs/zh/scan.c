@@ -200,29 +200,50 @@ counts(struct str s, size_t at)
 	return false;
 }
 
+static size_t
+skip_blanks(struct str s, size_t at)
+{
+	while (at < s.n && s.p[at] == ' ')
+		at++;
+	return at;
+}
+
+/*
+ * Whether the 一 at at is not the day but the beginning of a word (下周 一起)
+ * or a number of its own (下周 三点).
+ */
+static bool
+is_apart(struct str s, size_t at, size_t end)
+{
+	const struct word *w = lexicon_find(s, at);
+
+	return counts(s, end) || (w != NULL && strlen(w->text) > 3);
+}
+
 /* 周三; 周一三五: as long as the days rise and count nothing themselves. */
 static void
 weekday_word(struct str s, const struct token *before, struct token *t)
 {
-	size_t end = t->end, next;
-	int day = weekday_at(s, t->end, &end), more;
+	size_t at = skip_blanks(s, t->end), end = at, next;
+	int day = weekday_at(s, at, &end), more;
 
-	if (t->end < s.n && s.p[t->end] == ' ')
-		return;
 	if (day == 0 || before->type == TOK_NUM || before->type == TOK_HALF)
 		return;
 	if (before->type == TOK_GE && before->v == 1)
 		return;
+	if (at > t->end && is_apart(s, at, end))
+		return;
 	/* 周3点: the digit belongs to the clock. */
-	if (end == t->end + 1 && counts(s, end))
+	if (end == at + 1 && counts(s, end))
 		return;
 	t->type = TOK_WDAY;
 	t->v = 1 << (day - 1);
 	t->w = 0;
 	for (; end < s.n; end = next) {
-		more = weekday_at(s, end, &next);
-		if (more <= day || next != end + 3 || counts(s, next) ||
-		    text_at(s, end, "天"))
+		at = skip_blanks(s, end);
+		more = weekday_at(s, at, &next);
+		if (more <= day || next != at + 3 || counts(s, next) ||
+		    text_at(s, at, "天") || (at > end && is_apart(s, at, next)))
 			break;
 		day = more;
 		t->v |= 1 << (day - 1);
@@ -261,6 +282,7 @@ word_token(struct str s, const struct word *w, const struct token *before,
 	t->is_latin = w->text[0] >= 'a' && w->text[0] <= 'z';
 	if (w->type == TOK_NUM || w->type == TOK_ORDINAL)
 		t->num = w->v;
+	t->is_pair = w->type == TOK_NUM && !t->is_latin;
 	if (w->type == TOK_UNIT && w->v == UNIT_WEEK && !t->is_latin)
 		weekday_word(s, before, t);
 	if (w->type == TOK_FIRST ||
@@ -292,6 +314,38 @@ latin_end(struct str s, size_t at)
 	return at;
 }
 
+/* 1.2.3 and its like are no numbers. */
+static bool
+is_version(struct str s, size_t at, size_t *end)
+{
+	size_t pos = at;
+	int dots = 0;
+
+	for (; is_digit(s, pos) ||
+	     (pos > at && pos < s.n && s.p[pos] == '.' && is_digit(s, pos + 1));
+	     pos++)
+		dots += s.p[pos] == '.';
+	if (dots < 2)
+		return false;
+	*end = pos;
+	return true;
+}
+
+/* The longest word; but 年|中秋, 月|中午, not 年中|秋. */
+static const struct word *
+word_at(struct str s, size_t at)
+{
+	const struct word *w = lexicon_find(s, at), *next;
+
+	if (w == NULL || w->type != TOK_EDGE || w->w < 0 ||
+	    strlen(w->text) != 6 || at + 6 >= s.n)
+		return w;
+	next = lexicon_find(s, at + 3);
+	if (next == NULL || strlen(next->text) <= 3)
+		return w;
+	return lexicon_find((struct str){ s.p, at + 3 }, at);
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -302,10 +356,31 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = text_at(s, at, "第");
 
 	t->end = at;
-	if (is_digit(s, at) &&
-	    (date_literal(s, at, t) || clock_literal(s, at, t)))
+	if (is_digit(s, at) && clock_literal(s, at, t))
 		return;
-	w = lexicon_find(s, at);
+	if (is_digit(s, at) && date_literal(s, at, t)) {
+		/* 1/2小时 */
+		w = t->x == 0 && t->end < s.n ? lexicon_find(s, t->end) : NULL;
+		if (w != NULL && w->type == TOK_UNIT && w->w == 0) {
+			t->type = TOK_NUM;
+			t->num = (double)t->v / t->w;
+			t->is_decimal = t->is_ascii = true;
+		}
+		return;
+	}
+	if (s.p[at] == 't' && before->type == TOK_DATE && at > 0 &&
+	    is_digit(s, at - 1) && is_digit(s, at + 1)) {
+		/* 2026-03-05T08:30 */
+		t->type = TOK_AT;
+		t->v = 2;
+		t->end = at + 1;
+		return;
+	}
+	if (is_version(s, at, &t->end)) {
+		t->type = TOK_OTHER;
+		return;
+	}
+	w = word_at(s, at);
 	if (ordinal && numeral_read(s, at + 3, &n)) {
 		set_numeral(t, &n, TOK_ORDINAL);
 		return;
@@ -341,6 +416,8 @@ scan_from(struct scan *c, struct str text, size_t at)
 	static const struct token nothing = { .type = TOK_END };
 
 	c->text = text;
+	c->tok = c->all + 1;
+	c->all[0] = nothing;
 	c->base = at > BEFORE_MAX ? at - BEFORE_MAX : 0;
 	c->n = text.n - c->base < SCAN_BYTES ? text.n - c->base : SCAN_BYTES;
 	memcpy(c->bytes, text.p + c->base, c->n);
@@ -358,7 +435,7 @@ scan_from(struct scan *c, struct str text, size_t at)
 		}
 		*t = nothing;
 		t->start = pos;
-		token_read(s, c->ntok > 0 ? t - 1 : &nothing, t);
+		token_read(s, t - 1, t);
 		pos = t->end;
 		t->start += c->base;
 		t->end += c->base;

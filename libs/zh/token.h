@@ -19,7 +19,7 @@ enum token_type {
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
-	TOK_MORE,    /* 三十多分钟 */
+	TOK_MORE,    /* 三十多分钟; v: 1 if it may follow a unit */
 	TOK_UNIT, /* v: enum token_unit; w: 1 if short (分, 日, 月); x: 1 if
 		     工作日 */
 	TOK_OCLOCK, /* 点, 时, o'clock; w: 1 if nothing may follow (点钟) */
@@ -28,8 +28,11 @@ enum token_type {
 	TOK_HAO,    /* 号 */
 	TOK_PART,   /* part of the day; v: enum token_part */
 	TOK_DAY,    /* 明天; v: days from today; w: part of the day or 0 */
+	TOK_SAME,   /* 当天; v: 1 if it needs a day before it; w: part or 0 */
+	TOK_EVE,    /* 春节前夕; v: days from the day before it */
 	TOK_DAYS,   /* 明后天; from v to before w */
 	TOK_YEAR,   /* 明年; v: years from this one */
+	TOK_ERA,    /* 年代, 世纪; v: its years */
 	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,
@@ -38,27 +41,28 @@ enum token_type {
 	TOK_EDGE, /* 月底, 年初, 初; v: enum token_edge; w: its unit, or -1 */
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
-	TOK_BEFORE,
+	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
 	TOK_WITHIN,
 	TOK_PASS,   /* 再过 */
-	TOK_COMING, /* 未来 */
-	TOK_PAST,   /* 过去, 最近 */
-	TOK_TO,
+	TOK_COMING, /* 未来; v: 1 if it may stand alone */
+	TOK_PAST,   /* 过去, 最近; v: as above, 2 if it reaches up to now */
+	TOK_TO,     /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
-	TOK_SINCE, /* 从明天起 */
-	TOK_EVERY, /* v: 1 if 隔 */
-	TOK_DAILY, /* 每天, 每晚 as one word; v: unit, w: part */
-	TOK_OF,    /* 的 */
-	TOK_AND,   /* 零, 又, and */
-	TOK_LACK,  /* 差 */
-	TOK_ABOUT, /* 大约, 左右; w: 1 if it stands behind */
-	TOK_COMMA, /* w: 1 if a bracket */
-	TOK_CLOCK, /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-		      seconds */
-	TOK_DATE,  /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
-	TOK_AMPM,  /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_FEAST, /* v: enum feast */
-	TOK_LUNAR, /* 农历 */
+	TOK_SINCE,    /* 从明天起 */
+	TOK_EVERY,    /* v: 1 if 隔 */
+	TOK_DAILY,    /* 每天, 每晚 as one word; v: unit, w: part */
+	TOK_OF,       /* 的 */
+	TOK_AND,      /* 零, 又, and */
+	TOK_LACK,     /* 差 */
+	TOK_ABOUT,    /* 大约, 左右; w: 1 if it stands behind */
+	TOK_COMMA,    /* w: 1 if a bracket */
+	TOK_CLOCK,    /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
+			 seconds */
+	TOK_DATE,     /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+	TOK_AMPM,     /* v: 0 am, 1 pm; w: 1 if p */
+	TOK_FEAST,    /* v: enum feast */
+	TOK_ORTHODOX, /* 东正教, before a feast counted from Easter */
+	TOK_LUNAR,    /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
 	TOK_VAGUE, /* v: enum vague */
 	TOK_IN,    /* in; w: 1 if within */
@@ -124,6 +128,15 @@ struct token {
 	size_t start, end;
 };
 
+/* token_is_int(t, lo, hi): Whether it is a whole number from lo to hi. */
+bool token_is_int(const struct token *t, int lo, int hi);
+
+/* token_is_unit(t, unit): Whether it is that enum token_unit. */
+bool token_is_unit(const struct token *t, int unit);
+
+/* token_touches(a, b): Whether b stands right behind a, without a blank. */
+bool token_touches(const struct token *a, const struct token *b);
+
 /* A word of the lexicon, simplified and in lower case. */
 struct word {
 	const char *text;
@@ -159,7 +172,8 @@ struct scan {
 	struct str text;
 	char bytes[SCAN_BYTES]; /* of the text from base, folded */
 	size_t base, n;
-	struct token tok[SCAN_TOKENS + SCAN_PAD];
+	struct token all[1 + SCAN_TOKENS + SCAN_PAD];
+	struct token *tok; /* all but the first, which is for who looks back */
 	size_t ntok;
 	bool is_last; /* the tokens reach the text's end */
 };

@@ -20,6 +20,7 @@ static const struct {
 	[VAGUE_LATER] = { WHEN_INSTANT, WHEN_HOUR, HOUR, 2 * HOUR },
 	[VAGUE_JUST_NOW] = { WHEN_INSTANT, WHEN_MINUTE, -300, -240 },
 	[VAGUE_RECENTLY] = { WHEN_INTERVAL, WHEN_DAY, -7 * DAY, 0 },
+	[VAGUE_YEARS] = { WHEN_INTERVAL, WHEN_YEAR, -3 * 365 * DAY, 0 },
 	[VAGUE_SOME_DAY] = { WHEN_INSTANT, WHEN_DAY, 3 * DAY, 4 * DAY },
 	[VAGUE_FUTURE] = { WHEN_INTERVAL, WHEN_DAY, 0, REACH_OPEN },
 	[VAGUE_PAST] = { WHEN_INTERVAL, WHEN_DAY, REACH_OPEN, 0 },
@@ -53,11 +54,11 @@ read_vague(struct reader *r, const struct token *t, struct when *w)
 		return NULL; /* 放学以后 */
 	else if (t->type == TOK_AFTER && t->w == 0)
 		v = VAGUE_FUTURE;
-	else if (t->type == TOK_COMING)
+	else if (t->type == TOK_COMING && t->v == 1)
 		v = VAGUE_FUTURE;
 	else if (t->type == TOK_BEFORE && t->w == 0)
 		v = VAGUE_PAST;
-	else if (t->type == TOK_PAST && t->w == 0)
+	else if (t->type == TOK_PAST && t->v == 1)
 		v = VAGUE_RECENTLY;
 	else
 		return NULL;

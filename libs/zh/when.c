@@ -37,7 +37,7 @@ longest_read(struct reader *r, const struct token *t, struct when *w)
 {
 	static const struct token *(*const readings[])(struct reader *,
 	    const struct token *, struct when *) = { read_repeat, read_relative,
-		read_stretch, read_units, read_range, read_length, read_vague };
+		read_stretch, read_units, read_vague, read_range, read_length };
 	const struct token *best = NULL, *n;
 	size_t i;
 

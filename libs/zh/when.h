@@ -65,14 +65,14 @@ struct when {
 	double seconds;
 	/*
 	 * Instant: [from, to) is the second, minute, … year it names. Interval:
-	 * [from, to); an end that was left open is 0 (明天以后).  Repetition:
-	 * its next occurrence after now.  Duration: 0.
+	 * [from, to); an end that was left open is 0 (明天以后); 未来三天
+	 * begins tomorrow, 过去三天 ended yesterday, 最近三天 goes on until
+	 * now.  Repetition: its next occurrence after now.  Duration: 0.
 	 */
 	struct wall from, to;
 	int offset_min; /* minutes east of UTC at from */
 	struct when_repeat repeat;
-	bool
-	    is_relative; /* counted from now: 十分钟后, 三天前, in 10 minutes */
+	bool is_relative; /* counted from now: 十分钟后, in 10 minutes */
 	bool is_vague; /* 待会儿, 最近, 晚点: from and to are a guess */
 	double confidence; /* 0–1: below 0.5 likely means something else */
 };

@@ -91,9 +91,6 @@ run(const struct catalog *cat, struct str command, const struct filter_env *env)
 {
 	struct wire_intent_filter_request req = { .command = command,
 		.options = EVERY_OPTION };
-	struct filter_env env = {
-		.now = { 1771753200000 }, .zone = zone, .locale = "zh-CN"
-	};
 	struct wire_intent_filter_response rep;
 	struct rx_scratch *rx = rx_scratch_new();
 	struct arena *a = arena_new(ARENA_BYTES);

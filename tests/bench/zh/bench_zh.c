@@ -27,10 +27,9 @@
 
 struct score {
 	int lines, right;
-	int by_rule; /* "…后" as an instant where a run of units is wanted */
-	int cantonese; /* left out */
-	int foreign;   /* feasts of other faiths; their right ones */
-	int foreign_right;
+	int by_rule;             /* "…后" where a run of units is wanted */
+	int cantonese;           /* left out */
+	int feasts, feast_right; /* of the lines, those named for a feast */
 };
 
 struct judge {
@@ -246,8 +245,8 @@ judge_line(struct judge *j)
 	j->score.lines++;
 	j->score.right += ok;
 	if (json_object_get(j->line, "holiday") != NULL) {
-		j->score.foreign++;
-		j->score.foreign_right += ok;
+		j->score.feasts++;
+		j->score.feast_right += ok;
 	}
 	if (!ok && j->verbose)
 		print_failed(j, s);
@@ -274,9 +273,11 @@ judge_file(struct judge *j, const char *path)
 		printf(", %d Cantonese left out", j->score.cantonese);
 	if (j->score.by_rule > 0)
 		printf(", %d by their outermost unit", j->score.by_rule);
-	if (j->score.foreign > 0)
-		printf(", %d of %d feasts", j->score.foreign_right,
-		    j->score.foreign);
+	if (j->score.feasts > 0)
+		printf("; %d of %d feasts, %.1f %% of the others",
+		    j->score.feast_right, j->score.feasts,
+		    100. * (j->score.right - j->score.feast_right) /
+			(j->score.lines - j->score.feasts));
 	printf("\n");
 }
 

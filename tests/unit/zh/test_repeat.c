@@ -98,6 +98,26 @@ static const struct when_case repeat_cases[] = {
 	{ "每个季度", "[每个季度] repeat quarter 2026-04-01 every 1 quarter" },
 	{ "工作日晚上九点",
 	    "[工作日晚上九点] repeat h 2026-02-23T21:00 every 1 week wd1f t75600" },
+	{ "每隔半小时",
+	    "[每隔半小时] repeat min 2026-02-22T18:10 every 30 minute" },
+	{ "隔两天", "[隔两天] repeat day 2026-02-25T17:40 every 3 day" },
+	{ "每月初", "[每月初] repeat month 2026-03-01 every 1 month d1" },
+	{ "工作日每天早上",
+	    "[工作日每天早上] repeat h 2026-02-23T04:00 every 1 week "
+	    "wd1f t14400-43200" },
+	{ "每月20日", "[每月20日] repeat month 2026-03-20 every 1 month d20" },
+	{ "毎日朝7時",
+	    "[毎日朝7時] repeat h 2026-02-23T07:00 every 1 day t25200" },
+	{ "毎週月曜日",
+	    "[毎週月曜日] repeat week 2026-02-23 every 1 week wd1" },
+	{ "每天两次", "[每天] repeat day 2026-02-23 every 1 day" },
+	{ "每两个月",
+	    "[每两个月] repeat month 2026-04-22T17:40 every 2 month" },
+	{ "隔周周一", "[隔周周一] repeat week 2026-02-23 every 2 week wd1" },
+	{ "每隔一周的周三",
+	    "[每隔一周的周三] repeat week 2026-02-25 every 2 week wd4" },
+	{ "每周工作日",
+	    "[每周工作日] repeat week 2026-02-23 every 1 week wd1f" },
 };
 
 KIT_TEST(repeat)
