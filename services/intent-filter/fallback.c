@@ -5,6 +5,9 @@
 
 #include "core/mem.h"
 
+/* Most bytes of an outcry: five ideographs. */
+#define OUTCRY_MAX 15
+
 /*
  * Words of which a mere feeling is made, separated by blanks ("_" is a blank).
  * A text is one if it is nothing but these and has one of the first two kinds.
@@ -24,7 +27,7 @@ static const char *const words[PARTS] = {
 	    "아이고 헐 대박 びっくりした うわ すごい やばい oh_my_god oh_no "
 	    "scared_me you_scared_me that_was_close so_annoying how_annoying "
 	    "phew yikes 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 "
-	    "美死 乐死 救命 倒霉透",
+	    "气炸 炸 醉 头大 美死 乐死 救命 倒霉透",
 	[PART_FEELING] =
 	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 "
 	    "委屈 失落 失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 "
@@ -43,7 +46,7 @@ static const char *const words[PARTS] = {
 	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
 	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
 	    "a_bit kind_of pretty just too this is that was the me right_now "
-	    "today and 是 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
+	    "today and 喂 是 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool
@@ -150,13 +153,91 @@ has_action(const struct reading *r)
 	return false;
 }
 
+/* Words with which a text is more than an outcry. */
+static bool
+is_about_things(const struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words; i++) {
+		switch (r->words[i].kind) {
+		case SPEECH_ACTION:
+		case SPEECH_VERB:
+		case SPEECH_DEVICE:
+		case SPEECH_ROOM:
+		case SPEECH_WH:
+		case SPEECH_ASK:
+		case SPEECH_YES_NO:
+		case SPEECH_NOT:
+		case SPEECH_MEMO:
+		case SPEECH_OBJECT:
+			return true;
+		default:
+			break;
+		}
+	}
+	return r->n_times > 0;
+}
+
+/* The bytes of the first of the words that s begins with; 0 if with none. */
+static size_t
+word_len(const char *list, struct str s)
+{
+	struct str rest = str_of(list), w;
+
+	while (rest.p != NULL) {
+		w = str_cut(&rest, ' ');
+		if (str_starts(s, w))
+			return w.n;
+	}
+	return 0;
+}
+
+/*
+ * "太过分了", "好漂亮啊": of any quality but those that a body may be asked to
+ * change.
+ */
+static bool
+is_outcry(const struct reading *r)
+{
+	struct str s = r->cmd.folded;
+	bool too;
+	size_t n;
+
+	if (is_about_things(r))
+		return false;
+	while (
+	    (n = word_len("哇 啊 哎呀 天哪 , ! 你 我 这 那 也 真是", s)) > 0) {
+		s.p += n;
+		s.n -= n;
+	}
+	too = str_starts(s, STR("太"));
+	n = word_len("太 好 真 超 多么", s);
+	s.p += n;
+	s.n -= n;
+	if (n == 0 ||
+	    word_len("的 了 吧 啊 久 不 像 暗 黑 亮 吵 闷 干 湿 响 大声 小声",
+		s) > 0)
+		return false;
+	while (str_ends(s, STR("!")) || str_ends(s, STR("。")))
+		s.n -= str_ends(s, STR("!")) ? STR("!").n : STR("。").n;
+	if (s.n > OUTCRY_MAX)
+		return false;
+	if (too)
+		return str_ends(s, STR("了")) || str_ends(s, STR("了吧")) ||
+		    str_ends(s, STR("了啊"));
+	return s.n > STR("啊").n &&
+	    word_len("啊 呀 哦 喔 啦 哇 耶",
+		(struct str){ s.p + s.n - STR("啊").n, STR("啊").n }) > 0;
+}
+
 struct fallback
 fallback_decide(const struct reading *r)
 {
 	struct fallback f = { WIRE_DECISION_ACTION_FALLBACK_REASONING,
 		"sys.fallback_reasoning", "触发高级推理", NULL, .9 };
 
-	if (is_feeling(r->cmd.folded))
+	if (is_feeling(r->cmd.folded) || is_outcry(r))
 		return (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
 			"sys.no_action", "无需处理",
 			"matched_no_action_pattern", .99 };

@@ -72,10 +72,29 @@ leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
 }
 
 /* 不 and 没 forbid only the verb behind them. */
+/* "走不动了", "关不掉" */
+static bool
+is_impossible(const struct mood_place *p, const struct speech_hit *w)
+{
+	static const struct str ends[] = { STR_INIT("动"), STR_INIT("了"),
+		STR_INIT("掉"), STR_INIT("上"), STR_INIT("下"), STR_INIT("着"),
+		STR_INIT("到"), STR_INIT("出"), STR_INIT("起"), STR_INIT("住"),
+		STR_INIT("完"), STR_INIT("见"), STR_INIT("清") };
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (str_starts(clause_rest(p, w->end), ends[i]))
+			return w->start > clause_here(p).start;
+	}
+	return false;
+}
+
 static enum mood
 of_not_do(const struct mood_place *p, const struct mood_claim *c,
     const struct speech_hit *w)
 {
+	if (is_impossible(p, w) && !is_request(p, c))
+		return MOOD_TOLD;
 	if (clause_does_at(p->r, w->end) || claim_begins_at(c, w->end))
 		return MOOD_FORBIDDEN;
 	return c->acts || leads_to_wish(p, c, w) ? MOOD_WANTED : MOOD_DESCRIBED;
@@ -281,6 +300,30 @@ is_past(const struct mood_place *p)
 	return false;
 }
 
+/* "讲个开灯的故事": the deed only says which story. */
+static bool
+is_modifier(const struct mood_place *p, const struct mood_claim *c)
+{
+	struct segment g = clause_here(p);
+	size_t i, end = 0;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].end > end)
+			end = c->spans[i].end;
+	}
+	if (!c->acts || !str_starts(clause_rest(p, end), STR("的")) ||
+	    !reading_says(p->r, end, g.end))
+		return false;
+	for (i = 0; i < p->r->n_words; i++) {
+		const struct speech_hit *w = &p->r->words[i];
+
+		if (clause_has(&g, w) && w->end <= claim_start(c) &&
+		    (w->kind == SPEECH_VERB || w->kind == SPEECH_TALK))
+			return true;
+	}
+	return false;
+}
+
 /* "雨停了", "妈妈在扫地" tell; "把它停了", "快停了吧" do not. */
 static bool
 is_told(const struct mood_place *p, const struct mood_claim *c)
@@ -343,8 +386,8 @@ mood_of(const struct mood_place *p, const struct mood_claim *c)
 	size_t i;
 
 	if (m == MOOD_WANTED &&
-	    (is_past(p) || is_told(p, c) || is_done_by_me(p, c) ||
-		gives_name(p, c)))
+	    (is_past(p) || is_told(p, c) || is_modifier(p, c) ||
+		is_done_by_me(p, c) || gives_name(p, c)))
 		m = MOOD_TOLD;
 	for (i = 0; i < p->r->n_words && m == MOOD_WANTED; i++) {
 		const struct speech_hit *w = &p->r->words[i];

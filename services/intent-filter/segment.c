@@ -5,6 +5,8 @@
 
 /* Words of the catalog that are looked at for things. */
 #define NAMES_MAX 64
+/* Most bytes of what is too much: "太不方便了". */
+#define COMPLAINT_MAX 12
 
 struct cut {
 	const struct reading *r;
@@ -94,6 +96,54 @@ begins_object(const struct cut *c, size_t word)
 			done = true;
 	}
 	return done;
+}
+
+/* Where "太慢了" ends, if a wish follows it; 0 if not. */
+static size_t
+ends_complaint(const struct cut *c, const struct speech_hit *w)
+{
+	const struct reading *r = c->r;
+	struct str rest = { r->cmd.folded.p + w->end,
+		r->cmd.folded.n - w->end };
+	ptrdiff_t n = str_find(rest, STR("了"));
+	size_t i, end;
+
+	if (w->kind != SPEECH_STATE || w->start < c->start || n < 0 ||
+	    n > COMPLAINT_MAX || is_inside(r, w))
+		return 0;
+	end = w->end + (size_t)n + STR("了").n;
+	/* "卧室太暗了把灯打开": which lamp. */
+	for (i = 0; i < r->n_words && r->words[i].start < end; i++) {
+		if (r->words[i].kind == SPEECH_ROOM &&
+		    r->words[i].start >= c->start)
+			return 0;
+	}
+	for (i = 0; i < r->n_names && i < NAMES_MAX; i++) {
+		if (r->names[i].start >= end)
+			return end;
+	}
+	return 0;
+}
+
+/* "别摇头了点个头": what is wished begins after what is not. */
+static bool
+begins_after_not(const struct cut *c, size_t word)
+{
+	const struct speech_hit *w = c->r->words;
+	struct str before = { c->r->cmd.folded.p + c->start,
+		w[word].start - c->start };
+	bool done = false;
+	size_t i;
+
+	if (!is_doing(w[word].kind) || w[word].start <= c->start ||
+	    !str_ends(before, STR("了")))
+		return false;
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (w[i].kind == SPEECH_NOT)
+			return done;
+		done = done || is_doing(w[i].kind);
+	}
+	return false;
 }
 
 /* "声音再大点": more of the same, no second wish. */
@@ -359,6 +409,8 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 		const struct speech_hit *w = &r->words[i];
 
 		wish = begins_wish(&c, i);
+		if (wish == 0)
+			wish = ends_complaint(&c, w);
 		if (wish > c.start) {
 			put(&c, wish, false);
 			c.start = wish;
@@ -372,7 +424,7 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 		}
 		if (w->start > c.start &&
 		    (begins_time(r, w) || begins_object(&c, i) ||
-			begins_not(&c, i))) {
+			begins_not(&c, i) || begins_after_not(&c, i))) {
 			put(&c, w->start, false);
 			c.start = w->start;
 			continue;

@@ -125,7 +125,9 @@ const struct speech_group speech_groups[] = {
 	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
 	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
 	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
-	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸" },
+	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸 "
+	    "会儿 听见没有 听到没有 听见没 听到没 听见了吗 听到了吗 知道没 "
+	    "明白没 懂了没 知道吗 听见吗" },
 
 	/* what is not a command to be carried out */
 	{ SPEECH_NOT, NULL,
@@ -229,7 +231,9 @@ const struct speech_group speech_groups[] = {
 	    "好吗 好不好 可以吗 行吗 请 帮我 帮忙 麻烦 麻烦你 先 就 也 都 "
 	    "还 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
 	    "我要 我想 吗 请问 ok okay please thanks thank_you hey hi um "
-	    "uh well so now the a to you me just yes yeah" },
+	    "uh well so now the a to you me just yes yeah 听见没有 "
+	    "听到没有 听见没 听到没 听见了吗 听到了吗 知道没 明白没 懂了没 "
+	    "知道吗 听见吗" },
 };
 
 const size_t speech_groups_n = NELEM(speech_groups);
