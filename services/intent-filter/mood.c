@@ -314,6 +314,9 @@ is_modifier(const struct mood_place *p, const struct mood_claim *c)
 	if (!c->acts || !str_starts(clause_rest(p, end), STR("的")) ||
 	    !reading_says(p->r, end, g.end))
 		return false;
+	if (follows_text(p, claim_start(c), STR("个")) ||
+	    follows_text(p, claim_start(c), STR("种")))
+		return true;
 	for (i = 0; i < p->r->n_words; i++) {
 		const struct speech_hit *w = &p->r->words[i];
 

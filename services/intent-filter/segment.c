@@ -135,8 +135,11 @@ begins_after_not(const struct cut *c, size_t word)
 	bool done = false;
 	size_t i;
 
+	struct str after = { c->r->cmd.folded.p + w[word].start,
+		c->r->cmd.folded.n - w[word].start };
+
 	if (!is_doing(w[word].kind) || w[word].start <= c->start ||
-	    !str_ends(before, STR("了")))
+	    !(str_ends(before, STR("了")) || str_starts(after, STR("继续"))))
 		return false;
 	for (i = word; i-- > 0 && w[i].start >= c->start;) {
 		if (w[i].kind == SPEECH_NOT)
@@ -144,6 +147,16 @@ begins_after_not(const struct cut *c, size_t word)
 		done = done || is_doing(w[i].kind);
 	}
 	return false;
+}
+
+/* "空调开了吗帮我看看": a question, and more behind it. */
+static bool
+ends_question(const struct cut *c, const struct speech_hit *w)
+{
+	return w->kind == SPEECH_YES_NO && w->start >= c->start &&
+	    !is_inside(c->r, w) &&
+	    str_ends((struct str){ c->r->cmd.folded.p, w->end }, STR("吗")) &&
+	    reading_says(c->r, w->end, c->r->cmd.folded.n);
 }
 
 /* "声音再大点": more of the same, no second wish. */
@@ -316,6 +329,8 @@ begins_wish(const struct cut *c, size_t word)
 			next = w[i].start;
 	}
 	thing = thing_in(r, one->end, at);
+	if (thing == at && thing_in(r, c->start, one->start) < one->start)
+		return thing_in(r, w[word].end, next) < next ? at : 0;
 	if (thing == at)
 		return reading_says(r, one->end, at) &&
 			!reading_says(r, c->start, one->start) &&
@@ -427,6 +442,11 @@ segment_split(const struct reading *r, struct segment dst[SEGMENT_MAX])
 			begins_not(&c, i) || begins_after_not(&c, i))) {
 			put(&c, w->start, false);
 			c.start = w->start;
+			continue;
+		}
+		if (ends_question(&c, w)) {
+			put(&c, w->end, true);
+			c.start = w->end;
 			continue;
 		}
 		if (ends_first(&c, w)) {

@@ -149,7 +149,7 @@ const struct speech_group speech_groups[] = {
 	    "how's who's where's is_the is_my is_it are_the are_you "
 	    "are_there do_you does did was_the have_you has_the should_i "
 	    "do_i shall_i should_we 几时 有多 어떻게 뭐 언제 왜 なに なぜ "
-	    "どう いつ" },
+	    "どう いつ 好还是 对还是 要还是" },
 	{ SPEECH_YES_NO, NULL,
 	    "不好吗 不行吗 不对吗 吗 么 呢 没有 了没 了没有 か ですか" },
 	{ SPEECH_MAY, NULL,
@@ -175,7 +175,10 @@ const struct speech_group speech_groups[] = {
 	    "妈妈叫我 朋友说 同学说 老板说 爷爷说 奶奶说 人家说 有人说 "
 	    "听说 据说 哥哥说 姐姐说 弟弟说 妹妹说 医生说 书上说 网上说 "
 	    "新闻说 所谓 叫做 他问 她问 让我 要我 he_said she_said "
-	    "they_said said_that told_me says mom_said dad_said" },
+	    "they_said said_that told_me says mom_said dad_said 老婆说 "
+	    "老公说 媳妇说 邻居说 客服说 经理说 叔叔说 阿姨说 大家说 "
+	    "孩子说 儿子说 女儿说 同事说 师傅说 别人说 教练说 领导说 "
+	    "专家说" },
 	{ SPEECH_DONE, NULL,
 	    "去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
 	    "忘了 忘记 忘关 忘开 幸好 多亏 幸亏 感谢 谢谢你提醒 谢谢你帮 "
@@ -198,7 +201,7 @@ const struct speech_group speech_groups[] = {
 	    "那么 多么 怪怪 奇怪 正在 还在 is are was looks seems broken "
 	    "too very 疼 痒 断了 破了 脏了 丢了 裂了 堵了 漏水 卡住 卡了 "
 	    "死机 故障 有问题 出问题 异响 该换 该洗 该修 打不开 关不上 "
-	    "关不掉 开不了 用不了 连不上 不响" },
+	    "关不掉 开不了 用不了 连不上 不响 最高温 最低温 气温 体温" },
 	{ SPEECH_PARTICLE, "open", "on" },
 	{ SPEECH_PARTICLE, "close", "off" },
 	{ SPEECH_META, NULL,
