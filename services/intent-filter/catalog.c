@@ -26,7 +26,8 @@
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096
 /* A shorter example says too little to be looked for inside a command. */
-#define EXAMPLE_MIN 9
+#define EXAMPLE_MIN        9
+#define EXAMPLE_OBJECT_MIN 6
 
 /* The catalog in the making. */
 struct maker {
@@ -91,13 +92,15 @@ word_add(
 
 /* "打开风扇" also means 把风扇开一下: its object, and which verb it needs. */
 static void
-pair_add(struct maker *m, struct str folded, size_t index)
+pair_add(
+    struct maker *m, struct str folded, enum catalog_list list, size_t index)
 {
 	struct str verb, object;
 
-	if (!pair_split(folded, &verb, &object))
+	if (!pair_split(folded, &verb, &object) ||
+	    (list == CATALOG_EXAMPLE_PAIR && object.n < EXAMPLE_OBJECT_MIN))
 		return;
-	word_add(m, object, CATALOG_PAIR, index);
+	word_add(m, object, list, index);
 	m->c->meanings[m->c->n_meanings - 1].verb = verb;
 }
 
@@ -115,7 +118,7 @@ words_new(
 			return rc;
 		word_add(m, folded, list, i);
 		if (list == CATALOG_ANY)
-			pair_add(m, folded, i);
+			pair_add(m, folded, CATALOG_PAIR, i);
 		if (list != CATALOG_NOT)
 			note_says(m, folded);
 	}
@@ -322,8 +325,10 @@ examples_of(struct maker *m, const struct wire_intent_match *match)
 		rc = command_fold(match->examples[i], m->c->arena, &folded);
 		if (rc != RC_OK)
 			return rc;
-		if (folded.n >= EXAMPLE_MIN)
+		if (folded.n >= EXAMPLE_MIN) {
 			word_add(m, folded, CATALOG_EXAMPLE, i);
+			pair_add(m, folded, CATALOG_EXAMPLE_PAIR, i);
+		}
 		core = speech_core(folded, m->c->arena);
 		examples_add(m->c->examples, m->index, (uint32_t)i, folded);
 		if (!str_eq(core, folded))

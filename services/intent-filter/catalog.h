@@ -25,8 +25,9 @@ enum catalog_list {
 	CATALOG_PAIR, /* the object of a keyword of CATALOG_ANY */
 	CATALOG_ALL,
 	CATALOG_NOT,
-	CATALOG_EXAMPLE, /* a whole example */
-	CATALOG_RX_ANY,  /* a text without which that pattern cannot match */
+	CATALOG_EXAMPLE,      /* a whole example */
+	CATALOG_EXAMPLE_PAIR, /* the object of one */
+	CATALOG_RX_ANY, /* a text without which that pattern cannot match */
 	CATALOG_RX_ALL
 };
 

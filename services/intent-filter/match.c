@@ -111,11 +111,13 @@ static bool
 is_of_list(const struct tally *t, const struct automaton_hit *h,
     enum catalog_list list, const struct speech_hit **verb)
 {
+	enum catalog_list own = matcher_meaning(t->m, h)->list;
+
 	*verb = NULL;
-	if (matcher_meaning(t->m, h)->list == list)
+	if (own == list)
 		return true;
-	if (list != CATALOG_ANY ||
-	    matcher_meaning(t->m, h)->list != CATALOG_PAIR)
+	if (!(list == CATALOG_ANY && own == CATALOG_PAIR) &&
+	    !(list == CATALOG_EXAMPLE && own == CATALOG_EXAMPLE_PAIR))
 		return false;
 	*verb = is_here(t, h) ? pair_verb(t->m->r, t->g,
 				    &(struct reading_span){ h->start, h->end },

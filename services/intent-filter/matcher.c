@@ -30,6 +30,12 @@ is_part(const struct reading *r, const struct automaton_hit *h)
 }
 
 static bool
+is_pair(enum catalog_list list)
+{
+	return list == CATALOG_PAIR || list == CATALOG_EXAMPLE_PAIR;
+}
+
+static bool
 is_pattern(enum catalog_list list)
 {
 	return list == CATALOG_RX_ANY || list == CATALOG_RX_ALL;
@@ -86,7 +92,7 @@ matcher_init(struct matcher *m, struct reading *r)
 		} else if (speech_is_word(r->cmd.folded, h->start, h->end) &&
 		    !is_part(r, h)) {
 			m->hits[kept++] = *h;
-			if (matcher_meaning(m, h)->list == CATALOG_PAIR)
+			if (is_pair(matcher_meaning(m, h)->list))
 				continue;
 			r->names[r->n_names++] =
 			    (struct reading_span){ h->start, h->end };
