@@ -103,7 +103,7 @@ tell_body(struct engine *e, struct svc_call *c,
 
 	u->session_id = req->session_id;
 	u->terminal_id = req->terminal_id;
-	rc = terminal_read(e->store.state, req->terminal_id,
+	rc = terminal_read_brief(e->store.state, req->terminal_id,
 	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
 	if (rc == RC_OK && (!t.present || t.broker.p == NULL))
 		return;
