@@ -93,6 +93,18 @@ clamp(int64_t v, int64_t lo, int64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
+/* v (≥ 0) in so many digits, and what follows it; where that ends. */
+static char *
+put_digits(char *dst, int64_t v, int digits, char after)
+{
+	int i;
+
+	for (i = digits - 1; i >= 0; i--, v /= 10)
+		dst[i] = (char)('0' + v % 10);
+	dst[digits] = after;
+	return dst + digits + 1;
+}
+
 void
 wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 {
@@ -100,7 +112,6 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 	int64_t ms = clamp(t.ms, WALL_MIN_MS, WALL_MAX_MS) + off * 60000;
 	int64_t days, rest;
 	struct civil c;
-	size_t n;
 
 	ms = clamp(ms, WALL_MIN_MS, WALL_MAX_MS);
 	days = ms / MS_PER_DAY;
@@ -110,19 +121,24 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 		rest += MS_PER_DAY;
 	}
 	c = civil_of_days(days);
-	n = (size_t)snprintf(dst, WALL_FORMAT_MAX,
-	    "%04d-%02d-%02dT%02d:%02d:%02d", (int)c.year, c.month, c.day,
-	    (int)(rest / 3600000), (int)(rest / 60000 % 60),
-	    (int)(rest / 1000 % 60));
+	dst = put_digits(dst, c.year, 4, '-');
+	dst = put_digits(dst, c.month, 2, '-');
+	dst = put_digits(dst, c.day, 2, 'T');
+	dst = put_digits(dst, rest / 3600000, 2, ':');
+	dst = put_digits(dst, rest / 60000 % 60, 2, ':');
+	dst = put_digits(dst, rest / 1000 % 60, 2, '.');
 	if (rest % 1000 != 0)
-		n += (size_t)snprintf(
-		    dst + n, WALL_FORMAT_MAX - n, ".%03d", (int)(rest % 1000));
-	if (off == 0)
-		(void)snprintf(dst + n, WALL_FORMAT_MAX - n, "Z");
-	else
-		(void)snprintf(dst + n, WALL_FORMAT_MAX - n, "%c%02d:%02d",
-		    off < 0 ? '-' : '+', (off < 0 ? -off : off) / 60,
-		    (off < 0 ? -off : off) % 60);
+		dst = put_digits(dst, rest % 1000, 3, '.');
+	dst--; /* what is between two numbers */
+	if (off != 0) {
+		*dst++ = off < 0 ? '-' : '+';
+		dst = put_digits(dst, (off < 0 ? -off : off) / 60, 2, ':');
+		dst = put_digits(dst, (off < 0 ? -off : off) % 60, 2, '.');
+		dst--;
+	} else {
+		*dst++ = 'Z';
+	}
+	*dst = '\0';
 }
 
 /* Read exactly width digits at the front of s. */

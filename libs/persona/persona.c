@@ -1,5 +1,5 @@
 /*
- * From four letters to five traits.
+ * From four letters to five traits; the names of the models.
  */
 #include "persona/persona.h"
 
@@ -71,4 +71,32 @@ persona_reactivity(const struct persona *t)
 {
 	return clamp01(.55 * t->sensitivity + .25 * (1 - t->stability) +
 	    .20 * (1 - t->dominance));
+}
+
+static const struct {
+	enum persona_model model;
+	const char *name;
+} models[] = {
+	{ PERSONA_PAD_V2, "persona-pad-v2" },
+	{ PERSONA_PAD_V3, "persona-pad-v3" },
+};
+
+enum rc
+persona_model_of(struct str name, enum persona_model *out)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(models); i++) {
+		if (!str_eq(name, str_of(models[i].name)))
+			continue;
+		*out = models[i].model;
+		return RC_OK;
+	}
+	return RC_INVALID;
+}
+
+const char *
+persona_model_name(enum persona_model m)
+{
+	return models[m == PERSONA_PAD_V2 ? 0 : 1].name;
 }

@@ -1,5 +1,5 @@
 /*
- * persona: the five traits of a soul.
+ * persona: the five traits of a soul, and the models it may evolve by.
  */
 #ifndef PERSONA_PERSONA_H
 #define PERSONA_PERSONA_H
@@ -36,5 +36,18 @@ struct persona persona_add(
  */
 double persona_resilience(const struct persona *t);
 double persona_reactivity(const struct persona *t);
+
+/* How a soul's emotion evolves.  The numbers are stored. */
+enum persona_model { PERSONA_PAD_V2 = 2, PERSONA_PAD_V3 = 3 };
+
+/*
+ * persona_model_of(name, out):
+ * The model called "persona-pad-v2" or "persona-pad-v3".  RC_INVALID, *out
+ * untouched, if it is none.
+ */
+enum rc persona_model_of(struct str name, enum persona_model *out) RC_CHECK;
+
+/* persona_model_name(m): Its name. */
+const char *persona_model_name(enum persona_model m);
 
 #endif /* !PERSONA_PERSONA_H */

@@ -40,13 +40,17 @@
 
 /*
  * soul: hash: u (user's token), name, mbti, model, created (ms).
- * State: string: format byte, version (8 bytes, big endian), the state.
+ * State: string: format byte, version (8 bytes, big endian), the state.  Log:
+ * stream: field e; expires.
  */
 #define SOUL_FORMAT    "1"
 #define KEY_SOUL_PRE   "soul:soul:{"
 #define KEY_SOUL_POST  "}"
 #define KEY_SOUL       KEY_SOUL_PRE "%" KEY_SOUL_POST
 #define KEY_SOUL_STATE "soul:soul:{%}:state"
+#define KEY_SOUL_LOG   "soul:soul:{%}:log:1"
+/* What stands before and behind the token in the state's key. */
+#define KEY_SOUL_STATE_POST "}:state"
 
 /* Sorted set: a user's souls by time of creation; hash: name → token. */
 #define KEY_USER_SOULS      "soul:user:{%}:souls:1"

@@ -41,20 +41,27 @@
 	"end\n"
 
 /*
- * tick(ticks, interval, soul, now): Let a soul tick unless it does.  Those that
- * begin at the same moment are spread over the interval.
+ * grid(soul, iv, now): A soul's next moment to tick: each has its own place
+ * within the interval, which no lateness shifts.
  */
+#define LUA_GRID                                                      \
+	"local function grid(soul,iv,now)\n"                          \
+	" local h=tonumber(string.sub(redis.sha1hex(soul),1,8),16)\n" \
+	" return now+iv-(now-h)%iv\n"                                 \
+	"end\n"
+
+/* tick(ticks, interval, soul, now): Let a soul tick unless it does. */
 #define LUA_TICK                                                         \
+	LUA_GRID                                                         \
 	"local function tick(ticks,interval,soul,now)\n"                 \
 	" if redis.call('ZSCORE',ticks,soul) then return end\n"          \
 	" local iv=tonumber(redis.call('GET',interval) or '') or 3000\n" \
-	" local h=tonumber(string.sub(redis.sha1hex(soul),1,8),16)\n"    \
-	" redis.call('ZADD',ticks,'NX',now+h%iv,soul)\n"                 \
+	" redis.call('ZADD',ticks,'NX',grid(soul,iv,now),soul)\n"        \
 	"end\n"
 
 /* ---- calls --------------------------------------------------------------- */
 
-#define CALL_KEYS_MAX 7
+#define CALL_KEYS_MAX 8
 #define CALL_ARGS_MAX 288
 #define CALL_NUMS_MAX 8
 #define CALL_IDS_MAX  4

@@ -56,7 +56,7 @@ static const struct state_script list = {
 
 /*
  * KEYS soul, its state, its terminals, the user's souls, their names, the
- * user's terminals, ticks  ARGV user, soul (tokens)
+ * user's terminals, ticks, its log  ARGV user, soul (tokens)
  * Computed: the terminals.
  */
 static const struct state_script delete_ = { LUA_RECORD
@@ -80,7 +80,7 @@ static const struct state_script delete_ = { LUA_RECORD
 	"  if r('HLEN',k)==1 then r('DEL',k) end\n"
 	" end\n"
 	"end\n"
-	"r('DEL',KEYS[1],KEYS[2],KEYS[3])\n"
+	"r('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[8])\n"
 	"return " LUA_OK };
 
 static const struct str none = { NULL, 0 };
@@ -162,6 +162,7 @@ soul_delete(struct state *s, struct str user, struct str id)
 	call_key(&c, KEY_USER_SOUL_NAMES, user, none);
 	call_key(&c, KEY_USER_TERMINALS, user, none);
 	call_key(&c, KEY_TICKS, none, none);
+	call_key(&c, KEY_SOUL_LOG, id, none);
 	call_token(&c, user);
 	call_token(&c, id);
 	return call_run(s, &c, 1, NULL);

@@ -53,6 +53,7 @@ struct soul_state {
 	struct str soul_id;
 	int64_t version; /* 0: there is no such soul, or it is not readable */
 	struct str bytes;
+	struct str log; /* to be remembered of the change; absent: nothing */
 };
 
 /*
@@ -64,21 +65,48 @@ enum rc soul_state_get(
 
 /*
  * soul_state_cas(s, st, n, won):
- * For each: store bytes as version + 1 if its version is still st->version;
- * won[i] says whether.  Round trips as above.  If one fails, won is true for
- * those that are known to be stored.
+ * For each: store bytes as version + 1 if its version is still st->version, and
+ * with it st->log in the soul's log; won[i] says whether.  Round trips as
+ * above.  If one fails, won is true for those that are known to be stored.
  */
 enum rc soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won) RC_CHECK;
+
+/* Entries of a soul's log, how old they get, and the size of one. */
+#define SOUL_LOG_MAX       256
+#define SOUL_LOG_MS        (INT64_C(7) * 24 * 3600 * 1000)
+#define SOUL_LOG_ENTRY_MAX 512
+
+/* A change of a soul that is remembered. */
+struct soul_log_entry {
+	struct wall at; /* when it was stored, by Redis' clock */
+	struct str bytes;
+};
+
+struct soul_log_page {
+	struct wall since; /* only what was stored later */
+	size_t max;        /* 1 to SOUL_LOG_MAX */
+};
+
+/*
+ * soul_log_read(s, id, page, a, list, n):
+ * The newest entries of a soul's log, the oldest first; none of a soul that is
+ * not there.
+ */
+enum rc soul_log_read(struct state *s, struct str id,
+    const struct soul_log_page *page, struct arena *a,
+    struct soul_log_entry **list, size_t *n) RC_CHECK;
 
 /* A body of a soul that is present. */
 struct soul_body {
 	struct str terminal_id, broker;
 };
 
-/* The bodies of one soul. */
+/* A soul that is to tick: its state, and its bodies. */
 struct soul_bodies {
 	struct str soul_id;
+	struct soul_state state; /* as of soul_state_get() */
+	int64_t next;            /* when it is due again, Unix ms */
 	struct soul_body *body;
 	size_t n;
 };
@@ -87,18 +115,27 @@ struct soul_tick {
 	int64_t interval_ms;
 	int64_t ttl_ms; /* of snapshots: who is present */
 	size_t max;     /* souls of one claim, 1 to 1000 */
+	/* Claimed before and done now, at most 1000. */
+	const struct soul_bodies *done;
+	size_t n_done;
 };
 
 /*
  * soul_tick_claim(s, t, a, list, n):
- * Claim souls whose tick is due by Redis' clock; each is due again one interval
- * later on its own grid (they are spread over the interval; ticks that were
- * missed are not made up for).  *list has their bodies that are present; a soul
+ * In one round trip: those of t->done are due again at their next, and souls
+ * whose tick is due by Redis' clock are claimed.  A claim lasts half an
+ * interval; if it is not done by then (who claimed it died), the soul is due.
+ * Each soul has its own place within the interval and keeps it; ticks that were
+ * missed are not made up for.  *list has their bodies that are present; a soul
  * without one is no longer due until a body of it comes.  Any number of
  * processes may claim; each due tick is claimed once.  *n == t->max: more may
  * be due now.
  */
 enum rc soul_tick_claim(struct state *s, const struct soul_tick *t,
     struct arena *a, struct soul_bodies **list, size_t *n) RC_CHECK;
+
+/* soul_tick_done(s, list, n): n (≤ 1000) claimed souls are done. */
+enum rc soul_tick_done(
+    struct state *s, const struct soul_bodies *list, size_t n) RC_CHECK;
 
 #endif /* !STATE_SOUL_H */

@@ -1,67 +1,43 @@
 /*
- * soul_state: emotional states, many at a time; which souls tick when.
+ * soul_state: emotional states, many at a time, and their logs.
  */
 #include "state/soul_state.h"
+
+#include <stdlib.h>
 
 #include "core/mem.h"
 #include "state/record.h"
 
 #define BLOB_FORMAT '1'
-/* Bodies that one claim lists, but for the last soul's. */
-#define BODIES_MAX "4000"
-#define TICKS_MAX  1000
-/* A claim of souls without bodies only is followed by another. */
-#define CLAIMS_MAX 8
-
-/* KEYS state  ARGV head that must be there, new string → 1 or 0 */
-static const struct state_script cas = {
-	"if redis.call('GETRANGE',KEYS[1],0,8)~=ARGV[1] then return 0 end\n"
-	"redis.call('SET',KEYS[1],ARGV[2])\n"
-	"return 1"
-};
+/* States of one script; others wait for it. */
+#define CAS_MAX 1024
 
 /*
- * KEYS ticks, interval  ARGV interval, ttl, the most souls
- * → {OK, souls that were due, {{soul, terminal, broker, …}, …}}
- * Computed: terminals of the souls, and each terminal.
+ * KEYS states  ARGV head that must be there, new string, of each → 1 or 0 each
+ * One script, as each command of a pipeline that Redis reads in another piece
+ * waits for the disk.
  */
-static const struct state_script claim = { LUA_NOW
-	"local r,ticks,iv=redis.call,KEYS[1],tonumber(ARGV[1])\n"
-	"local ttl=tonumber(ARGV[2])\n"
-	"if r('GET',KEYS[2])~=ARGV[1] then r('SET',KEYS[2],ARGV[1]) end\n"
-	"local function bodies(soul)\n"
-	" local list={soul}\n"
-	" local all=redis.pcall('SMEMBERS','" KEY_BODIES_PRE
-	"'..soul..'" KEY_BODIES_POST "')\n"
-	" if all.err then return list end\n"
-	" for _,t in ipairs(all) do\n"
-	"  local h=redis.pcall('HMGET','" KEY_TERMINAL_PRE
-	"'..t..'" KEY_TERMINAL_POST "','on','seen','b','s','v')\n"
-	"  if not h.err and h[1]=='1' and h[3] and h[4]==soul and\n"
-	"   h[5]=='" TERMINAL_FORMAT "' and\n"
-	"   now-(tonumber(h[2] or '') or 0)<ttl then\n"
-	"   list[#list+1]=t list[#list+1]=h[3]\n"
-	"  end\n"
-	" end\n"
-	" return list\n"
+static const struct state_script cas = {
+	"local won={}\n"
+	"for i,k in ipairs(KEYS) do\n"
+	" local head=redis.pcall('GETRANGE',k,0,8)\n"
+	" if head==ARGV[2*i-1] then\n"
+	"  redis.call('SET',k,ARGV[2*i])\n"
+	"  won[i]=1\n"
+	" else won[i]=0 end\n"
 	"end\n"
-	"local due=r('ZRANGEBYSCORE',ticks,'-inf',now,'WITHSCORES',\n"
-	" 'LIMIT',0,ARGV[3])\n"
-	"local out,n,seen={},0,0\n"
-	"for i=1,#due,2 do\n"
-	" local list=bodies(due[i])\n"
-	" if #list==1 then r('ZREM',ticks,due[i])\n"
-	" else\n"
-	"  local d=tonumber(due[i+1])+iv\n"
-	"  if d<=now then d=d+(math.floor((now-d)/iv)+1)*iv end\n"
-	"  r('ZADD',ticks,d,due[i])\n"
-	"  out[#out+1]=list\n"
-	"  n=n+#list\n"
-	" end\n"
-	" seen=seen+1\n"
-	" if n>2*" BODIES_MAX " then break end\n"
-	"end\n"
-	"return {" LUA_OK ",seen,out}" };
+	"return won"
+};
+
+/* KEYS state, log  ARGV head, new string, entry, entries, ms → 1 or 0 */
+static const struct state_script cas_log = { LUA_NOW
+	"local r=redis.call\n"
+	"if r('GETRANGE',KEYS[1],0,8)~=ARGV[1] then return 0 end\n"
+	"r('SET',KEYS[1],ARGV[2])\n"
+	"r('XADD',KEYS[2],'MAXLEN',ARGV[4],'*','e',ARGV[3])\n"
+	"r('XTRIM',KEYS[2],'MINID',now-tonumber(ARGV[5]))\n"
+	"r('PEXPIRE',KEYS[2],ARGV[5])\n"
+	"return 1" };
 
 static const struct str none = { NULL, 0 };
 
@@ -94,8 +70,9 @@ blob_version(struct str blob)
 	return v > INT64_MAX ? 0 : (int64_t)v;
 }
 
-static enum rc
-state_of(const struct state_reply *r, struct soul_state *st, struct arena *a)
+enum rc
+soul_state_of(
+    const struct state_reply *r, struct soul_state *st, struct arena *a)
 {
 	struct str blob = state_reply_str(r);
 
@@ -130,7 +107,7 @@ get_some(struct state_pipe *p, struct soul_state *st, size_t n, struct arena *a)
 	for (i = 0; rc == RC_OK && i < n; i++) {
 		rc = state_pipe_reply(p, i, &r);
 		if (rc == RC_OK || rc == RC_INVALID)
-			rc = state_of(r, &st[i], a);
+			rc = soul_state_of(r, &st[i], a);
 	}
 	return rc;
 }
@@ -147,6 +124,7 @@ soul_state_get(
 	for (i = 0; i < n; i++) {
 		st[i].version = 0;
 		st[i].bytes = none;
+		st[i].log = none;
 	}
 	for (i = 0; rc == RC_OK && i < n; i += part) {
 		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
@@ -156,39 +134,90 @@ soul_state_get(
 	return rc;
 }
 
-static enum rc
-queue_cas(struct state_pipe *p, const struct soul_state *st)
-{
-	char old[SOUL_BLOB_MAX], new[SOUL_BLOB_MAX];
-	struct call c;
+/* What a script is told of one soul. */
+struct cas_args {
+	char key[STATE_KEY_MAX], old[SOUL_BLOB_MAX], new[SOUL_BLOB_MAX];
+};
 
+/* Both strings are to be told, in this order. */
+static enum rc
+cas_args(const struct soul_state *st, struct cas_args *a, struct str *key,
+    struct str argv[2])
+{
 	if (st->version <= 0 || st->version == INT64_MAX)
 		return RC_INVALID;
 	if (st->bytes.n > SOUL_STATE_MAX)
 		return RC_TOOBIG;
-	call_begin(&c, &cas);
+	argv[0] = soul_blob(a->old, st->version, none);
+	argv[1] = soul_blob(a->new, st->version + 1, st->bytes);
+	return state_key(a->key, KEY_SOUL_STATE, &st->soul_id, 1, key);
+}
+
+/* All that have no log, in one script. */
+static enum rc
+queue_plain(struct state_pipe *p, const struct soul_state *st, size_t n)
+{
+	struct cas_args *a = mem_alloc(n * sizeof(*a));
+	struct str *keys = mem_calloc(n, sizeof(*keys));
+	struct str *argv = mem_calloc(2 * n, sizeof(*argv));
+	enum rc rc = RC_OK;
+	size_t i, k = 0;
+
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		if (st[i].log.p != NULL)
+			continue;
+		rc = cas_args(&st[i], &a[k], &keys[k], &argv[2 * k]);
+		k++;
+	}
+	if (rc == RC_OK && k > 0)
+		rc = state_pipe_eval(
+		    p, &(struct state_call){ &cas, keys, k, argv, 2 * k });
+	free(a);
+	free(keys);
+	free(argv);
+	return rc;
+}
+
+static enum rc
+queue_logged(struct state_pipe *p, const struct soul_state *st)
+{
+	struct str key, argv[2];
+	struct cas_args a;
+	struct call c;
+	enum rc rc;
+
+	rc = cas_args(st, &a, &key, argv);
+	if (rc != RC_OK)
+		return rc;
+	call_begin(&c, &cas_log);
 	call_key(&c, KEY_SOUL_STATE, st->soul_id, none);
-	call_text(&c, soul_blob(old, st->version, none), SOUL_BLOB_HEAD);
-	call_text(
-	    &c, soul_blob(new, st->version + 1, st->bytes), SOUL_BLOB_MAX);
+	call_key(&c, KEY_SOUL_LOG, st->soul_id, none);
+	call_text(&c, argv[0], SOUL_BLOB_HEAD);
+	call_text(&c, argv[1], SOUL_BLOB_MAX);
+	call_text(&c, st->log, SOUL_LOG_ENTRY_MAX);
+	call_num(&c, SOUL_LOG_MAX);
+	call_num(&c, SOUL_LOG_MS);
 	return call_queue(p, &c);
 }
 
-/* One round trip of soul_state_cas(). */
+/* The answers: of the script for all, and of each that has a log. */
 static enum rc
-cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+cas_won(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 {
-	const struct state_reply *r;
+	const struct state_reply *all = NULL, *r;
+	size_t i, k = 0, at = 0;
 	enum rc rc = RC_OK, one;
-	size_t i;
 
-	for (i = 0; rc == RC_OK && i < n; i++)
-		rc = queue_cas(p, &st[i]);
-	if (rc != RC_OK)
-		return rc;
-	rc = state_pipe_run(p);
+	for (i = 0; at == 0 && i < n; i++)
+		if (st[i].log.p == NULL)
+			rc = state_pipe_reply(p, at++, &all);
 	for (i = 0; i < n; i++) {
-		one = state_pipe_reply(p, i, &r);
+		if (st[i].log.p == NULL) {
+			r = state_reply_at(all, k++);
+			one = RC_OK;
+		} else {
+			one = state_pipe_reply(p, at++, &r);
+		}
 		won[i] = one == RC_OK && state_reply_int(r) == 1;
 		if (one == RC_INVALID)
 			record_bad(st[i].soul_id, state_reply_str(r));
@@ -198,99 +227,102 @@ cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 	return rc;
 }
 
+/* One round trip of soul_state_cas(). */
+static enum rc
+cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+{
+	enum rc rc, run;
+	size_t i;
+
+	rc = queue_plain(p, st, n);
+	for (i = 0; rc == RC_OK && i < n; i++)
+		if (st[i].log.p != NULL)
+			rc = queue_logged(p, &st[i]);
+	if (rc != RC_OK)
+		return rc;
+	run = state_pipe_run(p);
+	rc = cas_won(p, st, n, won);
+	return run != RC_OK ? run : rc;
+}
+
 enum rc
 soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won)
 {
 	struct state_pipe *p =
-	    state_pipe_new(s, n < STATE_PIPE_MAX ? n : STATE_PIPE_MAX);
+	    state_pipe_new(s, n < CAS_MAX ? n + 1 : CAS_MAX + 1);
 	enum rc rc = RC_OK;
 	size_t i, part;
 
 	if (n > 0)
 		memset(won, 0, n * sizeof(*won));
 	for (i = 0; rc == RC_OK && i < n; i += part) {
-		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
+		part = n - i < CAS_MAX ? n - i : CAS_MAX;
 		rc = cas_some(p, st + i, part, won + i);
 	}
 	state_pipe_free(p);
 	return rc;
 }
 
-/* {soul, terminal, broker, …}; a soul or body that has no name is left out. */
+/* [id, [field, value]]; the id begins with the time. */
 static enum rc
-bodies_of(const struct state_reply *r, struct arena *a, struct soul_bodies *out)
+entry_of(
+    const struct state_reply *r, struct arena *a, struct soul_log_entry *out)
 {
-	size_t i, max = state_reply_len(r) / 2;
-	struct reading rd = { .a = a };
-	struct soul_body *b;
+	struct str id = state_reply_str(state_reply_at(r, 0));
+	const struct state_reply *fields = state_reply_at(r, 1);
+	const char *dash = id.n > 0 ? memchr(id.p, '-', id.n) : NULL;
 
-	out->n = 0;
-	out->soul_id = reading_id(&rd, state_reply_at(r, 0));
-	out->body = arena_alloc(a, max * sizeof(*out->body));
-	if (out->body == NULL)
-		return RC_TOOBIG;
-	for (i = 0; rd.rc != RC_TOOBIG && i < max; i++) {
-		b = &out->body[out->n];
-		rd.rc = out->soul_id.p == NULL ? RC_INVALID : RC_OK;
-		b->terminal_id = reading_id(&rd, state_reply_at(r, 1 + 2 * i));
-		b->broker = reading_text(&rd, state_reply_at(r, 2 + 2 * i));
-		if (rd.rc == RC_OK)
-			out->n++;
-		else if (rd.rc == RC_INVALID)
-			record_bad(state_reply_str(state_reply_at(r, 0)),
-			    STR("a soul that ticks, or its body, is none"));
-	}
-	return rd.rc == RC_TOOBIG ? RC_TOOBIG : RC_OK;
+	if (dash == NULL || state_reply_len(fields) != 2 ||
+	    str_to_i64((struct str){ id.p, (size_t)(dash - id.p) }, 0,
+		INT64_MAX, &out->at.ms) != RC_OK)
+		return RC_INVALID;
+	out->bytes = arena_str(a, state_reply_str(state_reply_at(fields, 1)));
+	return out->bytes.p == NULL ? RC_TOOBIG : RC_OK;
 }
 
 static enum rc
-claimed(const struct state_reply *r, struct arena *a, struct soul_bodies **list,
-    size_t *n)
+entries_of(const struct state_reply *r, struct arena *a,
+    struct soul_log_entry **list, size_t *n)
 {
-	size_t i, max = state_reply_len(r);
+	size_t i, all = state_reply_len(r);
 	enum rc rc = RC_OK;
 
-	*list = arena_alloc(a, max * sizeof(**list));
+	*list = arena_alloc(a, all * sizeof(**list));
 	if (*list == NULL)
 		return RC_TOOBIG;
-	for (i = 0; rc == RC_OK && i < max; i++) {
-		rc = bodies_of(state_reply_at(r, i), a, &(*list)[*n]);
-		if ((*list)[*n].n > 0)
-			(*n)++;
-	}
-	if (rc != RC_OK)
-		*n = 0;
+	for (i = 0; rc == RC_OK && i < all; i++)
+		rc = entry_of(state_reply_at(r, all - 1 - i), a, &(*list)[i]);
+	if (rc == RC_OK)
+		*n = all;
 	return rc;
 }
 
 enum rc
-soul_tick_claim(struct state *s, const struct soul_tick *t, struct arena *a,
-    struct soul_bodies **list, size_t *n)
+soul_log_read(struct state *s, struct str id, const struct soul_log_page *page,
+    struct arena *a, struct soul_log_entry **list, size_t *n)
 {
-	struct state_reply *r;
-	struct call c;
-	int64_t due = 1;
-	enum rc rc = RC_OK;
-	int i;
+	char text[STATE_KEY_MAX], from[STATE_NUM_MAX], max[STATE_NUM_MAX];
+	struct state_reply *r = NULL;
+	struct str key;
+	enum rc rc;
 
 	*list = NULL;
 	*n = 0;
-	if (t->interval_ms <= 0 || t->ttl_ms <= 0 || t->max == 0 ||
-	    t->max > TICKS_MAX)
+	if (page->max == 0 || page->max > SOUL_LOG_MAX || page->since.ms < 0 ||
+	    page->since.ms == INT64_MAX)
 		return RC_INVALID;
-	call_begin(&c, &claim);
-	call_key(&c, KEY_TICKS, none, none);
-	call_key(&c, KEY_TICK_INTERVAL, none, none);
-	call_num(&c, t->interval_ms);
-	call_num(&c, t->ttl_ms);
-	call_num(&c, (int64_t)t->max);
-	for (i = 0; i < CLAIMS_MAX && rc == RC_OK && due > 0 && *n == 0; i++) {
-		rc = call_run(s, &c, 3, &r);
-		due = state_reply_int(state_reply_at(r, 1));
-		if (rc == RC_OK)
-			rc = claimed(state_reply_at(r, 2), a, list, n);
-		state_reply_free(r);
-	}
+	rc = state_key(text, KEY_SOUL_LOG, &id, 1, &key);
+	if (rc == RC_OK)
+		rc = state_cmd(s,
+		    STATE_ARGS(STR("XREVRANGE"), key, STR("+"),
+			state_num(page->since.ms + 1, from), STR("COUNT"),
+			state_num((int64_t)page->max, max)),
+		    &r);
+	if (rc == RC_OK)
+		rc = entries_of(r, a, list, n);
+	if (rc == RC_INVALID)
+		record_bad(key, STR("not a soul's log"));
+	state_reply_free(r);
 	return rc;
 }

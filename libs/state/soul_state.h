@@ -18,4 +18,12 @@
 struct str soul_blob(
     char dst[SOUL_BLOB_MAX], int64_t version, struct str bytes);
 
+/*
+ * soul_state_of(r, st, a):
+ * What such a string says of st->soul_id; copied into a.  RC_TOOBIG if it does
+ * not fit.
+ */
+enum rc soul_state_of(const struct state_reply *r, struct soul_state *st,
+    struct arena *a) RC_CHECK;
+
 #endif /* !STATE_SOUL_STATE_H */

@@ -210,7 +210,7 @@ wrap(struct pending *p, const struct svc_event *e)
 	trace_uuid(&p->trace, uuid);
 	env.trace_id = str_of(uuid);
 	env.type = str_of(e->type);
-	env.source = str_of(p->s->def->name);
+	env.source = str_of(e->source != NULL ? e->source : p->s->def->name);
 	env.meta.timestamp = (double)clock_wall().ms / 1000.0;
 	env.meta.psyche_state = e->psyche_state;
 	rc = wire_encode(e->desc, e->payload, &payload, &err);

@@ -14,6 +14,7 @@
 
 struct svc_event {
 	const char *type;             /* a row of wire_events */
+	const char *source;           /* NULL: the service */
 	struct str key;               /* id of what it happened to */
 	const struct wire_desc *desc; /* of payload, as in the row */
 	const void *payload;
@@ -24,13 +25,13 @@ struct svc_event {
 
 /*
  * svc_event_send(s, e):
- * Publish e, timestamped now, in the name of s; nothing of e is kept.  RC_OK:
- * it is on its way, and repeated until the stream has it, or a minute has
- * passed or the program ends (then logged and counted); a drain waits for it 2
- * s.  Events may arrive in another order.  RC_INVALID if it breaks its schema
- * or an id is not one, RC_BUG if type and desc are no row of wire_events,
- * RC_AGAIN if 1,024 or 16 MiB are on their way, RC_TOOBIG over BUS_PAYLOAD_MAX.
- * Loop thread.
+ * Publish e, timestamped now, in the name of its source; nothing is kept.
+ * RC_OK: it is on its way, and repeated until the stream has it, or a minute
+ * has passed or the program ends (then logged and counted); a drain waits for
+ * it 2 s.  Events may arrive in another order.  RC_INVALID if it breaks its
+ * schema or an id is not one, RC_BUG if type and desc are no row of
+ * wire_events, RC_AGAIN if 1,024 or 16 MiB are on their way, RC_TOOBIG over
+ * BUS_PAYLOAD_MAX. Loop thread.
  */
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 

@@ -148,6 +148,25 @@ wire_out_i64(struct wire_out *o, int64_t i)
 	buf_put(o->b, p, (size_t)(end - p));
 }
 
+/* u / 10^k with k digits after the point; printf takes ten times as long. */
+static int
+put_digits(uint64_t u, size_t k, bool negative, char *dst)
+{
+	char text[24];
+	char *end = text + sizeof(text);
+	char *p = end;
+	for (size_t i = 0; u > 0 || i <= k; i++) {
+		if (i == k && k > 0)
+			*--p = '.';
+		*--p = (char)('0' + u % 10);
+		u /= 10;
+	}
+	if (negative)
+		*--p = '-';
+	memcpy(dst, p, (size_t)(end - p));
+	return (int)(end - p);
+}
+
 /*
  * f as a fixed-point decimal of at most 15 digits, if it has one.  Division of
  * two integers that doubles hold exactly rounds once, as reading the decimal
@@ -155,7 +174,7 @@ wire_out_i64(struct wire_out *o, int64_t i)
  * few enough that no shorter text can.
  */
 static int
-put_fixed(double f, char *dst, size_t size)
+put_fixed(double f, char *dst)
 {
 	static const double ten[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
 	for (size_t k = 0; k < NELEM(ten); k++) {
@@ -164,13 +183,7 @@ put_fixed(double f, char *dst, size_t size)
 			break;
 		if (m / ten[k] != f)
 			continue;
-		int64_t i = (int64_t)fabs(m);
-		int64_t unit = (int64_t)ten[k];
-		const char *sign = signbit(f) ? "-" : "";
-		if (k == 0)
-			return snprintf(dst, size, "%s%" PRId64, sign, i);
-		return snprintf(dst, size, "%s%" PRId64 ".%0*" PRId64, sign,
-		    i / unit, (int)k, i % unit);
+		return put_digits((uint64_t)fabs(m), k, signbit(f), dst);
 	}
 	return 0;
 }
@@ -207,7 +220,7 @@ wire_out_f64(struct wire_out *o, double f)
 	sep(o);
 	char text[40];
 	/* "-0" would be read back as an integer, which has no such zero. */
-	int n = put_fixed(f == 0 ? 0 : f, text, sizeof(text));
+	int n = put_fixed(f == 0 ? 0 : f, text);
 	if (n == 0)
 		n = put_general(f, text, sizeof(text));
 	buf_put(o->b, text, (size_t)n);

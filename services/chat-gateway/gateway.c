@@ -32,6 +32,7 @@ redis_up(void *arg)
 static bool
 conf_ok(const struct gateway_conf *conf)
 {
+	enum persona_model model;
 	struct persona ignored;
 
 	if (!id_valid(str_of(conf->user_id))) {
@@ -44,6 +45,11 @@ conf_ok(const struct gateway_conf *conf)
 		log_error("conf.invalid",
 		    LOG_S("variable", "SOUL_DEFAULT_MBTI"),
 		    LOG_S("must_be", "an MBTI type, as INTJ"));
+		return false;
+	}
+	if (persona_model_of(str_of(conf->model), &model) != RC_OK) {
+		log_error("conf.invalid", LOG_S("variable", "SOUL_MODEL"),
+		    LOG_S("must_be", "persona-pad-v3 or persona-pad-v2"));
 		return false;
 	}
 	return true;

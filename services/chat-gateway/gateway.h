@@ -24,6 +24,7 @@ struct gateway_conf {
 	int64_t snapshot_ttl_s;
 	bool soul_auto_create;
 	const char *default_mbti; /* of souls that are made that way */
+	const char *model;        /* of souls that are made */
 };
 
 struct gateway {

@@ -2,7 +2,7 @@
  * chat-gateway: the HTTP edge: what owners ask, and who may.
  *
  *	http	/v1/chat, /v1/souls, /v1/terminals, /v1/sessions (routes.c)
- *	asks	soul.rpc.turn.start, soul.rpc.emotion.state
+ *	asks	soul.rpc.turn.start, soul.rpc.emotion.state, .history
  */
 #include "core/mem.h"
 #include "gateway.h"
@@ -24,6 +24,9 @@ static const struct conf_opt opts[] = {
 	    "make the missing soul of a body that chats without one" },
 	{ "SOUL_DEFAULT_MBTI", CONF_STR, CONF_AT(gateway_conf, default_mbti),
 	    "INTJ", 0, 0, "MBTI type of souls that are made that way" },
+	{ "SOUL_MODEL", CONF_STR, CONF_AT(gateway_conf, model),
+	    "persona-pad-v3", 0, 0,
+	    "emotion model of new souls: persona-pad-v3 or persona-pad-v2" },
 };
 
 static const struct svc_def def = {

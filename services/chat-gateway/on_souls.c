@@ -15,8 +15,6 @@
 #include "text.h"
 #include "wire/msgs.h"
 
-#define MODEL "persona-pad-v2"
-
 static void
 put_list(
     struct gateway *g, struct svc_call *c, struct wire_soul *list, size_t n)
@@ -80,7 +78,7 @@ souls_make(struct gateway *g, struct svc_call *c, const struct souls_new *new,
 		.user_id = new->user_id,
 		.name = new->name,
 		.mbti_type = type_of(new->mbti_type, a),
-		.model = STR(MODEL),
+		.model = str_of(g->conf->model),
 		.created = clock_wall() };
 	rc = soul_create(g->state, out, STR(""));
 	/* Redis says the same when it is out of memory. */

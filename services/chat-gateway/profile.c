@@ -116,6 +116,9 @@ fill(struct part *p, struct str data)
 	put_soul(p->soul, stamp(a, p->soul->created), out);
 	out->personality_vector = st.personality_vector;
 	out->emotion_state = st.soul_emotion;
+	/* It may have gone over to another since it was made. */
+	if (st.model_version.p != NULL)
+		out->model_version = st.model_version;
 	if (st.soul_emotion.last_updated_at.p != NULL)
 		out->updated_at = st.soul_emotion.last_updated_at;
 	return RC_OK;

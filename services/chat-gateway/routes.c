@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "on_chat.h"
+#include "on_emotion.h"
 #include "on_sessions.h"
 #include "on_souls.h"
 #include "on_terminals.h"
@@ -56,6 +57,10 @@ const struct svc_route routes[ROUTES_N] = {
 	    soul_select_response, on_souls_select, select_texts, DEADLINE_MS),
 	BARE("souls_delete", "DELETE", WIRE_HTTP_SOULS_DELETE, ok_response,
 	    on_souls_delete),
+	BARE("souls_emotion", "GET", WIRE_HTTP_SOULS_EMOTION,
+	    emotion_state_reply, on_emotion),
+	BARE("souls_emotion_history", "GET", WIRE_HTTP_SOULS_EMOTION_HISTORY,
+	    emotion_history_reply, on_emotion_history),
 	BARE("terminals_list", "GET", WIRE_HTTP_TERMINALS_LIST, terminal_list,
 	    on_terminals_list),
 	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,

@@ -28,6 +28,8 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "time between a body's periodic updates, s; 2 to 5, else clamped" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(engine_conf, ttl_s),
 	    "60", 1, 86400, "silence after which a body is not present, s" },
+	{ "EMOTION_MIGRATE_V2", CONF_BOOL, CONF_AT(engine_conf, migrate), "off",
+	    0, 0, "souls of persona-pad-v2 go on as persona-pad-v3" },
 };
 
 static bool
@@ -47,9 +49,9 @@ engine_connect(struct engine *e)
 		.metrics = svc_metrics(e->svc) };
 	enum rc rc;
 
-	rc = state_new(&o, &e->state);
+	rc = state_new(&o, &e->store.state);
 	if (rc == RC_OK)
-		svc_require(e->svc, "redis", engine_state_up, e->state);
+		svc_require(e->svc, "redis", engine_state_up, e->store.state);
 	return rc;
 }
 
@@ -60,7 +62,8 @@ engine_start(struct svc *s, const void *conf)
 
 	e->conf = conf;
 	e->svc = s;
-	e->bus = svc_bus(s);
+	e->bulk = svc_bulk(s);
+	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
 	e->feeling = feeling_new();
@@ -84,7 +87,7 @@ engine_stop(void *arg)
 	struct engine *e = arg;
 
 	ticker_free(e->ticker);
-	state_free(e->state);
+	state_free(e->store.state);
 	worker_free(e->workers);
 	feeling_free(e->feeling);
 	buf_free(&e->out);

@@ -4,16 +4,17 @@
 #ifndef EMOTION_ENGINE_ENGINE_H
 #define EMOTION_ENGINE_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/buf.h"
 #include "core/conf.h"
 #include "pad.h"
+#include "store.h"
 
 struct bus;
 struct feeling;
 struct metric;
-struct state;
 struct svc;
 struct ticker;
 struct worker_pool;
@@ -24,18 +25,19 @@ struct engine_conf {
 	const char *exec_gate;
 	double tick_s;
 	int64_t ttl_s;
+	bool migrate; /* souls of persona-pad-v2 become persona-pad-v3's */
 };
 
 /* The options that fill it. */
-#define ENGINE_OPTS_N 5
+#define ENGINE_OPTS_N 6
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
 struct engine {
 	const struct engine_conf *conf;
 	struct svc *svc;
-	struct bus *bus;
+	struct bus *bulk; /* for updates: all on one way, in their order */
 	struct worker_pool *workers;
-	struct state *state;
+	struct store store;
 	struct feeling *feeling;
 	struct ticker *ticker;
 	enum pad_gate gate;

@@ -1,14 +1,14 @@
 /*
  * emotion-engine: what the user feels, and the emotional life of the soul.
  *
- *	nats	soul.rpc.emotion.observe, .state, .gate
- *	http	POST /v1/emotion/analyze, /v1/emotion/convert
- *		GET /v1/emotion/pad-table
+ *	nats	soul.rpc.emotion.observe, .state, .gate, .history
+ *	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
  *	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
  */
 #include "core/mem.h"
 #include "engine.h"
 #include "on_emotion.h"
+#include "on_history.h"
 #include "on_label.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -32,6 +32,7 @@ static const struct svc_route routes[] = {
 	{ "observe", RPC(observe, OBSERVE) },
 	{ "state", RPC(state, STATE) },
 	{ "gate", RPC(gate, GATE) },
+	{ "history", RPC(history, HISTORY) },
 	{ "analyze", POST(analyze, ANALYZE) },
 	{ "convert", POST(convert, CONVERT) },
 	{ "pad-table", NULL, "GET", WIRE_HTTP_EMOTION_PAD_TABLE, NULL,

@@ -3,6 +3,7 @@
  */
 #include "on_emotion.h"
 
+#include "change.h"
 #include "core/log.h"
 #include "engine.h"
 #include "feeling.h"
@@ -45,14 +46,33 @@ load_one(struct engine *e, struct store_soul *soul, struct arena *a)
 {
 	enum rc rc;
 
-	rc = store_load(e->state, soul, 1, a);
+	rc = store_load(&e->store, soul, 1, a);
 	return rc != RC_OK ? rc : soul->rc;
 }
 
+/* Let the input act; the change is what it moved, time apart. */
+static void
+act(struct engine *e, const struct pad_input *in, struct store_soul *soul,
+    struct change *c)
+{
+	static const struct pad_input nothing;
+	struct record *r = &soul->record;
+	struct pad_state without = r->state;
+	int64_t now = engine_now();
+
+	pad_update(&without, &r->base, &nothing, now, e->gate);
+	pad_update(&r->state, &r->base, in, now, e->gate);
+	change_by_user(&without, &r->state, in, c);
+	c->version = soul->version + 1;
+	c->gate = gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
+}
+
 static enum rc
-observe(struct engine *e, const struct pad_input *in, struct store_soul *soul,
+observe(struct engine *e, const struct wire_emotion_observe_request *req,
+    const struct pad_input *in, struct store_soul *soul, struct change *c,
     struct arena *a)
 {
+	char bytes[CHANGE_MAX];
 	int tries;
 	enum rc rc;
 
@@ -60,22 +80,15 @@ observe(struct engine *e, const struct pad_input *in, struct store_soul *soul,
 		rc = load_one(e, soul, a);
 		if (rc != RC_OK)
 			return rc;
-		pad_update(&soul->record.state, &soul->record.base, in,
-		    engine_now(), e->gate);
-		rc = store_save(e->state, soul, 1, a);
+		act(e, in, soul, c);
+		c->session_id = req->session_id;
+		c->turn_id = req->turn_id;
+		soul->log = change_pack(c, bytes);
+		rc = store_save(&e->store, soul, 1, a);
 		if (rc != RC_OK || soul->saved)
 			return rc;
 	}
 	return RC_CONFLICT;
-}
-
-/* The gate of a soul at the moment its state describes. */
-static struct gate
-gate_then(const struct engine *e, const struct store_soul *soul)
-{
-	const struct record *r = &soul->record;
-
-	return gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
 }
 
 /* A body that is not there misses nothing: it gets the next tick. */
@@ -90,7 +103,7 @@ tell_body(struct engine *e, struct svc_call *c,
 
 	u->session_id = req->session_id;
 	u->terminal_id = req->terminal_id;
-	rc = terminal_read_brief(e->state, req->terminal_id,
+	rc = terminal_read_brief(e->store.state, req->terminal_id,
 	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
 	if (rc == RC_OK && (!t.present || t.broker.p == NULL))
 		return;
@@ -114,23 +127,23 @@ on_observe(void *arg, struct svc_call *c)
 	struct wire_user_emotion user;
 	struct tell_texts texts;
 	struct pad_input in;
-	struct gate gate;
+	struct change change;
 	enum rc rc;
 
 	feeling_read(e->feeling, req->text, &user);
 	in = (struct pad_input){ user.emotion, user.p, user.a, user.d,
 		user.intensity, true };
-	rc = observe(e, &in, &soul, svc_call_arena(c));
+	rc = observe(e, req, &in, &soul, &change, svc_call_arena(c));
 	if (rc != RC_OK) {
 		fail(c, rc);
 		return;
 	}
 	user.intensity = tell_number(user.intensity);
 	user.confidence = tell_number(user.confidence);
-	gate = gate_then(e, &soul);
-	update_fill(&soul, &gate, &texts, &u);
+	update_fill(&soul, &change.gate, &texts, &u);
 	u.user_emotion = user;
 	tell_body(e, c, req, &u);
+	update_psyche(e, &change, req, &u, svc_call_trace(c));
 	rep = (struct wire_emotion_observe_reply){ .soul_id = soul.id,
 		.user_emotion = user,
 		.soul_emotion = u.soul_emotion,
@@ -140,17 +153,26 @@ on_observe(void *arg, struct svc_call *c)
 	svc_reply(c, &rep);
 }
 
+/* How a soul would be now; nothing is stored. */
+static void
+catch_up(const struct engine *e, struct store_soul *soul, int64_t now)
+{
+	static const struct pad_input nothing;
+	struct record *r = &soul->record;
+
+	if (now > r->state.last_updated)
+		pad_update(&r->state, &r->base, &nothing, now, e->gate);
+}
+
 void
 on_state(void *arg, struct svc_call *c)
 {
-	static const struct pad_input nothing;
 	struct engine *e = arg;
 	const struct wire_emotion_state_request *req = svc_call_request(c);
 	struct store_soul soul = { .id = req->soul_id };
 	struct wire_emotion_state_reply rep;
 	struct tell_texts texts;
 	struct gate gate;
-	int64_t now;
 	enum rc rc;
 
 	rc = load_one(e, &soul, svc_call_arena(c));
@@ -158,14 +180,14 @@ on_state(void *arg, struct svc_call *c)
 		fail(c, rc);
 		return;
 	}
-	now = engine_now();
-	if (now > soul.record.state.last_updated)
-		pad_update(&soul.record.state, &soul.record.base, &nothing, now,
-		    e->gate);
-	gate = gate_then(e, &soul);
+	catch_up(e, &soul, engine_now());
+	gate = gate_at(e->gate, &soul.record.base, &soul.record.state,
+	    soul.record.state.last_updated);
 	rep = (struct wire_emotion_state_reply){ .soul_id = soul.id,
 		.personality_vector = tell_persona(&soul.record.base),
 		.has_personality_vector = true,
+		.model_version =
+		    str_of(persona_model_name(soul.record.state.model)),
 		.exec_probability = tell_number(gate.probability),
 		.exec_mode = gate.mode,
 		.version = soul.version };
@@ -181,6 +203,7 @@ on_gate(void *arg, struct svc_call *c)
 	struct store_soul soul = { .id = req->soul_id };
 	struct wire_emotion_gate_reply rep;
 	struct gate gate;
+	int64_t now;
 	enum rc rc;
 
 	rc = load_one(e, &soul, svc_call_arena(c));
@@ -188,8 +211,11 @@ on_gate(void *arg, struct svc_call *c)
 		fail(c, rc);
 		return;
 	}
-	gate = gate_at(
-	    e->gate, &soul.record.base, &soul.record.state, engine_now());
+	now = engine_now();
+	/* In v2 it is that of the last update, but for the lock. */
+	if (soul.record.state.model == PERSONA_PAD_V3)
+		catch_up(e, &soul, now);
+	gate = gate_at(e->gate, &soul.record.base, &soul.record.state, now);
 	rep = (struct wire_emotion_gate_reply){ .soul_id = soul.id,
 		.exec_probability = tell_number(gate.probability),
 		.exec_mode = gate.mode,

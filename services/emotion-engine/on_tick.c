@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bus/bus.h"
+#include "change.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -20,8 +21,8 @@
 #include "svc/svc.h"
 #include "update.h"
 
-/* Souls of one batch: three round trips, one publish for each body. */
-#define BATCH_MAX 512
+/* Souls of one batch: two round trips, one publish for each body. */
+#define BATCH_MAX 1000
 /* How often to look for what is due; the rest of a full batch is due now. */
 #define POLL_MS 50
 /* A loser of the compare-and-set was changed just now; it tries again. */
@@ -32,8 +33,8 @@
 struct ticker {
 	struct engine *e;
 	struct loop_timer timer;
-	struct soul_tick opts;
-	struct arena *arena;
+	struct soul_tick opts; /* with what is done, to be told next time */
+	struct arena *arena, *before;
 	struct metric *ticked, *told, *lost, *conflicts;
 };
 
@@ -41,6 +42,7 @@ struct ticker {
 struct batch {
 	struct store_soul *souls;
 	const struct soul_bodies **bodies;
+	char (*logs)[CHANGE_MAX];
 	size_t n;
 };
 
@@ -70,34 +72,39 @@ batch_tell(struct ticker *t, const struct batch *b, size_t i)
 
 /* Nothing evolves in no time: then another has just done it. */
 static bool
-evolve(struct engine *e, struct record *r, int64_t now)
+evolve(struct engine *e, struct store_soul *soul, int64_t now,
+    char log[CHANGE_MAX])
 {
 	static const struct pad_input nothing;
+	struct record *r = &soul->record;
+	struct pad_state before = r->state;
+	struct change change;
 
 	if (now <= r->state.last_updated)
 		return false;
 	pad_update(&r->state, &r->base, &nothing, now, e->gate);
+	if (change_by_time(&before, &r->state, &change)) {
+		change.version = soul->version + 1;
+		change.gate = gate_at(e->gate, &r->base, &r->state, now);
+		soul->log = change_pack(&change, log);
+	}
 	return true;
 }
 
-/* One attempt at all that is left; the losers stay. */
+/* One attempt at all that is left, which is loaded; the losers stay. */
 static enum rc
 batch_round(struct ticker *t, struct batch *b)
 {
-	int64_t now;
+	int64_t now = engine_now();
 	size_t i, left = 0;
 	enum rc rc;
 
-	rc = store_load(t->e->state, b->souls, b->n, t->arena);
-	if (rc != RC_OK)
-		return rc;
-	now = engine_now();
 	for (i = 0; i < b->n; i++) {
 		if (b->souls[i].rc == RC_OK &&
-		    !evolve(t->e, &b->souls[i].record, now))
+		    !evolve(t->e, &b->souls[i], now, b->logs[i]))
 			b->souls[i].rc = RC_AGAIN;
 	}
-	rc = store_save(t->e->state, b->souls, b->n, t->arena);
+	rc = store_save(&t->e->store, b->souls, b->n, t->arena);
 	if (rc != RC_OK)
 		return rc;
 	for (i = 0; i < b->n; i++) {
@@ -121,21 +128,47 @@ batch_run(struct ticker *t, const struct soul_bodies *list, size_t n)
 {
 	struct batch b = { arena_alloc(t->arena, n * sizeof(*b.souls)),
 		arena_alloc(t->arena, n * sizeof(const struct soul_bodies *)),
-		0 };
+		arena_alloc(t->arena, n * sizeof(*b.logs)), n };
 	size_t i;
 	int round;
 	enum rc rc = RC_OK;
 
-	if (b.souls == NULL || b.bodies == NULL)
+	if (b.souls == NULL || b.bodies == NULL || b.logs == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++) {
-		if (list[i].n == 0)
-			continue;
-		b.souls[b.n].id = list[i].soul_id;
-		b.bodies[b.n++] = &list[i];
+		b.souls[i].id = list[i].soul_id;
+		b.bodies[i] = &list[i];
+		store_take(&t->e->store, &b.souls[i], &list[i].state, t->arena);
 	}
-	for (round = 0; rc == RC_OK && b.n > 0 && round < ROUNDS; round++)
-		rc = batch_round(t, &b);
+	for (round = 0; rc == RC_OK && b.n > 0 && round < ROUNDS; round++) {
+		if (round > 0)
+			rc = store_load(&t->e->store, b.souls, b.n, t->arena);
+		if (rc == RC_OK)
+			rc = batch_round(t, &b);
+	}
+	return rc;
+}
+
+/* What is not done is due again when its claim ends, for any replica. */
+static enum rc
+ticker_batch(struct ticker *t, size_t *n)
+{
+	struct soul_tick opts = t->opts;
+	struct arena *free_one = t->before;
+	struct soul_bodies *list;
+	enum rc rc;
+
+	t->before = t->arena; /* what is done lies there */
+	t->arena = free_one;
+	arena_reset(t->arena);
+	t->opts.n_done = 0;
+	rc = soul_tick_claim(t->e->store.state, &opts, t->arena, &list, n);
+	if (rc == RC_OK && *n > 0)
+		rc = batch_run(t, list, *n);
+	if (rc == RC_OK) {
+		t->opts.done = list;
+		t->opts.n_done = *n;
+	}
 	return rc;
 }
 
@@ -144,18 +177,13 @@ ticker_run(void *arg)
 {
 	static struct log_rate rate;
 	struct ticker *t = arg;
-	struct soul_bodies *list;
 	size_t n = 0;
 	int64_t missed;
 	enum rc rc = RC_DOWN;
 
 	/* What is claimed and cannot be told is lost to the other replicas. */
-	if (state_up(t->e->state) && bus_up(t->e->bus)) {
-		arena_reset(t->arena);
-		rc =
-		    soul_tick_claim(t->e->state, &t->opts, t->arena, &list, &n);
-		if (rc == RC_OK && n > 0)
-			rc = batch_run(t, list, n);
+	if (state_up(t->e->store.state) && bus_up(t->e->bulk)) {
+		rc = ticker_batch(t, &n);
 		if (rc != RC_OK && log_every(&rate, 10, &missed))
 			log_warn("tick.failed", LOG_RC(rc), LOG_I("souls", n),
 			    LOG_I("missed", missed));
@@ -177,6 +205,7 @@ ticker_new(struct engine *e)
 	t->opts.ttl_ms = e->conf->ttl_s * 1000;
 	t->opts.max = BATCH_MAX;
 	t->arena = arena_new(BATCH_BYTES);
+	t->before = arena_new(BATCH_BYTES);
 	t->ticked = metric_counter(set, "soul_emotion_ticks_total",
 	    "Souls that evolved by themselves.", NULL);
 	t->told = metric_counter(set, "soul_emotion_tick_updates_total",
@@ -196,6 +225,10 @@ ticker_free(struct ticker *t)
 	if (t == NULL)
 		return;
 	loop_timer_cancel(svc_loop(t->e->svc), &t->timer);
+	if (soul_tick_done(t->e->store.state, t->opts.done, t->opts.n_done) !=
+	    RC_OK)
+		log_warn("tick.claims_left", LOG_I("souls", t->opts.n_done));
 	arena_free(t->arena);
+	arena_free(t->before);
 	free(t);
 }

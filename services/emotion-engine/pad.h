@@ -1,5 +1,10 @@
 /*
- * pad: a soul's emotional state and how it evolves (model persona-pad-v2).
+ * pad: a soul's emotional state and how it evolves.
+ *
+ * Two models, by the soul's own.  persona-pad-v2 takes the elapsed time as one
+ * step, so that its results depend a little on how often it is called.
+ * persona-pad-v3 solves the same equations over the time between: what a soul
+ * has become does not depend on how often anybody looked.
  *
  * Pure: the time is an argument, everything else is in the structs.  Whatever
  * comes in, numbers that are none included, the state stays within its bounds.
@@ -15,6 +20,7 @@
 #include "wire/msgs.h"
 
 struct pad_state {
+	enum persona_model model; /* any other counts as PERSONA_PAD_V3 */
 	double p, a, d;           /* [-1, 1] */
 	double boredom;           /* [0, 1], as the two below */
 	double shock_load;        /* recent strong impressions */
@@ -42,8 +48,8 @@ struct pad_input {
 	bool from_user;   /* a user said something, whatever he feels */
 };
 
-/* pad_new(s, now): The state of a soul that was made just now. */
-void pad_new(struct pad_state *s, int64_t now);
+/* pad_new(s, model, now): The state of a soul that was made just now. */
+void pad_new(struct pad_state *s, enum persona_model model, int64_t now);
 
 /*
  * pad_update(s, base, in, now, gate):

@@ -1,5 +1,6 @@
 /*
- * Packing: a head of eight bytes, the numbers, the times, all little-endian.
+ * Packing: a head of eight bytes (format, model), the numbers, the times, all
+ * little-endian.
  */
 #include "record.h"
 
@@ -10,7 +11,6 @@
 #include "core/mem.h"
 
 #define FORMAT  1
-#define MODEL   2 /* persona-pad-v2 */
 #define HEAD    8
 #define DOUBLES 20
 #define TIMES   4
@@ -58,7 +58,8 @@ get64(const char *src, void *v)
 }
 
 enum rc
-record_new(struct str mbti, int64_t now, struct record *out)
+record_new(
+    struct str mbti, enum persona_model model, int64_t now, struct record *out)
 {
 	struct persona base;
 	enum rc rc;
@@ -67,7 +68,7 @@ record_new(struct str mbti, int64_t now, struct record *out)
 	if (rc != RC_OK)
 		return rc;
 	out->base = base;
-	pad_new(&out->state, now);
+	pad_new(&out->state, model, now);
 	return RC_OK;
 }
 
@@ -83,7 +84,7 @@ record_pack(const struct record *r, char dst[RECORD_SIZE])
 	record_parts(&copy, num, at);
 	memset(dst, 0, HEAD);
 	dst[0] = FORMAT;
-	dst[1] = MODEL;
+	dst[1] = (char)r->state.model;
 	for (i = 0; i < DOUBLES; i++, p += 8)
 		put64(p, num[i]);
 	for (i = 0; i < TIMES; i++, p += 8)
@@ -99,8 +100,10 @@ record_unpack(struct str bytes, struct record *out)
 	const char *p = bytes.p;
 	size_t i;
 
-	if (bytes.n != RECORD_SIZE || p[0] != FORMAT || p[1] != MODEL)
+	if (bytes.n != RECORD_SIZE || p[0] != FORMAT ||
+	    (p[1] != PERSONA_PAD_V2 && p[1] != PERSONA_PAD_V3))
 		return RC_INVALID;
+	out->state.model = (enum persona_model)p[1];
 	record_parts(out, num, at);
 	p += HEAD;
 	for (i = 0; i < DOUBLES; i++, p += 8) {

@@ -23,10 +23,11 @@ struct record {
 };
 
 /*
- * record_new(mbti, now, out):
+ * record_new(mbti, model, now, out):
  * A soul that was made at now.  RC_INVALID if mbti is no type.
  */
-enum rc record_new(struct str mbti, int64_t now, struct record *out) RC_CHECK;
+enum rc record_new(struct str mbti, enum persona_model model, int64_t now,
+    struct record *out) RC_CHECK;
 
 /* record_pack(r, dst): The bytes, in dst. */
 struct str record_pack(const struct record *r, char dst[RECORD_SIZE]);

@@ -10,14 +10,17 @@
 static enum rc
 store_first(struct state *s, struct store_soul *x, struct arena *a)
 {
+	enum persona_model model;
 	struct soul who;
 	enum rc rc;
 
 	rc = soul_read(s, x->id, a, &who);
+	if (rc == RC_OK)
+		rc = persona_model_of(who.model, &model);
 	if (rc != RC_OK)
 		return rc;
-	return record_new(
-	    who.mbti_type, who.created.ms * INT64_C(1000000), &x->record);
+	return record_new(who.mbti_type, model,
+	    who.created.ms * INT64_C(1000000), &x->record);
 }
 
 static void
@@ -32,27 +35,28 @@ store_report(const struct store_soul *x, size_t bytes)
 		    LOG_I("missed", missed));
 }
 
-static enum rc
-store_read(struct state *s, struct store_soul *x, const struct soul_state *st,
-    struct arena *a)
+void
+store_take(const struct store *s, struct store_soul *x,
+    const struct soul_state *st, struct arena *a)
 {
-	enum rc rc;
-
 	x->version = st->version;
 	x->saved = false;
+	x->log = (struct str){ NULL, 0 };
 	if (st->version == 0)
-		return RC_NOENT;
-	if (st->bytes.n == 0)
-		rc = store_first(s, x, a);
+		x->rc = RC_NOENT;
+	else if (st->bytes.n == 0)
+		x->rc = store_first(s->state, x, a);
 	else
-		rc = record_unpack(st->bytes, &x->record);
-	if (rc == RC_INVALID)
+		x->rc = record_unpack(st->bytes, &x->record);
+	if (x->rc == RC_INVALID)
 		store_report(x, st->bytes.n);
-	return rc;
+	if (x->rc == RC_OK && s->migrate)
+		x->record.state.model = PERSONA_PAD_V3;
 }
 
 enum rc
-store_load(struct state *s, struct store_soul *souls, size_t n, struct arena *a)
+store_load(
+    const struct store *s, struct store_soul *souls, size_t n, struct arena *a)
 {
 	struct soul_state *st = arena_alloc(a, n * sizeof(*st));
 	size_t i;
@@ -62,16 +66,17 @@ store_load(struct state *s, struct store_soul *souls, size_t n, struct arena *a)
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++)
 		st[i].soul_id = souls[i].id;
-	rc = soul_state_get(s, st, n, a);
+	rc = soul_state_get(s->state, st, n, a);
 	if (rc != RC_OK)
 		return rc;
 	for (i = 0; i < n; i++)
-		souls[i].rc = store_read(s, &souls[i], &st[i], a);
+		store_take(s, &souls[i], &st[i], a);
 	return RC_OK;
 }
 
 enum rc
-store_save(struct state *s, struct store_soul *souls, size_t n, struct arena *a)
+store_save(
+    const struct store *s, struct store_soul *souls, size_t n, struct arena *a)
 {
 	struct soul_state *st = arena_alloc(a, n * sizeof(*st));
 	char(*bytes)[RECORD_SIZE] = arena_alloc(a, n * sizeof(*bytes));
@@ -88,11 +93,12 @@ store_save(struct state *s, struct store_soul *souls, size_t n, struct arena *a)
 		st[k].soul_id = souls[i].id;
 		st[k].version = souls[i].version;
 		st[k].bytes = record_pack(&souls[i].record, bytes[k]);
+		st[k].log = souls[i].log;
 		k++;
 	}
 	if (k == 0)
 		return RC_OK;
-	rc = soul_state_cas(s, st, k, won);
+	rc = soul_state_cas(s->state, st, k, won);
 	if (rc != RC_OK)
 		return rc;
 	for (i = 0, k = 0; i < n; i++) {

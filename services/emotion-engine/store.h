@@ -11,7 +11,13 @@
 #include "core/str.h"
 #include "record.h"
 
+struct soul_state;
 struct state;
+
+struct store {
+	struct state *state;
+	bool migrate; /* souls of persona-pad-v2 go on as persona-pad-v3 */
+};
 
 struct store_soul {
 	struct str id;
@@ -19,22 +25,32 @@ struct store_soul {
 	int64_t version; /* of what was loaded or saved */
 	struct record record;
 	bool saved;
+	struct str log; /* to be remembered of the change; absent: nothing */
 };
 
 /*
- * store_load(s, souls, n, a):
- * Read n souls (id given) in one round trip, and one more for each that has
- * never felt anything.  RC_OK: each soul's rc says how it went.
+ * store_take(s, soul, st, a):
+ * Make soul of a state that was read; rc says how it went.  A round trip if it
+ * has never felt anything.
  */
-enum rc store_load(struct state *s, struct store_soul *souls, size_t n,
+void store_take(const struct store *s, struct store_soul *soul,
+    const struct soul_state *st, struct arena *a);
+
+/*
+ * store_load(s, souls, n, a):
+ * Read n souls (id given) in one round trip, and take them.  RC_OK: each soul's
+ * rc says how it went.
+ */
+enum rc store_load(const struct store *s, struct store_soul *souls, size_t n,
     struct arena *a) RC_CHECK;
 
 /*
  * store_save(s, souls, n, a):
  * Write those of n souls whose rc is RC_OK and that nobody changed since they
- * were loaded; saved says it, and version is then the new one.  One round trip.
+ * were loaded, with their log; saved says it, and version is then the new one.
+ * One round trip.
  */
-enum rc store_save(struct state *s, struct store_soul *souls, size_t n,
+enum rc store_save(const struct store *s, struct store_soul *souls, size_t n,
     struct arena *a) RC_CHECK;
 
 #endif /* !EMOTION_ENGINE_STORE_H */

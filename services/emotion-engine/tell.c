@@ -77,3 +77,56 @@ tell_persona(const struct persona *p)
 		tell_number(p->dominance),
 	};
 }
+
+struct wire_emotion_history_reply_items_delta
+tell_delta(const struct wire_emotion_history_reply_items_delta *d)
+{
+	return (struct wire_emotion_history_reply_items_delta){
+		tell_number(d->p), tell_number(d->a), tell_number(d->d),
+		tell_number(d->shock_load)
+	};
+}
+
+static enum rc
+tell_user(const struct change *c, struct arena *a,
+    struct wire_emotion_history_reply_items *out)
+{
+	char reason[CHANGE_REASON_MAX];
+
+	out->user_emotion = c->emotion;
+	out->has_user_emotion = true;
+	out->intensity = tell_number(c->intensity);
+	out->has_intensity = true;
+	out->session_id = c->session_id;
+	out->turn_id = c->turn_id;
+	out->reason = arena_str(a, change_reason(c->emotion, reason));
+	return out->reason.p == NULL ? RC_TOOBIG : RC_OK;
+}
+
+enum rc
+tell_change(const struct change *c, struct wall at, struct arena *a,
+    struct wire_emotion_history_reply_items *out)
+{
+	char time[WALL_FORMAT_MAX];
+
+	wall_format(at, 0, time);
+	*out = (struct wire_emotion_history_reply_items){
+		.time = arena_str(a, str_of(time)),
+		.version = c->version,
+		.cause = c->cause,
+		.p = tell_number(c->p),
+		.a = tell_number(c->a),
+		.d = tell_number(c->d),
+		.boredom = tell_number(c->boredom),
+		.shock_load = tell_number(c->shock_load),
+		.extreme_memory = tell_number(c->extreme_memory),
+		.exec_probability = tell_number(c->gate.probability),
+		.exec_mode = c->gate.mode,
+		.delta = tell_delta(&c->delta),
+	};
+	if (out->time.p == NULL)
+		return RC_TOOBIG;
+	return c->cause == WIRE_EMOTION_HISTORY_REPLY_ITEMS_CAUSE_USER_INPUT
+	    ? tell_user(c, a, out)
+	    : RC_OK;
+}

@@ -4,6 +4,8 @@
 #ifndef EMOTION_ENGINE_TELL_H
 #define EMOTION_ENGINE_TELL_H
 
+#include "change.h"
+#include "core/arena.h"
 #include "core/clock.h"
 #include "gate.h"
 #include "pad.h"
@@ -30,6 +32,17 @@ void tell_state(const struct pad_state *s, struct tell_texts *t,
 
 /* tell_number(x): x to six decimals. */
 double tell_number(double x);
+
+/*
+ * tell_change(c, at, a, out):
+ * A remembered change, with its texts in a.  RC_TOOBIG if it is full.
+ */
+enum rc tell_change(const struct change *c, struct wall at, struct arena *a,
+    struct wire_emotion_history_reply_items *out) RC_CHECK;
+
+/* tell_delta(d): What a change moved, to six decimals. */
+struct wire_emotion_history_reply_items_delta tell_delta(
+    const struct wire_emotion_history_reply_items_delta *d);
 
 /* tell_persona(p): The traits as a message has them. */
 struct wire_personality_vector tell_persona(const struct persona *p);

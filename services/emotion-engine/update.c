@@ -3,6 +3,7 @@
  */
 #include "update.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "bus/bus.h"
@@ -63,7 +64,25 @@ update_send(struct engine *e, struct str broker,
 		    LOG_S("why", err.why));
 		return rc;
 	}
-	return bus_publish(e->bus, subject, buf_str(&e->out), &meta);
+	return bus_publish(e->bulk, subject, buf_str(&e->out), &meta);
+}
+
+/* Sent with the soul's state beside it. */
+static void
+event(struct engine *e, struct svc_event *ev,
+    const struct wire_emotion_state *state)
+{
+	enum rc rc;
+
+	buf_reset(&e->out);
+	rc = wire_encode(&wire_emotion_state_desc, state, &e->out, NULL);
+	if (rc == RC_OK) {
+		ev->psyche_state = buf_str(&e->out);
+		rc = svc_event_send(e->svc, ev);
+	}
+	if (rc != RC_OK)
+		log_warn("event.lost", LOG_S("type", ev->type),
+		    LOG_V("soul", ev->key), LOG_RC(rc));
 }
 
 void
@@ -75,16 +94,44 @@ update_event(struct engine *e, const struct wire_emotion_update *u,
 		.desc = &wire_emotion_update_desc,
 		.payload = u,
 		.trace = trace };
-	enum rc rc;
 
-	buf_reset(&e->out);
-	rc = wire_encode(
-	    &wire_emotion_state_desc, &u->soul_emotion, &e->out, NULL);
-	if (rc == RC_OK) {
-		ev.psyche_state = buf_str(&e->out);
-		rc = svc_event_send(e->svc, &ev);
+	event(e, &ev, &u->soul_emotion);
+}
+
+void
+update_psyche(struct engine *e, const struct change *c,
+    const struct wire_emotion_observe_request *req,
+    const struct wire_emotion_update *u, const struct trace *trace)
+{
+	struct wire_emotion_history_reply_items_delta delta =
+	    tell_delta(&c->delta);
+	struct buf text = BUF_INIT(1024);
+	char reason[CHANGE_REASON_MAX];
+	struct wire_psyche_update m = {
+		.reason = change_reason(c->emotion, reason),
+		.version = u->version,
+		.has_version = true,
+		.user_id = req->user_id,
+		.session_id = req->session_id,
+		.terminal_id = req->terminal_id,
+		.soul_id = req->soul_id,
+		.turn_id = req->turn_id,
+	};
+	struct svc_event ev = { .type = WIRE_EVENT_PSYCHE_UPDATE,
+		.source = "psyche",
+		.key = req->soul_id,
+		.desc = &wire_psyche_update_desc,
+		.payload = &m,
+		.trace = trace };
+
+	if (fabs(delta.p) + fabs(delta.a) + fabs(delta.d) +
+		fabs(delta.shock_load) >
+	    0) {
+		if (wire_encode(&wire_emotion_history_reply_items_delta_desc,
+			&delta, &text, NULL) == RC_OK) {
+			m.delta = buf_str(&text);
+			event(e, &ev, &u->soul_emotion);
+		}
 	}
-	if (rc != RC_OK)
-		log_warn("event.lost", LOG_S("type", ev.type),
-		    LOG_V("soul", u->soul_id), LOG_RC(rc));
+	buf_free(&text);
 }

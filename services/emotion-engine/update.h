@@ -4,6 +4,7 @@
 #ifndef EMOTION_ENGINE_UPDATE_H
 #define EMOTION_ENGINE_UPDATE_H
 
+#include "change.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "core/trace.h"
@@ -13,6 +14,11 @@
 #include "wire/msgs.h"
 
 struct engine;
+
+/*
+ * All updates leave on one connection, so that those of a process arrive in
+ * their order.
+ */
 
 /* session_id of the updates that nobody's words caused. */
 #define UPDATE_TICK_SESSION "system_decay_tick"
@@ -39,5 +45,14 @@ enum rc update_send(struct engine *e, struct str broker,
  */
 void update_event(struct engine *e, const struct wire_emotion_update *u,
     const struct trace *trace);
+
+/*
+ * update_psyche(e, c, req, u, trace):
+ * Tell the world what a user's input moved: the change c, which the update u
+ * follows from.  Nothing if it moved nothing.
+ */
+void update_psyche(struct engine *e, const struct change *c,
+    const struct wire_emotion_observe_request *req,
+    const struct wire_emotion_update *u, const struct trace *trace);
 
 #endif /* !EMOTION_ENGINE_UPDATE_H */

@@ -156,7 +156,8 @@ KIT_TEST_T(emotion, 120)
 		.out = BUF_INIT(65536) };
 	size_t i;
 
-	ck_assert_int_eq(record_new(STR("INFP"), T0, &s.soul.record), RC_OK);
+	ck_assert_int_eq(
+	    record_new(STR("INFP"), PERSONA_PAD_V3, T0, &s.soul.record), RC_OK);
 	printf("%-42s %8s %8s\n", "ns", "median", "max");
 	for (i = 0; i < NELEM(texts); i++) {
 		s.text = str_of(texts[i].text);

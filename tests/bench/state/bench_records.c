@@ -114,7 +114,9 @@ beat(struct bench *b)
 static void
 claim(struct bench *b)
 {
-	static const struct soul_tick t = { 600000, TTL, BATCH };
+	static const struct soul_tick t = {
+		.interval_ms = 600000, .ttl_ms = TTL, .max = BATCH
+	};
 	struct soul_bodies *list;
 	size_t n;
 

@@ -85,7 +85,7 @@ KIT_TEST(a_soul_is_created_and_listed)
 	ck_assert_str_eq(text_at(made, "name"), "小灵");
 	ck_assert_str_eq(text_at(made, "mbti_type"), "INFJ");
 	ck_assert_str_eq(text_at(made, "user_id"), DEFAULT);
-	ck_assert_str_eq(text_at(made, "model_version"), "persona-pad-v2");
+	ck_assert_str_eq(text_at(made, "model_version"), "persona-pad-v3");
 	ck_assert_int_eq(strncmp(text_at(made, "soul_id"), "soul_", 5), 0);
 	ck_assert_uint_eq(strlen(text_at(made, "soul_id")), 5 + 32);
 	ck_assert_uint_eq(

@@ -94,16 +94,15 @@ engine_ready(void *arg)
 	return is;
 }
 
-/* Start engine i; more is one more variable, or NULL. */
+/* Start engine i with its interval and more, a variable or NULL. */
 static inline void
-bed_spawn(struct bed *b, int i, const char *more)
+bed_spawn_as(struct bed *b, int i, const char *tick, const char *more)
 {
 	struct engine_proc *p = &b->engine[i];
 	char name[32], nats[96], redis[96], http[48], admin[48];
 	const char *argv[] = { kit_bin("emotion-engine"), NULL };
-	const char *env[] = { nats, redis, http, admin,
-		"EMOTION_TICK_INTERVAL_SECONDS=2", "REDIS_TIMEOUT_MS=5000",
-		more, NULL };
+	const char *env[] = { nats, redis, http, admin, "REDIS_TIMEOUT_MS=5000",
+		tick, more, NULL };
 
 	if (p->http == 0) {
 		p->http = kit_port();
@@ -115,6 +114,13 @@ bed_spawn(struct bed *b, int i, const char *more)
 	snprintf(http, sizeof(http), "HTTP_ADDR=127.0.0.1:%d", p->http);
 	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", p->admin);
 	kit_spawn(&p->proc, name, argv, env);
+}
+
+/* Start engine i; more is one more variable, or NULL. */
+static inline void
+bed_spawn(struct bed *b, int i, const char *more)
+{
+	bed_spawn_as(b, i, "EMOTION_TICK_INTERVAL_SECONDS=2", more);
 }
 
 static inline void
@@ -157,7 +163,7 @@ bed_soul_of(struct bed *b, const char *id, const char *mbti, const char *user)
 		.user_id = str_of(user),
 		.name = str_of(id),
 		.mbti_type = str_of(mbti),
-		.model = STR("persona-pad-v2"),
+		.model = STR("persona-pad-v3"),
 		.created = clock_wall() };
 
 	ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);

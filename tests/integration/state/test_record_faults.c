@@ -197,7 +197,7 @@ KIT_TEST(damaged_fields)
 KIT_TEST(without_redis)
 {
 	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
-	struct soul_tick t = { 3000, TTL, 10 };
+	struct soul_tick t = { .interval_ms = 3000, .ttl_ms = TTL, .max = 10 };
 	struct memory_list memories;
 	struct soul_bodies *list;
 	int64_t v;

@@ -254,3 +254,86 @@ KIT_TEST(no_update_is_lost)
 	arena_free(a);
 	rig_end(&r);
 }
+
+/* What is remembered of a change is there if the change is, and else not. */
+KIT_TEST(a_log_goes_with_the_changes)
+{
+	struct soul_log_page page = { .max = SOUL_LOG_MAX };
+	struct soul_state st[2];
+	struct soul_log_entry *list;
+	struct bed b;
+	bool won[2];
+	size_t n;
+
+	bed_start(&b);
+	make(b.s, "s");
+	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	st[0] = (struct soul_state){ .soul_id = STR("s"),
+		.version = 1,
+		.bytes = STR("x"),
+		.log = STR("first\0second") };
+	st[1] = st[0];
+	st[1].log = STR("loser");
+	OK(soul_state_cas(b.s, st, 2, won));
+	ck_assert(won[0] && !won[1]);
+	st[0].version = 2;
+	st[0].log = (struct str){ NULL, 0 };
+	OK(soul_state_cas(b.s, st, 1, won));
+	ck_assert(won[0]);
+	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_assert(str_eq(list[0].bytes, STR("first\0second")));
+	ck_assert_int_le(llabs(list[0].at.ms - clock_wall().ms), 60000);
+	page.since = list[0].at;
+	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	OK(soul_delete(b.s, STR("u"), STR("s")));
+	ck_assert_int_eq(
+	    INT_OF(&b.rig, STR("EXISTS"), STR("soul:soul:{s}:log:1")), 0);
+	bed_end(&b);
+}
+
+KIT_TEST(a_log_is_bounded)
+{
+	char text[SOUL_LOG_MAX + 20][8];
+	struct soul_log_page page = { .max = SOUL_LOG_MAX };
+	struct soul_state st = { .soul_id = STR("s") };
+	struct soul_log_entry *list;
+	struct bed b;
+	bool won;
+	size_t i, n;
+
+	bed_start(&b);
+	make(b.s, "s");
+	/* Older than what is kept. */
+	DO(&b.rig, STR("XADD"), STR("soul:soul:{s}:log:1"), STR("1-1"),
+	    STR("e"), STR("old"));
+	for (i = 0; i < NELEM(text); i++) {
+		snprintf(text[i], sizeof(text[i]), "%zu", i);
+		st.version = (int64_t)i + 1;
+		st.log = str_of(text[i]);
+		OK(soul_state_cas(b.s, &st, 1, &won));
+		ck_assert(won);
+		ck_assert_int_eq(
+		    INT_OF(&b.rig, STR("XLEN"), STR("soul:soul:{s}:log:1")),
+		    (int64_t)(i < SOUL_LOG_MAX ? i + 1 : SOUL_LOG_MAX));
+	}
+	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	ck_assert_uint_eq(n, SOUL_LOG_MAX);
+	ck_text(list[0].bytes, "20");
+	ck_text(list[n - 1].bytes, text[NELEM(text) - 1]);
+	page.max = 2;
+	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	ck_assert_uint_eq(n, 2);
+	ck_text(list[1].bytes, text[NELEM(text) - 1]);
+	ck_assert_int_gt(
+	    INT_OF(&b.rig, STR("PTTL"), STR("soul:soul:{s}:log:1")),
+	    SOUL_LOG_MS - 60000);
+	page.max = SOUL_LOG_MAX + 1;
+	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	DO(&b.rig, STR("SET"), STR("soul:soul:{s}:log:1"), STR("x"));
+	page.max = 1;
+	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	bed_end(&b);
+}

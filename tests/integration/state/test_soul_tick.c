@@ -4,7 +4,9 @@
 
 #define TICKS "soul:ticks:1"
 
-static const struct soul_tick every_3s = { 3000, TTL, 1000 };
+static const struct soul_tick every_3s = {
+	.interval_ms = 3000, .ttl_ms = TTL, .max = 1000
+};
 
 /* A soul with a terminal of the same name. */
 static void
@@ -70,32 +72,91 @@ KIT_TEST(a_body_makes_its_soul_tick)
 	bed_end(&b);
 }
 
+/* Each soul has its place in the interval, however late it was claimed. */
 KIT_TEST(a_tick_keeps_to_its_grid)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
 	struct soul_bodies *list;
-	int64_t at, now, next;
+	struct soul_tick t = every_3s;
+	int64_t place, now;
 	struct bed b;
 	size_t i, n;
 
 	bed_start(&b);
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	make(&b, "s");
 	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	place = due(&b, "s") % 3000;
 	for (i = 0; i < NELEM(late); i++) {
-		at = redis_now(&b) - late[i];
-		due_at(&b, "s", at);
-		OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+		due_at(&b, "s", redis_now(&b) - late[i]);
+		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 		ck_assert_uint_eq(n, 1);
-		next = due(&b, "s");
+		ck_assert_int_eq(list[0].next % 3000, place);
+		OK(soul_tick_done(b.s, list, n));
+		ck_assert_int_eq(due(&b, "s"), list[0].next);
 		now = redis_now(&b);
-		ck_assert_int_eq((next - at) % 3000, 0);
-		ck_assert_int_le(next, now + 3000);
-		ck_assert_int_gt(next, now - 3000);
-		ck_assert_int_gt(next, at);
+		ck_assert_int_le(list[0].next, now + 3000);
+		ck_assert_int_gt(list[0].next, now - 1000);
 	}
 	due_at(&b, "s", redis_now(&b) + 60000);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
+	bed_end(&b);
+}
+
+/* Who claimed it and died holds it for half an interval. */
+KIT_TEST(a_claim_that_is_not_done_ends)
+{
+	struct soul_tick t = every_3s;
+	struct soul_bodies *list, *again;
+	int64_t now;
+	struct bed b;
+	size_t n;
+
+	bed_start(&b);
+	make(&b, "s");
+	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	due_at(&b, "s", 1);
+	now = redis_now(&b);
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_ge(due(&b, "s"), now + 1500);
+	ck_assert_int_le(due(&b, "s"), redis_now(&b) + 1500);
+	/* Done with the next claim, in the same round trip. */
+	t.done = list;
+	t.n_done = n;
+	OK(soul_tick_claim(b.s, &t, b.a, &again, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(due(&b, "s"), list[0].next);
+	/* A soul that has gone meanwhile does not come back. */
+	DO(&b.rig, STR("ZREM"), STR(TICKS), STR("s"));
+	OK(soul_tick_done(b.s, list, 1));
+	ck_assert_int_eq(due(&b, "s"), -1);
+	t.n_done = 1001;
+	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &again, &n));
+	bed_end(&b);
+}
+
+KIT_TEST(a_claim_brings_the_state)
+{
+	struct soul_state st = { .soul_id = STR("s") };
+	struct soul_bodies *list;
+	struct bed b;
+	size_t n;
+
+	bed_start(&b);
+	make(&b, "s");
+	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(soul_state_get(b.s, &st, 1, b.a));
+	due_at(&b, "s", 1);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(list[0].state.version, st.version);
+	ck_text(list[0].state.bytes, "0");
+	DO(&b.rig, STR("DEL"), STR("soul:soul:{s}:state"));
+	due_at(&b, "s", 1);
+	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	ck_assert_int_eq(list[0].state.version, 0);
 	bed_end(&b);
 }
 
@@ -189,7 +250,7 @@ KIT_TEST(those_that_come_together_are_spread)
 {
 	static char text[SPREAD][16];
 	static struct str ids[SPREAD];
-	struct soul_tick t = { 5000, TTL, 1000 };
+	struct soul_tick t = every_3s;
 	int hits[BUCKETS] = { 0 };
 	struct soul_bodies *list;
 	int64_t start, at;
@@ -197,6 +258,7 @@ KIT_TEST(those_that_come_together_are_spread)
 	size_t i, n;
 
 	bed_start(&b);
+	t.interval_ms = 5000;
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	for (i = 0; i < SPREAD; i++) {
 		snprintf(text[i], sizeof(text[i]), "s%zu", i);
@@ -253,13 +315,14 @@ KIT_TEST(garbage_does_not_stop_the_others)
 
 KIT_TEST(claims_that_find_nobody_go_on)
 {
-	struct soul_tick t = { 3000, TTL, 10 };
+	struct soul_tick t = every_3s;
 	struct soul_bodies *list;
 	char token[16];
 	struct bed b;
 	size_t i, n;
 
 	bed_start(&b);
+	t.max = 10;
 	make(&b, "s");
 	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
 	for (i = 0; i < 50; i++) {
@@ -273,7 +336,8 @@ KIT_TEST(claims_that_find_nobody_go_on)
 	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	t.max = 1001;
 	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
-	t = (struct soul_tick){ 0, TTL, 1 };
+	t = every_3s;
+	t.interval_ms = 0;
 	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	bed_end(&b);
 }
@@ -301,7 +365,7 @@ make_due(struct rig *r, int who)
 static void
 claim_all(struct rig *r, int who)
 {
-	struct soul_tick t = { 600000, TTL, 7 };
+	struct soul_tick t = { .interval_ms = 600000, .ttl_ms = TTL, .max = 7 };
 	struct arena *a = arena_new(1 << 20);
 	struct soul_bodies *list;
 	size_t i, n;

@@ -57,7 +57,7 @@ walk_start(struct walk *w, const char *mbti, enum pad_gate kind)
 	ck_assert_int_eq(persona_of_mbti(str_of(mbti), &w->base), RC_OK);
 	w->now = T0;
 	w->kind = kind;
-	pad_new(&w->s, T0);
+	pad_new(&w->s, PERSONA_PAD_V2, T0);
 }
 
 static inline struct gate

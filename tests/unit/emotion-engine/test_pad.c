@@ -108,9 +108,10 @@ random_time(uint64_t *x, int64_t now)
 static void
 random_state(uint64_t *x, struct pad_state *s)
 {
-	*s = (struct pad_state){ any(x, -2, 2), any(x, -2, 2), any(x, -2, 2),
-		any(x, -1, 2), any(x, -1, 2), any(x, -1, 2), any(x, -2, 2),
-		any(x, -2, 2), any(x, -2, 2), any(x, -3, 3),
+	*s = (struct pad_state){ (enum persona_model)(next(x) % 5),
+		any(x, -2, 2), any(x, -2, 2), any(x, -2, 2), any(x, -1, 2),
+		any(x, -1, 2), any(x, -1, 2), any(x, -2, 2), any(x, -2, 2),
+		any(x, -2, 2), any(x, -3, 3),
 		{ any(x, -1, 1), any(x, -1, 1), any(x, -1, 1), any(x, -1, 1),
 		    any(x, -1, 1) },
 		(int64_t)next(x), (int64_t)next(x), (int64_t)next(x),
@@ -124,7 +125,7 @@ KIT_TEST(the_state_stays_in_bounds_whatever_comes)
 	struct pad_state s;
 	int i;
 
-	pad_new(&s, now);
+	pad_new(&s, PERSONA_PAD_V2, now);
 	for (i = 0; i < 200000; i++) {
 		struct persona base = { any(&x, -1, 2), any(&x, -1, 2),
 			any(&x, -1, 2), any(&x, -1, 2), any(&x, -1, 2) };

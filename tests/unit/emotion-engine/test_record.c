@@ -41,16 +41,29 @@ KIT_TEST(a_record_comes_back_bit_for_bit)
 	ck_assert_int_eq(memcmp(bytes, again, sizeof(bytes)), 0);
 }
 
+KIT_TEST(a_record_knows_its_model)
+{
+	struct record r = lived(), back;
+	char bytes[RECORD_SIZE];
+
+	ck_assert_int_eq(r.state.model, PERSONA_PAD_V2);
+	r.state.model = PERSONA_PAD_V3;
+	ck_assert_int_eq(record_unpack(record_pack(&r, bytes), &back), RC_OK);
+	ck_assert_int_eq(back.state.model, PERSONA_PAD_V3);
+}
+
 KIT_TEST(a_new_soul_is_of_its_type)
 {
 	struct record r;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), T0, &r), RC_OK);
+	ck_assert_int_eq(
+	    record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	ck_assert_double_eq_tol(r.base.empathy, .67, 1e-9);
 	ck_assert_double_eq(r.state.p, 0);
 	ck_assert_int_eq(r.state.last_interaction, T0);
 	ck_assert_int_eq(r.state.last_updated, T0);
-	ck_assert_int_eq(record_new(STR("ABCD"), T0, &r), RC_INVALID);
+	ck_assert_int_eq(
+	    record_new(STR("ABCD"), PERSONA_PAD_V3, T0, &r), RC_INVALID);
 }
 
 KIT_TEST(other_bytes_are_refused)
@@ -69,9 +82,9 @@ KIT_TEST(other_bytes_are_refused)
 	bytes[0]++;
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
 	bytes[0]--;
-	bytes[1]++;
+	bytes[1] = PERSONA_PAD_V3 + 1;
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
-	bytes[1]--;
+	bytes[1] = PERSONA_PAD_V2;
 	ck_assert_int_eq(record_unpack(s, &back), RC_OK);
 	memcpy(bytes + 8 + 8 * 7, &nan, sizeof(nan));
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
@@ -86,7 +99,8 @@ KIT_TEST(numbers_out_of_bounds_heal)
 	double huge = 1e9;
 	size_t i;
 
-	ck_assert_int_eq(record_new(STR("INFJ"), T0, &r), RC_OK);
+	ck_assert_int_eq(
+	    record_new(STR("INFJ"), PERSONA_PAD_V3, T0, &r), RC_OK);
 	record_pack(&r, bytes);
 	for (i = 0; i < 20; i++)
 		memcpy(bytes + 8 + 8 * i, &huge, sizeof(huge));
@@ -124,7 +138,7 @@ KIT_TEST(a_state_is_told_in_full)
 /* The extremes of every number are within the message's bounds. */
 KIT_TEST(an_extreme_state_is_told_too)
 {
-	struct pad_state s = { -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,
+	struct pad_state s = { PERSONA_PAD_V3, -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,
 		{ .22, -.22, .22, -.22, .22 }, 0, 0, 0, INT64_MAX / 2 };
 	struct wire_emotion_state out;
 	struct tell_texts texts;

@@ -74,3 +74,17 @@ KIT_TEST(drift_never_leaves_the_traits_bounds)
 	ck_assert_double_eq(t.expressiveness, 1);
 	ck_assert_double_eq(t.dominance, 0);
 }
+
+KIT_TEST(models_have_names)
+{
+	enum persona_model m;
+
+	ck_assert_int_eq(persona_model_of(STR("persona-pad-v2"), &m), RC_OK);
+	ck_assert_int_eq(m, PERSONA_PAD_V2);
+	ck_assert_int_eq(persona_model_of(STR("persona-pad-v3"), &m), RC_OK);
+	ck_assert_int_eq(m, PERSONA_PAD_V3);
+	ck_assert_str_eq(persona_model_name(m), "persona-pad-v3");
+	ck_assert_int_eq(
+	    persona_model_of(STR("persona-pad-v1"), &m), RC_INVALID);
+	ck_assert_int_eq(m, PERSONA_PAD_V3);
+}

@@ -1,0 +1,125 @@
+/*
+ * How a soul feels, and why, over HTTP: for its owner only.
+ */
+#include "bed.h"
+
+/* A user says something to a soul, as an orchestrator would tell. */
+static void
+say(struct bed *b, const char *soul, const char *text)
+{
+	char body[512];
+	natsMsg *m;
+
+	snprintf(body, sizeof(body),
+	    "{\"soul_id\":\"%s\",\"session_id\":\"s1\",\"terminal_id\":\"t1\","
+	    "\"user_id\":\"ann\",\"turn_id\":\"turn_9\",\"text\":\"%s\"}",
+	    soul, text);
+	ck_assert_int_eq(natsConnection_RequestString(&m, b->nc,
+			     "soul.rpc.emotion.observe", body, BED_MS),
+	    NATS_OK);
+	natsMsg_Destroy(m);
+}
+
+static const char *
+path(const char *soul, const char *rest)
+{
+	static char text[512];
+
+	snprintf(text, sizeof(text), "/v1/souls/%s/emotion%s", soul, rest);
+	return text;
+}
+
+KIT_TEST(an_owner_sees_how_his_soul_feels)
+{
+	char id[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
+	ck_assert_str_eq(text_at(j, "soul_id"), id);
+	ck_assert_str_eq(text_at(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(text_at(j, "exec_mode"), "auto_execute");
+	ck_assert_int_eq(int_at(j, "version"), 1);
+	json_decref(j);
+	say(&b, id, "气死我了！");
+	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
+	ck_assert_int_eq(int_at(j, "version"), 2);
+	ck_assert_double_lt(number_at(j, "soul_emotion.p"), -.1);
+	ck_assert_double_lt(number_at(j, "exec_probability"), .9);
+	json_decref(j);
+	refused(
+	    &b, "GET", path(id, "?user_id=bob"), NULL, 404, "soul not found");
+	refused(&b, "GET", path(id, ""), NULL, 404, "soul not found");
+	refused(&b, "GET", path("nobody", "?user_id=ann"), NULL, 404,
+	    "soul not found");
+	bed_stop(&b);
+}
+
+KIT_TEST(an_owner_sees_why)
+{
+	char id[SOUL_ID], since[128];
+	struct bed b;
+	json_t *j, *it;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	say(&b, id, "气死我了！");
+	say(&b, id, "谢谢你");
+	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 2);
+	it = json_array_get(at(j, "items"), 0);
+	ck_assert_str_eq(text_at(it, "cause"), "user_input");
+	ck_assert_str_eq(text_at(it, "reason"), "user_anger");
+	ck_assert_str_eq(text_at(it, "turn_id"), "turn_9");
+	ck_assert_double_lt(number_at(it, "delta.p"), -.1);
+	it = json_array_get(at(j, "items"), 1);
+	ck_assert_str_eq(text_at(it, "reason"), "user_gratitude");
+	ck_assert_double_gt(number_at(it, "delta.p"), .1);
+	snprintf(since, sizeof(since), "/history?user_id=ann&since=%s",
+	    text_at(it, "time"));
+	json_decref(j);
+	j = take(&b, "GET", path(id, since), NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	json_decref(j);
+	j = take(&b, "GET", path(id, "/history?user_id=ann&limit=1"), NULL);
+	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_str_eq(text_at(json_array_get(at(j, "items"), 0), "reason"),
+	    "user_gratitude");
+	json_decref(j);
+	bed_stop(&b);
+}
+
+KIT_TEST(wrong_questions_are_refused)
+{
+	static const char *const limits[] = { "0", "257", "-1", "x", "" };
+	char id[SOUL_ID], rest[64];
+	struct bed b;
+	size_t i;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	for (i = 0; i < NELEM(limits); i++) {
+		snprintf(rest, sizeof(rest), "/history?user_id=ann&limit=%s",
+		    limits[i]);
+		refused(&b, "GET", path(id, rest), NULL, 400,
+		    "limit: must be 1 to 256");
+	}
+	refused(&b, "GET", path(id, "/history?user_id=ann&since=today"), NULL,
+	    400, "since: must be a time as 2026-02-22T10:20:30Z");
+	refused(&b, "GET", path(id, "/history?user_id=bob"), NULL, 404,
+	    "soul not found");
+	/* Nobody answers for the soul. */
+	kit_signal(&b.engine.proc, SIGTERM);
+	ck_assert_int_eq(kit_wait(&b.engine.proc, BED_MS), 0);
+	b.engine.proc.pid = 0;
+	refused(&b, "GET", path(id, "?user_id=ann"), NULL, 503,
+	    "emotion-engine does not answer");
+	refused(&b, "GET", path(id, "/history?user_id=ann"), NULL, 503,
+	    "emotion-engine does not answer");
+	bed_stop(&b);
+}

@@ -1,0 +1,293 @@
+/*
+ * persona-pad-v3: what becomes of a soul does not depend on how often anybody
+ * looked, and silence leads to rest.
+ */
+#include <stdlib.h>
+
+#include "golden.h"
+
+#define HOUR (3600 * SECOND)
+
+static const struct pad_input nothing;
+static const char *const types[] = { "INTJ", "INFP", "ESFJ", "ENTP", "ISTJ" };
+
+/* A fixed sequence: the tests are the same in every run. */
+static uint64_t
+next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+static double
+within(uint64_t *x, double lo, double hi)
+{
+	return lo +
+	    (hi - lo) * ((double)(next(x) >> 11) / (double)(UINT64_C(1) << 53));
+}
+
+/* A soul in the middle of its life, a user gone lately or long ago. */
+static void
+some_state(uint64_t *x, struct pad_state *s)
+{
+	pad_new(s, PERSONA_PAD_V3, T0);
+	s->p = within(x, -1, 1);
+	s->a = within(x, -1, 1);
+	s->d = within(x, -1, 1);
+	s->boredom = within(x, 0, 1);
+	s->shock_load = within(x, 0, 1);
+	s->extreme_memory = within(x, 0, 1);
+	s->mu_p = within(x, -1, 1);
+	s->mu_a = within(x, 0, 1);
+	s->mu_d = within(x, -1, 1);
+	s->volatility = within(x, 0, 2);
+	s->drift = (struct persona){ within(x, -.22, .22), within(x, -.22, .22),
+		within(x, -.22, .22), within(x, -.22, .22),
+		within(x, -.22, .22) };
+	s->last_interaction = T0 - (int64_t)(next(x) % (40 * SECOND));
+	if (next(x) % 2 == 0)
+		s->lock_until = T0 + (int64_t)(next(x) % (200 * SECOND));
+}
+
+static void
+ck_same(double x, double y, double by, const char *what)
+{
+	if (!(fabs(x - y) <= by))
+		ck_abort_msg("%s: %.9f and %.9f", what, x, y);
+}
+
+static void
+ck_same_state(const struct pad_state *a, const struct pad_state *b, double by)
+{
+	ck_same(a->p, b->p, by, "p");
+	ck_same(a->a, b->a, by, "a");
+	ck_same(a->d, b->d, by, "d");
+	ck_same(a->boredom, b->boredom, by, "boredom");
+	ck_same(a->shock_load, b->shock_load, by, "shock_load");
+	ck_same(a->extreme_memory, b->extreme_memory, by, "extreme_memory");
+	ck_same(a->mu_p, b->mu_p, by, "mu_p");
+	ck_same(a->mu_a, b->mu_a, by, "mu_a");
+	ck_same(a->mu_d, b->mu_d, by, "mu_d");
+	ck_same(a->volatility, b->volatility, by, "volatility");
+	ck_same(a->drift.empathy, b->drift.empathy, by, "empathy");
+	ck_same(a->drift.sensitivity, b->drift.sensitivity, by, "sensitivity");
+	ck_same(a->drift.stability, b->drift.stability, by, "stability");
+	ck_same(a->drift.expressiveness, b->drift.expressiveness, by,
+	    "expressiveness");
+	ck_same(a->drift.dominance, b->drift.dominance, by, "dominance");
+}
+
+static void
+ck_same_times(const struct pad_state *a, const struct pad_state *b)
+{
+	ck_assert_int_eq(a->lock_until, b->lock_until);
+	ck_assert_int_eq(a->last_interaction, b->last_interaction);
+	ck_assert_int_eq(a->last_updated, b->last_updated);
+	ck_assert_int_eq(a->stable_since != 0, b->stable_since != 0);
+	/* Found by halving: to the microsecond. */
+	ck_assert_int_le(llabs(a->stable_since - b->stable_since), 1000);
+}
+
+KIT_TEST(any_number_of_steps_is_one_step)
+{
+	static const int64_t spans[] = { 20 * SECOND, 200 * SECOND, HOUR,
+		9 * HOUR, 1000 * HOUR };
+	uint64_t x = 20261120;
+	struct pad_state one, many;
+	struct persona base;
+	int i, k, steps;
+	int64_t at, end;
+
+	for (i = 0; i < 4000; i++) {
+		ck_assert_int_eq(
+		    persona_of_mbti(str_of(types[i % 5]), &base), RC_OK);
+		some_state(&x, &one);
+		many = one;
+		end = T0 + 1 + (int64_t)(next(&x) % (uint64_t)spans[i % 5]);
+		steps = 2 + (int)(next(&x) % 60);
+		for (k = 1, at = T0; k < steps; k++) {
+			at += (int64_t)(next(&x) %
+			    (uint64_t)(2 * (end - T0) / steps));
+			if (at < end)
+				pad_update(&many, &base, &nothing, at,
+				    PAD_GATE_CONTINUOUS);
+		}
+		pad_update(&many, &base, &nothing, end, PAD_GATE_CONTINUOUS);
+		pad_update(&one, &base, &nothing, end, PAD_GATE_CONTINUOUS);
+		ck_same_state(&one, &many, 1e-9);
+		ck_same_times(&one, &many);
+	}
+}
+
+/* The same equations by small steps, with nothing solved. */
+static void
+by_euler(struct pad_state *s, const struct persona *t, double dt, bool idle)
+{
+	double em = t->empathy - .5, st = t->stability, se = t->sensitivity;
+	double b = s->boredom, rate = .18 * (.5 + st), z = pad_peak(s);
+	double tau =
+	    idle ? 240 * (1 + .6 * st - .7 * se) : 90 * (1 + .5 * se - .7 * st);
+	double p = (1 - b) * (.25 * em + .15 * (st - .5)) - .35 * b;
+	double a =
+	    (1 - b) * (.20 * (t->expressiveness - .5) - .10 * (st - .5)) -
+	    .45 * b;
+	double d = (1 - b) * .5 * (t->dominance - .5) - .15 * b;
+
+	s->extreme_memory += dt * (z - s->extreme_memory) /
+	    fmax(90, 360 * (1 + .85 * se - .95 * st));
+	s->mu_p += dt * (s->p - s->mu_p) / 2400;
+	s->mu_a += dt * (fabs(s->a) - s->mu_a) / 2400;
+	s->mu_d += dt * (s->d - s->mu_d) / 2400;
+	s->p += dt * rate * (p - s->p);
+	s->a += dt * rate * (a - s->a);
+	s->d += dt * rate * (d - s->d);
+	s->boredom += dt * ((idle ? 1 : 0) - b) / tau;
+}
+
+KIT_TEST(the_solution_is_that_of_the_equations)
+{
+	uint64_t x = 7;
+	struct pad_state exact, slow;
+	struct persona base;
+	int i, k;
+
+	for (i = 0; i < 25; i++) {
+		ck_assert_int_eq(
+		    persona_of_mbti(str_of(types[i % 5]), &base), RC_OK);
+		some_state(&x, &exact);
+		exact.last_interaction = T0;
+		slow = exact;
+		for (k = 0; k < 600000; k++)
+			by_euler(&slow, &base, .001, k >= 18000);
+		pad_update(&exact, &base, &nothing, T0 + 600 * SECOND,
+		    PAD_GATE_CONTINUOUS);
+		ck_same(exact.p, slow.p, 1e-4, "p");
+		ck_same(exact.a, slow.a, 1e-4, "a");
+		ck_same(exact.d, slow.d, 1e-4, "d");
+		ck_same(exact.boredom, slow.boredom, 1e-4, "boredom");
+		ck_same(exact.mu_p, slow.mu_p, 1e-4, "mu_p");
+		ck_same(exact.mu_a, slow.mu_a, 1e-4, "mu_a");
+		ck_same(exact.mu_d, slow.mu_d, 1e-4, "mu_d");
+		ck_same(exact.extreme_memory, slow.extreme_memory, 1e-4,
+		    "extreme_memory");
+	}
+}
+
+/* Where silence ends: bored, low, its traits its own again, ready. */
+KIT_TEST(silence_leads_to_rest)
+{
+	uint64_t x = 99;
+	struct persona base;
+	struct pad_state s;
+	size_t i;
+
+	for (i = 0; i < NELEM(types); i++) {
+		ck_assert_int_eq(
+		    persona_of_mbti(str_of(types[i]), &base), RC_OK);
+		some_state(&x, &s);
+		pad_update(
+		    &s, &base, &nothing, T0 + 1000 * HOUR, PAD_GATE_CONTINUOUS);
+		ck_same(s.p, -.35, 1e-9, "p");
+		ck_same(s.a, -.45, 1e-9, "a");
+		ck_same(s.d, -.15, 1e-9, "d");
+		ck_same(s.boredom, 1, 1e-9, "boredom");
+		ck_same(s.mu_p, -.35, 1e-9, "mu_p");
+		ck_same(s.mu_a, .45, 1e-9, "mu_a");
+		ck_same(s.extreme_memory, .45, 1e-9, "extreme_memory");
+		ck_same(s.shock_load, 0, 1e-9, "shock_load");
+		ck_same(s.volatility, 0, 1e-9, "volatility");
+		ck_same(s.drift.sensitivity, 0, 1e-9, "sensitivity");
+		ck_same(s.drift.dominance, 0, 1e-9, "dominance");
+		ck_assert_int_ne(s.stable_since, 0);
+	}
+}
+
+/* What drove v2's traits to their limit: an hour and more of silence. */
+KIT_TEST(silence_does_not_change_the_character)
+{
+	struct move tick = TICK(3);
+	struct walk v2, v3;
+	int i;
+
+	walk_start(&v2, "INTJ", PAD_GATE_CONTINUOUS);
+	walk_start(&v3, "INTJ", PAD_GATE_CONTINUOUS);
+	v3.s.model = PERSONA_PAD_V3;
+	for (i = 0; i < 5000 / 3; i++) {
+		walk_on(&v2, &tick);
+		walk_on(&v3, &tick);
+	}
+	ck_assert_double_gt(v2.s.drift.sensitivity, .2);
+	ck_assert_double_eq(v3.s.drift.sensitivity, 0);
+}
+
+/* Not even for who is always angry at it, or always kind. */
+KIT_TEST(the_traits_stay_off_their_limits)
+{
+	struct move anger = FEEL(4, ANGER, 1), joy = FEEL(4, JOY, 1);
+	struct walk w;
+	int i;
+
+	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
+	w.s.model = PERSONA_PAD_V3;
+	for (i = 0; i < 3 * 900; i++)
+		walk_on(&w, &anger);
+	ck_assert_double_gt(w.s.drift.sensitivity, .05);
+	ck_assert_double_lt(w.s.drift.sensitivity, .22);
+	for (i = 0; i < 3 * 900; i++)
+		walk_on(&w, &joy);
+	ck_assert_double_lt(fabs(w.s.drift.empathy), .22);
+	ck_assert_double_lt(fabs(w.s.drift.dominance), .22);
+}
+
+/* The first thing that is felt works as in v2, but for the time before it. */
+KIT_TEST(an_input_works_as_in_v2)
+{
+	struct move fear = FEEL(0, FEAR, .95);
+	struct walk v2, v3;
+
+	walk_start(&v2, "INFP", PAD_GATE_CONTINUOUS);
+	walk_start(&v3, "INFP", PAD_GATE_CONTINUOUS);
+	v3.s.model = PERSONA_PAD_V3;
+	walk_on(&v2, &fear);
+	walk_on(&v3, &fear);
+	ck_near(v3.s.p, v2.s.p);
+	ck_near(v3.s.a, v2.s.a);
+	ck_near(v3.s.d, v2.s.d);
+	ck_near(v3.s.shock_load, v2.s.shock_load);
+	/* Nothing of it has lasted for any time yet. */
+	ck_assert_double_eq(v3.s.extreme_memory, 0);
+	ck_assert_double_eq(v3.s.mu_a, 0);
+}
+
+/* A second look at the same moment, through another body, changes nothing. */
+KIT_TEST(no_time_changes_nothing)
+{
+	uint64_t x = 3;
+	struct persona base;
+	struct pad_state s, was;
+
+	ck_assert_int_eq(persona_of_mbti(STR("INFP"), &base), RC_OK);
+	some_state(&x, &s);
+	pad_update(&s, &base, &nothing, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
+	was = s;
+	pad_update(&s, &base, &nothing, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
+	ck_same_state(&s, &was, 0);
+	ck_same_times(&s, &was);
+}
+
+KIT_TEST(it_is_stable_when_the_lock_ends)
+{
+	struct persona base;
+	struct pad_state s;
+
+	ck_assert_int_eq(persona_of_mbti(STR("INTJ"), &base), RC_OK);
+	pad_new(&s, PERSONA_PAD_V3, T0);
+	s.lock_until = T0 + 10 * SECOND;
+	pad_update(&s, &base, &nothing, T0 + 4 * SECOND, PAD_GATE_CONTINUOUS);
+	ck_assert_int_eq(s.stable_since, 0);
+	pad_update(&s, &base, &nothing, T0 + 60 * SECOND, PAD_GATE_CONTINUOUS);
+	ck_assert_int_eq(s.lock_until, 0);
+	ck_assert_int_eq(s.stable_since, T0 + 10 * SECOND);
+}
