@@ -7,11 +7,11 @@
 
 #define CUE(e, strength, words)                                    \
 	{                                                          \
-		LEXICON_CUE, WIRE_EMOTION_##e, (strength), (words) \
+		LEXICON_CUE, WIRE_EMOTION_##e, (strength), (words), 0, 0 \
 	}
 #define WORD(k, words)                                        \
 	{                                                     \
-		LEXICON_##k, WIRE_EMOTION_NEUTRAL, 0, (words) \
+		LEXICON_##k, WIRE_EMOTION_NEUTRAL, 0, (words), 0, 0 \
 	}
 
 const struct lexicon_row lexicon[] = {

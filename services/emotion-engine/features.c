@@ -1,0 +1,427 @@
+/*
+ * One pass over the units of a text.
+ */
+#include "features.h"
+
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "runes.h"
+#include "words.h"
+
+#define LINKS_MAX 3 /* words between a negator and its cue */
+#define SAME_MAX  3 /* of a run of one character */
+
+/* Kinds of keys; the numbers are in the weights file, so they stay. */
+enum key_kind {
+	KEY_ONE = 1,
+	KEY_TWO = 2,
+	KEY_STEM = 3,
+	KEY_SIGN = 4,
+	KEY_SHAPE = 5
+};
+
+/* What the scan knows besides what it has found. */
+struct scan {
+	struct features *f;
+	size_t at, word_end;
+	uint64_t last; /* the unit before; 0: none */
+	size_t last_at;
+	size_t units;
+	/* Words that wait for the cue they act on. */
+	bool negated, more, less;
+	int links;
+	/* The clause. */
+	size_t clause; /* its first sign */
+	bool you, me, ask;
+	/* The quotation. */
+	uint32_t quote; /* what ends it; 0: none is open */
+	size_t quoted;  /* its first sign */
+};
+
+static uint64_t
+mix(uint64_t h)
+{
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return h ^ h >> 31;
+}
+
+static uint64_t
+key_of(enum key_kind kind, uint64_t a, uint64_t b)
+{
+	return mix(
+	    mix(a * 8 + (uint64_t)kind) + b * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static void
+put(struct features *f, uint64_t key, size_t at, size_t end)
+{
+	if (f->n_keys < FEATURES_KEYS_MAX)
+		f->keys[f->n_keys++] = (struct features_key){ key, (uint32_t)at,
+			(uint32_t)end };
+}
+
+/* ---- signs --------------------------------------------------------------- */
+
+static void
+scan_forget(struct scan *s)
+{
+	s->negated = s->more = s->less = false;
+	s->links = 0;
+}
+
+static void
+scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
+{
+	struct features *f = s->f;
+
+	if (f->n_signs < FEATURES_SIGNS_MAX)
+		f->signs[f->n_signs++] = (struct features_sign){ .row = row,
+			.state = s->negated ? FEATURES_DENIED : FEATURES_PLAIN,
+			.more = s->more,
+			.less = s->less,
+			.at = (uint32_t)s->at,
+			.end = (uint32_t)(s->at + len) };
+	scan_forget(s);
+}
+
+static void
+scan_mark(struct scan *s, size_t from, enum features_state state)
+{
+	for (; from < s->f->n_signs; from++) {
+		if (s->f->signs[from].row->kind == LEXICON_CUE)
+			s->f->signs[from].state = state;
+	}
+}
+
+/* The cue that ends where the scan is, but for a joining particle; or NULL. */
+static struct features_sign *
+scan_behind_cue(const struct scan *s)
+{
+	struct features *f = s->f;
+	size_t end;
+
+	if (f->n_signs == 0)
+		return NULL;
+	end = f->signs[f->n_signs - 1].end;
+	if (end > s->at || f->signs[f->n_signs - 1].row->kind != LEXICON_CUE)
+		return NULL;
+	if (end < s->at && f->text[end] == U' ')
+		end++;
+	if (end < s->at && (f->text[end] == U'的' || f->text[end] == U'得'))
+		end++;
+	return end == s->at ? &f->signs[f->n_signs - 1] : NULL;
+}
+
+/* "Are you happy?" is no feeling; "thank you, all right?" is. */
+static bool
+asked(enum wire_emotion e)
+{
+	return e != WIRE_EMOTION_GRATITUDE && e != WIRE_EMOTION_ANGER &&
+	    e != WIRE_EMOTION_DISGUST && e != WIRE_EMOTION_FRUSTRATION;
+}
+
+static void
+scan_clause_end(struct scan *s)
+{
+	size_t i;
+
+	for (i = s->clause; i < s->f->n_signs; i++) {
+		struct features_sign *x = &s->f->signs[i];
+
+		if (s->ask && s->you && !s->me &&
+		    x->row->kind == LEXICON_CUE && asked(x->row->emotion))
+			x->state = FEATURES_MUTED;
+	}
+	s->clause = s->f->n_signs;
+	s->you = s->me = s->ask = false;
+	scan_forget(s);
+}
+
+static void
+scan_role(struct scan *s, enum lexicon_kind kind)
+{
+	switch (kind) {
+	case LEXICON_BUT:
+		scan_mark(s, 0, FEATURES_PAST);
+		break;
+	case LEXICON_YOU:
+		s->you = true;
+		break;
+	case LEXICON_ME:
+		s->me = true;
+		break;
+	case LEXICON_ASK:
+		s->ask = true;
+		break;
+	default:
+		break;
+	}
+	scan_forget(s);
+}
+
+static void
+scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
+{
+	struct features_sign *cue;
+
+	switch (row->kind) {
+	case LEXICON_CUE:
+	case LEXICON_META:
+	case LEXICON_MOCK:
+	case LEXICON_BAD:
+		scan_sign(s, row, len);
+		return;
+	case LEXICON_ORDER:
+		if (s->units == 0)
+			scan_sign(s, row, len);
+		return;
+	case LEXICON_ACK:
+		if (s->units == 0 && s->at + len == s->f->n_text)
+			scan_sign(s, row, len);
+		return;
+	case LEXICON_NOT:
+		s->negated = !s->negated;
+		return;
+	case LEXICON_MORE:
+		s->more = true;
+		return;
+	case LEXICON_LESS:
+		s->less = true;
+		return;
+	case LEXICON_LINK:
+		if (++s->links > LINKS_MAX)
+			scan_forget(s);
+		return;
+	case LEXICON_MOST:
+		cue = scan_behind_cue(s);
+		if (cue != NULL)
+			cue->most = true;
+		scan_forget(s);
+		return;
+	case LEXICON_THING:
+		if (scan_behind_cue(s) != NULL)
+			scan_mark(s, s->f->n_signs - 1, FEATURES_MUTED);
+		scan_forget(s);
+		return;
+	default:
+		scan_role(s, row->kind);
+	}
+}
+
+/* Quotation marks: what stands between them is not the user's own feeling. */
+static bool
+scan_quote(struct scan *s, uint32_t r)
+{
+	static const uint32_t marks[][2] = { { U'“', U'”' }, { U'「', U'」' },
+		{ U'『', U'』' }, { U'《', U'》' }, { U'"', U'"' } };
+	size_t i;
+
+	if (s->quote != 0 && r == s->quote) {
+		scan_mark(s, s->quoted, FEATURES_MUTED);
+		s->quote = 0;
+		return true;
+	}
+	for (i = 0; i < NELEM(marks); i++) {
+		if (r != marks[i][0])
+			continue;
+		s->quote = marks[i][1];
+		s->quoted = s->f->n_signs;
+		return true;
+	}
+	return false;
+}
+
+static void
+scan_rune(struct scan *s, size_t at)
+{
+	static const uint32_t breaks[] = { ',', '.', ';', ':', '~', U'。',
+		U'、', U'…' };
+	struct features *f = s->f;
+	uint32_t r = f->text[at];
+	size_t i;
+
+	if (r == '!') {
+		f->exclaims++;
+		scan_clause_end(s);
+		return;
+	}
+	if (r == '?') {
+		f->doubt = f->doubt || f->exclaims > 0 ||
+		    (at + 1 < f->n_text && f->text[at + 1] == '!');
+		s->ask = true;
+		scan_clause_end(s);
+		return;
+	}
+	for (i = 0; i < NELEM(breaks); i++) {
+		if (r == breaks[i]) {
+			scan_clause_end(s);
+			return;
+		}
+	}
+	if (r != ' ' && !scan_quote(s, r))
+		scan_forget(s);
+}
+
+/* ---- units --------------------------------------------------------------- */
+
+static bool
+cjk(uint32_t r)
+{
+	return (r >= 0x3400 && r <= 0x9fff) || (r >= 0x20000 && r <= 0x3ffff);
+}
+
+/*
+ * A Latin word: "soooo" is "so", a number is a number.  Its beginning is a key
+ * of its own, so that "disappointing" knows of "disappointed".
+ */
+static uint64_t
+latin_unit(struct features *f, size_t at, size_t *end)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325), stem = 0;
+	bool number = true;
+	size_t i, same = 0, letters = 0;
+
+	for (i = at; i < f->n_text && rune_latin(f->text[i]); i++) {
+		uint32_t r = f->text[i];
+
+		number = number && r >= '0' && r <= '9';
+		same = i > at && f->text[i - 1] == r ? same + 1 : 0;
+		if (same > 0 && (same > 1 ||
+		    (i + 1 < f->n_text && f->text[i + 1] == r)))
+			continue;
+		h = (h ^ r) * UINT64_C(0x100000001b3);
+		if (++letters == 5)
+			stem = h;
+	}
+	*end = i;
+	if (number)
+		return 1;
+	if (stem != 0)
+		put(f, key_of(KEY_STEM, stem, 0), at, i);
+	return h | 2;
+}
+
+/* The unit at text[at], 0 if there is none to be seen; *end is where it ends. */
+static uint64_t
+unit_at(struct features *f, size_t at, size_t *end)
+{
+	uint32_t r = f->text[at];
+	size_t n = 1, back = 0;
+
+	if (rune_latin(r))
+		return latin_unit(f, at, end);
+	*end = at + 1;
+	if (r == ' ')
+		return 0;
+	if (cjk(r)) {
+		f->chinese = true;
+		while (back < SAME_MAX && back < at &&
+		    f->text[at - 1 - back] == r)
+			back++;
+		return back == SAME_MAX ? 0 : (uint64_t)r << 2;
+	}
+	while (*end < f->n_text && f->text[*end] == r)
+		(*end)++;
+	n = *end - at < SAME_MAX ? *end - at : SAME_MAX;
+	return ((uint64_t)n << 32 | r) << 2;
+}
+
+static void
+scan_unit(struct scan *s, uint64_t unit, size_t end)
+{
+	put(s->f, key_of(KEY_ONE, unit, 0), s->at, end);
+	put(s->f, key_of(KEY_TWO, s->last, unit), s->last_at, end);
+	s->last = unit;
+	s->last_at = s->at;
+	s->units++;
+}
+
+/* Language and length, which every text has. */
+static void
+scan_shape(struct scan *s)
+{
+	size_t n = s->units, bucket = 0;
+
+	while (n > 1) {
+		n /= 2;
+		bucket++;
+	}
+	put(s->f, key_of(KEY_SHAPE, 1, s->f->chinese), 0, 0);
+	put(s->f, key_of(KEY_SHAPE, 2 + s->f->chinese, bucket), 0, 0);
+}
+
+static void
+scan_run(struct scan *s)
+{
+	struct features *f = s->f;
+	size_t end, i, len;
+
+	for (; s->at < f->n_text; s->at = end) {
+		const struct lexicon_row *row = NULL;
+		uint64_t unit;
+
+		if (s->at >= s->word_end)
+			row = words_find(
+			    f->words, f->text, f->n_text, s->at, &len);
+		if (row != NULL) {
+			scan_word(s, row, len);
+			s->word_end = s->at + len;
+		}
+		unit = unit_at(f, s->at, &end);
+		for (i = s->at; i < end && s->at >= s->word_end; i++) {
+			scan_rune(s, i);
+			if (rune_latin(f->text[i]))
+				break;
+		}
+		if (unit != 0)
+			scan_unit(s, unit, end);
+	}
+	scan_clause_end(s);
+	if (s->units > 0)
+		put(f, key_of(KEY_TWO, s->last, 0), s->last_at, f->n_text);
+	scan_shape(s);
+}
+
+struct features *
+features_new(void)
+{
+	struct features *f = mem_alloc(sizeof(*f));
+
+	f->words = words_new();
+	return f;
+}
+
+void
+features_free(struct features *f)
+{
+	if (f == NULL)
+		return;
+	words_free((struct words *)(uintptr_t)f->words);
+	free(f);
+}
+
+void
+features_read(struct features *f, struct str text)
+{
+	struct scan s = { .f = f };
+
+	f->n_text = runes_read(text, f->text, FEATURES_TEXT_MAX);
+	f->n_keys = f->n_signs = 0;
+	f->exclaims = 0;
+	f->doubt = f->chinese = false;
+	scan_run(&s);
+}
+
+uint64_t
+features_sign_key(const struct features *f, size_t i)
+{
+	const struct features_sign *x = &f->signs[i];
+	uint64_t tier = (uint64_t)(x->row->strength * 4);
+
+	return key_of(KEY_SIGN,
+	    (uint64_t)x->row->kind * 16 + (uint64_t)x->row->emotion,
+	    (tier * FEATURES_STATE_N + (uint64_t)x->state) * 2 +
+		(f->chinese ? 1 : 0));
+}
