@@ -28,6 +28,8 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "time between a body's periodic updates, s; 2 to 5, else clamped" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(engine_conf, ttl_s),
 	    "60", 1, 86400, "silence after which a body is not present, s" },
+	{ "EMOTION_WEIGHTS", CONF_STR, CONF_AT(engine_conf, weights), "", 0, 0,
+	    "file with the recogniser's weights; empty: those in the program" },
 };
 
 static bool
@@ -57,13 +59,20 @@ void *
 engine_start(struct svc *s, const void *conf)
 {
 	struct engine *e = mem_zalloc(sizeof(*e));
+	char why[128];
 
 	e->conf = conf;
 	e->svc = s;
 	e->bus = svc_bus(s);
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
-	e->feeling = feeling_new();
+	if (feeling_new(e->conf->weights, &e->feeling, why, sizeof(why)) !=
+	    RC_OK) {
+		log_error("conf.invalid", LOG_S("variable", "EMOTION_WEIGHTS"),
+		    LOG_S("file", e->conf->weights), LOG_S("why", why));
+		engine_stop(e);
+		return NULL;
+	}
 	if (gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK) {
 		log_error("conf.invalid", LOG_S("variable", "EXEC_GATE"),
 		    LOG_S("must_be", "continuous or binary"));

@@ -24,10 +24,11 @@ struct engine_conf {
 	const char *exec_gate;
 	double tick_s;
 	int64_t ttl_s;
+	const char *weights;
 };
 
 /* The options that fill it. */
-#define ENGINE_OPTS_N 5
+#define ENGINE_OPTS_N 6
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
 struct engine {

@@ -27,7 +27,6 @@ struct scan {
 	size_t at, word_end;
 	uint64_t last; /* the unit before; 0: none */
 	size_t last_at;
-	size_t units;
 	/* Words that wait for the cue they act on. */
 	bool negated, more, less;
 	int links;
@@ -174,21 +173,21 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 		scan_sign(s, row, len);
 		return;
 	case LEXICON_ORDER:
-		if (s->units == 0)
+		if (s->f->n_units == 0)
 			scan_sign(s, row, len);
 		return;
 	case LEXICON_ACK:
-		if (s->units == 0 && s->at + len == s->f->n_text)
+		if (s->f->n_units == 0 && s->at + len == s->f->n_text)
 			scan_sign(s, row, len);
 		return;
 	case LEXICON_NOT:
 		s->negated = !s->negated;
 		return;
 	case LEXICON_MORE:
-		s->more = true;
+		s->more = s->f->more = true;
 		return;
 	case LEXICON_LESS:
-		s->less = true;
+		s->less = s->f->less = true;
 		return;
 	case LEXICON_LINK:
 		if (++s->links > LINKS_MAX)
@@ -335,14 +334,14 @@ scan_unit(struct scan *s, uint64_t unit, size_t end)
 	put(s->f, key_of(KEY_TWO, s->last, unit), s->last_at, end);
 	s->last = unit;
 	s->last_at = s->at;
-	s->units++;
+	s->f->n_units++;
 }
 
 /* Language and length, which every text has. */
 static void
 scan_shape(struct scan *s)
 {
-	size_t n = s->units, bucket = 0;
+	size_t n = s->f->n_units, bucket = 0;
 
 	while (n > 1) {
 		n /= 2;
@@ -379,7 +378,7 @@ scan_run(struct scan *s)
 			scan_unit(s, unit, end);
 	}
 	scan_clause_end(s);
-	if (s->units > 0)
+	if (f->n_units > 0)
 		put(f, key_of(KEY_TWO, s->last, 0), s->last_at, f->n_text);
 	scan_shape(s);
 }
@@ -408,9 +407,9 @@ features_read(struct features *f, struct str text)
 	struct scan s = { .f = f };
 
 	f->n_text = runes_read(text, f->text, FEATURES_TEXT_MAX);
-	f->n_keys = f->n_signs = 0;
+	f->n_keys = f->n_signs = f->n_units = 0;
 	f->exclaims = 0;
-	f->doubt = f->chinese = false;
+	f->more = f->less = f->doubt = f->chinese = false;
 	scan_run(&s);
 }
 

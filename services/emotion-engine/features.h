@@ -53,7 +53,9 @@ struct features {
 	size_t n_keys;
 	struct features_sign signs[FEATURES_SIGNS_MAX];
 	size_t n_signs;
+	size_t n_units;
 	int exclaims;
+	bool more, less; /* any word of degree */
 	bool doubt; /* "?!" */
 	bool chinese;
 };

@@ -3,6 +3,7 @@
  */
 #include "model.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -131,7 +132,7 @@ map_file(const char *path, struct model *m, char *why, size_t size)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0) {
-		(void)snprintf(why, size, "%m");
+		(void)snprintf(why, size, "%s", strerror(errno));
 		return RC_NOENT;
 	}
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
@@ -144,7 +145,7 @@ map_file(const char *path, struct model *m, char *why, size_t size)
 	(void)close(fd);
 	if (m->map == MAP_FAILED) {
 		m->map = NULL;
-		(void)snprintf(why, size, "%m");
+		(void)snprintf(why, size, "%s", strerror(errno));
 		return RC_DOWN;
 	}
 	return RC_OK;

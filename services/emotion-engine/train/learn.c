@@ -13,17 +13,17 @@
 #include "pack.h"
 
 const struct learn_opts learn_defaults = { .epochs = 12,
-	.rate = .1,
+	.rate = .025,
 	.sign_rate = .02,
 	.decay = 1e-4,
 	.smooth = .05,
 	.drop = .3,
-	.own_weight = 3,
+	.own_weight = 20,
 	.class_cap = 8,
 	.class_power = 1,
 	.gain = 4,
-	.min_count = 2,
-	.own_count = 1,
+	.min_count = 3,
+	.own_count = 2,
 	.seed = 1 };
 
 /* A row as the learner sees it. */

@@ -43,7 +43,7 @@ read_file(struct rows *r, const char *path, struct str *out, char *why,
 	size_t n = 0, got;
 
 	if (f == NULL) {
-		(void)snprintf(why, size, "%s: %m", path);
+		(void)snprintf(why, size, "%s: %s", path, strerror(errno));
 		return RC_NOENT;
 	}
 	do {
@@ -139,7 +139,7 @@ rows_add_own(struct rows *r, const char *dir, char *why, size_t size)
 	int i, n = scandir(dir, &names, is_tsv, by_name);
 
 	if (n < 0) {
-		(void)snprintf(why, size, "%s: %m", dir);
+		(void)snprintf(why, size, "%s: %s", dir, strerror(errno));
 		return RC_NOENT;
 	}
 	for (i = 0; i < n; i++) {
