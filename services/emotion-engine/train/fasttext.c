@@ -61,11 +61,13 @@ static enum rc
 run(const char *const argv[], const char *out)
 {
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+	(void)fflush(NULL);
+	pid = fork();
 	if (pid == 0) {
-		if (freopen(out, "we", stdout) == NULL ||
-		    freopen("/dev/null", "we", stderr) == NULL)
+		if (freopen(out, "w", stdout) == NULL ||
+		    freopen("/dev/null", "w", stderr) == NULL)
 			_exit(126);
 		(void)execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
