@@ -80,7 +80,7 @@ intensity(const struct features *f, enum wire_emotion e, double p)
 		const struct features_sign *s = &f->signs[i];
 
 		if (s->row->kind != LEXICON_CUE || s->row->emotion != e ||
-		    s->state != FEATURES_PLAIN)
+		    s->state != FEATURES_PLAIN || s->row->strength < .35)
 			continue;
 		x = sign_strength(s);
 		rest += fmin(best, x);
@@ -196,6 +196,7 @@ sign_rule(const struct features_sign *s)
 		[FEATURES_DENIED] = STR_INIT("denied"),
 		[FEATURES_MUTED] = STR_INIT("muted"),
 		[FEATURES_PAST] = STR_INIT("past"),
+		[FEATURES_THEIRS] = STR_INIT("theirs"),
 	};
 
 	switch (s->row->kind) {

@@ -11,7 +11,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "emotion.h"
-#include "features.h"
+#include "feature.h"
 #include "wire/msgs.h"
 
 struct arena;

@@ -21,6 +21,7 @@ enum lexicon_kind {
 	LEXICON_YOU,    /* the listener */
 	LEXICON_ME,     /* the user */
 	LEXICON_ASK,    /* the clause is a question */
+	LEXICON_THEY,   /* somebody else */
 	LEXICON_ORDER,  /* at the start of a text: a command or a request */
 	LEXICON_META,   /* the text is about words, not about feelings */
 	LEXICON_ACK,    /* a whole text: yes, no, hello */
@@ -41,7 +42,15 @@ struct lexicon_row {
 	const char *words, *yes, *no;
 };
 
-extern const struct lexicon_row lexicon[];
-extern const size_t lexicon_n;
+struct lexicon_part {
+	const struct lexicon_row *rows;
+	size_t n;
+};
+
+extern const struct lexicon_part lexicon_rule, lexicon_zh, lexicon_en;
+
+/* All of it. */
+#define LEXICON_PARTS_N 3
+extern const struct lexicon_part *const lexicon_parts[LEXICON_PARTS_N];
 
 #endif /* !EMOTION_ENGINE_LEXICON_H */

@@ -1,6 +1,6 @@
 /*
  * model: the weights of the recogniser, a linear model over the keys of
- * features.h, and the file they are in.
+ * feature.h, and the file they are in.
  *
  * The file, little-endian: struct model_head; index, 2^index_bits + 1 numbers;
  * marks, one of 32 bits per key, ascending and so without collision; rows, 16
@@ -16,7 +16,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "emotion.h"
-#include "features.h"
+#include "feature.h"
 
 #define MODEL_MAGIC    "SOULEMO" /* eight bytes with its NUL */
 #define MODEL_VERSION  1

@@ -41,6 +41,7 @@ prior_cue(const struct features_sign *s, double w[EMOTION_N])
 		w[denied[e].emotion] = x * denied[e].factor;
 		break;
 	case FEATURES_PAST:
+	case FEATURES_THEIRS:
 		w[e] = x / 3;
 		break;
 	default:

@@ -5,7 +5,7 @@
 #define EMOTION_ENGINE_PRIOR_H
 
 #include "emotion.h"
-#include "features.h"
+#include "feature.h"
 
 /*
  * prior_of(sign, w):

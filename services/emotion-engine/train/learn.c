@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../features.h"
+#include "../feature.h"
 #include "../model.h"
 #include "../prior.h"
 #include "core/mem.h"

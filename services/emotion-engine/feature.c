@@ -1,7 +1,7 @@
 /*
  * One pass over the units of a text.
  */
-#include "features.h"
+#include "feature.h"
 
 #include <stdlib.h>
 
@@ -32,10 +32,11 @@ struct scan {
 	int links;
 	/* The clause. */
 	size_t clause; /* its first sign */
-	bool you, me, ask;
+	bool you, me, they, ask;
 	/* The quotation. */
 	uint32_t quote; /* what ends it; 0: none is open */
 	size_t quoted;  /* its first sign */
+	bool meta;
 };
 
 static uint64_t
@@ -129,12 +130,15 @@ scan_clause_end(struct scan *s)
 	for (i = s->clause; i < s->f->n_signs; i++) {
 		struct features_sign *x = &s->f->signs[i];
 
-		if (s->ask && s->you && !s->me &&
-		    x->row->kind == LEXICON_CUE && asked(x->row->emotion))
+		if (x->row->kind != LEXICON_CUE)
+			continue;
+		if (s->ask && s->you && !s->me && asked(x->row->emotion))
 			x->state = FEATURES_MUTED;
+		else if (s->they && !s->me && x->state == FEATURES_PLAIN)
+			x->state = FEATURES_THEIRS;
 	}
 	s->clause = s->f->n_signs;
-	s->you = s->me = s->ask = false;
+	s->you = s->me = s->they = s->ask = false;
 	scan_forget(s);
 }
 
@@ -154,6 +158,9 @@ scan_role(struct scan *s, enum lexicon_kind kind)
 	case LEXICON_ASK:
 		s->ask = true;
 		break;
+	case LEXICON_THEY:
+		s->they = true;
+		break;
 	default:
 		break;
 	}
@@ -166,8 +173,11 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 	struct features_sign *cue;
 
 	switch (row->kind) {
-	case LEXICON_CUE:
 	case LEXICON_META:
+		s->meta = true;
+		scan_sign(s, row, len);
+		return;
+	case LEXICON_CUE:
 	case LEXICON_MOCK:
 	case LEXICON_BAD:
 		scan_sign(s, row, len);
@@ -378,6 +388,8 @@ scan_run(struct scan *s)
 			scan_unit(s, unit, end);
 	}
 	scan_clause_end(s);
+	if (s->meta)
+		scan_mark(s, 0, FEATURES_MUTED);
 	if (f->n_units > 0)
 		put(f, key_of(KEY_TWO, s->last, 0), s->last_at, f->n_text);
 	scan_shape(s);
@@ -417,7 +429,9 @@ uint64_t
 features_sign_key(const struct features *f, size_t i)
 {
 	const struct features_sign *x = &f->signs[i];
-	uint64_t tier = (uint64_t)(x->row->strength * 4);
+	uint64_t tier = x->row->strength < .35 ? 0 :
+	    x->row->strength < .6	       ? 1 :
+						 2;
 
 	return key_of(KEY_SIGN,
 	    (uint64_t)x->row->kind * 16 + (uint64_t)x->row->emotion,

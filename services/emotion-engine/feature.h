@@ -1,13 +1,13 @@
 /*
- * features: what the recogniser sees in a text.
+ * feature: what the recogniser sees in a text.
  *
  * Units (a CJK character, a Latin word, a run of one punctuation mark, an
  * emoji) one by one and in pairs, as 64-bit keys; and the signs of the overlay,
  * the words of the lexicon with what denies, mutes and strengthens them.  The
  * trainer and the service read texts with this and nothing else.  Pure.
  */
-#ifndef EMOTION_ENGINE_FEATURES_H
-#define EMOTION_ENGINE_FEATURES_H
+#ifndef EMOTION_ENGINE_FEATURE_H
+#define EMOTION_ENGINE_FEATURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +28,7 @@ enum features_state {
 	FEATURES_DENIED, /* a negator before it */
 	FEATURES_MUTED,  /* quoted, asked of the listener, said of a thing */
 	FEATURES_PAST,   /* before a "but" */
+	FEATURES_THEIRS, /* of somebody else, the user is not in the clause */
 	FEATURES_STATE_N
 };
 
@@ -76,4 +77,4 @@ void features_read(struct features *f, struct str text);
  */
 uint64_t features_sign_key(const struct features *f, size_t i);
 
-#endif /* !EMOTION_ENGINE_FEATURES_H */
+#endif /* !EMOTION_ENGINE_FEATURE_H */
