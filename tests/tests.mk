@@ -7,7 +7,7 @@
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   J=1                          one test program at a time
 
-J ?= 2
+J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 
