@@ -102,11 +102,14 @@ $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)))
 ENGINE := services/emotion-engine
 TRAINER := $(B)/bin/emotion-trainer
 TRAIN_OBJS := $(call objs,$(ENGINE)/train)
+TRAIN_LIB := $(B)/$(ENGINE)/train.a
 $(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
 $(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: CFLAGS += -ffp-contract=off
 $(TRAIN_OBJS): CPPFLAGS += -iquote $(ENGINE)
 $(TRAIN_OBJS): | $(GEN)/wire/msgs.h
-$(TRAINER): $(TRAIN_OBJS) $(B)/$(ENGINE).a \
+$(TRAIN_LIB): $(filter-out %/main.o,$(TRAIN_OBJS))
+	@rm -f $@ && $(AR) rcs $@ $^
+$(TRAINER): $(B)/$(ENGINE)/train/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
     $(call archives,$(USES_emotion-engine))
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(LINK) -o $@ $^ \

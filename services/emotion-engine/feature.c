@@ -361,6 +361,50 @@ scan_shape(struct scan *s)
 	put(s->f, key_of(KEY_SHAPE, 2 + s->f->chinese, bucket), 0, 0);
 }
 
+/* "Great, it broke again" is no joy. */
+static void
+scan_mock(struct scan *s)
+{
+	struct features *f = s->f;
+	size_t i;
+	bool bad = false;
+
+	for (i = f->n_signs; i-- > 0;) {
+		struct features_sign *x = &f->signs[i];
+
+		if (x->row->kind == LEXICON_BAD ||
+		    (x->row->kind == LEXICON_CUE &&
+			x->row->emotion == WIRE_EMOTION_FRUSTRATION &&
+			x->state == FEATURES_PLAIN && x->row->strength > .4))
+			bad = true;
+		else if (bad && x->row->kind == LEXICON_CUE &&
+		    x->state == FEATURES_PLAIN &&
+		    (x->row->emotion == WIRE_EMOTION_JOY ||
+			x->row->emotion == WIRE_EMOTION_GRATITUDE))
+			x->state = FEATURES_MOCKED;
+	}
+}
+
+/* A denied or muted word does not speak for itself either. */
+static void
+scan_silence(struct scan *s)
+{
+	struct features *f = s->f;
+	size_t i, k, n;
+
+	for (i = 0; i < f->n_signs; i++) {
+		const struct features_sign *x = &f->signs[i];
+
+		if (x->state == FEATURES_PLAIN || x->state == FEATURES_PAST)
+			continue;
+		for (n = k = 0; k < f->n_keys; k++) {
+			if (f->keys[k].at < x->at || f->keys[k].end > x->end)
+				f->keys[n++] = f->keys[k];
+		}
+		f->n_keys = n;
+	}
+}
+
 static void
 scan_run(struct scan *s)
 {
@@ -392,6 +436,8 @@ scan_run(struct scan *s)
 		scan_mark(s, 0, FEATURES_MUTED);
 	if (f->n_units > 0)
 		put(f, key_of(KEY_TWO, s->last, 0), s->last_at, f->n_text);
+	scan_mock(s);
+	scan_silence(s);
 	scan_shape(s);
 }
 

@@ -29,6 +29,7 @@ enum features_state {
 	FEATURES_MUTED,  /* quoted, asked of the listener, said of a thing */
 	FEATURES_PAST,   /* before a "but" */
 	FEATURES_THEIRS, /* of somebody else, the user is not in the clause */
+	FEATURES_MOCKED, /* praise or thanks before what goes wrong */
 	FEATURES_STATE_N
 };
 

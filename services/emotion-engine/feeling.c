@@ -197,6 +197,7 @@ sign_rule(const struct features_sign *s)
 		[FEATURES_MUTED] = STR_INIT("muted"),
 		[FEATURES_PAST] = STR_INIT("past"),
 		[FEATURES_THEIRS] = STR_INIT("theirs"),
+		[FEATURES_MOCKED] = STR_INIT("mocked"),
 	};
 
 	switch (s->row->kind) {

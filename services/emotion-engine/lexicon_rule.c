@@ -40,11 +40,11 @@ static const struct lexicon_row rows[] = {
 	    "to|all|even|get|getting|at|it|is|exactly|particularly|much|of",
 	    NULL, NULL),
 	WORD(MOST,
-	    "死我了|死人了|死啦|极了|坏了|透了|透顶|得不行|得要命|要命|爆了|"
+	    "死了|死我了|死人了|死啦|极了|坏了|透了|透顶|得不行|得要命|要命|爆了|"
 	    "惨了|到爆|疯了|得要死|到哭|as hell|as fuck|to death|like crazy",
 	    "难过死了|sad as hell", "难过"),
 	WORD(THING,
-	    "歌|歌曲|曲子|音乐|故事|电影|视频|笑话|表情|动画|小说|铃声|节目|"
+	    "歌|歌曲|曲子|音乐|故事|电影|视频|笑话|表情|动画|图片|小说|铃声|节目|"
 	    "song*|music|movie*|story|stories|film*|playlist*|video*|joke*|"
 	    "picture*|emoji*",
 	    "放一首悲伤的歌|play a happy song", "歌让我难过"),
@@ -63,7 +63,7 @@ static const struct lexicon_row rows[] = {
 	    "别人|人家|大家说|小兔子|小熊|故事里|书里|书上|新闻|邻居说|有人说|"
 	    "he|she|they|he's|she's|they're|my sister|my brother|my boss|"
 	    "my friend|the article|the news|the book|somebody said|people say",
-	    "老师说小兔子很害怕|She was worried", "他让我很难过"),
+	    "老师说小兔子很害怕|She was worried", "他说我很难过"),
 	WORD(ORDER,
 	    "打开|关掉|关上|开灯|关灯|把灯|调高|调低|调大|调小|播放|放一首|"
 	    "放首|来一首|来首|唱一首|唱首|讲个|讲一个|给我讲|说个|帮我查|"
@@ -123,7 +123,7 @@ static const struct lexicon_row rows[] = {
 	    "two minutes before|cancelled again|spilled|lost my|deleted|"
 	    "it broke|flat tyre|flat tire|parking ticket|"
 	    "at three in the morning|rained all|another fine|another bill",
-	    "太好了，又断网了|lovely, it broke again", "断了"),
+	    "太好了，又停了|lovely, it broke again", "断了"),
 	WORD(PLAIN,
 	    "不得不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|不只|"
 	    "说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|不客气|不管|"
@@ -137,7 +137,7 @@ static const struct lexicon_row rows[] = {
 	    "make fun of|mad max|great wall|great britain|cool down|joystick*|"
 	    "stop it|fear of missing|thank you note|inside out|good evening|"
 	    "good afternoon|grand theft",
-	    NULL, "开心果好吃吗买|make fun of it"),
+	    NULL, "什么开不开心|make fun of it"),
 };
 
 const struct lexicon_part lexicon_rule = { rows, NELEM(rows) };

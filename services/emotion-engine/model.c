@@ -157,6 +157,7 @@ model_open(const char *path, struct model *m, char *why, size_t size)
 	struct model map = { 0 };
 	enum rc rc;
 
+	*m = map;
 	if (path[0] == '\0')
 		return model_of((struct str){ model_bytes,
 				    (size_t)(model_bytes_end - model_bytes) },

@@ -44,6 +44,10 @@ prior_cue(const struct features_sign *s, double w[EMOTION_N])
 	case FEATURES_THEIRS:
 		w[e] = x / 3;
 		break;
+	case FEATURES_MOCKED:
+		w[WIRE_EMOTION_FRUSTRATION] = x / 2;
+		w[WIRE_EMOTION_ANGER] = x / 2;
+		break;
 	default:
 		w[WIRE_EMOTION_NEUTRAL] = x;
 	}

@@ -14,11 +14,11 @@
 
 const struct learn_opts learn_defaults = { .epochs = 12,
 	.rate = .025,
-	.sign_rate = .02,
+	.sign_rate = .01,
 	.decay = 1e-4,
 	.smooth = .05,
 	.drop = .3,
-	.own_weight = 20,
+	.own_weight = 40,
 	.class_cap = 8,
 	.class_power = 1,
 	.gain = 4,
@@ -330,7 +330,7 @@ learn(const struct rows *r, const struct learn_opts *o, learn_said_fn *said,
 	number_uses(&l);
 	begin_weights(&l, &h);
 	run_epochs(&l, said);
-	pack(&(struct pack){ l.keys, l.w, l.n_keys, o->gain }, out);
+	pack_model(&(struct pack_weights){ l.keys, l.w, l.n_keys, o->gain }, out);
 	free(h.v);
 	free(l.samples);
 	free(l.uses);

@@ -59,7 +59,7 @@ by_value(const void *a, const void *b)
  * not among the MODEL_KEYS_MAX heaviest.
  */
 static double
-floor_of(const struct pack *p, double *scale)
+floor_of(const struct pack_weights *p, double *scale)
 {
 	double *most = mem_calloc(p->n + 1, sizeof(most[0])), least;
 	size_t i;
@@ -105,7 +105,7 @@ put_marks(const struct entry *e, size_t n, int bits, struct buf *out)
 }
 
 void
-pack(const struct pack *p, struct buf *out)
+pack_model(const struct pack_weights *p, struct buf *out)
 {
 	struct model_head h = { .magic = MODEL_MAGIC,
 		.version = MODEL_VERSION,

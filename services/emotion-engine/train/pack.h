@@ -9,7 +9,7 @@
 
 #include "core/buf.h"
 
-struct pack {
+struct pack_weights {
 	const uint64_t *keys; /* ascending, different */
 	const double *w;      /* MODEL_ROW of each */
 	size_t n;
@@ -17,10 +17,10 @@ struct pack {
 };
 
 /*
- * pack(p, out):
+ * pack_model(p, out):
  * Quantise and write.  Of two keys with one mark another salt makes two; if
  * MODEL_KEYS_MAX is exceeded the lightest keys go.
  */
-void pack(const struct pack *p, struct buf *out);
+void pack_model(const struct pack_weights *p, struct buf *out);
 
 #endif /* !EMOTION_ENGINE_TRAIN_PACK_H */

@@ -15,20 +15,28 @@
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define DEV_ONE_IN     8
 
-/* What a line is, but for case, blanks and punctuation. */
+/* Blanks and punctuation. */
+static bool
+mark(uint32_t r)
+{
+	return !rune_latin(r) && (r < 0x2190 || (r >= 0x3000 && r < 0x3400));
+}
+
+/* What a line is, but for case and marks, if there is anything else. */
 static uint64_t
 hash_of(struct str text)
 {
 	uint32_t runes[512];
-	size_t i, n = runes_read(text, runes, NELEM(runes));
+	size_t i, letters = 0, n = runes_read(text, runes, NELEM(runes));
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
 	for (i = 0; i < n; i++) {
-		uint32_t r = runes[i];
-
-		if (!rune_latin(r) && (r < 0x2190 || (r >= 0x3000 && r < 0x3400)))
-			continue;
-		h = (h ^ r) * UINT64_C(0x100000001b3);
+		if (!mark(runes[i]))
+			letters++;
+	}
+	for (i = 0; i < n; i++) {
+		if (letters == 0 || !mark(runes[i]))
+			h = (h ^ runes[i]) * UINT64_C(0x100000001b3);
 	}
 	h = (h ^ h >> 31) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
