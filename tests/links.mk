@@ -20,3 +20,14 @@ BINS_chat-gateway := emotion-engine
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+# Fuzzers of the recogniser.
+FEELING := $(addprefix services/emotion-engine/,\
+	emotion.c feature.c lexicon.c lexicon_en.c lexicon_rule.c \
+	lexicon_zh.c model.c runes.c words.c)
+SRC_fuzz_weights := $(FEELING)
+SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
+LINKS_fuzz_feeling := wire persona core
+build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
+    CPPFLAGS += -iquote services/emotion-engine
+build/fuzz/services/emotion-engine/model.o: \
+    services/emotion-engine/emotion.weights

@@ -12,6 +12,9 @@
 #define LINKS_MAX 3 /* words between a negator and its cue */
 #define SAME_MAX  3 /* of a run of one character */
 
+/* A weaker cue names no feeling: it is of the user, whoever did it. */
+#define HINT .35
+
 /* Kinds of keys; the numbers are in the weights file, so they stay. */
 enum key_kind {
 	KEY_ONE = 1,
@@ -58,8 +61,8 @@ static void
 put(struct features *f, uint64_t key, size_t at, size_t end)
 {
 	if (f->n_keys < FEATURES_KEYS_MAX)
-		f->keys[f->n_keys++] = (struct features_key){ key, (uint32_t)at,
-			(uint32_t)end };
+		f->keys[f->n_keys++] =
+		    (struct features_key){ key, (uint32_t)at, (uint32_t)end };
 }
 
 /* ---- signs --------------------------------------------------------------- */
@@ -134,7 +137,8 @@ scan_clause_end(struct scan *s)
 			continue;
 		if (s->ask && s->you && !s->me && asked(x->row->emotion))
 			x->state = FEATURES_MUTED;
-		else if (s->they && !s->me && x->state == FEATURES_PLAIN)
+		else if (s->they && !s->me && x->row->strength >= HINT &&
+		    x->state == FEATURES_PLAIN)
 			x->state = FEATURES_THEIRS;
 	}
 	s->clause = s->f->n_signs;
@@ -178,6 +182,7 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 		scan_sign(s, row, len);
 		return;
 	case LEXICON_CUE:
+	case LEXICON_FACT:
 	case LEXICON_MOCK:
 	case LEXICON_BAD:
 		scan_sign(s, row, len);
@@ -297,8 +302,8 @@ latin_unit(struct features *f, size_t at, size_t *end)
 
 		number = number && r >= '0' && r <= '9';
 		same = i > at && f->text[i - 1] == r ? same + 1 : 0;
-		if (same > 0 && (same > 1 ||
-		    (i + 1 < f->n_text && f->text[i + 1] == r)))
+		if (same > 0 &&
+		    (same > 1 || (i + 1 < f->n_text && f->text[i + 1] == r)))
 			continue;
 		h = (h ^ r) * UINT64_C(0x100000001b3);
 		if (++letters == 5)
@@ -312,7 +317,8 @@ latin_unit(struct features *f, size_t at, size_t *end)
 	return h | 2;
 }
 
-/* The unit at text[at], 0 if there is none to be seen; *end is where it ends. */
+/* The unit at text[at], 0 if there is none to be seen; *end is where it ends.
+ */
 static uint64_t
 unit_at(struct features *f, size_t at, size_t *end)
 {
@@ -326,8 +332,8 @@ unit_at(struct features *f, size_t at, size_t *end)
 		return 0;
 	if (cjk(r)) {
 		f->chinese = true;
-		while (back < SAME_MAX && back < at &&
-		    f->text[at - 1 - back] == r)
+		while (
+		    back < SAME_MAX && back < at && f->text[at - 1 - back] == r)
 			back++;
 		return back == SAME_MAX ? 0 : (uint64_t)r << 2;
 	}
@@ -475,9 +481,9 @@ uint64_t
 features_sign_key(const struct features *f, size_t i)
 {
 	const struct features_sign *x = &f->signs[i];
-	uint64_t tier = x->row->strength < .35 ? 0 :
-	    x->row->strength < .6	       ? 1 :
-						 2;
+	uint64_t tier = x->row->strength < HINT ? 0
+	    : x->row->strength < .6             ? 1
+						: 2;
 
 	return key_of(KEY_SIGN,
 	    (uint64_t)x->row->kind * 16 + (uint64_t)x->row->emotion,

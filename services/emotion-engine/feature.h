@@ -58,7 +58,7 @@ struct features {
 	size_t n_units;
 	int exclaims;
 	bool more, less; /* any word of degree */
-	bool doubt; /* "?!" */
+	bool doubt;      /* "?!" */
 	bool chinese;
 };
 

@@ -207,6 +207,8 @@ sign_rule(const struct features_sign *s)
 		return STR("command");
 	case LEXICON_META:
 		return STR("meta");
+	case LEXICON_FACT:
+		return STR("question");
 	case LEXICON_ACK:
 		return STR("acknowledgement");
 	case LEXICON_MOCK:

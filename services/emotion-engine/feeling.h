@@ -23,8 +23,8 @@ struct feeling;
  * program if it is empty.  On failure *out is NULL and why has the words.
  * feeling_free(f):  NULL is allowed.
  */
-enum rc feeling_new(const char *weights, struct feeling **out, char *why,
-    size_t size) RC_CHECK;
+enum rc feeling_new(
+    const char *weights, struct feeling **out, char *why, size_t size) RC_CHECK;
 void feeling_free(struct feeling *f);
 
 /*

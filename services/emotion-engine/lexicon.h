@@ -10,24 +10,25 @@
 #include "wire/msgs.h"
 
 enum lexicon_kind {
-	LEXICON_CUE,    /* names or shows an emotion */
-	LEXICON_NOT,    /* turns the cue behind it */
-	LEXICON_MORE,   /* strengthens the cue behind it */
-	LEXICON_LESS,   /* weakens the cue behind it */
-	LEXICON_LINK,   /* may stand between one of these and its cue */
-	LEXICON_MOST,   /* strengthens the cue before it */
-	LEXICON_THING,  /* the cue before it describes a thing, not the user */
-	LEXICON_BUT,    /* what was said before counts less */
-	LEXICON_YOU,    /* the listener */
-	LEXICON_ME,     /* the user */
-	LEXICON_ASK,    /* the clause is a question */
-	LEXICON_THEY,   /* somebody else */
-	LEXICON_ORDER,  /* at the start of a text: a command or a request */
-	LEXICON_META,   /* the text is about words, not about feelings */
-	LEXICON_ACK,    /* a whole text: yes, no, hello */
-	LEXICON_MOCK,   /* praise that is meant as its opposite */
-	LEXICON_BAD,    /* goes wrong: praise beside it is meant as its opposite */
-	LEXICON_PLAIN   /* looks like one of the above and is not */
+	LEXICON_CUE,   /* names or shows an emotion */
+	LEXICON_NOT,   /* turns the cue behind it */
+	LEXICON_MORE,  /* strengthens the cue behind it */
+	LEXICON_LESS,  /* weakens the cue behind it */
+	LEXICON_LINK,  /* may stand between one of these and its cue */
+	LEXICON_MOST,  /* strengthens the cue before it */
+	LEXICON_THING, /* the cue before it describes a thing, not the user */
+	LEXICON_BUT,   /* what was said before counts less */
+	LEXICON_YOU,   /* the listener */
+	LEXICON_ME,    /* the user */
+	LEXICON_ASK,   /* the clause is a question */
+	LEXICON_THEY,  /* somebody else */
+	LEXICON_ORDER, /* at the start of a text: a command or a request */
+	LEXICON_META,  /* the text is about words, not about feelings */
+	LEXICON_FACT,  /* asks for a fact */
+	LEXICON_ACK,   /* a whole text: yes, no, hello */
+	LEXICON_MOCK,  /* praise that is meant as its opposite */
+	LEXICON_BAD, /* goes wrong: praise beside it is meant as its opposite */
+	LEXICON_PLAIN /* looks like one of the above and is not */
 };
 
 /*

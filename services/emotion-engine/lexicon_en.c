@@ -4,9 +4,10 @@
 #include "core/mem.h"
 #include "lexicon.h"
 
-#define CUE(e, strength, words, yes, no)                                     \
-	{                                                                    \
-		LEXICON_CUE, WIRE_EMOTION_##e, (strength), (words), (yes), (no) \
+#define CUE(e, strength, words, yes, no)                                   \
+	{                                                                  \
+		LEXICON_CUE, WIRE_EMOTION_##e, (strength), (words), (yes), \
+		    (no)                                                   \
 	}
 
 static const struct lexicon_row rows[] = {
@@ -379,29 +380,25 @@ static const struct lexicon_row rows[] = {
 	    "[委屈]|[蜡烛]",
 	    "今天😭😭|走了[泪]", NULL),
 	CUE(ANGER, .65,
-	    "😡|😠|🤬|👿|💢|😤|[怒]|[怒骂]|[愤怒]|[怒火]|[哼]", "😡", NULL),
+	    "😡|😠|🤬|👿|💢|😤|[怒]|[怒骂]|[愤怒]|[怒火]|[哼]",
+	    "😡", NULL),
 	CUE(FRUSTRATION, .55,
-	    "😩|😫|🤦|😖|😣|[抓狂]|[衰]|[崩溃]|[跪了]|[捂脸]|[悲催]", "又来🤦", NULL),
-	CUE(DISGUST, .6,
-	    "🤢|🤮|👎|[吐]|[鄙视]|[弱]|[挖鼻屎]", "🤮", NULL),
-	CUE(FEAR, .6,
-	    "😱|😨|👻|[惊恐]", "😱", NULL),
-	CUE(ANXIETY, .55,
-	    "😰|😟|😥|😓|😬|[汗]", "😰", NULL),
-	CUE(SURPRISE, .6,
-	    "😮|😲|😯|🤯|😳|[吃惊]", "😲", NULL),
-	CUE(DISAPPOINTMENT, .55,
-	    "😔|😕|😞|[失望]", "😞", NULL),
-	CUE(GRATITUDE, .5,
-	    "🙏|[作揖]|🌹|[鲜花]", "🙏", NULL),
-	CUE(EXCITEMENT, .6,
-	    "🥳|🎉|🤩|🔥|🚀|[噢耶]|[耶]|[给力]", "🎉", NULL),
-	CUE(RELIEF, .5,
-	    "😮‍💨|💨|😅", "😅", NULL),
-	CUE(CALM, .5,
-	    "😌|🍃|🧘|🍵|[微笑]", "😌", NULL),
+	    "😩|😫|🤦|😖|😣|[抓狂]|[衰]|[崩溃]|[跪了]|[捂脸]|[悲催]",
+	    "又来🤦", NULL),
+	CUE(DISGUST, .6, "🤢|🤮|👎|[吐]|[鄙视]|[弱]|[挖鼻屎]",
+	    "🤮", NULL),
+	CUE(FEAR, .6, "😱|😨|👻|[惊恐]", "😱", NULL),
+	CUE(ANXIETY, .55, "😰|😟|😥|😓|😬|[汗]", "😰", NULL),
+	CUE(SURPRISE, .6, "😮|😲|😯|🤯|😳|[吃惊]", "😲", NULL),
+	CUE(DISAPPOINTMENT, .55, "😔|😕|😞|[失望]", "😞", NULL),
+	CUE(GRATITUDE, .5, "🙏|[作揖]|🌹|[鲜花]", "🙏", NULL),
+	CUE(EXCITEMENT, .6, "🥳|🎉|🤩|🔥|🚀|[噢耶]|[耶]|[给力]",
+	    "🎉", NULL),
+	CUE(RELIEF, .5, "😮‍💨|💨|😅", "😅", NULL),
+	CUE(CALM, .5, "😌|🍃|🧘|🍵|[微笑]", "😌", NULL),
 	CUE(BOREDOM, .5,
-	    "😴|🥱|😑|😒|🙄|[打哈气]|[懒得理你]|[睡觉]|[困]", "🥱", NULL),
+	    "😴|🥱|😑|😒|🙄|[打哈气]|[懒得理你]|[睡觉]|[困]",
+	    "🥱", NULL),
 };
 
 const struct lexicon_part lexicon_en = { rows, NELEM(rows) };

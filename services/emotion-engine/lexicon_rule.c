@@ -48,16 +48,12 @@ static const struct lexicon_row rows[] = {
 	    "song*|music|movie*|story|stories|film*|playlist*|video*|joke*|"
 	    "picture*|emoji*",
 	    "放一首悲伤的歌|play a happy song", "歌让我难过"),
-	WORD(BUT,
-	    "但是|但|可是|不过|然而|but|however|though|although|yet",
+	WORD(BUT, "但是|但|可是|不过|然而|but|however|though|although|yet",
 	    "昨天很开心，可是今天想哭|I was angry but now I'm calm", NULL),
-	WORD(YOU,
-	    "你|您|你们|you|u|your|you're|yours", "你开心吗", NULL),
-	WORD(ME,
-	    "我|我们|咱|咱们|俺|i|i'm|im|i've|i'll|i'd|me|my|we|we're|us",
+	WORD(YOU, "你|您|你们|you|u|your|you're|yours", "你开心吗", NULL),
+	WORD(ME, "我|我们|咱|咱们|俺|i|i'm|im|i've|i'll|i'd|me|my|we|we're|us",
 	    NULL, "你知道我很难过吗？"),
-	WORD(ASK,
-	    "吗|么|为什么|为啥|why|什么时候|when", "你难过吗", NULL),
+	WORD(ASK, "吗|么|为什么|为啥|why|什么时候|when", "你难过吗", NULL),
 	WORD(THEY,
 	    "他|她|它|他们|她们|老师说|妈妈说|爸爸说|医生说|同学说|听说|据说|"
 	    "别人|人家|大家说|小兔子|小熊|故事里|书里|书上|新闻|邻居说|有人说|"
@@ -93,6 +89,22 @@ static const struct lexicon_row rows[] = {
 	    "chapter called|title",
 	    "“难过”用英语怎么说|无聊的无怎么写|how do you spell \"angry\"",
 	    "我很难过"),
+	WORD(FACT,
+	    "天气|气温|下雨吗|几度|多少度|几点钟|现在几点|星期几|几号|几月|多少钱|"
+	    "怎么走|怎么去|怎么用|怎么做的|怎么做才|在哪里|在哪儿|在什么地方|"
+	    "多远|多高|多大岁数|多重|多长时间|多少人|多少米|多少公里|有几个|"
+	    "有多少|是谁|谁写的|谁发明|哪一年|哪年|哪个国家|首都|人口|面积|"
+	    "为什么天|为什么会|原理|步骤|区别|配方|热量|含量|属于|成分|"
+	    "能活多久|几条腿|营业时间|电话号码|地址|如何|what time|what day|what "
+	    "date|what's the weather|the weather|how many|how much|how far|how "
+	    "tall|how long does|how long is|how long should|how old is|how do i "
+	    "get to|where is|where's the|where can i|when is|when does|when was|"
+	    "who is|who was|who wrote|who invented|which country|capital of|"
+	    "population|recipe|opening hours|phone number|address of|what breed|"
+	    "what colour is|what color is|what is the|what's the difference|is there "
+	    "such a thing|how does|does a|do cats|do dogs|do fish|can you eat|is it "
+	    "true that",
+	    "今天上海天气如何？|what time is it", "今天很难过"),
 	WORD(ACK,
 	    "嗯|嗯嗯|哦|噢|好的|好吧|行|可以|是的|对|对的|知道了|明白|收到|"
 	    "了解|你好|您好|早|早上好|晚安|再见|拜拜|在吗|喂|ok|okay|yes|yeah|"
@@ -113,7 +125,8 @@ static const struct lexicon_row rows[] = {
 	    "real mature|real nice|brilliant another|great another|"
 	    "wonderful another|fantastic another|lovely another|sure because|"
 	    "big help|genius",
-	    "你可真行啊|呵呵|oh great, it broke|thanks for nothing", "谢谢你|great"),
+	    "你可真行啊|呵呵|oh great, it broke|thanks for nothing",
+	    "谢谢你|great"),
 	WORD(BAD,
 	    "又坏|又停|又迟到|又死机|又涨价|又加班|又取消|又晚点|又下雨|又丢|"
 	    "又堵|又熄火|又漏水|被你弄坏|弄丢了|弄坏了|全洒|洒了|泡坏|停水|"
@@ -128,8 +141,8 @@ static const struct lexicon_row rows[] = {
 	    "不得不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|不只|"
 	    "说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|不客气|不管|"
 	    "不同|不一样|不知道|不然|不要紧|开不开心|高不高兴|生不生气|"
-	    "难不难过|喜不喜欢|怕不怕|别的|性别|级别|区别|分别|别墅|恐怕|哪怕|"
-	    "怕是|麻烦|还好吗|还好么|天气|客气|脾气|好气质|真气派|凉爽|清爽|"
+	    "难不难过|喜不喜欢|怕不怕|别的|性别|级别|分别|别墅|恐怕|哪怕|"
+	    "怕是|麻烦|还好吗|还好么|客气|脾气|好气质|真气派|凉爽|清爽|"
 	    "意外险|甜点|甜品|甜食|点赞|赞助|赞成|丧失|丧生|压力表|压力锅|慌忙|"
 	    "未来|没收|沉没|说服|佩服|克服|衣服|耶稣|玩笑|什么|怎么样|那么多|"
 	    "这么多|开心果|快乐星球|安静一点|安静点|臭豆腐|电影院|汗毛巾|云南|"

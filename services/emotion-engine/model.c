@@ -79,7 +79,8 @@ check_head(struct str b, char *why, size_t size)
 	if (b.n !=
 	    sizeof(h) + 4 * (((size_t)1 << h.index_bits) + 1) +
 		(size_t)h.keys * (4 + MODEL_ROW))
-		return refuse(why, size, "its length is not what its head says");
+		return refuse(
+		    why, size, "its length is not what its head says");
 	if (!isfinite(h.scale) || h.scale <= 0 || h.scale > 1 ||
 	    !isfinite(h.gain) || h.gain <= 0 || h.gain > 1000)
 		return refuse(why, size, "its scale or gain is out of range");
@@ -190,9 +191,8 @@ model_row(const struct model *m, uint64_t key)
 
 	while (i < end && m->marks[i] < mark)
 		i++;
-	return i < end && m->marks[i] == mark ?
-	    m->rows + (size_t)i * MODEL_ROW :
-	    NULL;
+	return i < end && m->marks[i] == mark ? m->rows + (size_t)i * MODEL_ROW
+					      : NULL;
 }
 
 static void

@@ -62,6 +62,7 @@ prior_of(const struct features_sign *s, double w[EMOTION_N])
 		prior_cue(s, w);
 		break;
 	case LEXICON_ORDER:
+	case LEXICON_FACT:
 		w[WIRE_EMOTION_NEUTRAL] = 1.5;
 		break;
 	case LEXICON_META:

@@ -70,7 +70,8 @@ count(void)
 
 	for (k = 0; k < LEXICON_PARTS_N; k++) {
 		for (i = 0; i < lexicon_parts[k]->n; i++) {
-			struct str rest = str_of(lexicon_parts[k]->rows[i].words);
+			struct str rest =
+			    str_of(lexicon_parts[k]->rows[i].words);
 
 			for (; rest.p != NULL; n++)
 				(void)str_cut(&rest, '|');

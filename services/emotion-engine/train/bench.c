@@ -98,8 +98,8 @@ print_subset(const struct rows *r, const struct subset *s, bool chinese,
 			break;
 		if (k == 0)
 			printf("\n%s, %s, %zu rows\n  %-10s %-22s   %s\n",
-			    s->title, chinese ? "zh" : "en", n, "",
-			    "macro-F1", "polarity");
+			    s->title, chinese ? "zh" : "en", n, "", "macro-F1",
+			    "polarity");
 		print_spans(&g[k], v, n);
 		scores[k] = score_of(v, n);
 	}

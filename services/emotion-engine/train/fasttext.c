@@ -13,7 +13,7 @@
 #include "core/mem.h"
 #include "learn.h"
 
-#define PREFIX   "__label__"
+#define PREFIX    "__label__"
 #define LABEL_MAX 4096
 
 /* Units separated by blanks, as fastText wants them. */
@@ -25,7 +25,8 @@ put_text(FILE *f, struct str text)
 	char utf8[4];
 
 	for (i = 0; i < n; i++) {
-		if (i > 0 && !(rune_latin(runes[i]) && rune_latin(runes[i - 1])))
+		if (i > 0 &&
+		    !(rune_latin(runes[i]) && rune_latin(runes[i - 1])))
 			(void)fputc(' ', f);
 		(void)fwrite(utf8, 1, rune_write(runes[i], utf8), f);
 	}
@@ -44,9 +45,8 @@ put_rows(const char *path, const struct rows *r, bool dev)
 	for (i = 0; i < r->n; i++) {
 		if (r->v[i].dev != dev)
 			continue;
-		times = r->v[i].own && !dev ?
-		    (int)learn_defaults.own_weight :
-		    1;
+		times =
+		    r->v[i].own && !dev ? (int)learn_defaults.own_weight : 1;
 		for (; times > 0; times--) {
 			if (!dev)
 				(void)fprintf(f, PREFIX "%.*s ",
@@ -152,7 +152,7 @@ fasttext_guess(const struct rows *r, uint8_t *out, char *why, size_t size)
 	}
 	(void)rmdir(dir);
 	(void)snprintf(why, size, "%s",
-	    rc == RC_NOENT ? "not installed (Debian package fasttext)" :
-			     "it failed");
+	    rc == RC_NOENT ? "not installed (Debian package fasttext)"
+			   : "it failed");
 	return rc;
 }

@@ -5,10 +5,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../feature.h"
 #include "../model.h"
 #include "../prior.h"
+#include "calibrate.h"
 #include "core/mem.h"
 #include "pack.h"
 
@@ -20,8 +22,8 @@ const struct learn_opts learn_defaults = { .epochs = 12,
 	.drop = .3,
 	.own_weight = 40,
 	.class_cap = 8,
-	.class_power = 1,
-	.gain = 4,
+	.class_power = .5,
+	.gain = 6,
 	.min_count = 3,
 	.own_count = 2,
 	.seed = 1 };
@@ -140,11 +142,13 @@ weigh(struct learner *l)
 	}
 	for (i = 0; i < l->n; i++) {
 		const struct row *r = l->samples[i].row;
-		double x = all[r->chinese] / EMOTION_N / n[r->chinese][r->label];
+		double x =
+		    all[r->chinese] / EMOTION_N / n[r->chinese][r->label];
 
 		if (l->o->class_power < 1)
 			x = sqrt(x);
-		l->samples[i].weight *= x < l->o->class_cap ? x : l->o->class_cap;
+		l->samples[i].weight *=
+		    x < l->o->class_cap ? x : l->o->class_cap;
 	}
 }
 
@@ -159,8 +163,8 @@ by_key(const void *a, const void *b)
 static int
 by_hand(const void *a, const void *b)
 {
-	return by_key(&((const struct hand *)a)->key,
-	    &((const struct hand *)b)->key);
+	return by_key(
+	    &((const struct hand *)a)->key, &((const struct hand *)b)->key);
 }
 
 /* Keys that enough rows have, and all signs, ascending. */
@@ -202,8 +206,8 @@ choose_keys(struct learner *l, const struct hands *h)
 static size_t
 number_of(const struct learner *l, uint64_t key)
 {
-	const uint64_t *p = bsearch(
-	    &key, l->keys, l->n_keys, sizeof(l->keys[0]), by_key);
+	const uint64_t *p =
+	    bsearch(&key, l->keys, l->n_keys, sizeof(l->keys[0]), by_key);
 
 	return p == NULL ? SIZE_MAX : (size_t)(p - l->keys);
 }
@@ -289,8 +293,8 @@ static void
 run_epochs(struct learner *l, learn_said_fn *said)
 {
 	size_t *order = mem_calloc(l->n + 1, sizeof(order[0]));
-	size_t *kept = mem_calloc(FEATURES_KEYS_MAX + FEATURES_SIGNS_MAX,
-	    sizeof(kept[0]));
+	size_t *kept =
+	    mem_calloc(FEATURES_KEYS_MAX + FEATURES_SIGNS_MAX, sizeof(kept[0]));
 	size_t i, j, t;
 	int e;
 
@@ -315,6 +319,21 @@ run_epochs(struct learner *l, learn_said_fn *said)
 	free(kept);
 }
 
+/* The head is not in the checksum. */
+static void
+scale(const struct rows *r, struct buf *out)
+{
+	struct model_head head;
+	struct model m;
+	char why[128];
+
+	if (model_of(buf_str(out), &m, why, sizeof(why)) != RC_OK)
+		return;
+	memcpy(&head, out->p, sizeof(head));
+	head.scale = (float)((double)head.scale * calibrate(&m, r));
+	memcpy(out->p, &head, sizeof(head));
+}
+
 void
 learn(const struct rows *r, const struct learn_opts *o, learn_said_fn *said,
     struct buf *out)
@@ -330,7 +349,9 @@ learn(const struct rows *r, const struct learn_opts *o, learn_said_fn *said,
 	number_uses(&l);
 	begin_weights(&l, &h);
 	run_epochs(&l, said);
-	pack_model(&(struct pack_weights){ l.keys, l.w, l.n_keys, o->gain }, out);
+	pack_model(
+	    &(struct pack_weights){ l.keys, l.w, l.n_keys, o->gain }, out);
+	scale(r, out);
 	free(h.v);
 	free(l.samples);
 	free(l.uses);

@@ -21,8 +21,8 @@ struct learn_opts {
 	double own_weight; /* of an own row */
 	double class_cap;  /* most that a rare label's rows are worth more */
 	double class_power;
-	double gain;       /* of a row's keys together, beside a sign */
-	int min_count;     /* rows with a key; an own row counts own_count */
+	double gain;   /* of a row's keys together, beside a sign */
+	int min_count; /* rows with a key; an own row counts own_count */
 	int own_count;
 	uint64_t seed;
 };

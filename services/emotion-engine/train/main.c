@@ -76,13 +76,12 @@ main(int argc, char *argv[])
 
 	if (argc == 3 && str_eq(str_of(argv[1]), STR("train")))
 		rc = load(&r) != 0 || train(&r, argv[2]);
-	else if (argc <= 3 && argc > 1 &&
-	    str_eq(str_of(argv[1]), STR("bench")))
+	else if (argc <= 3 && argc > 1 && str_eq(str_of(argv[1]), STR("bench")))
 		rc = load(&r) != 0 ||
 		    bench_print(&r, argc == 3 ? argv[2] : "") != 0;
 	else
-		(void)fprintf(
-		    stderr, "usage: emotion-trainer train OUT | bench [FILE]\n");
+		(void)fprintf(stderr,
+		    "usage: emotion-trainer train OUT | bench [FILE]\n");
 	rows_free(&r);
 	return rc;
 }

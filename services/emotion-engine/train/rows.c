@@ -43,8 +43,8 @@ hash_of(struct str text)
 }
 
 static enum rc
-read_file(struct rows *r, const char *path, struct str *out, char *why,
-    size_t size)
+read_file(
+    struct rows *r, const char *path, struct str *out, char *why, size_t size)
 {
 	FILE *f = fopen(path, "re");
 	char *p = NULL;
@@ -94,8 +94,8 @@ add(struct rows *r, struct row row)
 }
 
 static enum rc
-add_own_file(struct rows *r, const char *dir, const char *name, char *why,
-    size_t size)
+add_own_file(
+    struct rows *r, const char *dir, const char *name, char *why, size_t size)
 {
 	struct str rest, line;
 	char path[4096];
@@ -118,8 +118,8 @@ add_own_file(struct rows *r, const char *dir, const char *name, char *why,
 		rc = label_of(str_cut(&line, '\t'), &row.label);
 		row.text = line;
 		if (rc != RC_OK || line.n == 0) {
-			(void)snprintf(
-			    why, size, "%s:%u: must be label, tab, text", path, n);
+			(void)snprintf(why, size,
+			    "%s:%u: must be label, tab, text", path, n);
 			return RC_INVALID;
 		}
 		add(r, row);

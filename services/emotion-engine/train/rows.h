@@ -25,7 +25,7 @@ struct row {
 	bool dev;          /* never learnt from */
 	struct str subset; /* of the external set; "own" */
 	struct str text;
-	uint64_t hash;     /* of the text without punctuation and case */
+	uint64_t hash; /* of the text without punctuation and case */
 };
 
 struct rows {

@@ -149,15 +149,17 @@ static const struct {
 
 KIT_TEST_T(emotion, 120)
 {
-	struct scene s = { .soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),
+	struct scene s = {
+		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),
 		    .version = 1742 },
 		.now = T0,
-		.out = BUF_INIT(65536) };
+		.out = BUF_INIT(65536)
+	};
 	char why[128];
 	size_t i;
 
-	ck_assert_msg(feeling_new("", &s.feeling, why, sizeof(why)) == RC_OK,
-	    "%s", why);
+	ck_assert_msg(
+	    feeling_new("", &s.feeling, why, sizeof(why)) == RC_OK, "%s", why);
 	ck_assert_int_eq(record_new(STR("INFP"), T0, &s.soul.record), RC_OK);
 	printf("%-42s %8s %8s\n", "ns", "median", "max");
 	for (i = 0; i < NELEM(texts); i++) {

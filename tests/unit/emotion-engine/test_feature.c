@@ -26,8 +26,8 @@ check_words(const struct words *w, const struct lexicon_row *want)
 		n = runes_read(s, runes, NELEM(runes));
 		ck_assert_msg(n > 0, "an empty word in %s", want->words);
 		row = words_find(w, runes, n, 0, &len);
-		ck_assert_msg(row != NULL && len == n, "%.*s is not found",
-		    STR_ARG(s));
+		ck_assert_msg(
+		    row != NULL && len == n, "%.*s is not found", STR_ARG(s));
 		ck_assert_msg(row == want, "%.*s is there twice", STR_ARG(s));
 	}
 }
@@ -66,9 +66,9 @@ any_degree(const struct features *f, enum lexicon_kind kind)
 	for (i = 0; i < f->n_signs; i++) {
 		const struct features_sign *s = &f->signs[i];
 
-		if (kind == LEXICON_MORE   ? s->more :
-			kind == LEXICON_LESS ? s->less :
-					       s->most)
+		if (kind == LEXICON_MORE       ? s->more
+			: kind == LEXICON_LESS ? s->less
+					       : s->most)
 			return true;
 	}
 	return false;
@@ -137,7 +137,8 @@ KIT_TEST(the_rows_do_what_their_examples_show)
 
 	for (k = 0; k < LEXICON_PARTS_N; k++) {
 		for (i = 0; i < lexicon_parts[k]->n; i++) {
-			const struct lexicon_row *r = &lexicon_parts[k]->rows[i];
+			const struct lexicon_row *r =
+			    &lexicon_parts[k]->rows[i];
 
 			ck_assert_msg(r->kind != LEXICON_CUE || r->yes != NULL,
 			    "%s has no example", r->words);
@@ -175,13 +176,15 @@ KIT_TEST(texts_that_say_the_same_have_the_same_keys)
 
 	ck_assert_uint_eq(keys_in_common(f, "謝謝你", "谢谢你"), SIZE_MAX);
 	ck_assert_uint_eq(
-	    keys_in_common(f, "It's SOOOO good", "it's soooooo good"), SIZE_MAX);
+	    keys_in_common(f, "It's SOOOO good", "it's soooooo good"),
+	    SIZE_MAX);
 	ck_assert_uint_eq(keys_in_common(f, "天!!!", "天！！！！！"), SIZE_MAX);
 	ck_assert_uint_eq(keys_in_common(f, "9 apples", "12 apples"), SIZE_MAX);
 	ck_assert_uint_eq(
 	    keys_in_common(f, "哈哈哈", "哈哈哈哈哈哈哈"), SIZE_MAX);
 	/* The language, its length, and the beginning of the word. */
-	ck_assert_uint_eq(keys_in_common(f, "disappointed", "disappointing"), 3);
+	ck_assert_uint_eq(
+	    keys_in_common(f, "disappointed", "disappointing"), 3);
 	ck_assert_uint_lt(keys_in_common(f, "猫", "狗"), 3);
 	features_free(f);
 }

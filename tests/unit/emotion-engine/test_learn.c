@@ -21,8 +21,8 @@ own_rows(void)
 	struct rows r = { 0 };
 	char why[256];
 
-	ck_assert_msg(rows_add_own(&r, LINES, why, sizeof(why)) == RC_OK, "%s",
-	    why);
+	ck_assert_msg(
+	    rows_add_own(&r, LINES, why, sizeof(why)) == RC_OK, "%s", why);
 	(void)rows_separate(&r);
 	return r;
 }
@@ -112,8 +112,8 @@ KIT_TEST(learning_is_reproducible)
 	learn_some(&r, 400, 2, &c);
 	ck_assert(str_eq(buf_str(&a), buf_str(&b)));
 	ck_assert(!str_eq(buf_str(&a), buf_str(&c)));
-	ck_assert_msg(model_of(buf_str(&a), &m, why, sizeof(why)) == RC_OK,
-	    "%s", why);
+	ck_assert_msg(
+	    model_of(buf_str(&a), &m, why, sizeof(why)) == RC_OK, "%s", why);
 	buf_free(&a);
 	buf_free(&b);
 	buf_free(&c);

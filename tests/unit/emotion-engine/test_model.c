@@ -16,10 +16,10 @@ KIT_TEST(the_shipped_file_is_the_one_in_the_program)
 	struct model inside, file;
 	char why[128];
 
-	ck_assert_msg(model_open("", &inside, why, sizeof(why)) == RC_OK, "%s",
-	    why);
-	ck_assert_msg(model_open(WEIGHTS, &file, why, sizeof(why)) == RC_OK,
-	    "%s", why);
+	ck_assert_msg(
+	    model_open("", &inside, why, sizeof(why)) == RC_OK, "%s", why);
+	ck_assert_msg(
+	    model_open(WEIGHTS, &file, why, sizeof(why)) == RC_OK, "%s", why);
 	ck_assert_uint_le(file.map_n, MODEL_FILE_MAX);
 	ck_assert_uint_gt(file.head->keys, 10000);
 	ck_assert(memcmp(inside.head, file.head, file.map_n) == 0);
@@ -88,8 +88,8 @@ KIT_TEST(a_broken_file_is_refused)
 			seal(bad, n);
 		ck_assert_int_eq(
 		    open_copy(bad, n, why, sizeof(why)), RC_INVALID);
-		ck_assert_msg(strstr(why, faults[i].why) != NULL, "%zu: %s", i,
-		    why);
+		ck_assert_msg(
+		    strstr(why, faults[i].why) != NULL, "%zu: %s", i, why);
 	}
 	for (i = 0; i < n; i += i < 100 ? 1 : n / 7) {
 		ck_assert_int_eq(
@@ -106,13 +106,13 @@ KIT_TEST(marks_that_collide_are_refused)
 	size_t n, at;
 	char *p = kit_read_file(WEIGHTS, &n), why[128];
 
-	ck_assert_int_eq(model_of((struct str){ p, n }, &m, why, sizeof(why)),
-	    RC_OK);
+	ck_assert_int_eq(
+	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_OK);
 	at = (size_t)((const char *)m.marks - p);
 	memcpy(p + at, p + at + 4, 4);
 	seal(p, n);
-	ck_assert_int_eq(model_of((struct str){ p, n }, &m, why, sizeof(why)),
-	    RC_INVALID);
+	ck_assert_int_eq(
+	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_INVALID);
 	ck_assert_ptr_nonnull(strstr(why, "order"));
 	free(p);
 }
