@@ -115,9 +115,9 @@ $(TRAINER): $(B)/$(ENGINE)/train/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
 	@$(LINK) -o $@ $^ \
 	    $(subst $$$$,$$,$(call ldlibs,$(USES_emotion-engine),emotion-engine))
 train-emotion: $(TRAINER)
-	@$< train $(ENGINE)/emotion.weights
+	@$< train $(ENGINE)/emotion.weights $(EMOTION_DATA)
 bench-emotion: $(TRAINER)
-	@$< bench
+	@$< bench $(EMOTION_DATA)
 .PHONY: train-emotion bench-emotion
 
 # ---- compiling ---------------------------------------------------------------

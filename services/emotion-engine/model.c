@@ -17,15 +17,18 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as the file is");
 
 /* The committed weights, as a part of the program, which the kernel maps. */
-extern const char model_bytes[], model_bytes_end[];
+extern const char model_bytes[];
+extern const uint32_t model_bytes_n;
 __asm__(".section .rodata\n"
 	".balign 64\n"
 	".globl model_bytes\n"
 	"model_bytes:\n"
 	".incbin \"services/emotion-engine/emotion.weights\"\n"
-	".globl model_bytes_end\n"
-	"model_bytes_end:\n"
-	".byte 0\n"
+	"1:\n"
+	".balign 4\n"
+	".globl model_bytes_n\n"
+	"model_bytes_n:\n"
+	".long 1b - model_bytes\n"
 	".previous\n");
 
 static enum rc
@@ -160,9 +163,8 @@ model_open(const char *path, struct model *m, char *why, size_t size)
 
 	*m = map;
 	if (path[0] == '\0')
-		return model_of((struct str){ model_bytes,
-				    (size_t)(model_bytes_end - model_bytes) },
-		    m, why, size);
+		return model_of(
+		    (struct str){ model_bytes, model_bytes_n }, m, why, size);
 	rc = map_file(path, &map, why, size);
 	if (rc != RC_OK)
 		return rc;

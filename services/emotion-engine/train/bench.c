@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../emotion.h"
-#include "../feeling.h"
 #include "core/mem.h"
+#include "emotion.h"
 #include "fasttext.h"
+#include "feeling.h"
 #include "score.h"
 
 struct guesses {
@@ -126,15 +126,15 @@ guess(struct feeling *f, const struct rows *r, uint8_t *out)
 }
 
 int
-bench_print(const struct rows *r, const char *weights)
+bench_print(const struct rows *r)
 {
 	struct guesses g[2] = { { "ours", NULL }, { "fastText", NULL } };
 	struct feeling *f;
 	size_t i, n = 1;
 	char why[128];
 
-	if (feeling_new(weights, &f, why, sizeof(why)) != RC_OK) {
-		(void)fprintf(stderr, "%s: %s\n", weights, why);
+	if (feeling_new("", &f, why, sizeof(why)) != RC_OK) {
+		(void)fprintf(stderr, "the weights: %s\n", why);
 		return 1;
 	}
 	for (i = 0; i < 2; i++)

@@ -8,10 +8,9 @@
 #include "rows.h"
 
 /*
- * bench_print(r, weights):
- * Print it.  weights is a file, or empty for the weights in the program.
- * Nonzero if they cannot be read.
+ * bench_print(r):
+ * Print it, for the weights in the program.  Nonzero if there are none.
  */
-int bench_print(const struct rows *r, const char *weights);
+int bench_print(const struct rows *r);
 
 #endif /* !EMOTION_ENGINE_TRAIN_BENCH_H */

@@ -4,7 +4,7 @@
 #ifndef EMOTION_ENGINE_TRAIN_CALIBRATE_H
 #define EMOTION_ENGINE_TRAIN_CALIBRATE_H
 
-#include "../model.h"
+#include "model.h"
 #include "rows.h"
 
 /*

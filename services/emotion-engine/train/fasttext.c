@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../emotion.h"
-#include "../runes.h"
 #include "core/mem.h"
+#include "emotion.h"
 #include "learn.h"
+#include "runes.h"
 
 #define PREFIX    "__label__"
 #define LABEL_MAX 4096
@@ -22,7 +22,7 @@ put_text(FILE *f, struct str text)
 {
 	uint32_t runes[1024];
 	size_t i, n = runes_read(text, runes, NELEM(runes));
-	char utf8[4];
+	char utf8[4] = { 0 };
 
 	for (i = 0; i < n; i++) {
 		if (i > 0 &&

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../feature.h"
-#include "../model.h"
-#include "../prior.h"
 #include "calibrate.h"
 #include "core/mem.h"
+#include "feature.h"
+#include "model.h"
 #include "pack.h"
+#include "prior.h"
 
 const struct learn_opts learn_defaults = { .epochs = 12,
 	.rate = .025,
@@ -171,20 +171,16 @@ by_hand(const void *a, const void *b)
 static void
 choose_keys(struct learner *l, const struct hands *h)
 {
-	uint64_t *all = NULL;
-	size_t i, k, n = 0, cap = 0;
+	uint64_t *all =
+	    mem_calloc(l->n_uses * (size_t)l->o->own_count + 1, sizeof(all[0]));
+	size_t i, k, n = 0;
+	int t;
 
 	for (i = 0; i < l->n; i++) {
 		const struct sample *s = &l->samples[i];
 		int times = s->row->own ? l->o->own_count : 1;
 
 		for (k = s->from; k < s->signs_from; k++) {
-			int t;
-
-			if (n + (size_t)times > cap) {
-				cap = cap == 0 ? 1 << 16 : 2 * cap;
-				all = mem_realloc(all, cap * sizeof(all[0]));
-			}
 			for (t = 0; t < times; t++)
 				all[n++] = l->uses[k];
 		}

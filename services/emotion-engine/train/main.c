@@ -1,14 +1,14 @@
 /*
  * emotion-trainer: makes the recogniser's weights, and measures them.
  *
- *	emotion-trainer train OUT     in the repository's root
- *	emotion-trainer bench [FILE]  the weights in FILE, or in the program
+ *	emotion-trainer train OUT [EXTERNAL]
+ *	emotion-trainer bench [EXTERNAL]
  *
- * EMOTION_DATA is the folder of the external set, if there is one.
+ * In the repository's root; EXTERNAL is the folder of the external set, if
+ * there is one.  bench measures the weights in the program.
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -18,14 +18,13 @@
 #define FILE_CAP (64 * 1024 * 1024)
 
 static int
-load(struct rows *r)
+load(struct rows *r, const char *external)
 {
-	const char *external = getenv("EMOTION_DATA");
 	char why[512];
 	enum rc rc = rows_add_own(r, LINES, why, sizeof(why));
 	size_t i, dev = 0, again;
 
-	if (rc == RC_OK && external != NULL && external[0] != '\0')
+	if (rc == RC_OK && external != NULL)
 		rc = rows_add_external(r, external, why, sizeof(why));
 	if (rc != RC_OK) {
 		(void)fprintf(stderr, "emotion-trainer: %s\n", why);
@@ -71,17 +70,18 @@ train(const struct rows *r, const char *path)
 int
 main(int argc, char *argv[])
 {
+	struct str what = str_of(argc > 1 ? argv[1] : "");
 	struct rows r = { 0 };
 	int rc = 64;
 
-	if (argc == 3 && str_eq(str_of(argv[1]), STR("train")))
-		rc = load(&r) != 0 || train(&r, argv[2]);
-	else if (argc <= 3 && argc > 1 && str_eq(str_of(argv[1]), STR("bench")))
-		rc = load(&r) != 0 ||
-		    bench_print(&r, argc == 3 ? argv[2] : "") != 0;
+	if (str_eq(what, STR("train")) && (argc == 3 || argc == 4))
+		rc = load(&r, argv[3]) != 0 || train(&r, argv[2]) != 0;
+	else if (str_eq(what, STR("bench")) && (argc == 2 || argc == 3))
+		rc = load(&r, argv[2]) != 0 || bench_print(&r) != 0;
 	else
 		(void)fprintf(stderr,
-		    "usage: emotion-trainer train OUT | bench [FILE]\n");
+		    "usage: emotion-trainer train OUT [EXTERNAL] | "
+		    "bench [EXTERNAL]\n");
 	rows_free(&r);
 	return rc;
 }

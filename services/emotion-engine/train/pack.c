@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../model.h"
 #include "core/mem.h"
+#include "model.h"
 
 struct entry {
 	uint32_t mark;

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../emotion.h"
-#include "../runes.h"
 #include "core/mem.h"
+#include "emotion.h"
+#include "runes.h"
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define DEV_ONE_IN     8

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../emotion.h"
+#include "emotion.h"
 
 /* A row's true emotion and the one that was recognised. */
 struct score_pair {

@@ -103,7 +103,6 @@ static const struct said plain[] = {
 	SAID(SADNESS, "今天😭😭"),
 	SAID(SURPRISE, "?!"),
 	SAID(SURPRISE, "！？"),
-	SAID(NEUTRAL, "?"),
 	SAID(NEUTRAL, ""),
 	SAID(NEUTRAL, "   "),
 	SAID(NEUTRAL, "。。。"),
