@@ -40,6 +40,7 @@ struct scan {
 	uint32_t quote; /* what ends it; 0: none is open */
 	size_t quoted;  /* its first sign */
 	bool meta;
+	bool any_you, any_me, any_they, any_ask;
 };
 
 static uint64_t
@@ -129,6 +130,11 @@ static void
 scan_clause_end(struct scan *s)
 {
 	size_t i;
+
+	s->any_you = s->any_you || s->you;
+	s->any_me = s->any_me || s->me;
+	s->any_they = s->any_they || s->they;
+	s->any_ask = s->any_ask || s->ask;
 
 	for (i = s->clause; i < s->f->n_signs; i++) {
 		struct features_sign *x = &s->f->signs[i];
@@ -353,7 +359,7 @@ scan_unit(struct scan *s, uint64_t unit, size_t end)
 	s->f->n_units++;
 }
 
-/* Language and length, which every text has. */
+/* Language, length, who is spoken of and how: every text has them. */
 static void
 scan_shape(struct scan *s)
 {
@@ -365,6 +371,12 @@ scan_shape(struct scan *s)
 	}
 	put(s->f, key_of(KEY_SHAPE, 1, s->f->chinese), 0, 0);
 	put(s->f, key_of(KEY_SHAPE, 2 + s->f->chinese, bucket), 0, 0);
+	put(s->f,
+	    key_of(KEY_SHAPE, 4,
+		(uint64_t)s->any_you | (uint64_t)s->any_me << 1 |
+		    (uint64_t)s->any_they << 2 | (uint64_t)s->any_ask << 3 |
+		    (uint64_t)(s->f->exclaims > 0) << 4),
+	    0, 0);
 }
 
 /* "Great, it broke again" is no joy. */

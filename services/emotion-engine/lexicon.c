@@ -7,4 +7,6 @@ const struct lexicon_part *const lexicon_parts[LEXICON_PARTS_N] = {
 	&lexicon_rule,
 	&lexicon_zh,
 	&lexicon_en,
+	&lexicon_hint_zh,
+	&lexicon_hint_en,
 };

@@ -48,10 +48,11 @@ struct lexicon_part {
 	size_t n;
 };
 
-extern const struct lexicon_part lexicon_rule, lexicon_zh, lexicon_en;
+extern const struct lexicon_part lexicon_rule, lexicon_zh, lexicon_en,
+    lexicon_hint_zh, lexicon_hint_en;
 
 /* All of it. */
-#define LEXICON_PARTS_N 3
+#define LEXICON_PARTS_N 5
 extern const struct lexicon_part *const lexicon_parts[LEXICON_PARTS_N];
 
 #endif /* !EMOTION_ENGINE_LEXICON_H */

@@ -14,12 +14,12 @@
 #include "pack.h"
 #include "prior.h"
 
-const struct learn_opts learn_defaults = { .epochs = 12,
+const struct learn_opts learn_defaults = { .epochs = 16,
 	.rate = .025,
 	.sign_rate = .01,
 	.decay = 1e-4,
 	.smooth = .05,
-	.drop = .3,
+	.drop = .2,
 	.own_weight = 40,
 	.class_cap = 8,
 	.class_power = .5,
