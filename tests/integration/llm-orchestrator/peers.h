@@ -46,6 +46,8 @@ struct peers {
 	/* What they were asked: */
 	char log[PEERS_LOG][PEERS_LINE];
 	size_t n_log;
+	/* Subscriptions made, and those of which nothing more comes. */
+	size_t n_made, n_ended;
 	json_t *last_action, *last_invoke, *last_filter, *last_observe;
 	size_t n_invokes;
 };
@@ -329,6 +331,27 @@ on_body_msg(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 
 /* ---- start and end ----------------------------------------------------- */
 
+static inline void
+peers_on_end(void *arg)
+{
+	struct peers *p = arg;
+
+	pthread_mutex_lock(&p->lock);
+	p->n_ended++;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static inline bool
+peers_ended(void *arg)
+{
+	struct peers *p = arg;
+
+	pthread_mutex_lock(&p->lock);
+	bool is = p->n_ended == p->n_made;
+	pthread_mutex_unlock(&p->lock);
+	return is;
+}
+
 static inline natsSubscription *
 peers_serve(struct peers *p, const char *subject, natsMsgHandler fn)
 {
@@ -337,6 +360,9 @@ peers_serve(struct peers *p, const char *subject, natsMsgHandler fn)
 	ck_assert_uint_lt(p->n_subs, 8);
 	ck_assert_int_eq(
 	    natsConnection_Subscribe(&sub, p->nc, subject, fn, p), NATS_OK);
+	ck_assert_int_eq(
+	    natsSubscription_SetOnCompleteCB(sub, peers_on_end, p), NATS_OK);
+	p->n_made++;
 	p->subs[p->n_subs++] = sub;
 	ck_assert_int_eq(natsConnection_Flush(p->nc), NATS_OK);
 	return sub;
@@ -369,13 +395,12 @@ peers_start(struct peers *p, const char *url)
 static inline void
 peers_stop(struct peers *p)
 {
-	/* What waits for its thread when a connection ends would leak. */
-	for (size_t i = 0; i < p->n_subs; i++) {
-		if (natsSubscription_Drain(p->subs[i]) == NATS_OK)
-			(void)natsSubscription_WaitForDrainCompletion(
-			    p->subs[i], PEERS_DRAIN_MS);
+	/* What waits for its thread when the library ends would leak. */
+	for (size_t i = 0; i < p->n_subs; i++)
+		(void)natsSubscription_Drain(p->subs[i]);
+	ck_assert(kit_until(peers_ended, p, PEERS_DRAIN_MS));
+	for (size_t i = 0; i < p->n_subs; i++)
 		natsSubscription_Destroy(p->subs[i]);
-	}
 	natsConnection_Destroy(p->nc);
 	json_decref(p->last_action);
 	json_decref(p->last_invoke);
