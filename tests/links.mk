@@ -24,7 +24,7 @@ $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 FEELING := $(addprefix services/emotion-engine/,\
 	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en.c \
 	lexicon_hint_zh.c lexicon_rule.c \
-	lexicon_zh.c model.c runes.c words.c)
+	lexicon_zh.c model.c runes.c unit.c words.c)
 SRC_fuzz_weights := $(FEELING)
 SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
 LINKS_fuzz_feeling := wire persona core

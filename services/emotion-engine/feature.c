@@ -7,10 +7,10 @@
 
 #include "core/mem.h"
 #include "runes.h"
+#include "unit.h"
 #include "words.h"
 
 #define LINKS_MAX 3 /* words between a negator and its cue */
-#define SAME_MAX  3 /* of a run of one character */
 
 /* A weaker cue names no feeling: it is of the user, whoever did it. */
 #define HINT .35
@@ -79,6 +79,12 @@ static void
 scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
 {
 	struct features *f = s->f;
+	size_t i;
+
+	for (i = s->at; i < s->at + len; i++) {
+		s->me = s->me || f->text[i] == U'我';
+		s->you = s->you || f->text[i] == U'你';
+	}
 
 	if (f->n_signs < FEATURES_SIGNS_MAX)
 		f->signs[f->n_signs++] = (struct features_sign){ .row = row,
@@ -118,12 +124,15 @@ scan_behind_cue(const struct scan *s)
 	return end == s->at ? &f->signs[f->n_signs - 1] : NULL;
 }
 
-/* "Are you happy?" is no feeling; "thank you, all right?" is. */
+/* "Are you happy?" is no feeling; "thank you, all right?" is, and "idiot?" */
 static bool
-asked(enum wire_emotion e)
+asked(const struct lexicon_row *row)
 {
-	return e != WIRE_EMOTION_GRATITUDE && e != WIRE_EMOTION_ANGER &&
-	    e != WIRE_EMOTION_DISGUST && e != WIRE_EMOTION_FRUSTRATION;
+	return row->strength >= HINT &&
+	    row->emotion != WIRE_EMOTION_GRATITUDE &&
+	    row->emotion != WIRE_EMOTION_DISGUST &&
+	    row->emotion != WIRE_EMOTION_FRUSTRATION &&
+	    (row->emotion != WIRE_EMOTION_ANGER || row->strength < .75);
 }
 
 static void
@@ -141,7 +150,7 @@ scan_clause_end(struct scan *s)
 
 		if (x->row->kind != LEXICON_CUE)
 			continue;
-		if (s->ask && s->you && !s->me && asked(x->row->emotion))
+		if (s->ask && s->you && !s->me && asked(x->row))
 			x->state = FEATURES_MUTED;
 		else if (s->they && !s->me && x->row->strength >= HINT &&
 		    x->state == FEATURES_PLAIN)
@@ -284,79 +293,24 @@ scan_rune(struct scan *s, size_t at)
 		scan_forget(s);
 }
 
-/* ---- units --------------------------------------------------------------- */
-
-static bool
-cjk(uint32_t r)
-{
-	return (r >= 0x3400 && r <= 0x9fff) || (r >= 0x20000 && r <= 0x3ffff);
-}
-
-/*
- * A Latin word: "soooo" is "so", a number is a number.  Its beginning is a key
- * of its own, so that "disappointing" knows of "disappointed".
- */
-static uint64_t
-latin_unit(struct features *f, size_t at, size_t *end)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325), stem = 0;
-	bool number = true;
-	size_t i, same = 0, letters = 0;
-
-	for (i = at; i < f->n_text && rune_latin(f->text[i]); i++) {
-		uint32_t r = f->text[i];
-
-		number = number && r >= '0' && r <= '9';
-		same = i > at && f->text[i - 1] == r ? same + 1 : 0;
-		if (same > 0 &&
-		    (same > 1 || (i + 1 < f->n_text && f->text[i + 1] == r)))
-			continue;
-		h = (h ^ r) * UINT64_C(0x100000001b3);
-		if (++letters == 5)
-			stem = h;
-	}
-	*end = i;
-	if (number)
-		return 1;
-	if (stem != 0)
-		put(f, key_of(KEY_STEM, stem, 0), at, i);
-	return h | 2;
-}
-
-/* The unit at text[at], 0 if there is none to be seen; *end is where it ends.
- */
-static uint64_t
-unit_at(struct features *f, size_t at, size_t *end)
-{
-	uint32_t r = f->text[at];
-	size_t n = 1, back = 0;
-
-	if (rune_latin(r))
-		return latin_unit(f, at, end);
-	*end = at + 1;
-	if (r == ' ')
-		return 0;
-	if (cjk(r)) {
-		f->chinese = true;
-		while (
-		    back < SAME_MAX && back < at && f->text[at - 1 - back] == r)
-			back++;
-		return back == SAME_MAX ? 0 : (uint64_t)r << 2;
-	}
-	while (*end < f->n_text && f->text[*end] == r)
-		(*end)++;
-	n = *end - at < SAME_MAX ? *end - at : SAME_MAX;
-	return ((uint64_t)n << 32 | r) << 2;
-}
+/* ---- keys ---------------------------------------------------------------- */
 
 static void
-scan_unit(struct scan *s, uint64_t unit, size_t end)
+scan_unit(struct scan *s, const struct unit *u)
 {
-	put(s->f, key_of(KEY_ONE, unit, 0), s->at, end);
-	put(s->f, key_of(KEY_TWO, s->last, unit), s->last_at, end);
-	s->last = unit;
+	struct features *f = s->f;
+
+	f->chinese = f->chinese || u->chinese;
+	if (u->id == 0)
+		return;
+	/* So that "disappointing" knows of "disappointed". */
+	if (u->stem != 0)
+		put(f, key_of(KEY_STEM, u->stem, 0), s->at, u->end);
+	put(f, key_of(KEY_ONE, u->id, 0), s->at, u->end);
+	put(f, key_of(KEY_TWO, s->last, u->id), s->last_at, u->end);
+	s->last = u->id;
 	s->last_at = s->at;
-	s->f->n_units++;
+	f->n_units++;
 }
 
 /* Language, length, who is spoken of and how: every text has them. */
@@ -427,11 +381,11 @@ static void
 scan_run(struct scan *s)
 {
 	struct features *f = s->f;
-	size_t end, i, len;
+	struct unit u;
+	size_t i, len;
 
-	for (; s->at < f->n_text; s->at = end) {
+	for (; s->at < f->n_text; s->at = u.end) {
 		const struct lexicon_row *row = NULL;
-		uint64_t unit;
 
 		if (s->at >= s->word_end)
 			row = words_find(
@@ -440,14 +394,13 @@ scan_run(struct scan *s)
 			scan_word(s, row, len);
 			s->word_end = s->at + len;
 		}
-		unit = unit_at(f, s->at, &end);
-		for (i = s->at; i < end && s->at >= s->word_end; i++) {
+		u = unit_at(f->text, f->n_text, s->at);
+		for (i = s->at; i < u.end && s->at >= s->word_end; i++) {
 			scan_rune(s, i);
 			if (rune_latin(f->text[i]))
 				break;
 		}
-		if (unit != 0)
-			scan_unit(s, unit, end);
+		scan_unit(s, &u);
 	}
 	scan_clause_end(s);
 	if (s->meta)

@@ -210,7 +210,6 @@ static const struct said turns[] = {
 	SAID(NEUTRAL, "unhappyish madrid nothankyou"),
 	SAID(NEUTRAL, "make fun of it"),
 	SAID(NEUTRAL, "i won't do it"),
-	SAID(EXCITEMENT, "i won!"),
 	SAID(JOY, "happy开心"),
 };
 
