@@ -22,7 +22,7 @@ LINKS_PKG_body-sim := jansson libmosquitto
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 # Fuzzers of the recogniser.
 FEELING := $(addprefix services/emotion-engine/,\
-	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en.c \
+	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c lexicon_hint_en_good.c \
 	lexicon_hint_zh.c lexicon_rule.c \
 	lexicon_zh.c model.c runes.c unit.c words.c)
 SRC_fuzz_weights := $(FEELING)

@@ -49,10 +49,10 @@ struct lexicon_part {
 };
 
 extern const struct lexicon_part lexicon_rule, lexicon_zh, lexicon_en,
-    lexicon_hint_zh, lexicon_hint_en;
+    lexicon_hint_zh, lexicon_hint_en_bad, lexicon_hint_en_good;
 
 /* All of it. */
-#define LEXICON_PARTS_N 5
+#define LEXICON_PARTS_N 6
 extern const struct lexicon_part *const lexicon_parts[LEXICON_PARTS_N];
 
 #endif /* !EMOTION_ENGINE_LEXICON_H */

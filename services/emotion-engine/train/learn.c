@@ -16,7 +16,7 @@
 
 const struct learn_opts learn_defaults = { .epochs = 16,
 	.rate = .025,
-	.sign_rate = .01,
+	.sign_rate = .02,
 	.decay = 1e-4,
 	.smooth = .05,
 	.drop = .2,
