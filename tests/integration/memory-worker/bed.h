@@ -27,7 +27,7 @@
 #include "state/soul.h"
 #include "state/state.h"
 
-#define BED_MS  20000
+#define BED_MS  60000
 #define WORKERS 3
 #define MORE    6
 
