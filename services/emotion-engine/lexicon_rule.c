@@ -21,7 +21,7 @@ static const struct lexicon_row rows[] = {
 	    "我不难过|我没有那么焦虑|I'm not happy|never afraid",
 	    "不，我很开心|不去上学我就难过|no, I am happy|忍不住想哭|真不错"),
 	WORD(MORE,
-	    "很|太|非常|特别|超|超级|极|极其|极度|十分|相当|真|真的|真是|"
+	    "别提多|别提有多|甭提多|不要太|很|太|非常|特别|超|超级|极|极其|极度|十分|相当|真|真的|真是|"
 	    "好|老|更|最|尤其|格外|异常|这么|那么|如此|多么|无比|万分|完全|"
 	    "实在|可真|挺|贼|巨|从没这么|从没有这么|从来没这么|"
 	    "从来没有这么|还没这么|very|so|really|extremely|totally|super|"
@@ -120,14 +120,14 @@ static const struct lexicon_row rows[] = {
 	    "never mind|nevermind|just now|later|next",
 	    "好的|你好|ok|got it", "好的开始|ok I am sad"),
 	WORD(MOCK,
-	    "呵呵|真行|可真行|真有你的|你真行|你可真行|我谢谢你|我真谢谢你|"
+	    "呵呵|你真棒啊|你可真棒|真谢谢你|真行|可真行|真有你的|你真行|你可真行|我谢谢你|我真谢谢你|"
 	    "谢谢您嘞|好得很|可真会|可真聪明|真聪明啊你|真会挑时候|"
 	    "真是时候|真及时|了不起啊|就你能|你厉害你|真是太感谢你了|"
 	    "可把你|您老|好极了又|棒极了又|真棒又|可真棒|可真好|真够可以|"
 	    "算你狠|我服了|真不愧|oh great|oh brilliant|oh wonderful|"
 	    "oh perfect|oh fantastic|oh lovely|oh joy|oh good|just great|"
 	    "just what i needed|just perfect|just brilliant|just wonderful|"
-	    "how lovely another|thanks a lot|thanks for nothing|"
+	    "how lovely another|thanks a lot|nice job|thanks for waking|oh wow thanks|oh thanks|thanks for nothing|"
 	    "thanks a bunch|nice going|nice one genius|well done you|"
 	    "well isn't that|great just|real mature|real nice|"
 	    "brilliant another|great another|wonderful another|"

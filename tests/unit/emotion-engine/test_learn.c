@@ -28,8 +28,8 @@ own_rows(void)
 }
 
 /* What was committed is known to do better; a worse model is a mistake. */
-#define FLOOR_ZH .65
-#define FLOOR_EN .58
+#define FLOOR_ZH .70
+#define FLOOR_EN .64
 
 static double
 macro_f1(const struct rows *r, bool chinese)
