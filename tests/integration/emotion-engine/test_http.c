@@ -181,7 +181,9 @@ KIT_TEST(endpoints)
 {
 	struct bed b;
 
-	bed_start(&b, 1, NULL);
+	/* The same weights as a file. */
+	bed_start(
+	    &b, 1, "EMOTION_WEIGHTS=services/emotion-engine/emotion.weights");
 	analyze(&b);
 	analyze_debug(&b);
 	convert(&b);
