@@ -7,6 +7,7 @@
 USES_core    :=
 USES_persona := core
 USES_rx    := core
+USES_zh    := core
 USES_wire  := core rx
 USES_state := core
 USES_httpd := core wire
@@ -32,7 +33,7 @@ PKG_mqtt     := libmosquitto
 PKG_bus      := libnats
 LDLIBS_httpd := -lcivetweb
 
-USES_intent-filter    := core rx wire svc
+USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core wire bus state persona svc
 USES_llm-orchestrator := core wire bus state persona llm svc

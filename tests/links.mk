@@ -11,6 +11,11 @@ LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
+LINKS_fuzz_filter := rx wire zh
+PKG_fuzz_filter := intent-filter
+SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
+	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
+build/fuzz/tests/fuzz/filter.o: CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_PKG_svc := jansson libnats
 LINKS_PKG_memory-worker := jansson libnats
@@ -20,10 +25,12 @@ BINS_chat-gateway := emotion-engine
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+LINKS_PKG_zh := jansson
+LINKS_fuzz_when := zh core
 # Fuzzers of the recogniser.
 FEELING := $(addprefix services/emotion-engine/,\
-	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c lexicon_hint_en_good.c \
-	lexicon_hint_zh.c lexicon_rule.c \
+	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c \
+	lexicon_hint_en_good.c lexicon_hint_zh.c lexicon_rule.c \
 	lexicon_zh.c model.c runes.c unit.c words.c)
 SRC_fuzz_weights := $(FEELING)
 SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c

@@ -101,8 +101,12 @@ bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
 	    CK_VERBOSITY=silent $$b || :; done
 
+# ZH_CORPUS=folder judges a corpus, ZH_VERBOSE=1 lists what fails.
+bench-zh: $(B)/tests/bench/zh/bench_zh
+	@CK_VERBOSITY=silent $<
+
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
-.PHONY: test lint format bench soak
+.PHONY: test lint format bench bench-zh soak

@@ -240,6 +240,8 @@ metrics_make(struct bus_metrics *m, struct metric_set *s)
 	    "Messages refused because their deadline had passed.", NULL);
 	m->slow = metric_counter(s, "soul_bus_slow_consumer_total",
 	    "Times a subscription began to drop messages.", NULL);
+	m->again = metric_counter(s, "soul_bus_asked_again_total",
+	    "Requests sent once more because nobody answered.", NULL);
 	m->inflight = metric_gauge(s, "soul_bus_inflight",
 	    "Requests that wait for their answer.", NULL);
 }

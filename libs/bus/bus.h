@@ -63,6 +63,12 @@ struct bus_meta {
 	const struct trace *trace; /* NULL: none; header traceparent */
 	/* NULL: none; header Nats-Msg-Id; no control characters, ≤ 256 bytes */
 	const char *msg_id;
+	/*
+	 * Of a request that may be carried out twice: it is sent once more
+	 * after that much silence, because who had it may have died.  The first
+	 * answer counts.  0: sent once.
+	 */
+	int64_t again_ms;
 };
 
 /*
@@ -183,7 +189,8 @@ struct bus_waiter {
 /*
  * bus_request(b, subject, data, meta, waiter, id):
  * Send and wait for one answer until meta->deadline, which must be set.  The
- * waiter is called only on RC_OK.  RC_AGAIN over BUS_INFLIGHT_MAX, RC_TIMEOUT
+ * waiter is called only on RC_OK.  RC_INVALID if meta->again_ms is set and many
+ * answers are wanted.  RC_AGAIN over BUS_INFLIGHT_MAX, RC_TIMEOUT
  * if the deadline has passed already, else as bus_publish().  *id (id may be
  * NULL) names the request for bus_cancel(), after which the waiter is not
  * called; a request that has ended is no more there to cancel.

@@ -15,6 +15,7 @@
 #include "bus/port.h"
 #include "bus/stream.h"
 #include "core/backoff.h"
+#include "core/buf.h"
 #include "core/worker.h"
 
 /* Room for "_INBOX.", 32 digits, '.' and a NUL. */
@@ -42,14 +43,25 @@ struct bus_sub {
 
 TAILQ_HEAD(bus_subs, bus_sub);
 
+/* A request that is sent once more unless it is answered soon. */
+struct bus_again {
+	char *subject;
+	struct buf data;
+	struct bus_meta meta;
+	struct trace trace;
+	char *msg_id;
+};
+
 /* A request that waits for its answer. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link; /* in waiting or idle */
 	struct bus *bus;
 	struct loop_timer timer;
 	struct bus_waiter to;
-	uint64_t id; /* 0: idle */
-	uint32_t at; /* which one it is */
+	struct wall by;
+	struct bus_again *again; /* NULL: not to be sent again */
+	uint64_t id;             /* 0: idle */
+	uint32_t at;             /* which one it is */
 };
 
 TAILQ_HEAD(waiters, waiter);
@@ -75,7 +87,7 @@ enum bus_state {
 
 struct bus_metrics {
 	struct metric *connected, *reconnects, *published, *received, *stale,
-	    *slow, *inflight;
+	    *slow, *inflight, *again;
 };
 
 struct bus {

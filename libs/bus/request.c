@@ -64,12 +64,25 @@ waiter_take(struct bus *b)
 	return w;
 }
 
+static void
+again_free(struct bus_again *a)
+{
+	if (a == NULL)
+		return;
+	free(a->subject);
+	free(a->msg_id);
+	buf_free(&a->data);
+	free(a);
+}
+
 /* Make w idle; whom it called for. */
 static struct bus_waiter
 waiter_give(struct waiter *w)
 {
 	struct bus *b = w->bus;
 
+	again_free(w->again);
+	w->again = NULL;
 	loop_timer_cancel(b->loop, &w->timer);
 	TAILQ_REMOVE(&b->waiting, w, link);
 	TAILQ_INSERT_HEAD(&b->idle, w, link);
@@ -93,14 +106,69 @@ on_deadline(void *arg)
 	waiter_end(arg, RC_TIMEOUT, (struct str){ NULL, 0 });
 }
 
-enum rc
-bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
-    uint64_t *id)
+/* Send what w asks for; the answer's subject names w. */
+static enum rc
+send_for(struct waiter *w, const struct bus_question *q)
 {
 	char reply[INBOX_MAX + 16];
 	struct conn_out out = {
 		.subject = q->subject, .reply = reply, .data = q->data
 	};
+
+	(void)snprintf(reply, sizeof(reply), "%s%llx", w->bus->inbox_prefix,
+	    (unsigned long long)w->id);
+	if (q->headers != NULL) {
+		out.headers = q->headers->v;
+		out.n_headers = q->headers->n;
+	}
+	return bus_send(w->bus, &out);
+}
+
+/* Silence: once more, and then there is only the deadline. */
+static void
+on_silence(void *arg)
+{
+	struct waiter *w = arg;
+	struct bus_again *a = w->again;
+	struct bus_headers h;
+
+	w->again = NULL;
+	if (bus_headers_of(&a->meta, &h) == RC_OK &&
+	    send_for(w,
+		&(struct bus_question){
+		    a->subject, buf_str(&a->data), &h, w->by }) == RC_OK)
+		metric_add(w->bus->metric.again, 1);
+	again_free(a);
+	loop_timer_set(
+	    w->bus->loop, &w->timer, clock_mono_of(w->by), on_deadline, w);
+}
+
+/* Keep what w asked, to ask it again. */
+static void
+again_keep(struct waiter *w, const char *subject, struct str data,
+    const struct bus_meta *meta)
+{
+	struct bus_again *a = mem_zalloc(sizeof(*a));
+
+	a->subject = str_dup(str_of(subject));
+	buf_init(&a->data, BUS_PAYLOAD_MAX);
+	buf_put_str(&a->data, data);
+	a->meta = *meta;
+	if (meta->trace != NULL) {
+		a->trace = *meta->trace;
+		a->meta.trace = &a->trace;
+	}
+	if (meta->msg_id != NULL)
+		a->meta.msg_id = a->msg_id = str_dup(str_of(meta->msg_id));
+	w->again = a;
+	loop_timer_set(w->bus->loop, &w->timer,
+	    mono_add_ms(clock_mono(), meta->again_ms), on_silence, w);
+}
+
+enum rc
+bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
+    uint64_t *id)
+{
 	struct waiter *w;
 	enum rc rc;
 
@@ -114,13 +182,8 @@ bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
 	if (w == NULL)
 		return RC_AGAIN;
 	w->to = waiter;
-	(void)snprintf(reply, sizeof(reply), "%s%llx", b->inbox_prefix,
-	    (unsigned long long)w->id);
-	if (q->headers != NULL) {
-		out.headers = q->headers->v;
-		out.n_headers = q->headers->n;
-	}
-	rc = bus_send(b, &out);
+	w->by = q->by;
+	rc = send_for(w, q);
 	if (rc != RC_OK) {
 		(void)waiter_give(w);
 		return rc;
@@ -137,13 +200,24 @@ bus_request(struct bus *b, const char *subject, struct str data,
     const struct bus_meta *meta, struct bus_waiter waiter, uint64_t *id)
 {
 	struct bus_headers h;
+	uint64_t made;
+	enum rc rc;
 
-	if (meta == NULL || meta->deadline.ms <= 0 ||
+	if (meta == NULL || meta->deadline.ms <= 0 || meta->again_ms < 0 ||
+	    (meta->again_ms > 0 && waiter.many) ||
 	    bus_headers_of(meta, &h) != RC_OK)
 		return RC_INVALID;
-	return bus_ask(b,
+	rc = bus_ask(b,
 	    &(struct bus_question){ subject, data, &h, meta->deadline }, waiter,
-	    id);
+	    &made);
+	if (rc != RC_OK)
+		return rc;
+	if (meta->again_ms > 0 &&
+	    clock_wall().ms + meta->again_ms < meta->deadline.ms)
+		again_keep(waiter_of(b, made), subject, data, meta);
+	if (id != NULL)
+		*id = made;
+	return RC_OK;
 }
 
 void

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/civil.h"
+
 #define MS_PER_DAY INT64_C(86400000)
 /* 0000-01-01T00:00:00Z and the last millisecond of the year 9999. */
 #define WALL_MIN_MS    INT64_C(-62167219200000)
@@ -85,45 +87,6 @@ clock_mono_of(struct wall deadline)
 	return t;
 }
 
-struct civil {
-	int64_t year;
-	int month, day; /* from 1 */
-};
-
-/*
- * Days since 1970-01-01 in the proleptic Gregorian calendar.  The year is
- * taken to begin in March, so that the leap day is its last.
- */
-static int64_t
-days_of(struct civil c)
-{
-	int64_t y = c.month > 2 ? c.year : c.year - 1;
-	int64_t m = (c.month + 9) % 12;
-	int64_t era = (y >= 0 ? y : y - 399) / 400;
-	int64_t yoe = y - era * 400;
-	int64_t doy = (153 * m + 2) / 5 + c.day - 1;
-
-	return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
-/* The inverse of days_of(). */
-static struct civil
-civil_of(int64_t days)
-{
-	int64_t z = days + 719468;
-	int64_t era = (z >= 0 ? z : z - 146096) / 146097;
-	int64_t doe = z - era * 146097;
-	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	int64_t m = (5 * doy + 2) / 153;
-	struct civil c;
-
-	c.day = (int)(doy - (153 * m + 2) / 5 + 1);
-	c.month = (int)(m < 10 ? m + 3 : m - 9);
-	c.year = yoe + era * 400 + (c.month <= 2 ? 1 : 0);
-	return c;
-}
-
 static int64_t
 clamp(int64_t v, int64_t lo, int64_t hi)
 {
@@ -146,7 +109,7 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 		days--;
 		rest += MS_PER_DAY;
 	}
-	c = civil_of(days);
+	c = civil_of_days(days);
 	n = (size_t)snprintf(dst, WALL_FORMAT_MAX,
 	    "%04d-%02d-%02dT%02d:%02d:%02d", (int)c.year, c.month, c.day,
 	    (int)(rest / 3600000), (int)(rest / 60000 % 60),
@@ -216,7 +179,7 @@ take_date(struct str *s, int64_t *days)
 	if (c.month < 1 || c.month > 12 || c.day < 1 ||
 	    c.day > days_in_month(c.year, c.month))
 		return false;
-	*days = days_of(c);
+	*days = civil_days(c);
 	return true;
 }
 

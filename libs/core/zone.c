@@ -178,11 +178,16 @@ zone_name(const struct zone *z)
 	return z->name;
 }
 
-int
-zone_offset_min(const struct zone *z, struct wall t)
+/* Seconds since 1970, rounded down, also before. */
+static int64_t
+seconds_of(struct wall t)
 {
-	/* Rounded down, also before 1970. */
-	int64_t s = (t.ms - (t.ms < 0 ? 999 : 0)) / 1000;
+	return (t.ms - (t.ms < 0 ? 999 : 0)) / 1000;
+}
+
+static int64_t
+offset_at(const struct zone *z, int64_t s)
+{
 	size_t lo = 0, hi = z->n;
 
 	while (lo < hi) {
@@ -193,5 +198,32 @@ zone_offset_min(const struct zone *z, struct wall t)
 		else
 			hi = mid;
 	}
-	return z->offset[lo] / 60;
+	return z->offset[lo];
+}
+
+int
+zone_offset_min(const struct zone *z, struct wall t)
+{
+	return (int)(offset_at(z, seconds_of(t)) / 60);
+}
+
+int64_t
+zone_local_of(const struct zone *z, struct wall t)
+{
+	int64_t s = seconds_of(t);
+
+	return s + offset_at(z, s);
+}
+
+struct wall
+zone_wall_of(const struct zone *z, int64_t local_s)
+{
+	/* No two changes are within two days of each other. */
+	int64_t before = offset_at(z, local_s - 86400);
+	int64_t after = offset_at(z, local_s + 86400);
+	int64_t s = local_s - before;
+
+	if (offset_at(z, s) != before && offset_at(z, local_s - after) == after)
+		s = local_s - after;
+	return (struct wall){ s * 1000 };
 }

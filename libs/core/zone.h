@@ -29,4 +29,18 @@ const char *zone_name(const struct zone *z);
 /* zone_offset_min(z, t): Minutes east of UTC at t.  Any thread. */
 int zone_offset_min(const struct zone *z, struct wall t);
 
+/*
+ * zone_local_of(z, t):
+ * What the clocks of z show at t, as seconds since they showed 1970-01-01
+ * 00:00:00.  Any thread.
+ */
+int64_t zone_local_of(const struct zone *z, struct wall t);
+
+/*
+ * zone_wall_of(z, local_s):
+ * The inverse: when z's clocks show that.  Of a time that they show twice it is
+ * the first, one that they leave out counts as if they had not been put on.
+ */
+struct wall zone_wall_of(const struct zone *z, int64_t local_s);
+
 #endif /* !CORE_ZONE_H */

@@ -23,7 +23,7 @@
 #define RX_PATTERN_MAX 4096
 #define RX_TEXT_MAX    (1024 * 1024)
 /* Capture groups that a match can report, the whole match included. */
-#define RX_GROUPS_MAX 16
+#define RX_GROUPS_MAX 100
 
 struct rx;
 struct rx_scratch;

@@ -8,14 +8,26 @@
 #include "core/mem.h"
 #include "state/record.h"
 
-/* KEYS terminal  ARGV ttl → {OK, known, present, {fields}} */
+/*
+ * KEYS terminal  ARGV ttl, field of the catalog; empty: not read
+ * → {OK, known, present, {fields}, bytes of the catalog}
+ */
 static const struct state_script read_ = { LUA_NOW LUA_RECORD
 	"local known=record(KEYS[1],'" TERMINAL_FORMAT "')\n"
-	"local h=redis.call('HMGET',KEYS[1],'seen','b','sv','sk','cv','ct',\n"
-	" 'ch','hint','u','s','ref','on')\n"
+	"local h=redis.call('HMGET',KEYS[1],'seen','b','sv','sk','cv',\n"
+	" ARGV[2],'ch','hint','u','s','ref','on')\n"
 	"local seen=tonumber(h[1] or '') or 0\n"
 	"local present=h[12]=='1' and seen>0 and now-seen<tonumber(ARGV[1])\n"
-	"return {" LUA_OK ",known and 1 or 0,present and 1 or 0,h}" };
+	"return {" LUA_OK ",known and 1 or 0,present and 1 or 0,h,\n"
+	" redis.call('HSTRLEN',KEYS[1],'ct')}" };
+
+/* KEYS terminal  ARGV hash → {OK, catalog}, NOENT or CONFLICT */
+static const struct state_script read_catalog = { LUA_RECORD
+	"record(KEYS[1],'" TERMINAL_FORMAT "')\n"
+	"local h=redis.call('HGET',KEYS[1],'ch')\n"
+	"if not h then return " LUA_NOENT " end\n"
+	"if h~=ARGV[1] then return " LUA_CONFLICT " end\n"
+	"return {" LUA_OK ",redis.call('HGET',KEYS[1],'ct')}" };
 
 /*
  * KEYS terminal, the user's terminals, soul, its terminals, ticks, interval
@@ -109,28 +121,75 @@ read_fields(const struct state_reply *r, struct arena *a, struct terminal *t,
 	t->user_id = reading_id(rd, state_reply_at(h, 8));
 	t->soul_id = reading_id(rd, state_reply_at(h, 9));
 	t->refused = reading_text(rd, state_reply_at(h, 10));
+	t->catalog_bytes = (size_t)state_reply_int(state_reply_at(r, 4));
+}
+
+static enum rc
+read_record(
+    struct call *c, struct state *s, struct arena *a, struct terminal *out)
+{
+	struct state_reply *r;
+	struct reading rd;
+	enum rc rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = call_run(s, c, 5, &r);
+	if (rc == RC_OK) {
+		read_fields(r, a, out, &rd);
+		rc = reading_end(&rd, c->keys[0]);
+	}
+	if (rc != RC_OK)
+		memset(out, 0, sizeof(*out));
+	state_reply_free(r);
+	return rc;
 }
 
 enum rc
 terminal_read(struct state *s, struct str id, int64_t ttl_ms, struct arena *a,
     struct terminal *out)
 {
-	struct state_reply *r;
-	struct reading rd;
 	struct call c;
-	enum rc rc;
 
-	memset(out, 0, sizeof(*out));
 	call_begin(&c, &read_);
 	call_key(&c, KEY_TERMINAL, id, none);
 	call_num(&c, ttl_ms);
-	rc = call_run(s, &c, 4, &r);
+	call_text(&c, STR("ct"), 2);
+	return read_record(&c, s, a, out);
+}
+
+enum rc
+terminal_read_brief(struct state *s, struct str id, int64_t ttl_ms,
+    struct arena *a, struct terminal *out)
+{
+	struct call c;
+
+	call_begin(&c, &read_);
+	call_key(&c, KEY_TERMINAL, id, none);
+	call_num(&c, ttl_ms);
+	call_text(&c, none, 0);
+	return read_record(&c, s, a, out);
+}
+
+enum rc
+terminal_read_catalog(struct state *s, struct str id, struct str hash,
+    struct arena *a, struct str *json)
+{
+	struct reading rd = { .a = a };
+	struct state_reply *r;
+	struct call c;
+	enum rc rc;
+
+	*json = none;
+	call_begin(&c, &read_catalog);
+	call_key(&c, KEY_TERMINAL, id, none);
+	call_text(&c, hash, TERMINAL_HASH_MAX);
+	rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK) {
-		read_fields(r, a, out, &rd);
+		*json = reading_text(&rd, state_reply_at(r, 1));
 		rc = reading_end(&rd, c.keys[0]);
 	}
-	if (rc != RC_OK)
-		memset(out, 0, sizeof(*out));
+	if (rc == RC_OK && json->p == NULL)
+		rc = RC_NOENT;
 	state_reply_free(r);
 	return rc;
 }

@@ -32,7 +32,8 @@ struct terminal {
 	int64_t skill_version;
 	struct str skills; /* JSON array as in the report; absent: none */
 	int64_t catalog_version;
-	struct str catalog;      /* JSON array; absent: none */
+	struct str catalog;      /* JSON array; absent: none, or not read */
+	size_t catalog_bytes;    /* length of catalog, read or not */
 	struct str catalog_hash; /* changes with catalog's content */
 	struct str soul_hint;
 	struct str user_id; /* of the binding; absent: not bound */
@@ -48,6 +49,21 @@ struct terminal {
  */
 enum rc terminal_read(struct state *s, struct str id, int64_t ttl_ms,
     struct arena *a, struct terminal *out) RC_CHECK;
+
+/*
+ * terminal_read_brief(s, id, ttl_ms, a, out):
+ * As terminal_read(), but the catalog, which may be large, stays where it is.
+ */
+enum rc terminal_read_brief(struct state *s, struct str id, int64_t ttl_ms,
+    struct arena *a, struct terminal *out) RC_CHECK;
+
+/*
+ * terminal_read_catalog(s, id, hash, a, json):
+ * The catalog with that hash; *json is taken from a.  RC_NOENT if the terminal
+ * has none, RC_CONFLICT if it has another, whose text is not read.
+ */
+enum rc terminal_read_catalog(struct state *s, struct str id, struct str hash,
+    struct arena *a, struct str *json) RC_CHECK;
 
 /* Who writes a report. */
 struct terminal_writer {
@@ -75,9 +91,10 @@ enum rc terminal_put_online(struct state *s, const struct terminal_writer *w,
 enum rc terminal_beat(struct state *s, const struct terminal_writer *w,
     const struct str *ids, size_t n, bool *came) RC_CHECK;
 
-/* Largest snapshot, refusal or result, and soul_hint, in bytes. */
+/* Largest snapshot, refusal or result, soul_hint, and hash, in bytes. */
 #define TERMINAL_JSON_MAX (1024UL * 1024)
 #define TERMINAL_HINT_MAX 1024
+#define TERMINAL_HASH_MAX 256
 
 /* A snapshot of skills or intents that was reported. */
 struct terminal_snapshot {

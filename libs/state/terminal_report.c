@@ -10,7 +10,6 @@
 
 /* Skills and catalog versions are compared as doubles by scripts. */
 #define VERSION_MAX ((INT64_C(1) << 53) - 1)
-#define HASH_MAX    256
 
 /*
  * KEYS terminal, ticks, interval  ARGV broker, epoch, ttl, replayed
@@ -136,19 +135,20 @@ snapshot_begin(struct call *c, const struct terminal_writer *w,
 	const struct field fields[] = {
 		{ catalog ? STR("ct") : STR("sk"), snap->json,
 		    TERMINAL_JSON_MAX },
-		catalog ? (struct field){ STR("ch"), snap->hash, HASH_MAX }
-			: (struct field){ STR("hint"), snap->soul_hint,
-			      TERMINAL_HINT_MAX },
+		catalog
+		    ? (struct field){ STR("ch"), snap->hash, TERMINAL_HASH_MAX }
+		    : (struct field){ STR("hint"), snap->soul_hint,
+			  TERMINAL_HINT_MAX },
 	};
 	size_t i;
 
 	report_begin(c, &put_snapshot, w, r->id);
 	if (snap->version < 0 || snap->version > VERSION_MAX)
 		c->rc = RC_INVALID;
-	call_text(c, catalog ? STR("cv") : STR("sv"), HASH_MAX);
+	call_text(c, catalog ? STR("cv") : STR("sv"), TERMINAL_HASH_MAX);
 	call_num(c, snap->version);
 	for (i = 0; i < NELEM(fields); i++) {
-		call_text(c, fields[i].name, HASH_MAX);
+		call_text(c, fields[i].name, TERMINAL_HASH_MAX);
 		call_text(c, fields[i].value, fields[i].max);
 	}
 }

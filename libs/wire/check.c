@@ -250,3 +250,22 @@ wire_check_count(const struct wire_type *t, size_t n, const struct wire_at *at)
 		    "must have at most %" PRId64 " items", t->max.i);
 	return RC_OK;
 }
+
+enum rc
+wire_check_choice(
+    const struct wire_desc *d, uint64_t seen, const struct wire_at *at)
+{
+	uint64_t there = d->choice & seen;
+	uint64_t others = there & (there - 1);
+	if (d->choice == 0 || (there != 0 && others == 0))
+		return RC_OK;
+	struct wire_at child = { .up = at, .err = at->err };
+	if (there == 0) {
+		child.key = d->fields[__builtin_ctzll(d->choice)].name;
+		return wire_fail(&child, RC_INVALID, WIRE_WHY_MISSING);
+	}
+	struct str first = d->fields[__builtin_ctzll(there)].name;
+	child.key = d->fields[__builtin_ctzll(others)].name;
+	return wire_fail(
+	    &child, RC_INVALID, "must not stand beside %.*s", STR_ARG(first));
+}

@@ -54,4 +54,12 @@ enum rc wire_check_bool(
 enum rc wire_check_count(
     const struct wire_type *t, size_t n, const struct wire_at *at);
 
+/*
+ * wire_check_choice(d, seen, at):
+ * Whether exactly one of the members that exclude each other is among those
+ * seen (bit i: fields[i]); RC_INVALID through wire_fail() if not.
+ */
+enum rc wire_check_choice(const struct wire_desc *d, uint64_t seen,
+    const struct wire_at *at) RC_CHECK;
+
 #endif /* !WIRE_CHECK_H */

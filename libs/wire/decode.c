@@ -252,6 +252,15 @@ find_field(const struct wire_desc *d, struct str name, uint32_t from)
 	return d->n;
 }
 
+/* Whether v has the i-th member. */
+static bool
+there(const struct wire_desc *d, const json_t *v, uint32_t i)
+{
+	const struct str *name = &d->fields[i].name;
+	const json_t *value = json_object_getn(v, name->p, name->n);
+	return value != NULL && !json_is_null(value);
+}
+
 /*
  * Of several members at fault the first in the order of the schema is told,
  * whatever the order of the text: the n first are looked at, one of which is.
@@ -261,12 +270,18 @@ first_fault(struct reader *r, const struct wire_desc *d, uint32_t n, json_t *v,
     char *dst, const struct wire_at *at)
 {
 	struct wire_at child = { .up = at, .err = at->err };
+	uint64_t choice = 0;
 	enum rc rc = RC_OK;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (there(d, v, i))
+			choice |= d->choice & UINT64_C(1) << i;
 	for (uint32_t i = 0; i < n && rc == RC_OK; i++) {
 		const struct wire_field *f = &d->fields[i];
 		json_t *value = json_object_getn(v, f->name.p, f->name.n);
 		bool required = (f->flags & WIRE_REQUIRED) != 0;
 		child.key = f->name;
+		if (choice == 0 && (d->choice & UINT64_C(1) << i) != 0)
+			return wire_check_choice(d, 0, at);
 		if (value == NULL && required)
 			rc = wire_fail(&child, RC_INVALID, WIRE_WHY_MISSING);
 		else if (value != NULL && (!json_is_null(value) || required))
@@ -307,7 +322,7 @@ get_object(struct reader *r, const struct wire_desc *d, json_t *v, char *dst,
 	}
 	uint64_t missing = d->required & ~seen;
 	if (missing == 0)
-		return RC_OK;
+		return wire_check_choice(d, seen, at);
 	child.key = d->fields[__builtin_ctzll(missing)].name;
 	return wire_fail(&child, RC_INVALID, WIRE_WHY_MISSING);
 }

@@ -94,6 +94,7 @@ struct wire_desc {
 	uint16_t flags;
 	uint16_t list;
 	uint64_t required; /* bit i: fields[i] */
+	uint64_t choice;   /* of these fields exactly one is there; 0: none */
 };
 
 /* All messages in byte order of their names (generated). */

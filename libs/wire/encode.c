@@ -175,11 +175,13 @@ put_object(struct wire_out *o, const struct wire_desc *d, const char *src,
     const struct wire_at *at)
 {
 	struct wire_at child = { .up = at, .err = at->err };
+	uint64_t seen = 0;
 	wire_out_object(o);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
 		if (!is_there(f, src))
 			continue;
+		seen |= UINT64_C(1) << i;
 		child.key = f->name;
 		size_t skip = o->comma ? 0 : 1;
 		buf_put(o->b, f->key.p + skip, f->key.n - skip);
@@ -193,7 +195,7 @@ put_object(struct wire_out *o, const struct wire_desc *d, const char *src,
 			return rc;
 	}
 	wire_out_object_end(o);
-	return RC_OK;
+	return wire_check_choice(d, seen, at);
 }
 
 /* Bare text; an enum in the schema's own spelling. */

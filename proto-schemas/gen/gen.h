@@ -66,6 +66,7 @@ struct gen_record {
 	size_t n;
 	unsigned int flags; /* WIRE_TEXT ... */
 	size_t list;
+	uint64_t choice; /* bit i: fields[i] */
 };
 
 /* A file: a message, or definitions only. */

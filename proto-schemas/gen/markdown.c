@@ -238,6 +238,8 @@ put_fields(struct buf *b, const struct gen_record *r)
 			    json_object_get(f->type->schema, "default"),
 			    JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 			put_cell(b, gen_printf("default `%s`", dflt));
+		} else if ((r->choice & UINT64_C(1) << i) != 0) {
+			put_cell(b, "one of these");
 		} else {
 			put_cell(b, NULL);
 		}

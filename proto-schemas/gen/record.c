@@ -7,11 +7,12 @@
 #include "gen.h"
 
 static const char *const allow_object[] = { "type", "properties", "required",
-	"description", "title", "examples", "x-unit", "x-secret", "x-section",
-	"default", NULL };
+	"oneOf", "description", "title", "examples", "x-unit", "x-secret",
+	"x-section", "default", NULL };
 static const char *const allow_message[] = { "$schema", "$id", "$defs", "title",
-	"description", "type", "properties", "required", "examples",
+	"description", "type", "properties", "required", "oneOf", "examples",
 	"x-section", NULL };
+static const char *const allow_choice[] = { "required", NULL };
 static const char *const allow_text[] = { "$schema", "$id", "$defs", "title",
 	"description", "type", "enum", "const", "minLength", "maxLength",
 	"x-max-bytes", "pattern", "examples", "x-section", "x-encoding", NULL };
@@ -49,6 +50,45 @@ check_required(struct where w, const json_t *schema)
 		for (size_t k = 0; k < i; k++)
 			if (json_equal(v, json_array_get(list, k)))
 				gen_fail(gen_item(w, i), "stands there twice");
+	}
+}
+
+/* One branch of a "oneOf" of members: {"required": ["name"]}. */
+static size_t
+choice_member(struct where w, const json_t *branch, const struct gen_record *r)
+{
+	const json_t *list = json_object_get(branch, "required");
+	const char *name = json_string_value(json_array_get(list, 0));
+	gen_only(w, branch, allow_choice);
+	w = gen_down(w, "required", NULL);
+	if (json_array_size(list) != 1 || name == NULL)
+		gen_fail(w, "must be the name of one member");
+	for (size_t i = 0; i < r->n; i++) {
+		if (strcmp(r->fields[i].name, name) != 0)
+			continue;
+		if ((r->fields[i].flags & (WIRE_REQUIRED | WIRE_DEFAULT)) != 0)
+			gen_fail(w, "%s is always there", name);
+		return i;
+	}
+	gen_fail(w, "%s is not in properties", name);
+}
+
+/* Members of which exactly one is there. */
+static void
+read_choice(struct where w, const json_t *schema, struct gen_record *r)
+{
+	const json_t *list = json_object_get(schema, "oneOf");
+	if (list == NULL)
+		return;
+	w = gen_down(w, "oneOf", NULL);
+	if (json_array_size(list) < 2)
+		gen_fail(w, "must be an array of two members or more");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		uint64_t bit = UINT64_C(1) << choice_member(
+				   gen_item(w, i), json_array_get(list, i), r);
+		if ((r->choice & bit) != 0)
+			gen_fail(gen_item(w, i), "stands there twice");
+		r->choice |= bit;
 	}
 }
 
@@ -123,6 +163,7 @@ gen_record_read(
 			r->flags |= WIRE_DEFAULTS;
 	}
 	json_decref(taken);
+	read_choice(w, schema, r);
 	g->records = mem_realloc(
 	    g->records, (g->n_records + 1) * sizeof(struct gen_record *));
 	g->records[g->n_records++] = r;
@@ -210,7 +251,7 @@ gen_message_read(struct gen *g, struct where w, struct gen_file *f)
 	if (f->section == NULL)
 		gen_fail(top, "x-section is missing");
 	const json_t *type = json_object_get(f->json, "type");
-	if (json_object_get(f->json, "oneOf") != NULL)
+	if (type == NULL && json_object_get(f->json, "oneOf") != NULL)
 		f->record = read_list(g, top, f);
 	else if (json_is_string(type) &&
 	    strcmp(json_string_value(type), "string") == 0)

@@ -143,9 +143,10 @@ put_record(struct buf *b, const struct gen_record *r)
 	    "};\nconst struct wire_desc %s_desc = {\n\t.name = \"%s\",\n"
 	    "\t.fields = fields_%s,\n\t.n = %zu,\n"
 	    "\t.size = sizeof(struct %s),\n\t.flags = %u,\n\t.list = %zu,\n"
-	    "\t.required = UINT64_C(0x%" PRIx64 "),\n};\n",
+	    "\t.required = UINT64_C(0x%" PRIx64 "),\n"
+	    "\t.choice = UINT64_C(0x%" PRIx64 "),\n};\n",
 	    r->name, r->name + sizeof("wire_") - 1, r->name, r->n, r->name,
-	    r->flags, r->list, required);
+	    r->flags, r->list, required, r->choice);
 }
 
 void

@@ -218,7 +218,7 @@ binding_check(struct gateway *g, struct svc_call *c)
 
 	for (i = 0; i < TRIES && rc == RC_CONFLICT; i++) {
 		arena_reset(g->scratch);
-		rc = terminal_read(g->state, req->terminal_id,
+		rc = terminal_read_brief(g->state, req->terminal_id,
 		    gateway_ttl_ms(g), g->scratch, &t);
 		if (rc != RC_OK) {
 			gateway_fail(c, rc);

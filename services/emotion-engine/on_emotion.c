@@ -90,8 +90,8 @@ tell_body(struct engine *e, struct svc_call *c,
 
 	u->session_id = req->session_id;
 	u->terminal_id = req->terminal_id;
-	rc = terminal_read(e->state, req->terminal_id, e->conf->ttl_s * 1000,
-	    svc_call_arena(c), &t);
+	rc = terminal_read_brief(e->state, req->terminal_id,
+	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
 	if (rc == RC_OK && (!t.present || t.broker.p == NULL))
 		return;
 	if (rc == RC_OK)

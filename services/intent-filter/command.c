@@ -3,11 +3,16 @@
  */
 #include "command.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 
 #include "core/mem.h"
+#include "hanzi.h"
+
+/* NFKC makes at most so many bytes of one. */
+#define NFKC_GROWTH 11
 
 /* Longest first among those that begin alike. */
 static const struct str zh_prefixes[] = {
@@ -30,20 +35,129 @@ static const struct str en_prefixes[] = {
 	STR_INIT("please "),
 };
 
+/* Text on its way, each byte with the bytes of raw it came from. */
+struct draft {
+	char *p;
+	uint32_t *from, *to;
+	size_t n, cap;
+};
+
+static bool
+draft_new(struct draft *d, size_t cap, struct arena *a)
+{
+	d->p = arena_alloc(a, cap);
+	d->from = arena_alloc(a, cap * sizeof(*d->from));
+	d->to = arena_alloc(a, cap * sizeof(*d->to));
+	d->n = 0;
+	d->cap = cap;
+	return d->p != NULL && d->from != NULL && d->to != NULL;
+}
+
+static bool
+draft_put(struct draft *d, const char *p, size_t n, size_t from, size_t to)
+{
+	size_t i;
+
+	if (d->n + n > d->cap)
+		return false;
+	memcpy(d->p + d->n, p, n);
+	for (i = d->n; i < d->n + n; i++) {
+		d->from[i] = (uint32_t)from;
+		d->to[i] = (uint32_t)to;
+	}
+	d->n += n;
+	return true;
+}
+
+/* What NFKC leaves alone and nothing composes with: most of any command. */
+static bool
+is_inert(int32_t c)
+{
+	return c < 0x80 || (c >= 0x4e00 && c <= 0x9fff) ||
+	    (c >= 0x3041 && c <= 0x3096) || (c >= 0x30a1 && c <= 0x30fa) ||
+	    (c >= 0x3001 && c <= 0x3002) || (c >= 0x2018 && c <= 0x201d);
+}
+
+/* The full-width forms of ASCII: the other common case. */
+static bool
+is_wide_ascii(int32_t c)
+{
+	return c >= 0xff01 && c <= 0xff5e;
+}
+
+/* raw from start to end through the library, as one piece. */
 static enum rc
-nfkc(struct str raw, struct arena *a, struct str *out)
+put_composed(struct draft *d, struct str raw, size_t start, size_t end)
 {
 	utf8proc_uint8_t *dst = NULL;
 	utf8proc_ssize_t n;
+	bool fits;
 
-	n = utf8proc_map((const utf8proc_uint8_t *)raw.p,
-	    (utf8proc_ssize_t)raw.n, &dst,
+	n = utf8proc_map((const utf8proc_uint8_t *)raw.p + start,
+	    (utf8proc_ssize_t)(end - start), &dst,
 	    UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 	if (n < 0)
 		return RC_INVALID;
-	*out = arena_str(a, (struct str){ (const char *)dst, (size_t)n });
+	fits = draft_put(d, (const char *)dst, (size_t)n, start, end);
 	free(dst);
-	return out->p != NULL ? RC_OK : RC_TOOBIG;
+	return fits ? RC_OK : RC_TOOBIG;
+}
+
+/*
+ * The end of the piece that begins at the character before pos: it goes on
+ * while characters may act on each other.
+ */
+static size_t
+piece_end(struct str raw, size_t pos)
+{
+	size_t next = pos;
+	int32_t c;
+
+	while ((c = str_utf8_next(raw, &next)) >= 0 && !is_inert(c) &&
+	    !is_wide_ascii(c) && utf8proc_get_property(c)->combining_class == 0)
+		pos = next;
+	/* Marks belong to what they follow. */
+	next = pos;
+	while ((c = str_utf8_next(raw, &next)) >= 0 &&
+	    utf8proc_get_property(c)->combining_class != 0)
+		pos = next;
+	return pos;
+}
+
+static bool
+mark_follows(struct str raw, size_t pos)
+{
+	int32_t c = str_utf8_next(raw, &pos);
+
+	return c >= 0x300 && utf8proc_get_property(c)->combining_class != 0;
+}
+
+static enum rc
+nfkc(struct str raw, struct draft *d)
+{
+	size_t pos = 0, start, end;
+	char ascii;
+	int32_t c;
+	enum rc rc;
+
+	for (start = 0; (c = str_utf8_next(raw, &pos)) >= 0; start = pos) {
+		if (is_inert(c) && !mark_follows(raw, pos)) {
+			if (!draft_put(
+				d, raw.p + start, pos - start, start, pos))
+				return RC_TOOBIG;
+		} else if (is_wide_ascii(c) && !mark_follows(raw, pos)) {
+			ascii = (char)(c - 0xfee0);
+			if (!draft_put(d, &ascii, 1, start, pos))
+				return RC_TOOBIG;
+		} else {
+			end = piece_end(raw, pos);
+			rc = put_composed(d, raw, start, end);
+			if (rc != RC_OK)
+				return rc;
+			pos = end;
+		}
+	}
+	return pos == raw.n ? RC_OK : RC_INVALID;
 }
 
 static bool
@@ -85,42 +199,44 @@ guess_locale(struct str s, const char *dflt)
 }
 
 /* Blanks part words in Latin text and mean nothing elsewhere. */
-static struct str
-squeeze(struct str s, bool keep_one, struct arena *a)
+static void
+squeeze(struct draft *d, bool keep_one)
 {
-	char *dst = arena_alloc(a, s.n + 1);
-	size_t pos = 0, start, n = 0;
+	struct str s = { d->p, d->n };
+	size_t pos = 0, start, n = 0, i;
 	bool gap = false;
 	int32_t c;
 
-	if (dst == NULL)
-		return (struct str){ 0 };
 	for (start = 0; (c = str_utf8_next(s, &pos)) >= 0; start = pos) {
 		if (is_blank(c)) {
 			gap = n > 0;
 			continue;
 		}
-		if (gap && keep_one)
-			dst[n++] = ' ';
+		if (gap && keep_one) {
+			d->from[n] = d->from[start - 1];
+			d->to[n] = d->from[start];
+			d->p[n++] = ' ';
+		}
 		gap = false;
-		memcpy(dst + n, s.p + start, pos - start);
-		n += pos - start;
+		for (i = start; i < pos; i++, n++) {
+			d->p[n] = d->p[i];
+			d->from[n] = d->from[i];
+			d->to[n] = d->to[i];
+		}
 	}
-	return (struct str){ dst, n };
+	d->n = n;
 }
 
-static struct str
-lower(struct str s, struct arena *a)
+/* Returns whether there were traditional characters. */
+static bool
+fold(char *dst, struct str s)
 {
-	char *dst = arena_alloc(a, s.n + 1);
 	size_t i;
 
-	if (dst == NULL)
-		return (struct str){ 0 };
 	for (i = 0; i < s.n; i++)
 		dst[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32)
 							: s.p[i];
-	return (struct str){ dst, s.n };
+	return hanzi_simplify(dst, s.n);
 }
 
 static size_t
@@ -139,38 +255,71 @@ enum rc
 command_read(struct str raw, const char *locale, const char *dflt,
     struct arena *a, struct command *out)
 {
-	struct str s;
-	bool latin;
+	struct draft d;
+	bool latin, traditional;
 	size_t cut;
+	char *folded;
 	enum rc rc;
 
-	rc = nfkc(raw, a, &s);
+	if (!draft_new(&d, raw.n * NFKC_GROWTH + 1, a))
+		return RC_TOOBIG;
+	rc = nfkc(raw, &d);
 	if (rc != RC_OK)
 		return rc;
-	out->locale = locale != NULL ? locale : guess_locale(s, dflt);
+	out->locale = locale != NULL
+	    ? locale
+	    : guess_locale((struct str){ d.p, d.n }, dflt);
 	latin = strncmp(out->locale, "en", 2) == 0;
-	out->text = squeeze(s, latin, a);
-	out->folded = lower(out->text, a);
-	if (out->text.p == NULL || out->folded.p == NULL)
+	squeeze(&d, latin);
+	folded = arena_alloc(a, d.n + 1);
+	if (folded == NULL)
 		return RC_TOOBIG;
+	out->raw = raw;
+	out->text = (struct str){ d.p, d.n };
+	traditional = fold(folded, out->text);
+	if (traditional && locale == NULL && strcmp(out->locale, "zh-CN") == 0)
+		out->locale = "zh-TW";
+	out->folded = (struct str){ folded, d.n };
 	cut = latin ? prefix_len(out->folded, en_prefixes, NELEM(en_prefixes))
 		    : prefix_len(out->folded, zh_prefixes, NELEM(zh_prefixes));
+	out->polite = cut > 0 && !str_starts(out->folded, STR("请问"));
 	out->text.p += cut;
 	out->text.n -= cut;
 	out->folded.p += cut;
 	out->folded.n -= cut;
+	out->from = d.from + cut;
+	out->to = d.to + cut;
 	return RC_OK;
+}
+
+struct str
+command_source(const struct command *c, size_t start, size_t end)
+{
+	if (start >= end)
+		return (struct str){ c->raw.p, 0 };
+	return (struct str){ c->raw.p + c->from[start],
+		c->to[end - 1] - c->from[start] };
 }
 
 enum rc
 command_fold(struct str raw, struct arena *a, struct str *out)
 {
-	struct str s;
+	struct draft d;
+	char *folded;
 	enum rc rc;
 
-	rc = nfkc(raw, a, &s);
+	if (!draft_new(&d, raw.n * NFKC_GROWTH + 1, a))
+		return RC_TOOBIG;
+	rc = nfkc(raw, &d);
 	if (rc != RC_OK)
 		return rc;
-	*out = lower(str_trim(s), a);
-	return out->p != NULL ? RC_OK : RC_TOOBIG;
+	squeeze(&d,
+	    strcmp(guess_locale((struct str){ d.p, d.n }, "en-US"), "en-US") ==
+		0);
+	folded = arena_alloc(a, d.n + 1);
+	if (folded == NULL)
+		return RC_TOOBIG;
+	(void)fold(folded, (struct str){ d.p, d.n });
+	*out = str_trim((struct str){ folded, d.n });
+	return RC_OK;
 }

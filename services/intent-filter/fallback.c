@@ -4,155 +4,250 @@
 #include "fallback.h"
 
 #include "core/mem.h"
-#include "duration.h"
 
-static const struct str questions[] = {
-	STR_INIT("怎么"),
-	STR_INIT("如何"),
-	STR_INIT("为什么"),
-	STR_INIT("咋"),
-	STR_INIT("吗"),
-	STR_INIT("么"),
-	STR_INIT("?"),
-	STR_INIT("什么"),
-	STR_INIT("谁"),
-	STR_INIT("哪"),
-	STR_INIT("how "),
-	STR_INIT("what "),
-	STR_INIT("why "),
-	STR_INIT("when "),
-	STR_INIT("where "),
-	STR_INIT("who "),
-};
-/* The whole command is one of these, with or without a particle behind it. */
-static const struct str feelings[] = {
-	STR_INIT("吓我一跳"),
-	STR_INIT("吓死我"),
-	STR_INIT("笑死我"),
-	STR_INIT("气死我"),
-	STR_INIT("烦死我"),
-	STR_INIT("累死我"),
-	STR_INIT("困死我"),
-	STR_INIT("无语"),
-	STR_INIT("太离谱"),
-	STR_INIT("真离谱"),
-	STR_INIT("离谱"),
-	STR_INIT("服"),
-	STR_INIT("好烦"),
-	STR_INIT("我好烦"),
-	STR_INIT("我烦死"),
-	STR_INIT("好累"),
-	STR_INIT("我好累"),
-	STR_INIT("我累死"),
-	STR_INIT("好困"),
-	STR_INIT("我好困"),
-	STR_INIT("我困死"),
-	STR_INIT("好难受"),
-	STR_INIT("我好难受"),
-	STR_INIT("我难受死"),
-	STR_INIT("我烦"),
-	STR_INIT("我累"),
-	STR_INIT("我困"),
-	STR_INIT("我难受"),
-	STR_INIT("天哪"),
-	STR_INIT("天啊"),
-	STR_INIT("我的天"),
-	STR_INIT("wow"),
-	STR_INIT("omg"),
-	STR_INIT("ugh"),
-	STR_INIT("huh"),
-	STR_INIT("scared me"),
-	STR_INIT("that was close"),
-	STR_INIT("so annoying"),
-	STR_INIT("i am so tired"),
-	STR_INIT("i am tired"),
-	STR_INIT("i am so upset"),
-	STR_INIT("i am upset"),
-	STR_INIT("i am so annoyed"),
-	STR_INIT("i am annoyed"),
-};
-static const struct str particles[] = {
-	STR_INIT("啊"),
-	STR_INIT("哦"),
-	STR_INIT("嗯"),
-	STR_INIT("唉"),
-	STR_INIT("哎"),
-	STR_INIT("呀"),
-	STR_INIT("哇"),
-	STR_INIT("哈"),
-	STR_INIT("呜"),
-	STR_INIT("了"),
-	STR_INIT("!"),
-	STR_INIT("。"),
-	STR_INIT(","),
-	STR_INIT("…"),
-	STR_INIT("~"),
-	STR_INIT("."),
-	STR_INIT(" "),
+/* Most bytes of an outcry: five ideographs. */
+#define OUTCRY_MAX 15
+
+/*
+ * Words of which a mere feeling is made, separated by blanks ("_" is a blank).
+ * A text is one if it is nothing but these and has one of the first two kinds.
+ */
+enum part { PART_CRY, PART_FEELING, PART_REST, PARTS };
+
+static const char *const words[PARTS] = {
+	[PART_CRY] =
+	    "啊 哦 噢 喔 嗯 唉 哎 哎呀 哎哟 哇 哇塞 哈 哈哈 嘿嘿 呵呵 呜 "
+	    "呜呜 嘻嘻 天哪 天啊 天呐 我的天 我的天哪 我的妈呀 妈呀 老天 "
+	    "我去 我靠 卧槽 我晕 晕 切 哼 额 呃 吓我一跳 吓了我一跳 吓死我 "
+	    "吓死宝宝 吓死人 吓坏我 笑死我 笑死 气死我 烦死我 累死我 困死我 "
+	    "热死我 冷死我 饿死我 急死我 愁死我 无语 离谱 服 绝 绝绝子 牛 "
+	    "牛啊 厉害 太棒 太好 真好 好耶 耶 完蛋 糟糕 糟 该死 讨厌 真是的 "
+	    "可恶 好险 惨 倒霉 可惜 破防 栓q 蚌埠住 麻 裂开 wow omg oh ugh "
+	    "huh yay ouch oops hooray haha hahaha lol damn whoa 깜짝이야 "
+	    "아이고 헐 대박 びっくりした うわ すごい やばい oh_my_god oh_no "
+	    "scared_me you_scared_me that_was_close so_annoying how_annoying "
+	    "phew yikes 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 "
+	    "气炸 炸 醉 头大 美死 乐死 救命 倒霉透",
+	[PART_FEELING] =
+	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 "
+	    "委屈 失落 失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 "
+	    "心烦 烦 烦躁 焦虑 紧张 担心 害怕 怕 恐惧 慌 生气 愤怒 恼火 火大 "
+	    "不爽 不开心 不高兴 累 好累 疲惫 疲倦 困 崩溃 抓狂 emo 想哭 心累 "
+	    "心痛 心疼 恶心 尴尬 惊讶 震惊 意外 放松 轻松 舒服 平静 安心 "
+	    "踏实 不舒服 难过极 舒坦 爽 受不了 tired exhausted upset annoyed "
+	    "angry sad happy scared bored lonely excited stressed nervous "
+	    "sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 "
+	    "疲れた 悲しい つらい 眠い 嬉しい 难 难搞 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
+	    "美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 心情好 没意思 没劲",
+	[PART_REST] =
+	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 "
+	    "真 好 太 很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 "
+	    "简直 更 越来越 这么 那么 多么 极 极了 死 死我 死了 坏了 得不行 "
+	    "得很 了 呀 哟 哪 呢 吧 嘛 吗 啦 的 地 得 又 还 也 一点 一点儿 "
+	    "下 , 。 ! . … ~ 、 ; i i'm im am feel feeling so very really "
+	    "a_bit kind_of pretty just too this is that was the me right_now "
+	    "today and 喂 是 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
 static bool
-has_any(struct str s, const struct str *list, size_t n)
+is_latin_inside(struct str s, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (str_find(s, list[i]) >= 0)
-			return true;
-	}
-	return false;
+	return n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z' && s.p[n - 1] >= 'a' &&
+	    s.p[n - 1] <= 'z';
 }
 
+/* Whether s begins with word, whose "_" are blanks. */
 static bool
-only_particles(struct str s)
+begins(struct str s, struct str word)
 {
 	size_t i;
 
-	while (s.n > 0) {
-		for (i = 0; i < NELEM(particles); i++) {
-			if (str_starts(s, particles[i]))
-				break;
-		}
-		if (i == NELEM(particles))
+	if (word.n > s.n)
+		return false;
+	for (i = 0; i < word.n; i++) {
+		if (s.p[i] != (word.p[i] == '_' ? ' ' : word.p[i]))
 			return false;
-		s.p += particles[i].n;
-		s.n -= particles[i].n;
 	}
-	return true;
+	return !is_latin_inside(s, word.n);
+}
+
+/* The longest of a kind's words that s begins with; 0: none. */
+static size_t
+part_len(struct str s, enum part part)
+{
+	struct str rest = str_of(words[part]), w;
+	size_t longest = 0;
+
+	while (rest.p != NULL) {
+		w = str_cut(&rest, ' ');
+		if (w.n > longest && begins(s, w))
+			longest = w.n;
+	}
+	return longest;
 }
 
 static bool
 is_feeling(struct str s)
 {
+	size_t len[PARTS], n;
+	bool felt = false;
+
+	while (s.n > 0) {
+		if (s.p[0] == ' ') {
+			n = 1;
+		} else {
+			len[PART_CRY] = part_len(s, PART_CRY);
+			len[PART_FEELING] = part_len(s, PART_FEELING);
+			len[PART_REST] = part_len(s, PART_REST);
+			n = len[PART_CRY] > len[PART_FEELING]
+			    ? len[PART_CRY]
+			    : len[PART_FEELING];
+			felt = felt || (n > 0 && n >= len[PART_REST]);
+			if (len[PART_REST] > n)
+				n = len[PART_REST];
+			if (n == 0)
+				return false;
+		}
+		s.p += n;
+		s.n -= n;
+	}
+	return felt;
+}
+
+static bool
+asks(const struct reading *r)
+{
 	size_t i;
 
-	if (only_particles(s))
-		return true;
-	for (i = 0; i < NELEM(feelings); i++) {
-		if (str_starts(s, feelings[i]) &&
-		    only_particles((struct str){
-			s.p + feelings[i].n, s.n - feelings[i].n }))
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == SPEECH_WH ||
+		    r->words[i].kind == SPEECH_ASK ||
+		    r->words[i].kind == SPEECH_YES_NO)
 			return true;
 	}
 	return false;
 }
 
+static bool
+names_things(const struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == SPEECH_DEVICE ||
+		    r->words[i].kind == SPEECH_ROOM)
+			return true;
+	}
+	return r->tells_times && r->n_times > 0;
+}
+
+static bool
+has_action(const struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words; i++) {
+		if (r->words[i].kind == SPEECH_ACTION)
+			return true;
+	}
+	return false;
+}
+
+/* Words with which a text is more than an outcry. */
+static bool
+is_about_things(const struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_words; i++) {
+		switch (r->words[i].kind) {
+		case SPEECH_ACTION:
+		case SPEECH_VERB:
+		case SPEECH_DEVICE:
+		case SPEECH_ROOM:
+		case SPEECH_WH:
+		case SPEECH_ASK:
+		case SPEECH_YES_NO:
+		case SPEECH_NOT:
+		case SPEECH_MEMO:
+		case SPEECH_OBJECT:
+			return true;
+		default:
+			break;
+		}
+	}
+	return r->n_times > 0;
+}
+
+/* The bytes of the first of the words that s begins with; 0 if with none. */
+static size_t
+word_len(const char *list, struct str s)
+{
+	struct str rest = str_of(list), w;
+
+	while (rest.p != NULL) {
+		w = str_cut(&rest, ' ');
+		if (str_starts(s, w))
+			return w.n;
+	}
+	return 0;
+}
+
+/*
+ * "太过分了", "好漂亮啊": of any quality but those that a body may be asked to
+ * change.
+ */
+static bool
+is_outcry(const struct reading *r)
+{
+	struct str s = r->cmd.folded;
+	bool too;
+	size_t n;
+
+	if (is_about_things(r))
+		return false;
+	while (
+	    (n = word_len("哇 啊 哎呀 天哪 , ! 你 我 这 那 也 真是", s)) > 0) {
+		s.p += n;
+		s.n -= n;
+	}
+	too = str_starts(s, STR("太"));
+	n = word_len("太 好 真 超 多么", s);
+	s.p += n;
+	s.n -= n;
+	if (n == 0 ||
+	    word_len("的 了 吧 啊 久 不 像 暗 黑 亮 吵 闷 干 湿 响 大声 小声",
+		s) > 0)
+		return false;
+	while (str_ends(s, STR("!")) || str_ends(s, STR("。")))
+		s.n -= str_ends(s, STR("!")) ? STR("!").n : STR("。").n;
+	if (s.n > OUTCRY_MAX)
+		return false;
+	if (too)
+		return str_ends(s, STR("了")) || str_ends(s, STR("了吧")) ||
+		    str_ends(s, STR("了啊"));
+	return s.n > STR("啊").n &&
+	    word_len("啊 呀 哦 喔 啦 哇 耶",
+		(struct str){ s.p + s.n - STR("啊").n, STR("啊").n }) > 0;
+}
+
 struct fallback
-fallback_decide(const struct command *c)
+fallback_decide(const struct reading *r)
 {
 	struct fallback f = { WIRE_DECISION_ACTION_FALLBACK_REASONING,
 		"sys.fallback_reasoning", "触发高级推理", NULL, .9 };
 
-	if (has_any(c->folded, questions, NELEM(questions))) {
-		f.reason = "question_or_discussion";
-	} else if (duration_count(c->folded) > 0) {
-		f.reason = "has_task_signal";
-	} else if (is_feeling(c->folded)) {
-		f = (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
+	if (is_feeling(r->cmd.folded) || is_outcry(r))
+		return (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
 			"sys.no_action", "无需处理",
 			"matched_no_action_pattern", .99 };
-	} else {
+	if (asks(r))
+		f.reason = "question_or_discussion";
+	else if (names_things(r))
+		f.reason = "has_task_signal";
+	else if (has_action(r))
+		f.reason = "action_without_target";
+	else
 		f.reason = "insufficient_signal_for_no_action";
-	}
 	return f;
 }

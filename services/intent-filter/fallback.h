@@ -4,7 +4,7 @@
 #ifndef INTENT_FILTER_FALLBACK_H
 #define INTENT_FILTER_FALLBACK_H
 
-#include "command.h"
+#include "reading.h"
 #include "wire/msgs.h"
 
 struct fallback {
@@ -16,11 +16,11 @@ struct fallback {
 };
 
 /*
- * fallback_decide(c):
+ * fallback_decide(r):
  * sys.no_action only for what is an exclamation or a feeling from beginning to
  * end; a question, a task, a greeting and whatever is unclear are for the
  * language model.
  */
-struct fallback fallback_decide(const struct command *c);
+struct fallback fallback_decide(const struct reading *r);
 
 #endif /* !INTENT_FILTER_FALLBACK_H */

@@ -1,149 +1,169 @@
 /*
- * The order of the work: normalise, segment, match, choose, fill, decide.
+ * The order of the work: normalise, read, segment, match, choose, fill, decide.
  */
 #include "filter.h"
 
 #include <stdlib.h>
 
+#include "choose.h"
 #include "command.h"
+#include "core/buf.h"
 #include "core/mem.h"
-#include "duration.h"
+#include "core/zone.h"
+#include "entity.h"
 #include "fallback.h"
 #include "match.h"
+#include "mood.h"
 #include "segment.h"
+#include "skill.h"
 #include "slots.h"
 
-/* Matches of one segment that are compared. */
-#define SEGMENT_MATCHES_MAX 2048
+/* Most intents of one segment; the schema's maximum. */
+#define PER_SEGMENT_MAX 8
 
 /* One request on its way through. */
 struct run {
 	const struct wire_intent_filter_request *req;
-	struct wire_intent_filter_request_options opt;
-	const struct catalog *cat;
-	struct rx_scratch *rx;
-	struct arena *a;
+	const struct filter_env *env;
+	struct matcher m;
+	struct reading reading;
 	struct wire_intent_filter_response *rep;
-	struct command cmd;
 	struct segment segments[SEGMENT_MAX];
 	size_t nsegments;
 	struct match *found; /* of the segment in hand */
 	bool used[SEGMENT_MAX];
+	size_t usable; /* intents that are ready or may become so */
 };
 
-static struct match_text
-segment_text(const struct run *r, size_t i)
-{
-	struct segment g = r->segments[i];
+/* ---- the intents of the answer --------------------------------------------
+ */
 
-	return (struct match_text){
-		.text = { r->cmd.text.p + g.start, g.end - g.start },
-		.folded = { r->cmd.folded.p + g.start, g.end - g.start },
-	};
+static ptrdiff_t
+points(struct str s, size_t n)
+{
+	return str_utf8_count((struct str){ s.p, n });
 }
 
 static struct wire_span
-span_of(const struct run *r, struct segment g)
+span_of(const struct run *r, size_t start, size_t end)
 {
-	struct str s = { r->cmd.text.p + g.start, g.end - g.start };
-	ptrdiff_t before =
-	    str_utf8_count((struct str){ r->cmd.text.p, g.start });
+	struct str s = r->reading.cmd.text;
 
-	return (struct wire_span){
-		.text = s, .start = before, .end = before + str_utf8_count(s)
-	};
+	return (struct wire_span){ .text = { s.p + start, end - start },
+		.start = points(s, start),
+		.end = points(s, end) };
 }
 
-/* Surest first; then the more important; then by id, so that it is one order.
- */
-static int
-match_cmp(const void *pa, const void *pb)
+/* The same in what the caller sent. */
+static struct wire_span
+source_span_of(const struct run *r, size_t start, size_t end)
 {
-	const struct match *a = pa, *b = pb;
-	int64_t x = a->intent->def->priority, y = b->intent->def->priority;
+	const struct command *cmd = &r->reading.cmd;
+	struct str part = command_source(cmd, start, end);
+	size_t from = (size_t)(part.p - cmd->raw.p);
 
-	if (a->confidence != b->confidence)
-		return a->confidence > b->confidence ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
-	return str_cmp(a->intent->def->id, b->intent->def->id);
+	return (struct wire_span){ .text = part,
+		.start = points(cmd->raw, from),
+		.end = points(cmd->raw, from + part.n) };
 }
 
-static size_t
-match_segment(struct run *r, size_t segment)
+static enum rc
+status_of(struct run *r, struct slots *slots, enum wire_intent_status *out)
 {
-	struct match_text t = segment_text(r, segment);
-	struct match m;
-	double least;
-	size_t i, n = 0;
+	enum rc rc;
 
-	for (i = 0; i < r->cat->n && n < SEGMENT_MATCHES_MAX; i++) {
-		const struct wire_intent *def = r->cat->intents[i].def;
-
-		match_intent(&r->cat->intents[i], t, r->rx, r->a, &m);
-		least = def->match.has_min_confidence
-		    ? def->match.min_confidence
-		    : r->opt.min_confidence;
-		if (m.confidence == 0 || m.confidence < least)
-			continue;
-		m.segment = segment;
-		r->found[n++] = m;
+	*out = WIRE_INTENT_STATUS_READY;
+	if (slots->nmissing == 0 && r->req->n_skills > 0) {
+		rc = skill_check(
+		    r->req->skills, r->req->n_skills, slots, r->m.a);
+		if (rc == RC_TOOBIG)
+			return rc;
+		if (rc != RC_OK)
+			*out = WIRE_INTENT_STATUS_REJECTED;
 	}
-	if (n > 1)
-		qsort(r->found, n, sizeof(*r->found), match_cmp);
-	return n;
+	if (slots->nmissing > 0)
+		*out = WIRE_INTENT_STATUS_NEED_CLARIFICATION;
+	return RC_OK;
 }
 
 static enum rc
 take(struct run *r, const struct match *m)
 {
-	struct wire_intent_filter_response_intents *out =
-	    &r->rep->intents[r->rep->n_intents];
+	const struct segment *g = &r->segments[m->segment];
 	const struct wire_intent *def = m->intent->def;
+	enum wire_intent_status status;
 	struct slots slots;
 	enum rc rc;
 
-	rc = slots_fill(
-	    m->intent, segment_text(r, m->segment), r->rx, r->a, &slots);
+	rc = slots_fill(&r->m, m->intent, g, &slots);
+	if (rc == RC_OK)
+		rc = status_of(r, &slots, &status);
 	if (rc != RC_OK)
 		return rc;
-	*out = (struct wire_intent_filter_response_intents){
-		.intent_id = def->id,
-		.intent_name = def->name.p != NULL ? def->name : def->id,
-		.confidence = m->confidence,
-		.status = slots.nmissing == 0
-		    ? WIRE_INTENT_STATUS_READY
-		    : WIRE_INTENT_STATUS_NEED_CLARIFICATION,
-		.segment_index = (int64_t)m->segment,
-		.span = span_of(r, r->segments[m->segment]),
-		.parameters = slots.parameters,
-		.normalized = slots.normalized,
-		.missing_parameters = slots.missing,
-		.n_missing_parameters = slots.nmissing,
-		.evidence = m->evidence,
-		.n_evidence = m->nevidence,
-	};
+	r->rep->intents[r->rep->n_intents++] =
+	    (struct wire_intent_filter_response_intents){
+		    .intent_id = def->id,
+		    .intent_name = def->name.p != NULL ? def->name : def->id,
+		    .confidence = m->confidence,
+		    .status = status,
+		    .segment_index = (int64_t)m->segment,
+		    .span = span_of(r, g->start, g->end),
+		    .has_source_span = true,
+		    .source_span = source_span_of(r, g->start, g->end),
+		    .parameters = slots.parameters,
+		    .normalized = slots.normalized,
+		    .missing_parameters = slots.missing,
+		    .n_missing_parameters = slots.nmissing,
+		    .evidence = m->evidence,
+		    .n_evidence = m->n,
+	    };
 	r->used[m->segment] = true;
-	r->rep->n_intents++;
+	r->usable += status != WIRE_INTENT_STATUS_REJECTED;
 	return RC_OK;
+}
+
+/* ---- matching -------------------------------------------------------------
+ */
+
+/* The matches of a segment that reach their thresholds. */
+static size_t
+match_one(struct run *r, size_t segment)
+{
+	size_t i, kept = 0;
+	size_t n = match_segment(&r->m, &r->segments[segment], r->found);
+
+	for (i = 0; i < n; i++) {
+		const struct wire_intent *def = r->found[i].intent->def;
+		double least = def->match.has_min_confidence
+		    ? def->match.min_confidence
+		    : r->req->options.min_confidence;
+
+		if (r->found[i].confidence < least)
+			continue;
+		r->found[kept] = r->found[i];
+		r->found[kept++].segment = segment;
+	}
+	return kept;
 }
 
 static enum rc
 note_candidates(struct run *r, size_t n)
 {
 	struct wire_intent_filter_response *rep = r->rep;
-	size_t i;
+	size_t i, max = r->nsegments * MATCH_MAX;
 
-	if (!r->opt.return_debug_candidates)
+	if (!r->req->options.return_debug_candidates)
 		return RC_OK;
 	if (rep->candidates == NULL) {
 		rep->has_candidates = true;
-		rep->candidates = arena_alloc(r->a,
-		    r->nsegments * r->cat->n * sizeof(*rep->candidates) + 1);
+		if (max > r->m.cat->n * r->nsegments)
+			max = r->m.cat->n * r->nsegments;
+		rep->candidates =
+		    arena_alloc(r->m.a, max * sizeof(*rep->candidates));
 		if (rep->candidates == NULL)
 			return RC_TOOBIG;
 	}
-	for (i = 0; i < n && rep->n_candidates < SEGMENT_MATCHES_MAX; i++)
+	for (i = 0; i < n; i++)
 		rep->candidates[rep->n_candidates++] =
 		    (struct wire_intent_filter_response_candidates){
 			    .intent_id = r->found[i].intent->def->id,
@@ -157,41 +177,50 @@ note_candidates(struct run *r, size_t n)
 static enum rc
 match_all(struct run *r)
 {
-	size_t per_segment = (size_t)r->opt.max_intents_per_segment;
-	size_t max = (size_t)r->opt.max_intents;
-	struct match best = { 0 };
-	size_t i, j, n;
-	enum rc rc;
+	const struct wire_intent_filter_request_options *opt = &r->req->options;
+	const struct match *chosen[PER_SEGMENT_MAX];
+	size_t n, i, max = (size_t)opt->max_intents;
+	struct match best = { .confidence = 0 };
+	enum rc rc = RC_OK;
 
-	for (i = 0; i < r->nsegments; i++) {
-		n = match_segment(r, i);
+	for (size_t s = 0; s < r->nsegments && rc == RC_OK; s++) {
+		struct mood_place p = { &r->reading, r->segments, r->nsegments,
+			s };
+
+		if (r->segments[s].retracted)
+			continue;
+		n = match_one(r, s);
 		rc = note_candidates(r, n);
-		if (rc != RC_OK)
-			return rc;
-		if (!r->opt.allow_multi_intent) {
+		n = choose(&r->m, &p, r->found, n,
+		    opt->allow_multi_intent
+			? (size_t)opt->max_intents_per_segment
+			: 1,
+		    chosen);
+		if (!opt->allow_multi_intent) {
 			if (n > 0 &&
 			    (best.intent == NULL ||
-				match_cmp(&r->found[0], &best) < 0))
-				best = r->found[0];
+				choose_cmp(chosen[0], &best) < 0))
+				best = *chosen[0];
 			continue;
 		}
-		for (j = 0; j < n && j < per_segment; j++) {
-			if (r->rep->n_intents == max)
-				break;
-			rc = take(r, &r->found[j]);
-			if (rc != RC_OK)
-				return rc;
-		}
+		for (i = 0; i < n && r->rep->n_intents < max && rc == RC_OK;
+		     i++)
+			rc = take(r, chosen[i]);
 	}
-	return best.intent != NULL ? take(r, &best) : RC_OK;
+	if (rc == RC_OK && best.intent != NULL)
+		rc = take(r, &best);
+	return rc;
 }
+
+/* ---- the decision ---------------------------------------------------------
+ */
 
 static enum rc
 system_intent(struct run *r, const struct fallback *f)
 {
 	struct wire_intent_filter_response_intents *out = r->rep->intents;
 	struct wire_intent_filter_response_intents_evidence *ev =
-	    arena_alloc(r->a, sizeof(*ev));
+	    arena_alloc(r->m.a, sizeof(*ev));
 
 	if (ev == NULL)
 		return RC_TOOBIG;
@@ -203,9 +232,11 @@ system_intent(struct run *r, const struct fallback *f)
 		.intent_name = str_of(f->intent_name),
 		.confidence = f->confidence,
 		.status = WIRE_INTENT_STATUS_SYSTEM,
-		.span = span_of(r, (struct segment){ 0, r->cmd.text.n }),
+		.span = span_of(r, 0, r->reading.cmd.text.n),
+		.has_source_span = true,
+		.source_span = source_span_of(r, 0, r->reading.cmd.text.n),
 		.parameters =
-		    arena_printf(r->a, "{\"reason\":\"%s\"}", f->reason),
+		    arena_printf(r->m.a, "{\"reason\":\"%s\"}", f->reason),
 		.normalized = STR("{\"system_intent\":true}"),
 		.evidence = ev,
 		.n_evidence = 1,
@@ -220,26 +251,31 @@ decide(struct run *r)
 	struct wire_intent_filter_response_decision *d = &r->rep->decision;
 	struct fallback f;
 
-	if (r->rep->n_intents > 0) {
+	d->action = WIRE_DECISION_ACTION_FALLBACK_REASONING;
+	d->trigger_intent_id = STR("sys.fallback_reasoning");
+	if (r->usable > 0) {
 		d->action = WIRE_DECISION_ACTION_EXECUTE_INTENTS;
 		d->trigger_intent_id = r->rep->intents[0].intent_id;
 		d->reason = STR("matched_catalog_intents");
 		return RC_OK;
 	}
-	if (!r->opt.emit_system_intent_when_empty) {
-		d->action = WIRE_DECISION_ACTION_FALLBACK_REASONING;
-		d->trigger_intent_id = STR("sys.fallback_reasoning");
+	/* Understood, but the body cannot do it: the model may explain. */
+	if (r->rep->n_intents > 0) {
+		d->reason = STR("rejected_by_skill");
+		return RC_OK;
+	}
+	if (!r->req->options.emit_system_intent_when_empty) {
 		d->reason = STR("no_catalog_intent_matched");
 		return RC_OK;
 	}
-	f = fallback_decide(&r->cmd);
+	f = fallback_decide(&r->reading);
 	d->action = f.action;
 	d->trigger_intent_id = str_of(f.intent_id);
 	d->reason = str_of(f.reason);
 	return system_intent(r, &f);
 }
 
-/* What no intent used is for the language model. */
+/* What no intent used, unless it says nothing, is for the language model. */
 static enum rc
 note_unmatched(struct run *r)
 {
@@ -250,33 +286,76 @@ note_unmatched(struct run *r)
 		return RC_OK;
 	meta->has_unmatched = true;
 	meta->unmatched =
-	    arena_alloc(r->a, r->nsegments * sizeof(*meta->unmatched) + 1);
+	    arena_alloc(r->m.a, r->nsegments * sizeof(*meta->unmatched));
 	if (meta->unmatched == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < r->nsegments; i++) {
-		if (!r->used[i])
+		const struct segment *g = &r->segments[i];
+
+		if (!r->used[i] && !g->retracted &&
+		    segment_says(&r->reading, g))
 			meta->unmatched[meta->n_unmatched++] =
-			    segment_text(r, i).text;
+			    (struct str){ r->reading.cmd.text.p + g->start,
+				    g->end - g->start };
 	}
 	return RC_OK;
 }
 
 static enum rc
-note_meta(struct run *r, const struct filter_env *env)
+note_entities(struct run *r)
 {
 	struct wire_intent_filter_response_meta *meta = &r->rep->meta;
-	char now[WALL_FORMAT_MAX];
+	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 
-	wall_format(env->now, env->offset_min, now);
+	if (!r->req->options.return_debug_entities)
+		return RC_OK;
+	entity_list(&r->reading, &b);
+	if (buf_rc(&b) == RC_OK)
+		meta->extracted_entities = arena_str(r->m.a, buf_str(&b));
+	buf_free(&b);
+	return meta->extracted_entities.p != NULL ? RC_OK : RC_TOOBIG;
+}
+
+static enum rc
+note_meta(struct run *r)
+{
+	struct wire_intent_filter_response_meta *meta = &r->rep->meta;
+	const struct filter_env *env = r->env;
+	char now[WALL_FORMAT_MAX];
+	enum rc rc;
+
+	wall_format(env->now, zone_offset_min(env->zone, env->now), now);
 	meta->segment_count = (int64_t)r->nsegments;
-	meta->catalog_size = (int64_t)r->cat->n;
-	meta->time_signals = r->opt.enable_time_parser
-	    ? (int64_t)duration_count(r->cmd.folded)
-	    : 0;
-	meta->timezone = arena_str(r->a, str_of(env->timezone));
-	meta->locale = str_of(r->cmd.locale);
-	meta->now = arena_str(r->a, str_of(now));
-	return meta->now.p != NULL ? note_unmatched(r) : RC_TOOBIG;
+	meta->catalog_size = (int64_t)r->m.cat->n;
+	meta->time_signals =
+	    r->reading.tells_times ? (int64_t)r->reading.n_times : 0;
+	meta->timezone = arena_str(r->m.a, str_of(zone_name(env->zone)));
+	meta->locale = str_of(r->reading.cmd.locale);
+	meta->now = arena_str(r->m.a, str_of(now));
+	if (meta->now.p == NULL || meta->timezone.p == NULL)
+		return RC_TOOBIG;
+	rc = note_entities(r);
+	return rc == RC_OK ? note_unmatched(r) : rc;
+}
+
+static enum rc
+read_command(struct run *r)
+{
+	struct arena *a = r->m.a;
+	struct str locale = arena_str(a, r->req->locale);
+	struct when_now now = { r->env->now, r->env->zone };
+	enum rc rc;
+
+	r->reading.tells_times = r->req->options.enable_time_parser;
+	rc = command_read(
+	    r->req->command, locale.p, r->env->locale, a, &r->reading.cmd);
+	if (rc == RC_OK)
+		rc = reading_make(&r->reading, now, r->env->speech, a);
+	if (rc == RC_OK)
+		rc = matcher_init(&r->m, &r->reading);
+	if (rc == RC_OK)
+		r->nsegments = segment_split(&r->reading, r->segments);
+	return rc;
 }
 
 enum rc
@@ -285,29 +364,23 @@ filter_run(const struct wire_intent_filter_request *req,
     struct rx_scratch *rx, struct arena *a,
     struct wire_intent_filter_response *rep)
 {
-	struct run r = { .req = req,
-		.opt = req->options,
-		.cat = cat,
-		.rx = rx,
-		.a = a,
-		.rep = rep };
-	struct str locale = arena_str(a, req->locale);
+	struct run r = { .req = req, .env = env, .rep = rep };
+	size_t most = cat->n < MATCH_MAX ? cat->n : MATCH_MAX;
 	enum rc rc;
 
+	r.m = (struct matcher){ .cat = cat, .rx = rx, .a = a };
 	*rep = (struct wire_intent_filter_response){ 0 };
-	rc = command_read(req->command, locale.p, env->locale, a, &r.cmd);
-	if (rc != RC_OK)
-		return rc;
-	r.nsegments = segment_split(&r.cmd, r.segments);
-	r.found = arena_alloc(a, cat->n * sizeof(*r.found));
+	r.found = arena_alloc(a, (most + 1) * sizeof(*r.found));
 	rep->intents = arena_alloc(
-	    a, ((size_t)r.opt.max_intents + 1) * sizeof(*rep->intents));
+	    a, ((size_t)req->options.max_intents + 1) * sizeof(*rep->intents));
 	if (r.found == NULL || rep->intents == NULL)
 		return RC_TOOBIG;
-	rc = match_all(&r);
+	rc = read_command(&r);
+	if (rc == RC_OK)
+		rc = match_all(&r);
 	if (rc == RC_OK)
 		rc = decide(&r);
 	if (rc == RC_OK)
-		rc = note_meta(&r, env);
+		rc = note_meta(&r);
 	return rc;
 }

@@ -13,12 +13,14 @@
 #include "wire/msgs.h"
 
 struct rx_scratch;
+struct speech;
+struct zone;
 
 /* Where and when the command is said. */
 struct filter_env {
 	struct wall now;
-	int offset_min; /* of the time zone at that moment, minutes east */
-	const char *timezone;
+	const struct zone *zone;
+	const struct speech *speech;
 	const char *locale; /* of a command that has no letters */
 };
 

@@ -1,43 +1,40 @@
 /*
- * match: how strongly a part of a command speaks for an intent.
+ * match: what in a part of a command speaks for which intents, and how
+ * strongly.
  *
  * Any hit counts; a long list of synonyms does not weaken the one that was
- * said.  The confidence grows with how specific the best evidence is and, a
- * little, with further evidence.
+ * said.  The confidence grows with how much of the text the evidence covers.
  */
 #ifndef INTENT_FILTER_MATCH_H
 #define INTENT_FILTER_MATCH_H
 
 #include <stddef.h>
 
-#include "catalog.h"
-#include "core/arena.h"
+#include "matcher.h"
+#include "segment.h"
 
-struct rx_scratch;
-
-/* Pieces of evidence that are listed; more are counted but not listed. */
+/* Pieces of evidence that are listed; more count but are not listed. */
 #define MATCH_EVIDENCE_MAX 32
-
-/* The part of a command that is looked at. */
-struct match_text {
-	struct str text;   /* as normalised: patterns see it */
-	struct str folded; /* the same in lower case: keywords */
-};
+/* Intents that are compared in one segment. */
+#define MATCH_MAX 512
 
 struct match {
 	const struct catalog_intent *intent;
 	size_t segment;
-	double confidence; /* 0: no match; at most .95, four decimals */
+	double confidence; /* (0, .95], four decimals */
+	bool acts;         /* the evidence itself says that something be done */
+	size_t longest;    /* bytes of the longest piece of evidence */
+	struct reading_span *spans;
 	struct wire_intent_filter_response_intents_evidence *evidence;
-	size_t nevidence;
+	size_t n; /* of spans and evidence */
 };
 
 /*
- * match_intent(in, t, rx, a, out):
- * Fill all of *out but its segment.  Evidence is taken from a; if a is full
- * there is no match.
+ * match_segment(m, g, dst):
+ * All intents for which something in g speaks, in no order; at most MATCH_MAX.
+ * What is in hand when the arena is full does not match.
  */
-void match_intent(const struct catalog_intent *in, struct match_text t,
-    struct rx_scratch *rx, struct arena *a, struct match *out);
+size_t match_segment(const struct matcher *m, const struct segment *g,
+    struct match dst[MATCH_MAX]);
 
 #endif /* !INTENT_FILTER_MATCH_H */

@@ -1,42 +1,50 @@
 /*
- * Between the route and the pure filter: clock, ids, the catalog cache.
+ * Between the route and the pure filter: clock, ids, the catalog.
  */
 #include "on_filter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "cache.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "core/zone.h"
 #include "filter.h"
+#include "on_catalog.h"
 #include "rx/rx.h"
+#include "speech.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
+#include "zones.h"
 
 struct app {
 	const struct filter_conf *conf;
-	struct cache *cache;
+	struct catalogs *catalogs;
 	struct rx_scratch *rx;
-	struct zone *zone;
+	struct zones *zones;
+	struct speech *speech;
 };
 
 void *
 filter_start(struct svc *s, const void *conf)
 {
 	struct app *app = mem_zalloc(sizeof(*app));
+	const struct zone *zone;
 
 	app->conf = conf;
-	app->cache = cache_new(
-	    (size_t)app->conf->cache_mib * 1024 * 1024, svc_metrics(s));
 	app->rx = rx_scratch_new();
-	if (zone_load(app->conf->timezone, &app->zone) != RC_OK) {
+	app->zones = zones_new();
+	app->speech = speech_new();
+	if (zones_get(app->zones, str_of(app->conf->timezone), &zone) !=
+	    RC_OK) {
 		log_error("filter.unknown_timezone",
 		    LOG_S(
 			"INTENT_FILTER_DEFAULT_TIMEZONE", app->conf->timezone));
+		filter_stop(app);
+		return NULL;
+	}
+	if (catalogs_new(s, app->conf, &app->catalogs) != RC_OK) {
 		filter_stop(app);
 		return NULL;
 	}
@@ -48,9 +56,10 @@ filter_stop(void *arg)
 {
 	struct app *app = arg;
 
-	cache_free(app->cache);
+	catalogs_free(app->catalogs);
 	rx_scratch_free(app->rx);
-	zone_free(app->zone);
+	zones_free(app->zones);
+	speech_free(app->speech);
 	free(app);
 }
 
@@ -65,34 +74,37 @@ request_id(const struct wire_intent_filter_request *req, struct arena *a)
 	return arena_printf(a, "ifr-%s", hex);
 }
 
-static void
-fail_at(struct svc_call *c, enum rc rc, const struct wire_err *err)
+/* Where and when: as the request says, else as it is here and now. */
+static enum rc
+env_of(const struct app *app, const struct wire_intent_filter_request *req,
+    struct filter_env *env)
 {
-	char text[WIRE_ERR_TEXT_MAX];
+	struct str timezone = req->timezone.p != NULL
+	    ? req->timezone
+	    : str_of(app->conf->timezone);
 
-	wire_err_text(err, text, sizeof(text));
-	svc_fail(c, rc, text);
+	env->locale = app->conf->locale;
+	env->speech = app->speech;
+	/* The schema has checked its format. */
+	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
+		env->now = clock_wall();
+	return zones_get(app->zones, timezone, &env->zone);
 }
 
-void
-on_filter(void *arg, struct svc_call *c)
+static void
+run(void *arg, struct catalog_ask ask, const struct catalog *cat)
 {
 	struct app *app = arg;
+	struct svc_call *c = ask.call;
 	const struct wire_intent_filter_request *req = svc_call_request(c);
 	struct wire_intent_filter_response rep;
-	struct mono start = clock_mono();
-	struct filter_env env = { .now = clock_wall(),
-		.timezone = app->conf->timezone,
-		.locale = app->conf->locale };
-	const struct catalog *cat;
-	struct wire_err err;
+	struct filter_env env;
 	enum rc rc;
 
-	env.offset_min = zone_offset_min(app->zone, env.now);
-	rc = cache_get(
-	    app->cache, req->intent_catalog, req->n_intent_catalog, &cat, &err);
-	if (rc != RC_OK) {
-		fail_at(c, rc, &err);
+	if (env_of(app, req, &env) != RC_OK) {
+		svc_fail(c, RC_INVALID,
+		    "/timezone: must be the IANA name of a time zone, "
+		    "for example Asia/Shanghai");
 		return;
 	}
 	rc = filter_run(req, cat, &env, app->rx, svc_call_arena(c), &rep);
@@ -102,6 +114,15 @@ on_filter(void *arg, struct svc_call *c)
 	}
 	rep.request_id = request_id(req, svc_call_arena(c));
 	rep.meta.latency_ms =
-	    round((double)mono_diff_ns(clock_mono(), start) / 1e3) / 1e3;
+	    round((double)mono_diff_ns(clock_mono(), ask.start) / 1e3) / 1e3;
 	svc_reply(c, &rep);
+}
+
+void
+on_filter(void *arg, struct svc_call *c)
+{
+	struct app *app = arg;
+
+	catalogs_get(app->catalogs,
+	    (struct catalog_ask){ .call = c, .start = clock_mono() }, run, app);
 }

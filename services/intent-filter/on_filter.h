@@ -13,6 +13,8 @@ struct filter_conf {
 	const char *locale;
 	const char *timezone;
 	int64_t cache_mib;
+	const char *redis_url; /* "": none */
+	int64_t redis_timeout_ms;
 };
 
 /* filter_start(s, conf): The service's state; conf is a struct filter_conf. */

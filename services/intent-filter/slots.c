@@ -1,133 +1,263 @@
 /*
- * From what was said to what a skill can be called with.
+ * The sources of a slot, one after the other.
  */
 #include "slots.h"
 
 #include "core/buf.h"
-#include "core/mem.h"
-#include "duration.h"
+#include "entity.h"
 #include "rx/rx.h"
+#include "value.h"
 #include "wire/out.h"
 
-struct value {
-	enum { VALUE_NONE, VALUE_TEXT, VALUE_NUMBER, VALUE_JSON } kind;
-	struct str s; /* text or JSON */
-	double number;
+/* A verb in common form takes at most so many times its bytes. */
+#define VERB_GROWTH 6
+
+static const struct value none;
+
+/* One segment's slots on the way. */
+struct fill {
+	const struct matcher *m;
+	const struct segment *g;
+	const struct catalog_slot *slot; /* in hand */
+	struct slots *out;
 };
 
-/* What people say, and the value that the minimal skill set knows for it. */
-static const struct {
-	struct str slot, said, value;
-} synonyms[] = {
-#define MODE(said, value)                                         \
-	{                                                         \
-		STR_INIT("mode"), STR_INIT(said), STR_INIT(value) \
-	}
-#define COLOR(said, value)                                         \
-	{                                                          \
-		STR_INIT("color"), STR_INIT(said), STR_INIT(value) \
-	}
-	MODE("开", "on"),
-	MODE("开灯", "on"),
-	MODE("打开", "on"),
-	MODE("打开灯", "on"),
-	MODE("把灯打开", "on"),
-	MODE("灯打开", "on"),
-	MODE("开启", "on"),
-	MODE("open", "on"),
-	MODE("关", "off"),
-	MODE("关灯", "off"),
-	MODE("关闭", "off"),
-	MODE("关闭灯", "off"),
-	MODE("把灯关掉", "off"),
-	MODE("关掉", "off"),
-	MODE("灯关了", "off"),
-	MODE("灯关", "off"),
-	MODE("关了", "off"),
-	MODE("关灯", "off"),
-	MODE("close", "off"),
-	MODE("设置颜色", "set_color"),
-	MODE("变色", "set_color"),
-	MODE("变红", "set_color"),
-	MODE("变红色", "set_color"),
-	MODE("变绿", "set_color"),
-	MODE("变绿色", "set_color"),
-	MODE("变白", "set_color"),
-	MODE("变白色", "set_color"),
-	MODE("红灯", "set_color"),
-	MODE("绿灯", "set_color"),
-	MODE("白灯", "set_color"),
-	MODE("color", "set_color"),
-	COLOR("白", "white"),
-	COLOR("白色", "white"),
-	COLOR("白灯", "white"),
-	COLOR("灯白色", "white"),
-	COLOR("红", "red"),
-	COLOR("红色", "red"),
-	COLOR("红灯", "red"),
-	COLOR("绿", "green"),
-	COLOR("绿色", "green"),
-	COLOR("绿灯", "green"),
-#undef MODE
-#undef COLOR
-};
-
-static struct str
-synonym(struct str slot, struct str said)
+static bool
+is_kind(const struct wire_intent_slot *def, const struct when *t)
 {
+	if (!def->has_time_kind)
+		return true;
+	return entity_is_duration(t) ==
+	    (def->time_kind == WIRE_INTENT_SLOT_TIME_KIND_DURATION);
+}
+
+/* Spans of time before points of time, as long as one fits. */
+static struct value
+from_time(const struct fill *f, struct str key)
+{
+	const struct reading *r = f->m->r;
+	struct value v;
+	size_t i, pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < r->n_times; i++) {
+			const struct when *t = &r->times[i];
+
+			if (t->start < f->g->start || t->end > f->g->end ||
+			    entity_is_duration(t) != (pass == 0) ||
+			    !is_kind(f->slot->def, t))
+				continue;
+			v = value_of_time(r, t, key, f->m->a);
+			if (v.kind != VALUE_NONE)
+				return v;
+		}
+	}
+	return none;
+}
+
+static void
+note_span(const struct fill *f, size_t start, size_t end)
+{
+	if (f->out->n_spans < SLOTS_SPANS)
+		f->out->spans[f->out->n_spans++] =
+		    (struct reading_span){ start, end };
+}
+
+/* A word of the speech: its meaning, or what the slot makes of it. */
+static struct value
+of_entity(const struct fill *f, const struct entity *e)
+{
+	struct str said = { f->m->r->cmd.folded.p + e->start,
+		e->end - e->start };
+	struct value v = value_of_listed(f->slot, said, NULL);
+
+	if (v.kind == VALUE_NONE)
+		v = value_of_listed(f->slot, str_of(e->value), NULL);
+	if (v.kind == VALUE_NONE)
+		v = (struct value){ VALUE_TEXT, str_of(e->value), 0 };
+	return v;
+}
+
+static struct value
+from_entities(const struct fill *f)
+{
+	const struct wire_intent_slot *def = f->slot->def;
+	const struct reading *r = f->m->r;
+	struct entity e, first = { .start = (size_t)-1 };
 	size_t i;
 
-	for (i = 0; i < NELEM(synonyms); i++) {
-		if (str_eq(synonyms[i].slot, slot) &&
-		    str_eq_nocase(synonyms[i].said, said))
-			return synonyms[i].value;
+	for (i = 0; i < def->n_from_entity_types; i++) {
+		if (entity_next(r, f->g->start, f->g->end,
+			def->from_entity_types[i], &e) &&
+		    e.start < first.start)
+			first = e;
 	}
-	return said;
+	if (first.type == NULL)
+		return none;
+	note_span(f, first.start, first.end);
+	if (!def->use_normalized_entity)
+		return (struct value){ VALUE_TEXT,
+			{ r->cmd.text.p + first.start,
+			    first.end - first.start },
+			0 };
+	if (first.time == NULL)
+		return of_entity(f, &first);
+	return value_of_time(r, first.time,
+	    entity_is_duration(first.time) ? STR("duration_seconds")
+					   : STR("trigger_at"),
+	    f->m->a);
 }
 
 static struct value
-text_value(struct str slot, struct str said)
+from_values(const struct fill *f, struct str text)
 {
-	return (struct value){ VALUE_TEXT, synonym(slot, said), 0 };
-}
+	struct reading_span at;
+	struct value v = value_of_listed(f->slot, text, &at);
 
-/* "10" of "10分钟" is 600 seconds; without a unit it is seconds already. */
-static struct value
-seconds_value(struct match_text t, struct rx_span span, struct str said)
-{
-	struct duration d;
-	double number;
-
-	if (duration_find(t.folded, (size_t)span.start, &d) &&
-	    d.start == (size_t)span.start)
-		return (struct value){ VALUE_NUMBER, { 0 }, d.seconds };
-	if (str_to_f64(said, 0, 1e9, &number) == RC_OK)
-		return (struct value){ VALUE_NUMBER, { 0 }, number };
-	return (struct value){ VALUE_TEXT, said, 0 };
+	if (v.kind != VALUE_NONE)
+		note_span(f, f->g->start + at.start, f->g->start + at.end);
+	return v;
 }
 
 /* An optional group that took no part fills nothing. */
 static struct value
-captured(
-    const struct catalog_slot *slot, struct match_text t, struct rx_scratch *rx)
+from_pattern(const struct fill *f)
 {
-	const struct value none = { VALUE_NONE, { 0 }, 0 };
+	struct str text = { f->m->r->cmd.folded.p + f->g->start,
+		f->g->end - f->g->start };
+	size_t group = (size_t)f->slot->def->regex_group;
 	struct rx_span span;
-	struct rx_match m;
-	size_t group = (size_t)slot->def->regex_group;
-	struct str said;
+	struct rx_match found;
 
-	if (slot->rx == NULL || rx_find(slot->rx, rx, t.text, 0, &m) != RC_OK)
+	if (f->slot->rx == NULL ||
+	    rx_find(f->slot->rx, f->m->rx, text, 0, &found) != RC_OK)
 		return none;
 	/* A pattern without that group means the whole match. */
-	span = m.g[group < m.n ? group : 0];
+	span = found.g[group < found.n ? group : 0];
 	if (span.start < 0 || span.end <= span.start)
 		return none;
-	said = (struct str){ t.text.p + span.start,
-		(size_t)(span.end - span.start) };
-	if (str_ends(slot->def->name, STR("_seconds")))
-		return seconds_value(t, span, said);
-	return text_value(slot->def->name, said);
+	note_span(f, f->g->start + (size_t)found.g[0].start,
+	    f->g->start + (size_t)found.g[0].end);
+	return value_of_said(f->m->r, f->slot, f->g->start + (size_t)span.start,
+	    f->g->start + (size_t)span.end);
+}
+
+/* The same in another form of the segment. */
+static struct value
+from_form(const struct fill *f, struct str text)
+{
+	size_t group = (size_t)f->slot->def->regex_group;
+	struct rx_match found;
+	struct rx_span span;
+
+	if (f->slot->rx == NULL)
+		return value_of_listed(f->slot, text, NULL);
+	if (rx_find(f->slot->rx, f->m->rx, text, 0, &found) != RC_OK)
+		return none;
+	span = found.g[group < found.n ? group : 0];
+	if (span.start < 0 || span.end <= span.start)
+		return none;
+	return value_of_form(f->slot,
+	    (struct str){
+		text.p + span.start, (size_t)(span.end - span.start) });
+}
+
+/* "开到三档" does not open. */
+static bool
+is_degree(const struct reading *r, size_t at)
+{
+	struct str after = { r->cmd.folded.p + at, r->cmd.folded.n - at };
+
+	return str_starts(after, STR("到")) || str_starts(after, STR("成"));
+}
+
+/* The segment with the verbs that catalogs know for opening and closing. */
+static struct str
+common_verbs(const struct fill *f)
+{
+	const struct reading *r = f->m->r;
+	size_t i, at = f->g->start, n = 0;
+	char *p =
+	    arena_alloc(f->m->a, VERB_GROWTH * (f->g->end - f->g->start) + 1);
+
+	if (p == NULL)
+		return (struct str){ 0 };
+	for (i = 0; i < r->n_words && r->words[i].start < f->g->end; i++) {
+		const struct speech_hit *w = &r->words[i];
+		const char *verb;
+
+		if (w->kind != SPEECH_ACTION || w->start < at ||
+		    is_degree(r, w->end))
+			continue;
+		if (strcmp(w->value, "open") == 0)
+			verb = "打开";
+		else if (strcmp(w->value, "close") == 0)
+			verb = "关闭";
+		else
+			continue;
+		memcpy(p + n, r->cmd.folded.p + at, w->start - at);
+		n += w->start - at;
+		memcpy(p + n, verb, strlen(verb));
+		n += strlen(verb);
+		at = w->end;
+	}
+	if (n == 0)
+		return (struct str){ 0 };
+	memcpy(p + n, r->cmd.folded.p + at, f->g->end - at);
+	return (struct str){ p, n + f->g->end - at };
+}
+
+/* "点个头", "关咯": not as the catalog spells it. */
+static struct value
+from_other_forms(const struct fill *f)
+{
+	const struct plain *plain = &f->m->r->plain;
+	struct value v = none;
+	struct str text;
+
+	if (f->slot->rx == NULL && f->slot->n_values == 0)
+		return none;
+	if (plain->text.p != NULL)
+		v = from_form(f, plain_part(plain, f->g->start, f->g->end));
+	if (v.kind != VALUE_NONE)
+		return v;
+	text = common_verbs(f);
+	return text.p != NULL ? from_form(f, text) : none;
+}
+
+static struct value
+from_name(const struct fill *f)
+{
+	struct str name = f->slot->def->name;
+
+	if (str_ends(name, STR("_seconds")))
+		return from_time(f, STR("duration_seconds"));
+	if (str_ends(name, STR("_at")))
+		return from_time(f, STR("trigger_at"));
+	return none;
+}
+
+static struct value
+from_text(const struct fill *f)
+{
+	const struct wire_intent_slot *def = f->slot->def;
+	struct str text = { f->m->r->cmd.folded.p + f->g->start,
+		f->g->end - f->g->start };
+	struct value v = none;
+
+	if (def->from_time_key.p != NULL && f->m->r->tells_times)
+		v = from_time(f, def->from_time_key);
+	if (v.kind == VALUE_NONE && def->n_from_entity_types > 0)
+		v = from_entities(f);
+	if (v.kind == VALUE_NONE)
+		v = from_pattern(f);
+	if (v.kind == VALUE_NONE && f->slot->rx == NULL)
+		v = from_values(f, text);
+	if (v.kind == VALUE_NONE)
+		v = from_other_forms(f);
+	if (v.kind == VALUE_NONE && f->m->r->tells_times)
+		v = from_name(f);
+	return v;
 }
 
 static ptrdiff_t
@@ -140,25 +270,6 @@ slot_named(const struct wire_intent *def, struct str name)
 			return (ptrdiff_t)i;
 	}
 	return -1;
-}
-
-static void
-write_value(struct wire_out *o, const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_TEXT:
-		wire_out_str(o, v->s);
-		break;
-	case VALUE_NUMBER:
-		wire_out_f64(o, v->number);
-		break;
-	case VALUE_JSON:
-		wire_out_raw(o, v->s);
-		break;
-	case VALUE_NONE:
-		wire_out_null(o);
-		break;
-	}
 }
 
 /* The slots that have a value as a JSON object. */
@@ -177,7 +288,7 @@ write_values(const struct wire_intent *def, const struct value *values,
 		    (!with_skill && str_eq(def->slots[i].name, STR("skill"))))
 			continue;
 		wire_out_key(&o, def->slots[i].name);
-		write_value(&o, &values[i]);
+		value_put(&values[i], &o);
 	}
 	wire_out_object_end(&o);
 	if (buf_rc(&b) == RC_OK)
@@ -186,27 +297,40 @@ write_values(const struct wire_intent *def, const struct value *values,
 	return json;
 }
 
-enum rc
-slots_fill(const struct catalog_intent *in, struct match_text t,
-    struct rx_scratch *rx, struct arena *a, struct slots *out)
+/* A colour alone says what is to be done. */
+static void
+infer_mode(const struct wire_intent *def, struct value *values)
 {
-	const struct wire_intent *def = in->def;
 	ptrdiff_t mode = slot_named(def, STR("mode"));
 	ptrdiff_t color = slot_named(def, STR("color"));
-	struct value *values =
-	    arena_alloc(a, (def->n_slots + 1) * sizeof(*values));
-	size_t i;
 
-	*out = (struct slots){ 0 };
-	out->missing = arena_alloc(a, (def->n_slots + 1) * sizeof(struct str));
-	if (values == NULL || out->missing == NULL)
-		return RC_TOOBIG;
-	for (i = 0; i < def->n_slots; i++)
-		values[i] = captured(&in->slots[i], t, rx);
 	if (mode >= 0 && color >= 0 && values[mode].kind == VALUE_NONE &&
 	    values[color].kind != VALUE_NONE)
 		values[mode] =
 		    (struct value){ VALUE_TEXT, STR("set_color"), 0 };
+}
+
+enum rc
+slots_fill(const struct matcher *m, const struct catalog_intent *in,
+    const struct segment *g, struct slots *out)
+{
+	const struct wire_intent *def = in->def;
+	struct value *values =
+	    arena_alloc(m->a, (def->n_slots + 1) * sizeof(*values));
+	struct fill f = { m, g, NULL, out };
+	size_t i;
+
+	*out = (struct slots){ 0 };
+	out->missing =
+	    arena_alloc(m->a, (def->n_slots + 1) * sizeof(struct str));
+	if (values == NULL || out->missing == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < def->n_slots; i++) {
+		f.slot = &in->slots[i];
+		values[i] = from_text(&f);
+		out->said += values[i].kind != VALUE_NONE;
+	}
+	infer_mode(def, values);
 	for (i = 0; i < def->n_slots; i++) {
 		if (values[i].kind != VALUE_NONE)
 			continue;
@@ -216,8 +340,8 @@ slots_fill(const struct catalog_intent *in, struct match_text t,
 		else if (def->slots[i].required)
 			out->missing[out->nmissing++] = def->slots[i].name;
 	}
-	out->parameters = write_values(def, values, false, a);
-	out->normalized = write_values(def, values, true, a);
+	out->parameters = write_values(def, values, false, m->a);
+	out->normalized = write_values(def, values, true, m->a);
 	return out->normalized.p != NULL && out->parameters.p != NULL
 	    ? RC_OK
 	    : RC_TOOBIG;

@@ -8,22 +8,28 @@
 
 #include "match.h"
 
+#define SLOTS_SPANS 16
+
 struct slots {
 	struct str parameters; /* JSON object: all slots but "skill" */
 	struct str normalized; /* JSON object: all slots */
 	struct str *missing;   /* names of required slots without a value */
 	size_t nmissing;
+	size_t said; /* how many were filled from the text */
+	/* Where they were said, as far as that is known. */
+	struct reading_span spans[SLOTS_SPANS];
+	size_t n_spans;
 };
 
 /*
- * slots_fill(in, t, rx, a, out):
- * Each slot takes its pattern's capture, else its default.  Captured words of
- * the slots "mode" and "color" become the values that bodies know (绿色 →
- * green); a slot whose name ends in "_seconds" becomes a number of seconds by
- * the unit said with it; a colour without a mode means mode set_color.
- * RC_TOOBIG if a is full.
+ * slots_fill(m, in, g, out):
+ * Each slot takes the first of: the time it names, an entity of its types, its
+ * pattern's capture, one of its own values that was said, its default.  A slot
+ * whose name ends in "_seconds" or "_at" and that has nothing else takes the
+ * segment's time; a colour without a mode means mode set_color.  RC_TOOBIG if
+ * the arena is full.
  */
-enum rc slots_fill(const struct catalog_intent *in, struct match_text t,
-    struct rx_scratch *rx, struct arena *a, struct slots *out) RC_CHECK;
+enum rc slots_fill(const struct matcher *m, const struct catalog_intent *in,
+    const struct segment *g, struct slots *out) RC_CHECK;
 
 #endif /* !INTENT_FILTER_SLOTS_H */

@@ -25,6 +25,7 @@ struct ask {
 	struct buf body;
 	const struct wire_desc *reply;
 	struct wall deadline;
+	int64_t again_ms;
 	bool once;
 	size_t deed;
 	ask_fn fn;
@@ -102,7 +103,8 @@ on_answer(void *arg, enum rc rc, struct str data)
 	k->id = 0;
 	if (rc == RC_OK)
 		ask_read(k, data);
-	else if (rc == RC_NOENT && data.n == 0)
+	else if (data.n == 0 &&
+	    (rc == RC_NOENT || (rc == RC_DOWN && k->again_ms > 0)))
 		ask_again(k);
 	else if (rc == RC_DOWN && data.n == 0)
 		ask_end(k, RC_TIMEOUT, NULL);
@@ -114,7 +116,8 @@ static enum rc
 ask_request(struct ask *k)
 {
 	struct bus_meta meta = { .deadline = k->deadline,
-		.trace = run_trace(k->run) };
+		.trace = run_trace(k->run),
+		.again_ms = k->again_ms };
 	struct bus_waiter w = { .fn = on_answer, .arg = k };
 
 	return bus_request(
@@ -164,6 +167,7 @@ ask_send(struct run *r, const struct ask_opts *opts)
 
 	k->run = r;
 	k->reply = opts->reply;
+	k->again_ms = opts->again_ms;
 	k->once = opts->once;
 	k->deed = opts->deed;
 	k->fn = opts->fn;

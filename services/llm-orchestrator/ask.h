@@ -3,7 +3,7 @@
  *
  * A request that nobody took is sent again until its time is up, unless it says
  * otherwise: a service that is just being restarted is waited for.  What may
- * have reached somebody is not sent again.
+ * have reached somebody is sent again only if it says so.
  */
 #ifndef LLM_ORCHESTRATOR_ASK_H
 #define LLM_ORCHESTRATOR_ASK_H
@@ -37,8 +37,9 @@ struct ask_opts {
 	struct str json;
 	const struct wire_desc *reply;
 	int64_t timeout_ms;
-	bool once;   /* if nobody takes it, that is the answer */
-	size_t deed; /* handed to fn */
+	int64_t again_ms; /* as in struct bus_meta; 0: sent once */
+	bool once;        /* if nobody takes it, that is the answer */
+	size_t deed;      /* handed to fn */
 	ask_fn fn;
 };
 

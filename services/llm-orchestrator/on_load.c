@@ -23,6 +23,8 @@
 
 /* A command of more is no command. */
 #define COMMAND_MAX 16384
+/* Bytes of a list without anything in it. */
+#define EMPTY_LIST 2
 
 static void
 feed_fault(struct run *r, struct turn_fault fault)
@@ -54,7 +56,25 @@ refusal(const struct run *r, const struct terminal *t)
 	return (struct turn_fault){ 0 };
 }
 
-/* The request to intent-filter, while the catalog is at hand. */
+/* The catalog itself, or its name: it may be large. */
+static void
+write_catalog(struct run *r, const struct terminal *t, struct wire_out *o)
+{
+	if (t->catalog.p != NULL) {
+		wire_out_key(o, STR("intent_catalog"));
+		wire_out_raw(o, t->catalog);
+		return;
+	}
+	wire_out_key(o, STR("catalog_ref"));
+	wire_out_object(o);
+	wire_out_key(o, STR("terminal_id"));
+	wire_out_str(o, run_chat(r)->terminal_id);
+	wire_out_key(o, STR("hash"));
+	wire_out_str(o, t->catalog_hash);
+	wire_out_object_end(o);
+}
+
+/* The request to intent-filter, while the skills are at hand. */
 static void
 write_filter(struct run *r, const struct terminal *t)
 {
@@ -62,14 +82,13 @@ write_filter(struct run *r, const struct terminal *t)
 	struct wire_out o = { .b = b };
 
 	buf_reset(b);
-	if (!t->present || t->catalog.n <= 2 ||
+	if (!t->present || t->catalog_bytes <= EMPTY_LIST ||
 	    str_utf8_count(r->facts.said) > COMMAND_MAX)
 		return;
 	wire_out_object(&o);
 	wire_out_key(&o, STR("command"));
 	wire_out_str(&o, r->facts.said);
-	wire_out_key(&o, STR("intent_catalog"));
-	wire_out_raw(&o, t->catalog);
+	write_catalog(r, t, &o);
 	if (t->skills.p != NULL) {
 		wire_out_key(&o, STR("skills"));
 		wire_out_raw(&o, t->skills);
@@ -99,7 +118,8 @@ take_terminal(struct run *r, const struct terminal *t)
 {
 	r->facts.soul_id = arena_str(r->a, t->soul_id);
 	r->facts.broker = arena_str(r->a, t->broker);
-	r->facts.known = t->skills.n > 2 || t->catalog.n > 2;
+	r->facts.known =
+	    t->skills.n > EMPTY_LIST || t->catalog_bytes > EMPTY_LIST;
 	r->facts.present = t->present;
 	write_filter(r, t);
 	if (r->facts.soul_id.p == NULL)
@@ -176,6 +196,29 @@ read_summary(struct run *r)
 	return rc;
 }
 
+/* The record, taken from the scratch; its catalog only if that is wanted. */
+static enum rc
+read_terminal(struct run *r, bool catalog, struct terminal *t)
+{
+	enum rc (*read)(struct state *, struct str, int64_t, struct arena *,
+	    struct terminal *) = catalog ? terminal_read : terminal_read_brief;
+
+	arena_reset(r->o->scratch);
+	return read(r->o->state, run_chat(r)->terminal_id,
+	    r->o->conf->ttl_s * 1000, r->o->scratch, t);
+}
+
+bool
+load_catalog(struct run *r)
+{
+	struct terminal t;
+
+	enum rc rc = read_terminal(r, true, &t);
+	if (rc == RC_OK)
+		write_filter(r, &t);
+	return rc == RC_OK && r->facts.filter.n > 0;
+}
+
 enum rc
 on_load(struct run *r, const struct turn_action *a)
 {
@@ -185,9 +228,7 @@ on_load(struct run *r, const struct turn_action *a)
 	(void)a;
 	if (r->facts.said.p == NULL)
 		r->facts.said = history_user_text(run_chat(r), r->a);
-	arena_reset(r->o->scratch);
-	enum rc rc = terminal_read(r->o->state, run_chat(r)->terminal_id,
-	    r->o->conf->ttl_s * 1000, r->o->scratch, &t);
+	enum rc rc = read_terminal(r, false, &t);
 	if (rc != RC_OK)
 		return rc;
 	struct turn_fault fault = refusal(r, &t);

@@ -4,6 +4,8 @@
 #ifndef LLM_ORCHESTRATOR_ON_LOAD_H
 #define LLM_ORCHESTRATOR_ON_LOAD_H
 
+#include <stdbool.h>
+
 #include "core/rc.h"
 
 struct run;
@@ -17,6 +19,13 @@ struct turn_action;
  */
 enum rc on_load(struct run *r, const struct turn_action *a) RC_CHECK;
 enum rc on_store(struct run *r, const struct turn_action *a) RC_CHECK;
+
+/*
+ * load_catalog(r):
+ * Read the body's record again, and write a request to intent-filter that has
+ * the catalog itself; false if there is none by now, or it cannot be read.
+ */
+bool load_catalog(struct run *r);
 
 /*
  * load_keep(r):

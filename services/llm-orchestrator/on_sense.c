@@ -5,6 +5,7 @@
 
 #include "ask.h"
 #include "core/log.h"
+#include "on_load.h"
 #include "orch.h"
 #include "route.h"
 #include "run.h"
@@ -13,6 +14,14 @@
 
 /* How long a memory that did not answer is not asked. */
 #define MEMORY_SILENT_MS 1000
+
+/* Silence after which intent-filter, a pure function, is asked again. */
+#define FILTER_AGAIN_MS 200
+/* With less time left it is not worth asking. */
+#define FILTER_LEAST_MS 100
+
+/* How the catalog goes to it. */
+enum filter_way { WITH_NAME, WITH_CATALOG };
 
 static void
 felt(struct run *r, size_t deed, enum rc rc, const void *msg)
@@ -50,6 +59,42 @@ on_feel(struct run *r, const struct turn_action *a)
 	return RC_OK;
 }
 
+static void filtered(struct run *r, size_t deed, enum rc rc, const void *msg);
+
+/* Ask, as long as the first question may take; deed: with the catalog itself.
+ */
+static void
+ask_filter(struct run *r, size_t deed)
+{
+	ask_send(r,
+	    &(struct ask_opts){ .subject = WIRE_SUBJECT_INTENT_FILTER,
+		.json = buf_str(&r->facts.filter),
+		.reply = &wire_intent_filter_response_desc,
+		.timeout_ms = r->facts.filter_by.ms - clock_wall().ms,
+		.again_ms = FILTER_AGAIN_MS,
+		.deed = deed,
+		.fn = filtered });
+	buf_free(&r->facts.filter);
+}
+
+/*
+ * A catalog that is named may have changed meanwhile, or intent-filter cannot
+ * read it, or is too old to know names: then it is sent, once.
+ */
+static bool
+filter_again(struct run *r, size_t deed, enum rc rc)
+{
+	bool unknown = rc == RC_CONFLICT || rc == RC_NOENT || rc == RC_DOWN ||
+	    rc == RC_INVALID;
+	int64_t left_ms = r->facts.filter_by.ms - clock_wall().ms;
+
+	if (!unknown || deed == WITH_CATALOG || left_ms < FILTER_LEAST_MS ||
+	    !load_catalog(r))
+		return false;
+	ask_filter(r, WITH_CATALOG);
+	return true;
+}
+
 /* A filter that fails leaves the turn to the model. */
 static void
 filtered(struct run *r, size_t deed, enum rc rc, const void *msg)
@@ -61,7 +106,8 @@ filtered(struct run *r, size_t deed, enum rc rc, const void *msg)
 		.command = r->facts.said,
 		.turn_id = r->place.turn_id };
 
-	(void)deed;
+	if (filter_again(r, deed, rc))
+		return;
 	if (rc == RC_OK)
 		rc = route_read(&in, r->a, &route);
 	if (rc == RC_OK) {
@@ -76,13 +122,8 @@ enum rc
 on_filter(struct run *r, const struct turn_action *a)
 {
 	(void)a;
-	ask_send(r,
-	    &(struct ask_opts){ .subject = WIRE_SUBJECT_INTENT_FILTER,
-		.json = buf_str(&r->facts.filter),
-		.reply = &wire_intent_filter_response_desc,
-		.timeout_ms = WIRE_DEADLINE_MS_INTENT_FILTER,
-		.fn = filtered });
-	buf_free(&r->facts.filter);
+	r->facts.filter_by = run_by(r, WIRE_DEADLINE_MS_INTENT_FILTER);
+	ask_filter(r, WITH_NAME);
 	return RC_OK;
 }
 

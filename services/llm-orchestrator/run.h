@@ -46,8 +46,9 @@ struct run_facts {
 	struct str broker; /* of the body; absent: it was never there */
 	bool known, present;
 	struct tools *tools;
-	struct str summary; /* absent: none */
-	struct buf filter;  /* the request to intent-filter; empty: none */
+	struct str summary;    /* absent: none */
+	struct buf filter;     /* the request to intent-filter; empty: none */
+	struct wall filter_by; /* when its answer is waited for no more */
 };
 
 struct run {

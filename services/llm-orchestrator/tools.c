@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "coerce.h"
 #include "core/buf.h"
 #include "core/mem.h"
+#include "wire/coerce.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
 #include "wire/schema.h"
@@ -349,7 +349,7 @@ tools_arguments(struct tool *tool, struct str json, struct arena *a,
 	if (!tool->loose)
 		rc = wire_schema_check(tool->compiled, json, err);
 	if (rc == RC_INVALID) {
-		enum rc turned = coerce_json(tool->schema, json, &b);
+		enum rc turned = wire_coerce(tool->schema, json, &b);
 		if (turned == RC_OK) {
 			json = buf_str(&b);
 			rc = wire_schema_check(tool->compiled, json, err);

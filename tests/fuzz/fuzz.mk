@@ -3,7 +3,8 @@
 #   make fuzz T=60         every target for T seconds each
 #
 # A target links wire and core and what they use; LINKS_fuzz_NAME in links.mk
-# names other libraries instead, SRC_fuzz_NAME further sources.
+# names other libraries instead, SRC_fuzz_NAME further sources, PKG_fuzz_NAME
+# what else these link with.
 FUZZ := build/fuzz
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
@@ -25,7 +26,7 @@ $(FUZZ)/$(1): $(patsubst %.c,$(FUZZ)/%.o,$(call fuzz_srcs,$(1))) \
     $(if $(filter wire,$(call fuzz_libs,$(1))),$(FUZZ_GEN))
 	@echo "  LD      $$@"
 	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $$@ $$^ \
-	    $(call ldlibs,$(call fuzz_libs,$(1)),)
+	    $(call ldlibs,$(call fuzz_libs,$(1)),$(PKG_fuzz_$(1)))
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$f)))
 

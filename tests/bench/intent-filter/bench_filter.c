@@ -1,25 +1,48 @@
 /*
- * What a command costs, without its transport: decoding, the catalog from the
- * cache, matching, encoding; beside jansson reading and writing the same texts.
+ * What a command costs, without its transport, against catalogs of 3 (the
+ * protocol's and one more), 100 and 1,000 intents; a command that is in the
+ * catalog and one that is not.  Beside the times, where valgrind is installed,
+ * the instructions of one call, which no other process disturbs: this program
+ * runs itself under callgrind, once a row.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "unit/intent-filter/filter_case.h"
+#include "core/mem.h"
+#include "requests.h"
 
-#define ROUNDS 20000
+#define MS_MAX    400   /* of one row */
+#define CALLS     20000 /* likewise, and at least CALLS_MIN */
+#define CALLS_MIN 50
+#define COUNTED   20 /* calls under callgrind */
+
+/* ---- what is measured ---------------------------------------------------- */
 
 struct bench {
-	struct str request;
-	struct arena *a;
+	char *text;
+	size_t n;
+	struct arena *a, *answer;
 	struct cache *cache;
 	struct rx_scratch *rx;
 	struct filter_env env;
+	struct zone *zone;
+	struct speech *speech;
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
 	struct buf out;
 	const struct catalog *cat;
 };
+
+typedef void (*step_fn)(struct bench *b);
+
+/* Check's assertions are each a write. */
+static void
+must(bool ok)
+{
+	if (!ok)
+		abort();
+}
 
 static void
 decode(struct bench *b)
@@ -27,21 +50,25 @@ decode(struct bench *b)
 	struct wire_err err;
 
 	arena_reset(b->a);
-	ck_assert_int_eq(wire_decode(&wire_intent_filter_request_desc,
-			     b->request, b->a, &b->req, &err),
-	    RC_OK);
+	must(wire_decode(&wire_intent_filter_request_desc,
+		 (struct str){ b->text, b->n }, b->a, &b->req, &err) == RC_OK);
 }
 
 static void
-match(struct bench *b)
+find(struct bench *b)
 {
 	struct wire_err err;
 
-	ck_assert_int_eq(cache_get(b->cache, b->req.intent_catalog,
-			     b->req.n_intent_catalog, &b->cat, &err),
+	must(cache_get(b->cache, b->req.intent_catalog, b->req.n_intent_catalog,
+		 &b->cat, &err) == RC_OK);
+}
+
+static void
+compute(struct bench *b)
+{
+	arena_reset(b->answer);
+	must(filter_run(&b->req, b->cat, &b->env, b->rx, b->answer, &b->rep) ==
 	    RC_OK);
-	ck_assert_int_eq(
-	    filter_run(&b->req, b->cat, &b->env, b->rx, b->a, &b->rep), RC_OK);
 }
 
 static void
@@ -51,10 +78,136 @@ encode(struct bench *b)
 
 	buf_reset(&b->out);
 	b->rep.request_id = STR("r");
-	ck_assert_int_eq(wire_encode(&wire_intent_filter_response_desc, &b->rep,
-			     &b->out, &err),
-	    RC_OK);
+	must(wire_encode(&wire_intent_filter_response_desc, &b->rep, &b->out,
+		 &err) == RC_OK);
 }
+
+static void
+carried(struct bench *b)
+{
+	decode(b);
+	find(b);
+	compute(b);
+	encode(b);
+}
+
+static void
+named(struct bench *b)
+{
+	b->cat = cache_find(b->cache, cache_key_named(b->cache, STR("hash")));
+	compute(b);
+	encode(b);
+}
+
+static const struct {
+	const char *name;
+	step_fn fn;
+} steps[] = {
+	{ "match", compute },
+	{ "named: find, match, encode", named },
+	{ "carried: all, decode too", carried },
+	{ "carried: find in the cache", find },
+};
+
+static void
+bench_start(struct bench *b, size_t intents, bool hit)
+{
+	struct catalog *made;
+	struct wire_err err;
+
+	*b = (struct bench){ .text = request(intents, hit),
+		.a = arena_new(WIRE_ARENA_MAX),
+		.answer = arena_new(WIRE_ARENA_MAX),
+		.cache = cache_new((size_t)256 << 20, NULL),
+		.rx = rx_scratch_new(),
+		.env = { .now = { 1771753200000 }, .locale = "zh-CN" },
+		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
+	b->n = strlen(b->text);
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &b->zone), RC_OK);
+	b->env.zone = b->zone;
+	b->speech = speech_new();
+	b->env.speech = b->speech;
+	decode(b);
+	ck_assert_int_eq(cache_compile(b->req.intent_catalog,
+			     b->req.n_intent_catalog, &made, &err),
+	    RC_OK);
+	cache_put(b->cache, cache_key_named(b->cache, STR("hash")), made);
+	find(b);
+	compute(b);
+	ck_assert((b->rep.decision.action ==
+		      WIRE_DECISION_ACTION_EXECUTE_INTENTS) == hit);
+}
+
+static void
+bench_end(struct bench *b)
+{
+	zone_free(b->zone);
+	speech_free(b->speech);
+	buf_free(&b->out);
+	rx_scratch_free(b->rx);
+	cache_free(b->cache);
+	arena_free(b->a);
+	arena_free(b->answer);
+	free(b->text);
+}
+
+/* ---- instructions -------------------------------------------------------- */
+
+/* What callgrind collects in: steps[step] and nothing else. */
+__attribute__((noinline)) void counted_step(struct bench *b, size_t step);
+
+__attribute__((noinline)) void
+counted_step(struct bench *b, size_t step)
+{
+	steps[step].fn(b);
+}
+
+/* In the child, under callgrind. */
+static void
+count_here(const char *what)
+{
+	struct bench b;
+	size_t intents, hit, step;
+
+	ck_assert_int_eq(sscanf(what, "%zu %zu %zu", &intents, &hit, &step), 3);
+	bench_start(&b, intents, hit != 0);
+	for (int i = 0; i < COUNTED; i++)
+		counted_step(&b, step);
+	bench_end(&b);
+}
+
+/* Instructions of a call; 0 if valgrind is not installed. */
+static double
+count(size_t intents, bool hit, size_t step)
+{
+	char what[64], self[512];
+	const char *argv[] = { "valgrind", "--tool=callgrind",
+		"--callgrind-out-file=/dev/null",
+		"--toggle-collect=counted_step", self, NULL };
+	const char *env[] = { what, "CK_FORK=no", NULL };
+	struct kit_proc p;
+	const char *at;
+	double n = 0;
+	char *log;
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	ck_assert_int_gt(len, 0);
+	self[len] = '\0';
+	snprintf(
+	    what, sizeof(what), "BENCH_COUNT=%zu %d %zu", intents, hit, step);
+	kit_spawn(&p, "callgrind", argv, env);
+	if (kit_wait(&p, 120000) != 0)
+		return 0;
+	log = kit_read_file(p.log, NULL);
+	at = strstr(log, "Collected : ");
+	if (at != NULL)
+		n = strtod(at + strlen("Collected : "), NULL) / COUNTED;
+	free(log);
+	remove(p.log);
+	return n;
+}
+
+/* ---- times --------------------------------------------------------------- */
 
 static int
 by_size(const void *a, const void *b)
@@ -65,49 +218,47 @@ by_size(const void *a, const void *b)
 }
 
 static void
-print(const char *what, int64_t *ns)
+measure(struct bench *b, size_t intents, bool hit, size_t step)
 {
-	qsort(ns, ROUNDS, sizeof(*ns), by_size);
-	printf("%-28s %8.2f us p50 %8.2f us p99\n", what,
-	    (double)ns[ROUNDS / 2] / 1e3, (double)ns[ROUNDS * 99 / 100] / 1e3);
+	static int64_t ns[CALLS];
+	struct mono end = mono_add_ms(clock_mono(), MS_MAX);
+	struct mono start, stop = { 0 };
+	double instructions;
+	size_t n = 0;
+
+	while (n < CALLS && (n < CALLS_MIN || stop.ns < end.ns)) {
+		start = clock_mono();
+		steps[step].fn(b);
+		stop = clock_mono();
+		ns[n++] = mono_diff_ns(stop, start);
+	}
+	qsort(ns, n, sizeof(*ns), by_size);
+	printf("%5zu  %-4s  %-26s %8.2f us p50 %8.2f us p99", intents,
+	    hit ? "hit" : "miss", steps[step].name, (double)ns[n / 2] / 1e3,
+	    (double)ns[n - 1 - n / 100] / 1e3);
+	instructions = count(intents, hit, step);
+	if (instructions > 0)
+		printf(" %9.1f k instructions", instructions / 1e3);
+	printf("\n");
+	fflush(stdout);
 }
 
-KIT_TEST_T(protocol_request, 120)
+KIT_TEST_T(catalogs, 900)
 {
-	static int64_t t[4][ROUNDS];
-	char *text = case_protocol();
-	struct bench b = { .request = str_of(text),
-		.a = arena_new(WIRE_ARENA_MAX),
-		.cache = cache_new(1 << 20, NULL),
-		.rx = rx_scratch_new(),
-		.env = { .now = { 1771753200000 },
-		    .offset_min = 480,
-		    .timezone = "Asia/Shanghai",
-		    .locale = "zh-CN" },
-		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
-	struct mono m[5];
-	size_t i, j;
+	static const size_t sizes[] = { 3, 100, 1000 };
+	const char *what = getenv("BENCH_COUNT");
+	struct bench b;
 
-	for (i = 0; i < ROUNDS; i++) {
-		m[0] = clock_mono();
-		decode(&b);
-		m[1] = clock_mono();
-		match(&b);
-		m[2] = clock_mono();
-		encode(&b);
-		m[3] = clock_mono();
-		json_decref(json_loadb(b.request.p, b.request.n, 0, NULL));
-		m[4] = clock_mono();
-		for (j = 0; j < 4; j++)
-			t[j][i] = mono_diff_ns(m[j + 1], m[j]);
+	if (what != NULL) {
+		count_here(what);
+		return;
 	}
-	print("decode the request", t[0]);
-	print("match it, catalog cached", t[1]);
-	print("encode the answer", t[2]);
-	print("jansson reads the request", t[3]);
-	buf_free(&b.out);
-	rx_scratch_free(b.rx);
-	cache_free(b.cache);
-	arena_free(b.a);
-	free(text);
+	for (size_t i = 0; i < NELEM(sizes); i++)
+		for (int hit = 1; hit >= 0; hit--) {
+			bench_start(&b, sizes[i], hit != 0);
+			for (size_t s = 0; s < NELEM(steps); s++)
+				if (hit != 0 || s == 0)
+					measure(&b, sizes[i], hit != 0, s);
+			bench_end(&b);
+		}
 }

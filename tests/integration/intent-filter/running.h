@@ -17,6 +17,7 @@
 struct running {
 	struct kit_proc proc;
 	int http, admin;
+	const char *redis; /* URL; NULL: none */
 };
 
 struct answer {
@@ -92,9 +93,9 @@ is_ready(void *arg)
 static inline void
 running_spawn(struct running *r, const char *name, const char *nats_url)
 {
-	char url[96], http_addr[48], admin_addr[48];
+	char url[96], http_addr[48], admin_addr[48], redis[96];
 	const char *argv[] = { kit_bin("intent-filter"), NULL };
-	const char *env[] = { url, http_addr, admin_addr, NULL };
+	const char *env[] = { url, http_addr, admin_addr, redis, NULL };
 
 	if (r->http == 0) {
 		r->http = kit_port();
@@ -105,6 +106,8 @@ running_spawn(struct running *r, const char *name, const char *nats_url)
 	    http_addr, sizeof(http_addr), "HTTP_ADDR=127.0.0.1:%d", r->http);
 	snprintf(admin_addr, sizeof(admin_addr), "ADMIN_ADDR=127.0.0.1:%d",
 	    r->admin);
+	snprintf(redis, sizeof(redis), "REDIS_URL=%s",
+	    r->redis != NULL ? r->redis : "");
 	kit_spawn(&r->proc, name, argv, env);
 }
 

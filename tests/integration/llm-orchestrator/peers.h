@@ -37,6 +37,8 @@ struct peers {
 	/* Under lock, as all below.  What they are to do: */
 	const char *exec_mode; /* NULL: emotion-engine says nothing */
 	const char *filter;    /* its answer, or NULL: an error */
+	const char *names;     /* its error to a named catalog; NULL: none */
+	size_t filter_mute;    /* so many requests it does not answer */
 	bool ready;            /* memories can be searched */
 	bool memory_hangs;     /* memory-worker says nothing */
 	const char *recall;    /* memory-worker's answer, or NULL: error */
@@ -148,14 +150,16 @@ peers_answer(struct peers *p, natsMsg *m, const char *json)
 
 /* An error answer, as the suite's services give. */
 static inline void
-peers_fail(struct peers *p, natsMsg *m)
+peers_fail(struct peers *p, natsMsg *m, const char *code)
 {
-	static const char body[] =
-	    "{\"error\":\"no\",\"code\":\"unavailable\"}";
+	char body[96];
 	natsMsg *r = NULL;
 
+	snprintf(
+	    body, sizeof(body), "{\"error\":\"no\",\"code\":\"%s\"}", code);
+
 	natsMsg_Create(&r, natsMsg_GetReply(m), NULL, body, (int)strlen(body));
-	natsMsgHeader_Set(r, "Nats-Service-Error", "unavailable");
+	natsMsgHeader_Set(r, "Nats-Service-Error", code);
 	natsMsgHeader_Set(r, "Nats-Service-Error-Code", "503");
 	natsConnection_PublishMsg(p->nc, r);
 	natsMsg_Destroy(r);
@@ -196,10 +200,15 @@ on_intents(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	peers_note(p, "filter", "");
 	json_decref(p->last_filter);
 	p->last_filter = peers_read(m);
-	if (p->filter != NULL)
+	if (p->filter_mute > 0)
+		p->filter_mute--;
+	else if (p->names != NULL &&
+	    json_object_get(p->last_filter, "catalog_ref") != NULL)
+		peers_fail(p, m, p->names);
+	else if (p->filter != NULL)
 		peers_answer(p, m, p->filter);
 	else
-		peers_fail(p, m);
+		peers_fail(p, m, "unavailable");
 	pthread_mutex_unlock(&p->lock);
 	natsMsg_Destroy(m);
 }
@@ -226,7 +235,7 @@ on_memory(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 		if (p->recall != NULL)
 			peers_answer(p, m, p->recall);
 		else
-			peers_fail(p, m);
+			peers_fail(p, m, "unavailable");
 	}
 	pthread_mutex_unlock(&p->lock);
 	json_decref(j);

@@ -45,11 +45,71 @@ KIT_TEST_T(a_command_is_done_without_a_model, 60)
 	    text_at(peers_last(&b.peers, filter), "command"), "把灯变绿");
 	ck_assert_uint_eq(
 	    json_array_size(at(peers_last(&b.peers, filter), "skills")), 2);
-	ck_assert_uint_eq(
-	    json_array_size(at(peers_last(&b.peers, filter), "intent_catalog")),
-	    1);
+	ck_assert_str_eq(
+	    text_at(peers_last(&b.peers, filter), "catalog_ref.terminal_id"),
+	    "t1");
+	ck_assert_str_eq(
+	    text_at(peers_last(&b.peers, filter), "catalog_ref.hash"), "h");
+	ck_assert_ptr_null(at(peers_last(&b.peers, filter), "intent_catalog"));
 	peers_diary(&b.peers, diary, sizeof(diary));
 	ck_assert_ptr_nonnull(strstr(diary, "intent_action"));
+	talk_close(&t);
+	bed_stop(&b);
+}
+
+/* An intent-filter that cannot have the catalog by name gets it itself. */
+KIT_TEST_T(a_catalog_that_is_not_found_by_name_is_sent, 60)
+{
+	static const char *const errors[] = { "conflict", "not_found",
+		"unavailable", "invalid_request" };
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	for (size_t i = 0; i < NELEM(errors); i++) {
+		peers_set(&b.peers, names, errors[i]);
+		talk_start(&t, &b, "把灯变绿");
+		talk_want(&t, .executed = "control_light", .failed = "");
+		ck_assert_uint_eq(peers_count(&b.peers, "filter"), 2 * (i + 1));
+		json_t *asked = peers_last(&b.peers, filter);
+		ck_assert_uint_eq(
+		    json_array_size(at(asked, "intent_catalog")), 1);
+		ck_assert_uint_eq(json_array_size(at(asked, "skills")), 2);
+		ck_assert_str_eq(text_at(asked, "command"), "把灯变绿");
+		talk_close(&t);
+	}
+	/* Once only. */
+	peers_set(&b.peers, filter, NULL);
+	model_will_say(&b.model, "好。", NULL);
+	talk_start(&t, &b, "把灯变绿");
+	talk_want(&t, .reply = "好。", .executed = "", .failed = "");
+	ck_assert_uint_eq(
+	    peers_count(&b.peers, "filter"), 2 * NELEM(errors) + 2);
+	talk_close(&t);
+	bed_stop(&b);
+}
+
+/* A question that died with an intent-filter is asked again. */
+KIT_TEST_T(a_silent_filter_is_asked_again, 60)
+{
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	peers_set(&b.peers, filter_mute, 1);
+	talk_start(&t, &b, "把灯变绿");
+	talk_want(&t, .executed = "control_light", .failed = "");
+	ck_assert_uint_eq(peers_count(&b.peers, "filter"), 2);
+	talk_close(&t);
+
+	/* But not for ever. */
+	peers_set(&b.peers, filter_mute, 100);
+	model_will_say(&b.model, "好。", NULL);
+	talk_start(&t, &b, "把灯变绿");
+	talk_want(&t, .reply = "好。", .executed = "", .failed = "");
+	ck_assert_uint_eq(peers_count(&b.peers, "filter"), 4);
 	talk_close(&t);
 	bed_stop(&b);
 }

@@ -33,6 +33,16 @@ static const struct {
 	    "{\"intent_catalog\":[{\"id\":\"a\",\"slots\":[{\"name\":\"s\"},"
 	    "{\"name\":\"r\",\"regex\":\"(?<n>\"}]}]}",
 	    "refused", "/intent_catalog/0/slots/1/regex", "" },
+	{ "intent_catalog",
+	    "{\"intent_catalog\":[{\"id\":\"a\",\"slots\":[{\"name\":\"s\","
+	    "\"regex\":\"((((((a{1,99}){1,99}){1,99}){1,99}){1,99}){1,99})\"}"
+	    "]}]}",
+	    "refused", "/intent_catalog/0/slots/0/regex", "too large" },
+	{ "intent_catalog",
+	    "[{\"id\":\"a\",\"slots\":[{\"name\":\"s\",\"values\":\"x\"}]}]",
+	    "refused", "/0/slots/0/values", "must be an object" },
+	{ "intent_catalog", "[{\"id\":\"b\"},{\"id\":\"b\"}]", "refused",
+	    "/1/id", "stands twice" },
 	{ "intent_catalog", "{\"intent_catalog\":7}", "refused",
 	    "/intent_catalog", "" },
 	{ "online", "maybe", "refused", "", "must be one of" },

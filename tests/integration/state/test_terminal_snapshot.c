@@ -94,6 +94,49 @@ KIT_TEST(versions_outlive_absence)
 	bed_end(&b);
 }
 
+/* A catalog is read by its hash alone, and left out where nobody wants it. */
+KIT_TEST(catalogs_by_hash)
+{
+	struct terminal_snapshot snap = {
+		.version = 1, .json = STR("[\"灯\"]"), .hash = STR("h1")
+	};
+	struct terminal t;
+	struct str json;
+	int64_t current;
+	struct bed b;
+
+	bed_start(&b);
+	IS(RC_NOENT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
+	OK(terminal_put_online(b.s, &b.w, id, true, NULL));
+	IS(RC_NOENT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
+	OK(terminal_read_brief(b.s, id, TTL, b.a, &t));
+	ck_assert_uint_eq(t.catalog_bytes, 0);
+	ck_text(t.catalog_hash, NULL);
+
+	OK(terminal_put_catalog(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
+	ck_text(json, "[\"灯\"]");
+	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, STR("h"), b.a, &json));
+	ck_text(json, NULL);
+	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, nobody, b.a, &json));
+	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	ck_assert_uint_eq(t.catalog_bytes, snap.json.n);
+	ck_text(t.catalog, "[\"灯\"]");
+	OK(terminal_read_brief(b.s, id, TTL, b.a, &t));
+	ck_assert(t.present);
+	ck_assert_uint_eq(t.catalog_bytes, snap.json.n);
+	ck_text(t.catalog, NULL);
+	ck_text(t.catalog_hash, "h1");
+	ck_assert_int_eq(t.catalog_version, 1);
+
+	snap.version = 2;
+	snap.hash = STR("h2");
+	OK(terminal_put_catalog(b.s, &b.w, id, &snap, &current));
+	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
+	OK(terminal_read_catalog(b.s, id, STR("h2"), b.a, &json));
+	bed_end(&b);
+}
+
 KIT_TEST(the_hint_is_the_newest_reports)
 {
 	struct terminal_snapshot snap = {

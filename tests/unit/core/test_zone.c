@@ -69,3 +69,49 @@ KIT_TEST(bad_names)
 		ck_assert_ptr_null(z);
 	}
 }
+
+/* What the clocks show, and when; local times as if they were of UTC. */
+static const struct {
+	const char *zone, *shown, *moment;
+	bool is_back; /* the moment shows that time */
+} shown[] = {
+	{ "UTC", "2026-02-22T00:00:00Z", "2026-02-22T00:00:00Z", true },
+	{ "Asia/Shanghai", "2026-02-22T17:40:00Z", "2026-02-22T17:40:00+08:00",
+	    true },
+	{ "Asia/Kolkata", "1969-12-31T23:00:00Z", "1969-12-31T23:00:00+05:30",
+	    true },
+	{ "Europe/Berlin", "2026-03-29T01:59:59Z", "2026-03-29T01:59:59+01:00",
+	    true },
+	{ "Europe/Berlin", "2026-03-29T03:00:00Z", "2026-03-29T03:00:00+02:00",
+	    true },
+	/* Left out. */
+	{ "Europe/Berlin", "2026-03-29T02:30:00Z", "2026-03-29T03:30:00+02:00",
+	    false },
+	/* Shown twice. */
+	{ "Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T02:30:00+02:00",
+	    true },
+	{ "Europe/Berlin", "2026-10-25T03:00:00Z", "2026-10-25T03:00:00+01:00",
+	    true },
+};
+
+KIT_TEST(local_times)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(shown); i++) {
+		struct zone *z = NULL;
+		struct wall local, t;
+
+		ck_assert_int_eq(zone_load(shown[i].zone, &z), RC_OK);
+		ck_assert_int_eq(
+		    wall_parse(str_of(shown[i].shown), &local), RC_OK);
+		ck_assert_int_eq(
+		    wall_parse(str_of(shown[i].moment), &t), RC_OK);
+		ck_assert_msg(
+		    zone_wall_of(z, local.ms / 1000).ms == t.ms, "row %zu", i);
+		ck_assert_msg((zone_local_of(z, t) == local.ms / 1000) ==
+			shown[i].is_back,
+		    "row %zu", i);
+		zone_free(z);
+	}
+}

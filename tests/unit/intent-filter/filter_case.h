@@ -11,9 +11,11 @@
 #include "cache.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/zone.h"
 #include "filter.h"
 #include "kit/kit.h"
 #include "rx/rx.h"
+#include "speech.h"
 #include "wire/wire.h"
 
 #define CASE_EXAMPLES "proto-schemas/examples/"
@@ -40,9 +42,9 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 {
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
-	struct filter_env env = { .offset_min = 480,
-		.timezone = "Asia/Shanghai",
-		.locale = "zh-CN" };
+	struct filter_env env = { .locale = "zh-CN" };
+	struct speech *speech = speech_new();
+	struct zone *zone;
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct cache *cache = cache_new(1 << 20, NULL);
@@ -50,6 +52,9 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	const struct catalog *cat;
 	enum rc rc;
 
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
+	env.zone = zone;
+	env.speech = speech;
 	ck_assert_int_eq(
 	    wall_parse(STR("2026-02-22T17:40:00+08:00"), &env.now), RC_OK);
 	rc = wire_decode(
@@ -68,6 +73,8 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 		    rc == RC_OK, "answer: %s: %s", err->path, err->why);
 		*answer = case_json(buf_str(&out).p);
 	}
+	zone_free(zone);
+	speech_free(speech);
 	buf_free(&out);
 	rx_scratch_free(rx);
 	cache_free(cache);

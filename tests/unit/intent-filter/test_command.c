@@ -1,11 +1,12 @@
 /*
- * Normalising, segmenting, durations.
+ * Normalising and segmenting.
  */
 #include "command.h"
 #include "core/arena.h"
 #include "core/mem.h"
-#include "duration.h"
+#include "core/zone.h"
 #include "kit/kit.h"
+#include "reading.h"
 #include "segment.h"
 
 static const struct {
@@ -59,7 +60,7 @@ KIT_TEST(a_given_locale_is_kept)
 
 KIT_TEST(bad_and_huge_commands_fail)
 {
-	struct arena *a = arena_new(64);
+	struct arena *a = arena_new(4096);
 	struct command c;
 	char big[4096];
 
@@ -89,22 +90,38 @@ static const struct {
 	{ "a, b; c", "a|b|c" },
 };
 
+static void
+read_at_noon(struct reading *r, struct str text, const char *locale,
+    const struct zone *zone, struct arena *a)
+{
+	struct when_now now = { .zone = zone };
+	struct speech *speech = speech_new();
+
+	ck_assert_int_eq(
+	    wall_parse(STR("2026-02-22T12:00:00+08:00"), &now.now), RC_OK);
+	ck_assert_int_eq(
+	    command_read(text, locale, "zh-CN", a, &r->cmd), RC_OK);
+	ck_assert_int_eq(reading_make(r, now, speech, a), RC_OK);
+	speech_free(speech);
+}
+
 KIT_TEST(commands_are_segmented)
 {
-	struct arena *a = arena_new(65536);
+	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
-	struct command c;
+	struct reading r = { 0 };
+	struct zone *zone;
 	size_t i, j, n;
 
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
 	for (i = 0; i < NELEM(splits); i++) {
 		struct str want = str_of(splits[i].parts);
 
-		ck_assert_int_eq(
-		    command_read(str_of(splits[i].text), NULL, "zh-CN", a, &c),
-		    RC_OK);
-		n = segment_split(&c, g);
+		arena_reset(a);
+		read_at_noon(&r, str_of(splits[i].text), NULL, zone, a);
+		n = segment_split(&r, g);
 		for (j = 0; j < n; j++) {
-			struct str part = { c.text.p + g[j].start,
+			struct str part = { r.cmd.text.p + g[j].start,
 				g[j].end - g[j].start };
 
 			ck_assert_msg(str_eq(str_cut(&want, '|'), part),
@@ -114,55 +131,60 @@ KIT_TEST(commands_are_segmented)
 		ck_assert_msg(want.n == 0, "%s: misses %.*s", splits[i].text,
 		    STR_ARG(want));
 	}
+	zone_free(zone);
 	arena_free(a);
 }
 
 KIT_TEST(a_long_command_keeps_its_rest)
 {
-	struct arena *a = arena_new(65536);
+	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
-	struct command c;
+	struct reading r = { 0 };
+	struct zone *zone;
 	char text[400];
 	size_t i;
 
+	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
 	for (i = 0; i < sizeof(text); i++)
 		text[i] = i % 2 == 0 ? '1' : ';';
-	ck_assert_int_eq(command_read((struct str){ text, sizeof(text) },
-			     "zh-CN", "zh-CN", a, &c),
-	    RC_OK);
-	ck_assert_uint_eq(segment_split(&c, g), SEGMENT_MAX);
-	ck_assert_uint_eq(g[SEGMENT_MAX - 1].end, c.text.n);
+	read_at_noon(&r, (struct str){ text, sizeof(text) }, "zh-CN", zone, a);
+	ck_assert_uint_eq(segment_split(&r, g), SEGMENT_MAX);
+	ck_assert_uint_eq(g[SEGMENT_MAX - 1].end, r.cmd.text.n);
+	zone_free(zone);
 	arena_free(a);
 }
 
+/* The bytes of the caller's text that a part of the command came from. */
 static const struct {
-	const char *text;
-	size_t count;
-	double first;
-} durations[] = {
-	{ "10分钟后", 1, 600 },
-	{ "1.5小时", 1, 5400 },
-	{ "2 hours and 30 min", 2, 7200 },
-	{ "3天", 1, 259200 },
-	{ "7 days", 1, 604800 },
-	{ "10", 0, 0 },
-	{ "10米", 0, 0 },
-	{ "1.2.3秒", 1, 3 },
-	{ "99999999999999999999秒", 0, 0 },
-	{ "", 0, 0 },
+	const char *raw, *part, *source;
+} sources[] = {
+	{ "帮我 开 灯", "开灯", "开 灯" },
+	{ "１０分钟", "10", "１０" },
+	{ "請幫我關燈", "關燈", "關燈" },
+	{ "ﬁne  day", "fine d", "ﬁne  d" },
+	{ "ab", "", "" },
 };
 
-KIT_TEST(durations_are_found)
+KIT_TEST(parts_are_found_in_the_callers_text)
 {
-	struct duration d;
+	struct arena *a = arena_new(1 << 20);
+	struct command c;
+	ptrdiff_t at;
 	size_t i;
 
-	for (i = 0; i < NELEM(durations); i++) {
-		struct str s = str_of(durations[i].text);
+	for (i = 0; i < NELEM(sources); i++) {
+		struct str part = str_of(sources[i].part);
 
-		ck_assert_msg(duration_count(s) == durations[i].count,
-		    "%s: %zu", durations[i].text, duration_count(s));
-		if (duration_find(s, 0, &d))
-			ck_assert_double_eq(d.seconds, durations[i].first);
+		ck_assert_int_eq(
+		    command_read(str_of(sources[i].raw), NULL, "zh-CN", a, &c),
+		    RC_OK);
+		at = str_find(c.text, part);
+		ck_assert_msg(
+		    at >= 0, "%s: %.*s", sources[i].raw, STR_ARG(c.text));
+		ck_assert_msg(
+		    str_eq(command_source(&c, (size_t)at, (size_t)at + part.n),
+			str_of(sources[i].source)),
+		    "%s", sources[i].raw);
 	}
+	arena_free(a);
 }

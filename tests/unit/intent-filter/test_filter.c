@@ -62,7 +62,7 @@ static const struct {
 	{ "这个事情你怎么看", NULL, "fallback_reasoning" },
 	{ "你好", NULL, "fallback_reasoning" },
 	{ "讲个笑话", NULL, "fallback_reasoning" },
-	{ "我很开心", NULL, "fallback_reasoning" },
+	{ "我很开心", NULL, "no_action" },
 	{ "30分钟", NULL, "fallback_reasoning" },
 	{ "what time is it", NULL, "fallback_reasoning" },
 };
@@ -187,9 +187,9 @@ KIT_TEST(match_rules)
 static const struct {
 	const char *options, *ids;
 } options[] = {
-	{ "{}", "high low intent_light_control " },
+	{ "{}", "high intent_light_control " },
 	{ "{\"max_intents_per_segment\":1}", "high intent_light_control " },
-	{ "{\"max_intents\":2}", "high low " },
+	{ "{\"max_intents\":1}", "high " },
 	{ "{\"allow_multi_intent\":false}", "high " },
 	{ "{\"min_confidence\":0.95}", "sys.fallback_reasoning " },
 	{ "{\"min_confidence\":0.95,\"emit_system_intent_when_empty\":false}",

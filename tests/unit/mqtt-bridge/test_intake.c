@@ -121,6 +121,23 @@ static const struct {
 	    "[{\"id\":\"a\"},{\"id\":\"b\",\"slots\":[{\"name\":\"s\"},"
 	    "{\"name\":\"t\",\"regex\":\"[z-a]\"}]}]",
 	    "/1/slots/1/regex", "" },
+	{ true,
+	    "{\"intent_catalog\":[{\"id\":\"a\",\"slots\":[{\"name\":\"s\","
+	    "\"values\":[\"绿色\"]}]}]}",
+	    "/intent_catalog/0/slots/0/values", "must be an object" },
+	{ true,
+	    "[{\"id\":\"a\",\"slots\":[{\"name\":\"s\",\"regex\":\"(a)\","
+	    "\"regex_group\":100}]}]",
+	    "/0/slots/0/regex_group", "at most 99" },
+	{ true, "[{\"id\":\"a\",\"match\":{\"regex_any\":[\"\\\\C\"]}}]",
+	    "/0/match/regex_any/0", "" },
+	{ true, "[{\"id\":\"a\",\"match\":{\"regex_any\":[\"(?C1)a\"]}}]",
+	    "/0/match/regex_any/0", "" },
+	{ true, "[{\"id\":\"a\",\"match\":{\"regex_any\":[\"(?<=a*)b\"]}}]",
+	    "/0/match/regex_any/0", "" },
+	{ true, "[{\"id\":\"a\",\"match\":{\"min_confidence\":1.5}}]",
+	    "/0/match/min_confidence", "" },
+	{ true, "[{\"id\":\"\"}]", "/0/id", "must not be empty" },
 	{ true, "{\"catalog_version\":1.5,\"intent_catalog\":[]}",
 	    "/catalog_version", "" },
 };
@@ -141,6 +158,38 @@ KIT_TEST(what_is_refused)
 			r.err.why[0] != '\0',
 		    "%zu: %s", i, r.err.why);
 	}
+	rig_end(&r);
+}
+
+/* One pattern that is too much by itself. */
+KIT_TEST(a_pattern_that_is_too_complex)
+{
+	struct rig r;
+
+	rig_start(&r);
+	ck_assert_int_eq(
+	    catalog(&r,
+		"[{\"id\":\"a\"},{\"id\":\"b\",\"slots\":[{\"name\":"
+		"\"s\",\"regex\":\"((((((a{1,99}){1,99}){1,99})"
+		"{1,99}){1,99}){1,99})\"}]}]"),
+	    RC_TOOBIG);
+	ck_assert_str_eq(r.err.path, "/1/slots/0/regex");
+	ck_assert_ptr_nonnull(strstr(r.err.why, "too large"));
+	rig_end(&r);
+}
+
+/* A group that is not there means the whole match, so it is no fault. */
+KIT_TEST(a_group_beyond_the_patterns_own)
+{
+	struct rig r;
+
+	rig_start(&r);
+	ck_assert_int_eq(
+	    catalog(&r,
+		"[{\"id\":\"a\",\"slots\":[{\"name\":\"s\",\"regex\":\"a\"},"
+		"{\"name\":\"t\",\"regex\":\"(b)\",\"regex_group\":2}]}]"),
+	    RC_OK);
+	ck_assert_str_eq(r.s.note.why, "");
 	rig_end(&r);
 }
 

@@ -211,6 +211,19 @@ static const struct member files[] = {
 	{ "{" TOP ",\"$defs\":{\"err\":{\"type\":\"object\"," P "}},"
 	  "\"type\":\"object\"," P "}",
 	    "/$defs/err", "wire_err is already the name of libs/wire" },
+	{ "{" TOP ",\"type\":\"object\"," P ",\"oneOf\":[]}", "/oneOf",
+	    "two members or more" },
+	{ "{" TOP ",\"type\":\"object\"," P ",\"oneOf\":[{},{}]}",
+	    "/oneOf/0/required", "the name of one member" },
+	{ "{" TOP ",\"type\":\"object\"," P ",\"oneOf\":[{\"required\":"
+	  "[\"a\"]},{\"required\":[\"a\"]}]}",
+	    "/oneOf/1", "stands there twice" },
+	{ "{" TOP ",\"type\":\"object\"," P ",\"oneOf\":[{\"required\":"
+	  "[\"b\"]},{}]}",
+	    "/oneOf/0/required", "b is not in properties" },
+	{ "{" TOP ",\"type\":\"object\"," P ",\"required\":[\"a\"],"
+	  "\"oneOf\":[{\"required\":[\"a\"]},{}]}",
+	    "/oneOf/0/required", "a is always there" },
 	{ "{" TOP ",\"oneOf\":[]}", "/oneOf", "an object schema and" },
 	{ "{" TOP ",\"oneOf\":[{},{}]}", "/oneOf/0", "properties is missing" },
 	{ "{" TOP ",\"oneOf\":[{\"type\":\"object\"," P "},{}]}", "/oneOf/1",

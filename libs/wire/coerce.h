@@ -1,16 +1,17 @@
 /*
- * coerce: arguments as a language model wrote them, brought to the types that a
- * skill's schema wants, where nothing is lost by it.
+ * coerce: arguments as a language model wrote or a pattern captured them,
+ * brought to the types that a skill's schema wants, where nothing is lost by
+ * it.
  */
-#ifndef LLM_ORCHESTRATOR_COERCE_H
-#define LLM_ORCHESTRATOR_COERCE_H
+#ifndef WIRE_COERCE_H
+#define WIRE_COERCE_H
 
 #include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
 
 /*
- * coerce_json(schema, json, out):
+ * wire_coerce(schema, json, out):
  * Append json with its values turned into what the schema says they should be:
  * "3" into 3, 3.0 into 3, "true" into true, 3 into "3", a choice in another
  * case into that choice, JSON in a text into that JSON; null for an optional
@@ -18,7 +19,7 @@
  * type, enum, properties, required and items, not through $ref.  RC_INVALID if
  * one of the two is not JSON, RC_TOOBIG if out is full.
  */
-enum rc coerce_json(
+enum rc wire_coerce(
     struct str schema, struct str json, struct buf *out) RC_CHECK;
 
-#endif /* !LLM_ORCHESTRATOR_COERCE_H */
+#endif /* !WIRE_COERCE_H */

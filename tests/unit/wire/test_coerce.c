@@ -1,9 +1,9 @@
 /*
  * Arguments brought to their types.
  */
-#include "coerce.h"
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "wire/coerce.h"
 
 #define S                                                              \
 	"{\"type\":\"object\",\"properties\":{"                        \
@@ -24,7 +24,7 @@ turns_into(const char *schema, const char *json, const char *want)
 {
 	struct buf b = BUF_INIT(4096);
 
-	ck_assert_int_eq(coerce_json(str_of(schema), str_of(json), &b), RC_OK);
+	ck_assert_int_eq(wire_coerce(str_of(schema), str_of(json), &b), RC_OK);
 	ck_assert_str_eq(buf_str(&b).p, want);
 	buf_free(&b);
 }
@@ -107,7 +107,7 @@ KIT_TEST(json_in_text_in_json)
 	struct buf out = BUF_INIT(1024 * 1024);
 
 	buf_puts(&b, "{\"o\":\"{}\"}");
-	ck_assert_int_eq(coerce_json(STR("{\"type\":\"object\","
+	ck_assert_int_eq(wire_coerce(STR("{\"type\":\"object\","
 					 "\"properties\":{\"o\":"
 					 "{\"type\":\"object\"}}}"),
 			     buf_str(&b), &out),
@@ -121,9 +121,9 @@ KIT_TEST(what_is_no_json)
 {
 	struct buf b = BUF_INIT(16);
 
-	ck_assert_int_eq(coerce_json(STR("{"), STR("{}"), &b), RC_INVALID);
-	ck_assert_int_eq(coerce_json(STR("{}"), STR("{"), &b), RC_INVALID);
+	ck_assert_int_eq(wire_coerce(STR("{"), STR("{}"), &b), RC_INVALID);
+	ck_assert_int_eq(wire_coerce(STR("{}"), STR("{"), &b), RC_INVALID);
 	ck_assert_int_eq(
-	    coerce_json(STR("{}"), STR("\"0123456789abcdef\""), &b), RC_TOOBIG);
+	    wire_coerce(STR("{}"), STR("\"0123456789abcdef\""), &b), RC_TOOBIG);
 	buf_free(&b);
 }

@@ -1,7 +1,7 @@
 /*
  * Small models write all arguments as texts, and take liberties with choices.
  */
-#include "coerce.h"
+#include "wire/coerce.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -237,7 +237,7 @@ put(const struct wire_tree *schema, const struct wire_tree *v,
 }
 
 enum rc
-coerce_json(struct str schema, struct str json, struct buf *out)
+wire_coerce(struct str schema, struct str json, struct buf *out)
 {
 	struct wire_tree *s, *v;
 	struct wire_out o = { .b = out };

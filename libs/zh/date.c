@@ -1,0 +1,477 @@
+/*
+ * Parts of a date, and moments made of them.
+ */
+#include "core/mem.h"
+#include "zh/feast.h"
+#include "zh/moment.h"
+
+/* The bit's number, from 1. */
+static int
+weekday_of(int bits)
+{
+	int n = 1;
+
+	while ((bits & 1) == 0) {
+		bits >>= 1;
+		n++;
+	}
+	return n;
+}
+
+static int
+full_year(const struct token *t)
+{
+	int y = (int)t->num;
+
+	if (t->digits == 2)
+		return y + (y < 70 ? 2000 : 1900);
+	return y;
+}
+
+static const struct token *
+year_read(const struct token *t, struct moment *m)
+{
+	bool four, two;
+
+	if (t->type == TOK_YEAR) {
+		m->has |= HAS_YEAR;
+		m->year = t->v;
+		m->year_is_rel = true;
+		return t + 1;
+	}
+	four = token_is_int(t, 1000, 2999) && t->digits == 4;
+	/* 13年 is a length unless a month follows. */
+	two = token_is_int(t, 0, 99) && t->digits == 2 &&
+	    t[2].type == TOK_NUM &&
+	    (token_is_unit(t + 3, UNIT_MONTH) ||
+		token_is_unit(t + 3, UNIT_QUARTER));
+	if (!four && !two)
+		return NULL;
+	if (token_is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) {
+		m->year = full_year(t);
+		m->has |= HAS_YEAR;
+		return t + 2;
+	}
+	/* 2026年底 */
+	if (four && t[1].type == TOK_EDGE && t[1].w == UNIT_YEAR) {
+		m->year = full_year(t);
+		m->has |= HAS_YEAR;
+		return t + 1;
+	}
+	/* 2018春节 */
+	if (four && t->is_ascii && t[1].type == TOK_FEAST &&
+	    token_touches(t, t + 1)) {
+		m->year = full_year(t);
+		m->has |= HAS_YEAR;
+		return t + 1;
+	}
+	return NULL;
+}
+
+static void
+era_set(struct moment *m, int year, int years)
+{
+	m->has |= HAS_YEAR;
+	m->year = year;
+	m->era = years;
+}
+
+/* 80年代, 1980年代, 二十世纪六十年代, 上世纪, 本世纪. */
+static const struct token *
+era_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t + 1;
+	int year;
+
+	if (t->type == TOK_ORDINAL || t->type == TOK_REL)
+		n += n->type == TOK_GE;
+	if (n->type != TOK_ERA || t->is_decimal)
+		return NULL;
+	if (n->v == 100) {
+		if (t->type == TOK_REL) {
+			/* The reader of the calendar adds this century. */
+			m->year_is_rel = true;
+			era_set(m, 100 * t->v, 100);
+		} else if ((token_is_int(t, 1, 30) || t->type == TOK_ORDINAL) &&
+		    t->num >= 1 && t->num <= 30) {
+			era_set(m, ((int)t->num - 1) * 100, 100);
+		} else {
+			return NULL;
+		}
+		if (!token_is_int(n + 1, 10, 90) || n[2].type != TOK_ERA ||
+		    n[2].v != 10)
+			return n + 1;
+		m->year += (int)n[1].num / 10 * 10;
+		m->era = 10;
+		return n + 3;
+	}
+	if (!token_is_int(t, 0, 2990) || (t->num > 90 && t->digits != 4) ||
+	    (int)t->num % 10 != 0)
+		return NULL;
+	year = (int)t->num;
+	era_set(m,
+	    year > 90        ? year
+		: year >= 30 ? 1900 + year
+			     : 2000 + year,
+	    10);
+	return n + 1;
+}
+
+static const struct token *
+edge_set(const struct token *t, int unit, struct moment *m)
+{
+	m->has |= HAS_EDGE;
+	m->edge = t->v;
+	m->edge_unit = unit;
+	return t + 1;
+}
+
+static void
+month_set(struct moment *m, int month, bool is_lunar)
+{
+	m->has |= HAS_MONTH;
+	m->month = month;
+	m->is_lunar = m->is_lunar || is_lunar;
+}
+
+/* 三月, 3月份, 三月底, 三月初三. */
+static const struct token *
+month_read(const struct token *t, struct moment *m)
+{
+	if (!token_is_int(t, 1, 12) || t->is_pair || t->is_latin)
+		return NULL;
+	if (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) {
+		month_set(m, (int)t->num, false);
+		/* 三月初三 is a date of the lunar calendar. */
+		if (t[1].v == EDGE_START && token_is_int(t + 2, 1, 10) &&
+		    !t[2].is_ascii && token_touches(t + 1, t + 2) &&
+		    t[3].type != TOK_OCLOCK && t[3].type != TOK_HAO &&
+		    t[3].type != TOK_UNIT) {
+			m->is_lunar = true;
+			m->has |= HAS_DAY;
+			m->day = (int)t[2].num;
+			return t + 3;
+		}
+		return t + 1;
+	}
+	if (!token_is_unit(t + 1, UNIT_MONTH) || t[1].w == 0)
+		return NULL;
+	month_set(m, (int)t->num, false);
+	return t + 2;
+}
+
+static void
+day_set(struct moment *m, int day)
+{
+	m->has |= HAS_DAY;
+	m->day = day;
+}
+
+/* 15号, 15日; after a month also 十五 by itself; 三十 in the lunar calendar. */
+static const struct token *
+day_read(const struct token *t, struct moment *m)
+{
+	if (t->type == TOK_FIRST) {
+		if (t->v == 1)
+			month_set(m, 1, true);
+		m->is_lunar = true;
+		day_set(m, (int)t->num);
+		return t + 1;
+	}
+	if (t->type == TOK_ORDINAL && t->is_ascii && t->num >= 1 &&
+	    t->num <= 31 && t[-1].type == TOK_AT && t[-1].v == 3 &&
+	    (t[1].type == TOK_END || t[1].type == TOK_AT)) {
+		/* on the 15th */
+		day_set(m, (int)t->num);
+		return t + 1;
+	}
+	if (!token_is_int(t, 1, 31) || t->is_pair || t->is_latin)
+		return NULL;
+	/* 二月三十号 is no day, nor is its end. */
+	if ((m->has & HAS_MONTH) == 0 && token_is_unit(t - 1, UNIT_MONTH) &&
+	    token_touches(t - 1, t))
+		return NULL;
+	if (t[1].type == TOK_HAO) {
+		day_set(m, (int)t->num);
+		return t + 2;
+	}
+	if (token_is_unit(t + 1, UNIT_DAY) && t[1].w == 1 &&
+	    ((m->has & HAS_MONTH) != 0 ||
+		(t[2].type != TOK_AFTER && t[2].type != TOK_BEFORE &&
+		    t[2].type != TOK_WITHIN))) {
+		day_set(m, (int)t->num);
+		return t + 2;
+	}
+	if ((m->has & HAS_MONTH) == 0 || m->month_is_rel ||
+	    !token_touches(t - 1, t))
+		return NULL;
+	switch (t[1].type) {
+	case TOK_UNIT:
+	case TOK_GE:
+	case TOK_OCLOCK:
+	case TOK_NUM:
+	case TOK_MORE:
+	case TOK_HALF:
+		return NULL;
+	default:
+		day_set(m, (int)t->num);
+		m->confidence = m->is_lunar ? .9 : .7;
+		return t + 1;
+	}
+}
+
+/* march 5th, the 5th of march, may 5 2026. */
+static const struct token *
+month_name_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t;
+	int day = 0;
+
+	if (t->type == TOK_ORDINAL && t->is_ascii && t->num <= 31) {
+		n = t + 1;
+		if (n->type == TOK_OF)
+			n++;
+		if (n->type != TOK_MONTH || !n->is_latin)
+			return NULL;
+		day = (int)t->num;
+	} else if (token_is_int(t, 1, 31) && t->is_ascii &&
+	    t[1].type == TOK_MONTH && t[1].is_latin) {
+		n = t + 1;
+		day = (int)t->num;
+	}
+	if (n->type != TOK_MONTH)
+		return NULL;
+	month_set(m, n->v, n->w == 1);
+	t = n + 1;
+	if (!n->is_latin)
+		return t;
+	m->is_latin = true;
+	if (day == 0) {
+		if (t->type == TOK_AT && t->v == 3 && t[1].type == TOK_ORDINAL)
+			t++;
+		if ((t->type == TOK_ORDINAL || token_is_int(t, 1, 31)) &&
+		    t->is_ascii && t->num <= 31 && t[1].type != TOK_AMPM) {
+			day = (int)t->num;
+			t++;
+		} else if (n->w == 2) {
+			/* "may" by itself is no month. */
+			return NULL;
+		}
+	}
+	if (day > 0)
+		day_set(m, day);
+	if (t->type == TOK_COMMA && token_is_int(t + 1, 1900, 2199))
+		t++;
+	if (token_is_int(t, 1900, 2199) && t->digits == 4) {
+		m->has |= HAS_YEAR;
+		m->year = (int)t->num;
+		t++;
+	}
+	return t;
+}
+
+/* What 上, 这, 下 points at: 周, 月, 季度, 年, 周三, 周末, 月底, 早上. */
+static const struct token *
+rel_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t + 1;
+	int v = t->v;
+
+	if (t->type != TOK_REL)
+		return NULL;
+	if (n->type == TOK_GE ||
+	    (n->type == TOK_NUM && n->num <= 1 && !n->is_ascii &&
+		token_touches(t, n)))
+		n++;
+	if (n->type == TOK_WDAY && n->w != 1) {
+		/* "this friday" is the next one. */
+		m->has |= HAS_WDAY | (v == 0 && n->is_latin ? 0u : HAS_WEEK);
+		m->week = v;
+		m->wday = weekday_of(n->v);
+		return n + 1;
+	}
+	if (n->type == TOK_WEEKEND) {
+		m->has |= HAS_WEEKEND | HAS_WEEK;
+		m->week = v;
+		return n + 1;
+	}
+	if (token_is_unit(n, UNIT_WEEK)) {
+		m->has |= HAS_WEEK;
+		m->week = v;
+		return n + 1;
+	}
+	if (token_is_unit(n, UNIT_MONTH) ||
+	    (n->type == TOK_EDGE && n->w == UNIT_MONTH)) {
+		m->has |= HAS_MONTH;
+		m->month = v;
+		m->month_is_rel = true;
+		return n->type == TOK_EDGE ? n : n + 1;
+	}
+	if (token_is_unit(n, UNIT_QUARTER) ||
+	    (token_is_unit(n, UNIT_KE) && n->is_latin)) {
+		m->has |= HAS_QUARTER;
+		m->quarter = v;
+		m->quarter_is_rel = true;
+		return n + 1;
+	}
+	if (token_is_unit(n, UNIT_YEAR) ||
+	    (n->type == TOK_EDGE && n->w == UNIT_YEAR)) {
+		m->has |= HAS_YEAR;
+		m->year = v;
+		m->year_is_rel = true;
+		return n->type == TOK_EDGE ? n : n + 1;
+	}
+	if (n->type == TOK_PART && v == 0 && n->is_latin) {
+		m->has |= HAS_DAYS;
+		m->days = 0;
+		return n;
+	}
+	return NULL;
+}
+
+/* 第一个星期一, 最后一个周五. */
+static const struct token *
+nth_read(const struct token *t, struct moment *m)
+{
+	const struct token *n = t + 1;
+
+	if (t->type != TOK_ORDINAL || t->num > 5)
+		return NULL;
+	/* 最后一天 */
+	if (t->num < 0 && token_is_int(n, 1, 1) &&
+	    token_is_unit(n + 1, UNIT_DAY) &&
+	    (m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+		if ((m->has & HAS_MONTH) == 0)
+			month_set(m, 12, false);
+		day_set(m, -1);
+		return n + 2;
+	}
+	if (token_is_unit(n, UNIT_DAY) && t->num > 0) {
+		/* 第一天 of a month; by itself 第二天 is the next day. */
+		if ((m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+			if ((m->has & HAS_MONTH) == 0)
+				month_set(m, 1, false);
+			day_set(m, (int)t->num);
+			return n + 1;
+		}
+		if (m->has != 0 || t->num < 2 || t->num > 2)
+			return NULL;
+		m->has = HAS_DAYS;
+		m->days = 1;
+		m->confidence = .6;
+		return n + 1;
+	}
+	if (n->type == TOK_GE)
+		n++;
+	if (n->type == TOK_WDAY && n->w != 1) {
+		m->has |= HAS_WDAY;
+		m->wday = weekday_of(n->v);
+		m->nth = (int)t->num;
+		return n + 1;
+	}
+	return NULL;
+}
+
+static const struct token *
+quarter_read(const struct token *t, struct moment *m)
+{
+	if ((t->type != TOK_ORDINAL && !token_is_int(t, 1, 4)) || t->num > 4 ||
+	    t->num < 1 || !token_is_unit(t + 1, UNIT_QUARTER))
+		return NULL;
+	m->has |= HAS_QUARTER;
+	m->quarter = (int)t->num;
+	return t + 2;
+}
+
+/* Words that are a part of a date by themselves. */
+static const struct token *
+word_read(const struct token *t, struct moment *m)
+{
+	switch (t->type) {
+	case TOK_DAY:
+		m->has |= HAS_DAYS;
+		m->days = t->v;
+		if (t->w != PART_NONE) {
+			m->has |= HAS_PART;
+			m->part = t->w;
+		}
+		return t + 1;
+	case TOK_WDAY:
+		if (t->w != 0)
+			return NULL;
+		m->has |= HAS_WDAY;
+		m->wday = weekday_of(t->v);
+		return t + 1;
+	case TOK_WEEKEND:
+		m->has |= HAS_WEEKEND;
+		return t + 1;
+	case TOK_FEAST:
+		m->has |= HAS_FEAST;
+		m->feast = t->v;
+		return t + 1;
+	case TOK_ORTHODOX:
+		if (t[1].type != TOK_FEAST)
+			return NULL;
+		m->has |= HAS_FEAST;
+		m->feast = t[1].v | FEAST_ORTHODOX;
+		return t + 2;
+	case TOK_HALF_YEAR:
+		m->has |= HAS_HALF_YEAR;
+		m->half = t->v;
+		return t + 1;
+	case TOK_DATE:
+		m->has |= HAS_MONTH | HAS_DAY;
+		m->month = t->v;
+		m->day = t->w;
+		if (t->x > 0) {
+			m->has |= HAS_YEAR;
+			m->year = t->x;
+		} else {
+			/* 3/5 may be a fraction. */
+			m->confidence = .5;
+		}
+		return t + 1;
+	case TOK_EDGE:
+		if (t->w >= 0)
+			return edge_set(t, t->w, m);
+		if (m->has == 0 || !token_touches(t - 1, t))
+			return NULL;
+		if ((m->has & HAS_QUARTER) != 0)
+			return edge_set(t, UNIT_QUARTER, m);
+		if ((m->has & HAS_MONTH) != 0)
+			return edge_set(t, UNIT_MONTH, m);
+		if ((m->has & HAS_YEAR) != 0)
+			return edge_set(t, UNIT_YEAR, m);
+		return NULL;
+	case TOK_LUNAR:
+		m->is_lunar = true;
+		return t + 1;
+	default:
+		return NULL;
+	}
+}
+
+const struct token *
+date_read(const struct token *t, struct moment *m)
+{
+	static const struct token *(*const readers[])(const struct token *,
+	    struct moment *) = { year_read, era_read, rel_read, month_name_read,
+		quarter_read, nth_read, month_read, day_read, word_read };
+	struct moment next;
+	const struct token *n;
+	size_t i;
+
+	for (i = 0; i < NELEM(readers); i++) {
+		next = *m;
+		n = readers[i](t, &next);
+		if (n == NULL || !moment_may_join(m, &next, t->is_latin))
+			continue;
+		/* The same part a second time begins something else. */
+		if (next.has == m->has && next.is_lunar == m->is_lunar)
+			continue;
+		*m = next;
+		m->is_latin = m->is_latin || t->is_latin;
+		return n;
+	}
+	return NULL;
+}

@@ -1,0 +1,127 @@
+/*
+ * Finding words, and the fold to simplified characters.
+ */
+#include "core/mem.h"
+#include "zh/token.h"
+
+static bool
+is_letter(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+/* A Latin word ends where its letters end. */
+static bool
+ends_well(struct str s, size_t at, const char *text, size_t n)
+{
+	return !is_letter(text[n - 1]) || at + n >= s.n ||
+	    !is_letter(s.p[at + n]);
+}
+
+/* The first word that does not sort before the n bytes at p. */
+static size_t
+lower_bound(const struct lexicon *l, const char *p, size_t n)
+{
+	size_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strncmp(l->words[mid].text, p, n) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The longest word of one part of the lexicon. */
+static const struct word *
+find_in(const struct lexicon *l, struct str s, size_t at, size_t head)
+{
+	const struct word *best = NULL;
+	size_t i = lower_bound(l, s.p + at, head);
+
+	/* What begins with a word sorts behind it. */
+	for (; i < l->n; i++) {
+		const char *text = l->words[i].text;
+		size_t n = strlen(text);
+
+		if (strncmp(text, s.p + at, head) != 0)
+			break;
+		if (n <= s.n - at && memcmp(text, s.p + at, n) == 0 &&
+		    ends_well(s, at, text, n))
+			best = &l->words[i];
+	}
+	return best;
+}
+
+const struct word *
+lexicon_find(struct str s, size_t at)
+{
+	static const struct lexicon *const parts[] = { &lexicon_zh,
+		&lexicon_calendar, &lexicon_foreign, &lexicon_idiom };
+	const struct word *best = NULL, *w;
+	size_t head = (unsigned char)s.p[at] < 0x80 ? 1 : 3, i;
+
+	if (head > s.n - at)
+		return NULL;
+	for (i = 0; i < NELEM(parts); i++) {
+		w = find_in(parts[i], s, at, head);
+		if (w != NULL &&
+		    (best == NULL || strlen(w->text) > strlen(best->text)))
+			best = w;
+	}
+	return best;
+}
+
+/* Traditional and simplified in turn, sorted by bytes. */
+static const char folds[] =
+    "來来個个億亿兒儿內内兩两別别剎刹剛刚動动勞劳國国婦妇將将對对師师幾几"
+    "後后從从復复愛爱慶庆應应懺忏戰战數数於于時时晝昼曆历會会東东條条樓楼"
+    "樣样樹树機机權权歲岁歷历歸归氣气滅灭滿满灣湾為为燈灯爾尔獨独現现產产"
+    "當当禮礼種种穀谷穌稣節节紀纪約约終终給给經经維维線线總总續续聖圣聲声"
+    "臘腊臨临舊旧華华萬万蘭兰處处號号蟄蛰裏里裡里親亲記记誕诞誦诵說说請请"
+    "護护讓让費费賴赖軍军農农這这連连週周過过遲迟還还鍾钟鐘钟長长門门開开"
+    "間间關关陰阴陽阳際际隨随雙双離离難难電电靈灵響响頭头飯饭餅饼餘余馬马"
+    "驚惊體体鬧闹鳴鸣麼么黃黄點点黨党齊齐齋斋龍龙龐庞";
+
+/* The simplified form of three bytes, or NULL. */
+static const char *
+fold_of(const char *p)
+{
+	size_t lo = 0, hi = (sizeof(folds) - 1) / 6;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int order = memcmp(folds + mid * 6, p, 3);
+
+		if (order == 0)
+			return folds + mid * 6 + 3;
+		if (order < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+void
+lexicon_fold(char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		unsigned char c = (unsigned char)p[i];
+		const char *to = NULL;
+
+		if (c >= 0xe4 && c <= 0xe9 && i + 3 <= n) {
+			to = fold_of(p + i);
+			if (to != NULL)
+				memcpy(p + i, to, 3);
+			i += 3;
+		} else {
+			i++;
+		}
+	}
+}

@@ -1,0 +1,400 @@
+/*
+ * Moments, and stretches between two of them.
+ */
+#include "core/civil.h"
+#include "zh/reader.h"
+
+#define DAY INT64_C(86400)
+
+static bool
+ends_with_any(struct str s, const char *const *ends)
+{
+	for (; *ends != NULL; ends++) {
+		if (str_ends(s, str_of(*ends)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+starts_with_any(struct str s, const char *const *starts)
+{
+	for (; *starts != NULL; starts++) {
+		if (str_starts(s, str_of(*starts)))
+			return true;
+	}
+	return false;
+}
+
+/* 快一点, 两点建议: an hour that is none. */
+static bool
+is_amount(const struct reader *r, const struct token *t, const struct moment *m,
+    const struct token *n)
+{
+	static const char *const verbs[] = { "到", "在", "于", "是", "定", "设",
+		"约", "闹钟", "提醒", "叫", "改", "至", "从", "我", "要", "的",
+		",", "。", " ", "!", "?", ":", ";", "、", "吧", "了", "会",
+		"开", "就", "等", NULL };
+	static const char *const things[] = { "建议", "意见", "要求", "原因",
+		"理由", "说明", "注意", "启示", "看法", "想法", "问题", "内容",
+		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
+		NULL };
+	struct str before = scan_before(&r->scan, t);
+	struct str behind = scan_behind(&r->scan, n - 1);
+
+	/* 三点钟方向 */
+	if (m->has == HAS_CLOCK && str_starts(behind, STR("方向")))
+		return true;
+	if (m->has != HAS_CLOCK || m->clock_grain != WHEN_HOUR ||
+	    t->type != TOK_NUM || t->is_ascii || n != t + 2 || t[1].w == 1)
+		return false;
+	if (starts_with_any(behind, things))
+		return true;
+	return t->num <= 1 && before.n > 0 && !ends_with_any(before, verbs);
+}
+
+/* 3号楼, 5号线. */
+static bool
+is_name(const struct reader *r, const struct moment *m, const struct token *n)
+{
+	static const char *const things[] = { "楼", "线", "门", "桌", "房",
+		"厅", "车", "机", "仓", "馆", "院", "口", "店", "柜", "床",
+		"球", "灯", "位", "选", "电池", "窗", "台", "航站", "键", "厂",
+		"室", "库", "场", "频道", NULL };
+
+	return m->has == HAS_DAY && n[-1].type == TOK_HAO &&
+	    starts_with_any(scan_behind(&r->scan, n - 1), things);
+}
+
+/* How sure a moment is by what it consists of. */
+static double
+sureness(const struct moment *m)
+{
+	double c = m->confidence;
+
+	if (m->has == HAS_CLOCK)
+		c = m->is_24h ? .9 : .8;
+	else if (m->has == HAS_MONTH || m->has == HAS_DAY)
+		c = c < .8 ? c : .8;
+	else if (m->has == HAS_QUARTER || m->has == HAS_PART)
+		c = .85;
+	else if ((m->has & HAS_CLOCK) != 0 && (m->has & HAS_PART) == 0 &&
+	    !m->is_24h)
+		c = c < .85 ? c : .85;
+	return c;
+}
+
+/* The number alone of 三到五点, 5-8号, 周一到五: what the end says it is. */
+static const struct token *
+shared_read(const struct token *t, struct moment *a, struct moment *b)
+{
+	const struct token *n;
+
+	bool latin_and =
+	    t[1].type == TOK_AND && t[1].is_latin && t[-1].type == TOK_FROM;
+
+	if (t->type != TOK_NUM || (t[1].type != TOK_TO && !latin_and))
+		return NULL;
+	n = moment_read(t + 2, b);
+	if (n == NULL || t[2].type != TOK_NUM)
+		return NULL;
+	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
+	    token_is_int(t, 0, 24)) {
+		a->has |= HAS_CLOCK;
+		a->clock_s = (int)t->num * 3600;
+		a->clock_grain = WHEN_HOUR;
+		a->is_24h = t->num > 12;
+		if (t[3].type == TOK_AMPM) {
+			/* between 2 and 4 pm */
+			a->clock_s += t[3].v == 1 && t->num < 12 ? 43200 : 0;
+			a->is_24h = true;
+		}
+		return n;
+	}
+	if ((b->has & HAS_DAY) != 0 && (b->has & HAS_MONTH) == 0 &&
+	    token_is_int(t, 1, 31)) {
+		a->has |= HAS_DAY;
+		a->day = (int)t->num;
+		return n;
+	}
+	if (b->has == HAS_MONTH && token_is_int(t, 1, 12) &&
+	    (a->has & HAS_MONTH) == 0) {
+		a->has |= HAS_MONTH;
+		a->month = (int)t->num;
+		return n;
+	}
+	return NULL;
+}
+
+/* What the second moment leaves out is the first one's. */
+static void
+inherit(const struct moment *a, struct moment *b)
+{
+	unsigned date = a->has & HAS_DATE;
+
+	if ((b->has & HAS_PART) == 0 && (a->has & HAS_PART) != 0 &&
+	    (b->has & (HAS_CLOCK | HAS_DATE)) == HAS_CLOCK && !b->is_24h) {
+		b->has |= HAS_PART;
+		b->part = a->part;
+	}
+	if ((b->has & HAS_YEAR) == 0 && (date & HAS_YEAR) != 0 &&
+	    (b->has & (HAS_MONTH | HAS_DAY)) != 0) {
+		b->has |= HAS_YEAR;
+		b->year = a->year;
+		b->year_is_rel = a->year_is_rel;
+	}
+	if ((b->has & HAS_MONTH) == 0 && (date & HAS_MONTH) != 0 &&
+	    (b->has & HAS_DAY) != 0) {
+		b->has |= HAS_MONTH;
+		b->month = a->month;
+		b->month_is_rel = a->month_is_rel;
+		b->is_lunar = b->is_lunar || a->is_lunar;
+	}
+	if ((b->has & HAS_WDAY) != 0 && (b->has & HAS_WEEK) == 0 &&
+	    (date & HAS_WEEK) != 0) {
+		b->has |= HAS_WEEK;
+		b->week = a->week;
+	}
+}
+
+/* A month or a feast without a year: the first one not before from. */
+static bool
+next_year(const struct moment *b, struct here h, int64_t from, struct reach *to)
+{
+	struct moment next = *b;
+
+	if ((b->has & (HAS_MONTH | HAS_FEAST)) == 0 || b->month_is_rel)
+		return false;
+	next.year = (int)civil_of_days(from / DAY).year;
+	if ((b->has & HAS_YEAR) != 0)
+		next.year = b->year + 1;
+	next.has |= HAS_YEAR;
+	if (!moment_reach(&next, h, to))
+		return false;
+	next.year++;
+	return to->from >= from || moment_reach(&next, h, to);
+}
+
+/* The end of a range whose start is at from: later than it. */
+static bool
+end_reach(struct reader *r, const struct moment *b, const struct reach *from,
+    struct reach *to)
+{
+	struct here h = r->here;
+	bool dated = (b->has & HAS_DATE) != 0;
+
+	if (!moment_reach(b, h, to))
+		return false;
+	if (!dated && (b->has & (HAS_CLOCK | HAS_PART)) != 0) {
+		/* On the first one's day. */
+		int64_t day =
+		    (from->from >= 0 ? from->from : from->from - DAY + 1) / DAY;
+		int64_t length = to->to - to->from;
+		int s, e;
+
+		if ((b->has & HAS_CLOCK) != 0) {
+			s = moment_clock(b);
+		} else {
+			part_span(b->part, &s, &e);
+		}
+		to->from = day * DAY + s;
+		while (to->from <= from->from)
+			to->from += b->is_24h || (b->has & HAS_PART) != 0
+			    ? DAY
+			    : DAY / 2;
+		to->to = to->from + length;
+	} else if (dated && to->from < from->from) {
+		/* 周五到周一, 十一月到二月: the one that follows. */
+		if ((b->has & HAS_WDAY) != 0 && b->nth == 0) {
+			while (to->from < from->from) {
+				to->from += 7 * DAY;
+				to->to += 7 * DAY;
+			}
+		} else if (!next_year(b, h, from->from, to)) {
+			return false;
+		}
+	}
+	return to->from >= from->from;
+}
+
+/* From the first moment to the end of the second. */
+static bool
+range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
+{
+	struct reach from, to, out;
+
+	inherit(a, b);
+	if (!moment_reach(a, r->here, &from) || !end_reach(r, b, &from, &to))
+		return false;
+	out = from;
+	/* A clock time ends it, a day or a month belongs to it. */
+	out.to = (b->has & HAS_CLOCK) != 0 ? to.from : to.to;
+	if (from.grain > to.grain)
+		out.grain = to.grain;
+	w->kind = WHEN_INTERVAL;
+	w->confidence = sureness(a) > sureness(b) ? sureness(a) : sureness(b);
+	when_set(w, out, r->now);
+	return true;
+}
+
+/* 春节前一天, 国庆后两天, 八点前十分钟. */
+static const struct token *
+shifted_read(struct reader *r, const struct token *n, const struct reach *at,
+    struct when *w)
+{
+	int sign = n->type == TOK_BEFORE ? -1 : 1;
+	struct reach out = *at;
+	const struct token *end;
+	struct length l;
+	int64_t by;
+
+	if ((n->type != TOK_BEFORE && n->type != TOK_AFTER) || n->is_latin ||
+	    at->is_interval || at->grain > WHEN_DAY)
+		return NULL;
+	end = length_read(n + 1, &l);
+	if (end == NULL || l.finest > UNIT_WEEK || end->type == TOK_AFTER ||
+	    end->type == TOK_BEFORE || end->type == TOK_WITHIN ||
+	    (l.finest < UNIT_DAY) != (at->grain < WHEN_DAY))
+		return NULL;
+	by = (int64_t)length_seconds(&l) * sign;
+	out.from += by;
+	out.to += by;
+	if (out.grain > reader_grain(l.finest))
+		out.grain = reader_grain(l.finest);
+	w->kind = WHEN_INSTANT;
+	when_set(w, out, r->now);
+	return end;
+}
+
+/* 三点以后, 周五之前, 从明天起. */
+static const struct token *
+open_read(struct reader *r, const struct token *n, const struct reach *at,
+    struct when *w)
+{
+	struct reach out = *at;
+	bool coarse = at->grain >= WHEN_DAY || at->is_interval;
+
+	if (n->is_latin)
+		return NULL;
+	switch (n->type) {
+	case TOK_AFTER:
+		/* 后 alone begins too many other words. */
+		if (n->w == 1 && at->grain >= WHEN_DAY &&
+		    n[1].type != TOK_END && n[1].type != TOK_COMMA &&
+		    n[1].type != TOK_OTHER)
+			return NULL;
+		out.from = coarse ? at->to : at->from;
+		out.to = REACH_OPEN;
+		break;
+	case TOK_SINCE:
+		out.to = REACH_OPEN;
+		break;
+	case TOK_WITHIN:
+		if (!coarse)
+			return NULL;
+		break;
+	case TOK_BEFORE:
+		out.from = REACH_OPEN;
+		out.to = n->v == 1 && coarse ? at->to : at->from;
+		break;
+	default:
+		return NULL;
+	}
+	w->kind = WHEN_INTERVAL;
+	when_set(w, out, r->now);
+	return n + 1;
+}
+
+/* before 5 pm, after friday, since monday. */
+static const struct token *
+prefixed_read(struct reader *r, const struct token *t, struct when *w)
+{
+	struct moment m;
+	struct reach at;
+	const struct token *n = moment_read(t + 1, &m);
+	struct token shape = *t;
+
+	if (n == NULL || !moment_reach(&m, r->here, &at))
+		return NULL;
+	/* since monday: the last one */
+	if (t->type == TOK_FROM && at.from > r->here.now &&
+	    (m.has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && m.nth == 0) {
+		at.from -= 7 * DAY;
+		at.to -= 7 * DAY;
+	}
+	shape.is_latin = false;
+	shape.w = 0;
+	/* until friday: its end */
+	shape.v = t->type == TOK_TO;
+	if (t->type == TOK_FROM)
+		shape.type = TOK_SINCE;
+	if (t->type == TOK_TO)
+		shape.type = TOK_BEFORE;
+	w->confidence = sureness(&m);
+	return open_read(r, &shape, &at, w) != NULL ? n : NULL;
+}
+
+const struct token *
+read_range(struct reader *r, const struct token *t, struct when *w)
+{
+	const struct token *first = t, *n, *end;
+	struct moment a, b;
+	struct reach at;
+	bool from = t->type == TOK_FROM;
+
+	if (((from || t->type == TOK_TO) && t->w == 1) ||
+	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
+		return prefixed_read(r, t, w);
+	if (t->type == TOK_COMMA || t->type == TOK_OF)
+		return NULL;
+	if (from || (t->type == TOK_ABOUT && t->w == 0))
+		t++;
+	n = moment_read(t, &a);
+	end = shared_read(n != NULL ? n : t, &a, &b);
+	if (end == NULL && n != NULL && is_name(r, &a, n))
+		return NULL;
+	if (end == NULL && n != NULL &&
+	    (n->type == TOK_TO ||
+		(n->type == TOK_AND && n->is_latin && from)) &&
+	    !is_amount(r, t, &a, n)) {
+		end = moment_read(n + 1, &b);
+		/* 周一到五 */
+		if (end == NULL && (a.has & HAS_WDAY) != 0 &&
+		    token_is_int(n + 1, 1, 6) && !n[1].is_ascii) {
+			b = a;
+			b.wday = (int)n[1].num;
+			end = n + 2;
+		}
+	}
+	if (end != NULL && range_set(r, &a, &b, w))
+		return end;
+	if (n == NULL || is_amount(r, t, &a, n) ||
+	    !moment_reach(&a, r->here, &at))
+		return NULL;
+	w->kind = at.is_interval ? WHEN_INTERVAL : WHEN_INSTANT;
+	w->confidence = sureness(&a);
+	w->is_vague = a.is_vague ||
+	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
+	    ((a.has & HAS_PART) != 0 && a.part == PART_DUSK &&
+		(a.has & HAS_CLOCK) == 0);
+	when_set(w, at, r->now);
+	end = shifted_read(r, n, &at, w);
+	if (end == NULL)
+		end = open_read(r, n, &at, w);
+	if (end != NULL)
+		return end;
+	/* 从 alone belongs to no moment. */
+	if (first != t && from)
+		return NULL;
+	if (n->type == TOK_MORE && n[-1].type == TOK_OCLOCK) {
+		/* 八点多, 八点来钟 */
+		w->is_vague = true;
+		n += n[1].type == TOK_BELL ? 2 : 1;
+	} else if (n->type == TOK_ABOUT && n->w == 1) {
+		w->is_vague = true;
+		n++;
+	} else if (first != t) {
+		w->is_vague = true;
+	}
+	return n;
+}

@@ -1,0 +1,151 @@
+/*
+ * A command and a catalog from hostile bytes, a line feed between them: the
+ * catalog is compiled, the command read, segmented and matched.  The answer
+ * keeps its contract, and takes little time.
+ *
+ * Without a catalog: one that has every kind of rule.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "catalog.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
+#include "core/zone.h"
+#include "filter.h"
+#include "rx/rx.h"
+#include "speech.h"
+
+/* Sanitized code is slower. */
+#define MOST_S      1
+#define ARENA_BYTES (64UL * 1024 * 1024)
+#define COMMAND_MAX 16384
+#define EVERY_OPTION                                                           \
+	{                                                                      \
+		.allow_multi_intent = true, .max_intents = 32,                 \
+		.max_intents_per_segment = 8, .enable_time_parser = true,      \
+		.emit_system_intent_when_empty = true,                         \
+		.return_debug_candidates = true, .return_debug_entities = true \
+	}
+
+static const char own_catalog[] =
+    "[{\"id\":\"light\",\"priority\":3,\"hint_score\":0.5,\"match\":{"
+    "\"keywords_any\":[\"灯\",\"开灯\",\"light\"],\"negative_keywords\":"
+    "[\"灯泡\"],\"regex_any\":[\"(?:开|关).{0,6}灯\",\"灯.*红\"],"
+    "\"entity_types_any\":[\"device\"],\"examples\":[\"把灯打开\"]},"
+    "\"slots\":[{\"name\":\"skill\",\"default\":\"l\"},{\"name\":\"mode\","
+    "\"regex\":\"(开|关)\"},{\"name\":\"color\",\"values\":{\"红\":\"red\","
+    "\"绿\":2}},{\"name\":\"delay_seconds\"}]},{\"id\":\"alarm\",\"match\":{"
+    "\"keywords_all\":[\"提醒\"],\"regex_all\":[\"我|me\"],"
+    "\"entity_types_all\":[\"time_duration\"]},\"slots\":[{\"name\":\"at\","
+    "\"required\":true,\"from_time_key\":\"trigger_at\"},{\"name\":\"d\","
+    "\"from_entity_types\":[\"time_duration\",\"room\"]}]}]";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void
+must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static double
+cpu_s(void)
+{
+	struct timespec t;
+
+	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+check_span(struct str whole, const struct wire_span *s)
+{
+	struct str before = { whole.p, (size_t)(s->text.p - whole.p) };
+
+	must(s->start == str_utf8_count(before));
+	must(s->end == s->start + str_utf8_count(s->text));
+}
+
+static void
+check(struct str command, const struct wire_intent_filter_response *rep)
+{
+	size_t i;
+
+	must(rep->n_intents >= 1 && rep->n_intents <= 32);
+	for (i = 0; i < rep->n_intents; i++) {
+		must(rep->intents[i].confidence > 0 &&
+		    rep->intents[i].confidence <= 1);
+		must(rep->intents[i].span.end >= rep->intents[i].span.start);
+		check_span(command, &rep->intents[i].source_span);
+	}
+	must(rep->meta.n_unmatched <= (size_t)rep->meta.segment_count);
+}
+
+static void
+run(const struct catalog *cat, struct str command, const struct filter_env *env)
+{
+	struct wire_intent_filter_request req = { .command = command,
+		.options = EVERY_OPTION };
+	struct wire_intent_filter_response rep;
+	struct rx_scratch *rx = rx_scratch_new();
+	struct arena *a = arena_new(ARENA_BYTES);
+	double start = cpu_s();
+	enum rc rc = filter_run(&req, cat, env, rx, a, &rep);
+
+	must(cpu_s() - start < MOST_S);
+	must(rc == RC_OK || rc == RC_TOOBIG ||
+	    (rc == RC_INVALID && str_utf8_count(command) < 0));
+	if (rc == RC_OK)
+		check(command, &rep);
+	arena_free(a);
+	rx_scratch_free(rx);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct speech *speech;
+	static struct zone *zone;
+	struct buf catalog = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct str json = { (const char *)data, n }, command;
+	struct catalog *cat = NULL;
+	struct wire_err err;
+	char *copy;
+	enum rc rc;
+
+	if (speech == NULL) {
+		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
+		speech = speech_new();
+	}
+	command = str_cut(&json, '\n');
+	if (command.n > COMMAND_MAX)
+		command.n = COMMAND_MAX;
+	/* A copy of its own, so that reading past its end is seen. */
+	copy = mem_alloc(command.n + 1);
+	if (command.n > 0)
+		memcpy(copy, command.p, command.n);
+	buf_puts(&catalog, "{\"intent_catalog\":");
+	if (json.n > 0)
+		buf_put_str(&catalog, json);
+	else
+		buf_puts(&catalog, own_catalog);
+	buf_putc(&catalog, '}');
+	rc = catalog_new(buf_str(&catalog), &cat, &err);
+	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
+	must(json.n > 0 || rc == RC_OK);
+	if (rc == RC_OK && command.n > 0)
+		run(cat, (struct str){ copy, command.n },
+		    &(struct filter_env){ .now = { 1771753200000 },
+			.zone = zone,
+			.speech = speech,
+			.locale = "zh-CN" });
+	catalog_free(cat);
+	buf_free(&catalog);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,109 @@
+/*
+ * Any bytes as a text: what is found lies in it, left to right and apart, its
+ * figures are finite, its ends in order, and it is found soon.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/mem.h"
+#include "zh/number.h"
+#include "zh/when.h"
+
+/* Sanitized code is slower. */
+#define MOST_S    1
+#define FOUND_MAX 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void
+must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static double
+cpu_s(void)
+{
+	struct timespec t;
+	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+check_numbers(struct str text)
+{
+	static struct number found[FOUND_MAX];
+	double start = cpu_s();
+	size_t n = number_find(text, found, FOUND_MAX), i, last = 0;
+	must(cpu_s() - start < MOST_S);
+	for (i = 0; i < n; i++) {
+		struct number again;
+		must(found[i].start >= last && found[i].end > found[i].start);
+		must(found[i].end <= text.n && isfinite(found[i].value));
+		must(number_at(text, found[i].start, &again));
+		must(again.end == found[i].end);
+		last = found[i].end;
+	}
+}
+
+static void
+check_repeat(const struct when_repeat *r)
+{
+	must(isfinite(r->every) && r->every > 0 && r->weekdays < 0x80);
+	must(r->month >= 0 && r->month <= 12);
+	must(r->month_day >= -1 && r->month_day <= 31);
+	must(r->time_s >= -1 && r->time_s < 3 * 86400);
+	must(r->until_s == -1 || r->until_s > r->time_s);
+}
+
+static void
+check_times(struct when_now now, struct str text)
+{
+	static struct when found[FOUND_MAX];
+	double start = cpu_s();
+	size_t n = when_find(now, text, found, FOUND_MAX), i, last = 0;
+	must(cpu_s() - start < MOST_S);
+	for (i = 0; i < n; i++) {
+		const struct when *w = &found[i];
+		must(w->start >= last && w->end > w->start);
+		must(w->end <= text.n && isfinite(w->seconds));
+		must(w->confidence > 0 && w->confidence <= 1);
+		if (w->from.ms != 0 && w->to.ms != 0)
+			must(w->from.ms <= w->to.ms);
+		if (w->kind == WHEN_DURATION)
+			must(w->seconds >= 0 && w->from.ms == 0);
+		if (w->kind == WHEN_REPEAT)
+			check_repeat(&w->repeat);
+		last = w->end;
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct zone *zone;
+	struct when_now now = { { INT64_C(1771753200000) }, NULL };
+	/* A copy of its own, so that reading past its end is seen. */
+	char *copy = mem_alloc(n + 1);
+	struct str text = { copy, n };
+	int64_t ms;
+	if (zone == NULL)
+		must(zone_load("America/New_York", &zone) == RC_OK);
+	now.zone = zone;
+	memcpy(copy, data, n);
+	if (n > 8) {
+		/* Some other day. */
+		memcpy(&ms, data + n - 8, 8);
+		now.now.ms += ms % INT64_C(3000000000000);
+	}
+	copy = mem_realloc(copy, n > 0 ? n : 1);
+	text.p = copy;
+	check_numbers(text);
+	check_times(now, text);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * Three replicas under load for two minutes; one after the other is
+ * killed and started again.  Every question is answered.
+ */
+#include "integration/intent-filter/replicas.h"
+
+#define ROUNDS 30
+#define CALM   40000 /* answers between two kills */
+
+KIT_TEST_T(replicas_are_killed_again_and_again, 1800)
+{
+	struct replicas s;
+
+	replicas_start(&s);
+	s.asking.to_send = SIZE_MAX;
+	for (int i = 0; i < ROUNDS; i++) {
+		int at = i % REPLICAS;
+
+		for (size_t n = 0; n < CALM; n += CALM / 10)
+			replicas_answer(&s, CALM / 10);
+		replicas_kill(&s, at);
+		running_spawn(&s.r[at], replica_name(at), s.nats.url);
+		ck_assert(kit_loop_until(
+		    s.asking.loop, is_ready, &s.r[at], ASKING_MS));
+		ck_assert_msg(s.asking.bad == 0, "%zu failed, one with %s",
+		    s.asking.bad, rc_name(s.asking.worst));
+	}
+	s.asking.to_send = 0;
+	ck_assert(
+	    kit_loop_until(s.asking.loop, asking_done, &s.asking, ASKING_MS));
+	ck_assert_uint_eq(s.asking.bad, 0);
+	printf("%zu questions, %lld asked again\n", s.asking.good,
+	    (long long)asking_again(&s.asking));
+	replicas_stop(&s);
+}

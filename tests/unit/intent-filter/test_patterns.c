@@ -1,0 +1,114 @@
+/*
+ * What is known of a pattern without running it.
+ */
+#include "core/mem.h"
+#include "gap.h"
+#include "kit/kit.h"
+#include "literal.h"
+
+/* A pattern, and the texts of which a match has one; "": nothing is known. */
+static const struct {
+	const char *pattern, *texts; /* joined by | */
+} known[] = {
+	{ "开灯", "开灯" },
+	{ "开.{0,4}客厅", "客厅" },
+	{ "(开|打开)", "开|打开" },
+	{ "(?:打开|关闭)灯?", "打开|关闭" },
+	{ "ABC", "abc" },
+	{ "开?灯", "灯" },
+	{ "开灯?", "开" },
+	{ "灯*关", "关" },
+	{ "灯+关闭", "关闭" },
+	{ "灯{0,2}关", "关" },
+	{ "灯{2}", "灯" },
+	{ "^开灯$", "开灯" },
+	{ "[开关]灯泡", "灯泡" },
+	{ "[]开]灯", "灯" },
+	{ "\\.com", ".com" },
+	{ "a\\db", "a" },
+	{ "(开|)灯泡", "灯泡" },
+	{ "(开|.)灯", "灯" },
+	{ "(开|.)", "" },
+	{ "(?i:on)", "" },
+	{ "(?!关)灯", "" },
+	{ "(?<=把)灯", "" },
+	{ "é", "" },
+	{ "\\Qa\\E", "" },
+	{ "(*UTF)a", "" },
+	{ "[[:alpha:]]a", "" },
+	{ "", "" },
+	{ "(", "" },
+	{ "a)", "" },
+	{ "\\", "" },
+};
+
+KIT_TEST(a_pattern_needs_one_of_its_texts)
+{
+	struct literals l;
+	size_t i, j;
+
+	for (i = 0; i < NELEM(known); i++) {
+		struct str want = str_of(known[i].texts);
+
+		literal_find(str_of(known[i].pattern), &l);
+		for (j = 0; j < l.n; j++) {
+			struct str text = { l.text[j], l.len[j] };
+
+			ck_assert_msg(str_eq(str_cut(&want, '|'), text),
+			    "%s: text %zu is %.*s", known[i].pattern, j,
+			    STR_ARG(text));
+		}
+		ck_assert_msg(want.n == 0, "%s: misses %.*s", known[i].pattern,
+		    STR_ARG(want));
+	}
+}
+
+static const struct {
+	const char *pattern, *marked;
+	unsigned gaps;
+} marks[] = {
+	{ "开.{0,4}灯", "开(.{0,4})灯", 1U << 1 },
+	{ "(开).*?灯.+", "(开)(.*?)灯(.+)", 1U << 2 | 1U << 3 },
+	{ "(?:开).*", "(?:开)(.*)", 1U << 1 },
+	{ "(?<a>b).*", "(?<a>b)(.*)", 1U << 2 },
+	{ "(?<=b).*", "(?<=b)(.*)", 1U << 1 },
+	{ "开.灯", "开.灯", 0 },
+	{ "开\\.*灯", "开\\.*灯", 0 },
+	{ "[.*]灯", "[.*]灯", 0 },
+	{ "(a)\\1.*", "(a)\\1.*", 0 },
+	{ "", "", 0 },
+	{ ".{", "(.{)", 1U << 1 },
+};
+
+KIT_TEST(gaps_are_marked)
+{
+	struct buf b = BUF_INIT(4096);
+	size_t i;
+
+	for (i = 0; i < NELEM(marks); i++) {
+		unsigned gaps;
+
+		buf_reset(&b);
+		gaps = gap_mark(str_of(marks[i].pattern), &b);
+		ck_assert_msg(
+		    gaps == marks[i].gaps, "%s: %x", marks[i].pattern, gaps);
+		ck_assert_msg(str_eq(buf_str(&b), str_of(marks[i].marked)),
+		    "%s: %.*s", marks[i].pattern, STR_ARG(buf_str(&b)));
+	}
+	buf_free(&b);
+}
+
+KIT_TEST(more_groups_than_bits_mark_nothing)
+{
+	struct buf b = BUF_INIT(4096);
+	struct buf pattern = BUF_INIT(4096);
+	size_t i;
+
+	for (i = 0; i < 40; i++)
+		buf_puts(&pattern, "(a)");
+	buf_puts(&pattern, ".*");
+	ck_assert_uint_eq(gap_mark(buf_str(&pattern), &b), 0);
+	ck_assert(str_eq(buf_str(&b), buf_str(&pattern)));
+	buf_free(&pattern);
+	buf_free(&b);
+}
