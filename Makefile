@@ -5,6 +5,9 @@
 #   make lint            the house style, enforced
 #   make bench           timings beside something bare, same run; never fails
 #   make soak            what takes longer: fuzzing, load with kills
+#   make train-emotion   the emotion recogniser's weights, from its own lines and
+#                        the external set in EMOTION_DATA=folder
+#   make bench-emotion   how well it recognises, beside fastText
 #   make fuzz T=seconds  every fuzzer for that long
 #   make run             the whole stack on loopback; Ctrl-C stops it
 #   make up, make down   the same in the background
@@ -92,6 +95,30 @@ $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
 endef
 $(foreach l,$(LIBS),$(eval $(call lib_rule,$l)))
 $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)))
+
+# The weights of the recogniser are a part of the program that reads them; the
+# program that makes them shares how texts are read.  Where the processor can
+# fuse a product and a sum, the trainer must not: its result is compared.
+ENGINE := services/emotion-engine
+TRAINER := $(B)/bin/emotion-trainer
+TRAIN_OBJS := $(call objs,$(ENGINE)/train)
+TRAIN_LIB := $(B)/$(ENGINE)/train.a
+$(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
+$(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: CFLAGS += -ffp-contract=off
+$(TRAIN_OBJS): CPPFLAGS += -iquote $(ENGINE)
+$(TRAIN_OBJS): | $(GEN)/wire/msgs.h
+$(TRAIN_LIB): $(filter-out %/main.o,$(TRAIN_OBJS))
+	@rm -f $@ && $(AR) rcs $@ $^
+$(TRAINER): $(B)/$(ENGINE)/train/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
+    $(call archives,$(USES_emotion-engine))
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(LINK) -o $@ $^ \
+	    $(subst $$$$,$$,$(call ldlibs,$(USES_emotion-engine),emotion-engine))
+train-emotion: $(TRAINER)
+	@$< train $(ENGINE)/emotion.weights $(EMOTION_DATA)
+bench-emotion: $(TRAINER)
+	@$< bench $(EMOTION_DATA)
+.PHONY: train-emotion bench-emotion
 
 # ---- compiling ---------------------------------------------------------------
 STAMP := build/.deps

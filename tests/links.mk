@@ -5,6 +5,7 @@ LINKS_PKG_intent-filter := jansson libnats libcurl
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
+OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
@@ -26,3 +27,15 @@ LINKS_PKG_body-sim := jansson libmosquitto
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_when := zh core
+# Fuzzers of the recogniser.
+FEELING := $(addprefix services/emotion-engine/,\
+	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c \
+	lexicon_hint_en_good.c lexicon_hint_zh.c lexicon_rule.c \
+	lexicon_zh.c model.c runes.c unit.c words.c)
+SRC_fuzz_weights := $(FEELING)
+SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
+LINKS_fuzz_feeling := wire persona core
+build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
+    CPPFLAGS += -iquote services/emotion-engine
+build/fuzz/services/emotion-engine/model.o: \
+    services/emotion-engine/emotion.weights

@@ -18,8 +18,8 @@ KIT := $(call objs,tests/kit)
 define test_rule
 $(B)/$(1).o: CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
 $(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
-$(B)/$(1): $(B)/$(1).o $(KIT) \
-    $(if $(wildcard services/$(2)),$(B)/services/$(2).a) $(OBJS_$(2)) \
+$(B)/$(1): $(B)/$(1).o $(KIT) $(OBJS_$(2)) \
+    $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
     | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
 	$(if $(wildcard services/$(2)),$(2)))

@@ -30,6 +30,8 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "60", 1, 86400, "silence after which a body is not present, s" },
 	{ "EMOTION_MIGRATE_V2", CONF_BOOL, CONF_AT(engine_conf, migrate), "off",
 	    0, 0, "souls of persona-pad-v2 go on as persona-pad-v3" },
+	{ "EMOTION_WEIGHTS", CONF_STR, CONF_AT(engine_conf, weights), "", 0, 0,
+	    "file with the recogniser's weights; empty: those in the program" },
 };
 
 static bool
@@ -59,6 +61,7 @@ void *
 engine_start(struct svc *s, const void *conf)
 {
 	struct engine *e = mem_zalloc(sizeof(*e));
+	char why[128];
 
 	e->conf = conf;
 	e->svc = s;
@@ -66,7 +69,13 @@ engine_start(struct svc *s, const void *conf)
 	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
-	e->feeling = feeling_new();
+	if (feeling_new(e->conf->weights, &e->feeling, why, sizeof(why)) !=
+	    RC_OK) {
+		log_error("conf.invalid", LOG_S("variable", "EMOTION_WEIGHTS"),
+		    LOG_S("file", e->conf->weights), LOG_S("why", why));
+		engine_stop(e);
+		return NULL;
+	}
 	if (gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK) {
 		log_error("conf.invalid", LOG_S("variable", "EXEC_GATE"),
 		    LOG_S("must_be", "continuous or binary"));

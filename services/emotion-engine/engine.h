@@ -26,10 +26,11 @@ struct engine_conf {
 	double tick_s;
 	int64_t ttl_s;
 	bool migrate; /* souls of persona-pad-v2 become persona-pad-v3's */
+	const char *weights;
 };
 
 /* The options that fill it. */
-#define ENGINE_OPTS_N 6
+#define ENGINE_OPTS_N 7
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
 struct engine {

@@ -1,351 +1,37 @@
 /*
- * One pass over the clauses of a text.
+ * The model's probabilities, and what is told of them.
  */
 #include "feeling.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/arena.h"
 #include "core/mem.h"
-#include "emotion.h"
+#include "model.h"
 #include "persona/clamp.h"
 #include "runes.h"
-#include "words.h"
-
-/* Cues of one text that count; further ones do not. */
-#define CUES_MAX  64
-#define LINKS_MAX 3 /* words between a negator and its cue */
-
-#define MUTED .15 /* what is left of a cue that is not about the user */
-#define FAINT .2  /* below it is neutral */
 
 struct feeling {
-	struct words *words;
-	uint32_t text[FEELING_TEXT_MAX];
+	struct model model;
+	struct features *features;
+	enum wire_emotion emotion; /* of the text last read */
 };
 
-struct cue {
-	enum wire_emotion emotion;
-	double strength;
-	size_t end;
-};
-
-/* What has been read so far. */
-struct scan {
-	const struct words *words;
-	const uint32_t *text;
-	size_t n, at;
-	struct cue cues[CUES_MAX];
-	size_t n_cues;
-	/* Words that wait for the cue they act on. */
-	bool negated, more, less;
-	int links;
-	/* The clause. */
-	size_t clause; /* its first cue */
-	bool you, me, ask;
-	int exclaims;
-	bool doubt; /* "?!" */
-	/* The quotation. */
-	uint32_t quote; /* what ends it; 0: none is open */
-	size_t quoted;  /* its first cue */
-};
-
-/* What is left of a cue when it is denied. */
-static const struct {
-	enum wire_emotion emotion;
-	double factor;
-} denied[EMOTION_N] = {
-	[WIRE_EMOTION_NEUTRAL] = { WIRE_EMOTION_NEUTRAL, 0 },
-	[WIRE_EMOTION_JOY] = { WIRE_EMOTION_SADNESS, .7 },
-	[WIRE_EMOTION_SURPRISE] = { WIRE_EMOTION_NEUTRAL, 0 },
-	[WIRE_EMOTION_SADNESS] = { WIRE_EMOTION_CALM, .5 },
-	[WIRE_EMOTION_FEAR] = { WIRE_EMOTION_CALM, .5 },
-	[WIRE_EMOTION_ANGER] = { WIRE_EMOTION_CALM, .5 },
-	[WIRE_EMOTION_DISGUST] = { WIRE_EMOTION_NEUTRAL, 0 },
-	[WIRE_EMOTION_CALM] = { WIRE_EMOTION_ANXIETY, .7 },
-	[WIRE_EMOTION_RELIEF] = { WIRE_EMOTION_ANXIETY, .7 },
-	[WIRE_EMOTION_GRATITUDE] = { WIRE_EMOTION_NEUTRAL, 0 },
-	[WIRE_EMOTION_EXCITEMENT] = { WIRE_EMOTION_CALM, .4 },
-	[WIRE_EMOTION_ANXIETY] = { WIRE_EMOTION_CALM, .6 },
-	[WIRE_EMOTION_FRUSTRATION] = { WIRE_EMOTION_CALM, .5 },
-	[WIRE_EMOTION_DISAPPOINTMENT] = { WIRE_EMOTION_RELIEF, .5 },
-	[WIRE_EMOTION_BOREDOM] = { WIRE_EMOTION_JOY, .4 },
-};
-
-static double
-stronger(double s, double by)
+enum rc
+feeling_new(const char *weights, struct feeling **out, char *why, size_t size)
 {
-	return s + (1 - s) * by;
-}
+	struct feeling *f = mem_zalloc(sizeof(*f));
+	enum rc rc = model_open(weights, &f->model, why, size);
 
-static void
-scan_forget(struct scan *s)
-{
-	s->negated = s->more = s->less = false;
-	s->links = 0;
-}
-
-static void
-scan_cue(struct scan *s, const struct lexicon_row *row, size_t len)
-{
-	struct cue c = { row->emotion, row->strength, s->at + len };
-
-	if (s->more)
-		c.strength = stronger(c.strength, .35);
-	if (s->less)
-		c.strength *= .6;
-	if (s->negated) {
-		c.strength *= denied[c.emotion].factor;
-		c.emotion = denied[c.emotion].emotion;
+	*out = NULL;
+	if (rc != RC_OK) {
+		free(f);
+		return rc;
 	}
-	if (s->n_cues < CUES_MAX)
-		s->cues[s->n_cues++] = c;
-	scan_forget(s);
-}
-
-static void
-scan_mute(struct scan *s, size_t from)
-{
-	for (; from < s->n_cues; from++)
-		s->cues[from].strength *= MUTED;
-}
-
-/* Whether the last cue ends where the scan is, but for a joining particle. */
-static bool
-scan_behind_cue(const struct scan *s)
-{
-	size_t end = s->n_cues > 0 ? s->cues[s->n_cues - 1].end : SIZE_MAX;
-
-	if (end > s->at)
-		return false;
-	if (end < s->at && s->text[end] == U' ')
-		end++;
-	if (end < s->at && (s->text[end] == U'的' || s->text[end] == U'得'))
-		end++;
-	return end == s->at;
-}
-
-static void
-scan_link(struct scan *s)
-{
-	if (++s->links > LINKS_MAX)
-		scan_forget(s);
-}
-
-static void
-scan_but(struct scan *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_cues; i++)
-		s->cues[i].strength *= .5;
-	scan_forget(s);
-}
-
-static void
-scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
-{
-	switch (row->kind) {
-	case LEXICON_CUE:
-		scan_cue(s, row, len);
-		return;
-	case LEXICON_NOT:
-		s->negated = !s->negated;
-		return;
-	case LEXICON_MORE:
-		s->more = true;
-		return;
-	case LEXICON_LESS:
-		s->less = true;
-		return;
-	case LEXICON_LINK:
-		scan_link(s);
-		return;
-	case LEXICON_MOST:
-		if (scan_behind_cue(s))
-			s->cues[s->n_cues - 1].strength =
-			    stronger(s->cues[s->n_cues - 1].strength, .5);
-		break;
-	case LEXICON_THING:
-		if (scan_behind_cue(s))
-			scan_mute(s, s->n_cues - 1);
-		break;
-	case LEXICON_BUT:
-		scan_but(s);
-		break;
-	case LEXICON_YOU:
-		s->you = true;
-		break;
-	case LEXICON_ME:
-		s->me = true;
-		break;
-	case LEXICON_ASK:
-		s->ask = true;
-		break;
-	case LEXICON_PLAIN:
-		break;
-	}
-	scan_forget(s);
-}
-
-/* "Are you happy?" is no feeling; "thank you, all right?" is. */
-static bool
-asked(enum wire_emotion e)
-{
-	return e != WIRE_EMOTION_GRATITUDE && e != WIRE_EMOTION_ANGER &&
-	    e != WIRE_EMOTION_DISGUST && e != WIRE_EMOTION_FRUSTRATION;
-}
-
-static void
-scan_clause_end(struct scan *s)
-{
-	size_t i;
-
-	for (i = s->clause; i < s->n_cues; i++) {
-		if (s->ask && s->you && !s->me && asked(s->cues[i].emotion))
-			s->cues[i].strength *= MUTED;
-	}
-	s->clause = s->n_cues;
-	s->you = s->me = s->ask = false;
-	scan_forget(s);
-}
-
-/* Quotation marks: what stands between them is not the user's own feeling. */
-static bool
-scan_quote(struct scan *s, uint32_t r)
-{
-	static const uint32_t marks[][2] = { { U'“', U'”' }, { U'「', U'」' },
-		{ U'『', U'』' }, { U'《', U'》' }, { U'"', U'"' } };
-	size_t i;
-
-	if (s->quote != 0 && r == s->quote) {
-		scan_mute(s, s->quoted);
-		s->quote = 0;
-		return true;
-	}
-	for (i = 0; i < NELEM(marks); i++) {
-		if (r != marks[i][0])
-			continue;
-		s->quote = marks[i][1];
-		s->quoted = s->n_cues;
-		return true;
-	}
-	return false;
-}
-
-static void
-scan_rune(struct scan *s, uint32_t r)
-{
-	static const uint32_t breaks[] = { ',', '.', ';', ':', '~', U'。',
-		U'、', U'…' };
-	size_t i;
-
-	if (r == '!') {
-		s->exclaims++;
-		scan_clause_end(s);
-		return;
-	}
-	if (r == '?') {
-		s->doubt = s->doubt || s->exclaims > 0 ||
-		    (s->at + 1 < s->n && s->text[s->at + 1] == '!');
-		s->ask = true;
-		scan_clause_end(s);
-		return;
-	}
-	for (i = 0; i < NELEM(breaks); i++) {
-		if (r == breaks[i]) {
-			scan_clause_end(s);
-			return;
-		}
-	}
-	if (r != ' ' && !scan_quote(s, r))
-		scan_forget(s);
-}
-
-static void
-scan_run(struct scan *s)
-{
-	while (s->at < s->n) {
-		uint32_t r = s->text[s->at];
-		const struct lexicon_row *row;
-		size_t len;
-
-		row = words_find(s->words, s->text, s->n, s->at, &len);
-		if (row != NULL) {
-			scan_word(s, row, len);
-			s->at += len;
-			continue;
-		}
-		scan_rune(s, r);
-		s->at++;
-		/* The rest of a Latin word; an apostrophe may be a quote. */
-		while (r != '\'' && rune_latin(r) && s->at < s->n &&
-		    rune_latin(s->text[s->at]))
-			s->at++;
-	}
-	scan_clause_end(s);
-	if (s->doubt && s->n_cues == 0)
-		s->cues[s->n_cues++] =
-		    (struct cue){ WIRE_EMOTION_SURPRISE, .35, s->n };
-}
-
-/* The strongest cue of an emotion carries it, the others support it. */
-static void
-scan_sum(const struct scan *s, double sum[EMOTION_N])
-{
-	double best[EMOTION_N] = { 0 }, all[EMOTION_N] = { 0 };
-	size_t i;
-
-	for (i = 0; i < s->n_cues; i++) {
-		const struct cue *c = &s->cues[i];
-
-		best[c->emotion] = fmax(best[c->emotion], c->strength);
-		all[c->emotion] += c->strength;
-	}
-	for (i = 0; i < EMOTION_N; i++)
-		sum[i] = stronger(best[i], clamp01(.3 * (all[i] - best[i])));
-}
-
-static void
-scan_judge(const struct scan *s, struct wire_user_emotion *out)
-{
-	double sum[EMOTION_N], all = 0;
-	size_t i, top = WIRE_EMOTION_NEUTRAL;
-	const struct wire_pad *pad;
-
-	scan_sum(s, sum);
-	sum[WIRE_EMOTION_NEUTRAL] = 0;
-	for (i = 0; i < EMOTION_N; i++) {
-		all += sum[i];
-		if (sum[i] > sum[top])
-			top = i;
-	}
-	out->has_confidence = true;
-	if (sum[top] < FAINT) {
-		top = WIRE_EMOTION_NEUTRAL;
-		out->intensity = 0;
-		out->confidence = .65 - all;
-	} else {
-		out->intensity = stronger(sum[top], .12 * fmin(s->exclaims, 3));
-		out->confidence = .45 + .5 * sum[top] * sum[top] / all;
-	}
-	out->confidence = clamp01(out->confidence);
-	out->intensity = clamp01(out->intensity);
-	out->emotion = (enum wire_emotion)top;
-	pad = emotion_prototype(out->emotion);
-	out->p = pad->p;
-	out->a = pad->a;
-	out->d = pad->d;
-}
-
-struct feeling *
-feeling_new(void)
-{
-	struct feeling *f = mem_alloc(sizeof(*f));
-
-	f->words = words_new();
-	return f;
+	f->features = features_new();
+	*out = f;
+	return RC_OK;
 }
 
 void
@@ -353,16 +39,257 @@ feeling_free(struct feeling *f)
 {
 	if (f == NULL)
 		return;
-	words_free(f->words);
+	model_close(&f->model);
+	features_free(f->features);
 	free(f);
+}
+
+/* ---- how strong ---------------------------------------------------------- */
+
+static double
+stronger(double s, double by)
+{
+	return s + (1 - s) * by;
+}
+
+static double
+sign_strength(const struct features_sign *s)
+{
+	double x = s->row->strength;
+
+	if (s->more)
+		x = stronger(x, .35);
+	if (s->most)
+		x = stronger(x, .5);
+	return s->less ? x * .6 : x;
+}
+
+/*
+ * The strongest cue of the emotion carries it; where none does, how sure the
+ * model is.
+ */
+static double
+intensity(const struct features *f, enum wire_emotion e, double p)
+{
+	double best = 0, rest = 0, x;
+	size_t i;
+
+	if (e == WIRE_EMOTION_NEUTRAL)
+		return 0;
+	for (i = 0; i < f->n_signs; i++) {
+		const struct features_sign *s = &f->signs[i];
+
+		if (s->row->kind != LEXICON_CUE || s->row->emotion != e ||
+		    s->state != FEATURES_PLAIN || s->row->strength < .35)
+			continue;
+		x = sign_strength(s);
+		rest += fmin(best, x);
+		best = fmax(best, x);
+	}
+	if (best > 0) {
+		x = stronger(best, fmin(.3 * rest, 1));
+	} else {
+		x = .25 + .45 * p;
+		if (f->more)
+			x = stronger(x, .2);
+		if (f->less)
+			x *= .7;
+	}
+	return clamp01(stronger(x, .12 * fmin(f->exclaims, 3)));
+}
+
+/* ---- what ---------------------------------------------------------------- */
+
+static void
+blend(const double p[EMOTION_N], struct wire_user_emotion *out)
+{
+	size_t i;
+
+	out->p = out->a = out->d = 0;
+	for (i = 0; i < EMOTION_N; i++) {
+		const struct wire_pad *x =
+		    emotion_prototype((enum wire_emotion)i);
+
+		out->p += p[i] * x->p;
+		out->a += p[i] * x->a;
+		out->d += p[i] * x->d;
+	}
+}
+
+static size_t
+likeliest(const double p[EMOTION_N], size_t but)
+{
+	size_t i, top = but == 0 ? 1 : 0;
+
+	for (i = 0; i < EMOTION_N; i++) {
+		if (i != but && p[i] > p[top])
+			top = i;
+	}
+	return top;
 }
 
 void
 feeling_read(struct feeling *f, struct str text, struct wire_user_emotion *out)
 {
-	struct scan s = { .words = f->words, .text = f->text };
+	double z[EMOTION_N], p[EMOTION_N] = { 0 };
+	size_t top, second;
 
-	s.n = runes_read(text, f->text, FEELING_TEXT_MAX);
-	scan_run(&s);
-	scan_judge(&s, out);
+	features_read(f->features, text);
+	if (f->features->n_units > 0) {
+		model_logits(&f->model, f->features, z);
+		model_softmax(z, p);
+	} else {
+		p[WIRE_EMOTION_NEUTRAL] = 1;
+	}
+	top = likeliest(p, EMOTION_N);
+	second = likeliest(p, top);
+	f->emotion = (enum wire_emotion)top;
+	blend(p, out);
+	out->emotion = f->emotion;
+	out->has_second = p[second] > 0;
+	out->second = (enum wire_emotion)second;
+	out->has_confidence = true;
+	out->confidence = p[top];
+	out->intensity = intensity(f->features, f->emotion, p[top]);
+}
+
+/* ---- why ----------------------------------------------------------------- */
+
+/* What a row of weights says for an emotion beside what it says for all. */
+static double
+leaning(const int8_t *row, enum wire_emotion e)
+{
+	double mean = 0;
+	size_t i;
+
+	for (i = 0; i < EMOTION_N; i++)
+		mean += row[i];
+	return row[e] - mean / EMOTION_N;
+}
+
+static enum wire_emotion
+row_emotion(const int8_t *row)
+{
+	size_t i, top = 0;
+
+	for (i = 1; i < EMOTION_N; i++)
+		top = row[i] > row[top] ? i : top;
+	return (enum wire_emotion)top;
+}
+
+static struct str
+span_text(const struct features *f, struct arena *a, size_t at, size_t end)
+{
+	char *p = arena_alloc(a, 4 * (end - at) + 1);
+	size_t n = 0;
+
+	for (; at < end; at++)
+		n += rune_write(f->text[at], p + n);
+	return (struct str){ p, n };
+}
+
+static struct str
+sign_rule(const struct features_sign *s)
+{
+	static const struct str cues[FEATURES_STATE_N] = {
+		[FEATURES_PLAIN] = STR_INIT("cue"),
+		[FEATURES_DENIED] = STR_INIT("denied"),
+		[FEATURES_MUTED] = STR_INIT("muted"),
+		[FEATURES_PAST] = STR_INIT("past"),
+		[FEATURES_THEIRS] = STR_INIT("theirs"),
+		[FEATURES_MOCKED] = STR_INIT("mocked"),
+	};
+
+	switch (s->row->kind) {
+	case LEXICON_CUE:
+		return cues[s->state];
+	case LEXICON_ORDER:
+		return STR("command");
+	case LEXICON_META:
+		return STR("meta");
+	case LEXICON_FACT:
+		return STR("question");
+	case LEXICON_ACK:
+		return STR("acknowledgement");
+	case LEXICON_MOCK:
+		return STR("sarcasm");
+	default:
+		return STR("mishap");
+	}
+}
+
+struct piece {
+	struct str rule;
+	const int8_t *row;
+	double weight;
+	size_t at, end;
+};
+
+/* Keep the heaviest, in order. */
+static size_t
+keep(struct piece *v, size_t n, const struct piece *x)
+{
+	size_t i = n;
+
+	while (i > 0 && fabs(x->weight) > fabs(v[i - 1].weight)) {
+		if (i < FEELING_EVIDENCE_MAX)
+			v[i] = v[i - 1];
+		i--;
+	}
+	if (i < FEELING_EVIDENCE_MAX)
+		v[i] = *x;
+	return n < FEELING_EVIDENCE_MAX ? n + 1 : n;
+}
+
+static size_t
+find_pieces(const struct feeling *f, struct piece *v)
+{
+	const struct features *x = f->features;
+	double scale = (double)f->model.head->scale;
+	double share = model_share(&f->model, x) * scale;
+	size_t i, n = 0;
+
+	for (i = 0; i < x->n_keys; i++) {
+		struct piece c = { .rule = STR("words"),
+			.row = model_row(&f->model, x->keys[i].key),
+			.at = x->keys[i].at,
+			.end = x->keys[i].end };
+
+		if (c.row == NULL || c.end == c.at)
+			continue;
+		c.weight = leaning(c.row, f->emotion) * share;
+		n = keep(v, n, &c);
+	}
+	for (i = 0; i < x->n_signs; i++) {
+		struct piece c = { .rule = sign_rule(&x->signs[i]),
+			.row = model_row(&f->model, features_sign_key(x, i)),
+			.at = x->signs[i].at,
+			.end = x->signs[i].end };
+
+		if (c.row == NULL)
+			continue;
+		c.weight = leaning(c.row, f->emotion) * scale;
+		n = keep(v, n, &c);
+	}
+	return n;
+}
+
+size_t
+feeling_evidence(const struct feeling *f, struct arena *a,
+    struct wire_emotion_analyze_response_evidence out[FEELING_EVIDENCE_MAX])
+{
+	struct piece v[FEELING_EVIDENCE_MAX];
+	size_t i, n = find_pieces(f, v);
+
+	for (i = 0; i < n; i++) {
+		size_t end = v[i].end - v[i].at > 64 ? v[i].at + 64 : v[i].end;
+
+		out[i] = (struct wire_emotion_analyze_response_evidence){
+			.text = span_text(f->features, a, v[i].at, end),
+			.rule = v[i].rule,
+			.emotion = row_emotion(v[i].row),
+			.weight = round(v[i].weight * 1e3) / 1e3
+		};
+	}
+	return n;
 }

@@ -138,6 +138,9 @@ on_observe(void *arg, struct svc_call *c)
 		fail(c, rc);
 		return;
 	}
+	user.p = tell_number(user.p);
+	user.a = tell_number(user.a);
+	user.d = tell_number(user.d);
 	user.intensity = tell_number(user.intensity);
 	user.confidence = tell_number(user.confidence);
 	update_fill(&soul, &change.gate, &texts, &u);

@@ -28,17 +28,26 @@ on_analyze(void *arg, struct svc_call *c)
 	const struct wire_emotion_analyze_request *req = svc_call_request(c);
 	struct mono start = clock_mono();
 	struct wire_emotion_analyze_response rep;
+	struct wire_emotion_analyze_response_evidence why[FEELING_EVIDENCE_MAX];
 	struct wire_user_emotion u;
 
 	feeling_read(e->feeling, req->text, &u);
 	rep = (struct wire_emotion_analyze_response){ .emotion = u.emotion,
-		.p = u.p,
-		.a = u.a,
-		.d = u.d,
+		.p = tell_number(u.p),
+		.a = tell_number(u.a),
+		.d = tell_number(u.d),
+		.second = u.second,
+		.has_second = u.has_second,
 		.intensity = tell_number(u.intensity),
 		.confidence = tell_number(u.confidence),
 		.has_confidence = true,
 		.latency_ms = latency_ms(start) };
+	if (req->debug) {
+		rep.n_evidence =
+		    feeling_evidence(e->feeling, svc_call_arena(c), why);
+		rep.evidence = why;
+		rep.has_evidence = true;
+	}
 	svc_reply(c, &rep);
 }
 

@@ -112,3 +112,19 @@ runes_read(struct str s, uint32_t *dst, size_t max)
 	}
 	return n;
 }
+
+size_t
+rune_write(uint32_t r, char p[4])
+{
+	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = r < 0x80 ? 1 : r < 0x800 ? 2 : r < 0x10000 ? 3 : 4, i;
+
+	if (n == 1) {
+		p[0] = (char)r;
+		return 1;
+	}
+	for (i = n; i-- > 1; r >>= 6)
+		p[i] = (char)(0x80 | (r & 0x3f));
+	p[0] = (char)(lead[n] | r);
+	return n;
+}

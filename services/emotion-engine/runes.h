@@ -24,4 +24,7 @@ size_t runes_read(struct str s, uint32_t *dst, size_t max);
 /* rune_latin(r): Whether r is part of a word that blanks border. */
 bool rune_latin(uint32_t r);
 
+/* rune_write(r, p): r as UTF-8, 1 to 4 bytes.  Returns how many. */
+size_t rune_write(uint32_t r, char p[4]);
+
 #endif /* !EMOTION_ENGINE_RUNES_H */

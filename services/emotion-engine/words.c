@@ -10,7 +10,7 @@
 #include "core/mem.h"
 #include "runes.h"
 
-#define HEADS_N  2048 /* a power of two */
+#define HEADS_N  8192 /* a power of two */
 #define WORD_MAX 32   /* code points */
 
 struct word {
@@ -66,32 +66,39 @@ by_length(const void *a, const void *b)
 static size_t
 count(void)
 {
-	size_t i, n = 0;
+	size_t i, k, n = 0;
 
-	for (i = 0; i < lexicon_n; i++) {
-		struct str rest = str_of(lexicon[i].words);
+	for (k = 0; k < LEXICON_PARTS_N; k++) {
+		for (i = 0; i < lexicon_parts[k]->n; i++) {
+			struct str rest =
+			    str_of(lexicon_parts[k]->rows[i].words);
 
-		while (rest.p != NULL) {
-			str_cut(&rest, '|');
-			n++;
+			for (; rest.p != NULL; n++)
+				(void)str_cut(&rest, '|');
 		}
 	}
 	return n;
+}
+
+static void
+add_row(struct words *w, const struct lexicon_row *row)
+{
+	struct str rest = str_of(row->words);
+
+	while (rest.p != NULL)
+		word_set(&w->all[w->n++], row, str_cut(&rest, '|'));
 }
 
 struct words *
 words_new(void)
 {
 	struct words *w = mem_zalloc(sizeof(*w));
-	size_t i;
+	size_t i, k;
 
 	w->all = mem_calloc(count(), sizeof(w->all[0]));
-	for (i = 0; i < lexicon_n; i++) {
-		struct str rest = str_of(lexicon[i].words);
-
-		while (rest.p != NULL)
-			word_set(
-			    &w->all[w->n++], &lexicon[i], str_cut(&rest, '|'));
+	for (k = 0; k < LEXICON_PARTS_N; k++) {
+		for (i = 0; i < lexicon_parts[k]->n; i++)
+			add_row(w, &lexicon_parts[k]->rows[i]);
 	}
 	/* Each chain grows at its head, so the longest come last. */
 	qsort(w->all, w->n, sizeof(w->all[0]), by_length);

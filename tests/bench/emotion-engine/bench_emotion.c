@@ -6,7 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
@@ -147,15 +149,63 @@ static const struct {
 	    "I was really angry at first but now I feel much calmer" },
 };
 
-KIT_TEST_T(emotion, 120)
+#define COUNTED "SOUL_BENCH_COUNTED"
+#define READS   1000
+
+/* What counts instructions runs this alone. */
+KIT_TEST_T(counted_reads, 120)
 {
-	struct scene s = { .feeling = feeling_new(),
+	struct wire_user_emotion u;
+	struct feeling *f;
+	char why[128];
+	int i;
+
+	if (getenv(COUNTED) == NULL)
+		return;
+	ck_assert_int_eq(feeling_new("", &f, why, sizeof(why)), RC_OK);
+	for (i = 0; i < READS; i++)
+		feeling_read(f, str_of(texts[1].text), &u);
+	feeling_free(f);
+}
+
+static void
+count_instructions(void)
+{
+	char self[4096] = "", out[300];
+	const char *const argv[] = { "valgrind", "--tool=callgrind", out,
+		"--toggle-collect=feeling_read", self, "counted_reads", NULL };
+	const char *const env[] = { COUNTED "=1", "CK_FORK=no", NULL };
+	struct kit_proc p;
+	const char *at;
+	char *log;
+	size_t n;
+
+	ck_assert(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	(void)snprintf(out, sizeof(out), "--callgrind-out-file=%s",
+	    kit_path("callgrind.out"));
+	kit_spawn(&p, "callgrind", argv, env);
+	ck_assert_int_eq(kit_wait(&p, 100000), 0);
+	log = kit_read_file(p.log, &n);
+	at = strstr(log, "Collected : ");
+	ck_assert_ptr_nonnull(at);
+	printf("%-42s %8.0f\n", "instructions of the second (callgrind)",
+	    strtod(at + 12, NULL) / READS);
+	free(log);
+}
+
+KIT_TEST_T(emotion, 240)
+{
+	struct scene s = {
 		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),
 		    .version = 1742 },
 		.now = T0,
-		.out = BUF_INIT(65536) };
+		.out = BUF_INIT(65536)
+	};
+	char why[128];
 	size_t i;
 
+	ck_assert_msg(
+	    feeling_new("", &s.feeling, why, sizeof(why)) == RC_OK, "%s", why);
 	ck_assert_int_eq(
 	    record_new(STR("INFP"), PERSONA_PAD_V3, T0, &s.soul.record), RC_OK);
 	printf("%-42s %8s %8s\n", "ns", "median", "max");
@@ -163,6 +213,7 @@ KIT_TEST_T(emotion, 120)
 		s.text = str_of(texts[i].text);
 		measure(&s, texts[i].name, run_feeling);
 	}
+	count_instructions();
 	measure(&s, "evolve, 3 s of silence", run_update);
 	s.in = (struct pad_input){ WIRE_EMOTION_JOY, .70, .55, .20, .5, true };
 	measure(&s, "evolve, an emotion acts", run_update);

@@ -83,3 +83,22 @@ KIT_TEST(a_wrong_gate_is_said)
 	b.engine[0].proc.pid = 0;
 	bed_stop(&b);
 }
+
+KIT_TEST(wrong_weights_are_said)
+{
+	char file[300];
+	struct bed b;
+
+	bed_servers(&b);
+	kit_write_file(kit_path("weights"), "none");
+	(void)snprintf(
+	    file, sizeof(file), "EMOTION_WEIGHTS=%s", kit_path("weights"));
+	bed_spawn(&b, 0, file);
+	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 70);
+	ck_assert(kit_log_has(
+	    &b.engine[0].proc, "ev=conf.invalid variable=EMOTION_WEIGHTS"));
+	ck_assert(
+	    kit_log_has(&b.engine[0].proc, "it is shorter than its head"));
+	b.engine[0].proc.pid = 0;
+	bed_stop(&b);
+}

@@ -1,10 +1,9 @@
 /*
- * Folding of text, and the lexicon behind its index.
+ * Folding of text.
  */
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "runes.h"
-#include "words.h"
 
 static const struct {
 	const char *raw, *folded;
@@ -60,31 +59,18 @@ KIT_TEST(a_long_text_is_cut)
 	ck_assert_uint_eq(runes_read(STR("abc"), got, 0), 0);
 }
 
-/* Each word of the lexicon is found as itself: none is hidden or misspelt. */
-KIT_TEST(every_word_is_found)
+KIT_TEST(a_rune_is_written_as_it_was_read)
 {
-	struct words *w = words_new();
-	uint32_t runes[64];
-	size_t i, n, len;
+	static const struct str texts[] = { STR_INIT("a"), STR_INIT("é"),
+		STR_INIT("难"), STR_INIT("😀") };
+	char utf8[4];
+	size_t i;
 
-	for (i = 0; i < lexicon_n; i++) {
-		struct str rest = str_of(lexicon[i].words);
+	for (i = 0; i < NELEM(texts); i++) {
+		size_t pos = 0;
+		int32_t r = str_utf8_next(texts[i], &pos);
 
-		while (rest.p != NULL) {
-			struct str s = str_cut(&rest, '|');
-			const struct lexicon_row *row;
-
-			if (s.n > 0 && s.p[s.n - 1] == '*')
-				s.n--;
-			n = runes_read(s, runes, NELEM(runes));
-			ck_assert_msg(n > 0, "an empty word in row %zu", i);
-			row = words_find(w, runes, n, 0, &len);
-			ck_assert_msg(row != NULL && len == n,
-			    "%.*s is not found", STR_ARG(s));
-			ck_assert_msg(row == &lexicon[i], "%.*s is there twice",
-			    STR_ARG(s));
-		}
+		ck_assert_uint_eq(rune_write((uint32_t)r, utf8), texts[i].n);
+		ck_assert(memcmp(utf8, texts[i].p, texts[i].n) == 0);
 	}
-	words_free(w);
-	words_free(NULL);
 }

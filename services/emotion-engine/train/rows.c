@@ -1,0 +1,257 @@
+/*
+ * Reading TSV.
+ */
+#include "rows.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "emotion.h"
+#include "runes.h"
+
+#define FILE_MAX_BYTES (64 * 1024 * 1024)
+#define DEV_ONE_IN     8
+
+/* Blanks and punctuation. */
+static bool
+mark(uint32_t r)
+{
+	return !rune_latin(r) && (r < 0x2190 || (r >= 0x3000 && r < 0x3400));
+}
+
+/* What a line is, but for case and marks, if there is anything else. */
+static uint64_t
+hash_of(struct str text)
+{
+	uint32_t runes[512];
+	size_t i, letters = 0, n = runes_read(text, runes, NELEM(runes));
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (i = 0; i < n; i++) {
+		if (!mark(runes[i]))
+			letters++;
+	}
+	for (i = 0; i < n; i++) {
+		if (letters == 0 || !mark(runes[i]))
+			h = (h ^ runes[i]) * UINT64_C(0x100000001b3);
+	}
+	h = (h ^ h >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+static enum rc
+read_file(
+    struct rows *r, const char *path, struct str *out, char *why, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	char *p = NULL;
+	size_t n = 0, got;
+
+	if (f == NULL) {
+		(void)snprintf(why, size, "%s: %s", path, strerror(errno));
+		return RC_NOENT;
+	}
+	do {
+		p = mem_realloc(p, n + 65536);
+		got = fread(p + n, 1, 65536, f);
+		n += got;
+	} while (got > 0 && n < FILE_MAX_BYTES);
+	(void)fclose(f);
+	r->files = mem_realloc(r->files, (r->n_files + 1) * sizeof(p));
+	r->files[r->n_files++] = p;
+	*out = (struct str){ p, n };
+	return RC_OK;
+}
+
+static enum rc
+label_of(struct str name, enum wire_emotion *out)
+{
+	size_t i;
+
+	for (i = 0; i < EMOTION_N; i++) {
+		if (str_eq(name, wire_emotion_names[i])) {
+			*out = (enum wire_emotion)i;
+			return RC_OK;
+		}
+	}
+	return RC_INVALID;
+}
+
+static void
+add(struct rows *r, struct row row)
+{
+	if (r->n == r->cap) {
+		r->cap = r->cap == 0 ? 4096 : 2 * r->cap;
+		r->v = mem_realloc(r->v, r->cap * sizeof(r->v[0]));
+	}
+	row.hash = hash_of(row.text);
+	if (row.own)
+		row.dev = row.hash % DEV_ONE_IN == 0;
+	r->v[r->n++] = row;
+}
+
+static enum rc
+add_own_file(
+    struct rows *r, const char *dir, const char *name, char *why, size_t size)
+{
+	struct str rest, line;
+	char path[4096];
+	unsigned n = 0;
+	enum rc rc;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	rc = read_file(r, path, &rest, why, size);
+	if (rc != RC_OK)
+		return rc;
+	while (rest.n > 0) {
+		struct row row = { .own = true,
+			.subset = STR("own"),
+			.chinese = str_starts(str_of(name), STR("zh")) };
+
+		line = str_cut(&rest, '\n');
+		n++;
+		if (line.n == 0)
+			continue;
+		rc = label_of(str_cut(&line, '\t'), &row.label);
+		row.text = line;
+		if (rc != RC_OK || line.n == 0) {
+			(void)snprintf(why, size,
+			    "%s:%u: must be label, tab, text", path, n);
+			return RC_INVALID;
+		}
+		add(r, row);
+	}
+	return RC_OK;
+}
+
+static int
+is_tsv(const struct dirent *d)
+{
+	return str_ends(str_of(d->d_name), STR(".tsv"));
+}
+
+static int
+by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+enum rc
+rows_add_own(struct rows *r, const char *dir, char *why, size_t size)
+{
+	struct dirent **names;
+	enum rc rc = RC_OK;
+	int i, n = scandir(dir, &names, is_tsv, by_name);
+
+	if (n < 0) {
+		(void)snprintf(why, size, "%s: %s", dir, strerror(errno));
+		return RC_NOENT;
+	}
+	for (i = 0; i < n; i++) {
+		if (rc == RC_OK)
+			rc = add_own_file(r, dir, names[i]->d_name, why, size);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+static enum rc
+add_pair(struct rows *r, const char *dir, const char *part, bool dev, char *why,
+    size_t size)
+{
+	struct str rest, sources, line, source;
+	char path[4096];
+	enum rc rc;
+
+	(void)snprintf(path, sizeof(path), "%s/%s.tsv", dir, part);
+	rc = read_file(r, path, &rest, why, size);
+	if (rc != RC_OK)
+		return rc;
+	(void)snprintf(path, sizeof(path), "%s/%s.src.tsv", dir, part);
+	rc = read_file(r, path, &sources, why, size);
+	if (rc != RC_OK)
+		return rc;
+	while (rest.n > 0) {
+		struct row row = { .dev = dev };
+
+		line = str_cut(&rest, '\n');
+		source = str_cut(&sources, '\n');
+		row.subset = str_cut(&source, '\t');
+		(void)str_cut(&source, '\t');
+		if (!dev && !str_eq(source, STR("A")))
+			continue;
+		if (label_of(str_cut(&line, '\t'), &row.label) != RC_OK) {
+			(void)snprintf(why, size, "%s/%s.tsv: an unknown label",
+			    dir, part);
+			return RC_INVALID;
+		}
+		row.chinese = str_eq(str_cut(&line, '\t'), STR("zh"));
+		row.text = line;
+		add(r, row);
+	}
+	return RC_OK;
+}
+
+enum rc
+rows_add_external(struct rows *r, const char *dir, char *why, size_t size)
+{
+	enum rc rc = add_pair(r, dir, "train", false, why, size);
+
+	return rc != RC_OK ? rc : add_pair(r, dir, "dev", true, why, size);
+}
+
+struct seen {
+	uint64_t hash;
+	size_t at;
+	bool dev;
+};
+
+static int
+by_hash(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->dev != y->dev)
+		return x->dev ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+size_t
+rows_separate(struct rows *r)
+{
+	struct seen *s = mem_calloc(r->n + 1, sizeof(s[0]));
+	bool *drop = mem_calloc(r->n + 1, sizeof(drop[0]));
+	size_t i, n = 0, was = r->n;
+
+	for (i = 0; i < r->n; i++)
+		s[i] = (struct seen){ r->v[i].hash, i, r->v[i].dev };
+	qsort(s, r->n, sizeof(s[0]), by_hash);
+	for (i = 1; i < r->n; i++)
+		drop[s[i].at] = s[i].hash == s[i - 1].hash;
+	for (i = 0; i < r->n; i++) {
+		if (!drop[i])
+			r->v[n++] = r->v[i];
+	}
+	r->n = n;
+	free(s);
+	free(drop);
+	return was - n;
+}
+
+void
+rows_free(struct rows *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_files; i++)
+		free(r->files[i]);
+	free(r->files);
+	free(r->v);
+	*r = (struct rows){ 0 };
+}

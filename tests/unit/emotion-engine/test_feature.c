@@ -1,0 +1,203 @@
+/*
+ * What is seen in texts: the lexicon with its examples, and the keys.
+ */
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "feature.h"
+#include "kit/kit.h"
+#include "runes.h"
+#include "words.h"
+
+/* Each word of the lexicon is found as itself: none is hidden or misspelt. */
+static void
+check_words(const struct words *w, const struct lexicon_row *want)
+{
+	struct str rest = str_of(want->words);
+	uint32_t runes[64];
+
+	while (rest.p != NULL) {
+		struct str s = str_cut(&rest, '|');
+		const struct lexicon_row *row;
+		size_t n, len;
+
+		if (s.n > 0 && s.p[s.n - 1] == '*')
+			s.n--;
+		n = runes_read(s, runes, NELEM(runes));
+		ck_assert_msg(n > 0, "an empty word in %s", want->words);
+		row = words_find(w, runes, n, 0, &len);
+		ck_assert_msg(
+		    row != NULL && len == n, "%.*s is not found", STR_ARG(s));
+		ck_assert_msg(row == want, "%.*s is there twice", STR_ARG(s));
+	}
+}
+
+KIT_TEST(every_word_is_found)
+{
+	struct words *w = words_new();
+	size_t i, k;
+
+	for (k = 0; k < LEXICON_PARTS_N; k++) {
+		for (i = 0; i < lexicon_parts[k]->n; i++)
+			check_words(w, &lexicon_parts[k]->rows[i]);
+	}
+	words_free(w);
+	words_free(NULL);
+}
+
+static bool
+any_cue(const struct features *f, enum features_state state)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_signs; i++) {
+		if (f->signs[i].row->kind == LEXICON_CUE &&
+		    f->signs[i].state == state)
+			return true;
+	}
+	return false;
+}
+
+static bool
+any_degree(const struct features *f, enum lexicon_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_signs; i++) {
+		const struct features_sign *s = &f->signs[i];
+
+		if (kind == LEXICON_MORE       ? s->more
+			: kind == LEXICON_LESS ? s->less
+					       : s->most)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_row(const struct features *f, const struct lexicon_row *row)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_signs; i++) {
+		if (f->signs[i].row == row &&
+		    f->signs[i].state == FEATURES_PLAIN)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a row does in a text what it is for. */
+static bool
+works(const struct features *f, const struct lexicon_row *row)
+{
+	switch (row->kind) {
+	case LEXICON_NOT:
+		return any_cue(f, FEATURES_DENIED);
+	case LEXICON_MORE:
+	case LEXICON_LESS:
+	case LEXICON_MOST:
+		return any_degree(f, row->kind);
+	case LEXICON_BUT:
+		return any_cue(f, FEATURES_PAST);
+	case LEXICON_THEY:
+		return any_cue(f, FEATURES_THEIRS);
+	case LEXICON_THING:
+	case LEXICON_YOU:
+	case LEXICON_ASK:
+	case LEXICON_ME: /* of which a "no" example is meant */
+		return any_cue(f, FEATURES_MUTED);
+	case LEXICON_PLAIN:
+	case LEXICON_LINK:
+		return any_cue(f, FEATURES_PLAIN);
+	default:
+		return has_row(f, row);
+	}
+}
+
+static void
+check_examples(struct features *f, const struct lexicon_row *row,
+    const char *examples, bool want)
+{
+	struct str rest = str_of(examples);
+
+	while (rest.p != NULL && rest.n > 0) {
+		struct str s = str_cut(&rest, '|');
+
+		features_read(f, s);
+		ck_assert_msg(works(f, row) == want, "%.*s: %s (%.20s...)",
+		    STR_ARG(s), want ? "should" : "should not", row->words);
+	}
+}
+
+KIT_TEST(the_rows_do_what_their_examples_show)
+{
+	struct features *f = features_new();
+	size_t i, k;
+
+	for (k = 0; k < LEXICON_PARTS_N; k++) {
+		for (i = 0; i < lexicon_parts[k]->n; i++) {
+			const struct lexicon_row *r =
+			    &lexicon_parts[k]->rows[i];
+
+			ck_assert_msg(r->kind != LEXICON_CUE || r->yes != NULL,
+			    "%s has no example", r->words);
+			check_examples(f, r, r->yes, true);
+			check_examples(f, r, r->no, false);
+		}
+	}
+	features_free(f);
+	features_free(NULL);
+}
+
+static size_t
+keys_in_common(struct features *f, const char *a, const char *b)
+{
+	uint64_t *was = mem_calloc(FEATURES_KEYS_MAX, sizeof(was[0]));
+	size_t i, k, n, common = 0;
+
+	features_read(f, str_of(a));
+	n = f->n_keys;
+	for (i = 0; i < n; i++)
+		was[i] = f->keys[i].key;
+	features_read(f, str_of(b));
+	for (i = 0; i < f->n_keys; i++) {
+		for (k = 0; k < n && was[k] != f->keys[i].key;)
+			k++;
+		common += k < n;
+	}
+	free(was);
+	return common == f->n_keys && n == f->n_keys ? SIZE_MAX : common;
+}
+
+KIT_TEST(texts_that_say_the_same_have_the_same_keys)
+{
+	struct features *f = features_new();
+
+	ck_assert_uint_eq(keys_in_common(f, "謝謝你", "谢谢你"), SIZE_MAX);
+	ck_assert_uint_eq(
+	    keys_in_common(f, "It's SOOOO good", "it's soooooo good"),
+	    SIZE_MAX);
+	ck_assert_uint_eq(keys_in_common(f, "天!!!", "天！！！！！"), SIZE_MAX);
+	ck_assert_uint_eq(keys_in_common(f, "9 apples", "12 apples"), SIZE_MAX);
+	ck_assert_uint_eq(
+	    keys_in_common(f, "哈哈哈", "哈哈哈哈哈哈哈"), SIZE_MAX);
+	/* Language, length, who is spoken of, and the beginning of the word. */
+	ck_assert_uint_eq(
+	    keys_in_common(f, "disappointed", "disappointing"), 4);
+	ck_assert_uint_lt(keys_in_common(f, "猫", "狗"), 4);
+	features_free(f);
+}
+
+KIT_TEST(what_is_denied_does_not_speak_for_itself)
+{
+	struct features *f = features_new();
+	size_t i;
+
+	features_read(f, STR("我不难过"));
+	ck_assert_uint_eq(f->n_signs, 1);
+	for (i = 0; i < f->n_keys; i++)
+		ck_assert(f->keys[i].at < f->signs[0].at ||
+		    f->keys[i].end > f->signs[0].end);
+	features_free(f);
+}

@@ -1,0 +1,151 @@
+/*
+ * The weights file: what ships is read, what is broken is refused.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "model.h"
+
+#define WEIGHTS "services/emotion-engine/emotion.weights"
+
+KIT_TEST(the_shipped_file_is_the_one_in_the_program)
+{
+	struct model inside, file;
+	char why[128];
+
+	ck_assert_msg(
+	    model_open("", &inside, why, sizeof(why)) == RC_OK, "%s", why);
+	ck_assert_msg(
+	    model_open(WEIGHTS, &file, why, sizeof(why)) == RC_OK, "%s", why);
+	ck_assert_uint_le(file.map_n, MODEL_FILE_MAX);
+	ck_assert_uint_gt(file.head->keys, 10000);
+	ck_assert(memcmp(inside.head, file.head, file.map_n) == 0);
+	model_close(&file);
+	model_close(&inside);
+}
+
+static enum rc
+open_copy(const char *p, size_t n, char *why, size_t size)
+{
+	const char *path = kit_path("weights");
+	FILE *f = fopen(path, "we");
+	struct model m;
+	enum rc rc;
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(p, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+	rc = model_open(path, &m, why, size);
+	ck_assert((rc == RC_OK) == (m.map != NULL));
+	model_close(&m);
+	return rc;
+}
+
+/* The checksum made right, so that what is behind it is seen. */
+static void
+seal(char *p, size_t n)
+{
+	uint32_t sum = model_checksum(
+	    p + sizeof(struct model_head), n - sizeof(struct model_head));
+
+	memcpy(p + offsetof(struct model_head, checksum), &sum, sizeof(sum));
+}
+
+static const struct {
+	size_t at;
+	uint32_t value;
+	bool sealed;
+	const char *why;
+} faults[] = {
+	{ 0, 0, false, "not a weights file" },
+	{ offsetof(struct model_head, version), 2, false, "its version is 2" },
+	{ offsetof(struct model_head, keys), 1, false, "length" },
+	{ offsetof(struct model_head, keys), UINT32_MAX, false, "too many" },
+	{ offsetof(struct model_head, index_bits), 0, false, "too many" },
+	{ offsetof(struct model_head, index_bits), 31, false, "too many" },
+	{ offsetof(struct model_head, scale), 0, false, "scale" },
+	{ offsetof(struct model_head, gain), 0x7fc00000, false, "gain" },
+	{ offsetof(struct model_head, checksum), 7, false, "checksum" },
+	{ sizeof(struct model_head), 7, false, "checksum" },
+	{ sizeof(struct model_head), 7, true, "index" },
+	{ sizeof(struct model_head) + 4, UINT32_MAX, true, "index" },
+};
+
+KIT_TEST(a_broken_file_is_refused)
+{
+	size_t n, i;
+	char *good = kit_read_file(WEIGHTS, &n), *bad = mem_alloc(n);
+	char why[128];
+
+	ck_assert_int_eq(open_copy(good, n, why, sizeof(why)), RC_OK);
+	for (i = 0; i < NELEM(faults); i++) {
+		memcpy(bad, good, n);
+		memcpy(bad + faults[i].at, &faults[i].value, 4);
+		if (faults[i].sealed)
+			seal(bad, n);
+		ck_assert_int_eq(
+		    open_copy(bad, n, why, sizeof(why)), RC_INVALID);
+		ck_assert_msg(
+		    strstr(why, faults[i].why) != NULL, "%zu: %s", i, why);
+	}
+	for (i = 0; i < n; i += i < 100 ? 1 : n / 7) {
+		ck_assert_int_eq(
+		    open_copy(good, i, why, sizeof(why)), RC_INVALID);
+	}
+	free(bad);
+	free(good);
+}
+
+/* Two keys with one mark, or keys in no order, are no keys. */
+KIT_TEST(marks_that_collide_are_refused)
+{
+	struct model m;
+	size_t n, at;
+	char *p = kit_read_file(WEIGHTS, &n), why[128];
+
+	ck_assert_int_eq(
+	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_OK);
+	at = (size_t)((const char *)m.marks - p);
+	memcpy(p + at, p + at + 4, 4);
+	seal(p, n);
+	ck_assert_int_eq(
+	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_INVALID);
+	ck_assert_ptr_nonnull(strstr(why, "order"));
+	free(p);
+}
+
+KIT_TEST(a_missing_file_is_said)
+{
+	struct model m;
+	char why[128];
+
+	ck_assert_int_eq(
+	    model_open(kit_path("none"), &m, why, sizeof(why)), RC_NOENT);
+	ck_assert_ptr_nonnull(strstr(why, "No such file"));
+	ck_assert_int_eq(
+	    model_open(kit_dir(), &m, why, sizeof(why)), RC_INVALID);
+}
+
+KIT_TEST(softmax_is_a_distribution)
+{
+	static const double far[EMOTION_N] = { 1e6, -1e6, 0 };
+	double z[EMOTION_N], p[EMOTION_N], sum = 0;
+	size_t i;
+
+	for (i = 0; i < EMOTION_N; i++)
+		z[i] = (double)i / 3 - 2;
+	model_softmax(z, p);
+	for (i = 0; i < EMOTION_N; i++) {
+		sum += p[i];
+		if (i > 0)
+			ck_assert_double_eq_tol(
+			    p[i] / p[i - 1], exp(1. / 3), 1e-9);
+	}
+	ck_assert_double_eq_tol(sum, 1, 1e-12);
+	model_softmax(far, p);
+	ck_assert_double_eq(p[0], 1);
+	ck_assert(p[1] >= 0 && p[1] < 1e-300);
+}
