@@ -383,6 +383,19 @@ quarter_read(const struct token *t, struct moment *m)
 	return t + 2;
 }
 
+/* 春节, 光明节第三天. */
+static const struct token *
+feast_read(const struct token *t, int feast, struct moment *m)
+{
+	m->has |= HAS_FEAST;
+	m->feast = feast;
+	if (t[1].type != TOK_ORDINAL || t[1].num < 1 || t[1].num > 50 ||
+	    !token_is_unit(t + 2, UNIT_DAY))
+		return t + 1;
+	m->feast_day = (int)t[1].num;
+	return t + 3;
+}
+
 /* Words that are a part of a date by themselves. */
 static const struct token *
 word_read(const struct token *t, struct moment *m)
@@ -406,15 +419,11 @@ word_read(const struct token *t, struct moment *m)
 		m->has |= HAS_WEEKEND;
 		return t + 1;
 	case TOK_FEAST:
-		m->has |= HAS_FEAST;
-		m->feast = t->v;
-		return t + 1;
-	case TOK_ORTHODOX:
-		if (t[1].type != TOK_FEAST)
-			return NULL;
-		m->has |= HAS_FEAST;
-		m->feast = t[1].v | FEAST_ORTHODOX;
-		return t + 2;
+		return feast_read(t, t->v, m);
+	case TOK_FAITH:
+		return t[1].type == TOK_FEAST
+		    ? feast_read(t + 1, t[1].v | t->v, m)
+		    : NULL;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;

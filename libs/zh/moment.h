@@ -46,6 +46,7 @@ struct moment {
 	bool is_lunar;
 	int nth;       /* which of the month's weekdays; -1 the last; 0 any */
 	int feast;     /* enum feast */
+	int feast_day; /* which of its days, from 1; 0: all of it */
 	int edge;      /* enum token_edge */
 	int edge_unit; /* enum token_unit */
 	int part;      /* enum token_part */
