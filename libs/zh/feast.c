@@ -31,7 +31,7 @@ struct feast_rule {
 	int day;   /* WEEKDAY: which one of the month, -1 the last; TITHI: the
 		      tithi; STAR: the star */
 	/* WEEKDAY: 1 Monday … 7 Sunday; MUSLIM: 1 if from the evening before;
-	 * TITHI: the hour that counts. */
+	 * TITHI, STAR: the hour that counts. */
 	int how;
 	int days; /* how long it is, 0 if it is a day of its own */
 };
@@ -127,7 +127,7 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_TEMPLE] = { HEBREW, HEBREW_AV, 9, 0, 0 },
 	[FEAST_UGADI] = { TITHI, 0, 1, 6, 0 },
 	[FEAST_RAMA] = { TITHI, 0, 9, 12, 0 },
-	[FEAST_VESAK] = { TITHI, 1, 15, 18, 0 },
+	[FEAST_VESAK] = { TITHI, 1, 15, 12, 0 },
 	[FEAST_RATH_YATRA] = { TITHI, 3, 2, 6, 0 },
 	/* Three muhurtas after sunrise. */
 	[FEAST_RAKHI] = { TITHI, 4, 15, 8, 0 },
@@ -135,10 +135,10 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_GANESH] = { TITHI, 5, 4, 12, 0 },
 	/* From the new moon before it, when the goddess is called. */
 	[FEAST_NAVARATRI] = { TITHI, 5, 30, 6, 10 },
-	[FEAST_DUSSEHRA] = { TITHI, 6, 10, 6, 0 },
+	[FEAST_DUSSEHRA] = { TITHI, 6, 10, 11, 0 },
 	[FEAST_DHANTERAS] = { TITHI, 6, 28, 18, 0 },
 	[FEAST_DIWALI] = { TITHI, 6, 30, 18, 0 },
-	[FEAST_CHHATH] = { TITHI, 7, 6, 18, 0 },
+	[FEAST_CHHATH] = { TITHI, 7, 6, 7, 0 },
 	[FEAST_SARASWATI] = { TITHI, 10, 5, 9, 0 },
 	[FEAST_SHIVA] = { TITHI, 10, 29, 24, 0 },
 	/* The evening of the bonfire. */
@@ -146,8 +146,8 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_PONGAL] = { SIGN, 9, 0, 0, 0 },
 	[FEAST_SANKRANTI] = { SIGN, 9, 0, 0, 0 },
 	[FEAST_VAISAKHI] = { SIGN, 0, 0, 0, 0 },
-	[FEAST_ONAM] = { STAR, 4, 21, 0, 0 },
-	[FEAST_THAIPUSAM] = { STAR, 9, 7, 0, 0 },
+	[FEAST_ONAM] = { STAR, 4, 21, 6, 0 },
+	[FEAST_THAIPUSAM] = { STAR, 9, 7, 12, 0 },
 };
 
 /* The Sunday after the full moon of the church's own reckoning. */
@@ -281,7 +281,7 @@ feast_day(enum feast f, int64_t year, int64_t *day)
 	case TITHI:
 		return hindu_tithi(year, r->month, r->day, r->how, day);
 	case STAR:
-		return hindu_star(year, r->month, r->day, day);
+		return hindu_star(year, r->month, r->day, r->how, day);
 	case SIGN:
 		return hindu_sign(year, r->month, day);
 	default:

@@ -40,22 +40,29 @@ new_year(int64_t year)
 int64_t
 hebrew_day(int64_t year, enum hebrew_month month, int day)
 {
-	/* Days before each month, in a year of 354 or 384; from Adar on to the
-	 * year's end, which is the same however long it is. */
-	static const int16_t before[] = { 0, 177, 147, 118, 88, 59, 29, 0, 30,
-		59, 89, 118, 206 };
+	/* From Adar to the year's end it is as long in every year. */
+	static const int16_t to_end[] = { 177, 147, 118, 88, 59, 29 };
 	int64_t start = new_year(year), end = new_year(year + 1);
-	int length = (int)((end - start) % 10), off;
-
-	if (month < HEBREW_TISHRI || month == HEBREW_ADAR)
-		return end - before[month] + day - 1;
-	off = before[month];
+	int length = (int)((end - start) % 10);
 	/* A long Heshvan (355, 385), a short Kislev (353, 383). */
-	if (length == 5 && month > HEBREW_HESHVAN)
-		off++;
-	if (length == 3 && month > HEBREW_KISLEV)
-		off--;
-	return start + off + day - 1;
+	int heshvan = length == 5 ? 30 : 29, kislev = length == 3 ? 29 : 30;
+
+	switch (month) {
+	case HEBREW_TISHRI:
+		return start + day - 1;
+	case HEBREW_HESHVAN:
+		return start + 30 + day - 1;
+	case HEBREW_KISLEV:
+		return start + 30 + heshvan + day - 1;
+	case HEBREW_TEVET:
+		return start + 30 + heshvan + kislev + day - 1;
+	case HEBREW_SHEVAT:
+		return start + 30 + heshvan + kislev + 29 + day - 1;
+	case HEBREW_ADAR:
+		return end - 206 + day - 1;
+	default:
+		return end - to_end[month - HEBREW_NISAN] + day - 1;
+	}
 }
 
 int64_t

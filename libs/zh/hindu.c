@@ -162,9 +162,9 @@ hindu_tithi(int64_t year, int month, int tithi, int hour, int64_t *day)
 }
 
 bool
-hindu_star(int64_t year, int sign, int star, int64_t *day)
+hindu_star(int64_t year, int sign, int star, int hour, int64_t *day)
 {
-	double end, back, noon;
+	double end, back, left;
 
 	if (!is_known(year))
 		return false;
@@ -173,9 +173,9 @@ hindu_star(int64_t year, int sign, int star, int64_t *day)
 	/* How far the moon is past the star's end then. */
 	back = fmod(moon_among_stars(end) - STAR * (star + 1), 360);
 	back = back < 0 ? back + 360 : back;
-	noon = india(moment_of(moon_among_stars, STAR * (star + 1), SIDEREAL,
+	left = india(moment_of(moon_among_stars, STAR * (star + 1), SIDEREAL,
 	    end - back / 360 * SIDEREAL));
-	*day = (int64_t)floor(noon - .5);
+	*day = (int64_t)floor(left - hour / 24.);
 	return true;
 }
 

@@ -21,11 +21,11 @@
 bool hindu_tithi(int64_t year, int month, int tithi, int hour, int64_t *day);
 
 /*
- * hindu_star(year, sign, star, day):
- * The last day on which the moon stands at a star (0–26) at noon while the sun
- * is in a sign (0–11, 0 the Ram).  false outside of 1900 to 2100.
+ * hindu_star(year, sign, star, hour, day):
+ * The last day on which the moon stands at a star (0–26) at that hour in India
+ * while the sun is in a sign (0–11, 0 the Ram).  false outside of 1900 to 2100.
  */
-bool hindu_star(int64_t year, int sign, int star, int64_t *day);
+bool hindu_star(int64_t year, int sign, int star, int hour, int64_t *day);
 
 /*
  * hindu_sign(year, sign, day):

@@ -18,16 +18,26 @@ ends_well(struct str s, size_t at, const char *text, size_t n)
 	    !is_letter(s.p[at + n]);
 }
 
-/* The first word that does not sort before the n bytes at p. */
+/* The first character as a number that sorts as its bytes do. */
+static unsigned
+head_of(const char *p)
+{
+	const unsigned char *b = (const unsigned char *)p;
+
+	return b[0] < 0x80 ? (unsigned)b[0] << 16
+			   : (unsigned)b[0] << 16 | (unsigned)b[1] << 8 | b[2];
+}
+
+/* The first word whose head does not sort before. */
 static size_t
-lower_bound(const struct lexicon *l, const char *p, size_t n)
+lower_bound(const struct lexicon *l, unsigned head)
 {
 	size_t lo = 0, hi = l->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (strncmp(l->words[mid].text, p, n) < 0)
+		if (head_of(l->words[mid].text) < head)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -37,18 +47,17 @@ lower_bound(const struct lexicon *l, const char *p, size_t n)
 
 /* The longest word of one part of the lexicon. */
 static const struct word *
-find_in(const struct lexicon *l, struct str s, size_t at, size_t head)
+find_in(const struct lexicon *l, struct str s, size_t at)
 {
 	const struct word *best = NULL;
-	size_t i = lower_bound(l, s.p + at, head);
+	unsigned head = head_of(s.p + at);
+	size_t i = lower_bound(l, head);
 
 	/* What begins with a word sorts behind it. */
-	for (; i < l->n; i++) {
+	for (; i < l->n && head_of(l->words[i].text) == head; i++) {
 		const char *text = l->words[i].text;
 		size_t n = strlen(text);
 
-		if (strncmp(text, s.p + at, head) != 0)
-			break;
 		if (n <= s.n - at && memcmp(text, s.p + at, n) == 0 &&
 		    ends_well(s, at, text, n))
 			best = &l->words[i];
@@ -68,7 +77,7 @@ lexicon_find(struct str s, size_t at)
 	if (head > s.n - at)
 		return NULL;
 	for (i = 0; i < NELEM(parts); i++) {
-		w = find_in(parts[i], s, at, head);
+		w = find_in(parts[i], s, at);
 		if (w != NULL &&
 		    (best == NULL || strlen(w->text) > strlen(best->text)))
 			best = w;

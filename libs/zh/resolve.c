@@ -59,16 +59,19 @@ static bool
 feast_reach(const struct moment *m, struct here h, struct days *d)
 {
 	enum feast f = (enum feast)m->feast;
-	int64_t year = year_of(m, h), day;
+	int64_t year = year_of(m, h), last = year, day;
 	int n = m->feast_day > 0 ? 0 : feast_length(f);
 	int off = m->feast_day > 0 ? m->feast_day - 1 - feast_first(f) : 0;
 
-	if (!feast_day(f, year, &day))
-		return false;
-	if ((m->has & HAS_YEAR) == 0 &&
-	    day + off + (n > 0 ? n : 1) <= h.today &&
-	    !feast_day(f, year + 1, &day))
-		return false;
+	if ((m->has & HAS_YEAR) == 0) {
+		last++;
+		/* It may have begun in the last year. */
+		year -= n > 0;
+	}
+	do {
+		if (!feast_day(f, year, &day))
+			return false;
+	} while (day + off + (n > 0 ? n : 1) <= h.today && ++year <= last);
 	*d = one_day(day + off);
 	if (n > 0) {
 		d->to = d->from + n;
