@@ -3,6 +3,8 @@
  */
 #include "zh/feast.h"
 
+#include <stddef.h>
+
 #include "core/civil.h"
 #include "zh/hebrew.h"
 #include "zh/hindu.h"
@@ -287,4 +289,22 @@ feast_day(enum feast f, int64_t year, int64_t *day)
 	default:
 		return false;
 	}
+}
+
+bool
+feast_day_once(
+    struct feast_seen *seen, enum feast f, int64_t year, int64_t *day)
+{
+	/* This year's and the next one's do not push each other out. */
+	size_t i = ((size_t)f * 2 + ((uint64_t)year & 1)) % FEAST_SEEN;
+
+	if (!seen->all[i].is_set || seen->all[i].f != (unsigned)f ||
+	    seen->all[i].year != year) {
+		seen->all[i].f = (unsigned)f;
+		seen->all[i].year = year;
+		seen->all[i].is_known = feast_day(f, year, &seen->all[i].day);
+		seen->all[i].is_set = true;
+	}
+	*day = seen->all[i].day;
+	return seen->all[i].is_known;
 }

@@ -130,6 +130,23 @@ enum feast {
  */
 bool feast_day(enum feast f, int64_t year, int64_t *day);
 
+/* Days found before; all zero at first. */
+#define FEAST_SEEN 64
+struct feast_seen {
+	struct {
+		int64_t year, day;
+		unsigned f;
+		bool is_set, is_known;
+	} all[FEAST_SEEN];
+};
+
+/*
+ * feast_day_once(seen, f, year, day):
+ * The same as feast_day(), which is not asked again for what was seen.
+ */
+bool feast_day_once(
+    struct feast_seen *seen, enum feast f, int64_t year, int64_t *day);
+
 /* feast_length(f): How many days it lasts; 0 if it is but a day. */
 int feast_length(enum feast f);
 

@@ -11,6 +11,8 @@
 #include "zh/token.h"
 #include "zh/when.h"
 
+struct feast_seen;
+
 enum moment_has {
 	HAS_YEAR = 1 << 0,
 	HAS_MONTH = 1 << 1,
@@ -77,6 +79,7 @@ struct reach {
 struct here {
 	int64_t now;   /* local seconds */
 	int64_t today; /* civil_days */
+	struct feast_seen *seen;
 };
 
 /* All readers give the token after what they read, NULL if it is not there. */

@@ -69,7 +69,7 @@ feast_reach(const struct moment *m, struct here h, struct days *d)
 		year -= n > 0;
 	}
 	do {
-		if (!feast_day(f, year, &day))
+		if (!feast_day_once(h.seen, f, year, &day))
 			return false;
 	} while (day + off + (n > 0 ? n : 1) <= h.today && ++year <= last);
 	*d = one_day(day + off);
