@@ -191,7 +191,8 @@ static double
 moon_before(int64_t day)
 {
 	double jd = (double)day + JD_1970;
-	double k = floor((jd - MOON_2000) / SYNODIC) + 1;
+	/* The true one is less than a day from the mean one. */
+	double k = floor((jd + 2 - MOON_2000) / SYNODIC);
 
 	while (new_moon(k) > day)
 		k--;
