@@ -107,7 +107,7 @@ moment_of(double (*angle)(double), double degrees, double period, double jde)
 	for (i = 0; i < 8; i++) {
 		off = remainder(degrees - angle(jde), 360);
 		jde += off * period / 360;
-		if (fabs(off) < 1e-4)
+		if (fabs(off) < 1e-3)
 			break;
 	}
 	return jde;
@@ -140,23 +140,20 @@ is_known(int64_t year)
 bool
 hindu_tithi(int64_t year, int month, int tithi, int hour, int64_t *day)
 {
-	double entered, moon, from, to, at;
+	double entered, age, from, at;
 
 	if (!is_known(year))
 		return false;
 	entered = sign_entered(year, month);
-	/* The new moon before. */
-	at = fmod(elongation(entered), 360);
-	at = (at < 0 ? at + 360 : at) / 360;
-	moon = moment_of(elongation, 0, SYNODIC, entered - at * SYNODIC);
-	if (moon > entered)
-		moon = moment_of(elongation, 0, SYNODIC, moon - SYNODIC);
-	from = india(moment_of(elongation, 12. * (tithi - 1), SYNODIC,
-	    moon + SYNODIC * (tithi - 1) / 30));
-	to = india(moment_of(
-	    elongation, 12. * tithi, SYNODIC, moon + SYNODIC * tithi / 30));
-	*day = (int64_t)ceil(from - hour / 24.);
-	if ((double)*day + hour / 24. >= to)
+	/* How far the moon is past the new moon then. */
+	age = fmod(elongation(entered), 360);
+	age = age < 0 ? age + 360 : age;
+	from = moment_of(elongation, 12. * (tithi - 1), SYNODIC,
+	    entered + (12. * (tithi - 1) - age) / 360 * SYNODIC);
+	*day = (int64_t)ceil(india(from) - hour / 24.);
+	/* Whether it is over at that hour. */
+	at = from + (double)*day + hour / 24. - india(from);
+	if (remainder(elongation(at) - 12. * tithi, 360) >= 0)
 		--*day;
 	return true;
 }
