@@ -253,6 +253,13 @@ feast_day(enum feast f, int64_t year, int64_t *day)
 
 	switch (r->rule) {
 	case FIXED:
+		/* Thirteen days late by the Julian calendar. */
+		if (is_orthodox && r->month == 12) {
+			*day = civil_days((struct civil){
+				   year - 1, r->month, r->day }) +
+			    13;
+			return true;
+		}
 		*day = civil_days((struct civil){ year, r->month, r->day });
 		return true;
 	case WEEKDAY:

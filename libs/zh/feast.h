@@ -156,7 +156,8 @@ int feast_hour(enum feast f);
 /* feast_first(f): Days from its first day to the one that feast_day() gives. */
 int feast_first(enum feast f);
 
-/* Added to a feast counted from Easter: the one of the eastern churches. */
+/* Added to a feast counted from Easter, or to Christmas: as kept in the east.
+ */
 #define FEAST_ORTHODOX 0x100
 
 #endif /* !ZH_FEAST_H */

@@ -466,6 +466,12 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 
 	if (!date_reach(m, h, &d))
 		return false;
+	/* The day before the first one, the day after the last. */
+	if (m->shift < 0)
+		d.to = d.from + 1;
+	else if (m->shift > 0)
+		d.from = d.to - 1;
+	d.is_interval = d.is_interval && m->shift == 0;
 	d.from += m->shift;
 	d.to += m->shift;
 	if ((m->has & HAS_CLOCK) != 0) {
