@@ -383,10 +383,36 @@ quarter_read(const struct token *t, struct moment *m)
 	return t + 2;
 }
 
+/* 春节, 光明节第三天, 斋月的最后一天. */
+static const struct token *
+feast_read(const struct token *t, int feast, struct moment *m)
+{
+	const struct token *n = t + 1;
+	int days = feast_length((enum feast)feast);
+
+	m->has |= HAS_FEAST;
+	m->feast = feast;
+	n += n->type == TOK_OF;
+	if (n->type != TOK_ORDINAL)
+		return t + 1;
+	if (n->num >= 1 && n->num <= 50 && token_is_unit(n + 1, UNIT_DAY)) {
+		m->feast_day = (int)n->num;
+		return n + 2;
+	}
+	if (n->num < 0 && days > 0 && token_is_int(n + 1, 1, 1) &&
+	    token_is_unit(n + 2, UNIT_DAY)) {
+		m->feast_day = days;
+		return n + 3;
+	}
+	return t + 1;
+}
+
 /* Words that are a part of a date by themselves. */
 static const struct token *
 word_read(const struct token *t, struct moment *m)
 {
+	const struct token *n;
+
 	switch (t->type) {
 	case TOK_DAY:
 		m->has |= HAS_DAYS;
@@ -406,15 +432,12 @@ word_read(const struct token *t, struct moment *m)
 		m->has |= HAS_WEEKEND;
 		return t + 1;
 	case TOK_FEAST:
-		m->has |= HAS_FEAST;
-		m->feast = t->v;
-		return t + 1;
-	case TOK_ORTHODOX:
-		if (t[1].type != TOK_FEAST)
-			return NULL;
-		m->has |= HAS_FEAST;
-		m->feast = t[1].v | FEAST_ORTHODOX;
-		return t + 2;
+		return feast_read(t, t->v, m);
+	case TOK_FAITH:
+		n = t + 1;
+		n += n->type == TOK_OF;
+		return n->type == TOK_FEAST ? feast_read(n, n->v | t->v, m)
+					    : NULL;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;

@@ -1,5 +1,6 @@
 /*
- * feast: days of the year with names of their own: 春节, 国庆, 母亲节, 清明.
+ * feast: days of the year with names of their own: 春节, 国庆, 母亲节, 清明;
+ * also those of other peoples.
  */
 #ifndef ZH_FEAST_H
 #define ZH_FEAST_H
@@ -65,6 +66,57 @@ enum feast {
 	FEAST_SOLSTICE_WINTER,
 	FEAST_SOLSTICE_SUMMER,
 	FEAST_SPRING_BEGINS,
+	FEAST_RAMADAN, /* 斋月 */
+	FEAST_BARAAT,  /* 拜拉特夜 */
+	FEAST_BOSS,
+	FEAST_EARTH_DAY,
+	FEAST_ST_PATRICK,
+	FEAST_ALL_SAINTS,
+	FEAST_ALL_SOULS,
+	FEAST_EPIPHANY,
+	FEAST_BOXING,
+	FEAST_YOUTH_SERVICE, /* 全球青年服务日 */
+	FEAST_EARTH_HOUR,
+	FEAST_LENT,
+	FEAST_GREAT_LENT,
+	FEAST_LAZARUS,
+	FEAST_HOLY_WEEK,
+	FEAST_WHIT_MONDAY,
+	FEAST_ROSH_HASHANAH,
+	FEAST_YOM_KIPPUR,
+	FEAST_SUKKOT,
+	FEAST_SHEMINI, /* 圣会节 */
+	FEAST_TORAH,   /* 诵经节 */
+	FEAST_HANUKKAH,
+	FEAST_TU_BISHVAT,
+	FEAST_PURIM,
+	FEAST_PASSOVER,
+	FEAST_SHOAH, /* 大屠杀纪念日 */
+	FEAST_ISRAEL_FALLEN,
+	FEAST_ISRAEL,
+	FEAST_LAG_BAOMER,
+	FEAST_SHAVUOT,
+	FEAST_TEMPLE, /* 圣殿被毁日 */
+	FEAST_UGADI,
+	FEAST_RAMA, /* 罗摩节 */
+	FEAST_VESAK,
+	FEAST_RATH_YATRA,
+	FEAST_RAKHI,   /* 兄妹节 */
+	FEAST_KRISHNA, /* 黑天诞辰 */
+	FEAST_GANESH,
+	FEAST_NAVARATRI,
+	FEAST_DUSSEHRA,
+	FEAST_DHANTERAS,
+	FEAST_DIWALI,
+	FEAST_CHHATH,
+	FEAST_SARASWATI, /* 春之节 */
+	FEAST_SHIVA,     /* 湿婆节 */
+	FEAST_HOLI,
+	FEAST_PONGAL,
+	FEAST_SANKRANTI,
+	FEAST_VAISAKHI,
+	FEAST_ONAM,
+	FEAST_THAIPUSAM,
 	FEAST_COUNT
 };
 
@@ -73,10 +125,39 @@ enum feast {
  * The day (civil_days) of f in that year; false if it is not known: what goes
  * by the moon only from 1900 to 2100.  除夕 is the one that falls in that year.
  * Muslim feasts go by the civil calendar, which may be a day from what is seen.
+ * Jewish ones, and some of the others, are given as the day on whose evening
+ * they begin.
  */
 bool feast_day(enum feast f, int64_t year, int64_t *day);
 
-/* Added to a feast counted from Easter: the one of the eastern churches. */
+/* Days found before; all zero at first. */
+#define FEAST_SEEN 64
+struct feast_seen {
+	struct {
+		int64_t year, day;
+		unsigned f;
+		bool is_set, is_known;
+	} all[FEAST_SEEN];
+};
+
+/*
+ * feast_day_once(seen, f, year, day):
+ * The same as feast_day(), which is not asked again for what was seen.
+ */
+bool feast_day_once(
+    struct feast_seen *seen, enum feast f, int64_t year, int64_t *day);
+
+/* feast_length(f): How many days it lasts; 0 if it is but a day. */
+int feast_length(enum feast f);
+
+/* feast_hour(f): The hour it takes, in seconds of its day; -1 if none. */
+int feast_hour(enum feast f);
+
+/* feast_first(f): Days from its first day to the one that feast_day() gives. */
+int feast_first(enum feast f);
+
+/* Added to a feast counted from Easter, or to Christmas: as kept in the east.
+ */
 #define FEAST_ORTHODOX 0x100
 
 #endif /* !ZH_FEAST_H */

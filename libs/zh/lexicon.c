@@ -18,16 +18,26 @@ ends_well(struct str s, size_t at, const char *text, size_t n)
 	    !is_letter(s.p[at + n]);
 }
 
-/* The first word that does not sort before the n bytes at p. */
+/* The first character as a number that sorts as its bytes do. */
+static unsigned
+head_of(const char *p)
+{
+	const unsigned char *b = (const unsigned char *)p;
+
+	return b[0] < 0x80 ? (unsigned)b[0] << 16
+			   : (unsigned)b[0] << 16 | (unsigned)b[1] << 8 | b[2];
+}
+
+/* The first word whose head does not sort before. */
 static size_t
-lower_bound(const struct lexicon *l, const char *p, size_t n)
+lower_bound(const struct lexicon *l, unsigned head)
 {
 	size_t lo = 0, hi = l->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (strncmp(l->words[mid].text, p, n) < 0)
+		if (head_of(l->words[mid].text) < head)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -37,18 +47,17 @@ lower_bound(const struct lexicon *l, const char *p, size_t n)
 
 /* The longest word of one part of the lexicon. */
 static const struct word *
-find_in(const struct lexicon *l, struct str s, size_t at, size_t head)
+find_in(const struct lexicon *l, struct str s, size_t at)
 {
 	const struct word *best = NULL;
-	size_t i = lower_bound(l, s.p + at, head);
+	unsigned head = head_of(s.p + at);
+	size_t i = lower_bound(l, head);
 
 	/* What begins with a word sorts behind it. */
-	for (; i < l->n; i++) {
+	for (; i < l->n && head_of(l->words[i].text) == head; i++) {
 		const char *text = l->words[i].text;
 		size_t n = strlen(text);
 
-		if (strncmp(text, s.p + at, head) != 0)
-			break;
 		if (n <= s.n - at && memcmp(text, s.p + at, n) == 0 &&
 		    ends_well(s, at, text, n))
 			best = &l->words[i];
@@ -60,14 +69,15 @@ const struct word *
 lexicon_find(struct str s, size_t at)
 {
 	static const struct lexicon *const parts[] = { &lexicon_zh,
-		&lexicon_calendar, &lexicon_foreign, &lexicon_idiom };
+		&lexicon_calendar, &lexicon_feast, &lexicon_foreign,
+		&lexicon_idiom };
 	const struct word *best = NULL, *w;
 	size_t head = (unsigned char)s.p[at] < 0x80 ? 1 : 3, i;
 
 	if (head > s.n - at)
 		return NULL;
 	for (i = 0; i < NELEM(parts); i++) {
-		w = find_in(parts[i], s, at, head);
+		w = find_in(parts[i], s, at);
 		if (w != NULL &&
 		    (best == NULL || strlen(w->text) > strlen(best->text)))
 			best = w;
@@ -77,14 +87,17 @@ lexicon_find(struct str s, size_t at)
 
 /* Traditional and simplified in turn, sorted by bytes. */
 static const char folds[] =
-    "來来個个億亿兒儿內内兩两別别剎刹剛刚動动勞劳國国婦妇將将對对師师幾几"
-    "後后從从復复愛爱慶庆應应懺忏戰战數数於于時时晝昼曆历會会東东條条樓楼"
-    "樣样樹树機机權权歲岁歷历歸归氣气滅灭滿满灣湾為为燈灯爾尔獨独現现產产"
-    "當当禮礼種种穀谷穌稣節节紀纪約约終终給给經经維维線线總总續续聖圣聲声"
-    "臘腊臨临舊旧華华萬万蘭兰處处號号蟄蛰裏里裡里親亲記记誕诞誦诵說说請请"
-    "護护讓让費费賴赖軍军農农這这連连週周過过遲迟還还鍾钟鐘钟長长門门開开"
-    "間间關关陰阴陽阳際际隨随雙双離离難难電电靈灵響响頭头飯饭餅饼餘余馬马"
-    "驚惊體体鬧闹鳴鸣麼么黃黄點点黨党齊齐齋斋龍龙龐庞";
+    "亞亚來来個个倫伦儀仪億亿兒儿內内兩两凱凯別别剎刹剛刚動动務务勝胜勞劳"
+    "協协單单國国圖图婦妇實实寶宝將将對对師师幾几廟庙彌弥後后從从復复愛爱"
+    "慶庆應应懺忏戰战戶户數数於于時时晝昼曆历會会東东條条棄弃樓楼樣样樹树"
+    "機机權权歐欧歡欢歲岁歷历歸归殺杀氣气淨净溫温滅灭滿满濕湿灑洒灣湾為为"
+    "熱热燈灯燭烛爐炉爾尔猶犹獅狮獨独獲获獻献現现瑪玛產产當当禮礼種种穀谷"
+    "穌稣穫获節节紀纪約约紅红納纳紐纽終终給给經经維维線线總总續续羅罗聖圣"
+    "聲声臘腊臨临舊旧莊庄華华萬万蓋盖蓮莲薩萨蘭兰處处號号蟄蛰衛卫裏里裡里"
+    "親亲記记設设誕诞誦诵說说請请謝谢護护讓让豐丰費费賢贤賴赖賽赛贖赎軍军"
+    "轉转農农這这連连週周過过遲迟還还鄰邻鍾钟鐘钟長长門门開开間间闆板關关"
+    "陰阴陽阳際际隨随雙双雞鸡離离難难電电靈灵韋韦響响頓顿頭头飯饭餅饼餘余"
+    "馬马驚惊體体鬧闹鳴鸣麗丽麼么黃黄點点黨党齊齐齋斋龍龙龐庞";
 
 /* The simplified form of three bytes, or NULL. */
 static const char *

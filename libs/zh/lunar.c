@@ -134,9 +134,8 @@ new_moon(double k)
 	return beijing_day(jde);
 }
 
-/* The sun's apparent longitude in degrees. */
-static double
-longitude(double jde)
+double
+lunar_sun(double jde)
 {
 	double t = (jde - 2415020) / 36525, t2 = t * t;
 	double l = 279.69668 + 36000.76892 * t + .0003025 * t2;
@@ -167,7 +166,7 @@ lunar_term(int64_t year, int degrees, int64_t *out)
 	if (year < FIRST - 1 || year > LAST + 1)
 		return false;
 	for (i = 0; i < 6; i++) {
-		off = fmod(degrees - longitude(jde), 360);
+		off = fmod(degrees - lunar_sun(jde), 360);
 		if (off > 180)
 			off -= 360;
 		if (off < -180)
@@ -192,7 +191,8 @@ static double
 moon_before(int64_t day)
 {
 	double jd = (double)day + JD_1970;
-	double k = floor((jd - MOON_2000) / SYNODIC) + 1;
+	/* The true one is less than a day from the mean one. */
+	double k = floor((jd + 2 - MOON_2000) / SYNODIC);
 
 	while (new_moon(k) > day)
 		k--;

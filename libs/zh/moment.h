@@ -11,6 +11,8 @@
 #include "zh/token.h"
 #include "zh/when.h"
 
+struct feast_seen;
+
 enum moment_has {
 	HAS_YEAR = 1 << 0,
 	HAS_MONTH = 1 << 1,
@@ -46,6 +48,7 @@ struct moment {
 	bool is_lunar;
 	int nth;       /* which of the month's weekdays; -1 the last; 0 any */
 	int feast;     /* enum feast */
+	int feast_day; /* which of its days, from 1; 0: all of it */
 	int edge;      /* enum token_edge */
 	int edge_unit; /* enum token_unit */
 	int part;      /* enum token_part */
@@ -76,6 +79,7 @@ struct reach {
 struct here {
 	int64_t now;   /* local seconds */
 	int64_t today; /* civil_days */
+	struct feast_seen *seen;
 };
 
 /* All readers give the token after what they read, NULL if it is not there. */

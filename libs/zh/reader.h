@@ -5,6 +5,7 @@
 #ifndef ZH_READER_H
 #define ZH_READER_H
 
+#include "zh/feast.h"
 #include "zh/moment.h"
 
 /* Where a text is read. */
@@ -12,6 +13,7 @@ struct reader {
 	struct when_now now;
 	struct here here;
 	struct scan scan;
+	struct feast_seen seen;
 };
 
 /* An end of a stretch of local seconds that is left open. */

@@ -132,7 +132,8 @@ stretch_set(
 		at = (r->here.today + 1) * DAY;
 	else if (l->finest >= UNIT_DAY && kind != STRETCH_WITHIN)
 		at = r->here.today * DAY;
-	other = length_add(l, (struct here){ at, r->here.today }, sign);
+	other = length_add(
+	    l, (struct here){ .now = at, .today = r->here.today }, sign);
 	out.from = sign > 0 ? at : other;
 	out.to = sign > 0 ? other : kind == STRETCH_RECENT ? r->here.now : at;
 	w->kind = WHEN_INTERVAL;

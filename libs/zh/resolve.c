@@ -58,14 +58,25 @@ moment_month(const struct moment *m, struct here h, int64_t *year, int *month)
 static bool
 feast_reach(const struct moment *m, struct here h, struct days *d)
 {
-	int64_t year = year_of(m, h), day;
+	enum feast f = (enum feast)m->feast;
+	int64_t year = year_of(m, h), last = year, day;
+	int n = m->feast_day > 0 ? 0 : feast_length(f);
+	int off = m->feast_day > 0 ? m->feast_day - 1 - feast_first(f) : 0;
 
-	if (!feast_day((enum feast)m->feast, year, &day))
-		return false;
-	if ((m->has & HAS_YEAR) == 0 && day < h.today &&
-	    !feast_day((enum feast)m->feast, year + 1, &day))
-		return false;
-	*d = one_day(day);
+	if ((m->has & HAS_YEAR) == 0) {
+		last++;
+		/* It may have begun in the last year. */
+		year -= n > 0;
+	}
+	do {
+		if (!feast_day_once(h.seen, f, year, &day))
+			return false;
+	} while (day + off + (n > 0 ? n : 1) <= h.today && ++year <= last);
+	*d = one_day(day + off);
+	if (n > 0) {
+		d->to = d->from + n;
+		d->is_interval = true;
+	}
 	return true;
 }
 
@@ -433,6 +444,21 @@ part_reach(
 	out->is_interval = m->part != PART_NOON && m->part != PART_MIDNIGHT;
 }
 
+/* 地球一小时 */
+static void
+hour_reach(const struct moment *m, struct reach *out)
+{
+	int s =
+	    (m->has & HAS_FEAST) != 0 ? feast_hour((enum feast)m->feast) : -1;
+
+	if (s < 0)
+		return;
+	out->from += s;
+	out->to = out->from + 3600;
+	out->grain = WHEN_MINUTE;
+	out->is_interval = true;
+}
+
 bool
 moment_reach(const struct moment *m, struct here h, struct reach *out)
 {
@@ -440,6 +466,12 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 
 	if (!date_reach(m, h, &d))
 		return false;
+	/* The day before the first one, the day after the last. */
+	if (m->shift < 0)
+		d.to = d.from + 1;
+	else if (m->shift > 0)
+		d.from = d.to - 1;
+	d.is_interval = d.is_interval && m->shift == 0;
 	d.from += m->shift;
 	d.to += m->shift;
 	if ((m->has & HAS_CLOCK) != 0) {
@@ -451,6 +483,7 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 		out->to = d.to * DAY;
 		out->grain = d.grain;
 		out->is_interval = d.is_interval;
+		hour_reach(m, out);
 	}
 	return true;
 }

@@ -331,12 +331,25 @@ is_version(struct str s, size_t at, size_t *end)
 	return true;
 }
 
+/* 国庆|节目, not 国庆节|目. */
+static bool
+is_show(struct str s, size_t at, const struct word *w)
+{
+	size_t n = strlen(w->text);
+
+	return w->type == TOK_FEAST && str_ends(str_of(w->text), STR("节")) &&
+	    (text_at(s, at + n, "目") || text_at(s, at + n, "奏"));
+}
+
 /* The longest word; but 年|中秋, 月|中午, not 年中|秋. */
 static const struct word *
 word_at(struct str s, size_t at)
 {
 	const struct word *w = lexicon_find(s, at), *next;
 
+	if (w != NULL && is_show(s, at, w))
+		return lexicon_find(
+		    (struct str){ s.p, at + strlen(w->text) - 3 }, at);
 	if (w == NULL || w->type != TOK_EDGE || w->w < 0 ||
 	    strlen(w->text) != 6 || at + 6 >= s.n)
 		return w;

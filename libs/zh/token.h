@@ -48,21 +48,21 @@ enum token_type {
 	TOK_PAST,   /* 过去, 最近; v: as above, 2 if it reaches up to now */
 	TOK_TO,     /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
-	TOK_SINCE,    /* 从明天起 */
-	TOK_EVERY,    /* v: 1 if 隔 */
-	TOK_DAILY,    /* 每天, 每晚 as one word; v: unit, w: part */
-	TOK_OF,       /* 的 */
-	TOK_AND,      /* 零, 又, and */
-	TOK_LACK,     /* 差 */
-	TOK_ABOUT,    /* 大约, 左右; w: 1 if it stands behind */
-	TOK_COMMA,    /* w: 1 if a bracket */
-	TOK_CLOCK,    /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-			 seconds */
-	TOK_DATE,     /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
-	TOK_AMPM,     /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_FEAST,    /* v: enum feast */
-	TOK_ORTHODOX, /* 东正教, before a feast counted from Easter */
-	TOK_LUNAR,    /* 农历 */
+	TOK_SINCE, /* 从明天起 */
+	TOK_EVERY, /* v: 1 if 隔 */
+	TOK_DAILY, /* 每天, 每晚 as one word; v: unit, w: part */
+	TOK_OF,    /* 的 */
+	TOK_AND,   /* 零, 又, and */
+	TOK_LACK,  /* 差 */
+	TOK_ABOUT, /* 大约, 左右; w: 1 if it stands behind */
+	TOK_COMMA, /* w: 1 if a bracket */
+	TOK_CLOCK, /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
+		      seconds */
+	TOK_DATE,  /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+	TOK_AMPM,  /* v: 0 am, 1 pm; w: 1 if p */
+	TOK_FEAST, /* v: enum feast */
+	TOK_FAITH, /* 东正教, 犹太: before a feast; v: what it adds to it */
+	TOK_LUNAR, /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
 	TOK_VAGUE, /* v: enum vague */
 	TOK_IN,    /* in; w: 1 if within */
@@ -149,8 +149,8 @@ struct lexicon {
 	const struct word *words;
 	size_t n;
 };
-extern const struct lexicon lexicon_zh, lexicon_calendar, lexicon_foreign,
-    lexicon_idiom;
+extern const struct lexicon lexicon_zh, lexicon_calendar, lexicon_feast,
+    lexicon_foreign, lexicon_idiom;
 
 /*
  * lexicon_find(s, at): The longest word at byte at of folded text, or NULL.

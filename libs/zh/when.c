@@ -67,6 +67,8 @@ when_find(struct when_now now, struct str text, struct when *dst, size_t max)
 	if (text.n > WHEN_TEXT_MAX)
 		text.n = WHEN_TEXT_MAX;
 	r.now = now;
+	r.seen = (struct feast_seen){ 0 };
+	r.here.seen = &r.seen;
 	r.here.now = zone_local_of(now.zone, now.now);
 	r.here.today = (r.here.now - (r.here.now < 0 ? DAY - 1 : 0)) / DAY;
 	while (at < text.n && count < max) {

@@ -1,7 +1,9 @@
 /*
  * Feasts and dates of the lunar calendar.
  */
+#include "core/civil.h"
 #include "unit/zh/when_case.h"
+#include "zh/feast.h"
 
 static const struct when_case feast_cases[] = {
 	{ "明年春节", "[明年春节] at day 2027-02-06" },
@@ -87,4 +89,137 @@ static const struct when_case feast_cases[] = {
 KIT_TEST(feast)
 {
 	case_check(feast_cases, NELEM(feast_cases));
+}
+
+/* Of other peoples; what begins in the evening is given by that day. */
+static const struct when_case foreign_cases[] = {
+	{ "2024年犹太新年", "[2024年犹太新年] in day 2024-10-02..2024-10-05" },
+	{ "2023年赎罪日", "[2023年赎罪日] at day 2023-09-24" },
+	{ "2023年贖罪日", "[2023年贖罪日] at day 2023-09-24" },
+	{ "2021年住棚节", "[2021年住棚节] in day 2021-09-20..2021-09-29" },
+	{ "2024年哈努卡节", "[2024年哈努卡节] in day 2024-12-25..2025-01-02" },
+	{ "2022年犹太教逾越节",
+	    "[2022年犹太教逾越节] in day 2022-04-15..2022-04-24" },
+	{ "2025年普珥节", "[2025年普珥节] at day 2025-03-13" },
+	{ "2022年七七节", "[2022年七七节] in day 2022-06-04..2022-06-07" },
+	/* Put off from a Monday, and from a Saturday. */
+	{ "2024年以色列独立日", "[2024年以色列独立日] at day 2024-05-13" },
+	{ "2022年圣殿被毁日", "[2022年圣殿被毁日] at day 2022-08-06" },
+	{ "2024年大屠杀纪念日", "[2024年大屠杀纪念日] at day 2024-05-05" },
+	{ "光明节第三天", "[光明节第三天] at day 2026-12-06" },
+	{ "排灯节", "[排灯节] at day 2026-11-08" },
+	{ "去年印度排灯节", "[去年印度排灯节] at day 2025-10-20" },
+	{ "2022年洒红节", "[2022年洒红节] at day 2022-03-17" },
+	{ "2019年庞格尔节", "[2019年庞格尔节] at day 2019-01-15" },
+	{ "2024年庞格尔节第一天", "[2024年庞格尔节第一天] at day 2024-01-14" },
+	{ "2024年庞格尔节第四天", "[2024年庞格尔节第四天] at day 2024-01-17" },
+	{ "2024年大宝森节", "[2024年大宝森节] at day 2024-01-25" },
+	{ "斋月", "[斋月] in day 2026-02-18..2026-03-20" },
+	{ "2021年开斋节", "[2021年开斋节] at day 2021-05-13" },
+	{ "2024年大斋期", "[2024年大斋期] in day 2024-02-14..2024-03-31" },
+	{ "2023年四旬节", "[2023年四旬节] in day 2023-02-27..2023-04-08" },
+	{ "东正教棕榈主日", "[东正教棕榈主日] at day 2026-04-05" },
+	{ "2024年拉撒路星期六", "[2024年拉撒路星期六] at day 2024-04-27" },
+	{ "2024年五旬节星期一", "[2024年五旬节星期一] at day 2024-05-20" },
+	{ "地球一小时",
+	    "[地球一小时] in min 2026-03-28T20:30..2026-03-28T21:30" },
+	{ "2024年地球一小时",
+	    "[2024年地球一小时] in min 2024-03-23T20:30..2024-03-23T21:30" },
+	{ "老板节晚上八点", "[老板节晚上八点] at h 2026-10-16T20:00" },
+	{ "每年光明节", "[每年光明节] repeat year 2026-12-04 every 1 year" },
+	{ "2022年斋月的最后一天", "[2022年斋月的最后一天] at day 2022-05-02" },
+	{ "逾越节前夕", "[逾越节前夕] at day 2026-03-31" },
+	{ "逾越节翌日", "[逾越节翌日] at day 2026-04-10" },
+	{ "东正教的圣诞节", "[东正教的圣诞节] at day 2027-01-07" },
+	{ "春节第二天", "[春节第二天] at day 2027-02-07" },
+	/* No feasts. */
+	{ "周日节目", "[周日] at day 2026-03-01" },
+	{ "国庆节目单", "[国庆] at day 2026-10-01" },
+	{ "犹太人", "" },
+};
+
+KIT_TEST(foreign)
+{
+	case_check(foreign_cases, NELEM(foreign_cases));
+}
+
+/* The first day of what goes on counts until the last is over. */
+KIT_TEST(going_on)
+{
+	struct zone *z = case_zone(CASE_ZONE);
+	char got[CASE_MAX];
+
+	case_show(case_now(z, "2025-01-01T10:00:00+08:00"), "光明节", got);
+	ck_assert_str_eq(got, "[光明节] in day 2024-12-25..2025-01-02");
+	case_show(case_now(z, "2025-01-02T10:00:00+08:00"), "光明节", got);
+	ck_assert_str_eq(got, "[光明节] in day 2025-12-14..2025-12-22");
+	zone_free(z);
+}
+
+/* Month and day from 2017 on, as kept in most of India; 0 where it is torn. */
+static const struct {
+	enum feast f;
+	int days[10];
+} indian[] = {
+	{ FEAST_DIWALI,
+	    { 1019, 1107, 1027, 1114, 1104, 1024, 1112, 1031, 1020, 1108 } },
+	{ FEAST_DUSSEHRA,
+	    { 930, 1019, 1008, 1025, 1015, 1005, 1024, 1012, 1002, 0 } },
+	{ FEAST_GANESH, { 825, 913, 902, 822, 910, 831, 919, 907, 827, 914 } },
+	{ FEAST_SHIVA, { 224, 213, 304, 221, 311, 301, 218, 308, 226, 215 } },
+	{ FEAST_RAKHI, { 807, 826, 815, 803, 822, 811, 830, 819, 809, 828 } },
+	{ FEAST_RATH_YATRA,
+	    { 625, 714, 704, 623, 712, 701, 620, 707, 627, 716 } },
+	{ FEAST_ONAM, { 904, 825, 911, 831, 821, 908, 829, 915, 905, 826 } },
+	{ FEAST_THAIPUSAM,
+	    { 209, 131, 121, 208, 128, 118, 205, 125, 211, 201 } },
+	{ FEAST_PONGAL, { 114, 114, 115, 115, 114, 114, 115, 115, 114, 114 } },
+};
+
+KIT_TEST(india)
+{
+	size_t i;
+	int k;
+
+	for (i = 0; i < NELEM(indian); i++) {
+		for (k = 0; k < 10; k++) {
+			struct civil c;
+			int64_t day;
+
+			ck_assert(feast_day(indian[i].f, 2017 + k, &day));
+			c = civil_of_days(day);
+			ck_assert_msg(indian[i].days[k] == 0 ||
+				c.month * 100 + c.day == indian[i].days[k],
+			    "feast %d of %d: %d-%d", (int)indian[i].f, 2017 + k,
+			    c.month, c.day);
+		}
+	}
+	ck_assert(!feast_day(FEAST_DIWALI, 1899, &(int64_t){ 0 }));
+	ck_assert(!feast_day(FEAST_ONAM, 2101, &(int64_t){ 0 }));
+	ck_assert(!feast_day(FEAST_PONGAL, 2101, &(int64_t){ 0 }));
+}
+
+/* Each falls into its year, and is the same when asked again. */
+KIT_TEST_T(all_years, 30)
+{
+	static struct feast_seen none;
+	struct feast_seen seen = none;
+	int64_t year, day, first, again;
+	int f;
+
+	for (year = 1901; year <= 2100; year++) {
+		for (f = 0; f < FEAST_COUNT; f++) {
+			ck_assert(feast_day((enum feast)f, year, &day));
+			/* The eighth of the last month may be a day late. */
+			ck_assert_msg(
+			    f == FEAST_LABA || civil_of_days(day).year == year,
+			    "feast %d of %d", f, (int)year);
+			ck_assert(
+			    feast_day_once(&seen, (enum feast)f, year, &first));
+			ck_assert(
+			    feast_day_once(&seen, (enum feast)f, year, &again));
+			ck_assert_int_eq(first, day);
+			ck_assert_int_eq(again, day);
+		}
+	}
 }

@@ -8,7 +8,7 @@
 #include "zh/token.h"
 
 static const struct lexicon *const parts[] = { &lexicon_zh, &lexicon_calendar,
-	&lexicon_foreign, &lexicon_idiom };
+	&lexicon_feast, &lexicon_foreign, &lexicon_idiom };
 
 KIT_TEST(sorted_and_folded)
 {
