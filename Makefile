@@ -8,6 +8,7 @@
 #   make train-emotion   the emotion recogniser's weights, from its own lines and
 #                        the external set in EMOTION_DATA=folder
 #   make bench-emotion   how well it recognises, beside fastText
+#   make bench-zh        how well times and numbers are read (ZH_CORPUS=folder)
 #   make fuzz T=seconds  every fuzzer for that long
 #   make run             the whole stack on loopback; Ctrl-C stops it
 #   make up, make down   the same in the background
