@@ -5,6 +5,8 @@
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
+/* How far from a moment another may be, in seconds: some 3,000 years. */
+#define SHIFT_MAX 1e11
 
 static bool
 ends_with_any(struct str s, const char *const *ends)
@@ -246,7 +248,7 @@ shifted_read(struct reader *r, const struct token *n, const struct reach *at,
 	struct reach out = *at;
 	const struct token *end;
 	struct length l;
-	int64_t by;
+	double by;
 
 	if ((n->type != TOK_BEFORE && n->type != TOK_AFTER) || n->is_latin ||
 	    at->is_interval || at->grain > WHEN_DAY)
@@ -256,9 +258,11 @@ shifted_read(struct reader *r, const struct token *n, const struct reach *at,
 	    end->type == TOK_BEFORE || end->type == TOK_WITHIN ||
 	    (l.finest < UNIT_DAY) != (at->grain < WHEN_DAY))
 		return NULL;
-	by = (int64_t)length_seconds(&l) * sign;
-	out.from += by;
-	out.to += by;
+	by = length_seconds(&l);
+	if (by > SHIFT_MAX)
+		return NULL;
+	out.from += (int64_t)by * sign;
+	out.to += (int64_t)by * sign;
 	if (out.grain > reader_grain(l.finest))
 		out.grain = reader_grain(l.finest);
 	w->kind = WHEN_INSTANT;

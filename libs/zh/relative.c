@@ -5,6 +5,8 @@
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
+/* Most units beside the current one. */
+#define COUNT_MAX 10000
 
 /* The start of the unit in which a local time lies. */
 static int64_t
@@ -94,9 +96,9 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 		l.n[l.finest] = t[1].num;
 		n = t + 3;
 	}
-	count = (int64_t)l.n[l.finest];
-	if (count < 1 || count > 10000)
+	if (l.n[l.finest] < 1 || l.n[l.finest] > COUNT_MAX)
 		return NULL;
+	count = (int64_t)l.n[l.finest];
 	if (sign > 0) {
 		out.from = unit_start(r->here.now, l.finest, 1);
 		out.to = unit_start(r->here.now, l.finest, 1 + count);

@@ -117,6 +117,36 @@ KIT_TEST(any_place)
 	zone_free(z);
 }
 
+/* Numbers beyond any calendar leave what is found within it. */
+static const char *const huge[] = {
+	"后66666666666666666666日",
+	"前9999999999999999999999天",
+	"春节前66666666666666666666天",
+	"八点后99999999999999999999秒",
+	"66666666666666666666年后",
+	"每隔66666666666666666666天",
+	"第66666666666666666666天",
+	"66666666666666666666点66666666666666666666分",
+};
+
+KIT_TEST(huge_numbers)
+{
+	struct zone *z = case_zone(CASE_ZONE);
+	struct when_now now = case_now(z, CASE_NOW);
+	int64_t most = INT64_C(5000) * 366 * 86400 * 1000;
+	struct when w[4];
+	size_t i, j, n;
+
+	for (i = 0; i < sizeof(huge) / sizeof(huge[0]); i++) {
+		n = when_find(now, str_of(huge[i]), w, 4);
+		for (j = 0; j < n; j++)
+			ck_assert_msg(w[j].from.ms < now.now.ms + most &&
+				w[j].from.ms > now.now.ms - most,
+			    "%s", huge[i]);
+	}
+	zone_free(z);
+}
+
 /* Cut anywhere, its bytes are read without going past the end. */
 KIT_TEST(cut)
 {
