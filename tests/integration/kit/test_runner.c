@@ -50,7 +50,7 @@ start(struct kit_proc *p, const char *program, const char *more)
 		"mkdir \"$1\" && cd \"$1\" && git init -q && "
 		"shift && exec \"$@\"",
 		"sh", kit_path("tree"), path_of(true), program, more, NULL };
-	const char *env[] = { "TEST_LIMIT=2", "TEST_FILTER=", "SAN=", NULL };
+	const char *env[] = { "TEST_LIMIT=6", "TEST_FILTER=", "SAN=", NULL };
 
 	kit_spawn(p, "run", argv, env);
 }
