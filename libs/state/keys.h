@@ -63,18 +63,38 @@
 /*
  * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
  * active, due (ms), claims (of the stretch), last (the newest message's
- * number).  Messages: list: the newest at its end.
+ * number), seq (the newest event's).  Messages: list: the newest at its end.
+ * Events: stream: 0-<seq>: e (JSON), or lost (turn's token) and at (ms);
+ * expires.  Retry: string: the turn's token; expires; behind the key comes the
+ * digest of what was said.
  */
 #define SESSION_FORMAT       "1"
 #define KEY_SESSION_PRE      "soul:session:{"
 #define KEY_SESSION_POST     "}"
 #define KEY_SESSION          KEY_SESSION_PRE "%:%" KEY_SESSION_POST
 #define KEY_SESSION_MESSAGES "soul:session:{%:%}:messages"
+#define KEY_SESSION_EVENTS   "soul:session:{%:%}:events:1"
+#define KEY_SESSION_RETRY    "soul:session:{%:%}:retry:1:"
+/* About how many events are kept, and for how long after the newest. */
+#define EVENTS_KEPT "1000"
+#define EVENTS_MS   "3600000"
+/* How long what was said is known to have been said. */
+#define RETRY_MS "600000"
 
 /* Sorted set: sessions (user:session, tokens) by when they fall idle. */
 #define KEY_IDLE "soul:idle:1"
 
-/* turn: list: instance:turn, tokens; string: expires with its process. */
+/*
+ * turn: list: instance:turn, tokens; string: expires with its process.
+ * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
+ * (1), again (the key of its retries), end (the last turn_reply, JSON; empty:
+ * lost), tl (timeline, JSON); expires.
+ */
+#define TURN_FORMAT       "1"
+#define KEY_TURN_PRE      "soul:turn:{"
+#define KEY_TURN_POST     "}"
+#define KEY_TURN          KEY_TURN_PRE "%" KEY_TURN_POST
+#define TURN_MS           "3600000"
 #define KEY_TURNS         "soul:session:{%:%}:turns:1"
 #define KEY_INSTANCE_PRE  "soul:instance:{"
 #define KEY_INSTANCE_POST "}:1"

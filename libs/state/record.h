@@ -62,9 +62,9 @@
 /* ---- calls --------------------------------------------------------------- */
 
 #define CALL_KEYS_MAX 8
-#define CALL_ARGS_MAX 288
+#define CALL_ARGS_MAX 320
 #define CALL_NUMS_MAX 8
-#define CALL_IDS_MAX  4
+#define CALL_IDS_MAX  6
 
 /* A call of a script in the making; large, and not to be copied. */
 struct call {

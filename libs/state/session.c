@@ -82,13 +82,13 @@ static const struct state_script put_summary = { LUA_RECORD
 	"redis.call('HSET',k,'sum',ARGV[1],'sumn',ARGV[2])\n"
 	"return " LUA_OK };
 
-/* KEYS session, messages, turns, idle  ARGV user:session (tokens) */
+/* KEYS session, messages, turns, idle, events  ARGV user:session (tokens) */
 static const struct state_script delete_ = { LUA_RECORD
 	"if not record(KEYS[1],'" SESSION_FORMAT "') then\n"
 	" return " LUA_NOENT "\n"
 	"end\n"
 	"redis.call('ZREM',KEYS[4],ARGV[1])\n"
-	"redis.call('DEL',KEYS[1],KEYS[2],KEYS[3])\n"
+	"redis.call('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[5])\n"
 	"return " LUA_OK };
 
 static const struct str none = { NULL, 0 };
@@ -237,6 +237,7 @@ session_delete(struct state *s, const struct session_key *k)
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
 	call_key(&c, KEY_IDLE, none, none);
+	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
 	call_tokens(&c, k->user_id, ':', k->session_id);
 	return call_run(s, &c, 1, NULL);
 }

@@ -14,24 +14,38 @@
 #define QUEUE_MS "3600000"
 
 /*
- * KEYS turns, my instance  ARGV me, my turn (token), alive ms, the most turns
- * → {OK, ahead}
+ * KEYS turns, my instance, session, events, record, retry  ARGV me, my turn,
+ * user, session, my instance (tokens), trace, said or '', alive ms, the most
+ * turns  → {OK, ahead} or {CONFLICT, the first turn or nothing}
  */
 static const struct state_script enter = { .text = LUA_PURGE
+	"local again,rec=KEYS[6]..redis.sha1hex(ARGV[7]),KEYS[5]\n"
 	"r('LLEN',q)\n"
-	"alive(ARGV[3])\n"
+	"alive(ARGV[8])\n"
 	"local live=purge()\n"
 	"for _,e in ipairs(live) do\n"
 	" if string.match(e,':(.+)$')==ARGV[2] then\n"
-	"  return {" LUA_CONFLICT "}\n"
+	"  return {" LUA_CONFLICT ",false}\n"
 	" end\n"
 	"end\n"
-	"if #live>=tonumber(ARGV[4]) then return {" LUA_AGAIN "} end\n"
+	"local first=ARGV[7]~='' and r('GET',again)\n"
+	"if first then return {" LUA_CONFLICT ",first} end\n"
+	"if #live>=tonumber(ARGV[9]) then return {" LUA_AGAIN "} end\n"
 	"r('RPUSH',q,ARGV[1])\n"
 	"r('PEXPIRE',q," QUEUE_MS ")\n"
+	"r('HSET',rec,'v','" TURN_FORMAT "','u',ARGV[3],'s',ARGV[4],\n"
+	" 'i',ARGV[5],'trace',ARGV[6],'at',now)\n"
+	"r('PEXPIRE',rec," TURN_MS ")\n"
+	"if ARGV[7]~='' then\n"
+	" r('HSET',rec,'again',again)\n"
+	" r('SET',again,ARGV[2],'PX'," RETRY_MS ")\n"
+	"end\n"
 	"return {" LUA_OK ",#live}" };
 
-/* KEYS turns, my instance  ARGV me, alive ms → {OK, ahead} */
+/*
+ * KEYS turns, my instance, session, events, record  ARGV me, alive ms
+ * → {OK, ahead}
+ */
 static const struct state_script poll_ = { .text = LUA_PURGE
 	"r('LLEN',q)\n"
 	"alive(ARGV[2])\n"
@@ -49,11 +63,6 @@ static const struct state_script hold = {
 	" end\n"
 	"return " LUA_CONFLICT
 };
-
-/* KEYS turns, my instance  ARGV me → {OK, the instance of the new head or ''}
- */
-static const struct state_script leave = { .text = LUA_PURGE LUA_LEAVE
-	"return leave(ARGV[1])" };
 
 static const struct str none = { NULL, 0 };
 
@@ -79,43 +88,70 @@ static void
 turn_call(struct call *c, const struct state_script *script,
     const struct turn_place *p)
 {
+	const struct session_key *k = &p->key;
+
 	call_begin(c, script);
-	call_key(c, KEY_TURNS, p->key.user_id, p->key.session_id);
+	call_key(c, KEY_TURNS, k->user_id, k->session_id);
 	call_key(c, KEY_INSTANCE, p->instance, none);
+	call_key(c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_key(c, KEY_TURN, p->turn_id, none);
 	call_tokens(c, p->instance, ':', p->turn_id);
 }
 
 static enum rc
-run_ahead(struct state *s, struct call *c, int64_t *ahead)
+read_entered(const struct state_reply *r, enum rc rc, struct arena *a,
+    struct turn_entered *out)
 {
-	struct state_reply *r;
-	enum rc rc = call_run(s, c, 2, &r);
+	const struct state_reply *v = state_reply_at(r, 1);
+	struct reading rd = { .a = a };
 
-	*ahead = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : -1;
+	if (rc == RC_OK)
+		out->ahead = state_reply_int(v);
+	else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL)
+		out->first = reading_id(&rd, v);
+	return rd.rc != RC_OK ? rd.rc : rc;
+}
+
+enum rc
+turn_enter(struct state *s, const struct turn_place *p,
+    const struct turn_entry *e, struct arena *a, struct turn_entered *out)
+{
+	const struct session_key *k = &p->key;
+	struct state_reply *r;
+	struct call c;
+	enum rc rc;
+
+	*out = (struct turn_entered){ .ahead = -1 };
+	turn_call(&c, &enter, p);
+	call_key(&c, KEY_SESSION_RETRY, k->user_id, k->session_id);
+	call_token(&c, p->turn_id);
+	call_token(&c, k->user_id);
+	call_token(&c, k->session_id);
+	call_token(&c, p->instance);
+	call_text(&c, e->trace_id, ID_MAX);
+	call_text(&c, e->said, TURN_SAID_MAX);
+	call_num(&c, TURN_ALIVE_MS);
+	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
+	rc = call_run(s, &c, 2, &r);
+	rc = read_entered(r, rc, a, out);
 	state_reply_free(r);
 	return rc;
 }
 
 enum rc
-turn_enter(struct state *s, const struct turn_place *p, int64_t *ahead)
-{
-	struct call c;
-
-	turn_call(&c, &enter, p);
-	call_token(&c, p->turn_id);
-	call_num(&c, TURN_ALIVE_MS);
-	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
-	return run_ahead(s, &c, ahead);
-}
-
-enum rc
 turn_poll(struct state *s, const struct turn_place *p, int64_t *ahead)
 {
+	struct state_reply *r;
 	struct call c;
+	enum rc rc;
 
 	turn_call(&c, &poll_, p);
 	call_num(&c, TURN_ALIVE_MS);
-	return run_ahead(s, &c, ahead);
+	rc = call_run(s, &c, 2, &r);
+	*ahead = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : -1;
+	state_reply_free(r);
+	return rc;
 }
 
 enum rc
@@ -125,24 +161,4 @@ turn_hold(struct state *s, const struct turn_place *p)
 
 	turn_call(&c, &hold, p);
 	return call_run(s, &c, 1, NULL);
-}
-
-enum rc
-turn_leave(struct state *s, const struct turn_place *p, struct arena *a,
-    struct str *next)
-{
-	struct reading rd = { .a = a };
-	struct state_reply *r;
-	struct call c;
-	enum rc rc;
-
-	*next = none;
-	turn_call(&c, &leave, p);
-	rc = call_run(s, &c, 2, &r);
-	if (rc == RC_OK) {
-		*next = reading_id(&rd, state_reply_at(r, 1));
-		rc = reading_end(&rd, c.keys[0]);
-	}
-	state_reply_free(r);
-	return rc;
 }

@@ -42,14 +42,31 @@ struct session_new {
 enum rc turn_alive(
     struct state *s, struct str instance, int64_t ttl_ms) RC_CHECK;
 
+/* Longest text that tells one turn from another, in bytes. */
+#define TURN_SAID_MAX (512UL * 1024)
+
+struct turn_entry {
+	/* Two turns of a session with the same text here are one; absent: this
+	 * turn is like no other. */
+	struct str said;
+	struct str trace_id; /* for its record; absent: none */
+};
+
+struct turn_entered {
+	int64_t ahead;    /* turns before it; 0: run now */
+	struct str first; /* the turn it repeats; absent: none */
+};
+
 /*
- * turn_enter(s, p, ahead):
+ * turn_enter(s, p, e, a, out):
  * Take a place in the session's queue, after turns of dead processes have been
- * evicted.  *ahead 0: run now.  RC_AGAIN if TURN_QUEUE_MAX wait, RC_CONFLICT if
- * the turn has a place already.
+ * evicted, and begin the turn's record (turn_record.h).  RC_AGAIN if
+ * TURN_QUEUE_MAX wait.  RC_CONFLICT if the turn has a place already or, with
+ * out->first, if it repeats another one of the last 10 minutes.
  */
-enum rc turn_enter(
-    struct state *s, const struct turn_place *p, int64_t *ahead) RC_CHECK;
+enum rc turn_enter(struct state *s, const struct turn_place *p,
+    const struct turn_entry *e, struct arena *a,
+    struct turn_entered *out) RC_CHECK;
 
 /*
  * turn_poll(s, p, ahead):
@@ -73,6 +90,16 @@ enum rc turn_hold(struct state *s, const struct turn_place *p) RC_CHECK;
 enum rc turn_append(struct state *s, const struct turn_place *p,
     const struct str *json, size_t n) RC_CHECK;
 
+/* Events told with one step. */
+#define TURN_TOLD_MAX 16
+
+/* For the session's log (events.h): n JSON texts, without their seq. */
+struct turn_told {
+	const struct str *json;
+	size_t n;
+	int64_t seq; /* set: of the last one; 0: they were not told */
+};
+
 /* A user's input: as the arguments of session_user_input(). */
 struct turn_input {
 	struct str soul, terminal;
@@ -80,27 +107,55 @@ struct turn_input {
 };
 
 /*
- * turn_append_input(s, p, new, in):
- * turn_append() and session_user_input() in one: both or neither.
+ * turn_append_input(s, p, new, in, told):
+ * turn_append(), session_user_input() and the events, all or none.
  */
 enum rc turn_append_input(struct state *s, const struct turn_place *p,
-    const struct session_new *new, const struct turn_input *in) RC_CHECK;
+    const struct session_new *new, const struct turn_input *in,
+    struct turn_told *told) RC_CHECK;
 
 /*
- * turn_leave(s, p, a, next):
- * Give up the place, head or waiting.  *next is the instance of the turn that
- * has become head by that (to be woken), absent if none has.  RC_NOENT if p had
- * no place any more.
+ * turn_tell(pipe, p, told):
+ * Queue the telling of events; nothing is told unless p is head when the
+ * pipeline runs.
+ *
+ * turn_told_reply(pipe, i, seq):
+ * What came of it as command i of the pipeline: *seq as struct turn_told has
+ * it, or RC_CONFLICT.
  */
-enum rc turn_leave(struct state *s, const struct turn_place *p, struct arena *a,
-    struct str *next) RC_CHECK;
+enum rc turn_tell(struct state_pipe *pipe, const struct turn_place *p,
+    const struct turn_told *told) RC_CHECK;
+enum rc turn_told_reply(
+    const struct state_pipe *pipe, size_t i, int64_t *seq) RC_CHECK;
+
+/* The end of a turn. */
+struct turn_ending {
+	struct str reply;    /* its turn_reply, JSON; absent: not to be kept */
+	struct str timeline; /* JSON; absent: none */
+	/* Nothing came of it: who says the same again is not repeating it. */
+	bool forget;
+	struct turn_told told;
+	/* Set: the instance of the turn that has become head by that (to be
+	 * woken); absent if none has. */
+	struct str next;
+};
 
 /*
- * turn_finish(s, p, new, a, next):
+ * turn_leave(s, p, end, a):
+ * Give up the place, head or waiting, and keep the turn's end; the first end
+ * counts.  RC_NOENT if p had no place any more: the end is kept all the same,
+ * its events are not told.
+ */
+enum rc turn_leave(struct state *s, const struct turn_place *p,
+    struct turn_ending *end, struct arena *a) RC_CHECK;
+
+/*
+ * turn_finish(s, p, new, end, a):
  * turn_append() and turn_leave() in one: both or neither; RC_CONFLICT unless p
  * is head.
  */
 enum rc turn_finish(struct state *s, const struct turn_place *p,
-    const struct session_new *new, struct arena *a, struct str *next) RC_CHECK;
+    const struct session_new *new, struct turn_ending *end,
+    struct arena *a) RC_CHECK;
 
 #endif /* !STATE_TURN_H */

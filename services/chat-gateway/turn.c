@@ -101,6 +101,9 @@ take_reply(struct turn *t, const struct wire_turn_reply *rep)
 			rep->has_status ? (int)rep->status : 500,
 			rc_name(RC_BUG), "the turn failed" });
 		break;
+	case WIRE_TURN_REPLY_STATE_REPEATED:
+		lose(t, "repeated");
+		break;
 	case WIRE_TURN_REPLY_STATE_CANCELED:
 		svc_fail_as(turn_end(t),
 		    &(struct svc_error){

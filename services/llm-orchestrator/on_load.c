@@ -169,6 +169,7 @@ store_input(struct run *r)
 	struct history_mark mark = { r->place.turn_id, orch_now(now) };
 	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
 		r->o->conf->idle_s * 1000 };
+	struct turn_told told = { .n = 0 };
 	struct history_stored s;
 	bool is;
 
@@ -178,7 +179,7 @@ store_input(struct run *r)
 	rc = history_input(chat, &mark, r->a, &s);
 	if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, &in);
+		    &(struct session_new){ s.list, s.n }, &in, &told);
 	r->in_doubt = rc == RC_TIMEOUT;
 	return rc;
 }
@@ -258,7 +259,7 @@ finish(struct run *r)
 	char now[WALL_FORMAT_MAX];
 	struct history_mark mark = { r->place.turn_id, orch_now(now) };
 	struct history_stored s;
-	struct str next = { 0 };
+	struct turn_ending end = { .forget = false };
 	bool is;
 
 	enum rc rc =
@@ -267,10 +268,10 @@ finish(struct run *r)
 		rc = history_outcome(&r->turn, r->reply, &mark, r->a, &s);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, r->a, &next);
+		    &(struct session_new){ s.list, s.n }, &end, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)
-		place_left(r, next);
+		place_left(r, end.next);
 	return rc;
 }
 

@@ -74,8 +74,11 @@ place_wait(struct run *r)
 enum rc
 place_enter(struct run *r)
 {
-	enum rc rc = turn_enter(r->o->state, &r->place, &r->ahead);
+	struct turn_entry e = { .trace_id = str_of(run_trace(r)->trace_id) };
+	struct turn_entered in;
+	enum rc rc = turn_enter(r->o->state, &r->place, &e, r->a, &in);
 
+	r->ahead = in.ahead;
 	/* Nobody knows whether it has a place; it must not stay there. */
 	r->entered = rc == RC_OK || rc == RC_TIMEOUT;
 	return rc;
@@ -205,11 +208,11 @@ static bool
 leave(struct orch *o, const struct turn_place *p)
 {
 	struct arena *a = arena_new(4096);
-	struct str next = { 0 };
+	struct turn_ending end = { .forget = false };
 
-	enum rc rc = turn_leave(o->state, p, a, &next);
-	if (rc == RC_OK && next.p != NULL)
-		wake(o, p, next);
+	enum rc rc = turn_leave(o->state, p, &end, a);
+	if (rc == RC_OK && end.next.p != NULL)
+		wake(o, p, end.next);
 	arena_free(a);
 	return rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID;
 }

@@ -13,6 +13,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/worker.h"
+#include "integration/state/queue.h"
 #include "kit/kit.h"
 #include "kit/kit_loop.h"
 #include "state/soul.h"
@@ -144,12 +145,12 @@ turns(struct bench *b)
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(id, sizeof(id), "turn_%lld", (long long)b->turn++);
 		p.turn_id = str_of(id);
-		ck_assert_int_eq(turn_enter(b->s, &p, &ahead), RC_OK);
+		ck_assert_int_eq(queue_enter(b->s, &p, &ahead), RC_OK);
 		ck_assert_int_eq(ahead, 0);
 		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
 		ck_assert_int_eq(turn_hold(b->s, &p), RC_OK);
 		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
-		ck_assert_int_eq(turn_leave(b->s, &p, b->a, &next), RC_OK);
+		ck_assert_int_eq(queue_leave(b->s, &p, b->a, &next), RC_OK);
 	}
 }
 

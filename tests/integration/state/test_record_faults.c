@@ -1,5 +1,6 @@
 /* Records: of another format, damaged, and what a kill of Redis leaves. */
 #include "integration/state/bed.h"
+#include "integration/state/queue.h"
 #include "state/lease.h"
 #include "state/memory.h"
 #include "state/session.h"
@@ -135,7 +136,7 @@ KIT_TEST(unknown_formats_are_refused)
 
 	bed_start(&b);
 	OK(soul_create(b.s, &soul, STR("x")));
-	OK(turn_enter(b.s, &place, &ahead));
+	OK(queue_enter(b.s, &place, &ahead));
 	for (i = 0; i < NELEM(records); i++) {
 		key = str_of(records[i].key);
 		DO(&b.rig, STR("COPY"), key, STR("kept"));
@@ -218,7 +219,7 @@ KIT_TEST(without_redis)
 	ck_assert(!yes);
 	IS(RC_DOWN, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	IS(RC_DOWN, lease_acquire(b.s, STR("x"), STR("y"), 1000, &v));
-	IS(RC_DOWN, turn_enter(b.s, &place, &v));
+	IS(RC_DOWN, queue_enter(b.s, &place, &v));
 	IS(RC_DOWN, turn_hold(b.s, &place));
 	IS(RC_DOWN,
 	    memory_all(b.s, &(struct memory_scope){ STR("u"), STR("s") }, 0,
@@ -250,7 +251,7 @@ KIT_TEST(a_kill_of_redis_loses_nothing)
 	st.bytes = STR("changed");
 	OK(soul_state_cas(b.s, &st, 1, &won));
 	ck_assert(won);
-	OK(turn_enter(b.s, &place, &v));
+	OK(queue_enter(b.s, &place, &v));
 	OK(session_user_input(b.s, &skey, soul.id, STR("t"), 60000));
 	OK(turn_append(b.s, &place, &STR("message"), 1));
 	OK(session_put_summary(b.s, &skey, STR("sum"), 1));

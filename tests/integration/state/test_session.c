@@ -1,5 +1,6 @@
 /* Sessions: messages, their numbers, summaries, deletion. */
 #include "integration/state/bed.h"
+#include "integration/state/queue.h"
 #include "state/session.h"
 #include "state/turn.h"
 
@@ -209,7 +210,7 @@ KIT_TEST(deletion)
 	int64_t ahead;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &p, &ahead));
+	OK(queue_enter(b.s, &p, &ahead));
 	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
 	OK(turn_append(b.s, &p, &STR("1"), 1));
 	OK(session_delete(b.s, &key));

@@ -1,5 +1,6 @@
 /* Turns: one at a time, in order, whoever dies. */
 #include "integration/state/bed.h"
+#include "integration/state/queue.h"
 #include "state/turn.h"
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
@@ -21,7 +22,7 @@ KIT_TEST(one_at_a_time_in_order)
 
 	bed_start(&b);
 	for (i = 0; i < NELEM(p); i++) {
-		OK(turn_enter(b.s, &p[i], &ahead));
+		OK(queue_enter(b.s, &p[i], &ahead));
 		ck_assert_int_eq(ahead, (int64_t)i);
 	}
 	for (i = 0; i < NELEM(p); i++) {
@@ -29,22 +30,22 @@ KIT_TEST(one_at_a_time_in_order)
 		ck_assert_int_eq(ahead, (int64_t)i);
 		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_hold(b.s, &p[i]));
 	}
-	OK(turn_leave(b.s, &p[0], b.a, &next));
+	OK(queue_leave(b.s, &p[0], b.a, &next));
 	ck_text(next, "i2");
 	IS(RC_CONFLICT, turn_hold(b.s, &p[0]));
 	OK(turn_hold(b.s, &p[1]));
 	/* One that waits goes: nobody is to be woken. */
-	OK(turn_leave(b.s, &p[2], b.a, &next));
+	OK(queue_leave(b.s, &p[2], b.a, &next));
 	ck_text(next, NULL);
 	OK(turn_hold(b.s, &p[1]));
 	OK(turn_poll(b.s, &p[3], &ahead));
 	ck_assert_int_eq(ahead, 1);
-	OK(turn_leave(b.s, &p[1], b.a, &next));
+	OK(queue_leave(b.s, &p[1], b.a, &next));
 	ck_text(next, "实例");
-	OK(turn_leave(b.s, &p[3], b.a, &next));
+	OK(queue_leave(b.s, &p[3], b.a, &next));
 	ck_text(next, NULL);
 	for (i = 0; i < NELEM(p); i++) {
-		IS(RC_NOENT, turn_leave(b.s, &p[i], b.a, &next));
+		IS(RC_NOENT, queue_leave(b.s, &p[i], b.a, &next));
 		IS(RC_NOENT, turn_poll(b.s, &p[i], &ahead));
 		IS(RC_CONFLICT, turn_hold(b.s, &p[i]));
 	}
@@ -59,8 +60,8 @@ KIT_TEST(sessions_do_not_wait_for_each_other)
 
 	bed_start(&b);
 	c.key.user_id = STR("another");
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &c, &ahead));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &c, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	OK(turn_hold(b.s, &a));
 	OK(turn_hold(b.s, &c));
@@ -80,20 +81,20 @@ KIT_TEST(a_full_queue_and_a_turn_twice)
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
 		p = place("i1", turn);
-		OK(turn_enter(b.s, &p, &ahead));
+		OK(queue_enter(b.s, &p, &ahead));
 		ck_assert_int_eq(ahead, i);
 	}
 	p = place("i1", "more");
-	IS(RC_AGAIN, turn_enter(b.s, &p, &ahead));
+	IS(RC_AGAIN, queue_enter(b.s, &p, &ahead));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	p = place("i1", "t3");
-	IS(RC_CONFLICT, turn_enter(b.s, &p, &ahead));
+	IS(RC_CONFLICT, queue_enter(b.s, &p, &ahead));
 	p = place("i2", "t0"); /* of another process too */
-	IS(RC_CONFLICT, turn_enter(b.s, &p, &ahead));
+	IS(RC_CONFLICT, queue_enter(b.s, &p, &ahead));
 	p = place("i1", "t3");
-	OK(turn_leave(b.s, &p, b.a, &next));
+	OK(queue_leave(b.s, &p, b.a, &next));
 	p = place("i2", "more");
-	OK(turn_enter(b.s, &p, &ahead));
+	OK(queue_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, TURN_QUEUE_MAX);
 	bed_end(&b);
 }
@@ -108,11 +109,11 @@ KIT_TEST(writing_is_the_heads)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &w, &ahead));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
 	OK(turn_append(b.s, &a, STATE_ARGS(STR("1"), STR("2"))));
 	IS(RC_CONFLICT, turn_append(b.s, &w, &STR("3"), 1));
-	OK(turn_leave(b.s, &a, b.a, &next));
+	OK(queue_leave(b.s, &a, b.a, &next));
 	IS(RC_CONFLICT, turn_append(b.s, &a, &STR("4"), 1));
 	OK(turn_append(b.s, &w, &STR("5"), 1));
 	OK(session_messages(b.s, &key, all, b.a, &l));
@@ -143,11 +144,11 @@ KIT_TEST(dead_processes_are_evicted)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &d1, &ahead));
-	OK(turn_enter(b.s, &d2, &ahead));
-	OK(turn_enter(b.s, &live, &ahead));
-	OK(turn_enter(b.s, &d3, &ahead));
-	OK(turn_enter(b.s, &last, &ahead));
+	OK(queue_enter(b.s, &d1, &ahead));
+	OK(queue_enter(b.s, &d2, &ahead));
+	OK(queue_enter(b.s, &live, &ahead));
+	OK(queue_enter(b.s, &d3, &ahead));
+	OK(queue_enter(b.s, &last, &ahead));
 	ck_assert_int_eq(ahead, 4);
 	OK(turn_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 2);
@@ -163,7 +164,7 @@ KIT_TEST(dead_processes_are_evicted)
 	IS(RC_CONFLICT, turn_hold(b.s, &d1));
 	IS(RC_CONFLICT, turn_append(b.s, &d1, &STR("1"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &d1, &ahead));
-	IS(RC_NOENT, turn_leave(b.s, &d1, b.a, &next));
+	IS(RC_NOENT, queue_leave(b.s, &d1, b.a, &next));
 	OK(turn_hold(b.s, &live));
 	bed_end(&b);
 }
@@ -177,22 +178,22 @@ KIT_TEST(leaving_wakes_the_first_that_lives)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &d, &ahead));
-	OK(turn_enter(b.s, &w, &ahead));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &d, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
 	die(&b, "dead");
-	OK(turn_leave(b.s, &a, b.a, &next));
+	OK(queue_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
 	OK(turn_hold(b.s, &w));
-	OK(turn_leave(b.s, &w, b.a, &next));
+	OK(queue_leave(b.s, &w, b.a, &next));
 	ck_text(next, NULL);
 
 	/* Who leaves the middle may find a dead head. */
-	OK(turn_enter(b.s, &dead_head, &ahead));
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &w, &ahead));
+	OK(queue_enter(b.s, &dead_head, &ahead));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
 	die(&b, "dead");
-	OK(turn_leave(b.s, &a, b.a, &next));
+	OK(queue_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
 	OK(turn_hold(b.s, &w));
 	bed_end(&b);
@@ -210,11 +211,11 @@ KIT_TEST(a_full_queue_of_the_dead)
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
 		p = place("dead", turn);
-		OK(turn_enter(b.s, &p, &ahead));
+		OK(queue_enter(b.s, &p, &ahead));
 	}
 	die(&b, "dead");
 	p = place("i1", "new");
-	OK(turn_enter(b.s, &p, &ahead));
+	OK(queue_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	bed_end(&b);
 }
@@ -244,8 +245,8 @@ KIT_TEST(who_says_nothing_is_dead)
 	bed_start(&b);
 	w.b = &b;
 	OK(turn_alive(b.s, STR("slow"), 200));
-	OK(turn_enter(b.s, &slow, &ahead));
-	OK(turn_enter(b.s, &w.p, &ahead));
+	OK(queue_enter(b.s, &slow, &ahead));
+	OK(queue_enter(b.s, &w.p, &ahead));
 	ck_assert(!is_head(&w));
 	ck_assert(kit_until(is_head, &w, RIG_MS));
 	IS(RC_CONFLICT, turn_hold(b.s, &slow));
@@ -280,26 +281,26 @@ KIT_TEST(garbage_in_the_queue)
 	bed_start(&b);
 	for (i = 0; i < NELEM(bad); i++)
 		DO(&b.rig, STR("RPUSH"), q, str_of(bad[i]));
-	OK(turn_enter(b.s, &p, &ahead));
+	OK(queue_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	DO(&b.rig, STR("RPUSH"), q, STR("x"));
-	OK(turn_leave(b.s, &p, b.a, &next));
+	OK(queue_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
 	/* An instance that is alive and has no name. */
-	OK(turn_enter(b.s, &p, &ahead));
+	OK(queue_enter(b.s, &p, &ahead));
 	DO(&b.rig, STR("RPUSH"), q, STR("no token:y"));
 	DO(&b.rig, STR("SET"), STR("soul:instance:{no token}:1"), STR("1"));
-	IS(RC_INVALID, turn_leave(b.s, &p, b.a, &next));
+	IS(RC_INVALID, queue_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
 	DO(&b.rig, STR("SET"), q, STR("x"));
-	IS(RC_INVALID, turn_enter(b.s, &p, &ahead));
+	IS(RC_INVALID, queue_enter(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_poll(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_hold(b.s, &p));
 	IS(RC_INVALID, turn_append(b.s, &p, &STR("1"), 1));
-	IS(RC_INVALID, turn_leave(b.s, &p, b.a, &next));
+	IS(RC_INVALID, queue_leave(b.s, &p, b.a, &next));
 	p.turn_id = STR("");
-	IS(RC_INVALID, turn_enter(b.s, &p, &ahead));
+	IS(RC_INVALID, queue_enter(b.s, &p, &ahead));
 	bed_end(&b);
 }

@@ -1,5 +1,6 @@
 /* Turns of many processes: nobody overlaps, nobody is stuck behind the dead. */
 #include "integration/state/bed.h"
+#include "integration/state/queue.h"
 #include "state/turn.h"
 
 #define PEERS  4
@@ -17,7 +18,7 @@ static bool
 entered(void *arg)
 {
 	struct turn *t = arg;
-	enum rc rc = turn_enter(t->r->s, &t->p, &t->ahead);
+	enum rc rc = queue_enter(t->r->s, &t->p, &t->ahead);
 
 	if (rc == RC_AGAIN)
 		return false;
@@ -69,7 +70,7 @@ take_turns(struct rig *r, int who)
 		if (t.ahead > 0)
 			ck_assert(kit_until(is_head, &t, RIG_MS));
 		work(&t, str_of(turn));
-		OK(turn_leave(r->s, &t.p, a, &next));
+		OK(queue_leave(r->s, &t.p, a, &next));
 		arena_reset(a);
 	}
 	arena_free(a);
@@ -123,7 +124,7 @@ victim(const char *url, const char *instance, int64_t alive_ms)
 	t.r = &r;
 	t.p.turn_id = str_of(instance);
 	OK(turn_alive(r.s, t.p.instance, alive_ms));
-	OK(turn_enter(r.s, &t.p, &t.ahead));
+	OK(queue_enter(r.s, &t.p, &t.ahead));
 	DO(&r, STR("INCR"), STR("ready"));
 	for (;;)
 		pause();
@@ -156,7 +157,7 @@ KIT_TEST(killed_processes_hold_nobody_up)
 	rig_join(&r, &redis);
 	t.r = &r;
 	ck_assert(kit_until(both_ready, &r, RIG_MS));
-	OK(turn_enter(r.s, &t.p, &t.ahead));
+	OK(queue_enter(r.s, &t.p, &t.ahead));
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
 		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);

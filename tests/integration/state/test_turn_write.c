@@ -1,5 +1,6 @@
 /* What the head of the queue writes in one step. */
 #include "integration/state/bed.h"
+#include "integration/state/queue.h"
 #include "state/session.h"
 #include "state/turn.h"
 
@@ -36,13 +37,13 @@ KIT_TEST(input_of_the_head)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &w, &ahead));
-	IS(RC_CONFLICT, turn_append_input(b.s, &w, &two_new, &input));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
+	IS(RC_CONFLICT, queue_input(b.s, &w, &two_new, &input));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(!s.known);
 	now = redis_now(&b);
-	OK(turn_append_input(b.s, &a, &two_new, &input));
+	OK(queue_input(b.s, &a, &two_new, &input));
 	count_is(&b, 2);
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(s.known);
@@ -53,7 +54,7 @@ KIT_TEST(input_of_the_head)
 	/* It falls idle when it was told to. */
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
-	OK(turn_append_input(
+	OK(queue_input(
 	    b.s, &a, &two_new, &(struct turn_input){ STR("x"), STR("t2"), 0 }));
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 1);
@@ -71,18 +72,18 @@ KIT_TEST(finish_of_the_head)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_enter(b.s, &w, &ahead));
-	IS(RC_CONFLICT, turn_finish(b.s, &w, &two_new, b.a, &next));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
+	IS(RC_CONFLICT, queue_finish(b.s, &w, &two_new, b.a, &next));
 	count_is(&b, 0);
 	OK(turn_hold(b.s, &a));
-	OK(turn_finish(b.s, &a, &two_new, b.a, &next));
+	OK(queue_finish(b.s, &a, &two_new, b.a, &next));
 	ck_text(next, "i2");
 	count_is(&b, 2);
-	IS(RC_CONFLICT, turn_finish(b.s, &a, &two_new, b.a, &next));
+	IS(RC_CONFLICT, queue_finish(b.s, &a, &two_new, b.a, &next));
 	ck_text(next, NULL);
-	IS(RC_NOENT, turn_leave(b.s, &a, b.a, &next));
-	OK(turn_finish(b.s, &w, &two_new, b.a, &next));
+	IS(RC_NOENT, queue_leave(b.s, &a, b.a, &next));
+	OK(queue_finish(b.s, &w, &two_new, b.a, &next));
 	ck_text(next, NULL);
 	count_is(&b, 4);
 	bed_end(&b);
@@ -98,11 +99,11 @@ KIT_TEST(deleted_is_deleted)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	OK(turn_append_input(b.s, &a, &two_new, &input));
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_input(b.s, &a, &two_new, &input));
 	OK(session_delete(b.s, &key));
-	IS(RC_CONFLICT, turn_append_input(b.s, &a, &two_new, &input));
-	IS(RC_CONFLICT, turn_finish(b.s, &a, &two_new, b.a, &next));
+	IS(RC_CONFLICT, queue_input(b.s, &a, &two_new, &input));
+	IS(RC_CONFLICT, queue_finish(b.s, &a, &two_new, b.a, &next));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(!s.known);
 	bed_end(&b);
@@ -122,15 +123,15 @@ KIT_TEST(wrong_arguments)
 	struct bed b;
 
 	bed_start(&b);
-	OK(turn_enter(b.s, &a, &ahead));
-	IS(RC_INVALID, turn_append_input(b.s, &a, &none, &input));
-	IS(RC_INVALID, turn_append_input(b.s, &a, &over, &input));
-	IS(RC_INVALID, turn_append_input(b.s, &a, &two_new, &no_soul));
-	IS(RC_INVALID, turn_append_input(b.s, &a, &two_new, &no_body));
-	IS(RC_INVALID, turn_append_input(b.s, &a, &two_new, &past));
-	IS(RC_INVALID, turn_append_input(b.s, &bad, &two_new, &input));
-	IS(RC_INVALID, turn_finish(b.s, &a, &none, b.a, &next));
-	IS(RC_INVALID, turn_finish(b.s, &a, &over, b.a, &next));
+	OK(queue_enter(b.s, &a, &ahead));
+	IS(RC_INVALID, queue_input(b.s, &a, &none, &input));
+	IS(RC_INVALID, queue_input(b.s, &a, &over, &input));
+	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &no_soul));
+	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &no_body));
+	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &past));
+	IS(RC_INVALID, queue_input(b.s, &bad, &two_new, &input));
+	IS(RC_INVALID, queue_finish(b.s, &a, &none, b.a, &next));
+	IS(RC_INVALID, queue_finish(b.s, &a, &over, b.a, &next));
 	count_is(&b, 0);
 	OK(turn_hold(b.s, &a));
 	bed_end(&b);
