@@ -127,7 +127,7 @@ by_value(const void *a, const void *b)
 static void
 redis_is(struct bed *b, const char *option, const char *value)
 {
-	ck_assert_int_eq(state_cmd(b->state,
+	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("CONFIG"), STR("SET"),
 				 str_of(option), str_of(value)),
 			     NULL),
@@ -148,7 +148,7 @@ souls(struct bed *b)
 		snprintf(soul, sizeof(soul), "s%d", i);
 		snprintf(body, sizeof(body), "t%d", i);
 		bed_soul_of(b, soul, "INFP", soul);
-		ck_assert_int_eq(terminal_bind(b->state, str_of(body),
+		ck_assert_int_eq(terminal_bind(b->db.s, str_of(body),
 				     str_of(soul), str_of(soul)),
 		    RC_OK);
 		bed_online(b, body, true);
@@ -165,7 +165,7 @@ places(struct bed *b, struct listener *l)
 	size_t i;
 	int soul;
 
-	ck_assert_int_eq(state_cmd(b->state,
+	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("ZRANGE"), STR("soul:ticks:1"),
 				 STR("0"), STR("-1"), STR("WITHSCORES")),
 			     &r),
@@ -188,7 +188,7 @@ places(struct bed *b, struct listener *l)
 static void
 bare(struct bed *b)
 {
-	struct state_pipe *p = state_pipe_new(b->state, 2 * PIPE);
+	struct state_pipe *p = state_pipe_new(b->db.s, 2 * PIPE);
 	char key[32], value[STATE_BYTES] = { 0 };
 	struct mono from = clock_mono();
 	double s;
@@ -254,7 +254,7 @@ KIT_TEST_T(ticks, 300)
 	places(&b, l);
 	bed_spawn_as(&b, 0, "EMOTION_TICK_INTERVAL_SECONDS=3",
 	    "SKILL_SNAPSHOT_TTL_SECONDS=86400");
-	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	kit_service_wait(&b.engine[0]);
 	pin(b.engine[0].proc.pid);
 	pid[0] = b.engine[0].proc.pid;
 	pid[1] = b.redis.proc.pid;

@@ -64,7 +64,7 @@ remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
 	    text);
 	item = (struct memory_item){ str_of(id), str_of(json) };
 	ck_assert_int_eq(
-	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }
 
 static const char *
@@ -107,7 +107,7 @@ static void
 inside(struct bed *b, const char *soul, size_t n)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
-	struct builtin *store = builtin_new(b->state, SIZE_MAX, NULL);
+	struct builtin *store = builtin_new(b->db.s, SIZE_MAX, NULL);
 	struct arena *a = arena_new(65536);
 	struct builtin_hits out;
 	static double us[CALLS];
@@ -150,9 +150,10 @@ of_many(struct bed *b, size_t n)
 		remember(b, &seed, soul, n - CHANGES + i);
 		us[i] = ask_us(b, soul, i);
 	}
-	printf("%zu memories: the first search %.1f ms, %ld KiB\n", n,
+	printf("%zu memories: the first search %.1f ms, %lld KiB\n", n,
 	    first / 1e3,
-	    program_metric(&b->worker[0], "soul_memory_index_bytes") / 1024);
+	    kit_service_metric(&b->worker[0], "soul_memory_index_bytes") /
+		1024);
 	snprintf(what, sizeof(what), "%zu: a search after a change", n);
 	print(what, us, CHANGES);
 	for (i = 0; i < CALLS; i++)
@@ -205,7 +206,7 @@ KIT_TEST_T(jobs, 120)
 
 	bed_start(&b, 1);
 	printf("idle: %ld KiB\n", rss_kib(b.worker[0].proc.pid));
-	program_stop(&b.worker[0]);
+	kit_service_end(&b.worker[0]);
 	for (i = 0; i < JOBS; i++) {
 		snprintf(id, sizeof(id), "job-%d", i);
 		snprintf(json, sizeof(json),
