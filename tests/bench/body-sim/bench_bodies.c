@@ -72,20 +72,6 @@ bare_run(struct bare *b)
 	}
 }
 
-static long
-rss_kib(pid_t pid)
-{
-	char path[64], *text, *at;
-	long kib;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strstr(text, "VmRSS:");
-	kib = at != NULL ? strtol(at + 6, NULL, 10) : -1;
-	free(text);
-	return kib;
-}
-
 static double
 cpu_ms(pid_t pid)
 {
@@ -105,8 +91,10 @@ cpu_ms(pid_t pid)
 static void
 show(const char *name, int n, int64_t ms, pid_t pid)
 {
+	long kib = kit_proc_status(pid, "VmRSS");
+
 	printf("%-10s %6d %9lld %9.1f %9ld %9.2f\n", name, n, (long long)ms,
-	    cpu_ms(pid), rss_kib(pid), (double)rss_kib(pid) / n);
+	    cpu_ms(pid), kib, (double)kib / n);
 	(void)fflush(stdout);
 }
 

@@ -175,21 +175,6 @@ KIT_TEST_T(recall, 300)
 	bed_stop(&b);
 }
 
-static long
-rss_kib(pid_t pid)
-{
-	char path[64], *text, *at;
-	long v;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strstr(text, "VmRSS:");
-	ck_assert_ptr_nonnull(at);
-	v = strtol(at + strlen("VmRSS:"), NULL, 10);
-	free(text);
-	return v;
-}
-
 static bool
 all_in(void *arg)
 {
@@ -205,7 +190,8 @@ KIT_TEST_T(jobs, 120)
 	int i;
 
 	bed_start(&b, 1);
-	printf("idle: %ld KiB\n", rss_kib(b.worker[0].proc.pid));
+	printf(
+	    "idle: %ld KiB\n", kit_proc_status(b.worker[0].proc.pid, "VmRSS"));
 	kit_service_end(&b.worker[0]);
 	for (i = 0; i < JOBS; i++) {
 		snprintf(id, sizeof(id), "job-%d", i);
