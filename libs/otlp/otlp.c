@@ -21,10 +21,11 @@
 #define TIMEOUT_MS  10000
 #define RETRY_MS    1000
 /* Longest wait between tries: ours, and of those a collector asks for. */
-#define RETRY_MAX_MS    30000
-#define ASKED_MAX_MS    300000
-#define ANSWER_MAX      (64 * 1024)
-#define LOG_EVERY_S     60
+#define RETRY_MAX_MS 30000
+#define ASKED_MAX_MS 300000
+#define ANSWER_MAX   (64 * 1024)
+#define LOG_EVERY_S  60
+/* The wall clock is read in milliseconds; less is no difference. */
 #define ANCHOR_SLACK_NS INT64_C(2000000)
 
 /* What became of a span. */
@@ -398,11 +399,15 @@ otlp_unix_ns(struct otlp *o, struct mono at)
 {
 	if (o == NULL)
 		return 0;
-	int64_t now = clock_wall().ms * 1000000 - clock_mono().ns;
-	int64_t off = now - o->anchor_ns;
-	/* The wall clock is read in milliseconds; less is no difference. */
-	if (off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS)
-		o->anchor_ns = now;
+	struct mono before = clock_mono();
+	int64_t anchor = clock_wall().ms * 1000000 - before.ns;
+	int64_t off = anchor - o->anchor_ns;
+	bool moved = off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS;
+	/* If this thread was set aside in between, they do not belong together.
+	 */
+	if (o->anchor_ns == 0 ||
+	    (moved && mono_diff_ns(clock_mono(), before) < ANCHOR_SLACK_NS / 2))
+		o->anchor_ns = anchor;
 	return o->anchor_ns + at.ns;
 }
 
