@@ -411,23 +411,31 @@ otlp_unix_ns(struct otlp *o, struct mono at)
 	return o->anchor_ns + at.ns;
 }
 
-void
-otlp_span(struct otlp *o, const struct otlp_span *span)
+static void
+drop_span(struct otlp *o)
 {
 	int64_t missed;
 
+	count(o, QUEUE_FULL, 1);
+	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
+		log_warn("otlp.lost", LOG_S("how", end_names[QUEUE_FULL]),
+		    LOG_I("spans", 1), LOG_I("missed", missed));
+}
+
+void
+otlp_span(struct otlp *o, const struct otlp_span *span)
+{
 	if (!otlp_wants(o, span->trace))
 		return;
+	if (o->n == OTLP_QUEUE_SPANS) {
+		drop_span(o);
+		return;
+	}
 	buf_reset(&o->one);
 	otlp_encode_span(span, &o->one);
 	buf_putc(&o->one, ',');
-	if (o->n == OTLP_QUEUE_SPANS || o->one.over ||
-	    o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
-		count(o, QUEUE_FULL, 1);
-		if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
-			log_warn("otlp.lost",
-			    LOG_S("how", end_names[QUEUE_FULL]),
-			    LOG_I("missed", missed));
+	if (o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
+		drop_span(o);
 		return;
 	}
 	o->len[(o->first + o->n) % OTLP_QUEUE_SPANS] = (uint32_t)o->one.n;

@@ -142,3 +142,34 @@ KIT_TEST(a_collector_that_hangs)
 	check_body(1, 1, 2);
 	close_all();
 }
+
+/* Few spans, but as many bytes as are allowed. */
+KIT_TEST(a_queue_full_of_bytes)
+{
+	char text[OTLP_TEXT_MAX];
+	struct otlp_attr attrs[OTLP_ATTRS_MAX];
+	struct trace t;
+	int n = 0;
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", kit_port());
+	open_otlp("");
+	trace_new(&t);
+	memset(text, 1, sizeof(text));
+	for (size_t i = 0; i < NELEM(attrs); i++)
+		attrs[i] = OTLP_S("a", ((struct str){ text, sizeof(text) }));
+	for (; ended("queue_full") == 0 && n < OTLP_QUEUE_SPANS; n++)
+		otlp_span(o,
+		    &(struct otlp_span){ .trace = &t,
+			.name = STR("large"),
+			.attrs = attrs,
+			.nattrs = NELEM(attrs) });
+	/* Each attribute takes six bytes for each of its text, and some. */
+	ck_assert_int_le(
+	    n - 1, OTLP_QUEUE_BYTES / (OTLP_ATTRS_MAX * 6 * OTLP_TEXT_MAX));
+	ck_assert_int_ge(
+	    n, OTLP_QUEUE_BYTES / (OTLP_ATTRS_MAX * 7 * OTLP_TEXT_MAX));
+	/* A small one still fits. */
+	queue(1);
+	ck_assert_int_eq(ended("queue_full"), 1);
+	close_otlp();
+}
