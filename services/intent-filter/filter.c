@@ -184,8 +184,7 @@ match_all(struct run *r)
 	enum rc rc = RC_OK;
 
 	for (size_t s = 0; s < r->nsegments && rc == RC_OK; s++) {
-		struct mood_place p = { &r->reading, r->segments, r->nsegments,
-			s };
+		struct clause p = { &r->reading, r->segments, r->nsegments, s };
 
 		if (r->segments[s].retracted)
 			continue;
