@@ -9,7 +9,7 @@
 #include <utf8proc.h>
 
 #include "core/mem.h"
-#include "hanzi.h"
+#include "zh/hanzi.h"
 
 /* NFKC makes at most so many bytes of one. */
 #define NFKC_GROWTH 11
