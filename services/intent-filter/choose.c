@@ -119,12 +119,12 @@ carries(enum speech_kind k)
 
 /* How much of what is said is evidence, or carries a wish beside it. */
 static double
-share_of(
-    const struct choice *c, const struct match *m, const struct slots *slots)
+share_of(const struct choice *c, const struct match *m)
 {
 	struct reading_span
 	    spans[MATCH_EVIDENCE_MAX + SLOTS_SPANS + CARRIERS_MAX];
 	const struct reading *r = c->m->r;
+	const struct slots *slots = m->slots;
 	struct segment g = clause_here(c->p);
 	size_t i, n = m->n;
 
@@ -158,23 +158,23 @@ asks_text(const struct catalog_intent *in)
 
 /* Whether the segment tells to do something, and not just names a thing. */
 static bool
-is_command(const struct choice *c, const struct match *m)
+is_command(const struct choice *c, struct match *m)
 {
 	struct segment g = clause_here(c->p);
-	struct slots slots;
 	double share;
 
 	if (m->acts)
 		return true;
-	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
+	if (slots_fill(c->m, &g, m) != RC_OK)
 		return false;
-	share = share_of(c, m, &slots);
+	share = share_of(c, m);
 	if (share < SHARE_COMMAND)
 		return false;
 	if ((!asks_text(m->intent) && share >= SHARE_DEED) ||
 	    (share >= SHARE_BARE && !mood_names_only(c->p, m->spans, m->n)))
 		return true;
-	return slots.said > 0 || (share >= SHARE_BARE && slots.nmissing > 0) ||
+	return m->slots->said > 0 ||
+	    (share >= SHARE_BARE && m->slots->nmissing > 0) ||
 	    (share >= SHARE_BARE &&
 		share > reading_share(c->m->r, g.start, g.end, m->spans, m->n));
 }
@@ -226,7 +226,7 @@ choice_init(struct choice *c, const struct matcher *m, const struct clause *p,
 
 size_t
 choose(const struct matcher *m, const struct clause *p, struct match *all,
-    size_t n, size_t max, const struct match **dst)
+    size_t n, size_t max, struct match **dst)
 {
 	struct choice c;
 	enum mood mood;

@@ -18,7 +18,7 @@
  * evidence begins.  Sorts all: the surest first.  Returns how many are in dst.
  */
 size_t choose(const struct matcher *m, const struct clause *p,
-    struct match *all, size_t n, size_t max, const struct match **dst);
+    struct match *all, size_t n, size_t max, struct match **dst);
 
 /* choose_cmp(a, b): As strcmp(): the surer before the less sure. */
 int choose_cmp(const struct match *a, const struct match *b);
