@@ -3,6 +3,7 @@
 
 #include "cache.h"
 #include "core/arena.h"
+#include "core/buf.h"
 #include "core/mem.h"
 #include "core/metric.h"
 #include "kit/kit.h"
@@ -200,4 +201,29 @@ KIT_TEST(memory_is_bounded)
 	ck_assert_int_eq(hits(&r), 1);
 	rig_end(&r);
 	cache_free(NULL);
+}
+
+/* A house with very much in it. */
+KIT_TEST(a_thousand_intents_fit)
+{
+	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
+	const struct catalog *cat;
+	struct wire_err err;
+	struct rig r;
+
+	rig_start(&r, (size_t)256 << 20);
+	for (int i = 0; i < 1000; i++)
+		buf_printf(&json,
+		    "%c{\"id\":\"room_%d_lamp\",\"name\":\"打开%d号房的灯\","
+		    "\"match\":{\"keywords_any\":[\"打开%d号房的大吊灯\","
+		    "\"把%d号房的大吊灯打开\",\"%d号房亮一点好不好\","
+		    "\"点亮%d号房的大吊灯\"]},\"slots\":[{\"name\":\"level\","
+		    "\"regex\":\"%d号房.{0,6}?(\\\\d{1,3})\"}]}",
+		    i == 0 ? '[' : ',', i, i, i, i, i, i, i);
+	buf_putc(&json, ']');
+	ck_assert_int_eq(buf_rc(&json), RC_OK);
+	ck_assert_int_eq(get(&r, buf_str(&json).p, &cat, &err), RC_OK);
+	ck_assert_uint_eq(cat->n, 1000);
+	buf_free(&json);
+	rig_end(&r);
 }
