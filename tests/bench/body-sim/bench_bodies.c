@@ -153,8 +153,9 @@ measure(int n)
 		    : n == 1000               ? "BODY_COUNT=1000"
 					      : "BODY_COUNT=1",
 		"LOG_LEVEL=warn", NULL });
-	ck_assert(kit_until(bed_ready, &c.b, CROWD_MS));
-	show("body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.pid);
+	kit_service_wait(&c.b.sim);
+	show(
+	    "body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.proc.pid);
 	crowd_listen(&c);
 	crowd_end(&c);
 }
