@@ -14,6 +14,7 @@
 
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
+#include "kit/kit_figures.h"
 
 #define BODIES      50000
 #define INTERVAL_MS 3000
@@ -114,14 +115,6 @@ never(void *arg)
 {
 	(void)arg;
 	return false;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void
@@ -275,7 +268,7 @@ KIT_TEST_T(ticks, 300)
 		cpu[i] = cpu_of(pid[i]) - cpu[i];
 	natsSubscription_Unsubscribe(sub);
 	natsSubscription_Destroy(sub);
-	qsort(l->lag, l->n, sizeof(l->lag[0]), by_value);
+	kit_sort(l->lag, l->n);
 	if (l->n > 0)
 		tell(l, cpu, s);
 	(void)fflush(stdout);

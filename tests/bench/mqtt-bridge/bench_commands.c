@@ -103,7 +103,7 @@ invokes(struct bench *b)
 		turn(b, 0);
 	}
 	client_close(&b->from);
-	qsort(us, INVOKES, sizeof(double), by_value);
+	kit_sort(us, INVOKES);
 	printf("invoke, from request to \"delivered\": p50 %.0f us, p99 %.0f "
 	       "us\n",
 	    us[INVOKES / 2], us[INVOKES * 99 / 100]);

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "integration/mqtt-bridge/bed.h"
+#include "kit/kit_figures.h"
 
 #define ROUNDS 5
 #define N      20000
@@ -227,22 +228,14 @@ through_bridge(
 	client_close(&b->from);
 }
 
-static inline int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static inline void
 show(struct way *w)
 {
 	double us = 1e6 / (double)sysconf(_SC_CLK_TCK) / N / ROUNDS;
 	int i;
 
-	qsort(w->rate, ROUNDS, sizeof(double), by_value);
-	qsort(w->bare, ROUNDS, sizeof(double), by_value);
+	kit_sort(w->rate, ROUNDS);
+	kit_sort(w->bare, ROUNDS);
 	printf("%-36s %8.0f %8.0f %6.2f  ", w->name, w->rate[ROUNDS / 2],
 	    w->bare[ROUNDS / 2], w->rate[ROUNDS / 2] / w->bare[ROUNDS / 2]);
 	for (i = 0; i < PROCS; i++)

@@ -3,7 +3,6 @@
  * limits; and what the worst find of patterns made to hang takes.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,6 +11,7 @@
 
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "rx/rx.h"
 
 /* Each operation is timed this often, in turn with the other. */
@@ -61,14 +61,6 @@ time_bare(struct sample *s, int n)
 	return (now_ns() - from) / n;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static void
 bench(struct sample *s)
 {
@@ -87,8 +79,8 @@ bench(struct sample *s)
 		rx[r] = time_rx(s, BATCH);
 		bare[r] = time_bare(s, BATCH);
 	}
-	qsort(rx, ROUNDS, sizeof(double), by_value);
-	qsort(bare, ROUNDS, sizeof(double), by_value);
+	kit_sort(rx, ROUNDS);
+	kit_sort(bare, ROUNDS);
 	printf(
 	    "%7.0f %7.0f  %s\n", bare[ROUNDS / 2], rx[ROUNDS / 2], s->pattern);
 	pcre2_match_data_free(s->data);

@@ -4,11 +4,11 @@
  */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "wire/schema.h"
 
 /* Each operation is timed this often, in turn with the others. */
@@ -75,14 +75,6 @@ time_batch(struct sample *s, bool (*op)(struct sample *), int n)
 	return took / n;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* The median of each operation's rounds. */
 static void
 bench(struct sample *s)
@@ -98,7 +90,7 @@ bench(struct sample *s)
 		for (int op = 0; op < N_OPS; op++)
 			rounds[op][r] = time_batch(s, ops[op], batch[op]);
 	for (int op = 0; op < N_OPS; op++)
-		qsort(rounds[op], ROUNDS, sizeof(double), by_value);
+		kit_sort(rounds[op], ROUNDS);
 	double load = rounds[LOAD][ROUNDS / 2];
 	double check = rounds[CHECK][ROUNDS / 2];
 	printf("%-26s %9.0f %9.0f %6.2f %9.0f\n", s->name, load, check,
