@@ -5,8 +5,7 @@
 #define KIT_KIT_FIGURES_H
 
 #include <stddef.h>
-
-#include "core/clock.h"
+#include <sys/types.h>
 
 /*
  * kit_sort(v, n):
@@ -16,6 +15,16 @@
 void kit_sort(double *v, size_t n);
 double kit_median(double *v, size_t n);
 
+/*
+ * kit_now_ns(): Monotonic time.
+ * kit_cpu_us(pid): Processor time that a process of ours has used with all its
+ * threads; 0: this one.
+ * kit_rss_kib(pid), kit_peak_kib(pid): Its resident memory, and the most it
+ * was.
+ */
+double kit_now_ns(void);
+double kit_cpu_us(pid_t pid);
+
 /* Rounds of one measurement. */
 #define KIT_ROUNDS_MAX 64
 
@@ -24,8 +33,7 @@ struct kit_cost {
 	size_t n; /* rounds so far */
 	double wall[KIT_ROUNDS_MAX];
 	double cpu[KIT_ROUNDS_MAX]; /* of this process, all its threads */
-	struct mono began;
-	double cpu_began;
+	double began_ns, cpu_began_us;
 };
 
 /*

@@ -62,25 +62,6 @@ on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	natsMsg_Destroy(m);
 }
 
-/* User and system time of a process, s. */
-static double
-cpu_of(pid_t pid)
-{
-	char path[64], *text, *p;
-	unsigned long user, sys;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = kit_read_file(path, NULL);
-	p = strrchr(text, ')');
-	ck_assert_int_eq(sscanf(p,
-			     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			     "%lu %lu",
-			     &user, &sys),
-	    2);
-	free(text);
-	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
 /* All threads of a process on one core. */
 static void
 pin(pid_t pid)
@@ -258,14 +239,14 @@ KIT_TEST_T(ticks, 300)
 	natsSubscription_SetPendingLimits(sub, -1, -1);
 	ck_assert(kit_until(is_warm, l, WARM_MS));
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]);
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6;
 	from = clock_mono();
 	l->n = 0;
 	memset(l->heard, 0, sizeof(l->heard));
 	kit_until(never, NULL, RUN_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]) - cpu[i];
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6 - cpu[i];
 	natsSubscription_Unsubscribe(sub);
 	natsSubscription_Destroy(sub);
 	kit_sort(l->lag, l->n);

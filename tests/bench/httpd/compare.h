@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
@@ -148,24 +147,11 @@ by_size(const void *a, const void *b)
 }
 
 static inline double
-clock_us(clockid_t clock)
-{
-	struct timespec ts;
-
-	must(clock_gettime(clock, &ts) == 0);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-static inline double
 cpu_us(const struct target *t)
 {
-	double us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
-	clockid_t clock;
+	double us = kit_cpu_us(0);
 
-	if (t->pid == 0)
-		return us;
-	must(clock_getcpuclockid(t->pid, &clock) == 0);
-	return us + clock_us(clock);
+	return t->pid == 0 ? us : us + kit_cpu_us(t->pid);
 }
 
 static inline void

@@ -4,7 +4,6 @@
  */
 #include <jansson.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "core/mem.h"
 #include "kit/kit.h"
@@ -56,21 +55,13 @@ static bool (*const ops[N_OPS])(
     struct sample *) = { run_load, run_check, run_compile };
 
 static double
-now_ns(void)
-{
-	struct timespec t;
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double
 time_batch(struct sample *s, bool (*op)(struct sample *), int n)
 {
 	int good = 0;
-	double from = now_ns();
+	double from = kit_now_ns();
 	for (int i = 0; i < n; i++)
 		good += op(s);
-	double took = now_ns() - from;
+	double took = kit_now_ns() - from;
 	ck_assert_int_eq(good, n);
 	return took / n;
 }
