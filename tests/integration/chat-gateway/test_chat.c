@@ -252,10 +252,7 @@ KIT_TEST(a_body_of_a_mebibyte_is_taken)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	sized(&b, mib, 1, 2, 200);
 	sized(&b, mib, 63, 16384, 200);
 	sized(&b, mib + 1, 1, 2, 413);
