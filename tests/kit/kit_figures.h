@@ -19,8 +19,6 @@ double kit_median(double *v, size_t n);
  * kit_now_ns(): Monotonic time.
  * kit_cpu_us(pid): Processor time that a process of ours has used with all its
  * threads; 0: this one.
- * kit_rss_kib(pid), kit_peak_kib(pid): Its resident memory, and the most it
- * was.
  */
 double kit_now_ns(void);
 double kit_cpu_us(pid_t pid);
