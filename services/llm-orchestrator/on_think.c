@@ -99,6 +99,7 @@ deed_of(struct run *r, const struct llm_tool_call *c, struct turn_deed *d)
 	d->tool = tool->name;
 	d->skill = tool->skill;
 	d->label = tool->label;
+	d->safety = tool->safety;
 	if (tool->recall)
 		d->kind = TURN_RECALL;
 	check_args(r, tool, c, d);
@@ -214,7 +215,7 @@ add_tool(struct thought *t, struct tool *tool)
 	tools_prepare(tool);
 	t->tools[t->ntools++] = (struct llm_tool){ .name = tool->name,
 		.description = tool->description,
-		.parameters = tool->schema };
+		.parameters = tool->shown };
 }
 
 static enum rc

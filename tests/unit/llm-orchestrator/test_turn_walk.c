@@ -11,7 +11,7 @@
 #include "turn_case.h"
 
 #define ROUNDS  2
-#define KEY_MAX (64 + ROUNDS + 5 * TURN_DEEDS_MAX)
+#define KEY_MAX (64 + ROUNDS + 1 + 5 * TURN_DEEDS_MAX)
 
 /* What was asked for and has not been answered. */
 struct owed {
@@ -47,7 +47,7 @@ static const struct turn_deed bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
 	CALL("light") };
 
 static const struct turn_route *const routes[] = { NULL, &route_fallback,
-	&route_silent, &route_direct, &route_rest, &route_ask };
+	&route_silent, &route_direct, &route_rest, &route_ask, &route_safe };
 
 static const struct {
 	const char *text;
@@ -66,6 +66,8 @@ static const struct {
 	{ "", call_invalid, 1 },
 	{ "", bad_and_good, 2 },
 	{ "", call_unknown, 1 },
+	{ "text", call_safe, 1 },
+	{ "", call_safe_too, 2 },
 };
 
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
@@ -141,7 +143,7 @@ note_deed(struct node *n, const struct turn_action *a)
 	ck_assert_msg(!n->owed.deed[a->deed], "sent twice");
 	if (a->kind == TURN_DO_INVOKE) {
 		ck_assert_int_eq(d->kind, TURN_INVOKE);
-		ck_assert(gate_open(&n->t));
+		ck_assert(gate_open(&n->t) || d->safety);
 	} else {
 		ck_assert_int_eq(d->kind, TURN_RECALL);
 		ck_assert(n->t.memory);
@@ -151,6 +153,31 @@ note_deed(struct node *n, const struct turn_action *a)
 		ck_assert(!n->owed.deed[i] || d->kind == TURN_RECALL ||
 		    !str_eq(n->t.deeds[i].skill, d->skill));
 	n->owed.deed[a->deed] = true;
+}
+
+/* What goes out directly is allowed, and something does. */
+static void
+check_sent(const struct turn *t)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < t->n_deeds; i++) {
+		if (t->deeds[i].outcome != TURN_SENT)
+			continue;
+		ck_assert(gate_open(t) || t->deeds[i].safety);
+		sent++;
+	}
+	ck_assert_uint_gt(sent, 0);
+}
+
+/* What is for safety is never held back by the gate. */
+static void
+check_safe(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_deeds; i++)
+		ck_assert(!t->deeds[i].safety ||
+		    (t->deeds[i].outcome != TURN_BLOCKED &&
+			t->deeds[i].outcome != TURN_UNGATED));
 }
 
 static void
@@ -173,7 +200,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.memory;
 		break;
 	case TURN_DO_ACT:
-		ck_assert(gate_open(&n->t));
+		check_sent(&n->t);
 		owed = &n->owed.act;
 		break;
 	case TURN_DO_THINK:
@@ -267,6 +294,7 @@ step(struct walk *w, const struct node *from, struct turn_event e,
 		to.owed.store = store && to.t.phase == TURN_REPLYING;
 	}
 	check_deeds(from, &to, &e);
+	check_safe(&to.t);
 	check_alive(&to);
 	push(w, &to);
 }
