@@ -187,6 +187,25 @@ body_of(const struct run *r)
 	return r->facts.known ? PROMPT_BODY_ABSENT : PROMPT_BODY_NONE;
 }
 
+/* The tools that the gate does not hold back: "a、b". */
+static struct str
+safe_tools(const struct run *r)
+{
+	struct buf b = BUF_INIT(SYSTEM_MAX);
+
+	for (size_t i = 0; i < tools_n(r->facts.tools); i++) {
+		const struct tool *tool = tools_at(r->facts.tools, i);
+		if (!tool->safety)
+			continue;
+		if (b.n > 0)
+			buf_puts(&b, "、");
+		buf_put_str(&b, tool->name);
+	}
+	struct str s = arena_str(r->o->scratch, buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
 static struct str
 system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 {
@@ -197,6 +216,8 @@ system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 		.feeling = r->felt ? &r->feeling : NULL,
 		.body = body_of(r),
 		.skills = tools_n(r->facts.tools),
+		.safe = safe_tools(r),
+		.said = r->facts.said,
 		.recall = a->offer == TURN_OFFER_ALL,
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
