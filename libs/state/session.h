@@ -32,7 +32,8 @@ struct session {
 	struct str summary;              /* absent: none */
 	int64_t summarised; /* number of the last message in the summary; 0 */
 	struct wall active; /* last user input; {0}: none */
-	struct str job; /* what is to be done of a summary; absent: nothing */
+	struct str job;  /* what is to be done of a summary; absent: nothing */
+	struct str late; /* what turns have left open; absent: nothing */
 };
 
 /* A message: a number that rises within the session, and its JSON. */

@@ -18,22 +18,24 @@
 
 /*
  * KEYS turns, session, messages, idle  ARGV me, the most messages, soul,
- * terminal, idle ms, user:session (tokens), JSON, …  → {OK}
+ * terminal, idle ms, user:session (tokens), late, JSON, …  → {OK}
  */
 static const struct state_script input = {
-	LUA_NOW LUA_RECORD LUA_APPEND LUA_AWAKE LUA_FENCE
-	"append(KEYS[2],KEYS[3],ARGV[2],7)\n"
+	LUA_NOW LUA_RECORD LUA_APPEND LUA_LATE LUA_AWAKE LUA_FENCE
+	"append(KEYS[2],KEYS[3],ARGV[2],8)\n"
+	"late(KEYS[2],ARGV[7])\n"
 	"awake(KEYS[2],KEYS[4],now,ARGV[3],ARGV[4],ARGV[5],ARGV[6])\n"
 	"return {" LUA_OK "}"
 };
 
 /*
- * KEYS turns, my instance, session, messages  ARGV me, the most messages, JSON,
- * …  → {OK, the instance of the new head or ''}
+ * KEYS turns, my instance, session, messages  ARGV me, the most messages, late,
+ * JSON, …  → {OK, the instance of the new head or ''}
  */
 static const struct state_script finish = {
-	LUA_RECORD LUA_APPEND LUA_PURGE LUA_LEAVE LUA_FENCE
-	"append(KEYS[3],KEYS[4],ARGV[2],3)\n"
+	LUA_RECORD LUA_APPEND LUA_LATE LUA_PURGE LUA_LEAVE LUA_FENCE
+	"append(KEYS[3],KEYS[4],ARGV[2],4)\n"
+	"late(KEYS[3],ARGV[3])\n"
 	"return leave(ARGV[1])"
 };
 
@@ -50,6 +52,7 @@ put_messages(struct call *c, const struct session_new *new)
 {
 	size_t i;
 
+	call_text(c, LATE_ARG(new->late), SESSION_TEXT_MAX);
 	for (i = 0; i < new->n; i++)
 		call_text(c, new->json[i], SESSION_TEXT_MAX);
 }
@@ -58,8 +61,14 @@ enum rc
 turn_append(struct state *s, const struct turn_place *p, const struct str *json,
     size_t n)
 {
-	return session_append_as(
-	    s, &p->key, p, (struct session_new){ json, n }, NULL);
+	return turn_keep(s, p, &(struct session_new){ json, n, { 0 } });
+}
+
+enum rc
+turn_keep(
+    struct state *s, const struct turn_place *p, const struct session_new *new)
+{
+	return session_append_as(s, &p->key, p, *new, NULL);
 }
 
 enum rc

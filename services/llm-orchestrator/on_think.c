@@ -218,6 +218,7 @@ system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 		.skills = tools_n(r->facts.tools),
 		.safe = safe_tools(r),
 		.said = r->facts.said,
+		.late = r->turn.late,
 		.recall = a->offer == TURN_OFFER_ALL,
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,

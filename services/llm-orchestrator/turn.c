@@ -176,6 +176,7 @@ on_loaded(struct turn *t, const struct turn_event *e, struct turn_actions *out)
 		return;
 	}
 	t->phase = TURN_SENSING;
+	t->late = e->text;
 	t->awaited = FEELING | MEMORY;
 	act(out, TURN_DO_FEEL);
 	if (e->filter) {

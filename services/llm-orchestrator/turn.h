@@ -102,7 +102,7 @@ struct turn_fault {
 
 enum turn_event_kind {
 	TURN_PLACED,    /* ahead */
-	TURN_LOADED,    /* fault, or: body, filter */
+	TURN_LOADED,    /* fault, or: filter, text: late */
 	TURN_FELT,      /* known, mode */
 	TURN_FILTERED,  /* known, route */
 	TURN_REMEMBERS, /* known: memories can be searched */
@@ -204,6 +204,7 @@ struct turn {
 	bool answered;   /* text is the model's last word; may be empty */
 	bool speechless; /* the model failed after something was done */
 	struct str text;
+	struct str late; /* what came of earlier turns, to be told; or empty */
 	size_t n_deeds;
 	struct turn_deed deeds[TURN_DEEDS_MAX];
 };
