@@ -63,8 +63,8 @@
 /*
  * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
  * active, due (ms), claims (of the stretch), last (the newest message's
- * number), late (what turns have left open).  Messages: list: the newest at its
- * end.
+ * number), late (what turns have left open), early (sumn:ms, when a summary was
+ * asked for).  Messages: list: the newest at its end.
  */
 #define SESSION_FORMAT       "1"
 #define KEY_SESSION_PRE      "soul:session:{"

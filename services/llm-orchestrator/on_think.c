@@ -3,6 +3,7 @@
  */
 #include "on_think.h"
 
+#include "budget.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
@@ -277,6 +278,27 @@ add_input(struct run *r, struct thought *t)
 	return RC_OK;
 }
 
+/* What the call takes besides what was said before. */
+static size_t
+fixed_tokens(const struct run *r, const struct thought *t, struct str system,
+    const struct history_list *done)
+{
+	const struct wire_chat_request *chat = run_chat(r);
+	size_t n = budget_tokens(system) + budget_tokens(r->facts.said);
+
+	for (size_t i = 0; i < t->ntools; i++)
+		n += budget_tokens(t->tools[i].description) +
+		    budget_tokens(t->tools[i].parameters);
+	for (size_t i = 0; i < done->n; i++)
+		n += budget_message(&done->list[i]);
+	for (size_t i = 0; i < chat->n_inputs; i++) {
+		if (!history_is_said(&chat->inputs[i]))
+			n += budget_tokens(chat->inputs[i].text) +
+			    budget_tokens(chat->inputs[i].data);
+	}
+	return n;
+}
+
 static enum rc
 compose(struct run *r, const struct turn_action *a, struct thought *t)
 {
@@ -292,11 +314,15 @@ compose(struct run *r, const struct turn_action *a, struct thought *t)
 		rc = offer_tools(r, a->offer, t);
 	if (rc != RC_OK)
 		return rc;
+	struct str text = system_text(r, &soul, a);
+	size_t all = (size_t)r->o->conf->context_tokens;
+	size_t fixed = fixed_tokens(r, t, text, &done);
+	rc = budget_fit(&before, fixed < all ? all - fixed : 0,
+	    all / BUDGET_SHARE, r->o->scratch);
 	t->messages = arena_alloc(r->o->scratch,
 	    (before.n + done.n + run_chat(r)->n_inputs + 2) *
 		sizeof(*t->messages));
-	struct str text = system_text(r, &soul, a);
-	if (t->messages == NULL || text.p == NULL)
+	if (rc != RC_OK || t->messages == NULL || text.p == NULL)
 		return RC_TOOBIG;
 	add(t, LLM_SYSTEM, text);
 	add_list(t, &before);
