@@ -15,6 +15,13 @@
 #include "wire/tree.h"
 
 #define ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
+/* The arguments of a search; nothing of them is needed. */
+#define RECALL(of_number, of_all)                                                              \
+	"{\"type\":\"object\",\"properties\":{\"query\":{\"type\":"                            \
+	"\"string\",\"description\":\"要查找的内容；没有就是用户刚说的话\"}," \
+	"\"top_k\":{" of_number "\"type\":\"integer\",\"minimum\":1,"                          \
+	"\"maximum\":10,\"default\":5,\"description\":\"最多几条\"}}" of_all                   \
+	"}"
 /* Longest word for people, in code points. */
 #define LABEL_MAX 12
 /* A name made legal: what is left of it, '_', 8 digits. */
@@ -297,17 +304,10 @@ recall_init(struct tool *tool)
 		.description =
 		    STR("查找与用户有关的过去的记忆。只有回答需要以前"
 			"说过或发生过的事情时才使用。"),
-		.schema = STR("{\"type\":\"object\",\"properties\":{"
-			      "\"query\":{\"type\":\"string\","
-			      "\"description\":\"要查找的内容；没有就是用户"
-			      "刚说的话\"},"
-			      "\"top_k\":{\"type\":\"integer\","
-			      "\"minimum\":1,\"maximum\":10,\"default\":5,"
-			      "\"description\":\"最多几条\"}},"
-			      "\"required\":[\"query\"]}"),
+		.schema = STR(RECALL("\"x-clamp\":true,", "")),
+		.shown = STR(RECALL("", ",\"required\":[\"query\"]")),
 		.recall = true,
 	};
-	tool->shown = tool->schema;
 }
 
 /*
