@@ -13,11 +13,11 @@
 #include "core/conf.h"
 #include "core/loop.h"
 #include "core/str.h"
+#include "llm/providers.h"
 
 struct arena;
 struct bus;
 struct leaving;
-struct llm;
 struct metric;
 struct run;
 struct state;
@@ -27,9 +27,7 @@ struct zone;
 
 struct orch_conf {
 	const char *redis_url;
-	const char *base_url;
-	const char *api_key;
-	const char *model;
+	struct llm_conf llm;
 	const char *timezone;
 	int64_t redis_timeout_ms;
 	int64_t llm_timeout_ms;
@@ -44,7 +42,7 @@ struct orch_conf {
 };
 
 /* The options that fill it. */
-#define ORCH_OPTS_N 16
+#define ORCH_OPTS_N (13 + LLM_CONF_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Room for a process's id, NUL included. */

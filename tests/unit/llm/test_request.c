@@ -3,6 +3,7 @@
 
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "llm/provider.h"
 #include "llm/request.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
@@ -10,8 +11,18 @@ static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
 static enum rc
 write_chat(const struct llm_chat *chat)
 {
+	const struct llm_provider o = { .base_url = "http://a", .model = "m1" };
+	const char *why;
+	struct provider p;
+
+	enum rc rc = request_check(chat, &why);
+	if (rc != RC_OK)
+		return rc;
+	ck_assert_int_eq(provider_init(&p, &o, NULL), RC_OK);
 	buf_reset(&out);
-	return request_write(chat, STR("m1"), &out);
+	rc = openai_dialect.write(&p, chat, &out);
+	provider_free(&p);
+	return rc;
 }
 
 static const struct llm_message hello = { .role = LLM_USER,
@@ -38,7 +49,8 @@ KIT_TEST(everything)
 		{ .id = STR_INIT("c2"),
 		    .name = STR_INIT("f"),
 		    .arguments = STR_INIT("{}"),
-		    .extra = STR_INIT("{\"s\":1}") },
+		    .extra = STR_INIT("{\"by\":\"llm/m1\",\"call\":"
+				      "{\"extra_content\":{\"s\":1}}}") },
 	};
 	static const struct llm_message messages[] = {
 		{ .role = LLM_SYSTEM, .text = STR_INIT("You are a lamp.") },
