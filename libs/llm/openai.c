@@ -246,14 +246,15 @@ take_reasoning(struct accum *m, const struct wire_tree *v)
 	return RC_OK;
 }
 
+/* In an answer in one piece each element is a call of its own. */
 static enum rc
-take_calls(struct accum *m, const struct wire_tree *list)
+take_calls(struct accum *m, const struct wire_tree *list, bool whole)
 {
 	for (size_t i = 0; i < wire_tree_len(list); i++) {
 		const struct wire_tree *c = wire_tree_at(list, i);
 		const struct wire_tree *f = wire_tree_get(c, STR("function"));
 		struct accum_piece p = {
-			.index = count_of(c, "index", -1),
+			.index = whole ? (int64_t)i : count_of(c, "index", -1),
 			.id = wire_tree_text(wire_tree_get(c, STR("id"))),
 			.name = wire_tree_text(wire_tree_get(f, STR("name"))),
 			.arguments = wire_tree_get(f, STR("arguments")),
@@ -266,12 +267,13 @@ take_calls(struct accum *m, const struct wire_tree *list)
 	return RC_OK;
 }
 
-/* What one choice says, in the member key. */
+/* What one choice says. */
 static enum rc
-take_choice(struct accum *m, const struct wire_tree *choice, const char *key,
+take_choice(struct accum *m, const struct wire_tree *choice, bool whole,
     struct str *delta)
 {
-	const struct wire_tree *said = wire_tree_get(choice, str_of(key));
+	const struct wire_tree *said =
+	    wire_tree_get(choice, whole ? STR("message") : STR("delta"));
 	enum rc rc;
 
 	accum_finish(
@@ -280,7 +282,8 @@ take_choice(struct accum *m, const struct wire_tree *choice, const char *key,
 	if (rc == RC_OK)
 		rc = take_reasoning(m, said);
 	if (rc == RC_OK)
-		rc = take_calls(m, wire_tree_get(said, STR("tool_calls")));
+		rc = take_calls(
+		    m, wire_tree_get(said, STR("tool_calls")), whole);
 	return rc;
 }
 
@@ -312,7 +315,7 @@ read_event(struct accum *m, const struct wire_tree *v, struct str *delta,
 	}
 	take_usage(m, v);
 	choice = first_choice(list);
-	return choice != NULL ? take_choice(m, choice, "delta", delta) : RC_OK;
+	return choice != NULL ? take_choice(m, choice, false, delta) : RC_OK;
 }
 
 static enum rc
@@ -331,8 +334,7 @@ read_answer(struct accum *m, const struct wire_tree *v, const char **why)
 	}
 	take_usage(m, v);
 	m->done = true;
-	return choice != NULL ? take_choice(m, choice, "message", &delta)
-			      : RC_OK;
+	return choice != NULL ? take_choice(m, choice, true, &delta) : RC_OK;
 }
 
 const struct dialect openai_dialect = { "/chat/completions", write_request,

@@ -209,6 +209,7 @@ put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
 		put_status(j, f);
 		return true;
 	case KIND(SILENCE):
+		j->status = 200;
 		return true;
 	default:
 		return false;
