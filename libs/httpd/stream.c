@@ -8,17 +8,19 @@
 /* How long a client waits before it connects again. */
 #define RETRY_LINE "retry: 2000\n\n"
 
+enum form { FORM_EVENTS, FORM_RAW, FORM_RAW_KEEP };
+
 static void
-begin(struct httpd_req *r, int status, bool raw, bool keep)
+begin(struct httpd_req *r, int status, enum form form)
 {
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_OPEN && !r->left) {
 		r->state = REQ_STREAM;
 		atomic_store(&r->settled, true);
 		r->status = status;
-		r->raw = raw;
-		r->keep = keep;
-		if (!raw)
+		r->raw = form != FORM_EVENTS;
+		r->keep = form == FORM_RAW_KEEP;
+		if (form == FORM_EVENTS)
 			buf_puts(&r->out, RETRY_LINE);
 		pthread_cond_signal(&r->changed);
 	}
@@ -28,13 +30,13 @@ begin(struct httpd_req *r, int status, bool raw, bool keep)
 void
 httpd_stream(struct httpd_req *r)
 {
-	begin(r, 200, false, false);
+	begin(r, 200, FORM_EVENTS);
 }
 
 void
 httpd_raw(struct httpd_req *r, int status, bool keep)
 {
-	begin(r, status, true, keep);
+	begin(r, status, keep ? FORM_RAW_KEEP : FORM_RAW);
 }
 
 /* Whether s fits in the line of a field. */

@@ -17,10 +17,10 @@
 #define EXTRA_MAX (256 * 1024)
 
 void
-accum_init(struct accum *m, bool cumulative, bool strip_think)
+accum_init(struct accum *m, const struct llm_provider *p)
 {
-	*m = (struct accum){ .cumulative = cumulative,
-		.strip_think = strip_think,
+	*m = (struct accum){ .cumulative = p != NULL && p->cumulative,
+		.strip_think = p != NULL && p->strip_think,
 		.prompt_tokens = -1,
 		.completion_tokens = -1 };
 	buf_init(&m->text, LLM_TEXT_MAX);

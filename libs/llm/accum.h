@@ -22,7 +22,7 @@ struct accum_slot {
 };
 
 struct accum {
-	bool cumulative, strip_think;
+	bool cumulative, strip_think; /* as in struct llm_provider */
 	struct think think;
 	struct buf raw; /* cumulative text with its thoughts */
 	struct buf text, reasoning;
@@ -48,8 +48,8 @@ struct accum_piece {
 	const struct wire_tree *members; /* an object with the unknown ones */
 };
 
-/* accum_init(m, cumulative, strip_think), accum_free(m). */
-void accum_init(struct accum *m, bool cumulative, bool strip_think);
+/* accum_init(m, p), accum_free(m): p's habits; NULL: none. */
+void accum_init(struct accum *m, const struct llm_provider *p);
 void accum_free(struct accum *m);
 
 /*

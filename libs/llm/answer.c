@@ -12,7 +12,7 @@ answer_init(struct answer *r, const struct provider *p)
 	*r = (struct answer){ .form = FORM_UNKNOWN };
 	sse_init(&r->sse, LLM_LINE_MAX);
 	buf_init(&r->body, WIRE_MESSAGE_MAX);
-	accum_init(&r->accum, p->o.cumulative, p->o.strip_think);
+	accum_init(&r->accum, &p->o);
 }
 
 void

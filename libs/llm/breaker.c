@@ -34,13 +34,15 @@ open_for(struct breaker *b, struct mono now, int64_t ms)
 }
 
 void
-breaker_bad(struct breaker *b, struct mono now, bool hard, bool probe)
+breaker_bad(struct breaker *b, struct mono now, unsigned flags)
 {
+	bool probe = (flags & BREAKER_OF_PROBE) != 0;
+
 	if (probe)
 		b->probing = false;
 	if (b->failures < BREAKER_FAILURES)
 		b->failures++;
-	if (hard)
+	if ((flags & BREAKER_HARD) != 0)
 		open_for(b, now, BREAKER_MAX_MS);
 	else if (probe && b->wait_ms > 0)
 		open_for(b, now, 2 * b->wait_ms);
@@ -49,8 +51,8 @@ breaker_bad(struct breaker *b, struct mono now, bool hard, bool probe)
 }
 
 void
-breaker_leave(struct breaker *b, bool probe)
+breaker_leave(struct breaker *b, unsigned flags)
 {
-	if (probe)
+	if ((flags & BREAKER_OF_PROBE) != 0)
 		b->probing = false;
 }

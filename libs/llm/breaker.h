@@ -36,15 +36,19 @@ enum breaker_word breaker_ask(struct breaker *b, struct mono now);
 /* breaker_is_open(b): Whether calls that are no probe should leave. */
 bool breaker_is_open(const struct breaker *b);
 
+/* About a call: breaker_ask() called it a probe; it failed for long. */
+#define BREAKER_OF_PROBE 1U
+#define BREAKER_HARD     2U
+
 /*
- * What became of a call; probe: breaker_ask() called it that.
- * breaker_good(b):           The provider works.
- * breaker_bad(b, now, hard): It failed; hard: it will for long.  A call that
- *                            began before the breaker opened changes nothing.
- * breaker_leave(b):          A probe that showed nothing.
+ * What became of a call; flags are those above.
+ * breaker_good(b):            The provider works.
+ * breaker_bad(b, now, flags): It failed.  A call that began before the breaker
+ *                             opened changes nothing, unless it is hard.
+ * breaker_leave(b, flags):    The call showed nothing.
  */
 void breaker_good(struct breaker *b);
-void breaker_bad(struct breaker *b, struct mono now, bool hard, bool probe);
-void breaker_leave(struct breaker *b, bool probe);
+void breaker_bad(struct breaker *b, struct mono now, unsigned flags);
+void breaker_leave(struct breaker *b, unsigned flags);
 
 #endif /* !LLM_BREAKER_H */

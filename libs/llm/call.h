@@ -14,6 +14,7 @@
 #include "llm/accum.h"
 #include "llm/fault.h"
 #include "llm/provider.h"
+#include "llm/retry.h"
 
 TAILQ_HEAD(call_list, llm_call);
 
@@ -76,5 +77,24 @@ enum rc answer_chunk(
     struct llm_call *call, struct httpc_call *http, struct str chunk) RC_CHECK;
 void answer_end(struct llm_call *call, enum rc rc,
     const struct httpc_answer *answer, struct llm_result *out);
+
+/* call_provider(call): Who is asked. */
+struct provider *call_provider(const struct llm_call *call);
+
+/*
+ * call_choose(call, i):
+ * Choose the first provider from the i-th on that may be asked; false if there
+ * is none.  call_has_others(call): Whether one after the chosen could be.
+ */
+bool call_choose(struct llm_call *call, size_t i);
+bool call_has_others(const struct llm_call *call);
+
+/*
+ * call_judge(call, rc, blame): Tell the provider's breaker what the call came
+ *                              to there; only the first time counts.
+ * call_praise(call):           The same of one that works.
+ */
+void call_judge(struct llm_call *call, enum rc rc, enum retry_blame blame);
+void call_praise(struct llm_call *call);
 
 #endif /* !LLM_CALL_H */

@@ -93,92 +93,6 @@ llm_new(const struct llm_opts *o, struct llm **out)
 	return RC_OK;
 }
 
-/* ---- breakers ----------------------------------------------------------- */
-
-static struct provider *
-provider_of(const struct llm_call *call)
-{
-	return &call->llm->providers[call->at];
-}
-
-static void
-show_breaker(struct provider *p)
-{
-	metric_set(p->open, breaker_is_open(&p->breaker) ? 1 : 0);
-}
-
-/* Tell the provider's breaker what the call showed, once. */
-static void
-tell_breaker(struct llm_call *call, enum rc rc, enum retry_blame blame)
-{
-	struct provider *p = provider_of(call);
-	bool was = breaker_is_open(&p->breaker);
-
-	if (call->judged)
-		return;
-	call->judged = true;
-	if (blame == RETRY_BLAME_NONE) {
-		breaker_leave(&p->breaker, call->probe);
-	} else {
-		/* To leave the only one for long would help nobody. */
-		bool hard = blame == RETRY_BLAME_HARD && call->llm->n > 1;
-		p->last_rc = rc;
-		breaker_bad(&p->breaker, clock_mono(), hard, call->probe);
-	}
-	show_breaker(p);
-	if (!was && breaker_is_open(&p->breaker))
-		log_warn("llm.provider_left", LOG_S("provider", p->o.name),
-		    LOG_RC(rc), LOG_I("for_ms", p->breaker.wait_ms));
-}
-
-static void
-praise(struct llm_call *call)
-{
-	struct provider *p = provider_of(call);
-
-	if (breaker_is_open(&p->breaker))
-		log_info("llm.provider_back", LOG_S("provider", p->o.name));
-	call->judged = true;
-	breaker_good(&p->breaker);
-	show_breaker(p);
-}
-
-/* Whether a provider after the one that is asked could be. */
-static bool
-has_others(const struct llm_call *call)
-{
-	const struct llm *l = call->llm;
-	int64_t now = clock_mono().ns;
-
-	for (size_t i = call->at + 1; i < l->n; i++) {
-		const struct breaker *b = &l->providers[i].breaker;
-		if (!breaker_is_open(b) || (!b->probing && b->until.ns <= now))
-			return true;
-	}
-	return false;
-}
-
-/* Choose the first provider from the i-th on that may be asked. */
-static bool
-choose(struct llm_call *call, size_t i)
-{
-	struct llm *l = call->llm;
-	struct mono now = clock_mono();
-
-	for (; i < l->n; i++) {
-		enum breaker_word w =
-		    breaker_ask(&l->providers[i].breaker, now);
-		if (w == BREAKER_OPEN)
-			continue;
-		call->at = i;
-		call->probe = w == BREAKER_PROBE;
-		call->judged = false;
-		call->tries = 0;
-		return true;
-	}
-	return false;
-}
-
 /* ---- the end ------------------------------------------------------------ */
 
 /* Give everything back; what is under way is not told anything. */
@@ -187,7 +101,7 @@ call_free(struct llm_call *call)
 {
 	struct llm *l = call->llm;
 
-	tell_breaker(call, RC_OK, RETRY_BLAME_NONE);
+	call_judge(call, RC_OK, RETRY_BLAME_NONE);
 	TAILQ_REMOVE(&l->calls, call, link);
 	loop_timer_cancel(l->loop, &call->timer);
 	answer_free(&call->in);
@@ -199,7 +113,7 @@ call_free(struct llm_call *call)
 static void
 tell(struct llm_call *call, struct llm_result *r)
 {
-	r->provider = provider_of(call)->o.name;
+	r->provider = call_provider(call)->o.name;
 	r->attempts = call->attempts;
 	call->chat.on_done(call->chat.arg, r);
 	call_free(call);
@@ -276,7 +190,7 @@ plan_for(
 		.tries_max = call->probe ? 1 : call->llm->tries,
 		.spent_ms = mono_diff_ms(clock_mono(), call->start),
 		.left_ms = left_ms(call),
-		.others = has_others(call),
+		.others = call_has_others(call),
 		.random = (uint32_t)id_random_below(UINT32_MAX) };
 
 	r->retry = retry_would(&f);
@@ -289,7 +203,7 @@ static bool
 goes_on(
     struct llm_call *call, const struct httpc_call *http, struct llm_result *r)
 {
-	struct provider *p = provider_of(call);
+	struct provider *p = call_provider(call);
 	struct retry_plan plan = plan_for(call, http, r);
 
 	metric_add(p->failures, 1);
@@ -303,12 +217,13 @@ goes_on(
 	}
 	/* That a request was read and refused shows a provider that works. */
 	if (plan.blame == RETRY_BLAME_NONE && r->status >= 400)
-		praise(call);
-	tell_breaker(call, r->rc, plan.blame);
-	if (plan.what != RETRY_NEXT || !choose(call, call->at + 1))
+		call_praise(call);
+	call_judge(call, r->rc, plan.blame);
+	if (plan.what != RETRY_NEXT || !call_choose(call, call->at + 1))
 		return false;
 	log_info("llm.fallback", LOG_S("provider", p->o.name), LOG_RC(r->rc),
-	    LOG_I("status", r->status), LOG_S("to", provider_of(call)->o.name));
+	    LOG_I("status", r->status),
+	    LOG_S("to", call_provider(call)->o.name));
 	metric_add(p->fallbacks, 1);
 	set_timer(call, 0);
 	return true;
@@ -333,7 +248,7 @@ on_done(void *arg, struct httpc_call *http, enum rc rc,
 		return;
 	}
 	if (r.rc == RC_OK)
-		praise(call);
+		call_praise(call);
 	else if (goes_on(call, http, &r))
 		return;
 	tell(call, &r);
@@ -362,7 +277,7 @@ silence_ms(const struct llm_call *call, int64_t ms)
 {
 	int64_t half = left_ms(call) / 2;
 
-	if (has_others(call) && half > 0 && half < ms)
+	if (call_has_others(call) && half > 0 && half < ms)
 		return half;
 	return ms;
 }
@@ -370,7 +285,7 @@ silence_ms(const struct llm_call *call, int64_t ms)
 static enum rc
 post(struct llm_call *call)
 {
-	struct provider *p = provider_of(call);
+	struct provider *p = call_provider(call);
 	struct buf body = BUF_INIT(LLM_REQUEST_MAX);
 	int64_t first_ms = p->o.first_byte_ms > 0 ? p->o.first_byte_ms
 						  : call->llm->first_byte_ms;
@@ -401,7 +316,7 @@ post(struct llm_call *call)
 static enum rc
 begin(struct llm_call *call)
 {
-	struct provider *p = provider_of(call);
+	struct provider *p = call_provider(call);
 
 	answer_free(&call->in);
 	answer_init(&call->in, p);
@@ -435,9 +350,9 @@ go_on(void *arg)
 		    STR("the providers are left alone for a while"));
 	/* While it waited, others may have found the provider broken. */
 	else if (call->tries > 0 && !call->probe &&
-	    breaker_is_open(&provider_of(call)->breaker) &&
-	    !choose(call, call->at + 1))
-		tell_failure(call, provider_of(call)->last_rc,
+	    breaker_is_open(&call_provider(call)->breaker) &&
+	    !call_choose(call, call->at + 1))
+		tell_failure(call, call_provider(call)->last_rc,
 		    STR("the provider is left alone for a while"));
 	else
 		attempt(call);
@@ -476,7 +391,7 @@ llm_chat(struct llm *l, const struct llm_chat *chat, struct llm_call **out)
 		call->trace = *chat->trace;
 		call->chat.trace = &call->trace;
 	}
-	if (rc == RC_OK && !choose(call, 0))
+	if (rc == RC_OK && !call_choose(call, 0))
 		refuse(call);
 	else if (rc == RC_OK)
 		rc = begin(call);

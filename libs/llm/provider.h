@@ -37,14 +37,18 @@ struct provider {
  * The last two are RC_INVALID with *why set for what is not of this dialect,
  * RC_TOOBIG over a ceiling.
  */
+typedef enum rc (*dialect_write_fn)(
+    const struct provider *p, const struct llm_chat *chat, struct buf *out);
+typedef enum rc (*dialect_event_fn)(struct accum *m, const struct wire_tree *v,
+    struct str *delta, const char **why);
+typedef enum rc (*dialect_answer_fn)(
+    struct accum *m, const struct wire_tree *v, const char **why);
+
 struct dialect {
 	const char *path; /* behind base_url */
-	enum rc (*write)(const struct provider *p, const struct llm_chat *chat,
-	    struct buf *out) RC_CHECK;
-	enum rc (*event)(struct accum *m, const struct wire_tree *v,
-	    struct str *delta, const char **why) RC_CHECK;
-	enum rc (*answer)(struct accum *m, const struct wire_tree *v,
-	    const char **why) RC_CHECK;
+	dialect_write_fn write;
+	dialect_event_fn event;
+	dialect_answer_fn answer;
 };
 extern const struct dialect openai_dialect, anthropic_dialect;
 

@@ -129,7 +129,7 @@ event_of_block(struct event *e, const char *type, size_t i)
 
 static void
 delta(const struct shape *s, struct shape_out *out, size_t i,
-    const char *names[2], struct str text)
+    const char *const names[2], struct str text)
 {
 	struct event e;
 
@@ -146,12 +146,13 @@ static void
 stream_block(const struct shape *s, const struct block *k, size_t i,
     struct shape_out *out)
 {
-	static const char *names[][2] = {
+	static const char *const names[][2] = {
 		[BLOCK_THINKING] = { "thinking_delta", "thinking" },
 		[BLOCK_TEXT] = { "text_delta", "text" },
 		[BLOCK_CALL] = { "input_json_delta", "partial_json" },
 	};
-	static const char *signature[2] = { "signature_delta", "signature" };
+	static const char *const signature[2] = { "signature_delta",
+		"signature" };
 	struct event e;
 	size_t at = 0;
 

@@ -194,7 +194,7 @@ KIT_TEST(streams)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct accum m;
-		accum_init(&m, false, false);
+		accum_init(&m, NULL);
 		buf_reset(&deltas);
 		for (size_t k = 0; k < CHUNKS && rows[i].chunks[k]; k++) {
 			const char *chunk = rows[i].chunks[k];
@@ -219,7 +219,7 @@ KIT_TEST(cumulative_streams)
 	struct buf out = BUF_INIT(1024), deltas = BUF_INIT(1024);
 	struct accum m;
 
-	accum_init(&m, true, false);
+	accum_init(&m, &(struct llm_provider){ .cumulative = true });
 	ck_assert_int_eq(
 	    add_chunk(&m, DELTA("\"content\":\"a\""), &deltas), RC_OK);
 	ck_assert_int_eq(
@@ -253,7 +253,7 @@ KIT_TEST(thoughts_usage_and_extras)
 	struct llm_result r = { 0 };
 	struct accum m;
 
-	accum_init(&m, false, false);
+	accum_init(&m, NULL);
 	ck_assert_int_eq(
 	    add_chunk(&m, DELTA("\"reasoning_content\":\"a\""), NULL), RC_OK);
 	ck_assert_int_eq(add_chunk(&m,
@@ -297,7 +297,7 @@ check_answer(const char *json, const char *want)
 	struct accum m;
 
 	ck_assert_int_eq(wire_tree_parse(str_of(json), &v), RC_OK);
-	accum_init(&m, false, false);
+	accum_init(&m, NULL);
 	ck_assert_int_eq(openai_dialect.answer(&m, v, &why), RC_OK);
 	describe(&m, &out);
 	ck_assert_msg(str_eq(buf_str(&out), str_of(want)), "%s", out.p);
@@ -333,7 +333,7 @@ KIT_TEST(ceilings)
 	size_t n = 0;
 
 	/* More calls than an answer may have. */
-	accum_init(&m, false, false);
+	accum_init(&m, NULL);
 	while (rc == RC_OK && n <= 2 * LLM_CALLS_MAX) {
 		buf_reset(&b);
 		buf_printf(&b,
@@ -347,7 +347,7 @@ KIT_TEST(ceilings)
 	accum_free(&m);
 
 	/* Arguments without end. */
-	accum_init(&m, false, false);
+	accum_init(&m, NULL);
 	buf_reset(&b);
 	buf_puts(&b,
 	    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
@@ -361,7 +361,7 @@ KIT_TEST(ceilings)
 	accum_free(&m);
 
 	/* Arguments of another kind. */
-	accum_init(&m, false, false);
+	accum_init(&m, NULL);
 	ck_assert_int_eq(
 	    add_chunk(&m, CALL("\"index\":0," ARGS("1")), NULL), RC_INVALID);
 	accum_free(&m);

@@ -44,13 +44,38 @@ static const struct llm_tool_call calls[] = {
 	    .extra = STR_INIT("{\"by\":\"other/m1\",\"blocks\":[1]}") },
 };
 
-KIT_TEST(messages)
+#define USE(id, name, input)                                        \
+	"{\"type\":\"tool_use\",\"id\":\"" id "\",\"name\":\"" name \
+	"\",\"input\":" input "}"
+#define RESULT(id, text)                                        \
+	"{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\"," \
+	"\"content\":\"" text "\"}"
+#define OPEN(name) \
+	"{\"name\":\"" name "\",\"input_schema\":{\"type\":\"object\"}}"
+#define NO_CHOICE "\"tool_choice\":{\"type\":\"none\"}"
+#define SIGNED    "{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"s\"}"
+
+struct row {
+	struct llm_message list[5];
+	size_t n;
+	const char *want;
+};
+
+static void
+check(const struct row *rows, size_t n)
 {
-	static const struct {
-		struct llm_message list[5];
-		size_t n;
-		const char *want;
-	} rows[] = {
+	for (size_t i = 0; i < n; i++) {
+		struct llm_chat chat = { .messages = rows[i].list,
+			.nmessages = rows[i].n,
+			.temperature = -1 };
+		ck_assert_str_eq(
+		    written(&chat, (struct llm_provider){ 0 }), rows[i].want);
+	}
+}
+
+KIT_TEST(turns)
+{
+	static const struct row rows[] = {
 		{ { { .role = LLM_USER, .text = STR_INIT("hi") } }, 1,
 		    HEAD "\"messages\":[" USER T("hi") "]}]}" },
 		{ { { .role = LLM_SYSTEM, .text = STR_INIT("be") },
@@ -71,6 +96,14 @@ KIT_TEST(messages)
 		{ { { .role = LLM_SYSTEM, .text = STR_INIT("be") } }, 1,
 		    HEAD
 		    "\"system\":\"be\",\"messages\":[" USER T("…") "]}]}" },
+	};
+
+	check(rows, NELEM(rows));
+}
+
+KIT_TEST(calls_and_results)
+{
+	static const struct row rows[] = {
 		/* All results in one message, directly behind the calls. */
 		{ { { .role = LLM_USER, .text = STR_INIT("do") },
 		      { .role = LLM_ASSISTANT,
@@ -83,25 +116,12 @@ KIT_TEST(messages)
 		      { .role = LLM_TOOL, .tool_call_id = STR_INIT("b") },
 		      { .role = LLM_USER, .text = STR_INIT("go on") } },
 		    5,
-		    HEAD "\"messages\":[" USER T(
-			"do") "]}," MODEL
-			      "{\"type\":\"thinking\",\"thinking\":\"t\","
-			      "\"signature\":\"s\"}," T(
-				  "well") ",{\"type\":\"tool_use\",\"id\":"
-					  "\"a_1\",\"name\":\"f\",\"input\":"
-					  "{\"x\":1}},{\"type\":\"tool_use\","
-					  "\"id\":\"b\",\"name\":\"g\","
-					  "\"input\":{}}]}," USER
-					  "{\"type\":\"tool_result\","
-					  "\"tool_use_id\":\"a_1\",\"content\":"
-					  "\"1\"},{\"type\":\"tool_result\","
-					  "\"tool_use_id\":\"b\",\"content\":"
-					  "\"\"}," T(
-					      "go on") "]}],"
-						       "\"tools\":[{\"name\":\"f\",\"input_schema\":"
-						       "{\"type\":\"object\"}},{\"name\":\"g\","
-						       "\"input_schema\":{\"type\":\"object\"}}],"
-						       "\"tool_choice\":{\"type\":\"none\"}}" },
+		    HEAD "\"messages\":[" USER T("do") "]}," MODEL SIGNED "," T(
+			"well") "," USE("a_1", "f", "{\"x\":1}") "," USE("b",
+			"g", "{}") "]}," USER RESULT("a_1", "1") "," RESULT("b",
+			"") "," T("go on") "]}],"
+					   "\"tools\":[" OPEN("f") "," OPEN(
+					       "g") "]," NO_CHOICE "}" },
 		/* Another's thoughts are not shown. */
 		{ { { .role = LLM_USER, .text = STR_INIT("do") },
 		      { .role = LLM_ASSISTANT,
@@ -111,24 +131,13 @@ KIT_TEST(messages)
 			  .text = STR_INIT("1"),
 			  .tool_call_id = STR_INIT("c") } },
 		    3,
-		    HEAD "\"messages\":[" USER T(
-			"do") "]}," MODEL
-			      "{\"type\":\"tool_use\",\"id\":\"c\",\"name\":"
-			      "\"f\",\"input\":{}}]}," USER
-			      "{\"type\":\"tool_result\",\"tool_use_id\":"
-			      "\"c\",\"content\":\"1\"}]}],"
-			      "\"tools\":[{\"name\":\"f\",\"input_schema\":"
-			      "{\"type\":\"object\"}}],"
-			      "\"tool_choice\":{\"type\":\"none\"}}" },
+		    HEAD "\"messages\":[" USER T("do") "]}," MODEL USE(
+			"c", "f", "{}") "]}," USER RESULT("c",
+			"1") "]}],"
+			     "\"tools\":[" OPEN("f") "]," NO_CHOICE "}" },
 	};
 
-	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct llm_chat chat = { .messages = rows[i].list,
-			.nmessages = rows[i].n,
-			.temperature = -1 };
-		ck_assert_str_eq(
-		    written(&chat, (struct llm_provider){ 0 }), rows[i].want);
-	}
+	check(rows, NELEM(rows));
 }
 
 KIT_TEST(options)
@@ -257,7 +266,7 @@ KIT_TEST(what_streams_say)
 
 	for (size_t i = 0; i < NELEM(streams); i++) {
 		struct accum m;
-		accum_init(&m, false, false);
+		accum_init(&m, NULL);
 		for (size_t k = 0; k < EVENTS && streams[i].events[k]; k++) {
 			const char *why = "";
 			struct wire_tree *v;
@@ -306,7 +315,7 @@ KIT_TEST(what_answers_say)
 		const char *why = NULL;
 		struct wire_tree *v;
 		struct accum m;
-		accum_init(&m, false, false);
+		accum_init(&m, NULL);
 		ck_assert_int_eq(
 		    wire_tree_parse(str_of(rows[i].json), &v), RC_OK);
 		ck_assert_int_eq(

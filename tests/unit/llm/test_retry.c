@@ -188,18 +188,19 @@ KIT_TEST(breakers)
 		size_t n = 0;
 		for (const char *s = scripts[i].steps; *s != '\0'; s++) {
 			bool probe = *s >= 'A' && *s <= 'Z';
+			unsigned flags = probe ? BREAKER_OF_PROBE : 0;
 			switch (*s | (probe ? 0x20 : 0)) {
 			case 'g':
 				breaker_good(&b);
 				break;
 			case 'b':
-				breaker_bad(&b, now, false, probe);
+				breaker_bad(&b, now, flags);
 				break;
 			case 'h':
-				breaker_bad(&b, now, true, probe);
+				breaker_bad(&b, now, flags | BREAKER_HARD);
 				break;
 			case 'l':
-				breaker_leave(&b, probe);
+				breaker_leave(&b, flags);
 				break;
 			case 's':
 				says[n++] = asked(&b, now);
