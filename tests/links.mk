@@ -42,3 +42,4 @@ build/fuzz/services/emotion-engine/model.o: \
     services/emotion-engine/emotion.weights
 # The provider layer is tried with the simulated model.
 BINS_llm := llm-sim
+LINKS_fuzz_llm := llm

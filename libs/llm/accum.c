@@ -14,6 +14,8 @@
 #include "wire/text.h"
 
 #define FIELD_MAX 1024
+/* What is used of a turn's id. */
+#define TURN_MAX  128
 #define EXTRA_MAX (256 * 1024)
 
 void
@@ -309,19 +311,29 @@ finish_of(const struct accum *m)
 	return LLM_FINISH_OTHER;
 }
 
-/* Give an id to a call that has none, or one that an earlier call has. */
+/* Whether the i-th call has no id, or one that an earlier call has. */
+static bool
+lacks_id(const struct accum *m, size_t i)
+{
+	struct str id = buf_str(&m->slots[i].id);
+
+	for (size_t k = 0; k < i; k++)
+		if (str_eq(buf_str(&m->slots[k].id), id))
+			return true;
+	return id.n == 0;
+}
+
 static void
 fix_id(struct accum *m, size_t i, struct str turn)
 {
-	struct accum_slot *s = &m->slots[i];
-	bool bad = s->id.n == 0;
+	struct buf *id = &m->slots[i].id;
 
-	for (size_t k = 0; k < i && !bad; k++)
-		bad = str_eq(buf_str(&m->slots[k].id), buf_str(&s->id));
-	if (!bad)
-		return;
-	buf_reset(&s->id);
-	buf_printf(&s->id, "call_%.*s_%zu", STR_ARG(turn), i);
+	if (turn.n > TURN_MAX)
+		turn.n = TURN_MAX;
+	for (size_t n = i; lacks_id(m, i); n += LLM_CALLS_MAX) {
+		buf_reset(id);
+		buf_printf(id, "call_%.*s_%zu", STR_ARG(turn), n);
+	}
 }
 
 /* A call without arguments, unless they were still to come. */

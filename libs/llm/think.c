@@ -71,6 +71,8 @@ think_feed(
 {
 	for (size_t i = 0; i < piece.n; i++) {
 		char c = piece.p[i];
+		if (t->state == THINK_AFTER && !is_space(c))
+			t->state = THINK_TEXT;
 		switch (t->state) {
 		case THINK_START:
 			at_start(t, c, text);
@@ -79,10 +81,7 @@ think_feed(
 			inside(t, c, thoughts);
 			break;
 		case THINK_AFTER:
-			if (is_space(c))
-				break;
-			t->state = THINK_TEXT;
-			/* fall through */
+			break;
 		case THINK_TEXT:
 			buf_put(text, piece.p + i, piece.n - i);
 			return;

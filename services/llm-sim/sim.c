@@ -220,11 +220,24 @@ put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
 
 /* ---- sending ------------------------------------------------------------ */
 
+/* How an answer is counted. */
+static enum rc
+rc_of(int status)
+{
+	if (status < 400)
+		return RC_OK;
+	if (status == 429)
+		return RC_AGAIN;
+	return status >= 500 ? RC_DOWN : RC_INVALID;
+}
+
 static void
 job_end(struct job *j, enum rc rc)
 {
 	struct svc_call *c = j->c;
 
+	if (rc == RC_OK)
+		rc = rc_of(j->status);
 	loop_timer_cancel(svc_loop(j->sim->svc), &j->timer);
 	buf_free(&j->head);
 	shape_out_free(&j->out);
