@@ -53,7 +53,9 @@ static const struct llm_tool_call calls[] = {
 #define OPEN(name) \
 	"{\"name\":\"" name "\",\"input_schema\":{\"type\":\"object\"}}"
 #define NO_CHOICE "\"tool_choice\":{\"type\":\"none\"}"
-#define SIGNED    "{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"s\"}"
+#define SIGNED                                         \
+	"{\"type\":\"thinking\",\"thinking\":\"t\",\"" \
+	"signature\":\"s\"}"
 
 struct row {
 	struct llm_message list[5];
