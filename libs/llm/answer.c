@@ -59,7 +59,9 @@ give(struct llm_call *call, struct str text)
 static bool
 has_error(const struct wire_tree *v)
 {
-	return wire_tree_kind(wire_tree_get(v, STR("error"))) != WIRE_TREE_NULL;
+	const struct wire_tree *e = wire_tree_get(v, STR("error"));
+
+	return wire_tree_kind(e) == WIRE_TREE_OBJECT || wire_tree_text(e).n > 0;
 }
 
 static enum rc
@@ -106,14 +108,20 @@ on_event(void *arg, const struct sse_event *e)
 	return call->cancelled ? RC_CONFLICT : rc;
 }
 
+/* Some send a stream as text/plain, or as nothing. */
 static bool
-is_stream(const struct httpc_call *http)
+is_stream(const struct httpc_call *http, struct str begin)
 {
 	struct str type = httpc_header(http, "Content-Type");
 
-	return httpc_status(http) == 200 && type.p != NULL &&
+	if (httpc_status(http) != 200)
+		return false;
+	if (type.p != NULL &&
 	    str_eq_nocase(
-		str_trim(str_cut(&type, ';')), STR("text/event-stream"));
+		str_trim(str_cut(&type, ';')), STR("text/event-stream")))
+		return true;
+	return str_starts(begin, STR("data:")) ||
+	    str_starts(begin, STR("event:"));
 }
 
 enum rc
@@ -122,7 +130,7 @@ answer_chunk(struct llm_call *call, struct httpc_call *http, struct str chunk)
 	struct answer *r = &call->in;
 
 	if (r->form == FORM_UNKNOWN)
-		r->form = is_stream(http) ? FORM_STREAM : FORM_WHOLE;
+		r->form = is_stream(http, chunk) ? FORM_STREAM : FORM_WHOLE;
 	if (r->form == FORM_STREAM)
 		return sse_feed(&r->sse, chunk, on_event, call);
 	buf_put_str(&r->body, chunk);

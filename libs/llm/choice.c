@@ -16,6 +16,14 @@ show_breaker(struct provider *p)
 	metric_set(p->open, breaker_is_open(&p->breaker) ? 1 : 0);
 }
 
+/* What a provider that is left alone is said to be. */
+static enum rc
+as_cause(enum rc rc)
+{
+	return rc == RC_AGAIN || rc == RC_DENIED || rc == RC_NOENT ? rc
+								   : RC_DOWN;
+}
+
 void
 call_judge(struct llm_call *call, enum rc rc, enum retry_blame blame)
 {
@@ -32,7 +40,7 @@ call_judge(struct llm_call *call, enum rc rc, enum retry_blame blame)
 		/* To leave the only one for long would help nobody. */
 		if (blame == RETRY_BLAME_HARD && call->llm->n > 1)
 			flags |= BREAKER_HARD;
-		p->last_rc = rc;
+		p->last_rc = as_cause(rc);
 		breaker_bad(&p->breaker, clock_mono(), flags);
 	}
 	show_breaker(p);

@@ -103,6 +103,58 @@ KIT_TEST(anthropic)
 	check_rows(LLM_ANTHROPIC);
 }
 
+/* Of a stream that calls itself something else. */
+#define PLAIN_STREAM                                               \
+	"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":" \
+	"\\\"hi\\\"},\\\"finish_reason\\\":\\\"stop\\\"}]}\\n\\n"
+
+KIT_TEST(a_stream_under_another_name)
+{
+	static const char *const scripts[] = {
+		STATUS_OF("200", BODY(PLAIN_STREAM)),
+		STATUS_OF("200",
+		    HEADER("Content-Type: text/plain") "," BODY(PLAIN_STREAM))
+	};
+	struct llm_provider p = sim(LLM_OPENAI, "a");
+
+	talk_open(&p, 1);
+	for (size_t i = 0; i < NELEM(scripts); i++) {
+		lab_script(scripts[i]);
+		talk_run();
+		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
+		ck_assert_str_eq(talk.shown.p, "hi");
+	}
+	talk_close();
+}
+
+/* The client's patience, 1 s, is with bytes, whatever they say. */
+KIT_TEST(what_says_nothing_is_no_silence)
+{
+	static const char *const scripts[] = {
+		"{\"kind\":\"answer\",\"text\":\"Hi\",\"piece_ms\":600,"
+		"\"quirks\":[\"comments\"]}",
+		"{\"kind\":\"answer\",\"text\":\"Hi\",\"piece_ms\":600,"
+		"\"quirks\":[\"whole\",\"blank_lines\"]}",
+	};
+	struct llm_provider p = sim(LLM_OPENAI, "a");
+
+	talk_open(&p, 1);
+	for (size_t i = 0; i < NELEM(scripts); i++) {
+		lab_script(scripts[i]);
+		talk_run();
+		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
+		ck_assert_str_eq(talk.text.p, "Hi");
+		ck_assert_int_gt(talk_ms(), 1500);
+		ck_assert_uint_eq(talk.attempts, 1);
+	}
+	lab_script("{\"kind\":\"answer\",\"text\":\"Hi\","
+		   "\"piece_ms\":1500}");
+	talk_run();
+	ck_assert_int_eq(talk.rc, RC_OK);
+	ck_assert_uint_eq(talk.attempts, 2);
+	talk_close();
+}
+
 KIT_TEST(a_pause_that_is_asked_for_is_kept)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
