@@ -69,7 +69,9 @@ KIT_TEST(messages)
 	} rows[] = {
 #define U(c) "{\"role\":\"user\",\"content\":" c "}"
 #define A(c) "{\"role\":\"assistant\",\"content\":" c "}"
-#define USE  "[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":{}}]"
+#define USE                                     \
+	"[{\"type\":\"tool_use\",\"id\":\"c\"," \
+	"\"name\":\"f\",\"input\":{}}]"
 #define RESULT                                             \
 	"{\"type\":\"tool_result\",\"tool_use_id\":\"c\"," \
 	"\"content\":\"ok\"}"
