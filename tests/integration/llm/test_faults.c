@@ -171,7 +171,7 @@ KIT_TEST(a_pause_that_is_asked_for_is_kept)
 KIT_TEST(text_that_was_given_is_not_asked_for_again)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
-	long before = lab_asked();
+	long long before = lab_asked();
 
 	lab_script("{\"kind\":\"cut\"}," TEXT);
 	talk_open(&p, 1);
