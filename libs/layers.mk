@@ -15,6 +15,7 @@ USES_httpc := core
 USES_mqtt  := core
 USES_bus   := core wire
 USES_llm   := core wire httpc
+USES_otlp  := core wire httpc
 USES_svc   := core wire bus httpd
 
 FOREIGN_rx    := pcre2.h

@@ -17,6 +17,7 @@ SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
 	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
 build/fuzz/tests/fuzz/filter.o: CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
+LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim

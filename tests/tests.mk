@@ -11,10 +11,17 @@ J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 
+# A test takes of the kit only what it calls.
+KIT := $(B)/tests/kit.a
+KIT_OBJS := $(call objs,tests/kit)
+$(KIT): $(KIT_OBJS)
+	@rm -f $@ && $(AR) rcs $@ $^
+$(KIT_OBJS): CPPFLAGS += -iquote tests
+$(KIT_OBJS): WARN += -Wno-pedantic
+
 # A test links its unit, without the unit's main(), the kit, and what
 # LINKS_<unit> (libraries), LINKS_PKG_<unit> (pkg-config names) and OBJS_<unit>
 # (objects) in links.mk add.  It runs programs of the unit and BINS_<unit>.
-KIT := $(call objs,tests/kit)
 define test_rule
 $(B)/$(1).o: CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
 $(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
@@ -33,8 +40,6 @@ WHOLE_STACK := tests/soak/stack/% tests/bench/stack/%
 TESTS := $(UNIT_TESTS) $(IT_TESTS) \
 	$(filter-out $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
 $(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
-$(KIT): CPPFLAGS += -iquote tests
-$(KIT): WARN += -Wno-pedantic
 
 # An end-to-end test links the rig and plain clients, and needs every program;
 # so do tests/{soak,bench}/stack.

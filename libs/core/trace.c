@@ -12,8 +12,7 @@
 #define SPAN_AT    36
 #define FLAGS_AT   53
 /* Flags that are defined: sampled, random.  Others are not passed on. */
-#define FLAG_SAMPLED 0x01U
-#define FLAGS_KNOWN  0x03U
+#define FLAGS_KNOWN 0x03U
 
 static void
 new_span(char dst[17])
@@ -39,7 +38,7 @@ trace_new(struct trace *t)
 			t->trace_id[n++] = *p;
 	t->trace_id[n] = '\0';
 	new_span(t->span_id);
-	t->flags = FLAG_SAMPLED;
+	t->flags = TRACE_SAMPLED;
 }
 
 void

@@ -9,6 +9,8 @@
 #include "core/str.h"
 
 #define TRACE_PARENT_MAX 56
+/* In flags: its spans are wanted. */
+#define TRACE_SAMPLED 0x01U
 
 struct trace {
 	char trace_id[33]; /* 32 lower-case hexadecimal digits */

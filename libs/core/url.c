@@ -40,9 +40,8 @@ hex(char c)
 	return -1;
 }
 
-/* Percent-decode s; control characters are refused in either form. */
-static bool
-decode(struct str s, char *dst, size_t size)
+enum rc
+url_unescape(struct str s, char *dst, size_t size)
 {
 	size_t i, n = 0;
 	int c;
@@ -52,16 +51,16 @@ decode(struct str s, char *dst, size_t size)
 		if (c == '%') {
 			if (s.n - i < 3 || hex(s.p[i + 1]) < 0 ||
 			    hex(s.p[i + 2]) < 0)
-				return false;
+				return RC_INVALID;
 			c = hex(s.p[i + 1]) * 16 + hex(s.p[i + 2]);
 			i += 2;
 		}
 		if (c < 0x20 || c == 0x7f || n + 1 >= size)
-			return false;
+			return RC_INVALID;
 		dst[n++] = (char)c;
 	}
 	dst[n] = '\0';
-	return true;
+	return RC_OK;
 }
 
 static bool
@@ -157,9 +156,10 @@ parse(struct str s, struct url *u)
 		user = (struct str){ auth.p, i - 1 };
 		auth = (struct str){ auth.p + i, auth.n - i };
 		(void)split(&user, ':', &password);
-		if (!decode(user, u->user, sizeof(u->user)))
+		if (url_unescape(user, u->user, sizeof(u->user)) != RC_OK)
 			return "the user is badly escaped or too long";
-		if (!decode(password, u->password, sizeof(u->password)))
+		if (url_unescape(password, u->password, sizeof(u->password)) !=
+		    RC_OK)
 			return "the password is badly escaped or too long";
 	}
 	return host_port(auth, u);

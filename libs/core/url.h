@@ -4,6 +4,8 @@
 #ifndef CORE_URL_H
 #define CORE_URL_H
 
+#include <stddef.h>
+
 #include "core/rc.h"
 #include "core/str.h"
 
@@ -31,5 +33,13 @@ struct url {
  * what, without a piece of s in it, because s may hold a password.
  */
 enum rc url_parse(struct str s, struct url *u, const char **why) RC_CHECK;
+
+/*
+ * url_unescape(s, dst, size):
+ * Percent-decode s into dst, with a NUL.  RC_INVALID for a '%' without two
+ * hexadecimal digits, for control characters in either form, and if it does not
+ * fit size bytes.
+ */
+enum rc url_unescape(struct str s, char *dst, size_t size) RC_CHECK;
 
 #endif /* !CORE_URL_H */

@@ -30,33 +30,40 @@
  * alive(ms): my process lives for that long at least.
  * Computed: the keys of the turns' processes and records.
  */
-#define LUA_PURGE                                                                 \
-	LUA_NOW LUA_TELL                                                          \
-	    "local r,q=redis.call,KEYS[1]\n"                                      \
-	    "local function lost(e)\n"                                            \
-	    " local turn=string.match(e,':(.+)$') or ''\n"                        \
-	    " local k='" KEY_TURN_PRE "'..turn..'" KEY_TURN_POST "'\n"            \
-	    " if r('EXISTS',k)==0 or r('HSETNX',k,'end','')==0 then return end\n" \
-	    " if r('HGET',k,'begun') and r('EXISTS',KEYS[3])==1 then\n"           \
-	    "  event(KEYS[3],KEYS[4],r('HINCRBY',KEYS[3],'seq',1),\n"             \
-	    "   'lost',turn,'at',now)\n"                                          \
-	    " end\n"                                                              \
-	    "end\n"                                                               \
-	    "local function purge()\n"                                            \
-	    " local live={}\n"                                                    \
-	    " for _,e in ipairs(r('LRANGE',q,0,-1)) do\n"                         \
-	    "  local i=string.match(e,'^([^:]+):')\n"                             \
-	    "  if i and r('EXISTS','" KEY_INSTANCE_PRE                            \
-	    "'..i..'" KEY_INSTANCE_POST "')==1 then live[#live+1]=e\n"            \
-	    "  else r('LREM',q,1,e) lost(e) end\n"                                \
-	    " end\n"                                                              \
-	    " return live\n"                                                      \
-	    "end\n"                                                               \
-	    "local function alive(ms)\n"                                          \
-	    " if not r('SET',KEYS[2],'1','NX','PX',ms) then\n"                    \
-	    "  r('PEXPIRE',KEYS[2],ms,'GT')\n"                                    \
-	    " end\n"                                                              \
-	    "end\n"
+#define LUA_PURGE LUA_NOW LUA_TELL LUA_LOST LUA_LIVE
+#define LUA_LOST                                                   \
+	"local r,q=redis.call,KEYS[1]\n"                           \
+	"local function lost(e)\n"                                 \
+	" local turn=string.match(e,':(.+)$') or ''\n"             \
+	" local k='" KEY_TURN_PRE "'..turn..'" KEY_TURN_POST "'\n" \
+	" if r('EXISTS',k)==0 then return end\n"                   \
+	" if r('HSETNX',k,'end','')==0 then return end\n"          \
+	" if r('HGET',k,'begun') and r('EXISTS',KEYS[3])==1\n"     \
+	" then\n"                                                  \
+	"  event(KEYS[3],KEYS[4],r('HINCRBY',KEYS[3],'seq',1)\n"   \
+	"   ,'lost',turn,'at',now)\n"                              \
+	" end\n"                                                   \
+	"end\n"
+#define LUA_LIVE                                           \
+	"local function dead(i)\n"                         \
+	" return not i or r('EXISTS','" KEY_INSTANCE_PRE   \
+	"'..i..'" KEY_INSTANCE_POST "')==0\n"              \
+	"end\n"                                            \
+	"local function purge()\n"                         \
+	" local live={}\n"                                 \
+	" for _,e in ipairs(r('LRANGE',q,0,-1)) do\n"      \
+	"  if dead(string.match(e,'^([^:]+):')) then\n"    \
+	"   r('LREM',q,1,e)\n"                             \
+	"   lost(e)\n"                                     \
+	"  else live[#live+1]=e end\n"                     \
+	" end\n"                                           \
+	" return live\n"                                   \
+	"end\n"                                            \
+	"local function alive(ms)\n"                       \
+	" if not r('SET',KEYS[2],'1','NX','PX',ms) then\n" \
+	"  r('PEXPIRE',KEYS[2],ms,'GT')\n"                 \
+	" end\n"                                           \
+	"end\n"
 
 /*
  * leave(turn): {OK, the instance of the new head or ''}, or {NOENT}.

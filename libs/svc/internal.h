@@ -95,9 +95,6 @@ size_t svc_conf_opts(
 int svc_args(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf);
 
-/* svc_version(): "0.1.0" or "0.1.0+<commit>". */
-const char *svc_version(void);
-
 /*
  * svc_admin_start(s): Open the admin port: /livez, /readyz, /metrics.
  * svc_ready(s):       Whether the service can do its work.  Any thread.

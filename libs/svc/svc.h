@@ -87,6 +87,9 @@ struct svc_def {
 /* svc_main(def, argc, argv): All of main(); returns the exit code. */
 int svc_main(const struct svc_def *def, int argc, char *argv[]);
 
+/* svc_version(): Of the suite: "0.1.0" or "0.1.0+<commit>". */
+const char *svc_version(void);
+
 /* What a service is built on; they live longer than its state. */
 struct loop *svc_loop(struct svc *s);
 struct bus *svc_bus(struct svc *s);

@@ -8,6 +8,7 @@
 
 #include "ask.h"
 #include "bus/bus.h"
+#include "core/id.h"
 #include "core/log.h"
 #include "core/metric.h"
 #include "on_body.h"
@@ -16,6 +17,7 @@
 #include "on_think.h"
 #include "orch.h"
 #include "run.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "tell.h"
 #include "wire/msgs.h"
@@ -43,9 +45,25 @@ answer(struct run *r, const struct wire_turn_reply *rep)
 	svc_reply(c, rep);
 }
 
+/* Ask for a summary of a long session; nobody waits for it. */
+static void
+summarise_if_long(struct orch *o, const struct session_key *k)
+{
+	struct session_length least = { o->conf->long_messages,
+		o->conf->long_chars };
+	bool asked;
+
+	enum rc rc = session_long(o->state, k, &least, &asked);
+	if (rc != RC_OK)
+		log_debug("session.length_unknown", LOG_RC(rc));
+	else if (asked)
+		log_debug("session.long", LOG_V("session", k->session_id));
+}
+
 enum rc
 on_reply(struct run *r, const struct turn_action *a)
 {
+	char user[ID_MAX + 1], session[ID_MAX + 1];
 	const struct wire_chat_request *chat = run_chat(r);
 	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
 		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
@@ -76,7 +94,13 @@ on_reply(struct run *r, const struct turn_action *a)
 	tell_response(r);
 	tell_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
 	metric_add(r->o->metrics.completed, 1);
+	/* The answer takes the names with it. */
+	str_copy(r->place.key.user_id, user, sizeof(user));
+	str_copy(r->place.key.session_id, session, sizeof(session));
+	struct orch *o = r->o;
 	answer(r, &rep);
+	summarise_if_long(
+	    o, &(struct session_key){ str_of(user), str_of(session) });
 	return RC_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/log.h"
 #include "history.h"
+#include "on_late.h"
 #include "on_place.h"
 #include "orch.h"
 #include "reply.h"
@@ -179,13 +180,13 @@ store_input(struct run *r)
 	rc = history_input(chat, &mark, r->a, &s);
 	if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, &in, &told);
+		    &(struct session_new){ s.list, s.n, { 0 } }, &in, &told);
 	r->in_doubt = rc == RC_TIMEOUT;
 	return rc;
 }
 
 static enum rc
-read_summary(struct run *r)
+read_session(struct run *r)
 {
 	struct session s;
 
@@ -194,6 +195,8 @@ read_summary(struct run *r)
 	    session_read(r->o->state, &r->place.key, r->o->scratch, &s);
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
+	if (rc == RC_OK)
+		rc = late_load(r, arena_str(r->a, s.late));
 	return rc;
 }
 
@@ -239,13 +242,14 @@ on_load(struct run *r, const struct turn_action *a)
 	}
 	rc = take_terminal(r, &t);
 	if (rc == RC_OK)
-		rc = read_summary(r);
+		rc = read_session(r);
 	if (rc == RC_OK)
 		rc = store_input(r);
 	if (rc != RC_OK)
 		return rc;
 	tell_user_input(r);
 	e.filter = r->facts.filter.n > 0;
+	e.text = late_said(&r->facts.late, r->a);
 	run_feed(r, &e);
 	return RC_OK;
 }
@@ -268,7 +272,8 @@ finish(struct run *r)
 		rc = history_outcome(&r->turn, r->reply, &mark, r->a, &s);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, &end, r->a);
+		    &(struct session_new){ s.list, s.n, late_keep(r, true) },
+		    &end, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)
 		place_left(r, end.next);
@@ -307,7 +312,8 @@ load_keep(struct run *r)
 		rc = history_outcome(
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
-		rc = turn_append(r->o->state, &r->place, s.list, s.n);
+		rc = turn_keep(r->o->state, &r->place,
+		    &(struct session_new){ s.list, s.n, late_keep(r, false) });
 	if (rc != RC_OK && rc != RC_CONFLICT)
 		log_warn("turn.deeds_not_stored",
 		    LOG_V("turn", r->place.turn_id), LOG_RC(rc));

@@ -36,13 +36,15 @@ struct orch_conf {
 	int64_t tool_timeout_s;
 	int64_t max_rounds;
 	int64_t history;
+	int64_t context_tokens;
+	int64_t long_messages, long_chars;
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
 };
 
 /* The options that fill it. */
-#define ORCH_OPTS_N 13
+#define ORCH_OPTS_N 16
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Room for a process's id, NUL included. */

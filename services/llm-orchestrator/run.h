@@ -19,6 +19,7 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "late.h"
 #include "reply.h"
 #include "state/turn.h"
 #include "turn.h"
@@ -47,6 +48,8 @@ struct run_facts {
 	bool known, present;
 	struct tools *tools;
 	struct str summary;    /* absent: none */
+	struct late_list late; /* what earlier turns left open */
+	bool had_late;
 	struct buf filter;     /* the request to intent-filter; empty: none */
 	struct wall filter_by; /* when its answer is waited for no more */
 };

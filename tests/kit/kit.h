@@ -121,6 +121,13 @@ void kit_spawn(struct kit_proc *p, const char *name, const char *const argv[],
 void kit_fork(
     struct kit_proc *p, const char *name, int (*fn)(void *arg), void *arg);
 
+/*
+ * kit_proc_status(pid, key):
+ * A number of /proc/<pid>/status, "VmRSS" (KiB) or "Threads"; fails the test if
+ * there is none.
+ */
+long kit_proc_status(pid_t pid, const char *key);
+
 /* kit_signal(p, sig): Send a signal. */
 void kit_signal(struct kit_proc *p, int sig);
 

@@ -225,6 +225,39 @@ kit_http_call(int port, struct kit_answer *a, const char *fmt, ...)
 	return a->status;
 }
 
+void
+kit_http_begin(struct kit_http *c, int port, const char *method,
+    const char *path, const char *body)
+{
+	struct buf head = BUF_INIT(IN_MAX);
+
+	buf_printf(&head, "%s %s HTTP/1.1\r\nHost: x\r\n", method, path);
+	if (body != NULL)
+		buf_printf(&head,
+		    "Content-Type: application/json\r\n"
+		    "Content-Length: %zu\r\n",
+		    strlen(body));
+	buf_puts(&head, "\r\n");
+	kit_http_open(c, port);
+	ck_assert(kit_http_send(c, head.p, head.n));
+	if (body != NULL)
+		(void)kit_http_puts(c, body);
+	buf_free(&head);
+}
+
+int
+kit_http_ask(int port, struct kit_answer *a, const char *method,
+    const char *path, const char *body)
+{
+	struct kit_http c;
+
+	kit_http_begin(&c, port, method, path, body);
+	if (!kit_http_read(&c, a, CALL_MS))
+		a->status = 0;
+	kit_http_close(&c);
+	return a->status;
+}
+
 const char *
 kit_answer_field(
     const struct kit_answer *a, const char *name, char *dst, size_t size)

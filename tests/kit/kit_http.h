@@ -67,6 +67,22 @@ bool kit_http_gone(struct kit_http *c, int ms);
 int kit_http_call(int port, struct kit_answer *a, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * kit_http_begin(c, port, method, path, body):
+ * Open a connection and send a request on it; body is JSON, NULL: none.  The
+ * peer may refuse to read all of the body.
+ */
+void kit_http_begin(struct kit_http *c, int port, const char *method,
+    const char *path, const char *body);
+
+/*
+ * kit_http_ask(port, a, method, path, body):
+ * The same on a connection of its own, and read its answer within 10 s; its
+ * status, 0 if none came.
+ */
+int kit_http_ask(int port, struct kit_answer *a, const char *method,
+    const char *path, const char *body);
+
 /* kit_answer_field(a, name, dst, size): A header field; "" if there is none. */
 const char *kit_answer_field(
     const struct kit_answer *a, const char *name, char *dst, size_t size);

@@ -394,3 +394,19 @@ kit_proc_end_strays(void)
 	}
 	return strays;
 }
+
+long
+kit_proc_status(pid_t pid, const char *key)
+{
+	char path[64], want[64], *text, *at;
+	long v;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(want, sizeof(want), "\n%s:", key);
+	text = kit_read_file(path, NULL);
+	at = strstr(text, want);
+	ck_assert_msg(at != NULL, "no %s of %d", key, (int)pid);
+	v = strtol(at + strlen(want), NULL, 10);
+	free(text);
+	return v;
+}

@@ -14,6 +14,7 @@
 
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
+#include "kit/kit_figures.h"
 
 #define BODIES      50000
 #define INTERVAL_MS 3000
@@ -61,25 +62,6 @@ on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	natsMsg_Destroy(m);
 }
 
-/* User and system time of a process, s. */
-static double
-cpu_of(pid_t pid)
-{
-	char path[64], *text, *p;
-	unsigned long user, sys;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = kit_read_file(path, NULL);
-	p = strrchr(text, ')');
-	ck_assert_int_eq(sscanf(p,
-			     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			     "%lu %lu",
-			     &user, &sys),
-	    2);
-	free(text);
-	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
 /* All threads of a process on one core. */
 static void
 pin(pid_t pid)
@@ -116,18 +98,10 @@ never(void *arg)
 	return false;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 redis_is(struct bed *b, const char *option, const char *value)
 {
-	ck_assert_int_eq(state_cmd(b->state,
+	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("CONFIG"), STR("SET"),
 				 str_of(option), str_of(value)),
 			     NULL),
@@ -148,7 +122,7 @@ souls(struct bed *b)
 		snprintf(soul, sizeof(soul), "s%d", i);
 		snprintf(body, sizeof(body), "t%d", i);
 		bed_soul_of(b, soul, "INFP", soul);
-		ck_assert_int_eq(terminal_bind(b->state, str_of(body),
+		ck_assert_int_eq(terminal_bind(b->db.s, str_of(body),
 				     str_of(soul), str_of(soul)),
 		    RC_OK);
 		bed_online(b, body, true);
@@ -165,7 +139,7 @@ places(struct bed *b, struct listener *l)
 	size_t i;
 	int soul;
 
-	ck_assert_int_eq(state_cmd(b->state,
+	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("ZRANGE"), STR("soul:ticks:1"),
 				 STR("0"), STR("-1"), STR("WITHSCORES")),
 			     &r),
@@ -188,7 +162,7 @@ places(struct bed *b, struct listener *l)
 static void
 bare(struct bed *b)
 {
-	struct state_pipe *p = state_pipe_new(b->state, 2 * PIPE);
+	struct state_pipe *p = state_pipe_new(b->db.s, 2 * PIPE);
 	char key[32], value[STATE_BYTES] = { 0 };
 	struct mono from = clock_mono();
 	double s;
@@ -254,7 +228,7 @@ KIT_TEST_T(ticks, 300)
 	places(&b, l);
 	bed_spawn_as(&b, 0, "EMOTION_TICK_INTERVAL_SECONDS=3",
 	    "SKILL_SNAPSHOT_TTL_SECONDS=86400");
-	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	kit_service_wait(&b.engine[0]);
 	pin(b.engine[0].proc.pid);
 	pid[0] = b.engine[0].proc.pid;
 	pid[1] = b.redis.proc.pid;
@@ -265,17 +239,17 @@ KIT_TEST_T(ticks, 300)
 	natsSubscription_SetPendingLimits(sub, -1, -1);
 	ck_assert(kit_until(is_warm, l, WARM_MS));
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]);
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6;
 	from = clock_mono();
 	l->n = 0;
 	memset(l->heard, 0, sizeof(l->heard));
 	kit_until(never, NULL, RUN_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]) - cpu[i];
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6 - cpu[i];
 	natsSubscription_Unsubscribe(sub);
 	natsSubscription_Destroy(sub);
-	qsort(l->lag, l->n, sizeof(l->lag[0]), by_value);
+	kit_sort(l->lag, l->n);
 	if (l->n > 0)
 		tell(l, cpu, s);
 	(void)fflush(stdout);

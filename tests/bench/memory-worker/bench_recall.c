@@ -6,24 +6,17 @@
 #include "builtin.h"
 #include "core/mem.h"
 #include "integration/memory-worker/talk.h"
+#include "kit/kit_figures.h"
 #include "unit/memory-worker/facts.h"
 
 #define CALLS   2000
 #define CHANGES 50
 #define JOBS    5000
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 print(const char *what, double *us, size_t n)
 {
-	qsort(us, n, sizeof(us[0]), by_value);
+	kit_sort(us, n);
 	printf("%-44s p50 %8.1f us  p99 %8.1f us  max %8.1f us\n", what,
 	    us[n / 2], us[n * 99 / 100], us[n - 1]);
 }
@@ -64,7 +57,7 @@ remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
 	    text);
 	item = (struct memory_item){ str_of(id), str_of(json) };
 	ck_assert_int_eq(
-	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }
 
 static const char *
@@ -107,7 +100,7 @@ static void
 inside(struct bed *b, const char *soul, size_t n)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
-	struct builtin *store = builtin_new(b->state, SIZE_MAX, NULL);
+	struct builtin *store = builtin_new(b->db.s, SIZE_MAX, NULL);
 	struct arena *a = arena_new(65536);
 	struct builtin_hits out;
 	static double us[CALLS];
@@ -150,9 +143,10 @@ of_many(struct bed *b, size_t n)
 		remember(b, &seed, soul, n - CHANGES + i);
 		us[i] = ask_us(b, soul, i);
 	}
-	printf("%zu memories: the first search %.1f ms, %ld KiB\n", n,
+	printf("%zu memories: the first search %.1f ms, %lld KiB\n", n,
 	    first / 1e3,
-	    program_metric(&b->worker[0], "soul_memory_index_bytes") / 1024);
+	    kit_service_metric(&b->worker[0], "soul_memory_index_bytes") /
+		1024);
 	snprintf(what, sizeof(what), "%zu: a search after a change", n);
 	print(what, us, CHANGES);
 	for (i = 0; i < CALLS; i++)
@@ -174,21 +168,6 @@ KIT_TEST_T(recall, 300)
 	bed_stop(&b);
 }
 
-static long
-rss_kib(pid_t pid)
-{
-	char path[64], *text, *at;
-	long v;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strstr(text, "VmRSS:");
-	ck_assert_ptr_nonnull(at);
-	v = strtol(at + strlen("VmRSS:"), NULL, 10);
-	free(text);
-	return v;
-}
-
 static bool
 all_in(void *arg)
 {
@@ -204,8 +183,9 @@ KIT_TEST_T(jobs, 120)
 	int i;
 
 	bed_start(&b, 1);
-	printf("idle: %ld KiB\n", rss_kib(b.worker[0].proc.pid));
-	program_stop(&b.worker[0]);
+	printf(
+	    "idle: %ld KiB\n", kit_proc_status(b.worker[0].proc.pid, "VmRSS"));
+	kit_service_end(&b.worker[0]);
 	for (i = 0; i < JOBS; i++) {
 		snprintf(id, sizeof(id), "job-%d", i);
 		snprintf(json, sizeof(json),

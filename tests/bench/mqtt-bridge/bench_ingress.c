@@ -46,7 +46,7 @@ all_on_bus(struct bench *b)
 static long long
 metric(struct bench *b, const char *name)
 {
-	return bridge_metric(&b->bed.bridge[0], name);
+	return kit_service_metric(&b->bed.bridge[0], name);
 }
 
 /* They are written in the order in which they came. */
@@ -88,7 +88,7 @@ ask_all(struct bench *b)
 		snprintf(request, sizeof(request), "r-%d-%d", b->round, i);
 		ask.request_id = str_of(request);
 		ck_assert_int_eq(
-		    terminal_ask(b->bed.state, str_of(id), &ask, &here), RC_OK);
+		    terminal_ask(b->bed.db.s, str_of(id), &ask, &here), RC_OK);
 		ck_assert(here);
 	}
 }

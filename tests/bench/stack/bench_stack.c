@@ -152,21 +152,6 @@ set_in_redis(void *arg)
 /* ---- memory ---------------------------------------------------------------
  */
 
-static double
-resident_mib(pid_t pid)
-{
-	char path[64], *text, *at;
-	double mib;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strstr(text, "VmRSS:");
-	ck_assert_ptr_nonnull(at);
-	mib = strtod(at + strlen("VmRSS:"), NULL) / 1024;
-	free(text);
-	return mib;
-}
-
 static void
 print_memory(const char *when)
 {
@@ -175,7 +160,8 @@ print_memory(const char *when)
 	printf("resident memory %s, MiB:", when);
 	for (i = 0; i < STACK_SERVICES; i++)
 		printf(" %s %.1f", stack_name((enum stack_service)i),
-		    resident_mib(st.service[i].proc.pid));
+		    (double)kit_proc_status(st.service[i].proc.pid, "VmRSS") /
+			1024);
 	printf("  (budget 12 idle)\n");
 }
 

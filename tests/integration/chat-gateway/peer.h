@@ -44,9 +44,7 @@ turns_leave(struct bed *b, natsSubscription *sub)
 static inline void
 turn_read(struct turn *t)
 {
-	t->j = json_loadb(natsMsg_GetData(t->m),
-	    (size_t)natsMsg_GetDataLength(t->m), 0, NULL);
-	ck_assert_ptr_nonnull(t->j);
+	t->j = kit_nats_json(t->m);
 }
 
 static inline void
@@ -68,10 +66,7 @@ turn_end(struct turn *t)
 static inline void
 turn_answer(struct bed *b, const struct turn *t, const char *text)
 {
-	ck_assert_int_eq(
-	    natsConnection_PublishString(b->nc, natsMsg_GetReply(t->m), text),
-	    NATS_OK);
-	ck_assert_int_eq(natsConnection_Flush(b->nc), NATS_OK);
+	kit_nats_send(b->nc, natsMsg_GetReply(t->m), text);
 }
 
 /* A turn_reply with this state and, unless NULL, more members. */
@@ -82,7 +77,7 @@ turn_say(
 	char text[2048];
 
 	snprintf(text, sizeof(text), "{\"turn_id\":\"%s\",\"state\":\"%s\"%s}",
-	    text_at(t->j, "turn_id"), state, more != NULL ? more : "");
+	    kit_text(t->j, "turn_id"), state, more != NULL ? more : "");
 	turn_answer(b, t, text);
 }
 
@@ -198,6 +193,16 @@ chat_ok(struct bed *b, const char *terminal, const char *more)
 	kit_answer_free(&a);
 }
 
+/* Everything, a peer that answers, and a soul that is bound to t1. */
+static inline void
+chat_start(struct bed *b, struct peer *p, char soul[SOUL_ID])
+{
+	bed_start(b, NULL);
+	peer_start(b, p);
+	make_soul(b, NULL, "friendly", soul);
+	bound(b, "demo-user", "t1", soul);
+}
+
 /* Whose terminal it is, as the user sees it. */
 static inline void
 has_soul(
@@ -209,8 +214,8 @@ has_soul(
 	snprintf(
 	    path, sizeof(path), "/v1/terminals/%s?user_id=%s", terminal, user);
 	j = take(b, "GET", path, NULL);
-	ck_assert_str_eq(text_at(j, "soul_id"), soul);
-	ck_assert_str_eq(text_at(j, "user_id"), user);
+	ck_assert_str_eq(kit_text(j, "soul_id"), soul);
+	ck_assert_str_eq(kit_text(j, "user_id"), user);
 	json_decref(j);
 }
 
@@ -219,9 +224,9 @@ is_bound(struct bed *b, const char *terminal)
 {
 	struct terminal t;
 
-	arena_reset(b->arena);
+	arena_reset(b->db.arena);
 	ck_assert_int_eq(
-	    terminal_read(b->state, str_of(terminal), 60000, b->arena, &t),
+	    terminal_read(b->db.s, str_of(terminal), 60000, b->db.arena, &t),
 	    RC_OK);
 	return t.soul_id.p != NULL;
 }

@@ -16,9 +16,9 @@ names(struct bed *b, const char *user, char dst[1024])
 	dst[0] = '\0';
 	snprintf(path, sizeof(path), "/v1/souls?user_id=%s", user);
 	j = take(b, "GET", path, NULL);
-	json_array_foreach (at(j, "items"), i, soul)
+	json_array_foreach (kit_at(j, "items"), i, soul)
 		n += (size_t)snprintf(
-		    dst + n, 1024 - n, "%s,", text_at(soul, "name"));
+		    dst + n, 1024 - n, "%s,", kit_text(soul, "name"));
 	json_decref(j);
 }
 
@@ -37,7 +37,7 @@ KIT_TEST(a_body_of_the_first_version_just_chats)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
+	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
 	peer_start(&b, &p);
 	chat_ok(&b, "terminal-001", "");
 	has_souls(&b, "demo-user", "terminal-001,");
@@ -70,7 +70,7 @@ KIT_TEST(the_hint_of_a_report_names_the_soul_that_is_made)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	reported(&b, "t1", "[]", "小灵");
 	chat_ok(&b, "t1", "\"user_id\":\"ann\"");
@@ -90,7 +90,7 @@ KIT_TEST(a_client_that_knows_souls_gets_none_made)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	chat_refused(&b, "t1", "\"soul_id\":\"soul_x\"", 400, NO_SOUL);
 	chat_refused(&b, "t1",
@@ -137,7 +137,7 @@ KIT_TEST(first_chats_at_once_make_one_soul)
 	struct bed b;
 	int i;
 
-	bed_start(&b, ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	for (i = 0; i < FIRST; i++)
 		ask_begin(&b, &c[i], "POST", "/v1/chat",

@@ -58,10 +58,10 @@ KIT_TEST(a_user_selects_and_selects_again)
 	snprintf(body, sizeof(body),
 	    "{\"terminal_id\":\"灯 1\",\"soul_id\":\"%s\"}", one);
 	j = take(&b, SELECT, body);
-	ck_assert(json_is_true(at(j, "ok")));
-	ck_assert_str_eq(text_at(j, "user_id"), "demo-user");
-	ck_assert_str_eq(text_at(j, "terminal_id"), "灯 1");
-	ck_assert_str_eq(text_at(j, "soul_id"), one);
+	ck_assert(json_is_true(kit_at(j, "ok")));
+	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
+	ck_assert_str_eq(kit_text(j, "terminal_id"), "灯 1");
+	ck_assert_str_eq(kit_text(j, "soul_id"), one);
 	json_decref(j);
 	bound(&b, "demo-user", "t1", one);
 	has_soul(&b, "demo-user", "t1", one);
@@ -189,7 +189,7 @@ KIT_TEST(a_hint_to_two_souls_names_none)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	make_soul(&b, NULL, "friendly", one);
 	/* Its name is the other's id. */
@@ -248,7 +248,7 @@ KIT_TEST(a_hint_never_undoes_a_selection)
 	make_soul(&b, NULL, "one", one);
 	make_soul(&b, NULL, "two", two);
 	other = b;
-	other.gateway = (struct bed_proc){ 0 };
+	other.gateway = (struct kit_service){ 0 };
 	bed_spawn(&other, &other.gateway, "chat-gateway", NULL);
 	for (i = 0; i < RACES; i++) {
 		snprintf(terminal, sizeof(terminal), "t%d", i);
@@ -270,8 +270,7 @@ KIT_TEST(a_hint_never_undoes_a_selection)
 		kit_http_close(&select);
 		has_soul(&b, "demo-user", terminal, one);
 	}
-	kit_signal(&other.gateway.proc, SIGTERM);
-	ck_assert_int_eq(kit_wait(&other.gateway.proc, BED_MS), 0);
+	kit_service_end(&other.gateway);
 	kit_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);

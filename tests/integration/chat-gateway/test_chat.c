@@ -107,17 +107,17 @@ static const char full[] =
 static void
 check_start(json_t *start)
 {
-	json_t *want = json_loads(full, 0, NULL), *chat = at(start, "chat");
+	json_t *want = json_loads(full, 0, NULL), *chat = kit_at(start, "chat");
 
 	json_object_del(want, "unknown");
 	ck_assert_msg(json_equal(want, chat), "%s", json_dumps(chat, 0));
 	json_decref(want);
-	ck_assert_str_eq(text_at(start, "user_id"), "ann");
-	ck_assert_int_eq(strncmp(text_at(start, "turn_id"), "turn_", 5), 0);
-	ck_assert_uint_eq(strlen(text_at(start, "turn_id")), 5 + 32);
+	ck_assert_str_eq(kit_text(start, "user_id"), "ann");
+	ck_assert_int_eq(strncmp(kit_text(start, "turn_id"), "turn_", 5), 0);
+	ck_assert_uint_eq(strlen(kit_text(start, "turn_id")), 5 + 32);
 	ck_assert_uint_eq(
-	    strspn(text_at(start, "turn_id") + 5, "0123456789abcdef"), 32);
-	ck_assert_ptr_nonnull(strchr(text_at(start, "received_at"), 'T'));
+	    strspn(kit_text(start, "turn_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_ptr_nonnull(strchr(kit_text(start, "received_at"), 'T'));
 }
 
 static void
@@ -182,16 +182,16 @@ KIT_TEST(a_missing_user_is_the_configured_one)
 	struct bed b;
 	json_t *j;
 
-	bed_start(&b, ENV("USER_ID=the owner"));
+	bed_start(&b, KIT_ENV("USER_ID=the owner"));
 	make_soul(&b, NULL, "friendly", id);
 	j = take(&b, "GET", "/v1/souls", NULL);
-	ck_assert_str_eq(text_at(j, "user_id"), "the owner");
+	ck_assert_str_eq(kit_text(j, "user_id"), "the owner");
 	json_decref(j);
 	bound(&b, "the owner", "t1", id);
 	turns = turns_listen(&b);
 	ask_begin(&b, &c, CHAT, "{" S1 "," T1 "," SAID ",\"user_id\":null}");
 	turn_take(turns, &t);
-	ck_assert_str_eq(text_at(t.j, "user_id"), "the owner");
+	ck_assert_str_eq(kit_text(t.j, "user_id"), "the owner");
 	turn_complete(&b, &t);
 	ck_assert(kit_http_read(&c, &a, BED_MS));
 	ck_assert_int_eq(a.status, 200);
@@ -252,10 +252,7 @@ KIT_TEST(a_body_of_a_mebibyte_is_taken)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	sized(&b, mib, 1, 2, 200);
 	sized(&b, mib, 63, 16384, 200);
 	sized(&b, mib + 1, 1, 2, 413);

@@ -169,7 +169,7 @@ KIT_TEST(ids_do_not_run_into_each_other)
 	struct bed b;
 
 	bed_start(&b, NULL);
-	ck_assert_int_eq(session_append(b.state, &k, &json, 1, NULL), RC_OK);
+	ck_assert_int_eq(session_append(b.db.s, &k, &json, 1, NULL), RC_OK);
 	with_id(&b, "GET", "/v1/sessions/c/messages?user_id=@", "a:b", 200);
 	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "a", 404);
 	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "~YTpi", 404);
@@ -386,10 +386,7 @@ KIT_TEST_T(malformed_bodies_hurt_nobody, 120)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	n.b = &b;
 	ck_assert_int_eq(
 	    pthread_create(&n.thread, NULL, neighbour_chats, &n), 0);

@@ -36,7 +36,7 @@ answer_turn(struct bed *b, const struct turn *t)
 	snprintf(more, sizeof(more),
 	    ",\"response\":{\"session_id\":\"%s\",\"terminal_id\":\"t1\","
 	    "\"soul_id\":\"x\",\"reply\":\"%s\",\"executed_skills\":[]}",
-	    text_at(t->j, "chat.session_id"), text_at(t->j, "turn_id"));
+	    kit_text(t->j, "chat.session_id"), kit_text(t->j, "turn_id"));
 	turn_say(b, t, "completed", more);
 }
 
@@ -47,7 +47,7 @@ has_turn(const struct crowd *w, int turns, const char *id)
 	int i;
 
 	for (i = 0; i < turns; i++)
-		if (strcmp(text_at(w->t[i].j, "turn_id"), id) == 0)
+		if (strcmp(kit_text(w->t[i].j, "turn_id"), id) == 0)
 			return true;
 	return false;
 }
@@ -72,8 +72,8 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		}
 		j = answer_json(&a, 200);
 		snprintf(session, sizeof(session), "s%d", i);
-		ck_assert_str_eq(text_at(j, "session_id"), session);
-		ck_assert(has_turn(w, turns, text_at(j, "reply")));
+		ck_assert_str_eq(kit_text(j, "session_id"), session);
+		ck_assert(has_turn(w, turns, kit_text(j, "reply")));
 		json_decref(j);
 	}
 	ck_assert_int_eq(refusals, want_refused);
@@ -138,7 +138,7 @@ KIT_TEST_T(so_many_chats_have_their_turns_at_once, 60)
 	static struct crowd w;
 	struct bed b;
 
-	start(&b, ENV("HTTP_WORKERS=300"));
+	start(&b, KIT_ENV("HTTP_WORKERS=300"));
 	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
 	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
 	bed_stop(&b);

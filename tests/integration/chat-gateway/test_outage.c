@@ -54,10 +54,7 @@ KIT_TEST_T(nats_may_be_killed, 60)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
 		kit_server_stop(&b.nats, SIGKILL);
@@ -124,10 +121,7 @@ KIT_TEST_T(redis_may_be_killed, 60)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
 		kit_server_stop(&b.redis, SIGKILL);
@@ -198,13 +192,13 @@ all_are_there(struct bed *b, struct maker *m)
 	size_t i;
 	int user;
 
-	ck_assert(kit_until(bed_ready, &b->gateway, BED_MS));
-	ck_assert(kit_until(bed_ready, &b->engine, BED_MS));
+	kit_service_wait(&b->gateway);
+	kit_service_wait(&b->engine);
 	for (user = 0; user < m->users; user++) {
 		snprintf(path, sizeof(path), "/v1/souls?user_id=u%d", user);
 		j = take(b, "GET", path, NULL);
-		json_array_foreach (at(j, "items"), i, soul)
-			json_object_del(m->made, text_at(soul, "name"));
+		json_array_foreach (kit_at(j, "items"), i, soul)
+			json_object_del(m->made, kit_text(soul, "name"));
 		json_decref(j);
 	}
 	ck_assert_uint_eq(json_object_size(m->made), 0);
@@ -256,12 +250,8 @@ KIT_TEST_T(the_gateway_may_be_killed, 60)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
-	kit_signal(&b.gateway.proc, SIGKILL);
-	ck_assert_int_eq(kit_wait(&b.gateway.proc, BED_MS), 128 + SIGKILL);
+	chat_start(&b, &p, id);
+	kit_service_kill(&b.gateway);
 	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
 	has_soul(&b, "demo-user", "t1", id);
 	chat_ok(&b, "t1", "");

@@ -65,7 +65,8 @@ is_infj(json_t *soul)
 
 	for (i = 0; i < NELEM(traits); i++)
 		ck_assert_double_eq_tol(
-		    number_at(at(soul, "personality_vector"), traits[i].trait),
+		    kit_number(
+			kit_at(soul, "personality_vector"), traits[i].trait),
 		    traits[i].is, 1e-9);
 }
 
@@ -82,29 +83,29 @@ KIT_TEST(a_soul_is_created_and_listed)
 	bed_start(&b, NULL);
 	made =
 	    take(&b, CREATE, "{\"name\":\" 小灵 \",\"mbti_type\":\" infj\"}");
-	ck_assert_str_eq(text_at(made, "name"), "小灵");
-	ck_assert_str_eq(text_at(made, "mbti_type"), "INFJ");
-	ck_assert_str_eq(text_at(made, "user_id"), DEFAULT);
-	ck_assert_str_eq(text_at(made, "model_version"), "persona-pad-v3");
-	ck_assert_int_eq(strncmp(text_at(made, "soul_id"), "soul_", 5), 0);
-	ck_assert_uint_eq(strlen(text_at(made, "soul_id")), 5 + 32);
+	ck_assert_str_eq(kit_text(made, "name"), "小灵");
+	ck_assert_str_eq(kit_text(made, "mbti_type"), "INFJ");
+	ck_assert_str_eq(kit_text(made, "user_id"), DEFAULT);
+	ck_assert_str_eq(kit_text(made, "model_version"), "persona-pad-v3");
+	ck_assert_int_eq(strncmp(kit_text(made, "soul_id"), "soul_", 5), 0);
+	ck_assert_uint_eq(strlen(kit_text(made, "soul_id")), 5 + 32);
 	ck_assert_uint_eq(
-	    strspn(text_at(made, "soul_id") + 5, "0123456789abcdef"), 32);
-	ck_assert_double_eq(number_at(made, "emotion_state.p"), 0);
-	ck_assert_double_eq(number_at(made, "emotion_state.drift.empathy"), 0);
-	ck_assert_str_eq(text_at(made, "emotion_state.last_updated_at"),
-	    text_at(made, "created_at"));
+	    strspn(kit_text(made, "soul_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_double_eq(kit_number(made, "emotion_state.p"), 0);
+	ck_assert_double_eq(kit_number(made, "emotion_state.drift.empathy"), 0);
+	ck_assert_str_eq(kit_text(made, "emotion_state.last_updated_at"),
+	    kit_text(made, "created_at"));
 	is_infj(made);
 	all = take(&b, "GET", SOULS, NULL);
-	ck_assert_str_eq(text_at(all, "user_id"), DEFAULT);
-	ck_assert_uint_eq(json_array_size(at(all, "items")), 1);
-	listed = json_array_get(at(all, "items"), 0);
+	ck_assert_str_eq(kit_text(all, "user_id"), DEFAULT);
+	ck_assert_uint_eq(json_array_size(kit_at(all, "items")), 1);
+	listed = json_array_get(kit_at(all, "items"), 0);
 	for (i = 0; i < NELEM(same); i++)
 		ck_assert_msg(
-		    json_equal(at(made, same[i]), at(listed, same[i])), "%s",
-		    same[i]);
-	ck_assert_str_eq(text_at(listed, "emotion_state.last_interaction_at"),
-	    text_at(made, "emotion_state.last_interaction_at"));
+		    json_equal(kit_at(made, same[i]), kit_at(listed, same[i])),
+		    "%s", same[i]);
+	ck_assert_str_eq(kit_text(listed, "emotion_state.last_interaction_at"),
+	    kit_text(made, "emotion_state.last_interaction_at"));
 	json_decref(made);
 	json_decref(all);
 	bed_stop(&b);
@@ -125,14 +126,14 @@ KIT_TEST(each_user_has_his_own_souls_by_name)
 	    "\"mbti_type\":\"ENTP\"}",
 	    400, "soul name already exists: friendly");
 	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 2);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 2);
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 0), "soul_id"), a);
+	    kit_text(json_array_get(kit_at(j, "items"), 0), "soul_id"), a);
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 1), "soul_id"), d);
+	    kit_text(json_array_get(kit_at(j, "items"), 1), "soul_id"), d);
 	json_decref(j);
 	j = take(&b, "GET", SOULS "?user_id=nobody", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
 	json_decref(j);
 	/* The name is free again with the soul. */
 	refused(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
@@ -147,7 +148,7 @@ remember(struct bed *b, const char *user, const char *soul)
 	const struct memory_item item = { STR("m1"), STR("{\"text\":\"x\"}") };
 
 	ck_assert_int_eq(
-	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }
 
 static size_t
@@ -156,8 +157,9 @@ memories(struct bed *b, const char *user, const char *soul)
 	const struct memory_scope scope = { str_of(user), str_of(soul) };
 	struct memory_list l;
 
-	arena_reset(b->arena);
-	ck_assert_int_eq(memory_all(b->state, &scope, -1, b->arena, &l), RC_OK);
+	arena_reset(b->db.arena);
+	ck_assert_int_eq(
+	    memory_all(b->db.s, &scope, -1, b->db.arena, &l), RC_OK);
 	return l.n;
 }
 
@@ -177,14 +179,14 @@ KIT_TEST(a_deleted_soul_leaves_nothing)
 	refused(&b, "DELETE", other, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 1);
 	j = take(&b, "DELETE", path, NULL);
-	ck_assert(json_is_true(at(j, "ok")));
+	ck_assert(json_is_true(kit_at(j, "ok")));
 	json_decref(j);
 	refused(&b, "DELETE", path, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 0);
 	refused(&b, "GET", "/v1/terminals/t1?user_id=ann", NULL, 404,
 	    "terminal not found");
 	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
 	json_decref(j);
 	make_soul(&b, "ann", "friendly", id);
 	bed_stop(&b);
@@ -204,7 +206,7 @@ KIT_TEST(souls_are_made_without_emotion_engine)
 	refused(&b, "GET", SOULS, NULL, 503, "emotion-engine does not answer");
 	bed_spawn(&b, &b.engine, "emotion-engine", NULL);
 	j = take(&b, "GET", SOULS, NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -224,7 +226,7 @@ KIT_TEST(a_soul_that_cannot_be_read_is_named)
 	bed_start(&b, NULL);
 	make_soul(&b, "ann", "friendly", id);
 	ck_assert_int_eq(
-	    soul_create(b.state, &broken, STR("not a state")), RC_OK);
+	    soul_create(b.db.s, &broken, STR("not a state")), RC_OK);
 	refused(&b, "GET", SOULS "?user_id=ann", NULL, 500,
 	    "the emotion of soul soul_broken cannot be read");
 	done(&b, "DELETE", SOULS "/soul_broken?user_id=ann", NULL);
@@ -259,7 +261,7 @@ put_many(struct bed *b, const char *user, int n)
 		soul.id = str_of(id);
 		soul.name = str_of(name);
 		soul.created.ms = 1700000000000 + i;
-		ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);
+		ck_assert_int_eq(soul_create(b->db.s, &soul, STR("")), RC_OK);
 	}
 }
 
@@ -277,9 +279,9 @@ KIT_TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
 	ck_assert_int_eq(ask(&b, &a, "GET", SOULS "?user_id=ann", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 1024 * 1024);
 	j = answer_json(&a, 200);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), SOUL_LIST_MAX);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), SOUL_LIST_MAX);
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 999), "name"), name);
+	    kit_text(json_array_get(kit_at(j, "items"), 999), "name"), name);
 	json_decref(j);
 	kit_answer_free(&a);
 	refused(&b, CREATE,

@@ -24,7 +24,7 @@ put_catalog(struct bed *b, const char *terminal, struct str json)
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_catalog(b->state, &b->writer,
+	ck_assert_int_eq(terminal_put_catalog(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }
@@ -37,7 +37,7 @@ lists(json_t *j, const char *member, const char *want)
 	json_t *e;
 	size_t i, n = 0;
 
-	json_array_foreach (at(j, member), i, e)
+	json_array_foreach (kit_at(j, member), i, e)
 		n += (size_t)snprintf(
 		    have + n, sizeof(have) - n, "%s,", json_string_value(e));
 	ck_assert_str_eq(have, want);
@@ -61,11 +61,11 @@ KIT_TEST(a_body_is_told_as_it_is_known)
 	/* Bound before it ever came. */
 	bound(&b, "ann", "t1", id);
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert_str_eq(text_at(j, "terminal_id"), "t1");
-	ck_assert_str_eq(text_at(j, "user_id"), "ann");
-	ck_assert_str_eq(text_at(j, "soul_id"), id);
-	ck_assert(json_is_false(at(j, "online")));
-	ck_assert_int_eq(int_at(j, "skill_version"), 0);
+	ck_assert_str_eq(kit_text(j, "terminal_id"), "t1");
+	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	ck_assert_str_eq(kit_text(j, "soul_id"), id);
+	ck_assert(json_is_false(kit_at(j, "online")));
+	ck_assert_int_eq(kit_int(j, "skill_version"), 0);
 	lists(j, "skills", "");
 	ck_assert(!has(j, "last_seen") && !has(j, "broker") &&
 	    !has(j, "last_refused") && !has(j, "soul_hint"));
@@ -75,24 +75,24 @@ KIT_TEST(a_body_is_told_as_it_is_known)
 	reported(&b, "t1", SKILLS, "friendly");
 	put_catalog(&b, "t1", STR(CATALOG));
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert(json_is_true(at(j, "online")));
-	ck_assert_str_eq(text_at(j, "broker"), "main");
-	ck_assert_int_eq(int_at(j, "skill_version"), 1);
-	ck_assert_int_eq(int_at(j, "catalog_version"), 12);
-	ck_assert_str_eq(text_at(j, "soul_hint"), "friendly");
+	ck_assert(json_is_true(kit_at(j, "online")));
+	ck_assert_str_eq(kit_text(j, "broker"), "main");
+	ck_assert_int_eq(kit_int(j, "skill_version"), 1);
+	ck_assert_int_eq(kit_int(j, "catalog_version"), 12);
+	ck_assert_str_eq(kit_text(j, "soul_hint"), "friendly");
 	lists(j, "skills", "control_light,set_head_motion,");
 	lists(j, "intents", "intent_light,");
 	ck_assert_int_eq(
-	    wall_parse(str_of(text_at(j, "last_seen")), &seen), RC_OK);
+	    wall_parse(str_of(kit_text(j, "last_seen")), &seen), RC_OK);
 	ck_assert_int_lt(clock_wall().ms - seen.ms, 10000);
 	json_decref(j);
 	/* It goes: what it can do does not count, its versions do. */
 	online(&b, "t1", false);
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert(json_is_false(at(j, "online")));
+	ck_assert(json_is_false(kit_at(j, "online")));
 	lists(j, "skills", "");
 	lists(j, "intents", "");
-	ck_assert_int_eq(int_at(j, "catalog_version"), 12);
+	ck_assert_int_eq(kit_int(j, "catalog_version"), 12);
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -114,7 +114,7 @@ KIT_TEST(a_body_that_falls_silent_is_away)
 {
 	struct bed b;
 
-	bed_start(&b, ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
+	bed_start(&b, KIT_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
 	online(&b, "t1", true);
 	reported(&b, "t1", SKILLS, NULL);
 	ck_assert(!is_away(&b));
@@ -129,18 +129,19 @@ KIT_TEST(the_last_refused_report_is_told)
 
 	bed_start(&b, NULL);
 	ck_assert_int_eq(
-	    terminal_put_refused(b.state, &b.writer, STR("t1"),
+	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
 		STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
 		    "\"path\":\"/skills/0/name\",\"reason\":\"is missing\","
 		    "\"at\":\"2026-02-22T10:20:30Z\"}")),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
-	ck_assert(json_is_false(at(j, "online")));
-	ck_assert_str_eq(text_at(j, "last_refused.kind"), "skills");
-	ck_assert_str_eq(text_at(j, "last_refused.outcome"), "refused");
-	ck_assert_str_eq(text_at(j, "last_refused.path"), "/skills/0/name");
-	ck_assert_str_eq(text_at(j, "last_refused.reason"), "is missing");
-	ck_assert_str_eq(text_at(j, "last_refused.at"), "2026-02-22T10:20:30Z");
+	ck_assert(json_is_false(kit_at(j, "online")));
+	ck_assert_str_eq(kit_text(j, "last_refused.kind"), "skills");
+	ck_assert_str_eq(kit_text(j, "last_refused.outcome"), "refused");
+	ck_assert_str_eq(kit_text(j, "last_refused.path"), "/skills/0/name");
+	ck_assert_str_eq(kit_text(j, "last_refused.reason"), "is missing");
+	ck_assert_str_eq(
+	    kit_text(j, "last_refused.at"), "2026-02-22T10:20:30Z");
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -172,18 +173,21 @@ KIT_TEST(a_bound_body_is_its_users_alone)
 	refused(
 	    &b, "GET", "/v1/terminals/none?user_id=ann", NULL, 404, NOT_FOUND);
 	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 3);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 3);
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 0), "terminal_id"), "t1");
-	ck_assert(
-	    json_is_true(at(json_array_get(at(j, "items"), 0), "online")));
+	    kit_text(json_array_get(kit_at(j, "items"), 0), "terminal_id"),
+	    "t1");
+	ck_assert(json_is_true(
+	    kit_at(json_array_get(kit_at(j, "items"), 0), "online")));
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 1), "terminal_id"), "t2");
+	    kit_text(json_array_get(kit_at(j, "items"), 1), "terminal_id"),
+	    "t2");
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), 2), "terminal_id"), "灯");
+	    kit_text(json_array_get(kit_at(j, "items"), 2), "terminal_id"),
+	    "灯");
 	json_decref(j);
 	j = take(&b, "GET", "/v1/terminals", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -203,16 +207,16 @@ KIT_TEST(unbinding_frees_a_body)
 	refused(&b, "DELETE", "/v1/terminals/t1/soul?user_id=bob", NULL, 409,
 	    "terminal t1 is bound by another user");
 	j = take(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
-	ck_assert(json_is_true(at(j, "ok")));
+	ck_assert(json_is_true(kit_at(j, "ok")));
 	json_decref(j);
 	/* Nothing is left to do, and that is done. */
 	done(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
 	j = take(&b, "GET", MINE, NULL);
 	ck_assert(!has(j, "soul_id") && !has(j, "user_id"));
-	ck_assert(json_is_true(at(j, "online")));
+	ck_assert(json_is_true(kit_at(j, "online")));
 	json_decref(j);
 	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -228,7 +232,7 @@ KIT_TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	reported(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_refused(b.state, &b.writer, STR("t1"), STR("{}")),
+	    terminal_put_refused(b.db.s, &b.writer, STR("t1"), STR("{}")),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
 	lists(j, "skills", "");
@@ -280,18 +284,18 @@ KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 		snprintf(name, sizeof(name), "t%03d", i);
 		online(&b, name, true);
 		put_catalog(&b, name, buf_str(&json));
-		ck_assert_int_eq(terminal_bind(b.state, str_of(name),
-				     STR("ann"), str_of(id)),
+		ck_assert_int_eq(
+		    terminal_bind(b.db.s, str_of(name), STR("ann"), str_of(id)),
 		    RC_OK);
 	}
 	ask_begin(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);
 	done(&b, "GET", "/v1/terminals/t007?user_id=ann", NULL);
 	ck_assert(kit_http_read(&c, &a, BED_MS));
 	j = answer_json(&a, 200);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), BODIES);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), BODIES);
 	ck_assert_uint_eq(
-	    json_array_size(
-		at(json_array_get(at(j, "items"), BODIES - 1), "intents")),
+	    json_array_size(kit_at(
+		json_array_get(kit_at(j, "items"), BODIES - 1), "intents")),
 	    40);
 	json_decref(j);
 	/* And one as large as a report may be. */
@@ -300,7 +304,7 @@ KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 	ck_assert_uint_gt(json.n, 900 * 1024);
 	put_catalog(&b, "t000", buf_str(&json));
 	j = take(&b, "GET", "/v1/terminals/t000?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "intents")), 1100);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "intents")), 1100);
 	json_decref(j);
 	kit_http_close(&c);
 	kit_answer_free(&a);

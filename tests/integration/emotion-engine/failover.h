@@ -74,12 +74,12 @@ failover_talk(void *arg)
 static inline void
 failover_hear(struct failover *f, json_t *u)
 {
-	bool tick = strcmp(text_at(u, "session_id"), "system_decay_tick") == 0;
-	int64_t version = int_at(u, "version"), gap;
+	bool tick = strcmp(kit_text(u, "session_id"), "system_decay_tick") == 0;
+	int64_t version = kit_int(u, "version"), gap;
 	struct failover_soul *s;
 	int i;
 
-	ck_assert_int_eq(sscanf(text_at(u, "soul_id"), "s%d", &i), 1);
+	ck_assert_int_eq(sscanf(kit_text(u, "soul_id"), "s%d", &i), 1);
 	s = &f->soul[i];
 	if (version <= (tick ? s->tick : s->said))
 		ck_abort_msg("soul %d: %s %lld after %lld", i,
@@ -104,11 +104,7 @@ failover_hear(struct failover *f, json_t *u)
 static inline void
 failover_kill(struct failover *f, int i)
 {
-	struct engine_proc *p = &f->b->engine[i];
-
-	kit_signal(&p->proc, SIGKILL);
-	ck_assert_int_eq(kit_wait(&p->proc, BED_MS), 128 + SIGKILL);
-	p->proc.pid = 0;
+	kit_service_kill(&f->b->engine[i]);
 	f->kills++;
 }
 
@@ -123,7 +119,7 @@ failover_listen(struct failover *f, natsSubscription *sub)
 	json_t *u;
 
 	while ((at = mono_diff_ms(clock_mono(), from)) < f->plan->run_ms) {
-		u = bed_next(sub, subject, 100);
+		u = kit_nats_next(sub, 100, subject);
 		if (u != NULL)
 			failover_hear(f, u);
 		json_decref(u);
@@ -150,7 +146,7 @@ failover_souls(struct bed *b, int n)
 		snprintf(body, sizeof(body), "t%d", i);
 		bed_soul_of(b, soul, "ENTP", soul);
 		bed_online(b, body, true);
-		ck_assert_int_eq(terminal_bind(b->state, str_of(body),
+		ck_assert_int_eq(terminal_bind(b->db.s, str_of(body),
 				     str_of(soul), str_of(soul)),
 		    RC_OK);
 	}
@@ -200,7 +196,7 @@ failover_run(const struct failover_plan *plan)
 	f.soul = mem_calloc((size_t)plan->souls, sizeof(*f.soul));
 	bed_start(&b, 2, FAILOVER_TTL);
 	f.b = &b;
-	sub = bed_listen(&b, "soul.body.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	failover_souls(&b, plan->souls);
 	ck_assert_int_eq(pthread_create(&talker, NULL, failover_talk, &f), 0);
 	failover_listen(&f, sub);

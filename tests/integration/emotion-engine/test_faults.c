@@ -12,8 +12,8 @@ static bool
 gate_answers(void *arg)
 {
 	struct gate_asked *q = arg;
-	json_t *j = bed_ask(
-	    q->b, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_a\"}", q->code);
+	json_t *j = kit_nats_ask(q->b->nc, "soul.rpc.emotion.gate",
+	    "{\"soul_id\":\"soul_a\"}", q->code);
 
 	json_decref(j);
 	return q->code[0] == '\0';
@@ -38,10 +38,10 @@ KIT_TEST_T(redis_goes_and_comes, 60)
 	ck_assert(kit_until(gate_refuses, &q, BED_MS));
 	ck_assert(kit_until(gate_refuses, &q, BED_MS));
 	ck_assert_str_eq(q.code, "unavailable");
-	ck_assert(!engine_ready(&b.engine[0]));
+	ck_assert(!kit_service_ready(&b.engine[0]));
 	kit_server_restart(&b.redis);
 	ck_assert(kit_until(gate_answers, &q, BED_MS));
-	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	kit_service_wait(&b.engine[0]);
 	bed_stop(&b);
 }
 
@@ -58,13 +58,13 @@ KIT_TEST_T(nats_goes_and_comes, 60)
 	kit_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
 	kit_server_restart(&b.nats);
-	ck_assert_int_eq(natsConnection_ConnectTo(&b.nc, b.nats.url), NATS_OK);
-	sub = bed_listen(&b, "soul.body.>");
-	u = bed_next(sub, subject, BED_MS);
+	b.nc = kit_nats_connect(b.nats.url);
+	sub = kit_nats_listen(b.nc, "soul.body.>");
+	u = kit_nats_next(sub, BED_MS, subject);
 	ck_assert_ptr_nonnull(u);
-	ck_assert_str_eq(text_at(u, "session_id"), "system_decay_tick");
+	ck_assert_str_eq(kit_text(u, "session_id"), "system_decay_tick");
 	json_decref(u);
-	ck_assert(kit_until(engine_ready, &b.engine[0], BED_MS));
+	kit_service_wait(&b.engine[0]);
 	u = bed_say(&b, "soul_a", "t-1", "谢谢");
 	json_decref(u);
 	natsSubscription_Destroy(sub);

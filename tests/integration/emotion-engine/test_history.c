@@ -12,7 +12,7 @@ history(struct bed *b, const char *soul, const char *more)
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
-	j = bed_ask(b, "soul.rpc.emotion.history", body, code);
+	j = kit_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }
@@ -20,7 +20,7 @@ history(struct bed *b, const char *soul, const char *more)
 static json_t *
 item(json_t *h, size_t i)
 {
-	json_t *j = json_array_get(at(h, "items"), i);
+	json_t *j = json_array_get(kit_at(h, "items"), i);
 
 	ck_assert_ptr_nonnull(j);
 	return j;
@@ -37,36 +37,37 @@ KIT_TEST(what_a_user_moves_is_told_and_kept)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", false);
-	events = bed_listen(&b, "soul.event.psyche_update.>");
+	events = kit_nats_listen(b.nc, "soul.event.psyche_update.>");
 	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
-	ev = bed_next(events, subject, BED_MS);
+	ev = kit_nats_next(events, BED_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.psyche_update.soul_a");
-	ck_assert_str_eq(text_at(ev, "source"), "psyche");
-	ck_assert_str_eq(text_at(ev, "payload.reason"), "user_anger");
-	ck_assert_str_eq(text_at(ev, "payload.soul_id"), "soul_a");
-	ck_assert_str_eq(text_at(ev, "payload.session_id"), "s1");
-	ck_assert_str_eq(text_at(ev, "payload.user_id"), "u1");
-	ck_assert_int_eq(int_at(ev, "payload.version"), int_at(rep, "version"));
-	ck_assert_double_lt(number_at(ev, "payload.delta.p"), -.2);
-	ck_assert_double_gt(number_at(ev, "payload.delta.a"), .2);
-	ck_assert(
-	    json_equal(at(ev, "meta.psyche_state"), at(rep, "soul_emotion")));
+	ck_assert_str_eq(kit_text(ev, "source"), "psyche");
+	ck_assert_str_eq(kit_text(ev, "payload.reason"), "user_anger");
+	ck_assert_str_eq(kit_text(ev, "payload.soul_id"), "soul_a");
+	ck_assert_str_eq(kit_text(ev, "payload.session_id"), "s1");
+	ck_assert_str_eq(kit_text(ev, "payload.user_id"), "u1");
+	ck_assert_int_eq(
+	    kit_int(ev, "payload.version"), kit_int(rep, "version"));
+	ck_assert_double_lt(kit_number(ev, "payload.delta.p"), -.2);
+	ck_assert_double_gt(kit_number(ev, "payload.delta.a"), .2);
+	ck_assert(json_equal(
+	    kit_at(ev, "meta.psyche_state"), kit_at(rep, "soul_emotion")));
 
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 1);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 1);
 	it = item(h, 0);
-	ck_assert_str_eq(text_at(it, "cause"), "user_input");
-	ck_assert_str_eq(text_at(it, "reason"), "user_anger");
-	ck_assert_str_eq(text_at(it, "user_emotion"), "anger");
-	ck_assert_str_eq(text_at(it, "session_id"), "s1");
-	ck_assert(json_equal(at(it, "version"), at(rep, "version")));
+	ck_assert_str_eq(kit_text(it, "cause"), "user_input");
+	ck_assert_str_eq(kit_text(it, "reason"), "user_anger");
+	ck_assert_str_eq(kit_text(it, "user_emotion"), "anger");
+	ck_assert_str_eq(kit_text(it, "session_id"), "s1");
+	ck_assert(json_equal(kit_at(it, "version"), kit_at(rep, "version")));
 	ck_assert_double_eq_tol(
-	    number_at(it, "delta.p"), number_at(ev, "payload.delta.p"), 2e-6);
+	    kit_number(it, "delta.p"), kit_number(ev, "payload.delta.p"), 2e-6);
 	ck_assert_double_eq_tol(
-	    number_at(it, "p"), number_at(rep, "soul_emotion.p"), 2e-6);
-	ck_assert_double_eq_tol(number_at(it, "exec_probability"),
-	    number_at(rep, "exec_probability"), 2e-6);
+	    kit_number(it, "p"), kit_number(rep, "soul_emotion.p"), 2e-6);
+	ck_assert_double_eq_tol(kit_number(it, "exec_probability"),
+	    kit_number(rep, "exec_probability"), 2e-6);
 	json_decref(rep);
 	json_decref(ev);
 	json_decref(h);
@@ -74,11 +75,11 @@ KIT_TEST(what_a_user_moves_is_told_and_kept)
 	/* A command moves nothing: kept, but no event. */
 	rep = bed_say(&b, "soul_a", "t-1", "开灯");
 	json_decref(rep);
-	ck_assert_ptr_null(bed_next(events, subject, 300));
+	ck_assert_ptr_null(kit_nats_next(events, 300, subject));
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 2);
-	ck_assert_str_eq(text_at(item(h, 1), "reason"), "user_neutral");
-	ck_assert_double_eq(number_at(item(h, 1), "delta.p"), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
+	ck_assert_str_eq(kit_text(item(h, 1), "reason"), "user_neutral");
+	ck_assert_double_eq(kit_number(item(h, 1), "delta.p"), 0);
 	json_decref(h);
 	natsSubscription_Destroy(events);
 	bed_stop(&b);
@@ -102,7 +103,7 @@ KIT_TEST(a_history_is_read_in_parts)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 0);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 0);
 	json_decref(h);
 	for (i = 0; i < 4; i++) {
 		json_decref(bed_say(&b, "soul_a", "t-1", "谢谢你"));
@@ -110,23 +111,23 @@ KIT_TEST(a_history_is_read_in_parts)
 		kit_until(moment_over, &(struct wall){ clock_wall().ms }, 100);
 	}
 	h = history(&b, "soul_a", ",\"limit\":2");
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 2);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
 	ck_assert_int_lt(
-	    int_at(item(h, 0), "version"), int_at(item(h, 1), "version"));
+	    kit_int(item(h, 0), "version"), kit_int(item(h, 1), "version"));
 	ck_assert_int_eq(
-	    int_at(item(h, 1), "version"), bed_version(&b, "soul_a"));
+	    kit_int(item(h, 1), "version"), bed_version(&b, "soul_a"));
 	snprintf(since, sizeof(since), ",\"since\":\"%s\"",
-	    text_at(item(h, 0), "time"));
+	    kit_text(item(h, 0), "time"));
 	json_decref(h);
 	h = history(&b, "soul_a", since);
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 1);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 1);
 	json_decref(h);
-	j = bed_ask(&b, "soul.rpc.emotion.history",
+	j = kit_nats_ask(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
-	j = bed_ask(
-	    &b, "soul.rpc.emotion.history", "{\"soul_id\":\"nobody\"}", code);
+	j = kit_nats_ask(
+	    b.nc, "soul.rpc.emotion.history", "{\"soul_id\":\"nobody\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);
 	bed_stop(&b);
@@ -145,22 +146,23 @@ KIT_TEST_T(ticks_leave_samples, 60)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	sub = bed_listen(&b, "soul.body.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	json_decref(bed_say(&b, "soul_a", "t-1", "我很开心"));
-	for (ticks = 0; ticks < 7; ticks++) {
-		u = bed_next(sub, subject, BED_MS);
+	/* Past 10 s, a tick before what was said or none. */
+	for (ticks = 0; ticks < 9; ticks++) {
+		u = kit_nats_next(sub, BED_MS, subject);
 		ck_assert_ptr_nonnull(u);
 		json_decref(u);
 	}
 	h = history(&b, "soul_a", "");
-	for (i = 0; i < json_array_size(at(h, "items")); i++)
-		if (strcmp(text_at(item(h, i), "cause"), "silence") == 0) {
+	for (i = 0; i < json_array_size(kit_at(h, "items")); i++)
+		if (strcmp(kit_text(item(h, i), "cause"), "silence") == 0) {
 			ck_assert_double_eq(
-			    number_at(item(h, i), "delta.p"), 0);
+			    kit_number(item(h, i), "delta.p"), 0);
 			n++;
 		}
 	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(json_array_size(at(h, "items")), 2);
+	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
 	json_decref(h);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
@@ -179,24 +181,22 @@ KIT_TEST(older_souls_keep_their_model)
 	json_t *j;
 
 	bed_start(&b, 1, NULL);
-	ck_assert_int_eq(soul_create(b.state, &soul, STR("")), RC_OK);
+	ck_assert_int_eq(soul_create(b.db.s, &soul, STR("")), RC_OK);
 	bed_soul(&b, "new", "INFP");
 	json_decref(bed_say(&b, "old", "t-1", "我很开心"));
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
-	ck_assert_str_eq(text_at(j, "model_version"), "persona-pad-v2");
+	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v2");
 	json_decref(j);
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "new");
-	ck_assert_str_eq(text_at(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v3");
 	json_decref(j);
 	bed_spawn(&b, 1, "EMOTION_MIGRATE_V2=on");
-	ck_assert(kit_until(engine_ready, &b.engine[1], BED_MS));
-	kit_signal(&b.engine[0].proc, SIGTERM);
-	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 0);
-	b.engine[0].proc.pid = 0;
+	kit_service_wait(&b.engine[1]);
+	kit_service_end(&b.engine[0]);
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
-	ck_assert_str_eq(text_at(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v3");
 	/* It feels as before. */
-	ck_assert_double_gt(number_at(j, "soul_emotion.p"), .1);
+	ck_assert_double_gt(kit_number(j, "soul_emotion.p"), .1);
 	json_decref(j);
 	bed_stop(&b);
 }

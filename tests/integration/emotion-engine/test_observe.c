@@ -15,43 +15,45 @@ KIT_TEST(words_move_the_soul_and_reach_the_body)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	events = bed_listen(&b, "soul.event.emotion_update.>");
-	sub = bed_listen(&b, "soul.body.>");
+	events = kit_nats_listen(b.nc, "soul.event.emotion_update.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
-	ck_assert_str_eq(text_at(rep, "soul_id"), "soul_a");
-	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "anger");
-	ck_assert_double_eq_tol(number_at(rep, "user_emotion.p"), -.6, .1);
-	ck_assert_double_gt(number_at(rep, "user_emotion.intensity"), .8);
-	ck_assert_double_gt(number_at(rep, "user_emotion.confidence"), .5);
-	ck_assert_double_lt(number_at(rep, "soul_emotion.p"), -.3);
-	ck_assert_double_gt(number_at(rep, "soul_emotion.a"), .4);
-	ck_assert_double_gt(number_at(rep, "soul_emotion.shock_load"), .2);
-	ck_assert_double_lt(number_at(rep, "exec_probability"), .8);
+	ck_assert_str_eq(kit_text(rep, "soul_id"), "soul_a");
+	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "anger");
+	ck_assert_double_eq_tol(kit_number(rep, "user_emotion.p"), -.6, .1);
+	ck_assert_double_gt(kit_number(rep, "user_emotion.intensity"), .8);
+	ck_assert_double_gt(kit_number(rep, "user_emotion.confidence"), .5);
+	ck_assert_double_lt(kit_number(rep, "soul_emotion.p"), -.3);
+	ck_assert_double_gt(kit_number(rep, "soul_emotion.a"), .4);
+	ck_assert_double_gt(kit_number(rep, "soul_emotion.shock_load"), .2);
+	ck_assert_double_lt(kit_number(rep, "exec_probability"), .8);
 
 	/* The tick may be due at the same time. */
 	do {
-		u = bed_next(sub, subject, BED_MS);
+		u = kit_nats_next(sub, BED_MS, subject);
 		ck_assert_ptr_nonnull(u);
-	} while (strcmp(text_at(u, "session_id"), "s1") != 0);
+	} while (strcmp(kit_text(u, "session_id"), "s1") != 0);
 	ck_assert_str_eq(subject, "soul.body.main.t-1.emotion_update");
-	ck_assert_str_eq(text_at(u, "terminal_id"), "t-1");
-	ck_assert_str_eq(text_at(u, "soul_id"), "soul_a");
-	ck_assert(json_equal(at(u, "user_emotion"), at(rep, "user_emotion")));
-	ck_assert(json_equal(at(u, "soul_emotion"), at(rep, "soul_emotion")));
-	ck_assert(json_equal(at(u, "version"), at(rep, "version")));
+	ck_assert_str_eq(kit_text(u, "terminal_id"), "t-1");
+	ck_assert_str_eq(kit_text(u, "soul_id"), "soul_a");
+	ck_assert(
+	    json_equal(kit_at(u, "user_emotion"), kit_at(rep, "user_emotion")));
+	ck_assert(
+	    json_equal(kit_at(u, "soul_emotion"), kit_at(rep, "soul_emotion")));
+	ck_assert(json_equal(kit_at(u, "version"), kit_at(rep, "version")));
 	ck_assert_str_eq(
-	    text_at(u, "ts"), text_at(u, "soul_emotion.last_updated_at"));
-	ck_assert_int_ge(bed_version(&b, "soul_a"), int_at(rep, "version"));
+	    kit_text(u, "ts"), kit_text(u, "soul_emotion.last_updated_at"));
+	ck_assert_int_ge(bed_version(&b, "soul_a"), kit_int(rep, "version"));
 
 	/* And the world hears of it too. */
-	ev = bed_next(events, subject, BED_MS);
+	ev = kit_nats_next(events, BED_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.emotion_update.soul_a");
-	ck_assert_str_eq(text_at(ev, "type"), "emotion_update");
-	ck_assert_str_eq(text_at(ev, "source"), "emotion-engine");
-	ck_assert(json_equal(at(ev, "payload"), u));
-	ck_assert(
-	    json_equal(at(ev, "meta.psyche_state"), at(rep, "soul_emotion")));
+	ck_assert_str_eq(kit_text(ev, "type"), "emotion_update");
+	ck_assert_str_eq(kit_text(ev, "source"), "emotion-engine");
+	ck_assert(json_equal(kit_at(ev, "payload"), u));
+	ck_assert(json_equal(
+	    kit_at(ev, "meta.psyche_state"), kit_at(rep, "soul_emotion")));
 	json_decref(ev);
 	json_decref(u);
 	json_decref(rep);
@@ -73,9 +75,9 @@ KIT_TEST(feelings_add_up)
 	for (i = 0; i < 3; i++) {
 		z = bed_say(&b, "soul_a", "t-1", "真的太开心了！");
 		ck_assert_int_eq(
-		    int_at(z, "version"), int_at(a, "version") + 1);
-		ck_assert_double_gt(number_at(z, "soul_emotion.p"),
-		    number_at(a, "soul_emotion.p"));
+		    kit_int(z, "version"), kit_int(a, "version") + 1);
+		ck_assert_double_gt(kit_number(z, "soul_emotion.p"),
+		    kit_number(a, "soul_emotion.p"));
 		json_decref(a);
 		a = z;
 	}
@@ -95,13 +97,13 @@ KIT_TEST(an_absent_body_gets_nothing)
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
 	bed_online(&b, "t-1", false);
-	sub = bed_listen(&b, "soul.body.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "soul_a", "t-1", "谢谢你");
-	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "gratitude");
+	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "gratitude");
 	json_decref(rep);
 	rep = bed_say(&b, "soul_a", "nobody-knows-it", "谢谢你");
 	json_decref(rep);
-	ck_assert_ptr_null(bed_next(sub, subject, 300));
+	ck_assert_ptr_null(kit_nats_next(sub, 300, subject));
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
@@ -116,13 +118,13 @@ KIT_TEST(ids_of_any_form_are_carried)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "灵魂 1", "ISTJ");
 	bed_body(&b, "终端.1", "灵魂 1", true);
-	sub = bed_listen(&b, "soul.body.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "灵魂 1", "终端.1", "你好");
-	ck_assert_str_eq(text_at(rep, "user_emotion.emotion"), "neutral");
-	u = bed_next(sub, subject, BED_MS);
+	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "neutral");
+	u = kit_nats_next(sub, BED_MS, subject);
 	ck_assert_ptr_nonnull(u);
 	ck_assert_str_eq(subject, "soul.body.main.~57uI56uvLjE.emotion_update");
-	ck_assert_str_eq(text_at(u, "terminal_id"), "终端.1");
+	ck_assert_str_eq(kit_text(u, "terminal_id"), "终端.1");
 	json_decref(u);
 	json_decref(rep);
 	natsSubscription_Destroy(sub);
@@ -139,8 +141,8 @@ is_calmer(void *arg)
 {
 	const struct asked *a = arg;
 	json_t *now = bed_of_soul(a->b, "soul.rpc.emotion.gate", "soul_a");
-	bool is = number_at(now, "exec_probability") >
-	    number_at(a->then, "exec_probability") + .005;
+	bool is = kit_number(now, "exec_probability") >
+	    kit_number(a->then, "exec_probability") + .005;
 
 	json_decref(now);
 	return is;
@@ -157,23 +159,24 @@ KIT_TEST(state_and_gate_change_nothing)
 	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
 	again = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
-	ck_assert(json_equal(at(said, "version"), at(s, "version")));
-	ck_assert(json_equal(at(said, "version"), at(g, "version")));
-	ck_assert(json_equal(at(said, "version"), at(again, "version")));
-	ck_assert_int_eq(bed_version(&b, "soul_a"), int_at(said, "version"));
-	ck_assert_double_eq(number_at(s, "personality_vector.empathy"), .67);
-	ck_assert_double_eq(number_at(s, "personality_vector.dominance"), .33);
+	ck_assert(json_equal(kit_at(said, "version"), kit_at(s, "version")));
+	ck_assert(json_equal(kit_at(said, "version"), kit_at(g, "version")));
+	ck_assert(
+	    json_equal(kit_at(said, "version"), kit_at(again, "version")));
+	ck_assert_int_eq(bed_version(&b, "soul_a"), kit_int(said, "version"));
+	ck_assert_double_eq(kit_number(s, "personality_vector.empathy"), .67);
+	ck_assert_double_eq(kit_number(s, "personality_vector.dominance"), .33);
 	/* Both are those of now. */
-	ck_assert_double_eq_tol(number_at(s, "soul_emotion.p"),
-	    number_at(said, "soul_emotion.p"), .1);
-	ck_assert_int_ge(strcmp(text_at(again, "soul_emotion.last_updated_at"),
-			     text_at(said, "soul_emotion.last_updated_at")),
+	ck_assert_double_eq_tol(kit_number(s, "soul_emotion.p"),
+	    kit_number(said, "soul_emotion.p"), .1);
+	ck_assert_int_ge(strcmp(kit_text(again, "soul_emotion.last_updated_at"),
+			     kit_text(said, "soul_emotion.last_updated_at")),
 	    0);
-	ck_assert_double_eq_tol(number_at(g, "exec_probability"),
-	    number_at(said, "exec_probability"), .02);
-	ck_assert_double_ge(number_at(g, "exec_probability"),
-	    number_at(said, "exec_probability"));
-	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
+	ck_assert_double_eq_tol(kit_number(g, "exec_probability"),
+	    kit_number(said, "exec_probability"), .02);
+	ck_assert_double_ge(kit_number(g, "exec_probability"),
+	    kit_number(said, "exec_probability"));
+	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
 	json_decref(said);
 	json_decref(s);
 	json_decref(g);
@@ -193,9 +196,9 @@ KIT_TEST(the_gate_is_fresh)
 	then = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
 	kit_until(is_calmer, &(struct asked){ &b, then }, BED_MS);
 	now = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert(json_equal(at(now, "version"), at(said, "version")));
-	ck_assert_double_gt(number_at(now, "exec_probability"),
-	    number_at(then, "exec_probability") + .005);
+	ck_assert(json_equal(kit_at(now, "version"), kit_at(said, "version")));
+	ck_assert_double_gt(kit_number(now, "exec_probability"),
+	    kit_number(then, "exec_probability") + .005);
 	json_decref(said);
 	json_decref(then);
 	json_decref(now);
@@ -222,18 +225,18 @@ KIT_TEST(a_furious_soul_is_blocked)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
-	ck_assert_double_gt(number_at(g, "exec_probability"), .9);
+	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
+	ck_assert_double_gt(kit_number(g, "exec_probability"), .9);
 	json_decref(g);
 	enrage(&b, "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(text_at(g, "exec_mode"), "blocked");
-	ck_assert_double_lt(number_at(g, "exec_probability"), .01);
-	ck_assert_double_gt(number_at(g, "exec_probability"), 0);
+	ck_assert_str_eq(kit_text(g, "exec_mode"), "blocked");
+	ck_assert_double_lt(kit_number(g, "exec_probability"), .01);
+	ck_assert_double_gt(kit_number(g, "exec_probability"), 0);
 	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
-	ck_assert_ptr_nonnull(text_at(s, "soul_emotion.lock_until"));
+	ck_assert_ptr_nonnull(kit_text(s, "soul_emotion.lock_until"));
 	ck_assert_ptr_null(
-	    json_object_get(at(s, "soul_emotion"), "stable_since"));
+	    json_object_get(kit_at(s, "soul_emotion"), "stable_since"));
 	json_decref(s);
 	json_decref(g);
 	bed_stop(&b);
@@ -247,13 +250,13 @@ KIT_TEST(the_binary_gate_says_yes_or_no)
 	bed_start(&b, 1, "EXEC_GATE=binary");
 	bed_soul(&b, "soul_a", "INFP");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(text_at(g, "exec_mode"), "auto_execute");
-	ck_assert_double_eq(number_at(g, "exec_probability"), 1);
+	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
+	ck_assert_double_eq(kit_number(g, "exec_probability"), 1);
 	json_decref(g);
 	enrage(&b, "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(text_at(g, "exec_mode"), "blocked");
-	ck_assert_double_eq(number_at(g, "exec_probability"), 0);
+	ck_assert_str_eq(kit_text(g, "exec_mode"), "blocked");
+	ck_assert_double_eq(kit_number(g, "exec_probability"), 0);
 	json_decref(g);
 	bed_stop(&b);
 }
@@ -284,10 +287,10 @@ KIT_TEST(what_is_wrong_is_said)
 
 		snprintf(subject, sizeof(subject), "soul.rpc.emotion.%s",
 		    bad[i].subject);
-		j = bed_ask(&b, subject, bad[i].body, code);
+		j = kit_nats_ask(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, bad[i].code);
-		ck_assert_str_eq(text_at(j, "error"), bad[i].error);
-		ck_assert_str_eq(text_at(j, "code"), bad[i].code);
+		ck_assert_str_eq(kit_text(j, "error"), bad[i].error);
+		ck_assert_str_eq(kit_text(j, "code"), bad[i].code);
 		json_decref(j);
 	}
 	bed_stop(&b);
@@ -309,14 +312,14 @@ KIT_TEST(an_unreadable_soul_is_left_alone)
 
 	bed_start(&b, 1, NULL);
 	ck_assert_int_eq(
-	    soul_create(b.state, &soul, STR("from the future")), RC_OK);
+	    soul_create(b.db.s, &soul, STR("from the future")), RC_OK);
 	bed_body(&b, "t-x", "soul_x", true);
-	j = bed_ask(
-	    &b, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
+	j = kit_nats_ask(
+	    b.nc, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
 	ck_assert_str_eq(
-	    text_at(j, "error"), "the soul's state is not readable");
+	    kit_text(j, "error"), "the soul's state is not readable");
 	json_decref(j);
-	ck_assert_int_eq(soul_state_get(b.state, &st, 1, b.arena), RC_OK);
+	ck_assert_int_eq(soul_state_get(b.db.s, &st, 1, b.db.arena), RC_OK);
 	ck_assert(str_eq(st.bytes, STR("from the future")));
 	ck_assert(kit_log_has(&b.engine[0].proc, "ev=soul.unreadable"));
 	bed_stop(&b);

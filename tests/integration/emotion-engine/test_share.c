@@ -24,7 +24,7 @@ talk(void *arg)
 		json_t *j = bed_say(t->b, "soul_a", "t-1",
 		    i % 2 == 0 ? "我很开心" : "我很难过");
 
-		t->versions[i] = int_at(j, "version");
+		t->versions[i] = kit_int(j, "version");
 		json_decref(j);
 	}
 	return NULL;
@@ -55,7 +55,7 @@ KIT_TEST_T(every_change_counts_once, 60)
 	bed_start(&b, 2, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	sub = bed_listen(&b, "soul.body.>");
+	sub = kit_nats_listen(b.nc, "soul.body.>");
 	for (i = 0; i < TALKERS; i++) {
 		t[i].b = &b;
 		ck_assert_int_eq(
@@ -67,10 +67,10 @@ KIT_TEST_T(every_change_counts_once, 60)
 		n += WORDS;
 	}
 	bed_online(&b, "t-1", false);
-	while ((u = bed_next(sub, subject, 500)) != NULL) {
-		if (strcmp(text_at(u, "session_id"), "s1") != 0) {
+	while ((u = kit_nats_next(sub, 500, subject)) != NULL) {
+		if (strcmp(kit_text(u, "session_id"), "s1") != 0) {
 			ck_assert_uint_lt(n, TALKERS * WORDS + 64);
-			all[n++] = int_at(u, "version");
+			all[n++] = kit_int(u, "version");
 		}
 		json_decref(u);
 	}

@@ -1,77 +1,37 @@
 /*
  * bed: nats-server, Redis with souls and sessions in it, the simulated language
  * model, memory-workers, and plain peers of theirs.
- *
- * The loop that the Redis connection needs runs only while a function of the
- * bed waits; between two calls the test may use b->state.
  */
 #ifndef BED_H
 #define BED_H
 
-#include <jansson.h>
-#include <nats/nats.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/arena.h"
-#include "core/loop.h"
 #include "core/mem.h"
-#include "core/worker.h"
-#include "kit/kit.h"
-#include "kit/kit_http.h"
-#include "kit/kit_loop.h"
+#include "kit/kit_json.h"
+#include "kit/kit_nats.h"
+#include "kit/kit_service.h"
+#include "kit/kit_state.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
-#include "state/state.h"
 
 #define BED_MS  60000
 #define WORKERS 3
 #define MORE    6
 
-struct program {
-	struct kit_proc proc;
-	int http, admin;
-};
-
 struct bed {
 	struct kit_server nats, redis;
-	struct program worker[WORKERS];
-	struct program llm;
+	struct kit_service worker[WORKERS];
+	struct kit_service llm;
 	char llm_url[64];
 	const char *more[MORE]; /* variables of the workers; NULL: no more */
 	natsConnection *nc;
-	struct loop *loop;
-	struct worker_pool *workers;
-	struct state *state;
-	struct arena *arena;
+	struct kit_state db;
 };
-
-static inline bool
-bed_state_up(void *arg)
-{
-	return state_up(arg);
-}
-
-static inline void
-bed_connect(struct bed *b)
-{
-	struct state_opts o = {
-		.url = b->redis.url, .name = "bed", .deadline_ms = 5000
-	};
-
-	ck_assert_int_eq(
-	    natsConnection_ConnectTo(&b->nc, b->nats.url), NATS_OK);
-	b->loop = loop_new(64);
-	b->workers = worker_new(b->loop, 1, 16);
-	b->arena = arena_new(64UL * 1024 * 1024);
-	o.loop = b->loop;
-	o.workers = b->workers;
-	ck_assert_int_eq(state_new(&o, &b->state), RC_OK);
-	ck_assert(kit_loop_until(b->loop, bed_state_up, b->state, BED_MS));
-}
 
 static inline void
 bed_soul(struct bed *b, const char *id, const char *user)
@@ -83,7 +43,7 @@ bed_soul(struct bed *b, const char *id, const char *user)
 		.model = STR("persona-pad-v2"),
 		.created = clock_wall() };
 
-	ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);
+	ck_assert_int_eq(soul_create(b->db.s, &soul, STR("")), RC_OK);
 }
 
 /* Servers, a soul s1 of the user u1, and room for a model. */
@@ -93,7 +53,8 @@ bed_servers(struct bed *b)
 	*b = (struct bed){ 0 };
 	kit_server_start(&b->nats, KIT_NATS);
 	kit_server_start(&b->redis, KIT_REDIS);
-	bed_connect(b);
+	b->nc = kit_nats_connect(b->nats.url);
+	kit_state_open(&b->db, b->redis.url);
 	bed_soul(b, "s1", "u1");
 	b->llm.http = kit_port();
 	b->llm.admin = kit_port();
@@ -101,80 +62,16 @@ bed_servers(struct bed *b)
 	    b->llm.http);
 }
 
-/* Ask over NATS; *code is the error header's or "". */
-static inline json_t *
-bed_ask(struct bed *b, const char *subject, const char *body, char code[64])
-{
-	natsMsg *m = NULL;
-	const char *err = NULL;
-	json_t *j;
-
-	ck_assert_int_eq(
-	    natsConnection_RequestString(&m, b->nc, subject, body, BED_MS),
-	    NATS_OK);
-	if (natsMsgHeader_Get(m, "Nats-Service-Error", &err) != NATS_OK)
-		err = "";
-	snprintf(code, 64, "%s", err);
-	j = json_loadb(
-	    natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m), 0, NULL);
-	ck_assert_ptr_nonnull(j);
-	natsMsg_Destroy(m);
-	return j;
-}
-
 /* ---- programs --------------------------------------------------------------
  */
-
-static inline bool
-program_ready(void *arg)
-{
-	struct program *p = arg;
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
-	bool is = false;
-
-	if (!kit_port_open(p->admin))
-		return false;
-	kit_http_open(&c, p->admin);
-	if (kit_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"))
-		is = kit_http_read(&c, &a, 2000) && a.status == 200;
-	kit_answer_free(&a);
-	kit_http_close(&c);
-	return is;
-}
-
-/* A counter or gauge of a program, or -1; labels as they are written. */
-static inline long
-program_metric(struct program *p, const char *name)
-{
-	struct kit_answer a = { 0 };
-	char line[160];
-	const char *at;
-	long v = -1;
-
-	ck_assert_int_eq(kit_http_call(p->admin, &a,
-			     "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
-	    200);
-	snprintf(line, sizeof(line), "\n%s ", name);
-	at = strstr(a.body.p, line);
-	if (at != NULL)
-		v = strtol(at + strlen(line), NULL, 10);
-	kit_answer_free(&a);
-	return v;
-}
 
 static inline void
 bed_llm(struct bed *b)
 {
-	char nats[96], http[48], admin[48];
-	const char *argv[] = { kit_bin("llm-sim"), NULL };
-	const char *env[] = { nats, http, admin, NULL };
+	struct kit_env e = { 0 };
 
-	snprintf(nats, sizeof(nats), "NATS_URL=%s", b->nats.url);
-	snprintf(http, sizeof(http), "HTTP_ADDR=127.0.0.1:%d", b->llm.http);
-	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", b->llm.admin);
-	kit_spawn(&b->llm.proc, "llm-sim", argv, env);
-	ck_assert(kit_until(program_ready, &b->llm, BED_MS));
+	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
+	kit_service_start(&b->llm, "llm-sim", "llm-sim", &e);
 }
 
 /* What the model shall do wrong next; list is JSON without its brackets. */
@@ -182,52 +79,47 @@ static inline void
 bed_faults(struct bed *b, const char *list)
 {
 	struct kit_answer a = { 0 };
+	char body[1024];
+	int n = snprintf(body, sizeof(body), "{\"faults\":[%s]}", list);
 
+	ck_assert_int_lt(n, (int)sizeof(body));
 	ck_assert_int_eq(
-	    kit_http_call(b->llm.http, &a,
-		"POST /sim/script HTTP/1.1\r\nHost: x\r\n"
-		"Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n"
-		"{\"faults\":[%s]}",
-		strlen(list) + strlen("{\"faults\":[]}"), list),
-	    200);
+	    kit_http_ask(b->llm.http, &a, "POST", "/sim/script", body), 200);
 	kit_answer_free(&a);
 }
 
 /* How often the model was asked. */
-static inline long
+static inline long long
 bed_asked(struct bed *b)
 {
-	return program_metric(
+	return kit_service_metric(
 	    &b->llm, "soul_requests_total{route=\"chat\",code=\"ok\"}");
 }
 
 static inline void
 bed_spawn(struct bed *b, int i)
 {
-	struct program *p = &b->worker[i];
-	char name[32], nats[96], redis[96], url[96], admin[48];
-	const char *argv[] = { kit_bin("memory-worker"), NULL };
-	const char *env[16 + MORE] = { nats, redis, url, admin,
-		"REDIS_TIMEOUT_MS=5000",
-		"IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.05",
-		"IDLE_SUMMARY_RETRY_SECONDS=0.1" };
-	size_t n = 7, k;
+	struct kit_env e = { 0 };
+	char name[32];
+	size_t k;
 
+	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
+	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	kit_env_put(&e, "OPENAI_BASE_URL=%s", b->llm_url);
+	kit_env_list(&e,
+	    KIT_ENV("REDIS_TIMEOUT_MS=5000",
+		"IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.05",
+		"IDLE_SUMMARY_RETRY_SECONDS=0.1"));
 	for (k = 0; k < MORE && b->more[k] != NULL; k++)
-		env[n++] = b->more[k];
-	if (p->admin == 0)
-		p->admin = kit_port();
+		kit_env_put(&e, "%s", b->more[k]);
 	snprintf(name, sizeof(name), "worker-%d", i);
-	snprintf(nats, sizeof(nats), "NATS_URL=%s", b->nats.url);
-	snprintf(redis, sizeof(redis), "REDIS_URL=%s", b->redis.url);
-	snprintf(url, sizeof(url), "OPENAI_BASE_URL=%s", b->llm_url);
-	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", p->admin);
-	kit_spawn(&p->proc, name, argv, env);
+	kit_service_spawn(&b->worker[i], "memory-worker", name, &e);
 }
 
 static inline bool
 streams_there(void *arg)
 {
+	struct bed *b = arg;
 	static const char *const what[] = { "STREAM.INFO.SOUL_DEAD",
 		"CONSUMER.INFO.SOUL_JOBS.memory-worker" };
 	char subject[96], code[64];
@@ -236,7 +128,7 @@ streams_there(void *arg)
 
 	for (i = 0; i < NELEM(what) && there; i++) {
 		snprintf(subject, sizeof(subject), "$JS.API.%s", what[i]);
-		json_t *j = bed_ask(arg, subject, "", code);
+		json_t *j = kit_nats_ask(b->nc, subject, "", code);
 		there = json_object_get(j, "config") != NULL;
 		json_decref(j);
 	}
@@ -247,26 +139,8 @@ streams_there(void *arg)
 static inline void
 bed_ready(struct bed *b, int i)
 {
-	ck_assert(kit_until(program_ready, &b->worker[i], BED_MS));
+	kit_service_wait(&b->worker[i]);
 	ck_assert(kit_until(streams_there, b, BED_MS));
-}
-
-static inline void
-program_kill(struct program *p)
-{
-	kit_signal(&p->proc, SIGKILL);
-	ck_assert_int_eq(kit_wait(&p->proc, BED_MS), 128 + SIGKILL);
-	p->proc.pid = 0;
-}
-
-static inline void
-program_stop(struct program *p)
-{
-	if (p->proc.pid == 0)
-		return;
-	kit_signal(&p->proc, SIGTERM);
-	ck_assert_int_eq(kit_wait(&p->proc, BED_MS), 0);
-	p->proc.pid = 0;
 }
 
 /* All servers and that many workers. */
@@ -290,13 +164,10 @@ bed_stop(struct bed *b)
 	int i;
 
 	for (i = 0; i < WORKERS; i++)
-		program_stop(&b->worker[i]);
-	program_stop(&b->llm);
+		kit_service_end(&b->worker[i]);
+	kit_service_end(&b->llm);
 	natsConnection_Destroy(b->nc);
-	state_free(b->state);
-	worker_free(b->workers);
-	loop_free(b->loop);
-	arena_free(b->arena);
+	kit_state_close(&b->db);
 	nats_Close();
 }
 

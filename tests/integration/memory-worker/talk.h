@@ -18,7 +18,7 @@ bed_message(
 	char *s = json_dumps(j, JSON_COMPACT);
 	struct str json = str_of(s);
 
-	ck_assert_int_eq(session_append(b->state, &k, &json, 1, NULL), RC_OK);
+	ck_assert_int_eq(session_append(b->db.s, &k, &json, 1, NULL), RC_OK);
 	free(s);
 	json_decref(j);
 }
@@ -31,7 +31,7 @@ bed_say_to(struct bed *b, struct session_key k, const char *soul,
 	bed_message(b, k, "user", text);
 	bed_message(b, k, "assistant", "好的，我记住了。");
 	ck_assert_int_eq(
-	    session_user_input(b->state, &k, str_of(soul), STR("t1"), idle_ms),
+	    session_user_input(b->db.s, &k, str_of(soul), STR("t1"), idle_ms),
 	    RC_OK);
 }
 
@@ -48,7 +48,7 @@ bed_session(struct bed *b, const char *session)
 	struct session_key k = { STR("u1"), str_of(session) };
 	struct session s;
 
-	ck_assert_int_eq(session_read(b->state, &k, b->arena, &s), RC_OK);
+	ck_assert_int_eq(session_read(b->db.s, &k, b->db.arena, &s), RC_OK);
 	return s;
 }
 
@@ -61,8 +61,9 @@ bed_memories_of(struct bed *b, const char *user, const char *soul)
 	struct memory_scope scope = { str_of(user), str_of(soul) };
 	struct memory_list l;
 
-	arena_reset(b->arena);
-	ck_assert_int_eq(memory_all(b->state, &scope, -1, b->arena, &l), RC_OK);
+	arena_reset(b->db.arena);
+	ck_assert_int_eq(
+	    memory_all(b->db.s, &scope, -1, b->db.arena, &l), RC_OK);
 	return l;
 }
 
@@ -117,7 +118,7 @@ nothing_idle(void *arg)
 	struct state_reply *r;
 	bool is;
 
-	if (state_cmd(b->state, STATE_ARGS(STR("ZCARD"), STR("soul:idle:1")),
+	if (state_cmd(b->db.s, STATE_ARGS(STR("ZCARD"), STR("soul:idle:1")),
 		&r) != RC_OK)
 		return false;
 	is = state_reply_int(r) == 0;
@@ -135,12 +136,45 @@ bed_quiet(struct bed *b)
 /* ---- NATS ------------------------------------------------------------------
  */
 
-/* The same of an object, which is taken; it must not fail. */
+/* A job as its publisher writes it; id is its message id too. */
+static inline void
+bed_publish(struct bed *b, const char *id, const char *json)
+{
+	natsMsg *m = NULL, *reply = NULL;
+
+	ck_assert_int_eq(natsMsg_Create(&m, "soul.job.memory_store", NULL, json,
+			     (int)strlen(json)),
+	    NATS_OK);
+	ck_assert_int_eq(natsMsgHeader_Set(m, "Nats-Msg-Id", id), NATS_OK);
+	ck_assert_int_eq(
+	    natsConnection_RequestMsg(&reply, b->nc, m, BED_MS), NATS_OK);
+	ck_assert_msg(strstr(natsMsg_GetData(reply), "\"seq\"") != NULL, "%s",
+	    natsMsg_GetData(reply));
+	natsMsg_Destroy(m);
+	natsMsg_Destroy(reply);
+}
+
+/* A fact about u1 that a soul shall remember. */
+static inline void
+bed_job(struct bed *b, const char *id, const char *soul, const char *text)
+{
+	char json[1024], now[WALL_FORMAT_MAX];
+
+	wall_format(clock_wall(), 0, now);
+	snprintf(json, sizeof(json),
+	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
+	    "\"soul_id\":\"%s\",\"text\":\"%s\",\"type\":\"fact\","
+	    "\"created_at\":\"%s\"}",
+	    id, soul, text, now);
+	bed_publish(b, id, json);
+}
+
+/* What answers an object, which is taken; it must not fail. */
 static inline json_t *
 bed_rpc(struct bed *b, const char *subject, json_t *req)
 {
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = bed_ask(b, subject, s, code);
+	json_t *j = kit_nats_ask(b->nc, subject, s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -182,7 +216,7 @@ bed_stream(struct bed *b, const char *stream)
 	int64_t n;
 
 	snprintf(subject, sizeof(subject), "$JS.API.STREAM.INFO.%s", stream);
-	j = bed_ask(b, subject, "", code);
+	j = kit_nats_ask(b->nc, subject, "", code);
 	n = json_integer_value(
 	    json_object_get(json_object_get(j, "state"), "messages"));
 	json_decref(j);
@@ -193,8 +227,8 @@ static inline int64_t
 bed_undone(struct bed *b)
 {
 	char code[64];
-	json_t *j = bed_ask(
-	    b, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
+	json_t *j = kit_nats_ask(
+	    b->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	int64_t n = json_integer_value(json_object_get(j, "num_pending")) +
 	    json_integer_value(json_object_get(j, "num_ack_pending"));
 

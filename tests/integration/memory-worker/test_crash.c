@@ -57,7 +57,7 @@ has_job(void *arg)
 static bool
 is_asking(void *arg)
 {
-	return program_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
 /* While the model thinks: nothing is stored yet. */
@@ -69,7 +69,7 @@ KIT_TEST_T(killed_before_the_summary, 60)
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_number(&b, 0, 0);
 	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	ck_assert_int_eq(bed_session(&b, "chat-0").summarised, 0);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
@@ -91,7 +91,7 @@ KIT_TEST_T(killed_before_the_job_is_acknowledged, 60)
 	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
 	kit_signal(&b.nats.proc, SIGSTOP);
 	ck_assert(kit_until(has_job, &b, BED_MS));
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	kit_signal(&b.nats.proc, SIGCONT);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
@@ -112,11 +112,11 @@ KIT_TEST_T(spoken_to_before_the_job_is_published, 60)
 	kit_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
 	ck_assert(kit_until(has_job, &b, BED_MS));
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	/* Another stretch of the same session, and its words are another's. */
 	bed_say(&b, "chat-0", "我的幸运数字也是<1>", 0);
 	kit_server_restart(&b.nats);
-	ck_assert_int_eq(natsConnection_ConnectTo(&b.nc, b.nats.url), NATS_OK);
+	b.nc = kit_nats_connect(b.nats.url);
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	ck_numbers(&b, 2);
@@ -128,32 +128,20 @@ KIT_TEST_T(spoken_to_before_the_job_is_published, 60)
 static void
 publish(struct bed *b, int i)
 {
-	char json[512], id[24], now[WALL_FORMAT_MAX];
-	natsMsg *m = NULL, *reply = NULL;
+	char id[24], text[24];
 
-	wall_format(clock_wall(), 0, now);
 	snprintf(id, sizeof(id), "job-%d", i);
-	snprintf(json, sizeof(json),
-	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
-	    "\"user_id\":\"u1\",\"soul_id\":\"s1\",\"text\":\"<%d>\","
-	    "\"type\":\"fact\",\"created_at\":\"%s\"}",
-	    id, i, now);
-	ck_assert_int_eq(natsMsg_Create(&m, "soul.job.memory_store", NULL, json,
-			     (int)strlen(json)),
-	    NATS_OK);
-	ck_assert_int_eq(natsMsgHeader_Set(m, "Nats-Msg-Id", id), NATS_OK);
-	ck_assert_int_eq(
-	    natsConnection_RequestMsg(&reply, b->nc, m, BED_MS), NATS_OK);
-	natsMsg_Destroy(m);
-	natsMsg_Destroy(reply);
+	snprintf(text, sizeof(text), "<%d>", i);
+	bed_job(b, id, "s1", text);
 }
 
 static bool
 in_hand(void *arg)
 {
+	struct bed *b = arg;
 	char code[64];
-	json_t *j = bed_ask(
-	    arg, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
+	json_t *j = kit_nats_ask(
+	    b->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	bool is = json_integer_value(json_object_get(j, "num_ack_pending")) > 0;
 
 	json_decref(j);
@@ -169,7 +157,7 @@ KIT_TEST_T(killed_before_the_memory_is_stored, 60)
 	kit_signal(&b.redis.proc, SIGSTOP);
 	publish(&b, 0);
 	ck_assert(kit_until(in_hand, &b, BED_MS));
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	kit_signal(&b.redis.proc, SIGCONT);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
@@ -188,7 +176,7 @@ KIT_TEST_T(killed_before_the_job_is_done, 60)
 	struct bed b;
 
 	crash_start(&b);
-	program_stop(&b.worker[0]);
+	kit_service_end(&b.worker[0]);
 	/* What a worker does that dies before its last step. */
 	ck_assert_int_eq(
 	    natsConnection_QueueSubscribeSync(&sub, b.nc,
@@ -200,7 +188,7 @@ KIT_TEST_T(killed_before_the_job_is_done, 60)
 	natsMsg_Destroy(m);
 	natsSubscription_Destroy(sub);
 	ck_assert_int_eq(
-	    memory_put(b.state, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(b.db.s, &scope, &item, clock_wall()), RC_OK);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
 	bed_stop(&b);
@@ -250,7 +238,7 @@ KIT_TEST_T(killed_anywhere, 120)
 			said++;
 		}
 		let_work(&seed, 120);
-		program_kill(&b.worker[i % 2]);
+		kit_service_kill(&b.worker[i % 2]);
 		bed_spawn(&b, i % 2);
 	}
 	ck_numbers(&b, SESSIONS);
@@ -269,8 +257,7 @@ restart_nats(struct bed *b)
 	kit_server_stop(&b->nats, SIGKILL);
 	natsConnection_Destroy(b->nc);
 	kit_server_restart(&b->nats);
-	ck_assert_int_eq(
-	    natsConnection_ConnectTo(&b->nc, b->nats.url), NATS_OK);
+	b->nc = kit_nats_connect(b->nats.url);
 }
 
 static void
@@ -278,7 +265,7 @@ restart_redis(struct bed *b)
 {
 	kit_server_stop(&b->redis, SIGKILL);
 	kit_server_restart(&b->redis);
-	ck_assert(kit_loop_until(b->loop, bed_state_up, b->state, BED_MS));
+	kit_state_wait(&b->db);
 }
 
 /* Everything is killed in turn: worker, Redis, nats-server, twice. */
@@ -299,7 +286,7 @@ KIT_TEST_T(everything_is_killed, 120)
 		let_work(&seed, 700);
 		switch (k % 3) {
 		case 0:
-			program_kill(&b.worker[0]);
+			kit_service_kill(&b.worker[0]);
 			bed_spawn(&b, 0);
 			break;
 		case 1:

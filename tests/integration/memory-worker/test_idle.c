@@ -4,29 +4,13 @@
  */
 #include "talk.h"
 
-static natsSubscription *
-listen(struct bed *b, const char *subject)
-{
-	natsSubscription *sub = NULL;
-
-	ck_assert_int_eq(
-	    natsConnection_SubscribeSync(&sub, b->nc, subject), NATS_OK);
-	ck_assert_int_eq(natsConnection_Flush(b->nc), NATS_OK);
-	return sub;
-}
-
 /* The payload of the next event; its trace goes to trace. */
 static json_t *
 next_event(natsSubscription *sub, char trace[64])
 {
-	natsMsg *m = NULL;
-	json_t *j, *payload;
+	json_t *j = kit_nats_next(sub, BED_MS, NULL), *payload;
 
-	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-	j = json_loadb(
-	    natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m), 0, NULL);
 	ck_assert_ptr_nonnull(j);
-	natsMsg_Destroy(m);
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(j, "source")), "memory-worker");
 	snprintf(
@@ -48,8 +32,8 @@ KIT_TEST_T(a_silence_becomes_a_memory, 60)
 	json_t *j;
 
 	bed_start(&b, 1);
-	idle = listen(&b, "soul.event.session_idle.*");
-	stored = listen(&b, "soul.event.memory_stored.*");
+	idle = kit_nats_listen(b.nc, "soul.event.session_idle.*");
+	stored = kit_nats_listen(b.nc, "soul.event.memory_stored.*");
 	bed_say(&b, "chat", "我对花生过敏，点餐的时候要避开", 300);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
 	l = bed_wait(&b, 1);
@@ -116,7 +100,7 @@ KIT_TEST_T(it_is_found_in_other_words, 60)
 	bed_wait(&b, NELEM(said));
 	bed_quiet(&b);
 	/* Nothing of it is in a process. */
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	kit_server_stop(&b.redis, SIGKILL);
 	kit_server_restart(&b.redis);
 	bed_spawn(&b, 0);
@@ -150,7 +134,7 @@ is_asked(void *arg)
 	struct bed *b = arg;
 
 	/* It has been sent when the connection is counted as under way. */
-	return program_metric(
+	return kit_service_metric(
 		   &b->worker[0], "soul_httpc_active{peer=\"llm\"}") == 1;
 }
 
@@ -214,7 +198,8 @@ KIT_TEST_T(the_model_has_faults, 60)
 	bed_quiet(&b);
 	ck_assert_int_eq(bed_asked(&b), 1);
 	ck_assert_int_eq(
-	    program_metric(&b.worker[0], "soul_memory_summary_fails_total"), 3);
+	    kit_service_metric(&b.worker[0], "soul_memory_summary_fails_total"),
+	    3);
 	bed_stop(&b);
 }
 
@@ -231,8 +216,9 @@ KIT_TEST_T(a_silent_model_is_given_up, 60)
 	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
 	bed_wait(&b, 1);
 	ck_assert_int_eq(
-	    program_metric(&b.worker[0], "soul_memory_summary_fails_total"), 1);
+	    kit_service_metric(&b.worker[0], "soul_memory_summary_fails_total"),
+	    1);
 	/* It would not leave in time. */
-	program_kill(&b.llm);
+	kit_service_kill(&b.llm);
 	bed_stop(&b);
 }

@@ -3,42 +3,10 @@
  */
 #include "talk.h"
 
-/* A job as its publisher writes it; id is its message id too. */
-static void
-publish(struct bed *b, const char *id, const char *json)
-{
-	natsMsg *m = NULL, *reply = NULL;
-
-	ck_assert_int_eq(natsMsg_Create(&m, "soul.job.memory_store", NULL, json,
-			     (int)strlen(json)),
-	    NATS_OK);
-	ck_assert_int_eq(natsMsgHeader_Set(m, "Nats-Msg-Id", id), NATS_OK);
-	ck_assert_int_eq(
-	    natsConnection_RequestMsg(&reply, b->nc, m, BED_MS), NATS_OK);
-	ck_assert_msg(strstr(natsMsg_GetData(reply), "\"seq\"") != NULL, "%s",
-	    natsMsg_GetData(reply));
-	natsMsg_Destroy(m);
-	natsMsg_Destroy(reply);
-}
-
-static void
-job(struct bed *b, const char *id, const char *soul, const char *text)
-{
-	char json[1024], now[WALL_FORMAT_MAX];
-
-	wall_format(clock_wall(), 0, now);
-	snprintf(json, sizeof(json),
-	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
-	    "\"soul_id\":\"%s\",\"text\":\"%s\",\"type\":\"fact\","
-	    "\"created_at\":\"%s\"}",
-	    id, soul, text, now);
-	publish(b, id, json);
-}
-
 struct metric_is {
-	struct program *p;
+	struct kit_service *p;
 	const char *name;
-	long want;
+	long long want;
 };
 
 static bool
@@ -46,16 +14,16 @@ metric_is(void *arg)
 {
 	struct metric_is *m = arg;
 
-	return program_metric(m->p, m->name) == m->want;
+	return kit_service_metric(m->p, m->name) == m->want;
 }
 
 static void
-wait_metric(struct bed *b, const char *name, long want)
+wait_metric(struct bed *b, const char *name, long long want)
 {
 	struct metric_is m = { &b->worker[0], name, want };
 
-	ck_assert_msg(kit_until(metric_is, &m, BED_MS), "%s is %ld", name,
-	    program_metric(m.p, name));
+	ck_assert_msg(kit_until(metric_is, &m, BED_MS), "%s is %lld", name,
+	    kit_service_metric(m.p, name));
 }
 
 static void
@@ -71,14 +39,14 @@ KIT_TEST_T(a_job_is_done_once, 60)
 	struct bed b;
 
 	bed_start(&b, 1);
-	job(&b, "j1", "s1", "喜欢茶");
+	bed_job(&b, "j1", "s1", "喜欢茶");
 	/* The stream takes it once; were it there twice, it has one id. */
-	job(&b, "j1", "s1", "喜欢茶");
-	publish(&b, "another",
+	bed_job(&b, "j1", "s1", "喜欢茶");
+	bed_publish(&b, "another",
 	    "{\"job_id\":\"j1\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
 	    "\"soul_id\":\"s1\",\"text\":\"喜欢水\",\"type\":\"fact\","
 	    "\"created_at\":\"2026-02-22T10:20:30Z\"}");
-	job(&b, "j2", "s1", "喜欢猫");
+	bed_job(&b, "j2", "s1", "喜欢猫");
 	wait_done(&b);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 3);
 	l = bed_wait(&b, 2);
@@ -98,7 +66,7 @@ ck_dead(struct bed *b, int seq, const char *payload)
 	json_t *j;
 
 	snprintf(req, sizeof(req), "{\"seq\":%d}", seq);
-	j = bed_ask(b, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
+	j = kit_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
 	ck_assert_str_eq(json_string_value(json_object_get(
 			     json_object_get(j, "message"), "subject")),
 	    "soul.dead.memory_store");
@@ -123,9 +91,9 @@ KIT_TEST_T(what_is_no_job_is_put_aside_at_once, 60)
 	bed_start(&b, 1);
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(id, sizeof(id), "bad%zu", i);
-		publish(&b, id, bad[i]);
+		bed_publish(&b, id, bad[i]);
 	}
-	job(&b, "good", "s1", "喜欢茶");
+	bed_job(&b, "good", "s1", "喜欢茶");
 	wait_done(&b);
 	bed_wait(&b, 1);
 	wait_metric(&b, "soul_memory_jobs_dead_total", NELEM(bad));
@@ -147,18 +115,19 @@ KIT_TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	/* A record of a format that this program does not know. */
-	ck_assert_int_eq(state_cmd(b.state,
+	ck_assert_int_eq(state_cmd(b.db.s,
 			     STATE_ARGS(STR("HSET"), STR("soul:memory:{u1:s1}"),
 				 STR("v"), STR("99")),
 			     NULL),
 	    RC_OK);
 	bed_soul(&b, "s2", "u1");
-	job(&b, "poison", "s1", "喜欢茶");
-	job(&b, "fine", "s2", "喜欢猫");
+	bed_job(&b, "poison", "s1", "喜欢茶");
+	bed_job(&b, "fine", "s2", "喜欢猫");
 	wait_done(&b);
 	wait_metric(&b, "soul_memory_jobs_dead_total", 1);
 	ck_assert_int_eq(
-	    program_metric(&b.worker[0], "soul_memory_jobs_retried_total"), 2);
+	    kit_service_metric(&b.worker[0], "soul_memory_jobs_retried_total"),
+	    2);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 1);
 	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
 	bed_stop(&b);
@@ -197,13 +166,13 @@ KIT_TEST_T(a_job_that_was_delivered_too_often, 60)
 	b.more[1] = "MEMORY_JOB_ACK_WAIT_SECONDS=0.5";
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
-	job(&b, "fine", "s1", "喜欢猫");
+	bed_job(&b, "fine", "s1", "喜欢猫");
 	bed_wait(&b, 1);
 	wait_done(&b);
-	program_stop(&b.worker[0]);
+	kit_service_end(&b.worker[0]);
 	sub =
 	    listen(&b, "soul.deliver.SOUL_JOBS.memory-worker", "memory-worker");
-	job(&b, "killer", "s1", "喜欢茶");
+	bed_job(&b, "killer", "s1", "喜欢茶");
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(
 		    natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
@@ -225,7 +194,7 @@ KIT_TEST_T(a_job_that_was_delivered_too_often, 60)
 static bool
 not_ready(void *arg)
 {
-	return !program_ready(arg);
+	return !kit_service_ready(arg);
 }
 
 KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
@@ -243,7 +212,7 @@ KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	acks = listen(&b, "$JS.ACK.SOUL_JOBS.memory-worker.>", NULL);
 	kit_server_stop(&b.redis, SIGKILL);
 	ck_assert(kit_until(not_ready, &b.worker[0], BED_MS));
-	job(&b, "j1", "s1", "喜欢茶");
+	bed_job(&b, "j1", "s1", "喜欢茶");
 	/* For longer than the wait for its end, it says that it is at it. */
 	while (working < 6) {
 		ck_assert_int_eq(
@@ -254,7 +223,7 @@ KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	}
 	wait_metric(&b, "soul_memory_jobs_waiting", 1);
 	kit_server_restart(&b.redis);
-	ck_assert(kit_loop_until(b.loop, bed_state_up, b.state, BED_MS));
+	kit_state_wait(&b.db);
 	wait_done(&b);
 	bed_wait(&b, 1);
 	wait_metric(&b, "soul_memory_jobs_waiting", 0);
@@ -286,16 +255,16 @@ KIT_TEST_T(both_go_and_come, 90)
 	bed_ready(&b, 0);
 	kit_server_stop(&b.redis, SIGKILL);
 	ck_assert(kit_until(not_ready, &b.worker[0], BED_MS));
-	job(&b, "j1", "s1", "喜欢茶");
+	bed_job(&b, "j1", "s1", "喜欢茶");
 	wait_metric(&b, "soul_memory_jobs_waiting", 1);
 	kit_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
 	/* Without the bus there is nobody to say it to. */
 	wait_metric(&b, "soul_memory_jobs_waiting", 0);
 	kit_server_restart(&b.nats);
-	ck_assert_int_eq(natsConnection_ConnectTo(&b.nc, b.nats.url), NATS_OK);
+	b.nc = kit_nats_connect(b.nats.url);
 	kit_server_restart(&b.redis);
-	ck_assert(kit_loop_until(b.loop, bed_state_up, b.state, BED_MS));
+	kit_state_wait(&b.db);
 	bed_ready(&b, 0);
 	bed_wait(&b, 1);
 	wait_done(&b);
@@ -318,15 +287,15 @@ KIT_TEST_T(what_was_forgotten_does_not_come_back, 60)
 
 	bed_start(&b, 1);
 	wall_format(clock_wall(), 0, before);
-	job(&b, "j1", "s1", "喜欢茶");
-	job(&b, "j2", "s1", "喜欢猫");
+	bed_job(&b, "j1", "s1", "喜欢茶");
+	bed_job(&b, "j2", "s1", "喜欢猫");
 	bed_wait(&b, 2);
 	json_decref(bed_rpc(&b, "soul.rpc.memory.forget",
 	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
 		"j1")));
 	/* The same job again, as after a crash. */
 	snprintf(json, sizeof(json), late, "j1", "喜欢茶", before);
-	publish(&b, "again", json);
+	bed_publish(&b, "again", json);
 	wait_done(&b);
 	l = bed_wait(&b, 1);
 	ck_assert_uint_eq(bed_with(&l, "喜欢猫"), 1);
@@ -334,10 +303,10 @@ KIT_TEST_T(what_was_forgotten_does_not_come_back, 60)
 	json_decref(bed_rpc(&b, "soul.rpc.memory.forget",
 	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")));
 	snprintf(json, sizeof(json), late, "j3", "喜欢狗", before);
-	publish(&b, "late", json);
+	bed_publish(&b, "late", json);
 	wait_done(&b);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	job(&b, "j4", "s1", "喜欢鸟");
+	bed_job(&b, "j4", "s1", "喜欢鸟");
 	bed_wait(&b, 1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
 	bed_stop(&b);
@@ -349,9 +318,9 @@ KIT_TEST_T(no_memory_without_its_soul, 60)
 
 	bed_start(&b, 1);
 	bed_soul(&b, "theirs", "u2");
-	job(&b, "j1", "theirs", "喜欢茶");
-	job(&b, "j2", "nobody", "喜欢猫");
-	job(&b, "j3", "s1", "喜欢鸟");
+	bed_job(&b, "j1", "theirs", "喜欢茶");
+	bed_job(&b, "j2", "nobody", "喜欢猫");
+	bed_job(&b, "j3", "s1", "喜欢鸟");
 	wait_done(&b);
 	bed_wait(&b, 1);
 	ck_assert_uint_eq(bed_memories_of(&b, "u1", "theirs").n, 0);

@@ -193,7 +193,7 @@ KIT_TEST_T(a_long_conversation_is_told_in_parts, 60)
 	bed_message(&b, k, "user", "最后一句");
 	free(text);
 	ck_assert_int_eq(
-	    session_user_input(b.state, &k, STR("s1"), STR("t1"), 0), RC_OK);
+	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
 	l = bed_wait(&b, 4);
 	ck_assert_uint_eq(bed_with(&l, "摘要第3号"), 1);
 	bed_quiet(&b);
@@ -256,8 +256,8 @@ KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
 	/* Three times, and no more until something new is said. */
 	ck_assert_int_eq(asked(), 3);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	ck_assert_int_eq(
-	    program_metric(&b.worker[0], "soul_memory_summary_refused_total"),
+	ck_assert_int_eq(kit_service_metric(
+			     &b.worker[0], "soul_memory_summary_refused_total"),
 	    1);
 	bed_say(&b, "chat", "我也喜欢猫", 0);
 	bed_wait(&b, 1);
@@ -294,7 +294,7 @@ KIT_TEST_T(a_model_with_a_short_memory, 60)
 		bed_message(&b, k, "user", text);
 	free(text);
 	ck_assert_int_eq(
-	    session_user_input(b.state, &k, STR("s1"), STR("t1"), 0), RC_OK);
+	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
 	bed_quiet(&b);
 	ck_assert_int_eq(bed_session(&b, "chat").summarised, 16);
 	ck_assert_uint_ge(bed_memories(&b).n, 3);
@@ -318,10 +318,10 @@ KIT_TEST_T(what_need_not_be_asked, 60)
 	bed_soul(&b, "s2", "u2");
 	/* A session without messages, and one without words of the user. */
 	ck_assert_int_eq(
-	    session_user_input(b.state, &none, STR("s1"), STR("t1"), 0), RC_OK);
+	    session_user_input(b.db.s, &none, STR("s1"), STR("t1"), 0), RC_OK);
 	bed_message(&b, silent, "assistant", "早上好");
 	ck_assert_int_eq(
-	    session_user_input(b.state, &silent, STR("s1"), STR("t1"), 0),
+	    session_user_input(b.db.s, &silent, STR("s1"), STR("t1"), 0),
 	    RC_OK);
 	/* A soul that is gone, or another user's. */
 	bed_say_to(&b, theirs, "s1", "这是我的秘密", 0);
@@ -333,7 +333,7 @@ KIT_TEST_T(what_need_not_be_asked, 60)
 	/* A message that cannot be read does not hide the others. */
 	for (i = 0; i < 2; i++)
 		ck_assert_int_eq(
-		    session_append(b.state, &odd, &broken, 1, NULL), RC_OK);
+		    session_append(b.db.s, &odd, &broken, 1, NULL), RC_OK);
 	bed_say_to(&b, odd, "s1", "我喜欢乌龙茶", 0);
 	bed_wait(&b, 1);
 	bed_quiet(&b);

@@ -17,7 +17,7 @@ remember(struct bed *b, const char *user, const char *soul, const char *id,
 	    now);
 	item.json = str_of(json);
 	ck_assert_int_eq(
-	    memory_put(b->state, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }
 
 static json_t *
@@ -124,7 +124,7 @@ KIT_TEST_T(what_is_asked_wrongly, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(subject, sizeof(subject), "soul.rpc.memory.%s",
 		    bad[i].subject);
-		j = bed_ask(&b, subject, bad[i].body, code);
+		j = kit_nats_ask(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(
 		    strncmp(json_string_value(json_object_get(j, "error")),
@@ -334,7 +334,7 @@ redis_int(struct bed *b, const struct str *args, size_t n)
 	struct state_reply *r;
 	int64_t v;
 
-	ck_assert_int_eq(state_cmd(b->state, args, n, &r), RC_OK);
+	ck_assert_int_eq(state_cmd(b->db.s, args, n, &r), RC_OK);
 	v = state_reply_int(r);
 	state_reply_free(r);
 	return v;
@@ -375,7 +375,7 @@ KIT_TEST_T(ready_means_that_it_works, 60)
 	kit_server_restart(&b.redis);
 	r.want = true;
 	ck_assert(kit_until(readiness_is, &r, BED_MS));
-	ck_assert(kit_loop_until(b.loop, bed_state_up, b.state, BED_MS));
+	kit_state_wait(&b.db);
 	ck_assert_int_eq(redis_int(&b, version, NELEM(version)), 1);
 	bed_stop(&b);
 }
@@ -396,7 +396,7 @@ KIT_TEST_T(not_ready_if_it_cannot_be_read, 60)
 	(void)redis_int(&b,
 	    STATE_ARGS(
 		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
-	j = bed_ask(&b, "soul.rpc.memory.recall",
+	j = kit_nats_ask(b.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");
 	json_decref(j);
@@ -414,17 +414,18 @@ KIT_TEST_T(without_redis_the_answer_says_so, 60)
 	r.b = &b;
 	kit_server_stop(&b.redis, SIGKILL);
 	ck_assert(kit_until(readiness_is, &r, BED_MS));
-	j = bed_ask(&b, "soul.rpc.memory.recall",
+	j = kit_nats_ask(b.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "error")),
 	    "the memory store does not answer");
 	json_decref(j);
-	j = bed_ask(&b, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
+	j = kit_nats_ask(
+	    b.nc, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);
 	kit_server_restart(&b.redis);
-	ck_assert(kit_loop_until(b.loop, bed_state_up, b.state, BED_MS));
+	kit_state_wait(&b.db);
 	bed_stop(&b);
 }
 
@@ -455,10 +456,11 @@ KIT_TEST_T(indexes_make_room, 60)
 		ck_assert_uint_eq(hits(j), 1);
 		json_decref(j);
 		ck_assert_int_le(
-		    program_metric(&b.worker[0], "soul_memory_index_bytes"),
+		    kit_service_metric(&b.worker[0], "soul_memory_index_bytes"),
 		    1 << 20);
 	}
 	ck_assert_int_eq(
-	    program_metric(&b.worker[0], "soul_memory_index_loads_total"), 80);
+	    kit_service_metric(&b.worker[0], "soul_memory_index_loads_total"),
+	    80);
 	bed_stop(&b);
 }

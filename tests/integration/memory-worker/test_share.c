@@ -55,8 +55,8 @@ KIT_TEST_T(replicas_share, 90)
 	ck_assert_int_eq(bed_asked(&b), SESSIONS);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), SESSIONS);
 	for (i = 0; i < 2; i++) {
-		made[i] =
-		    program_metric(&b.worker[i], "soul_memory_summaries_total");
+		made[i] = kit_service_metric(
+		    &b.worker[i], "soul_memory_summaries_total");
 		ck_assert_int_gt(made[i], 0);
 	}
 	ck_assert_int_eq(made[0] + made[1], SESSIONS);
@@ -66,7 +66,7 @@ KIT_TEST_T(replicas_share, 90)
 static bool
 is_claimed(void *arg)
 {
-	return program_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
 KIT_TEST_T(who_leaves_hands_over, 60)
@@ -81,12 +81,12 @@ KIT_TEST_T(who_leaves_hands_over, 60)
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":30000}");
 	all_say(&b, 0, 1, 0);
 	ck_assert(kit_until(is_claimed, &b.worker[0], BED_MS));
-	program_stop(&b.worker[0]);
+	kit_service_end(&b.worker[0]);
 	bed_spawn(&b, 1);
 	bed_wait(&b, 1);
 	bed_quiet(&b);
 	ck_each(&b, 1);
-	program_kill(&b.llm);
+	kit_service_kill(&b.llm);
 	bed_stop(&b);
 }
 

@@ -41,21 +41,21 @@ KIT_TEST(each_command_gets_there)
 	present(&b, &d);
 	a = bed_ask(&b, "soul.body.main.t1.invoke", INVOKE("r1"));
 	ck_assert_str_eq(a.error, "");
-	ck_assert_str_eq(text_at(a.body, "state"), "delivered");
-	ck_assert_str_eq(text_at(a.body, "request_id"), "r1");
+	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
+	ck_assert_str_eq(kit_find_text(a.body, "request_id"), "r1");
 	json_decref(a.body);
 	/* As it came, members that nobody here knows included. */
 	body_expect(&d, "invoke/r1=" INVOKE("r1") "\n");
 	a = bed_ask(&b, "soul.body.main.t1.intent_action", ACTION);
-	ck_assert_str_eq(text_at(a.body, "state"), "delivered");
-	ck_assert_str_eq(text_at(a.body, "request_id"), "ia-1");
+	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
+	ck_assert_str_eq(kit_find_text(a.body, "request_id"), "ia-1");
 	json_decref(a.body);
 	body_expect(&d, "intent_action=" ACTION "\n");
-	bed_publish(&b, "soul.body.main.t1.status", STATUS);
+	kit_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
 	body_expect(&d, "status=" STATUS "\n");
-	bed_publish(&b, "soul.body.main.t1.emotion_update", EMOTION);
+	kit_nats_send(b.nc, "soul.body.main.t1.emotion_update", EMOTION);
 	body_expect(&d, "emotion_update=" EMOTION "\n");
-	ck_assert_int_eq(bridge_metric(&b.bridge[0],
+	ck_assert_int_eq(kit_service_metric(&b.bridge[0],
 			     "soul_bridge_commands_total{command=\"invoke\","
 			     "state=\"delivered\"}"),
 	    1);
@@ -131,12 +131,12 @@ KIT_TEST(offline)
 	body_beat(&d);
 	bed_wait(&b, "t1", is_present, "present");
 	ck_assert_int_eq(
-	    terminal_put_online(b.state, &other, STR("t1"), true, NULL), RC_OK);
+	    terminal_put_online(b.db.s, &other, STR("t1"), true, NULL), RC_OK);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");
 	/* What is told and not asked goes out all the same. */
-	bed_publish(&b, "soul.body.main.t1.status", STATUS);
+	kit_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
 	body_expect(&d, "status=");
 	body_forget(&d);
 	ck_assert_str_eq(
@@ -171,7 +171,7 @@ KIT_TEST(late)
 	    "\"deadline_ms\":%lld}",
 	    (long long)(clock_wall().ms + 60000));
 	a = bed_ask_late(&b, "soul.body.main.t1.invoke", payload, -60000);
-	ck_assert_str_eq(text_at(a.body, "state"), "delivered");
+	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
 	json_decref(a.body);
 	body_expect(&d, "invoke/r3=");
 	got = body_got(&d);
@@ -211,14 +211,16 @@ KIT_TEST(bad_commands)
 		a = bed_ask(&b, bad[i].subject, bad[i].payload);
 		ck_assert_msg(strcmp(a.error, "invalid_request") == 0,
 		    "%zu: %s", i, a.error);
-		ck_assert_str_eq(text_at(a.body, "code"), "invalid_request");
-		ck_assert_msg(strncmp(text_at(a.body, "error"), bad[i].path,
-				  strlen(bad[i].path)) == 0,
-		    "%zu: %s", i, text_at(a.body, "error"));
+		ck_assert_str_eq(
+		    kit_find_text(a.body, "code"), "invalid_request");
+		ck_assert_msg(strncmp(kit_find_text(a.body, "error"),
+				  bad[i].path, strlen(bad[i].path)) == 0,
+		    "%zu: %s", i, kit_find_text(a.body, "error"));
 		json_decref(a.body);
 	}
-	bed_publish(&b, "soul.body.main.t1.status", "{\"status\":\"none\"}");
-	bed_publish(&b, "soul.body.main.t2.emotion_update", EMOTION);
+	kit_nats_send(
+	    b.nc, "soul.body.main.t1.status", "{\"status\":\"none\"}");
+	kit_nats_send(b.nc, "soul.body.main.t2.emotion_update", EMOTION);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");

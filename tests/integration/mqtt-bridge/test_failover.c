@@ -20,7 +20,7 @@ one_leads(void *arg)
 
 	for (i = 0; i < BRIDGES; i++)
 		if (b->bridge[i].proc.pid != 0 &&
-		    bridge_metric(&b->bridge[i], "soul_bridge_leads") == 1)
+		    kit_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
 			n++;
 	return n == 1;
 }
@@ -33,7 +33,7 @@ leader(struct bed *b)
 	ck_assert(kit_until(one_leads, b, BED_MS));
 	for (i = 0; i < BRIDGES; i++)
 		if (b->bridge[i].proc.pid != 0 &&
-		    bridge_metric(&b->bridge[i], "soul_bridge_leads") == 1)
+		    kit_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
 			return i;
 	ck_abort_msg("nobody leads");
 	return -1;
@@ -51,7 +51,7 @@ two_replicas(struct bed *b)
 static bool
 has_taken_over(void *arg)
 {
-	return bridge_metric(arg, "soul_bridge_leads") == 1;
+	return kit_service_metric(arg, "soul_bridge_leads") == 1;
 }
 
 /* The leader dies in the middle of everything. */
@@ -67,7 +67,7 @@ KIT_TEST_T(a_killed_leader_loses_nothing, 120)
 	for (i = 0; i < FLEET; i++) {
 		fleet_announce(&f, i, 1);
 		if (i == FLEET / 2)
-			bridge_kill(&b.bridge[first]);
+			kit_service_kill(&b.bridge[first]);
 	}
 	ck_assert(kit_until(has_taken_over, &b.bridge[1 - first], TAKEOVER_MS));
 	fleet_settle(&f, 1);
@@ -77,7 +77,7 @@ KIT_TEST_T(a_killed_leader_loses_nothing, 120)
 	for (i = 0; i < FLEET; i++) {
 		fleet_announce(&f, i, 2);
 		if (i == FLEET / 2)
-			bridge_kill(&b.bridge[1 - first]);
+			kit_service_kill(&b.bridge[1 - first]);
 	}
 	ck_assert(kit_until(has_taken_over, &b.bridge[first], TAKEOVER_MS));
 	fleet_settle(&f, 2);
@@ -98,7 +98,7 @@ KIT_TEST(a_leader_that_ends_hands_over)
 	body_open(&d, &b, "t1");
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
-	bridge_end(&b.bridge[first]);
+	kit_service_end(&b.bridge[first]);
 	ck_assert(kit_until(bridge_leads, &b.bridge[1 - first], TAKEOVER_MS));
 	body_report(&d, "skills", SKILLS_V(2));
 	bed_wait(&b, "t1", has_skills, "skill_2");
@@ -109,7 +109,7 @@ KIT_TEST(a_leader_that_ends_hands_over)
 static bool
 follows(void *arg)
 {
-	return bridge_metric(arg, "soul_bridge_leads") == 0;
+	return kit_service_metric(arg, "soul_bridge_leads") == 0;
 }
 
 /* A leader that was stopped and goes on with what it had in hand. */
@@ -184,7 +184,7 @@ command(struct bed *b, int i)
 	    "\"deadline_ms\":%lld}",
 	    i, (long long)deadline);
 	a = bed_ask_late(b, "soul.body.main.t1.invoke", payload, -1000);
-	delivered = strcmp(text_at(a.body, "state"), "delivered") == 0;
+	delivered = strcmp(kit_find_text(a.body, "state"), "delivered") == 0;
 	json_decref(a.body);
 	return delivered;
 }
@@ -204,7 +204,7 @@ KIT_TEST_T(no_stale_action, 120)
 	for (i = 0; i < 400; i++) {
 		if (i % 100 == 50) {
 			who = i / 100 % 2;
-			bridge_kill(&b.bridge[who]);
+			kit_service_kill(&b.bridge[who]);
 			bridge_spawn(&b, who);
 		}
 		delivered += command(&b, i);
@@ -215,6 +215,6 @@ KIT_TEST_T(no_stale_action, 120)
 	ck_assert_int_lt(atomic_load(&latest_ms), 250);
 	body_leave(&d);
 	for (i = 0; i < 2; i++)
-		ck_assert(kit_until(bridge_ready, &b.bridge[i], BED_MS));
+		kit_service_wait(&b.bridge[i]);
 	bed_stop(&b);
 }

@@ -101,11 +101,11 @@ KIT_TEST_T(malformed_payloads, 120)
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
 	ck_assert(is_delivered(&b));
-	ck_assert_int_gt(
-	    bridge_metric(&b.bridge[0], "soul_bridge_reports_refused_total"),
+	ck_assert_int_gt(kit_service_metric(
+			     &b.bridge[0], "soul_bridge_reports_refused_total"),
 	    100);
 	/* The next leader gets what the broker kept of it. */
-	bridge_kill(&b.bridge[0]);
+	kit_service_kill(&b.bridge[0]);
 	bridge_start_one(&b, 0);
 	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
 	ck_assert(is_delivered(&b));
@@ -172,7 +172,7 @@ KIT_TEST(oversize)
 	bed_wait(&b, "t1", has_catalog, "intent_2");
 	ck_assert_ptr_null(bed_terminal(&b, "t1").skills.p);
 	/* Not even when it is replayed. */
-	bridge_end(&b.bridge[0]);
+	kit_service_end(&b.bridge[0]);
 	bridge_start_one(&b, 0);
 	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
 	body_report(&d, "skills", SKILLS_V(2));
@@ -185,7 +185,8 @@ KIT_TEST(oversize)
 static bool
 over_quota(void *arg)
 {
-	return bridge_metric(arg, "soul_bridge_events_over_quota_total") > 0;
+	return kit_service_metric(arg, "soul_bridge_events_over_quota_total") >
+	    0;
 }
 
 /* One body that never stops reporting nonsense. */
@@ -200,7 +201,7 @@ KIT_TEST_T(a_flood, 90)
 	json_t *j;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.report_refused.bad");
+	events = kit_nats_listen(b.nc, "soul.event.report_refused.bad");
 	body_init(&bad, PREFIX, "bad");
 	body_connect(&bad, &b);
 	body_topic(&bad, "skills", topic);
@@ -215,7 +216,7 @@ KIT_TEST_T(a_flood, 90)
 	fleet_expect(&f, 1, BED_MS);
 	body_wait(&bad.acked, 5000);
 	ck_assert(kit_until(over_quota, &b.bridge[0], BED_MS));
-	while ((j = bed_next(events, 100)) != NULL) {
+	while ((j = kit_nats_next(events, 100, NULL)) != NULL) {
 		json_decref(j);
 		n++;
 	}

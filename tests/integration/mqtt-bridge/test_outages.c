@@ -10,7 +10,7 @@ static bool
 is_unready(void *arg)
 {
 	struct kit_answer a = { 0 };
-	bool is = bridge_get(arg, "/readyz", &a) == 503;
+	bool is = kit_service_get(arg, &a, "/readyz") == 503;
 
 	kit_answer_free(&a);
 	return is;
@@ -76,7 +76,7 @@ KIT_TEST_T(the_broker_is_killed, 90)
 		    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE),
 		    "unavailable");
 		kit_server_restart(&b.mqtt);
-		ck_assert(kit_until(bridge_ready, &b.bridge[0], BED_MS));
+		kit_service_wait(&b.bridge[0]);
 		body_wait(&d.up, up + 1);
 		again(&d, i);
 		snprintf(skill, sizeof(skill), "skill_%d", i);
@@ -113,7 +113,7 @@ KIT_TEST_T(redis_is_killed, 90)
 		fleet_announce(&f, i, 2);
 	fleet_settle(&f, 2);
 	kit_server_restart(&b.redis);
-	ck_assert(kit_until(bridge_ready, &b.bridge[0], BED_MS));
+	kit_service_wait(&b.bridge[0]);
 	fleet_expect(&f, 2, BED_MS);
 	body_beat(&d);
 	expect_delivery(&b, "delivered");
@@ -139,13 +139,13 @@ KIT_TEST_T(nats_is_killed, 90)
 	body_report(&d, "skills", SKILLS_V(2));
 	bed_wait(&b, "t1", has_skills, "skill_2");
 	kit_server_restart(&b.nats);
-	ck_assert(kit_until(bridge_ready, &b.bridge[0], BED_MS));
+	kit_service_wait(&b.bridge[0]);
 	natsConnection_Destroy(b.nc);
-	ck_assert_int_eq(natsConnection_ConnectTo(&b.nc, b.nats.url), NATS_OK);
-	results = bed_listen(&b, "soul.result.t1.*");
+	b.nc = kit_nats_connect(b.nats.url);
+	results = kit_nats_listen(b.nc, "soul.result.t1.*");
 	expect_delivery(&b, "delivered");
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = bed_next(results, BED_MS);
+	j = kit_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 	natsSubscription_Destroy(results);
@@ -169,7 +169,7 @@ KIT_TEST_T(it_starts_before_its_servers, 90)
 	kit_server_restart(&b.mqtt);
 	kit_server_restart(&b.nats);
 	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
-	ck_assert(kit_until(bridge_ready, &b.bridge[0], BED_MS));
+	kit_service_wait(&b.bridge[0]);
 	body_open(&d, &b, "t1");
 	again(&d, 1);
 	bed_wait(&b, "t1", has_skills, "skill_1");
@@ -201,19 +201,19 @@ KIT_TEST(a_body_falls_silent)
 	b.more = "SKILL_SNAPSHOT_TTL_SECONDS=1";
 	bridge_start_one(&b, 0);
 	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
-	events = bed_listen(&b, "soul.event.terminal_online.t1");
+	events = kit_nats_listen(b.nc, "soul.event.terminal_online.t1");
 	body_init(&d, PREFIX, "t1");
 	body_connect(&d, &b);
 	body_report(&d, "online", "online");
 	j = bed_event(events, "payload.cause", "timeout");
-	ck_assert(json_is_false(at(j, "payload.online")));
+	ck_assert(json_is_false(kit_at(j, "payload.online")));
 	json_decref(j);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE), "offline");
 	/* It is there again with the next one. */
 	body_beat(&d);
 	j = bed_event(events, "payload.cause", "heartbeat");
-	ck_assert(json_is_true(at(j, "payload.online")));
+	ck_assert(json_is_true(kit_at(j, "payload.online")));
 	json_decref(j);
 	natsSubscription_Destroy(events);
 	body_leave(&d);

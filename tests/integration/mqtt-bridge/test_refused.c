@@ -63,25 +63,25 @@ static void
 check(struct bed *b, natsSubscription *events, size_t i)
 {
 	struct terminal t;
-	json_t *j = bed_next(events, BED_MS);
+	json_t *j = kit_nats_next(events, BED_MS, NULL);
 	const char *text;
 
 	ck_assert_msg(j != NULL, "case %zu: no event", i);
-	text = text_at(j, "payload.refusal.outcome");
+	text = kit_find_text(j, "payload.refusal.outcome");
 	ck_assert_msg(
 	    strcmp(text, cases[i].outcome) == 0, "case %zu: %s", i, text);
-	text = text_at(j, "payload.refusal.path");
+	text = kit_find_text(j, "payload.refusal.path");
 	ck_assert_msg(
 	    strcmp(text, cases[i].path) == 0, "case %zu: %s", i, text);
-	text = text_at(j, "payload.refusal.reason");
+	text = kit_find_text(j, "payload.refusal.reason");
 	ck_assert_msg(strstr(text, cases[i].reason) != NULL && text[0] != '\0',
 	    "case %zu: %s", i, text);
-	ck_assert_uint_eq(strlen(text_at(j, "payload.refusal.kind")),
+	ck_assert_uint_eq(strlen(kit_find_text(j, "payload.refusal.kind")),
 	    strcspn(cases[i].leaf, "/"));
 	/* What is kept is what was told. */
 	t = bed_terminal(b, "t1");
 	ck_assert_ptr_nonnull(t.refused.p);
-	ck_assert(has(t.refused, text_at(j, "payload.refusal.at")));
+	ck_assert(has(t.refused, kit_find_text(j, "payload.refusal.at")));
 	json_decref(j);
 }
 
@@ -93,7 +93,7 @@ KIT_TEST_T(each_kind_of_fault, 60)
 	size_t i;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.report_refused.t1");
+	events = kit_nats_listen(b.nc, "soul.event.report_refused.t1");
 	body_open(&d, &b, "t1");
 	for (i = 0; i < NELEM(cases); i++) {
 		body_say(&d, cases[i].leaf, cases[i].payload,

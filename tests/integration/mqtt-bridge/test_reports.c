@@ -13,33 +13,35 @@ KIT_TEST(a_body_announces_itself)
 	json_t *j;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.*.t1");
+	events = kit_nats_listen(b.nc, "soul.event.*.t1");
 	body_open(&d, &b, "t1");
 	body_report(&d, "online", "online");
 	bed_wait(&b, "t1", is_present, "present");
 	j = bed_event(events, "type", "terminal_online");
-	ck_assert(json_is_true(at(j, "payload.online")));
-	ck_assert_str_eq(text_at(j, "payload.cause"), "report");
-	ck_assert_str_eq(text_at(j, "payload.broker"), "main");
-	ck_assert_str_eq(text_at(j, "source"), "mqtt-bridge");
+	ck_assert(json_is_true(kit_at(j, "payload.online")));
+	ck_assert_str_eq(kit_find_text(j, "payload.cause"), "report");
+	ck_assert_str_eq(kit_find_text(j, "payload.broker"), "main");
+	ck_assert_str_eq(kit_find_text(j, "source"), "mqtt-bridge");
 	json_decref(j);
 
 	body_report(&d, "skills", SKILLS_V(3));
 	bed_wait(&b, "t1", has_skills, "skill_3");
 	j = bed_event(events, "type", "terminal_skills");
-	ck_assert_int_eq(json_integer_value(at(j, "payload.skill_version")), 3);
-	ck_assert_uint_eq(json_array_size(at(j, "payload.skills")), 2);
-	ck_assert_str_eq(text_at(j, "payload.soul_hint"), "friendly");
+	ck_assert_int_eq(
+	    json_integer_value(kit_at(j, "payload.skill_version")), 3);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "payload.skills")), 2);
+	ck_assert_str_eq(kit_find_text(j, "payload.soul_hint"), "friendly");
 	json_decref(j);
 
 	body_report(&d, "intent_catalog", CATALOG_V(12));
 	bed_wait(&b, "t1", has_catalog, "intent_12");
 	j = bed_event(events, "type", "terminal_intents");
 	ck_assert_int_eq(
-	    json_integer_value(at(j, "payload.catalog_version")), 12);
+	    json_integer_value(kit_at(j, "payload.catalog_version")), 12);
 	t = bed_terminal(&b, "t1");
 	ck_assert_uint_eq(t.catalog_hash.n, 64);
-	ck_assert_str_eq(text_at(j, "payload.catalog_hash"), t.catalog_hash.p);
+	ck_assert_str_eq(
+	    kit_find_text(j, "payload.catalog_hash"), t.catalog_hash.p);
 	json_decref(j);
 
 	ck_assert_int_eq(t.skill_version, 3);
@@ -87,7 +89,7 @@ KIT_TEST(a_will_and_a_return)
 	json_t *j;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.terminal_online.t1");
+	events = kit_nats_listen(b.nc, "soul.event.terminal_online.t1");
 	body_open(&d, &b, "t1");
 	body_report(&d, "online", "1");
 	bed_wait(&b, "t1", is_present, "present");
@@ -97,13 +99,13 @@ KIT_TEST(a_will_and_a_return)
 	body_beat(&d);
 	bed_wait(&b, "t1", is_present, "present");
 	j = bed_event(events, "payload.cause", "report");
-	ck_assert(json_is_true(at(j, "payload.online")));
+	ck_assert(json_is_true(kit_at(j, "payload.online")));
 	json_decref(j);
 	j = bed_event(events, "payload.cause", "");
-	ck_assert(json_is_false(at(j, "payload.online")));
+	ck_assert(json_is_false(kit_at(j, "payload.online")));
 	json_decref(j);
 	j = bed_event(events, "payload.cause", "heartbeat");
-	ck_assert(json_is_true(at(j, "payload.online")));
+	ck_assert(json_is_true(kit_at(j, "payload.online")));
 	json_decref(j);
 	natsSubscription_Destroy(events);
 	body_leave(&d);
@@ -156,15 +158,17 @@ KIT_TEST(versions)
 	json_t *j;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.report_refused.t1");
+	events = kit_nats_listen(b.nc, "soul.event.report_refused.t1");
 	body_open(&d, &b, "t1");
 	body_report(&d, "skills", SKILLS_V(5));
 	bed_wait(&b, "t1", has_skills, "skill_5");
 	body_report(&d, "skills", SKILLS_V(4));
 	j = bed_event(events, "type", "report_refused");
-	ck_assert_str_eq(text_at(j, "payload.refusal.kind"), "skills");
-	ck_assert_str_eq(text_at(j, "payload.refusal.outcome"), "ignored");
-	ck_assert_str_eq(text_at(j, "payload.refusal.path"), "/skill_version");
+	ck_assert_str_eq(kit_find_text(j, "payload.refusal.kind"), "skills");
+	ck_assert_str_eq(
+	    kit_find_text(j, "payload.refusal.outcome"), "ignored");
+	ck_assert_str_eq(
+	    kit_find_text(j, "payload.refusal.path"), "/skill_version");
 	json_decref(j);
 	t = bed_terminal(&b, "t1");
 	ck_assert_int_eq(t.skill_version, 5);
@@ -181,7 +185,7 @@ KIT_TEST(versions)
 	body_report(&d, "intent_catalog", CATALOG_V(8));
 	j = bed_event(events, "payload.refusal.kind", "intent_catalog");
 	ck_assert_str_eq(
-	    text_at(j, "payload.refusal.path"), "/catalog_version");
+	    kit_find_text(j, "payload.refusal.path"), "/catalog_version");
 	json_decref(j);
 	t = bed_terminal(&b, "t1");
 	ck_assert_int_eq(t.catalog_version, 9);
@@ -221,7 +225,7 @@ KIT_TEST(a_stale_online_does_not_lie)
 static bool
 beats_written(void *arg)
 {
-	return bridge_metric(arg, "soul_bridge_heartbeats_total") >= 1;
+	return kit_service_metric(arg, "soul_bridge_heartbeats_total") >= 1;
 }
 
 /* Many heartbeats of one body are one write. */
@@ -238,7 +242,7 @@ KIT_TEST(heartbeats_together)
 		body_beat(&d);
 	bed_wait(&b, "t1", is_present, "present");
 	ck_assert(kit_until(beats_written, &b.bridge[0], BED_MS));
-	n = bridge_metric(&b.bridge[0], "soul_bridge_heartbeats_total");
+	n = kit_service_metric(&b.bridge[0], "soul_bridge_heartbeats_total");
 	ck_assert_int_lt(n, 500);
 	body_leave(&d);
 	bed_stop(&b);

@@ -26,9 +26,9 @@ is_kept(void *arg)
 {
 	struct kept *k = arg;
 
-	arena_reset(k->b->arena);
-	return terminal_get_result(k->b->state, str_of(k->id),
-		   str_of(k->request), k->b->arena, &k->json) == RC_OK;
+	arena_reset(k->b->db.arena);
+	return terminal_get_result(k->b->db.s, str_of(k->id),
+		   str_of(k->request), k->b->db.arena, &k->json) == RC_OK;
 }
 
 KIT_TEST(a_result_comes_back)
@@ -43,32 +43,32 @@ KIT_TEST(a_result_comes_back)
 
 	bed_start(&b);
 	k.b = &b;
-	results = bed_listen(&b, "soul.result.t1.r1");
-	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	results = kit_nats_listen(b.nc, "soul.result.t1.r1");
+	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
 	ck_assert(!is_kept(&k));
 	body_answer(&d, "r1", answer);
-	j = bed_next(results, BED_MS);
+	j = kit_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
-	ck_assert(json_is_true(at(j, "ok")));
-	ck_assert_str_eq(text_at(j, "output"), "done");
+	ck_assert(json_is_true(kit_at(j, "ok")));
+	ck_assert_str_eq(kit_find_text(j, "output"), "done");
 	json_decref(j);
 	ck_assert(kit_until(is_kept, &k, BED_MS));
 	ck_assert_str_eq(k.json.p, answer);
 	j = bed_event(events, "type", "invoke_result");
-	ck_assert_str_eq(text_at(j, "payload.request_id"), "r1");
-	ck_assert_str_eq(text_at(j, "payload.outcome"), "ok");
-	ck_assert_str_eq(text_at(j, "payload.skill"), "control_light");
-	ck_assert(json_is_integer(at(j, "payload.duration_ms")));
+	ck_assert_str_eq(kit_find_text(j, "payload.request_id"), "r1");
+	ck_assert_str_eq(kit_find_text(j, "payload.outcome"), "ok");
+	ck_assert_str_eq(kit_find_text(j, "payload.skill"), "control_light");
+	ck_assert(json_is_integer(kit_at(j, "payload.duration_ms")));
 	json_decref(j);
 
 	/* A second answer is handed on, but it changes nothing. */
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":false}");
-	j = bed_next(results, BED_MS);
-	ck_assert_str_eq(text_at(j, "error"), "tool invocation failed");
+	j = kit_nats_next(results, BED_MS, NULL);
+	ck_assert_str_eq(kit_find_text(j, "error"), "tool invocation failed");
 	json_decref(j);
 	/* What comes next is behind it. */
 	ck_assert_str_eq(
@@ -77,8 +77,8 @@ KIT_TEST(a_result_comes_back)
 	body_answer(
 	    &d, "r2", "{\"request_id\":\"r2\",\"ok\":false,\"error\":\"no\"}");
 	j = bed_event(events, "payload.request_id", "r2");
-	ck_assert_str_eq(text_at(j, "payload.outcome"), "error");
-	ck_assert_str_eq(text_at(j, "payload.error"), "no");
+	ck_assert_str_eq(kit_find_text(j, "payload.outcome"), "error");
+	ck_assert_str_eq(kit_find_text(j, "payload.error"), "no");
 	json_decref(j);
 	ck_assert(is_kept(&k));
 	ck_assert_str_eq(k.json.p, answer);
@@ -99,7 +99,7 @@ KIT_TEST(nobody_answers_for_another)
 
 	bed_start(&b);
 	k.b = &b;
-	all = bed_listen(&b, "soul.result.>");
+	all = kit_nats_listen(b.nc, "soul.result.>");
 	present(&b, &d, "t1");
 	present(&b, &thief, "t2");
 	ck_assert_str_eq(
@@ -114,8 +114,8 @@ KIT_TEST(nobody_answers_for_another)
 	ck_assert(kit_until(is_kept, &k, BED_MS));
 	k.id = "t2";
 	ck_assert(!is_kept(&k));
-	ck_assert_int_eq(
-	    bridge_metric(&b.bridge[0], "soul_bridge_results_unasked_total"),
+	ck_assert_int_eq(kit_service_metric(
+			     &b.bridge[0], "soul_bridge_results_unasked_total"),
 	    1);
 	natsSubscription_Destroy(all);
 	body_leave(&d);
@@ -135,7 +135,7 @@ KIT_TEST(the_trace_goes_on)
 	json_t *j;
 
 	bed_start(&b);
-	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_int_eq(natsMsg_Create(&q, "soul.body.main.t1.invoke", NULL,
 			     INVOKE("r1"), (int)strlen(INVOKE("r1"))),
@@ -147,8 +147,8 @@ KIT_TEST(the_trace_goes_on)
 	natsMsg_Destroy(q);
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
 	j = bed_event(events, "type", "invoke_result");
-	ck_assert_str_eq(
-	    text_at(j, "trace_id"), "4bf92f35-77b3-4da6-a3ce-929d0e0e4736");
+	ck_assert_str_eq(kit_find_text(j, "trace_id"),
+	    "4bf92f35-77b3-4da6-a3ce-929d0e0e4736");
 	json_decref(j);
 	natsSubscription_Destroy(events);
 	body_leave(&d);
@@ -167,15 +167,15 @@ KIT_TEST(two_replicas_tell_once)
 
 	bed_start(&b);
 	bridge_start_one(&b, 1);
-	results = bed_listen(&b, "soul.result.t1.r1");
-	events = bed_listen(&b, "soul.event.invoke_result.t1");
+	results = kit_nats_listen(b.nc, "soul.result.t1.r1");
+	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
 	for (i = 0; i < 2; i++) {
-		j = bed_next(results, BED_MS);
+		j = kit_nats_next(results, BED_MS, NULL);
 		ck_assert_msg(j != NULL, "replica %d", i);
 		json_decref(j);
 	}

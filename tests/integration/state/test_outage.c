@@ -295,11 +295,30 @@ KIT_TEST(free_at_any_time)
 	rig_end(&r);
 }
 
-/* A full worker queue only delays. */
-static void
-nap(void *arg)
+/* A job that keeps its thread until it is told to end. */
+struct gate {
+	_Atomic bool entered, open;
+};
+
+static bool
+gate_entered(void *arg)
 {
-	(void)kit_until(rig_up, arg, 200);
+	return ((struct gate *)arg)->entered;
+}
+
+static bool
+gate_open(void *arg)
+{
+	return ((struct gate *)arg)->open;
+}
+
+static void
+keep_busy(void *arg)
+{
+	struct gate *g = arg;
+
+	g->entered = true;
+	(void)kit_until(gate_open, g, RIG_MS);
 }
 
 static void
@@ -308,29 +327,24 @@ nothing(void *arg)
 	(void)arg;
 }
 
+/* A full worker queue only delays. */
 KIT_TEST(busy_workers)
 {
-	struct state_opts o = { 0 };
+	struct gate g = { false, false };
 	struct rig r;
-	int jobs = 0;
 
-	rig_start(&r);
+	rig_bare(&r);
+	kit_server_start(&r.redis, KIT_REDIS);
 	worker_free(r.workers);
 	r.workers = worker_new(r.loop, 1, 1);
-	kit_server_stop(&r.redis, SIGKILL);
-	while (worker_run(r.workers, nap, nothing, r.s) == RC_OK)
-		jobs++;
-	ck_assert_int_ge(jobs, 1);
-	o = (struct state_opts){
-		.loop = r.loop, .workers = r.workers, .url = r.redis.url
-	};
-	struct state *second;
-	ck_assert_int_eq(state_new(&o, &second), RC_OK);
-	kit_server_restart(&r.redis);
-	ck_assert(kit_loop_until(r.loop, rig_up, second, RIG_MS));
-	state_free(second);
-	state_free(r.s);
-	r.s = NULL;
+	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
+	ck_assert(kit_until(gate_entered, &g, RIG_MS));
+	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
+	rig_connect(&r, r.redis.url, 0);
+	ck_assert(!kit_loop_until(r.loop, rig_up, r.s, 100));
+	g.open = true;
+	rig_wait_up(&r);
+	ck_assert_int_eq(rig_ping(&r), RC_OK);
 	rig_end(&r);
 }
 

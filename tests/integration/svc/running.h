@@ -5,85 +5,92 @@
 #ifndef RUNNING_H
 #define RUNNING_H
 
-#include <nats/nats.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "kit/kit.h"
-#include "kit/kit_http.h"
+#include "kit/kit_nats.h"
+#include "kit/kit_service.h"
 #include "svc/svc.h"
 
 #define RUNNING_MS 20000
 
 struct running {
 	struct kit_server nats;
-	int http, admin;
-	pid_t pid;
-	int status; /* of the ended process */
-	natsConnection *nc;
+	struct kit_service toy;
+	natsConnection *nc; /* NULL: none */
 };
 
-static inline void
-running_put_addr(const char *name, int port)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "127.0.0.1:%d", port);
-	setenv(name, text, 1);
-}
+/* What the forked process does. */
+struct running_child {
+	const struct svc_def *def;
+	const struct kit_env *env;
+};
 
 static inline int
-running_get(int port, struct kit_answer *a, const char *path)
+running_main(void *arg)
 {
-	return kit_http_call(port, a,
-	    "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+	const struct running_child *c = arg;
+	char name[] = "toy";
+	char *argv[] = { name, NULL };
+	size_t i;
+
+	/* The first of two of one name counts. */
+	for (i = c->env->n; i-- > 0;)
+		putenv((char *)(uintptr_t)c->env->v[i]);
+	return svc_main(c->def, 1, argv);
+}
+
+/* Start the toy; more are further variables, NULL: none. */
+static inline void
+running_fork(struct running *r, const struct svc_def *def, const char *nats_url,
+    const char *const more[])
+{
+	struct kit_env e = { 0 };
+	struct running_child c = { def, &e };
+
+	kit_service_ports(&r->toy, &e);
+	kit_env_list(&e, more);
+	kit_env_put(&e, "NATS_URL=%s", nats_url);
+	/* Threads are slow to make under sanitizers. */
+	kit_env_put(&e, "HTTP_WORKERS=24");
+	kit_fork(&r->toy.proc, "toy", running_main, &c);
 }
 
 static inline bool
-running_ready(void *arg)
+running_open(void *arg)
 {
 	struct running *r = arg;
-	struct kit_answer a = { 0 };
-	bool is = kit_port_open(r->admin) &&
-	    running_get(r->admin, &a, "/readyz") == 200;
 
-	kit_answer_free(&a);
-	return is;
+	return kit_port_open(r->toy.http);
 }
 
+/* A server and the toy, which listens but need not be ready. */
+static inline void
+running_begin(
+    struct running *r, const struct svc_def *def, const char *const more[])
+{
+	*r = (struct running){ 0 };
+	kit_server_start(&r->nats, KIT_NATS);
+	running_fork(r, def, r->nats.url, more);
+	ck_assert(kit_until(running_open, r, RUNNING_MS));
+}
+
+/* The same, and it is ready, and a client of the server is connected. */
 static inline void
 running_start(struct running *r, const struct svc_def *def)
 {
-	char name[] = "toy";
-	char *argv[] = { name, NULL };
-
-	*r = (struct running){ 0 };
-	kit_server_start(&r->nats, KIT_NATS);
-	r->http = kit_port();
-	r->admin = kit_port();
-	setenv("NATS_URL", r->nats.url, 1);
-	/* Threads are slow to make under sanitizers. */
-	setenv("HTTP_WORKERS", "24", 1);
-	running_put_addr("HTTP_ADDR", r->http);
-	running_put_addr("ADMIN_ADDR", r->admin);
-	r->pid = fork();
-	if (r->pid == 0)
-		exit(svc_main(def, 1, argv));
-	ck_assert(kit_until(running_ready, r, RUNNING_MS));
-	ck_assert_int_eq(
-	    natsConnection_ConnectTo(&r->nc, r->nats.url), NATS_OK);
+	running_begin(r, def, NULL);
+	kit_service_wait(&r->toy);
+	r->nc = kit_nats_connect(r->nats.url);
 }
 
-static inline bool
-running_ended(void *arg)
+/* It must end by itself, or because it was told to, with this status. */
+static inline void
+running_expect(struct running *r, int status)
 {
-	struct running *r = arg;
-
-	return waitpid(r->pid, &r->status, WNOHANG) == r->pid;
+	ck_assert_int_eq(kit_wait(&r->toy.proc, RUNNING_MS), status);
 }
 
 static inline void
@@ -91,10 +98,7 @@ running_end(struct running *r)
 {
 	natsConnection_Destroy(r->nc);
 	nats_Close();
-	kill(r->pid, SIGTERM);
-	ck_assert(kit_until(running_ended, r, RUNNING_MS));
-	ck_assert_msg(WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0,
-	    "status %x", (unsigned)r->status);
+	kit_service_end(&r->toy);
 }
 
 /* POST {"error": text} on a connection that stays open. */
@@ -102,14 +106,10 @@ static inline void
 running_post(const struct running *r, struct kit_http *c, const char *path,
     const char *text)
 {
-	char request[512], body[128];
+	char body[128];
 
 	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", text);
-	snprintf(request, sizeof(request),
-	    "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-	    path, strlen(body), body);
-	kit_http_open(c, r->http);
-	ck_assert(kit_http_puts(c, request));
+	kit_http_begin(c, r->toy.http, "POST", path, body);
 }
 
 /* The same, and the status of its answer. */
@@ -131,7 +131,7 @@ static inline bool
 running_counts(const struct running *r, const char *line)
 {
 	struct kit_answer a = { 0 };
-	bool is = running_get(r->admin, &a, "/metrics") == 200 &&
+	bool is = kit_service_get(&r->toy, &a, "/metrics") == 200 &&
 	    kit_answer_has(&a, line);
 
 	kit_answer_free(&a);

@@ -4,9 +4,8 @@
  *
  * A toy service does what the text of the request says.
  */
-#include <jansson.h>
-
 #include "core/mem.h"
+#include "kit/kit_json.h"
 #include "running.h"
 #include "wire/msgs.h"
 
@@ -156,15 +155,6 @@ request(
 	reply_read(p);
 }
 
-static json_t *
-json_of(const char *text, size_t n)
-{
-	json_t *j = json_loadb(text, n, 0, NULL);
-
-	ck_assert_ptr_nonnull(j);
-	return j;
-}
-
 static const char *
 member(json_t *j, const char *name)
 {
@@ -244,14 +234,14 @@ KIT_TEST(errors_are_the_same_both_ways)
 		request(&r, &p, "toy.quick", rows[i].how);
 		ck_assert_str_eq(p.rc, rows[i].rc);
 		ck_assert_str_eq(p.status, rows[i].header);
-		j = json_of(p.text, (size_t)natsMsg_GetDataLength(p.m));
+		j = kit_nats_json(p.m);
 		ck_assert_str_eq(member(j, "error"), rows[i].error);
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 		natsMsg_Destroy(p.m);
 		ck_assert_int_eq(running_call(&r, &a, "/quick", rows[i].how),
 		    rows[i].status);
-		j = json_of(a.body.p, a.body.n);
+		j = kit_json(a.body.p, a.body.n);
 		ck_assert_str_eq(member(j, "error"), rows[i].error);
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
@@ -263,7 +253,7 @@ KIT_TEST(errors_are_the_same_both_ways)
 static void
 post(struct running *r, struct kit_answer *a, const char *body)
 {
-	kit_http_call(r->http, a,
+	kit_http_call(r->toy.http, a,
 	    "POST /quick HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
@@ -319,7 +309,7 @@ KIT_TEST(prescribed_texts_are_said)
 static void
 told_deadline(const char *text, size_t n, int64_t before, int64_t ms)
 {
-	json_t *j = json_of(text, n);
+	json_t *j = kit_json(text, n);
 	int64_t told = strtoll(member(j, "error"), NULL, 10);
 
 	ck_assert_int_ge(told, before + ms);
@@ -410,9 +400,10 @@ KIT_TEST(an_answer_over_http_may_be_long)
 	json_t *j;
 
 	running_start(&r, &def);
-	ck_assert_int_eq(running_get(r.http, &a, "/long"), 200);
+	ck_assert_int_eq(
+	    kit_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 60 * 50000);
-	j = json_of(a.body.p, a.body.n);
+	j = kit_json(a.body.p, a.body.n);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 60);
 	json_decref(j);
 	ck_assert_int_eq(natsConnection_RequestString(
@@ -441,7 +432,7 @@ KIT_TEST(discovery_counts_calls)
 	ck_assert_int_eq(natsConnection_RequestString(
 			     &m, r.nc, "$SRV.STATS.toy", "", RUNNING_MS),
 	    NATS_OK);
-	j = json_of(natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m));
+	j = kit_nats_json(m);
 	e = json_array_get(json_object_get(j, "endpoints"), 0);
 	ck_assert_str_eq(member(e, "name"), "slow");
 	ck_assert_int_eq(

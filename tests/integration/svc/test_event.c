@@ -4,22 +4,13 @@
  * A toy service in a forked process sends what it is told over HTTP; the stream
  * is looked at with a bare NATS client.
  */
-#include <jansson.h>
 #include <math.h>
-#include <nats/nats.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_http.h"
+#include "kit/kit_json.h"
+#include "running.h"
 #include "svc/event.h"
-#include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
@@ -137,102 +128,49 @@ static const struct svc_def def = {
 
 /* ---- running it ---------------------------------------------------------- */
 
-struct running {
-	struct kit_server nats;
-	int http, admin;
-	pid_t pid;
-	int status;
-	natsConnection *nc;
+struct told {
+	struct running r;
 	jsCtx *js;
 	uint64_t want; /* messages */
 };
 
 static void
-put_addr(const char *name, int port)
+look(struct told *t)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "127.0.0.1:%d", port);
-	setenv(name, text, 1);
-}
-
-static bool
-is_open(void *arg)
-{
-	struct running *r = arg;
-
-	return kit_port_open(r->http);
-}
-
-static bool
-is_ended(void *arg)
-{
-	struct running *r = arg;
-
-	return waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-}
-
-static void
-look(struct running *r)
-{
+	t->r.nc = kit_nats_connect(t->r.nats.url);
 	ck_assert_int_eq(
-	    natsConnection_ConnectTo(&r->nc, r->nats.url), NATS_OK);
-	ck_assert_int_eq(
-	    natsConnection_JetStream(&r->js, r->nc, NULL), NATS_OK);
+	    natsConnection_JetStream(&t->js, t->r.nc, NULL), NATS_OK);
 }
 
 static void
-look_away(struct running *r)
+look_away(struct told *t)
 {
-	jsCtx_Destroy(r->js);
-	natsConnection_Destroy(r->nc);
+	jsCtx_Destroy(t->js);
+	natsConnection_Destroy(t->r.nc);
+	t->r.nc = NULL;
 }
 
 static void
-toy_run(struct running *r)
+toy_run(struct told *t)
 {
-	char name[] = "toy";
-	char *argv[] = { name, NULL };
-
-	memset(r, 0, sizeof(*r));
-	kit_server_start(&r->nats, KIT_NATS);
-	r->http = kit_port();
-	r->admin = kit_port();
-	setenv("NATS_URL", r->nats.url, 1);
-	setenv("DRAIN_TIMEOUT_MS", "10000", 1);
-	/* Threads are slow to make under sanitizers. */
-	setenv("HTTP_WORKERS", "20", 1);
-	put_addr("HTTP_ADDR", r->http);
-	put_addr("ADMIN_ADDR", r->admin);
-	r->pid = fork();
-	if (r->pid == 0)
-		exit(svc_main(&def, 1, argv));
-	ck_assert(kit_until(is_open, r, WAIT_MS));
-	look(r);
+	running_begin(&t->r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=10000"));
+	look(t);
 }
 
 static void
-toy_end(struct running *r)
+toy_end(struct told *t)
 {
-	kill(r->pid, SIGTERM);
-	ck_assert(kit_until(is_ended, r, WAIT_MS));
-	ck_assert_msg(WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0,
-	    "status %x", (unsigned)r->status);
+	kit_service_end(&t->r.toy);
 }
 
 static void
-say(struct running *r, const char *what, const char *answer)
+say(struct told *t, const char *what, const char *answer)
 {
 	struct kit_answer a = { 0 };
-	char body[64], want[64];
+	char want[64];
 
-	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", what);
 	snprintf(want, sizeof(want), "\"%s\"", answer);
-	ck_assert_int_eq(kit_http_call(r->http, &a,
-			     "POST /call HTTP/1.1\r\nHost: x\r\nConnection: "
-			     "close\r\nContent-Length: %zu\r\n\r\n%s",
-			     strlen(body), body),
-	    200);
+	ck_assert_int_eq(running_call(&t->r, &a, "/call", what), 200);
 	ck_assert_msg(
 	    kit_answer_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
 	kit_answer_free(&a);
@@ -241,31 +179,31 @@ say(struct running *r, const char *what, const char *answer)
 static bool
 has(void *arg)
 {
-	struct running *r = arg;
+	struct told *t = arg;
 	jsStreamInfo *si = NULL;
 	bool yes;
 
-	if (js_GetStreamInfo(&si, r->js, STREAM, NULL, NULL) != NATS_OK)
+	if (js_GetStreamInfo(&si, t->js, STREAM, NULL, NULL) != NATS_OK)
 		return false;
-	yes = si->State.Msgs == r->want;
+	yes = si->State.Msgs == t->want;
 	jsStreamInfo_Destroy(si);
 	return yes;
 }
 
 static void
-ck_stored(struct running *r, uint64_t n)
+ck_stored(struct told *t, uint64_t n)
 {
-	r->want = n;
-	ck_assert(kit_until(has, r, WAIT_MS));
+	t->want = n;
+	ck_assert(kit_until(has, t, WAIT_MS));
 }
 
 static natsMsg *
-stored(struct running *r, uint64_t seq)
+stored(struct told *t, uint64_t seq)
 {
 	natsMsg *m = NULL;
 
 	ck_assert_int_eq(
-	    js_GetMsg(&m, r->js, STREAM, seq, NULL, NULL), NATS_OK);
+	    js_GetMsg(&m, t->js, STREAM, seq, NULL, NULL), NATS_OK);
 	return m;
 }
 
@@ -273,18 +211,10 @@ stored(struct running *r, uint64_t seq)
 static bool
 one_each(void *arg)
 {
-	struct running *r = arg;
-	struct kit_answer a = { 0 };
-	bool yes;
+	struct told *t = arg;
 
-	ck_assert_int_eq(kit_http_call(r->admin, &a,
-			     "GET /metrics HTTP/1.1\r\nHost: x\r\n"
-			     "Connection: close\r\n\r\n"),
-	    200);
-	yes = kit_answer_has(&a, "svc_events_stored_total 1\n") &&
-	    kit_answer_has(&a, "svc_events_lost_total 1\n");
-	kit_answer_free(&a);
-	return yes;
+	return running_counts(&t->r, "svc_events_stored_total 1\n") &&
+	    running_counts(&t->r, "svc_events_lost_total 1\n");
 }
 
 /* ---- tests --------------------------------------------------------------- */
@@ -293,19 +223,18 @@ KIT_TEST(an_event_in_its_envelope)
 {
 	const char *trace, *type, *source, *id, *header;
 	double now, at;
-	struct running r;
+	struct told t;
 	json_t *v;
 	natsMsg *m;
 	int online;
 
-	toy_run(&r);
-	say(&r, "new", "ok");
-	ck_stored(&r, 1);
-	m = stored(&r, 1);
+	toy_run(&t);
+	say(&t, "new", "ok");
+	ck_stored(&t, 1);
+	m = stored(&t, 1);
 	ck_assert_str_eq(
 	    natsMsg_GetSubject(m), "soul.event.terminal_online.~54GvIDE");
-	v = json_loadb(
-	    natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m), 0, NULL);
+	v = kit_nats_json(m);
 	ck_assert_int_eq(
 	    json_unpack(v, "{s:s,s:s,s:s,s:{s:s,s:b,s:s !},s:{s:F !} !}",
 		"trace_id", &trace, "type", &type, "source", &source, "payload",
@@ -326,32 +255,31 @@ KIT_TEST(an_event_in_its_envelope)
 	json_decref(v);
 	natsMsg_Destroy(m);
 
-	say(&r, "psyche", "ok");
-	say(&r, "plain", "ok");
-	ck_stored(&r, 3);
-	m = stored(&r, 2);
-	v = json_loadb(
-	    natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m), 0, NULL);
+	say(&t, "psyche", "ok");
+	say(&t, "plain", "ok");
+	ck_stored(&t, 3);
+	m = stored(&t, 2);
+	v = kit_nats_json(m);
 	ck_assert_int_eq(
 	    json_unpack(v, "{s:{s:{s:F !}}}", "meta", "psyche_state", "p", &at),
 	    0);
 	ck_assert(at < -0.4 && at > -0.6);
 	json_decref(v);
 	natsMsg_Destroy(m);
-	toy_end(&r);
-	look_away(&r);
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST(the_stream_is_made_as_it_should_be)
 {
-	struct running r;
+	struct told t;
 	jsStreamInfo *si;
 
-	toy_run(&r);
-	say(&r, "new", "ok");
-	ck_stored(&r, 1);
+	toy_run(&t);
+	say(&t, "new", "ok");
+	ck_stored(&t, 1);
 	ck_assert_int_eq(
-	    js_GetStreamInfo(&si, r.js, STREAM, NULL, NULL), NATS_OK);
+	    js_GetStreamInfo(&si, t.js, STREAM, NULL, NULL), NATS_OK);
 	ck_assert_int_eq(si->Config->SubjectsLen, 1);
 	ck_assert_str_eq(si->Config->Subjects[0], "soul.event.*.*");
 	ck_assert_int_eq(si->Config->Storage, js_FileStorage);
@@ -360,102 +288,102 @@ KIT_TEST(the_stream_is_made_as_it_should_be)
 	ck_assert_int_eq(si->Config->MaxBytes, 1LL << 30);
 	ck_assert_int_eq(si->Config->Duplicates, 120LL * 1000000000);
 	jsStreamInfo_Destroy(si);
-	toy_end(&r);
-	look_away(&r);
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST(the_same_event_is_stored_once)
 {
 	const char *id;
-	struct running r;
+	struct told t;
 	natsMsg *m;
 
-	toy_run(&r);
-	say(&r, "same", "ok");
-	ck_stored(&r, 1);
-	say(&r, "same", "ok");
-	say(&r, "new", "ok");
-	say(&r, "same", "ok");
-	ck_stored(&r, 2);
-	m = stored(&r, 1);
+	toy_run(&t);
+	say(&t, "same", "ok");
+	ck_stored(&t, 1);
+	say(&t, "same", "ok");
+	say(&t, "new", "ok");
+	say(&t, "same", "ok");
+	ck_stored(&t, 2);
+	m = stored(&t, 1);
 	ck_assert_int_eq(natsMsgHeader_Get(m, "Nats-Msg-Id", &id), NATS_OK);
 	ck_assert_str_eq(id, "terminal_online.~cmVxdWVzdCAx");
 	natsMsg_Destroy(m);
-	toy_end(&r);
-	look_away(&r);
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST(what_is_not_an_event_is_refused)
 {
-	struct running r;
+	struct told t;
 
-	toy_run(&r);
-	say(&r, "bad", rc_name(RC_INVALID));
-	say(&r, "psyche-bad", rc_name(RC_INVALID));
-	say(&r, "key", rc_name(RC_INVALID));
-	say(&r, "id", rc_name(RC_INVALID));
-	say(&r, "type", rc_name(RC_BUG));
-	say(&r, "desc", rc_name(RC_BUG));
-	say(&r, "short", "ok"); /* one of its two is bad */
-	ck_stored(&r, 1);
-	ck_assert(kit_until(one_each, &r, WAIT_MS));
-	toy_end(&r);
-	look_away(&r);
+	toy_run(&t);
+	say(&t, "bad", rc_name(RC_INVALID));
+	say(&t, "psyche-bad", rc_name(RC_INVALID));
+	say(&t, "key", rc_name(RC_INVALID));
+	say(&t, "id", rc_name(RC_INVALID));
+	say(&t, "type", rc_name(RC_BUG));
+	say(&t, "desc", rc_name(RC_BUG));
+	say(&t, "short", "ok"); /* one of its two is bad */
+	ck_stored(&t, 1);
+	ck_assert(kit_until(one_each, &t, WAIT_MS));
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST_T(events_outlive_an_outage, 60)
 {
-	struct running r;
+	struct told t;
 
-	toy_run(&r);
-	say(&r, "new", "ok");
-	ck_stored(&r, 1);
-	look_away(&r);
-	kit_server_stop(&r.nats, SIGKILL);
-	say(&r, "same", "ok");
-	say(&r, "new", "ok");
-	say(&r, "same", "ok");
-	kit_server_restart(&r.nats);
-	look(&r);
-	ck_stored(&r, 3);
-	toy_end(&r);
-	look_away(&r);
+	toy_run(&t);
+	say(&t, "new", "ok");
+	ck_stored(&t, 1);
+	look_away(&t);
+	kit_server_stop(&t.r.nats, SIGKILL);
+	say(&t, "same", "ok");
+	say(&t, "new", "ok");
+	say(&t, "same", "ok");
+	kit_server_restart(&t.r.nats);
+	look(&t);
+	ck_stored(&t, 3);
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST_T(how_many_are_on_their_way, 60)
 {
-	struct running r;
+	struct told t;
 
-	toy_run(&r);
-	look_away(&r);
-	kit_server_stop(&r.nats, SIGKILL);
-	say(&r, "fill", rc_name(RC_AGAIN));
-	say(&r, "new", rc_name(RC_AGAIN));
-	kit_server_restart(&r.nats);
-	look(&r);
-	ck_stored(&r, 1024);
-	toy_end(&r);
-	look_away(&r);
+	toy_run(&t);
+	look_away(&t);
+	kit_server_stop(&t.r.nats, SIGKILL);
+	say(&t, "fill", rc_name(RC_AGAIN));
+	say(&t, "new", rc_name(RC_AGAIN));
+	kit_server_restart(&t.r.nats);
+	look(&t);
+	ck_stored(&t, 1024);
+	toy_end(&t);
+	look_away(&t);
 }
 
 KIT_TEST_T(a_drain_waits_for_events, 60)
 {
-	struct running r;
+	struct told t;
 
-	toy_run(&r);
-	say(&r, "fill", rc_name(RC_AGAIN));
-	toy_end(&r);
-	ck_stored(&r, 1024);
-	look_away(&r);
+	toy_run(&t);
+	say(&t, "fill", rc_name(RC_AGAIN));
+	toy_end(&t);
+	ck_stored(&t, 1024);
+	look_away(&t);
 }
 
 KIT_TEST_T(a_drain_waits_for_no_dead_server, 60)
 {
-	struct running r;
+	struct told t;
 
-	toy_run(&r);
-	look_away(&r);
-	kit_server_stop(&r.nats, SIGKILL);
-	say(&r, "new", "ok");
-	toy_end(&r);
+	toy_run(&t);
+	look_away(&t);
+	kit_server_stop(&t.r.nats, SIGKILL);
+	say(&t, "new", "ok");
+	toy_end(&t);
 }

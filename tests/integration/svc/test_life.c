@@ -4,18 +4,10 @@
  * The service is a toy that runs in a forked process; what it does with a call
  * is the text of the request.
  */
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_http.h"
-#include "svc/svc.h"
+#include "running.h"
 #include "wire/msgs.h"
 
 #define HOLD_MS 400
@@ -160,114 +152,19 @@ static const struct svc_def alone_def = {
 
 /* ---- running it ---------------------------------------------------------- */
 
-struct running {
-	struct kit_server nats;
-	int http, admin;
-	pid_t pid;
-	int status; /* of the ended process */
-};
-
-static void
-put_addr(const char *name, int port)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "127.0.0.1:%d", port);
-	setenv(name, text, 1);
-}
-
-static int
-toy_main(bool alone)
-{
-	char name[] = "toy";
-	char *argv[] = { name, NULL };
-
-	return svc_main(alone ? &alone_def : &def, 1, argv);
-}
-
-static bool
-is_ended(void *arg)
-{
-	struct running *r = arg;
-
-	return waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-}
-
-static bool
-is_open(void *arg)
-{
-	struct running *r = arg;
-
-	return kit_port_open(r->http);
-}
-
-static void
-toy_run(struct running *r, const char *drain_ms)
-{
-	memset(r, 0, sizeof(*r));
-	kit_server_start(&r->nats, KIT_NATS);
-	r->http = kit_port();
-	r->admin = kit_port();
-	setenv("NATS_URL", r->nats.url, 1);
-	setenv("DRAIN_TIMEOUT_MS", drain_ms, 1);
-	/* Threads are slow to make under sanitizers. */
-	setenv("HTTP_WORKERS", "20", 1);
-	put_addr("HTTP_ADDR", r->http);
-	put_addr("ADMIN_ADDR", r->admin);
-	r->pid = fork();
-	if (r->pid == 0)
-		exit(toy_main(false));
-	ck_assert(kit_until(is_open, r, 10000));
-}
-
-static void
-toy_expect(struct running *r, int code)
-{
-	ck_assert(kit_until(is_ended, r, 15000));
-	ck_assert_msg(WIFEXITED(r->status) && WEXITSTATUS(r->status) == code,
-	    "status %x", (unsigned)r->status);
-	kit_server_stop(&r->nats, SIGTERM);
-}
-
 static int
 call(const struct running *r, struct kit_answer *a, const char *text)
 {
-	char body[64];
-
-	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", text);
-	return kit_http_call(r->http, a,
-	    "POST /call HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-	    strlen(body), body);
-}
-
-static void
-call_begin(const struct running *r, struct kit_http *c, const char *text)
-{
-	char request[256], body[64];
-
-	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", text);
-	snprintf(request, sizeof(request),
-	    "POST /call HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-	    strlen(body), body);
-	kit_http_open(c, r->http);
-	ck_assert(kit_http_puts(c, request));
-}
-
-static int
-get(int port, struct kit_answer *a, const char *path)
-{
-	return kit_http_call(port, a,
-	    "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+	return running_call(r, a, "/call", text);
 }
 
 static bool
 says_unready(const struct running *r, const char *text)
 {
 	struct kit_answer a = { 0 };
-	bool is;
+	bool is = kit_service_get(&r->toy, &a, "/readyz") == 503 &&
+	    kit_answer_has(&a, text);
 
-	is = get(r->admin, &a, "/readyz") == 503 && kit_answer_has(&a, text);
 	kit_answer_free(&a);
 	return is;
 }
@@ -279,7 +176,7 @@ KIT_TEST(calls_are_answered_and_refused)
 	struct kit_answer a = { 0 };
 	struct running r;
 
-	toy_run(&r, "5000");
+	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(call(&r, &a, "hello"), 200);
 	ck_assert(kit_answer_has(&a, "{\"error\":\"hello\"}"));
 	ck_assert_int_eq(call(&r, &a, ""), 400);
@@ -296,12 +193,11 @@ KIT_TEST(calls_are_answered_and_refused)
 	/* What would break the schema is not sent. */
 	ck_assert_int_eq(call(&r, &a, "broken"), 500);
 	ck_assert(kit_answer_has(&a, "\"code\":\"internal\""));
-	ck_assert_int_eq(get(r.admin, &a, "/metrics"), 200);
+	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/metrics"), 200);
 	ck_assert(kit_answer_has(
 	    &a, "soul_requests_total{route=\"call\",code=\"conflict\"} 1\n"));
 	kit_answer_free(&a);
-	kill(r.pid, SIGTERM);
-	toy_expect(&r, 0);
+	running_end(&r);
 }
 
 static bool
@@ -312,31 +208,19 @@ is_without_peer(void *arg)
 	return says_unready(r, "the peer is not reachable\n");
 }
 
-static bool
-is_ready(void *arg)
-{
-	struct running *r = arg;
-	struct kit_answer a = { 0 };
-	bool is = get(r->admin, &a, "/readyz") == 200;
-
-	kit_answer_free(&a);
-	return is;
-}
-
 KIT_TEST(readiness_names_what_is_missing)
 {
 	struct kit_answer a = { 0 };
 	struct running r;
 
-	toy_run(&r, "5000");
-	ck_assert_int_eq(get(r.admin, &a, "/livez"), 200);
+	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
+	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/livez"), 200);
 	ck_assert(kit_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
-	ck_assert(kit_until(is_ready, &r, 5000));
-	ck_assert_int_eq(get(r.admin, &a, "/nothing"), 404);
+	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
+	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/nothing"), 404);
 	kit_answer_free(&a);
-	kill(r.pid, SIGTERM);
-	toy_expect(&r, 0);
+	running_end(&r);
 }
 
 KIT_TEST(what_is_in_hand_is_answered_before_it_ends)
@@ -345,16 +229,16 @@ KIT_TEST(what_is_in_hand_is_answered_before_it_ends)
 	struct kit_http c = { 0 };
 	struct running r;
 
-	toy_run(&r, "5000");
-	call_begin(&r, &c, "hold");
-	ck_assert(kit_until(is_ready, &r, 5000));
-	kill(r.pid, SIGTERM);
+	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
+	running_post(&r, &c, "/call", "hold");
+	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
+	kit_signal(&r.toy.proc, SIGTERM);
 	ck_assert(kit_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert(kit_answer_has(&a, "hold"));
 	kit_answer_free(&a);
 	kit_http_close(&c);
-	toy_expect(&r, 0);
+	running_expect(&r, 0);
 }
 
 KIT_TEST(it_does_not_wait_for_ever)
@@ -362,11 +246,11 @@ KIT_TEST(it_does_not_wait_for_ever)
 	struct kit_http c = { 0 };
 	struct running r;
 
-	toy_run(&r, "200");
-	call_begin(&r, &c, "never");
-	ck_assert(kit_until(is_ready, &r, 5000));
-	kill(r.pid, SIGTERM);
-	toy_expect(&r, 70);
+	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=200"));
+	running_post(&r, &c, "/call", "never");
+	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
+	kit_signal(&r.toy.proc, SIGTERM);
+	running_expect(&r, 70);
 	kit_http_close(&c);
 }
 
@@ -381,13 +265,13 @@ KIT_TEST(a_second_signal_ends_it_at_once)
 	struct kit_http c = { 0 };
 	struct running r;
 
-	toy_run(&r, "60000");
-	call_begin(&r, &c, "never");
-	ck_assert(kit_until(is_ready, &r, 5000));
-	kill(r.pid, SIGTERM);
+	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=60000"));
+	running_post(&r, &c, "/call", "never");
+	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
+	kit_signal(&r.toy.proc, SIGTERM);
 	ck_assert(kit_until(is_draining, &r, 5000));
-	kill(r.pid, SIGTERM);
-	toy_expect(&r, 70);
+	kit_signal(&r.toy.proc, SIGTERM);
+	running_expect(&r, 70);
 	kit_http_close(&c);
 }
 
@@ -396,34 +280,20 @@ KIT_TEST(a_start_that_fails_is_told)
 	struct running r = { 0 };
 
 	kit_server_start(&r.nats, KIT_NATS);
-	setenv("NATS_URL", r.nats.url, 1);
-	setenv("TOY_FAILS", "on", 1);
-	put_addr("HTTP_ADDR", kit_port());
-	put_addr("ADMIN_ADDR", kit_port());
-	r.pid = fork();
-	if (r.pid == 0)
-		exit(toy_main(false));
-	toy_expect(&r, 70);
+	running_fork(&r, &def, r.nats.url, KIT_ENV("TOY_FAILS=on"));
+	running_expect(&r, 70);
 }
 
 KIT_TEST(it_needs_no_nats_that_it_has_no_use_for)
 {
 	struct kit_answer a = { 0 };
-	struct running r = { .http = kit_port(), .admin = kit_port() };
+	struct running r = { 0 };
 
-	setenv("NATS_URL", "nats://127.0.0.1:1", 1);
-	put_addr("HTTP_ADDR", r.http);
-	put_addr("ADMIN_ADDR", r.admin);
-	r.pid = fork();
-	if (r.pid == 0)
-		exit(toy_main(true));
-	ck_assert(kit_until(is_open, &r, 10000));
+	running_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
+	ck_assert(kit_until(running_open, &r, RUNNING_MS));
 	ck_assert(kit_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
-	ck_assert(kit_until(is_ready, &r, 5000));
+	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
 	kit_answer_free(&a);
-	kill(r.pid, SIGTERM);
-	ck_assert(kit_until(is_ended, &r, 15000));
-	ck_assert_msg(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0,
-	    "status %x", (unsigned)r.status);
+	running_end(&r);
 }

@@ -6,21 +6,6 @@
 
 #define BODIES 10000
 
-static long
-status_kib(pid_t pid, const char *key)
-{
-	char path[64], *text, *at;
-	long kib = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strstr(text, key);
-	if (at != NULL)
-		kib = strtol(at + strlen(key), NULL, 10);
-	free(text);
-	return kib;
-}
-
 KIT_TEST_T(ten_thousand_bodies, 1200)
 {
 	static struct crowd c;
@@ -33,7 +18,7 @@ KIT_TEST_T(ten_thousand_bodies, 1200)
 	crowd_start(&c, BODIES);
 	printf("%d bodies: all announced after %lld ms, %ld KiB\n", BODIES,
 	    (long long)mono_diff_ms(clock_mono(), start),
-	    status_kib(c.b.sim.pid, "VmRSS:"));
+	    kit_proc_status(c.b.sim.proc.pid, "VmRSS"));
 	for (i = 0; i < 3; i++) {
 		snprintf(id, sizeof(id), "r%d", i);
 		start = clock_mono();
@@ -44,7 +29,7 @@ KIT_TEST_T(ten_thousand_bodies, 1200)
 		crowd_lose_broker(&c);
 		printf("all back after %lld ms, %ld KiB at most\n",
 		    (long long)mono_diff_ms(clock_mono(), start),
-		    status_kib(c.b.sim.pid, "VmHWM:"));
+		    kit_proc_status(c.b.sim.proc.pid, "VmHWM"));
 	}
 	crowd_end(&c);
 }

@@ -1,0 +1,445 @@
+/*
+ * The queue and the one request under way.  Spans are queued as the JSON they
+ * are sent as; a batch is the first of them, and leaves the queue when its fate
+ * is known, so what is retried is what was sent.
+ */
+#include "otlp/otlp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/backoff.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "httpc/httpc.h"
+#include "otlp/answer.h"
+#include "otlp/encode.h"
+#include "otlp/target.h"
+
+#define INTERVAL_MS 2000
+#define TIMEOUT_MS  10000
+#define RETRY_MS    1000
+/* Longest wait between tries: ours, and of those a collector asks for. */
+#define RETRY_MAX_MS 30000
+#define ASKED_MAX_MS 300000
+#define ANSWER_MAX   (64 * 1024)
+#define LOG_EVERY_S  60
+/* The wall clock is read in milliseconds; less is no difference. */
+#define ANCHOR_SLACK_NS INT64_C(2000000)
+
+/* What became of a span. */
+enum end { SENT, REJECTED, REFUSED, GIVEN_UP, QUEUE_FULL, STOPPED, END_N };
+
+static const char *const end_names[END_N] = { "sent", "rejected", "refused",
+	"given_up", "queue_full", "stopped" };
+
+struct otlp {
+	struct loop *loop;
+	struct httpc *http;
+	struct httpc_call *call; /* NULL: none is under way */
+	char *url;
+	struct otlp_headers headers;
+	int64_t interval_ms, timeout_ms;
+	struct buf head;                /* of each request */
+	struct buf body;                /* of the request being made */
+	struct buf one;                 /* the span being queued */
+	struct buf spans;               /* those queued, a comma after each */
+	uint32_t len[OTLP_QUEUE_SPANS]; /* of each; a ring */
+	size_t first, n;
+	size_t batch, batch_bytes; /* of the first: sent, fate unknown */
+	unsigned tries;            /* of the batch */
+	struct backoff backoff;
+	struct mono not_before; /* the collector asked for it */
+	bool held;              /* the timer is that of a retry */
+	struct loop_timer timer;
+	bool flushing;
+	struct mono flush_by;
+	int64_t anchor_ns; /* the wall clock minus the monotonic one */
+	struct log_rate log_lost, log_said;
+	struct metric *ends[END_N];
+	struct metric *waiting;
+};
+
+/* ---- the queue ----------------------------------------------------------- */
+
+static void
+count(struct otlp *o, enum end end, size_t n)
+{
+	metric_add(o->ends[end], (int64_t)n);
+}
+
+/* How many of the first spans go into one request. */
+static void
+cut_batch(struct otlp *o)
+{
+	size_t n = 0, bytes = 0;
+
+	while (n < o->n && n < OTLP_BATCH_SPANS) {
+		size_t len = o->len[(o->first + n) % OTLP_QUEUE_SPANS];
+		if (n > 0 && bytes + len > OTLP_BATCH_BYTES)
+			break;
+		bytes += len;
+		n++;
+	}
+	o->batch = n;
+	o->batch_bytes = bytes;
+}
+
+static void
+drop_batch(struct otlp *o)
+{
+	buf_drop(&o->spans, o->batch_bytes);
+	o->first = (o->first + o->batch) % OTLP_QUEUE_SPANS;
+	o->n -= o->batch;
+	metric_set(o->waiting, (int64_t)o->n);
+	o->batch = 0;
+	o->batch_bytes = 0;
+	o->tries = 0;
+}
+
+static bool
+is_full_batch(const struct otlp *o)
+{
+	return o->n >= OTLP_BATCH_SPANS || o->spans.n >= OTLP_BATCH_BYTES;
+}
+
+/* ---- sending ------------------------------------------------------------- */
+
+static void on_timer(void *arg);
+
+static void
+set_timer(struct otlp *o, int64_t ms)
+{
+	loop_timer_set(
+	    o->loop, &o->timer, mono_add_ms(clock_mono(), ms), on_timer, o);
+}
+
+static void
+lose_batch(
+    struct otlp *o, enum end end, enum rc rc, const struct httpc_answer *answer)
+{
+	int64_t missed;
+
+	count(o, end, o->batch);
+	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
+		log_warn("otlp.lost", LOG_S("how", end_names[end]),
+		    LOG_I("spans", o->batch), LOG_RC(rc),
+		    LOG_I("status", answer->status), LOG_S("why", answer->why),
+		    LOG_I("missed", missed));
+	drop_batch(o);
+}
+
+static void
+taken(struct otlp *o, const struct otlp_answer *a)
+{
+	int64_t missed;
+
+	if ((a->rejected > 0 || a->text[0] != '\0') &&
+	    log_every(&o->log_said, LOG_EVERY_S, &missed))
+		log_warn("otlp.partial_success", LOG_I("rejected", a->rejected),
+		    LOG_S("text", a->text), LOG_I("missed", missed));
+	count(o, REJECTED, a->rejected);
+	count(o, SENT, o->batch - a->rejected);
+	backoff_reset(&o->backoff);
+	drop_batch(o);
+}
+
+/* The next batch waits too: the collector would fail it alike. */
+static void
+hold(struct otlp *o, enum rc rc, const struct httpc_answer *answer)
+{
+	int64_t ms = backoff_next_ms(&o->backoff);
+	int64_t asked = answer->retry_after_ms;
+
+	o->not_before = (struct mono){ 0 };
+	if (asked > ms) {
+		ms = asked < ASKED_MAX_MS ? asked : ASKED_MAX_MS;
+		o->not_before = mono_add_ms(clock_mono(), ms);
+	}
+	if (++o->tries >= OTLP_TRIES)
+		lose_batch(o, GIVEN_UP, rc, answer);
+	o->held = true;
+	set_timer(o, ms);
+}
+
+static void on_done(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *answer);
+
+static void
+send_batch(struct otlp *o)
+{
+	loop_timer_cancel(o->loop, &o->timer);
+	if (o->batch == 0)
+		cut_batch(o);
+	buf_reset(&o->body);
+	buf_put_str(&o->body, buf_str(&o->head));
+	buf_put(&o->body, o->spans.p, o->batch_bytes - 1);
+	buf_puts(&o->body, OTLP_TAIL);
+	enum rc rc = httpc_start(o->http,
+	    &(struct httpc_request){ .method = "POST",
+		.url = o->url,
+		.headers = (const char *const *)o->headers.line,
+		.nheaders = o->headers.n,
+		.body = buf_str(&o->body),
+		.deadline = { clock_wall().ms + o->timeout_ms },
+		.body_max = ANSWER_MAX,
+		.on_done = on_done,
+		.arg = o },
+	    &o->call);
+	if (rc == RC_OK)
+		return;
+	o->call = NULL;
+	lose_batch(o, REFUSED, rc,
+	    &(struct httpc_answer){ .why = "no request can be made of it" });
+}
+
+/* Send what should go now; what no request can be made of is lost. */
+static void
+go_on(struct otlp *o)
+{
+	while (o->call == NULL && !o->held && o->n > 0 &&
+	    (o->flushing || is_full_batch(o)))
+		send_batch(o);
+	if (o->call == NULL && o->n > 0 && o->timer.pos == 0)
+		set_timer(o, o->interval_ms);
+}
+
+/* Nothing is left to send, or not in time. */
+static bool
+flush_over(const struct otlp *o)
+{
+	return o->n == 0 || mono_diff_ns(o->flush_by, clock_mono()) <= 0 ||
+	    (o->held && mono_diff_ns(o->timer.at, o->flush_by) > 0);
+}
+
+static void
+go_on_from_loop(struct otlp *o)
+{
+	go_on(o);
+	if (o->flushing && flush_over(o))
+		loop_stop(o->loop);
+}
+
+static void
+on_done(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *answer)
+{
+	struct otlp *o = arg;
+	struct otlp_answer a;
+
+	(void)call;
+	o->call = NULL;
+	otlp_answer_read(rc, answer->status, answer->body, o->batch, &a);
+	if (a.fate == OTLP_TAKEN)
+		taken(o, &a);
+	else if (a.fate == OTLP_RETRY)
+		hold(o, rc, answer);
+	else
+		lose_batch(o, REFUSED, rc, answer);
+	go_on_from_loop(o);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct otlp *o = arg;
+
+	o->held = false;
+	if (o->n > 0)
+		send_batch(o);
+	go_on_from_loop(o);
+}
+
+/* ---- for services -------------------------------------------------------- */
+
+static void
+make_metrics(struct otlp *o, struct metric_set *set)
+{
+	char labels[32];
+
+	for (size_t i = 0; i < END_N; i++) {
+		(void)snprintf(
+		    labels, sizeof(labels), "result=\"%s\"", end_names[i]);
+		o->ends[i] = metric_counter(set, "soul_otlp_spans_total",
+		    "Spans of traces that left the queue, by what became of "
+		    "them.",
+		    labels);
+	}
+	o->waiting = metric_gauge(
+	    set, "soul_otlp_waiting", "Spans of traces in the queue.", NULL);
+}
+
+static struct str
+given(const char *s)
+{
+	struct str none = { NULL, 0 };
+
+	return s != NULL && s[0] != '\0' ? str_of(s) : none;
+}
+
+static void
+make_head(struct otlp *o, const struct otlp_opts *opts)
+{
+	char uuid[ID_UUID_MAX];
+	struct otlp_resource r = { .service = given(opts->conf->service_name),
+		.version = given(opts->version),
+		.instance = given(opts->instance) };
+
+	if (r.instance.p == NULL) {
+		id_uuid(uuid);
+		r.instance = str_of(uuid);
+	}
+	buf_init(&o->head, OTLP_HEAD_MAX);
+	otlp_encode_head(&r, &o->head);
+}
+
+static int64_t
+or_else(int64_t v, int64_t dflt)
+{
+	return v > 0 ? v : dflt;
+}
+
+enum rc
+otlp_new(const struct otlp_opts *opts, struct otlp **out, const char **why)
+{
+	struct otlp_headers headers = { .n = 0 };
+	char *url;
+
+	*out = NULL;
+	enum rc rc = otlp_target_url(opts->conf, &url, why);
+	if (rc != RC_OK || url == NULL)
+		return rc;
+	rc = otlp_target_headers(opts->conf->headers, &headers, why);
+	if (rc != RC_OK) {
+		otlp_headers_free(&headers);
+		free(url);
+		return rc;
+	}
+	struct otlp *o = mem_zalloc(sizeof(*o));
+	o->loop = opts->loop;
+	o->url = url;
+	o->headers = headers;
+	o->interval_ms = or_else(opts->interval_ms, INTERVAL_MS);
+	o->timeout_ms = or_else(opts->timeout_ms, TIMEOUT_MS);
+	o->backoff.min_ms = or_else(opts->retry_ms, RETRY_MS);
+	o->backoff.max_ms = RETRY_MAX_MS;
+	make_head(o, opts);
+	buf_init(&o->one, OTLP_SPAN_MAX + 1);
+	buf_init(&o->spans, OTLP_QUEUE_BYTES);
+	buf_init(
+	    &o->body, OTLP_HEAD_MAX + OTLP_BATCH_BYTES + sizeof(OTLP_TAIL));
+	make_metrics(o, opts->metrics);
+	o->http = httpc_new(&(struct httpc_opts){ .loop = o->loop,
+	    .peer = "otlp",
+	    .active_max = 1,
+	    .queue_max = 1,
+	    .metrics = opts->metrics });
+	*out = o;
+	return RC_OK;
+}
+
+static void
+stop_loop(void *arg)
+{
+	loop_stop(arg);
+}
+
+void
+otlp_flush(struct otlp *o, int64_t ms)
+{
+	struct loop_timer end = { .pos = 0 };
+
+	if (o == NULL || o->n == 0)
+		return;
+	o->flushing = true;
+	o->flush_by = mono_add_ms(clock_mono(), ms);
+	if (mono_diff_ns(o->not_before, clock_mono()) <= 0)
+		o->held = false;
+	go_on(o);
+	loop_timer_set(o->loop, &end, o->flush_by, stop_loop, o->loop);
+	/* Others may stop the loop too. */
+	while (!flush_over(o))
+		loop_run(o->loop);
+	loop_timer_cancel(o->loop, &end);
+	o->flushing = false;
+}
+
+void
+otlp_free(struct otlp *o)
+{
+	if (o == NULL)
+		return;
+	if (o->call != NULL)
+		httpc_cancel(o->call);
+	loop_timer_cancel(o->loop, &o->timer);
+	if (o->n > 0)
+		log_warn("otlp.lost", LOG_S("how", end_names[STOPPED]),
+		    LOG_I("spans", o->n));
+	count(o, STOPPED, o->n);
+	metric_set(o->waiting, 0);
+	httpc_free(o->http);
+	otlp_headers_free(&o->headers);
+	buf_free(&o->head);
+	buf_free(&o->body);
+	buf_free(&o->one);
+	buf_free(&o->spans);
+	free(o->url);
+	free(o);
+}
+
+bool
+otlp_wants(const struct otlp *o, const struct trace *t)
+{
+	return o != NULL && (t->flags & TRACE_SAMPLED) != 0;
+}
+
+int64_t
+otlp_unix_ns(struct otlp *o, struct mono at)
+{
+	if (o == NULL)
+		return 0;
+	struct mono before = clock_mono();
+	int64_t anchor = clock_wall().ms * 1000000 - before.ns;
+	int64_t off = anchor - o->anchor_ns;
+	bool moved = off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS;
+	/* If this thread was set aside in between, they do not belong together.
+	 */
+	if (o->anchor_ns == 0 ||
+	    (moved && mono_diff_ns(clock_mono(), before) < ANCHOR_SLACK_NS / 2))
+		o->anchor_ns = anchor;
+	return o->anchor_ns + at.ns;
+}
+
+static void
+drop_span(struct otlp *o)
+{
+	int64_t missed;
+
+	count(o, QUEUE_FULL, 1);
+	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
+		log_warn("otlp.lost", LOG_S("how", end_names[QUEUE_FULL]),
+		    LOG_I("spans", 1), LOG_I("missed", missed));
+}
+
+void
+otlp_span(struct otlp *o, const struct otlp_span *span)
+{
+	if (!otlp_wants(o, span->trace))
+		return;
+	if (o->n == OTLP_QUEUE_SPANS) {
+		drop_span(o);
+		return;
+	}
+	buf_reset(&o->one);
+	otlp_encode_span(span, &o->one);
+	buf_putc(&o->one, ',');
+	if (o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
+		drop_span(o);
+		return;
+	}
+	o->len[(o->first + o->n) % OTLP_QUEUE_SPANS] = (uint32_t)o->one.n;
+	buf_put_str(&o->spans, buf_str(&o->one));
+	metric_set(o->waiting, (int64_t)++o->n);
+	go_on(o);
+}

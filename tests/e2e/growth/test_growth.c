@@ -1,0 +1,95 @@
+/*
+ * Thousands of turns, good and bad ones, leave nothing behind.
+ */
+#include <stdio.h>
+
+#include "core/mem.h"
+#include "e2e/rig/owner.h"
+
+/* The first turns fill caches; the others may add as much. */
+#define WARM_UP   500
+#define TURNS     3000
+#define GROWN_KIB 2048
+/* Sanitizers find leaks by themselves, and keep freed memory. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FEW 10
+#else
+#define FEW 1
+#endif
+
+/* A worker's stack is resident from its first request on: few workers. */
+STACK_SHARED({ .no_tap = true,
+    .env = { [STACK_LLM_SIM] = { "HTTP_WORKERS=24" },
+	[STACK_CHAT_GATEWAY] = { "HTTP_WORKERS=24" } } })
+
+static const char *const said[] = {
+	"把灯变成绿色",       /* an intent */
+	"今天上海天气如何？", /* the model */
+	"动一动你的脑袋吧",   /* the model and a skill */
+	"我今天真的太开心了", /* a feeling */
+	"记得我喜欢什么吗",   /* a search */
+};
+
+static const char *const fault[] = { "error", "cut", "bad_arguments", "quota" };
+
+/* The next request to the model goes wrong. */
+static void
+spoil(size_t i)
+{
+	char text[64];
+	int status;
+
+	snprintf(text, sizeof(text), "{\"faults\":[{\"kind\":\"%s\"}]}",
+	    fault[i % NELEM(fault)]);
+	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script", json_loads(text, 0, NULL), &status));
+	ck_assert_int_eq(status, 200);
+}
+
+static void
+turn(struct owner *o, size_t i)
+{
+	char session[32];
+	int status;
+
+	snprintf(session, sizeof(session), "s%zu", i % 7);
+	o->session = session;
+	if (i % 20 == 0)
+		spoil(i / 20);
+	json_decref(owner_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", owner_request(o, said[i % NELEM(said)]), &status));
+	ck_assert_int_ne(status, 0);
+	if (i % 20 > 5)
+		ck_assert_int_eq(status, 200);
+}
+
+static void
+measure(long kib[STACK_SERVICES])
+{
+	for (int s = 0; s < STACK_SERVICES; s++)
+		kib[s] = kit_proc_status(stack.service[s].proc.pid, "VmRSS");
+}
+
+KIT_TEST_T(three_thousand_turns_leave_nothing, 300)
+{
+	struct owner o = { &stack, STACK_USER, "", STACK_BODY };
+	long before[STACK_SERVICES], after[STACK_SERVICES];
+	size_t i;
+
+	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	owner_select(&stack, STACK_USER, STACK_BODY,
+	    owner_soul(&stack, STACK_USER, "小元", "ENFP"));
+	for (i = 0; i < WARM_UP / FEW; i++)
+		turn(&o, i);
+	measure(before);
+	for (; i < (WARM_UP + TURNS) / FEW; i++)
+		turn(&o, i);
+	measure(after);
+	for (int s = 0; s < STACK_SERVICES; s++)
+		printf("%s: %ld KiB, %+ld\n", stack_name(s), after[s],
+		    after[s] - before[s]);
+	(void)fflush(stdout);
+	for (int s = 0; s < STACK_SERVICES && FEW == 1; s++)
+		ck_assert_msg(after[s] - before[s] <= GROWN_KIB,
+		    "%s grew by %ld KiB", stack_name(s), after[s] - before[s]);
+}

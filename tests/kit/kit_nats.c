@@ -1,0 +1,77 @@
+/* cnats, every call asserted. */
+#include "kit/kit_nats.h"
+
+#include <stdio.h>
+
+#include "kit/kit.h"
+#include "kit/kit_json.h"
+
+#define ASK_MS 60000
+
+natsConnection *
+kit_nats_connect(const char *url)
+{
+	natsConnection *nc = NULL;
+
+	ck_assert_int_eq(natsConnection_ConnectTo(&nc, url), NATS_OK);
+	return nc;
+}
+
+natsSubscription *
+kit_nats_listen(natsConnection *nc, const char *subject)
+{
+	natsSubscription *sub = NULL;
+
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&sub, nc, subject), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	return sub;
+}
+
+json_t *
+kit_nats_json(natsMsg *m)
+{
+	return kit_json(natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m));
+}
+
+json_t *
+kit_nats_next(natsSubscription *sub, int ms, char *subject)
+{
+	natsMsg *m = NULL;
+	json_t *j;
+
+	if (natsSubscription_NextMsg(&m, sub, ms) != NATS_OK)
+		return NULL;
+	if (subject != NULL)
+		snprintf(subject, KIT_SUBJECT, "%s", natsMsg_GetSubject(m));
+	j = kit_nats_json(m);
+	natsMsg_Destroy(m);
+	return j;
+}
+
+json_t *
+kit_nats_ask(natsConnection *nc, const char *subject, const char *body,
+    char code[KIT_CODE])
+{
+	natsMsg *m = NULL;
+	const char *err = NULL;
+	json_t *j;
+
+	ck_assert_int_eq(
+	    natsConnection_RequestString(&m, nc, subject, body, ASK_MS),
+	    NATS_OK);
+	if (natsMsgHeader_Get(m, "Nats-Service-Error", &err) != NATS_OK)
+		err = "";
+	snprintf(code, KIT_CODE, "%s", err);
+	j = kit_nats_json(m);
+	natsMsg_Destroy(m);
+	return j;
+}
+
+void
+kit_nats_send(natsConnection *nc, const char *subject, const char *body)
+{
+	ck_assert_int_eq(
+	    natsConnection_PublishString(nc, subject, body), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+}

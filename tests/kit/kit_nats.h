@@ -1,0 +1,42 @@
+/*
+ * kit_nats: a plain client of nats-server, which shares nothing with the
+ * library that it tests.  What fails here fails the test.
+ */
+#ifndef KIT_KIT_NATS_H
+#define KIT_KIT_NATS_H
+
+#include <jansson.h>
+#include <nats/nats.h>
+
+/* kit_nats_connect(url): A connection; the caller destroys it. */
+natsConnection *kit_nats_connect(const char *url);
+
+/* kit_nats_listen(nc, subject): A subscription that the server has. */
+natsSubscription *kit_nats_listen(natsConnection *nc, const char *subject);
+
+/* kit_nats_json(m): The JSON in a message, which stays as it is. */
+json_t *kit_nats_json(natsMsg *m);
+
+/* Room for a subject, and for the code of an error. */
+#define KIT_SUBJECT 256
+#define KIT_CODE    64
+
+/*
+ * kit_nats_next(sub, ms, subject):
+ * The JSON of the next message, NULL if none comes within ms; subject (may be
+ * NULL, room for KIT_SUBJECT) is where it was sent to.
+ */
+json_t *kit_nats_next(natsSubscription *sub, int ms, char *subject);
+
+/*
+ * kit_nats_ask(nc, subject, body, code):
+ * The JSON that answers a request within 60 s; code is the error in the
+ * answer's header, "" if there is none.
+ */
+json_t *kit_nats_ask(natsConnection *nc, const char *subject, const char *body,
+    char code[KIT_CODE]);
+
+/* kit_nats_send(nc, subject, body): Publish, and see that the server has it. */
+void kit_nats_send(natsConnection *nc, const char *subject, const char *body);
+
+#endif /* !KIT_KIT_NATS_H */
