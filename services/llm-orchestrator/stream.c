@@ -111,10 +111,10 @@ stream_think(struct run *r, bool calls)
 
 	if (!run_chat(r)->stream)
 		return;
-	if (s->text.n == 0)
+	if (s->text.n == 0) {
 		reply_begin(&r->turn, &s->text);
-	if (s->base == 0)
 		s->base = s->text.n;
+	}
 	if (s->told > s->base)
 		restart(r, s->base);
 	s->text.n = s->ready = s->base;
