@@ -51,8 +51,7 @@ ending_reply(const struct run *r)
 
 /* msg as JSON of at most max bytes; absent: it does not fit. */
 static struct str
-json_of(
-    struct run *r, const struct wire_desc *d, const void *msg, size_t max)
+json_of(struct run *r, const struct wire_desc *d, const void *msg, size_t max)
 {
 	struct buf b = BUF_INIT(max);
 	struct str s = { 0 };
@@ -129,8 +128,8 @@ begin(struct run *r)
 {
 	r->ending = (struct turn_ending){ .told = { .json = r->told } };
 	if (r->turn.overflow)
-		stream_warn(
-		    r, "CALLS_LEFT_OUT", "some calls of the model were left out");
+		stream_warn(r, "CALLS_LEFT_OUT",
+		    "some calls of the model were left out");
 }
 
 void
@@ -188,13 +187,11 @@ ending_badly(struct run *r, const struct wire_turn_reply *rep,
 	r->ending.forget = !something_done(&r->turn);
 	/* Of a turn that never began there is nothing to tell. */
 	if (r->begun || f == NULL) {
-		r->ending.told.n =
-		    stream_last(r, (struct str){ 0 }, r->told);
+		r->ending.told.n = stream_last(r, (struct str){ 0 }, r->told);
 		if (f != NULL)
-			fault = (struct say_fault){
-				r->engine ? "engine" : "runtime", f->code,
-				f->text
-			};
+			fault = (struct say_fault){ r->engine ? "engine"
+							      : "runtime",
+				f->code, f->text };
 		say_failed(&say, &fault, &b);
 		add(r, &b);
 	}

@@ -94,8 +94,7 @@ may_be_silent(struct str s)
 		if (!str_eq_nocase(head(s, n), head(silences[i], n)))
 			continue;
 		struct str rest = from(s, n);
-		while (rest.n > 0 &&
-		    (rest.p[0] == '`' || is_blank(rest.p[0])))
+		while (rest.n > 0 && (rest.p[0] == '`' || is_blank(rest.p[0])))
 			rest = from(rest, 1);
 		if (rest.n == 0)
 			return true;
@@ -169,9 +168,12 @@ step(struct str s, bool *shut)
 	}
 	for (n = 0; n < s.n && is_letter((unsigned char)s.p[n]); n++)
 		continue;
-	if (n == s.n)
+	size_t next = n;
+	c = str_utf8_next(s, &next);
+	if (c < 0)
 		return 0;
-	*shut = is_claim(head(s, n));
+	/* Another letter: a word of a language that is not known. */
+	*shut = !is_known(c) || is_claim(head(s, n));
 	return *shut ? 0 : n;
 }
 

@@ -306,8 +306,8 @@ finish(struct run *r)
 		rc = make_ending(r);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){ r->outcome.list, r->outcome.n,
-			late_keep(r, true) },
+		    &(struct session_new){
+			r->outcome.list, r->outcome.n, late_keep(r, true) },
 		    &r->ending, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)

@@ -187,8 +187,7 @@ place_free(struct orch *o)
 
 /* The end of a turn, as far as there is room for it. */
 static void
-keep_ending(
-    struct orch *o, struct leaving *l, const struct turn_ending *end)
+keep_ending(struct orch *o, struct leaving *l, const struct turn_ending *end)
 {
 	struct turn_ending *to = &l->end;
 

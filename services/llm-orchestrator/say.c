@@ -49,8 +49,8 @@ say_started(const struct say *s, struct buf *b)
 }
 
 void
-say_delta(const struct say *s, struct str message_id, struct str text,
-    struct buf *b)
+say_delta(
+    const struct say *s, struct str message_id, struct str text, struct buf *b)
 {
 	struct wire_out o = { .b = b };
 

@@ -22,8 +22,8 @@ struct say {
 void say_started(const struct say *s, struct buf *b);
 
 /* say_delta(s, message_id, text, b): More text of a message. */
-void say_delta(const struct say *s, struct str message_id, struct str text,
-    struct buf *b);
+void say_delta(
+    const struct say *s, struct str message_id, struct str text, struct buf *b);
 
 /*
  * say_final(s, message_id, text, payload, b):
@@ -36,8 +36,8 @@ void say_final(const struct say *s, struct str message_id, struct str text,
 void say_completed(const struct say *s, struct buf *b);
 
 /* say_asks(s, interaction_id, prompt, b): It ended with a question. */
-void say_asks(const struct say *s, struct str interaction_id,
-    struct str prompt, struct buf *b);
+void say_asks(const struct say *s, struct str interaction_id, struct str prompt,
+    struct buf *b);
 
 /* What went wrong. */
 struct say_fault {
@@ -47,8 +47,7 @@ struct say_fault {
 };
 
 /* say_failed(s, f, b): The turn came to nothing. */
-void say_failed(
-    const struct say *s, const struct say_fault *f, struct buf *b);
+void say_failed(const struct say *s, const struct say_fault *f, struct buf *b);
 
 struct say_warning {
 	const char *code;

@@ -66,7 +66,8 @@ tell_in(struct run *r, int64_t ms)
 }
 
 static void
-add_warning(struct run *r, const char *code, const char *message, const char *id)
+add_warning(
+    struct run *r, const char *code, const char *message, const char *id)
 {
 	struct stream *s = &r->stream;
 
@@ -95,8 +96,7 @@ restart(struct run *r, size_t n)
 
 	if (s->told > 0 || s->doubt)
 		add_warning(r, "TEXT_WITHDRAWN",
-		    "the text of this message is not the reply",
-		    s->message_id);
+		    "the text of this message is not the reply", s->message_id);
 	s->message_id[0] = '\0';
 	s->told = 0;
 	s->doubt = false;

@@ -34,12 +34,12 @@ struct run;
 /* Of a run; zero-initialised, begun with stream_init(). */
 struct stream {
 	TAILQ_ENTRY(run) link;
-	bool queued;                   /* it has something to tell */
-	bool doubt;                    /* nobody knows what of it was told */
+	bool queued;                    /* it has something to tell */
+	bool doubt;                     /* nobody knows what of it was told */
 	char message_id[STREAM_ID_MAX]; /* empty: none has begun */
-	struct buf text;               /* of the message so far */
-	size_t base;                   /* up to there it is not the model's */
-	size_t ready;                  /* up to there it may be told */
+	struct buf text;                /* of the message so far */
+	size_t base;                    /* up to there it is not the model's */
+	size_t ready;                   /* up to there it may be told */
 	size_t told;
 	struct hold hold;
 	struct say_warning warnings[STREAM_WARNINGS_MAX];
@@ -71,8 +71,8 @@ void stream_warn(struct run *r, const char *code, const char *message);
  * absent: the turn says nothing.
  */
 #define STREAM_LAST_MAX (STREAM_WARNINGS_MAX + 2)
-size_t stream_last(struct run *r, struct str final,
-    struct str out[STREAM_LAST_MAX]);
+size_t stream_last(
+    struct run *r, struct str final, struct str out[STREAM_LAST_MAX]);
 
 /* stream_say(r, now): What its events have in common. */
 struct say stream_say(const struct run *r, char now[WALL_FORMAT_MAX]);
@@ -81,7 +81,7 @@ struct say stream_say(const struct run *r, char now[WALL_FORMAT_MAX]);
  * stream_publish(o, p, told):
  * Publish what has been told in the log of p's session.
  */
-void stream_publish(struct orch *o, const struct turn_place *p,
-    const struct turn_told *told);
+void stream_publish(
+    struct orch *o, const struct turn_place *p, const struct turn_told *told);
 
 #endif /* !LLM_ORCHESTRATOR_STREAM_H */

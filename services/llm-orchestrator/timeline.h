@@ -36,7 +36,7 @@ struct timeline_stage {
 	size_t key;      /* tells those of one kind apart */
 	struct str what; /* lives as long as the turn; absent: nothing */
 	struct mono begin, end, first; /* never: not yet */
-	const char *outcome; /* "ok", or a word for what went wrong */
+	const char *outcome;           /* "ok", or a word for what went wrong */
 };
 
 /* Zero-initialised, but for start; freed with timeline_free(). */

@@ -62,8 +62,8 @@ watch_action(struct run *r, const struct turn_action *a)
 	if (a->kind == TURN_DO_THINK)
 		begin(r, TIMELINE_THINK, 0, number(r));
 	else if (a->kind == TURN_DO_INVOKE)
-		begin(r, TIMELINE_INVOKE, a->deed,
-		    r->turn.deeds[a->deed].skill);
+		begin(
+		    r, TIMELINE_INVOKE, a->deed, r->turn.deeds[a->deed].skill);
 	else if (a->kind == TURN_DO_RECALL)
 		begin(r, TIMELINE_RECALL, a->deed, none);
 	for (size_t i = 0; i < NELEM(rows); i++) {

@@ -259,8 +259,8 @@ model_will_stream(
 		    "chat.completion.chunk", "choices", "index", 0, "delta",
 		    "content", s, n);
 		text = json_dumps(j, 0);
-		at += (size_t)snprintf(
-		    body + at, cap - at, "data: %s\n\n", text);
+		at +=
+		    (size_t)snprintf(body + at, cap - at, "data: %s\n\n", text);
 		free(text);
 		json_decref(j);
 	}
@@ -273,8 +273,8 @@ model_will_stream(
 		    "function", "function", "name", json_array_get(c, 0),
 		    "arguments", json_array_get(c, 1));
 		text = json_dumps(j, 0);
-		at += (size_t)snprintf(
-		    body + at, cap - at, "data: %s\n\n", text);
+		at +=
+		    (size_t)snprintf(body + at, cap - at, "data: %s\n\n", text);
 		free(text);
 		json_decref(j);
 	}

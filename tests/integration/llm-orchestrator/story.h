@@ -121,8 +121,8 @@ story_check(json_t *story)
 			strcat(ended, mark);
 		if (strcmp(type, "final") != 0)
 			continue;
-		story_text(story, text_at(e, "data.message_id"), text,
-		    sizeof(text));
+		story_text(
+		    story, text_at(e, "data.message_id"), text, sizeof(text));
 		if (text[0] != '\0')
 			ck_assert_str_eq(text, text_at(e, "data.text"));
 	}

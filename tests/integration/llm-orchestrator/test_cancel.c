@@ -129,8 +129,7 @@ KIT_TEST_T(acting, 60)
 	struct scene s;
 
 	bed_start(&s.b, 1);
-	peers_set(
-	    &s.b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	peers_set(&s.b.peers, filter, DECIDES("execute_intents", GREEN, ""));
 	peers_set(&s.b.peers, delivery, NULL);
 	start(&s);
 	while (peers_count(&s.b.peers, "intent_action") < 1)

@@ -3,10 +3,10 @@
  */
 #include "story.h"
 
-#define NAMED(id, text)                                             \
-	(&(struct talk_opts){                                       \
-	    .inputs = "[{\"type\":\"keyboard_text\",\"input_id\":\"" \
-		      id "\",\"text\":\"" text "\"}]" })
+#define NAMED(id, text)                                                 \
+	(&(struct talk_opts){                                           \
+	    .inputs = "[{\"type\":\"keyboard_text\",\"input_id\":\"" id \
+		      "\",\"text\":\"" text "\"}]" })
 
 static void
 want_repeated(struct talk *t, const char *first)

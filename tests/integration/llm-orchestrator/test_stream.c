@@ -104,8 +104,8 @@ KIT_TEST_T(pieces_as_they_come, 60)
 	json_t *story = story_of(&b);
 	json_t *final = story_event(story, t.turn_id, "final", 0);
 	ck_assert_str_eq(text_at(final, "data.message_id"),
-	    text_at(story_event(story, t.turn_id, "delta", 0),
-		"data.message_id"));
+	    text_at(
+		story_event(story, t.turn_id, "delta", 0), "data.message_id"));
 	ck_assert_ptr_null(story_event(story, t.turn_id, "warning", 0));
 	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "delta", 1));
 	json_decref(story);
@@ -174,15 +174,14 @@ KIT_TEST_T(direct_actions_come_first, 60)
 /* A question ends a turn in another way. */
 KIT_TEST_T(a_question_is_asked, 60)
 {
-	static const char asks[] =
-	    DECIDES("execute_intents",
-		"{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\","
-		"\"confidence\":0.9,\"status\":\"need_clarification\","
-		"\"segment_index\":0,\"span\":{\"text\":\"开灯\","
-		"\"start\":0,\"end\":2},\"parameters\":{},"
-		"\"normalized\":{\"skill\":\"control_light\"},"
-		"\"missing_parameters\":[\"color\"],\"evidence\":[]}",
-		"");
+	static const char asks[] = DECIDES("execute_intents",
+	    "{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\","
+	    "\"confidence\":0.9,\"status\":\"need_clarification\","
+	    "\"segment_index\":0,\"span\":{\"text\":\"开灯\","
+	    "\"start\":0,\"end\":2},\"parameters\":{},"
+	    "\"normalized\":{\"skill\":\"control_light\"},"
+	    "\"missing_parameters\":[\"color\"],\"evidence\":[]}",
+	    "");
 	struct bed b;
 	struct talk t;
 
@@ -224,14 +223,14 @@ KIT_TEST_T(claims_wait_for_their_deeds, 60)
 	json_t *final = story_event(story, t.turn_id, "final", 0);
 	json_t *w = story_event(story, t.turn_id, "warning", 0);
 	char text[1024];
-	story_text(story, text_at(first, "data.message_id"), text,
-	    sizeof(text));
+	story_text(
+	    story, text_at(first, "data.message_id"), text, sizeof(text));
 	ck_assert_str_eq(text, "我来点头，");
 	ck_assert_str_ne(text_at(first, "data.message_id"),
 	    text_at(final, "data.message_id"));
 	ck_assert_str_eq(text_at(w, "data.code"), "TEXT_WITHDRAWN");
-	ck_assert_str_eq(text_at(w, "data.message_id"),
-	    text_at(first, "data.message_id"));
+	ck_assert_str_eq(
+	    text_at(w, "data.message_id"), text_at(first, "data.message_id"));
 	ck_assert_ptr_null(strstr(text_at(final, "data.text"), "点好了"));
 	json_decref(story);
 	natsSubscription_Destroy(sub);
@@ -254,8 +253,8 @@ KIT_TEST_T(confirmed_claims_are_said, 60)
 	    .failed = "");
 	json_t *story = story_of(&b);
 	ck_assert_ptr_null(story_event(story, t.turn_id, "warning", 0));
-	ck_assert_str_eq(
-	    text_at(story_event(story, t.turn_id, "delta", 0), "data.text_delta"),
+	ck_assert_str_eq(text_at(story_event(story, t.turn_id, "delta", 0),
+			     "data.text_delta"),
 	    "我来");
 	json_decref(story);
 	talk_close(&t);
@@ -344,5 +343,62 @@ KIT_TEST_T(a_broken_answer_fails, 60)
 	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "failed", 0));
 	json_decref(story);
 	talk_close(&t);
+	bed_stop(&b);
+}
+
+/* What cannot be told now is told later, or in the end. */
+KIT_TEST_T(redis_goes_away_while_it_speaks, 90)
+{
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	bed_no_catalog(&b);
+	natsSubscription *sub = listen_to(&b);
+	model_hold(&b.model, true);
+	model_will_stream(&b.model, "一|二|三|四|五", NULL, 60);
+	talk_start_with(&t, &b, "数数", STREAMED);
+	json_decref(heard(sub));
+	json_decref(heard(sub));
+	kit_server_stop(&b.redis, SIGKILL);
+	model_hold(&b.model, false);
+	while (!kit_log_has(&b.orch[0].proc, "turn.events_late"))
+		ck_assert(!talk_next(&t, 20));
+	kit_server_restart(&b.redis);
+	talk_want(&t, .reply = "一二三四五", .executed = "", .failed = "");
+	bed_state_wait(&b);
+	json_t *story = story_of(&b);
+	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "final", 0));
+	json_decref(story);
+	natsSubscription_Destroy(sub);
+	talk_close(&t);
+	bed_stop(&b);
+}
+
+/* A process that dies: who comes next says that its turn is lost. */
+KIT_TEST_T(a_killed_process_is_told_of, 90)
+{
+	struct bed b;
+	struct talk dead, next;
+
+	bed_start(&b, 1);
+	bed_no_catalog(&b);
+	model_hold(&b.model, true);
+	model_will_stream(&b.model, "没|了", NULL, 1);
+	talk_start_with(&dead, &b, "一", STREAMED);
+	while (model_asked(&b.model) < 1)
+		talk_next(&dead, 20);
+	bed_kill(&b, 0);
+	bed_spawn(&b, 1);
+	model_will_say(&b.model, "好", NULL);
+	talk_start(&next, &b, "二");
+	talk_want(&next, .reply = "好", .executed = "", .failed = "");
+	json_t *story = story_of(&b);
+	ck_assert_ptr_nonnull(story_event(story, dead.turn_id, "lost", 0));
+	ck_assert_ptr_null(story_event(story, dead.turn_id, "completed", 0));
+	json_decref(story);
+	ck_assert_int_eq(story_record(&b, dead.turn_id).state, TURN_STATE_LOST);
+	talk_close(&dead);
+	talk_close(&next);
 	bed_stop(&b);
 }

@@ -101,8 +101,8 @@ KIT_TEST_T(a_running_turn, 60)
 	json_t *think = stage(at(j, "timeline"), "think", 0);
 	ck_assert_ptr_nonnull(think);
 	ck_assert_ptr_null(json_object_get(think, "ms"));
-	ck_assert_double_ge(json_number_value(at(j, "total_ms")),
-	    ms_of(think, "start_ms"));
+	ck_assert_double_ge(
+	    json_number_value(at(j, "total_ms")), ms_of(think, "start_ms"));
 	json_decref(j);
 	j = story_ask(&b, "show", next.turn_id);
 	ck_assert_str_eq(text_at(j, "stage"), "queued");

@@ -57,8 +57,8 @@ static void
 is(struct str text, size_t n, const char *want)
 {
 	ck_assert_msg(n == strlen(want) && memcmp(text.p, want, n) == 0,
-	    "of \"%.*s\": \"%.*s\", not \"%s\"", STR_ARG(text), (int)n,
-	    text.p, want);
+	    "of \"%.*s\": \"%.*s\", not \"%s\"", STR_ARG(text), (int)n, text.p,
+	    want);
 }
 
 KIT_TEST(at_once)

@@ -7,11 +7,11 @@
 #include "kit/kit.h"
 #include "retry.h"
 
-#define SAID(id_, ts_, text_)                                         \
-	{                                                             \
-		.type = WIRE_CHAT_REQUEST_INPUTS_TYPE_KEYBOARD_TEXT,  \
-		.input_id = STR_INIT(id_), .ts = STR_INIT(ts_),       \
-		.text = STR_INIT(text_)                               \
+#define SAID(id_, ts_, text_)                                        \
+	{                                                            \
+		.type = WIRE_CHAT_REQUEST_INPUTS_TYPE_KEYBOARD_TEXT, \
+		.input_id = STR_INIT(id_), .ts = STR_INIT(ts_),      \
+		.text = STR_INIT(text_)                              \
 	}
 #define NOTE(id_, text_)                                           \
 	{                                                          \
@@ -19,19 +19,18 @@
 		.input_id = STR_INIT(id_), .text = STR_INIT(text_) \
 	}
 
-static struct wire_chat_request_inputs
-    rows[][2] = {
-	    { SAID("i1", "", "开灯"), NOTE("", "door") },
-	    { SAID("i2", "", "开灯"), NOTE("", "door") },
-	    { SAID("i1", "", "关灯"), NOTE("", "door") },
-	    { SAID("i1", "2026-02-22T17:40:00Z", "开灯"), NOTE("", "door") },
-	    { SAID("", "i1", "开灯"), NOTE("", "door") },
-	    { SAID("i1", "", "开灯"), NOTE("", "window") },
-	    { SAID("i1", "", "开灯"), NOTE("d", "oor") },
-	    { NOTE("", "door"), SAID("i1", "", "开灯") },
-	    { SAID("i1", "", "开灯"), SAID("", "", "door") },
-	    { SAID("i1", "", "开灯2:i"), NOTE("", "door") },
-    };
+static struct wire_chat_request_inputs rows[][2] = {
+	{ SAID("i1", "", "开灯"), NOTE("", "door") },
+	{ SAID("i2", "", "开灯"), NOTE("", "door") },
+	{ SAID("i1", "", "关灯"), NOTE("", "door") },
+	{ SAID("i1", "2026-02-22T17:40:00Z", "开灯"), NOTE("", "door") },
+	{ SAID("", "i1", "开灯"), NOTE("", "door") },
+	{ SAID("i1", "", "开灯"), NOTE("", "window") },
+	{ SAID("i1", "", "开灯"), NOTE("d", "oor") },
+	{ NOTE("", "door"), SAID("i1", "", "开灯") },
+	{ SAID("i1", "", "开灯"), SAID("", "", "door") },
+	{ SAID("i1", "", "开灯2:i"), NOTE("", "door") },
+};
 
 static bool
 write_of(struct wire_chat_request_inputs *in, size_t n, const char *terminal,

@@ -21,10 +21,10 @@ read_back(struct buf *b, struct arena *a)
 	struct wire_chat_event e;
 
 	say_numbered(buf_str(b), 7, &numbered);
-	enum rc rc = wire_decode(
-	    &wire_chat_event_desc, buf_str(&numbered), a, &e, &err);
-	ck_assert_msg(rc == RC_OK, "%s: %s in %s", err.path, err.why,
-	    numbered.p);
+	enum rc rc =
+	    wire_decode(&wire_chat_event_desc, buf_str(&numbered), a, &e, &err);
+	ck_assert_msg(
+	    rc == RC_OK, "%s: %s in %s", err.path, err.why, numbered.p);
 	ck_assert_int_eq(e.seq, 7);
 	ck_assert(str_eq(e.run_id, say.turn_id));
 	ck_assert(str_eq(e.session_id, say.session_id));

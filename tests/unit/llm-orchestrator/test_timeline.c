@@ -14,8 +14,8 @@ us(int64_t n)
 }
 
 static void
-begin(struct timeline *t, enum timeline_kind kind, size_t key,
-    const char *what, int64_t at)
+begin(struct timeline *t, enum timeline_kind kind, size_t key, const char *what,
+    int64_t at)
 {
 	timeline_begin(t,
 	    &(struct timeline_stage){ .kind = kind,
