@@ -16,12 +16,14 @@
 
 #define ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
 /* The arguments of a search; nothing of them is needed. */
-#define RECALL(of_number, of_all)                                                              \
-	"{\"type\":\"object\",\"properties\":{\"query\":{\"type\":"                            \
-	"\"string\",\"description\":\"要查找的内容；没有就是用户刚说的话\"}," \
-	"\"top_k\":{" of_number "\"type\":\"integer\",\"minimum\":1,"                          \
-	"\"maximum\":10,\"default\":5,\"description\":\"最多几条\"}}" of_all                   \
-	"}"
+#define QUERY_HELP "要查找的内容；没有就是用户刚说的话"
+#define RECALL(of_number, of_all)                         \
+	"{\"type\":\"object\",\"properties\":{"           \
+	"\"query\":{\"type\":\"string\",\"description\":" \
+	"\"" QUERY_HELP "\"},"                            \
+	"\"top_k\":{" of_number "\"type\":\"integer\","   \
+	"\"minimum\":1,\"maximum\":10,\"default\":5,"     \
+	"\"description\":\"最多几条\"}}" of_all "}"
 /* Longest word for people, in code points. */
 #define LABEL_MAX 12
 /* A name made legal: what is left of it, '_', 8 digits. */

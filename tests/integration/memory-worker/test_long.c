@@ -15,10 +15,10 @@ say_much(struct bed *b)
 	bool asked;
 
 	bed_say(b, "chat-0", "我的幸运数字是<0>", HOUR);
-	ck_assert_int_eq(session_long(b->state, &key, &four, &asked), RC_OK);
+	ck_assert_int_eq(session_long(b->db.s, &key, &four, &asked), RC_OK);
 	ck_assert(!asked);
 	bed_say(b, "chat-0", "我喜欢绿色", HOUR);
-	ck_assert_int_eq(session_long(b->state, &key, &four, &asked), RC_OK);
+	ck_assert_int_eq(session_long(b->db.s, &key, &four, &asked), RC_OK);
 	ck_assert(asked);
 }
 
@@ -27,7 +27,7 @@ due(struct bed *b)
 {
 	struct state_reply *r;
 
-	ck_assert_int_eq(state_cmd(b->state,
+	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("ZCOUNT"), STR("soul:idle:1"),
 				 state_num(clock_wall().ms + HOUR / 2,
 				     (char[STATE_NUM_MAX]){ 0 }),
@@ -48,7 +48,7 @@ waits_for_silence(void *arg)
 static bool
 is_asking(void *arg)
 {
-	return program_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
 KIT_TEST_T(summarised_before_it_is_idle, 60)
@@ -102,7 +102,7 @@ KIT_TEST_T(killed_while_it_is_asked_for, 60)
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_much(&b);
 	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	program_kill(&b.worker[0]);
+	kit_service_kill(&b.worker[0]);
 	ck_assert_int_eq(bed_session(&b, "chat-0").summarised, 0);
 	bed_spawn(&b, 0);
 	bed_wait(&b, 1);

@@ -16,6 +16,13 @@
 	    "set_head_motion") "," TOOL("recall_memory") "],"
 #define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
 
+#define LIT                                                                 \
+	"{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":" \
+	"\"ia_1_0\",\"type\":\"function\",\"function\":{\"name\":"          \
+	"\"control_light\",\"arguments\":\"{}\"}}]},"                       \
+	"{\"role\":\"tool\",\"tool_call_id\":\"ia_1_0\",\"content\":"       \
+	"\"{}\"},{\"role\":\"assistant\",\"content\":\"好\"}"
+
 /* A request; the text of the answer, or the calls as "name arguments|". */
 static const struct {
 	const char *request, *text, *calls;
@@ -48,6 +55,15 @@ static const struct {
 		    "{\"role\":\"tool\","
 		    "\"tool_call_id\":\"c\",\"content\":\"好了\"}]}",
 	    "我听到你说：甲", "" },
+	/* "It" is what was called last. */
+	{ "{\"model\":\"m\"," TOOLS
+	  "\"messages\":[" USER("变绿") "," LIT "," USER("再关掉它") "]}",
+	    NULL, "control_light {\"mode\":\"off\"}|" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("再关掉它") "]}",
+	    "我听到你说：再关掉它", "" },
+	{ "{\"model\":\"m\",\"messages\":[" USER("变绿") "," LIT "," USER(
+	      "再关掉它") "]}",
+	    "我听到你说：再关掉它", "" },
 	/* What the system text leaves of what was said. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[{\"role\":\"system\","
 	  "\"content\":\"只回应还剩下的部分：「点一下脑袋」。\"}," USER(
