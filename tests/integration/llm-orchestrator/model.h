@@ -6,6 +6,7 @@
 #define MODEL_H
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
@@ -93,8 +94,12 @@ static inline bool
 model_pause(struct model *m, int ms)
 {
 	struct pollfd p = { m->quit[0], POLLIN, 0 };
+	int n;
 
-	return poll(&p, 1, ms) == 0;
+	do {
+		n = poll(&p, 1, ms);
+	} while (n < 0 && errno == EINTR);
+	return n == 0;
 }
 
 /* Event by event: they end with an empty line. */
@@ -178,7 +183,7 @@ model_run(void *arg)
 			{ m->quit[0], POLLIN, 0 } };
 		if (poll(p, 2, -1) < 0 || p[1].revents != 0)
 			break;
-		int fd = accept(m->fd, NULL, NULL);
+		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0 || n == NELEM(conns)) {
 			close(fd);
 			continue;

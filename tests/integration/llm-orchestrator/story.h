@@ -118,7 +118,8 @@ story_check(json_t *story)
 		if (strcmp(type, "completed") == 0 ||
 		    strcmp(type, "failed") == 0 ||
 		    strcmp(type, "required") == 0)
-			strcat(ended, mark);
+			snprintf(ended + strlen(ended),
+			    sizeof(ended) - strlen(ended), "%s", mark);
 		if (strcmp(type, "final") != 0)
 			continue;
 		story_text(
