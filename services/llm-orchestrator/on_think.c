@@ -14,6 +14,7 @@
 #include "run.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "stream.h"
 #include "tools.h"
 #include "wire/wire.h"
 
@@ -361,8 +362,11 @@ on_think(struct run *r, const struct turn_action *a)
 		.turn = r->place.turn_id,
 		.trace = run_trace(r),
 		.deadline = run_by(r, r->o->conf->llm_timeout_ms),
+		.stream = run_chat(r)->stream,
+		.on_text = stream_text,
 		.on_done = on_done,
 		.arg = r };
+	stream_think(r, a->may_call && t.ntools > 0);
 	metric_add(r->o->metrics.thoughts, 1);
 	if (rc == RC_OK)
 		rc = llm_chat(r->o->llm, &chat, &r->llm);

@@ -20,6 +20,7 @@
 #include "llm/providers.h"
 #include "on_place.h"
 #include "state/state.h"
+#include "stream.h"
 #include "svc/svc.h"
 #include "turn.h"
 #include "wire/subjects.h"
@@ -144,6 +145,8 @@ make_metrics(struct orch *o)
 		.failed = metric_counter(set, turns, help, "state=\"failed\""),
 		.canceled =
 		    metric_counter(set, turns, help, "state=\"canceled\""),
+		.repeated =
+		    metric_counter(set, turns, help, "state=\"repeated\""),
 		.direct = metric_counter(set, "soul_turn_direct_total",
 		    "Direct actions sent to bodies.", NULL),
 		.thoughts = metric_counter(set, "soul_turn_thoughts_total",
@@ -195,6 +198,7 @@ orch_start(struct svc *s, const void *conf)
 	buf_init(&o->out, WIRE_MESSAGE_MAX);
 	TAILQ_INIT(&o->runs);
 	TAILQ_INIT(&o->leaving);
+	TAILQ_INIT(&o->telling);
 	o->workers = worker_new(svc_loop(s), 1, 16);
 	make_metrics(o);
 	allow_connections();
@@ -203,6 +207,7 @@ orch_start(struct svc *s, const void *conf)
 		orch_stop(o);
 		return NULL;
 	}
+	o->pipe = state_pipe_new(o->state, STREAM_BATCH);
 	on_tick(o);
 	return o;
 }
@@ -213,8 +218,10 @@ orch_stop(void *arg)
 	struct orch *o = arg;
 
 	loop_timer_cancel(svc_loop(o->svc), &o->tick);
+	loop_timer_cancel(svc_loop(o->svc), &o->flush);
 	place_free(o);
 	llm_free(o->llm);
+	state_pipe_free(o->pipe);
 	state_free(o->state);
 	worker_free(o->workers);
 	zone_free(o->zone);

@@ -21,6 +21,7 @@ struct leaving;
 struct metric;
 struct run;
 struct state;
+struct state_pipe;
 struct svc;
 struct worker_pool;
 struct zone;
@@ -52,7 +53,7 @@ TAILQ_HEAD(run_list, run);
 TAILQ_HEAD(leaving_list, leaving);
 
 struct orch_metrics {
-	struct metric *running, *completed, *failed, *canceled;
+	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *thoughts, *invokes, *not_confirmed, *recalls;
 };
 
@@ -70,8 +71,10 @@ struct orch {
 	struct run_list runs;
 	size_t n_runs;
 	struct leaving_list leaving; /* places that could not be given up */
-	size_t n_leaving;
-	struct loop_timer tick;
+	size_t n_leaving, leaving_bytes;
+	struct loop_timer tick, flush;
+	struct run_list telling; /* turns with something to tell */
+	struct state_pipe *pipe;
 	struct mono memory_silent; /* until then memory is not asked */
 	struct orch_metrics metrics;
 };

@@ -204,8 +204,8 @@ say_failures(struct buf *b, const struct turn *t)
 		buf_puts(b, SAID_OVERFLOW);
 }
 
-static void
-say_questions(struct buf *b, const struct turn *t)
+void
+reply_questions(const struct turn *t, struct buf *b)
 {
 	for (size_t i = 0; i < t->route.n_questions; i++) {
 		const struct turn_question *q = &t->route.questions[i];
@@ -224,13 +224,19 @@ say_text(struct buf *b, struct str text)
 	buf_put_str(b, text);
 }
 
+void
+reply_begin(const struct turn *t, struct buf *b)
+{
+	say_all(b, t, TURN_OK, is_direct);
+}
+
 static void
 write_all(const struct turn *t, bool absent, struct buf *b)
 {
 	struct buf tail = BUF_INIT(REPLY_MAX);
 	bool silent = false;
 
-	say_all(b, t, TURN_OK, is_direct);
+	reply_begin(t, b);
 	struct str text = { 0 };
 	if (t->answered)
 		text = cut(reply_text(t->text, &silent), REPLY_MAX);
@@ -242,7 +248,7 @@ write_all(const struct turn *t, bool absent, struct buf *b)
 	say_failures(&tail, t);
 	if (t->speechless && t->route.rest.n > 0)
 		buf_puts(&tail, SAID_SPEECHLESS);
-	say_questions(&tail, t);
+	reply_questions(t, &tail);
 	if (absent && !silent)
 		buf_puts(&tail, SAID_ABSENT);
 	if (text.n > 0)

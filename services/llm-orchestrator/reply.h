@@ -41,6 +41,13 @@ struct str reply_clean(struct str s, size_t max, struct arena *a);
 void reply_say_error(struct buf *b, struct str label, struct str why);
 
 /*
+ * reply_begin(t, b):     Append what a reply says before the model's words.
+ * reply_questions(t, b): Append what is asked for; nothing if nothing is.
+ */
+void reply_begin(const struct turn *t, struct buf *b);
+void reply_questions(const struct turn *t, struct buf *b);
+
+/*
  * reply_write(t, absent, a, out):
  * The reply of a turn that ended well.  absent: the body is known and not
  * there, which is said too.  RC_TOOBIG if a is full.

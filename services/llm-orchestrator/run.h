@@ -19,9 +19,12 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "history.h"
 #include "late.h"
 #include "reply.h"
 #include "state/turn.h"
+#include "stream.h"
+#include "timeline.h"
 #include "turn.h"
 #include "wire/msgs.h"
 
@@ -64,14 +67,22 @@ struct run {
 	struct turn_place place;
 	int64_t ahead;
 	bool entered;  /* it has a place, or may have one */
+	bool begun;    /* its beginning was told, or may have been */
+	bool engine;   /* what it heard last is the model's */
 	bool in_doubt; /* an append may have been done */
-	struct mono start;
+	struct wall started;
 	struct run_facts facts;
 	bool felt;
 	struct wire_emotion_observe_reply feeling;
 	const struct wire_intent_filter_response *intents;
 	struct str reply;
 	struct reply_skills skills;
+	struct history_stored outcome; /* what is stored at the end */
+	/* What it tells of itself. */
+	struct stream stream;
+	struct timeline timeline;
+	struct turn_ending ending; /* its reply absent: not made yet */
+	struct str told[TURN_TOLD_MAX];
 	/* What is under way. */
 	struct turn_action todo[RUN_TODO_MAX];
 	size_t n_todo;
@@ -80,7 +91,7 @@ struct run {
 	struct ask_list asks;
 	struct invoke_list invokes;
 	struct llm_call *llm;
-	struct bus_sub *cancel;
+	struct bus_sub *asked; /* how far it is, and to stop */
 	struct loop_timer beat, poll, expire, again;
 };
 
@@ -100,6 +111,9 @@ void run_feed(struct run *r, const struct turn_event *e);
 
 /* run_feed_kind(r, kind): An event without anything else. */
 void run_feed_kind(struct run *r, enum turn_event_kind kind);
+
+/* run_free(r): It has ended, and its call too. */
+void run_free(struct run *r);
 
 /* run_trace(r): The trace of the turn. */
 const struct trace *run_trace(const struct run *r);
