@@ -79,36 +79,28 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-/* What is queued: an event, or bytes of a raw answer. */
-struct part {
-	const char *event, *id;
-	struct str data;
-	bool raw;
-};
-
+/* Begin to add to the stream, with its lock held; RC_OK: it is open. */
 static enum rc
-queue(struct httpd_req *r, const struct part *p)
+add_begin(struct httpd_req *r)
 {
-	enum rc rc = RC_OK;
-
 	pthread_mutex_lock(&r->lock);
-	if (r->over) {
-		rc = RC_TOOBIG;
-	} else if (r->left || r->closing || r->state != REQ_STREAM) {
-		rc = RC_DOWN;
-	} else {
-		size_t before = r->out.n;
-		if (p->raw)
-			buf_put_str(&r->out, p->data);
-		else
-			put_event(&r->out, p->event, p->id, p->data);
-		if (r->out.over || r->out.n > HTTPD_STREAM_MAX) {
-			rc = RC_TOOBIG;
-			r->over = true;
-		}
-		if (before == 0 || r->over)
-			pthread_cond_signal(&r->changed);
-	}
+	if (!r->over && (r->left || r->closing || r->state != REQ_STREAM))
+		return RC_DOWN;
+	if (r->out.n > HTTPD_STREAM_MAX)
+		r->over = true;
+	return r->over ? RC_TOOBIG : RC_OK;
+}
+
+/* Tell the worker of the first bytes, or that there were too many; unlock. */
+static enum rc
+add_end(struct httpd_req *r, size_t before, enum rc rc)
+{
+	if (rc == RC_OK)
+		rc = buf_rc(&r->out);
+	if (rc == RC_TOOBIG)
+		r->over = true;
+	if (before == 0 || r->over)
+		pthread_cond_signal(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 	return rc;
 }
@@ -117,20 +109,55 @@ enum rc
 httpd_stream_send(
     struct httpd_req *r, const char *event, const char *id, struct str data)
 {
+	enum rc rc;
+
 	if (!one_line(event) || !one_line(id))
 		return RC_INVALID;
-	return queue(r, &(struct part){ event, id, data, false });
+	rc = add_begin(r);
+	size_t before = r->out.n;
+	if (rc == RC_OK)
+		put_event(&r->out, event, id, data);
+	return add_end(r, before, rc);
+}
+
+enum rc
+httpd_stream_comment(struct httpd_req *r, const char *text)
+{
+	enum rc rc;
+
+	if (!one_line(text))
+		return RC_INVALID;
+	rc = add_begin(r);
+	size_t before = r->out.n;
+	if (rc == RC_OK)
+		buf_printf(&r->out, ": %s\n\n", text);
+	return add_end(r, before, rc);
 }
 
 enum rc
 httpd_raw_send(struct httpd_req *r, struct str bytes)
 {
-	return queue(r, &(struct part){ NULL, NULL, bytes, true });
+	enum rc rc = add_begin(r);
+	size_t before = r->out.n;
+
+	if (rc == RC_OK)
+		buf_put_str(&r->out, bytes);
+	return add_end(r, before, rc);
+}
+
+size_t
+httpd_stream_waiting(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	size_t n = r->out.n;
+	pthread_mutex_unlock(&r->lock);
+	return n;
 }
 
 void
 httpd_stream_end(struct httpd_req *r)
 {
+	req_forget(r);
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_STREAM)
 		r->state = REQ_ENDED;
