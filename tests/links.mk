@@ -40,3 +40,6 @@ build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
     CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/model.o: \
     services/emotion-engine/emotion.weights
+# The provider layer is tried with the simulated model.
+BINS_llm := llm-sim
+LINKS_fuzz_llm := llm

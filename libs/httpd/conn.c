@@ -275,7 +275,7 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	if (s.unread || atomic_load(&h->stopping))
 		s.a.close = true;
 	if (stream) {
-		s.a.status = 200;
+		s.a.status = s.r->status;
 		send_stream(h, s.r, c);
 	} else if (!send_answer(c, &s.a)) {
 		mg_disable_connection_keep_alive(c);

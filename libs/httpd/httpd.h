@@ -136,4 +136,14 @@ enum rc httpd_stream_send(struct httpd_req *r, const char *event,
     const char *id, struct str data) RC_CHECK;
 void httpd_stream_end(struct httpd_req *r);
 
+/*
+ * An answer made by its handler to the last byte, for simulated servers and
+ * their faults: httpd_raw() leaves r open and sends nothing, not even a head;
+ * status is what is counted.  httpd_raw_send() queues bytes and fails as
+ * httpd_stream_send(); httpd_stream_end() closes the connection, unless keep,
+ * and ends r.
+ */
+void httpd_raw(struct httpd_req *r, int status, bool keep);
+enum rc httpd_raw_send(struct httpd_req *r, struct str bytes) RC_CHECK;
+
 #endif /* !HTTPD_HTTPD_H */

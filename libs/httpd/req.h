@@ -65,6 +65,8 @@ struct httpd_req {
 	bool left;    /* the worker has gone; an answer only ends the request */
 	bool closing; /* the server stops: the worker must go */
 	bool over;    /* the stream's reader was too slow */
+	bool raw;     /* of a stream: its bytes are the whole answer */
+	bool keep;    /* of a raw one: the connection serves another */
 	int status;
 	int retry_after_s; /* 0: no Retry-After */
 	char type[REQ_TYPE_MAX];

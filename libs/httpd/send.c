@@ -173,7 +173,7 @@ send_chunk(
 static bool
 stream_closes(const struct httpd_req *r)
 {
-	return !r->http11 || !r->head.keep;
+	return (r->raw && !r->keep) || !r->http11 || !r->head.keep;
 }
 
 static bool
@@ -199,7 +199,7 @@ send_stream_head(struct mg_connection *c, const struct httpd_req *r)
 static bool
 send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	bool chunked = r->http11;
+	bool chunked = r->http11 && !r->raw;
 	struct buf chunk = BUF_INIT(HTTPD_ANSWER_MAX);
 	struct buf frame = BUF_INIT(HTTPD_ANSWER_MAX + 64);
 	bool ok = true;
@@ -210,6 +210,8 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 		rc = req_stream_next(r, until, &chunk);
 		if (rc == RC_OK)
 			ok = send_chunk(c, &frame, buf_str(&chunk), chunked);
+		else if (rc == RC_TIMEOUT && r->raw)
+			continue;
 		else if (rc == RC_TIMEOUT)
 			ok = send_chunk(c, &frame, STR(COMMENT), chunked);
 		else
@@ -227,7 +229,7 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 void
 send_stream(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	bool sent = send_stream_head(c, r) && send_events(h, r, c);
+	bool sent = (r->raw || send_stream_head(c, r)) && send_events(h, r, c);
 
 	if (!sent || stream_closes(r))
 		mg_disable_connection_keep_alive(c);

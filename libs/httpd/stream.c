@@ -8,18 +8,35 @@
 /* How long a client waits before it connects again. */
 #define RETRY_LINE "retry: 2000\n\n"
 
-void
-httpd_stream(struct httpd_req *r)
+enum form { FORM_EVENTS, FORM_RAW, FORM_RAW_KEEP };
+
+static void
+begin(struct httpd_req *r, int status, enum form form)
 {
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_OPEN && !r->left) {
 		r->state = REQ_STREAM;
 		atomic_store(&r->settled, true);
-		r->status = 200;
-		buf_puts(&r->out, RETRY_LINE);
+		r->status = status;
+		r->raw = form != FORM_EVENTS;
+		r->keep = form == FORM_RAW_KEEP;
+		if (form == FORM_EVENTS)
+			buf_puts(&r->out, RETRY_LINE);
 		pthread_cond_signal(&r->changed);
 	}
 	pthread_mutex_unlock(&r->lock);
+}
+
+void
+httpd_stream(struct httpd_req *r)
+{
+	begin(r, 200, FORM_EVENTS);
+}
+
+void
+httpd_raw(struct httpd_req *r, int status, bool keep)
+{
+	begin(r, status, keep ? FORM_RAW_KEEP : FORM_RAW);
 }
 
 /* Whether s fits in the line of a field. */
@@ -62,14 +79,18 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-enum rc
-httpd_stream_send(
-    struct httpd_req *r, const char *event, const char *id, struct str data)
+/* What is queued: an event, or bytes of a raw answer. */
+struct part {
+	const char *event, *id;
+	struct str data;
+	bool raw;
+};
+
+static enum rc
+queue(struct httpd_req *r, const struct part *p)
 {
 	enum rc rc = RC_OK;
 
-	if (!one_line(event) || !one_line(id))
-		return RC_INVALID;
 	pthread_mutex_lock(&r->lock);
 	if (r->over) {
 		rc = RC_TOOBIG;
@@ -77,7 +98,10 @@ httpd_stream_send(
 		rc = RC_DOWN;
 	} else {
 		size_t before = r->out.n;
-		put_event(&r->out, event, id, data);
+		if (p->raw)
+			buf_put_str(&r->out, p->data);
+		else
+			put_event(&r->out, p->event, p->id, p->data);
 		if (r->out.over || r->out.n > HTTPD_STREAM_MAX) {
 			rc = RC_TOOBIG;
 			r->over = true;
@@ -87,6 +111,21 @@ httpd_stream_send(
 	}
 	pthread_mutex_unlock(&r->lock);
 	return rc;
+}
+
+enum rc
+httpd_stream_send(
+    struct httpd_req *r, const char *event, const char *id, struct str data)
+{
+	if (!one_line(event) || !one_line(id))
+		return RC_INVALID;
+	return queue(r, &(struct part){ event, id, data, false });
+}
+
+enum rc
+httpd_raw_send(struct httpd_req *r, struct str bytes)
+{
+	return queue(r, &(struct part){ NULL, NULL, bytes, true });
 }
 
 void

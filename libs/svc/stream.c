@@ -43,3 +43,21 @@ svc_stream_text(struct svc_call *c, struct str data)
 {
 	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);
 }
+
+enum rc
+svc_raw(struct svc_call *c, int status, bool keep)
+{
+	struct httpd_req *http = svc_call_http(c);
+
+	if (http == NULL)
+		return RC_INVALID;
+	httpd_raw(http, status, keep);
+	svc_call_streams(c);
+	return RC_OK;
+}
+
+enum rc
+svc_raw_send(struct svc_call *c, struct str bytes)
+{
+	return httpd_raw_send(svc_call_http(c), bytes);
+}

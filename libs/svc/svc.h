@@ -189,4 +189,11 @@ enum rc svc_stream_send(struct svc_call *c, const char *event, const char *id,
 enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
 void svc_stream_end(struct svc_call *c, enum rc rc);
 
+/*
+ * An answer made by its handler to the last byte, as httpd_raw() and
+ * httpd_raw_send(); ended by svc_stream_end().  RC_INVALID over NATS.
+ */
+enum rc svc_raw(struct svc_call *c, int status, bool keep) RC_CHECK;
+enum rc svc_raw_send(struct svc_call *c, struct str bytes) RC_CHECK;
+
 #endif /* !SVC_SVC_H */

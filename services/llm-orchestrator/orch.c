@@ -17,6 +17,7 @@
 #include "core/worker.h"
 #include "core/zone.h"
 #include "llm/llm.h"
+#include "llm/providers.h"
 #include "on_place.h"
 #include "state/state.h"
 #include "stream.h"
@@ -38,13 +39,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
-	{ "OPENAI_BASE_URL", CONF_STR, CONF_AT(orch_conf, base_url),
-	    "http://127.0.0.1:9080/v1", 0, 0,
-	    "language model: URL up to /chat/completions" },
-	{ "OPENAI_API_KEY", CONF_SECRET, CONF_AT(orch_conf, api_key), "", 0, 0,
-	    "its key; empty for none" },
-	{ "LLM_MODEL", CONF_STR, CONF_AT(orch_conf, model), "gpt-4o-mini", 0, 0,
-	    "its name" },
+	LLM_CONF_OPTS(orch_conf, llm),
 	{ "LLM_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, llm_timeout_ms),
 	    "60000", 100, 600000, "longest wait for one answer of it, ms" },
 	{ "TOOL_TIMEOUT_SECONDS", CONF_INT, CONF_AT(orch_conf, tool_timeout_s),
@@ -117,18 +112,11 @@ static enum rc
 connect_llm(struct orch *o)
 {
 	struct llm_opts opts = { .loop = svc_loop(o->svc),
-		.base_url = o->conf->base_url,
-		.api_key = o->conf->api_key,
-		.model = o->conf->model,
 		.active_max = LLM_ACTIVE_MAX,
 		.first_byte_ms = o->conf->llm_timeout_ms,
 		.metrics = svc_metrics(o->svc) };
 
-	enum rc rc = llm_new(&opts, &o->llm);
-	if (rc != RC_OK)
-		log_error("conf.invalid", LOG_S("variable", "OPENAI_BASE_URL"),
-		    LOG_S("must_be", "an http or https URL"));
-	return rc;
+	return llm_open(&o->conf->llm, &opts, &o->llm);
 }
 
 static enum rc

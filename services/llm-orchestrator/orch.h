@@ -13,12 +13,12 @@
 #include "core/conf.h"
 #include "core/loop.h"
 #include "core/str.h"
+#include "llm/providers.h"
 #include "otlp/otlp.h"
 
 struct arena;
 struct bus;
 struct leaving;
-struct llm;
 struct metric;
 struct run;
 struct state;
@@ -29,9 +29,7 @@ struct zone;
 
 struct orch_conf {
 	const char *redis_url;
-	const char *base_url;
-	const char *api_key;
-	const char *model;
+	struct llm_conf llm;
 	const char *timezone;
 	int64_t redis_timeout_ms;
 	int64_t llm_timeout_ms;
@@ -47,7 +45,7 @@ struct orch_conf {
 };
 
 /* The options that fill it. */
-#define ORCH_OPTS_N (16 + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (13 + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Room for a process's id, NUL included. */

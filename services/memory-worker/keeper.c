@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "builtin.h"
-#include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
 #include "llm/llm.h"
+#include "llm/providers.h"
 #include "on_idle.h"
 #include "on_job.h"
 #include "on_memory.h"
@@ -23,13 +23,7 @@ const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(keeper_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
-	{ "OPENAI_BASE_URL", CONF_STR, CONF_AT(keeper_conf, llm_url),
-	    "http://127.0.0.1:9080/v1", 0, 0,
-	    "OpenAI-compatible server that writes the summaries" },
-	{ "OPENAI_API_KEY", CONF_SECRET, CONF_AT(keeper_conf, llm_key), "", 0,
-	    0, "its key; empty for none" },
-	{ "LLM_MODEL", CONF_STR, CONF_AT(keeper_conf, llm_model), "gpt-4o-mini",
-	    0, 0, "its model" },
+	LLM_CONF_OPTS(keeper_conf, llm),
 	{ "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS", CONF_F64,
 	    CONF_AT(keeper_conf, scan_s), "15", 0, 3600,
 	    "time between two looks for sessions that fell idle, s" },
@@ -70,9 +64,6 @@ keeper_connect(struct keeper *k)
 		.deadline_ms = (int)k->conf->redis_timeout_ms,
 		.metrics = svc_metrics(k->svc) };
 	const struct llm_opts l = { .loop = svc_loop(k->svc),
-		.base_url = k->conf->llm_url,
-		.api_key = k->conf->llm_key,
-		.model = k->conf->llm_model,
 		.active_max = (size_t)k->conf->at_once,
 		.metrics = svc_metrics(k->svc) };
 	enum rc rc;
@@ -81,12 +72,7 @@ keeper_connect(struct keeper *k)
 	if (rc != RC_OK)
 		return rc;
 	svc_require(k->svc, "redis", keeper_state_up, k->state);
-	rc = llm_new(&l, &k->llm);
-	if (rc != RC_OK)
-		log_error("conf.invalid",
-		    LOG_S("variable", "OPENAI_BASE_URL, LLM_MODEL"),
-		    LOG_S("must_be", "http:// or https://, and a name"));
-	return rc;
+	return llm_open(&k->conf->llm, &l, &k->llm);
 }
 
 void *

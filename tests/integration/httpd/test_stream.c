@@ -23,8 +23,21 @@ on_events(void *arg, struct httpd_req *r)
 	opened++;
 }
 
+/* An answer of its own to the last byte; "keep" in the query keeps. */
+static void
+on_raw(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	if (n_streams == STREAMS_MAX)
+		abort();
+	httpd_raw(r, 299, httpd_req_query(r, "keep").p != NULL);
+	streams[n_streams++] = r;
+	opened++;
+}
+
 static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/events", .fn = on_events },
+	{ .method = "GET", .path = "/raw", .fn = on_raw },
 };
 
 #define EVENTS "GET /events HTTP/1.1\r\n" SITE_HOST "\r\n"
@@ -309,6 +322,54 @@ KIT_TEST(many_streams_at_once)
 		ck_assert_uint_eq(rest.n, 0);
 		kit_http_close(&c[i]);
 	}
+	site_close(&s);
+}
+
+static void
+do_send_raw(void *arg)
+{
+	struct sending *e = arg;
+
+	e->rc = httpd_raw_send(streams[e->i], e->data);
+}
+
+static void
+send_raw(size_t i, const char *bytes)
+{
+	struct sending e = { .i = i, .data = str_of(bytes) };
+
+	kit_loop_call(&s.k, do_send_raw, &e);
+	ck_assert_int_eq(e.rc, RC_OK);
+}
+
+KIT_TEST(raw_answers_are_their_handlers)
+{
+	static const char answer[] =
+	    "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nhi";
+	struct kit_http c;
+	size_t i = 0;
+
+	open_site(50);
+	kit_http_open(&c, s.port);
+	ck_assert(
+	    kit_http_puts(&c, "GET /raw?keep=1 HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	wait_opened(1);
+	/* Nothing comes on its own, a comment neither. */
+	ck_assert(!kit_http_fill(&c, 200));
+	send_raw(0, "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\n");
+	send_raw(0, "hi");
+	kit_loop_call(&s.k, do_end, &i);
+	ck_assert(kit_http_has(&c, answer, 5000));
+	ck_assert_uint_eq(c.in.n, strlen(answer));
+	/* The connection serves another, which ends it. */
+	ck_assert(kit_http_puts(&c, "GET /raw HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	wait_opened(2);
+	send_raw(1, "no HTTP at all");
+	i = 1;
+	kit_loop_call(&s.k, do_end, &i);
+	ck_assert(kit_http_has(&c, "no HTTP at all", 5000));
+	ck_assert(kit_http_gone(&c, 1000));
+	kit_http_close(&c);
 	site_close(&s);
 }
 

@@ -105,20 +105,24 @@ KIT_TEST(rules)
 KIT_TEST(faults_come_in_order_and_end)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
-		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR },
-		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_SLOW, .delay_ms = 7 }
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,
+		    .status = 500 },
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_SLOW,
+		    .status = 500,
+		    .delay_ms = 7 }
 	};
 	struct wire_llm_sim_script msg = { .faults = faults, .n_faults = 2 };
-	struct script s = { .n = 0 };
+	struct script s = { .next = 0 };
 
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
-	script_set(&s, &msg);
+	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
 	ck_assert_int_eq(script_next(&s).delay_ms, 7);
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	script_free(&s);
 }
 
 static double
