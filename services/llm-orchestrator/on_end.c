@@ -18,6 +18,7 @@
 #include "on_think.h"
 #include "orch.h"
 #include "run.h"
+#include "spans.h"
 #include "state/session.h"
 #include "svc/svc.h"
 #include "tell.h"
@@ -40,6 +41,12 @@ answer(struct run *r, const struct wire_turn_reply *rep)
 	struct svc_call *c = r->c;
 
 	place_leave(r);
+	if (rep->has_error)
+		spans_end(r, rep->error.code.p);
+	else
+		spans_end(r,
+		    rep->state == WIRE_TURN_REPLY_STATE_CANCELED ? "canceled"
+								 : NULL);
 	r->ended = true;
 	log_debug("turn.ended", LOG_I("state", rep->state),
 	    LOG_I("ms", mono_diff_ms(clock_mono(), r->timeline.start)));

@@ -31,6 +31,8 @@
 /* Calls of the model at one time; the others wait. */
 #define LLM_ACTIVE_MAX 4096
 #define FILES_MAX      16384
+/* How long the end waits for who collects spans. */
+#define FLUSH_MS 1000
 
 const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	{ "REDIS_URL", CONF_SECRET, CONF_AT(orch_conf, redis_url),
@@ -64,6 +66,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "IANA time zone the language model is told the time in" },
 	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
 	    65536, "turns at one time, waiting ones included" },
+	OTLP_CONF_ROWS(orch_conf, otlp, "llm-orchestrator"),
 };
 
 struct str
@@ -127,6 +130,23 @@ listen_for_wakes(struct orch *o)
 	    str_of(o->instance), (struct str){ 0 });
 	if (rc == RC_OK)
 		rc = bus_subscribe(o->bus, subject, NULL, on_wake, o, NULL);
+	return rc;
+}
+
+static enum rc
+connect_otlp(struct orch *o)
+{
+	struct otlp_opts opts = { .loop = svc_loop(o->svc),
+		.conf = &o->conf->otlp,
+		.instance = o->instance,
+		.metrics = svc_metrics(o->svc) };
+	const char *why;
+
+	enum rc rc = otlp_new(&opts, &o->otlp, &why);
+	if (rc != RC_OK)
+		log_error("conf.invalid",
+		    LOG_S("variable", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+		    LOG_S("must_be", why));
 	return rc;
 }
 
@@ -203,7 +223,8 @@ orch_start(struct svc *s, const void *conf)
 	make_metrics(o);
 	allow_connections();
 	if (load_zone(o) != RC_OK || connect_state(o) != RC_OK ||
-	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK) {
+	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK ||
+	    connect_otlp(o) != RC_OK) {
 		orch_stop(o);
 		return NULL;
 	}
@@ -224,6 +245,8 @@ orch_stop(void *arg)
 	state_pipe_free(o->pipe);
 	state_free(o->state);
 	worker_free(o->workers);
+	otlp_flush(o->otlp, FLUSH_MS);
+	otlp_free(o->otlp);
 	zone_free(o->zone);
 	arena_free(o->scratch);
 	buf_free(&o->out);

@@ -14,6 +14,7 @@
 #include "core/loop.h"
 #include "core/str.h"
 #include "llm/providers.h"
+#include "otlp/otlp.h"
 
 struct arena;
 struct bus;
@@ -40,10 +41,11 @@ struct orch_conf {
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
+	struct otlp_conf otlp;
 };
 
 /* The options that fill it. */
-#define ORCH_OPTS_N (13 + LLM_CONF_N)
+#define ORCH_OPTS_N (13 + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Room for a process's id, NUL included. */
@@ -65,6 +67,7 @@ struct orch {
 	struct state *state;
 	struct llm *llm;
 	struct zone *zone;
+	struct otlp *otlp; /* NULL: nobody wants spans */
 	char instance[ORCH_INSTANCE_MAX];
 	struct arena *scratch; /* of one callback */
 	struct buf out;        /* a message on its way */

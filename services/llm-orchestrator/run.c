@@ -17,6 +17,7 @@
 #include "on_sense.h"
 #include "on_think.h"
 #include "orch.h"
+#include "spans.h"
 #include "svc/svc.h"
 #include "tools.h"
 #include "watch.h"
@@ -34,7 +35,7 @@
 const struct trace *
 run_trace(const struct run *r)
 {
-	return svc_call_trace(r->c);
+	return &r->trace;
 }
 
 const struct wire_chat_request *
@@ -285,6 +286,7 @@ run_new(struct orch *o, struct svc_call *c)
 	r->a = svc_call_arena(c);
 	r->started = clock_wall();
 	r->timeline.start = clock_mono();
+	spans_begin(r);
 	stream_init(r);
 	r->place = (struct turn_place){
 		.key = { r->req->user_id, r->req->chat.session_id },

@@ -19,6 +19,7 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "core/trace.h"
 #include "history.h"
 #include "late.h"
 #include "reply.h"
@@ -35,7 +36,6 @@ struct llm_call;
 struct orch;
 struct svc_call;
 struct tools;
-struct trace;
 
 TAILQ_HEAD(ask_list, ask);
 TAILQ_HEAD(invoke_list, invoke);
@@ -63,6 +63,7 @@ struct run {
 	struct svc_call *c;
 	const struct wire_turn_start_request *req;
 	struct arena *a; /* as long as the turn */
+	struct trace trace;
 	struct turn turn;
 	struct turn_place place;
 	int64_t ahead;

@@ -142,3 +142,69 @@ KIT_TEST_T(a_drain_ends_what_runs, 60)
 	talk_close(&t);
 	bed_stop(&b);
 }
+
+/* ---- spans ------------------------------------------------------------- */
+
+/* All spans that a collector was sent. */
+static json_t *
+collected(struct model *m)
+{
+	json_t *out = json_array(), *rs, *ss;
+	size_t i, k;
+
+	for (size_t n = 0; n < model_asked(m); n++) {
+		json_t *list = at(model_request(m, n), "resourceSpans");
+		json_array_foreach (list, i, rs) {
+			json_array_foreach (at(rs, "scopeSpans"), k, ss)
+				json_array_extend(out, at(ss, "spans"));
+		}
+	}
+	return out;
+}
+
+static json_t *
+span_named(json_t *list, const char *name)
+{
+	json_t *s;
+	size_t i;
+
+	json_array_foreach (list, i, s) {
+		if (strcmp(text_at(s, "name"), name) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+/* Each stage is a part of the turn. */
+KIT_TEST_T(stages_as_spans, 60)
+{
+	struct bed b;
+	struct talk t;
+	struct model collector;
+	char url[64];
+
+	model_start(&collector);
+	for (int i = 0; i < 4; i++)
+		model_will(&collector, 200, 0, mem_strdup("{}"));
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.port);
+	ck_assert_int_eq(setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1), 0);
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, FALLBACK);
+	model_will_say(&b.model, "好", NULL);
+	talk_start(&t, &b, "你好");
+	talk_want(&t, .reply = "好", .executed = "", .failed = "");
+	talk_close(&t);
+	bed_stop(&b);
+	json_t *spans = collected(&collector);
+	json_t *turn = span_named(spans, "turn");
+	json_t *think = span_named(spans, "think");
+	ck_assert_ptr_nonnull(turn);
+	ck_assert_ptr_nonnull(think);
+	ck_assert_str_eq(text_at(think, "traceId"), text_at(turn, "traceId"));
+	ck_assert_str_eq(
+	    text_at(think, "parentSpanId"), text_at(turn, "spanId"));
+	ck_assert_ptr_nonnull(span_named(spans, "load"));
+	ck_assert_ptr_nonnull(span_named(spans, "store"));
+	json_decref(spans);
+	model_stop(&collector);
+}
