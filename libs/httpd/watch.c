@@ -1,6 +1,7 @@
 /*
  * civetweb does not tell which descriptor a connection has.  It is found by its
- * addresses among all that are open: only a late body pays for that.
+ * addresses among all that are open: only a late body, and a request whose
+ * handler asks for its client, pays for that.
  */
 #include "httpd/watch.h"
 
@@ -8,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,36 +39,81 @@ is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 }
 
 /*
- * End the reading side of fd if it is ours.  What is looked at and ended is a
- * duplicate: fd itself may be closed, and be something else, at any moment.
+ * A duplicate of fd if it is ours, or -1.  The duplicate is looked at, not fd
+ * itself, which may be closed, and be something else, at any moment.
  */
-static void
-cut_fd(const struct httpd *h, const struct httpd_req *r, int fd)
+static int
+copy_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	if (copy < 0)
-		return;
-	if (is_ours(h, r, copy))
-		shutdown(copy, SHUT_RD);
-	close(copy);
+	if (copy >= 0 && !is_ours(h, r, copy)) {
+		close(copy);
+		copy = -1;
+	}
+	return copy;
 }
 
+/* The next duplicate of ours among all descriptors, or -1. */
+static int
+next_ours(DIR *dir, const struct httpd *h, const struct httpd_req *r)
+{
+	struct dirent *e;
+	int64_t fd;
+	int copy;
+
+	while ((e = readdir(dir)) != NULL) {
+		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) != RC_OK)
+			continue;
+		copy = copy_ours(h, r, (int)fd);
+		if (copy >= 0)
+			return copy;
+	}
+	return -1;
+}
+
+static DIR *
+open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	if (dir == NULL)
+		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
+	return dir;
+}
+
+/* End the reading side of r's connection, of all if r is NULL. */
 static void
 cut(const struct httpd *h, const struct httpd_req *r)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *e;
-	int64_t fd;
+	DIR *dir = open_fds();
+	int copy;
 
-	if (dir == NULL) {
-		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
+	if (dir == NULL)
 		return;
+	while ((copy = next_ours(dir, h, r)) >= 0) {
+		shutdown(copy, SHUT_RD);
+		close(copy);
 	}
-	while ((e = readdir(dir)) != NULL)
-		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) == RC_OK)
-			cut_fd(h, r, (int)fd);
 	closedir(dir);
+}
+
+bool
+watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
+{
+	struct pollfd p = { .events = POLLRDHUP };
+	DIR *dir;
+
+	if (*fd < 0) {
+		dir = open_fds();
+		if (dir == NULL)
+			return false;
+		*fd = next_ours(dir, h, r);
+		closedir(dir);
+	}
+	p.fd = *fd;
+	return *fd >= 0 && poll(&p, 1, 0) > 0 &&
+	    (p.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void
