@@ -110,7 +110,7 @@ admit(struct serving *s)
 		s->a.close = true;
 	if (s->r->route != NULL && s->r->route->direct)
 		return true;
-	if (held + SERVER_SPARE_WORKERS > s->h->workers)
+	if (held + HTTPD_SPARE > s->h->workers)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
 	return true;
 }

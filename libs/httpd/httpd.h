@@ -39,6 +39,9 @@
 /* Events of a stream that may wait before one more is refused, in bytes. */
 #define HTTPD_STREAM_MAX (256 * 1024)
 
+/* Workers that are kept free to refuse with, and to serve direct routes. */
+#define HTTPD_SPARE 16
+
 struct httpd;
 struct httpd_req;
 
@@ -62,7 +65,7 @@ struct httpd_opts {
 	const char *addr; /* "127.0.0.1:9013"; port 0: any free one */
 	const struct httpd_route *routes; /* kept */
 	size_t nroutes;
-	unsigned workers;   /* connections served at one time, ≥ 17 */
+	unsigned workers;   /* connections served at one time, > HTTPD_SPARE */
 	int64_t timeout_ms; /* after which a request is answered 504 */
 	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
 	struct metric_set *metrics; /* may be NULL */

@@ -56,9 +56,9 @@ svc_metrics(struct svc *s)
 }
 
 size_t
-svc_http_workers(const struct svc *s)
+svc_http_calls(const struct svc *s)
 {
-	return (size_t)s->conf.http_workers;
+	return (size_t)s->conf.http_workers - HTTPD_SPARE;
 }
 
 void

@@ -101,8 +101,8 @@ struct loop *svc_loop(struct svc *s);
 struct bus *svc_bus(struct svc *s);
 struct metric_set *svc_metrics(struct svc *s);
 
-/* svc_http_workers(s): HTTP connections that are served at one time. */
-size_t svc_http_workers(const struct svc *s);
+/* svc_http_calls(s): HTTP requests that are served at one time. */
+size_t svc_http_calls(const struct svc *s);
 
 /*
  * svc_bulk(s):

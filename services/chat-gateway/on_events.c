@@ -113,11 +113,11 @@ find_start(struct gateway *g, struct svc_call *c, const struct session_key *k,
 	return rc == RC_OK && s.known;
 }
 
-/* Streams leave a quarter of the workers to everything else. */
+/* Streams leave a quarter of the connections to everything else. */
 static bool
 is_full(const struct gateway *g)
 {
-	return (g->n_watchers + 1) * 4 > svc_http_workers(g->svc) * 3;
+	return (g->n_watchers + 1) * 4 > svc_http_calls(g->svc) * 3;
 }
 
 static void
