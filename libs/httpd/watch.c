@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,13 +41,16 @@ is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 
 /*
  * A duplicate of fd if it is ours, or -1.  The duplicate is looked at, not fd
- * itself, which may be closed, and be something else, at any moment.
+ * itself, which may be closed, and be something else, at any moment.  *blind:
+ * none could be made.
  */
 static int
-copy_ours(const struct httpd *h, const struct httpd_req *r, int fd)
+copy_ours(const struct httpd *h, const struct httpd_req *r, int fd, bool *blind)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
+	if (copy < 0 && errno != EBADF)
+		*blind = true;
 	if (copy >= 0 && !is_ours(h, r, copy)) {
 		close(copy);
 		copy = -1;
@@ -56,7 +60,8 @@ copy_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 
 /* The next duplicate of ours among all descriptors, or -1. */
 static int
-next_ours(DIR *dir, const struct httpd *h, const struct httpd_req *r)
+next_ours(
+    DIR *dir, const struct httpd *h, const struct httpd_req *r, bool *blind)
 {
 	struct dirent *e;
 	int64_t fd;
@@ -65,7 +70,7 @@ next_ours(DIR *dir, const struct httpd *h, const struct httpd_req *r)
 	while ((e = readdir(dir)) != NULL) {
 		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) != RC_OK)
 			continue;
-		copy = copy_ours(h, r, (int)fd);
+		copy = copy_ours(h, r, (int)fd, blind);
 		if (copy >= 0)
 			return copy;
 	}
@@ -87,32 +92,37 @@ static void
 cut(const struct httpd *h, const struct httpd_req *r)
 {
 	DIR *dir = open_fds();
+	bool blind;
 	int copy;
 
 	if (dir == NULL)
 		return;
-	while ((copy = next_ours(dir, h, r)) >= 0) {
+	while ((copy = next_ours(dir, h, r, &blind)) >= 0) {
 		shutdown(copy, SHUT_RD);
 		close(copy);
 	}
 	closedir(dir);
 }
 
+/* A connection that was reset has no addresses any more: it is not found. */
 bool
 watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
 {
 	struct pollfd p = { .events = POLLRDHUP };
+	bool blind = false;
 	DIR *dir;
 
 	if (*fd < 0) {
 		dir = open_fds();
 		if (dir == NULL)
 			return false;
-		*fd = next_ours(dir, h, r);
+		*fd = next_ours(dir, h, r, &blind);
 		closedir(dir);
+		if (*fd < 0)
+			return !blind;
 	}
 	p.fd = *fd;
-	return *fd >= 0 && poll(&p, 1, 0) > 0 &&
+	return poll(&p, 1, 0) > 0 &&
 	    (p.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 

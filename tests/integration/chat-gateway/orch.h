@@ -9,6 +9,7 @@
 #include "sse.h"
 #include "state/events.h"
 #include "state/turn.h"
+#include "state/turn_record.h"
 
 /* A turn that runs in a session of a user. */
 struct run {
@@ -90,7 +91,9 @@ run_start(struct run *r)
 static inline void
 run_begin(struct run *r, struct bed *b, const char *session, const char *id)
 {
-	ck_assert_int_eq(run_enter(r, b, session, id, NULL), RC_OK);
+	enum rc rc = run_enter(r, b, session, id, NULL);
+
+	ck_assert_msg(rc == RC_OK, "%s", rc_name(rc));
 	run_start(r);
 }
 
@@ -190,11 +193,24 @@ run_end(struct run *r)
 	run_end_as(r, REPLY_COMPLETED, NULL);
 }
 
+static inline bool
+run_is_lost(void *arg)
+{
+	struct run *r = arg;
+	struct turn_record rec;
+
+	ck_assert_int_eq(
+	    turn_record_read(r->b->db.s, r->p.turn_id, r->b->db.arena, &rec),
+	    RC_OK);
+	return rec.state == TURN_STATE_LOST;
+}
+
 /* Its process dies. */
 static inline void
 run_die(struct run *r)
 {
 	ck_assert_int_eq(turn_alive(r->b->db.s, r->p.instance, 1), RC_OK);
+	ck_assert(kit_until(run_is_lost, r, BED_MS));
 }
 
 #endif /* !ORCH_H */

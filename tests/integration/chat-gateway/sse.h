@@ -31,6 +31,21 @@ sse_send(struct sse *s, int port, const char *path, const char *last)
 	ck_assert(kit_http_puts(&s->c, head));
 }
 
+/* The same of a POST; accept is a line with its end, or "". */
+static inline void
+sse_post(struct sse *s, int port, const char *accept, const char *body)
+{
+	char head[1024];
+
+	*s = (struct sse){ 0 };
+	kit_http_open(&s->c, port);
+	snprintf(head, sizeof(head),
+	    "POST /v1/chat HTTP/1.0\r\n%sContent-Type: application/json\r\n"
+	    "Content-Length: %zu\r\n\r\n%s",
+	    accept, strlen(body), body);
+	ck_assert(kit_http_puts(&s->c, head));
+}
+
 /* What has come is an event stream. */
 static inline void
 sse_begun(struct sse *s)

@@ -47,6 +47,12 @@ open_at(struct sse *s, int64_t cursor, bool by_header)
 	sse_begun(s);
 }
 
+static bool
+no_stream(void *arg)
+{
+	return bed_counts(arg, "\nsoul_event_streams 0\n");
+}
+
 KIT_TEST_T(every_cursor_gives_exactly_the_rest, 120)
 {
 	struct sse s;
@@ -60,6 +66,9 @@ KIT_TEST_T(every_cursor_gives_exactly_the_rest, 120)
 			sse_is(&s, seq, type_of(seq, EVENTS_N));
 		ck_assert_uint_eq(s.at, s.c.in.n);
 		sse_close(&s);
+		/* A stream that was closed is one until that is noticed. */
+		if (at % 100 == 99)
+			ck_assert(kit_until(no_stream, &b, BED_MS));
 	}
 	/* Behind the last comes what happens next, and nothing before. */
 	open_at(&s, EVENTS_N, false);

@@ -218,14 +218,7 @@ tell_large(void)
 static bool
 one_stream(void *arg)
 {
-	struct kit_answer a = { 0 };
-	bool is;
-
-	(void)arg;
-	is = kit_service_get(&b.gateway, &a, "/metrics") == 200 &&
-	    kit_answer_has(&a, "\nsoul_event_streams 1\n");
-	kit_answer_free(&a);
-	return is;
+	return bed_counts(arg, "\nsoul_event_streams 1\n");
 }
 
 /* It costs itself its stream, and nobody an event or the turn its time. */
@@ -246,7 +239,7 @@ KIT_TEST_T(a_reader_that_stops_is_cut_and_others_are_not, 120)
 		tell_large();
 	sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
-	ck_assert(kit_until(one_stream, NULL, 60000));
+	ck_assert(kit_until(one_stream, &b, 60000));
 	r.mute = false;
 	run_delta(&r, "x");
 	sse_is(&s, N + 2, DELTA);
@@ -278,14 +271,7 @@ KIT_TEST_T(a_large_log_is_read_whole, 60)
 static bool
 no_stream(void *arg)
 {
-	struct kit_answer a = { 0 };
-	bool is;
-
-	(void)arg;
-	is = kit_service_get(&b.gateway, &a, "/metrics") == 200 &&
-	    kit_answer_has(&a, "\nsoul_event_streams 0\n");
-	kit_answer_free(&a);
-	return is;
+	return bed_counts(arg, "\nsoul_event_streams 0\n");
 }
 
 /* Also when nothing happens in the session. */
@@ -299,8 +285,14 @@ KIT_TEST(a_reader_that_has_gone_leaves_nothing)
 		sse_open(&s[i], b.gateway.http, PATH);
 	for (i = 0; i < NELEM(s); i++)
 		sse_close(&s[i]);
-	ck_assert(kit_until(no_stream, NULL, BED_MS));
+	ck_assert(kit_until(no_stream, &b, BED_MS));
 	bed_stop(&b);
+}
+
+static bool
+one_less(void *arg)
+{
+	return bed_counts(arg, "\nsoul_event_streams 11\n");
 }
 
 KIT_TEST(streams_leave_workers_for_others)
@@ -317,7 +309,7 @@ KIT_TEST(streams_leave_workers_for_others)
 	refused(&b, "GET", "/v1/sessions/s1/messages", NULL, 404,
 	    "session not found");
 	sse_close(&s[0]);
-	kit_until(no_stream, NULL, 1500);
+	ck_assert(kit_until(one_less, &b, BED_MS));
 	sse_open(&s[0], b.gateway.http, PATH);
 	for (i = 0; i < MOST; i++)
 		sse_close(&s[i]);

@@ -177,6 +177,40 @@ KIT_TEST(readers_of_streams_are_told_of_without_an_event)
 	site_close(&s);
 }
 
+static void
+do_send(void *arg)
+{
+	*(enum rc *)arg = httpd_stream_send(held, NULL, NULL, STR("x"));
+}
+
+/* A connection that was reset before it was looked at for the first time. */
+KIT_TEST(a_reset_counts)
+{
+	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+	struct kit_http c;
+	enum rc rc;
+
+	open_site(0);
+	begin(&c, "/stream");
+	ck_assert(kit_http_has(&c, "retry: 2000", 5000));
+	ck_assert_int_eq(
+	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
+	    0);
+	kit_http_close(&c);
+	wait_for(&gone, 1);
+	kit_loop_call(&s.k, do_send, &rc);
+	ck_assert_int_eq(rc, RC_DOWN);
+	kit_loop_call(&s.k, do_end, NULL);
+	begin(&c, "/hold");
+	ck_assert_int_eq(
+	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
+	    0);
+	kit_http_close(&c);
+	wait_for(&gone, 2);
+	kit_loop_call(&s.k, do_reply, NULL);
+	site_close(&s);
+}
+
 KIT_TEST(whoever_was_answered_504_is_gone_too)
 {
 	struct kit_http c;
