@@ -107,11 +107,18 @@ event_final(const struct event_place *p, const struct wire_turn_reply *rep,
 	struct wire_chat_event m = {
 		.type = WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL,
 		.data = { .message_id = p->run_id,
-		    .text = rep->response.reply,
-		    .structured_payload = STR("null") },
+		    .text = rep->response.reply },
 	};
+	struct buf payload = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc;
 
-	return write_event(p, &m, text, out);
+	rc = wire_encode(
+	    &wire_chat_response_desc, &rep->response, &payload, NULL);
+	m.data.structured_payload = buf_str(&payload);
+	if (rc == RC_OK)
+		rc = write_event(p, &m, text, out);
+	buf_free(&payload);
+	return rc;
 }
 
 /* Codes of errors are lower case, those of events upper. */
@@ -134,7 +141,7 @@ event_end(const struct event_place *p, const struct wire_turn_reply *rep,
 		.type = WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED,
 		.data = { .has_state = true,
 		    .state = WIRE_CHAT_EVENT_DATA_STATE_COMPLETED,
-		    .reason_code = STR("TURN_COMPLETED"),
+		    .reason_code = STR("FINAL_STRUCTURED_OUTPUT_SELECTED"),
 		    .has_skill_done = true,
 		    .skill_done = true },
 	};

@@ -34,6 +34,7 @@ read_timeline(struct str kept, struct arena *a, struct wire_turn_record *out)
 	if (rc == RC_OK) {
 		out->timeline = whole.timeline;
 		out->n_timeline = whole.n_timeline;
+		out->has_timeline = true;
 	}
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "send.h"
 #include "svc/svc.h"
 #include "turn_own.h"
+#include "wire/wire.h"
 
 /* When a log that could not be read to its end is read again. */
 #define AGAIN_MS 50
@@ -95,7 +96,7 @@ put_end(struct turn *t, const struct wire_turn_reply *rep)
 {
 	struct event_place p = { follow_last(t->follow), str_of(t->id),
 		t->key.session_id, clock_wall() };
-	struct buf text = BUF_INIT(1024 * 1024);
+	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
 	bool begun = t->begun;
 	struct event e;
 	enum rc rc = RC_OK;

@@ -5,6 +5,7 @@
 #ifndef ORCH_H
 #define ORCH_H
 
+#include "core/mem.h"
 #include "peer.h"
 #include "sse.h"
 #include "state/events.h"
@@ -38,7 +39,7 @@ static inline void
 run_publish(struct run *r, int64_t seq, const char *json)
 {
 	size_t size = strlen(json) + 64;
-	char *text = malloc(size), subject[128];
+	char *text = mem_alloc(size), subject[128];
 
 	snprintf(text, size, "{\"seq\":%lld,%s", (long long)seq, json + 1);
 	snprintf(
