@@ -114,8 +114,9 @@ struct wall httpd_req_deadline(const struct httpd_req *r);
  * Call fn(arg) once, on the loop, when nobody waits for r any more: its client
  * has hung up, its stream was cut, or it was answered 504.  Not called once r
  * has ended; r is still to be ended then.  A client that ends its sending side
- * only counts as one that has hung up.  It takes up to a second; only requests
- * that ask for it pay for it.  RC_DOWN if that is so already: fn is not called.
+ * only counts as one that has hung up.  It takes up to a second, and a second
+ * descriptor; only requests that ask for it pay for it.  Not called by
+ * httpd_free().  RC_DOWN if that is so already: fn is not called.
  * Loop thread, once for each r.
  */
 enum rc httpd_on_gone(

@@ -128,7 +128,7 @@ req_tell_gone(struct httpd_req *r, struct loop *l)
 	enum rc rc = RC_DOWN;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->watched && r->state != REQ_ANSWERED) {
+	if (r->watched && r->state != REQ_ANSWERED && !r->closing) {
 		r->watched = false;
 		req_share(r);
 		while (
