@@ -80,7 +80,7 @@ run_start(struct run *r)
 	event = str_of(json);
 	ck_assert_int_eq(
 	    turn_append_input(r->b->db.s, &r->p,
-		&(struct session_new){ &said, 1 },
+		&(struct session_new){ .json = &said, .n = 1 },
 		&(struct turn_input){ STR("soul_x"), STR("t1"), 180000 },
 		&told),
 	    RC_OK);
