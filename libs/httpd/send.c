@@ -213,9 +213,7 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 		rc = req_stream_next(r, until, &chunk);
 		if (rc == RC_OK)
 			ok = send_chunk(c, &frame, buf_str(&chunk), chunked);
-		else if (rc == RC_TIMEOUT && r->raw)
-			continue;
-		else if (rc == RC_TIMEOUT)
+		else if (rc == RC_TIMEOUT && !r->raw)
 			ok = send_chunk(c, &frame, STR(COMMENT), chunked);
 		else if (rc == RC_AGAIN)
 			ok = !watch_gone(h, r, &fd);

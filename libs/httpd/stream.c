@@ -79,70 +79,47 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-/* Begin to add to the stream, with its lock held; RC_OK: it is open. */
-static enum rc
-add_begin(struct httpd_req *r)
+/* What is queued: an event, a comment, or bytes of a raw answer. */
+struct part {
+	const char *event, *id, *comment;
+	struct str data;
+	bool raw;
+};
+
+static void
+put_part(struct buf *b, const struct part *p)
 {
-	pthread_mutex_lock(&r->lock);
-	if (!r->over && (r->left || r->closing || r->state != REQ_STREAM))
-		return RC_DOWN;
-	if (r->out.n > HTTPD_STREAM_MAX)
-		r->over = true;
-	return r->over ? RC_TOOBIG : RC_OK;
+	if (p->raw)
+		buf_put_str(b, p->data);
+	else if (p->comment != NULL)
+		buf_printf(b, ": %s\n\n", p->comment);
+	else
+		put_event(b, p->event, p->id, p->data);
 }
 
-/* Tell the worker of the first bytes, or that there were too many; unlock. */
 static enum rc
-add_end(struct httpd_req *r, size_t before, enum rc rc)
+queue(struct httpd_req *r, const struct part *p)
 {
-	if (rc == RC_OK)
-		rc = buf_rc(&r->out);
-	if (rc == RC_TOOBIG)
-		r->over = true;
-	if (before == 0 || r->over)
-		pthread_cond_signal(&r->changed);
+	enum rc rc = RC_OK;
+
+	pthread_mutex_lock(&r->lock);
+	if (r->over) {
+		rc = RC_TOOBIG;
+	} else if (r->left || r->closing || r->state != REQ_STREAM) {
+		rc = RC_DOWN;
+	} else {
+		size_t before = r->out.n;
+		if (before <= HTTPD_STREAM_MAX)
+			put_part(&r->out, p);
+		if (r->out.over || before > HTTPD_STREAM_MAX) {
+			rc = RC_TOOBIG;
+			r->over = true;
+		}
+		if (before == 0 || r->over)
+			pthread_cond_signal(&r->changed);
+	}
 	pthread_mutex_unlock(&r->lock);
 	return rc;
-}
-
-enum rc
-httpd_stream_send(
-    struct httpd_req *r, const char *event, const char *id, struct str data)
-{
-	enum rc rc;
-
-	if (!one_line(event) || !one_line(id))
-		return RC_INVALID;
-	rc = add_begin(r);
-	size_t before = r->out.n;
-	if (rc == RC_OK)
-		put_event(&r->out, event, id, data);
-	return add_end(r, before, rc);
-}
-
-enum rc
-httpd_stream_comment(struct httpd_req *r, const char *text)
-{
-	enum rc rc;
-
-	if (!one_line(text))
-		return RC_INVALID;
-	rc = add_begin(r);
-	size_t before = r->out.n;
-	if (rc == RC_OK)
-		buf_printf(&r->out, ": %s\n\n", text);
-	return add_end(r, before, rc);
-}
-
-enum rc
-httpd_raw_send(struct httpd_req *r, struct str bytes)
-{
-	enum rc rc = add_begin(r);
-	size_t before = r->out.n;
-
-	if (rc == RC_OK)
-		buf_put_str(&r->out, bytes);
-	return add_end(r, before, rc);
 }
 
 size_t
@@ -152,6 +129,30 @@ httpd_stream_waiting(struct httpd_req *r)
 	size_t n = r->out.n;
 	pthread_mutex_unlock(&r->lock);
 	return n;
+}
+
+enum rc
+httpd_stream_comment(struct httpd_req *r, const char *text)
+{
+	if (!one_line(text))
+		return RC_INVALID;
+	return queue(r, &(struct part){ .comment = text });
+}
+
+enum rc
+httpd_stream_send(
+    struct httpd_req *r, const char *event, const char *id, struct str data)
+{
+	if (!one_line(event) || !one_line(id))
+		return RC_INVALID;
+	return queue(
+	    r, &(struct part){ .event = event, .id = id, .data = data });
+}
+
+enum rc
+httpd_raw_send(struct httpd_req *r, struct str bytes)
+{
+	return queue(r, &(struct part){ .data = bytes, .raw = true });
 }
 
 void
