@@ -26,7 +26,7 @@ print(const char *what, double *us)
 
 /* The event is in the log; it is published, and arrives. */
 static void
-latency(struct sse *s, natsSubscription *sub)
+latency(struct kit_sse *s, natsSubscription *sub)
 {
 	static double ours[ROUNDS], bare[ROUNDS];
 	char json[1024];
@@ -41,7 +41,7 @@ latency(struct sse *s, natsSubscription *sub)
 		run_tell(&r, &event, 1);
 		double start = kit_now_ns();
 		run_publish(&r, r.seq, json);
-		sse_is(s, r.seq, DELTA);
+		kit_sse_is(s, r.seq, DELTA);
 		ours[i] = (kit_now_ns() - start) / 1e3;
 		start = kit_now_ns();
 		kit_nats_send(b.nc, "bare", json);
@@ -56,7 +56,7 @@ latency(struct sse *s, natsSubscription *sub)
 
 /* All that has come to s is dropped; how many of it were events. */
 static int
-swallow(struct sse *s)
+swallow(struct kit_sse *s)
 {
 	const char *at = s->c.in.p;
 	int n = 0;
@@ -76,7 +76,7 @@ swallow(struct sse *s)
 static void
 fan_out(void)
 {
-	static struct sse s[READERS];
+	static struct kit_sse s[READERS];
 	struct pollfd p[READERS];
 	char path[64];
 	double start, cpu;
@@ -85,7 +85,7 @@ fan_out(void)
 	snprintf(path, sizeof(path), "%s%lld",
 	    "/v1/sessions/s1/events?cursor=", (long long)r.seq);
 	for (i = 0; i < READERS; i++) {
-		sse_open(&s[i], b.gateway.http, path);
+		kit_sse_open(&s[i], b.gateway.http, path);
 		buf_reset(&s[i].c.in);
 		p[i] = (struct pollfd){ .fd = s[i].c.fd, .events = POLLIN };
 	}
@@ -111,22 +111,22 @@ fan_out(void)
 	       "processor time each\n",
 	    READERS, EVENTS, got / start, cpu / got);
 	for (i = 0; i < READERS; i++)
-		sse_close(&s[i]);
+		kit_sse_close(&s[i]);
 }
 
 KIT_TEST_T(streams, 120)
 {
 	natsSubscription *sub;
-	struct sse s;
+	struct kit_sse s;
 
 	bed_servers(&b);
 	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
 	sub = kit_nats_listen(b.nc, "bare");
 	run_begin(&r, &b, "s1", "turn_1");
-	sse_open(&s, b.gateway.http, PATH);
-	sse_is(&s, 1, STARTED);
+	kit_sse_open(&s, b.gateway.http, PATH);
+	kit_sse_is(&s, 1, STARTED);
 	latency(&s, sub);
-	sse_close(&s);
+	kit_sse_close(&s);
 	fan_out();
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);

@@ -6,8 +6,8 @@
 #define ORCH_H
 
 #include "core/mem.h"
+#include "kit/kit_sse.h"
 #include "peer.h"
-#include "sse.h"
 #include "state/events.h"
 #include "state/turn.h"
 #include "state/turn_record.h"

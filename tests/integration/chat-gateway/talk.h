@@ -16,7 +16,7 @@
 struct talk {
 	struct bed b;
 	natsSubscription *turns;
-	struct sse s;
+	struct kit_sse s;
 	struct turn t;
 	struct run r;
 	struct kit_answer a;
@@ -39,7 +39,7 @@ talk_open(struct talk *k)
 static inline void
 talk_say(struct talk *k, const char *accept, const char *body)
 {
-	sse_post(&k->s, k->b.gateway.http, accept, body);
+	kit_sse_post(&k->s, k->b.gateway.http, accept, body);
 	turn_take(k->turns, &k->t);
 }
 
@@ -68,7 +68,7 @@ talk_answer(struct talk *k, int status)
 	ck_assert(kit_http_read(&k->s.c, &k->a, BED_MS));
 	ck_assert_msg(
 	    k->a.status == status, "%d: %s", k->a.status, k->a.body.p);
-	sse_close(&k->s);
+	kit_sse_close(&k->s);
 	turn_end(&k->t);
 }
 
@@ -76,8 +76,8 @@ talk_answer(struct talk *k, int status)
 static inline void
 talk_over(struct talk *k)
 {
-	ck_assert(sse_ends(&k->s, BED_MS));
-	sse_close(&k->s);
+	ck_assert(kit_sse_ends(&k->s, BED_MS));
+	kit_sse_close(&k->s);
 	turn_end(&k->t);
 }
 

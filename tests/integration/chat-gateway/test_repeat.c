@@ -92,25 +92,25 @@ KIT_TEST(a_streamed_retry_gets_the_first_events)
 	open_first();
 	run_delta(&first, "x");
 	say_again(STREAMED);
-	sse_begun(&k.s);
-	j = sse_take(&k.s, 1, STARTED);
+	kit_sse_begun(&k.s);
+	j = kit_sse_take(&k.s, 1, STARTED);
 	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
 	json_decref(j);
-	sse_is(&k.s, 2, DELTA);
+	kit_sse_is(&k.s, 2, DELTA);
 	run_delta(&first, "y");
-	sse_is(&k.s, 3, DELTA);
+	kit_sse_is(&k.s, 3, DELTA);
 	run_end(&first);
-	sse_is(&k.s, 4, FINAL);
-	sse_is(&k.s, 5, COMPLETED);
+	kit_sse_is(&k.s, 4, FINAL);
+	kit_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
 	/* Once more, now that it has ended. */
 	say_again(STREAMED);
-	sse_begun(&k.s);
-	sse_is(&k.s, 1, STARTED);
-	sse_is(&k.s, 2, DELTA);
-	sse_is(&k.s, 3, DELTA);
-	sse_is(&k.s, 4, FINAL);
-	sse_is(&k.s, 5, COMPLETED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, 1, STARTED);
+	kit_sse_is(&k.s, 2, DELTA);
+	kit_sse_is(&k.s, 3, DELTA);
+	kit_sse_is(&k.s, 4, FINAL);
+	kit_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
 	talk_close(&k);
 }
@@ -136,13 +136,13 @@ KIT_TEST(events_that_are_gone_are_rebuilt)
 	run_begin(&other, &k.b, "s1", "turn_other");
 	run_end(&other);
 	say_again(STREAMED);
-	sse_begun(&k.s);
-	sse_warns(&k.s, 4);
-	j = sse_take(&k.s, 5, FINAL);
+	kit_sse_begun(&k.s);
+	kit_sse_warns(&k.s, 4);
+	j = kit_sse_take(&k.s, 5, FINAL);
 	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
 	ck_assert_str_eq(kit_text(j, "data.text"), "好的。");
 	json_decref(j);
-	j = sse_take(&k.s, 6, COMPLETED);
+	j = kit_sse_take(&k.s, 6, COMPLETED);
 	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
 	json_decref(j);
 	talk_over(&k);
@@ -153,10 +153,10 @@ KIT_TEST(a_streamed_retry_of_a_lost_turn_says_so)
 {
 	open_first();
 	say_again(STREAMED);
-	sse_begun(&k.s);
-	sse_is(&k.s, 1, STARTED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, 1, STARTED);
 	run_die(&first);
-	sse_is(&k.s, 2, FAILED);
+	kit_sse_is(&k.s, 2, FAILED);
 	talk_over(&k);
 	talk_close(&k);
 }

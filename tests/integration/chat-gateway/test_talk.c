@@ -26,16 +26,16 @@ KIT_TEST(a_turn_is_told_from_its_begin_to_its_end)
 	for (i = 0; i < NELEM(asks); i++) {
 		talk_begin(&k, asks[i].accept, asks[i].body);
 		ck_assert(json_is_true(kit_at(k.t.j, "chat.stream")));
-		sse_begun(&k.s);
-		sse_is(&k.s, k.r.seq, STARTED);
+		kit_sse_begun(&k.s);
+		kit_sse_is(&k.s, k.r.seq, STARTED);
 		run_delta(&k.r, "好");
-		j = sse_take(&k.s, k.r.seq, DELTA);
+		j = kit_sse_take(&k.s, k.r.seq, DELTA);
 		ck_assert_str_eq(kit_text(j, "run_id"), k.r.id);
 		ck_assert_str_eq(kit_text(j, "data.text_delta"), "好");
 		json_decref(j);
 		run_end(&k.r);
-		sse_is(&k.s, k.r.seq - 1, FINAL);
-		sse_is(&k.s, k.r.seq, COMPLETED);
+		kit_sse_is(&k.s, k.r.seq - 1, FINAL);
+		kit_sse_is(&k.s, k.r.seq, COMPLETED);
 		turn_complete(&k.b, &k.t);
 		talk_over(&k);
 	}
@@ -56,13 +56,13 @@ KIT_TEST(the_end_is_always_told)
 		run_deltas(&k.r, 3);
 		run_end(&k.r);
 		turn_complete(&k.b, &k.t);
-		sse_begun(&k.s);
-		sse_is(&k.s, k.r.seq - 5, STARTED);
-		sse_is(&k.s, k.r.seq - 4, DELTA);
-		sse_is(&k.s, k.r.seq - 3, DELTA);
-		sse_is(&k.s, k.r.seq - 2, DELTA);
-		sse_is(&k.s, k.r.seq - 1, FINAL);
-		sse_is(&k.s, k.r.seq, COMPLETED);
+		kit_sse_begun(&k.s);
+		kit_sse_is(&k.s, k.r.seq - 5, STARTED);
+		kit_sse_is(&k.s, k.r.seq - 4, DELTA);
+		kit_sse_is(&k.s, k.r.seq - 3, DELTA);
+		kit_sse_is(&k.s, k.r.seq - 2, DELTA);
+		kit_sse_is(&k.s, k.r.seq - 1, FINAL);
+		kit_sse_is(&k.s, k.r.seq, COMPLETED);
 		talk_over(&k);
 	}
 	/* A failure too, in the stream since that has begun. */
@@ -70,9 +70,9 @@ KIT_TEST(the_end_is_always_told)
 	k.r.mute = true;
 	run_end_as(&k.r, REPLY_FAILED, NULL);
 	turn_say(&k.b, &k.t, "failed", ",\"status\":502");
-	sse_begun(&k.s);
-	sse_is(&k.s, k.r.seq - 1, STARTED);
-	sse_is(&k.s, k.r.seq, FAILED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, k.r.seq - 1, STARTED);
+	kit_sse_is(&k.s, k.r.seq, FAILED);
 	talk_over(&k);
 	talk_close(&k);
 }
@@ -104,18 +104,18 @@ KIT_TEST(what_never_began_is_answered_as_ever)
 /* An orchestrator that tells no events is told for. */
 KIT_TEST(a_turn_without_events_is_rebuilt_from_its_reply)
 {
-	struct sse_event e;
+	struct kit_sse_event e;
 
 	talk_open(&k);
 	talk_say(&k, "", STREAMED);
 	turn_complete(&k.b, &k.t);
-	sse_begun(&k.s);
-	sse_warns(&k.s, 1);
-	ck_assert(sse_next(&k.s, BED_MS, &e));
+	kit_sse_begun(&k.s);
+	kit_sse_warns(&k.s, 1);
+	ck_assert(kit_sse_next(&k.s, BED_MS, &e));
 	ck_assert_str_eq(kit_text(e.j, "type"), FINAL);
 	ck_assert_str_eq(kit_text(e.j, "data.text"), "好的。");
 	json_decref(e.j);
-	ck_assert(sse_next(&k.s, BED_MS, &e));
+	ck_assert(kit_sse_next(&k.s, BED_MS, &e));
 	ck_assert_str_eq(kit_text(e.j, "type"), COMPLETED);
 	ck_assert_str_eq(kit_text(e.j, "run_id"), kit_text(k.t.j, "turn_id"));
 	json_decref(e.j);
@@ -130,13 +130,13 @@ KIT_TEST_T(a_stream_ends_with_the_loss_of_its_turn, 60)
 
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	sse_begun(&k.s);
-	sse_is(&k.s, 1, STARTED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, 1, STARTED);
 	ck_assert(!kit_http_fill(&k.s.c, 7000));
 	run_delta(&k.r, "x");
-	sse_is(&k.s, 2, DELTA);
+	kit_sse_is(&k.s, 2, DELTA);
 	run_die(&k.r);
-	j = sse_take(&k.s, 3, FAILED);
+	j = kit_sse_take(&k.s, 3, FAILED);
 	ck_assert_str_eq(kit_text(j, "data.error.code"), "TURN_LOST");
 	ck_assert_str_eq(kit_text(j, "run_id"), k.r.id);
 	json_decref(j);
@@ -149,16 +149,16 @@ KIT_TEST_T(a_stream_outlives_nats, 60)
 {
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	sse_begun(&k.s);
-	sse_is(&k.s, 1, STARTED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, 1, STARTED);
 	kit_server_stop(&k.b.nats, SIGKILL);
 	k.r.mute = true;
 	run_deltas(&k.r, 2);
-	sse_is(&k.s, 2, DELTA);
-	sse_is(&k.s, 3, DELTA);
+	kit_sse_is(&k.s, 2, DELTA);
+	kit_sse_is(&k.s, 3, DELTA);
 	run_end(&k.r);
-	sse_is(&k.s, 4, FINAL);
-	sse_is(&k.s, 5, COMPLETED);
+	kit_sse_is(&k.s, 4, FINAL);
+	kit_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
 	kit_server_restart(&k.b.nats);
 	talk_close(&k);
@@ -169,16 +169,16 @@ KIT_TEST(a_stream_in_hand_is_finished)
 {
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	sse_begun(&k.s);
-	sse_is(&k.s, 1, STARTED);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, 1, STARTED);
 	kit_signal(&k.b.gateway.proc, SIGTERM);
 	ck_assert(!kit_http_fill(&k.s.c, 200));
 	run_delta(&k.r, "x");
-	sse_is(&k.s, 2, DELTA);
+	kit_sse_is(&k.s, 2, DELTA);
 	run_end(&k.r);
 	turn_complete(&k.b, &k.t);
-	sse_is(&k.s, 3, FINAL);
-	sse_is(&k.s, 4, COMPLETED);
+	kit_sse_is(&k.s, 3, FINAL);
+	kit_sse_is(&k.s, 4, COMPLETED);
 	talk_over(&k);
 	ck_assert_int_eq(kit_wait(&k.b.gateway.proc, BED_MS), 0);
 	k.b.gateway.proc.pid = 0;
@@ -229,7 +229,7 @@ KIT_TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 	/* Plain, and before the orchestrator listens. */
 	talk_say(&k, "", SAID_WITH("\"cancel_on_disconnect\":true,"));
 	talk_enter(&k);
-	sse_close(&k.s);
+	kit_sse_close(&k.s);
 	is_canceled();
 	run_end_as(&k.r, REPLY_CANCELED, NULL);
 	turn_end(&k.t);
@@ -237,15 +237,15 @@ KIT_TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 	talk_say(&k, "",
 	    SAID_WITH("\"stream\":true,\"cancel_on_disconnect\":true,"));
 	talk_enter(&k);
-	sse_close(&k.s);
+	kit_sse_close(&k.s);
 	is_canceled();
 	run_end_as(&k.r, REPLY_CANCELED, NULL);
 	turn_end(&k.t);
 	talk_begin(&k, "",
 	    SAID_WITH("\"stream\":true,\"cancel_on_disconnect\":true,"));
-	sse_begun(&k.s);
-	sse_is(&k.s, k.r.seq, STARTED);
-	sse_close(&k.s);
+	kit_sse_begun(&k.s);
+	kit_sse_is(&k.s, k.r.seq, STARTED);
+	kit_sse_close(&k.s);
 	run_delta(&k.r, "x");
 	is_canceled();
 	turn_end(&k.t);
@@ -255,7 +255,7 @@ KIT_TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 KIT_TEST(otherwise_the_turn_goes_on)
 {
 	natsSubscription *sub;
-	struct sse s;
+	struct kit_sse s;
 	natsMsg *m;
 	int i;
 
@@ -263,7 +263,7 @@ KIT_TEST(otherwise_the_turn_goes_on)
 	for (i = 0; i < 2; i++) {
 		talk_begin(&k, "", i == 0 ? SAID : STREAMED);
 		sub = listen_cancel(k.r.id);
-		sse_close(&k.s);
+		kit_sse_close(&k.s);
 		run_delta(&k.r, "x");
 		ck_assert_int_eq(
 		    natsSubscription_NextMsg(&m, sub, 1500), NATS_TIMEOUT);
@@ -273,12 +273,12 @@ KIT_TEST(otherwise_the_turn_goes_on)
 		turn_end(&k.t);
 	}
 	/* Its events can be read later. */
-	sse_open(&s, k.b.gateway.http, "/v1/sessions/s1/events?cursor=4");
-	sse_is(&s, 5, STARTED);
-	sse_is(&s, 6, DELTA);
-	sse_is(&s, 7, FINAL);
-	sse_is(&s, 8, COMPLETED);
-	sse_close(&s);
+	kit_sse_open(&s, k.b.gateway.http, "/v1/sessions/s1/events?cursor=4");
+	kit_sse_is(&s, 5, STARTED);
+	kit_sse_is(&s, 6, DELTA);
+	kit_sse_is(&s, 7, FINAL);
+	kit_sse_is(&s, 8, COMPLETED);
+	kit_sse_close(&s);
 	talk_close(&k);
 }
 
