@@ -79,12 +79,23 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-/* What is queued: an event, or bytes of a raw answer. */
+/* What is queued: an event, a comment, or bytes of a raw answer. */
 struct part {
-	const char *event, *id;
+	const char *event, *id, *comment;
 	struct str data;
 	bool raw;
 };
+
+static void
+put_part(struct buf *b, const struct part *p)
+{
+	if (p->raw)
+		buf_put_str(b, p->data);
+	else if (p->comment != NULL)
+		buf_printf(b, ": %s\n\n", p->comment);
+	else
+		put_event(b, p->event, p->id, p->data);
+}
 
 static enum rc
 queue(struct httpd_req *r, const struct part *p)
@@ -98,11 +109,9 @@ queue(struct httpd_req *r, const struct part *p)
 		rc = RC_DOWN;
 	} else {
 		size_t before = r->out.n;
-		if (p->raw)
-			buf_put_str(&r->out, p->data);
-		else
-			put_event(&r->out, p->event, p->id, p->data);
-		if (r->out.over || r->out.n > HTTPD_STREAM_MAX) {
+		if (before <= HTTPD_STREAM_MAX)
+			put_part(&r->out, p);
+		if (r->out.over || before > HTTPD_STREAM_MAX) {
 			rc = RC_TOOBIG;
 			r->over = true;
 		}
@@ -113,24 +122,43 @@ queue(struct httpd_req *r, const struct part *p)
 	return rc;
 }
 
+size_t
+httpd_stream_waiting(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	size_t n = r->out.n;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+enum rc
+httpd_stream_comment(struct httpd_req *r, const char *text)
+{
+	if (!one_line(text))
+		return RC_INVALID;
+	return queue(r, &(struct part){ .comment = text });
+}
+
 enum rc
 httpd_stream_send(
     struct httpd_req *r, const char *event, const char *id, struct str data)
 {
 	if (!one_line(event) || !one_line(id))
 		return RC_INVALID;
-	return queue(r, &(struct part){ event, id, data, false });
+	return queue(
+	    r, &(struct part){ .event = event, .id = id, .data = data });
 }
 
 enum rc
 httpd_raw_send(struct httpd_req *r, struct str bytes)
 {
-	return queue(r, &(struct part){ NULL, NULL, bytes, true });
+	return queue(r, &(struct part){ .data = bytes, .raw = true });
 }
 
 void
 httpd_stream_end(struct httpd_req *r)
 {
+	req_forget(r);
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_STREAM)
 		r->state = REQ_ENDED;

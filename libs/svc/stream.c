@@ -39,6 +39,25 @@ svc_stream_send(struct svc_call *c, const char *event, const char *id,
 }
 
 enum rc
+svc_stream_put(
+    struct svc_call *c, const char *event, const char *id, struct str data)
+{
+	return httpd_stream_send(svc_call_http(c), event, id, data);
+}
+
+enum rc
+svc_stream_comment(struct svc_call *c, const char *text)
+{
+	return httpd_stream_comment(svc_call_http(c), text);
+}
+
+size_t
+svc_stream_waiting(struct svc_call *c)
+{
+	return httpd_stream_waiting(svc_call_http(c));
+}
+
+enum rc
 svc_stream_text(struct svc_call *c, struct str data)
 {
 	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);

@@ -266,12 +266,52 @@ KIT_TEST(a_slow_reader_is_closed_and_others_go_on)
 	site_close(&s);
 }
 
-KIT_TEST(an_event_over_the_ceiling_is_refused_whole)
+/* A reader that is not slow gets any event that fits in memory. */
+KIT_TEST(a_single_event_may_be_large)
 {
-	char *data = mem_zalloc(HTTPD_STREAM_MAX + 1);
+	size_t size = 2 * (size_t)HTTPD_STREAM_MAX;
+	char *data = mem_zalloc(size + 1);
 	struct kit_http c;
 
-	memset(data, 'x', HTTPD_STREAM_MAX);
+	memset(data, 'x', size - 3);
+	memcpy(data + size - 3, "end", 3);
+	open_site(0);
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, EVENTS));
+	wait_opened(1);
+	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_OK);
+	ck_assert(kit_http_has(&c, "xend\n\n", 5000));
+	ck_assert_int_eq(send_event(0, NULL, NULL, "on"), RC_OK);
+	ck_assert(kit_http_has(&c, "data: on\n\n", 5000));
+	end_stream(0);
+	kit_http_close(&c);
+	free(data);
+	site_close(&s);
+}
+
+KIT_TEST(comments_are_no_events)
+{
+	struct kit_http c;
+
+	open_site(0);
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, EVENTS));
+	wait_opened(1);
+	ck_assert_int_eq(httpd_stream_comment(streams[0], "a b"), RC_OK);
+	ck_assert_int_eq(httpd_stream_comment(streams[0], "a\nb"), RC_INVALID);
+	end_stream(0);
+	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert_str_eq(a.body.p, "retry: 2000\n\n: a b\n\n");
+	kit_http_close(&c);
+	site_close(&s);
+}
+
+KIT_TEST(an_event_over_the_ceiling_is_refused_whole)
+{
+	char *data = mem_zalloc(HTTPD_ANSWER_MAX + 1);
+	struct kit_http c;
+
+	memset(data, 'x', HTTPD_ANSWER_MAX);
 	open_site(0);
 	kit_http_open(&c, s.port);
 	ck_assert(kit_http_puts(&c, EVENTS));
