@@ -173,7 +173,7 @@ write_started(struct run *r, struct turn_told *told)
 	struct say say = stream_say(r, now);
 
 	say_started(&say, &b);
-	r->told[0] = arena_str(r->a, buf_str(&b));
+	r->told[0] = arena_str(r->o->scratch, buf_str(&b));
 	told->n = 1;
 	buf_free(&b);
 	return r->told[0].p != NULL ? RC_OK : RC_TOOBIG;
@@ -194,7 +194,7 @@ store_input(struct run *r)
 	enum rc rc = was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER, &is);
 	if (rc != RC_OK || is)
 		return rc;
-	rc = history_input(chat, &mark, r->a, &s);
+	rc = history_input(chat, &mark, r->o->scratch, &s);
 	if (rc == RC_OK)
 		rc = write_started(r, &told);
 	if (rc == RC_OK)

@@ -148,6 +148,38 @@ KIT_TEST_T(first_pieces_are_quick, 90)
 	bed_stop(&b);
 }
 
+/* Many at one time share the pipeline, and not their pieces. */
+KIT_TEST_T(many_at_once, 60)
+{
+	static const char words[] = "一|二|三|四|五|六|七|八|九|十";
+	struct bed b;
+	struct talk t[24];
+	char session[16];
+
+	bed_start(&b, 1);
+	bed_no_catalog(&b);
+	for (size_t i = 0; i < NELEM(t); i++)
+		model_will_stream(&b.model, words, NULL, 15);
+	for (size_t i = 0; i < NELEM(t); i++) {
+		snprintf(session, sizeof(session), "s%zu", i);
+		talk_start_with(&t[i], &b, "数数",
+		    &(struct talk_opts){ .stream = true, .session = session });
+	}
+	for (size_t i = 0; i < NELEM(t); i++) {
+		snprintf(session, sizeof(session), "s%zu", i);
+		talk_want(&t[i], .reply = "一二三四五六七八九十",
+		    .executed = "", .failed = "");
+		json_t *story = story_of_session(&b, session);
+		ck_assert_ptr_nonnull(
+		    story_event(story, t[i].turn_id, "delta", 2));
+		ck_assert_ptr_null(
+		    story_event(story, t[i].turn_id, "warning", 0));
+		json_decref(story);
+		talk_close(&t[i]);
+	}
+	bed_stop(&b);
+}
+
 /* What was done at once is said before the model is asked for the rest. */
 KIT_TEST_T(direct_actions_come_first, 60)
 {
