@@ -23,6 +23,7 @@ accum_init(struct accum *m, const struct llm_provider *p)
 {
 	*m = (struct accum){ .cumulative = p != NULL && p->cumulative,
 		.strip_think = p != NULL && p->strip_think,
+		.forget = p != NULL && p->echo == LLM_ECHO_NEVER,
 		.prompt_tokens = -1,
 		.completion_tokens = -1 };
 	buf_init(&m->text, LLM_TEXT_MAX);
@@ -358,7 +359,8 @@ extra_of(const struct accum *m, size_t i, struct str by, struct arena *a)
 	struct extra x = { .by = by, .members = buf_str(&m->slots[i].members) };
 
 	if (i == 0) {
-		x.name = str_of(m->reasoning_name);
+		if (!m->forget)
+			x.name = str_of(m->reasoning_name);
 		x.reasoning = buf_str(&m->reasoning);
 		x.blocks = buf_str(&m->blocks);
 	}

@@ -23,6 +23,7 @@ struct accum_slot {
 
 struct accum {
 	bool cumulative, strip_think; /* as in struct llm_provider */
+	bool forget; /* the provider does not want its thoughts back */
 	struct think think;
 	struct buf raw; /* cumulative text with its thoughts */
 	struct buf text, reasoning;

@@ -51,8 +51,13 @@ extra_write(const struct extra *x, struct arena *a)
 	    (x->members.n == 0 && x->name.n == 0 && x->blocks.n == 0))
 		return s;
 	put_parts(&b, x);
-	if (buf_rc(&b) == RC_OK)
+	if (buf_rc(&b) == RC_OK) {
 		s = arena_str(a, buf_str(&b));
+	} else if (x->name.n > 0 || x->blocks.n > 0) {
+		const struct extra less = { .by = x->by,
+			.members = x->members };
+		s = extra_write(&less, a);
+	}
 	buf_free(&b);
 	return s;
 }

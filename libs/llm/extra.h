@@ -23,8 +23,9 @@ struct extra {
 
 /*
  * extra_write(x, a):
- * {"by", "call": {members}, "name", "reasoning", "blocks": []}, from a; absent
- * if there is nothing to keep, or too much.
+ * {"by", "call": {members}, "name", "reasoning", "blocks": []}, from a; without
+ * the thoughts if they are too long; absent if there is nothing to keep, or the
+ * members are too long.
  */
 struct str extra_write(const struct extra *x, struct arena *a);
 

@@ -4,6 +4,7 @@
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "llm/accum.h"
+#include "llm/extra.h"
 #include "llm/provider.h"
 #include "wire/wire.h"
 
@@ -286,6 +287,45 @@ KIT_TEST(thoughts_usage_and_extras)
 		"\"reasoning\":\"ab\"}")));
 	accum_free(&m);
 	arena_free(a);
+}
+
+/* Adds thoughts of n bytes and a call with a member; its extra has these. */
+static void
+check_extra(enum llm_echo echo, size_t n, bool thoughts)
+{
+	const struct llm_provider p = { .echo = echo };
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct buf b = BUF_INIT(1024 * 1024);
+	struct llm_result r = { 0 };
+	struct accum m;
+
+	accum_init(&m, &p);
+	buf_puts(&b, "{\"choices\":[{\"delta\":{\"reasoning\":\"");
+	for (size_t i = 0; i < n; i++)
+		buf_putc(&b, 'x');
+	buf_puts(&b, "\"}}]}");
+	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
+	ck_assert_int_eq(
+	    add_chunk(
+		&m, CALL("\"id\":\"a\",\"x\":1," FN("f", "\"{}\"")), NULL),
+	    RC_OK);
+	ck_assert_int_eq(accum_end(&m, STR("t"), STR("p/m"), a, &r), RC_OK);
+	ck_assert_uint_eq(r.reasoning.n, n);
+	ck_assert(str_starts(
+	    r.calls[0].extra, STR("{\"by\":\"p/m\",\"call\":{\"x\":1}")));
+	ck_assert_int_eq(
+	    str_find(r.calls[0].extra, STR("\"reasoning\"")) >= 0, thoughts);
+	accum_free(&m);
+	buf_free(&b);
+	arena_free(a);
+}
+
+KIT_TEST(thoughts_go_back_within_bounds)
+{
+	check_extra(LLM_ECHO_OWN, 1000, true);
+	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
+	check_extra(LLM_ECHO_NEVER, 1000, false);
+	check_extra(LLM_ECHO_OWN, EXTRA_TEXT_MAX, false);
 }
 
 static void
