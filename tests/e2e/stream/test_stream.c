@@ -214,7 +214,7 @@ slow_model(void)
 
 	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script",
-	    json_loads("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":15000}]}",
+	    json_loads("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":6000}]}",
 		0, NULL),
 	    &status));
 	ck_assert_int_eq(status, 200);
