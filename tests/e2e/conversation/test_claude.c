@@ -48,7 +48,6 @@ KIT_TEST(faults_are_told_as_they_are)
 
 	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", body, &status));
-	json_decref(body);
 	ck_assert_int_eq(status, 200);
 	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
 			     owner_request(&o, "今天上海天气如何？"), 502),
