@@ -62,7 +62,7 @@ remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
 	    "{\"text\":\"%s\",\"type\":\"fact\","
 	    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
 	    text);
-	item = (struct memory_item){ str_of(id), str_of(json) };
+	item = (struct memory_item){ .id = str_of(id), .json = str_of(json) };
 	ck_assert_int_eq(
 	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }

@@ -9,7 +9,7 @@ remember(struct bed *b, const char *user, const char *soul, const char *id,
 {
 	struct memory_scope scope = { str_of(user), str_of(soul) };
 	char json[1024], now[WALL_FORMAT_MAX];
-	struct memory_item item = { str_of(id), { NULL, 0 } };
+	struct memory_item item = { .id = str_of(id), .json = { NULL, 0 } };
 
 	wall_format(clock_wall(), 0, now);
 	snprintf(json, sizeof(json),
