@@ -9,11 +9,13 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
+#include "llm/embed.h"
 #include "llm/llm.h"
 #include "on_idle.h"
 #include "on_job.h"
 #include "on_memory.h"
 #include "state/state.h"
+#include "store.h"
 #include "svc/svc.h"
 
 #define MB ((size_t)1024 * 1024)
@@ -52,6 +54,20 @@ const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
 	    "time after which another gets a job that nothing is heard of, s" },
 	{ "MEMORY_CACHE_MB", CONF_INT, CONF_AT(keeper_conf, cache_mb), "64", 1,
 	    65536, "indexes of memories that are kept, MiB" },
+	{ "EMBEDDINGS_BASE_URL", CONF_STR, CONF_AT(keeper_conf, embed_url), "",
+	    0, 0,
+	    "OpenAI-compatible server that makes vectors; empty: they are of "
+	    "spelling only, and made here" },
+	{ "EMBEDDINGS_API_KEY", CONF_SECRET, CONF_AT(keeper_conf, embed_key),
+	    "", 0, 0, "its key; empty for none" },
+	{ "EMBEDDINGS_MODEL", CONF_STR, CONF_AT(keeper_conf, embed_model),
+	    "text-embedding-3-small", 0, 0, "its model" },
+	{ "EMBEDDINGS_DIMENSIONS", CONF_INT,
+	    CONF_AT(keeper_conf, embed_dimensions), "0", 0, 8192,
+	    "length of the vectors to ask for; 0: the model's own" },
+	{ "EMBEDDINGS_TIMEOUT_MS", CONF_INT,
+	    CONF_AT(keeper_conf, embed_timeout_ms), "2000", 10, 60000,
+	    "longest wait for a vector, ms" },
 };
 
 static bool
@@ -75,6 +91,12 @@ keeper_connect(struct keeper *k)
 		.model = k->conf->llm_model,
 		.active_max = (size_t)k->conf->at_once,
 		.metrics = svc_metrics(k->svc) };
+	const struct embed_opts e = { .loop = svc_loop(k->svc),
+		.base_url = k->conf->embed_url,
+		.api_key = k->conf->embed_key,
+		.model = k->conf->embed_model,
+		.dimensions = k->conf->embed_dimensions,
+		.metrics = svc_metrics(k->svc) };
 	enum rc rc;
 
 	rc = state_new(&o, &k->state);
@@ -86,7 +108,26 @@ keeper_connect(struct keeper *k)
 		log_error("conf.invalid",
 		    LOG_S("variable", "OPENAI_BASE_URL, LLM_MODEL"),
 		    LOG_S("must_be", "http:// or https://, and a name"));
+	if (rc == RC_OK && k->conf->embed_url[0] != '\0') {
+		rc = embed_new(&e, &k->embed);
+		if (rc != RC_OK)
+			log_error("conf.invalid",
+			    LOG_S("variable",
+				"EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL"),
+			    LOG_S(
+				"must_be", "http:// or https://, and a name"));
+	}
 	return rc;
+}
+
+static struct store *
+keeper_store(struct keeper *k)
+{
+	return builtin_new(&(struct builtin_opts){ .state = k->state,
+	    .max_bytes = (size_t)k->conf->cache_mb * MB,
+	    .embed = k->embed,
+	    .embed_ms = k->conf->embed_timeout_ms,
+	    .metrics = svc_metrics(k->svc) });
 }
 
 void *
@@ -102,9 +143,12 @@ keeper_start(struct svc *s, const void *conf)
 		keeper_stop(k);
 		return NULL;
 	}
-	k->store = builtin_new(
-	    k->state, (size_t)k->conf->cache_mb * MB, svc_metrics(s));
-	k->ready = ready_new();
+	k->store = keeper_store(k);
+	if (k->store == NULL) {
+		keeper_stop(k);
+		return NULL;
+	}
+	k->ready = ready_new(k);
 	k->jobs = jobs_new(k);
 	k->idle = idle_new(k);
 	if (k->jobs == NULL) {
@@ -123,7 +167,8 @@ keeper_stop(void *arg)
 	jobs_free(k->jobs);
 	ready_free(k->ready);
 	llm_free(k->llm);
-	builtin_free(k->store);
+	embed_free(k->embed);
+	store_free(k->store);
 	state_free(k->state);
 	worker_free(k->workers);
 	free(k);

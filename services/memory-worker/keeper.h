@@ -8,13 +8,14 @@
 
 #include "core/conf.h"
 
-struct builtin;
 struct bus;
+struct embed;
 struct idle;
 struct jobs;
 struct llm;
 struct ready;
 struct state;
+struct store;
 struct svc;
 struct worker_pool;
 
@@ -27,10 +28,12 @@ struct keeper_conf {
 	int64_t max_deliveries;
 	double ack_wait_s;
 	int64_t cache_mb;
+	const char *embed_url, *embed_key, *embed_model;
+	int64_t embed_dimensions, embed_timeout_ms;
 };
 
 /* The options that fill it. */
-#define KEEPER_OPTS_N 13
+#define KEEPER_OPTS_N 18
 extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
 
 struct keeper {
@@ -39,7 +42,8 @@ struct keeper {
 	struct bus *bus;
 	struct worker_pool *workers;
 	struct state *state;
-	struct builtin *store;
+	struct embed *embed; /* NULL: there is no embedding model */
+	struct store *store;
 	struct llm *llm;
 	struct idle *idle;
 	struct jobs *jobs;

@@ -51,6 +51,6 @@ record_read(
 	rc = wire_decode(&wire_memory_record_desc, json, a, &r, NULL);
 	if (rc != RC_OK)
 		return rc;
-	*out = (struct rank_memory){ id, r.text, r.type, { 0 } };
+	*out = (struct rank_memory){ .id = id, .text = r.text, .type = r.type };
 	return wall_parse(r.created_at, &out->created);
 }

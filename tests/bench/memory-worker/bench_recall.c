@@ -102,34 +102,40 @@ bare(struct bed *b)
 	print("a question that needs no search", us, CALLS);
 }
 
+static void
+found(void *arg, enum rc rc, const struct store_answer *a)
+{
+	(void)arg;
+	ck_assert_int_eq(rc, RC_OK);
+	ck_assert_uint_eq(a->n, 5);
+}
+
 /* Without NATS: the check with Redis and the search. */
 static void
 inside(struct bed *b, const char *soul, size_t n)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
-	struct builtin *store = builtin_new(b->db.s, SIZE_MAX, NULL);
-	struct arena *a = arena_new(65536);
-	struct builtin_hits out;
+	struct store *store = builtin_new(
+	    &(struct builtin_opts){ .state = b->db.s, .max_bytes = SIZE_MAX });
+	const struct store_ask ask = { .scope = scope, .fn = found };
 	static double us[CALLS];
 	struct mono from;
 	char what[64];
 	size_t i;
 
 	for (i = 0; i < CALLS; i++) {
-		const struct rank_query q = { str_of(question(i)), clock_wall(),
-			5 };
+		const struct rank_query q = {
+			.text = str_of(question(i)), .now = clock_wall(), .k = 5
+		};
 
-		arena_reset(a);
 		from = clock_mono();
-		ck_assert_int_eq(
-		    builtin_search(store, &scope, &q, a, &out), RC_OK);
+		store_search(store, &ask, &q);
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 	}
 	snprintf(what, sizeof(what), "%zu: the same in the process", n);
 	/* The first one reads them. */
 	print(what, us + 1, CALLS - 1);
-	arena_free(a);
-	builtin_free(store);
+	store_free(store);
 }
 
 static void
