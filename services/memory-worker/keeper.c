@@ -4,6 +4,7 @@
 #include "keeper.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "builtin.h"
 #include "core/log.h"
@@ -11,6 +12,7 @@
 #include "core/worker.h"
 #include "llm/embed.h"
 #include "llm/llm.h"
+#include "mem0.h"
 #include "on_idle.h"
 #include "on_job.h"
 #include "on_memory.h"
@@ -19,56 +21,6 @@
 #include "svc/svc.h"
 
 #define MB ((size_t)1024 * 1024)
-
-const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(keeper_conf, redis_url),
-	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
-	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(keeper_conf, redis_timeout_ms),
-	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
-	{ "OPENAI_BASE_URL", CONF_STR, CONF_AT(keeper_conf, llm_url),
-	    "http://127.0.0.1:9080/v1", 0, 0,
-	    "OpenAI-compatible server that writes the summaries" },
-	{ "OPENAI_API_KEY", CONF_SECRET, CONF_AT(keeper_conf, llm_key), "", 0,
-	    0, "its key; empty for none" },
-	{ "LLM_MODEL", CONF_STR, CONF_AT(keeper_conf, llm_model), "gpt-4o-mini",
-	    0, 0, "its model" },
-	{ "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, scan_s), "15", 0, 3600,
-	    "time between two looks for sessions that fell idle, s" },
-	{ "IDLE_SUMMARY_TIMEOUT_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, llm_timeout_s), "60", 0, 3600,
-	    "longest wait for a summary, s" },
-	{ "IDLE_SUMMARY_CLAIM_SECONDS", CONF_F64, CONF_AT(keeper_conf, claim_s),
-	    "90", 0, 7200,
-	    "time after which another takes over an idle session, s" },
-	{ "IDLE_SUMMARY_RETRY_SECONDS", CONF_F64, CONF_AT(keeper_conf, retry_s),
-	    "5", 0, 600,
-	    "first wait after a failed summary, s; doubles up to 600" },
-	{ "IDLE_SUMMARY_AT_ONCE", CONF_INT, CONF_AT(keeper_conf, at_once), "8",
-	    1, 256, "summaries under way at one time" },
-	{ "MEMORY_JOB_MAX_DELIVERIES", CONF_INT,
-	    CONF_AT(keeper_conf, max_deliveries), "10", 1, 1000,
-	    "tries of a job before it is put aside" },
-	{ "MEMORY_JOB_ACK_WAIT_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, ack_wait_s), "30", 0, 3600,
-	    "time after which another gets a job that nothing is heard of, s" },
-	{ "MEMORY_CACHE_MB", CONF_INT, CONF_AT(keeper_conf, cache_mb), "64", 1,
-	    65536, "indexes of memories that are kept, MiB" },
-	{ "EMBEDDINGS_BASE_URL", CONF_STR, CONF_AT(keeper_conf, embed_url), "",
-	    0, 0,
-	    "OpenAI-compatible server that makes vectors; empty: they are of "
-	    "spelling only, and made here" },
-	{ "EMBEDDINGS_API_KEY", CONF_SECRET, CONF_AT(keeper_conf, embed_key),
-	    "", 0, 0, "its key; empty for none" },
-	{ "EMBEDDINGS_MODEL", CONF_STR, CONF_AT(keeper_conf, embed_model),
-	    "text-embedding-3-small", 0, 0, "its model" },
-	{ "EMBEDDINGS_DIMENSIONS", CONF_INT,
-	    CONF_AT(keeper_conf, embed_dimensions), "0", 0, 8192,
-	    "length of the vectors to ask for; 0: the model's own" },
-	{ "EMBEDDINGS_TIMEOUT_MS", CONF_INT,
-	    CONF_AT(keeper_conf, embed_timeout_ms), "2000", 10, 60000,
-	    "longest wait for a vector, ms" },
-};
 
 static bool
 keeper_state_up(void *arg)
@@ -121,13 +73,58 @@ keeper_connect(struct keeper *k)
 }
 
 static struct store *
-keeper_store(struct keeper *k)
+new_builtin(struct keeper *k)
 {
 	return builtin_new(&(struct builtin_opts){ .state = k->state,
 	    .max_bytes = (size_t)k->conf->cache_mb * MB,
 	    .embed = k->embed,
 	    .embed_ms = k->conf->embed_timeout_ms,
 	    .metrics = svc_metrics(k->svc) });
+}
+
+static struct store *
+new_mem0(struct keeper *k)
+{
+	const struct mem0_opts o = {
+		.rest = { .loop = svc_loop(k->svc),
+		    .peer = "mem0",
+		    .base_url = k->conf->mem0_url,
+		    .auth = k->conf->mem0_auth,
+		    .key = k->conf->mem0_key,
+		    .metrics = svc_metrics(k->svc) },
+		.search_ms = (int64_t)(k->conf->mem0_timeout_s * 1e3),
+		.state = k->state,
+	};
+	struct store *s;
+
+	if (mem0_new(&o, &s) == RC_OK)
+		return s;
+	log_error("conf.invalid", LOG_S("variable", "MEM0_BASE_URL, MEM0_AUTH"),
+	    LOG_S("must_be",
+		"http:// or https://, and one of none, x-api-key, bearer, "
+		"token"));
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	struct store *(*make)(struct keeper *k);
+} backends[] = {
+	{ "builtin", new_builtin },
+	{ "mem0", new_mem0 },
+};
+
+static struct store *
+keeper_store(struct keeper *k)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(backends); i++)
+		if (strcmp(k->conf->backend, backends[i].name) == 0)
+			return backends[i].make(k);
+	log_error("conf.invalid", LOG_S("variable", "MEMORY_BACKEND"),
+	    LOG_S("must_be", "builtin, mem0 or chroma"));
+	return NULL;
 }
 
 void *

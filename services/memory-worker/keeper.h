@@ -30,10 +30,13 @@ struct keeper_conf {
 	int64_t cache_mb;
 	const char *embed_url, *embed_key, *embed_model;
 	int64_t embed_dimensions, embed_timeout_ms;
+	const char *backend;
+	const char *mem0_url, *mem0_key, *mem0_auth;
+	double mem0_timeout_s;
 };
 
 /* The options that fill it. */
-#define KEEPER_OPTS_N 18
+#define KEEPER_OPTS_N 23
 extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
 
 struct keeper {
