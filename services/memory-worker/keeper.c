@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "builtin.h"
+#include "chroma.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
@@ -106,12 +107,43 @@ new_mem0(struct keeper *k)
 	return NULL;
 }
 
+static struct store *
+new_chroma(struct keeper *k)
+{
+	const struct keeper_conf *c = k->conf;
+	const struct chroma_opts o = {
+		.rest = { .loop = svc_loop(k->svc),
+		    .peer = "chroma",
+		    .base_url = c->chroma_url,
+		    .auth = c->chroma_auth,
+		    .key = c->chroma_key,
+		    .metrics = svc_metrics(k->svc) },
+		.tenant = c->chroma_tenant,
+		.database = c->chroma_database,
+		.collection = c->chroma_collection,
+		.search_ms = (int64_t)(c->chroma_timeout_s * 1e3),
+		.embed = k->embed,
+		.embed_ms = c->embed_timeout_ms,
+		.state = k->state,
+	};
+	struct store *s;
+
+	if (chroma_new(&o, &s) == RC_OK)
+		return s;
+	log_error("conf.invalid", LOG_S("variable", "CHROMA_*"),
+	    LOG_S("must_be",
+		"http:// or https://, plain names, and one of none, x-api-key, "
+		"bearer, token, x-chroma-token"));
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	struct store *(*make)(struct keeper *k);
 } backends[] = {
 	{ "builtin", new_builtin },
 	{ "mem0", new_mem0 },
+	{ "chroma", new_chroma },
 };
 
 static struct store *

@@ -33,10 +33,13 @@ struct keeper_conf {
 	const char *backend;
 	const char *mem0_url, *mem0_key, *mem0_auth;
 	double mem0_timeout_s;
+	const char *chroma_url, *chroma_tenant, *chroma_database;
+	const char *chroma_collection, *chroma_key, *chroma_auth;
+	double chroma_timeout_s;
 };
 
 /* The options that fill it. */
-#define KEEPER_OPTS_N 23
+#define KEEPER_OPTS_N 30
 extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
 
 struct keeper {

@@ -41,6 +41,20 @@ put_scope(struct wire_out *o, const struct mem0_scope *s)
 	put_text(o, "agent_id", str_of(s->agent));
 }
 
+static void
+put_tags(struct wire_out *o, const struct wire_memory_job *job)
+{
+	size_t i;
+
+	if (job->n_tags == 0)
+		return;
+	wire_out_key(o, STR("tags"));
+	wire_out_array(o);
+	for (i = 0; i < job->n_tags; i++)
+		wire_out_str(o, job->tags[i]);
+	wire_out_array_end(o);
+}
+
 void
 mem0_write_put(const struct mem0_scope *s, const struct wire_memory_job *job,
     struct buf *out)
@@ -64,6 +78,7 @@ mem0_write_put(const struct mem0_scope *s, const struct wire_memory_job *job,
 	put_text(&o, "session_id", job->session_id);
 	put_text(&o, "terminal_id", job->terminal_id);
 	put_text(&o, "trigger_source", job->trigger_source);
+	put_tags(&o, job);
 	wire_out_object_end(&o);
 	/* It is a summary already. */
 	wire_out_key(&o, STR("infer"));
