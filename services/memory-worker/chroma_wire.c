@@ -50,7 +50,7 @@ put_vector(struct wire_out *o, const double *v, size_t n)
 
 	wire_out_array(o);
 	for (i = 0; i < n; i++)
-		wire_out_f64(o, (double)(float)v[i]);
+		wire_out_f64(o, v[i]);
 	wire_out_array_end(o);
 }
 

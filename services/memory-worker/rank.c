@@ -27,7 +27,7 @@
  */
 #define MEANING_WEIGHT  0.6
 #define SPELLING_NOISE  0.15
-#define SPELLING_WEIGHT 0.1
+#define SPELLING_WEIGHT 0.15
 /* Different tokens of a query that count. */
 #define QUERY_MAX 512
 /* Places of removed memories that are borne before all are made anew. */

@@ -88,7 +88,7 @@ static inline bool
 fake_answer(int fd, struct fake_ask *q)
 {
 	char *text = q->answer != NULL ? json_dumps(q->answer, JSON_ENCODE_ANY)
-				       : strdup("null");
+				       : mem_strdup("null");
 	struct buf out = BUF_INIT(16 * 1024 * 1024);
 	bool sent;
 
