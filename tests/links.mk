@@ -39,3 +39,8 @@ build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
     CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/model.o: \
     services/emotion-engine/emotion.weights
+# Readers of other stores' answers.
+SRC_fuzz_stores := $(addprefix services/memory-worker/,\
+	mem0_wire.c chroma_wire.c)
+LINKS_fuzz_stores := wire core
+build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker
