@@ -202,6 +202,8 @@ read_item(const struct wire_tree *v, const struct mem0_scope *s, bool strict,
 	if (wall_parse(text_of(meta, "made_at"), &m->created) != RC_OK &&
 	    wall_parse(text_of(v, "created_at"), &m->created) != RC_OK)
 		m->created.ms = 0;
+	if (m->created.ms < 0)
+		m->created.ms = 0;
 	if (id_valid(text_of(meta, "job_id")))
 		out->job_id = arena_str(a, text_of(meta, "job_id"));
 	if (wire_tree_kind(score) == WIRE_TREE_NUMBER)

@@ -223,8 +223,11 @@ put_hits(const struct store_answer *from, struct arena *a,
 			.type = m->type,
 			.has_type = true,
 			.score = from->hit[i].score,
-			.created_at = arena_str(a, str_of(text)),
 		};
+		/* Another's server may not say when. */
+		if (m->created.ms == 0)
+			continue;
+		item->created_at = arena_str(a, str_of(text));
 		if (item->created_at.p == NULL)
 			return RC_TOOBIG;
 	}
