@@ -169,6 +169,58 @@ of_many(struct bed *b, size_t n)
 	inside(b, soul, n);
 }
 
+/* ---- with vectors of an embedding model -------------------------------------
+ */
+
+#define DIMENSIONS 1536
+
+/* Memories with vectors of a model's usual length, in an index. */
+static void
+of_vectors(size_t n)
+{
+	static double us[CALLS];
+	static int8_t x[DIMENSIONS];
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[5];
+	char id[24], text[700], what[64];
+	struct rank_query q = { .now = clock_wall(), .k = 5 };
+	unsigned seed = 7;
+	struct mono from;
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		make_text(&seed, i, text, sizeof(text));
+		snprintf(id, sizeof(id), "m%zu", i);
+		ck_assert(rank_add(r,
+		    &(struct rank_memory){ .id = str_of(id),
+			.text = str_of(text),
+			.created = q.now }));
+		for (k = 0; k < DIMENSIONS; k++)
+			x[k] = (int8_t)(rand_r(&seed) % 255 - 127);
+		rank_vector(
+		    r, str_of(id), (struct str){ (const char *)x, sizeof(x) });
+	}
+	q.vector = (struct str){ (const char *)x, sizeof(x) };
+	for (i = 0; i < CALLS; i++) {
+		q.text = str_of(question(i));
+		from = clock_mono();
+		ck_assert_uint_eq(rank_find(r, &q, hits), 5);
+		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+	}
+	snprintf(what, sizeof(what), "%zu with %d coordinates: ranking", n,
+	    DIMENSIONS);
+	print(what, us, CALLS);
+	printf("%zu: %zu KiB\n", n, rank_bytes(r) / 1024);
+	rank_free(r);
+}
+
+KIT_TEST_T(vectors, 300)
+{
+	of_vectors(100);
+	of_vectors(1000);
+	of_vectors(10000);
+}
+
 KIT_TEST_T(recall, 300)
 {
 	struct bed b;
