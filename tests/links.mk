@@ -17,6 +17,7 @@ SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
 	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
 build/fuzz/tests/fuzz/filter.o: CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
+LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
@@ -39,6 +40,9 @@ build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
     CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/model.o: \
     services/emotion-engine/emotion.weights
+# The provider layer is tried with the simulated model.
+BINS_llm := llm-sim
+LINKS_fuzz_llm := llm
 # Readers of other stores' answers.
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
 	mem0_wire.c chroma_wire.c)

@@ -5,10 +5,12 @@
 #include "httpd/conn.h"
 
 #include <civetweb.h>
+#include <unistd.h>
 
 #include "core/log.h"
 #include "httpd/send.h"
 #include "httpd/take.h"
+#include "httpd/watch.h"
 
 /* A small body of a refused request is read, to keep the connection. */
 #define SKIP_MAX 65536
@@ -19,6 +21,7 @@ struct serving {
 	struct httpd_req *r;
 	struct send_answer a; /* of this thread: a refusal, a time-out */
 	struct buf json;
+	bool gone;   /* nobody reads an answer any more */
 	bool unread; /* a body that was not read makes the connection useless */
 };
 
@@ -107,7 +110,7 @@ admit(struct serving *s)
 		s->a.close = true;
 	if (s->r->route != NULL && s->r->route->direct)
 		return true;
-	if (held + SERVER_SPARE_WORKERS > s->h->workers)
+	if (held + HTTPD_SPARE > s->h->workers)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
 	return true;
 }
@@ -226,14 +229,38 @@ hand_over(struct serving *s)
 	return refuse_load(s, SERVER_INBOX, "too many requests at once");
 }
 
+/* As req_wait(); RC_NOENT: the client has gone. */
+static enum rc
+wait_for(struct serving *s, enum req_state *state)
+{
+	int fd = -1;
+	enum rc rc;
+
+	while ((rc = req_wait(s->r, state)) == RC_AGAIN) {
+		if (watch_gone(s->h, s->r, &fd)) {
+			req_leave(s->r);
+			rc = RC_NOENT;
+			break;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	if (rc != RC_OK)
+		req_tell_gone(s->r, s->h->loop);
+	return rc;
+}
+
 /* Wait for the handler and take over what it answers; true for a stream. */
 static bool
 await(struct serving *s)
 {
 	struct httpd_req *r = s->r;
 	enum req_state state;
-	enum rc rc = req_wait(r, &state);
+	enum rc rc = wait_for(s, &state);
 
+	s->gone = rc == RC_NOENT;
+	if (s->gone)
+		return refuse(s, 499, "client_closed_request", "nobody waits");
 	if (rc == RC_TIMEOUT)
 		return refuse(s, rc_http_status(RC_TIMEOUT),
 		    rc_name(RC_TIMEOUT), "there was no answer in time");
@@ -275,9 +302,9 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	if (s.unread || atomic_load(&h->stopping))
 		s.a.close = true;
 	if (stream) {
-		s.a.status = 200;
+		s.a.status = s.r->status;
 		send_stream(h, s.r, c);
-	} else if (!send_answer(c, &s.a)) {
+	} else if (s.gone || !send_answer(c, &s.a)) {
 		mg_disable_connection_keep_alive(c);
 	}
 	log_end(&s, start);

@@ -52,7 +52,7 @@ addr_ok(const char *addr, struct in_addr *in)
 static bool
 opts_ok(const struct httpd_opts *o, struct in_addr *in)
 {
-	if (o->loop == NULL || o->workers <= SERVER_SPARE_WORKERS ||
+	if (o->loop == NULL || o->workers <= HTTPD_SPARE ||
 	    o->timeout_ms <= 0) {
 		log_error("httpd.bad_options", LOG_I("workers", o->workers),
 		    LOG_I("timeout_ms", o->timeout_ms));

@@ -36,8 +36,11 @@
 #define HTTPD_BODY_MAX (1024 * 1024)
 /* Largest answer in bytes; a longer one is answered 500. */
 #define HTTPD_ANSWER_MAX (16 * 1024 * 1024)
-/* Events of one stream that may wait for a slow reader, in bytes. */
+/* Events of a stream that may wait before one more is refused, in bytes. */
 #define HTTPD_STREAM_MAX (256 * 1024)
+
+/* Workers that are kept free to refuse with, and to serve direct routes. */
+#define HTTPD_SPARE 16
 
 struct httpd;
 struct httpd_req;
@@ -62,7 +65,7 @@ struct httpd_opts {
 	const char *addr; /* "127.0.0.1:9013"; port 0: any free one */
 	const struct httpd_route *routes; /* kept */
 	size_t nroutes;
-	unsigned workers;   /* connections served at one time, ≥ 17 */
+	unsigned workers;   /* connections served at one time, > HTTPD_SPARE */
 	int64_t timeout_ms; /* after which a request is answered 504 */
 	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
 	struct metric_set *metrics; /* may be NULL */
@@ -107,6 +110,19 @@ const struct trace *httpd_req_trace(const struct httpd_req *r);
 struct wall httpd_req_deadline(const struct httpd_req *r);
 
 /*
+ * httpd_on_gone(r, fn, arg):
+ * Call fn(arg) once, on the loop, when nobody waits for r any more: its client
+ * has hung up, its stream was cut, or it was answered 504.  Not called once r
+ * has ended; r is still to be ended then.  A client that ends its sending side
+ * only counts as one that has hung up.  It takes up to a second, and a second
+ * descriptor; only requests that ask for it pay for it.  Not called by
+ * httpd_free().  RC_DOWN if that is so already: fn is not called.
+ * Loop thread, once for each r.
+ */
+enum rc httpd_on_gone(
+    struct httpd_req *r, void (*fn)(void *arg), void *arg) RC_CHECK;
+
+/*
  * httpd_reply(r, status, type, body):
  * Answer and end r; body is copied.  Loop thread (any, for direct routes).
  * Too late (504 was sent) it only ends r.
@@ -124,16 +140,32 @@ void httpd_reply_error(struct httpd_req *r, enum rc rc, const char *text);
 /*
  * Server-sent events: httpd_stream() answers 200 text/event-stream and leaves r
  * open; httpd_stream_send() queues one event (event and id may be NULL);
- * httpd_stream_end() closes and ends r.  A comment is sent every 15 s.
+ * httpd_stream_end() closes and ends r.  A comment is sent every 15 s;
+ * httpd_stream_comment() queues one of the caller's, a single line.
  *
- * httpd_stream_send() is RC_TOOBIG if the reader is so slow that
- * HTTPD_STREAM_MAX bytes wait (the stream is then closed: it can resume by id),
- * RC_DOWN if the reader has gone, RC_INVALID if event or id has a line's end
- * (nothing is sent).  In any case the caller still ends r.
+ * Sending is RC_TOOBIG if the reader is so slow that over HTTPD_STREAM_MAX
+ * bytes wait already (the stream is then closed: it can resume by id) or the
+ * event alone is over HTTPD_ANSWER_MAX, RC_DOWN if the reader has gone,
+ * RC_INVALID if event, id or comment has a line's end (nothing is sent).  In
+ * any case the caller still ends r.
+ *
+ * httpd_stream_waiting(): Bytes that wait for the reader.
  */
 void httpd_stream(struct httpd_req *r);
 enum rc httpd_stream_send(struct httpd_req *r, const char *event,
     const char *id, struct str data) RC_CHECK;
+enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
+size_t httpd_stream_waiting(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
+
+/*
+ * An answer made by its handler to the last byte, for simulated servers and
+ * their faults: httpd_raw() leaves r open and sends nothing, not even a head;
+ * status is what is counted.  httpd_raw_send() queues bytes and fails as
+ * httpd_stream_send(); httpd_stream_end() closes the connection, unless keep,
+ * and ends r.
+ */
+void httpd_raw(struct httpd_req *r, int status, bool keep);
+enum rc httpd_raw_send(struct httpd_req *r, struct str bytes) RC_CHECK;
 
 #endif /* !HTTPD_HTTPD_H */

@@ -88,6 +88,7 @@ req_answer_error(
 void
 httpd_reply(struct httpd_req *r, int status, const char *type, struct str body)
 {
+	req_forget(r);
 	req_answer(r, status, type, body);
 	req_drop(r);
 }
@@ -95,6 +96,7 @@ httpd_reply(struct httpd_req *r, int status, const char *type, struct str body)
 void
 httpd_reply_error(struct httpd_req *r, enum rc rc, const char *text)
 {
+	req_forget(r);
 	req_answer_error(r, rc_http_status(rc), rc_name(rc), text);
 	req_drop(r);
 }

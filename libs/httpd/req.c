@@ -7,9 +7,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/log.h"
 #include "core/mem.h"
 
 #define YIELDS 4 /* before a worker sleeps until its answer */
+/* How often the client of a watched request is looked at; and a stream's. */
+#define LOOK_MS        250
+#define STREAM_LOOK_MS 1000
+/* How long a full inbox is left alone. */
+#define INBOX_MS 10
 
 struct httpd_req *
 req_new(void)
@@ -57,6 +63,45 @@ req_left(struct httpd_req *r)
 	return left;
 }
 
+enum rc
+httpd_on_gone(struct httpd_req *r, void (*fn)(void *arg), void *arg)
+{
+	bool gone;
+
+	pthread_mutex_lock(&r->lock);
+	gone = r->left || r->closing;
+	r->watched = !gone;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	if (gone)
+		return RC_DOWN;
+	r->gone = fn;
+	r->gone_arg = arg;
+	return RC_OK;
+}
+
+void
+req_forget(struct httpd_req *r)
+{
+	r->gone = NULL;
+}
+
+/* On the loop, which alone touches r->gone. */
+static void
+on_gone(void *arg)
+{
+	struct httpd_req *r = arg;
+	void (*fn)(void *arg) = r->gone;
+
+	r->gone = NULL;
+	if (fn != NULL) {
+		log_trace_set(r->trace.trace_id);
+		fn(r->gone_arg);
+		log_trace_set("");
+	}
+	req_drop(r);
+}
+
 void
 req_close(struct httpd_req *r)
 {
@@ -76,6 +121,34 @@ wait_until(struct httpd_req *r, struct mono until)
 	return pthread_cond_timedwait(&r->changed, &r->lock, &ts) == 0;
 }
 
+/* A full inbox is tried again, unless the loop has stopped for good. */
+void
+req_tell_gone(struct httpd_req *r, struct loop *l)
+{
+	enum rc rc = RC_DOWN;
+
+	pthread_mutex_lock(&r->lock);
+	if (r->watched && r->state != REQ_ANSWERED && !r->closing) {
+		r->watched = false;
+		req_share(r);
+		while (
+		    (rc = loop_post(l, on_gone, r)) == RC_AGAIN && !r->closing)
+			wait_until(r, mono_add_ms(clock_mono(), INBOX_MS));
+		if (rc != RC_OK)
+			atomic_fetch_sub(&r->refs, 1);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* The sooner of a moment and the next look at the client. */
+static struct mono
+look_at(const struct httpd_req *r, struct mono until, int64_t ms)
+{
+	struct mono look = mono_add_ms(clock_mono(), ms);
+
+	return r->watched && mono_diff_ns(look, until) < 0 ? look : until;
+}
+
 enum rc
 req_wait(struct httpd_req *r, enum req_state *state)
 {
@@ -86,11 +159,16 @@ req_wait(struct httpd_req *r, enum req_state *state)
 	for (int i = 0; i < YIELDS && !atomic_load(&r->settled); i++)
 		sched_yield();
 	pthread_mutex_lock(&r->lock);
-	while (r->state == REQ_OPEN && !r->closing)
-		if (!wait_until(r, r->due))
-			break;
+	while (r->state == REQ_OPEN && !r->closing) {
+		struct mono until = look_at(r, r->due, LOOK_MS);
+		if (wait_until(r, until))
+			continue;
+		if (until.ns < r->due.ns && r->state == REQ_OPEN)
+			rc = RC_AGAIN;
+		break;
+	}
 	*state = r->state;
-	if (r->state == REQ_OPEN) {
+	if (r->state == REQ_OPEN && rc == RC_OK) {
 		rc = r->closing ? RC_DOWN : RC_TIMEOUT;
 		r->left = true;
 	}
@@ -113,12 +191,14 @@ req_stream_next(struct httpd_req *r, struct mono until, struct buf *chunk)
 
 	buf_reset(chunk);
 	pthread_mutex_lock(&r->lock);
-	while (
-	    r->out.n == 0 && r->state == REQ_STREAM && !r->closing && !r->over)
-		if (!wait_until(r, until)) {
-			rc = RC_TIMEOUT;
-			break;
-		}
+	while (r->out.n == 0 && r->state == REQ_STREAM && !r->closing &&
+	    !r->over) {
+		struct mono look = look_at(r, until, STREAM_LOOK_MS);
+		if (wait_until(r, look))
+			continue;
+		rc = look.ns < until.ns ? RC_AGAIN : RC_TIMEOUT;
+		break;
+	}
 	if (r->closing || r->over) {
 		rc = RC_DOWN;
 	} else if (r->out.n > 0) {

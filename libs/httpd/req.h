@@ -57,6 +57,10 @@ struct httpd_req {
 	int remote_port;
 	char remote_addr[48];
 
+	/* Of the loop: see httpd_on_gone(). */
+	void (*gone)(void *arg);
+	void *gone_arg;
+
 	_Atomic int refs;
 	_Atomic bool settled; /* state is not REQ_OPEN; read without the lock */
 	pthread_mutex_t lock; /* guards what follows */
@@ -65,6 +69,9 @@ struct httpd_req {
 	bool left;    /* the worker has gone; an answer only ends the request */
 	bool closing; /* the server stops: the worker must go */
 	bool over;    /* the stream's reader was too slow */
+	bool raw;     /* of a stream: its bytes are the whole answer */
+	bool keep;    /* of a raw one: the connection serves another */
+	bool watched; /* somebody wants to know when the client has gone */
 	int status;
 	int retry_after_s; /* 0: no Retry-After */
 	char type[REQ_TYPE_MAX];
@@ -83,6 +90,14 @@ void req_drop(struct httpd_req *r);
 /* req_left(r): Whether the worker has gone.  Any thread. */
 bool req_left(struct httpd_req *r);
 
+/*
+ * req_forget(r): Loop: the handler ends r, nothing is told to it any more.
+ * req_tell_gone(r, l): Worker: tell the handler, if it asked, that nobody waits
+ * any more.
+ */
+void req_forget(struct httpd_req *r);
+void req_tell_gone(struct httpd_req *r, struct loop *l);
+
 /* req_close(r): Tell the worker that waits in r to go.  Any thread. */
 void req_close(struct httpd_req *r);
 
@@ -90,6 +105,7 @@ void req_close(struct httpd_req *r);
  * req_wait(r, state):
  * Worker: wait for the answer until r->due.  RC_OK when there is one, which
  * then does not change any more, or a stream has begun; *state says which.
+ * RC_AGAIN: it is time to look whether the client is still there.
  * RC_TIMEOUT and RC_DOWN (the server stops) leave r to the handler: what it
  * answers later is dropped.
  */
@@ -101,7 +117,8 @@ void req_leave(struct httpd_req *r);
 /*
  * req_stream_next(r, until, chunk):
  * Worker: wait for bytes of the stream and swap them into chunk, which is
- * emptied first.  RC_OK; RC_TIMEOUT if there were none until then; RC_NOENT
+ * emptied first.  RC_OK; RC_TIMEOUT if there were none until then; RC_AGAIN as
+ * of req_wait(); RC_NOENT
  * when the stream has ended and all was taken; RC_DOWN if the server stops or
  * the reader was too slow.
  */

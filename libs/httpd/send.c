@@ -7,8 +7,10 @@
 #include <civetweb.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "httpd/conn.h"
+#include "httpd/watch.h"
 
 /* A body up to this size is copied behind its head. */
 #define JOIN_MAX 65536
@@ -173,7 +175,7 @@ send_chunk(
 static bool
 stream_closes(const struct httpd_req *r)
 {
-	return !r->http11 || !r->head.keep;
+	return (r->raw && !r->keep) || !r->http11 || !r->head.keep;
 }
 
 static bool
@@ -199,26 +201,29 @@ send_stream_head(struct mg_connection *c, const struct httpd_req *r)
 static bool
 send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	bool chunked = r->http11;
+	bool chunked = r->http11 && !r->raw;
 	struct buf chunk = BUF_INIT(HTTPD_ANSWER_MAX);
 	struct buf frame = BUF_INIT(HTTPD_ANSWER_MAX + 64);
+	struct mono until = mono_add_ms(clock_mono(), h->comment_ms);
+	int fd = -1;
 	bool ok = true;
-	enum rc rc;
+	enum rc rc = RC_OK;
 
-	for (;;) {
-		struct mono until = mono_add_ms(clock_mono(), h->comment_ms);
+	while (ok && (rc == RC_OK || rc == RC_TIMEOUT || rc == RC_AGAIN)) {
 		rc = req_stream_next(r, until, &chunk);
 		if (rc == RC_OK)
 			ok = send_chunk(c, &frame, buf_str(&chunk), chunked);
-		else if (rc == RC_TIMEOUT)
+		else if (rc == RC_TIMEOUT && !r->raw)
 			ok = send_chunk(c, &frame, STR(COMMENT), chunked);
-		else
-			break;
-		if (!ok)
-			break;
+		else if (rc == RC_AGAIN)
+			ok = !watch_gone(h, r, &fd);
+		if (rc != RC_AGAIN)
+			until = mono_add_ms(clock_mono(), h->comment_ms);
 	}
 	if (ok && rc == RC_NOENT && chunked)
 		ok = write_all(c, STR("0\r\n\r\n"));
+	if (fd >= 0)
+		close(fd);
 	buf_free(&chunk);
 	buf_free(&frame);
 	return ok && rc == RC_NOENT;
@@ -227,9 +232,10 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 void
 send_stream(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	bool sent = send_stream_head(c, r) && send_events(h, r, c);
+	bool sent = (r->raw || send_stream_head(c, r)) && send_events(h, r, c);
 
 	if (!sent || stream_closes(r))
 		mg_disable_connection_keep_alive(c);
 	req_leave(r);
+	req_tell_gone(r, h->loop);
 }

@@ -16,8 +16,6 @@
 #include "httpd/httpd.h"
 #include "httpd/req.h"
 
-/* Workers kept free to refuse with, and to serve direct routes. */
-#define SERVER_SPARE_WORKERS 16
 /* A body must have arrived after this time, or after timeout_ms if shorter. */
 #define SERVER_BODY_MS 10000
 /* An answer must have been taken by the client after this time. */

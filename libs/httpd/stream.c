@@ -8,18 +8,35 @@
 /* How long a client waits before it connects again. */
 #define RETRY_LINE "retry: 2000\n\n"
 
-void
-httpd_stream(struct httpd_req *r)
+enum form { FORM_EVENTS, FORM_RAW, FORM_RAW_KEEP };
+
+static void
+begin(struct httpd_req *r, int status, enum form form)
 {
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_OPEN && !r->left) {
 		r->state = REQ_STREAM;
 		atomic_store(&r->settled, true);
-		r->status = 200;
-		buf_puts(&r->out, RETRY_LINE);
+		r->status = status;
+		r->raw = form != FORM_EVENTS;
+		r->keep = form == FORM_RAW_KEEP;
+		if (form == FORM_EVENTS)
+			buf_puts(&r->out, RETRY_LINE);
 		pthread_cond_signal(&r->changed);
 	}
 	pthread_mutex_unlock(&r->lock);
+}
+
+void
+httpd_stream(struct httpd_req *r)
+{
+	begin(r, 200, FORM_EVENTS);
+}
+
+void
+httpd_raw(struct httpd_req *r, int status, bool keep)
+{
+	begin(r, status, keep ? FORM_RAW_KEEP : FORM_RAW);
 }
 
 /* Whether s fits in the line of a field. */
@@ -62,14 +79,29 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-enum rc
-httpd_stream_send(
-    struct httpd_req *r, const char *event, const char *id, struct str data)
+/* What is queued: an event, a comment, or bytes of a raw answer. */
+struct part {
+	const char *event, *id, *comment;
+	struct str data;
+	bool raw;
+};
+
+static void
+put_part(struct buf *b, const struct part *p)
+{
+	if (p->raw)
+		buf_put_str(b, p->data);
+	else if (p->comment != NULL)
+		buf_printf(b, ": %s\n\n", p->comment);
+	else
+		put_event(b, p->event, p->id, p->data);
+}
+
+static enum rc
+queue(struct httpd_req *r, const struct part *p)
 {
 	enum rc rc = RC_OK;
 
-	if (!one_line(event) || !one_line(id))
-		return RC_INVALID;
 	pthread_mutex_lock(&r->lock);
 	if (r->over) {
 		rc = RC_TOOBIG;
@@ -77,8 +109,9 @@ httpd_stream_send(
 		rc = RC_DOWN;
 	} else {
 		size_t before = r->out.n;
-		put_event(&r->out, event, id, data);
-		if (r->out.over || r->out.n > HTTPD_STREAM_MAX) {
+		if (before <= HTTPD_STREAM_MAX)
+			put_part(&r->out, p);
+		if (r->out.over || before > HTTPD_STREAM_MAX) {
 			rc = RC_TOOBIG;
 			r->over = true;
 		}
@@ -89,9 +122,43 @@ httpd_stream_send(
 	return rc;
 }
 
+size_t
+httpd_stream_waiting(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	size_t n = r->out.n;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+enum rc
+httpd_stream_comment(struct httpd_req *r, const char *text)
+{
+	if (!one_line(text))
+		return RC_INVALID;
+	return queue(r, &(struct part){ .comment = text });
+}
+
+enum rc
+httpd_stream_send(
+    struct httpd_req *r, const char *event, const char *id, struct str data)
+{
+	if (!one_line(event) || !one_line(id))
+		return RC_INVALID;
+	return queue(
+	    r, &(struct part){ .event = event, .id = id, .data = data });
+}
+
+enum rc
+httpd_raw_send(struct httpd_req *r, struct str bytes)
+{
+	return queue(r, &(struct part){ .data = bytes, .raw = true });
+}
+
 void
 httpd_stream_end(struct httpd_req *r)
 {
+	req_forget(r);
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQ_STREAM)
 		r->state = REQ_ENDED;

@@ -1,13 +1,16 @@
 /*
  * civetweb does not tell which descriptor a connection has.  It is found by its
- * addresses among all that are open: only a late body pays for that.
+ * addresses among all that are open: only a late body, and a request whose
+ * handler asks for its client, pays for that.
  */
 #include "httpd/watch.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,36 +40,90 @@ is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 }
 
 /*
- * End the reading side of fd if it is ours.  What is looked at and ended is a
- * duplicate: fd itself may be closed, and be something else, at any moment.
+ * A duplicate of fd if it is ours, or -1.  The duplicate is looked at, not fd
+ * itself, which may be closed, and be something else, at any moment.  *blind:
+ * none could be made.
  */
-static void
-cut_fd(const struct httpd *h, const struct httpd_req *r, int fd)
+static int
+copy_ours(const struct httpd *h, const struct httpd_req *r, int fd, bool *blind)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	if (copy < 0)
-		return;
-	if (is_ours(h, r, copy))
-		shutdown(copy, SHUT_RD);
-	close(copy);
+	if (copy < 0 && errno != EBADF)
+		*blind = true;
+	if (copy >= 0 && !is_ours(h, r, copy)) {
+		close(copy);
+		copy = -1;
+	}
+	return copy;
 }
 
+/* The next duplicate of ours among all descriptors, or -1. */
+static int
+next_ours(
+    DIR *dir, const struct httpd *h, const struct httpd_req *r, bool *blind)
+{
+	struct dirent *e;
+	int64_t fd;
+	int copy;
+
+	while ((e = readdir(dir)) != NULL) {
+		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) != RC_OK)
+			continue;
+		copy = copy_ours(h, r, (int)fd, blind);
+		if (copy >= 0)
+			return copy;
+	}
+	return -1;
+}
+
+static DIR *
+open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	if (dir == NULL)
+		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
+	return dir;
+}
+
+/* End the reading side of r's connection, of all if r is NULL. */
 static void
 cut(const struct httpd *h, const struct httpd_req *r)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *e;
-	int64_t fd;
+	DIR *dir = open_fds();
+	bool blind;
+	int copy;
 
-	if (dir == NULL) {
-		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
+	if (dir == NULL)
 		return;
+	while ((copy = next_ours(dir, h, r, &blind)) >= 0) {
+		shutdown(copy, SHUT_RD);
+		close(copy);
 	}
-	while ((e = readdir(dir)) != NULL)
-		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) == RC_OK)
-			cut_fd(h, r, (int)fd);
 	closedir(dir);
+}
+
+/* A connection that was reset has no addresses any more: it is not found. */
+bool
+watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
+{
+	struct pollfd p = { .events = POLLRDHUP };
+	bool blind = false;
+	DIR *dir;
+
+	if (*fd < 0) {
+		dir = open_fds();
+		if (dir == NULL)
+			return false;
+		*fd = next_ours(dir, h, r, &blind);
+		closedir(dir);
+		if (*fd < 0)
+			return !blind;
+	}
+	p.fd = *fd;
+	return poll(&p, 1, 0) > 0 &&
+	    (p.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void

@@ -1,6 +1,7 @@
 /*
  * watch: an end for reads that would go on: bodies that drip, and idle
- * connections when the server stops.  Private.
+ * connections when the server stops; and whether a client is still there.
+ * Private.
  *
  * civetweb's timeout is for each read, so a client that sends a byte now and
  * then would hold its worker for ever.  Once a second the loop looks for bodies
@@ -28,5 +29,12 @@ void watch_cut_all(struct httpd *h);
  */
 void watch_body(struct httpd *h, struct httpd_req *r);
 void watch_body_done(struct httpd *h, struct httpd_req *r);
+
+/*
+ * watch_gone(h, r, fd):
+ * Worker: whether r's client has hung up.  *fd is -1 before the first look, and
+ * the caller's to close after the last.
+ */
+bool watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd);
 
 #endif /* !HTTPD_WATCH_H */

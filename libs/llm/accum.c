@@ -9,19 +9,28 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "llm/extra.h"
+#include "wire/out.h"
 #include "wire/text.h"
 
 #define FIELD_MAX 1024
+/* What is used of a turn's id. */
+#define TURN_MAX  128
 #define EXTRA_MAX (256 * 1024)
 
 void
-accum_init(struct accum *m, bool cumulative)
+accum_init(struct accum *m, const struct llm_provider *p)
 {
-	*m = (struct accum){ .cumulative = cumulative,
+	*m = (struct accum){ .cumulative = p != NULL && p->cumulative,
+		.strip_think = p != NULL && p->strip_think,
+		.forget = p != NULL && p->echo == LLM_ECHO_NEVER,
 		.prompt_tokens = -1,
 		.completion_tokens = -1 };
 	buf_init(&m->text, LLM_TEXT_MAX);
 	buf_init(&m->reasoning, LLM_TEXT_MAX);
+	buf_init(&m->raw, 2 * LLM_TEXT_MAX);
+	buf_init(&m->blocks, LLM_TEXT_MAX);
+	buf_init(&m->signature, EXTRA_MAX);
 }
 
 void
@@ -31,9 +40,12 @@ accum_free(struct accum *m)
 		buf_free(&m->slots[i].id);
 		buf_free(&m->slots[i].name);
 		buf_free(&m->slots[i].arguments);
-		buf_free(&m->slots[i].extra);
+		buf_free(&m->slots[i].members);
 	}
 	free(m->slots);
+	buf_free(&m->raw);
+	buf_free(&m->blocks);
+	buf_free(&m->signature);
 	buf_free(&m->text);
 	buf_free(&m->reasoning);
 }
@@ -50,7 +62,7 @@ new_slot(struct accum *m, int64_t index)
 	buf_init(&s->id, FIELD_MAX);
 	buf_init(&s->name, FIELD_MAX);
 	buf_init(&s->arguments, LLM_ARGS_MAX);
-	buf_init(&s->extra, EXTRA_MAX);
+	buf_init(&s->members, EXTRA_MAX);
 	return s;
 }
 
@@ -77,7 +89,7 @@ slot_by_index(struct accum *m, int64_t index)
  * the slot another one; some send all parallel calls as index 0.
  */
 static struct accum_slot *
-choose_indexed(struct accum *m, const struct wire_llm_tool_call *p)
+choose_indexed(struct accum *m, const struct accum_piece *p)
 {
 	struct accum_slot *s = slot_by_index(m, p->index);
 
@@ -110,14 +122,14 @@ choose_bare(struct accum *m, struct str name)
 }
 
 static struct accum_slot *
-choose(struct accum *m, const struct wire_llm_tool_call *p)
+choose(struct accum *m, const struct accum_piece *p)
 {
 	struct accum_slot *s;
 
-	if (p->has_index)
+	if (p->index >= 0)
 		return choose_indexed(m, p);
 	if (p->id.n == 0)
-		return choose_bare(m, p->function.name);
+		return choose_bare(m, p->name);
 	s = slot_by_id(m, p->id);
 	return s != NULL ? s : new_slot(m, -1);
 }
@@ -132,50 +144,69 @@ set_once(struct buf *b, struct str s)
 
 /* Text is appended; an object or array is the whole at once. */
 static enum rc
-add_arguments(
-    struct accum *m, struct accum_slot *s, struct str raw, struct arena *a)
+add_arguments(struct accum *m, struct accum_slot *s, const struct wire_tree *v)
 {
-	struct str text = raw;
-	bool whole = m->cumulative;
+	struct wire_out o = { .b = &s->arguments };
 
-	if (raw.p == NULL)
+	switch (wire_tree_kind(v)) {
+	case WIRE_TREE_NULL:
 		return RC_OK;
-	if (raw.n > 0 && raw.p[0] == '"') {
-		enum rc rc = wire_text(raw, a, &text);
-		if (rc != RC_OK)
-			return rc;
-	} else if (raw.n > 0 && (raw.p[0] == '{' || raw.p[0] == '[')) {
-		whole = true;
-	} else {
+	case WIRE_TREE_TEXT:
+		if (m->cumulative && wire_tree_text(v).n > 0)
+			buf_reset(&s->arguments);
+		buf_put_str(&s->arguments, wire_tree_text(v));
+		return buf_rc(&s->arguments);
+	case WIRE_TREE_OBJECT:
+	case WIRE_TREE_ARRAY:
+		buf_reset(&s->arguments);
+		wire_tree_put(v, &o);
+		return buf_rc(&s->arguments);
+	default:
 		return RC_INVALID;
 	}
-	if (whole && text.n > 0)
-		buf_reset(&s->arguments);
-	buf_put_str(&s->arguments, text);
-	return buf_rc(&s->arguments);
 }
 
-static enum rc
-add_calls(struct accum *m, const struct wire_llm_tool_call *p, size_t n,
-    struct arena *a)
+static bool
+is_known(struct str key)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct accum_slot *s = choose(m, &p[i]);
-		if (s == NULL)
-			return RC_TOOBIG;
-		set_once(&s->id, p[i].id);
-		set_once(&s->name, p[i].function.name);
-		if (p[i].extra_content.p != NULL) {
-			buf_reset(&s->extra);
-			buf_put_str(&s->extra, p[i].extra_content);
-		}
-		enum rc rc = add_arguments(m, s, p[i].function.arguments, a);
-		if (rc != RC_OK)
-			return rc;
-		if (s->id.over || s->name.over || s->extra.over)
-			return RC_TOOBIG;
+	return str_eq(key, STR("index")) || str_eq(key, STR("id")) ||
+	    str_eq(key, STR("type")) || str_eq(key, STR("function"));
+}
+
+/* Keep what only the provider understands; the last piece with any counts. */
+static void
+add_members(struct accum_slot *s, const struct wire_tree *v)
+{
+	struct wire_out o = { .b = &s->members };
+	struct wire_tree_member m;
+	bool first = true;
+
+	for (bool more = wire_tree_first(v, &m); more;
+	     more = wire_tree_next(v, &m)) {
+		if (is_known(m.key) ||
+		    wire_tree_kind(m.value) == WIRE_TREE_NULL)
+			continue;
+		if (first)
+			buf_reset(&s->members);
+		first = false;
+		wire_out_key(&o, m.key);
+		wire_tree_put(m.value, &o);
 	}
-	return RC_OK;
+}
+
+enum rc
+accum_call(struct accum *m, const struct accum_piece *p)
+{
+	struct accum_slot *s = choose(m, p);
+
+	if (s == NULL)
+		return RC_TOOBIG;
+	set_once(&s->id, p->id);
+	set_once(&s->name, p->name);
+	add_members(s, p->members);
+	if (s->id.over || s->name.over || s->members.over)
+		return RC_TOOBIG;
+	return add_arguments(m, s, p->arguments);
 }
 
 /* The new end of b, which s continues or, from some senders, repeats. */
@@ -195,78 +226,72 @@ add_text(struct accum *m, struct buf *b, struct str s)
 	return (struct str){ b->p + from, b->n - from };
 }
 
-static void
-add_finish(struct accum *m, struct str finish)
+/* As add_text(), with the thoughts before the text taken out. */
+static struct str
+add_thinking_text(struct accum *m, struct str s)
 {
-	if (finish.n > 0)
-		str_copy(finish, m->finish, sizeof(m->finish));
-}
+	size_t from = m->text.n;
 
-static void
-add_usage(struct accum *m, const struct wire_llm_usage *u)
-{
-	if (u->has_prompt_tokens)
-		m->prompt_tokens = u->prompt_tokens;
-	if (u->has_completion_tokens)
-		m->completion_tokens = u->completion_tokens;
+	if (m->cumulative) {
+		bool more = str_starts(s, buf_str(&m->raw));
+		s = add_text(m, &m->raw, s);
+		if (!more && s.n > 0) {
+			m->think = (struct think){ 0 };
+			buf_reset(&m->text);
+			buf_reset(&m->reasoning);
+			from = 0;
+		}
+	}
+	think_feed(&m->think, s, &m->text, &m->reasoning);
+	if (m->text.n <= from)
+		return (struct str){ "", 0 };
+	return (struct str){ m->text.p + from, m->text.n - from };
 }
 
 static enum rc
 texts_rc(const struct accum *m)
 {
-	return m->text.over || m->reasoning.over ? RC_TOOBIG : RC_OK;
+	return m->text.over || m->reasoning.over || m->raw.over ? RC_TOOBIG
+								: RC_OK;
 }
 
 enum rc
-accum_chunk(struct accum *m, const struct wire_llm_chat_chunk *c,
-    struct arena *a, struct str *delta)
+accum_text(struct accum *m, struct str s, struct str *delta)
 {
+	if (m->strip_think)
+		*delta = add_thinking_text(m, s);
+	else
+		*delta = add_text(m, &m->text, s);
+	return texts_rc(m);
+}
+
+void
+accum_flush(struct accum *m, struct str *delta)
+{
+	size_t from = m->text.n;
+
 	*delta = (struct str){ "", 0 };
-	if (c->has_usage)
-		add_usage(m, &c->usage);
-	for (size_t i = 0; i < c->n_choices; i++) {
-		const struct wire_llm_chat_chunk_choices *choice =
-		    &c->choices[i];
-		const struct wire_llm_chat_chunk_choices_delta *d =
-		    &choice->delta;
-		if (choice->has_index && choice->index != 0)
-			continue;
-		add_finish(m, choice->finish_reason);
-		*delta = add_text(m, &m->text, d->content);
-		(void)add_text(m, &m->reasoning,
-		    d->reasoning_content.n > 0 ? d->reasoning_content
-					       : d->reasoning);
-		if (texts_rc(m) != RC_OK)
-			return RC_TOOBIG;
-		return add_calls(m, d->tool_calls, d->n_tool_calls, a);
-	}
-	return RC_OK;
+	if (!m->strip_think)
+		return;
+	think_end(&m->think, &m->text, &m->reasoning);
+	if (m->text.n > from)
+		*delta = (struct str){ m->text.p + from, m->text.n - from };
 }
 
 enum rc
-accum_answer(
-    struct accum *m, const struct wire_llm_chat_response *r, struct arena *a)
+accum_reasoning(struct accum *m, const char *name, struct str s)
 {
-	if (r->has_usage)
-		add_usage(m, &r->usage);
-	m->done = true;
-	for (size_t i = 0; i < r->n_choices; i++) {
-		const struct wire_llm_chat_response_choices *choice =
-		    &r->choices[i];
-		const struct wire_llm_chat_response_choices_message *d =
-		    &choice->message;
-		if (choice->has_index && choice->index != 0)
-			continue;
-		add_finish(m, choice->finish_reason);
-		buf_put_str(&m->text, d->content);
-		buf_put_str(&m->reasoning,
-		    d->reasoning_content.n > 0 ? d->reasoning_content
-					       : d->reasoning);
-		if (texts_rc(m) != RC_OK)
-			return RC_TOOBIG;
-		return add_calls(m, d->tool_calls, d->n_tool_calls, a);
-	}
-	return RC_OK;
+	if (s.n > 0)
+		m->reasoning_name = name;
+	(void)add_text(m, &m->reasoning, s);
+	return texts_rc(m);
+}
+
+void
+accum_finish(struct accum *m, struct str s)
+{
+	if (s.n > 0)
+		str_copy(s, m->finish, sizeof(m->finish));
 }
 
 /* "stop" with calls is a call, and calls without one are a stop. */
@@ -287,19 +312,29 @@ finish_of(const struct accum *m)
 	return LLM_FINISH_OTHER;
 }
 
-/* Give an id to a call that has none, or one that an earlier call has. */
+/* Whether the i-th call has no id, or one that an earlier call has. */
+static bool
+lacks_id(const struct accum *m, size_t i)
+{
+	struct str id = buf_str(&m->slots[i].id);
+
+	for (size_t k = 0; k < i; k++)
+		if (str_eq(buf_str(&m->slots[k].id), id))
+			return true;
+	return id.n == 0;
+}
+
 static void
 fix_id(struct accum *m, size_t i, struct str turn)
 {
-	struct accum_slot *s = &m->slots[i];
-	bool bad = s->id.n == 0;
+	struct buf *id = &m->slots[i].id;
 
-	for (size_t k = 0; k < i && !bad; k++)
-		bad = str_eq(buf_str(&m->slots[k].id), buf_str(&s->id));
-	if (!bad)
-		return;
-	buf_reset(&s->id);
-	buf_printf(&s->id, "call_%.*s_%zu", STR_ARG(turn), i);
+	if (turn.n > TURN_MAX)
+		turn.n = TURN_MAX;
+	for (size_t n = i; lacks_id(m, i); n += LLM_CALLS_MAX) {
+		buf_reset(id);
+		buf_printf(id, "call_%.*s_%zu", STR_ARG(turn), n);
+	}
 }
 
 /* A call without arguments, unless they were still to come. */
@@ -313,26 +348,42 @@ call_of(struct accum_slot *s, bool cut)
 	return (struct llm_tool_call){ .id = buf_str(&s->id),
 		.name = buf_str(&s->name),
 		.arguments = buf_str(&s->arguments),
-		.extra = s->extra.n > 0 ? buf_str(&s->extra)
-					: (struct str){ NULL, 0 },
 		.valid = s->name.n > 0 && !(bare && cut) &&
 		    wire_is_object(buf_str(&s->arguments)) };
 }
 
+/* What the provider wants back; its thoughts go with the first call. */
+static struct str
+extra_of(const struct accum *m, size_t i, struct str by, struct arena *a)
+{
+	struct extra x = { .by = by, .members = buf_str(&m->slots[i].members) };
+
+	if (i == 0) {
+		if (!m->forget)
+			x.name = str_of(m->reasoning_name);
+		x.reasoning = buf_str(&m->reasoning);
+		x.blocks = buf_str(&m->blocks);
+	}
+	return extra_write(&x, a);
+}
+
 enum rc
-accum_end(
-    struct accum *m, struct str turn, struct arena *a, struct llm_result *out)
+accum_end(struct accum *m, struct str turn, struct str by, struct arena *a,
+    struct llm_result *out)
 {
 	struct llm_tool_call *calls =
 	    arena_alloc(a, m->nslots * sizeof(*calls));
 	enum llm_finish finish = finish_of(m);
 	bool cut = finish == LLM_FINISH_NONE || finish == LLM_FINISH_LENGTH;
+	struct str rest;
 
 	if (calls == NULL)
 		return RC_TOOBIG;
+	accum_flush(m, &rest);
 	for (size_t i = 0; i < m->nslots; i++) {
 		fix_id(m, i, turn);
 		calls[i] = call_of(&m->slots[i], cut);
+		calls[i].extra = extra_of(m, i, by, a);
 	}
 	out->text = buf_str(&m->text);
 	out->reasoning = buf_str(&m->reasoning);

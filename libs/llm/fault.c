@@ -1,6 +1,7 @@
 /*
- * Errors come as OpenAI's object, as that in an array, as a text under one of
- * three names, or as the HTML of whatever stands before the provider.
+ * Errors come as OpenAI's object, as Anthropic's, as that in an array, as a
+ * text under one of three names, or as the HTML of whatever stands before the
+ * provider.
  */
 #include "llm/fault.h"
 
@@ -107,6 +108,7 @@ is_quota(const struct fault *f)
 		STR_INIT("organization_spend_limit_exceeded"),
 		STR_INIT("project_spend_limit_exceeded"),
 		STR_INIT("organization_usage_limit_exceeded"),
+		STR_INIT("billing_error"),
 	};
 
 	return is_one_of(f->type, codes, NELEM(codes)) ||
@@ -114,18 +116,61 @@ is_quota(const struct fault *f)
 }
 
 static bool
-is_too_long(const struct fault *f)
+says(const struct fault *f, struct str words)
 {
-	return str_eq(f->code, STR("context_length_exceeded")) ||
-	    str_eq(f->type, STR("exceed_context_size_error"));
+	return str_find(f->text, words) >= 0;
+}
+
+/* Some say it in words only; other errors may quote such words. */
+static bool
+is_too_long(int status, const struct fault *f)
+{
+	if (str_eq(f->code, STR("context_length_exceeded")) ||
+	    str_eq(f->type, STR("exceed_context_size_error")) ||
+	    str_eq(f->type, STR("request_too_large")))
+		return true;
+	return status == 400 &&
+	    (says(f, STR("prompt is too long")) ||
+		says(f, STR("maximum context length")) ||
+		says(f, STR("context_length_exceeded")));
+}
+
+/* Inside a stream the code may be a status, or the type may tell it. */
+static int
+status_in(const struct fault *f)
+{
+	static const struct {
+		struct str type;
+		int status;
+	} types[] = {
+		{ STR_INIT("invalid_request_error"), 400 },
+		{ STR_INIT("authentication_error"), 401 },
+		{ STR_INIT("permission_error"), 403 },
+		{ STR_INIT("not_found_error"), 404 },
+		{ STR_INIT("rate_limit_error"), 429 },
+		{ STR_INIT("rate_limit_exceeded"), 429 },
+		{ STR_INIT("overloaded_error"), 529 },
+	};
+	int64_t n;
+
+	if (str_to_i64(f->code, 400, 599, &n) == RC_OK)
+		return (int)n;
+	for (size_t i = 0; i < NELEM(types); i++)
+		if (str_eq(f->type, types[i].type) ||
+		    str_eq(f->code, types[i].type))
+			return types[i].status;
+	return 0;
 }
 
 enum rc
 fault_rc(int status, const struct fault *f)
 {
-	if (is_quota(f))
+	if (status == 0)
+		status = status_in(f);
+	if (is_quota(f) ||
+	    (status == 400 && says(f, STR("credit balance is too low"))))
 		return RC_DENIED;
-	if (is_too_long(f) || status == 413)
+	if (is_too_long(status, f) || status == 413)
 		return RC_TOOBIG;
 	switch (status) {
 	case 0:
@@ -141,6 +186,7 @@ fault_rc(int status, const struct fault *f)
 	case 409:
 		return RC_CONFLICT;
 	case 429:
+	case 529:
 		return RC_AGAIN;
 	default:
 		return status >= 500 ? RC_DOWN : RC_INVALID;

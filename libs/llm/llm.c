@@ -1,112 +1,84 @@
 /*
- * A call from its request to its result: the answer's Content-Type, not what
- * was asked for, says whether it is a stream.
+ * A call goes from provider to provider and from attempt to attempt; at any
+ * moment either a request is under way, or a timer runs.
  */
 #include "llm/llm.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "httpc/httpc.h"
-#include "httpc/sse.h"
-#include "llm/accum.h"
-#include "llm/fault.h"
+#include "llm/call.h"
 #include "llm/request.h"
+#include "llm/retry.h"
 #include "wire/wire.h"
 
 #define FIRST_BYTE_MS 120000
 #define IDLE_MS       60000
-#define URL_MAX       2048
-#define TURN_MAX      160
+#define TRIES         3
 
-struct llm {
-	struct httpc *http;
-	char *url;
-	char *model;
-	char *authorization; /* a header line, or NULL */
-	bool cumulative;
-	int64_t first_byte_ms, idle_ms;
-};
+static void attempt(struct llm_call *call);
+static void go_on(void *arg);
 
-struct llm_call {
-	struct llm *llm;
-	struct httpc_call *http;
-	llm_text_fn on_text;
-	llm_done_fn on_done;
-	void *arg;
-	char turn[TURN_MAX];
-	enum { FORM_UNKNOWN, FORM_STREAM, FORM_WHOLE } form;
-	struct sse sse;
-	struct buf body; /* of FORM_WHOLE */
-	struct accum accum;
-	struct arena *arena; /* of one event, then of the result */
-	enum rc fault_rc;    /* of an error in the stream */
-	char fault[FAULT_TEXT_MAX + 1];
-	bool gave_text;
-	bool feeding;   /* our caller is sse_feed() */
-	bool cancelled; /* while feeding */
-};
-
-static void
-call_free(struct llm_call *call)
-{
-	sse_free(&call->sse);
-	buf_free(&call->body);
-	accum_free(&call->accum);
-	arena_free(call->arena);
-	free(call);
-}
-
-static char *
-join_url(const char *base)
-{
-	struct str s = str_of(base);
-	char url[URL_MAX];
-
-	if (s.n > 0 && s.p[s.n - 1] == '/')
-		s.n--;
-	int n = snprintf(url, sizeof(url), "%.*s/chat/completions", STR_ARG(s));
-	if (n < 0 || (size_t)n >= sizeof(url))
-		return NULL;
-	return mem_strdup(url);
-}
-
-static char *
-bearer(const char *key)
-{
-	struct buf b = BUF_INIT(16384);
-
-	if (key == NULL || key[0] == '\0')
-		return NULL;
-	buf_printf(&b, "Authorization: Bearer %s", key);
-	char *line = str_dup(buf_str(&b));
-	buf_free(&b);
-	return line;
-}
+/* ---- the client --------------------------------------------------------- */
 
 static bool
-is_http(const char *url)
+names_differ(const struct llm *l)
 {
-	return url != NULL &&
-	    (str_starts(str_of(url), STR("http://")) ||
-		str_starts(str_of(url), STR("https://")));
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(l->providers[i].o.name,
+				l->providers[k].o.name) == 0)
+				return false;
+	return true;
+}
+
+static enum rc
+add_providers(struct llm *l, const struct llm_opts *o)
+{
+	const struct llm_provider one = { .base_url = o->base_url,
+		.api_key = o->api_key,
+		.model = o->model,
+		.cumulative = o->cumulative };
+	const struct llm_provider *list =
+	    o->nproviders > 0 ? o->providers : &one;
+	size_t n = o->nproviders > 0 ? o->nproviders : 1;
+
+	if (n > LLM_PROVIDERS_MAX)
+		return RC_INVALID;
+	for (size_t i = 0; i < n; i++) {
+		l->n++;
+		enum rc rc =
+		    provider_init(&l->providers[i], &list[i], o->metrics);
+		if (rc != RC_OK)
+			return rc;
+	}
+	return names_differ(l) ? RC_OK : RC_INVALID;
+}
+
+static void
+client_free(struct llm *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		provider_free(&l->providers[i]);
+	free(l);
 }
 
 enum rc
 llm_new(const struct llm_opts *o, struct llm **out)
 {
-	if (!is_http(o->base_url) || o->model == NULL || o->model[0] == '\0')
-		return RC_INVALID;
-	char *url = join_url(o->base_url);
-	if (url == NULL)
-		return RC_INVALID;
 	struct llm *l = mem_zalloc(sizeof(*l));
-	l->url = url;
-	l->model = mem_strdup(o->model);
-	l->authorization = bearer(o->api_key);
-	l->cumulative = o->cumulative;
+	enum rc rc = add_providers(l, o);
+
+	if (rc != RC_OK) {
+		client_free(l);
+		return rc;
+	}
+	TAILQ_INIT(&l->calls);
+	l->loop = o->loop;
+	l->tries = o->tries > 0 ? o->tries : TRIES;
 	l->first_byte_ms =
 	    o->first_byte_ms > 0 ? o->first_byte_ms : FIRST_BYTE_MS;
 	l->idle_ms = o->idle_ms > 0 ? o->idle_ms : IDLE_MS;
@@ -121,191 +93,140 @@ llm_new(const struct llm_opts *o, struct llm **out)
 	return RC_OK;
 }
 
-void
-llm_free(struct llm *l)
+/* ---- the end ------------------------------------------------------------ */
+
+/* Give everything back; what is under way is not told anything. */
+static void
+call_free(struct llm_call *call)
 {
-	if (l == NULL)
-		return;
-	httpc_free(l->http);
-	free(l->url);
-	free(l->model);
-	free(l->authorization);
-	free(l);
+	struct llm *l = call->llm;
+
+	call_judge(call, RC_OK, RETRY_BLAME_NONE);
+	TAILQ_REMOVE(&l->calls, call, link);
+	loop_timer_cancel(l->loop, &call->timer);
+	answer_free(&call->in);
+	arena_free(call->arena);
+	arena_free(call->kept);
+	free(call);
 }
-
-/* ---- reading ------------------------------------------------------------- */
-
-/* Keep an error of the stream; what it returns ends the call. */
-static enum rc
-fail(struct llm_call *call, enum rc rc, struct str text)
-{
-	call->fault_rc = rc;
-	str_copy(text, call->fault, sizeof(call->fault));
-	return rc;
-}
-
-static enum rc
-fail_with(struct llm_call *call, struct str body)
-{
-	struct fault f;
-
-	fault_read(body, 0, call->arena, &f);
-	return fail(call, fault_rc(0, &f), f.text);
-}
-
-static enum rc
-take_chunk(struct llm_call *call, struct str json)
-{
-	struct wire_llm_chat_chunk c;
-	char text[WIRE_ERR_TEXT_MAX];
-	struct wire_err err;
-	struct str delta;
-	enum rc rc;
-
-	rc =
-	    wire_decode(&wire_llm_chat_chunk_desc, json, call->arena, &c, &err);
-	if (rc != RC_OK) {
-		wire_err_text(&err, text, sizeof(text));
-		return fail(call, rc, str_of(text));
-	}
-	if (c.error.p != NULL)
-		return fail_with(call, json);
-	rc = accum_chunk(&call->accum, &c, call->arena, &delta);
-	if (rc != RC_OK)
-		return fail(call, rc, STR("the answer breaks a bound"));
-	if (delta.n > 0) {
-		call->gave_text = true;
-		if (call->on_text != NULL)
-			call->on_text(call->arg, delta);
-	}
-	return RC_OK;
-}
-
-static enum rc
-on_event(void *arg, const struct sse_event *e)
-{
-	struct llm_call *call = arg;
-	struct str data = str_trim(e->data);
-
-	if (call->accum.done)
-		return RC_OK;
-	if (str_eq(data, STR("[DONE]"))) {
-		call->accum.done = true;
-		return RC_OK;
-	}
-	arena_reset(call->arena);
-	if (str_eq(e->type, STR("error")))
-		return fail_with(call, data);
-	enum rc rc = take_chunk(call, data);
-	/* Any code will do: the call is freed, not ended. */
-	return call->cancelled ? RC_CONFLICT : rc;
-}
-
-static bool
-is_stream(const struct httpc_call *http)
-{
-	struct str type = httpc_header(http, "Content-Type");
-
-	return httpc_status(http) == 200 && type.p != NULL &&
-	    str_eq_nocase(
-		str_trim(str_cut(&type, ';')), STR("text/event-stream"));
-}
-
-static enum rc
-on_chunk(void *arg, struct httpc_call *http, struct str chunk)
-{
-	struct llm_call *call = arg;
-
-	if (call->form == FORM_UNKNOWN)
-		call->form = is_stream(http) ? FORM_STREAM : FORM_WHOLE;
-	if (call->form == FORM_WHOLE) {
-		buf_put_str(&call->body, chunk);
-		return buf_rc(&call->body);
-	}
-	call->feeding = true;
-	enum rc rc = sse_feed(&call->sse, chunk, on_event, call);
-	call->feeding = false;
-	if (call->cancelled) {
-		call_free(call);
-		return RC_OK;
-	}
-	return rc;
-}
-
-/* ---- the end --------------------------------------------------------------
- */
 
 static void
-set_error(struct llm_result *r, enum rc rc, struct str text)
+tell(struct llm_call *call, struct llm_result *r)
 {
-	r->rc = rc;
-	r->error = text;
+	r->provider = call_provider(call)->o.name;
+	r->attempts = call->attempts;
+	call->chat.on_done(call->chat.arg, r);
+	call_free(call);
 }
 
-/* An answer in one piece; some say 200 and then an error. */
+/* An end without an answer. */
 static void
-read_whole(struct llm_call *call, struct llm_result *r)
+tell_failure(struct llm_call *call, enum rc rc, struct str why)
 {
-	struct wire_llm_chat_response answer;
-	struct str body = buf_str(&call->body);
-	char text[WIRE_ERR_TEXT_MAX];
-	struct wire_err err;
-	struct fault f;
-	enum rc rc;
+	struct llm_result r = { .rc = rc,
+		.error = why,
+		.retry = rc == RC_DOWN || rc == RC_AGAIN,
+		.retry_after_ms = call->refused_ms,
+		.text = STR_INIT(""),
+		.reasoning = STR_INIT(""),
+		.prompt_tokens = -1,
+		.completion_tokens = -1 };
 
-	rc = wire_decode(
-	    &wire_llm_chat_response_desc, body, call->arena, &answer, &err);
-	if (rc == RC_OK) {
-		rc = accum_answer(&call->accum, &answer, call->arena);
-		if (rc != RC_OK)
-			set_error(r, rc, STR("the answer breaks a bound"));
-		return;
-	}
-	if (str_find(body, STR("\"error\"")) >= 0) {
-		fault_read(body, 0, call->arena, &f);
-		set_error(r, fault_rc(0, &f), f.text);
-		return;
-	}
-	wire_err_text(&err, text, sizeof(text));
-	set_error(r, rc, arena_str(call->arena, str_of(text)));
+	tell(call, &r);
 }
 
-/* The provider's own word on retrying, or the rule of its clients. */
-static bool
-may_retry(const struct llm_call *call, const struct httpc_call *http,
-    const struct llm_result *r)
+static void
+set_timer(struct llm_call *call, int64_t ms)
+{
+	loop_timer_set(call->llm->loop, &call->timer,
+	    mono_add_ms(clock_mono(), ms), go_on, call);
+}
+
+/* Nobody may be asked: say so, but not from inside llm_chat(). */
+static void
+refuse(struct llm_call *call)
+{
+	const struct llm *l = call->llm;
+	struct mono now = clock_mono();
+
+	call->judged = true;
+	call->refused = l->providers[0].last_rc;
+	for (size_t i = 0; i < l->n; i++) {
+		int64_t ms = mono_diff_ms(l->providers[i].breaker.until, now);
+		if (ms < 0)
+			ms = 0;
+		if (i == 0 || ms < call->refused_ms)
+			call->refused_ms = ms;
+	}
+	set_timer(call, 0);
+}
+
+static int64_t
+left_ms(const struct llm_call *call)
+{
+	return call->chat.deadline.ms - clock_wall().ms;
+}
+
+static int
+retry_word(const struct httpc_call *http)
 {
 	struct str word = httpc_header(http, "x-should-retry");
 
-	if (r->rc == RC_OK || call->gave_text)
-		return false;
 	if (str_eq(word, STR("true")))
-		return true;
-	if (str_eq(word, STR("false")))
-		return false;
-	return r->rc == RC_DOWN || r->rc == RC_AGAIN || r->status == 408 ||
-	    r->status == 409;
+		return 1;
+	return str_eq(word, STR("false")) ? -1 : 0;
 }
 
-static void
-judge(struct llm_call *call, enum rc rc, const struct httpc_answer *answer,
-    struct llm_result *r)
+static struct retry_plan
+plan_for(
+    struct llm_call *call, const struct httpc_call *http, struct llm_result *r)
 {
-	struct fault f;
+	struct retry_facts f = { .rc = r->rc,
+		.status = r->status,
+		.word = retry_word(http),
+		.gave_text = call->gave_text,
+		.retry_after_ms = r->retry_after_ms,
+		.tries = call->tries,
+		.tries_max = call->probe ? 1 : call->llm->tries,
+		.spent_ms = mono_diff_ms(clock_mono(), call->start),
+		.left_ms = left_ms(call),
+		.others = call_has_others(call),
+		.random = (uint32_t)id_random_below(UINT32_MAX) };
 
-	if (call->fault_rc != RC_OK) {
-		set_error(r, call->fault_rc, str_of(call->fault));
-	} else if (rc == RC_TOOBIG && call->form == FORM_STREAM) {
-		set_error(r, rc, STR("a line of the stream is too long"));
-	} else if (rc != RC_OK) {
-		set_error(r, rc, str_of(answer->why));
-	} else if (answer->status < 200 || answer->status > 299) {
-		fault_read(
-		    buf_str(&call->body), answer->status, call->arena, &f);
-		set_error(r, fault_rc(answer->status, &f), f.text);
-	} else if (call->form != FORM_STREAM) {
-		read_whole(call, r);
+	r->retry = retry_would(&f);
+	return call->llm->closing ? (struct retry_plan){ RETRY_END, 0, 0 }
+				  : retry_plan(&f);
+}
+
+/* True if the call goes on: with a wait, or with the next provider. */
+static bool
+goes_on(
+    struct llm_call *call, const struct httpc_call *http, struct llm_result *r)
+{
+	struct provider *p = call_provider(call);
+	struct retry_plan plan = plan_for(call, http, r);
+
+	metric_add(p->failures, 1);
+	if (plan.what == RETRY_AGAIN) {
+		log_info("llm.retry", LOG_S("provider", p->o.name),
+		    LOG_RC(r->rc), LOG_I("status", r->status),
+		    LOG_I("wait_ms", plan.wait_ms));
+		metric_add(p->retries, 1);
+		set_timer(call, plan.wait_ms);
+		return true;
 	}
+	/* That a request was read and refused shows a provider that works. */
+	if (plan.blame == RETRY_BLAME_NONE && r->status >= 400)
+		call_praise(call);
+	call_judge(call, r->rc, plan.blame);
+	if (plan.what != RETRY_NEXT || !call_choose(call, call->at + 1))
+		return false;
+	log_info("llm.fallback", LOG_S("provider", p->o.name), LOG_RC(r->rc),
+	    LOG_I("status", r->status),
+	    LOG_S("to", call_provider(call)->o.name));
+	metric_add(p->fallbacks, 1);
+	set_timer(call, 0);
+	return true;
 }
 
 static void
@@ -318,80 +239,192 @@ on_done(void *arg, struct httpc_call *http, enum rc rc,
 		.status = answer->status,
 		.retry_after_ms = answer->retry_after_ms };
 
-	arena_reset(call->arena);
-	judge(call, rc, answer, &r);
-	rc = accum_end(&call->accum, str_of(call->turn), call->arena, &r);
-	if (r.rc == RC_OK && rc != RC_OK)
-		set_error(&r, rc, STR("the answer is too large"));
-	if (r.rc == RC_OK && r.incomplete && r.text.n == 0 && r.ncalls == 0)
-		set_error(&r, RC_DOWN, STR("the answer ended before it began"));
-	r.retry = may_retry(call, http, &r);
-	call->on_done(call->arg, &r);
-	call_free(call);
+	call->http = NULL;
+	call->busy = true;
+	answer_end(call, rc, answer, &r);
+	call->busy = false;
+	if (call->cancelled) {
+		call_free(call);
+		return;
+	}
+	if (r.rc == RC_OK)
+		call_praise(call);
+	else if (goes_on(call, http, &r))
+		return;
+	tell(call, &r);
 }
 
-/* ---- asking ---------------------------------------------------------------
- */
+static enum rc
+on_chunk(void *arg, struct httpc_call *http, struct str chunk)
+{
+	struct llm_call *call = arg;
+
+	call->busy = true;
+	enum rc rc = answer_chunk(call, http, chunk);
+	call->busy = false;
+	if (call->cancelled) {
+		call_free(call);
+		return RC_OK;
+	}
+	return rc;
+}
+
+/* ---- asking ------------------------------------------------------------- */
+
+/* ms, but a provider that is silent shall leave time for the next. */
+static int64_t
+silence_ms(const struct llm_call *call, int64_t ms)
+{
+	int64_t half = left_ms(call) / 2;
+
+	if (call_has_others(call) && half > 0 && half < ms)
+		return half;
+	return ms;
+}
+
+static enum rc
+post(struct llm_call *call)
+{
+	struct provider *p = call_provider(call);
+	struct buf body = BUF_INIT(LLM_REQUEST_MAX);
+	int64_t first_ms = p->o.first_byte_ms > 0 ? p->o.first_byte_ms
+						  : call->llm->first_byte_ms;
+	enum rc rc = provider_dialect(p)->write(p, &call->chat, &body);
+
+	p->headers[0] = call->chat.stream ? "Accept: text/event-stream"
+					  : "Accept: application/json";
+	if (rc == RC_OK)
+		rc = httpc_start(call->llm->http,
+		    &(struct httpc_request){ .method = "POST",
+			.url = p->url,
+			.headers = p->headers,
+			.nheaders = p->nheaders,
+			.body = buf_str(&body),
+			.trace = call->chat.trace,
+			.deadline = call->chat.deadline,
+			.first_byte_ms = silence_ms(call, first_ms),
+			.idle_ms = silence_ms(call, call->llm->idle_ms),
+			.body_max = 2 * LLM_TEXT_MAX,
+			.on_chunk = on_chunk,
+			.on_done = on_done,
+			.arg = call },
+		    &call->http);
+	buf_free(&body);
+	return rc;
+}
+
+static enum rc
+begin(struct llm_call *call)
+{
+	struct provider *p = call_provider(call);
+
+	answer_free(&call->in);
+	answer_init(&call->in, p);
+	call->start = clock_mono();
+	enum rc rc = post(call);
+	if (rc == RC_OK) {
+		call->tries++;
+		call->attempts++;
+		metric_add(p->attempts, 1);
+	}
+	return rc;
+}
+
+static void
+attempt(struct llm_call *call)
+{
+	enum rc rc = begin(call);
+
+	if (rc != RC_OK)
+		tell_failure(call, rc, STR("the request could not be made"));
+}
+
+/* The timer: the wait is over, or there was nobody to ask. */
+static void
+go_on(void *arg)
+{
+	struct llm_call *call = arg;
+
+	if (call->refused != RC_OK)
+		tell_failure(call, call->refused,
+		    STR("the providers are left alone for a while"));
+	/* While it waited, others may have found the provider broken. */
+	else if (call->tries > 0 && !call->probe &&
+	    breaker_is_open(&call_provider(call)->breaker) &&
+	    !call_choose(call, call->at + 1))
+		tell_failure(call, call_provider(call)->last_rc,
+		    STR("the provider is left alone for a while"));
+	else
+		attempt(call);
+}
 
 static struct llm_call *
-call_new(struct llm *l, const struct llm_chat *chat)
+call_new(struct llm *l)
 {
 	struct llm_call *call = mem_zalloc(sizeof(*call));
 
 	call->llm = l;
-	call->on_text = chat->on_text;
-	call->on_done = chat->on_done;
-	call->arg = chat->arg;
+	call->judged = true; /* nobody is asked yet */
+	call->refused_ms = -1;
 	call->arena = arena_new(WIRE_ARENA_MAX);
-	str_copy(chat->turn, call->turn, sizeof(call->turn));
-	sse_init(&call->sse, LLM_LINE_MAX);
-	buf_init(&call->body, WIRE_MESSAGE_MAX);
-	accum_init(&call->accum, l->cumulative);
+	call->kept = arena_new(LLM_REQUEST_MAX);
+	answer_init(&call->in, &l->providers[0]);
+	TAILQ_INSERT_TAIL(&l->calls, call, link);
 	return call;
 }
 
 enum rc
 llm_chat(struct llm *l, const struct llm_chat *chat, struct llm_call **out)
 {
-	struct buf body = BUF_INIT(LLM_REQUEST_MAX);
-	const char *headers[2] = { chat->stream ? "Accept: text/event-stream"
-						: "Accept: application/json",
-		l->authorization };
-	enum rc rc = request_write(chat, str_of(l->model), &body);
+	const char *why;
+	enum rc rc = request_check(chat, &why);
 
-	if (rc == RC_OK) {
-		struct llm_call *call = call_new(l, chat);
-		rc = httpc_start(l->http,
-		    &(struct httpc_request){ .method = "POST",
-			.url = l->url,
-			.headers = headers,
-			.nheaders = l->authorization != NULL ? 2 : 1,
-			.body = buf_str(&body),
-			.trace = chat->trace,
-			.deadline = chat->deadline,
-			.first_byte_ms = l->first_byte_ms,
-			.idle_ms = l->idle_ms,
-			.body_max = 2 * LLM_TEXT_MAX,
-			.on_chunk = on_chunk,
-			.on_done = on_done,
-			.arg = call },
-		    &call->http);
-		if (rc != RC_OK)
-			call_free(call);
-		else if (out != NULL)
-			*out = call;
+	if (l->closing)
+		return RC_DOWN;
+	if (rc != RC_OK) {
+		log_error("llm.request_invalid", LOG_S("what", why));
+		return rc;
 	}
-	buf_free(&body);
+	struct llm_call *call = call_new(l);
+	rc = request_copy(chat, call->kept, &call->chat);
+	if (rc == RC_OK && chat->trace != NULL) {
+		call->trace = *chat->trace;
+		call->chat.trace = &call->trace;
+	}
+	if (rc == RC_OK && !call_choose(call, 0))
+		refuse(call);
+	else if (rc == RC_OK)
+		rc = begin(call);
+	if (rc != RC_OK)
+		call_free(call);
+	else if (out != NULL)
+		*out = call;
 	return rc;
 }
 
 void
 llm_cancel(struct llm_call *call)
 {
-	httpc_cancel(call->http);
-	/* on_chunk() goes on with it when it is the one that called us. */
-	if (call->feeding)
+	if (call->http != NULL)
+		httpc_cancel(call->http);
+	call->http = NULL;
+	/* The callback goes on with it when it is the one that called us. */
+	if (call->busy)
 		call->cancelled = true;
 	else
 		call_free(call);
+}
+
+void
+llm_free(struct llm *l)
+{
+	struct llm_call *call;
+
+	if (l == NULL)
+		return;
+	l->closing = true;
+	httpc_free(l->http);
+	while ((call = TAILQ_FIRST(&l->calls)) != NULL)
+		tell_failure(call, RC_DOWN, STR("the client stops"));
+	client_free(l);
 }

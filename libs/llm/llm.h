@@ -1,10 +1,18 @@
 /*
- * llm: chat completions of an OpenAI-compatible provider, for the loop.
+ * llm: chats with language models, OpenAI-compatible or Anthropic, for the
+ * loop.
  *
  * A call gives messages and tools and gets text and tool calls, in one piece or
  * as they come.  Providers differ from the letter of the interface in many
  * small ways; what they send is read as liberally as its meaning allows.
- * All functions run on the loop thread, and none blocks.
+ *
+ * A client has a list of providers.  A call goes to the first that works; it is
+ * asked again where that may help, and then the next one is, as long as no text
+ * was given and the deadline allows.  A provider that failed three calls in a
+ * row is left alone for 10 s, then for twice as long up to 5 min, while one
+ * call at a time tries it; one of several that refuses the key, the model or
+ * the account for 5 min at once.  A request that is at fault itself is not
+ * repeated. All functions run on the loop thread, and none blocks.
  */
 #ifndef LLM_LLM_H
 #define LLM_LLM_H
@@ -28,16 +36,60 @@
 #define LLM_LINE_MAX    (1024 * 1024)
 #define LLM_REQUEST_MAX (16 * 1024 * 1024)
 
+/* Providers of one client. */
+#define LLM_PROVIDERS_MAX 8
+
 struct llm;
 struct llm_call;
 
+enum llm_kind { LLM_OPENAI, LLM_ANTHROPIC };
+
+/*
+ * Which thoughts an OpenAI-compatible provider is sent back, with the messages
+ * they led to: those it gave with calls; the same, and an empty text with calls
+ * that have none (DeepSeek); that with every message of the assistant; none.
+ */
+enum llm_echo {
+	LLM_ECHO_OWN,
+	LLM_ECHO_WITH_TOOL_CALLS,
+	LLM_ECHO_ALWAYS,
+	LLM_ECHO_NEVER
+};
+
+struct llm_provider {
+	const char *name; /* [A-Za-z0-9_-]{1,64}; NULL: "llm" */
+	enum llm_kind kind;
+	/* Up to, without, "/chat/completions" or "/v1/messages". */
+	const char *base_url;
+	const char *api_key; /* NULL or "": none */
+	const char *model;
+	/* It repeats the whole text in each piece of a stream. */
+	bool cumulative;
+	/* Its text begins with thoughts between <think> and </think>. */
+	bool strip_think;
+	enum llm_echo echo;
+	int64_t max_tokens; /* of an answer, if the call names none; 0: its own,
+			     * of LLM_ANTHROPIC 1024 */
+	const char *max_tokens_member; /* NULL or "": "max_tokens" */
+	/*
+	 * Further members of its requests, a JSON object; absent: none.  They
+	 * stand in place of ours; null only leaves ours out.
+	 */
+	struct str body;
+	int64_t first_byte_ms; /* 0: the client's */
+};
+
 struct llm_opts {
 	struct loop *loop;
-	const char *base_url; /* up to, without, "/chat/completions" */
-	const char *api_key;  /* NULL or "": none */
+	/* One OpenAI-compatible provider, as in struct llm_provider; or … */
+	const char *base_url;
+	const char *api_key;
 	const char *model;
-	/* The provider repeats the whole text in each piece of a stream. */
 	bool cumulative;
+	/* … several, in order; nproviders 0: the one above. */
+	const struct llm_provider *providers;
+	size_t nproviders;
+	unsigned tries;        /* of one provider in a call; 0: 3 */
 	size_t active_max;     /* calls at one time; 0: 256 */
 	size_t queue_max;      /* calls that wait for their turn; 0: 1024 */
 	int64_t first_byte_ms; /* until an answer begins; 0: 120000 */
@@ -54,7 +106,11 @@ struct llm_tool_call {
 	struct str id; /* unique within the answer, never empty */
 	struct str name;
 	struct str arguments; /* JSON text; "{}" for none */
-	struct str extra;     /* the provider's own, JSON; absent: none */
+	/*
+	 * What its provider wants to see again, opaque JSON; absent: nothing.
+	 * It counts only for that provider and model.
+	 */
+	struct str extra;
 	/*
 	 * Of an answer: arguments is one whole JSON object.  A call that is not
 	 * valid was cut short or garbled and must not be executed.
@@ -91,16 +147,19 @@ enum llm_finish {
 struct llm_result {
 	/*
 	 * RC_OK; RC_TIMEOUT; RC_DOWN (not reached, cut, 5xx, an error in the
-	 * stream); RC_AGAIN (too many requests); RC_DENIED (key, balance,
-	 * quota); RC_INVALID (refused, or an answer that cannot be read);
-	 * RC_TOOBIG (the conversation or the answer is too long); RC_NOENT (no
-	 * such model or address).
+	 * stream, left alone for such); RC_AGAIN (too many requests, overload);
+	 * RC_DENIED (key, balance, quota); RC_INVALID (refused, or an answer
+	 * that cannot be read); RC_TOOBIG (the conversation or the answer is
+	 * too long); RC_NOENT (no such model or address).
 	 */
 	enum rc rc;
 	struct str error; /* the provider's words, or ours; empty of RC_OK */
 	bool retry;       /* the same call may succeed, and gave no text yet */
 	int64_t retry_after_ms; /* -1: not said */
 	int status;             /* HTTP; 0: no answer */
+	/* Who answered or failed last, and the attempts made at all of them. */
+	const char *provider;
+	unsigned attempts;
 
 	/* Of an answer that failed half-way: what had come. */
 	struct str text;
@@ -122,7 +181,7 @@ struct llm_result {
 typedef void (*llm_text_fn)(void *arg, struct str text);
 typedef void (*llm_done_fn)(void *arg, const struct llm_result *result);
 
-/* All texts are copied. */
+/* All of it is copied. */
 struct llm_chat {
 	const struct llm_message *messages;
 	size_t nmessages;
@@ -130,7 +189,7 @@ struct llm_chat {
 	size_t ntools;
 	enum llm_choice choice;
 	double temperature; /* < 0: the provider's own */
-	int64_t max_tokens; /* 0: the provider's own */
+	int64_t max_tokens; /* 0: as the provider's options say */
 	struct str turn;    /* part of the ids made for calls that have none */
 	const struct trace *trace; /* may be NULL */
 	struct wall deadline;      /* must be set */
@@ -142,7 +201,9 @@ struct llm_chat {
 
 /*
  * llm_new(o, out):
- * A client.  RC_INVALID if base_url is not http(s) or model is empty.
+ * A client.  RC_INVALID if a base_url is not http(s), a model is empty, two
+ * names are the same, or a body is no object or has a member that is ours alone
+ * (model, messages, tools, stream, system).
  */
 enum rc llm_new(const struct llm_opts *o, struct llm **out) RC_CHECK;
 

@@ -1,147 +1,141 @@
 /*
- * Requests keep to what every server understands: "system" and not
- * "developer", "max_tokens", content as a plain string, and no member that was
- * not asked for.
+ * Checks and copies, member by member.
  */
 #include "llm/request.h"
 
-#include "core/arena.h"
-#include "core/log.h"
-#include "wire/msgs.h"
-#include "wire/out.h"
-#include "wire/wire.h"
+#include <string.h>
 
-/* A JSON string that says s, from a. */
-static struct str
-quoted(struct arena *a, struct str s)
+#include "wire/text.h"
+
+#define MESSAGES_MAX    1024
+#define TOOLS_MAX       256
+#define NAME_MAX_N      64
+#define TEMPERATURE_MAX 2
+
+/* Text that JSON can say: UTF-8 without U+0000. */
+static bool
+is_text(struct str s)
 {
-	struct buf b = BUF_INIT(LLM_REQUEST_MAX);
-	struct wire_out o = { .b = &b };
-
-	wire_out_str(&o, s);
-	struct str out = arena_str(a, buf_str(&b));
-	buf_free(&b);
-	return out;
+	return s.n == 0 ||
+	    (str_utf8_count(s) >= 0 && memchr(s.p, '\0', s.n) == NULL);
 }
 
-static enum rc
-put_calls(struct arena *a, const struct llm_message *from,
-    struct wire_llm_chat_request_messages *to)
+static bool
+is_name(struct str s)
 {
-	to->has_tool_calls = from->ncalls > 0;
-	to->n_tool_calls = from->ncalls;
-	to->tool_calls = arena_alloc(a, from->ncalls * sizeof(*to->tool_calls));
-	if (to->tool_calls == NULL)
-		return RC_TOOBIG;
-	for (size_t i = 0; i < from->ncalls; i++) {
-		const struct llm_tool_call *call = &from->calls[i];
-		struct str arguments = quoted(a, call->arguments);
-		if (arguments.p == NULL)
-			return RC_TOOBIG;
-		to->tool_calls[i] = (struct wire_llm_tool_call){
-			.id = call->id,
-			.type = STR("function"),
-			.function = { .name = call->name,
-			    .arguments = arguments },
-			.has_function = true,
-			.extra_content = call->extra,
-		};
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') && c != '_' && c != '-')
+			return false;
 	}
-	return RC_OK;
+	return s.n > 0 && s.n <= NAME_MAX_N;
 }
 
-static enum rc
-put_messages(struct arena *a, const struct llm_chat *chat,
-    struct wire_llm_chat_request *rq)
+static bool
+calls_ok(const struct llm_message *m)
 {
-	static const enum wire_llm_chat_request_messages_role roles[] = {
-		[LLM_SYSTEM] = WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM,
-		[LLM_USER] = WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER,
-		[LLM_ASSISTANT] = WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_ASSISTANT,
-		[LLM_TOOL] = WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_TOOL,
-	};
+	if (m->ncalls > LLM_CALLS_MAX)
+		return false;
+	for (size_t i = 0; i < m->ncalls; i++)
+		if (!is_text(m->calls[i].id) || !is_text(m->calls[i].name) ||
+		    !is_text(m->calls[i].arguments))
+			return false;
+	return true;
+}
 
-	rq->n_messages = chat->nmessages;
-	rq->messages = arena_alloc(a, chat->nmessages * sizeof(*rq->messages));
-	if (rq->messages == NULL)
-		return RC_TOOBIG;
+static const char *
+fault_of(const struct llm_chat *chat)
+{
+	if (chat->nmessages == 0 || chat->nmessages > MESSAGES_MAX)
+		return "the number of messages";
+	if (chat->ntools > TOOLS_MAX)
+		return "the number of tools";
+	if (chat->temperature > TEMPERATURE_MAX)
+		return "the temperature";
 	for (size_t i = 0; i < chat->nmessages; i++) {
-		const struct llm_message *from = &chat->messages[i];
-		struct wire_llm_chat_request_messages *to = &rq->messages[i];
-		to->role = roles[from->role];
-		to->content = from->text;
-		to->tool_call_id = from->tool_call_id;
-		/* Only an assistant that calls tools may say nothing. */
-		if (to->content.p == NULL && from->ncalls == 0)
-			to->content = STR("");
-		if (from->ncalls > 0 && put_calls(a, from, to) != RC_OK)
-			return RC_TOOBIG;
+		const struct llm_message *m = &chat->messages[i];
+		if (!is_text(m->text) || !is_text(m->tool_call_id))
+			return "a message's text";
+		if (!calls_ok(m))
+			return "a message's calls";
 	}
-	return RC_OK;
-}
-
-static enum rc
-put_tools(struct arena *a, const struct llm_chat *chat,
-    struct wire_llm_chat_request *rq)
-{
-	if (chat->ntools == 0)
-		return RC_OK;
-	rq->has_tools = true;
-	rq->n_tools = chat->ntools;
-	rq->tools = arena_alloc(a, chat->ntools * sizeof(*rq->tools));
-	if (rq->tools == NULL)
-		return RC_TOOBIG;
 	for (size_t i = 0; i < chat->ntools; i++) {
-		const struct llm_tool *from = &chat->tools[i];
-		struct wire_llm_chat_request_tools_function *to =
-		    &rq->tools[i].function;
-		to->name = from->name;
-		to->description = from->description;
-		to->parameters = from->parameters;
-		if (to->parameters.p == NULL)
-			to->parameters =
-			    STR("{\"type\":\"object\",\"properties\":{}}");
+		const struct llm_tool *t = &chat->tools[i];
+		if (!is_name(t->name))
+			return "a tool's name";
+		if (!is_text(t->description))
+			return "a tool's description";
+		if (t->parameters.p != NULL && !wire_is_object(t->parameters))
+			return "a tool's parameters";
 	}
-	if (chat->choice == LLM_CHOICE_NONE)
-		rq->tool_choice = STR("\"none\"");
-	else if (chat->choice == LLM_CHOICE_REQUIRED)
-		rq->tool_choice = STR("\"required\"");
-	return RC_OK;
-}
-
-static enum rc
-fill(struct arena *a, const struct llm_chat *chat, struct str model,
-    struct wire_llm_chat_request *rq)
-{
-	wire_init(&wire_llm_chat_request_desc, rq);
-	rq->model = model;
-	rq->has_stream = chat->stream;
-	rq->stream = chat->stream;
-	rq->has_stream_options = chat->stream;
-	rq->stream_options.has_include_usage = true;
-	rq->stream_options.include_usage = true;
-	rq->has_temperature = chat->temperature >= 0;
-	rq->temperature = chat->temperature;
-	rq->has_max_tokens = chat->max_tokens > 0;
-	rq->max_tokens = chat->max_tokens;
-	enum rc rc = put_messages(a, chat, rq);
-	return rc == RC_OK ? put_tools(a, chat, rq) : rc;
+	return NULL;
 }
 
 enum rc
-request_write(const struct llm_chat *chat, struct str model, struct buf *out)
+request_check(const struct llm_chat *chat, const char **why)
 {
-	struct arena *a = arena_new(LLM_REQUEST_MAX);
-	struct wire_llm_chat_request rq;
-	struct wire_err err;
-	enum rc rc = fill(a, chat, model, &rq);
+	*why = fault_of(chat);
+	return *why == NULL ? RC_OK : RC_INVALID;
+}
 
-	if (rc == RC_OK) {
-		rc = wire_encode(&wire_llm_chat_request_desc, &rq, out, &err);
-		if (rc == RC_INVALID)
-			log_error("llm.request_invalid",
-			    LOG_S("path", err.path), LOG_S("why", err.why));
+/* Copy *s; what does not fit counts up. */
+static void
+keep(struct arena *a, struct str *s, unsigned *missing)
+{
+	bool there = s->p != NULL;
+
+	*s = arena_str(a, *s);
+	if (there && s->p == NULL)
+		(*missing)++;
+}
+
+static const struct llm_tool_call *
+keep_calls(struct arena *a, const struct llm_message *m, unsigned *missing)
+{
+	struct llm_tool_call *calls =
+	    arena_alloc(a, m->ncalls * sizeof(*calls));
+
+	for (size_t i = 0; calls != NULL && i < m->ncalls; i++) {
+		calls[i] = m->calls[i];
+		keep(a, &calls[i].id, missing);
+		keep(a, &calls[i].name, missing);
+		keep(a, &calls[i].arguments, missing);
+		keep(a, &calls[i].extra, missing);
 	}
-	arena_free(a);
-	return rc;
+	if (calls == NULL)
+		(*missing)++;
+	return calls;
+}
+
+enum rc
+request_copy(const struct llm_chat *chat, struct arena *a, struct llm_chat *out)
+{
+	struct llm_message *messages =
+	    arena_alloc(a, chat->nmessages * sizeof(*messages));
+	struct llm_tool *tools = arena_alloc(a, chat->ntools * sizeof(*tools));
+	unsigned missing = 0;
+
+	if (messages == NULL || tools == NULL)
+		return RC_TOOBIG;
+	*out = *chat;
+	out->messages = messages;
+	out->tools = tools;
+	out->trace = NULL;
+	keep(a, &out->turn, &missing);
+	for (size_t i = 0; i < chat->nmessages; i++) {
+		messages[i] = chat->messages[i];
+		keep(a, &messages[i].text, &missing);
+		keep(a, &messages[i].tool_call_id, &missing);
+		if (messages[i].ncalls > 0)
+			messages[i].calls =
+			    keep_calls(a, &chat->messages[i], &missing);
+	}
+	for (size_t i = 0; i < chat->ntools; i++) {
+		tools[i] = chat->tools[i];
+		keep(a, &tools[i].name, &missing);
+		keep(a, &tools[i].description, &missing);
+		keep(a, &tools[i].parameters, &missing);
+	}
+	return missing == 0 ? RC_OK : RC_TOOBIG;
 }

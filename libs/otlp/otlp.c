@@ -21,10 +21,11 @@
 #define TIMEOUT_MS  10000
 #define RETRY_MS    1000
 /* Longest wait between tries: ours, and of those a collector asks for. */
-#define RETRY_MAX_MS    30000
-#define ASKED_MAX_MS    300000
-#define ANSWER_MAX      (64 * 1024)
-#define LOG_EVERY_S     60
+#define RETRY_MAX_MS 30000
+#define ASKED_MAX_MS 300000
+#define ANSWER_MAX   (64 * 1024)
+#define LOG_EVERY_S  60
+/* The wall clock is read in milliseconds; less is no difference. */
 #define ANCHOR_SLACK_NS INT64_C(2000000)
 
 /* What became of a span. */
@@ -398,31 +399,43 @@ otlp_unix_ns(struct otlp *o, struct mono at)
 {
 	if (o == NULL)
 		return 0;
-	int64_t now = clock_wall().ms * 1000000 - clock_mono().ns;
-	int64_t off = now - o->anchor_ns;
-	/* The wall clock is read in milliseconds; less is no difference. */
-	if (off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS)
-		o->anchor_ns = now;
+	struct mono before = clock_mono();
+	int64_t anchor = clock_wall().ms * 1000000 - before.ns;
+	int64_t off = anchor - o->anchor_ns;
+	bool moved = off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS;
+	/* If this thread was set aside in between, they do not belong together.
+	 */
+	if (o->anchor_ns == 0 ||
+	    (moved && mono_diff_ns(clock_mono(), before) < ANCHOR_SLACK_NS / 2))
+		o->anchor_ns = anchor;
 	return o->anchor_ns + at.ns;
+}
+
+static void
+drop_span(struct otlp *o)
+{
+	int64_t missed;
+
+	count(o, QUEUE_FULL, 1);
+	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
+		log_warn("otlp.lost", LOG_S("how", end_names[QUEUE_FULL]),
+		    LOG_I("spans", 1), LOG_I("missed", missed));
 }
 
 void
 otlp_span(struct otlp *o, const struct otlp_span *span)
 {
-	int64_t missed;
-
 	if (!otlp_wants(o, span->trace))
 		return;
+	if (o->n == OTLP_QUEUE_SPANS) {
+		drop_span(o);
+		return;
+	}
 	buf_reset(&o->one);
 	otlp_encode_span(span, &o->one);
 	buf_putc(&o->one, ',');
-	if (o->n == OTLP_QUEUE_SPANS || o->one.over ||
-	    o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
-		count(o, QUEUE_FULL, 1);
-		if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
-			log_warn("otlp.lost",
-			    LOG_S("how", end_names[QUEUE_FULL]),
-			    LOG_I("missed", missed));
+	if (o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
+		drop_span(o);
 		return;
 	}
 	o->len[(o->first + o->n) % OTLP_QUEUE_SPANS] = (uint32_t)o->one.n;

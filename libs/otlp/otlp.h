@@ -48,7 +48,9 @@ struct otlp_conf {
 	const char *service_name;
 };
 
-/* The rows of these options: member m of struct t; service's name by default.
+/*
+ * The rows of these options in a program's table: they fill m, a member of
+ * struct t; service is the name by default.
  */
 #define OTLP_CONF_ROWS(t, m, service)                                          \
 	{ "OTEL_EXPORTER_OTLP_ENDPOINT", CONF_STR, CONF_AT(t, m.endpoint), "", \

@@ -16,17 +16,19 @@
 static const struct state_script read_ = { LUA_RECORD
 	"local known=record(KEYS[1],'" SESSION_FORMAT "')\n"
 	"return {" LUA_OK ",known and 1 or 0,redis.call('HMGET',KEYS[1],\n"
-	" 'soul','term','sum','sumn','active','job')}" };
+	" 'soul','term','sum','sumn','active','job','late')}" };
 
 /*
- * KEYS session, messages, turns  ARGV turn or '', the most messages, JSON, …
- * → {OK, number of the first}
+ * KEYS session, messages, turns  ARGV turn or '', the most messages, late,
+ * JSON, …  → {OK, number of the first}
  */
-static const struct state_script append = { LUA_RECORD LUA_APPEND
+static const struct state_script append = { LUA_RECORD LUA_APPEND LUA_LATE
 	"if ARGV[1]~='' and redis.call('LINDEX',KEYS[3],0)~=ARGV[1] then\n"
 	" return {" LUA_CONFLICT "}\n"
 	"end\n"
-	"return {" LUA_OK ",append(KEYS[1],KEYS[2],ARGV[2],3)}" };
+	"local first=append(KEYS[1],KEYS[2],ARGV[2],4)\n"
+	"late(KEYS[1],ARGV[3])\n"
+	"return {" LUA_OK ",first}" };
 
 /*
  * KEYS session, messages  ARGV after, the most messages, the most bytes
@@ -123,6 +125,7 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 		out->summarised = reading_num(&rd, state_reply_at(h, 3));
 		out->active.ms = reading_num(&rd, state_reply_at(h, 4));
 		out->job = reading_text(&rd, state_reply_at(h, 5));
+		out->late = reading_text(&rd, state_reply_at(h, 6));
 		rc = reading_end(&rd, c.keys[0]);
 	}
 	if (rc != RC_OK)
@@ -152,6 +155,7 @@ session_append_as(struct state *s, const struct session_key *k,
 	else
 		call_tokens(&c, turn->instance, ':', turn->turn_id);
 	call_num(&c, SESSION_MESSAGES_MAX);
+	call_text(&c, LATE_ARG(new.late), SESSION_TEXT_MAX);
 	for (i = 0; i < new.n; i++)
 		call_text(&c, new.json[i], SESSION_TEXT_MAX);
 	rc = call_run(s, &c, 2, &r);
@@ -166,7 +170,7 @@ session_append(struct state *s, const struct session_key *k,
     const struct str *json, size_t n, int64_t *first)
 {
 	return session_append_as(
-	    s, k, NULL, (struct session_new){ json, n }, first);
+	    s, k, NULL, (struct session_new){ json, n, { 0 } }, first);
 }
 
 static enum rc

@@ -32,7 +32,8 @@ struct session {
 	struct str summary;              /* absent: none */
 	int64_t summarised; /* number of the last message in the summary; 0 */
 	struct wall active; /* last user input; {0}: none */
-	struct str job; /* what is to be done of a summary; absent: nothing */
+	struct str job;  /* what is to be done of a summary; absent: nothing */
+	struct str late; /* what turns have left open; absent: nothing */
 };
 
 /* A message: a number that rises within the session, and its JSON. */
@@ -120,11 +121,25 @@ enum rc session_job_done(
  */
 enum rc session_delete(struct state *s, const struct session_key *k) RC_CHECK;
 
-/* A session that has fallen idle. */
+/* What makes a session long since its last summary: either of them. */
+struct session_length {
+	int64_t messages, chars;
+};
+
+/*
+ * session_long(s, k, least, asked):
+ * If it is as long as least, have it claimed now as if it had fallen idle, once
+ * a minute for the same messages; *asked: it was asked for.
+ */
+enum rc session_long(struct state *s, const struct session_key *k,
+    const struct session_length *least, bool *asked) RC_CHECK;
+
+/* A session that has fallen idle, or is long. */
 struct session_idle {
 	struct session_key key;
-	struct wall due; /* when it fell idle: which stretch this is */
-	int64_t claims;  /* of this stretch so far: 1 the first time */
+	/* When it fell idle: which stretch this is; in future if it is long. */
+	struct wall due;
+	int64_t claims; /* of this stretch so far: 1 the first time */
 };
 
 struct session_idle_list {
@@ -151,7 +166,8 @@ enum rc session_idle_later(
 
 /*
  * session_idle_done(s, idle):
- * The idle stretch was dealt with; nothing happens if an input came meanwhile.
+ * The stretch was dealt with; nothing happens if an input came meanwhile.  One
+ * that is not idle yet is due again when it falls idle.
  */
 enum rc session_idle_done(
     struct state *s, const struct session_idle *idle) RC_CHECK;

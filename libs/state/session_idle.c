@@ -42,13 +42,16 @@ static const struct state_script claim = { LUA_NOW
 	"return {" LUA_OK ",out}" };
 
 /* KEYS session, idle  ARGV due, user:session (tokens) */
-static const struct state_script done = {
-	"if tonumber(redis.call('HGET',KEYS[1],'due') or '')==tonumber(ARGV[1])"
-	" then\n"
+static const struct state_script done = { LUA_NOW
+	"local due=tonumber(redis.call('HGET',KEYS[1],'due') or '')\n"
+	"if due~=tonumber(ARGV[1]) then return " LUA_OK " end\n"
+	"if due<=now then\n"
 	" redis.call('ZREM',KEYS[2],ARGV[2])\n"
+	"else\n"
+	" redis.call('ZADD',KEYS[2],'XX',due,ARGV[2])\n"
+	" redis.call('HSET',KEYS[1],'claims',0)\n"
 	"end\n"
-	"return " LUA_OK
-};
+	"return " LUA_OK };
 
 /* KEYS session, idle  ARGV due, user:session (tokens), ms */
 static const struct state_script later = { LUA_NOW

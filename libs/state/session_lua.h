@@ -24,6 +24,18 @@
 	" return last-n+1\n"                       \
 	"end\n"
 
+/* late(session, text): Keep it; '-': as it was, '': forget it. */
+#define LUA_LATE                               \
+	"local function late(k,text)\n"        \
+	" if text=='' then\n"                  \
+	"  redis.call('HDEL',k,'late')\n"      \
+	" elseif text~='-' then\n"             \
+	"  redis.call('HSET',k,'late',text)\n" \
+	" end\n"                               \
+	"end\n"
+/* Its argument: absent is as it was. */
+#define LATE_ARG(s) ((s).p == NULL ? STR("-") : (s))
+
 /*
  * awake(session, idle, now, soul, terminal, ms, user:session): A user's input.
  * Two stretches are never the same one, however many inputs come within a

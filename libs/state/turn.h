@@ -29,6 +29,7 @@ struct turn_place {
 struct session_new {
 	const struct str *json;
 	size_t n;
+	struct str late; /* session.late from now on; absent: as it was */
 };
 
 /* How long turn_enter() and turn_poll() prove that a process lives. */
@@ -90,6 +91,10 @@ enum rc turn_hold(struct state *s, const struct turn_place *p) RC_CHECK;
 enum rc turn_append(struct state *s, const struct turn_place *p,
     const struct str *json, size_t n) RC_CHECK;
 
+/* turn_keep(s, p, new): turn_append(), with what is left open. */
+enum rc turn_keep(struct state *s, const struct turn_place *p,
+    const struct session_new *new) RC_CHECK;
+
 /* Events told with one step. */
 #define TURN_TOLD_MAX 16
 
@@ -108,7 +113,7 @@ struct turn_input {
 
 /*
  * turn_append_input(s, p, new, in, told):
- * turn_append(), session_user_input() and the events, all or none.
+ * turn_keep(), session_user_input() and the events, all or none.
  */
 enum rc turn_append_input(struct state *s, const struct turn_place *p,
     const struct session_new *new, const struct turn_input *in,
@@ -151,7 +156,7 @@ enum rc turn_leave(struct state *s, const struct turn_place *p,
 
 /*
  * turn_finish(s, p, new, end, a):
- * turn_append() and turn_leave() in one: both or neither; RC_CONFLICT unless p
+ * turn_keep() and turn_leave() in one: both or neither; RC_CONFLICT unless p
  * is head.
  */
 enum rc turn_finish(struct state *s, const struct turn_place *p,

@@ -20,18 +20,19 @@
 
 /*
  * KEYS turns, session, events, record, messages, idle  ARGV me, the most
- * messages, soul, terminal, idle ms, user:session (tokens), number of events,
- * events …, messages …  → {OK, seq}
+ * messages, soul, terminal, idle ms, user:session (tokens), late, number of
+ * events, events …, messages …  → {OK, seq}
  */
 static const struct state_script input = {
-	LUA_NOW LUA_RECORD LUA_APPEND LUA_AWAKE LUA_TELL LUA_FENCE
-	"local n=tonumber(ARGV[7])\n"
-	"append(KEYS[2],KEYS[5],ARGV[2],8+n)\n"
+	LUA_NOW LUA_RECORD LUA_APPEND LUA_LATE LUA_AWAKE LUA_TELL LUA_FENCE
+	"local n=tonumber(ARGV[8])\n"
+	"append(KEYS[2],KEYS[5],ARGV[2],9+n)\n"
+	"late(KEYS[2],ARGV[7])\n"
 	"awake(KEYS[2],KEYS[6],now,ARGV[3],ARGV[4],ARGV[5],ARGV[6])\n"
 	"if n>0 and redis.call('EXISTS',KEYS[4])==1 then\n"
 	" redis.call('HSET',KEYS[4],'begun','1')\n"
 	"end\n"
-	"return {" LUA_OK ",tell(KEYS[2],KEYS[3],8,n)}"
+	"return {" LUA_OK ",tell(KEYS[2],KEYS[3],9,n)}"
 };
 
 /* KEYS turns, session, events  ARGV me, events …  → {OK, seq} */
@@ -51,14 +52,15 @@ static const struct state_script leave = { LUA_PURGE LUA_LEAVE
 
 /*
  * KEYS turns, my instance, session, events, record, messages  ARGV me, reply,
- * timeline, forget, the most messages, number of events, events …, messages …
- * → {OK, the instance of the new head or '', seq}
+ * timeline, forget, the most messages, late, number of events, events …,
+ * messages …  → {OK, the instance of the new head or '', seq}
  */
 static const struct state_script finish = {
-	LUA_RECORD LUA_APPEND LUA_PURGE LUA_LEAVE LUA_FENCE
-	"local n=tonumber(ARGV[6])\n"
-	"append(KEYS[3],KEYS[6],ARGV[5],7+n)\n"
-	"local seq=tell(KEYS[3],KEYS[4],7,n)\n"
+	LUA_RECORD LUA_APPEND LUA_LATE LUA_PURGE LUA_LEAVE LUA_FENCE
+	"local n=tonumber(ARGV[7])\n"
+	"append(KEYS[3],KEYS[6],ARGV[5],8+n)\n"
+	"late(KEYS[3],ARGV[6])\n"
+	"local seq=tell(KEYS[3],KEYS[4],8,n)\n"
 	"ended(ARGV[2],ARGV[3],ARGV[4])\n"
 	"local out=leave(ARGV[1])\n"
 	"out[3]=seq\n"
@@ -88,8 +90,14 @@ enum rc
 turn_append(struct state *s, const struct turn_place *p, const struct str *json,
     size_t n)
 {
-	return session_append_as(
-	    s, &p->key, p, (struct session_new){ json, n }, NULL);
+	return turn_keep(s, p, &(struct session_new){ json, n, { 0 } });
+}
+
+enum rc
+turn_keep(
+    struct state *s, const struct turn_place *p, const struct session_new *new)
+{
+	return session_append_as(s, &p->key, p, *new, NULL);
 }
 
 enum rc
@@ -118,6 +126,7 @@ turn_append_input(struct state *s, const struct turn_place *p,
 	call_text(&c, in->terminal, ID_MAX);
 	call_num(&c, in->idle_ms);
 	call_tokens(&c, k->user_id, ':', k->session_id);
+	call_text(&c, LATE_ARG(new->late), SESSION_TEXT_MAX);
 	call_num(&c, (int64_t)told->n);
 	put_texts(&c, told->json, told->n, EVENTS_TEXT_MAX);
 	put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
@@ -225,6 +234,7 @@ turn_finish(struct state *s, const struct turn_place *p,
 	begin_ending(&c, &finish, p, end);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_num(&c, SESSION_MESSAGES_MAX);
+	call_text(&c, LATE_ARG(new->late), SESSION_TEXT_MAX);
 	call_num(&c, (int64_t)end->told.n);
 	put_texts(&c, end->told.json, end->told.n, EVENTS_TEXT_MAX);
 	put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);

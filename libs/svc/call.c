@@ -441,6 +441,19 @@ svc_call_query(struct svc_call *c, const char *name)
 			       : (struct str){ 0 };
 }
 
+struct str
+svc_call_header(const struct svc_call *c, const char *name)
+{
+	return c->http != NULL ? httpd_req_header(c->http, name)
+			       : (struct str){ 0 };
+}
+
+enum rc
+svc_call_on_gone(struct svc_call *c, void (*fn)(void *arg), void *arg)
+{
+	return c->http != NULL ? httpd_on_gone(c->http, fn, arg) : RC_OK;
+}
+
 struct arena *
 svc_call_arena(struct svc_call *c)
 {

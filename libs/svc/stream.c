@@ -39,7 +39,44 @@ svc_stream_send(struct svc_call *c, const char *event, const char *id,
 }
 
 enum rc
+svc_stream_put(
+    struct svc_call *c, const char *event, const char *id, struct str data)
+{
+	return httpd_stream_send(svc_call_http(c), event, id, data);
+}
+
+enum rc
+svc_stream_comment(struct svc_call *c, const char *text)
+{
+	return httpd_stream_comment(svc_call_http(c), text);
+}
+
+size_t
+svc_stream_waiting(struct svc_call *c)
+{
+	return httpd_stream_waiting(svc_call_http(c));
+}
+
+enum rc
 svc_stream_text(struct svc_call *c, struct str data)
 {
 	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);
+}
+
+enum rc
+svc_raw(struct svc_call *c, int status, bool keep)
+{
+	struct httpd_req *http = svc_call_http(c);
+
+	if (http == NULL)
+		return RC_INVALID;
+	httpd_raw(http, status, keep);
+	svc_call_streams(c);
+	return RC_OK;
+}
+
+enum rc
+svc_raw_send(struct svc_call *c, struct str bytes)
+{
+	return httpd_raw_send(svc_call_http(c), bytes);
 }

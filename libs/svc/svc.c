@@ -55,6 +55,12 @@ svc_metrics(struct svc *s)
 	return s->metrics;
 }
 
+size_t
+svc_http_calls(const struct svc *s)
+{
+	return (size_t)s->conf.http_workers - HTTPD_SPARE;
+}
+
 void
 svc_require(struct svc *s, const char *name, bool (*up)(void *arg), void *arg)
 {
@@ -126,6 +132,8 @@ drain(struct svc *s)
 		bus_drain(s->bus, on_drained, s);
 	else
 		s->drained = true;
+	if (s->def->drain != NULL)
+		s->def->drain(s->app);
 	drain_poll(s);
 }
 

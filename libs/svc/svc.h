@@ -69,6 +69,7 @@ struct svc_def {
 	const char *summary;    /* one line for --help and discovery */
 	const char *http_addr;  /* default of HTTP_ADDR */
 	const char *admin_addr; /* default of ADMIN_ADDR */
+	const char *drain_ms;   /* default of DRAIN_TIMEOUT_MS; NULL: 10000 */
 	bool no_bus; /* needs no NATS: svc_bus() is NULL, no route on NATS */
 	const struct conf_opt *opts;
 	size_t nopts;
@@ -80,6 +81,11 @@ struct svc_def {
 	 * (after logging why) makes the program exit 70.
 	 */
 	void *(*start)(struct svc *s, const void *conf);
+	/*
+	 * The service is to end: end calls that would go on for ever.  Messages
+	 * of subscriptions do not come any more.  May be NULL.
+	 */
+	void (*drain)(void *app);
 	/* Free it.  No call is open any more.  May be NULL. */
 	void (*stop)(void *app);
 };
@@ -94,6 +100,9 @@ const char *svc_version(void);
 struct loop *svc_loop(struct svc *s);
 struct bus *svc_bus(struct svc *s);
 struct metric_set *svc_metrics(struct svc *s);
+
+/* svc_http_calls(s): HTTP requests that are served at one time. */
+size_t svc_http_calls(const struct svc *s);
 
 /*
  * svc_bulk(s):
@@ -130,6 +139,18 @@ struct str svc_call_param(const struct svc_call *c, size_t i);
 
 /* A query parameter; absent if there is none, and over NATS. */
 struct str svc_call_query(struct svc_call *c, const char *name);
+
+/* A header of the request; absent if there is none, and over NATS. */
+struct str svc_call_header(const struct svc_call *c, const char *name);
+
+/*
+ * svc_call_on_gone(c, fn, arg):
+ * Call fn(arg) once, on the loop, when nobody waits for c any more
+ * (httpd_on_gone()), unless c has ended by then.  RC_DOWN if that is so
+ * already.  Over NATS it never is.  Once for each call.
+ */
+enum rc svc_call_on_gone(
+    struct svc_call *c, void (*fn)(void *arg), void *arg) RC_CHECK;
 
 /* Memory that lives as long as the call. */
 struct arena *svc_call_arena(struct svc_call *c);
@@ -176,7 +197,10 @@ void svc_fail_as(struct svc_call *c, const struct svc_error *e);
  * svc_stream(c):      Begin; RC_INVALID over NATS, c is then as before.
  * svc_stream_send(c, event, id, desc, msg): One event whose data is msg;
  *                     event and id may be NULL.
+ * svc_stream_put(c, event, id, data): The same of a text that is ready.
  * svc_stream_text(c, data): One event whose data is a text that is no message.
+ * svc_stream_comment(c, text): A line that is no event.
+ * svc_stream_waiting(c): Bytes that wait for the reader.
  * svc_stream_end(c, rc): End c, counted as rc.
  * Sending fails as httpd_stream_send(): the reader is gone or far too slow; c
  * must be ended all the same.  svc_reply() and svc_fail() end a stream that has
@@ -185,7 +209,18 @@ void svc_fail_as(struct svc_call *c, const struct svc_error *e);
 enum rc svc_stream(struct svc_call *c) RC_CHECK;
 enum rc svc_stream_send(struct svc_call *c, const char *event, const char *id,
     const struct wire_desc *desc, const void *msg) RC_CHECK;
+enum rc svc_stream_put(struct svc_call *c, const char *event, const char *id,
+    struct str data) RC_CHECK;
 enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
+enum rc svc_stream_comment(struct svc_call *c, const char *text) RC_CHECK;
+size_t svc_stream_waiting(struct svc_call *c);
 void svc_stream_end(struct svc_call *c, enum rc rc);
+
+/*
+ * An answer made by its handler to the last byte, as httpd_raw() and
+ * httpd_raw_send(); ended by svc_stream_end().  RC_INVALID over NATS.
+ */
+enum rc svc_raw(struct svc_call *c, int status, bool keep) RC_CHECK;
+enum rc svc_raw_send(struct svc_call *c, struct str bytes) RC_CHECK;
 
 #endif /* !SVC_SVC_H */

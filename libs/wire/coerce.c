@@ -8,6 +8,7 @@
 
 #include "core/mem.h"
 #include "wire/out.h"
+#include "wire/synonym.h"
 #include "wire/tree.h"
 
 /* Up to here a double has every integer. */
@@ -64,20 +65,36 @@ types_of(const struct wire_tree *schema)
 	return types;
 }
 
-/* The choice that s means in another case or with blanks; absent: none. */
+typedef bool (*word_fn)(struct str a, struct str b);
+
+/* The one choice that fn finds alike; absent: none, or more than one. */
 static struct str
-choice(const struct wire_tree *schema, struct str s)
+only_choice(const struct wire_tree *list, struct str s, word_fn fn)
 {
-	const struct wire_tree *list = wire_tree_get(schema, STR("enum"));
 	struct str found = { 0 };
 
 	for (size_t i = 0; i < wire_tree_len(list); i++) {
 		struct str c = wire_tree_text(wire_tree_at(list, i));
-		if (c.p != NULL && str_eq(c, s))
-			return c;
-		if (c.p != NULL && str_eq_nocase(str_trim(c), str_trim(s)))
-			found = c;
+		if (c.p == NULL || !fn(c, s))
+			continue;
+		if (found.p != NULL)
+			return (struct str){ 0 };
+		found = c;
 	}
+	return found;
+}
+
+/* The choice that s means, in other letters or another word; absent: none. */
+static struct str
+choice(const struct wire_tree *schema, struct str s)
+{
+	static const word_fn ways[] = { str_eq, wire_word_equal,
+		wire_word_same };
+	const struct wire_tree *list = wire_tree_get(schema, STR("enum"));
+	struct str found = { 0 };
+
+	for (size_t i = 0; i < NELEM(ways) && found.p == NULL; i++)
+		found = only_choice(list, s, ways[i]);
 	return found;
 }
 
@@ -90,33 +107,80 @@ put_whole(struct wire_out *o, double f)
 	return true;
 }
 
+static double
+bound(const struct wire_tree *schema, struct str key, double none)
+{
+	const struct wire_tree *v = wire_tree_get(schema, key);
+
+	return wire_tree_kind(v) == WIRE_TREE_NUMBER ? wire_tree_number(v)
+						     : none;
+}
+
+/* Bring *f within the bounds of a schema that asks for it; whether it was not.
+ */
+static bool
+clamped(const struct wire_tree *schema, double *f)
+{
+	bool whole = types_of(schema) == INTEGER;
+	double lo = bound(schema, STR("minimum"), -HUGE_VAL);
+	double hi = bound(schema, STR("maximum"), HUGE_VAL);
+
+	if (!wire_tree_bool(wire_tree_get(schema, STR("x-clamp"))))
+		return false;
+	lo = whole ? ceil(lo) : lo;
+	hi = whole ? floor(hi) : hi;
+	if (lo > hi || (*f >= lo && *f <= hi))
+		return false;
+	*f = *f < lo ? lo : hi;
+	return true;
+}
+
+/* A number as the types want it; false if it is none of them. */
+static bool
+put_real(unsigned types, double f, struct wire_out *o)
+{
+	if ((types & INTEGER) != 0 && put_whole(o, f))
+		return true;
+	if ((types & NUMBER) == 0)
+		return false;
+	wire_out_f64(o, f);
+	return true;
+}
+
+/* A text where the schema wants a number. */
+static bool
+put_number_text(
+    const struct wire_tree *schema, struct str s, struct wire_out *o)
+{
+	char word[WIRE_WORD_MAX];
+	unsigned types = types_of(schema);
+	int64_t i;
+	double f;
+
+	s = wire_word_half(s, word);
+	if (str_to_f64(s, -HUGE_VAL, HUGE_VAL, &f) != RC_OK)
+		return false;
+	if (!clamped(schema, &f) &&
+	    str_to_i64(s, INT64_MIN, INT64_MAX, &i) == RC_OK) {
+		wire_out_i64(o, i);
+		return true;
+	}
+	return put_real(types, f, o);
+}
+
 /* A text where the schema wants something else. */
 static bool
 put_from_text(const struct wire_tree *schema, struct str s, struct wire_out *o,
     unsigned nested)
 {
 	unsigned types = types_of(schema);
-	int64_t i;
-	double f;
 
 	s = str_trim(s);
-	if ((types & INTEGER) != 0 &&
-	    str_to_i64(s, INT64_MIN, INT64_MAX, &i) == RC_OK) {
-		wire_out_i64(o, i);
+	if ((types & INTEGER) != 0 && put_number_text(schema, s, o))
 		return true;
-	}
-	if ((types & INTEGER) != 0 &&
-	    str_to_f64(s, -HUGE_VAL, HUGE_VAL, &f) == RC_OK) {
-		if (put_whole(o, f))
-			return true;
-		if ((types & NUMBER) != 0) {
-			wire_out_f64(o, f);
-			return true;
-		}
-	}
-	bool yes = str_eq_nocase(s, STR("true"));
-	if ((types & BOOL) != 0 && (yes || str_eq_nocase(s, STR("false")))) {
-		wire_out_bool(o, yes);
+	int truth = (types & BOOL) != 0 ? wire_word_truth(s) : -1;
+	if (truth >= 0) {
+		wire_out_bool(o, truth == 1);
 		return true;
 	}
 	struct wire_tree *v;
@@ -152,8 +216,11 @@ put_number(const struct wire_tree *schema, const struct wire_tree *v,
     struct wire_out *o)
 {
 	unsigned types = types_of(schema);
+	double f = wire_tree_number(v);
 
-	if (types == INTEGER && put_whole(o, wire_tree_number(v)))
+	if (((types & INTEGER) != 0 && clamped(schema, &f) &&
+		put_real(types, f, o)) ||
+	    (types == INTEGER && put_whole(o, f)))
 		return;
 	if (types != TEXT) {
 		wire_tree_put(v, o);
@@ -164,6 +231,19 @@ put_number(const struct wire_tree *schema, const struct wire_tree *v,
 	wire_tree_put(v, &digits);
 	wire_out_str(o, buf_str(&b));
 	buf_free(&b);
+}
+
+static void
+put_bool(const struct wire_tree *schema, const struct wire_tree *v,
+    struct wire_out *o)
+{
+	struct str word = wire_tree_bool(v) ? STR("true") : STR("false");
+	struct str chosen = choice(schema, word);
+
+	if (types_of(schema) != TEXT)
+		wire_tree_put(v, o);
+	else
+		wire_out_str(o, chosen.p != NULL ? chosen : word);
 }
 
 static bool
@@ -224,11 +304,7 @@ put(const struct wire_tree *schema, const struct wire_tree *v,
 		put_number(schema, v, o);
 		break;
 	case WIRE_TREE_BOOL:
-		if (types_of(schema) == TEXT)
-			wire_out_str(
-			    o, wire_tree_bool(v) ? STR("true") : STR("false"));
-		else
-			wire_tree_put(v, o);
+		put_bool(schema, v, o);
 		break;
 	case WIRE_TREE_NULL:
 		wire_tree_put(v, o);

@@ -13,11 +13,13 @@
 /*
  * wire_coerce(schema, json, out):
  * Append json with its values turned into what the schema says they should be:
- * "3" into 3, 3.0 into 3, "true" into true, 3 into "3", a choice in another
- * case into that choice, JSON in a text into that JSON; null for an optional
- * member is left out.  What does not fit otherwise stays as it is.  Looks at
- * type, enum, properties, required and items, not through $ref.  RC_INVALID if
- * one of the two is not JSON, RC_TOOBIG if out is full.
+ * "3" into 3, 3.0 into 3, "开" or "true" into true, 3 into "3", a choice in
+ * other letters or another word into the one choice that it can mean
+ * (synonym.h), JSON in a text into that JSON; null for an optional member is
+ * left out; a number out of bounds becomes the bound where the schema says
+ * "x-clamp": true. What does not fit otherwise stays as it is.  Looks at type,
+ * enum, minimum, maximum, properties, required and items, not through $ref.
+ * RC_INVALID if one of the two is not JSON, RC_TOOBIG if out is full.
  */
 enum rc wire_coerce(
     struct str schema, struct str json, struct buf *out) RC_CHECK;

@@ -42,7 +42,6 @@ unit_start(int64_t local, int unit, int64_t add)
 	return civil_days(c) * DAY;
 }
 
-/* Whole units behind or before the current one: 上两周, 后三天. */
 const struct token *
 read_units(struct reader *r, const struct token *t, struct when *w)
 {
@@ -261,7 +260,6 @@ relative_set(struct reader *r, const struct token *n, const struct length *l,
 	return n;
 }
 
-/* 十分钟后, 再过一小时, 三天前, in 10 minutes, 3 days ago. */
 const struct token *
 read_relative(struct reader *r, const struct token *t, struct when *w)
 {

@@ -3,6 +3,7 @@
  * (8:30, 2026-03-05) become tokens.
  */
 #include "core/mem.h"
+#include "zh/hanzi.h"
 #include "zh/numeral.h"
 #include "zh/token.h"
 
@@ -435,7 +436,7 @@ scan_from(struct scan *c, struct str text, size_t at)
 	c->n = text.n - c->base < SCAN_BYTES ? text.n - c->base : SCAN_BYTES;
 	memcpy(c->bytes, text.p + c->base, c->n);
 	/* Not to begin inside a character. */
-	lexicon_fold(c->bytes + (at - c->base), c->n - (at - c->base));
+	(void)hanzi_simplify(c->bytes + (at - c->base), c->n - (at - c->base));
 	s = (struct str){ c->bytes, c->n };
 	c->ntok = 0;
 	pos = at - c->base;

@@ -158,9 +158,6 @@ extern const struct lexicon lexicon_zh, lexicon_calendar, lexicon_feast,
  */
 const struct word *lexicon_find(struct str s, size_t at);
 
-/* lexicon_fold(p, n): Traditional characters to simplified ones, in place. */
-void lexicon_fold(char *p, size_t n);
-
 /* Folded bytes looked at together, and tokens of them. */
 #define SCAN_BYTES  1024
 #define SCAN_TOKENS 160

@@ -148,10 +148,10 @@ void gen_message_read(struct gen *g, struct where w, struct gen_file *f);
 /* dflt.c: the default of a field, checked against its type. */
 void gen_default(struct where w, struct gen_field *f, const json_t *value);
 
-/* text.c: pieces of C. */
+/* text.c: pieces of C; gen_write() empties b. */
 void gen_comment(struct buf *b, const char *indent, const char *text);
 void gen_literal(struct buf *b, struct str s);
-void gen_write(const char *dir, const char *name, const struct buf *b);
+void gen_write(const char *dir, const char *name, struct buf *b);
 
 /* iface.c: read and check interfaces.json; it is empty if there is none. */
 #define GEN_TOPIC_LEAD "{prefix}/terminal/{terminal}/"

@@ -2,8 +2,7 @@
  * wiregen: JSON Schemas into C and into documents.
  *
  *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
- *	wiregen docs SCHEMAS OUT	INTERFACES.md, openapi.yaml,
- *asyncapi.yaml
+ *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +18,10 @@ code(struct gen *g, const char *out)
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_tables(g, &b);
 	gen_write(out, "tables.c", &b);
-	buf_reset(&b);
 	gen_subjects(g, &b);
 	gen_write(out, "subjects.h", &b);
-	buf_reset(&b);
 	gen_table(g, &b);
 	gen_write(out, "msgs.c", &b);
-	buf_reset(&b);
 	gen_head(g, &b);
 	gen_write(out, "msgs.h", &b);
 	buf_free(&b);
@@ -37,10 +33,8 @@ docs(const struct gen *g, const char *out)
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_markdown(g, &b);
 	gen_write(out, "INTERFACES.md", &b);
-	buf_reset(&b);
 	gen_yaml(&b, gen_openapi(g));
 	gen_write(out, "openapi.yaml", &b);
-	buf_reset(&b);
 	gen_yaml(&b, gen_asyncapi(g));
 	gen_write(out, "asyncapi.yaml", &b);
 	buf_free(&b);

@@ -13,6 +13,27 @@ content_of(const char *message)
 	    "{s:{s:o}}", "application/json", "schema", gen_schema_ref(message));
 }
 
+/* What a route answers: a message, a stream of messages, or either. */
+static json_t *
+answer_of(const struct gen *g, json_t *components, const json_t *e)
+{
+	const char *response = gen_of(e, "response");
+	const char *stream = gen_of(e, "stream");
+	json_t *content = json_object();
+
+	if (response != NULL &&
+	    (stream == NULL || strcmp(response, stream) != 0)) {
+		gen_component(g, components, response);
+		(void)json_object_update_new(content, content_of(response));
+	}
+	if (stream != NULL) {
+		gen_component(g, components, stream);
+		(void)json_object_set_new(content, "text/event-stream",
+		    json_pack("{s:o}", "schema", gen_schema_ref(stream)));
+	}
+	return content;
+}
+
 /* The parameters of a route: "{…}" of its path, then its query. */
 static json_t *
 parameters_of(const json_t *e)
@@ -66,12 +87,10 @@ static json_t *
 responses_of(const struct gen *g, json_t *components, const json_t *e)
 {
 	json_t *responses = json_object();
-	const char *response = gen_of(e, "response");
 	json_t *ok = json_pack("{s:s}", "description", "Done.");
-	if (response != NULL) {
-		gen_component(g, components, response);
-		(void)json_object_set_new(ok, "content", content_of(response));
-	}
+	json_t *content = answer_of(g, components, e);
+	if (json_object_size(content) > 0)
+		(void)json_object_set(ok, "content", content);
 	(void)json_object_set_new(responses, "200", ok);
 	add_errors(responses, e);
 	(void)json_object_set_new(responses, "default",

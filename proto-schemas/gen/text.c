@@ -93,7 +93,7 @@ gen_literal(struct buf *b, struct str s)
 
 /* Replace a file, whole or not at all. */
 void
-gen_write(const char *dir, const char *name, const struct buf *b)
+gen_write(const char *dir, const char *name, struct buf *b)
 {
 	struct where w = { gen_printf("%s/%s", dir, name), "" };
 	if (buf_rc(b) != RC_OK)
@@ -108,4 +108,5 @@ gen_write(const char *dir, const char *name, const struct buf *b)
 		gen_fail(w, "cannot be written");
 	}
 	free(tmp);
+	buf_reset(b);
 }

@@ -8,10 +8,11 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
-#include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
+#include "follow.h"
+#include "on_events.h"
 #include "persona/persona.h"
 #include "state/state.h"
 #include "svc/svc.h"
@@ -75,8 +76,23 @@ gateway_start(struct svc *s, const void *conf)
 		gateway_stop(g);
 		return NULL;
 	}
+	g->follows = follows_new(s, g->state);
+	id_hex32(g->instance);
+	TAILQ_INIT(&g->watchers);
+	g->watching = metric_gauge(svc_metrics(s), "soul_event_streams",
+	    "Streams of sessions' events that are open.", NULL);
 	svc_require(s, "redis", redis_up, g);
 	return g;
+}
+
+void
+gateway_drain(void *app)
+{
+	struct gateway *g = app;
+
+	g->draining = true;
+	follows_hurry(g->follows);
+	on_events_drain(g);
 }
 
 void
@@ -84,6 +100,7 @@ gateway_stop(void *app)
 {
 	struct gateway *g = app;
 
+	follows_free(g->follows);
 	state_free(g->state);
 	worker_free(g->workers);
 	arena_free(g->scratch);

@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
+#include "core/id.h"
 #include "core/rc.h"
 #include "core/str.h"
 
 struct arena;
+struct follows;
 struct state;
 struct svc;
 struct svc_call;
@@ -34,10 +37,20 @@ struct gateway {
 	struct worker_pool *workers;
 	/* For what is stored and not answered as it is; reset before use. */
 	struct arena *scratch;
+	struct follows *follows;
+	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
+	TAILQ_HEAD(, watcher) watchers; /* see on_events.h */
+	size_t n_watchers;
+	struct metric *watching;
+	bool draining;
 };
 
-/* gateway_start(s, conf), gateway_stop(app): See struct svc_def. */
+struct metric;
+struct watcher;
+
+/* gateway_start(), gateway_drain(), gateway_stop(): See struct svc_def. */
 void *gateway_start(struct svc *s, const void *conf);
+void gateway_drain(void *app);
 void gateway_stop(void *app);
 
 /* gateway_ttl_ms(g): How long a terminal's snapshots count. */

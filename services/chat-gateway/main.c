@@ -1,8 +1,11 @@
 /*
  * chat-gateway: the HTTP edge: what owners ask, and who may.
  *
- *	http	/v1/chat, /v1/souls, /v1/terminals, /v1/sessions (routes.c)
- *	asks	soul.rpc.turn.start, soul.rpc.emotion.state, .history
+ *	http	/v1/chat, /v1/turns, /v1/souls, /v1/terminals, /v1/sessions
+ *		(routes.c)
+ *	asks	soul.rpc.turn.start, .cancel, .show, soul.rpc.emotion.state,
+ *		.history
+ *	reads	soul.stream.<user>.<session>
  */
 #include "core/mem.h"
 #include "gateway.h"
@@ -40,6 +43,7 @@ static const struct svc_def def = {
 	.routes = routes,
 	.nroutes = ROUTES_N,
 	.start = gateway_start,
+	.drain = gateway_drain,
 	.stop = gateway_stop,
 };
 

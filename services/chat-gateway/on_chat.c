@@ -35,8 +35,12 @@ on_chat(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 
-	if (!has_text(svc_call_request(c)))
+	const struct wire_chat_request *req = svc_call_request(c);
+	bool stream =
+	    req->stream || turn_wants_stream(svc_call_header(c, "Accept"));
+
+	if (!has_text(req))
 		svc_fail(c, RC_INVALID, NO_TEXT);
 	else if (binding_check(g, c))
-		turn_start(g, c);
+		turn_start(g, c, stream);
 }

@@ -6,9 +6,11 @@
 #include "core/mem.h"
 #include "on_chat.h"
 #include "on_emotion.h"
+#include "on_events.h"
 #include "on_sessions.h"
 #include "on_souls.h"
 #include "on_terminals.h"
+#include "on_turns.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -49,6 +51,17 @@ static const struct svc_text select_texts[] = {
 const struct svc_route routes[ROUTES_N] = {
 	POST("chat", WIRE_HTTP_CHAT, chat_request, chat_response, on_chat,
 	    chat_texts, WIRE_DEADLINE_MS_TURN_START),
+	BARE(
+	    "turns_get", "GET", WIRE_HTTP_TURNS_GET, turn_record, on_turns_get),
+	{ .name = "turns_cancel",
+	    .method = "POST",
+	    .path = WIRE_HTTP_TURNS_CANCEL,
+	    .request = &wire_turn_cancel_body_desc,
+	    .reply = &wire_turn_cancel_reply_desc,
+	    .fn = on_turns_cancel,
+	    .deadline_ms = DEADLINE_MS },
+	BARE("sessions_events", "GET", WIRE_HTTP_SESSIONS_EVENTS, chat_event,
+	    on_events),
 	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
 	    on_souls_list),
 	POST("souls_create", WIRE_HTTP_SOULS_CREATE, soul_create_request, soul,

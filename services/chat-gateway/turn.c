@@ -7,47 +7,54 @@
 #include <stdlib.h>
 
 #include "bus/bus.h"
+#include "cancel.h"
 #include "core/arena.h"
 #include "core/buf.h"
-#include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "follow.h"
 #include "gateway.h"
+#include "state/events.h"
 #include "svc/svc.h"
-#include "wire/msgs.h"
+#include "turn_own.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
 /* An orchestrator that says nothing for so long has lost the turn. */
 #define SILENCE_MS 6000
 
-/* A turn that waits for its answers. */
-struct turn {
-	struct gateway *g;
-	struct svc_call *c;
-	struct loop_timer silence;
-	uint64_t request;
-	char id[64];
-};
-
-/* Forget the turn; its call is the caller's to end. */
-static struct svc_call *
+struct svc_call *
 turn_end(struct turn *t)
 {
+	struct loop *l = svc_loop(t->g->svc);
 	struct svc_call *c = t->c;
 
-	loop_timer_cancel(svc_loop(t->g->svc), &t->silence);
-	bus_cancel(svc_bus(t->g->svc), t->request);
+	loop_timer_cancel(l, &t->silence);
+	loop_timer_cancel(l, &t->record);
+	if (t->request != 0)
+		bus_cancel(svc_bus(t->g->svc), t->request);
+	follow_close(t->follow);
 	free(t);
 	return c;
 }
 
-static void
-lose(struct turn *t, const char *why)
+void
+turn_fail(struct turn *t, const struct svc_error *e)
+{
+	/* Whoever reads a stream finds the end in the session's events. */
+	if (t->begun &&
+	    svc_stream_comment(t->c, "the end of this turn is not known") !=
+		RC_OK)
+		log_debug("gateway.reader_gone", LOG_S("turn", t->id));
+	svc_fail_as(turn_end(t), e);
+}
+
+void
+turn_lose(struct turn *t, const char *why)
 {
 	log_warn("gateway.turn_lost", LOG_S("turn", t->id), LOG_S("why", why));
-	svc_fail_as(turn_end(t),
-	    &(struct svc_error){ 502, "turn_lost", "the turn was lost" });
+	turn_fail(
+	    t, &(struct svc_error){ 502, "turn_lost", "the turn was lost" });
 }
 
 static void
@@ -56,7 +63,8 @@ on_silence(void *arg)
 	struct turn *t = arg;
 
 	log_trace_set(svc_call_trace(t->c)->trace_id);
-	lose(t, "silence");
+	turn_was_silent(t);
+	log_trace_set("");
 }
 
 static void
@@ -70,15 +78,36 @@ wait_on(struct turn *t)
 static void
 pass_on(struct turn *t, const struct wire_error *e, struct svc_error other)
 {
-	struct svc_call *c = turn_end(t);
-	struct str code = arena_str(svc_call_arena(c), e->code);
-	struct str text = arena_str(svc_call_arena(c), e->error);
+	struct arena *a = svc_call_arena(t->c);
+	struct str code = arena_str(a, e->code);
+	struct str text = arena_str(a, e->error);
 
 	if (code.p != NULL)
 		other.code = code.p;
 	if (text.p != NULL)
 		other.text = text.p;
-	svc_fail_as(c, &other);
+	turn_fail(t, &other);
+}
+
+void
+turn_conclude(struct turn *t, const struct wire_turn_reply *rep)
+{
+	if (t->stream && turn_stream_end(t, rep))
+		return;
+	if (rep->state == WIRE_TURN_REPLY_STATE_CANCELED) {
+		turn_fail(t,
+		    &(struct svc_error){
+			409, "canceled", "the turn was canceled" });
+	} else if (rep->state == WIRE_TURN_REPLY_STATE_FAILED) {
+		pass_on(t, &rep->error,
+		    (struct svc_error){
+			rep->has_status ? (int)rep->status : 500,
+			rc_name(RC_BUG), "the turn failed" });
+	} else if (rep->has_response) {
+		svc_reply(turn_end(t), &rep->response);
+	} else {
+		turn_lose(t, "no response");
+	}
 }
 
 static void
@@ -89,25 +118,13 @@ take_reply(struct turn *t, const struct wire_turn_reply *rep)
 	case WIRE_TURN_REPLY_STATE_RUNNING:
 		wait_on(t);
 		break;
-	case WIRE_TURN_REPLY_STATE_COMPLETED:
-		if (rep->has_response)
-			svc_reply(turn_end(t), &rep->response);
-		else
-			lose(t, "no response");
-		break;
-	case WIRE_TURN_REPLY_STATE_FAILED:
-		pass_on(t, &rep->error,
-		    (struct svc_error){
-			rep->has_status ? (int)rep->status : 500,
-			rc_name(RC_BUG), "the turn failed" });
-		break;
 	case WIRE_TURN_REPLY_STATE_REPEATED:
-		lose(t, "repeated");
+		turn_repeats(t, rep->first);
 		break;
+	case WIRE_TURN_REPLY_STATE_COMPLETED:
+	case WIRE_TURN_REPLY_STATE_FAILED:
 	case WIRE_TURN_REPLY_STATE_CANCELED:
-		svc_fail_as(turn_end(t),
-		    &(struct svc_error){
-			409, "canceled", "the turn was canceled" });
+		turn_conclude(t, rep);
 		break;
 	}
 }
@@ -122,7 +139,9 @@ take_error(struct turn *t, enum rc rc, struct str data)
 		NULL) != RC_OK)
 		e = (struct wire_error){ 0 };
 	if (rc == RC_TIMEOUT)
-		svc_fail(turn_end(t), rc, "deadline exceeded");
+		turn_fail(t,
+		    &(struct svc_error){
+			rc_http_status(rc), rc_name(rc), "deadline exceeded" });
 	else if (rc == RC_AGAIN)
 		pass_on(t, &e,
 		    (struct svc_error){ 429, rc_name(rc), "overloaded" });
@@ -147,12 +166,15 @@ on_reply(void *arg, enum rc rc, struct str data)
 		if (rc == RC_OK)
 			take_reply(t, &rep);
 		else
-			lose(t, err.why);
+			turn_lose(t, err.why);
 	} else if (rc == RC_NOENT && data.n == 0) {
-		svc_fail(turn_end(t), RC_DOWN,
-		    "no llm-orchestrator is running; try again");
+		turn_fail(t,
+		    &(struct svc_error){ rc_http_status(RC_DOWN),
+			rc_name(RC_DOWN),
+			"no llm-orchestrator is running; try again" });
 	} else if (rc == RC_DOWN && data.n == 0) {
-		lose(t, "NATS went away");
+		/* NATS went away, and its answers with it. */
+		turn_of_record(t);
 	} else {
 		take_error(t, rc, data);
 	}
@@ -166,7 +188,7 @@ begin(struct turn *t)
 	char now[WALL_FORMAT_MAX];
 	struct wire_turn_start_request start = {
 		.turn_id = str_of(t->id),
-		.user_id = gateway_user(t->g, req->user_id),
+		.user_id = t->key.user_id,
 		.chat = *req,
 	};
 	struct bus_meta meta = { .deadline = svc_call_deadline(t->c),
@@ -176,6 +198,7 @@ begin(struct turn *t)
 
 	wall_format(clock_wall(), 0, now);
 	start.received_at = str_of(now);
+	start.chat.stream = t->stream;
 	rc = wire_encode(&wire_turn_start_request_desc, &start, &out, NULL);
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
@@ -187,17 +210,62 @@ begin(struct turn *t)
 	return rc;
 }
 
-void
-turn_start(struct gateway *g, struct svc_call *c)
+/* The turn goes on, unless that was not wanted. */
+static void
+on_gone(void *arg)
 {
+	struct turn *t = arg;
+	struct cancel_opts o = { str_of(t->id), t->key.user_id,
+		STR("the client hung up"), NULL, NULL };
+
+	log_info("gateway.client_gone", LOG_S("turn", t->id),
+	    LOG_I("cancel", t->cancel));
+	if (t->cancel)
+		cancel_turn(t->g, &o);
+	svc_fail(turn_end(t), RC_DOWN, "the client hung up");
+}
+
+/* Events from before the turn are none of its; false: t has ended. */
+static bool
+listen(struct turn *t)
+{
+	int64_t newest = 0;
+	enum rc rc = RC_OK;
+
+	if (t->stream)
+		rc = events_newest(t->g->state, &t->key, &newest);
+	if (rc != RC_OK) {
+		gateway_fail(turn_end(t), rc);
+		return false;
+	}
+	if (t->stream && !turn_follow(t, newest))
+		return false;
+	if ((t->stream || t->cancel) &&
+	    svc_call_on_gone(t->c, on_gone, t) != RC_OK) {
+		svc_fail(turn_end(t), RC_DOWN, "the client hung up");
+		return false;
+	}
+	return true;
+}
+
+void
+turn_start(struct gateway *g, struct svc_call *c, bool stream)
+{
+	const struct wire_chat_request *req = svc_call_request(c);
 	struct turn *t = mem_zalloc(sizeof(*t));
 	char hex[ID_HEX32_MAX];
 	enum rc rc;
 
 	t->g = g;
 	t->c = c;
+	t->stream = stream;
+	t->cancel = req->cancel_on_disconnect;
+	t->key = (struct session_key){ gateway_user(g, req->user_id),
+		req->session_id };
 	id_hex32(hex);
 	(void)snprintf(t->id, sizeof(t->id), "turn_%s", hex);
+	if (!listen(t))
+		return;
 	rc = begin(t);
 	if (rc == RC_OK)
 		wait_on(t);

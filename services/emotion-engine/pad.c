@@ -57,11 +57,11 @@ fit_state(struct pad_state *s)
 		&s->drift.dominance };
 	size_t i;
 
-	for (i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+	for (i = 0; i < NELEM(unit); i++)
 		*unit[i] = fit(*unit[i], 0, 1);
-	for (i = 0; i < sizeof(axis) / sizeof(axis[0]); i++)
+	for (i = 0; i < NELEM(axis); i++)
 		*axis[i] = fit(*axis[i], -1, 1);
-	for (i = 0; i < sizeof(drift) / sizeof(drift[0]); i++)
+	for (i = 0; i < NELEM(drift); i++)
 		*drift[i] = fit(*drift[i], -PAD_DRIFT_MAX, PAD_DRIFT_MAX);
 	s->volatility = fit(s->volatility, 0, 2);
 	s->lock_until = pad_fit_time(s->lock_until);

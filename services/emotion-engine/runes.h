@@ -4,6 +4,9 @@
  * ASCII letters become lower case, full-width forms ASCII, common traditional
  * characters simplified; runs of white space one blank between Latin words and
  * nothing elsewhere; a line break a comma.  Pure.
+ *
+ * The table of characters is not zh/hanzi's: the weights were learnt with it,
+ * so whoever changes it trains anew.
  */
 #ifndef EMOTION_ENGINE_RUNES_H
 #define EMOTION_ENGINE_RUNES_H

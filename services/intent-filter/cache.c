@@ -148,25 +148,3 @@ cache_compile(const struct wire_intent *intents, size_t n, struct catalog **out,
 	buf_free(&json);
 	return rc;
 }
-
-enum rc
-cache_get(struct cache *c, struct wire_intent *intents, size_t n,
-    const struct catalog **out, struct wire_err *err)
-{
-	struct catalog *made;
-	struct str key;
-	enum rc rc;
-
-	rc = cache_key(c, intents, n, &key);
-	if (rc != RC_OK)
-		return rc;
-	*out = cache_find(c, key);
-	if (*out != NULL)
-		return RC_OK;
-	rc = cache_compile(intents, n, &made, err);
-	if (rc != RC_OK)
-		return rc;
-	cache_put(c, key, made);
-	*out = made;
-	return RC_OK;
-}

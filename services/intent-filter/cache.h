@@ -50,12 +50,4 @@ void cache_put(struct cache *c, struct str key, struct catalog *cat);
 enum rc cache_compile(const struct wire_intent *intents, size_t n,
     struct catalog **out, struct wire_err *err) RC_CHECK;
 
-/*
- * cache_get(c, intents, n, out, err):
- * The compiled catalog of these intents, found or made here and now, valid
- * until the next is put.  Fails as catalog_new(); what fails is not kept.
- */
-enum rc cache_get(struct cache *c, struct wire_intent *intents, size_t n,
-    const struct catalog **out, struct wire_err *err) RC_CHECK;
-
 #endif /* !INTENT_FILTER_CACHE_H */

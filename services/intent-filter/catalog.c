@@ -14,7 +14,6 @@
 #include "core/mem.h"
 #include "examples.h"
 #include "gap.h"
-#include "hanzi.h"
 #include "literal.h"
 #include "pair.h"
 #include "rx/rx.h"
@@ -22,6 +21,7 @@
 #include "speech.h"
 #include "wire/out.h"
 #include "wire/tree.h"
+#include "zh/hanzi.h"
 
 /* Compiled JIT code and bookkeeping of one pattern, for the memory ceiling. */
 #define PATTERN_BYTES 4096

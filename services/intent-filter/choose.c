@@ -24,7 +24,7 @@
 
 struct choice {
 	const struct matcher *m;
-	const struct mood_place *p;
+	const struct clause *p;
 	struct reading_span spans[SPANS_MAX]; /* of all matches */
 	size_t n_spans;
 	struct reading_span taken[SPANS_MAX]; /* of those that won */
@@ -50,12 +50,6 @@ static int
 match_cmp(const void *a, const void *b)
 {
 	return choose_cmp(a, b);
-}
-
-static struct segment
-here(const struct choice *c)
-{
-	return c->p->segments[c->p->at];
 }
 
 static size_t
@@ -125,13 +119,13 @@ carries(enum speech_kind k)
 
 /* How much of what is said is evidence, or carries a wish beside it. */
 static double
-share_of(
-    const struct choice *c, const struct match *m, const struct slots *slots)
+share_of(const struct choice *c, const struct match *m)
 {
 	struct reading_span
 	    spans[MATCH_EVIDENCE_MAX + SLOTS_SPANS + CARRIERS_MAX];
 	const struct reading *r = c->m->r;
-	struct segment g = here(c);
+	const struct slots *slots = m->slots;
+	struct segment g = clause_here(c->p);
 	size_t i, n = m->n;
 
 	memcpy(spans, m->spans, n * sizeof(*spans));
@@ -140,7 +134,7 @@ share_of(
 	for (i = 0; i < r->n_words && n < NELEM(spans); i++) {
 		const struct speech_hit *w = &r->words[i];
 
-		if (w->start >= g.start && w->end <= g.end && carries(w->kind))
+		if (clause_has(&g, w) && carries(w->kind))
 			spans[n++] = (struct reading_span){ w->start, w->end };
 	}
 	return reading_share(r, g.start, g.end, spans, n);
@@ -164,23 +158,23 @@ asks_text(const struct catalog_intent *in)
 
 /* Whether the segment tells to do something, and not just names a thing. */
 static bool
-is_command(const struct choice *c, const struct match *m)
+is_command(const struct choice *c, struct match *m)
 {
-	struct segment g = here(c);
-	struct slots slots;
+	struct segment g = clause_here(c->p);
 	double share;
 
 	if (m->acts)
 		return true;
-	if (slots_fill(c->m, m->intent, &g, &slots) != RC_OK)
+	if (slots_fill(c->m, &g, m) != RC_OK)
 		return false;
-	share = share_of(c, m, &slots);
+	share = share_of(c, m);
 	if (share < SHARE_COMMAND)
 		return false;
 	if ((!asks_text(m->intent) && share >= SHARE_DEED) ||
 	    (share >= SHARE_BARE && !mood_names_only(c->p, m->spans, m->n)))
 		return true;
-	return slots.said > 0 || (share >= SHARE_BARE && slots.nmissing > 0) ||
+	return m->slots->said > 0 ||
+	    (share >= SHARE_BARE && m->slots->nmissing > 0) ||
 	    (share >= SHARE_BARE &&
 		share > reading_share(c->m->r, g.start, g.end, m->spans, m->n));
 }
@@ -188,7 +182,7 @@ is_command(const struct choice *c, const struct match *m)
 static enum mood
 mood_for(const struct choice *c, const struct match *m)
 {
-	struct mood_claim claim = { .spans = m->spans,
+	struct claim claim = { .spans = m->spans,
 		.evidence = m->evidence,
 		.n = m->n,
 		.says = m->intent->says,
@@ -208,10 +202,10 @@ is_another_wish(const struct choice *c, const struct match *m)
 }
 
 static void
-choice_init(struct choice *c, const struct matcher *m,
-    const struct mood_place *p, const struct match *all, size_t n)
+choice_init(struct choice *c, const struct matcher *m, const struct clause *p,
+    const struct match *all, size_t n)
 {
-	struct segment g = p->segments[p->at];
+	struct segment g = clause_here(p);
 	size_t i, j;
 
 	c->m = m;
@@ -225,15 +219,14 @@ choice_init(struct choice *c, const struct matcher *m,
 	for (i = 0; i < m->r->n_words; i++) {
 		const struct speech_hit *w = &m->r->words[i];
 
-		if (w->kind == SPEECH_LINK && w->start >= g.start &&
-		    w->end <= g.end)
+		if (w->kind == SPEECH_LINK && clause_has(&g, w))
 			c->shares = true;
 	}
 }
 
 size_t
-choose(const struct matcher *m, const struct mood_place *p, struct match *all,
-    size_t n, size_t max, const struct match **dst)
+choose(const struct matcher *m, const struct clause *p, struct match *all,
+    size_t n, size_t max, struct match **dst)
 {
 	struct choice c;
 	enum mood mood;

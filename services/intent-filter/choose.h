@@ -14,12 +14,11 @@
 
 /*
  * choose(m, p, all, n, max, dst):
- * Of n matches of the segment p->at those that are meant, at most max, by where
- * their evidence begins.  Sorts all: the surest first.  Returns how many are in
- * dst.
+ * Of n matches of the clause those that are meant, at most max, by where their
+ * evidence begins.  Sorts all: the surest first.  Returns how many are in dst.
  */
-size_t choose(const struct matcher *m, const struct mood_place *p,
-    struct match *all, size_t n, size_t max, const struct match **dst);
+size_t choose(const struct matcher *m, const struct clause *p,
+    struct match *all, size_t n, size_t max, struct match **dst);
 
 /* choose_cmp(a, b): As strcmp(): the surer before the less sure. */
 int choose_cmp(const struct match *a, const struct match *b);

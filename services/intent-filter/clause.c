@@ -7,7 +7,7 @@
 #define SUBJECT_SPANS 32
 
 struct segment
-clause_here(const struct mood_place *p)
+clause_here(const struct clause *p)
 {
 	return p->segments[p->at];
 }
@@ -18,22 +18,17 @@ clause_has(const struct segment *g, const struct speech_hit *w)
 	return w->start >= g->start && w->end <= g->end;
 }
 
-/*
- * Whether the claim's own words say it.  A pattern with gaps or an example like
- * the text may stand over a word that it does not know.
- */
 bool
-clause_is_own(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+clause_is_own(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
-	struct str word = { p->r->cmd.folded.p + w->start, w->end - w->start };
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
 		if (c->spans[i].start > w->start || c->spans[i].end < w->end)
 			continue;
 		if (str_starts(c->evidence[i].type, STR("keyword")) ||
-		    str_find(c->evidence[i].value, word) >= 0)
+		    str_find(c->evidence[i].value, clause_text(p, w)) >= 0)
 			return true;
 	}
 	return false;
@@ -41,7 +36,7 @@ clause_is_own(const struct mood_place *p, const struct mood_claim *c,
 
 /* Whether a word of that kind stands in the segment before at. */
 static bool
-follows(const struct mood_place *p, enum speech_kind kind, size_t at)
+follows(const struct clause *p, enum speech_kind kind, size_t at)
 {
 	struct segment g = clause_here(p);
 	size_t i;
@@ -56,20 +51,19 @@ follows(const struct mood_place *p, enum speech_kind kind, size_t at)
 }
 
 bool
-clause_is_memo(const struct mood_place *p, size_t at)
+clause_is_memo(const struct clause *p, size_t at)
 {
 	return follows(p, SPEECH_MEMO, at);
 }
 
-/* "play Yesterday", "播放你喜欢的歌" */
 bool
-clause_is_name(const struct mood_place *p, size_t at)
+clause_is_name(const struct clause *p, size_t at)
 {
 	return follows(p, SPEECH_NAMING, at);
 }
 
 size_t
-claim_start(const struct mood_claim *c)
+claim_start(const struct claim *c)
 {
 	size_t i, first = (size_t)-1;
 
@@ -78,6 +72,18 @@ claim_start(const struct mood_claim *c)
 			first = c->spans[i].start;
 	}
 	return first;
+}
+
+size_t
+claim_end(const struct claim *c)
+{
+	size_t i, last = 0;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->spans[i].end > last)
+			last = c->spans[i].end;
+	}
+	return last;
 }
 
 bool
@@ -95,7 +101,7 @@ clause_does_at(const struct reading *r, size_t at)
 }
 
 bool
-claim_begins_at(const struct mood_claim *c, size_t at)
+claim_begins_at(const struct claim *c, size_t at)
 {
 	size_t i;
 
@@ -107,29 +113,27 @@ claim_begins_at(const struct mood_claim *c, size_t at)
 }
 
 struct str
-clause_rest(const struct mood_place *p, size_t at)
+clause_rest(const struct clause *p, size_t at)
 {
 	return (struct str){ p->r->cmd.folded.p + at, clause_here(p).end - at };
 }
 
 struct str
-clause_text(const struct mood_place *p, const struct speech_hit *w)
+clause_text(const struct clause *p, const struct speech_hit *w)
 {
 	return (struct str){ p->r->cmd.folded.p + w->start, w->end - w->start };
 }
 
-/* Whether anything but fillers is said in [from, to) beside the spans. */
 bool
-clause_says(const struct mood_place *p, size_t from, size_t to,
+clause_says(const struct clause *p, size_t from, size_t to,
     const struct reading_span *spans, size_t n)
 {
 	return reading_says(p->r, from, to) &&
 	    reading_share(p->r, from, to, spans, n) < 1;
 }
 
-/* Whether somebody or something else is spoken of before the claim. */
 bool
-clause_has_subject(const struct mood_place *p, const struct mood_claim *c)
+clause_has_subject(const struct clause *p, const struct claim *c)
 {
 	struct reading_span spans[SUBJECT_SPANS];
 	struct segment g = clause_here(p);
@@ -166,7 +170,7 @@ clause_has_subject(const struct mood_place *p, const struct mood_claim *c)
 }
 
 bool
-clause_is_first(const struct mood_place *p, const struct speech_hit *w)
+clause_is_first(const struct clause *p, const struct speech_hit *w)
 {
 	return !clause_says(p, clause_here(p).start, w->start, NULL, 0);
 }

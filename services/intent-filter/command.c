@@ -9,7 +9,8 @@
 #include <utf8proc.h>
 
 #include "core/mem.h"
-#include "hanzi.h"
+#include "wire/wire.h"
+#include "zh/hanzi.h"
 
 /* NFKC makes at most so many bytes of one. */
 #define NFKC_GROWTH 11
@@ -160,6 +161,15 @@ nfkc(struct str raw, struct draft *d)
 	return pos == raw.n ? RC_OK : RC_INVALID;
 }
 
+/* raw in NFKC. */
+static enum rc
+draft_read(struct draft *d, struct str raw, struct arena *a)
+{
+	if (!draft_new(d, raw.n * NFKC_GROWTH + 1, a))
+		return RC_TOOBIG;
+	return nfkc(raw, d);
+}
+
 static bool
 is_blank(int32_t c)
 {
@@ -261,9 +271,7 @@ command_read(struct str raw, const char *locale, const char *dflt,
 	char *folded;
 	enum rc rc;
 
-	if (!draft_new(&d, raw.n * NFKC_GROWTH + 1, a))
-		return RC_TOOBIG;
-	rc = nfkc(raw, &d);
+	rc = draft_read(&d, raw, a);
 	if (rc != RC_OK)
 		return rc;
 	out->locale = locale != NULL
@@ -304,22 +312,20 @@ command_source(const struct command *c, size_t start, size_t end)
 enum rc
 command_fold(struct str raw, struct arena *a, struct str *out)
 {
+	/* A catalog keeps thousands of words, but not what each grew to. */
+	struct arena *scratch = arena_new(WIRE_ARENA_MAX);
 	struct draft d;
-	char *folded;
-	enum rc rc;
+	struct str s;
+	enum rc rc = draft_read(&d, raw, scratch);
 
-	if (!draft_new(&d, raw.n * NFKC_GROWTH + 1, a))
-		return RC_TOOBIG;
-	rc = nfkc(raw, &d);
-	if (rc != RC_OK)
-		return rc;
-	squeeze(&d,
-	    strcmp(guess_locale((struct str){ d.p, d.n }, "en-US"), "en-US") ==
-		0);
-	folded = arena_alloc(a, d.n + 1);
-	if (folded == NULL)
-		return RC_TOOBIG;
-	(void)fold(folded, (struct str){ d.p, d.n });
-	*out = str_trim((struct str){ folded, d.n });
-	return RC_OK;
+	if (rc == RC_OK) {
+		s = (struct str){ d.p, d.n };
+		squeeze(&d, strcmp(guess_locale(s, "en-US"), "en-US") == 0);
+		s.n = d.n;
+		(void)fold(d.p, s);
+		*out = arena_str(a, str_trim(s));
+		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
+	}
+	arena_free(scratch);
+	return rc;
 }

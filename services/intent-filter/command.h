@@ -49,7 +49,8 @@ struct str command_source(const struct command *c, size_t start, size_t end);
 /*
  * command_fold(raw, a, out):
  * A catalog's keyword in the form that command.folded is matched with: NFKC,
- * trimmed, lower case, simplified, without blanks beside an ideograph.
+ * trimmed, lower case, simplified, without blanks beside an ideograph.  Fails
+ * as command_read().
  */
 enum rc command_fold(struct str raw, struct arena *a, struct str *out) RC_CHECK;
 

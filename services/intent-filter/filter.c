@@ -87,17 +87,15 @@ status_of(struct run *r, struct slots *slots, enum wire_intent_status *out)
 }
 
 static enum rc
-take(struct run *r, const struct match *m)
+take(struct run *r, struct match *m)
 {
 	const struct segment *g = &r->segments[m->segment];
 	const struct wire_intent *def = m->intent->def;
 	enum wire_intent_status status;
-	struct slots slots;
-	enum rc rc;
+	enum rc rc = slots_fill(&r->m, g, m);
 
-	rc = slots_fill(&r->m, m->intent, g, &slots);
 	if (rc == RC_OK)
-		rc = status_of(r, &slots, &status);
+		rc = status_of(r, m->slots, &status);
 	if (rc != RC_OK)
 		return rc;
 	r->rep->intents[r->rep->n_intents++] =
@@ -110,10 +108,10 @@ take(struct run *r, const struct match *m)
 		    .span = span_of(r, g->start, g->end),
 		    .has_source_span = true,
 		    .source_span = source_span_of(r, g->start, g->end),
-		    .parameters = slots.parameters,
-		    .normalized = slots.normalized,
-		    .missing_parameters = slots.missing,
-		    .n_missing_parameters = slots.nmissing,
+		    .parameters = m->slots->parameters,
+		    .normalized = m->slots->normalized,
+		    .missing_parameters = m->slots->missing,
+		    .n_missing_parameters = m->slots->nmissing,
 		    .evidence = m->evidence,
 		    .n_evidence = m->n,
 	    };
@@ -178,14 +176,13 @@ static enum rc
 match_all(struct run *r)
 {
 	const struct wire_intent_filter_request_options *opt = &r->req->options;
-	const struct match *chosen[PER_SEGMENT_MAX];
+	struct match *chosen[PER_SEGMENT_MAX];
 	size_t n, i, max = (size_t)opt->max_intents;
 	struct match best = { .confidence = 0 };
 	enum rc rc = RC_OK;
 
 	for (size_t s = 0; s < r->nsegments && rc == RC_OK; s++) {
-		struct mood_place p = { &r->reading, r->segments, r->nsegments,
-			s };
+		struct clause p = { &r->reading, r->segments, r->nsegments, s };
 
 		if (r->segments[s].retracted)
 			continue;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "clause.h"
 #include "core/mem.h"
 #include "entity.h"
 #include "examples.h"
@@ -27,7 +28,7 @@
 #define LIKE_LEAST .62
 /* The same without what examples differ in by chance. */
 #define LIKE_CORE .6
-/* Most of the examples' likenesses that one segment uses. */
+/* From this likeness on the segment wishes something even without a verb. */
 #define LIKE_ACTS .75
 
 /* An intent being judged. */
@@ -37,7 +38,6 @@ struct tally {
 	struct match *out;
 	const struct automaton_hit *hits; /* of this intent */
 	size_t n_hits;
-	bool any;      /* one of the lists of which one is enough has a hit */
 	bool entities; /* all evidence so far is entities of one type */
 	double like;
 	/* What was said word for word; the gaps of a pattern were not. */
@@ -95,11 +95,11 @@ is_said(const struct tally *t, const struct automaton_hit *h)
 	if (!reading_is_quoted(r, h->start))
 		return true;
 	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].start >= t->g->start &&
-		    r->words[i].end <= t->g->end &&
-		    (r->words[i].kind == SPEECH_ACTION ||
-			r->words[i].kind == SPEECH_VERB) &&
-		    !reading_is_quoted(r, r->words[i].start))
+		const struct speech_hit *w = &r->words[i];
+
+		if (clause_has(t->g, w) &&
+		    (w->kind == SPEECH_ACTION || w->kind == SPEECH_VERB) &&
+		    !reading_is_quoted(r, w->start))
 			return true;
 	}
 	return false;

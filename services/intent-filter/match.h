@@ -18,6 +18,8 @@
 /* Intents that are compared in one segment. */
 #define MATCH_MAX 512
 
+struct slots;
+
 struct match {
 	const struct catalog_intent *intent;
 	size_t segment;
@@ -26,7 +28,8 @@ struct match {
 	size_t longest;    /* bytes of the longest piece of evidence */
 	struct reading_span *spans;
 	struct wire_intent_filter_response_intents_evidence *evidence;
-	size_t n; /* of spans and evidence */
+	size_t n;            /* of spans and evidence */
+	struct slots *slots; /* NULL: not filled yet */
 };
 
 /*

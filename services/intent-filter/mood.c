@@ -4,6 +4,7 @@
 #include "mood.h"
 
 #include "catalog.h"
+#include "core/mem.h"
 
 static bool
 is_covered(
@@ -20,7 +21,7 @@ is_covered(
 
 /* "提醒我几点开会" asks nothing; "你叫我什么" does. */
 static bool
-is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
+is_to_be_said(const struct clause *p, const struct speech_hit *w)
 {
 	if (w->kind == SPEECH_DONE || w->kind == SPEECH_TALK ||
 	    w->kind == SPEECH_STATE)
@@ -33,7 +34,7 @@ is_to_be_said(const struct mood_place *p, const struct speech_hit *w)
 
 /* Whether what sounds like a question is a polite request. */
 static bool
-is_request(const struct mood_place *p, const struct mood_claim *c)
+is_request(const struct clause *p, const struct claim *c)
 {
 	struct segment g = clause_here(p);
 	size_t i;
@@ -56,8 +57,8 @@ is_request(const struct mood_place *p, const struct mood_claim *c)
 /* "太吵了静音", "声音太小了大一点": what is said of a thing leads to the wish.
  */
 static bool
-leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+leads_to_wish(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
 	ptrdiff_t n = str_find(clause_rest(p, w->end), STR("了"));
 	struct str rest;
@@ -71,10 +72,9 @@ leads_to_wish(const struct mood_place *p, const struct mood_claim *c,
 	    str_find(rest, STR("调")) >= 0;
 }
 
-/* 不 and 没 forbid only the verb behind them. */
 /* "走不动了", "关不掉" */
 static bool
-is_impossible(const struct mood_place *p, const struct speech_hit *w)
+is_impossible(const struct clause *p, const struct speech_hit *w)
 {
 	static const struct str ends[] = { STR_INIT("动"), STR_INIT("了"),
 		STR_INIT("掉"), STR_INIT("上"), STR_INIT("下"), STR_INIT("着"),
@@ -82,16 +82,17 @@ is_impossible(const struct mood_place *p, const struct speech_hit *w)
 		STR_INIT("完"), STR_INIT("见"), STR_INIT("清") };
 	size_t i;
 
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (i = 0; i < NELEM(ends); i++) {
 		if (str_starts(clause_rest(p, w->end), ends[i]))
 			return w->start > clause_here(p).start;
 	}
 	return false;
 }
 
+/* 不 and 没 forbid only the verb behind them. */
 static enum mood
-of_not_do(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+of_not_do(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
 	if (is_impossible(p, w) && !is_request(p, c))
 		return MOOD_TOLD;
@@ -102,7 +103,7 @@ of_not_do(const struct mood_place *p, const struct mood_claim *c,
 
 bool
 mood_names_only(
-    const struct mood_place *p, const struct reading_span *spans, size_t n)
+    const struct clause *p, const struct reading_span *spans, size_t n)
 {
 	size_t i, j;
 	bool thing;
@@ -125,8 +126,8 @@ mood_names_only(
 
 /* "打开" said to what can only be closed, "关掉" to what can only be made. */
 static enum mood
-of_action(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+of_action(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
 	bool closes = strcmp(w->value, "close") == 0;
 	bool opens = strcmp(w->value, "open") == 0;
@@ -146,23 +147,19 @@ of_action(const struct mood_place *p, const struct mood_claim *c,
 
 /* At the end of the segment but for fillers. */
 static bool
-is_last(const struct mood_place *p, const struct speech_hit *w)
+is_last(const struct clause *p, const struct speech_hit *w)
 {
 	return !reading_says(p->r, w->end, clause_here(p).end);
 }
 
 /* "扫地是好习惯": the deed itself is spoken of. */
 static bool
-is_said_of(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+is_said_of(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
-	size_t i, end = 0;
+	size_t i;
 
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].end > end)
-			end = c->spans[i].end;
-	}
-	if (end > w->start || !reading_says(p->r, w->end, clause_here(p).end))
+	if (claim_end(c) > w->start || is_last(p, w))
 		return false;
 	if (str_eq(clause_text(p, w), STR("是")))
 		return true;
@@ -178,27 +175,26 @@ is_said_of(const struct mood_place *p, const struct mood_claim *c,
 
 /* "同意就点头" */
 static bool
-is_then(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+is_then(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
 	return str_eq(clause_text(p, w), STR("就")) &&
 	    claim_start(c) >= w->end && clause_has_subject(p, c) &&
-	    clause_says(p, clause_here(p).start, w->start, NULL, 0);
+	    !clause_is_first(p, w);
 }
 
 /* "什么都行" asks for nothing. */
 static bool
-is_whatever(const struct mood_place *p, const struct speech_hit *w)
+is_whatever(const struct clause *p, const struct speech_hit *w)
 {
-	struct str s = p->r->cmd.folded;
-	struct str after = { s.p + w->end, s.n - w->end };
+	struct str after = clause_rest(p, w->end);
 
 	return str_starts(after, STR("都")) || str_starts(after, STR("也"));
 }
 
 static enum mood
-of_word(const struct mood_place *p, const struct mood_claim *c,
-    const struct speech_hit *w)
+of_word(
+    const struct clause *p, const struct claim *c, const struct speech_hit *w)
 {
 	switch (w->kind) {
 	case SPEECH_NOT:
@@ -244,7 +240,7 @@ of_word(const struct mood_place *p, const struct mood_claim *c,
 
 /* A condition holds for the rest of its sentence, and so does "他说". */
 static enum mood
-of_sentence(const struct mood_place *p)
+of_sentence(const struct clause *p)
 {
 	size_t i, j;
 
@@ -269,7 +265,7 @@ of_sentence(const struct mood_place *p)
 }
 
 static bool
-follows_text(const struct mood_place *p, size_t at, struct str text)
+follows_text(const struct clause *p, size_t at, struct str text)
 {
 	struct str before = { p->r->cmd.folded.p + clause_here(p).start,
 		at - clause_here(p).start };
@@ -279,7 +275,7 @@ follows_text(const struct mood_place *p, size_t at, struct str text)
 
 /* "昨天我把灯关了", "煮了十分钟" */
 static bool
-is_past(const struct mood_place *p)
+is_past(const struct clause *p)
 {
 	struct segment g = clause_here(p);
 	size_t i;
@@ -302,15 +298,11 @@ is_past(const struct mood_place *p)
 
 /* "讲个开灯的故事": the deed only says which story. */
 static bool
-is_modifier(const struct mood_place *p, const struct mood_claim *c)
+is_modifier(const struct clause *p, const struct claim *c)
 {
 	struct segment g = clause_here(p);
-	size_t i, end = 0;
+	size_t i, end = claim_end(c);
 
-	for (i = 0; i < c->n; i++) {
-		if (c->spans[i].end > end)
-			end = c->spans[i].end;
-	}
 	if (!c->acts || !str_starts(clause_rest(p, end), STR("的")) ||
 	    !reading_says(p->r, end, g.end))
 		return false;
@@ -329,7 +321,7 @@ is_modifier(const struct mood_place *p, const struct mood_claim *c)
 
 /* "雨停了", "妈妈在扫地" tell; "把它停了", "快停了吧" do not. */
 static bool
-is_told(const struct mood_place *p, const struct mood_claim *c)
+is_told(const struct clause *p, const struct claim *c)
 {
 	return c->acts &&
 	    (follows_text(p, clause_here(p).end, STR("了")) ||
@@ -339,7 +331,7 @@ is_told(const struct mood_place *p, const struct mood_claim *c)
 
 /* "我把灯关了" tells what the speaker did. */
 static bool
-is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
+is_done_by_me(const struct clause *p, const struct claim *c)
 {
 	struct segment g = clause_here(p);
 	size_t i, verb;
@@ -363,7 +355,7 @@ is_done_by_me(const struct mood_place *p, const struct mood_claim *c)
 
 /* "叫我小王" gives a name. */
 static bool
-gives_name(const struct mood_place *p, const struct mood_claim *c)
+gives_name(const struct clause *p, const struct claim *c)
 {
 	struct segment g = clause_here(p);
 	size_t i;
@@ -382,7 +374,7 @@ gives_name(const struct mood_place *p, const struct mood_claim *c)
 }
 
 enum mood
-mood_of(const struct mood_place *p, const struct mood_claim *c)
+mood_of(const struct clause *p, const struct claim *c)
 {
 	struct segment g = clause_here(p);
 	enum mood m = of_sentence(p);

@@ -24,13 +24,13 @@ enum mood {
 };
 
 /* mood_of(p, c): How the segment means the claim. */
-enum mood mood_of(const struct mood_place *p, const struct mood_claim *c);
+enum mood mood_of(const struct clause *p, const struct claim *c);
 
 /*
  * mood_names_only(p, spans, n):
  * Whether the evidence is nothing but the names of things: 灯, 客厅.
  */
 bool mood_names_only(
-    const struct mood_place *p, const struct reading_span *spans, size_t n);
+    const struct clause *p, const struct reading_span *spans, size_t n);
 
 #endif /* !INTENT_FILTER_MOOD_H */

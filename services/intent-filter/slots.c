@@ -311,20 +311,26 @@ infer_mode(const struct wire_intent *def, struct value *values)
 }
 
 enum rc
-slots_fill(const struct matcher *m, const struct catalog_intent *in,
-    const struct segment *g, struct slots *out)
+slots_fill(const struct matcher *m, const struct segment *g, struct match *t)
 {
+	const struct catalog_intent *in = t->intent;
 	const struct wire_intent *def = in->def;
-	struct value *values =
-	    arena_alloc(m->a, (def->n_slots + 1) * sizeof(*values));
-	struct fill f = { m, g, NULL, out };
-	size_t i;
+	size_t i, n = def->n_slots + 1;
+	struct fill f = { .m = m, .g = g };
+	struct value *values;
+	struct slots *out;
 
-	*out = (struct slots){ 0 };
-	out->missing =
-	    arena_alloc(m->a, (def->n_slots + 1) * sizeof(struct str));
-	if (values == NULL || out->missing == NULL)
+	if (t->slots != NULL)
+		return RC_OK;
+	out = arena_alloc(m->a, sizeof(*out));
+	values = arena_alloc(m->a, n * sizeof(*values));
+	if (out == NULL || values == NULL)
 		return RC_TOOBIG;
+	*out = (struct slots){ 0 };
+	out->missing = arena_alloc(m->a, n * sizeof(*out->missing));
+	if (out->missing == NULL)
+		return RC_TOOBIG;
+	f.out = out;
 	for (i = 0; i < def->n_slots; i++) {
 		f.slot = &in->slots[i];
 		values[i] = from_text(&f);
@@ -342,7 +348,8 @@ slots_fill(const struct matcher *m, const struct catalog_intent *in,
 	}
 	out->parameters = write_values(def, values, false, m->a);
 	out->normalized = write_values(def, values, true, m->a);
-	return out->normalized.p != NULL && out->parameters.p != NULL
-	    ? RC_OK
-	    : RC_TOOBIG;
+	if (out->normalized.p == NULL || out->parameters.p == NULL)
+		return RC_TOOBIG;
+	t->slots = out;
+	return RC_OK;
 }

@@ -22,14 +22,15 @@ struct slots {
 };
 
 /*
- * slots_fill(m, in, g, out):
+ * slots_fill(m, g, t):
+ * Fill the slots of a match of g, unless they are: t->slots, in the arena.
  * Each slot takes the first of: the time it names, an entity of its types, its
  * pattern's capture, one of its own values that was said, its default.  A slot
  * whose name ends in "_seconds" or "_at" and that has nothing else takes the
  * segment's time; a colour without a mode means mode set_color.  RC_TOOBIG if
  * the arena is full.
  */
-enum rc slots_fill(const struct matcher *m, const struct catalog_intent *in,
-    const struct segment *g, struct slots *out) RC_CHECK;
+enum rc slots_fill(
+    const struct matcher *m, const struct segment *g, struct match *t) RC_CHECK;
 
 #endif /* !INTENT_FILTER_SLOTS_H */

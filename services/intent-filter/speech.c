@@ -7,8 +7,8 @@
 
 #include "automaton.h"
 #include "core/mem.h"
-#include "hanzi.h"
 #include "speech_group.h"
+#include "zh/hanzi.h"
 
 #define WORD_MAX 64 /* bytes */
 /* Hits before overlapping ones are thrown out. */

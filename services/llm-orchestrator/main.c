@@ -1,7 +1,7 @@
 /*
  * llm-orchestrator: one chat turn, from what the user said to the reply.
  *
- *	nats	soul.rpc.turn.start, soul.rpc.turn.cancel.<turn>
+ *	nats	soul.rpc.turn.start, soul.rpc.turn.cancel.<turn>, .show.
  *		soul.turn.wake.<instance>, soul.result.<terminal>.<request>
  *	out	soul.rpc.emotion.observe, soul.rpc.intent.filter,
  *		soul.rpc.memory.ready, soul.rpc.memory.recall
@@ -28,6 +28,7 @@ static const struct svc_def def = {
 	.name = "llm-orchestrator",
 	.summary = "runs chat turns: routing, language model, skills, reply",
 	.admin_addr = "127.0.0.1:9114",
+	.drain_ms = "70000",
 	.opts = orch_opts,
 	.nopts = ORCH_OPTS_N,
 	.conf_size = sizeof(struct orch_conf),

@@ -23,6 +23,7 @@
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "tell.h"
+#include "tools.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -316,8 +317,19 @@ delivered(struct run *r, size_t deed, enum rc rc, const void *msg)
 	invoke_end(v, outcome, (struct str){ 0 }, (struct str){ 0 });
 }
 
+/* How long the skill's result is waited for. */
+static int64_t
+patience_ms(const struct run *r, struct str skill)
+{
+	const struct tool *tool = tools_skill(r->facts.tools, skill);
+
+	if (tool != NULL && tool->timeout_s > 0)
+		return tool->timeout_s * 1000;
+	return r->o->conf->tool_timeout_s * 1000;
+}
+
 static struct invoke *
-invoke_new(struct run *r, size_t deed)
+invoke_new(struct run *r, size_t deed, struct wall by)
 {
 	char subject[ASK_SUBJECT_MAX];
 	struct invoke *v = mem_zalloc(sizeof(*v));
@@ -326,7 +338,8 @@ invoke_new(struct run *r, size_t deed)
 	v->deed = deed;
 	id_uuid(v->id);
 	v->start = clock_mono();
-	v->due = clock_mono_of(run_by(r, r->o->conf->tool_timeout_s * 1000));
+	v->due = clock_mono_of(by);
+	r->turn.deeds[deed].request_id = arena_str(r->a, str_of(v->id));
 	TAILQ_INSERT_TAIL(&r->invokes, v, link);
 	enum rc rc = ask_subject(subject, WIRE_SUBJECT_FMT_BODY_RESULT,
 	    run_chat(r)->terminal_id, str_of(v->id));
@@ -343,12 +356,13 @@ on_invoke(struct run *r, const struct turn_action *a)
 {
 	const struct turn_deed *d = &r->turn.deeds[a->deed];
 	char now[WALL_FORMAT_MAX], subject[ASK_SUBJECT_MAX];
-	struct invoke *v = invoke_new(r, a->deed);
+	struct wall by = run_by(r, patience_ms(r, d->skill));
+	struct invoke *v = invoke_new(r, a->deed, by);
 	struct wire_invoke m = { .request_id = str_of(v->id),
 		.skill = d->skill,
 		.arguments = d->args,
 		.ts = orch_now(now),
-		.deadline_ms = run_by(r, r->o->conf->tool_timeout_s * 1000).ms,
+		.deadline_ms = by.ms,
 		.has_deadline_ms = true };
 
 	if (r->facts.broker.p == NULL ||

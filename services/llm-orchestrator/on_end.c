@@ -8,14 +8,18 @@
 
 #include "ask.h"
 #include "bus/bus.h"
+#include "core/id.h"
 #include "core/log.h"
 #include "core/metric.h"
+#include "ending.h"
 #include "on_body.h"
 #include "on_load.h"
 #include "on_place.h"
 #include "on_think.h"
 #include "orch.h"
 #include "run.h"
+#include "spans.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "tell.h"
 #include "wire/msgs.h"
@@ -26,8 +30,8 @@ stop(struct run *r)
 	ask_cancel_all(r);
 	body_cancel_all(r);
 	think_cancel(r);
-	bus_unsubscribe(r->cancel);
-	r->cancel = NULL;
+	bus_unsubscribe(r->asked);
+	r->asked = NULL;
 }
 
 /* The call takes the turn's memory with it. */
@@ -37,46 +41,51 @@ answer(struct run *r, const struct wire_turn_reply *rep)
 	struct svc_call *c = r->c;
 
 	place_leave(r);
+	if (rep->has_error)
+		spans_end(r, rep->error.code.p);
+	else
+		spans_end(r,
+		    rep->state == WIRE_TURN_REPLY_STATE_CANCELED ? "canceled"
+								 : NULL);
 	r->ended = true;
 	log_debug("turn.ended", LOG_I("state", rep->state),
-	    LOG_I("ms", mono_diff_ms(clock_mono(), r->start)));
+	    LOG_I("ms", mono_diff_ms(clock_mono(), r->timeline.start)));
 	svc_reply(c, rep);
+}
+
+/* Ask for a summary of a long session; nobody waits for it. */
+static void
+summarise_if_long(struct orch *o, const struct session_key *k)
+{
+	struct session_length least = { o->conf->long_messages,
+		o->conf->long_chars };
+	bool asked;
+
+	enum rc rc = session_long(o->state, k, &least, &asked);
+	if (rc != RC_OK)
+		log_debug("session.length_unknown", LOG_RC(rc));
+	else if (asked)
+		log_debug("session.long", LOG_V("session", k->session_id));
 }
 
 enum rc
 on_reply(struct run *r, const struct turn_action *a)
 {
-	const struct wire_chat_request *chat = run_chat(r);
-	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
-		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
-		.instance = r->place.instance,
-		.has_response = true };
+	char user[ID_MAX + 1], session[ID_MAX + 1];
+	struct wire_turn_reply rep = ending_reply(r);
 
 	(void)a;
-	rep.response = (struct wire_chat_response){
-		.session_id = chat->session_id,
-		.terminal_id = chat->terminal_id,
-		.soul_id = r->facts.soul_id,
-		.reply = r->reply,
-		.executed_skills = r->skills.executed,
-		.n_executed_skills = r->skills.n_executed,
-		.failed_skills = r->skills.failed,
-		.n_failed_skills = r->skills.n_failed,
-		.has_failed_skills = r->skills.n_failed > 0,
-		.context_summary = r->facts.summary,
-		.has_intent_decision = r->turn.routed,
-		.intent_decision = r->turn.route.action,
-		.has_exec_mode = r->felt,
-		.exec_mode = r->feeling.exec_mode,
-		.has_exec_probability = r->felt,
-		.exec_probability = r->feeling.exec_probability,
-		.turn_id = r->place.turn_id,
-	};
 	stop(r);
 	tell_response(r);
 	tell_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
 	metric_add(r->o->metrics.completed, 1);
+	/* The answer takes the names with it. */
+	str_copy(r->place.key.user_id, user, sizeof(user));
+	str_copy(r->place.key.session_id, session, sizeof(session));
+	struct orch *o = r->o;
 	answer(r, &rep);
+	summarise_if_long(
+	    o, &(struct session_key){ str_of(user), str_of(session) });
 	return RC_OK;
 }
 
@@ -95,6 +104,7 @@ on_fail(struct run *r, const struct turn_action *a)
 
 	stop(r);
 	load_keep(r);
+	ending_badly(r, &rep, &a->fault);
 	log_warn("turn.failed", LOG_V("turn", r->place.turn_id),
 	    LOG_S("code", a->fault.code), LOG_S("text", a->fault.text));
 	tell_completed(r, WIRE_TURN_COMPLETED_STATE_FAILED, a->fault.code);
@@ -113,8 +123,25 @@ on_canceled(struct run *r, const struct turn_action *a)
 	(void)a;
 	stop(r);
 	load_keep(r);
+	ending_badly(r, &rep, NULL);
 	tell_completed(r, WIRE_TURN_COMPLETED_STATE_CANCELED, NULL);
 	metric_add(r->o->metrics.canceled, 1);
 	answer(r, &rep);
 	return RC_OK;
+}
+
+void
+end_repeated(struct run *r, struct str first)
+{
+	struct wire_turn_reply rep = { .turn_id = r->place.turn_id,
+		.state = WIRE_TURN_REPLY_STATE_REPEATED,
+		.instance = r->place.instance,
+		.first = first };
+	struct svc_call *c = r->c;
+
+	metric_add(r->o->metrics.repeated, 1);
+	log_info("turn.repeated", LOG_V("turn", r->place.turn_id),
+	    LOG_V("first", first));
+	run_free(r);
+	svc_reply(c, &rep);
 }

@@ -5,6 +5,7 @@
 #define LLM_ORCHESTRATOR_ON_END_H
 
 #include "core/rc.h"
+#include "core/str.h"
 
 struct run;
 struct turn_action;
@@ -19,5 +20,12 @@ struct turn_fault;
 enum rc on_reply(struct run *r, const struct turn_action *a) RC_CHECK;
 enum rc on_fail(struct run *r, const struct turn_action *a) RC_CHECK;
 enum rc on_canceled(struct run *r, const struct turn_action *a) RC_CHECK;
+
+/*
+ * end_repeated(r, first):
+ * The final answer to what repeats the turn first: r never had a place, and is
+ * freed.
+ */
+void end_repeated(struct run *r, struct str first);
 
 #endif /* !LLM_ORCHESTRATOR_ON_END_H */

@@ -4,13 +4,17 @@
 #include "on_load.h"
 
 #include "core/log.h"
+#include "ending.h"
 #include "history.h"
+#include "on_late.h"
 #include "on_place.h"
 #include "orch.h"
 #include "reply.h"
 #include "run.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "state/terminal.h"
+#include "stream.h"
 #include "tell.h"
 #include "tools.h"
 #include "wire/msgs.h"
@@ -162,6 +166,20 @@ was_stored(struct run *r, enum wire_session_messages_items_role last, bool *is)
 }
 
 static enum rc
+write_started(struct run *r, struct turn_told *told)
+{
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	char now[WALL_FORMAT_MAX];
+	struct say say = stream_say(r, now);
+
+	say_started(&say, &b);
+	r->told[0] = arena_str(r->o->scratch, buf_str(&b));
+	told->n = 1;
+	buf_free(&b);
+	return r->told[0].p != NULL ? RC_OK : RC_TOOBIG;
+}
+
+static enum rc
 store_input(struct run *r)
 {
 	const struct wire_chat_request *chat = run_chat(r);
@@ -169,23 +187,28 @@ store_input(struct run *r)
 	struct history_mark mark = { r->place.turn_id, orch_now(now) };
 	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
 		r->o->conf->idle_s * 1000 };
-	struct turn_told told = { .n = 0 };
+	struct turn_told told = { .json = r->told };
 	struct history_stored s;
 	bool is;
 
 	enum rc rc = was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER, &is);
 	if (rc != RC_OK || is)
 		return rc;
-	rc = history_input(chat, &mark, r->a, &s);
+	rc = history_input(chat, &mark, r->o->scratch, &s);
+	if (rc == RC_OK)
+		rc = write_started(r, &told);
 	if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, &in, &told);
+		    &(struct session_new){ s.list, s.n, { 0 } }, &in, &told);
 	r->in_doubt = rc == RC_TIMEOUT;
+	r->begun |= rc == RC_OK || rc == RC_TIMEOUT;
+	if (rc == RC_OK)
+		stream_publish(r->o, &r->place, &told);
 	return rc;
 }
 
 static enum rc
-read_summary(struct run *r)
+read_session(struct run *r)
 {
 	struct session s;
 
@@ -194,6 +217,8 @@ read_summary(struct run *r)
 	    session_read(r->o->state, &r->place.key, r->o->scratch, &s);
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
+	if (rc == RC_OK)
+		rc = late_load(r, arena_str(r->a, s.late));
 	return rc;
 }
 
@@ -239,39 +264,54 @@ on_load(struct run *r, const struct turn_action *a)
 	}
 	rc = take_terminal(r, &t);
 	if (rc == RC_OK)
-		rc = read_summary(r);
+		rc = read_session(r);
 	if (rc == RC_OK)
 		rc = store_input(r);
 	if (rc != RC_OK)
 		return rc;
 	tell_user_input(r);
 	e.filter = r->facts.filter.n > 0;
+	e.text = late_said(&r->facts.late, r->a);
 	run_feed(r, &e);
 	return RC_OK;
 }
 
 /* ---- the end ----------------------------------------------------------- */
 
+/* What is stored and told, made once however often it is tried. */
+static enum rc
+make_ending(struct run *r)
+{
+	char now[WALL_FORMAT_MAX];
+	struct history_mark mark = { r->place.turn_id, orch_now(now) };
+
+	if (r->outcome.n > 0)
+		return RC_OK;
+	enum rc rc =
+	    history_outcome(&r->turn, r->reply, &mark, r->a, &r->outcome);
+	if (rc == RC_OK)
+		ending_well(r);
+	return rc;
+}
+
 /* What was done and said, with the place given up. */
 static enum rc
 finish(struct run *r)
 {
-	char now[WALL_FORMAT_MAX];
-	struct history_mark mark = { r->place.turn_id, orch_now(now) };
-	struct history_stored s;
-	struct turn_ending end = { .forget = false };
 	bool is;
 
 	enum rc rc =
 	    was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_ASSISTANT, &is);
 	if (rc == RC_OK && !is)
-		rc = history_outcome(&r->turn, r->reply, &mark, r->a, &s);
+		rc = make_ending(r);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n }, &end, r->a);
+		    &(struct session_new){
+			r->outcome.list, r->outcome.n, late_keep(r, true) },
+		    &r->ending, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)
-		place_left(r, end.next);
+		place_left(r);
 	return rc;
 }
 
@@ -307,7 +347,8 @@ load_keep(struct run *r)
 		rc = history_outcome(
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
-		rc = turn_append(r->o->state, &r->place, s.list, s.n);
+		rc = turn_keep(r->o->state, &r->place,
+		    &(struct session_new){ s.list, s.n, late_keep(r, false) });
 	if (rc != RC_OK && rc != RC_CONFLICT)
 		log_warn("turn.deeds_not_stored",
 		    LOG_V("turn", r->place.turn_id), LOG_RC(rc));

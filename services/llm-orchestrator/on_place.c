@@ -12,8 +12,10 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "orch.h"
+#include "retry.h"
 #include "run.h"
 #include "state/turn.h"
+#include "stream.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -23,12 +25,17 @@
 #define TICK_MS 1000
 /* Places still to be given up; more are left to the end of this process. */
 #define LEAVING_MAX 4096
+/* Bytes of one's ending, and of all; over that only places are given up. */
+#define LEAVING_ONE   ((size_t)4 * 1024 * 1024)
+#define LEAVING_BYTES ((size_t)32 * 1024 * 1024)
 
 /* A place that could not be given up. */
 struct leaving {
 	TAILQ_ENTRY(leaving) link;
+	struct arena *a; /* has all its texts */
 	struct turn_place place;
-	char *user_id, *session_id, *turn_id;
+	struct turn_ending end;
+	struct str told[TURN_TOLD_MAX];
 };
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -72,13 +79,19 @@ place_wait(struct run *r)
 }
 
 enum rc
-place_enter(struct run *r)
+place_enter(struct run *r, struct str *first)
 {
 	struct turn_entry e = { .trace_id = str_of(run_trace(r)->trace_id) };
+	struct buf said = BUF_INIT(TURN_SAID_MAX);
 	struct turn_entered in;
-	enum rc rc = turn_enter(r->o->state, &r->place, &e, r->a, &in);
 
+	/* What is too long to be known again is like nothing else. */
+	if (retry_write(run_chat(r), &said) && buf_rc(&said) == RC_OK)
+		e.said = buf_str(&said);
+	enum rc rc = turn_enter(r->o->state, &r->place, &e, r->a, &in);
+	buf_free(&said);
 	r->ahead = in.ahead;
+	*first = in.first;
 	/* Nobody knows whether it has a place; it must not stay there. */
 	r->entered = rc == RC_OK || rc == RC_TIMEOUT;
 	return rc;
@@ -158,9 +171,8 @@ leaving_free(struct orch *o, struct leaving *l)
 {
 	TAILQ_REMOVE(&o->leaving, l, link);
 	o->n_leaving--;
-	free(l->user_id);
-	free(l->session_id);
-	free(l->turn_id);
+	o->leaving_bytes -= arena_used(l->a);
+	arena_free(l->a);
 	free(l);
 }
 
@@ -173,46 +185,72 @@ place_free(struct orch *o)
 		leaving_free(o, l);
 }
 
+/* The end of a turn, as far as there is room for it. */
+static void
+keep_ending(struct orch *o, struct leaving *l, const struct turn_ending *end)
+{
+	struct turn_ending *to = &l->end;
+
+	if (o->leaving_bytes > LEAVING_BYTES)
+		return;
+	to->forget = end->forget;
+	to->reply = arena_str(l->a, end->reply);
+	to->timeline = arena_str(l->a, end->timeline);
+	to->told.json = l->told;
+	for (size_t i = 0; i < end->told.n; i++) {
+		struct str s = arena_str(l->a, end->told.json[i]);
+		if (s.p != NULL)
+			l->told[to->told.n++] = s;
+	}
+}
+
 static void
 leave_later(struct run *r)
 {
-	struct leaving *l;
+	struct orch *o = r->o;
 
-	if (r->o->n_leaving == LEAVING_MAX) {
+	if (o->n_leaving == LEAVING_MAX) {
 		log_error("turn.place_kept", LOG_V("turn", r->place.turn_id));
 		return;
 	}
-	l = mem_zalloc(sizeof(*l));
-	r->o->n_leaving++;
-	l->user_id = str_dup(r->place.key.user_id);
-	l->session_id = str_dup(r->place.key.session_id);
-	l->turn_id = str_dup(r->place.turn_id);
+	struct leaving *l = mem_zalloc(sizeof(*l));
+	l->a = arena_new(LEAVING_ONE);
 	l->place = (struct turn_place){
-		.key = { str_of(l->user_id), str_of(l->session_id) },
-		.instance = str_of(r->o->instance),
-		.turn_id = str_of(l->turn_id),
+		.key = { arena_str(l->a, r->place.key.user_id),
+		    arena_str(l->a, r->place.key.session_id) },
+		.instance = str_of(o->instance),
+		.turn_id = arena_str(l->a, r->place.turn_id),
 	};
-	TAILQ_INSERT_TAIL(&r->o->leaving, l, link);
+	keep_ending(o, l, &r->ending);
+	o->n_leaving++;
+	o->leaving_bytes += arena_used(l->a);
+	TAILQ_INSERT_TAIL(&o->leaving, l, link);
+}
+
+static void
+left(struct orch *o, const struct turn_place *p, const struct turn_ending *end)
+{
+	stream_publish(o, p, &end->told);
+	if (end->next.p != NULL)
+		wake(o, p, end->next);
 }
 
 void
-place_left(struct run *r, struct str next)
+place_left(struct run *r)
 {
 	r->entered = false;
-	if (next.p != NULL)
-		wake(r->o, &r->place, next);
+	left(r->o, &r->place, &r->ending);
 }
 
 /* Whether the place is given up, or was not there any more. */
 static bool
-leave(struct orch *o, const struct turn_place *p)
+leave(struct orch *o, const struct turn_place *p, struct turn_ending *end)
 {
 	struct arena *a = arena_new(4096);
-	struct turn_ending end = { .forget = false };
 
-	enum rc rc = turn_leave(o->state, p, &end, a);
-	if (rc == RC_OK && end.next.p != NULL)
-		wake(o, p, end.next);
+	enum rc rc = turn_leave(o->state, p, end, a);
+	if (rc == RC_OK)
+		left(o, p, end);
 	arena_free(a);
 	return rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID;
 }
@@ -223,7 +261,7 @@ place_leave(struct run *r)
 	if (!r->entered)
 		return;
 	r->entered = false;
-	if (!leave(r->o, &r->place))
+	if (!leave(r->o, &r->place, &r->ending))
 		leave_later(r);
 }
 
@@ -238,7 +276,7 @@ on_tick(void *arg)
 		log_debug("turn.alive");
 	for (l = TAILQ_FIRST(&o->leaving); l != NULL; l = next) {
 		next = TAILQ_NEXT(l, link);
-		if (!leave(o, &l->place))
+		if (!leave(o, &l->place, &l->end))
 			break;
 		leaving_free(o, l);
 	}

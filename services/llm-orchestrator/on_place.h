@@ -15,9 +15,9 @@ struct run;
 /*
  * place_enter(r):
  * Take a place; RC_OK: r->ahead turns are before it, and it is fed as these
- * end.  Otherwise as turn_enter(); r then has no place.
+ * end.  Otherwise as turn_enter(), which sets *first; r then has no place.
  */
-enum rc place_enter(struct run *r) RC_CHECK;
+enum rc place_enter(struct run *r, struct str *first) RC_CHECK;
 
 /*
  * place_wait(r):
@@ -28,14 +28,13 @@ void place_wait(struct run *r);
 
 /*
  * place_leave(r):
- * Give the place up and wake whoever is next.  If Redis is away, it is given up
- * as soon as it is back.
+ * Give the place up with r->ending, and wake whoever is next.  If Redis is
+ * away, that is done as soon as it is back.
  */
 void place_leave(struct run *r);
 
-/* place_left(r, next): It has been given up; next is whom to wake, or absent.
- */
-void place_left(struct run *r, struct str next);
+/* place_left(r): r->ending has been written: publish it, wake who is next. */
+void place_left(struct run *r);
 
 /* on_wake(o, m): Somebody's turn has ended; ours may be next. */
 void on_wake(void *o, struct bus_msg *m);

@@ -3,6 +3,7 @@
  */
 #include "on_think.h"
 
+#include "budget.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
@@ -13,6 +14,7 @@
 #include "run.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "stream.h"
 #include "tools.h"
 #include "wire/wire.h"
 
@@ -99,6 +101,7 @@ deed_of(struct run *r, const struct llm_tool_call *c, struct turn_deed *d)
 	d->tool = tool->name;
 	d->skill = tool->skill;
 	d->label = tool->label;
+	d->safety = tool->safety;
 	if (tool->recall)
 		d->kind = TURN_RECALL;
 	check_args(r, tool, c, d);
@@ -186,6 +189,25 @@ body_of(const struct run *r)
 	return r->facts.known ? PROMPT_BODY_ABSENT : PROMPT_BODY_NONE;
 }
 
+/* The tools that the gate does not hold back: "a、b". */
+static struct str
+safe_tools(const struct run *r)
+{
+	struct buf b = BUF_INIT(SYSTEM_MAX);
+
+	for (size_t i = 0; i < tools_n(r->facts.tools); i++) {
+		const struct tool *tool = tools_at(r->facts.tools, i);
+		if (!tool->safety)
+			continue;
+		if (b.n > 0)
+			buf_puts(&b, "、");
+		buf_put_str(&b, tool->name);
+	}
+	struct str s = arena_str(r->o->scratch, buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
 static struct str
 system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 {
@@ -196,6 +218,9 @@ system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 		.feeling = r->felt ? &r->feeling : NULL,
 		.body = body_of(r),
 		.skills = tools_n(r->facts.tools),
+		.safe = safe_tools(r),
+		.said = r->facts.said,
+		.late = r->turn.late,
 		.recall = a->offer == TURN_OFFER_ALL,
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
@@ -214,7 +239,7 @@ add_tool(struct thought *t, struct tool *tool)
 	tools_prepare(tool);
 	t->tools[t->ntools++] = (struct llm_tool){ .name = tool->name,
 		.description = tool->description,
-		.parameters = tool->schema };
+		.parameters = tool->shown };
 }
 
 static enum rc
@@ -254,6 +279,27 @@ add_input(struct run *r, struct thought *t)
 	return RC_OK;
 }
 
+/* What the call takes besides what was said before. */
+static size_t
+fixed_tokens(const struct run *r, const struct thought *t, struct str system,
+    const struct history_list *done)
+{
+	const struct wire_chat_request *chat = run_chat(r);
+	size_t n = budget_tokens(system) + budget_tokens(r->facts.said);
+
+	for (size_t i = 0; i < t->ntools; i++)
+		n += budget_tokens(t->tools[i].description) +
+		    budget_tokens(t->tools[i].parameters);
+	for (size_t i = 0; i < done->n; i++)
+		n += budget_message(&done->list[i]);
+	for (size_t i = 0; i < chat->n_inputs; i++) {
+		if (!history_is_said(&chat->inputs[i]))
+			n += budget_tokens(chat->inputs[i].text) +
+			    budget_tokens(chat->inputs[i].data);
+	}
+	return n;
+}
+
 static enum rc
 compose(struct run *r, const struct turn_action *a, struct thought *t)
 {
@@ -269,11 +315,15 @@ compose(struct run *r, const struct turn_action *a, struct thought *t)
 		rc = offer_tools(r, a->offer, t);
 	if (rc != RC_OK)
 		return rc;
+	struct str text = system_text(r, &soul, a);
+	size_t all = (size_t)r->o->conf->context_tokens;
+	size_t fixed = fixed_tokens(r, t, text, &done);
+	rc = budget_fit(&before, fixed < all ? all - fixed : 0,
+	    all / BUDGET_SHARE, r->o->scratch);
 	t->messages = arena_alloc(r->o->scratch,
 	    (before.n + done.n + run_chat(r)->n_inputs + 2) *
 		sizeof(*t->messages));
-	struct str text = system_text(r, &soul, a);
-	if (t->messages == NULL || text.p == NULL)
+	if (rc != RC_OK || t->messages == NULL || text.p == NULL)
 		return RC_TOOBIG;
 	add(t, LLM_SYSTEM, text);
 	add_list(t, &before);
@@ -312,8 +362,11 @@ on_think(struct run *r, const struct turn_action *a)
 		.turn = r->place.turn_id,
 		.trace = run_trace(r),
 		.deadline = run_by(r, r->o->conf->llm_timeout_ms),
+		.stream = run_chat(r)->stream,
+		.on_text = stream_text,
 		.on_done = on_done,
 		.arg = r };
+	stream_think(r, a->may_call && t.ntools > 0);
 	metric_add(r->o->metrics.thoughts, 1);
 	if (rc == RC_OK)
 		rc = llm_chat(r->o->llm, &chat, &r->llm);

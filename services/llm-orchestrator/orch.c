@@ -17,8 +17,10 @@
 #include "core/worker.h"
 #include "core/zone.h"
 #include "llm/llm.h"
+#include "llm/providers.h"
 #include "on_place.h"
 #include "state/state.h"
+#include "stream.h"
 #include "svc/svc.h"
 #include "turn.h"
 #include "wire/subjects.h"
@@ -29,19 +31,15 @@
 /* Calls of the model at one time; the others wait. */
 #define LLM_ACTIVE_MAX 4096
 #define FILES_MAX      16384
+/* How long the end waits for who collects spans. */
+#define FLUSH_MS 1000
 
 const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	{ "REDIS_URL", CONF_SECRET, CONF_AT(orch_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
-	{ "OPENAI_BASE_URL", CONF_STR, CONF_AT(orch_conf, base_url),
-	    "http://127.0.0.1:9080/v1", 0, 0,
-	    "language model: URL up to /chat/completions" },
-	{ "OPENAI_API_KEY", CONF_SECRET, CONF_AT(orch_conf, api_key), "", 0, 0,
-	    "its key; empty for none" },
-	{ "LLM_MODEL", CONF_STR, CONF_AT(orch_conf, model), "gpt-4o-mini", 0, 0,
-	    "its name" },
+	LLM_CONF_OPTS(orch_conf, llm),
 	{ "LLM_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, llm_timeout_ms),
 	    "60000", 100, 600000, "longest wait for one answer of it, ms" },
 	{ "TOOL_TIMEOUT_SECONDS", CONF_INT, CONF_AT(orch_conf, tool_timeout_s),
@@ -50,6 +48,15 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    TURN_ROUNDS_MAX, "answers with tool calls in one turn" },
 	{ "CHAT_HISTORY_LIMIT", CONF_INT, CONF_AT(orch_conf, history), "20", 0,
 	    500, "earlier messages the language model is shown" },
+	{ "LLM_CONTEXT_TOKENS", CONF_INT, CONF_AT(orch_conf, context_tokens),
+	    "8000", 500, 2000000,
+	    "tokens of one call of the language model, estimated" },
+	{ "SESSION_COMPRESS_MSG_THRESHOLD", CONF_INT,
+	    CONF_AT(orch_conf, long_messages), "80", 2, 2000,
+	    "new messages after which a session is summarised" },
+	{ "SESSION_COMPRESS_CHAR_THRESHOLD", CONF_INT,
+	    CONF_AT(orch_conf, long_chars), "12000", 100, 10000000,
+	    "characters in them after which it is, too" },
 	{ "USER_IDLE_TIMEOUT_SECONDS", CONF_INT, CONF_AT(orch_conf, idle_s),
 	    "180", 1, 86400, "silence after which a session is idle, s" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(orch_conf, ttl_s),
@@ -59,6 +66,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "IANA time zone the language model is told the time in" },
 	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
 	    65536, "turns at one time, waiting ones included" },
+	OTLP_CONF_ROWS(orch_conf, otlp, "llm-orchestrator"),
 };
 
 struct str
@@ -104,18 +112,11 @@ static enum rc
 connect_llm(struct orch *o)
 {
 	struct llm_opts opts = { .loop = svc_loop(o->svc),
-		.base_url = o->conf->base_url,
-		.api_key = o->conf->api_key,
-		.model = o->conf->model,
 		.active_max = LLM_ACTIVE_MAX,
 		.first_byte_ms = o->conf->llm_timeout_ms,
 		.metrics = svc_metrics(o->svc) };
 
-	enum rc rc = llm_new(&opts, &o->llm);
-	if (rc != RC_OK)
-		log_error("conf.invalid", LOG_S("variable", "OPENAI_BASE_URL"),
-		    LOG_S("must_be", "an http or https URL"));
-	return rc;
+	return llm_open(&o->conf->llm, &opts, &o->llm);
 }
 
 static enum rc
@@ -129,6 +130,23 @@ listen_for_wakes(struct orch *o)
 	    str_of(o->instance), (struct str){ 0 });
 	if (rc == RC_OK)
 		rc = bus_subscribe(o->bus, subject, NULL, on_wake, o, NULL);
+	return rc;
+}
+
+static enum rc
+connect_otlp(struct orch *o)
+{
+	struct otlp_opts opts = { .loop = svc_loop(o->svc),
+		.conf = &o->conf->otlp,
+		.instance = o->instance,
+		.metrics = svc_metrics(o->svc) };
+	const char *why;
+
+	enum rc rc = otlp_new(&opts, &o->otlp, &why);
+	if (rc != RC_OK)
+		log_error("conf.invalid",
+		    LOG_S("variable", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+		    LOG_S("must_be", why));
 	return rc;
 }
 
@@ -147,6 +165,8 @@ make_metrics(struct orch *o)
 		.failed = metric_counter(set, turns, help, "state=\"failed\""),
 		.canceled =
 		    metric_counter(set, turns, help, "state=\"canceled\""),
+		.repeated =
+		    metric_counter(set, turns, help, "state=\"repeated\""),
 		.direct = metric_counter(set, "soul_turn_direct_total",
 		    "Direct actions sent to bodies.", NULL),
 		.thoughts = metric_counter(set, "soul_turn_thoughts_total",
@@ -198,14 +218,17 @@ orch_start(struct svc *s, const void *conf)
 	buf_init(&o->out, WIRE_MESSAGE_MAX);
 	TAILQ_INIT(&o->runs);
 	TAILQ_INIT(&o->leaving);
+	TAILQ_INIT(&o->telling);
 	o->workers = worker_new(svc_loop(s), 1, 16);
 	make_metrics(o);
 	allow_connections();
 	if (load_zone(o) != RC_OK || connect_state(o) != RC_OK ||
-	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK) {
+	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK ||
+	    connect_otlp(o) != RC_OK) {
 		orch_stop(o);
 		return NULL;
 	}
+	o->pipe = state_pipe_new(o->state, STREAM_BATCH);
 	on_tick(o);
 	return o;
 }
@@ -216,10 +239,14 @@ orch_stop(void *arg)
 	struct orch *o = arg;
 
 	loop_timer_cancel(svc_loop(o->svc), &o->tick);
+	loop_timer_cancel(svc_loop(o->svc), &o->flush);
 	place_free(o);
 	llm_free(o->llm);
+	state_pipe_free(o->pipe);
 	state_free(o->state);
 	worker_free(o->workers);
+	otlp_flush(o->otlp, FLUSH_MS);
+	otlp_free(o->otlp);
 	zone_free(o->zone);
 	arena_free(o->scratch);
 	buf_free(&o->out);

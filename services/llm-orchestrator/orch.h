@@ -13,36 +13,39 @@
 #include "core/conf.h"
 #include "core/loop.h"
 #include "core/str.h"
+#include "llm/providers.h"
+#include "otlp/otlp.h"
 
 struct arena;
 struct bus;
 struct leaving;
-struct llm;
 struct metric;
 struct run;
 struct state;
+struct state_pipe;
 struct svc;
 struct worker_pool;
 struct zone;
 
 struct orch_conf {
 	const char *redis_url;
-	const char *base_url;
-	const char *api_key;
-	const char *model;
+	struct llm_conf llm;
 	const char *timezone;
 	int64_t redis_timeout_ms;
 	int64_t llm_timeout_ms;
 	int64_t tool_timeout_s;
 	int64_t max_rounds;
 	int64_t history;
+	int64_t context_tokens;
+	int64_t long_messages, long_chars;
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
+	struct otlp_conf otlp;
 };
 
 /* The options that fill it. */
-#define ORCH_OPTS_N 13
+#define ORCH_OPTS_N (13 + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Room for a process's id, NUL included. */
@@ -52,7 +55,7 @@ TAILQ_HEAD(run_list, run);
 TAILQ_HEAD(leaving_list, leaving);
 
 struct orch_metrics {
-	struct metric *running, *completed, *failed, *canceled;
+	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *thoughts, *invokes, *not_confirmed, *recalls;
 };
 
@@ -64,14 +67,17 @@ struct orch {
 	struct state *state;
 	struct llm *llm;
 	struct zone *zone;
+	struct otlp *otlp; /* NULL: nobody wants spans */
 	char instance[ORCH_INSTANCE_MAX];
 	struct arena *scratch; /* of one callback */
 	struct buf out;        /* a message on its way */
 	struct run_list runs;
 	size_t n_runs;
 	struct leaving_list leaving; /* places that could not be given up */
-	size_t n_leaving;
-	struct loop_timer tick;
+	size_t n_leaving, leaving_bytes;
+	struct loop_timer tick, flush;
+	struct run_list telling; /* turns with something to tell */
+	struct state_pipe *pipe;
 	struct mono memory_silent; /* until then memory is not asked */
 	struct orch_metrics metrics;
 };

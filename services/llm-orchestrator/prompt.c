@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "persona/persona.h"
+#include "relation.h"
 
 /* ---- words for numbers ------------------------------------------------- */
 
@@ -52,6 +53,21 @@ strategy(enum wire_emotion e)
 
 /* ---- sections ---------------------------------------------------------- */
 
+/* As the soul is by now: born with its type, changed by what it lived. */
+static bool
+traits_of(const struct prompt *p, struct persona *out)
+{
+	if (p->mbti.n == 0 || persona_of_mbti(p->mbti, out) != RC_OK)
+		return false;
+	if (p->feeling == NULL || !p->feeling->soul_emotion.has_drift)
+		return true;
+	const struct wire_drift *d = &p->feeling->soul_emotion.drift;
+	const struct persona drift = { d->empathy, d->sensitivity, d->stability,
+		d->expressiveness, d->dominance };
+	*out = persona_add(out, &drift);
+	return true;
+}
+
 static void
 put_soul(const struct prompt *p, struct buf *b)
 {
@@ -63,7 +79,7 @@ put_soul(const struct prompt *p, struct buf *b)
 	buf_puts(b,
 	    "一个住在桌面机器人身体里的灵魂，陪伴它的主人。"
 	    "你只能用这次给出的工具使用身体。\n");
-	if (p->mbti.n == 0 || persona_of_mbti(p->mbti, &t) != RC_OK)
+	if (!traits_of(p, &t))
 		return;
 	buf_printf(b,
 	    "【人格】MBTI %.*s；共情 %.2f，敏感 %.2f，稳定 %.2f，"
@@ -135,6 +151,21 @@ put_body(const struct prompt *p, struct buf *b)
 	}
 }
 
+static void
+put_relation(const struct prompt *p, struct buf *b)
+{
+	struct relation rel;
+	struct persona t;
+
+	if (p->said.n == 0 || !traits_of(p, &t))
+		return;
+	relation_guess(p->said, &t, &rel);
+	buf_printf(b, "【关系】%s", rel.word);
+	if (rel.known)
+		buf_printf(b, "，共鸣 %.2f", rel.resonance);
+	buf_printf(b, "；%s\n", rel.strategy);
+}
+
 static bool
 gate_open(const struct prompt *p)
 {
@@ -168,6 +199,11 @@ put_rules(const struct prompt *p, struct buf *b)
 		if (rules[i] != NULL)
 			buf_printf(b, "%zu. %s\n", ++n, rules[i]);
 	}
+	if (!gate_open(p) && p->safe.n > 0)
+		buf_printf(b,
+		    "%zu. 与安全有关的工具现在也能执行，而且只有它们："
+		    "%.*s。\n",
+		    ++n, STR_ARG(p->safe));
 }
 
 void
@@ -178,6 +214,11 @@ prompt_write(const struct prompt *p, struct buf *b)
 	put_body(p, b);
 	if (p->summary.n > 0)
 		buf_printf(b, "【此前的对话】%.*s\n", STR_ARG(p->summary));
+	if (p->late.n > 0)
+		buf_printf(b,
+		    "【后来】%.*s这已经另外告诉主人了，不要再说一遍。\n",
+		    STR_ARG(p->late));
+	put_relation(p, b);
 	put_rules(p, b);
 	if (p->silent)
 		buf_puts(b,

@@ -3,7 +3,7 @@
  * call anew.
  *
  * Pure: who the soul is, how it and its user feel, the gate, the body, what was
- * talked about before, the rules.
+ * talked about before, how it gets along with whom it is about, the rules.
  */
 #ifndef LLM_ORCHESTRATOR_PROMPT_H
 #define LLM_ORCHESTRATOR_PROMPT_H
@@ -28,6 +28,10 @@ struct prompt {
 	const struct wire_emotion_observe_reply *feeling;
 	enum prompt_body body;
 	size_t skills;      /* how many tools are skills */
+	struct str safe;    /* names of those that the gate does not hold back;
+			       empty: none */
+	struct str said;    /* by the user, now */
+	struct str late;    /* what came of earlier turns; empty: nothing */
 	bool recall;        /* memories can be searched */
 	struct str summary; /* of the conversation before; absent: none */
 	bool silent;        /* nothing is to be done in this turn */

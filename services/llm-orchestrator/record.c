@@ -203,6 +203,20 @@ store_message(const struct turn *t, const struct llm_message *from,
 	return m.content.p != NULL ? store(out, &m, mark, a) : RC_TOOBIG;
 }
 
+/* What came of earlier turns is told by this one's reply. */
+static enum rc
+store_late(const struct turn *t, const struct history_mark *mark,
+    struct arena *a, struct history_stored *out)
+{
+	struct wire_session_messages_items m = {
+		.role = WIRE_SESSION_MESSAGES_ITEMS_ROLE_OBSERVATION,
+		.content =
+		    arena_printf(a, "[late_result] %.*s", STR_ARG(t->late)),
+	};
+
+	return m.content.p != NULL ? store(out, &m, mark, a) : RC_TOOBIG;
+}
+
 enum rc
 history_outcome(const struct turn *t, struct str reply,
     const struct history_mark *mark, struct arena *a,
@@ -214,9 +228,11 @@ history_outcome(const struct turn *t, struct str reply,
 	enum rc rc = history_turn(t, a, &done);
 	if (rc != RC_OK)
 		return rc;
-	out->list = arena_alloc(a, (done.n + 1) * sizeof(*out->list));
+	out->list = arena_alloc(a, (done.n + 2) * sizeof(*out->list));
 	if (out->list == NULL)
 		return RC_TOOBIG;
+	if (reply.p != NULL && t->late.n > 0)
+		rc = store_late(t, mark, a, out);
 	for (size_t i = 0; rc == RC_OK && i < done.n; i++) {
 		if (done.list[i].role != LLM_USER)
 			rc = store_message(t, &done.list[i], mark, a, out);

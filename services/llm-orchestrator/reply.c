@@ -22,7 +22,7 @@ static const struct {
 	[TURN_OPEN] = { "not sent", "%还没有做。" },
 	[TURN_SENT] = { "not confirmed", "%已经发出，但没有得到确认。" },
 	[TURN_OK] = { "", "好的，%已执行。" },
-	[TURN_ERROR] = { "failed", "" }, /* say_error() */
+	[TURN_ERROR] = { "failed", "" }, /* reply_say_error() */
 	[TURN_NOT_CONFIRMED] = { "not confirmed",
 	    "%已经发出，但没有得到确认。" },
 	[TURN_OFFLINE] = { "offline", "我的身体现在不在线，%没有执行。" },
@@ -171,15 +171,14 @@ is_short(struct str s)
 	return n > 0 && n <= WHY_SAID_MAX && str_find(s, STR("\n")) < 0;
 }
 
-/* With what the body says about it, if that can be said. */
-static void
-say_error(struct buf *b, const struct turn_deed *d)
+void
+reply_say_error(struct buf *b, struct str label, struct str why)
 {
-	buf_put_str(b, d->label);
+	buf_put_str(b, label);
 	buf_puts(b, "没有成功");
-	if (is_short(d->why)) {
+	if (is_short(why)) {
 		buf_puts(b, "：");
-		buf_put_str(b, d->why);
+		buf_put_str(b, why);
 	}
 	buf_puts(b, "。");
 }
@@ -195,7 +194,7 @@ say_failures(struct buf *b, const struct turn *t)
 		if (t->deeds[i].kind == TURN_RECALL)
 			searched = true;
 		else if (t->deeds[i].outcome == TURN_ERROR)
-			say_error(b, &t->deeds[i]);
+			reply_say_error(b, t->deeds[i].label, t->deeds[i].why);
 	}
 	for (int o = TURN_ERROR + 1; o < TURN_OUTCOMES; o++)
 		say_all(b, t, (enum turn_outcome)o, is_failure);
@@ -205,8 +204,8 @@ say_failures(struct buf *b, const struct turn *t)
 		buf_puts(b, SAID_OVERFLOW);
 }
 
-static void
-say_questions(struct buf *b, const struct turn *t)
+void
+reply_questions(const struct turn *t, struct buf *b)
 {
 	for (size_t i = 0; i < t->route.n_questions; i++) {
 		const struct turn_question *q = &t->route.questions[i];
@@ -225,13 +224,19 @@ say_text(struct buf *b, struct str text)
 	buf_put_str(b, text);
 }
 
+void
+reply_begin(const struct turn *t, struct buf *b)
+{
+	say_all(b, t, TURN_OK, is_direct);
+}
+
 static void
 write_all(const struct turn *t, bool absent, struct buf *b)
 {
 	struct buf tail = BUF_INIT(REPLY_MAX);
 	bool silent = false;
 
-	say_all(b, t, TURN_OK, is_direct);
+	reply_begin(t, b);
 	struct str text = { 0 };
 	if (t->answered)
 		text = cut(reply_text(t->text, &silent), REPLY_MAX);
@@ -239,10 +244,11 @@ write_all(const struct turn *t, bool absent, struct buf *b)
 	if (text.n == 0 && !silent)
 		say_all(b, t, TURN_OK, is_called);
 	say_text(b, text);
+	buf_put_str(&tail, t->late);
 	say_failures(&tail, t);
 	if (t->speechless && t->route.rest.n > 0)
 		buf_puts(&tail, SAID_SPEECHLESS);
-	say_questions(&tail, t);
+	reply_questions(t, &tail);
 	if (absent && !silent)
 		buf_puts(&tail, SAID_ABSENT);
 	if (text.n > 0)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "core/arena.h"
+#include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "turn.h"
@@ -32,6 +33,19 @@ struct str reply_text(struct str s, bool *silent);
  * and tabs as blanks.  Absent if a is full.
  */
 struct str reply_clean(struct str s, size_t max, struct arena *a);
+
+/*
+ * reply_say_error(b, label, why):
+ * Append that something failed, with why if that can be said.
+ */
+void reply_say_error(struct buf *b, struct str label, struct str why);
+
+/*
+ * reply_begin(t, b):     Append what a reply says before the model's words.
+ * reply_questions(t, b): Append what is asked for; nothing if nothing is.
+ */
+void reply_begin(const struct turn *t, struct buf *b);
+void reply_questions(const struct turn *t, struct buf *b);
 
 /*
  * reply_write(t, absent, a, out):

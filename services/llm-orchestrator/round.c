@@ -29,7 +29,7 @@ round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
 			d->outcome = TURN_UNKNOWN;
 		else if (d->kind == TURN_RECALL)
 			searches = true;
-		else
+		else if (!d->safety)
 			d->outcome = gate;
 	}
 	return searches;
@@ -96,9 +96,10 @@ bool
 round_may_go_on(struct turn *t)
 {
 	static const enum turn_outcome absent[] = { TURN_NOT_CONFIRMED,
-		TURN_OFFLINE, TURN_UNHEARD, TURN_LATE };
+		TURN_OFFLINE, TURN_UNHEARD, TURN_LATE, TURN_BLOCKED,
+		TURN_UNGATED };
 
-	if (t->round >= t->max_rounds)
+	if (t->round >= t->max_rounds + t->recalled)
 		return false;
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
 		if (round_has(t, absent[i]))

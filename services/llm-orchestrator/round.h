@@ -12,8 +12,8 @@
 /*
  * round_take(t, e, gate):
  * Begin a round with the calls of the answer e.  gate is TURN_OPEN, or what
- * becomes of a call because the gate is not open.  Returns whether memories are
- * to be searched.
+ * becomes of a call because the gate is not open; calls for safety pass.
+ * Returns whether memories are to be searched.
  */
 bool round_take(
     struct turn *t, const struct turn_event *e, enum turn_outcome gate);
@@ -46,8 +46,9 @@ bool round_result(struct turn *t, const struct turn_event *e);
 
 /*
  * round_may_go_on(t):
- * Whether the model, seeing the results, may call tools again: not if the body
- * does not answer, not after wrong arguments a second time, not for ever.
+ * Whether the model, seeing the results, may call tools again: not if the gate
+ * held something back or the body does not answer, not after wrong arguments a
+ * second time, not for ever.  The search for memories counts for nothing.
  */
 bool round_may_go_on(struct turn *t);
 

@@ -9,6 +9,7 @@
 #include "wire/tree.h"
 
 #define REST_MAX ((size_t)64 * 1024)
+#define ID_TAIL  32
 
 struct work {
 	const struct route_input *in;
@@ -75,6 +76,18 @@ label_of(const struct wire_intent_filter_response_intents *i,
 	return tool != NULL ? tool->label : i->intent_id;
 }
 
+/* Providers take ids of 40 characters; turns' differ in their ends. */
+static struct str
+tail(struct str turn_id)
+{
+	size_t skip = turn_id.n > ID_TAIL ? turn_id.n - ID_TAIL : 0;
+
+	while (
+	    skip < turn_id.n && ((unsigned char)turn_id.p[skip] & 0xC0) == 0x80)
+		skip++;
+	return (struct str){ turn_id.p + skip, turn_id.n - skip };
+}
+
 static struct turn_deed *
 add_deed(struct work *w, const struct wire_intent_filter_response_intents *i,
     const struct tool *tool)
@@ -86,7 +99,7 @@ add_deed(struct work *w, const struct wire_intent_filter_response_intents *i,
 		.intent = (size_t)(i - w->in->answer->intents),
 		.label = label_of(i, tool),
 		.call_id = arena_printf(w->a, "ia_%.*s_%zu",
-		    STR_ARG(w->in->turn_id), w->out->n_deeds),
+		    STR_ARG(tail(w->in->turn_id)), w->out->n_deeds),
 		.args = STR("{}"),
 	};
 	w->out->n_deeds++;
@@ -118,6 +131,7 @@ take_ready(struct work *w, const struct wire_intent_filter_response_intents *i)
 	struct turn_deed *d = add_deed(w, i, tool);
 	d->skill = tool->skill;
 	d->tool = tool->name;
+	d->safety = tool->safety;
 	d->args = args;
 }
 

@@ -17,8 +17,10 @@
 #include "on_sense.h"
 #include "on_think.h"
 #include "orch.h"
+#include "spans.h"
 #include "svc/svc.h"
 #include "tools.h"
+#include "watch.h"
 
 /* A sign of life for who waits for the reply. */
 #define BEAT_MS 2000
@@ -33,7 +35,7 @@
 const struct trace *
 run_trace(const struct run *r)
 {
-	return svc_call_trace(r->c);
+	return &r->trace;
 }
 
 const struct wire_chat_request *
@@ -148,7 +150,7 @@ wait_or_give_up(struct run *r, enum rc rc)
 	run_feed(r, &e);
 }
 
-static void
+void
 run_free(struct run *r)
 {
 	struct loop *l = svc_loop(r->o->svc);
@@ -157,6 +159,8 @@ run_free(struct run *r)
 	loop_timer_cancel(l, &r->poll);
 	loop_timer_cancel(l, &r->expire);
 	loop_timer_cancel(l, &r->again);
+	stream_free(r);
+	timeline_free(&r->timeline);
 	tools_free(r->facts.tools);
 	buf_free(&r->facts.filter);
 	TAILQ_REMOVE(&r->o->runs, r, link);
@@ -174,6 +178,7 @@ perform(struct run *r, const struct turn_action *a, bool *held)
 			return rc;
 		*held = true;
 	}
+	watch_action(r, a);
 	return table[a->kind].fn(r, a);
 }
 
@@ -224,6 +229,7 @@ run_feed(struct run *r, const struct turn_event *e)
 
 	if (r->ended)
 		return;
+	watch_event(r, e);
 	turn_step(&r->turn, e, &out);
 	for (size_t i = 0; i < out.n; i++)
 		put(r, &out.list[i]);
@@ -278,7 +284,10 @@ run_new(struct orch *o, struct svc_call *c)
 	r->c = c;
 	r->req = svc_call_request(c);
 	r->a = svc_call_arena(c);
-	r->start = clock_mono();
+	r->started = clock_wall();
+	r->timeline.start = clock_mono();
+	spans_begin(r);
+	stream_init(r);
 	r->place = (struct turn_place){
 		.key = { r->req->user_id, r->req->chat.session_id },
 		.instance = str_of(o->instance),

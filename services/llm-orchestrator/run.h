@@ -19,8 +19,13 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "core/trace.h"
+#include "history.h"
+#include "late.h"
 #include "reply.h"
 #include "state/turn.h"
+#include "stream.h"
+#include "timeline.h"
 #include "turn.h"
 #include "wire/msgs.h"
 
@@ -31,7 +36,6 @@ struct llm_call;
 struct orch;
 struct svc_call;
 struct tools;
-struct trace;
 
 TAILQ_HEAD(ask_list, ask);
 TAILQ_HEAD(invoke_list, invoke);
@@ -47,6 +51,8 @@ struct run_facts {
 	bool known, present;
 	struct tools *tools;
 	struct str summary;    /* absent: none */
+	struct late_list late; /* what earlier turns left open */
+	bool had_late;
 	struct buf filter;     /* the request to intent-filter; empty: none */
 	struct wall filter_by; /* when its answer is waited for no more */
 };
@@ -57,18 +63,27 @@ struct run {
 	struct svc_call *c;
 	const struct wire_turn_start_request *req;
 	struct arena *a; /* as long as the turn */
+	struct trace trace;
 	struct turn turn;
 	struct turn_place place;
 	int64_t ahead;
 	bool entered;  /* it has a place, or may have one */
+	bool begun;    /* its beginning was told, or may have been */
+	bool engine;   /* what it heard last is the model's */
 	bool in_doubt; /* an append may have been done */
-	struct mono start;
+	struct wall started;
 	struct run_facts facts;
 	bool felt;
 	struct wire_emotion_observe_reply feeling;
 	const struct wire_intent_filter_response *intents;
 	struct str reply;
 	struct reply_skills skills;
+	struct history_stored outcome; /* what is stored at the end */
+	/* What it tells of itself. */
+	struct stream stream;
+	struct timeline timeline;
+	struct turn_ending ending; /* its reply absent: not made yet */
+	struct str told[TURN_TOLD_MAX];
 	/* What is under way. */
 	struct turn_action todo[RUN_TODO_MAX];
 	size_t n_todo;
@@ -77,7 +92,7 @@ struct run {
 	struct ask_list asks;
 	struct invoke_list invokes;
 	struct llm_call *llm;
-	struct bus_sub *cancel;
+	struct bus_sub *asked; /* how far it is, and to stop */
 	struct loop_timer beat, poll, expire, again;
 };
 
@@ -97,6 +112,9 @@ void run_feed(struct run *r, const struct turn_event *e);
 
 /* run_feed_kind(r, kind): An event without anything else. */
 void run_feed_kind(struct run *r, enum turn_event_kind kind);
+
+/* run_free(r): It has ended, and its call too. */
+void run_free(struct run *r);
 
 /* run_trace(r): The trace of the turn. */
 const struct trace *run_trace(const struct run *r);

@@ -106,7 +106,7 @@ tell_completed(
 		.failed_skills = r->skills.failed,
 		.n_failed_skills = r->skills.n_failed,
 		.has_failed_skills = r->skills.n_failed > 0,
-		.duration_ms = mono_diff_ms(clock_mono(), r->start) };
+		.duration_ms = mono_diff_ms(clock_mono(), r->timeline.start) };
 
 	svc_event(r->o->svc, WIRE_EVENT_TURN_COMPLETED, r->place.turn_id,
 	    &wire_turn_completed_desc, &m, run_trace(r));

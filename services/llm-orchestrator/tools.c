@@ -15,6 +15,15 @@
 #include "wire/tree.h"
 
 #define ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
+/* The arguments of a search; nothing of them is needed. */
+#define QUERY_HELP "要查找的内容；没有就是用户刚说的话"
+#define RECALL(of_number, of_all)                         \
+	"{\"type\":\"object\",\"properties\":{"           \
+	"\"query\":{\"type\":\"string\",\"description\":" \
+	"\"" QUERY_HELP "\"},"                            \
+	"\"top_k\":{" of_number "\"type\":\"integer\","   \
+	"\"minimum\":1,\"maximum\":10,\"default\":5,"     \
+	"\"description\":\"最多几条\"}}" of_all "}"
 /* Longest word for people, in code points. */
 #define LABEL_MAX 12
 /* A name made legal: what is left of it, '_', 8 digits. */
@@ -194,6 +203,69 @@ object_schema(struct str schema, struct arena *a, struct str *out)
 							      : RC_OK;
 }
 
+/* Whether a member of a schema is for us alone. */
+static bool
+is_ours(struct str key)
+{
+	return str_eq(key, STR("x-timeout-seconds")) ||
+	    str_eq(key, STR("x-safety")) || str_eq(key, STR("x-clamp"));
+}
+
+/*
+ * v without what is ours; names: its keys are those of arguments, which may be
+ * anything.  Recurses as deep as JSON is nested, WIRE_DEPTH_MAX at most.
+ */
+static void
+put_shown(const struct wire_tree *v, bool names, struct wire_out *o)
+{
+	struct wire_tree_member m;
+
+	if (wire_tree_kind(v) == WIRE_TREE_ARRAY) {
+		wire_out_array(o);
+		for (size_t i = 0; i < wire_tree_len(v); i++)
+			put_shown(wire_tree_at(v, i), false, o);
+		wire_out_array_end(o);
+		return;
+	}
+	if (wire_tree_kind(v) != WIRE_TREE_OBJECT) {
+		wire_tree_put(v, o);
+		return;
+	}
+	wire_out_object(o);
+	for (bool more = wire_tree_first(v, &m); more;
+	     more = wire_tree_next(v, &m)) {
+		if (!names && is_ours(m.key))
+			continue;
+		wire_out_key(o, m.key);
+		put_shown(
+		    m.value, !names && str_eq(m.key, STR("properties")), o);
+	}
+	wire_out_object_end(o);
+}
+
+/* Providers may refuse what they do not know. */
+static enum rc
+read_marks(struct tool *tool, struct arena *a)
+{
+	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct wire_out o = { .b = &b };
+	struct wire_tree *v;
+
+	tool->shown = tool->schema;
+	if (str_find(tool->schema, STR("\"x-")) < 0 ||
+	    wire_tree_parse(tool->schema, &v) != RC_OK)
+		return RC_OK;
+	double s = wire_tree_number(wire_tree_get(v, STR("x-timeout-seconds")));
+	if (s >= 1 && s <= TOOLS_TIMEOUT_MAX)
+		tool->timeout_s = (int64_t)s;
+	tool->safety = wire_tree_bool(wire_tree_get(v, STR("x-safety")));
+	put_shown(v, false, &o);
+	wire_tree_free(v);
+	tool->shown = arena_str(a, buf_str(&b));
+	buf_free(&b);
+	return tool->shown.p != NULL ? RC_OK : RC_TOOBIG;
+}
+
 static enum rc
 tool_read(struct tools *t, const struct wire_skill *s, struct arena *a)
 {
@@ -210,6 +282,8 @@ tool_read(struct tools *t, const struct wire_skill *s, struct arena *a)
 		tool->loose = true;
 		tool->schema = STR(ANY_OBJECT);
 	}
+	if (read_marks(tool, a) != RC_OK)
+		return RC_TOOBIG;
 	do {
 		tool->name = legal_name(tool->skill, seed++, a);
 		if (tool->name.p == NULL)
@@ -232,13 +306,8 @@ recall_init(struct tool *tool)
 		.description =
 		    STR("查找与用户有关的过去的记忆。只有回答需要以前"
 			"说过或发生过的事情时才使用。"),
-		.schema = STR("{\"type\":\"object\",\"properties\":{"
-			      "\"query\":{\"type\":\"string\","
-			      "\"description\":\"要查找的内容\"},"
-			      "\"top_k\":{\"type\":\"integer\","
-			      "\"minimum\":1,\"maximum\":10,"
-			      "\"description\":\"最多几条\"}},"
-			      "\"required\":[\"query\"]}"),
+		.schema = STR(RECALL("\"x-clamp\":true,", "")),
+		.shown = STR(RECALL("", ",\"required\":[\"query\"]")),
 		.recall = true,
 	};
 }
@@ -312,7 +381,7 @@ tools_prepare(struct tool *tool)
 	if (wire_schema_new(tool->schema, &tool->compiled, NULL) == RC_OK)
 		return;
 	tool->loose = true;
-	tool->schema = STR(ANY_OBJECT);
+	tool->schema = tool->shown = STR(ANY_OBJECT);
 }
 
 static bool

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/arena.h"
 #include "core/rc.h"
@@ -19,6 +20,8 @@
 #define TOOLS_RECALL "recall_memory"
 /* Longest name a provider takes. */
 #define TOOLS_NAME_MAX 64
+/* What a skill may say of its time, in seconds. */
+#define TOOLS_TIMEOUT_MAX 120
 
 struct tools;
 struct wire_schema;
@@ -28,8 +31,11 @@ struct tool {
 	struct str name;  /* what the model calls it: [A-Za-z0-9_-]{1,64} */
 	struct str label; /* a word for people */
 	struct str description;
-	struct str schema;            /* JSON; always of an object */
-	bool recall;                  /* the built-in one, no skill */
+	struct str schema; /* JSON; always of an object */
+	struct str shown;  /* the same without what only we read */
+	int64_t timeout_s; /* longest wait for its result; 0: as usual */
+	bool safety;       /* the gate does not hold it back */
+	bool recall;       /* the built-in one, no skill */
 	struct wire_schema *compiled; /* private; NULL: not yet */
 	bool loose; /* its own schema is none: any object will do */
 };
@@ -38,9 +44,10 @@ struct tool {
  * tools_new(skills, a, out):
  * Read a body's skills (JSON array; absent: none).  The built-in tool is always
  * found by name, and never among tools_at().  Of two skills with one name the
- * first counts.  A skill whose schema is none takes any object.  RC_INVALID if
- * skills is not a list of skills, RC_TOOBIG if a is too small.  Freed with
- * tools_free().
+ * first counts.  A skill whose schema is none takes any object.  In a schema
+ * "x-timeout-seconds" (1 to TOOLS_TIMEOUT_MAX) and "x-safety" are read, and not
+ * shown; what is out of bounds does not count.  RC_INVALID if skills is not a
+ * list of skills, RC_TOOBIG if a is too small.  Freed with tools_free().
  */
 enum rc tools_new(
     struct str skills, struct arena *a, struct tools **out) RC_CHECK;

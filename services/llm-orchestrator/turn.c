@@ -88,6 +88,8 @@ gate_open(const struct turn *t)
 static enum turn_outcome
 gate_outcome(const struct turn *t)
 {
+	if (gate_open(t))
+		return TURN_OPEN;
 	return t->felt ? TURN_BLOCKED : TURN_UNGATED;
 }
 
@@ -142,7 +144,8 @@ execute_intents(struct turn *t, struct turn_actions *out)
 		*d = t->route.deeds[i];
 		if (d->outcome != TURN_OPEN)
 			continue;
-		d->outcome = gate_open(t) ? TURN_SENT : gate_outcome(t);
+		d->outcome =
+		    gate_open(t) || d->safety ? TURN_SENT : gate_outcome(t);
 		any |= d->outcome == TURN_SENT;
 	}
 	if (!any) {
@@ -173,6 +176,7 @@ on_loaded(struct turn *t, const struct turn_event *e, struct turn_actions *out)
 		return;
 	}
 	t->phase = TURN_SENSING;
+	t->late = e->text;
 	t->awaited = FEELING | MEMORY;
 	act(out, TURN_DO_FEEL);
 	if (e->filter) {
@@ -246,7 +250,7 @@ settle(struct turn *t, struct turn_actions *out)
 		finish(t, out);
 		return;
 	}
-	think(t, gate_open(t) && round_may_go_on(t), out);
+	think(t, round_may_go_on(t), out);
 }
 
 static void
@@ -303,7 +307,7 @@ on_answered(
 		finish(t, out);
 		return;
 	}
-	if (round_take(t, e, gate_open(t) ? TURN_OPEN : gate_outcome(t)))
+	if (round_take(t, e, gate_outcome(t)))
 		search(t, out);
 	else
 		invoke_next(t, out);
@@ -325,7 +329,7 @@ on_recalled(
 	if (!round_result(t, e) || round_is_open(t))
 		return;
 	act(out, round_has(t, TURN_OK) ? TURN_DO_SEARCHED : TURN_DO_NOT_FOUND);
-	think(t, t->round < t->max_rounds, out);
+	think(t, true, out);
 }
 
 static void

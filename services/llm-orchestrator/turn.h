@@ -9,7 +9,8 @@
  *  - exactly one of TURN_DO_REPLY, TURN_DO_FAIL, TURN_DO_CANCELED comes out,
  *    and nothing after it;
  *  - decision.action alone routes;
- *  - while the gate is not known to be open nothing is sent to the body;
+ *  - while the gate is not known to be open nothing is sent to the body but
+ * what keeps it safe;
  *  - a deed is sent once, and is TURN_OK only if that was confirmed;
  *  - calls of one answer go out together, those of one skill in their order.
  */
@@ -60,6 +61,7 @@ enum turn_outcome {
 struct turn_deed {
 	enum turn_kind kind;
 	enum turn_outcome outcome;
+	bool safety;   /* the gate does not hold it back */
 	size_t round;  /* number of the answer that called it; 0: direct */
 	size_t intent; /* of a direct one: its place in the filter's answer */
 	struct str skill;   /* the body's name of the skill */
@@ -70,6 +72,7 @@ struct turn_deed {
 	struct str extra;   /* the provider's own, JSON; absent: none */
 	struct str output;  /* what came of it, JSON; absent: nothing */
 	struct str why; /* a failure in words; absent: the outcome says all */
+	struct str request_id; /* of an invoke that was sent */
 };
 
 /* Something recognised that lacks parameters. */
@@ -99,7 +102,7 @@ struct turn_fault {
 
 enum turn_event_kind {
 	TURN_PLACED,    /* ahead */
-	TURN_LOADED,    /* fault, or: body, filter */
+	TURN_LOADED,    /* fault, or: filter, text: late */
 	TURN_FELT,      /* known, mode */
 	TURN_FILTERED,  /* known, route */
 	TURN_REMEMBERS, /* known: memories can be searched */
@@ -191,8 +194,9 @@ struct turn {
 	bool memory; /* memories can be searched */
 	bool routed; /* route is known */
 	struct turn_route route;
-	size_t round;                     /* answers with calls so far */
-	struct str said[TURN_ROUNDS_MAX]; /* text beside the calls of each */
+	size_t round; /* answers with calls so far */
+	/* Text beside the calls of each; a search has a round of its own. */
+	struct str said[TURN_ROUNDS_MAX + 1];
 	bool offered;   /* private: the model may call tools */
 	bool corrected; /* private: wrong arguments were sent back once */
 	bool recalled;
@@ -200,6 +204,7 @@ struct turn {
 	bool answered;   /* text is the model's last word; may be empty */
 	bool speechless; /* the model failed after something was done */
 	struct str text;
+	struct str late; /* what came of earlier turns, to be told; or empty */
 	size_t n_deeds;
 	struct turn_deed deeds[TURN_DEEDS_MAX];
 };

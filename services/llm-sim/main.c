@@ -1,8 +1,9 @@
 /*
- * llm-sim: an OpenAI-compatible language model for the local stack and the
- * tests: deterministic, by visible rules, with faults on demand.
+ * llm-sim: a language model for the local stack and the tests, as OpenAI and as
+ * Anthropic have it: deterministic, by visible rules, with faults on demand.
  *
- *	http	POST /v1/chat/completions, /v1/embeddings, /sim/script
+ *	http	POST /v1/chat/completions, /v1/messages, /v1/embeddings,
+ *		/sim/script
  */
 #include "core/mem.h"
 #include "sim.h"
@@ -24,6 +25,8 @@ static const struct conf_opt opts[] = {
 static const struct svc_route routes[] = {
 	POST("chat", "/v1/chat/completions", llm_chat_request,
 	    llm_chat_response, on_chat, 600000),
+	POST("messages", "/v1/messages", llm_messages_request,
+	    llm_chat_response, on_messages, 600000),
 	POST("embeddings", "/v1/embeddings", llm_embeddings_request,
 	    llm_embeddings_response, on_embeddings, 10000),
 	POST("script", "/sim/script", llm_sim_script, ok_response, on_script,

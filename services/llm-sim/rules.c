@@ -36,6 +36,15 @@ static const struct {
 	{ STR_INIT("叫醒"), "create_alarm",
 	    STR_INIT("{\"trigger_in_seconds\":60,\"label\":\"叫醒\"}") },
 };
+/* Said of "it", they mean what was called last, if it is the tool. */
+static const struct {
+	struct str said;
+	const char *tool;
+	struct str arguments;
+} again[] = {
+	{ STR_INIT("关"), "control_light", STR_INIT("{\"mode\":\"off\"}") },
+	{ STR_INIT("开"), "control_light", STR_INIT("{\"mode\":\"on\"}") },
+};
 /* Words that ask for what was said before. */
 static const struct str recalling[] = {
 	STR_INIT("记得"),
@@ -200,6 +209,40 @@ call_tools(const struct wire_llm_chat_request *req, struct str said,
 	}
 }
 
+/* The tool that was called last, by whomever; absent: none was. */
+static struct str
+called_last(const struct wire_llm_chat_request *req)
+{
+	size_t i;
+
+	for (i = req->n_messages; i > 0; i--) {
+		const struct wire_llm_chat_request_messages *m =
+		    &req->messages[i - 1];
+		if (m->n_tool_calls > 0)
+			return m->tool_calls[m->n_tool_calls - 1].function.name;
+	}
+	return (struct str){ 0 };
+}
+
+static void
+call_again(const struct wire_llm_chat_request *req, struct str said,
+    struct rules_answer *out)
+{
+	struct str last = called_last(req);
+	size_t i;
+
+	if (str_find(said, STR("它")) < 0)
+		return;
+	for (i = 0; i < NELEM(again) && out->n == 0; i++) {
+		if (str_find(said, again[i].said) >= 0 &&
+		    str_eq(last, str_of(again[i].tool)) &&
+		    offers(req, again[i].tool))
+			out->calls[out->n++] =
+			    (struct rules_call){ again[i].tool,
+				    again[i].arguments };
+	}
+}
+
 enum rc
 rules_answer(const struct wire_llm_chat_request *req, struct arena *a,
     struct rules_answer *out)
@@ -216,6 +259,8 @@ rules_answer(const struct wire_llm_chat_request *req, struct arena *a,
 		return RC_OK;
 	if (!recall(req, said, a, out))
 		call_tools(req, said, out);
+	if (out->n == 0)
+		call_again(req, said, out);
 	if (out->n > 0)
 		return RC_OK;
 	out->text = arena_printf(a, "我听到你说：%.*s", STR_ARG(said));

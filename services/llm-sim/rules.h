@@ -30,8 +30,9 @@ struct rules_answer {
  * In this order: a request to summarise gets the user texts, shortened; results
  * of its own tool calls are told; the first row of the table whose words are
  * said and whose tool is on offer is called (several, if several are asked
- * for); otherwise the user text is said back, or what of it the system text
- * leaves.  Texts are taken from a; RC_TOOBIG if it is full.
+ * for); "it" is what was called last; otherwise the user text is said back, or
+ * what of it the system text leaves.  Texts are taken from a; RC_TOOBIG if it
+ * is full.
  */
 enum rc rules_answer(const struct wire_llm_chat_request *req, struct arena *a,
     struct rules_answer *out) RC_CHECK;

@@ -1,25 +1,43 @@
 /*
- * The queue of faults.
+ * The queue of faults, in memory of its own.
  */
 #include "script.h"
 
-void
+#include "core/arena.h"
+#include "core/buf.h"
+#include "wire/wire.h"
+
+enum rc
 script_set(struct script *s, const struct wire_llm_sim_script *msg)
 {
-	size_t i;
+	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc;
 
-	s->next = 0;
-	s->n = msg->n_faults < SCRIPT_MAX ? msg->n_faults : SCRIPT_MAX;
-	for (i = 0; i < s->n; i++)
-		s->faults[i] = msg->faults[i];
+	script_free(s);
+	s->a = arena_new(WIRE_ARENA_MAX);
+	rc = wire_encode(&wire_llm_sim_script_desc, msg, &json, NULL);
+	if (rc == RC_OK)
+		rc = wire_decode(&wire_llm_sim_script_desc, buf_str(&json),
+		    s->a, &s->msg, NULL);
+	if (rc != RC_OK)
+		script_free(s);
+	buf_free(&json);
+	return rc;
+}
+
+void
+script_free(struct script *s)
+{
+	arena_free(s->a);
+	*s = (struct script){ 0 };
 }
 
 struct wire_llm_sim_script_faults
 script_next(struct script *s)
 {
-	if (s->next == s->n)
+	if (s->next == s->msg.n_faults)
 		return (struct wire_llm_sim_script_faults){
 			.kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE
 		};
-	return s->faults[s->next++];
+	return s->msg.faults[s->next++];
 }

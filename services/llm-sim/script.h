@@ -1,24 +1,36 @@
 /*
- * script: the faults that are to come, one a request.
+ * script: what is to come, one a request.
  */
 #ifndef LLM_SIM_SCRIPT_H
 #define LLM_SIM_SCRIPT_H
 
 #include <stddef.h>
 
+#include "core/rc.h"
 #include "wire/msgs.h"
 
-#define SCRIPT_MAX 256
+struct arena;
 
+/* Zero-initialised: nothing is to come. */
 struct script {
-	struct wire_llm_sim_script_faults faults[SCRIPT_MAX];
-	size_t n, next;
+	struct arena *a;
+	struct wire_llm_sim_script msg;
+	size_t next;
 };
 
-/* script_set(s, msg): Replace what is left by msg's faults. */
-void script_set(struct script *s, const struct wire_llm_sim_script *msg);
+/*
+ * script_set(s, msg): Replace what is left by msg's faults, which are copied.
+ * RC_TOOBIG if they are too large.  script_free(s): Forget all.
+ */
+enum rc script_set(
+    struct script *s, const struct wire_llm_sim_script *msg) RC_CHECK;
+void script_free(struct script *s);
 
-/* script_next(s): The fault of this request; kind none when none is left. */
+/*
+ * script_next(s):
+ * The fault of this request, valid until the next script; kind none when none
+ * is left.
+ */
 struct wire_llm_sim_script_faults script_next(struct script *s);
 
 #endif /* !LLM_SIM_SCRIPT_H */

@@ -1,9 +1,10 @@
 /*
- * Answers in the form of an OpenAI-compatible server, whole or in pieces, with
- * the faults of the script.
+ * Requests, each with what the script has for it: the answer is made at once,
+ * as bytes, and sent piece by piece.
  */
 #include "sim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/arena.h"
@@ -11,17 +12,15 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "embed.h"
+#include "messages.h"
 #include "rules.h"
 #include "script.h"
+#include "shape.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
 
-/* A piece of a stream has so many code points. */
-#define PIECE 4
-#define MODEL "soul-sim"
-/* Longest arguments, with a text that is said within. */
-#define ARGUMENTS_MAX (256 * 1024)
+#define KIND(k) WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_##k
 
 struct sim {
 	const struct sim_conf *conf;
@@ -34,12 +33,13 @@ struct sim {
 struct job {
 	struct sim *sim;
 	struct svc_call *c;
-	struct wire_llm_sim_script_faults fault;
-	struct rules_answer answer;
-	struct wire_llm_tool_call calls[RULES_CALLS_MAX];
-	struct str id;
+	bool anthropic, chunked, keep, bytewise, cut;
+	int status;
+	int64_t piece_ms;
+	struct buf head;
+	struct shape_out out;
 	struct loop_timer timer;
-	size_t at; /* bytes of the text that are out */
+	size_t at, piece; /* bytes and pieces that are out */
 };
 
 void *
@@ -55,248 +55,323 @@ sim_start(struct svc *s, const void *conf)
 void
 sim_stop(void *app)
 {
-	free(app);
+	struct sim *sim = app;
+
+	script_free(&sim->script);
+	free(sim);
 }
 
-/* The arguments as servers send them: a text of JSON, as JSON. */
-static struct str
-as_text(struct str arguments, struct arena *a)
-{
-	struct buf b = BUF_INIT(ARGUMENTS_MAX);
-	struct wire_out o = { .b = &b };
-	struct str s;
+/* ---- what is said ------------------------------------------------------- */
 
-	wire_out_str(&o, arguments);
-	s = arena_str(a, buf_str(&b));
-	buf_free(&b);
-	return s;
+static void
+fill_rules(struct sim *sim, struct arena *a, const struct rules_answer *from,
+    bool bad, struct shape *s)
+{
+	s->text = from->text;
+	s->ncalls = from->n;
+	for (size_t i = 0; i < from->n; i++)
+		s->calls[i] = (struct shape_call){
+			.id = arena_printf(a, RULES_CALL_ID "%lld_%zu",
+			    (long long)sim->answers, i),
+			.name = str_of(from->calls[i].name),
+			.arguments = bad ? STR("{\"action\":")
+					 : from->calls[i].arguments,
+		};
 }
 
 static void
-fill_calls(struct job *j)
+fill_script(struct sim *sim, struct arena *a,
+    const struct wire_llm_sim_script_faults *f, struct shape *s)
 {
-	bool bad =
-	    j->fault.kind == WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_BAD_ARGUMENTS;
-	struct arena *a = svc_call_arena(j->c);
-	size_t i;
-
-	for (i = 0; i < j->answer.n; i++) {
-		const struct rules_call *call = &j->answer.calls[i];
-
-		j->calls[i] = (struct wire_llm_tool_call){
-			.has_index = true,
-			.index = (int64_t)i,
-			.id = arena_printf(a, RULES_CALL_ID "%lld_%zu",
-			    (long long)j->sim->answers, i),
-			.type = STR("function"),
-			.has_function = true,
-			.function = { .name = str_of(call->name),
-			    .arguments = as_text(
-				bad ? STR("{\"action\":") : call->arguments,
-				a) },
-		};
+	s->text = f->text;
+	s->reasoning = f->reasoning;
+	s->reasoning_as = f->reasoning_as;
+	s->finish = f->finish;
+	s->error = f->body;
+	for (size_t i = 0; i < f->n_quirks; i++)
+		s->quirks |= UINT64_C(1) << f->quirks[i];
+	s->ncalls = f->n_calls < SHAPE_CALLS_MAX ? f->n_calls : SHAPE_CALLS_MAX;
+	for (size_t i = 0; i < s->ncalls; i++) {
+		s->calls[i] = (struct shape_call){ .id = f->calls[i].id,
+			.name = f->calls[i].name,
+			.arguments = f->calls[i].arguments,
+			.members = f->calls[i].members };
+		if (s->calls[i].id.p == NULL)
+			s->calls[i].id =
+			    arena_printf(a, RULES_CALL_ID "%lld_%zu",
+				(long long)sim->answers, i);
+		if (s->calls[i].arguments.p == NULL)
+			s->calls[i].arguments = STR("{}");
 	}
 }
 
-static void
-job_free(struct job *j)
-{
-	loop_timer_cancel(svc_loop(j->sim->svc), &j->timer);
-	free(j);
-}
-
-/* ---- in one piece ----------------------------------------------------------
- */
+/* ---- the bytes ---------------------------------------------------------- */
 
 static void
-answer_whole(struct job *j)
+put_head(struct job *j, const struct shape *s)
 {
-	struct wire_llm_chat_response_choices choice = {
-		.has_index = true,
-		.message = { .role = STR("assistant"),
-		    .content = j->answer.text,
-		    .tool_calls = j->calls,
-		    .n_tool_calls = j->answer.n,
-		    .has_tool_calls = j->answer.n > 0 },
-		.finish_reason =
-		    j->answer.n > 0 ? STR("tool_calls") : STR("stop"),
-	};
-	struct wire_llm_chat_response rep = {
-		.id = j->id,
-		.object = STR("chat.completion"),
-		.has_created = true,
-		.created = clock_wall().ms / 1000,
-		.model = STR(MODEL),
-		.choices = &choice,
-		.n_choices = 1,
-	};
-
-	/* The reply holds the job's tool calls. */
-	svc_reply(j->c, &rep);
-	job_free(j);
+	j->status = 200;
+	j->chunked = shape_is_stream(s);
+	j->keep = !j->cut;
+	buf_printf(&j->head, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n",
+	    j->chunked ? "text/event-stream" : "application/json");
+	if (j->chunked)
+		buf_puts(&j->head, "Transfer-Encoding: chunked\r\n");
+	else
+		buf_printf(&j->head, "Content-Length: %zu\r\n", j->out.b.n);
+	buf_puts(&j->head, "\r\n");
 }
 
-/* ---- as a stream ------------------------------------------------------------
- */
+static void
+put_answer(struct job *j, const struct shape *s)
+{
+	if (j->anthropic)
+		shape_anthropic(s, &j->out);
+	else
+		shape_openai(s, &j->out);
+	j->bytewise = SHAPE_HAS(s, BYTEWISE);
+	put_head(j, s);
+	if (j->cut) {
+		j->out.n = (j->out.n + 1) / 2;
+		if (!j->chunked)
+			j->out.ends[0] = j->out.b.n / 2;
+	}
+}
 
+/* As the provider that is asked words its errors. */
+static void
+put_error(struct job *j, int status, const char *type, const char *text)
+{
+	struct wire_out o = { .b = &j->out.b };
+
+	j->status = status;
+	wire_out_object(&o);
+	if (j->anthropic)
+		shape_text(&o, "type", STR("error"));
+	wire_out_key(&o, STR("error"));
+	wire_out_object(&o);
+	shape_text(&o, "message", str_of(text));
+	shape_text(&o, "type", str_of(type));
+	if (!j->anthropic)
+		shape_text(&o, "code", str_of(type));
+	wire_out_object_end(&o);
+	wire_out_object_end(&o);
+	shape_end_piece(&j->out);
+}
+
+static void
+put_error_head(struct job *j, const char *more)
+{
+	buf_printf(&j->head,
+	    "HTTP/1.1 %d Sim\r\n%sContent-Type: application/json\r\n"
+	    "Content-Length: %zu\r\n\r\n",
+	    j->status, more, j->out.b.n);
+	j->keep = true;
+}
+
+static void
+put_status(struct job *j, const struct wire_llm_sim_script_faults *f)
+{
+	j->status = (int)f->status;
+	j->keep = true;
+	buf_put_str(&j->out.b, f->body);
+	shape_end_piece(&j->out);
+	buf_printf(&j->head, "HTTP/1.1 %d Sim\r\n", j->status);
+	for (size_t i = 0; i < f->n_headers; i++)
+		buf_printf(&j->head, "%.*s\r\n", STR_ARG(f->headers[i]));
+	buf_printf(&j->head, "Content-Length: %zu\r\n\r\n", j->out.b.n);
+}
+
+/* False if the request is to be answered after all. */
+static bool
+put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
+{
+	char after[64] = "";
+
+	switch (f->kind) {
+	case KIND(RATE_LIMIT):
+		snprintf(after, sizeof(after), "Retry-After: %lld\r\n",
+		    (long long)f->retry_after_s);
+		put_error(j, 429,
+		    j->anthropic ? "rate_limit_error" : "rate_limit_exceeded",
+		    "slow down");
+		break;
+	case KIND(QUOTA):
+		put_error(j, j->anthropic ? 402 : 429,
+		    j->anthropic ? "billing_error" : "insufficient_quota",
+		    "the quota is spent");
+		break;
+	case KIND(ERROR):
+		put_error(j, 500, j->anthropic ? "api_error" : "server_error",
+		    "it broke");
+		break;
+	case KIND(STATUS):
+		put_status(j, f);
+		return true;
+	case KIND(SILENCE):
+		j->status = 200;
+		return true;
+	default:
+		return false;
+	}
+	put_error_head(j, after);
+	return true;
+}
+
+/* ---- sending ------------------------------------------------------------ */
+
+/* How an answer is counted. */
 static enum rc
-send_delta(struct job *j, const struct wire_llm_chat_chunk_choices_delta *delta,
-    const char *finish)
+rc_of(int status)
 {
-	struct wire_llm_chat_chunk_choices choice = { .has_index = true,
-		.has_delta = true,
-		.delta = *delta,
-		.finish_reason = str_of(finish) };
-	struct wire_llm_chat_chunk chunk = {
-		.id = j->id,
-		.object = STR("chat.completion.chunk"),
-		.has_created = true,
-		.created = clock_wall().ms / 1000,
-		.model = STR(MODEL),
-		.has_choices = true,
-		.choices = &choice,
-		.n_choices = 1,
-	};
-
-	return svc_stream_send(
-	    j->c, NULL, NULL, &wire_llm_chat_chunk_desc, &chunk);
+	if (status < 400)
+		return RC_OK;
+	if (status == 429)
+		return RC_AGAIN;
+	return status >= 500 ? RC_DOWN : RC_INVALID;
 }
 
 static void
-stream_end(struct job *j, enum rc rc)
+job_end(struct job *j, enum rc rc)
 {
 	struct svc_call *c = j->c;
 
-	job_free(j);
+	if (rc == RC_OK)
+		rc = rc_of(j->status);
+	loop_timer_cancel(svc_loop(j->sim->svc), &j->timer);
+	buf_free(&j->head);
+	shape_out_free(&j->out);
+	free(j);
 	svc_stream_end(c, rc);
 }
 
-static struct str
-next_piece(const struct job *j)
+static enum rc
+send_bytes(struct job *j, struct str bytes)
 {
-	struct str s = { j->answer.text.p + j->at, j->answer.text.n - j->at };
-	size_t pos = 0;
-	int i;
+	struct buf chunk = BUF_INIT(SHAPE_MAX + 64);
+	enum rc rc;
 
-	for (i = 0; i < PIECE && str_utf8_next(s, &pos) >= 0; i++)
-		continue;
-	return (struct str){ s.p, pos };
+	if (!j->chunked)
+		return svc_raw_send(j->c, bytes);
+	buf_printf(&chunk, "%zx\r\n", bytes.n);
+	buf_put_str(&chunk, bytes);
+	buf_puts(&chunk, "\r\n");
+	rc = svc_raw_send(j->c, buf_str(&chunk));
+	buf_free(&chunk);
+	return rc;
 }
 
 static void
 send_piece(void *arg)
 {
 	struct job *j = arg;
-	struct str piece = next_piece(j);
-	bool cut = j->fault.kind == WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_CUT;
+	struct str next = { j->out.b.p + j->at, 0 };
 	enum rc rc = RC_OK;
 
-	if (piece.n > 0) {
-		rc = send_delta(j,
-		    &(struct wire_llm_chat_chunk_choices_delta){
-			.content = piece },
-		    NULL);
-		j->at += piece.n;
-		if (rc != RC_OK || (cut && j->at >= j->answer.text.n / 2)) {
-			stream_end(j, rc);
+	if (j->piece < j->out.n) {
+		next.n = j->bytewise ? 1 : j->out.ends[j->piece] - j->at;
+		if (next.n > 0)
+			rc = send_bytes(j, next);
+		j->at += next.n;
+		if (j->at == j->out.ends[j->piece])
+			j->piece++;
+		if (rc == RC_OK) {
+			loop_timer_set(svc_loop(j->sim->svc), &j->timer,
+			    mono_add_ms(clock_mono(), j->piece_ms), send_piece,
+			    j);
 			return;
 		}
-		loop_timer_set(svc_loop(j->sim->svc), &j->timer,
-		    mono_add_ms(clock_mono(), j->sim->conf->token_ms),
-		    send_piece, j);
-		return;
+	} else if (j->chunked && !j->cut) {
+		rc = svc_raw_send(j->c, STR("0\r\n\r\n"));
 	}
-	rc = send_delta(j, &(struct wire_llm_chat_chunk_choices_delta){ 0 },
-	    j->answer.n > 0 ? "tool_calls" : "stop");
-	if (rc == RC_OK)
-		rc = svc_stream_text(j->c, STR("[DONE]"));
-	stream_end(j, rc);
-}
-
-static void
-answer_stream(struct job *j)
-{
-	struct wire_llm_chat_chunk_choices_delta first = {
-		.role = STR("assistant"),
-		.tool_calls = j->calls,
-		.n_tool_calls = j->answer.n,
-		.has_tool_calls = j->answer.n > 0,
-	};
-
-	if (svc_stream(j->c) != RC_OK) {
-		answer_whole(j);
-		return;
-	}
-	if (send_delta(j, &first, NULL) != RC_OK) {
-		stream_end(j, RC_DOWN);
-		return;
-	}
-	send_piece(j);
-}
-
-/* ---- faults, then the answer ------------------------------------------------
- */
-
-static bool
-answer_fault(struct job *j)
-{
-	struct svc_error e;
-
-	switch (j->fault.kind) {
-	case WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_RATE_LIMIT:
-		e = (struct svc_error){ 429, "rate_limit_exceeded",
-			"slow down" };
-		break;
-	case WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_QUOTA:
-		e = (struct svc_error){ 429, "insufficient_quota",
-			"the quota is spent" };
-		break;
-	case WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR:
-		e = (struct svc_error){ 500, "server_error", "it broke" };
-		break;
-	default:
-		return false;
-	}
-	svc_fail_as(j->c, &e);
-	return true;
+	job_end(j, rc);
 }
 
 static void
 begin(void *arg)
 {
 	struct job *j = arg;
-	const struct wire_llm_chat_request *req = svc_call_request(j->c);
 
-	if (answer_fault(j))
-		job_free(j);
-	else if (req->has_stream && req->stream)
-		answer_stream(j);
+	if (svc_raw(j->c, j->status, j->keep) != RC_OK ||
+	    svc_raw_send(j->c, buf_str(&j->head)) != RC_OK)
+		job_end(j, RC_DOWN);
+	else if (j->head.n == 0)
+		job_end(j, RC_OK);
 	else
-		answer_whole(j);
+		send_piece(j);
 }
+
+static struct job *
+job_new(struct sim *sim, struct svc_call *c,
+    const struct wire_llm_sim_script_faults *f)
+{
+	struct job *j = mem_zalloc(sizeof(*j));
+
+	j->sim = sim;
+	j->c = c;
+	j->cut = f->kind == KIND(CUT);
+	j->piece_ms = f->has_piece_ms ? f->piece_ms : sim->conf->token_ms;
+	buf_init(&j->head, SHAPE_MAX);
+	shape_out_init(&j->out);
+	return j;
+}
+
+/* Answer c; broken: what is wrong with the request, or NULL. */
+static void
+answer(struct sim *sim, struct svc_call *c,
+    const struct wire_llm_chat_request *rq, bool anthropic, const char *broken)
+{
+	struct wire_llm_sim_script_faults f = script_next(&sim->script);
+	struct job *j = job_new(sim, c, &f);
+	struct arena *a = svc_call_arena(c);
+	struct shape s = { .stream = rq->has_stream && rq->stream };
+	struct rules_answer said;
+	enum rc rc = RC_OK;
+
+	j->anthropic = anthropic;
+	sim->answers++;
+	s.id = arena_printf(a, "chatcmpl-sim-%lld", (long long)sim->answers);
+	if (f.kind == KIND(ANSWER)) {
+		fill_script(sim, a, &f, &s);
+	} else {
+		rc = rules_answer(rq, a, &said);
+		if (rc == RC_OK)
+			fill_rules(
+			    sim, a, &said, f.kind == KIND(BAD_ARGUMENTS), &s);
+	}
+	if (broken != NULL || rc != RC_OK) {
+		put_error(j, 400, "invalid_request_error",
+		    broken != NULL ? broken : "the request is too large");
+		put_error_head(j, "");
+	} else if (!put_fault(j, &f)) {
+		put_answer(j, &s);
+	}
+	loop_timer_set(svc_loop(sim->svc), &j->timer,
+	    mono_add_ms(clock_mono(), sim->conf->first_ms + f.delay_ms), begin,
+	    j);
+}
+
+/* ---- routes ------------------------------------------------------------- */
 
 void
 on_chat(void *app, struct svc_call *c)
 {
-	struct sim *sim = app;
-	struct arena *a = svc_call_arena(c);
-	struct job *j = mem_zalloc(sizeof(*j));
-	int64_t wait;
+	answer(app, c, svc_call_request(c), false, NULL);
+}
 
-	j->sim = sim;
-	j->c = c;
-	j->fault = script_next(&sim->script);
-	sim->answers++;
-	if (rules_answer(svc_call_request(c), a, &j->answer) != RC_OK) {
-		free(j);
-		svc_fail(c, RC_TOOBIG, "the request is too large to simulate");
-		return;
-	}
-	j->id = arena_printf(a, "chatcmpl-sim-%lld", (long long)sim->answers);
-	fill_calls(j);
-	wait = sim->conf->first_ms + j->fault.delay_ms;
-	loop_timer_set(svc_loop(sim->svc), &j->timer,
-	    mono_add_ms(clock_mono(), wait), begin, j);
+void
+on_messages(void *app, struct svc_call *c)
+{
+	const struct wire_llm_messages_request *in = svc_call_request(c);
+	struct wire_llm_chat_request rq;
+	const char *why = NULL;
+	enum rc rc = messages_read(in, svc_call_arena(c), &rq, &why);
+
+	rq.has_stream = in->has_stream;
+	rq.stream = in->stream;
+	if (rc != RC_OK && why == NULL)
+		why = "the request is too large";
+	answer(app, c, &rq, true, why);
 }
 
 void
@@ -305,7 +380,7 @@ on_embeddings(void *app, struct svc_call *c)
 	const struct wire_llm_embeddings_request *req = svc_call_request(c);
 	struct arena *a = svc_call_arena(c);
 	struct wire_llm_embeddings_response rep = { .object = STR("list"),
-		.model = STR(MODEL) };
+		.model = STR(SHAPE_MODEL) };
 	size_t i;
 
 	(void)app;
@@ -336,6 +411,8 @@ on_script(void *app, struct svc_call *c)
 {
 	struct sim *sim = app;
 
-	script_set(&sim->script, svc_call_request(c));
-	svc_reply(c, &(struct wire_ok_response){ .ok = true });
+	if (script_set(&sim->script, svc_call_request(c)) != RC_OK)
+		svc_fail(c, RC_TOOBIG, "the script is too large");
+	else
+		svc_reply(c, &(struct wire_ok_response){ .ok = true });
 }

@@ -20,6 +20,7 @@ void sim_stop(void *app);
 
 /* Handlers. */
 void on_chat(void *app, struct svc_call *c);
+void on_messages(void *app, struct svc_call *c);
 void on_embeddings(void *app, struct svc_call *c);
 void on_script(void *app, struct svc_call *c);
 

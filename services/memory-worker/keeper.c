@@ -13,6 +13,7 @@
 #include "core/worker.h"
 #include "llm/embed.h"
 #include "llm/llm.h"
+#include "llm/providers.h"
 #include "mem0.h"
 #include "on_idle.h"
 #include "on_job.h"
@@ -39,9 +40,6 @@ keeper_connect(struct keeper *k)
 		.deadline_ms = (int)k->conf->redis_timeout_ms,
 		.metrics = svc_metrics(k->svc) };
 	const struct llm_opts l = { .loop = svc_loop(k->svc),
-		.base_url = k->conf->llm_url,
-		.api_key = k->conf->llm_key,
-		.model = k->conf->llm_model,
 		.active_max = (size_t)k->conf->at_once,
 		.metrics = svc_metrics(k->svc) };
 	const struct embed_opts e = { .loop = svc_loop(k->svc),
@@ -56,11 +54,7 @@ keeper_connect(struct keeper *k)
 	if (rc != RC_OK)
 		return rc;
 	svc_require(k->svc, "redis", keeper_state_up, k->state);
-	rc = llm_new(&l, &k->llm);
-	if (rc != RC_OK)
-		log_error("conf.invalid",
-		    LOG_S("variable", "OPENAI_BASE_URL, LLM_MODEL"),
-		    LOG_S("must_be", "http:// or https://, and a name"));
+	rc = llm_open(&k->conf->llm, &l, &k->llm);
 	if (rc == RC_OK && k->conf->embed_url[0] != '\0') {
 		rc = embed_new(&e, &k->embed);
 		if (rc != RC_OK)

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #include "core/conf.h"
+#include "llm/providers.h"
 
 struct bus;
 struct embed;
 struct idle;
 struct jobs;
-struct llm;
 struct ready;
 struct state;
 struct store;
@@ -22,7 +22,7 @@ struct worker_pool;
 struct keeper_conf {
 	const char *redis_url;
 	int64_t redis_timeout_ms;
-	const char *llm_url, *llm_key, *llm_model;
+	struct llm_conf llm;
 	double scan_s, llm_timeout_s, claim_s, retry_s;
 	int64_t at_once;
 	int64_t max_deliveries;
@@ -39,7 +39,7 @@ struct keeper_conf {
 };
 
 /* The options that fill it. */
-#define KEEPER_OPTS_N 30
+#define KEEPER_OPTS_N (27 + LLM_CONF_N)
 extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
 
 struct keeper {

@@ -57,6 +57,7 @@ stretch_begin(struct stretch_bed *bed, const struct session_idle *idle)
 	x->idle = *idle;
 	x->idle.key.user_id = arena_str(x->ids, idle->key.user_id);
 	x->idle.key.session_id = arena_str(x->ids, idle->key.session_id);
+	x->early = idle->due.ms > clock_wall().ms;
 	x->part_max = SUMMARY_PART_MAX;
 	trace_new(&x->trace);
 	TAILQ_INSERT_TAIL(&bed->list, x, link);

@@ -1,9 +1,11 @@
 /*
- * stretch: one silence of one session, from its claim to its end.
+ * stretch: one silence of one session, or a long conversation without one, from
+ * its claim to its end.
  */
 #ifndef MEMORY_WORKER_STRETCH_H
 #define MEMORY_WORKER_STRETCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -36,6 +38,7 @@ struct stretch {
 	struct stretch_bed *bed;
 	struct arena *ids; /* of idle.key */
 	struct session_idle idle;
+	bool early; /* it is long, and not idle yet */
 	struct trace trace;
 	struct arena *a;  /* of the step that is taken */
 	struct session s; /* as it was read for it */

@@ -152,7 +152,8 @@ write_job(struct stretch *x, struct str id, struct str line, struct buf *out)
 		.terminal_id = x->s.terminal_id,
 		.text = line,
 		.type = WIRE_MEMORY_TYPE_EPISODE,
-		.trigger_source = STR("idle_timeout"),
+		.trigger_source =
+		    x->early ? STR("compression") : STR("idle_timeout"),
 	};
 	struct wire_err err;
 	enum rc rc;
@@ -190,7 +191,8 @@ keep(struct stretch *x, struct str line)
 	if (rc == RC_OK) {
 		metric_add(x->bed->made, 1);
 		x->parts++;
-		announce(x, str_of(id));
+		if (!x->early)
+			announce(x, str_of(id));
 	}
 	return rc;
 }

@@ -3,21 +3,12 @@
  * evidence lies in the text.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "core/arena.h"
 #include "core/mem.h"
 #include "feeling.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
+#include "must.h"
 
 static void
 check_emotion(const struct wire_user_emotion *u)

@@ -5,10 +5,8 @@
  *
  * Without a catalog: one that has every kind of rule.
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "catalog.h"
 #include "core/arena.h"
@@ -16,6 +14,7 @@
 #include "core/mem.h"
 #include "core/zone.h"
 #include "filter.h"
+#include "must.h"
 #include "rx/rx.h"
 #include "speech.h"
 
@@ -43,24 +42,6 @@ static const char own_catalog[] =
     "\"entity_types_all\":[\"time_duration\"]},\"slots\":[{\"name\":\"at\","
     "\"required\":true,\"from_time_key\":\"trigger_at\"},{\"name\":\"d\","
     "\"from_entity_types\":[\"time_duration\",\"room\"]}]}]";
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static double
-cpu_s(void)
-{
-	struct timespec t;
-
-	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void
 check_span(struct str whole, const struct wire_span *s)

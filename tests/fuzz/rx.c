@@ -3,33 +3,15 @@
  * has the flags.  Each find ends soon, what it reports lies in the text, and
  * the search from there on finds it again.
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/mem.h"
+#include "must.h"
 #include "rx/rx.h"
 
 /* Sanitized code is slower; PCRE2 itself is not sanitized. */
 #define MOST_S 1
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static double
-cpu_s(void)
-{
-	struct timespec t;
-	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void
 check_match(const struct rx *r, struct str text, const struct rx_match *m)

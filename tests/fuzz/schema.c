@@ -3,33 +3,15 @@
  * compiles is valid against the meta-schema; a check has a verdict with reason,
  * the same each time, and soon.
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/mem.h"
+#include "must.h"
 #include "wire/schema.h"
 
 /* Sanitized and instrumented code is an order of magnitude slower. */
 #define MOST_S 3
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static double
-cpu_s(void)
-{
-	struct timespec t;
-	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* A copy of its own, so that reading past its end is seen. */
 static struct str

@@ -2,14 +2,12 @@
  * The event stream parser, fed at once and in pieces whose sizes the input
  * chooses: both must see the same events, within the ceiling.
  */
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "httpc/sse.h"
+#include "must.h"
 
 #define MAX 256
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 struct seen {
 	struct buf events;

@@ -4,20 +4,11 @@
  * stays inside.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "model.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
+#include "must.h"
 
 static void
 check_model(const struct model *m)

@@ -3,35 +3,17 @@
  * figures are finite, its ends in order, and it is found soon.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/mem.h"
+#include "must.h"
 #include "zh/number.h"
 #include "zh/when.h"
 
 /* Sanitized code is slower. */
 #define MOST_S    1
 #define FOUND_MAX 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static double
-cpu_s(void)
-{
-	struct timespec t;
-	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void
 check_numbers(struct str text)

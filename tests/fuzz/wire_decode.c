@@ -4,24 +4,15 @@
  * written the same; what is refused says why.
  */
 #include <jansson.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
+#include "must.h"
 #include "wire/raw.h"
 #include "wire/wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void
-must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static const struct wire_desc *
 choose(uint8_t byte)

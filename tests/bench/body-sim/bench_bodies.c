@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "integration/body-sim/crowd.h"
+#include "kit/kit_figures.h"
 
 #define BARE 1000
 
@@ -72,29 +73,13 @@ bare_run(struct bare *b)
 	}
 }
 
-static double
-cpu_ms(pid_t pid)
-{
-	char path[64], *text, *at;
-	unsigned long user = 0, system = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = kit_read_file(path, NULL);
-	at = strrchr(text, ')');
-	ck_assert(at != NULL &&
-	    sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-		&user, &system) == 2);
-	free(text);
-	return (double)(user + system) * 1000 / (double)sysconf(_SC_CLK_TCK);
-}
-
 static void
 show(const char *name, int n, int64_t ms, pid_t pid)
 {
 	long kib = kit_proc_status(pid, "VmRSS");
 
 	printf("%-10s %6d %9lld %9.1f %9ld %9.2f\n", name, n, (long long)ms,
-	    cpu_ms(pid), kib, (double)kib / n);
+	    kit_cpu_us(pid) / 1e3, kib, (double)kib / n);
 	(void)fflush(stdout);
 }
 
@@ -153,8 +138,9 @@ measure(int n)
 		    : n == 1000               ? "BODY_COUNT=1000"
 					      : "BODY_COUNT=1",
 		"LOG_LEVEL=warn", NULL });
-	ck_assert(kit_until(bed_ready, &c.b, CROWD_MS));
-	show("body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.pid);
+	kit_service_wait(&c.b.sim);
+	show(
+	    "body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.proc.pid);
 	crowd_listen(&c);
 	crowd_end(&c);
 }

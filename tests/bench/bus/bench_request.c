@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "kit/kit_loop.h"
 
 #define ROUNDS    9
@@ -312,14 +312,6 @@ ours_load(struct loop *l, struct bus *b)
 
 /* ---- figures ------------------------------------------------------------- */
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double
 quantile(const double *v, size_t n, double q)
 {
@@ -331,8 +323,8 @@ print(struct kind *k, struct kind *bare)
 {
 	double p50, p99, per_s;
 
-	qsort(k->us, k->n, sizeof(double), by_value);
-	qsort(k->per_s, ROUNDS, sizeof(double), by_value);
+	kit_sort(k->us, k->n);
+	kit_sort(k->per_s, ROUNDS);
 	p50 = quantile(k->us, k->n, 0.5);
 	p99 = quantile(k->us, k->n, 0.99);
 	per_s = quantile(k->per_s, ROUNDS, 0.5);

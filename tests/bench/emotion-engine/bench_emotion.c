@@ -16,6 +16,7 @@
 #include "feeling.h"
 #include "gate.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "record.h"
 #include "update.h"
 #include "wire/wire.h"
@@ -114,14 +115,6 @@ time_batch(struct scene *s, void (*op)(struct scene *), int n)
 	return (now_ns() - from) / n;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 measure(struct scene *s, const char *name, void (*op)(struct scene *))
 {
@@ -130,7 +123,7 @@ measure(struct scene *s, const char *name, void (*op)(struct scene *))
 
 	for (i = 0; i < ROUNDS; i++)
 		rounds[i] = time_batch(s, op, batch);
-	qsort(rounds, ROUNDS, sizeof(rounds[0]), by_value);
+	kit_sort(rounds, ROUNDS);
 	printf("%-42s %8.0f %8.0f\n", name, rounds[ROUNDS / 2],
 	    rounds[ROUNDS - 1]);
 	(void)fflush(stdout);

@@ -4,16 +4,9 @@
  */
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
+#include "kit/kit_figures.h"
 
 #define ASKED 3000
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void
 measure(struct bed *b, const char *subject, const char *body)
@@ -31,7 +24,7 @@ measure(struct bed *b, const char *subject, const char *body)
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 		natsMsg_Destroy(m);
 	}
-	qsort(us, ASKED, sizeof(us[0]), by_value);
+	kit_sort(us, ASKED);
 	printf("%-28s p50 %6.0f us, p99 %6.0f us\n", subject, us[ASKED / 2],
 	    us[ASKED * 99 / 100]);
 	(void)fflush(stdout);

@@ -14,6 +14,7 @@
 
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
+#include "kit/kit_figures.h"
 
 #define BODIES      50000
 #define INTERVAL_MS 3000
@@ -61,25 +62,6 @@ on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	natsMsg_Destroy(m);
 }
 
-/* User and system time of a process, s. */
-static double
-cpu_of(pid_t pid)
-{
-	char path[64], *text, *p;
-	unsigned long user, sys;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = kit_read_file(path, NULL);
-	p = strrchr(text, ')');
-	ck_assert_int_eq(sscanf(p,
-			     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			     "%lu %lu",
-			     &user, &sys),
-	    2);
-	free(text);
-	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
 /* All threads of a process on one core. */
 static void
 pin(pid_t pid)
@@ -114,14 +96,6 @@ never(void *arg)
 {
 	(void)arg;
 	return false;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void
@@ -265,17 +239,17 @@ KIT_TEST_T(ticks, 300)
 	natsSubscription_SetPendingLimits(sub, -1, -1);
 	ck_assert(kit_until(is_warm, l, WARM_MS));
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]);
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6;
 	from = clock_mono();
 	l->n = 0;
 	memset(l->heard, 0, sizeof(l->heard));
 	kit_until(never, NULL, RUN_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < 3; i++)
-		cpu[i] = cpu_of(pid[i]) - cpu[i];
+		cpu[i] = kit_cpu_us(pid[i]) / 1e6 - cpu[i];
 	natsSubscription_Unsubscribe(sub);
 	natsSubscription_Destroy(sub);
-	qsort(l->lag, l->n, sizeof(l->lag[0]), by_value);
+	kit_sort(l->lag, l->n);
 	if (l->n > 0)
 		tell(l, cpu, s);
 	(void)fflush(stdout);

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "kit/kit_http.h"
 
 #define BODY       "{\"hello\":\"world\"}"
@@ -147,24 +147,11 @@ by_size(const void *a, const void *b)
 }
 
 static inline double
-clock_us(clockid_t clock)
-{
-	struct timespec ts;
-
-	must(clock_gettime(clock, &ts) == 0);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-static inline double
 cpu_us(const struct target *t)
 {
-	double us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
-	clockid_t clock;
+	double us = kit_cpu_us(0);
 
-	if (t->pid == 0)
-		return us;
-	must(clock_getcpuclockid(t->pid, &clock) == 0);
-	return us + clock_us(clock);
+	return t->pid == 0 ? us : us + kit_cpu_us(t->pid);
 }
 
 static inline void
@@ -197,21 +184,6 @@ run_round(struct target *t, size_t clients, int round)
 	t->p99_us[round] = (double)ns[n - 1 - n / 100] / 1e3;
 }
 
-static inline int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static inline double
-median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(v[0]), by_value);
-	return v[ROUNDS / 2];
-}
-
 static inline void
 compare(struct target *t, size_t n, size_t clients)
 {
@@ -223,15 +195,17 @@ compare(struct target *t, size_t n, size_t clients)
 	printf(
 	    "%zu keep-alive connection%s:\n", clients, clients == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
-		double rps = median(t[i].rps), cpu = median(t[i].cpu_us);
+		double rps = kit_median(t[i].rps, ROUNDS),
+		       cpu = kit_median(t[i].cpu_us, ROUNDS);
 		if (i == 0) {
 			base = rps;
 			base_cpu = cpu;
 		}
 		printf("  %-18s %7.0f req/s  p50 %6.1f us  p99 %7.1f us  "
 		       "cpu %5.1f us  ratio %.2f, by cpu %.2f\n",
-		    t[i].name, rps, median(t[i].p50_us), median(t[i].p99_us),
-		    cpu, rps / base, base_cpu / cpu);
+		    t[i].name, rps, kit_median(t[i].p50_us, ROUNDS),
+		    kit_median(t[i].p99_us, ROUNDS), cpu, rps / base,
+		    base_cpu / cpu);
 	}
 }
 

@@ -74,8 +74,8 @@ KIT_TEST_T(throughput, 120)
 	running_start(&r, "filter", nats.url);
 	asking_start(&asking, nats.url, redis.url);
 	struct mg_context *bare = bare_start(&t[0].port);
-	t[1].port = t[2].port = r.http;
-	t[1].pid = t[2].pid = r.proc.pid;
+	t[1].port = t[2].port = r.s.http;
+	t[1].pid = t[2].pid = r.s.proc.pid;
 	t[2].request = named(&asking, a);
 	ck_assert(kit_until(knows_name, &t[2], ASKING_MS));
 	compare(t, NELEM(t), 1);
@@ -83,7 +83,7 @@ KIT_TEST_T(throughput, 120)
 	compare(t, NELEM(t), CLIENTS);
 	mg_stop(bare);
 	asking_stop(&asking);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&redis, SIGTERM);
 	kit_server_stop(&nats, SIGTERM);
 	arena_free(a);

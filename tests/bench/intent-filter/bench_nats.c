@@ -80,7 +80,7 @@ static bool
 is_connected(void *arg)
 {
 	struct running *r = arg;
-	struct answer a = http(r->http, "/v1/intents/filter",
+	struct answer a = http(r->s.http, "/v1/intents/filter",
 	    "{\"command\":\"x\",\"catalog_ref\":{\"terminal_id\":\"t0\","
 	    "\"hash\":\"h\"}}");
 	bool is = a.status == 404;
@@ -122,7 +122,7 @@ KIT_TEST_T(carried_and_named, 120)
 		json_decref(j);
 	}
 	asking_stop(&asking);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&redis, SIGTERM);
 	kit_server_stop(&nats, SIGTERM);
 }

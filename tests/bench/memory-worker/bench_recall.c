@@ -6,24 +6,17 @@
 #include "builtin.h"
 #include "core/mem.h"
 #include "integration/memory-worker/talk.h"
+#include "kit/kit_figures.h"
 #include "unit/memory-worker/facts.h"
 
 #define CALLS   2000
 #define CHANGES 50
 #define JOBS    5000
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 print(const char *what, double *us, size_t n)
 {
-	qsort(us, n, sizeof(us[0]), by_value);
+	kit_sort(us, n);
 	printf("%-44s p50 %8.1f us  p99 %8.1f us  max %8.1f us\n", what,
 	    us[n / 2], us[n * 99 / 100], us[n - 1]);
 }

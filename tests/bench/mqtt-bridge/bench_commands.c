@@ -38,13 +38,13 @@ static void
 updates(struct bench *b, struct way *w)
 {
 	char topic[128], payload[512], subject[128];
-	long before[PROCS], after[PROCS];
+	double before[PROCS], after[PROCS];
 	struct mono start;
 	int i;
 
 	listen_to(
 	    b, &b->from, b->bed.mqtt.port, "soul/terminal/+/emotion_update");
-	all_ticks(b, before);
+	all_cpu_us(b, before);
 	start = clock_mono();
 	for (b->sent = 0; b->got < N;) {
 		while (b->sent < N && b->sent - b->got < AHEAD) {
@@ -64,9 +64,9 @@ updates(struct bench *b, struct way *w)
 	}
 	w->rate[b->round] =
 	    N / ((double)mono_diff_ns(clock_mono(), start) / 1e9);
-	all_ticks(b, after);
+	all_cpu_us(b, after);
 	for (i = 0; i < PROCS; i++)
-		w->ticks[i] += after[i] - before[i];
+		w->cpu_us[i] += after[i] - before[i];
 	client_close(&b->from);
 }
 
@@ -103,7 +103,7 @@ invokes(struct bench *b)
 		turn(b, 0);
 	}
 	client_close(&b->from);
-	qsort(us, INVOKES, sizeof(double), by_value);
+	kit_sort(us, INVOKES);
 	printf("invoke, from request to \"delivered\": p50 %.0f us, p99 %.0f "
 	       "us\n",
 	    us[INVOKES / 2], us[INVOKES * 99 / 100]);

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "integration/mqtt-bridge/bed.h"
+#include "kit/kit_figures.h"
 
 #define ROUNDS 5
 #define N      20000
@@ -126,33 +127,13 @@ client_close(struct mosquitto **m)
 
 enum { BROKER, BRIDGE, REDIS, NATS, PROCS };
 
-/* Ticks that a process has used. */
-static inline long
-ticks(pid_t pid)
-{
-	char path[64], *text, *at;
-	long user = 0, sys = 0;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = kit_read_file(path, &n);
-	at = strrchr(text, ')');
-	ck_assert_int_eq(sscanf(at,
-			     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			     "%ld %ld",
-			     &user, &sys),
-	    2);
-	free(text);
-	return user + sys;
-}
-
 static inline void
-all_ticks(const struct bench *b, long v[PROCS])
+all_cpu_us(const struct bench *b, double v[PROCS])
 {
-	v[BROKER] = ticks(b->bed.mqtt.proc.pid);
-	v[BRIDGE] = ticks(b->bed.bridge[0].proc.pid);
-	v[REDIS] = ticks(b->bed.redis.proc.pid);
-	v[NATS] = ticks(b->bed.nats.proc.pid);
+	v[BROKER] = kit_cpu_us(b->bed.mqtt.proc.pid);
+	v[BRIDGE] = kit_cpu_us(b->bed.bridge[0].proc.pid);
+	v[REDIS] = kit_cpu_us(b->bed.redis.proc.pid);
+	v[NATS] = kit_cpu_us(b->bed.nats.proc.pid);
 }
 
 typedef void (*fill_fn)(
@@ -208,45 +189,36 @@ relay_bare(struct bench *b, fill_fn fill, const char *filter, double *rate)
 struct way {
 	const char *name;
 	double rate[ROUNDS], bare[ROUNDS];
-	long ticks[PROCS]; /* of all rounds */
+	double cpu_us[PROCS]; /* of all rounds */
 };
 
 static inline void
 through_bridge(
     struct bench *b, fill_fn fill, bool (*done)(struct bench *b), struct way *w)
 {
-	long before[PROCS], after[PROCS];
+	double before[PROCS], after[PROCS];
 	int i;
 
 	client_open(b, &b->from, b->bed.mqtt.port);
-	all_ticks(b, before);
+	all_cpu_us(b, before);
 	w->rate[b->round] = run(b, fill, done);
-	all_ticks(b, after);
+	all_cpu_us(b, after);
 	for (i = 0; i < PROCS; i++)
-		w->ticks[i] += after[i] - before[i];
+		w->cpu_us[i] += after[i] - before[i];
 	client_close(&b->from);
-}
-
-static inline int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static inline void
 show(struct way *w)
 {
-	double us = 1e6 / (double)sysconf(_SC_CLK_TCK) / N / ROUNDS;
 	int i;
 
-	qsort(w->rate, ROUNDS, sizeof(double), by_value);
-	qsort(w->bare, ROUNDS, sizeof(double), by_value);
+	kit_sort(w->rate, ROUNDS);
+	kit_sort(w->bare, ROUNDS);
 	printf("%-36s %8.0f %8.0f %6.2f  ", w->name, w->rate[ROUNDS / 2],
 	    w->bare[ROUNDS / 2], w->rate[ROUNDS / 2] / w->bare[ROUNDS / 2]);
 	for (i = 0; i < PROCS; i++)
-		printf(" %6.1f", us * (double)w->ticks[i]);
+		printf(" %6.1f", w->cpu_us[i] / N / ROUNDS);
 	printf("\n");
 	(void)fflush(stdout);
 }

@@ -5,9 +5,7 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -15,6 +13,7 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "kit/kit_loop.h"
 #include "mqtt/mqtt.h"
 
@@ -177,20 +176,6 @@ bare_connect(struct side *s, int port)
 
 /* ---- rounds -------------------------------------------------------------- */
 
-/* Of one message, in us: from start to end, and of this process' own. */
-struct cost {
-	double wall[ROUNDS], cpu[ROUNDS];
-};
-
-static double
-cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 static void
 feed(struct side *from, const char *topic)
 {
@@ -237,61 +222,32 @@ receive_bare(struct side *s)
 }
 
 static void
-timed(struct side *s, void (*fn)(struct side *), struct cost *c, int i)
+timed(struct side *s, void (*fn)(struct side *), struct kit_cost *c)
 {
-	struct mono t = clock_mono();
-	double cpu = cpu_us();
-
+	kit_cost_begin(c);
 	fn(s);
-	c->wall[i] = (double)mono_diff_ns(clock_mono(), t) / 1e3 / N;
-	c->cpu[i] = (cpu_us() - cpu) / N;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double v[ROUNDS])
-{
-	qsort(v, ROUNDS, sizeof(double), by_value);
-	return v[ROUNDS / 2];
-}
-
-static void
-show(const char *name, struct cost *ours, struct cost *bare)
-{
-	double ow = median(ours->wall), bw = median(bare->wall);
-	double oc = median(ours->cpu), bc = median(bare->cpu);
-
-	printf("%-26s %7.2f %7.2f %6.2f   %7.2f %7.2f %6.2f\n", name, ow, bw,
-	    ow / bw, oc, bc, oc / bc);
-	(void)fflush(stdout);
+	kit_cost_end(c, N);
 }
 
 static void
 compare(struct side *ours, struct side *bare, struct side *feeder)
 {
-	struct cost a, b;
+	struct kit_cost out[2] = { 0 }, in[2] = { 0 };
 
 	send_ours(ours);
 	send_bare(bare);
 	for (int i = 0; i < ROUNDS; i++) {
-		timed(ours, send_ours, &a, i);
-		timed(bare, send_bare, &b, i);
+		timed(ours, send_ours, &out[0]);
+		timed(bare, send_bare, &out[1]);
 	}
-	show("publish QoS 1, window 100", &a, &b);
+	kit_cost_compare("publish QoS 1, window 100", &out[0], &out[1]);
 	for (int i = 0; i < ROUNDS; i++) {
 		feed(feeder, "bench/to/ours");
-		timed(ours, receive_ours, &a, i);
+		timed(ours, receive_ours, &in[0]);
 		feed(feeder, "bench/to/bare");
-		timed(bare, receive_bare, &b, i);
+		timed(bare, receive_bare, &in[1]);
 	}
-	show("receive QoS 0", &a, &b);
+	kit_cost_compare("receive QoS 0", &in[0], &in[1]);
 }
 
 KIT_TEST_T(mqtt, 120)
@@ -304,6 +260,7 @@ KIT_TEST_T(mqtt, 120)
 		.on_message = ours_got,
 		.arg = &ours };
 	struct kit_server broker;
+	char what[64];
 
 	kit_server_start(&broker, KIT_MOSQUITTO);
 	mosquitto_lib_init();
@@ -316,10 +273,9 @@ KIT_TEST_T(mqtt, 120)
 	mosquitto_subscribe(bare.mosq, NULL, "bench/to/bare", 0);
 	bare_connect(&feeder, broker.port);
 
-	printf("us per message of %zu bytes: elapsed, and of our own processor "
-	       "time\n%-26s %7s %7s %6s   %7s %7s %6s\n",
-	    strlen(PAYLOAD), "", "mqtt", "bare", "ratio", "mqtt", "bare",
-	    "ratio");
+	snprintf(
+	    what, sizeof(what), "us per message of %zu bytes", strlen(PAYLOAD));
+	kit_cost_head(what, "mqtt", "bare");
 	compare(&ours, &bare, &feeder);
 	mosquitto_destroy(bare.mosq);
 	mosquitto_destroy(feeder.mosq);

@@ -3,15 +3,14 @@
  * limits; and what the worst find of patterns made to hang takes.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "rx/rx.h"
 
 /* Each operation is timed this often, in turn with the other. */
@@ -29,23 +28,15 @@ struct sample {
 
 /* CPU time of this thread: what others do meanwhile does not count. */
 static double
-now_ns(void)
-{
-	struct timespec t;
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double
 time_rx(struct sample *s, int n)
 {
 	struct rx_match m;
 	struct str text = str_of(s->text);
 	size_t bad = 0; /* ck_assert() itself takes longer than a find */
-	double from = now_ns();
+	double from = kit_now_ns();
 	for (int i = 0; i < n; i++)
 		bad += rx_find(s->rx, s->scratch, text, 0, &m) != RC_OK;
-	double took = now_ns() - from;
+	double took = kit_now_ns() - from;
 	ck_assert_uint_eq(bad, 0);
 	return took / n;
 }
@@ -54,19 +45,11 @@ static double
 time_bare(struct sample *s, int n)
 {
 	size_t len = strlen(s->text);
-	double from = now_ns();
+	double from = kit_now_ns();
 	for (int i = 0; i < n; i++)
 		(void)pcre2_jit_match(
 		    s->code, (PCRE2_SPTR)s->text, len, 0, 0, s->data, NULL);
-	return (now_ns() - from) / n;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
+	return (kit_now_ns() - from) / n;
 }
 
 static void
@@ -87,8 +70,8 @@ bench(struct sample *s)
 		rx[r] = time_rx(s, BATCH);
 		bare[r] = time_bare(s, BATCH);
 	}
-	qsort(rx, ROUNDS, sizeof(double), by_value);
-	qsort(bare, ROUNDS, sizeof(double), by_value);
+	kit_sort(rx, ROUNDS);
+	kit_sort(bare, ROUNDS);
 	printf(
 	    "%7.0f %7.0f  %s\n", bare[ROUNDS / 2], rx[ROUNDS / 2], s->pattern);
 	pcre2_match_data_free(s->data);
@@ -103,14 +86,14 @@ bench_worst(const char *pattern, const char *text)
 	struct rx *r = NULL;
 	struct rx_scratch *s = rx_scratch_new();
 	double worst = 0;
-	double from = now_ns();
+	double from = kit_now_ns();
 	ck_assert_int_eq(rx_new(str_of(pattern), 0, &r, NULL, 0), RC_OK);
-	double compile = now_ns() - from;
+	double compile = kit_now_ns() - from;
 	for (int i = 0; i < 50; i++) {
-		from = now_ns();
+		from = kit_now_ns();
 		ck_assert_int_eq(
 		    rx_find(r, s, str_of(text), 0, NULL), RC_TOOBIG);
-		double took = now_ns() - from;
+		double took = kit_now_ns() - from;
 		worst = took > worst ? took : worst;
 	}
 	printf("%7.0f %7.0f  %s\n", compile / 1e3, worst / 1e3, pattern);

@@ -6,16 +6,12 @@
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/loop.h"
 #include "core/mem.h"
-#include "core/worker.h"
 #include "integration/state/queue.h"
 #include "kit/kit.h"
-#include "kit/kit_loop.h"
+#include "kit/kit_figures.h"
+#include "kit/kit_state.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "state/turn.h"
@@ -154,85 +150,39 @@ turns(struct bench *b)
 	}
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Of one operation, in us: from start to end, and of this process' own. */
-struct cost {
-	double wall[ROUNDS], cpu[ROUNDS];
-};
-
-static double
-cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 static void
-timed(struct bench *b, void (*fn)(struct bench *), int n, struct cost *c, int i)
+timed(struct bench *b, void (*fn)(struct bench *), int n, struct kit_cost *c)
 {
-	struct mono t = clock_mono();
-	double cpu = cpu_us();
-
+	kit_cost_begin(c);
 	fn(b);
-	c->wall[i] = (double)mono_diff_ns(clock_mono(), t) / 1e3 / n;
-	c->cpu[i] = (cpu_us() - cpu) / n;
-}
-
-static double
-median(double v[ROUNDS])
-{
-	qsort(v, ROUNDS, sizeof(double), by_value);
-	return v[ROUNDS / 2];
+	kit_cost_end(c, n);
 }
 
 static void
 compare(struct bench *b, const char *name, void (*ours)(struct bench *),
     void (*peer)(struct bench *))
 {
-	struct cost o, h;
-	double ow, hw, oc, hc;
+	struct kit_cost o = { 0 }, h = { 0 };
 
 	for (int i = 0; i < ROUNDS; i++) {
-		timed(b, ours, PIPES * BATCH, &o, i);
-		timed(b, peer, PIPES * BATCH, &h, i);
+		timed(b, ours, PIPES * BATCH, &o);
+		timed(b, peer, PIPES * BATCH, &h);
 	}
-	ow = median(o.wall);
-	hw = median(h.wall);
-	oc = median(o.cpu);
-	hc = median(h.cpu);
-	printf("%-28s %8.2f %8.2f %6.2f   %8.2f %8.2f %6.2f\n", name, ow, hw,
-	    ow / hw, oc, hc, oc / hc);
-	(void)fflush(stdout);
+	kit_cost_compare(name, &o, &h);
 }
 
 static void
 alone(struct bench *b, const char *name, void (*fn)(struct bench *), int n,
     void (*before)(struct bench *))
 {
-	struct cost o;
+	struct kit_cost o = { 0 };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		if (before != NULL)
 			before(b);
-		timed(b, fn, n, &o, i);
+		timed(b, fn, n, &o);
 	}
-	printf("%-28s %8.2f %24.2f\n", name, median(o.wall), median(o.cpu));
-	(void)fflush(stdout);
-}
-
-static bool
-is_up(void *arg)
-{
-	return state_up(arg);
+	kit_cost_alone(name, &o);
 }
 
 static void
@@ -269,30 +219,21 @@ prepare(struct bench *b, int port)
 KIT_TEST_T(records, 120)
 {
 	static struct bench b;
-	struct loop *loop = loop_new(16);
-	struct worker_pool *w = worker_new(loop, 1, 4);
-	struct state_opts o = {
-		.loop = loop, .workers = w, .deadline_ms = 5000
-	};
 	struct kit_server redis;
+	struct kit_state db;
 
 	kit_server_start(&redis, KIT_REDIS);
-	o.url = redis.url;
-	ck_assert_int_eq(state_new(&o, &b.s), RC_OK);
-	ck_assert(kit_loop_until(loop, is_up, b.s, 20000));
-	b.a = arena_new(16UL << 20);
+	kit_state_open(&db, redis.url);
+	b.s = db.s;
+	b.a = db.arena;
 	prepare(&b, redis.port);
-	printf("us per operation: elapsed, and of our own processor time; "
-	       "appendfsync always\n%-28s %8s %8s %6s   %8s %8s %6s\n",
-	    "", "state", "hiredis", "ratio", "state", "hiredis", "ratio");
+	kit_cost_head(
+	    "us per operation, appendfsync always", "state", "hiredis");
 	compare(&b, "CAS of 256 states : SET", ours_cas, bare_set);
 	compare(&b, "256 states : GET", ours_get, bare_get);
 	alone(&b, "heartbeat, 1,000 at once", beat, BEATS, NULL);
 	alone(&b, "tick claimed, 256 at once", claim, BATCH, make_due);
 	alone(&b, "turn of 5 scripts, singly", turns, TURNS, NULL);
 	redisFree(b.bare);
-	state_free(b.s);
-	worker_free(w);
-	loop_free(loop);
-	arena_free(b.a);
+	kit_state_close(&db);
 }

@@ -5,12 +5,12 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "wire/wire.h"
 
 /*
@@ -67,20 +67,12 @@ static void (*const ops[N_OPS])(
     struct sample *) = { run_load, run_decode, run_dump, run_encode };
 
 static double
-now_ns(void)
-{
-	struct timespec t;
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double
 time_batch(struct sample *s, void (*op)(struct sample *), int n)
 {
-	double from = now_ns();
+	double from = kit_now_ns();
 	for (int i = 0; i < n; i++)
 		op(s);
-	return (now_ns() - from) / n;
+	return (kit_now_ns() - from) / n;
 }
 
 /* The least time of each operation, in ns. */

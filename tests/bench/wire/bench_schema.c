@@ -4,11 +4,10 @@
  */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "core/mem.h"
 #include "kit/kit.h"
+#include "kit/kit_figures.h"
 #include "wire/schema.h"
 
 /* Each operation is timed this often, in turn with the others. */
@@ -56,31 +55,15 @@ static bool (*const ops[N_OPS])(
     struct sample *) = { run_load, run_check, run_compile };
 
 static double
-now_ns(void)
-{
-	struct timespec t;
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static double
 time_batch(struct sample *s, bool (*op)(struct sample *), int n)
 {
 	int good = 0;
-	double from = now_ns();
+	double from = kit_now_ns();
 	for (int i = 0; i < n; i++)
 		good += op(s);
-	double took = now_ns() - from;
+	double took = kit_now_ns() - from;
 	ck_assert_int_eq(good, n);
 	return took / n;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 /* The median of each operation's rounds. */
@@ -98,7 +81,7 @@ bench(struct sample *s)
 		for (int op = 0; op < N_OPS; op++)
 			rounds[op][r] = time_batch(s, ops[op], batch[op]);
 	for (int op = 0; op < N_OPS; op++)
-		qsort(rounds[op], ROUNDS, sizeof(double), by_value);
+		kit_sort(rounds[op], ROUNDS);
 	double load = rounds[LOAD][ROUNDS / 2];
 	double check = rounds[CHECK][ROUNDS / 2];
 	printf("%-26s %9.0f %9.0f %6.2f %9.0f\n", s->name, load, check,

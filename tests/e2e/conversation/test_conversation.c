@@ -10,7 +10,7 @@
 #include "e2e/rig/owner.h"
 #include "e2e/rig/peer.h"
 
-STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=10" } } })
 
 /* Make and select a soul for a body; who then talks to it. */
 static struct owner
@@ -84,6 +84,22 @@ KIT_TEST(a_colour_is_a_direct_action)
 	owner_wait_state(&stack, o.terminal, "soul_id", text_at(r, "soul_id"));
 	json_decref(r);
 	peer_free(w);
+}
+
+/* "It" is what a direct action was about: the model sees it in the history. */
+KIT_TEST(what_was_just_done_can_be_referred_to)
+{
+	struct owner o = owner_of("u-it", "terminal-010");
+	json_t *r = owner_say(&o, "把灯变成绿色");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	json_decref(r);
+	owner_wait_state(&stack, o.terminal, "color", "green");
+	r = owner_say(&o, "再关掉它");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_str_ne(text_at(r, "reply"), "");
+	json_decref(r);
+	owner_wait_state(&stack, o.terminal, "color", "off");
 }
 
 /* Whether the i-th alarm of the body rang. */

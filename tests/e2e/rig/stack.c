@@ -62,6 +62,9 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
 	    st->service[STACK_LLM_SIM].http)
 		       .p;
+	env[n++] = arena_printf(a, "ANTHROPIC_BASE_URL=http://127.0.0.1:%d",
+	    st->service[STACK_LLM_SIM].http)
+		       .p;
 	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
 	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
 	env[n] = NULL;

@@ -4,19 +4,17 @@
 #ifndef BED_H
 #define BED_H
 
-#include <jansson.h>
 #include <signal.h>
 
 #include "integration/body-sim/peer.h"
-#include "kit/kit_http.h"
+#include "kit/kit_json.h"
+#include "kit/kit_service.h"
 
-#define BED_ENV_MAX 16
-#define T1          "soul/terminal/terminal-001/"
+#define T1 "soul/terminal/terminal-001/"
 
 struct bed {
 	struct kit_server broker;
-	struct kit_proc sim;
-	int http, admin;
+	struct kit_service sim;
 	struct peer peer;
 };
 
@@ -24,44 +22,12 @@ struct bed {
 static inline void
 bed_sim(struct bed *b, const char *const *more)
 {
-	char http[48], admin[48], url[96];
-	const char *argv[] = { kit_bin("body-sim"), NULL };
-	const char *env[BED_ENV_MAX] = { http, admin, url, "LOG_LEVEL=debug" };
-	size_t n = 4;
+	struct kit_env e = { 0 };
 
-	if (b->http == 0) {
-		b->http = kit_port();
-		b->admin = kit_port();
-	}
-	snprintf(http, sizeof(http), "HTTP_ADDR=127.0.0.1:%d", b->http);
-	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", b->admin);
-	snprintf(url, sizeof(url), "MQTT_BROKER_URL=%s", b->broker.url);
-	for (; more != NULL && *more != NULL; more++) {
-		ck_assert_uint_lt(n, BED_ENV_MAX - 1);
-		env[n++] = *more;
-	}
-	env[n] = NULL;
-	kit_spawn(&b->sim, "body-sim", argv, env);
-}
-
-static inline int
-bed_get(int port, struct kit_answer *a, const char *path)
-{
-	if (!kit_port_open(port))
-		return 0;
-	return kit_http_call(port, a,
-	    "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
-}
-
-static inline bool
-bed_ready(void *arg)
-{
-	struct bed *b = arg;
-	struct kit_answer a = { 0 };
-	int status = bed_get(b->admin, &a, "/readyz");
-
-	kit_answer_free(&a);
-	return status == 200;
+	kit_env_list(&e, more);
+	kit_env_put(&e, "MQTT_BROKER_URL=%s", b->broker.url);
+	kit_env_put(&e, "LOG_LEVEL=debug");
+	kit_service_spawn(&b->sim, "body-sim", "body-sim", &e);
 }
 
 /* Broker, peer (subscribed to everything), then body-sim, ready. */
@@ -72,17 +38,14 @@ bed_start(struct bed *b, const char *const *more)
 	kit_server_start(&b->broker, KIT_MOSQUITTO);
 	peer_open(&b->peer, b->broker.port, "#");
 	bed_sim(b, more);
-	ck_assert(kit_until(bed_ready, b, PEER_MS));
+	kit_service_wait(&b->sim);
 }
 
 /* body-sim must end in peace. */
 static inline void
 bed_stop(struct bed *b)
 {
-	if (b->sim.pid != 0) {
-		kit_signal(&b->sim, SIGTERM);
-		ck_assert_int_eq(kit_wait(&b->sim, PEER_MS), 0);
-	}
+	kit_service_end(&b->sim);
 	peer_free(&b->peer);
 }
 
@@ -96,9 +59,8 @@ bed_state(struct bed *b, const char *id)
 
 	snprintf(path, sizeof(path), "/state%s%s",
 	    id != NULL ? "?terminal_id=" : "", id != NULL ? id : "");
-	ck_assert_int_eq(bed_get(b->http, &a, path), 200);
-	j = json_loadb(a.body.p, a.body.n, 0, NULL);
-	ck_assert_ptr_nonnull(j);
+	ck_assert_int_eq(kit_http_ask(b->sim.http, &a, "GET", path, NULL), 200);
+	j = kit_json(a.body.p, a.body.n);
 	kit_answer_free(&a);
 	return j;
 }
@@ -137,10 +99,7 @@ bed_expect(struct bed *b, const char *key, const char *text)
 static inline json_t *
 bed_json(const struct peer_msg *m)
 {
-	json_t *j = json_loads(m->payload, 0, NULL);
-
-	ck_assert_msg(j != NULL, "%s", m->payload);
-	return j;
+	return kit_json(m->payload, strlen(m->payload));
 }
 
 /* Invoke a skill of a body and wait for the result; released by the caller. */

@@ -87,7 +87,7 @@ crowd_all_up(void *arg)
 	bool is;
 
 	snprintf(line, sizeof(line), "mqtt_clients_up %d\n", c->bodies);
-	is = bed_get(c->b.admin, &a, "/metrics") == 200 &&
+	is = kit_service_get(&c->b.sim, &a, "/metrics") == 200 &&
 	    kit_answer_has(&a, line);
 	kit_answer_free(&a);
 	return is;
@@ -128,7 +128,7 @@ crowd_start(struct crowd *c, int bodies)
 	crowd_expect(c, "intent_catalog");
 	bed_sim(&c->b, env);
 	crowd_wait_all(c);
-	ck_assert(kit_until(bed_ready, &c->b, CROWD_MS));
+	kit_service_wait(&c->b.sim);
 	ck_assert(kit_until(crowd_all_up, c, CROWD_MS));
 }
 
@@ -137,12 +137,12 @@ static inline void
 crowd_lose_broker(struct crowd *c)
 {
 	crowd_expect(c, "intent_catalog");
-	kit_signal(&c->b.sim, SIGSTOP);
+	kit_signal(&c->b.sim.proc, SIGSTOP);
 	kit_server_stop(&c->b.broker, SIGKILL);
 	kit_server_restart(&c->b.broker);
 	peer_free(&c->b.peer);
 	crowd_listen(c);
-	kit_signal(&c->b.sim, SIGCONT);
+	kit_signal(&c->b.sim.proc, SIGCONT);
 	crowd_wait_all(c);
 	ck_assert(kit_until(crowd_all_up, c, CROWD_MS));
 }
@@ -152,9 +152,7 @@ static inline void
 crowd_end(struct crowd *c)
 {
 	crowd_expect(c, "online");
-	kit_signal(&c->b.sim, SIGTERM);
-	ck_assert_int_eq(kit_wait(&c->b.sim, CROWD_MS), 0);
-	c->b.sim.pid = 0;
+	kit_service_end(&c->b.sim);
 	crowd_wait_all(c);
 	bed_stop(&c->b);
 }

@@ -100,13 +100,13 @@ KIT_TEST(it_announces_all_again_after_the_broker_was_killed)
 	ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
 	for (i = 0; i < 2; i++) {
 		/* Held, so that the peer is there before it. */
-		kit_signal(&b.sim, SIGSTOP);
+		kit_signal(&b.sim.proc, SIGSTOP);
 		kit_server_stop(&b.broker, SIGKILL);
 		kit_server_restart(&b.broker);
 		peer_free(&b.peer);
 		peer_open(&b.peer, b.broker.port, "#");
 		ck_assert_uint_eq(b.peer.n, 0);
-		kit_signal(&b.sim, SIGCONT);
+		kit_signal(&b.sim.proc, SIGCONT);
 		ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
 		peer_expect(&b.peer, T1 "online", T1 "skills",
 		    T1 "intent_catalog", T1 "heartbeat", NULL);
@@ -124,9 +124,7 @@ KIT_TEST(its_will_says_offline)
 
 	bed_start(&b, NULL);
 	ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
-	kit_signal(&b.sim, SIGKILL);
-	ck_assert_int_eq(kit_wait(&b.sim, PEER_MS), 128 + SIGKILL);
-	b.sim.pid = 0;
+	kit_service_kill(&b.sim);
 	ck_assert_str_eq(peer_get(&b.peer, T1 "online", 1)->payload, "offline");
 	peer_open(&late, b.broker.port, T1 "online");
 	ck_assert_str_eq(peer_get(&late, T1 "online", 0)->payload, "offline");
@@ -143,9 +141,7 @@ KIT_TEST(it_says_goodbye)
 	struct bed b;
 
 	bed_start(&b, NULL);
-	kit_signal(&b.sim, SIGTERM);
-	ck_assert_int_eq(kit_wait(&b.sim, PEER_MS), 0);
-	b.sim.pid = 0;
+	kit_service_end(&b.sim);
 	ck_assert_str_eq(peer_get(&b.peer, T1 "online", 1)->payload, "offline");
 	ck_assert_ptr_null(peer_nth(&b.peer, T1 "online", 2));
 	bed_stop(&b);
@@ -171,7 +167,9 @@ KIT_TEST(prefix_and_name_are_its_own)
 	j = bed_state(&b, "%E6%9C%BA%E5%99%A8%E4%BA%BA%201");
 	ck_assert_str_eq(text_of(j, "color"), "white");
 	json_decref(j);
-	ck_assert_int_eq(bed_get(b.http, &a, "/state?terminal_id=x"), 404);
+	ck_assert_int_eq(
+	    kit_http_ask(b.sim.http, &a, "GET", "/state?terminal_id=x", NULL),
+	    404);
 	kit_answer_free(&a);
 	bed_stop(&b);
 }
@@ -181,7 +179,7 @@ is_without_broker(void *arg)
 {
 	struct bed *b = arg;
 	struct kit_answer a = { 0 };
-	bool is = bed_get(b->admin, &a, "/readyz") == 503 &&
+	bool is = kit_service_get(&b->sim, &a, "/readyz") == 503 &&
 	    kit_answer_has(&a, "the MQTT broker is not reachable");
 
 	kit_answer_free(&a);
@@ -201,7 +199,7 @@ KIT_TEST(it_is_ready_with_its_broker)
 	ck_assert(!is_true(j, "online"));
 	json_decref(j);
 	kit_server_restart(&b.broker);
-	ck_assert(kit_until(bed_ready, &b, PEER_MS));
+	kit_service_wait(&b.sim);
 	peer_open(&b.peer, b.broker.port, "#");
 	kit_server_stop(&b.broker, SIGKILL);
 	ck_assert(kit_until(is_without_broker, &b, PEER_MS));

@@ -165,7 +165,7 @@ KIT_TEST(retained_commands_do_nothing)
 	    "\"arguments\":{\"mode\":\"on\"}}",
 	    true);
 	bed_sim(&b, NULL);
-	ck_assert(kit_until(bed_ready, &b, PEER_MS));
+	kit_service_wait(&b.sim);
 	j = bed_invoke(
 	    &b, ID, "r2", "set_head_motion", "{\"action\":\"摇头\"}");
 	ck_assert(is_true(j, "ok"));

@@ -7,39 +7,22 @@
 struct words {
 	struct bed b;
 	struct kit_server nats;
-	struct kit_proc filter;
-	int http, admin;
+	struct kit_service filter;
 	json_t *catalog;
 	int said;
 };
 
-static bool
-filter_ready(void *arg)
-{
-	struct words *w = arg;
-	struct kit_answer a = { 0 };
-	int status = bed_get(w->admin, &a, "/readyz");
-
-	kit_answer_free(&a);
-	return status == 200;
-}
-
 static void
 words_start(struct words *w)
 {
-	const char *argv[] = { kit_bin("intent-filter"), NULL };
-	char nats[96], http[48], admin[48];
-	const char *env[] = { nats, http, admin, NULL };
+	struct kit_env e = { 0 };
 	json_t *report;
 
-	*w = (struct words){ .http = kit_port(), .admin = kit_port() };
+	*w = (struct words){ 0 };
 	bed_start(&w->b, NULL);
 	kit_server_start(&w->nats, KIT_NATS);
-	snprintf(nats, sizeof(nats), "NATS_URL=%s", w->nats.url);
-	snprintf(http, sizeof(http), "HTTP_ADDR=127.0.0.1:%d", w->http);
-	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", w->admin);
-	kit_spawn(&w->filter, "intent-filter", argv, env);
-	ck_assert(kit_until(filter_ready, w, PEER_MS));
+	kit_env_put(&e, "NATS_URL=%s", w->nats.url);
+	kit_service_start(&w->filter, "intent-filter", "intent-filter", &e);
 	report = bed_json(peer_get(&w->b.peer, T1 "intent_catalog", 0));
 	w->catalog = json_incref(json_object_get(report, "intent_catalog"));
 	json_decref(report);
@@ -49,8 +32,7 @@ static void
 words_end(struct words *w)
 {
 	json_decref(w->catalog);
-	kit_signal(&w->filter, SIGTERM);
-	ck_assert_int_eq(kit_wait(&w->filter, PEER_MS), 0);
+	kit_service_end(&w->filter);
 	bed_stop(&w->b);
 }
 
@@ -64,15 +46,10 @@ filter(struct words *w, const char *command)
 	struct kit_answer a = { 0 };
 	json_t *j;
 
-	ck_assert_int_eq(
-	    kit_http_call(w->http, &a,
-		"POST /v1/intents/filter HTTP/1.1\r\nHost: x\r\n"
-		"Connection: close\r\nContent-Type: application/json\r\n"
-		"Content-Length: %zu\r\n\r\n%s",
-		strlen(text), text),
+	ck_assert_int_eq(kit_http_ask(w->filter.http, &a, "POST",
+			     "/v1/intents/filter", text),
 	    200);
-	j = json_loadb(a.body.p, a.body.n, 0, NULL);
-	ck_assert_ptr_nonnull(j);
+	j = kit_json(a.body.p, a.body.n);
 	kit_answer_free(&a);
 	free(text);
 	json_decref(req);

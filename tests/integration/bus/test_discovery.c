@@ -1,11 +1,11 @@
 /*
  * $SRV.PING, INFO and STATS as the NATS tools ask for them.
  */
-#include <nats/nats.h>
 #include <stdio.h>
 
 #include "bus/discovery.h"
 #include "doc.h"
+#include "kit/kit_nats.h"
 
 static struct bus_endpoint endpoints[] = {
 	{ .name = "filter",
@@ -136,9 +136,8 @@ KIT_TEST(three_verbs_in_three_forms)
 static void
 ask_all(struct bed *e, const char *subject, const char *reply)
 {
-	natsConnection *nc = NULL;
+	natsConnection *nc = kit_nats_connect(e->nats.url);
 
-	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
 	ck_assert_int_eq(
 	    natsConnection_PublishRequest(nc, subject, reply, "", 0), NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);

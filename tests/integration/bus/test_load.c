@@ -1,10 +1,10 @@
 /*
  * A loop that is behind: reading waits for it, and what is dropped is counted.
  */
-#include <nats/nats.h>
 #include <stdio.h>
 
 #include "bed.h"
+#include "kit/kit_nats.h"
 
 struct row {
 	int next;
@@ -21,15 +21,6 @@ on_row(void *arg, struct bus_msg *m)
 	r->gaps += n != r->next;
 	r->next = (int)n + 1;
 	bus_msg_free(m);
-}
-
-static natsConnection *
-peer_open(struct bed *e)
-{
-	natsConnection *nc = NULL;
-
-	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
-	return nc;
 }
 
 static void
@@ -68,7 +59,7 @@ KIT_TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 	natsConnection *nc;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	serve(e.bus, "l.row", on_row, &r);
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	/* The loop does not run meanwhile; its inbox holds 4,096. */
@@ -95,7 +86,7 @@ KIT_TEST_T(dropping_is_counted_and_passes, 60)
 	natsConnection *nc;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	serve(e.bus, "l.row", on_row, &r);
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	flood(nc, "l.row", 100000);
@@ -121,7 +112,7 @@ KIT_TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
 	int i;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	for (i = 0; i < 5; i++) {
 		b = bed_bus(&e, "short");
 		serve(b, "l.row", on_row, &r);

@@ -2,10 +2,10 @@
  * Subscriptions: wildcards, queue groups, headers, ending, and a peer that is
  * not ours.
  */
-#include <nats/nats.h>
 #include <stdio.h>
 
 #include "bed.h"
+#include "kit/kit_nats.h"
 
 struct seen {
 	int n;
@@ -271,15 +271,6 @@ KIT_TEST(deadline_and_trace_travel_as_headers)
 
 /* ---- a plain cnats program as the peer ---------------------------------- */
 
-static natsConnection *
-peer_open(struct bed *e)
-{
-	natsConnection *nc = NULL;
-
-	ck_assert_int_eq(natsConnection_ConnectTo(&nc, e->nats.url), NATS_OK);
-	return nc;
-}
-
 /* Send a request from the peer; its answer comes to sub. */
 static void
 peer_ask(
@@ -327,9 +318,8 @@ KIT_TEST(a_late_message_is_refused_and_counted)
 	char text[32];
 
 	bed_start(&e);
-	nc = peer_open(&e);
-	ck_assert_int_eq(
-	    natsConnection_SubscribeSync(&p.sub, nc, "peer.inbox"), NATS_OK);
+	nc = kit_nats_connect(e.nats.url);
+	p.sub = kit_nats_listen(nc, "peer.inbox");
 	serve(e.bus, "t.late", on_seen, &seen);
 	settle(&e, e.bus);
 	snprintf(text, sizeof(text), "%lld", (long long)in_ms(-5).ms);
@@ -367,7 +357,7 @@ KIT_TEST(a_deadline_that_is_no_number_is_none)
 	size_t i;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	serve(e.bus, "t.odd", on_heads, &h);
 	settle(&e, e.bus);
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
@@ -406,7 +396,7 @@ KIT_TEST(a_foreign_error_becomes_the_nearest_code)
 	natsSubscription *sub = NULL;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	ck_assert_int_eq(
 	    natsConnection_Subscribe(&sub, nc, "p.*", on_peer_ask, NULL),
 	    NATS_OK);
@@ -426,9 +416,7 @@ spy(struct bed *e, natsConnection *nc, struct answer *a, char reply[128])
 {
 	struct peer p = { NULL, NULL };
 
-	ck_assert_int_eq(
-	    natsConnection_SubscribeSync(&p.sub, nc, "t.spy"), NATS_OK);
-	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	p.sub = kit_nats_listen(nc, "t.spy");
 	ck_assert_int_eq(ask(e->bus, "t.spy", STR("x"), 1000, a), RC_OK);
 	ck_assert(bed_until(e, peer_got, &p, BED_MS));
 	snprintf(reply, 128, "%s", natsMsg_GetReply(p.got));
@@ -447,7 +435,7 @@ KIT_TEST(forged_answers_are_nobodys)
 	size_t i;
 
 	bed_start(&e);
-	nc = peer_open(&e);
+	nc = kit_nats_connect(e.nats.url);
 	spy(&e, nc, &a, reply);
 	ck_assert_ptr_nonnull(strrchr(reply, '.'));
 	strrchr(reply, '.')[1] = '\0';

@@ -73,6 +73,18 @@ bed_stop(struct bed *b)
 	nats_Close();
 }
 
+/* Whether the gateway's metrics have this text. */
+static inline bool
+bed_counts(struct bed *b, const char *text)
+{
+	struct kit_answer a = { 0 };
+	bool is = kit_service_get(&b->gateway, &a, "/metrics") == 200 &&
+	    kit_answer_has(&a, text);
+
+	kit_answer_free(&a);
+	return is;
+}
+
 /* ---- asking ---------------------------------------------------------------
  */
 

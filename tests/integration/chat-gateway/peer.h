@@ -193,6 +193,16 @@ chat_ok(struct bed *b, const char *terminal, const char *more)
 	kit_answer_free(&a);
 }
 
+/* Everything, a peer that answers, and a soul that is bound to t1. */
+static inline void
+chat_start(struct bed *b, struct peer *p, char soul[SOUL_ID])
+{
+	bed_start(b, NULL);
+	peer_start(b, p);
+	make_soul(b, NULL, "friendly", soul);
+	bound(b, "demo-user", "t1", soul);
+}
+
 /* Whose terminal it is, as the user sees it. */
 static inline void
 has_soul(

@@ -110,6 +110,9 @@ check_start(json_t *start)
 	json_t *want = json_loads(full, 0, NULL), *chat = kit_at(start, "chat");
 
 	json_object_del(want, "unknown");
+	/* Defaults are told. */
+	json_object_set_new(want, "stream", json_false());
+	json_object_set_new(want, "cancel_on_disconnect", json_false());
 	ck_assert_msg(json_equal(want, chat), "%s", json_dumps(chat, 0));
 	json_decref(want);
 	ck_assert_str_eq(kit_text(start, "user_id"), "ann");
@@ -252,10 +255,7 @@ KIT_TEST(a_body_of_a_mebibyte_is_taken)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	sized(&b, mib, 1, 2, 200);
 	sized(&b, mib, 63, 16384, 200);
 	sized(&b, mib + 1, 1, 2, 413);

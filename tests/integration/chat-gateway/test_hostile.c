@@ -386,10 +386,7 @@ KIT_TEST_T(malformed_bodies_hurt_nobody, 120)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	n.b = &b;
 	ck_assert_int_eq(
 	    pthread_create(&n.thread, NULL, neighbour_chats, &n), 0);

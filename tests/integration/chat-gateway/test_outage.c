@@ -54,10 +54,7 @@ KIT_TEST_T(nats_may_be_killed, 60)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
 		kit_server_stop(&b.nats, SIGKILL);
@@ -124,10 +121,7 @@ KIT_TEST_T(redis_may_be_killed, 60)
 	struct bed b;
 	int i;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
 		kit_server_stop(&b.redis, SIGKILL);
@@ -256,10 +250,7 @@ KIT_TEST_T(the_gateway_may_be_killed, 60)
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, "demo-user", "t1", id);
+	chat_start(&b, &p, id);
 	kit_service_kill(&b.gateway);
 	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
 	has_soul(&b, "demo-user", "t1", id);

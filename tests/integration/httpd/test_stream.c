@@ -23,8 +23,21 @@ on_events(void *arg, struct httpd_req *r)
 	opened++;
 }
 
+/* An answer of its own to the last byte; "keep" in the query keeps. */
+static void
+on_raw(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	if (n_streams == STREAMS_MAX)
+		abort();
+	httpd_raw(r, 299, httpd_req_query(r, "keep").p != NULL);
+	streams[n_streams++] = r;
+	opened++;
+}
+
 static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/events", .fn = on_events },
+	{ .method = "GET", .path = "/raw", .fn = on_raw },
 };
 
 #define EVENTS "GET /events HTTP/1.1\r\n" SITE_HOST "\r\n"
@@ -253,12 +266,52 @@ KIT_TEST(a_slow_reader_is_closed_and_others_go_on)
 	site_close(&s);
 }
 
-KIT_TEST(an_event_over_the_ceiling_is_refused_whole)
+/* A reader that is not slow gets any event that fits in memory. */
+KIT_TEST(a_single_event_may_be_large)
 {
-	char *data = mem_zalloc(HTTPD_STREAM_MAX + 1);
+	size_t size = 2 * (size_t)HTTPD_STREAM_MAX;
+	char *data = mem_zalloc(size + 1);
 	struct kit_http c;
 
-	memset(data, 'x', HTTPD_STREAM_MAX);
+	memset(data, 'x', size - 3);
+	memcpy(data + size - 3, "end", 3);
+	open_site(0);
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, EVENTS));
+	wait_opened(1);
+	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_OK);
+	ck_assert(kit_http_has(&c, "xend\n\n", 5000));
+	ck_assert_int_eq(send_event(0, NULL, NULL, "on"), RC_OK);
+	ck_assert(kit_http_has(&c, "data: on\n\n", 5000));
+	end_stream(0);
+	kit_http_close(&c);
+	free(data);
+	site_close(&s);
+}
+
+KIT_TEST(comments_are_no_events)
+{
+	struct kit_http c;
+
+	open_site(0);
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_puts(&c, EVENTS));
+	wait_opened(1);
+	ck_assert_int_eq(httpd_stream_comment(streams[0], "a b"), RC_OK);
+	ck_assert_int_eq(httpd_stream_comment(streams[0], "a\nb"), RC_INVALID);
+	end_stream(0);
+	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert_str_eq(a.body.p, "retry: 2000\n\n: a b\n\n");
+	kit_http_close(&c);
+	site_close(&s);
+}
+
+KIT_TEST(an_event_over_the_ceiling_is_refused_whole)
+{
+	char *data = mem_zalloc(HTTPD_ANSWER_MAX + 1);
+	struct kit_http c;
+
+	memset(data, 'x', HTTPD_ANSWER_MAX);
 	open_site(0);
 	kit_http_open(&c, s.port);
 	ck_assert(kit_http_puts(&c, EVENTS));
@@ -309,6 +362,54 @@ KIT_TEST(many_streams_at_once)
 		ck_assert_uint_eq(rest.n, 0);
 		kit_http_close(&c[i]);
 	}
+	site_close(&s);
+}
+
+static void
+do_send_raw(void *arg)
+{
+	struct sending *e = arg;
+
+	e->rc = httpd_raw_send(streams[e->i], e->data);
+}
+
+static void
+send_raw(size_t i, const char *bytes)
+{
+	struct sending e = { .i = i, .data = str_of(bytes) };
+
+	kit_loop_call(&s.k, do_send_raw, &e);
+	ck_assert_int_eq(e.rc, RC_OK);
+}
+
+KIT_TEST(raw_answers_are_their_handlers)
+{
+	static const char answer[] =
+	    "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nhi";
+	struct kit_http c;
+	size_t i = 0;
+
+	open_site(50);
+	kit_http_open(&c, s.port);
+	ck_assert(
+	    kit_http_puts(&c, "GET /raw?keep=1 HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	wait_opened(1);
+	/* Nothing comes on its own, a comment neither. */
+	ck_assert(!kit_http_fill(&c, 200));
+	send_raw(0, "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\n");
+	send_raw(0, "hi");
+	kit_loop_call(&s.k, do_end, &i);
+	ck_assert(kit_http_has(&c, answer, 5000));
+	ck_assert_uint_eq(c.in.n, strlen(answer));
+	/* The connection serves another, which ends it. */
+	ck_assert(kit_http_puts(&c, "GET /raw HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	wait_opened(2);
+	send_raw(1, "no HTTP at all");
+	i = 1;
+	kit_loop_call(&s.k, do_end, &i);
+	ck_assert(kit_http_has(&c, "no HTTP at all", 5000));
+	ck_assert(kit_http_gone(&c, 1000));
+	kit_http_close(&c);
 	site_close(&s);
 }
 

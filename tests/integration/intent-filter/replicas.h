@@ -41,8 +41,7 @@ static inline void
 replicas_stop(struct replicas *s)
 {
 	for (int i = 0; i < REPLICAS; i++)
-		if (s->r[i].proc.pid != 0)
-			running_stop(&s->r[i]);
+		kit_service_end(&s->r[i].s);
 	asking_stop(&s->asking);
 	kit_server_stop(&s->nats, SIGTERM);
 }
@@ -74,11 +73,9 @@ replicas_kill(struct replicas *s, int i)
 {
 	int64_t before = asking_again(&s->asking);
 
-	kit_signal(&s->r[i].proc, SIGSTOP);
+	kit_signal(&s->r[i].s.proc, SIGSTOP);
 	replicas_answer(s, 20);
-	kit_signal(&s->r[i].proc, SIGKILL);
-	ck_assert_int_eq(kit_wait(&s->r[i].proc, 10000), 128 + SIGKILL);
-	s->r[i].proc.pid = 0;
+	kit_service_kill(&s->r[i].s);
 	replicas_answer(s, 2000);
 	while (asking_again(&s->asking) == before)
 		replicas_answer(s, 100);

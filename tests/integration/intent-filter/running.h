@@ -11,12 +11,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "kit/kit_service.h"
 #include "unit/intent-filter/filter_case.h"
 
 struct running {
-	struct kit_proc proc;
-	int http, admin;
+	struct kit_service s;
 	const char *redis; /* URL; NULL: none */
 };
 
@@ -82,48 +81,21 @@ status_is(int port, const char *path, long status)
 	return is;
 }
 
-static inline bool
-is_ready(void *arg)
-{
-	struct running *r = arg;
-
-	return status_is(r->admin, "/readyz", 200);
-}
-
 static inline void
 running_spawn(struct running *r, const char *name, const char *nats_url)
 {
-	char url[96], http_addr[48], admin_addr[48], redis[96];
-	const char *argv[] = { kit_bin("intent-filter"), NULL };
-	const char *env[] = { url, http_addr, admin_addr, redis, NULL };
+	struct kit_env e = { 0 };
 
-	if (r->http == 0) {
-		r->http = kit_port();
-		r->admin = kit_port();
-	}
-	snprintf(url, sizeof(url), "NATS_URL=%s", nats_url);
-	snprintf(
-	    http_addr, sizeof(http_addr), "HTTP_ADDR=127.0.0.1:%d", r->http);
-	snprintf(admin_addr, sizeof(admin_addr), "ADMIN_ADDR=127.0.0.1:%d",
-	    r->admin);
-	snprintf(redis, sizeof(redis), "REDIS_URL=%s",
-	    r->redis != NULL ? r->redis : "");
-	kit_spawn(&r->proc, name, argv, env);
+	kit_env_put(&e, "NATS_URL=%s", nats_url);
+	kit_env_put(&e, "REDIS_URL=%s", r->redis != NULL ? r->redis : "");
+	kit_service_spawn(&r->s, "intent-filter", name, &e);
 }
 
 static inline void
 running_start(struct running *r, const char *name, const char *nats_url)
 {
 	running_spawn(r, name, nats_url);
-	ck_assert_msg(kit_until(is_ready, r, 10000), "%s is not ready", name);
-}
-
-/* Fails the test unless it drains and exits 0. */
-static inline void
-running_stop(struct running *r)
-{
-	kit_signal(&r->proc, SIGTERM);
-	ck_assert_int_eq(kit_wait(&r->proc, 15000), 0);
+	kit_service_wait(&r->s);
 }
 
 /* A plain client connection; NULL if the server is away. */

@@ -24,11 +24,11 @@ KIT_TEST(http_answers_the_protocols_request)
 
 	kit_server_start(&nats, KIT_NATS);
 	running_start(&r, "filter", nats.url);
-	a = http(r.http, "/v1/intents/filter", protocol());
+	a = http(r.s.http, "/v1/intents/filter", protocol());
 	ck_assert_int_eq(a.status, 200);
 	check_protocol_answer(a.body);
 	answer_free(&a);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 }
 
@@ -89,7 +89,7 @@ KIT_TEST(nats_answers_the_protocols_request)
 	natsMsg_Destroy(m);
 
 	natsConnection_Destroy(nc);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
@@ -129,7 +129,7 @@ KIT_TEST(bad_requests_are_told_what_is_wrong)
 	kit_server_start(&nats, KIT_NATS);
 	running_start(&r, "filter", nats.url);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct answer a = http(r.http, bad[i].path, bad[i].body);
+		struct answer a = http(r.s.http, bad[i].path, bad[i].body);
 		json_t *j = case_json(a.body);
 
 		ck_assert_msg(a.status == bad[i].status, "case %zu: %ld: %s", i,
@@ -144,7 +144,7 @@ KIT_TEST(bad_requests_are_told_what_is_wrong)
 		json_decref(j);
 		answer_free(&a);
 	}
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 }
 
@@ -186,7 +186,7 @@ KIT_TEST(discovery_lists_it)
 	json_decref(j);
 	natsMsg_Destroy(m);
 	natsConnection_Destroy(nc);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
@@ -202,9 +202,9 @@ KIT_TEST(metrics_pass_promtool)
 
 	kit_server_start(&nats, KIT_NATS);
 	running_start(&r, "filter", nats.url);
-	a = http(r.http, "/v1/intents/filter", protocol());
+	a = http(r.s.http, "/v1/intents/filter", protocol());
 	answer_free(&a);
-	a = http(r.admin, "/metrics", NULL);
+	a = http(r.s.admin, "/metrics", NULL);
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_ptr_nonnull(strstr(
 	    a.body, "soul_requests_total{route=\"filter\",code=\"ok\"} 1\n"));
@@ -214,7 +214,7 @@ KIT_TEST(metrics_pass_promtool)
 	    kit_path("metrics"));
 	kit_spawn(&promtool, "promtool", argv, NULL);
 	ck_assert_int_eq(kit_wait(&promtool, 10000), 0);
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 }
 
@@ -260,10 +260,9 @@ KIT_TEST(a_taken_port_is_said)
 
 	kit_server_start(&nats, KIT_NATS);
 	running_start(&r, "filter", nats.url);
-	second.http = r.http;
-	second.admin = kit_port();
+	second.s.http = r.s.http;
 	running_spawn(&second, "second", nats.url);
-	ck_assert_int_eq(kit_wait(&second.proc, 10000), 69);
-	running_stop(&r);
+	ck_assert_int_eq(kit_wait(&second.s.proc, 10000), 69);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 }

@@ -70,15 +70,15 @@ KIT_TEST_T(two_replicas_lose_nothing, 240)
 	for (i = 0; i < 2; i++) {
 		at = REQUESTS * (i + 1) / 3;
 		ck_assert(kit_until(answered_at_least, &at, 100000));
-		running_stop(&r[i]);
+		kit_service_end(&r[i].s);
 		running_start(&r[i], i == 0 ? "one" : "two", nats.url);
 	}
 	for (i = 0; i < CLIENTS; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(atomic_load(&load.lost), 0);
 	ck_assert_int_eq(atomic_load(&load.answered), REQUESTS);
-	running_stop(&r[0]);
-	running_stop(&r[1]);
+	kit_service_end(&r[0].s);
+	kit_service_end(&r[1].s);
 	kit_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
@@ -102,7 +102,7 @@ is_unready(void *arg)
 {
 	struct running *r = arg;
 
-	return status_is(r->admin, "/readyz", 503);
+	return status_is(r->s.admin, "/readyz", 503);
 }
 
 KIT_TEST_T(a_killed_broker_comes_back, 60)
@@ -118,19 +118,19 @@ KIT_TEST_T(a_killed_broker_comes_back, 60)
 	for (i = 0; i < 2; i++) {
 		kit_server_stop(&nats, SIGKILL);
 		ck_assert(kit_until(is_unready, &r, 10000));
-		ck_assert(status_is(r.admin, "/livez", 200));
+		ck_assert(status_is(r.s.admin, "/livez", 200));
 		/* HTTP does not need NATS. */
-		a = http(r.http, "/v1/intents/filter", protocol());
+		a = http(r.s.http, "/v1/intents/filter", protocol());
 		ck_assert_int_eq(a.status, 200);
 		answer_free(&a);
 		kit_server_restart(&nats);
-		ck_assert(kit_until(is_ready, &r, 10000));
+		kit_service_wait(&r.s);
 		nc = nats_client(nats.url);
 		ck_assert_ptr_nonnull(nc);
 		ck_assert(nats_request_works(nc));
 		natsConnection_Destroy(nc);
 	}
-	running_stop(&r);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
@@ -139,7 +139,7 @@ static bool
 http_works(void *arg)
 {
 	struct running *r = arg;
-	struct answer a = http(r->http, "/v1/intents/filter", protocol());
+	struct answer a = http(r->s.http, "/v1/intents/filter", protocol());
 	bool works = a.status == 200;
 
 	answer_free(&a);
@@ -156,10 +156,10 @@ KIT_TEST(it_starts_before_its_broker)
 	kit_server_stop(&nats, SIGKILL);
 	running_spawn(&r, "filter", nats.url);
 	ck_assert(kit_until(http_works, &r, 10000));
-	ck_assert(status_is(r.admin, "/readyz", 503));
+	ck_assert(status_is(r.s.admin, "/readyz", 503));
 	kit_server_restart(&nats);
-	ck_assert(kit_until(is_ready, &r, 10000));
-	running_stop(&r);
+	kit_service_wait(&r.s);
+	kit_service_end(&r.s);
 	kit_server_stop(&nats, SIGTERM);
 }
 
@@ -173,5 +173,5 @@ KIT_TEST(it_stops_without_its_broker)
 	running_start(&r, "filter", nats.url);
 	kit_server_stop(&nats, SIGKILL);
 	ck_assert(kit_until(is_unready, &r, 10000));
-	running_stop(&r);
+	kit_service_end(&r.s);
 }

@@ -34,7 +34,7 @@ named_start(struct named *n)
 static void
 named_stop(struct named *n)
 {
-	running_stop(&n->r);
+	kit_service_end(&n->r.s);
 	asking_stop(&n->asking);
 	kit_server_stop(&n->nats, SIGTERM);
 }
@@ -42,7 +42,7 @@ named_stop(struct named *n)
 static void
 want(struct named *n, const char *body, long status, const char *text)
 {
-	struct answer a = http(n->r.http, PATH, body);
+	struct answer a = http(n->r.s.http, PATH, body);
 
 	ck_assert_msg(
 	    a.status == status, "%s: %ld: %s", body, a.status, a.body);
@@ -54,7 +54,7 @@ want(struct named *n, const char *body, long status, const char *text)
 static long
 counted(struct named *n, const char *name)
 {
-	struct answer a = http(n->r.admin, "/metrics", NULL);
+	struct answer a = http(n->r.s.admin, "/metrics", NULL);
 	char line[96];
 	const char *at;
 	long v;
@@ -71,7 +71,7 @@ static bool
 redis_connected(void *arg)
 {
 	struct named *n = arg;
-	struct answer a = http(n->r.http, PATH, NAMED("t9", "h"));
+	struct answer a = http(n->r.s.http, PATH, NAMED("t9", "h"));
 	bool is = a.status == 404;
 
 	answer_free(&a);
@@ -118,7 +118,7 @@ static bool
 is_down(void *arg)
 {
 	struct named *n = arg;
-	struct answer a = http(n->r.http, PATH, NAMED("t1", "new"));
+	struct answer a = http(n->r.s.http, PATH, NAMED("t1", "new"));
 	bool is = a.status == 503;
 
 	answer_free(&a);
@@ -147,7 +147,7 @@ KIT_TEST_T(without_redis_catalogs_are_carried, 90)
 	ck_assert(kit_until(is_down, &n, ASKING_MS));
 	want(&n, NAMED("t1", "h1"), 200, "\"execute_intents\"");
 	want(&n, protocol(), 200, "\"execute_intents\"");
-	ck_assert(status_is(n.r.admin, "/readyz", 200));
+	ck_assert(status_is(n.r.s.admin, "/readyz", 200));
 	kit_server_restart(&n.redis);
 	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
 	named_stop(&n);
@@ -162,7 +162,7 @@ KIT_TEST(a_filter_without_redis_says_so)
 	want(&n, NAMED("t1", "h1"), 503,
 	    "\"/catalog_ref: cannot be read now; send intent_catalog\"");
 	want(&n, protocol(), 200, "\"execute_intents\"");
-	running_stop(&n.r);
+	kit_service_end(&n.r.s);
 	kit_server_stop(&n.nats, SIGTERM);
 }
 

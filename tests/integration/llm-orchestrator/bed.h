@@ -52,7 +52,8 @@ struct bed {
 	struct state *state;
 	struct arena *arena;
 	struct terminal_writer writer;
-	size_t turns; /* started; makes their ids */
+	size_t turns;        /* started; makes their ids */
+	const char *more[4]; /* variables of the programs; NULL: no more */
 };
 
 /* ---- processes --------------------------------------------------------- */
@@ -94,9 +95,12 @@ bed_spawn(struct bed *b, int i)
 	struct orch_proc *p = &b->orch[i];
 	char name[16], nats[96], redis[96], admin[48], llm[64];
 	const char *argv[] = { kit_bin("llm-orchestrator"), NULL };
-	const char *env[] = { nats, redis, admin, llm, "LOG_LEVEL=debug",
+	const char *env[16] = { nats, redis, admin, llm, "LOG_LEVEL=debug",
 		"TOOL_TIMEOUT_SECONDS=2", "LLM_TIMEOUT_MS=3000",
-		"REDIS_TIMEOUT_MS=1000", NULL };
+		"REDIS_TIMEOUT_MS=1000" };
+
+	for (size_t n = 0; n < NELEM(b->more); n++)
+		env[8 + n] = b->more[n];
 
 	p->admin = kit_port();
 	snprintf(name, sizeof(name), "orch-%d", i);
@@ -161,6 +165,19 @@ bed_online(struct bed *b, bool online)
 {
 	ck_assert_int_eq(
 	    terminal_put_online(b->state, &b->writer, STR("t1"), online, NULL),
+	    RC_OK);
+}
+
+/* The body has these skills instead. */
+static inline void
+bed_has_skills(struct bed *b, const char *json)
+{
+	struct terminal_snapshot skills = { .version = 2,
+		.json = str_of(json) };
+	int64_t v;
+
+	ck_assert_int_eq(
+	    terminal_put_skills(b->state, &b->writer, STR("t1"), &skills, &v),
 	    RC_OK);
 }
 

@@ -6,6 +6,7 @@
 #define MODEL_H
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "kit/kit.h"
 
@@ -24,6 +26,7 @@ struct model_answer {
 	int status; /* 0: close the connection instead */
 	int delay_ms;
 	char *body;
+	int gap_ms; /* of a stream: between its events; -1: it is none */
 };
 
 struct model {
@@ -35,6 +38,8 @@ struct model {
 	size_t n_answers, next;
 	json_t *requests[MODEL_MAX];
 	size_t n_requests;
+	struct mono sent; /* the first event of the last stream */
+	bool held;        /* streams stop after their first event */
 };
 
 /* ---- the server -------------------------------------------------------- */
@@ -73,7 +78,7 @@ model_read(struct model *m, int fd)
 static inline struct model_answer
 model_next(struct model *m, const char *body)
 {
-	struct model_answer a = { 0, 0, NULL };
+	struct model_answer a = { 0, 0, NULL, -1 };
 
 	pthread_mutex_lock(&m->lock);
 	if (m->n_requests < MODEL_MAX)
@@ -89,8 +94,42 @@ static inline bool
 model_pause(struct model *m, int ms)
 {
 	struct pollfd p = { m->quit[0], POLLIN, 0 };
+	int n;
 
-	return poll(&p, 1, ms) == 0;
+	do {
+		n = poll(&p, 1, ms);
+	} while (n < 0 && errno == EINTR);
+	return n == 0;
+}
+
+/* Event by event: they end with an empty line. */
+static inline void
+model_stream(struct model *m, int fd, const struct model_answer *a)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: "
+				   "text/event-stream\r\nConnection: "
+				   "close\r\n\r\n";
+	const char *s = a->body, *end;
+	bool first = true;
+
+	(void)send(fd, head, sizeof(head) - 1, MSG_NOSIGNAL);
+	for (; (end = strstr(s, "\n\n")) != NULL; s = end + 2) {
+		bool held = !first;
+		while (held && model_pause(m, 5)) {
+			pthread_mutex_lock(&m->lock);
+			held = m->held;
+			pthread_mutex_unlock(&m->lock);
+		}
+		if (held || (!first && !model_pause(m, a->gap_ms)))
+			return;
+		pthread_mutex_lock(&m->lock);
+		if (first)
+			m->sent = clock_mono();
+		pthread_mutex_unlock(&m->lock);
+		if (send(fd, s, (size_t)(end + 2 - s), MSG_NOSIGNAL) < 0)
+			return;
+		first = false;
+	}
 }
 
 static inline void
@@ -104,6 +143,10 @@ model_serve(struct model *m, int fd)
 	free(body);
 	if (!model_pause(m, a.delay_ms) || a.status == 0)
 		return;
+	if (a.gap_ms >= 0) {
+		model_stream(m, fd, &a);
+		return;
+	}
 	int n = snprintf(head, sizeof(head),
 	    "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n"
 	    "Content-Length: %zu\r\nConnection: close\r\n\r\n",
@@ -140,7 +183,7 @@ model_run(void *arg)
 			{ m->quit[0], POLLIN, 0 } };
 		if (poll(p, 2, -1) < 0 || p[1].revents != 0)
 			break;
-		int fd = accept(m->fd, NULL, NULL);
+		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0 || n == NELEM(conns)) {
 			close(fd);
 			continue;
@@ -197,7 +240,69 @@ model_will(struct model *m, int status, int delay_ms, char *body)
 	pthread_mutex_lock(&m->lock);
 	ck_assert_uint_lt(m->n_answers, MODEL_MAX);
 	m->answers[m->n_answers++] =
-	    (struct model_answer){ status, delay_ms, body };
+	    (struct model_answer){ status, delay_ms, body, -1 };
+	pthread_mutex_unlock(&m->lock);
+}
+
+/*
+ * Its words piece by piece, "|" between them, gap_ms apart; then calls, a list
+ * of [name, arguments as text], or NULL.
+ */
+static inline void
+model_will_stream(
+    struct model *m, const char *words, const char *calls, int gap_ms)
+{
+	json_t *list = calls != NULL ? json_loads(calls, 0, NULL) : NULL, *c;
+	size_t i, n, cap = 65536, at = 0;
+	char *body = mem_alloc(cap), *text, id[32];
+	const char *s;
+
+	ck_assert(calls == NULL || list != NULL);
+	for (s = words; *s != '\0'; s += n + (s[n] == '|')) {
+		n = strcspn(s, "|");
+		json_t *j = json_pack("{s:s,s:[{s:i,s:{s:s%}}]}", "object",
+		    "chat.completion.chunk", "choices", "index", 0, "delta",
+		    "content", s, n);
+		text = json_dumps(j, 0);
+		at +=
+		    (size_t)snprintf(body + at, cap - at, "data: %s\n\n", text);
+		free(text);
+		json_decref(j);
+	}
+	json_array_foreach (list, i, c) {
+		snprintf(id, sizeof(id), "call_%zu", i);
+		json_t *j = json_pack(
+		    "{s:s,s:[{s:i,s:{s:[{s:i,s:s,s:s,s:{s:O,s:O}}]}}]}",
+		    "object", "chat.completion.chunk", "choices", "index", 0,
+		    "delta", "tool_calls", "index", (int)i, "id", id, "type",
+		    "function", "function", "name", json_array_get(c, 0),
+		    "arguments", json_array_get(c, 1));
+		text = json_dumps(j, 0);
+		at +=
+		    (size_t)snprintf(body + at, cap - at, "data: %s\n\n", text);
+		free(text);
+		json_decref(j);
+	}
+	at += (size_t)snprintf(body + at, cap - at,
+	    "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{"
+	    "\"index\":0,\"delta\":{},\"finish_reason\":\"%s\"}]}\n\n"
+	    "data: [DONE]\n\n",
+	    list != NULL ? "tool_calls" : "stop");
+	ck_assert_uint_lt(at, cap);
+	json_decref(list);
+	pthread_mutex_lock(&m->lock);
+	ck_assert_uint_lt(m->n_answers, MODEL_MAX);
+	m->answers[m->n_answers++] =
+	    (struct model_answer){ 200, 0, body, gap_ms };
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* Streams stop after their first event until they are let go on. */
+static inline void
+model_hold(struct model *m, bool held)
+{
+	pthread_mutex_lock(&m->lock);
+	m->held = held;
 	pthread_mutex_unlock(&m->lock);
 }
 

@@ -52,6 +52,7 @@ struct peers {
 	size_t n_made, n_ended;
 	json_t *last_action, *last_invoke, *last_filter, *last_observe;
 	size_t n_invokes;
+	json_int_t top_k; /* of the last search */
 };
 
 /* ---- the diary --------------------------------------------------------- */
@@ -232,6 +233,7 @@ on_memory(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	} else {
 		peers_note(p, "recall",
 		    json_string_value(json_object_get(j, "query")));
+		p->top_k = json_integer_value(json_object_get(j, "top_k"));
 		if (p->recall != NULL)
 			peers_answer(p, m, p->recall);
 		else

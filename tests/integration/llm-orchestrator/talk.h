@@ -25,6 +25,7 @@ struct talk_opts {
 	const char *user;     /* NULL: u1 */
 	const char *inputs;   /* JSON list; NULL: what is said, by keyboard */
 	int64_t deadline_ms;  /* 0: 15000 */
+	bool stream;
 };
 
 static inline json_t *
@@ -39,6 +40,8 @@ talk_request(struct talk *t, const char *said, const struct talk_opts *o)
 
 	ck_assert_ptr_nonnull(inputs);
 	json_object_set_new(chat, "inputs", inputs);
+	if (o->stream)
+		json_object_set_new(chat, "stream", json_true());
 	return json_pack("{s:s,s:s,s:o}", "turn_id", t->turn_id, "user_id",
 	    o->user != NULL ? o->user : "u1", "chat", chat);
 }

@@ -62,15 +62,15 @@ KIT_TEST_T(an_exclamation_gets_no_tools, 60)
 KIT_TEST_T(the_model_is_away, 90)
 {
 	static const struct {
-		int status, fault;
+		int status, tries, fault;
 		const char *code;
 	} rows[] = {
-		{ 500, 502, "llm_unavailable" },
-		{ 401, 502, "llm_unavailable" },
-		{ 404, 502, "llm_unavailable" },
-		{ 400, 502, "llm_unavailable" },
-		{ 429, 503, "overloaded" },
-		{ 0, 502, "llm_unavailable" },
+		{ 500, 3, 502, "llm_unavailable" },
+		{ 401, 1, 502, "llm_unavailable" },
+		{ 404, 1, 502, "llm_unavailable" },
+		{ 400, 1, 502, "llm_unavailable" },
+		{ 429, 3, 503, "overloaded" },
+		{ 0, 3, 502, "llm_unavailable" },
 	};
 	struct bed b;
 	struct talk t;
@@ -78,9 +78,15 @@ KIT_TEST_T(the_model_is_away, 90)
 	bed_start(&b, 1);
 	peers_set(&b.peers, filter, FALLBACK);
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		model_will_fail(&b.model, rows[i].status);
+		for (int k = 0; k < rows[i].tries; k++)
+			model_will_fail(&b.model, rows[i].status);
 		talk_start(&t, &b, "你好");
 		talk_want_fault(&t, rows[i].fault, rows[i].code);
+		talk_close(&t);
+		/* The next turn works. */
+		model_will_say(&b.model, "在。", NULL);
+		talk_start(&t, &b, "你好");
+		talk_want(&t, .reply = "在。", .executed = "", .failed = "");
 		talk_close(&t);
 	}
 	/* What is no answer is none. */

@@ -151,3 +151,77 @@ KIT_TEST_T(a_silent_memory_is_not_asked_again, 60)
 	ck_assert_uint_eq(peers_count(&b.peers, "ready"), 1);
 	bed_stop(&b);
 }
+
+/* How many, within 1 to 10; what to look for, of the model or the user. */
+KIT_TEST_T(what_is_searched_for, 60)
+{
+	static const struct {
+		const char *args, *query;
+		json_int_t top_k;
+	} rows[] = {
+		{ "{\\\"query\\\":\\\"x\\\"}", "recall:x", 5 },
+		{ "{\\\"query\\\":\\\"x\\\",\\\"top_k\\\":3}", "recall:x", 3 },
+		{ "{\\\"query\\\":\\\"x\\\",\\\"top_k\\\":50}", "recall:x",
+		    10 },
+		{ "{\\\"query\\\":\\\"x\\\",\\\"top_k\\\":0}", "recall:x", 1 },
+		{ "{\\\"query\\\":\\\" \\\",\\\"top_k\\\":\\\"7\\\"}",
+		    "recall:我说过什么", 7 },
+		{ "{\\\"top_k\\\":2}", "recall:我说过什么", 2 },
+		{ "{}", "recall:我说过什么", 5 },
+	};
+	char call[128], text[1024];
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, FALLBACK);
+	peers_set(&b.peers, ready, true);
+	peers_set(&b.peers, recall, "{\"items\":[],\"degraded\":true}");
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		peers_forget(&b.peers);
+		snprintf(call, sizeof(call), "[[\"recall_memory\",\"%s\"]]",
+		    rows[i].args);
+		model_will_say(&b.model, NULL, call);
+		model_will_say(&b.model, "没有。", NULL);
+		talk_start(&t, &b, "我说过什么");
+		/* To find nothing is to have searched. */
+		talk_want(&t, .reply = "没有。", .executed = "recall_memory",
+		    .failed = "");
+		talk_close(&t);
+		ck_assert_msg(strstr(peers_diary(&b.peers, text, sizeof(text)),
+				  rows[i].query) != NULL,
+		    "row %zu: %s", i, text);
+		ck_assert_int_eq(b.peers.top_k, rows[i].top_k);
+		ck_assert_ptr_nonnull(strstr(text, "status:mem0_search_done"));
+		ck_assert_ptr_nonnull(
+		    strstr(model_text(model_request(&b.model, 2 * i + 1), -1),
+			"\"incomplete\":true"));
+	}
+	bed_stop(&b);
+}
+
+/* The search is no round: even one round leaves one for the skills. */
+KIT_TEST_T(a_search_costs_no_round, 60)
+{
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 0);
+	b.more[0] = "TOOL_MAX_ROUNDS=1";
+	bed_spawn(&b, 0);
+	peers_set(&b.peers, filter, FALLBACK);
+	peers_set(&b.peers, ready, true);
+	peers_set(&b.peers, recall, FOUND);
+	model_will_say(&b.model, NULL, RECALL);
+	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	model_will_say(&b.model, "点头了。", NULL);
+	talk_start(&t, &b, "像上次那样点头");
+	talk_want(&t, .reply = "点头了。", .executed = "recall_memory,nod",
+	    .failed = "");
+	ck_assert_str_eq(
+	    text_at(model_request(&b.model, 1), "tool_choice"), "(none)");
+	ck_assert_str_eq(
+	    text_at(model_request(&b.model, 2), "tool_choice"), "none");
+	talk_close(&t);
+	bed_stop(&b);
+}

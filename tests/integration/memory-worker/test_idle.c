@@ -188,6 +188,7 @@ KIT_TEST_T(the_model_has_faults, 60)
 	struct memory_list l;
 	struct bed b;
 
+	/* Two of them are tried again at once, so that one ask fails. */
 	bed_start(&b, 1);
 	bed_faults(&b,
 	    "{\"kind\":\"error\"},{\"kind\":\"rate_limit\"},"
@@ -199,7 +200,7 @@ KIT_TEST_T(the_model_has_faults, 60)
 	ck_assert_int_eq(bed_asked(&b), 1);
 	ck_assert_int_eq(
 	    kit_service_metric(&b.worker[0], "soul_memory_summary_fails_total"),
-	    3);
+	    1);
 	bed_stop(&b);
 }
 

@@ -92,6 +92,27 @@ rig_int(struct rig *r, const struct str *args, size_t n)
 }
 #define INT_OF(r, ...) rig_int((r), STATE_ARGS(__VA_ARGS__))
 
+/* Where peers that claim the same things note what they got. */
+#define CLAIMED STR("claimed")
+
+/* They noted n things, no two the same. */
+static inline void
+ck_claimed_once(struct rig *r, int64_t n)
+{
+	static const struct state_script unique = {
+		"local l=redis.call('LRANGE','claimed',0,-1) "
+		"for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
+		"return {#l,redis.call('SCARD','unique')}"
+	};
+	struct state_call c = { .script = &unique };
+	struct state_reply *reply;
+
+	OK(state_eval(r->s, &c, &reply));
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 0)), n);
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 1)), n);
+	state_reply_free(reply);
+}
+
 /* Whether s is the text want; NULL: absent. */
 static inline void
 ck_text(struct str s, const char *want)

@@ -13,7 +13,7 @@ place(const char *instance, const char *turn)
 }
 
 static const struct str two[] = { STR_INIT("1"), STR_INIT("2") };
-static const struct session_new two_new = { two, 2 };
+static const struct session_new two_new = { two, 2, { 0 } };
 static const struct turn_input input = { STR_INIT("灵魂"), STR_INIT("t1"),
 	60000 };
 
@@ -89,6 +89,38 @@ KIT_TEST(finish_of_the_head)
 	bed_end(&b);
 }
 
+/* What is left open stays until another says what is. */
+KIT_TEST(what_is_left_open)
+{
+	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]") },
+					none = { two, 2, STR_INIT("") };
+	struct turn_place a = place("i1", "a"), w = place("i2", "b");
+	struct session s;
+	struct str next;
+	int64_t ahead;
+	struct bed b;
+
+	bed_start(&b);
+	OK(queue_enter(b.s, &a, &ahead));
+	OK(queue_enter(b.s, &w, &ahead));
+	OK(queue_input(b.s, &a, &two_new, &input));
+	OK(session_read(b.s, &key, b.a, &s));
+	ck_text(s.late, NULL);
+	OK(turn_keep(b.s, &a, &some));
+	OK(turn_append(b.s, &a, two, 2));
+	IS(RC_CONFLICT, turn_keep(b.s, &w, &none));
+	OK(session_read(b.s, &key, b.a, &s));
+	ck_text(s.late, "[\"x\"]");
+	OK(queue_finish(b.s, &a, &none, b.a, &next));
+	OK(session_read(b.s, &key, b.a, &s));
+	ck_text(s.late, NULL);
+	OK(queue_finish(b.s, &w, &some, b.a, &next));
+	OK(session_append(b.s, &key, two, 2, NULL));
+	OK(session_read(b.s, &key, b.a, &s));
+	ck_text(s.late, "[\"x\"]");
+	bed_end(&b);
+}
+
 /* A deleted session is not made again by the turn it had. */
 KIT_TEST(deleted_is_deleted)
 {
@@ -113,8 +145,8 @@ KIT_TEST(wrong_arguments)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
 	struct turn_place a = place("i", "a"), bad = place("", "a");
-	struct session_new none = { two, 0 },
-			   over = { many, SESSION_APPEND_MAX + 1 };
+	struct session_new none = { two, 0, { 0 } },
+			   over = { many, SESSION_APPEND_MAX + 1, { 0 } };
 	struct turn_input no_soul = { STR(""), STR("t"), 0 },
 			  no_body = { STR("s"), STR(""), 0 },
 			  past = { STR("s"), STR("t"), -1 };

@@ -15,6 +15,7 @@ struct toy {
 	struct svc *s;
 	struct svc_call *held;
 	struct loop_timer timer;
+	bool endless; /* held ends with the drain */
 	enum rc last; /* what sending ended with */
 };
 
@@ -39,6 +40,7 @@ let_go(void *arg)
 
 	svc_stream_end(t->held, RC_OK);
 	t->held = NULL;
+	t->endless = false;
 }
 
 /* Send until it is refused. */
@@ -89,6 +91,16 @@ streams(struct toy *t, struct svc_call *c, struct str how)
 		if (svc_stream_text(c, str_of(rc_name(rc))) != RC_OK)
 			abort();
 		svc_stream_end(c, RC_OK);
+	} else if (str_eq(how, STR("endless"))) {
+		t->held = c;
+		t->endless = true;
+		if (svc_stream_put(
+			c, "host", "1", svc_call_header(c, "host")) != RC_OK ||
+		    svc_stream_comment(c, "no event") != RC_OK ||
+		    svc_stream_waiting(c) == 0 ||
+		    svc_call_header(c, "x-none").p != NULL ||
+		    svc_call_on_gone(c, let_go, t) != RC_OK)
+			abort();
 	} else if (str_eq(how, STR("fail"))) {
 		svc_fail(c, RC_CONFLICT, "too late to say so");
 	} else if (str_eq(how, STR("hold"))) {
@@ -101,6 +113,15 @@ streams(struct toy *t, struct svc_call *c, struct str how)
 		t->held = c;
 		flood(t);
 	}
+}
+
+static void
+toy_drain(void *arg)
+{
+	struct toy *t = arg;
+
+	if (t->endless)
+		let_go(t);
 }
 
 static void
@@ -137,6 +158,7 @@ static const struct svc_def def = {
 	.routes = routes,
 	.nroutes = NELEM(routes),
 	.start = toy_start,
+	.drain = toy_drain,
 	.stop = free,
 };
 
@@ -254,6 +276,12 @@ last_was(struct running *r, const char *rc)
 	kit_answer_free(&a);
 }
 
+static bool
+one_ended(void *arg)
+{
+	return running_counts(arg, COUNT("ok") "1\n");
+}
+
 KIT_TEST(a_reader_that_reads_nothing_is_given_up)
 {
 	struct kit_http c = { 0 };
@@ -278,6 +306,37 @@ KIT_TEST(a_reader_that_goes_is_noticed)
 	kit_http_close(&c);
 	last_was(&r, "unavailable");
 	running_end(&r);
+}
+
+/* A stream that has nothing to say is told of its reader, too. */
+KIT_TEST(a_reader_that_goes_ends_an_endless_stream)
+{
+	struct kit_http c = { 0 };
+	struct running r;
+
+	running_start(&r, &def);
+	running_post(&r, &c, "/stream", "endless");
+	ck_assert(kit_http_has(
+	    &c, "id: 1\nevent: host\ndata: x\n\n: no event\n\n", RUNNING_MS));
+	ck_assert(running_counts(&r, COUNT("ok") "0\n"));
+	kit_http_close(&c);
+	ck_assert(kit_until(one_ended, &r, RUNNING_MS));
+	running_end(&r);
+}
+
+KIT_TEST(an_endless_stream_is_ended_by_the_drain)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	struct running r;
+
+	running_start(&r, &def);
+	running_post(&r, &c, "/stream", "endless");
+	ck_assert(kit_http_has(&c, ": no event", RUNNING_MS));
+	running_end(&r);
+	ck_assert(kit_http_read(&c, &a, RUNNING_MS));
+	kit_answer_free(&a);
+	kit_http_close(&c);
 }
 
 /* SIGTERM in the middle: the stream comes to its end, then the program. */

@@ -21,7 +21,7 @@ KIT_TEST_T(replicas_are_killed_again_and_again, 1800)
 		replicas_kill(&s, at);
 		running_spawn(&s.r[at], replica_name(at), s.nats.url);
 		ck_assert(kit_loop_until(
-		    s.asking.loop, is_ready, &s.r[at], ASKING_MS));
+		    s.asking.loop, kit_service_ready, &s.r[at].s, ASKING_MS));
 		ck_assert_msg(s.asking.bad == 0, "%zu failed, one with %s",
 		    s.asking.bad, rc_name(s.asking.worst));
 	}

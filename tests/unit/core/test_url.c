@@ -123,3 +123,20 @@ KIT_TEST(reasons_quote_nothing)
 	    url_parse(STR("redis://u:hunter2@h:port"), &u, &why), RC_INVALID);
 	ck_assert_ptr_null(strstr(why, "hunter2"));
 }
+
+KIT_TEST(unescaping)
+{
+	static const char *const wrong[] = { "%", "%4", "%4g", "%0a", "a\x7f",
+		"abcdefgh" };
+	char dst[8];
+
+	ck_assert_int_eq(
+	    url_unescape(STR("a%2C %E7+"), dst, sizeof(dst)), RC_OK);
+	ck_assert_str_eq(dst, "a, \xe7+");
+	ck_assert_int_eq(url_unescape(STR(""), dst, sizeof(dst)), RC_OK);
+	ck_assert_str_eq(dst, "");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_int_eq(
+		    url_unescape(str_of(wrong[i]), dst, sizeof(dst)),
+		    RC_INVALID);
+}

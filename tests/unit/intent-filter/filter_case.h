@@ -47,9 +47,8 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	struct zone *zone;
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct cache *cache = cache_new(1 << 20, NULL);
 	struct rx_scratch *rx = rx_scratch_new();
-	const struct catalog *cat;
+	struct catalog *cat = NULL;
 	enum rc rc;
 
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
@@ -60,8 +59,8 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	rc = wire_decode(
 	    &wire_intent_filter_request_desc, str_of(request), a, &req, err);
 	if (rc == RC_OK)
-		rc = cache_get(
-		    cache, req.intent_catalog, req.n_intent_catalog, &cat, err);
+		rc = cache_compile(
+		    req.intent_catalog, req.n_intent_catalog, &cat, err);
 	if (rc == RC_OK)
 		rc = filter_run(&req, cat, &env, rx, a, &rep);
 	if (rc == RC_OK) {
@@ -77,7 +76,7 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	speech_free(speech);
 	buf_free(&out);
 	rx_scratch_free(rx);
-	cache_free(cache);
+	catalog_free(cat);
 	arena_free(a);
 	return rc;
 }

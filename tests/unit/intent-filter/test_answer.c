@@ -2,6 +2,7 @@
  * The answer's parts beyond the intents themselves: skills, debugging, the
  * caller's own text.
  */
+#include "core/mem.h"
 #include "filter_case.h"
 
 #define CATALOG                                                              \
@@ -42,7 +43,7 @@ KIT_TEST(a_skill_has_the_last_word)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (i = 0; i < NELEM(calls); i++) {
 		char *request;
 		json_t *r;
 

@@ -1,6 +1,7 @@
 /*
  * The filter as a whole: the protocol's samples, options, decisions.
  */
+#include "core/mem.h"
 #include "filter_case.h"
 
 KIT_TEST(the_protocols_request_gives_the_protocols_intents)
@@ -71,7 +72,7 @@ KIT_TEST(utterances)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+	for (i = 0; i < NELEM(said); i++) {
 		json_t *r = case_say(case_seed(), said[i].command);
 
 		ck_assert_msg(
@@ -161,7 +162,7 @@ KIT_TEST(match_rules)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (i = 0; i < NELEM(rules); i++) {
 		char *intent;
 		json_t *r;
 
@@ -200,7 +201,7 @@ KIT_TEST(options_are_obeyed)
 {
 	size_t i, j, n;
 
-	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+	for (i = 0; i < NELEM(options); i++) {
 		char ids[256] = "", *request;
 		json_t *r, *list;
 
@@ -253,7 +254,7 @@ KIT_TEST(bad_catalogs_are_refused_at_their_place)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < NELEM(bad); i++) {
 		struct wire_err err = { 0 };
 		json_t *r = NULL;
 		char *request;

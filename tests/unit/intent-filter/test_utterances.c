@@ -2,6 +2,7 @@
  * What people say to a body, and what the filter must make of it: every line of
  * utterances.tsv.
  */
+#include "core/mem.h"
 #include "filter_case.h"
 #include "utterance_table.h"
 
@@ -196,7 +197,7 @@ trim_marks(struct str s)
 	};
 	size_t i = 0;
 
-	while (i < sizeof(marks) / sizeof(marks[0])) {
+	while (i < NELEM(marks)) {
 		struct str m = marks[i++];
 		size_t before = s.n;
 

@@ -87,6 +87,49 @@ KIT_TEST(strategies)
 	}
 }
 
+/* What a soul has lived through changes what it was born with. */
+KIT_TEST(traits_drift)
+{
+	struct wire_emotion_observe_reply f =
+	    feeling(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
+	struct prompt p = { .mbti = STR("INFJ"),
+		.now = STR("n"),
+		.feeling = &f,
+		.said = STR("我老板是 INFJ") };
+
+	f.soul_emotion.has_drift = true;
+	f.soul_emotion.drift = (struct wire_drift){
+		.empathy = 0.1, .sensitivity = -0.2, .dominance = 0.9
+	};
+	TOLD(&p,
+	    "共情 0.77" _ "敏感 0.27" _ "稳定 0.51" _ "主导 1.00" _
+	    "【关系】同频，共鸣 0.81" _,
+	    "未知" _);
+	p.said = STR("你好");
+	TOLD(&p, "【关系】未知；" _, "共鸣" _);
+	p.said = (struct str){ 0 };
+	TOLD(&p, "共情" _, "【关系】" _);
+}
+
+/* While the gate is closed what is for safety is named, and only then. */
+KIT_TEST(safety)
+{
+	struct wire_emotion_observe_reply f =
+	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
+	struct prompt p = { .now = STR("n"),
+		.feeling = &f,
+		.safe = STR("stop_all"),
+		.late = STR("刚才的点头后来已经完成。") };
+
+	TOLD(&p, "只有它们：stop_all" _ "【后来】刚才的点头" _, "【关系】" _);
+	p.feeling = NULL;
+	TOLD(&p, "只有它们：stop_all" _, "gate_" _);
+	f.exec_mode = WIRE_EXEC_MODE_AUTO_EXECUTE;
+	p.feeling = &f;
+	p.late = (struct str){ 0 };
+	TOLD(&p, "gate_auto_execute" _, "stop_all" _ "【后来】" _);
+}
+
 /* Rules that depend on the gate, the body and memory. */
 KIT_TEST(rules)
 {

@@ -37,7 +37,7 @@ bench_close(struct bench *b)
 	arena_free(b->a);
 }
 
-#define is(s, text) ck_assert_msg(str_eq((s), STR(text)), "%.*s", STR_ARG(s))
+#define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
 KIT_TEST(skills_in_their_order)
 {
@@ -86,8 +86,13 @@ KIT_TEST(names_are_legal)
 	static const char longer[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 	    "abcdefghijklmnopqrstuvwxyz";
+	/* The same up to its end, and what 点头 would become. */
+	static const char longest[] =
+	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+	    "abcdefghijklmnopqrstuvwxyzz";
+	static const char taken[] = "skill_24ddc06e";
 	static const char *const names[] = { "点头", "灯.开", "a b", "a/b",
-		"recall_memory", "é", longer };
+		"ab", "recall_memory", "é", longer, longest, taken, "skill" };
 	char skills[2048] = "[";
 	struct bench b, again;
 
@@ -195,6 +200,72 @@ KIT_TEST(schemas)
 		    rows[i].strict ? RC_INVALID : RC_OK);
 		bench_close(&b);
 	}
+}
+
+/* What a schema says to us is read, and not shown to the model. */
+KIT_TEST(marks)
+{
+	static const struct {
+		const char *schema, *shown;
+		int64_t timeout_s;
+		bool safety;
+	} rows[] = {
+		{ "{\"type\":\"object\",\"x-timeout-seconds\":30,"
+		  "\"x-safety\":true}",
+		    "{\"type\":\"object\"}", 30, true },
+		{ "{\"x-safety\":false,\"x-timeout-seconds\":120,"
+		  "\"properties\":{\"x-safety\":{\"type\":\"integer\","
+		  "\"x-clamp\":true,\"maximum\":3}}}",
+		    "{\"type\":\"object\",\"properties\":{\"x-safety\":{"
+		    "\"type\":\"integer\",\"maximum\":3}}}",
+		    120, false },
+		{ "{\"type\":\"object\",\"x-timeout-seconds\":121,"
+		  "\"x-safety\":\"yes\"}",
+		    "{\"type\":\"object\"}", 0, false },
+		{ "{\"type\":\"object\",\"x-timeout-seconds\":0.5}",
+		    "{\"type\":\"object\"}", 0, false },
+		{ "{\"type\":\"object\",\"x-maker\":1}",
+		    "{\"type\":\"object\",\"x-maker\":1}", 0, false },
+		{ "{\"type\":\"object\"}", "{\"type\":\"object\"}", 0, false },
+	};
+	char skills[512];
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct bench b;
+		snprintf(skills, sizeof(skills),
+		    "[{\"name\":\"x\",\"input_schema\":%s}]", rows[i].schema);
+		bench_open(&b, skills);
+		struct tool *tool = tools_at(b.t, 0);
+		tools_prepare(tool);
+		is(tool->shown, rows[i].shown);
+		ck_assert_int_eq(tool->timeout_s, rows[i].timeout_s);
+		ck_assert(tool->safety == rows[i].safety);
+		bench_close(&b);
+	}
+}
+
+/* Out of bounds is wrong, unless the schema says that the bound is meant. */
+KIT_TEST(clamped_arguments)
+{
+	struct wire_err err;
+	struct bench b;
+	struct str out;
+
+	bench_open(&b,
+	    "[{\"name\":\"x\",\"input_schema\":{\"properties\":{"
+	    "\"soft\":{\"type\":\"integer\",\"maximum\":10,"
+	    "\"x-clamp\":true},"
+	    "\"hard\":{\"type\":\"integer\",\"maximum\":10}}}}]");
+	struct tool *tool = tools_at(b.t, 0);
+	ck_assert_int_eq(
+	    tools_arguments(tool, STR("{\"soft\":99}"), b.a, &out, &err),
+	    RC_OK);
+	is(out, "{\"soft\":10}");
+	ck_assert_int_eq(
+	    tools_arguments(tool, STR("{\"hard\":99}"), b.a, &out, &err),
+	    RC_INVALID);
+	ck_assert_str_eq(err.path, "/hard");
+	bench_close(&b);
 }
 
 KIT_TEST(words_for_people)

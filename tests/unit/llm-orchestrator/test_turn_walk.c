@@ -3,7 +3,8 @@
  * in each: a breadth-first walk until no state is new.
  *
  * The walk knows what the turn has asked for and not got yet.  Only that is
- * answered; all else is thrown at the turn too, and must change nothing.
+ * answered; all else is thrown at the turn too, and must change nothing.  A
+ * search has a round of its own, so turns with searches have one other round.
  */
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 #include "turn_case.h"
 
 #define ROUNDS  2
-#define KEY_MAX (64 + ROUNDS + 5 * TURN_DEEDS_MAX)
+#define KEY_MAX (64 + ROUNDS + 1 + 5 * TURN_DEEDS_MAX)
 
 /* What was asked for and has not been answered. */
 struct owed {
@@ -38,6 +39,7 @@ struct walk {
 	struct node **queue;
 	size_t n, cap, next;
 	size_t edges;
+	bool searches; /* the model may search */
 };
 
 /* ---- what may happen --------------------------------------------------- */
@@ -47,7 +49,7 @@ static const struct turn_deed bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
 	CALL("light") };
 
 static const struct turn_route *const routes[] = { NULL, &route_fallback,
-	&route_silent, &route_direct, &route_rest, &route_ask };
+	&route_silent, &route_direct, &route_rest, &route_ask, &route_safe };
 
 static const struct {
 	const char *text;
@@ -66,6 +68,8 @@ static const struct {
 	{ "", call_invalid, 1 },
 	{ "", bad_and_good, 2 },
 	{ "", call_unknown, 1 },
+	{ "text", call_safe, 1 },
+	{ "", call_safe_too, 2 },
 };
 
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
@@ -141,7 +145,7 @@ note_deed(struct node *n, const struct turn_action *a)
 	ck_assert_msg(!n->owed.deed[a->deed], "sent twice");
 	if (a->kind == TURN_DO_INVOKE) {
 		ck_assert_int_eq(d->kind, TURN_INVOKE);
-		ck_assert(gate_open(&n->t));
+		ck_assert(gate_open(&n->t) || d->safety);
 	} else {
 		ck_assert_int_eq(d->kind, TURN_RECALL);
 		ck_assert(n->t.memory);
@@ -151,6 +155,31 @@ note_deed(struct node *n, const struct turn_action *a)
 		ck_assert(!n->owed.deed[i] || d->kind == TURN_RECALL ||
 		    !str_eq(n->t.deeds[i].skill, d->skill));
 	n->owed.deed[a->deed] = true;
+}
+
+/* What goes out directly is allowed, and something does. */
+static void
+check_sent(const struct turn *t)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < t->n_deeds; i++) {
+		if (t->deeds[i].outcome != TURN_SENT)
+			continue;
+		ck_assert(gate_open(t) || t->deeds[i].safety);
+		sent++;
+	}
+	ck_assert_uint_gt(sent, 0);
+}
+
+/* What is for safety is never held back by the gate. */
+static void
+check_safe(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_deeds; i++)
+		ck_assert(!t->deeds[i].safety ||
+		    (t->deeds[i].outcome != TURN_BLOCKED &&
+			t->deeds[i].outcome != TURN_UNGATED));
 }
 
 static void
@@ -173,7 +202,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.memory;
 		break;
 	case TURN_DO_ACT:
-		ck_assert(gate_open(&n->t));
+		check_sent(&n->t);
 		owed = &n->owed.act;
 		break;
 	case TURN_DO_THINK:
@@ -267,6 +296,7 @@ step(struct walk *w, const struct node *from, struct turn_event e,
 		to.owed.store = store && to.t.phase == TURN_REPLYING;
 	}
 	check_deeds(from, &to, &e);
+	check_safe(&to.t);
 	check_alive(&to);
 	push(w, &to);
 }
@@ -311,15 +341,28 @@ senses(struct walk *w, const struct node *from)
 		    .route = routes[i]);
 }
 
+static bool
+has_search(const struct turn_deed *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (calls[i].kind == TURN_RECALL)
+			return true;
+	}
+	return false;
+}
+
 static void
 works(struct walk *w, const struct node *from)
 {
 	for (size_t i = 0; i < NELEM(results); i++)
 		ON(act, .kind = TURN_ACTED, .outcome = results[i]);
-	for (size_t i = 0; i < NELEM(answers); i++)
+	for (size_t i = 0; i < NELEM(answers); i++) {
+		if (!w->searches && has_search(answers[i].calls, answers[i].n))
+			continue;
 		ON(think, .kind = TURN_ANSWERED,
 		    .text = str_of(answers[i].text), .deeds = answers[i].calls,
 		    .n_deeds = answers[i].n);
+	}
 	ON(think, .kind = TURN_ANSWERED, .fault = { 502, "x", "x" });
 	ON(store, .kind = TURN_STORED);
 	ON(store, .kind = TURN_STORED, .fault = { 503, "x", "x" });
@@ -357,12 +400,13 @@ expand(struct walk *w, const struct node *from)
 	step(w, from, EXPIRED, SIZE_MAX);
 }
 
-KIT_TEST_T(every_state_and_every_event, 300)
+static void
+walk(size_t rounds, bool searches)
 {
-	struct walk w = { .seen = map_new() };
+	struct walk w = { .seen = map_new(), .searches = searches };
 	struct node start = { .owed = { .place = true } };
 
-	turn_init(&start.t, ROUNDS);
+	turn_init(&start.t, rounds);
 	push(&w, &start);
 	while (w.next < w.n)
 		expand(&w, w.queue[w.next++]);
@@ -372,4 +416,14 @@ KIT_TEST_T(every_state_and_every_event, 300)
 		free(w.queue[i]);
 	free(w.queue);
 	map_free(w.seen);
+}
+
+KIT_TEST_T(every_state_and_every_event, 300)
+{
+	walk(ROUNDS, false);
+}
+
+KIT_TEST_T(every_state_with_searches, 300)
+{
+	walk(1, true);
 }

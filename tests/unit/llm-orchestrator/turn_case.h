@@ -154,6 +154,13 @@ faulty(enum turn_event_kind kind, int status)
 		.call_id = STR_INIT("d"), .args = STR_INIT("{}") \
 	}
 
+#define SAFE(k, name)                                                      \
+	{                                                                  \
+		.kind = TURN_##k, .safety = true, .skill = STR_INIT(name), \
+		.tool = STR_INIT(name), .label = STR_INIT(name),           \
+		.call_id = STR_INIT("s"), .args = STR_INIT("{}")           \
+	}
+
 static const struct turn_deed call_nod[] = { CALL("nod") };
 static const struct turn_deed call_two[] = { CALL("nod"), CALL("light") };
 static const struct turn_deed call_same[] = { CALL("nod"), CALL("nod"),
@@ -164,6 +171,11 @@ static const struct turn_deed call_invalid[] = { BAD_CALL(
     "nod", TURN_INVALID) };
 static const struct turn_deed call_unknown[] = { BAD_CALL(
     "fly", TURN_UNKNOWN) };
+static const struct turn_deed call_safe[] = { SAFE(INVOKE, "stop") };
+static const struct turn_deed call_safe_too[] = { CALL("nod"),
+	SAFE(INVOKE, "stop") };
+static const struct turn_deed intents_safe[] = { INTENT("light"),
+	SAFE(DIRECT, "stop") };
 static const struct turn_deed intents[] = { INTENT("light"), INTENT("alarm") };
 
 static const struct turn_route route_fallback = {
@@ -182,6 +194,11 @@ static const struct turn_route route_rest = {
 	.deeds = intents,
 	.n_deeds = 1,
 	.rest = STR_INIT("今天天气怎么样")
+};
+static const struct turn_route route_safe = {
+	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
+	.deeds = intents_safe,
+	.n_deeds = 2
 };
 static const struct turn_question questions[] = { { STR_INIT("alarm"),
     STR_INIT("时间") } };

@@ -16,6 +16,13 @@
 	    "set_head_motion") "," TOOL("recall_memory") "],"
 #define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
 
+#define LIT                                                                 \
+	"{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":" \
+	"\"ia_1_0\",\"type\":\"function\",\"function\":{\"name\":"          \
+	"\"control_light\",\"arguments\":\"{}\"}}]},"                       \
+	"{\"role\":\"tool\",\"tool_call_id\":\"ia_1_0\",\"content\":"       \
+	"\"{}\"},{\"role\":\"assistant\",\"content\":\"好\"}"
+
 /* A request; the text of the answer, or the calls as "name arguments|". */
 static const struct {
 	const char *request, *text, *calls;
@@ -48,6 +55,15 @@ static const struct {
 		    "{\"role\":\"tool\","
 		    "\"tool_call_id\":\"c\",\"content\":\"好了\"}]}",
 	    "我听到你说：甲", "" },
+	/* "It" is what was called last. */
+	{ "{\"model\":\"m\"," TOOLS
+	  "\"messages\":[" USER("变绿") "," LIT "," USER("再关掉它") "]}",
+	    NULL, "control_light {\"mode\":\"off\"}|" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("再关掉它") "]}",
+	    "我听到你说：再关掉它", "" },
+	{ "{\"model\":\"m\",\"messages\":[" USER("变绿") "," LIT "," USER(
+	      "再关掉它") "]}",
+	    "我听到你说：再关掉它", "" },
 	/* What the system text leaves of what was said. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[{\"role\":\"system\","
 	  "\"content\":\"只回应还剩下的部分：「点一下脑袋」。\"}," USER(
@@ -89,20 +105,24 @@ KIT_TEST(rules)
 KIT_TEST(faults_come_in_order_and_end)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
-		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR },
-		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_SLOW, .delay_ms = 7 }
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,
+		    .status = 500 },
+		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_SLOW,
+		    .status = 500,
+		    .delay_ms = 7 }
 	};
 	struct wire_llm_sim_script msg = { .faults = faults, .n_faults = 2 };
-	struct script s = { .n = 0 };
+	struct script s = { .next = 0 };
 
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
-	script_set(&s, &msg);
+	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
 	ck_assert_int_eq(script_next(&s).delay_ms, 7);
 	ck_assert_int_eq(
 	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	script_free(&s);
 }
 
 static double

@@ -4,6 +4,8 @@
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "llm/accum.h"
+#include "llm/extra.h"
+#include "llm/provider.h"
 #include "wire/wire.h"
 
 static const char *const finishes[] = {
@@ -23,7 +25,7 @@ describe(struct accum *m, struct buf *out)
 	struct arena *a = arena_new(65536);
 	struct llm_result r = { 0 };
 
-	ck_assert_int_eq(accum_end(m, STR("t1"), a, &r), RC_OK);
+	ck_assert_int_eq(accum_end(m, STR("t1"), STR("p/m"), a, &r), RC_OK);
 	buf_reset(out);
 	buf_printf(out, "%.*s|%s|", STR_ARG(r.text), finishes[r.finish]);
 	for (size_t i = 0; i < r.ncalls; i++)
@@ -37,18 +39,15 @@ describe(struct accum *m, struct buf *out)
 static enum rc
 add_chunk(struct accum *m, const char *json, struct buf *deltas)
 {
-	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct wire_llm_chat_chunk c;
-	struct wire_err err;
+	const char *why = NULL;
+	struct wire_tree *v;
 	struct str delta;
 
-	enum rc rc =
-	    wire_decode(&wire_llm_chat_chunk_desc, str_of(json), a, &c, &err);
-	ck_assert_msg(rc == RC_OK, "%s: %s %s", json, err.path, err.why);
-	rc = accum_chunk(m, &c, a, &delta);
+	ck_assert_msg(wire_tree_parse(str_of(json), &v) == RC_OK, "%s", json);
+	enum rc rc = openai_dialect.event(m, v, &delta, &why);
 	if (rc == RC_OK && deltas != NULL)
 		buf_put_str(deltas, delta);
-	arena_free(a);
+	wire_tree_free(v);
 	return rc;
 }
 
@@ -196,7 +195,7 @@ KIT_TEST(streams)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct accum m;
-		accum_init(&m, false);
+		accum_init(&m, NULL);
 		buf_reset(&deltas);
 		for (size_t k = 0; k < CHUNKS && rows[i].chunks[k]; k++) {
 			const char *chunk = rows[i].chunks[k];
@@ -221,7 +220,7 @@ KIT_TEST(cumulative_streams)
 	struct buf out = BUF_INIT(1024), deltas = BUF_INIT(1024);
 	struct accum m;
 
-	accum_init(&m, true);
+	accum_init(&m, &(struct llm_provider){ .cumulative = true });
 	ck_assert_int_eq(
 	    add_chunk(&m, DELTA("\"content\":\"a\""), &deltas), RC_OK);
 	ck_assert_int_eq(
@@ -255,7 +254,7 @@ KIT_TEST(thoughts_usage_and_extras)
 	struct llm_result r = { 0 };
 	struct accum m;
 
-	accum_init(&m, false);
+	accum_init(&m, NULL);
 	ck_assert_int_eq(
 	    add_chunk(&m, DELTA("\"reasoning_content\":\"a\""), NULL), RC_OK);
 	ck_assert_int_eq(add_chunk(&m,
@@ -277,35 +276,74 @@ KIT_TEST(thoughts_usage_and_extras)
 			     NULL),
 	    RC_OK);
 	ck_assert_int_eq(add_chunk(&m, FINISH("stop"), NULL), RC_OK);
-	ck_assert_int_eq(accum_end(&m, STR("t"), a, &r), RC_OK);
+	ck_assert_int_eq(accum_end(&m, STR("t"), STR("p/m"), a, &r), RC_OK);
 	ck_assert(str_eq(r.reasoning, STR("ab")));
 	ck_assert_uint_eq(r.text.n, 0);
 	ck_assert_int_eq(r.prompt_tokens, 40);
 	ck_assert_int_eq(r.completion_tokens, 9);
 	ck_assert(str_eq(r.calls[0].extra,
-	    STR("{\"google\":{\"thought_signature\":\"s\"}}")));
+	    STR("{\"by\":\"p/m\",\"call\":{\"extra_content\":{\"google\":"
+		"{\"thought_signature\":\"s\"}}},\"name\":\"reasoning\","
+		"\"reasoning\":\"ab\"}")));
 	accum_free(&m);
 	arena_free(a);
+}
+
+/* Adds thoughts of n bytes and a call with a member; its extra has these. */
+static void
+check_extra(enum llm_echo echo, size_t n, bool thoughts)
+{
+	const struct llm_provider p = { .echo = echo };
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct buf b = BUF_INIT(1024 * 1024);
+	struct llm_result r = { 0 };
+	struct accum m;
+
+	accum_init(&m, &p);
+	buf_puts(&b, "{\"choices\":[{\"delta\":{\"reasoning\":\"");
+	for (size_t i = 0; i < n; i++)
+		buf_putc(&b, 'x');
+	buf_puts(&b, "\"}}]}");
+	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
+	ck_assert_int_eq(
+	    add_chunk(
+		&m, CALL("\"id\":\"a\",\"x\":1," FN("f", "\"{}\"")), NULL),
+	    RC_OK);
+	ck_assert_int_eq(accum_end(&m, STR("t"), STR("p/m"), a, &r), RC_OK);
+	ck_assert_uint_eq(r.reasoning.n, n);
+	ck_assert(str_starts(
+	    r.calls[0].extra, STR("{\"by\":\"p/m\",\"call\":{\"x\":1}")));
+	ck_assert_int_eq(
+	    str_find(r.calls[0].extra, STR("\"reasoning\"")) >= 0, thoughts);
+	accum_free(&m);
+	buf_free(&b);
+	arena_free(a);
+}
+
+KIT_TEST(thoughts_go_back_within_bounds)
+{
+	check_extra(LLM_ECHO_OWN, 1000, true);
+	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
+	check_extra(LLM_ECHO_NEVER, 1000, false);
+	check_extra(LLM_ECHO_OWN, EXTRA_TEXT_MAX, false);
 }
 
 static void
 check_answer(const char *json, const char *want)
 {
-	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct wire_llm_chat_response answer;
 	struct buf out = BUF_INIT(65536);
+	const char *why = NULL;
+	struct wire_tree *v;
 	struct accum m;
 
-	ck_assert_int_eq(wire_decode(&wire_llm_chat_response_desc, str_of(json),
-			     a, &answer, NULL),
-	    RC_OK);
-	accum_init(&m, false);
-	ck_assert_int_eq(accum_answer(&m, &answer, a), RC_OK);
+	ck_assert_int_eq(wire_tree_parse(str_of(json), &v), RC_OK);
+	accum_init(&m, NULL);
+	ck_assert_int_eq(openai_dialect.answer(&m, v, &why), RC_OK);
 	describe(&m, &out);
 	ck_assert_msg(str_eq(buf_str(&out), str_of(want)), "%s", out.p);
 	accum_free(&m);
+	wire_tree_free(v);
 	buf_free(&out);
-	arena_free(a);
 }
 
 KIT_TEST(answers_in_one_piece)
@@ -335,7 +373,7 @@ KIT_TEST(ceilings)
 	size_t n = 0;
 
 	/* More calls than an answer may have. */
-	accum_init(&m, false);
+	accum_init(&m, NULL);
 	while (rc == RC_OK && n <= 2 * LLM_CALLS_MAX) {
 		buf_reset(&b);
 		buf_printf(&b,
@@ -349,7 +387,7 @@ KIT_TEST(ceilings)
 	accum_free(&m);
 
 	/* Arguments without end. */
-	accum_init(&m, false);
+	accum_init(&m, NULL);
 	buf_reset(&b);
 	buf_puts(&b,
 	    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
@@ -363,7 +401,7 @@ KIT_TEST(ceilings)
 	accum_free(&m);
 
 	/* Arguments of another kind. */
-	accum_init(&m, false);
+	accum_init(&m, NULL);
 	ck_assert_int_eq(
 	    add_chunk(&m, CALL("\"index\":0," ARGS("1")), NULL), RC_INVALID);
 	accum_free(&m);

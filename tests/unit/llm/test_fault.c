@@ -106,7 +106,30 @@ KIT_TEST(meanings)
 		{ 500, "", RC_DOWN },
 		{ 503, "{\"error\":{\"code\":503,\"message\":\"Loading\"}}",
 		    RC_DOWN },
-		{ 529, "", RC_DOWN },
+		{ 529,
+		    "{\"type\":\"error\",\"error\":{\"type\":"
+		    "\"overloaded_error\",\"message\":\"Overloaded\"}}",
+		    RC_AGAIN },
+		{ 400,
+		    "{\"type\":\"error\",\"error\":{\"type\":"
+		    "\"invalid_request_error\",\"message\":"
+		    "\"prompt is too long: 9 tokens > 8 maximum\"}}",
+		    RC_TOOBIG },
+		{ 400,
+		    "{\"type\":\"error\",\"error\":{\"type\":"
+		    "\"invalid_request_error\",\"message\":"
+		    "\"Your credit balance is too low\"}}",
+		    RC_DENIED },
+		{ 404, "{\"error\":{\"message\":\"prompt is too long\"}}",
+		    RC_NOENT },
+		/* Inside a stream the type or the code tells the status. */
+		{ 0, "{\"error\":{\"type\":\"overloaded_error\"}}", RC_AGAIN },
+		{ 0, "{\"error\":{\"message\":\"x\",\"code\":\"429\"}}",
+		    RC_AGAIN },
+		{ 0, "{\"error\":{\"message\":\"x\",\"code\":401}}",
+		    RC_DENIED },
+		{ 0, "{\"error\":{\"type\":\"invalid_request_error\"}}",
+		    RC_INVALID },
 		{ 302, "", RC_INVALID },
 		{ 0, "{\"error\":{\"message\":\"x\"}}", RC_DOWN },
 	};

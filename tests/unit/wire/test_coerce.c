@@ -1,6 +1,8 @@
 /*
  * Arguments brought to their types.
  */
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "wire/coerce.h"
@@ -42,6 +44,10 @@ KIT_TEST(what_is_turned)
 		{ "{\"n\":\"2\"}", "{\"n\":2}" },
 		{ "{\"b\":\"true\"}", "{\"b\":true}" },
 		{ "{\"b\":\"False\"}", "{\"b\":false}" },
+		{ "{\"b\":\"yes\"}", "{\"b\":true}" },
+		{ "{\"b\":\"关闭\"}", "{\"b\":false}" },
+		{ "{\"i\":\"３\"}", "{\"i\":3}" },
+		{ "{\"n\":\"２．５\"}", "{\"n\":2.5}" },
 		{ "{\"s\":3}", "{\"s\":\"3\"}" },
 		{ "{\"s\":2.5}", "{\"s\":\"2.5\"}" },
 		{ "{\"s\":true}", "{\"s\":\"true\"}" },
@@ -68,7 +74,7 @@ KIT_TEST(what_stays)
 		"{\"i\":\"9223372036854775808\"}",
 		"{\"i\":true}",
 		"{\"n\":\"\"}",
-		"{\"b\":\"yes\"}",
+		"{\"b\":\"maybe\"}",
 		"{\"b\":1}",
 		"{\"b\":null}",
 		"{\"s\":\"3\"}",
@@ -87,6 +93,68 @@ KIT_TEST(what_stays)
 
 	for (size_t i = 0; i < NELEM(rows); i++)
 		turns_into(S, rows[i], rows[i]);
+}
+
+/* Choices in other letters and other words, where only one can be meant. */
+KIT_TEST(choices)
+{
+	static const struct {
+		const char *list, *word, *want;
+	} table[] = {
+		{ "\"on\",\"off\"", "\"开\"", "\"on\"" },
+		{ "\"on\",\"off\"", "\"关闭\"", "\"off\"" },
+		{ "\"on\",\"off\"", "\"ＯＮ\"", "\"on\"" },
+		{ "\"on\",\"off\"", "true", "\"on\"" },
+		{ "\"on\",\"off\"", "\"false\"", "\"off\"" },
+		{ "\"打开\",\"关闭\"", "\"on\"", "\"打开\"" },
+		{ "\"打开\",\"关闭\"", "\"关\"", "\"关闭\"" },
+		{ "\"red\",\"green\"", "\"红色\"", "\"red\"" },
+		{ "\"红\",\"绿\"", "\"Green\"", "\"绿\"" },
+		{ "\"红\",\"绿\"", "\"绿色\"", "\"绿\"" },
+		{ "\"点头\",\"摇头\"", "\"nod\"", "\"点头\"" },
+		{ "\"set_color\",\"on\"", "\"Set Color\"", "\"set_color\"" },
+		/* A member of its own comes before what is like it. */
+		{ "\"ON\",\"on\",\"开\"", "\"on\"", "\"on\"" },
+		/* More than one fits, or none. */
+		{ "\"on\",\"open\"", "\"打开\"", "\"打开\"" },
+		{ "\"ON\",\"On\"", "\"on\"", "\"on\"" },
+		{ "\"on\",\"off\"", "\"红\"", "\"红\"" },
+		{ "\"on\",\"off\"", "\"不开\"", "\"不开\"" },
+		{ "\"on\",\"off\"", "\"\"", "\"\"" },
+	};
+	char schema[256];
+
+	for (size_t i = 0; i < NELEM(table); i++) {
+		snprintf(schema, sizeof(schema),
+		    "{\"type\":\"string\",\"enum\":[%s]}", table[i].list);
+		turns_into(schema, table[i].word, table[i].want);
+	}
+}
+
+/* Bounds, where the schema says that what is beyond them means them. */
+KIT_TEST(clamps)
+{
+	static const struct {
+		const char *schema, *in, *want;
+	} table[] = {
+		{ "\"integer\",\"minimum\":1,\"maximum\":10", "30", "10" },
+		{ "\"integer\",\"minimum\":1,\"maximum\":10", "\"-3\"", "1" },
+		{ "\"integer\",\"minimum\":0.5,\"maximum\":9.5", "99", "9" },
+		{ "\"integer\",\"maximum\":10", "\"99999999999999999999\"",
+		    "10" },
+		{ "\"number\",\"minimum\":0.2,\"maximum\":10", "0.1", "0.2" },
+		{ "\"number\",\"minimum\":0.2", "7.5", "7.5" },
+		{ "\"integer\",\"minimum\":5,\"maximum\":1", "3", "3" },
+		{ "\"string\",\"minimum\":5", "\"3\"", "\"3\"" },
+	};
+	char schema[256];
+
+	for (size_t i = 0; i < NELEM(table); i++) {
+		snprintf(schema, sizeof(schema),
+		    "{\"x-clamp\":true,\"type\":%s}", table[i].schema);
+		turns_into(schema, table[i].in, table[i].want);
+	}
+	turns_into("{\"type\":\"integer\",\"maximum\":10}", "30", "30");
 }
 
 /* Schemas that are odd, and values that are deep. */

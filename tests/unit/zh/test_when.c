@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/mem.h"
 #include "unit/zh/when_case.h"
 
 static const struct {
@@ -137,7 +138,7 @@ KIT_TEST(huge_numbers)
 	struct when w[4];
 	size_t i, j, n;
 
-	for (i = 0; i < sizeof(huge) / sizeof(huge[0]); i++) {
+	for (i = 0; i < NELEM(huge); i++) {
 		n = when_find(now, str_of(huge[i]), w, 4);
 		for (j = 0; j < n; j++)
 			ck_assert_msg(w[j].from.ms < now.now.ms + most &&

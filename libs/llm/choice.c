@@ -1,0 +1,96 @@
+/*
+ * Whom a call asks: the breakers of its client's providers, asked and told.
+ */
+#include "core/log.h"
+#include "llm/call.h"
+
+struct provider *
+call_provider(const struct llm_call *call)
+{
+	return &call->llm->providers[call->at];
+}
+
+static void
+show_breaker(struct provider *p)
+{
+	metric_set(p->open, breaker_is_open(&p->breaker) ? 1 : 0);
+}
+
+/* What a provider that is left alone is said to be. */
+static enum rc
+as_cause(enum rc rc)
+{
+	return rc == RC_AGAIN || rc == RC_DENIED || rc == RC_NOENT ? rc
+								   : RC_DOWN;
+}
+
+void
+call_judge(struct llm_call *call, enum rc rc, enum retry_blame blame)
+{
+	struct provider *p = call_provider(call);
+	bool was = breaker_is_open(&p->breaker);
+	unsigned flags = call->probe ? BREAKER_OF_PROBE : 0;
+
+	if (call->judged)
+		return;
+	call->judged = true;
+	if (blame == RETRY_BLAME_NONE) {
+		breaker_leave(&p->breaker, flags);
+	} else {
+		/* To leave the only one for long would help nobody. */
+		if (blame == RETRY_BLAME_HARD && call->llm->n > 1)
+			flags |= BREAKER_HARD;
+		p->last_rc = as_cause(rc);
+		breaker_bad(&p->breaker, clock_mono(), flags);
+	}
+	show_breaker(p);
+	if (!was && breaker_is_open(&p->breaker))
+		log_warn("llm.provider_left", LOG_S("provider", p->o.name),
+		    LOG_RC(rc), LOG_I("for_ms", p->breaker.wait_ms));
+}
+
+void
+call_praise(struct llm_call *call)
+{
+	struct provider *p = call_provider(call);
+
+	if (breaker_is_open(&p->breaker))
+		log_info("llm.provider_back", LOG_S("provider", p->o.name));
+	call->judged = true;
+	breaker_good(&p->breaker);
+	show_breaker(p);
+}
+
+bool
+call_has_others(const struct llm_call *call)
+{
+	const struct llm *l = call->llm;
+	int64_t now = clock_mono().ns;
+
+	for (size_t i = call->at + 1; i < l->n; i++) {
+		const struct breaker *b = &l->providers[i].breaker;
+		if (!breaker_is_open(b) || (!b->probing && b->until.ns <= now))
+			return true;
+	}
+	return false;
+}
+
+bool
+call_choose(struct llm_call *call, size_t i)
+{
+	struct llm *l = call->llm;
+	struct mono now = clock_mono();
+
+	for (; i < l->n; i++) {
+		enum breaker_word w =
+		    breaker_ask(&l->providers[i].breaker, now);
+		if (w == BREAKER_OPEN)
+			continue;
+		call->at = i;
+		call->probe = w == BREAKER_PROBE;
+		call->judged = false;
+		call->tries = 0;
+		return true;
+	}
+	return false;
+}

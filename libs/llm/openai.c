@@ -1,0 +1,341 @@
+/*
+ * Chat completions.  Requests keep to what every server understands: "system"
+ * and not "developer", content as a plain string, and no member that was not
+ * asked for.
+ */
+#include "core/mem.h"
+#include "llm/extra.h"
+#include "llm/provider.h"
+#include "wire/out.h"
+
+/* ---- asking ------------------------------------------------------------- */
+
+static void
+put_text(struct wire_out *o, const char *key, struct str s)
+{
+	wire_out_key(o, str_of(key));
+	wire_out_str(o, s);
+}
+
+/* The members that the provider gave the call beside ours. */
+static void
+put_members(struct wire_out *o, const struct wire_tree *extra)
+{
+	const struct wire_tree *own = wire_tree_get(extra, STR("call"));
+	struct wire_tree_member m;
+
+	for (bool more = wire_tree_first(own, &m); more;
+	     more = wire_tree_next(own, &m)) {
+		wire_out_key(o, m.key);
+		wire_tree_put(m.value, o);
+	}
+}
+
+static void
+put_call(const struct provider *p, const struct llm_tool_call *call,
+    struct wire_out *o)
+{
+	struct wire_tree *extra = extra_open(call->extra, str_of(p->by));
+
+	wire_out_object(o);
+	put_text(o, "id", call->id);
+	put_text(o, "type", STR("function"));
+	wire_out_key(o, STR("function"));
+	wire_out_object(o);
+	put_text(o, "name", call->name);
+	put_text(o, "arguments", call->arguments);
+	wire_out_object_end(o);
+	put_members(o, extra);
+	wire_out_object_end(o);
+	wire_tree_free(extra);
+}
+
+/* The thoughts that led to a message, if the provider wants them back. */
+static void
+put_reasoning(
+    const struct provider *p, const struct llm_message *m, struct wire_out *o)
+{
+	struct wire_tree *extra = NULL;
+	struct str name, text = STR("");
+
+	if (m->role != LLM_ASSISTANT || p->o.echo == LLM_ECHO_NEVER)
+		return;
+	if (m->ncalls > 0)
+		extra = extra_open(m->calls[0].extra, str_of(p->by));
+	name = wire_tree_text(wire_tree_get(extra, STR("name")));
+	if (name.n > 0)
+		text = wire_tree_text(wire_tree_get(extra, STR("reasoning")));
+	else if (p->o.echo == LLM_ECHO_ALWAYS ||
+	    (p->o.echo == LLM_ECHO_WITH_TOOL_CALLS && m->ncalls > 0))
+		name = STR("reasoning_content");
+	if (name.n > 0) {
+		wire_out_key(o, name);
+		wire_out_str(o, text);
+	}
+	wire_tree_free(extra);
+}
+
+static void
+put_message(
+    const struct provider *p, const struct llm_message *m, struct wire_out *o)
+{
+	static const char *const roles[] = {
+		[LLM_SYSTEM] = "system",
+		[LLM_USER] = "user",
+		[LLM_ASSISTANT] = "assistant",
+		[LLM_TOOL] = "tool",
+	};
+
+	wire_out_object(o);
+	put_text(o, "role", str_of(roles[m->role]));
+	/* Only an assistant that calls tools may say nothing. */
+	if (m->text.p != NULL || m->ncalls == 0)
+		put_text(o, "content", m->text);
+	if (m->ncalls > 0) {
+		wire_out_key(o, STR("tool_calls"));
+		wire_out_array(o);
+		for (size_t i = 0; i < m->ncalls; i++)
+			put_call(p, &m->calls[i], o);
+		wire_out_array_end(o);
+	}
+	if (m->tool_call_id.p != NULL)
+		put_text(o, "tool_call_id", m->tool_call_id);
+	put_reasoning(p, m, o);
+	wire_out_object_end(o);
+}
+
+static void
+put_tools(
+    const struct provider *p, const struct llm_chat *chat, struct wire_out *o)
+{
+	if (chat->ntools == 0)
+		return;
+	wire_out_key(o, STR("tools"));
+	wire_out_array(o);
+	for (size_t i = 0; i < chat->ntools; i++) {
+		const struct llm_tool *t = &chat->tools[i];
+		wire_out_object(o);
+		put_text(o, "type", STR("function"));
+		wire_out_key(o, STR("function"));
+		wire_out_object(o);
+		put_text(o, "name", t->name);
+		if (t->description.p != NULL)
+			put_text(o, "description", t->description);
+		wire_out_key(o, STR("parameters"));
+		wire_out_raw(o,
+		    t->parameters.p != NULL
+			? t->parameters
+			: STR("{\"type\":\"object\",\"properties\":{}}"));
+		wire_out_object_end(o);
+		wire_out_object_end(o);
+	}
+	wire_out_array_end(o);
+	if (chat->choice != LLM_CHOICE_AUTO && !provider_has(p, "tool_choice"))
+		put_text(o, "tool_choice",
+		    chat->choice == LLM_CHOICE_NONE ? STR("none")
+						    : STR("required"));
+}
+
+static void
+put_options(
+    const struct provider *p, const struct llm_chat *chat, struct wire_out *o)
+{
+	int64_t max_tokens =
+	    chat->max_tokens > 0 ? chat->max_tokens : p->o.max_tokens;
+
+	if (chat->stream) {
+		wire_out_key(o, STR("stream"));
+		wire_out_bool(o, true);
+	}
+	if (chat->stream && !provider_has(p, "stream_options")) {
+		wire_out_key(o, STR("stream_options"));
+		wire_out_raw(o, STR("{\"include_usage\":true}"));
+	}
+	if (chat->temperature >= 0 && !provider_has(p, "temperature")) {
+		wire_out_key(o, STR("temperature"));
+		wire_out_f64(o, chat->temperature);
+	}
+	if (max_tokens > 0 && !provider_has(p, p->o.max_tokens_member)) {
+		wire_out_key(o, str_of(p->o.max_tokens_member));
+		wire_out_i64(o, max_tokens);
+	}
+	provider_put_body(p, o);
+}
+
+static enum rc
+write_request(
+    const struct provider *p, const struct llm_chat *chat, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	put_text(&o, "model", str_of(p->o.model));
+	wire_out_key(&o, STR("messages"));
+	wire_out_array(&o);
+	for (size_t i = 0; i < chat->nmessages; i++)
+		put_message(p, &chat->messages[i], &o);
+	wire_out_array_end(&o);
+	put_tools(p, chat, &o);
+	put_options(p, chat, &o);
+	wire_out_object_end(&o);
+	return buf_rc(out);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static int64_t
+count_of(const struct wire_tree *v, const char *key, int64_t otherwise)
+{
+	const struct wire_tree *n = wire_tree_get(v, str_of(key));
+	double d = wire_tree_number(n);
+
+	if (wire_tree_kind(n) != WIRE_TREE_NUMBER || !(d >= 0 && d < 9e15))
+		return otherwise;
+	return (int64_t)d;
+}
+
+static void
+take_usage(struct accum *m, const struct wire_tree *v)
+{
+	const struct wire_tree *u = wire_tree_get(v, STR("usage"));
+
+	m->prompt_tokens = count_of(u, "prompt_tokens", m->prompt_tokens);
+	m->completion_tokens =
+	    count_of(u, "completion_tokens", m->completion_tokens);
+}
+
+/* Text as a string, or as the parts that requests may have too. */
+static enum rc
+take_content(struct accum *m, const struct wire_tree *v, struct str *delta)
+{
+	struct buf b = BUF_INIT(LLM_TEXT_MAX);
+	enum rc rc;
+
+	if (wire_tree_kind(v) != WIRE_TREE_ARRAY)
+		return accum_text(m, wire_tree_text(v), delta);
+	for (size_t i = 0; i < wire_tree_len(v); i++)
+		buf_put_str(&b,
+		    wire_tree_text(
+			wire_tree_get(wire_tree_at(v, i), STR("text"))));
+	rc = accum_text(m, buf_str(&b), delta);
+	buf_free(&b);
+	return rc;
+}
+
+/* The same thoughts may come under several names; the first counts. */
+static enum rc
+take_reasoning(struct accum *m, const struct wire_tree *v)
+{
+	static const char *const names[] = { "reasoning_content", "reasoning" };
+	const struct wire_tree *details;
+
+	for (size_t i = 0; i < NELEM(names); i++) {
+		struct str s =
+		    wire_tree_text(wire_tree_get(v, str_of(names[i])));
+		if (s.n > 0)
+			return accum_reasoning(m, names[i], s);
+	}
+	details = wire_tree_get(v, STR("reasoning_details"));
+	for (size_t i = 0; i < wire_tree_len(details); i++) {
+		enum rc rc = accum_reasoning(m, NULL,
+		    wire_tree_text(
+			wire_tree_get(wire_tree_at(details, i), STR("text"))));
+		if (rc != RC_OK)
+			return rc;
+	}
+	return RC_OK;
+}
+
+/* In an answer in one piece each element is a call of its own. */
+static enum rc
+take_calls(struct accum *m, const struct wire_tree *list, bool whole)
+{
+	for (size_t i = 0; i < wire_tree_len(list); i++) {
+		const struct wire_tree *c = wire_tree_at(list, i);
+		const struct wire_tree *f = wire_tree_get(c, STR("function"));
+		struct accum_piece p = {
+			.index = whole ? (int64_t)i : count_of(c, "index", -1),
+			.id = wire_tree_text(wire_tree_get(c, STR("id"))),
+			.name = wire_tree_text(wire_tree_get(f, STR("name"))),
+			.arguments = wire_tree_get(f, STR("arguments")),
+			.members = c,
+		};
+		enum rc rc = accum_call(m, &p);
+		if (rc != RC_OK)
+			return rc;
+	}
+	return RC_OK;
+}
+
+/* What one choice says. */
+static enum rc
+take_choice(struct accum *m, const struct wire_tree *choice, bool whole,
+    struct str *delta)
+{
+	const struct wire_tree *said =
+	    wire_tree_get(choice, whole ? STR("message") : STR("delta"));
+	enum rc rc;
+
+	accum_finish(
+	    m, wire_tree_text(wire_tree_get(choice, STR("finish_reason"))));
+	rc = take_content(m, wire_tree_get(said, STR("content")), delta);
+	if (rc == RC_OK)
+		rc = take_reasoning(m, said);
+	if (rc == RC_OK)
+		rc = take_calls(
+		    m, wire_tree_get(said, STR("tool_calls")), whole);
+	return rc;
+}
+
+/* The choice that counts; NULL: it is not among them. */
+static const struct wire_tree *
+first_choice(const struct wire_tree *list)
+{
+	for (size_t i = 0; i < wire_tree_len(list); i++) {
+		const struct wire_tree *c = wire_tree_at(list, i);
+		if (count_of(c, "index", 0) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+static enum rc
+read_event(struct accum *m, const struct wire_tree *v, struct str *delta,
+    const char **why)
+{
+	const struct wire_tree *list = wire_tree_get(v, STR("choices"));
+	const struct wire_tree *choice;
+
+	*delta = (struct str){ "", 0 };
+	if (wire_tree_kind(v) != WIRE_TREE_OBJECT ||
+	    (wire_tree_kind(list) != WIRE_TREE_ARRAY &&
+		wire_tree_kind(list) != WIRE_TREE_NULL)) {
+		*why = "an event is no chunk of a chat completion";
+		return RC_INVALID;
+	}
+	take_usage(m, v);
+	choice = first_choice(list);
+	return choice != NULL ? take_choice(m, choice, false, delta) : RC_OK;
+}
+
+static enum rc
+read_answer(struct accum *m, const struct wire_tree *v, const char **why)
+{
+	const struct wire_tree *list = wire_tree_get(v, STR("choices"));
+	const struct wire_tree *choice = first_choice(list);
+	struct str delta;
+
+	if (wire_tree_kind(list) != WIRE_TREE_ARRAY ||
+	    (choice != NULL &&
+		wire_tree_kind(wire_tree_get(choice, STR("message"))) !=
+		    WIRE_TREE_OBJECT)) {
+		*why = "the answer is no chat completion";
+		return RC_INVALID;
+	}
+	take_usage(m, v);
+	m->done = true;
+	return choice != NULL ? take_choice(m, choice, true, &delta) : RC_OK;
+}
+
+const struct dialect openai_dialect = { "/chat/completions", write_request,
+	read_event, read_answer };

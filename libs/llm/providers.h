@@ -1,0 +1,66 @@
+/*
+ * providers: which language models a program talks to, from its configuration.
+ * The same options for every program that has a client.
+ */
+#ifndef LLM_PROVIDERS_H
+#define LLM_PROVIDERS_H
+
+#include "core/arena.h"
+#include "core/conf.h"
+#include "llm/llm.h"
+
+/* Largest file of providers in bytes. */
+#define LLM_PROVIDERS_FILE_MAX ((size_t)256 * 1024)
+
+/* A part of a program's configuration. */
+struct llm_conf {
+	const char *provider;
+	const char *openai_url, *openai_key;
+	const char *anthropic_url, *anthropic_key;
+	const char *model;
+	const char *file;
+};
+
+/* The rows that fill the member m of struct t. */
+#define LLM_CONF_N 7
+#define LLM_CONF_OPTS(t, m)                                                   \
+	{ "LLM_PROVIDER", CONF_STR, CONF_AT(t, m.provider), "openai", 0, 0,   \
+		"language model: openai (any compatible server) or claude" }, \
+	    { "OPENAI_BASE_URL", CONF_STR, CONF_AT(t, m.openai_url),          \
+		    "http://127.0.0.1:9080/v1", 0, 0,                         \
+		    "of openai: URL up to /chat/completions" },               \
+	    { "OPENAI_API_KEY", CONF_SECRET, CONF_AT(t, m.openai_key), "", 0, \
+		    0, "its key; empty for none" },                           \
+	    { "ANTHROPIC_BASE_URL", CONF_STR, CONF_AT(t, m.anthropic_url),    \
+		    "https://api.anthropic.com", 0, 0,                        \
+		    "of claude: URL up to /v1/messages" },                    \
+	    { "ANTHROPIC_API_KEY", CONF_SECRET, CONF_AT(t, m.anthropic_key),  \
+		    "", 0, 0, "its key; empty for none" },                    \
+	    { "LLM_MODEL", CONF_STR, CONF_AT(t, m.model), "", 0, 0,           \
+		    "its model; empty: gpt-4o-mini, claude-haiku-4-5" },      \
+	{                                                                     \
+		"LLM_PROVIDERS", CONF_STR, CONF_AT(t, m.file), "", 0, 0,      \
+		    "JSON file with a list of providers instead of all that"  \
+	}
+
+/* Room for why a file was refused. */
+#define LLM_PROVIDERS_WHY_MAX 600
+
+/*
+ * llm_providers_read(json, a, out, why):
+ * The providers of a file (llm_providers.schema.json), in a; *out gives up to
+ * LLM_PROVIDERS_MAX of them.  RC_INVALID or RC_TOOBIG with why set to a place
+ * in the file and what is wrong there.  Keys may come from the environment.
+ */
+enum rc llm_providers_read(struct str json, struct arena *a,
+    struct llm_opts *out, char why[LLM_PROVIDERS_WHY_MAX]) RC_CHECK;
+
+/*
+ * llm_open(c, o, out):
+ * llm_new(o) with the providers that c names, of which o needs none.  Reads a
+ * file: at start only.  The log says what is wrong, and never a key.
+ */
+enum rc llm_open(const struct llm_conf *c, const struct llm_opts *o,
+    struct llm **out) RC_CHECK;
+
+#endif /* !LLM_PROVIDERS_H */

@@ -1,0 +1,145 @@
+/*
+ * A request that is repeated until somebody has the turn, or nobody will.
+ */
+#include "cancel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus/bus.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/loop.h"
+#include "core/mem.h"
+#include "gateway.h"
+#include "state/turn_record.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+#include "wire/wire.h"
+
+#define AGAIN_MS    150
+#define PATIENCE_MS 3000
+#define TEXTS_MAX   2048
+
+struct cancel {
+	struct gateway *g;
+	struct arena *texts;
+	struct cancel_opts o;
+	struct loop_timer again;
+	struct wall until;
+};
+
+static void ask(void *arg);
+
+static void
+end(struct cancel *k, enum rc rc, bool canceled)
+{
+	struct svc *s = k->g->svc;
+
+	log_info("gateway.cancel", LOG_V("turn", k->o.turn_id), LOG_RC(rc),
+	    LOG_I("canceled", canceled));
+	loop_timer_cancel(svc_loop(s), &k->again);
+	if (k->o.fn != NULL)
+		k->o.fn(k->o.arg, rc, canceled);
+	arena_free(k->texts);
+	free(k);
+	svc_release(s);
+}
+
+static void
+ask_again(struct cancel *k, enum rc rc)
+{
+	if (clock_wall().ms >= k->until.ms)
+		end(k, rc, false);
+	else
+		loop_timer_set(svc_loop(k->g->svc), &k->again,
+		    mono_add_ms(clock_mono(), AGAIN_MS), ask, k);
+}
+
+/* Nobody has it: it has ended, or is not there yet. */
+static void
+look(struct cancel *k)
+{
+	struct turn_record rec;
+	enum rc rc;
+
+	arena_reset(k->g->scratch);
+	rc = turn_record_read(k->g->state, k->o.turn_id, k->g->scratch, &rec);
+	if (rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN)
+		end(k, RC_OK, false);
+	else
+		ask_again(k, rc == RC_OK ? RC_TIMEOUT : rc);
+}
+
+static void
+on_answer(void *arg, enum rc rc, struct str data)
+{
+	struct cancel *k = arg;
+	struct wire_turn_cancel_reply rep;
+
+	arena_reset(k->g->scratch);
+	if (rc == RC_OK)
+		rc = wire_decode(&wire_turn_cancel_reply_desc, data,
+		    k->g->scratch, &rep, NULL);
+	if (rc == RC_OK)
+		end(k, RC_OK, rep.canceled);
+	else if (rc == RC_NOENT)
+		look(k);
+	else
+		ask_again(k, rc);
+}
+
+static enum rc
+send(struct cancel *k)
+{
+	struct wire_turn_cancel_request req = { .turn_id = k->o.turn_id,
+		.user_id = k->o.user_id,
+		.reason = k->o.reason };
+	struct bus_meta meta = { .deadline = k->until };
+	char token[ID_TOKEN_MAX], subject[ID_TOKEN_MAX + 64];
+	struct buf out = BUF_INIT(8192);
+	enum rc rc;
+
+	rc = id_token(k->o.turn_id, token);
+	if (rc == RC_OK)
+		rc = wire_encode(
+		    &wire_turn_cancel_request_desc, &req, &out, NULL);
+	if (rc == RC_OK) {
+		(void)snprintf(subject, sizeof(subject),
+		    WIRE_SUBJECT_FMT_TURN_CANCEL, token);
+		rc = bus_request(svc_bus(k->g->svc), subject, buf_str(&out),
+		    &meta, (struct bus_waiter){ .fn = on_answer, .arg = k },
+		    NULL);
+	}
+	buf_free(&out);
+	return rc;
+}
+
+static void
+ask(void *arg)
+{
+	struct cancel *k = arg;
+	enum rc rc = send(k);
+
+	if (rc != RC_OK)
+		ask_again(k, rc);
+}
+
+void
+cancel_turn(struct gateway *g, const struct cancel_opts *o)
+{
+	struct cancel *k = mem_zalloc(sizeof(*k));
+
+	k->g = g;
+	k->texts = arena_new(TEXTS_MAX);
+	k->o = *o;
+	k->o.turn_id = arena_str(k->texts, o->turn_id);
+	k->o.user_id = arena_str(k->texts, o->user_id);
+	k->o.reason = arena_str(k->texts, o->reason);
+	k->until.ms = clock_wall().ms + PATIENCE_MS;
+	svc_hold(g->svc);
+	loop_timer_set(svc_loop(g->svc), &k->again, clock_mono(), ask, k);
+}

@@ -1,0 +1,162 @@
+/*
+ * Streams that end when the client leaves, or the gateway.
+ */
+#include "on_events.h"
+
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/metric.h"
+#include "cursor.h"
+#include "follow.h"
+#include "gateway.h"
+#include "send.h"
+#include "state/events.h"
+#include "state/session.h"
+#include "svc/svc.h"
+
+struct watcher {
+	TAILQ_ENTRY(watcher) link;
+	struct gateway *g;
+	struct svc_call *c;
+	struct follow *f;
+};
+
+static void
+watcher_end(struct watcher *w)
+{
+	TAILQ_REMOVE(&w->g->watchers, w, link);
+	w->g->n_watchers--;
+	metric_change(w->g->watching, -1);
+	svc_stream_end(w->c, RC_OK);
+	free(w);
+}
+
+static void
+on_gone(void *arg)
+{
+	struct watcher *w = arg;
+
+	follow_close(w->f);
+	watcher_end(w);
+}
+
+static bool
+on_event(void *arg, const struct event *e)
+{
+	struct watcher *w = arg;
+
+	if (send_event(w->c, e) == RC_OK)
+		return true;
+	watcher_end(w);
+	return false;
+}
+
+static bool
+is_ready(void *arg)
+{
+	struct watcher *w = arg;
+
+	return send_has_room(w->c);
+}
+
+void
+on_events_drain(struct gateway *g)
+{
+	struct watcher *w;
+
+	while ((w = TAILQ_FIRST(&g->watchers)) != NULL)
+		on_gone(w);
+}
+
+/* The session and the cursor that are asked for; false if c was answered. */
+static bool
+read_request(const struct gateway *g, struct svc_call *c, struct session_key *k,
+    int64_t *after)
+{
+	struct str header = svc_call_header(c, "Last-Event-ID");
+
+	k->user_id = gateway_query_user(g, c);
+	k->session_id = svc_call_param(c, 0);
+	if (!gateway_id(c, k->user_id, "user_id") ||
+	    !gateway_id(c, k->session_id, "session_id"))
+		return false;
+	if (cursor_parse(header, svc_call_query(c, "cursor"), after) == RC_OK)
+		return true;
+	gateway_refuse(c, RC_INVALID, "%s: must be the seq of an event, or 0",
+	    header.p != NULL ? "Last-Event-ID" : "cursor");
+	return false;
+}
+
+/*
+ * Whether the session may be watched from after on, which is found if the
+ * client knows nothing.  One who names a cursor may wait for a session that has
+ * not begun.
+ */
+static bool
+find_start(struct gateway *g, struct svc_call *c, const struct session_key *k,
+    int64_t *after)
+{
+	struct session s = { .known = true };
+	enum rc rc = RC_OK;
+
+	if (*after >= 0)
+		return true;
+	arena_reset(g->scratch);
+	rc = session_read(g->state, k, g->scratch, &s);
+	if (rc == RC_OK && s.known)
+		rc = events_newest(g->state, k, after);
+	if (rc != RC_OK)
+		gateway_fail(c, rc);
+	else if (!s.known)
+		svc_fail(c, RC_NOENT, "session not found");
+	return rc == RC_OK && s.known;
+}
+
+/* Streams leave a quarter of the connections to everything else. */
+static bool
+is_full(const struct gateway *g)
+{
+	return (g->n_watchers + 1) * 4 > svc_http_calls(g->svc) * 3;
+}
+
+static void
+begin(struct gateway *g, struct svc_call *c, const struct follow_opts *o)
+{
+	struct watcher *w = mem_zalloc(sizeof(*w));
+	struct follow_opts with = *o;
+	enum rc rc;
+
+	w->g = g;
+	w->c = c;
+	with.arg = w;
+	rc = follow_open(g->follows, &with, &w->f);
+	if (rc != RC_OK) {
+		free(w);
+		gateway_fail_bus(c, rc);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&g->watchers, w, link);
+	g->n_watchers++;
+	metric_change(g->watching, 1);
+	if (svc_stream(c) != RC_OK || svc_call_on_gone(c, on_gone, w) != RC_OK)
+		on_gone(w);
+	else
+		/* What cannot be read now is read later. */
+		(void)!follow_read(w->f);
+}
+
+void
+on_events(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct follow_opts o = { .fn = on_event, .ready = is_ready };
+
+	if (g->draining)
+		svc_fail(c, RC_AGAIN, "the service is stopping");
+	else if (is_full(g))
+		svc_fail(c, RC_AGAIN, "too many streams at once");
+	else if (read_request(g, c, &o.key, &o.after) &&
+	    find_start(g, c, &o.key, &o.after))
+		begin(g, c, &o);
+}

@@ -1,0 +1,62 @@
+/*
+ * turn_own: what the parts of turn share; nobody else includes it.
+ */
+#ifndef CHAT_GATEWAY_TURN_OWN_H
+#define CHAT_GATEWAY_TURN_OWN_H
+
+#include "core/id.h"
+#include "core/loop.h"
+#include "state/session.h"
+#include "turn.h"
+#include "wire/msgs.h"
+
+struct svc_error;
+
+/* A turn that waits for its answers. */
+struct turn {
+	struct gateway *g;
+	struct svc_call *c;
+	struct session_key key; /* of c */
+	char id[ID_MAX + 1];
+	uint64_t request;          /* 0: nobody is asked any more */
+	struct loop_timer silence; /* while one is asked */
+	struct loop_timer record;  /* afterwards: what is kept is looked at */
+	bool cancel;               /* when the client hangs up */
+
+	/* Of a turn that is streamed. */
+	bool stream;
+	bool begun;                  /* the stream has */
+	struct follow *follow;       /* NULL: closed */
+	int64_t sent;                /* seq of the last event */
+	struct wire_turn_reply last; /* its end, while the log is not read */
+};
+
+/* turn_end(t): Forget the turn; its call is the caller's to end. */
+struct svc_call *turn_end(struct turn *t);
+
+/*
+ * How it ends for the client: as its last reply says, with an error, or lost.
+ * One that is streamed gets what its log has before that.
+ */
+void turn_conclude(struct turn *t, const struct wire_turn_reply *rep);
+void turn_fail(struct turn *t, const struct svc_error *e);
+void turn_lose(struct turn *t, const char *why);
+
+/*
+ * turn_of_record(t): From now on its record says how the turn ends.
+ * turn_repeats(t, first): The same, but it is the turn first.
+ * turn_was_silent(t): It is lost, unless its record has an end.
+ */
+void turn_of_record(struct turn *t);
+void turn_repeats(struct turn *t, struct str first);
+void turn_was_silent(struct turn *t);
+
+/*
+ * turn_follow(t, after): Follow its events; false: t has ended.
+ * turn_stream_end(t, rep): Send what its log has and end t.  False: nothing was
+ * ever told, and it has failed: an answer says so.
+ */
+bool turn_follow(struct turn *t, int64_t after);
+bool turn_stream_end(struct turn *t, const struct wire_turn_reply *rep);
+
+#endif /* !CHAT_GATEWAY_TURN_OWN_H */

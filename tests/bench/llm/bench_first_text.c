@@ -1,0 +1,194 @@
+/*
+ * How long a piece of text that a provider sends takes to be shown, beside what
+ * a bare HTTP client on the same loop takes to be given the same bytes.
+ */
+#include <stdio.h>
+
+#include "integration/httpc/peer.h"
+#include "kit/kit_figures.h"
+#include "llm/llm.h"
+
+#define WARMUP 200
+#define PIECES 4000
+
+#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+#define OPENAI                                                      \
+	"data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\"," \
+	"\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,"  \
+	"\"delta\":{\"content\":\"text\"},\"finish_reason\":null}]}\n\n"
+#define ANTHROPIC                                              \
+	"event: content_block_delta\n"                         \
+	"data: {\"type\":\"content_block_delta\",\"index\":0," \
+	"\"delta\":{\"type\":\"text_delta\",\"text\":\"text\"}}\n\n"
+
+static const char *_Atomic piece;
+static _Atomic size_t shown;
+static double took[PIECES];
+static _Atomic double sent_ns;
+
+static bool
+has_shown(size_t n)
+{
+	while (shown < n)
+		if (kit_now_ns() - sent_ns > 2e9)
+			return false;
+	return true;
+}
+
+/* Send one piece when the one before it was shown. */
+static void
+provider(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	if (peer_read(fd, &in) && peer_write(fd, HEAD))
+		for (size_t i = 0; i < WARMUP + PIECES; i++) {
+			sent_ns = kit_now_ns();
+			if (!peer_write(fd, piece) || !has_shown(i + 1))
+				break;
+		}
+	buf_free(&in);
+}
+
+static void
+note(void)
+{
+	double ns = kit_now_ns() - sent_ns;
+
+	if (shown >= WARMUP && shown < WARMUP + PIECES)
+		took[shown - WARMUP] = ns;
+	shown++;
+}
+
+static void
+on_text(void *arg, struct str text)
+{
+	(void)arg;
+	(void)text;
+	note();
+}
+
+static enum rc
+on_chunk(void *arg, struct httpc_call *call, struct str chunk)
+{
+	(void)arg;
+	(void)call;
+	if (chunk.n > 0)
+		note();
+	return RC_OK;
+}
+
+static _Atomic bool done;
+
+static void
+on_llm_done(void *arg, const struct llm_result *r)
+{
+	(void)arg;
+	(void)r;
+	done = true;
+}
+
+static void
+on_http_done(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_answer *answer)
+{
+	(void)arg;
+	(void)call;
+	(void)rc;
+	(void)answer;
+	done = true;
+}
+
+static struct scene scene;
+static struct llm *llm;
+
+static void
+ask_bare(void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(httpc_start(scene.c,
+			     &(struct httpc_request){ .method = "POST",
+				 .url = scene.url,
+				 .body = STR_INIT("{}"),
+				 .deadline = { clock_wall().ms + 60000 },
+				 .body_max = 64 * 1024 * 1024,
+				 .on_chunk = on_chunk,
+				 .on_done = on_http_done },
+			     NULL),
+	    RC_OK);
+}
+
+static void
+ask_llm(void *arg)
+{
+	static const struct llm_message hello = { .role = LLM_USER,
+		.text = STR_INIT("hello") };
+
+	(void)arg;
+	ck_assert_int_eq(llm_chat(llm,
+			     &(struct llm_chat){ .messages = &hello,
+				 .nmessages = 1,
+				 .temperature = -1,
+				 .deadline = { clock_wall().ms + 60000 },
+				 .stream = true,
+				 .on_text = on_text,
+				 .on_done = on_llm_done },
+			     NULL),
+	    RC_OK);
+}
+
+static bool
+is_done(void *arg)
+{
+	(void)arg;
+	return done;
+}
+
+static void
+run(const char *name, const char *bytes, loop_fn ask)
+{
+	piece = bytes;
+	shown = 0;
+	done = false;
+	kit_loop_call(&scene.k, ask, NULL);
+	ck_assert(kit_until(is_done, NULL, 60000));
+	ck_assert_uint_ge(shown, WARMUP + PIECES);
+	kit_sort(took, PIECES);
+	printf("%-22s p50 %6.1f us   p99 %6.1f us\n", name,
+	    took[PIECES / 2] / 1e3, took[PIECES * 99 / 100] / 1e3);
+}
+
+static void
+make(void *arg)
+{
+	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = scene.k.l,
+				     .providers = arg,
+				     .nproviders = 1 },
+			     &llm),
+	    RC_OK);
+}
+
+static void
+unmake(void *arg)
+{
+	(void)arg;
+	llm_free(llm);
+}
+
+KIT_TEST_T(a_piece_of_text, 120)
+{
+	struct llm_provider p = { .model = "m" };
+
+	scene_open(&scene, provider, (struct httpc_opts){ .active_max = 0 });
+	p.base_url = scene.url;
+	run("bare HTTP client", OPENAI, ask_bare);
+	kit_loop_call(&scene.k, make, &p);
+	run("llm, OpenAI", OPENAI, ask_llm);
+	kit_loop_call(&scene.k, unmake, NULL);
+	p.kind = LLM_ANTHROPIC;
+	kit_loop_call(&scene.k, make, &p);
+	run("llm, Anthropic", ANTHROPIC, ask_llm);
+	kit_loop_call(&scene.k, unmake, NULL);
+	scene_close(&scene);
+}

@@ -1,0 +1,234 @@
+/* Every habit of a server that the simulated model has, read to one meaning. */
+#include "integration/llm/lab.h"
+
+KIT_SHARE(lab_begin, NULL, lab_end)
+
+enum { OPENAI = 1, ANTHROPIC = 2, BOTH = 3, PLAIN = 4 };
+enum { CUMULATIVE = 1, THINK = 2, INCOMPLETE = 4 };
+
+#define SAYS     "\"text\":\"Hello, 世界。\""
+#define THINKS   "\"reasoning\":\"Let me see…\""
+#define QUIRK(q) ",\"quirks\":[" q "]"
+#define CALL1    "{\"name\":\"lamp\",\"arguments\":{\"on\":true}}"
+#define CALL2    "{\"name\":\"head\",\"arguments\":{\"angle\":15}}"
+#define CALLS    "\"calls\":[" CALL1 "," CALL2 "]"
+#define NOARG    "\"calls\":[{\"name\":\"f\"},{\"name\":\"g\"}]"
+
+#define HELLO  "Hello, 世界。"
+#define SEEN   "Let me see…"
+#define CALLED "lamp {\"on\":true};head {\"angle\":15};"
+
+/* What the model says and how; what is to be read. */
+static const struct {
+	int where; /* PLAIN: not as a stream, too */
+	const char *answer;
+	int flags;
+	const char *text, *reasoning, *calls;
+} rows[] = {
+	{ BOTH | PLAIN, SAYS, 0, HELLO, "", "" },
+	{ BOTH | PLAIN, CALLS, 0, "", "", CALLED },
+	{ BOTH | PLAIN, SAYS "," CALLS, 0, HELLO, "", CALLED },
+	{ BOTH | PLAIN, NOARG, 0, "", "", "f {};g {};" },
+	/* Framing. */
+	{ BOTH, SAYS "," CALLS QUIRK("\"crlf\""), 0, HELLO, "", CALLED },
+	{ BOTH, SAYS "," CALLS QUIRK("\"no_space\""), 0, HELLO, "", CALLED },
+	{ BOTH, SAYS "," CALLS QUIRK("\"comments\""), 0, HELLO, "", CALLED },
+	{ BOTH, SAYS QUIRK("\"bom\""), 0, HELLO, "", "" },
+	{ BOTH, SAYS "," CALLS QUIRK("\"bytewise\",\"crlf\""), 0, HELLO, "",
+	    CALLED },
+	{ BOTH, SAYS "," CALLS QUIRK("\"whole\""), 0, HELLO, "", CALLED },
+	{ OPENAI | PLAIN, SAYS QUIRK("\"whole\",\"blank_lines\""), 0, HELLO, "",
+	    "" },
+	/* The end. */
+	{ BOTH, SAYS "," CALLS QUIRK("\"no_done\""), 0, HELLO, "", CALLED },
+	{ BOTH, SAYS "," CALLS QUIRK("\"no_finish\""), 0, HELLO, "", CALLED },
+	{ BOTH, SAYS "," CALLS QUIRK("\"no_finish\",\"no_done\""), INCOMPLETE,
+	    HELLO, "", CALLED },
+	{ BOTH, SAYS QUIRK("\"cut_short\""), INCOMPLETE, HELLO, "", "" },
+	{ OPENAI | PLAIN, CALLS QUIRK("\"finish_stop\""), 0, "", "", CALLED },
+	{ OPENAI | PLAIN, SAYS QUIRK("\"finish_calls\""), 0, HELLO, "", "" },
+	/* Text. */
+	{ OPENAI, SAYS QUIRK("\"usage_each\""), 0, HELLO, "", "" },
+	{ OPENAI, SAYS QUIRK("\"empty_choices\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, SAYS QUIRK("\"two_choices\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, SAYS QUIRK("\"content_parts\""), 0, HELLO, "", "" },
+	{ OPENAI, SAYS "," CALLS QUIRK("\"cumulative\""), CUMULATIVE, HELLO, "",
+	    CALLED },
+	/* Thoughts. */
+	{ BOTH | PLAIN, SAYS "," THINKS, 0, HELLO, SEEN, "" },
+	{ OPENAI | PLAIN, SAYS "," THINKS ",\"reasoning_as\":\"reasoning\"", 0,
+	    HELLO, SEEN, "" },
+	{ OPENAI | PLAIN,
+	    SAYS "," THINKS ",\"reasoning_as\":\"reasoning_details\"", 0, HELLO,
+	    SEEN, "" },
+	{ OPENAI | PLAIN, SAYS "," THINKS ",\"reasoning_as\":\"think\"", THINK,
+	    HELLO, "\n" SEEN "\n", "" },
+	{ OPENAI,
+	    SAYS "," THINKS
+		 ",\"reasoning_as\":\"think\"" QUIRK("\"cumulative\""),
+	    THINK | CUMULATIVE, HELLO, "\n" SEEN "\n", "" },
+	{ OPENAI, SAYS, THINK, HELLO, "", "" },
+	/* Calls. */
+	{ OPENAI, CALLS QUIRK("\"no_index\",\"id_each\""), 0, "", "", CALLED },
+	{ OPENAI, CALLS QUIRK("\"no_index\""), 0, "", "", CALLED },
+	{ OPENAI | PLAIN, CALLS QUIRK("\"no_id\""), 0, "", "", CALLED },
+	{ OPENAI, CALLS QUIRK("\"no_index\",\"no_id\""), 0, "", "", CALLED },
+	{ OPENAI, CALLS QUIRK("\"index_zero\""), 0, "", "", CALLED },
+	{ OPENAI, CALLS QUIRK("\"id_each\""), 0, "", "", CALLED },
+	{ OPENAI, CALLS QUIRK("\"id_empty_later\""), 0, "", "", CALLED },
+	{ OPENAI | PLAIN, CALLS QUIRK("\"id_repeated\""), 0, "", "", CALLED },
+	{ OPENAI | PLAIN, CALLS QUIRK("\"args_object\""), 0, "", "", CALLED },
+	{ OPENAI | PLAIN, NOARG QUIRK("\"args_null\""), 0, "", "",
+	    "f {};g {};" },
+};
+
+static void
+check_row(size_t i, enum llm_kind kind, bool stream)
+{
+	struct llm_provider p = { .kind = kind,
+		.base_url = kind == LLM_OPENAI ? lab.url : lab.root,
+		.model = "m",
+		.cumulative = (rows[i].flags & CUMULATIVE) != 0,
+		.strip_think = (rows[i].flags & THINK) != 0 };
+	char fault[2048];
+
+	snprintf(
+	    fault, sizeof(fault), "{\"kind\":\"answer\",%s}", rows[i].answer);
+	lab_script(fault);
+	talk_open(&p, 1);
+	talk.chat.stream = stream;
+	talk_run();
+	ck_assert_msg(talk.rc == RC_OK && talk.times == 1 &&
+		str_eq(buf_str(&talk.text), str_of(rows[i].text)) &&
+		str_eq(buf_str(&talk.reasoning), str_of(rows[i].reasoning)) &&
+		str_eq(buf_str(&talk.calls), str_of(rows[i].calls)),
+	    "row %zu of kind %d, %s: %s %s: \"%s\" \"%s\" \"%s\"", i, kind,
+	    stream ? "stream" : "plain", rc_name(talk.rc), talk.error,
+	    talk.text.p, talk.reasoning.p, talk.calls.p);
+	ck_assert_msg(!stream || strstr(rows[i].answer, "whole") != NULL ||
+		str_eq(buf_str(&talk.shown), buf_str(&talk.text)),
+	    "row %zu showed %s", i, talk.shown.p);
+	ck_assert_msg(
+	    talk.incomplete == (stream && (rows[i].flags & INCOMPLETE) != 0),
+	    "row %zu", i);
+	ck_assert_uint_eq(talk.attempts, 1);
+	if (!talk.incomplete)
+		ck_assert_msg(talk.finish ==
+			(rows[i].calls[0] != '\0' ? LLM_FINISH_TOOL_CALLS
+						  : LLM_FINISH_STOP),
+		    "row %zu", i);
+	talk_close();
+}
+
+static void
+check_rows(enum llm_kind kind, int bit)
+{
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		if ((rows[i].where & bit) == 0)
+			continue;
+		check_row(i, kind, true);
+		if ((rows[i].where & PLAIN) != 0)
+			check_row(i, kind, false);
+	}
+}
+
+KIT_TEST(openai)
+{
+	check_rows(LLM_OPENAI, OPENAI);
+}
+
+KIT_TEST(anthropic)
+{
+	check_rows(LLM_ANTHROPIC, ANTHROPIC);
+}
+
+KIT_TEST(usage)
+{
+	static const char *const scripts[] = { "{\"kind\":\"answer\"," SAYS "}",
+		"{\"kind\":\"answer\"," SAYS QUIRK("\"usage_each\"") "}" };
+
+	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++)
+		for (size_t i = 0; i < NELEM(scripts); i++) {
+			struct llm_provider p = { .kind = (enum llm_kind)kind,
+				.base_url =
+				    kind == LLM_OPENAI ? lab.url : lab.root,
+				.model = "m" };
+			lab_script(scripts[i]);
+			talk_open(&p, 1);
+			talk_run();
+			ck_assert_int_eq(talk.prompt_tokens, 40);
+			ck_assert_int_eq(talk.completion_tokens, 9);
+			talk_close();
+		}
+}
+
+/* What a provider wants back comes back to it, and to no other. */
+KIT_TEST(what_is_the_providers_own_travels_with_the_calls)
+{
+	struct llm_provider p = {
+		.name = "a", .base_url = lab.url, .model = "m"
+	};
+
+	lab_script("{\"kind\":\"answer\"," THINKS
+		   ",\"calls\":[{\"name\":\"f\",\"members\":{\"extra_content\":"
+		   "{\"google\":{\"thought_signature\":\"s\"}}}}]}");
+	talk_open(&p, 1);
+	talk_run();
+	ck_assert_str_eq(talk.extra.p,
+	    "{\"by\":\"a/m\",\"call\":{\"extra_content\":{\"google\":"
+	    "{\"thought_signature\":\"s\"}}},\"name\":\"reasoning_content\","
+	    "\"reasoning\":\"" SEEN "\"};");
+	talk_close();
+	p.kind = LLM_ANTHROPIC;
+	p.base_url = lab.root;
+	lab_script("{\"kind\":\"answer\"," THINKS "," CALLS "}");
+	talk_open(&p, 1);
+	talk_run();
+	ck_assert_str_eq(talk.extra.p,
+	    "{\"by\":\"a/m\",\"blocks\":[{\"type\":\"thinking\",\"thinking\":"
+	    "\"" SEEN "\",\"signature\":\"c2lnbmVk\"}]};;");
+	talk_close();
+}
+
+/* A whole round, which the model checks as Anthropic does. */
+KIT_TEST(a_round_with_results)
+{
+	static const struct llm_tool_call calls[] = {
+		{ .id = STR_INIT("call_1:x"),
+		    .name = STR_INIT("f"),
+		    .arguments = STR_INIT("{}"),
+		    .extra = STR_INIT(
+			"{\"by\":\"llm/m\",\"blocks\":[{\"type\":\"thinking\","
+			"\"thinking\":\"t\",\"signature\":\"s\"}]}") },
+		{ .id = STR_INIT("call_2"),
+		    .name = STR_INIT("g"),
+		    .arguments = STR_INIT("{\"x\":1}") },
+	};
+	static const struct llm_message messages[] = {
+		{ .role = LLM_SYSTEM, .text = STR_INIT("You are a lamp.") },
+		{ .role = LLM_ASSISTANT, .text = STR_INIT("Hi.") },
+		{ .role = LLM_USER, .text = STR_INIT("[it is dark]") },
+		{ .role = LLM_USER, .text = STR_INIT("on") },
+		{ .role = LLM_ASSISTANT, .calls = calls, .ncalls = 2 },
+		{ .role = LLM_TOOL,
+		    .text = STR_INIT("ok"),
+		    .tool_call_id = STR_INIT("call_1:x") },
+		{ .role = LLM_TOOL,
+		    .text = STR_INIT("done"),
+		    .tool_call_id = STR_INIT("call_2") },
+	};
+
+	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++) {
+		struct llm_provider p = { .kind = (enum llm_kind)kind,
+			.base_url = kind == LLM_OPENAI ? lab.url : lab.root,
+			.model = "m" };
+		lab_script("");
+		talk_open(&p, 1);
+		talk.chat.messages = messages;
+		talk.chat.nmessages = NELEM(messages);
+		talk_run();
+		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
+		ck_assert_str_eq(talk.text.p, "结果：ok；done");
+		talk_close();
+	}
+}

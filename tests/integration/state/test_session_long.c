@@ -1,0 +1,123 @@
+/* Sessions that get long before they fall idle. */
+#include "integration/state/bed.h"
+#include "state/session.h"
+
+#define FOREVER 600000
+
+static const struct session_key key = { STR_INIT("u"), STR_INIT("会话") };
+static const struct session_length six = { 6, 10 };
+
+#define SHORT STR_INIT("{\"content\":\"一\"}")
+#define CHARS STR_INIT("{\"content\":\"一二三四五六七八九十\"}")
+
+static void
+say(struct bed *b, struct str json)
+{
+	OK(session_append(b->s, &key, &json, 1, NULL));
+	OK(session_user_input(b->s, &key, STR("soul"), STR("t"), FOREVER));
+}
+
+static bool
+ask(struct bed *b)
+{
+	bool asked;
+
+	OK(session_long(b->s, &key, &six, &asked));
+	return asked;
+}
+
+static size_t
+claim(struct bed *b, struct session_idle *first)
+{
+	struct session_idle_list l;
+
+	OK(session_idle_claim(b->s, FOREVER, 100, b->a, &l));
+	if (l.n > 0)
+		*first = l.idle[0];
+	return l.n;
+}
+
+/* Either of the two makes it long; other members and odd messages do not. */
+KIT_TEST(what_is_long)
+{
+	static const struct {
+		struct str said[6];
+		bool is;
+	} rows[] = {
+		{ { SHORT, SHORT, SHORT, SHORT, SHORT }, false },
+		{ { SHORT, SHORT, SHORT, SHORT, SHORT, SHORT }, true },
+		{ { CHARS }, true },
+		{ { SHORT, CHARS }, true },
+		{ { STR_INIT("{\"content\":\"123456789\"}") }, false },
+		{ { STR_INIT("{\"content\":\"1234567890\"}") }, true },
+		{ { STR_INIT("{\"id\":\"1234567890\"}"), STR_INIT("7"),
+		      STR_INIT("no JSON at all"),
+		      STR_INIT("{\"content\":12345678901}") },
+		    false },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct bed b;
+		bed_start(&b);
+		ck_assert(!ask(&b));
+		for (size_t k = 0; k < 6 && rows[i].said[k].p != NULL; k++)
+			say(&b, rows[i].said[k]);
+		ck_assert_msg(ask(&b) == rows[i].is, "row %zu", i);
+		bed_end(&b);
+	}
+}
+
+/* It is claimed at once, and falls idle all the same. */
+KIT_TEST(claimed_now_and_idle_later)
+{
+	struct session_idle early, again;
+	struct session_list l;
+	struct session_page all = { 0, 100 };
+	struct bed b;
+
+	bed_start(&b);
+	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
+	ck_assert_uint_eq(claim(&b, &early), 0);
+	ck_assert(ask(&b));
+	/* Once for the same messages. */
+	ck_assert(!ask(&b));
+	ck_assert_uint_eq(claim(&b, &early), 1);
+	ck_assert_int_gt(early.due.ms, redis_now(&b) + FOREVER / 2);
+	ck_assert_uint_eq(claim(&b, &again), 0);
+	OK(session_messages(b.s, &key, all, b.a, &l));
+	OK(session_put_summary(b.s, &key, STR("s"), l.message[0].number));
+	OK(session_idle_done(b.s, &early));
+	ck_assert(!ask(&b));
+	/* Its silence is what it was. */
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 1);
+	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCOUNT"), STR("soul:idle:1"),
+			     STR("-inf"), STR("(1000000")),
+	    0);
+	ck_assert_uint_eq(claim(&b, &again), 0);
+	/* New messages count anew. */
+	say(&b, STR("{\"content\":\"一\"}"));
+	ck_assert(!ask(&b));
+	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
+	ck_assert(ask(&b));
+	ck_assert_uint_eq(claim(&b, &again), 1);
+	bed_end(&b);
+}
+
+/* An input while it is dealt with begins another stretch, which stays. */
+KIT_TEST(an_input_meanwhile)
+{
+	struct session_idle early, again;
+	struct bed b;
+
+	bed_start(&b);
+	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
+	ck_assert(ask(&b));
+	ck_assert_uint_eq(claim(&b, &early), 1);
+	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
+	IS(RC_CONFLICT, session_idle_later(b.s, &early, 1000));
+	OK(session_idle_done(b.s, &early));
+	while (claim(&b, &again) == 0)
+		;
+	ck_assert_int_ne(again.due.ms, early.due.ms);
+	bed_end(&b);
+}

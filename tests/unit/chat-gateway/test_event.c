@@ -1,0 +1,125 @@
+/*
+ * Events of the log, and those of the gateway's own.
+ */
+#include "core/mem.h"
+#include "event.h"
+#include "kit/kit.h"
+#include "wire/wire.h"
+
+#define REST                                                       \
+	"\"protocol_version\":\"fcmp/1.0\",\"run_id\":\"turn_1\"," \
+	"\"ts\":\"2026-02-22T10:20:30Z\",\"engine\":\"soul\","     \
+	"\"type\":\"conversation.started\",\"data\":{}}"
+
+static const struct event_place place = { 7, STR_INIT("turn_1"), STR_INIT("s1"),
+	{ 1771755630000 } };
+
+static struct buf text;
+static struct arena *a;
+static struct event e;
+
+static void
+setup(void)
+{
+	buf_init(&text, WIRE_MESSAGE_MAX);
+	a = arena_new(WIRE_ARENA_MAX);
+}
+
+static void
+teardown(void)
+{
+	buf_free(&text);
+	arena_free(a);
+}
+
+KIT_TEST(an_event_of_the_log_gets_its_number)
+{
+	setup();
+	ck_assert_int_eq(
+	    event_number(41, STR(" {" REST "\n"), &text, a, &e), RC_OK);
+	ck_assert(str_eq(e.json, STR("{\"seq\":41," REST)));
+	ck_assert_int_eq(e.seq, 41);
+	ck_assert(str_eq(e.run_id, STR("turn_1")));
+	ck_assert_int_eq(e.type, WIRE_CHAT_EVENT_TYPE_CONVERSATION_STARTED);
+	teardown();
+}
+
+KIT_TEST(what_is_no_event_is_refused)
+{
+	static const struct str bad[] = { STR_INIT(""), STR_INIT("{"),
+		STR_INIT("{}"), STR_INIT("[]"), STR_INIT("\"x\""),
+		STR_INIT("{\"seq\":1," REST), /* twice */
+		STR_INIT("{" REST "}") };
+	size_t i;
+
+	setup();
+	for (i = 0; i < NELEM(bad); i++)
+		ck_assert_int_eq(
+		    event_number(1, bad[i], &text, a, &e), RC_INVALID);
+	ck_assert_int_eq(event_read(STR("{" REST), a, &e), RC_INVALID);
+	ck_assert_int_eq(event_read(STR("{\"seq\":9," REST), a, &e), RC_OK);
+	ck_assert_int_eq(e.seq, 9);
+	teardown();
+}
+
+/* What was written is an event again; what it says of itself is so. */
+static void
+check(enum rc rc, const char *part)
+{
+	struct event again;
+
+	ck_assert_int_eq(rc, RC_OK);
+	ck_assert_msg(
+	    str_find(e.json, str_of(part)) >= 0, "%s", buf_str(&text).p);
+	ck_assert(
+	    str_find(e.json, STR("\"ts\":\"2026-02-22T10:20:30Z\"")) >= 0);
+	ck_assert_int_eq(event_read(e.json, a, &again), RC_OK);
+	ck_assert_int_eq(again.seq, 7);
+	ck_assert_int_eq(again.type, e.type);
+	ck_assert(str_eq(again.run_id, STR("turn_1")));
+}
+
+KIT_TEST(our_own_are_events)
+{
+	struct wire_turn_reply rep = { .turn_id = STR("turn_1"),
+		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
+		.has_response = true,
+		.response = { .session_id = STR("s1"),
+		    .terminal_id = STR("t1"),
+		    .soul_id = STR("x"),
+		    .reply = STR("好") } };
+
+	setup();
+	check(event_lost(&place, &text, &e),
+	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\"");
+	check(event_gone(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
+	check(event_final(&place, &rep, &text, &e), "\"text\":\"好\"");
+	ck_assert(
+	    str_find(e.json,
+		STR("\"structured_payload\":{\"session_id\":\"s1\"")) >= 0);
+	check(event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
+	rep = (struct wire_turn_reply){ .turn_id = STR("turn_1"),
+		.state = WIRE_TURN_REPLY_STATE_FAILED,
+		.has_error = true,
+		.error = { .error = STR("out of words"),
+		    .code = STR("llm_unavailable") } };
+	check(event_end(&place, &rep, &text, &e),
+	    "\"code\":\"LLM_UNAVAILABLE\",\"message\":\"out of words\"");
+	rep.has_error = false;
+	check(event_end(&place, &rep, &text, &e), "\"code\":\"INTERNAL\"");
+	rep.state = WIRE_TURN_REPLY_STATE_CANCELED;
+	check(event_end(&place, &rep, &text, &e), "\"code\":\"CANCELED\"");
+	teardown();
+}
+
+KIT_TEST(some_types_end_a_run)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < NELEM(wire_chat_event_type_names); i++)
+		n += event_ends((enum wire_chat_event_type)i);
+	ck_assert_uint_eq(n, 3);
+	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED));
+	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_FAILED));
+	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_USER_INPUT_REQUIRED));
+}
