@@ -104,24 +104,21 @@ KIT_TEST(what_it_answers)
 	arena_free(a);
 }
 
+static const char two[] =
+    "[{\"id\":\"m1\",\"memory\":\"x\",\"score\":0.5,"
+    "\"created_at\":\"2026-01-01T00:00:00+00:00\",\"metadata\":{"
+    "\"job_id\":\"j1\",\"memory_type\":\"skill\","
+    "\"made_at\":\"1970-01-01T00:00:01Z\"}},"
+    "{\"id\":\"m2\",\"memory\":\"x\",\"score\":\"high\","
+    "\"created_at\":\"1970-01-01T00:00:02+00:00\"}]";
+
 KIT_TEST(all_of_an_item)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = scope();
 	struct mem0_items items;
 
-	ck_assert_int_eq(
-	    mem0_read(
-		STR("[" ROW(
-		    ",\"score\":0.5,\"created_at\":"
-		    "\"2026-01-01T00:00:00+00:00\",\"metadata\":"
-		    "{\"job_id\":\"j1\",\"memory_type\":"
-		    "\"skill\",\"made_at\":"
-		    "\"1970-01-01T00:00:01Z\"}") ","
-						 "{\"id\":\"m2\",\"memory\":\"x\",\"score\":\"high\","
-						 "\"created_at\":\"1970-01-01T00:00:02+00:00\"}]"),
-		&s, a, &items),
-	    RC_OK);
+	ck_assert_int_eq(mem0_read(str_of(two), &s, a, &items), RC_OK);
 	ck_assert_uint_eq(items.n, 2);
 	ck_assert(str_eq(items.item[0].memory.id, STR("m1")));
 	ck_assert(str_eq(items.item[0].job_id, STR("j1")));
