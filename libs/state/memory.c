@@ -9,7 +9,8 @@
 #include "core/mem.h"
 #include "state/record.h"
 
-#define PAGE_ITEMS "500"
+#define PAGE_ITEMS 500
+#define PAGE_IDS   5000
 #define PAGE_BYTES "2097152"
 /* Times that reading begins again because something changed. */
 #define TRIES_MAX 4
@@ -112,7 +113,7 @@ static const struct state_script clear = { .text = LUA_NOW LUA_BUMP
 
 /*
  * KEYS memory, items, order, gone, vectors
- * ARGV from which on, version that is known
+ * ARGV from which on, version that is known, how many, 0: ids only
  * → {OK, version, how many in all, {id, …}, {JSON, …}, {vector, …}}; none of
  * them from 0 on if it is the version that is known.
  */
@@ -124,15 +125,24 @@ static const struct state_script page = { LUA_RECORD
 	"local total,ids,json,vec=r('ZCARD',KEYS[3]),{},{},{}\n"
 	"local out={" LUA_OK ",ver,total,ids,json,vec}\n"
 	"if from==0 and ver==ARGV[2] then return out end\n"
-	"for _,id in ipairs(r('ZRANGE',KEYS[3],from,from+" PAGE_ITEMS
-	"-1)) do\n"
-	" local j=r('HGET',KEYS[2],id) or ''\n"
-	" local x=r('HGET',KEYS[5],id) or ''\n"
-	" room=room-#j-#x\n"
-	" if room<0 and #ids>0 then break end\n"
-	" ids[#ids+1]=id json[#json+1]=j vec[#vec+1]=x\n"
+	"local to=from+tonumber(ARGV[3])-1\n"
+	"for _,id in ipairs(r('ZRANGE',KEYS[3],from,to)) do\n"
+	" if ARGV[4]=='1' then\n"
+	"  local j=r('HGET',KEYS[2],id) or ''\n"
+	"  local x=r('HGET',KEYS[5],id) or ''\n"
+	"  room=room-#j-#x\n"
+	"  if room<0 and #ids>0 then break end\n"
+	"  json[#json+1]=j vec[#vec+1]=x\n"
+	" end\n"
+	" ids[#ids+1]=id\n"
 	"end\n"
 	"return out" };
+
+/* KEYS memory, items, order, gone, vectors  ARGV id, … → {OK, {JSON, …}, …} */
+static const struct state_script get = { LUA_RECORD
+	"record(KEYS[1],'" MEMORY_FORMAT "')\n"
+	"return {" LUA_OK ",redis.call('HMGET',KEYS[2],unpack(ARGV)),"
+	"redis.call('HMGET',KEYS[5],unpack(ARGV))}" };
 
 static void
 memory_call(struct call *c, const struct state_script *script,
@@ -248,6 +258,7 @@ struct whole {
 	struct memory_list *out;
 	struct arena *a;
 	int64_t known; /* version of which nothing is wanted */
+	bool ids;      /* nothing else is wanted */
 	size_t total, got;
 	bool again; /* it changed: from the beginning */
 };
@@ -279,6 +290,8 @@ add_page(struct whole *w, const struct state_reply *r)
 	for (i = 0; i < state_reply_len(ids) && w->got < w->total; i++) {
 		item = &w->out->item[w->got++];
 		item->id = reading_text(&rd, state_reply_at(ids, i));
+		if (w->ids)
+			continue;
 		item->json = reading_text(&rd, state_reply_at(json, i));
 		item->vector = reading_text(&rd, state_reply_at(vec, i));
 	}
@@ -300,6 +313,8 @@ read_all(struct state *s, const struct memory_scope *scope, struct whole *w)
 		memory_call(&c, &page, scope);
 		call_num(&c, (int64_t)w->got);
 		call_num(&c, w->known);
+		call_num(&c, w->ids ? PAGE_IDS : PAGE_ITEMS);
+		call_num(&c, !w->ids);
 		rc = call_run(s, &c, 6, &r);
 		if (rc == RC_OK)
 			rc = add_page(w, r);
@@ -310,24 +325,70 @@ read_all(struct state *s, const struct memory_scope *scope, struct whole *w)
 	return rc;
 }
 
-enum rc
-memory_all(struct state *s, const struct memory_scope *scope, int64_t known,
-    struct arena *a, struct memory_list *out)
+static enum rc
+read_whole(struct state *s, const struct memory_scope *scope, struct whole *w)
 {
-	struct whole w = { .out = out, .a = a, .known = known, .again = true };
+	struct memory_list *out = w->out;
 	enum rc rc = RC_OK;
 	int i;
 
 	*out = (struct memory_list){ 0 };
-	for (i = 0; i < TRIES_MAX && rc == RC_OK && w.again; i++)
-		rc = read_all(s, scope, &w);
-	if (rc == RC_OK && w.again)
+	w->again = true;
+	for (i = 0; i < TRIES_MAX && rc == RC_OK && w->again; i++)
+		rc = read_all(s, scope, w);
+	if (rc == RC_OK && w->again)
 		rc = RC_AGAIN;
 	if (rc != RC_OK) {
 		*out = (struct memory_list){ 0 };
 	} else {
-		out->changed = out->version != known;
-		out->n = w.got;
+		out->changed = out->version != w->known;
+		out->n = w->got;
 	}
+	return rc;
+}
+
+enum rc
+memory_all(struct state *s, const struct memory_scope *scope, int64_t known,
+    struct arena *a, struct memory_list *out)
+{
+	struct whole w = { .out = out, .a = a, .known = known };
+
+	return read_whole(s, scope, &w);
+}
+
+enum rc
+memory_ids(struct state *s, const struct memory_scope *scope, int64_t known,
+    struct arena *a, struct memory_list *out)
+{
+	struct whole w = { .out = out, .a = a, .known = known, .ids = true };
+
+	return read_whole(s, scope, &w);
+}
+
+enum rc
+memory_get(struct state *s, const struct memory_scope *scope,
+    struct memory_item *item, size_t n, struct arena *a)
+{
+	struct reading rd = { .a = a };
+	struct state_reply *r;
+	struct call c;
+	size_t i;
+	enum rc rc;
+
+	if (n == 0 || n > MEMORY_GET_MAX)
+		return n == 0 ? RC_OK : RC_INVALID;
+	memory_call(&c, &get, scope);
+	for (i = 0; i < n; i++)
+		call_text(&c, item[i].id, ID_MAX);
+	rc = call_run(s, &c, 3, &r);
+	for (i = 0; i < n && rc == RC_OK; i++) {
+		item[i].json =
+		    reading_text(&rd, state_reply_at(state_reply_at(r, 1), i));
+		item[i].vector =
+		    reading_text(&rd, state_reply_at(state_reply_at(r, 2), i));
+	}
+	if (rc == RC_OK)
+		rc = reading_end(&rd, c.keys[0]);
+	state_reply_free(r);
 	return rc;
 }

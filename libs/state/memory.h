@@ -88,4 +88,19 @@ struct memory_list {
 enum rc memory_all(struct state *s, const struct memory_scope *scope,
     int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
 
+/* Items that one memory_get() reads. */
+#define MEMORY_GET_MAX 64
+
+/*
+ * For who has most of it already:
+ * memory_ids(s, scope, known, a, out): As memory_all(), but the items have ids
+ * only.
+ * memory_get(s, scope, item, n, a): What the first n (at most MEMORY_GET_MAX)
+ * items have beside their ids; an absent json is of one that is gone.
+ */
+enum rc memory_ids(struct state *s, const struct memory_scope *scope,
+    int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
+enum rc memory_get(struct state *s, const struct memory_scope *scope,
+    struct memory_item *item, size_t n, struct arena *a) RC_CHECK;
+
 #endif /* !STATE_MEMORY_H */

@@ -149,35 +149,71 @@ entry_vector(
 		rank_vector(e->rank, item->id, x);
 }
 
-/* Make the index what is stored. */
+/* What is not there yet comes in, and what has no vector may have one now. */
 static void
-entry_sync(struct index *ix, struct entry *e, const struct memory_list *list)
+entry_take(struct index *ix, struct entry *e, const struct memory_item *item)
 {
 	static struct log_rate rate;
-	bool lacking = rank_lacking(e->rank, 0, NULL, 0) > 0;
 	struct rank_memory m;
 	int64_t missed;
+
+	arena_reset(ix->item);
+	if (rank_keep(e->rank, item->id) ||
+	    (record_read(item->id, item->json, ix->item, &m) == RC_OK &&
+		rank_add(e->rank, &m)))
+		entry_vector(ix, e, item);
+	else if (log_every(&rate, 10, &missed))
+		log_error("memory.unreadable", LOG_V("id", item->id),
+		    LOG_I("bytes", item->json.n), LOG_I("missed", missed));
+}
+
+/* All of it is read. */
+static enum rc
+entry_load(struct index *ix, const struct memory_scope *scope, struct entry *e,
+    struct memory_list *list)
+{
+	enum rc rc;
 	size_t i;
 
+	rc = memory_all(ix->state, scope, e->version, ix->list, list);
+	rank_start(e->rank);
+	for (i = 0; rc == RC_OK && i < list->n; i++)
+		entry_take(ix, e, &list->item[i]);
+	return rc;
+}
+
+/* The ids are read, and what is not there yet; RC_TOOBIG if that is much. */
+static enum rc
+entry_update(struct index *ix, const struct memory_scope *scope,
+    struct entry *e, struct memory_list *list)
+{
+	const struct rank_memory *lacking[MEMORY_GET_MAX];
+	struct memory_item item[MEMORY_GET_MAX];
+	size_t i, n = 0;
+	enum rc rc;
+
+	rc = memory_ids(ix->state, scope, e->version, ix->list, list);
+	if (rc != RC_OK || !list->changed)
+		return rc;
+	rank_start(e->rank);
+	if (ix->model.n > 0)
+		n = rank_lacking(e->rank, 0, lacking, MEMORY_GET_MAX);
+	for (i = 0; i < n && i < MEMORY_GET_MAX; i++)
+		item[i] = (struct memory_item){ .id = lacking[i]->id };
 	for (i = 0; i < list->n; i++) {
-		if (rank_keep(e->rank, list->item[i].id)) {
-			if (lacking)
-				entry_vector(ix, e, &list->item[i]);
+		if (rank_keep(e->rank, list->item[i].id))
 			continue;
-		}
-		arena_reset(ix->item);
-		if (record_read(list->item[i].id, list->item[i].json, ix->item,
-			&m) == RC_OK &&
-		    rank_add(e->rank, &m))
-			entry_vector(ix, e, &list->item[i]);
-		else if (log_every(&rate, 10, &missed))
-			log_error("memory.unreadable",
-			    LOG_V("id", list->item[i].id),
-			    LOG_I("bytes", list->item[i].json.n),
-			    LOG_I("missed", missed));
+		if (n < MEMORY_GET_MAX)
+			item[n] = list->item[i];
+		n++;
 	}
-	rank_sweep(e->rank);
-	e->version = list->version;
+	if (n > MEMORY_GET_MAX)
+		return RC_TOOBIG;
+	rc = memory_get(ix->state, scope, item, n, ix->list);
+	for (i = 0; rc == RC_OK && i < n; i++)
+		if (item[i].json.p != NULL)
+			entry_take(ix, e, &item[i]);
+	return rc;
 }
 
 enum rc
@@ -186,21 +222,25 @@ index_open(
 {
 	struct memory_list list;
 	struct entry *e;
-	enum rc rc;
+	enum rc rc = RC_TOOBIG;
 
 	if (!id_valid(scope->user_id) || !id_valid(scope->soul_id))
 		return RC_INVALID;
 	e = entry_of(ix, scope);
+	*out = e->rank;
 	arena_reset(ix->list);
-	rc = memory_all(ix->state, scope, e->version, ix->list, &list);
+	if (rank_len(e->rank) > 0)
+		rc = entry_update(ix, scope, e, &list);
+	if (rc == RC_TOOBIG)
+		rc = entry_load(ix, scope, e, &list);
 	if (rc == RC_OK && list.changed) {
 		metric_add(ix->m_loads, 1);
-		entry_sync(ix, e, &list);
+		rank_sweep(e->rank);
+		e->version = list.version;
 	} else if (rc == RC_OK) {
 		metric_add(ix->m_hits, 1);
 	}
 	arena_reset(ix->list);
 	entry_count(ix, e);
-	*out = e->rank;
 	return rc;
 }

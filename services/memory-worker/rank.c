@@ -250,6 +250,15 @@ rank_lacking(
 	return found;
 }
 
+void
+rank_start(struct rank *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ndocs; i++)
+		r->docs[i].kept = false;
+}
+
 bool
 rank_keep(struct rank *r, struct str id)
 {
@@ -273,8 +282,6 @@ rank_sweep(struct rank *r)
 		/* After a rebuild what is left has other places. */
 		i = r->ndocs == n ? i + 1 : 0;
 	}
-	for (i = 0; i < r->ndocs; i++)
-		r->docs[i].kept = false;
 }
 
 size_t

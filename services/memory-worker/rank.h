@@ -52,11 +52,12 @@ size_t rank_lacking(
     const struct rank *r, size_t n, const struct rank_memory **out, size_t max);
 
 /*
- * To make an index what a list says: rank_keep(r, id) for each of the list,
- * which says whether it is there, rank_add() for those that are not, and at the
- * end rank_sweep(r), which removes those that were neither kept nor added since
- * the last.
+ * To make an index what a list says: rank_start(r), rank_keep(r, id) for each
+ * of the list, which says whether it is there, rank_add() for those that are
+ * not, and at the end rank_sweep(r), which removes those that were neither kept
+ * nor added since the start.
  */
+void rank_start(struct rank *r);
 bool rank_keep(struct rank *r, struct str id);
 void rank_sweep(struct rank *r);
 

@@ -166,6 +166,41 @@ KIT_TEST(vectors)
 	bed_end(&b);
 }
 
+/* For who has most of it: ids, and then some. */
+KIT_TEST(ids_and_some)
+{
+	struct memory_item some[MEMORY_GET_MAX + 1] = { { .id = STR("b") },
+		{ .id = STR("nobody") }, { .id = STR("a") } };
+	struct memory_list l;
+	struct bed b;
+
+	bed_start(&b);
+	OK(memory_ids(b.s, &scope, -1, b.a, &l));
+	ck_assert_uint_eq(l.n, 0);
+	OK(memory_get(b.s, &scope, some, 2, b.a));
+	ck_assert_ptr_null(some[0].json.p);
+	put(&b, "a", "1");
+	put(&b, "b", "2");
+	OK(memory_ids(b.s, &scope, -1, b.a, &l));
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 2);
+	ck_text(l.item[1].id, "b");
+	ck_assert_ptr_null(l.item[1].json.p);
+	OK(memory_ids(b.s, &scope, l.version, b.a, &l));
+	ck_assert(!l.changed);
+	OK(memory_vectors(b.s, &scope,
+	    &(struct memory_item){ .id = STR("a"), .vector = STR("v") }, 1));
+	OK(memory_get(b.s, &scope, some, 3, b.a));
+	ck_text(some[0].json, "2");
+	ck_assert_ptr_null(some[0].vector.p);
+	ck_assert_ptr_null(some[1].json.p);
+	ck_text(some[2].json, "1");
+	ck_text(some[2].vector, "v");
+	OK(memory_get(b.s, &scope, some, 0, b.a));
+	IS(RC_INVALID, memory_get(b.s, &scope, some, MEMORY_GET_MAX + 1, b.a));
+	bed_end(&b);
+}
+
 KIT_TEST(how_much_stays_forgotten)
 {
 	static const struct str gone =

@@ -151,12 +151,17 @@ KIT_TEST(what_a_list_does_not_have_is_swept)
 	add(r, "c", "三", 1);
 	rank_sweep(r);
 	ck_assert_uint_eq(rank_len(r), 3);
+	/* One that was not gone through with counts for nothing. */
+	rank_start(r);
+	ck_assert(rank_keep(r, STR("b")));
+	rank_start(r);
 	ck_assert(rank_keep(r, STR("a")));
 	ck_assert(!rank_keep(r, STR("x")));
 	ck_assert(rank_keep(r, STR("c")));
 	add(r, "d", "四", 0);
 	rank_sweep(r);
 	ck_assert_str_eq(ids(r, "?", 8), "d c a");
+	rank_start(r);
 	rank_sweep(r);
 	ck_assert_uint_eq(rank_len(r), 0);
 	rank_free(r);
