@@ -18,8 +18,8 @@ fetched(void)
 {
 	static const char *const argv[] = { "/bin/sh", "-c",
 		"command -v npm >/dev/null 2>&1 && "
-		"exec npm install --no-audit --no-fund --prefix " FOLDER
-		" " PACKAGE,
+		"exec npm install --no-audit --no-fund --fetch-retries=0 "
+		"--fetch-timeout=20000 --prefix " FOLDER " " PACKAGE,
 		NULL };
 	struct kit_proc p;
 	struct stat st;
