@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
+#include "core/trace.h"
 #include "gateway.h"
 #include "state/turn_record.h"
 #include "svc/svc.h"
@@ -28,6 +29,7 @@ struct cancel {
 	struct gateway *g;
 	struct arena *texts;
 	struct cancel_opts o;
+	struct trace trace;
 	struct loop_timer again;
 	struct wall until;
 };
@@ -98,7 +100,7 @@ send(struct cancel *k)
 	struct wire_turn_cancel_request req = { .turn_id = k->o.turn_id,
 		.user_id = k->o.user_id,
 		.reason = k->o.reason };
-	struct bus_meta meta = { .deadline = k->until };
+	struct bus_meta meta = { .deadline = k->until, .trace = &k->trace };
 	char token[ID_TOKEN_MAX], subject[ID_TOKEN_MAX + 64];
 	struct buf out = BUF_INIT(8192);
 	enum rc rc;
@@ -139,6 +141,7 @@ cancel_turn(struct gateway *g, const struct cancel_opts *o)
 	k->o.turn_id = arena_str(k->texts, o->turn_id);
 	k->o.user_id = arena_str(k->texts, o->user_id);
 	k->o.reason = arena_str(k->texts, o->reason);
+	k->trace = *o->trace;
 	k->until.ms = clock_wall().ms + PATIENCE_MS;
 	svc_hold(g->svc);
 	loop_timer_set(svc_loop(g->svc), &k->again, clock_mono(), ask, k);

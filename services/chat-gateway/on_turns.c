@@ -171,6 +171,6 @@ on_turns_cancel(void *app, struct svc_call *c)
 		tell_canceled(k, false);
 	else
 		cancel_turn(g,
-		    &(struct cancel_opts){
-			k->id, k->rec.user_id, req->reason, on_canceled, k });
+		    &(struct cancel_opts){ k->id, k->rec.user_id, req->reason,
+			svc_call_trace(c), on_canceled, k });
 }

@@ -216,7 +216,7 @@ on_gone(void *arg)
 {
 	struct turn *t = arg;
 	struct cancel_opts o = { str_of(t->id), t->key.user_id,
-		STR("the client hung up"), NULL, NULL };
+		STR("the client hung up"), svc_call_trace(t->c), NULL, NULL };
 
 	log_info("gateway.client_gone", LOG_S("turn", t->id),
 	    LOG_I("cancel", t->cancel));

@@ -203,7 +203,9 @@ store_input(struct run *r)
 	r->in_doubt = rc == RC_TIMEOUT;
 	r->begun |= rc == RC_OK || rc == RC_TIMEOUT;
 	if (rc == RC_OK)
-		stream_publish(r->o, &r->place, &told);
+		stream_publish(r->o,
+		    run_chat(r)->stream ? r->o->bus : r->o->bulk, &r->place,
+		    &told);
 	return rc;
 }
 

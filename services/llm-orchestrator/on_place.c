@@ -230,7 +230,7 @@ leave_later(struct run *r)
 static void
 left(struct orch *o, const struct turn_place *p, const struct turn_ending *end)
 {
-	stream_publish(o, p, &end->told);
+	stream_publish(o, o->bulk, p, &end->told);
 	if (end->next.p != NULL)
 		wake(o, p, end->next);
 }

@@ -221,6 +221,7 @@ orch_start(struct svc *s, const void *conf)
 	TAILQ_INIT(&o->telling);
 	o->workers = worker_new(svc_loop(s), 1, 16);
 	make_metrics(o);
+	o->bulk = svc_bulk(s);
 	allow_connections();
 	if (load_zone(o) != RC_OK || connect_state(o) != RC_OK ||
 	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK ||

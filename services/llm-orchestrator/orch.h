@@ -62,7 +62,7 @@ struct orch_metrics {
 struct orch {
 	const struct orch_conf *conf;
 	struct svc *svc;
-	struct bus *bus;
+	struct bus *bus, *bulk; /* the latter for what nobody waits for */
 	struct worker_pool *workers;
 	struct state *state;
 	struct llm *llm;

@@ -239,8 +239,8 @@ stream_last(struct run *r, struct str final, struct str out[STREAM_LAST_MAX])
 }
 
 void
-stream_publish(
-    struct orch *o, const struct turn_place *p, const struct turn_told *told)
+stream_publish(struct orch *o, struct bus *via, const struct turn_place *p,
+    const struct turn_told *told)
 {
 	char subject[ASK_SUBJECT_MAX];
 
@@ -252,8 +252,7 @@ stream_publish(
 		buf_reset(&o->out);
 		say_numbered(told->json[i],
 		    told->seq - (int64_t)(told->n - 1 - i), &o->out);
-		enum rc rc =
-		    bus_publish(o->bus, subject, buf_str(&o->out), NULL);
+		enum rc rc = bus_publish(via, subject, buf_str(&o->out), NULL);
 		if (rc != RC_OK)
 			log_debug("turn.event_unheard", LOG_RC(rc));
 	}
@@ -299,7 +298,7 @@ told(struct run *r, const struct turn_told *t, enum rc rc)
 	case RC_OK:
 		s->told = s->ready;
 		s->n_warnings = 0;
-		stream_publish(r->o, &r->place, t);
+		stream_publish(r->o, r->o->bus, &r->place, t);
 		break;
 	case RC_CONFLICT:
 		break;

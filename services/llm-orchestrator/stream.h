@@ -21,6 +21,7 @@
 #include "say.h"
 #include "state/turn.h"
 
+struct bus;
 struct orch;
 struct run;
 
@@ -78,10 +79,11 @@ size_t stream_last(
 struct say stream_say(const struct run *r, char now[WALL_FORMAT_MAX]);
 
 /*
- * stream_publish(o, p, told):
- * Publish what has been told in the log of p's session.
+ * stream_publish(o, via, p, told):
+ * Publish what has been told in the log of p's session: o->bus, or where nobody
+ * waits for each piece o->bulk.
  */
-void stream_publish(
-    struct orch *o, const struct turn_place *p, const struct turn_told *told);
+void stream_publish(struct orch *o, struct bus *via, const struct turn_place *p,
+    const struct turn_told *told);
 
 #endif /* !LLM_ORCHESTRATOR_STREAM_H */

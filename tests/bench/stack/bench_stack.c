@@ -12,9 +12,17 @@
 #include "core/mem.h"
 #include "core/str.h"
 #include "e2e/rig/owner.h"
+#include "kit/kit_json.h"
+#include "kit/kit_sse.h"
 
-#define WARM_UP 200
-#define TURNS   2000
+#define WARM_UP  200
+#define TURNS    2000
+#define STREAMED 500
+
+/* What the model is asked, without what only the stack adds. */
+#define MODEL_REQUEST                                        \
+	"{\"model\":\"m\",\"messages\":[{\"role\":\"user\"," \
+	"\"content\":\"今天上海天气如何？\"}]}"
 
 static const struct stack_opts opts = { .no_tap = true };
 static struct stack st;
@@ -149,6 +157,60 @@ set_in_redis(void *arg)
 	freeReplyObject(reply);
 }
 
+/* ---- streams --------------------------------------------------------------
+ */
+
+/* Of streamed turns: until the first piece of text is here, and the end. */
+struct streamed {
+	const struct owner *o;
+	struct timing first, end;
+};
+
+static void
+read_streamed(struct streamed *t, struct mono began, struct kit_sse *s)
+{
+	struct kit_sse_event e;
+	bool more = true, first = true;
+
+	while (more) {
+		ck_assert(kit_sse_next(s, STACK_MS, &e));
+		if (first && strcmp(kit_text(e.j, "type"), DELTA) == 0) {
+			first = false;
+			t->first.us[t->first.n++] =
+			    mono_diff_ns(clock_mono(), began) / 1000;
+		}
+		more = strcmp(kit_text(e.j, "type"), COMPLETED) != 0;
+		json_decref(e.j);
+	}
+	t->end.us[t->end.n++] = mono_diff_ns(clock_mono(), began) / 1000;
+}
+
+static void
+measure_streamed(const struct owner *o, const char *text)
+{
+	struct streamed *t = mem_zalloc(sizeof(*t));
+	json_t *body = owner_request(o, text);
+	struct kit_sse s;
+	struct mono began;
+	char *json;
+
+	t->o = o;
+	json_object_set_new(body, "stream", json_true());
+	json = json_dumps(body, 0);
+	for (size_t i = 0; i < STREAMED; i++) {
+		began = clock_mono();
+		kit_sse_post(&s, st.service[STACK_CHAT_GATEWAY].http, "", json);
+		kit_sse_begun(&s);
+		read_streamed(t, began, &s);
+		kit_sse_close(&s);
+	}
+	print_timing("a streamed turn, its first piece", &t->first, "");
+	print_timing("a streamed turn, its end", &t->end, "");
+	json_decref(body);
+	free(json);
+	free(t);
+}
+
 /* ---- memory ---------------------------------------------------------------
  */
 
@@ -192,7 +254,13 @@ KIT_TEST_T(the_whole_stack, 600)
 	    &r, gateway, "/v1/chat", owner_request(&o, "今天上海天气如何？"));
 	measure_request("a turn by the model (simulated, at once)",
 	    "我听到你说", "(budget 3 ms p50)", &r);
+	request_init(&r, st.service[STACK_LLM_SIM].http, "/v1/chat/completions",
+	    json_loads(MODEL_REQUEST, 0, NULL));
+	measure_request(
+	    "the simulated model alone, to be taken off", "我听到你说", "", &r);
 	o.session = "s3";
+	measure_streamed(&o, "今天上海天气如何？");
+	o.session = "s4";
 	request_init(
 	    &r, gateway, "/v1/chat", owner_request(&o, "动一动你的脑袋吧"));
 	measure_request("a turn by the model with a skill",

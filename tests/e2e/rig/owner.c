@@ -137,9 +137,9 @@ owner_select(
 json_t *
 owner_request(const struct owner *o, const char *text)
 {
-	return json_pack("{sssssss[{ssssss}]}", "user_id", o->user,
-	    "session_id", o->session, "terminal_id", o->terminal, "inputs",
-	    "input_id", "in-001", "type", "keyboard_text", "text", text);
+	return json_pack("{sssssss[{ssss}]}", "user_id", o->user, "session_id",
+	    o->session, "terminal_id", o->terminal, "inputs", "type",
+	    "keyboard_text", "text", text);
 }
 
 json_t *

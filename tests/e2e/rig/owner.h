@@ -44,7 +44,10 @@ struct owner {
 	const char *user, *session, *terminal;
 };
 
-/* owner_request(o, text): A chat request. */
+/*
+ * owner_request(o, text):
+ * A chat request without an input_id, so that it is never taken for a retry.
+ */
 json_t *owner_request(const struct owner *o, const char *text);
 
 /* owner_say(o, text): Say something; the response, which is 200. */
