@@ -217,18 +217,13 @@ park(struct held *h)
 {
 	struct jobs *o = h->o;
 
+	/* Those that failed together are one failure. */
+	if (!o->failing || mono_diff_ns(clock_mono(), o->rest_until) >= 0)
+		o->rest_until =
+		    mono_add_ms(clock_mono(), backoff_next_ms(&o->rest));
 	o->failing = true;
-	o->rest_until = mono_add_ms(clock_mono(), backoff_next_ms(&o->rest));
 	h->put.again = true;
 	held_move(h, &o->parked);
-}
-
-static void
-drop(struct held *h, const char *why)
-{
-	log_info(
-	    "job.dropped", LOG_V("memory", h->job.job_id), LOG_S("why", why));
-	done(h->msg);
 }
 
 static void
@@ -255,10 +250,10 @@ on_stored(void *arg, enum rc rc, const struct store_answer *a)
 		done(h->msg);
 		break;
 	case RC_NOENT:
-		drop(h, "the soul is gone");
-		break;
 	case RC_CONFLICT:
-		drop(h, "it was forgotten");
+		log_info("job.dropped", LOG_V("memory", h->job.job_id),
+		    LOG_S("why", rc == RC_NOENT ? "no soul" : "forgotten"));
+		done(h->msg);
 		break;
 	default:
 		log_warn(
