@@ -43,3 +43,8 @@ build/fuzz/services/emotion-engine/model.o: \
 # The provider layer is tried with the simulated model.
 BINS_llm := llm-sim
 LINKS_fuzz_llm := llm
+# Readers of other stores' answers.
+SRC_fuzz_stores := $(addprefix services/memory-worker/,\
+	mem0_wire.c chroma_wire.c)
+LINKS_fuzz_stores := wire core
+build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker

@@ -104,12 +104,13 @@
 /*
  * memory: hash: ver (changes with each change), seq (counts the puts), cleared
  * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; forgotten ids
- * by when (ms), expires.
+ * by when (ms), expires; hash: id → vector, of those that have one.
  */
 #define MEMORY_FORMAT    "1"
 #define KEY_MEMORY       "soul:memory:{%:%}"
 #define KEY_MEMORY_ITEMS "soul:memory:{%:%}:items"
 #define KEY_MEMORY_ORDER "soul:memory:{%:%}:order"
 #define KEY_MEMORY_GONE  "soul:memory:{%:%}:gone"
+#define KEY_MEMORY_VECS  "soul:memory:{%:%}:vectors"
 
 #endif /* !STATE_KEYS_H */

@@ -15,8 +15,11 @@
 
 /* Memories of one user and soul; the oldest fall out. */
 #define MEMORY_MAX 10000
-/* Largest memory, in bytes. */
-#define MEMORY_JSON_MAX (128UL * 1024)
+/* Largest memory and largest vector of one, in bytes. */
+#define MEMORY_JSON_MAX   (128UL * 1024)
+#define MEMORY_VECTOR_MAX (16UL * 1024)
+/* Vectors that one memory_vectors() sets. */
+#define MEMORY_VECTORS_MAX 16
 /* How long what was forgotten cannot come back, at least. */
 #define MEMORY_GONE_DAYS 8
 
@@ -26,7 +29,8 @@ struct memory_scope {
 
 struct memory_item {
 	struct str id;
-	struct str json; /* text, type, times: memory-worker's form */
+	struct str json;   /* text, type, times: memory-worker's form */
+	struct str vector; /* memory-worker's form; empty: none */
 };
 
 /*
@@ -39,6 +43,14 @@ enum rc memory_put(struct state *s, const struct memory_scope *scope,
     const struct memory_item *item, struct wall made) RC_CHECK;
 
 /*
+ * memory_vectors(s, scope, item, n):
+ * Set the vectors of n (at most MEMORY_VECTORS_MAX) items, of those that are
+ * still there.
+ */
+enum rc memory_vectors(struct state *s, const struct memory_scope *scope,
+    const struct memory_item *item, size_t n) RC_CHECK;
+
+/*
  * memory_forget(s, scope, id): RC_NOENT if there is none; it stays forgotten.
  * memory_clear(s, scope, n):   Forget all; *n (may be NULL) how many.
  * memory_del(s, scope, id):    As memory_forget(), but the id may be put again.
@@ -49,6 +61,17 @@ enum rc memory_clear(
     struct state *s, const struct memory_scope *scope, size_t *n) RC_CHECK;
 enum rc memory_del(
     struct state *s, const struct memory_scope *scope, struct str id) RC_CHECK;
+
+/*
+ * For memories that are kept elsewhere:
+ * memory_bury(s, scope, id):       What has this id stays forgotten from now
+ * on. memory_gone(s, scope, id, made): RC_CONFLICT if it has been forgotten
+ * since.
+ */
+enum rc memory_bury(
+    struct state *s, const struct memory_scope *scope, struct str id) RC_CHECK;
+enum rc memory_gone(struct state *s, const struct memory_scope *scope,
+    struct str id, struct wall made) RC_CHECK;
 
 struct memory_list {
 	int64_t version; /* changes with every change */
@@ -64,5 +87,20 @@ struct memory_list {
  */
 enum rc memory_all(struct state *s, const struct memory_scope *scope,
     int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
+
+/* Items that one memory_get() reads. */
+#define MEMORY_GET_MAX 64
+
+/*
+ * For who has most of it already:
+ * memory_ids(s, scope, known, a, out): As memory_all(), but the items have ids
+ * only.
+ * memory_get(s, scope, item, n, a): What the first n (at most MEMORY_GET_MAX)
+ * items have beside their ids; an absent json is of one that is gone.
+ */
+enum rc memory_ids(struct state *s, const struct memory_scope *scope,
+    int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
+enum rc memory_get(struct state *s, const struct memory_scope *scope,
+    struct memory_item *item, size_t n, struct arena *a) RC_CHECK;
 
 #endif /* !STATE_MEMORY_H */

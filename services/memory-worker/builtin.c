@@ -1,302 +1,297 @@
 /*
- * Indexes by scope, least recently used first out.
+ * Without an embedding model all is done before a call returns.
  */
 #include "builtin.h"
 
 #include <stdlib.h>
-#include <sys/queue.h>
 
+#include "core/arena.h"
 #include "core/buf.h"
-#include "core/id.h"
-#include "core/log.h"
-#include "core/map.h"
 #include "core/mem.h"
+#include "index.h"
+#include "llm/embed.h"
 #include "record.h"
+#include "repair.h"
+#include "state/state.h"
+#include "vector.h"
 
-/* All memories of a scope, as they are read. */
-#define LOAD_MAX (256UL * 1024 * 1024)
-/* What an entry takes beside its index. */
-#define ENTRY_BYTES 1024
-
-#define PROBE_USER "soul-probe"
-#define PROBE_SOUL "memory-worker"
-
-struct entry {
-	TAILQ_ENTRY(entry) link;
-	char *key;
-	int64_t version; /* of what is stored; -1: none */
-	struct rank *rank;
-	size_t bytes; /* as counted in the store's */
-};
+/* Answers of a list. */
+#define LIST_MAX (512UL * 1024 * 1024)
 
 struct builtin {
-	struct state *state;
-	TAILQ_HEAD(entry_list, entry) used; /* most recent first */
-	struct map *by_key;
-	size_t bytes, max_bytes;
-	struct arena *list, *item; /* while memories are read */
-	struct metric *m_bytes, *m_loads, *m_hits;
+	struct builtin_opts o;
+	struct index *index;
+	struct repair *repair;
+	struct metric *degraded;
 };
 
-struct builtin *
-builtin_new(struct state *s, size_t max_bytes, struct metric_set *set)
+static bool
+builtin_up(void *self)
 {
-	struct builtin *b = mem_zalloc(sizeof(*b));
-
-	b->state = s;
-	TAILQ_INIT(&b->used);
-	b->by_key = map_new();
-	b->max_bytes = max_bytes;
-	b->list = arena_new(LOAD_MAX);
-	b->item = arena_new(WIRE_ARENA_MAX);
-	b->m_bytes = metric_gauge(set, "soul_memory_index_bytes",
-	    "Memory of the indexes that are kept.", NULL);
-	b->m_loads = metric_counter(set, "soul_memory_index_loads_total",
-	    "Searches that had to read the memories again.", NULL);
-	b->m_hits = metric_counter(set, "soul_memory_index_hits_total",
-	    "Searches in an index that was still right.", NULL);
-	return b;
+	return state_up(((struct builtin *)self)->o.state);
 }
 
 static void
-entry_drop(struct builtin *b, struct entry *e)
+builtin_free(void *self)
 {
-	TAILQ_REMOVE(&b->used, e, link);
-	(void)map_del(b->by_key, str_of(e->key));
-	b->bytes -= e->bytes;
-	rank_free(e->rank);
-	free(e->key);
-	free(e);
-}
+	struct builtin *b = self;
 
-void
-builtin_free(struct builtin *b)
-{
-	struct entry *e;
-
-	if (b == NULL)
-		return;
-	while ((e = TAILQ_FIRST(&b->used)) != NULL)
-		entry_drop(b, e);
-	map_free(b->by_key);
-	arena_free(b->list);
-	arena_free(b->item);
+	repair_free(b->repair);
+	index_free(b->index);
 	free(b);
 }
 
-/* ---- indexes ---------------------------------------------------------------
+static void
+say(const struct store_ask *ask, enum rc rc)
+{
+	ask->fn(ask->arg, rc, &(struct store_answer){ 0 });
+}
+
+/* Until when the model is waited for. */
+static struct wall
+embed_until(const struct builtin *b, struct wall deadline)
+{
+	struct wall until = { clock_wall().ms + b->o.embed_ms };
+
+	return deadline.ms < until.ms ? deadline : until;
+}
+
+/* What waits for a vector. */
+struct waiting {
+	struct builtin *b;
+	struct store_ask ask;
+	struct store_put put;
+	struct rank_query query;
+};
+
+/* Ask for the vector of text; fn is called in any case. */
+static void
+embed(struct builtin *b, const struct store_ask *ask, struct str text,
+    embed_fn fn, const struct waiting *w)
+{
+	struct waiting *copy = mem_alloc(sizeof(*copy));
+	const struct embed_ask e = {
+		.texts = &text,
+		.n = 1,
+		.deadline = embed_until(b, ask->deadline),
+		.trace = ask->trace,
+		.fn = fn,
+		.arg = copy,
+	};
+	enum rc rc = RC_DOWN;
+
+	*copy = *w;
+	copy->b = b;
+	copy->ask = *ask;
+	if (b->o.embed != NULL)
+		rc = embed_ask(b->o.embed, &e);
+	if (rc != RC_OK)
+		fn(copy, &(struct embed_result){ .rc = rc });
+}
+
+/* ---- put -------------------------------------------------------------------
  */
 
-/* No id has a line break in it. */
-static char *
-key_of(const struct memory_scope *scope)
-{
-	struct buf key = BUF_INIT(2 * ID_MAX + 2);
-	char *s;
-
-	buf_printf(&key, "%.*s\n%.*s", STR_ARG(scope->user_id),
-	    STR_ARG(scope->soul_id));
-	s = str_dup(buf_str(&key));
-	buf_free(&key);
-	return s;
-}
-
-static struct entry *
-entry_of(struct builtin *b, const struct memory_scope *scope)
-{
-	char *key = key_of(scope);
-	struct entry *e = map_get(b->by_key, str_of(key));
-	uint64_t seed;
-
-	if (e != NULL) {
-		free(key);
-		TAILQ_REMOVE(&b->used, e, link);
-		TAILQ_INSERT_HEAD(&b->used, e, link);
-		return e;
-	}
-	id_random(&seed, sizeof(seed));
-	e = mem_zalloc(sizeof(*e));
-	e->key = key;
-	e->version = -1;
-	e->rank = rank_new(seed);
-	(void)map_put(b->by_key, str_of(key), e);
-	TAILQ_INSERT_HEAD(&b->used, e, link);
-	return e;
-}
-
-static void
-entry_count(struct builtin *b, struct entry *e)
-{
-	b->bytes -= e->bytes;
-	e->bytes = ENTRY_BYTES + rank_bytes(e->rank);
-	b->bytes += e->bytes;
-	while (b->bytes > b->max_bytes && TAILQ_NEXT(e, link) != NULL)
-		entry_drop(b, TAILQ_LAST(&b->used, entry_list));
-	metric_set(b->m_bytes, (int64_t)b->bytes);
-}
-
-/* Make the index what is stored. */
-static void
-entry_sync(struct builtin *b, struct entry *e, const struct memory_list *list)
-{
-	static struct log_rate rate;
-	struct rank_memory m;
-	int64_t missed;
-	size_t i;
-
-	for (i = 0; i < list->n; i++) {
-		if (rank_keep(e->rank, list->item[i].id))
-			continue;
-		arena_reset(b->item);
-		if (record_read(list->item[i].id, list->item[i].json, b->item,
-			&m) == RC_OK)
-			(void)rank_add(e->rank, &m);
-		else if (log_every(&rate, 10, &missed))
-			log_error("memory.unreadable",
-			    LOG_V("id", list->item[i].id),
-			    LOG_I("bytes", list->item[i].json.n),
-			    LOG_I("missed", missed));
-	}
-	rank_sweep(e->rank);
-	e->version = list->version;
-}
-
-/* The index of a scope as it is stored now. */
 static enum rc
-entry_open(
-    struct builtin *b, const struct memory_scope *scope, struct entry **out)
+put(struct builtin *b, const struct store_put *p, struct str vector)
 {
-	struct memory_list list;
-	struct entry *e;
-	enum rc rc;
-
-	if (!id_valid(scope->user_id) || !id_valid(scope->soul_id))
-		return RC_INVALID;
-	e = entry_of(b, scope);
-	arena_reset(b->list);
-	rc = memory_all(b->state, scope, e->version, b->list, &list);
-	if (rc == RC_OK && list.changed) {
-		metric_add(b->m_loads, 1);
-		entry_sync(b, e, &list);
-	} else if (rc == RC_OK) {
-		metric_add(b->m_hits, 1);
-	}
-	arena_reset(b->list);
-	entry_count(b, e);
-	*out = e;
-	return rc;
-}
-
-/* ---- the store -------------------------------------------------------------
- */
-
-enum rc
-builtin_put(
-    struct builtin *b, const struct wire_memory_job *job, struct wall made)
-{
-	const struct memory_scope scope = { job->user_id, job->soul_id };
+	const struct memory_scope scope = { p->job->user_id, p->job->soul_id };
 	struct buf json = BUF_INIT(MEMORY_JSON_MAX);
-	struct memory_item item = { .id = job->job_id };
+	struct memory_item item = { .id = p->job->job_id, .vector = vector };
 	enum rc rc;
 
-	rc = record_write(job, &json);
+	rc = record_write(p->job, &json);
 	if (rc == RC_OK) {
 		item.json = buf_str(&json);
-		rc = memory_put(b->state, &scope, &item, made);
+		rc = memory_put(b->o.state, &scope, &item, p->made);
 	}
 	buf_free(&json);
 	return rc;
 }
 
-enum rc
-builtin_search(struct builtin *b, const struct memory_scope *scope,
-    const struct rank_query *q, struct arena *a, struct builtin_hits *out)
+/* Without a vector it is stored all the same, and gets one later. */
+static void
+on_put(void *arg, const struct embed_result *r)
 {
-	struct entry *e;
+	struct waiting *w = arg;
+	struct buf vector = BUF_INIT(MEMORY_VECTOR_MAX);
 	enum rc rc;
 
-	*out = (struct builtin_hits){ 0 };
-	rc = entry_open(b, scope, &e);
+	if (r->rc == RC_OK)
+		repair_write(
+		    w->b->repair, r->vectors[0], r->dimensions, &vector);
+	rc = put(w->b, &w->put, buf_str(&vector));
+	buf_free(&vector);
+	say(&w->ask, rc);
+	free(w);
+}
+
+static void
+builtin_put(void *self, const struct store_ask *ask, const struct store_put *p)
+{
+	embed(self, ask, p->job->text, on_put, &(struct waiting){ .put = *p });
+}
+
+/* ---- search ----------------------------------------------------------------
+ */
+
+static enum rc
+search(struct builtin *b, const struct store_ask *ask,
+    const struct rank_query *query, bool degraded)
+{
+	struct rank_query q = *query;
+	struct store_answer answer = { .degraded = degraded };
+	struct rank_hit *hit;
+	struct rank *rank;
+	enum rc rc;
+
+	rc = index_open(b->index, &ask->scope, &rank);
 	if (rc != RC_OK)
 		return rc;
-	out->hit = arena_alloc(a, (q->k + 1) * sizeof(*out->hit));
-	if (out->hit == NULL)
-		return RC_TOOBIG;
-	out->n = rank_find(e->rank, q, out->hit);
+	if (q.vector.n > 0 && rank_lacking(rank, q.vector.n, NULL, 0) > 0) {
+		q.vector = (struct str){ NULL, 0 };
+		answer.degraded = true;
+		repair_start(b->repair, &ask->scope, query->vector.n);
+		/* It may have opened another. */
+		rc = index_open(b->index, &ask->scope, &rank);
+		if (rc != RC_OK)
+			return rc;
+	}
+	hit = mem_calloc(q.k + 1, sizeof(*hit));
+	answer.n = rank_find(rank, &q, hit);
+	answer.hit = hit;
+	if (answer.degraded)
+		metric_add(b->degraded, 1);
+	ask->fn(ask->arg, RC_OK, &answer);
+	free(hit);
 	return RC_OK;
 }
 
-enum rc
-builtin_forget(
-    struct builtin *b, const struct memory_scope *scope, struct str id)
+static void
+on_query(void *arg, const struct embed_result *r)
 {
-	return memory_forget(b->state, scope, id);
-}
-
-enum rc
-builtin_clear(struct builtin *b, const struct memory_scope *scope,
-    struct arena *a, struct builtin_gone *gone)
-{
-	struct memory_list list;
-	size_t i, n;
+	struct waiting *w = arg;
+	int8_t x[VECTOR_MAX];
 	enum rc rc;
 
-	arena_reset(b->list);
-	rc = memory_all(b->state, scope, -1, b->list, &list);
-	if (rc == RC_OK)
-		rc = memory_clear(b->state, scope, &n);
-	if (rc == RC_OK) {
-		gone->total += n;
-		for (i = 0; i < list.n && gone->n < gone->max; i++) {
-			gone->id[gone->n] = arena_str(a, list.item[i].id);
-			if (gone->id[gone->n].p == NULL)
-				break;
-			gone->n++;
-		}
+	if (r->rc == RC_OK && r->dimensions <= VECTOR_MAX) {
+		repair_shrink(r->vectors[0], r->dimensions, x);
+		w->query.vector =
+		    (struct str){ (const char *)x, r->dimensions };
 	}
-	arena_reset(b->list);
-	return rc;
+	rc = search(w->b, &w->ask, &w->query,
+	    w->b->o.embed != NULL && w->query.vector.n == 0);
+	if (rc != RC_OK)
+		say(&w->ask, rc);
+	free(w);
 }
 
-/* Whether the probe is what a search for it finds. */
-static enum rc
-probe_find(struct builtin *b, const struct memory_scope *scope, struct str id,
-    struct wall now)
+static void
+builtin_search(
+    void *self, const struct store_ask *ask, const struct rank_query *q)
 {
-	const struct rank_query q = { .text = id, .now = now, .k = 1 };
-	struct arena *a = arena_new(4096);
-	struct builtin_hits hits;
+	embed(self, ask, q->text, on_query, &(struct waiting){ .query = *q });
+}
+
+/* ---- the rest --------------------------------------------------------------
+ */
+
+static void
+builtin_forget(
+    void *self, const struct store_ask *ask, struct str id, bool for_ever)
+{
+	struct builtin *b = self;
+	const struct rank_memory m = { .id = id };
+	const struct rank_hit hit = { .memory = &m };
 	enum rc rc;
 
-	rc = builtin_search(b, scope, &q, a, &hits);
-	if (rc == RC_OK && (hits.n != 1 || !str_eq(hits.hit[0].memory->id, id)))
-		rc = RC_BUG;
-	arena_free(a);
-	return rc;
+	rc = for_ever ? memory_forget(b->o.state, &ask->scope, id)
+		      : memory_del(b->o.state, &ask->scope, id);
+	ask->fn(ask->arg, rc,
+	    &(struct store_answer){ .hit = &hit, .n = rc == RC_OK });
 }
 
-enum rc
-builtin_probe(struct builtin *b, struct str id, struct wall now)
+/* All of a scope, as hits; texts only if they are wanted. */
+static enum rc
+list(struct builtin *b, const struct memory_scope *scope, bool texts,
+    struct arena *a, struct store_answer *out)
 {
-	const struct memory_scope scope = { STR(PROBE_USER), STR(PROBE_SOUL) };
-	char text[WALL_FORMAT_MAX];
-	struct wire_memory_job job = {
-		.job_id = id,
-		.kind = STR(RECORD_JOB_KIND),
-		.user_id = scope.user_id,
-		.soul_id = scope.soul_id,
-		.text = id,
-		.type = WIRE_MEMORY_TYPE_FACT,
-	};
-	enum rc rc, gone;
+	struct memory_list all;
+	struct rank_memory *m;
+	struct rank_hit *hit;
+	enum rc rc;
+	size_t i;
 
-	wall_format(now, 0, text);
-	job.created_at = str_of(text);
-	rc = builtin_put(b, &job, now);
+	rc = memory_all(b->o.state, scope, -1, a, &all);
 	if (rc != RC_OK)
 		return rc;
-	rc = probe_find(b, &scope, id, now);
-	/* Not memory_forget(): nobody will bring it back. */
-	gone = memory_del(b->state, &scope, id);
-	return rc != RC_OK ? rc : gone;
+	m = arena_alloc(a, (all.n + 1) * sizeof(*m));
+	hit = arena_alloc(a, (all.n + 1) * sizeof(*hit));
+	if (m == NULL || hit == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < all.n; i++) {
+		m[i].id = all.item[i].id;
+		if (texts &&
+		    record_read(m[i].id, all.item[i].json, a, &m[i]) != RC_OK)
+			continue;
+		hit[out->n++].memory = &m[i];
+	}
+	out->hit = hit;
+	return RC_OK;
+}
+
+static void
+builtin_list(void *self, const struct store_ask *ask)
+{
+	struct arena *a = arena_new(LIST_MAX);
+	struct store_answer answer = { 0 };
+	enum rc rc = list(self, &ask->scope, true, a, &answer);
+
+	ask->fn(ask->arg, rc, &answer);
+	arena_free(a);
+}
+
+static void
+builtin_clear(void *self, const struct store_ask *ask)
+{
+	struct builtin *b = self;
+	struct arena *a = arena_new(LIST_MAX);
+	struct store_answer answer = { 0 };
+	enum rc rc = list(b, &ask->scope, false, a, &answer);
+
+	if (rc == RC_OK)
+		rc = memory_clear(b->o.state, &ask->scope, &answer.total);
+	if (answer.n > STORE_GONE_MAX)
+		answer.n = STORE_GONE_MAX;
+	ask->fn(ask->arg, rc, &answer);
+	arena_free(a);
+}
+
+static const struct store_ops ops = {
+	.name = "builtin",
+	.peer = "Redis",
+	.in_redis = true,
+	.up = builtin_up,
+	.put = builtin_put,
+	.search = builtin_search,
+	.forget = builtin_forget,
+	.clear = builtin_clear,
+	.list = builtin_list,
+	.free = builtin_free,
+};
+
+struct store *
+builtin_new(const struct builtin_opts *o)
+{
+	struct builtin *b = mem_zalloc(sizeof(*b));
+	struct str model = STR("");
+
+	b->o = *o;
+	if (o->embed != NULL)
+		model = str_of(embed_model(o->embed));
+	b->index = index_new(o->state, model, o->max_bytes, o->metrics);
+	b->repair = repair_new(o, b->index);
+	b->degraded = metric_counter(o->metrics, "soul_memory_degraded_total",
+	    "Searches that went without vectors they should have had.", NULL);
+	return store_new(&ops, b, o->state);
 }

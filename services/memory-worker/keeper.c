@@ -4,49 +4,25 @@
 #include "keeper.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "builtin.h"
+#include "chroma.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
+#include "llm/embed.h"
 #include "llm/llm.h"
 #include "llm/providers.h"
+#include "mem0.h"
 #include "on_idle.h"
 #include "on_job.h"
 #include "on_memory.h"
 #include "state/state.h"
+#include "store.h"
 #include "svc/svc.h"
 
 #define MB ((size_t)1024 * 1024)
-
-const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(keeper_conf, redis_url),
-	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
-	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(keeper_conf, redis_timeout_ms),
-	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
-	LLM_CONF_OPTS(keeper_conf, llm),
-	{ "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, scan_s), "15", 0, 3600,
-	    "time between two looks for sessions that fell idle, s" },
-	{ "IDLE_SUMMARY_TIMEOUT_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, llm_timeout_s), "60", 0, 3600,
-	    "longest wait for a summary, s" },
-	{ "IDLE_SUMMARY_CLAIM_SECONDS", CONF_F64, CONF_AT(keeper_conf, claim_s),
-	    "90", 0, 7200,
-	    "time after which another takes over an idle session, s" },
-	{ "IDLE_SUMMARY_RETRY_SECONDS", CONF_F64, CONF_AT(keeper_conf, retry_s),
-	    "5", 0, 600,
-	    "first wait after a failed summary, s; doubles up to 600" },
-	{ "IDLE_SUMMARY_AT_ONCE", CONF_INT, CONF_AT(keeper_conf, at_once), "8",
-	    1, 256, "summaries under way at one time" },
-	{ "MEMORY_JOB_MAX_DELIVERIES", CONF_INT,
-	    CONF_AT(keeper_conf, max_deliveries), "10", 1, 1000,
-	    "tries of a job before it is put aside" },
-	{ "MEMORY_JOB_ACK_WAIT_SECONDS", CONF_F64,
-	    CONF_AT(keeper_conf, ack_wait_s), "30", 0, 3600,
-	    "time after which another gets a job that nothing is heard of, s" },
-	{ "MEMORY_CACHE_MB", CONF_INT, CONF_AT(keeper_conf, cache_mb), "64", 1,
-	    65536, "indexes of memories that are kept, MiB" },
-};
 
 static bool
 keeper_state_up(void *arg)
@@ -66,13 +42,115 @@ keeper_connect(struct keeper *k)
 	const struct llm_opts l = { .loop = svc_loop(k->svc),
 		.active_max = (size_t)k->conf->at_once,
 		.metrics = svc_metrics(k->svc) };
+	const struct embed_opts e = { .loop = svc_loop(k->svc),
+		.base_url = k->conf->embed_url,
+		.api_key = k->conf->embed_key,
+		.model = k->conf->embed_model,
+		.dimensions = k->conf->embed_dimensions,
+		.metrics = svc_metrics(k->svc) };
 	enum rc rc;
 
 	rc = state_new(&o, &k->state);
 	if (rc != RC_OK)
 		return rc;
 	svc_require(k->svc, "redis", keeper_state_up, k->state);
-	return llm_open(&k->conf->llm, &l, &k->llm);
+	rc = llm_open(&k->conf->llm, &l, &k->llm);
+	if (rc == RC_OK && k->conf->embed_url[0] != '\0') {
+		rc = embed_new(&e, &k->embed);
+		if (rc != RC_OK)
+			log_error("conf.invalid",
+			    LOG_S("variable",
+				"EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL"),
+			    LOG_S(
+				"must_be", "http:// or https://, and a name"));
+	}
+	return rc;
+}
+
+static struct store *
+new_builtin(struct keeper *k)
+{
+	return builtin_new(&(struct builtin_opts){ .state = k->state,
+	    .max_bytes = (size_t)k->conf->cache_mb * MB,
+	    .embed = k->embed,
+	    .embed_ms = k->conf->embed_timeout_ms,
+	    .metrics = svc_metrics(k->svc) });
+}
+
+static struct store *
+new_mem0(struct keeper *k)
+{
+	const struct mem0_opts o = {
+		.rest = { .loop = svc_loop(k->svc),
+		    .peer = "mem0",
+		    .base_url = k->conf->mem0_url,
+		    .auth = k->conf->mem0_auth,
+		    .key = k->conf->mem0_key,
+		    .metrics = svc_metrics(k->svc) },
+		.search_ms = (int64_t)(k->conf->mem0_timeout_s * 1e3),
+		.state = k->state,
+	};
+	struct store *s;
+
+	if (mem0_new(&o, &s) == RC_OK)
+		return s;
+	log_error("conf.invalid", LOG_S("variable", "MEM0_BASE_URL, MEM0_AUTH"),
+	    LOG_S("must_be",
+		"http:// or https://, and one of none, x-api-key, bearer, "
+		"token"));
+	return NULL;
+}
+
+static struct store *
+new_chroma(struct keeper *k)
+{
+	const struct keeper_conf *c = k->conf;
+	const struct chroma_opts o = {
+		.rest = { .loop = svc_loop(k->svc),
+		    .peer = "chroma",
+		    .base_url = c->chroma_url,
+		    .auth = c->chroma_auth,
+		    .key = c->chroma_key,
+		    .metrics = svc_metrics(k->svc) },
+		.tenant = c->chroma_tenant,
+		.database = c->chroma_database,
+		.collection = c->chroma_collection,
+		.search_ms = (int64_t)(c->chroma_timeout_s * 1e3),
+		.embed = k->embed,
+		.embed_ms = c->embed_timeout_ms,
+		.state = k->state,
+	};
+	struct store *s;
+
+	if (chroma_new(&o, &s) == RC_OK)
+		return s;
+	log_error("conf.invalid", LOG_S("variable", "CHROMA_*"),
+	    LOG_S("must_be",
+		"http:// or https://, plain names, and one of none, x-api-key, "
+		"bearer, token, x-chroma-token"));
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	struct store *(*make)(struct keeper *k);
+} backends[] = {
+	{ "builtin", new_builtin },
+	{ "mem0", new_mem0 },
+	{ "chroma", new_chroma },
+};
+
+static struct store *
+keeper_store(struct keeper *k)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(backends); i++)
+		if (strcmp(k->conf->backend, backends[i].name) == 0)
+			return backends[i].make(k);
+	log_error("conf.invalid", LOG_S("variable", "MEMORY_BACKEND"),
+	    LOG_S("must_be", "builtin, mem0 or chroma"));
+	return NULL;
 }
 
 void *
@@ -88,9 +166,12 @@ keeper_start(struct svc *s, const void *conf)
 		keeper_stop(k);
 		return NULL;
 	}
-	k->store = builtin_new(
-	    k->state, (size_t)k->conf->cache_mb * MB, svc_metrics(s));
-	k->ready = ready_new();
+	k->store = keeper_store(k);
+	if (k->store == NULL) {
+		keeper_stop(k);
+		return NULL;
+	}
+	k->ready = ready_new(k);
 	k->jobs = jobs_new(k);
 	k->idle = idle_new(k);
 	if (k->jobs == NULL) {
@@ -109,7 +190,8 @@ keeper_stop(void *arg)
 	jobs_free(k->jobs);
 	ready_free(k->ready);
 	llm_free(k->llm);
-	builtin_free(k->store);
+	embed_free(k->embed);
+	store_free(k->store);
 	state_free(k->state);
 	worker_free(k->workers);
 	free(k);

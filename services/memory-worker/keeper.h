@@ -9,12 +9,13 @@
 #include "core/conf.h"
 #include "llm/providers.h"
 
-struct builtin;
 struct bus;
+struct embed;
 struct idle;
 struct jobs;
 struct ready;
 struct state;
+struct store;
 struct svc;
 struct worker_pool;
 
@@ -27,10 +28,18 @@ struct keeper_conf {
 	int64_t max_deliveries;
 	double ack_wait_s;
 	int64_t cache_mb;
+	const char *embed_url, *embed_key, *embed_model;
+	int64_t embed_dimensions, embed_timeout_ms;
+	const char *backend;
+	const char *mem0_url, *mem0_key, *mem0_auth;
+	double mem0_timeout_s;
+	const char *chroma_url, *chroma_tenant, *chroma_database;
+	const char *chroma_collection, *chroma_key, *chroma_auth;
+	double chroma_timeout_s;
 };
 
 /* The options that fill it. */
-#define KEEPER_OPTS_N (10 + LLM_CONF_N)
+#define KEEPER_OPTS_N (27 + LLM_CONF_N)
 extern const struct conf_opt keeper_opts[KEEPER_OPTS_N];
 
 struct keeper {
@@ -39,7 +48,8 @@ struct keeper {
 	struct bus *bus;
 	struct worker_pool *workers;
 	struct state *state;
-	struct builtin *store;
+	struct embed *embed; /* NULL: there is no embedding model */
+	struct store *store;
 	struct llm *llm;
 	struct idle *idle;
 	struct jobs *jobs;

@@ -8,6 +8,7 @@
  */
 #include "core/mem.h"
 #include "keeper.h"
+#include "on_forget.h"
 #include "on_memory.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "builtin.h"
 #include "bus/stream.h"
 #include "core/backoff.h"
 #include "core/log.h"
@@ -18,52 +17,90 @@
 #include "keeper.h"
 #include "state/soul.h"
 #include "state/state.h"
+#include "store.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 
-#define JOBS      "SOUL_JOBS"
-#define DEAD      "SOUL_DEAD"
-#define CONSUMER  "memory-worker"
-#define DAY_S     (24L * 3600)
-#define JOBS_S    (7 * DAY_S)
-#define DEAD_S    (30 * DAY_S)
-#define JOBS_SIZE (256L * 1024 * 1024)
-#define DEAD_SIZE (64L * 1024 * 1024)
-/* How long ids are remembered; the memory's id does it for ever. */
-#define DUPLICATES_S 600
-/* Jobs that all workers together have in hand. */
-#define IN_FLIGHT_MAX 64
+#define JOBS          "SOUL_JOBS"
+#define DEAD          "SOUL_DEAD"
+#define CONSUMER      "memory-worker"
+#define DAY_S         (24L * 3600)
+#define JOBS_S        (7 * DAY_S)
+#define DEAD_S        (30 * DAY_S)
+#define JOBS_SIZE     (256L * 1024 * 1024)
+#define DEAD_SIZE     (64L * 1024 * 1024)
+#define DUPLICATES_S  600 /* ids; the memory's id does it for ever */
+#define IN_FLIGHT_MAX 64  /* jobs that all workers together have in hand */
 #define RETRY_MIN_MS  1000
 #define RETRY_MAX_MS  60000
 #define BURY_MS       5000
 #define PARK_MS       1000
-
-/* A job in hand: it waits for Redis, or for its grave. */
-struct held {
-	TAILQ_ENTRY(held) link;
-	struct jobs *o; /* NULL: they are gone, and so is msg */
-	struct bus_msg *msg;
-};
+/* Between tries of a store that fails; the longest wait for one. */
+#define REST_MIN_MS 200
+#define REST_MAX_MS 30000
+#define STORE_MS    60000
 
 TAILQ_HEAD(held_list, held);
 
+/* A job in hand. */
+struct held {
+	TAILQ_ENTRY(held) link;
+	struct jobs *o; /* NULL: they are gone, and so is msg */
+	struct held_list *list;
+	struct bus_msg *msg;
+	struct arena *a; /* of what follows */
+	struct wire_memory_job job;
+	struct store_put put;
+	struct trace trace;
+};
+
 struct jobs {
 	struct keeper *k;
-	struct held_list parked, buried;
+	/* They wait for the store; it has them; they wait for their grave. */
+	struct held_list parked, stored_now, buried;
 	struct loop_timer timer;
 	int64_t park_ms;
-	struct arena *a;
+	bool failing;        /* the store did, when it was last asked */
+	struct backoff rest; /* then one job at a time is tried */
+	struct mono rest_until;
 	struct metric *stored, *retried, *dead, *waiting;
 };
 
-static void
-hold(struct jobs *o, struct held_list *list, struct bus_msg *msg)
+static struct held *
+held_new(struct jobs *o, struct bus_msg *msg)
 {
 	struct held *h = mem_zalloc(sizeof(*h));
 
 	h->o = o;
 	h->msg = msg;
-	TAILQ_INSERT_TAIL(list, h, link);
+	h->a = arena_new(WIRE_ARENA_MAX);
+	return h;
+}
+
+static void
+held_move(struct held *h, struct held_list *list)
+{
+	struct jobs *o = h->o;
+
+	if (h->list != NULL)
+		TAILQ_REMOVE(h->list, h, link);
+	if (h->list == &o->parked)
+		metric_change(o->waiting, -1);
+	h->list = list;
+	if (list != NULL)
+		TAILQ_INSERT_TAIL(list, h, link);
+	if (list == &o->parked)
+		metric_change(o->waiting, 1);
+}
+
+/* Its message has been seen to. */
+static void
+held_free(struct held *h)
+{
+	if (h->o != NULL)
+		held_move(h, NULL);
+	arena_free(h->a);
+	free(h);
 }
 
 /* What cannot be said is delivered again. */
@@ -79,8 +116,8 @@ again(struct jobs *o, struct bus_msg *msg)
 	struct bus_job j = { .delivered = 1 };
 	struct backoff b = { RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 
-	(void)bus_msg_job(msg, &j);
-	b.tries = (unsigned)(j.delivered > 32 ? 32 : j.delivered - 1);
+	if (bus_msg_job(msg, &j) && j.delivered > 0)
+		b.tries = (unsigned)(j.delivered > 32 ? 32 : j.delivered - 1);
 	metric_add(o->retried, 1);
 	(void)!bus_nak(msg, backoff_next_ms(&b));
 }
@@ -92,24 +129,21 @@ static void
 on_buried(void *arg, enum rc rc, const struct bus_stored *stored)
 {
 	struct held *h = arg;
-	struct jobs *o = h->o;
 
 	(void)stored;
-	if (o != NULL) {
-		TAILQ_REMOVE(&o->buried, h, link);
-		if (rc == RC_OK) {
-			metric_add(o->dead, 1);
-			done(h->msg);
-		} else {
-			again(o, h->msg);
-		}
+	if (h->o != NULL && rc == RC_OK) {
+		metric_add(h->o->dead, 1);
+		done(h->msg);
+	} else if (h->o != NULL) {
+		again(h->o, h->msg);
 	}
-	free(h);
+	held_free(h);
 }
 
 static void
-bury(struct jobs *o, struct bus_msg *msg, const char *why)
+bury(struct held *h, const char *why)
 {
+	struct bus_msg *msg = h->msg;
 	struct bus_job j = { 0 };
 	struct bus_meta meta = { .deadline = { clock_wall().ms + BURY_MS } };
 	struct trace trace;
@@ -124,13 +158,11 @@ bury(struct jobs *o, struct bus_msg *msg, const char *why)
 	log_error("job.dead", LOG_I("seq", j.seq),
 	    LOG_V("job", bus_msg_id(msg)), LOG_I("delivered", j.delivered),
 	    LOG_S("why", why));
-	hold(o, &o->buried, msg);
-	rc = bus_stream_publish(o->k->bus, DEAD_SUBJECT, bus_msg_data(msg),
-	    &meta,
-	    (struct bus_stored_waiter){
-		on_buried, TAILQ_LAST(&o->buried, held_list) });
+	held_move(h, &h->o->buried);
+	rc = bus_stream_publish(h->o->k->bus, DEAD_SUBJECT, bus_msg_data(msg),
+	    &meta, (struct bus_stored_waiter){ on_buried, h });
 	if (rc != RC_OK)
-		on_buried(TAILQ_LAST(&o->buried, held_list), rc, NULL);
+		on_buried(h, rc, NULL);
 }
 
 /* ---- the living ------------------------------------------------------------
@@ -146,7 +178,7 @@ announce(struct jobs *o, const struct bus_msg *msg,
 		.soul_id = job->soul_id,
 		.session_id = job->session_id,
 		.type = job->type,
-		.backend = STR(BUILTIN_NAME),
+		.backend = str_of(store_name(o->k->store)),
 	};
 	struct trace trace;
 	struct svc_event e = {
@@ -168,67 +200,116 @@ announce(struct jobs *o, const struct bus_msg *msg,
 
 /* RC_NOENT: the soul is gone, or another's, and nothing is to be stored. */
 static enum rc
-store(struct jobs *o, const struct wire_memory_job *job, struct wall made)
+has_soul(struct held *h)
 {
 	struct soul soul;
 	enum rc rc;
 
-	rc = soul_read(o->k->state, job->soul_id, o->a, &soul);
-	if (rc == RC_OK && !str_eq(soul.user_id, job->user_id))
+	rc = soul_read(h->o->k->state, h->job.soul_id, h->a, &soul);
+	if (rc == RC_OK && !str_eq(soul.user_id, h->job.user_id))
 		rc = RC_NOENT;
-	if (rc == RC_OK)
-		rc = builtin_put(o->k->store, job, made);
 	return rc;
 }
 
+/* It is no fault of the job's. */
 static void
-work(struct jobs *o, struct bus_msg *msg)
+park(struct held *h)
 {
-	struct wire_memory_job job;
-	char why[WIRE_ERR_TEXT_MAX];
-	struct wire_err err;
-	struct wall made;
-	enum rc rc;
+	struct jobs *o = h->o;
 
-	arena_reset(o->a);
-	if (record_job_read(bus_msg_data(msg), o->a, &job, &made, &err) !=
-	    RC_OK) {
-		wire_err_text(&err, why, sizeof(why));
-		bury(o, msg, why);
+	/* Those that failed together are one failure. */
+	if (!o->failing || mono_diff_ns(clock_mono(), o->rest_until) >= 0)
+		o->rest_until =
+		    mono_add_ms(clock_mono(), backoff_next_ms(&o->rest));
+	o->failing = true;
+	h->put.again = true;
+	held_move(h, &o->parked);
+}
+
+static void
+on_stored(void *arg, enum rc rc, const struct store_answer *a)
+{
+	struct held *h = arg;
+	struct jobs *o = h->o;
+
+	(void)a;
+	if (o == NULL) {
+		held_free(h);
 		return;
 	}
-	rc = store(o, &job, made);
 	switch (rc) {
-	case RC_OK:
-		metric_add(o->stored, 1);
-		announce(o, msg, &job);
-		done(msg);
-		break;
-	case RC_NOENT:
-	case RC_CONFLICT:
-		log_info("job.dropped", LOG_V("memory", job.job_id),
-		    LOG_S("why",
-			rc == RC_NOENT ? "the soul is gone"
-				       : "it was forgotten"));
-		done(msg);
-		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:
 	case RC_AGAIN:
 	case RC_DENIED:
-		hold(o, &o->parked, msg);
-		metric_change(o->waiting, 1);
+		park(h);
+		return;
+	case RC_OK:
+		metric_add(o->stored, 1);
+		announce(o, h->msg, &h->job);
+		done(h->msg);
+		break;
+	case RC_NOENT:
+	case RC_CONFLICT:
+		log_info("job.dropped", LOG_V("memory", h->job.job_id),
+		    LOG_S("why", rc == RC_NOENT ? "no soul" : "forgotten"));
+		done(h->msg);
 		break;
 	default:
-		log_warn("job.failed", LOG_V("memory", job.job_id), LOG_RC(rc));
-		again(o, msg);
+		log_warn(
+		    "job.failed", LOG_V("memory", h->job.job_id), LOG_RC(rc));
+		again(o, h->msg);
 	}
+	o->failing = false;
+	backoff_reset(&o->rest);
+	held_free(h);
+}
+
+static void
+work(struct held *h)
+{
+	struct jobs *o = h->o;
+	const struct store_ask ask = {
+		.scope = { h->job.user_id, h->job.soul_id },
+		.deadline = { clock_wall().ms + STORE_MS },
+		.trace = bus_msg_trace(h->msg, &h->trace) ? &h->trace : NULL,
+		.fn = on_stored,
+		.arg = h,
+	};
+	enum rc rc;
+
+	held_move(h, &o->stored_now);
+	rc = has_soul(h);
+	if (rc != RC_OK)
+		on_stored(h, rc, NULL);
+	else
+		store_put(o->k->store, &ask, &h->put);
+}
+
+static void
+take(struct held *h)
+{
+	char why[WIRE_ERR_TEXT_MAX];
+	struct wire_err err;
+
+	if (record_job_read(bus_msg_data(h->msg), h->a, &h->job, &h->put.made,
+		&err) != RC_OK) {
+		wire_err_text(&err, why, sizeof(why));
+		bury(h, why);
+		return;
+	}
+	h->put.job = &h->job;
+	if (h->o->failing)
+		held_move(h, &h->o->parked);
+	else
+		work(h);
 }
 
 static void
 on_job(void *arg, struct bus_msg *msg)
 {
 	struct jobs *o = arg;
+	struct held *h;
 	struct bus_job j;
 	struct trace trace;
 
@@ -237,38 +318,58 @@ on_job(void *arg, struct bus_msg *msg)
 		return;
 	}
 	log_trace_set(bus_msg_trace(msg, &trace) ? trace.trace_id : "");
+	h = held_new(o, msg);
+	h->put.again = j.delivered > 1;
 	if (j.delivered > o->k->conf->max_deliveries)
-		bury(o, msg, "too many deliveries");
+		bury(h, "too many deliveries");
 	else
-		work(o, msg);
+		take(h);
 	log_trace_set("");
 }
 
-/* ---- those that wait for Redis ----------------------------------------------
+/* ---- those that wait for the store ------------------------------------------
  */
+
+/* How many of the parked may be tried now. */
+static size_t
+may_try(const struct jobs *o)
+{
+	if (!store_up(o->k->store) || !state_up(o->k->state))
+		return 0;
+	if (!o->failing)
+		return SIZE_MAX;
+	return TAILQ_EMPTY(&o->stored_now) &&
+		mono_diff_ns(clock_mono(), o->rest_until) >= 0
+	    ? 1
+	    : 0;
+}
 
 static void
 look(void *arg)
 {
 	struct jobs *o = arg;
 	struct held_list list = TAILQ_HEAD_INITIALIZER(list);
+	size_t n = may_try(o);
 	struct held *h;
 
+	TAILQ_FOREACH (h, &o->stored_now, link)
+		(void)!bus_working(h->msg);
+	TAILQ_FOREACH (h, &o->parked, link)
+		h->list = &list;
 	TAILQ_CONCAT(&list, &o->parked, link);
 	metric_set(o->waiting, 0);
 	while ((h = TAILQ_FIRST(&list)) != NULL) {
-		TAILQ_REMOVE(&list, h, link);
 		if (!bus_up(o->k->bus)) {
 			/* The server delivers it again, to anybody. */
 			bus_msg_free(h->msg);
-		} else if (state_up(o->k->state)) {
-			work(o, h->msg);
+			held_free(h);
+		} else if (n > 0) {
+			n--;
+			work(h);
 		} else {
 			(void)!bus_working(h->msg);
-			hold(o, &o->parked, h->msg);
-			metric_change(o->waiting, 1);
+			held_move(h, &o->parked);
 		}
-		free(h);
 	}
 	loop_timer_set(svc_loop(o->k->svc), &o->timer,
 	    mono_add_ms(clock_mono(), o->park_ms), look, o);
@@ -341,8 +442,9 @@ jobs_new(struct keeper *k)
 
 	o->k = k;
 	TAILQ_INIT(&o->parked);
+	TAILQ_INIT(&o->stored_now);
 	TAILQ_INIT(&o->buried);
-	o->a = arena_new(WIRE_ARENA_MAX);
+	o->rest = (struct backoff){ REST_MIN_MS, REST_MAX_MS, 0 };
 	o->stored = metric_counter(set, "soul_memory_jobs_stored_total",
 	    "Jobs whose memory is stored.", NULL);
 	o->retried = metric_counter(set, "soul_memory_jobs_retried_total",
@@ -350,7 +452,7 @@ jobs_new(struct keeper *k)
 	o->dead = metric_counter(set, "soul_memory_jobs_dead_total",
 	    "Jobs that were put aside.", NULL);
 	o->waiting = metric_gauge(set, "soul_memory_jobs_waiting",
-	    "Jobs in hand that wait for Redis.", NULL);
+	    "Jobs in hand that wait for the store.", NULL);
 	rc = take_part(o);
 	if (rc != RC_OK) {
 		log_error("job.no_stream", LOG_RC(rc));
@@ -362,6 +464,18 @@ jobs_new(struct keeper *k)
 	return o;
 }
 
+static void
+forsake(struct held_list *list)
+{
+	struct held *h;
+
+	while ((h = TAILQ_FIRST(list)) != NULL) {
+		TAILQ_REMOVE(list, h, link);
+		bus_msg_free(h->msg);
+		h->o = NULL;
+	}
+}
+
 void
 jobs_free(struct jobs *o)
 {
@@ -371,16 +485,11 @@ jobs_free(struct jobs *o)
 		return;
 	loop_timer_cancel(svc_loop(o->k->svc), &o->timer);
 	while ((h = TAILQ_FIRST(&o->parked)) != NULL) {
-		TAILQ_REMOVE(&o->parked, h, link);
 		(void)!bus_nak(h->msg, 0);
-		free(h);
+		held_free(h);
 	}
 	/* Their answers come yet. */
-	while ((h = TAILQ_FIRST(&o->buried)) != NULL) {
-		TAILQ_REMOVE(&o->buried, h, link);
-		bus_msg_free(h->msg);
-		h->o = NULL;
-	}
-	arena_free(o->a);
+	forsake(&o->stored_now);
+	forsake(&o->buried);
 	free(o);
 }

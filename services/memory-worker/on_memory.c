@@ -1,53 +1,219 @@
 /*
- * The built-in store over NATS.
+ * Searches and readiness over NATS.
  */
 #include "on_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
-#include "builtin.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "keeper.h"
-#include "state/soul.h"
-#include "state/state.h"
+#include "store.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 
 /* How long a probe that went well is believed, and one that failed. */
 #define PROBE_MS (5 * 60 * 1000)
 #define RETRY_MS 2000
-/* Ids in the answer to a forget. */
-#define GONE_MAX 1000
-/* What a query must have in common with the memory that it makes forgotten. */
-#define FORGET_COMMON 2
+/* The longest a probe may take. */
+#define PROBE_MAX_MS 30000
+/* What is left of a caller's deadline for the answer's way. */
+#define WAY_MS 50
+
+/* ---- readiness -------------------------------------------------------------
+ */
+
+/* A caller who waits for the first probe. */
+struct asker {
+	TAILQ_ENTRY(asker) link;
+	struct ready *r;
+	struct svc_call *call;
+	struct loop_timer timer;
+};
+
+struct ready {
+	struct keeper *k;
+	bool known;
+	struct mono until; /* what is known holds */
+	enum rc rc;
+	bool at_it; /* a probe is under way */
+	bool gone;  /* ready_free() was called, and the probe frees it */
+	TAILQ_HEAD(asker_list, asker) askers;
+};
+
+struct ready *
+ready_new(struct keeper *k)
+{
+	struct ready *r = mem_zalloc(sizeof(*r));
+
+	r->k = k;
+	TAILQ_INIT(&r->askers);
+	return r;
+}
+
+void
+ready_free(struct ready *r)
+{
+	if (r == NULL)
+		return;
+	r->gone = true;
+	if (!r->at_it)
+		free(r);
+}
 
 static void
-fail(struct svc_call *c, enum rc rc)
+answer(struct ready *r, struct svc_call *c, enum rc rc)
+{
+	const char *peer = store_peer(r->k->store);
+	struct arena *a = svc_call_arena(c);
+	struct wire_memory_ready_reply rep = { .ready = rc == RC_OK,
+		.backend = str_of(store_name(r->k->store)) };
+
+	switch (rc) {
+	case RC_OK:
+		break;
+	case RC_DOWN:
+	case RC_TIMEOUT:
+	case RC_AGAIN:
+		rep.reason = arena_printf(a, "%s does not answer", peer);
+		break;
+	case RC_DENIED:
+		rep.reason = arena_printf(a, "%s refuses", peer);
+		break;
+	case RC_BUG:
+		rep.reason = STR("what was stored was not found");
+		break;
+	default:
+		rep.reason = STR("storing or searching failed");
+	}
+	svc_reply(c, &rep);
+}
+
+static void
+asker_end(struct asker *as, enum rc rc)
+{
+	struct ready *r = as->r;
+
+	TAILQ_REMOVE(&r->askers, as, link);
+	loop_timer_cancel(svc_loop(r->k->svc), &as->timer);
+	answer(r, as->call, rc);
+	free(as);
+}
+
+static void
+on_patience(void *arg)
+{
+	asker_end(arg, RC_TIMEOUT);
+}
+
+static void
+on_probed(void *arg, enum rc rc, const struct store_answer *a)
+{
+	struct ready *r = arg;
+	struct asker *as;
+
+	(void)a;
+	r->at_it = false;
+	if (r->gone) {
+		free(r);
+		return;
+	}
+	r->known = true;
+	r->rc = rc;
+	r->until = mono_add_ms(clock_mono(), rc == RC_OK ? PROBE_MS : RETRY_MS);
+	if (rc != RC_OK)
+		log_warn("memory.probe_failed", LOG_RC(rc));
+	while ((as = TAILQ_FIRST(&r->askers)) != NULL)
+		asker_end(as, rc);
+}
+
+static void
+probe(struct ready *r)
+{
+	char id[ID_HEX32_MAX];
+	const struct store_ask ask = {
+		.deadline = { clock_wall().ms + PROBE_MAX_MS },
+		.fn = on_probed,
+		.arg = r,
+	};
+
+	if (r->at_it)
+		return;
+	r->at_it = true;
+	id_hex32(id);
+	store_probe(r->k->store, &ask, str_of(id), clock_wall());
+}
+
+/* A search has failed: what is known of it is out of date. */
+static void
+ready_doubt(struct ready *r, enum rc rc)
+{
+	if (!r->known || r->rc != RC_OK)
+		return;
+	r->rc = rc;
+	r->until = mono_add_ms(clock_mono(), RETRY_MS);
+}
+
+void
+on_ready(void *app, struct svc_call *c)
+{
+	struct keeper *k = app;
+	struct ready *r = k->ready;
+	struct mono until;
+	struct asker *as;
+
+	if (!store_up(k->store)) {
+		/* When it is back, memories may be gone. */
+		r->known = false;
+		answer(r, c, RC_DOWN);
+		return;
+	}
+	if (!r->known || mono_diff_ns(r->until, clock_mono()) <= 0)
+		probe(r);
+	if (r->known) {
+		answer(r, c, r->rc);
+		return;
+	}
+	as = mem_zalloc(sizeof(*as));
+	as->r = r;
+	as->call = c;
+	TAILQ_INSERT_TAIL(&r->askers, as, link);
+	until = mono_add_ms(clock_mono_of(svc_call_deadline(c)), -WAY_MS);
+	loop_timer_set(svc_loop(k->svc), &as->timer, until, on_patience, as);
+}
+
+/* ---- search ----------------------------------------------------------------
+ */
+
+void
+memory_fail(struct svc_call *c, enum rc rc)
 {
 	svc_fail(c, rc == RC_INVALID ? RC_BUG : rc,
 	    rc == RC_INVALID ? "the memories are not readable"
 			     : "the memory store does not answer");
 }
 
-/* ---- search ----------------------------------------------------------------
- */
+struct recall {
+	struct keeper *k;
+	struct svc_call *call;
+};
 
 static enum rc
-put_hits(const struct builtin_hits *hits, struct arena *a,
+put_hits(const struct store_answer *from, struct arena *a,
     struct wire_memory_recall_reply *rep)
 {
 	struct wire_memory_recall_reply_items *item;
 	char text[WALL_FORMAT_MAX];
 	size_t i;
 
-	rep->items = arena_alloc(a, (hits->n + 1) * sizeof(*rep->items));
+	rep->items = arena_alloc(a, (from->n + 1) * sizeof(*rep->items));
 	if (rep->items == NULL)
 		return RC_TOOBIG;
-	for (i = 0; i < hits->n; i++) {
-		const struct rank_memory *m = hits->hit[i].memory;
+	for (i = 0; i < from->n; i++) {
+		const struct rank_memory *m = from->hit[i].memory;
 
 		item = &rep->items[rep->n_items++];
 		wall_format(m->created, 0, text);
@@ -56,13 +222,35 @@ put_hits(const struct builtin_hits *hits, struct arena *a,
 			.text = m->text,
 			.type = m->type,
 			.has_type = true,
-			.score = hits->hit[i].score,
-			.created_at = arena_str(a, str_of(text)),
+			.score = from->hit[i].score,
 		};
+		/* Another's server may not say when. */
+		if (m->created.ms == 0)
+			continue;
+		item->created_at = arena_str(a, str_of(text));
 		if (item->created_at.p == NULL)
 			return RC_TOOBIG;
 	}
 	return RC_OK;
+}
+
+static void
+on_found(void *arg, enum rc rc, const struct store_answer *from)
+{
+	struct recall *re = arg;
+	struct wire_memory_recall_reply rep = {
+		.backend = str_of(store_name(re->k->store)),
+		.degraded = from->degraded,
+	};
+
+	if (rc == RC_OK)
+		rc = put_hits(from, svc_call_arena(re->call), &rep);
+	else if (rc != RC_INVALID)
+		ready_doubt(re->k->ready, rc);
+	if (rc != RC_OK)
+		memory_fail(re->call, rc);
+	else
+		svc_reply(re->call, &rep);
 }
 
 void
@@ -70,192 +258,23 @@ on_recall(void *app, struct svc_call *c)
 {
 	struct keeper *k = app;
 	const struct wire_memory_recall_request *req = svc_call_request(c);
-	const struct memory_scope scope = { req->user_id, req->soul_id };
+	struct recall *re =
+	    arena_alloc(svc_call_arena(c), sizeof(struct recall));
+	const struct store_ask ask = {
+		.scope = { req->user_id, req->soul_id },
+		.deadline = { svc_call_deadline(c).ms - WAY_MS },
+		.trace = svc_call_trace(c),
+		.fn = on_found,
+		.arg = re,
+	};
 	const struct rank_query q = {
 		.text = req->query, .now = clock_wall(), .k = (size_t)req->top_k
 	};
-	struct wire_memory_recall_reply rep = { .backend = STR(BUILTIN_NAME) };
-	struct arena *a = svc_call_arena(c);
-	struct builtin_hits hits;
-	enum rc rc;
 
-	rc = builtin_search(k->store, &scope, &q, a, &hits);
-	if (rc == RC_OK)
-		rc = put_hits(&hits, a, &rep);
-	if (rc != RC_OK)
-		fail(c, rc);
-	else
-		svc_reply(c, &rep);
-}
-
-/* ---- readiness -------------------------------------------------------------
- */
-
-struct ready {
-	struct mono until; /* what is known holds; {0}: nothing is known */
-	enum rc rc;
-};
-
-struct ready *
-ready_new(void)
-{
-	return mem_zalloc(sizeof(struct ready));
-}
-
-void
-ready_free(struct ready *r)
-{
-	free(r);
-}
-
-static enum rc
-probe(struct keeper *k)
-{
-	struct ready *r = k->ready;
-	struct mono now = clock_mono();
-	char id[ID_HEX32_MAX];
-
-	if (!state_up(k->state)) {
-		/* When it is back, memories may be gone. */
-		r->until = (struct mono){ 0 };
-		return RC_DOWN;
-	}
-	if (mono_diff_ns(r->until, now) > 0)
-		return r->rc;
-	id_hex32(id);
-	r->rc = builtin_probe(k->store, str_of(id), clock_wall());
-	r->until = mono_add_ms(now, r->rc == RC_OK ? PROBE_MS : RETRY_MS);
-	if (r->rc != RC_OK)
-		log_warn("memory.probe_failed", LOG_RC(r->rc));
-	return r->rc;
-}
-
-void
-on_ready(void *app, struct svc_call *c)
-{
-	enum rc rc = probe(app);
-	struct wire_memory_ready_reply rep = { .ready = rc == RC_OK,
-		.backend = STR(BUILTIN_NAME) };
-
-	if (rc == RC_DOWN)
-		rep.reason = STR("Redis does not answer");
-	else if (rc == RC_BUG)
-		rep.reason = STR("what was stored was not found");
-	else if (rc != RC_OK)
-		rep.reason = STR("storing or searching failed");
-	svc_reply(c, &rep);
-}
-
-/* ---- forgetting ------------------------------------------------------------
- */
-
-struct forgetting {
-	struct keeper *k;
-	const struct wire_memory_forget_request *req;
-	struct arena *a;
-	struct builtin_gone gone;
-};
-
-/* The souls that are asked: one, or all of the user's. */
-static enum rc
-souls(struct forgetting *f, struct soul **list, size_t *n)
-{
-	if (f->req->soul_id.p == NULL)
-		return soul_list(f->k->state, f->req->user_id, f->a, list, n);
-	*list = arena_alloc(f->a, sizeof(**list));
-	if (*list == NULL)
-		return RC_TOOBIG;
-	(*list)->id = f->req->soul_id;
-	*n = 1;
-	return RC_OK;
-}
-
-static enum rc
-forget_one(
-    struct forgetting *f, const struct memory_scope *scope, struct str id)
-{
-	enum rc rc = builtin_forget(f->k->store, scope, id);
-
-	if (rc == RC_NOENT)
-		return RC_OK;
-	if (rc == RC_OK) {
-		f->gone.total++;
-		f->gone.id[f->gone.n++] = id;
-	}
-	return rc;
-}
-
-/* The memory that fits the query best, whichever soul's it is. */
-static enum rc
-forget_best(struct forgetting *f, const struct soul *list, size_t n)
-{
-	const struct rank_query q = {
-		.text = f->req->query, .now = clock_wall(), .k = 1
-	};
-	struct memory_scope scope = { .user_id = f->req->user_id }, best;
-	struct builtin_hits hits;
-	size_t i, common, most = FORGET_COMMON - 1;
-	struct str id = { NULL, 0 };
-	enum rc rc;
-
-	for (i = 0; i < n; i++) {
-		scope.soul_id = list[i].id;
-		rc = builtin_search(f->k->store, &scope, &q, f->a, &hits);
-		if (rc != RC_OK)
-			return rc;
-		if (hits.n == 0)
-			continue;
-		common = rank_common(q.text, hits.hit[0].memory->text);
-		if (common <= most)
-			continue;
-		most = common;
-		best = scope;
-		id = arena_str(f->a, hits.hit[0].memory->id);
-	}
-	return id.p != NULL ? forget_one(f, &best, id) : RC_OK;
-}
-
-static enum rc
-forget(struct forgetting *f)
-{
-	struct memory_scope scope = { .user_id = f->req->user_id };
-	struct soul *list;
-	size_t i, n;
-	enum rc rc;
-
-	f->gone.max = GONE_MAX;
-	f->gone.id = arena_alloc(f->a, GONE_MAX * sizeof(*f->gone.id));
-	if (f->gone.id == NULL)
-		return RC_TOOBIG;
-	rc = souls(f, &list, &n);
-	if (rc == RC_OK && f->req->memory_id.p == NULL && f->req->query.p)
-		return forget_best(f, list, n);
-	for (i = 0; rc == RC_OK && i < n; i++) {
-		scope.soul_id = list[i].id;
-		rc = f->req->memory_id.p != NULL
-		    ? forget_one(f, &scope, f->req->memory_id)
-		    : builtin_clear(f->k->store, &scope, f->a, &f->gone);
-	}
-	return rc;
-}
-
-void
-on_forget(void *app, struct svc_call *c)
-{
-	struct forgetting f = {
-		.k = app, .req = svc_call_request(c), .a = svc_call_arena(c)
-	};
-	enum rc rc = forget(&f);
-
-	if (rc != RC_OK) {
-		fail(c, rc);
+	if (re == NULL) {
+		memory_fail(c, RC_TOOBIG);
 		return;
 	}
-	svc_reply(c,
-	    &(struct wire_memory_forget_reply){
-		.forgotten = (int64_t)f.gone.total,
-		.memory_ids = f.gone.id,
-		.n_memory_ids = f.gone.n,
-		.has_memory_ids = true,
-	    });
+	*re = (struct recall){ k, c };
+	store_search(k->store, &ask, &q);
 }

@@ -9,7 +9,9 @@
 
 #include "core/map.h"
 #include "core/mem.h"
+#include "terms.h"
 #include "tokens.h"
+#include "vector.h"
 
 /* BM25: how fast repetition saturates, how much length counts. */
 #define BM25_K1 1.2
@@ -19,39 +21,38 @@
 /* How much being recent counts, and when that is halved. */
 #define RECENT_WEIGHT  0.1
 #define RECENT_HALF_MS (30.0 * 86400000)
+/*
+ * How much nearness counts beside words: of meaning, of spelling, and where a
+ * store has said it.
+ */
+#define MEANING_WEIGHT  0.6
+#define SPELLING_NOISE  0.15
+#define SPELLING_WEIGHT 0.15
 /* Different tokens of a query that count. */
 #define QUERY_MAX 512
 /* Places of removed memories that are borne before all are made anew. */
 #define HOLES_MAX 64
 
-struct posting {
-	uint32_t doc;
-	uint32_t tf;
-};
-
-struct term {
-	uint64_t key;
-	struct posting *p; /* by doc, ascending */
-	uint32_t n, cap;
-};
-
 struct doc {
 	struct rank_memory m; /* id and text are one heap piece; NULL: a hole */
 	uint32_t len;         /* tokens */
 	bool kept;
+	int8_t *vec; /* coordinates; NULL: none */
+	size_t nvec;
+	double norm;
+	/* The same of its spelling, in the piece of id and text. */
+	int8_t *grams;
+	double gnorm;
 };
 
 struct rank {
-	uint64_t seed;
 	struct map *by_id; /* id → its place in docs, + 1 */
 	struct doc *docs;
 	size_t ndocs, cap_docs, holes;
 	uint64_t tokens; /* of all */
-	struct term *terms;
-	size_t nterms, cap_terms;
-	uint32_t *slots; /* hash table: place in terms, + 1 */
-	size_t nslots;   /* a power of two */
-	double *scores;  /* scratch, of each doc */
+	struct terms terms;
+	double *scores; /* scratch, of each doc: words, nearness */
+	double *near;
 	size_t cap_scores;
 	size_t bytes;
 };
@@ -61,26 +62,10 @@ rank_new(uint64_t seed)
 {
 	struct rank *r = mem_zalloc(sizeof(*r));
 
-	r->seed = seed;
+	r->terms.seed = seed;
 	r->by_id = map_new();
 	r->bytes = sizeof(*r);
 	return r;
-}
-
-static void
-terms_free(struct rank *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->nterms; i++)
-		free(r->terms[i].p);
-	free(r->terms);
-	free(r->slots);
-	r->terms = NULL;
-	r->slots = NULL;
-	r->nterms = 0;
-	r->cap_terms = 0;
-	r->nslots = 0;
 }
 
 void
@@ -90,117 +75,16 @@ rank_free(struct rank *r)
 
 	if (r == NULL)
 		return;
-	terms_free(r);
-	for (i = 0; i < r->ndocs; i++)
+	terms_reset(&r->terms);
+	for (i = 0; i < r->ndocs; i++) {
 		free((void *)(uintptr_t)r->docs[i].m.id.p);
+		free(r->docs[i].vec);
+	}
 	free(r->docs);
 	free(r->scores);
+	free(r->near);
 	map_free(r->by_id);
 	free(r);
-}
-
-/* ---- terms ----------------------------------------------------------------
- */
-
-/* The finaliser of splitmix64. */
-static uint64_t
-mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
-
-/* The slot of a term, or the empty one where it belongs. */
-static size_t
-slot_of(const struct rank *r, uint64_t key)
-{
-	size_t i = (size_t)mix(key ^ r->seed) & (r->nslots - 1);
-
-	while (r->slots[i] != 0 && r->terms[r->slots[i] - 1].key != key)
-		i = (i + 1) & (r->nslots - 1);
-	return i;
-}
-
-static struct term *
-term_find(const struct rank *r, uint64_t key)
-{
-	size_t i;
-
-	if (r->nslots == 0)
-		return NULL;
-	i = slot_of(r, key);
-	return r->slots[i] != 0 ? &r->terms[r->slots[i] - 1] : NULL;
-}
-
-static void
-terms_grow(struct rank *r)
-{
-	size_t i, cap = r->cap_terms == 0 ? 64 : 2 * r->cap_terms;
-
-	r->bytes += (cap - r->cap_terms) * sizeof(r->terms[0]);
-	r->bytes += (2 * cap - r->nslots) * sizeof(r->slots[0]);
-	r->terms = mem_realloc(r->terms, cap * sizeof(r->terms[0]));
-	r->cap_terms = cap;
-	free(r->slots);
-	r->nslots = 2 * cap;
-	r->slots = mem_calloc(r->nslots, sizeof(r->slots[0]));
-	for (i = 0; i < r->nterms; i++)
-		r->slots[slot_of(r, r->terms[i].key)] = (uint32_t)i + 1;
-}
-
-static struct term *
-term_make(struct rank *r, uint64_t key)
-{
-	struct term *t = term_find(r, key);
-
-	if (t != NULL)
-		return t;
-	if (r->nterms == r->cap_terms)
-		terms_grow(r);
-	t = &r->terms[r->nterms++];
-	*t = (struct term){ .key = key };
-	r->slots[slot_of(r, key)] = (uint32_t)r->nterms;
-	return t;
-}
-
-/* One more of the term in a doc, which is the newest. */
-static void
-term_count(struct rank *r, struct term *t, uint32_t doc)
-{
-	uint32_t cap;
-
-	if (t->n > 0 && t->p[t->n - 1].doc == doc) {
-		t->p[t->n - 1].tf++;
-		return;
-	}
-	if (t->n == t->cap) {
-		cap = t->cap == 0 ? 2 : 2 * t->cap;
-		r->bytes += (cap - t->cap) * sizeof(t->p[0]);
-		t->p = mem_realloc(t->p, cap * sizeof(t->p[0]));
-		t->cap = cap;
-	}
-	t->p[t->n++] = (struct posting){ doc, 1 };
-}
-
-static void
-term_drop(struct term *t, uint32_t doc)
-{
-	size_t lo = 0, hi = t->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (t->p[mid].doc < doc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* Its other tokens of this term have done it. */
-	if (lo == t->n || t->p[lo].doc != doc)
-		return;
-	t->n--;
-	memmove(&t->p[lo], &t->p[lo + 1], (t->n - lo) * sizeof(t->p[0]));
 }
 
 /* ---- memories --------------------------------------------------------------
@@ -215,7 +99,7 @@ index_doc(struct rank *r, uint32_t i)
 
 	d->len = 0;
 	while (tokens_next(&walk, &t)) {
-		term_count(r, term_make(r, t.key), i);
+		terms_count(&r->terms, t.key, i);
 		d->len++;
 	}
 	r->tokens += d->len;
@@ -239,11 +123,7 @@ rebuild(struct rank *r)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < r->nterms; i++)
-		r->bytes -= r->terms[i].cap * sizeof(r->terms[0].p[0]);
-	r->bytes -= r->cap_terms * sizeof(r->terms[0]);
-	r->bytes -= r->nslots * sizeof(r->slots[0]);
-	terms_free(r);
+	terms_reset(&r->terms);
 	r->tokens = 0;
 	for (i = 0; i < r->ndocs; i++) {
 		if (r->docs[i].m.id.p == NULL)
@@ -260,7 +140,18 @@ static size_t
 doc_bytes(const struct doc *d)
 {
 	/* The id once more in the map, with its entry. */
-	return 2 * d->m.id.n + d->m.text.n + 2 + 64;
+	return 2 * d->m.id.n + d->m.text.n + 2 + 64 + VECTOR_GRAMS_N + d->nvec;
+}
+
+static void
+spell(struct doc *d, int8_t *x)
+{
+	float v[VECTOR_GRAMS_N];
+
+	vector_grams(d->m.text, v);
+	vector_shrink(v, VECTOR_GRAMS_N, x);
+	d->grams = x;
+	d->gnorm = vector_norm(x, VECTOR_GRAMS_N);
 }
 
 bool
@@ -278,13 +169,14 @@ rank_add(struct rank *r, const struct rank_memory *m)
 		r->docs = mem_realloc(r->docs, cap * sizeof(r->docs[0]));
 		r->cap_docs = cap;
 	}
-	p = mem_alloc(m->id.n + 1 + m->text.n + 1);
+	p = mem_alloc(m->id.n + 1 + m->text.n + 1 + VECTOR_GRAMS_N);
 	str_copy(m->id, p, m->id.n + 1);
 	str_copy(m->text, p + m->id.n + 1, m->text.n + 1);
 	d = &r->docs[r->ndocs];
 	*d = (struct doc){ .m = *m, .kept = true };
 	d->m.id.p = p;
 	d->m.text.p = p + m->id.n + 1;
+	spell(d, (int8_t *)p + m->id.n + 1 + m->text.n + 1);
 	r->bytes += doc_bytes(d);
 	put_place(r, r->ndocs);
 	index_doc(r, (uint32_t)r->ndocs++);
@@ -296,7 +188,6 @@ rank_del(struct rank *r, struct str id)
 {
 	size_t i = place(r, id);
 	struct tokens walk;
-	struct term *term;
 	struct token t;
 	struct doc *d;
 
@@ -305,13 +196,12 @@ rank_del(struct rank *r, struct str id)
 	d = &r->docs[--i];
 	walk = tokens_of(d->m.text);
 	while (tokens_next(&walk, &t)) {
-		term = term_find(r, t.key);
-		if (term != NULL)
-			term_drop(term, (uint32_t)i);
+		terms_drop(&r->terms, t.key, (uint32_t)i);
 	}
 	r->tokens -= d->len;
 	r->bytes -= doc_bytes(d);
 	(void)map_del(r->by_id, id);
+	free(d->vec);
 	/* id may be the doc's own. */
 	free((void *)(uintptr_t)d->m.id.p);
 	*d = (struct doc){ 0 };
@@ -319,6 +209,54 @@ rank_del(struct rank *r, struct str id)
 	if (r->holes > HOLES_MAX && r->holes > r->ndocs / 2)
 		rebuild(r);
 	return true;
+}
+
+void
+rank_vector(struct rank *r, struct str id, struct str x)
+{
+	size_t i = place(r, id);
+	struct doc *d;
+
+	if (i == 0)
+		return;
+	d = &r->docs[i - 1];
+	r->bytes += x.n - d->nvec;
+	free(d->vec);
+	d->vec = NULL;
+	d->nvec = x.n;
+	if (x.n == 0)
+		return;
+	d->vec = mem_alloc(x.n);
+	memcpy(d->vec, x.p, x.n);
+	d->norm = vector_norm(d->vec, x.n);
+}
+
+size_t
+rank_lacking(
+    const struct rank *r, size_t n, const struct rank_memory **out, size_t max)
+{
+	size_t i, found = 0;
+
+	for (i = 0; i < r->ndocs; i++) {
+		const struct doc *d = &r->docs[i];
+
+		if (d->m.id.p == NULL ||
+		    (d->nvec > 0 && (n == 0 || d->nvec == n)))
+			continue;
+		if (found < max)
+			out[found] = &d->m;
+		found++;
+	}
+	return found;
+}
+
+void
+rank_start(struct rank *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ndocs; i++)
+		r->docs[i].kept = false;
 }
 
 bool
@@ -344,8 +282,6 @@ rank_sweep(struct rank *r)
 		/* After a rebuild what is left has other places. */
 		i = r->ndocs == n ? i + 1 : 0;
 	}
-	for (i = 0; i < r->ndocs; i++)
-		r->docs[i].kept = false;
 }
 
 size_t
@@ -357,54 +293,17 @@ rank_len(const struct rank *r)
 size_t
 rank_bytes(const struct rank *r)
 {
-	return r->bytes;
+	return r->bytes + r->terms.bytes;
 }
 
 /* ---- questions -------------------------------------------------------------
  */
 
-/* The different tokens of a text; how many. */
-static size_t
-query_tokens(struct str text, struct token *dst)
-{
-	struct tokens walk = tokens_of(text);
-	struct token t;
-	size_t i, n = 0;
-
-	while (n < QUERY_MAX && tokens_next(&walk, &t)) {
-		for (i = 0; i < n && dst[i].key != t.key; i++)
-			continue;
-		if (i == n)
-			dst[n++] = t;
-	}
-	return n;
-}
-
-size_t
-rank_common(struct str a, struct str b)
-{
-	struct token tokens[QUERY_MAX], t;
-	size_t i, n = query_tokens(a, tokens), common = 0;
-	struct tokens walk = tokens_of(b);
-
-	while (tokens_next(&walk, &t)) {
-		if (t.kind == TOKEN_CHAR)
-			continue;
-		for (i = 0; i < n && tokens[i].key != t.key; i++)
-			continue;
-		if (i == n)
-			continue;
-		common++;
-		tokens[i] = tokens[--n];
-	}
-	return common;
-}
-
 /* Add what a token says of each memory that has it. */
 static void
 score_token(struct rank *r, const struct token *token)
 {
-	const struct term *t = term_find(r, token->key);
+	const struct term *t = terms_find(&r->terms, token->key);
 	double n = (double)rank_len(r), mean = (double)r->tokens / n;
 	double idf, weight, tf;
 	uint32_t i;
@@ -422,28 +321,72 @@ score_token(struct rank *r, const struct token *token)
 	}
 }
 
-/* The best match there is. */
-static double
-score_all(struct rank *r, struct str text)
+static void
+make_room(struct rank *r)
+{
+	if (r->cap_scores >= r->cap_docs)
+		return;
+	r->bytes += 2 * (r->cap_docs - r->cap_scores) * sizeof(r->scores[0]);
+	r->scores = mem_realloc(r->scores, r->cap_docs * sizeof(r->scores[0]));
+	r->near = mem_realloc(r->near, r->cap_docs * sizeof(r->near[0]));
+	r->cap_scores = r->cap_docs;
+}
+
+/* How the words fit: 0 to 1, the best. */
+static void
+score_words(struct rank *r, struct str text)
 {
 	struct token tokens[QUERY_MAX];
-	size_t i, n = query_tokens(text, tokens);
+	size_t i, n = tokens_distinct(text, tokens, QUERY_MAX);
 	double best = 0;
 
-	if (r->cap_scores < r->cap_docs) {
-		r->bytes +=
-		    (r->cap_docs - r->cap_scores) * sizeof(r->scores[0]);
-		r->scores =
-		    mem_realloc(r->scores, r->cap_docs * sizeof(r->scores[0]));
-		r->cap_scores = r->cap_docs;
-	}
 	for (i = 0; i < r->ndocs; i++)
 		r->scores[i] = 0;
 	for (i = 0; i < n; i++)
 		score_token(r, &tokens[i]);
 	for (i = 0; i < r->ndocs; i++)
 		best = fmax(best, r->scores[i]);
-	return best;
+	for (i = 0; i < r->ndocs && best > 0; i++)
+		r->scores[i] /= best;
+}
+
+/* How near they are: 0, the farthest, to 1. */
+static void
+score_near(struct rank *r, const struct rank_query *q)
+{
+	const int8_t *x = (const int8_t *)q->vector.p;
+	int8_t grams[VECTOR_GRAMS_N];
+	double low = 1, high = -1, norm;
+	bool spelling = false;
+	struct doc spelt = { .m.text = q->text };
+	size_t i;
+
+	spell(&spelt, grams);
+	norm = vector_norm(x, q->vector.n);
+	for (i = 0; i < r->ndocs; i++) {
+		const struct doc *d = &r->docs[i];
+
+		if (d->m.id.p == NULL)
+			continue;
+		if (d->m.has_near)
+			r->near[i] = d->m.near;
+		else if ((spelling = q->vector.n == 0))
+			r->near[i] = vector_cosine(grams, spelt.gnorm, d->grams,
+			    d->gnorm, VECTOR_GRAMS_N);
+		else if (d->nvec == q->vector.n)
+			r->near[i] =
+			    vector_cosine(x, norm, d->vec, d->norm, d->nvec);
+		else
+			r->near[i] = 0;
+		low = fmin(low, r->near[i]);
+		high = fmax(high, r->near[i]);
+	}
+	/* Alike by chance is not alike; of meanings only the order tells. */
+	if (spelling)
+		low = SPELLING_NOISE;
+	for (i = 0; i < r->ndocs; i++)
+		r->near[i] =
+		    high > low ? fmax(r->near[i] - low, 0) / (high - low) : 0;
 }
 
 static double
@@ -467,18 +410,25 @@ better(const struct rank_hit *a, const struct rank_hit *b)
 size_t
 rank_find(struct rank *r, const struct rank_query *q, struct rank_hit *hits)
 {
-	double best = rank_len(r) > 0 ? score_all(r, q->text) : 0;
 	size_t i, k, n = 0;
+	double weight, fits;
 
+	if (rank_len(r) > 0) {
+		make_room(r);
+		score_words(r, q->text);
+		score_near(r, q);
+	}
 	for (i = 0; i < r->ndocs; i++) {
 		const struct rank_memory *m = &r->docs[i].m;
 		struct rank_hit h = { .memory = m };
 
 		if (m->id.p == NULL)
 			continue;
-		if (best > 0)
-			h.match = r->scores[i] / best;
-		h.score = (1 - RECENT_WEIGHT) * h.match +
+		weight = q->vector.n > 0 || m->has_near ? MEANING_WEIGHT
+							: SPELLING_WEIGHT;
+		h.match = r->scores[i];
+		fits = (1 - weight) * h.match + weight * r->near[i];
+		h.score = (1 - RECENT_WEIGHT) * fits +
 		    RECENT_WEIGHT * recency(m->created, q->now);
 		for (k = n; k > 0 && better(&h, &hits[k - 1]); k--)
 			if (k < q->k)

@@ -1,10 +1,11 @@
 /*
  * rank: which memories fit a question best: an index of one user's and soul's.
  *
- * BM25 over tokens (tokens.h) says how well a memory's words fit; what is
- * recent is preferred among those that fit alike.  Nothing is left out for
- * fitting badly: the best k come back, so that a question in other words finds
- * something too.  Pure: the moment and the seed are handed in.
+ * BM25 over tokens (tokens.h) says how well a memory's words fit, the cosine of
+ * vectors (vector.h) how near its meaning is, or without an embedding model its
+ * spelling; what is recent is preferred among those that fit alike.  Nothing is
+ * left out for fitting badly: the best k come back, so that a question in other
+ * words finds something too.  Pure: the moment and the seed are handed in.
  */
 #ifndef MEMORY_WORKER_RANK_H
 #define MEMORY_WORKER_RANK_H
@@ -23,6 +24,9 @@ struct rank_memory {
 	struct str id, text;
 	enum wire_memory_type type;
 	struct wall created;
+	/* How near it is to the question, where a store has said so. */
+	double near;
+	bool has_near;
 };
 
 /* rank_new(seed): An empty index; seed is what nobody else can know. */
@@ -38,11 +42,22 @@ bool rank_add(struct rank *r, const struct rank_memory *m);
 bool rank_del(struct rank *r, struct str id);
 
 /*
- * To make an index what a list says: rank_keep(r, id) for each of the list,
- * which says whether it is there, rank_add() for those that are not, and at the
- * end rank_sweep(r), which removes those that were neither kept nor added since
- * the last.
+ * rank_vector(r, id, x): Set its vector: coordinates, one byte each (empty:
+ * none); no-op if there is no such memory.
+ * rank_lacking(r, n, out, max): How many have no vector of n coordinates (0: of
+ * any); the first max of them into out, valid until r is changed.
  */
+void rank_vector(struct rank *r, struct str id, struct str x);
+size_t rank_lacking(
+    const struct rank *r, size_t n, const struct rank_memory **out, size_t max);
+
+/*
+ * To make an index what a list says: rank_start(r), rank_keep(r, id) for each
+ * of the list, which says whether it is there, rank_add() for those that are
+ * not, and at the end rank_sweep(r), which removes those that were neither kept
+ * nor added since the start.
+ */
+void rank_start(struct rank *r);
 bool rank_keep(struct rank *r, struct str id);
 void rank_sweep(struct rank *r);
 
@@ -54,6 +69,8 @@ struct rank_query {
 	struct str text;
 	struct wall now;
 	size_t k; /* at most so many */
+	/* The question's, compared with the memories'; empty: spelling. */
+	struct str vector;
 };
 
 struct rank_hit {
@@ -69,11 +86,5 @@ struct rank_hit {
  */
 size_t rank_find(
     struct rank *r, const struct rank_query *q, struct rank_hit *hits);
-
-/*
- * rank_common(a, b):
- * How many of the different words and pairs of a are in b too.
- */
-size_t rank_common(struct str a, struct str b);
 
 #endif /* !MEMORY_WORKER_RANK_H */

@@ -36,6 +36,9 @@ record_write(const struct wire_memory_job *job, struct buf *out)
 		.session_id = job->session_id,
 		.terminal_id = job->terminal_id,
 		.trigger_source = job->trigger_source,
+		.tags = job->tags,
+		.n_tags = job->n_tags,
+		.has_tags = job->has_tags,
 	};
 
 	return wire_encode(&wire_memory_record_desc, &r, out, NULL);
@@ -51,6 +54,6 @@ record_read(
 	rc = wire_decode(&wire_memory_record_desc, json, a, &r, NULL);
 	if (rc != RC_OK)
 		return rc;
-	*out = (struct rank_memory){ id, r.text, r.type, { 0 } };
+	*out = (struct rank_memory){ .id = id, .text = r.text, .type = r.type };
 	return wall_parse(r.created_at, &out->created);
 }

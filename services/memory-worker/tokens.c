@@ -9,6 +9,8 @@
 
 #define KEY_WORD (UINT64_C(1) << 63)
 #define KEY_PAIR (UINT64_C(1) << 62)
+/* Different tokens of a text that tokens_common() counts. */
+#define COMMON_MAX 512
 /* Shorter words are not plurals. */
 #define PLURAL_MIN 4
 
@@ -34,8 +36,6 @@ static const struct {
 	{ 0x1b000, 0x1b16f }, /* kana */
 	{ 0x20000, 0x3ffff }, /* ideographs */
 };
-
-enum rune_class { RUNE_NONE, RUNE_LETTER, RUNE_WIDE };
 
 static bool
 is_wide(uint32_t c)
@@ -180,4 +180,60 @@ tokens_next(struct tokens *t, struct token *out)
 		t->before = 0;
 	}
 	return false;
+}
+
+bool
+tokens_rune(struct str text, size_t *pos, uint32_t *rune, enum rune_class *is)
+{
+	struct tokens t = { .text = text, .pos = *pos };
+
+	if (!peek(&t, rune, pos))
+		return false;
+	*is = fold(rune);
+	return true;
+}
+
+size_t
+tokens_distinct(struct str text, struct token *dst, size_t max)
+{
+	struct tokens walk = tokens_of(text);
+	struct token t;
+	size_t i, n = 0;
+
+	while (n < max && tokens_next(&walk, &t)) {
+		for (i = 0; i < n && dst[i].key != t.key; i++)
+			continue;
+		if (i == n)
+			dst[n++] = t;
+	}
+	return n;
+}
+
+size_t
+tokens_common(struct str a, struct str b)
+{
+	struct token tokens[COMMON_MAX], t;
+	size_t i, n = tokens_distinct(a, tokens, COMMON_MAX), common = 0;
+	struct tokens walk = tokens_of(b);
+
+	while (tokens_next(&walk, &t)) {
+		if (t.kind == TOKEN_CHAR)
+			continue;
+		for (i = 0; i < n && tokens[i].key != t.key; i++)
+			continue;
+		if (i == n)
+			continue;
+		common++;
+		tokens[i] = tokens[--n];
+	}
+	return common;
+}
+
+/* The finaliser of splitmix64. */
+uint64_t
+tokens_mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
 }

@@ -39,4 +39,26 @@ struct tokens tokens_of(struct str text);
  */
 bool tokens_next(struct tokens *t, struct token *out);
 
+/*
+ * tokens_distinct(text, dst, max): Its different tokens, the first max; how
+ * many.
+ * tokens_common(a, b): How many of the different words and pairs of a are in b
+ * too.
+ */
+size_t tokens_distinct(struct str text, struct token *dst, size_t max);
+size_t tokens_common(struct str a, struct str b);
+
+enum rune_class { RUNE_NONE, RUNE_LETTER, RUNE_WIDE };
+
+/*
+ * tokens_rune(text, pos, rune, is):
+ * The next code point, folded, and whether it is a letter or digit, of a script
+ * without blanks (RUNE_WIDE), or neither; false at the end.  *pos begins at 0.
+ */
+bool tokens_rune(
+    struct str text, size_t *pos, uint32_t *rune, enum rune_class *is);
+
+/* tokens_mix(x): A hash of x. */
+uint64_t tokens_mix(uint64_t x);
+
 #endif /* !MEMORY_WORKER_TOKENS_H */

@@ -55,7 +55,7 @@ remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
 	    "{\"text\":\"%s\",\"type\":\"fact\","
 	    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
 	    text);
-	item = (struct memory_item){ str_of(id), str_of(json) };
+	item = (struct memory_item){ .id = str_of(id), .json = str_of(json) };
 	ck_assert_int_eq(
 	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
 }
@@ -95,34 +95,40 @@ bare(struct bed *b)
 	print("a question that needs no search", us, CALLS);
 }
 
+static void
+found(void *arg, enum rc rc, const struct store_answer *a)
+{
+	(void)arg;
+	ck_assert_int_eq(rc, RC_OK);
+	ck_assert_uint_eq(a->n, 5);
+}
+
 /* Without NATS: the check with Redis and the search. */
 static void
 inside(struct bed *b, const char *soul, size_t n)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
-	struct builtin *store = builtin_new(b->db.s, SIZE_MAX, NULL);
-	struct arena *a = arena_new(65536);
-	struct builtin_hits out;
+	struct store *store = builtin_new(
+	    &(struct builtin_opts){ .state = b->db.s, .max_bytes = SIZE_MAX });
+	const struct store_ask ask = { .scope = scope, .fn = found };
 	static double us[CALLS];
 	struct mono from;
 	char what[64];
 	size_t i;
 
 	for (i = 0; i < CALLS; i++) {
-		const struct rank_query q = { str_of(question(i)), clock_wall(),
-			5 };
+		const struct rank_query q = {
+			.text = str_of(question(i)), .now = clock_wall(), .k = 5
+		};
 
-		arena_reset(a);
 		from = clock_mono();
-		ck_assert_int_eq(
-		    builtin_search(store, &scope, &q, a, &out), RC_OK);
+		store_search(store, &ask, &q);
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 	}
 	snprintf(what, sizeof(what), "%zu: the same in the process", n);
 	/* The first one reads them. */
 	print(what, us + 1, CALLS - 1);
-	arena_free(a);
-	builtin_free(store);
+	store_free(store);
 }
 
 static void
@@ -154,6 +160,58 @@ of_many(struct bed *b, size_t n)
 	snprintf(what, sizeof(what), "%zu: a search", n);
 	print(what, us, CALLS);
 	inside(b, soul, n);
+}
+
+/* ---- with vectors of an embedding model -------------------------------------
+ */
+
+#define DIMENSIONS 1536
+
+/* Memories with vectors of a model's usual length, in an index. */
+static void
+of_vectors(size_t n)
+{
+	static double us[CALLS];
+	static int8_t x[DIMENSIONS];
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[5];
+	char id[24], text[700], what[64];
+	struct rank_query q = { .now = clock_wall(), .k = 5 };
+	unsigned seed = 7;
+	struct mono from;
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		make_text(&seed, i, text, sizeof(text));
+		snprintf(id, sizeof(id), "m%zu", i);
+		ck_assert(rank_add(r,
+		    &(struct rank_memory){ .id = str_of(id),
+			.text = str_of(text),
+			.created = q.now }));
+		for (k = 0; k < DIMENSIONS; k++)
+			x[k] = (int8_t)(rand_r(&seed) % 255 - 127);
+		rank_vector(
+		    r, str_of(id), (struct str){ (const char *)x, sizeof(x) });
+	}
+	q.vector = (struct str){ (const char *)x, sizeof(x) };
+	for (i = 0; i < CALLS; i++) {
+		q.text = str_of(question(i));
+		from = clock_mono();
+		ck_assert_uint_eq(rank_find(r, &q, hits), 5);
+		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
+	}
+	snprintf(what, sizeof(what), "%zu with %d coordinates: ranking", n,
+	    DIMENSIONS);
+	print(what, us, CALLS);
+	printf("%zu: %zu KiB\n", n, rank_bytes(r) / 1024);
+	rank_free(r);
+}
+
+KIT_TEST_T(vectors, 300)
+{
+	of_vectors(100);
+	of_vectors(1000);
+	of_vectors(10000);
 }
 
 KIT_TEST_T(recall, 300)

@@ -145,7 +145,8 @@ static void
 remember(struct bed *b, const char *user, const char *soul)
 {
 	const struct memory_scope scope = { str_of(user), str_of(soul) };
-	const struct memory_item item = { STR("m1"), STR("{\"text\":\"x\"}") };
+	const struct memory_item item = { .id = STR("m1"),
+		.json = STR("{\"text\":\"x\"}") };
 
 	ck_assert_int_eq(
 	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);

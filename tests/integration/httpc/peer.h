@@ -61,7 +61,8 @@ peer_accept(void *arg)
 	struct peer *p = arg;
 
 	for (;;) {
-		int fd = accept(p->listener, NULL, NULL);
+		/* No child may keep a connection open that we end. */
+		int fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0 || p->stop) {
 			if (fd >= 0)
 				close(fd);

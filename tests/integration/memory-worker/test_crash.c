@@ -168,9 +168,9 @@ KIT_TEST_T(killed_before_the_memory_is_stored, 60)
 KIT_TEST_T(killed_before_the_job_is_done, 60)
 {
 	struct memory_scope scope = { STR("u1"), STR("s1") };
-	struct memory_item item = { STR("job-0"),
-		STR("{\"text\":\"<0>\",\"type\":\"fact\","
-		    "\"created_at\":\"2026-02-22T10:20:30Z\"}") };
+	struct memory_item item = { .id = STR("job-0"),
+		.json = STR("{\"text\":\"<0>\",\"type\":\"fact\","
+			    "\"created_at\":\"2026-02-22T10:20:30Z\"}") };
 	natsSubscription *sub = NULL;
 	natsMsg *m;
 	struct bed b;

@@ -9,7 +9,7 @@ remember(struct bed *b, const char *user, const char *soul, const char *id,
 {
 	struct memory_scope scope = { str_of(user), str_of(soul) };
 	char json[1024], now[WALL_FORMAT_MAX];
-	struct memory_item item = { str_of(id), { NULL, 0 } };
+	struct memory_item item = { .id = str_of(id), .json = { NULL, 0 } };
 
 	wall_format(clock_wall(), 0, now);
 	snprintf(json, sizeof(json),
@@ -207,6 +207,36 @@ KIT_TEST_T(what_another_stored_is_found_at_once, 60)
 		snprintf(id, sizeof(id), "密码%d", 1000 + i);
 		ck_best(&b, id, text);
 		ck_best(&b, id, text);
+	}
+	bed_stop(&b);
+}
+
+/* An index follows what is stored, be it little or much that has changed. */
+KIT_TEST_T(an_index_follows, 60)
+{
+	struct memory_scope scope = { STR("u1"), STR("s1") };
+	char id[32], text[64];
+	struct bed b;
+	int i, k = 0;
+
+	bed_start(&b, 1);
+	remember(&b, "u1", "s1", "stays", "密码是永远");
+	ck_best(&b, "密码", "密码是永远");
+	for (i = 1; i <= 150; i += 29) {
+		while (k < i) {
+			snprintf(id, sizeof(id), "m%d", k++);
+			snprintf(text, sizeof(text), "密码是%d号", 1000 + k);
+			remember(&b, "u1", "s1", id, text);
+		}
+		snprintf(id, sizeof(id), "密码%d", 1000 + k);
+		ck_best(&b, id, text);
+		snprintf(id, sizeof(id), "m%d", k - 1);
+		ck_assert_int_eq(
+		    memory_forget(b.db.s, &scope, str_of(id)), RC_OK);
+		ck_best(&b, "永远", "密码是永远");
+		json_t *j = recall(&b, text);
+		ck_assert_str_ne(hit_text(j, 0), text);
+		json_decref(j);
 	}
 	bed_stop(&b);
 }

@@ -10,7 +10,7 @@ static const struct wall later = { INT64_C(4102444800000) };
 static void
 put(struct bed *b, const char *id, const char *json)
 {
-	struct memory_item item = { str_of(id), str_of(json) };
+	struct memory_item item = { .id = str_of(id), .json = str_of(json) };
 
 	OK(memory_put(b->s, &scope, &item, later));
 }
@@ -76,7 +76,7 @@ KIT_TEST(put_read_forget)
 
 KIT_TEST(what_is_forgotten_stays_so)
 {
-	struct memory_item item = { STR("m"), STR("{}") };
+	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
 	struct wall now;
 	struct bed b;
 	size_t n;
@@ -108,11 +108,104 @@ KIT_TEST(what_is_forgotten_stays_so)
 	bed_end(&b);
 }
 
+/* Of what is kept elsewhere it is known here that it was forgotten. */
+KIT_TEST(what_is_kept_elsewhere)
+{
+	const struct memory_scope other = { scope.user_id, STR("soul_2") };
+	const struct wall before = { clock_wall().ms };
+	struct bed b;
+
+	bed_start(&b);
+	OK(memory_gone(b.s, &scope, STR("a"), before));
+	OK(memory_bury(b.s, &scope, STR("a")));
+	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
+	OK(memory_gone(b.s, &scope, STR("b"), before));
+	OK(memory_gone(b.s, &other, STR("a"), before));
+	OK(memory_clear(b.s, &scope, NULL));
+	OK(memory_gone(b.s, &scope, STR("a"), later));
+	IS(RC_CONFLICT,
+	    memory_gone(b.s, &scope, STR("c"), (struct wall){ 1000 }));
+	IS(RC_INVALID, memory_gone(b.s, &scope, STR(""), later));
+	IS(RC_INVALID, memory_bury(b.s, &scope, STR("")));
+	bed_end(&b);
+}
+
+KIT_TEST(vectors)
+{
+	const struct memory_item with = { STR("a"), STR("{}"),
+		{ "m\0\x01\xff", 4 } };
+	const struct memory_item set[] = {
+		{ STR("b"), { NULL, 0 }, STR("xyz") },
+		{ STR("nobody"), { NULL, 0 }, STR("xyz") },
+	};
+	struct memory_list l;
+	struct bed b;
+
+	bed_start(&b);
+	OK(memory_put(b.s, &scope, &with, later));
+	put(&b, "b", "{}");
+	l = all(&b, -1);
+	ck_assert_uint_eq(l.item[0].vector.n, 4);
+	ck_assert_int_eq(memcmp(l.item[0].vector.p, "m\0\x01\xff", 4), 0);
+	ck_assert_uint_eq(l.item[1].vector.n, 0);
+	OK(memory_vectors(b.s, &scope, set, 2));
+	l = all(&b, l.version);
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 2);
+	ck_text(l.item[1].vector, "xyz");
+	/* With its memory it goes. */
+	OK(memory_forget(b.s, &scope, STR("a")));
+	OK(memory_put(b.s, &scope,
+	    &(struct memory_item){ STR("c"), STR("{}"), { NULL, 0 } }, later));
+	OK(memory_clear(b.s, &scope, NULL));
+	put(&b, "b", "{}");
+	ck_assert_uint_eq(all(&b, -1).item[0].vector.n, 0);
+	IS(RC_INVALID,
+	    memory_vectors(b.s, &scope, set, MEMORY_VECTORS_MAX + 1));
+	OK(memory_vectors(b.s, &scope, NULL, 0));
+	bed_end(&b);
+}
+
+/* For who has most of it: ids, and then some. */
+KIT_TEST(ids_and_some)
+{
+	struct memory_item some[MEMORY_GET_MAX + 1] = { { .id = STR("b") },
+		{ .id = STR("nobody") }, { .id = STR("a") } };
+	struct memory_list l;
+	struct bed b;
+
+	bed_start(&b);
+	OK(memory_ids(b.s, &scope, -1, b.a, &l));
+	ck_assert_uint_eq(l.n, 0);
+	OK(memory_get(b.s, &scope, some, 2, b.a));
+	ck_assert_ptr_null(some[0].json.p);
+	put(&b, "a", "1");
+	put(&b, "b", "2");
+	OK(memory_ids(b.s, &scope, -1, b.a, &l));
+	ck_assert(l.changed);
+	ck_assert_uint_eq(l.n, 2);
+	ck_text(l.item[1].id, "b");
+	ck_assert_ptr_null(l.item[1].json.p);
+	OK(memory_ids(b.s, &scope, l.version, b.a, &l));
+	ck_assert(!l.changed);
+	OK(memory_vectors(b.s, &scope,
+	    &(struct memory_item){ .id = STR("a"), .vector = STR("v") }, 1));
+	OK(memory_get(b.s, &scope, some, 3, b.a));
+	ck_text(some[0].json, "2");
+	ck_assert_ptr_null(some[0].vector.p);
+	ck_assert_ptr_null(some[1].json.p);
+	ck_text(some[2].json, "1");
+	ck_text(some[2].vector, "v");
+	OK(memory_get(b.s, &scope, some, 0, b.a));
+	IS(RC_INVALID, memory_get(b.s, &scope, some, MEMORY_GET_MAX + 1, b.a));
+	bed_end(&b);
+}
+
 KIT_TEST(how_much_stays_forgotten)
 {
 	static const struct str gone =
 	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
-	struct memory_item item = { STR("m3"), STR("{}") };
+	struct memory_item item = { .id = STR("m3"), .json = STR("{}") };
 	char now[STATE_NUM_MAX], id[8];
 	struct bed b;
 	int i;
@@ -212,7 +305,7 @@ KIT_TEST_T(the_oldest_fall_out, 60)
 	char num[STATE_NUM_MAX];
 	const struct str n = state_num(MEMORY_MAX, num);
 	struct state_call c = { &fill, keys, 3, &n, 1 };
-	struct memory_item item = { STR("new"), STR("[]") };
+	struct memory_item item = { .id = STR("new"), .json = STR("[]") };
 	struct memory_list l;
 	struct bed b;
 
@@ -233,7 +326,8 @@ KIT_TEST_T(the_oldest_fall_out, 60)
 KIT_TEST(large_memories)
 {
 	static char text[MEMORY_JSON_MAX + 1];
-	struct memory_item item = { STR("x"), { text, sizeof(text) } };
+	struct memory_item item = { .id = STR("x"),
+		.json = { text, sizeof(text) } };
 	struct arena *small = arena_new(1000);
 	struct memory_list l;
 	char id[16];
@@ -269,7 +363,7 @@ KIT_TEST(wrong_arguments_and_records)
 		"soul:memory:{u:s}:items", "soul:memory:{u:s}:order" };
 	static const struct str gone = STR_INIT("soul:memory:{u:s}:gone");
 	struct memory_scope us = { STR("u"), STR("s") };
-	struct memory_item item = { STR("m"), STR("1") };
+	struct memory_item item = { .id = STR("m"), .json = STR("1") };
 	struct memory_list l;
 	struct bed b;
 	size_t i, n;

@@ -232,7 +232,7 @@ KIT_TEST(a_kill_of_redis_loses_nothing)
 {
 	struct terminal_snapshot snap = { .version = 4, .json = STR("[4]") };
 	struct memory_scope scope = { STR("u"), STR("soul") };
-	struct memory_item item = { STR("m"), STR("{}") };
+	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
 	struct soul_state st = { .soul_id = soul.id, .version = 1 };
 	struct memory_list memories;
 	struct session_list l;

@@ -14,14 +14,17 @@ static void
 add(struct rank *r, const char *id, const char *text, int64_t days_ago)
 {
 	ck_assert(rank_add(r,
-	    &(struct rank_memory){ str_of(id), str_of(text),
-		WIRE_MEMORY_TYPE_FACT, { NOW - days_ago * DAY } }));
+	    &(struct rank_memory){ .id = str_of(id),
+		.text = str_of(text),
+		.created = { NOW - days_ago * DAY } }));
 }
 
 static size_t
 find(struct rank *r, const char *text, size_t k, struct rank_hit *hits)
 {
-	const struct rank_query q = { str_of(text), { NOW }, k };
+	const struct rank_query q = {
+		.text = str_of(text), .now = { NOW }, .k = k
+	};
 
 	return rank_find(r, &q, hits);
 }
@@ -113,8 +116,10 @@ KIT_TEST(rare_and_short_say_more)
 
 KIT_TEST(an_id_is_there_once)
 {
-	const struct rank_memory m = { STR("a"), STR("别的"),
-		WIRE_MEMORY_TYPE_SKILL, { 5 } };
+	const struct rank_memory m = { .id = STR("a"),
+		.text = STR("别的"),
+		.type = WIRE_MEMORY_TYPE_SKILL,
+		.created = { 5 } };
 	struct rank *r = rank_new(1);
 	struct rank_hit hits[2];
 
@@ -146,12 +151,17 @@ KIT_TEST(what_a_list_does_not_have_is_swept)
 	add(r, "c", "三", 1);
 	rank_sweep(r);
 	ck_assert_uint_eq(rank_len(r), 3);
+	/* One that was not gone through with counts for nothing. */
+	rank_start(r);
+	ck_assert(rank_keep(r, STR("b")));
+	rank_start(r);
 	ck_assert(rank_keep(r, STR("a")));
 	ck_assert(!rank_keep(r, STR("x")));
 	ck_assert(rank_keep(r, STR("c")));
 	add(r, "d", "四", 0);
 	rank_sweep(r);
 	ck_assert_str_eq(ids(r, "?", 8), "d c a");
+	rank_start(r);
 	rank_sweep(r);
 	ck_assert_uint_eq(rank_len(r), 0);
 	rank_free(r);
@@ -222,17 +232,84 @@ KIT_TEST(changes_are_exact)
 			ck_assert(rank_del(r, str_of(id)));
 	}
 	ck_assert_uint_eq(rank_len(r), 0);
-	ck_assert_uint_lt(rank_bytes(r), 128UL * 1024);
+	ck_assert_uint_lt(rank_bytes(r), 160UL * 1024);
 	rank_free(r);
 }
 
-KIT_TEST(what_two_texts_have_in_common)
+/* ---- nearness -------------------------------------------------------------
+ */
+
+/* With vectors the near one comes first, with words the one that has them. */
+KIT_TEST(words_and_vectors_together)
 {
-	ck_assert_uint_eq(rank_common(STR("忘掉橘猫"), STR("养了橘猫")), 1);
-	ck_assert_uint_eq(
-	    rank_common(STR("橘猫小花"), STR("橘猫小花，橘猫小花")), 3);
-	ck_assert_uint_eq(rank_common(STR("my Dog"), STR("dogs, dog")), 1);
-	ck_assert_uint_eq(rank_common(STR("我 的"), STR("我 的")), 0);
-	ck_assert_uint_eq(rank_common(STR(""), STR("橘猫")), 0);
-	ck_assert_uint_eq(rank_common(STR("橘猫"), STR("")), 0);
+	static const char east[] = { 100, 0, 0 }, north[] = { 0, 100, 0 },
+			  other[] = { 0, 0, 100 }, both[] = { 90, 90, 0 };
+	struct rank_query q = { .text = STR("橘猫"), .now = { NOW }, .k = 4 };
+	const struct rank_memory *lacking[2];
+	struct rank *r = rank_new(1);
+	struct rank_hit hits[4];
+
+	add(r, "cat", "养了橘猫", 1);
+	add(r, "pet", "宠物三岁", 1);
+	add(r, "car", "周三限行", 1);
+	ck_assert_uint_eq(rank_lacking(r, 0, lacking, 2), 3);
+	ck_assert(str_eq(lacking[0]->id, STR("cat")));
+	rank_vector(r, STR("cat"), (struct str){ east, 3 });
+	rank_vector(r, STR("pet"), (struct str){ both, 3 });
+	rank_vector(r, STR("nobody"), (struct str){ both, 3 });
+	ck_assert_uint_eq(rank_lacking(r, 3, lacking, 2), 1);
+	ck_assert(str_eq(lacking[0]->id, STR("car")));
+	rank_vector(r, STR("car"), (struct str){ other, 3 });
+	ck_assert_uint_eq(rank_lacking(r, 3, lacking, 0), 0);
+	ck_assert_uint_eq(rank_lacking(r, 4, lacking, 0), 3);
+	q.vector = (struct str){ both, 3 };
+	/* 0.4 for the words and 0.6 * 0.7 for nearness beat 0.6. */
+	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
+	ck_assert(str_eq(hits[0].memory->id, STR("cat")));
+	ck_assert(str_eq(hits[1].memory->id, STR("pet")));
+	ck_assert(str_eq(hits[2].memory->id, STR("car")));
+	/* Without a word in common the vector decides. */
+	q.text = STR("xyz");
+	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
+	ck_assert(str_eq(hits[0].memory->id, STR("pet")));
+	/* One of another length is near nothing. */
+	rank_vector(r, STR("pet"), (struct str){ north, 2 });
+	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
+	ck_assert(str_eq(hits[0].memory->id, STR("cat")));
+	/* None again. */
+	rank_vector(r, STR("pet"), (struct str){ NULL, 0 });
+	ck_assert_uint_eq(rank_lacking(r, 0, lacking, 2), 1);
+	rank_free(r);
+}
+
+/* Where a store has said how near they are, that counts. */
+KIT_TEST(what_a_store_has_said)
+{
+	struct rank *r = rank_new(1);
+	struct rank_memory m = { .id = STR("far"),
+		.text = STR("一"),
+		.created = { NOW },
+		.near = 0.2,
+		.has_near = true };
+	struct rank_hit hits[2];
+
+	ck_assert(rank_add(r, &m));
+	m.id = STR("near");
+	m.near = 0.3;
+	ck_assert(rank_add(r, &m));
+	ck_assert_uint_eq(find(r, "别的", 2, hits), 2);
+	ck_assert(str_eq(hits[0].memory->id, STR("near")));
+	ck_assert_double_gt(hits[0].score, hits[1].score);
+	rank_free(r);
+}
+
+/* A slip of the pen finds what no word does. */
+KIT_TEST(spelling_helps)
+{
+	struct rank *r = rank_new(1);
+
+	add(r, "new", "likes long walks", 1);
+	add(r, "fish", "is allergic to shellfish", 400);
+	ck_assert_str_eq(ids(r, "alergy shelfish", 1), "fish");
+	rank_free(r);
 }

@@ -13,8 +13,9 @@ static size_t
 place_of(struct rank *r, size_t i, const char *asked)
 {
 	struct rank_hit hits[NELEM(facts)];
-	const struct rank_query q = { str_of(asked), { NELEM(facts) * DAY },
-		NELEM(facts) };
+	const struct rank_query q = { .text = str_of(asked),
+		.now = { NELEM(facts) * DAY },
+		.k = NELEM(facts) };
 	size_t k, n = rank_find(r, &q, hits);
 	char id[16];
 
@@ -39,8 +40,9 @@ KIT_TEST(questions_in_other_words)
 	for (i = 0; i < NELEM(facts); i++) {
 		snprintf(id, sizeof(id), "m%03zu", i);
 		ck_assert(rank_add(r,
-		    &(struct rank_memory){ str_of(id), str_of(facts[i].text),
-			WIRE_MEMORY_TYPE_FACT, { (int64_t)i * DAY } }));
+		    &(struct rank_memory){ .id = str_of(id),
+			.text = str_of(facts[i].text),
+			.created = { (int64_t)i * DAY } }));
 	}
 	for (i = 0; i < NELEM(facts); i++)
 		for (k = 0; k < NELEM(facts[i].asked); k++) {

@@ -139,3 +139,14 @@ KIT_TEST(any_bytes)
 		free(text);
 	}
 }
+
+KIT_TEST(what_two_texts_have_in_common)
+{
+	ck_assert_uint_eq(tokens_common(STR("忘掉橘猫"), STR("养了橘猫")), 1);
+	ck_assert_uint_eq(
+	    tokens_common(STR("橘猫小花"), STR("橘猫小花，橘猫小花")), 3);
+	ck_assert_uint_eq(tokens_common(STR("my Dog"), STR("dogs, dog")), 1);
+	ck_assert_uint_eq(tokens_common(STR("我 的"), STR("我 的")), 0);
+	ck_assert_uint_eq(tokens_common(STR(""), STR("橘猫")), 0);
+	ck_assert_uint_eq(tokens_common(STR("橘猫"), STR("")), 0);
+}

@@ -1,0 +1,372 @@
+/*
+ * Columns instead of rows, in a query one level deeper than in a get.
+ */
+#include "chroma_wire.h"
+
+#include <stdio.h>
+
+#include "core/mem.h"
+#include "wire/out.h"
+#include "wire/tree.h"
+
+#define MODEL "soul_embedding"
+
+static const char *const types[] = {
+	[WIRE_MEMORY_TYPE_FACT] = "fact",
+	[WIRE_MEMORY_TYPE_EPISODE] = "episode",
+	[WIRE_MEMORY_TYPE_SKILL] = "skill",
+};
+
+enum rc
+chroma_row(const struct memory_scope *scope, struct str job_id,
+    char dst[CHROMA_ROW_MAX])
+{
+	char user[ID_TOKEN_MAX], soul[ID_TOKEN_MAX], job[ID_TOKEN_MAX];
+
+	if (id_token(scope->user_id, user) != RC_OK ||
+	    id_token(scope->soul_id, soul) != RC_OK ||
+	    id_token(job_id, job) != RC_OK)
+		return RC_INVALID;
+	snprintf(dst, CHROMA_ROW_MAX, "%s/%s/%s", user, soul, job);
+	return RC_OK;
+}
+
+/* ---- writing ---------------------------------------------------------------
+ */
+
+static void
+put_text(struct wire_out *o, const char *key, struct str s)
+{
+	if (s.p == NULL)
+		return;
+	wire_out_key(o, str_of(key));
+	wire_out_str(o, s);
+}
+
+static void
+put_vector(struct wire_out *o, const double *v, size_t n)
+{
+	size_t i;
+
+	wire_out_array(o);
+	for (i = 0; i < n; i++)
+		wire_out_f64(o, v[i]);
+	wire_out_array_end(o);
+}
+
+static void
+put_is(struct wire_out *o, const char *key, struct str s)
+{
+	wire_out_object(o);
+	wire_out_key(o, str_of(key));
+	wire_out_object(o);
+	put_text(o, "$eq", s);
+	wire_out_object_end(o);
+	wire_out_object_end(o);
+}
+
+static void
+put_where(struct wire_out *o, const struct memory_scope *scope)
+{
+	wire_out_key(o, STR("where"));
+	wire_out_object(o);
+	wire_out_key(o, STR("$and"));
+	wire_out_array(o);
+	put_is(o, "user_id", scope->user_id);
+	put_is(o, "soul_id", scope->soul_id);
+	wire_out_array_end(o);
+	wire_out_object_end(o);
+}
+
+static void
+put_ids(struct wire_out *o, const char *row)
+{
+	if (row == NULL)
+		return;
+	wire_out_key(o, STR("ids"));
+	wire_out_array(o);
+	wire_out_str(o, str_of(row));
+	wire_out_array_end(o);
+}
+
+void
+chroma_write_collection(const char *name, struct str model, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	put_text(&o, "name", str_of(name));
+	wire_out_key(&o, STR("get_or_create"));
+	wire_out_bool(&o, true);
+	wire_out_key(&o, STR("metadata"));
+	wire_out_object(&o);
+	put_text(&o, MODEL, model);
+	wire_out_object_end(&o);
+	wire_out_key(&o, STR("configuration"));
+	wire_out_raw(&o, STR("{\"hnsw\":{\"space\":\"cosine\"}}"));
+	wire_out_object_end(&o);
+}
+
+/* A tag as part of a key: a key must not begin with '#' or '$', ours do not. */
+static void
+put_slug(struct wire_out *o, struct str tag)
+{
+	struct buf key = BUF_INIT(512);
+	size_t i;
+	char c;
+
+	buf_puts(&key, "tag_");
+	for (i = 0; i < tag.n; i++) {
+		c = tag.p[i];
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 'a' - 'A');
+		else if ((unsigned char)c < 0x80 && !(c >= 'a' && c <= 'z') &&
+		    !(c >= '0' && c <= '9'))
+			c = '_';
+		buf_putc(&key, c);
+	}
+	wire_out_key(o, buf_str(&key));
+	wire_out_bool(o, true);
+	buf_free(&key);
+}
+
+/*
+ * Old servers take no lists: a tag is a member of its own, which can be
+ * filtered by, and all of them once more as JSON.
+ */
+static void
+put_tags(struct wire_out *o, const struct wire_memory_job *job)
+{
+	struct buf json = BUF_INIT(16384);
+	struct wire_out list = { .b = &json };
+	size_t i;
+
+	if (job->n_tags == 0)
+		return;
+	wire_out_array(&list);
+	for (i = 0; i < job->n_tags; i++) {
+		put_slug(o, job->tags[i]);
+		wire_out_str(&list, job->tags[i]);
+	}
+	wire_out_array_end(&list);
+	put_text(o, "tags_json", buf_str(&json));
+	buf_free(&json);
+}
+
+static void
+put_metadata(struct wire_out *o, const struct chroma_put *p)
+{
+	wire_out_object(o);
+	put_text(o, "user_id", p->scope->user_id);
+	put_text(o, "soul_id", p->scope->soul_id);
+	put_text(o, "job_id", p->job->job_id);
+	put_text(o, "type", str_of(types[p->job->type]));
+	wire_out_key(o, STR("timestamp"));
+	wire_out_i64(o, p->made.ms / 1000);
+	put_text(o, "session_id", p->job->session_id);
+	put_text(o, "terminal_id", p->job->terminal_id);
+	put_text(o, "trigger_source", p->job->trigger_source);
+	put_tags(o, p->job);
+	wire_out_object_end(o);
+}
+
+void
+chroma_write_add(const struct chroma_put *p, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	put_ids(&o, p->row);
+	wire_out_key(&o, STR("embeddings"));
+	wire_out_array(&o);
+	put_vector(&o, p->vector, p->n);
+	wire_out_array_end(&o);
+	wire_out_key(&o, STR("documents"));
+	wire_out_array(&o);
+	wire_out_str(&o, p->job->text);
+	wire_out_array_end(&o);
+	wire_out_key(&o, STR("metadatas"));
+	wire_out_array(&o);
+	put_metadata(&o, p);
+	wire_out_array_end(&o);
+	wire_out_object_end(&o);
+}
+
+void
+chroma_write_query(const struct memory_scope *scope, const double *vector,
+    size_t n, size_t k, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	wire_out_key(&o, STR("query_embeddings"));
+	wire_out_array(&o);
+	put_vector(&o, vector, n);
+	wire_out_array_end(&o);
+	wire_out_key(&o, STR("n_results"));
+	wire_out_i64(&o, (int64_t)k);
+	put_where(&o, scope);
+	wire_out_key(&o, STR("include"));
+	wire_out_raw(&o, STR("[\"documents\",\"metadatas\",\"distances\"]"));
+	wire_out_object_end(&o);
+}
+
+void
+chroma_write_get(const struct memory_scope *scope, const char *row, bool texts,
+    size_t limit, size_t offset, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	put_ids(&o, row);
+	put_where(&o, scope);
+	wire_out_key(&o, STR("include"));
+	wire_out_raw(&o,
+	    texts ? STR("[\"documents\",\"metadatas\"]")
+		  : STR("[\"metadatas\"]"));
+	if (limit > 0) {
+		wire_out_key(&o, STR("limit"));
+		wire_out_i64(&o, (int64_t)limit);
+		wire_out_key(&o, STR("offset"));
+		wire_out_i64(&o, (int64_t)offset);
+	}
+	wire_out_object_end(&o);
+}
+
+void
+chroma_write_delete(
+    const struct memory_scope *scope, const char *row, struct buf *out)
+{
+	struct wire_out o = { .b = out };
+
+	wire_out_object(&o);
+	put_ids(&o, row);
+	put_where(&o, scope);
+	wire_out_object_end(&o);
+}
+
+/* ---- reading ---------------------------------------------------------------
+ */
+
+static struct str
+text_of(const struct wire_tree *v, const char *key)
+{
+	return wire_tree_text(wire_tree_get(v, str_of(key)));
+}
+
+/* An id that goes into an address. */
+static bool
+is_uuid(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (!((s.p[i] >= '0' && s.p[i] <= '9') ||
+			(s.p[i] >= 'a' && s.p[i] <= 'z') || s.p[i] == '-'))
+			return false;
+	return s.n > 0 && s.n < CHROMA_COLLECTION_MAX;
+}
+
+enum rc
+chroma_read_collection(
+    struct str body, struct str model, char id[CHROMA_COLLECTION_MAX])
+{
+	struct wire_tree *v = NULL;
+	enum rc rc = wire_tree_parse(body, &v);
+
+	if (rc == RC_OK && !is_uuid(text_of(v, "id")))
+		rc = RC_INVALID;
+	if (rc == RC_OK)
+		str_copy(text_of(v, "id"), id, CHROMA_COLLECTION_MAX);
+	if (rc == RC_OK &&
+	    !str_eq(text_of(wire_tree_get(v, STR("metadata")), MODEL), model))
+		rc = RC_DENIED;
+	wire_tree_free(v);
+	return rc;
+}
+
+/* A column; of a query the first question's. */
+static const struct wire_tree *
+column(const struct wire_tree *v, const char *name)
+{
+	const struct wire_tree *c = wire_tree_get(v, str_of(name));
+	const struct wire_tree *first = wire_tree_at(c, 0);
+
+	return wire_tree_kind(first) == WIRE_TREE_ARRAY ? first : c;
+}
+
+static enum wire_memory_type
+type_of(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(types); i++)
+		if (str_eq(s, str_of(types[i])))
+			return (enum wire_memory_type)i;
+	return WIRE_MEMORY_TYPE_FACT;
+}
+
+/* A second that a time can be made of. */
+static struct wall
+wall_of(double s)
+{
+	return (struct wall){ s > 0 && s < 1e11 ? (int64_t)(s * 1e3) : 0 };
+}
+
+/* RC_NOENT: it is not of the scope, or no memory. */
+static enum rc
+read_row(const struct wire_tree *v, size_t i, const struct memory_scope *scope,
+    struct arena *a, struct rank_memory *out)
+{
+	const struct wire_tree *meta = wire_tree_at(column(v, "metadatas"), i);
+	const struct wire_tree *near = wire_tree_at(column(v, "distances"), i);
+	const struct wire_tree *texts = column(v, "documents");
+	struct str id = text_of(meta, "job_id");
+	struct str text = wire_tree_text(wire_tree_at(texts, i));
+
+	*out = (struct rank_memory){ 0 };
+	if (!str_eq(text_of(meta, "user_id"), scope->user_id) ||
+	    !str_eq(text_of(meta, "soul_id"), scope->soul_id) || !id_valid(id))
+		return RC_NOENT;
+	if (wire_tree_kind(texts) == WIRE_TREE_ARRAY && text.n == 0)
+		return RC_NOENT;
+	out->id = arena_str(a, id);
+	out->text = arena_str(a, text);
+	out->type = type_of(text_of(meta, "type"));
+	out->created =
+	    wall_of(wire_tree_number(wire_tree_get(meta, STR("timestamp"))));
+	out->has_near = wire_tree_kind(near) == WIRE_TREE_NUMBER;
+	out->near = 1 - wire_tree_number(near);
+	return out->id.p == NULL || (text.p != NULL && out->text.p == NULL)
+	    ? RC_TOOBIG
+	    : RC_OK;
+}
+
+enum rc
+chroma_read(struct str body, const struct memory_scope *scope, struct arena *a,
+    struct chroma_rows *out)
+{
+	struct wire_tree *v = NULL;
+	size_t i;
+	enum rc rc;
+
+	*out = (struct chroma_rows){ 0 };
+	rc = wire_tree_parse(body, &v);
+	if (rc == RC_OK &&
+	    wire_tree_kind(wire_tree_get(v, STR("ids"))) != WIRE_TREE_ARRAY)
+		rc = RC_INVALID;
+	if (rc == RC_OK) {
+		out->said = wire_tree_len(column(v, "ids"));
+		out->row = arena_alloc(a, (out->said + 1) * sizeof(*out->row));
+		rc = out->row != NULL ? RC_OK : RC_TOOBIG;
+	}
+	for (i = 0; rc == RC_OK && i < out->said; i++) {
+		rc = read_row(v, i, scope, a, &out->row[out->n]);
+		if (rc == RC_OK)
+			out->n++;
+		else if (rc == RC_NOENT)
+			rc = RC_OK;
+	}
+	wire_tree_free(v);
+	return rc;
+}

@@ -1,0 +1,221 @@
+/* Embeddings of a provider that answers as each test wants. */
+#include "integration/httpc/peer.h"
+#include "llm/embed.h"
+
+static const char *_Atomic answer;
+static struct buf asked = BUF_INIT(1024 * 1024);
+static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+provider(struct peer *p, int fd)
+{
+	struct buf in = BUF_INIT(1024 * 1024);
+
+	(void)p;
+	if (peer_read(fd, &in)) {
+		pthread_mutex_lock(&asked_lock);
+		buf_reset(&asked);
+		buf_put_str(&asked, buf_str(&in));
+		pthread_mutex_unlock(&asked_lock);
+		(void)peer_write(fd, answer);
+	}
+	buf_free(&in);
+}
+
+struct talk {
+	struct kit_loop k;
+	struct peer p;
+	struct embed *e;
+	struct embed_ask ask;
+	enum rc started, rc;
+	struct buf vectors;
+	size_t dimensions;
+	int times;
+	_Atomic bool done;
+};
+
+static struct talk talk;
+
+static void
+on_done(void *arg, const struct embed_result *r)
+{
+	struct talk *me = arg;
+	size_t i, k;
+
+	me->rc = r->rc;
+	me->times++;
+	me->dimensions = r->dimensions;
+	for (i = 0; r->rc == RC_OK && i < r->n; i++)
+		for (k = 0; k < r->dimensions; k++)
+			buf_printf(&me->vectors, "%g ", r->vectors[i][k]);
+	me->done = true;
+}
+
+static void
+do_new(void *arg)
+{
+	struct talk *me = arg;
+	char url[64];
+	struct embed_opts o = { .loop = me->k.l,
+		.base_url = url,
+		.api_key = "secret",
+		.model = "e1",
+		.dimensions = 2 };
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/", me->p.port);
+	ck_assert_int_eq(embed_new(&o, &me->e), RC_OK);
+	ck_assert_str_eq(embed_model(me->e), "e1");
+	o.model = "";
+	ck_assert_int_eq(embed_new(&o, &me->e), RC_INVALID);
+	o.model = "e1";
+	o.base_url = "ftp://x";
+	ck_assert_int_eq(embed_new(&o, &me->e), RC_INVALID);
+}
+
+static void
+do_ask(void *arg)
+{
+	static const struct str texts[] = { STR_INIT("喝茶"), STR_INIT("b") };
+	struct talk *me = arg;
+
+	me->done = false;
+	me->times = 0;
+	buf_reset(&me->vectors);
+	me->ask = (struct embed_ask){ .texts = texts,
+		.n = 2,
+		.deadline = { clock_wall().ms + CALL_MS },
+		.fn = on_done,
+		.arg = me };
+	me->started = embed_ask(me->e, &me->ask);
+}
+
+static void
+do_free(void *arg)
+{
+	embed_free(((struct talk *)arg)->e);
+}
+
+static bool
+is_done(void *arg)
+{
+	return ((struct talk *)arg)->done;
+}
+
+static void
+start(void)
+{
+	talk = (struct talk){ .vectors = BUF_INIT(4096) };
+	peer_open(&talk.p, provider);
+	kit_loop_new(&talk.k, 256);
+	kit_loop_start(&talk.k);
+	kit_loop_call(&talk.k, do_new, &talk);
+}
+
+static void
+stop(void)
+{
+	kit_loop_call(&talk.k, do_free, &talk);
+	kit_loop_stop(&talk.k);
+	loop_free(talk.k.l);
+	peer_close(&talk.p);
+	buf_free(&talk.vectors);
+	buf_free(&asked);
+}
+
+/* What becomes of a call that is answered so. */
+static enum rc
+ask(const char *text)
+{
+	answer = text;
+	kit_loop_call(&talk.k, do_ask, &talk);
+	if (talk.started != RC_OK)
+		return talk.started;
+	ck_assert(kit_until(is_done, &talk, CALL_MS));
+	ck_assert_int_eq(talk.times, 1);
+	return talk.rc;
+}
+
+#define SAYS(status, body) \
+	"HTTP/1.1 " status "\r\nConnection: close\r\n\r\n" body
+#define DATA(rows) SAYS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
+
+KIT_TEST(vectors_in_the_order_of_the_texts)
+{
+	start();
+	ck_assert_int_eq(ask(DATA("{\"index\":1,\"embedding\":[3,4]},"
+				  "{\"index\":0,\"embedding\":[1,2.5]}")),
+	    RC_OK);
+	ck_assert_str_eq(talk.vectors.p, "1 2.5 3 4 ");
+	ck_assert_uint_eq(talk.dimensions, 2);
+	pthread_mutex_lock(&asked_lock);
+	ck_assert(str_starts(
+	    buf_str(&asked), STR("POST /v1/embeddings HTTP/1.1\r\n")));
+	ck_assert(str_find(buf_str(&asked),
+		      STR("Authorization: Bearer secret\r\n")) > 0);
+	ck_assert(str_ends(buf_str(&asked),
+	    STR("{\"model\":\"e1\",\"input\":[\"喝茶\",\"b\"],"
+		"\"encoding_format\":\"float\",\"dimensions\":2}")));
+	pthread_mutex_unlock(&asked_lock);
+	/* Without indexes they are in order. */
+	ck_assert_int_eq(
+	    ask(DATA("{\"embedding\":[5]},{\"embedding\":[6]}")), RC_OK);
+	ck_assert_str_eq(talk.vectors.p, "5 6 ");
+	stop();
+}
+
+static const struct {
+	const char *answer;
+	enum rc rc;
+} bad[] = {
+	{ DATA(""), RC_INVALID },
+	{ DATA("{\"embedding\":[1]}"), RC_INVALID },
+	{ DATA("{\"embedding\":[1]},{\"embedding\":[]}"), RC_INVALID },
+	{ DATA("{\"embedding\":[1]},{\"embedding\":[1,2]}"), RC_INVALID },
+	{ DATA("{\"index\":0,\"embedding\":[1]},"
+	       "{\"index\":0,\"embedding\":[1]}"),
+	    RC_INVALID },
+	{ DATA("{\"index\":0,\"embedding\":[1]},"
+	       "{\"index\":2,\"embedding\":[1]}"),
+	    RC_INVALID },
+	{ SAYS("200 OK", "{}"), RC_INVALID },
+	{ SAYS("200 OK", "<html>"), RC_INVALID },
+	{ SAYS("400 Bad", "{\"error\":{\"message\":\"no\"}}"), RC_INVALID },
+};
+
+KIT_TEST(answers_that_are_none)
+{
+	size_t i;
+
+	start();
+	for (i = 0; i < NELEM(bad); i++)
+		ck_assert_msg(
+		    ask(bad[i].answer) == bad[i].rc, "%s", bad[i].answer);
+	stop();
+}
+
+static const struct {
+	const char *answer;
+	enum rc rc;
+} failures[] = {
+	{ SAYS("503 Busy", ""), RC_DOWN },
+	{ SAYS("401 No", "{}"), RC_DENIED },
+	{ SAYS("429 Slow", "{}"), RC_AGAIN },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", RC_DOWN },
+};
+
+/* After a failure it rests: others fail at once, and nobody is asked. */
+KIT_TEST(it_rests_after_a_failure)
+{
+	size_t i, n;
+
+	for (i = 0; i < NELEM(failures); i++) {
+		start();
+		ck_assert_msg(ask(failures[i].answer) == failures[i].rc, "%s",
+		    failures[i].answer);
+		n = talk.p.accepted;
+		ck_assert_int_eq(ask(DATA("")), RC_DOWN);
+		ck_assert_int_eq(talk.times, 0);
+		ck_assert_uint_eq(talk.p.accepted, n);
+		stop();
+	}
+}

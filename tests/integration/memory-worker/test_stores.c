@@ -1,0 +1,356 @@
+/*
+ * The same calls mean the same in every store: Redis, and stand-ins for Mem0
+ * and Chroma.
+ */
+#include "builtin.h"
+#include "chroma.h"
+#include "fake_chroma.h"
+#include "fake_mem0.h"
+#include "kit/kit_loop.h"
+#include "mem0.h"
+
+enum kind { BUILTIN, MEM0, CHROMA, KINDS };
+
+static struct fake f;
+
+struct world {
+	enum kind kind;
+	struct kit_server redis;
+	struct kit_state db;
+	struct store *store;
+	char url[64];
+	/* What the last call said. */
+	int times;
+	enum rc rc;
+	bool degraded;
+	size_t n, total;
+	struct buf texts; /* of the hits, by blanks */
+};
+
+static struct rest_opts
+rest(struct world *w)
+{
+	return (struct rest_opts){ .loop = w->db.loop,
+		.peer = "fake",
+		.base_url = w->url,
+		.auth = "x-api-key",
+		.key = "" };
+}
+
+static void
+world_start(struct world *w, enum kind kind)
+{
+	*w = (struct world){ .kind = kind, .texts = BUF_INIT(65536) };
+	kit_server_start(&w->redis, KIT_REDIS);
+	kit_state_open(&w->db, w->redis.url);
+	fake_start(&f, kind == MEM0 ? mem0_serve : chroma_serve);
+	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d", f.peer.port);
+	if (kind == BUILTIN)
+		w->store = builtin_new(&(struct builtin_opts){
+		    .state = w->db.s, .max_bytes = 1 << 20 });
+	else if (kind == MEM0)
+		ck_assert_int_eq(mem0_new(&(struct mem0_opts){ .rest = rest(w),
+					      .search_ms = 5000,
+					      .state = w->db.s },
+				     &w->store),
+		    RC_OK);
+	else
+		ck_assert_int_eq(
+		    chroma_new(&(struct chroma_opts){ .rest = rest(w),
+				   .tenant = "default_tenant",
+				   .database = "default_database",
+				   .collection = "long_term_memory",
+				   .search_ms = 5000,
+				   .state = w->db.s },
+			&w->store),
+		    RC_OK);
+}
+
+static void
+world_stop(struct world *w)
+{
+	store_free(w->store);
+	kit_state_close(&w->db);
+	fake_stop(&f);
+	buf_free(&w->texts);
+}
+
+static void
+on_said(void *arg, enum rc rc, const struct store_answer *a)
+{
+	struct world *w = arg;
+	size_t i;
+
+	w->times++;
+	w->rc = rc;
+	w->n = a->n;
+	w->total = a->total;
+	w->degraded = a->degraded;
+	buf_reset(&w->texts);
+	for (i = 0; i < a->n; i++) {
+		if (i > 0)
+			buf_putc(&w->texts, ' ');
+		buf_put_str(&w->texts, a->hit[i].memory->text);
+	}
+}
+
+static bool
+has_said(void *arg)
+{
+	return ((struct world *)arg)->times > 0;
+}
+
+/* Wait for what a call says, which it does once. */
+static enum rc
+said(struct world *w)
+{
+	ck_assert(kit_loop_until(w->db.loop, has_said, w, BED_MS));
+	ck_assert_int_eq(w->times, 1);
+	return w->rc;
+}
+
+static struct store_ask
+ask(struct world *w, const char *user, const char *soul)
+{
+	w->times = 0;
+	return (struct store_ask){
+		.scope = { str_of(user), str_of(soul) },
+		.deadline = { clock_wall().ms + 10000 },
+		.fn = on_said,
+		.arg = w,
+	};
+}
+
+static struct wire_memory_job job;
+static char made[WALL_FORMAT_MAX];
+
+static void
+put_begin(struct world *w, const char *soul, const char *id, const char *text)
+{
+	const struct store_ask a = ask(w, "u1", soul);
+	const struct store_put p = { &job, clock_wall(), false };
+
+	wall_format(p.made, 0, made);
+	job = (struct wire_memory_job){ .job_id = str_of(id),
+		.kind = STR("memory_store"),
+		.user_id = STR("u1"),
+		.soul_id = str_of(soul),
+		.text = str_of(text),
+		.type = WIRE_MEMORY_TYPE_SKILL,
+		.created_at = str_of(made) };
+	store_put(w->store, &a, &p);
+}
+
+static enum rc
+put(struct world *w, const char *soul, const char *id, const char *text)
+{
+	put_begin(w, soul, id, text);
+	return said(w);
+}
+
+static enum rc
+search(struct world *w, const char *user, const char *soul, const char *text,
+    size_t k)
+{
+	const struct store_ask a = ask(w, user, soul);
+	const struct rank_query q = {
+		.text = str_of(text), .now = clock_wall(), .k = k
+	};
+
+	store_search(w->store, &a, &q);
+	return said(w);
+}
+
+static enum rc
+list(struct world *w, const char *user, const char *soul)
+{
+	const struct store_ask a = ask(w, user, soul);
+
+	store_list(w->store, &a);
+	return said(w);
+}
+
+static enum rc
+forget(struct world *w, const char *user, const char *soul, const char *id)
+{
+	const struct store_ask a = ask(w, user, soul);
+
+	store_forget(w->store, &a, str_of(id));
+	return said(w);
+}
+
+static enum rc
+clear(struct world *w, const char *user, const char *soul)
+{
+	const struct store_ask a = ask(w, user, soul);
+
+	store_clear(w->store, &a);
+	return said(w);
+}
+
+static void
+contract(struct world *w)
+{
+	ck_assert(store_up(w->store));
+	ck_assert_int_eq(list(w, "u1", "s1"), RC_OK);
+	ck_assert_uint_eq(w->n, 0);
+	ck_assert_int_eq(put(w, "s1", "a", "tea"), RC_OK);
+	ck_assert_int_eq(put(w, "s1", "b", "coffee"), RC_OK);
+	ck_assert_int_eq(put(w, "s2", "a", "water"), RC_OK);
+	ck_assert_int_eq(list(w, "u1", "s1"), RC_OK);
+	ck_assert_str_eq(w->texts.p, "tea coffee");
+	ck_assert(!w->degraded);
+	ck_assert_int_eq(search(w, "u1", "s1", "coffee", 1), RC_OK);
+	ck_assert_str_eq(w->texts.p, "coffee");
+	ck_assert_int_eq(search(w, "u1", "s1", "coffee", 5), RC_OK);
+	ck_assert_str_eq(w->texts.p, "coffee tea");
+	/* Nobody else's, and nobody's. */
+	ck_assert_int_eq(search(w, "u2", "s1", "coffee", 5), RC_OK);
+	ck_assert_uint_eq(w->n, 0);
+	ck_assert_int_eq(list(w, "u1", "s2"), RC_OK);
+	ck_assert_str_eq(w->texts.p, "water");
+	ck_assert_int_eq(search(w, "", "s1", "coffee", 5), RC_INVALID);
+	ck_assert_int_eq(list(w, "u1", "\x01"), RC_INVALID);
+	ck_assert_int_eq(clear(w, "u1", ""), RC_INVALID);
+	/* Forgotten, only by whose it is, for ever. */
+	ck_assert_int_eq(forget(w, "u2", "s1", "a"), RC_NOENT);
+	ck_assert_int_eq(forget(w, "u1", "s1", "x"), RC_NOENT);
+	ck_assert_int_eq(forget(w, "u1", "s1", "a"), RC_OK);
+	ck_assert_int_eq(forget(w, "u1", "s1", "a"), RC_NOENT);
+	ck_assert_int_eq(put(w, "s1", "a", "tea"), RC_CONFLICT);
+	ck_assert_int_eq(list(w, "u1", "s1"), RC_OK);
+	ck_assert_str_eq(w->texts.p, "coffee");
+	ck_assert_int_eq(clear(w, "u1", "s1"), RC_OK);
+	ck_assert_uint_eq(w->total, 1);
+	ck_assert_uint_eq(w->n, 1);
+	ck_assert_int_eq(clear(w, "u1", "s1"), RC_OK);
+	ck_assert_uint_eq(w->total, 0);
+	ck_assert_int_eq(list(w, "u1", "s2"), RC_OK);
+	ck_assert_str_eq(w->texts.p, "water");
+}
+
+static void
+probe(struct world *w)
+{
+	const struct store_ask a = ask(w, "ignored", "ignored");
+	size_t rows = fake_rows(&f);
+
+	store_probe(w->store, &a, STR("probe-1"), clock_wall());
+	ck_assert_int_eq(said(w), RC_OK);
+	ck_assert_uint_eq(fake_rows(&f), rows);
+	ck_assert_int_eq(list(w, "soul-probe", "memory-worker"), RC_OK);
+	ck_assert_uint_eq(w->n, 0);
+}
+
+KIT_TEST_T(all_stores, 60)
+{
+	struct world w;
+	int kind;
+
+	for (kind = BUILTIN; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		contract(&w);
+		probe(&w);
+		world_stop(&w);
+	}
+}
+
+/* Many pages of them. */
+KIT_TEST_T(long_lists, 60)
+{
+	struct world w;
+	char id[16];
+	int kind, i;
+
+	for (kind = BUILTIN; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		for (i = 0; i < 410; i++) {
+			snprintf(id, sizeof(id), "m%d", i);
+			ck_assert_int_eq(put(&w, "s1", id, "x"), RC_OK);
+		}
+		ck_assert_int_eq(list(&w, "u1", "s1"), RC_OK);
+		ck_assert_uint_eq(w.n, 410);
+		ck_assert(!w.degraded);
+		ck_assert_int_eq(clear(&w, "u1", "s1"), RC_OK);
+		ck_assert_uint_eq(w.total, 410);
+		ck_assert_uint_eq(w.n, 410);
+		world_stop(&w);
+	}
+}
+
+/* What is forgotten while it is on its way does not arrive. */
+KIT_TEST_T(forgotten_on_its_way, 60)
+{
+	const struct memory_scope scope = { STR("u1"), STR("s1") };
+	struct world w;
+	int kind;
+
+	for (kind = MEM0; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		put_begin(&w, "s1", "a", "tea");
+		ck_assert_int_eq(w.times, 0);
+		ck_assert_int_eq(memory_bury(w.db.s, &scope, STR("a")), RC_OK);
+		ck_assert_int_eq(said(&w), RC_CONFLICT);
+		ck_assert_uint_eq(fake_rows(&f), 0);
+		world_stop(&w);
+	}
+}
+
+static const struct {
+	int status;
+	enum rc rc;
+} statuses[] = {
+	{ 400, RC_INVALID },
+	{ 401, RC_DENIED },
+	{ 403, RC_DENIED },
+	{ 422, RC_INVALID },
+	{ 429, RC_AGAIN },
+	{ 500, RC_BUG },
+	{ 502, RC_DOWN },
+	{ 503, RC_DOWN },
+	{ 504, RC_TIMEOUT },
+};
+
+/* A put that fails never looks like one that was forgotten. */
+KIT_TEST_T(failures, 60)
+{
+	struct world w;
+	size_t i;
+	int kind;
+
+	for (kind = MEM0; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		for (i = 0; i < NELEM(statuses); i++) {
+			fake_fail(&f, statuses[i].status, 1);
+			ck_assert_msg(
+			    put(&w, "s1", "a", "tea") == statuses[i].rc,
+			    "%d: %d", statuses[i].status, w.rc);
+			fake_fail(&f, statuses[i].status, 1);
+			ck_assert_int_eq(
+			    search(&w, "u1", "s1", "tea", 5), statuses[i].rc);
+		}
+		fake_fail(&f, 404, 4);
+		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_DENIED);
+		fake_fail(&f, 0, 0);
+		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_OK);
+		world_stop(&w);
+	}
+}
+
+/* What is under way when the store ends ends with it. */
+KIT_TEST_T(ended_under_way, 60)
+{
+	struct world w;
+	int kind;
+
+	for (kind = MEM0; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		put_begin(&w, "s1", "a", "tea");
+		ck_assert_int_eq(w.times, 0);
+		store_free(w.store);
+		w.store = NULL;
+		ck_assert_int_eq(w.times, 1);
+		ck_assert_int_eq(w.rc, RC_DOWN);
+		world_stop(&w);
+	}
+}
