@@ -41,11 +41,13 @@ end(struct cancel *k, enum rc rc, bool canceled)
 {
 	struct svc *s = k->g->svc;
 
+	log_trace_set(k->trace.trace_id);
 	log_info("gateway.cancel", LOG_V("turn", k->o.turn_id), LOG_RC(rc),
 	    LOG_I("canceled", canceled));
 	loop_timer_cancel(svc_loop(s), &k->again);
 	if (k->o.fn != NULL)
 		k->o.fn(k->o.arg, rc, canceled);
+	log_trace_set("");
 	arena_free(k->texts);
 	free(k);
 	svc_release(s);

@@ -12,7 +12,7 @@
 #define GROWN_KIB 2048
 /* Sanitizers find leaks by themselves, and keep freed memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FEW 10
+#define FEW 25
 #else
 #define FEW 1
 #endif
