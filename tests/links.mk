@@ -45,6 +45,6 @@ BINS_llm := llm-sim
 LINKS_fuzz_llm := llm
 # Readers of other stores' answers.
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
-	mem0_wire.c chroma_wire.c)
+	mem0_wire.c chroma_wire.c record.c)
 LINKS_fuzz_stores := wire core
 build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker

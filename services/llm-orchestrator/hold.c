@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/mem.h"
+#include "reply.h"
 
 /* Held from their first byte on. */
 static const struct str marks[] = {
@@ -56,9 +57,6 @@ static const struct str words[] = {
 	STR_INIT("successfully"),
 };
 
-static const struct str silences[] = { STR_INIT("<NO_REPLY>"),
-	STR_INIT("NO_REPLY"), STR_INIT("[NO_REPLY]") };
-
 static struct str
 head(struct str s, size_t n)
 {
@@ -89,9 +87,10 @@ may_be_silent(struct str s)
 {
 	while (s.n > 0 && (s.p[0] == '`' || is_blank(s.p[0])))
 		s = from(s, 1);
-	for (size_t i = 0; i < NELEM(silences); i++) {
-		size_t n = s.n < silences[i].n ? s.n : silences[i].n;
-		if (!str_eq_nocase(head(s, n), head(silences[i], n)))
+	for (size_t i = 0; i < REPLY_SILENCES_N; i++) {
+		size_t n =
+		    s.n < reply_silences[i].n ? s.n : reply_silences[i].n;
+		if (!str_eq_nocase(head(s, n), head(reply_silences[i], n)))
 			continue;
 		struct str rest = from(s, n);
 		while (rest.n > 0 && (rest.p[0] == '`' || is_blank(rest.p[0])))

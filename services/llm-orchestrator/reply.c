@@ -51,11 +51,12 @@ static const struct {
 
 /* ---- texts ------------------------------------------------------------- */
 
+const struct str reply_silences[REPLY_SILENCES_N] = { STR_INIT("<NO_REPLY>"),
+	STR_INIT("NO_REPLY"), STR_INIT("[NO_REPLY]") };
+
 struct str
 reply_text(struct str s, bool *silent)
 {
-	static const struct str marks[] = { STR_INIT("<NO_REPLY>"),
-		STR_INIT("NO_REPLY"), STR_INIT("[NO_REPLY]") };
 	struct str bare = s = str_trim(s);
 
 	while (bare.n > 0 && bare.p[0] == '`')
@@ -64,8 +65,8 @@ reply_text(struct str s, bool *silent)
 		bare.n--;
 	bare = str_trim(bare);
 	*silent = false;
-	for (size_t i = 0; i < NELEM(marks); i++)
-		*silent |= str_eq_nocase(bare, marks[i]);
+	for (size_t i = 0; i < REPLY_SILENCES_N; i++)
+		*silent |= str_eq_nocase(bare, reply_silences[i]);
 	return *silent ? STR("") : s;
 }
 

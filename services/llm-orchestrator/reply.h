@@ -20,10 +20,14 @@
 /* Longest reply in bytes; a longer one is cut. */
 #define REPLY_MAX ((size_t)64 * 1024)
 
+/* How a model says that it says nothing, in any case. */
+#define REPLY_SILENCES_N 3
+extern const struct str reply_silences[REPLY_SILENCES_N];
+
 /*
  * reply_text(s, silent):
  * What a model's text says, without white space around it; empty and *silent if
- * it is one of the marks for saying nothing: <NO_REPLY>, NO_REPLY, [NO_REPLY].
+ * it is one of reply_silences.
  */
 struct str reply_text(struct str s, bool *silent);
 

@@ -6,16 +6,11 @@
 #include <stdio.h>
 
 #include "core/mem.h"
+#include "record.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
 #define MODEL "soul_embedding"
-
-static const char *const types[] = {
-	[WIRE_MEMORY_TYPE_FACT] = "fact",
-	[WIRE_MEMORY_TYPE_EPISODE] = "episode",
-	[WIRE_MEMORY_TYPE_SKILL] = "skill",
-};
 
 enum rc
 chroma_row(const struct memory_scope *scope, struct str job_id,
@@ -160,7 +155,7 @@ put_metadata(struct wire_out *o, const struct chroma_put *p)
 	put_text(o, "user_id", p->scope->user_id);
 	put_text(o, "soul_id", p->scope->soul_id);
 	put_text(o, "job_id", p->job->job_id);
-	put_text(o, "type", str_of(types[p->job->type]));
+	put_text(o, "type", wire_memory_type_names[p->job->type]);
 	wire_out_key(o, STR("timestamp"));
 	wire_out_i64(o, p->made.ms / 1000);
 	put_text(o, "session_id", p->job->session_id);
@@ -295,17 +290,6 @@ column(const struct wire_tree *v, const char *name)
 	return wire_tree_kind(first) == WIRE_TREE_ARRAY ? first : c;
 }
 
-static enum wire_memory_type
-type_of(struct str s)
-{
-	size_t i;
-
-	for (i = 0; i < NELEM(types); i++)
-		if (str_eq(s, str_of(types[i])))
-			return (enum wire_memory_type)i;
-	return WIRE_MEMORY_TYPE_FACT;
-}
-
 /* A second that a time can be made of. */
 static struct wall
 wall_of(double s)
@@ -332,7 +316,7 @@ read_row(const struct wire_tree *v, size_t i, const struct memory_scope *scope,
 		return RC_NOENT;
 	out->id = arena_str(a, id);
 	out->text = arena_str(a, text);
-	out->type = type_of(text_of(meta, "type"));
+	out->type = record_type(text_of(meta, "type"));
 	out->created =
 	    wall_of(wire_tree_number(wire_tree_get(meta, STR("timestamp"))));
 	out->has_near = wire_tree_kind(near) == WIRE_TREE_NUMBER;

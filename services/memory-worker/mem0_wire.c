@@ -5,14 +5,9 @@
 #include "mem0_wire.h"
 
 #include "core/mem.h"
+#include "record.h"
 #include "wire/out.h"
 #include "wire/tree.h"
-
-static const char *const types[] = {
-	[WIRE_MEMORY_TYPE_FACT] = "fact",
-	[WIRE_MEMORY_TYPE_EPISODE] = "episode",
-	[WIRE_MEMORY_TYPE_SKILL] = "skill",
-};
 
 enum rc
 mem0_scope_of(const struct memory_scope *scope, struct mem0_scope *out)
@@ -73,7 +68,7 @@ mem0_write_put(const struct mem0_scope *s, const struct wire_memory_job *job,
 	wire_out_key(&o, STR("metadata"));
 	wire_out_object(&o);
 	put_text(&o, "job_id", job->job_id);
-	put_text(&o, "memory_type", str_of(types[job->type]));
+	put_text(&o, "memory_type", wire_memory_type_names[job->type]);
 	put_text(&o, "made_at", job->created_at);
 	put_text(&o, "session_id", job->session_id);
 	put_text(&o, "terminal_id", job->terminal_id);
@@ -158,17 +153,6 @@ is_of(const struct wire_tree *v, const char *key, const char *want, bool strict)
 	return s.p == NULL ? !strict : str_eq(s, str_of(want));
 }
 
-static enum wire_memory_type
-type_of(struct str s)
-{
-	size_t i;
-
-	for (i = 0; i < NELEM(types); i++)
-		if (str_eq(s, str_of(types[i])))
-			return (enum wire_memory_type)i;
-	return WIRE_MEMORY_TYPE_FACT;
-}
-
 static struct str
 memory_text(const struct wire_tree *v)
 {
@@ -198,7 +182,7 @@ read_item(const struct wire_tree *v, const struct mem0_scope *s, bool strict,
 		return RC_NOENT;
 	m->id = arena_str(a, id);
 	m->text = arena_str(a, text);
-	m->type = type_of(text_of(meta, "memory_type"));
+	m->type = record_type(text_of(meta, "memory_type"));
 	if (wall_parse(text_of(meta, "made_at"), &m->created) != RC_OK &&
 	    wall_parse(text_of(v, "created_at"), &m->created) != RC_OK)
 		m->created.ms = 0;

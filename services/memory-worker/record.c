@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "core/mem.h"
+
 enum rc
 record_job_read(struct str json, struct arena *a, struct wire_memory_job *job,
     struct wall *made, struct wire_err *err)
@@ -56,4 +58,15 @@ record_read(
 		return rc;
 	*out = (struct rank_memory){ .id = id, .text = r.text, .type = r.type };
 	return wall_parse(r.created_at, &out->created);
+}
+
+enum wire_memory_type
+record_type(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(wire_memory_type_names); i++)
+		if (str_eq(s, wire_memory_type_names[i]))
+			return (enum wire_memory_type)i;
+	return WIRE_MEMORY_TYPE_FACT;
 }

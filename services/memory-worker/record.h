@@ -40,4 +40,7 @@ enum rc record_write(
 enum rc record_read(struct str id, struct str json, struct arena *a,
     struct rank_memory *out) RC_CHECK;
 
+/* record_type(s): The type of a memory by its name; a fact if it is none. */
+enum wire_memory_type record_type(struct str s);
+
 #endif /* !MEMORY_WORKER_RECORD_H */
