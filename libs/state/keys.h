@@ -113,4 +113,12 @@
 #define KEY_MEMORY_GONE  "soul:memory:{%:%}:gone"
 #define KEY_MEMORY_VECS  "soul:memory:{%:%}:vectors"
 
+/*
+ * profile: hash: low (ms; what is older counts no more), and the leaves of a
+ * document by their JSON Pointers: "<ms> <JSON>", or "<ms> " of one that was
+ * removed; expires if none is left.
+ */
+#define PROFILE_FORMAT "1"
+#define KEY_PROFILE    "soul:profile:{%}"
+
 #endif /* !STATE_KEYS_H */
