@@ -168,7 +168,7 @@ KIT_TEST(what_is_no_patch)
 KIT_TEST(ceilings)
 {
 	static char text[128 * 1024];
-	char *p;
+	size_t n;
 	int i;
 
 	/* Six names lead to a value, seven do not. */
@@ -198,12 +198,14 @@ KIT_TEST(ceilings)
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01023d\"}}", 0);
 	refused(text, "/user_profile/a", "over 1024 bytes");
 	/* All of them. */
-	p = text + sprintf(text, "{\"user_profile\":{\"-\":null");
+	n = (size_t)snprintf(
+	    text, sizeof(text), "{\"user_profile\":{\"-\":null");
 	for (i = 0; i < PROFILE_LEAVES_MAX - 1; i++)
-		p += sprintf(p, ",\"%d\":1", i);
-	strcpy(p, "}}");
+		n += (size_t)snprintf(
+		    text + n, sizeof(text) - n, ",\"%d\":1", i);
+	snprintf(text + n, sizeof(text) - n, "}}");
 	ck_assert_uint_eq(leaves(text).n, PROFILE_LEAVES_MAX);
-	strcpy(p, "},\"system_state\":{\"x\":1}}");
+	snprintf(text + n, sizeof(text) - n, "},\"system_state\":{\"x\":1}}");
 	refused(text, "/system_state/x", "at most 256 values");
 }
 
