@@ -42,38 +42,37 @@ _Static_assert(
  * Fields may be cleared while pairs() walks over them.
  * save(ttl, max): Give up marks that are too old or too many, and write.
  */
-#define LUA_SAVE                                                              \
-	"local function kill(p,ms)\n"                                         \
-	" local pre,left=p..'/',false\n"                                      \
-	" for q,t in pairs(at) do\n"                                          \
-	"  if string.sub(q,1,#pre)==pre then\n"                               \
-	"   if t<=ms then set(q,nil,nil) else left=true end\n"                \
-	"  end\n"                                                             \
-	" end\n"                                                              \
-	" return left\n"                                                      \
-	"end\n"                                                               \
-	"local function save(ttl,max)\n"                                      \
-	" if not next(dirty) then return end\n"                               \
-	" local marks,live={},false\n"                                        \
-	" for p,v in pairs(val) do\n"                                         \
-	"  if v=='' then marks[#marks+1]=p else live=true end\n"              \
-	" end\n"                                                              \
-	" table.sort(marks,function(a,b)\n"                                   \
-	"  return at[a]>at[b] end)\n"                                         \
-	" for i,p in ipairs(marks) do\n"                                      \
-	"  if i>max or at[p]<now-ttl then\n"                                  \
-	"   low=math.max(low,at[p])\n"                                        \
-	"   set(p,nil,nil)\n"                                                 \
-	"  end\n"                                                             \
-	" end\n"                                                              \
-	" for p in pairs(dirty) do\n"                                         \
-	"  if not val[p] then r('HDEL',k,p)\n"                                \
-	"  else r('HSET',k,p,string.format('%.0f ',at[p])..val[p]) end\n"     \
-	" end\n"                                                              \
-	" r('HSET',k,'v','" PROFILE_FORMAT " r('HSET',k,'v','" PROFILE_FORMAT \
-	"')\n"                                                                \
-	" r('HSET',k,'low',string.format('%.0f',low))\n"                      \
-	" if live then r('PERSIST',k) else r('PEXPIRE',k,ttl) end\n"          \
+#define LUA_SAVE                                                          \
+	"local function kill(p,ms)\n"                                     \
+	" local pre,left=p..'/',false\n"                                  \
+	" for q,t in pairs(at) do\n"                                      \
+	"  if string.sub(q,1,#pre)==pre then\n"                           \
+	"   if t<=ms then set(q,nil,nil) else left=true end\n"            \
+	"  end\n"                                                         \
+	" end\n"                                                          \
+	" return left\n"                                                  \
+	"end\n"                                                           \
+	"local function save(ttl,max)\n"                                  \
+	" if not next(dirty) then return end\n"                           \
+	" local marks,live={},false\n"                                    \
+	" for p,v in pairs(val) do\n"                                     \
+	"  if v=='' then marks[#marks+1]=p else live=true end\n"          \
+	" end\n"                                                          \
+	" table.sort(marks,function(a,b)\n"                               \
+	"  return at[a]>at[b] end)\n"                                     \
+	" for i,p in ipairs(marks) do\n"                                  \
+	"  if i>max or at[p]<now-ttl then\n"                              \
+	"   low=math.max(low,at[p])\n"                                    \
+	"   set(p,nil,nil)\n"                                             \
+	"  end\n"                                                         \
+	" end\n"                                                          \
+	" for p in pairs(dirty) do\n"                                     \
+	"  if not val[p] then r('HDEL',k,p)\n"                            \
+	"  else r('HSET',k,p,string.format('%.0f ',at[p])..val[p]) end\n" \
+	" end\n"                                                          \
+	" r('HSET',k,'v','" PROFILE_FORMAT "')\n"                         \
+	" r('HSET',k,'low',string.format('%.0f',low))\n"                  \
+	" if live then r('PERSIST',k) else r('PEXPIRE',k,ttl) end\n"      \
 	"end\n"
 
 /*
