@@ -116,4 +116,12 @@
 #define KEY_MEMORY_PAST       "soul:memory:{%:%}:past"
 #define KEY_MEMORY_PAST_ITEMS "soul:memory:{%:%}:past_items"
 
+/*
+ * profile: hash: low (ms; what is older counts no more), and the leaves of a
+ * document by their JSON Pointers: "<ms> <JSON>", or "<ms> " of one that was
+ * removed; expires if none is left.
+ */
+#define PROFILE_FORMAT "1"
+#define KEY_PROFILE    "soul:profile:{%}"
+
 #endif /* !STATE_KEYS_H */
