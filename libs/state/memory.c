@@ -59,7 +59,7 @@ static const struct state_script del = { .text = LUA_NOW LUA_BUMP LUA_BURY
 	"r('ZREM',KEYS[3],ARGV[1])\n"
 	"r('HDEL',KEYS[5],ARGV[1])\n"
 	"r('HDEL',KEYS[7],ARGV[1])\n"
-	"if ttl>0 then bury(ttl,tonumber(ARGV[3])) end\n"
+	"if ttl>0 then bury(ARGV[1],ttl,tonumber(ARGV[3])) end\n"
 	"bump()\n"
 	"return " LUA_OK };
 

@@ -97,8 +97,7 @@ put_object(const struct wire_tree *v, const struct gate *g, int depth,
 }
 
 static void
-put_array(
-    const struct wire_tree *v, const struct gate *g, struct wire_out *o)
+put_array(const struct wire_tree *v, const struct gate *g, struct wire_out *o)
 {
 	struct str s;
 	size_t i;
@@ -119,8 +118,7 @@ put_member(const struct wire_tree_member *m, const struct gate *g, int depth,
 {
 	struct str s = wire_tree_text(m->value);
 
-	if (depth == 0 || m->key.n == 0 ||
-	    (s.p != NULL && !gate_stated(g, s)))
+	if (depth == 0 || m->key.n == 0 || (s.p != NULL && !gate_stated(g, s)))
 		return false;
 	wire_out_key(o, m->key);
 	if (wire_tree_kind(m->value) == WIRE_TREE_OBJECT)
@@ -190,15 +188,14 @@ read_object(const struct wire_tree *v, const struct gate *g, size_t n_known,
 			rc = read_memory(
 			    wire_tree_at(list, i), g, n_known, a, out);
 	if (rc == RC_OK)
-		rc = read_profile(
-		    wire_tree_get(v, STR("profile")), g, a, out);
+		rc = read_profile(wire_tree_get(v, STR("profile")), g, a, out);
 	return rc;
 }
 
 /* What happened, in one line. */
 static enum rc
-read_line(
-    struct str answer, const struct gate *g, struct arena *a, struct harvest *out)
+read_line(struct str answer, const struct gate *g, struct arena *a,
+    struct harvest *out)
 {
 	out->line = summary_line(answer, a);
 	if (out->line.p == NULL)
@@ -206,9 +203,9 @@ read_line(
 	if (out->line.n == 0)
 		return RC_OK;
 	if (gate_admits(g, out->line))
-		out->memory[out->n++] = (struct harvest_memory){
-			.text = out->line, .type = WIRE_MEMORY_TYPE_EPISODE
-		};
+		out->memory[out->n++] =
+		    (struct harvest_memory){ .text = out->line,
+			    .type = WIRE_MEMORY_TYPE_EPISODE };
 	else
 		out->dropped++;
 	return RC_OK;

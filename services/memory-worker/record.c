@@ -54,8 +54,8 @@ record_write_old(const struct wire_memory_job *job, size_t i, struct buf *out)
 		.text = old->text,
 		.type = old->type,
 		/* Of what came from elsewhere it may not be known. */
-		.created_at =
-		    old->created_at.p != NULL ? old->created_at : job->created_at,
+		.created_at = old->created_at.p != NULL ? old->created_at
+							: job->created_at,
 		.valid_until = job->created_at,
 		.superseded_by = job->job_id,
 	};

@@ -40,8 +40,8 @@ enum rc record_write(
  * Append the i-th memory that the job supersedes, as one of the past.  Results
  * as above.
  */
-enum rc record_write_old(const struct wire_memory_job *job, size_t i,
-    struct buf *out) RC_CHECK;
+enum rc record_write_old(
+    const struct wire_memory_job *job, size_t i, struct buf *out) RC_CHECK;
 
 /*
  * record_read(id, json, a, out):

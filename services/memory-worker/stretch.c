@@ -149,8 +149,8 @@ tell(struct stretch *x, struct str job, struct str id)
 
 /* It says when, so doing it twice, or late, changes nothing. */
 static enum rc
-merge(struct stretch *x, const struct wire_profile_job *job,
-    struct wire_err *err)
+merge(
+    struct stretch *x, const struct wire_profile_job *job, struct wire_err *err)
 {
 	struct wall at;
 
@@ -183,7 +183,7 @@ do_job(struct stretch *x, struct str json, bool *told, struct wire_err *err)
 static void
 next_job(struct stretch *x)
 {
-	struct wire_err err;
+	struct wire_err err = { 0 };
 	bool told = false;
 	struct str json;
 	enum rc rc = RC_OK;
@@ -192,7 +192,7 @@ next_job(struct stretch *x)
 		json = str_cut(&x->jobs, '\n');
 		if (json.n > 0)
 			rc = do_job(x, json, &told, &err);
-		if (rc != RC_INVALID)
+		if (rc != RC_INVALID && rc != RC_BUG)
 			continue;
 		/* Nobody could do it. */
 		log_error("idle.job_dropped",

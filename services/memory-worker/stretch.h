@@ -50,9 +50,9 @@ struct stretch {
 	int64_t number;   /* of the last message that is being summarised */
 	size_t part_max;  /* code points to be summarised at once */
 	unsigned parts;   /* summaries of this stretch so far */
-	struct llm_call *call; /* under way, or NULL */
-	struct told *told;     /* a job that is being published, or NULL */
-	struct str jobs;       /* those behind it, a line each */
+	struct llm_call *call;   /* under way, or NULL */
+	struct told *told;       /* a job that is being published, or NULL */
+	struct str jobs;         /* those behind it, a line each */
 	struct looking *looking; /* a search of memories, or NULL */
 	/* What is asked about, in a. */
 	struct wall cleared; /* what was said before is forgotten; 0 */
@@ -98,6 +98,6 @@ void stretch_leave_search(struct looking *l);
 enum rc stretch_read(struct stretch *x) RC_CHECK;
 
 /* stretch_keep(x, h): Store what came of it, as session_summarise(). */
-enum rc stretch_keep(struct stretch *x, const struct harvest *h) RC_CHECK;
+enum rc stretch_keep(struct stretch *x, struct harvest *h) RC_CHECK;
 
 #endif /* !MEMORY_WORKER_STRETCH_H */

@@ -93,8 +93,8 @@ on_answer(void *arg, const struct llm_result *r)
 	rc = r->rc;
 	if (rc != RC_OK) {
 		failed(x, r);
-	} else if ((rc = harvest_read(r->text, &x->gate, x->n_known, x->a,
-			&h)) == RC_NOENT ||
+	} else if ((rc = harvest_read(
+			r->text, &x->gate, x->n_known, x->a, &h)) == RC_NOENT ||
 	    rc == RC_INVALID) {
 		refused(x, rc == RC_NOENT ? "empty" : "broken JSON");
 	} else {

@@ -70,8 +70,8 @@ put_job(const struct wire_desc *desc, const void *job, struct buf *out)
 }
 
 static enum rc
-put_old(struct stretch *x, const struct harvest_memory *m,
-    struct wire_memory_job *job)
+put_old(
+    struct stretch *x, struct harvest_memory *m, struct wire_memory_job *job)
 {
 	struct wire_memory_job_supersedes *old;
 	char made[WALL_FORMAT_MAX];
@@ -97,7 +97,7 @@ put_old(struct stretch *x, const struct harvest_memory *m,
 }
 
 static enum rc
-put_memory(struct stretch *x, const struct harvest_memory *m, struct str made,
+put_memory(struct stretch *x, struct harvest_memory *m, struct str made,
     struct buf *out)
 {
 	char id[ID_HEX32_MAX + 4] = "mem_";
@@ -126,7 +126,7 @@ put_memory(struct stretch *x, const struct harvest_memory *m, struct str made,
 }
 
 static enum rc
-put_jobs(struct stretch *x, const struct harvest *h, struct buf *out)
+put_jobs(struct stretch *x, struct harvest *h, struct buf *out)
 {
 	char made[WALL_FORMAT_MAX];
 	struct wire_profile_job profile = { .kind = STR(PROFILE_JOB_KIND),
@@ -144,7 +144,7 @@ put_jobs(struct stretch *x, const struct harvest *h, struct buf *out)
 }
 
 enum rc
-stretch_keep(struct stretch *x, const struct harvest *h)
+stretch_keep(struct stretch *x, struct harvest *h)
 {
 	char id[ID_HEX32_MAX];
 	struct buf jobs = BUF_INIT(JOBS_MAX);

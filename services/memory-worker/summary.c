@@ -141,7 +141,8 @@ summary_language(const struct summary_message *m, size_t n)
 		if (m[i].role != SUMMARY_USER)
 			continue;
 		before = RUNE_NONE;
-		for (pos = 0; tokens_rune(m[i].text, &pos, &c, &is); before = is)
+		for (pos = 0; tokens_rune(m[i].text, &pos, &c, &is);
+		     before = is)
 			if (is == RUNE_WIDE)
 				wide++;
 			else if (is == RUNE_LETTER && before != RUNE_LETTER)
@@ -177,8 +178,8 @@ summary_system(const struct summary_view *view, struct buf *out)
 }
 
 static void
-put_line(
-    const struct summary_message *m, enum summary_language lang, struct buf *out)
+put_line(const struct summary_message *m, enum summary_language lang,
+    struct buf *out)
 {
 	static const char *const who[][4] = {
 		[SUMMARY_ZH] = { "用户：", "灵魂：", "", "观察：" },
@@ -187,12 +188,14 @@ put_line(
 	struct str text = str_trim(m->text);
 
 	if (m->role == SUMMARY_SKILL)
-		buf_printf(out, lang == SUMMARY_ZH ? "技能%.*s：" : "Skill %.*s: ",
+		buf_printf(out,
+		    lang == SUMMARY_ZH ? "技能%.*s：" : "Skill %.*s: ",
 		    STR_ARG(m->name));
 	else
 		buf_puts(out, who[lang][m->role]);
 	if (count(text) > SUMMARY_MESSAGE_MAX) {
-		buf_put_str(out, summary_head(text, SUMMARY_MESSAGE_MAX * 3 / 4));
+		buf_put_str(
+		    out, summary_head(text, SUMMARY_MESSAGE_MAX * 3 / 4));
 		buf_puts(out, "……");
 		text = summary_tail(text, SUMMARY_MESSAGE_MAX / 4);
 	}
