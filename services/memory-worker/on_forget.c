@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "keeper.h"
 #include "on_memory.h"
+#include "profile.h"
 #include "store.h"
 #include "svc/svc.h"
 #include "tokens.h"
@@ -27,6 +28,7 @@ struct forgetting {
 	size_t common;
 	struct str gone[STORE_GONE_MAX];
 	size_t n_gone, total;
+	bool profile; /* it is gone, too */
 };
 
 static struct forgetting *
@@ -50,6 +52,7 @@ end(struct walk *w, enum rc rc)
 		.memory_ids = f->gone,
 		.n_memory_ids = f->n_gone,
 		.has_memory_ids = true,
+		.profile = f->profile,
 	    });
 }
 
@@ -164,6 +167,20 @@ forget_best(struct walk *w, enum rc rc)
 		store_forget(f->k->store, &ask, f->best);
 }
 
+/* Everything of a user is more than what his souls remember. */
+static enum rc
+forget_profile(struct forgetting *f)
+{
+	enum rc rc;
+
+	if (f->req->soul_id.p != NULL || f->req->memory_id.p != NULL ||
+	    f->req->query.p != NULL)
+		return RC_OK;
+	rc = profile_clear(f->k->state, f->req->user_id);
+	f->profile = rc == RC_OK;
+	return rc;
+}
+
 void
 on_forget(void *app, struct svc_call *c)
 {
@@ -192,7 +209,10 @@ on_forget(void *app, struct svc_call *c)
 		f->walk.ask = search;
 		f->walk.end = forget_best;
 	}
-	rc = walk_find(&f->walk, f->k->state, f->req->soul_id, f->a);
+	/* First, so that nothing comes in behind it. */
+	rc = forget_profile(f);
+	if (rc == RC_OK)
+		rc = walk_find(&f->walk, f->k->state, f->req->soul_id, f->a);
 	if (rc != RC_OK)
 		end(&f->walk, rc);
 	else

@@ -20,10 +20,21 @@
 
 struct rank;
 
+/* Where a memory comes from; what is not known is absent. */
+struct rank_origin {
+	struct str session_id, terminal_id, trigger_source;
+	struct str *tags;
+	size_t n_tags;
+};
+
 struct rank_memory {
 	struct str id, text;
 	enum wire_memory_type type;
 	struct wall created;
+	/* Told by lists only; an index does not keep it. */
+	const struct rank_origin *origin; /* NULL: nothing is known */
+	struct wall valid_until;          /* 0: for ever */
+	struct str superseded_by;         /* id of the memory; absent: none */
 	/* How near it is to the question, where a store has said so. */
 	double near;
 	bool has_near;
