@@ -89,9 +89,15 @@ record_read(
 		.tags = r.tags,
 		.n_tags = r.n_tags };
 	*out = (struct rank_memory){
-		.id = id, .text = r.text, .type = r.type, .origin = origin
+		.id = id,
+		.text = r.text,
+		.type = r.type,
+		.origin = origin,
+		.superseded_by = r.superseded_by,
 	};
-	return wall_parse(r.created_at, &out->created);
+	if (r.valid_until.p != NULL)
+		rc = wall_parse(r.valid_until, &out->valid_until);
+	return rc == RC_OK ? wall_parse(r.created_at, &out->created) : rc;
 }
 
 /* The text if it is one that a job may have. */

@@ -119,7 +119,11 @@ void store_clear(struct store *s, const struct store_ask *ask);
 void store_retire(
     struct store *s, const struct store_ask *ask, const struct memory_old *old);
 
-/* store_list(s, ask): All of the scope, STORE_LIST_MAX at most. */
+/*
+ * store_list(s, ask):
+ * All of the scope, STORE_LIST_MAX at most, and those of the past, which have a
+ * valid_until.
+ */
 void store_list(struct store *s, const struct store_ask *ask);
 
 /*
