@@ -94,7 +94,7 @@ struct svc_command {
 	bool alone;
 	/*
 	 * The exit code: 0; 1 it failed; 64 wrong arguments, which it has told
-	 * on stderr.  What it says goes through svc_print(); the log goes to
+	 * on stderr.  What it says goes through svc_out(); the log goes to
 	 * stderr, from LOG_WARN up.
 	 */
 	int (*fn)(const struct svc_run *r);
@@ -132,11 +132,11 @@ struct svc_def {
 int svc_main(const struct svc_def *def, int argc, char *argv[]);
 
 /*
- * svc_print(fmt, ...):
- * Of a command: write to stdout.  If that cannot be done the command ends with
- * 1, after its fn, and says so.
+ * svc_out(bytes):
+ * Of a command: write to stdout, now.  RC_DOWN: nobody takes it; the command
+ * need not go on, and ends with 1 at best, after saying so.
  */
-void svc_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+enum rc svc_out(struct str bytes);
 
 /* svc_version(): Of the suite: "0.1.0" or "0.1.0+<commit>". */
 const char *svc_version(void);

@@ -7,6 +7,7 @@
  *	http	out: chat completions of the language model
  */
 #include "core/mem.h"
+#include "dead.h"
 #include "keeper.h"
 #include "on_forget.h"
 #include "on_list.h"
@@ -38,6 +39,8 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct keeper_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.commands = &dead_command,
+	.ncommands = 1,
 	.start = keeper_start,
 	.stop = keeper_stop,
 };
