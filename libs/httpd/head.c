@@ -98,8 +98,9 @@ head_read(
 		h->keep = head_has_token(connection, STR("keep-alive"));
 	type = head_find(fields, n, STR("Content-Type"));
 	if (type.p != NULL)
-		h->json = str_eq_nocase(
-		    str_trim(str_cut(&type, ';')), STR("application/json"));
+		type = str_trim(str_cut(&type, ';'));
+	h->json = str_eq_nocase(type, STR("application/json")) ||
+	    str_eq_nocase(type, STR("application/merge-patch+json"));
 	expect = str_trim(head_find(fields, n, STR("Expect")));
 	if (expect.n == 0 || !http11)
 		return RC_OK;
