@@ -15,6 +15,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "keeper.h"
+#include "settle.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "store.h"
@@ -283,7 +284,7 @@ work(struct held *h)
 	if (rc != RC_OK)
 		on_stored(h, rc, NULL);
 	else
-		store_put(o->k->store, &ask, &h->put);
+		settle(o->k->store, &ask, &h->put);
 }
 
 static void

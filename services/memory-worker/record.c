@@ -54,6 +54,23 @@ record_write(const struct wire_memory_job *job, struct buf *out)
 }
 
 enum rc
+record_write_old(const struct wire_memory_job *job, size_t i, struct buf *out)
+{
+	const struct wire_memory_job_supersedes *old = &job->supersedes[i];
+	const struct wire_memory_record r = {
+		.text = old->text,
+		.type = old->type,
+		/* Of what came from elsewhere it may not be known. */
+		.created_at = old->created_at.p != NULL ? old->created_at
+							: job->created_at,
+		.valid_until = job->created_at,
+		.superseded_by = job->job_id,
+	};
+
+	return wire_encode(&wire_memory_record_desc, &r, out, NULL);
+}
+
+enum rc
 record_read(
     struct str id, struct str json, struct arena *a, struct rank_memory *out)
 {

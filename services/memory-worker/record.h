@@ -15,6 +15,8 @@
 
 /* The kind of job that stores a memory. */
 #define RECORD_JOB_KIND "memory_store"
+/* That of one that fills a profile, which never leaves a session's record. */
+#define PROFILE_JOB_KIND "profile_merge"
 
 /*
  * record_job_read(json, a, job, made, err):
@@ -32,6 +34,14 @@ enum rc record_job_read(struct str json, struct arena *a,
  */
 enum rc record_write(
     const struct wire_memory_job *job, struct buf *out) RC_CHECK;
+
+/*
+ * record_write_old(job, i, out):
+ * Append the i-th memory that the job supersedes, as one of the past.  Results
+ * as above.
+ */
+enum rc record_write_old(
+    const struct wire_memory_job *job, size_t i, struct buf *out) RC_CHECK;
 
 /*
  * record_read(id, json, a, out):

@@ -77,6 +77,7 @@ struct op {
 	struct store *s;
 	struct store_ask ask; /* the caller's */
 	struct store_put put;
+	struct str old; /* what is forgotten may be of the past */
 };
 
 static struct op *
@@ -172,6 +173,9 @@ on_forgotten(void *arg, enum rc rc, const struct store_answer *a)
 	for (i = 0; i < a->n && rc == RC_OK; i++)
 		rc = memory_bury(
 		    op->s->state, &op->ask.scope, a->hit[i].memory->id);
+	/* It may be one of the past, which are not with the others. */
+	if (rc == RC_NOENT && op->old.p != NULL)
+		rc = memory_forget(op->s->state, &op->ask.scope, op->old);
 	op_end(op, rc, a);
 }
 
@@ -179,15 +183,38 @@ void
 store_forget(struct store *s, const struct store_ask *ask, struct str id)
 {
 	struct store_ask own;
+	struct op *op;
 
 	if (check(ask) != RC_OK) {
 		say(ask, RC_INVALID);
 	} else if (s->ops->in_redis) {
 		s->ops->forget(s->self, ask, id, true);
 	} else {
-		own = op_ask(op_new(s, ask), on_forgotten);
+		op = op_new(s, ask);
+		op->old = id;
+		own = op_ask(op, on_forgotten);
 		s->ops->forget(s->self, &own, id, true);
 	}
+}
+
+/* It cannot come back by a job that is late. */
+void
+store_retire(
+    struct store *s, const struct store_ask *ask, const struct memory_old *old)
+{
+	struct store_ask own;
+	enum rc rc = check(ask);
+
+	if (rc == RC_OK)
+		rc =
+		    memory_retire(s->state, &ask->scope, old, s->ops->in_redis);
+	/* One that was retired before may be there yet. */
+	if (s->ops->in_redis || (rc != RC_OK && rc != RC_CONFLICT)) {
+		say(ask, rc);
+		return;
+	}
+	own = op_ask(op_new(s, ask), on_forgotten);
+	s->ops->forget(s->self, &own, old->id, true);
 }
 
 void

@@ -138,7 +138,7 @@ numbered(int fd, int n, struct str body)
 	char text[64];
 
 	(void)body;
-	snprintf(text, sizeof(text), "摘要第%d号。", n);
+	snprintf(text, sizeof(text), "第%d号：我喜欢茶茶，我的猫。", n);
 	say_text(fd, text);
 }
 
@@ -165,11 +165,12 @@ KIT_TEST_T(only_what_is_new_is_asked_about, 60)
 	bed_wait(&b, 2);
 	bed_quiet(&b);
 	ck_assert(asked_with(1, 0, "此前的摘要"));
-	ck_assert(asked_with(1, 0, "摘要第0号。"));
+	ck_assert(asked_with(1, 0, "第0号"));
 	ck_assert(asked_with(1, 1, "我的猫叫小花"));
 	ck_assert(!asked_with(1, 1, "乌龙茶"));
 	s = bed_session(&b, "chat");
-	ck_assert(str_eq(s.summary, STR("摘要第0号。\n摘要第1号。")));
+	ck_assert(str_eq(s.summary,
+	    STR("第0号：我喜欢茶茶，我的猫。\n第1号：我喜欢茶茶，我的猫。")));
 	ck_assert_int_eq(s.summarised, 5);
 	ck_assert_int_eq(asked(), 2);
 	model_stop(&b);
@@ -195,7 +196,7 @@ KIT_TEST_T(a_long_conversation_is_told_in_parts, 60)
 	ck_assert_int_eq(
 	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
 	l = bed_wait(&b, 4);
-	ck_assert_uint_eq(bed_with(&l, "摘要第3号"), 1);
+	ck_assert_uint_eq(bed_with(&l, "第3号"), 1);
 	bed_quiet(&b);
 	ck_assert_int_eq(asked(), 4);
 	ck_assert_int_eq(bed_session(&b, "chat").summarised, 40);
@@ -270,13 +271,16 @@ KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
 static void
 short_memory(int fd, int n, struct str body)
 {
-	(void)n;
+	char text[64];
+
 	if (body.n > 10000)
 		say(fd, 400,
 		    "{\"error\":{\"message\":\"too long\","
 		    "\"code\":\"context_length_exceeded\"}}");
-	else
-		say_text(fd, "一部分。");
+	else {
+		snprintf(text, sizeof(text), "第%d部分：茶茶。", n);
+		say_text(fd, text);
+	}
 }
 
 KIT_TEST_T(a_model_with_a_short_memory, 60)
