@@ -328,7 +328,7 @@ read_row(const struct wire_tree *v, size_t i, const struct memory_scope *scope,
 		return RC_TOOBIG;
 	if (list.n > 0 && wire_tree_parse(list, &tags) != RC_OK)
 		tags = NULL;
-	rc = record_origin(meta, tags, a, &out->origin);
+	rc = record_detail(meta, tags, a, &out->detail);
 	wire_tree_free(tags);
 	return rc;
 }

@@ -194,8 +194,8 @@ read_item(const struct wire_tree *v, const struct mem0_scope *s, bool strict,
 		out->score = wire_tree_number(score);
 	if (m->id.p == NULL || m->text.p == NULL)
 		return RC_TOOBIG;
-	return record_origin(
-	    meta, wire_tree_get(meta, STR("tags")), a, &m->origin);
+	return record_detail(
+	    meta, wire_tree_get(meta, STR("tags")), a, &m->detail);
 }
 
 /* The list in an answer, or NULL. */

@@ -78,14 +78,16 @@ time_text(struct wall t, struct arena *a)
 
 /* Copy what the store's answer has: it is gone when the page is sent. */
 static enum rc
-put_origin(
-    const struct rank_origin *o, struct arena *a, struct wire_memory_item *item)
+put_detail(
+    const struct rank_detail *o, struct arena *a, struct wire_memory_item *item)
 {
 	size_t i;
 
 	item->session_id = arena_str(a, o->session_id);
 	item->terminal_id = arena_str(a, o->terminal_id);
 	item->trigger_source = arena_str(a, o->trigger_source);
+	item->valid_until = time_text(o->valid_until, a);
+	item->superseded_by = arena_str(a, o->superseded_by);
 	if (o->n_tags == 0)
 		return RC_OK;
 	item->tags = arena_alloc(a, o->n_tags * sizeof(*item->tags));
@@ -110,12 +112,10 @@ put_item(const struct walk *w, const struct rank_memory *m, struct arena *a,
 		.has_type = true,
 		/* Another's server may not say when. */
 		.created_at = time_text(m->created, a),
-		.valid_until = time_text(m->valid_until, a),
-		.superseded_by = arena_str(a, m->superseded_by),
 	};
 	if (item->memory_id.p == NULL || item->text.p == NULL)
 		return RC_TOOBIG;
-	return m->origin != NULL ? put_origin(m->origin, a, item) : RC_OK;
+	return m->detail != NULL ? put_detail(m->detail, a, item) : RC_OK;
 }
 
 /*

@@ -74,29 +74,26 @@ enum rc
 record_read(
     struct str id, struct str json, struct arena *a, struct rank_memory *out)
 {
-	struct rank_origin *origin = arena_alloc(a, sizeof(*origin));
+	struct rank_detail *detail = arena_alloc(a, sizeof(*detail));
 	struct wire_memory_record r;
 	enum rc rc;
 
-	if (origin == NULL)
+	if (detail == NULL)
 		return RC_TOOBIG;
 	rc = wire_decode(&wire_memory_record_desc, json, a, &r, NULL);
 	if (rc != RC_OK)
 		return rc;
-	*origin = (struct rank_origin){ .session_id = r.session_id,
+	*detail = (struct rank_detail){ .session_id = r.session_id,
 		.terminal_id = r.terminal_id,
 		.trigger_source = r.trigger_source,
 		.tags = r.tags,
-		.n_tags = r.n_tags };
+		.n_tags = r.n_tags,
+		.superseded_by = r.superseded_by };
 	*out = (struct rank_memory){
-		.id = id,
-		.text = r.text,
-		.type = r.type,
-		.origin = origin,
-		.superseded_by = r.superseded_by,
+		.id = id, .text = r.text, .type = r.type, .detail = detail
 	};
 	if (r.valid_until.p != NULL)
-		rc = wall_parse(r.valid_until, &out->valid_until);
+		rc = wall_parse(r.valid_until, &detail->valid_until);
 	return rc == RC_OK ? wall_parse(r.created_at, &out->created) : rc;
 }
 
@@ -129,10 +126,10 @@ is_tag(struct str s)
 }
 
 enum rc
-record_origin(const struct wire_tree *meta, const struct wire_tree *tags,
-    struct arena *a, const struct rank_origin **out)
+record_detail(const struct wire_tree *meta, const struct wire_tree *tags,
+    struct arena *a, const struct rank_detail **out)
 {
-	struct rank_origin *o = arena_alloc(a, sizeof(*o));
+	struct rank_detail *o = arena_alloc(a, sizeof(*o));
 	size_t i, n = 0;
 	struct str tag;
 

@@ -53,14 +53,14 @@ enum rc record_read(struct str id, struct str json, struct arena *a,
 struct wire_tree;
 
 /*
- * record_origin(meta, tags, a, out):
+ * record_detail(meta, tags, a, out):
  * Where a memory of another's server comes from, by the members session_id,
  * terminal_id and trigger_source of meta and the list tags; what is not as a
  * job has it is left out.  RC_TOOBIG if a is full.
  */
-enum rc record_origin(const struct wire_tree *meta,
+enum rc record_detail(const struct wire_tree *meta,
     const struct wire_tree *tags, struct arena *a,
-    const struct rank_origin **out) RC_CHECK;
+    const struct rank_detail **out) RC_CHECK;
 
 /* record_type(s): The type of a memory by its name; a fact if it is none. */
 enum wire_memory_type record_type(struct str s);

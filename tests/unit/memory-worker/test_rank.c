@@ -232,7 +232,7 @@ KIT_TEST(changes_are_exact)
 			ck_assert(rank_del(r, str_of(id)));
 	}
 	ck_assert_uint_eq(rank_len(r), 0);
-	ck_assert_uint_lt(rank_bytes(r), 180UL * 1024);
+	ck_assert_uint_lt(rank_bytes(r), 160UL * 1024);
 	rank_free(r);
 }
 
