@@ -258,10 +258,10 @@ offer_tools(struct run *r, enum turn_offer offer, struct thought *t)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < n; i++)
 		add_tool(t, tools_at(tools, i));
-	if (offer >= TURN_OFFER_FORGET)
-		add_tool(t, tools_forget(tools));
 	if (offer == TURN_OFFER_ALL)
 		add_tool(t, tools_recall(tools));
+	if (offer >= TURN_OFFER_FORGET)
+		add_tool(t, tools_forget(tools));
 	return RC_OK;
 }
 
