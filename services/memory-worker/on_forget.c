@@ -4,17 +4,19 @@
 #include "on_forget.h"
 
 #include "core/mem.h"
+#include "fit.h"
 #include "keeper.h"
 #include "on_memory.h"
 #include "profile.h"
 #include "store.h"
 #include "svc/svc.h"
-#include "tokens.h"
 #include "walk.h"
 #include "wire/msgs.h"
 
-/* What a query must have in common with the memory that it makes forgotten. */
-#define COMMON 2
+/* How many of a soul's memories may be what a query means: the one that fits
+ * need not be the nearest. */
+#define NEAREST 5
+
 /* In the call's arena. */
 struct forgetting {
 	struct walk walk;
@@ -23,9 +25,9 @@ struct forgetting {
 	const struct wire_memory_forget_request *req;
 	struct arena *a;
 	struct rank_query query;
-	struct str best; /* of a query: the id of what fits, of the soul */
-	struct str best_soul;
-	size_t common;
+	/* Of a query: what fits, its soul, how well. */
+	struct str best, best_text, best_soul;
+	double fit;
 	struct str gone[STORE_GONE_MAX];
 	size_t n_gone, total;
 	bool profile; /* it is gone, too */
@@ -53,6 +55,9 @@ end(struct walk *w, enum rc rc)
 		.n_memory_ids = f->n_gone,
 		.has_memory_ids = true,
 		.profile = f->profile,
+		.texts = &f->best_text,
+		.n_texts = f->best.p != NULL ? f->n_gone : 0,
+		.has_texts = f->best.p != NULL && f->n_gone > 0,
 	    });
 }
 
@@ -122,14 +127,19 @@ static void
 on_found(void *arg, enum rc rc, const struct store_answer *a)
 {
 	struct forgetting *f = arg;
-	size_t common = 0;
 
-	if (rc == RC_OK && a->n > 0)
-		common = tokens_common(f->query.text, a->hit[0].memory->text);
-	if (common > f->common) {
-		f->common = common;
-		f->best = arena_str(f->a, a->hit[0].memory->id);
+	for (size_t i = 0; rc == RC_OK && i < a->n; i++) {
+		const struct rank_memory *m = a->hit[i].memory;
+		double fit = fit_of(f->query.text, m->text);
+
+		if (fit <= f->fit)
+			continue;
+		f->fit = fit;
+		f->best = arena_str(f->a, m->id);
+		f->best_text = arena_str(f->a, m->text);
 		f->best_soul = walk_scope(&f->walk).soul_id;
+		if (f->best.p == NULL || f->best_text.p == NULL)
+			rc = RC_TOOBIG;
 	}
 	walk_on(&f->walk, rc);
 }
@@ -196,9 +206,9 @@ on_forget(void *app, struct svc_call *c)
 	f->call = c;
 	f->req = svc_call_request(c);
 	f->a = svc_call_arena(c);
-	f->common = COMMON - 1;
+	f->fit = 0;
 	f->query = (struct rank_query){
-		.text = f->req->query, .now = clock_wall(), .k = 1
+		.text = f->req->query, .now = clock_wall(), .k = NEAREST
 	};
 	f->walk = (struct walk){
 		.ask = clear, .end = end, .call = c, .user_id = f->req->user_id
