@@ -238,8 +238,8 @@ parts_of(struct str stripped, struct part *p, size_t max)
 			continue;
 		if (n == max)
 			return max + 1;
-		p[n++] = (struct part){ .key = t.key,
-			.word = t.kind == TOKEN_WORD };
+		p[n++] =
+		    (struct part){ .key = t.key, .word = t.kind == TOKEN_WORD };
 	}
 	return n;
 }

@@ -94,10 +94,10 @@ ask(struct stack *st, const char *session, const char *has, const char *lacks)
 
 	peer_hear(w, "soul/terminal/" STACK_BODY "/status");
 	ck_assert(kit_until(recalls, &a, STACK_MS));
-	ck_assert_msg(says(a.answer, "reply", has), "%s",
-	    text_at(a.answer, "reply"));
-	ck_assert_msg(!says(a.answer, "reply", lacks), "%s",
-	    text_at(a.answer, "reply"));
+	ck_assert_msg(
+	    says(a.answer, "reply", has), "%s", text_at(a.answer, "reply"));
+	ck_assert_msg(
+	    !says(a.answer, "reply", lacks), "%s", text_at(a.answer, "reply"));
 	json_decref(a.answer);
 	next_status(w, session, "mem0_searching");
 	next_status(w, session, "mem0_search_done");
@@ -111,8 +111,7 @@ KIT_TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
 {
 	static const struct stack_opts o = {
 		.env[STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=1" },
-		.env[STACK_MEMORY_WORKER] = {
-		    "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
+		.env[STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
 	};
 	struct owner owner = { &st, USER, "told", STACK_BODY };
 	json_t *j;
