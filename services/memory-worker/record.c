@@ -87,7 +87,11 @@ record_read(
 		.terminal_id = r.terminal_id,
 		.trigger_source = r.trigger_source,
 		.tags = r.tags,
-		.n_tags = r.n_tags };
+		.n_tags = r.n_tags,
+		.superseded_by = r.superseded_by };
+	if (r.valid_until.p != NULL &&
+	    wall_parse(r.valid_until, &detail->valid_until) != RC_OK)
+		return RC_INVALID;
 	*out = (struct rank_memory){
 		.id = id, .text = r.text, .type = r.type, .detail = detail
 	};
