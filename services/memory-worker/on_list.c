@@ -12,6 +12,8 @@
 #include "keeper.h"
 #include "on_memory.h"
 #include "place.h"
+#include "record.h"
+#include "state/memory.h"
 #include "store.h"
 #include "svc/svc.h"
 #include "walk.h"
@@ -20,6 +22,8 @@
 /* Memories' bytes in an answer, with room for the largest one more. */
 #define PAGE_BYTES (768UL * 1024)
 #define ITEM_BYTES (192UL * 1024)
+/* Memories of the past, as they are stored and as they are read. */
+#define PAST_BYTES (3 * MEMORY_PAST_MAX * MEMORY_JSON_MAX)
 
 /* In the call's arena. */
 struct listing {
@@ -176,6 +180,9 @@ take(struct listing *l, const struct rank_memory **m, size_t n)
 		at = place_of(&l->walk, m[i]);
 		if (l->go_on && place_compare(&at, &l->after) <= 0)
 			continue;
+		/* It has just become one of the past, and was listed before. */
+		if (l->last.id.p != NULL && place_compare(&at, &l->last) == 0)
+			continue;
 		if (is_full(l)) {
 			l->more = true;
 			walk_stop(&l->walk);
@@ -190,21 +197,53 @@ take(struct listing *l, const struct rank_memory **m, size_t n)
 	return rc;
 }
 
+/* Memories that others have taken the place of, behind the n in m. */
+static enum rc
+add_past(struct listing *l, struct arena *a, const struct rank_memory ***m,
+    size_t *n)
+{
+	const struct memory_scope scope = walk_scope(&l->walk);
+	struct memory_list past;
+	struct rank_memory *old;
+	enum rc rc;
+	size_t i;
+
+	rc = memory_past(l->k->state, &scope, a, &past);
+	if (rc != RC_OK)
+		return rc;
+	old = arena_alloc(a, (past.n + 1) * sizeof(*old));
+	if (old == NULL)
+		return RC_TOOBIG;
+	*m = mem_realloc(*m, (*n + past.n + 1) * sizeof(**m));
+	for (i = 0; i < past.n; i++) {
+		if (record_read(past.item[i].id, past.item[i].json, a,
+			&old[i]) == RC_OK)
+			(*m)[(*n)++] = &old[i];
+		else
+			l->reply.degraded = true;
+	}
+	return RC_OK;
+}
+
 static void
 on_listed(void *arg, enum rc rc, const struct store_answer *a)
 {
 	struct listing *l = arg;
-	const struct rank_memory **m;
-	size_t i;
+	struct arena *past = arena_new(PAST_BYTES);
+	const struct rank_memory **m = NULL;
+	size_t i, n = a->n;
 
 	if (rc == RC_OK) {
 		l->reply.degraded |= a->degraded;
-		m = mem_calloc(a->n + 1, sizeof(*m));
-		for (i = 0; i < a->n; i++)
+		m = mem_calloc(n + 1, sizeof(*m));
+		for (i = 0; i < n; i++)
 			m[i] = a->hit[i].memory;
-		rc = take(l, m, a->n);
-		free(m);
+		rc = add_past(l, past, &m, &n);
 	}
+	if (rc == RC_OK)
+		rc = take(l, m, n);
+	free(m);
+	arena_free(past);
 	walk_on(&l->walk, rc);
 }
 

@@ -89,12 +89,13 @@ record_read(
 		.tags = r.tags,
 		.n_tags = r.n_tags,
 		.superseded_by = r.superseded_by };
+	if (r.valid_until.p != NULL &&
+	    wall_parse(r.valid_until, &detail->valid_until) != RC_OK)
+		return RC_INVALID;
 	*out = (struct rank_memory){
 		.id = id, .text = r.text, .type = r.type, .detail = detail
 	};
-	if (r.valid_until.p != NULL)
-		rc = wall_parse(r.valid_until, &detail->valid_until);
-	return rc == RC_OK ? wall_parse(r.created_at, &out->created) : rc;
+	return wall_parse(r.created_at, &out->created);
 }
 
 /* The text if it is one that a job may have. */

@@ -186,6 +186,43 @@ KIT_TEST_T(many_and_large, 120)
 	bed_stop(&b);
 }
 
+/* What another has taken the place of is told as such. */
+KIT_TEST_T(of_the_past, 60)
+{
+	const struct memory_scope scope = { STR("u1"), STR("s1") };
+	const struct memory_old old = { .id = STR("m1"),
+		.made = { 1000 },
+		.until = { 2000 },
+		.json = STR("{\"text\":\"was\",\"type\":\"fact\","
+			    "\"created_at\":\"1970-01-01T00:00:01Z\","
+			    "\"valid_until\":\"1970-01-01T00:00:02Z\","
+			    "\"superseded_by\":\"m2\"}") };
+	struct bed b;
+	json_t *j, *item;
+
+	bed_start(&b, 1);
+	remember_at(&b, "u1", "s1", "m0", "x", 500);
+	remember_at(&b, "u1", "s1", "m1", "was", 1000);
+	remember_at(&b, "u1", "s1", "m2", "is", 2000);
+	ck_assert_int_eq(memory_retire(b.db.s, &scope, &old, true), RC_OK);
+	ck_assert_str_eq(walk(&b, "u1", NULL, 1), "m0 m1 m2 ");
+	j = page_of(&b, "u1", NULL, NULL, 50);
+	item = json_array_get(json_object_get(j, "items"), 1);
+	ck_assert_str_eq(kit_text(item, "text"), "was");
+	ck_assert_str_eq(kit_text(item, "valid_until"), "1970-01-01T00:00:02Z");
+	ck_assert_str_eq(kit_text(item, "superseded_by"), "m2");
+	item = json_array_get(json_object_get(j, "items"), 2);
+	ck_assert_ptr_null(json_object_get(item, "valid_until"));
+	json_decref(j);
+	/* It can be forgotten, too. */
+	j = bed_rpc(&b, "soul.rpc.memory.forget",
+	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m1"));
+	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
+	json_decref(j);
+	ck_assert_str_eq(walk(&b, "u1", NULL, 1), "m0 m2 ");
+	bed_stop(&b);
+}
+
 KIT_TEST_T(nobody_elses, 60)
 {
 	static const char *const names[] = { "u", "u1:s1", "u1:*", "*", "u1 ",
