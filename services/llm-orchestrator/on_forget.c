@@ -28,8 +28,7 @@ query_of(struct run *r, size_t deed)
 
 	if (wire_tree_parse(r->turn.deeds[deed].args, &v) != RC_OK)
 		return query;
-	query =
-	    str_trim(wire_tree_text(wire_tree_get(v, STR("query"))));
+	query = str_trim(wire_tree_text(wire_tree_get(v, STR("query"))));
 	query = reply_clean(query, QUERY_MAX, r->a);
 	wire_tree_free(v);
 	return query;
@@ -78,9 +77,9 @@ take(struct run *r, const struct wire_memory_forget_reply *rep,
 static void
 forgotten(struct run *r, size_t deed, enum rc rc, const void *msg)
 {
-	struct turn_event e = { .kind = TURN_RESULT,
-		.deed = deed,
-		.outcome = TURN_NOT_CONFIRMED };
+	struct turn_event e = {
+		.kind = TURN_RESULT, .deed = deed, .outcome = TURN_NOT_CONFIRMED
+	};
 
 	if (rc == RC_OK) {
 		take(r, msg, &e);

@@ -12,8 +12,8 @@
 /*
  * round_take(t, e, gate):
  * Begin a round with the calls of the answer e.  gate is TURN_OPEN, or what
- * becomes of a skill's call because the gate is not open; those for safety pass.
- * Returns whether memories are to be searched.
+ * becomes of a skill's call because the gate is not open; those for safety
+ * pass. Returns whether memories are to be searched.
  */
 bool round_take(
     struct turn *t, const struct turn_event *e, enum turn_outcome gate);

@@ -25,12 +25,12 @@
 	"\"minimum\":1,\"maximum\":10,\"default\":5,"     \
 	"\"description\":\"最多几条\"}}" of_all "}"
 /* What is to be forgotten; without it nothing is. */
-#define FORGET_HELP                                                      \
-	"要忘掉的内容，用一句完整的话；尽量用记忆的原话，把“这个”"       \
+#define FORGET_HELP                                                                               \
+	"要忘掉的内容，用一句完整的话；尽量用记忆的原话，把“这个”" \
 	"“刚才说的”换成所指的事"
-#define FORGET(of_query)                                                  \
-	"{\"type\":\"object\",\"properties\":{"                           \
-	"\"query\":{\"type\":\"string\"," of_query "\"description\":"       \
+#define FORGET(of_query)                                              \
+	"{\"type\":\"object\",\"properties\":{"                       \
+	"\"query\":{\"type\":\"string\"," of_query "\"description\":" \
 	"\"" FORGET_HELP "\"}},\"required\":[\"query\"]}"
 /* Longest word for people, in code points. */
 #define LABEL_MAX 12
@@ -144,8 +144,8 @@ legal_name(struct str skill, uint32_t seed, struct arena *a)
 {
 	char kept[NAME_KEEP + 1];
 	size_t n = 0;
-	bool whole = seed == 0 && skill.n <= TOOLS_NAME_MAX &&
-	    !is_built_in(skill);
+	bool whole =
+	    seed == 0 && skill.n <= TOOLS_NAME_MAX && !is_built_in(skill);
 
 	for (size_t i = 0; i < skill.n; i++) {
 		if (!is_legal(skill.p[i]))

@@ -51,10 +51,10 @@ struct tool {
  * tools_new(skills, a, out):
  * Read a body's skills (JSON array; absent: none).  The built-in tools are
  * always found by name, and never among tools_at().  Of two skills with one
- * name the first counts.  A skill whose schema is none takes any object.  In a schema
- * "x-timeout-seconds" (1 to TOOLS_TIMEOUT_MAX) and "x-safety" are read, and not
- * shown; what is out of bounds does not count.  RC_INVALID if skills is not a
- * list of skills, RC_TOOBIG if a is too small.  Freed with tools_free().
+ * name the first counts.  A skill whose schema is none takes any object.  In a
+ * schema "x-timeout-seconds" (1 to TOOLS_TIMEOUT_MAX) and "x-safety" are read,
+ * and not shown; what is out of bounds does not count.  RC_INVALID if skills is
+ * not a list of skills, RC_TOOBIG if a is too small.  Freed with tools_free().
  */
 enum rc tools_new(
     struct str skills, struct arena *a, struct tools **out) RC_CHECK;

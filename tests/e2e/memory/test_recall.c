@@ -191,8 +191,8 @@ KIT_TEST_T(what_does_not_fit_stays, 60)
 		    "[{\"skill\":\"forget_memory\",\"error\":"
 		    "\"nothing fits\"}]"));
 		ck_assert_msg(
-		    says(r, "reply", "没有找到和要忘掉的事相符的记忆。"),
-		    "%s", text_at(r, "reply"));
+		    says(r, "reply", "没有找到和要忘掉的事相符的记忆。"), "%s",
+		    text_at(r, "reply"));
 		json_decref(r);
 		text = stored_text(ev);
 		ck_assert_ptr_nonnull(text);

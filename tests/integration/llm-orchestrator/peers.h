@@ -220,8 +220,7 @@ on_intents(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 static inline void
 memory_forgets(struct peers *p, natsMsg *m, json_t *j)
 {
-	peers_note(
-	    p, "forget", json_string_value(json_object_get(j, "query")));
+	peers_note(p, "forget", json_string_value(json_object_get(j, "query")));
 	json_decref(p->last_forget);
 	p->last_forget = json_incref(j);
 	if (p->forget_mute)

@@ -5,14 +5,14 @@
 
 #define FORGET(query) \
 	"[[\"forget_memory\",\"{\\\"query\\\":\\\"" query "\\\"}\"]]"
-#define GONE                                         \
+#define GONE                                        \
 	"{\"forgotten\":1,\"memory_ids\":[\"m1\"]," \
 	"\"texts\":[\"用户喜欢乌龙茶\"]}"
 #define NOTHING "{\"forgotten\":0,\"memory_ids\":[]}"
-#define NAMED(id)                                                   \
-	(&(struct talk_opts){                                       \
-	    .inputs = "[{\"type\":\"keyboard_text\",\"input_id\":" \
-		      "\"" id "\",\"text\":\"忘掉它\"}]" })
+#define NAMED(id)                                                              \
+	(&(struct talk_opts){ .inputs =                                        \
+				  "[{\"type\":\"keyboard_text\",\"input_id\":" \
+				  "\"" id "\",\"text\":\"忘掉它\"}]" })
 
 static void
 begin(struct bed *b, const char *answer)
@@ -134,8 +134,7 @@ KIT_TEST_T(nothing_fits, 60)
 	    &t, &b, "忘掉这个", &(struct talk_opts){ .stream = true });
 	talk_want(&t, .reply = said, .executed = "", .failed = "forget_memory",
 	    .errors = "nothing fits");
-	want_kept(
-	    &b, "{\"query\":\"我喜欢乌龙茶\",\"forgotten\":[]}");
+	want_kept(&b, "{\"query\":\"我喜欢乌龙茶\",\"forgotten\":[]}");
 	want_warning(&t, "");
 	want_stage(&t, "nothing_fits");
 	talk_close(&t);

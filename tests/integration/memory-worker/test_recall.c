@@ -309,12 +309,12 @@ static void
 forget_told(struct bed *b, const char *query, const char *text)
 {
 	json_t *j = bed_rpc(b, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "query",
-		query));
+	    json_pack(
+		"{ssssss}", "user_id", "u1", "soul_id", "s1", "query", query));
 	json_t *texts = json_object_get(j, "texts");
 
-	ck_assert_int_eq(json_integer_value(json_object_get(j, "forgotten")),
-	    text != NULL);
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(j, "forgotten")), text != NULL);
 	ck_assert_uint_eq(json_array_size(texts), text != NULL);
 	if (text != NULL)
 		ck_assert_str_eq(
@@ -350,8 +350,8 @@ KIT_TEST_T(forgetting_what_fits, 60)
 	ck_assert_uint_eq(bed_memories(&b).n, NELEM(kept) + 1);
 	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
 	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1",
-		"memory_id", "mum"));
+	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
+		"mum"));
 	ck_assert_ptr_null(json_object_get(j, "texts"));
 	json_decref(j);
 	bed_stop(&b);

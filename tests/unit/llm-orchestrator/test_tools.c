@@ -94,7 +94,8 @@ KIT_TEST(names_are_legal)
 	    "abcdefghijklmnopqrstuvwxyzz";
 	static const char taken[] = "skill_24ddc06e";
 	static const char *const names[] = { "点头", "灯.开", "a b", "a/b",
-		"ab", "recall_memory", "forget_memory", "é", longer, longest, taken, "skill" };
+		"ab", "recall_memory", "forget_memory", "é", longer, longest,
+		taken, "skill" };
 	char skills[2048] = "[";
 	struct bench b, again;
 

@@ -258,7 +258,8 @@ KIT_TEST(forgetting)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		turn_thinks(&t, 4);
-		turn_want(&t, answered(rows[i].text, call_forget, 1), "forget 0");
+		turn_want(
+		    &t, answered(rows[i].text, call_forget, 1), "forget 0");
 		ck_assert_str_eq(turn_stage(&t), "invoking");
 		turn_want(&t, result(0, rows[i].outcome), rows[i].want);
 		ck_assert(turn_failed(&t, 0) == (rows[i].outcome != TURN_OK));
@@ -273,8 +274,7 @@ KIT_TEST(forgetting_beside_others)
 	struct turn t;
 
 	turn_thinks(&t, 4);
-	turn_want(
-	    &t, answered("好", call_forget_too, 2), "forget 0 invoke 1");
+	turn_want(&t, answered("好", call_forget_too, 2), "forget 0 invoke 1");
 	turn_want(&t, result(1, TURN_OK), "");
 	turn_want(&t, result(0, TURN_OK), "think all");
 

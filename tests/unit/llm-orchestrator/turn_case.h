@@ -43,8 +43,8 @@ turn_actions_text(const struct turn_actions *out, char *dst, size_t size)
 		const struct turn_action *a = &out->list[i];
 		n += (size_t)snprintf(dst + n, size - n, "%s%s",
 		    i > 0 ? " " : "", turn_action_names[a->kind]);
-		if (a->kind == TURN_DO_INVOKE ||
-		    a->kind == TURN_DO_FORGET || a->kind == TURN_DO_RECALL)
+		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_FORGET ||
+		    a->kind == TURN_DO_RECALL)
 			n += (size_t)snprintf(
 			    dst + n, size - n, " %zu", a->deed);
 		if (a->kind == TURN_DO_THINK)
@@ -150,12 +150,12 @@ faulty(enum turn_event_kind kind, int status)
 		.tool = STR_INIT("recall_memory"), .label = STR_INIT("回忆"), \
 		.call_id = STR_INIT("r"), .args = STR_INIT("{}")              \
 	}
-#define FORGET                                                              \
-	{                                                                   \
-		.kind = TURN_FORGET, .skill = STR_INIT("forget_memory"),    \
-		.tool = STR_INIT("forget_memory"),                          \
-		.label = STR_INIT("忘掉记忆"), .call_id = STR_INIT("f"),    \
-		.args = STR_INIT("{\"query\":\"茶\"}")                      \
+#define FORGET                                                           \
+	{                                                                \
+		.kind = TURN_FORGET, .skill = STR_INIT("forget_memory"), \
+		.tool = STR_INIT("forget_memory"),                       \
+		.label = STR_INIT("忘掉记忆"), .call_id = STR_INIT("f"), \
+		.args = STR_INIT("{\"query\":\"茶\"}")                   \
 	}
 #define INTENT(name)                                             \
 	{                                                        \
