@@ -1,7 +1,7 @@
 /*
  * What means nothing by itself is left out of the query; each character that is
- * left must stand in the memory beside one of its neighbours, or as alone as in
- * the query.
+ * left must stand in the memory's clause beside one of its neighbours, or as
+ * alone as in the query.
  */
 #include "fit.h"
 
@@ -15,10 +15,10 @@
 #include "core/mem.h"
 #include "tokens.h"
 
-/* Texts that are looked at, in bytes. */
+/* Of a query and a memory without what means nothing, in bytes. */
 #define TEXT_MAX ((size_t)64 * 1024)
-/* Words of the lists below that mean nothing. */
-#define PLAIN_MAX 128
+/* Words of the lists below. */
+#define WORDS_MAX 256
 
 enum sense {
 	/* Means nothing by itself. */
@@ -59,37 +59,17 @@ static const struct {
 	    "told " },
 };
 
-/* A walk through the words of senses first to last. */
-struct lexicon {
-	enum sense first, last;
-	size_t row;
-	struct str rest;
-	enum sense sense; /* of what came last */
+struct word {
+	struct str text;
+	enum sense sense;
+	bool wide;    /* a piece of text, else a word */
+	uint64_t key; /* of a word, as tokens have it */
 };
 
-static bool
-lexicon_next(struct lexicon *l, struct str *word)
-{
-	while (l->rest.n == 0) {
-		if (l->row == NELEM(words))
-			return false;
-		l->sense = words[l->row].sense;
-		if (l->sense >= l->first && l->sense <= l->last)
-			l->rest = str_of(words[l->row].list);
-		l->row++;
-	}
-	ptrdiff_t n = str_find(l->rest, STR(" "));
-	*word = (struct str){ l->rest.p, (size_t)n };
-	l->rest.p += n + 1;
-	l->rest.n -= (size_t)n + 1;
-	return true;
-}
-
-static bool
-is_wide(struct str word)
-{
-	return ((unsigned char)word.p[0] & 0x80) != 0;
-}
+struct lexicon {
+	struct word word[WORDS_MAX];
+	size_t n;
+};
 
 static uint64_t
 word_key(struct str word)
@@ -102,43 +82,64 @@ word_key(struct str word)
 }
 
 static bool
-says(struct str text, struct str word)
+is_wide(struct str s)
 {
-	struct tokens walk = tokens_of(text);
-	uint64_t key = word_key(word);
-	struct token t;
-
-	if (is_wide(word))
-		return str_find(text, word) >= 0;
-	while (tokens_next(&walk, &t)) {
-		if (t.kind == TOKEN_WORD && t.key == key)
-			return true;
-	}
-	return false;
+	return ((unsigned char)s.p[0] & 0x80) != 0;
 }
 
-static bool
-says_any(struct str text, enum sense sense)
+static void
+lexicon_init(struct lexicon *l)
 {
-	struct lexicon l = { .first = sense, .last = sense };
-	struct str word;
-
-	while (lexicon_next(&l, &word)) {
-		if (says(text, word))
-			return true;
+	l->n = 0;
+	for (size_t i = 0; i < NELEM(words); i++) {
+		struct str rest = str_of(words[i].list);
+		while (rest.n > 0) {
+			size_t n = (size_t)str_find(rest, STR(" "));
+			struct str text = { rest.p, n };
+			assert(l->n < WORDS_MAX);
+			l->word[l->n++] = (struct word){ .text = text,
+				.sense = words[i].sense,
+				.wide = is_wide(text),
+				.key = word_key(text) };
+			rest = (struct str){ rest.p + n + 1, rest.n - n - 1 };
+		}
 	}
-	return false;
+}
+
+/* Which words of the lexicon a text says. */
+struct said {
+	bool word[WORDS_MAX];
+	bool sense[NOT + 1]; /* any of them */
+};
+
+static void
+said_of(const struct lexicon *l, struct str text, struct said *out)
+{
+	struct tokens walk = tokens_of(text);
+	struct token t;
+
+	*out = (struct said){ .word = { false } };
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->word[i].wide)
+			out->word[i] = str_find(text, l->word[i].text) >= 0;
+	}
+	while (tokens_next(&walk, &t)) {
+		for (size_t i = 0; t.kind == TOKEN_WORD && i < l->n; i++)
+			out->word[i] |=
+			    !l->word[i].wide && l->word[i].key == t.key;
+	}
+	for (size_t i = 0; i < l->n; i++)
+		out->sense[l->word[i].sense] |= out->word[i];
 }
 
 /* Whether the memory says something of that sense that the query does not. */
 static bool
-adds(struct str query, struct str memory, enum sense sense)
+adds(const struct lexicon *l, const struct said *query,
+    const struct said *memory, enum sense sense)
 {
-	struct lexicon l = { .first = sense, .last = sense };
-	struct str word;
-
-	while (lexicon_next(&l, &word)) {
-		if (says(memory, word) && !says(query, word))
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->word[i].sense == sense && memory->word[i] &&
+		    !query->word[i])
 			return true;
 	}
 	return false;
@@ -146,32 +147,18 @@ adds(struct str query, struct str memory, enum sense sense)
 
 /* ---- what means something ------------------------------------------------ */
 
-/* The keys of the words that mean nothing. */
-struct plain {
-	uint64_t key[PLAIN_MAX];
-	size_t n;
-};
-
-static void
-plain_init(struct plain *p)
+static bool
+is_plain(const struct word *w)
 {
-	struct lexicon l = { .first = PLAIN, .last = STANCE };
-	struct str word;
-
-	p->n = 0;
-	while (lexicon_next(&l, &word)) {
-		if (is_wide(word))
-			continue;
-		assert(p->n < PLAIN_MAX);
-		p->key[p->n++] = word_key(word);
-	}
+	return w->sense <= STANCE;
 }
 
 static bool
-is_plain_word(const struct plain *p, uint64_t key)
+is_plain_word(const struct lexicon *l, uint64_t key)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		if (p->key[i] == key)
+	for (size_t i = 0; i < l->n; i++) {
+		if (is_plain(&l->word[i]) && !l->word[i].wide &&
+		    l->word[i].key == key)
 			return true;
 	}
 	return false;
@@ -179,25 +166,25 @@ is_plain_word(const struct plain *p, uint64_t key)
 
 /* The longest piece that means nothing at the beginning of s; 0: none. */
 static size_t
-plain_piece(struct str s)
+plain_piece(const struct lexicon *l, struct str s)
 {
-	struct lexicon l = { .first = PLAIN, .last = STANCE };
-	struct str word;
 	size_t n = 0;
 
-	while (lexicon_next(&l, &word)) {
-		if (is_wide(word) && word.n > n && str_starts(s, word))
-			n = word.n;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct word *w = &l->word[i];
+		if (is_plain(w) && w->wide && w->text.n > n &&
+		    str_starts(s, w->text))
+			n = w->text.n;
 	}
 	return n;
 }
 
 /* The text with blanks for its pieces that mean nothing. */
 static void
-strip(struct str text, struct buf *b)
+strip(const struct lexicon *l, struct str text, struct buf *b)
 {
 	while (text.n > 0) {
-		size_t n = is_wide(text) ? plain_piece(text) : 0;
+		size_t n = is_wide(text) ? plain_piece(l, text) : 0;
 		buf_putc(b, n > 0 ? ' ' : text.p[0]);
 		n = n > 0 ? n : 1;
 		text = (struct str){ text.p + n, text.n - n };
@@ -220,21 +207,20 @@ is_lone(const struct part *p)
 
 /* The parts of a stripped text; max + 1 if there are more. */
 static size_t
-parts_of(struct str stripped, struct part *p, size_t max)
+parts_of(
+    const struct lexicon *l, struct str stripped, struct part *p, size_t max)
 {
 	struct tokens walk = tokens_of(stripped);
-	struct plain plain;
 	struct token t;
 	size_t n = 0;
 
-	plain_init(&plain);
 	while (tokens_next(&walk, &t)) {
 		if (t.kind == TOKEN_PAIR) {
 			/* Behind its two characters. */
 			p[n - 2].right = p[n - 1].left = t.key;
 			continue;
 		}
-		if (t.kind == TOKEN_WORD && is_plain_word(&plain, t.key))
+		if (t.kind == TOKEN_WORD && is_plain_word(l, t.key))
 			continue;
 		if (n == max)
 			return max + 1;
@@ -247,13 +233,15 @@ parts_of(struct str stripped, struct part *p, size_t max)
 /* ---- comparing ----------------------------------------------------------- */
 
 struct match {
-	struct part query[FIT_QUERY_MAX];
+	struct lexicon lexicon;
+	struct said said;                 /* by all of the query */
+	struct part query[FIT_QUERY_MAX]; /* of one clause */
 	size_t n;
-	struct part *memory; /* without its pieces that mean nothing */
+	struct part *memory; /* of one clause */
 	size_t n_memory;
 };
 
-/* What of the query stands in the memory as it is: words, pairs. */
+/* What of the query stands in the memory's clause as it is: words, pairs. */
 static void
 find_words(struct match *m, struct str memory)
 {
@@ -296,7 +284,7 @@ in_query(const struct match *m, uint64_t key)
 
 /*
  * Characters that stand alone may be what is left of other words: then the
- * memory must not say anything else.
+ * memory's clause must not say anything else.
  */
 static bool
 is_enough(const struct match *m)
@@ -319,31 +307,129 @@ all_found(const struct match *m)
 		if (!m->query[i].found)
 			return false;
 	}
-	return m->n > 0;
+	return true;
+}
+
+/* Read a clause of the query; false if it is too long. */
+static bool
+take_query(struct match *m, struct str clause)
+{
+	struct buf b = BUF_INIT(TEXT_MAX);
+
+	strip(&m->lexicon, clause, &b);
+	m->n = parts_of(&m->lexicon, buf_str(&b), m->query, FIT_QUERY_MAX);
+	bool is = buf_rc(&b) == RC_OK && m->n <= FIT_QUERY_MAX;
+	buf_free(&b);
+	return is;
 }
 
 static bool
-covers(struct match *m, struct str query, struct str memory)
+covers(struct match *m, struct str clause)
 {
-	struct buf q = BUF_INIT(TEXT_MAX), s = BUF_INIT(TEXT_MAX);
-	bool is = false;
+	struct buf b = BUF_INIT(TEXT_MAX);
 
-	strip(query, &q);
-	strip(memory, &s);
-	m->n = parts_of(buf_str(&q), m->query, FIT_QUERY_MAX);
+	for (size_t i = 0; i < m->n; i++)
+		m->query[i].found = false;
+	strip(&m->lexicon, clause, &b);
 	/* No text has more parts than bytes. */
-	m->memory = mem_calloc(s.n + 1, sizeof(*m->memory));
-	m->n_memory = parts_of(buf_str(&s), m->memory, s.n);
-	if (buf_rc(&q) == RC_OK && buf_rc(&s) == RC_OK &&
-	    m->n <= FIT_QUERY_MAX) {
-		find_words(m, memory);
-		find_lone(m);
-		is = all_found(m) && is_enough(m);
-	}
+	m->memory = mem_calloc(b.n + 1, sizeof(*m->memory));
+	m->n_memory = parts_of(&m->lexicon, buf_str(&b), m->memory, b.n);
+	find_words(m, clause);
+	find_lone(m);
+	bool is = buf_rc(&b) == RC_OK && all_found(m) && is_enough(m);
 	free(m->memory);
-	buf_free(&q);
-	buf_free(&s);
+	buf_free(&b);
 	return is;
+}
+
+/* ---- clauses ------------------------------------------------------------- */
+
+/* How long the mark between two clauses is that s begins with; 0: none. */
+static size_t
+border(struct str s)
+{
+	static const struct str marks[] = { STR_INIT("。"), STR_INIT("！"),
+		STR_INIT("？"), STR_INIT("；"), STR_INIT("，"), STR_INIT("!"),
+		STR_INIT("?"), STR_INIT(";"), STR_INIT("\n"), STR_INIT(". "),
+		STR_INIT(", ") };
+
+	for (size_t i = 0; i < NELEM(marks); i++) {
+		if (str_starts(s, marks[i]))
+			return marks[i].n;
+	}
+	return 0;
+}
+
+/* The next clause of *rest; false at the end. */
+static bool
+next_clause(struct str *rest, struct str *clause)
+{
+	size_t n = 0, mark = 0;
+
+	if (rest->n == 0)
+		return false;
+	while (n < rest->n) {
+		mark = border((struct str){ rest->p + n, rest->n - n });
+		if (mark > 0)
+			break;
+		n++;
+	}
+	*clause = (struct str){ rest->p, n };
+	*rest = (struct str){ rest->p + n + mark, rest->n - n - mark };
+	return true;
+}
+
+/*
+ * Whether a clause of the memory may be meant.  Who it is about may have been
+ * named before it, in subject.
+ */
+static bool
+may_be_meant(const struct match *m, const struct said *clause,
+    const struct said *subject)
+{
+	const struct lexicon *l = &m->lexicon;
+
+	if (m->said.sense[SELF] &&
+	    (adds(l, &m->said, clause, OTHER) ||
+		adds(l, &m->said, subject, OTHER)))
+		return false;
+	return !m->said.sense[STANCE] || !adds(l, &m->said, clause, NOT);
+}
+
+/* Whether the memory has a clause that says what m->query does. */
+static bool
+has_clause(struct match *m, struct str memory)
+{
+	struct said said, subject = { .word = { false } };
+	struct str clause;
+
+	while (next_clause(&memory, &clause)) {
+		said_of(&m->lexicon, clause, &said);
+		if (said.sense[SELF] || said.sense[OTHER])
+			subject = said;
+		if (may_be_meant(m, &said, &subject) && covers(m, clause))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_all(struct match *m, struct str query, struct str memory)
+{
+	struct str clause, rest = query;
+	size_t n = 0;
+
+	lexicon_init(&m->lexicon);
+	said_of(&m->lexicon, query, &m->said);
+	while (next_clause(&rest, &clause)) {
+		if (!take_query(m, clause))
+			return false;
+		if (m->n == 0)
+			continue;
+		if (++n > FIT_CLAUSES_MAX || !has_clause(m, memory))
+			return false;
+	}
+	return n > 0;
 }
 
 /* Words and pairs of the memory that the query has too; never 0. */
@@ -362,11 +448,9 @@ share(struct str query, struct str memory)
 double
 fit_of(struct str query, struct str memory)
 {
-	struct match m = { .n = 0 };
+	struct match m;
 
-	if (says_any(query, SELF) && adds(query, memory, OTHER))
-		return 0;
-	if (says_any(query, STANCE) && adds(query, memory, NOT))
-		return 0;
-	return covers(&m, query, memory) ? share(query, memory) : 0;
+	if (memory.n > FIT_MEMORY_MAX)
+		memory.n = FIT_MEMORY_MAX;
+	return has_all(&m, query, memory) ? share(query, memory) : 0;
 }

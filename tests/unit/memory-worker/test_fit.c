@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DAY                                                                                       \
+	"用户喜欢喝乌龙茶，不喜欢香菜；用户养了一只橘猫，名叫小花。" \
+	"用户妈妈的生日是5月3日，喜欢红烧肉。"
+
 static const struct {
 	const char *query, *memory;
 	bool fits;
@@ -69,6 +73,24 @@ static const struct {
 	{ "my birthday", "My mother's birthday is May 3", false },
 	{ "I like coriander", "The user doesn't like coriander", false },
 	{ "I like coriander", "The user doesn’t like coriander", false },
+	/* Memories are paragraphs: only a clause can be meant, and it knows who
+	 * the one before it is about. */
+	{ "我喜欢乌龙茶", DAY, true },
+	{ "用户喜欢喝乌龙茶，不喜欢香菜。", DAY, true },
+	{ DAY, DAY, true },
+	{ "我妈妈的生日是5月3日", DAY, true },
+	{ "忘掉这个，我养的橘猫", DAY, true },
+	{ "我喜欢香菜", DAY, false },
+	{ "我的生日是5月3日", DAY, false },
+	{ "我喜欢红烧肉", DAY, false },
+	{ "红烧肉", DAY, true },
+	{ "乌龙茶生日", DAY, false },
+	{ "我妈妈喜欢乌龙茶", DAY, false },
+	{ "用户喜欢喝乌龙茶，喜欢爬山", DAY, false },
+	{ "tea", "The user likes tea, coffee and 3.5 cookies. He hikes.",
+	    true },
+	{ "I like cookies", "User likes 3.5 cookies, hates tea.", true },
+	{ "I like tea", "User likes 3.5 cookies, hates tea.", false },
 	/* Other words. */
 	{ "我爱喝茶", "用户喜欢乌龙茶", false },
 	{ "我的宠物", "用户有一只橘猫", false },
@@ -122,7 +144,8 @@ KIT_TEST(the_closer_one_fits_better)
 /* A query is not longer than that; a memory may be. */
 KIT_TEST(long_texts)
 {
-	static char query[3 * (FIT_QUERY_MAX + 1) + 1], memory[64 * 1024];
+	static char query[3 * (FIT_QUERY_MAX + 1) + 1],
+	    memory[FIT_MEMORY_MAX + 64];
 	size_t n = 0;
 
 	for (int i = 0; i < FIT_QUERY_MAX; i++)
@@ -133,9 +156,19 @@ KIT_TEST(long_texts)
 	memcpy(query + n, "茶", sizeof("茶"));
 	memcpy(memory + strlen(memory), "茶", sizeof("茶"));
 	ck_assert(fit_of(str_of(query), str_of(memory)) == 0);
-	for (n = 0; n + 16 < sizeof(memory) - sizeof("乌龙茶"); n += 8)
+	for (n = 0; n + 16 < FIT_MEMORY_MAX; n += 8)
 		memcpy(memory + n, "tea 猫,", 8);
-	memcpy(memory + n, "乌龙茶", sizeof("乌龙茶"));
+	memcpy(memory + n, "乌龙茶，龙井", sizeof("乌龙茶，龙井"));
 	ck_assert_double_gt(fit_of(STR("乌龙茶"), str_of(memory)), 0);
+	ck_assert_uint_eq(n + 16, FIT_MEMORY_MAX);
+	ck_assert_double_gt(fit_of(STR("龙井"), STR("龙井")), 0);
+	/* Behind it is not looked. */
 	ck_assert(fit_of(STR("龙井"), str_of(memory)) == 0);
+	/* Nor has it more clauses. */
+	query[0] = '\0';
+	for (int i = 0; i < FIT_CLAUSES_MAX; i++)
+		memcpy(query + 5 * i, "tea, ", sizeof("tea, "));
+	ck_assert_double_gt(fit_of(str_of(query), STR("tea")), 0);
+	memcpy(query + 5 * FIT_CLAUSES_MAX, "tea, ", sizeof("tea, "));
+	ck_assert(fit_of(str_of(query), STR("tea")) == 0);
 }
