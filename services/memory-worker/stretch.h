@@ -61,6 +61,7 @@ struct stretch {
 	struct gate gate;
 	struct rank_memory *known; /* memories that are shown with it */
 	size_t n_known;
+	struct str profile; /* what is known of the user; absent: nothing */
 };
 
 /*

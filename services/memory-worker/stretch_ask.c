@@ -119,7 +119,7 @@ ask(struct stretch *x)
 {
 	struct buf system = BUF_INIT(PROMPT_MAX);
 	const struct summary_view view = { x->language, x->s.summary, x->known,
-		x->n_known, x->s.active };
+		x->n_known, x->profile, x->s.active };
 	struct llm_message messages[2] = { { .role = LLM_SYSTEM },
 		{ .role = LLM_USER, .text = x->said } };
 	const struct llm_chat chat = {

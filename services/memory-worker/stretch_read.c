@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "keeper.h"
+#include "profile.h"
 #include "state/memory.h"
 #include "stretch.h"
 #include "summary.h"
@@ -138,6 +139,21 @@ tell(struct stretch *x, struct summary_message *m, const struct session_list *l)
 	return rc;
 }
 
+/* Without it the model may only name things otherwise. */
+static void
+read_profile(struct stretch *x)
+{
+	struct profile p;
+	enum rc rc;
+
+	x->profile = (struct str){ NULL, 0 };
+	rc = profile_parts(x->bed->k->state, x->idle.key.user_id, x->a, &p);
+	if (rc != RC_OK)
+		log_warn("idle.no_profile", LOG_RC(rc));
+	else if (!str_eq(p.user_profile, STR("{}")))
+		x->profile = p.user_profile;
+}
+
 enum rc
 stretch_read(struct stretch *x)
 {
@@ -159,5 +175,8 @@ stretch_read(struct stretch *x)
 		return RC_TOOBIG;
 	for (i = 0; i < list.n; i++)
 		read_message(x, list.message[i].json, &m[i]);
-	return worth(m, list.n) ? tell(x, m, &list) : RC_NOENT;
+	if (!worth(m, list.n))
+		return RC_NOENT;
+	read_profile(x);
+	return tell(x, m, &list);
 }

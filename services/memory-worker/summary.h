@@ -54,7 +54,8 @@ struct summary_view {
 	struct str before;               /* the summary so far, or absent */
 	const struct rank_memory *known; /* memories, numbered from 1 */
 	size_t n_known;
-	struct wall when; /* of the conversation */
+	struct str profile; /* what is known of the user, JSON, or absent */
+	struct wall when;   /* of the conversation */
 };
 
 /*

@@ -63,6 +63,8 @@ KIT_TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	ck_assert(kit_until(all_done, &b, BED_MS));
 	ck_assert(!asked_with(0, 0, "以下是已知记忆"));
 	ck_assert(asked_with(1, 0, "\n1. 用户最喜欢的茶是乌龙茶\n"));
+	ck_assert(asked_with(
+	    1, 0, "已有资料：{\"preferences\":{\"茶\":\"乌龙茶\"}}"));
 
 	j = bed_recall_as(&b, "u1", "s1", "我最喜欢什么茶", 5);
 	ck_assert_uint_eq(hits(j), 2);

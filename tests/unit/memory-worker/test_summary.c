@@ -27,10 +27,12 @@ KIT_TEST(the_instruction)
 	ck_assert_int_ge(str_find(buf_str(&out), STR("不要编号")), 0);
 	ck_assert_int_lt(str_find(buf_str(&out), STR("此前的摘要")), 0);
 	ck_assert_int_lt(str_find(buf_str(&out), STR("以下是已知记忆")), 0);
+	ck_assert_int_lt(str_find(buf_str(&out), STR("\n已有资料：")), 0);
 	buf_reset(&out);
 	v.before = STR("喜欢茶");
 	v.known = known;
 	v.n_known = NELEM(known);
+	v.profile = STR("{\"name\":\"小明\"}");
 	/* 2026-11-23T02:00:00Z */
 	v.when.ms = INT64_C(1795399200000);
 	summary_system(&v, &out);
@@ -38,6 +40,8 @@ KIT_TEST(the_instruction)
 	ck_assert_int_ge(
 	    str_find(buf_str(&out), STR("\n1. 用户喜欢茶\n2. 用户怕黑\n")), 0);
 	ck_assert_int_ge(str_find(buf_str(&out), STR("：2026-11-23\n")), 0);
+	ck_assert_int_ge(
+	    str_find(buf_str(&out), STR("\n已有资料：{\"name\":")), 0);
 	ck_assert(str_ends(buf_str(&out), STR("喜欢茶")));
 	buf_reset(&out);
 	v.language = SUMMARY_EN;
