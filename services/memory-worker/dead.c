@@ -110,14 +110,18 @@ const struct svc_command dead_command = {
 	    "it\n"
 	    "  drop    away for good\n"
 	    "\n"
-	    "To replay a job twice has one effect, as its memory has the job's "
-	    "id.  A job that\nis broken in itself, or fails again, is put aside "
-	    "again, under a new number;\n--all is all that were there when it "
-	    "began.  What was put aside is kept 30 days.\n\n"
-	    "Needs NATS_URL, NATS_USER and NATS_PASSWORD of the configuration "
-	    "only, and no\nmemory-worker to run, but one has to for a replayed "
-	    "job to be done.\n\n"
-	    "Exit codes: 0 all was done, 1 something was not (stderr says what "
-	    "and why), 64\narguments, 69 no NATS, 78 configuration.\n",
+	    "To replay a job twice has one effect, as its memory has the "
+	    "job's id.  A job\n"
+	    "that is broken in itself, or fails again, is put aside again "
+	    "under a new number;\n"
+	    "--all is all that were there when it began.  What was put "
+	    "aside is kept 30 days.\n\n"
+	    "Needs NATS_URL, NATS_USER and NATS_PASSWORD of the "
+	    "configuration only, and no\n"
+	    "memory-worker to run, but one has to for a replayed job to be "
+	    "done.\n\n"
+	    "Exit codes: 0 all was done, 1 something was not (stderr says "
+	    "what and why), 64\n"
+	    "arguments, 69 no NATS, 78 configuration.\n",
 	.fn = dead,
 };

@@ -59,8 +59,8 @@ void letter_read(
  * letter_line(l, out): A few lines for a list; its text is shortened.
  * letter_json(l, out): One line of JSON, with the whole of its text.
  * letter_page(l, out): All that there is, its bytes last.
- * No control character of a job's reaches out, but by letter_page()'s bytes,
- * where they are line ends and tabs.
+ * The first and the last are for a terminal: instead of control characters they
+ * have '?', but for line ends and tabs in a page's bytes.
  */
 void letter_line(const struct letter *l, struct buf *out);
 void letter_json(const struct letter *l, struct buf *out);

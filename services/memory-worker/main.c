@@ -5,6 +5,7 @@
  *	jobs	soul.job.memory_store (stream SOUL_JOBS), in and out
  *	events	session_idle, memory_stored
  *	http	out: chat completions of the language model
+ *	cli	dead: jobs that were put aside
  */
 #include "core/mem.h"
 #include "dead.h"
