@@ -25,9 +25,10 @@
 	"\"minimum\":1,\"maximum\":10,\"default\":5,"     \
 	"\"description\":\"最多几条\"}}" of_all "}"
 /* What is to be forgotten; without it nothing is. */
-#define FORGET_HELP                                                                               \
-	"要忘掉的内容，用一句完整的话；尽量用记忆的原话，把“这个”" \
-	"“刚才说的”换成所指的事"
+#define FORGET_HELP                                  \
+	"要忘掉的内容，一句完整的话；" \
+	"尽量用记忆的原话，"                \
+	"把“这个”换成所指的事"
 #define FORGET(of_query)                                              \
 	"{\"type\":\"object\",\"properties\":{"                       \
 	"\"query\":{\"type\":\"string\"," of_query "\"description\":" \

@@ -5,7 +5,6 @@
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "e2e/rig/ear.h"
@@ -64,13 +63,13 @@ say_and_wait_for_the_memory(struct owner *o, const char *text)
 	json_decref(memory_of(o, text));
 }
 
-/* The text of a memory as it lies in Redis, which the caller frees; or NULL. */
-static char *
-stored_text(json_t *ev)
+/* The text of a memory as it lies in Redis; false if it does not. */
+static bool
+stored_text(json_t *ev, char *dst, size_t size)
 {
 	redisContext *c =
 	    redisConnect("127.0.0.1", stack.server[STACK_REDIS].port);
-	char *text = NULL;
+	bool is;
 
 	ck_assert(c != NULL && c->err == 0);
 	redisReply *r = redisCommand(c, "HGET soul:memory:{%s:%s}:items %s",
@@ -78,14 +77,15 @@ stored_text(json_t *ev)
 	    text_at(ev, "payload.memory_id"));
 	ck_assert_ptr_nonnull(r);
 	ck_assert_int_ne(r->type, REDIS_REPLY_ERROR);
-	if (r->type == REDIS_REPLY_STRING) {
+	is = r->type == REDIS_REPLY_STRING;
+	if (is) {
 		json_t *j = json_loadb(r->str, r->len, 0, NULL);
-		text = strdup(text_at(j, "text"));
+		snprintf(dst, size, "%s", text_at(j, "text"));
 		json_decref(j);
 	}
 	freeReplyObject(r);
 	redisFree(c);
-	return text;
+	return is;
 }
 
 KIT_TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
@@ -159,9 +159,9 @@ KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 {
 	struct owner o = owner_of("u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
-	char want[512], *text = stored_text(ev);
+	char text[400], want[512];
 
-	ck_assert_ptr_nonnull(text);
+	ck_assert(stored_text(ev, text, sizeof(text)));
 	ck_assert_ptr_nonnull(strstr(text, "山竹"));
 	o.session = "s2";
 	r = owner_say(&o, "忘掉我喜欢的水果是山竹");
@@ -169,8 +169,7 @@ KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 	snprintf(want, sizeof(want), "\"forgotten\":[\"%s\"]", text);
 	ck_assert_msg(says(r, "reply", want), "%s", text_at(r, "reply"));
 	json_decref(r);
-	free(text);
-	ck_assert_ptr_null(stored_text(ev));
+	ck_assert(!stored_text(ev, text, sizeof(text)));
 	json_decref(ev);
 }
 
@@ -180,7 +179,7 @@ KIT_TEST_T(what_does_not_fit_stays, 60)
 		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };
 	struct owner o = owner_of("u-keep", "terminal-006");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
-	char *text;
+	char text[400];
 	size_t i;
 
 	o.session = "s2";
@@ -194,9 +193,7 @@ KIT_TEST_T(what_does_not_fit_stays, 60)
 		    says(r, "reply", "没有找到和要忘掉的事相符的记忆。"), "%s",
 		    text_at(r, "reply"));
 		json_decref(r);
-		text = stored_text(ev);
-		ck_assert_ptr_nonnull(text);
-		free(text);
+		ck_assert(stored_text(ev, text, sizeof(text)));
 	}
 	json_decref(ev);
 }

@@ -11,10 +11,10 @@
 #define TOOL(name)                                              \
 	"{\"type\":\"function\",\"function\":{\"name\":\"" name \
 	"\",\"parameters\":{\"type\":\"object\"}}}"
-#define TOOLS                                                                     \
-	"\"tools\":[" TOOL("control_light") "," TOOL("set_head_motion") "," TOOL( \
-	    "recall_memory") "," TOOL("forget_memory") "],"
-#define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
+#define BODY_TOOLS   TOOL("control_light") "," TOOL("set_head_motion")
+#define MEMORY_TOOLS TOOL("recall_memory") "," TOOL("forget_memory")
+#define TOOLS        "\"tools\":[" BODY_TOOLS "," MEMORY_TOOLS "],"
+#define USER(text)   "{\"role\":\"user\",\"content\":\"" text "\"}"
 
 #define LIT                                                                 \
 	"{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":" \

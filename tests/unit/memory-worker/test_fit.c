@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DAY                                                                                       \
-	"用户喜欢喝乌龙茶，不喜欢香菜；用户养了一只橘猫，名叫小花。" \
-	"用户妈妈的生日是5月3日，喜欢红烧肉。"
+static const char day[] =
+    "用户喜欢喝乌龙茶，不喜欢香菜；用户养了一只橘猫，名叫小花。"
+    "用户妈妈的生日是5月3日，喜欢红烧肉。";
 
 static const struct {
 	const char *query, *memory;
@@ -75,18 +75,18 @@ static const struct {
 	{ "I like coriander", "The user doesn’t like coriander", false },
 	/* Memories are paragraphs: only a clause can be meant, and it knows who
 	 * the one before it is about. */
-	{ "我喜欢乌龙茶", DAY, true },
-	{ "用户喜欢喝乌龙茶，不喜欢香菜。", DAY, true },
-	{ DAY, DAY, true },
-	{ "我妈妈的生日是5月3日", DAY, true },
-	{ "忘掉这个，我养的橘猫", DAY, true },
-	{ "我喜欢香菜", DAY, false },
-	{ "我的生日是5月3日", DAY, false },
-	{ "我喜欢红烧肉", DAY, false },
-	{ "红烧肉", DAY, true },
-	{ "乌龙茶生日", DAY, false },
-	{ "我妈妈喜欢乌龙茶", DAY, false },
-	{ "用户喜欢喝乌龙茶，喜欢爬山", DAY, false },
+	{ "我喜欢乌龙茶", day, true },
+	{ "用户喜欢喝乌龙茶，不喜欢香菜。", day, true },
+	{ day, day, true },
+	{ "我妈妈的生日是5月3日", day, true },
+	{ "忘掉这个，我养的橘猫", day, true },
+	{ "我喜欢香菜", day, false },
+	{ "我的生日是5月3日", day, false },
+	{ "我喜欢红烧肉", day, false },
+	{ "红烧肉", day, true },
+	{ "乌龙茶生日", day, false },
+	{ "我妈妈喜欢乌龙茶", day, false },
+	{ "用户喜欢喝乌龙茶，喜欢爬山", day, false },
 	{ "tea", "The user likes tea, coffee and 3.5 cookies. He hikes.",
 	    true },
 	{ "I like cookies", "User likes 3.5 cookies, hates tea.", true },
