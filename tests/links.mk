@@ -48,3 +48,9 @@ SRC_fuzz_stores := $(addprefix services/memory-worker/,\
 	mem0_wire.c chroma_wire.c record.c)
 LINKS_fuzz_stores := wire core
 build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker
+# Reader of what a model makes of a conversation.
+SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
+	harvest.c gate.c summary.c tokens.c record.c)
+LINKS_fuzz_harvest := wire core
+PKG_fuzz_harvest := memory-worker
+build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker

@@ -179,6 +179,9 @@ void svc_release(struct svc *s);
 /* The decoded request (NULL without a schema), valid until the call ends. */
 const void *svc_call_request(const struct svc_call *c);
 
+/* The request as it came, valid until the call ends. */
+struct str svc_call_body(const struct svc_call *c);
+
 /* The i-th {…} of the HTTP path; absent over NATS. */
 struct str svc_call_param(const struct svc_call *c, size_t i);
 
@@ -260,6 +263,18 @@ enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
 enum rc svc_stream_comment(struct svc_call *c, const char *text) RC_CHECK;
 size_t svc_stream_waiting(struct svc_call *c);
 void svc_stream_end(struct svc_call *c, enum rc rc);
+
+/*
+ * JSON lines instead of one answer, over HTTP only, as httpd_lines():
+ * svc_lines(c):            Begin; RC_INVALID over NATS, c is then as before.
+ * svc_lines_put(c, lines): Whole lines, each with its end.  Fails as above.
+ * svc_lines_cut(c, rc):    End c, counted as rc, so that the client sees that
+ *                          it has not got all.
+ * svc_stream_waiting() and svc_stream_end() as above.
+ */
+enum rc svc_lines(struct svc_call *c) RC_CHECK;
+enum rc svc_lines_put(struct svc_call *c, struct str lines) RC_CHECK;
+void svc_lines_cut(struct svc_call *c, enum rc rc);
 
 /*
  * An answer made by its handler to the last byte, as httpd_raw() and

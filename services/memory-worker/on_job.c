@@ -17,6 +17,7 @@
 #include "grave.h"
 #include "keeper.h"
 #include "letter.h"
+#include "settle.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "store.h"
@@ -286,7 +287,7 @@ work(struct held *h)
 	if (rc != RC_OK)
 		on_stored(h, rc, NULL);
 	else
-		store_put(o->k->store, &ask, &h->put);
+		settle(o->k->store, &ask, &h->put);
 }
 
 static void

@@ -11,9 +11,9 @@
 #define TOOL(name)                                              \
 	"{\"type\":\"function\",\"function\":{\"name\":\"" name \
 	"\",\"parameters\":{\"type\":\"object\"}}}"
-#define TOOLS                                         \
-	"\"tools\":[" TOOL("control_light") "," TOOL( \
-	    "set_head_motion") "," TOOL("recall_memory") "],"
+#define TOOLS                                                                     \
+	"\"tools\":[" TOOL("control_light") "," TOOL("set_head_motion") "," TOOL( \
+	    "recall_memory") "," TOOL("forget_memory") "],"
 #define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
 
 #define LIT                                                                 \
@@ -43,6 +43,10 @@ static const struct {
 	    "{\"mode\":\"on\"}|" },
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("你还记得我吗") "]}",
 	    NULL, "recall_memory {\"query\":\"你还记得我吗\"}|" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("忘掉以前的事") "]}",
+	    NULL, "forget_memory {\"query\":\"忘掉以前的事\"}|" },
+	{ "{\"model\":\"m\",\"messages\":[" USER("忘掉以前的事") "]}",
+	    "我听到你说：忘掉以前的事", "" },
 	/* Results are told; the calls are not made again. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
 	      "点头") ",{\"role\":\"assistant\",\"content\":null},"
