@@ -102,8 +102,8 @@ const struct svc_command dead_command = {
 	.help =
 	    "  list    all of them, oldest first: number, when, job, user and "
 	    "soul, how often\n"
-	    "          it was tried and why it was put aside, the begin of its "
-	    "text;\n"
+	    "          it was tried and why it was put aside, how its text "
+	    "begins;\n"
 	    "          --json: an object a line, with the whole text\n"
 	    "  show    one with all there is of it; --raw: its bytes only\n"
 	    "  replay  back among the jobs, and away from here once they have "
