@@ -22,7 +22,7 @@ LINKS_PKG_svc := jansson libnats
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
-BINS_chat-gateway := emotion-engine
+BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
