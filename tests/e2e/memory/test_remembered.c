@@ -12,13 +12,21 @@
 
 #define USER "u-memory"
 
-/* What the model makes of the next conversation that falls silent. */
+#define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
+#define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
+
+/* What the model makes of a conversation in which the user says text. */
 static void
-model_will_say(struct stack *st, const char *answer)
+model_will_say(struct stack *st, const char *text, const char *answer)
 {
-	json_t *fault = json_pack("{ssss}", "kind", "answer", "text", answer);
+	json_t *fault;
+	char when[256];
 	int status;
 
+	/* So it stands in what is to be summarised, and nowhere else. */
+	snprintf(when, sizeof(when), "用户：%s", text);
+	fault = json_pack(
+	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
 	json_decref(owner_call(st->service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", json_pack("{s[o]}", "faults", fault), &status));
 	ck_assert_int_eq(status, 200);
@@ -30,8 +38,8 @@ tell(struct owner *o, const char *text, const char *summary, int n)
 {
 	struct ear *e = ear_new(o->st, "soul.event.memory_stored.>", NULL);
 
+	model_will_say(o->st, text, summary);
 	json_decref(owner_say(o, text));
-	model_will_say(o->st, summary);
 	while (n-- > 0)
 		json_decref(ear_await(e, "payload.user_id", USER));
 	ear_free(e);
