@@ -92,7 +92,8 @@ wants_summary(const struct wire_llm_chat_request *req)
 	    req->messages[0].role != WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM)
 		return false;
 	s = req->messages[0].content;
-	return str_find(s, STR("摘要")) >= 0 || str_find(s, STR("总结")) >= 0;
+	return str_find(s, STR("摘要")) >= 0 || str_find(s, STR("总结")) >= 0 ||
+	    str_find(s, STR("\"summary\"")) >= 0;
 }
 
 /* At most that many code points of s. */

@@ -7,6 +7,7 @@
 #include "fit.h"
 #include "keeper.h"
 #include "on_memory.h"
+#include "profile.h"
 #include "store.h"
 #include "svc/svc.h"
 #include "walk.h"
@@ -29,6 +30,7 @@ struct forgetting {
 	double fit;
 	struct str gone[STORE_GONE_MAX];
 	size_t n_gone, total;
+	bool profile; /* it is gone, too */
 };
 
 static struct forgetting *
@@ -52,6 +54,7 @@ end(struct walk *w, enum rc rc)
 		.memory_ids = f->gone,
 		.n_memory_ids = f->n_gone,
 		.has_memory_ids = true,
+		.profile = f->profile,
 		.texts = &f->best_text,
 		.n_texts = f->best.p != NULL ? f->n_gone : 0,
 		.has_texts = f->best.p != NULL && f->n_gone > 0,
@@ -174,6 +177,20 @@ forget_best(struct walk *w, enum rc rc)
 		store_forget(f->k->store, &ask, f->best);
 }
 
+/* Everything of a user is more than what his souls remember. */
+static enum rc
+forget_profile(struct forgetting *f)
+{
+	enum rc rc;
+
+	if (f->req->soul_id.p != NULL || f->req->memory_id.p != NULL ||
+	    f->req->query.p != NULL)
+		return RC_OK;
+	rc = profile_clear(f->k->state, f->req->user_id);
+	f->profile = rc == RC_OK;
+	return rc;
+}
+
 void
 on_forget(void *app, struct svc_call *c)
 {
@@ -202,7 +219,10 @@ on_forget(void *app, struct svc_call *c)
 		f->walk.ask = search;
 		f->walk.end = forget_best;
 	}
-	rc = walk_find(&f->walk, f->k->state, f->req->soul_id, f->a);
+	/* First, so that nothing comes in behind it. */
+	rc = forget_profile(f);
+	if (rc == RC_OK)
+		rc = walk_find(&f->walk, f->k->state, f->req->soul_id, f->a);
 	if (rc != RC_OK)
 		end(&f->walk, rc);
 	else
