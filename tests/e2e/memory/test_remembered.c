@@ -12,9 +12,6 @@
 
 #define USER "u-memory"
 
-#define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
-#define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
-
 /* What the model makes of a conversation in which the user says text. */
 static void
 model_will_say(struct stack *st, const char *text, const char *answer)
@@ -117,13 +114,13 @@ static struct stack st;
 
 KIT_TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
 {
-	static const struct stack_opts o = {
-		.env[STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=1" },
-		.env[STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
-	};
+	static struct stack_opts o;
 	struct owner owner = { &st, USER, "told", STACK_BODY };
 	json_t *j;
 
+	o.env[STACK_LLM_ORCHESTRATOR][0] = "USER_IDLE_TIMEOUT_SECONDS=1";
+	o.env[STACK_MEMORY_WORKER][0] =
+	    "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2";
 	stack_start(&st, &o);
 	owner_wait_body(&st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
 	owner_select(
