@@ -179,7 +179,7 @@ lint-docs: $(WIREGEN)
 -include tests/links.mk
 include tests/fuzz/fuzz.mk
 include tests/tests.mk
-LINT += tests/lint/docs
+LINT += tests/lint/docs tests/alerts/run
 
 run up: all
 	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@
