@@ -1,7 +1,9 @@
 {{/* What values.schema.json cannot see: values that only make sense together. */}}
 {{- define "soul.check" -}}
 {{- $v := .Values -}}
-{{- if not (or $v.demo $v.llm.baseUrl $v.llm.providers (eq $v.llm.provider "claude")) -}}
+{{- $asks := false -}}
+{{- range include "soul.services" . | fromYaml }}{{ if has "llm" .needs }}{{ $asks = true }}{{ end }}{{ end -}}
+{{- if and $asks (not (or $v.demo $v.llm.baseUrl $v.llm.providers (eq $v.llm.provider "claude"))) -}}
 {{- fail "\nllm.baseUrl: no language model is named.  Set llm.baseUrl (and llm.model, llm.existingSecret), llm.provider=claude or llm.providers; or demo=true for a simulated one." -}}
 {{- end -}}
 {{- range $name, $s := include "soul.services" . | fromYaml -}}

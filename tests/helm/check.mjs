@@ -28,7 +28,13 @@ function say(where, faults) {
 }
 
 for (const file of process.argv.slice(2)) {
-  const all = yaml.loadAll(readFileSync(file, "utf8")).filter(Boolean);
+  let all;
+  try {
+    all = yaml.loadAll(readFileSync(file, "utf8")).filter(Boolean);
+  } catch (e) {
+    say(file, [`no YAML: ${e.message.split("\n")[0]}`]);
+    continue;
+  }
   const outside = existsSync(`${file}.outside`)
     ? readFileSync(`${file}.outside`, "utf8").split(/\s+/) : [];
   if (all.length === 0) say(file, ["there is nothing"]);

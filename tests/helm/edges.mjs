@@ -8,6 +8,8 @@ function parts(peer, all) {
   const selector = peer.podSelector?.matchLabels;
   if (!selector || peer.namespaceSelector) return ["outside"];
   const hit = all.filter((o) => hasPod(o) && selects(selector, labels(o))).map((o) => part(labels(o)));
+  // Another release's, if it says so.
+  if (hit.length === 0 && all.every((o) => selector["app.kubernetes.io/instance"] !== o.metadata.labels?.["app.kubernetes.io/instance"])) return ["outside"];
   return hit.length > 0 ? hit : [`nobody:${JSON.stringify(selector)}`];
 }
 

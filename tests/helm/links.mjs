@@ -7,7 +7,7 @@ const labels = (o) => pod(o).metadata.labels;
 function* selectors(o, all) {
   const pods = all.filter(hasPod);
   const selector = o.kind === "Service" ? o.spec.selector
-    : o.kind === "PodDisruptionBudget" ? o.spec.selector.matchLabels
+    : o.kind === "PodDisruptionBudget" ? o.spec.selector?.matchLabels
     : o.kind === "NetworkPolicy" ? o.spec.podSelector.matchLabels : null;
   if (!selector) return;
   const hit = pods.filter((p) => selects(selector, labels(p)));
