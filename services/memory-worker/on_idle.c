@@ -101,8 +101,9 @@ idle_new(struct keeper *k)
 	TAILQ_INIT(&o->bed.list);
 	o->bed.made = metric_counter(set, "soul_memory_summaries_total",
 	    "Summaries that were stored.", NULL);
-	o->bed.failed = metric_counter(set, "soul_memory_summaries_failed_total",
-	    "Idle sessions that were put off.", NULL);
+	o->bed.failed =
+	    metric_counter(set, "soul_memory_summaries_failed_total",
+		"Idle sessions that were put off.", NULL);
 	o->bed.given_up =
 	    metric_counter(set, "soul_memory_summaries_refused_total",
 		"Idle sessions whose summary the model refused.", NULL);
