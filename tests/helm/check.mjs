@@ -42,7 +42,7 @@ for (const file of process.argv.slice(2)) {
     const where = `${file}: ${o.kind} ${o.metadata?.name}`;
     say(where, await schemaFaults(o));
     say(where, podFaults(o));
-    say(where, linkFaults(o, all, outside));
+    say(where, linkFaults(o, all, outside, yaml));
   }
   say(file, setFaults(all));
   say(file, edgeFaults(all, table, used));

@@ -59,17 +59,37 @@ function* named(o, all, outside) {
   if (o.kind === "StatefulSet" && !have("Service", o.spec.serviceName)) yield "has no Service";
 }
 
-// The servers' settings are those of deploy/, word for word.
-function* shipped(o) {
+// What Prometheus' operator is told finds what is there.
+function* watched(o, all) {
+  if (o.kind !== "ServiceMonitor") return;
+  const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));
+  for (const d of all.filter((x) => x.kind === "Deployment"))
+    if (!hit.some((x) => selects(x.spec.selector, labels(d)))) yield `does not watch ${d.metadata.name}`;
+  for (const { port } of o.spec.endpoints)
+    for (const x of hit)
+      if (!x.spec.ports.some((p) => p.name === port)) yield `${x.metadata.name} has no port ${port}`;
+  if (!hit.every((x) => x.metadata.labels[o.spec.jobLabel])) yield "a job has no name";
+}
+
+// Settings, alerts and dashboard are those of deploy/, word for word.
+function* shipped(o, yaml) {
+  if (o.kind === "PrometheusRule" &&
+      JSON.stringify(sorted(o.spec)) !== JSON.stringify(sorted(yaml.load(readFileSync("deploy/alerts.yaml", "utf8")))))
+    yield "is not deploy/alerts.yaml";
   if (o.kind !== "ConfigMap") return;
+  if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
+    yield "is not deploy/grafana-soul.json";
   for (const name of ["nats.conf", "redis.conf", "mosquitto.conf"])
-    if (o.data?.[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
+    if (o.data[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
       yield `${name} is not deploy/${name}`;
 }
 
+const sorted = (v) => Array.isArray(v) ? v.map(sorted)
+  : v !== null && typeof v === "object" ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v;
+
 // What is wrong between o and the others; outside: Secrets that the user has.
-export function linkFaults(o, all, outside) {
-  return [...selectors(o, all), ...named(o, all, outside), ...shipped(o)];
+export function linkFaults(o, all, outside, yaml) {
+  return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml)];
 }
 
 // What is wrong with all together.
