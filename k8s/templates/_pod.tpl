@@ -111,9 +111,11 @@ ports:
 {{- with $s.http }}
   - name: http
     containerPort: {{ .port }}
+    protocol: TCP
 {{- end }}
   - name: admin
     containerPort: {{ $s.admin }}
+    protocol: TCP
 startupProbe:
   httpGet: {path: /livez, port: admin}
   periodSeconds: 1

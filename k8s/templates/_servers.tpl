@@ -129,6 +129,7 @@ spec:
     - name: {{ $name }}
       port: {{ $port }}
       targetPort: {{ $name }}
+      protocol: TCP
     {{- end }}
 {{- end -}}
 
@@ -136,7 +137,7 @@ spec:
 serviceAccountName: {{ include "soul.fullname" .root }}
 {{- include "soul.pullSecrets" .root }}
 {{ include "soul.pod.security" .root }}
-terminationGracePeriodSeconds: 60
+terminationGracePeriodSeconds: 30
 {{- include "soul.pod.place" . }}
 {{- end -}}
 

@@ -13,6 +13,7 @@ function* selectors(o, all) {
   const hit = pods.filter((p) => selects(selector, labels(p)));
   if (hit.length === 0) yield "selects no pod";
   if (o.kind !== "NetworkPolicy" && hit.length > 1) yield `selects ${hit.length} kinds of pods`;
+  if (o.kind === "Service" && o.spec.ports.some((p) => !p.protocol)) yield "a port says no protocol";
   if (o.kind === "Service")
     for (const { targetPort } of o.spec.ports)
       for (const p of hit)

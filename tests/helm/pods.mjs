@@ -38,6 +38,8 @@ function* run(o) {
         if (!c.resources?.[kind]?.[name]) yield `${c.name}: no ${kind}.${name}`;
     if (!/^[^\s:]+(:\d+\/[^\s:@]+)?(:[\w.-]+|@sha256:[0-9a-f]{64})$/.test(c.image) || /:latest$/.test(c.image))
       yield `${c.name}: image ${c.image} is not pinned`;
+    // Server-side apply of old clusters cannot tell ports without it apart.
+    for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
     if (o.kind === "Pod") continue;
     for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
       if (!c[name]) yield `${c.name}: no ${name}`;
