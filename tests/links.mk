@@ -47,6 +47,10 @@ LINKS_fuzz_llm := llm
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
 	mem0_wire.c chroma_wire.c record.c)
 LINKS_fuzz_stores := wire core
+# Patches of profiles, and the documents that they make.
+SRC_fuzz_profile := services/memory-worker/profile_doc.c
+LINKS_fuzz_profile := wire core
+build/fuzz/tests/fuzz/profile.o: CPPFLAGS += -iquote services/memory-worker
 build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker
 # Reader of what a model makes of a conversation.
 SRC_fuzz_harvest := $(addprefix services/memory-worker/,\

@@ -19,36 +19,49 @@ _Static_assert(
 
 /*
  * at, val: the leaves and the marks, by path: when (ms) and what ("": a mark).
+ * kids: the paths that lie below one, some of them no longer there, so that
+ * nobody must look at all.  up(p): What p lies in; nil at the top.
  * set(p, ms, v): Make them so, with save() in Redis too.
  */
 #define LUA_LEAVES                                               \
 	LUA_NOW LUA_RECORD                                       \
 	    "local r,k=redis.call,KEYS[1]\n"                     \
 	    "record(k,'" PROFILE_FORMAT "')\n"                   \
-	    "local at,val,low,dirty={},{},0,{}\n"                \
+	    "local at,val,kids,low,dirty={},{},{},0,{}\n"        \
+	    "local function up(p)\n"                             \
+	    " local q=string.match(p,'^(.+)/[^/]*$')\n"          \
+	    " return q\n"                                        \
+	    "end\n"                                              \
+	    "local function set(p,ms,v)\n"                       \
+	    " local q=not at[p] and up(p)\n"                     \
+	    " while q do\n"                                      \
+	    "  local l=kids[q]\n"                                \
+	    "  if l then l[#l+1]=p else kids[q]={p} end\n"       \
+	    "  q=up(q)\n"                                        \
+	    " end\n"                                             \
+	    " at[p]=ms val[p]=v dirty[p]=true\n"                 \
+	    "end\n"                                              \
 	    "local h=r('HGETALL',k)\n"                           \
 	    "for i=1,#h,2 do\n"                                  \
 	    " if h[i]=='low' then low=tonumber(h[i+1])\n"        \
 	    " elseif h[i]~='v' then\n"                           \
 	    "  local ms,v=string.match(h[i+1],'^(%d+) (.*)$')\n" \
 	    "  if not ms then error({err='FORMAT '..k}) end\n"   \
-	    "  at[h[i]]=tonumber(ms) val[h[i]]=v\n"              \
+	    "  set(h[i],tonumber(ms),v)\n"                       \
 	    " end\n"                                             \
 	    "end\n"                                              \
-	    "local function set(p,ms,v) at[p]=ms val[p]=v dirty[p]=true end\n"
+	    "dirty={}\n"
 
 /*
  * kill(p, ms): What lies below p goes unless it is younger; whether it is.
- * Fields may be cleared while pairs() walks over them.
  * save(ttl, max): Give up marks that are too old or too many, and write.
  */
 #define LUA_SAVE                                                          \
 	"local function kill(p,ms)\n"                                     \
-	" local pre,left=p..'/',false\n"                                  \
-	" for q,t in pairs(at) do\n"                                      \
-	"  if string.sub(q,1,#pre)==pre then\n"                           \
-	"   if t<=ms then set(q,nil,nil) else left=true end\n"            \
-	"  end\n"                                                         \
+	" local left=false\n"                                             \
+	" for _,q in ipairs(kids[p] or {}) do\n"                          \
+	"  if at[q] and at[q]>ms then left=true\n"                        \
+	"  elseif at[q] then set(q,nil,nil) end\n"                        \
 	" end\n"                                                          \
 	" return left\n"                                                  \
 	"end\n"                                                           \
@@ -85,16 +98,13 @@ static const struct state_script put = { LUA_LEAVES LUA_SAVE
 	"if ms<low then return {" LUA_OK ",1} end\n"
 	/* What is above p: whether it lets ms pass; values become marks. */
 	"local function above(p)\n"
-	" local up={}\n"
-	" local q=string.match(p,'^(.*)/[^/]*$')\n"
-	" while q and q~='' do\n"
-	"  if at[q] then\n"
-	"   if at[q]>ms then return false end\n"
-	"   up[#up+1]=q\n"
-	"  end\n"
-	"  q=string.match(q,'^(.*)/[^/]*$')\n"
+	" local list,q={},up(p)\n"
+	" while q do\n"
+	"  if at[q] and at[q]>ms then return false end\n"
+	"  if at[q] and val[q]~='' then list[#list+1]=q end\n"
+	"  q=up(q)\n"
 	" end\n"
-	" for _,u in ipairs(up) do if val[u]~='' then set(u,at[u],'') end end\n"
+	" for _,u in ipairs(list) do set(u,at[u],'') end\n"
 	" return true\n"
 	"end\n"
 	"for i=6,#ARGV,2 do\n"
@@ -118,9 +128,8 @@ static const struct state_script put = { LUA_LEAVES LUA_SAVE
 /* KEYS profile  ARGV path, marks' life (ms), most marks */
 static const struct state_script wipe = { LUA_LEAVES LUA_SAVE
 	"local p,ms=ARGV[1],now\n"
-	"for q,t in pairs(at) do\n"
-	" if q==p or string.sub(q,1,#p+1)==p..'/' then ms=math.max(ms,t) end\n"
-	"end\n"
+	"for _,q in ipairs(kids[p] or {}) do ms=math.max(ms,at[q]) end\n"
+	"if at[p] then ms=math.max(ms,at[p]) end\n"
 	"kill(p,ms)\n"
 	"set(p,ms,'')\n"
 	"save(tonumber(ARGV[2]),tonumber(ARGV[3]))\n"

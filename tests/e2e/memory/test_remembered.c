@@ -12,13 +12,18 @@
 
 #define USER "u-memory"
 
-/* What the model makes of the next conversation that falls silent. */
+/* What the model makes of a conversation in which the user says text. */
 static void
-model_will_say(struct stack *st, const char *answer)
+model_will_say(struct stack *st, const char *text, const char *answer)
 {
-	json_t *fault = json_pack("{ssss}", "kind", "answer", "text", answer);
+	json_t *fault;
+	char when[256];
 	int status;
 
+	/* So it stands in what is to be summarised, and nowhere else. */
+	snprintf(when, sizeof(when), "用户：%s", text);
+	fault = json_pack(
+	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
 	json_decref(owner_call(st->service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", json_pack("{s[o]}", "faults", fault), &status));
 	ck_assert_int_eq(status, 200);
@@ -30,8 +35,8 @@ tell(struct owner *o, const char *text, const char *summary, int n)
 {
 	struct ear *e = ear_new(o->st, "soul.event.memory_stored.>", NULL);
 
+	model_will_say(o->st, text, summary);
 	json_decref(owner_say(o, text));
-	model_will_say(o->st, summary);
 	while (n-- > 0)
 		json_decref(ear_await(e, "payload.user_id", USER));
 	ear_free(e);
@@ -109,13 +114,13 @@ static struct stack st;
 
 KIT_TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
 {
-	static const struct stack_opts o = {
-		.env[STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=1" },
-		.env[STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
-	};
+	static struct stack_opts o;
 	struct owner owner = { &st, USER, "told", STACK_BODY };
 	json_t *j;
 
+	o.env[STACK_LLM_ORCHESTRATOR][0] = "USER_IDLE_TIMEOUT_SECONDS=1";
+	o.env[STACK_MEMORY_WORKER][0] =
+	    "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2";
 	stack_start(&st, &o);
 	owner_wait_body(&st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
 	owner_select(

@@ -35,21 +35,9 @@ on_raw(void *arg, struct httpd_req *r)
 	opened++;
 }
 
-static void
-on_lines(void *arg, struct httpd_req *r)
-{
-	(void)arg;
-	if (n_streams == STREAMS_MAX)
-		abort();
-	httpd_lines(r);
-	streams[n_streams++] = r;
-	opened++;
-}
-
 static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/events", .fn = on_events },
 	{ .method = "GET", .path = "/raw", .fn = on_raw },
-	{ .method = "GET", .path = "/lines", .fn = on_lines },
 };
 
 #define EVENTS "GET /events HTTP/1.1\r\n" SITE_HOST "\r\n"
@@ -421,64 +409,6 @@ KIT_TEST(raw_answers_are_their_handlers)
 	kit_loop_call(&s.k, do_end, &i);
 	ck_assert(kit_http_has(&c, "no HTTP at all", 5000));
 	ck_assert(kit_http_gone(&c, 1000));
-	kit_http_close(&c);
-	site_close(&s);
-}
-
-static void
-do_send_lines(void *arg)
-{
-	struct sending *e = arg;
-
-	e->rc = httpd_lines_send(streams[e->i], e->data);
-}
-
-static void
-send_lines(size_t i, const char *lines)
-{
-	struct sending e = { .i = i, .data = str_of(lines) };
-
-	kit_loop_call(&s.k, do_send_lines, &e);
-	ck_assert_int_eq(e.rc, RC_OK);
-}
-
-static void
-do_cut(void *arg)
-{
-	httpd_lines_cut(streams[*(size_t *)arg]);
-	do_end(arg);
-}
-
-KIT_TEST(lines_end_whole_or_with_a_cut)
-{
-	struct kit_http c;
-	size_t i = 0;
-
-	open_site(50);
-	kit_http_open(&c, s.port);
-	ck_assert(
-	    kit_http_puts(&c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	wait_opened(1);
-	send_lines(0, "{}\n[]\n");
-	ck_assert(kit_http_has(&c, "[]\n", 5000));
-	/* No comment comes between them. */
-	ck_assert(!kit_http_fill(&c, 200));
-	send_lines(0, "1\n");
-	kit_loop_call(&s.k, do_end, &i);
-	ck_assert(kit_http_read(&c, &a, 5000));
-	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
-	ck_assert_ptr_nonnull(
-	    strstr(a.head.p, "Content-Type: application/x-ndjson\r\n"));
-	/* The connection serves another, which is cut. */
-	ck_assert(
-	    kit_http_puts(&c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	wait_opened(2);
-	send_lines(1, "{}\n");
-	i = 1;
-	kit_loop_call(&s.k, do_cut, &i);
-	ck_assert(kit_http_gone(&c, 5000));
-	ck_assert(kit_http_has(&c, "{}\n", 0));
-	ck_assert(!kit_http_has(&c, "0\r\n\r\n", 0));
 	kit_http_close(&c);
 	site_close(&s);
 }

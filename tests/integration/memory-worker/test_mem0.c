@@ -65,6 +65,30 @@ facts(struct bed *b)
 	ck_assert(kit_until(all_done, b, BED_MS));
 }
 
+/* All of u1's, page by page. */
+static void
+list(struct bed *b)
+{
+	char after[512];
+	json_t *j, *item;
+
+	j = bed_rpc(b, "soul.rpc.memory.list",
+	    json_pack("{sssi}", "user_id", "u1", "limit", 3));
+	item = json_array_get(json_object_get(j, "items"), 0);
+	ck_assert_str_eq(kit_text(item, "soul_id"), "s1");
+	snprintf(after, sizeof(after), "%s", kit_text(j, "next"));
+	/* Two may be of one millisecond: their order is that of Mem0's ids. */
+	ck_assert_uint_eq(hits(j), 3);
+	json_decref(j);
+	j = bed_rpc(b, "soul.rpc.memory.list",
+	    json_pack("{ssss}", "user_id", "u1", "after", after));
+	ck_assert_ptr_null(json_object_get(j, "next"));
+	ck_first(j, 1, "用户喜欢红茶");
+	ck_first(bed_rpc(b, "soul.rpc.memory.list",
+		     json_pack("{ssss}", "user_id", "u2", "soul_id", "s1")),
+	    0, "");
+}
+
 static void
 whole_life(struct bed *b)
 {
@@ -72,6 +96,7 @@ whole_life(struct bed *b)
 	char id[40];
 
 	facts(b);
+	list(b);
 	ck_first(bed_recall_as(b, "u1", "s1", "喜欢喝什么乌龙茶", 10), 3,
 	    "用户喜欢乌龙茶");
 	/* As many as were asked for, also of a server that does not count. */
@@ -185,6 +210,33 @@ KIT_TEST_T(stored_without_an_answer, 60)
 	f.cut = true;
 	pthread_mutex_unlock(&f.lock);
 	bed_job(&b, "tea", "s1", "用户喜欢乌龙茶");
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert_uint_eq(fake_rows(&f), 1);
+	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
+	stop(&b);
+}
+
+/* It was stored and put aside all the same: replayed, it is there once. */
+KIT_TEST_T(stored_and_put_aside, 60)
+{
+	static const char job[] =
+	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
+	    "\"soul_id\":\"s1\",\"text\":\"用户喜欢乌龙茶\",\"type\":\"fact\","
+	    "\"created_at\":\"2026-11-22T10:20:30Z\"}";
+	const char *argv[] = { kit_bin("memory-worker"), "dead", "replay",
+		"--all", NULL };
+	char code[64], env[96];
+	struct kit_proc p;
+	struct bed b;
+
+	start(&b, "MEM0_AUTH=x-api-key");
+	bed_publish(&b, "tea", job);
+	fake_wait(&f, 1);
+	json_decref(kit_nats_ask(b.nc, "soul.dead.memory_store", job, code));
+	snprintf(env, sizeof(env), "NATS_URL=%s", b.nats.url);
+	kit_spawn(&p, "replay", argv, KIT_ENV(env));
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
+	ck_assert(kit_log_has(&p, "1: replayed as SOUL_JOBS 2\n"));
 	ck_assert(kit_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);

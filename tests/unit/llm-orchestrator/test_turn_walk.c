@@ -69,7 +69,7 @@ static const struct {
 	{ "", NULL, 0, SKILLS },
 	{ "text", NULL, 0, SKILLS | FORGETS },
 	{ "", call_nod, 1, SKILLS },
-	{ "text", call_nod, 1, SKILLS | FORGETS },
+	{ "text", call_nod, 1, SKILLS },
 	{ "", call_two, 2, SKILLS },
 	{ "", call_same, 2, SKILLS },
 	{ "", call_recall, 1, SEARCHES | FORGETS },

@@ -118,14 +118,22 @@ KIT_TEST(faults_come_in_order_and_end)
 	struct wire_llm_sim_script msg = { .faults = faults, .n_faults = 2 };
 	struct script s = { .next = 0 };
 
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
 	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
-	ck_assert_int_eq(script_next(&s).delay_ms, 7);
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
+	ck_assert_int_eq(script_next(&s, STR("hi")).delay_ms, 7);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	/* One that waits for its request. */
+	faults[0].when = STR("tea");
+	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("green tea")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
+	ck_assert_int_eq(script_next(&s, STR("hi")).delay_ms, 7);
 	script_free(&s);
 }
 

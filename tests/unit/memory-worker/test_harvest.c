@@ -3,8 +3,11 @@
 #include "harvest.h"
 #include "kit/kit.h"
 
-#define STATED                                                                                         \
-	"我叫小明\n我最喜欢普洱茶\n我对花生过敏\n我养了一只叫小花的橘猫\n" \
+#define STATED                                \
+	"我叫小明\n"                      \
+	"我最喜欢普洱茶\n"             \
+	"我对花生过敏\n"                \
+	"我养了一只叫小花的橘猫\n" \
 	"明天要去看牙医\n"
 
 static const struct gate gate = { STR_INIT(STATED), STR_INIT(""), NULL, 0 };
