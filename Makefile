@@ -2,6 +2,7 @@
 #
 #   make                 programs into build/release/bin (build/bin points there)
 #   make test            lint, unit, integration and end-to-end tests
+#   make test-helm       the chart in k8s/; needs npm
 #   make lint            the house style, enforced
 #   make bench           timings beside something bare, same run; never fails
 #   make soak            what takes longer: fuzzing, load with kills
@@ -168,15 +169,17 @@ $(B)/libs/svc/args.o: $(GEN)/version.h
 
 # Committed, so that they can be read without building; lint-docs says when
 # they are stale.
-docs: $(WIREGEN)
+docs: $(WIREGEN) $(SERVICES:%=$(B)/bin/%)
 	@$(WIREGEN) docs proto-schemas proto-schemas
+	@tests/lint/config-tables --write $(B)/bin
+	@tests/lint/chart-settings --write $(B)/bin
 lint-docs: $(WIREGEN)
 	@tests/lint/docs
 
 -include tests/links.mk
 include tests/fuzz/fuzz.mk
 include tests/tests.mk
-LINT += tests/lint/docs
+LINT += tests/lint/docs tests/alerts/run
 
 run up: all
 	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@

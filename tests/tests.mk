@@ -5,6 +5,7 @@
 #                                fuzzing
 #   make test FILTER=name        only tests with name in their name, no lint
 #   make test UNITS="core rx"    only those units' tests, no lint
+#   make test-helm               the chart in k8s/, with npm's Helm
 #   J=1                          one test program at a time
 
 J ?= $(shell expr $$(nproc) + 1)
@@ -75,6 +76,7 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/c contracts" tests/lint/headers tests/lint/names \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
+	"tests/lint/chart-settings $(B)/bin" \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
@@ -101,6 +103,20 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
 	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),$(FUZZ_SMOKE))
 
+# ---- the chart ---------------------------------------------------------------
+# Apart from "test", since it needs npm.  Where there is none it says so, and
+# that nothing passed or failed.
+HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
+	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
+	    "tests/helm/chart $t $h")) \
+	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")
+test-helm: $(STAMP)
+	@tests/helm/install; case $$? in \
+	0) tests/kit/run-tests -j $(J) $(HELM_TESTS) ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not disturb each other's figures.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -114,4 +130,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
-.PHONY: test lint format bench bench-zh soak
+.PHONY: test test-helm lint format bench bench-zh soak

@@ -101,10 +101,11 @@ idle_new(struct keeper *k)
 	TAILQ_INIT(&o->bed.list);
 	o->bed.made = metric_counter(set, "soul_memory_summaries_total",
 	    "Summaries that were stored.", NULL);
-	o->bed.failed = metric_counter(set, "soul_memory_summary_fails_total",
-	    "Idle sessions that were put off.", NULL);
+	o->bed.failed =
+	    metric_counter(set, "soul_memory_summaries_failed_total",
+		"Idle sessions that were put off.", NULL);
 	o->bed.given_up =
-	    metric_counter(set, "soul_memory_summary_refused_total",
+	    metric_counter(set, "soul_memory_summaries_refused_total",
 		"Idle sessions whose summary the model refused.", NULL);
 	o->bed.dropped = metric_counter(set, "soul_memory_not_admitted_total",
 	    "Memories of summaries that were not worth keeping.", NULL);

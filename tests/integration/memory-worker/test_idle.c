@@ -198,8 +198,8 @@ KIT_TEST_T(the_model_has_faults, 60)
 	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
 	bed_quiet(&b);
 	ck_assert_int_eq(bed_asked(&b), 1);
-	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_summary_fails_total"),
+	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+			     "soul_memory_summaries_failed_total"),
 	    1);
 	bed_stop(&b);
 }
@@ -216,8 +216,8 @@ KIT_TEST_T(a_silent_model_is_given_up, 60)
 	bed_ready(&b, 0);
 	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
 	bed_wait(&b, 1);
-	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_summary_fails_total"),
+	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+			     "soul_memory_summaries_failed_total"),
 	    1);
 	/* It would not leave in time. */
 	kit_service_kill(&b.llm);

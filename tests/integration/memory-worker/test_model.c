@@ -132,8 +132,8 @@ KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
 	/* Three times, and no more until something new is said. */
 	ck_assert_int_eq(asked(), 3);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	ck_assert_int_eq(kit_service_metric(
-			     &b.worker[0], "soul_memory_summary_refused_total"),
+	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+			     "soul_memory_summaries_refused_total"),
 	    1);
 	bed_say(&b, "chat", "我也喜欢猫", 0);
 	bed_wait(&b, 1);

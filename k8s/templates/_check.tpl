@@ -1,0 +1,19 @@
+{{/* What values.schema.json cannot see: values that only make sense together. */}}
+{{- define "soul.check" -}}
+{{- $v := .Values -}}
+{{- $asks := false -}}
+{{- range include "soul.services" . | fromYaml }}{{ if has "llm" .needs }}{{ $asks = true }}{{ end }}{{ end -}}
+{{- if and $asks (not (or $v.demo $v.llm.baseUrl $v.llm.providers (eq $v.llm.provider "claude"))) -}}
+{{- fail "\nllm.baseUrl: no language model is named.  Set llm.baseUrl (and llm.model, llm.existingSecret), llm.provider=claude or llm.providers; or demo=true for a simulated one." -}}
+{{- end -}}
+{{- range $name, $s := include "soul.services" . | fromYaml -}}
+{{- with $s.autoscaling -}}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail (printf "\nservices.%s.autoscaling.minReplicas: is %d, more than maxReplicas, %d" $name (int .minReplicas) (int .maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.ingress.enabled (not (dig "chat-gateway" "http" false (include "soul.services" . | fromYaml))) -}}
+{{- fail "\ningress.enabled: there is nothing behind it; chat-gateway is not enabled, or its http is not" -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,54 @@
+{{/* Where pods may connect to: rules of network policies. */}}
+
+{{- define "soul.egress.dns" -}}
+- ports:
+    - {port: 53, protocol: UDP}
+    - {port: 53, protocol: TCP}
+  {{- with .Values.networkPolicy.dns }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* (dict "root" $ "need" "nats"): to a server, bundled or not. */}}
+{{- define "soul.egress.server" -}}
+{{- $at := index .root.Values .need -}}
+{{- if $at.bundled.enabled -}}
+- to:
+    - podSelector:
+        matchLabels: {{- include "soul.selector" (dict "root" .root "part" (ternary "mosquitto" .need (eq .need "mqtt"))) | nindent 10 }}
+  ports:
+    - port: {{ .need }}
+{{- else -}}
+{{- $ports := list -}}
+{{- range splitList "," ($at.external.url | default "") }}{{ if . }}{{ $ports = append $ports (include "soul.port" (trim .)) }}{{ end }}{{ end -}}
+{{- if not $ports }}{{ $ports = list ($at.external.port | toString) }}{{ end -}}
+- ports:
+    {{- range uniq $ports }}
+    - port: {{ . }}
+    {{- end }}
+  {{- with $at.external.to }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): ports of whatever is outside, as YAML. */}}
+{{- define "soul.egress.ports" -}}
+{{- $v := .root.Values -}}
+{{- $ports := list -}}
+{{- if has "llm" .service.needs -}}
+{{- if $v.llm.providers -}}
+{{- range $v.llm.providers }}{{ $ports = append $ports (include "soul.port" .base_url) }}{{ end -}}
+{{- else if $v.llm.baseUrl -}}
+{{- $ports = append $ports (include "soul.port" $v.llm.baseUrl) -}}
+{{- else if eq $v.llm.provider "claude" -}}
+{{- $ports = append $ports "443" -}}
+{{- end -}}
+{{- end -}}
+{{- range .service.urls -}}
+{{- with index ($.service.env | default dict) . }}{{ $ports = append $ports (include "soul.port" .) }}{{ end -}}
+{{- end -}}
+{{- $numbers := list -}}
+{{- range uniq $ports }}{{ $numbers = append $numbers (int .) }}{{ end -}}
+{{- $numbers | toYaml -}}
+{{- end -}}

@@ -1,0 +1,180 @@
+{{/* What all pods of this chart have in common. */}}
+
+{{/* Restricted as Pod Security Standards have it; the id is a number, so that it can be checked. */}}
+{{- define "soul.pod.security" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{- define "soul.container.security" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "at" values): where pods may run. */}}
+{{- define "soul.pod.place" -}}
+{{- with .at.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .at.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .at.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .at.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): the environment of a service. */}}
+{{- define "soul.env" -}}
+{{- $v := .root.Values -}}
+{{- $s := .service -}}
+{{- $env := dict "ADMIN_ADDR" (printf "0.0.0.0:%v" $s.admin) -}}
+{{- if $s.http }}{{ $_ := set $env "HTTP_ADDR" (printf "0.0.0.0:%v" $s.http.port) }}{{ end -}}
+{{- $_ := set $env "LOG_LEVEL" ($s.logLevel | default $v.logLevel) -}}
+{{- $_ := set $env "DRAIN_TIMEOUT_MS" (mul 1000 ($s.drainSeconds | default $s.drain)) -}}
+{{- if has "nats" $s.needs -}}
+{{- $_ := set $env "NATS_URL" (include "soul.nats.url" .root) -}}
+{{- if $v.nats.bundled.enabled }}{{ $_ := set $env "NATS_USER" .part }}
+{{- else if $v.nats.external.user }}{{ $_ := set $env "NATS_USER" $v.nats.external.user }}{{ end -}}
+{{- end -}}
+{{- if and (has "redis" $s.needs) (not $v.redis.bundled.enabled) $v.redis.external.url -}}
+{{- $_ := set $env "REDIS_URL" $v.redis.external.url -}}
+{{- end -}}
+{{- if has "mqtt" $s.needs -}}
+{{- $_ := set $env "MQTT_BROKER_URL" (include "soul.mqtt.url" .root) -}}
+{{- $_ := set $env "MQTT_TOPIC_PREFIX" $v.mqtt.topicPrefix -}}
+{{- if $v.mqtt.bundled.enabled -}}
+{{- $_ := set $env "MQTT_USERNAME" (include "soul.mqtt.user" .) -}}
+{{- else if $v.mqtt.external.user -}}
+{{- $_ := set $env "MQTT_USERNAME" $v.mqtt.external.user -}}
+{{- end -}}
+{{- end -}}
+{{- if has "llm" $s.needs -}}
+{{- $_ := set $env "LLM_PROVIDER" $v.llm.provider -}}
+{{- with $v.llm.model }}{{ $_ := set $env "LLM_MODEL" . }}{{ end -}}
+{{- with include "soul.llm.url" .root -}}
+{{- $_ := set $env (ternary "OPENAI_BASE_URL" "ANTHROPIC_BASE_URL" (eq $v.llm.provider "openai")) . -}}
+{{- end -}}
+{{- if $v.llm.providers }}{{ $_ := set $env "LLM_PROVIDERS" "/etc/soul/providers.json" }}{{ end -}}
+{{- end -}}
+{{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
+{{- range $name, $value := $env }}
+- name: {{ $name }}
+  value: {{ include "soul.text" $value | quote }}
+{{- end }}
+{{- range (include "soul.secrets" . | fromYaml).list }}
+- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE") .file }}
+  value: /run/soul/auth/{{ .file }}
+{{- end }}
+{{- with $s.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): who a client of the bundled broker is. */}}
+{{- define "soul.mqtt.user" -}}
+{{- if eq .part "body-sim" -}}
+{{- dig "env" "TERMINAL_ID" "terminal-001" .service -}}
+{{- else -}}
+{{- .part -}}
+{{- end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): the container of a service. */}}
+{{- define "soul.container" -}}
+{{- $s := .service -}}
+name: {{ .part }}
+image: {{ include "soul.image" (dict "root" .root "part" .part "image" $s.image) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{ include "soul.container.security" . }}
+env: {{- include "soul.env" . | nindent 2 }}
+{{- if and (has "llm" $s.needs) .root.Values.llm.existingSecret }}
+envFrom:
+  - secretRef:
+      name: {{ .root.Values.llm.existingSecret }}
+{{- end }}
+ports:
+{{- with $s.http }}
+  - name: http
+    containerPort: {{ .port }}
+    protocol: TCP
+{{- end }}
+  - name: admin
+    containerPort: {{ $s.admin }}
+    protocol: TCP
+startupProbe:
+  httpGet: {path: /livez, port: admin}
+  periodSeconds: 1
+  timeoutSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /livez, port: admin}
+  periodSeconds: 10
+  timeoutSeconds: 3
+  failureThreshold: 3
+readinessProbe:
+  httpGet: {path: /readyz, port: admin}
+  periodSeconds: 3
+  timeoutSeconds: 2
+  failureThreshold: 2
+{{- with $s.linger }}
+lifecycle:
+  preStop:
+    exec:
+      # A Service still sends it requests for a while.
+      command: [sleep, {{ . | quote }}]
+{{- end }}
+resources: {{- toYaml $s.resources | nindent 2 }}
+volumeMounts:
+{{- if (include "soul.secrets" . | fromYaml).list }}
+  - name: auth
+    mountPath: /run/soul/auth
+    readOnly: true
+{{- end }}
+{{- if and (has "llm" $s.needs) .root.Values.llm.providers }}
+  - name: providers
+    mountPath: /etc/soul
+    readOnly: true
+{{- end }}
+  - name: tmp
+    mountPath: /tmp
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): its volumes. */}}
+{{- define "soul.volumes" -}}
+{{- with (include "soul.secrets" . | fromYaml).list -}}
+- name: auth
+  projected:
+    defaultMode: 0440
+    sources:
+{{- range . }}
+      - secret:
+          name: {{ .secret }}
+          items:
+            - key: {{ .key }}
+              path: {{ .file }}
+{{- end }}
+{{- end }}
+{{- if and (has "llm" .service.needs) .root.Values.llm.providers }}
+- name: providers
+  configMap:
+    name: {{ include "soul.fullname" .root }}-llm
+{{- end }}
+- name: tmp
+  emptyDir:
+    sizeLimit: 16Mi
+{{- end -}}

@@ -1,0 +1,180 @@
+{{/* Where NATS, Redis, the MQTT broker and the language model are. */}}
+
+{{- define "soul.nats.url" -}}
+{{- if .Values.nats.bundled.enabled -}}
+nats://{{ include "soul.fullname" . }}-nats:4222
+{{- else -}}
+{{ .Values.nats.external.url }}
+{{- end -}}
+{{- end -}}
+
+{{- define "soul.mqtt.url" -}}
+{{- if .Values.mqtt.bundled.enabled -}}
+mqtt://{{ include "soul.fullname" . }}-mosquitto:1883
+{{- else -}}
+{{ .Values.mqtt.external.url }}
+{{- end -}}
+{{- end -}}
+
+{{- define "soul.llm.url" -}}
+{{- if .Values.llm.baseUrl -}}
+{{ .Values.llm.baseUrl }}
+{{- else if .Values.demo -}}
+http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
+{{- end -}}
+{{- end -}}
+
+{{/* The simulated model is asked, and none outside. */}}
+{{- define "soul.llm.simulated" -}}
+{{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
+{{- end -}}
+
+{{/* Name of the Secret with what the bundled servers and their clients share. */}}
+{{- define "soul.auth.name" -}}
+{{- .Values.auth.existingSecret | default (printf "%s-auth" (include "soul.fullname" .)) -}}
+{{- end -}}
+
+{{/*
+The keys of that Secret that this release uses, as YAML.  What a former install
+made is kept; what is new is made once a rendering, so that all templates see
+the same.  (Where there is no cluster to look into, as with helm template, each
+rendering makes new ones: name an existing Secret there.)
+*/}}
+{{- define "soul.auth" -}}
+{{- if not (hasKey .Values "_auth") -}}
+{{- $old := (lookup "v1" "Secret" .Release.Namespace (include "soul.auth.name" .)).data | default dict -}}
+{{- $keys := list -}}
+{{- $services := include "soul.services" . | fromYaml -}}
+{{- if .Values.redis.bundled.enabled }}{{ $keys = append $keys "redis-password" }}{{ end -}}
+{{- range $name, $s := $services -}}
+{{- if and $.Values.nats.bundled.enabled (has "nats" $s.needs) -}}
+{{- $keys = append $keys (printf "nats-%s" $name) -}}
+{{- end -}}
+{{- if and $.Values.mqtt.bundled.enabled (has "mqtt" $s.needs) -}}
+{{- $keys = append $keys (printf "mqtt-%s" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $data := dict -}}
+{{- range $keys -}}
+{{- $_ := set $data . (ternary "" (index $old . | default "" | b64dec | default (randAlphaNum 32)) (not (empty $.Values.auth.existingSecret))) -}}
+{{- end -}}
+{{- if .Values.redis.bundled.enabled -}}
+{{- $_ := set $data "redis-url" (printf "redis://:%s@%s-redis:6379" (get $data "redis-password") (include "soul.fullname" .)) -}}
+{{- end -}}
+{{- $_ := set .Values "_auth" $data -}}
+{{- end -}}
+{{- get .Values "_auth" | toYaml -}}
+{{- end -}}
+
+{{/*
+(dict "root" $ "part" … "service" …): the secrets that a service reads, as YAML:
+the file's name, the Secret's name and its key.
+*/}}
+{{- define "soul.secrets" -}}
+{{- $v := .root.Values -}}
+{{- $auth := include "soul.auth.name" .root -}}
+{{- $out := list -}}
+{{- if has "nats" .service.needs -}}
+{{- if $v.nats.bundled.enabled -}}
+{{- $out = append $out (dict "file" "nats-password" "secret" $auth "key" (printf "nats-%s" .part)) -}}
+{{- else if $v.nats.external.existingSecret -}}
+{{- $out = append $out (dict "file" "nats-password" "secret" $v.nats.external.existingSecret "key" $v.nats.external.passwordKey) -}}
+{{- end -}}
+{{- end -}}
+{{- if has "redis" .service.needs -}}
+{{- if $v.redis.bundled.enabled -}}
+{{- $out = append $out (dict "file" "redis-url" "secret" $auth "key" "redis-url") -}}
+{{- else if $v.redis.external.existingSecret -}}
+{{- $out = append $out (dict "file" "redis-url" "secret" $v.redis.external.existingSecret "key" $v.redis.external.urlKey) -}}
+{{- end -}}
+{{- end -}}
+{{- if has "mqtt" .service.needs -}}
+{{- if $v.mqtt.bundled.enabled -}}
+{{- $out = append $out (dict "file" "mqtt-password" "secret" $auth "key" (printf "mqtt-%s" .part)) -}}
+{{- else if $v.mqtt.external.existingSecret -}}
+{{- $out = append $out (dict "file" "mqtt-password" "secret" $v.mqtt.external.existingSecret "key" $v.mqtt.external.passwordKey) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "list" $out | toYaml -}}
+{{- end -}}
+
+{{/* What a service reads of that Secret: pods begin anew when it changes. */}}
+{{- define "soul.auth.sum" -}}
+{{- $auth := include "soul.auth" .root | fromYaml -}}
+{{- $seen := list -}}
+{{- range (include "soul.secrets" . | fromYaml).list -}}
+{{- if eq .secret (include "soul.auth.name" $.root) }}{{ $seen = append $seen (get $auth .key) }}{{ end -}}
+{{- end -}}
+{{- $seen | join " " | sha256sum | trunc 16 -}}
+{{- end -}}
+
+{{/*
+(dict "root" $ "part" "nats" "port" 4222 "at" values "kind" …): what the bundled
+servers have in common but their containers: Service and the volume.
+*/}}
+{{- define "soul.server.service" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "soul.fullname" .root }}-{{ .part }}
+  labels: {{- include "soul.labels" . | nindent 4 }}
+  {{- with dig "service" "annotations" dict .at }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ dig "service" "type" "ClusterIP" .at }}
+  selector: {{- include "soul.selector" . | nindent 4 }}
+  ports:
+    {{- range $name, $port := .ports }}
+    - name: {{ $name }}
+      port: {{ $port }}
+      targetPort: {{ $name }}
+      protocol: TCP
+    {{- end }}
+{{- end -}}
+
+{{- define "soul.server.pod" -}}
+serviceAccountName: {{ include "soul.fullname" .root }}
+{{- include "soul.pullSecrets" .root }}
+{{ include "soul.pod.security" .root }}
+terminationGracePeriodSeconds: 30
+{{- include "soul.pod.place" . }}
+{{- end -}}
+
+{{- define "soul.server.volume" -}}
+{{- if .at.storage.enabled }}
+volumeClaimTemplates:
+  - metadata:
+      name: data
+      labels: {{- include "soul.selector" . | nindent 8 }}
+    spec:
+      accessModes: [ReadWriteOnce]
+      {{- with .at.storage.className }}
+      storageClassName: {{ . }}
+      {{- end }}
+      resources:
+        requests:
+          storage: {{ .at.storage.size }}
+{{- end }}
+{{- end -}}
+
+{{/* Where nothing is to be kept. */}}
+{{- define "soul.server.scratch" -}}
+{{- if not .at.storage.enabled }}
+- name: data
+  emptyDir: {}
+{{- end }}
+- name: tmp
+  emptyDir:
+    sizeLimit: 16Mi
+{{- end -}}
+
+{{/* (dict "root" $ "prefix" "nats-"): of all passwords that a bundled server checks. */}}
+{{- define "soul.server.sum" -}}
+{{- $seen := list -}}
+{{- $prefix := .prefix -}}
+{{- range $key, $value := include "soul.auth" .root | fromYaml -}}
+{{- if hasPrefix $prefix $key }}{{ $seen = append $seen $value }}{{ end -}}
+{{- end -}}
+{{- $seen | join " " | sha256sum | trunc 16 -}}
+{{- end -}}

@@ -1,0 +1,69 @@
+{{/*
+What each service is, once: its ports, what it talks to (which makes its
+configuration, its secrets and its network policy), how long it may take to end
+(s), and for how long it goes on after it was told to, because a Service still
+sends it requests (s).  What is up to whoever installs it is in values.yaml.
+
+needs: nats, redis, mqtt; llm is a language model, outside is whatever the
+variables of urls name.
+*/}}
+{{- define "soul.table" -}}
+chat-gateway: {admin: 9110, http: 9010, needs: [nats, redis], drain: 120, linger: 5}
+intent-filter: {admin: 9113, http: 9013, needs: [nats, redis], drain: 10, linger: 5}
+emotion-engine: {admin: 9112, http: 9012, needs: [nats, redis], drain: 10, linger: 5}
+llm-orchestrator:
+  admin: 9114
+  needs: [nats, redis, llm]
+  urls: [OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT]
+  drain: 120
+memory-worker:
+  admin: 9115
+  needs: [nats, redis, llm]
+  urls: [EMBEDDINGS_BASE_URL, MEM0_BASE_URL, CHROMA_URL]
+  drain: 10
+mqtt-bridge: {admin: 9116, needs: [nats, redis, mqtt], drain: 10}
+llm-sim: {admin: 9117, http: 9080, needs: [nats], drain: 10, demo: true}
+body-sim: {admin: 9111, http: 9011, needs: [mqtt], drain: 10, demo: true}
+{{- end -}}
+
+{{/*
+The services that this release has, as YAML: the table, under it the values of
+all services (defaults), over both a service's own.
+*/}}
+{{- define "soul.services" -}}
+{{- $out := dict -}}
+{{- range $name, $facts := include "soul.table" . | fromYaml -}}
+{{- $own := index $.Values.services $name | default dict -}}
+{{- $all := mergeOverwrite (deepCopy $.Values.defaults) $facts (deepCopy $own) -}}
+{{- $wanted := $all.enabled -}}
+{{- if $facts.demo }}{{ $wanted = $.Values.demo }}{{ end -}}
+{{- if $wanted -}}
+{{- if or $facts.demo (dig "http" "enabled" false $own) -}}
+{{- $_ := set $all "http" (dict "port" $facts.http "from" (dig "http" "from" list $own) "service" (dig "http" "service" dict $own)) -}}
+{{- else -}}
+{{- $_ := unset $all "http" -}}
+{{- $_ := unset $all "linger" -}}
+{{- end -}}
+{{- $_ := set $out $name $all -}}
+{{- end -}}
+{{- end -}}
+{{- $out | toYaml -}}
+{{- end -}}
+
+{{/* Replicas that are there at the least. */}}
+{{- define "soul.least" -}}
+{{- if dig "autoscaling" "enabled" false . -}}{{ .autoscaling.minReplicas }}{{- else -}}{{ .replicas }}{{- end -}}
+{{- end -}}
+
+{{/* A number as it was written: Helm reads them as floating point. */}}
+{{- define "soul.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
+{{- end -}}
+
+{{/* The port of a URL: its own, or that of its scheme. */}}
+{{- define "soul.port" -}}
+{{- $url := urlParse . -}}
+{{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
+{{- $usual := dict "http" "80" "https" "443" "nats" "4222" "tls" "4222" "redis" "6379" "mqtt" "1883" "tcp" "1883" -}}
+{{- $port | default (get $usual $url.scheme) -}}
+{{- end -}}

@@ -1,0 +1,242 @@
+/*
+ * What operators watch: the metrics of a stack at work are such as Prometheus
+ * wants them, and alerts and dashboard ask for nothing else.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/str.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/stack.h"
+#include "kit/kit_http.h"
+#include "kit/kit_json.h"
+
+STACK_SHARED({ 0 })
+
+/* Something of everything, so that what is made when it is needed is there. */
+static void
+converse(const char *soul)
+{
+	const struct owner o = { &stack, STACK_USER, "s1", STACK_BODY };
+
+	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	owner_select(&stack, STACK_USER, STACK_BODY,
+	    owner_soul(&stack, STACK_USER, soul, "ENFP"));
+	json_decref(owner_say(&o, "把灯变成绿色"));
+	json_decref(owner_say(&o, "动一动你的脑袋吧"));
+}
+
+/* What a service says of itself. */
+static void
+scrape(enum stack_service i, struct buf *out)
+{
+	struct kit_answer a = { 0 };
+
+	ck_assert_int_eq(
+	    kit_http_ask(stack.service[i].admin, &a, "GET", "/metrics", NULL),
+	    200);
+	buf_put_str(out, buf_str(&a.body));
+	kit_answer_free(&a);
+}
+
+KIT_TEST(metrics_of_every_service_pass_promtool)
+{
+	struct kit_proc promtool;
+	char command[512];
+	const char *argv[] = { "sh", "-c", command, NULL };
+	int i;
+
+	converse("promtool");
+	for (i = 0; i < STACK_SERVICES; i++) {
+		struct buf text = BUF_INIT(4 * 1024 * 1024);
+
+		scrape((enum stack_service)i, &text);
+		kit_write_file(kit_path("metrics"), text.p);
+		buf_free(&text);
+		snprintf(command, sizeof(command), "promtool check metrics <%s",
+		    kit_path("metrics"));
+		kit_spawn(&promtool, "promtool", argv, NULL);
+		ck_assert_msg(kit_wait(&promtool, 10000) == 0,
+		    "%s: promtool finds fault with its metrics",
+		    stack_name((enum stack_service)i));
+	}
+}
+
+/* ---- what alerts and dashboard ask for ------------------------------------*/
+
+static bool
+is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == ':';
+}
+
+static bool
+is_service(struct str name)
+{
+	int i;
+
+	for (i = 0; i < STACK_SERVICES; i++) {
+		if (str_eq(name, str_of(stack_name((enum stack_service)i))))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a metric with that label (absent: any) has a sample. */
+static bool
+has_sample(struct str all, struct str name, struct str label, struct str value)
+{
+	char want[256];
+	struct str line;
+
+	snprintf(want, sizeof(want), "%.*s=\"%.*s\"", STR_ARG(label),
+	    STR_ARG(value));
+	while (all.p != NULL) {
+		line = str_cut(&all, '\n');
+		if (line.n <= name.n || !str_starts(line, name) ||
+		    is_name(line.p[name.n]))
+			continue;
+		if (label.n == 0 || str_find(line, str_of(want)) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* One of a|b|c in label=~"a|b|c"; a variable of the dashboard is anything. */
+static void
+check_matcher(struct str all, struct str name, struct str matcher)
+{
+	struct str values, value, label = matcher;
+	ptrdiff_t at = str_find(matcher, STR("="));
+
+	ck_assert_msg(at > 0, "%.*s: a matcher without =", STR_ARG(name));
+	if (matcher.p[at - 1] == '!')
+		return;
+	label.n = (size_t)at;
+	values = (struct str){ matcher.p + at + 1, matcher.n - (size_t)at - 1 };
+	if (str_starts(values, STR("~")))
+		values = (struct str){ values.p + 1, values.n - 1 };
+	ck_assert_msg(values.n >= 2, "%.*s: no value", STR_ARG(matcher));
+	values = (struct str){ values.p + 1, values.n - 2 };
+	while (values.p != NULL) {
+		value = str_cut(&values, '|');
+		if (str_starts(value, STR("$")))
+			continue;
+		if (str_eq(label, STR("job")))
+			ck_assert_msg(is_service(value), "%.*s: no service",
+			    STR_ARG(value));
+		else
+			ck_assert_msg(has_sample(all, name, label, value),
+			    "no %.*s has %.*s=\"%.*s\"", STR_ARG(name),
+			    STR_ARG(label), STR_ARG(value));
+	}
+}
+
+/* A name, and what follows it in braces; rest begins behind. */
+static void
+check_selector(struct str all, struct str name, struct str *rest)
+{
+	static const struct str none = { NULL, 0 };
+	struct str in;
+	ptrdiff_t end;
+
+	ck_assert_msg(has_sample(all, name, none, none), "there is no %.*s",
+	    STR_ARG(name));
+	if (!str_starts(*rest, STR("{")))
+		return;
+	end = str_find(*rest, STR("}"));
+	ck_assert_int_gt(end, 0);
+	in = (struct str){ rest->p + 1, (size_t)end - 1 };
+	*rest = (struct str){ rest->p + end, rest->n - (size_t)end };
+	while (in.p != NULL)
+		check_matcher(all, name, str_trim(str_cut(&in, ',')));
+}
+
+/* How many metrics of ours text asks for; each must be there. */
+static size_t
+check_text(struct str all, struct str text)
+{
+	static const char *const ours[] = { "soul_", "state_", "svc_", "mqtt_",
+		"body_" };
+	struct str name;
+	size_t i, n = 0;
+
+	while (text.n > 0) {
+		for (i = 0; i < text.n && is_name(text.p[i]); i++)
+			;
+		name = (struct str){ text.p, i };
+		text = i > 0 ? (struct str){ text.p + i, text.n - i }
+			     : (struct str){ text.p + 1, text.n - 1 };
+		for (i = 0; i < sizeof(ours) / sizeof(*ours); i++) {
+			if (str_starts(name, str_of(ours[i]))) {
+				check_selector(all, name, &text);
+				n++;
+			}
+		}
+	}
+	return n;
+}
+
+static struct buf
+scrape_all(const char *soul)
+{
+	struct buf all = BUF_INIT(16 * 1024 * 1024);
+	int i;
+
+	converse(soul);
+	for (i = 0; i < STACK_SERVICES; i++)
+		scrape((enum stack_service)i, &all);
+	return all;
+}
+
+KIT_TEST(alerts_ask_for_what_there_is)
+{
+	struct buf all = scrape_all("alerts");
+	size_t n;
+	char *text = kit_read_file("deploy/alerts.yaml", &n);
+
+	ck_assert_uint_gt(
+	    check_text(buf_str(&all), (struct str){ text, n }), 30);
+	free(text);
+	buf_free(&all);
+}
+
+KIT_TEST(dashboard_asks_for_what_there_is)
+{
+	struct buf all = scrape_all("dashboard");
+	size_t n, i, k, found = 0;
+	char *text = kit_read_file("deploy/grafana-soul.json", &n);
+	json_t *j = kit_json(text, n), *panels = json_object_get(j, "panels");
+
+	for (i = 0; i < json_array_size(panels); i++) {
+		json_t *p = json_array_get(panels, i);
+		json_t *targets = json_object_get(p, "targets");
+
+		for (k = 0; k < json_array_size(targets); k++)
+			found += check_text(buf_str(&all),
+			    str_of(
+				kit_text(json_array_get(targets, k), "expr")));
+	}
+	ck_assert_uint_gt(found, 50);
+	json_decref(j);
+	free(text);
+	buf_free(&all);
+}
+
+/* The checks themselves find what is missing. */
+KIT_TEST(what_is_missing_is_found)
+{
+	static const struct str all = STR_INIT(
+	    "# HELP soul_x_total soul_y_total\nsoul_x_total{a=\"b\"} 1\n");
+
+	ck_assert(has_sample(all, STR("soul_x_total"), STR("a"), STR("b")));
+	ck_assert(!has_sample(all, STR("soul_x_total"), STR("a"), STR("c")));
+	ck_assert(!has_sample(all, STR("soul_x"), STR(""), STR("")));
+	ck_assert(!has_sample(all, STR("soul_y_total"), STR(""), STR("")));
+	ck_assert_uint_eq(
+	    check_text(all, STR("rate(soul_x_total{a=\"b\"}[5m]) > 0")), 1);
+	ck_assert_uint_eq(check_text(all, STR("up{job=\"x\"}")), 0);
+}

@@ -1,0 +1,109 @@
+// links: objects name each other; do they mean what is there?
+import { readFileSync } from "node:fs";
+import { hasPod, part, pod, selects } from "./pods.mjs";
+
+const labels = (o) => pod(o).metadata.labels;
+
+function* selectors(o, all) {
+  const pods = all.filter(hasPod);
+  const selector = o.kind === "Service" ? o.spec.selector
+    : o.kind === "PodDisruptionBudget" ? o.spec.selector?.matchLabels
+    : o.kind === "NetworkPolicy" ? o.spec.podSelector.matchLabels : null;
+  if (!selector) return;
+  const hit = pods.filter((p) => selects(selector, labels(p)));
+  if (hit.length === 0) yield "selects no pod";
+  if (o.kind !== "NetworkPolicy" && hit.length > 1) yield `selects ${hit.length} kinds of pods`;
+  if (o.kind === "Service" && o.spec.ports.some((p) => !p.protocol)) yield "a port says no protocol";
+  if (o.kind === "Service")
+    for (const { targetPort } of o.spec.ports)
+      for (const p of hit)
+        if (!pod(p).spec.containers.some((c) => c.ports?.some((x) => x.name === targetPort)))
+          yield `no container has a port ${targetPort}`;
+}
+
+function* named(o, all, outside) {
+  const have = (kind, name) => all.find((x) => x.kind === kind && x.metadata.name === name);
+  const secret = (name, keys) => {
+    if (outside.includes(name)) return [];
+    const s = have("Secret", name);
+    return s ? keys.filter((k) => !(k in s.data)).map((k) => `Secret ${name} has no ${k}`) : [`there is no Secret ${name}`];
+  };
+  if (hasPod(o)) {
+    const { spec } = pod(o);
+    if (!have("ServiceAccount", spec.serviceAccountName)) yield `there is no account ${spec.serviceAccountName}`;
+    for (const v of spec.volumes ?? []) {
+      if (v.configMap && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
+      for (const s of [v.secret && { name: v.secret.secretName, items: v.secret.items },
+        ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean))
+        yield* secret(s.name, (s.items ?? []).map((i) => i.key));
+    }
+    for (const c of spec.containers) {
+      for (const e of c.env ?? [])
+        if (e.valueFrom?.secretKeyRef) yield* secret(e.valueFrom.secretKeyRef.name, [e.valueFrom.secretKeyRef.key]);
+      for (const e of c.envFrom ?? []) if (e.secretRef) yield* secret(e.secretRef.name, []);
+    }
+  }
+  if (o.kind === "HorizontalPodAutoscaler") {
+    const t = have("Deployment", o.spec.scaleTargetRef.name);
+    if (!t) yield "scales nothing";
+    else if ("replicas" in t.spec) yield "the Deployment says how many, too";
+  }
+  if (o.kind === "Deployment" && !("replicas" in o.spec) &&
+      !all.some((x) => x.kind === "HorizontalPodAutoscaler" && x.spec.scaleTargetRef.name === o.metadata.name))
+    yield "nobody says how many";
+  if (o.kind === "Ingress")
+    for (const r of o.spec.rules)
+      for (const p of r.http.paths) {
+        const s = have("Service", p.backend.service.name);
+        if (!s?.spec.ports.some((x) => x.name === p.backend.service.port.name)) yield "there is no such Service";
+      }
+  if (o.kind === "StatefulSet" && !have("Service", o.spec.serviceName)) yield "has no Service";
+}
+
+// What Prometheus' operator is told finds what is there.
+function* watched(o, all) {
+  if (o.kind !== "ServiceMonitor") return;
+  const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));
+  for (const d of all.filter((x) => x.kind === "Deployment"))
+    if (!hit.some((x) => selects(x.spec.selector, labels(d)))) yield `does not watch ${d.metadata.name}`;
+  for (const { port } of o.spec.endpoints)
+    for (const x of hit)
+      if (!x.spec.ports.some((p) => p.name === port)) yield `${x.metadata.name} has no port ${port}`;
+  if (!hit.every((x) => x.metadata.labels[o.spec.jobLabel])) yield "a job has no name";
+}
+
+// Settings, alerts and dashboard are those of deploy/, word for word.
+function* shipped(o, yaml) {
+  if (o.kind === "PrometheusRule" &&
+      JSON.stringify(sorted(o.spec)) !== JSON.stringify(sorted(yaml.load(readFileSync("deploy/alerts.yaml", "utf8")))))
+    yield "is not deploy/alerts.yaml";
+  if (o.kind !== "ConfigMap") return;
+  if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
+    yield "is not deploy/grafana-soul.json";
+  for (const name of ["nats.conf", "redis.conf", "mosquitto.conf"])
+    if (o.data[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
+      yield `${name} is not deploy/${name}`;
+}
+
+const sorted = (v) => Array.isArray(v) ? v.map(sorted)
+  : v !== null && typeof v === "object" ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v;
+
+// What is wrong between o and the others; outside: Secrets that the user has.
+export function linkFaults(o, all, outside, yaml) {
+  return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml)];
+}
+
+// What is wrong with all together.
+export function setFaults(all) {
+  const seen = new Set();
+  return all.flatMap((o) => {
+    const id = `${o.apiVersion} ${o.kind} ${o.metadata.name}`;
+    const twice = seen.has(id);
+    seen.add(id);
+    return [
+      ...(twice ? [`${id}: twice`] : []),
+      ...(o.metadata.name.length > 63 ? [`${id}: the name is too long`] : []),
+      ...(part(o.metadata.labels) ? [] : [`${id}: has no labels`]),
+    ];
+  });
+}

@@ -1,0 +1,104 @@
+// pods: what every pod of the chart must be, whatever the values.
+import { readFileSync } from "node:fs";
+
+const volumes = ["configMap", "emptyDir", "secret", "projected", "persistentVolumeClaim"];
+
+export const pod = (o) =>
+  o.kind === "Pod" ? { metadata: o.metadata, spec: o.spec } : o.spec.template;
+export const hasPod = (o) => ["Deployment", "StatefulSet", "Pod"].includes(o.kind);
+export const part = (labels) => labels?.["app.kubernetes.io/component"];
+export const selects = (selector, labels) =>
+  Object.entries(selector).every(([k, v]) => labels?.[k] === v);
+
+function* restricted(o) {
+  const { spec } = pod(o);
+  const s = spec.securityContext ?? {};
+  if (s.runAsNonRoot !== true) yield "runAsNonRoot is not true";
+  if (!Number.isInteger(s.runAsUser) || s.runAsUser === 0) yield "runAsUser is no number above 0";
+  if (s.seccompProfile?.type !== "RuntimeDefault") yield "seccompProfile is not RuntimeDefault";
+  if (spec.automountServiceAccountToken !== false) yield "gets a service account's token";
+  for (const name of ["hostNetwork", "hostPID", "hostIPC"]) if (spec[name]) yield `uses ${name}`;
+  for (const v of spec.volumes ?? [])
+    for (const kind of Object.keys(v))
+      if (kind !== "name" && !volumes.includes(kind)) yield `volume ${v.name} is a ${kind}`;
+  for (const c of [...(spec.initContainers ?? []), ...spec.containers]) {
+    const cs = c.securityContext ?? {};
+    if (cs.allowPrivilegeEscalation !== false) yield `${c.name}: may escalate privileges`;
+    if (cs.readOnlyRootFilesystem !== true) yield `${c.name}: may write its root`;
+    if (!cs.capabilities?.drop?.includes("ALL")) yield `${c.name}: keeps capabilities`;
+    if (cs.capabilities?.add || cs.privileged) yield `${c.name}: wants privileges`;
+  }
+}
+
+function* run(o) {
+  const { spec } = pod(o);
+  for (const c of spec.containers) {
+    for (const [kind, names] of [["requests", ["cpu", "memory"]], ["limits", ["memory"]]])
+      for (const name of names)
+        if (!c.resources?.[kind]?.[name]) yield `${c.name}: no ${kind}.${name}`;
+    if (!/^[^\s:]+(:\d+\/[^\s:@]+)?(:[\w.-]+|@sha256:[0-9a-f]{64})$/.test(c.image) || /:latest$/.test(c.image))
+      yield `${c.name}: image ${c.image} is not pinned`;
+    // Server-side apply of old clusters cannot tell ports without it apart.
+    for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
+    if (o.kind === "Pod") continue;
+    for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
+      if (!c[name]) yield `${c.name}: no ${name}`;
+    for (const name of ["startupProbe", "livenessProbe"])
+      if (c[name]?.httpGet?.path?.startsWith("/readyz"))
+        yield `${c.name}: ${name} depends on others`;
+    const mounts = new Set((spec.volumes ?? []).map((v) => v.name)
+      .concat((o.spec.volumeClaimTemplates ?? []).map((v) => v.metadata.name)));
+    for (const m of c.volumeMounts ?? []) if (!mounts.has(m.name)) yield `${c.name}: no volume ${m.name}`;
+    for (const p of ["startupProbe", "livenessProbe", "readinessProbe"]) {
+      const port = c[p]?.httpGet?.port ?? c[p]?.tcpSocket?.port;
+      if (port && !c.ports.some((x) => x.name === port)) yield `${c.name}: ${p} of no port`;
+    }
+  }
+}
+
+// The variables that a service says it has, in the table of its README.
+function settings(service) {
+  const text = readFileSync(`services/${service}/README.md`, "utf8");
+  const table = text.split("<!-- config -->")[1].split("<!-- /config -->")[0];
+  return new Set([...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((m) => m[1]));
+}
+
+// The longest that a turn may take, as chat-gateway's callers are promised.
+function turnSeconds() {
+  const all = JSON.parse(readFileSync("proto-schemas/interfaces.json", "utf8"));
+  let found = 0;
+  JSON.stringify(all, (key, value) => {
+    if (value?.subject === "soul.rpc.turn.start") found = value.deadline_ms / 1000;
+    return value;
+  });
+  if (!found) throw Error("interfaces.json has no deadline of soul.rpc.turn.start");
+  return found;
+}
+
+function* service(o) {
+  const name = part(pod(o).metadata.labels);
+  const { spec } = pod(o);
+  const [c] = spec.containers;
+  const known = settings(name);
+  const env = Object.fromEntries((c.env ?? []).map((e) => [e.name, e.value]));
+  if (Object.keys(env).length !== c.env.length) yield "a variable is set twice";
+  for (const v of Object.keys(env))
+    if (!v.startsWith("EXTRA_") && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
+  for (const v of Object.keys(env))
+    if (/PASSWORD$|API_KEY$/.test(v) || /:\/\/[^/]*@/.test(env[v])) yield `${v} has a secret in it`;
+  const linger = Number(c.lifecycle?.preStop?.exec?.command?.[1] ?? 0);
+  const drain = Number(env.DRAIN_TIMEOUT_MS) / 1000;
+  if (!(spec.terminationGracePeriodSeconds >= linger + drain + 5)) yield "it is killed before it has drained";
+  if (["chat-gateway", "llm-orchestrator"].includes(name) && drain < turnSeconds())
+    yield `a turn may take ${turnSeconds()} s, a drain ${drain} s`;
+  if (c.ports.some((p) => p.name === "http") && linger === 0 && !["llm-sim", "body-sim"].includes(name))
+    yield "it ends while a Service still sends it requests";
+  const u = o.spec.strategy?.rollingUpdate;
+  if (u?.maxUnavailable !== 0 || !(u?.maxSurge > 0)) yield "an upgrade leaves fewer than there were";
+}
+
+// What is wrong with the pods of one object, as texts.
+export function podFaults(o) {
+  if (!hasPod(o)) return [];
+  return [...restricted(o), ...run(o), ...(o.kind === "Deployment" ? service(o) : [])];
+}
