@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/due.h"
 #include "core/log.h"
 #include "core/mem.h"
 
@@ -28,12 +29,6 @@
 struct post {
 	loop_fn fn;
 	void *arg;
-};
-
-struct due {
-	int64_t key;  /* when it runs: at, but never inside a running phase */
-	uint64_t seq; /* order of setting */
-	struct loop_timer *t;
 };
 
 struct loop {
@@ -49,9 +44,7 @@ struct loop {
 	struct epoll_event events[EVENTS_MAX];
 	int n_events, event; /* the batch being called, and where in it */
 
-	struct due *heap;
-	size_t n_heap, cap_heap;
-	uint64_t seq;
+	struct due_heap dues;
 	int64_t floor; /* no timer set from now on runs before this */
 
 	bool stop;
@@ -205,98 +198,26 @@ run_posts(struct loop *l)
 		p.fn(p.arg);
 }
 
-/* ---- timers: a binary heap, the next one at its root -------------------- */
-
-static bool
-is_before(const struct due *a, const struct due *b)
-{
-	if (a->key != b->key)
-		return a->key < b->key;
-	if (a->t->at.ns != b->t->at.ns)
-		return a->t->at.ns < b->t->at.ns;
-	return a->seq < b->seq;
-}
-
-static void
-place(struct loop *l, size_t i, struct due d)
-{
-	l->heap[i] = d;
-	d.t->pos = i + 1;
-}
-
-static void
-sift_up(struct loop *l, size_t i, struct due d)
-{
-	while (i > 0) {
-		size_t parent = (i - 1) / 2;
-
-		if (!is_before(&d, &l->heap[parent]))
-			break;
-		place(l, i, l->heap[parent]);
-		i = parent;
-	}
-	place(l, i, d);
-}
-
-static void
-sift_down(struct loop *l, size_t i, struct due d)
-{
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= l->n_heap)
-			break;
-		if (child + 1 < l->n_heap &&
-		    is_before(&l->heap[child + 1], &l->heap[child]))
-			child++;
-		if (!is_before(&l->heap[child], &d))
-			break;
-		place(l, i, l->heap[child]);
-		i = child;
-	}
-	place(l, i, d);
-}
+/* ---- timers --------------------------------------------------------------
+ */
 
 void
 loop_timer_cancel(struct loop *l, struct loop_timer *t)
 {
-	size_t i = t->pos - 1;
-	struct due last;
-
 	assert(is_owner(l));
-	if (t->pos == 0)
-		return;
-	assert(i < l->n_heap && l->heap[i].t == t);
-	t->pos = 0;
-	last = l->heap[--l->n_heap];
-	if (i == l->n_heap)
-		return;
-	if (i > 0 && is_before(&last, &l->heap[(i - 1) / 2]))
-		sift_up(l, i, last);
-	else
-		sift_down(l, i, last);
+	due_del(&l->dues, t);
 }
 
 void
 loop_timer_set(
     struct loop *l, struct loop_timer *t, struct mono at, loop_fn fn, void *arg)
 {
-	struct due d;
-
 	loop_timer_cancel(l, t);
 	t->at = at;
 	t->fn = fn;
 	t->arg = arg;
-	if (at.ns == 0)
-		return;
-	if (l->n_heap == l->cap_heap) {
-		l->cap_heap = l->cap_heap != 0 ? l->cap_heap * 2 : 16;
-		l->heap = mem_realloc(l->heap, l->cap_heap * sizeof(*l->heap));
-	}
-	d.key = at.ns > l->floor ? at.ns : l->floor;
-	d.seq = l->seq++;
-	d.t = t;
-	sift_up(l, l->n_heap++, d);
+	if (at.ns != 0)
+		due_put(&l->dues, at.ns > l->floor ? at.ns : l->floor, t);
 }
 
 static void
@@ -307,8 +228,8 @@ run_timers(struct loop *l)
 	/* What callbacks set now is due in the next iteration at the soonest,
 	 * or a timer that always sets itself again would keep the loop here. */
 	l->floor = now + 1;
-	while (l->n_heap != 0 && !l->stop && l->heap[0].key <= now) {
-		struct loop_timer *t = l->heap[0].t;
+	while (l->dues.n != 0 && !l->stop && l->dues.p[0].key <= now) {
+		struct loop_timer *t = l->dues.p[0].t;
 
 		loop_timer_cancel(l, t);
 		t->fn(t->arg);
@@ -372,10 +293,9 @@ static void
 drop_notes(int fd)
 {
 	char note[256];
-	int n = NOTES_MAX;
+	int n = NOTES_MAX, how = MSG_ERRQUEUE | MSG_DONTWAIT;
 
-	while (n-- > 0 &&
-	    recv(fd, note, sizeof(note), MSG_ERRQUEUE | MSG_DONTWAIT) >= 0)
+	while (n-- > 0 && recv(fd, note, sizeof(note), how) >= 0)
 		continue;
 }
 
@@ -435,9 +355,9 @@ sleep_ms(struct loop *l)
 	}
 	if (posts)
 		return 0;
-	if (l->n_heap != 0) {
-		int64_t ns =
-		    mono_diff_ns((struct mono){ l->heap[0].key }, clock_mono());
+	if (l->dues.n != 0) {
+		int64_t ns = mono_diff_ns(
+		    (struct mono){ l->dues.p[0].key }, clock_mono());
 
 		/* Rounded up, or the last millisecond would be spun away. */
 		if (ns <= 0)
@@ -504,13 +424,11 @@ loop_free(struct loop *l)
 	loop_close(l);
 	while (pop(l, &p))
 		p.fn(p.arg);
-	for (size_t i = 0; i < l->n_heap; i++)
-		l->heap[i].t->pos = 0;
 	(void)close(l->wakefd);
 	(void)close(l->epfd);
 	(void)pthread_cond_destroy(&l->room);
 	(void)pthread_mutex_destroy(&l->lock);
-	free(l->heap);
+	due_free(&l->dues);
 	free(l->ring);
 	free(l);
 }
