@@ -122,11 +122,13 @@ bench-emotion: $(TRAINER)
 .PHONY: train-emotion bench-emotion
 
 # ---- compiling ---------------------------------------------------------------
+# DEPS="--for build" is what compiling needs, without the servers and the tests.
+DEPS ?=
 STAMP := build/.deps
 deps:
-	@deploy/install-packages && mkdir -p build && touch $(STAMP)
+	@deploy/install-packages $(DEPS) && mkdir -p build && touch $(STAMP)
 $(STAMP): deploy/packages.txt deploy/install-packages
-	@deploy/install-packages && mkdir -p build && touch $@
+	@deploy/install-packages $(DEPS) && mkdir -p build && touch $@
 
 $(B)/%.o: %.c | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $<"
@@ -160,8 +162,9 @@ $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
 
 # Rewritten only when it changes, so that a commit does not rebuild the world.
 VERSION := 0.1.0
+REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 $(GEN)/version.h: FORCE
-	@mkdir -p $(@D) && c=$$(git rev-parse --short HEAD 2>/dev/null) || c= ; \
+	@mkdir -p $(@D) && c=$(REVISION); \
 	echo "#define SOUL_VERSION \"$(VERSION)$${c:++$$c}\"" >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(B)/libs/svc/args.o: $(GEN)/version.h
