@@ -1,5 +1,6 @@
 /*
- * The command line: --help, --version and the configuration's own checks.
+ * The options of the command line: --help, --version and the configuration's
+ * own checks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,6 @@
 #define OUT_MAX (256 * 1024)
 /* Of the options, the first are those of NATS. */
 #define NATS_OPTS_N 3
-
-enum exit_code { EXIT_USAGE = 64, EXIT_CONFIG = 78 };
 
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
@@ -61,10 +60,12 @@ static void
 help(const struct svc_def *def, const struct conf_opt *common, size_t n,
     struct buf *out)
 {
-	buf_printf(out, "%s - %s\n\nusage: %s [option]\n\n", def->name,
+	buf_printf(out, "%s - %s\n\nusage: %s [option]\n", def->name,
 	    def->summary, def->name);
+	svc_commands_help(def, out);
 	buf_puts(out,
-	    "  --help          this text\n"
+	    "\n"
+	    "  --help          this text; behind a command, more about it\n"
 	    "  --help-md       the configuration as a Markdown table\n"
 	    "  --version       version of the suite\n"
 	    "  --routes        NATS subjects and HTTP paths it serves\n"
@@ -73,7 +74,8 @@ help(const struct svc_def *def, const struct conf_opt *common, size_t n,
 	    "\n"
 	    "Configuration comes from the environment; VARIABLE_FILE names a "
 	    "file that\nholds the value.  Exit codes: 0, 64 arguments, 69 "
-	    "address taken, 70 failure,\n78 configuration.\n\n");
+	    "address taken, 70 failure,\n78 configuration; a command that "
+	    "fails: 1.\n\n");
 	conf_help(common, n, out);
 	conf_help(def->opts, def->nopts, out);
 }
@@ -94,59 +96,78 @@ routes(const struct svc_def *def, struct buf *out)
 }
 
 int
+svc_conf_load(const struct svc_def *def, struct svc_conf *conf, void *app_conf)
+{
+	struct conf_opt common[SVC_OPTS_N];
+	struct buf errors = BUF_INIT(OUT_MAX);
+	size_t n = svc_conf_opts(def, common);
+	enum rc rc = conf_load(common, n, conf, &errors);
+	enum rc app_rc = conf_load(def->opts, def->nopts, app_conf, &errors);
+	enum log_level level;
+
+	if (rc == RC_OK &&
+	    log_level_parse(str_of(conf->log_level), &level) != RC_OK) {
+		buf_puts(
+		    &errors, "LOG_LEVEL: use debug, info, warn or error\n");
+		rc = RC_INVALID;
+	}
+	if (rc == RC_OK)
+		rc = app_rc;
+	if (rc != RC_OK)
+		fprintf(stderr, "%.*s", STR_ARG(buf_str(&errors)));
+	buf_free(&errors);
+	return rc == RC_OK ? -1 : SVC_EXIT_CONFIG;
+}
+
+/* The answer to an option that needs no configuration; false: it is none. */
+static bool
+answer(const struct svc_def *def, const char *arg, struct buf *out)
+{
+	struct conf_opt common[SVC_OPTS_N];
+	size_t n = svc_conf_opts(def, common);
+
+	if (strcmp(arg, "--help") == 0) {
+		help(def, common, n, out);
+	} else if (strcmp(arg, "--help-md") == 0) {
+		conf_markdown(common, n, out);
+		conf_markdown(def->opts, def->nopts, out);
+	} else if (strcmp(arg, "--version") == 0) {
+		buf_printf(out, "%s %s\n", def->name, svc_version());
+	} else if (strcmp(arg, "--routes") == 0) {
+		routes(def, out);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int
 svc_args(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf)
 {
 	struct conf_opt common[SVC_OPTS_N];
 	struct buf out = BUF_INIT(OUT_MAX);
 	const char *arg = argc > 1 ? argv[1] : "";
-	enum log_level level;
-	enum rc rc, app_rc;
-	size_t n;
+	bool check = strcmp(arg, "--check-config") == 0;
+	bool print = strcmp(arg, "--print-config") == 0;
 	int code = 0;
 
-	n = svc_conf_opts(def, common);
-	if (argc > 2) {
-		code = EXIT_USAGE;
-	} else if (strcmp(arg, "--help") == 0) {
-		help(def, common, n, &out);
-	} else if (strcmp(arg, "--help-md") == 0) {
-		conf_markdown(common, n, &out);
-		conf_markdown(def->opts, def->nopts, &out);
-	} else if (strcmp(arg, "--version") == 0) {
-		buf_printf(&out, "%s %s\n", def->name, svc_version());
-	} else if (strcmp(arg, "--routes") == 0) {
-		routes(def, &out);
-	} else if (arg[0] != '\0' && strcmp(arg, "--check-config") != 0 &&
-	    strcmp(arg, "--print-config") != 0) {
-		code = EXIT_USAGE;
-	} else {
-		code = -1;
+	if (arg[0] != '\0' && arg[0] != '-')
+		return svc_command(def, argc - 1, argv + 1, conf, app_conf);
+	if (argc > 2 ||
+	    (arg[0] != '\0' && !check && !print && !answer(def, arg, &out))) {
+		fprintf(stderr, "%s: unknown argument %s; see %s --help\n",
+		    def->name, argv[argc - 1], def->name);
+		code = SVC_EXIT_USAGE;
+	} else if (arg[0] == '\0' || check || print) {
+		code = svc_conf_load(def, conf, app_conf);
 	}
-	if (code == EXIT_USAGE)
-		fprintf(stderr, "%s: unknown argument; see %s --help\n",
-		    def->name, def->name);
-	if (code == -1) {
-		rc = conf_load(common, n, conf, &out);
-		app_rc = conf_load(def->opts, def->nopts, app_conf, &out);
-		if (rc == RC_OK &&
-		    log_level_parse(str_of(conf->log_level), &level) != RC_OK) {
-			buf_puts(&out,
-			    "LOG_LEVEL: use debug, info, warn or error\n");
-			rc = RC_INVALID;
-		}
-		if (rc != RC_OK || app_rc != RC_OK) {
-			fprintf(stderr, "%.*s", STR_ARG(buf_str(&out)));
-			buf_reset(&out);
-			code = EXIT_CONFIG;
-		} else if (strcmp(arg, "--print-config") == 0) {
-			conf_print(common, n, conf, &out);
-			conf_print(def->opts, def->nopts, app_conf, &out);
-			code = 0;
-		} else if (arg[0] != '\0') {
-			code = 0;
-		}
+	if (code == -1 && print) {
+		conf_print(common, svc_conf_opts(def, common), conf, &out);
+		conf_print(def->opts, def->nopts, app_conf, &out);
 	}
+	if (code == -1 && arg[0] != '\0')
+		code = 0;
 	if (code == 0)
 		printf("%.*s", STR_ARG(buf_str(&out)));
 	buf_free(&out);

@@ -11,6 +11,7 @@
 
 #include "bus/bus.h"
 #include "bus/discovery.h"
+#include "core/buf.h"
 #include "core/loop.h"
 #include "core/metric.h"
 #include "httpd/httpd.h"
@@ -30,6 +31,13 @@ struct svc_conf {
 };
 
 #define SVC_OPTS_N 9
+
+enum svc_exit {
+	SVC_EXIT_USAGE = 64,
+	SVC_EXIT_TAKEN = 69,
+	SVC_EXIT_FAILED = 70,
+	SVC_EXIT_CONFIG = 78
+};
 
 /* A route at run time: its numbers, and where its calls come from. */
 struct svc_lane {
@@ -89,11 +97,50 @@ size_t svc_conf_opts(
 
 /*
  * svc_args(def, argc, argv, conf, app_conf):
- * Read the configuration and answer --help and its like.  -1: go on and run;
- * otherwise the exit code.
+ * Read the configuration, answer --help and its like, do a command.  -1: go on
+ * and run; otherwise the exit code.
  */
 int svc_args(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf);
+
+/*
+ * svc_conf_load(def, conf, app_conf):
+ * Read both from the environment; -1, or the exit code after telling on stderr
+ * what is wrong.
+ */
+int svc_conf_load(
+    const struct svc_def *def, struct svc_conf *conf, void *app_conf);
+
+/*
+ * svc_command(def, argc, argv, conf, app_conf):
+ * Do the command argv[0]; the exit code.
+ */
+int svc_command(const struct svc_def *def, int argc, char *argv[],
+    struct svc_conf *conf, void *app_conf);
+
+/*
+ * svc_commands_help(def, out): For --help: how each is used, what each does.
+ */
+void svc_commands_help(const struct svc_def *def, struct buf *out);
+
+/*
+ * svc_bus_opts(def, conf):
+ * Where NATS is; neither loop nor callbacks are set.
+ */
+struct bus_opts svc_bus_opts(
+    const struct svc_def *def, const struct svc_conf *conf);
+
+/* Longest wait for the answer of a service that is asked whether it is ready.
+ */
+#define SVC_HEALTH_MS 2000
+
+/*
+ * svc_health(admin_addr, why):
+ * Ask the service whose ADMIN_ADDR that is for /readyz, and wait SVC_HEALTH_MS
+ * at most.  RC_OK: it is ready.  RC_DOWN: it is not; RC_INVALID: the address is
+ * none; why then has one line, without its end.
+ */
+enum rc svc_health(const char *admin_addr, struct buf *why) RC_CHECK;
 
 /*
  * svc_admin_start(s): Open the admin port: /livez, /readyz, /metrics.

@@ -13,8 +13,6 @@
 #include "core/mem.h"
 #include "svc/internal.h"
 
-enum exit_code { EXIT_TAKEN = 69, EXIT_FAILED = 70 };
-
 struct loop *
 svc_loop(struct svc *s)
 {
@@ -27,21 +25,21 @@ svc_bus(struct svc *s)
 	return s->bus;
 }
 
-static struct bus_opts
-bus_opts_of(const struct svc *s)
+struct bus_opts
+svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 {
-	return (struct bus_opts){ .loop = s->loop,
-		.url = s->conf.nats_url,
-		.name = s->def->name,
-		.user = s->conf.nats_user,
-		.password = s->conf.nats_password };
+	return (struct bus_opts){ .url = conf->nats_url,
+		.name = def->name,
+		.user = conf->nats_user,
+		.password = conf->nats_password };
 }
 
 struct bus *
 svc_bulk(struct svc *s)
 {
-	struct bus_opts o = bus_opts_of(s);
+	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 
+	o.loop = s->loop;
 	o.buffered = true;
 	/* The URL is that of s->bus, which was valid. */
 	if (s->bulk == NULL && bus_new(&o, &s->bulk) != RC_OK)
@@ -102,7 +100,7 @@ drain_poll(void *arg)
 
 	if (mono_diff_ms(clock_mono(), s->drain_by) >= 0) {
 		log_error("svc.drain_timeout", LOG_I("open", s->nopen));
-		s->exit_code = EXIT_FAILED;
+		s->exit_code = SVC_EXIT_FAILED;
 		loop_stop(s->loop);
 		return;
 	}
@@ -148,7 +146,7 @@ on_signal(void *arg, unsigned events)
 		return;
 	if (atomic_load(&s->draining)) {
 		log_warn("svc.killed_while_draining", LOG_I("open", s->nopen));
-		s->exit_code = EXIT_FAILED;
+		s->exit_code = SVC_EXIT_FAILED;
 		loop_stop(s->loop);
 	} else {
 		drain(s);
@@ -185,9 +183,10 @@ on_bus_state(void *arg, bool up)
 static int
 start(struct svc *s)
 {
-	struct bus_opts o = bus_opts_of(s);
+	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 	enum rc rc;
 
+	o.loop = s->loop;
 	o.metrics = s->metrics;
 	o.on_state = on_bus_state;
 	o.arg = s;
@@ -198,11 +197,11 @@ start(struct svc *s)
 		rc = svc_lanes_start(s);
 	if (rc != RC_OK) {
 		log_error("svc.start_failed", LOG_RC(rc));
-		return rc == RC_DOWN ? EXIT_TAKEN : EXIT_FAILED;
+		return rc == RC_DOWN ? SVC_EXIT_TAKEN : SVC_EXIT_FAILED;
 	}
 	s->app = s->def->start(s, s->app_conf);
 	if (s->app == NULL || svc_lanes_serve(s) != RC_OK)
-		return EXIT_FAILED;
+		return SVC_EXIT_FAILED;
 	atomic_store(&s->started, true);
 	log_info("svc.started", LOG_S("version", svc_version()),
 	    LOG_I("http_port", s->http != NULL ? httpd_port(s->http) : 0),

@@ -10,8 +10,12 @@
  * Requests and replies are decoded, checked and encoded here by the schema that
  * the route names; handlers see structs.  Everything runs on the loop thread.
  *
+ * Beside running, a service has commands: "healthcheck", which every one has,
+ * and those of its table.
+ *
  * Exit codes: 0; 64 wrong arguments; 78 wrong configuration; 69 an address is
- * taken; 70 it could not start, or could not drain in time.
+ * taken; 70 it could not start, or could not drain in time; those of a command
+ * are its own.
  */
 #ifndef SVC_SVC_H
 #define SVC_SVC_H
@@ -31,6 +35,7 @@
 
 /* Opaque types. */
 struct bus;
+struct bus_opts;
 struct svc;
 struct svc_call;
 struct wire_desc;
@@ -64,6 +69,37 @@ struct svc_route {
 	size_t ntexts;
 };
 
+/* What a command is given. */
+struct svc_run {
+	const void *conf; /* the struct that opts fill */
+	int argc;         /* as of main(); argv[0] is the command's name */
+	char **argv;
+	/* Where NATS is, for bus_new(); loop is not set.  NULL: no_bus. */
+	const struct bus_opts *bus;
+};
+
+/*
+ * "<service> <name> …": done by a process of its own, whose configuration is
+ * the service's, beside the one that runs or without it.
+ */
+struct svc_command {
+	const char *name;
+	const char *usage;   /* what follows it, one form a line; "": nothing */
+	const char *summary; /* one line */
+	const char *help;    /* what its --help says more, in lines */
+	/*
+	 * It reads its own configuration and answers its own --help: svc_run
+	 * has argv only.
+	 */
+	bool alone;
+	/*
+	 * The exit code: 0; 1 it failed; 64 wrong arguments, which it has told
+	 * on stderr.  What it says goes through svc_print(); the log goes to
+	 * stderr, from LOG_WARN up.
+	 */
+	int (*fn)(const struct svc_run *r);
+};
+
 struct svc_def {
 	const char *name; /* of the service, its queue group, its log lines */
 	const char *summary;    /* one line for --help and discovery */
@@ -76,6 +112,8 @@ struct svc_def {
 	size_t conf_size; /* of the struct that opts fill */
 	const struct svc_route *routes;
 	size_t nroutes;
+	const struct svc_command *commands; /* beside healthcheck */
+	size_t ncommands;
 	/*
 	 * Build the service's own state; conf lives until stop returned.  NULL
 	 * (after logging why) makes the program exit 70.
@@ -92,6 +130,13 @@ struct svc_def {
 
 /* svc_main(def, argc, argv): All of main(); returns the exit code. */
 int svc_main(const struct svc_def *def, int argc, char *argv[]);
+
+/*
+ * svc_print(fmt, ...):
+ * Of a command: write to stdout.  If that cannot be done the command ends with
+ * 1, after its fn, and says so.
+ */
+void svc_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* svc_version(): Of the suite: "0.1.0" or "0.1.0+<commit>". */
 const char *svc_version(void);

@@ -9,9 +9,9 @@
 #include "core/buf.h"
 #include "core/conf.h"
 #include "core/id.h"
-#include "core/log.h"
 #include "core/mem.h"
 #include "flags.h"
+#include "svc/svc.h"
 #include "watch.h"
 #include "wire/tree.h"
 
@@ -118,14 +118,14 @@ load(struct checkup_conf *conf)
 }
 
 int
-checkup_main(int argc, char *argv[])
+checkup(const struct svc_run *r)
 {
 	struct checkup_conf conf;
-	int code = EXIT_CONFIG;
+	int argc = r->argc, code = EXIT_CONFIG;
 
-	if (flags_apply(flags, NELEM(flags), &argc, argv) != RC_OK)
+	if (flags_apply(flags, NELEM(flags), &argc, r->argv) != RC_OK)
 		return EXIT_USAGE;
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+	if (argc == 2 && strcmp(r->argv[1], "--help") == 0) {
 		help();
 		return 0;
 	}
@@ -133,10 +133,9 @@ checkup_main(int argc, char *argv[])
 		fprintf(stderr,
 		    "body-sim check: unknown argument %s; see body-sim check "
 		    "--help\n",
-		    argv[1]);
+		    r->argv[1]);
 		return EXIT_USAGE;
 	}
-	log_init("body-sim", LOG_WARN);
 	if (load(&conf) == RC_OK)
 		code = watch_run(&conf);
 	conf_free(opts, NELEM(opts), &conf);

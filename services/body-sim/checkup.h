@@ -19,7 +19,9 @@ struct checkup_conf {
 	bool probe;
 };
 
-/* checkup_main(argc, argv): All of it; argv[0] is "check".  The exit code. */
-int checkup_main(int argc, char *argv[]);
+struct svc_run;
+
+/* checkup(r): All of it, --help included; the exit code. */
+int checkup(const struct svc_run *r);
 
 #endif /* !BODY_SIM_CHECKUP_H */

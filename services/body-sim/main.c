@@ -24,9 +24,17 @@ static const struct svc_route routes[] = {
 	    .deadline_ms = 5000 },
 };
 
+static const struct svc_command commands[] = {
+	{ .name = "check",
+	    .usage = "[option]...",
+	    .summary = "watch a real body: does it keep the protocol?",
+	    .alone = true,
+	    .fn = checkup },
+};
+
 static const struct svc_def def = {
 	.name = "body-sim",
-	.summary = "simulates bodies; body-sim check --help: checks real ones",
+	.summary = "simulates bodies, one or ten thousand",
 	.http_addr = "127.0.0.1:9011",
 	.admin_addr = "127.0.0.1:9111",
 	.no_bus = true,
@@ -35,6 +43,8 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct sim_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.commands = commands,
+	.ncommands = NELEM(commands),
 	.start = sim_start,
 	.stop = sim_stop,
 };
@@ -42,9 +52,9 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	if (argc > 1 && strcmp(argv[1], "check") == 0)
-		return checkup_main(argc - 1, argv + 1);
-	if (flags_apply(sim_flags, SIM_FLAGS_N, &argc, argv) != RC_OK)
+	/* The flags of the check are others. */
+	if ((argc < 2 || strcmp(argv[1], commands[0].name) != 0) &&
+	    flags_apply(sim_flags, SIM_FLAGS_N, &argc, argv) != RC_OK)
 		return 64;
 	return svc_main(&def, argc, argv);
 }

@@ -1,0 +1,192 @@
+/*
+ * The commands of a service: what there is, and doing one.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/log.h"
+#include "svc/internal.h"
+
+#define TEXT_MAX (64 * 1024)
+
+void
+svc_print(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vprintf(fmt, ap);
+	va_end(ap);
+}
+
+static int
+health(const struct svc_run *r)
+{
+	const struct svc_conf *conf = r->conf;
+	struct buf why = BUF_INIT(TEXT_MAX);
+	enum rc rc = svc_health(conf->admin_addr, &why);
+
+	if (rc == RC_OK)
+		svc_print("ready\n");
+	else
+		fprintf(stderr, "not ready: %.*s\n", STR_ARG(buf_str(&why)));
+	buf_free(&why);
+	if (rc == RC_INVALID)
+		return SVC_EXIT_CONFIG;
+	return rc == RC_OK ? 0 : 1;
+}
+
+/* Of every service; its conf is struct svc_conf. */
+static const struct svc_command healthcheck = {
+	.name = "healthcheck",
+	.usage = "",
+	.summary = "ask the service that runs whether it is ready",
+	.help =
+	    "Asks for /readyz at ADMIN_ADDR, which is 200 while the service "
+	    "can do its work:\nthis is what a HEALTHCHECK, and whoever depends "
+	    "on service_healthy, wants to\nknow.  Waits 2 s at most and prints "
+	    "one line.\n\n"
+	    "Exit codes: 0 ready, 1 not, 64 arguments, 78 configuration.\n",
+	.fn = health,
+};
+
+/* The i-th; NULL behind the last. */
+static const struct svc_command *
+at(const struct svc_def *def, size_t i)
+{
+	if (i == 0)
+		return &healthcheck;
+	return i <= def->ncommands ? &def->commands[i - 1] : NULL;
+}
+
+static const struct svc_command *
+find(const struct svc_def *def, const char *name)
+{
+	const struct svc_command *c;
+	size_t i;
+
+	for (i = 0; (c = at(def, i)) != NULL; i++) {
+		if (strcmp(c->name, name) == 0)
+			break;
+	}
+	return c;
+}
+
+/* One line for each form that c has; the first begins with first. */
+static void
+usage(const struct svc_def *def, const struct svc_command *c, const char *first,
+    struct buf *out)
+{
+	struct str rest = str_of(c->usage), form;
+
+	do {
+		form = str_cut(&rest, '\n');
+		buf_printf(out, "%-7s%s %s%s%.*s\n", first, def->name, c->name,
+		    form.n > 0 ? " " : "", STR_ARG(form));
+		first = "";
+	} while (rest.p != NULL);
+}
+
+void
+svc_commands_help(const struct svc_def *def, struct buf *out)
+{
+	const struct svc_command *c;
+	size_t i;
+
+	for (i = 0; (c = at(def, i)) != NULL; i++)
+		usage(def, c, "", out);
+	buf_puts(
+	    out, "\nIt runs, unless it is given a command or an option.\n\n");
+	for (i = 0; (c = at(def, i)) != NULL; i++)
+		buf_printf(out, "  %-14s  %s\n", c->name, c->summary);
+}
+
+static void
+help(const struct svc_def *def, const struct svc_command *c)
+{
+	struct buf out = BUF_INIT(TEXT_MAX);
+
+	buf_printf(&out, "%s %s - %s\n\n", def->name, c->name, c->summary);
+	usage(def, c, "usage: ", &out);
+	buf_printf(&out, "\n%s", c->help);
+	svc_print("%.*s", STR_ARG(buf_str(&out)));
+	buf_free(&out);
+}
+
+/* What there is, for who asked for what there is not. */
+static int
+unknown(const struct svc_def *def, const char *name)
+{
+	const struct svc_command *c;
+	struct buf names = BUF_INIT(TEXT_MAX);
+	size_t i;
+
+	for (i = 0; (c = at(def, i)) != NULL; i++)
+		buf_printf(&names, "%s%s", i > 0 ? ", " : "", c->name);
+	fprintf(stderr,
+	    "%s: unknown command %s; commands: %.*s; see %s --help\n",
+	    def->name, name, STR_ARG(buf_str(&names)), def->name);
+	buf_free(&names);
+	return SVC_EXIT_USAGE;
+}
+
+static bool
+asks_for_help(const struct svc_run *r)
+{
+	int i;
+
+	for (i = 1; i < r->argc; i++) {
+		if (strcmp(r->argv[i], "--help") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* With its configuration. */
+static int
+run(const struct svc_def *def, const struct svc_command *c, struct svc_run *r,
+    struct svc_conf *conf, void *app_conf)
+{
+	struct bus_opts bus;
+	int code = svc_conf_load(def, conf, app_conf);
+
+	if (code != -1)
+		return code;
+	bus = svc_bus_opts(def, conf);
+	r->conf = c == &healthcheck ? (const void *)conf : app_conf;
+	r->bus = def->no_bus ? NULL : &bus;
+	return c->fn(r);
+}
+
+int
+svc_command(const struct svc_def *def, int argc, char *argv[],
+    struct svc_conf *conf, void *app_conf)
+{
+	const struct svc_command *c = find(def, argv[0]);
+	struct svc_run r = { .argc = argc, .argv = argv };
+	int code;
+
+	if (c == NULL)
+		return unknown(def, argv[0]);
+	log_init(def->name, LOG_WARN);
+	if (c->alone) {
+		code = c->fn(&r);
+	} else if (asks_for_help(&r)) {
+		help(def, c);
+		code = 0;
+	} else if (c->usage[0] == '\0' && r.argc > 1) {
+		fprintf(stderr, "%s %s: it takes no arguments\n", def->name,
+		    c->name);
+		code = SVC_EXIT_USAGE;
+	} else {
+		code = run(def, c, &r, conf, app_conf);
+	}
+	/* Who reads it must not take a part for the whole. */
+	if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
+		fprintf(stderr, "%s %s: cannot write\n", def->name, c->name);
+		code = 1;
+	}
+	return code;
+}
