@@ -12,6 +12,9 @@
 #   make fuzz T=seconds  every fuzzer for that long
 #   make run             the whole stack on loopback; Ctrl-C stops it
 #   make up, make down   the same in the background
+#   make images          an image of each service
+#   make images-offline  what they are made of, where no registry is reached
+#   make test-compose    the images and deploy/compose.yaml, tried
 #   make deps            install missing Debian packages (root or sudo)
 #   make docs            write the generated documents again
 #   make format          lay the C out as lint wants it
@@ -181,6 +184,14 @@ include tests/fuzz/fuzz.mk
 include tests/tests.mk
 LINT += tests/lint/docs
 
+# Images: see deploy/Dockerfile; where no registry is reached, first
+# images-offline.
+images:
+	@deploy/build-images
+images-offline:
+	@deploy/install-packages --for build packages-docker.txt
+	@deploy/images-offline
+
 run up: all
 	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@
 down:
@@ -190,5 +201,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps docs lint-docs run up down clean FORCE
+.PHONY: all deps docs lint-docs images images-offline run up down clean FORCE
 .SECONDARY:

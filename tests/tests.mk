@@ -6,6 +6,7 @@
 #   make test FILTER=name        only tests with name in their name, no lint
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   J=1                          one test program at a time
+#   make test-compose            images and docker compose
 
 J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
@@ -114,4 +115,8 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
-.PHONY: test lint format bench bench-zh soak
+# Needs a Docker engine, or root to start one.
+test-compose: $(STAMP)
+	@tests/compose/run
+
+.PHONY: test lint format bench bench-zh soak test-compose
