@@ -22,7 +22,7 @@ LINKS_PKG_svc := jansson libnats
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
-BINS_chat-gateway := emotion-engine
+BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
@@ -47,4 +47,14 @@ LINKS_fuzz_llm := llm
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
 	mem0_wire.c chroma_wire.c record.c)
 LINKS_fuzz_stores := wire core
+# Patches of profiles, and the documents that they make.
+SRC_fuzz_profile := services/memory-worker/profile_doc.c
+LINKS_fuzz_profile := wire core
+build/fuzz/tests/fuzz/profile.o: CPPFLAGS += -iquote services/memory-worker
 build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker
+# Reader of what a model makes of a conversation.
+SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
+	harvest.c gate.c summary.c tokens.c record.c)
+LINKS_fuzz_harvest := wire core
+PKG_fuzz_harvest := memory-worker
+build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker

@@ -57,12 +57,25 @@ struct bus_opts {
 	void *arg;
 };
 
+/* Headers of the sender's own, at most. */
+#define BUS_HEADERS_MAX 4
+
+/*
+ * One of them: key [A-Za-z0-9_-]{1,64}, value as a msg_id.
+ */
+struct bus_header {
+	const char *key;
+	const char *value;
+};
+
 /* What travels beside a payload, as headers. */
 struct bus_meta {
 	struct wall deadline; /* {0}: none; header Soul-Deadline, Unix ms */
 	const struct trace *trace; /* NULL: none; header traceparent */
 	/* NULL: none; header Nats-Msg-Id; no control characters, ≤ 256 bytes */
 	const char *msg_id;
+	const struct bus_header *headers; /* of one's own; not with again_ms */
+	size_t nheaders;                  /* ≤ BUS_HEADERS_MAX */
 	/*
 	 * Of a request that may be carried out twice: it is sent once more
 	 * after that much silence, because who had it may have died.  The first
@@ -138,6 +151,9 @@ bool bus_msg_wants_reply(const struct bus_msg *m);
 /* bus_msg_trace(m, t): The sender's trace; false if it sent none. */
 bool bus_msg_trace(const struct bus_msg *m, struct trace *t);
 
+/* bus_msg_header(m, key): A header's first value; absent if there is none. */
+struct str bus_msg_header(const struct bus_msg *m, const char *key);
+
 /* bus_msg_free(m): End m without an answer. */
 void bus_msg_free(struct bus_msg *m);
 
@@ -190,10 +206,11 @@ struct bus_waiter {
  * bus_request(b, subject, data, meta, waiter, id):
  * Send and wait for one answer until meta->deadline, which must be set.  The
  * waiter is called only on RC_OK.  RC_INVALID if meta->again_ms is set and many
- * answers are wanted.  RC_AGAIN over BUS_INFLIGHT_MAX, RC_TIMEOUT
- * if the deadline has passed already, else as bus_publish().  *id (id may be
- * NULL) names the request for bus_cancel(), after which the waiter is not
- * called; a request that has ended is no more there to cancel.
+ * answers are wanted, or there are headers of one's own.  RC_AGAIN over
+ * BUS_INFLIGHT_MAX, RC_TIMEOUT if the deadline has passed already, else as
+ * bus_publish().  *id (id may be NULL) names the request for bus_cancel(),
+ * after which the waiter is not called; a request that has ended is no more
+ * there to cancel.
  */
 enum rc bus_request(struct bus *b, const char *subject, struct str data,
     const struct bus_meta *meta, struct bus_waiter waiter,

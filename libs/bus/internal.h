@@ -167,7 +167,7 @@ enum rc bus_send(struct bus *b, const struct conn_out *m) RC_CHECK;
 
 /* Headers of a message, with room for their texts. */
 struct bus_headers {
-	struct conn_header v[4];
+	struct conn_header v[3 + BUS_HEADERS_MAX];
 	size_t n;
 	char deadline[24];
 	char trace[TRACE_PARENT_MAX];
@@ -175,7 +175,8 @@ struct bus_headers {
 
 /*
  * bus_headers_of(meta, h):
- * meta (NULL: none) as headers.  RC_INVALID if its msg_id is not fit for one.
+ * meta (NULL: none) as headers, whose own texts are not copied.  RC_INVALID if
+ * a text is not fit for one.
  */
 enum rc bus_headers_of(
     const struct bus_meta *meta, struct bus_headers *h) RC_CHECK;

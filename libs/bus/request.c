@@ -204,7 +204,7 @@ bus_request(struct bus *b, const char *subject, struct str data,
 	enum rc rc;
 
 	if (meta == NULL || meta->deadline.ms <= 0 || meta->again_ms < 0 ||
-	    (meta->again_ms > 0 && waiter.many) ||
+	    (meta->again_ms > 0 && (waiter.many || meta->nheaders > 0)) ||
 	    bus_headers_of(meta, &h) != RC_OK)
 		return RC_INVALID;
 	rc = bus_ask(b,

@@ -32,6 +32,8 @@ header_add(struct bus_headers *h, const char *key, const char *value)
 enum rc
 bus_headers_of(const struct bus_meta *meta, struct bus_headers *h)
 {
+	size_t i;
+
 	h->n = 0;
 	if (meta == NULL)
 		return RC_OK;
@@ -48,6 +50,14 @@ bus_headers_of(const struct bus_meta *meta, struct bus_headers *h)
 		if (!names_header_ok(meta->msg_id))
 			return RC_INVALID;
 		header_add(h, HEADER_MSG_ID, meta->msg_id);
+	}
+	if (meta->nheaders > BUS_HEADERS_MAX)
+		return RC_INVALID;
+	for (i = 0; i < meta->nheaders; i++) {
+		if (!names_token_ok(meta->headers[i].key) ||
+		    !names_header_ok(meta->headers[i].value))
+			return RC_INVALID;
+		header_add(h, meta->headers[i].key, meta->headers[i].value);
 	}
 	return RC_OK;
 }

@@ -1,10 +1,10 @@
 /*
- * Streams, and publishing to them, over the JetStream API: plain requests with
- * JSON in them, because the library's own calls for it block.
+ * Streams, and publishing to them, over the JetStream API.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bus/api.h"
 #include "bus/internal.h"
 #include "bus/json.h"
 #include "core/arena.h"
@@ -13,69 +13,47 @@
 #include "core/mem.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
-#include "wire/wire.h"
 
 #define API_MS       5000
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 5000
 #define CONFIG_MAX   (64 * 1024)
-#define ANSWER_MAX   (64 * 1024)
 #define NS_PER_S     INT64_C(1000000000)
 #define SECONDS_MAX  (INT64_MAX / NS_PER_S)
-/* The server's "name already in use with a different configuration". */
-#define ERR_DIFFERS 10058
 
 /* ---- answers ------------------------------------------------------------ */
 
-struct api_answer {
+struct said {
 	enum rc rc;
 	bool differs; /* what exists is configured otherwise */
 	bool numbered;
 	struct bus_stored stored; /* if numbered */
 };
 
-static enum rc
-rc_of_status(int64_t status)
-{
-	switch (status) {
-	case 404:
-		return RC_NOENT;
-	case 409:
-		return RC_CONFLICT;
-	case 503:
-		return RC_AGAIN;
-	default:
-		return RC_INVALID;
-	}
-}
-
 /* What the API said to a request that ended with rc. */
-static struct api_answer
-api_read(enum rc rc, struct str data)
+static struct said
+answer_of(enum rc rc, struct str data)
 {
 	static struct log_rate rate;
-	struct api_answer r = { .rc = rc };
+	struct said r = { .rc = rc };
 	struct wire_jetstream_answer in;
 	struct arena *a;
 	int64_t missed;
 
 	if (rc != RC_OK)
 		return r;
-	a = arena_new(ANSWER_MAX);
-	if (wire_decode(&wire_jetstream_answer_desc, data, a, &in, NULL) !=
-	    RC_OK) {
-		r.rc = RC_INVALID;
+	a = arena_new(API_ARENA_MAX);
+	r.rc = api_read(data, a, &in);
+	if (r.rc == RC_OK) {
+		r.numbered = in.has_seq;
+		r.stored = (struct bus_stored){ in.seq, in.duplicate };
 	} else if (in.has_error) {
-		r.rc = rc_of_status(in.error.code);
-		r.differs = in.error.err_code == ERR_DIFFERS;
+		r.differs = in.error.err_code == API_DIFFERS;
 		if (!r.differs && log_every(&rate, 10, &missed))
 			log_warn("bus.jetstream_refused",
 			    LOG_I("err_code", in.error.err_code),
 			    LOG_V("why", in.error.description),
 			    LOG_I("missed", missed));
-	} else {
-		r.numbered = in.has_seq;
-		r.stored = (struct bus_stored){ in.seq, in.duplicate };
 	}
 	arena_free(a);
 	return r;
@@ -116,7 +94,7 @@ static void
 on_answer(void *arg, enum rc rc, struct str data)
 {
 	struct standing *s = arg;
-	struct api_answer r = api_read(rc, data);
+	struct said r = answer_of(rc, data);
 
 	if (r.differs && s->update != NULL && !s->changing) {
 		ask(s, true);
@@ -259,7 +237,7 @@ static void
 on_stored(void *arg, enum rc rc, struct str data)
 {
 	struct bus_stored_waiter to = *(struct bus_stored_waiter *)arg;
-	struct api_answer r = api_read(rc, data);
+	struct said r = answer_of(rc, data);
 
 	free(arg);
 	/* Somebody answered, but no stream. */

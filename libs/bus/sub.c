@@ -158,6 +158,12 @@ bus_msg_trace(const struct bus_msg *m, struct trace *t)
 	return text.p != NULL && trace_parse(text, t) == RC_OK;
 }
 
+struct str
+bus_msg_header(const struct bus_msg *m, const char *key)
+{
+	return conn_msg_header(m, key);
+}
+
 void
 bus_msg_free(struct bus_msg *m)
 {

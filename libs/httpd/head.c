@@ -80,6 +80,14 @@ read_framing(struct head *h, const struct head_field *f, size_t n, bool http11)
 	return RC_OK;
 }
 
+/* A merge patch (RFC 7396) is JSON, too. */
+static bool
+is_json(struct str type)
+{
+	return str_eq_nocase(type, STR("application/json")) ||
+	    str_eq_nocase(type, STR("application/merge-patch+json"));
+}
+
 enum rc
 head_read(
     struct head *h, const struct head_field *fields, size_t n, bool http11)
@@ -98,8 +106,7 @@ head_read(
 		h->keep = head_has_token(connection, STR("keep-alive"));
 	type = head_find(fields, n, STR("Content-Type"));
 	if (type.p != NULL)
-		h->json = str_eq_nocase(
-		    str_trim(str_cut(&type, ';')), STR("application/json"));
+		h->json = is_json(str_trim(str_cut(&type, ';')));
 	expect = str_trim(head_find(fields, n, STR("Expect")));
 	if (expect.n == 0 || !http11)
 		return RC_OK;

@@ -27,7 +27,7 @@ struct head {
 	bool has_body;   /* chunked or length > 0 */
 	bool expect;     /* the client waits for "100 Continue" */
 	bool keep;       /* the client wants to keep the connection */
-	bool json;       /* Content-Type is application/json or missing */
+	bool json;       /* Content-Type is of JSON or missing */
 	const char *why; /* of RC_INVALID: the reason, for people */
 };
 

@@ -1,5 +1,6 @@
 /*
- * httpd: HTTP/1.1 for the loop: routes, answers, server-sent events.
+ * httpd: HTTP/1.1 for the loop: routes, answers, server-sent events, JSON
+ * lines.
  *
  * civetweb's workers read a request, post it to the loop and wait; the loop
  * answers.  A worker never parses a body (its stack is 100 KiB), the loop never
@@ -13,7 +14,8 @@
  * folded or torn header fields, an address that is not percent-encoded UTF-8 or
  * has %00 (400), a header over 15 KiB (431; 400 over 16 KiB) or 63 fields
  * (431), a body over the ceiling (413), a body that is not there after 10 s or
- * timeout_ms (408), a Content-Type other than application/json (415).
+ * timeout_ms (408), a Content-Type other than application/json and
+ * application/merge-patch+json (415).
  *
  * Answers carry the request's traceparent; those with status 429 and 503 have
  * Retry-After: 1.  Connections are kept for 1 s, and not when workers are few.
@@ -157,6 +159,18 @@ enum rc httpd_stream_send(struct httpd_req *r, const char *event,
 enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
 size_t httpd_stream_waiting(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
+
+/*
+ * JSON lines: httpd_lines() answers 200 application/x-ndjson and leaves r open;
+ * httpd_lines_send() queues whole lines, each with its end, and fails as
+ * httpd_stream_send(); nothing else is sent.  Before httpd_stream_end() the
+ * handler may say by httpd_lines_cut() that it could not send all: the
+ * connection then ends before the answer does, which every client notices but
+ * one of HTTP/1.0.
+ */
+void httpd_lines(struct httpd_req *r);
+enum rc httpd_lines_send(struct httpd_req *r, struct str lines) RC_CHECK;
+void httpd_lines_cut(struct httpd_req *r);
 
 /*
  * An answer made by its handler to the last byte, for simulated servers and

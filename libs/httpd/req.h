@@ -70,6 +70,8 @@ struct httpd_req {
 	bool closing; /* the server stops: the worker must go */
 	bool over;    /* the stream's reader was too slow */
 	bool raw;     /* of a stream: its bytes are the whole answer */
+	bool lines;   /* of a stream: it has lines, not events */
+	bool cut;     /* of lines: they are not all */
 	bool keep;    /* of a raw one: the connection serves another */
 	bool watched; /* somebody wants to know when the client has gone */
 	int status;

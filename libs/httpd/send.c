@@ -184,8 +184,9 @@ send_stream_head(struct mg_connection *c, const struct httpd_req *r)
 	struct buf b = BUF_INIT(HEAD_MAX);
 
 	put_head(&b, c, 200, &r->trace);
+	put_field(&b, "Content-Type: ",
+	    r->lines ? "application/x-ndjson" : "text/event-stream");
 	buf_puts(&b,
-	    "Content-Type: text/event-stream\r\n"
 	    "Cache-Control: no-store, no-transform\r\n"
 	    "X-Accel-Buffering: no\r\n");
 	if (r->http11)
@@ -213,13 +214,16 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 		rc = req_stream_next(r, until, &chunk);
 		if (rc == RC_OK)
 			ok = send_chunk(c, &frame, buf_str(&chunk), chunked);
-		else if (rc == RC_TIMEOUT && !r->raw)
+		else if (rc == RC_TIMEOUT && !r->raw && !r->lines)
 			ok = send_chunk(c, &frame, STR(COMMENT), chunked);
 		else if (rc == RC_AGAIN)
 			ok = !watch_gone(h, r, &fd);
 		if (rc != RC_AGAIN)
 			until = mono_add_ms(clock_mono(), h->comment_ms);
 	}
+	/* Nobody changes it any more. */
+	if (rc == RC_NOENT && r->cut)
+		ok = false;
 	if (ok && rc == RC_NOENT && chunked)
 		ok = write_all(c, STR("0\r\n\r\n"));
 	if (fd >= 0)

@@ -1,5 +1,5 @@
 /*
- * Server-sent events: the handler appends to the request's buffer, the worker
+ * Answers that go on: the handler appends to the request's buffer, the worker
  * swaps it out and sends it.
  */
 #include "core/mem.h"
@@ -8,7 +8,7 @@
 /* How long a client waits before it connects again. */
 #define RETRY_LINE "retry: 2000\n\n"
 
-enum form { FORM_EVENTS, FORM_RAW, FORM_RAW_KEEP };
+enum form { FORM_EVENTS, FORM_LINES, FORM_RAW, FORM_RAW_KEEP };
 
 static void
 begin(struct httpd_req *r, int status, enum form form)
@@ -18,7 +18,8 @@ begin(struct httpd_req *r, int status, enum form form)
 		r->state = REQ_STREAM;
 		atomic_store(&r->settled, true);
 		r->status = status;
-		r->raw = form != FORM_EVENTS;
+		r->raw = form == FORM_RAW || form == FORM_RAW_KEEP;
+		r->lines = form == FORM_LINES;
 		r->keep = form == FORM_RAW_KEEP;
 		if (form == FORM_EVENTS)
 			buf_puts(&r->out, RETRY_LINE);
@@ -31,6 +32,20 @@ void
 httpd_stream(struct httpd_req *r)
 {
 	begin(r, 200, FORM_EVENTS);
+}
+
+void
+httpd_lines(struct httpd_req *r)
+{
+	begin(r, 200, FORM_LINES);
+}
+
+void
+httpd_lines_cut(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->cut = true;
+	pthread_mutex_unlock(&r->lock);
 }
 
 void
@@ -79,7 +94,7 @@ put_event(struct buf *b, const char *event, const char *id, struct str data)
 	buf_putc(b, '\n');
 }
 
-/* What is queued: an event, a comment, or bytes of a raw answer. */
+/* What is queued: an event, a comment, or bytes as they are. */
 struct part {
 	const char *event, *id, *comment;
 	struct str data;
@@ -153,6 +168,12 @@ enum rc
 httpd_raw_send(struct httpd_req *r, struct str bytes)
 {
 	return queue(r, &(struct part){ .data = bytes, .raw = true });
+}
+
+enum rc
+httpd_lines_send(struct httpd_req *r, struct str lines)
+{
+	return httpd_raw_send(r, lines);
 }
 
 void

@@ -104,13 +104,24 @@
 /*
  * memory: hash: ver (changes with each change), seq (counts the puts), cleared
  * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; forgotten ids
- * by when (ms), expires; hash: id → vector, of those that have one.
+ * by when (ms), expires; hash: id → vector, of those that have one.  Past:
+ * sorted set: ids by until when they held (ms); hash: id → JSON.
  */
-#define MEMORY_FORMAT    "1"
-#define KEY_MEMORY       "soul:memory:{%:%}"
-#define KEY_MEMORY_ITEMS "soul:memory:{%:%}:items"
-#define KEY_MEMORY_ORDER "soul:memory:{%:%}:order"
-#define KEY_MEMORY_GONE  "soul:memory:{%:%}:gone"
-#define KEY_MEMORY_VECS  "soul:memory:{%:%}:vectors"
+#define MEMORY_FORMAT         "1"
+#define KEY_MEMORY            "soul:memory:{%:%}"
+#define KEY_MEMORY_ITEMS      "soul:memory:{%:%}:items"
+#define KEY_MEMORY_ORDER      "soul:memory:{%:%}:order"
+#define KEY_MEMORY_GONE       "soul:memory:{%:%}:gone"
+#define KEY_MEMORY_VECS       "soul:memory:{%:%}:vectors"
+#define KEY_MEMORY_PAST       "soul:memory:{%:%}:past"
+#define KEY_MEMORY_PAST_ITEMS "soul:memory:{%:%}:past_items"
+
+/*
+ * profile: hash: low (ms; what is older counts no more), and the leaves of a
+ * document by their JSON Pointers: "<ms> <JSON>", or "<ms> " of one that was
+ * removed; expires if none is left.
+ */
+#define PROFILE_FORMAT "1"
+#define KEY_PROFILE    "soul:profile:{%}"
 
 #endif /* !STATE_KEYS_H */

@@ -7,6 +7,7 @@
 #include "state/memory.h"
 
 #include "core/mem.h"
+#include "state/memory_lua.h"
 #include "state/record.h"
 
 #define PAGE_ITEMS 500
@@ -14,41 +15,6 @@
 #define PAGE_BYTES "2097152"
 /* Times that reading begins again because something changed. */
 #define TRIES_MAX 4
-#define DAY_MS    INT64_C(86400000)
-
-/*
- * bump(): Make the version a new one, also one that was never seen before Redis
- * lost its data: it counts, but not slower than microseconds do.
- */
-#define LUA_BUMP                                                          \
-	LUA_RECORD                                                        \
-	"local r,k=redis.call,KEYS[1]\n"                                  \
-	"local known=record(k,'" MEMORY_FORMAT "')\n"                     \
-	"local function bump()\n"                                         \
-	" local t=r('TIME')\n"                                            \
-	" local old=tonumber(r('HGET',k,'ver') or '') or 0\n"             \
-	" local us=tonumber(t[1])*1000000+tonumber(t[2])\n"               \
-	" r('HSET',k,'v','" MEMORY_FORMAT "','ver',math.max(old+1,us))\n" \
-	"end\n"
-
-/* Ends the script if ARGV[1], made at ARGV[made], has been forgotten since. */
-#define LUA_GONE(made)                                                \
-	"local cleared=tonumber(r('HGET',k,'cleared') or '') or -1\n" \
-	"if tonumber(ARGV[" #made "])<cleared or "                    \
-	"r('ZSCORE',KEYS[4],ARGV[1]) then\n"                          \
-	" return " LUA_CONFLICT "\n"                                  \
-	"end\n"
-
-/*
- * bury(ttl, max): ARGV[1] stays forgotten for ttl ms, with max others at most.
- */
-#define LUA_BURY                                          \
-	"local function bury(ttl,max)\n"                  \
-	" r('ZREMRANGEBYSCORE',KEYS[4],'-inf',now-ttl)\n" \
-	" r('ZADD',KEYS[4],now,ARGV[1])\n"                \
-	" r('ZREMRANGEBYRANK',KEYS[4],0,-1-max)\n"        \
-	" r('PEXPIRE',KEYS[4],ttl)\n"                     \
-	"end\n"
 
 /*
  * KEYS memory, items, order, gone, vectors
@@ -87,26 +53,29 @@ static const struct state_script del = { .text = LUA_NOW LUA_BUMP LUA_BURY
 	"local ttl=tonumber(ARGV[2])\n"
 	"r('ZCARD',KEYS[3])\n"
 	"r('ZCARD',KEYS[4])\n"
-	"if r('HDEL',KEYS[2],ARGV[1])==0 then return " LUA_NOENT " end\n"
+	"if r('HDEL',KEYS[2],ARGV[1])+r('ZREM',KEYS[6],ARGV[1])==0 then\n"
+	" return " LUA_NOENT "\n"
+	"end\n"
 	"r('ZREM',KEYS[3],ARGV[1])\n"
 	"r('HDEL',KEYS[5],ARGV[1])\n"
-	"if ttl>0 then bury(ttl,tonumber(ARGV[3])) end\n"
+	"r('HDEL',KEYS[7],ARGV[1])\n"
+	"if ttl>0 then bury(ARGV[1],ttl,tonumber(ARGV[3])) end\n"
 	"bump()\n"
 	"return " LUA_OK };
 
-/* KEYS memory, items, order, gone  ARGV as del */
+/* KEYS memory, …  ARGV as del */
 static const struct state_script tomb = { .text = LUA_NOW LUA_BUMP LUA_BURY
-	"bury(tonumber(ARGV[2]),tonumber(ARGV[3]))\n"
+	"bury(ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]))\n"
 	"return " LUA_OK };
 
 /* KEYS memory, items, order, gone  ARGV id, made (ms) */
 static const struct state_script gone = { .text = LUA_BUMP LUA_GONE(
 					      2) "return " LUA_OK };
 
-/* KEYS memory, items, order, gone → {OK, how many} */
+/* KEYS memory, … → {OK, how many; of the past none counts} */
 static const struct state_script clear = { .text = LUA_NOW LUA_BUMP
 	"local n=r('HLEN',KEYS[2])\n"
-	"r('DEL',KEYS[2],KEYS[3],KEYS[4],KEYS[5])\n"
+	"r('DEL',KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7])\n"
 	"if n>0 then bump() end\n"
 	"r('HSET',k,'v','" MEMORY_FORMAT "','cleared',now)\n"
 	"return {" LUA_OK ",n}" };
@@ -144,16 +113,18 @@ static const struct state_script get = { LUA_RECORD
 	"return {" LUA_OK ",redis.call('HMGET',KEYS[2],unpack(ARGV)),"
 	"redis.call('HMGET',KEYS[5],unpack(ARGV))}" };
 
-static void
+void
 memory_call(struct call *c, const struct state_script *script,
     const struct memory_scope *scope)
 {
+	static const char *const pattern[] = { KEY_MEMORY, KEY_MEMORY_ITEMS,
+		KEY_MEMORY_ORDER, KEY_MEMORY_GONE, KEY_MEMORY_VECS,
+		KEY_MEMORY_PAST, KEY_MEMORY_PAST_ITEMS };
+	size_t i;
+
 	call_begin(c, script);
-	call_key(c, KEY_MEMORY, scope->user_id, scope->soul_id);
-	call_key(c, KEY_MEMORY_ITEMS, scope->user_id, scope->soul_id);
-	call_key(c, KEY_MEMORY_ORDER, scope->user_id, scope->soul_id);
-	call_key(c, KEY_MEMORY_GONE, scope->user_id, scope->soul_id);
-	call_key(c, KEY_MEMORY_VECS, scope->user_id, scope->soul_id);
+	for (i = 0; i < NELEM(pattern); i++)
+		call_key(c, pattern[i], scope->user_id, scope->soul_id);
 }
 
 enum rc
@@ -208,13 +179,13 @@ forget(struct state *s, const struct state_script *script,
 enum rc
 memory_forget(struct state *s, const struct memory_scope *scope, struct str id)
 {
-	return forget(s, &del, scope, id, MEMORY_GONE_DAYS * DAY_MS);
+	return forget(s, &del, scope, id, MEMORY_GONE_MS);
 }
 
 enum rc
 memory_bury(struct state *s, const struct memory_scope *scope, struct str id)
 {
-	return forget(s, &tomb, scope, id, MEMORY_GONE_DAYS * DAY_MS);
+	return forget(s, &tomb, scope, id, MEMORY_GONE_MS);
 }
 
 enum rc

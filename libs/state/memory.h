@@ -51,8 +51,10 @@ enum rc memory_vectors(struct state *s, const struct memory_scope *scope,
     const struct memory_item *item, size_t n) RC_CHECK;
 
 /*
- * memory_forget(s, scope, id): RC_NOENT if there is none; it stays forgotten.
- * memory_clear(s, scope, n):   Forget all; *n (may be NULL) how many.
+ * memory_forget(s, scope, id): RC_NOENT if there is none, one of the past
+ *                              neither; it stays forgotten.
+ * memory_clear(s, scope, n):   Forget all; *n (may be NULL) how many, the past
+ *                              not counted.
  * memory_del(s, scope, id):    As memory_forget(), but the id may be put again.
  */
 enum rc memory_forget(
@@ -72,6 +74,32 @@ enum rc memory_bury(
     struct state *s, const struct memory_scope *scope, struct str id) RC_CHECK;
 enum rc memory_gone(struct state *s, const struct memory_scope *scope,
     struct str id, struct wall made) RC_CHECK;
+
+/* Memories that do not hold any more, of one user and soul. */
+#define MEMORY_PAST_MAX 500
+
+struct memory_old {
+	struct str id;
+	struct wall made, until; /* when it came to be; until when it held */
+	struct str json;         /* as memory_item's */
+};
+
+/*
+ * memory_retire(s, scope, old, here):
+ * Another has taken its place: it is a memory no more but one of the past, of
+ * which the newest MEMORY_PAST_MAX stay, and cannot be put again.  A second
+ * time changes nothing.  here: it must be among the items; else they are kept
+ * elsewhere.  RC_CONFLICT if it was forgotten or retired before, RC_NOENT if it
+ * should be here and is not.
+ */
+enum rc memory_retire(struct state *s, const struct memory_scope *scope,
+    const struct memory_old *old, bool here) RC_CHECK;
+
+/*
+ * memory_cleared(s, scope, when): When all were forgotten last; 0: never.
+ */
+enum rc memory_cleared(struct state *s, const struct memory_scope *scope,
+    struct wall *when) RC_CHECK;
 
 struct memory_list {
 	int64_t version; /* changes with every change */
@@ -102,5 +130,10 @@ enum rc memory_ids(struct state *s, const struct memory_scope *scope,
     int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;
 enum rc memory_get(struct state *s, const struct memory_scope *scope,
     struct memory_item *item, size_t n, struct arena *a) RC_CHECK;
+
+/* memory_past(s, scope, a, out): Those of the past, ids and JSON, oldest first.
+ */
+enum rc memory_past(struct state *s, const struct memory_scope *scope,
+    struct arena *a, struct memory_list *out) RC_CHECK;
 
 #endif /* !STATE_MEMORY_H */

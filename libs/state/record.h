@@ -62,7 +62,7 @@
 /* ---- calls --------------------------------------------------------------- */
 
 #define CALL_KEYS_MAX 8
-#define CALL_ARGS_MAX 320
+#define CALL_ARGS_MAX 520
 #define CALL_NUMS_MAX 8
 #define CALL_IDS_MAX  6
 

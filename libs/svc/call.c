@@ -428,6 +428,12 @@ svc_call_request(const struct svc_call *c)
 }
 
 struct str
+svc_call_body(const struct svc_call *c)
+{
+	return c->http != NULL ? httpd_req_body(c->http) : bus_msg_data(c->msg);
+}
+
+struct str
 svc_call_param(const struct svc_call *c, size_t i)
 {
 	return c->http != NULL ? httpd_req_param(c->http, i)

@@ -1,7 +1,6 @@
 /*
  * The commands of a service: what there is, and doing one.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +10,14 @@
 
 #define TEXT_MAX (64 * 1024)
 
-void
-svc_print(const char *fmt, ...)
+enum rc
+svc_out(struct str bytes)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vprintf(fmt, ap);
-	va_end(ap);
+	/* What was done is told even if the next step is the last. */
+	if (fwrite(bytes.p, 1, bytes.n, stdout) != bytes.n ||
+	    fflush(stdout) != 0)
+		return RC_DOWN;
+	return RC_OK;
 }
 
 static int
@@ -29,7 +28,7 @@ health(const struct svc_run *r)
 	enum rc rc = svc_health(conf->admin_addr, &why);
 
 	if (rc == RC_OK)
-		svc_print("ready\n");
+		svc_out(STR("ready\n"));
 	else
 		fprintf(stderr, "not ready: %.*s\n", STR_ARG(buf_str(&why)));
 	buf_free(&why);
@@ -111,7 +110,7 @@ help(const struct svc_def *def, const struct svc_command *c)
 	buf_printf(&out, "%s %s - %s\n\n", def->name, c->name, c->summary);
 	usage(def, c, "usage: ", &out);
 	buf_printf(&out, "\n%s", c->help);
-	svc_print("%.*s", STR_ARG(buf_str(&out)));
+	svc_out(buf_str(&out));
 	buf_free(&out);
 }
 
@@ -184,7 +183,7 @@ svc_command(const struct svc_def *def, int argc, char *argv[],
 		code = run(def, c, &r, conf, app_conf);
 	}
 	/* Who reads it must not take a part for the whole. */
-	if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
+	if (ferror(stdout) && code == 0) {
 		fprintf(stderr, "%s %s: cannot write\n", def->name, c->name);
 		code = 1;
 	}

@@ -1,5 +1,5 @@
 /*
- * Calls that are answered by a stream of events.
+ * Calls that are answered by a stream of events or lines.
  */
 #include "core/buf.h"
 #include "core/log.h"
@@ -61,6 +61,31 @@ enum rc
 svc_stream_text(struct svc_call *c, struct str data)
 {
 	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);
+}
+
+enum rc
+svc_lines(struct svc_call *c)
+{
+	struct httpd_req *http = svc_call_http(c);
+
+	if (http == NULL)
+		return RC_INVALID;
+	httpd_lines(http);
+	svc_call_streams(c);
+	return RC_OK;
+}
+
+enum rc
+svc_lines_put(struct svc_call *c, struct str lines)
+{
+	return httpd_lines_send(svc_call_http(c), lines);
+}
+
+void
+svc_lines_cut(struct svc_call *c, enum rc rc)
+{
+	httpd_lines_cut(svc_call_http(c));
+	svc_stream_end(c, rc);
 }
 
 enum rc

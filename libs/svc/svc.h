@@ -94,7 +94,7 @@ struct svc_command {
 	bool alone;
 	/*
 	 * The exit code: 0; 1 it failed; 64 wrong arguments, which it has told
-	 * on stderr.  What it says goes through svc_print(); the log goes to
+	 * on stderr.  What it says goes through svc_out(); the log goes to
 	 * stderr, from LOG_WARN up.
 	 */
 	int (*fn)(const struct svc_run *r);
@@ -132,11 +132,11 @@ struct svc_def {
 int svc_main(const struct svc_def *def, int argc, char *argv[]);
 
 /*
- * svc_print(fmt, ...):
- * Of a command: write to stdout.  If that cannot be done the command ends with
- * 1, after its fn, and says so.
+ * svc_out(bytes):
+ * Of a command: write to stdout, now.  RC_DOWN: nobody takes it; the command
+ * need not go on, and ends with 1 at best, after saying so.
  */
-void svc_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+enum rc svc_out(struct str bytes);
 
 /* svc_version(): Of the suite: "0.1.0" or "0.1.0+<commit>". */
 const char *svc_version(void);
@@ -178,6 +178,9 @@ void svc_release(struct svc *s);
 
 /* The decoded request (NULL without a schema), valid until the call ends. */
 const void *svc_call_request(const struct svc_call *c);
+
+/* The request as it came, valid until the call ends. */
+struct str svc_call_body(const struct svc_call *c);
 
 /* The i-th {…} of the HTTP path; absent over NATS. */
 struct str svc_call_param(const struct svc_call *c, size_t i);
@@ -260,6 +263,18 @@ enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
 enum rc svc_stream_comment(struct svc_call *c, const char *text) RC_CHECK;
 size_t svc_stream_waiting(struct svc_call *c);
 void svc_stream_end(struct svc_call *c, enum rc rc);
+
+/*
+ * JSON lines instead of one answer, over HTTP only, as httpd_lines():
+ * svc_lines(c):            Begin; RC_INVALID over NATS, c is then as before.
+ * svc_lines_put(c, lines): Whole lines, each with its end.  Fails as above.
+ * svc_lines_cut(c, rc):    End c, counted as rc, so that the client sees that
+ *                          it has not got all.
+ * svc_stream_waiting() and svc_stream_end() as above.
+ */
+enum rc svc_lines(struct svc_call *c) RC_CHECK;
+enum rc svc_lines_put(struct svc_call *c, struct str lines) RC_CHECK;
+void svc_lines_cut(struct svc_call *c, enum rc rc);
 
 /*
  * An answer made by its handler to the last byte, as httpd_raw() and

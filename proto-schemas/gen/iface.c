@@ -30,6 +30,7 @@ static const struct member http[] = {
 	{ "response", JSON_STRING, NULLABLE | MESSAGE },
 	/* Of the server-sent events that it answers instead, or may. */
 	{ "stream", JSON_STRING, OPTIONAL | MESSAGE },
+	{ "lines", JSON_STRING, OPTIONAL | MESSAGE },
 	{ "description", JSON_STRING, 0 },
 	{ "section", JSON_STRING, 0 },
 	{ "errors", JSON_ARRAY, 0 },

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/mem.h"
 #include "gen.h"
 
 static json_t *
@@ -13,23 +14,39 @@ content_of(const char *message)
 	    "{s:{s:o}}", "application/json", "schema", gen_schema_ref(message));
 }
 
-/* What a route answers: a message, a stream of messages, or either. */
+/* Answers that are many messages. */
+static const struct {
+	const char *member, *type;
+} many[] = {
+	{ "stream", "text/event-stream" },
+	{ "lines", "application/x-ndjson" },
+};
+
+/* What a route answers: a message, many messages, or either. */
 static json_t *
 answer_of(const struct gen *g, json_t *components, const json_t *e)
 {
 	const char *response = gen_of(e, "response");
-	const char *stream = gen_of(e, "stream");
 	json_t *content = json_object();
+	bool one = response != NULL;
+	const char *name;
+	size_t i;
 
-	if (response != NULL &&
-	    (stream == NULL || strcmp(response, stream) != 0)) {
+	for (i = 0; i < NELEM(many) && one; i++) {
+		name = gen_of(e, many[i].member);
+		one = name == NULL || strcmp(response, name) != 0;
+	}
+	if (one) {
 		gen_component(g, components, response);
 		(void)json_object_update_new(content, content_of(response));
 	}
-	if (stream != NULL) {
-		gen_component(g, components, stream);
-		(void)json_object_set_new(content, "text/event-stream",
-		    json_pack("{s:o}", "schema", gen_schema_ref(stream)));
+	for (i = 0; i < NELEM(many); i++) {
+		name = gen_of(e, many[i].member);
+		if (name == NULL)
+			continue;
+		gen_component(g, components, name);
+		(void)json_object_set_new(content, many[i].type,
+		    json_pack("{s:o}", "schema", gen_schema_ref(name)));
 	}
 	return content;
 }

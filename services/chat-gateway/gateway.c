@@ -126,6 +126,17 @@ gateway_query_user(const struct gateway *g, struct svc_call *c)
 }
 
 bool
+gateway_named_user(struct svc_call *c, struct str *user)
+{
+	*user = svc_call_query(c, "user_id");
+	if (user->p != NULL)
+		return gateway_id(c, *user, "user_id");
+	svc_fail(
+	    c, RC_INVALID, "user_id: must be named: there is no default here");
+	return false;
+}
+
+bool
 gateway_id(struct svc_call *c, struct str id, const char *name)
 {
 	if (id_valid(id))
@@ -134,6 +145,26 @@ gateway_id(struct svc_call *c, struct str id, const char *name)
 	    "%s: must be 1 to %d bytes without control characters", name,
 	    ID_MAX);
 	return false;
+}
+
+bool
+gateway_stream_begin(struct gateway *g, struct svc_call *c)
+{
+	if (g->draining)
+		svc_fail(c, RC_AGAIN, "the service is stopping");
+	else if ((g->n_streams + 1) * 4 > svc_http_calls(g->svc) * 3)
+		svc_fail(c, RC_AGAIN, "too many streams at once");
+	else {
+		g->n_streams++;
+		return true;
+	}
+	return false;
+}
+
+void
+gateway_stream_end(struct gateway *g)
+{
+	g->n_streams--;
 }
 
 void

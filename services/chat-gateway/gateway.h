@@ -40,7 +40,7 @@ struct gateway {
 	struct follows *follows;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, watcher) watchers; /* see on_events.h */
-	size_t n_watchers;
+	size_t n_streams; /* answers that go on: theirs, and exports */
 	struct metric *watching;
 	bool draining;
 };
@@ -66,10 +66,27 @@ struct str gateway_user(const struct gateway *g, struct str named);
 struct str gateway_query_user(const struct gateway *g, struct svc_call *c);
 
 /*
+ * gateway_named_user(c, user):
+ * The user that the query names; false if it names none that may be one: c is
+ * then answered 400 and ended.
+ */
+bool gateway_named_user(struct svc_call *c, struct str *user);
+
+/*
  * gateway_id(c, id, name):
  * Whether id may be an id; otherwise c is answered 400, naming it, and ended.
  */
 bool gateway_id(struct svc_call *c, struct str id, const char *name);
+
+/*
+ * gateway_stream_begin(g, c):
+ * Whether one more answer may go on for long; they leave a quarter of the
+ * connections to everything else, and none begins while the service stops.  If
+ * not, c is answered 503 and ended.
+ * gateway_stream_end(g): One that began has ended.
+ */
+bool gateway_stream_begin(struct gateway *g, struct svc_call *c);
+void gateway_stream_end(struct gateway *g);
 
 /*
  * gateway_fail(c, rc):

@@ -1,10 +1,10 @@
 /*
  * chat-gateway: the HTTP edge: what owners ask, and who may.
  *
- *	http	/v1/chat, /v1/turns, /v1/souls, /v1/terminals, /v1/sessions
- *		(routes.c)
+ *	http	/v1/chat, /v1/turns, /v1/souls, /v1/terminals, /v1/sessions,
+ *		/v1/memories, /v1/users (routes.c)
  *	asks	soul.rpc.turn.start, .cancel, .show, soul.rpc.emotion.state,
- *		.history
+ *		.history, soul.rpc.memory.list, .recall, .forget, .profile
  *	reads	soul.stream.<user>.<session>
  */
 #include "core/mem.h"

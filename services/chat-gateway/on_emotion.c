@@ -3,77 +3,39 @@
  */
 #include "on_emotion.h"
 
-#include "bus/bus.h"
 #include "core/arena.h"
-#include "core/buf.h"
-#include "core/log.h"
 #include "gateway.h"
+#include "question.h"
 #include "state/soul.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
-#include "wire/wire.h"
 
 #define TIMEOUT_MS 2000
 
-/* A question to emotion-engine, and whose it is; lives as long as the call. */
-struct question {
-	struct gateway *g;
-	struct svc_call *c;
-	const char *subject;
-	const struct wire_desc *ask, *answer;
-	void *reply; /* as answer has it */
-};
-
 static void
-answer(struct question *q, struct str data)
+on_answer(struct question *q, enum rc rc)
 {
-	struct arena *a = svc_call_arena(q->c);
-	struct wire_err err;
-
-	if (wire_decode(q->answer, data, a, q->reply, &err) == RC_OK) {
-		svc_reply(q->c, q->reply);
-		return;
-	}
-	log_error("gateway.emotion", LOG_S("subject", q->subject),
-	    LOG_S("path", err.path), LOG_S("why", err.why));
-	svc_fail(q->c, RC_BUG, "the emotion of the soul cannot be read");
-}
-
-static void
-on_answer(void *arg, enum rc rc, struct str data)
-{
-	struct question *q = arg;
-
-	log_trace_set(svc_call_trace(q->c)->trace_id);
 	if (rc == RC_OK)
-		answer(q, data);
-	else if (rc == RC_NOENT && data.n > 0)
-		svc_fail(q->c, rc, "soul not found");
+		svc_reply(q->arg, q->reply);
+	else if (rc == RC_NOENT)
+		svc_fail(q->arg, rc, "soul not found");
 	else if (rc == RC_INVALID || rc == RC_BUG)
 		svc_fail(
-		    q->c, RC_BUG, "the emotion of the soul cannot be read");
+		    q->arg, RC_BUG, "the emotion of the soul cannot be read");
 	else
-		svc_fail(q->c, RC_DOWN, "emotion-engine does not answer");
-	log_trace_set("");
+		svc_fail(q->arg, RC_DOWN, "emotion-engine does not answer");
 }
 
 static void
 ask(struct question *q, const void *msg)
 {
-	struct bus_meta meta = { .deadline = { clock_wall().ms + TIMEOUT_MS },
-		.trace = svc_call_trace(q->c) };
-	struct buf out = BUF_INIT(4096);
 	enum rc rc;
 
-	rc = wire_encode(q->ask, msg, &out, NULL);
-	if (rc == RC_OK)
-		rc = bus_request(svc_bus(q->g->svc), q->subject, buf_str(&out),
-		    &meta, (struct bus_waiter){ .fn = on_answer, .arg = q },
-		    NULL);
-	buf_free(&out);
+	q->timeout_ms = TIMEOUT_MS;
+	rc = question_ask(q, msg);
 	if (rc != RC_OK)
-		gateway_fail_bus(q->c, rc);
+		gateway_fail_bus(q->arg, rc);
 }
 
 /* The soul of the path, if it is the user's; false: c has been answered. */
@@ -98,18 +60,21 @@ owned(struct gateway *g, struct svc_call *c, struct str *id)
 	return rc == RC_OK;
 }
 
-/* A question with room for its answer; NULL: c has been answered. */
+/* A question as long as the call; NULL: c has been answered. */
 static struct question *
-question(struct gateway *g, struct svc_call *c, size_t reply)
+question(struct gateway *g, struct svc_call *c)
 {
 	struct question *q = arena_alloc(svc_call_arena(c), sizeof(*q));
-	void *room = arena_alloc(svc_call_arena(c), reply);
 
-	if (q == NULL || room == NULL) {
+	if (q == NULL) {
 		gateway_fail(c, RC_TOOBIG);
 		return NULL;
 	}
-	*q = (struct question){ .g = g, .c = c, .reply = room };
+	*q = (struct question){ .g = g,
+		.trace = svc_call_trace(c),
+		.a = svc_call_arena(c),
+		.fn = on_answer,
+		.arg = c };
 	return q;
 }
 
@@ -122,7 +87,7 @@ on_emotion(void *app, struct svc_call *c)
 
 	if (!owned(g, c, &req.soul_id))
 		return;
-	q = question(g, c, sizeof(struct wire_emotion_state_reply));
+	q = question(g, c);
 	if (q == NULL)
 		return;
 	q->subject = WIRE_SUBJECT_EMOTION_STATE;
@@ -154,7 +119,7 @@ on_emotion_history(void *app, struct svc_call *c)
 	}
 	if (!owned(g, c, &req.soul_id))
 		return;
-	q = question(g, c, sizeof(struct wire_emotion_history_reply));
+	q = question(g, c);
 	if (q == NULL)
 		return;
 	q->subject = WIRE_SUBJECT_EMOTION_HISTORY;

@@ -26,7 +26,7 @@ static void
 watcher_end(struct watcher *w)
 {
 	TAILQ_REMOVE(&w->g->watchers, w, link);
-	w->g->n_watchers--;
+	gateway_stream_end(w->g);
 	metric_change(w->g->watching, -1);
 	svc_stream_end(w->c, RC_OK);
 	free(w);
@@ -113,13 +113,6 @@ find_start(struct gateway *g, struct svc_call *c, const struct session_key *k,
 	return rc == RC_OK && s.known;
 }
 
-/* Streams leave a quarter of the connections to everything else. */
-static bool
-is_full(const struct gateway *g)
-{
-	return (g->n_watchers + 1) * 4 > svc_http_calls(g->svc) * 3;
-}
-
 static void
 begin(struct gateway *g, struct svc_call *c, const struct follow_opts *o)
 {
@@ -133,11 +126,11 @@ begin(struct gateway *g, struct svc_call *c, const struct follow_opts *o)
 	rc = follow_open(g->follows, &with, &w->f);
 	if (rc != RC_OK) {
 		free(w);
+		gateway_stream_end(g);
 		gateway_fail_bus(c, rc);
 		return;
 	}
 	TAILQ_INSERT_TAIL(&g->watchers, w, link);
-	g->n_watchers++;
 	metric_change(g->watching, 1);
 	if (svc_stream(c) != RC_OK || svc_call_on_gone(c, on_gone, w) != RC_OK)
 		on_gone(w);
@@ -152,11 +145,11 @@ on_events(void *app, struct svc_call *c)
 	struct gateway *g = app;
 	struct follow_opts o = { .fn = on_event, .ready = is_ready };
 
-	if (g->draining)
-		svc_fail(c, RC_AGAIN, "the service is stopping");
-	else if (is_full(g))
-		svc_fail(c, RC_AGAIN, "too many streams at once");
-	else if (read_request(g, c, &o.key, &o.after) &&
+	if (!gateway_stream_begin(g, c))
+		return;
+	if (read_request(g, c, &o.key, &o.after) &&
 	    find_start(g, c, &o.key, &o.after))
 		begin(g, c, &o);
+	else
+		gateway_stream_end(g);
 }

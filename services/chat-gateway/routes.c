@@ -7,10 +7,13 @@
 #include "on_chat.h"
 #include "on_emotion.h"
 #include "on_events.h"
+#include "on_export.h"
+#include "on_memories.h"
 #include "on_sessions.h"
 #include "on_souls.h"
 #include "on_terminals.h"
 #include "on_turns.h"
+#include "on_user_profile.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -84,4 +87,21 @@ const struct svc_route routes[ROUTES_N] = {
 	    session_messages, on_sessions_messages),
 	BARE("sessions_delete", "DELETE", WIRE_HTTP_SESSIONS_DELETE,
 	    ok_response, on_sessions_delete),
+	BARE("memories_list", "GET", WIRE_HTTP_MEMORIES_LIST, memory_list_reply,
+	    on_memories_list),
+	BARE("memories_export", "GET", WIRE_HTTP_MEMORIES_EXPORT,
+	    memory_export_line, on_export),
+	BARE("memories_forget", "DELETE", WIRE_HTTP_MEMORIES_FORGET,
+	    memories_forgotten, on_memories_forget),
+	BARE("memories_delete", "DELETE", WIRE_HTTP_MEMORIES_DELETE,
+	    memories_forgotten, on_memories_delete),
+	BARE("users_profile_get", "GET", WIRE_HTTP_USERS_PROFILE_GET,
+	    memory_profile_reply, on_user_profile_get),
+	{ .name = "users_profile_patch",
+	    .method = "PATCH",
+	    .path = WIRE_HTTP_USERS_PROFILE_PATCH,
+	    .request = &wire_profile_patch_desc,
+	    .reply = &wire_memory_profile_reply_desc,
+	    .fn = on_user_profile_patch,
+	    .deadline_ms = DEADLINE_MS },
 };

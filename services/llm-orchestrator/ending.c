@@ -163,9 +163,12 @@ something_done(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_deeds; i++) {
 		const struct turn_deed *d = &t->deeds[i];
-		if (d->kind != TURN_RECALL &&
-		    (d->outcome == TURN_OK || d->outcome == TURN_ERROR ||
-			d->outcome == TURN_NOT_CONFIRMED))
+		if (d->kind == TURN_RECALL)
+			continue;
+		if (d->outcome == TURN_OK || d->outcome == TURN_NOT_CONFIRMED)
+			return true;
+		/* A body that failed may have done a part. */
+		if (d->kind != TURN_FORGET && d->outcome == TURN_ERROR)
 			return true;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include "reply.h"
 #include "wire/out.h"
 #include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 /* An assistant's silence, as the model itself writes it. */
@@ -21,7 +22,7 @@ advice(enum turn_outcome outcome)
 {
 	switch (outcome) {
 	case TURN_NOT_CONFIRMED:
-		return "sent, but the body did not answer; nobody knows "
+		return "it was sent, but nobody answered; nobody knows "
 		       "whether it was done";
 	case TURN_BLOCKED:
 	case TURN_UNGATED:
@@ -50,6 +51,22 @@ put_output(struct wire_out *o, struct str output)
 	arena_free(a);
 }
 
+/* What was to be forgotten is named whatever came of it. */
+static void
+put_query(struct wire_out *o, struct str args)
+{
+	struct wire_tree *v;
+
+	if (wire_tree_parse(args, &v) != RC_OK)
+		return;
+	struct str query = wire_tree_text(wire_tree_get(v, STR("query")));
+	if (query.n > 0) {
+		wire_out_key(o, STR("query"));
+		wire_out_str(o, query);
+	}
+	wire_tree_free(v);
+}
+
 /* The content of the tool message of a deed. */
 static struct str
 result_of(const struct turn_deed *d, struct arena *a)
@@ -57,7 +74,11 @@ result_of(const struct turn_deed *d, struct arena *a)
 	struct buf b = BUF_INIT(HISTORY_TEXT_MAX);
 	struct wire_out o = { .b = &b };
 
+	if (d->kind == TURN_FORGET && d->output.p != NULL)
+		return d->output;
 	wire_out_object(&o);
+	if (d->kind == TURN_FORGET)
+		put_query(&o, d->args);
 	wire_out_key(&o, STR("ok"));
 	wire_out_bool(&o, d->outcome == TURN_OK);
 	if (d->outcome != TURN_OK) {

@@ -4,6 +4,10 @@
  *
  * Pure.  An assistant's tool calls are kept with their results, and are shown
  * only if all results are there, so that the strictest provider takes them.
+ *
+ * A result is {"ok", "error", "advice", "output"}; that of a forgetting, which
+ * others read: {"query", "forgotten": [text, …]}, empty if nothing fitted, or
+ * {"query", "ok": false, "error", "advice"}.
  */
 #ifndef LLM_ORCHESTRATOR_HISTORY_H
 #define LLM_ORCHESTRATOR_HISTORY_H

@@ -4,7 +4,8 @@
  *	nats	soul.rpc.turn.start, soul.rpc.turn.cancel.<turn>, .show.
  *		soul.turn.wake.<instance>, soul.result.<terminal>.<request>
  *	out	soul.rpc.emotion.observe, soul.rpc.intent.filter,
- *		soul.rpc.memory.ready, soul.rpc.memory.recall
+ *		soul.rpc.memory.ready, soul.rpc.memory.recall,
+ *		soul.rpc.memory.forget
  *		soul.body.<broker>.<terminal>.intent_action, .invoke, .status
  *	http	POST <OPENAI_BASE_URL>/chat/completions, of others
  */

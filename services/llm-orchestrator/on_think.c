@@ -73,7 +73,7 @@ check_args(struct run *r, struct tool *tool, const struct llm_tool_call *c,
 	enum rc rc = tools_arguments(tool, c->arguments, r->a, &args, &err);
 	if (rc == RC_OK) {
 		d->args = args;
-	} else if (tool->recall) {
+	} else if (tool->kind == TOOL_RECALL) {
 		d->args = STR("{}");
 	} else if (rc == RC_INVALID) {
 		wire_err_text(&err, text, sizeof(text));
@@ -102,8 +102,10 @@ deed_of(struct run *r, const struct llm_tool_call *c, struct turn_deed *d)
 	d->skill = tool->skill;
 	d->label = tool->label;
 	d->safety = tool->safety;
-	if (tool->recall)
+	if (tool->kind == TOOL_RECALL)
 		d->kind = TURN_RECALL;
+	else if (tool->kind == TOOL_FORGET)
+		d->kind = TURN_FORGET;
 	check_args(r, tool, c, d);
 }
 
@@ -222,6 +224,7 @@ system_text(struct run *r, const struct soul *soul, const struct turn_action *a)
 		.said = r->facts.said,
 		.late = r->turn.late,
 		.recall = a->offer == TURN_OFFER_ALL,
+		.forget = a->offer >= TURN_OFFER_FORGET,
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
@@ -250,13 +253,15 @@ offer_tools(struct run *r, enum turn_offer offer, struct thought *t)
 
 	if (offer == TURN_OFFER_NONE)
 		return RC_OK;
-	t->tools = arena_alloc(r->o->scratch, (n + 1) * sizeof(*t->tools));
+	t->tools = arena_alloc(r->o->scratch, (n + 2) * sizeof(*t->tools));
 	if (t->tools == NULL)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < n; i++)
 		add_tool(t, tools_at(tools, i));
 	if (offer == TURN_OFFER_ALL)
 		add_tool(t, tools_recall(tools));
+	if (offer >= TURN_OFFER_FORGET)
+		add_tool(t, tools_forget(tools));
 	return RC_OK;
 }
 

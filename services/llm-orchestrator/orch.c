@@ -178,6 +178,8 @@ make_metrics(struct orch *o)
 			"Skills that nobody confirmed in time.", NULL),
 		.recalls = metric_counter(set, "soul_turn_recalls_total",
 		    "Searches in memories.", NULL),
+		.forgets = metric_counter(set, "soul_turn_forgets_total",
+		    "Requests to forget a memory.", NULL),
 	};
 }
 

@@ -56,7 +56,8 @@ TAILQ_HEAD(leaving_list, leaving);
 
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
-	struct metric *direct, *thoughts, *invokes, *not_confirmed, *recalls;
+	struct metric *direct, *thoughts, *invokes, *not_confirmed, *recalls,
+	    *forgets;
 };
 
 struct orch {

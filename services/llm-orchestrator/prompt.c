@@ -188,6 +188,9 @@ put_rules(const struct prompt *p, struct buf *b)
 			       "说明现在不会做。",
 		p->recall ? "回答需要以前的事情时，先用 recall_memory 查找。"
 			  : "现在不能查找以前的记忆，不要假装记得。",
+		p->forget ? "只有主人要你忘掉什么时才用 forget_memory；结果的 "
+			    "forgotten 列出了的才是忘掉了的，没有列出就照实说。"
+			  : "现在不能忘掉以前的记忆，不要答应或者假装忘了。",
 		"语气要合乎你的人格和心情，也照顾主人的情绪。",
 		"不说话更好的时候，只回答 <NO_REPLY>。",
 		"回答要简短，适合念出来，不用 Markdown；用主人的语言，"

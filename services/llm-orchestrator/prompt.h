@@ -33,6 +33,7 @@ struct prompt {
 	struct str said;    /* by the user, now */
 	struct str late;    /* what came of earlier turns; empty: nothing */
 	bool recall;        /* memories can be searched */
+	bool forget;        /* memories can be forgotten */
 	struct str summary; /* of the conversation before; absent: none */
 	bool silent;        /* nothing is to be done in this turn */
 	struct str rest;    /* the part that is still to be answered; empty:

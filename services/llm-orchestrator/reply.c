@@ -5,6 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "wire/tree.h"
 
 /* A body's own words that are said to its user, in code points. */
 #define WHY_SAID_MAX 40
@@ -37,12 +38,14 @@ static const struct {
 	[TURN_UNKNOWN] = { "unknown skill", "我不会%。" },
 	[TURN_REJECTED] = { "rejected", "%现在不能做。" },
 	[TURN_DEFERRED] = { "not carried out", "%还没有做。" },
+	[TURN_NOTHING] = { "nothing fits", "没有找到%。" },
 	[TURN_SKIPPED] = { "not sent",
 	    "前一次没有得到确认，后面的%没有再做。" },
 	[TURN_STOPPED] = { "canceled", "%还没有做。" },
 };
 
 #define SAID_NOT_FOUND  "以前的事我没能查到。"
+#define SAID_FORGOTTEN  "已经忘掉：%。"
 #define SAID_OVERFLOW   "一次要做的事太多，有些没有做。"
 #define SAID_SPEECHLESS "其余的我现在答不上来，请稍后再试。"
 #define SAID_ABSENT     "（我的身体现在不在线，做不了动作。）"
@@ -157,11 +160,83 @@ is_called(const struct turn *t, size_t i)
 	return t->deeds[i].kind == TURN_INVOKE;
 }
 
-/* A search that failed has a sentence of its own. */
+/* What a forgetting came to that the table has no words for; or NULL. */
+static const char *
+unforgotten(const struct turn_deed *d)
+{
+	if (d->kind != TURN_FORGET)
+		return NULL;
+	switch (d->outcome) {
+	case TURN_NOTHING:
+		return "没有找到和要忘掉的事相符的记忆。";
+	case TURN_NOT_CONFIRMED:
+		return "要忘掉的事没有得到确认，可能忘掉了，也可能没有。";
+	case TURN_ERROR:
+	case TURN_UNKNOWN:
+		return "要忘掉的事我这次没能忘掉。";
+	default:
+		return NULL;
+	}
+}
+
+/* What failed and has no sentence of its own. */
 static bool
 is_failure(const struct turn *t, size_t i)
 {
-	return t->deeds[i].kind != TURN_RECALL && turn_failed(t, i);
+	const struct turn_deed *d = &t->deeds[i];
+
+	return d->kind != TURN_RECALL && unforgotten(d) == NULL &&
+	    turn_failed(t, i);
+}
+
+/* Each sentence once. */
+static void
+say_unforgotten(struct buf *b, const struct turn *t)
+{
+	const char *said[TURN_OUTCOMES] = { NULL };
+
+	for (size_t i = 0; i < t->n_deeds; i++) {
+		const struct turn_deed *d = &t->deeds[i];
+		const char *s = unforgotten(d);
+		if (s == NULL || !turn_failed(t, i) || said[d->outcome] == s)
+			continue;
+		said[d->outcome] = s;
+		buf_puts(b, s);
+	}
+}
+
+/* Append the texts that d made forgotten: "「…」、「…」". */
+static void
+put_forgotten(struct buf *names, const struct turn_deed *d)
+{
+	struct wire_tree *v;
+
+	if (wire_tree_parse(d->output, &v) != RC_OK)
+		return;
+	const struct wire_tree *list = wire_tree_get(v, STR("forgotten"));
+	for (size_t i = 0; i < wire_tree_len(list); i++) {
+		if (names->n > 0)
+			buf_puts(names, "、");
+		buf_puts(names, "「");
+		buf_put_str(names, wire_tree_text(wire_tree_at(list, i)));
+		buf_puts(names, "」");
+	}
+	wire_tree_free(v);
+}
+
+static void
+say_forgotten(struct buf *b, const struct turn *t)
+{
+	struct buf names = BUF_INIT(REPLY_MAX);
+
+	for (size_t i = 0; i < t->n_deeds; i++) {
+		if (t->deeds[i].kind == TURN_FORGET &&
+		    t->deeds[i].outcome == TURN_OK)
+			put_forgotten(&names, &t->deeds[i]);
+	}
+	if (names.n > 0)
+		say(b, SAID_FORGOTTEN, buf_str(&names));
+	buf_free(&names);
 }
 
 static bool
@@ -194,11 +269,12 @@ say_failures(struct buf *b, const struct turn *t)
 			continue;
 		if (t->deeds[i].kind == TURN_RECALL)
 			searched = true;
-		else if (t->deeds[i].outcome == TURN_ERROR)
+		else if (t->deeds[i].outcome == TURN_ERROR && is_failure(t, i))
 			reply_say_error(b, t->deeds[i].label, t->deeds[i].why);
 	}
 	for (int o = TURN_ERROR + 1; o < TURN_OUTCOMES; o++)
 		say_all(b, t, (enum turn_outcome)o, is_failure);
+	say_unforgotten(b, t);
 	if (searched)
 		buf_puts(b, SAID_NOT_FOUND);
 	if (t->overflow)
@@ -242,8 +318,10 @@ write_all(const struct turn *t, bool absent, struct buf *b)
 	if (t->answered)
 		text = cut(reply_text(t->text, &silent), REPLY_MAX);
 	/* Without the model's words the table tells what its calls did. */
-	if (text.n == 0 && !silent)
+	if (text.n == 0 && !silent) {
 		say_all(b, t, TURN_OK, is_called);
+		say_forgotten(b, t);
+	}
 	say_text(b, text);
 	buf_put_str(&tail, t->late);
 	say_failures(&tail, t);

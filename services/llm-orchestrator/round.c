@@ -9,6 +9,15 @@ round_has_deed(const struct turn *t, size_t i)
 	return t->deeds[i].round == t->round && t->deeds[i].kind != TURN_DIRECT;
 }
 
+/* Whether a call of that kind is of a tool that is not on offer. */
+static bool
+is_absent(const struct turn *t, enum turn_kind kind)
+{
+	if (kind == TURN_RECALL)
+		return !t->memory || t->recalled;
+	return kind == TURN_FORGET && !t->memory;
+}
+
 bool
 round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
 {
@@ -25,11 +34,11 @@ round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
 		d->round = t->round;
 		if (d->outcome != TURN_OPEN)
 			continue;
-		if (d->kind == TURN_RECALL && (!t->memory || t->recalled))
+		if (is_absent(t, d->kind))
 			d->outcome = TURN_UNKNOWN;
 		else if (d->kind == TURN_RECALL)
 			searches = true;
-		else if (!d->safety)
+		else if (d->kind == TURN_INVOKE && !d->safety)
 			d->outcome = gate;
 	}
 	return searches;
@@ -59,6 +68,16 @@ round_ok(const struct turn *t)
 			return false;
 	}
 	return true;
+}
+
+bool
+round_forgets(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_deeds; i++) {
+		if (round_has_deed(t, i) && t->deeds[i].kind == TURN_FORGET)
+			return true;
+	}
+	return false;
 }
 
 enum turn_outcome

@@ -12,8 +12,8 @@
 /*
  * round_take(t, e, gate):
  * Begin a round with the calls of the answer e.  gate is TURN_OPEN, or what
- * becomes of a call because the gate is not open; calls for safety pass.
- * Returns whether memories are to be searched.
+ * becomes of a skill's call because the gate is not open; those for safety
+ * pass. Returns whether memories are to be searched.
  */
 bool round_take(
     struct turn *t, const struct turn_event *e, enum turn_outcome gate);
@@ -29,6 +29,13 @@ bool round_has(const struct turn *t, enum turn_outcome outcome);
 
 /* round_ok(t): Whether all are confirmed. */
 bool round_ok(const struct turn *t);
+
+/*
+ * round_forgets(t):
+ * Whether one of them forgets: what is gone only its result says, so what the
+ * model said beside it is not the last word.
+ */
+bool round_forgets(const struct turn *t);
 
 /*
  * round_due(t, i):

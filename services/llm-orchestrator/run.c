@@ -12,6 +12,7 @@
 #include "core/metric.h"
 #include "on_body.h"
 #include "on_end.h"
+#include "on_forget.h"
 #include "on_load.h"
 #include "on_recall.h"
 #include "on_sense.h"
@@ -71,6 +72,7 @@ static const struct {
 	[TURN_DO_ACT] = { on_act, true, TURN_LOST },
 	[TURN_DO_THINK] = { on_think, false, TURN_ANSWERED },
 	[TURN_DO_INVOKE] = { on_invoke, true, TURN_LOST },
+	[TURN_DO_FORGET] = { on_forget, true, TURN_LOST },
 	[TURN_DO_SEARCHING] = { on_status, true, TURN_LOST },
 	[TURN_DO_RECALL] = { on_recall, false, TURN_LOST },
 	[TURN_DO_SEARCHED] = { on_status, true, TURN_LOST },

@@ -23,6 +23,7 @@ timeline_name(enum timeline_kind kind)
 		[TIMELINE_THINK] = "think",
 		[TIMELINE_INVOKE] = "invoke",
 		[TIMELINE_RECALL] = "recall",
+		[TIMELINE_FORGET] = "forget",
 		[TIMELINE_STORE] = "store",
 	};
 

@@ -24,6 +24,15 @@
 	"\"top_k\":{" of_number "\"type\":\"integer\","   \
 	"\"minimum\":1,\"maximum\":10,\"default\":5,"     \
 	"\"description\":\"最多几条\"}}" of_all "}"
+/* What is to be forgotten; without it nothing is. */
+#define FORGET_HELP                                  \
+	"要忘掉的内容，一句完整的话；" \
+	"尽量用记忆的原话，"                \
+	"把“这个”换成所指的事"
+#define FORGET(of_query)                                              \
+	"{\"type\":\"object\",\"properties\":{"                       \
+	"\"query\":{\"type\":\"string\"," of_query "\"description\":" \
+	"\"" FORGET_HELP "\"}},\"required\":[\"query\"]}"
 /* Longest word for people, in code points. */
 #define LABEL_MAX 12
 /* A name made legal: what is left of it, '_', 8 digits. */
@@ -32,7 +41,7 @@
 struct tools {
 	struct tool *list;
 	size_t n;
-	struct tool recall;
+	struct tool recall, forget;
 };
 
 /* ---- words for people -------------------------------------------------- */
@@ -124,13 +133,20 @@ hash(struct str s, uint32_t seed)
 	return h;
 }
 
+static bool
+is_built_in(struct str name)
+{
+	return str_eq(name, STR(TOOLS_RECALL)) ||
+	    str_eq(name, STR(TOOLS_FORGET));
+}
+
 static struct str
 legal_name(struct str skill, uint32_t seed, struct arena *a)
 {
 	char kept[NAME_KEEP + 1];
 	size_t n = 0;
-	bool whole = seed == 0 && skill.n <= TOOLS_NAME_MAX &&
-	    !str_eq(skill, STR(TOOLS_RECALL));
+	bool whole =
+	    seed == 0 && skill.n <= TOOLS_NAME_MAX && !is_built_in(skill);
 
 	for (size_t i = 0; i < skill.n; i++) {
 		if (!is_legal(skill.p[i]))
@@ -148,7 +164,7 @@ legal_name(struct str skill, uint32_t seed, struct arena *a)
 struct str
 tools_legal(struct str name, struct arena *a)
 {
-	return str_eq(name, STR(TOOLS_RECALL)) ? name : legal_name(name, 0, a);
+	return is_built_in(name) ? name : legal_name(name, 0, a);
 }
 
 struct tool *
@@ -158,6 +174,8 @@ tools_named(struct tools *t, struct str name)
 		if (str_eq(t->list[i].name, name))
 			return &t->list[i];
 	}
+	if (str_eq(name, t->forget.name))
+		return &t->forget;
 	return str_eq(name, t->recall.name) ? &t->recall : NULL;
 }
 
@@ -308,7 +326,24 @@ recall_init(struct tool *tool)
 			"说过或发生过的事情时才使用。"),
 		.schema = STR(RECALL("\"x-clamp\":true,", "")),
 		.shown = STR(RECALL("", ",\"required\":[\"query\"]")),
-		.recall = true,
+		.kind = TOOL_RECALL,
+	};
+}
+
+static void
+forget_init(struct tool *tool)
+{
+	*tool = (struct tool){
+		.skill = STR(TOOLS_FORGET),
+		.name = STR(TOOLS_FORGET),
+		.label = STR("忘掉记忆"),
+		.description =
+		    STR("忘掉与用户有关的一条记忆，不能恢复。只有用户"
+			"要求忘掉时才使用。结果的 forgotten 是真正忘掉了的"
+			"内容；空的表示没有相符的记忆，什么都没有忘掉。"),
+		.schema = STR(FORGET("\"minLength\":1,\"maxLength\":500,")),
+		.shown = STR(FORGET("")),
+		.kind = TOOL_FORGET,
 	};
 }
 
@@ -325,6 +360,7 @@ tools_new(struct str skills, struct arena *a, struct tools **out)
 	enum rc rc = RC_OK;
 
 	recall_init(&t->recall);
+	forget_init(&t->forget);
 	if (skills.p != NULL)
 		rc = wire_decode(
 		    &wire_skills_report_desc, skills, scratch, &rep, NULL);
@@ -349,6 +385,7 @@ tools_free(struct tools *t)
 	for (size_t i = 0; i < t->n; i++)
 		wire_schema_free(t->list[i].compiled);
 	wire_schema_free(t->recall.compiled);
+	wire_schema_free(t->forget.compiled);
 	free(t->list);
 	free(t);
 }
@@ -369,6 +406,12 @@ struct tool *
 tools_recall(struct tools *t)
 {
 	return &t->recall;
+}
+
+struct tool *
+tools_forget(struct tools *t)
+{
+	return &t->forget;
 }
 
 /* ---- arguments --------------------------------------------------------- */

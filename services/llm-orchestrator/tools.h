@@ -16,8 +16,9 @@
 #include "core/str.h"
 #include "wire/wire.h"
 
-/* The built-in one. */
+/* The built-in ones. */
 #define TOOLS_RECALL "recall_memory"
+#define TOOLS_FORGET "forget_memory"
 /* Longest name a provider takes. */
 #define TOOLS_NAME_MAX 64
 /* What a skill may say of its time, in seconds. */
@@ -25,6 +26,12 @@
 
 struct tools;
 struct wire_schema;
+
+enum tool_kind {
+	TOOL_SKILL,
+	TOOL_RECALL, /* built in: searches memories */
+	TOOL_FORGET  /* built in: forgets one */
+};
 
 struct tool {
 	struct str skill; /* the body's name of it */
@@ -35,19 +42,19 @@ struct tool {
 	struct str shown;  /* the same without what only we read */
 	int64_t timeout_s; /* longest wait for its result; 0: as usual */
 	bool safety;       /* the gate does not hold it back */
-	bool recall;       /* the built-in one, no skill */
+	enum tool_kind kind;
 	struct wire_schema *compiled; /* private; NULL: not yet */
 	bool loose; /* its own schema is none: any object will do */
 };
 
 /*
  * tools_new(skills, a, out):
- * Read a body's skills (JSON array; absent: none).  The built-in tool is always
- * found by name, and never among tools_at().  Of two skills with one name the
- * first counts.  A skill whose schema is none takes any object.  In a schema
- * "x-timeout-seconds" (1 to TOOLS_TIMEOUT_MAX) and "x-safety" are read, and not
- * shown; what is out of bounds does not count.  RC_INVALID if skills is not a
- * list of skills, RC_TOOBIG if a is too small.  Freed with tools_free().
+ * Read a body's skills (JSON array; absent: none).  The built-in tools are
+ * always found by name, and never among tools_at().  Of two skills with one
+ * name the first counts.  A skill whose schema is none takes any object.  In a
+ * schema "x-timeout-seconds" (1 to TOOLS_TIMEOUT_MAX) and "x-safety" are read,
+ * and not shown; what is out of bounds does not count.  RC_INVALID if skills is
+ * not a list of skills, RC_TOOBIG if a is too small.  Freed with tools_free().
  */
 enum rc tools_new(
     struct str skills, struct arena *a, struct tools **out) RC_CHECK;
@@ -59,8 +66,9 @@ void tools_free(struct tools *t);
 size_t tools_n(const struct tools *t);
 struct tool *tools_at(struct tools *t, size_t i);
 
-/* tools_recall(t): The built-in tool. */
+/* tools_recall(t), tools_forget(t): The built-in tools. */
 struct tool *tools_recall(struct tools *t);
+struct tool *tools_forget(struct tools *t);
 
 /*
  * tools_skill(t, skill): The tool of the body's skill of that name, or NULL.

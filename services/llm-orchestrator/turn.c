@@ -72,7 +72,7 @@ something_done(const struct turn *t)
 		const struct turn_deed *d = &t->deeds[i];
 		if (d->kind == TURN_DIRECT)
 			return true;
-		if (d->kind == TURN_INVOKE && d->outcome != TURN_INVALID &&
+		if (d->kind != TURN_RECALL && d->outcome != TURN_INVALID &&
 		    d->outcome != TURN_UNKNOWN && d->outcome != TURN_DEFERRED)
 			return true;
 	}
@@ -101,7 +101,15 @@ is_silent(const struct turn *t)
 	return t->routed && t->route.action == WIRE_DECISION_ACTION_NO_ACTION;
 }
 
-/* Ask the model; whether to offer the search is memory's to say. */
+static enum turn_offer
+offer_of(const struct turn *t)
+{
+	if (!t->memory)
+		return TURN_OFFER_SKILLS;
+	return t->recalled ? TURN_OFFER_FORGET : TURN_OFFER_ALL;
+}
+
+/* Ask the model; what it may do with memories is memory's to say. */
 static void
 think(struct turn *t, bool may_call, struct turn_actions *out)
 {
@@ -115,8 +123,7 @@ think(struct turn *t, bool may_call, struct turn_actions *out)
 	struct turn_action *a = act(out, TURN_DO_THINK);
 	a->may_call = t->offered;
 	if (tools)
-		a->offer = t->memory && !t->recalled ? TURN_OFFER_ALL
-						     : TURN_OFFER_SKILLS;
+		a->offer = offer_of(t);
 }
 
 /* After the direct deeds, or without any. */
@@ -243,7 +250,7 @@ settle(struct turn *t, struct turn_actions *out)
 {
 	struct str *said = &t->said[t->round - 1];
 
-	if (round_ok(t) && str_trim(*said).n > 0) {
+	if (round_ok(t) && !round_forgets(t) && str_trim(*said).n > 0) {
 		t->text = *said;
 		t->answered = true;
 		*said = (struct str){ 0 };
@@ -262,7 +269,10 @@ invoke_next(struct turn *t, struct turn_actions *out)
 			continue;
 		t->deeds[i].outcome = round_due(t, i);
 		if (t->deeds[i].outcome == TURN_SENT)
-			act(out, TURN_DO_INVOKE)->deed = i;
+			act(out,
+			    t->deeds[i].kind == TURN_FORGET ? TURN_DO_FORGET
+							    : TURN_DO_INVOKE)
+			    ->deed = i;
 	}
 	if (!round_is_open(t))
 		settle(t, out);

@@ -12,7 +12,8 @@
  *  - while the gate is not known to be open nothing is sent to the body but
  * what keeps it safe;
  *  - a deed is sent once, and is TURN_OK only if that was confirmed;
- *  - calls of one answer go out together, those of one skill in their order.
+ *  - calls of one answer go out together, those of one skill in their order;
+ *  - the model sees what was forgotten before it has the last word.
  */
 #ifndef LLM_ORCHESTRATOR_TURN_H
 #define LLM_ORCHESTRATOR_TURN_H
@@ -34,7 +35,8 @@
 enum turn_kind {
 	TURN_DIRECT, /* a recognised intent, by intent_action */
 	TURN_INVOKE, /* a skill the model called */
-	TURN_RECALL  /* a search in the memories */
+	TURN_RECALL, /* a search in the memories */
+	TURN_FORGET  /* a memory to be forgotten for ever */
 };
 
 enum turn_outcome {
@@ -53,6 +55,7 @@ enum turn_outcome {
 	TURN_UNKNOWN,       /* there is no such skill */
 	TURN_REJECTED,      /* the intent is not to be executed */
 	TURN_DEFERRED,      /* memories had to be searched first */
+	TURN_NOTHING,       /* no memory fits: nothing was forgotten */
 	TURN_SKIPPED, /* one of the same skill before it is not confirmed */
 	TURN_STOPPED, /* the turn was canceled before it was sent */
 	TURN_OUTCOMES
@@ -141,6 +144,7 @@ enum turn_action_kind {
 	TURN_DO_ACT,        /* send the direct deeds that are TURN_SENT */
 	TURN_DO_THINK,      /* ask the model: offer, may_call */
 	TURN_DO_INVOKE,     /* send deed */
+	TURN_DO_FORGET,     /* have what deed says forgotten */
 	TURN_DO_SEARCHING,  /* tell the body */
 	TURN_DO_RECALL,     /* search for deed */
 	TURN_DO_SEARCHED,   /* tell the body */
@@ -152,8 +156,13 @@ enum turn_action_kind {
 	TURN_DO_CANCELED
 };
 
-/* The tools a model is shown. */
-enum turn_offer { TURN_OFFER_NONE, TURN_OFFER_SKILLS, TURN_OFFER_ALL };
+/* The tools a model is shown; each has those before it too. */
+enum turn_offer {
+	TURN_OFFER_NONE,
+	TURN_OFFER_SKILLS,
+	TURN_OFFER_FORGET, /* forgetting */
+	TURN_OFFER_ALL     /* searching */
+};
 
 struct turn_action {
 	enum turn_action_kind kind;

@@ -21,6 +21,7 @@ outcome_name(enum turn_outcome outcome)
 		[TURN_OFFLINE] = "offline",
 		[TURN_UNHEARD] = "no_subscriber",
 		[TURN_LATE] = "late",
+		[TURN_NOTHING] = "nothing_fits",
 	};
 
 	return names[outcome] != NULL ? names[outcome] : "error";
@@ -66,6 +67,8 @@ watch_action(struct run *r, const struct turn_action *a)
 		    r, TIMELINE_INVOKE, a->deed, r->turn.deeds[a->deed].skill);
 	else if (a->kind == TURN_DO_RECALL)
 		begin(r, TIMELINE_RECALL, a->deed, none);
+	else if (a->kind == TURN_DO_FORGET)
+		begin(r, TIMELINE_FORGET, a->deed, none);
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		if (rows[i].action == a->kind)
 			begin(r, rows[i].stage, 0, none);
@@ -87,14 +90,24 @@ fault_name(const struct turn_event *e)
 static void
 result(struct run *r, const struct turn_event *e)
 {
-	bool recall = e->deed < r->turn.n_deeds &&
-	    r->turn.deeds[e->deed].kind == TURN_RECALL;
+	static const enum timeline_kind stages[] = {
+		[TURN_INVOKE] = TIMELINE_INVOKE,
+		[TURN_RECALL] = TIMELINE_RECALL,
+		[TURN_FORGET] = TIMELINE_FORGET,
+	};
+	enum turn_kind kind = e->deed < r->turn.n_deeds
+	    ? r->turn.deeds[e->deed].kind
+	    : TURN_INVOKE;
 
-	timeline_end(&r->timeline, recall ? TIMELINE_RECALL : TIMELINE_INVOKE,
-	    e->deed, outcome_name(e->outcome), clock_mono());
-	if (recall && e->outcome != TURN_OK)
+	timeline_end(&r->timeline, stages[kind], e->deed,
+	    outcome_name(e->outcome), clock_mono());
+	if (kind == TURN_RECALL && e->outcome != TURN_OK)
 		stream_warn(r, "MEMORY_SEARCH_FAILED",
 		    "the memories could not be searched");
+	if (kind == TURN_FORGET &&
+	    (e->outcome == TURN_ERROR || e->outcome == TURN_NOT_CONFIRMED))
+		stream_warn(r, "MEMORY_FORGET_FAILED",
+		    "a memory could not be forgotten, or nobody knows");
 }
 
 void

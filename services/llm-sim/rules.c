@@ -45,12 +45,17 @@ static const struct {
 	{ STR_INIT("关"), "control_light", STR_INIT("{\"mode\":\"off\"}") },
 	{ STR_INIT("开"), "control_light", STR_INIT("{\"mode\":\"on\"}") },
 };
-/* Words that ask for what was said before. */
-static const struct str recalling[] = {
-	STR_INIT("记得"),
-	STR_INIT("上次"),
-	STR_INIT("以前"),
-	STR_INIT("remember"),
+/* Words that ask for what was said before, and for its end. */
+static const struct {
+	struct str said;
+	const char *tool;
+} memory[] = {
+	{ STR_INIT("忘掉"), "forget_memory" },
+	{ STR_INIT("forget that"), "forget_memory" },
+	{ STR_INIT("记得"), "recall_memory" },
+	{ STR_INIT("上次"), "recall_memory" },
+	{ STR_INIT("以前"), "recall_memory" },
+	{ STR_INIT("remember"), "recall_memory" },
 };
 
 static bool
@@ -87,7 +92,8 @@ wants_summary(const struct wire_llm_chat_request *req)
 	    req->messages[0].role != WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM)
 		return false;
 	s = req->messages[0].content;
-	return str_find(s, STR("摘要")) >= 0 || str_find(s, STR("总结")) >= 0;
+	return str_find(s, STR("摘要")) >= 0 || str_find(s, STR("总结")) >= 0 ||
+	    str_find(s, STR("\"summary\"")) >= 0;
 }
 
 /* At most that many code points of s. */
@@ -165,25 +171,25 @@ told_results(const struct wire_llm_chat_request *req, struct arena *a)
 }
 
 static bool
-recall(const struct wire_llm_chat_request *req, struct str said,
+call_memory(const struct wire_llm_chat_request *req, struct str said,
     struct arena *a, struct rules_answer *out)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
 	struct wire_out o = { .b = &b };
 	size_t i;
 
-	for (i = 0; i < NELEM(recalling); i++) {
-		if (str_find(said, recalling[i]) >= 0)
+	for (i = 0; i < NELEM(memory); i++) {
+		if (str_find(said, memory[i].said) >= 0)
 			break;
 	}
-	if (i == NELEM(recalling) || !offers(req, "recall_memory"))
+	if (i == NELEM(memory) || !offers(req, memory[i].tool))
 		return false;
 	wire_out_object(&o);
 	wire_out_key(&o, STR("query"));
 	wire_out_str(&o, said);
 	wire_out_object_end(&o);
 	out->calls[out->n++] =
-	    (struct rules_call){ "recall_memory", arena_str(a, buf_str(&b)) };
+	    (struct rules_call){ memory[i].tool, arena_str(a, buf_str(&b)) };
 	buf_free(&b);
 	return true;
 }
@@ -257,7 +263,7 @@ rules_answer(const struct wire_llm_chat_request *req, struct arena *a,
 	out->text = told_results(req, a);
 	if (out->text.p != NULL)
 		return RC_OK;
-	if (!recall(req, said, a, out))
+	if (!call_memory(req, said, a, out))
 		call_tools(req, said, out);
 	if (out->n == 0)
 		call_again(req, said, out);

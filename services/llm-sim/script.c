@@ -33,11 +33,18 @@ script_free(struct script *s)
 }
 
 struct wire_llm_sim_script_faults
-script_next(struct script *s)
+script_next(struct script *s, struct str last)
 {
-	if (s->next == s->msg.n_faults)
-		return (struct wire_llm_sim_script_faults){
-			.kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE
-		};
-	return s->msg.faults[s->next++];
+	const struct wire_llm_sim_script_faults *f;
+
+	if (s->next < s->msg.n_faults) {
+		f = &s->msg.faults[s->next];
+		if (f->when.p == NULL || str_find(last, f->when) >= 0) {
+			s->next++;
+			return *f;
+		}
+	}
+	return (struct wire_llm_sim_script_faults){
+		.kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE
+	};
 }

@@ -27,10 +27,11 @@ enum rc script_set(
 void script_free(struct script *s);
 
 /*
- * script_next(s):
- * The fault of this request, valid until the next script; kind none when none
- * is left.
+ * script_next(s, last):
+ * The fault of a request whose last message is last, valid until the next
+ * script; kind none when none is left, or the next waits for another request.
  */
-struct wire_llm_sim_script_faults script_next(struct script *s);
+struct wire_llm_sim_script_faults script_next(
+    struct script *s, struct str last);
 
 #endif /* !LLM_SIM_SCRIPT_H */

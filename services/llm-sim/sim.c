@@ -316,12 +316,20 @@ job_new(struct sim *sim, struct svc_call *c,
 	return j;
 }
 
+static struct str
+last_text(const struct wire_llm_chat_request *rq)
+{
+	return rq->n_messages > 0 ? rq->messages[rq->n_messages - 1].content
+				  : STR("");
+}
+
 /* Answer c; broken: what is wrong with the request, or NULL. */
 static void
 answer(struct sim *sim, struct svc_call *c,
     const struct wire_llm_chat_request *rq, bool anthropic, const char *broken)
 {
-	struct wire_llm_sim_script_faults f = script_next(&sim->script);
+	struct wire_llm_sim_script_faults f =
+	    script_next(&sim->script, last_text(rq));
 	struct job *j = job_new(sim, c, &f);
 	struct arena *a = svc_call_arena(c);
 	struct shape s = { .stream = rq->has_stream && rq->stream };

@@ -307,6 +307,9 @@ read_row(const struct wire_tree *v, size_t i, const struct memory_scope *scope,
 	const struct wire_tree *texts = column(v, "documents");
 	struct str id = text_of(meta, "job_id");
 	struct str text = wire_tree_text(wire_tree_at(texts, i));
+	struct str list = text_of(meta, "tags_json");
+	struct wire_tree *tags = NULL;
+	enum rc rc;
 
 	*out = (struct rank_memory){ 0 };
 	if (!str_eq(text_of(meta, "user_id"), scope->user_id) ||
@@ -321,9 +324,13 @@ read_row(const struct wire_tree *v, size_t i, const struct memory_scope *scope,
 	    wall_of(wire_tree_number(wire_tree_get(meta, STR("timestamp"))));
 	out->has_near = wire_tree_kind(near) == WIRE_TREE_NUMBER;
 	out->near = 1 - wire_tree_number(near);
-	return out->id.p == NULL || (text.p != NULL && out->text.p == NULL)
-	    ? RC_TOOBIG
-	    : RC_OK;
+	if (out->id.p == NULL || (text.p != NULL && out->text.p == NULL))
+		return RC_TOOBIG;
+	if (list.n > 0 && wire_tree_parse(list, &tags) != RC_OK)
+		tags = NULL;
+	rc = record_detail(meta, tags, a, &out->detail);
+	wire_tree_free(tags);
+	return rc;
 }
 
 enum rc

@@ -1,15 +1,19 @@
 /*
  * memory-worker: what souls remember of their users.
  *
- *	nats	soul.rpc.memory.recall, .ready, .forget
+ *	nats	soul.rpc.memory.recall, .ready, .forget, .list, .profile
  *	jobs	soul.job.memory_store (stream SOUL_JOBS), in and out
  *	events	session_idle, memory_stored
  *	http	out: chat completions of the language model
+ *	cli	dead: jobs that were put aside
  */
 #include "core/mem.h"
+#include "dead.h"
 #include "keeper.h"
 #include "on_forget.h"
+#include "on_list.h"
 #include "on_memory.h"
+#include "on_profile.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -22,6 +26,8 @@ static const struct svc_route routes[] = {
 	{ "recall", RPC(recall, RECALL) },
 	{ "ready", RPC(ready, READY) },
 	{ "forget", RPC(forget, FORGET) },
+	{ "list", RPC(list, LIST) },
+	{ "profile", RPC(profile, PROFILE) },
 };
 
 static const struct svc_def def = {
@@ -34,6 +40,8 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct keeper_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.commands = &dead_command,
+	.ncommands = 1,
 	.start = keeper_start,
 	.stop = keeper_stop,
 };

@@ -192,7 +192,10 @@ read_item(const struct wire_tree *v, const struct mem0_scope *s, bool strict,
 		out->job_id = arena_str(a, text_of(meta, "job_id"));
 	if (wire_tree_kind(score) == WIRE_TREE_NUMBER)
 		out->score = wire_tree_number(score);
-	return m->id.p != NULL && m->text.p != NULL ? RC_OK : RC_TOOBIG;
+	if (m->id.p == NULL || m->text.p == NULL)
+		return RC_TOOBIG;
+	return record_detail(
+	    meta, wire_tree_get(meta, STR("tags")), a, &m->detail);
 }
 
 /* The list in an answer, or NULL. */

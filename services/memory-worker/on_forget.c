@@ -4,40 +4,46 @@
 #include "on_forget.h"
 
 #include "core/mem.h"
+#include "fit.h"
 #include "keeper.h"
 #include "on_memory.h"
-#include "state/soul.h"
+#include "profile.h"
 #include "store.h"
 #include "svc/svc.h"
-#include "tokens.h"
+#include "walk.h"
 #include "wire/msgs.h"
 
-/* What a query must have in common with the memory that it makes forgotten. */
-#define COMMON 2
-/* What is left of a caller's deadline for the answer's way. */
-#define WAY_MS 50
+/* How many of a soul's memories may be what a query means: the one that fits
+ * need not be the nearest. */
+#define NEAREST 5
 
 /* In the call's arena. */
 struct forgetting {
+	struct walk walk;
 	struct keeper *k;
 	struct svc_call *call;
 	const struct wire_memory_forget_request *req;
 	struct arena *a;
-	struct str *soul; /* the souls that are asked */
-	size_t n, at;
 	struct rank_query query;
-	struct str best; /* of a query: the id of what fits, of the soul */
-	struct str best_soul;
-	size_t common;
+	/* Of a query: what fits, its soul, how well. */
+	struct str best, best_text, best_soul;
+	double fit;
 	struct str gone[STORE_GONE_MAX];
 	size_t n_gone, total;
+	bool profile; /* it is gone, too */
 };
 
-static void step(struct forgetting *f);
+static struct forgetting *
+forgetting_of(struct walk *w)
+{
+	return CONTAINER_OF(w, struct forgetting, walk);
+}
 
 static void
-end(struct forgetting *f, enum rc rc)
+end(struct walk *w, enum rc rc)
 {
+	struct forgetting *f = forgetting_of(w);
+
 	if (rc != RC_OK) {
 		memory_fail(f->call, rc);
 		return;
@@ -48,19 +54,11 @@ end(struct forgetting *f, enum rc rc)
 		.memory_ids = f->gone,
 		.n_memory_ids = f->n_gone,
 		.has_memory_ids = true,
+		.profile = f->profile,
+		.texts = &f->best_text,
+		.n_texts = f->best.p != NULL ? f->n_gone : 0,
+		.has_texts = f->best.p != NULL && f->n_gone > 0,
 	    });
-}
-
-static struct store_ask
-ask_for(struct forgetting *f, struct str soul, store_fn fn)
-{
-	return (struct store_ask){
-		.scope = { f->req->user_id, soul },
-		.deadline = { svc_call_deadline(f->call).ms - WAY_MS },
-		.trace = svc_call_trace(f->call),
-		.fn = fn,
-		.arg = f,
-	};
 }
 
 static void
@@ -78,119 +76,119 @@ on_cleared(void *arg, enum rc rc, const struct store_answer *a)
 	struct forgetting *f = arg;
 	size_t i;
 
-	if (rc != RC_OK) {
-		end(f, rc);
-		return;
-	}
-	f->total += a->total;
-	for (i = 0; i < a->n; i++)
+	if (rc == RC_OK)
+		f->total += a->total;
+	for (i = 0; rc == RC_OK && i < a->n; i++)
 		add_gone(f, a->hit[i].memory->id);
-	f->at++;
-	step(f);
+	walk_on(&f->walk, rc);
+}
+
+static void
+clear(struct walk *w)
+{
+	struct forgetting *f = forgetting_of(w);
+	const struct memory_scope scope = walk_scope(w);
+	struct store_ask ask = walk_ask(w, &scope, on_cleared, f);
+
+	store_clear(f->k->store, &ask);
 }
 
 /* One that is not there is forgotten. */
+static enum rc
+count_one(struct forgetting *f, enum rc rc, struct str id)
+{
+	if (rc == RC_OK) {
+		f->total++;
+		add_gone(f, id);
+	}
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
 static void
 on_one(void *arg, enum rc rc, const struct store_answer *a)
 {
 	struct forgetting *f = arg;
 
 	(void)a;
-	if (rc != RC_OK && rc != RC_NOENT) {
-		end(f, rc);
-		return;
-	}
-	if (rc == RC_OK) {
-		f->total++;
-		add_gone(f,
-		    f->req->memory_id.p != NULL ? f->req->memory_id : f->best);
-	}
-	f->at++;
-	step(f);
+	walk_on(&f->walk, count_one(f, rc, f->req->memory_id));
+}
+
+static void
+forget_one(struct walk *w)
+{
+	struct forgetting *f = forgetting_of(w);
+	const struct memory_scope scope = walk_scope(w);
+	struct store_ask ask = walk_ask(w, &scope, on_one, f);
+
+	store_forget(f->k->store, &ask, f->req->memory_id);
 }
 
 static void
 on_found(void *arg, enum rc rc, const struct store_answer *a)
 {
 	struct forgetting *f = arg;
-	size_t common;
 
-	if (rc != RC_OK) {
-		end(f, rc);
-		return;
+	for (size_t i = 0; rc == RC_OK && i < a->n; i++) {
+		const struct rank_memory *m = a->hit[i].memory;
+		double fit = fit_of(f->query.text, m->text);
+
+		if (fit <= f->fit)
+			continue;
+		f->fit = fit;
+		f->best = arena_str(f->a, m->id);
+		f->best_text = arena_str(f->a, m->text);
+		f->best_soul = walk_scope(&f->walk).soul_id;
+		if (f->best.p == NULL || f->best_text.p == NULL)
+			rc = RC_TOOBIG;
 	}
-	if (a->n > 0) {
-		common = tokens_common(f->query.text, a->hit[0].memory->text);
-		if (common > f->common) {
-			f->common = common;
-			f->best = arena_str(f->a, a->hit[0].memory->id);
-			f->best_soul = f->soul[f->at];
-		}
-	}
-	f->at++;
-	step(f);
+	walk_on(&f->walk, rc);
+}
+
+static void
+search(struct walk *w)
+{
+	struct forgetting *f = forgetting_of(w);
+	const struct memory_scope scope = walk_scope(w);
+	struct store_ask ask = walk_ask(w, &scope, on_found, f);
+
+	store_search(f->k->store, &ask, &f->query);
+}
+
+static void
+on_best(void *arg, enum rc rc, const struct store_answer *a)
+{
+	struct forgetting *f = arg;
+
+	(void)a;
+	end(&f->walk, count_one(f, rc, f->best));
 }
 
 /* All souls were searched. */
 static void
-forget_best(struct forgetting *f)
+forget_best(struct walk *w, enum rc rc)
 {
-	struct store_ask ask = ask_for(f, f->best_soul, on_one);
-	struct str id = f->best;
+	struct forgetting *f = forgetting_of(w);
+	const struct memory_scope scope = { w->user_id, f->best_soul };
+	struct store_ask ask = walk_ask(w, &scope, on_best, f);
 
-	if (f->best_soul.p == NULL || id.p == NULL) {
-		end(f, RC_OK);
-		return;
-	}
-	f->best_soul.p = NULL;
-	store_forget(f->k->store, &ask, id);
+	if (rc != RC_OK || f->best.p == NULL)
+		end(w, rc);
+	else
+		store_forget(f->k->store, &ask, f->best);
 }
 
-static void
-step(struct forgetting *f)
-{
-	struct str soul = { NULL, 0 };
-	struct store_ask ask;
-
-	if (f->at < f->n)
-		soul = f->soul[f->at];
-	if (f->req->memory_id.p == NULL && f->req->query.p != NULL) {
-		ask = ask_for(f, soul, on_found);
-		if (soul.p != NULL)
-			store_search(f->k->store, &ask, &f->query);
-		else
-			forget_best(f);
-	} else if (soul.p == NULL) {
-		end(f, RC_OK);
-	} else if (f->req->memory_id.p != NULL) {
-		ask = ask_for(f, soul, on_one);
-		store_forget(f->k->store, &ask, f->req->memory_id);
-	} else {
-		ask = ask_for(f, soul, on_cleared);
-		store_clear(f->k->store, &ask);
-	}
-}
-
-/* The souls that are asked: one, or all of the user's. */
+/* Everything of a user is more than what his souls remember. */
 static enum rc
-find_souls(struct forgetting *f)
+forget_profile(struct forgetting *f)
 {
-	struct soul *list = NULL;
-	enum rc rc = RC_OK;
-	size_t i;
+	enum rc rc;
 
-	f->n = 1;
-	if (f->req->soul_id.p == NULL)
-		rc =
-		    soul_list(f->k->state, f->req->user_id, f->a, &list, &f->n);
-	if (rc != RC_OK)
-		return rc;
-	f->soul = arena_alloc(f->a, (f->n + 1) * sizeof(*f->soul));
-	if (f->soul == NULL)
-		return RC_TOOBIG;
-	for (i = 0; i < f->n; i++)
-		f->soul[i] = list == NULL ? f->req->soul_id : list[i].id;
-	return RC_OK;
+	if (f->req->soul_id.p != NULL || f->req->memory_id.p != NULL ||
+	    f->req->query.p != NULL)
+		return RC_OK;
+	rc = profile_clear(f->k->state, f->req->user_id);
+	f->profile = rc == RC_OK;
+	return rc;
 }
 
 void
@@ -208,13 +206,25 @@ on_forget(void *app, struct svc_call *c)
 	f->call = c;
 	f->req = svc_call_request(c);
 	f->a = svc_call_arena(c);
-	f->common = COMMON - 1;
+	f->fit = 0;
 	f->query = (struct rank_query){
-		.text = f->req->query, .now = clock_wall(), .k = 1
+		.text = f->req->query, .now = clock_wall(), .k = NEAREST
 	};
-	rc = find_souls(f);
+	f->walk = (struct walk){
+		.ask = clear, .end = end, .call = c, .user_id = f->req->user_id
+	};
+	if (f->req->memory_id.p != NULL) {
+		f->walk.ask = forget_one;
+	} else if (f->req->query.p != NULL) {
+		f->walk.ask = search;
+		f->walk.end = forget_best;
+	}
+	/* First, so that nothing comes in behind it. */
+	rc = forget_profile(f);
+	if (rc == RC_OK)
+		rc = walk_find(&f->walk, f->k->state, f->req->soul_id, f->a);
 	if (rc != RC_OK)
-		end(f, rc);
+		end(&f->walk, rc);
 	else
-		step(f);
+		walk_start(&f->walk);
 }

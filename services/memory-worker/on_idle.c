@@ -106,6 +106,8 @@ idle_new(struct keeper *k)
 	o->bed.given_up =
 	    metric_counter(set, "soul_memory_summary_refused_total",
 		"Idle sessions whose summary the model refused.", NULL);
+	o->bed.dropped = metric_counter(set, "soul_memory_not_admitted_total",
+	    "Memories of summaries that were not worth keeping.", NULL);
 	scan_in(o, 0);
 	return o;
 }

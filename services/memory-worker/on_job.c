@@ -14,26 +14,23 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "grave.h"
 #include "keeper.h"
+#include "letter.h"
+#include "settle.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "store.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 
-#define JOBS          "SOUL_JOBS"
-#define DEAD          "SOUL_DEAD"
 #define CONSUMER      "memory-worker"
-#define DAY_S         (24L * 3600)
-#define JOBS_S        (7 * DAY_S)
-#define DEAD_S        (30 * DAY_S)
+#define JOBS_S        (7 * 24L * 3600)
 #define JOBS_SIZE     (256L * 1024 * 1024)
-#define DEAD_SIZE     (64L * 1024 * 1024)
 #define DUPLICATES_S  600 /* ids; the memory's id does it for ever */
 #define IN_FLIGHT_MAX 64  /* jobs that all workers together have in hand */
 #define RETRY_MIN_MS  1000
 #define RETRY_MAX_MS  60000
-#define BURY_MS       5000
 #define PARK_MS       1000
 /* Between tries of a store that fails; the longest wait for one. */
 #define REST_MIN_MS 200
@@ -143,26 +140,32 @@ on_buried(void *arg, enum rc rc, const struct bus_stored *stored)
 static void
 bury(struct held *h, const char *why)
 {
-	struct bus_msg *msg = h->msg;
-	struct bus_job j = { 0 };
-	struct bus_meta meta = { .deadline = { clock_wall().ms + BURY_MS } };
-	struct trace trace;
-	char id[64];
 	enum rc rc;
 
-	(void)bus_msg_job(msg, &j);
-	snprintf(id, sizeof(id), JOBS ".%lld", (long long)j.seq);
-	meta.msg_id = id;
-	if (bus_msg_trace(msg, &trace))
-		meta.trace = &trace;
-	log_error("job.dead", LOG_I("seq", j.seq),
-	    LOG_V("job", bus_msg_id(msg)), LOG_I("delivered", j.delivered),
-	    LOG_S("why", why));
 	held_move(h, &h->o->buried);
-	rc = bus_stream_publish(h->o->k->bus, DEAD_SUBJECT, bus_msg_data(msg),
-	    &meta, (struct bus_stored_waiter){ on_buried, h });
+	rc = grave_lay(h->o->k->bus, h->msg, why,
+	    (struct bus_stored_waiter){ on_buried, h });
 	if (rc != RC_OK)
 		on_buried(h, rc, NULL);
+}
+
+/* By its own fault: again, ever later, or aside if that was its last try. */
+static void
+failed(struct held *h, enum rc rc)
+{
+	struct bus_job j = { 0 };
+	char why[64];
+
+	log_warn("job.failed", LOG_V("memory", h->job.job_id), LOG_RC(rc));
+	if (bus_msg_job(h->msg, &j) &&
+	    j.delivered >= h->o->k->conf->max_deliveries) {
+		snprintf(
+		    why, sizeof(why), "the store refuses it: %s", rc_name(rc));
+		bury(h, why);
+	} else {
+		again(h->o, h->msg);
+		held_free(h);
+	}
 }
 
 /* ---- the living ------------------------------------------------------------
@@ -256,9 +259,10 @@ on_stored(void *arg, enum rc rc, const struct store_answer *a)
 		done(h->msg);
 		break;
 	default:
-		log_warn(
-		    "job.failed", LOG_V("memory", h->job.job_id), LOG_RC(rc));
-		again(o, h->msg);
+		o->failing = false;
+		backoff_reset(&o->rest);
+		failed(h, rc);
+		return;
 	}
 	o->failing = false;
 	backoff_reset(&o->rest);
@@ -283,7 +287,7 @@ work(struct held *h)
 	if (rc != RC_OK)
 		on_stored(h, rc, NULL);
 	else
-		store_put(o->k->store, &ask, &h->put);
+		settle(o->k->store, &ask, &h->put);
 }
 
 static void
@@ -319,9 +323,12 @@ on_job(void *arg, struct bus_msg *msg)
 	}
 	log_trace_set(bus_msg_trace(msg, &trace) ? trace.trace_id : "");
 	h = held_new(o, msg);
-	h->put.again = j.delivered > 1;
+	/* Put aside, it may have been stored by then. */
+	h->put.again =
+	    j.delivered > 1 || bus_msg_header(msg, LETTER_REPLAYED).p != NULL;
 	if (j.delivered > o->k->conf->max_deliveries)
-		bury(h, "too many deliveries");
+		bury(h,
+		    "tried too often without an end: who tries may die of it");
 	else
 		take(h);
 	log_trace_set("");
@@ -391,27 +398,18 @@ on_wish(void *arg, enum rc rc)
 }
 
 static enum rc
-keep(struct keeper *k, const char *name, const char *const *subject,
-    int64_t max_age_s, int64_t max_bytes)
+take_part(struct jobs *o)
 {
+	static const char *const subjects[] = { WIRE_SUBJECT_ALL_JOB };
 	const struct bus_stream s = {
-		.name = name,
-		.subjects = subject,
-		.n_subjects = 1,
-		.max_age_s = max_age_s,
-		.max_bytes = max_bytes,
+		.name = JOBS,
+		.subjects = subjects,
+		.n_subjects = NELEM(subjects),
+		.max_age_s = JOBS_S,
+		.max_bytes = JOBS_SIZE,
 		.duplicates_s = DUPLICATES_S,
 		.ready = on_wish,
 	};
-
-	return bus_stream_keep(k->bus, &s);
-}
-
-static enum rc
-take_part(struct jobs *o)
-{
-	static const char *const subjects[] = { WIRE_SUBJECT_ALL_JOB,
-		WIRE_SUBJECT_ALL_JOB_DEAD };
 	const struct bus_consumer c = {
 		.stream = JOBS,
 		.name = CONSUMER,
@@ -425,9 +423,9 @@ take_part(struct jobs *o)
 	enum rc rc;
 
 	o->park_ms = c.ack_wait_ms / 3 < PARK_MS ? c.ack_wait_ms / 3 : PARK_MS;
-	rc = keep(o->k, JOBS, &subjects[0], JOBS_S, JOBS_SIZE);
+	rc = bus_stream_keep(o->k->bus, &s);
 	if (rc == RC_OK)
-		rc = keep(o->k, DEAD, &subjects[1], DEAD_S, DEAD_SIZE);
+		rc = grave_keep(o->k->bus, on_wish);
 	if (rc == RC_OK)
 		rc = bus_consume(o->k->bus, &c);
 	return rc;

@@ -6,7 +6,7 @@
  * by itself is tried again ever later, and put aside after
  * MEMORY_JOB_MAX_DELIVERIES: it goes to the stream SOUL_DEAD, for an operator.
  * So does a job that was delivered so often without an end: it may be what
- * kills the workers.
+ * kills the workers.  Why is beside it (letter.h).
  */
 #ifndef MEMORY_WORKER_ON_JOB_H
 #define MEMORY_WORKER_ON_JOB_H
@@ -14,7 +14,6 @@
 #include "record.h"
 
 #define JOBS_SUBJECT "soul.job." RECORD_JOB_KIND
-#define DEAD_SUBJECT "soul.dead." RECORD_JOB_KIND
 
 struct jobs;
 struct keeper;

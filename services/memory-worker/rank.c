@@ -176,6 +176,7 @@ rank_add(struct rank *r, const struct rank_memory *m)
 	*d = (struct doc){ .m = *m, .kept = true };
 	d->m.id.p = p;
 	d->m.text.p = p + m->id.n + 1;
+	d->m.detail = NULL;
 	spell(d, (int8_t *)p + m->id.n + 1 + m->text.n + 1);
 	r->bytes += doc_bytes(d);
 	put_place(r, r->ndocs);

@@ -20,10 +20,23 @@
 
 struct rank;
 
+/*
+ * What a list tells beside: where a memory comes from, and whether it still
+ * holds.  What is not known is absent.
+ */
+struct rank_detail {
+	struct str session_id, terminal_id, trigger_source;
+	struct str *tags;
+	size_t n_tags;
+	struct wall valid_until;  /* 0: for ever */
+	struct str superseded_by; /* id of the memory */
+};
+
 struct rank_memory {
 	struct str id, text;
 	enum wire_memory_type type;
 	struct wall created;
+	const struct rank_detail *detail; /* of lists; NULL: not known */
 	/* How near it is to the question, where a store has said so. */
 	double near;
 	bool has_near;

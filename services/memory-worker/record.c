@@ -5,7 +5,14 @@
 
 #include <stdio.h>
 
+#include "core/id.h"
 #include "core/mem.h"
+#include "wire/tree.h"
+
+/* What a job may have, as its schema says. */
+#define SOURCE_MAX 64
+#define TAG_MAX    64
+#define TAGS_MAX   16
 
 enum rc
 record_job_read(struct str json, struct arena *a, struct wire_memory_job *job,
@@ -47,17 +54,106 @@ record_write(const struct wire_memory_job *job, struct buf *out)
 }
 
 enum rc
+record_write_old(const struct wire_memory_job *job, size_t i, struct buf *out)
+{
+	const struct wire_memory_job_supersedes *old = &job->supersedes[i];
+	const struct wire_memory_record r = {
+		.text = old->text,
+		.type = old->type,
+		/* Of what came from elsewhere it may not be known. */
+		.created_at = old->created_at.p != NULL ? old->created_at
+							: job->created_at,
+		.valid_until = job->created_at,
+		.superseded_by = job->job_id,
+	};
+
+	return wire_encode(&wire_memory_record_desc, &r, out, NULL);
+}
+
+enum rc
 record_read(
     struct str id, struct str json, struct arena *a, struct rank_memory *out)
 {
+	struct rank_detail *detail = arena_alloc(a, sizeof(*detail));
 	struct wire_memory_record r;
 	enum rc rc;
 
+	if (detail == NULL)
+		return RC_TOOBIG;
 	rc = wire_decode(&wire_memory_record_desc, json, a, &r, NULL);
 	if (rc != RC_OK)
 		return rc;
-	*out = (struct rank_memory){ .id = id, .text = r.text, .type = r.type };
+	*detail = (struct rank_detail){ .session_id = r.session_id,
+		.terminal_id = r.terminal_id,
+		.trigger_source = r.trigger_source,
+		.tags = r.tags,
+		.n_tags = r.n_tags,
+		.superseded_by = r.superseded_by };
+	if (r.valid_until.p != NULL &&
+	    wall_parse(r.valid_until, &detail->valid_until) != RC_OK)
+		return RC_INVALID;
+	*out = (struct rank_memory){
+		.id = id, .text = r.text, .type = r.type, .detail = detail
+	};
 	return wall_parse(r.created_at, &out->created);
+}
+
+/* The text if it is one that a job may have. */
+static struct str
+text_if(const struct wire_tree *meta, const char *key,
+    bool (*good)(struct str s), struct arena *a)
+{
+	struct str s = wire_tree_text(wire_tree_get(meta, str_of(key)));
+
+	return good(s) ? arena_str(a, s) : (struct str){ NULL, 0 };
+}
+
+static bool
+is_source(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || s.p[i] == '_' ||
+			(s.p[i] >= '0' && s.p[i] <= '9')))
+			return false;
+	return s.n > 0 && s.n <= SOURCE_MAX;
+}
+
+static bool
+is_tag(struct str s)
+{
+	return s.n > 0 && str_utf8_count(s) <= TAG_MAX;
+}
+
+enum rc
+record_detail(const struct wire_tree *meta, const struct wire_tree *tags,
+    struct arena *a, const struct rank_detail **out)
+{
+	struct rank_detail *o = arena_alloc(a, sizeof(*o));
+	size_t i, n = 0;
+	struct str tag;
+
+	if (o == NULL)
+		return RC_TOOBIG;
+	if (wire_tree_kind(tags) == WIRE_TREE_ARRAY)
+		n = wire_tree_len(tags);
+	o->session_id = text_if(meta, "session_id", id_valid, a);
+	o->terminal_id = text_if(meta, "terminal_id", id_terminal_valid, a);
+	o->trigger_source = text_if(meta, "trigger_source", is_source, a);
+	o->tags =
+	    arena_alloc(a, (n < TAGS_MAX ? n : TAGS_MAX) * sizeof(*o->tags));
+	if (o->tags == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < n && o->n_tags < TAGS_MAX; i++) {
+		tag = wire_tree_text(wire_tree_at(tags, i));
+		if (is_tag(tag))
+			o->tags[o->n_tags++] = arena_str(a, tag);
+		if (o->n_tags > 0 && o->tags[o->n_tags - 1].p == NULL)
+			return RC_TOOBIG;
+	}
+	*out = o;
+	return RC_OK;
 }
 
 enum wire_memory_type

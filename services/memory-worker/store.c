@@ -6,12 +6,16 @@
 
 #include <stdlib.h>
 
+#include "core/arena.h"
 #include "core/id.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "record.h"
 
 #define PROBE_USER "soul-probe"
 #define PROBE_SOUL "memory-worker"
+/* Memories of the past, as they are read. */
+#define PAST_BYTES (128UL * 1024 * 1024)
 
 struct store {
 	const struct store_ops *ops;
@@ -77,6 +81,7 @@ struct op {
 	struct store *s;
 	struct store_ask ask; /* the caller's */
 	struct store_put put;
+	struct str old; /* what is forgotten may be of the past */
 };
 
 static struct op *
@@ -172,6 +177,9 @@ on_forgotten(void *arg, enum rc rc, const struct store_answer *a)
 	for (i = 0; i < a->n && rc == RC_OK; i++)
 		rc = memory_bury(
 		    op->s->state, &op->ask.scope, a->hit[i].memory->id);
+	/* It may be one of the past, which are not with the others. */
+	if (rc == RC_NOENT && op->old.p != NULL)
+		rc = memory_forget(op->s->state, &op->ask.scope, op->old);
 	op_end(op, rc, a);
 }
 
@@ -179,15 +187,38 @@ void
 store_forget(struct store *s, const struct store_ask *ask, struct str id)
 {
 	struct store_ask own;
+	struct op *op;
 
 	if (check(ask) != RC_OK) {
 		say(ask, RC_INVALID);
 	} else if (s->ops->in_redis) {
 		s->ops->forget(s->self, ask, id, true);
 	} else {
-		own = op_ask(op_new(s, ask), on_forgotten);
+		op = op_new(s, ask);
+		op->old = id;
+		own = op_ask(op, on_forgotten);
 		s->ops->forget(s->self, &own, id, true);
 	}
+}
+
+/* It cannot come back by a job that is late. */
+void
+store_retire(
+    struct store *s, const struct store_ask *ask, const struct memory_old *old)
+{
+	struct store_ask own;
+	enum rc rc = check(ask);
+
+	if (rc == RC_OK)
+		rc =
+		    memory_retire(s->state, &ask->scope, old, s->ops->in_redis);
+	/* One that was retired before may be there yet. */
+	if (s->ops->in_redis || (rc != RC_OK && rc != RC_CONFLICT)) {
+		say(ask, rc);
+		return;
+	}
+	own = op_ask(op_new(s, ask), on_forgotten);
+	s->ops->forget(s->self, &own, old->id, true);
 }
 
 void
@@ -214,13 +245,66 @@ store_search(
 		s->ops->search(s->self, ask, q);
 }
 
+/* ---- all, and those of the past --------------------------------------------
+ */
+
+static enum rc
+add_past(const struct op *op, const struct store_answer *a, struct arena *past,
+    struct store_answer *out)
+{
+	struct memory_list list;
+	struct rank_memory *m;
+	struct rank_hit *hit;
+	enum rc rc;
+	size_t i;
+
+	*out = *a;
+	rc = memory_past(op->s->state, &op->ask.scope, past, &list);
+	if (rc != RC_OK || list.n == 0)
+		return rc;
+	m = arena_alloc(past, list.n * sizeof(*m));
+	hit = arena_alloc(past, (a->n + list.n) * sizeof(*hit));
+	if (m == NULL || hit == NULL)
+		return RC_TOOBIG;
+	if (a->n > 0)
+		memcpy(hit, a->hit, a->n * sizeof(*hit));
+	for (i = 0; i < list.n; i++) {
+		if (record_read(list.item[i].id, list.item[i].json, past,
+			&m[i]) == RC_OK)
+			hit[out->n++] = (struct rank_hit){ .memory = &m[i] };
+		else
+			log_error("memory.unreadable",
+			    LOG_V("id", list.item[i].id),
+			    LOG_I("bytes", list.item[i].json.n));
+	}
+	out->hit = hit;
+	return RC_OK;
+}
+
+static void
+on_listed(void *arg, enum rc rc, const struct store_answer *a)
+{
+	struct arena *past = arena_new(PAST_BYTES);
+	struct store_answer all = *a;
+	struct op *op = arg;
+
+	if (rc == RC_OK)
+		rc = add_past(op, a, past, &all);
+	op_end(op, rc, &all);
+	arena_free(past);
+}
+
 void
 store_list(struct store *s, const struct store_ask *ask)
 {
-	if (check(ask) != RC_OK)
+	struct store_ask own;
+
+	if (check(ask) != RC_OK) {
 		say(ask, RC_INVALID);
-	else
-		s->ops->list(s->self, ask);
+		return;
+	}
+	own = op_ask(op_new(s, ask), on_listed);
+	s->ops->list(s->self, &own);
 }
 
 /* ---- does it work ----------------------------------------------------------

@@ -110,7 +110,20 @@ void store_forget(struct store *s, const struct store_ask *ask, struct str id);
 /* store_clear(s, ask): Forget all of the scope. */
 void store_clear(struct store *s, const struct store_ask *ask);
 
-/* store_list(s, ask): All of the scope, STORE_LIST_MAX at most. */
+/*
+ * store_retire(s, ask, old):
+ * Another has taken its place: it is found no more, and kept among the memories
+ * of the past.  RC_NOENT if there is none, RC_CONFLICT if it was forgotten or
+ * retired before.
+ */
+void store_retire(
+    struct store *s, const struct store_ask *ask, const struct memory_old *old);
+
+/*
+ * store_list(s, ask):
+ * All of the scope, STORE_LIST_MAX at most, and those of the past, which have a
+ * valid_until.
+ */
 void store_list(struct store *s, const struct store_ask *ask);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The order of things: a job that waits is published; then what was said since
- * the last summary is summarised, which makes the next job; then it is done.
+ * The order of things: jobs that wait are published; then what was said since
+ * the last summary is summarised, which makes the next jobs; then it is done.
  */
 #include "stretch.h"
 
@@ -13,6 +13,7 @@
 #include "keeper.h"
 #include "llm/llm.h"
 #include "on_job.h"
+#include "profile.h"
 #include "summary.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
@@ -37,6 +38,7 @@ stretch_free(struct stretch *x)
 		x->told->x = NULL;
 	if (x->call != NULL)
 		llm_cancel(x->call);
+	stretch_leave_search(x->looking);
 	TAILQ_REMOVE(&bed->list, x, link);
 	bed->n--;
 	arena_free(x->ids);
@@ -97,8 +99,10 @@ stretch_later(struct stretch *x, int64_t ms)
 	stretch_free(x);
 }
 
-/* ---- the job that waits ----------------------------------------------------
+/* ---- the jobs that wait ----------------------------------------------------
  */
+
+static void next_job(struct stretch *x);
 
 static void
 on_told(void *arg, enum rc rc, const struct bus_stored *stored)
@@ -111,10 +115,8 @@ on_told(void *arg, enum rc rc, const struct bus_stored *stored)
 	if (x == NULL)
 		return;
 	x->told = NULL;
-	if (rc == RC_OK)
-		rc = session_job_done(x->bed->k->state, &x->idle.key, x->s.job);
 	if (rc == RC_OK) {
-		stretch_step(x);
+		next_job(x);
 		return;
 	}
 	log_warn("idle.job_not_published",
@@ -122,13 +124,13 @@ on_told(void *arg, enum rc rc, const struct bus_stored *stored)
 	stretch_later(x, 0);
 }
 
-static void
-tell(struct stretch *x, struct str job_id)
+static enum rc
+tell(struct stretch *x, struct str job, struct str id)
 {
 	const struct bus_meta meta = {
 		.deadline = { clock_wall().ms + STORE_MS },
 		.trace = &x->trace,
-		.msg_id = arena_printf(x->a, "%.*s", STR_ARG(job_id)).p,
+		.msg_id = arena_printf(x->a, "%.*s", STR_ARG(id)).p,
 	};
 	struct told *t = mem_zalloc(sizeof(*t));
 	enum rc rc = RC_TOOBIG;
@@ -136,31 +138,72 @@ tell(struct stretch *x, struct str job_id)
 	t->x = x;
 	x->told = t;
 	if (meta.msg_id != NULL)
-		rc = bus_stream_publish(x->bed->k->bus, JOBS_SUBJECT, x->s.job,
+		rc = bus_stream_publish(x->bed->k->bus, JOBS_SUBJECT, job,
 		    &meta, (struct bus_stored_waiter){ on_told, t });
 	if (rc == RC_OK)
-		return;
+		return RC_OK;
 	x->told = NULL;
 	free(t);
-	stretch_later(x, 0);
+	return rc;
+}
+
+/* It says when, so doing it twice, or late, changes nothing. */
+static enum rc
+merge(
+    struct stretch *x, const struct wire_profile_job *job, struct wire_err *err)
+{
+	struct wall at;
+
+	*err = (struct wire_err){ "/created_at", "is not a date and time" };
+	if (wall_parse(job->created_at, &at) != RC_OK)
+		return RC_INVALID;
+	return profile_merge(
+	    x->bed->k->state, x->idle.key.user_id, job->patch, at, err);
+}
+
+/* Publish the next of them, or do it; *told: its publisher goes on. */
+static enum rc
+do_job(struct stretch *x, struct str json, bool *told, struct wire_err *err)
+{
+	struct wire_profile_job profile;
+	struct wire_memory_job memory;
+	enum rc rc;
+
+	*told = false;
+	if (wire_decode(&wire_profile_job_desc, json, x->a, &profile, err) ==
+	    RC_OK)
+		return merge(x, &profile, err);
+	rc = wire_decode(&wire_memory_job_desc, json, x->a, &memory, err);
+	if (rc != RC_OK)
+		return rc;
+	*told = true;
+	return tell(x, json, memory.job_id);
 }
 
 static void
-publish(struct stretch *x)
+next_job(struct stretch *x)
 {
-	struct wire_memory_job job;
-	struct wire_err err;
-	enum rc rc;
+	struct wire_err err = { 0 };
+	bool told = false;
+	struct str json;
+	enum rc rc = RC_OK;
 
-	rc = wire_decode(&wire_memory_job_desc, x->s.job, x->a, &job, &err);
-	if (rc == RC_OK) {
-		tell(x, job.job_id);
-		return;
+	while (rc == RC_OK && !told && x->jobs.n > 0) {
+		json = str_cut(&x->jobs, '\n');
+		if (json.n > 0)
+			rc = do_job(x, json, &told, &err);
+		if (rc != RC_INVALID && rc != RC_BUG)
+			continue;
+		/* Nobody could do it. */
+		log_error("idle.job_dropped",
+		    LOG_V("session", x->idle.key.session_id),
+		    LOG_S("path", err.path), LOG_S("why", err.why));
+		rc = RC_OK;
 	}
-	/* Nobody could do it. */
-	log_error("idle.job_dropped", LOG_V("session", x->idle.key.session_id),
-	    LOG_S("path", err.path), LOG_S("why", err.why));
-	rc = session_job_done(x->bed->k->state, &x->idle.key, x->s.job);
+	if (told && rc == RC_OK)
+		return;
+	if (rc == RC_OK)
+		rc = session_job_done(x->bed->k->state, &x->idle.key, x->s.job);
 	if (rc == RC_OK)
 		stretch_step(x);
 	else
@@ -177,10 +220,11 @@ stretch_step(struct stretch *x)
 
 	arena_reset(x->a);
 	rc = session_read(x->bed->k->state, &x->idle.key, x->a, &x->s);
+	x->jobs = x->s.job;
 	if (rc != RC_OK)
 		stretch_later(x, 0);
 	else if (x->s.job.p != NULL)
-		publish(x);
+		next_job(x);
 	else
 		stretch_ask(x);
 }

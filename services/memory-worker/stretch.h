@@ -11,10 +11,15 @@
 
 #include "core/arena.h"
 #include "core/trace.h"
+#include "gate.h"
+#include "rank.h"
 #include "state/session.h"
+#include "summary.h"
 
+struct harvest;
 struct keeper;
 struct llm_call;
+struct looking;
 struct metric;
 struct told;
 
@@ -25,7 +30,7 @@ struct stretch_bed {
 	struct keeper *k;
 	int64_t timeout_ms; /* of the language model */
 	int64_t claim_ms, retry_ms;
-	struct metric *made, *failed, *given_up;
+	struct metric *made, *failed, *given_up, *dropped;
 	/* A stretch was freed. */
 	void (*over)(void *arg);
 	void *arg;
@@ -45,8 +50,18 @@ struct stretch {
 	int64_t number;   /* of the last message that is being summarised */
 	size_t part_max;  /* code points to be summarised at once */
 	unsigned parts;   /* summaries of this stretch so far */
-	struct llm_call *call; /* under way, or NULL */
-	struct told *told;     /* a job that is being published, or NULL */
+	struct llm_call *call;   /* under way, or NULL */
+	struct told *told;       /* a job that is being published, or NULL */
+	struct str jobs;         /* those behind it, a line each */
+	struct looking *looking; /* a search of memories, or NULL */
+	/* What is asked about, in a. */
+	struct wall cleared; /* what was said before is forgotten; 0 */
+	enum summary_language language;
+	struct str said; /* the conversation */
+	struct gate gate;
+	struct rank_memory *known; /* memories that are shown with it */
+	size_t n_known;
+	struct str profile; /* what is known of the user; absent: nothing */
 };
 
 /*
@@ -58,7 +73,7 @@ void stretch_begin(struct stretch_bed *bed, const struct session_idle *idle);
 /* stretch_leave(x): End it here; another claims it at once. */
 void stretch_leave(struct stretch *x);
 
-/* ---- between stretch.c and stretch_ask.c -----------------------------------
+/* ---- between its files: stretch.c, _read, _ask and _keep.c ------------------
  */
 
 /*
@@ -72,5 +87,18 @@ void stretch_later(struct stretch *x, int64_t ms);
 
 /* stretch_ask(x): Have what was said summarised, and store it. */
 void stretch_ask(struct stretch *x);
+
+/* stretch_leave_search(l): Its stretch is gone.  NULL is allowed. */
+void stretch_leave_search(struct looking *l);
+
+/*
+ * stretch_read(x):
+ * Read what was said since the last summary, and what the user stated in it.
+ * RC_NOENT if he said nothing.
+ */
+enum rc stretch_read(struct stretch *x) RC_CHECK;
+
+/* stretch_keep(x, h): Store what came of it, as session_summarise(). */
+enum rc stretch_keep(struct stretch *x, struct harvest *h) RC_CHECK;
 
 #endif /* !MEMORY_WORKER_STRETCH_H */

@@ -1,10 +1,13 @@
 /*
- * summary: what the language model is asked, and what is made of its answer.
+ * summary: what the language model is asked about a conversation, and the lines
+ * that a session's summary is made of.
  *
  * Only what was said since the last summary is summarised, so that no memory
  * says again what an older one does; the last summaries are shown as
- * background.  A session's summary is one line for each stretch, the newest at
- * its end.  Pure.
+ * background, and the memories that are there already with numbers, so that the
+ * model can say which of them something new takes the place of.  It is asked in
+ * Chinese if the user speaks it, else in English, to write in his language.  A
+ * session's summary is one line for each stretch, the newest at its end.  Pure.
  */
 #ifndef MEMORY_WORKER_SUMMARY_H
 #define MEMORY_WORKER_SUMMARY_H
@@ -13,7 +16,9 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/str.h"
+#include "rank.h"
 
 /* Longest line that comes of one answer, and summary of a session. */
 #define SUMMARY_LINE_MAX  220  /* code points */
@@ -35,24 +40,46 @@ struct summary_message {
 	struct str text;
 };
 
-/*
- * summary_system(before, out):
- * Append the instruction; before is the summary so far, or absent.
- */
-void summary_system(struct str before, struct buf *out);
+/* A known memory is shown up to here, in code points. */
+#define SUMMARY_KNOWN_MAX 300
+
+enum summary_language { SUMMARY_ZH, SUMMARY_EN };
+
+/* summary_language(m, n): Chinese if he says much in it, or nothing at all. */
+enum summary_language summary_language(
+    const struct summary_message *m, size_t n);
+
+struct summary_view {
+	enum summary_language language;
+	struct str before;               /* the summary so far, or absent */
+	const struct rank_memory *known; /* memories, numbered from 1 */
+	size_t n_known;
+	struct str profile; /* what is known of the user, JSON, or absent */
+	struct wall when;   /* of the conversation */
+};
 
 /*
- * summary_talk(m, n, max, out):
+ * summary_system(view, out):
+ * Append the instruction.
+ */
+void summary_system(const struct summary_view *view, struct buf *out);
+
+/*
+ * summary_talk(m, n, max, lang, out):
  * Append the conversation, a line for each message: of the n messages as many
  * from the first on as fit max code points, but one at least; how many.  A long
  * message loses its middle, an empty one is no line.
  */
-size_t summary_talk(
-    const struct summary_message *m, size_t n, size_t max, struct buf *out);
+size_t summary_talk(const struct summary_message *m, size_t n, size_t max,
+    enum summary_language lang, struct buf *out);
+
+/* summary_head(s, n), summary_tail(s, n): Its first or last n code points. */
+struct str summary_head(struct str s, size_t n);
+struct str summary_tail(struct str s, size_t n);
 
 /*
  * summary_line(answer, a):
- * The model's answer as one line without numbering, cut at the end of a
+ * A text of the model's as one line without numbering, cut at the end of a
  * sentence if it is too long.  Empty if it says that nothing is worth
  * remembering; absent if it is empty or a is full.
  */

@@ -209,12 +209,37 @@ tokens_distinct(struct str text, struct token *dst, size_t max)
 	return n;
 }
 
+/* Words that any two English texts have in common. */
+static const struct str function_words =
+    STR_INIT("a an the this that these those and or but not no of to in on at "
+	     "for from with by about as is are was were be been am do does did "
+	     "have has had will would can could should i me my you your he him "
+	     "his she her it its we us our they them their user so very");
+
+static size_t
+without_function_words(struct token *tokens, size_t n)
+{
+	struct tokens walk = tokens_of(function_words);
+	struct token t;
+	size_t i;
+
+	while (tokens_next(&walk, &t)) {
+		for (i = 0; i < n && tokens[i].key != t.key; i++)
+			continue;
+		if (i < n)
+			tokens[i] = tokens[--n];
+	}
+	return n;
+}
+
 size_t
 tokens_common(struct str a, struct str b)
 {
 	struct token tokens[COMMON_MAX], t;
 	size_t i, n = tokens_distinct(a, tokens, COMMON_MAX), common = 0;
 	struct tokens walk = tokens_of(b);
+
+	n = without_function_words(tokens, n);
 
 	while (tokens_next(&walk, &t)) {
 		if (t.kind == TOKEN_CHAR)

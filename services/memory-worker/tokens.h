@@ -43,7 +43,7 @@ bool tokens_next(struct tokens *t, struct token *out);
  * tokens_distinct(text, dst, max): Its different tokens, the first max; how
  * many.
  * tokens_common(a, b): How many of the different words and pairs of a are in b
- * too.
+ * too; of English ones only those that say something by themselves.
  */
 size_t tokens_distinct(struct str text, struct token *dst, size_t max);
 size_t tokens_common(struct str a, struct str b);

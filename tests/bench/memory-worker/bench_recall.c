@@ -232,9 +232,33 @@ all_in(void *arg)
 	return bed_undone(arg) == 0;
 }
 
-KIT_TEST_T(jobs, 120)
+/* Jobs of so many users, each with a soul, none like another. */
+static void
+jobs_of(struct bed *b, int users)
 {
 	char json[512], id[24];
+	int i;
+
+	for (i = 0; i < JOBS; i++) {
+		snprintf(id, sizeof(id), "job-%d-%d", users, i);
+		snprintf(json, sizeof(json),
+		    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
+		    "\"user_id\":\"user-%d\",\"soul_id\":\"soul-%d\","
+		    "\"text\":\"%d: %s\",\"type\":\"fact\","
+		    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
+		    id, i % users, i % users, i,
+		    facts[(size_t)i % NELEM(facts)].text);
+		ck_assert_int_eq(natsConnection_PublishString(
+				     b->nc, "soul.job.memory_store", json),
+		    NATS_OK);
+	}
+	ck_assert_int_eq(natsConnection_Flush(b->nc), NATS_OK);
+}
+
+static void
+measure_jobs(int users)
+{
+	char id[24], user[24];
 	struct mono from;
 	struct bed b;
 	double s;
@@ -244,28 +268,33 @@ KIT_TEST_T(jobs, 120)
 	printf(
 	    "idle: %ld KiB\n", kit_proc_status(b.worker[0].proc.pid, "VmRSS"));
 	kit_service_end(&b.worker[0]);
-	for (i = 0; i < JOBS; i++) {
-		snprintf(id, sizeof(id), "job-%d", i);
-		snprintf(json, sizeof(json),
-		    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
-		    "\"user_id\":\"u1\",\"soul_id\":\"s1\",\"text\":\"%s\","
-		    "\"type\":\"fact\","
-		    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
-		    id, facts[(size_t)i % NELEM(facts)].text);
-		ck_assert_int_eq(natsConnection_PublishString(
-				     b.nc, "soul.job.memory_store", json),
-		    NATS_OK);
+	for (i = 0; i < users; i++) {
+		snprintf(user, sizeof(user), "user-%d", i);
+		snprintf(id, sizeof(id), "soul-%d", i);
+		bed_soul(&b, id, user);
 	}
-	ck_assert_int_eq(natsConnection_Flush(b.nc), NATS_OK);
+	jobs_of(&b, users);
 	while (bed_stream(&b, "SOUL_JOBS") < JOBS)
 		continue;
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	from = clock_mono();
 	i = (int)bed_undone(&b);
-	ck_assert(kit_until(all_in, &b, 60000));
+	ck_assert(kit_until(all_in, &b, 100000));
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
-	printf("jobs: %d in %.2f s, %.0f a second\n", i, s, i / s);
-	ck_assert_uint_eq(bed_memories(&b).n, JOBS);
+	printf("jobs of %d users: %d in %.2f s, %.0f a second\n", users, i, s,
+	    i / s);
+	ck_assert_uint_eq(
+	    bed_memories_of(&b, "user-0", "soul-0").n, (size_t)(JOBS / users));
 	bed_stop(&b);
+}
+
+KIT_TEST_T(jobs, 120)
+{
+	measure_jobs(100);
+}
+
+KIT_TEST_T(jobs_of_one, 120)
+{
+	measure_jobs(1);
 }

@@ -1,7 +1,9 @@
 /*
  * What was said long ago: summarised when the session fell idle, kept as a
- * memory, found again, in another session and through another body.
+ * memory, found again, in another session and through another body; and
+ * forgotten when the user wants it.
  */
+#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 STACK_SHARED(
     { .env = {
-	  [STACK_BODY_SIM] = { "BODY_COUNT=4" },
+	  [STACK_BODY_SIM] = { "BODY_COUNT=6" },
 	  [STACK_LLM_ORCHESTRATOR] = { "USER_IDLE_TIMEOUT_SECONDS=1" },
 	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
       } })
@@ -42,14 +44,48 @@ next_of(struct ear *e, const char *user)
 	}
 }
 
+/* The event that says that it is stored. */
+static json_t *
+memory_of(struct owner *o, const char *text)
+{
+	struct ear *e = ear_new(&stack, "soul.event.memory_stored.>", NULL);
+	json_t *ev;
+
+	json_decref(owner_say(o, text));
+	ev = next_of(e, o->user);
+	ear_free(e);
+	return ev;
+}
+
 static void
 say_and_wait_for_the_memory(struct owner *o, const char *text)
 {
-	struct ear *e = ear_new(&stack, "soul.event.memory_stored.>", NULL);
+	json_decref(memory_of(o, text));
+}
 
-	json_decref(owner_say(o, text));
-	json_decref(next_of(e, o->user));
-	ear_free(e);
+/* The text of a memory as it lies in Redis; false if it does not. */
+static bool
+stored_text(json_t *ev, char *dst, size_t size)
+{
+	redisContext *c =
+	    redisConnect("127.0.0.1", stack.server[STACK_REDIS].port);
+	bool is;
+
+	ck_assert(c != NULL && c->err == 0);
+	redisReply *r = redisCommand(c, "HGET soul:memory:{%s:%s}:items %s",
+	    text_at(ev, "payload.user_id"), text_at(ev, "payload.soul_id"),
+	    text_at(ev, "payload.memory_id"));
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_ne(r->type, REDIS_REPLY_ERROR);
+	is = r->type == REDIS_REPLY_STRING;
+	if (is) {
+		json_t *j = json_loadb(r->str, r->len, 0, NULL);
+		snprintf(dst, size, "%s", text_at(j, "text"));
+		json_decref(j);
+	}
+	freeReplyObject(r);
+	redisFree(c);
+	return is;
 }
 
 KIT_TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
@@ -117,4 +153,47 @@ KIT_TEST_T(new_words_start_the_silence_anew, 60)
 	json_decref(owner_say(&o, "再见"));
 	json_decref(next_of(e, o.user));
 	ear_free(e);
+}
+
+KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
+{
+	struct owner o = owner_of("u-forget", "terminal-005");
+	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
+	char text[400], want[512];
+
+	ck_assert(stored_text(ev, text, sizeof(text)));
+	ck_assert_ptr_nonnull(strstr(text, "山竹"));
+	o.session = "s2";
+	r = owner_say(&o, "忘掉我喜欢的水果是山竹");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"forget_memory\"]"));
+	snprintf(want, sizeof(want), "\"forgotten\":[\"%s\"]", text);
+	ck_assert_msg(says(r, "reply", want), "%s", text_at(r, "reply"));
+	json_decref(r);
+	ck_assert(!stored_text(ev, text, sizeof(text)));
+	json_decref(ev);
+}
+
+KIT_TEST_T(what_does_not_fit_stays, 60)
+{
+	static const char *const others[] = { "忘掉我喜欢的水果是榴莲",
+		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };
+	struct owner o = owner_of("u-keep", "terminal-006");
+	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
+	char text[400];
+	size_t i;
+
+	o.session = "s2";
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		r = owner_say(&o, others[i]);
+		ck_assert(is_json(at(r, "executed_skills"), "[]"));
+		ck_assert(is_json(at(r, "failed_skills"),
+		    "[{\"skill\":\"forget_memory\",\"error\":"
+		    "\"nothing fits\"}]"));
+		ck_assert_msg(
+		    says(r, "reply", "没有找到和要忘掉的事相符的记忆。"), "%s",
+		    text_at(r, "reply"));
+		json_decref(r);
+		ck_assert(stored_text(ev, text, sizeof(text)));
+	}
+	json_decref(ev);
 }

@@ -42,6 +42,8 @@ struct peers {
 	bool ready;            /* memories can be searched */
 	bool memory_hangs;     /* memory-worker says nothing */
 	const char *recall;    /* memory-worker's answer, or NULL: error */
+	const char *forget;    /* the same */
+	bool forget_mute;      /* to that it says nothing */
 	const char *delivery;  /* a state, or NULL: no answer */
 	enum body_mode body;
 	const char *mute_skill; /* this one is never answered */
@@ -51,6 +53,7 @@ struct peers {
 	/* Subscriptions made, and those of which nothing more comes. */
 	size_t n_made, n_ended;
 	json_t *last_action, *last_invoke, *last_filter, *last_observe;
+	json_t *last_forget;
 	size_t n_invokes;
 	json_int_t top_k; /* of the last search */
 };
@@ -215,6 +218,20 @@ on_intents(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 }
 
 static inline void
+memory_forgets(struct peers *p, natsMsg *m, json_t *j)
+{
+	peers_note(p, "forget", json_string_value(json_object_get(j, "query")));
+	json_decref(p->last_forget);
+	p->last_forget = json_incref(j);
+	if (p->forget_mute)
+		return;
+	if (p->forget != NULL)
+		peers_answer(p, m, p->forget);
+	else
+		peers_fail(p, m, "unavailable");
+}
+
+static inline void
 on_memory(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 {
 	struct peers *p = arg;
@@ -230,6 +247,8 @@ on_memory(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 		peers_answer(p, m,
 		    p->ready ? "{\"ready\":true,\"backend\":\"builtin\"}"
 			     : "{\"ready\":false,\"backend\":\"builtin\"}");
+	} else if (strcmp(subject, "soul.rpc.memory.forget") == 0) {
+		memory_forgets(p, m, j);
 	} else {
 		peers_note(p, "recall",
 		    json_string_value(json_object_get(j, "query")));
@@ -417,6 +436,7 @@ peers_stop(struct peers *p)
 	json_decref(p->last_invoke);
 	json_decref(p->last_filter);
 	json_decref(p->last_observe);
+	json_decref(p->last_forget);
 	pthread_mutex_destroy(&p->lock);
 }
 

@@ -20,7 +20,7 @@ KIT_TEST_T(a_question_is_answered, 60)
 	json_t *q = model_request(&b.model, 0);
 	ck_assert_str_eq(model_roles(q, text, sizeof(text)), "su");
 	ck_assert_str_eq(model_tools(q, text, sizeof(text)),
-	    "control_light,nod,recall_memory");
+	    "control_light,nod,recall_memory,forget_memory");
 	ck_assert_str_eq(model_text(q, 1), "今天上海天气如何？");
 	ck_assert_ptr_nonnull(strstr(model_text(q, 0), "小灵"));
 	ck_assert_ptr_nonnull(strstr(model_text(q, 0), "INFJ"));

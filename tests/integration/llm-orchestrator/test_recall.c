@@ -33,10 +33,10 @@ KIT_TEST_T(memories_are_searched, 60)
 	    strstr(peers_diary(&b.peers, text, sizeof(text)), "status"),
 	    "status:mem0_searching recall:喜欢的颜色 "
 	    "status:mem0_search_done invoke:control_light");
-	/* The second thought has the skills and no search. */
+	/* The second thought has all but the search. */
 	json_t *q = model_request(&b.model, 1);
-	ck_assert_str_eq(
-	    model_tools(q, text, sizeof(text)), "control_light,nod");
+	ck_assert_str_eq(model_tools(q, text, sizeof(text)),
+	    "control_light,nod,forget_memory");
 	ck_assert_str_eq(model_roles(q, text, sizeof(text)), "suat");
 	ck_assert_ptr_nonnull(strstr(model_text(q, -1), "喜欢绿色"));
 	talk_close(&t);

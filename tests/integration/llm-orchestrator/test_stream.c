@@ -136,9 +136,13 @@ KIT_TEST_T(first_pieces_are_quick, 90)
 		pthread_mutex_unlock(&b.model.lock);
 		sum += ms[i];
 		worst = ms[i] > worst ? ms[i] : worst;
-		json_decref(heard(sub));
-		json_decref(heard(sub));
-		json_decref(heard(sub));
+		/* On a busy machine the second piece may be in the first. */
+		bool last = false;
+		while (!last) {
+			json_t *j = heard(sub);
+			last = strcmp(story_type(j), "completed") == 0;
+			json_decref(j);
+		}
 		talk_close(&t);
 	}
 	printf("first piece, model to NATS: mean %.3f ms, worst %.3f ms\n",

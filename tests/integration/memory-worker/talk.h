@@ -55,6 +55,24 @@ bed_session(struct bed *b, const char *session)
 /* ---- memories --------------------------------------------------------------
  */
 
+/* Put a memory where the built-in store keeps them, as of now. */
+static inline void
+bed_remember(struct bed *b, const char *user, const char *soul, const char *id,
+    const char *text)
+{
+	struct memory_scope scope = { str_of(user), str_of(soul) };
+	char json[1024], now[WALL_FORMAT_MAX];
+	struct memory_item item = { .id = str_of(id), .json = { NULL, 0 } };
+
+	wall_format(clock_wall(), 0, now);
+	snprintf(json, sizeof(json),
+	    "{\"text\":\"%s\",\"type\":\"fact\",\"created_at\":\"%s\"}", text,
+	    now);
+	item.json = str_of(json);
+	ck_assert_int_eq(
+	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
+}
+
 static inline struct memory_list
 bed_memories_of(struct bed *b, const char *user, const char *soul)
 {

@@ -111,7 +111,7 @@ KIT_TEST_T(away_for_a_while, 60)
 	fake_fail(&f, 503, 6);
 	for (i = 0; i < 20; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
-		bed_job(&b, id, "s1", "一件事");
+		bed_job(&b, id, "s1", id);
 	}
 	life_done(&b);
 	ck_assert_uint_eq(fake_rows(&f), 20);

@@ -160,7 +160,7 @@ KIT_TEST_T(forgotten_for_ever, 60)
 	/* Also where the server deletes a hundred at a time. */
 	for (i = 0; i < 230; i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
-		bed_job(&b, id, "s1", "一件事");
+		bed_job(&b, id, "s1", id);
 	}
 	fake_wait(&f, 231);
 	ck_assert(kit_until(all_done, &b, BED_MS));
@@ -191,6 +191,33 @@ KIT_TEST_T(stored_without_an_answer, 60)
 	stop(&b);
 }
 
+/* It was stored and put aside all the same: replayed, it is there once. */
+KIT_TEST_T(stored_and_put_aside, 60)
+{
+	static const char job[] =
+	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
+	    "\"soul_id\":\"s1\",\"text\":\"用户喜欢乌龙茶\",\"type\":\"fact\","
+	    "\"created_at\":\"2026-11-22T10:20:30Z\"}";
+	const char *argv[] = { kit_bin("memory-worker"), "dead", "replay",
+		"--all", NULL };
+	char code[64], env[96];
+	struct kit_proc p;
+	struct bed b;
+
+	start(&b, "MEM0_AUTH=x-api-key");
+	bed_publish(&b, "tea", job);
+	fake_wait(&f, 1);
+	json_decref(kit_nats_ask(b.nc, "soul.dead.memory_store", job, code));
+	snprintf(env, sizeof(env), "NATS_URL=%s", b.nats.url);
+	kit_spawn(&p, "replay", argv, KIT_ENV(env));
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
+	ck_assert(kit_log_has(&p, "1: replayed as SOUL_JOBS 2\n"));
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert_uint_eq(fake_rows(&f), 1);
+	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
+	stop(&b);
+}
+
 /* While Mem0 is away jobs wait, and that is no fault of theirs. */
 KIT_TEST_T(away_for_a_while, 60)
 {
@@ -203,7 +230,7 @@ KIT_TEST_T(away_for_a_while, 60)
 	fake_fail(&f, 503, 6);
 	for (i = 0; i < 20; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
-		bed_job(&b, id, "s1", "一件事");
+		bed_job(&b, id, "s1", id);
 	}
 	fake_wait(&f, 20);
 	ck_assert(kit_until(all_done, &b, BED_MS));

@@ -2,132 +2,7 @@
  * What the language model is asked, and what its stranger answers do: with a
  * model that says what each test wants.
  */
-#include "integration/httpc/peer.h"
-#include "talk.h"
-
-#define ASKED_MAX 32
-
-/* How the model answers the request of that number with that body. */
-typedef void (*answer_fn)(int fd, int number, struct str body);
-
-static struct {
-	struct peer peer;
-	answer_fn answer;
-	pthread_mutex_t lock;
-	int n;
-	char *body[ASKED_MAX];
-} model = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static void
-serve(struct peer *p, int fd)
-{
-	struct buf in = BUF_INIT(4UL << 20);
-	struct str body;
-	ptrdiff_t head;
-	int n;
-
-	(void)p;
-	if (peer_read(fd, &in)) {
-		head = str_find(buf_str(&in), STR("\r\n\r\n"));
-		body = (struct str){ in.p + head + 4, in.n - (size_t)head - 4 };
-		pthread_mutex_lock(&model.lock);
-		n = model.n++;
-		if (n < ASKED_MAX)
-			model.body[n] = str_dup(body);
-		pthread_mutex_unlock(&model.lock);
-		model.answer(fd, n, body);
-	}
-	buf_free(&in);
-}
-
-static void
-say(int fd, int status, const char *body)
-{
-	char text[4096];
-
-	snprintf(text, sizeof(text),
-	    "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n"
-	    "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
-	    status, strlen(body), body);
-	(void)peer_write(fd, text);
-}
-
-static void
-say_text(int fd, const char *text)
-{
-	json_t *j = json_pack("{s[{s{ssss}ss}]}", "choices", "message", "role",
-	    "assistant", "content", text, "finish_reason", "stop");
-	char *s = json_dumps(j, 0);
-
-	say(fd, 200, s);
-	free(s);
-	json_decref(j);
-}
-
-static void
-model_start(struct bed *b, answer_fn answer)
-{
-	bed_servers(b);
-	model.answer = answer;
-	peer_open(&model.peer, serve);
-	snprintf(b->llm_url, sizeof(b->llm_url), "http://127.0.0.1:%d/v1",
-	    model.peer.port);
-	b->more[0] = "OPENAI_API_KEY=secret";
-	b->more[1] = "LLM_MODEL=m1";
-	bed_spawn(b, 0);
-	bed_ready(b, 0);
-}
-
-static void
-model_stop(struct bed *b)
-{
-	bed_stop(b);
-	peer_close(&model.peer);
-}
-
-static int
-asked(void)
-{
-	int n;
-
-	pthread_mutex_lock(&model.lock);
-	n = model.n;
-	pthread_mutex_unlock(&model.lock);
-	return n;
-}
-
-/* The text of message i (0: the instruction) of request n; freed by caller. */
-static char *
-asked_text(int n, size_t i)
-{
-	json_t *j, *m;
-	char *s;
-
-	pthread_mutex_lock(&model.lock);
-	ck_assert_int_lt(n, model.n);
-	j = json_loads(model.body[n], 0, NULL);
-	pthread_mutex_unlock(&model.lock);
-	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(json_string_value(json_object_get(j, "model")), "m1");
-	m = json_object_get(j, "messages");
-	ck_assert_uint_eq(json_array_size(m), 2);
-	m = json_array_get(m, i);
-	ck_assert_str_eq(json_string_value(json_object_get(m, "role")),
-	    i == 0 ? "system" : "user");
-	s = str_dup(str_of(json_string_value(json_object_get(m, "content"))));
-	json_decref(j);
-	return s;
-}
-
-static bool
-asked_with(int n, size_t i, const char *text)
-{
-	char *s = asked_text(n, i);
-	bool has = strstr(s, text) != NULL;
-
-	free(s);
-	return has;
-}
+#include "model.h"
 
 /* ---- prompts ----------------------------------------------------------------
  */
@@ -138,7 +13,7 @@ numbered(int fd, int n, struct str body)
 	char text[64];
 
 	(void)body;
-	snprintf(text, sizeof(text), "摘要第%d号。", n);
+	snprintf(text, sizeof(text), "第%d号：我喜欢茶茶，我的猫。", n);
 	say_text(fd, text);
 }
 
@@ -165,11 +40,12 @@ KIT_TEST_T(only_what_is_new_is_asked_about, 60)
 	bed_wait(&b, 2);
 	bed_quiet(&b);
 	ck_assert(asked_with(1, 0, "此前的摘要"));
-	ck_assert(asked_with(1, 0, "摘要第0号。"));
+	ck_assert(asked_with(1, 0, "第0号"));
 	ck_assert(asked_with(1, 1, "我的猫叫小花"));
 	ck_assert(!asked_with(1, 1, "乌龙茶"));
 	s = bed_session(&b, "chat");
-	ck_assert(str_eq(s.summary, STR("摘要第0号。\n摘要第1号。")));
+	ck_assert(str_eq(s.summary,
+	    STR("第0号：我喜欢茶茶，我的猫。\n第1号：我喜欢茶茶，我的猫。")));
 	ck_assert_int_eq(s.summarised, 5);
 	ck_assert_int_eq(asked(), 2);
 	model_stop(&b);
@@ -195,7 +71,7 @@ KIT_TEST_T(a_long_conversation_is_told_in_parts, 60)
 	ck_assert_int_eq(
 	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
 	l = bed_wait(&b, 4);
-	ck_assert_uint_eq(bed_with(&l, "摘要第3号"), 1);
+	ck_assert_uint_eq(bed_with(&l, "第3号"), 1);
 	bed_quiet(&b);
 	ck_assert_int_eq(asked(), 4);
 	ck_assert_int_eq(bed_session(&b, "chat").summarised, 40);
@@ -270,13 +146,16 @@ KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
 static void
 short_memory(int fd, int n, struct str body)
 {
-	(void)n;
+	char text[64];
+
 	if (body.n > 10000)
 		say(fd, 400,
 		    "{\"error\":{\"message\":\"too long\","
 		    "\"code\":\"context_length_exceeded\"}}");
-	else
-		say_text(fd, "一部分。");
+	else {
+		snprintf(text, sizeof(text), "第%d部分：茶茶。", n);
+		say_text(fd, text);
+	}
 }
 
 KIT_TEST_T(a_model_with_a_short_memory, 60)

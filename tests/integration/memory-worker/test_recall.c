@@ -1,24 +1,7 @@
 /*
- * Searching, readiness and forgetting, as others ask for them.
+ * Searching and readiness, as others ask for them.
  */
 #include "talk.h"
-
-static void
-remember(struct bed *b, const char *user, const char *soul, const char *id,
-    const char *text)
-{
-	struct memory_scope scope = { str_of(user), str_of(soul) };
-	char json[1024], now[WALL_FORMAT_MAX];
-	struct memory_item item = { .id = str_of(id), .json = { NULL, 0 } };
-
-	wall_format(clock_wall(), 0, now);
-	snprintf(json, sizeof(json),
-	    "{\"text\":\"%s\",\"type\":\"fact\",\"created_at\":\"%s\"}", text,
-	    now);
-	item.json = str_of(json);
-	ck_assert_int_eq(
-	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
-}
 
 static json_t *
 recall(struct bed *b, const char *query)
@@ -60,9 +43,9 @@ KIT_TEST_T(an_answer, 60)
 	for (i = 0; i < 12; i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
 		snprintf(text, sizeof(text), "第%zu件事", i);
-		remember(&b, "u1", "s1", id, text);
+		bed_remember(&b, "u1", "s1", id, text);
 	}
-	remember(&b, "u1", "s1", "tea", "用户喜欢乌龙茶");
+	bed_remember(&b, "u1", "s1", "tea", "用户喜欢乌龙茶");
 	j = recall(&b, "乌龙茶");
 	ck_assert_uint_eq(hits(j), 10);
 	ck_assert_str_eq(
@@ -162,7 +145,7 @@ KIT_TEST_T(nobody_reads_across, 60)
 	bed_start(&b, 1);
 	for (i = 0; i < NELEM(who); i++) {
 		snprintf(text, sizeof(text), "秘密是%zu", i);
-		remember(&b, who[i].user, who[i].soul, "m", text);
+		bed_remember(&b, who[i].user, who[i].soul, "m", text);
 	}
 	/* Twice: read, and out of the indexes. */
 	for (i = 0; i < 2 * NELEM(who); i++) {
@@ -202,7 +185,7 @@ KIT_TEST_T(what_another_stored_is_found_at_once, 60)
 	for (i = 0; i < 50; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		snprintf(text, sizeof(text), "密码是%d号", 1000 + i);
-		remember(&b, "u1", "s1", id, text);
+		bed_remember(&b, "u1", "s1", id, text);
 		/* Whichever replica answers. */
 		snprintf(id, sizeof(id), "密码%d", 1000 + i);
 		ck_best(&b, id, text);
@@ -220,13 +203,13 @@ KIT_TEST_T(an_index_follows, 60)
 	int i, k = 0;
 
 	bed_start(&b, 1);
-	remember(&b, "u1", "s1", "stays", "密码是永远");
+	bed_remember(&b, "u1", "s1", "stays", "密码是永远");
 	ck_best(&b, "密码", "密码是永远");
 	for (i = 1; i <= 150; i += 29) {
 		while (k < i) {
 			snprintf(id, sizeof(id), "m%d", k++);
 			snprintf(text, sizeof(text), "密码是%d号", 1000 + k);
-			remember(&b, "u1", "s1", id, text);
+			bed_remember(&b, "u1", "s1", id, text);
 		}
 		snprintf(id, sizeof(id), "密码%d", 1000 + k);
 		ck_best(&b, id, text);
@@ -238,92 +221,6 @@ KIT_TEST_T(an_index_follows, 60)
 		ck_assert_str_ne(hit_text(j, 0), text);
 		json_decref(j);
 	}
-	bed_stop(&b);
-}
-
-/* ---- forgetting -------------------------------------------------------------
- */
-
-static int64_t
-forget(struct bed *b, json_t *req, const char *first)
-{
-	json_t *j = bed_rpc(b, "soul.rpc.memory.forget", req);
-	json_t *ids = json_object_get(j, "memory_ids");
-	int64_t n = json_integer_value(json_object_get(j, "forgotten"));
-
-	ck_assert_int_eq((int64_t)json_array_size(ids), n);
-	if (first != NULL)
-		ck_assert_str_eq(
-		    json_string_value(json_array_get(ids, 0)), first);
-	json_decref(j);
-	return n;
-}
-
-KIT_TEST_T(forgetting, 60)
-{
-	struct bed b;
-
-	bed_start(&b, 1);
-	bed_soul(&b, "s2", "u1");
-	remember(&b, "u1", "s1", "tea", "用户喜欢乌龙茶");
-	remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
-	remember(&b, "u1", "s2", "trip", "用户要去大理旅行");
-	remember(&b, "u1", "s2", "car", "用户的车周三限行");
-	/* One, of a soul, or of whichever has it. */
-	ck_assert_int_eq(forget(&b,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s2", "memory_id", "tea"),
-			     NULL),
-	    0);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ssss}", "user_id", "u1", "memory_id", "tea"),
-		"tea"),
-	    1);
-	ck_best(&b, "乌龙茶", "用户的猫叫小花");
-	/* What fits a query best, of all souls; not just anything. */
-	ck_assert_int_eq(forget(&b,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行的事"),
-			     "trip"),
-	    1);
-	ck_assert_int_eq(
-	    forget(&b,
-		json_pack("{ssss}", "user_id", "u1", "query", "今天天气如何"),
-		NULL),
-	    0);
-	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
-	/* Everything. */
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 2);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 0);
-	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 0);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "nobody"), NULL), 0);
-	bed_stop(&b);
-}
-
-KIT_TEST_T(forgetting_very_much, 60)
-{
-	char id[16];
-	struct bed b;
-	json_t *j;
-	int i;
-
-	bed_start(&b, 1);
-	for (i = 0; i < 1100; i++) {
-		snprintf(id, sizeof(id), "m%d", i);
-		remember(&b, "u1", "s1", id, "事情");
-	}
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 1100);
-	ck_assert_uint_eq(
-	    json_array_size(json_object_get(j, "memory_ids")), 1000);
-	json_decref(j);
-	ck_hits(&b, "u1", "s1", 0);
 	bed_stop(&b);
 }
 
@@ -477,7 +374,7 @@ KIT_TEST_T(indexes_make_room, 60)
 		snprintf(soul, sizeof(soul), "soul%d", i);
 		for (k = 0; k < 50; k++) {
 			snprintf(id, sizeof(id), "m%d", k);
-			remember(&b, "u1", soul, id, text);
+			bed_remember(&b, "u1", soul, id, text);
 		}
 	}
 	for (i = 0; i < 80; i++) {

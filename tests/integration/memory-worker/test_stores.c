@@ -25,6 +25,7 @@ struct world {
 	bool degraded;
 	size_t n, total;
 	struct buf texts; /* of the hits, by blanks */
+	struct buf origins;
 };
 
 static struct rest_opts
@@ -40,7 +41,9 @@ rest(struct world *w)
 static void
 world_start(struct world *w, enum kind kind)
 {
-	*w = (struct world){ .kind = kind, .texts = BUF_INIT(65536) };
+	*w = (struct world){ .kind = kind,
+		.texts = BUF_INIT(65536),
+		.origins = BUF_INIT(65536) };
 	kit_server_start(&w->redis, KIT_REDIS);
 	kit_state_open(&w->db, w->redis.url);
 	fake_start(&f, kind == MEM0 ? mem0_serve : chroma_serve);
@@ -73,6 +76,21 @@ world_stop(struct world *w)
 	kit_state_close(&w->db);
 	fake_stop(&f);
 	buf_free(&w->texts);
+	buf_free(&w->origins);
+}
+
+/* Where it comes from: session/body/reason/tags/… */
+static void
+put_detail(struct buf *out, const struct rank_detail *o)
+{
+	size_t i;
+
+	if (o == NULL)
+		return;
+	buf_printf(out, "%.*s/%.*s/%.*s", STR_ARG(o->session_id),
+	    STR_ARG(o->terminal_id), STR_ARG(o->trigger_source));
+	for (i = 0; i < o->n_tags; i++)
+		buf_printf(out, "/%.*s", STR_ARG(o->tags[i]));
 }
 
 static void
@@ -87,10 +105,12 @@ on_said(void *arg, enum rc rc, const struct store_answer *a)
 	w->total = a->total;
 	w->degraded = a->degraded;
 	buf_reset(&w->texts);
+	buf_reset(&w->origins);
 	for (i = 0; i < a->n; i++) {
 		if (i > 0)
 			buf_putc(&w->texts, ' ');
 		buf_put_str(&w->texts, a->hit[i].memory->text);
+		put_detail(&w->origins, a->hit[i].memory->detail);
 	}
 }
 
@@ -137,6 +157,29 @@ put_begin(struct world *w, const char *soul, const char *id, const char *text)
 		.soul_id = str_of(soul),
 		.text = str_of(text),
 		.type = WIRE_MEMORY_TYPE_SKILL,
+		.created_at = str_of(made) };
+	store_put(w->store, &a, &p);
+}
+
+/* One of s1 that says where it comes from. */
+static void
+put_from(struct world *w, const char *id, struct str *tags, size_t n)
+{
+	const struct store_ask a = ask(w, "u1", "s1");
+	const struct store_put p = { &job, clock_wall(), false };
+
+	wall_format(p.made, 0, made);
+	job = (struct wire_memory_job){ .job_id = str_of(id),
+		.kind = STR("memory_store"),
+		.user_id = STR("u1"),
+		.soul_id = STR("s1"),
+		.session_id = STR("会 话"),
+		.terminal_id = STR("t1"),
+		.trigger_source = STR("user"),
+		.text = STR("tea"),
+		.tags = tags,
+		.n_tags = n,
+		.has_tags = true,
 		.created_at = str_of(made) };
 	store_put(w->store, &a, &p);
 }
@@ -251,6 +294,28 @@ KIT_TEST_T(all_stores, 60)
 		world_start(&w, (enum kind)kind);
 		contract(&w);
 		probe(&w);
+		world_stop(&w);
+	}
+}
+
+/* A list tells where a memory comes from. */
+KIT_TEST_T(origins, 60)
+{
+	struct str tags[] = { STR("tea"), STR("冷 饮") };
+	struct world w;
+	int kind;
+
+	for (kind = BUILTIN; kind < KINDS; kind++) {
+		world_start(&w, (enum kind)kind);
+		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_OK);
+		ck_assert_int_eq(list(&w, "u1", "s1"), RC_OK);
+		ck_assert_str_eq(w.origins.p, "//");
+		ck_assert_int_eq(clear(&w, "u1", "s1"), RC_OK);
+
+		put_from(&w, "c", tags, NELEM(tags));
+		ck_assert_int_eq(said(&w), RC_OK);
+		ck_assert_int_eq(list(&w, "u1", "s1"), RC_OK);
+		ck_assert_str_eq(w.origins.p, "会 话/t1/user/tea/冷 饮");
 		world_stop(&w);
 	}
 }

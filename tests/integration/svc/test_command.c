@@ -55,7 +55,7 @@ say(const struct svc_run *r)
 {
 	const struct toy_conf *c = r->conf;
 
-	svc_print("number %lld, %d words, the last %s, at %s\n",
+	printf("number %lld, %d words, the last %s, at %s\n",
 	    (long long)c->number, r->argc, r->argv[r->argc - 1], r->bus->url);
 	return 7;
 }
@@ -63,8 +63,12 @@ say(const struct svc_run *r)
 static int
 alone(const struct svc_run *r)
 {
-	svc_print(
-	    "alone %d\n", r->conf == NULL && r->bus == NULL ? r->argc : -1);
+	char text[32];
+
+	snprintf(text, sizeof(text), "alone %d\n",
+	    r->conf == NULL && r->bus == NULL ? r->argc : -1);
+	if (svc_out(str_of(text)) != RC_OK)
+		fprintf(stderr, "nobody listens\n");
 	return 0;
 }
 
@@ -331,5 +335,6 @@ KIT_TEST(what_cannot_be_written_is_no_success)
 
 	kit_fork(&p, "full", full_main, NULL);
 	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 1);
+	ck_assert(kit_log_has(&p, "nobody listens\n"));
 	ck_assert(kit_log_has(&p, "toy alone: cannot write\n"));
 }

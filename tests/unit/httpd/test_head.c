@@ -144,6 +144,8 @@ KIT_TEST(content_types)
 		    true },
 		{ "Host: a\nContent-Type: application/json ;x", true },
 		{ "Host: a\nContent-Type: application/jsonp", false },
+		{ "Host: a\nContent-Type: application/merge-patch+json; x",
+		    true },
 		{ "Host: a\nContent-Type: application/problem+json", false },
 		{ "Host: a\nContent-Type: text/plain", false },
 		{ "Host: a\nContent-Type:", false },

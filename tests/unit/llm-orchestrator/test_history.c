@@ -155,6 +155,55 @@ KIT_TEST(a_turn_so_far)
 	arena_free(a);
 }
 
+/* Others read these: query is at the top whatever came of it. */
+KIT_TEST(what_was_forgotten)
+{
+	static const struct {
+		enum turn_outcome outcome;
+		const char *output, *want;
+	} rows[] = {
+		{ TURN_OK, "{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}",
+		    "{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}" },
+		{ TURN_NOTHING, "{\"query\":\"茶\",\"forgotten\":[]}",
+		    "{\"query\":\"茶\",\"forgotten\":[]}" },
+		{ TURN_NOT_CONFIRMED, NULL,
+		    "{\"query\":\"茶\",\"ok\":false,\"error\":"
+		    "\"not confirmed\",\"advice\":\"it was sent, but nobody "
+		    "answered; nobody knows whether it was done\"}" },
+		{ TURN_ERROR, NULL,
+		    "{\"query\":\"茶\",\"ok\":false,\"error\":"
+		    "\"failed\"}" },
+	};
+	struct arena *a = arena_new(1024 * 1024);
+	struct history_stored s;
+	struct history_list l;
+	struct turn t;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		begin(&t);
+		t.round = 1;
+		struct turn_deed *d = deed(&t, TURN_FORGET, 1, "c1");
+		d->outcome = rows[i].outcome;
+		d->skill = d->tool = STR("forget_memory");
+		d->args = STR("{\"query\":\"茶\"}");
+		d->output = str_of(rows[i].output);
+		ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
+		ck_assert_uint_eq(l.n, 2);
+		ck_assert_msg(str_eq(l.list[1].text, str_of(rows[i].want)),
+		    "%.*s", STR_ARG(l.list[1].text));
+		ck_assert_int_eq(
+		    history_outcome(&t, STR("好"), &mark, a, &s), RC_OK);
+		ck_assert_uint_eq(s.n, 3);
+		ck_assert_int_ge(
+		    str_find(s.list[1], STR("\"name\":\"forget_memory\"")), 0);
+	}
+	/* Arguments that say nothing are no query. */
+	t.deeds[0].args = STR("{}");
+	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
+	ck_assert(str_starts(l.list[1].text, STR("{\"ok\":false")));
+	arena_free(a);
+}
+
 KIT_TEST(large_outputs_are_cut)
 {
 	struct arena *a = arena_new(1024 * 1024);

@@ -52,6 +52,7 @@ KIT_TEST(who_and_how)
 		.body = PROMPT_BODY_HERE,
 		.skills = 3,
 		.recall = true,
+		.forget = true,
 		.summary = STR("喜欢绿色") };
 
 	TOLD(&p,
@@ -61,9 +62,9 @@ KIT_TEST(who_and_how)
 	    "soul_arousal_neutral" _ "soul_dominance_low" _
 	    "gate_auto_execute" _ "gate_prob_mid" _ "soul_shock_high" _
 	    "strategy_supportive" _ "有 3 个技能" _ "喜欢绿色" _
-	    "recall_memory" _ "<NO_REPLY>" _,
+	    "recall_memory" _ "forget_memory" _ "<NO_REPLY>" _,
 	    "不要答应马上去做" _ "soul_extreme_memory_high" _ "不要假装记得" _
-	    "【这一次】" _);
+	    "现在不能忘掉" _ "【这一次】" _);
 }
 
 KIT_TEST(strategies)
@@ -139,8 +140,8 @@ KIT_TEST(rules)
 
 	TOLD(&p,
 	    "不要答应马上去做" _ "gate_blocked" _ "还没有连接过" _
-	    "不要假装记得" _,
-	    "recall_memory" _);
+	    "不要假装记得" _ "现在不能忘掉" _,
+	    "recall_memory" _ "forget_memory" _);
 	p.feeling = NULL;
 	p.body = PROMPT_BODY_ABSENT;
 	TOLD(&p, "不要答应马上去做" _ "都不清楚" _ "不在线" _, "gate_" _);

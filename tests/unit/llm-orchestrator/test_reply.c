@@ -201,6 +201,58 @@ KIT_TEST(calls_without_words)
 	says(&t, false, "");
 }
 
+/* What was forgotten, and what was not, whatever the model says of it. */
+KIT_TEST(forgetting)
+{
+	static const struct {
+		enum turn_outcome outcome;
+		const char *want, *error;
+	} rows[] = {
+		{ TURN_NOTHING, "没有找到和要忘掉的事相符的记忆。",
+		    "nothing fits" },
+		{ TURN_NOT_CONFIRMED,
+		    "要忘掉的事没有得到确认，可能忘掉了，也可能没有。",
+		    "not confirmed" },
+		{ TURN_ERROR, "要忘掉的事我这次没能忘掉。", "failed" },
+		{ TURN_UNKNOWN, "要忘掉的事我这次没能忘掉。", "unknown skill" },
+		{ TURN_INVALID, "忘掉记忆的要求我没弄明白，没有执行。",
+		    "invalid arguments" },
+		{ TURN_LATE, "忘掉记忆没有来得及执行。", "late" },
+	};
+	struct turn_deed d[] = {
+		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		DEED(INVOKE, OK, 1, "nod", "点头"),
+	};
+	struct arena *a = arena_new(1024 * 1024);
+	struct reply_skills s;
+
+	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}");
+	d[1].output = STR("{\"query\":\"猫\",\"forgotten\":[\"有猫\",\"a\"]}");
+	struct turn t = turn_of(d, 3, NULL);
+	says(&t, false,
+	    "好的，点头已执行。已经忘掉：「喜欢茶」、「有猫」、「a」。");
+	t = turn_of(d, 3, "都忘了。");
+	says(&t, false, "都忘了。");
+	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[]}");
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		/* The second is told no more than the first. */
+		d[0].outcome = d[1].outcome = rows[i].outcome;
+		char *both = mem_alloc(1024);
+		t = turn_of(d, 2, NULL);
+		says(&t, false, rows[i].want);
+		snprintf(both, 1024, "已经忘掉了\n%s", rows[i].want);
+		t = turn_of(d, 2, "已经忘掉了");
+		says(&t, false, both);
+		free(both);
+		ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
+		ck_assert_uint_eq(s.n_executed, 0);
+		ck_assert_uint_eq(s.n_failed, 1);
+		ck_assert(str_eq(s.failed[0].error, str_of(rows[i].error)));
+	}
+	arena_free(a);
+}
+
 KIT_TEST(search_questions_overflow)
 {
 	static const struct turn_deed deeds[] = { DEED(

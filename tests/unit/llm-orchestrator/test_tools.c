@@ -57,6 +57,8 @@ KIT_TEST(skills_in_their_order)
 	ck_assert_ptr_null(tools_skill(b.t, STR(TOOLS_RECALL)));
 	ck_assert_ptr_eq(
 	    tools_named(b.t, STR(TOOLS_RECALL)), tools_recall(b.t));
+	ck_assert_ptr_eq(
+	    tools_named(b.t, STR(TOOLS_FORGET)), tools_forget(b.t));
 	bench_close(&b);
 	/* The object form of a report, and no report. */
 	bench_open(&b, "{\"skills\":[" LIGHT "]}");
@@ -92,7 +94,8 @@ KIT_TEST(names_are_legal)
 	    "abcdefghijklmnopqrstuvwxyzz";
 	static const char taken[] = "skill_24ddc06e";
 	static const char *const names[] = { "点头", "灯.开", "a b", "a/b",
-		"ab", "recall_memory", "é", longer, longest, taken, "skill" };
+		"ab", "recall_memory", "forget_memory", "é", longer, longest,
+		taken, "skill" };
 	char skills[2048] = "[";
 	struct bench b, again;
 
@@ -115,12 +118,15 @@ KIT_TEST(names_are_legal)
 				tool->name.p[k]));
 		ck_assert(str_eq(tool->skill, str_of(names[i])));
 		ck_assert_ptr_eq(tools_named(b.t, tool->name), tool);
-		ck_assert(!tool->recall);
+		ck_assert_int_eq(tool->kind, TOOL_SKILL);
 		ck_assert(str_eq(tool->name, tools_at(again.t, i)->name));
 		for (size_t k = 0; k < i; k++)
 			ck_assert(!str_eq(tool->name, tools_at(b.t, k)->name));
 	}
-	ck_assert(tools_named(b.t, STR(TOOLS_RECALL))->recall);
+	ck_assert_int_eq(
+	    tools_named(b.t, STR(TOOLS_RECALL))->kind, TOOL_RECALL);
+	ck_assert_int_eq(
+	    tools_named(b.t, STR(TOOLS_FORGET))->kind, TOOL_FORGET);
 	bench_close(&b);
 	bench_close(&again);
 }

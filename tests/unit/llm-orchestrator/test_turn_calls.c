@@ -190,15 +190,15 @@ KIT_TEST(recall)
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
 	ck_assert_str_eq(turn_stage(&t), "searching");
-	turn_want(&t, result(0, TURN_OK), "searched think skills");
+	turn_want(&t, result(0, TURN_OK), "searched think forget");
 	turn_want(&t, answered("", call_nod, 1), "invoke 1");
-	turn_want(&t, result(1, TURN_OK), "think skills");
+	turn_want(&t, result(1, TURN_OK), "think forget");
 	turn_want(&t, answered("记得", NULL, 0), "store");
 	ck_assert(!turn_failed(&t, 0));
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
-	turn_want(&t, result(0, TURN_ERROR), "not-found think skills");
+	turn_want(&t, result(0, TURN_ERROR), "not-found think forget");
 	ck_assert(turn_failed(&t, 0));
 }
 
@@ -210,10 +210,10 @@ KIT_TEST(recall_defers_the_others)
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_mixed, 2), "searching recall 0");
 	ck_assert_int_eq(t.deeds[1].outcome, TURN_DEFERRED);
-	turn_want(&t, result(0, TURN_OK), "searched think skills");
+	turn_want(&t, result(0, TURN_OK), "searched think forget");
 	ck_assert(turn_failed(&t, 1));
 	turn_want(&t, answered("", call_nod, 1), "invoke 2");
-	turn_want(&t, result(2, TURN_OK), "think skills");
+	turn_want(&t, result(2, TURN_OK), "think forget");
 	ck_assert(!turn_failed(&t, 1));
 }
 
@@ -231,8 +231,120 @@ KIT_TEST(recall_only_when_offered)
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
-	turn_want(&t, result(0, TURN_OK), "searched think skills");
-	turn_want(&t, answered("", call_recall, 1), "think skills");
+	turn_want(&t, result(0, TURN_OK), "searched think forget");
+	turn_want(&t, answered("", call_recall, 1), "think forget");
+}
+
+/* ---- forgetting -------------------------------------------------------- */
+
+/* What is gone only the result says: the model sees it, whatever it said. */
+KIT_TEST(forgetting)
+{
+	static const struct {
+		const char *text;
+		enum turn_outcome outcome;
+		const char *want;
+	} rows[] = {
+		{ "", TURN_OK, "think all" },
+		{ "这就忘掉", TURN_OK, "think all" },
+		{ "", TURN_NOTHING, "think all" },
+		{ "已经忘掉了", TURN_NOTHING, "think all" },
+		{ "已经忘掉了", TURN_ERROR, "think all" },
+		{ "已经忘掉了", TURN_INVALID, "think all" },
+		/* Nobody knows: as with a body that does not answer. */
+		{ "已经忘掉了", TURN_NOT_CONFIRMED, "think all !call" },
+	};
+	struct turn t;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		turn_thinks(&t, 4);
+		turn_want(
+		    &t, answered(rows[i].text, call_forget, 1), "forget 0");
+		ck_assert_str_eq(turn_stage(&t), "invoking");
+		turn_want(&t, result(0, rows[i].outcome), rows[i].want);
+		ck_assert(turn_failed(&t, 0) == (rows[i].outcome != TURN_OK));
+		turn_want(&t, answered("说明", NULL, 0), "store");
+		ck_assert(str_eq(t.text, STR("说明")));
+	}
+}
+
+/* It is no search and no act: neither gate nor search is in its way. */
+KIT_TEST(forgetting_beside_others)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("好", call_forget_too, 2), "forget 0 invoke 1");
+	turn_want(&t, result(1, TURN_OK), "");
+	turn_want(&t, result(0, TURN_OK), "think all");
+
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(true), "");
+	turn_want(&t, BLOCKED, "");
+	turn_want(&t, filtered(&route_fallback), "think all");
+	turn_want(&t, answered("", call_forget_too, 2), "forget 0");
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_BLOCKED);
+
+	/* Behind a search it waits for what that finds. */
+	turn_thinks(&t, 4);
+	turn_want(
+	    &t, answered("", call_recall_forget, 2), "searching recall 0");
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_DEFERRED);
+	turn_want(&t, result(0, TURN_OK), "searched think forget");
+	turn_want(&t, answered("", call_forget, 1), "forget 2");
+	turn_want(&t, result(2, TURN_OK), "think forget");
+	ck_assert(!turn_failed(&t, 1));
+}
+
+/* One after the other: after one of which nobody knows, no more. */
+KIT_TEST(forgetting_twice)
+{
+	static const struct turn_deed two[] = { FORGET, FORGET };
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", two, 2), "forget 0");
+	turn_want(&t, result(0, TURN_NOTHING), "forget 1");
+	turn_want(&t, result(1, TURN_OK), "think all");
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", two, 2), "forget 0");
+	turn_want(&t, result(0, TURN_NOT_CONFIRMED), "think all !call");
+	ck_assert_int_eq(t.deeds[1].outcome, TURN_SKIPPED);
+}
+
+KIT_TEST(forgetting_only_when_offered)
+{
+	struct turn t;
+
+	turn_sensed(&t, 4);
+	turn_want(&t, remembers(false), "");
+	turn_want(&t, OPEN, "");
+	turn_want(&t, filtered(&route_fallback), "think skills");
+	turn_want(&t, answered("", call_forget, 1), "think skills");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_UNKNOWN);
+}
+
+/* What was done is told though the model fails or the time is up. */
+KIT_TEST(forgetting_is_something_done)
+{
+	struct turn t;
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_forget, 1), "forget 0");
+	turn_want(&t, result(0, TURN_OK), "think all");
+	turn_want(&t, faulty(TURN_ANSWERED, 502), "store");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_OK);
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_forget, 1), "forget 0");
+	turn_want(&t, EXPIRED, "store");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_NOT_CONFIRMED);
+
+	turn_thinks(&t, 4);
+	turn_want(&t, answered("", call_forget, 1), "forget 0");
+	turn_want(&t, CANCEL, "canceled");
+	ck_assert_int_eq(t.deeds[0].outcome, TURN_NOT_CONFIRMED);
 }
 
 /* More than one answer may hold. */

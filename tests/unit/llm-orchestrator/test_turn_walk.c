@@ -5,6 +5,7 @@
  * The walk knows what the turn has asked for and not got yet.  Only that is
  * answered; all else is thrown at the turn too, and must change nothing.  A
  * search has a round of its own, so turns with searches have one other round.
+ * Turns that forget have up to three calls, and only a few sorts of answers.
  */
 #include <stdlib.h>
 
@@ -39,41 +40,57 @@ struct walk {
 	struct node **queue;
 	size_t n, cap, next;
 	size_t edges;
-	bool searches; /* the model may search */
+	unsigned sorts; /* of answers that the model may give */
 };
 
 /* ---- what may happen --------------------------------------------------- */
 
 static const struct turn_deed two_recalls[] = { RECALL, RECALL };
+static const struct turn_deed two_forgets[] = { FORGET, FORGET };
+static const struct turn_deed all_kinds[] = { CALL("nod"), RECALL, FORGET };
+static const struct turn_deed bad_forget[] = { { .kind = TURN_FORGET,
+    .outcome = TURN_INVALID,
+    .skill = STR_INIT("forget_memory") } };
 static const struct turn_deed bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
 	CALL("light") };
 
 static const struct turn_route *const routes[] = { NULL, &route_fallback,
 	&route_silent, &route_direct, &route_rest, &route_ask, &route_safe };
 
+/* Sorts of answers: skills, searches, what comes beside forgetting. */
+enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4 };
+
 static const struct {
 	const char *text;
 	const struct turn_deed *calls;
 	size_t n;
+	unsigned sort;
 } answers[] = {
-	{ "", NULL, 0 },
-	{ "text", NULL, 0 },
-	{ "", call_nod, 1 },
-	{ "text", call_nod, 1 },
-	{ "", call_two, 2 },
-	{ "", call_same, 2 },
-	{ "", call_recall, 1 },
-	{ "text", call_mixed, 2 },
-	{ "", two_recalls, 2 },
-	{ "", call_invalid, 1 },
-	{ "", bad_and_good, 2 },
-	{ "", call_unknown, 1 },
-	{ "text", call_safe, 1 },
-	{ "", call_safe_too, 2 },
+	{ "", NULL, 0, SKILLS },
+	{ "text", NULL, 0, SKILLS | FORGETS },
+	{ "", call_nod, 1, SKILLS },
+	{ "text", call_nod, 1, SKILLS },
+	{ "", call_two, 2, SKILLS },
+	{ "", call_same, 2, SKILLS },
+	{ "", call_recall, 1, SEARCHES | FORGETS },
+	{ "text", call_mixed, 2, SEARCHES },
+	{ "", two_recalls, 2, SEARCHES },
+	{ "", call_invalid, 1, SKILLS },
+	{ "", bad_and_good, 2, SKILLS },
+	{ "", call_unknown, 1, SKILLS },
+	{ "text", call_safe, 1, SKILLS },
+	{ "", call_safe_too, 2, SKILLS },
+	{ "", call_forget, 1, FORGETS },
+	{ "text", call_forget, 1, FORGETS },
+	{ "text", call_forget_too, 2, FORGETS },
+	{ "", two_forgets, 2, FORGETS },
+	{ "", all_kinds, 3, FORGETS },
+	{ "", bad_forget, 1, FORGETS },
 };
 
+/* The last: of forgetting alone. */
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
-	TURN_NOT_CONFIRMED };
+	TURN_NOT_CONFIRMED, TURN_NOTHING };
 
 /* ---- states ------------------------------------------------------------ */
 
@@ -146,6 +163,9 @@ note_deed(struct node *n, const struct turn_action *a)
 	if (a->kind == TURN_DO_INVOKE) {
 		ck_assert_int_eq(d->kind, TURN_INVOKE);
 		ck_assert(gate_open(&n->t) || d->safety);
+	} else if (a->kind == TURN_DO_FORGET) {
+		ck_assert_int_eq(d->kind, TURN_FORGET);
+		ck_assert(n->t.memory);
 	} else {
 		ck_assert_int_eq(d->kind, TURN_RECALL);
 		ck_assert(n->t.memory);
@@ -206,7 +226,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.act;
 		break;
 	case TURN_DO_THINK:
-		ck_assert(a->offer != TURN_OFFER_ALL || n->t.memory);
+		ck_assert(a->offer < TURN_OFFER_FORGET || n->t.memory);
 		ck_assert(a->offer != TURN_OFFER_NONE || !a->may_call);
 		owed = &n->owed.think;
 		break;
@@ -214,6 +234,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.store;
 		break;
 	case TURN_DO_INVOKE:
+	case TURN_DO_FORGET:
 	case TURN_DO_RECALL:
 		note_deed(n, a);
 		return;
@@ -251,6 +272,19 @@ check_deeds(const struct node *before, const struct node *after,
 		return;
 	for (size_t i = 0; i < after->t.n_deeds; i++)
 		ck_assert_int_ge(after->t.deeds[i].outcome, TURN_OK);
+}
+
+/* What is gone is not said before the model knows it. */
+static void
+check_known(const struct node *after, const struct turn_event *e)
+{
+	const struct turn *t = &after->t;
+
+	if (e->kind != TURN_RESULT || t->phase != TURN_REPLYING)
+		return;
+	for (size_t i = 0; i < t->n_deeds; i++)
+		ck_assert(t->deeds[i].kind != TURN_FORGET ||
+		    t->deeds[i].round < t->round);
 }
 
 /* Somebody will answer: no turn is forgotten. */
@@ -296,6 +330,7 @@ step(struct walk *w, const struct node *from, struct turn_event e,
 		to.owed.store = store && to.t.phase == TURN_REPLYING;
 	}
 	check_deeds(from, &to, &e);
+	check_known(&to, &e);
 	check_safe(&to.t);
 	check_alive(&to);
 	push(w, &to);
@@ -341,23 +376,13 @@ senses(struct walk *w, const struct node *from)
 		    .route = routes[i]);
 }
 
-static bool
-has_search(const struct turn_deed *calls, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (calls[i].kind == TURN_RECALL)
-			return true;
-	}
-	return false;
-}
-
 static void
 works(struct walk *w, const struct node *from)
 {
-	for (size_t i = 0; i < NELEM(results); i++)
+	for (size_t i = 0; results[i] != TURN_NOTHING; i++)
 		ON(act, .kind = TURN_ACTED, .outcome = results[i]);
 	for (size_t i = 0; i < NELEM(answers); i++) {
-		if (!w->searches && has_search(answers[i].calls, answers[i].n))
+		if ((w->sorts & answers[i].sort) == 0)
 			continue;
 		ON(think, .kind = TURN_ANSWERED,
 		    .text = str_of(answers[i].text), .deeds = answers[i].calls,
@@ -369,6 +394,10 @@ works(struct walk *w, const struct node *from)
 	for (size_t d = 0; d < from->t.n_deeds + 1; d++) {
 		for (size_t i = 0; i < NELEM(results); i++) {
 			struct turn_event e = result(d, results[i]);
+			if (results[i] == TURN_NOTHING &&
+			    (d == from->t.n_deeds ||
+				from->t.deeds[d].kind != TURN_FORGET))
+				continue;
 			if (from->owed.deed[d])
 				step(w, from, e,
 				    offsetof(struct owed, deed) + d);
@@ -401,9 +430,9 @@ expand(struct walk *w, const struct node *from)
 }
 
 static void
-walk(size_t rounds, bool searches)
+walk(size_t rounds, unsigned sorts)
 {
-	struct walk w = { .seen = map_new(), .searches = searches };
+	struct walk w = { .seen = map_new(), .sorts = sorts };
 	struct node start = { .owed = { .place = true } };
 
 	turn_init(&start.t, rounds);
@@ -420,10 +449,15 @@ walk(size_t rounds, bool searches)
 
 KIT_TEST_T(every_state_and_every_event, 300)
 {
-	walk(ROUNDS, false);
+	walk(ROUNDS, SKILLS);
 }
 
 KIT_TEST_T(every_state_with_searches, 300)
 {
-	walk(1, true);
+	walk(1, SKILLS | SEARCHES);
+}
+
+KIT_TEST_T(every_state_with_forgetting, 300)
+{
+	walk(1, FORGETS);
 }

@@ -19,6 +19,7 @@ static const char *const turn_action_names[] = {
 	[TURN_DO_ACT] = "act",
 	[TURN_DO_THINK] = "think",
 	[TURN_DO_INVOKE] = "invoke",
+	[TURN_DO_FORGET] = "forget",
 	[TURN_DO_SEARCHING] = "searching",
 	[TURN_DO_RECALL] = "recall",
 	[TURN_DO_SEARCHED] = "searched",
@@ -33,7 +34,8 @@ static const char *const turn_action_names[] = {
 static inline const char *
 turn_actions_text(const struct turn_actions *out, char *dst, size_t size)
 {
-	static const char *const offers[] = { "none", "skills", "all" };
+	static const char *const offers[] = { "none", "skills", "forget",
+		"all" };
 	size_t n = 0;
 
 	dst[0] = '\0';
@@ -41,7 +43,8 @@ turn_actions_text(const struct turn_actions *out, char *dst, size_t size)
 		const struct turn_action *a = &out->list[i];
 		n += (size_t)snprintf(dst + n, size - n, "%s%s",
 		    i > 0 ? " " : "", turn_action_names[a->kind]);
-		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_RECALL)
+		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_FORGET ||
+		    a->kind == TURN_DO_RECALL)
 			n += (size_t)snprintf(
 			    dst + n, size - n, " %zu", a->deed);
 		if (a->kind == TURN_DO_THINK)
@@ -147,6 +150,13 @@ faulty(enum turn_event_kind kind, int status)
 		.tool = STR_INIT("recall_memory"), .label = STR_INIT("回忆"), \
 		.call_id = STR_INIT("r"), .args = STR_INIT("{}")              \
 	}
+#define FORGET                                                           \
+	{                                                                \
+		.kind = TURN_FORGET, .skill = STR_INIT("forget_memory"), \
+		.tool = STR_INIT("forget_memory"),                       \
+		.label = STR_INIT("忘掉记忆"), .call_id = STR_INIT("f"), \
+		.args = STR_INIT("{\"query\":\"茶\"}")                   \
+	}
 #define INTENT(name)                                             \
 	{                                                        \
 		.kind = TURN_DIRECT, .skill = STR_INIT(name),    \
@@ -167,6 +177,9 @@ static const struct turn_deed call_same[] = { CALL("nod"), CALL("nod"),
 	CALL("light") };
 static const struct turn_deed call_recall[] = { RECALL };
 static const struct turn_deed call_mixed[] = { RECALL, CALL("nod") };
+static const struct turn_deed call_forget[] = { FORGET };
+static const struct turn_deed call_forget_too[] = { FORGET, CALL("nod") };
+static const struct turn_deed call_recall_forget[] = { RECALL, FORGET };
 static const struct turn_deed call_invalid[] = { BAD_CALL(
     "nod", TURN_INVALID) };
 static const struct turn_deed call_unknown[] = { BAD_CALL(

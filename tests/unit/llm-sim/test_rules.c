@@ -11,10 +11,10 @@
 #define TOOL(name)                                              \
 	"{\"type\":\"function\",\"function\":{\"name\":\"" name \
 	"\",\"parameters\":{\"type\":\"object\"}}}"
-#define TOOLS                                         \
-	"\"tools\":[" TOOL("control_light") "," TOOL( \
-	    "set_head_motion") "," TOOL("recall_memory") "],"
-#define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
+#define BODY_TOOLS   TOOL("control_light") "," TOOL("set_head_motion")
+#define MEMORY_TOOLS TOOL("recall_memory") "," TOOL("forget_memory")
+#define TOOLS        "\"tools\":[" BODY_TOOLS "," MEMORY_TOOLS "],"
+#define USER(text)   "{\"role\":\"user\",\"content\":\"" text "\"}"
 
 #define LIT                                                                 \
 	"{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":" \
@@ -43,6 +43,10 @@ static const struct {
 	    "{\"mode\":\"on\"}|" },
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("你还记得我吗") "]}",
 	    NULL, "recall_memory {\"query\":\"你还记得我吗\"}|" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("忘掉以前的事") "]}",
+	    NULL, "forget_memory {\"query\":\"忘掉以前的事\"}|" },
+	{ "{\"model\":\"m\",\"messages\":[" USER("忘掉以前的事") "]}",
+	    "我听到你说：忘掉以前的事", "" },
 	/* Results are told; the calls are not made again. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
 	      "点头") ",{\"role\":\"assistant\",\"content\":null},"
@@ -114,14 +118,22 @@ KIT_TEST(faults_come_in_order_and_end)
 	struct wire_llm_sim_script msg = { .faults = faults, .n_faults = 2 };
 	struct script s = { .next = 0 };
 
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
 	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
-	ck_assert_int_eq(script_next(&s).delay_ms, 7);
-	ck_assert_int_eq(
-	    script_next(&s).kind, WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
+	ck_assert_int_eq(script_next(&s, STR("hi")).delay_ms, 7);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	/* One that waits for its request. */
+	faults[0].when = STR("tea");
+	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
+	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
+	ck_assert_int_eq(script_next(&s, STR("green tea")).kind,
+	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR);
+	ck_assert_int_eq(script_next(&s, STR("hi")).delay_ms, 7);
 	script_free(&s);
 }
 

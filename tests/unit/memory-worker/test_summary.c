@@ -14,18 +14,69 @@ ck_str(struct str s, const char *want)
 
 KIT_TEST(the_instruction)
 {
+	static const struct rank_memory known[] = {
+		{ .id = STR_INIT("m1"), .text = STR_INIT("用户喜欢茶") },
+		{ .id = STR_INIT("m2"), .text = STR_INIT("用户怕黑") },
+	};
+	struct summary_view v = { .language = SUMMARY_ZH };
 	struct buf out = BUF_INIT(65536);
 
-	summary_system((struct str){ NULL, 0 }, &out);
+	summary_system(&v, &out);
 	ck_assert_int_ge(str_find(buf_str(&out), STR("摘要")), 0);
 	ck_assert_int_ge(str_find(buf_str(&out), STR("220")), 0);
 	ck_assert_int_ge(str_find(buf_str(&out), STR("不要编号")), 0);
 	ck_assert_int_lt(str_find(buf_str(&out), STR("此前的摘要")), 0);
+	ck_assert_int_lt(str_find(buf_str(&out), STR("以下是已知记忆")), 0);
+	ck_assert_int_lt(str_find(buf_str(&out), STR("\n已有资料：")), 0);
 	buf_reset(&out);
-	summary_system(STR("喜欢茶"), &out);
+	v.before = STR("喜欢茶");
+	v.known = known;
+	v.n_known = NELEM(known);
+	v.profile = STR("{\"name\":\"小明\"}");
+	/* 2026-11-23T02:00:00Z */
+	v.when.ms = INT64_C(1795399200000);
+	summary_system(&v, &out);
 	ck_assert_int_ge(str_find(buf_str(&out), STR("此前的摘要")), 0);
+	ck_assert_int_ge(
+	    str_find(buf_str(&out), STR("\n1. 用户喜欢茶\n2. 用户怕黑\n")), 0);
+	ck_assert_int_ge(str_find(buf_str(&out), STR("：2026-11-23\n")), 0);
+	ck_assert_int_ge(
+	    str_find(buf_str(&out), STR("\n已有资料：{\"name\":")), 0);
 	ck_assert(str_ends(buf_str(&out), STR("喜欢茶")));
+	buf_reset(&out);
+	v.language = SUMMARY_EN;
+	summary_system(&v, &out);
+	ck_assert_int_ge(
+	    str_find(buf_str(&out), STR("Known memories:\n1. ")), 0);
+	ck_assert_int_ge(
+	    str_find(buf_str(&out), STR("language that the user speaks")), 0);
 	buf_free(&out);
+}
+
+KIT_TEST(the_users_language)
+{
+	static const struct {
+		const char *user, *soul;
+		enum summary_language want;
+	} rows[] = {
+		{ "我喜欢乌龙茶", "OK, I will remember that.", SUMMARY_ZH },
+		{ "I like oolong tea", "好的，我记住了", SUMMARY_EN },
+		{ "我用 Python 写 backend", "", SUMMARY_ZH },
+		{ "My cat is called 小花 and she is three", "", SUMMARY_EN },
+		{ "Ich trinke gern Tee", "", SUMMARY_EN },
+		{ "", "hello", SUMMARY_ZH },
+	};
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		const struct summary_message m[] = {
+			{ .role = SUMMARY_USER, .text = str_of(rows[i].user) },
+			{ .role = SUMMARY_SOUL, .text = str_of(rows[i].soul) },
+		};
+
+		ck_assert_msg(summary_language(m, NELEM(m)) == rows[i].want,
+		    "%s", rows[i].user);
+	}
 }
 
 KIT_TEST(a_conversation_as_lines)
@@ -41,12 +92,16 @@ KIT_TEST(a_conversation_as_lines)
 	struct buf out = BUF_INIT(65536);
 
 	ck_assert_uint_eq(
-	    summary_talk(m, NELEM(m), SUMMARY_PART_MAX, &out), NELEM(m));
+	    summary_talk(m, NELEM(m), SUMMARY_PART_MAX, SUMMARY_ZH, &out),
+	    NELEM(m));
 	ck_str(buf_str(&out),
 	    "用户：开灯\n技能control_light：ok\n技能：ok\n观察：有人来了\n"
 	    "灵魂：开了\n");
 	buf_reset(&out);
-	ck_assert_uint_eq(summary_talk(m, 0, 100, &out), 0);
+	(void)summary_talk(m, 3, SUMMARY_PART_MAX, SUMMARY_EN, &out);
+	ck_str(buf_str(&out), "User: 开灯\nSkill control_light: ok\n");
+	buf_reset(&out);
+	ck_assert_uint_eq(summary_talk(m, 0, 100, SUMMARY_ZH, &out), 0);
 	ck_str(buf_str(&out), "");
 	buf_free(&out);
 }
@@ -62,15 +117,15 @@ KIT_TEST(as_many_as_fit)
 		m[i] = (struct summary_message){ .role = SUMMARY_USER,
 			.text = STR("一二三四五六") };
 	/* Each costs its text and the beginning of its line. */
-	ck_assert_uint_eq(summary_talk(m, NELEM(m), 30, &out), 3);
+	ck_assert_uint_eq(summary_talk(m, NELEM(m), 30, SUMMARY_ZH, &out), 3);
 	buf_reset(&out);
-	ck_assert_uint_eq(summary_talk(m, NELEM(m), 29, &out), 2);
+	ck_assert_uint_eq(summary_talk(m, NELEM(m), 29, SUMMARY_ZH, &out), 2);
 	/* One at least, and a long one without its middle. */
 	for (i = 0; i + 3 <= sizeof(text); i += 3)
 		memcpy(text + i, i < sizeof(text) / 2 ? "前" : "后", 3);
 	m[0].text = (struct str){ text, sizeof(text) };
 	buf_reset(&out);
-	n = summary_talk(m, NELEM(m), 1, &out);
+	n = summary_talk(m, NELEM(m), 1, SUMMARY_ZH, &out);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(out.n, sizeof(text) + sizeof("用户：\n") - 1);
 	buf_free(&out);
@@ -80,7 +135,7 @@ KIT_TEST(as_many_as_fit)
 	m[0].text.p = mem_zalloc(6UL * SUMMARY_MESSAGE_MAX);
 	memset((char *)(uintptr_t)m[0].text.p, 'x', 6UL * SUMMARY_MESSAGE_MAX);
 	m[0].text.n = 6UL * SUMMARY_MESSAGE_MAX;
-	(void)summary_talk(m, 1, 1, &out);
+	(void)summary_talk(m, 1, 1, SUMMARY_ZH, &out);
 	ck_assert_int_eq(
 	    str_utf8_count(buf_str(&out)), SUMMARY_MESSAGE_MAX + 3 + 2 + 1);
 	free((void *)(uintptr_t)m[0].text.p);

@@ -1,0 +1,97 @@
+/*
+ * The table of questions, and the words for what goes wrong.
+ */
+#include "memories.h"
+
+#include "core/arena.h"
+#include "core/mem.h"
+#include "gateway.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+
+#define ROW(X, x)                                                              \
+	{                                                                      \
+		WIRE_SUBJECT_MEMORY_##X, &wire_memory_##x##_request_desc,      \
+		    &wire_memory_##x##_reply_desc, WIRE_DEADLINE_MS_MEMORY_##X \
+	}
+
+static const struct {
+	const char *subject;
+	const struct wire_desc *ask, *answer;
+	int64_t timeout_ms;
+} asks[] = {
+	[MEMORIES_LIST] = ROW(LIST, list),
+	[MEMORIES_RECALL] = ROW(RECALL, recall),
+	[MEMORIES_FORGET] = ROW(FORGET, forget),
+	[MEMORIES_PROFILE] = ROW(PROFILE, profile),
+};
+
+void
+memories_set(struct question *q, enum memories_ask what)
+{
+	q->subject = asks[what].subject;
+	q->ask = asks[what].ask;
+	q->answer = asks[what].answer;
+	q->timeout_ms = asks[what].timeout_ms;
+}
+
+struct question *
+memories_question(struct gateway *g, struct svc_call *c, enum memories_ask what,
+    question_fn fn)
+{
+	struct question *q = arena_alloc(svc_call_arena(c), sizeof(*q));
+
+	if (q == NULL) {
+		gateway_fail(c, RC_TOOBIG);
+		return NULL;
+	}
+	*q = (struct question){ .g = g,
+		.trace = svc_call_trace(c),
+		.a = svc_call_arena(c),
+		.fn = fn,
+		.arg = c };
+	memories_set(q, what);
+	return q;
+}
+
+void
+memories_ask(struct question *q, const void *msg)
+{
+	struct svc_call *c = q->arg;
+	enum rc rc;
+
+	rc = question_ask(q, msg);
+	if (rc == RC_INVALID || rc == RC_TOOBIG)
+		memories_fail(c, q, rc);
+	else if (rc != RC_OK)
+		gateway_fail_bus(c, rc);
+}
+
+struct memories_failure
+memories_failure(const struct question *q, enum rc rc)
+{
+	struct memories_failure f = { rc, q->told.p };
+
+	/* What memory-worker says itself says more. */
+	if (f.text != NULL)
+		return f;
+	if (rc == RC_TIMEOUT) {
+		f.text = "memory-worker did not answer in time: try again";
+	} else if (rc == RC_DOWN || rc == RC_AGAIN) {
+		f.text = "memory-worker does not answer: see that it runs, "
+			 "then try again";
+	} else {
+		f.rc = RC_BUG;
+		f.text = "memory-worker's answer cannot be read";
+	}
+	return f;
+}
+
+void
+memories_fail(struct svc_call *c, const struct question *q, enum rc rc)
+{
+	struct memories_failure f = memories_failure(q, rc);
+
+	svc_fail(c, f.rc, f.text);
+}

@@ -1,0 +1,52 @@
+/*
+ * memories: what routes ask memory-worker, and what they answer if it fails.
+ */
+#ifndef CHAT_GATEWAY_MEMORIES_H
+#define CHAT_GATEWAY_MEMORIES_H
+
+#include <stddef.h>
+
+#include "question.h"
+
+struct svc_call;
+
+/* What can be asked. */
+enum memories_ask {
+	MEMORIES_LIST,
+	MEMORIES_RECALL,
+	MEMORIES_FORGET,
+	MEMORIES_PROFILE
+};
+
+/*
+ * memories_question(g, c, what, fn):
+ * A question for the answer's struct, in the memory of c, which is q->arg; NULL
+ * if c was answered, because there is none left.
+ */
+struct question *memories_question(struct gateway *g, struct svc_call *c,
+    enum memories_ask what, question_fn fn);
+
+/*
+ * memories_set(q, what): Subject, schemas and deadline of that question.
+ */
+void memories_set(struct question *q, enum memories_ask what);
+
+/*
+ * memories_ask(q, msg): question_ask(); if that fails q->arg, a call, is
+ * answered and ended.
+ */
+void memories_ask(struct question *q, const void *msg);
+
+/* Why there is no answer, for who asked. */
+struct memories_failure {
+	enum rc rc;
+	const char *text; /* as long as the question lives */
+};
+
+/* memories_failure(q, rc): What a question that ended with rc tells. */
+struct memories_failure memories_failure(const struct question *q, enum rc rc);
+
+/* memories_fail(c, q, rc): Answer c with that, and end it. */
+void memories_fail(struct svc_call *c, const struct question *q, enum rc rc);
+
+#endif /* !CHAT_GATEWAY_MEMORIES_H */

@@ -1,0 +1,46 @@
+/*
+ * Profiles over HTTP.  A patch goes on as it came: in a struct a null would be
+ * as nothing.
+ */
+#include "on_user_profile.h"
+
+#include "gateway.h"
+#include "memories.h"
+#include "svc/svc.h"
+#include "wire/msgs.h"
+
+static void
+on_answer(struct question *q, enum rc rc)
+{
+	if (rc == RC_OK)
+		svc_reply(q->arg, q->reply);
+	else
+		memories_fail(q->arg, q, rc);
+}
+
+static void
+ask(struct gateway *g, struct svc_call *c, struct str patch)
+{
+	const struct wire_memory_profile_request req = {
+		.user_id = svc_call_param(c, 0), .patch = patch
+	};
+	struct question *q;
+
+	if (!gateway_id(c, req.user_id, "user_id"))
+		return;
+	q = memories_question(g, c, MEMORIES_PROFILE, on_answer);
+	if (q != NULL)
+		memories_ask(q, &req);
+}
+
+void
+on_user_profile_get(void *app, struct svc_call *c)
+{
+	ask(app, c, (struct str){ NULL, 0 });
+}
+
+void
+on_user_profile_patch(void *app, struct svc_call *c)
+{
+	ask(app, c, svc_call_body(c));
+}

@@ -1,0 +1,151 @@
+/*
+ * From a fact that was told to a reply that has it: over a silence, the end of
+ * every process, and a change of mind.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "e2e/rig/ear.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+
+#define USER "u-memory"
+
+/* What the model makes of a conversation in which the user says text. */
+static void
+model_will_say(struct stack *st, const char *text, const char *answer)
+{
+	json_t *fault;
+	char when[256];
+	int status;
+
+	/* So it stands in what is to be summarised, and nowhere else. */
+	snprintf(when, sizeof(when), "用户：%s", text);
+	fault = json_pack(
+	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
+	json_decref(owner_call(st->service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script", json_pack("{s[o]}", "faults", fault), &status));
+	ck_assert_int_eq(status, 200);
+}
+
+/* Say something, and wait until a summary has made n memories of it. */
+static void
+tell(struct owner *o, const char *text, const char *summary, int n)
+{
+	struct ear *e = ear_new(o->st, "soul.event.memory_stored.>", NULL);
+
+	model_will_say(o->st, text, summary);
+	json_decref(owner_say(o, text));
+	while (n-- > 0)
+		json_decref(ear_await(e, "payload.user_id", USER));
+	ear_free(e);
+}
+
+static void
+end_and_begin_again(struct stack *st)
+{
+	enum stack_service i;
+	enum stack_server k;
+
+	for (k = 0; k < STACK_SERVERS; k++)
+		kit_server_stop(&st->server[k], SIGKILL);
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_kill(st, i);
+	for (k = 0; k < STACK_SERVERS; k++)
+		kit_server_restart(&st->server[k]);
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_restart(st, i);
+	for (i = 0; i < STACK_SERVICES; i++)
+		stack_wait_ready(&st->service[i]);
+	owner_wait_body(st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+}
+
+struct asked {
+	struct owner owner;
+	const char *text;
+	json_t *answer;
+};
+
+/* A memory that was away is not asked for a second. */
+static bool
+recalls(void *arg)
+{
+	struct asked *a = arg;
+
+	json_decref(a->answer);
+	a->answer = owner_say(&a->owner, a->text);
+	return is_json(at(a->answer, "executed_skills"), "[\"recall_memory\"]");
+}
+
+static void
+next_status(struct peer *w, const char *session, const char *status)
+{
+	json_t *m = peer_next(w, "/status", STACK_MS);
+
+	ck_assert_msg(m != NULL, "no status %s", status);
+	ck_assert_str_eq(text_at(m, "payload.status"), status);
+	ck_assert_str_eq(text_at(m, "payload.session_id"), session);
+	json_decref(m);
+}
+
+/* Ask in a new session; the reply has one word and not the other. */
+static void
+ask(struct stack *st, const char *session, const char *has, const char *lacks)
+{
+	struct asked a = { { st, USER, session, STACK_BODY },
+		"你还记得我平时爱喝哪种茶吗", NULL };
+	struct peer *w = peer_new(st, NULL);
+
+	peer_hear(w, "soul/terminal/" STACK_BODY "/status");
+	ck_assert(kit_until(recalls, &a, STACK_MS));
+	ck_assert_msg(
+	    says(a.answer, "reply", has), "%s", text_at(a.answer, "reply"));
+	ck_assert_msg(
+	    !says(a.answer, "reply", lacks), "%s", text_at(a.answer, "reply"));
+	json_decref(a.answer);
+	next_status(w, session, "mem0_searching");
+	next_status(w, session, "mem0_search_done");
+	ck_assert_uint_eq(peer_count(w, "/status"), 0);
+	peer_free(w);
+}
+
+static struct stack st;
+
+KIT_TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
+{
+	static struct stack_opts o;
+	struct owner owner = { &st, USER, "told", STACK_BODY };
+	json_t *j;
+
+	o.env[STACK_LLM_ORCHESTRATOR][0] = "USER_IDLE_TIMEOUT_SECONDS=1";
+	o.env[STACK_MEMORY_WORKER][0] =
+	    "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2";
+	stack_start(&st, &o);
+	owner_wait_body(&st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	owner_select(
+	    &st, USER, STACK_BODY, owner_soul(&st, USER, "小元", "ENFP"));
+	tell(&owner, "我最喜欢的茶是乌龙茶，我养了一只猫",
+	    "{\"summary\":\"用户喜欢乌龙茶，养猫。\",\"memories\":["
+	    "{\"text\":\"用户最喜欢的茶是乌龙茶\",\"type\":\"fact\"},"
+	    "{\"text\":\"用户养了一只猫\",\"type\":\"fact\"}],"
+	    "\"profile\":{\"preferences\":{\"茶\":\"乌龙茶\"}}}",
+	    2);
+	end_and_begin_again(&st);
+	ask(&st, "asked", "乌龙茶", "普洱茶");
+
+	/* He has changed his mind. */
+	owner.session = "told again";
+	tell(&owner, "我现在最喜欢的茶是普洱茶",
+	    "{\"summary\":\"用户改喝普洱茶。\",\"memories\":["
+	    "{\"text\":\"用户最喜欢的茶是普洱茶\",\"type\":\"fact\","
+	    "\"replaces\":[1]}],"
+	    "\"profile\":{\"preferences\":{\"茶\":\"普洱茶\"}}}",
+	    1);
+	ask(&st, "asked again", "普洱茶", "乌龙茶");
+	j = owner_ok(&st, "GET", "/v1/users/" USER "/profile", NULL);
+	ck_assert_str_eq(text_at(j, "user_profile.preferences.茶"), "普洱茶");
+	json_decref(j);
+	stack_check(&st);
+	ck_assert_ptr_null(stack_end(&st));
+}

@@ -1,0 +1,209 @@
+/*
+ * What lies on a stream is found, holes or not, with its headers and all of its
+ * bytes, and taken away.
+ */
+#include "bus/shelf.h"
+#include "core/mem.h"
+#include "jobs.h"
+
+struct got {
+	int calls;
+	enum rc rc;
+	int64_t last_seq, seq;
+	struct wall stored;
+	char subject[64], header[64], data[64];
+	size_t n;
+};
+
+static void
+on_got(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+{
+	struct got *g = arg;
+
+	g->calls++;
+	g->rc = rc;
+	ck_assert((a != NULL) == (rc == RC_OK));
+	if (a == NULL)
+		return;
+	g->last_seq = a->last_seq;
+	g->seq = a->m.seq;
+	g->stored = a->m.stored;
+	g->n = a->m.data.n;
+	str_copy(a->m.subject, g->subject, sizeof(g->subject));
+	str_copy(a->m.data, g->data, sizeof(g->data));
+	str_copy(bus_shelved_header(&a->m, "Soul-Why"), g->header,
+	    sizeof(g->header));
+	ck_assert_ptr_null(bus_shelved_header(&a->m, "soul-why").p);
+}
+
+static bool
+is_got(void *arg)
+{
+	return ((struct got *)arg)->calls > 0;
+}
+
+enum what { STATE, GET, NEXT, DELETE };
+
+static enum rc
+look(struct bed *e, enum what what, int64_t seq, struct got *g)
+{
+	struct bus_shelf_ask q = { "JOBS", in_ms(5000), on_got, g };
+	enum rc rc;
+
+	*g = (struct got){ 0 };
+	rc = what == STATE ? bus_shelf_state(e->bus, &q)
+	    : what == GET  ? bus_shelf_get(e->bus, &q, seq)
+	    : what == NEXT ? bus_shelf_next(e->bus, &q, seq)
+			   : bus_shelf_delete(e->bus, &q, seq);
+	if (rc != RC_OK)
+		return rc;
+	ck_assert_int_eq(g->calls, 0);
+	ck_assert(bed_until(e, is_got, g, BED_MS));
+	ck_assert_int_eq(g->calls, 1);
+	return g->rc;
+}
+
+/* With a header of one's own. */
+static void
+put_why(struct bed *e, const char *id, struct str data, const char *why)
+{
+	const struct bus_header h = { "Soul-Why", why };
+	struct bus_meta meta = { .deadline = in_ms(5000),
+		.msg_id = id,
+		.headers = &h,
+		.nheaders = 1 };
+	struct put p = { 0 };
+
+	ck_assert_int_eq(bus_stream_publish(e->bus, "job.a", data, &meta,
+			     (struct bus_stored_waiter){ on_put, &p }),
+	    RC_OK);
+	ck_assert(bed_until(e, is_put, &p, BED_MS));
+	ck_assert_int_eq(p.rc, RC_OK);
+}
+
+KIT_TEST(messages_are_found_and_taken_away)
+{
+	static char big[BUS_PAYLOAD_MAX];
+	struct wall before = clock_wall();
+	struct bed e;
+	struct got g;
+	struct put p;
+
+	memset(big, 'b', sizeof(big));
+	bed_start(&e);
+	/* No stream yet. */
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_INVALID);
+	ck_assert_int_eq(look(&e, GET, 1, &g), RC_INVALID);
+	ck_assert_int_eq(look(&e, DELETE, 1, &g), RC_INVALID);
+	jobs_make(&e);
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
+	ck_assert_int_eq(g.last_seq, 0);
+	ck_assert_int_eq(look(&e, NEXT, 1, &g), RC_NOENT);
+	put_why(&e, "1", STR("one"), "because: 原因");
+	ck_assert_int_eq(put(&e, "job.b", "2", &p), RC_OK);
+	put_why(&e, "3", (struct str){ big, sizeof(big) }, "it is big");
+	put_why(&e, "4", STR(""), "it is empty");
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
+	ck_assert_int_eq(g.last_seq, 4);
+	ck_assert_int_eq(look(&e, GET, 1, &g), RC_OK);
+	ck_assert_int_eq(g.seq, 1);
+	ck_assert_str_eq(g.subject, "job.a");
+	ck_assert_str_eq(g.header, "because: 原因");
+	ck_assert_str_eq(g.data, "one");
+	ck_assert_int_ge(g.stored.ms, before.ms);
+	ck_assert_int_le(g.stored.ms, clock_wall().ms);
+	ck_assert_int_eq(look(&e, DELETE, 2, &g), RC_OK);
+	ck_assert_int_eq(look(&e, DELETE, 2, &g), RC_NOENT);
+	ck_assert_int_eq(look(&e, DELETE, 99, &g), RC_NOENT);
+	ck_assert_int_eq(look(&e, GET, 2, &g), RC_NOENT);
+	ck_assert_int_eq(look(&e, NEXT, 2, &g), RC_OK);
+	ck_assert_int_eq(g.seq, 3);
+	ck_assert_uint_eq(g.n, sizeof(big));
+	ck_assert_str_eq(g.header, "it is big");
+	ck_assert_int_eq(look(&e, NEXT, 4, &g), RC_OK);
+	ck_assert_str_eq(g.header, "it is empty");
+	ck_assert_uint_eq(g.n, 0);
+	ck_assert_int_eq(look(&e, DELETE, 4, &g), RC_OK);
+	ck_assert_int_eq(look(&e, NEXT, 4, &g), RC_NOENT);
+	/* The newest is gone, its place stays taken. */
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
+	ck_assert_int_eq(g.last_seq, 4);
+	bed_stop(&e);
+}
+
+KIT_TEST(what_cannot_be_asked)
+{
+	static const struct bus_header bad[] = { { "A b", "c" },
+		{ "A", "b\nc" }, { "A", "" } };
+	static const struct bus_header many[BUS_HEADERS_MAX + 1] = { { "A",
+									 "1" },
+		{ "B", "1" }, { "C", "1" }, { "D", "1" }, { "E", "1" } };
+	struct bus_meta meta = { .headers = many, .nheaders = NELEM(many) };
+	struct bus_shelf_ask q = { "no stream", in_ms(5000), on_got, NULL };
+	struct bed e;
+	struct got g;
+	size_t i;
+
+	bed_start(&e);
+	ck_assert_int_eq(bus_shelf_state(e.bus, &q), RC_INVALID);
+	ck_assert_int_eq(look(&e, GET, 0, &g), RC_INVALID);
+	ck_assert_int_eq(look(&e, DELETE, -1, &g), RC_INVALID);
+	ck_assert_int_eq(
+	    bus_publish(e.bus, "job.a", STR(""), &meta), RC_INVALID);
+	meta.nheaders = BUS_HEADERS_MAX;
+	ck_assert_int_eq(bus_publish(e.bus, "job.a", STR(""), &meta), RC_OK);
+	meta.nheaders = 1;
+	for (i = 0; i < NELEM(bad); i++) {
+		meta.headers = &bad[i];
+		ck_assert_int_eq(
+		    bus_publish(e.bus, "job.a", STR(""), &meta), RC_INVALID);
+	}
+	/* What is sent again could not keep them. */
+	meta = (struct bus_meta){ .deadline = in_ms(1000),
+		.headers = many,
+		.nheaders = 1,
+		.again_ms = 100 };
+	ck_assert_int_eq(bus_request(e.bus, "job.a", STR(""), &meta,
+			     (struct bus_waiter){ 0 }, NULL),
+	    RC_INVALID);
+	kit_server_stop(&e.nats, SIGKILL);
+	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DOWN);
+	bed_stop(&e);
+}
+
+static int
+plain_server(void *arg)
+{
+	execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p",
+	    (char *)arg, (char *)NULL);
+	return 1;
+}
+
+struct door {
+	int port;
+};
+
+static bool
+is_open(void *arg)
+{
+	return kit_port_open(((struct door *)arg)->port);
+}
+
+KIT_TEST(a_server_without_jetstream)
+{
+	struct bed e = { 0 };
+	struct kit_proc p;
+	struct door d = { kit_port() };
+	char port[16];
+	struct got g;
+
+	snprintf(port, sizeof(port), "%d", d.port);
+	snprintf(e.nats.url, sizeof(e.nats.url), "nats://127.0.0.1:%d", d.port);
+	kit_fork(&p, "plain", plain_server, port);
+	ck_assert(kit_until(is_open, &d, BED_MS));
+	e.loop = loop_new(4096);
+	e.bus = bed_bus(&e, "test");
+	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DENIED);
+	bed_stop(&e);
+}

@@ -1,0 +1,210 @@
+/*
+ * Exports: whole or visibly not, at the client's pace.
+ */
+#include <sys/socket.h>
+
+#include "core/mem.h"
+#include "recollect.h"
+
+#define PATH "/v1/memories/export?user_id=ann"
+
+/* What an export says. */
+struct told {
+	size_t memories, profiles;
+	char first[64], last[64]; /* ids */
+	json_t *end, *error;
+};
+
+static void
+read_lines(struct str body, struct told *t)
+{
+	struct str line;
+	json_t *j, *m;
+
+	*t = (struct told){ 0 };
+	ck_assert(str_ends(body, STR("\n")));
+	body.n--;
+	while (body.p != NULL) {
+		/* Nothing follows these. */
+		ck_assert(t->end == NULL && t->error == NULL);
+		line = str_cut(&body, '\n');
+		j = kit_json(line.p, line.n);
+		ck_assert_uint_eq(json_object_size(j), 1);
+		m = json_object_get(j, "memory");
+		if (m != NULL && t->memories++ == 0)
+			snprintf(t->first, sizeof(t->first), "%s",
+			    kit_text(m, "memory_id"));
+		if (m != NULL)
+			snprintf(t->last, sizeof(t->last), "%s",
+			    kit_text(m, "memory_id"));
+		t->profiles += json_object_get(j, "profile") != NULL;
+		t->end = json_incref(json_object_get(j, "end"));
+		t->error = json_incref(json_object_get(j, "error"));
+		json_decref(j);
+	}
+}
+
+static void
+told_free(struct told *t)
+{
+	json_decref(t->end);
+	json_decref(t->error);
+}
+
+/* Many memories in few round trips. */
+static void
+remember_many(struct recollect *r, const char *soul, int n)
+{
+	int i;
+	char id[16];
+
+	for (i = 0; i < n; i++) {
+		snprintf(id, sizeof(id), "m%05d", i);
+		remember(r, "ann", soul, id,
+		    "用户每天早上八点左右在公园跑步，下雨天改在家里练瑜伽。",
+		    1000 + i);
+	}
+}
+
+KIT_TEST(small_ones)
+{
+	struct kit_answer a = { 0 };
+	char soul[SOUL_ID], path[256], type[64];
+	struct recollect r;
+	struct told t;
+
+	recollect_start(&r);
+	/* A user nothing is known of. */
+	ck_assert_int_eq(ask(&r.b, &a, "GET", PATH, NULL), 200);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    "application/x-ndjson");
+	read_lines(buf_str(&a.body), &t);
+	ck_assert_uint_eq(t.memories, 0);
+	ck_assert_uint_eq(t.profiles, 1);
+	ck_assert_int_eq(kit_int(t.end, "memories"), 0);
+	told_free(&t);
+
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember(&r, "ann", soul, "m1", "a\nb", 1000);
+	remember(&r, "ann", soul, "m2", "x", 2000);
+	done(&r.b, "PATCH", "/v1/users/ann/profile",
+	    "{\"user_profile\":{\"name\":\"Ann\"}}");
+	ck_assert_int_eq(ask(&r.b, &a, "GET", PATH, NULL), 200);
+	ck_assert(str_starts(buf_str(&a.body),
+	    STR("{\"profile\":{\"user_id\":\"ann\",\"user_profile\":{\"name\":"
+		"\"Ann\"}")));
+	read_lines(buf_str(&a.body), &t);
+	ck_assert_str_eq(t.first, "m1");
+	ck_assert_str_eq(t.last, "m2");
+	ck_assert_int_eq(kit_int(t.end, "memories"), 2);
+	ck_assert(json_is_false(kit_at(t.end, "degraded")));
+	told_free(&t);
+	/* Of one soul: without the profile. */
+	snprintf(path, sizeof(path), PATH "&soul_id=%s", soul);
+	ck_assert_int_eq(ask(&r.b, &a, "GET", path, NULL), 200);
+	read_lines(buf_str(&a.body), &t);
+	ck_assert_uint_eq(t.profiles, 0);
+	ck_assert_uint_eq(t.memories, 2);
+	told_free(&t);
+	kit_answer_free(&a);
+	recollect_stop(&r);
+}
+
+KIT_TEST_T(ten_thousand, 120)
+{
+	struct kit_answer a = { 0 };
+	char soul[SOUL_ID];
+	struct recollect r;
+	struct mono start;
+	struct kit_http c;
+	struct told t;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember_many(&r, soul, 10000);
+	start = clock_mono();
+	ask_begin(&r.b, &c, "GET", PATH, NULL);
+	ck_assert(kit_http_read(&c, &a, 60000));
+	kit_http_close(&c);
+	fprintf(stderr, "10000 memories in %lld ms\n",
+	    (long long)mono_diff_ms(clock_mono(), start));
+	ck_assert_int_eq(a.status, 200);
+	read_lines(buf_str(&a.body), &t);
+	ck_assert_uint_eq(t.memories, 10000);
+	ck_assert_str_eq(t.first, "m00000");
+	ck_assert_str_eq(t.last, "m09999");
+	ck_assert_int_eq(kit_int(t.end, "memories"), 10000);
+	told_free(&t);
+	kit_answer_free(&a);
+	recollect_stop(&r);
+}
+
+/* The reader takes nothing until memory-worker has died. */
+KIT_TEST_T(what_breaks_off_is_seen_to, 120)
+{
+	char soul[SOUL_ID];
+	struct recollect r;
+	struct kit_http c;
+	struct str body;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember_many(&r, soul, 4000);
+	kit_http_open(&c, r.b.gateway.http);
+	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
+			     sizeof(int)),
+	    0);
+	ck_assert(
+	    kit_http_puts(&c, "GET " PATH " HTTP/1.1\r\nHost: a\r\n\r\n"));
+	ck_assert(kit_http_has(&c, "m00000", BED_MS));
+	kit_service_kill(&r.worker);
+	/* No end, no last chunk, but why. */
+	while (!c.eof)
+		ck_assert(kit_http_fill(&c, 60000) || c.eof);
+	body = buf_str(&c.in);
+	ck_assert_int_ge(str_find(body, STR("m00000")), 0);
+	ck_assert(!str_ends(body, STR("0\r\n\r\n")));
+	ck_assert_int_lt(str_find(body, STR("{\"end\"")), 0);
+	ck_assert_msg(
+	    str_find(body, STR("{\"error\":{\"error\":\"memory-worker")) >= 0,
+	    "%s", body.p + body.n - 400);
+	kit_http_close(&c);
+	bed_stop(&r.b);
+}
+
+static bool
+nothing_streams(void *arg)
+{
+	struct recollect *r = arg;
+
+	return bed_counts(&r->b,
+	    "soul_requests_total{route=\"memories_export\",code=\"unavailable\""
+	    "} 1\n");
+}
+
+KIT_TEST_T(a_client_that_leaves, 120)
+{
+	char soul[SOUL_ID];
+	struct recollect r;
+	struct kit_http c;
+	json_t *j;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember_many(&r, soul, 4000);
+	kit_http_open(&c, r.b.gateway.http);
+	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
+			     sizeof(int)),
+	    0);
+	ck_assert(
+	    kit_http_puts(&c, "GET " PATH " HTTP/1.1\r\nHost: a\r\n\r\n"));
+	ck_assert(kit_http_has(&c, "m00000", BED_MS));
+	kit_http_close(&c);
+	ck_assert(kit_until(nothing_streams, &r, BED_MS));
+	/* Everything else goes on. */
+	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
+	ck_assert_uint_eq(items_n(j), 50);
+	json_decref(j);
+	recollect_stop(&r);
+}

@@ -1,0 +1,328 @@
+/*
+ * What a user's souls remember, over HTTP: seen, searched, forgotten, by him
+ * only.
+ */
+#include <stdarg.h>
+
+#include "core/mem.h"
+#include "recollect.h"
+
+#define AWAY "memory-worker does not answer: see that it runs, then try again"
+
+/* A path; as long as the next is not asked for. */
+__attribute__((format(printf, 1, 2))) static const char *
+at(const char *fmt, ...)
+{
+	static char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return text;
+}
+
+KIT_TEST(listed_by_pages)
+{
+	char id[16], soul[SOUL_ID], next[512];
+	struct recollect r;
+	json_t *j;
+	int i;
+
+	recollect_start(&r);
+	/* Nothing is known of him: nothing is there. */
+	j = take(&r.b, "GET", "/v1/memories?user_id=nobody", NULL);
+	ck_assert_uint_eq(items_n(j), 0);
+	ck_assert_ptr_null(json_object_get(j, "next"));
+	json_decref(j);
+
+	make_soul(&r.b, "ann", "friendly", soul);
+	for (i = 0; i < 60; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		remember(&r, "ann", soul, id, id, 1000 + i);
+	}
+	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
+	ck_assert_uint_eq(items_n(j), 50);
+	ck_assert_str_eq(item_text(j, 49), "m49");
+	ck_assert_str_eq(kit_text(j, "backend"), "builtin");
+	snprintf(next, sizeof(next), "/v1/memories?user_id=ann&cursor=%s",
+	    kit_text(j, "next"));
+	json_decref(j);
+	j = take(&r.b, "GET", next, NULL);
+	ck_assert_uint_eq(items_n(j), 10);
+	ck_assert_str_eq(item_text(j, 0), "m50");
+	ck_assert_str_eq(
+	    kit_text(json_array_get(kit_at(j, "items"), 0), "soul_id"), soul);
+	ck_assert_ptr_null(json_object_get(j, "next"));
+	json_decref(j);
+	j = take(&r.b, "GET",
+	    at("/v1/memories?user_id=ann&limit=2&soul_id=%s", soul), NULL);
+	ck_assert_uint_eq(items_n(j), 2);
+	json_decref(j);
+	recollect_stop(&r);
+}
+
+KIT_TEST(searched)
+{
+	char soul[SOUL_ID];
+	struct recollect r;
+	json_t *j, *first;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember(&r, "ann", soul, "tea", "用户喜欢乌龙茶", 1000);
+	remember(&r, "ann", soul, "run", "用户每天跑步", 2000);
+	j = take(&r.b, "GET",
+	    at("/v1/memories?user_id=ann&soul_id=%s&top_k=1&query="
+	       "%%E4%%B9%%8C%%E9%%BE%%99%%E8%%8C%%B6",
+		soul),
+	    NULL);
+	ck_assert_uint_eq(items_n(j), 1);
+	first = json_array_get(kit_at(j, "items"), 0);
+	ck_assert_str_eq(kit_text(first, "memory_id"), "tea");
+	ck_assert_str_eq(kit_text(first, "soul_id"), soul);
+	ck_assert_double_gt(kit_number(first, "score"), 0);
+	json_decref(j);
+	refused(&r.b, "GET", "/v1/memories?user_id=ann&query=x", NULL, 400,
+	    "soul_id: must be named with a query");
+	recollect_stop(&r);
+}
+
+static const struct {
+	const char *method, *path, *text;
+} bad[] = {
+	{ "GET", "/v1/memories?user_id=",
+	    "user_id: must be 1 to 128 bytes without control characters" },
+	{ "GET", "/v1/memories?user_id=a%0ab",
+	    "user_id: must be 1 to 128 bytes without control characters" },
+	{ "GET", "/v1/memories?soul_id=",
+	    "soul_id: must be 1 to 128 bytes without control characters" },
+	{ "GET", "/v1/memories?limit=0", "limit: must be 1 to 200" },
+	{ "GET", "/v1/memories?limit=201", "limit: must be 1 to 200" },
+	{ "GET", "/v1/memories?limit=x", "limit: must be 1 to 200" },
+	{ "GET", "/v1/memories?top_k=11", "top_k: must be 1 to 10" },
+	{ "GET", "/v1/memories?cursor=x",
+	    "cursor: must be the next of the page before, of the same souls" },
+	{ "GET", "/v1/memories?cursor=", "/after: must not be empty" },
+	{ "GET", "/v1/memories?soul_id=s&query=", "/query: must not be empty" },
+	{ "GET", "/v1/memories/export?user_id=",
+	    "user_id: must be 1 to 128 bytes without control characters" },
+	{ "DELETE", "/v1/memories",
+	    "user_id: must be named: there is no default here" },
+	{ "DELETE", "/v1/memories?soul_id=s",
+	    "user_id: must be named: there is no default here" },
+	{ "DELETE", "/v1/memories?user_id=",
+	    "user_id: must be 1 to 128 bytes without control characters" },
+	{ "DELETE", "/v1/memories/a%0ab",
+	    "memory_id: must be 1 to 128 bytes without control characters" },
+	{ "GET", "/v1/users/a%0ab/profile",
+	    "user_id: must be 1 to 128 bytes without control characters" },
+};
+
+KIT_TEST(what_is_asked_wrongly)
+{
+	struct recollect r;
+	size_t i;
+
+	recollect_start(&r);
+	remember(&r, "demo-user", "s", "m", "x", 1);
+	for (i = 0; i < NELEM(bad); i++)
+		refused(
+		    &r.b, bad[i].method, bad[i].path, NULL, 400, bad[i].text);
+	/* Nothing of it forgot anything. */
+	json_decref(take(&r.b, "DELETE", "/v1/memories/m?soul_id=s", NULL));
+	recollect_stop(&r);
+}
+
+KIT_TEST(one_is_forgotten)
+{
+	char soul[SOUL_ID], other[SOUL_ID];
+	struct recollect r;
+	json_t *j;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	make_soul(&r.b, "bob", "friendly", other);
+	remember(&r, "ann", soul, "m/1", "of ann", 1000);
+	remember(&r, "bob", other, "m/1", "of bob", 1000);
+	remember(&r, "bob", other, "m2", "of bob", 1000);
+	/* Another's is not there, whatever soul is named. */
+	refused(&r.b, "DELETE", "/v1/memories/m2?user_id=ann", NULL, 404,
+	    "memory not found");
+	refused(&r.b, "DELETE",
+	    at("/v1/memories/m2?user_id=ann&soul_id=%s", other), NULL, 404,
+	    "memory not found");
+	refused(&r.b, "DELETE",
+	    at("/v1/memories/m%%2f1?user_id=bob&soul_id=%s", soul), NULL, 404,
+	    "memory not found");
+	j = take(&r.b, "DELETE", "/v1/memories/m%2f1?user_id=ann", NULL);
+	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
+	ck_assert(json_is_false(kit_at(j, "profile")));
+	json_decref(j);
+	refused(&r.b, "DELETE", "/v1/memories/m%2f1?user_id=ann", NULL, 404,
+	    "memory not found");
+	j = take(&r.b, "GET", "/v1/memories?user_id=bob", NULL);
+	ck_assert_uint_eq(items_n(j), 2);
+	json_decref(j);
+	recollect_stop(&r);
+}
+
+KIT_TEST(everything_is_forgotten)
+{
+	char soul[SOUL_ID], second[SOUL_ID], other[SOUL_ID];
+	struct recollect r;
+	json_t *j;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	make_soul(&r.b, "ann", "stern", second);
+	make_soul(&r.b, "bob", "friendly", other);
+	remember(&r, "ann", soul, "m1", "x", 1000);
+	remember(&r, "ann", soul, "m2", "x", 1000);
+	remember(&r, "ann", second, "m1", "x", 1000);
+	remember(&r, "bob", other, "m1", "of bob", 1000);
+	done(&r.b, "PATCH", "/v1/users/ann/profile",
+	    "{\"user_profile\":{\"name\":\"Ann\"},\"system_state\":{\"v\":1}}");
+	done(&r.b, "PATCH", "/v1/users/bob/profile",
+	    "{\"user_profile\":{\"name\":\"Bob\"}}");
+	/* One soul's: the profile stays. */
+	j = take(&r.b, "DELETE",
+	    at("/v1/memories?user_id=ann&soul_id=%s", second), NULL);
+	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
+	ck_assert(json_is_false(kit_at(j, "profile")));
+	json_decref(j);
+	/* Another's soul: nothing. */
+	j = take(&r.b, "DELETE",
+	    at("/v1/memories?user_id=ann&soul_id=%s", other), NULL);
+	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	json_decref(j);
+	j = take(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
+	ck_assert_int_eq(kit_int(j, "forgotten"), 2);
+	ck_assert(json_is_true(kit_at(j, "profile")));
+	json_decref(j);
+	j = take(&r.b, "GET", "/v1/users/ann/profile", NULL);
+	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
+	ck_assert_int_eq(kit_int(j, "system_state.v"), 1);
+	json_decref(j);
+	j = take(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
+	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	json_decref(j);
+	/* Bob has lost nothing. */
+	j = take(&r.b, "GET", "/v1/memories?user_id=bob", NULL);
+	ck_assert_uint_eq(items_n(j), 1);
+	json_decref(j);
+	j = take(&r.b, "GET", "/v1/users/bob/profile", NULL);
+	ck_assert_str_eq(kit_text(j, "user_profile.name"), "Bob");
+	json_decref(j);
+	recollect_stop(&r);
+}
+
+KIT_TEST(a_profile)
+{
+	struct kit_answer a = { 0 };
+	struct recollect r;
+	json_t *j;
+
+	recollect_start(&r);
+	j = take(&r.b, "GET", "/v1/users/an%2Fn/profile", NULL);
+	ck_assert_str_eq(kit_text(j, "user_id"), "an/n");
+	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
+	ck_assert_uint_eq(json_object_size(kit_at(j, "system_state")), 0);
+	json_decref(j);
+	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
+	    "{\"user_profile\":{\"name\":\"安\",\"likes\":[\"茶\"]}}");
+	ck_assert_str_eq(kit_text(j, "user_profile.name"), "安");
+	ck_assert_ptr_nonnull(json_object_get(j, "updated_at"));
+	json_decref(j);
+	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
+	    "{\"user_profile\":{\"name\":null}}");
+	ck_assert_ptr_null(kit_find(j, "user_profile.name"));
+	ck_assert_uint_eq(json_array_size(kit_at(j, "user_profile.likes")), 1);
+	json_decref(j);
+	/* Also at the top, where a struct would not show it. */
+	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
+	    "{\"user_profile\":null,\"system_state\":{\"boot_count\":42}}");
+	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
+	ck_assert_int_eq(kit_int(j, "system_state.boot_count"), 42);
+	json_decref(j);
+	/* With its own type. */
+	ck_assert_int_eq(kit_http_call(r.b.gateway.http, &a,
+			     "PATCH /v1/users/u/profile HTTP/1.1\r\nHost: a\r\n"
+			     "Content-Type: application/merge-patch+json\r\n"
+			     "Content-Length: 2\r\n\r\n{}"),
+	    200);
+	kit_answer_free(&a);
+	refused(&r.b, "PATCH", "/v1/users/u/profile", "{\"name\":\"x\"}", 400,
+	    "/name: is neither user_profile nor system_state");
+	refused(&r.b, "PATCH", "/v1/users/u/profile", "{\"user_profile\":[]}",
+	    400, "/user_profile: must be an object");
+	refused(&r.b, "PATCH", "/v1/users/u/profile",
+	    "{\"user_profile\":{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}"
+	    "}}}",
+	    400,
+	    "/user_profile/a/b/c/d/e/f: is nested too deep: at most 6 names "
+	    "lead to a value");
+	ask(&r.b, &a, "PATCH", "/v1/users/u/profile", "[]");
+	ck_assert_int_eq(a.status, 400);
+	ask(&r.b, &a, "PATCH", "/v1/users/u/profile", "{");
+	ck_assert_int_eq(a.status, 400);
+	kit_answer_free(&a);
+	recollect_stop(&r);
+}
+
+/* Users whose names look like another's see nothing of his. */
+KIT_TEST(nobody_elses)
+{
+	static const char *const names[] = { "an", "ann%20", "*", "ann:*",
+		"Ann", "%7Bann%7D", "ann%3A", "ann.", "..%2Fann" };
+	char soul[SOUL_ID];
+	struct recollect r;
+	json_t *j;
+	size_t i;
+
+	recollect_start(&r);
+	make_soul(&r.b, "ann", "friendly", soul);
+	remember(&r, "ann", soul, "m1", "secret", 1000);
+	done(&r.b, "PATCH", "/v1/users/ann/profile",
+	    "{\"user_profile\":{\"secret\":1}}");
+	for (i = 0; i < NELEM(names); i++) {
+		j = take(
+		    &r.b, "GET", at("/v1/memories?user_id=%s", names[i]), NULL);
+		ck_assert_uint_eq(items_n(j), 0);
+		json_decref(j);
+		j = take(&r.b, "GET",
+		    at("/v1/memories?user_id=%s&query=secret&soul_id=%s",
+			names[i], soul),
+		    NULL);
+		ck_assert_uint_eq(items_n(j), 0);
+		json_decref(j);
+		j = take(
+		    &r.b, "GET", at("/v1/users/%s/profile", names[i]), NULL);
+		ck_assert_uint_eq(
+		    json_object_size(kit_at(j, "user_profile")), 0);
+		json_decref(j);
+		j = take(&r.b, "DELETE",
+		    at("/v1/memories?user_id=%s", names[i]), NULL);
+		ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+		json_decref(j);
+	}
+	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
+	ck_assert_uint_eq(items_n(j), 1);
+	json_decref(j);
+	recollect_stop(&r);
+}
+
+KIT_TEST(without_memory_worker)
+{
+	struct bed b;
+
+	bed_start(&b, NULL);
+	refused(&b, "GET", "/v1/memories", NULL, 503, AWAY);
+	refused(&b, "GET", "/v1/memories?soul_id=s&query=x", NULL, 503, AWAY);
+	refused(&b, "GET", "/v1/memories/export", NULL, 503, AWAY);
+	refused(&b, "DELETE", "/v1/memories/m", NULL, 503, AWAY);
+	refused(&b, "DELETE", "/v1/memories?user_id=u", NULL, 503, AWAY);
+	refused(&b, "GET", "/v1/users/u/profile", NULL, 503, AWAY);
+	refused(&b, "PATCH", "/v1/users/u/profile", "{}", 503, AWAY);
+	bed_stop(&b);
+}

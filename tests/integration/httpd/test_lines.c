@@ -1,0 +1,101 @@
+/* JSON lines: delivery, and ends that are none. */
+#include <stdio.h>
+#include <string.h>
+
+#include "integration/httpd/site.h"
+
+static struct httpd_req *answers[2];
+static _Atomic size_t opened;
+
+static void
+on_lines(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	httpd_lines(r);
+	answers[opened] = r;
+	opened++;
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "GET", .path = "/lines", .fn = on_lines },
+};
+
+static struct site s;
+
+static bool
+opened_is(void *arg)
+{
+	return opened == *(size_t *)arg;
+}
+
+/* Ask for lines and wait until the n-th answer has begun. */
+static void
+ask(struct kit_http *c, size_t n)
+{
+	ck_assert(kit_http_puts(c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(kit_until(opened_is, &n, 5000));
+}
+
+/* What is done with the newest answer, on the loop. */
+static void
+do_send(void *arg)
+{
+	ck_assert_int_eq(
+	    httpd_lines_send(answers[opened - 1], str_of(arg)), RC_OK);
+}
+
+static void
+do_end(void *arg)
+{
+	(void)arg;
+	httpd_stream_end(answers[opened - 1]);
+}
+
+static void
+do_cut(void *arg)
+{
+	httpd_lines_cut(answers[opened - 1]);
+	do_end(arg);
+}
+
+static void
+send_lines(const char *lines)
+{
+	kit_loop_call(&s.k, do_send, (void *)(uintptr_t)lines);
+}
+
+KIT_TEST(lines_end_whole_or_with_a_cut)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c;
+	char type[64];
+
+	site_open(&s,
+	    (struct httpd_opts){ .routes = routes,
+		.nroutes = NELEM(routes),
+		.timeout_ms = 1000,
+		.comment_ms = 50 });
+	kit_http_open(&c, s.port);
+	ask(&c, 1);
+	send_lines("{}\n[]\n");
+	ck_assert(kit_http_has(&c, "[]\n", 5000));
+	/* No comment comes between them. */
+	ck_assert(!kit_http_fill(&c, 200));
+	send_lines("1\n");
+	kit_loop_call(&s.k, do_end, NULL);
+	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    "application/x-ndjson");
+	/* The connection serves another, which is cut. */
+	ask(&c, 2);
+	send_lines("{}\n");
+	kit_loop_call(&s.k, do_cut, NULL);
+	ck_assert(kit_http_gone(&c, 5000));
+	ck_assert(kit_http_has(&c, "{}\n", 0));
+	ck_assert(!kit_http_has(&c, "0\r\n\r\n", 0));
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	site_close(&s);
+}

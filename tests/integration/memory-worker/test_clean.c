@@ -1,0 +1,289 @@
+/*
+ * What summaries leave behind: facts that hold, each once, and a profile.
+ */
+#include "model.h"
+
+#define text_of(j, key) json_string_value(json_object_get((j), (key)))
+
+static const char *answers[8];
+
+static void
+in_turn(int fd, int n, struct str body)
+{
+	(void)body;
+	say_text(fd,
+	    n < (int)NELEM(answers) && answers[n] != NULL ? answers[n] : "无");
+}
+
+static void
+start(struct bed *b)
+{
+	memset(answers, 0, sizeof(answers));
+	model_start(b, in_turn);
+}
+
+static json_t *
+list_of(struct bed *b)
+{
+	return bed_rpc(b, "soul.rpc.memory.list",
+	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
+}
+
+static json_t *
+profile_of(struct bed *b)
+{
+	json_t *j = bed_rpc(
+	    b, "soul.rpc.memory.profile", json_pack("{ss}", "user_id", "u1"));
+	json_t *p = json_incref(json_object_get(j, "user_profile"));
+
+	json_decref(j);
+	return p;
+}
+
+KIT_TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
+{
+	struct bed b;
+	json_t *j, *old;
+
+	start(&b);
+	answers[0] = "{\"summary\":\"用户喜欢乌龙茶，养猫。\",\"memories\":["
+		     "{\"text\":\"用户最喜欢的茶是乌龙茶\",\"type\":\"fact\"},"
+		     "{\"text\":\"用户养了一只猫叫小花\",\"type\":\"fact\"}],"
+		     "\"profile\":{\"preferences\":{\"茶\":\"乌龙茶\"}}}";
+	answers[1] = "{\"summary\":\"用户改喝普洱茶。\",\"memories\":["
+		     "{\"text\":\"用户最喜欢的茶是普洱茶\",\"type\":\"fact\","
+		     "\"replaces\":[1]}],"
+		     "\"profile\":{\"preferences\":{\"茶\":\"普洱茶\"}}}";
+	bed_say(&b, "chat", "我最喜欢的茶是乌龙茶，我养了一只猫叫小花", 0);
+	bed_wait(&b, 2);
+	bed_quiet(&b);
+	/* Another session: the model is shown what is known. */
+	bed_say(&b, "chat2", "我现在最喜欢的茶是普洱茶", 0);
+	bed_quiet(&b);
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(!asked_with(0, 0, "以下是已知记忆"));
+	ck_assert(asked_with(1, 0, "\n1. 用户最喜欢的茶是乌龙茶\n"));
+	ck_assert(asked_with(
+	    1, 0, "已有资料：{\"preferences\":{\"茶\":\"乌龙茶\"}}"));
+
+	j = bed_recall_as(&b, "u1", "s1", "我最喜欢什么茶", 5);
+	ck_assert_uint_eq(hits(j), 2);
+	ck_assert_str_eq(hit_text(j, 0), "用户最喜欢的茶是普洱茶");
+	ck_assert_str_eq(hit_text(j, 1), "用户养了一只猫叫小花");
+	json_decref(j);
+	/* The older one is told with its time. */
+	j = list_of(&b);
+	ck_assert_uint_eq(hits(j), 3);
+	old = json_array_get(json_object_get(j, "items"), 0);
+	if (text_of(old, "valid_until") == NULL)
+		old = json_array_get(json_object_get(j, "items"), 1);
+	ck_assert_str_eq(text_of(old, "text"), "用户最喜欢的茶是乌龙茶");
+	ck_assert_ptr_nonnull(text_of(old, "valid_until"));
+	ck_assert_str_le(
+	    text_of(old, "created_at"), text_of(old, "valid_until"));
+	ck_assert_ptr_nonnull(text_of(old, "superseded_by"));
+	json_decref(j);
+	j = profile_of(&b);
+	ck_assert_str_eq(
+	    text_of(json_object_get(j, "preferences"), "茶"), "普洱茶");
+	json_decref(j);
+	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
+	model_stop(&b);
+}
+
+KIT_TEST_T(what_nobody_stated_is_no_memory, 60)
+{
+	struct bed b;
+	json_t *j;
+
+	start(&b);
+	answers[0] = "{\"summary\":\"闲聊。\",\"memories\":["
+		     "\"用户最喜欢的茶是乌龙茶\",\"用户询问了自己喜欢的茶\","
+		     "\"用户住在火星上\"],\"profile\":{\"name\":\"约翰\"}}";
+	bed_say(&b, "chat", "你好，你记得我最喜欢的茶是什么吗？谢谢你！", 0);
+	bed_quiet(&b);
+	ck_assert_int_eq(asked(), 1);
+	ck_assert_uint_eq(bed_memories(&b).n, 0);
+	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 0);
+	ck_assert_int_eq(
+	    kit_service_metric(&b.worker[0], "soul_memory_not_admitted_total"),
+	    3);
+	j = profile_of(&b);
+	ck_assert_uint_eq(json_object_size(j), 0);
+	json_decref(j);
+	model_stop(&b);
+}
+
+static void
+tool_message(
+    struct bed *b, struct session_key k, const char *name, const char *content)
+{
+	json_t *j = json_pack("{ssssssss}", "role", "tool", "name", name,
+	    "content", content, "created_at", "2026-02-22T10:20:30Z");
+	char *s = json_dumps(j, JSON_COMPACT);
+	struct str json = str_of(s);
+
+	ck_assert_int_eq(session_append(b->db.s, &k, &json, 1, NULL), RC_OK);
+	free(s);
+	json_decref(j);
+}
+
+KIT_TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
+{
+	struct session_key k = { STR("u1"), STR("chat") };
+	struct memory_list l;
+	struct bed b;
+
+	start(&b);
+	answers[0] =
+	    "{\"summary\":\"聊了聊。\",\"memories\":["
+	    "\"用户对花生过敏，吃了会起疹子\",\"用户养了一只猫叫小花\","
+	    "\"用户明天去看牙医\"]}";
+	tool_message(&b, k, "recall_memory",
+	    "{\"memories\":[{\"text\":\"用户对花生过敏，吃了会起疹子\"}]}");
+	bed_message(&b, k, "user", "我养了一只猫叫小花");
+	bed_message(&b, k, "user", "忘掉我养了猫这件事");
+	tool_message(&b, k, "forget_memory",
+	    "{\"query\":\"养了一只猫\",\"forgotten\":[]}");
+	bed_say(&b, "chat", "这个菜里有花生，我就不吃了，明天我去看牙医", 0);
+	bed_wait(&b, 1);
+	bed_quiet(&b);
+	l = bed_memories(&b);
+	ck_assert_uint_eq(bed_with(&l, "牙医"), 1);
+	/* The model is told what was forgotten, not what was recalled. */
+	ck_assert(asked_with(0, 1, "forget_memory"));
+	ck_assert(!asked_with(0, 1, "疹子"));
+	model_stop(&b);
+}
+
+KIT_TEST_T(what_was_said_before_all_was_forgotten, 60)
+{
+	struct session_key k = { STR("u1"), STR("chat") };
+	const struct memory_scope scope = { STR("u1"), STR("s1") };
+	char now[WALL_FORMAT_MAX];
+	struct bed b;
+	struct str json;
+	json_t *j;
+	char *s;
+
+	start(&b);
+	answers[0] = "用户的密码是榴莲，喜欢喝茶。";
+	bed_message(&b, k, "user", "我的密码是榴莲");
+	ck_assert_int_eq(memory_clear(b.db.s, &scope, NULL), RC_OK);
+	wall_format((struct wall){ clock_wall().ms + 1000 }, 0, now);
+	j = json_pack("{ssssss}", "role", "user", "content", "我喜欢喝茶",
+	    "created_at", now);
+	s = json_dumps(j, JSON_COMPACT);
+	json = str_of(s);
+	ck_assert_int_eq(session_append(b.db.s, &k, &json, 1, NULL), RC_OK);
+	free(s);
+	json_decref(j);
+	ck_assert_int_eq(
+	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
+	bed_quiet(&b);
+	ck_assert_int_eq(asked(), 1);
+	ck_assert(asked_with(0, 1, "我喜欢喝茶"));
+	ck_assert(!asked_with(0, 1, "榴莲"));
+	model_stop(&b);
+}
+
+KIT_TEST_T(the_same_said_again_is_there_once, 60)
+{
+	struct memory_list l;
+	struct bed b;
+
+	start(&b);
+	bed_job(&b, "one", "s1", "用户喜欢乌龙茶");
+	bed_job(&b, "other", "s1", "用户喜欢普洱茶");
+	bed_wait(&b, 2);
+	bed_job(&b, "two", "s1", "该用户很喜欢乌龙茶。");
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	l = bed_wait(&b, 2);
+	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
+	/* Another soul's, and another user's, are theirs. */
+	bed_soul(&b, "s2", "u1");
+	bed_job(&b, "three", "s2", "用户喜欢乌龙茶");
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
+	ck_assert_uint_eq(bed_memories(&b).n, 2);
+	model_stop(&b);
+}
+
+KIT_TEST_T(asked_in_the_users_language, 60)
+{
+	struct memory_list l;
+	struct bed b;
+
+	start(&b);
+	answers[0] = "{\"summary\":\"The user moved.\",\"memories\":["
+		     "{\"text\":\"The user moved to Lisbon in 2024\","
+		     "\"type\":\"episode\",\"tags\":[\"home\"]}]}";
+	bed_say(&b, "chat", "I moved to Lisbon in 2024", 0);
+	l = bed_wait(&b, 1);
+	ck_assert_uint_eq(bed_with(&l, "\"tags\":[\"home\"]"), 1);
+	bed_quiet(&b);
+	ck_assert(asked_with(0, 0, "Write in the language that the user"));
+	ck_assert(asked_with(0, 1, "User: I moved to Lisbon in 2024\nSoul: "));
+	model_stop(&b);
+}
+
+KIT_TEST_T(a_broken_answer_is_asked_for_again, 60)
+{
+	struct memory_list l;
+	struct bed b;
+
+	start(&b);
+	answers[0] = "{\"summary\":\"用户喜欢";
+	answers[1] = "{\"summary\":\"用户喜欢茶。\",\"memories\":["
+		     "\"用户喜欢喝茶\"]}";
+	bed_say(&b, "chat", "我喜欢喝茶", 0);
+	l = bed_wait(&b, 1);
+	ck_assert_uint_eq(bed_with(&l, "summary"), 0);
+	bed_quiet(&b);
+	ck_assert_int_eq(asked(), 2);
+	model_stop(&b);
+}
+
+/* As a process leaves it that dies when the summary is stored. */
+KIT_TEST_T(jobs_that_wait_are_all_done, 60)
+{
+	struct session_key k = { STR("u1"), STR("chat") };
+	struct session_summary sum = { STR("两件事"), 0, 2, { NULL, 0 } };
+	char now[WALL_FORMAT_MAX], jobs[2048];
+	struct memory_list l;
+	struct bed b;
+	json_t *j;
+
+	start(&b);
+	bed_message(&b, k, "user", "我喜欢茶");
+	bed_message(&b, k, "user", "我养猫");
+	wall_format(clock_wall(), 0, now);
+	snprintf(jobs, sizeof(jobs),
+	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":"
+	    "\"u1\",\"soul_id\":\"s1\",\"text\":\"用户喜欢茶\",\"type\":"
+	    "\"fact\",\"created_at\":\"%s\"}\n"
+	    "{\"kind\":\"profile_merge\",\"patch\":{\"user_profile\":"
+	    "{\"name\":\"小明\"}},\"created_at\":\"%s\"}\n"
+	    "{\"kind\":\"profile_merge\",\"patch\":{\"nobody\":1},"
+	    "\"created_at\":\"%s\"}\n"
+	    "no job\n"
+	    "{\"job_id\":\"cat\",\"kind\":\"memory_store\",\"user_id\":"
+	    "\"u1\",\"soul_id\":\"s1\",\"text\":\"用户养猫\",\"type\":"
+	    "\"fact\",\"created_at\":\"%s\"}\n",
+	    now, now, now, now);
+	sum.job = str_of(jobs);
+	ck_assert_int_eq(session_summarise(b.db.s, &k, &sum), RC_OK);
+	ck_assert_int_eq(
+	    session_user_input(b.db.s, &k, STR("s1"), STR("t1"), 0), RC_OK);
+	l = bed_wait(&b, 2);
+	ck_assert_uint_eq(bed_with(&l, "茶"), 1);
+	ck_assert_uint_eq(bed_with(&l, "猫"), 1);
+	bed_quiet(&b);
+	ck_assert_ptr_null(bed_session(&b, "chat").job.p);
+	ck_assert_int_eq(asked(), 0);
+	j = profile_of(&b);
+	ck_assert_str_eq(text_of(j, "name"), "小明");
+	ck_assert_uint_eq(json_object_size(j), 1);
+	json_decref(j);
+	model_stop(&b);
+}

@@ -1,0 +1,421 @@
+/*
+ * memory-worker dead: what was put aside is listed with its reason, shown,
+ * tried anew once, dropped.
+ */
+#include <sys/resource.h>
+
+#include "talk.h"
+
+/* ---- the command -----------------------------------------------------------
+ */
+
+struct told {
+	int code;
+	char *text; /* stdout and stderr */
+	size_t n;
+};
+
+static struct told
+dead_at(const char *url, const char *const words[])
+{
+	static int nth;
+	const char *argv[8] = { kit_bin("memory-worker"), "dead" };
+	char env[96], name[32];
+	struct told t;
+	struct kit_proc p;
+	size_t i;
+
+	for (i = 0; words[i] != NULL; i++)
+		argv[i + 2] = words[i];
+	snprintf(env, sizeof(env), "NATS_URL=%s", url);
+	snprintf(name, sizeof(name), "dead-%d", nth++);
+	kit_spawn(&p, name, argv, KIT_ENV(env));
+	t.code = kit_wait(&p, BED_MS);
+	t.text = kit_read_file(p.log, &t.n);
+	return t;
+}
+
+/* Its exit code must be that, and text must be in what it says. */
+static void
+ck_dead(struct bed *b, int code, const char *text, const char *const words[])
+{
+	struct told t = dead_at(b->nats.url, words);
+
+	ck_assert_msg(t.code == code && strstr(t.text, text) != NULL,
+	    "%d, not %d: %s", t.code, code, t.text);
+	free(t.text);
+}
+
+/* What the list has, an array. */
+static json_t *
+list(struct bed *b)
+{
+	struct told t = dead_at(b->nats.url, KIT_ENV("list", "--json"));
+	json_t *all = json_array();
+	char *line, *rest = t.text;
+
+	ck_assert_int_eq(t.code, 0);
+	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+		json_t *j = json_loads(line, 0, NULL);
+		ck_assert_msg(j != NULL, "%s", line);
+		json_array_append_new(all, j);
+	}
+	free(t.text);
+	return all;
+}
+
+static const char *
+text_of(json_t *all, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(all, i), key));
+}
+
+static int
+number_of(json_t *all, size_t i, const char *key)
+{
+	return (int)json_integer_value(
+	    json_object_get(json_array_get(all, i), key));
+}
+
+/* ---- putting aside ---------------------------------------------------------
+ */
+
+static void
+js(struct bed *b, const char *what, const char *json)
+{
+	char subject[96], code[KIT_CODE];
+	json_t *j;
+
+	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
+	j = kit_nats_ask(b->nc, subject, json, code);
+	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
+	    json_string_value(
+		json_object_get(json_object_get(j, "error"), "description")));
+	json_decref(j);
+}
+
+/* NATS and the stream alone, without anybody who puts aside. */
+static void
+shelf(struct bed *b)
+{
+	*b = (struct bed){ 0 };
+	kit_server_start(&b->nats, KIT_NATS);
+	b->nc = kit_nats_connect(b->nats.url);
+	js(b, "STREAM.CREATE.SOUL_DEAD",
+	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
+	    "\"storage\":\"file\"}");
+}
+
+static void
+shelf_end(struct bed *b)
+{
+	natsConnection_Destroy(b->nc);
+	nats_Close();
+}
+
+static void
+put(struct bed *b, const char *why, const void *data, size_t n)
+{
+	natsMsg *m = NULL, *reply = NULL;
+
+	ck_assert_int_eq(
+	    natsMsg_Create(&m, "soul.dead.memory_store", NULL, data, (int)n),
+	    NATS_OK);
+	if (why != NULL) {
+		natsMsgHeader_Set(m, "Soul-Dead-Reason", why);
+		natsMsgHeader_Set(m, "Soul-Dead-Deliveries", "3");
+	}
+	ck_assert_int_eq(
+	    natsConnection_RequestMsg(&reply, b->nc, m, BED_MS), NATS_OK);
+	ck_assert_msg(strstr(natsMsg_GetData(reply), "\"seq\"") != NULL, "%s",
+	    natsMsg_GetData(reply));
+	natsMsg_Destroy(m);
+	natsMsg_Destroy(reply);
+}
+
+struct count {
+	struct bed *b;
+	const char *stream;
+	int64_t n;
+};
+
+static bool
+has_as_many(void *arg)
+{
+	struct count *c = arg;
+
+	return bed_stream(c->b, c->stream) == c->n;
+}
+
+static void
+wait_stream(struct bed *b, const char *stream, int64_t n)
+{
+	struct count c = { b, stream, n };
+
+	ck_assert_msg(kit_until(has_as_many, &c, BED_MS), "%s has %lld", stream,
+	    (long long)bed_stream(b, stream));
+}
+
+static void
+redis(struct bed *b, const char *cmd, const char *key)
+{
+	struct str args[] = { str_of(cmd), str_of(key), STR("v"), STR("99") };
+
+	ck_assert_int_eq(
+	    state_cmd(b->db.s, args, strcmp(cmd, "DEL") == 0 ? 2 : 4, NULL),
+	    RC_OK);
+}
+
+/* A worker, and a job of s1 that it cannot store as long as we want. */
+static void
+poison(struct bed *b)
+{
+	bed_servers(b);
+	b->more[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
+	bed_spawn(b, 0);
+	bed_ready(b, 0);
+	redis(b, "HSET", "soul:memory:{u1:s1}");
+	bed_job(b, "poison", "s1", "喜欢茶");
+	wait_stream(b, "SOUL_DEAD", 1);
+}
+
+/* ---- tests -----------------------------------------------------------------
+ */
+
+KIT_TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
+{
+	struct memory_list l;
+	struct told t;
+	struct bed b;
+	json_t *all, *raw;
+
+	poison(&b);
+	all = list(&b);
+	ck_assert_uint_eq(json_array_size(all), 1);
+	ck_assert_int_eq(number_of(all, 0, "seq"), 1);
+	ck_assert_int_eq(number_of(all, 0, "deliveries"), 2);
+	ck_assert_str_eq(
+	    text_of(all, 0, "why"), "the store refuses it: invalid_request");
+	ck_assert_str_eq(text_of(all, 0, "kind"), "memory_store");
+	ck_assert_str_eq(text_of(all, 0, "job_id"), "poison");
+	ck_assert_str_eq(text_of(all, 0, "user_id"), "u1");
+	ck_assert_str_eq(text_of(all, 0, "soul_id"), "s1");
+	ck_assert_str_eq(text_of(all, 0, "text"), "喜欢茶");
+	json_decref(all);
+	ck_dead(&b, 0, "2 deliveries: the store refuses it", KIT_ENV("list"));
+	ck_dead(&b, 0, "1 put aside\n", KIT_ENV("list"));
+	ck_dead(&b, 0, "id       SOUL_JOBS.1\n", KIT_ENV("show", "1"));
+	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	raw = json_loads(t.text, 0, NULL);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(raw, "job_id")), "poison");
+	json_decref(raw);
+	free(t.text);
+	/* Not yet: it dies again, and has another number then. */
+	ck_dead(&b, 0, "1: replayed as SOUL_JOBS 2\n", KIT_ENV("replay", "1"));
+	wait_stream(&b, "SOUL_DEAD", 1);
+	all = list(&b);
+	ck_assert_int_eq(number_of(all, 0, "seq"), 2);
+	json_decref(all);
+	ck_dead(&b, 1, "1: is not put aside\n", KIT_ENV("replay", "1"));
+	redis(&b, "DEL", "soul:memory:{u1:s1}");
+	ck_dead(
+	    &b, 0, "2: replayed as SOUL_JOBS 3\n", KIT_ENV("replay", "--all"));
+	l = bed_wait(&b, 1);
+	ck_assert_uint_eq(bed_with(&l, "喜欢茶"), 1);
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
+	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
+	bed_stop(&b);
+}
+
+/*
+ * Killed between the publish and the deletion: here the stream refuses to
+ * delete.  The second time, the stream of jobs knows it; later it is done
+ * twice.
+ */
+KIT_TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
+{
+	struct told t;
+	struct bed b;
+	json_t *all;
+
+	poison(&b);
+	redis(&b, "DEL", "soul:memory:{u1:s1}");
+	js(&b, "STREAM.UPDATE.SOUL_DEAD",
+	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
+	    "\"storage\":\"file\",\"sealed\":true}");
+	ck_dead(&b, 1, "1: but it is still put aside; to replay it once more",
+	    KIT_ENV("replay", "1"));
+	bed_wait(&b, 1);
+	ck_dead(&b, 1, "1: replayed as SOUL_JOBS 2\n", KIT_ENV("replay", "1"));
+	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 2);
+	all = list(&b);
+	ck_assert_uint_eq(json_array_size(all), 1);
+	json_decref(all);
+	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	bed_publish(&b, "another", t.text);
+	free(t.text);
+	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 3);
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	bed_wait(&b, 1);
+	bed_stop(&b);
+}
+
+KIT_TEST_T(all_are_those_that_were_there, 60)
+{
+	struct bed b;
+	json_t *all;
+
+	bed_servers(&b);
+	bed_spawn(&b, 0);
+	bed_ready(&b, 0);
+	bed_publish(&b, "broken", "{\"job_id\":\"b1\",\"text\":\"a\\u001bb\"}");
+	bed_publish(&b, "nothing", "");
+	wait_stream(&b, "SOUL_DEAD", 2);
+	all = list(&b);
+	ck_assert_str_eq(text_of(all, 0, "job_id"), "b1");
+	ck_assert_str_eq(text_of(all, 0, "why"), "/kind: is missing");
+	ck_assert_int_eq(number_of(all, 0, "deliveries"), 1);
+	ck_assert_ptr_null(text_of(all, 0, "user_id"));
+	json_decref(all);
+	/* What it says must not command a terminal. */
+	ck_dead(&b, 0, "\n    a?b\n", KIT_ENV("list"));
+	ck_dead(
+	    &b, 0, "2: replayed as SOUL_JOBS 4\n", KIT_ENV("replay", "--all"));
+	wait_stream(&b, "SOUL_DEAD", 2);
+	ck_dead(&b, 1, "4: dropped\n9: is not put aside\n",
+	    KIT_ENV("drop", "3", "4", "9"));
+	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
+	ck_assert(!kit_log_has(&b.worker[0].proc, "WARNING"));
+	bed_stop(&b);
+}
+
+KIT_TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
+{
+	static char big[1024 * 1024 - 200];
+	struct bed b;
+	json_t *all;
+
+	memset(big, 'x', sizeof(big) - 1);
+	bed_servers(&b);
+	bed_spawn(&b, 0);
+	bed_ready(&b, 0);
+	bed_publish(&b, "big", big);
+	wait_stream(&b, "SOUL_DEAD", 1);
+	all = list(&b);
+	ck_assert_str_eq(text_of(all, 0, "why"),
+	    "1048375 bytes, too many to be put aside: SOUL_JOBS has it as 1");
+	json_decref(all);
+	ck_assert(kit_until(all_done, &b, BED_MS));
+	bed_stop(&b);
+}
+
+KIT_TEST_T(a_stream_with_holes_and_anything_in_it, 60)
+{
+	static char big[1024 * 1024 - 200];
+	struct bed b;
+	json_t *all;
+	struct told t;
+
+	memset(big, 'y', sizeof(big));
+	shelf(&b);
+	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
+	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("replay", "--all"));
+	put(&b, NULL, "old\0\033[2J", 8);
+	put(&b, "gone", "", 0);
+	put(&b, "gone", "", 0);
+	put(&b, "a \"reason\" 原因", big, sizeof(big));
+	put(&b, "gone", "", 0);
+	put(&b, "last", "{\"text\":\"一二三四五六七八九十\"}", 41);
+	put(&b, "gone", "", 0);
+	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":2}");
+	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":3}");
+	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":5}");
+	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":7}");
+	all = list(&b);
+	ck_assert_uint_eq(json_array_size(all), 3);
+	ck_assert_ptr_null(text_of(all, 0, "why"));
+	ck_assert_int_eq(number_of(all, 0, "bytes"), 8);
+	ck_assert_int_eq(number_of(all, 1, "seq"), 4);
+	ck_assert_int_eq(number_of(all, 1, "bytes"), sizeof(big));
+	ck_assert_str_eq(text_of(all, 1, "why"), "a \"reason\" 原因");
+	ck_assert_int_eq(number_of(all, 2, "seq"), 6);
+	ck_assert_str_eq(text_of(all, 2, "text"), "一二三四五六七八九十");
+	json_decref(all);
+	ck_dead(&b, 0, "why is not known\n    old??[2J\n", KIT_ENV("list"));
+	t = dead_at(b.nats.url, KIT_ENV("show", "4", "--raw"));
+	ck_assert_uint_eq(t.n, sizeof(big));
+	ck_assert_int_eq(memcmp(t.text, big, sizeof(big)), 0);
+	free(t.text);
+	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	ck_assert_uint_eq(t.n, 8);
+	free(t.text);
+	ck_dead(&b, 1, "5: is not put aside\n", KIT_ENV("show", "5"));
+	/* There is nobody who makes the stream of jobs. */
+	ck_dead(&b, 1, "1: is not replayed: no stream takes jobs of its kind",
+	    KIT_ENV("replay", "1", "6"));
+	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 3);
+	shelf_end(&b);
+}
+
+#define MANY 20000
+
+KIT_TEST_T(many_are_read_one_by_one, 60)
+{
+	jsCtx *ctx = NULL;
+	struct rusage u;
+	struct told t;
+	struct bed b;
+	size_t i, lines = 0;
+	char data[128];
+
+	shelf(&b);
+	ck_assert_int_eq(natsConnection_JetStream(&ctx, b.nc, NULL), NATS_OK);
+	for (i = 0; i < MANY; i++) {
+		int n = snprintf(data, sizeof(data),
+		    "{\"job_id\":\"j%zu\",\"text\":\"喜欢茶\"}", i);
+		ck_assert_int_eq(js_PublishAsync(ctx, "soul.dead.memory_store",
+				     data, n, NULL),
+		    NATS_OK);
+	}
+	ck_assert_int_eq(js_PublishAsyncComplete(ctx, NULL), NATS_OK);
+	jsCtx_Destroy(ctx);
+	t = dead_at(b.nats.url, KIT_ENV("list", "--json"));
+	ck_assert_int_eq(t.code, 0);
+	for (i = 0; i < t.n; i++)
+		lines += t.text[i] == '\n';
+	ck_assert_uint_eq(lines, MANY);
+	free(t.text);
+	/* Of the servers none has ended yet. */
+	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &u), 0);
+	if (getenv("SAN") == NULL || *getenv("SAN") == '\0')
+		ck_assert_int_lt(u.ru_maxrss, 64L * 1024);
+	shelf_end(&b);
+}
+
+KIT_TEST_T(what_is_missing_is_told, 60)
+{
+	struct bed b = { 0 };
+	struct told t;
+
+	kit_server_start(&b.nats, KIT_NATS);
+	ck_dead(&b, 1, "nothing was ever put aside: ", KIT_ENV("list"));
+	ck_dead(&b, 1, "nothing was ever put aside: ", KIT_ENV("drop", "1"));
+	ck_dead(&b, 64, "say list, show", KIT_ENV("lst"));
+	ck_dead(&b, 64, "what is this? 1x", KIT_ENV("show", "1x"));
+	ck_dead(&b, 64, "what is this? 0", KIT_ENV("drop", "0"));
+	ck_dead(&b, 64, "what is this? --all", KIT_ENV("drop", "--all"));
+	ck_dead(&b, 64, "which? ", KIT_ENV("replay"));
+	ck_dead(&b, 64, "either --all or", KIT_ENV("replay", "--all", "1"));
+	ck_dead(&b, 64, "one at a time", KIT_ENV("show", "1", "2"));
+	ck_dead(&b, 0, "usage: memory-worker dead list", KIT_ENV("--help"));
+	kit_server_stop(&b.nats, SIGKILL);
+	t = dead_at(b.nats.url, KIT_ENV("list"));
+	ck_assert_int_eq(t.code, 69);
+	ck_assert_ptr_nonnull(strstr(t.text, "no NATS server can be reached"));
+	free(t.text);
+	t = dead_at("http://there", KIT_ENV("list"));
+	ck_assert_int_eq(t.code, 69);
+	free(t.text);
+}

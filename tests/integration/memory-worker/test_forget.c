@@ -1,0 +1,146 @@
+/*
+ * Forgetting one memory, what fits a query, and everything.
+ */
+#include "talk.h"
+
+static int64_t
+forget(struct bed *b, json_t *req, const char *first)
+{
+	json_t *j = bed_rpc(b, "soul.rpc.memory.forget", req);
+	json_t *ids = json_object_get(j, "memory_ids");
+	int64_t n = json_integer_value(json_object_get(j, "forgotten"));
+
+	ck_assert_int_eq((int64_t)json_array_size(ids), n);
+	if (first != NULL)
+		ck_assert_str_eq(
+		    json_string_value(json_array_get(ids, 0)), first);
+	json_decref(j);
+	return n;
+}
+
+KIT_TEST_T(forgetting, 60)
+{
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, 1);
+	bed_soul(&b, "s2", "u1");
+	bed_remember(&b, "u1", "s1", "tea", "用户喜欢乌龙茶");
+	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
+	bed_remember(&b, "u1", "s2", "trip", "用户要去大理旅行");
+	bed_remember(&b, "u1", "s2", "car", "用户的车周三限行");
+	/* One, of a soul, or of whichever has it. */
+	ck_assert_int_eq(forget(&b,
+			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
+				 "s2", "memory_id", "tea"),
+			     NULL),
+	    0);
+	ck_assert_int_eq(
+	    forget(&b, json_pack("{ssss}", "user_id", "u1", "memory_id", "tea"),
+		"tea"),
+	    1);
+	j = bed_recall_as(&b, "u1", "s1", "乌龙茶", 10);
+	ck_assert_uint_eq(hits(j), 1);
+	ck_assert_str_eq(hit_text(j, 0), "用户的猫叫小花");
+	json_decref(j);
+	/* What fits a query best, of all souls; not just anything. */
+	ck_assert_int_eq(forget(&b,
+			     json_pack("{ssss}", "user_id", "u1", "query",
+				 "忘掉去大理旅行的事"),
+			     "trip"),
+	    1);
+	ck_assert_int_eq(
+	    forget(&b,
+		json_pack("{ssss}", "user_id", "u1", "query", "今天天气如何"),
+		NULL),
+	    0);
+	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
+	/* Everything. */
+	ck_assert_int_eq(
+	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 2);
+	ck_assert_int_eq(
+	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 0);
+	ck_assert_uint_eq(bed_memories(&b).n, 0);
+	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 0);
+	ck_assert_int_eq(
+	    forget(&b, json_pack("{ss}", "user_id", "nobody"), NULL), 0);
+	bed_stop(&b);
+}
+
+/* What it says is told; by id or of everything only how much. */
+static void
+forget_told(struct bed *b, const char *query, const char *text)
+{
+	json_t *j = bed_rpc(b, "soul.rpc.memory.forget",
+	    json_pack(
+		"{ssssss}", "user_id", "u1", "soul_id", "s1", "query", query));
+	json_t *texts = json_object_get(j, "texts");
+
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(j, "forgotten")), text != NULL);
+	ck_assert_uint_eq(json_array_size(texts), text != NULL);
+	if (text != NULL)
+		ck_assert_str_eq(
+		    json_string_value(json_array_get(texts, 0)), text);
+	json_decref(j);
+}
+
+/* Only what says what the query says, however near and new another one is. */
+KIT_TEST_T(forgetting_what_fits, 60)
+{
+	static const char *const kept[] = { "用户喜欢爬山", "用户喜欢喝咖啡",
+		"用户的妈妈喜欢乌龙茶", "用户喜欢龙井茶" };
+	char id[16];
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, 1);
+	bed_soul(&b, "s2", "u1");
+	bed_remember(&b, "u1", "s2", "theirs", "用户喜欢乌龙茶");
+	for (size_t i = 0; i < NELEM(kept); i++) {
+		snprintf(id, sizeof(id), "m%zu", i);
+		bed_remember(&b, "u1", "s1", id, kept[i]);
+	}
+	forget_told(&b, "我喜欢乌龙茶", NULL);
+	forget_told(&b, "忘掉这个", NULL);
+	forget_told(&b, " 。", NULL);
+	ck_assert_uint_eq(bed_memories(&b).n, NELEM(kept));
+	bed_remember(&b, "u1", "s1", "tea", "用户很喜欢在下午喝一点乌龙茶");
+	/* Nearer by far, and newer. */
+	bed_remember(&b, "u1", "s1", "mum", "用户妈妈喜欢喝乌龙茶，喜欢乌龙茶");
+	forget_told(&b, "用户喜欢喝乌龙茶", "用户很喜欢在下午喝一点乌龙茶");
+	forget_told(&b, "用户喜欢喝乌龙茶", NULL);
+	ck_assert_uint_eq(bed_memories(&b).n, NELEM(kept) + 1);
+	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
+	j = bed_rpc(&b, "soul.rpc.memory.forget",
+	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
+		"mum"));
+	ck_assert_ptr_null(json_object_get(j, "texts"));
+	json_decref(j);
+	bed_stop(&b);
+}
+
+KIT_TEST_T(forgetting_very_much, 60)
+{
+	char id[16];
+	struct bed b;
+	json_t *j;
+	int i;
+
+	bed_start(&b, 1);
+	for (i = 0; i < 1100; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		bed_remember(&b, "u1", "s1", id, "事情");
+	}
+	j = bed_rpc(&b, "soul.rpc.memory.forget",
+	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(j, "forgotten")), 1100);
+	ck_assert_uint_eq(
+	    json_array_size(json_object_get(j, "memory_ids")), 1000);
+	json_decref(j);
+	j = bed_recall_as(&b, "u1", "s1", "事情", 10);
+	ck_assert_uint_eq(hits(j), 0);
+	json_decref(j);
+	bed_stop(&b);
+}

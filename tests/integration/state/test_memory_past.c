@@ -1,0 +1,133 @@
+/* Memories of the past: kept with their time, found no more. */
+#include "integration/state/bed.h"
+#include "state/memory.h"
+
+static const struct memory_scope scope = { STR_INIT("用户"),
+	STR_INIT("soul_1") };
+static const struct wall later = { INT64_C(4102444800000) };
+
+static void
+put(struct bed *b, const char *id)
+{
+	struct memory_item item = { .id = str_of(id), .json = STR("{}") };
+
+	OK(memory_put(b->s, &scope, &item, later));
+}
+
+static struct memory_old
+old_of(const char *id, int64_t until)
+{
+	return (struct memory_old){ str_of(id), later, { until },
+		STR("{\"old\":1}") };
+}
+
+static struct memory_list
+past(struct bed *b)
+{
+	struct memory_list l;
+
+	arena_reset(b->a);
+	OK(memory_past(b->s, &scope, b->a, &l));
+	return l;
+}
+
+static size_t
+here(struct bed *b)
+{
+	struct memory_list l;
+
+	arena_reset(b->a);
+	OK(memory_all(b->s, &scope, -1, b->a, &l));
+	return l.n;
+}
+
+KIT_TEST(retired)
+{
+	struct memory_item again = { .id = STR("a"), .json = STR("{}") };
+	struct memory_old a, b_old, none;
+	struct memory_list l;
+	struct bed b;
+
+	bed_start(&b);
+	a = old_of("a", 2000);
+	b_old = old_of("b", 1000);
+	none = old_of("none", 1);
+	ck_assert_uint_eq(past(&b).n, 0);
+	put(&b, "a");
+	put(&b, "b");
+	put(&b, "c");
+	OK(memory_retire(b.s, &scope, &a, true));
+	OK(memory_retire(b.s, &scope, &b_old, true));
+	IS(RC_NOENT, memory_retire(b.s, &scope, &none, true));
+	/* Twice is as once. */
+	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, true));
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &again, (struct wall){ 1 }));
+	ck_assert_uint_eq(here(&b), 1);
+	l = past(&b);
+	ck_assert_uint_eq(l.n, 2);
+	ck_text(l.item[0].id, "b");
+	ck_text(l.item[0].json, "{\"old\":1}");
+	ck_text(l.item[1].id, "a");
+	/* What is forgotten is forgotten there too. */
+	OK(memory_forget(b.s, &scope, STR("a")));
+	IS(RC_NOENT, memory_forget(b.s, &scope, STR("a")));
+	ck_assert_uint_eq(past(&b).n, 1);
+	OK(memory_clear(b.s, &scope, NULL));
+	ck_assert_uint_eq(past(&b).n, 0);
+	bed_end(&b);
+}
+
+KIT_TEST(retired_elsewhere)
+{
+	struct memory_old a;
+	struct bed b;
+
+	bed_start(&b);
+	a = old_of("a", 2000);
+	OK(memory_retire(b.s, &scope, &a, false));
+	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	ck_assert_uint_eq(past(&b).n, 1);
+	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
+	/* What was forgotten before does not come back as the past. */
+	OK(memory_bury(b.s, &scope, STR("x")));
+	a.id = STR("x");
+	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	ck_assert_uint_eq(past(&b).n, 1);
+	bed_end(&b);
+}
+
+KIT_TEST(only_the_newest_are_kept)
+{
+	struct memory_list l;
+	struct memory_old old;
+	struct bed b;
+	char id[16];
+	int i;
+
+	bed_start(&b);
+	for (i = 0; i < MEMORY_PAST_MAX + 3; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		old = old_of(id, 1000 + i);
+		OK(memory_retire(b.s, &scope, &old, false));
+	}
+	l = past(&b);
+	ck_assert_uint_eq(l.n, MEMORY_PAST_MAX);
+	ck_text(l.item[0].id, "m3");
+	bed_end(&b);
+}
+
+KIT_TEST(when_all_was_forgotten)
+{
+	struct wall when, before;
+	struct bed b;
+
+	bed_start(&b);
+	OK(memory_cleared(b.s, &scope, &when));
+	ck_assert_int_eq(when.ms, 0);
+	before = clock_wall();
+	OK(memory_clear(b.s, &scope, NULL));
+	OK(memory_cleared(b.s, &scope, &when));
+	ck_assert_int_ge(when.ms, before.ms - 1000);
+	ck_assert_int_le(when.ms, clock_wall().ms + 1000);
+	bed_end(&b);
+}
