@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -21,7 +22,8 @@
 #define EVENTS_MAX   64
 #define POSTS_MAX    128 /* run in one iteration */
 #define SLEEP_MAX_MS 1000
-#define YIELDS       2 /* before the loop sleeps */
+#define YIELDS       2  /* before the loop sleeps */
+#define NOTES_MAX    64 /* fetched from a socket at one time */
 
 struct post {
 	loop_fn fn;
@@ -362,10 +364,28 @@ drain_wakefd(struct loop *l)
 	(void)eventfd_read(l->wakefd, &count);
 }
 
+/*
+ * What the kernel notes beside a socket's bytes (an ICMP message, say) no read
+ * fetches, and until it is fetched it is an event again and again.
+ */
+static void
+drop_notes(int fd)
+{
+	char note[256];
+	int n = NOTES_MAX;
+
+	while (n-- > 0 &&
+	    recv(fd, note, sizeof(note), MSG_ERRQUEUE | MSG_DONTWAIT) >= 0)
+		continue;
+}
+
 static void
 call_fd(struct loop_fd *w, unsigned got)
 {
 	unsigned events = 0;
+
+	if ((got & EPOLLERR) != 0)
+		drop_notes(w->fd);
 
 	if ((got & EPOLLIN) != 0)
 		events |= LOOP_READ;

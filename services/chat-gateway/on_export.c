@@ -17,7 +17,7 @@
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-#define PAGE_ITEMS 200
+#define PAGE_ITEMS 1000
 /* A page as lines. */
 #define LINES_MAX (2 * (size_t)WIRE_MESSAGE_MAX)
 /* What was asked is read into this. */

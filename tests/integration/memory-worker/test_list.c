@@ -267,7 +267,7 @@ static const struct {
 	{ "{\"user_id\":\"\"}", "/user_id" },
 	{ "{\"user_id\":\"u1\\n*\"}", "/user_id" },
 	{ "{\"user_id\":\"u1\",\"limit\":0}", "/limit" },
-	{ "{\"user_id\":\"u1\",\"limit\":201}", "/limit" },
+	{ "{\"user_id\":\"u1\",\"limit\":1001}", "/limit" },
 	{ "{\"user_id\":\"u1\",\"after\":\"x\"}", "/after" },
 	{ "{\"user_id\":\"u1\",\"after\":\"0.s1.5.m\"}", "/after" },
 	{ "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"after\":\"0.s2.5.m\"}",

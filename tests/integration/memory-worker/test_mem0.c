@@ -65,6 +65,30 @@ facts(struct bed *b)
 	ck_assert(kit_until(all_done, b, BED_MS));
 }
 
+/* All of u1's, page by page. */
+static void
+list(struct bed *b)
+{
+	char after[512];
+	json_t *j, *item;
+
+	j = bed_rpc(b, "soul.rpc.memory.list",
+	    json_pack("{sssi}", "user_id", "u1", "limit", 3));
+	item = json_array_get(json_object_get(j, "items"), 0);
+	ck_assert_str_eq(kit_text(item, "soul_id"), "s1");
+	snprintf(after, sizeof(after), "%s", kit_text(j, "next"));
+	/* Two may be of one millisecond: their order is that of Mem0's ids. */
+	ck_assert_uint_eq(hits(j), 3);
+	json_decref(j);
+	j = bed_rpc(b, "soul.rpc.memory.list",
+	    json_pack("{ssss}", "user_id", "u1", "after", after));
+	ck_assert_ptr_null(json_object_get(j, "next"));
+	ck_first(j, 1, "用户喜欢红茶");
+	ck_first(bed_rpc(b, "soul.rpc.memory.list",
+		     json_pack("{ssss}", "user_id", "u2", "soul_id", "s1")),
+	    0, "");
+}
+
 static void
 whole_life(struct bed *b)
 {
@@ -72,6 +96,7 @@ whole_life(struct bed *b)
 	char id[40];
 
 	facts(b);
+	list(b);
 	ck_first(bed_recall_as(b, "u1", "s1", "喜欢喝什么乌龙茶", 10), 3,
 	    "用户喜欢乌龙茶");
 	/* As many as were asked for, also of a server that does not count. */

@@ -2,6 +2,8 @@
  * Watched descriptors: levels, hang-ups, and watches that change while the
  * events of one wait are being called.
  */
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -334,4 +336,53 @@ KIT_TEST(stop_drops_the_rest_of_a_wait_not_the_level)
 		ck_assert_int_eq(c.calls, i);
 	}
 	crowd_close(&c);
+}
+
+/* Reads until there is nothing, as a client's library does. */
+static void
+read_all(void *arg, unsigned events)
+{
+	struct end *e = arg;
+	char b[16];
+
+	(void)events;
+	e->calls++;
+	while (recv(e->w.fd, b, sizeof(b), MSG_DONTWAIT) >= 0)
+		continue;
+}
+
+static void
+on_enough(void *arg)
+{
+	loop_stop(arg);
+}
+
+/* What the kernel notes of a socket is no event for ever. */
+KIT_TEST(a_note_of_the_kernel_is_one_event)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct loop *l = loop_new(16);
+	struct end e = { .l = l };
+	struct loop_timer enough = { 0 };
+	int on = 1;
+
+	e.w = (struct loop_fd){
+		.fd = socket(AF_INET, SOCK_DGRAM, 0), .fn = read_all, .arg = &e
+	};
+	ck_assert_int_eq(
+	    setsockopt(e.w.fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)), 0);
+	/* Nobody is there, which an ICMP message says. */
+	to.sin_port = htons((uint16_t)kit_port());
+	ck_assert_int_eq(
+	    sendto(e.w.fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)), 1);
+	loop_fd_watch(l, &e.w, LOOP_READ);
+	loop_timer_set(
+	    l, &enough, mono_add_ms(clock_mono(), 100), on_enough, l);
+	loop_run(l);
+	ck_assert_int_ge(e.calls, 1);
+	ck_assert_int_le(e.calls, 3);
+	loop_fd_watch(l, &e.w, 0);
+	(void)close(e.w.fd);
+	loop_free(l);
 }

@@ -2,6 +2,7 @@
 #include "core/mem.h"
 #include "kit/kit.h"
 #include "record.h"
+#include "wire/tree.h"
 
 #define JOB(more)                                                 \
 	"{\"job_id\":\"j1\",\"user_id\":\"u\",\"soul_id\":\"s\"," \
@@ -116,4 +117,50 @@ KIT_TEST(the_largest_memory)
 	memset(text, 1, sizeof(text));
 	ck_assert_int_eq(record_write(&job, &out), RC_OK);
 	buf_free(&out);
+}
+
+/* Another's server may hold anything: what no job could have is left out. */
+KIT_TEST(where_it_comes_from)
+{
+	static const struct {
+		const char *meta, *told;
+	} rows[] = {
+		{ "{}", "//" },
+		{ "null", "//" },
+		{ "{\"session_id\":\"x 1\",\"terminal_id\":\"t1\","
+		  "\"trigger_source\":\"user\",\"tags\":[\"a\",\"茶\"]}",
+		    "x 1/t1/user/a/茶" },
+		{ "{\"session_id\":\"\",\"terminal_id\":\"t/1\","
+		  "\"trigger_source\":\"Not this\",\"tags\":\"a\"}",
+		    "//" },
+		{ "{\"session_id\":1,\"terminal_id\":[],\"trigger_source\":{},"
+		  "\"tags\":[1,\"\",null,\"b\",[\"c\"]]}",
+		    "///b" },
+		{ "{\"session_id\":\"a\\nb\",\"tags\":[\"1\",\"1\",\"1\","
+		  "\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\","
+		  "\"1\",\"1\",\"1\",\"1\",\"17\"]}",
+		    "///1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1" },
+	};
+	struct arena *a = arena_new(65536);
+	const struct rank_detail *d;
+	struct wire_tree *v;
+	size_t i, k;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		struct buf told = BUF_INIT(4096);
+
+		ck_assert_int_eq(
+		    wire_tree_parse(str_of(rows[i].meta), &v), RC_OK);
+		ck_assert_int_eq(
+		    record_detail(v, wire_tree_get(v, STR("tags")), a, &d),
+		    RC_OK);
+		wire_tree_free(v);
+		buf_printf(&told, "%.*s/%.*s/%.*s", STR_ARG(d->session_id),
+		    STR_ARG(d->terminal_id), STR_ARG(d->trigger_source));
+		for (k = 0; k < d->n_tags; k++)
+			buf_printf(&told, "/%.*s", STR_ARG(d->tags[k]));
+		ck_assert_str_eq(told.p, rows[i].told);
+		buf_free(&told);
+	}
+	arena_free(a);
 }
