@@ -13,6 +13,9 @@
 #   make fuzz T=seconds  every fuzzer for that long
 #   make run             the whole stack on loopback; Ctrl-C stops it
 #   make up, make down   the same in the background
+#   make images          an image of each service
+#   make images-offline  what they are made of, where no registry is reached
+#   make test-compose    the images and deploy/compose.yaml, tried
 #   make deps            install missing Debian packages (root or sudo)
 #   make docs            write the generated documents again
 #   make format          lay the C out as lint wants it
@@ -123,11 +126,13 @@ bench-emotion: $(TRAINER)
 .PHONY: train-emotion bench-emotion
 
 # ---- compiling ---------------------------------------------------------------
+# DEPS="--for build" is what compiling needs, without the servers and the tests.
+DEPS ?=
 STAMP := build/.deps
 deps:
-	@deploy/install-packages && mkdir -p build && touch $(STAMP)
+	@deploy/install-packages $(DEPS) && mkdir -p build && touch $(STAMP)
 $(STAMP): deploy/packages.txt deploy/install-packages
-	@deploy/install-packages && mkdir -p build && touch $@
+	@deploy/install-packages $(DEPS) && mkdir -p build && touch $@
 
 $(B)/%.o: %.c | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $<"
@@ -161,8 +166,9 @@ $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
 
 # Rewritten only when it changes, so that a commit does not rebuild the world.
 VERSION := 0.1.0
+REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 $(GEN)/version.h: FORCE
-	@mkdir -p $(@D) && c=$$(git rev-parse --short HEAD 2>/dev/null) || c= ; \
+	@mkdir -p $(@D) && c=$(REVISION); \
 	echo "#define SOUL_VERSION \"$(VERSION)$${c:++$$c}\"" >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(B)/libs/svc/args.o: $(GEN)/version.h
@@ -181,6 +187,14 @@ include tests/fuzz/fuzz.mk
 include tests/tests.mk
 LINT += tests/lint/docs tests/alerts/run
 
+# Images: see deploy/Dockerfile; where no registry is reached, first
+# images-offline.
+images:
+	@deploy/build-images
+images-offline:
+	@deploy/install-packages --for build packages-docker.txt
+	@deploy/images-offline
+
 run up: all
 	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@
 down:
@@ -190,5 +204,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps docs lint-docs run up down clean FORCE
+.PHONY: all deps docs lint-docs images images-offline run up down clean FORCE
 .SECONDARY:

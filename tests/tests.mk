@@ -7,6 +7,7 @@
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   make test-helm               the chart in k8s/, with npm's Helm
 #   J=1                          one test program at a time
+#   make test-compose            images and docker compose
 
 J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
@@ -130,4 +131,8 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
-.PHONY: test test-helm lint format bench bench-zh soak
+# Needs a Docker engine, or root to start one.
+test-compose: $(STAMP)
+	@tests/compose/run
+
+.PHONY: test test-helm test-compose lint format bench bench-zh soak
