@@ -304,7 +304,9 @@ finish(struct run *r)
 
 	enum rc rc =
 	    was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_ASSISTANT, &is);
-	if (rc == RC_OK && !is)
+	if (rc != RC_OK)
+		return rc; /* the doubt stays */
+	if (!is)
 		rc = make_ending(r);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,

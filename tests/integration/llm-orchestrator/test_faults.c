@@ -70,6 +70,42 @@ KIT_TEST_T(redis_restarts_in_a_turn, 90)
 	bed_stop(&b);
 }
 
+static bool
+state_is_down(void *arg)
+{
+	return kit_log_has(arg, "ev=state.down");
+}
+
+/*
+ * Redis stands still when the turn is to be stored, and may do in the end what
+ * nobody waits for any more: the turn is neither lost nor stored twice.
+ */
+KIT_TEST_T(redis_stands_still_in_a_turn, 60)
+{
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, FALLBACK);
+	/* So soon after the question that nothing else is asked of Redis. */
+	model_will_say_late(&b.model, "还在。", NULL, 100);
+	talk_start(&t, &b, "在吗");
+	while (model_asked(&b.model) < 1)
+		talk_next(&t, 5);
+	ck_assert_int_eq(kill(b.redis.proc.pid, SIGSTOP), 0);
+	ck_assert(kit_until(state_is_down, &b.orch[0].proc, BED_MS));
+	/* It is tried again, and not even sent. */
+	ck_assert(!kit_until(answered, &t, 500));
+	ck_assert_int_eq(kill(b.redis.proc.pid, SIGCONT), 0);
+	talk_want(&t, .reply = "还在。", .executed = "", .failed = "");
+	talk_close(&t);
+	bed_state_wait(&b);
+	json_t *m = bed_messages(&b, "s1", 10);
+	ck_assert_uint_eq(json_array_size(m), 2);
+	json_decref(m);
+	bed_stop(&b);
+}
+
 /* It stays away: the turn fails, and the next one is refused at once. */
 KIT_TEST_T(redis_stays_away, 90)
 {

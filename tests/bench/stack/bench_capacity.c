@@ -1,0 +1,318 @@
+/*
+ * What one of each can carry on this machine, for the table of capacities in
+ * deploy/RUNBOOK.md: bodies of a broker and its bridge, turns of an
+ * orchestrator, readers of a gateway.
+ */
+#include <nats/nats.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/mem.h"
+#include "e2e/rig/owner.h"
+#include "kit/kit_figures.h"
+#include "kit/kit_http.h"
+#include "kit/kit_nats.h"
+
+#define MS 300000
+
+static struct stack st;
+
+/* What a process has used: processor time, memory. */
+struct used {
+	double cpu_us;
+	long rss_kib;
+};
+
+static struct used
+used(const struct kit_proc *p)
+{
+	return (struct used){ kit_cpu_us(p->pid),
+		kit_proc_status(p->pid, "VmRSS") };
+}
+
+/* Processor time between two looks, as a share of one processor. */
+static double
+share(struct used from, struct used to, int64_t ms)
+{
+	return (to.cpu_us - from.cpu_us) / 1e3 / (double)ms * 100;
+}
+
+struct moment {
+	struct mono at;
+};
+
+static bool
+is_past(void *arg)
+{
+	return mono_diff_ns(clock_mono(), ((struct moment *)arg)->at) >= 0;
+}
+
+/* ---- bodies ----------------------------------------------------------------
+ */
+
+/* Two rounds of heartbeats. */
+#define REST_MS 20000
+
+static void
+bodies(int n)
+{
+	static char count[32];
+	struct stack_opts o = { .no_tap = true, .no_mqtt_tap = true };
+	struct kit_proc *broker, *bridge;
+	struct used mb[2], br[2];
+	struct moment rest;
+	char last[32];
+	struct mono began = clock_mono();
+
+	snprintf(count, sizeof(count), "BODY_COUNT=%d", n);
+	snprintf(last, sizeof(last), "terminal-%03d", n);
+	o.env[STACK_BODY_SIM][0] = count;
+	o.env[STACK_BODY_SIM][1] = "LOG_LEVEL=warn";
+	stack_start(&st, &o);
+	owner_wait_body(&st, STACK_USER, last, OWNER_KNOWS_INTENTS);
+	broker = &st.server[STACK_MQTT].proc;
+	bridge = &st.service[STACK_MQTT_BRIDGE].proc;
+	printf("%6d bodies: all known after %6lld ms", n,
+	    (long long)mono_diff_ms(clock_mono(), began));
+	mb[0] = used(broker);
+	br[0] = used(bridge);
+	rest.at = mono_add_ms(clock_mono(), REST_MS);
+	(void)kit_until(is_past, &rest, 2 * REST_MS);
+	mb[1] = used(broker);
+	br[1] = used(bridge);
+	printf("; at rest mosquitto %4.1f %% of a core, %ld KiB; mqtt-bridge "
+	       "%4.1f %%, %ld KiB\n",
+	    share(mb[0], mb[1], REST_MS), mb[1].rss_kib,
+	    share(br[0], br[1], REST_MS), br[1].rss_kib);
+	(void)fflush(stdout);
+	(void)stack_end(&st);
+}
+
+KIT_TEST_T(a_thousand_bodies, 300)
+{
+	bodies(1000);
+}
+
+KIT_TEST_T(ten_thousand_bodies, 600)
+{
+	bodies(10000);
+}
+
+/* ---- turns -----------------------------------------------------------------
+ */
+
+#define TURNS   3000
+#define AT_ONCE 64
+
+struct load {
+	natsConnection *nc;
+	natsSubscription *sub;
+	natsInbox *inbox;
+	const char *subject, *text;
+	int sent;
+};
+
+static void
+load_begin(struct load *l, const char *subject)
+{
+	l->nc = kit_nats_connect(st.server[STACK_NATS].url);
+	ck_assert_int_eq(natsInbox_Create(&l->inbox), NATS_OK);
+	l->sub = kit_nats_listen(l->nc, l->inbox);
+	natsSubscription_SetPendingLimits(l->sub, -1, -1);
+	l->subject = subject;
+	l->sent = 0;
+}
+
+static void
+load_end(struct load *l)
+{
+	natsSubscription_Destroy(l->sub);
+	natsInbox_Destroy(l->inbox);
+	natsConnection_Destroy(l->nc);
+}
+
+static void
+send_one(struct load *l)
+{
+	static int number;
+	char body[512];
+
+	number++;
+	snprintf(body, sizeof(body),
+	    "{\"turn_id\":\"turn_%d\",\"user_id\":\"" STACK_USER
+	    "\",\"chat\":{\"session_id\":\"c%d\",\"terminal_id\":\"" STACK_BODY
+	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"%s\"}]}}",
+	    number, l->sent % (2 * AT_ONCE), l->text);
+	ck_assert_int_eq(natsConnection_PublishRequestString(
+			     l->nc, l->subject, l->inbox, body),
+	    NATS_OK);
+	l->sent++;
+}
+
+/* AT_ONCE at a time; how many a second. */
+static double
+run(struct load *l)
+{
+	struct mono began = clock_mono();
+	natsMsg *m;
+	int done = 0;
+
+	while (l->sent < AT_ONCE)
+		send_one(l);
+	while (done < TURNS) {
+		ck_assert_int_eq(
+		    natsSubscription_NextMsg(&m, l->sub, MS), NATS_OK);
+		if (strstr(natsMsg_GetData(m), "\"accepted\"") == NULL &&
+		    strstr(natsMsg_GetData(m), "\"running\"") == NULL) {
+			ck_assert_msg(
+			    strstr(natsMsg_GetData(m), "\"completed\"") != NULL,
+			    "%s", natsMsg_GetData(m));
+			done++;
+			if (l->sent < TURNS)
+				send_one(l);
+		}
+		natsMsg_Destroy(m);
+	}
+	return TURNS / ((double)mono_diff_ns(clock_mono(), began) / 1e9);
+}
+
+static void
+on_bare(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	(void)sub;
+	(void)arg;
+	natsConnection_PublishString(
+	    nc, natsMsg_GetReply(m), "{\"state\":\"completed\"}");
+	natsMsg_Destroy(m);
+}
+
+/* The same requests, answered by nothing but a client. */
+static double
+bare(void)
+{
+	struct load l = { .text = "你好" };
+	natsSubscription *sub;
+	natsConnection *nc;
+	double rate;
+
+	nc = kit_nats_connect(st.server[STACK_NATS].url);
+	ck_assert_int_eq(
+	    natsConnection_Subscribe(&sub, nc, "bare", on_bare, NULL), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	load_begin(&l, "bare");
+	rate = run(&l);
+	load_end(&l);
+	natsSubscription_Destroy(sub);
+	natsConnection_Destroy(nc);
+	return rate;
+}
+
+static void
+turns(const char *what, const char *text, double bare_rate)
+{
+	const struct kit_proc *p = &st.service[STACK_LLM_ORCHESTRATOR].proc;
+	struct load l = { .text = text };
+	struct used from, to;
+	double rate;
+
+	load_begin(&l, "soul.rpc.turn.start");
+	from = used(p);
+	rate = run(&l);
+	to = used(p);
+	load_end(&l);
+	printf("%s turns, %d at a time: %5.0f a second (bare requests: %.0f); "
+	       "llm-orchestrator %.2f ms of a core each, %ld KiB\n",
+	    what, AT_ONCE, rate, bare_rate,
+	    (to.cpu_us - from.cpu_us) / 1e3 / TURNS, to.rss_kib);
+	(void)fflush(stdout);
+}
+
+KIT_TEST_T(turns_of_an_orchestrator, 600)
+{
+	const struct stack_opts o = { .no_tap = true };
+	double rate;
+
+	stack_start(&st, &o);
+	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	owner_select(&st, STACK_USER, STACK_BODY,
+	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	rate = bare();
+	turns("direct", "把灯变成绿色", rate);
+	turns("model", "今天上海天气如何？", rate);
+	nats_Close();
+	(void)stack_end(&st);
+}
+
+/* ---- readers ---------------------------------------------------------------
+ */
+
+/* Three quarters of the connections are for them. */
+#define WORKERS "HTTP_WORKERS=4096"
+#define READERS 3000
+#define ASKS    200
+
+static int
+by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double
+median_answer_us(void)
+{
+	static double us[ASKS];
+	struct mono began;
+	size_t i;
+
+	for (i = 0; i < ASKS; i++) {
+		began = clock_mono();
+		json_decref(owner_ok(&st, "GET", "/v1/souls", NULL));
+		us[i] = (double)mono_diff_ns(clock_mono(), began) / 1e3;
+	}
+	qsort(us, ASKS, sizeof(us[0]), by_size);
+	return us[ASKS / 2];
+}
+
+KIT_TEST_T(readers_of_a_gateway, 600)
+{
+	const struct stack_opts o = { .no_tap = true,
+		.env[STACK_CHAT_GATEWAY] = { WORKERS } };
+	const struct kit_proc *p = &st.service[STACK_CHAT_GATEWAY].proc;
+	struct kit_http *c = mem_calloc(READERS, sizeof(*c));
+	struct used none, all;
+	double before, after;
+	char request[160];
+	struct owner owner = { &st, STACK_USER, "s1", STACK_BODY };
+	int i;
+
+	stack_start(&st, &o);
+	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	owner_select(&st, STACK_USER, STACK_BODY,
+	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	json_decref(owner_say(&owner, "今天上海天气如何？"));
+	none = used(p);
+	before = median_answer_us();
+	for (i = 0; i < READERS; i++) {
+		kit_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
+		snprintf(request, sizeof(request),
+		    "GET /v1/sessions/s1/events?user_id=" STACK_USER
+		    " HTTP/1.1\r\nHost: a\r\n\r\n");
+		ck_assert(kit_http_puts(&c[i], request));
+	}
+	for (i = 0; i < READERS; i++)
+		ck_assert(kit_http_has(&c[i], "text/event-stream", MS));
+	all = used(p);
+	after = median_answer_us();
+	printf("%d readers of one gateway: %.1f KiB each, %ld threads; another "
+	       "request takes %.0f us, %.0f without them\n",
+	    READERS, (double)(all.rss_kib - none.rss_kib) / READERS,
+	    kit_proc_status(p->pid, "Threads"), after, before);
+	for (i = 0; i < READERS; i++)
+		kit_http_close(&c[i]);
+	free(c);
+	(void)stack_end(&st);
+}
