@@ -75,6 +75,28 @@ str_ends(struct str s, struct str suffix)
 	    memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
 }
 
+size_t
+str_starts_any(struct str s, const struct str *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (str_starts(s, list[i]))
+			return list[i].n;
+	return 0;
+}
+
+size_t
+str_ends_any(struct str s, const struct str *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (str_ends(s, list[i]))
+			return list[i].n;
+	return 0;
+}
+
 ptrdiff_t
 str_find(struct str s, struct str needle)
 {

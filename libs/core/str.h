@@ -45,6 +45,13 @@ int str_cmp(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 
+/*
+ * str_starts_any(s, list, n), str_ends_any(s, list, n):
+ * Bytes of the first of the list's n that s starts or ends with; 0: none.
+ */
+size_t str_starts_any(struct str s, const struct str *list, size_t n);
+size_t str_ends_any(struct str s, const struct str *list, size_t n);
+
 /* str_find(s, needle): Offset of needle in s, or -1; 0 of an empty one. */
 ptrdiff_t str_find(struct str s, struct str needle);
 

@@ -3,8 +3,6 @@
  */
 #include "memories.h"
 
-#include "core/arena.h"
-#include "core/mem.h"
 #include "gateway.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -40,18 +38,10 @@ struct question *
 memories_question(struct gateway *g, struct svc_call *c, enum memories_ask what,
     question_fn fn)
 {
-	struct question *q = arena_alloc(svc_call_arena(c), sizeof(*q));
+	struct question *q = question_new(g, c, fn);
 
-	if (q == NULL) {
-		gateway_fail(c, RC_TOOBIG);
-		return NULL;
-	}
-	*q = (struct question){ .g = g,
-		.trace = svc_call_trace(c),
-		.a = svc_call_arena(c),
-		.fn = fn,
-		.arg = c };
-	memories_set(q, what);
+	if (q != NULL)
+		memories_set(q, what);
 	return q;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "on_emotion.h"
 
-#include "core/arena.h"
 #include "gateway.h"
 #include "question.h"
 #include "state/soul.h"
@@ -60,24 +59,6 @@ owned(struct gateway *g, struct svc_call *c, struct str *id)
 	return rc == RC_OK;
 }
 
-/* A question as long as the call; NULL: c has been answered. */
-static struct question *
-question(struct gateway *g, struct svc_call *c)
-{
-	struct question *q = arena_alloc(svc_call_arena(c), sizeof(*q));
-
-	if (q == NULL) {
-		gateway_fail(c, RC_TOOBIG);
-		return NULL;
-	}
-	*q = (struct question){ .g = g,
-		.trace = svc_call_trace(c),
-		.a = svc_call_arena(c),
-		.fn = on_answer,
-		.arg = c };
-	return q;
-}
-
 void
 on_emotion(void *app, struct svc_call *c)
 {
@@ -87,7 +68,7 @@ on_emotion(void *app, struct svc_call *c)
 
 	if (!owned(g, c, &req.soul_id))
 		return;
-	q = question(g, c);
+	q = question_new(g, c, on_answer);
 	if (q == NULL)
 		return;
 	q->subject = WIRE_SUBJECT_EMOTION_STATE;
@@ -119,7 +100,7 @@ on_emotion_history(void *app, struct svc_call *c)
 	}
 	if (!owned(g, c, &req.soul_id))
 		return;
-	q = question(g, c);
+	q = question_new(g, c, on_answer);
 	if (q == NULL)
 		return;
 	q->subject = WIRE_SUBJECT_EMOTION_HISTORY;

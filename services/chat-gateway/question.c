@@ -12,6 +12,23 @@
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
+struct question *
+question_new(struct gateway *g, struct svc_call *c, question_fn fn)
+{
+	struct question *q = arena_alloc(svc_call_arena(c), sizeof(*q));
+
+	if (q == NULL) {
+		gateway_fail(c, RC_TOOBIG);
+		return NULL;
+	}
+	*q = (struct question){ .g = g,
+		.trace = svc_call_trace(c),
+		.a = svc_call_arena(c),
+		.fn = fn,
+		.arg = c };
+	return q;
+}
+
 static enum rc
 read_answer(struct question *q, struct str data)
 {

@@ -14,6 +14,7 @@
 struct arena;
 struct gateway;
 struct question;
+struct svc_call;
 struct wire_desc;
 
 /*
@@ -39,6 +40,14 @@ struct question {
 	uint64_t id;
 	bool open;
 };
+
+/*
+ * question_new(g, c, fn):
+ * One as long as the call c, which is its arg, without subject and schemas
+ * yet; NULL if there is no room: c has been answered.
+ */
+struct question *question_new(
+    struct gateway *g, struct svc_call *c, question_fn fn);
 
 /*
  * question_ask(q, msg):

@@ -353,11 +353,7 @@ border(struct str s)
 		STR_INIT("?"), STR_INIT(";"), STR_INIT("\n"), STR_INIT(". "),
 		STR_INIT(", ") };
 
-	for (size_t i = 0; i < NELEM(marks); i++) {
-		if (str_starts(s, marks[i]))
-			return marks[i].n;
-	}
-	return 0;
+	return str_starts_any(s, marks, NELEM(marks));
 }
 
 /* The next clause of *rest; false at the end. */

@@ -79,28 +79,6 @@ static const struct str idle_talk[] = { STR_INIT("用户询问"),
 /* ---- clauses ---------------------------------------------------------------
  */
 
-static size_t
-starts(struct str s, const struct str *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (str_starts(s, list[i]))
-			return list[i].n;
-	return 0;
-}
-
-static size_t
-ends_with(struct str s, const struct str *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (str_ends(s, list[i]))
-			return list[i].n;
-	return 0;
-}
-
 /* s in lower case, up to FOLD_MAX bytes, in dst. */
 static struct str
 lower(struct str s, char dst[FOLD_MAX])
@@ -131,7 +109,7 @@ asks(struct str clause)
 	ptrdiff_t at;
 	size_t i;
 
-	if (ends_with(clause, asking_last, NELEM(asking_last)) > 0)
+	if (str_ends_any(clause, asking_last, NELEM(asking_last)) > 0)
 		return true;
 	for (i = 0; i < NELEM(asking); i++) {
 		at = str_find(clause, asking[i]);
@@ -142,7 +120,7 @@ asks(struct str clause)
 		if (!is_any(rest))
 			return true;
 	}
-	return starts(clause, asking_first, NELEM(asking_first)) > 0;
+	return str_starts_any(clause, asking_first, NELEM(asking_first)) > 0;
 }
 
 static bool
@@ -150,7 +128,7 @@ is_chatter(struct str clause)
 {
 	size_t i, n;
 
-	while ((n = ends_with(clause, trailing, NELEM(trailing))) > 0)
+	while ((n = str_ends_any(clause, trailing, NELEM(trailing))) > 0)
 		clause.n -= n;
 	clause = str_trim(clause);
 	for (i = 0; i < NELEM(chatter); i++)
@@ -179,7 +157,7 @@ clause_end(struct str s)
 {
 	if (s.p[0] == '.' && (s.n == 1 || s.p[1] == ' ' || s.p[1] == '\n'))
 		return 1;
-	return starts(s, ends, NELEM(ends));
+	return str_starts_any(s, ends, NELEM(ends));
 }
 
 void
@@ -192,8 +170,8 @@ gate_statements(struct str said, struct buf *out)
 		n = clause_end(rest);
 		if (n > 0) {
 			clause.n = (size_t)(rest.p - clause.p);
-			put_clause(
-			    clause, starts(rest, ends, QUESTIONS) > 0, out);
+			put_clause(clause,
+			    str_starts_any(rest, ends, QUESTIONS) > 0, out);
 			clause.p = rest.p + n;
 		}
 		n = n > 0 ? n : 1;
@@ -235,7 +213,7 @@ gate_admits(const struct gate *g, struct str text)
 	char folded[FOLD_MAX];
 	struct str low = lower(str_trim(text), folded);
 
-	if (stated == 0 || starts(low, idle_talk, NELEM(idle_talk)) > 0)
+	if (stated == 0 || str_starts_any(low, idle_talk, NELEM(idle_talk)) > 0)
 		return false;
 	/* What is mostly known was not said anew. */
 	if (recalled > stated && recalled * 2 >= words(text))

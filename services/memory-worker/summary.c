@@ -240,29 +240,6 @@ summary_talk(const struct summary_message *m, size_t n, size_t max,
 /* ---- the answer -----------------------------------------------------------
  */
 
-/* What s begins with of the list; 0 of nothing. */
-static size_t
-starts(struct str s, const struct str *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (str_starts(s, list[i]))
-			return list[i].n;
-	return 0;
-}
-
-static size_t
-ends(struct str s, const struct str *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (str_ends(s, list[i]))
-			return list[i].n;
-	return 0;
-}
-
 /* "1. ", "2）", "- ", "* ", "• ", "#": what makes a line of a list. */
 static struct str
 unnumbered(struct str s)
@@ -274,13 +251,13 @@ unnumbered(struct str s)
 	size_t n;
 
 	s = str_trim(s);
-	while ((n = starts(s, bullets, NELEM(bullets))) > 0)
+	while ((n = str_starts_any(s, bullets, NELEM(bullets))) > 0)
 		s = str_trim((struct str){ s.p + n, s.n - n });
 	for (n = 0; n < s.n && n < 2 && s.p[n] >= '0' && s.p[n] <= '9'; n++)
 		continue;
 	if (n > 0) {
 		struct str rest = { s.p + n, s.n - n };
-		size_t mark = starts(rest, after, NELEM(after));
+		size_t mark = str_starts_any(rest, after, NELEM(after));
 
 		if (mark > 0)
 			s = str_trim(
@@ -319,9 +296,9 @@ bare(struct str s)
 {
 	size_t n;
 
-	while ((n = starts(s, marks, NELEM(marks))) > 0)
+	while ((n = str_starts_any(s, marks, NELEM(marks))) > 0)
 		s = (struct str){ s.p + n, s.n - n };
-	while ((n = ends(s, marks, NELEM(marks))) > 0)
+	while ((n = str_ends_any(s, marks, NELEM(marks))) > 0)
 		s.n -= n;
 	return s;
 }
@@ -348,7 +325,7 @@ shorten(struct str s, size_t max)
 		return s;
 	s = summary_head(s, max);
 	for (cut = s; cut.n > s.n / 2; cut.n--)
-		if (ends(cut, stops, NELEM(stops)) > 0)
+		if (str_ends_any(cut, stops, NELEM(stops)) > 0)
 			return cut;
 	return s;
 }

@@ -47,8 +47,15 @@ KIT_TEST(comparing)
 
 KIT_TEST(prefix_suffix_find)
 {
+	static const struct str any[] = { STR_INIT("soul"), STR_INIT("/x") };
+
 	ck_assert(str_starts(STR("soul/x"), STR("soul/")));
 	ck_assert(!str_starts(STR("sou"), STR("soul")));
+	ck_assert_uint_eq(str_starts_any(STR("soul/x"), any, NELEM(any)), 4);
+	ck_assert_uint_eq(str_ends_any(STR("x/soul"), any, NELEM(any)), 4);
+	ck_assert_uint_eq(str_ends_any(STR("soul/x"), any, NELEM(any)), 2);
+	ck_assert_uint_eq(str_starts_any(STR("sou"), any, NELEM(any)), 0);
+	ck_assert_uint_eq(str_ends_any(STR(""), any, NELEM(any)), 0);
 	ck_assert(str_ends(STR("a.json"), STR(".json")));
 	ck_assert(!str_ends(STR("json"), STR(".json")));
 	ck_assert_int_eq(str_find(STR("abcabd"), STR("abd")), 3);
