@@ -16,7 +16,8 @@ USES_mqtt  := core
 USES_bus   := core wire
 USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
-USES_svc   := core wire bus httpd
+USES_auth  := core wire
+USES_svc   := core wire auth bus httpd
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
@@ -25,6 +26,7 @@ FOREIGN_httpd := civetweb.h
 FOREIGN_httpc := curl/
 FOREIGN_mqtt  := mosquitto.h
 FOREIGN_bus   := nats/
+FOREIGN_auth  := openssl/
 
 PKG_rx       := libpcre2-8
 PKG_wire     := jansson
@@ -32,11 +34,12 @@ PKG_state    := hiredis
 PKG_httpc    := libcurl
 PKG_mqtt     := libmosquitto
 PKG_bus      := libnats
+PKG_auth     := libcrypto
 LDLIBS_httpd := -lcivetweb
 
 USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
-USES_chat-gateway     := core wire bus state persona svc
+USES_chat-gateway     := core wire auth bus state persona svc
 USES_llm-orchestrator := core wire bus state persona llm otlp svc
 USES_memory-worker    := core wire bus state httpc llm svc
 USES_mqtt-bridge      := core rx wire bus state mqtt svc

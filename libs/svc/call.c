@@ -472,6 +472,20 @@ svc_call_deadline(const struct svc_call *c)
 	return c->deadline;
 }
 
+const struct auth_caller *
+svc_call_caller(const struct svc_call *c)
+{
+	(void)c;
+	return NULL;
+}
+
+struct str
+svc_call_address(const struct svc_call *c)
+{
+	(void)c;
+	return (struct str){ 0 };
+}
+
 const struct trace *
 svc_call_trace(const struct svc_call *c)
 {

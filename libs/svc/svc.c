@@ -53,6 +53,13 @@ svc_metrics(struct svc *s)
 	return s->metrics;
 }
 
+struct auth *
+svc_auth(struct svc *s)
+{
+	(void)s;
+	return NULL;
+}
+
 size_t
 svc_http_calls(const struct svc *s)
 {

@@ -34,6 +34,8 @@
 #include "core/trace.h"
 
 /* Opaque types. */
+struct auth;
+struct auth_caller;
 struct bus;
 struct bus_opts;
 struct svc;
@@ -146,6 +148,13 @@ struct loop *svc_loop(struct svc *s);
 struct bus *svc_bus(struct svc *s);
 struct metric_set *svc_metrics(struct svc *s);
 
+/*
+ * svc_auth(s):
+ * Whom the HTTP routes believe; NULL where anybody may ask.  During start a
+ * service may add the tokens of bodies to it (auth_bodies()).
+ */
+struct auth *svc_auth(struct svc *s);
+
 /* svc_http_calls(s): HTTP requests that are served at one time. */
 size_t svc_http_calls(const struct svc *s);
 
@@ -205,6 +214,19 @@ struct arena *svc_call_arena(struct svc_call *c);
 
 /* When the caller stops waiting. */
 struct wall svc_call_deadline(const struct svc_call *c);
+
+/*
+ * svc_call_caller(c):
+ * Who asks, over HTTP; NULL where anybody may (no authentication), and over
+ * NATS.  Before the handler was called it was made sure that his role may ask
+ * this route (wire_routes), and that the user whom the request names, in its
+ * path or query as user_id or in its body as /user_id, is himself, unless he is
+ * an operator (of that user's tenant); a body may name no terminal but itself.
+ */
+const struct auth_caller *svc_call_caller(const struct svc_call *c);
+
+/* svc_call_address(c): The client's address; absent over NATS. */
+struct str svc_call_address(const struct svc_call *c);
 
 /* The trace this call belongs to; never NULL. */
 const struct trace *svc_call_trace(const struct svc_call *c);

@@ -18,12 +18,21 @@
 #include "core/str.h"
 #include "wire/wire.h"
 
+/* What the holder of an access token may do; who may what: wire_routes. */
+enum wire_role {
+	WIRE_ROLE_OWNER,    /* has souls and bodies of his own */
+	WIRE_ROLE_TERMINAL, /* a body that chats as itself */
+	WIRE_ROLE_MAKER,    /* gives bodies their identities */
+	WIRE_ROLE_OPERATOR  /* runs the installation; acts for any user */
+};
+
 /* An HTTP route; path may have "{…}" for one segment. */
 struct wire_route {
 	const char *name;
 	const char *method;
 	const char *path;
-	const char *owner;               /* the service that answers */
+	const char *owner; /* the service that answers */
+	unsigned roles;    /* who may ask: bit 1U << enum wire_role */
 	const struct wire_desc *request; /* NULL: no body */
 	const struct wire_desc *response;
 };

@@ -137,12 +137,28 @@ put_desc(struct buf *b, const char *member, const char *message)
 }
 
 static void
+put_roles(struct buf *b, const json_t *list)
+{
+	const char *sep = "";
+	size_t i;
+	json_t *e;
+	buf_puts(b, "\n\t    .roles = ");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
+		buf_printf(b, "%s1U << WIRE_ROLE_%s", sep,
+		    gen_ident(json_string_value(e), true));
+		sep = " | ";
+	}
+	buf_putc(b, ',');
+}
+
+static void
 put_route(struct buf *b, const json_t *e)
 {
 	put_text(b, "name", gen_of(e, "name"));
 	put_text(b, "method", gen_of(e, "method"));
 	put_text(b, "path", gen_of(e, "path"));
 	put_text(b, "owner", gen_of(e, "owner"));
+	put_roles(b, json_object_get(e, "roles"));
 	put_desc(b, "request", gen_of(e, "request"));
 	put_desc(b, "response", gen_of(e, "response"));
 }

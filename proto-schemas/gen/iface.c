@@ -26,6 +26,8 @@ static const struct member http[] = {
 	{ "method", JSON_STRING, 0 },
 	{ "path", JSON_STRING, 0 },
 	{ "owner", JSON_STRING, 0 },
+	/* Who may ask, where callers are known. */
+	{ "roles", JSON_ARRAY, 0 },
 	{ "request", JSON_STRING, NULLABLE | MESSAGE },
 	{ "response", JSON_STRING, NULLABLE | MESSAGE },
 	/* Of the server-sent events that it answers instead, or may. */
@@ -174,6 +176,28 @@ check_template(struct where w, const json_t *entry, const char *member,
 	}
 }
 
+/* The roles of an access token; the same as enum wire_role. */
+static void
+check_roles(struct where w, const json_t *list)
+{
+	static const char *const roles[] = { "owner", "terminal", "maker",
+		"operator", NULL };
+	size_t i;
+	json_t *e;
+	w = gen_down(w, "roles", NULL);
+	if (json_array_size(list) == 0)
+		gen_fail(w, "is empty: nobody could ask");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
+		const char *s = json_string_value(e);
+		size_t k = 0;
+		while (
+		    s != NULL && roles[k] != NULL && strcmp(roles[k], s) != 0)
+			k++;
+		if (s == NULL || roles[k] == NULL)
+			gen_fail(gen_item(w, i), "is no role");
+	}
+}
+
 static void
 check_http(const struct gen *g, struct where w, const json_t *list, size_t i)
 {
@@ -183,6 +207,7 @@ check_http(const struct gen *g, struct where w, const json_t *list, size_t i)
 	w = gen_item(w, i);
 	check_one_of(w, e, "method", methods);
 	check_template(w, e, "path", NULL);
+	check_roles(w, json_object_get(e, "roles"));
 	for (size_t k = 0; k < i; k++) {
 		const json_t *other = json_array_get(list, k);
 		if (json_equal(json_object_get(e, "path"),

@@ -1,0 +1,138 @@
+/*
+ * Secrets of bodies: made, hashed, compared.  A secret is random, so few
+ * iterations do; mosquitto's own default is as many.
+ */
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/auth.h"
+
+#define RANDOM_BYTES   24
+#define SALT_BYTES     12
+#define DIGEST_BYTES   64
+#define ITERATIONS     101
+#define ITERATIONS_MAX 1000000
+
+/* base64 of n bytes, with its padding. */
+#define BASE64_LEN(n) (((n) + 2) / 3 * 4)
+
+/* Nothing safe can be done without randomness. */
+static void
+fill(unsigned char *p, int n)
+{
+	if (RAND_bytes(p, n) != 1)
+		abort();
+}
+
+/* base64 to base64url without padding, in place. */
+static void
+to_url(char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (*s == '+')
+			*s = '-';
+		else if (*s == '/')
+			*s = '_';
+		else if (*s == '=')
+			*s = '\0';
+		if (*s == '\0')
+			return;
+	}
+}
+
+void
+auth_secret_new(char secret[AUTH_SECRET_MAX])
+{
+	unsigned char random[RANDOM_BYTES];
+
+	fill(random, sizeof(random));
+	EVP_EncodeBlock((unsigned char *)secret, random, sizeof(random));
+	to_url(secret);
+	OPENSSL_cleanse(random, sizeof(random));
+}
+
+static void
+digest(struct str secret, const unsigned char *salt, int n_salt, int iterations,
+    unsigned char out[DIGEST_BYTES])
+{
+	if (PKCS5_PBKDF2_HMAC(secret.p, (int)secret.n, salt, n_salt, iterations,
+		EVP_sha512(), DIGEST_BYTES, out) != 1)
+		abort();
+}
+
+void
+auth_secret_hash(struct str secret, char hash[AUTH_HASH_MAX])
+{
+	unsigned char salt[SALT_BYTES], sum[DIGEST_BYTES];
+	unsigned char salt64[BASE64_LEN(SALT_BYTES) + 1];
+	unsigned char sum64[BASE64_LEN(DIGEST_BYTES) + 1];
+
+	fill(salt, sizeof(salt));
+	digest(secret, salt, sizeof(salt), ITERATIONS, sum);
+	EVP_EncodeBlock(salt64, salt, sizeof(salt));
+	EVP_EncodeBlock(sum64, sum, sizeof(sum));
+	snprintf(hash, AUTH_HASH_MAX, "$7$%d$%s$%s", ITERATIONS, (char *)salt64,
+	    (char *)sum64);
+}
+
+/* The bytes of a base64 text of at most n bytes; -1: it is none. */
+static int
+decode(struct str s, unsigned char *out, size_t n)
+{
+	unsigned char raw[BASE64_LEN(DIGEST_BYTES) / 4 * 3];
+	int len, pad = 0;
+
+	if (s.n == 0 || s.n % 4 != 0 || s.n / 4 * 3 > sizeof(raw))
+		return -1;
+	while (pad < 2 && s.p[s.n - 1 - (size_t)pad] == '=')
+		pad++;
+	len = EVP_DecodeBlock(raw, (const unsigned char *)s.p, (int)s.n) - pad;
+	if (len < 0 || (size_t)len > n)
+		return -1;
+	memcpy(out, raw, (size_t)len);
+	return len;
+}
+
+bool
+auth_secret_is(struct str secret, struct str hash)
+{
+	unsigned char salt[DIGEST_BYTES], want[DIGEST_BYTES];
+	unsigned char sum[DIGEST_BYTES];
+	struct str rest = hash, count;
+	int64_t iterations;
+	int n_salt;
+
+	if (!str_starts(hash, STR("$7$")) || secret.n > AUTH_TOKEN_MAX)
+		return false;
+	rest.p += 3;
+	rest.n -= 3;
+	count = str_cut(&rest, '$');
+	if (str_to_i64(count, 1, ITERATIONS_MAX, &iterations) != RC_OK ||
+	    rest.p == NULL)
+		return false;
+	n_salt = decode(str_cut(&rest, '$'), salt, sizeof(salt));
+	if (n_salt < 0 || rest.p == NULL ||
+	    decode(rest, want, sizeof(want)) != DIGEST_BYTES)
+		return false;
+	digest(secret, salt, n_salt, (int)iterations, sum);
+	return CRYPTO_memcmp(sum, want, sizeof(sum)) == 0;
+}
+
+void
+auth_body_token(
+    struct str terminal_id, struct str secret, char token[AUTH_BODY_TOKEN_MAX])
+{
+	unsigned char id64[BASE64_LEN(128) + 1];
+
+	if (terminal_id.n > 128 || secret.n >= AUTH_SECRET_MAX)
+		abort();
+	EVP_EncodeBlock(
+	    id64, (const unsigned char *)terminal_id.p, (int)terminal_id.n);
+	to_url((char *)id64);
+	snprintf(token, AUTH_BODY_TOKEN_MAX, "soul_body.%s.%.*s", (char *)id64,
+	    STR_ARG(secret));
+}
