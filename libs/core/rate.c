@@ -1,0 +1,93 @@
+/*
+ * A bucket is one moment, the one at which it will be full.
+ */
+#include "core/rate.h"
+
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "core/map.h"
+#include "core/mem.h"
+
+#define SECOND_NS 1000000000LL
+
+struct bucket {
+	TAILQ_ENTRY(bucket) link;
+	int64_t full_ns;
+	size_t n;
+	char key[]; /* n bytes */
+};
+
+struct rate {
+	int64_t each_ns, burst_ns;
+	size_t max;
+	struct map *buckets;
+	TAILQ_HEAD(, bucket) used; /* the latest at its end */
+};
+
+struct rate *
+rate_new(int64_t per_s, int64_t burst, size_t keys)
+{
+	struct rate *r = mem_zalloc(sizeof(*r));
+
+	r->each_ns = SECOND_NS / per_s;
+	r->burst_ns = r->each_ns * burst;
+	r->max = keys;
+	r->buckets = map_new();
+	TAILQ_INIT(&r->used);
+	return r;
+}
+
+static void
+forget(struct rate *r, struct bucket *b)
+{
+	map_del(r->buckets, (struct str){ b->key, b->n });
+	TAILQ_REMOVE(&r->used, b, link);
+	free(b);
+}
+
+void
+rate_free(struct rate *r)
+{
+	struct bucket *b;
+
+	if (r == NULL)
+		return;
+	while ((b = TAILQ_FIRST(&r->used)) != NULL)
+		forget(r, b);
+	map_free(r->buckets);
+	free(r);
+}
+
+static struct bucket *
+bucket_of(struct rate *r, struct str key)
+{
+	struct bucket *b = map_get(r->buckets, key);
+
+	if (b != NULL) {
+		TAILQ_REMOVE(&r->used, b, link);
+	} else {
+		if (map_len(r->buckets) >= r->max)
+			forget(r, TAILQ_FIRST(&r->used));
+		b = mem_zalloc(sizeof(*b) + key.n);
+		b->n = key.n;
+		if (key.n > 0)
+			memcpy(b->key, key.p, key.n);
+		map_put(r->buckets, key, b);
+	}
+	TAILQ_INSERT_TAIL(&r->used, b, link);
+	return b;
+}
+
+int64_t
+rate_take(struct rate *r, struct str key, struct mono now)
+{
+	struct bucket *b = bucket_of(r, key);
+	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
+	int64_t over = full + r->each_ns - now.ns - r->burst_ns;
+
+	if (over > 0)
+		return (over + 999999) / 1000000;
+	b->full_ns = full + r->each_ns;
+	return 0;
+}

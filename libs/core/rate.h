@@ -1,0 +1,39 @@
+/*
+ * rate: how often each of many may do something: token buckets, one for each
+ * key.  Pure: time is handed in.  Not thread-safe.
+ *
+ * Of more keys than the table holds the one that was asked for longest ago is
+ * forgotten; its bucket is full again.
+ */
+#ifndef CORE_RATE_H
+#define CORE_RATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/clock.h"
+#include "core/str.h"
+
+struct rate;
+
+/* Largest number a second, and largest burst. */
+#define RATE_MAX 1000000
+
+/*
+ * rate_new(per_s, burst, keys):
+ * Buckets that hold burst and are filled by per_s a second (1 to RATE_MAX
+ * each), for that many keys.
+ */
+struct rate *rate_new(int64_t per_s, int64_t burst, size_t keys);
+
+/* rate_free(r): NULL is allowed. */
+void rate_free(struct rate *r);
+
+/*
+ * rate_take(r, key, now):
+ * Take one from key's bucket: 0.  If it is empty nothing is taken, and the
+ * result is after how many milliseconds one will be there (at least 1).
+ */
+int64_t rate_take(struct rate *r, struct str key, struct mono now);
+
+#endif /* !CORE_RATE_H */

@@ -1,0 +1,53 @@
+/*
+ * Token buckets.
+ */
+#include "core/rate.h"
+#include "kit/kit.h"
+
+static struct mono
+at_ms(int64_t ms)
+{
+	return (struct mono){ (1000 + ms) * 1000000LL };
+}
+
+KIT_TEST(a_burst_then_so_many_a_second)
+{
+	struct rate *r = rate_new(10, 3, 4);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(40)), 60);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(100)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(100)), 100);
+	/* A silence fills the bucket, and no more than that. */
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(rate_take(r, STR("a"), at_ms(9000)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(9000)), 100);
+	rate_free(r);
+}
+
+KIT_TEST(each_key_has_a_bucket_of_its_own)
+{
+	struct rate *r = rate_new(1, 1, 4);
+
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR(""), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 1000);
+	rate_free(r);
+}
+
+KIT_TEST(the_key_asked_for_longest_ago_is_forgotten)
+{
+	struct rate *r = rate_new(1, 1, 2);
+
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(0)), 0);
+	ck_assert_int_gt(rate_take(r, STR("a"), at_ms(1)), 0);
+	ck_assert_int_eq(rate_take(r, STR("c"), at_ms(2)), 0);
+	ck_assert_int_gt(rate_take(r, STR("a"), at_ms(3)), 0);
+	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(4)), 0);
+	rate_free(r);
+}
