@@ -55,8 +55,11 @@ rendering makes new ones: name an existing Secret there.)
 {{- end -}}
 {{- end -}}
 {{- $data := dict -}}
-{{- range $keys -}}
+{{- range concat $keys (include "soul.tokens.made" . | fromYamlArray) -}}
 {{- $_ := set $data . (ternary "" (index $old . | default "" | b64dec | default (randAlphaNum 32)) (not (empty $.Values.auth.existingSecret))) -}}
+{{- end -}}
+{{- if has "token-operator" (keys $data) -}}
+{{- $_ := set $data "tokens.json" (index $old "tokens.json" | default "" | b64dec | default (include "soul.tokens.file" $data)) -}}
 {{- end -}}
 {{- if .Values.redis.bundled.enabled -}}
 {{- $_ := set $data "redis-url" (printf "redis://:%s@%s-redis:6379" (get $data "redis-password") (include "soul.fullname" .)) -}}
@@ -95,15 +98,50 @@ the file's name, the Secret's name and its key.
 {{- $out = append $out (dict "file" "mqtt-password" "secret" $v.mqtt.external.existingSecret "key" $v.mqtt.external.passwordKey) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.auth.enabled (include "soul.guarded" .service) -}}
+{{- $out = append $out (dict "file" "tokens.json" "secret" ($v.auth.tokensSecret | default $auth) "key" "tokens.json") -}}
+{{- end -}}
 {{- dict "list" $out | toYaml -}}
 {{- end -}}
 
-{{/* What a service reads of that Secret: pods begin anew when it changes. */}}
+{{/* Tokens that the chart makes, as YAML: none where nobody asks for tokens of its own. */}}
+{{- define "soul.tokens.made" -}}
+{{- if and .Values.auth.enabled (not .Values.auth.tokensSecret) (include "soul.asks" .) -}}
+[token-operator, token-maker]
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{/* What a service that is asked over HTTP knows of them: hashes. */}}
+{{- define "soul.tokens.file" -}}
+{"tokens": [
+  {"sha256": "{{ index . "token-operator" | sha256sum }}", "role": "operator", "name": "of the first install"},
+  {"sha256": "{{ index . "token-maker" | sha256sum }}", "role": "maker", "name": "of the first install"}
+]}
+{{- end -}}
+
+{{/* Is there a service that is asked over HTTP by others than this release's own? */}}
+{{- define "soul.asks" -}}
+{{- range $name, $s := include "soul.services" . | fromYaml -}}
+{{- if include "soul.guarded" $s }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Does this service want to know who asks? */}}
+{{- define "soul.guarded" -}}
+{{- if and .http (not .demo) }}yes{{ end -}}
+{{- end -}}
+
+{{/*
+What a service reads of that Secret: pods begin anew when it changes (but not
+for tokens, which are read again while it runs).
+*/}}
 {{- define "soul.auth.sum" -}}
 {{- $auth := include "soul.auth" .root | fromYaml -}}
 {{- $seen := list -}}
 {{- range (include "soul.secrets" . | fromYaml).list -}}
-{{- if eq .secret (include "soul.auth.name" $.root) }}{{ $seen = append $seen (get $auth .key) }}{{ end -}}
+{{- if and (eq .secret (include "soul.auth.name" $.root)) (ne .file "tokens.json") }}{{ $seen = append $seen (get $auth .key) }}{{ end -}}
 {{- end -}}
 {{- $seen | join " " | sha256sum | trunc 16 -}}
 {{- end -}}
