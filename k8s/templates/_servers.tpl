@@ -29,6 +29,23 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
 {{- end -}}
 
+{{/* Whom the bundled servers know, by the generated tables, as YAML. */}}
+{{- define "soul.nats.users" -}}
+{{- $users := list -}}
+{{- range regexFindAll "(?m)^\\{ user: \"[^\"]+" (.Files.Get "files/nats-permissions.conf") -1 -}}
+{{- $users = append $users (trimPrefix "{ user: \"" .) -}}
+{{- end -}}
+{{- $users | toYaml -}}
+{{- end -}}
+
+{{- define "soul.redis.users" -}}
+{{- $users := list -}}
+{{- range regexFindAll "(?m)^user \\S+ .* on " (.Files.Get "files/redis-users.acl") -1 -}}
+{{- $users = append $users (index (splitList " " .) 1) -}}
+{{- end -}}
+{{- $users | toYaml -}}
+{{- end -}}
+
 {{/* Name of the Secret with what the bundled servers and their clients share. */}}
 {{- define "soul.auth.name" -}}
 {{- .Values.auth.existingSecret | default (printf "%s-auth" (include "soul.fullname" .)) -}}
@@ -45,11 +62,16 @@ rendering makes new ones: name an existing Secret there.)
 {{- $old := (lookup "v1" "Secret" .Release.Namespace (include "soul.auth.name" .)).data | default dict -}}
 {{- $keys := list -}}
 {{- $services := include "soul.services" . | fromYaml -}}
-{{- if .Values.redis.bundled.enabled }}{{ $keys = append $keys "redis-password" }}{{ end -}}
-{{- range $name, $s := $services -}}
-{{- if and $.Values.nats.bundled.enabled (has "nats" $s.needs) -}}
-{{- $keys = append $keys (printf "nats-%s" $name) -}}
+{{- $redis := list -}}
+{{- if .Values.redis.bundled.enabled -}}
+{{- $redis = include "soul.redis.users" . | fromYamlArray -}}
+{{- $keys = append $keys "redis-password" -}}
+{{- range $redis }}{{ $keys = append $keys (printf "redis-%s" .) }}{{ end -}}
 {{- end -}}
+{{- if .Values.nats.bundled.enabled -}}
+{{- range include "soul.nats.users" . | fromYamlArray }}{{ $keys = append $keys (printf "nats-%s" .) }}{{ end -}}
+{{- end -}}
+{{- range $name, $s := $services -}}
 {{- if and $.Values.mqtt.bundled.enabled (has "mqtt" $s.needs) -}}
 {{- $keys = append $keys (printf "mqtt-%s" $name) -}}
 {{- end -}}
@@ -61,8 +83,8 @@ rendering makes new ones: name an existing Secret there.)
 {{- if has "token-operator" (keys $data) -}}
 {{- $_ := set $data "tokens.json" (index $old "tokens.json" | default "" | b64dec | default (include "soul.tokens.file" $data)) -}}
 {{- end -}}
-{{- if .Values.redis.bundled.enabled -}}
-{{- $_ := set $data "redis-url" (printf "redis://:%s@%s-redis:6379" (get $data "redis-password") (include "soul.fullname" .)) -}}
+{{- range $redis -}}
+{{- $_ := set $data (printf "redis-url-%s" .) (printf "redis://%s:%s@%s-redis:6379" . (get $data (printf "redis-%s" .)) (include "soul.fullname" $)) -}}
 {{- end -}}
 {{- $_ := set .Values "_auth" $data -}}
 {{- end -}}
@@ -86,7 +108,7 @@ the file's name, the Secret's name and its key.
 {{- end -}}
 {{- if has "redis" .service.needs -}}
 {{- if $v.redis.bundled.enabled -}}
-{{- $out = append $out (dict "file" "redis-url" "secret" $auth "key" "redis-url") -}}
+{{- $out = append $out (dict "file" "redis-url" "secret" $auth "key" (printf "redis-url-%s" .part)) -}}
 {{- else if $v.redis.external.existingSecret -}}
 {{- $out = append $out (dict "file" "redis-url" "secret" $v.redis.external.existingSecret "key" $v.redis.external.urlKey) -}}
 {{- end -}}

@@ -80,9 +80,11 @@ function* shipped(o, yaml) {
   if (o.kind !== "ConfigMap") return;
   if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
     yield "is not deploy/grafana-soul.json";
-  for (const name of ["nats.conf", "redis.conf", "mosquitto.conf"])
+  for (const name of ["nats.conf", "redis.conf", "mosquitto.conf", "redis-users.acl"])
     if (o.data[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
       yield `${name} is not deploy/${name}`;
+  if (o.data["soul.conf"] && !o.data["soul.conf"].includes(readFileSync("deploy/nats-permissions.conf", "utf8")))
+    yield "soul.conf is not of deploy/nats-permissions.conf";
 }
 
 const sorted = (v) => Array.isArray(v) ? v.map(sorted)
