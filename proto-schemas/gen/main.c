@@ -3,6 +3,7 @@
  *
  *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
  *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
+ *	wiregen acl SCHEMAS OUT		mosquitto.acl, mosquitto-services.acl
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,20 +41,35 @@ docs(const struct gen *g, const char *out)
 	buf_free(&b);
 }
 
+static void
+acl(const struct gen *g, const char *out)
+{
+	struct buf b = BUF_INIT(OUT_MAX);
+	gen_acl_bodies(g, &b);
+	gen_write(out, "mosquitto.acl", &b);
+	gen_acl_services(g, &b);
+	gen_write(out, "mosquitto-services.acl", &b);
+	buf_free(&b);
+}
+
 int
 main(int argc, char *argv[])
 {
-	if (argc != 4 ||
-	    (strcmp(argv[1], "code") != 0 && strcmp(argv[1], "docs") != 0)) {
-		(void)fprintf(stderr, "usage: wiregen code|docs SCHEMAS OUT\n");
+	const char *what = argc == 4 ? argv[1] : "";
+	struct gen g;
+	if (strcmp(what, "code") != 0 && strcmp(what, "docs") != 0 &&
+	    strcmp(what, "acl") != 0) {
+		(void)fprintf(
+		    stderr, "usage: wiregen code|docs|acl SCHEMAS OUT\n");
 		return 64;
 	}
-	struct gen g;
 	gen_load(&g, argv[2]);
 	gen_iface_load(&g);
-	if (argv[1][0] == 'c')
+	if (what[0] == 'c')
 		code(&g, argv[3]);
-	else
+	else if (what[0] == 'd')
 		docs(&g, argv[3]);
+	else
+		acl(&g, argv[3]);
 	return 0;
 }
