@@ -10,7 +10,8 @@
 #define PREFIX "soul"
 
 static const char head[] =
-    "# Generated from proto-schemas/interfaces.json by make docs; do not edit.\n"
+    "# Generated from proto-schemas/interfaces.json by make docs; do not "
+    "edit.\n"
     "# With another MQTT_TOPIC_PREFIX than soul, a/b for one:\n"
     "#\n"
     "#\tsed 's,soul/terminal/,a/b/terminal/,' %s\n"
@@ -51,8 +52,8 @@ put_rights(const struct gen *g, struct buf *b, const char *from,
 		}
 }
 
-void
-gen_acl_bodies(const struct gen *g, struct buf *b)
+static void
+put_bodies(const struct gen *g, struct buf *b)
 {
 	buf_printf(b, head, "mosquitto.acl");
 	buf_puts(b,
@@ -62,16 +63,27 @@ gen_acl_bodies(const struct gen *g, struct buf *b)
 	put_rights(g, b, "server", "pattern read ", "%u");
 }
 
-void
-gen_acl_services(const struct gen *g, struct buf *b)
+static void
+put_services(const struct gen *g, struct buf *b)
 {
 	buf_printf(b, head, "mosquitto-services.acl");
 	buf_puts(b,
 	    "# Of the listener for services.  The bridge hears all bodies and "
 	    "commands them;\n# it writes where bodies do to clear what should "
-	    "not be kept.  The other user only\n# asks whether the broker "
+	    "not be kept.  The other user\n# only asks whether the broker "
 	    "lives.\nuser mqtt-bridge\n");
 	put_rights(g, b, "body", "topic readwrite ", "+");
 	put_rights(g, b, "server", "topic write ", "+");
 	buf_puts(b, "\nuser health\ntopic read $SYS/broker/uptime\n");
+}
+
+void
+gen_acl(struct gen *g, const char *out)
+{
+	struct buf b = BUF_INIT(64UL * 1024);
+	put_bodies(g, &b);
+	gen_write(out, "mosquitto.acl", &b);
+	put_services(g, &b);
+	gen_write(out, "mosquitto-services.acl", &b);
+	buf_free(&b);
 }

@@ -29,7 +29,7 @@ code(struct gen *g, const char *out)
 }
 
 static void
-docs(const struct gen *g, const char *out)
+docs(struct gen *g, const char *out)
 {
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_markdown(g, &b);
@@ -41,17 +41,6 @@ docs(const struct gen *g, const char *out)
 	buf_free(&b);
 }
 
-static void
-acl(const struct gen *g, const char *out)
-{
-	struct buf b = BUF_INIT(OUT_MAX);
-	gen_acl_bodies(g, &b);
-	gen_write(out, "mosquitto.acl", &b);
-	gen_acl_services(g, &b);
-	gen_write(out, "mosquitto-services.acl", &b);
-	buf_free(&b);
-}
-
 int
 main(int argc, char *argv[])
 {
@@ -59,17 +48,12 @@ main(int argc, char *argv[])
 	struct gen g;
 	if (strcmp(what, "code") != 0 && strcmp(what, "docs") != 0 &&
 	    strcmp(what, "acl") != 0) {
-		(void)fprintf(
-		    stderr, "usage: wiregen code|docs|acl SCHEMAS OUT\n");
+		(void)fputs(
+		    "usage: wiregen code|docs|acl SCHEMAS OUT\n", stderr);
 		return 64;
 	}
 	gen_load(&g, argv[2]);
 	gen_iface_load(&g);
-	if (what[0] == 'c')
-		code(&g, argv[3]);
-	else if (what[0] == 'd')
-		docs(&g, argv[3]);
-	else
-		acl(&g, argv[3]);
+	(*what == 'c' ? code : *what == 'd' ? docs : gen_acl)(&g, argv[3]);
 	return 0;
 }
