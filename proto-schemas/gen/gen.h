@@ -197,6 +197,9 @@ void gen_markdown_records(const struct gen *g, struct buf *b);
 void gen_nats_rights(const struct gen *g, struct buf *b);
 void gen_redis_rights(const struct gen *g, struct buf *b);
 
+/* acl.c: the broker's rules, into the folder out. */
+void gen_acl(struct gen *g, const char *out);
+
 /* head.c, table.c: wire/msgs.h and wire/msgs.c. */
 /* A type's bounds in words, if it has any. */
 void gen_range(struct buf *b, const struct gen_type *t);

@@ -3,7 +3,8 @@
  *
  *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
  *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
- *	wiregen rights SCHEMAS OUT	nats-permissions.conf, redis-users.acl
+ *	wiregen rights SCHEMAS OUT	nats-permissions.conf, redis-users.acl,
+ *					mosquitto{,-services}.acl
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ docs(const struct gen *g, const char *out)
 }
 
 static void
-rights(const struct gen *g, const char *out)
+rights(struct gen *g, const char *out)
 {
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_nats_rights(g, &b);
@@ -50,6 +51,7 @@ rights(const struct gen *g, const char *out)
 	gen_redis_rights(g, &b);
 	gen_write(out, "redis-users.acl", &b);
 	buf_free(&b);
+	gen_acl(g, out);
 }
 
 int
