@@ -245,6 +245,12 @@ httpd_req_header(const struct httpd_req *r, const char *name)
 	return head_find(r->fields, r->nfields, str_of(name));
 }
 
+struct str
+httpd_req_address(const struct httpd_req *r)
+{
+	return str_of(r->remote_addr);
+}
+
 const struct trace *
 httpd_req_trace(const struct httpd_req *r)
 {
