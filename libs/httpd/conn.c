@@ -272,6 +272,7 @@ await(struct serving *s)
 	s->a.status = r->status;
 	s->a.type = r->type;
 	s->a.retry_after_s = r->retry_after_s;
+	s->a.challenge = r->challenge;
 	s->a.body = buf_str(&r->out);
 	return false;
 }

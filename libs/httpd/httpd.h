@@ -18,8 +18,9 @@
  * application/merge-patch+json (415).
  *
  * Answers carry the request's traceparent; those with status 429 and 503 have
- * Retry-After: 1.  Connections are kept for 1 s, and not when workers are few.
- * IPv4 only and no TLS: that ends at a proxy in front.
+ * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
+ * and not when workers are few. IPv4 only and no TLS: that ends at a proxy in
+ * front.
  */
 #ifndef HTTPD_HTTPD_H
 #define HTTPD_HTTPD_H
@@ -106,6 +107,10 @@ struct str httpd_req_param(const struct httpd_req *r, size_t i);
 struct str httpd_req_query(struct httpd_req *r, const char *name);
 /* A header, by case-insensitive name; absent if there is none. */
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
+/* How many headers of that name there are. */
+size_t httpd_req_headers(const struct httpd_req *r, const char *name);
+/* The client's IPv4 address. */
+struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */
 const struct trace *httpd_req_trace(const struct httpd_req *r);
 /* When the answer will be 504 whatever the handler does. */
@@ -123,6 +128,18 @@ struct wall httpd_req_deadline(const struct httpd_req *r);
  */
 enum rc httpd_on_gone(
     struct httpd_req *r, void (*fn)(void *arg), void *arg) RC_CHECK;
+
+/*
+ * What an answer says beside its body, said before it is given:
+ * httpd_retry_after(r, seconds): When to come again; 1 s unless this is said.
+ *                                Only with status 429 and 503.
+ * httpd_challenge(r, error):     Why the token is refused, by RFC 6750
+ *                                ("invalid_token", "insufficient_scope"); kept.
+ *                                An answer 401 asks for a bearer token in any
+ *                                case; any other does only if this is said.
+ */
+void httpd_retry_after(struct httpd_req *r, int seconds);
+void httpd_challenge(struct httpd_req *r, const char *error);
 
 /*
  * httpd_reply(r, status, type, body):
@@ -159,6 +176,14 @@ enum rc httpd_stream_send(struct httpd_req *r, const char *event,
 enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
 size_t httpd_stream_waiting(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
+
+/*
+ * httpd_stream_cut(r):
+ * Close the connection of a stream, of events or lines, now, as if its reader
+ * were too slow: sending is RC_TOOBIG, httpd_on_gone() tells.  The handler
+ * still ends r.
+ */
+void httpd_stream_cut(struct httpd_req *r);
 
 /*
  * JSON lines: httpd_lines() answers 200 application/x-ndjson and leaves r open;

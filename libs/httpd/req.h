@@ -61,6 +61,10 @@ struct httpd_req {
 	void (*gone)(void *arg);
 	void *gone_arg;
 
+	/* Of the handler, before it answers. */
+	int retry_s;           /* httpd_retry_after(); 0: not said */
+	const char *challenge; /* httpd_challenge(), or NULL */
+
 	_Atomic int refs;
 	_Atomic bool settled; /* state is not REQ_OPEN; read without the lock */
 	pthread_mutex_t lock; /* guards what follows */

@@ -116,6 +116,16 @@ has_body(int status)
 	return status >= 200 && status != 204 && status != 304;
 }
 
+/* That a bearer token is wanted, and what is wrong with the one that came. */
+static void
+put_challenge(struct buf *b, const char *error)
+{
+	buf_puts(b, "WWW-Authenticate: Bearer realm=\"soul\"");
+	if (error != NULL)
+		buf_printf(b, ", error=\"%s\"", error);
+	buf_puts(b, "\r\n");
+}
+
 bool
 send_answer(struct mg_connection *c, const struct send_answer *a)
 {
@@ -134,6 +144,8 @@ send_answer(struct mg_connection *c, const struct send_answer *a)
 	}
 	if (a->allow != NULL)
 		put_field(&b, "Allow: ", a->allow);
+	if (a->status == 401 || a->challenge != NULL)
+		put_challenge(&b, a->challenge);
 	if (a->retry_after_s > 0)
 		put_number_field(
 		    &b, "Retry-After: ", (uint64_t)a->retry_after_s);

@@ -10,9 +10,10 @@
 
 struct send_answer {
 	int status;
-	const char *type;  /* Content-Type; "" for none */
-	const char *allow; /* NULL, or the value of Allow */
-	int retry_after_s; /* 0: none */
+	const char *type;      /* Content-Type; "" for none */
+	const char *allow;     /* NULL, or the value of Allow */
+	int retry_after_s;     /* 0: none */
+	const char *challenge; /* httpd_challenge(), or NULL */
 	struct str body;
 	const struct trace *trace;
 	bool close;
