@@ -33,12 +33,12 @@
 #define RESULT_MS     "600000"
 
 /* Sets of terminals' tokens: bound by a user, bound to a soul. */
-#define KEY_USER_TERMINALS_PRE  "soul:user:{"
-#define KEY_USER_TERMINALS_POST "}:terminals:1"
-#define KEY_USER_TERMINALS      KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
-#define KEY_BODIES_PRE          "soul:soul:{"
-#define KEY_BODIES_POST         "}:terminals:1"
-#define KEY_BODIES              KEY_BODIES_PRE "%" KEY_BODIES_POST
+#define KEY_BOUND_PRE      "soul:user:{"
+#define KEY_BOUND_POST     "}:terminals:1"
+#define KEY_USER_TERMINALS KEY_BOUND_PRE "%" KEY_BOUND_POST
+#define KEY_BODIES_PRE     "soul:soul:{"
+#define KEY_BODIES_POST    "}:terminals:1"
+#define KEY_BODIES         KEY_BODIES_PRE "%" KEY_BODIES_POST
 
 /*
  * credential: hash: ten u (tenant and user, tokens), h (hash of the password),

@@ -15,8 +15,8 @@
 	"local function unbind(k,me)\n"                                     \
 	" local h=redis.call('HMGET',k,'u','s')\n"                          \
 	" if h[1] then\n"                                                   \
-	"  redis.call('SREM','" KEY_USER_TERMINALS_PRE                      \
-	"'..h[1]..'" KEY_USER_TERMINALS_POST "',me)\n"                      \
+	"  redis.call('SREM','" KEY_BOUND_PRE "'..h[1]..'" KEY_BOUND_POST   \
+	"',me)\n"                                                           \
 	" end\n"                                                            \
 	" if h[2] then\n"                                                   \
 	"  redis.call('SREM','" KEY_BODIES_PRE "'..h[2]..'" KEY_BODIES_POST \
