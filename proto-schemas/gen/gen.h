@@ -181,6 +181,9 @@ json_t *gen_openapi(const struct gen *g);
 json_t *gen_asyncapi(const struct gen *g);
 void gen_markdown(const struct gen *g, struct buf *b);
 
+/* acl.c: the broker's rules, into the folder out. */
+void gen_acl(struct gen *g, const char *out);
+
 /* head.c, table.c: wire/msgs.h and wire/msgs.c. */
 /* A type's bounds in words, if it has any. */
 void gen_range(struct buf *b, const struct gen_type *t);

@@ -3,6 +3,7 @@
  *
  *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
  *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
+ *	wiregen acl SCHEMAS OUT		mosquitto.acl, mosquitto-services.acl
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ code(struct gen *g, const char *out)
 }
 
 static void
-docs(const struct gen *g, const char *out)
+docs(struct gen *g, const char *out)
 {
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_markdown(g, &b);
@@ -43,17 +44,16 @@ docs(const struct gen *g, const char *out)
 int
 main(int argc, char *argv[])
 {
-	if (argc != 4 ||
-	    (strcmp(argv[1], "code") != 0 && strcmp(argv[1], "docs") != 0)) {
-		(void)fprintf(stderr, "usage: wiregen code|docs SCHEMAS OUT\n");
+	const char *what = argc == 4 ? argv[1] : "";
+	struct gen g;
+	if (strcmp(what, "code") != 0 && strcmp(what, "docs") != 0 &&
+	    strcmp(what, "acl") != 0) {
+		(void)fputs(
+		    "usage: wiregen code|docs|acl SCHEMAS OUT\n", stderr);
 		return 64;
 	}
-	struct gen g;
 	gen_load(&g, argv[2]);
 	gen_iface_load(&g);
-	if (argv[1][0] == 'c')
-		code(&g, argv[3]);
-	else
-		docs(&g, argv[3]);
+	(*what == 'c' ? code : *what == 'd' ? docs : gen_acl)(&g, argv[3]);
 	return 0;
 }
