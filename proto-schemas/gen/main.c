@@ -3,7 +3,8 @@
  *
  *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
  *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
- *	wiregen acl SCHEMAS OUT		mosquitto.acl, mosquitto-services.acl
+ *	wiregen rights SCHEMAS OUT	nats-permissions.conf, redis-users.acl,
+ *					mosquitto{,-services}.acl
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ code(struct gen *g, const char *out)
 }
 
 static void
-docs(struct gen *g, const char *out)
+docs(const struct gen *g, const char *out)
 {
 	struct buf b = BUF_INIT(OUT_MAX);
 	gen_markdown(g, &b);
@@ -41,19 +42,37 @@ docs(struct gen *g, const char *out)
 	buf_free(&b);
 }
 
+static void
+rights(struct gen *g, const char *out)
+{
+	struct buf b = BUF_INIT(OUT_MAX);
+	gen_nats_rights(g, &b);
+	gen_write(out, "nats-permissions.conf", &b);
+	gen_redis_rights(g, &b);
+	gen_write(out, "redis-users.acl", &b);
+	buf_free(&b);
+	gen_acl(g, out);
+}
+
 int
 main(int argc, char *argv[])
 {
-	const char *what = argc == 4 ? argv[1] : "";
 	struct gen g;
-	if (strcmp(what, "code") != 0 && strcmp(what, "docs") != 0 &&
-	    strcmp(what, "acl") != 0) {
-		(void)fputs(
-		    "usage: wiregen code|docs|acl SCHEMAS OUT\n", stderr);
+	if (argc == 4 && strcmp(argv[1], "code") != 0 &&
+	    strcmp(argv[1], "docs") != 0 && strcmp(argv[1], "rights") != 0)
+		argc = 0;
+	if (argc != 4) {
+		(void)fprintf(
+		    stderr, "usage: wiregen code|docs|rights SCHEMAS OUT\n");
 		return 64;
 	}
 	gen_load(&g, argv[2]);
 	gen_iface_load(&g);
-	(*what == 'c' ? code : *what == 'd' ? docs : gen_acl)(&g, argv[3]);
+	if (argv[1][0] == 'c')
+		code(&g, argv[3]);
+	else if (argv[1][0] == 'd')
+		docs(&g, argv[3]);
+	else
+		rights(&g, argv[3]);
 	return 0;
 }
