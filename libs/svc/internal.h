@@ -22,6 +22,9 @@ struct svc_conf {
 	const char *nats_url;
 	const char *nats_user;
 	const char *nats_password;
+	const char *nats_ca_file;
+	const char *nats_cert_file;
+	const char *nats_key_file;
 	const char *http_addr;
 	const char *admin_addr;
 	const char *log_level;
@@ -30,7 +33,7 @@ struct svc_conf {
 	int64_t drain_timeout_ms;
 };
 
-#define SVC_OPTS_N 9
+#define SVC_OPTS_N 12
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
