@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "caller.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/log.h"
@@ -265,10 +266,10 @@ void
 on_export(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct str soul = svc_call_query(c, "soul_id");
+	struct str user;
 
-	if (!gateway_id(c, user, "user_id") ||
+	if (!caller_query_user(g, c, &user) ||
 	    (soul.p != NULL && !gateway_id(c, soul, "soul_id")))
 		return;
 	if (gateway_stream_begin(g, c))

@@ -1,9 +1,9 @@
 /*
- * Memories over HTTP.  memory-worker has them; whose they are is decided here,
- * in gateway_query_user() and gateway_named_user().
+ * Memories over HTTP.  memory-worker has them; whose they are is decided here.
  */
 #include "on_memories.h"
 
+#include "caller.h"
 #include "core/arena.h"
 #include "gateway.h"
 #include "memories.h"
@@ -31,12 +31,11 @@ read_number(struct svc_call *c, const char *name, int64_t max, int64_t *out)
 
 /* The user and, if it is named, the soul; false: c has been answered. */
 static bool
-read_scope(const struct gateway *g, struct svc_call *c, struct str *user,
-    struct str *soul)
+read_scope(
+    struct gateway *g, struct svc_call *c, struct str *user, struct str *soul)
 {
-	*user = gateway_query_user(g, c);
 	*soul = svc_call_query(c, "soul_id");
-	return gateway_id(c, *user, "user_id") &&
+	return caller_query_user(g, c, user) &&
 	    (soul->p == NULL || gateway_id(c, *soul, "soul_id"));
 }
 
@@ -193,7 +192,7 @@ on_memories_forget(void *app, struct svc_call *c)
 	struct gateway *g = app;
 	struct question *q;
 
-	if (!gateway_named_user(c, &req.user_id) ||
+	if (!caller_named_user(g, c, &req.user_id) ||
 	    (req.soul_id.p != NULL && !gateway_id(c, req.soul_id, "soul_id")))
 		return;
 	q = memories_question(g, c, MEMORIES_FORGET, on_forgotten);

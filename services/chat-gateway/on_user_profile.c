@@ -4,6 +4,7 @@
  */
 #include "on_user_profile.h"
 
+#include "caller.h"
 #include "gateway.h"
 #include "memories.h"
 #include "svc/svc.h"
@@ -21,12 +22,10 @@ on_answer(struct question *q, enum rc rc)
 static void
 ask(struct gateway *g, struct svc_call *c, struct str patch)
 {
-	const struct wire_memory_profile_request req = {
-		.user_id = svc_call_param(c, 0), .patch = patch
-	};
+	struct wire_memory_profile_request req = { .patch = patch };
 	struct question *q;
 
-	if (!gateway_id(c, req.user_id, "user_id"))
+	if (!caller_user(g, c, svc_call_param(c, 0), &req.user_id))
 		return;
 	q = memories_question(g, c, MEMORIES_PROFILE, on_answer);
 	if (q != NULL)

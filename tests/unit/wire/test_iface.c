@@ -152,8 +152,8 @@ static const struct entry bad[] = {
 	    "has a character" },
 	{ "redis", REDIS("a", "[\"p\"]", "[]") "}", "/redis/0/read/0",
 	    "p is not among the peers" },
-	{ "redis", REDIS("a", "[]", "[\"p\",\"p\"]") "}", "/redis/0/write/0",
-	    "p is not among the peers" },
+	{ "redis", REDIS("a", "[]", "[\"p\",\"p\"]") "}", "/redis/0/write/1",
+	    "stands there twice" },
 	{ "redis", REDIS("a", "[]", "[1]") "}", "/redis/0/write/0",
 	    "must be a text" },
 };
