@@ -17,6 +17,23 @@
  * timeout_ms (408), a Content-Type other than application/json and
  * application/merge-patch+json (415).
  *
+ * A client is an address.  Behind a proxy that is trusted it is the last of
+ * X-Forwarded-For that is not itself a trusted proxy's; of IPv6 the first 64
+ * bits are counted.  Over its rate a client is answered 429 rate_limited with
+ * the seconds until he may ask again, before the body is read; with too many
+ * requests at a time 429 too_many_connections, and the connection is closed.
+ * Of more connections than that, those without a request in hand, half-open
+ * and idle ones, are cut; those of trusted proxies are not counted.
+ *
+ * Pages of other origins: where none are allowed nothing is said of them.
+ * Where some are, every answer whose head could be read names the page's origin
+ * if it is allowed (Access-Control-Allow-Origin, Vary), and a preflight OPTIONS
+ * of such a page to a known path is answered 204 with what may be sent.  A page
+ * that is not allowed is served like any other client: browsers keep the answer
+ * from it.  A body without a Content-Type that a page sends is answered 415,
+ * since a browser would ask nobody before.  "*" lets any page read what it has
+ * a token for; cookies are never allowed.
+ *
  * Answers carry the request's traceparent; those with status 429 and 503 have
  * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
  * and not when workers are few. IPv4 only and no TLS: that ends at a proxy in
@@ -71,14 +88,25 @@ struct httpd_opts {
 	unsigned workers;   /* connections served at one time, > HTTPD_SPARE */
 	int64_t timeout_ms; /* after which a request is answered 504 */
 	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
+	/*
+	 * Limits of one client, whatever he asks: requests a second, and how
+	 * many at once after a pause (at least 1); requests and connections at
+	 * a time.  0: none.
+	 */
+	int64_t rate_per_s, rate_burst;
+	size_t per_address;
+	/* "10.0.0.0/8,192.0.2.1": whom to believe; NULL or "": nobody. */
+	const char *trusted_proxies;
+	/* "https://a.example" and more, or "*"; NULL or "": none; kept. */
+	const char *cors_origins;
 	struct metric_set *metrics; /* may be NULL */
 };
 
 /*
  * httpd_new(o, out):
  * Listen.  RC_INVALID for a bad address (IPv6, TLS and names among them) or bad
- * options, RC_DOWN if it is taken; the log says why.  Loop thread, or before
- * loop_run().
+ * options, lists among them, RC_DOWN if it is taken; the log says why.  Loop
+ * thread, or before loop_run().
  */
 enum rc httpd_new(const struct httpd_opts *o, struct httpd **out) RC_CHECK;
 
@@ -109,7 +137,7 @@ struct str httpd_req_query(struct httpd_req *r, const char *name);
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
 /* How many headers of that name there are. */
 size_t httpd_req_headers(const struct httpd_req *r, const char *name);
-/* The client's IPv4 address. */
+/* The client's address: IPv6 only if a trusted proxy says so. */
 struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */
 const struct trace *httpd_req_trace(const struct httpd_req *r);

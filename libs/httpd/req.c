@@ -258,7 +258,8 @@ httpd_req_headers(const struct httpd_req *r, const char *name)
 struct str
 httpd_req_address(const struct httpd_req *r)
 {
-	return str_of(r->remote_addr);
+	return str_of(
+	    r->client.text[0] != '\0' ? r->client.text : r->remote_addr);
 }
 
 const struct trace *

@@ -22,6 +22,9 @@ struct svc_conf {
 	const char *nats_url;
 	const char *nats_user;
 	const char *nats_password;
+	const char *nats_ca_file;
+	const char *nats_cert_file;
+	const char *nats_key_file;
 	const char *http_addr;
 	const char *admin_addr;
 	const char *log_level;
@@ -38,7 +41,7 @@ struct svc_conf {
 	int64_t rate_token_burst;
 };
 
-#define SVC_OPTS_N 16
+#define SVC_OPTS_N 19
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
