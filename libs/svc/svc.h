@@ -243,7 +243,8 @@ struct wall svc_call_deadline(const struct svc_call *c);
  * NATS.  Before the handler was called it was made sure that his role may ask
  * this route (wire_routes), and that the user whom the request names, in its
  * path or query as user_id or in its body as /user_id, is himself, unless he is
- * an operator (of that user's tenant); a body may name no terminal but itself.
+ * an operator or maker (of that user's tenant); a body may name no terminal but
+ * itself.
  */
 const struct auth_caller *svc_call_caller(const struct svc_call *c);
 

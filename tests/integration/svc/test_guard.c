@@ -160,10 +160,12 @@ static const struct guarded_ask asks[] = {
 	{ "t-lamp", "POST", "/v1/chat", CHAT(USER("ada"), "lamp-1"), 403,
 	    "/user_id: must not be there" },
 	{ "t-lamp", "GET", "/v1/souls", NULL, 403, "role" },
-	/* A maker sees bodies, and is nobody's user. */
+	/* A maker sees bodies, may say whom they are for, and is no user. */
 	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200, "user= t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 403,
-	    "is not the user" },
+	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
+	    "user=acme/ada t" },
+	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=other/ada", NULL, 403,
+	    "another tenant" },
 	{ "t-maker", "GET", "/v1/souls", NULL, 403, "role" },
 	/* An operator is whom he names, in his tenant if he has one. */
 	{ "t-acme", "GET", "/v1/souls?user_id=bob", NULL, 200,
