@@ -67,8 +67,8 @@ passwd_add(struct passwd *p, struct str id, struct str hash)
 {
 	/* Without blanks at its ends, and no comment: mosquitto trims. */
 	if (!id_terminal_valid(id) || memchr(id.p, ':', id.n) != NULL ||
-	    str_trim(id).n != id.n || id.p[0] == '#' ||
-	    map_get(p->names, id) == p || !hash_ok(hash))
+	    str_trim(id).n != id.n || map_get(p->names, id) == p ||
+	    !hash_ok(hash))
 		return false;
 	buf_put_str(&p->text, id);
 	buf_putc(&p->text, ':');
