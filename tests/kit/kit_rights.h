@@ -20,6 +20,14 @@ void kit_rights_nats(struct kit_server *s);
 void kit_rights_redis(struct kit_server *s);
 
 /*
+ * kit_rights_denied(nats, redis):
+ * What one of the two denied somebody, "" if nothing; of one that does not run
+ * nothing is known.  Valid until the next call.
+ */
+const char *kit_rights_denied(
+    const struct kit_server *nats, const struct kit_server *redis);
+
+/*
  * kit_rights_users(file, fn, arg):
  * Call fn with the name of each user in a file of those.
  */

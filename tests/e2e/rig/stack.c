@@ -267,6 +267,10 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
+	if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    kit_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
 	told = secrets_told();
