@@ -135,6 +135,8 @@ struct str httpd_req_param(const struct httpd_req *r, size_t i);
 struct str httpd_req_query(struct httpd_req *r, const char *name);
 /* A header, by case-insensitive name; absent if there is none. */
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
+/* How many headers of that name there are. */
+size_t httpd_req_headers(const struct httpd_req *r, const char *name);
 /* The client's address: IPv6 only if a trusted proxy says so. */
 struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */
@@ -202,6 +204,14 @@ enum rc httpd_stream_send(struct httpd_req *r, const char *event,
 enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
 size_t httpd_stream_waiting(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
+
+/*
+ * httpd_stream_cut(r):
+ * Close the connection of a stream, of events or lines, now, as if its reader
+ * were too slow: sending is RC_TOOBIG, httpd_on_gone() tells.  The handler
+ * still ends r.
+ */
+void httpd_stream_cut(struct httpd_req *r);
 
 /*
  * JSON lines: httpd_lines() answers 200 application/x-ndjson and leaves r open;
