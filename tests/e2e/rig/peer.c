@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/str.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/tap.h"
 
@@ -132,11 +133,17 @@ peer_make(struct stack *st, const struct peer_opts *o,
 	mosquitto_publish_callback_set(p->m, on_publish);
 	mosquitto_message_callback_set(p->m, on_message);
 	(void)mosquitto_reconnect_delay_set(p->m, 1, 1, false);
+	if (o->as != NULL)
+		(void)mosquitto_username_pw_set(
+		    p->m, o->as, lock_password(o->as));
 	if (o->will_topic != NULL)
 		(void)mosquitto_will_set(p->m, o->will_topic,
 		    (int)strlen(o->will), o->will, 1, true);
 	ck_assert_int_eq(mosquitto_connect(p->m, "127.0.0.1",
-			     st->server[STACK_MQTT].port, 60),
+			     st->opts->locked && o->as == NULL
+				 ? st->lock.witness
+				 : st->server[STACK_MQTT].port,
+			     60),
 	    MOSQ_ERR_SUCCESS);
 	ck_assert_int_eq(mosquitto_loop_start(p->m), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_up, p, STACK_MS));
@@ -410,6 +417,9 @@ body_connect(struct body *b, struct stack *st, const char *terminal,
 	bool has_intents = speaks == BODY_SPEAKS_0222 || speaks == BODY_IS_DEAF;
 	char topic[512];
 	struct peer_opts o = { .will_topic = topic, .will = "offline" };
+
+	if (st->opts->locked)
+		o.as = terminal;
 
 	b->terminal = terminal;
 	snprintf(topic, sizeof(topic), "soul/terminal/%s/online", terminal);

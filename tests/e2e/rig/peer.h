@@ -18,6 +18,9 @@ struct peer_opts {
 	const char *will_topic; /* QoS 1, retained */
 	const char *will;
 	bool lasting; /* keeps its session */
+	/* Of a locked stack: a body it has the password of; NULL: one who may
+	 * do everything. */
+	const char *as;
 };
 
 /*
