@@ -16,6 +16,7 @@
 #define IFACE                                                               \
 	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                \
 	"\"path\":\"/v1/{id}\",\"owner\":\"o\",\"request\":\"x\","          \
+	"\"roles\":[\"owner\",\"maker\"]," \
 	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","   \
 	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                    \
 	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","      \
@@ -59,7 +60,7 @@ has(const char *text, const char *part)
 KIT_TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
-	has(text, "| `PUT /v1/{id}` | o | [x](#x) | – | 2 |\n");
+	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
 	has(text, "| `q` | yes | Q. |\n");
 	has(text, "| 400 | `a\\|b` |\n");
 	has(text,
@@ -87,6 +88,12 @@ KIT_TEST(openapi_is_yaml)
 	    "          schema:\n            type: string\n"
 	    "        - name: q\n          in: query\n");
 	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
+	has(text, "      x-roles:\n        - owner\n        - maker\n");
+	has(text, "        \"401\":\n          description: no access token");
+	has(text, "        \"403\":\n");
+	has(text, "        \"429\":\n");
+	has(text, "  securitySchemes:\n    token:\n      type: http\n");
+	has(text, "security:\n  - token: []\n");
 	has(text,
 	    "    x:\n      title: x\n      description: A message.\n"
 	    "      x-section: \"1\"\n      type: object\n");
@@ -128,7 +135,8 @@ KIT_TEST(routes_need_a_message_for_errors)
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
 	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
-	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"owner\"]}],"
 	    "\"nats\":[],\"mqtt\":[],\"events\":[]}");
 	struct path error = below("s/error.schema.json");
 	ck_assert_int_eq(unlink(error.text), 0);

@@ -13,7 +13,7 @@ struct entry {
 #define HTTP                                                          \
 	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"        \
 	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\"," \
-	"\"errors\":[]"
+	"\"errors\":[],\"roles\":[\"owner\"]"
 #define NATS                                                       \
 	"\"owner\":\"o\",\"request\":\"x\",\"description\":\"d\"," \
 	"\"section\":\"1\""
@@ -53,19 +53,46 @@ static const struct entry bad[] = {
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"TRACE\","
 	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
-	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"owner\"]}",
 	    "/http/0/method", "TRACE is not known" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
 	    "\"owner\":\"o\",\"request\":\"y\",\"response\":null,"
-	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"owner\"]}",
 	    "/http/0/request", "there is no message y" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
 	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
-	    "\"description\":\"d\",\"section\":\"1\","
+	    "\"description\":\"d\",\"section\":\"1\",\"roles\":[\"owner\"],"
 	    "\"errors\":[{\"status\":\"400\",\"text\":\"t\"}]}",
 	    "/http/0/errors/0/status", "another type" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
+	    "/http/0/roles", "is missing" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],\"roles\":[]}",
+	    "/http/0/roles", "nobody could ask" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],\"roles\":[\"root\"]}",
+	    "/http/0/roles/0", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],\"roles\":[\"owner\",1]}",
+	    "/http/0/roles/1", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],\"roles\":\"owner\"}",
+	    "/http/0/roles", "another type" },
 	{ "nats", "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"x\"," NATS "}",
 	    "/nats/0/kind", "x is not known" },
 	{ "nats",
