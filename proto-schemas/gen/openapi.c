@@ -89,8 +89,8 @@ add_error(json_t *responses, const char *status, const char *text)
 	}
 	const char *before = gen_of(r, "description");
 	(void)json_object_set_new(r, "description",
-	    json_string(gen_printf("%s%s%s", before,
-		before[0] != '\0' ? " | " : "", text)));
+	    json_string(gen_printf(
+		"%s%s%s", before, before[0] != '\0' ? " | " : "", text)));
 }
 
 static void

@@ -16,7 +16,7 @@
 #define IFACE                                                               \
 	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                \
 	"\"path\":\"/v1/{id}\",\"owner\":\"o\",\"request\":\"x\","          \
-	"\"roles\":[\"owner\",\"maker\"]," \
+	"\"roles\":[\"owner\",\"maker\"],"                                  \
 	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","   \
 	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                    \
 	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","      \
