@@ -58,3 +58,5 @@ SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
 build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+# Readers of access tokens, and of the files that say which are good.
+LINKS_fuzz_token := auth
