@@ -11,6 +11,8 @@
 #include "svc/event.h"
 #include "svc/svc.h"
 
+static const struct str none = { NULL, 0 };
+
 static const enum wire_audit_role roles[] = {
 	[WIRE_ROLE_OWNER] = WIRE_AUDIT_ROLE_OWNER,
 	[WIRE_ROLE_TERMINAL] = WIRE_AUDIT_ROLE_TERMINAL,
@@ -41,6 +43,19 @@ key(const struct wire_audit *e)
 	return id_valid(e->address) ? e->address : STR("anybody");
 }
 
+static void
+tell(struct gateway *g, const struct wire_audit *e, const struct trace *trace)
+{
+	log_info("audit", LOG_V("action", wire_audit_action_names[e->action]),
+	    LOG_V("role", e->has_role ? wire_audit_role_names[e->role] : none),
+	    LOG_V("tenant", e->tenant), LOG_V("caller", e->caller_id),
+	    LOG_V("user", e->user_id), LOG_V("terminal", e->terminal_id),
+	    LOG_V("soul", e->soul_id), LOG_V("session", e->session_id),
+	    LOG_V("route", e->route), LOG_V("address", e->address),
+	    LOG_V("reason", e->reason), LOG_I("count", e->count));
+	svc_event(g->svc, "audit", key(e), &wire_audit_desc, e, trace);
+}
+
 void
 audit(struct gateway *g, struct svc_call *c, const struct audit *a)
 {
@@ -55,15 +70,23 @@ audit(struct gateway *g, struct svc_call *c, const struct audit *a)
 		.count = a->count };
 
 	put_caller(svc_call_caller(c), &e);
-	log_info("audit", LOG_V("action", wire_audit_action_names[e.action]),
-	    LOG_V("role", e.has_role ? wire_audit_role_names[e.role] : STR("")),
-	    LOG_V("tenant", e.tenant), LOG_V("caller", e.caller_id),
-	    LOG_V("user", e.user_id), LOG_V("terminal", e.terminal_id),
-	    LOG_V("soul", e.soul_id), LOG_V("session", e.session_id),
-	    LOG_V("address", e.address), LOG_V("reason", e.reason),
-	    LOG_I("count", e.count));
-	svc_event(
-	    g->svc, "audit", key(&e), &wire_audit_desc, &e, svc_call_trace(c));
+	tell(g, &e, svc_call_trace(c));
+}
+
+void
+audit_refused(void *arg, const struct svc_refused *r)
+{
+	struct wire_audit e = { .action = r->caller == NULL
+		    ? WIRE_AUDIT_ACTION_LOGIN_REFUSED
+		    : WIRE_AUDIT_ACTION_ACCESS_DENIED,
+		.route = str_of(r->route),
+		.address = r->address,
+		.reason = str_of(r->reason),
+		.has_count = true,
+		.count = 1 + r->left_out };
+
+	put_caller(r->caller, &e);
+	tell(arg, &e, r->trace);
 }
 
 void

@@ -13,6 +13,7 @@
 struct binding;
 struct gateway;
 struct svc_call;
+struct svc_refused;
 
 /* What was done; ids that are absent do not matter. */
 struct audit {
@@ -37,5 +38,8 @@ void audit(struct gateway *g, struct svc_call *c, const struct audit *a);
  */
 void audit_bound(struct gateway *g, struct svc_call *c, const char *how,
     const struct binding *b);
+
+/* audit_refused(g, r): Somebody was refused; as of svc_on_refused(). */
+void audit_refused(void *g, const struct svc_refused *r);
 
 #endif /* !CHAT_GATEWAY_AUDIT_H */

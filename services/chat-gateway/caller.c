@@ -4,40 +4,24 @@
 #include "caller.h"
 
 #include "auth/auth.h"
-#include "core/arena.h"
 #include "gateway.h"
 #include "state/credential.h"
 #include "svc/svc.h"
-
-/* A user of the caller's tenant, whom he may name with it or without. */
-static struct str
-qualified(struct svc_call *c, struct str tenant, struct str user)
-{
-	if (tenant.p == NULL ||
-	    (user.n > tenant.n && str_starts(user, tenant) &&
-		user.p[tenant.n] == '/'))
-		return user;
-	return arena_printf(
-	    svc_call_arena(c), "%.*s/%.*s", STR_ARG(tenant), STR_ARG(user));
-}
 
 bool
 caller_user(
     struct gateway *g, struct svc_call *c, struct str named, struct str *user)
 {
-	const struct auth_caller *who = svc_call_caller(c);
-
-	if (named.p != NULL && !gateway_id(c, named, "user_id"))
-		return false;
-	*user = named.p != NULL ? named : str_of(g->conf->user_id);
-	if (who == NULL)
+	*user = svc_call_user(c, named);
+	if (user->p != NULL)
+		return gateway_id(c, *user, "user_id");
+	if (svc_call_caller(c) == NULL) {
+		*user = str_of(g->conf->user_id);
 		return true;
-	if (who->user.p != NULL &&
-	    (who->role == WIRE_ROLE_OWNER || named.p == NULL))
-		*user = who->user;
-	else
-		*user = qualified(c, who->tenant, *user);
-	return gateway_id(c, *user, "user_id");
+	}
+	svc_fail(c, RC_INVALID,
+	    "user_id: must be named: the access token is of no user");
+	return false;
 }
 
 bool
@@ -49,10 +33,8 @@ caller_query_user(struct gateway *g, struct svc_call *c, struct str *user)
 bool
 caller_named_user(struct gateway *g, struct svc_call *c, struct str *user)
 {
-	struct str named = svc_call_query(c, "user_id");
-
-	if (named.p != NULL)
-		return caller_user(g, c, named, user);
+	if (svc_call_has_query(c, "user_id"))
+		return caller_query_user(g, c, user);
 	svc_fail(
 	    c, RC_INVALID, "user_id: must be named: there is no default here");
 	return false;

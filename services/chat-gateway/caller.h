@@ -19,8 +19,8 @@ struct svc_call;
 /*
  * caller_user(g, c, named, user):
  * The user that a request is for which names this one (absent: none); it lives
- * as long as c.  False: it is none that may be one, and c was answered 400 and
- * ended.
+ * as long as c.  False: there is none, or it is none that may be one, and c was
+ * answered 400 and ended.
  */
 bool caller_user(
     struct gateway *g, struct svc_call *c, struct str named, struct str *user);
