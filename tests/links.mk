@@ -7,6 +7,7 @@ LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
+LINKS_mqtt-bridge := auth
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
