@@ -61,11 +61,10 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] = arena_printf(
 	    a, "NATS_PASSWORD=" KIT_PASSWORD "%s", services[i].name)
 		       .p;
-	env[n++] =
-	    arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
-		services[i].name, services[i].name,
-		st->server[STACK_REDIS].url + strlen("redis://"))
-		.p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -267,6 +266,10 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
+	if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    kit_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
 	told = secrets_told();
