@@ -179,6 +179,7 @@ docs: $(WIREGEN) $(SERVICES:%=$(B)/bin/%)
 	@$(WIREGEN) docs proto-schemas proto-schemas
 	@tests/lint/config-tables --write $(B)/bin
 	@tests/lint/chart-settings --write $(B)/bin
+	@tests/lint/ceilings --write $(B)/bin
 lint-docs: $(WIREGEN)
 	@tests/lint/docs
 
