@@ -42,9 +42,12 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Whom the bundled servers know, by the generated tables, as YAML. */}}
+{{/*
+Whom the bundled servers know, by the generated tables, as YAML.  The user admin
+may do all, and is for people; his password of Redis is redis-password.
+*/}}
 {{- define "soul.nats.users" -}}
-{{- $users := list -}}
+{{- $users := list "admin" -}}
 {{- range regexFindAll "(?m)^\\{ user: \"[^\"]+" (.Files.Get "files/nats-permissions.conf") -1 -}}
 {{- $users = append $users (trimPrefix "{ user: \"" .) -}}
 {{- end -}}

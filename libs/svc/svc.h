@@ -219,6 +219,13 @@ struct str svc_call_body(const struct svc_call *c);
 struct str svc_call_param(const struct svc_call *c, size_t i);
 struct str svc_call_query(struct svc_call *c, const char *name);
 
+/*
+ * svc_call_has_query(c, name):
+ * Whether the request itself names that parameter, which says of user_id and
+ * terminal_id more than svc_call_query().
+ */
+bool svc_call_has_query(struct svc_call *c, const char *name);
+
 /* A header of the request; absent if there is none, and over NATS. */
 struct str svc_call_header(const struct svc_call *c, const char *name);
 

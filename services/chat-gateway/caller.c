@@ -33,10 +33,8 @@ caller_query_user(struct gateway *g, struct svc_call *c, struct str *user)
 bool
 caller_named_user(struct gateway *g, struct svc_call *c, struct str *user)
 {
-	struct str named = svc_call_query(c, "user_id");
-
-	if (named.p != NULL)
-		return caller_user(g, c, named, user);
+	if (svc_call_has_query(c, "user_id"))
+		return caller_query_user(g, c, user);
 	svc_fail(
 	    c, RC_INVALID, "user_id: must be named: there is no default here");
 	return false;

@@ -15,8 +15,8 @@
 
 /* The name behind lead at the beginning of a line; false: another line. */
 static bool
-named(const char *line, const char *lead, const char *stop,
-    char name[NAME_MAX_])
+named(
+    const char *line, const char *lead, const char *stop, char name[NAME_MAX_])
 {
 	if (strncmp(line, lead, strlen(lead)) != 0)
 		return false;

@@ -41,7 +41,7 @@ const char *kit_rights_denied(
  */
 #define KIT_NATS_RIGHTS  "deploy/nats-permissions.conf"
 #define KIT_REDIS_RIGHTS "deploy/redis-users.acl"
-void kit_rights_users(const char *file, void (*fn)(void *arg, const char *user),
-    void *arg);
+void kit_rights_users(
+    const char *file, void (*fn)(void *arg, const char *user), void *arg);
 
 #endif /* !KIT_KIT_RIGHTS_H */

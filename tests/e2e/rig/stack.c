@@ -64,11 +64,10 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] = arena_printf(
 	    a, "NATS_PASSWORD=" KIT_PASSWORD "%s", services[i].name)
 		       .p;
-	env[n++] =
-	    arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
-		services[i].name, services[i].name,
-		st->server[STACK_REDIS].url + strlen("redis://"))
-		.p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",

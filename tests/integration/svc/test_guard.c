@@ -88,7 +88,7 @@ static const struct svc_def def = {
 
 /* ---- who asks ------------------------------------------------------------ */
 
-static const struct guarded_token tokens[] = {
+static const struct kit_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
 	{ "t-acme-ada",
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\"" },
@@ -105,7 +105,7 @@ start(struct running *r, const char *file)
 {
 	char tokens_file[300], rate[] = "RATE_TOKEN_BURST=1000";
 
-	guarded_file(file, tokens, NELEM(tokens));
+	kit_tokens_write(file, tokens, NELEM(tokens));
 	snprintf(tokens_file, sizeof(tokens_file), "AUTH_TOKENS=%s", file);
 	running_begin(r, &def, KIT_ENV(tokens_file, rate));
 	kit_service_wait(&r->toy);
