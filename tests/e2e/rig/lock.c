@@ -229,11 +229,11 @@ lock_servers(struct stack *st)
 	start_passwords(st);
 }
 
-void
+int
 lock_end(struct stack *st)
 {
 	kit_signal(&st->lock.passwords, SIGTERM);
-	ck_assert_int_eq(kit_wait(&st->lock.passwords, STACK_MS), 0);
+	return kit_wait(&st->lock.passwords, STACK_MS);
 }
 
 /* ---- services --------------------------------------------------------------

@@ -74,7 +74,10 @@ const char *lock_body_token(const char *terminal);
  */
 bool lock_lets_in(struct stack *st, const char *user, const char *password);
 
-/* lock_end(st): Tell what lock_servers() and lock_bodies() started to stop. */
-void lock_end(struct stack *st);
+/*
+ * lock_end(st):
+ * Tell what lock_servers() started beside the servers to stop; its exit status.
+ */
+int lock_end(struct stack *st);
 
 #endif /* !RIG_LOCK_H */

@@ -296,9 +296,12 @@ stack_end(struct stack *st)
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
 	/* Of a locked one it is the tests that are denied things. */
-	if (st->opts->locked)
-		lock_end(st);
-	else if (why[0] == '\0')
+	if (st->opts->locked) {
+		status = lock_end(st);
+		if (status != 0)
+			snprintf(why, sizeof(why),
+			    "mqtt-bridge passwords ended with %d", status);
+	} else if (why[0] == '\0')
 		snprintf(why, sizeof(why), "%s",
 		    kit_rights_denied(
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
