@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/secrets.h"
+#include "e2e/rig/sign.h"
 #include "kit/kit_rights.h"
 
 #define BODIES_MAX 32
@@ -225,6 +226,7 @@ lock_servers(struct stack *st)
 {
 	kit_rights_closed(&st->server[STACK_NATS], &st->server[STACK_REDIS]);
 	write_tokens();
+	sign_begin(kit_path("jwks.json"));
 	start_broker(st);
 	start_passwords(st);
 }
@@ -255,10 +257,16 @@ lock_env(struct stack *st, enum stack_service i, struct arena *a,
 		    a, "MQTT_PASSWORD=%s", lock_password(STACK_BODY))
 			       .p;
 	}
-	if (st->service[i].http != 0 && i != STACK_LLM_SIM)
+	if (i == STACK_LLM_SIM || st->service[i].http == 0)
+		return n;
+	env[n++] =
+	    arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json")).p;
+	if (i == STACK_CHAT_GATEWAY) {
 		env[n++] =
-		    arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json"))
-			.p;
+		    arena_printf(a, "AUTH_JWKS=%s", kit_path("jwks.json")).p;
+		env[n++] = "AUTH_ISSUER=" SIGN_ISSUER;
+		env[n++] = "AUTH_AUDIENCE=" SIGN_AUDIENCE;
+	}
 	return n;
 }
 

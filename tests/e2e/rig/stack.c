@@ -48,7 +48,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[14 + STACK_ENV_MAX + SECRETS_ENV_MAX];
+	const char *env[16 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -221,6 +221,19 @@ line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
 		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
 	free(log);
 	return at != NULL;
+}
+
+size_t
+stack_lines(const struct stack *st, enum stack_service i, const char *text)
+{
+	char *log = kit_read_file(st->service[i].proc.log, NULL), *line, *rest;
+	size_t n = 0;
+
+	for (line = strtok_r(log, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		n += strstr(line, text) != NULL;
+	free(log);
+	return n;
 }
 
 /* Whatever a service's metrics show: none of it is a secret or a user's. */

@@ -87,6 +87,10 @@ void stack_wait_ready(struct stack_proc *p);
 void stack_kill(struct stack *st, enum stack_service i);
 void stack_restart(struct stack *st, enum stack_service i);
 
+/* stack_lines(st, i, text): How many lines of its log so far have text. */
+size_t stack_lines(
+    const struct stack *st, enum stack_service i, const char *text);
+
 /*
  * stack_check(st):
  * Fails the test unless every process runs and the tap saw nothing wrong.
