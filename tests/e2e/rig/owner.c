@@ -27,6 +27,13 @@ owner_is(const char *token, const char *from)
 	who.from = from;
 }
 
+void
+owner_who(const char **token, const char **from)
+{
+	*token = who.token;
+	*from = who.from;
+}
+
 static size_t
 on_body(char *p, size_t size, size_t n, void *arg)
 {

@@ -17,6 +17,9 @@
  */
 void owner_is(const char *token, const char *from);
 
+/* owner_who(token, from): What owner_is() was told in this thread. */
+void owner_who(const char **token, const char **from);
+
 /*
  * owner_call(port, method, path, body, status):
  * Ask; body (NULL: none) is given away.  The answer, which the caller frees, or

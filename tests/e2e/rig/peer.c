@@ -31,6 +31,7 @@ struct peer {
 	struct got_list list;
 	bool up;
 	int subscribed; /* the last that was answered */
+	int granted;    /* and how: its QoS, or 128 */
 	int published;
 	void (*on_message)(void *arg, const char *topic, json_t *payload);
 	void *arg;
@@ -51,15 +52,26 @@ on_connect(struct mosquitto *m, void *arg, int rc)
 }
 
 static void
+on_disconnect(struct mosquitto *m, void *arg, int rc)
+{
+	struct peer *p = arg;
+
+	(void)m;
+	(void)rc;
+	pthread_mutex_lock(&p->lock);
+	p->up = false;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void
 on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *granted)
 {
 	struct peer *p = arg;
 
 	(void)m;
-	(void)n;
-	(void)granted;
 	pthread_mutex_lock(&p->lock);
 	p->subscribed = mid;
+	p->granted = n > 0 ? granted[0] : 128;
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -129,6 +141,7 @@ peer_make(struct stack *st, const struct peer_opts *o,
 	p->m = mosquitto_new(o->client_id, !o->lasting, p);
 	ck_assert_ptr_nonnull(p->m);
 	mosquitto_connect_callback_set(p->m, on_connect);
+	mosquitto_disconnect_callback_set(p->m, on_disconnect);
 	mosquitto_subscribe_callback_set(p->m, on_subscribe);
 	mosquitto_publish_callback_set(p->m, on_publish);
 	mosquitto_message_callback_set(p->m, on_message);
@@ -208,6 +221,19 @@ peer_hear(struct peer *p, const char *filter)
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_answered, &a, STACK_MS));
+}
+
+bool
+peer_may_hear(struct peer *p, const char *filter)
+{
+	peer_hear(p, filter);
+	return p->granted < 128;
+}
+
+bool
+peer_is_up(struct peer *p)
+{
+	return is_up(p);
 }
 
 void
