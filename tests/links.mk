@@ -2,11 +2,13 @@
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
+LINKS_PKG_state := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
+LINKS_mqtt-bridge := auth
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
@@ -58,3 +60,5 @@ SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
 build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+# Readers of access tokens, and of the files that say which are good.
+LINKS_fuzz_token := auth

@@ -56,6 +56,9 @@ priorityClassName: {{ . }}
 {{- end -}}
 {{- if has "mqtt" $s.needs -}}
 {{- $_ := set $env "MQTT_BROKER_URL" (include "soul.mqtt.url" .root) -}}
+{{- if and $v.mqtt.bundled.enabled (eq .part "body-sim") -}}
+{{- $_ := set $env "MQTT_BROKER_URL" (printf "mqtt://%s-mosquitto-inside:1883" (include "soul.fullname" .root)) -}}
+{{- end -}}
 {{- $_ := set $env "MQTT_TOPIC_PREFIX" $v.mqtt.topicPrefix -}}
 {{- if $v.mqtt.bundled.enabled -}}
 {{- $_ := set $env "MQTT_USERNAME" (include "soul.mqtt.user" .) -}}

@@ -10,10 +10,23 @@ nats://{{ include "soul.fullname" . }}-nats:4222
 
 {{- define "soul.mqtt.url" -}}
 {{- if .Values.mqtt.bundled.enabled -}}
-mqtt://{{ include "soul.fullname" . }}-mosquitto:1883
+mqtt://{{ include "soul.fullname" . }}-mosquitto-inside:1884
 {{- else -}}
 {{ .Values.mqtt.external.url }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+Ports of the bundled broker, as YAML: those that bodies are offered, and those
+of services and of bodies in this cluster, which no Service gives to others.
+*/}}
+{{- define "soul.mosquitto.ports" -}}
+{{- $at := .Values.mqtt.bundled -}}
+{{- $out := dict -}}
+{{- if or $at.unencrypted (eq (dig "type" "ClusterIP" $at.service) "ClusterIP") }}{{ $_ := set $out "mqtt" 1883 }}{{ end -}}
+{{- if $at.tlsSecret }}{{ $_ := set $out "mqtts" 8883 }}{{ end -}}
+{{- if $at.fleetSecret }}{{ $_ := set $out "mqtts-cert" 8884 }}{{ end -}}
+{{- dict "outside" $out "inside" (dict "services" 1884 "mqtt" 1883) | toYaml -}}
 {{- end -}}
 
 {{- define "soul.llm.url" -}}
@@ -29,9 +42,12 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Whom the bundled servers know, by the generated tables, as YAML. */}}
+{{/*
+Whom the bundled servers know, by the generated tables, as YAML.  The user admin
+may do all, and is for people; his password of Redis is redis-password.
+*/}}
 {{- define "soul.nats.users" -}}
-{{- $users := list -}}
+{{- $users := list "admin" -}}
 {{- range regexFindAll "(?m)^\\{ user: \"[^\"]+" (.Files.Get "files/nats-permissions.conf") -1 -}}
 {{- $users = append $users (trimPrefix "{ user: \"" .) -}}
 {{- end -}}
@@ -169,14 +185,15 @@ for tokens, which are read again while it runs).
 {{- end -}}
 
 {{/*
-(dict "root" $ "part" "nats" "port" 4222 "at" values "kind" …): what the bundled
-servers have in common but their containers: Service and the volume.
+(dict "root" $ "part" "nats" "ports" … "at" values): what the bundled servers
+have in common but their containers: Service and the volume.  A Service has
+the part's name, unless it is given one.
 */}}
 {{- define "soul.server.service" -}}
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{ include "soul.fullname" .root }}-{{ .part }}
+  name: {{ include "soul.fullname" .root }}-{{ .name | default .part }}
   labels: {{- include "soul.labels" . | nindent 4 }}
   {{- with dig "service" "annotations" dict .at }}
   annotations: {{- toYaml . | nindent 4 }}

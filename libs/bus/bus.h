@@ -43,7 +43,8 @@ struct bus_sub;
 
 struct bus_opts {
 	struct loop *loop;
-	const char *url;  /* nats:// or tls://[user[:password]@]host[:port][,…] */
+	const char
+	    *url; /* nats:// or tls://[user[:password]@]host[:port][,…] */
 	const char *name; /* of the connection, as the server lists it */
 	const char *user; /* NULL or "": none */
 	const char *password;
@@ -104,8 +105,8 @@ const char *bus_opts_fault(const struct bus_opts *o);
  * may be made at once.  o is copied.  Answers come to _INBOX.<name>.>, if the
  * name is [A-Za-z0-9_-]{1,64}, so that a server can keep others from reading
  * them.  What the server does not permit is logged as bus.denied and counted.
- * RC_INVALID if bus_opts_fault() finds one, RC_TOOBIG if the URL lists more than
- * 16 servers.
+ * RC_INVALID if bus_opts_fault() finds one, RC_TOOBIG if the URL lists more
+ * than 16 servers.
  */
 enum rc bus_new(const struct bus_opts *o, struct bus **out) RC_CHECK;
 

@@ -203,8 +203,8 @@ set_tls(natsOptions *no, const struct conn_conf *o, const char *url)
 
 /* For the server at url; NULL: any of them. */
 static natsStatus
-set_options(natsOptions *no, const struct conn_conf *o, const char *url,
-    struct link *k)
+set_options(
+    natsOptions *no, const struct conn_conf *o, const char *url, struct link *k)
 {
 	const char *urls[NAMES_SERVERS_MAX];
 	natsStatus s;

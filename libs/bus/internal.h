@@ -211,7 +211,7 @@ void bus_waiters_free(struct bus *b);
  */
 struct bus_wish {
 	const char *create; /* subject that creates; copied */
-	const char *update; /* that changes one that differs; NULL, copied */
+	const char *update; /* that changes one that differs; NULL: it stays */
 	struct str config;  /* JSON; copied */
 	bus_wish_fn ready;
 	void *arg;

@@ -74,11 +74,29 @@ refuse_load(struct serving *s, enum server_refusal why, const char *text)
 	return refuse(s, 503, rc_name(RC_AGAIN), text);
 }
 
-/* A client that asks too much; one that goes on gets no body read. */
+/* An address that stands for many, and has the limits of one. */
+static void
+hint_proxy(const struct httpd_req *r)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if (head_find(r->fields, r->nfields, STR("X-Forwarded-For")).p ==
+		NULL ||
+	    !str_eq(str_of(r->client.text), str_of(r->remote_addr)) ||
+	    !log_every(&rate, 1, &missed))
+		return;
+	log_warn("httpd.proxy_limited", LOG_S("address", r->remote_addr),
+	    LOG_S("hint", "if it is a proxy of yours: TRUSTED_PROXIES"),
+	    LOG_I("missed", missed));
+}
+
+/* A client that asks too much; the body is not read. */
 static bool
 refuse_limit(struct serving *s, enum server_refusal why, int64_t ms)
 {
 	metric_add(s->h->refused[why], 1);
+	hint_proxy(s->r);
 	s->a.retry_after_s = (int)((ms + 999) / 1000);
 	if (why == SERVER_RATE)
 		return refuse(s, 429, "rate_limited",

@@ -50,6 +50,27 @@ addr_ok(const char *addr, struct in_addr *in)
 	return false;
 }
 
+static const char *
+read_lists(const struct httpd_opts *o, struct peer_nets *nets, struct cors *c)
+{
+	if (peer_nets_read(str_of(o->trusted_proxies), nets) != RC_OK)
+		return "TRUSTED_PROXIES: use addresses and networks of IPv4, "
+		       "at most 32: 10.0.0.0/8,192.0.2.1";
+	if (cors_read(str_of(o->cors_origins), c) != RC_OK)
+		return "CORS_ORIGINS: use at most 32 origins as browsers write "
+		       "them, https://a.example,https://b.example:8443, or *";
+	return NULL;
+}
+
+const char *
+httpd_opts_wrong(const struct httpd_opts *o)
+{
+	struct peer_nets nets;
+	struct cors cors;
+
+	return read_lists(o, &nets, &cors);
+}
+
 static bool
 opts_ok(const struct httpd_opts *o, struct in_addr *in)
 {
@@ -57,6 +78,11 @@ opts_ok(const struct httpd_opts *o, struct in_addr *in)
 	    o->timeout_ms <= 0 || (o->rate_per_s > 0 && o->rate_burst <= 0)) {
 		log_error("httpd.bad_options", LOG_I("workers", o->workers),
 		    LOG_I("timeout_ms", o->timeout_ms));
+		return false;
+	}
+	const char *why = httpd_opts_wrong(o);
+	if (why != NULL) {
+		log_error("httpd.bad_list", LOG_S("why", why));
 		return false;
 	}
 	for (size_t i = 0; i < o->nroutes; i++) {
@@ -67,25 +93,6 @@ opts_ok(const struct httpd_opts *o, struct in_addr *in)
 		return false;
 	}
 	return addr_ok(o->addr, in);
-}
-
-/* Read the lists; the log says which is wrong. */
-static enum rc
-read_lists(struct httpd *h, const struct httpd_opts *o)
-{
-	if (peer_nets_read(str_of(o->trusted_proxies), &h->trusted) != RC_OK) {
-		log_error("httpd.bad_trusted_proxies",
-		    LOG_S("value", o->trusted_proxies),
-		    LOG_S("want", "10.0.0.0/8,192.0.2.1: IPv4 only"));
-		return RC_INVALID;
-	}
-	if (cors_read(str_of(o->cors_origins), &h->cors) != RC_OK) {
-		log_error("httpd.bad_cors_origins",
-		    LOG_S("value", o->cors_origins),
-		    LOG_S("want", "https://a.example,https://b.example or *"));
-		return RC_INVALID;
-	}
-	return RC_OK;
 }
 
 static struct httpd *
@@ -126,7 +133,7 @@ on_log(const struct mg_connection *c, const char *text)
 
 	(void)c;
 	if (log_every(&rate, 1, &missed))
-		log_warn("httpd.civetweb", LOG_S("text", text),
+		log_warn("httpd.civetweb", LOG_S("why", text),
 		    LOG_I("missed", missed));
 	return 1;
 }
@@ -200,10 +207,7 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	if (!opts_ok(o, &in))
 		return RC_INVALID;
 	struct httpd *h = mem_zalloc(sizeof(*h));
-	if (read_lists(h, o) != RC_OK) {
-		free(h);
-		return RC_INVALID;
-	}
+	(void)read_lists(o, &h->trusted, &h->cors);
 	h->addr = in.s_addr;
 	h->loop = o->loop;
 	h->routes = o->routes;

@@ -103,6 +103,13 @@ struct httpd_opts {
 };
 
 /*
+ * httpd_opts_wrong(o):
+ * What is wrong with its two lists, in words that name the variables of which
+ * services take them; NULL: nothing.  Pure.
+ */
+const char *httpd_opts_wrong(const struct httpd_opts *o);
+
+/*
  * httpd_new(o, out):
  * Listen.  RC_INVALID for a bad address (IPv6, TLS and names among them) or bad
  * options, lists among them, RC_DOWN if it is taken; the log says why.  Loop

@@ -50,6 +50,7 @@ static const struct state_script mint = { LUA_RECORD LUA_LEAVE
 	"r('ZADD',KEYS[2],0,me)\n"
 	"if KEYS[5] then r('ZADD',KEYS[5],0,me) end\n"
 	"local by=redis.pcall('HGET',KEYS[4],'u')\n"
+	"redis.pcall('HDEL',KEYS[4],'gone')\n"
 	"if was or (ARGV[3]~='' and by~=ARGV[3]) then leave(KEYS[4],me) end\n"
 	"return " LUA_OK };
 
@@ -77,6 +78,10 @@ static const struct state_script revoke = { LUA_NOW LUA_RECORD LUA_LEAVE
 	"r('HSET',k,'gone','1','changed',now)\n"
 	"r('HDEL',k,'h')\n"
 	"leave(KEYS[3],ARGV[1])\n"
+	"local f=redis.pcall('HGET',KEYS[3],'v')\n"
+	"if not f or f=='" TERMINAL_FORMAT "' then\n"
+	" r('HSET',KEYS[3],'v','" TERMINAL_FORMAT "','on','0','gone','1')\n"
+	"end\n"
 	"return " LUA_OK };
 
 #define LUA_FIELDS "'ten','u','h','created','changed','gone'"

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "svc/call.h"
+#include "svc/edge.h"
 #include "svc/guard.h"
 #include "svc/internal.h"
 #include "wire/iface.h"
@@ -403,14 +404,15 @@ svc_lanes_start(struct svc *s)
 			slowest = s->def->routes[i].deadline_ms;
 	}
 	s->http_timeout_ms = slowest + HTTP_GRACE_MS;
-	return httpd_new(&(struct httpd_opts){ .loop = s->loop,
-			     .addr = s->conf.http_addr,
-			     .routes = s->http_routes,
-			     .nroutes = nhttp,
-			     .workers = (unsigned)s->conf.http_workers,
-			     .timeout_ms = s->http_timeout_ms,
-			     .metrics = s->metrics },
-	    &s->http);
+	struct httpd_opts o = { .loop = s->loop,
+		.addr = s->conf.http_addr,
+		.routes = s->http_routes,
+		.nroutes = nhttp,
+		.workers = (unsigned)s->conf.http_workers,
+		.timeout_ms = s->http_timeout_ms,
+		.metrics = s->metrics };
+	edge_opts(s, &o);
+	return httpd_new(&o, &s->http);
 }
 
 enum rc

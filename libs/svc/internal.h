@@ -39,9 +39,14 @@ struct svc_conf {
 	const char *auth_audience;
 	int64_t rate_token_per_s;
 	int64_t rate_token_burst;
+	int64_t rate_address_per_s;
+	int64_t rate_address_burst;
+	int64_t http_per_address;
+	const char *trusted_proxies;
+	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 19
+#define SVC_OPTS_N 24
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,

@@ -72,6 +72,16 @@ put_subjects(struct gen *g, struct buf *b, const json_t *list)
 }
 
 static void
+put_keepers(struct gen *g, struct buf *b, const json_t *list)
+{
+	size_t i;
+	json_t *e;
+	buf_puts(b, "\n/* Who may change the settings of a stream. */\n");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e)
+		put_macro(g, b, "KEEPER", e, gen_of(e, "keeper"));
+}
+
+static void
 put_topics(struct gen *g, struct buf *b, const json_t *list)
 {
 	size_t i;
@@ -108,6 +118,7 @@ gen_subjects(struct gen *g, struct buf *b)
 		put_macro(g, b, "HTTP", e, gen_of(e, "path"));
 	}
 	put_subjects(g, b, json_object_get(g->iface, "nats"));
+	put_keepers(g, b, json_object_get(g->iface, "streams"));
 	put_topics(g, b, json_object_get(g->iface, "mqtt"));
 	buf_puts(b, "\n/* Types of events. */\n");
 	json_array_foreach (json_object_get(g->iface, "events"), i, e) {

@@ -1,5 +1,5 @@
 // links: objects name each other; do they mean what is there?
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hasPod, part, pod, selects } from "./pods.mjs";
 
 const labels = (o) => pod(o).metadata.labels;
@@ -80,8 +80,10 @@ function* shipped(o, yaml) {
   if (o.kind !== "ConfigMap") return;
   if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
     yield "is not deploy/grafana-soul.json";
-  for (const name of ["nats.conf", "redis.conf", "mosquitto.conf", "redis-users.acl"])
-    if (o.data[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
+  // Rules of the broker have the prefix of topics.
+  const prefix = /^pattern write (.*terminal)\/%u\/online$/m.exec(o.data["mosquitto.acl"])?.[1];
+  for (const name of Object.keys(o.data).filter((x) => existsSync(`deploy/${x}`)))
+    if (!o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8").replaceAll("soul/terminal", prefix ?? "soul/terminal")))
       yield `${name} is not deploy/${name}`;
   if (o.data["soul.conf"] && !o.data["soul.conf"].includes(readFileSync("deploy/nats-permissions.conf", "utf8")))
     yield "soul.conf is not of deploy/nats-permissions.conf";

@@ -40,7 +40,8 @@ function* run(o) {
       yield `${c.name}: image ${c.image} is not pinned`;
     // Server-side apply of old clusters cannot tell ports without it apart.
     for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
-    if (o.kind === "Pod") continue;
+    // Of a process without a port its end is all there is to see.
+    if (o.kind === "Pod" || !c.ports) continue;
     for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
       if (!c[name]) yield `${c.name}: no ${name}`;
     for (const name of ["startupProbe", "livenessProbe"])

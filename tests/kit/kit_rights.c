@@ -7,13 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "kit/kit_own.h"
 
 #define NAME_MAX_ 64
 
 /* The name behind lead at the beginning of a line; false: another line. */
 static bool
-named(const char *line, const char *lead, const char *stop,
-    char name[NAME_MAX_])
+named(
+    const char *line, const char *lead, const char *stop, char name[NAME_MAX_])
 {
 	if (strncmp(line, lead, strlen(lead)) != 0)
 		return false;
@@ -94,4 +97,58 @@ kit_rights_redis(struct kit_server *s)
 	kit_server_start_with(s, KIT_REDIS, text);
 	free(text);
 	free(rights);
+}
+
+/* The first line of a log with part in it. */
+static bool
+line_with(const struct kit_proc *p, const char *part, char *dst, size_t size)
+{
+	char *log = kit_read_file(p->log, NULL);
+	const char *at = strstr(log, part);
+
+	if (at != NULL)
+		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
+	free(log);
+	return at != NULL;
+}
+
+/* What Redis remembers of denials: "*0" if there was none. */
+static bool
+redis_denied(const struct kit_server *s, char *dst, size_t size)
+{
+	static const char ask[] = "ACL LOG 1\r\n";
+	int fd = kit_connect(s->port);
+	ssize_t n = 0, got;
+	char *at;
+
+	if (fd == -1)
+		return false;
+	if (write(fd, ask, strlen(ask)) != (ssize_t)strlen(ask)) {
+		close(fd);
+		return false;
+	}
+	/* An entry ends with who the client was. */
+	do {
+		got = read(fd, dst + n, size - (size_t)n - 1);
+		n += got > 0 ? got : 0;
+		dst[n] = '\0';
+	} while (got > 0 && strcmp(dst, "*0\r\n") != 0 &&
+	    strstr(dst, " lib-ver=") == NULL && strstr(dst, " resp=") == NULL);
+	close(fd);
+	for (at = dst; (at = strpbrk(at, "\r\n")) != NULL;)
+		*at = ' ';
+	return strcmp(dst, "*0  ") != 0;
+}
+
+const char *
+kit_rights_denied(const struct kit_server *nats, const struct kit_server *redis)
+{
+	static char why[1024];
+
+	why[0] = '\0';
+	if (line_with(&nats->proc, "Violation", why, sizeof(why)))
+		return why;
+	if (kit_alive(&redis->proc) && redis_denied(redis, why, sizeof(why)))
+		return why;
+	return "";
 }

@@ -20,12 +20,20 @@ void kit_rights_nats(struct kit_server *s);
 void kit_rights_redis(struct kit_server *s);
 
 /*
+ * kit_rights_denied(nats, redis):
+ * What one of the two denied somebody, "" if nothing; of one that does not run
+ * nothing is known.  Valid until the next call.
+ */
+const char *kit_rights_denied(
+    const struct kit_server *nats, const struct kit_server *redis);
+
+/*
  * kit_rights_users(file, fn, arg):
  * Call fn with the name of each user in a file of those.
  */
 #define KIT_NATS_RIGHTS  "deploy/nats-permissions.conf"
 #define KIT_REDIS_RIGHTS "deploy/redis-users.acl"
-void kit_rights_users(const char *file, void (*fn)(void *arg, const char *user),
-    void *arg);
+void kit_rights_users(
+    const char *file, void (*fn)(void *arg, const char *user), void *arg);
 
 #endif /* !KIT_KIT_RIGHTS_H */

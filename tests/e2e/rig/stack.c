@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "e2e/rig/owner.h"
+#include "e2e/rig/secrets.h"
 #include "e2e/rig/tap.h"
 #include "kit/kit_http.h"
 #include "kit/kit_rights.h"
@@ -46,7 +47,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[10 + STACK_ENV_MAX];
+	const char *env[10 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -60,11 +61,10 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] = arena_printf(
 	    a, "NATS_PASSWORD=" KIT_PASSWORD "%s", services[i].name)
 		       .p;
-	env[n++] =
-	    arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
-		services[i].name, services[i].name,
-		st->server[STACK_REDIS].url + strlen("redis://"))
-		.p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -75,6 +75,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 		       .p;
 	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
 	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	n = secrets_plant(env, n);
 	env[n] = NULL;
 	kit_spawn(&p->proc, name, argv, env);
 	p->wanted = true;
@@ -127,6 +128,9 @@ stack_start(struct stack *st, const struct stack_opts *o)
 	enum stack_service i;
 
 	*st = (struct stack){ .opts = o };
+	/* Timings want nothing read beside them. */
+	if (!o->no_tap)
+		secrets_begin();
 	kit_rights_nats(&st->server[STACK_NATS]);
 	kit_rights_redis(&st->server[STACK_REDIS]);
 	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
@@ -190,11 +194,28 @@ line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
 	return at != NULL;
 }
 
+/* Whatever a service's metrics show: none of it is a secret or a user's. */
+static void
+check_metrics(struct stack_proc *p)
+{
+	struct kit_answer a = { 0 };
+	const char *what = NULL;
+
+	if (kit_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+		what = secrets_in(buf_str(&a.body), true);
+	ck_assert_msg(
+	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
+	kit_answer_free(&a);
+}
+
 void
 stack_check(struct stack *st)
 {
+	const char *told = secrets_told();
 	char line[1024];
 	size_t i;
+
+	ck_assert_msg(told == NULL, "%s", told);
 
 	ck_assert_msg(
 	    st->opts->no_tap || kit_alive(&st->tap), "the tap is gone");
@@ -205,6 +226,8 @@ stack_check(struct stack *st)
 		ck_assert_msg(
 		    !st->service[i].wanted || kit_alive(&st->service[i].proc),
 		    "%s is gone", services[i].name);
+		if (st->service[i].wanted)
+			check_metrics(&st->service[i]);
 	}
 }
 
@@ -222,6 +245,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
+	const char *told;
 	char line[1024];
 	int status;
 	size_t i;
@@ -242,7 +266,14 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
+	if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    kit_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
+	told = secrets_told();
+	if (told != NULL)
+		snprintf(why, sizeof(why), "%s", told);
 	return why[0] != '\0' ? why : NULL;
 }

@@ -15,7 +15,7 @@
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
 #define IFACE                                                                            \
 	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                             \
-	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\"],\"owner\":\"o\",\"request\":\"x\"," \
+	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"maker\"],\"owner\":\"o\",\"request\":\"x\"," \
 	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","                \
 	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                                 \
 	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","                   \
@@ -81,7 +81,7 @@ has(const char *text, const char *part)
 KIT_TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
-	has(text, "| `PUT /v1/{id}` | o | [x](#x) | – | 2 |\n");
+	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
 	has(text, "| `q` | yes | Q. |\n");
 	has(text, "| 400 | `a\\|b` |\n");
 	has(text,
@@ -112,6 +112,12 @@ KIT_TEST(openapi_is_yaml)
 	    "          schema:\n            type: string\n"
 	    "        - name: q\n          in: query\n");
 	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
+	has(text, "      x-roles:\n        - owner\n        - maker\n");
+	has(text, "        \"401\":\n          description: no access token");
+	has(text, "        \"403\":\n");
+	has(text, "        \"429\":\n");
+	has(text, "  securitySchemes:\n    token:\n      type: http\n");
+	has(text, "security:\n  - token: []\n");
 	has(text,
 	    "    x:\n      title: x\n      description: A message.\n"
 	    "      x-section: \"1\"\n      type: object\n");
