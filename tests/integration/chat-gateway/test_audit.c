@@ -116,13 +116,13 @@ KIT_TEST(what_is_done_is_told)
 	/* By selection, and when the soul goes. */
 	minted(b, MAKER, "desk");
 	json_decref(heard(sub, "terminal_minted"));
-	select_as(b, ANN, "desk", soul, 200, NULL);
+	select_as(b, ANN, "desk", soul, NULL);
 	j = heard(sub, "binding_changed");
 	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
 	ck_assert_str_eq(kit_text(j, "payload.reason"), "selected");
 	json_decref(j);
 	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
-	refused_as(b, BOB, "DELETE", path, NULL, 404, "soul not found");
+	refused_as(b, BOB, "DELETE", path, NULL, "404 soul not found");
 	done_as(b, ANN, "DELETE", path, NULL);
 	j = heard(sub, "soul_deleted");
 	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
