@@ -13,11 +13,14 @@
 #include "core/mem.h"
 #include "httpd/sock.h"
 
-/* Between two looks: after one that cut something, and after any other. */
-#define BUSY_MS 20
-#define CALM_MS 100
-/* A look takes at most one part in so many of the time. */
-#define SHARE 20
+/*
+ * Between two looks: after one that cut something, and after any other; at
+ * least so many times what the look has cost of a processor.
+ */
+#define BUSY_MS    10
+#define BUSY_TIMES 4
+#define CALM_MS    100
+#define CALM_TIMES 20
 
 /* A connection, by its other end. */
 struct one {
@@ -198,21 +201,38 @@ rest(struct crowd *c, int64_t ms)
 	return go_on;
 }
 
+/* Processor time of this thread, in ms. */
+static int64_t
+used_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Look; for how many ms to rest then. */
+static int64_t
+pause_after_look(struct crowd *c)
+{
+	int64_t start = used_ms();
+	bool busy = look(c) > 0;
+	int64_t least = busy ? BUSY_MS : CALM_MS;
+	int64_t ms = (used_ms() - start) * (busy ? BUSY_TIMES : CALM_TIMES);
+
+	return ms > least ? ms : least;
+}
+
 static void *
 run(void *arg)
 {
 	struct crowd *c = arg;
 	struct httpd *h = c->h;
 
-	while (rest(c, -1)) {
-		while (atomic_load(&h->connections) > h->per_address) {
-			struct mono start = clock_mono();
-			int64_t ms = look(c) > 0 ? BUSY_MS : CALM_MS;
-			int64_t took = mono_diff_ms(clock_mono(), start);
-			if (!rest(c, ms > took * SHARE ? ms : took * SHARE))
+	while (rest(c, -1))
+		while (atomic_load(&h->connections) > h->per_address)
+			if (!rest(c, pause_after_look(c)))
 				return NULL;
-		}
-	}
 	return NULL;
 }
 
