@@ -33,10 +33,29 @@
 #define RESULT_MS     "600000"
 
 /* Sets of terminals' tokens: bound by a user, bound to a soul. */
-#define KEY_USER_TERMINALS "soul:user:{%}:terminals:1"
+#define KEY_BOUND_PRE      "soul:user:{"
+#define KEY_BOUND_POST     "}:terminals:1"
+#define KEY_USER_TERMINALS KEY_BOUND_PRE "%" KEY_BOUND_POST
 #define KEY_BODIES_PRE     "soul:soul:{"
 #define KEY_BODIES_POST    "}:terminals:1"
 #define KEY_BODIES         KEY_BODIES_PRE "%" KEY_BODIES_POST
+
+/*
+ * credential: hash: ten u (tenant and user, tokens), h (hash of the password),
+ * created, changed (ms), gone (1: revoked).  Sorted sets of terminals' tokens,
+ * all with the score 0: all of them, those of a tenant.  String: counts the
+ * changes.
+ */
+#define CREDENTIAL_FORMAT         "1"
+#define KEY_CREDENTIAL_PRE        "soul:credential:{"
+#define KEY_CREDENTIAL_POST       "}"
+#define KEY_CREDENTIAL            KEY_CREDENTIAL_PRE "%" KEY_CREDENTIAL_POST
+#define KEY_CREDENTIALS           "soul:credentials:1"
+#define KEY_CREDENTIALS_VERSION   "soul:credentials:version:1"
+#define KEY_TENANT_TERMINALS_PRE  "soul:tenant:{"
+#define KEY_TENANT_TERMINALS_POST "}:credentials:1"
+#define KEY_TENANT_TERMINALS \
+	KEY_TENANT_TERMINALS_PRE "%" KEY_TENANT_TERMINALS_POST
 
 /*
  * soul: hash: u (user's token), name, mbti, model, created (ms).

@@ -14,6 +14,7 @@
 #include "e2e/rig/secrets.h"
 #include "e2e/rig/tap.h"
 #include "kit/kit_http.h"
+#include "kit/kit_rights.h"
 
 #define END_MS 20000
 
@@ -46,7 +47,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[8 + STACK_ENV_MAX + SECRETS_ENV_MAX];
+	const char *env[10 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -56,8 +57,14 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
 		env[n++] = st->opts->env[i][k];
 	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
-	env[n++] =
-	    arena_printf(a, "REDIS_URL=%s", st->server[STACK_REDIS].url).p;
+	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
+	env[n++] = arena_printf(
+	    a, "NATS_PASSWORD=" KIT_PASSWORD "%s", services[i].name)
+		       .p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -117,18 +124,16 @@ reports_are_read(void *arg)
 void
 stack_start(struct stack *st, const struct stack_opts *o)
 {
-	static const enum kit_server_kind kinds[STACK_SERVERS] = { KIT_NATS,
-		KIT_REDIS, KIT_MOSQUITTO_KEEP };
 	struct tap_where where;
 	enum stack_service i;
-	size_t k;
 
 	*st = (struct stack){ .opts = o };
 	/* Timings want nothing read beside them. */
 	if (!o->no_tap)
 		secrets_begin();
-	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_start(&st->server[k], kinds[k]);
+	kit_rights_nats(&st->server[STACK_NATS]);
+	kit_rights_redis(&st->server[STACK_REDIS]);
+	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
 	where.nats_url = st->server[STACK_NATS].url;
 	where.mqtt_port = o->no_mqtt_tap ? 0 : st->server[STACK_MQTT].port;
 	if (!o->no_tap) {
@@ -261,6 +266,10 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
+	if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    kit_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
 	told = secrets_told();

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/id.h"
+#include "core/rate.h"
 #include "kit/kit_json.h"
 #include "kit/kit_nats.h"
 #include "kit/kit_service.h"
@@ -58,6 +59,9 @@ bridge_spawn(struct bed *b, int i)
 	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
 	kit_env_put(&e, "MQTT_BROKER_URL=%s", b->mqtt.url);
 	kit_env_put(&e, "SKILL_SNAPSHOT_TTL_SECONDS=%d", BED_TTL_S);
+	/* One client speaks for a whole fleet here. */
+	kit_env_put(&e, "RATE_TERMINAL_PER_S=%d", RATE_MAX);
+	kit_env_put(&e, "RATE_TERMINAL_BURST=%d", RATE_MAX);
 	snprintf(name, sizeof(name), "bridge-%d-%d", i, b->starts[i]++);
 	kit_service_spawn(&b->bridge[i], "mqtt-bridge", name, &e);
 }
