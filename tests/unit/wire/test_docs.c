@@ -13,24 +13,24 @@
 	"{\"title\":\"error\",\"description\":\"An error.\","                \
 	"\"x-section\":\"1\",\"type\":\"object\",\"properties\":{\"error\":" \
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
-#define IFACE                                                                            \
-	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                             \
+#define IFACE                                                                                      \
+	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                                       \
 	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"maker\"],\"owner\":\"o\",\"request\":\"x\"," \
-	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","                \
-	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                                 \
-	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","                   \
-	"\"description\":\"Q.\",\"required\":true}]}],"                                  \
-	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","                          \
-	"\"kind\":\"request\",\"owner\":\"o\",\"from\":[\"p\",\"o\"],"                   \
-	"\"queue\":\"g\","                                                               \
-	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"                       \
-	"\"description\":\"Ask.\",\"section\":\"3\"}],"                                  \
-	"\"mqtt\":[{\"name\":\"say\","                                                   \
-	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","              \
-	"\"qos\":1,\"retain\":true,\"message\":\"x\","                                   \
-	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "],"           \
-	"\"streams\":[" STREAM                                                           \
-	"],\"peers\":[" PEER("o") "," PEER("p") "],"                                     \
+	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","                          \
+	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                                           \
+	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","                             \
+	"\"description\":\"Q.\",\"required\":true}]}],"                                            \
+	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","                                    \
+	"\"kind\":\"request\",\"owner\":\"o\",\"from\":[\"p\",\"o\"],"                             \
+	"\"queue\":\"g\","                                                                         \
+	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"                                 \
+	"\"description\":\"Ask.\",\"section\":\"3\"}],"                                            \
+	"\"mqtt\":[{\"name\":\"say\","                                                             \
+	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","                        \
+	"\"qos\":1,\"retain\":true,\"message\":\"x\","                                             \
+	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "],"                     \
+	"\"streams\":[" STREAM                                                                     \
+	"],\"peers\":[" PEER("o") "," PEER("p") "],"                                               \
 						"\"redis\":[" RECORD "]}"
 #define EVENT                                   \
 	"{\"type\":\"hush\",\"payload\":\"x\"," \
