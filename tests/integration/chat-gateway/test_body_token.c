@@ -54,28 +54,28 @@ KIT_TEST(a_body_chats_as_itself)
 	soul_as(&b, ACME_ANN, "friendly", soul);
 	reported(&b, "lamp", "[]", "friendly");
 	/* What it hints at is for users to decide. */
-	no_chat_as(&b, token, "lamp", 400, NO_SOUL);
-	select_as(&b, ACME_ANN, "lamp", soul, 200, NULL);
+	no_chat_as(&b, token, "lamp", "400 " NO_SOUL);
+	select_as(&b, ACME_ANN, "lamp", soul, NULL);
 	ck_turn_of(&b, token, "acme/ann");
 	/* It is nobody else, and asks nothing else. */
-	no_chat_as(&b, token, "desk", 403, "/terminal_id: is not");
+	no_chat_as(&b, token, "desk", "403 /terminal_id: is not");
 	refused_as(&b, token, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," WORDS "}", 403,
-	    "/user_id: must not be there");
-	refused_as(&b, token, "GET", "/v1/terminals/lamp", NULL, 403, "role");
+	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," WORDS "}",
+	    "403 /user_id: must not be there");
+	refused_as(&b, token, "GET", "/v1/terminals/lamp", NULL, "403 role");
 	refused_as(
-	    &b, token, "GET", "/v1/sessions/s1/messages", NULL, 403, "role");
+	    &b, token, "GET", "/v1/sessions/s1/messages", NULL, "403 role");
 	refused_as(
-	    &b, token, "POST", "/v1/terminals/lamp/rotate", NULL, 403, "role");
+	    &b, token, "POST", "/v1/terminals/lamp/rotate", NULL, "403 role");
 	/* Another secret counts at once, and the one before no more. */
 	snprintf(old, sizeof(old), "%s", token);
 	body_token(
 	    take_as(&b, ACME_MKR, "POST", "/v1/terminals/lamp/rotate", NULL),
 	    token);
-	no_chat_as(&b, old, "lamp", 401, "");
+	no_chat_as(&b, old, "lamp", "401 ");
 	ck_turn_of(&b, token, "acme/ann");
 	done_as(&b, ACME_MKR, "DELETE", "/v1/terminals/lamp", NULL);
-	no_chat_as(&b, token, "lamp", 401, "");
+	no_chat_as(&b, token, "lamp", "401 ");
 	ck_assert(!is_bound(&b, "lamp"));
 	bed_stop(&b);
 }
@@ -88,12 +88,12 @@ KIT_TEST(a_body_with_a_token_of_the_file)
 
 	known_start(&b);
 	soul_as(&b, ANN, "friendly", soul);
-	no_chat_as(&b, LAMP, "lamp", 400, NO_SOUL);
+	no_chat_as(&b, LAMP, "lamp", "400 " NO_SOUL);
 	json_decref(mint_as(&b, MAKER, "lamp", ",\"certificate\":true"));
-	select_as(&b, ANN, "lamp", soul, 200, NULL);
+	select_as(&b, ANN, "lamp", soul, NULL);
 	ck_turn_of(&b, LAMP, "ann");
 	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
-	no_chat_as(&b, LAMP, "lamp", 400, NO_SOUL);
+	no_chat_as(&b, LAMP, "lamp", "400 " NO_SOUL);
 	bed_stop(&b);
 }
 
@@ -109,37 +109,37 @@ KIT_TEST(whose_bodies_may_be_bound)
 	soul_as(&b, ACME_ANN, "friendly", his);
 	soul_as(&b, ACME_EVE, "friendly", eves);
 	/* One that has no identity: by selection, by a hint, by a chat. */
-	select_as(&b, ANN, "lamp", mine, 404, MISSING);
-	no_chat_as(&b, ANN, "lamp", 404, MISSING);
+	select_as(&b, ANN, "lamp", mine, "404 " MISSING);
+	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
 	reported(&b, "lamp", "[]", "friendly");
-	no_chat_as(&b, ANN, "lamp", 404, MISSING);
-	refused_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL, 404, MISSING);
+	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
+	refused_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL, "404 " MISSING);
 	refused_as(
-	    &b, ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 404, MISSING);
+	    &b, ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, "404 " MISSING);
 	/* One of another tenant. */
 	minted(&b, ACME_MKR, "lamp");
-	select_as(&b, ANN, "lamp", mine, 404, MISSING);
-	no_chat_as(&b, ANN, "lamp", 404, MISSING);
-	refused_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL, 404, MISSING);
+	select_as(&b, ANN, "lamp", mine, "404 " MISSING);
+	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
+	refused_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL, "404 " MISSING);
 	/* Anybody of its own: he sees it, and may bind it. */
 	done_as(&b, ACME_EVE, "GET", "/v1/terminals/lamp", NULL);
 	done_as(&b, ACME_EVE, "DELETE", "/v1/terminals/lamp/soul", NULL);
 	chat_as(&b, ACME_ANN, "lamp");
-	select_as(&b, ACME_EVE, "lamp", eves, 409, "is bound by another user");
+	select_as(&b, ACME_EVE, "lamp", eves, "409 is bound by another user");
 	/* One that is meant for somebody. */
 	json_decref(mint_as(&b, ACME_MKR, "desk", ",\"user_id\":\"ann\""));
-	select_as(&b, ACME_EVE, "desk", eves, 404, MISSING);
+	select_as(&b, ACME_EVE, "desk", eves, "404 " MISSING);
 	refused_as(
-	    &b, ACME_EVE, "GET", "/v1/terminals/desk", NULL, 404, MISSING);
-	select_as(&b, ACME_ANN, "desk", his, 200, NULL);
+	    &b, ACME_EVE, "GET", "/v1/terminals/desk", NULL, "404 " MISSING);
+	select_as(&b, ACME_ANN, "desk", his, NULL);
 	/* One that was revoked. */
 	done_as(&b, ACME_MKR, "DELETE", "/v1/terminals/desk", NULL);
-	no_chat_as(&b, ACME_ANN, "desk", 404, MISSING);
-	select_as(&b, ACME_ANN, "desk", his, 404, MISSING);
+	no_chat_as(&b, ACME_ANN, "desk", "404 " MISSING);
+	select_as(&b, ACME_ANN, "desk", his, "404 " MISSING);
 	/* An operator is as the user whom he names. */
 	refused_as(&b, ROOT, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," WORDS "}", 404,
-	    MISSING);
+	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," WORDS "}",
+	    "404 " MISSING);
 	done_as(&b, ROOT, "POST", "/v1/chat",
 	    "{\"terminal_id\":\"lamp\",\"user_id\":\"acme/ann\"," WORDS "}");
 	peer_stop(&p);
@@ -158,7 +158,7 @@ KIT_TEST(a_binding_from_before)
 	    terminal_bind(b.db.s, STR("lamp"), STR("ann"), str_of(mine)),
 	    RC_OK);
 	/* It needs an identity to be of use. */
-	no_chat_as(&b, ANN, "lamp", 404, MISSING);
+	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
 	done_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL);
 	body_token(mint_as(&b, MAKER, "lamp", ""), token);
 	ck_turn_of(&b, token, "ann");
@@ -167,8 +167,8 @@ KIT_TEST(a_binding_from_before)
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(mine)),
 	    RC_OK);
 	body_token(mint_as(&b, ACME_MKR, "desk", ""), token);
-	no_chat_as(&b, token, "desk", 404, MISSING);
-	no_chat_as(&b, ANN, "desk", 404, MISSING);
+	no_chat_as(&b, token, "desk", "404 " MISSING);
+	no_chat_as(&b, ANN, "desk", "404 " MISSING);
 	/* He may still let go of it. */
 	done_as(&b, ANN, "DELETE", "/v1/terminals/desk/soul", NULL);
 	bed_stop(&b);
