@@ -41,6 +41,7 @@ enum server_refusal {
 	SERVER_STOPPING, /* httpd_stop() */
 	SERVER_RATE,     /* the client's rate */
 	SERVER_CROWD,    /* its requests or connections at a time */
+	SERVER_SLOW,     /* it says too little while workers are scarce */
 	SERVER_REFUSALS
 };
 

@@ -147,7 +147,8 @@ watch_body(struct httpd *h, struct httpd_req *r)
 	if (ms > SERVER_BODY_MS)
 		ms = SERVER_BODY_MS;
 	pthread_mutex_lock(&h->lock);
-	r->body_due = mono_add_ms(clock_mono(), ms);
+	r->body_since = clock_mono();
+	r->body_due = mono_add_ms(r->body_since, ms);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -155,6 +156,6 @@ void
 watch_body_done(struct httpd *h, struct httpd_req *r)
 {
 	pthread_mutex_lock(&h->lock);
-	r->body_due = (struct mono){ 0 };
+	r->body_due = r->body_since = (struct mono){ 0 };
 	pthread_mutex_unlock(&h->lock);
 }
