@@ -141,6 +141,12 @@ int svc_command(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf);
 
 /*
+ * "token", of every service that has HTTP routes: changes a token file.  It
+ * needs no configuration and is given none.
+ */
+extern const struct svc_command svc_token_command;
+
+/*
  * svc_commands_help(def, out): For --help: how each is used, what each does.
  */
 void svc_commands_help(const struct svc_def *def, struct buf *out);
