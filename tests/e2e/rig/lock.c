@@ -148,11 +148,12 @@ static void
 write_broker(struct stack *st, const char *path)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
-	char here[512];
+	char here[512], deploy[520];
 
 	put_file(&b, "deploy/mosquitto.conf");
-	buf_printf(&b, "persistence_location %s/\nuser root\nlog_dest stderr\n"
-		       "connection_messages false\n",
+	buf_printf(&b,
+	    "persistence_location %s/\nuser root\nlog_dest stderr\n"
+	    "connection_messages false\n",
 	    kit_dir());
 	put_file(&b, "deploy/mosquitto-secure.conf");
 	st->server[STACK_MQTT].port = move_listener(&b, 1883);
@@ -160,9 +161,9 @@ write_broker(struct stack *st, const char *path)
 	st->lock.witness = kit_port();
 	buf_printf(&b, "listener %d 127.0.0.1\nallow_anonymous true\n",
 	    st->lock.witness);
-	ck_assert_ptr_nonnull(getcwd(here, sizeof(here) - 8));
-	strncat(here, "/deploy", 8);
-	replace(&b, "/etc/soul", here);
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	snprintf(deploy, sizeof(deploy), "%s/deploy", here);
+	replace(&b, "/etc/soul", deploy);
 	replace(&b, "/run/soul/bodies", kit_dir());
 	replace(&b, "/run/soul", kit_dir());
 	buf_putc(&b, '\0');
@@ -259,8 +260,7 @@ lock_env(struct stack *st, enum stack_service i, struct arena *a,
 	}
 	if (i == STACK_LLM_SIM || st->service[i].http == 0)
 		return n;
-	env[n++] =
-	    arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json")).p;
+	env[n++] = arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json")).p;
 	if (i == STACK_CHAT_GATEWAY) {
 		env[n++] =
 		    arena_printf(a, "AUTH_JWKS=%s", kit_path("jwks.json")).p;
@@ -313,8 +313,8 @@ keep(const char *terminal, json_t *j)
 		k = &keys[n_keys++];
 	}
 	snprintf(k->terminal, sizeof(k->terminal), "%s", terminal);
-	snprintf(k->password, sizeof(k->password), "%s",
-	    text_at(j, "password"));
+	snprintf(
+	    k->password, sizeof(k->password), "%s", text_at(j, "password"));
 	snprintf(k->token, sizeof(k->token), "%s", text_at(j, "token"));
 	secrets_note(k->password);
 	json_decref(j);
