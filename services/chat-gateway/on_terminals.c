@@ -137,17 +137,16 @@ void
 on_terminals_get(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str id = svc_call_param(c, 0);
+	struct str id = svc_call_param(c, 0), user;
+	bool made = caller_is_maker(c);
 	struct wire_terminal rep;
 	struct terminal t = { 0 };
-	struct str user;
 	enum rc rc;
 
-	if (!caller_query_user(g, c, &user) ||
+	if ((!made && !caller_query_user(g, c, &user)) ||
 	    !gateway_id(c, id, "terminal_id"))
 		return;
-	rc = caller_is_maker(c) ? read_made(g, c, id, &t)
-				: read_seen(g, c, user, id, &t);
+	rc = made ? read_made(g, c, id, &t) : read_seen(g, c, user, id, &t);
 	if (rc == RC_OK)
 		rc = body_put(&t, id, g->scratch, svc_call_arena(c), &rep);
 	if (rc == RC_OK)

@@ -86,14 +86,20 @@ done_as(struct bed *b, const char *token, const char *method, const char *path,
 	json_decref(take_as(b, token, method, path, body));
 }
 
-/* What is answered with this status and a text in which this is. */
+/*
+ * What is refused: want has the status and, behind a blank, what is in the
+ * error's text.
+ */
 static inline void
 refused_as(struct bed *b, const char *token, const char *method,
-    const char *path, const char *body, int status, const char *text)
+    const char *path, const char *body, const char *want)
 {
 	struct kit_answer a = { 0 };
+	char *text;
+	int status = (int)strtol(want, &text, 10);
 	json_t *j;
 
+	text++;
 	ask_as(b, &a, token, method, path, body);
 	ck_assert_msg(a.status == status, "%s %s %s by %s: %d %s", method, path,
 	    body != NULL ? body : "", token != NULL ? token : "nobody",
@@ -137,20 +143,19 @@ minted(struct bed *b, const char *token, const char *terminal)
 	json_decref(mint_as(b, token, terminal, ""));
 }
 
-/* Bind a terminal. */
+/* Bind a terminal; want is NULL, or as of refused_as(). */
 static inline void
 select_as(struct bed *b, const char *token, const char *terminal,
-    const char *soul, int status, const char *text)
+    const char *soul, const char *want)
 {
 	char body[256];
 
 	snprintf(body, sizeof(body),
 	    "{\"terminal_id\":\"%s\",\"soul_id\":\"%s\"}", terminal, soul);
-	if (status == 200)
+	if (want == NULL)
 		done_as(b, token, "POST", "/v1/souls/select", body);
 	else
-		refused_as(
-		    b, token, "POST", "/v1/souls/select", body, status, text);
+		refused_as(b, token, "POST", "/v1/souls/select", body, want);
 }
 
 #define WORDS                    \
@@ -159,14 +164,14 @@ select_as(struct bed *b, const char *token, const char *terminal,
 
 /* Chat through a terminal, which is to be refused. */
 static inline void
-no_chat_as(struct bed *b, const char *token, const char *terminal, int status,
-    const char *text)
+no_chat_as(
+    struct bed *b, const char *token, const char *terminal, const char *want)
 {
 	char body[512];
 
 	snprintf(
 	    body, sizeof(body), "{\"terminal_id\":\"%s\"," WORDS "}", terminal);
-	refused_as(b, token, "POST", "/v1/chat", body, status, text);
+	refused_as(b, token, "POST", "/v1/chat", body, want);
 }
 
 static inline void

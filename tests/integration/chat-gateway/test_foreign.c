@@ -21,7 +21,7 @@ having_start(struct having *h)
 	recollect_worker(&h->r);
 	soul_as(&h->r.b, DEMO, "friendly", h->soul);
 	minted(&h->r.b, MAKER, "t1");
-	select_as(&h->r.b, DEMO, "t1", h->soul, 200, NULL);
+	select_as(&h->r.b, DEMO, "t1", h->soul, NULL);
 	remember(&h->r, "demo-user", h->soul, "m1", "a secret", 1000);
 	done_as(&h->r.b, DEMO, "PATCH", "/v1/users/demo-user/profile",
 	    "{\"user_profile\":{\"name\":\"Demo\"}}");
@@ -47,21 +47,19 @@ static const struct {
 /* "@" is the soul. */
 static const struct {
 	const char *method, *path, *body;
-	int status;
-	const char *text;
+	const char *want;
 } asks[] = {
-	{ "GET", "/v1/souls/@/emotion", NULL, 404, "soul not found" },
-	{ "GET", "/v1/souls/@/emotion/history", NULL, 404, "soul not found" },
-	{ "DELETE", "/v1/souls/@", NULL, 404, "soul not found" },
-	{ "GET", "/v1/terminals/t1", NULL, 404, "terminal not found" },
-	{ "DELETE", "/v1/terminals/t1/soul", NULL, 404, "terminal not found" },
-	{ "GET", "/v1/sessions/s1/messages", NULL, 404, "session not found" },
-	{ "GET", "/v1/sessions/s1/events", NULL, 404, "session not found" },
-	{ "DELETE", "/v1/sessions/s1", NULL, 404, "session not found" },
-	{ "GET", "/v1/turns/turn_1", NULL, 404, "turn not found" },
-	{ "DELETE", "/v1/memories/m1", NULL, 404, "memory not found" },
-	{ "DELETE", "/v1/memories/m1?soul_id=@", NULL, 404,
-	    "memory not found" },
+	{ "GET", "/v1/souls/@/emotion", NULL, "404 soul not found" },
+	{ "GET", "/v1/souls/@/emotion/history", NULL, "404 soul not found" },
+	{ "DELETE", "/v1/souls/@", NULL, "404 soul not found" },
+	{ "GET", "/v1/terminals/t1", NULL, "404 terminal not found" },
+	{ "DELETE", "/v1/terminals/t1/soul", NULL, "404 terminal not found" },
+	{ "GET", "/v1/sessions/s1/messages", NULL, "404 session not found" },
+	{ "GET", "/v1/sessions/s1/events", NULL, "404 session not found" },
+	{ "DELETE", "/v1/sessions/s1", NULL, "404 session not found" },
+	{ "GET", "/v1/turns/turn_1", NULL, "404 turn not found" },
+	{ "DELETE", "/v1/memories/m1", NULL, "404 memory not found" },
+	{ "DELETE", "/v1/memories/m1?soul_id=@", NULL, "404 memory not found" },
 };
 
 static const char *
@@ -114,11 +112,11 @@ KIT_TEST(anothers_things_are_not_found)
 		for (i = 0; i < NELEM(asks); i++)
 			refused_as(&h.r.b, strangers[k].token, asks[i].method,
 			    path_for(&h, asks[i].path, strangers[k].query),
-			    asks[i].body, asks[i].status, asks[i].text);
-	refused_as(&h.r.b, BOB, "POST", "/v1/turns/turn_1/cancel", NULL, 404,
-	    "turn not found");
+			    asks[i].body, asks[i].want);
+	refused_as(&h.r.b, BOB, "POST", "/v1/turns/turn_1/cancel", NULL,
+	    "404 turn not found");
 	refused_as(&h.r.b, ACME_OP, "POST", "/v1/turns/turn_1/cancel",
-	    "{\"user_id\":\"demo-user\"}", 404, "turn not found");
+	    "{\"user_id\":\"demo-user\"}", "404 turn not found");
 	/* It has ended, but it is his. */
 	done_as(&h.r.b, DEMO, "POST", "/v1/turns/turn_1/cancel", NULL);
 	ck_whole(&h);
@@ -161,8 +159,8 @@ KIT_TEST(anothers_lists_are_empty)
 	json_decref(j);
 	ck_whole(&h);
 	/* Nobody forgets everything without naming himself. */
-	refused_as(&h.r.b, DEMO, "DELETE", "/v1/memories", NULL, 400,
-	    "user_id: must be named: there is no default here");
+	refused_as(&h.r.b, DEMO, "DELETE", "/v1/memories", NULL,
+	    "400 user_id: must be named: there is no default here");
 	kit_answer_free(&a);
 	having_stop(&h);
 }
@@ -205,17 +203,16 @@ KIT_TEST(anothers_souls_cannot_be_bound)
 	having_start(&h);
 	soul_as(&h.r.b, BOB, "other", other);
 	minted(&h.r.b, MAKER, "t2");
-	select_as(&h.r.b, BOB, "t2", h.soul, 400, "soul not found");
-	select_as(&h.r.b, BOB, "t2", "soul_none", 400, "soul not found");
-	select_as(&h.r.b, BOB, "t1", other, 409,
-	    "terminal t1 is bound by another user");
+	select_as(&h.r.b, BOB, "t2", h.soul, "400 soul not found");
+	select_as(&h.r.b, BOB, "t2", "soul_none", "400 soul not found");
+	select_as(&h.r.b, BOB, "t1", other,
+	    "409 terminal t1 is bound by another user");
 	no_chat_as(
-	    &h.r.b, BOB, "t1", 409, "terminal t1 is bound by another user");
+	    &h.r.b, BOB, "t1", "409 terminal t1 is bound by another user");
 	snprintf(body, sizeof(body),
 	    "{\"terminal_id\":\"t2\",\"soul_id\":\"%s\"," WORDS "}", h.soul);
-	select_as(&h.r.b, BOB, "t2", other, 200, NULL);
-	refused_as(
-	    &h.r.b, BOB, "POST", "/v1/chat", body, 400, "soul not found");
+	select_as(&h.r.b, BOB, "t2", other, NULL);
+	refused_as(&h.r.b, BOB, "POST", "/v1/chat", body, "400 soul not found");
 	ck_whole(&h);
 	having_stop(&h);
 }

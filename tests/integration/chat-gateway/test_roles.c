@@ -56,10 +56,9 @@ KIT_TEST(only_who_is_listed_may_ask)
 			continue;
 		n++;
 		path_of(r, "ann", path, sizeof(path));
-		refused_as(&b, NULL, r->method, path, body_of(r), 401,
-		    "an access token is needed");
-		refused_as(
-		    &b, "t-nobody", r->method, path, body_of(r), 401, "");
+		refused_as(&b, NULL, r->method, path, body_of(r),
+		    "401 an access token is needed");
+		refused_as(&b, "t-nobody", r->method, path, body_of(r), "401 ");
 		for (k = 0; k < NELEM(everybody); k++) {
 			ask_as(&b, &a, everybody[k].token, r->method, path,
 			    body_of(r));
@@ -107,7 +106,7 @@ KIT_TEST(nobody_asks_in_anothers_name)
 			snprintf(with, sizeof(with), "%s?user_id=%s", path,
 			    others[k].user);
 			refused_as(&b, others[k].token, r->method, with,
-			    body_of(r), 403, "user_id: is ");
+			    body_of(r), "403 user_id: is ");
 		}
 	}
 	ck_assert_uint_eq(n, 21);
@@ -131,13 +130,13 @@ KIT_TEST(nor_by_a_body_or_a_path)
 		    others[k].user);
 		for (i = 0; i < NELEM(routes); i++)
 			refused_as(&b, others[k].token, "POST", routes[i], body,
-			    403, "/user_id: is ");
+			    "403 /user_id: is ");
 		snprintf(path, sizeof(path), "/v1/users/%s/profile",
 		    others[k].encoded);
-		refused_as(&b, others[k].token, "GET", path, NULL, 403,
-		    "user_id: is ");
-		refused_as(&b, others[k].token, "PATCH", path, "{}", 403,
-		    "user_id: is ");
+		refused_as(
+		    &b, others[k].token, "GET", path, NULL, "403 user_id: is ");
+		refused_as(&b, others[k].token, "PATCH", path, "{}",
+		    "403 user_id: is ");
 	}
 	bed_stop(&b);
 }
@@ -149,11 +148,11 @@ KIT_TEST(nobody_is_not_the_default)
 	struct bed b;
 
 	known_start(&b);
-	refused_as(&b, ROOT, "GET", "/v1/souls", NULL, 400,
-	    "user_id: must be named: the access token is of no user");
+	refused_as(&b, ROOT, "GET", "/v1/souls", NULL,
+	    "400 user_id: must be named: the access token is of no user");
 	refused_as(&b, ACME_OP, "POST", "/v1/souls",
-	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}", 400,
-	    "user_id: must be named");
+	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}",
+	    "400 user_id: must be named");
 	j = take_as(&b, ACME_OP, "GET", "/v1/souls?user_id=ann", NULL);
 	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
 	json_decref(j);

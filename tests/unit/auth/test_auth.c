@@ -323,6 +323,13 @@ KIT_TEST(bodies_have_tokens_of_their_own)
 	ck_assert_str_eq(a.user, "-");
 	token[strlen(token) - 1] ^= 1;
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	/* Another secret counts at once, and the one before no more. */
+	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
+	auth_secret_hash(STR("another"), hash);
+	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	auth_body_token(STR("lamp-1"), STR("another"), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
 	auth_body_token(STR("lamp-2"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body..x").rc, RC_DENIED);

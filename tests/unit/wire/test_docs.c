@@ -30,9 +30,8 @@
 	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","    \
 	"\"qos\":1,\"retain\":true,\"message\":\"x\","                         \
 	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "]," \
-	"\"streams\":[" STREAM                                                 \
-	"],\"peers\":[" PEER("o") "," PEER("p") "],"                           \
-						"\"redis\":[" RECORD "]}"
+	"\"streams\":[" STREAM "],\"peers\":[" PEERS "],\"redis\":[" RECORD    \
+	"]}"
 #define EVENT                                   \
 	"{\"type\":\"hush\",\"payload\":\"x\"," \
 	"\"from\":[\"p\"],\"description\":\"Hush.\"}"
@@ -40,6 +39,7 @@
 	"{\"name\":\"S\",\"holds\":\"ask\",\"keeper\":\"o\"," \
 	"\"consumers\":[\"p\"],\"readers\":[],"               \
 	"\"description\":\"Kept.\"}"
+#define PEERS      PEER("o") "," PEER("p")
 #define PEER(name) "{\"name\":\"" name "\",\"description\":\"One.\"}"
 #define RECORD                                                                 \
 	"{\"name\":\"r\",\"key\":\"r:{%}:\",\"kind\":\"hash\",\"of\":[\"a\"]," \
@@ -159,8 +159,8 @@ KIT_TEST(routes_need_a_message_for_errors)
 	free(document("openapi.yaml"));
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
-	    "\"owner\":\"o\",\"roles\":[\"maker\"],"
-	    "\"request\":null,\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"maker\"],\"request\":null,"
+	    "\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
 	    "\"nats\":[],\"mqtt\":[],\"events\":[],\"streams\":[],"
 	    "\"peers\":[],\"redis\":[]}");

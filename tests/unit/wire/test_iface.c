@@ -10,10 +10,11 @@ struct entry {
 	const char *why;
 };
 
-#define HTTP                                                   \
-	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null," \
-	"\"roles\":[\"owner\"],\"response\":\"x\","            \
-	"\"description\":\"d\",\"section\":\"1\",\"errors\":[]"
+#define HTTP                                                          \
+	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"        \
+	"\"roles\":[\"owner\"],"                                      \
+	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\"," \
+	"\"errors\":[]"
 #define NATS                                                       \
 	"\"owner\":\"o\",\"request\":\"x\",\"description\":\"d\"," \
 	"\"section\":\"1\""
