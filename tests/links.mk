@@ -2,11 +2,14 @@
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
+LINKS_PKG_state := jansson
+LINKS_PKG_rights := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
+LINKS_mqtt-bridge := auth
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
@@ -61,3 +64,10 @@ build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
 # What is read of an HTTP request before anybody knows who asks.
 SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
+# Readers of single fields.
+SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
+LINKS_fuzz_field := otlp bus core
+build/fuzz/tests/fuzz/field.o: CPPFLAGS += -iquote services/chat-gateway \
+    -iquote services/memory-worker
+# Readers of access tokens, and of the files that say which are good.
+LINKS_fuzz_token := auth

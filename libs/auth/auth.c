@@ -236,8 +236,13 @@ check_done(void *arg)
 		k->who->caller.key = auth_digest_key(&k->digest);
 	k->fn(k->arg, k->rc, k->rc == RC_OK ? &k->who->caller : NULL,
 	    k->rc == RC_OK ? NULL : k->why);
-	/* What was read anew meanwhile may know better. */
-	if (k->rc == RC_OK && k->generation == a->generation) {
+	/*
+	 * What was read anew meanwhile may know better.  A body is looked up
+	 * each time, so that a secret that is changed or taken away is so at
+	 * once, wherever that was done.
+	 */
+	if (k->rc == RC_OK && k->generation == a->generation &&
+	    k->keys != NULL) {
 		auth_memory_put(a->memory, &k->digest, k->who, clock_mono());
 		k->who = NULL;
 	}

@@ -7,9 +7,9 @@
  * cannot be used leaves what was known, and the log says why.
  *
  * What a token says is checked in a worker, since signatures take time and a
- * flood of forged ones must not stop the loop; it is remembered, by its digest
- * only, until it ends, for AUTH_REMEMBER_S at most.  Tokens are compared in
- * constant time and never logged.
+ * flood of forged ones must not stop the loop; of a JWT it is remembered, by
+ * its digest only, until it ends, for AUTH_REMEMBER_S at most.  Tokens are
+ * compared in constant time and never logged.
  *
  * All functions run on the loop thread unless they say otherwise.
  */

@@ -1,10 +1,13 @@
 /*
- * Reading whole files, and seeing that they have changed.
+ * Reading and writing whole files, and seeing that they have changed.
  */
 #include "auth/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,4 +54,80 @@ auth_file_read(const char *path, struct buf *out, const char **why)
 	if (fd >= 0)
 		close(fd);
 	return n < 0 ? RC_DOWN : buf_rc(out);
+}
+
+static bool
+write_all(int fd, struct str s)
+{
+	while (s.n > 0) {
+		ssize_t n = write(fd, s.p, s.n);
+		if (n < 0)
+			return false;
+		s.p += n;
+		s.n -= (size_t)n;
+	}
+	return fsync(fd) == 0;
+}
+
+/* Owner and mode of what is replaced: its readers must go on reading. */
+static bool
+keep_owner(int fd, const char *path)
+{
+	struct stat is, was;
+
+	if (stat(path, &was) != 0)
+		return errno == ENOENT;
+	if (fstat(fd, &is) != 0 || fchmod(fd, was.st_mode & 0777) != 0)
+		return false;
+	return (is.st_uid == was.st_uid && is.st_gid == was.st_gid) ||
+	    fchown(fd, was.st_uid, was.st_gid) == 0;
+}
+
+/* That the name is there after a power failure, too. */
+static void
+sync_folder(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd;
+
+	if (slash != NULL)
+		*slash = '\0';
+	fd = open(slash == NULL ? "."
+		: slash == path ? "/"
+				: path,
+	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)fsync(fd);
+		close(fd);
+	}
+}
+
+enum rc
+auth_file_write(const char *path, struct str text, const char **why)
+{
+	char real[PATH_MAX], new[PATH_MAX + 8];
+	bool ok;
+	int fd;
+
+	/* A link stays one. */
+	if (realpath(path, real) == NULL)
+		str_copy(str_of(path), real, sizeof(real));
+	snprintf(new, sizeof(new), "%s.new", real);
+	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST) {
+		*why = "is being changed by somebody else (or, if nobody does, "
+		       "remove the file of that name with .new)";
+		return RC_AGAIN;
+	}
+	ok = fd >= 0 && write_all(fd, text) && keep_owner(fd, real) &&
+	    rename(new, real) == 0;
+	if (!ok)
+		*why = strerrordesc_np(errno);
+	if (!ok && fd >= 0)
+		unlink(new);
+	if (fd >= 0)
+		close(fd);
+	if (ok)
+		sync_folder(real);
+	return ok ? RC_OK : RC_DOWN;
 }

@@ -12,6 +12,7 @@
 
 #include "core/buf.h"
 #include "core/rc.h"
+#include "core/str.h"
 
 struct auth_stamp {
 	bool there;
@@ -35,5 +36,15 @@ bool auth_stamp_is(const struct auth_stamp *a, const struct auth_stamp *b);
  */
 enum rc auth_file_read(
     const char *path, struct buf *out, const char **why) RC_CHECK;
+
+/*
+ * auth_file_write(path, text, why):
+ * Put text there, all or nothing: "<path>.new" takes the place of what path
+ * leads to, with its owner and mode (0600 if there was none).  RC_AGAIN: there
+ * is such a file already, of another writer; RC_DOWN; why says it in words.
+ * Any thread; blocks.
+ */
+enum rc auth_file_write(
+    const char *path, struct str text, const char **why) RC_CHECK;
 
 #endif /* !AUTH_FILE_H */

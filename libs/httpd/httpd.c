@@ -133,7 +133,7 @@ on_log(const struct mg_connection *c, const char *text)
 
 	(void)c;
 	if (log_every(&rate, 1, &missed))
-		log_warn("httpd.civetweb", LOG_S("text", text),
+		log_warn("httpd.civetweb", LOG_S("why", text),
 		    LOG_I("missed", missed));
 	return 1;
 }

@@ -15,21 +15,29 @@
 
 #define OUT_MAX (256 * 1024)
 /* Of the options, the first are those of NATS, the last those of access. */
-#define NATS_OPTS_N 3
+#define NATS_OPTS_N 6
 #define AUTH_OPTS_N 12
 
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 {
 	const struct conf_opt opts[SVC_OPTS_N] = {
-		{ "NATS_URL", CONF_STR, CONF_AT(svc_conf, nats_url),
+		{ "NATS_URL", CONF_URL, CONF_AT(svc_conf, nats_url),
 		    "nats://127.0.0.1:4222", 0, 0,
-		    "NATS servers, separated by commas" },
+		    "NATS servers, separated by commas; tls:// for TLS" },
 		{ "NATS_USER", CONF_STR, CONF_AT(svc_conf, nats_user), "", 0, 0,
 		    "NATS user; empty for none" },
 		{ "NATS_PASSWORD", CONF_SECRET,
 		    CONF_AT(svc_conf, nats_password), "", 0, 0,
 		    "NATS password" },
+		{ "NATS_CA_FILE", CONF_STR, CONF_AT(svc_conf, nats_ca_file), "",
+		    0, 0,
+		    "who signs the servers' certificates (PEM); empty: whom "
+		    "the system trusts" },
+		{ "NATS_CERT_FILE", CONF_STR, CONF_AT(svc_conf, nats_cert_file),
+		    "", 0, 0, "the service's own certificate (PEM)" },
+		{ "NATS_KEY_FILE", CONF_STR, CONF_AT(svc_conf, nats_key_file),
+		    "", 0, 0, "the key of its certificate (PEM)" },
 		{ "HTTP_ADDR", CONF_STR, CONF_AT(svc_conf, http_addr),
 		    def->http_addr, 0, 0,
 		    "address and port of the service's HTTP endpoints" },
@@ -147,6 +155,21 @@ routes(const struct svc_def *def, struct buf *out)
 	}
 }
 
+static enum rc
+nats_ok(
+    const struct svc_def *def, const struct svc_conf *conf, struct buf *errors)
+{
+	const struct bus_opts o = svc_bus_opts(def, conf);
+	const char *fault = bus_opts_fault(&o);
+
+	if (fault != NULL)
+		buf_printf(errors,
+		    "NATS_URL, NATS_CA_FILE, NATS_CERT_FILE, NATS_KEY_FILE: "
+		    "%s\n",
+		    fault);
+	return fault == NULL ? RC_OK : RC_INVALID;
+}
+
 int
 svc_conf_load(const struct svc_def *def, struct svc_conf *conf, void *app_conf)
 {
@@ -163,6 +186,8 @@ svc_conf_load(const struct svc_def *def, struct svc_conf *conf, void *app_conf)
 		    &errors, "LOG_LEVEL: use debug, info, warn or error\n");
 		rc = RC_INVALID;
 	}
+	if (rc == RC_OK && !def->no_bus)
+		rc = nats_ok(def, conf, &errors);
 	if (rc == RC_OK)
 		rc = app_rc;
 	if (rc != RC_OK)

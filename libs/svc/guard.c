@@ -364,3 +364,9 @@ svc_call_query(struct svc_call *c, const char *name)
 		return (struct str){ 0 };
 	return in_full(c, str_of(name), httpd_req_query(c->http, name));
 }
+
+bool
+svc_call_has_query(struct svc_call *c, const char *name)
+{
+	return c->http != NULL && httpd_req_query(c->http, name).p != NULL;
+}

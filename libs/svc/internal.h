@@ -22,6 +22,9 @@ struct svc_conf {
 	const char *nats_url;
 	const char *nats_user;
 	const char *nats_password;
+	const char *nats_ca_file;
+	const char *nats_cert_file;
+	const char *nats_key_file;
 	const char *http_addr;
 	const char *admin_addr;
 	const char *log_level;
@@ -43,7 +46,7 @@ struct svc_conf {
 	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 21
+#define SVC_OPTS_N 24
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
@@ -136,6 +139,12 @@ int svc_conf_load(
  */
 int svc_command(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf);
+
+/*
+ * "token", of every service that has HTTP routes: changes a token file.  It
+ * needs no configuration and is given none.
+ */
+extern const struct svc_command svc_token_command;
 
 /*
  * svc_commands_help(def, out): For --help: how each is used, what each does.

@@ -14,7 +14,8 @@
  * named_user(c, a, named, out, why):
  * The user that caller c means by named, of a or of c: himself, with or without
  * his tenant before him, or where nobody is named (absent if he is no user); of
- * an operator any user of his tenant, or any at all if he has none.  RC_DENIED:
+ * operators and makers any user of their tenant, or any at all if they have
+ * none.  RC_DENIED:
  * he may not act for named; RC_INVALID: that is no user id; why says so in
  * words.
  */

@@ -11,6 +11,7 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/url.h"
 #include "svc/guard.h"
 #include "svc/internal.h"
 
@@ -32,7 +33,10 @@ svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 	return (struct bus_opts){ .url = conf->nats_url,
 		.name = def->name,
 		.user = conf->nats_user,
-		.password = conf->nats_password };
+		.password = conf->nats_password,
+		.ca_file = conf->nats_ca_file,
+		.cert_file = conf->nats_cert_file,
+		.key_file = conf->nats_key_file };
 }
 
 struct bus *
@@ -174,11 +178,14 @@ static void
 on_bus_state(void *arg, bool up)
 {
 	struct svc *s = arg;
+	struct buf url = BUF_INIT(4096);
 
+	url_show(str_of(s->conf.nats_url), &url);
 	if (up)
-		log_info("svc.bus_up", LOG_S("url", s->conf.nats_url));
+		log_info("svc.bus_up", LOG_V("url", buf_str(&url)));
 	else
-		log_warn("svc.bus_down", LOG_S("url", s->conf.nats_url));
+		log_warn("svc.bus_down", LOG_V("url", buf_str(&url)));
+	buf_free(&url);
 }
 
 static int

@@ -219,6 +219,13 @@ struct str svc_call_body(const struct svc_call *c);
 struct str svc_call_param(const struct svc_call *c, size_t i);
 struct str svc_call_query(struct svc_call *c, const char *name);
 
+/*
+ * svc_call_has_query(c, name):
+ * Whether the request itself names that parameter, which says of user_id and
+ * terminal_id more than svc_call_query().
+ */
+bool svc_call_has_query(struct svc_call *c, const char *name);
+
 /* A header of the request; absent if there is none, and over NATS. */
 struct str svc_call_header(const struct svc_call *c, const char *name);
 
@@ -243,7 +250,8 @@ struct wall svc_call_deadline(const struct svc_call *c);
  * NATS.  Before the handler was called it was made sure that his role may ask
  * this route (wire_routes), and that the user whom the request names, in its
  * path or query as user_id or in its body as /user_id, is himself, unless he is
- * an operator (of that user's tenant); a body may name no terminal but itself.
+ * an operator or maker (of that user's tenant); a body may name no terminal but
+ * itself.
  */
 const struct auth_caller *svc_call_caller(const struct svc_call *c);
 

@@ -6,37 +6,11 @@
 #define GUARDED_H
 
 #include "auth/auth.h"
-#include "auth/digest.h"
 #include "core/mem.h"
 #include "kit/kit_json.h"
+#include "kit/kit_tokens.h"
 #include "running.h"
 #include "wire/msgs.h"
-
-/* A row of the token file: its token and the rest of its members. */
-struct guarded_token {
-	const char *token;
-	const char *rest;
-};
-
-static inline void
-guarded_file(const char *path, const struct guarded_token *list, size_t n)
-{
-	struct buf out = BUF_INIT(1024 * 1024);
-	struct auth_digest d;
-	size_t i, k;
-
-	buf_puts(&out, "{\"tokens\":[");
-	for (i = 0; i < n; i++) {
-		d = auth_digest_of(str_of(list[i].token));
-		buf_printf(&out, "%s{\"sha256\":\"", i > 0 ? "," : "");
-		for (k = 0; k < sizeof(d.bytes); k++)
-			buf_printf(&out, "%02x", d.bytes[k]);
-		buf_printf(&out, "\",%s}", list[i].rest);
-	}
-	buf_puts(&out, "]}");
-	kit_write_file(path, out.p);
-	buf_free(&out);
-}
 
 /* A request, and what is to come of it. */
 struct guarded_ask {

@@ -88,7 +88,7 @@ static const struct svc_def def = {
 
 /* ---- who asks ------------------------------------------------------------ */
 
-static const struct guarded_token tokens[] = {
+static const struct kit_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
 	{ "t-acme-ada",
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\"" },
@@ -105,7 +105,7 @@ start(struct running *r, const char *file)
 {
 	char tokens_file[300], rate[] = "RATE_TOKEN_BURST=1000";
 
-	guarded_file(file, tokens, NELEM(tokens));
+	kit_tokens_write(file, tokens, NELEM(tokens));
 	snprintf(tokens_file, sizeof(tokens_file), "AUTH_TOKENS=%s", file);
 	running_begin(r, &def, KIT_ENV(tokens_file, rate));
 	kit_service_wait(&r->toy);
@@ -160,10 +160,12 @@ static const struct guarded_ask asks[] = {
 	{ "t-lamp", "POST", "/v1/chat", CHAT(USER("ada"), "lamp-1"), 403,
 	    "/user_id: must not be there" },
 	{ "t-lamp", "GET", "/v1/souls", NULL, 403, "role" },
-	/* A maker sees bodies, and is nobody's user. */
+	/* A maker sees bodies, may say whom they are for, and is no user. */
 	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200, "user= t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 403,
-	    "is not the user" },
+	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
+	    "user=acme/ada t" },
+	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=other/ada", NULL, 403,
+	    "another tenant" },
 	{ "t-maker", "GET", "/v1/souls", NULL, 403, "role" },
 	/* An operator is whom he names, in his tenant if he has one. */
 	{ "t-acme", "GET", "/v1/souls?user_id=bob", NULL, 200,
