@@ -3,6 +3,7 @@
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
 LINKS_PKG_state := jansson
+LINKS_PKG_rights := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
@@ -60,5 +61,10 @@ SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
 build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+# Readers of single fields.
+SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
+LINKS_fuzz_field := otlp bus core
+build/fuzz/tests/fuzz/field.o: CPPFLAGS += -iquote services/chat-gateway \
+    -iquote services/memory-worker
 # Readers of access tokens, and of the files that say which are good.
 LINKS_fuzz_token := auth

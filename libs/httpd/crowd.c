@@ -1,148 +1,108 @@
 #include "httpd/crowd.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/log.h"
 #include "core/mem.h"
-#include "httpd/sock.h"
+#include "httpd/roster.h"
 
-/* Between two looks: after one that cut something, and after any other. */
-#define BUSY_MS 20
-#define CALM_MS 100
-/* A look takes at most one part in so many of the time. */
-#define SHARE 20
-
-/* A connection, by its other end. */
-struct one {
-	uint32_t addr; /* host order */
-	uint16_t port;
-	bool served; /* has a request in hand */
-	int fd;
-};
+/*
+ * Between two looks: after one that cut something, and after any other; at
+ * least so many times what the look has cost of a processor.
+ */
+#define BUSY_MS    10
+#define BUSY_TIMES 4
+#define CALM_MS    50
+#define CALM_TIMES 20
 
 struct crowd {
 	struct httpd *h;
+	size_t enough; /* connections that need no look */
+	struct roster seen;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
 	bool wake, stop;
-	/* Of the thread. */
-	struct one *all;
-	struct pollfd *polls;
-	size_t n, cap;
 };
 
 static void
-put(struct crowd *c, int fd, const struct sockaddr_in *peer)
+log_over(const struct roster_one *o, size_t n, size_t cut)
 {
-	if (c->n == c->cap) {
-		c->cap = c->cap > 0 ? c->cap * 2 : 512;
-		c->all = mem_realloc(c->all, c->cap * sizeof(*c->all));
-		c->polls = mem_realloc(c->polls, c->cap * sizeof(*c->polls));
-	}
-	c->polls[c->n] = (struct pollfd){ .fd = fd, .events = POLLRDHUP };
-	c->all[c->n++] = (struct one){ .addr = ntohl(peer->sin_addr.s_addr),
-		.port = ntohs(peer->sin_port),
-		.fd = fd };
-}
+	static struct log_rate rate;
+	struct in_addr in = { htonl(o->addr) };
+	char text[INET_ADDRSTRLEN] = "";
+	int64_t missed;
 
-static int
-by_peer(const void *va, const void *vb)
-{
-	const struct one *a = va, *b = vb;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return (int)a->port - (int)b->port;
-}
-
-/* All connections that are open at both ends, in order. */
-static void
-collect(struct crowd *c)
-{
-	DIR *dir = sock_dir();
-	struct sockaddr_in peer;
-	size_t i, kept = 0;
-	int fd;
-
-	c->n = 0;
-	if (dir == NULL)
+	if (cut == 0 || !log_every(&rate, 1, &missed))
 		return;
-	while ((fd = sock_next(dir)) >= 0)
-		if (sock_peer(fd, c->h->port, &peer) &&
-		    !peer_nets_have(
-			&c->h->trusted, ntohl(peer.sin_addr.s_addr)))
-			put(c, fd, &peer);
-	closedir(dir);
-	if (c->n == 0)
-		return;
-	/* Of one that was cut, or has hung up, the worker is on its way. */
-	(void)poll(c->polls, c->n, 0);
-	for (i = 0; i < c->n; i++)
-		if (c->polls[i].revents == 0)
-			c->all[kept++] = c->all[i];
-	c->n = kept;
-	qsort(c->all, c->n, sizeof(*c->all), by_peer);
-}
-
-static void
-mark_served(struct crowd *c)
-{
-	struct httpd *h = c->h;
-	struct httpd_req *r;
-	struct one *found;
-	struct peer p;
-
-	pthread_mutex_lock(&h->lock);
-	TAILQ_FOREACH (r, &h->active, link) {
-		if (peer_read(str_of(r->remote_addr), &p) != RC_OK)
-			continue;
-		struct one key = { .addr = p.addr,
-			.port = (uint16_t)r->remote_port };
-		found = bsearch(&key, c->all, c->n, sizeof(*c->all), by_peer);
-		if (found != NULL)
-			found->served = true;
-	}
-	pthread_mutex_unlock(&h->lock);
-}
-
-/*
- * The duplicate is looked at, not the descriptor itself, which may be closed,
- * and be something else, at any moment.
- */
-static bool
-cut(const struct httpd *h, const struct one *o)
-{
-	int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-	struct sockaddr_in peer;
-
-	if (copy < 0)
-		return false;
-	bool same = sock_peer(copy, h->port, &peer) &&
-	    ntohl(peer.sin_addr.s_addr) == o->addr &&
-	    ntohs(peer.sin_port) == o->port;
-	if (same)
-		shutdown(copy, SHUT_RDWR);
-	close(copy);
-	return same;
+	inet_ntop(AF_INET, &in, text, sizeof(text));
+	log_warn("httpd.too_many_connections", LOG_S("address", text),
+	    LOG_I("open", n), LOG_I("cut", cut), LOG_I("missed", missed));
 }
 
 /* Cut what of the n connections of one address at o is too much. */
 static size_t
-cut_over(struct httpd *h, const struct one *o, size_t n)
+cut_address(struct httpd *h, struct roster_one *o, size_t n)
 {
 	size_t i, done = 0;
 
 	for (i = 0; i < n && n - done > h->per_address; i++)
-		if (!o[i].served && cut(h, &o[i]))
+		if (!o[i].served && roster_cut(h, &o[i]))
 			done++;
+	log_over(o, n, done);
+	return done;
+}
+
+static size_t
+cut_over_limit(struct httpd *h, struct roster *seen)
+{
+	size_t i, end, done = 0;
+
+	for (i = 0; i < seen->n; i = end) {
+		struct roster_one *o = &seen->all[i];
+
+		for (end = i + 1; end < seen->n; end++)
+			if (seen->all[end].addr != o->addr)
+				break;
+		done += cut_address(h, o, end - i);
+	}
+	metric_add(h->refused[SERVER_CROWD], (int64_t)done);
+	return done;
+}
+
+static bool
+is_slow(const struct roster_one *o, struct mono now)
+{
+	if (o->cut || o->unread)
+		return false;
+	if (o->served)
+		return o->body.ns != 0 &&
+		    mono_diff_ms(now, o->body) >= CROWD_BODY_MS;
+	return mono_diff_ms(now, o->since) >= CROWD_IDLE_MS;
+}
+
+static bool
+is_scarce(const struct httpd *h)
+{
+	return atomic_load(&h->connections) + HTTPD_SPARE >= h->workers;
+}
+
+static size_t
+cut_slow(struct httpd *h, struct roster *seen, struct mono now)
+{
+	static struct log_rate rate;
+	size_t i, done = 0;
+	int64_t missed;
+
+	for (i = 0; i < seen->n; i++)
+		if (is_slow(&seen->all[i], now) && roster_cut(h, &seen->all[i]))
+			done++;
+	metric_add(h->refused[SERVER_SLOW], (int64_t)done);
+	if (done > 0 && log_every(&rate, 1, &missed))
+		log_warn("httpd.workers_scarce", LOG_I("open", seen->n),
+		    LOG_I("cut", done), LOG_I("missed", missed));
 	return done;
 }
 
@@ -150,28 +110,14 @@ cut_over(struct httpd *h, const struct one *o, size_t n)
 static size_t
 look(struct crowd *c)
 {
-	static struct log_rate rate;
-	size_t i, end, done, all = 0;
-	int64_t missed;
+	struct mono now = clock_mono();
+	size_t done;
 
-	collect(c);
-	mark_served(c);
-	for (i = 0; i < c->n; i = end) {
-		for (end = i; end < c->n && c->all[end].addr == c->all[i].addr;)
-			end++;
-		done = cut_over(c->h, &c->all[i], end - i);
-		all += done;
-		if (done > 0 && log_every(&rate, 1, &missed)) {
-			struct in_addr in = { htonl(c->all[i].addr) };
-			char text[INET_ADDRSTRLEN] = "";
-			inet_ntop(AF_INET, &in, text, sizeof(text));
-			log_warn("httpd.too_many_connections",
-			    LOG_S("address", text), LOG_I("open", end - i),
-			    LOG_I("cut", done), LOG_I("missed", missed));
-		}
-	}
-	metric_add(c->h->refused[SERVER_CROWD], (int64_t)all);
-	return all;
+	roster_look(&c->seen, c->h, now);
+	done = cut_over_limit(c->h, &c->seen);
+	if (is_scarce(c->h))
+		done += cut_slow(c->h, &c->seen, now);
+	return done;
 }
 
 /* Wait until woken, or for ms unless that is negative; false: stop. */
@@ -198,20 +144,38 @@ rest(struct crowd *c, int64_t ms)
 	return go_on;
 }
 
+/* Processor time of this thread, in ms. */
+static int64_t
+used_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Look; for how many ms to rest then. */
+static int64_t
+pause_after_look(struct crowd *c)
+{
+	int64_t start = used_ms();
+	bool busy = look(c) > 0;
+	int64_t least = busy ? BUSY_MS : CALM_MS;
+	int64_t ms = (used_ms() - start) * (busy ? BUSY_TIMES : CALM_TIMES);
+
+	return ms > least ? ms : least;
+}
+
 static void *
 run(void *arg)
 {
 	struct crowd *c = arg;
-	struct httpd *h = c->h;
 
 	while (rest(c, -1)) {
-		while (atomic_load(&h->connections) > h->per_address) {
-			struct mono start = clock_mono();
-			int64_t ms = look(c) > 0 ? BUSY_MS : CALM_MS;
-			int64_t took = mono_diff_ms(clock_mono(), start);
-			if (!rest(c, ms > took * SHARE ? ms : took * SHARE))
+		roster_forget(&c->seen);
+		while (atomic_load(&c->h->connections) > c->enough)
+			if (!rest(c, pause_after_look(c)))
 				return NULL;
-		}
 	}
 	return NULL;
 }
@@ -223,6 +187,9 @@ crowd_new(struct httpd *h)
 	pthread_condattr_t attr;
 
 	c->h = h;
+	c->enough = h->workers - HTTPD_SPARE - 1;
+	if (c->enough > h->per_address)
+		c->enough = h->per_address;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->changed, &attr);
@@ -245,14 +212,15 @@ crowd_free(struct crowd *c)
 	pthread_join(c->thread, NULL);
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->lock);
-	free(c->all);
-	free(c->polls);
+	roster_free(&c->seen);
 	free(c);
 }
 
 void
-crowd_wake(struct crowd *c)
+crowd_note(struct crowd *c, size_t n)
 {
+	if (n <= c->enough)
+		return;
 	pthread_mutex_lock(&c->lock);
 	if (!c->wake) {
 		c->wake = true;

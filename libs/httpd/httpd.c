@@ -148,8 +148,8 @@ on_open(const struct mg_connection *c, void **data)
 	*data = since;
 	size_t n = atomic_fetch_add(&h->connections, 1) + 1;
 	metric_change(h->connections_gauge, 1);
-	if (h->crowd != NULL && n > h->per_address)
-		crowd_wake(h->crowd);
+	if (h->crowd != NULL)
+		crowd_note(h->crowd, n);
 	return 0;
 }
 

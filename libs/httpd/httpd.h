@@ -23,7 +23,10 @@
  * the seconds until he may ask again, before the body is read; with too many
  * requests at a time 429 too_many_connections, and the connection is closed.
  * Of more connections than that, those without a request in hand, half-open
- * and idle ones, are cut; those of trusted proxies are not counted.
+ * and idle ones, are cut.  Where there is such a limit and workers are scarce,
+ * connections of anybody that have no request in hand are cut after 150 ms, and
+ * those whose body has not come after 300 ms.  Trusted proxies' connections are
+ * neither counted nor cut.
  *
  * Pages of other origins: where none are allowed nothing is said of them.
  * Where some are, every answer whose head could be read names the page's origin

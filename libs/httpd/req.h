@@ -56,8 +56,9 @@ struct httpd_req {
 
 	/* Of the worker; guarded by the server's lock. */
 	TAILQ_ENTRY(httpd_req) link;
-	struct mono body_due; /* 0: not reading */
-	bool entered;         /* the server's gate */
+	struct mono body_due;   /* 0: not reading */
+	struct mono body_since; /* 0: not reading */
+	bool entered;           /* the server's gate */
 	int remote_port;
 	char remote_addr[PEER_TEXT_MAX];
 

@@ -42,6 +42,7 @@ server_metrics(struct httpd *h, struct metric_set *set)
 		[SERVER_STOPPING] = "stopping",
 		[SERVER_RATE] = "rate",
 		[SERVER_CROWD] = "connections",
+		[SERVER_SLOW] = "slow",
 	};
 	char labels[LABELS_MAX];
 

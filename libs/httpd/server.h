@@ -41,6 +41,7 @@ enum server_refusal {
 	SERVER_STOPPING, /* httpd_stop() */
 	SERVER_RATE,     /* the client's rate */
 	SERVER_CROWD,    /* its requests or connections at a time */
+	SERVER_SLOW,     /* it says too little while workers are scarce */
 	SERVER_REFUSALS
 };
 
@@ -69,6 +70,7 @@ struct httpd {
 	_Atomic bool stopping;
 	_Atomic size_t connections; /* that hold a worker */
 	_Atomic size_t busy;        /* requests that have not ended */
+	_Atomic size_t reading;     /* of these, whose body is being read */
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */

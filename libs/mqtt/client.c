@@ -234,6 +234,9 @@ configure(struct mqtt *m)
 		rc = set_properties(m);
 	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
 		rc = mosquitto_void_option(mosq, MOSQ_OPT_SSL_CTX, m->tls);
+	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
+		rc = mosquitto_int_option(
+		    mosq, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -126,11 +127,26 @@ run(void *arg)
 	return NULL;
 }
 
+/* Of descriptors a program gets fewer than it may have. */
+static void
+raise_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
+		abort();
+	r.rlim_cur = r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+		abort();
+}
+
 struct kit_siege *
 kit_siege_begin(const struct kit_siege_opts *o)
 {
 	struct kit_siege *s = mem_zalloc(sizeof(*s));
 	size_t i;
+
+	raise_limit();
 
 	s->o = *o;
 	if (o->say != NULL)

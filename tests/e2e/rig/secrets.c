@@ -283,8 +283,9 @@ look_into(const char *dir, struct str all, char *dst, size_t size)
 	glob_t g;
 	size_t i;
 
-	snprintf(pattern, sizeof(pattern), "%s/*.log", dir);
-	if (glob(pattern, 0, NULL, &g) != 0)
+	/* The launcher has the logs of its stack in a folder. */
+	snprintf(pattern, sizeof(pattern), "%s/{,stack/log/}*.log", dir);
+	if (glob(pattern, GLOB_BRACE, NULL, &g) != 0)
 		return false;
 	for (i = 0; i < g.gl_pathc && !found; i++) {
 		if (!is_ours(g.gl_pathv[i]))
