@@ -59,3 +59,9 @@ SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
 build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+# What bodies publish.
+SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
+	address.c intake.c patterns.c digest.c passwd.c)
+LINKS_fuzz_mqtt := rx wire core
+PKG_fuzz_mqtt := mqtt-bridge
+build/fuzz/tests/fuzz/mqtt.o: CPPFLAGS += -iquote services/mqtt-bridge
