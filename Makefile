@@ -177,9 +177,10 @@ $(B)/libs/svc/args.o: $(GEN)/version.h
 # they are stale.
 docs: $(WIREGEN) $(SERVICES:%=$(B)/bin/%)
 	@$(WIREGEN) docs proto-schemas proto-schemas
-	@$(WIREGEN) acl proto-schemas deploy
+	@$(WIREGEN) rights proto-schemas deploy
 	@tests/lint/config-tables --write $(B)/bin
 	@tests/lint/chart-settings --write $(B)/bin
+	@tests/lint/ceilings --write $(B)/bin
 lint-docs: $(WIREGEN)
 	@tests/lint/docs
 

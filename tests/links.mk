@@ -2,6 +2,8 @@
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
+LINKS_PKG_state := jansson
+LINKS_PKG_rights := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
@@ -65,3 +67,10 @@ SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o: CPPFLAGS += -iquote services/mqtt-bridge
+# Readers of single fields.
+SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
+LINKS_fuzz_field := otlp bus core
+build/fuzz/tests/fuzz/field.o: CPPFLAGS += -iquote services/chat-gateway \
+    -iquote services/memory-worker
+# Readers of access tokens, and of the files that say which are good.
+LINKS_fuzz_token := auth

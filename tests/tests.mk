@@ -74,10 +74,11 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
 # Each part is a program for run-tests; the parts run beside each other.
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
-	"tests/lint/c contracts" tests/lint/headers tests/lint/names \
+	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers tests/lint/names \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
+	"tests/lint/ceilings $(B)/bin" \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
@@ -128,7 +129,7 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
-	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
+	@SAN=$(SAN) TEST_LIMIT=7200 TEST_PROGRESS=1 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
 # Needs a Docker engine, or root to start one.

@@ -56,6 +56,9 @@ priorityClassName: {{ . }}
 {{- end -}}
 {{- if has "mqtt" $s.needs -}}
 {{- $_ := set $env "MQTT_BROKER_URL" (include "soul.mqtt.url" .root) -}}
+{{- if and $v.mqtt.bundled.enabled (eq .part "body-sim") -}}
+{{- $_ := set $env "MQTT_BROKER_URL" (printf "mqtt://%s-mosquitto-inside:1883" (include "soul.fullname" .root)) -}}
+{{- end -}}
 {{- $_ := set $env "MQTT_TOPIC_PREFIX" $v.mqtt.topicPrefix -}}
 {{- if $v.mqtt.bundled.enabled -}}
 {{- $_ := set $env "MQTT_USERNAME" (include "soul.mqtt.user" .) -}}
@@ -71,18 +74,34 @@ priorityClassName: {{ . }}
 {{- end -}}
 {{- if $v.llm.providers }}{{ $_ := set $env "LLM_PROVIDERS" "/etc/soul/providers.json" }}{{ end -}}
 {{- end -}}
+{{- if $s.http -}}
+{{- if or $s.demo (not $v.auth.enabled) -}}
+{{- $_ := set $env "AUTH" "off" -}}
+{{- else if $v.auth.jwks.configMap -}}
+{{- $_ := set $env "AUTH_JWKS" "/etc/soul/jwks/jwks.json" -}}
+{{- $_ := set $env "AUTH_ISSUER" $v.auth.jwks.issuer -}}
+{{- $_ := set $env "AUTH_AUDIENCE" $v.auth.jwks.audience -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
   value: {{ include "soul.text" $value | quote }}
 {{- end }}
 {{- range (include "soul.secrets" . | fromYaml).list }}
-- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE") .file }}
+- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
   value: /run/soul/auth/{{ .file }}
 {{- end }}
 {{- with $s.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): the ConfigMap of whose signatures it believes. */}}
+{{- define "soul.jwks" -}}
+{{- if and .root.Values.auth.enabled (include "soul.guarded" .service) -}}
+{{ .root.Values.auth.jwks.configMap }}
+{{- end -}}
 {{- end -}}
 
 {{/* (dict "root" $ "part" … "service" …): who a client of the bundled broker is. */}}
@@ -150,6 +169,11 @@ volumeMounts:
     mountPath: /etc/soul
     readOnly: true
 {{- end }}
+{{- if include "soul.jwks" . }}
+  - name: jwks
+    mountPath: /etc/soul/jwks
+    readOnly: true
+{{- end }}
   - name: tmp
     mountPath: /tmp
 {{- end -}}
@@ -173,6 +197,11 @@ volumeMounts:
 - name: providers
   configMap:
     name: {{ include "soul.fullname" .root }}-llm
+{{- end }}
+{{- with include "soul.jwks" . }}
+- name: jwks
+  configMap:
+    name: {{ . }}
 {{- end }}
 - name: tmp
   emptyDir:

@@ -67,10 +67,11 @@ static void
 inbox_renew(struct bus *b)
 {
 	char all[INBOX_MAX + 1], hex[ID_HEX32_MAX];
+	bool named = names_token_ok(b->name);
 
 	id_hex32(hex);
-	(void)snprintf(
-	    b->inbox_prefix, sizeof(b->inbox_prefix), "_INBOX.%s.", hex);
+	(void)snprintf(b->inbox_prefix, sizeof(b->inbox_prefix),
+	    "_INBOX.%s%s%s.", named ? b->name : "", named ? "." : "", hex);
 	(void)snprintf(all, sizeof(all), "%s*", b->inbox_prefix);
 	free(b->inbox.subject);
 	b->inbox.subject = mem_strdup(all);
@@ -159,6 +160,8 @@ on_event(void *arg)
 		bus_sub_end(m->sub, m->gen);
 	else if (b != NULL && m->event == CONN_SLOW)
 		metric_add(b->metric.slow, 1);
+	else if (b != NULL && m->event == CONN_DENIED)
+		metric_add(b->metric.denied, 1);
 	else if (b != NULL && m->event == CONN_CLOSED) {
 		b->lost = m->gen;
 		if (b->conn != NULL && m->gen == b->gen)
@@ -204,6 +207,9 @@ open_now(void *arg)
 		.name = b->name,
 		.user = b->user,
 		.password = b->password,
+		.ca_file = b->ca_file,
+		.cert_file = b->cert_file,
+		.key_file = b->key_file,
 		.buffered = b->buffered,
 		.port = b->port,
 		.gen = ++b->gen,
@@ -240,10 +246,57 @@ metrics_make(struct bus_metrics *m, struct metric_set *s)
 	    "Messages refused because their deadline had passed.", NULL);
 	m->slow = metric_counter(s, "soul_bus_slow_consumer_total",
 	    "Times a subscription began to drop messages.", NULL);
+	m->denied = metric_counter(s, "soul_bus_denied_total",
+	    "Messages and subscriptions that NATS did not permit.", NULL);
 	m->again = metric_counter(s, "soul_bus_asked_again_total",
 	    "Requests sent once more because nobody answered.", NULL);
 	m->inflight = metric_gauge(s, "soul_bus_inflight",
 	    "Requests that wait for their answer.", NULL);
+}
+
+static bool
+is_set(const char *s)
+{
+	return s != NULL && s[0] != '\0';
+}
+
+const char *
+bus_opts_fault(const struct bus_opts *o)
+{
+	char *urls[NAMES_SERVERS_MAX];
+	const char *fault = NULL;
+	int n;
+
+	if (names_servers(o->url, urls, &n) != RC_OK)
+		return "the URL must be nats://host:port or tls://host:port, "
+		       "or up to 16 of one kind with commas between them";
+	if (is_set(o->cert_file) != is_set(o->key_file))
+		fault = "a certificate needs its key, and a key its "
+			"certificate";
+	/* Who gives files means TLS, and shall not get less. */
+	else if (!names_tls(urls[0]) &&
+	    (is_set(o->ca_file) || is_set(o->cert_file)))
+		fault = "files for TLS need a URL that begins with tls://";
+	names_servers_free(urls, n);
+	return fault;
+}
+
+static char *
+copy_of(const char *s)
+{
+	return is_set(s) ? mem_strdup(s) : NULL;
+}
+
+static void
+free_texts(struct bus *b)
+{
+	names_servers_free(b->urls, b->n_urls);
+	free(b->name);
+	free(b->user);
+	free(b->password);
+	free(b->ca_file);
+	free(b->cert_file);
+	free(b->key_file);
 }
 
 enum rc
@@ -253,10 +306,16 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	enum rc rc;
 
 	rc = names_servers(o->url, b->urls, &b->n_urls);
+	if (rc == RC_OK && bus_opts_fault(o) != NULL)
+		rc = RC_INVALID;
 	if (rc != RC_OK) {
+		free_texts(b);
 		free(b);
 		return rc;
 	}
+	b->ca_file = copy_of(o->ca_file);
+	b->cert_file = copy_of(o->cert_file);
+	b->key_file = copy_of(o->key_file);
 	b->loop = o->loop;
 	b->port = port_new(o->loop, b);
 	b->opener = worker_new(o->loop, 1, 1);
@@ -304,10 +363,7 @@ bus_free(struct bus *b)
 	bus_subs_free(b);
 	bus_waiters_free(b);
 	port_unref(b->port);
-	names_servers_free(b->urls, b->n_urls);
-	free(b->name);
-	free(b->user);
-	free(b->password);
+	free_texts(b);
 	free(b);
 }
 

@@ -43,10 +43,17 @@ struct bus_sub;
 
 struct bus_opts {
 	struct loop *loop;
-	const char *url;  /* nats://[user[:password]@]host[:port][,…] */
+	const char
+	    *url; /* nats:// or tls://[user[:password]@]host[:port][,…] */
 	const char *name; /* of the connection, as the server lists it */
 	const char *user; /* NULL or "": none */
 	const char *password;
+	/*
+	 * PEM files for tls://, NULL or "": none.  Who signed the server's
+	 * certificate, instead of the system's authorities; what this client
+	 * shows.  Read anew for each connection.
+	 */
+	const char *ca_file, *cert_file, *key_file;
 	/*
 	 * What is sent waits a millisecond for more to leave with it: many
 	 * messages at once cost a third then.
@@ -85,11 +92,21 @@ struct bus_meta {
 };
 
 /*
+ * bus_opts_fault(o):
+ * What is wrong with URL and files, a constant without a piece of them, or
+ * NULL.  Any thread.
+ */
+const char *bus_opts_fault(const struct bus_opts *o);
+
+/*
  * bus_new(o, out):
  * Start connecting, and go on for ever, whatever the server answers: at most a
  * quarter of a second lies between two tries.  Returns at once; subscriptions
- * may be made at once.  o is copied.  RC_INVALID if the URL is not one,
- * RC_TOOBIG if it lists more than 16 servers.
+ * may be made at once.  o is copied.  Answers come to _INBOX.<name>.>, if the
+ * name is [A-Za-z0-9_-]{1,64}, so that a server can keep others from reading
+ * them.  What the server does not permit is logged as bus.denied and counted.
+ * RC_INVALID if bus_opts_fault() finds one, RC_TOOBIG if the URL lists more
+ * than 16 servers.
  */
 enum rc bus_new(const struct bus_opts *o, struct bus **out) RC_CHECK;
 

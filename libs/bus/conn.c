@@ -15,6 +15,7 @@
 #include "core/buf.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/url.h"
 #include "wire/out.h"
 
 #define CONNECT_MS    2000
@@ -92,6 +93,23 @@ on_sub_end(void *arg)
 	link_free(k);
 }
 
+/* The server's words: Permissions Violation for Publish to "<subject>". */
+static void
+log_denied(const char *why)
+{
+	static struct log_rate rate;
+	struct str text = str_of(why), subject = { NULL, 0 };
+	int64_t missed;
+
+	if (!log_every(&rate, 1, &missed))
+		return;
+	(void)str_cut(&text, '"');
+	if (text.p != NULL)
+		subject = str_cut(&text, '"');
+	log_error("bus.denied", LOG_V("subject", subject), LOG_S("why", why),
+	    LOG_I("missed", missed));
+}
+
 static void
 on_error(natsConnection *nc, natsSubscription *ns, natsStatus s, void *arg)
 {
@@ -105,6 +123,11 @@ on_error(natsConnection *nc, natsSubscription *ns, natsStatus s, void *arg)
 			    LOG_S("subject", natsSubscription_GetSubject(ns)),
 			    LOG_I("missed", missed));
 		post(arg, CONN_SLOW, NULL);
+		return;
+	}
+	if (s == NATS_NOT_PERMITTED) {
+		log_denied(nats_GetLastError(NULL));
+		post(arg, CONN_DENIED, NULL);
 		return;
 	}
 	log_error("bus.refused", LOG_S("status", natsStatus_GetText(s)),
@@ -158,8 +181,30 @@ set_names(natsOptions *no, const struct conn_conf *o)
 	return s;
 }
 
+/* The server must be who url says, and is shown who we are. */
 static natsStatus
-set_options(natsOptions *no, const struct conn_conf *o, struct link *k)
+set_tls(natsOptions *no, const struct conn_conf *o, const char *url)
+{
+	struct url u;
+	natsStatus s;
+
+	if (url_parse(str_of(url), &u, NULL) != RC_OK)
+		return NATS_INVALID_ARG;
+	s = natsOptions_SetSecure(no, true);
+	if (s == NATS_OK && o->ca_file != NULL)
+		s = natsOptions_LoadCATrustedCertificates(no, o->ca_file);
+	if (s == NATS_OK && o->cert_file != NULL)
+		s = natsOptions_LoadCertificatesChain(
+		    no, o->cert_file, o->key_file);
+	if (s == NATS_OK)
+		s = natsOptions_SetExpectedHostname(no, u.host);
+	return s;
+}
+
+/* For the server at url; NULL: any of them. */
+static natsStatus
+set_options(
+    natsOptions *no, const struct conn_conf *o, const char *url, struct link *k)
 {
 	const char *urls[NAMES_SERVERS_MAX];
 	natsStatus s;
@@ -167,7 +212,12 @@ set_options(natsOptions *no, const struct conn_conf *o, struct link *k)
 
 	for (i = 0; i < o->n_urls; i++)
 		urls[i] = o->urls[i];
-	s = natsOptions_SetServers(no, urls, o->n_urls);
+	if (url == NULL)
+		s = natsOptions_SetServers(no, urls, o->n_urls);
+	else
+		s = natsOptions_SetURL(no, url);
+	if (s == NATS_OK && url != NULL)
+		s = set_tls(no, o, url);
 	if (s == NATS_OK)
 		s = set_names(no, o);
 	if (s == NATS_OK)
@@ -195,31 +245,56 @@ set_options(natsOptions *no, const struct conn_conf *o, struct link *k)
 	return s;
 }
 
-enum rc
-conn_open(const struct conn_conf *o, struct conn **out)
+static natsStatus
+open_one(const struct conn_conf *o, const char *url, struct conn **out)
 {
-	static struct log_rate rate;
 	struct link like = { o->port, o->deliver, o->gen, NULL };
 	struct link *k = link_new(&like, NULL);
 	natsOptions *no = NULL;
 	natsConnection *nc = NULL;
-	int64_t missed;
 	natsStatus s;
 
 	s = natsOptions_Create(&no);
 	if (s == NATS_OK)
-		s = set_options(no, o, k);
+		s = set_options(no, o, url, k);
 	if (s == NATS_OK)
 		s = natsConnection_Connect(&nc, no);
 	natsOptions_Destroy(no);
-	if (s == NATS_OK) {
-		*out = mem_zalloc(sizeof(**out));
-		(*out)->nc = nc;
-		(*out)->like = like;
-		return RC_OK;
+	if (s != NATS_OK) {
+		/* A connection that never was does not call back. */
+		link_free(k);
+		return s;
 	}
-	/* A connection that never was does not call back. */
-	link_free(k);
+	*out = mem_zalloc(sizeof(**out));
+	(*out)->nc = nc;
+	(*out)->like = like;
+	return NATS_OK;
+}
+
+/* With TLS one after the other: each has a name of its own to be checked. */
+static natsStatus
+open_any(const struct conn_conf *o, struct conn **out)
+{
+	natsStatus s = NATS_NO_SERVER;
+	size_t n = (size_t)o->n_urls, i;
+
+	if (!names_tls(o->urls[0]))
+		return open_one(o, NULL, out);
+	for (i = 0; i < n && s != NATS_OK; i++)
+		s = open_one(o, o->urls[(o->gen + i) % n], out);
+	return s;
+}
+
+enum rc
+conn_open(const struct conn_conf *o, struct conn **out)
+{
+	static struct log_rate rate;
+	int64_t missed;
+	natsStatus s;
+
+	s = open_any(o, out);
+	if (s == NATS_OK)
+		return RC_OK;
 	if (log_every(&rate, 10, &missed))
 		log_warn("bus.no_connection",
 		    LOG_S("status", natsStatus_GetText(s)),

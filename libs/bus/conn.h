@@ -28,6 +28,7 @@ struct conn_conf {
 	const char *name;
 	const char *user; /* NULL: none */
 	const char *password;
+	const char *ca_file, *cert_file, *key_file; /* NULL: none */
 	bool buffered;
 	struct port *port;
 	uint64_t gen;    /* comes back in every event of the connection */
@@ -38,6 +39,7 @@ enum conn_event {
 	CONN_MSG,     /* a message */
 	CONN_SUB_END, /* no message of this subscription follows */
 	CONN_SLOW,    /* messages were dropped, because the loop is behind */
+	CONN_DENIED,  /* the server did not permit a message or subscription */
 	CONN_CLOSED   /* the connection has ended */
 };
 
@@ -49,7 +51,7 @@ struct bus_msg {
 	enum conn_event event;
 	uint64_t gen;
 	struct port *port;
-	struct bus_sub *sub; /* whose; NULL for CONN_SLOW and CONN_CLOSED */
+	struct bus_sub *sub; /* whose, of CONN_MSG and CONN_SUB_END */
 	void *in;            /* CONN_MSG: as the library gave it */
 	struct bus *bus;     /* from here on set on the loop */
 	struct wall deadline;

@@ -18,8 +18,8 @@
 #include "core/buf.h"
 #include "core/worker.h"
 
-/* Room for "_INBOX.", 32 digits, '.' and a NUL. */
-#define INBOX_MAX 48
+/* Room for "_INBOX.", a name, '.', 32 digits, '.' and a NUL. */
+#define INBOX_MAX 112
 
 enum sub_kind {
 	SUB_PLAIN,
@@ -87,7 +87,7 @@ enum bus_state {
 
 struct bus_metrics {
 	struct metric *connected, *reconnects, *published, *received, *stale,
-	    *slow, *inflight, *again;
+	    *slow, *inflight, *again, *denied;
 };
 
 struct bus {
@@ -96,7 +96,7 @@ struct bus {
 	struct worker_pool *opener;
 	char *urls[NAMES_SERVERS_MAX];
 	int n_urls;
-	char *name, *user, *password;
+	char *name, *user, *password, *ca_file, *cert_file, *key_file;
 	bool buffered;
 	void (*on_state)(void *arg, bool up);
 	void *arg;
@@ -211,7 +211,7 @@ void bus_waiters_free(struct bus *b);
  */
 struct bus_wish {
 	const char *create; /* subject that creates; copied */
-	const char *update; /* that changes one that differs; NULL, copied */
+	const char *update; /* that changes one that differs; NULL: it stays */
 	struct str config;  /* JSON; copied */
 	bus_wish_fn ready;
 	void *arg;

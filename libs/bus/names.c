@@ -98,19 +98,22 @@ host_ok(struct str host)
 	return true;
 }
 
-/* Whether url is nats://[user[:password]@]host[:port]. */
+/* Whether url is nats:// or tls://[user[:password]@]host[:port]. */
 static bool
 server_ok(struct str url)
 {
 	const char *at, *colon;
 	struct str port;
 	int64_t number;
-	size_t i;
+	size_t i, lead;
 
-	if (!str_starts(url, STR("nats://")))
+	lead = str_starts(url, STR("nats://")) ? 7
+	    : str_starts(url, STR("tls://"))   ? 6
+					       : 0;
+	if (lead == 0)
 		return false;
-	url.p += 7;
-	url.n -= 7;
+	url.p += lead;
+	url.n -= lead;
 	for (i = 0; i < url.n; i++)
 		if (!printable(url.p[i]) || strchr("\"\\", url.p[i]) != NULL)
 			return false;
@@ -151,6 +154,8 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 			rc = RC_INVALID;
 		else if (count == NAMES_SERVERS_MAX)
 			rc = RC_TOOBIG;
+		else if (count > 0 && url.p[0] != out[0][0])
+			rc = RC_INVALID;
 		else
 			out[count++] = str_dup(url);
 	}
@@ -160,6 +165,12 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 	}
 	*n = count;
 	return RC_OK;
+}
+
+bool
+names_tls(const char *url)
+{
+	return str_starts(str_of(url), STR("tls://"));
 }
 
 void

@@ -40,11 +40,14 @@ bool names_header_ok(const char *s);
 /*
  * names_servers(urls, out, n):
  * The addresses in "nats://[user[:password]@]host[:port],…" as heap copies,
- * *n of them, freed with names_servers_free().  RC_INVALID if one is none,
- * RC_TOOBIG over NAMES_SERVERS_MAX.
+ * *n of them, freed with names_servers_free().  All are nats:// or all are
+ * tls://.  RC_INVALID if one is neither, RC_TOOBIG over NAMES_SERVERS_MAX.
  */
 enum rc names_servers(
     const char *urls, char *out[NAMES_SERVERS_MAX], int *n) RC_CHECK;
+
+/* names_tls(url): Whether an address is to be spoken to by TLS. */
+bool names_tls(const char *url);
 
 /* names_servers_free(v, n): Free what names_servers() gave. */
 void names_servers_free(char *v[], int n);

@@ -100,6 +100,9 @@ on_answer(void *arg, enum rc rc, struct str data)
 		ask(s, true);
 		return;
 	}
+	/* Whoever may change it has made it so. */
+	if (r.differs && s->update == NULL)
+		r.rc = RC_OK;
 	if (r.rc != RC_OK)
 		ask_later(s);
 	/* That the connection broke is no news of the wish. */
@@ -225,8 +228,8 @@ bus_stream_keep(struct bus *b, const struct bus_stream *s)
 	rc = buf_rc(&config);
 	if (rc == RC_OK)
 		bus_wish_keep(b,
-		    &(struct bus_wish){
-			create, update, buf_str(&config), s->ready, s->arg });
+		    &(struct bus_wish){ create, s->as_it_is ? NULL : update,
+			buf_str(&config), s->ready, s->arg });
 	buf_free(&config);
 	return rc;
 }

@@ -38,6 +38,7 @@ struct bus_stream {
 	int64_t max_age_s;           /* what is older goes; 0: nothing does */
 	int64_t max_bytes;           /* beyond it the oldest go; 0: no limit */
 	int64_t duplicates_s;        /* how long a msg_id is remembered; > 0 */
+	bool as_it_is;               /* one that exists is good as it is */
 	bus_wish_fn ready;           /* may be NULL */
 	void *arg;
 };
@@ -46,8 +47,8 @@ struct bus_stream {
  * bus_stream_keep(b, s):
  * See to it that the stream exists as s says: now or as soon as connected, and
  * again after every reconnect (the server may have lost its disk), retried
- * until it does.  One that exists with other limits is changed.  s is copied.
- * RC_INVALID if s breaks the rules above.
+ * until it does.  One that exists with other limits is changed, unless it is
+ * good as it is.  s is copied.  RC_INVALID if s breaks the rules above.
  */
 enum rc bus_stream_keep(struct bus *b, const struct bus_stream *s) RC_CHECK;
 

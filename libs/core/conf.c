@@ -12,6 +12,7 @@
 
 #include "core/mem.h"
 #include "core/str.h"
+#include "core/url.h"
 
 #define FILE_MAX_BYTES (64 * (size_t)1024)
 #define SHOWN_MAX      64 /* bytes of a wrong value that an error repeats */
@@ -77,6 +78,7 @@ put_wanted(struct buf *out, const struct conf_opt *o)
 		break;
 	case CONF_STR:
 	case CONF_SECRET:
+	case CONF_URL:
 		buf_puts(out, "a text");
 		break;
 	}
@@ -112,6 +114,7 @@ store(const struct conf_opt *o, void *cfg, struct str value)
 	switch (o->kind) {
 	case CONF_STR:
 	case CONF_SECRET:
+	case CONF_URL:
 		text = member(o, cfg);
 		free(*text);
 		*text = str_dup(value);
@@ -137,7 +140,7 @@ err_value(struct buf *errors, const struct conf_opt *o, const char *what,
 	buf_printf(errors, "%s%s: ", o->env, what);
 	if (value.n == 0)
 		buf_puts(errors, "is not set");
-	else if (o->kind == CONF_SECRET)
+	else if (o->kind == CONF_SECRET || o->kind == CONF_URL)
 		buf_puts(errors, "the value is not right");
 	else {
 		str_copy(value, shown, sizeof(shown));
@@ -246,6 +249,7 @@ conf_load(const struct conf_opt *opts, size_t n, void *cfg, struct buf *errors)
 		switch (opts[i].kind) {
 		case CONF_STR:
 		case CONF_SECRET:
+		case CONF_URL:
 			*(char **)m = NULL;
 			break;
 		case CONF_INT:
@@ -264,14 +268,20 @@ conf_load(const struct conf_opt *opts, size_t n, void *cfg, struct buf *errors)
 	return errors->n != before || errors->over ? RC_INVALID : RC_OK;
 }
 
+static bool
+is_text(enum conf_kind kind)
+{
+	return kind == CONF_STR || kind == CONF_SECRET || kind == CONF_URL;
+}
+
 void
 conf_free(const struct conf_opt *opts, size_t n, void *cfg)
 {
 	for (size_t i = 0; i < n; i++)
-		if (opts[i].kind == CONF_STR || opts[i].kind == CONF_SECRET) {
+		if (is_text(opts[i].kind)) {
 			char **text = member(&opts[i], cfg);
 
-			if (*text != NULL && opts[i].kind == CONF_SECRET)
+			if (*text != NULL && opts[i].kind != CONF_STR)
 				explicit_bzero(*text, strlen(*text));
 			free(*text);
 			*text = NULL;
@@ -282,6 +292,8 @@ void
 conf_print(
     const struct conf_opt *opts, size_t n, const void *cfg, struct buf *out)
 {
+	struct buf url = BUF_INIT(FILE_MAX_BYTES);
+
 	for (size_t i = 0; i < n; i++) {
 		const struct conf_opt *o = &opts[i];
 		const void *m = const_member(o, cfg);
@@ -295,6 +307,11 @@ conf_print(
 			if ((*(char *const *)m)[0] != '\0')
 				buf_puts(out, "***");
 			break;
+		case CONF_URL:
+			url_show(str_of(*(char *const *)m), &url);
+			put_shown(out, buf_str(&url));
+			buf_reset(&url);
+			break;
 		case CONF_INT:
 			buf_printf(out, "%" PRId64, *(const int64_t *)m);
 			break;
@@ -307,6 +324,7 @@ conf_print(
 		}
 		buf_putc(out, '\n');
 	}
+	buf_free(&url);
 }
 
 /* A secret's default is none: it stands in the source. */

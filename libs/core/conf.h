@@ -19,6 +19,7 @@
 enum conf_kind {
 	CONF_STR,    /* const char *, never NULL */
 	CONF_SECRET, /* const char *, printed as *** */
+	CONF_URL,    /* const char *, printed as url_show() does */
 	CONF_INT,    /* int64_t within [min, max] */
 	CONF_F64,    /* double within [min, max] */
 	CONF_BOOL    /* bool: on/off, true/false, yes/no, 1/0 */

@@ -174,3 +174,46 @@ url_parse(struct str s, struct url *u, const char **why)
 		*why = wrong;
 	return wrong == NULL ? RC_OK : RC_INVALID;
 }
+
+/* Whether each of the addresses has a scheme, as a piece of a password has
+ * not. */
+static bool
+all_have_schemes(struct str urls)
+{
+	struct str rest = urls;
+
+	while (rest.p != NULL)
+		if (str_find(str_cut(&rest, ','), STR("://")) < 0)
+			return false;
+	return true;
+}
+
+void
+url_show(struct str urls, struct buf *out)
+{
+	struct str rest = urls, one, user;
+	const char *at;
+	size_t lead;
+
+	if (urls.n > 0 && !all_have_schemes(urls)) {
+		buf_puts(out, "***");
+		return;
+	}
+	while (rest.n > 0) {
+		one = str_cut(&rest, ',');
+		lead = (size_t)str_find(one, STR("://")) + 3;
+		user = (struct str){ one.p + lead, one.n - lead };
+		/* The last @, because people do not escape those of
+		 * passwords. */
+		at = user.n > 0 ? memrchr(user.p, '@', user.n) : NULL;
+		buf_put(out, one.p, lead);
+		if (at != NULL) {
+			buf_puts(out, "***");
+			user.n -= (size_t)(at - user.p);
+			user.p = at;
+		}
+		buf_put_str(out, user);
+		if (rest.p != NULL)
+			buf_putc(out, ',');
+	}
+}

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
 
@@ -33,6 +34,13 @@ struct url {
  * what, without a piece of s in it, because s may hold a password.
  */
 enum rc url_parse(struct str s, struct url *u, const char **why) RC_CHECK;
+
+/*
+ * url_show(urls, out):
+ * Append addresses with commas between them as they may be shown: "***" for
+ * user and password, and for all of it where it is not plain what they are.
+ */
+void url_show(struct str urls, struct buf *out);
 
 /*
  * url_unescape(s, dst, size):

@@ -26,12 +26,12 @@ struct llm_conf {
 #define LLM_CONF_OPTS(t, m)                                                   \
 	{ "LLM_PROVIDER", CONF_STR, CONF_AT(t, m.provider), "openai", 0, 0,   \
 		"language model: openai (any compatible server) or claude" }, \
-	    { "OPENAI_BASE_URL", CONF_STR, CONF_AT(t, m.openai_url),          \
+	    { "OPENAI_BASE_URL", CONF_URL, CONF_AT(t, m.openai_url),          \
 		    "http://127.0.0.1:9080/v1", 0, 0,                         \
 		    "of openai: URL up to /chat/completions" },               \
 	    { "OPENAI_API_KEY", CONF_SECRET, CONF_AT(t, m.openai_key), "", 0, \
 		    0, "its key; empty for none" },                           \
-	    { "ANTHROPIC_BASE_URL", CONF_STR, CONF_AT(t, m.anthropic_url),    \
+	    { "ANTHROPIC_BASE_URL", CONF_URL, CONF_AT(t, m.anthropic_url),    \
 		    "https://api.anthropic.com", 0, 0,                        \
 		    "of claude: URL up to /v1/messages" },                    \
 	    { "ANTHROPIC_API_KEY", CONF_SECRET, CONF_AT(t, m.anthropic_key),  \

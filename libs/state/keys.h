@@ -83,7 +83,8 @@
  * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
  * active, due (ms), claims (of the stretch), last (the newest message's
  * number), late (what turns have left open), early (sumn:ms, when a summary was
- * asked for), seq (the newest event's).  Messages: list: the newest at its end.
+ * asked for), seq (the newest event's), bytes (of all messages).  Messages:
+ * list: the newest at its end.
  * Events: stream: 0-<seq>: e (JSON), or lost (turn's token) and at (ms);
  * expires.  Retry: string: the turn's token; expires; behind the key comes the
  * digest of what was said.
@@ -92,9 +93,13 @@
 #define KEY_SESSION_PRE      "soul:session:{"
 #define KEY_SESSION_POST     "}"
 #define KEY_SESSION          KEY_SESSION_PRE "%:%" KEY_SESSION_POST
-#define KEY_SESSION_MESSAGES "soul:session:{%:%}:messages"
-#define KEY_SESSION_EVENTS   "soul:session:{%:%}:events:1"
+#define KEY_MESSAGES_POST    "}:messages"
+#define KEY_SESSION_MESSAGES KEY_SESSION_PRE "%:%" KEY_MESSAGES_POST
+#define KEY_EVENTS_POST      "}:events:1"
+#define KEY_SESSION_EVENTS   KEY_SESSION_PRE "%:%" KEY_EVENTS_POST
 #define KEY_SESSION_RETRY    "soul:session:{%:%}:retry:1:"
+/* Bytes of messages that a session keeps; the oldest fall out. */
+#define MESSAGES_BYTES "8388608"
 /* About how many events are kept, and for how long after the newest. */
 #define EVENTS_KEPT "1000"
 #define EVENTS_MS   "3600000"
@@ -103,6 +108,15 @@
 
 /* Sorted set: sessions (user:session, tokens) by when they fall idle. */
 #define KEY_IDLE "soul:idle:1"
+
+/* Sorted set: a user's sessions (tokens) by their last input (ms). */
+#define KEY_USER_SESSIONS_PRE  "soul:user:{"
+#define KEY_USER_SESSIONS_POST "}:sessions:1"
+/*
+ * Sessions of a user; of more, those that have been silent longest are deleted,
+ * two at each input, once they are summed up or there are twice as many.
+ */
+#define SESSIONS_KEPT "1000"
 
 /*
  * turn: list: instance:turn, tokens; string: expires with its process.
@@ -115,7 +129,8 @@
 #define KEY_TURN_POST     "}"
 #define KEY_TURN          KEY_TURN_PRE "%" KEY_TURN_POST
 #define TURN_MS           "3600000"
-#define KEY_TURNS         "soul:session:{%:%}:turns:1"
+#define KEY_TURNS_POST    "}:turns:1"
+#define KEY_TURNS         KEY_SESSION_PRE "%:%" KEY_TURNS_POST
 #define KEY_INSTANCE_PRE  "soul:instance:{"
 #define KEY_INSTANCE_POST "}:1"
 #define KEY_INSTANCE      KEY_INSTANCE_PRE "%" KEY_INSTANCE_POST

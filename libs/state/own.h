@@ -33,6 +33,7 @@ struct state {
 	struct backoff backoff;
 	struct log_rate log_failing;
 	struct log_rate log_refused;
+	struct log_rate log_denied;
 	struct log_rate log_script;
 
 	struct script_slot scripts[STATE_SCRIPTS_MAX];

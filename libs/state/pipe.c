@@ -357,6 +357,13 @@ log_refusal(struct state_pipe *p, const struct entry *e)
 	int64_t missed;
 
 	log_debug("state.refused", LOG_V("text", text));
+	if (e->rc == RC_DENIED) {
+		/* These texts are Redis' own. */
+		if (log_every(&p->s->log_denied, REFUSE_LOG_S, &missed))
+			log_error("state.denied", LOG_V("why", text),
+			    LOG_I("missed", missed));
+		return;
+	}
 	if (log_every(&p->s->log_refused, REFUSE_LOG_S, &missed))
 		log_warn("state.refused", LOG_V("code", str_cut(&text, ' ')),
 		    LOG_V("command",

@@ -114,6 +114,14 @@ static const struct {
 	{ STR_INIT("BUSYGROUP"), RC_CONFLICT, false },
 };
 
+/* What a script may not do is said in these words, by Redis 7.0 and later. */
+static bool
+script_denied(struct str s)
+{
+	return str_starts(s, STR("ERR The user executing the script can't")) ||
+	    str_starts(s, STR("ERR ACL failure in script"));
+}
+
 enum rc
 reply_rc(const struct state_reply *r)
 {
@@ -121,6 +129,8 @@ reply_rc(const struct state_reply *r)
 
 	if (r->kind != STATE_ERROR)
 		return RC_OK;
+	if (script_denied(r->s))
+		return RC_DENIED;
 	for (i = 0; i < NELEM(errors); i++)
 		if (reply_error_is(r, errors[i].code))
 			return errors[i].rc;

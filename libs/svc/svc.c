@@ -11,6 +11,8 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/url.h"
+#include "svc/guard.h"
 #include "svc/internal.h"
 
 struct loop *
@@ -31,7 +33,10 @@ svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 	return (struct bus_opts){ .url = conf->nats_url,
 		.name = def->name,
 		.user = conf->nats_user,
-		.password = conf->nats_password };
+		.password = conf->nats_password,
+		.ca_file = conf->nats_ca_file,
+		.cert_file = conf->nats_cert_file,
+		.key_file = conf->nats_key_file };
 }
 
 struct bus *
@@ -51,13 +56,6 @@ struct metric_set *
 svc_metrics(struct svc *s)
 {
 	return s->metrics;
-}
-
-struct auth *
-svc_auth(struct svc *s)
-{
-	(void)s;
-	return NULL;
 }
 
 size_t
@@ -180,11 +178,14 @@ static void
 on_bus_state(void *arg, bool up)
 {
 	struct svc *s = arg;
+	struct buf url = BUF_INIT(4096);
 
+	url_show(str_of(s->conf.nats_url), &url);
 	if (up)
-		log_info("svc.bus_up", LOG_S("url", s->conf.nats_url));
+		log_info("svc.bus_up", LOG_V("url", buf_str(&url)));
 	else
-		log_warn("svc.bus_down", LOG_S("url", s->conf.nats_url));
+		log_warn("svc.bus_down", LOG_V("url", buf_str(&url)));
+	buf_free(&url);
 }
 
 static int
@@ -197,6 +198,9 @@ start(struct svc *s)
 	o.metrics = s->metrics;
 	o.on_state = on_bus_state;
 	o.arg = s;
+	/* It has told, and is as wrong as the rest of the configuration. */
+	if (guard_start(s) != RC_OK)
+		return SVC_EXIT_CONFIG;
 	rc = svc_admin_start(s);
 	if (rc == RC_OK && !s->def->no_bus)
 		rc = bus_new(&o, &s->bus);
@@ -232,6 +236,7 @@ stop(struct svc *s)
 	bus_free(s->bulk);
 	bus_free(s->bus);
 	svc_events_free(s);
+	guard_stop(s);
 	loop_free(s->loop);
 	svc_lanes_free(s);
 	metric_set_free(s->metrics);

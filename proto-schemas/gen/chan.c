@@ -8,9 +8,8 @@
 #include "core/mem.h"
 #include "gen.h"
 
-/* A template with every "{…}" replaced. */
-static char *
-fill(const char *template, const char *with)
+char *
+gen_fill(const char *template, const char *with)
 {
 	struct buf b = BUF_INIT(4096);
 	const char *s = template;
@@ -56,8 +55,10 @@ put_subjects(struct gen *g, struct buf *b, const json_t *list)
 		if (strchr(subject, '{') == NULL) {
 			put_macro(g, b, "SUBJECT", e, subject);
 		} else {
-			put_macro(g, b, "SUBJECT_FMT", e, fill(subject, "%s"));
-			put_macro(g, b, "SUBJECT_ALL", e, fill(subject, "*"));
+			put_macro(
+			    g, b, "SUBJECT_FMT", e, gen_fill(subject, "%s"));
+			put_macro(
+			    g, b, "SUBJECT_ALL", e, gen_fill(subject, "*"));
 		}
 		const json_t *ms = json_object_get(e, "deadline_ms");
 		if (ms == NULL)
@@ -71,6 +72,16 @@ put_subjects(struct gen *g, struct buf *b, const json_t *list)
 }
 
 static void
+put_keepers(struct gen *g, struct buf *b, const json_t *list)
+{
+	size_t i;
+	json_t *e;
+	buf_puts(b, "\n/* Who may change the settings of a stream. */\n");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e)
+		put_macro(g, b, "KEEPER", e, gen_of(e, "keeper"));
+}
+
+static void
 put_topics(struct gen *g, struct buf *b, const json_t *list)
 {
 	size_t i;
@@ -78,7 +89,8 @@ put_topics(struct gen *g, struct buf *b, const json_t *list)
 	buf_puts(b, "\n/* MQTT topics. */\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		gen_comment(b, "", gen_of(e, "description"));
-		put_macro(g, b, "TOPIC_FMT", e, fill(gen_of(e, "topic"), "%s"));
+		put_macro(
+		    g, b, "TOPIC_FMT", e, gen_fill(gen_of(e, "topic"), "%s"));
 	}
 	if (json_array_size(list) == 0)
 		return;
@@ -106,6 +118,7 @@ gen_subjects(struct gen *g, struct buf *b)
 		put_macro(g, b, "HTTP", e, gen_of(e, "path"));
 	}
 	put_subjects(g, b, json_object_get(g->iface, "nats"));
+	put_keepers(g, b, json_object_get(g->iface, "streams"));
 	put_topics(g, b, json_object_get(g->iface, "mqtt"));
 	buf_puts(b, "\n/* Types of events. */\n");
 	json_array_foreach (json_object_get(g->iface, "events"), i, e) {
@@ -167,7 +180,7 @@ static void
 put_subject(struct buf *b, const json_t *e)
 {
 	put_text(b, "name", gen_of(e, "name"));
-	put_text(b, "subject", fill(gen_of(e, "subject"), "*"));
+	put_text(b, "subject", gen_fill(gen_of(e, "subject"), "*"));
 	put_text(b, "owner", gen_of(e, "owner"));
 	put_text(b, "queue", gen_of(e, "queue"));
 	put_desc(b, "request", gen_of(e, "request"));
@@ -182,8 +195,8 @@ static void
 put_topic(struct buf *b, const json_t *e)
 {
 	put_text(b, "name", gen_of(e, "name"));
-	put_text(
-	    b, "leaf", fill(gen_of(e, "topic") + strlen(GEN_TOPIC_LEAD), "+"));
+	put_text(b, "leaf",
+	    gen_fill(gen_of(e, "topic") + strlen(GEN_TOPIC_LEAD), "+"));
 	put_desc(b, "message", gen_of(e, "message"));
 	buf_printf(b, "\n\t    .qos = %d, .retain = %s, .from_body = %s,",
 	    (int)json_integer_value(json_object_get(e, "qos")),
@@ -214,7 +227,7 @@ put_descs(const struct gen *g, struct buf *b)
 }
 
 void
-gen_tables(const struct gen *g, struct buf *b)
+gen_tables(struct gen *g, struct buf *b)
 {
 	static const struct {
 		const char *section;

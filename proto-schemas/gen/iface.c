@@ -55,6 +55,10 @@ static const struct member nats[] = {
 	{ "subject", JSON_STRING, UNIQUE },
 	{ "kind", JSON_STRING, 0 },
 	{ "owner", JSON_STRING, 0 },
+	/* Who sends it; of an event its type says so. */
+	{ "from", JSON_ARRAY, OPTIONAL },
+	/* What the owner subscribes to, if that is not the subject. */
+	{ "listens", JSON_STRING, OPTIONAL },
 	{ "queue", JSON_STRING, OPTIONAL },
 	{ "request", JSON_STRING, MESSAGE },
 	{ "reply", JSON_STRING, OPTIONAL | MESSAGE },
@@ -77,6 +81,33 @@ static const struct member mqtt[] = {
 static const struct member events[] = {
 	{ "type", JSON_STRING, UNIQUE },
 	{ "payload", JSON_STRING, MESSAGE },
+	{ "from", JSON_ARRAY, 0 },
+	{ "description", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member streams[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "holds", JSON_STRING, UNIQUE },
+	{ "keeper", JSON_STRING, 0 },
+	{ "consumers", JSON_ARRAY, 0 },
+	{ "readers", JSON_ARRAY, 0 },
+	{ "description", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member peers[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "description", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
+static const struct member redis[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "key", JSON_STRING, UNIQUE },
+	{ "kind", JSON_STRING, 0 },
+	{ "of", JSON_ARRAY, 0 },
+	{ "read", JSON_ARRAY, 0 },
+	{ "write", JSON_ARRAY, 0 },
+	{ "reads", JSON_ARRAY, 0 },
+	{ "writes", JSON_ARRAY, 0 },
 	{ "description", JSON_STRING, 0 },
 	{ NULL, JSON_NULL, 0 },
 };
@@ -265,9 +296,9 @@ void
 gen_iface_load(struct gen *g)
 {
 	static const char *const sections[] = { "http", "nats", "mqtt",
-		"events", NULL };
+		"events", "streams", "peers", "redis", NULL };
 	static const struct member *const members[] = { http, nats, mqtt,
-		events };
+		events, streams, peers, redis };
 	struct where top = { gen_printf("%s/interfaces.json", g->dir), "" };
 	if (access(top.file, F_OK) != 0) {
 		g->iface = json_object();
@@ -293,6 +324,7 @@ gen_iface_load(struct gen *g)
 				check_mqtt(w, list, i);
 		}
 	}
+	gen_access_check(g, top);
 }
 
 const char *

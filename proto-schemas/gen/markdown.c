@@ -37,6 +37,17 @@ put_code(struct buf *b, const char *s)
 	buf_puts(b, "` |");
 }
 
+/* A cell of names. */
+void
+gen_markdown_names(struct buf *b, const json_t *entry, const char *member)
+{
+	const json_t *list = json_object_get(entry, member);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		buf_printf(b, "%s %s", i > 0 ? "," : "",
+		    json_string_value(json_array_get(list, i)));
+	buf_puts(b, json_array_size(list) > 0 ? " |" : " – |");
+}
+
 /* The name of a message or definition, linked to its section. */
 static void
 put_link(struct buf *b, const char *name)
@@ -48,6 +59,16 @@ put_link(struct buf *b, const char *name)
 }
 
 static void
+put_roles(struct buf *b, const json_t *roles)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach ((json_t *)(uintptr_t)roles, i, e)
+		buf_printf(b, "%s %s", i > 0 ? "," : "", json_string_value(e));
+	buf_puts(b, " |");
+}
+
+static void
 put_http(struct buf *b, const json_t *list)
 {
 	size_t i;
@@ -55,12 +76,18 @@ put_http(struct buf *b, const json_t *list)
 	json_t *e;
 	json_t *x;
 	buf_puts(b,
-	    "\n## HTTP\n\n| route | service | request | response | "
-	    "§ |\n| --- | --- | --- | --- | --- |\n");
+	    "\n## HTTP\n\nWhere callers are known (`AUTH_TOKENS`, "
+	    "`AUTH_JWKS`) every route wants an access token,\n"
+	    "`Authorization: Bearer <token>`, of one of the roles under "
+	    "*who*, and answers 401\nwithout a good one, 403 where role, user "
+	    "or terminal do not fit, 429 with\n`Retry-After` where it is used "
+	    "too often.\n\n| route | service | who | request | response | "
+	    "§ |\n| --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(
 		    b, "| `%s %s` |", gen_of(e, "method"), gen_of(e, "path"));
 		put_cell(b, gen_of(e, "owner"));
+		put_roles(b, json_object_get(e, "roles"));
 		put_link(b, gen_of(e, "request"));
 		put_link(b, gen_of(e, "response"));
 		put_cell(b, gen_of(e, "section"));
@@ -102,14 +129,15 @@ put_nats(struct buf *b, const json_t *list)
 	size_t i;
 	json_t *e;
 	buf_puts(b,
-	    "\n## NATS\n\n| subject | kind | consumer | queue group | "
-	    "message | reply | deadline | § | |\n| --- | --- | --- | "
+	    "\n## NATS\n\n| subject | kind | from | consumer | queue group | "
+	    "message | reply | deadline | § | |\n| --- | --- | --- | --- | "
 	    "--- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		const json_t *ms = json_object_get(e, "deadline_ms");
 		buf_puts(b, "|");
 		put_code(b, gen_of(e, "subject"));
 		put_cell(b, gen_of(e, "kind"));
+		gen_markdown_names(b, e, "from");
 		put_cell(b, gen_of(e, "owner"));
 		put_cell(b, gen_of(e, "queue"));
 		put_link(b, gen_of(e, "request"));
@@ -155,10 +183,11 @@ put_events(struct buf *b, const json_t *list)
 	buf_puts(b,
 	    "\n## Events\n\nThe types of events, each on "
 	    "`soul.event.<type>.<key>` in an envelope.\n\n"
-	    "| type | payload | |\n| --- | --- | --- |\n");
+	    "| type | from | payload | |\n| --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_puts(b, "|");
 		put_code(b, gen_of(e, "type"));
+		gen_markdown_names(b, e, "from");
 		put_link(b, gen_of(e, "payload"));
 		put_cell(b, gen_of(e, "description"));
 		buf_putc(b, '\n');
@@ -280,7 +309,7 @@ put_record(struct buf *b, const struct gen *g, const struct gen_record *r,
 }
 
 void
-gen_markdown(const struct gen *g, struct buf *b)
+gen_markdown(struct gen *g, struct buf *b)
 {
 	buf_puts(b,
 	    "# Interfaces\n\nEvery channel of Soul and every message on it. "
@@ -290,6 +319,7 @@ gen_markdown(const struct gen *g, struct buf *b)
 	put_nats(b, json_object_get(g->iface, "nats"));
 	put_mqtt(b, json_object_get(g->iface, "mqtt"));
 	put_events(b, json_object_get(g->iface, "events"));
+	gen_markdown_records(g, b);
 	buf_puts(b, "\n## Messages\n");
 	for (size_t i = 0; i < g->n_files; i++)
 		if (g->files[i].message)

@@ -38,7 +38,7 @@ const struct conf_opt sim_opts[SIM_OPTS_N] = {
 	{ "TERMINAL_ACTION_MAX_AGE_SECONDS", CONF_F64,
 	    CONF_AT(sim_conf, action_max_age_s), "10", 0, 86400,
 	    "age at which an intent_action is ignored, s; 0: never" },
-	{ "MQTT_BROKER_URL", CONF_SECRET, CONF_AT(sim_conf, broker_url),
+	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(sim_conf, broker_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "mqtt:// or mqtts://, with user and password if any (--broker)" },
 	{ "MQTT_USERNAME", CONF_STR, CONF_AT(sim_conf, user), "", 0, 0,

@@ -13,7 +13,7 @@
 #include "svc/svc.h"
 
 static const struct conf_opt opts[] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(gateway_conf, redis_url),
+	{ "REDIS_URL", CONF_URL, CONF_AT(gateway_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(gateway_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },

@@ -3,7 +3,9 @@
  */
 #include "on_souls.h"
 
+#include "audit.h"
 #include "binding.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "core/id.h"
 #include "gateway.h"
@@ -19,22 +21,22 @@ static void
 put_list(
     struct gateway *g, struct svc_call *c, struct wire_soul *list, size_t n)
 {
-	svc_reply(c,
-	    &(struct wire_soul_list){ .user_id = gateway_query_user(g, c),
-		.items = list,
-		.n_items = n });
+	struct wire_soul_list rep = { .items = list, .n_items = n };
+
+	if (caller_query_user(g, c, &rep.user_id))
+		svc_reply(c, &rep);
 }
 
 void
 on_souls_list(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct soul *souls;
+	struct str user;
 	size_t n;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id"))
+	if (!caller_query_user(g, c, &user))
 		return;
 	rc = soul_list(g->state, user, svc_call_arena(c), &souls, &n);
 	if (rc != RC_OK)
@@ -115,11 +117,13 @@ on_souls_create(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	const struct wire_soul_create_request *req = svc_call_request(c);
-	const struct souls_new new = { gateway_user(g, req->user_id),
-		text_trim(req->name), text_trim(req->mbti_type) };
+	struct souls_new new = { .name = text_trim(req->name),
+		.mbti_type = text_trim(req->mbti_type) };
 	struct soul soul;
 	enum rc rc;
 
+	if (!caller_user(g, c, req->user_id, &new.user_id))
+		return;
 	if (new.name.n == 0 || new.mbti_type.n == 0) {
 		svc_fail(c, RC_INVALID, "name and mbti_type are required");
 		return;
@@ -163,15 +167,26 @@ delete_all(struct gateway *g, struct str user, struct str id, struct arena *a)
 	return rc;
 }
 
+static void
+answer_deleted(
+    struct gateway *g, struct svc_call *c, struct str user, struct str id)
+{
+	audit(g, c,
+	    &(struct audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
+		.user_id = user,
+		.soul_id = id });
+	svc_reply(c, &(struct wire_ok_response){ .ok = true });
+}
+
 void
 on_souls_delete(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct str id = svc_call_param(c, 0);
+	struct str user;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id") || !gateway_id(c, id, "soul_id"))
+	if (!caller_query_user(g, c, &user) || !gateway_id(c, id, "soul_id"))
 		return;
 	rc = delete_all(g, user, id, svc_call_arena(c));
 	if (rc == RC_NOENT)
@@ -179,7 +194,7 @@ on_souls_delete(void *app, struct svc_call *c)
 	else if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else
-		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+		answer_deleted(g, c, user, id);
 }
 
 void
@@ -187,10 +202,11 @@ on_souls_select(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	const struct wire_soul_select_request *req = svc_call_request(c);
-	const struct binding b = { req->terminal_id,
-		gateway_user(g, req->user_id), req->soul_id };
+	struct binding b = { .terminal_id = req->terminal_id,
+		.soul_id = req->soul_id };
 
-	if (!binding_make(g, c, &b))
+	if (!caller_user(g, c, req->user_id, &b.user_id) ||
+	    !binding_make(g, c, &b))
 		return;
 	svc_reply(c,
 	    &(struct wire_soul_select_response){ .ok = true,

@@ -17,7 +17,7 @@
 #include "wire/wire.h"
 
 const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(engine_conf, redis_url),
+	{ "REDIS_URL", CONF_URL, CONF_AT(engine_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },

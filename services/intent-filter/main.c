@@ -21,7 +21,7 @@ static const struct conf_opt opts[] = {
 	    "IANA time zone of the answers" },
 	{ "INTENT_FILTER_CACHE_MIB", CONF_INT, CONF_AT(filter_conf, cache_mib),
 	    "64", 1, 4096, "memory for compiled catalogs, MiB" },
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(filter_conf, redis_url), "", 0, 0,
+	{ "REDIS_URL", CONF_URL, CONF_AT(filter_conf, redis_url), "", 0, 0,
 	    "Redis, for catalogs that are named; empty for none" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
 	    "100", 10, 10000, "longest wait for an answer of Redis, ms" },

@@ -35,7 +35,7 @@
 #define FLUSH_MS 1000
 
 const struct conf_opt orch_opts[ORCH_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(orch_conf, redis_url),
+	{ "REDIS_URL", CONF_URL, CONF_AT(orch_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },

@@ -4,7 +4,7 @@
 #include "keeper.h"
 
 const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(keeper_conf, redis_url),
+	{ "REDIS_URL", CONF_URL, CONF_AT(keeper_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(keeper_conf, redis_timeout_ms),
 	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
@@ -31,7 +31,7 @@ const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
 	    "time after which another gets a job that nothing is heard of, s" },
 	{ "MEMORY_CACHE_MB", CONF_INT, CONF_AT(keeper_conf, cache_mb), "64", 1,
 	    65536, "indexes of memories that are kept, MiB" },
-	{ "EMBEDDINGS_BASE_URL", CONF_STR, CONF_AT(keeper_conf, embed_url), "",
+	{ "EMBEDDINGS_BASE_URL", CONF_URL, CONF_AT(keeper_conf, embed_url), "",
 	    0, 0,
 	    "OpenAI-compatible server that makes vectors; empty: they are of "
 	    "spelling only, and made here" },
@@ -47,7 +47,7 @@ const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
 	    "longest wait for a vector, ms" },
 	{ "MEMORY_BACKEND", CONF_STR, CONF_AT(keeper_conf, backend), "builtin",
 	    0, 0, "where memories are kept: builtin, mem0 or chroma" },
-	{ "MEM0_BASE_URL", CONF_STR, CONF_AT(keeper_conf, mem0_url),
+	{ "MEM0_BASE_URL", CONF_URL, CONF_AT(keeper_conf, mem0_url),
 	    "http://127.0.0.1:8888", 0, 0, "Mem0 server" },
 	{ "MEM0_API_KEY", CONF_SECRET, CONF_AT(keeper_conf, mem0_key), "", 0, 0,
 	    "its key; empty for none" },
@@ -56,7 +56,7 @@ const struct conf_opt keeper_opts[KEEPER_OPTS_N] = {
 	{ "MEM0_TIMEOUT_SECONDS", CONF_F64,
 	    CONF_AT(keeper_conf, mem0_timeout_s), "5", 0, 60,
 	    "longest wait for a search of Mem0, s" },
-	{ "CHROMA_URL", CONF_STR, CONF_AT(keeper_conf, chroma_url),
+	{ "CHROMA_URL", CONF_URL, CONF_AT(keeper_conf, chroma_url),
 	    "http://127.0.0.1:8000", 0, 0, "Chroma server" },
 	{ "CHROMA_TENANT", CONF_STR, CONF_AT(keeper_conf, chroma_tenant),
 	    "default_tenant", 0, 0, "its tenant" },

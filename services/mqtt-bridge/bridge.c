@@ -30,9 +30,9 @@
 #define REDIS_MS 500
 
 const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
-	{ "REDIS_URL", CONF_SECRET, CONF_AT(bridge_conf, redis_url),
+	{ "REDIS_URL", CONF_URL, CONF_AT(bridge_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
-	{ "MQTT_BROKER_URL", CONF_SECRET, CONF_AT(bridge_conf, mqtt_url),
+	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(bridge_conf, mqtt_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "MQTT 5 broker, mqtt://host:port, or mqtts:// with TLS" },
 	{ "MQTT_USERNAME", CONF_STR, CONF_AT(bridge_conf, mqtt_user), "", 0, 0,

@@ -147,16 +147,22 @@ enum kit_server_kind { KIT_NATS, KIT_REDIS, KIT_MOSQUITTO, KIT_MOSQUITTO_KEEP };
 struct kit_server {
 	enum kit_server_kind kind;
 	int port;
-	char url[64]; /* nats://, redis://, mqtt://127.0.0.1:port */
+	char url[64];   /* nats://, redis://, mqtt://127.0.0.1:port */
+	char conf[256]; /* a file of more settings; empty: none */
 	struct kit_proc proc;
 };
 
 /*
  * kit_server_start(s, kind): Start it on a free port and wait until it answers.
- * kit_server_restart(s):     Start it again, same port and data.
+ * kit_server_start_with(s, kind, text):
+ *                            The same with more settings, as the server's own
+ *                            configuration has them; not for mosquitto.
+ * kit_server_restart(s):     Start it again, same port, settings and data.
  * kit_server_stop(s, sig):   Signal it (SIGKILL included) and wait for its end.
  */
 void kit_server_start(struct kit_server *s, enum kit_server_kind kind);
+void kit_server_start_with(
+    struct kit_server *s, enum kit_server_kind kind, const char *text);
 void kit_server_restart(struct kit_server *s);
 void kit_server_stop(struct kit_server *s, int sig);
 

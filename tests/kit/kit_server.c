@@ -59,10 +59,23 @@ nats_answers(int fd)
 	    says(fd, ping, strlen(ping), "PONG\r\n", 6);
 }
 
+/* With settings that may ask for a user, or TLS. */
+static bool
+nats_greets(int fd)
+{
+	return says(fd, "", 0, "INFO ", 5);
+}
+
 static bool
 redis_answers(int fd)
 {
 	return says(fd, "PING\r\n", 6, "+PONG\r\n", 7);
+}
+
+static bool
+redis_greets(int fd)
+{
+	return says(fd, "PING\r\n", 6, "\r\n", 2);
 }
 
 static bool
@@ -80,23 +93,27 @@ mosquitto_answers(int fd)
 }
 
 static void
-nats_args(struct args *a)
+nats_args(struct args *a, const char *conf)
 {
+	/* Without a file of more settings the list ends before "-c". */
 	const char *v[] = { "nats-server", "-a", "127.0.0.1", "-p", a->port,
-		"-js", "-sd", a->data, NULL };
+		"-js", "-sd", a->data, conf[0] != '\0' ? "-c" : NULL, conf,
+		NULL };
 
 	memcpy(a->v, v, sizeof(v));
 }
 
 static void
-redis_args(struct args *a)
+redis_args(struct args *a, const char *conf)
 {
-	const char *v[] = { "redis-server", "--bind", "127.0.0.1", "--port",
-		a->port, "--dir", a->data, "--appendonly", "yes",
+	const char *v[] = { "redis-server", conf, "--bind", "127.0.0.1",
+		"--port", a->port, "--dir", a->data, "--appendonly", "yes",
 		"--appendfsync", "always", "--save", "", "--daemonize", "no",
 		NULL };
+	size_t skip = conf[0] != '\0' ? 0 : 1;
 
 	memcpy(a->v, v, sizeof(v));
+	memmove(a->v + 1, v + 1 + skip, sizeof(v) - (1 + skip) * sizeof(*v));
 }
 
 static void
@@ -126,11 +143,12 @@ static const struct {
 	const char *name;
 	const char *scheme;
 	bool (*answers)(int fd);
+	bool (*greets)(int fd); /* the same with settings of one's own */
 } kinds[] = {
-	[KIT_NATS] = { "nats", "nats", nats_answers },
-	[KIT_REDIS] = { "redis", "redis", redis_answers },
-	[KIT_MOSQUITTO] = { "mosquitto", "mqtt", mosquitto_answers },
-	[KIT_MOSQUITTO_KEEP] = { "mosquitto", "mqtt", mosquitto_answers },
+	[KIT_NATS] = { "nats", "nats", nats_answers, nats_greets },
+	[KIT_REDIS] = { "redis", "redis", redis_answers, redis_greets },
+	[KIT_MOSQUITTO] = { "mosquitto", "mqtt", mosquitto_answers, NULL },
+	[KIT_MOSQUITTO_KEEP] = { "mosquitto", "mqtt", mosquitto_answers, NULL },
 };
 
 static void
@@ -147,10 +165,10 @@ launch(struct kit_server *s)
 	(void)mkdir(a.data, 0700);
 	switch (s->kind) {
 	case KIT_NATS:
-		nats_args(&a);
+		nats_args(&a, s->conf);
 		break;
 	case KIT_REDIS:
-		redis_args(&a);
+		redis_args(&a, s->conf);
 		break;
 	case KIT_MOSQUITTO:
 	case KIT_MOSQUITTO_KEEP:
@@ -169,7 +187,8 @@ answers(const struct kit_server *s)
 	fd = kit_connect(s->port);
 	if (fd == -1)
 		return false;
-	ok = kinds[s->kind].answers(fd);
+	ok = s->conf[0] != '\0' ? kinds[s->kind].greets(fd)
+				: kinds[s->kind].answers(fd);
 	close(fd);
 	return ok;
 }
@@ -199,13 +218,12 @@ port_was_taken(const struct kit_server *s)
 	    kit_log_has(&s->proc, "ddress in use");
 }
 
-void
-kit_server_start(struct kit_server *s, enum kit_server_kind kind)
+static void
+start(struct kit_server *s)
 {
+	enum kit_server_kind kind = s->kind;
 	int i;
 
-	memset(s, 0, sizeof(*s));
-	s->kind = kind;
 	for (i = 0; i < PORT_TRIES; i++) {
 		s->port = kit_port();
 		snprintf(s->url, sizeof(s->url), "%s://127.0.0.1:%d",
@@ -217,6 +235,27 @@ kit_server_start(struct kit_server *s, enum kit_server_kind kind)
 			break;
 	}
 	ck_abort_msg("%s ended instead of starting", s->proc.name);
+}
+
+void
+kit_server_start(struct kit_server *s, enum kit_server_kind kind)
+{
+	*s = (struct kit_server){ .kind = kind };
+	start(s);
+}
+
+void
+kit_server_start_with(
+    struct kit_server *s, enum kit_server_kind kind, const char *text)
+{
+	static int n;
+
+	*s = (struct kit_server){ .kind = kind };
+	ck_assert_int_lt(snprintf(s->conf, sizeof(s->conf), "%s/%s-%d.with",
+			     kit_dir(), kinds[kind].name, n++),
+	    (int)sizeof(s->conf));
+	kit_write_file(s->conf, text);
+	start(s);
 }
 
 void

@@ -10,6 +10,7 @@
 
 #include "core/buf.h"
 #include "e2e/rig/judge.h"
+#include "e2e/rig/secrets.h"
 #include "wire/wire.h"
 
 #define CALL_MS 130000L
@@ -60,8 +61,10 @@ owner_call(
 	struct judge_http h;
 	char url[1024], bare[1024];
 	char *text = body != NULL ? json_dumps(body, 0) : NULL;
+	const char *secret;
 	json_t *j;
 
+	secrets_hear(body);
 	json_decref(body);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(path, "?"), path);
@@ -71,6 +74,9 @@ owner_call(
 		judge_http(a, &h, &v);
 		ck_assert_msg(!v.wrong, "%s %s: %d %.*s: %s", method, path,
 		    *status, STR_ARG(h.body), v.why);
+		secret = secrets_in(h.body, false);
+		ck_assert_msg(secret == NULL, "%s %s tells the secret %s",
+		    method, path, secret);
 	}
 	j = json_loadb(h.body.p != NULL ? h.body.p : "", h.body.n, 0, NULL);
 	free(text);

@@ -11,8 +11,10 @@
 
 #include "core/arena.h"
 #include "e2e/rig/owner.h"
+#include "e2e/rig/secrets.h"
 #include "e2e/rig/tap.h"
 #include "kit/kit_http.h"
+#include "kit/kit_rights.h"
 
 #define END_MS 20000
 
@@ -45,7 +47,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[8 + STACK_ENV_MAX];
+	const char *env[10 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -55,8 +57,14 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
 		env[n++] = st->opts->env[i][k];
 	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
-	env[n++] =
-	    arena_printf(a, "REDIS_URL=%s", st->server[STACK_REDIS].url).p;
+	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
+	env[n++] = arena_printf(
+	    a, "NATS_PASSWORD=" KIT_PASSWORD "%s", services[i].name)
+		       .p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" KIT_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -67,6 +75,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 		       .p;
 	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
 	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	n = secrets_plant(env, n);
 	env[n] = NULL;
 	kit_spawn(&p->proc, name, argv, env);
 	p->wanted = true;
@@ -115,15 +124,16 @@ reports_are_read(void *arg)
 void
 stack_start(struct stack *st, const struct stack_opts *o)
 {
-	static const enum kit_server_kind kinds[STACK_SERVERS] = { KIT_NATS,
-		KIT_REDIS, KIT_MOSQUITTO_KEEP };
 	struct tap_where where;
 	enum stack_service i;
-	size_t k;
 
 	*st = (struct stack){ .opts = o };
-	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_start(&st->server[k], kinds[k]);
+	/* Timings want nothing read beside them. */
+	if (!o->no_tap)
+		secrets_begin();
+	kit_rights_nats(&st->server[STACK_NATS]);
+	kit_rights_redis(&st->server[STACK_REDIS]);
+	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
 	where.nats_url = st->server[STACK_NATS].url;
 	where.mqtt_port = o->no_mqtt_tap ? 0 : st->server[STACK_MQTT].port;
 	if (!o->no_tap) {
@@ -184,11 +194,28 @@ line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
 	return at != NULL;
 }
 
+/* Whatever a service's metrics show: none of it is a secret or a user's. */
+static void
+check_metrics(struct stack_proc *p)
+{
+	struct kit_answer a = { 0 };
+	const char *what = NULL;
+
+	if (kit_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+		what = secrets_in(buf_str(&a.body), true);
+	ck_assert_msg(
+	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
+	kit_answer_free(&a);
+}
+
 void
 stack_check(struct stack *st)
 {
+	const char *told = secrets_told();
 	char line[1024];
 	size_t i;
+
+	ck_assert_msg(told == NULL, "%s", told);
 
 	ck_assert_msg(
 	    st->opts->no_tap || kit_alive(&st->tap), "the tap is gone");
@@ -199,6 +226,8 @@ stack_check(struct stack *st)
 		ck_assert_msg(
 		    !st->service[i].wanted || kit_alive(&st->service[i].proc),
 		    "%s is gone", services[i].name);
+		if (st->service[i].wanted)
+			check_metrics(&st->service[i]);
 	}
 }
 
@@ -216,6 +245,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
+	const char *told;
 	char line[1024];
 	int status;
 	size_t i;
@@ -236,7 +266,14 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
+	if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    kit_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
+	told = secrets_told();
+	if (told != NULL)
+		snprintf(why, sizeof(why), "%s", told);
 	return why[0] != '\0' ? why : NULL;
 }

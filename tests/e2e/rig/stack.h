@@ -89,7 +89,8 @@ void stack_check(struct stack *st);
 /*
  * stack_end(st):
  * Tell all to stop.  What went wrong (a process that does not drain and end
- * with 0, a message that breaks its schema), or NULL.
+ * with 0, a message that breaks its schema, something that a service was
+ * denied), or NULL.
  */
 const char *stack_end(struct stack *st);
 

@@ -50,6 +50,28 @@ KIT_TEST(one_with_other_limits_is_changed)
 	bed_stop(&e);
 }
 
+KIT_TEST(one_that_is_good_as_it_is_is_left_alone)
+{
+	struct bed e;
+	struct wish w = { 0 };
+	struct bus_stream s;
+	json_t *o;
+
+	bed_start(&e);
+	jobs_make(&e);
+	s = jobs_stream(&w);
+	s.max_bytes = 32 << 20;
+	s.as_it_is = true;
+	ck_assert_int_eq(bus_stream_keep(e.bus, &s), RC_OK);
+	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
+	ck_assert_int_eq(w.failed, 0);
+	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
+	check_number(json_object_get(o, "config"), "max_bytes", 64 << 20);
+	json_decref(o);
+	json_decref(get(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
+	bed_stop(&e);
+}
+
 KIT_TEST(a_refused_wish_is_told_and_tried_again)
 {
 	static const char *const overlap[] = { "job.x" };

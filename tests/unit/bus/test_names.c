@@ -120,7 +120,10 @@ KIT_TEST(one_server)
 		{ "nats", false },
 		{ "nats:4222", false },
 		{ "nats:/x", false },
-		{ "tls://nats:4222", false },
+		{ "tls://nats:4222", true },
+		{ "tls://user:p@[::1]:4222", true },
+		{ "tls://", false },
+		{ "tls:nats", false },
 		{ "NATS://nats", false },
 		{ "nats://", false },
 		{ "nats:///", false },
@@ -175,6 +178,12 @@ KIT_TEST(several_servers)
 	    names_servers("nats://a,,nats://b", v, &n), RC_INVALID);
 	ck_assert_int_eq(names_servers("nats://a,", v, &n), RC_INVALID);
 	ck_assert_int_eq(names_servers("nats://a,http://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(names_servers("nats://a,tls://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(names_servers("tls://a,nats://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(names_servers("tls://a,tls://b:1", v, &n), RC_OK);
+	ck_assert(names_tls(v[0]));
+	names_servers_free(v, n);
+	ck_assert(!names_tls("nats://tls://"));
 	for (i = 1; i < NAMES_SERVERS_MAX; i++)
 		memcpy(urls + strlen(urls), ",nats://h", 10);
 	ck_assert_int_eq(names_servers(urls, v, &n), RC_OK);

@@ -21,7 +21,7 @@ struct cfg {
 
 static const struct conf_opt opts[] = {
 	{ .env = "T_URL",
-	    .kind = CONF_STR,
+	    .kind = CONF_URL,
 	    CONF_AT(cfg, url),
 	    .dflt = "nats://127.0.0.1:4222",
 	    .help = "the bus" },
@@ -338,11 +338,12 @@ KIT_TEST(printing_keeps_secrets)
 	struct cfg cfg;
 
 	set("T_KEY", "hunter2");
+	set("T_URL", "nats://me:hunter2@a:1,nats://b");
 	set("T_LONGER_NAME", "a\nb");
 	load(&cfg, "");
 	conf_print(opts, NELEM(opts), &cfg, &out);
 	ck_assert_str_eq(buf_str(&out).p,
-	    "T_URL=nats://127.0.0.1:4222\n"
+	    "T_URL=nats://***@a:1,nats://b\n"
 	    "T_KEY=***\n"
 	    "T_PORT=9010\n"
 	    "T_RATIO=0.5\n"
@@ -350,6 +351,7 @@ KIT_TEST(printing_keeps_secrets)
 	    "T_LONGER_NAME=a?b\n");
 	conf_free(opts, NELEM(opts), &cfg);
 	ck_assert_int_eq(unsetenv("T_KEY"), 0);
+	ck_assert_int_eq(unsetenv("T_URL"), 0);
 	ck_assert_int_eq(unsetenv("T_LONGER_NAME"), 0);
 	load(&cfg, "");
 	buf_reset(&out);

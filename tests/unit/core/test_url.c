@@ -140,3 +140,34 @@ KIT_TEST(unescaping)
 		    url_unescape(str_of(wrong[i]), dst, sizeof(dst)),
 		    RC_INVALID);
 }
+
+KIT_TEST(what_is_shown_has_no_user)
+{
+	static const struct {
+		const char *text, *shown;
+	} t[] = {
+		{ "", "" },
+		{ "nats://h:1", "nats://h:1" },
+		{ "nats://u:p@h:1", "nats://***@h:1" },
+		{ "redis://:p@h/3", "redis://***@h/3" },
+		{ "nats://token@h", "nats://***@h" },
+		{ "nats://u:p@ss@h,nats://i,tls://v:q@[::1]:2",
+		    "nats://***@h,nats://i,tls://***@[::1]:2" },
+		/* A password that is badly escaped is hidden all the same. */
+		{ "nats://u:p/q@h", "nats://***@h" },
+		{ "nats://u:p,q@h", "***" },
+		{ "nats://u:p,,q@h", "***" },
+		{ "u:p@h", "***" },
+		{ "nats://u:p@h,", "***" },
+	};
+	struct buf out = BUF_INIT(1000);
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		buf_reset(&out);
+		url_show(str_of(t[i].text), &out);
+		ck_assert_msg(str_eq(buf_str(&out), str_of(t[i].shown)),
+		    "%s: %.*s", t[i].text, STR_ARG(buf_str(&out)));
+	}
+	buf_free(&out);
+}

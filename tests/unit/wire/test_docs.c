@@ -13,25 +13,42 @@
 	"{\"title\":\"error\",\"description\":\"An error.\","                \
 	"\"x-section\":\"1\",\"type\":\"object\",\"properties\":{\"error\":" \
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
-#define IFACE                                                               \
-	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                \
-	"\"path\":\"/v1/{id}\",\"owner\":\"o\",\"request\":\"x\","          \
-	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","   \
-	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                    \
-	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","      \
-	"\"description\":\"Q.\",\"required\":true}]}],"                     \
-	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","             \
-	"\"kind\":\"request\",\"owner\":\"o\",\"queue\":\"g\","             \
-	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"          \
-	"\"description\":\"Ask.\",\"section\":\"3\"}],"                     \
-	"\"mqtt\":[{\"name\":\"say\","                                      \
-	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\"," \
-	"\"qos\":1,\"retain\":true,\"message\":\"x\","                      \
-	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[]}"
+#define IFACE                                                                  \
+	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                   \
+	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"maker\"],"               \
+	"\"owner\":\"o\",\"request\":\"x\","                                   \
+	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","      \
+	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                       \
+	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","         \
+	"\"description\":\"Q.\",\"required\":true}]}],"                        \
+	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","                \
+	"\"kind\":\"request\",\"owner\":\"o\",\"from\":[\"p\",\"o\"],"         \
+	"\"queue\":\"g\","                                                     \
+	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"             \
+	"\"description\":\"Ask.\",\"section\":\"3\"}],"                        \
+	"\"mqtt\":[{\"name\":\"say\","                                         \
+	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","    \
+	"\"qos\":1,\"retain\":true,\"message\":\"x\","                         \
+	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "]," \
+	"\"streams\":[" STREAM "],\"peers\":[" PEERS "],\"redis\":[" RECORD    \
+	"]}"
+#define EVENT                                   \
+	"{\"type\":\"hush\",\"payload\":\"x\"," \
+	"\"from\":[\"p\"],\"description\":\"Hush.\"}"
+#define STREAM                                                \
+	"{\"name\":\"S\",\"holds\":\"ask\",\"keeper\":\"o\"," \
+	"\"consumers\":[\"p\"],\"readers\":[],"               \
+	"\"description\":\"Kept.\"}"
+#define PEERS      PEER("o") "," PEER("p")
+#define PEER(name) "{\"name\":\"" name "\",\"description\":\"One.\"}"
+#define RECORD                                                                 \
+	"{\"name\":\"r\",\"key\":\"r:{%}:\",\"kind\":\"hash\",\"of\":[\"a\"]," \
+	"\"read\":[\"p\"],\"write\":[\"o\"],\"reads\":[\"HGET\"],"             \
+	"\"writes\":[\"HSET\"],\"description\":\"R.\"}"
 
-/* Run "wiregen docs" on x, error and the channels; one of its files. */
+/* Run "wiregen verb" on x, error and the channels; one of its files. */
 static char *
-document(const char *name)
+made(const char *verb, const char *name)
 {
 	struct path in = below("s");
 	struct path out = below("out");
@@ -42,11 +59,17 @@ document(const char *name)
 	put_file("error.schema.json", ERROR);
 	put_file("interfaces.json", IFACE);
 	(void)mkdir(out.text, 0700);
-	const char *const argv[] = { WIREGEN, "docs", in.text, out.text, NULL };
+	const char *const argv[] = { WIREGEN, verb, in.text, out.text, NULL };
 	kit_spawn(&p, "wiregen", argv, NULL);
 	ck_assert_int_eq(kit_wait(&p, 10000), 0);
 	(void)snprintf(path, sizeof(path), "%s/%s", out.text, name);
 	return kit_read_file(path, &n);
+}
+
+static char *
+document(const char *name)
+{
+	return made("docs", name);
 }
 
 static void
@@ -59,15 +82,18 @@ has(const char *text, const char *part)
 KIT_TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
-	has(text, "| `PUT /v1/{id}` | o | [x](#x) | – | 2 |\n");
+	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
 	has(text, "| `q` | yes | Q. |\n");
 	has(text, "| 400 | `a\\|b` |\n");
 	has(text,
-	    "| `s.{user}` | request | o | g | [x](#x) | "
+	    "| `s.{user}` | request | p, o | o | g | [x](#x) | "
 	    "[error](#error) | 5 ms | 3 | Ask. |\n");
 	has(text,
 	    "| `{prefix}/terminal/{terminal}/say` | body | 1 | yes | "
 	    "[x](#x) | 4 | Say. |\n");
+	has(text, "| `hush` | p | [x](#x) | Hush. |\n");
+	has(text, "| `S` | ask | o | p | – | Kept. |\n");
+	has(text, "| `r:{<a>}:` | hash | p | o | HGET | HSET | R. |\n");
 	has(text, "### x\n\nA message.\n\nProtocol: 1.\n");
 	has(text, "| `a` | integer | required | from 1, in ms | A \\| b. |\n");
 	has(text, "| `b` | string | | `no`, `1`, `c d` | yes: it is, ");
@@ -87,6 +113,12 @@ KIT_TEST(openapi_is_yaml)
 	    "          schema:\n            type: string\n"
 	    "        - name: q\n          in: query\n");
 	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
+	has(text, "      x-roles:\n        - owner\n        - maker\n");
+	has(text, "        \"401\":\n          description: no access token");
+	has(text, "        \"403\":\n");
+	has(text, "        \"429\":\n");
+	has(text, "  securitySchemes:\n    token:\n      type: http\n");
+	has(text, "security:\n  - token: []\n");
 	has(text,
 	    "    x:\n      title: x\n      description: A message.\n"
 	    "      x-section: \"1\"\n      type: object\n");
@@ -127,13 +159,53 @@ KIT_TEST(routes_need_a_message_for_errors)
 	free(document("openapi.yaml"));
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
-	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"maker\"],\"request\":null,"
+	    "\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
-	    "\"nats\":[],\"mqtt\":[],\"events\":[]}");
+	    "\"nats\":[],\"mqtt\":[],\"events\":[],\"streams\":[],"
+	    "\"peers\":[],\"redis\":[]}");
 	struct path error = below("s/error.schema.json");
 	ck_assert_int_eq(unlink(error.text), 0);
 	const char *const argv[] = { WIREGEN, "docs", in.text, out.text, NULL };
 	kit_spawn(&p, "wiregen", argv, NULL);
 	ck_assert_int_eq(kit_wait(&p, 10000), 1);
 	ck_assert(kit_log_has(&p, "the message error"));
+}
+
+KIT_TEST(rights_on_nats_follow_from_the_rows)
+{
+	char *text = made("rights", "nats-permissions.conf");
+	const char *p = strstr(text, "{ user: \"p\", password: $NATS_P, ");
+	ck_assert_ptr_nonnull(p);
+	/* o answers p and itself, and keeps the stream. */
+	has(text,
+	    "{ user: \"o\", password: $NATS_O, permissions: {\n"
+	    "    publish: { allow: [\n"
+	    "      \"$JS.API.STREAM.CREATE.S\"\n"
+	    "      \"$JS.API.STREAM.UPDATE.S\"\n"
+	    "      \"_INBOX.o.>\"\n"
+	    "      \"_INBOX.operator.>\"\n"
+	    "      \"_INBOX.p.>\"\n"
+	    "      \"s.*\"\n"
+	    "    ] }\n");
+	has(p,
+	    "    publish: { allow: [\n"
+	    "      \"$JS.ACK.S.p.>\"\n"
+	    "      \"$JS.API.CONSUMER.DURABLE.CREATE.S.p\"\n"
+	    "      \"$JS.API.STREAM.CREATE.S\"\n"
+	    "      \"_INBOX.operator.>\"\n"
+	    "      \"_INBOX.p.>\"\n"
+	    "      \"s.*\"\n"
+	    "    ] }\n");
+	has(p, "      \"_INBOX.p.>\"\n      \"soul.deliver.S.p\"\n    ] }\n");
+	free(text);
+}
+
+KIT_TEST(rights_in_redis_follow_from_the_rows)
+{
+	char *text = made("rights", "redis-users.acl");
+	has(text, "\nuser default reset off\nuser o reset on +ping");
+	has(text, " +time +hget +hset ~r:{*}:* (+evalsha ~soul:*)\nuser p ");
+	has(text, " +time +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser oper");
+	free(text);
 }

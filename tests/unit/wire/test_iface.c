@@ -12,6 +12,7 @@ struct entry {
 
 #define HTTP                                                          \
 	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"        \
+	"\"roles\":[\"owner\"],"                                      \
 	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\"," \
 	"\"errors\":[]"
 #define NATS                                                       \
@@ -20,6 +21,10 @@ struct entry {
 #define MQTT                                                         \
 	"\"message\":\"x\",\"description\":\"d\",\"section\":\"1\"," \
 	"\"from\":\"body\",\"qos\":1,\"retain\":true"
+#define REDIS(key, read, write)                                            \
+	"{\"name\":\"a\",\"key\":\"" key "\",\"kind\":\"hash\",\"of\":[]," \
+	"\"read\":" read ",\"write\":" write ",\"reads\":[],"              \
+	"\"writes\":[],\"description\":\"d\""
 #define LEAD "{prefix}/terminal/{terminal}/"
 
 static const struct entry bad[] = {
@@ -52,20 +57,52 @@ static const struct entry bad[] = {
 	    "/http/1", "method and path" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"TRACE\","
-	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"owner\"],"
+	    "\"request\":null,\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
 	    "/http/0/method", "TRACE is not known" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
-	    "\"owner\":\"o\",\"request\":\"y\",\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"owner\"],"
+	    "\"request\":\"y\",\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
 	    "/http/0/request", "there is no message y" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
-	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"owner\"],"
+	    "\"request\":null,\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\","
 	    "\"errors\":[{\"status\":\"400\",\"text\":\"t\"}]}",
 	    "/http/0/errors/0/status", "another type" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
+	    "/http/0/roles", "is missing" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[]}",
+	    "/http/0/roles", "nobody could ask" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"root\"]}",
+	    "/http/0/roles/0", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"owner\",1]}",
+	    "/http/0/roles/1", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":\"owner\"}",
+	    "/http/0/roles", "another type" },
 	{ "nats", "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"x\"," NATS "}",
 	    "/nats/0/kind", "x is not known" },
 	{ "nats",
@@ -112,9 +149,43 @@ static const struct entry bad[] = {
 	{ "events", "{\"type\":\"a\",\"payload\":\"y\",\"description\":\"d\"}",
 	    "/events/0/payload", "there is no message y" },
 	{ "events",
-	    "{\"type\":\"a\",\"payload\":\"x\",\"description\":\"d\"},"
-	    "{\"type\":\"a\",\"payload\":\"x\",\"description\":\"d\"}",
+	    "{\"type\":\"a\",\"payload\":\"x\",\"from\":[],"
+	    "\"description\":\"d\"},{\"type\":\"a\",\"payload\":\"x\","
+	    "\"from\":[],\"description\":\"d\"}",
 	    "/events/1/type", "a stands there twice" },
+	{ "events",
+	    "{\"type\":\"a\",\"payload\":\"x\",\"from\":[\"p\"],"
+	    "\"description\":\"d\"}",
+	    "/events/0/from/0", "p is not among the peers" },
+	{ "nats",
+	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"publish\"," NATS "}",
+	    "/nats/0", "from says who sends it" },
+	{ "nats",
+	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"event\","
+	    "\"from\":[]," NATS "}",
+	    "/nats/0", "of an event, its type does" },
+	{ "nats",
+	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"publish\","
+	    "\"from\":[]," NATS "}",
+	    "/nats/0/owner", "o is not among the peers" },
+	{ "peers", "{\"name\":\"a b\",\"description\":\"d\"}", "/peers/0/name",
+	    "has a character" },
+	{ "peers", "{\"name\":\"operator\",\"description\":\"d\"}", "/peers/0",
+	    "always there" },
+	{ "streams",
+	    "{\"name\":\"S\",\"holds\":\"x\",\"keeper\":\"p\","
+	    "\"consumers\":[],\"readers\":[],\"description\":\"d\"}",
+	    "/streams/0/holds", "x is no row of nats" },
+	{ "redis", REDIS("a:%", "[]", "[]") "}", "/redis/0/of",
+	    "a name for each" },
+	{ "redis", REDIS("a*", "[]", "[]") "}", "/redis/0/key",
+	    "has a character" },
+	{ "redis", REDIS("a", "[\"p\"]", "[]") "}", "/redis/0/read/0",
+	    "p is not among the peers" },
+	{ "redis", REDIS("a", "[]", "[\"p\",\"p\"]") "}", "/redis/0/write/1",
+	    "stands there twice" },
+	{ "redis", REDIS("a", "[]", "[1]") "}", "/redis/0/write/0",
+	    "must be a text" },
 };
 
 /* One message, x, and interfaces.json with one section. */
@@ -122,7 +193,8 @@ static void
 put_section(const char *section, const char *content)
 {
 	char text[4096];
-	static const char *const all[] = { "http", "nats", "mqtt", "events" };
+	static const char *const all[] = { "http", "nats", "mqtt", "events",
+		"streams", "peers", "redis" };
 	size_t n = (size_t)snprintf(
 	    text, sizeof(text), "{\"%s\":[%s]", section, content);
 	for (size_t i = 0; i < NELEM(all); i++)

@@ -1,0 +1,141 @@
+/*
+ * What the server does not permit is told, and what it permits goes on.
+ */
+#include "core/mem.h"
+#include "jobs.h"
+
+static const char users[] =
+    "authorization { users: [\n"
+    "{ user: \"all\", password: \"a\" }\n"
+    "{ user: \"few\", password: \"f\", permissions: {\n"
+    "  publish: { allow: [\"t.echo\", \"_INBOX.few.>\"] }\n"
+    "  subscribe: { allow: [\"_INBOX.few.>\", \"t.mine\"] } } } ] }\n";
+
+static struct bus *
+bus_of(struct bed *e, const char *name, struct metric_set *metrics)
+{
+	const char password[] = { name[0], '\0' };
+	struct bus_opts o = { .loop = e->loop,
+		.url = e->nats.url,
+		.name = name,
+		.user = name,
+		.password = password,
+		.metrics = metrics };
+	struct bus *b = NULL;
+
+	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
+	ck_assert(bed_until(e, bed_is_up, b, BED_MS));
+	return b;
+}
+
+struct wanted {
+	struct bed *e;
+	int64_t n;
+};
+
+static bool
+is_counted(void *arg)
+{
+	struct wanted *w = arg;
+
+	return bed_counter(w->e, "soul_bus_denied_total") == w->n;
+}
+
+KIT_TEST(denials_are_counted_and_the_rest_goes_on)
+{
+	struct answer a;
+	struct bed e = { 0 };
+	struct bus *few;
+	int served = 0;
+
+	kit_server_start_with(&e.nats, KIT_NATS, users);
+	e.loop = loop_new(64);
+	e.metrics = metric_set_new();
+	e.bus = bus_of(&e, "all", NULL);
+	serve(e.bus, "t.echo", on_echo, &served);
+	few = bus_of(&e, "few", e.metrics);
+	/* Its answer comes to an inbox that it may read. */
+	ck_assert_int_eq(ask_wait(&e, few, "t.echo", "1", &a), RC_OK);
+	ck_assert_int_eq(bed_counter(&e, "soul_bus_denied_total"), 0);
+	ck_assert_int_eq(bus_publish(few, "t.secret", STR("1"), NULL), RC_OK);
+	ck_assert(bed_until(&e, is_counted, &(struct wanted){ &e, 1 }, BED_MS));
+	ck_assert_int_eq(
+	    bus_subscribe(few, "t.secret", NULL, on_echo, &served, NULL),
+	    RC_OK);
+	ck_assert(bed_until(&e, is_counted, &(struct wanted){ &e, 2 }, BED_MS));
+	ck_assert(bus_up(few));
+	ck_assert_int_eq(ask_wait(&e, few, "t.echo", "2", &a), RC_OK);
+	bus_free(few);
+	bed_stop(&e);
+}
+
+KIT_TEST(a_wrong_password_is_no_connection)
+{
+	struct bed e = { 0 };
+	struct bus_opts o = { .user = "few", .password = "x", .name = "few" };
+	struct bus *b = NULL;
+
+	kit_server_start_with(&e.nats, KIT_NATS, users);
+	e.loop = o.loop = loop_new(64);
+	e.metrics = metric_set_new();
+	e.bus = bus_of(&e, "all", NULL);
+	o.url = e.nats.url;
+	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
+	ck_assert(!bed_until(&e, bed_is_up, b, 300));
+	bus_free(b);
+	bed_stop(&e);
+}
+
+/* Where an answer was asked for. */
+static void
+on_inbox(void *arg, struct bus_msg *m)
+{
+	struct str s = bus_msg_subject(m);
+
+	str_copy(s, arg, 256);
+	bus_msg_free(m);
+}
+
+static bool
+is_text(void *arg)
+{
+	return ((const char *)arg)[0] != '\0';
+}
+
+KIT_TEST(answers_come_to_inboxes_of_the_name)
+{
+	static const struct {
+		const char *name, *lead;
+	} t[] = {
+		{ "chat-gateway", "_INBOX.chat-gateway." },
+		{ "two words", "_INBOX." },
+	};
+	char subject[256];
+	struct answer a;
+	struct bed e;
+	struct bus *b;
+	int served = 0;
+	size_t i;
+
+	bed_start(&e);
+	serve(e.bus, "t.echo", on_echo, &served);
+	for (i = 0; i < NELEM(t); i++) {
+		struct bus_sub *sub;
+
+		b = bed_bus(&e, t[i].name);
+		ck_assert_int_eq(bus_subscribe(e.bus, "_INBOX.>", NULL,
+				     on_inbox, subject, &sub),
+		    RC_OK);
+		json_decref(get(&e, "$JS.API.INFO", ""));
+		subject[0] = '\0';
+		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "1", &a), RC_OK);
+		ck_assert(bed_until(&e, is_text, subject, BED_MS));
+		ck_assert_msg(str_starts(str_of(subject), str_of(t[i].lead)),
+		    "%s", subject);
+		/* And behind it the digits that are of this connection. */
+		ck_assert_uint_gt(strlen(subject), strlen(t[i].lead) + 32);
+		bus_unsubscribe(sub);
+		bus_free(b);
+	}
+	bed_stop(&e);
+}

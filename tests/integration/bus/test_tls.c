@@ -1,0 +1,214 @@
+/*
+ * TLS: with the right certificates it works, with wrong ones not at all.
+ */
+#include "bed.h"
+#include "core/mem.h"
+#include "kit/kit_cert.h"
+
+/* Settings of a server with the certificate "server"; more is a line. */
+static void
+start_tls(struct bed *e, const char *who, const char *more)
+{
+	char text[2048];
+
+	kit_cert_authority("ca");
+	kit_cert_issue("server", "ca", who);
+	snprintf(text, sizeof(text),
+	    "tls { cert_file: \"%s\", key_file: \"%s\", %s }\n",
+	    kit_cert_pem("server"), kit_cert_key("server"), more);
+	memset(e, 0, sizeof(*e));
+	kit_server_start_with(&e->nats, KIT_NATS, text);
+	e->loop = loop_new(64);
+	e->metrics = metric_set_new();
+}
+
+static void
+on_state(void *arg, bool up)
+{
+	if (up)
+		(*(int *)arg)++;
+}
+
+struct client {
+	const char *host, *ca, *cert; /* names of certificates; NULL: none */
+};
+
+static struct bus *
+client_new(struct bed *e, const struct client *c, int *ups)
+{
+	char url[64];
+	struct bus_opts o = { .loop = e->loop,
+		.url = url,
+		.name = "test",
+		.on_state = on_state,
+		.arg = ups };
+	struct bus *b = NULL;
+
+	snprintf(url, sizeof(url), "tls://%s:%d", c->host, e->nats.port);
+	if (c->ca != NULL)
+		o.ca_file = kit_cert_pem(c->ca);
+	if (c->cert != NULL) {
+		o.cert_file = kit_cert_pem(c->cert);
+		o.key_file = kit_cert_key(c->cert);
+	}
+	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
+	return b;
+}
+
+static void
+connects(struct bed *e, const struct client *c)
+{
+	struct answer a;
+	int ups = 0, served = 0;
+	struct bus *b = client_new(e, c, &ups);
+
+	serve(b, "t.echo", on_echo, &served);
+	ck_assert_msg(bed_until(e, bed_is_up, b, BED_MS), "%s", c->host);
+	ck_assert_int_eq(ask_wait(e, b, "t.echo", "1", &a), RC_OK);
+	ck_assert_str_eq(a.body, "1");
+	bus_free(b);
+}
+
+struct tries {
+	struct bus *bus;
+	struct mono until;
+};
+
+static bool
+has_tried(void *arg)
+{
+	const struct tries *t = arg;
+
+	ck_assert(!bus_up(t->bus));
+	return mono_diff_ms(clock_mono(), t->until) >= 0;
+}
+
+/* Several tries lie within a second. */
+static void
+is_refused(struct bed *e, const struct client *c)
+{
+	struct tries t;
+	int ups = 0;
+
+	t.bus = client_new(e, c, &ups);
+	t.until = mono_add_ms(clock_mono(), 1000);
+	ck_assert(bed_until(e, has_tried, &t, BED_MS));
+	ck_assert_int_eq(ups, 0);
+	bus_free(t.bus);
+}
+
+static void
+end(struct bed *e)
+{
+	loop_free(e->loop);
+	metric_set_free(e->metrics);
+}
+
+KIT_TEST_T(the_server_must_be_whom_one_wants, 60)
+{
+	struct bed e;
+
+	start_tls(&e, "DNS:localhost,IP:127.0.0.1", "");
+	kit_cert_authority("other");
+	connects(&e, &(struct client){ "localhost", "ca", NULL });
+	connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
+	is_refused(&e, &(struct client){ "localhost", "other", NULL });
+	/* The system does not know our authority. */
+	is_refused(&e, &(struct client){ "localhost", NULL, NULL });
+	end(&e);
+}
+
+KIT_TEST_T(another_name_in_the_certificate_is_refused, 60)
+{
+	struct bed e;
+
+	start_tls(&e, "DNS:nats.example,IP:127.0.0.9", "");
+	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
+	is_refused(&e, &(struct client){ "127.0.0.1", "ca", NULL });
+	end(&e);
+}
+
+KIT_TEST_T(the_server_may_want_a_certificate, 60)
+{
+	char more[600];
+	struct bed e;
+
+	snprintf(more, sizeof(more), "verify: true, ca_file: \"%s\"",
+	    kit_cert_pem("ca"));
+	start_tls(&e, "DNS:localhost", more);
+	kit_cert_issue("client", "ca", "DNS:chat-gateway");
+	kit_cert_authority("other");
+	kit_cert_issue("stranger", "other", "DNS:chat-gateway");
+	connects(&e, &(struct client){ "localhost", "ca", "client" });
+	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
+	is_refused(&e, &(struct client){ "localhost", "ca", "stranger" });
+	end(&e);
+}
+
+KIT_TEST_T(files_are_read_again_for_each_connection, 60)
+{
+	char other[300];
+	struct bed e;
+	int ups = 0;
+	struct bus *b;
+
+	start_tls(&e, "DNS:localhost", "");
+	snprintf(other, sizeof(other), "%s", kit_cert_pem("used"));
+	kit_cert_authority("used");
+	b = client_new(&e, &(struct client){ "localhost", "used", NULL }, &ups);
+	ck_assert(!bed_until(&e, bed_is_up, b, 300));
+	ck_assert_int_eq(rename(kit_cert_pem("ca"), other), 0);
+	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	bus_free(b);
+	end(&e);
+}
+
+KIT_TEST(a_server_without_tls_is_not_spoken_to)
+{
+	struct bed e;
+
+	memset(&e, 0, sizeof(e));
+	kit_cert_authority("ca");
+	kit_server_start(&e.nats, KIT_NATS);
+	e.loop = loop_new(64);
+	e.metrics = metric_set_new();
+	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
+	end(&e);
+}
+
+KIT_TEST(files_and_urls_that_do_not_fit_are_refused)
+{
+	static const struct {
+		const char *url, *ca, *cert, *key, *why;
+	} t[] = {
+		{ "tls://a", NULL, NULL, NULL, NULL },
+		{ "tls://a:1,tls://u:p@b", "c", "d", "e", NULL },
+		{ "nats://a", "", "", "", NULL },
+		{ "nats://a", "c", NULL, NULL, "begins with tls://" },
+		{ "nats://a", NULL, "c", "d", "begins with tls://" },
+		{ "tls://a", NULL, "c", NULL, "needs its key" },
+		{ "tls://a", NULL, "", "d", "needs its key" },
+		{ "tls://a,nats://b", NULL, NULL, NULL, "of one kind" },
+		{ "https://a", NULL, NULL, NULL, "nats://host:port" },
+	};
+	struct bus *b;
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < NELEM(t); i++) {
+		struct bus_opts o = { .url = t[i].url,
+			.ca_file = t[i].ca,
+			.cert_file = t[i].cert,
+			.key_file = t[i].key };
+
+		why = bus_opts_fault(&o);
+		if (t[i].why == NULL)
+			ck_assert_msg(why == NULL, "%s: %s", t[i].url, why);
+		else
+			ck_assert_msg(
+			    why != NULL && strstr(why, t[i].why) != NULL,
+			    "%s: %s", t[i].url, why);
+		if (why != NULL)
+			ck_assert_int_eq(bus_new(&o, &b), RC_INVALID);
+	}
+}

@@ -1,0 +1,301 @@
+/*
+ * With the password of any one service: what is not its own is refused.
+ */
+#include "raw.h"
+
+/* An attacker: a service's user, and what the tables give it. */
+struct user {
+	const char *name;
+	const json_t *all;
+	struct raw raw;
+	int allowed, refused;
+};
+
+static const char *
+log_in(struct raw *r, const struct kit_server *s, const char *name,
+    const char *password)
+{
+	raw_open(r, s->port);
+	return raw_ask(r, "\r\n",
+	    "CONNECT {\"verbose\":false,\"headers\":true,"
+	    "\"user\":\"%s\",\"pass\":\"%s\"}\r\n",
+	    name, password);
+}
+
+static void
+try_it(struct user *u, bool may, const char *verb, const char *subject,
+    const char *rest)
+{
+	/* Behind a PONG the server has thought of it. */
+	const char *said = raw_ask(
+	    &u->raw, "PONG\r\n", "%s %s %s\r\nPING\r\n", verb, subject, rest);
+	bool refused = strstr(said, "-ERR 'Permissions Violation") != NULL;
+
+	ck_assert_msg(refused == !may, "%s: %s %s: %s", u->name, verb, subject,
+	    refused ? "refused, but it is its own"
+		    : "permitted, but it is not its own");
+	if (refused)
+		u->refused++;
+	else
+		u->allowed++;
+}
+
+static void
+publish(struct user *u, bool may, const char *subject)
+{
+	try_it(u, may, "PUB", subject, "0\r\n");
+}
+
+static void
+subscribe(struct user *u, bool may, const char *subject)
+{
+	try_it(u, may, "SUB", subject, "1\r\nUNSUB 1");
+}
+
+static void
+try_rows(struct user *u)
+{
+	size_t i;
+	json_t *e;
+
+	json_array_foreach (json_object_get(u->all, "nats"), i, e) {
+		const char *subject = of(e, "subject"), *kind = of(e, "kind");
+		const char *one = filled(subject, '{', '}', "x1");
+		const char *all = filled(subject, '{', '}', "*");
+		bool stored =
+		    strcmp(kind, "event") == 0 || strcmp(kind, "job") == 0;
+		bool mine = !stored && strcmp(of(e, "owner"), u->name) == 0;
+
+		publish(u, lists(e, "from", u->name), one);
+		/* The owner may hear all of it, and so each. */
+		if (of(e, "listens")[0] == '\0')
+			subscribe(u, mine, all);
+		subscribe(u, mine, one);
+	}
+	json_array_foreach (json_object_get(u->all, "events"), i, e) {
+		char subject[128];
+
+		snprintf(subject, sizeof(subject), "soul.event.%s.x1",
+		    of(e, "type"));
+		publish(u, lists(e, "from", u->name), subject);
+		subscribe(u, false, subject);
+	}
+}
+
+/* Whether one of the rows or events that a stream holds is from u. */
+static bool
+fills(const struct user *u, const json_t *stream)
+{
+	const char *holds = of(stream, "holds");
+	const json_t *list = json_object_get(
+	    u->all, strcmp(holds, "event") == 0 ? "events" : "nats");
+	size_t i;
+	json_t *e;
+
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e)
+		if ((strcmp(holds, "event") == 0 ||
+			strcmp(of(e, "name"), holds) == 0) &&
+		    lists(e, "from", u->name))
+			return true;
+	return false;
+}
+
+/* $JS.API.<verb>.<stream><tail> */
+static void
+try_api(struct user *u, bool may, const char *verb, const char *stream,
+    const char *tail)
+{
+	char subject[200];
+
+	snprintf(subject, sizeof(subject), "$JS.API.%s.%s%s%s", verb, stream,
+	    tail[0] != '\0' ? "." : "", tail);
+	publish(u, may, subject);
+}
+
+static void
+try_stream(struct user *u, const json_t *e)
+{
+	static const struct {
+		const char *verb, *tail;
+	} never[] = { { "STREAM.DELETE", "" }, { "STREAM.PURGE", "" },
+		{ "STREAM.SNAPSHOT", "" }, { "STREAM.RESTORE", "" },
+		{ "STREAM.LEADER.STEPDOWN", "" }, { "CONSUMER.CREATE", "" },
+		{ "CONSUMER.CREATE", "x1" }, { "CONSUMER.CREATE", "x1.soul" },
+		{ "CONSUMER.DURABLE.CREATE", "x1" },
+		{ "CONSUMER.DELETE", "memory-worker" }, { "CONSUMER.LIST", "" },
+		{ "CONSUMER.MSG.NEXT", "x1" } };
+	const char *name = of(e, "name");
+	bool keeps = strcmp(of(e, "keeper"), u->name) == 0;
+	bool reads = lists(e, "readers", u->name);
+	bool consumes = lists(e, "consumers", u->name);
+	char subject[128];
+	size_t i;
+
+	try_api(u, keeps || fills(u, e), "STREAM.CREATE", name, "");
+	try_api(u, keeps, "STREAM.UPDATE", name, "");
+	try_api(u, reads, "STREAM.INFO", name, "");
+	try_api(u, reads, "STREAM.MSG.GET", name, "");
+	try_api(u, reads, "STREAM.MSG.DELETE", name, "");
+	try_api(u, consumes, "CONSUMER.DURABLE.CREATE", name, u->name);
+	for (i = 0; i < sizeof(never) / sizeof(*never); i++)
+		try_api(u, false, never[i].verb, name, never[i].tail);
+	snprintf(
+	    subject, sizeof(subject), "$JS.ACK.%s.%s.1.1.1.1.0", name, u->name);
+	publish(u, consumes, subject);
+	snprintf(subject, sizeof(subject), "soul.deliver.%s.%s", name, u->name);
+	subscribe(u, consumes, subject);
+	publish(u, false, subject);
+}
+
+static void
+try_peers(struct user *u)
+{
+	size_t i;
+	json_t *e;
+	char subject[128];
+
+	json_array_foreach (json_object_get(u->all, "peers"), i, e) {
+		bool self = strcmp(of(e, "name"), u->name) == 0;
+
+		snprintf(
+		    subject, sizeof(subject), "_INBOX.%s.>", of(e, "name"));
+		subscribe(u, self, subject);
+		snprintf(
+		    subject, sizeof(subject), "_INBOX.%s.*.*", of(e, "name"));
+		subscribe(u, self, subject);
+		snprintf(
+		    subject, sizeof(subject), "$SRV.PING.%s", of(e, "name"));
+		subscribe(u, self, subject);
+		publish(u, false, subject);
+	}
+}
+
+/* What belongs to nobody. */
+static void
+try_wide(struct user *u)
+{
+	static const char *const wide[] = { ">", "*", "*.>", "soul.>",
+		"soul.*.>", "soul.rpc.>", "soul.body.>", "soul.event.>",
+		"_INBOX.>", "_INBOX.*.>", "_INBOX.*", "$SYS.>",
+		"$SYS.ACCOUNT.>", "$JS.>", "$JS.API.>", "$JS.ACK.>",
+		"$JS.EVENT.>", "$SRV.>", "$SRV.*", "soul.deliver.>" };
+	static const char *const one[] = { "_INBOX.x1", "$SYS.REQ.SERVER.PING",
+		"$SYS.REQ.ACCOUNT.PING.CONNZ", "$JS.API.INFO",
+		"$JS.API.STREAM.LIST", "$JS.API.STREAM.NAMES",
+		"$JS.API.STREAM.CREATE.MINE", "$JS.API.STREAM.DELETE.MINE",
+		"$JS.API.META.LEADER.STEPDOWN", "$SRV.PING", "$SRV.INFO",
+		"soul.anything", "x1" };
+	size_t i;
+
+	for (i = 0; i < sizeof(wide) / sizeof(*wide); i++)
+		subscribe(u, false, wide[i]);
+	for (i = 0; i < sizeof(one) / sizeof(*one); i++)
+		publish(u, false, one[i]);
+}
+
+/* Who may be answered: those that may ask, oneself, and the operator. */
+static void
+try_inboxes(struct user *u)
+{
+	size_t i, k;
+	json_t *e, *row;
+	char subject[128];
+
+	json_array_foreach (json_object_get(u->all, "peers"), i, e) {
+		bool may = strcmp(of(e, "name"), u->name) == 0;
+
+		json_array_foreach (json_object_get(u->all, "nats"), k, row)
+			may = may ||
+			    (strcmp(of(row, "owner"), u->name) == 0 &&
+				of(row, "reply")[0] != '\0' &&
+				lists(row, "from", of(e, "name")));
+		snprintf(
+		    subject, sizeof(subject), "_INBOX.%s.x1.1", of(e, "name"));
+		publish(u, may, subject);
+	}
+	publish(u, true, "_INBOX.operator.x1");
+}
+
+KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
+{
+	struct kit_server nats;
+	json_t *all = tables(), *e, *stream;
+	size_t i, k;
+
+	kit_rights_nats(&nats);
+	json_array_foreach (json_object_get(all, "peers"), i, e) {
+		char password[128];
+		struct user u = { .name = of(e, "name"), .all = all };
+
+		snprintf(password, sizeof(password), KIT_PASSWORD "%s", u.name);
+		(void)log_in(&u.raw, &nats, u.name, password);
+		try_rows(&u);
+		json_array_foreach (json_object_get(all, "streams"), k, stream)
+			try_stream(&u, stream);
+		try_peers(&u);
+		try_inboxes(&u);
+		try_wide(&u);
+		ck_assert_int_ge(u.allowed, 5);
+		ck_assert_int_gt(u.refused, 150);
+		printf("%s: %d refused, %d its own\n", u.name, u.refused,
+		    u.allowed);
+		raw_close(&u.raw);
+	}
+	json_decref(all);
+}
+
+KIT_TEST(the_operator_looks_and_changes_nothing)
+{
+	static const struct {
+		bool may;
+		const char *subject;
+	} t[] = {
+		{ true, "$SRV.PING" },
+		{ true, "$SRV.STATS.chat-gateway" },
+		{ true, "$JS.API.INFO" },
+		{ true, "$JS.API.STREAM.NAMES" },
+		{ true, "$JS.API.STREAM.INFO.SOUL_EVENTS" },
+		{ true, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS" },
+		{ true, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker" },
+		{ false, "$JS.API.STREAM.MSG.DELETE.SOUL_EVENTS" },
+		{ false, "$JS.API.STREAM.DELETE.SOUL_EVENTS" },
+		{ false, "$JS.API.STREAM.UPDATE.SOUL_EVENTS" },
+		{ false, "$JS.API.CONSUMER.CREATE.SOUL_EVENTS" },
+		{ false, "soul.rpc.turn.start" },
+		{ false, "soul.rpc.memory.list" },
+		{ false, "soul.body.main.x1.invoke" },
+		{ false, "_INBOX.chat-gateway.x1" },
+	};
+	struct kit_server nats;
+	struct user u = { .name = "operator" };
+	size_t i;
+
+	kit_rights_nats(&nats);
+	(void)log_in(&u.raw, &nats, u.name, KIT_PASSWORD "operator");
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
+		publish(&u, t[i].may, t[i].subject);
+	subscribe(&u, true, "_INBOX.operator.>");
+	subscribe(&u, false, "_INBOX.>");
+	subscribe(&u, false, "soul.>");
+	raw_close(&u.raw);
+}
+
+KIT_TEST(nobody_comes_in_with_a_wrong_password)
+{
+	struct kit_server nats;
+	json_t *all = tables(), *e;
+	size_t i;
+
+	kit_rights_nats(&nats);
+	json_array_foreach (json_object_get(all, "peers"), i, e) {
+		struct raw r;
+
+		raw_open(&r, nats.port);
+		raw_ask(&r, "Authorization Violation",
+		    "CONNECT {\"user\":\"%s\",\"pass\":\"" KIT_PASSWORD
+		    "\"}\r\nPING\r\n",
+		    of(e, "name"));
+		raw_close(&r);
+	}
+	json_decref(all);
+}

@@ -1,0 +1,256 @@
+/*
+ * With the password of any one service: keys that are not its own, and commands
+ * that nobody needs, are refused; in scripts as well.
+ */
+#include "raw.h"
+
+struct user {
+	const char *name;
+	struct raw raw;
+	int allowed, refused;
+};
+
+static void
+log_in(struct user *u, const struct kit_server *s)
+{
+	raw_open(&u->raw, s->port);
+	raw_ask(&u->raw, "+OK\r\n", "AUTH %s " KIT_PASSWORD "%s\r\n", u->name,
+	    u->name);
+}
+
+/* Whether the answer is that one may not. */
+static bool
+is_refusal(const char *said)
+{
+	return strstr(said, "-NOPERM ") != NULL ||
+	    strstr(said, "-ERR The user executing the script can't") != NULL ||
+	    strstr(said, "-ERR ACL failure in script") != NULL ||
+	    strstr(said, "-ERR DEBUG command not allowed") != NULL;
+}
+
+static void
+try_it(struct user *u, bool may, const char *command)
+{
+	const char *said = raw_ask(&u->raw, "\r\n", "%s\r\n", command);
+
+	ck_assert_msg(
+	    is_refusal(said) == !may, "%s: %s: %s", u->name, command, said);
+	if (may)
+		u->allowed++;
+	else
+		u->refused++;
+}
+
+/* Reading and writing what is of a kind, in ways that the table has and in
+ * some that it has not. */
+static const struct {
+	const char *kind, *read, *write;
+} ways[] = {
+	{ "string", "GET %s", "SET %s x" },
+	{ "hash", "HGET %s f", "HSET %s f x" },
+	{ "list", "LRANGE %s 0 0", "RPUSH %s x" },
+	{ "set", "SMEMBERS %s", "SADD %s x" },
+	{ "sorted set", "ZRANGE %s 0 0", "ZADD %s 1 x" },
+	{ "stream", "XRANGE %s - + COUNT 1", "XADD %s * f x" },
+};
+
+/* Whether the table gives any row's reader or writer this command. */
+static bool
+has_command(const json_t *all, const char *name, const char *command)
+{
+	char verb[32];
+	size_t i;
+	json_t *e;
+
+	snprintf(
+	    verb, sizeof(verb), "%.*s", (int)strcspn(command, " "), command);
+	json_array_foreach (json_object_get(all, "redis"), i, e) {
+		bool writes = lists(e, "write", name);
+
+		if (((writes || lists(e, "read", name)) &&
+			lists(e, "reads", verb)) ||
+		    (writes && lists(e, "writes", verb)))
+			return true;
+	}
+	return false;
+}
+
+__attribute__((format(printf, 1, 2))) static const char *
+text(const char *fmt, ...)
+{
+	static char v[4][600];
+	static unsigned turn;
+	char *dst = v[turn++ % 4];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(dst, sizeof(v[0]), fmt, ap);
+	va_end(ap);
+	return dst;
+}
+
+/* The command itself, and in a script that names the key or does not. */
+static void
+try_ways(struct user *u, bool may, const char *fmt, const char *key)
+{
+	const char *command = filled(fmt, '%', 's', key);
+	char call[400] = "redis.call(", sha[41], *said;
+	const char *s = command;
+	size_t n;
+
+	try_it(u, may, command);
+	for (; *s != '\0'; s += n + (s[n] != '\0')) {
+		n = strcspn(s, " ");
+		snprintf(call + strlen(call), sizeof(call) - strlen(call),
+		    "%s'%.*s'", s == command ? "" : ",", (int)n, s);
+	}
+	said = (char *)(uintptr_t)raw_ask(
+	    &u->raw, "\r\n", "SCRIPT LOAD \"%s) return 1\"\r\n", call);
+	ck_assert_msg(said[0] == '$', "%s", said);
+	snprintf(sha, sizeof(sha), "%s", strchr(said, '\n') + 1);
+	ck_assert_uint_eq(strlen(sha), 40);
+	try_it(u, may, text("EVALSHA %s 0", sha));
+	try_it(u, may, text("EVALSHA %s 1 %s", sha, key));
+}
+
+static void
+try_rows(struct user *u, const json_t *all)
+{
+	size_t i, k;
+	json_t *e;
+
+	json_array_foreach (json_object_get(all, "redis"), i, e) {
+		bool writes = lists(e, "write", u->name);
+		bool reads = writes || lists(e, "read", u->name);
+		/* As ids of hostile callers look in keys. */
+		char key[200];
+
+		snprintf(key, sizeof(key), "%s",
+		    filled(of(e, "key"), '%', '%', "~x1"));
+		for (k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+			if (strcmp(ways[k].kind, of(e, "kind")) != 0)
+				continue;
+			try_ways(u,
+			    reads && has_command(all, u->name, ways[k].read),
+			    ways[k].read, key);
+			try_ways(u,
+			    writes && has_command(all, u->name, ways[k].write),
+			    ways[k].write, key);
+		}
+		try_ways(u, writes && has_command(all, u->name, "DEL"),
+		    "DEL %s", key);
+	}
+}
+
+/* What no service needs, whatever its keys are. */
+static void
+try_dangers(struct user *u)
+{
+	static const char *const dangers[] = { "FLUSHALL", "FLUSHDB", "KEYS *",
+		"SCAN 0", "RANDOMKEY", "DBSIZE", "CONFIG GET *",
+		"CONFIG SET maxmemory 1", "CONFIG REWRITE", "DEBUG SLEEP 0",
+		"SHUTDOWN NOSAVE", "SAVE", "BGSAVE", "BGREWRITEAOF", "ACL LIST",
+		"ACL SETUSER x on nopass ~* +@all", "ACL WHOAMI", "ACL LOG",
+		"CLIENT LIST", "CLIENT KILL 127.0.0.1:1", "CLIENT PAUSE 1",
+		"MONITOR", "SUBSCRIBE x", "PSUBSCRIBE *", "PUBLISH x y",
+		"EVAL 'return 1' 0", "EVAL_RO 'return 1' 0", "SCRIPT FLUSH",
+		"SCRIPT KILL", "SCRIPT EXISTS x", "FUNCTION LIST",
+		"FUNCTION FLUSH", "SWAPDB 0 1", "REPLICAOF NO ONE",
+		"MIGRATE 127.0.0.1 1 k 0 1", "MODULE LIST", "INFO",
+		"SLOWLOG GET", "LATENCY RESET", "MEMORY DOCTOR", "LASTSAVE",
+		"ROLE", "SORT soul:idle:1", "RENAME soul:idle:1 soul:x",
+		"DUMP soul:idle:1", "OBJECT ENCODING soul:idle:1",
+		"TYPE soul:idle:1", "GET x", "SET x y", "DEL x", "GET soul:x",
+		"SET soul:x y", "HSET soul:x f y", "SELECT 0 1" };
+	/* The last is only wrong, and not forbidden. */
+	size_t i, n = sizeof(dangers) / sizeof(*dangers) - 1;
+
+	for (i = 0; i < n; i++)
+		try_it(u, false, dangers[i]);
+	try_it(u, true, dangers[n]);
+	try_it(u, true, "PING");
+}
+
+KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
+{
+	struct kit_server redis;
+	json_t *all = tables(), *e;
+	size_t i, users = 0;
+
+	kit_rights_redis(&redis);
+	json_array_foreach (json_object_get(all, "peers"), i, e) {
+		struct user u = { .name = of(e, "name") };
+
+		/* It has no business there. */
+		if (strcmp(u.name, "llm-sim") == 0)
+			continue;
+		log_in(&u, &redis);
+		try_rows(&u, all);
+		try_dangers(&u);
+		ck_assert_int_gt(u.allowed, 3);
+		ck_assert_int_gt(u.refused, 60);
+		printf("%s: %d refused, %d its own\n", u.name, u.refused,
+		    u.allowed);
+		raw_close(&u.raw);
+		users++;
+	}
+	ck_assert_uint_ge(users, 6);
+	json_decref(all);
+}
+
+KIT_TEST(the_operator_sees_health_and_no_data)
+{
+	static const char *const may[] = { "PING", "INFO server", "ACL LOG 1",
+		"CLIENT LIST" };
+	static const char *const may_not[] = { "GET soul:idle:1",
+		"HGET soul:terminal:{x} f", "KEYS *", "FLUSHALL",
+		"CONFIG GET *", "SCRIPT LOAD 'return 1'", "ACL LIST",
+		"SHUTDOWN" };
+	struct kit_server redis;
+	struct user u = { .name = "operator" };
+	size_t i;
+
+	kit_rights_redis(&redis);
+	for (i = 0; i < sizeof(may) / sizeof(*may); i++) {
+		log_in(&u, &redis);
+		try_it(&u, true, may[i]);
+		raw_close(&u.raw);
+	}
+	log_in(&u, &redis);
+	for (i = 0; i < sizeof(may_not) / sizeof(*may_not); i++)
+		try_it(&u, false, may_not[i]);
+	raw_close(&u.raw);
+}
+
+/* As the file is shipped: nobody has a password, so nobody comes in. */
+KIT_TEST(without_passwords_nobody_comes_in)
+{
+	char *rights = kit_read_file(KIT_REDIS_RIGHTS, NULL);
+	struct kit_server redis;
+	struct raw r;
+
+	kit_server_start_with(&redis, KIT_REDIS, rights);
+	raw_open(&r, redis.port);
+	raw_ask(&r, "-NOAUTH", "PING\r\n");
+	raw_ask(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
+	raw_ask(&r, "-WRONGPASS", "AUTH operator x\r\n");
+	raw_ask(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
+	raw_close(&r);
+	free(rights);
+}
+
+/* What judges the end-to-end tests can see a denial. */
+KIT_TEST(denials_are_seen)
+{
+	struct kit_server nats, redis;
+	struct user u = { .name = "intent-filter" };
+
+	kit_rights_nats(&nats);
+	kit_rights_redis(&redis);
+	ck_assert_str_eq(kit_rights_denied(&nats, &redis), "");
+	log_in(&u, &redis);
+	try_it(&u, false, "HSET soul:terminal:{x} f y");
+	ck_assert_ptr_nonnull(
+	    strstr(kit_rights_denied(&nats, &redis), "intent-filter"));
+	raw_close(&u.raw);
+}

@@ -1,0 +1,154 @@
+/*
+ * The shipped rights as settings of test servers.
+ */
+#include "kit/kit_rights.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kit/kit_own.h"
+
+#define NAME_MAX_ 64
+
+/* The name behind lead at the beginning of a line; false: another line. */
+static bool
+named(
+    const char *line, const char *lead, const char *stop, char name[NAME_MAX_])
+{
+	if (strncmp(line, lead, strlen(lead)) != 0)
+		return false;
+	line += strlen(lead);
+	snprintf(name, NAME_MAX_, "%.*s", (int)strcspn(line, stop), line);
+	return true;
+}
+
+static const char *
+next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line == '\0' ? line : line + 1;
+}
+
+void
+kit_rights_users(
+    const char *file, void (*fn)(void *arg, const char *user), void *arg)
+{
+	char *text = kit_read_file(file, NULL), name[NAME_MAX_];
+	const char *line;
+
+	for (line = text; *line != '\0'; line = next_line(line))
+		if (named(line, "{ user: \"", "\"", name) ||
+		    (named(line, "user ", " ", name) &&
+			strcmp(name, "default") != 0))
+			fn(arg, name);
+	free(text);
+}
+
+/* NATS_CHAT_GATEWAY: "secret-of-chat-gateway" */
+static void
+put_variable(void *arg, const char *user)
+{
+	const char *s;
+
+	fputs("NATS_", arg);
+	for (s = user; *s != '\0'; s++)
+		fputc(*s == '-' ? '_' : toupper(*s), arg);
+	fprintf(arg, ": \"" KIT_PASSWORD "%s\"\n", user);
+}
+
+void
+kit_rights_nats(struct kit_server *s)
+{
+	char *rights = kit_read_file(KIT_NATS_RIGHTS, NULL), *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	ck_assert_ptr_nonnull(f);
+	kit_rights_users(KIT_NATS_RIGHTS, put_variable, f);
+	fprintf(f,
+	    "no_auth_user: \"test\"\nauthorization { users: [\n%s"
+	    "{ user: \"test\", password: \"\" } ] }\n",
+	    rights);
+	fclose(f);
+	kit_server_start_with(s, KIT_NATS, text);
+	free(text);
+	free(rights);
+}
+
+void
+kit_rights_redis(struct kit_server *s)
+{
+	char *rights = kit_read_file(KIT_REDIS_RIGHTS, NULL), *text = NULL;
+	char name[NAME_MAX_];
+	const char *line;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	ck_assert_ptr_nonnull(f);
+	for (line = rights; *line != '\0'; line = next_line(line))
+		if (named(line, "user ", " ", name) &&
+		    strcmp(name, "default") != 0)
+			fprintf(f, "%.*s >" KIT_PASSWORD "%s\n",
+			    (int)strcspn(line, "\n"), line, name);
+	fclose(f);
+	kit_server_start_with(s, KIT_REDIS, text);
+	free(text);
+	free(rights);
+}
+
+/* The first line of a log with part in it. */
+static bool
+line_with(const struct kit_proc *p, const char *part, char *dst, size_t size)
+{
+	char *log = kit_read_file(p->log, NULL);
+	const char *at = strstr(log, part);
+
+	if (at != NULL)
+		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
+	free(log);
+	return at != NULL;
+}
+
+/* What Redis remembers of denials: "*0" if there was none. */
+static bool
+redis_denied(const struct kit_server *s, char *dst, size_t size)
+{
+	static const char ask[] = "ACL LOG 1\r\n";
+	int fd = kit_connect(s->port);
+	ssize_t n = 0, got;
+	char *at;
+
+	if (fd == -1)
+		return false;
+	if (write(fd, ask, strlen(ask)) != (ssize_t)strlen(ask)) {
+		close(fd);
+		return false;
+	}
+	/* An entry ends with who the client was. */
+	do {
+		got = read(fd, dst + n, size - (size_t)n - 1);
+		n += got > 0 ? got : 0;
+		dst[n] = '\0';
+	} while (got > 0 && strcmp(dst, "*0\r\n") != 0 &&
+	    strstr(dst, " lib-ver=") == NULL && strstr(dst, " resp=") == NULL);
+	close(fd);
+	for (at = dst; (at = strpbrk(at, "\r\n")) != NULL;)
+		*at = ' ';
+	return strcmp(dst, "*0  ") != 0;
+}
+
+const char *
+kit_rights_denied(const struct kit_server *nats, const struct kit_server *redis)
+{
+	static char why[1024];
+
+	why[0] = '\0';
+	if (line_with(&nats->proc, "Violation", why, sizeof(why)))
+		return why;
+	if (kit_alive(&redis->proc) && redis_denied(redis, why, sizeof(why)))
+		return why;
+	return "";
+}
