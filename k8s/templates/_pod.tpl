@@ -203,7 +203,48 @@ volumeMounts:
   configMap:
     name: {{ . }}
 {{- end }}
+{{- if and (eq .part "body-sim") (include "soul.demo.identity" .root) }}
+- name: identity
+  projected:
+    defaultMode: 0440
+    sources:
+      - configMap:
+          name: {{ include "soul.fullname" .root }}-body-sim
+      - secret:
+          name: {{ include "soul.auth.name" .root }}
+          items:
+            - key: token-maker
+              path: token-maker
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 16Mi
+{{- end -}}
+
+{{/* Has the simulated body to be given an identity, which nobody asks for otherwise? */}}
+{{- define "soul.demo.identity" -}}
+{{- $services := include "soul.services" . | fromYaml -}}
+{{- if and .Values.auth.enabled (hasKey $services "body-sim") (dig "chat-gateway" "http" false $services) }}yes{{ end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "part" "body-sim" "service" …): the container that does it, and ends. */}}
+{{- define "soul.demo.container" -}}
+{{- $gateway := get (include "soul.services" .root | fromYaml) "chat-gateway" -}}
+name: identity
+image: {{ include "soul.image" (dict "root" .root "part" "chat-gateway" "image" $gateway.image) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{ include "soul.container.security" . }}
+command: [bash, /etc/soul/demo-body]
+env:
+  - name: GATEWAY
+    value: {{ include "soul.fullname" .root }}-chat-gateway:{{ $gateway.http.port }}
+  - name: TERMINAL_ID
+    value: {{ include "soul.mqtt.user" . }}
+  - name: TOKEN_FILE
+    value: /etc/soul/token-maker
+resources: {{- toYaml .service.resources | nindent 2 }}
+volumeMounts:
+  - name: identity
+    mountPath: /etc/soul
+    readOnly: true
 {{- end -}}
