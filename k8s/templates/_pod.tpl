@@ -92,6 +92,12 @@ priorityClassName: {{ . }}
 - name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
   value: /run/soul/auth/{{ .file }}
 {{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+{{- range $name, $file := $tls.vars }}
+- name: {{ $name }}
+  value: /run/soul/{{ $tls.name }}/{{ $file }}
+{{- end }}
+{{- end }}
 {{- with $s.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -164,6 +170,11 @@ volumeMounts:
     mountPath: /run/soul/auth
     readOnly: true
 {{- end }}
+{{- range (include "soul.tls" . | fromYaml).list }}
+  - name: {{ .name }}
+    mountPath: /run/soul/{{ .name }}
+    readOnly: true
+{{- end }}
 {{- if and (has "llm" $s.needs) .root.Values.llm.providers }}
   - name: providers
     mountPath: /etc/soul
@@ -192,6 +203,17 @@ volumeMounts:
             - key: {{ .key }}
               path: {{ .file }}
 {{- end }}
+{{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+- name: {{ .name }}
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+    items:
+      {{- range $_, $file := .vars }}
+      - key: {{ $file }}
+        path: {{ $file }}
+      {{- end }}
 {{- end }}
 {{- if and (has "llm" .service.needs) .root.Values.llm.providers }}
 - name: providers
