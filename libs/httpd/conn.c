@@ -143,8 +143,9 @@ admit(struct serving *s)
 		s->a.close = true;
 	if (s->r->route != NULL && s->r->route->direct)
 		return true;
-	/* Those that hold one without a request will not do so for long. */
-	if (atomic_load(&s->h->busy) + HTTPD_SPARE > s->h->workers)
+	/* Idle connections, and bodies that do not come, let theirs go. */
+	size_t reading = atomic_load(&s->h->reading);
+	if (atomic_load(&s->h->busy) + HTTPD_SPARE > s->h->workers + reading)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
 	return true;
 }
@@ -284,7 +285,8 @@ prepare(struct serving *s)
 		found = RC_INVALID;
 	if (found != RC_OK)
 		return refuse_route(s, found);
-	return read_body(s);
+	/* While a body was on its way others may have come. */
+	return read_body(s) && (!r->head.has_body || admit(s));
 }
 
 /* On the loop: a request whose client has been answered is not begun. */

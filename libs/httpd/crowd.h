@@ -19,7 +19,7 @@
 
 /* Patience with one connection while others wait. */
 #define CROWD_IDLE_MS 150
-#define CROWD_BODY_MS 1000
+#define CROWD_BODY_MS 300
 
 struct crowd;
 

@@ -25,7 +25,7 @@
  * Of more connections than that, those without a request in hand, half-open
  * and idle ones, are cut.  Where there is such a limit and workers are scarce,
  * connections of anybody that have no request in hand are cut after 150 ms, and
- * those whose body has not come after 1 s.  Trusted proxies' connections are
+ * those whose body has not come after 300 ms.  Trusted proxies' connections are
  * neither counted nor cut.
  *
  * Pages of other origins: where none are allowed nothing is said of them.

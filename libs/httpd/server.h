@@ -70,6 +70,7 @@ struct httpd {
 	_Atomic bool stopping;
 	_Atomic size_t connections; /* that hold a worker */
 	_Atomic size_t busy;        /* requests that have not ended */
+	_Atomic size_t reading;     /* of these, whose body is being read */
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */

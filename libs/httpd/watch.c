@@ -146,6 +146,7 @@ watch_body(struct httpd *h, struct httpd_req *r)
 
 	if (ms > SERVER_BODY_MS)
 		ms = SERVER_BODY_MS;
+	atomic_fetch_add(&h->reading, 1);
 	pthread_mutex_lock(&h->lock);
 	r->body_since = clock_mono();
 	r->body_due = mono_add_ms(r->body_since, ms);
@@ -158,4 +159,5 @@ watch_body_done(struct httpd *h, struct httpd_req *r)
 	pthread_mutex_lock(&h->lock);
 	r->body_due = r->body_since = (struct mono){ 0 };
 	pthread_mutex_unlock(&h->lock);
+	atomic_fetch_sub(&h->reading, 1);
 }

@@ -52,8 +52,8 @@ put_rights(const struct gen *g, struct buf *b, const char *from,
 		}
 }
 
-static void
-put_bodies(const struct gen *g, struct buf *b)
+void
+gen_acl_bodies(struct gen *g, struct buf *b)
 {
 	buf_printf(b, head, "mosquitto.acl");
 	buf_puts(b,
@@ -63,8 +63,8 @@ put_bodies(const struct gen *g, struct buf *b)
 	put_rights(g, b, "server", "pattern read ", "%u");
 }
 
-static void
-put_services(const struct gen *g, struct buf *b)
+void
+gen_acl_services(struct gen *g, struct buf *b)
 {
 	buf_printf(b, head, "mosquitto-services.acl");
 	buf_puts(b,
@@ -75,15 +75,4 @@ put_services(const struct gen *g, struct buf *b)
 	put_rights(g, b, "body", "topic readwrite ", "+");
 	put_rights(g, b, "server", "topic write ", "+");
 	buf_puts(b, "\nuser health\ntopic read $SYS/broker/uptime\n");
-}
-
-void
-gen_acl(struct gen *g, const char *out)
-{
-	struct buf b = BUF_INIT(64UL * 1024);
-	put_bodies(g, &b);
-	gen_write(out, "mosquitto.acl", &b);
-	put_services(g, &b);
-	gen_write(out, "mosquitto-services.acl", &b);
-	buf_free(&b);
 }

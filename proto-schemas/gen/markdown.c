@@ -309,7 +309,7 @@ put_record(struct buf *b, const struct gen *g, const struct gen_record *r,
 }
 
 void
-gen_markdown(const struct gen *g, struct buf *b)
+gen_markdown(struct gen *g, struct buf *b)
 {
 	buf_puts(b,
 	    "# Interfaces\n\nEvery channel of Soul and every message on it. "

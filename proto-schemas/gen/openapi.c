@@ -179,8 +179,8 @@ add_security(json_t *doc)
 	    doc, "security", json_pack("[{s:[]}]", "token"));
 }
 
-json_t *
-gen_openapi(const struct gen *g)
+void
+gen_openapi(struct gen *g, struct buf *b)
 {
 	json_t *paths = json_object();
 	json_t *components = json_object();
@@ -212,5 +212,5 @@ gen_openapi(const struct gen *g)
 	    paths, "components", "schemas", components);
 	if (json_array_size(http) > 0)
 		add_security(doc);
-	return doc;
+	gen_yaml(b, doc);
 }

@@ -24,7 +24,8 @@ static const struct conf_opt opts[] = {
 	    "terminal-001", 0, 0, "id of the body (--terminal ID)" },
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(checkup_conf, broker_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
-	    "mqtt:// or mqtts://, with user and password if any (--broker URL)" },
+	    "mqtt:// or mqtts://, with user and password if any (--broker "
+	    "URL)" },
 	{ "MQTT_USERNAME", CONF_STR, CONF_AT(checkup_conf, user), "", 0, 0,
 	    "MQTT user; empty for none" },
 	{ "MQTT_PASSWORD", CONF_SECRET, CONF_AT(checkup_conf, password), "", 0,

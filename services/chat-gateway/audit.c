@@ -10,6 +10,7 @@
 #include "gateway.h"
 #include "svc/event.h"
 #include "svc/svc.h"
+#include "wire/subjects.h"
 
 static const struct str none = { NULL, 0 };
 
@@ -53,7 +54,7 @@ tell(struct gateway *g, const struct wire_audit *e, const struct trace *trace)
 	    LOG_V("soul", e->soul_id), LOG_V("session", e->session_id),
 	    LOG_V("route", e->route), LOG_V("address", e->address),
 	    LOG_S("reason", e->reason.p), LOG_I("count", e->count));
-	svc_event(g->svc, "audit", key(e), &wire_audit_desc, e, trace);
+	svc_event(g->svc, WIRE_EVENT_AUDIT, key(e), &wire_audit_desc, e, trace);
 }
 
 void

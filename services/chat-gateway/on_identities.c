@@ -130,8 +130,8 @@ may_be_called(struct svc_call *c, struct str id)
 	    str_trim(id).n == id.n)
 		return true;
 	svc_fail(c, RC_INVALID,
-	    "terminal_id: must not have \":\", \"$\" at its start, or blanks "
-	    "at its ends");
+	    "terminal_id: must not have \":\", \"$\" at its start, or "
+	    "blanks at its ends");
 	return false;
 }
 

@@ -46,11 +46,11 @@ void
 kit_certs_ca(const char *name)
 {
 	char path[256], text[1024];
-	const char *d = kit_dir();
+	const char *d = kit_dir(), *last = strrchr(name, '/');
 
 	run("openssl req -x509 " KEY
 	    " -days 2 -subj /CN=%s -keyout %s/%s.key -out %s/%s.crt",
-	    name, d, name, d, name);
+	    last != NULL ? last + 1 : name, d, name, d, name);
 	snprintf(text, sizeof(text),
 	    "[ca]\ndefault_ca=d\n[d]\ndatabase=%s/%s.db\ndefault_md=sha256\n"
 	    "default_crl_days=2\ncertificate=%s/%s.crt\n"

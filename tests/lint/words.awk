@@ -4,7 +4,7 @@ BEGIN {
 	named = "\"(text|body|prompt|reply|content|words|query|payload|args" \
 	    "|arguments|output|input|value|memory_text|message_text)\""
 	made = "(->|[.])(text|body|payload|prompt|content|query|output|error" \
-	    "|reason|reply|input|data)$"
+	    "|reply|input|data)$"
 }
 function begin_() { said = "" }
 function decl_(s, from, kind) { }

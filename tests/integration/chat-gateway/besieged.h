@@ -130,9 +130,17 @@ besieged_all_came(void *arg)
 	    s->n;
 }
 
-/* 1,000 half-open and idle connections, opened again and again. */
+#define BESIEGED_HEADER "POST /v1/chat HTTP/1.1\r\nHost: t\r\nX-Slow: "
+#define BESIEGED_BODY                           \
+	"POST /v1/chat HTTP/1.1\r\nHost: t\r\n" \
+	"Content-Length: 1000\r\n\r\n{"
+
+/*
+ * 1,000 connections that begin with that and drip, or say nothing, opened again
+ * and again.
+ */
 static inline struct kit_siege *
-besieged_siege(int port, uint32_t from, size_t clients)
+besieged_siege(int port, uint32_t from, size_t clients, const char *say)
 {
 	struct besieged_siege s = { .n = 1000 };
 
@@ -140,7 +148,7 @@ besieged_siege(int port, uint32_t from, size_t clients)
 	    .n = s.n,
 	    .from = from,
 	    .clients = clients,
-	    .say = "POST /v1/chat HTTP/1.1\r\nHost: t\r\nX-Slow: ",
+	    .say = say,
 	    .drip_ms = 200,
 	    .opens_per_s = 2000 });
 	ck_assert(kit_until(besieged_all_came, &s, BED_MS));

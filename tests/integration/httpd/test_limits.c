@@ -200,6 +200,39 @@ KIT_TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 	site_close(&s);
 }
 
+/* Far fewer of each than one address may have, and more than workers. */
+static void
+others_go_on_under(const char *say)
+{
+	struct kit_siege_opts o = { .n = 200,
+		.from = INADDR_LOOPBACK + 256,
+		.clients = 100,
+		.say = say,
+		.drip_ms = 100,
+		.opens_per_s = 500 };
+
+	open_site((struct httpd_opts){ .per_address = SITE_WORKERS / 2 });
+	o.port = s.port;
+	struct both b = { kit_siege_begin(&o), o.n };
+	ck_assert(kit_until(all_open, &b, 10000));
+	/* The 200 would hold 32 workers for 12 s, with bodies for a minute. */
+	int64_t ms = longest_of(OTHER, 3);
+	ck_assert_msg(ms < 5000, "%d", (int)ms);
+	kit_siege_end(b.siege);
+	site_close(&s);
+}
+
+KIT_TEST(headers_that_drip_from_many_addresses_are_ended_in_time)
+{
+	others_go_on_under("GET /who HTTP/1.1\r\nHost: t\r\nX: ");
+}
+
+KIT_TEST(bodies_that_drip_from_many_addresses_are_ended_in_time)
+{
+	others_go_on_under("POST /who HTTP/1.1\r\nHost: t\r\n"
+			   "Content-Length: 1000\r\n\r\n{");
+}
+
 KIT_TEST(a_request_in_hand_is_not_cut)
 {
 	struct kit_http c[4];

@@ -318,8 +318,8 @@ KIT_TEST(help_has_all_commands_and_a_wrong_one_is_told)
 	    "       toy say --all\n\nMore of it.\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("sya", "x")), 64);
 	ck_assert(kit_log_has(&p,
-	    "unknown command sya; commands: healthcheck, token, say, alone; see "
-	    "toy --help\n"));
+	    "unknown command sya; commands: healthcheck, token, say, alone; "
+	    "see toy --help\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--say")), 64);
 	ck_assert(kit_log_has(&p, "unknown argument --say; see toy --help\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--version", "x")), 64);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/buf.h"
+#include "core/mem.h"
 #include "kit/kit.h"
 
 #define SIGNER_MAX (256UL * 1024)
@@ -49,11 +50,10 @@ signer_make(
 static inline void
 signer_put64(struct buf *b, const void *p, size_t n)
 {
-	unsigned char *text = malloc(n / 3 * 4 + 8);
+	unsigned char *text = mem_alloc(n / 3 * 4 + 8);
 	int len;
 	int i;
 
-	ck_assert_ptr_nonnull(text);
 	len = EVP_EncodeBlock(text, p, (int)n);
 	for (i = 0; i < len && text[i] != '='; i++)
 		buf_putc(b,
