@@ -26,7 +26,8 @@ evil_new(void)
 	return peer_new(&stack, &(struct peer_opts){ .as = LOCK_EVIL });
 }
 
-/* ---- who gets in ---------------------------------------------------------- */
+/* ---- who gets in ----------------------------------------------------------
+ */
 
 KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
 {
@@ -45,14 +46,15 @@ KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
 			    !lock_lets_in(&stack, users[i], passwords[k]),
 			    "%s with %s", users[i], passwords[k]);
 		/* Another body's password. */
-		ck_assert(!lock_lets_in(
-		    &stack, users[i], lock_password(LOCK_EVIL)));
+		ck_assert(
+		    !lock_lets_in(&stack, users[i], lock_password(LOCK_EVIL)));
 	}
 	ck_assert(lock_lets_in(&stack, LOCK_EVIL, lock_password(LOCK_EVIL)));
 	neighbour_end(n, NULL);
 }
 
-/* ---- what is heard -------------------------------------------------------- */
+/* ---- what is heard --------------------------------------------------------
+ */
 
 KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 {
@@ -63,18 +65,18 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 		TERMINAL LOCK_VICTIM "/#", TERMINAL LOCK_VICTIM "/invoke/+",
 		TERMINAL LOCK_VICTIM "/status",
 		TERMINAL LOCK_VICTIM "/emotion_update",
-		TERMINAL LOCK_VICTIM "/intent_action",
-		TERMINAL LOCK_EVIL "/#", TERMINAL LOCK_EVIL "/+/+",
-		TERMINAL LOCK_EVIL "/online", TERMINAL LOCK_EVIL "/heartbeat",
-		TERMINAL LOCK_EVIL "/skills", TERMINAL LOCK_EVIL "/result/+",
-		TERMINAL LOCK_EVIL "/invoke/#", TERMINAL LOCK_EVIL "/invoke",
-		TERMINAL LOCK_EVIL "x/status", "soul/terminal//status", "$SYS/#",
-		"$SYS/broker/uptime", "$SYS/broker/clients/total",
-		"$CONTROL/#", "$CONTROL/dynamic-security/v1",
-		"$share/g/#", "$share/g/soul/terminal/+/invoke/+",
+		TERMINAL LOCK_VICTIM "/intent_action", TERMINAL LOCK_EVIL "/#",
+		TERMINAL LOCK_EVIL "/+/+", TERMINAL LOCK_EVIL "/online",
+		TERMINAL LOCK_EVIL "/heartbeat", TERMINAL LOCK_EVIL "/skills",
+		TERMINAL LOCK_EVIL "/result/+", TERMINAL LOCK_EVIL "/invoke/#",
+		TERMINAL LOCK_EVIL "/invoke", TERMINAL LOCK_EVIL "x/status",
+		"soul/terminal//status", "$SYS/#", "$SYS/broker/uptime",
+		"$SYS/broker/clients/total", "$CONTROL/#",
+		"$CONTROL/dynamic-security/v1", "$share/g/#",
+		"$share/g/soul/terminal/+/invoke/+",
 		"$share/g/" TERMINAL LOCK_VICTIM "/invoke/+",
-		"$share/g/" TERMINAL LOCK_VICTIM "/status",
-		"$share/g/$SYS/#", "$queue/#" };
+		"$share/g/" TERMINAL LOCK_VICTIM "/status", "$share/g/$SYS/#",
+		"$queue/#" };
 	struct owner victim = { &stack, "ada", "s1", LOCK_VICTIM };
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -88,8 +90,8 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 		granted += peer_may_hear(evil, filters[i]);
 	ck_assert_uint_le(granted, NELEM(filters));
 	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(&stack, "ada", LOCK_VICTIM,
-	    owner_soul(&stack, "ada", "x", "INTJ"));
+	owner_select(
+	    &stack, "ada", LOCK_VICTIM, owner_soul(&stack, "ada", "x", "INTJ"));
 	json_decref(owner_say(&victim, "把灯变成绿色"));
 	m = peer_await(body.peer, "/intent_action", "topic", LOCK_VICTIM);
 	json_decref(m);
@@ -103,7 +105,8 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 	peer_free(evil);
 }
 
-/* ---- what is said --------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------
+ */
 
 /* How the broker told the forger's words apart from the body's. */
 #define FORGED "forged-by-hostile"
@@ -124,8 +127,7 @@ forge_leaves(struct peer *evil, const char *terminal, bool from_body)
 		    wire_topics[i].leaf);
 		if (strchr(topic, '+') != NULL)
 			memcpy(strchr(topic, '+'), "r", 2);
-		peer_send(
-		    evil, topic, FORGED, strlen(FORGED), PEER_REPORT);
+		peer_send(evil, topic, FORGED, strlen(FORGED), PEER_REPORT);
 		peer_send(evil, topic, FORGED, strlen(FORGED), PEER_QOS0);
 	}
 }
@@ -212,7 +214,8 @@ KIT_TEST_T(a_client_id_of_another_ends_no_session, 60)
 	body_free(&body);
 }
 
-/* ---- results -------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------
+ */
 
 /* A body whose invokes are heard here, and answered as the test says. */
 static struct owner
@@ -231,8 +234,8 @@ send_result(struct peer *p, const char *terminal, const char *request,
 {
 	char topic[256], payload[512];
 
-	snprintf(topic, sizeof(topic), TERMINAL "%s/result/%s", terminal,
-	    request);
+	snprintf(
+	    topic, sizeof(topic), TERMINAL "%s/result/%s", terminal, request);
 	snprintf(payload, sizeof(payload),
 	    "{\"terminal_id\":\"%s\",\"request_id\":\"%s\",\"ok\":true,"
 	    "\"output\":\"%s\"}",
@@ -283,7 +286,8 @@ KIT_TEST_T(a_result_of_another_is_not_taken, 60)
 	body_free(&body);
 }
 
-/* ---- reports -------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------
+ */
 
 KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
 {

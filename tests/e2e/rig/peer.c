@@ -152,11 +152,11 @@ peer_make(struct stack *st, const struct peer_opts *o,
 	if (o->will_topic != NULL)
 		(void)mosquitto_will_set(p->m, o->will_topic,
 		    (int)strlen(o->will), o->will, 1, true);
-	ck_assert_int_eq(mosquitto_connect(p->m, "127.0.0.1",
-			     st->opts->locked && o->as == NULL
-				 ? st->lock.witness
-				 : st->server[STACK_MQTT].port,
-			     60),
+	ck_assert_int_eq(
+	    mosquitto_connect(p->m, "127.0.0.1",
+		st->opts->locked && o->as == NULL ? st->lock.witness
+						  : st->server[STACK_MQTT].port,
+		60),
 	    MOSQ_ERR_SUCCESS);
 	ck_assert_int_eq(mosquitto_loop_start(p->m), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_up, p, STACK_MS));
