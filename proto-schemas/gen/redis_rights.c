@@ -69,7 +69,8 @@ put_commands(struct buf *b, const json_t *rows, const char *who)
 		if (gen_lists(e, "write", who))
 			n = collect(&v, n, e, "writes");
 	}
-	qsort(v, n, sizeof(*v), by_text);
+	if (n > 1)
+		qsort(v, n, sizeof(*v), by_text);
 	for (i = 0; i < n; i++) {
 		buf_puts(b, " +");
 		for (const char *s = v[i]; *s != '\0'; s++)

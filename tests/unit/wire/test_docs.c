@@ -15,7 +15,8 @@
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
 #define IFACE                                                                            \
 	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                             \
-	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\"],\"owner\":\"o\",\"request\":\"x\"," \
+	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\"]," \
+	"\"owner\":\"o\",\"request\":\"x\"," \
 	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","                \
 	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                                 \
 	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","                   \

@@ -11,7 +11,8 @@ struct entry {
 };
 
 #define HTTP                                                                         \
-	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,\"roles\":[\"owner\"]," \
+	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"                                \
+	"\"roles\":[\"owner\"]," \
 	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\","                \
 	"\"errors\":[]"
 #define NATS                                                       \
