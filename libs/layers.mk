@@ -24,7 +24,7 @@ FOREIGN_wire  := jansson.h
 FOREIGN_state := hiredis/
 FOREIGN_httpd := civetweb.h
 FOREIGN_httpc := curl/
-FOREIGN_mqtt  := mosquitto.h
+FOREIGN_mqtt  := mosquitto.h mqtt_protocol.h openssl/
 FOREIGN_bus   := nats/
 FOREIGN_auth  := openssl/
 
@@ -32,7 +32,7 @@ PKG_rx       := libpcre2-8
 PKG_wire     := jansson
 PKG_state    := hiredis
 PKG_httpc    := libcurl
-PKG_mqtt     := libmosquitto
+PKG_mqtt     := libmosquitto libssl libcrypto
 PKG_bus      := libnats
 PKG_auth     := libcrypto
 LDLIBS_httpd := -lcivetweb

@@ -47,15 +47,15 @@ $(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
 # so do tests/{soak,bench}/stack.
 E2E := $(E2E_TESTS) $(filter $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
 RIG := $(call objs,tests/e2e/rig)
-E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis
+E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis libcrypto
 define e2e_rule
 $(B)/$(1).o: CPPFLAGS += -Itests
 $(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
-$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,wire core) \
+$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
     | $(SERVICES:%=$(B)/bin/%)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
-	@$(LINK) -o $$@ $$^ $(call ldlibs,wire core,) \
+	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
 endef
 $(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))
@@ -74,10 +74,11 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
 # Each part is a program for run-tests; the parts run beside each other.
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
-	"tests/lint/c contracts" tests/lint/headers tests/lint/names \
+	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers tests/lint/names \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
+	"tests/lint/ceilings $(B)/bin" \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
@@ -128,7 +129,7 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
-	@SAN=$(SAN) TEST_LIMIT=7200 tests/kit/run-tests -j $(J) \
+	@SAN=$(SAN) TEST_LIMIT=7200 TEST_PROGRESS=1 tests/kit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
 # Needs a Docker engine, or root to start one.

@@ -16,4 +16,16 @@
 {{- if and $v.ingress.enabled (not (dig "chat-gateway" "http" false (include "soul.services" . | fromYaml))) -}}
 {{- fail "\ningress.enabled: there is nothing behind it; chat-gateway is not enabled, or its http is not" -}}
 {{- end -}}
+{{- if and (include "soul.demo.identity" .) $v.auth.tokensSecret -}}
+{{- fail "\nauth.tokensSecret: the demo needs the maker's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
+{{- end -}}
+{{- $mqtt := $v.mqtt.bundled -}}
+{{- if $mqtt.enabled -}}
+{{- if and $mqtt.fleetSecret (not $mqtt.tlsSecret) -}}
+{{- fail "\nmqtt.bundled.fleetSecret: certificates of bodies need one of the broker, too; set mqtt.bundled.tlsSecret" -}}
+{{- end -}}
+{{- if not (include "soul.mosquitto.ports" . | fromYaml).outside -}}
+{{- fail "\nmqtt.bundled.service.type: would offer passwords unencrypted; set mqtt.bundled.tlsSecret, or mqtt.bundled.unencrypted=true if nobody else listens there" -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

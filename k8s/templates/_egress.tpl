@@ -17,7 +17,7 @@
     - podSelector:
         matchLabels: {{- include "soul.selector" (dict "root" .root "part" (ternary "mosquitto" .need (eq .need "mqtt"))) | nindent 10 }}
   ports:
-    - port: {{ .need }}
+    - port: {{ .port | default .need }}
 {{- else -}}
 {{- $ports := list -}}
 {{- range splitList "," ($at.external.url | default "") }}{{ if . }}{{ $ports = append $ports (include "soul.port" (trim .)) }}{{ end }}{{ end -}}

@@ -56,6 +56,9 @@ priorityClassName: {{ . }}
 {{- end -}}
 {{- if has "mqtt" $s.needs -}}
 {{- $_ := set $env "MQTT_BROKER_URL" (include "soul.mqtt.url" .root) -}}
+{{- if and $v.mqtt.bundled.enabled (eq .part "body-sim") -}}
+{{- $_ := set $env "MQTT_BROKER_URL" (printf "mqtt://%s-mosquitto-inside:1883" (include "soul.fullname" .root)) -}}
+{{- end -}}
 {{- $_ := set $env "MQTT_TOPIC_PREFIX" $v.mqtt.topicPrefix -}}
 {{- if $v.mqtt.bundled.enabled -}}
 {{- $_ := set $env "MQTT_USERNAME" (include "soul.mqtt.user" .) -}}
@@ -71,18 +74,40 @@ priorityClassName: {{ . }}
 {{- end -}}
 {{- if $v.llm.providers }}{{ $_ := set $env "LLM_PROVIDERS" "/etc/soul/providers.json" }}{{ end -}}
 {{- end -}}
+{{- if $s.http -}}
+{{- if or $s.demo (not $v.auth.enabled) -}}
+{{- $_ := set $env "AUTH" "off" -}}
+{{- else if $v.auth.jwks.configMap -}}
+{{- $_ := set $env "AUTH_JWKS" "/etc/soul/jwks/jwks.json" -}}
+{{- $_ := set $env "AUTH_ISSUER" $v.auth.jwks.issuer -}}
+{{- $_ := set $env "AUTH_AUDIENCE" $v.auth.jwks.audience -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
   value: {{ include "soul.text" $value | quote }}
 {{- end }}
 {{- range (include "soul.secrets" . | fromYaml).list }}
-- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE") .file }}
+- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
   value: /run/soul/auth/{{ .file }}
+{{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+{{- range $name, $file := $tls.vars }}
+- name: {{ $name }}
+  value: /run/soul/{{ $tls.name }}/{{ $file }}
+{{- end }}
 {{- end }}
 {{- with $s.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* (dict "root" $ "part" … "service" …): the ConfigMap of whose signatures it believes. */}}
+{{- define "soul.jwks" -}}
+{{- if and .root.Values.auth.enabled (include "soul.guarded" .service) -}}
+{{ .root.Values.auth.jwks.configMap }}
+{{- end -}}
 {{- end -}}
 
 {{/* (dict "root" $ "part" … "service" …): who a client of the bundled broker is. */}}
@@ -145,9 +170,19 @@ volumeMounts:
     mountPath: /run/soul/auth
     readOnly: true
 {{- end }}
+{{- range (include "soul.tls" . | fromYaml).list }}
+  - name: {{ .name }}
+    mountPath: /run/soul/{{ .name }}
+    readOnly: true
+{{- end }}
 {{- if and (has "llm" $s.needs) .root.Values.llm.providers }}
   - name: providers
     mountPath: /etc/soul
+    readOnly: true
+{{- end }}
+{{- if include "soul.jwks" . }}
+  - name: jwks
+    mountPath: /etc/soul/jwks
     readOnly: true
 {{- end }}
   - name: tmp
@@ -169,12 +204,69 @@ volumeMounts:
               path: {{ .file }}
 {{- end }}
 {{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+- name: {{ .name }}
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+    items:
+      {{- range $_, $file := .vars }}
+      - key: {{ $file }}
+        path: {{ $file }}
+      {{- end }}
+{{- end }}
 {{- if and (has "llm" .service.needs) .root.Values.llm.providers }}
 - name: providers
   configMap:
     name: {{ include "soul.fullname" .root }}-llm
 {{- end }}
+{{- with include "soul.jwks" . }}
+- name: jwks
+  configMap:
+    name: {{ . }}
+{{- end }}
+{{- if and (eq .part "body-sim") (include "soul.demo.identity" .root) }}
+- name: identity
+  projected:
+    defaultMode: 0440
+    sources:
+      - configMap:
+          name: {{ include "soul.fullname" .root }}-body-sim
+      - secret:
+          name: {{ include "soul.auth.name" .root }}
+          items:
+            - key: token-maker
+              path: token-maker
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 16Mi
+{{- end -}}
+
+{{/* Has the simulated body to be given an identity, which nobody asks for otherwise? */}}
+{{- define "soul.demo.identity" -}}
+{{- $services := include "soul.services" . | fromYaml -}}
+{{- if and .Values.auth.enabled (hasKey $services "body-sim") (dig "chat-gateway" "http" false $services) }}yes{{ end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "part" "body-sim" "service" …): the container that does it, and ends. */}}
+{{- define "soul.demo.container" -}}
+{{- $gateway := get (include "soul.services" .root | fromYaml) "chat-gateway" -}}
+name: identity
+image: {{ include "soul.image" (dict "root" .root "part" "chat-gateway" "image" $gateway.image) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{ include "soul.container.security" . }}
+command: [bash, /etc/soul/demo-body]
+env:
+  - name: GATEWAY
+    value: {{ include "soul.fullname" .root }}-chat-gateway:{{ $gateway.http.port }}
+  - name: TERMINAL_ID
+    value: {{ include "soul.mqtt.user" . }}
+  - name: TOKEN_FILE
+    value: /etc/soul/token-maker
+resources: {{- toYaml .service.resources | nindent 2 }}
+volumeMounts:
+  - name: identity
+    mountPath: /etc/soul
+    readOnly: true
 {{- end -}}

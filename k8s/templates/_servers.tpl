@@ -2,7 +2,7 @@
 
 {{- define "soul.nats.url" -}}
 {{- if .Values.nats.bundled.enabled -}}
-nats://{{ include "soul.fullname" . }}-nats:4222
+{{ ternary "tls" "nats" (not (empty .Values.nats.bundled.tlsSecret)) }}://{{ include "soul.fullname" . }}-nats:4222
 {{- else -}}
 {{ .Values.nats.external.url }}
 {{- end -}}
@@ -10,10 +10,46 @@ nats://{{ include "soul.fullname" . }}-nats:4222
 
 {{- define "soul.mqtt.url" -}}
 {{- if .Values.mqtt.bundled.enabled -}}
-mqtt://{{ include "soul.fullname" . }}-mosquitto:1883
+mqtt://{{ include "soul.fullname" . }}-mosquitto-inside:1884
 {{- else -}}
 {{ .Values.mqtt.external.url }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+Ports of the bundled broker, as YAML: those that bodies are offered, and those
+of services and of bodies in this cluster, which no Service gives to others.
+*/}}
+{{- define "soul.mosquitto.ports" -}}
+{{- $at := .Values.mqtt.bundled -}}
+{{- $out := dict -}}
+{{- if or $at.unencrypted (eq (dig "type" "ClusterIP" $at.service) "ClusterIP") }}{{ $_ := set $out "mqtt" 1883 }}{{ end -}}
+{{- if $at.tlsSecret }}{{ $_ := set $out "mqtts" 8883 }}{{ end -}}
+{{- if $at.fleetSecret }}{{ $_ := set $out "mqtts-cert" 8884 }}{{ end -}}
+{{- dict "outside" $out "inside" (dict "services" 1884 "mqtt" 1883) | toYaml -}}
+{{- end -}}
+
+{{/*
+(dict "root" $ "service" …): Secrets of TLS towards a server, as YAML: what it is
+("nats-ca", "nats-cert", …), the Secret, and the variables of its files.
+*/}}
+{{- define "soul.tls" -}}
+{{- $out := list -}}
+{{- range $need := list "nats" "mqtt" -}}
+{{- if has $need $.service.needs -}}
+{{- $at := index $.root.Values $need -}}
+{{- $ca := ternary ($at.bundled.tlsSecret | default "") ($at.external.caSecret | default "") $at.bundled.enabled -}}
+{{- $cert := ternary "" ($at.external.certSecret | default "") $at.bundled.enabled -}}
+{{- $var := upper $need -}}
+{{- if and $ca (or (eq $need "nats") (not $at.bundled.enabled)) -}}
+{{- $out = append $out (dict "name" (printf "%s-ca" $need) "secret" $ca "vars" (dict (printf "%s_CA_FILE" $var) "ca.crt")) -}}
+{{- end -}}
+{{- if $cert -}}
+{{- $out = append $out (dict "name" (printf "%s-cert" $need) "secret" $cert "vars" (dict (printf "%s_CERT_FILE" $var) "tls.crt" (printf "%s_KEY_FILE" $var) "tls.key")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- dict "list" $out | toYaml -}}
 {{- end -}}
 
 {{- define "soul.llm.url" -}}
@@ -27,6 +63,26 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{/* The simulated model is asked, and none outside. */}}
 {{- define "soul.llm.simulated" -}}
 {{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
+{{- end -}}
+
+{{/*
+Whom the bundled servers know, by the generated tables, as YAML.  The user admin
+may do all, and is for people; his password of Redis is redis-password.
+*/}}
+{{- define "soul.nats.users" -}}
+{{- $users := list "admin" -}}
+{{- range regexFindAll "(?m)^\\{ user: \"[^\"]+" (.Files.Get "files/nats-permissions.conf") -1 -}}
+{{- $users = append $users (trimPrefix "{ user: \"" .) -}}
+{{- end -}}
+{{- $users | toYaml -}}
+{{- end -}}
+
+{{- define "soul.redis.users" -}}
+{{- $users := list -}}
+{{- range regexFindAll "(?m)^user \\S+ .* on " (.Files.Get "files/redis-users.acl") -1 -}}
+{{- $users = append $users (index (splitList " " .) 1) -}}
+{{- end -}}
+{{- $users | toYaml -}}
 {{- end -}}
 
 {{/* Name of the Secret with what the bundled servers and their clients share. */}}
@@ -45,21 +101,29 @@ rendering makes new ones: name an existing Secret there.)
 {{- $old := (lookup "v1" "Secret" .Release.Namespace (include "soul.auth.name" .)).data | default dict -}}
 {{- $keys := list -}}
 {{- $services := include "soul.services" . | fromYaml -}}
-{{- if .Values.redis.bundled.enabled }}{{ $keys = append $keys "redis-password" }}{{ end -}}
-{{- range $name, $s := $services -}}
-{{- if and $.Values.nats.bundled.enabled (has "nats" $s.needs) -}}
-{{- $keys = append $keys (printf "nats-%s" $name) -}}
+{{- $redis := list -}}
+{{- if .Values.redis.bundled.enabled -}}
+{{- $redis = include "soul.redis.users" . | fromYamlArray -}}
+{{- $keys = append $keys "redis-password" -}}
+{{- range $redis }}{{ $keys = append $keys (printf "redis-%s" .) }}{{ end -}}
 {{- end -}}
+{{- if .Values.nats.bundled.enabled -}}
+{{- range include "soul.nats.users" . | fromYamlArray }}{{ $keys = append $keys (printf "nats-%s" .) }}{{ end -}}
+{{- end -}}
+{{- range $name, $s := $services -}}
 {{- if and $.Values.mqtt.bundled.enabled (has "mqtt" $s.needs) -}}
 {{- $keys = append $keys (printf "mqtt-%s" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $data := dict -}}
-{{- range $keys -}}
+{{- range concat $keys (include "soul.tokens.made" . | fromYamlArray) -}}
 {{- $_ := set $data . (ternary "" (index $old . | default "" | b64dec | default (randAlphaNum 32)) (not (empty $.Values.auth.existingSecret))) -}}
 {{- end -}}
-{{- if .Values.redis.bundled.enabled -}}
-{{- $_ := set $data "redis-url" (printf "redis://:%s@%s-redis:6379" (get $data "redis-password") (include "soul.fullname" .)) -}}
+{{- if has "token-operator" (keys $data) -}}
+{{- $_ := set $data "tokens.json" (index $old "tokens.json" | default "" | b64dec | default (include "soul.tokens.file" $data)) -}}
+{{- end -}}
+{{- range $redis -}}
+{{- $_ := set $data (printf "redis-url-%s" .) (printf "redis://%s:%s@%s-redis:6379" . (get $data (printf "redis-%s" .)) (include "soul.fullname" $)) -}}
 {{- end -}}
 {{- $_ := set .Values "_auth" $data -}}
 {{- end -}}
@@ -83,7 +147,7 @@ the file's name, the Secret's name and its key.
 {{- end -}}
 {{- if has "redis" .service.needs -}}
 {{- if $v.redis.bundled.enabled -}}
-{{- $out = append $out (dict "file" "redis-url" "secret" $auth "key" "redis-url") -}}
+{{- $out = append $out (dict "file" "redis-url" "secret" $auth "key" (printf "redis-url-%s" .part)) -}}
 {{- else if $v.redis.external.existingSecret -}}
 {{- $out = append $out (dict "file" "redis-url" "secret" $v.redis.external.existingSecret "key" $v.redis.external.urlKey) -}}
 {{- end -}}
@@ -95,28 +159,64 @@ the file's name, the Secret's name and its key.
 {{- $out = append $out (dict "file" "mqtt-password" "secret" $v.mqtt.external.existingSecret "key" $v.mqtt.external.passwordKey) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.auth.enabled (include "soul.guarded" .service) -}}
+{{- $out = append $out (dict "file" "tokens.json" "secret" ($v.auth.tokensSecret | default $auth) "key" "tokens.json") -}}
+{{- end -}}
 {{- dict "list" $out | toYaml -}}
 {{- end -}}
 
-{{/* What a service reads of that Secret: pods begin anew when it changes. */}}
+{{/* Tokens that the chart makes, as YAML: none where nobody asks for tokens of its own. */}}
+{{- define "soul.tokens.made" -}}
+{{- if and .Values.auth.enabled (not .Values.auth.tokensSecret) (include "soul.asks" .) -}}
+[token-operator, token-maker]
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{/* What a service that is asked over HTTP knows of them: hashes. */}}
+{{- define "soul.tokens.file" -}}
+{"tokens": [
+  {"sha256": "{{ index . "token-operator" | sha256sum }}", "role": "operator", "name": "of the first install"},
+  {"sha256": "{{ index . "token-maker" | sha256sum }}", "role": "maker", "name": "of the first install"}
+]}
+{{- end -}}
+
+{{/* Is there a service that is asked over HTTP by others than this release's own? */}}
+{{- define "soul.asks" -}}
+{{- range $name, $s := include "soul.services" . | fromYaml -}}
+{{- if include "soul.guarded" $s }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Does this service want to know who asks? */}}
+{{- define "soul.guarded" -}}
+{{- if and .http (not .demo) }}yes{{ end -}}
+{{- end -}}
+
+{{/*
+What a service reads of that Secret: pods begin anew when it changes (but not
+for tokens, which are read again while it runs).
+*/}}
 {{- define "soul.auth.sum" -}}
 {{- $auth := include "soul.auth" .root | fromYaml -}}
 {{- $seen := list -}}
 {{- range (include "soul.secrets" . | fromYaml).list -}}
-{{- if eq .secret (include "soul.auth.name" $.root) }}{{ $seen = append $seen (get $auth .key) }}{{ end -}}
+{{- if and (eq .secret (include "soul.auth.name" $.root)) (ne .file "tokens.json") }}{{ $seen = append $seen (get $auth .key) }}{{ end -}}
 {{- end -}}
 {{- $seen | join " " | sha256sum | trunc 16 -}}
 {{- end -}}
 
 {{/*
-(dict "root" $ "part" "nats" "port" 4222 "at" values "kind" …): what the bundled
-servers have in common but their containers: Service and the volume.
+(dict "root" $ "part" "nats" "ports" … "at" values): what the bundled servers
+have in common but their containers: Service and the volume.  A Service has
+the part's name, unless it is given one.
 */}}
 {{- define "soul.server.service" -}}
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{ include "soul.fullname" .root }}-{{ .part }}
+  name: {{ include "soul.fullname" .root }}-{{ .name | default .part }}
   labels: {{- include "soul.labels" . | nindent 4 }}
   {{- with dig "service" "annotations" dict .at }}
   annotations: {{- toYaml . | nindent 4 }}

@@ -7,9 +7,9 @@
  * cannot be used leaves what was known, and the log says why.
  *
  * What a token says is checked in a worker, since signatures take time and a
- * flood of forged ones must not stop the loop; it is remembered, by its digest
- * only, until it ends, for AUTH_REMEMBER_S at most.  Tokens are compared in
- * constant time and never logged.
+ * flood of forged ones must not stop the loop; of a JWT it is remembered, by
+ * its digest only, until it ends, for AUTH_REMEMBER_S at most.  Tokens are
+ * compared in constant time and never logged.
  *
  * All functions run on the loop thread unless they say otherwise.
  */
@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/loop.h"
 #include "core/metric.h"
@@ -31,12 +32,16 @@
 /* Bytes of a token; a longer one is refused unread. */
 #define AUTH_TOKEN_MAX 8192
 /* Tokens of a file; keys of a JWKS file; bytes of either file. */
-#define AUTH_TOKENS_MAX 10000
+#define AUTH_TOKENS_MAX 5000
 #define AUTH_KEYS_MAX   64
-#define AUTH_FILE_MAX   (8UL * 1024 * 1024)
+#define AUTH_FILE_MAX   (1024UL * 1024)
 /* Callers remembered, and for how long at most (a revoked one that long). */
 #define AUTH_REMEMBER_MAX 4096
-#define AUTH_REMEMBER_S   60
+#define AUTH_REMEMBER_S   30
+/* How often the files are looked at. */
+#define AUTH_LOOK_MS 2000
+/* How wrong the clock of a JWT's issuer may be. */
+#define AUTH_LEEWAY_S 60
 /* Bytes of a tenant: [A-Za-z0-9_-]. */
 #define AUTH_TENANT_MAX 64
 
@@ -50,6 +55,7 @@ struct auth_caller {
 	 */
 	struct str user;
 	struct str terminal_id; /* of WIRE_ROLE_TERMINAL */
+	struct wall until;      /* when the token ends; 0: never by itself */
 	uint64_t key;           /* of the token, for limits and logs */
 };
 
@@ -66,12 +72,19 @@ struct auth_opts {
 };
 
 /*
+ * auth_try(o, errors):
+ * Whether the files of o can be used; if not, a line for each that cannot,
+ * with a path.  Only the files of o are looked at.
+ */
+enum rc auth_try(const struct auth_opts *o, struct buf *errors) RC_CHECK;
+
+/*
  * auth_new(o, out):
  * RC_INVALID if a file cannot be read or used; the log says why, with a path.
  */
 enum rc auth_new(const struct auth_opts *o, struct auth **out) RC_CHECK;
 
-/* auth_free(a): No check may be open.  NULL is allowed. */
+/* auth_free(a): After worker_free() of its workers.  NULL is allowed. */
 void auth_free(struct auth *a);
 
 /*

@@ -92,12 +92,16 @@ put_key(struct line *l, const char *key)
 	return put(l, text, n);
 }
 
-/* Code points that end or hide a line somewhere: controls, separators. */
+/*
+ * Code points that end or hide a line somewhere, or show it in another order:
+ * controls, separators, marks and overrides of direction.
+ */
 static bool
 is_unprintable(int32_t cp)
 {
-	return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x2028 ||
-	    cp == 0x2029;
+	return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x61c ||
+	    cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
+	    (cp >= 0x2066 && cp <= 0x2069);
 }
 
 static bool

@@ -74,6 +74,39 @@ refuse_load(struct serving *s, enum server_refusal why, const char *text)
 	return refuse(s, 503, rc_name(RC_AGAIN), text);
 }
 
+/* An address that stands for many, and has the limits of one. */
+static void
+hint_proxy(const struct httpd_req *r)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if (head_find(r->fields, r->nfields, STR("X-Forwarded-For")).p ==
+		NULL ||
+	    !str_eq(str_of(r->client.text), str_of(r->remote_addr)) ||
+	    !log_every(&rate, 1, &missed))
+		return;
+	log_warn("httpd.proxy_limited", LOG_S("address", r->remote_addr),
+	    LOG_S("hint", "if it is a proxy of yours: TRUSTED_PROXIES"),
+	    LOG_I("missed", missed));
+}
+
+/* A client that asks too much; the body is not read. */
+static bool
+refuse_limit(struct serving *s, enum server_refusal why, int64_t ms)
+{
+	metric_add(s->h->refused[why], 1);
+	hint_proxy(s->r);
+	s->a.retry_after_s = (int)((ms + 999) / 1000);
+	if (why == SERVER_RATE)
+		return refuse(s, 429, "rate_limited",
+		    "too many requests of this address; wait as long as "
+		    "Retry-After says");
+	s->a.close = true;
+	return refuse(s, 429, "too_many_connections",
+	    "too many requests of this address at a time");
+}
+
 static bool
 refuse_head(struct serving *s, enum rc rc, const char *why)
 {
@@ -110,8 +143,42 @@ admit(struct serving *s)
 		s->a.close = true;
 	if (s->r->route != NULL && s->r->route->direct)
 		return true;
-	if (held + HTTPD_SPARE > s->h->workers)
+	/* Idle connections, and bodies that do not come, let theirs go. */
+	size_t reading = atomic_load(&s->h->reading);
+	if (atomic_load(&s->h->busy) + HTTPD_SPARE > s->h->workers + reading)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
+	return true;
+}
+
+/* Whether the client may ask more, as the server's limits are. */
+static bool
+within_limits(struct serving *s)
+{
+	struct httpd_req *r = s->r;
+	struct gate *gate = s->h->gate;
+
+	if (gate == NULL)
+		return true;
+	int64_t ms = gate_rate(gate, &r->client, clock_mono());
+	if (ms > 0)
+		return refuse_limit(s, SERVER_RATE, ms);
+	r->entered = gate_enter(gate, &r->client);
+	return r->entered || refuse_limit(s, SERVER_CROWD, 1);
+}
+
+/* Who asks, where that is of interest. */
+static bool
+identify(struct serving *s)
+{
+	struct httpd *h = s->h;
+	struct httpd_req *r = s->r;
+
+	if (h->gate == NULL && h->trusted.n == 0)
+		return true;
+	/* What civetweb says of an IPv4 connection is an address. */
+	if (peer_find(&r->client, str_of(r->remote_addr), &h->trusted,
+		r->fields, r->nfields) != RC_OK)
+		return refuse_head(s, RC_INVALID, "no address");
 	return true;
 }
 
@@ -121,13 +188,16 @@ read_head(struct serving *s)
 	const char *why;
 	enum rc rc = take_head(s->r, s->c, &why);
 
+	if (s->h->cors.on)
+		s->a.allow_origin = s->r->allow_origin = cors_allow(&s->h->cors,
+		    head_find(s->r->fields, s->r->nfields, STR("Origin")));
 	if (rc != RC_OK)
 		return refuse_head(s, rc, why);
 	s->unread = s->r->head.has_body;
 	s->a.head_only = str_eq(s->r->method, STR("HEAD"));
 	if (!s->r->head.keep)
 		s->a.close = true;
-	return true;
+	return identify(s);
 }
 
 static bool
@@ -173,6 +243,27 @@ refuse_route(struct serving *s, enum rc rc)
 	return refuse(s, 405, code_of(405), "not with this method");
 }
 
+/* A browser asks what a page may send to this path. */
+static bool
+is_preflight(const struct serving *s)
+{
+	const struct httpd_req *r = s->r;
+
+	return r->allow_origin.p != NULL && str_eq(r->method, STR("OPTIONS")) &&
+	    head_find(
+		r->fields, r->nfields, STR("Access-Control-Request-Method"))
+		.p != NULL;
+}
+
+static bool
+answer_preflight(struct serving *s)
+{
+	skip_body(s);
+	s->a.status = 204;
+	s->a.methods = s->r->match.allow;
+	return false;
+}
+
 /* Everything before the handler; load is looked at before the rest. */
 static bool
 prepare(struct serving *s)
@@ -186,13 +277,16 @@ prepare(struct serving *s)
 	    s->h->routes, s->h->nroutes, r->method, &r->uri, &r->match);
 	if (found == RC_OK)
 		r->route = &s->h->routes[r->match.index];
-	if (!admit(s))
+	if (!within_limits(s) || !admit(s))
 		return false;
+	if (found == RC_DENIED && is_preflight(s))
+		return answer_preflight(s);
 	if (found == RC_OK && r->head.has_body && !r->head.json)
 		found = RC_INVALID;
 	if (found != RC_OK)
 		return refuse_route(s, found);
-	return read_body(s);
+	/* While a body was on its way others may have come. */
+	return read_body(s) && (!r->head.has_body || admit(s));
 }
 
 /* On the loop: a request whose client has been answered is not begun. */
@@ -272,6 +366,7 @@ await(struct serving *s)
 	s->a.status = r->status;
 	s->a.type = r->type;
 	s->a.retry_after_s = r->retry_after_s;
+	s->a.challenge = r->challenge;
 	s->a.body = buf_str(&r->out);
 	return false;
 }
@@ -296,8 +391,10 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	};
 	struct mono start = clock_mono();
 
+	take_peer(s.r, c);
 	server_enter(h, s.r);
 	s.a.trace = &s.r->trace;
+	s.a.cors = &h->cors;
 	bool stream = prepare(&s) && hand_over(&s) && await(&s);
 	if (s.unread || atomic_load(&h->stopping))
 		s.a.close = true;
@@ -310,6 +407,8 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	log_end(&s, start);
 	server_count(h, s.r->route, s.a.status, start);
 	server_leave(h, s.r);
+	if (s.r->entered)
+		gate_leave(h->gate, &s.r->client);
 	buf_free(&s.json);
 	req_drop(s.r);
 	return s.a.status;
@@ -330,6 +429,8 @@ conn_fail(
 		.type = "application/json",
 		.body = buf_str(&json),
 		.trace = &trace,
+		.cors = &h->cors,
+		.allow_origin = cors_allow(&h->cors, (struct str){ 0 }),
 		.close = true });
 	buf_free(&json);
 	server_count(h, NULL, status, start);

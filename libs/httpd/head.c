@@ -105,8 +105,11 @@ head_read(
 	if (connection.p != NULL)
 		h->keep = head_has_token(connection, STR("keep-alive"));
 	type = head_find(fields, n, STR("Content-Type"));
+	/* Without a type a browser sends any page's body unasked. */
 	if (type.p != NULL)
 		h->json = is_json(str_trim(str_cut(&type, ';')));
+	else
+		h->json = head_find(fields, n, STR("Origin")).p == NULL;
 	expect = str_trim(head_find(fields, n, STR("Expect")));
 	if (expect.n == 0 || !http11)
 		return RC_OK;

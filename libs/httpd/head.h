@@ -22,12 +22,12 @@ struct head_field {
 };
 
 struct head {
-	int64_t length;  /* Content-Length, 0 without one */
-	bool chunked;    /* the length is not known yet */
-	bool has_body;   /* chunked or length > 0 */
-	bool expect;     /* the client waits for "100 Continue" */
-	bool keep;       /* the client wants to keep the connection */
-	bool json;       /* Content-Type is of JSON or missing */
+	int64_t length; /* Content-Length, 0 without one */
+	bool chunked;   /* the length is not known yet */
+	bool has_body;  /* chunked or length > 0 */
+	bool expect;    /* the client waits for "100 Continue" */
+	bool keep;      /* the client wants to keep the connection */
+	bool json;      /* Content-Type is of JSON, or missing without Origin */
 	const char *why; /* of RC_INVALID: the reason, for people */
 };
 

@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "httpd/conn.h"
+#include "httpd/crowd.h"
 #include "httpd/route.h"
 #include "httpd/watch.h"
 
@@ -49,13 +50,39 @@ addr_ok(const char *addr, struct in_addr *in)
 	return false;
 }
 
+static const char *
+read_lists(const struct httpd_opts *o, struct peer_nets *nets, struct cors *c)
+{
+	if (peer_nets_read(str_of(o->trusted_proxies), nets) != RC_OK)
+		return "TRUSTED_PROXIES: use addresses and networks of IPv4, "
+		       "at most 32: 10.0.0.0/8,192.0.2.1";
+	if (cors_read(str_of(o->cors_origins), c) != RC_OK)
+		return "CORS_ORIGINS: use at most 32 origins as browsers write "
+		       "them, https://a.example,https://b.example:8443, or *";
+	return NULL;
+}
+
+const char *
+httpd_opts_wrong(const struct httpd_opts *o)
+{
+	struct peer_nets nets;
+	struct cors cors;
+
+	return read_lists(o, &nets, &cors);
+}
+
 static bool
 opts_ok(const struct httpd_opts *o, struct in_addr *in)
 {
 	if (o->loop == NULL || o->workers <= HTTPD_SPARE ||
-	    o->timeout_ms <= 0) {
+	    o->timeout_ms <= 0 || (o->rate_per_s > 0 && o->rate_burst <= 0)) {
 		log_error("httpd.bad_options", LOG_I("workers", o->workers),
 		    LOG_I("timeout_ms", o->timeout_ms));
+		return false;
+	}
+	const char *why = httpd_opts_wrong(o);
+	if (why != NULL) {
+		log_error("httpd.bad_list", LOG_S("why", why));
 		return false;
 	}
 	for (size_t i = 0; i < o->nroutes; i++) {
@@ -106,7 +133,7 @@ on_log(const struct mg_connection *c, const char *text)
 
 	(void)c;
 	if (log_every(&rate, 1, &missed))
-		log_warn("httpd.civetweb", LOG_S("text", text),
+		log_warn("httpd.civetweb", LOG_S("why", text),
 		    LOG_I("missed", missed));
 	return 1;
 }
@@ -119,8 +146,10 @@ on_open(const struct mg_connection *c, void **data)
 
 	*since = clock_mono().ns;
 	*data = since;
-	atomic_fetch_add(&h->connections, 1);
+	size_t n = atomic_fetch_add(&h->connections, 1) + 1;
 	metric_change(h->connections_gauge, 1);
+	if (h->crowd != NULL)
+		crowd_note(h->crowd, n);
 	return 0;
 }
 
@@ -160,6 +189,8 @@ start(struct httpd *h, const char *addr)
 	mg_init_library(0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (h->per_address > 0)
+		h->crowd = crowd_new(h);
 	h->ctx = mg_start(&callbacks, h, options);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (h->ctx == NULL || mg_get_server_ports(h->ctx, 1, &port) != 1)
@@ -176,17 +207,22 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	if (!opts_ok(o, &in))
 		return RC_INVALID;
 	struct httpd *h = mem_zalloc(sizeof(*h));
+	(void)read_lists(o, &h->trusted, &h->cors);
 	h->addr = in.s_addr;
 	h->loop = o->loop;
 	h->routes = o->routes;
 	h->nroutes = o->nroutes;
 	h->workers = o->workers;
 	h->timeout_ms = o->timeout_ms;
+	h->per_address = o->per_address;
 	h->comment_ms = o->comment_ms > 0 ? o->comment_ms : SERVER_COMMENT_MS;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->none, NULL);
 	TAILQ_INIT(&h->active);
 	server_metrics(h, o->metrics);
+	if (o->rate_per_s > 0 || o->per_address > 0)
+		h->gate =
+		    gate_new(o->rate_per_s, o->rate_burst, o->per_address);
 	enum rc rc = start(h, o->addr);
 	if (rc != RC_OK) {
 		log_error("httpd.cannot_listen", LOG_S("address", o->addr));
@@ -301,6 +337,8 @@ httpd_free(struct httpd *h)
 		stop(h);
 	}
 	mg_exit_library();
+	crowd_free(h->crowd);
+	gate_free(h->gate);
 	pthread_cond_destroy(&h->none);
 	pthread_mutex_destroy(&h->lock);
 	free(h->rows);

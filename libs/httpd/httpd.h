@@ -17,9 +17,30 @@
  * timeout_ms (408), a Content-Type other than application/json and
  * application/merge-patch+json (415).
  *
+ * A client is an address.  Behind a proxy that is trusted it is the last of
+ * X-Forwarded-For that is not itself a trusted proxy's; of IPv6 the first 64
+ * bits are counted.  Over its rate a client is answered 429 rate_limited with
+ * the seconds until he may ask again, before the body is read; with too many
+ * requests at a time 429 too_many_connections, and the connection is closed.
+ * Of more connections than that, those without a request in hand, half-open
+ * and idle ones, are cut.  Where there is such a limit and workers are scarce,
+ * connections of anybody that have no request in hand are cut after 150 ms, and
+ * those whose body has not come after 300 ms.  Trusted proxies' connections are
+ * neither counted nor cut.
+ *
+ * Pages of other origins: where none are allowed nothing is said of them.
+ * Where some are, every answer whose head could be read names the page's origin
+ * if it is allowed (Access-Control-Allow-Origin, Vary), and a preflight OPTIONS
+ * of such a page to a known path is answered 204 with what may be sent.  A page
+ * that is not allowed is served like any other client: browsers keep the answer
+ * from it.  A body without a Content-Type that a page sends is answered 415,
+ * since a browser would ask nobody before.  "*" lets any page read what it has
+ * a token for; cookies are never allowed.
+ *
  * Answers carry the request's traceparent; those with status 429 and 503 have
- * Retry-After: 1.  Connections are kept for 1 s, and not when workers are few.
- * IPv4 only and no TLS: that ends at a proxy in front.
+ * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
+ * and not when workers are few. IPv4 only and no TLS: that ends at a proxy in
+ * front.
  */
 #ifndef HTTPD_HTTPD_H
 #define HTTPD_HTTPD_H
@@ -70,14 +91,32 @@ struct httpd_opts {
 	unsigned workers;   /* connections served at one time, > HTTPD_SPARE */
 	int64_t timeout_ms; /* after which a request is answered 504 */
 	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
+	/*
+	 * Limits of one client, whatever he asks: requests a second, and how
+	 * many at once after a pause (at least 1); requests and connections at
+	 * a time.  0: none.
+	 */
+	int64_t rate_per_s, rate_burst;
+	size_t per_address;
+	/* "10.0.0.0/8,192.0.2.1": whom to believe; NULL or "": nobody. */
+	const char *trusted_proxies;
+	/* "https://a.example" and more, or "*"; NULL or "": none; kept. */
+	const char *cors_origins;
 	struct metric_set *metrics; /* may be NULL */
 };
 
 /*
+ * httpd_opts_wrong(o):
+ * What is wrong with its two lists, in words that name the variables of which
+ * services take them; NULL: nothing.  Pure.
+ */
+const char *httpd_opts_wrong(const struct httpd_opts *o);
+
+/*
  * httpd_new(o, out):
  * Listen.  RC_INVALID for a bad address (IPv6, TLS and names among them) or bad
- * options, RC_DOWN if it is taken; the log says why.  Loop thread, or before
- * loop_run().
+ * options, lists among them, RC_DOWN if it is taken; the log says why.  Loop
+ * thread, or before loop_run().
  */
 enum rc httpd_new(const struct httpd_opts *o, struct httpd **out) RC_CHECK;
 
@@ -106,6 +145,10 @@ struct str httpd_req_param(const struct httpd_req *r, size_t i);
 struct str httpd_req_query(struct httpd_req *r, const char *name);
 /* A header, by case-insensitive name; absent if there is none. */
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
+/* How many headers of that name there are. */
+size_t httpd_req_headers(const struct httpd_req *r, const char *name);
+/* The client's address: IPv6 only if a trusted proxy says so. */
+struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */
 const struct trace *httpd_req_trace(const struct httpd_req *r);
 /* When the answer will be 504 whatever the handler does. */
@@ -123,6 +166,18 @@ struct wall httpd_req_deadline(const struct httpd_req *r);
  */
 enum rc httpd_on_gone(
     struct httpd_req *r, void (*fn)(void *arg), void *arg) RC_CHECK;
+
+/*
+ * What an answer says beside its body, said before it is given:
+ * httpd_retry_after(r, seconds): When to come again; 1 s unless this is said.
+ *                                Only with status 429 and 503.
+ * httpd_challenge(r, error):     Why the token is refused, by RFC 6750
+ *                                ("invalid_token", "insufficient_scope"); kept.
+ *                                An answer 401 asks for a bearer token in any
+ *                                case; any other does only if this is said.
+ */
+void httpd_retry_after(struct httpd_req *r, int seconds);
+void httpd_challenge(struct httpd_req *r, const char *error);
 
 /*
  * httpd_reply(r, status, type, body):
@@ -159,6 +214,14 @@ enum rc httpd_stream_send(struct httpd_req *r, const char *event,
 enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
 size_t httpd_stream_waiting(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
+
+/*
+ * httpd_stream_cut(r):
+ * Close the connection of a stream, of events or lines, now, as if its reader
+ * were too slow: sending is RC_TOOBIG, httpd_on_gone() tells.  The handler
+ * still ends r.
+ */
+void httpd_stream_cut(struct httpd_req *r);
 
 /*
  * JSON lines: httpd_lines() answers 200 application/x-ndjson and leaves r open;

@@ -23,9 +23,11 @@ req_error_json(struct buf *out, const char *code, const char *text,
 
 /* Whoever asked too much is told when to come again. */
 static int
-retry_after(int status)
+retry_after(const struct httpd_req *r, int status)
 {
-	return status == 429 || status == 503 ? 1 : 0;
+	if (status != 429 && status != 503)
+		return 0;
+	return r->retry_s > 0 ? r->retry_s : 1;
 }
 
 /* Make the bytes in r->out the answer, unless there is one or it is late. */
@@ -33,7 +35,7 @@ static void
 settle(struct httpd_req *r, int status, const char *type)
 {
 	r->status = status;
-	r->retry_after_s = retry_after(status);
+	r->retry_after_s = retry_after(r, status);
 	str_copy(str_of(type), r->type, sizeof(r->type));
 	r->state = REQ_ANSWERED;
 	atomic_store(&r->settled, true);
@@ -83,6 +85,18 @@ req_answer_error(
 	if (r->state == REQ_OPEN && !r->left)
 		put_error(r, status, code, text);
 	unlock_and_wake(r);
+}
+
+void
+httpd_retry_after(struct httpd_req *r, int seconds)
+{
+	r->retry_s = seconds;
+}
+
+void
+httpd_challenge(struct httpd_req *r, const char *error)
+{
+	r->challenge = error;
 }
 
 void

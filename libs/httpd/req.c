@@ -245,6 +245,23 @@ httpd_req_header(const struct httpd_req *r, const char *name)
 	return head_find(r->fields, r->nfields, str_of(name));
 }
 
+size_t
+httpd_req_headers(const struct httpd_req *r, const char *name)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < r->nfields; i++)
+		n += str_eq_nocase(r->fields[i].name, str_of(name));
+	return n;
+}
+
+struct str
+httpd_req_address(const struct httpd_req *r)
+{
+	return str_of(
+	    r->client.text[0] != '\0' ? r->client.text : r->remote_addr);
+}
+
 const struct trace *
 httpd_req_trace(const struct httpd_req *r)
 {

@@ -22,6 +22,7 @@
 #include "core/trace.h"
 #include "httpd/head.h"
 #include "httpd/httpd.h"
+#include "httpd/peer.h"
 #include "httpd/route.h"
 #include "httpd/uri.h"
 
@@ -48,18 +49,26 @@ struct httpd_req {
 	bool http11;
 	struct buf body;
 	struct trace trace;
+	struct peer client;      /* its text is "" where nobody needs it */
+	struct str allow_origin; /* see cors_allow() */
 	struct wall deadline;
 	struct mono due; /* the same moment */
 
 	/* Of the worker; guarded by the server's lock. */
 	TAILQ_ENTRY(httpd_req) link;
-	struct mono body_due; /* 0: not reading */
+	struct mono body_due;   /* 0: not reading */
+	struct mono body_since; /* 0: not reading */
+	bool entered;           /* the server's gate */
 	int remote_port;
-	char remote_addr[48];
+	char remote_addr[PEER_TEXT_MAX];
 
 	/* Of the loop: see httpd_on_gone(). */
 	void (*gone)(void *arg);
 	void *gone_arg;
+
+	/* Of the handler, before it answers. */
+	int retry_s;           /* httpd_retry_after(); 0: not said */
+	const char *challenge; /* httpd_challenge(), or NULL */
 
 	_Atomic int refs;
 	_Atomic bool settled; /* state is not REQ_OPEN; read without the lock */

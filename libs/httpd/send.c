@@ -14,7 +14,7 @@
 
 /* A body up to this size is copied behind its head. */
 #define JOIN_MAX 65536
-#define HEAD_MAX 1024
+#define HEAD_MAX 2048
 /* What one call of civetweb's may hold the worker for without progress. */
 #define SLICE 65536
 
@@ -116,6 +116,16 @@ has_body(int status)
 	return status >= 200 && status != 204 && status != 304;
 }
 
+/* That a bearer token is wanted, and what is wrong with the one that came. */
+static void
+put_challenge(struct buf *b, const char *error)
+{
+	buf_puts(b, "WWW-Authenticate: Bearer realm=\"soul\"");
+	if (error != NULL)
+		buf_printf(b, ", error=\"%s\"", error);
+	buf_puts(b, "\r\n");
+}
+
 bool
 send_answer(struct mg_connection *c, const struct send_answer *a)
 {
@@ -132,8 +142,13 @@ send_answer(struct mg_connection *c, const struct send_answer *a)
 		put_number_field(&b, "Content-Length: ", a->body.n);
 		buf_puts(&b, "Cache-Control: no-store\r\n");
 	}
+	cors_put(a->cors, a->allow_origin, &b);
+	if (a->methods != NULL)
+		cors_put_preflight(a->methods, &b);
 	if (a->allow != NULL)
 		put_field(&b, "Allow: ", a->allow);
+	if (a->status == 401 || a->challenge != NULL)
+		put_challenge(&b, a->challenge);
 	if (a->retry_after_s > 0)
 		put_number_field(
 		    &b, "Retry-After: ", (uint64_t)a->retry_after_s);
@@ -179,13 +194,15 @@ stream_closes(const struct httpd_req *r)
 }
 
 static bool
-send_stream_head(struct mg_connection *c, const struct httpd_req *r)
+send_stream_head(
+    const struct httpd *h, struct mg_connection *c, const struct httpd_req *r)
 {
 	struct buf b = BUF_INIT(HEAD_MAX);
 
 	put_head(&b, c, 200, &r->trace);
 	put_field(&b, "Content-Type: ",
 	    r->lines ? "application/x-ndjson" : "text/event-stream");
+	cors_put(&h->cors, r->allow_origin, &b);
 	buf_puts(&b,
 	    "Cache-Control: no-store, no-transform\r\n"
 	    "X-Accel-Buffering: no\r\n");
@@ -236,7 +253,8 @@ send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 void
 send_stream(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	bool sent = (r->raw || send_stream_head(c, r)) && send_events(h, r, c);
+	bool sent =
+	    (r->raw || send_stream_head(h, c, r)) && send_events(h, r, c);
 
 	if (!sent || stream_closes(r))
 		mg_disable_connection_keep_alive(c);

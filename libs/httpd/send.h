@@ -10,9 +10,13 @@
 
 struct send_answer {
 	int status;
-	const char *type;  /* Content-Type; "" for none */
-	const char *allow; /* NULL, or the value of Allow */
-	int retry_after_s; /* 0: none */
+	const char *type;        /* Content-Type; "" for none */
+	const char *allow;       /* NULL, or the value of Allow */
+	const char *methods;     /* of a preflight; NULL: it is none */
+	const char *challenge;   /* httpd_challenge(), or NULL */
+	int retry_after_s;       /* 0: none */
+	const struct cors *cors; /* the server's */
+	struct str allow_origin; /* see cors_allow() */
 	struct str body;
 	const struct trace *trace;
 	bool close;

@@ -40,6 +40,9 @@ server_metrics(struct httpd *h, struct metric_set *set)
 		[SERVER_BUSY] = "workers",
 		[SERVER_INBOX] = "inbox",
 		[SERVER_STOPPING] = "stopping",
+		[SERVER_RATE] = "rate",
+		[SERVER_CROWD] = "connections",
+		[SERVER_SLOW] = "slow",
 	};
 	char labels[LABELS_MAX];
 
@@ -51,7 +54,8 @@ server_metrics(struct httpd *h, struct metric_set *set)
 	for (size_t i = 0; i < SERVER_REFUSALS; i++) {
 		snprintf(labels, sizeof(labels), "reason=\"%s\"", reasons[i]);
 		h->refused[i] = metric_counter(set, "soul_http_refused_total",
-		    "HTTP requests answered 503 before their handler ran.",
+		    "HTTP requests refused before their handler ran (503, "
+		    "429), and connections cut.",
 		    labels);
 	}
 	h->busy_gauge = metric_gauge(set, "soul_http_busy",

@@ -13,7 +13,10 @@
 
 #include "core/loop.h"
 #include "core/metric.h"
+#include "httpd/cors.h"
+#include "httpd/gate.h"
 #include "httpd/httpd.h"
+#include "httpd/peer.h"
 #include "httpd/req.h"
 
 /* A body must have arrived after this time, or after timeout_ms if shorter. */
@@ -29,11 +32,16 @@
 struct mg_connection;
 struct mg_context;
 
-/* Why a request was refused without its handler. */
+struct crowd;
+
+/* Why a request was refused, or a connection cut, without its handler. */
 enum server_refusal {
 	SERVER_BUSY,     /* too few free workers */
 	SERVER_INBOX,    /* the loop's inbox is full */
 	SERVER_STOPPING, /* httpd_stop() */
+	SERVER_RATE,     /* the client's rate */
+	SERVER_CROWD,    /* its requests or connections at a time */
+	SERVER_SLOW,     /* it says too little while workers are scarce */
 	SERVER_REFUSALS
 };
 
@@ -50,13 +58,19 @@ struct httpd {
 	unsigned workers;
 	int64_t timeout_ms;
 	int64_t comment_ms;
+	struct peer_nets trusted;
+	struct cors cors;
+	struct gate *gate; /* NULL: no limits */
+	size_t per_address;
+	struct crowd *crowd; /* NULL: per_address is 0 */
 	struct mg_context *ctx;
 	uint32_t addr; /* IPv4, network order */
-	int port;
+	_Atomic int port;
 
 	_Atomic bool stopping;
 	_Atomic size_t connections; /* that hold a worker */
 	_Atomic size_t busy;        /* requests that have not ended */
+	_Atomic size_t reading;     /* of these, whose body is being read */
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */

@@ -177,6 +177,15 @@ httpd_lines_send(struct httpd_req *r, struct str lines)
 }
 
 void
+httpd_stream_cut(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->over = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void
 httpd_stream_end(struct httpd_req *r)
 {
 	req_forget(r);

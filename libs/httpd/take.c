@@ -120,6 +120,16 @@ check_head(
 	return rc;
 }
 
+void
+take_peer(struct httpd_req *r, struct mg_connection *c)
+{
+	const struct mg_request_info *ri = mg_get_request_info(c);
+
+	str_copy(
+	    str_of(ri->remote_addr), r->remote_addr, sizeof(r->remote_addr));
+	r->remote_port = ri->remote_port;
+}
+
 enum rc
 take_head(struct httpd_req *r, struct mg_connection *c, const char **why)
 {
@@ -128,9 +138,6 @@ take_head(struct httpd_req *r, struct mg_connection *c, const char **why)
 	const char *query = ri->query_string != NULL ? ri->query_string : "";
 	size_t n = head_size(ri);
 
-	str_copy(
-	    str_of(ri->remote_addr), r->remote_addr, sizeof(r->remote_addr));
-	r->remote_port = ri->remote_port;
 	if (n == 0 || ri->num_headers >= MG_MAX_HEADERS) {
 		trace_new(&r->trace);
 		*why = "the header is too large";

@@ -7,9 +7,12 @@
 #include "httpd/req.h"
 #include "httpd/server.h"
 
+/* take_peer(r, c): Copy who is connected, before others may see r. */
+void take_peer(struct httpd_req *r, struct mg_connection *c);
+
 /*
  * take_head(r, c, why):
- * Copy method, path, query, header fields and peer; start r's trace.
+ * Copy method, path, query, header fields; start r's trace.
  * RC_INVALID with *why if the head may be read in two ways or breaks a rule,
  * RC_DENIED for an unknown Expect, RC_TOOBIG for too many fields or bytes.
  */

@@ -1,12 +1,10 @@
 /*
- * civetweb does not tell which descriptor a connection has.  It is found by its
- * addresses among all that are open: only a late body, and a request whose
- * handler asks for its client, pays for that.
+ * Only a late body, and a request whose handler asks for its client, pays for
+ * looking for the descriptor.
  */
 #include "httpd/watch.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/log.h"
+#include "httpd/sock.h"
 
 #define TICK_MS 500
 
@@ -22,15 +20,10 @@
 static bool
 is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
 {
-	struct sockaddr_in own, peer;
-	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
 	char addr[INET_ADDRSTRLEN];
+	struct sockaddr_in peer;
 
-	if (getsockname(fd, (struct sockaddr *)(void *)&own, &own_len) != 0 ||
-	    own.sin_family != AF_INET || ntohs(own.sin_port) != h->port)
-		return false;
-	if (getpeername(fd, (struct sockaddr *)(void *)&peer, &peer_len) != 0 ||
-	    peer.sin_family != AF_INET)
+	if (!sock_peer(fd, h->port, &peer))
 		return false;
 	if (r == NULL)
 		return true;
@@ -63,35 +56,21 @@ static int
 next_ours(
     DIR *dir, const struct httpd *h, const struct httpd_req *r, bool *blind)
 {
-	struct dirent *e;
-	int64_t fd;
-	int copy;
+	int fd, copy;
 
-	while ((e = readdir(dir)) != NULL) {
-		if (str_to_i64(str_of(e->d_name), 0, INT32_MAX, &fd) != RC_OK)
-			continue;
-		copy = copy_ours(h, r, (int)fd, blind);
+	while ((fd = sock_next(dir)) >= 0) {
+		copy = copy_ours(h, r, fd, blind);
 		if (copy >= 0)
 			return copy;
 	}
 	return -1;
 }
 
-static DIR *
-open_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-
-	if (dir == NULL)
-		log_warn("httpd.no_proc", LOG_S("need", "/proc/self/fd"));
-	return dir;
-}
-
 /* End the reading side of r's connection, of all if r is NULL. */
 static void
 cut(const struct httpd *h, const struct httpd_req *r)
 {
-	DIR *dir = open_fds();
+	DIR *dir = sock_dir();
 	bool blind;
 	int copy;
 
@@ -113,7 +92,7 @@ watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
 	DIR *dir;
 
 	if (*fd < 0) {
-		dir = open_fds();
+		dir = sock_dir();
 		if (dir == NULL)
 			return false;
 		*fd = next_ours(dir, h, r, &blind);
@@ -167,8 +146,10 @@ watch_body(struct httpd *h, struct httpd_req *r)
 
 	if (ms > SERVER_BODY_MS)
 		ms = SERVER_BODY_MS;
+	atomic_fetch_add(&h->reading, 1);
 	pthread_mutex_lock(&h->lock);
-	r->body_due = mono_add_ms(clock_mono(), ms);
+	r->body_since = clock_mono();
+	r->body_due = mono_add_ms(r->body_since, ms);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -176,6 +157,7 @@ void
 watch_body_done(struct httpd *h, struct httpd_req *r)
 {
 	pthread_mutex_lock(&h->lock);
-	r->body_due = (struct mono){ 0 };
+	r->body_due = r->body_since = (struct mono){ 0 };
 	pthread_mutex_unlock(&h->lock);
+	atomic_fetch_sub(&h->reading, 1);
 }

@@ -304,7 +304,7 @@ post(struct llm_call *call)
 			.deadline = call->chat.deadline,
 			.first_byte_ms = silence_ms(call, first_ms),
 			.idle_ms = silence_ms(call, call->llm->idle_ms),
-			.body_max = 2 * LLM_TEXT_MAX,
+			.body_max = LLM_BODY_MAX,
 			.on_chunk = on_chunk,
 			.on_done = on_done,
 			.arg = call },

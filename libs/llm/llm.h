@@ -28,10 +28,14 @@
 #include "core/str.h"
 #include "core/trace.h"
 
-/* Ceilings of one answer: text, tool calls, the arguments of one in bytes. */
-#define LLM_TEXT_MAX  (16 * 1024 * 1024)
+/*
+ * Ceilings of one answer: bytes of its body, of its text and of its thoughts,
+ * tool calls, the arguments of one in bytes.
+ */
+#define LLM_BODY_MAX  (32 * 1024 * 1024)
+#define LLM_TEXT_MAX  (1024 * 1024)
 #define LLM_CALLS_MAX 64
-#define LLM_ARGS_MAX  (1024 * 1024)
+#define LLM_ARGS_MAX  (128 * 1024)
 /* A line of a streamed answer in bytes, and a request. */
 #define LLM_LINE_MAX    (1024 * 1024)
 #define LLM_REQUEST_MAX (16 * 1024 * 1024)

@@ -232,7 +232,28 @@ configure(struct mqtt *m)
 		    will->retain);
 	if (rc == MOSQ_ERR_SUCCESS && m->o.version != 3)
 		rc = set_properties(m);
+	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
+		rc = mosquitto_void_option(mosq, MOSQ_OPT_SSL_CTX, m->tls);
+	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
+		rc = mosquitto_int_option(
+		    mosq, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0);
 	return rc;
+}
+
+/* What was renewed meanwhile counts; what cannot be used does not. */
+static void
+load_tls(struct mqtt *m)
+{
+	static struct log_rate rate;
+	const char *why = NULL;
+	int64_t missed;
+
+	/* The system's authorities are many, and stay. */
+	if (m->tls != NULL && m->o.ca_file != NULL)
+		why = tls_load(m);
+	if (why != NULL && log_every(&rate, 10, &missed))
+		log_warn(
+		    "mqtt.tls", LOG_S("why", why), LOG_I("missed", missed));
 }
 
 bool
@@ -240,6 +261,7 @@ client_new(struct mqtt *m)
 {
 	int rc;
 
+	load_tls(m);
 	m->mosq = m->o.lean ? new_without_pair(m) : new_with_small_pair(m);
 	if (m->mosq == NULL) {
 		str_copy(

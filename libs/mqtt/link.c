@@ -37,9 +37,13 @@ say(struct mqtt *m, const char *why)
 static void
 say_code(struct mqtt *m, int code, int err)
 {
-	say(m,
-	    code == MOSQ_ERR_ERRNO && err != 0 ? strerrordesc_np(err)
-					       : mosquitto_strerror(code));
+	const char *why = tls_why(m);
+
+	if (why == NULL)
+		why = code == MOSQ_ERR_ERRNO && err != 0
+		    ? strerrordesc_np(err)
+		    : mosquitto_strerror(code);
+	say(m, why);
 }
 
 /* ---- losing and making --------------------------------------------------- */
@@ -277,7 +281,7 @@ read_some(struct mqtt *m)
 {
 	int i, code, err;
 
-	for (i = 0; i < READS_MAX && alive(m); i++) {
+	for (i = 0; (i < READS_MAX || tls_pending(m)) && alive(m); i++) {
 		errno = 0;
 		m->in_lib = true;
 		code = mosquitto_loop_read(m->mosq, 1);
@@ -293,7 +297,7 @@ read_some(struct mqtt *m)
 			sub_after(m);
 		}
 		/* Its last read found nothing: no need to ask again. */
-		if (err == EAGAIN)
+		if (err == EAGAIN && !tls_pending(m))
 			break;
 	}
 	if (m->mosq != NULL && mosquitto_socket(m->mosq) == -1) {

@@ -37,6 +37,12 @@ make_metrics(struct mqtt *m, struct metric_set *s)
 	    s, "mqtt_outstanding", "Messages that are not done.", NULL);
 }
 
+static bool
+is_tls(const struct url *u)
+{
+	return str_eq(str_of(u->scheme), STR("mqtts"));
+}
+
 /* What is wrong with the address, or NULL. */
 static const char *
 read_url(const struct mqtt_opts *o, struct url *u)
@@ -45,15 +51,15 @@ read_url(const struct mqtt_opts *o, struct url *u)
 
 	if (url_parse(str_of(o->url), u, &why) != RC_OK)
 		return why;
-	if (!str_eq(str_of(u->scheme), STR("mqtt")) &&
+	if (!is_tls(u) && !str_eq(str_of(u->scheme), STR("mqtt")) &&
 	    !str_eq(str_of(u->scheme), STR("tcp")))
-		return "the scheme is neither mqtt:// nor tcp://";
+		return "the scheme is not mqtt://, mqtts:// or tcp://";
 	if (strlen(u->path) > 1)
 		return "there is a path";
 	if (o->workers == NULL && !resolve_is_number(u->host))
 		return "a name cannot be resolved without workers";
 	if (u->port == 0)
-		u->port = 1883;
+		u->port = is_tls(u) ? 8883 : 1883;
 	return NULL;
 }
 
@@ -95,6 +101,12 @@ text_of(const char *given, const char *in_url)
 	return in_url[0] != '\0' ? mem_strdup(in_url) : NULL;
 }
 
+static char *
+file_of(const char *given)
+{
+	return given != NULL && given[0] != '\0' ? mem_strdup(given) : NULL;
+}
+
 /* Topic and payload in one piece, the topic NUL-terminated. */
 static void
 copy_will(struct mqtt *m, const struct mqtt_msg *w)
@@ -127,6 +139,42 @@ copy_texts(struct mqtt *m, const struct mqtt_opts *o)
 	m->password = text_of(o->password, m->url.password);
 	if (o->will != NULL)
 		copy_will(m, o->will);
+	m->o.ca_file = m->ca_file = file_of(o->ca_file);
+	m->o.cert_file = m->cert_file = file_of(o->cert_file);
+	m->o.key_file = m->key_file = file_of(o->key_file);
+}
+
+/* RC_INVALID if TLS is wanted, but cannot be had. */
+static enum rc
+check_tls(struct mqtt *m)
+{
+	const char *why = is_tls(&m->url) ? tls_load(m) : NULL;
+
+	if (why == NULL)
+		return RC_OK;
+	log_error("mqtt.options", LOG_S("why", why));
+	return RC_INVALID;
+}
+
+static void
+destroy(struct mqtt *m)
+{
+	if (m->mosq != NULL) {
+		/* It is the last thing in the queue, if it still goes out. */
+		(void)mosquitto_disconnect(m->mosq);
+		client_free(m);
+	}
+	sub_forget_all(m);
+	free(m->client_id);
+	free(m->user);
+	free(m->password);
+	free(m->will_bytes);
+	free(m->ca_file);
+	free(m->cert_file);
+	free(m->key_file);
+	tls_free(m);
+	free(m);
+	(void)mosquitto_lib_cleanup();
 }
 
 enum rc
@@ -165,26 +213,13 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	TAILQ_INIT(&m->deferred);
 	TAILQ_INIT(&m->unwritten);
 	make_metrics(m, o->metrics);
+	if (check_tls(m) != RC_OK) {
+		destroy(m);
+		return RC_INVALID;
+	}
 	link_start(m);
 	*out = m;
 	return RC_OK;
-}
-
-static void
-destroy(struct mqtt *m)
-{
-	if (m->mosq != NULL) {
-		/* It is the last thing in the queue, if it still goes out. */
-		(void)mosquitto_disconnect(m->mosq);
-		client_free(m);
-	}
-	sub_forget_all(m);
-	free(m->client_id);
-	free(m->user);
-	free(m->password);
-	free(m->will_bytes);
-	free(m);
-	(void)mosquitto_lib_cleanup();
 }
 
 void

@@ -28,7 +28,7 @@
 #define MQTT_PAYLOAD_MAX (1024UL * 1024)
 /* Bytes of a will's payload, of a topic or filter, of a client id. */
 #define MQTT_WILL_MAX  65535UL
-#define MQTT_TOPIC_MAX 1024
+#define MQTT_TOPIC_MAX 65535
 #define MQTT_ID_MAX    256
 /* Publishes of one client that are not done, and bytes of their payloads. */
 #define MQTT_OUTSTANDING_MAX       20000
@@ -49,10 +49,17 @@ struct mqtt_msg {
 struct mqtt_opts {
 	struct loop *loop;
 	struct worker_pool *workers; /* NULL: the URL's host is a number */
-	const char *url;       /* mqtt:// or tcp://[user[:pw]@]host[:port] */
+	/* mqtt://, tcp://, or with TLS mqtts://; [user[:pw]@]host[:port] */
+	const char *url;
 	const char *client_id; /* NULL: a random one */
 	const char *user;      /* NULL: that of the URL, if any */
 	const char *password;
+	/*
+	 * Of mqtts://, PEM.  The authorities that are believed, NULL or "":
+	 * the system's; our certificate and its key, likewise: none.  All are
+	 * read again at each attempt to connect, unless there is no ca_file.
+	 */
+	const char *ca_file, *cert_file, *key_file;
 	int version;     /* 5, also 0; or 3 for MQTT 3.1.1 */
 	int keepalive_s; /* 5 to 65535; 0: 60 */
 	/*
@@ -83,7 +90,7 @@ struct mqtt_opts {
 /*
  * mqtt_new(o, out):
  * A client that starts connecting.  RC_INVALID if the URL, the client id, the
- * version, the keepalive or the will is not valid (the log says which),
+ * version, the keepalive, the will or a file is not valid (the log says which),
  * RC_TOOBIG if the will is over MQTT_WILL_MAX.
  */
 enum rc mqtt_new(const struct mqtt_opts *o, struct mqtt **out) RC_CHECK;
@@ -134,6 +141,12 @@ enum rc mqtt_publish(struct mqtt *m, const struct mqtt_msg *msg,
 
 /* mqtt_outstanding(m): Publishes that are not done. */
 size_t mqtt_outstanding(const struct mqtt *m);
+
+/*
+ * With a QoS: a message that was published to be kept is marked so (retain)
+ * also when it comes at once.  MQTT 5 only.
+ */
+#define MQTT_AS_PUBLISHED 8
 
 /*
  * mqtt_subscribe(m, filter, qos, fn, arg):

@@ -42,7 +42,8 @@ struct sub {
 	mqtt_done_fn fn;
 	void *arg;
 	int qos;
-	int mid;    /* of the SUBSCRIBE that is not answered; 0: none */
+	int mid; /* of the SUBSCRIBE that is not answered; 0: none */
+	bool as_published;
 	bool due;   /* SUBSCRIBE is to be sent */
 	bool gone;  /* UNSUBSCRIBE is */
 	int answer; /* reason code to be told to fn; -1: none */
@@ -59,6 +60,8 @@ struct mqtt {
 	struct url url;
 	struct mqtt_msg will;
 	char *client_id, *user, *password, *will_bytes;
+	char *ca_file, *cert_file, *key_file;
+	void *tls; /* OpenSSL's context; NULL: no TLS */
 
 	enum phase phase;
 	_Atomic bool up;
@@ -127,6 +130,20 @@ void client_free(struct mqtt *m);
 
 /* client_reason_rc(reason): What a refusal in an MQTT 5 answer means. */
 enum rc client_reason_rc(unsigned reason);
+
+/* ---- tls.c --------------------------------------------------------------- */
+
+/* tls_load(m): m->tls anew from its files; NULL, or why it stays as it was. */
+const char *tls_load(struct mqtt *m);
+
+/* tls_free(m): Free m->tls, if there is one. */
+void tls_free(struct mqtt *m);
+
+/* tls_pending(m): Whether bytes wait that the socket does not tell of. */
+bool tls_pending(const struct mqtt *m);
+
+/* tls_why(m): What is wrong with the broker's certificate; NULL: nothing. */
+const char *tls_why(const struct mqtt *m);
 
 /* ---- resolve.c ----------------------------------------------------------- */
 

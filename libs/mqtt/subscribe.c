@@ -2,6 +2,7 @@
  * subscribe: the subscriptions, made again on every connection.
  */
 #include <mosquitto.h>
+#include <mqtt_protocol.h>
 #include <stdlib.h>
 
 #include "core/log.h"
@@ -30,13 +31,14 @@ drop(struct mqtt *m, struct sub *s)
 static void
 send_subscribe(struct mqtt *m, struct sub *s)
 {
+	int options = s->as_published ? MQTT_SUB_OPT_RETAIN_AS_PUBLISHED : 0;
 	int mid = 0;
 
 	s->due = false;
 	s->mid = 0;
 	if (link_rc(m,
 		mosquitto_subscribe_v5(
-		    m->mosq, &mid, s->filter, s->qos, 0, NULL)) == RC_OK)
+		    m->mosq, &mid, s->filter, s->qos, options, NULL)) == RC_OK)
 		s->mid = m->last_mid = mid;
 }
 
@@ -75,8 +77,10 @@ mqtt_subscribe(
     struct mqtt *m, struct str filter, int qos, mqtt_done_fn fn, void *arg)
 {
 	char z[MQTT_TOPIC_MAX + 1];
+	bool as_published = (qos & MQTT_AS_PUBLISHED) != 0;
 	struct sub *s;
 
+	qos &= ~MQTT_AS_PUBLISHED;
 	if (qos < 0 || qos > 1 || !topic_filter_copy(filter, z))
 		return RC_INVALID;
 	s = find(m, filter);
@@ -86,6 +90,7 @@ mqtt_subscribe(
 		TAILQ_INSERT_TAIL(&m->subs, s, link);
 	}
 	s->qos = qos;
+	s->as_published = as_published;
 	s->fn = fn;
 	s->arg = arg;
 	s->answer = -1;

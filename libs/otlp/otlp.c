@@ -138,7 +138,7 @@ taken(struct otlp *o, const struct otlp_answer *a)
 	if ((a->rejected > 0 || a->text[0] != '\0') &&
 	    log_every(&o->log_said, LOG_EVERY_S, &missed))
 		log_warn("otlp.partial_success", LOG_I("rejected", a->rejected),
-		    LOG_S("text", a->text), LOG_I("missed", missed));
+		    LOG_S("why", a->text), LOG_I("missed", missed));
 	count(o, REJECTED, a->rejected);
 	count(o, SENT, o->batch - a->rejected);
 	backoff_reset(&o->backoff);

@@ -16,8 +16,9 @@
 #include "core/clock.h"
 #include "state/state.h"
 
-/* Bytes of a hash. */
+/* Bytes of a hash; identities of one page. */
 #define CREDENTIAL_HASH_MAX 160
+#define CREDENTIAL_PAGE_MAX 1000
 
 struct credential {
 	struct str terminal_id;
@@ -30,33 +31,41 @@ struct credential {
 
 /*
  * credential_mint(s, c):
- * Give c->terminal_id an identity.  RC_CONFLICT if it has one that is not
- * revoked.
+ * Give c->terminal_id an identity, made at c->created.  RC_CONFLICT if it has
+ * one that is not revoked; RC_INVALID unless id_terminal_valid().  It is
+ * unbound if it was revoked before, or if somebody but c->user_id bound it.
  */
 enum rc credential_mint(struct state *s, const struct credential *c) RC_CHECK;
 
 /*
- * credential_rotate(s, id, hash): Another password, at once instead of the one
- * before; absent: a certificate.  RC_NOENT if it has no identity.
+ * credential_rotate(s, id, hash):
+ * Another password, at once instead of the one before; absent: a certificate.
+ * RC_NOENT if it has no identity, or it is revoked.
  */
 enum rc credential_rotate(
     struct state *s, struct str id, struct str hash) RC_CHECK;
 
 /*
  * credential_revoke(s, id):
- * It may not speak any more, and is unbound.  RC_NOENT if it has no identity.
+ * It may not speak any more, its hash is forgotten, and it is unbound.
+ * RC_NOENT if it has no identity, or it is revoked.
  */
 enum rc credential_revoke(struct state *s, struct str id) RC_CHECK;
 
-/* credential_read(s, id, a, out): RC_NOENT if it never had one. */
+/*
+ * credential_read(s, id, a, out):
+ * RC_NOENT if it never had one; texts are taken from a.
+ */
 enum rc credential_read(struct state *s, struct str id, struct arena *a,
     struct credential *out) RC_CHECK;
 
 /*
  * credential_list(s, tenant, cursor, limit, a, list, n, next):
- * Identities of a tenant (absent: of all), some at a time in no order; *next is
- * the cursor for the following ones, absent after the last.  A page may have
- * fewer than limit.  The first cursor is absent.  RC_INVALID if cursor is none.
+ * Identities of a tenant (absent: of all), also revoked ones, limit (1 to
+ * CREDENTIAL_PAGE_MAX) at a time, in an order of their own; *next is the cursor
+ * for the following ones, absent after the last.  What was there from the first
+ * page to the last is told once.  A page may have fewer than limit.  The first
+ * cursor is absent.  RC_INVALID if cursor is none.
  */
 enum rc credential_list(struct state *s, struct str tenant, struct str cursor,
     size_t limit, struct arena *a, struct credential **list, size_t *n,

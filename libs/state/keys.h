@@ -33,10 +33,29 @@
 #define RESULT_MS     "600000"
 
 /* Sets of terminals' tokens: bound by a user, bound to a soul. */
-#define KEY_USER_TERMINALS "soul:user:{%}:terminals:1"
+#define KEY_BOUND_PRE      "soul:user:{"
+#define KEY_BOUND_POST     "}:terminals:1"
+#define KEY_USER_TERMINALS KEY_BOUND_PRE "%" KEY_BOUND_POST
 #define KEY_BODIES_PRE     "soul:soul:{"
 #define KEY_BODIES_POST    "}:terminals:1"
 #define KEY_BODIES         KEY_BODIES_PRE "%" KEY_BODIES_POST
+
+/*
+ * credential: hash: ten u (tenant and user, tokens), h (hash of the password),
+ * created, changed (ms), gone (1: revoked).  Sorted sets of terminals' tokens,
+ * all with the score 0: all of them, those of a tenant.  String: counts the
+ * changes.
+ */
+#define CREDENTIAL_FORMAT         "1"
+#define KEY_CREDENTIAL_PRE        "soul:credential:{"
+#define KEY_CREDENTIAL_POST       "}"
+#define KEY_CREDENTIAL            KEY_CREDENTIAL_PRE "%" KEY_CREDENTIAL_POST
+#define KEY_CREDENTIALS           "soul:credentials:1"
+#define KEY_CREDENTIALS_VERSION   "soul:credentials:version:1"
+#define KEY_TENANT_TERMINALS_PRE  "soul:tenant:{"
+#define KEY_TENANT_TERMINALS_POST "}:credentials:1"
+#define KEY_TENANT_TERMINALS \
+	KEY_TENANT_TERMINALS_PRE "%" KEY_TENANT_TERMINALS_POST
 
 /*
  * soul: hash: u (user's token), name, mbti, model, created (ms).
@@ -64,7 +83,8 @@
  * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
  * active, due (ms), claims (of the stretch), last (the newest message's
  * number), late (what turns have left open), early (sumn:ms, when a summary was
- * asked for), seq (the newest event's).  Messages: list: the newest at its end.
+ * asked for), seq (the newest event's), bytes (of all messages).  Messages:
+ * list: the newest at its end.
  * Events: stream: 0-<seq>: e (JSON), or lost (turn's token) and at (ms);
  * expires.  Retry: string: the turn's token; expires; behind the key comes the
  * digest of what was said.
@@ -73,9 +93,13 @@
 #define KEY_SESSION_PRE      "soul:session:{"
 #define KEY_SESSION_POST     "}"
 #define KEY_SESSION          KEY_SESSION_PRE "%:%" KEY_SESSION_POST
-#define KEY_SESSION_MESSAGES "soul:session:{%:%}:messages"
-#define KEY_SESSION_EVENTS   "soul:session:{%:%}:events:1"
+#define KEY_MESSAGES_POST    "}:messages"
+#define KEY_SESSION_MESSAGES KEY_SESSION_PRE "%:%" KEY_MESSAGES_POST
+#define KEY_EVENTS_POST      "}:events:1"
+#define KEY_SESSION_EVENTS   KEY_SESSION_PRE "%:%" KEY_EVENTS_POST
 #define KEY_SESSION_RETRY    "soul:session:{%:%}:retry:1:"
+/* Bytes of messages that a session keeps; the oldest fall out. */
+#define MESSAGES_BYTES "8388608"
 /* About how many events are kept, and for how long after the newest. */
 #define EVENTS_KEPT "1000"
 #define EVENTS_MS   "3600000"
@@ -84,6 +108,15 @@
 
 /* Sorted set: sessions (user:session, tokens) by when they fall idle. */
 #define KEY_IDLE "soul:idle:1"
+
+/* Sorted set: a user's sessions (tokens) by their last input (ms). */
+#define KEY_USER_SESSIONS_PRE  "soul:user:{"
+#define KEY_USER_SESSIONS_POST "}:sessions:1"
+/*
+ * Sessions of a user; of more, those that have been silent longest are deleted,
+ * two at each input, once they are summed up or there are twice as many.
+ */
+#define SESSIONS_KEPT "1000"
 
 /*
  * turn: list: instance:turn, tokens; string: expires with its process.
@@ -96,7 +129,8 @@
 #define KEY_TURN_POST     "}"
 #define KEY_TURN          KEY_TURN_PRE "%" KEY_TURN_POST
 #define TURN_MS           "3600000"
-#define KEY_TURNS         "soul:session:{%:%}:turns:1"
+#define KEY_TURNS_POST    "}:turns:1"
+#define KEY_TURNS         KEY_SESSION_PRE "%:%" KEY_TURNS_POST
 #define KEY_INSTANCE_PRE  "soul:instance:{"
 #define KEY_INSTANCE_POST "}:1"
 #define KEY_INSTANCE      KEY_INSTANCE_PRE "%" KEY_INSTANCE_POST

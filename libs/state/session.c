@@ -85,12 +85,15 @@ static const struct state_script put_summary = { LUA_RECORD
 	"return " LUA_OK };
 
 /* KEYS session, messages, turns, idle, events  ARGV user:session (tokens) */
-static const struct state_script delete_ = { LUA_RECORD
+static const struct state_script delete_ = { LUA_RECORD LUA_APART
 	"if not record(KEYS[1],'" SESSION_FORMAT "') then\n"
 	" return " LUA_NOENT "\n"
 	"end\n"
 	"redis.call('ZREM',KEYS[4],ARGV[1])\n"
 	"redis.call('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[5])\n"
+	"local u,s=apart(ARGV[1])\n"
+	"redis.call('ZREM','" KEY_USER_SESSIONS_PRE
+	"'..u..'" KEY_USER_SESSIONS_POST "',s)\n"
 	"return " LUA_OK };
 
 static const struct str none = { NULL, 0 };

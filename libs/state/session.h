@@ -1,7 +1,9 @@
 /*
  * session: a conversation of a user: messages, summary, last activity.
  *
- * A session belongs to its user: "s1" of one user is not "s1" of another.
+ * A session belongs to its user: "s1" of one user is not "s1" of another.  It
+ * keeps SESSION_MESSAGES_MAX messages and MESSAGES_BYTES of them, and a user
+ * SESSIONS_KEPT sessions (keys.h).
  */
 #ifndef STATE_SESSION_H
 #define STATE_SESSION_H

@@ -10,18 +10,24 @@
 
 /*
  * append(session, messages, max, from): Append ARGV[from], …; the number of the
- * first.
+ * first.  Over max, or too many bytes, the oldest fall out; one stays.
  */
-#define LUA_APPEND                                 \
-	"local function append(k,list,max,from)\n" \
-	" local r,n=redis.call,#ARGV-from+1\n"     \
-	" record(k,'" SESSION_FORMAT "')\n"        \
-	" r('LLEN',list)\n"                        \
-	" local last=r('HINCRBY',k,'last',n)\n"    \
-	" r('HSET',k,'v','" SESSION_FORMAT "')\n"  \
-	" r('RPUSH',list,unpack(ARGV,from))\n"     \
-	" r('LTRIM',list,-tonumber(max),-1)\n"     \
-	" return last-n+1\n"                       \
+#define LUA_APPEND                                                            \
+	"local function append(k,list,max,from)\n"                            \
+	" local r,n=redis.call,#ARGV-from+1\n"                                \
+	" record(k,'" SESSION_FORMAT "')\n"                                   \
+	" local had=r('LLEN',list)\n"                                         \
+	" local over,bytes=had+n-tonumber(max),0\n"                           \
+	" if had>0 then bytes=tonumber(r('HGET',k,'bytes') or '') or 0 end\n" \
+	" for i=from,#ARGV do bytes=bytes+#ARGV[i] end\n"                     \
+	" local last=r('HINCRBY',k,'last',n)\n"                               \
+	" r('RPUSH',list,unpack(ARGV,from))\n"                                \
+	" while over>0 or bytes>" MESSAGES_BYTES " and r('LLEN',list)>1 do\n" \
+	"  bytes=bytes-#r('LPOP',list)\n"                                     \
+	"  over=over-1\n"                                                     \
+	" end\n"                                                              \
+	" r('HSET',k,'v','" SESSION_FORMAT "','bytes',math.max(bytes,0))\n"   \
+	" return last-n+1\n"                                                  \
 	"end\n"
 
 /* late(session, text): Keep it; '-': as it was, '': forget it. */
@@ -36,20 +42,58 @@
 /* Its argument: absent is as it was. */
 #define LATE_ARG(s) ((s).p == NULL ? STR("-") : (s))
 
+/* apart(me): user:session as the two tokens. */
+#define LUA_APART                                        \
+	"local function apart(me)\n"                     \
+	" return string.match(me,'^([^:]*):([^:]*)$')\n" \
+	"end\n"
+
+/*
+ * crowd(idle, all, user): Of the sessions in all that are too many, delete two
+ * that have been silent for long.
+ */
+#define LUA_CROWD                                                            \
+	"local function crowd(idle,all,u)\n"                                 \
+	" local r,n=redis.call,0\n"                                          \
+	" local over=r('ZCARD',all)-" SESSIONS_KEPT "\n"                     \
+	" if over<=0 then return end\n"                                      \
+	" for _,s in ipairs(r('ZRANGE',all,0,15)) do\n"                      \
+	"  local me=u..':'..s\n"                                             \
+	"  local k='" KEY_SESSION_PRE "'..me\n"                              \
+	"  local h=k..'" KEY_SESSION_POST "'\n"                              \
+	"  local turns=k..'" KEY_TURNS_POST "'\n"                            \
+	"  local quiet=not r('ZSCORE',idle,me) and r('EXISTS',turns)==0\n"   \
+	"   and redis.pcall('HEXISTS',h,'job')==0\n"                         \
+	"  if n<2 and (quiet or over>" SESSIONS_KEPT ") then\n"              \
+	"   n=n+1\n"                                                         \
+	"   r('DEL',h,turns,k..'" KEY_MESSAGES_POST "',k..'" KEY_EVENTS_POST \
+	"')\n"                                                               \
+	"   r('ZREM',idle,me)\n"                                             \
+	"   r('ZREM',all,s)\n"                                               \
+	"  end\n"                                                            \
+	" end\n"                                                             \
+	"end\n"
+
 /*
  * awake(session, idle, now, soul, terminal, ms, user:session): A user's input.
  * Two stretches are never the same one, however many inputs come within a
  * millisecond.
  */
-#define LUA_AWAKE                                                      \
-	"local function awake(k,idle,now,soul,term,ms,me)\n"           \
-	" record(k,'" SESSION_FORMAT "')\n"                            \
-	" local due=now+tonumber(ms)\n"                                \
-	" local old=tonumber(redis.call('HGET',k,'due') or '') or 0\n" \
-	" if old>=due and old-due<1000 then due=old+1 end\n"           \
-	" redis.call('ZADD',idle,due,me)\n"                            \
-	" redis.call('HSET',k,'v','" SESSION_FORMAT "','soul',soul,\n" \
-	"  'term',term,'active',now,'due',due,'claims',0)\n"           \
-	"end\n"
+#define LUA_AWAKE                                                          \
+	LUA_APART LUA_CROWD                                                \
+	    "local function awake(k,idle,now,soul,term,ms,me)\n"           \
+	    " record(k,'" SESSION_FORMAT "')\n"                            \
+	    " local u,s=apart(me)\n"                                       \
+	    " local all='" KEY_USER_SESSIONS_PRE                           \
+	    "'..u..'" KEY_USER_SESSIONS_POST "'\n"                         \
+	    " local due=now+tonumber(ms)\n"                                \
+	    " local old=tonumber(redis.call('HGET',k,'due') or '') or 0\n" \
+	    " if old>=due and old-due<1000 then due=old+1 end\n"           \
+	    " redis.call('ZADD',idle,due,me)\n"                            \
+	    " redis.call('ZADD',all,now,s)\n"                              \
+	    " redis.call('HSET',k,'v','" SESSION_FORMAT "','soul',soul,\n" \
+	    "  'term',term,'active',now,'due',due,'claims',0)\n"           \
+	    " crowd(idle,all,u)\n"                                         \
+	    "end\n"
 
 #endif /* !STATE_SESSION_LUA_H */

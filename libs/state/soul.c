@@ -4,8 +4,8 @@
 #include "state/soul.h"
 
 #include "core/mem.h"
-#include "state/record.h"
 #include "state/soul_state.h"
+#include "state/terminal_lua.h"
 
 #define TIME_MAX INT64_C(9007199254740991)
 
@@ -55,11 +55,11 @@ static const struct state_script list = {
 };
 
 /*
- * KEYS soul, its state, its terminals, the user's souls, their names, the
- * user's terminals, ticks, its log  ARGV user, soul (tokens)
+ * KEYS soul, its state, its terminals, the user's souls, their names, ticks,
+ * its log  ARGV user, soul (tokens)
  * Computed: the terminals.
  */
-static const struct state_script delete_ = { LUA_RECORD
+static const struct state_script delete_ = { LUA_RECORD LUA_UNBIND
 	"local r,soul=redis.call,ARGV[2]\n"
 	"if not record(KEYS[1],'" SOUL_FORMAT "') then\n"
 	" return " LUA_NOENT "\n"
@@ -67,7 +67,7 @@ static const struct state_script delete_ = { LUA_RECORD
 	"local h=r('HMGET',KEYS[1],'u','name')\n"
 	"if h[1]~=ARGV[1] then return " LUA_DENIED " end\n"
 	"local bound=r('SMEMBERS',KEYS[3])\n"
-	"r('ZREM',KEYS[7],soul)\n"
+	"r('ZREM',KEYS[6],soul)\n"
 	"r('ZREM',KEYS[4],soul)\n"
 	"if h[2] and r('HGET',KEYS[5],h[2])==soul then\n"
 	" r('HDEL',KEYS[5],h[2])\n"
@@ -75,12 +75,10 @@ static const struct state_script delete_ = { LUA_RECORD
 	"for _,t in ipairs(bound) do\n"
 	" local k='" KEY_TERMINAL_PRE "'..t..'" KEY_TERMINAL_POST "'\n"
 	" if redis.pcall('HGET',k,'s')==soul then\n"
-	"  r('HDEL',k,'u','s')\n"
-	"  r('SREM',KEYS[6],t)\n"
-	"  if r('HLEN',k)==1 then r('DEL',k) end\n"
+	"  unbind(k,t)\n"
 	" end\n"
 	"end\n"
-	"r('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[8])\n"
+	"r('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[7])\n"
 	"return " LUA_OK };
 
 static const struct str none = { NULL, 0 };
@@ -160,7 +158,6 @@ soul_delete(struct state *s, struct str user, struct str id)
 	call_key(&c, KEY_BODIES, id, none);
 	call_key(&c, KEY_USER_SOULS, user, none);
 	call_key(&c, KEY_USER_SOUL_NAMES, user, none);
-	call_key(&c, KEY_USER_TERMINALS, user, none);
 	call_key(&c, KEY_TICKS, none, none);
 	call_key(&c, KEY_SOUL_LOG, id, none);
 	call_token(&c, user);

@@ -25,14 +25,14 @@
  *
  * All functions run on the loop thread unless they say otherwise.
  *
- * The records (lease.h, terminal.h, soul.h, session.h, turn.h, memory.h,
- * profile.h) are built on this.  Their functions end as a command does, RC_OK
- * being what their headers say, and besides with RC_INVALID  an id is not
- * id_valid(), or a number is out of its range; or what Redis holds is not the
- * record, or is one of a format that this program does not know (the log says
- * it): nothing changed. RC_BUG      a script answered what it never does (the
- * log says it). RC_TOOBIG   what was read does not fit the caller's arena, or a
- * text that was to be written is over its limit.
+ * The records (lease.h, terminal.h, credential.h, soul.h, session.h, turn.h,
+ * memory.h, profile.h) are built on this.  Their functions end as a command
+ * does, RC_OK being what their headers say, and besides with RC_INVALID  an id
+ * is not id_valid(), or a number is out of its range; or what Redis holds is
+ * not the record, or is one of a format that this program does not know (the
+ * log says it): nothing changed. RC_BUG      a script answered what it never
+ * does (the log says it). RC_TOOBIG   what was read does not fit the caller's
+ * arena, or a text that was to be written is over its limit.
  */
 #ifndef STATE_STATE_H
 #define STATE_STATE_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "state/record.h"
+#include "state/terminal_lua.h"
 
 /*
  * KEYS terminal  ARGV ttl, field of the catalog; empty: not read
@@ -63,23 +63,14 @@ static const struct state_script bind_ = { LUA_NOW LUA_RECORD LUA_TICK
 	"redis.call('HSET',k,'v','" TERMINAL_FORMAT "','u',user,'s',soul)\n"
 	"return " LUA_OK };
 
-/*
- * KEYS terminal, the user's terminals  ARGV user, terminal (tokens)
- * Computed: the terminals of the soul.
- */
-static const struct state_script unbind = { LUA_RECORD
+/* KEYS terminal  ARGV user, terminal (tokens) */
+static const struct state_script unbind = { LUA_RECORD LUA_UNBIND
 	"local k=KEYS[1]\n"
 	"record(k,'" TERMINAL_FORMAT "')\n"
-	"local h=redis.call('HMGET',k,'u','s')\n"
-	"if not h[1] then return " LUA_NOENT " end\n"
-	"if h[1]~=ARGV[1] then return " LUA_DENIED " end\n"
-	"redis.call('SREM',KEYS[2],ARGV[2])\n"
-	"if h[2] then\n"
-	" redis.call('SREM','" KEY_BODIES_PRE "'..h[2]..'" KEY_BODIES_POST
-	"',ARGV[2])\n"
-	"end\n"
-	"redis.call('HDEL',k,'u','s')\n"
-	"if redis.call('HLEN',k)==1 then redis.call('DEL',k) end\n"
+	"local user=redis.call('HGET',k,'u')\n"
+	"if not user then return " LUA_NOENT " end\n"
+	"if user~=ARGV[1] then return " LUA_DENIED " end\n"
+	"unbind(k,ARGV[2])\n"
 	"return " LUA_OK };
 
 /* KEYS the user's terminals → {OK, {tokens}} */
@@ -239,7 +230,6 @@ terminal_unbind(struct state *s, struct str id, struct str user)
 
 	call_begin(&c, &unbind);
 	call_key(&c, KEY_TERMINAL, id, none);
-	call_key(&c, KEY_USER_TERMINALS, user, none);
 	call_token(&c, user);
 	call_token(&c, id);
 	return call_run(s, &c, 1, NULL);

@@ -13,6 +13,9 @@
  * Reports are written by whoever holds the lease of the body's broker: each
  * write carries the lease's epoch, and one with an older epoch than the record
  * has seen from that broker is refused (RC_DENIED).
+ *
+ * Of a terminal whose identity was revoked (credential_revoke()) no report
+ * counts: RC_NOENT.
  */
 #ifndef STATE_TERMINAL_H
 #define STATE_TERMINAL_H

@@ -22,7 +22,8 @@
 	    "local F='" TERMINAL_FORMAT "'\n"                          \
 	    "local r,k,b,epoch=redis.call,KEYS[1],ARGV[1],ARGV[2]\n"   \
 	    "local e='e:'..b\n"                                        \
-	    "local h=r('HMGET',k,'on','seen','b','s',e,'v')\n"         \
+	    "local h=r('HMGET',k,'on','seen','b','s',e,'v','gone')\n"  \
+	    "if h[7] then return {" LUA_NOENT "} end\n"                \
 	    "if h[6]~=F then record(k,F) end\n"                        \
 	    "if h[5] and (tonumber(h[5]) or 0)>tonumber(epoch) then\n" \
 	    " return {" LUA_DENIED "}\n"                               \

@@ -7,12 +7,16 @@
 
 #include "core/buf.h"
 #include "core/log.h"
+#include "core/rate.h"
+#include "svc/edge.h"
+#include "svc/guard.h"
 #include "svc/internal.h"
 #include "version.h"
 
 #define OUT_MAX (256 * 1024)
-/* Of the options, the first are those of NATS. */
+/* Of the options, the first are those of NATS, the last those of access. */
 #define NATS_OPTS_N 6
+#define AUTH_OPTS_N 12
 
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
@@ -50,12 +54,60 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    "time to answer what is in hand after SIGTERM, ms" },
 		{ "LOG_LEVEL", CONF_STR, CONF_AT(svc_conf, log_level), "info",
 		    0, 0, "debug, info, warn or error" },
+		{ "AUTH", CONF_STR, CONF_AT(svc_conf, auth), "", 0, 0,
+		    "off: let anybody ask, whatever HTTP_ADDR is" },
+		{ "AUTH_TOKENS", CONF_STR, CONF_AT(svc_conf, auth_tokens), "",
+		    0, 0,
+		    "file of access tokens, which each request then needs" },
+		{ "AUTH_JWKS", CONF_STR, CONF_AT(svc_conf, auth_jwks), "", 0, 0,
+		    "file of keys (JWKS); tokens may then be JWTs they sign" },
+		{ "AUTH_ISSUER", CONF_STR, CONF_AT(svc_conf, auth_issuer), "",
+		    0, 0, "issuer (iss) that JWTs must have; empty: any" },
+		{ "AUTH_AUDIENCE", CONF_STR, CONF_AT(svc_conf, auth_audience),
+		    "", 0, 0,
+		    "audience (aud) that JWTs must have; empty: any" },
+		{ "RATE_TOKEN_PER_S", CONF_INT,
+		    CONF_AT(svc_conf, rate_token_per_s), "50", 1, RATE_MAX,
+		    "requests a second that one access token is good for" },
+		{ "RATE_TOKEN_BURST", CONF_INT,
+		    CONF_AT(svc_conf, rate_token_burst), "100", 1, RATE_MAX,
+		    "requests at once that it is good for after a pause" },
+		{ "RATE_ADDRESS_PER_S", CONF_INT,
+		    CONF_AT(svc_conf, rate_address_per_s), "200", 0, RATE_MAX,
+		    "requests a second of one address; 0: any" },
+		{ "RATE_ADDRESS_BURST", CONF_INT,
+		    CONF_AT(svc_conf, rate_address_burst), "400", 1, RATE_MAX,
+		    "requests at once of one address after a pause" },
+		{ "HTTP_PER_ADDRESS", CONF_INT,
+		    CONF_AT(svc_conf, http_per_address), "0", 0, 4096,
+		    "connections of one address at a time; 0: half of "
+		    "HTTP_WORKERS" },
+		{ "TRUSTED_PROXIES", CONF_STR,
+		    CONF_AT(svc_conf, trusted_proxies), "", 0, 0,
+		    "whose X-Forwarded-For is believed: 10.0.0.0/8,192.0.2.1" },
+		{ "CORS_ORIGINS", CONF_STR, CONF_AT(svc_conf, cors_origins), "",
+		    0, 0,
+		    "web pages that may ask: https://a.example,… or * with "
+		    "access tokens" },
 	};
-
 	size_t skip = def->no_bus ? NATS_OPTS_N : 0;
+	size_t n =
+	    svc_def_has_http(def) ? SVC_OPTS_N : SVC_OPTS_N - AUTH_OPTS_N;
 
-	memcpy(dst, opts + skip, sizeof(opts) - skip * sizeof(*opts));
-	return SVC_OPTS_N - skip;
+	memcpy(dst, opts + skip, (n - skip) * sizeof(*opts));
+	return n - skip;
+}
+
+bool
+svc_def_has_http(const struct svc_def *def)
+{
+	size_t i;
+
+	for (i = 0; i < def->nroutes; i++) {
+		if (def->routes[i].path != NULL)
+			return true;
+	}
+	return false;
 }
 
 const char *
@@ -191,6 +243,9 @@ svc_args(const struct svc_def *def, int argc, char *argv[],
 		conf_print(common, svc_conf_opts(def, common), conf, &out);
 		conf_print(def->opts, def->nopts, app_conf, &out);
 	}
+	if (code == -1 && !print &&
+	    (!guard_conf_ok(def, conf) || !edge_conf_ok(def, conf)))
+		code = SVC_EXIT_CONFIG;
 	if (code == -1 && arg[0] != '\0')
 		code = 0;
 	if (code == 0)

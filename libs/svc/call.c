@@ -7,7 +7,11 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "svc/call.h"
+#include "svc/edge.h"
+#include "svc/guard.h"
 #include "svc/internal.h"
+#include "wire/iface.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
@@ -15,19 +19,6 @@
 #define SPARE_MAX 64
 /* So much later than the handler may answer does the HTTP server, itself. */
 #define HTTP_GRACE_MS 1000
-
-struct svc_call {
-	TAILQ_ENTRY(svc_call) link;
-	struct svc_lane *lane;
-	struct bus_msg *msg; /* one of these two is NULL */
-	struct httpd_req *http;
-	struct arena *arena;
-	void *request;
-	struct trace trace;
-	struct wall deadline;
-	struct mono start;
-	bool streaming; /* the answer has begun, over HTTP */
-};
 
 static struct svc_call *
 call_new(struct svc_lane *lane)
@@ -48,6 +39,8 @@ call_new(struct svc_lane *lane)
 	c->http = NULL;
 	c->request = NULL;
 	c->streaming = false;
+	c->known = false;
+	c->watch = NULL;
 	c->start = clock_mono();
 	TAILQ_INSERT_TAIL(&s->open, c, link);
 	s->nopen++;
@@ -78,6 +71,7 @@ call_free(struct svc_call *c)
 {
 	struct svc *s = c->lane->svc;
 
+	guard_leave(c);
 	TAILQ_REMOVE(&s->open, c, link);
 	s->nopen--;
 	if (s->nspare < SPARE_MAX) {
@@ -155,6 +149,8 @@ rc_of(int status)
 
 	if (status == 429)
 		return RC_AGAIN;
+	if (status == 401)
+		return RC_DENIED;
 	for (rc = RC_OK + 1; rc < RC_N; rc++) {
 		if (rc_http_status((enum rc)rc) == status)
 			return (enum rc)rc;
@@ -240,7 +236,7 @@ svc_reply(struct svc_call *c, const void *msg)
  * well be JSON.
  */
 static void
-refuse(struct svc_call *c, enum rc rc, const struct wire_err *err)
+refuse_request(struct svc_call *c, enum rc rc, const struct wire_err *err)
 {
 	const struct svc_route *r = c->lane->route;
 	bool absent = strcmp(err->why, WIRE_WHY_MISSING) == 0 ||
@@ -259,8 +255,23 @@ refuse(struct svc_call *c, enum rc rc, const struct wire_err *err)
 	svc_fail(c, rc, text);
 }
 
-static void
-call_run(struct svc_call *c, struct str body)
+/* A POST that asks for nothing needs no body. */
+static enum rc
+read_request(struct svc_call *c, struct wire_err *err)
+{
+	const struct svc_route *r = c->lane->route;
+	struct str body = svc_call_body(c);
+
+	c->request = arena_alloc(c->arena, wire_desc_size(r->request));
+	if (c->http != NULL && body.n == 0 && strcmp(r->method, "POST") == 0 &&
+	    wire_decode(r->request, STR("{}"), c->arena, c->request, err) ==
+		RC_OK)
+		return RC_OK;
+	return wire_decode(r->request, body, c->arena, c->request, err);
+}
+
+void
+svc_call_serve(struct svc_call *c)
 {
 	const struct svc_route *r = c->lane->route;
 	struct wire_err err;
@@ -268,12 +279,13 @@ call_run(struct svc_call *c, struct str body)
 
 	log_trace_set(c->trace.trace_id);
 	if (r->request != NULL) {
-		c->request = arena_alloc(c->arena, wire_desc_size(r->request));
-		rc = wire_decode(r->request, body, c->arena, c->request, &err);
+		rc = read_request(c, &err);
 		if (rc != RC_OK) {
-			refuse(c, rc, &err);
+			refuse_request(c, rc, &err);
 			return;
 		}
+		if (!guard_checks_request(c))
+			return;
 	}
 	r->fn(c->lane->svc->app, c);
 	log_trace_set("");
@@ -291,7 +303,7 @@ on_msg(void *arg, struct bus_msg *m)
 	c->deadline = bus_msg_deadline(m);
 	if (c->deadline.ms == 0)
 		c->deadline.ms = clock_wall().ms + lane->route->deadline_ms;
-	call_run(c, bus_msg_data(m));
+	svc_call_serve(c);
 }
 
 static void
@@ -305,7 +317,7 @@ on_http(void *arg, struct httpd_req *r)
 	/* The server's is that of the slowest route, and a little more. */
 	c->deadline.ms = httpd_req_deadline(r).ms - lane->svc->http_timeout_ms +
 	    lane->route->deadline_ms;
-	call_run(c, httpd_req_body(r));
+	guard_enter(c);
 }
 
 static void
@@ -324,6 +336,20 @@ lane_metrics(struct svc_lane *lane)
 		lane->by_rc[rc] = metric_counter(set, "soul_requests_total",
 		    "Requests answered, by outcome.", labels);
 	}
+}
+
+/* A route that nobody has listed is for whoever runs the installation. */
+static unsigned
+roles_of(const struct svc_route *r)
+{
+	size_t i;
+
+	for (i = 0; r->path != NULL && i < wire_routes_n; i++) {
+		if (strcmp(wire_routes[i].method, r->method) == 0 &&
+		    strcmp(wire_routes[i].path, r->path) == 0)
+			return wire_routes[i].roles;
+	}
+	return 1U << WIRE_ROLE_OPERATOR;
 }
 
 /* The HTTP server and discovery keep pointers into these tables. */
@@ -347,6 +373,7 @@ lanes_build(struct svc *s, size_t *nhttp)
 
 		lane->svc = s;
 		lane->route = r;
+		lane->roles = roles_of(r);
 		lane_metrics(lane);
 		if (r->subject != NULL) {
 			lane->endpoint = &s->service.endpoints[s->service.n++];
@@ -377,14 +404,15 @@ svc_lanes_start(struct svc *s)
 			slowest = s->def->routes[i].deadline_ms;
 	}
 	s->http_timeout_ms = slowest + HTTP_GRACE_MS;
-	return httpd_new(&(struct httpd_opts){ .loop = s->loop,
-			     .addr = s->conf.http_addr,
-			     .routes = s->http_routes,
-			     .nroutes = nhttp,
-			     .workers = (unsigned)s->conf.http_workers,
-			     .timeout_ms = s->http_timeout_ms,
-			     .metrics = s->metrics },
-	    &s->http);
+	struct httpd_opts o = { .loop = s->loop,
+		.addr = s->conf.http_addr,
+		.routes = s->http_routes,
+		.nroutes = nhttp,
+		.workers = (unsigned)s->conf.http_workers,
+		.timeout_ms = s->http_timeout_ms,
+		.metrics = s->metrics };
+	edge_opts(s, &o);
+	return httpd_new(&o, &s->http);
 }
 
 enum rc
@@ -434,20 +462,6 @@ svc_call_body(const struct svc_call *c)
 }
 
 struct str
-svc_call_param(const struct svc_call *c, size_t i)
-{
-	return c->http != NULL ? httpd_req_param(c->http, i)
-			       : (struct str){ 0 };
-}
-
-struct str
-svc_call_query(struct svc_call *c, const char *name)
-{
-	return c->http != NULL ? httpd_req_query(c->http, name)
-			       : (struct str){ 0 };
-}
-
-struct str
 svc_call_header(const struct svc_call *c, const char *name)
 {
 	return c->http != NULL ? httpd_req_header(c->http, name)
@@ -470,20 +484,6 @@ struct wall
 svc_call_deadline(const struct svc_call *c)
 {
 	return c->deadline;
-}
-
-const struct auth_caller *
-svc_call_caller(const struct svc_call *c)
-{
-	(void)c;
-	return NULL;
-}
-
-struct str
-svc_call_address(const struct svc_call *c)
-{
-	(void)c;
-	return (struct str){ 0 };
 }
 
 const struct trace *

@@ -57,7 +57,10 @@ at(const struct svc_def *def, size_t i)
 {
 	if (i == 0)
 		return &healthcheck;
-	return i <= def->ncommands ? &def->commands[i - 1] : NULL;
+	i--;
+	if (svc_def_has_http(def) && i-- == 0)
+		return &svc_token_command;
+	return i < def->ncommands ? &def->commands[i] : NULL;
 }
 
 static const struct svc_command *
@@ -179,6 +182,8 @@ svc_command(const struct svc_def *def, int argc, char *argv[],
 		fprintf(stderr, "%s %s: it takes no arguments\n", def->name,
 		    c->name);
 		code = SVC_EXIT_USAGE;
+	} else if (c == &svc_token_command) {
+		code = c->fn(&r);
 	} else {
 		code = run(def, c, &r, conf, app_conf);
 	}

@@ -31,9 +31,22 @@ struct svc_conf {
 	int64_t http_workers;
 	int64_t inbox_max;
 	int64_t drain_timeout_ms;
+	/* Of services that have HTTP routes. */
+	const char *auth;
+	const char *auth_tokens;
+	const char *auth_jwks;
+	const char *auth_issuer;
+	const char *auth_audience;
+	int64_t rate_token_per_s;
+	int64_t rate_token_burst;
+	int64_t rate_address_per_s;
+	int64_t rate_address_burst;
+	int64_t http_per_address;
+	const char *trusted_proxies;
+	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 12
+#define SVC_OPTS_N 24
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
@@ -49,6 +62,7 @@ struct svc_lane {
 	struct bus_endpoint *endpoint; /* NULL: not on NATS */
 	struct metric *seconds;
 	struct metric *by_rc[RC_N];
+	unsigned roles; /* who may ask over HTTP, as wire_route.roles */
 };
 
 struct svc_need {
@@ -81,6 +95,7 @@ struct svc {
 	struct svc_calls spare; /* ended calls whose memory is used again */
 	size_t nopen, nspare;
 	struct svc_events *events; /* NULL: there was none yet */
+	struct svc_guard *guard;   /* NULL: anybody may ask */
 	atomic_bool started;
 	atomic_bool draining;
 	bool drained;
@@ -90,10 +105,14 @@ struct svc {
 	struct loop_fd signals;
 };
 
+/* svc_def_has_http(def): Whether one of its routes is on HTTP. */
+bool svc_def_has_http(const struct svc_def *def);
+
 /*
  * svc_conf_opts(def, dst):
  * The options every service has, with def's default addresses; how many they
- * are: those of NATS are left out where there is none.
+ * are: those of NATS are left out where there is none, those of access control
+ * where no route is on HTTP.
  */
 size_t svc_conf_opts(
     const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N]);
@@ -120,6 +139,12 @@ int svc_conf_load(
  */
 int svc_command(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf);
+
+/*
+ * "token", of every service that has HTTP routes: changes a token file.  It
+ * needs no configuration and is given none.
+ */
+extern const struct svc_command svc_token_command;
 
 /*
  * svc_commands_help(def, out): For --help: how each is used, what each does.

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/url.h"
+#include "svc/guard.h"
 #include "svc/internal.h"
 
 struct loop *
@@ -55,13 +56,6 @@ struct metric_set *
 svc_metrics(struct svc *s)
 {
 	return s->metrics;
-}
-
-struct auth *
-svc_auth(struct svc *s)
-{
-	(void)s;
-	return NULL;
 }
 
 size_t
@@ -204,6 +198,9 @@ start(struct svc *s)
 	o.metrics = s->metrics;
 	o.on_state = on_bus_state;
 	o.arg = s;
+	/* It has told, and is as wrong as the rest of the configuration. */
+	if (guard_start(s) != RC_OK)
+		return SVC_EXIT_CONFIG;
 	rc = svc_admin_start(s);
 	if (rc == RC_OK && !s->def->no_bus)
 		rc = bus_new(&o, &s->bus);
@@ -239,6 +236,7 @@ stop(struct svc *s)
 	bus_free(s->bulk);
 	bus_free(s->bus);
 	svc_events_free(s);
+	guard_stop(s);
 	loop_free(s->loop);
 	svc_lanes_free(s);
 	metric_set_free(s->metrics);

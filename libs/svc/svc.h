@@ -155,6 +155,25 @@ struct metric_set *svc_metrics(struct svc *s);
  */
 struct auth *svc_auth(struct svc *s);
 
+/* A request that was refused because of who asked. */
+struct svc_refused {
+	const char *reason;               /* of soul_auth_refused_total */
+	struct str address;               /* of the client */
+	const char *route;                /* its name */
+	const struct auth_caller *caller; /* NULL: unknown */
+	const struct trace *trace;
+	int64_t left_out; /* others since the last that was told */
+};
+
+/*
+ * svc_on_refused(s, fn, arg):
+ * Call fn(arg, r) of refused requests, as often as they are logged: once a
+ * second for each address, ten times for all.  r is valid until fn returns.
+ * During start; never called where anybody may ask.
+ */
+typedef void (*svc_refused_fn)(void *arg, const struct svc_refused *r);
+void svc_on_refused(struct svc *s, svc_refused_fn fn, void *arg);
+
 /* svc_http_calls(s): HTTP requests that are served at one time. */
 size_t svc_http_calls(const struct svc *s);
 
@@ -191,11 +210,21 @@ const void *svc_call_request(const struct svc_call *c);
 /* The request as it came, valid until the call ends. */
 struct str svc_call_body(const struct svc_call *c);
 
-/* The i-th {…} of the HTTP path; absent over NATS. */
+/*
+ * The i-th {…} of the HTTP path, a query parameter; absent if there is none,
+ * and over NATS.  Where the caller is known user_id is the user in full, and
+ * if it is left out his own; so is user_id in the decoded request.  Of a body
+ * the same holds for terminal_id.
+ */
 struct str svc_call_param(const struct svc_call *c, size_t i);
-
-/* A query parameter; absent if there is none, and over NATS. */
 struct str svc_call_query(struct svc_call *c, const char *name);
+
+/*
+ * svc_call_has_query(c, name):
+ * Whether the request itself names that parameter, which says of user_id and
+ * terminal_id more than svc_call_query().
+ */
+bool svc_call_has_query(struct svc_call *c, const char *name);
 
 /* A header of the request; absent if there is none, and over NATS. */
 struct str svc_call_header(const struct svc_call *c, const char *name);
@@ -221,9 +250,20 @@ struct wall svc_call_deadline(const struct svc_call *c);
  * NATS.  Before the handler was called it was made sure that his role may ask
  * this route (wire_routes), and that the user whom the request names, in its
  * path or query as user_id or in its body as /user_id, is himself, unless he is
- * an operator (of that user's tenant); a body may name no terminal but itself.
+ * an operator or maker (of that user's tenant); a body may name no terminal but
+ * itself.
  */
 const struct auth_caller *svc_call_caller(const struct svc_call *c);
+
+/*
+ * svc_call_user(c, named):
+ * The user that c is for: named (absent: nobody) in full, else the caller
+ * himself; named itself where anybody may ask.  Absent where the caller is
+ * known: he is no user and names none, or may not act for named; such a call
+ * is to be refused, never served for somebody else.  A terminal acts for the
+ * user it is bound to, which is the handler's to find out.
+ */
+struct str svc_call_user(const struct svc_call *c, struct str named);
 
 /* svc_call_address(c): The client's address; absent over NATS. */
 struct str svc_call_address(const struct svc_call *c);

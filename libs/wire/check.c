@@ -62,6 +62,7 @@ static const char *const class_why[] = {
 	[WIRE_CHARS_SNAKE] = "may only have a-z, 0-9 and _",
 	[WIRE_CHARS_TOKEN] = "may only have letters, digits, _ and -",
 	[WIRE_CHARS_HEX32] = "must be 32 of 0-9 and a-f",
+	[WIRE_CHARS_HEX64] = "must be 64 of 0-9 and a-f",
 };
 
 static bool
@@ -83,6 +84,7 @@ in_class(enum wire_chars class, unsigned char c)
 		return digit || lower || (c >= 'A' && c <= 'Z') || c == '_' ||
 		    c == '-';
 	case WIRE_CHARS_HEX32:
+	case WIRE_CHARS_HEX64:
 		return digit || (c >= 'a' && c <= 'f');
 	}
 	return false;
@@ -95,7 +97,8 @@ check_class(enum wire_chars class, struct str s, const struct wire_at *at)
 		return RC_OK;
 	if (s.n == 0)
 		return wire_fail(at, RC_INVALID, WIRE_WHY_EMPTY);
-	bool ok = class != WIRE_CHARS_HEX32 || s.n == 32;
+	bool ok = (class != WIRE_CHARS_HEX32 || s.n == 32) &&
+	    (class != WIRE_CHARS_HEX64 || s.n == 64);
 	for (size_t i = 0; ok && i < s.n; i++)
 		ok = in_class(class, (unsigned char)s.p[i]);
 	if (!ok)

@@ -19,6 +19,17 @@ wire_desc_size(const struct wire_desc *d)
 	return d->size;
 }
 
+struct str *
+wire_text_of(const struct wire_desc *d, void *msg, struct str name)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct wire_field *f = &d->fields[i];
+		if (f->type.kind == WIRE_STR && str_eq(f->name, name))
+			return (struct str *)(void *)((char *)msg + f->off);
+	}
+	return NULL;
+}
+
 const struct wire_desc *
 wire_desc_find(struct str name)
 {

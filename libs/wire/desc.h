@@ -31,7 +31,8 @@ enum wire_chars {
 	WIRE_CHARS_TERMINAL, /* nor / + # */
 	WIRE_CHARS_SNAKE,    /* a-z 0-9 _ */
 	WIRE_CHARS_TOKEN,    /* A-Z a-z 0-9 _ - */
-	WIRE_CHARS_HEX32     /* 32 of 0-9 a-f */
+	WIRE_CHARS_HEX32,    /* 32 of 0-9 a-f */
+	WIRE_CHARS_HEX64     /* 64 of them */
 };
 
 /* What a raw value may be. */

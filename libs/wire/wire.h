@@ -85,6 +85,13 @@ const char *wire_desc_name(const struct wire_desc *d);
 size_t wire_desc_size(const struct wire_desc *d);
 
 /*
+ * wire_text_of(d, msg, name):
+ * The text of msg's own member of that name, to be read or set anew; NULL if d
+ * has no such member, or it is no text.
+ */
+struct str *wire_text_of(const struct wire_desc *d, void *msg, struct str name);
+
+/*
  * wire_desc_find(name): The descriptor called name, or NULL.
  * wire_desc_at(i): The i-th of all descriptors in order of name, or NULL.
  */

@@ -156,8 +156,8 @@ add_topic(struct doc *d, const json_t *e)
 		json_object_get(e, "retain")));
 }
 
-json_t *
-gen_asyncapi(const struct gen *g)
+void
+gen_asyncapi(struct gen *g, struct buf *b)
 {
 	struct doc d = { g, json_object(), json_object(), json_object(),
 		json_object() };
@@ -172,7 +172,7 @@ gen_asyncapi(const struct gen *g)
 	    "The broker that bodies speak to.", "nats", "host",
 	    "localhost:4222", "protocol", "nats", "description",
 	    "The bus between the services.");
-	return json_pack(
+	json_t *doc = json_pack(
 	    "{s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:o, s:o, s:{s:o, s:o}}",
 	    "asyncapi", "3.0.0", "info", "title", "Soul", "version",
 	    GEN_PROTOCOL, "description",
@@ -181,4 +181,5 @@ gen_asyncapi(const struct gen *g)
 	    "defaultContentType", "application/json", "servers", servers,
 	    "channels", d.channels, "operations", d.operations, "components",
 	    "messages", d.messages, "schemas", d.schemas);
+	gen_yaml(b, doc);
 }

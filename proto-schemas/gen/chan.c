@@ -227,7 +227,7 @@ put_descs(const struct gen *g, struct buf *b)
 }
 
 void
-gen_tables(const struct gen *g, struct buf *b)
+gen_tables(struct gen *g, struct buf *b)
 {
 	static const struct {
 		const char *section;

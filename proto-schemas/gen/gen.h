@@ -164,7 +164,7 @@ bool gen_lists(const json_t *entry, const char *member, const char *s);
 
 /* chan.c: wire/subjects.h and wire/tables.c. */
 void gen_subjects(struct gen *g, struct buf *b);
-void gen_tables(const struct gen *g, struct buf *b);
+void gen_tables(struct gen *g, struct buf *b);
 
 /* A member's text of an entry that is checked; NULL if there is none. */
 const char *gen_of(const json_t *entry, const char *member);
@@ -185,24 +185,28 @@ json_t *gen_schema_ref(const char *message);
 #define GEN_PROTOCOL "2.0.0"
 
 /* openapi.c, asyncapi.c, markdown.c: the documents. */
-json_t *gen_openapi(const struct gen *g);
-json_t *gen_asyncapi(const struct gen *g);
-void gen_markdown(const struct gen *g, struct buf *b);
+void gen_openapi(struct gen *g, struct buf *b);
+void gen_asyncapi(struct gen *g, struct buf *b);
+void gen_markdown(struct gen *g, struct buf *b);
 void gen_markdown_names(struct buf *b, const json_t *entry, const char *member);
 /* records.c: its sections of streams and of what lies in Redis. */
 void gen_markdown_records(const struct gen *g, struct buf *b);
 
 /* nats_rights.c, redis_rights.c: what each service may do on NATS and in Redis.
  */
-void gen_nats_rights(const struct gen *g, struct buf *b);
-void gen_redis_rights(const struct gen *g, struct buf *b);
+void gen_nats_rights(struct gen *g, struct buf *b);
+void gen_redis_rights(struct gen *g, struct buf *b);
+
+/* acl.c: the broker's rules, for bodies and for services. */
+void gen_acl_bodies(struct gen *g, struct buf *b);
+void gen_acl_services(struct gen *g, struct buf *b);
 
 /* head.c, table.c: wire/msgs.h and wire/msgs.c. */
 /* A type's bounds in words, if it has any. */
 void gen_range(struct buf *b, const struct gen_type *t);
 /* Whether a field's absence is told by a has_x beside it. */
 bool gen_has(const struct gen_field *f);
-void gen_head(const struct gen *g, struct buf *b);
-void gen_table(const struct gen *g, struct buf *b);
+void gen_head(struct gen *g, struct buf *b);
+void gen_table(struct gen *g, struct buf *b);
 
 #endif /* !GEN_GEN_H */

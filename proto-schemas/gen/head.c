@@ -138,7 +138,7 @@ put_record(struct buf *b, const struct gen *g, const struct gen_record *r)
 }
 
 void
-gen_head(const struct gen *g, struct buf *b)
+gen_head(struct gen *g, struct buf *b)
 {
 	buf_puts(b,
 	    "/* Generated from the JSON Schemas; do not edit. */\n"

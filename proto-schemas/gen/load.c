@@ -26,8 +26,8 @@ static const char *const own[] = { "wire_desc", "wire_err", "wire_out",
 	"WIRE_MESSAGE_MAX", "WIRE_ARENA_MAX", "WIRE_FIELDS_MAX",
 	"WIRE_SCHEMA_MAX", "WIRE_CHARS_ANY", "WIRE_CHARS_ID",
 	"WIRE_CHARS_TERMINAL", "WIRE_CHARS_SNAKE", "WIRE_CHARS_TOKEN",
-	"WIRE_CHARS_HEX32", "WIRE_JSON_ANY", "WIRE_JSON_OBJECT",
-	"WIRE_JSON_ARRAY" };
+	"WIRE_CHARS_HEX32", "WIRE_CHARS_HEX64", "WIRE_JSON_ANY",
+	"WIRE_JSON_OBJECT", "WIRE_JSON_ARRAY" };
 
 static int
 is_schema(const struct dirent *e)

@@ -1,9 +1,7 @@
 /*
  * wiregen: JSON Schemas into C and into documents.
  *
- *	wiregen code SCHEMAS OUT	msgs.[ch], subjects.h, tables.c
- *	wiregen docs SCHEMAS OUT	INTERFACES.md, {open,async}api.yaml
- *	wiregen rights SCHEMAS OUT	nats-permissions.conf, redis-users.acl
+ * usage: wiregen <code|docs|rights> SCHEMAS OUT
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,64 +11,45 @@
 /* Far above what any set of schemas makes. */
 #define OUT_MAX (64 * 1024 * 1024)
 
-static void
-code(struct gen *g, const char *out)
-{
-	struct buf b = BUF_INIT(OUT_MAX);
-	gen_tables(g, &b);
-	gen_write(out, "tables.c", &b);
-	gen_subjects(g, &b);
-	gen_write(out, "subjects.h", &b);
-	gen_table(g, &b);
-	gen_write(out, "msgs.c", &b);
-	gen_head(g, &b);
-	gen_write(out, "msgs.h", &b);
-	buf_free(&b);
-}
-
-static void
-docs(const struct gen *g, const char *out)
-{
-	struct buf b = BUF_INIT(OUT_MAX);
-	gen_markdown(g, &b);
-	gen_write(out, "INTERFACES.md", &b);
-	gen_yaml(&b, gen_openapi(g));
-	gen_write(out, "openapi.yaml", &b);
-	gen_yaml(&b, gen_asyncapi(g));
-	gen_write(out, "asyncapi.yaml", &b);
-	buf_free(&b);
-}
-
-static void
-rights(const struct gen *g, const char *out)
-{
-	struct buf b = BUF_INIT(OUT_MAX);
-	gen_nats_rights(g, &b);
-	gen_write(out, "nats-permissions.conf", &b);
-	gen_redis_rights(g, &b);
-	gen_write(out, "redis-users.acl", &b);
-	buf_free(&b);
-}
+static const struct {
+	const char *verb, *file;
+	void (*put)(struct gen *g, struct buf *b);
+} files[] = {
+	{ "code", "tables.c", gen_tables },
+	{ "code", "subjects.h", gen_subjects },
+	{ "code", "msgs.c", gen_table },
+	{ "code", "msgs.h", gen_head },
+	{ "docs", "INTERFACES.md", gen_markdown },
+	{ "docs", "openapi.yaml", gen_openapi },
+	{ "docs", "asyncapi.yaml", gen_asyncapi },
+	{ "rights", "nats-permissions.conf", gen_nats_rights },
+	{ "rights", "redis-users.acl", gen_redis_rights },
+	{ "rights", "mosquitto.acl", gen_acl_bodies },
+	{ "rights", "mosquitto-services.acl", gen_acl_services },
+};
+#define FILES_N (sizeof(files) / sizeof(*files))
 
 int
 main(int argc, char *argv[])
 {
+	struct buf b = BUF_INIT(OUT_MAX);
 	struct gen g;
-	if (argc == 4 && strcmp(argv[1], "code") != 0 &&
-	    strcmp(argv[1], "docs") != 0 && strcmp(argv[1], "rights") != 0)
-		argc = 0;
-	if (argc != 4) {
-		(void)fprintf(
-		    stderr, "usage: wiregen code|docs|rights SCHEMAS OUT\n");
+	size_t i, n = 0;
+	for (i = 0; argc == 4 && i < FILES_N; i++)
+		n += strcmp(files[i].verb, argv[1]) == 0;
+	if (n == 0) {
+		(void)fputs(
+		    "usage: wiregen <code|docs|rights> SCHEMAS OUT\n", stderr);
 		return 64;
 	}
 	gen_load(&g, argv[2]);
 	gen_iface_load(&g);
-	if (argv[1][0] == 'c')
-		code(&g, argv[3]);
-	else if (argv[1][0] == 'd')
-		docs(&g, argv[3]);
-	else
-		rights(&g, argv[3]);
+	for (i = 0; i < FILES_N; i++) {
+		if (strcmp(files[i].verb, argv[1]) != 0)
+			continue;
+		files[i].put(&g, &b);
+		gen_write(argv[3], files[i].file, &b);
+	}
+	buf_free(&b);
 	return 0;
 }

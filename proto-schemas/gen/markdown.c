@@ -59,6 +59,16 @@ put_link(struct buf *b, const char *name)
 }
 
 static void
+put_roles(struct buf *b, const json_t *roles)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach ((json_t *)(uintptr_t)roles, i, e)
+		buf_printf(b, "%s %s", i > 0 ? "," : "", json_string_value(e));
+	buf_puts(b, " |");
+}
+
+static void
 put_http(struct buf *b, const json_t *list)
 {
 	size_t i;
@@ -66,12 +76,18 @@ put_http(struct buf *b, const json_t *list)
 	json_t *e;
 	json_t *x;
 	buf_puts(b,
-	    "\n## HTTP\n\n| route | service | request | response | "
-	    "§ |\n| --- | --- | --- | --- | --- |\n");
+	    "\n## HTTP\n\nWhere callers are known (`AUTH_TOKENS`, "
+	    "`AUTH_JWKS`) every route wants an access token,\n"
+	    "`Authorization: Bearer <token>`, of one of the roles under "
+	    "*who*, and answers 401\nwithout a good one, 403 where role, user "
+	    "or terminal do not fit, 429 with\n`Retry-After` where it is used "
+	    "too often.\n\n| route | service | who | request | response | "
+	    "§ |\n| --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(
 		    b, "| `%s %s` |", gen_of(e, "method"), gen_of(e, "path"));
 		put_cell(b, gen_of(e, "owner"));
+		put_roles(b, json_object_get(e, "roles"));
 		put_link(b, gen_of(e, "request"));
 		put_link(b, gen_of(e, "response"));
 		put_cell(b, gen_of(e, "section"));
@@ -293,7 +309,7 @@ put_record(struct buf *b, const struct gen *g, const struct gen_record *r,
 }
 
 void
-gen_markdown(const struct gen *g, struct buf *b)
+gen_markdown(struct gen *g, struct buf *b)
 {
 	buf_puts(b,
 	    "# Interfaces\n\nEvery channel of Soul and every message on it. "

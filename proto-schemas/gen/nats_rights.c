@@ -220,7 +220,7 @@ put_user(struct buf *b, const char *who, const char *what, struct says *says)
 }
 
 void
-gen_nats_rights(const struct gen *g, struct buf *b)
+gen_nats_rights(struct gen *g, struct buf *b)
 {
 	size_t i;
 	json_t *e;

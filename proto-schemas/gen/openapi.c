@@ -79,6 +79,21 @@ parameters_of(const json_t *e)
 
 /* One response per status, with all of its texts. */
 static void
+add_error(json_t *responses, const char *status, const char *text)
+{
+	json_t *r = json_object_get(responses, status);
+	if (r == NULL) {
+		r = json_pack("{s:s, s:o}", "description", "", "content",
+		    content_of("error"));
+		(void)json_object_set_new(responses, status, r);
+	}
+	const char *before = gen_of(r, "description");
+	(void)json_object_set_new(r, "description",
+	    json_string(gen_printf(
+		"%s%s%s", before, before[0] != '\0' ? " | " : "", text)));
+}
+
+static void
 add_errors(json_t *responses, const json_t *e)
 {
 	size_t i;
@@ -86,18 +101,26 @@ add_errors(json_t *responses, const json_t *e)
 	json_array_foreach (json_object_get(e, "errors"), i, error) {
 		char *status = gen_printf("%d",
 		    (int)json_integer_value(json_object_get(error, "status")));
-		json_t *r = json_object_get(responses, status);
-		if (r == NULL) {
-			r = json_pack("{s:s, s:o}", "description", "",
-			    "content", content_of("error"));
-			(void)json_object_set_new(responses, status, r);
-		}
-		const char *before = gen_of(r, "description");
-		(void)json_object_set_new(r, "description",
-		    json_string(gen_printf("%s%s%s", before,
-			before[0] != '\0' ? " | " : "",
-			gen_of(error, "text"))));
+		add_error(responses, status, gen_of(error, "text"));
 	}
+}
+
+/* What every route answers where callers are known. */
+static const struct {
+	const char *status, *text;
+} guarded[] = {
+	{ "401", "no access token, or one that is not good" },
+	{ "403",
+	    "the token's role may not ask this, or the user or terminal named "
+	    "is not his" },
+	{ "429", "the access token is used too often" },
+};
+
+static void
+add_guarded(json_t *responses)
+{
+	for (size_t i = 0; i < NELEM(guarded); i++)
+		add_error(responses, guarded[i].status, guarded[i].text);
 }
 
 static json_t *
@@ -110,6 +133,7 @@ responses_of(const struct gen *g, json_t *components, const json_t *e)
 		(void)json_object_set(ok, "content", content);
 	(void)json_object_set_new(responses, "200", ok);
 	add_errors(responses, e);
+	add_guarded(responses);
 	(void)json_object_set_new(responses, "default",
 	    json_pack("{s:s, s:o}", "description", "Any other error.",
 		"content", content_of("error")));
@@ -119,10 +143,11 @@ responses_of(const struct gen *g, json_t *components, const json_t *e)
 static json_t *
 operation_of(const struct gen *g, json_t *components, const json_t *e)
 {
-	json_t *op = json_pack("{s:O, s:[O], s:O, s:O}", "operationId",
+	json_t *op = json_pack("{s:O, s:[O], s:O, s:O, s:O}", "operationId",
 	    json_object_get(e, "name"), "tags", json_object_get(e, "owner"),
 	    "description", json_object_get(e, "description"), "x-section",
-	    json_object_get(e, "section"));
+	    json_object_get(e, "section"), "x-roles",
+	    json_object_get(e, "roles"));
 	json_t *parameters = parameters_of(e);
 	if (json_array_size(parameters) > 0)
 		(void)json_object_set(op, "parameters", parameters);
@@ -138,8 +163,24 @@ operation_of(const struct gen *g, json_t *components, const json_t *e)
 	return op;
 }
 
-json_t *
-gen_openapi(const struct gen *g)
+/* Every route wants the one kind of token, where callers are known. */
+static void
+add_security(json_t *doc)
+{
+	(void)json_object_set_new(json_object_get(doc, "components"),
+	    "securitySchemes",
+	    json_pack("{s:{s:s, s:s, s:s}}", "token", "type", "http", "scheme",
+		"bearer", "description",
+		"An access token: one of the file AUTH_TOKENS, a JWT signed by "
+		"a key of AUTH_JWKS, or a body's. x-roles of a route says "
+		"whose holders may ask it. On loopback without these files "
+		"anybody may."));
+	(void)json_object_set_new(
+	    doc, "security", json_pack("[{s:[]}]", "token"));
+}
+
+void
+gen_openapi(struct gen *g, struct buf *b)
 {
 	json_t *paths = json_object();
 	json_t *components = json_object();
@@ -164,9 +205,12 @@ gen_openapi(const struct gen *g)
 		(void)json_object_set_new(
 		    path, method, operation_of(g, components, e));
 	}
-	return json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o}}", "openapi",
-	    "3.1.0", "info", "title", "Soul", "version", GEN_PROTOCOL,
-	    "description",
+	json_t *doc = json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o}}",
+	    "openapi", "3.1.0", "info", "title", "Soul", "version",
+	    GEN_PROTOCOL, "description",
 	    "The HTTP interfaces of Soul. Generated from the schemas.", "paths",
 	    paths, "components", "schemas", components);
+	if (json_array_size(http) > 0)
+		add_security(doc);
+	gen_yaml(b, doc);
 }

@@ -69,7 +69,7 @@ put_commands(struct buf *b, const json_t *rows, const char *who)
 		if (gen_lists(e, "write", who))
 			n = collect(&v, n, e, "writes");
 	}
-	if (n > 1)
+	if (n > 0)
 		qsort(v, n, sizeof(*v), by_text);
 	for (i = 0; i < n; i++) {
 		buf_puts(b, " +");
@@ -117,7 +117,7 @@ put_user(struct buf *b, const json_t *rows, const char *who)
 }
 
 void
-gen_redis_rights(const struct gen *g, struct buf *b)
+gen_redis_rights(struct gen *g, struct buf *b)
 {
 	const json_t *rows = json_object_get(g->iface, "redis");
 	size_t i;

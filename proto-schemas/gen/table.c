@@ -150,7 +150,7 @@ put_record(struct buf *b, const struct gen_record *r)
 }
 
 void
-gen_table(const struct gen *g, struct buf *b)
+gen_table(struct gen *g, struct buf *b)
 {
 	buf_puts(b,
 	    "/* Generated from the JSON Schemas; do not edit. */\n"

@@ -36,6 +36,7 @@ static const struct {
 	{ "^[a-z0-9_]+$", WIRE_CHARS_SNAKE },
 	{ "^[A-Za-z0-9_-]+$", WIRE_CHARS_TOKEN },
 	{ "^[0-9a-f]{32}$", WIRE_CHARS_HEX32 },
+	{ "^[0-9a-f]{64}$", WIRE_CHARS_HEX64 },
 };
 
 void

@@ -11,6 +11,7 @@ struct checkup_conf {
 	const char *terminal_id;
 	const char *broker_url;
 	const char *user, *password;
+	const char *ca_file, *cert_file, *key_file;
 	const char *prefix;
 	double seconds;
 	double ttl_s;

@@ -292,6 +292,9 @@ device_begin(struct device *d)
 		.client_id = client_id,
 		.user = conf->user[0] != '\0' ? conf->user : NULL,
 		.password = conf->user[0] != '\0' ? conf->password : NULL,
+		.ca_file = conf->ca_file,
+		.cert_file = conf->cert_file,
+		.key_file = conf->key_file,
 		.keepalive_s = KEEPALIVE_S,
 		.will = &will,
 		.retry_max_ms =

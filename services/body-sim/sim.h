@@ -33,12 +33,13 @@ struct sim_conf {
 	double action_max_age_s;
 	const char *broker_url;
 	const char *user, *password;
+	const char *ca_file, *cert_file, *key_file;
 	const char *prefix;
 	const char *faults;
 	double fault_share;
 };
 
-#define SIM_OPTS_N  13
+#define SIM_OPTS_N  16
 #define SIM_FLAGS_N 6
 
 /* The program's own options, and the flags that stand for some of them. */

@@ -198,6 +198,9 @@ kick(struct watch *w)
 		.client_id = w->conf->kick,
 		.user = w->conf->user[0] != '\0' ? w->conf->user : NULL,
 		.password = w->conf->user[0] != '\0' ? w->conf->password : NULL,
+		.ca_file = w->conf->ca_file,
+		.cert_file = w->conf->cert_file,
+		.key_file = w->conf->key_file,
 		.on_state = on_kick,
 		.arg = w };
 
@@ -359,6 +362,9 @@ start(struct watch *w)
 		.url = w->conf->broker_url,
 		.user = w->conf->user[0] != '\0' ? w->conf->user : NULL,
 		.password = w->conf->user[0] != '\0' ? w->conf->password : NULL,
+		.ca_file = w->conf->ca_file,
+		.cert_file = w->conf->cert_file,
+		.key_file = w->conf->key_file,
 		.on_state = on_up,
 		.on_message = on_message,
 		.arg = w };

@@ -23,13 +23,13 @@ bool binding_make(
     struct gateway *g, struct svc_call *c, const struct binding *b);
 
 /*
- * binding_check(g, c):
- * Whether the chat request c may begin: its terminal is bound by its user, and
- * to the soul it names if it names one.  A terminal that nobody has bound is
- * bound to the soul that the request's soul_hint, or else its last report's,
- * names; with SOUL_AUTO_CREATE to a new one if that is none.  False: c has been
- * answered why not.
+ * binding_check(g, c, user):
+ * Whether the chat request c may begin: its terminal is bound by its user
+ * (*user, in the memory of c), and to the soul it names if it names one.  A
+ * terminal that nobody has bound is bound to the soul that the request's
+ * soul_hint, or else its last report's, names; with SOUL_AUTO_CREATE to a new
+ * one if that is none.  False: c has been answered why not.
  */
-bool binding_check(struct gateway *g, struct svc_call *c);
+bool binding_check(struct gateway *g, struct svc_call *c, struct str *user);
 
 #endif /* !CHAT_GATEWAY_BINDING_H */

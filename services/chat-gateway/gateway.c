@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "audit.h"
+#include "auth/auth.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/log.h"
@@ -14,12 +16,14 @@
 #include "follow.h"
 #include "on_events.h"
 #include "persona/persona.h"
+#include "state/credential.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 
 #define TEXT_MAX 1024
 /* A terminal's record and what its two snapshots are read into. */
+#define BODIES_MAX  4096
 #define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 static bool
@@ -56,6 +60,23 @@ conf_ok(const struct gateway_conf *conf)
 	return true;
 }
 
+/* What was found lives until the next lookup. */
+static enum rc
+find_body(void *arg, struct str id, struct str *hash, struct str *tenant)
+{
+	struct gateway *g = arg;
+	struct credential cr;
+	enum rc rc;
+
+	arena_reset(g->bodies);
+	rc = credential_read(g->state, id, g->bodies, &cr);
+	if (rc == RC_OK && (cr.revoked || cr.hash.p == NULL))
+		rc = RC_NOENT;
+	*hash = cr.hash;
+	*tenant = cr.tenant;
+	return rc;
+}
+
 void *
 gateway_start(struct svc *s, const void *conf)
 {
@@ -65,6 +86,7 @@ gateway_start(struct svc *s, const void *conf)
 	g->svc = s;
 	g->workers = worker_new(svc_loop(s), 1, 4);
 	g->scratch = arena_new(SCRATCH_MAX);
+	g->bodies = arena_new(BODIES_MAX);
 	if (!conf_ok(conf) ||
 	    state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
@@ -76,6 +98,9 @@ gateway_start(struct svc *s, const void *conf)
 		gateway_stop(g);
 		return NULL;
 	}
+	if (svc_auth(s) != NULL)
+		auth_bodies(svc_auth(s), find_body, g);
+	svc_on_refused(s, audit_refused, g);
 	g->follows = follows_new(s, g->state);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->watchers);
@@ -104,6 +129,7 @@ gateway_stop(void *app)
 	state_free(g->state);
 	worker_free(g->workers);
 	arena_free(g->scratch);
+	arena_free(g->bodies);
 	free(g);
 }
 
@@ -111,29 +137,6 @@ int64_t
 gateway_ttl_ms(const struct gateway *g)
 {
 	return g->conf->snapshot_ttl_s * 1000;
-}
-
-struct str
-gateway_user(const struct gateway *g, struct str named)
-{
-	return named.p != NULL ? named : str_of(g->conf->user_id);
-}
-
-struct str
-gateway_query_user(const struct gateway *g, struct svc_call *c)
-{
-	return gateway_user(g, svc_call_query(c, "user_id"));
-}
-
-bool
-gateway_named_user(struct svc_call *c, struct str *user)
-{
-	*user = svc_call_query(c, "user_id");
-	if (user->p != NULL)
-		return gateway_id(c, *user, "user_id");
-	svc_fail(
-	    c, RC_INVALID, "user_id: must be named: there is no default here");
-	return false;
 }
 
 bool

@@ -37,6 +37,7 @@ struct gateway {
 	struct worker_pool *workers;
 	/* For what is stored and not answered as it is; reset before use. */
 	struct arena *scratch;
+	struct arena *bodies; /* of lookups of bodies' identities */
 	struct follows *follows;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, watcher) watchers; /* see on_events.h */
@@ -55,22 +56,6 @@ void gateway_stop(void *app);
 
 /* gateway_ttl_ms(g): How long a terminal's snapshots count. */
 int64_t gateway_ttl_ms(const struct gateway *g);
-
-/*
- * gateway_user(g, named):
- * The user a request is for: the one it names, else the configured one.
- */
-struct str gateway_user(const struct gateway *g, struct str named);
-
-/* gateway_query_user(g, c): The same of the query parameter user_id. */
-struct str gateway_query_user(const struct gateway *g, struct svc_call *c);
-
-/*
- * gateway_named_user(c, user):
- * The user that the query names; false if it names none that may be one: c is
- * then answered 400 and ended.
- */
-bool gateway_named_user(struct svc_call *c, struct str *user);
 
 /*
  * gateway_id(c, id, name):

@@ -38,9 +38,10 @@ on_chat(void *app, struct svc_call *c)
 	const struct wire_chat_request *req = svc_call_request(c);
 	bool stream =
 	    req->stream || turn_wants_stream(svc_call_header(c, "Accept"));
+	struct str user;
 
 	if (!has_text(req))
 		svc_fail(c, RC_INVALID, NO_TEXT);
-	else if (binding_check(g, c))
-		turn_start(g, c, stream);
+	else if (binding_check(g, c, &user))
+		turn_start(g, c, user, stream);
 }

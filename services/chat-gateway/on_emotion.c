@@ -3,6 +3,7 @@
  */
 #include "on_emotion.h"
 
+#include "caller.h"
 #include "gateway.h"
 #include "question.h"
 #include "state/soul.h"
@@ -41,12 +42,12 @@ ask(struct question *q, const void *msg)
 static bool
 owned(struct gateway *g, struct svc_call *c, struct str *id)
 {
-	struct str user = gateway_query_user(g, c);
 	struct soul soul;
+	struct str user;
 	enum rc rc;
 
 	*id = svc_call_param(c, 0);
-	if (!gateway_id(c, user, "user_id") || !gateway_id(c, *id, "soul_id"))
+	if (!caller_query_user(g, c, &user) || !gateway_id(c, *id, "soul_id"))
 		return false;
 	rc = soul_read(g->state, *id, svc_call_arena(c), &soul);
 	/* Another user's soul is none of this one's business. */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "caller.h"
 #include "core/mem.h"
 #include "core/metric.h"
 #include "cursor.h"
@@ -71,14 +72,13 @@ on_events_drain(struct gateway *g)
 
 /* The session and the cursor that are asked for; false if c was answered. */
 static bool
-read_request(const struct gateway *g, struct svc_call *c, struct session_key *k,
+read_request(struct gateway *g, struct svc_call *c, struct session_key *k,
     int64_t *after)
 {
 	struct str header = svc_call_header(c, "Last-Event-ID");
 
-	k->user_id = gateway_query_user(g, c);
 	k->session_id = svc_call_param(c, 0);
-	if (!gateway_id(c, k->user_id, "user_id") ||
+	if (!caller_query_user(g, c, &k->user_id) ||
 	    !gateway_id(c, k->session_id, "session_id"))
 		return false;
 	if (cursor_parse(header, svc_call_query(c, "cursor"), after) == RC_OK)

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "audit.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/log.h"
@@ -24,6 +26,8 @@
 #define READ_MAX ((size_t)WIRE_ARENA_MAX)
 /* httpd does not say when a client has taken what was sent. */
 #define LOOK_MS 10
+/* How it ended for the audit, if not well. */
+#define CUT "cut short"
 
 struct export
 {
@@ -79,6 +83,19 @@ send_lines(struct export *x)
 	return rc;
 }
 
+/* What has left, whether it was all or not. */
+static void
+audit_left(struct export *x, const char *how)
+{
+	audit(x->g, x->c,
+	    &(struct audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_EXPORTED,
+		.user_id = x->user,
+		.soul_id = x->soul,
+		.reason = how,
+		.has_count = true,
+		.count = x->n });
+}
+
 /* It is not whole, and the client is told as well as can be. */
 static void
 fail(struct export *x, struct memories_failure f)
@@ -101,6 +118,7 @@ fail(struct export *x, struct memories_failure f)
 	buf_reset(&x->lines);
 	if (put_line(x, &line) == RC_OK)
 		(void)!send_lines(x);
+	audit_left(x, CUT);
 	export_free(x);
 	svc_lines_cut(c, f.rc);
 }
@@ -118,6 +136,8 @@ on_gone(void *arg)
 	struct svc_call *c = x->c;
 	bool begun = x->begun;
 
+	if (begun)
+		audit_left(x, CUT);
 	export_free(x);
 	if (begun)
 		svc_lines_cut(c, RC_DOWN);
@@ -181,6 +201,7 @@ end(struct export *x)
 	rc = put_line(x, &line);
 	if (rc == RC_OK)
 		rc = send_lines(x);
+	audit_left(x, rc == RC_OK ? "complete" : CUT);
 	export_free(x);
 	if (rc == RC_OK)
 		svc_stream_end(c, rc);
@@ -265,10 +286,10 @@ void
 on_export(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct str soul = svc_call_query(c, "soul_id");
+	struct str user;
 
-	if (!gateway_id(c, user, "user_id") ||
+	if (!caller_query_user(g, c, &user) ||
 	    (soul.p != NULL && !gateway_id(c, soul, "soul_id")))
 		return;
 	if (gateway_stream_begin(g, c))

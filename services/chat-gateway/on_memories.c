@@ -1,9 +1,10 @@
 /*
- * Memories over HTTP.  memory-worker has them; whose they are is decided here,
- * in gateway_query_user() and gateway_named_user().
+ * Memories over HTTP.  memory-worker has them; whose they are is decided here.
  */
 #include "on_memories.h"
 
+#include "audit.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "gateway.h"
 #include "memories.h"
@@ -14,8 +15,6 @@
 #define LIST_DEFAULT  50
 #define TOP_K_MAX     10
 #define TOP_K_DEFAULT 5
-/* Many souls, each asked of a store that may be far away. */
-#define FORGET_ALL_MS 30000
 
 /* A number of the query; false: c has been answered. */
 static bool
@@ -31,12 +30,11 @@ read_number(struct svc_call *c, const char *name, int64_t max, int64_t *out)
 
 /* The user and, if it is named, the soul; false: c has been answered. */
 static bool
-read_scope(const struct gateway *g, struct svc_call *c, struct str *user,
-    struct str *soul)
+read_scope(
+    struct gateway *g, struct svc_call *c, struct str *user, struct str *soul)
 {
-	*user = gateway_query_user(g, c);
 	*soul = svc_call_query(c, "soul_id");
-	return gateway_id(c, *user, "user_id") &&
+	return caller_query_user(g, c, user) &&
 	    (soul->p == NULL || gateway_id(c, *soul, "soul_id"));
 }
 
@@ -133,11 +131,27 @@ on_memories_list(void *app, struct svc_call *c)
 /* ---- forget ----------------------------------------------------------------
  */
 
+/* n memories were forgotten; reason is NULL if that is sure. */
+static void
+audit_forgotten(struct question *q, int64_t n, const char *reason)
+{
+	const struct wire_memory_forget_request *req = q->msg;
+
+	audit(q->g, q->arg,
+	    &(struct audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_DELETED,
+		.user_id = req->user_id,
+		.soul_id = req->soul_id,
+		.reason = reason,
+		.has_count = reason == NULL,
+		.count = n });
+}
+
 static void
 answer_forgotten(struct question *q)
 {
 	const struct wire_memory_forget_reply *gone = q->reply;
 
+	audit_forgotten(q, gone->forgotten, NULL);
 	svc_reply(q->arg,
 	    &(struct wire_memories_forgotten){
 		.forgotten = gone->forgotten, .profile = gone->profile });
@@ -162,27 +176,25 @@ on_memories_delete(void *app, struct svc_call *c)
 	struct wire_memory_forget_request req = { .memory_id =
 						      svc_call_param(c, 0) };
 	struct gateway *g = app;
-	struct question *q;
 
-	if (!read_scope(g, c, &req.user_id, &req.soul_id) ||
-	    !gateway_id(c, req.memory_id, "memory_id"))
-		return;
-	q = memories_question(g, c, MEMORIES_FORGET, on_deleted);
-	if (q != NULL)
-		memories_ask(q, &req);
+	if (read_scope(g, c, &req.user_id, &req.soul_id) &&
+	    gateway_id(c, req.memory_id, "memory_id"))
+		memories_forget(g, c, &req, on_deleted);
 }
 
 static void
 on_forgotten(struct question *q, enum rc rc)
 {
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
 		answer_forgotten(q);
-	else if (rc == RC_TIMEOUT)
+	} else if (rc == RC_TIMEOUT) {
+		audit_forgotten(q, 0, "how much is not known");
 		svc_fail(q->arg, rc,
 		    "memory-worker did not answer in time: a part may be "
 		    "forgotten; ask again for the rest");
-	else
+	} else {
 		memories_fail(q->arg, q, rc);
+	}
 }
 
 void
@@ -191,14 +203,8 @@ on_memories_forget(void *app, struct svc_call *c)
 	struct wire_memory_forget_request req = { .soul_id = svc_call_query(
 						      c, "soul_id") };
 	struct gateway *g = app;
-	struct question *q;
 
-	if (!gateway_named_user(c, &req.user_id) ||
-	    (req.soul_id.p != NULL && !gateway_id(c, req.soul_id, "soul_id")))
-		return;
-	q = memories_question(g, c, MEMORIES_FORGET, on_forgotten);
-	if (q == NULL)
-		return;
-	q->timeout_ms = FORGET_ALL_MS;
-	memories_ask(q, &req);
+	if (caller_named_user(g, c, &req.user_id) &&
+	    (req.soul_id.p == NULL || gateway_id(c, req.soul_id, "soul_id")))
+		memories_forget(g, c, &req, on_forgotten);
 }

@@ -3,6 +3,8 @@
  */
 #include "on_sessions.h"
 
+#include "audit.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "gateway.h"
@@ -13,12 +15,10 @@
 
 /* The session the path and the query name; false if c has been answered. */
 static bool
-named_session(
-    const struct gateway *g, struct svc_call *c, struct session_key *k)
+named_session(struct gateway *g, struct svc_call *c, struct session_key *k)
 {
-	k->user_id = gateway_query_user(g, c);
 	k->session_id = svc_call_param(c, 0);
-	return gateway_id(c, k->user_id, "user_id") &&
+	return caller_query_user(g, c, &k->user_id) &&
 	    gateway_id(c, k->session_id, "session_id");
 }
 
@@ -97,10 +97,16 @@ on_sessions_delete(void *app, struct svc_call *c)
 	if (!named_session(g, c, &k))
 		return;
 	rc = session_delete(g->state, &k);
-	if (rc == RC_NOENT)
+	if (rc == RC_NOENT) {
 		svc_fail(c, rc, "session not found");
-	else if (rc != RC_OK)
+	} else if (rc != RC_OK) {
 		gateway_fail(c, rc);
-	else
+	} else {
+		audit(g, c,
+		    &(struct audit){
+			.action = WIRE_AUDIT_ACTION_SESSION_DELETED,
+			.user_id = k.user_id,
+			.session_id = k.session_id });
 		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+	}
 }

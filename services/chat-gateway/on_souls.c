@@ -3,10 +3,13 @@
  */
 #include "on_souls.h"
 
+#include "audit.h"
 #include "binding.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "core/id.h"
 #include "gateway.h"
+#include "memories.h"
 #include "persona/persona.h"
 #include "profile.h"
 #include "state/memory.h"
@@ -19,22 +22,22 @@ static void
 put_list(
     struct gateway *g, struct svc_call *c, struct wire_soul *list, size_t n)
 {
-	svc_reply(c,
-	    &(struct wire_soul_list){ .user_id = gateway_query_user(g, c),
-		.items = list,
-		.n_items = n });
+	struct wire_soul_list rep = { .items = list, .n_items = n };
+
+	if (caller_query_user(g, c, &rep.user_id))
+		svc_reply(c, &rep);
 }
 
 void
 on_souls_list(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct soul *souls;
+	struct str user;
 	size_t n;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id"))
+	if (!caller_query_user(g, c, &user))
 		return;
 	rc = soul_list(g->state, user, svc_call_arena(c), &souls, &n);
 	if (rc != RC_OK)
@@ -115,11 +118,13 @@ on_souls_create(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	const struct wire_soul_create_request *req = svc_call_request(c);
-	const struct souls_new new = { gateway_user(g, req->user_id),
-		text_trim(req->name), text_trim(req->mbti_type) };
+	struct souls_new new = { .name = text_trim(req->name),
+		.mbti_type = text_trim(req->mbti_type) };
 	struct soul soul;
 	enum rc rc;
 
+	if (!caller_user(g, c, req->user_id, &new.user_id))
+		return;
 	if (new.name.n == 0 || new.mbti_type.n == 0) {
 		svc_fail(c, RC_INVALID, "name and mbti_type are required");
 		return;
@@ -141,45 +146,67 @@ on_souls_create(void *app, struct svc_call *c)
 		answer_new(c, &soul);
 }
 
+static void
+answer_deleted(struct gateway *g, struct svc_call *c, enum rc rc,
+    const struct memory_scope *of)
+{
+	if (rc == RC_NOENT) {
+		svc_fail(c, rc, "soul not found");
+	} else if (rc != RC_OK) {
+		gateway_fail(c, rc);
+	} else {
+		audit(g, c,
+		    &(struct audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
+			.user_id = of->user_id,
+			.soul_id = of->soul_id });
+		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+	}
+}
+
+/* Where there is no memory-worker nothing is but in Redis. */
+static void
+on_forgotten(struct question *q, enum rc rc)
+{
+	const struct wire_memory_forget_request *req = q->msg;
+	const struct memory_scope of = { req->user_id, req->soul_id };
+
+	if (rc == RC_DOWN && q->told.p == NULL)
+		rc = memory_clear(q->g->state, &of, NULL);
+	else if (rc != RC_OK) {
+		memories_fail(q->arg, q, rc);
+		return;
+	}
+	if (rc == RC_OK)
+		rc = soul_delete(q->g->state, of.user_id, of.soul_id);
+	answer_deleted(q->g, q->arg, rc, &of);
+}
+
 /*
  * The memories go first: once the soul is gone nobody may ask again for what is
  * left of it.
  */
-static enum rc
-delete_all(struct gateway *g, struct str user, struct str id, struct arena *a)
-{
-	struct soul soul;
-	enum rc rc;
-
-	rc = soul_read(g->state, id, a, &soul);
-	/* Another user's soul is none of this one's business. */
-	if (rc == RC_OK && !str_eq(soul.user_id, user))
-		rc = RC_NOENT;
-	if (rc == RC_OK)
-		rc = memory_clear(g->state,
-		    &(struct memory_scope){ soul.user_id, soul.id }, NULL);
-	if (rc == RC_OK)
-		rc = soul_delete(g->state, user, id);
-	return rc;
-}
-
 void
 on_souls_delete(void *app, struct svc_call *c)
 {
+	struct wire_memory_forget_request req = { .soul_id =
+						      svc_call_param(c, 0) };
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
-	struct str id = svc_call_param(c, 0);
+	struct soul soul;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id") || !gateway_id(c, id, "soul_id"))
+	if (!caller_query_user(g, c, &req.user_id) ||
+	    !gateway_id(c, req.soul_id, "soul_id"))
 		return;
-	rc = delete_all(g, user, id, svc_call_arena(c));
+	rc = soul_read(g->state, req.soul_id, svc_call_arena(c), &soul);
+	/* Another user's soul is none of this one's business. */
+	if (rc == RC_OK && !str_eq(soul.user_id, req.user_id))
+		rc = RC_NOENT;
 	if (rc == RC_NOENT)
 		svc_fail(c, rc, "soul not found");
 	else if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else
-		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+		memories_forget(g, c, &req, on_forgotten);
 }
 
 void
@@ -187,10 +214,11 @@ on_souls_select(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	const struct wire_soul_select_request *req = svc_call_request(c);
-	const struct binding b = { req->terminal_id,
-		gateway_user(g, req->user_id), req->soul_id };
+	struct binding b = { .terminal_id = req->terminal_id,
+		.soul_id = req->soul_id };
 
-	if (!binding_make(g, c, &b))
+	if (!caller_user(g, c, req->user_id, &b.user_id) ||
+	    !binding_make(g, c, &b))
 		return;
 	svc_reply(c,
 	    &(struct wire_soul_select_response){ .ok = true,

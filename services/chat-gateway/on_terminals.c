@@ -5,10 +5,15 @@
 
 #include <stdlib.h>
 
+#include "audit.h"
+#include "binding.h"
 #include "body.h"
+#include "caller.h"
 #include "core/arena.h"
 #include "core/mem.h"
 #include "gateway.h"
+#include "on_identities.h"
+#include "state/credential.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -76,11 +81,11 @@ void
 on_terminals_list(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct listing *l;
+	struct str user;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id"))
+	if (!caller_query_user(g, c, &user))
 		return;
 	l = mem_zalloc(sizeof(*l));
 	l->g = g;
@@ -98,59 +103,92 @@ on_terminals_list(void *app, struct svc_call *c)
 		listing_go_on(l);
 }
 
+/* A maker sees the bodies that he gave an identity, but not whose they are. */
+static enum rc
+read_made(
+    struct gateway *g, struct svc_call *c, struct str id, struct terminal *t)
+{
+	struct credential cr;
+	enum rc rc;
+
+	rc = identity_read(g, c, id, &cr);
+	if (rc == RC_OK)
+		rc = read_one(g, id, t);
+	t->user_id = t->soul_id = (struct str){ NULL, 0 };
+	return rc;
+}
+
+/* Another user's body is none of this one's business. */
+static enum rc
+read_seen(struct gateway *g, struct svc_call *c, struct str user, struct str id,
+    struct terminal *t)
+{
+	enum rc rc = read_one(g, id, t);
+
+	if (rc == RC_OK &&
+	    (!t->known || (t->user_id.p != NULL && !str_eq(t->user_id, user))))
+		return RC_NOENT;
+	if (rc == RC_OK && t->user_id.p == NULL)
+		rc = caller_may_have(g, c, id, user);
+	return rc;
+}
+
 void
 on_terminals_get(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
-	struct str id = svc_call_param(c, 0);
+	struct str id = svc_call_param(c, 0), user;
+	bool made = caller_is_maker(c);
 	struct wire_terminal rep;
-	struct terminal t;
+	struct terminal t = { 0 };
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id") ||
+	if ((!made && !caller_query_user(g, c, &user)) ||
 	    !gateway_id(c, id, "terminal_id"))
 		return;
-	rc = read_one(g, id, &t);
-	/* Another user's body is none of this one's business. */
-	if (rc == RC_OK &&
-	    (!t.known || (t.user_id.p != NULL && !str_eq(t.user_id, user)))) {
-		svc_fail(c, RC_NOENT, "terminal not found");
-		return;
-	}
+	rc = made ? read_made(g, c, id, &t) : read_seen(g, c, user, id, &t);
 	if (rc == RC_OK)
 		rc = body_put(&t, id, g->scratch, svc_call_arena(c), &rep);
-	if (rc != RC_OK)
-		gateway_fail(c, rc);
-	else
+	if (rc == RC_OK)
 		svc_reply(c, &rep);
+	else if (rc == RC_NOENT)
+		svc_fail(c, rc, "terminal not found");
+	else
+		gateway_fail(c, rc);
 }
 
-/* Nothing was left to do, if anybody knows the terminal at all. */
+/*
+ * What a terminal is answered that could not be unbound because of rc.  Nothing
+ * was left to do if it is bound by nobody, and one that the user may know.
+ */
 static enum rc
-unbound_already(struct gateway *g, struct str id)
+why_not(struct gateway *g, struct svc_call *c, struct str user, struct str id,
+    enum rc rc)
 {
 	struct terminal t;
-	enum rc rc;
 
-	rc = read_one(g, id, &t);
-	return rc == RC_OK && !t.known ? RC_NOENT : rc;
+	if (rc == RC_DENIED && svc_call_caller(c) != NULL)
+		return RC_NOENT;
+	return rc == RC_NOENT ? read_seen(g, c, user, id, &t) : rc;
 }
 
 void
 on_terminals_unbind(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct str user = gateway_query_user(g, c);
 	struct str id = svc_call_param(c, 0);
+	struct str user;
 	enum rc rc;
 
-	if (!gateway_id(c, user, "user_id") ||
+	if (!caller_query_user(g, c, &user) ||
 	    !gateway_id(c, id, "terminal_id"))
 		return;
 	rc = terminal_unbind(g->state, id, user);
-	if (rc == RC_NOENT)
-		rc = unbound_already(g, id);
+	if (rc == RC_OK)
+		audit_bound(g, c, "unbound",
+		    &(struct binding){ id, user, { NULL, 0 } });
+	else
+		rc = why_not(g, c, user, id, rc);
 	if (rc == RC_NOENT)
 		svc_fail(c, rc, "terminal not found");
 	else if (rc == RC_DENIED)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "bus/bus.h"
+#include "caller.h"
 #include "cancel.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -29,16 +30,21 @@ struct asking {
 	struct str id;
 };
 
-/* The turn the path names, if it is the user's; NULL: c has been answered. */
+/*
+ * The turn the path names, if it is the user's whom the request names; NULL: c
+ * has been answered.
+ */
 static struct asking *
-find(struct gateway *g, struct svc_call *c, struct str user)
+find(struct gateway *g, struct svc_call *c, struct str named)
 {
 	struct arena *a = svc_call_arena(c);
 	struct asking *k = arena_alloc(a, sizeof(*k));
+	struct str user;
 	enum rc rc;
 
 	*k = (struct asking){ .g = g, .c = c, .id = svc_call_param(c, 0) };
-	if (!gateway_id(c, user, "user_id") || !gateway_id(c, k->id, "turn_id"))
+	if (!caller_user(g, c, named, &user) ||
+	    !gateway_id(c, k->id, "turn_id"))
 		return NULL;
 	rc = turn_record_read(g->state, k->id, a, &k->rec);
 	if (rc != RC_OK)
@@ -129,7 +135,7 @@ void
 on_turns_get(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct asking *k = find(g, c, gateway_query_user(g, c));
+	struct asking *k = find(g, c, svc_call_query(c, "user_id"));
 
 	if (k != NULL && (k->rec.state != TURN_STATE_OPEN || ask(k) != RC_OK))
 		tell_record(k);
@@ -163,7 +169,7 @@ on_turns_cancel(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	const struct wire_turn_cancel_body *req = svc_call_request(c);
-	struct asking *k = find(g, c, gateway_user(g, req->user_id));
+	struct asking *k = find(g, c, req->user_id);
 
 	if (k == NULL)
 		return;

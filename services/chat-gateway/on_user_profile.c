@@ -4,6 +4,8 @@
  */
 #include "on_user_profile.h"
 
+#include "audit.h"
+#include "caller.h"
 #include "gateway.h"
 #include "memories.h"
 #include "svc/svc.h"
@@ -19,16 +21,25 @@ on_answer(struct question *q, enum rc rc)
 }
 
 static void
-ask(struct gateway *g, struct svc_call *c, struct str patch)
+on_patched(struct question *q, enum rc rc)
 {
-	const struct wire_memory_profile_request req = {
-		.user_id = svc_call_param(c, 0), .patch = patch
-	};
+	if (rc == RC_OK)
+		audit(q->g, q->arg,
+		    &(struct audit){
+			.action = WIRE_AUDIT_ACTION_PROFILE_CHANGED,
+			.user_id = svc_call_param(q->arg, 0) });
+	on_answer(q, rc);
+}
+
+static void
+ask(struct gateway *g, struct svc_call *c, struct str patch, question_fn fn)
+{
+	struct wire_memory_profile_request req = { .patch = patch };
 	struct question *q;
 
-	if (!gateway_id(c, req.user_id, "user_id"))
+	if (!caller_user(g, c, svc_call_param(c, 0), &req.user_id))
 		return;
-	q = memories_question(g, c, MEMORIES_PROFILE, on_answer);
+	q = memories_question(g, c, MEMORIES_PROFILE, fn);
 	if (q != NULL)
 		memories_ask(q, &req);
 }
@@ -36,11 +47,11 @@ ask(struct gateway *g, struct svc_call *c, struct str patch)
 void
 on_user_profile_get(void *app, struct svc_call *c)
 {
-	ask(app, c, (struct str){ NULL, 0 });
+	ask(app, c, (struct str){ NULL, 0 }, on_answer);
 }
 
 void
 on_user_profile_patch(void *app, struct svc_call *c)
 {
-	ask(app, c, svc_call_body(c));
+	ask(app, c, svc_call_body(c), on_patched);
 }

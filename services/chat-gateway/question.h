@@ -34,6 +34,7 @@ struct question {
 	struct arena *a; /* the answer comes into it */
 	question_fn fn;
 	void *arg;
+	const void *msg; /* what was asked, if its asker keeps that for fn */
 	void *reply;     /* the struct of answer, in a */
 	struct str told; /* the text of an error answer, in a; or absent */
 	/* Private. */

@@ -8,6 +8,7 @@
 #include "on_emotion.h"
 #include "on_events.h"
 #include "on_export.h"
+#include "on_identities.h"
 #include "on_memories.h"
 #include "on_sessions.h"
 #include "on_souls.h"
@@ -81,6 +82,24 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_terminals_list),
 	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,
 	    on_terminals_get),
+	{ .name = "terminals_mint",
+	    .method = "POST",
+	    .path = WIRE_HTTP_TERMINALS_MINT,
+	    .request = &wire_identity_mint_request_desc,
+	    .reply = &wire_identity_secret_desc,
+	    .fn = on_terminals_mint,
+	    .deadline_ms = DEADLINE_MS },
+	{ .name = "terminals_rotate",
+	    .method = "POST",
+	    .path = WIRE_HTTP_TERMINALS_ROTATE,
+	    .request = &wire_identity_rotate_request_desc,
+	    .reply = &wire_identity_secret_desc,
+	    .fn = on_terminals_rotate,
+	    .deadline_ms = DEADLINE_MS },
+	BARE("terminals_revoke", "DELETE", WIRE_HTTP_TERMINALS_REVOKE,
+	    ok_response, on_terminals_revoke),
+	BARE("identities_list", "GET", WIRE_HTTP_IDENTITIES_LIST, identity_list,
+	    on_identities_list),
 	BARE("terminals_unbind", "DELETE", WIRE_HTTP_TERMINALS_UNBIND,
 	    ok_response, on_terminals_unbind),
 	BARE("sessions_messages", "GET", WIRE_HTTP_SESSIONS_MESSAGES,

@@ -6,7 +6,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 21
+#define ROUTES_N 25
 
 extern const struct svc_route routes[ROUTES_N];
 

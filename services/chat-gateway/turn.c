@@ -199,6 +199,7 @@ begin(struct turn *t)
 	wall_format(clock_wall(), 0, now);
 	start.received_at = str_of(now);
 	start.chat.stream = t->stream;
+	start.chat.user_id = t->key.user_id;
 	rc = wire_encode(&wire_turn_start_request_desc, &start, &out, NULL);
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
@@ -249,7 +250,7 @@ listen(struct turn *t)
 }
 
 void
-turn_start(struct gateway *g, struct svc_call *c, bool stream)
+turn_start(struct gateway *g, struct svc_call *c, struct str user, bool stream)
 {
 	const struct wire_chat_request *req = svc_call_request(c);
 	struct turn *t = mem_zalloc(sizeof(*t));
@@ -260,8 +261,7 @@ turn_start(struct gateway *g, struct svc_call *c, bool stream)
 	t->c = c;
 	t->stream = stream;
 	t->cancel = req->cancel_on_disconnect;
-	t->key = (struct session_key){ gateway_user(g, req->user_id),
-		req->session_id };
+	t->key = (struct session_key){ user, req->session_id };
 	id_hex32(hex);
 	(void)snprintf(t->id, sizeof(t->id), "turn_%s", hex);
 	if (!listen(t))

@@ -106,7 +106,7 @@ on_fail(struct run *r, const struct turn_action *a)
 	load_keep(r);
 	ending_badly(r, &rep, &a->fault);
 	log_warn("turn.failed", LOG_V("turn", r->place.turn_id),
-	    LOG_S("code", a->fault.code), LOG_S("text", a->fault.text));
+	    LOG_S("code", a->fault.code), LOG_S("why", a->fault.text));
 	tell_completed(r, WIRE_TURN_COMPLETED_STATE_FAILED, a->fault.code);
 	metric_add(r->o->metrics.failed, 1);
 	answer(r, &rep);

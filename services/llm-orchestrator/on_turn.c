@@ -84,8 +84,8 @@ cancel(struct run *r, struct bus_msg *m)
 		q.turn_id = (struct str){ 0 };
 	if (!is_meant(r, m, rc, q.turn_id, &err))
 		return;
-	log_info("turn.cancel", LOG_V("turn", r->place.turn_id),
-	    LOG_V("reason", q.reason));
+	log_info("turn.cancel", LOG_V("turn", r->place.turn_id));
+	log_debug("turn.cancel_reason", LOG_V("reason", q.reason));
 	rc = answer(r, m, &wire_turn_cancel_reply_desc, &rep);
 	if (rc != RC_OK)
 		log_debug("turn.answer_lost", LOG_RC(rc));

@@ -1,5 +1,5 @@
 /*
- * Start and end, and which part a message from the broker is for.
+ * Start and end.
  */
 #include "bridge.h"
 
@@ -8,10 +8,13 @@
 #include "address.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "core/worker.h"
+#include "flood.h"
 #include "mqtt/mqtt.h"
 #include "on_command.h"
 #include "on_lease.h"
+#include "on_message.h"
 #include "on_report.h"
 #include "on_result.h"
 #include "on_snapshot.h"
@@ -24,24 +27,35 @@
 /* Bodies that come back before us are not heard until their next heartbeat. */
 #define RETRY_MS 250
 /* Of a round trip to Redis, which may carry a megabyte. */
-#define REDIS_MS    500
-#define LOG_EVERY_S 10
+#define REDIS_MS 500
 
 const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(bridge_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(bridge_conf, mqtt_url),
-	    "mqtt://127.0.0.1:1883", 0, 0, "MQTT 5 broker, mqtt://host:port" },
+	    "mqtt://127.0.0.1:1883", 0, 0,
+	    "MQTT 5 broker, mqtt://host:port, or mqtts:// with TLS" },
 	{ "MQTT_USERNAME", CONF_STR, CONF_AT(bridge_conf, mqtt_user), "", 0, 0,
 	    "user at the broker; empty for none" },
 	{ "MQTT_PASSWORD", CONF_SECRET, CONF_AT(bridge_conf, mqtt_password), "",
 	    0, 0, "its password" },
+	{ "MQTT_CA_FILE", CONF_STR, CONF_AT(bridge_conf, ca_file), "", 0, 0,
+	    "PEM, who may sign the broker's certificate; empty: the system's" },
+	{ "MQTT_CERT_FILE", CONF_STR, CONF_AT(bridge_conf, cert_file), "", 0, 0,
+	    "PEM, our own certificate; empty for none" },
+	{ "MQTT_KEY_FILE", CONF_STR, CONF_AT(bridge_conf, key_file), "", 0, 0,
+	    "PEM, its key" },
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(bridge_conf, prefix), "soul",
 	    0, 0, "what all topics begin with; may contain slashes" },
 	{ "BROKER_ID", CONF_STR, CONF_AT(bridge_conf, broker), "main", 0, 0,
 	    "name of the broker, the same in all its bridges" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(bridge_conf, ttl_s),
 	    "60", 1, 86400, "silence after which a body is not present, s" },
+	{ "RATE_TERMINAL_PER_S", CONF_INT, CONF_AT(bridge_conf, rate_per_s),
+	    "20", 1, RATE_MAX,
+	    "reports, heartbeats and results of one body, each, a second" },
+	{ "RATE_TERMINAL_BURST", CONF_INT, CONF_AT(bridge_conf, rate_burst),
+	    "60", 40, RATE_MAX, "so many at once; 64 KiB more count as one" },
 };
 
 static bool
@@ -72,47 +86,6 @@ on_broker(void *arg, bool up)
 	leading_broker(b->leading, up);
 	if (!up)
 		commands_broker_down(b->commands);
-}
-
-/* Who publishes under a name that is none cannot be told about it. */
-static void
-log_topic(const struct mqtt_msg *m, enum rc rc)
-{
-	static struct log_rate rate;
-	int64_t missed;
-
-	if (log_every(&rate, LOG_EVERY_S, &missed))
-		log_warn("bridge.topic", LOG_V("topic", m->topic), LOG_RC(rc),
-		    LOG_I("missed", missed));
-}
-
-static void
-on_message(void *arg, const struct mqtt_msg *m)
-{
-	struct bridge *b = arg;
-	struct address a;
-	enum rc rc;
-
-	rc = address_parse(b->prefix, m->topic, &a);
-	if (rc != RC_OK) {
-		log_topic(m, rc);
-		return;
-	}
-	if (a.row == WIRE_TOPIC_RESULT) {
-		on_result(b->results, &a, m);
-		return;
-	}
-	/* It may still come for a moment after the lease was lost. */
-	if (leading_epoch(b->leading) == 0)
-		return;
-	if (m->retain)
-		leading_replayed(b->leading);
-	if (a.row == WIRE_TOPIC_ONLINE)
-		on_online(b->reports, &a, m);
-	else if (a.row == WIRE_TOPIC_HEARTBEAT)
-		on_heartbeat(b->reports, &a, m);
-	else
-		on_snapshot(b->snapshots, &a, m);
 }
 
 /* ---- start and end ------------------------------------------------------- */
@@ -172,6 +145,9 @@ connect_broker(struct bridge *b)
 		.client_id = id,
 		.user = given(b->conf->mqtt_user),
 		.password = given(b->conf->mqtt_password),
+		.ca_file = b->conf->ca_file,
+		.cert_file = b->conf->cert_file,
+		.key_file = b->conf->key_file,
 		.version = 5,
 		.keepalive_s = KEEPALIVE_S,
 		.retry_max_ms = RETRY_MS,
@@ -199,6 +175,7 @@ bridge_start(struct svc *s, const void *conf)
 	b->loop = svc_loop(s);
 	b->workers = worker_new(b->loop, 1, 16);
 	b->telling = telling_new(b);
+	on_message_init(b);
 	rc = check_conf(b);
 	if (rc == RC_OK)
 		rc = connect_redis(b);
@@ -231,5 +208,6 @@ bridge_stop(void *arg)
 	state_free(b->state);
 	worker_free(b->workers);
 	telling_free(b->telling);
+	flood_free(b->flood);
 	free(b);
 }

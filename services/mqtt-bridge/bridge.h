@@ -12,8 +12,10 @@
 #include "core/str.h"
 
 struct commands;
+struct flood;
 struct leading;
 struct loop;
+struct metric;
 struct mqtt;
 struct reports;
 struct results;
@@ -28,13 +30,15 @@ struct bridge_conf {
 	const char *mqtt_url;
 	const char *mqtt_user;
 	const char *mqtt_password;
+	const char *ca_file, *cert_file, *key_file;
 	const char *prefix;
 	const char *broker;
 	int64_t ttl_s;
+	int64_t rate_per_s, rate_burst;
 };
 
 /* The options that fill it. */
-#define BRIDGE_OPTS_N 7
+#define BRIDGE_OPTS_N 12
 extern const struct conf_opt bridge_opts[BRIDGE_OPTS_N];
 
 struct bridge {
@@ -48,6 +52,8 @@ struct bridge {
 	struct str broker; /* its id */
 	char broker_token[ID_TOKEN_MAX];
 	int64_t ttl_ms; /* of snapshots */
+	struct flood *flood;
+	struct metric *flooded, *cleared;
 	struct telling *telling;
 	struct leading *leading;
 	struct reports *reports;

@@ -8,6 +8,7 @@
  *		emotion_update; out: soul.result.<terminal>.<request>
  */
 #include "bridge.h"
+#include "passwords.h"
 #include "svc/svc.h"
 
 static const struct svc_def def = {
@@ -21,6 +22,8 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct bridge_conf),
 	.start = bridge_start,
 	.stop = bridge_stop,
+	.commands = &passwords_command,
+	.ncommands = 1,
 };
 
 int

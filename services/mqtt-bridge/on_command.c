@@ -20,6 +20,7 @@
 #include "core/metric.h"
 #include "delivery.h"
 #include "mqtt/mqtt.h"
+#include "on_result.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -233,9 +234,13 @@ find_body(const struct lane *lane, const struct sending *s, struct str terminal,
 {
 	struct bridge *b = lane->c->b;
 	char note[ASKED_NOTE_MAX];
+	const struct address asked = { .row = WIRE_TOPIC_RESULT,
+		.terminal = terminal,
+		.request_id = cmd->request_id };
 	struct terminal_ask ask = { .request_id = cmd->request_id,
 		.broker = b->broker,
 		.ttl_ms = b->ttl_ms };
+	enum rc rc;
 
 	*present = true;
 	if (!lane->kind->answered)
@@ -245,7 +250,10 @@ find_body(const struct lane *lane, const struct sending *s, struct str terminal,
 		    b->state, terminal, b->broker, b->ttl_ms, present);
 	note_of(s->m, cmd, clock_wall(), note);
 	ask.note = str_of(note);
-	return terminal_ask(b->state, terminal, &ask, present);
+	rc = terminal_ask(b->state, terminal, &ask, present);
+	if (rc == RC_OK && *present)
+		results_expect(b->results, &asked);
+	return rc;
 }
 
 static void

@@ -16,6 +16,7 @@
 #include "core/metric.h"
 #include "mqtt/mqtt.h"
 #include "on_report.h"
+#include "on_result.h"
 #include "on_snapshot.h"
 #include "state/lease.h"
 #include "svc/svc.h"
@@ -24,6 +25,7 @@
 #define BROKER_MAX 100
 /* Between two looks whether Redis is back. */
 #define AWAY_MS     20
+#define CLEAR_MS    5000
 #define LOG_EVERY_S 10
 
 static const size_t rows[LEAD_FILTERS] = {
@@ -40,7 +42,7 @@ struct leading {
 	atomic_bool served;
 	char name[sizeof(LEASE) + BROKER_MAX];
 	char me[ID_HEX32_MAX];
-	struct loop_timer renew, step;
+	struct loop_timer renew, step, clear;
 	struct metric *leads, *won, *replays;
 };
 
@@ -54,6 +56,12 @@ int64_t
 leading_epoch(const struct leading *l)
 {
 	return l->lead.epoch;
+}
+
+bool
+leading_catching_up(const struct leading *l)
+{
+	return l->lead.epoch != 0 && l->replaying;
 }
 
 bool
@@ -93,7 +101,9 @@ subscribe(struct leading *l, int filter)
 
 	metric_add(l->replays, 1);
 	/* Retained messages come only at this QoS without a gap. */
-	if (mqtt_subscribe(l->b->mqtt, f, 1, on_subscribed, l) != RC_OK)
+	if (mqtt_subscribe(l->b->mqtt, f,
+		wire_topics[rows[filter]].retain ? 1 : 1 | MQTT_AS_PUBLISHED,
+		on_subscribed, l) != RC_OK)
 		log_error("bridge.filter", LOG_V("filter", f));
 }
 
@@ -146,6 +156,26 @@ won(struct leading *l)
 	l->replaying = true;
 	atomic_store(&l->served, false);
 	step_later(l);
+	results_subscribe(l->b->results);
+}
+
+static void
+look_again(void *arg)
+{
+	struct leading *l = arg;
+
+	if (l->lead.epoch == 0)
+		return;
+	results_subscribe(l->b->results);
+	leading_again(l, LEAD_HEARTBEAT);
+}
+
+void
+leading_clear_again(struct leading *l)
+{
+	if (l->clear.pos == 0)
+		loop_timer_set(l->b->loop, &l->clear,
+		    mono_add_ms(clock_mono(), CLEAR_MS), look_again, l);
 }
 
 static void
@@ -264,6 +294,7 @@ leading_free(struct leading *l)
 		return;
 	loop_timer_cancel(l->b->loop, &l->renew);
 	loop_timer_cancel(l->b->loop, &l->step);
+	loop_timer_cancel(l->b->loop, &l->clear);
 	if (l->lead.epoch != 0)
 		release(l);
 	free(l);

@@ -44,6 +44,19 @@ void leading_replayed(struct leading *l);
  */
 void leading_again(struct leading *l, enum lead_filter filter);
 
+/*
+ * leading_catching_up(l):
+ * Whether it holds the lease, and what the broker had kept is still coming.
+ */
+bool leading_catching_up(const struct leading *l);
+
+/*
+ * leading_clear_again(l):
+ * Something that the broker should not keep could not be cleared: look for such
+ * things again, some time from now.
+ */
+void leading_clear_again(struct leading *l);
+
 /* leading_fenced(l): A write was refused: another replica leads. */
 void leading_fenced(struct leading *l);
 

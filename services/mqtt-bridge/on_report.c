@@ -50,7 +50,7 @@ struct reports {
 	struct arena *a; /* of a message */
 	struct loop_timer flush, look;
 	struct mono again; /* beats that failed are not tried before */
-	struct metric *written, *refused, *failed, *beaten, *silent;
+	struct metric *written, *refused, *failed, *beaten, *silent, *revoked;
 };
 
 static void flush(void *arg);
@@ -124,6 +124,12 @@ settle(struct reports *r, const struct terminal_report *t)
 		break;
 	case RC_DENIED:
 		return true;
+	case RC_NOENT:
+		metric_add(r->revoked, 1);
+		if (log_every(&rate, LOG_EVERY_S, &missed))
+			log_warn("bridge.revoked", LOG_V("terminal", t->id),
+			    LOG_I("missed", missed));
+		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:
 	case RC_AGAIN:
@@ -342,8 +348,9 @@ on_heartbeat(
 {
 	struct wire_heartbeat msg;
 
-	/* One that was kept says nothing of today. */
-	if (m->retain || !read_text(r, a, m, &msg))
+	/* One that was kept says nothing of today; later ones come at once. */
+	if ((m->retain && leading_catching_up(r->b->leading)) ||
+	    !read_text(r, a, m, &msg))
 		return;
 	if (!beats_add(r->beats, a->terminal, clock_mono()))
 		metric_add(r->failed, 1);
@@ -434,6 +441,8 @@ reports_new(struct bridge *b)
 	    "Reports that could not be written when they came.", NULL);
 	r->beaten = metric_counter(set, "soul_bridge_heartbeats_total",
 	    "Heartbeats written, those of one body in one write.", NULL);
+	r->revoked = metric_counter(set, "soul_bridge_reports_revoked_total",
+	    "Reports of bodies whose identity was revoked.", NULL);
 	r->silent = metric_counter(set, "soul_bridge_silent_total",
 	    "Bodies that fell silent without taking their leave.", NULL);
 	look(r);

@@ -16,6 +16,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "expected.h"
 #include "mqtt/mqtt.h"
 #include "on_lease.h"
 #include "on_report.h"
@@ -39,11 +40,43 @@ struct results {
 	struct arena *kept;  /* of those that wait */
 	struct arena *notes; /* of those that are told */
 	struct buf json;
+	struct expected *expected;
 	struct terminal_result v[WAITING_MAX];
+	bool sent[WAITING_MAX]; /* v[i] was handed on */
 	size_t n, bytes;
 	struct loop_timer flush;
 	struct metric *came, *unasked, *unsent, *unkept;
 };
+
+/* ---- handing on ---------------------------------------------------------- */
+
+static void
+hand_on(struct results *r, const struct terminal_result *v)
+{
+	static struct log_rate rate;
+	char subject[sizeof(WIRE_SUBJECT_FMT_BODY_RESULT) +
+	    2 * (size_t)ID_TOKEN_MAX];
+	char terminal[ID_TOKEN_MAX], request[ID_TOKEN_MAX];
+	int64_t missed;
+	enum rc rc;
+
+	rc = id_token(v->id, terminal);
+	if (rc == RC_OK)
+		rc = id_token(v->request_id, request);
+	if (rc == RC_OK) {
+		(void)snprintf(subject, sizeof(subject),
+		    WIRE_SUBJECT_FMT_BODY_RESULT, terminal, request);
+		rc = bus_publish(
+		    r->n < ASAP_MAX ? svc_bus(r->b->svc) : svc_bulk(r->b->svc),
+		    subject, v->json, NULL);
+	}
+	if (rc == RC_OK)
+		return;
+	metric_add(r->unsent, 1);
+	if (log_every(&rate, LOG_EVERY_S, &missed))
+		log_warn("bridge.result_not_sent", LOG_V("terminal", v->id),
+		    LOG_RC(rc), LOG_I("missed", missed));
+}
 
 /* ---- keeping ------------------------------------------------------------- */
 
@@ -58,6 +91,14 @@ tell(struct results *r, const struct terminal_result *v)
 		return;
 	tell_result(r->b->telling, v->id, &msg,
 	    asked_read(v->note, &asked) ? &asked : NULL);
+}
+
+static void
+settle(struct results *r, const struct terminal_result *v, bool sent)
+{
+	if (!sent)
+		hand_on(r, v);
+	tell(r, v);
 }
 
 static void
@@ -78,7 +119,7 @@ flush(void *arg)
 		else if (r->v[i].rc != RC_OK)
 			metric_add(r->unkept, 1);
 		else if (r->v[i].first)
-			tell(r, &r->v[i]);
+			settle(r, &r->v[i], r->sent[i]);
 	}
 	if (rc != RC_OK && log_every(&rate, LOG_EVERY_S, &missed))
 		log_warn("bridge.results_not_kept", LOG_RC(rc),
@@ -87,9 +128,9 @@ flush(void *arg)
 	arena_reset(r->kept);
 }
 
-/* r->json is the result. */
+/* r->json is the result; ours: this replica has asked for it. */
 static void
-keep(struct results *r, const struct address *a)
+keep(struct results *r, const struct address *a, bool ours)
 {
 	struct terminal_result *v;
 
@@ -99,41 +140,15 @@ keep(struct results *r, const struct address *a)
 	*v = (struct terminal_result){ .id = arena_str(r->kept, a->terminal),
 		.request_id = arena_str(r->kept, a->request_id),
 		.json = arena_str(r->kept, buf_str(&r->json)) };
+	r->sent[r->n] = ours;
+	if (ours)
+		hand_on(r, v);
 	r->n++;
 	r->bytes += v->json.n;
 	loop_timer_set(r->b->loop, &r->flush, clock_mono(), flush, r);
 }
 
 /* ---- messages ------------------------------------------------------------ */
-
-static void
-hand_on(struct results *r, const struct address *a)
-{
-	static struct log_rate rate;
-	char subject[sizeof(WIRE_SUBJECT_FMT_BODY_RESULT) +
-	    2 * (size_t)ID_TOKEN_MAX];
-	char terminal[ID_TOKEN_MAX], request[ID_TOKEN_MAX];
-	int64_t missed;
-	enum rc rc;
-
-	rc = id_token(a->terminal, terminal);
-	if (rc == RC_OK)
-		rc = id_token(a->request_id, request);
-	if (rc == RC_OK) {
-		(void)snprintf(subject, sizeof(subject),
-		    WIRE_SUBJECT_FMT_BODY_RESULT, terminal, request);
-		rc = bus_publish(
-		    r->n < ASAP_MAX ? svc_bus(r->b->svc) : svc_bulk(r->b->svc),
-		    subject, buf_str(&r->json), NULL);
-	}
-	if (rc == RC_OK)
-		return;
-	metric_add(r->unsent, 1);
-	if (log_every(&rate, LOG_EVERY_S, &missed))
-		log_warn("bridge.result_not_sent",
-		    LOG_V("terminal", a->terminal), LOG_RC(rc),
-		    LOG_I("missed", missed));
-}
 
 void
 on_result(struct results *r, const struct address *a, const struct mqtt_msg *m)
@@ -142,9 +157,6 @@ on_result(struct results *r, const struct address *a, const struct mqtt_msg *m)
 	struct wire_err err;
 	enum rc rc;
 
-	/* What the broker kept answers a question of long ago. */
-	if (m->retain)
-		return;
 	metric_add(r->came, 1);
 	arena_reset(r->a);
 	buf_reset(&r->json);
@@ -158,19 +170,36 @@ on_result(struct results *r, const struct address *a, const struct mqtt_msg *m)
 			    WIRE_REFUSAL_OUTCOME_REFUSED, &err);
 		return;
 	}
-	hand_on(r, a);
-	keep(r, a);
+	keep(r, a,
+	    expected_take(
+		r->expected, a->terminal, a->request_id, clock_mono()));
+}
+
+void
+results_expect(struct results *r, const struct address *a)
+{
+	expected_add(r->expected, a->terminal, a->request_id, clock_mono());
 }
 
 /* ---- start and end ------------------------------------------------------- */
+
+void
+results_subscribe(struct results *r)
+{
+	char topic[ADDRESS_TOPIC_MAX];
+	struct str filter =
+	    address_filter(r->b->prefix, WIRE_TOPIC_RESULT, topic);
+
+	if (mqtt_subscribe(
+		r->b->mqtt, filter, 1 | MQTT_AS_PUBLISHED, NULL, NULL) != RC_OK)
+		log_error("bridge.filter", LOG_V("filter", filter));
+}
 
 struct results *
 results_new(struct bridge *b)
 {
 	struct metric_set *set = svc_metrics(b->svc);
 	struct results *r = mem_zalloc(sizeof(*r));
-	char topic[ADDRESS_TOPIC_MAX];
-	struct str filter = address_filter(b->prefix, WIRE_TOPIC_RESULT, topic);
 
 	r->b = b;
 	(void)svc_bulk(b->svc); /* it takes a moment to connect */
@@ -187,8 +216,8 @@ results_new(struct bridge *b)
 	    "Results that could not be handed on.", NULL);
 	r->unkept = metric_counter(set, "soul_bridge_results_unkept_total",
 	    "Results that could not be kept.", NULL);
-	if (mqtt_subscribe(b->mqtt, filter, 1, NULL, NULL) != RC_OK)
-		log_error("bridge.filter", LOG_V("filter", filter));
+	r->expected = expected_new();
+	results_subscribe(r);
 	return r;
 }
 
@@ -200,6 +229,7 @@ results_free(struct results *r)
 	if (r->n > 0)
 		flush(r);
 	loop_timer_cancel(r->b->loop, &r->flush);
+	expected_free(r->expected);
 	arena_free(r->a);
 	arena_free(r->kept);
 	arena_free(r->notes);

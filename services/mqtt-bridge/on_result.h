@@ -1,8 +1,10 @@
 /*
  * on_result: what bodies answer to invokes.
  *
- * Every replica hands each result on and keeps it; whose waiter comes first,
- * and what is kept, is the first.
+ * The replica that sent the invoke hands its result on at once, and keeps it.
+ * Of one that another replica sent, or that nobody did, Redis is asked first:
+ * the first result of what was asked is handed on by whoever keeps it, all
+ * others are dropped.
  */
 #ifndef MQTT_BRIDGE_ON_RESULT_H
 #define MQTT_BRIDGE_ON_RESULT_H
@@ -13,11 +15,17 @@ struct bridge;
 struct mqtt_msg;
 struct results;
 
-/* results_new(b): Subscribe. */
+/* results_new(b): Subscribed. */
 struct results *results_new(struct bridge *b);
 
 /* results_free(r): Keep what is not kept yet; free.  NULL is allowed. */
 void results_free(struct results *r);
+
+/* results_subscribe(r): Again, so that what the broker has kept comes. */
+void results_subscribe(struct results *r);
+
+/* results_expect(r, a): a's terminal is asked to do a's request. */
+void results_expect(struct results *r, const struct address *a);
 
 /* on_result(r, a, m): A message came. */
 void on_result(

@@ -32,10 +32,10 @@ $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$f)))
 
 # For make test and make soak.
 FUZZ_NEEDS := $(FUZZERS:%=$(FUZZ)/%)
-FUZZ_SMOKE := $(foreach f,$(FUZZERS),"tests/fuzz/run 5 $f")
+FUZZ_SMOKE := $(foreach f,$(FUZZERS),"tests/fuzz/run 3 $f")
 FUZZ_SOAK := $(foreach f,$(FUZZERS),"tests/fuzz/run $(or $(T),600) $f")
 
 fuzz: $(FUZZ_NEEDS)
-	@tests/fuzz/run $(or $(T),60) $(FUZZERS)
+	@TEST_PROGRESS=1 tests/fuzz/run $(or $(T),60) $(FUZZERS) 3>&1
 -include $(shell find $(FUZZ) -name '*.d' 2>/dev/null)
 .PHONY: fuzz

@@ -1,13 +1,16 @@
 /*
  * Answers of language models from hostile bytes, in both dialects, as a stream
- * and whole: no ceiling is passed, what was shown is the text, and a call that
- * is valid has a name, an id of its own and an object for arguments.  The first
- * byte has the dialect, the form and the provider's habits.
+ * and whole, and as vectors: no ceiling is passed, what was shown is the text,
+ * and a call that is valid has a name, an id of its own and an object for
+ * arguments.  The first byte has the dialect, the form and the provider's
+ * habits.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "httpc/sse.h"
+#include "llm/embed_read.h"
 #include "llm/fault.h"
 #include "llm/provider.h"
 #include "must.h"
@@ -54,6 +57,25 @@ read_whole(struct seen *s, struct str in, struct arena *a)
 	enum rc rc = s->d->answer(&s->m, v, &why);
 	must(rc == RC_OK || rc == RC_TOOBIG || (rc == RC_INVALID));
 	wire_tree_free(v);
+}
+
+/* Each text has one vector, all of one length. */
+static void
+read_vectors(struct str in, struct arena *a)
+{
+	const double *vectors[EMBED_TEXTS_MAX] = { NULL };
+	struct embed_result r = { .error = STR_INIT("") };
+	struct httpc_answer answer = { .status = 200, .body = in };
+	size_t n = 1 + in.n % EMBED_TEXTS_MAX, i, k;
+
+	embed_read(RC_OK, &answer, a, vectors, n, &r);
+	must(r.rc == RC_OK || r.error.n > 0);
+	if (r.rc != RC_OK)
+		return;
+	must(r.n == n && r.dimensions > 0);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < r.dimensions; k++)
+			must(!isnan(r.vectors[i][k]));
 }
 
 static void
@@ -114,6 +136,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(sse_feed(&p, in, on_event, &s) != RC_BUG);
 	else
 		read_whole(&s, in, a);
+	read_vectors(in, a);
+	arena_reset(a);
 	check_end(&s, stream, a);
 	sse_free(&p);
 	accum_free(&s.m);

@@ -3,7 +3,7 @@
 // usage: node tests/helm/check.mjs <file>...
 //
 // Each file is what helm template printed; beside it <file>.outside may name
-// Secrets that exist already.  A line per fault; the exit code says if there
+// Secrets and ConfigMaps that exist already.  A line per fault; the exit code says if there
 // was one.  Every row of edges.txt must be needed by one of the files.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
 // links: objects name each other; do they mean what is there?
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hasPod, part, pod, selects } from "./pods.mjs";
 
 const labels = (o) => pod(o).metadata.labels;
@@ -32,7 +32,9 @@ function* named(o, all, outside) {
     const { spec } = pod(o);
     if (!have("ServiceAccount", spec.serviceAccountName)) yield `there is no account ${spec.serviceAccountName}`;
     for (const v of spec.volumes ?? []) {
-      if (v.configMap && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
+      if (v.configMap && !outside.includes(v.configMap.name) && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
+      for (const { configMap } of v.projected?.sources ?? [])
+        if (configMap && !have("ConfigMap", configMap.name)) yield `there is no ConfigMap ${configMap.name}`;
       for (const s of [v.secret && { name: v.secret.secretName, items: v.secret.items },
         ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean))
         yield* secret(s.name, (s.items ?? []).map((i) => i.key));
@@ -80,15 +82,20 @@ function* shipped(o, yaml) {
   if (o.kind !== "ConfigMap") return;
   if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
     yield "is not deploy/grafana-soul.json";
-  for (const name of ["nats.conf", "redis.conf", "mosquitto.conf"])
-    if (o.data[name] && !o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8")))
+  // Rules of the broker have the prefix of topics.
+  const prefix = /^pattern write (.*terminal)\/%u\/online$/m.exec(o.data["mosquitto.acl"])?.[1];
+  for (const name of Object.keys(o.data).filter((x) => existsSync(`deploy/${x}`)))
+    if (!o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8").replaceAll("soul/terminal", prefix ?? "soul/terminal")))
       yield `${name} is not deploy/${name}`;
+  if (o.data["soul.conf"] && !o.data["soul.conf"].includes(readFileSync("deploy/nats-permissions.conf", "utf8")))
+    yield "soul.conf is not of deploy/nats-permissions.conf";
 }
 
 const sorted = (v) => Array.isArray(v) ? v.map(sorted)
   : v !== null && typeof v === "object" ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v;
 
-// What is wrong between o and the others; outside: Secrets that the user has.
+// What is wrong between o and the others; outside: Secrets and
+// ConfigMaps that the user has.
 export function linkFaults(o, all, outside, yaml) {
   return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml)];
 }

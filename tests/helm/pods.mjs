@@ -40,7 +40,8 @@ function* run(o) {
       yield `${c.name}: image ${c.image} is not pinned`;
     // Server-side apply of old clusters cannot tell ports without it apart.
     for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
-    if (o.kind === "Pod") continue;
+    // Of a process without a port its end is all there is to see.
+    if (o.kind === "Pod" || !c.ports) continue;
     for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
       if (!c[name]) yield `${c.name}: no ${name}`;
     for (const name of ["startupProbe", "livenessProbe"])
@@ -83,9 +84,11 @@ function* service(o) {
   const env = Object.fromEntries((c.env ?? []).map((e) => [e.name, e.value]));
   if (Object.keys(env).length !== c.env.length) yield "a variable is set twice";
   for (const v of Object.keys(env))
-    if (!v.startsWith("EXTRA_") && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
+    if (!v.startsWith("EXTRA_") && !known.has(v) && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
   for (const v of Object.keys(env))
     if (/PASSWORD$|API_KEY$/.test(v) || /:\/\/[^/]*@/.test(env[v])) yield `${v} has a secret in it`;
+  if (c.ports.some((p) => p.name === "http") && !("AUTH_TOKENS" in env || "AUTH_JWKS" in env) && !/-sim$/.test(name))
+    yield "lets anybody be anybody";
   const linger = Number(c.lifecycle?.preStop?.exec?.command?.[1] ?? 0);
   const drain = Number(env.DRAIN_TIMEOUT_MS) / 1000;
   if (!(spec.terminationGracePeriodSeconds >= linger + drain + 5)) yield "it is killed before it has drained";

@@ -147,7 +147,7 @@ enum kit_server_kind { KIT_NATS, KIT_REDIS, KIT_MOSQUITTO, KIT_MOSQUITTO_KEEP };
 struct kit_server {
 	enum kit_server_kind kind;
 	int port;
-	char url[64]; /* nats://, redis://, mqtt://127.0.0.1:port */
+	char url[64];   /* nats://, redis://, mqtt://127.0.0.1:port */
 	char conf[256]; /* a file of more settings; empty: none */
 	struct kit_proc proc;
 };

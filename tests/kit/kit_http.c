@@ -20,6 +20,14 @@
 void
 kit_http_open(struct kit_http *c, int port)
 {
+	kit_http_open_from(c, INADDR_LOOPBACK, port);
+}
+
+void
+kit_http_open_from(struct kit_http *c, uint32_t from, int port)
+{
+	struct sockaddr_in own = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(from) };
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -29,6 +37,8 @@ kit_http_open(struct kit_http *c, int port)
 	c->eof = false;
 	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (c->fd < 0 ||
+	    (from != INADDR_LOOPBACK &&
+		bind(c->fd, (struct sockaddr *)&own, sizeof(own)) != 0) ||
 	    connect(c->fd, (struct sockaddr *)&to, sizeof(to)) != 0)
 		ck_abort_msg("connect to %d: %s", port, strerror(errno));
 	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/buf.h"
 
@@ -24,8 +25,13 @@ struct kit_answer {
 	struct buf body; /* chunks joined */
 };
 
-/* kit_http_open(c, port): Connect to 127.0.0.1:port. */
+/*
+ * kit_http_open(c, port): Connect to 127.0.0.1:port.
+ * kit_http_open_from(c, from, port): The same as another client, 127.0.0.2 for
+ * example (host order).
+ */
 void kit_http_open(struct kit_http *c, int port);
+void kit_http_open_from(struct kit_http *c, uint32_t from, int port);
 
 /* kit_http_close(c), kit_answer_free(a): Free; both are usable again. */
 void kit_http_close(struct kit_http *c);

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "core/arena.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/owner.h"
+#include "e2e/rig/secrets.h"
 #include "e2e/rig/tap.h"
 #include "kit/kit_http.h"
 #include "kit/kit_rights.h"
@@ -46,7 +48,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[10 + STACK_ENV_MAX];
+	const char *env[16 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -55,6 +57,8 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	}
 	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
 		env[n++] = st->opts->env[i][k];
+	if (st->opts->locked)
+		n = lock_env(st, i, a, env, n);
 	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
 	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
 	env[n++] = arena_printf(
@@ -74,6 +78,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 		       .p;
 	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
 	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	n = secrets_plant(env, n);
 	env[n] = NULL;
 	kit_spawn(&p->proc, name, argv, env);
 	p->wanted = true;
@@ -119,23 +124,50 @@ reports_are_read(void *arg)
 	return kit_log_has(arg, "ev=bridge.caught_up");
 }
 
-void
-stack_start(struct stack *st, const struct stack_opts *o)
+static void
+start_servers(struct stack *st)
 {
-	struct tap_where where;
-	enum stack_service i;
-
-	*st = (struct stack){ .opts = o };
+	if (st->opts->locked) {
+		lock_servers(st);
+		return;
+	}
 	kit_rights_nats(&st->server[STACK_NATS]);
 	kit_rights_redis(&st->server[STACK_REDIS]);
 	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
-	where.nats_url = st->server[STACK_NATS].url;
-	where.mqtt_port = o->no_mqtt_tap ? 0 : st->server[STACK_MQTT].port;
-	if (!o->no_tap) {
-		kit_fork(&st->tap, "tap", tap_main, &where);
-		ck_assert_msg(
-		    kit_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+}
+
+static void
+start_tap(struct stack *st)
+{
+	char url[128];
+	struct tap_where where = { st->server[STACK_NATS].url,
+		st->server[STACK_MQTT].port };
+
+	if (st->opts->locked) {
+		snprintf(url, sizeof(url),
+		    "nats://" KIT_WITNESS ":" KIT_PASSWORD KIT_WITNESS
+		    "@127.0.0.1:%d",
+		    st->server[STACK_NATS].port);
+		where = (struct tap_where){ url, st->lock.witness };
 	}
+	if (st->opts->no_mqtt_tap)
+		where.mqtt_port = 0;
+	kit_fork(&st->tap, "tap", tap_main, &where);
+	ck_assert_msg(kit_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+}
+
+void
+stack_start(struct stack *st, const struct stack_opts *o)
+{
+	enum stack_service i;
+
+	*st = (struct stack){ .opts = o };
+	/* Timings want nothing read beside them. */
+	if (!o->no_tap)
+		secrets_begin();
+	start_servers(st);
+	if (!o->no_tap)
+		start_tap(st);
 	for (i = 0; i < STACK_BODY_SIM; i++) {
 		if (!o->without[i])
 			stack_spawn(st, i, &st->service[i], services[i].name);
@@ -146,6 +178,8 @@ stack_start(struct stack *st, const struct stack_opts *o)
 	}
 	if (o->without[STACK_BODY_SIM])
 		return;
+	if (o->locked)
+		lock_bodies(st);
 	/* An announcement that nobody hears counts from the next heartbeat. */
 	ck_assert(kit_until(
 	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
@@ -189,11 +223,41 @@ line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
 	return at != NULL;
 }
 
+size_t
+stack_lines(const struct stack *st, enum stack_service i, const char *text)
+{
+	char *log = kit_read_file(st->service[i].proc.log, NULL), *line, *rest;
+	size_t n = 0;
+
+	for (line = strtok_r(log, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		n += strstr(line, text) != NULL;
+	free(log);
+	return n;
+}
+
+/* Whatever a service's metrics show: none of it is a secret or a user's. */
+static void
+check_metrics(struct stack_proc *p)
+{
+	struct kit_answer a = { 0 };
+	const char *what = NULL;
+
+	if (kit_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+		what = secrets_in(buf_str(&a.body), true);
+	ck_assert_msg(
+	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
+	kit_answer_free(&a);
+}
+
 void
 stack_check(struct stack *st)
 {
+	const char *told = secrets_told();
 	char line[1024];
 	size_t i;
+
+	ck_assert_msg(told == NULL, "%s", told);
 
 	ck_assert_msg(
 	    st->opts->no_tap || kit_alive(&st->tap), "the tap is gone");
@@ -204,6 +268,8 @@ stack_check(struct stack *st)
 		ck_assert_msg(
 		    !st->service[i].wanted || kit_alive(&st->service[i].proc),
 		    "%s is gone", services[i].name);
+		if (st->service[i].wanted)
+			check_metrics(&st->service[i]);
 	}
 }
 
@@ -221,6 +287,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
+	const char *told;
 	char line[1024];
 	int status;
 	size_t i;
@@ -241,11 +308,20 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
-	if (why[0] == '\0')
+	/* Of a locked one it is the tests that are denied things. */
+	if (st->opts->locked) {
+		status = lock_end(st);
+		if (status != 0)
+			snprintf(why, sizeof(why),
+			    "mqtt-bridge passwords ended with %d", status);
+	} else if (why[0] == '\0')
 		snprintf(why, sizeof(why), "%s",
 		    kit_rights_denied(
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		kit_server_stop(&st->server[i], SIGTERM);
+	told = secrets_told();
+	if (told != NULL)
+		snprintf(why, sizeof(why), "%s", told);
 	return why[0] != '\0' ? why : NULL;
 }

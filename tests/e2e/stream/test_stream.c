@@ -226,8 +226,9 @@ cancel(const struct owner *o, const char *turn)
 	char path[128];
 
 	snprintf(path, sizeof(path), "/v1/turns/%s/cancel", turn);
-	return owner_ok(
-	    &stack, "POST", path, json_pack("{s:s}", "user_id", o->user));
+	return owner_ok(&stack, "POST", path,
+	    json_pack("{ssss}", "user_id", o->user, "reason",
+		"I have heard enough of it"));
 }
 
 KIT_TEST(a_turn_is_stopped)

@@ -1,8 +1,8 @@
 /*
  * What the server does not permit is told, and what it permits goes on.
  */
-#include "jobs.h"
 #include "core/mem.h"
+#include "jobs.h"
 
 static const char users[] =
     "authorization { users: [\n"

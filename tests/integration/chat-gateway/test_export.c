@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "core/mem.h"
+#include "heard.h"
 #include "recollect.h"
 
 #define PATH "/v1/memories/export?user_id=ann"
@@ -148,15 +149,29 @@ KIT_TEST_T(ten_thousand, 120)
 	recollect_stop(&r);
 }
 
+/* That some of it has left is told all the same. */
+static void
+cut_is_told(natsSubscription *sub)
+{
+	json_t *j = heard(sub, "memories_exported");
+
+	ck_assert_str_eq(kit_text(j, "payload.reason"), "cut short");
+	ck_assert_str_eq(kit_text(j, "payload.user_id"), "ann");
+	ck_assert_int_gt(kit_int(j, "payload.count"), 0);
+	json_decref(j);
+}
+
 /* The reader takes nothing until memory-worker has died. */
 KIT_TEST_T(what_breaks_off_is_seen_to, 120)
 {
 	char soul[SOUL_ID];
+	natsSubscription *sub;
 	struct recollect r;
 	struct kit_http c;
 	struct str body;
 
 	recollect_start(&r);
+	sub = heard_listen(&r.b);
 	make_soul(&r.b, "ann", "friendly", soul);
 	remember_much(&r, soul);
 	kit_http_open(&c, r.b.gateway.http);
@@ -178,6 +193,8 @@ KIT_TEST_T(what_breaks_off_is_seen_to, 120)
 	    str_find(body, STR("{\"error\":{\"error\":\"memory-worker")) >= 0,
 	    "%s", body.p + body.n - 400);
 	kit_http_close(&c);
+	cut_is_told(sub);
+	natsSubscription_Destroy(sub);
 	bed_stop(&r.b);
 }
 
@@ -194,11 +211,13 @@ nothing_streams(void *arg)
 KIT_TEST_T(a_client_that_leaves, 120)
 {
 	char soul[SOUL_ID];
+	natsSubscription *sub;
 	struct recollect r;
 	struct kit_http c;
 	json_t *j;
 
 	recollect_start(&r);
+	sub = heard_listen(&r.b);
 	make_soul(&r.b, "ann", "friendly", soul);
 	remember_much(&r, soul);
 	kit_http_open(&c, r.b.gateway.http);
@@ -210,9 +229,11 @@ KIT_TEST_T(a_client_that_leaves, 120)
 	ck_assert(kit_http_has(&c, "m00000", BED_MS));
 	kit_http_close(&c);
 	ck_assert(kit_until(nothing_streams, &r, BED_MS));
+	cut_is_told(sub);
 	/* Everything else goes on. */
 	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
 	ck_assert_uint_eq(items_n(j), 50);
 	json_decref(j);
+	natsSubscription_Destroy(sub);
 	recollect_stop(&r);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/id.h"
+#include "core/rate.h"
 #include "kit/kit_json.h"
 #include "kit/kit_nats.h"
 #include "kit/kit_service.h"
@@ -31,6 +32,7 @@ struct bed {
 	natsConnection *nc;
 	struct kit_state db;
 	const char *more; /* one more variable for bridges, or NULL */
+	bool strict;      /* bridges have the limits that are shipped */
 };
 
 static inline void
@@ -58,6 +60,11 @@ bridge_spawn(struct bed *b, int i)
 	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
 	kit_env_put(&e, "MQTT_BROKER_URL=%s", b->mqtt.url);
 	kit_env_put(&e, "SKILL_SNAPSHOT_TTL_SECONDS=%d", BED_TTL_S);
+	/* One client speaks for a whole fleet here. */
+	if (!b->strict) {
+		kit_env_put(&e, "RATE_TERMINAL_PER_S=%d", RATE_MAX);
+		kit_env_put(&e, "RATE_TERMINAL_BURST=%d", RATE_MAX);
+	}
 	snprintf(name, sizeof(name), "bridge-%d-%d", i, b->starts[i]++);
 	kit_service_spawn(&b->bridge[i], "mqtt-bridge", name, &e);
 }

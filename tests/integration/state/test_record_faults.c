@@ -1,6 +1,7 @@
 /* Records: of another format, damaged, and what a kill of Redis leaves. */
 #include "integration/state/bed.h"
 #include "integration/state/queue.h"
+#include "state/credential.h"
 #include "state/lease.h"
 #include "state/memory.h"
 #include "state/session.h"
@@ -84,6 +85,24 @@ on_session(struct bed *b, int which)
 }
 #define SESSION_CALLS 7
 
+static enum rc
+on_credential(struct bed *b, int which)
+{
+	struct credential c = { .terminal_id = STR("t") };
+
+	switch (which) {
+	case 0:
+		return credential_read(b->s, STR("t"), b->a, &c);
+	case 1:
+		return credential_mint(b->s, &c);
+	case 2:
+		return credential_rotate(b->s, STR("t"), STR("h"));
+	default:
+		return credential_revoke(b->s, STR("t"));
+	}
+}
+#define CREDENTIAL_CALLS 4
+
 static const struct {
 	const char *key;
 	enum rc (*call)(struct bed *b, int which);
@@ -92,6 +111,7 @@ static const struct {
 	{ "soul:terminal:{t}", on_terminal, TERMINAL_CALLS },
 	{ "soul:soul:{soul}", on_soul, SOUL_CALLS },
 	{ "soul:session:{u:s}", on_session, SESSION_CALLS },
+	{ "soul:credential:{t}", on_credential, CREDENTIAL_CALLS },
 };
 
 /* A digest of everything there is. */
@@ -137,6 +157,7 @@ KIT_TEST(unknown_formats_are_refused)
 	bed_start(&b);
 	OK(soul_create(b.s, &soul, STR("x")));
 	OK(queue_enter(b.s, &place, &ahead));
+	OK(on_credential(&b, 1));
 	for (i = 0; i < NELEM(records); i++) {
 		key = str_of(records[i].key);
 		DO(&b.rig, STR("COPY"), key, STR("kept"));
@@ -173,6 +194,8 @@ KIT_TEST(damaged_fields)
 		{ "soul:soul:{soul}", "created", "now", on_soul },
 		{ "soul:session:{u:s}", "sumn", "-", on_session },
 		{ "soul:session:{u:s}", "active", "x", on_session },
+		{ "soul:credential:{t}", "ten", "~", on_credential },
+		{ "soul:credential:{t}", "changed", "x", on_credential },
 	};
 	struct str key;
 	struct bed b;
@@ -185,6 +208,7 @@ KIT_TEST(damaged_fields)
 		OK(soul_create(b.s, &soul, STR("x")));
 		OK(terminal_put_online(b.s, &b.w, STR("t"), true, NULL));
 		OK(session_append(b.s, &skey, &STR("1"), 1, NULL));
+		OK(on_credential(&b, 1));
 		OK(damage[i].read(&b, 0));
 		DO(&b.rig, STR("HSET"), key, str_of(damage[i].field),
 		    str_of(damage[i].value));

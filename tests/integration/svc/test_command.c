@@ -303,6 +303,10 @@ KIT_TEST(help_has_all_commands_and_a_wrong_one_is_told)
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--help")), 0);
 	ck_assert(kit_log_has(&p,
 	    "usage: toy [option]\n       toy healthcheck\n"
+	    "       toy token add FILE ROLE [user=U] [tenant=T] "
+	    "[terminal_id=ID] [name=N] [days=N]\n"
+	    "       toy token list FILE\n"
+	    "       toy token drop FILE NAME|DIGEST\n"
 	    "       toy say WORD...\n       toy say --all\n"
 	    "       toy alone\n"));
 	ck_assert(kit_log_has(&p, "  say             say what it was given\n"));
@@ -314,8 +318,8 @@ KIT_TEST(help_has_all_commands_and_a_wrong_one_is_told)
 	    "       toy say --all\n\nMore of it.\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("sya", "x")), 64);
 	ck_assert(kit_log_has(&p,
-	    "unknown command sya; commands: healthcheck, say, alone; see toy "
-	    "--help\n"));
+	    "unknown command sya; commands: healthcheck, token, say, alone; "
+	    "see toy --help\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--say")), 64);
 	ck_assert(kit_log_has(&p, "unknown argument --say; see toy --help\n"));
 	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--version", "x")), 64);

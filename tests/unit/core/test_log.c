@@ -141,6 +141,10 @@ KIT_TEST(no_value_forges_a_line)
 		{ "\xc2\x85", "\"\\u0085\"" },
 		{ "\xe2\x80\xa8", "\"\\u2028\"" },
 		{ "\xe2\x80\xa9", "\"\\u2029\"" },
+		/* What would show the rest in another order. */
+		{ "\xe2\x80\xae", "\"\\u202e\"" },
+		{ "\xe2\x81\xa6", "\"\\u2066\"" },
+		{ "\xd8\x9c", "\"\\u061c\"" },
 		{ "\xe4\xbd\xa0\xe5\xa5\xbd", "\xe4\xbd\xa0\xe5\xa5\xbd" },
 		/* Not UTF-8. */
 		{ "\xff\xfe", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },

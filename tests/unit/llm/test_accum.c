@@ -392,13 +392,28 @@ KIT_TEST(ceilings)
 	buf_puts(&b,
 	    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,"
 	    "\"function\":{\"arguments\":\"");
-	for (size_t i = 0; i < 400000; i++)
+	for (size_t i = 0; i < LLM_ARGS_MAX / 2 - 1; i++)
 		buf_putc(&b, 'x');
 	buf_puts(&b, "\"}}]}}]}");
 	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
 	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
 	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_TOOBIG);
 	accum_free(&m);
+
+	/* Text and thoughts without end. */
+	for (size_t k = 0; k < 2; k++) {
+		accum_init(&m, NULL);
+		buf_reset(&b);
+		buf_printf(&b, "{\"choices\":[{\"delta\":{\"%s\":\"",
+		    k == 0 ? "content" : "reasoning_content");
+		for (size_t i = 0; i < LLM_TEXT_MAX / 2 - 1; i++)
+			buf_putc(&b, 'x');
+		buf_puts(&b, "\"}}]}");
+		ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
+		ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_OK);
+		ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_TOOBIG);
+		accum_free(&m);
+	}
 
 	/* Arguments of another kind. */
 	accum_init(&m, NULL);

@@ -13,26 +13,25 @@
 	"{\"title\":\"error\",\"description\":\"An error.\","                \
 	"\"x-section\":\"1\",\"type\":\"object\",\"properties\":{\"error\":" \
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
-#define IFACE                                                                            \
-	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                             \
-	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\"]," \
-	"\"owner\":\"o\",\"request\":\"x\"," \
-	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","                \
-	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                                 \
-	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","                   \
-	"\"description\":\"Q.\",\"required\":true}]}],"                                  \
-	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","                          \
-	"\"kind\":\"request\",\"owner\":\"o\",\"from\":[\"p\",\"o\"],"                   \
-	"\"queue\":\"g\","                                                               \
-	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"                       \
-	"\"description\":\"Ask.\",\"section\":\"3\"}],"                                  \
-	"\"mqtt\":[{\"name\":\"say\","                                                   \
-	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","              \
-	"\"qos\":1,\"retain\":true,\"message\":\"x\","                                   \
-	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "],"           \
-	"\"streams\":[" STREAM                                                           \
-	"],\"peers\":[" PEER("o") "," PEER("p") "],"                                     \
-						"\"redis\":[" RECORD "]}"
+#define IFACE                                                                  \
+	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                   \
+	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"maker\"],"               \
+	"\"owner\":\"o\",\"request\":\"x\","                                   \
+	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","      \
+	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                       \
+	"{\"status\":400,\"text\":\"c\"}],\"query\":[{\"name\":\"q\","         \
+	"\"description\":\"Q.\",\"required\":true}]}],"                        \
+	"\"nats\":[{\"name\":\"ask\",\"subject\":\"s.{user}\","                \
+	"\"kind\":\"request\",\"owner\":\"o\",\"from\":[\"p\",\"o\"],"         \
+	"\"queue\":\"g\","                                                     \
+	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"             \
+	"\"description\":\"Ask.\",\"section\":\"3\"}],"                        \
+	"\"mqtt\":[{\"name\":\"say\","                                         \
+	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","    \
+	"\"qos\":1,\"retain\":true,\"message\":\"x\","                         \
+	"\"description\":\"Say.\",\"section\":\"4\"}],\"events\":[" EVENT "]," \
+	"\"streams\":[" STREAM "],\"peers\":[" PEERS "],\"redis\":[" RECORD    \
+	"]}"
 #define EVENT                                   \
 	"{\"type\":\"hush\",\"payload\":\"x\"," \
 	"\"from\":[\"p\"],\"description\":\"Hush.\"}"
@@ -40,6 +39,7 @@
 	"{\"name\":\"S\",\"holds\":\"ask\",\"keeper\":\"o\"," \
 	"\"consumers\":[\"p\"],\"readers\":[],"               \
 	"\"description\":\"Kept.\"}"
+#define PEERS      PEER("o") "," PEER("p")
 #define PEER(name) "{\"name\":\"" name "\",\"description\":\"One.\"}"
 #define RECORD                                                                 \
 	"{\"name\":\"r\",\"key\":\"r:{%}:\",\"kind\":\"hash\",\"of\":[\"a\"]," \
@@ -82,7 +82,7 @@ has(const char *text, const char *part)
 KIT_TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
-	has(text, "| `PUT /v1/{id}` | o | [x](#x) | – | 2 |\n");
+	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
 	has(text, "| `q` | yes | Q. |\n");
 	has(text, "| 400 | `a\\|b` |\n");
 	has(text,
@@ -113,6 +113,12 @@ KIT_TEST(openapi_is_yaml)
 	    "          schema:\n            type: string\n"
 	    "        - name: q\n          in: query\n");
 	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
+	has(text, "      x-roles:\n        - owner\n        - maker\n");
+	has(text, "        \"401\":\n          description: no access token");
+	has(text, "        \"403\":\n");
+	has(text, "        \"429\":\n");
+	has(text, "  securitySchemes:\n    token:\n      type: http\n");
+	has(text, "security:\n  - token: []\n");
 	has(text,
 	    "    x:\n      title: x\n      description: A message.\n"
 	    "      x-section: \"1\"\n      type: object\n");
@@ -153,7 +159,8 @@ KIT_TEST(routes_need_a_message_for_errors)
 	free(document("openapi.yaml"));
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
-	    "\"owner\":\"o\",\"roles\":[\"maker\"],\"request\":null,\"response\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"maker\"],\"request\":null,"
+	    "\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
 	    "\"nats\":[],\"mqtt\":[],\"events\":[],\"streams\":[],"
 	    "\"peers\":[],\"redis\":[]}");

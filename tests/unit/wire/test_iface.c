@@ -10,10 +10,10 @@ struct entry {
 	const char *why;
 };
 
-#define HTTP                                                                         \
-	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"                                \
-	"\"roles\":[\"owner\"]," \
-	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\","                \
+#define HTTP                                                          \
+	"\"method\":\"GET\",\"owner\":\"o\",\"request\":null,"        \
+	"\"roles\":[\"owner\"],"                                      \
+	"\"response\":\"x\",\"description\":\"d\",\"section\":\"1\"," \
 	"\"errors\":[]"
 #define NATS                                                       \
 	"\"owner\":\"o\",\"request\":\"x\",\"description\":\"d\"," \
@@ -74,6 +74,35 @@ static const struct entry bad[] = {
 	    "\"description\":\"d\",\"section\":\"1\","
 	    "\"errors\":[{\"status\":\"400\",\"text\":\"t\"}]}",
 	    "/http/0/errors/0/status", "another type" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}",
+	    "/http/0/roles", "is missing" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[]}",
+	    "/http/0/roles", "nobody could ask" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"root\"]}",
+	    "/http/0/roles/0", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":[\"owner\",1]}",
+	    "/http/0/roles/1", "is no role" },
+	{ "http",
+	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
+	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
+	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
+	    "\"roles\":\"owner\"}",
+	    "/http/0/roles", "another type" },
 	{ "nats", "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"x\"," NATS "}",
 	    "/nats/0/kind", "x is not known" },
 	{ "nats",

@@ -1,0 +1,133 @@
+/*
+ * Reading and writing whole files, and seeing that they have changed.
+ */
+#include "auth/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct auth_stamp
+auth_file_stamp(const char *path)
+{
+	struct auth_stamp s = { .there = false };
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		s.there = true;
+		s.dev = st.st_dev;
+		s.ino = st.st_ino;
+		s.size = st.st_size;
+		s.changed = st.st_ctim;
+	}
+	return s;
+}
+
+bool
+auth_stamp_is(const struct auth_stamp *a, const struct auth_stamp *b)
+{
+	return a->there == b->there && a->dev == b->dev && a->ino == b->ino &&
+	    a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+	    a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+enum rc
+auth_file_read(const char *path, struct buf *out, const char **why)
+{
+	/* A pipe must not hold up the start. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char piece[4096];
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0 &&
+	    buf_rc(out) == RC_OK)
+		buf_put(out, piece, (size_t)n);
+	if (n < 0)
+		*why = strerrordesc_np(errno);
+	else if (buf_rc(out) != RC_OK)
+		*why = "is too large";
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? RC_DOWN : buf_rc(out);
+}
+
+static bool
+write_all(int fd, struct str s)
+{
+	while (s.n > 0) {
+		ssize_t n = write(fd, s.p, s.n);
+		if (n < 0)
+			return false;
+		s.p += n;
+		s.n -= (size_t)n;
+	}
+	return fsync(fd) == 0;
+}
+
+/* Owner and mode of what is replaced: its readers must go on reading. */
+static bool
+keep_owner(int fd, const char *path)
+{
+	struct stat is, was;
+
+	if (stat(path, &was) != 0)
+		return errno == ENOENT;
+	if (fstat(fd, &is) != 0 || fchmod(fd, was.st_mode & 0777) != 0)
+		return false;
+	return (is.st_uid == was.st_uid && is.st_gid == was.st_gid) ||
+	    fchown(fd, was.st_uid, was.st_gid) == 0;
+}
+
+/* That the name is there after a power failure, too. */
+static void
+sync_folder(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd;
+
+	if (slash != NULL)
+		*slash = '\0';
+	fd = open(slash == NULL ? "."
+		: slash == path ? "/"
+				: path,
+	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)fsync(fd);
+		close(fd);
+	}
+}
+
+enum rc
+auth_file_write(const char *path, struct str text, const char **why)
+{
+	char real[PATH_MAX], new[PATH_MAX + 8];
+	bool ok;
+	int fd;
+
+	/* A link stays one. */
+	if (realpath(path, real) == NULL)
+		str_copy(str_of(path), real, sizeof(real));
+	snprintf(new, sizeof(new), "%s.new", real);
+	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST) {
+		*why = "is being changed by somebody else (or, if nobody does, "
+		       "remove the file of that name with .new)";
+		return RC_AGAIN;
+	}
+	ok = fd >= 0 && write_all(fd, text) && keep_owner(fd, real) &&
+	    rename(new, real) == 0;
+	if (!ok)
+		*why = strerrordesc_np(errno);
+	if (!ok && fd >= 0)
+		unlink(new);
+	if (fd >= 0)
+		close(fd);
+	if (ok)
+		sync_folder(real);
+	return ok ? RC_OK : RC_DOWN;
+}

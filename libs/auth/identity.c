@@ -1,0 +1,112 @@
+/*
+ * Roles, users and tenants: what goes together.
+ */
+#include "auth/identity.h"
+
+#include <stdlib.h>
+
+#include "core/id.h"
+#include "core/mem.h"
+
+static bool
+tenant_valid(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			(c >= '0' && c <= '9') || c == '_' || c == '-'))
+			return false;
+	}
+	return s.n > 0 && s.n <= AUTH_TENANT_MAX;
+}
+
+static const char *
+user_fault(struct str user, struct str tenant)
+{
+	if (!id_valid(user))
+		return "must be 1 to 128 bytes without control characters";
+	if (memchr(user.p, '/', user.n) != NULL)
+		return "must not have a /";
+	if (tenant.p != NULL && tenant.n + 1 + user.n > ID_MAX)
+		return "is too long with its tenant before it";
+	return NULL;
+}
+
+static struct auth_fault
+fault_of(const struct auth_says *s)
+{
+	bool body = s->role == WIRE_ROLE_TERMINAL;
+	const char *why;
+
+	if (s->tenant.p != NULL && !tenant_valid(s->tenant))
+		return (struct auth_fault){ "tenant",
+			"may only have letters, digits, _ and -" };
+	if (body && !id_terminal_valid(s->terminal_id))
+		return (struct auth_fault){ "terminal_id",
+			"must be the id of a body" };
+	if (s->role == WIRE_ROLE_OWNER && s->user.p == NULL)
+		return (struct auth_fault){ "user", "is missing" };
+	if (body || s->user.p == NULL)
+		return (struct auth_fault){ 0 };
+	why = user_fault(s->user, s->tenant);
+	return (struct auth_fault){ why != NULL ? "user" : NULL, why };
+}
+
+/* Copy s to *at, which moves on. */
+static struct str
+put(char **at, struct str s)
+{
+	struct str copy = { *at, s.n };
+
+	if (s.p == NULL)
+		return s;
+	memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}
+
+struct auth_identity *
+auth_identity_new(const struct auth_says *s, struct auth_fault *fault)
+{
+	struct auth_identity *i;
+	char *at;
+
+	*fault = fault_of(s);
+	if (fault->member != NULL)
+		return NULL;
+	i = mem_zalloc(
+	    sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n + s->terminal_id.n);
+	at = i->text;
+	i->caller.role = s->role;
+	i->caller.until = s->until;
+	i->caller.tenant = put(&at, s->tenant);
+	if (s->role == WIRE_ROLE_TERMINAL) {
+		i->caller.terminal_id = put(&at, s->terminal_id);
+	} else if (s->user.p != NULL) {
+		i->caller.user.p = at;
+		if (s->tenant.p != NULL) {
+			put(&at, s->tenant);
+			put(&at, STR("/"));
+		}
+		put(&at, s->user);
+		i->caller.user.n = (size_t)(at - i->caller.user.p);
+	}
+	return i;
+}
+
+struct auth_identity *
+auth_identity_copy(const struct auth_identity *from)
+{
+	const struct auth_caller *c = &from->caller;
+	struct auth_identity *i =
+	    mem_zalloc(sizeof(*i) + c->tenant.n + c->user.n + c->terminal_id.n);
+	char *at = i->text;
+
+	i->caller = *c;
+	i->caller.tenant = put(&at, c->tenant);
+	i->caller.user = put(&at, c->user);
+	i->caller.terminal_id = put(&at, c->terminal_id);
+	return i;
+}

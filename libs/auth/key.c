@@ -1,0 +1,278 @@
+/*
+ * Keys, and signatures by them, through OpenSSL's EVP.
+ */
+#include "auth/key.h"
+
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/ecdsa.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <openssl/rsa.h>
+#include <stdlib.h>
+
+#include "auth/base64url.h"
+#include "core/mem.h"
+#include "wire/msgs.h"
+
+/* The cost of a check grows with both. */
+#define RSA_BITS_MIN 2048
+#define RSA_BITS_MAX 4096
+#define RSA_E_BYTES  4
+#define RSA_BYTES    (RSA_BITS_MAX / 8)
+/* A coordinate of P-256, a key of Ed25519; a signature has two of these. */
+#define HALF_BYTES 32
+#define SIG_BYTES  (2 * HALF_BYTES)
+
+enum kind { KIND_RSA, KIND_EC, KIND_OKP, KIND_N };
+
+static const struct {
+	const char *kty, *crv, *alg;
+} kinds[KIND_N] = {
+	[KIND_RSA] = { "RSA", NULL, "RS256" },
+	[KIND_EC] = { "EC", "P-256", "ES256" },
+	[KIND_OKP] = { "OKP", "Ed25519", "EdDSA" },
+};
+
+struct auth_key {
+	enum kind kind;
+	EVP_PKEY *pkey;
+	char *kid; /* NULL: none */
+};
+
+static bool
+is_or_absent(struct str s, const char *want)
+{
+	return s.p == NULL || str_eq(s, str_of(want));
+}
+
+static enum kind
+kind_of(const struct wire_jwks_keys *w)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_N; i++) {
+		if (str_eq(w->kty, str_of(kinds[i].kty)) &&
+		    (kinds[i].crv == NULL ||
+			str_eq(w->crv, str_of(kinds[i].crv))) &&
+		    is_or_absent(w->alg, kinds[i].alg))
+			break;
+	}
+	return (enum kind)i;
+}
+
+bool
+auth_key_wanted(const struct wire_jwks_keys *w)
+{
+	return kind_of(w) != KIND_N && is_or_absent(w->use, "sig");
+}
+
+static enum rc
+fail(struct auth_key_fault *fault, const char *member, const char *why)
+{
+	*fault = (struct auth_key_fault){ member, why };
+	return RC_INVALID;
+}
+
+/* The bytes of a member, exactly want of them (0: 1 to max). */
+static enum rc
+bytes_of(struct str s, unsigned char *dst, size_t max, size_t *n)
+{
+	if (s.p == NULL || auth_base64url_read(s, dst, max, n) != RC_OK)
+		return RC_INVALID;
+	return *n > 0 ? RC_OK : RC_INVALID;
+}
+
+/* A key of what bld has; NULL: OpenSSL does not take it. */
+static EVP_PKEY *
+build(const char *type, OSSL_PARAM_BLD *bld)
+{
+	OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(bld);
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+	EVP_PKEY *pkey = NULL;
+
+	if (params == NULL || ctx == NULL || EVP_PKEY_fromdata_init(ctx) != 1 ||
+	    EVP_PKEY_fromdata(ctx, &pkey, EVP_PKEY_PUBLIC_KEY, params) != 1)
+		pkey = NULL;
+	EVP_PKEY_CTX_free(ctx);
+	OSSL_PARAM_free(params);
+	return pkey;
+}
+
+static enum rc
+rsa_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
+    struct auth_key_fault *fault)
+{
+	unsigned char n[RSA_BYTES + 1], e[RSA_E_BYTES];
+	size_t n_len, e_len;
+	OSSL_PARAM_BLD *bld;
+	BIGNUM *bn, *be;
+
+	if (bytes_of(w->n, n, sizeof(n), &n_len) != RC_OK)
+		return fail(fault, "n", "must be base64url of up to 4096 bits");
+	if (bytes_of(w->e, e, sizeof(e), &e_len) != RC_OK)
+		return fail(fault, "e", "must be base64url of up to 32 bits");
+	bn = BN_bin2bn(n, (int)n_len, NULL);
+	be = BN_bin2bn(e, (int)e_len, NULL);
+	bld = OSSL_PARAM_BLD_new();
+	if (bn == NULL || be == NULL || bld == NULL)
+		abort();
+	if (BN_num_bits(bn) < RSA_BITS_MIN || BN_num_bits(bn) > RSA_BITS_MAX)
+		fail(fault, "n", "must have 2048 to 4096 bits");
+	else if (!BN_is_odd(bn))
+		fail(fault, "n", "is no product of two primes");
+	else if (!BN_is_odd(be) || BN_is_one(be))
+		fail(fault, "e", "must be odd, and over 1");
+	else if (OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_N, bn) == 1 &&
+	    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_E, be) == 1)
+		*out = build("RSA", bld);
+	OSSL_PARAM_BLD_free(bld);
+	BN_free(bn);
+	BN_free(be);
+	return *out != NULL ? RC_OK : RC_INVALID;
+}
+
+static enum rc
+ec_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
+    struct auth_key_fault *fault)
+{
+	unsigned char point[1 + 2 * HALF_BYTES] = { 4 };
+	unsigned char *x = point + 1, *y = x + HALF_BYTES;
+	OSSL_PARAM_BLD *bld;
+	size_t n;
+
+	if (bytes_of(w->x, x, HALF_BYTES, &n) != RC_OK || n != HALF_BYTES)
+		return fail(fault, "x", "must be base64url of 32 bytes");
+	if (bytes_of(w->y, y, HALF_BYTES, &n) != RC_OK || n != HALF_BYTES)
+		return fail(fault, "y", "must be base64url of 32 bytes");
+	bld = OSSL_PARAM_BLD_new();
+	if (bld == NULL)
+		abort();
+	if (OSSL_PARAM_BLD_push_utf8_string(
+		bld, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1 &&
+	    OSSL_PARAM_BLD_push_octet_string(
+		bld, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof(point)) == 1)
+		*out = build("EC", bld);
+	OSSL_PARAM_BLD_free(bld);
+	return *out != NULL ? RC_OK : fail(fault, "", "is no point of P-256");
+}
+
+static enum rc
+okp_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
+    struct auth_key_fault *fault)
+{
+	unsigned char x[HALF_BYTES];
+	size_t n;
+
+	if (bytes_of(w->x, x, sizeof(x), &n) != RC_OK || n != sizeof(x))
+		return fail(fault, "x", "must be base64url of 32 bytes");
+	*out =
+	    EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, x, sizeof(x));
+	return *out != NULL ? RC_OK : RC_INVALID;
+}
+
+enum rc
+auth_key_new(const struct wire_jwks_keys *w, struct auth_key **out,
+    struct auth_key_fault *fault)
+{
+	static enum rc (*const make[KIND_N])(const struct wire_jwks_keys *w,
+	    EVP_PKEY **pkey, struct auth_key_fault *fault) = {
+		[KIND_RSA] = rsa_new,
+		[KIND_EC] = ec_new,
+		[KIND_OKP] = okp_new,
+	};
+	enum kind kind = kind_of(w);
+	EVP_PKEY *pkey = NULL;
+	struct auth_key *k;
+	enum rc rc;
+
+	*fault = (struct auth_key_fault){ "", "is no key" };
+	if (w->d.p != NULL)
+		return fail(fault, "d",
+		    "is the private part: keep it where tokens are signed, "
+		    "and take a new key, since this one is known here");
+	rc = make[kind](w, &pkey, fault);
+	if (rc != RC_OK)
+		return rc;
+	k = mem_zalloc(sizeof(*k));
+	k->kind = kind;
+	k->pkey = pkey;
+	k->kid = str_dup(w->kid);
+	*out = k;
+	return RC_OK;
+}
+
+void
+auth_key_free(struct auth_key *k)
+{
+	EVP_PKEY_free(k->pkey);
+	free(k->kid);
+	free(k);
+}
+
+struct str
+auth_key_kid(const struct auth_key *k)
+{
+	return str_of(k->kid);
+}
+
+const char *
+auth_key_alg(const struct auth_key *k)
+{
+	return kinds[k->kind].alg;
+}
+
+/* r and s side by side, as JWS has them, to DER, as OpenSSL has them. */
+static int
+to_der(struct str sig, unsigned char **der)
+{
+	const unsigned char *p = (const unsigned char *)sig.p;
+	ECDSA_SIG *e = ECDSA_SIG_new();
+	BIGNUM *r = BN_bin2bn(p, HALF_BYTES, NULL);
+	BIGNUM *s = BN_bin2bn(p + HALF_BYTES, HALF_BYTES, NULL);
+	int n;
+
+	if (e == NULL || r == NULL || s == NULL || ECDSA_SIG_set0(e, r, s) != 1)
+		abort();
+	n = i2d_ECDSA_SIG(e, der);
+	ECDSA_SIG_free(e);
+	return n;
+}
+
+static bool
+verify(const struct auth_key *k, struct str text, const unsigned char *sig,
+    size_t n)
+{
+	const EVP_MD *md = k->kind == KIND_OKP ? NULL : EVP_sha256();
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool is;
+
+	if (ctx == NULL)
+		abort();
+	is = EVP_DigestVerifyInit(ctx, NULL, md, NULL, k->pkey) == 1 &&
+	    EVP_DigestVerify(
+		ctx, sig, n, (const unsigned char *)text.p, text.n) == 1;
+	EVP_MD_CTX_free(ctx);
+	return is;
+}
+
+enum rc
+auth_key_verify(const struct auth_key *k, struct str text, struct str sig)
+{
+	unsigned char *der = NULL;
+	bool is = false;
+	int n;
+
+	if (k->kind == KIND_RSA) {
+		is = verify(k, text, (const unsigned char *)sig.p, sig.n);
+	} else if (sig.n != SIG_BYTES) {
+		is = false;
+	} else if (k->kind == KIND_OKP) {
+		is = verify(k, text, (const unsigned char *)sig.p, sig.n);
+	} else {
+		n = to_der(sig, &der);
+		is = n > 0 && verify(k, text, der, (size_t)n);
+		OPENSSL_free(der);
+	}
+	return is ? RC_OK : RC_DENIED;
+}

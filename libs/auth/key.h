@@ -1,0 +1,47 @@
+/*
+ * key: one public key of a JWKS file, for one algorithm.  Private, pure; any
+ * thread.
+ */
+#ifndef AUTH_KEY_H
+#define AUTH_KEY_H
+
+#include <stdbool.h>
+
+#include "core/rc.h"
+#include "core/str.h"
+
+struct auth_key;
+struct wire_jwks_keys;
+
+/* What of a key is wrong: the member ("": all of it), and why. */
+struct auth_key_fault {
+	const char *member;
+	const char *why;
+};
+
+/* auth_key_wanted(w): Whether it is of a kind, and for a use, we have. */
+bool auth_key_wanted(const struct wire_jwks_keys *w);
+
+/*
+ * auth_key_new(w, out, fault):
+ * The key w, which is wanted.  RC_INVALID with *fault set if it is broken,
+ * private, or weaker or larger than it may be.
+ */
+enum rc auth_key_new(const struct wire_jwks_keys *w, struct auth_key **out,
+    struct auth_key_fault *fault) RC_CHECK;
+void auth_key_free(struct auth_key *k);
+
+/* auth_key_kid(k): Its name; absent: none. */
+struct str auth_key_kid(const struct auth_key *k);
+
+/* auth_key_alg(k): "RS256", "ES256" or "EdDSA". */
+const char *auth_key_alg(const struct auth_key *k);
+
+/*
+ * auth_key_verify(k, text, sig):
+ * Whether sig, as a JWS has it, is of text by that key: RC_OK or RC_DENIED.
+ */
+enum rc auth_key_verify(
+    const struct auth_key *k, struct str text, struct str sig) RC_CHECK;
+
+#endif /* !AUTH_KEY_H */

@@ -1,0 +1,31 @@
+/*
+ * call: one request from its arrival to its answer.  Private to svc.
+ */
+#ifndef SVC_CALL_H
+#define SVC_CALL_H
+
+#include "auth/auth.h"
+#include "svc/internal.h"
+
+struct guard_watch;
+
+struct svc_call {
+	TAILQ_ENTRY(svc_call) link;
+	struct svc_lane *lane;
+	struct bus_msg *msg; /* one of these two is NULL */
+	struct httpd_req *http;
+	struct arena *arena;
+	void *request;
+	struct trace trace;
+	struct wall deadline;
+	struct mono start;
+	bool streaming; /* the answer has begun, over HTTP */
+	bool known;     /* caller is who asks */
+	struct auth_caller caller;
+	struct guard_watch *watch; /* NULL: his token is not being checked */
+};
+
+/* svc_call_serve(c): Decode the request, and hand c to its handler. */
+void svc_call_serve(struct svc_call *c);
+
+#endif /* !SVC_CALL_H */

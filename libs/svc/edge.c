@@ -1,0 +1,48 @@
+#include "svc/edge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "svc/internal.h"
+
+static bool
+is_guarded(const struct svc_conf *conf)
+{
+	return conf->auth_tokens[0] != '\0' || conf->auth_jwks[0] != '\0';
+}
+
+bool
+edge_conf_ok(const struct svc_def *def, const struct svc_conf *conf)
+{
+	const char *why;
+
+	if (!svc_def_has_http(def))
+		return true;
+	why = httpd_opts_wrong(
+	    &(struct httpd_opts){ .trusted_proxies = conf->trusted_proxies,
+		.cors_origins = conf->cors_origins });
+	if (why == NULL && !is_guarded(conf) &&
+	    strcmp(conf->cors_origins, "*") == 0)
+		why = "CORS_ORIGINS=* lets any web page that is looked at on "
+		      "this machine give orders: name the pages, or set "
+		      "AUTH_TOKENS or AUTH_JWKS";
+	if (why != NULL)
+		fprintf(stderr, "%s\n", why);
+	return why == NULL;
+}
+
+void
+edge_opts(const struct svc *s, struct httpd_opts *o)
+{
+	const struct svc_conf *conf = &s->conf;
+
+	o->trusted_proxies = conf->trusted_proxies;
+	o->cors_origins = conf->cors_origins;
+	if (s->guard == NULL)
+		return;
+	o->rate_per_s = conf->rate_address_per_s;
+	o->rate_burst = conf->rate_address_burst;
+	o->per_address = (size_t)conf->http_per_address;
+	if (o->per_address == 0)
+		o->per_address = o->workers / 2;
+}

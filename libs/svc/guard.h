@@ -1,0 +1,55 @@
+/*
+ * guard: who may ask over HTTP what, and in whose name.  Private to svc.
+ *
+ * Each request is looked at before its handler: the token (401), how often it
+ * is used (429), whether the holder's role may ask the route (403), and whether
+ * the user and the body that the request names are his (403).  What a handler
+ * reads of them is then the full id.
+ */
+#ifndef SVC_GUARD_H
+#define SVC_GUARD_H
+
+#include <stdbool.h>
+
+#include "core/rc.h"
+#include "core/str.h"
+
+struct svc;
+struct svc_call;
+struct svc_conf;
+struct svc_def;
+struct svc_guard;
+
+/*
+ * guard_conf_ok(def, conf):
+ * Whether the service may start with it; if not, stderr is told what to set.
+ * Reads the files.
+ */
+bool guard_conf_ok(const struct svc_def *def, const struct svc_conf *conf);
+
+/* guard_conf_warn(conf): Log what is allowed but open. */
+void guard_conf_warn(const struct svc_conf *conf);
+
+/*
+ * guard_start(s): Make s->guard, if callers are to be known.  RC_INVALID: a
+ * file cannot be used; the log says why.
+ * guard_stop(s): Free it.  No call is open any more.
+ */
+enum rc guard_start(struct svc *s) RC_CHECK;
+void guard_stop(struct svc *s);
+
+/* guard_enter(c): Serve c, of HTTP, now or later, or refuse it. */
+void guard_enter(struct svc_call *c);
+
+/*
+ * guard_checks_request(c):
+ * After the request was decoded: the user and the body it names in its members
+ * user_id and terminal_id; what it leaves out becomes the caller's.  False: c
+ * was refused.
+ */
+bool guard_checks_request(struct svc_call *c);
+
+/* guard_leave(c): c ends. */
+void guard_leave(struct svc_call *c);
+
+#endif /* !SVC_GUARD_H */

@@ -1,0 +1,39 @@
+/*
+ * flood: how much one body may say, so that none keeps the bridge from the
+ * others.  Reports, heartbeats and results have a bucket each.
+ */
+#ifndef MQTT_BRIDGE_FLOOD_H
+#define MQTT_BRIDGE_FLOOD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/clock.h"
+#include "core/str.h"
+
+/* A message counts as one, and as one more for each of so many bytes. */
+#define FLOOD_BYTES 65536
+/* Bodies whose buckets are known, of each kind; those heard last. */
+#define FLOOD_BODIES 16384
+/* A body is told, and named in the log, once in so long. */
+#define FLOOD_SPAN_MS 10000
+
+struct flood;
+
+enum flood_answer { FLOOD_OK, FLOOD_OVER, FLOOD_OVER_FIRST };
+
+/* flood_new(per_s, burst): As of rate_new(), for one body and kind. */
+struct flood *flood_new(int64_t per_s, int64_t burst);
+
+/* flood_free(f): NULL is allowed. */
+void flood_free(struct flood *f);
+
+/*
+ * flood_take(f, row, id, bytes, now):
+ * A message of that many bytes came, under a topic of wire_topics.
+ * FLOOD_OVER_FIRST: the first one too many of this body within FLOOD_SPAN_MS.
+ */
+enum flood_answer flood_take(
+    struct flood *f, size_t row, struct str id, size_t bytes, struct mono now);
+
+#endif /* !MQTT_BRIDGE_FLOOD_H */

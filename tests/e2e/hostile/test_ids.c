@@ -1,0 +1,376 @@
+/*
+ * Ids that would like to be something else (a subject, a key, a topic, a
+ * header, a path), in every place of every route of the suite.  Whatever is
+ * answered, nothing is published, kept or logged under a name that an id made;
+ * the tap looks at all subjects and topics meanwhile.
+ */
+#include <glob.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "e2e/rig/judge.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+#include "kit/kit_http.h"
+
+STACK_SHARED({ 0 })
+
+#define A32  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define A128 A32 A32 A32 A32
+
+/* never: it is no id, and each place refuses it. */
+static const struct {
+	struct str id;
+	bool never;
+} ids[] = {
+	{ STR_INIT("../../etc/passwd"), false }, { STR_INIT("*"), false },
+	{ STR_INIT(">"), false }, { STR_INIT("soul.event.>"), false },
+	{ STR_INIT("a.*.b"), false },
+	{ STR_INIT("$JS.API.STREAM.DELETE.SOUL_EVENTS"), false },
+	{ STR_INIT("#"), false }, { STR_INIT("+/invoke/r1"), false },
+	{ STR_INIT("{x}:state"), false }, { STR_INIT("~YQ"), false },
+	{ STR_INIT("~"), false }, { STR_INIT("%00"), false },
+	{ STR_INIT("%s%n"), false }, { STR_INIT(" a b "), false },
+	{ STR_INIT("\"},{\"a\":\""), false },
+	{ STR_INIT("\xe2\x80\xae\xe2\x81\xa6"
+		   "001-lanimret"),
+	    false },
+	{ STR_INIT("\xf0\x9f\xa4\x96\xe2\x80\xa8x"), false },
+	{ STR_INIT(A128), false }, { STR_INIT(A128 "a"), true },
+	{ STR_INIT("x\r\nSet-Cookie: a=b"), true },
+	{ STR_INIT("x\r\nPUB soul.event.x.y 2\r\nhi\r\n"), true },
+	{ STR_INIT("x\nlvl=error ev=forged"), true },
+	{ STR_INIT("terminal-001\0x"), true }, { STR_INIT("\0"), true },
+	{ STR_INIT("\x1b[2J"), true }, { STR_INIT("\x7f"), true },
+	{ STR_INIT("\xed\xa0\x80"), true }, /* half of a pair */
+	{ STR_INIT("\xff\xfe"), true },
+	{ STR_INIT("\xc0\xaf"), true }, /* an overlong '/' */
+};
+
+static const struct {
+	const char *name;
+	enum stack_service service;
+} owners[] = {
+	{ "chat-gateway", STACK_CHAT_GATEWAY },
+	{ "intent-filter", STACK_INTENT_FILTER },
+	{ "emotion-engine", STACK_EMOTION_ENGINE },
+};
+
+/* ---- asking ----------------------------------------------------------------
+ */
+
+static void
+put_uri(struct buf *b, struct str id)
+{
+	size_t i;
+
+	for (i = 0; i < id.n; i++)
+		buf_printf(b, "%%%02X", (unsigned char)id.p[i]);
+}
+
+/* What JSON cannot say stands there as it is. */
+static void
+put_json(struct buf *b, struct str id)
+{
+	size_t i;
+
+	for (i = 0; i < id.n; i++) {
+		if ((unsigned char)id.p[i] < 0x20)
+			buf_printf(b, "\\u%04x", (unsigned char)id.p[i]);
+		else if (id.p[i] == '"' || id.p[i] == '\\')
+			buf_printf(b, "\\%c", id.p[i]);
+		else
+			buf_putc(b, id.p[i]);
+	}
+}
+
+/* The text with the mark in it replaced. */
+#define MARK "@the-id@"
+
+static void
+put_marked(struct buf *b, const char *text, struct str id,
+    void (*put)(struct buf *b, struct str id))
+{
+	const char *at = strstr(text, MARK);
+
+	ck_assert_ptr_nonnull(at);
+	buf_put(b, text, (size_t)(at - text));
+	put(b, id);
+	buf_puts(b, at + strlen(MARK));
+}
+
+/* Where an id is put. */
+struct place {
+	int port;
+	const char *method, *path, *body;
+	bool required; /* it is an id, and used */
+};
+
+static void
+ask(const struct place *p, struct str id, bool never)
+{
+	struct buf q = BUF_INIT((size_t)64 * 1024), body = q;
+	struct kit_http c = { 0 };
+	int status = 0;
+
+	if (p->body != NULL)
+		put_marked(&body, p->body, id, put_json);
+	buf_printf(&q, "%s ", p->method);
+	if (p->body != NULL)
+		buf_puts(&q, p->path);
+	else
+		put_marked(&q, p->path, id, put_uri);
+	buf_printf(&q,
+	    " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+	    body.n);
+	buf_put_str(&q, buf_str(&body));
+	kit_http_open(&c, p->port);
+	(void)kit_http_send(&c, q.p, q.n);
+	/* Streams do not end, so the head must do. */
+	ck_assert_msg(kit_http_has(&c, "\r\n\r\n", STACK_MS),
+	    "%s %s: no answer", p->method, p->path);
+	ck_assert_int_eq(sscanf(c.in.p, "HTTP/1.1 %d", &status), 1);
+	ck_assert_msg(never && p->required ? status >= 400 && status < 500
+					   : status >= 200 && status < 500,
+	    "%s %s %s: %d %.*s", p->method, p->path,
+	    p->body != NULL ? p->body : "", status, (int)c.in.n, c.in.p);
+	ck_assert_ptr_null(memmem(c.in.p, c.in.n, "Set-Cookie", 10));
+	kit_http_close(&c);
+	buf_free(&q);
+	buf_free(&body);
+}
+
+static size_t
+ask_all(const struct place *p)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(ids); i++)
+		ask(p, ids[i].id, ids[i].never);
+	return NELEM(ids);
+}
+
+/* ---- places ----------------------------------------------------------------
+ */
+
+static bool
+is_id(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && strcmp(name + n - 3, "_id") == 0;
+}
+
+/* The path with each placeholder filled in, the k-th with the mark. */
+static bool
+mark_path(const char *path, size_t k, char *dst, size_t size)
+{
+	struct buf b = BUF_INIT(size);
+	bool marked = false;
+	size_t i = 0;
+
+	for (; *path != '\0'; path++) {
+		if (*path != '{') {
+			buf_putc(&b, *path);
+			continue;
+		}
+		marked = marked || i == k;
+		buf_puts(&b, i++ == k ? MARK : "demo-user");
+		path = strchr(path, '}');
+	}
+	snprintf(dst, size, "%.*s", (int)b.n, b.p);
+	buf_free(&b);
+	return marked;
+}
+
+static size_t
+ask_paths(struct place *p, json_t *route)
+{
+	const char *path = text_at(route, "path");
+	char marked[256], plain[300];
+	json_t *query;
+	size_t i, k, n = 0;
+
+	for (k = 0; mark_path(path, k, marked, sizeof(marked)); k++) {
+		p->path = marked;
+		p->required = true;
+		n += ask_all(p);
+	}
+	(void)mark_path(path, SIZE_MAX, marked, sizeof(marked));
+	json_array_foreach (json_object_get(route, "query"), i, query) {
+		snprintf(plain, sizeof(plain), "%s?%s=" MARK, marked,
+		    text_at(query, "name"));
+		p->path = plain;
+		p->required = is_id(text_at(query, "name"));
+		n += ask_all(p);
+	}
+	return n;
+}
+
+static size_t ask_bodies(struct place *p, json_t *top, json_t *v);
+
+static size_t
+ask_member(struct place *p, json_t *top, json_t *v, const char *key)
+{
+	json_t *was = json_incref(json_object_get(v, key));
+	size_t n = 0;
+	char *text;
+
+	if (json_is_string(was) && is_id(key)) {
+		json_object_set_new(v, key, json_string(MARK));
+		text = json_dumps(top, 0);
+		p->body = text;
+		n += ask_all(p);
+		free(text);
+		json_object_set(v, key, was);
+	} else {
+		n += ask_bodies(p, top, was);
+	}
+	json_decref(was);
+	return n;
+}
+
+/* Every id in v, a part of top, in turn. */
+static size_t
+ask_bodies(struct place *p, json_t *top, json_t *v)
+{
+	size_t i, n = 0;
+	const char *key;
+	json_t *item;
+	void *next;
+
+	json_array_foreach (v, i, item)
+		n += ask_bodies(p, top, item);
+	json_object_foreach_safe(v, next, key, item) n +=
+	    ask_member(p, top, v, key);
+	return n;
+}
+
+static size_t
+ask_examples(struct place *p, const char *message)
+{
+	char pattern[128];
+	json_t *j;
+	size_t i, n = 0;
+	glob_t g;
+
+	snprintf(pattern, sizeof(pattern),
+	    "proto-schemas/examples/%s/ok-*.json", message);
+	ck_assert_int_eq(glob(pattern, 0, NULL, &g), 0);
+	/* A few differ enough. */
+	for (i = 0; i < g.gl_pathc && i < 3; i++) {
+		j = json_load_file(g.gl_pathv[i], 0, NULL);
+		p->required = true;
+		n += ask_bodies(p, j, j);
+		json_decref(j);
+	}
+	globfree(&g);
+	return n;
+}
+
+static size_t
+ask_route(json_t *route)
+{
+	struct place p = { .method = text_at(route, "method") };
+	const char *owner = text_at(route, "owner");
+	json_t *request = json_object_get(route, "request");
+	char path[256];
+	size_t i, n;
+
+	for (i = 0; i < NELEM(owners); i++) {
+		if (strcmp(owners[i].name, owner) == 0)
+			p.port = stack.service[owners[i].service].http;
+	}
+	if (p.port == 0)
+		return 0;
+	n = ask_paths(&p, route);
+	if (json_is_string(request)) {
+		(void)mark_path(
+		    text_at(route, "path"), SIZE_MAX, path, sizeof(path));
+		p.path = path;
+		n += ask_examples(&p, json_string_value(request));
+	}
+	return n;
+}
+
+/* ---- what they left --------------------------------------------------------
+ */
+
+/* No key has a byte that only an id from outside can have brought. */
+static void
+check_keys(void)
+{
+	static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "abcdefghijklmnopqrstuvwxyz0123456789"
+				   "_-~:{}";
+	redisContext *r =
+	    redisConnect("127.0.0.1", stack.server[STACK_REDIS].port);
+	redisReply *all;
+	size_t i;
+
+	ck_assert(r != NULL && r->err == 0);
+	all = redisCommand(r, "KEYS *");
+	ck_assert(all != NULL && all->type == REDIS_REPLY_ARRAY);
+	ck_assert_uint_gt(all->elements, 0);
+	for (i = 0; i < all->elements; i++)
+		ck_assert_msg(
+		    strspn(all->element[i]->str, good) == all->element[i]->len,
+		    "the key %s", all->element[i]->str);
+	freeReplyObject(all);
+	redisFree(r);
+}
+
+/* Each line of the services' logs is one that a service wrote. */
+static void
+check_logs(void)
+{
+	char *log, *line, *rest;
+	enum stack_service i;
+
+	for (i = 0; i < STACK_SERVICES; i++) {
+		log = kit_read_file(stack.service[i].proc.log, NULL);
+		for (line = strtok_r(log, "\n", &rest); line != NULL;
+		     line = strtok_r(NULL, "\n", &rest))
+			ck_assert_msg(strncmp(line, "ts=20", 5) == 0,
+			    "%s logs %s", stack_name(i), line);
+		free(log);
+	}
+}
+
+KIT_TEST_T(ids_are_only_ids, 240)
+{
+	struct owner neighbour = { &stack, "u-beside", "s1", STACK_BODY };
+	json_t *all, *route;
+	size_t i, n = 0;
+
+	owner_select(&stack, "u-beside", STACK_BODY,
+	    owner_soul(&stack, "u-beside", "x", "INTJ"));
+	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
+	json_array_foreach (at(all, "http"), i, route)
+		n += ask_route(route);
+	json_decref(all);
+	ck_assert_uint_gt(n, 1500);
+	json_decref(owner_say(&neighbour, "把灯变成绿色"));
+	check_keys();
+	check_logs();
+}
+
+/* Odd ids work, though. */
+KIT_TEST_T(odd_ids_have_turns_of_their_own, 60)
+{
+	static const char user[] = "soul.event.*";
+	struct body b = { .terminal = "a.*.$b", .user = user };
+	struct owner o = { &stack, user, "~{x}.s", b.terminal };
+
+	body_connect(&b, &stack, b.terminal, BODY_SPEAKS_0222);
+	owner_select(
+	    &stack, user, b.terminal, owner_soul(&stack, user, "x", "INTJ"));
+	json_decref(owner_say(&o, "今天上海天气如何？"));
+	check_keys();
+	body_free(&b);
+}

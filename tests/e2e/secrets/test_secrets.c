@@ -1,0 +1,76 @@
+/*
+ * What must not be told is found where it is told, and nothing else is.
+ */
+#include "e2e/rig/secrets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "kit/kit.h"
+
+/* A log, and what is said of it; NULL: nothing is wrong. */
+static const struct {
+	const char *log, *says;
+} logs[] = {
+	{ "lvl=info ev=a text=hello\n", NULL },
+	{ "lvl=info ev=a\nlvl=warn ev=b why=\"no s3cret-of-nats here\"\n",
+	    "x.log:2: tells the secret \"s3cret-of-nats\"" },
+	/* Not even there. */
+	{ "ts=1 lvl=debug ev=b why=s3cret-of-nats\n", "tells the secret" },
+	{ "lvl=info url=nats://a:pass-in-url@h:1\n", "\"pass-in-url\"" },
+	{ "lvl=info key=planted-openai-5f0e9c41d7\n", "planted-openai" },
+	{ "lvl=info text=\"please water my plants today, w\"\n",
+	    "tells a user's words \"please water my plants today\"" },
+	{ "lvl=info text=\"please water my plants\"\n", NULL },
+	{ "ts=1 lvl=debug text=\"please water my plants today\"\n", NULL },
+	{ "lvl=warn why=\"\\\"the longest of all the parts \\\\ short\"\n",
+	    "\"the longest of all the parts " },
+	{ "lvl=info id=my-session-of-today type=keyboard_text\n", NULL },
+	{ "lvl=info where=\"in a list as well\"\n", "in a list as well" },
+};
+
+KIT_TEST(what_must_not_be_told_is_found)
+{
+	const char *env[8 + SECRETS_ENV_MAX] = { "NATS_PASSWORD=s3cret-of-nats",
+		"NATS_URL=nats://a:pass-in-url@h:1", "LOG_LEVEL=info-or-not" };
+	const char *told;
+	json_t *body;
+	size_t i;
+
+	ck_assert_ptr_null(secrets_told());
+	secrets_begin();
+	ck_assert_uint_gt(secrets_plant(env, 3), 3);
+	body = json_pack("{ssss s[{ssss} {ss}] s[s]}", "session_id",
+	    "my-session-of-today", "user", "ann", "inputs", "type",
+	    "keyboard_text", "text", "please water my plants today", "text",
+	    "\"the longest of all the parts \\ short", "tags",
+	    "in a list as well");
+	secrets_hear(body);
+	json_decref(body);
+	for (i = 0; i < NELEM(logs); i++) {
+		kit_write_file(kit_path("x.log"), logs[i].log);
+		told = secrets_told();
+		ck_assert_msg((told != NULL) == (logs[i].says != NULL) &&
+			(told == NULL || strstr(told, logs[i].says) != NULL),
+		    "%s: %s", logs[i].log, told != NULL ? told : "nothing");
+	}
+}
+
+KIT_TEST(answers_are_looked_into)
+{
+	json_t *body;
+
+	ck_assert_ptr_null(secrets_in(STR("s3cret-of-all"), true));
+	secrets_begin();
+	secrets_note("s3cret-of-all");
+	body = json_pack("[s]", "some words of mine");
+	secrets_hear(body);
+	json_decref(body);
+	ck_assert_str_eq(secrets_in(STR("{\"a\":\"s3cret-of-all\"}"), false),
+	    "s3cret-of-all");
+	ck_assert_ptr_null(secrets_in(STR("some words of mine"), false));
+	ck_assert_str_eq(secrets_in(STR("x some words of mine"), true),
+	    "some words of mine");
+	ck_assert_ptr_null(secrets_in(STR("s3cret-of-al"), true));
+}

@@ -1,0 +1,266 @@
+/*
+ * Identities of bodies: made, told once, changed, taken away, listed; each
+ * tenant has its own.
+ */
+#include "auth/auth.h"
+#include "known.h"
+#include "state/credential.h"
+
+#define MINT    "POST", "/v1/terminals"
+#define ROTATE  "POST", "/v1/terminals/lamp/rotate"
+#define REVOKE  "DELETE", "/v1/terminals/lamp"
+#define MISSING "terminal not found"
+
+static const struct str none = { NULL, 0 };
+
+/* What is kept of a body. */
+static struct credential
+kept(struct bed *b, const char *terminal)
+{
+	struct credential c;
+
+	arena_reset(b->db.arena);
+	ck_assert_int_eq(
+	    credential_read(b->db.s, str_of(terminal), b->db.arena, &c), RC_OK);
+	return c;
+}
+
+/* An answer has a secret, and just that is what is kept of it. */
+static void
+ck_secret(struct bed *b, json_t *j)
+{
+	struct str secret = str_of(kit_text(j, "password"));
+	char token[AUTH_BODY_TOKEN_MAX];
+	struct credential c;
+
+	ck_assert_str_eq(kit_text(j, "terminal_id"), "lamp");
+	ck_assert_str_eq(kit_text(j, "username"), "lamp");
+	ck_assert_uint_ge(secret.n, 32);
+	auth_body_token(STR("lamp"), secret, token);
+	ck_assert_str_eq(kit_text(j, "token"), token);
+	c = kept(b, "lamp");
+	ck_assert(auth_secret_is(secret, c.hash));
+	ck_assert_ptr_null(strstr(c.hash.p, secret.p));
+	ck_assert(!kit_log_has(&b->gateway.proc, secret.p));
+}
+
+KIT_TEST(a_secret_is_told_once)
+{
+	struct kit_answer a = { 0 };
+	char field[64];
+	struct bed b;
+	json_t *j, *second;
+
+	known_start(&b);
+	ck_assert_int_eq(ask_as(&b, &a, MAKER, MINT,
+			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
+	    200);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Cache-Control", field, sizeof(field)),
+	    "no-store");
+	j = answer_json(&a, 200);
+	kit_answer_free(&a);
+	ck_secret(&b, j);
+	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	ck_assert_ptr_null(json_object_get(j, "tenant"));
+	ck_assert_str_eq(kit_text(j, "created_at"), kit_text(j, "changed_at"));
+	refused_as(&b, MAKER, MINT, "{\"terminal_id\":\"lamp\"}",
+	    "409 terminal lamp has an identity; rotate or revoke that");
+
+	second = take_as(&b, ROOT, ROTATE, NULL);
+	ck_secret(&b, second);
+	ck_assert_str_ne(kit_text(j, "password"), kit_text(second, "password"));
+	ck_assert_str_eq(kit_text(second, "user_id"), "ann");
+	json_decref(second);
+	/* A certificate has no secret; it may be left again. */
+	second = take_as(&b, MAKER, ROTATE, "{\"certificate\":true}");
+	ck_assert_ptr_null(json_object_get(second, "password"));
+	ck_assert_ptr_null(json_object_get(second, "token"));
+	ck_assert_ptr_null(kept(&b, "lamp").hash.p);
+	json_decref(second);
+	second = take_as(&b, MAKER, ROTATE, "{}");
+	ck_secret(&b, second);
+	json_decref(second);
+
+	done_as(&b, MAKER, REVOKE, NULL);
+	refused_as(&b, MAKER, REVOKE, NULL, "404 " MISSING);
+	refused_as(&b, MAKER, ROTATE, NULL, "404 " MISSING);
+	ck_assert(kept(&b, "lamp").revoked);
+	second = mint_as(&b, MAKER, "lamp", "");
+	ck_secret(&b, second);
+	ck_assert_ptr_null(json_object_get(second, "user_id"));
+	json_decref(second);
+	json_decref(j);
+	bed_stop(&b);
+}
+
+static const struct {
+	const char *body, *want;
+} bad[] = {
+	{ "", "400 ends too early" },
+	{ "{}", "400 /terminal_id: is missing" },
+	{ "{\"terminal_id\":\"\"}", "400 /terminal_id: must not be empty" },
+	{ "{\"terminal_id\":\"a/b\"}", "400 /terminal_id: must not have" },
+	{ "{\"terminal_id\":\"+\"}", "400 /terminal_id: must not have" },
+	{ "{\"terminal_id\":\"#\"}", "400 /terminal_id: must not have" },
+	{ "{\"terminal_id\":\"a\\nb\"}", "400 /terminal_id: must not have" },
+	{ "{\"terminal_id\":\"a\\u0000b\"}", "400 must not have U+0000" },
+	{ "{\"terminal_id\":\"$SYS\"}", "400 terminal_id: must not have" },
+	{ "{\"terminal_id\":\"a:b\"}", "400 terminal_id: must not have" },
+	{ "{\"terminal_id\":\" a\"}", "400 terminal_id: must not have" },
+	{ "{\"terminal_id\":\"a \"}", "400 terminal_id: must not have" },
+	{ "{\"terminal_id\":\" \"}", "400 terminal_id: must not have" },
+	{ "{\"terminal_id\":\"mqtt-bridge\"}",
+	    "400 terminal_id: a service has" },
+	{ "{\"terminal_id\":\"health\"}", "400 terminal_id: a service has" },
+	{ "{\"terminal_id\":\"t\",\"user_id\":\"\"}", "400 /user_id: must" },
+	{ "{\"terminal_id\":\"t\",\"certificate\":1}",
+	    "400 /certificate: must" },
+};
+
+KIT_TEST(what_no_body_may_be_called)
+{
+	struct credential *list;
+	struct str next;
+	struct bed b;
+	size_t i, n;
+
+	known_start(&b);
+	for (i = 0; i < NELEM(bad); i++)
+		refused_as(&b, MAKER, MINT, bad[i].body, bad[i].want);
+	ck_assert_int_eq(credential_list(b.db.s, none, none, 10, b.db.arena,
+			     &list, &n, &next),
+	    RC_OK);
+	ck_assert_uint_eq(n, 0);
+	minted(&b, MAKER, "桌面 机器人");
+	bed_stop(&b);
+}
+
+/* The bodies of a page, a comma behind each. */
+static void
+ck_page(struct bed *b, const char *token, const char *query, const char *want,
+    char next[256])
+{
+	char path[400], have[256] = "";
+	json_t *j, *e;
+	size_t i, n = 0;
+
+	snprintf(path, sizeof(path), "/v1/identities%s", query);
+	j = take_as(b, token, "GET", path, NULL);
+	json_array_foreach (kit_at(j, "items"), i, e) {
+		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s%s,",
+		    kit_text(e, "terminal_id"),
+		    json_is_true(kit_at(e, "revoked")) ? "-" : "");
+		ck_assert_ptr_null(json_object_get(e, "hash"));
+		ck_assert_ptr_null(json_object_get(e, "password"));
+	}
+	ck_assert_str_eq(have, want);
+	e = json_object_get(j, "next");
+	snprintf(next, 256, "%s", e != NULL ? json_string_value(e) : "");
+	json_decref(j);
+}
+
+KIT_TEST(each_tenant_has_its_own)
+{
+	char next[256], query[300];
+	struct bed b;
+	json_t *j;
+
+	known_start(&b);
+	j = mint_as(&b, ACME_MKR, "lamp", ",\"user_id\":\"ann\"");
+	ck_assert_str_eq(kit_text(j, "tenant"), "acme");
+	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	json_decref(j);
+	/* Who is of no tenant may say which. */
+	j = mint_as(&b, MAKER, "desk", ",\"user_id\":\"zeta/zoe\"");
+	ck_assert_str_eq(kit_text(j, "tenant"), "zeta");
+	ck_assert_str_eq(kit_text(j, "user_id"), "zeta/zoe");
+	json_decref(j);
+	minted(&b, MAKER, "toy");
+	refused_as(&b, ACME_MKR, MINT,
+	    "{\"terminal_id\":\"x\",\"user_id\":\"zeta/zoe\"}",
+	    "403 another tenant");
+	/* Of others' bodies he learns that the name is taken, no more. */
+	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
+	    "409 terminal desk has an identity");
+	refused_as(&b, ACME_MKR, "POST", "/v1/terminals/desk/rotate", NULL,
+	    "404 " MISSING);
+	refused_as(
+	    &b, ACME_OP, "DELETE", "/v1/terminals/toy", NULL, "404 " MISSING);
+	refused_as(
+	    &b, ACME_MKR, "GET", "/v1/terminals/desk", NULL, "404 " MISSING);
+	ck_page(&b, ACME_MKR, "", "lamp,", next);
+	ck_page(&b, ACME_OP, "", "lamp,", next);
+	ck_page(&b, MAKER, "", "desk,lamp,toy,", next);
+	/* A revoked one is not another tenant's to take. */
+	done_as(&b, MAKER, "DELETE", "/v1/terminals/desk", NULL);
+	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
+	    "409 terminal desk has an identity");
+	ck_page(&b, ROOT, "?limit=2", "desk-,lamp,", next);
+	snprintf(query, sizeof(query), "?limit=2&cursor=%s", next);
+	ck_page(&b, ROOT, query, "toy,", next);
+	ck_assert_str_eq(next, "");
+	refused_as(&b, ROOT, "GET", "/v1/identities?limit=0", NULL,
+	    "400 limit: must be 1 to 1000");
+	refused_as(&b, ROOT, "GET", "/v1/identities?limit=1001", NULL,
+	    "400 limit: must be 1 to 1000");
+	refused_as(&b, ROOT, "GET", "/v1/identities?cursor=~", NULL,
+	    "400 cursor: must be the next of the page before");
+	bed_stop(&b);
+}
+
+/* A maker sees whether his bodies are there, not whose they are. */
+KIT_TEST(what_a_maker_sees_of_a_body)
+{
+	char soul[SOUL_ID];
+	struct bed b;
+	json_t *j;
+
+	known_start(&b);
+	minted(&b, ACME_MKR, "lamp");
+	soul_as(&b, ACME_ANN, "friendly", soul);
+	select_as(&b, ACME_ANN, "lamp", soul, NULL);
+	online(&b, "lamp", true);
+	j = take_as(&b, ACME_MKR, "GET", "/v1/terminals/lamp", NULL);
+	ck_assert(json_is_true(kit_at(j, "online")));
+	ck_assert_ptr_null(json_object_get(j, "user_id"));
+	ck_assert_ptr_null(json_object_get(j, "soul_id"));
+	json_decref(j);
+	j = take_as(&b, ACME_ANN, "GET", "/v1/terminals/lamp", NULL);
+	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	json_decref(j);
+	/* One that never came is his, too. */
+	minted(&b, ACME_MKR, "desk");
+	done_as(&b, ACME_MKR, "GET", "/v1/terminals/desk", NULL);
+	bed_stop(&b);
+}
+
+/* Where anybody may ask, identities are for the broker only. */
+KIT_TEST(without_authentication)
+{
+	char id[SOUL_ID];
+	struct peer p;
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, NULL);
+	peer_start(&b, &p);
+	j = take(&b, MINT, "{\"terminal_id\":\"lamp\",\"user_id\":\"a/b\"}");
+	ck_secret(&b, j);
+	ck_assert_str_eq(kit_text(j, "user_id"), "a/b");
+	ck_assert_ptr_null(json_object_get(j, "tenant"));
+	json_decref(j);
+	make_soul(&b, "bob", "friendly", id);
+	bound(&b, "bob", "lamp", id);
+	bound(&b, "bob", "other", id);
+	chat_ok(&b, "lamp", "\"user_id\":\"bob\"");
+	done(&b, REVOKE, NULL);
+	ck_assert(!is_bound(&b, "lamp"));
+	ck_assert(is_bound(&b, "other"));
+	j = take(&b, "GET", "/v1/identities", NULL);
+	ck_assert(json_is_true(
+	    kit_at(json_array_get(kit_at(j, "items"), 0), "revoked")));
+	json_decref(j);
+	peer_stop(&p);
+	bed_stop(&b);
+}

@@ -1,0 +1,166 @@
+/*
+ * Who may ask what: each route in the name of each role, and of nobody; and
+ * nobody in another's name.
+ */
+#include "known.h"
+#include "wire/iface.h"
+
+static const struct {
+	enum wire_role role;
+	const char *token;
+	const char *user; /* whom he may name */
+} everybody[] = {
+	{ WIRE_ROLE_OWNER, ANN, "ann" },
+	{ WIRE_ROLE_TERMINAL, LAMP, "ann" },
+	{ WIRE_ROLE_MAKER, MAKER, "ann" },
+	{ WIRE_ROLE_OPERATOR, ROOT, "ann" },
+};
+
+/* The route's path, its placeholders filled in. */
+static void
+path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
+{
+	struct str rest = str_of(r->path), part;
+	size_t n = 0;
+
+	(void)str_cut(&rest, '/');
+	do {
+		part = str_cut(&rest, '/');
+		if (str_eq(part, STR("{user_id}")))
+			part = str_of(user);
+		else if (part.p[0] == '{')
+			part = STR("x");
+		n +=
+		    (size_t)snprintf(dst + n, size - n, "/%.*s", STR_ARG(part));
+	} while (rest.p != NULL);
+}
+
+static const char *
+body_of(const struct wire_route *r)
+{
+	return r->request != NULL ? "{}" : NULL;
+}
+
+KIT_TEST(only_who_is_listed_may_ask)
+{
+	struct kit_answer a = { 0 };
+	const struct wire_route *r;
+	char path[256];
+	size_t i, k, n = 0;
+	struct bed b;
+
+	known_start(&b);
+	for (i = 0; i < wire_routes_n; i++) {
+		r = &wire_routes[i];
+		if (strcmp(r->owner, "chat-gateway") != 0)
+			continue;
+		n++;
+		path_of(r, "ann", path, sizeof(path));
+		refused_as(&b, NULL, r->method, path, body_of(r),
+		    "401 an access token is needed");
+		refused_as(&b, "t-nobody", r->method, path, body_of(r), "401 ");
+		for (k = 0; k < NELEM(everybody); k++) {
+			ask_as(&b, &a, everybody[k].token, r->method, path,
+			    body_of(r));
+			ck_assert_msg((a.status == 403) ==
+				((r->roles & 1U << everybody[k].role) == 0),
+			    "%s %s by %s: %d %s", r->method, path,
+			    everybody[k].token, a.status, a.body.p);
+		}
+	}
+	ck_assert_uint_eq(n, 25);
+	kit_answer_free(&a);
+	bed_stop(&b);
+}
+
+/* A caller, and somebody in whose name he may not ask. */
+static const struct {
+	const char *token, *user;
+	const char *encoded; /* in a path */
+} others[] = {
+	{ BOB, "ann", "ann" },
+	{ BOB, "acme/bob", "acme%2Fbob" },
+	{ ACME_ANN, "other/ann", "other%2Fann" },
+	{ ACME_ANN, "eve", "eve" },
+	{ ACME_OP, "other/ann", "other%2Fann" },
+};
+
+KIT_TEST(nobody_asks_in_anothers_name)
+{
+	const struct wire_route *r;
+	char path[300];
+	size_t i, k, n = 0;
+	struct bed b;
+
+	known_start(&b);
+	for (i = 0; i < wire_routes_n; i++) {
+		r = &wire_routes[i];
+		if (strcmp(r->owner, "chat-gateway") != 0 ||
+		    (r->roles & 1U << WIRE_ROLE_OWNER) == 0)
+			continue;
+		n++;
+		path_of(r, "ann", path, sizeof(path));
+		for (k = 0; k < NELEM(others); k++) {
+			char with[400];
+
+			snprintf(with, sizeof(with), "%s?user_id=%s", path,
+			    others[k].user);
+			refused_as(&b, others[k].token, r->method, with,
+			    body_of(r), "403 user_id: is ");
+		}
+	}
+	ck_assert_uint_eq(n, 21);
+	bed_stop(&b);
+}
+
+KIT_TEST(nor_by_a_body_or_a_path)
+{
+	static const char *const routes[] = { "/v1/chat", "/v1/souls/select",
+		"/v1/souls", "/v1/turns/x/cancel" };
+	char path[256], body[256];
+	struct bed b;
+	size_t i, k;
+
+	known_start(&b);
+	for (k = 0; k < NELEM(others); k++) {
+		snprintf(body, sizeof(body),
+		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," WORDS
+		    ",\"soul_id\":\"x\",\"name\":\"x\","
+		    "\"mbti_type\":\"INFP\"}",
+		    others[k].user);
+		for (i = 0; i < NELEM(routes); i++)
+			refused_as(&b, others[k].token, "POST", routes[i], body,
+			    "403 /user_id: is ");
+		snprintf(path, sizeof(path), "/v1/users/%s/profile",
+		    others[k].encoded);
+		refused_as(
+		    &b, others[k].token, "GET", path, NULL, "403 user_id: is ");
+		refused_as(&b, others[k].token, "PATCH", path, "{}",
+		    "403 user_id: is ");
+	}
+	bed_stop(&b);
+}
+
+/* An operator, who is no user, must say for whom he asks. */
+KIT_TEST(nobody_is_not_the_default)
+{
+	json_t *j;
+	struct bed b;
+
+	known_start(&b);
+	refused_as(&b, ROOT, "GET", "/v1/souls", NULL,
+	    "400 user_id: must be named: the access token is of no user");
+	refused_as(&b, ACME_OP, "POST", "/v1/souls",
+	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}",
+	    "400 user_id: must be named");
+	j = take_as(&b, ACME_OP, "GET", "/v1/souls?user_id=ann", NULL);
+	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	json_decref(j);
+	j = take_as(&b, ROOT, "GET", "/v1/souls?user_id=acme/ann", NULL);
+	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	json_decref(j);
+	j = take_as(&b, ANN, "GET", "/v1/souls", NULL);
+	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	json_decref(j);
+	bed_stop(&b);
+}

@@ -1,0 +1,188 @@
+/* A thousand connections that say too little, and what it costs the others. */
+#include "besieged.h"
+
+#define SOON_MS 2000
+
+static struct besieged s;
+
+/* Others are answered, one after the other, each within that time. */
+static void
+others_within(int port, int n, int64_t most_ms)
+{
+	int64_t ms;
+
+	for (int i = 0; i < n; i++) {
+		int status = besieged_ask(port, BESIEGED_OTHER, "", &ms);
+		ck_assert_msg(status == 200 && ms < most_ms, "%d: %d in %d ms",
+		    i, status, (int)ms);
+	}
+}
+
+static void
+others_go_on(int port, int n)
+{
+	others_within(port, n, SOON_MS);
+}
+
+static void
+health_is_up(int n)
+{
+	struct kit_answer a = { 0 };
+
+	for (int i = 0; i < n; i++) {
+		struct mono start = clock_mono();
+		ck_assert_int_eq(
+		    kit_service_get(&s.b.gateway, &a, "/readyz"), 200);
+		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SOON_MS);
+	}
+	kit_answer_free(&a);
+}
+
+KIT_TEST(a_thousand_connections_of_one_address_stop_nobody_else)
+{
+	besieged_start(&s, NULL);
+	struct kit_siege *siege = besieged_siege(
+	    s.b.gateway.http, INADDR_LOOPBACK, 1, BESIEGED_HEADER);
+	others_go_on(s.b.gateway.http, 50);
+	health_is_up(10);
+	kit_siege_end(siege);
+	ck_assert_int_gt(kit_service_metric(&s.b.gateway,
+			     "soul_http_refused_total{reason=\"connections\"}"),
+	    0);
+	besieged_stop(&s);
+}
+
+/*
+ * Without a proxy others wait for a worker then, but not for long; without an
+ * end for those that say too little it would be 8 s, with bodies 40.
+ */
+static void
+many_only_slow_down(const char *say)
+{
+	besieged_start(&s, NULL);
+	struct kit_siege *siege =
+	    besieged_siege(s.b.gateway.http, BESIEGED_MANY, 1000, say);
+	others_within(s.b.gateway.http, 3, 6000);
+	health_is_up(10);
+	kit_siege_end(siege);
+	besieged_stop(&s);
+}
+
+KIT_TEST(headers_of_a_thousand_addresses_only_slow_down)
+{
+	many_only_slow_down(BESIEGED_HEADER);
+}
+
+KIT_TEST(bodies_of_a_thousand_addresses_only_slow_down)
+{
+	many_only_slow_down(BESIEGED_BODY);
+}
+
+#define PROXY KIT_ENV("TRUSTED_PROXIES=127.0.0.1")
+
+static void
+proxy_withstands(uint32_t from, size_t clients, const char *say)
+{
+	struct kit_http stream;
+	struct kit_siege *siege;
+
+	besieged_start(&s, PROXY);
+	besieged_proxy(&s);
+	kit_http_open_from(&stream, BESIEGED_OTHER, s.proxy_port);
+	ck_assert(kit_http_puts(&stream,
+	    "GET /v1/sessions/s1/events?cursor=0 HTTP/1.1\r\nHost: t\r\n"
+	    "Authorization: Bearer " BESIEGED_TOKEN "\r\n\r\n"));
+	ck_assert(kit_http_has(&stream, "text/event-stream", BED_MS));
+	siege = besieged_siege(s.proxy_port, from, clients, say);
+	others_go_on(s.proxy_port, 50);
+	health_is_up(10);
+	/* Nothing of it comes through. */
+	ck_assert_int_lt(
+	    kit_service_metric(&s.b.gateway, "soul_http_connections"), 10);
+	kit_siege_end(siege);
+	ck_assert(!stream.eof && !kit_http_gone(&stream, 0));
+	kit_http_close(&stream);
+	besieged_stop(&s);
+}
+
+KIT_TEST(behind_the_proxy_one_address_stops_nobody)
+{
+	proxy_withstands(INADDR_LOOPBACK, 1, BESIEGED_HEADER);
+}
+
+KIT_TEST(behind_the_proxy_a_thousand_addresses_stop_nobody)
+{
+	proxy_withstands(BESIEGED_MANY, 1000, BESIEGED_BODY);
+}
+
+KIT_TEST(the_proxy_says_who_asks_whatever_the_client_says)
+{
+	int status = 200;
+	int64_t ms;
+
+	besieged_start(&s,
+	    KIT_ENV("TRUSTED_PROXIES=127.0.0.1", "RATE_ADDRESS_PER_S=1",
+		"RATE_ADDRESS_BURST=20"));
+	besieged_proxy(&s);
+	for (int i = 0; i < 40 && status == 200; i++) {
+		char fields[128];
+		snprintf(fields, sizeof(fields),
+		    "X-Forwarded-For: 192.0.2.%d\r\nX-Real-IP: 1.1.1.1\r\n", i);
+		status =
+		    besieged_ask(s.proxy_port, BESIEGED_OTHER, fields, &ms);
+	}
+	ck_assert_int_eq(status, 429);
+	status = besieged_ask(s.proxy_port, BESIEGED_OTHER + 1, "", &ms);
+	ck_assert_int_eq(status, 200);
+	besieged_stop(&s);
+}
+
+KIT_TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c;
+
+	besieged_start(&s, PROXY);
+	besieged_proxy(&s);
+	ck_assert_int_eq(kit_http_call(s.proxy_port, &a,
+			     "POST /v1/chat HTTP/1.1\r\nHost: t\r\n"
+			     "Content-Length: 1048577\r\n\r\n"),
+	    413);
+	ck_assert(kit_answer_has(&a, "\"code\":"));
+	/* A header that drips is ended at once when its time is over. */
+	kit_http_open(&c, s.proxy_port);
+	struct mono start = clock_mono();
+	while (mono_diff_ms(clock_mono(), start) < 8000 &&
+	    kit_http_puts(&c, "G") && !kit_http_fill(&c, 100) && !c.eof)
+		continue;
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert_int_eq(a.status, 408);
+	kit_http_close(&c);
+	/* Without a gateway. */
+	kit_service_kill(&s.b.gateway);
+	ck_assert_int_eq(
+	    kit_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
+	ck_assert(kit_answer_has(&a, "\"code\":\"overloaded\""));
+	ck_assert(str_find(buf_str(&a.head), STR("erver:")) < 0);
+	kit_answer_free(&a);
+	besieged_stop(&s);
+}
+
+KIT_TEST(the_proxys_file_is_good_with_tls)
+{
+	const char *pem = kit_path("soul.pem");
+	const char *const make[] = { "openssl", "req", "-x509", "-newkey",
+		"rsa:2048", "-nodes", "-subj", "/CN=soul", "-days", "2",
+		"-keyout", pem, "-out", pem, NULL };
+	const char *const check[] = { "haproxy", "-c", "-f",
+		"deploy/haproxy.cfg", NULL };
+	struct kit_env e = { 0 };
+	struct kit_proc p;
+
+	kit_spawn(&p, "req", make, NULL);
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
+	kit_env_put(&e, "SOUL_CERTIFICATE=%s", pem);
+	kit_spawn(&p, "check", check, e.v);
+	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
+	ck_assert(!kit_log_has(&p, "WARNING"));
+}

@@ -1,0 +1,104 @@
+/* Clients that ask for much and take little. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "integration/httpd/site.h"
+
+#define BIG ((size_t)HTTPD_ANSWER_MAX - 1024)
+
+static _Atomic size_t handled;
+
+static void
+on_big(void *arg, struct httpd_req *r)
+{
+	char *p = mem_alloc(BIG);
+
+	(void)arg;
+	memset(p, 'x', BIG);
+	httpd_reply(r, 200, "text/plain", (struct str){ p, BIG });
+	free(p);
+}
+
+static void
+on_ok(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	handled++;
+	httpd_reply(r, 200, "application/json", STR("{}"));
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "GET", .path = "/big", .fn = on_big },
+	{ .method = "GET", .path = "/ok", .fn = on_ok },
+};
+
+#define OK "GET /ok HTTP/1.1\r\n" SITE_HOST "\r\n"
+
+static struct site s;
+static struct kit_answer a;
+
+static void
+open_site(int64_t burst)
+{
+	site_open(&s,
+	    (struct httpd_opts){ .routes = routes,
+		.nroutes = NELEM(routes),
+		.rate_per_s = burst > 0 ? 1 : 0,
+		.rate_burst = burst });
+}
+
+KIT_TEST(answers_that_nobody_reads_are_given_up)
+{
+	struct kit_http c[6];
+
+	open_site(0);
+	for (size_t i = 0; i < NELEM(c); i++) {
+		kit_http_open(&c[i], s.port);
+		ck_assert(kit_http_puts(
+		    &c[i], "GET /big HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	}
+	/* Others do not wait for them. */
+	ck_assert_int_eq(kit_http_call(s.port, &a, OK), 200);
+	ck_assert(kit_until(site_idle, &s, 15000));
+	for (size_t i = 0; i < NELEM(c); i++)
+		kit_http_close(&c[i]);
+	site_close(&s);
+}
+
+/* n requests in one go, and how many of the answers have that status. */
+static size_t
+flood(size_t n, int status)
+{
+	struct buf b = BUF_INIT(1024 * 1024);
+	struct kit_http c;
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		buf_puts(&b, OK);
+	kit_http_open(&c, s.port);
+	ck_assert(kit_http_send(&c, b.p, b.n));
+	for (size_t i = 0; i < n; i++) {
+		ck_assert(kit_http_read(&c, &a, 10000));
+		if (a.status == status)
+			found++;
+	}
+	kit_http_close(&c);
+	buf_free(&b);
+	return found;
+}
+
+KIT_TEST(requests_in_one_go_are_answered_one_by_one)
+{
+	open_site(0);
+	ck_assert_uint_eq(flood(2000, 200), 2000);
+	ck_assert_uint_eq(handled, 2000);
+	site_close(&s);
+}
+
+KIT_TEST(requests_in_one_go_are_counted_one_by_one)
+{
+	open_site(50);
+	ck_assert_uint_ge(flood(2000, 429), 1900);
+	ck_assert_uint_ge(handled, 50);
+	site_close(&s);
+}

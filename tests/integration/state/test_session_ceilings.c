@@ -1,0 +1,190 @@
+/* What one user can have kept: bytes of a session, and sessions. */
+#include "integration/state/bed.h"
+#include "integration/state/queue.h"
+#include "state/keys.h"
+#include "state/session.h"
+#include "state/turn.h"
+
+static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
+
+/* The numbers of the first and the last message, and how many there are. */
+static size_t
+ends(struct bed *b, int64_t *first, int64_t *last)
+{
+	struct session_list l;
+	int64_t after = 0;
+	size_t n = 0;
+
+	do {
+		arena_reset(b->a);
+		OK(session_messages(b->s, &key,
+		    (struct session_page){ after, SESSION_MESSAGES_MAX }, b->a,
+		    &l));
+		if (n == 0 && l.n > 0)
+			*first = l.message[0].number;
+		if (l.n > 0)
+			*last = after = l.message[l.n - 1].number;
+		n += l.n;
+	} while (l.n > 0);
+	return n;
+}
+
+KIT_TEST(a_session_keeps_so_many_bytes)
+{
+	static char text[SESSION_TEXT_MAX];
+	struct str large = { text, sizeof(text) };
+	const size_t room = strtoul(MESSAGES_BYTES, NULL, 10) / sizeof(text);
+	int64_t first = 0, last = 0, got;
+	struct bed b;
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	bed_start(&b);
+	for (i = 0; i < room; i++)
+		OK(session_append(b.s, &key, &large, 1, NULL));
+	ck_assert_uint_eq(ends(&b, &first, &last), room);
+	ck_assert_int_eq(first, 1);
+	/* A byte more, and the oldest goes. */
+	OK(session_append(b.s, &key, &STR("y"), 1, &got));
+	ck_assert_int_eq(got, (int64_t)room + 1);
+	ck_assert_uint_eq(ends(&b, &first, &last), room);
+	ck_assert_int_eq(first, 2);
+	ck_assert_int_eq(last, got);
+	/* As much room as it left. */
+	large.n--;
+	OK(session_append(b.s, &key, &large, 1, NULL));
+	ck_assert_uint_eq(ends(&b, &first, &last), room + 1);
+	/* Begun anew, it has all its room again. */
+	OK(session_delete(b.s, &key));
+	OK(session_append(b.s, &key, &large, 1, NULL));
+	OK(session_append(b.s, &key, &large, 1, NULL));
+	ck_assert_uint_eq(ends(&b, &first, &last), 2);
+	bed_end(&b);
+}
+
+KIT_TEST(messages_of_an_older_release_count_from_now_on)
+{
+	static char text[SESSION_TEXT_MAX];
+	struct str large = { text, sizeof(text) };
+	int64_t first = 0, last = 0;
+	struct bed b;
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	bed_start(&b);
+	for (i = 0; i < 4; i++)
+		OK(session_append(b.s, &key, &large, 1, NULL));
+	DO(&b.rig, STR("HDEL"), STR("soul:session:{~55So5oi3:~czox}"),
+	    STR("bytes"));
+	for (i = 0; i < 100; i++)
+		OK(session_append(b.s, &key, &large, 1, NULL));
+	ck_assert_uint_le(ends(&b, &first, &last), 36);
+	ck_assert_int_eq(last, 104);
+	bed_end(&b);
+}
+
+/* ---- sessions --------------------------------------------------------------
+ */
+
+#define KEPT (strtol(SESSIONS_KEPT, NULL, 10))
+
+/* A user's input into his i-th session, which falls idle much later. */
+static void
+input(struct bed *b, const char *user, long i)
+{
+	char name[24];
+	struct session_key k = { str_of(user), { name, 0 } };
+
+	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s.%ld", i);
+	OK(session_user_input(
+	    b->s, &k, STR("soul"), STR("t"), INT64_C(3600000)));
+	OK(session_append(b->s, &k, &STR("1"), 1, NULL));
+}
+
+static bool
+knows(struct bed *b, const char *user, long i)
+{
+	char name[24];
+	struct session_key k = { str_of(user), { name, 0 } };
+	struct session out;
+
+	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s.%ld", i);
+	OK(session_read(b->s, &k, b->a, &out));
+	return out.known;
+}
+
+/* Deal with all silences. */
+static void
+none_is_idle(struct bed *b)
+{
+	DO(&b->rig, STR("DEL"), STR(KEY_IDLE));
+}
+
+KIT_TEST_T(a_user_keeps_so_many_sessions, 60)
+{
+	struct turn_place p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
+	struct bed b;
+	int64_t ahead;
+	long i;
+
+	bed_start(&b);
+	input(&b, "other", 0);
+	for (i = 0; i < KEPT; i++)
+		input(&b, "u", i);
+	/* It has not been summed up, or a turn runs in it. */
+	input(&b, "u", i++);
+	ck_assert(knows(&b, "u", 0));
+	none_is_idle(&b);
+	OK(queue_enter(b.s, &p, &ahead));
+	input(&b, "u", i++);
+	ck_assert(knows(&b, "u", 0));
+	ck_assert(!knows(&b, "u", 1));
+	ck_assert(!knows(&b, "u", 2));
+	ck_assert(knows(&b, "u", 3));
+	/* Nothing of it is left. */
+	ck_assert_int_eq(INT_OF(&b.rig, STR("EXISTS"),
+			     STR("soul:session:{u:~cy4x}:messages")),
+	    0);
+	ck_assert_int_eq(
+	    INT_OF(&b.rig, STR("ZCARD"), STR("soul:user:{u}:sessions:1")),
+	    KEPT);
+	/* Whoever is silent longest. */
+	input(&b, "u", 3);
+	input(&b, "u", i);
+	ck_assert(knows(&b, "u", 3));
+	ck_assert(!knows(&b, "u", 4));
+	ck_assert(knows(&b, "other", 0));
+	bed_end(&b);
+}
+
+KIT_TEST_T(twice_as_many_are_too_many_in_any_case, 60)
+{
+	struct bed b;
+	long i;
+
+	bed_start(&b);
+	for (i = 0; i < 2 * KEPT; i++)
+		input(&b, "u", i);
+	ck_assert(knows(&b, "u", 0));
+	input(&b, "u", i);
+	ck_assert(!knows(&b, "u", 0));
+	ck_assert(!knows(&b, "u", 1));
+	ck_assert(knows(&b, "u", 2));
+	ck_assert_int_eq(
+	    INT_OF(&b.rig, STR("ZCARD"), STR(KEY_IDLE)), 2 * KEPT - 1);
+	bed_end(&b);
+}
+
+KIT_TEST(a_deleted_session_counts_no_more)
+{
+	struct session_key k = { STR("u"), STR("s.1") };
+	struct bed b;
+
+	bed_start(&b);
+	input(&b, "u", 0);
+	input(&b, "u", 1);
+	OK(session_delete(b.s, &k));
+	ck_assert_int_eq(
+	    INT_OF(&b.rig, STR("ZCARD"), STR("soul:user:{u}:sessions:1")), 1);
+	bed_end(&b);
+}

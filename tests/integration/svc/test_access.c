@@ -1,0 +1,405 @@
+/*
+ * What callers are answered who are not let in, or not so often; streams whose
+ * token ends; and forged tokens in great numbers.
+ */
+#include "core/log.h"
+#include "guarded.h"
+#include "unit/auth/signer.h"
+
+#define LONG_MS 40000
+
+/* ---- the toy ------------------------------------------------------------- */
+
+static void
+on_refused(void *arg, const struct svc_refused *r)
+{
+	(void)arg;
+	log_info("toy.told", LOG_S("reason", r->reason),
+	    LOG_V("from", r->address), LOG_S("at", r->route),
+	    LOG_S("who", r->caller != NULL ? "known" : "unknown"));
+}
+
+static void *
+toy_start(struct svc *s, const void *conf)
+{
+	(void)conf;
+	svc_on_refused(s, on_refused, NULL);
+	return s;
+}
+
+static void
+on_ask(void *app, struct svc_call *c)
+{
+	static const struct wire_error rep = { .error = STR_INIT("fine") };
+
+	(void)app;
+	svc_reply(c, &rep);
+}
+
+static void
+on_gone(void *arg)
+{
+	svc_stream_end(arg, RC_OK);
+}
+
+static void
+on_events(void *app, struct svc_call *c)
+{
+	(void)app;
+	if (svc_stream(c) != RC_OK || svc_stream_comment(c, "begun") != RC_OK ||
+	    svc_call_on_gone(c, on_gone, c) != RC_OK)
+		svc_stream_end(c, RC_BUG);
+}
+
+#define ROUTE(n, p, f)                                                  \
+	{                                                               \
+		.name = n, .method = "GET", .path = p,                  \
+		.reply = &wire_error_desc, .fn = f, .deadline_ms = 5000 \
+	}
+static const struct svc_route routes[] = {
+	ROUTE("souls", "/v1/souls", on_ask),
+	ROUTE("events", "/v1/sessions/{session_id}/events", on_events),
+};
+static const struct svc_def def = {
+	.name = "toy",
+	.summary = "lets some in",
+	.http_addr = "127.0.0.1:1",
+	.admin_addr = "127.0.0.1:1",
+	.no_bus = true,
+	.conf_size = 1,
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = toy_start,
+};
+
+static void
+start(struct running *r, const char *const more[])
+{
+	*r = (struct running){ 0 };
+	running_fork(r, &def, "nats://127.0.0.1:1", more);
+	kit_service_wait(&r->toy);
+}
+
+static void
+put_setting(char *dst, size_t n, const char *name, const char *value)
+{
+	ck_assert_int_lt(snprintf(dst, n, "%s=%s", name, value), (int)n);
+}
+
+/* Send a request for path by token (NULL: nobody). */
+static void
+send_ask(struct kit_http *c, int port, const char *path, const char *token)
+{
+	struct buf b = BUF_INIT(65536);
+
+	buf_printf(&b, "GET %s HTTP/1.1\r\nHost: x\r\n", path);
+	if (token != NULL)
+		buf_printf(&b, "Authorization: Bearer %s\r\n", token);
+	buf_puts(&b, "\r\n");
+	kit_http_open(c, port);
+	ck_assert(kit_http_send(c, b.p, b.n));
+	buf_free(&b);
+}
+
+static int
+ask(const struct running *r, struct kit_answer *a, const char *token)
+{
+	struct kit_http c = { 0 };
+
+	send_ask(&c, r->toy.http, "/v1/souls", token);
+	if (!kit_http_read(&c, a, RUNNING_MS))
+		a->status = 0;
+	kit_http_close(&c);
+	return a->status;
+}
+
+/* ---- refusals ------------------------------------------------------------ */
+
+static const struct kit_token two[] = {
+	{ "t-one", "\"role\":\"operator\"" },
+	{ "t-two", "\"role\":\"operator\"" },
+	{ "t-make", "\"role\":\"maker\"" },
+};
+
+static void
+header_is(const struct kit_answer *a, const char *name, const char *want)
+{
+	char field[256];
+
+	ck_assert_str_eq(kit_answer_field(a, name, field, sizeof(field)), want);
+}
+
+KIT_TEST(refusals_say_how_to_do_better)
+{
+	char file[300], one[] = "RATE_TOKEN_PER_S=1",
+			n[] = "RATE_TOKEN_BURST=2";
+	const char *path = kit_path("tokens.json");
+	struct kit_answer a = { 0 };
+	struct running r;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file, one, n));
+	ck_assert_int_eq(ask(&r, &a, NULL), 401);
+	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
+	ck_assert(kit_answer_has(&a, "\"code\":\"unauthenticated\""));
+	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
+	header_is(&a, "WWW-Authenticate",
+	    "Bearer realm=\"soul\", error=\"invalid_token\"");
+	ck_assert(!kit_answer_has(&a, "forged"));
+	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
+	header_is(&a, "WWW-Authenticate",
+	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
+	ck_assert(kit_answer_has(&a, "\"code\":\"denied\""));
+	/* Who asks too often waits; nobody else does. */
+	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
+	while (ask(&r, &a, "t-one") == 200)
+		;
+	ck_assert_int_eq(a.status, 429);
+	header_is(&a, "Retry-After", "1");
+	ck_assert(kit_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+	ck_assert_int_eq(kit_service_metric(&r.toy,
+			     "soul_auth_refused_total{reason=\"rate\"}"),
+	    1);
+	kit_answer_free(&a);
+	running_end(&r);
+}
+
+static size_t
+count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, what)) != NULL) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+KIT_TEST(many_refusals_are_few_lines)
+{
+	const char *path = kit_path("tokens.json");
+	struct kit_answer a = { 0 };
+	struct running r;
+	char file[300], *log;
+	size_t i, lines;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file));
+	for (i = 0; i < 200; i++)
+		ck_assert_int_eq(ask(&r, &a, "forged"), 401);
+	ck_assert_int_eq(kit_service_metric(&r.toy,
+			     "soul_auth_refused_total{reason=\"bad_token\"}"),
+	    200);
+	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
+	running_end(&r);
+	log = kit_read_file(r.toy.proc.log, NULL);
+	lines = count(log,
+	    "ev=auth.refused reason=bad_token "
+	    "address=127.0.0.1 route=souls");
+	ck_assert_uint_ge(lines, 1);
+	ck_assert_uint_le(lines, 100);
+	/* Whoever watches hears of the same. */
+	ck_assert_uint_eq(
+	    count(log, "ev=toy.told"), count(log, "ev=auth.refused"));
+	ck_assert_uint_ge(count(log, "who=unknown"), 1);
+	ck_assert_uint_eq(count(log, "forged"), 0);
+	free(log);
+	kit_answer_free(&a);
+}
+
+/* ---- streams ------------------------------------------------------------- */
+
+static void
+open_stream(const struct running *r, struct kit_http *c, const char *token)
+{
+	*c = (struct kit_http){ 0 };
+	send_ask(c, r->toy.http, "/v1/sessions/s/events", token);
+	ck_assert(kit_http_has(c, "begun", RUNNING_MS));
+}
+
+/* Three streams: one's token ends, one's is taken away, one's is good. */
+KIT_TEST_T(a_stream_ends_with_its_token, 90)
+{
+	char rest[100], end[WALL_FORMAT_MAX], file[300];
+	const char *path = kit_path("tokens.json"), *new = kit_path("new");
+	struct kit_http ending, dropped, good;
+	struct running r;
+
+	wall_format((struct wall){ clock_wall().ms + 3000 }, 0, end);
+	snprintf(rest, sizeof(rest),
+	    "\"role\":\"operator\",\"expires_at\":\"%s\"", end);
+	const struct kit_token list[] = {
+		two[0],
+		{ "t-short", rest },
+		two[1],
+	};
+	kit_tokens_write(path, list, 3);
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file));
+	open_stream(&r, &good, "t-one");
+	open_stream(&r, &ending, "t-short");
+	open_stream(&r, &dropped, "t-two");
+	kit_tokens_write(new, list, 2);
+	ck_assert_int_eq(rename(new, path), 0);
+	ck_assert(kit_http_gone(&dropped, LONG_MS));
+	ck_assert(kit_http_gone(&ending, LONG_MS));
+	ck_assert(!kit_http_gone(&good, 1));
+	ck_assert(kit_log_has(&r.toy.proc,
+	    "ev=auth.stream_cut route=events address=127.0.0.1 "
+	    "why=\"the token is not known\""));
+	ck_assert(kit_log_has(&r.toy.proc, "why=\"the token has expired\""));
+	kit_http_close(&good);
+	kit_http_close(&ending);
+	kit_http_close(&dropped);
+	running_end(&r);
+}
+
+/* ---- forged tokens ------------------------------------------------------- */
+
+#define FLOODS 2
+#define EACH   12
+
+struct flood {
+	int port;
+	const char *token;
+};
+
+/* EACH connections at a time, for ever. */
+static int
+flood_main(void *arg)
+{
+	const struct flood *f = arg;
+	struct kit_http c[EACH];
+	struct kit_answer a = { 0 };
+	size_t i;
+
+	for (;;) {
+		memset(c, 0, sizeof(c));
+		for (i = 0; i < EACH; i++)
+			send_ask(&c[i], f->port, "/v1/souls", f->token);
+		for (i = 0; i < EACH; i++) {
+			if (kit_http_read(&c[i], &a, RUNNING_MS) &&
+			    a.status != 401)
+				return 1;
+			kit_http_close(&c[i]);
+		}
+	}
+}
+
+struct forgers {
+	struct running r;
+	struct signer signer;
+	struct buf good, forged;
+	struct kit_proc floods[FLOODS];
+};
+
+static void
+make_tokens(struct forgers *f, const char *jwks)
+{
+	struct buf file = BUF_INIT(SIGNER_MAX);
+	struct signer stranger;
+	char claims[128];
+
+	signer_make(&f->signer, SIGNER_EC, "P-256", 0);
+	signer_make(&stranger, SIGNER_EC, "P-256", 0);
+	buf_puts(&file, "{\"keys\":[");
+	signer_put_jwk(&file, &f->signer, "k", "");
+	buf_puts(&file, "]}");
+	kit_write_file(jwks, file.p);
+	snprintf(claims, sizeof(claims), "{\"exp\":%lld,\"role\":\"operator\"}",
+	    (long long)(clock_wall().ms / 1000 + 1000));
+	buf_init(&f->good, SIGNER_MAX);
+	buf_init(&f->forged, SIGNER_MAX);
+	signer_put_jwt(
+	    &f->good, &f->signer, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
+	signer_put_jwt(
+	    &f->forged, &stranger, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
+	EVP_PKEY_free(stranger.pkey);
+	buf_free(&file);
+}
+
+static long long
+refused(struct forgers *f)
+{
+	return kit_service_metric(
+	    &f->r.toy, "soul_auth_refused_total{reason=\"bad_token\"}");
+}
+
+static bool
+is_flooded(void *arg)
+{
+	return refused(arg) > 200;
+}
+
+/* The slowest of some requests by token, in ms. */
+static int64_t
+slowest(struct forgers *f, const char *token)
+{
+	struct kit_answer a = { 0 };
+	int64_t worst = 0;
+	size_t i;
+
+	for (i = 0; i < 100; i++) {
+		struct mono t = clock_mono();
+		int64_t ms;
+		ck_assert_int_eq(ask(&f->r, &a, token), 200);
+		ms = mono_diff_ms(clock_mono(), t);
+		worst = ms > worst ? ms : worst;
+	}
+	kit_answer_free(&a);
+	return worst;
+}
+
+/*
+ * Signatures are checked beside the loop: while forged ones come as fast as
+ * they are refused, those who have a good token are answered, also when it is
+ * checked for the first time.
+ */
+KIT_TEST_T(forged_tokens_keep_nobody_waiting, 90)
+{
+	char tokens[300], jwks[300], any[] = "RATE_ADDRESS_PER_S=0";
+	char burst[] = "RATE_TOKEN_BURST=1000", per[] = "HTTP_PER_ADDRESS=64";
+	char workers[] = "HTTP_WORKERS=80";
+	const char *path = kit_path("tokens.json");
+	int64_t quiet, by_file, by_jwt;
+	struct forgers f = { 0 };
+	long long before;
+	size_t i;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(tokens, sizeof(tokens), "AUTH_TOKENS", path);
+	put_setting(jwks, sizeof(jwks), "AUTH_JWKS", kit_path("jwks.json"));
+	make_tokens(&f, kit_path("jwks.json"));
+	start(&f.r, KIT_ENV(tokens, jwks, any, burst, per, workers));
+	quiet = slowest(&f, "t-one");
+	struct flood flood = { f.r.toy.http, f.forged.p };
+	for (i = 0; i < FLOODS; i++)
+		kit_fork(&f.floods[i], i == 0 ? "flood-0" : "flood-1",
+		    flood_main, &flood);
+	ck_assert(kit_until(is_flooded, &f, RUNNING_MS));
+	before = refused(&f);
+	by_file = slowest(&f, "t-one");
+	by_jwt = slowest(&f, f.good.p);
+	/* They came all the while. */
+	ck_assert_int_gt(refused(&f), before);
+	fprintf(stderr,
+	    "slowest of 100: %lld ms; beside %lld forged: %lld ms, a JWT %lld "
+	    "ms\n",
+	    (long long)quiet, refused(&f), (long long)by_file,
+	    (long long)by_jwt);
+	ck_assert_int_lt(by_file, 2000);
+	ck_assert_int_lt(by_jwt, 2000);
+	for (i = 0; i < FLOODS; i++) {
+		ck_assert(kit_alive(&f.floods[i]));
+		kit_signal(&f.floods[i], SIGKILL);
+		kit_wait(&f.floods[i], RUNNING_MS);
+	}
+	EVP_PKEY_free(f.signer.pkey);
+	buf_free(&f.good);
+	buf_free(&f.forged);
+	running_end(&f.r);
+}

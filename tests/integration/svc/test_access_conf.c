@@ -1,0 +1,269 @@
+/*
+ * A service starts only if its configuration says who may ask; --check-config
+ * says the same.  And the command that makes token files.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guarded.h"
+
+static void *
+toy_start(struct svc *s, const void *conf)
+{
+	(void)conf;
+	return s;
+}
+
+static void
+on_ask(void *app, struct svc_call *c)
+{
+	static const struct wire_error rep = { .error = STR_INIT("fine") };
+
+	(void)app;
+	svc_reply(c, &rep);
+}
+
+static const struct svc_route routes[] = {
+	{ .name = "souls",
+	    .method = "GET",
+	    .path = "/v1/souls",
+	    .reply = &wire_error_desc,
+	    .fn = on_ask,
+	    .deadline_ms = 5000 },
+};
+static const struct svc_def def = {
+	.name = "toy",
+	.summary = "lets some in",
+	.http_addr = "127.0.0.1:1",
+	.admin_addr = "127.0.0.1:0",
+	.no_bus = true,
+	.conf_size = 1,
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = toy_start,
+};
+/* It has no port that anybody could reach. */
+static const struct svc_def deaf = {
+	.name = "toy",
+	.summary = "hears nothing",
+	.http_addr = "",
+	.admin_addr = "127.0.0.1:0",
+	.no_bus = true,
+	.conf_size = 1,
+	.start = toy_start,
+};
+
+struct line {
+	const struct svc_def *def;
+	const char *const *args;
+	const char *const *env;
+};
+
+static int
+line_main(void *arg)
+{
+	const struct line *l = arg;
+	char *argv[12] = { (char[]){ "toy" } };
+	int argc = 1;
+	size_t i;
+
+	for (i = 0; l->env[i] != NULL; i++)
+		putenv((char *)(uintptr_t)l->env[i]);
+	for (; l->args[argc - 1] != NULL; argc++)
+		argv[argc] = (char *)(uintptr_t)l->args[argc - 1];
+	return svc_main(l->def, argc, argv);
+}
+
+/* "toy <args>" in that environment; p has what it wrote. */
+static void
+begin(struct kit_proc *p, const struct svc_def *d, const char *const env[],
+    const char *const args[])
+{
+	static int nth;
+	struct line l = { d, args, env };
+	char name[32];
+
+	snprintf(name, sizeof(name), "toy-%d", nth++);
+	kit_fork(p, name, line_main, &l);
+}
+
+static int
+done(struct kit_proc *p, const char *const env[], const char *const args[])
+{
+	begin(p, &def, env, args);
+	return kit_wait(p, RUNNING_MS);
+}
+
+#define CHECK ((const char *const[]){ "--check-config", NULL })
+#define RUN   ((const char *const[]){ NULL })
+#define WIDE  "HTTP_ADDR=0.0.0.0:0"
+
+/* That it neither starts nor takes the configuration, and says why. */
+static void
+refuses(const char *const env[], const char *why)
+{
+	struct kit_proc p;
+
+	ck_assert_int_eq(done(&p, env, CHECK), 78);
+	ck_assert_msg(kit_log_has(&p, why), "--check-config: %s", why);
+	ck_assert_int_eq(done(&p, env, RUN), 78);
+	ck_assert_msg(kit_log_has(&p, why), "%s", why);
+}
+
+static void
+takes(const char *const env[])
+{
+	struct kit_proc p;
+
+	ck_assert_int_eq(done(&p, env, CHECK), 0);
+}
+
+static const struct kit_token one[] = { { "t-one", "\"role\":\"operator\"" } };
+
+KIT_TEST(whom_the_network_brings_is_let_in_only_if_it_is_said_who)
+{
+	const char *path = kit_path("tokens.json");
+	char file[300], none[300];
+
+	kit_tokens_write(path, one, NELEM(one));
+	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
+	snprintf(none, sizeof(none), "AUTH_JWKS=%s", kit_path("none"));
+	refuses(KIT_ENV(WIDE), "HTTP_ADDR=0.0.0.0:0 can be reached");
+	refuses(KIT_ENV("HTTP_ADDR=10.0.0.1:9010"), "set AUTH_TOKENS");
+	refuses(KIT_ENV("AUTH=on"), "AUTH: use off");
+	refuses(KIT_ENV("AUTH=off", file), "AUTH=off contradicts");
+	refuses(KIT_ENV(none), "AUTH_JWKS: ");
+	refuses(KIT_ENV(none), "No such file");
+	refuses(KIT_ENV(file, "AUTH_ISSUER=https://id"), "set AUTH_JWKS, too");
+	refuses(KIT_ENV("AUTH_AUDIENCE=soul"), "set AUTH_JWKS, too");
+	takes(KIT_ENV("HTTP_ADDR=127.0.0.1:0"));
+	takes(KIT_ENV("HTTP_ADDR=127.1.2.3:0"));
+	takes(KIT_ENV(WIDE, file));
+	takes(KIT_ENV(WIDE, "AUTH=off"));
+	kit_write_file(path, "{\"tokens\":[{\"role\":\"owner\"}]}");
+	refuses(KIT_ENV(file), "/tokens/0/sha256: is missing");
+}
+
+KIT_TEST(a_service_without_http_asks_for_nothing)
+{
+	struct kit_proc p;
+
+	begin(&p, &deaf, KIT_ENV(WIDE), CHECK);
+	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
+	begin(&p, &deaf, KIT_ENV(WIDE), KIT_ENV("--help"));
+	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
+	ck_assert(!kit_log_has(&p, "AUTH_TOKENS"));
+	ck_assert(!kit_log_has(&p, "toy token"));
+}
+
+struct waiting {
+	struct kit_proc *p;
+	const char *text;
+};
+
+static bool
+has_said(void *arg)
+{
+	const struct waiting *w = arg;
+
+	return kit_log_has(w->p, w->text);
+}
+
+KIT_TEST(what_is_off_is_off_and_warned_of)
+{
+	struct kit_answer a = { 0 };
+	struct kit_proc p;
+	struct waiting started = { &p, "ev=svc.started" };
+	char addr[64];
+	int port = kit_port();
+
+	snprintf(addr, sizeof(addr), "HTTP_ADDR=0.0.0.0:%d", port);
+	begin(&p, &def, KIT_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
+	ck_assert(kit_until(has_said, &started, RUNNING_MS));
+	ck_assert(kit_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
+	ck_assert_int_eq(kit_http_ask(port, &a, "GET", "/v1/souls", NULL), 200);
+	kit_signal(&p, SIGTERM);
+	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
+	kit_answer_free(&a);
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+#define NO_ENV ((const char *const[]){ NULL })
+
+/* The line of p's output that begins with lead; dst is "" without one. */
+static void
+line_of(const struct kit_proc *p, const char *lead, char *dst, size_t n)
+{
+	char *log = kit_read_file(p->log, NULL);
+	const char *at = strstr(log, lead);
+
+	dst[0] = '\0';
+	if (at != NULL)
+		snprintf(dst, n, "%.*s", (int)strcspn(at, "\n"), at);
+	free(log);
+}
+
+KIT_TEST(the_command_token_keeps_the_file)
+{
+	const char *path = kit_path("tokens.json");
+	char token[128], file[300];
+	struct kit_answer a = { 0 };
+	struct running r = { 0 };
+	struct kit_proc p;
+
+	/* It needs no configuration that would do for the service. */
+	ck_assert_int_eq(done(&p, KIT_ENV(WIDE),
+			     KIT_ENV("token", "add", path, "operator",
+				 "name=ops", "days=2")),
+	    0);
+	line_of(&p, "soul_", token, sizeof(token));
+	ck_assert_uint_eq(strlen(token), 37);
+	ck_assert_int_eq(done(&p, NO_ENV, KIT_ENV("token", "list", path)), 0);
+	ck_assert(kit_log_has(&p, "operator"));
+	ck_assert(kit_log_has(&p, "# ops"));
+	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
+	running_fork(&r, &def, "nats://127.0.0.1:1", KIT_ENV(file));
+	kit_service_wait(&r.toy);
+	guarded_ask(&r,
+	    &(struct guarded_ask){
+		token, "GET", "/v1/souls", NULL, 200, "fine" });
+	running_end(&r);
+	ck_assert_int_eq(
+	    done(&p, NO_ENV, KIT_ENV("token", "drop", path, "ops")), 0);
+	ck_assert(kit_log_has(&p, "dropped "));
+	ck_assert_int_eq(
+	    done(&p, NO_ENV, KIT_ENV("token", "drop", path, "ops")), 1);
+	ck_assert(kit_log_has(&p, "has no token of that name"));
+	kit_answer_free(&a);
+}
+
+KIT_TEST(the_command_token_says_what_it_wants)
+{
+	static const char *const wrong[][7] = {
+		{ "token", NULL },
+		{ "token", "grow", NULL },
+		{ "token", "add", "f", NULL },
+		{ "token", "add", "f", "king", NULL },
+		{ "token", "add", "f", "operator", "days=0", NULL },
+		{ "token", "add", "f", "operator", "days=soon", NULL },
+		{ "token", "add", "f", "operator", "usr=x", NULL },
+		{ "token", "add", "f", "operator", "name=", NULL },
+		{ "token", "list", NULL },
+		{ "token", "drop", "f", NULL },
+	};
+	struct kit_proc p;
+	size_t i;
+
+	for (i = 0; i < NELEM(wrong); i++) {
+		ck_assert_int_eq(done(&p, NO_ENV, wrong[i]), 64);
+		ck_assert(kit_log_has(&p, "token --help"));
+	}
+	ck_assert_int_eq(done(&p, NO_ENV, KIT_ENV("token", "--help")), 0);
+	ck_assert(kit_log_has(&p, "usage: toy token add FILE ROLE"));
+	ck_assert_int_eq(
+	    done(&p, NO_ENV, KIT_ENV("token", "add", kit_path("f"), "owner")),
+	    1);
+	ck_assert(kit_log_has(&p, "/f: user: is missing"));
+	ck_assert_int_ne(access(kit_path("f"), F_OK), 0);
+}

@@ -1,0 +1,343 @@
+/*
+ * Checks on a loop: files that change, bodies, tokens that are remembered.
+ */
+#include "auth/auth.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "auth/digest.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "kit/kit_loop.h"
+#include "signer.h"
+
+#define WAIT_MS 20000
+
+/* One check and what came of it. */
+struct asked {
+	bool done;
+	enum rc rc;
+	char user[160], terminal[160], why[600];
+	uint64_t key;
+};
+
+struct rig {
+	struct loop *loop;
+	struct worker_pool *workers;
+	struct metric_set *metrics;
+	struct auth *auth;
+	const char *tokens, *jwks;
+	struct signer signer;
+};
+
+static void
+copy(struct str s, char *dst, size_t n)
+{
+	str_copy(s.p != NULL ? s : STR("-"), dst, n);
+}
+
+static void
+on_caller(void *arg, enum rc rc, const struct auth_caller *c, const char *why)
+{
+	struct asked *a = arg;
+
+	ck_assert(!a->done);
+	a->done = true;
+	a->rc = rc;
+	copy(str_of(why), a->why, sizeof(a->why));
+	if (rc != RC_OK)
+		return;
+	copy(c->user, a->user, sizeof(a->user));
+	copy(c->terminal_id, a->terminal, sizeof(a->terminal));
+	a->key = c->key;
+}
+
+static bool
+is_done(void *arg)
+{
+	return ((struct asked *)arg)->done;
+}
+
+static struct asked
+ask(struct rig *r, const char *token)
+{
+	struct asked a = { 0 };
+
+	auth_check(r->auth, str_of(token), on_caller, &a);
+	ck_assert(kit_loop_until(r->loop, is_done, &a, WAIT_MS));
+	return a;
+}
+
+static void
+write_tokens(struct rig *r, const char *token)
+{
+	struct auth_digest d = auth_digest_of(str_of(token));
+	struct buf b = BUF_INIT(SIGNER_MAX);
+	const char *new = kit_path("new");
+	size_t i;
+
+	buf_puts(&b, "{\"tokens\":[{\"sha256\":\"");
+	for (i = 0; i < sizeof(d.bytes); i++)
+		buf_printf(&b, "%02x", d.bytes[i]);
+	buf_puts(&b, "\",\"role\":\"owner\",\"user\":\"ada\"}]}");
+	kit_write_file(new, b.p);
+	ck_assert_int_eq(rename(new, r->tokens), 0);
+	buf_free(&b);
+}
+
+static void
+write_keys(struct rig *r, const char *kid)
+{
+	struct buf b = BUF_INIT(SIGNER_MAX);
+	const char *new = kit_path("new");
+
+	buf_puts(&b, "{\"keys\":[");
+	signer_put_jwk(&b, &r->signer, kid, "");
+	buf_puts(&b, "]}");
+	kit_write_file(new, b.p);
+	ck_assert_int_eq(rename(new, r->jwks), 0);
+	buf_free(&b);
+}
+
+static void
+start(struct rig *r)
+{
+	*r = (struct rig){ .tokens = kit_path("tokens.json"),
+		.jwks = kit_path("jwks.json") };
+	r->loop = loop_new(64);
+	r->workers = worker_new(r->loop, 1, 8);
+	r->metrics = metric_set_new();
+	signer_make(&r->signer, SIGNER_OKP, NULL, 0);
+	write_tokens(r, "one");
+	write_keys(r, "a");
+	ck_assert_int_eq(auth_new(&(struct auth_opts){ .loop = r->loop,
+				      .workers = r->workers,
+				      .tokens_file = r->tokens,
+				      .jwks_file = r->jwks,
+				      .issuer = "",
+				      .audience = "",
+				      .metrics = r->metrics },
+			     &r->auth),
+	    RC_OK);
+}
+
+static void
+end(struct rig *r)
+{
+	worker_free(r->workers);
+	auth_free(r->auth);
+	metric_set_free(r->metrics);
+	loop_free(r->loop);
+	EVP_PKEY_free(r->signer.pkey);
+}
+
+static void
+sign(struct rig *r, struct buf *b)
+{
+	char claims[128];
+
+	snprintf(claims, sizeof(claims),
+	    "{\"exp\":%lld,\"sub\":\"bob\",\"role\":\"owner\"}",
+	    (long long)(clock_wall().ms / 1000 + 1000));
+	signer_put_jwt(
+	    b, &r->signer, "{\"alg\":\"EdDSA\",\"kid\":\"a\"}", claims);
+}
+
+KIT_TEST(tokens_of_the_file_and_jwts_are_known)
+{
+	struct buf jwt = BUF_INIT(SIGNER_MAX);
+	struct asked a, b;
+	struct rig r;
+	char *big;
+
+	start(&r);
+	a = ask(&r, "one");
+	ck_assert_int_eq(a.rc, RC_OK);
+	ck_assert_str_eq(a.user, "ada");
+	sign(&r, &jwt);
+	b = ask(&r, jwt.p);
+	ck_assert_int_eq(b.rc, RC_OK);
+	ck_assert_str_eq(b.user, "bob");
+	ck_assert(a.key != b.key);
+	/* Remembered: it is there before the loop runs, and the same. */
+	a = (struct asked){ 0 };
+	auth_check(r.auth, buf_str(&jwt), on_caller, &a);
+	ck_assert(a.done);
+	ck_assert_int_eq(a.rc, RC_OK);
+	ck_assert_str_eq(a.user, "bob");
+	ck_assert(a.key == b.key);
+	a = ask(&r, "two");
+	ck_assert_int_eq(a.rc, RC_DENIED);
+	ck_assert_str_eq(a.why, "the token is not known");
+	ck_assert_int_eq(ask(&r, "").rc, RC_DENIED);
+	big = mem_zalloc(AUTH_TOKEN_MAX + 2);
+	memset(big, '.', AUTH_TOKEN_MAX + 1);
+	ck_assert_str_eq(ask(&r, big).why, "the token is too long");
+	free(big);
+	buf_free(&jwt);
+	end(&r);
+}
+
+/* Asked again and again, until it comes to rc. */
+struct until {
+	struct rig *r;
+	const char *token;
+	enum rc rc;
+	bool open; /* a is being asked */
+	struct asked a;
+};
+
+static bool
+comes_to(void *arg)
+{
+	struct until *u = arg;
+
+	if (!u->open) {
+		u->a = (struct asked){ 0 };
+		u->open = true;
+		auth_check(u->r->auth, str_of(u->token), on_caller, &u->a);
+	}
+	u->open = !u->a.done;
+	return u->a.done && u->a.rc == u->rc;
+}
+
+static void
+becomes(struct rig *r, const char *token, enum rc rc)
+{
+	struct until u = { r, token, rc, false, { 0 } };
+
+	ck_assert_msg(kit_loop_until(r->loop, comes_to, &u, WAIT_MS),
+	    "%s does not become %s", token, rc_name(rc));
+}
+
+KIT_TEST(files_are_read_again)
+{
+	struct rig r;
+
+	start(&r);
+	becomes(&r, "one", RC_OK);
+	write_tokens(&r, "two");
+	becomes(&r, "two", RC_OK);
+	ck_assert_int_eq(ask(&r, "one").rc, RC_DENIED);
+	end(&r);
+}
+
+static bool
+is_bad(void *arg)
+{
+	struct rig *r = arg;
+	struct buf b = BUF_INIT(SIGNER_MAX);
+	bool is;
+
+	metric_write(r->metrics, &b);
+	is = strstr(b.p, "soul_auth_file_ok{file=\"tokens\"} 0\n") != NULL;
+	buf_free(&b);
+	return is;
+}
+
+KIT_TEST(a_broken_file_leaves_what_was_known)
+{
+	struct rig r;
+
+	start(&r);
+	kit_write_file(r.tokens, "{\"tokens\":[{}]}");
+	ck_assert(kit_loop_until(r.loop, is_bad, &r, WAIT_MS));
+	ck_assert_int_eq(ask(&r, "one").rc, RC_OK);
+	ck_assert_int_eq(unlink(r.tokens), 0);
+	write_tokens(&r, "two");
+	becomes(&r, "two", RC_OK);
+	ck_assert_int_eq(ask(&r, "one").rc, RC_DENIED);
+	ck_assert(!is_bad(&r));
+	end(&r);
+}
+
+KIT_TEST(a_key_that_is_gone_takes_its_tokens_along)
+{
+	struct buf jwt = BUF_INIT(SIGNER_MAX);
+	struct rig r;
+
+	start(&r);
+	sign(&r, &jwt);
+	ck_assert_int_eq(ask(&r, jwt.p).rc, RC_OK);
+	write_keys(&r, "b");
+	becomes(&r, jwt.p, RC_DENIED);
+	ck_assert_str_eq(ask(&r, jwt.p).why,
+	    "the token's header: /kid: no key is known by that name");
+	buf_free(&jwt);
+	end(&r);
+}
+
+KIT_TEST(files_that_cannot_be_used_are_no_start)
+{
+	struct buf errors = BUF_INIT(4096);
+	struct auth_opts o;
+	struct rig r;
+	struct auth *a;
+
+	start(&r);
+	o = (struct auth_opts){ .loop = r.loop,
+		.workers = r.workers,
+		.tokens_file = kit_path("none"),
+		.jwks_file = r.tokens,
+		.issuer = "",
+		.audience = "" };
+	ck_assert_int_eq(auth_new(&o, &a), RC_INVALID);
+	ck_assert_int_eq(auth_try(&o, &errors), RC_INVALID);
+	ck_assert_ptr_nonnull(strstr(errors.p, "AUTH_TOKENS: "));
+	ck_assert_ptr_nonnull(strstr(errors.p, "No such file"));
+	ck_assert_ptr_nonnull(strstr(errors.p, "/keys: is missing\n"));
+	buf_free(&errors);
+	end(&r);
+}
+
+/* ---- bodies -------------------------------------------------------------- */
+
+static char hash[AUTH_HASH_MAX];
+
+static enum rc
+lookup(void *arg, struct str id, struct str *out, struct str *tenant)
+{
+	*out = str_of(hash);
+	*tenant = STR("acme");
+	if (str_eq(id, STR("lamp/1")) || arg == NULL)
+		return RC_INVALID;
+	return str_eq(id, STR("lamp-1")) ? RC_OK : RC_NOENT;
+}
+
+KIT_TEST(bodies_have_tokens_of_their_own)
+{
+	char secret[AUTH_SECRET_MAX], token[AUTH_BODY_TOKEN_MAX];
+	struct asked a;
+	struct rig r;
+
+	start(&r);
+	auth_secret_new(secret);
+	auth_secret_hash(str_of(secret), hash);
+	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	auth_bodies(r.auth, lookup, &r);
+	a = ask(&r, token);
+	ck_assert_int_eq(a.rc, RC_OK);
+	ck_assert_str_eq(a.terminal, "lamp-1");
+	ck_assert_str_eq(a.user, "-");
+	token[strlen(token) - 1] ^= 1;
+	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	/* Another secret counts at once, and the one before no more. */
+	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
+	auth_secret_hash(STR("another"), hash);
+	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	auth_body_token(STR("lamp-1"), STR("another"), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
+	auth_body_token(STR("lamp-2"), str_of(secret), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	ck_assert_int_eq(ask(&r, "soul_body..x").rc, RC_DENIED);
+	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC0x.").rc, RC_DENIED);
+	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC8x.x").rc, RC_DENIED);
+	/* Nobody can be asked now. */
+	auth_bodies(r.auth, lookup, NULL);
+	auth_body_token(STR("lamp-3"), str_of(secret), token);
+	ck_assert_int_eq(ask(&r, token).rc, RC_DOWN);
+	end(&r);
+}

@@ -1,0 +1,190 @@
+/*
+ * Token files, the callers they make, and how long these are remembered.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/base64url.h"
+#include "auth/memory.h"
+#include "auth/tokens.h"
+#include "kit/kit.h"
+
+/* Of "secret", and of nothing. */
+#define SECRET \
+	"2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+#define NOTHING \
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define TOKEN(sha, rest) "{\"sha256\":\"" sha "\"," rest "}"
+
+static const struct wall now = { 1800000000000 };
+
+static struct auth_tokens *
+taken(const char *list)
+{
+	struct auth_tokens *t;
+	struct wire_err err;
+	char json[2048];
+
+	snprintf(json, sizeof(json), "{\"tokens\":[%s]}", list);
+	ck_assert_msg(auth_tokens_read(str_of(json), &t, &err) == RC_OK,
+	    "%s: %s", err.path, err.why);
+	return t;
+}
+
+static void
+refused(const char *list, const char *path, const char *why)
+{
+	struct auth_tokens *t;
+	struct wire_err err;
+	char json[2048];
+
+	snprintf(json, sizeof(json), "{\"tokens\":[%s]}", list);
+	ck_assert_int_eq(auth_tokens_read(str_of(json), &t, &err), RC_INVALID);
+	ck_assert_str_eq(err.path, path);
+	ck_assert_msg(strstr(err.why, why) != NULL, "%s", err.why);
+}
+
+KIT_TEST(a_token_is_found_by_its_digest)
+{
+	struct auth_tokens *t = taken(TOKEN(SECRET,
+	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\","
+	    "\"expires_at\":\"2027-01-15T08:00:01Z\""));
+	struct auth_digest good = auth_digest_of(STR("secret"));
+	struct auth_digest bad = auth_digest_of(STR("Secret"));
+	const struct auth_caller *c;
+
+	ck_assert_uint_eq(auth_tokens_n(t), 1);
+	ck_assert_int_eq(auth_tokens_find(t, &good, now, &c), RC_OK);
+	ck_assert(str_eq(c->user, STR("acme/ada")));
+	ck_assert_int_eq(c->role, WIRE_ROLE_OWNER);
+	ck_assert(c->key != 0);
+	ck_assert_int_eq(auth_tokens_find(t, &bad, now, &c), RC_NOENT);
+	ck_assert_int_eq(
+	    auth_tokens_find(t, &good, (struct wall){ now.ms + 1000 }, &c),
+	    RC_DENIED);
+	ck_assert_int_eq(auth_tokens_find(NULL, &good, now, &c), RC_NOENT);
+	/* The same but for the last bit, which is not where it is looked up. */
+	good.bytes[31] ^= 1;
+	ck_assert_int_eq(auth_tokens_find(t, &good, now, &c), RC_NOENT);
+	auth_tokens_free(t);
+}
+
+KIT_TEST(faults_are_named_with_their_path)
+{
+	refused(
+	    TOKEN(SECRET, "\"role\":\"owner\""), "/tokens/0/user", "missing");
+	refused(TOKEN(SECRET, "\"role\":\"owner\",\"user\":\"a/b\""),
+	    "/tokens/0/user", "/");
+	refused(TOKEN(SECRET, "\"role\":\"terminal\""), "/tokens/0/terminal_id",
+	    "id of a body");
+	refused(TOKEN(SECRET,
+		    "\"role\":\"terminal\",\"terminal_id\":\"a\","
+		    "\"user\":\"ada\""),
+	    "/tokens/0/user", "must not be there");
+	refused(TOKEN(SECRET, "\"role\":\"maker\",\"terminal_id\":\"a\""),
+	    "/tokens/0/terminal_id", "must not be there");
+	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
+		    NOTHING, "\"role\":\"maker\",\"expires_at\":\"soon\""),
+	    "/tokens/1/expires_at", "a time");
+	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
+		    SECRET, "\"role\":\"operator\""),
+	    "/tokens/1/sha256", "twice");
+	refused("1", "/tokens/0", "object");
+}
+
+KIT_TEST(a_user_and_his_tenant_are_one_id)
+{
+	struct auth_says says = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
+		{ 0 }, { 0 } };
+	struct auth_fault fault;
+	char user[126];
+
+	memset(user, 'u', sizeof(user));
+	says.user = (struct str){ user, 123 };
+	free(auth_identity_new(&says, &fault));
+	ck_assert_ptr_null(fault.member);
+	says.user.n = 124;
+	ck_assert_ptr_null(auth_identity_new(&says, &fault));
+	ck_assert_str_eq(fault.member, "user");
+	says.user = STR("ada");
+	says.tenant = STR("");
+	ck_assert_ptr_null(auth_identity_new(&says, &fault));
+	ck_assert_str_eq(fault.member, "tenant");
+}
+
+static struct auth_identity *
+somebody(int64_t until)
+{
+	const struct auth_says says = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
+		{ 0 }, { until } };
+	struct auth_fault fault;
+
+	return auth_identity_new(&says, &fault);
+}
+
+KIT_TEST(callers_are_remembered_for_a_while)
+{
+	const struct mono t = { 1000 };
+	struct auth_memory *m = auth_memory_new();
+	struct auth_digest a = auth_digest_of(STR("a"));
+	struct auth_digest b = auth_digest_of(STR("b"));
+	size_t i;
+	char text[16];
+
+	auth_memory_put(m, &a, somebody(0), t);
+	auth_memory_put(m, &b, somebody(now.ms + 5), t);
+	ck_assert_ptr_nonnull(auth_memory_find(m, &a, t, now));
+	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
+	ck_assert_ptr_null(
+	    auth_memory_find(m, &b, t, (struct wall){ now.ms + 5 }));
+	ck_assert_ptr_null(auth_memory_find(
+	    m, &a, mono_add_ms(t, AUTH_REMEMBER_S * 1000L), now));
+	auth_memory_put(m, &a, somebody(0), t);
+	auth_memory_clear(m);
+	ck_assert_ptr_null(auth_memory_find(m, &a, t, now));
+	/* Of too many the oldest goes. */
+	for (i = 0; i <= AUTH_REMEMBER_MAX; i++) {
+		snprintf(text, sizeof(text), "%zu", i);
+		b = auth_digest_of(str_of(text));
+		auth_memory_put(m, &b, somebody(0), t);
+	}
+	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
+	b = auth_digest_of(STR("0"));
+	ck_assert_ptr_null(auth_memory_find(m, &b, t, now));
+	b = auth_digest_of(STR("1"));
+	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
+	auth_memory_free(m);
+}
+
+KIT_TEST(base64url_has_one_form)
+{
+	static const struct {
+		const char *text, *bytes;
+		enum rc rc;
+	} rows[] = {
+		{ "", "", RC_OK },
+		{ "Zg", "f", RC_OK },
+		{ "Zm8", "fo", RC_OK },
+		{ "Zm9v", "foo", RC_OK },
+		{ "_-8", "\xff\xef", RC_OK },
+		{ "Zh", NULL, RC_INVALID },
+		{ "Zm9", NULL, RC_INVALID },
+		{ "Z", NULL, RC_INVALID },
+		{ "Zg==", NULL, RC_INVALID },
+		{ "Z g", NULL, RC_INVALID },
+		{ "/+8", NULL, RC_INVALID },
+		{ "Zm9vYmE", NULL, RC_TOOBIG },
+	};
+	unsigned char out[4];
+	size_t i, n;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ck_assert_int_eq(auth_base64url_read(str_of(rows[i].text), out,
+				     sizeof(out), &n),
+		    rows[i].rc);
+		if (rows[i].rc == RC_OK)
+			ck_assert(str_eq(str_of(rows[i].bytes),
+			    (struct str){ (const char *)out, n }));
+	}
+}
