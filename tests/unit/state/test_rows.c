@@ -48,7 +48,9 @@ expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 
 	ck_assert_msg(s != NULL, "no %.*s", (int)n, name);
 	while (*s != '\n') {
-		if (*s == '"') {
+		if (strncmp(s, "\\\n", 2) == 0) {
+			s += 2;
+		} else if (*s == '"') {
 			len = strcspn(++s, "\"");
 			snprintf(dst + strlen(dst), size - strlen(dst), "%.*s",
 			    (int)len, s);
