@@ -47,15 +47,15 @@ $(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
 # so do tests/{soak,bench}/stack.
 E2E := $(E2E_TESTS) $(filter $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
 RIG := $(call objs,tests/e2e/rig)
-E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis
+E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis libcrypto
 define e2e_rule
 $(B)/$(1).o: CPPFLAGS += -Itests
 $(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
-$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,wire core) \
+$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
     | $(SERVICES:%=$(B)/bin/%)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
-	@$(LINK) -o $$@ $$^ $(call ldlibs,wire core,) \
+	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
 endef
 $(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))

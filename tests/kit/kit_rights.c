@@ -59,8 +59,9 @@ put_variable(void *arg, const char *user)
 	fprintf(arg, ": \"" KIT_PASSWORD "%s\"\n", user);
 }
 
-void
-kit_rights_nats(struct kit_server *s)
+/* Settings of more, the users of services, and one who may do everything. */
+static void
+start_nats(struct kit_server *s, const char *more, const char *witness)
 {
 	char *rights = kit_read_file(KIT_NATS_RIGHTS, NULL), *text = NULL;
 	size_t n;
@@ -68,18 +69,16 @@ kit_rights_nats(struct kit_server *s)
 
 	ck_assert_ptr_nonnull(f);
 	kit_rights_users(KIT_NATS_RIGHTS, put_variable, f);
-	fprintf(f,
-	    "no_auth_user: \"test\"\nauthorization { users: [\n%s"
-	    "{ user: \"test\", password: \"\" } ] }\n",
-	    rights);
+	fprintf(f, "%s\nauthorization { users: [\n%s%s ] }\n", more, rights,
+	    witness);
 	fclose(f);
 	kit_server_start_with(s, KIT_NATS, text);
 	free(text);
 	free(rights);
 }
 
-void
-kit_rights_redis(struct kit_server *s)
+static void
+start_redis(struct kit_server *s, const char *more, const char *witness)
 {
 	char *rights = kit_read_file(KIT_REDIS_RIGHTS, NULL), *text = NULL;
 	char name[NAME_MAX_];
@@ -88,6 +87,7 @@ kit_rights_redis(struct kit_server *s)
 	FILE *f = open_memstream(&text, &n);
 
 	ck_assert_ptr_nonnull(f);
+	fprintf(f, "%s\n%s\n", more, witness);
 	for (line = rights; *line != '\0'; line = next_line(line))
 		if (named(line, "user ", " ", name) &&
 		    strcmp(name, "default") != 0)
@@ -97,6 +97,36 @@ kit_rights_redis(struct kit_server *s)
 	kit_server_start_with(s, KIT_REDIS, text);
 	free(text);
 	free(rights);
+}
+
+void
+kit_rights_nats(struct kit_server *s)
+{
+	start_nats(s, "no_auth_user: \"test\"",
+	    "{ user: \"test\", password: \"\" }");
+}
+
+void
+kit_rights_redis(struct kit_server *s)
+{
+	start_redis(s, "", "");
+}
+
+void
+kit_rights_closed(struct kit_server *nats, struct kit_server *redis)
+{
+	char *conf = kit_read_file("deploy/nats.conf", NULL);
+
+	start_nats(nats, conf,
+	    "{ user: \"" KIT_WITNESS "\", password: \"" KIT_PASSWORD
+	    KIT_WITNESS "\" }");
+	free(conf);
+	conf = kit_read_file("deploy/redis.conf", NULL);
+	start_redis(redis, conf,
+	    "user default reset off\n"
+	    "user " KIT_WITNESS " on >" KIT_PASSWORD KIT_WITNESS
+	    " ~* &* +@all");
+	free(conf);
 }
 
 /* The first line of a log with part in it. */

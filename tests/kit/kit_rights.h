@@ -20,6 +20,14 @@ void kit_rights_nats(struct kit_server *s);
 void kit_rights_redis(struct kit_server *s);
 
 /*
+ * kit_rights_closed(nats, redis):
+ * Both with all of deploy/nats.conf and deploy/redis.conf, too; nobody comes
+ * without a name, and who may do everything is KIT_WITNESS.
+ */
+#define KIT_WITNESS "witness"
+void kit_rights_closed(struct kit_server *nats, struct kit_server *redis);
+
+/*
  * kit_rights_denied(nats, redis):
  * What one of the two denied somebody, "" if nothing; of one that does not run
  * nothing is known.  Valid until the next call.

@@ -7,7 +7,6 @@
 
 #include <glob.h>
 #include <mosquitto.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
-#include "core/clock.h"
 #include "core/mem.h"
 #include "e2e/rig/judge.h"
+#include "e2e/rig/neighbour.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/tap.h"
 #include "kit/kit_http.h"
@@ -296,45 +295,6 @@ send_http(struct attack *a)
 	kit_http_close(&c);
 }
 
-/* ---- the neighbour --------------------------------------------------------
- */
-
-struct neighbour {
-	struct owner owner;
-	atomic_bool enough;
-	size_t chats;
-	int64_t slowest_ms;
-	size_t failed;
-	int status; /* of the last that failed */
-};
-
-/* No assertions: they belong to the test's own thread. */
-static void *
-chat_on(void *arg)
-{
-	struct neighbour *n = arg;
-	struct mono began;
-	int64_t ms;
-	int status;
-
-	while (!atomic_load(&n->enough)) {
-		began = clock_mono();
-		json_decref(
-		    owner_call(n->owner.st->service[STACK_CHAT_GATEWAY].http,
-			"POST", "/v1/chat",
-			owner_request(&n->owner, "把灯变成绿色"), &status));
-		ms = mono_diff_ms(clock_mono(), began);
-		n->chats++;
-		if (status != 200) {
-			n->failed++;
-			n->status = status;
-		}
-		if (ms > n->slowest_ms)
-			n->slowest_ms = ms;
-	}
-	return NULL;
-}
-
 /* ---- all of it ------------------------------------------------------------
  */
 
@@ -387,16 +347,16 @@ void
 hostile_run(struct stack *st, const struct hostile_plan *plan,
     struct hostile_outcome *out)
 {
-	struct neighbour n = { .owner = { st, STACK_USER, "s1", STACK_BODY } };
+	struct neighbour_saw saw;
+	struct neighbour *n;
 	struct attack *a;
-	pthread_t thread;
+	struct owner o;
 	size_t i;
 
 	*out = (struct hostile_outcome){ 0 };
 	a = attack_new(st, plan, out);
-	owner_select(st, STACK_USER, STACK_BODY,
-	    owner_soul(st, STACK_USER, "neighbour", "ISTJ"));
-	ck_assert_int_eq(pthread_create(&thread, NULL, chat_on, &n), 0);
+	o = neighbour_settle(st);
+	n = neighbour_begin(&o);
 	for (i = 0; i < plan->n; i++) {
 		if (i % 2 == 0)
 			send_mqtt(a);
@@ -404,12 +364,8 @@ hostile_run(struct stack *st, const struct hostile_plan *plan,
 			send_http(a);
 	}
 	ck_assert(kit_until(is_acknowledged, a, STACK_MS));
-	atomic_store(&n.enough, true);
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	ck_assert_msg(n.failed == 0,
-	    "%zu of %zu chats failed, the last with %d", n.failed, n.chats,
-	    n.status);
-	out->chats = n.chats;
-	out->slowest_ms = n.slowest_ms;
+	neighbour_end(n, &saw);
+	out->chats = saw.commands + saw.thoughts;
+	out->slowest_ms = saw.slowest_ms;
 	attack_free(a);
 }

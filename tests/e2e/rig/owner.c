@@ -10,10 +10,29 @@
 
 #include "core/buf.h"
 #include "e2e/rig/judge.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/secrets.h"
 #include "wire/wire.h"
 
 #define CALL_MS 130000L
+
+static _Thread_local struct {
+	const char *token, *from;
+} who;
+
+void
+owner_is(const char *token, const char *from)
+{
+	who.token = token;
+	who.from = from;
+}
+
+void
+owner_who(const char **token, const char **from)
+{
+	*token = who.token;
+	*from = who.from;
+}
 
 static size_t
 on_body(char *p, size_t size, size_t n, void *arg)
@@ -32,6 +51,7 @@ transfer(const char *url, const char *method, const char *body, struct buf *out)
 	    curl_slist_append(NULL, "Content-Type: application/json");
 	CURL *c = curl_easy_init();
 	long status = 0;
+	char bearer[512];
 
 	ck_assert_ptr_nonnull(c);
 	curl_easy_setopt(c, CURLOPT_URL, url);
@@ -40,10 +60,16 @@ transfer(const char *url, const char *method, const char *body, struct buf *out)
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, CALL_MS);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
-	if (body != NULL) {
+	if (body != NULL)
 		curl_easy_setopt(c, CURLOPT_POSTFIELDS, body);
-		curl_easy_setopt(c, CURLOPT_HTTPHEADER, head);
+	if (who.token != NULL) {
+		snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s",
+		    who.token);
+		head = curl_slist_append(head, bearer);
 	}
+	curl_easy_setopt(c, CURLOPT_HTTPHEADER, head);
+	if (who.from != NULL)
+		curl_easy_setopt(c, CURLOPT_INTERFACE, who.from);
 	if (curl_easy_perform(c) == CURLE_OK)
 		curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_cleanup(c);
@@ -193,13 +219,20 @@ struct wanted {
 	const char *text;
 };
 
+/* Where callers are known, looking so often is left to one who does no more. */
 static bool
 says_it(void *arg)
 {
 	const struct wanted *w = arg;
-	json_t *j = owner_terminal(w->st, w->user, w->terminal);
-	bool is = w->is(j, w);
+	const char *token = who.token, *from = who.from;
+	json_t *j;
+	bool is;
 
+	if (w->st->opts->locked)
+		owner_is(lock_token(LOCK_WATCHER), "127.0.0.250");
+	j = owner_terminal(w->st, w->user, w->terminal);
+	owner_is(token, from);
+	is = w->is(j, w);
 	json_decref(j);
 	return is;
 }

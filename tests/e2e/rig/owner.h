@@ -11,6 +11,16 @@
 #include "e2e/rig/stack.h"
 
 /*
+ * owner_is(token, from):
+ * Who asks in this thread from now on: with an access token, from an address
+ * ("127.0.0.2"); NULL: none, any.  Both must live on.
+ */
+void owner_is(const char *token, const char *from);
+
+/* owner_who(token, from): What owner_is() was told in this thread. */
+void owner_who(const char **token, const char **from);
+
+/*
  * owner_call(port, method, path, body, status):
  * Ask; body (NULL: none) is given away.  The answer, which the caller frees, or
  * NULL if none came, *status then being 0.  Fails the test if the answer breaks

@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/str.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/tap.h"
 
@@ -30,6 +31,7 @@ struct peer {
 	struct got_list list;
 	bool up;
 	int subscribed; /* the last that was answered */
+	int granted;    /* and how: its QoS, or 128 */
 	int published;
 	void (*on_message)(void *arg, const char *topic, json_t *payload);
 	void *arg;
@@ -50,15 +52,26 @@ on_connect(struct mosquitto *m, void *arg, int rc)
 }
 
 static void
+on_disconnect(struct mosquitto *m, void *arg, int rc)
+{
+	struct peer *p = arg;
+
+	(void)m;
+	(void)rc;
+	pthread_mutex_lock(&p->lock);
+	p->up = false;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void
 on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *granted)
 {
 	struct peer *p = arg;
 
 	(void)m;
-	(void)n;
-	(void)granted;
 	pthread_mutex_lock(&p->lock);
 	p->subscribed = mid;
+	p->granted = n > 0 ? granted[0] : 128;
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -128,15 +141,22 @@ peer_make(struct stack *st, const struct peer_opts *o,
 	p->m = mosquitto_new(o->client_id, !o->lasting, p);
 	ck_assert_ptr_nonnull(p->m);
 	mosquitto_connect_callback_set(p->m, on_connect);
+	mosquitto_disconnect_callback_set(p->m, on_disconnect);
 	mosquitto_subscribe_callback_set(p->m, on_subscribe);
 	mosquitto_publish_callback_set(p->m, on_publish);
 	mosquitto_message_callback_set(p->m, on_message);
 	(void)mosquitto_reconnect_delay_set(p->m, 1, 1, false);
+	if (o->as != NULL)
+		(void)mosquitto_username_pw_set(
+		    p->m, o->as, lock_password(o->as));
 	if (o->will_topic != NULL)
 		(void)mosquitto_will_set(p->m, o->will_topic,
 		    (int)strlen(o->will), o->will, 1, true);
 	ck_assert_int_eq(mosquitto_connect(p->m, "127.0.0.1",
-			     st->server[STACK_MQTT].port, 60),
+			     st->opts->locked && o->as == NULL
+				 ? st->lock.witness
+				 : st->server[STACK_MQTT].port,
+			     60),
 	    MOSQ_ERR_SUCCESS);
 	ck_assert_int_eq(mosquitto_loop_start(p->m), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_up, p, STACK_MS));
@@ -201,6 +221,19 @@ peer_hear(struct peer *p, const char *filter)
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_answered, &a, STACK_MS));
+}
+
+bool
+peer_may_hear(struct peer *p, const char *filter)
+{
+	peer_hear(p, filter);
+	return p->granted < 128;
+}
+
+bool
+peer_is_up(struct peer *p)
+{
+	return is_up(p);
 }
 
 void
@@ -410,6 +443,9 @@ body_connect(struct body *b, struct stack *st, const char *terminal,
 	bool has_intents = speaks == BODY_SPEAKS_0222 || speaks == BODY_IS_DEAF;
 	char topic[512];
 	struct peer_opts o = { .will_topic = topic, .will = "offline" };
+
+	if (st->opts->locked)
+		o.as = terminal;
 
 	b->terminal = terminal;
 	snprintf(topic, sizeof(topic), "soul/terminal/%s/online", terminal);

@@ -18,6 +18,9 @@ struct peer_opts {
 	const char *will_topic; /* QoS 1, retained */
 	const char *will;
 	bool lasting; /* keeps its session */
+	/* Of a locked stack: a body it has the password of; NULL: one who may
+	 * do everything. */
+	const char *as;
 };
 
 /*
@@ -29,8 +32,15 @@ struct peer *peer_new(struct stack *st, const struct peer_opts *o);
 void peer_free(struct peer *p);
 void peer_cut(struct peer *p);
 
-/* peer_hear(p, filter): Subscribe, QoS 1, and wait until that is done. */
+/*
+ * peer_hear(p, filter): Subscribe, QoS 1, and wait until that is done.
+ * peer_may_hear(p, filter): The same, and whether the broker agrees.
+ */
 void peer_hear(struct peer *p, const char *filter);
+bool peer_may_hear(struct peer *p, const char *filter);
+
+/* peer_is_up(p): Whether it is connected now. */
+bool peer_is_up(struct peer *p);
 
 /* How a message is sent. */
 enum peer_how {

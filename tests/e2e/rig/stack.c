@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/arena.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/secrets.h"
 #include "e2e/rig/tap.h"
@@ -47,7 +48,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 {
 	struct arena *a = arena_new(4096);
 	const char *argv[] = { kit_bin(services[i].name), NULL };
-	const char *env[10 + STACK_ENV_MAX + SECRETS_ENV_MAX];
+	const char *env[16 + STACK_ENV_MAX + SECRETS_ENV_MAX];
 	size_t n = 0, k;
 
 	if (p->admin == 0) {
@@ -56,6 +57,8 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	}
 	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
 		env[n++] = st->opts->env[i][k];
+	if (st->opts->locked)
+		n = lock_env(st, i, a, env, n);
 	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
 	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
 	env[n++] = arena_printf(
@@ -121,26 +124,50 @@ reports_are_read(void *arg)
 	return kit_log_has(arg, "ev=bridge.caught_up");
 }
 
+static void
+start_servers(struct stack *st)
+{
+	if (st->opts->locked) {
+		lock_servers(st);
+		return;
+	}
+	kit_rights_nats(&st->server[STACK_NATS]);
+	kit_rights_redis(&st->server[STACK_REDIS]);
+	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
+}
+
+static void
+start_tap(struct stack *st)
+{
+	char url[128];
+	struct tap_where where = { st->server[STACK_NATS].url,
+		st->server[STACK_MQTT].port };
+
+	if (st->opts->locked) {
+		snprintf(url, sizeof(url),
+		    "nats://" KIT_WITNESS ":" KIT_PASSWORD KIT_WITNESS
+		    "@127.0.0.1:%d",
+		    st->server[STACK_NATS].port);
+		where = (struct tap_where){ url, st->lock.witness };
+	}
+	if (st->opts->no_mqtt_tap)
+		where.mqtt_port = 0;
+	kit_fork(&st->tap, "tap", tap_main, &where);
+	ck_assert_msg(kit_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+}
+
 void
 stack_start(struct stack *st, const struct stack_opts *o)
 {
-	struct tap_where where;
 	enum stack_service i;
 
 	*st = (struct stack){ .opts = o };
 	/* Timings want nothing read beside them. */
 	if (!o->no_tap)
 		secrets_begin();
-	kit_rights_nats(&st->server[STACK_NATS]);
-	kit_rights_redis(&st->server[STACK_REDIS]);
-	kit_server_start(&st->server[STACK_MQTT], KIT_MOSQUITTO_KEEP);
-	where.nats_url = st->server[STACK_NATS].url;
-	where.mqtt_port = o->no_mqtt_tap ? 0 : st->server[STACK_MQTT].port;
-	if (!o->no_tap) {
-		kit_fork(&st->tap, "tap", tap_main, &where);
-		ck_assert_msg(
-		    kit_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
-	}
+	start_servers(st);
+	if (!o->no_tap)
+		start_tap(st);
 	for (i = 0; i < STACK_BODY_SIM; i++) {
 		if (!o->without[i])
 			stack_spawn(st, i, &st->service[i], services[i].name);
@@ -151,6 +178,8 @@ stack_start(struct stack *st, const struct stack_opts *o)
 	}
 	if (o->without[STACK_BODY_SIM])
 		return;
+	if (o->locked)
+		lock_bodies(st);
 	/* An announcement that nobody hears counts from the next heartbeat. */
 	ck_assert(kit_until(
 	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
@@ -192,6 +221,19 @@ line_with(const struct kit_proc *p, const char *text, char *dst, size_t size)
 		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
 	free(log);
 	return at != NULL;
+}
+
+size_t
+stack_lines(const struct stack *st, enum stack_service i, const char *text)
+{
+	char *log = kit_read_file(st->service[i].proc.log, NULL), *line, *rest;
+	size_t n = 0;
+
+	for (line = strtok_r(log, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		n += strstr(line, text) != NULL;
+	free(log);
+	return n;
 }
 
 /* Whatever a service's metrics show: none of it is a secret or a user's. */
@@ -266,7 +308,13 @@ stack_end(struct stack *st)
 		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
 			snprintf(why, sizeof(why), "the tap did not sum up");
 	}
-	if (why[0] == '\0')
+	/* Of a locked one it is the tests that are denied things. */
+	if (st->opts->locked) {
+		status = lock_end(st);
+		if (status != 0)
+			snprintf(why, sizeof(why),
+			    "mqtt-bridge passwords ended with %d", status);
+	} else if (why[0] == '\0')
 		snprintf(why, sizeof(why), "%s",
 		    kit_rights_denied(
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));

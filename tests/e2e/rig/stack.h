@@ -41,6 +41,7 @@ struct stack_opts {
 	 */
 	bool no_mqtt_tap;
 	bool no_tap;                  /* for timings */
+	bool locked;                  /* as it is deployed: lock.h */
 	bool without[STACK_SERVICES]; /* not started */
 };
 
@@ -54,6 +55,12 @@ struct stack {
 	struct kit_server server[STACK_SERVERS];
 	struct stack_proc service[STACK_SERVICES];
 	struct kit_proc tap;
+	/* Of one that is locked: ports of the broker, for services, and where
+	 * everything is allowed; the server's own is that for bodies. */
+	struct {
+		int services, witness;
+		struct kit_proc passwords;
+	} lock;
 	const struct stack_opts *opts; /* constant */
 };
 
@@ -79,6 +86,10 @@ void stack_wait_ready(struct stack_proc *p);
  */
 void stack_kill(struct stack *st, enum stack_service i);
 void stack_restart(struct stack *st, enum stack_service i);
+
+/* stack_lines(st, i, text): How many lines of its log so far have text. */
+size_t stack_lines(
+    const struct stack *st, enum stack_service i, const char *text);
 
 /*
  * stack_check(st):

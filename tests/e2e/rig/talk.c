@@ -11,6 +11,7 @@
 struct talk {
 	pthread_t thread;
 	int port;
+	const char *token, *from;
 	json_t *request, *answer;
 	int status;
 };
@@ -20,6 +21,7 @@ talk_main(void *arg)
 {
 	struct talk *t = arg;
 
+	owner_is(t->token, t->from);
 	t->answer =
 	    owner_call(t->port, "POST", "/v1/chat", t->request, &t->status);
 	return NULL;
@@ -31,6 +33,7 @@ talk_begin(const struct owner *o, const char *text)
 	struct talk *t = mem_zalloc(sizeof(*t));
 
 	t->port = o->st->service[STACK_CHAT_GATEWAY].http;
+	owner_who(&t->token, &t->from);
 	t->request = owner_request(o, text);
 	ck_assert_int_eq(pthread_create(&t->thread, NULL, talk_main, t), 0);
 	return t;

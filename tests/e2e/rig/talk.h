@@ -11,7 +11,7 @@
 
 struct talk;
 
-/* talk_begin(o, text): Say it. */
+/* talk_begin(o, text): Say it, as who says things in this thread. */
 struct talk *talk_begin(const struct owner *o, const char *text);
 
 /*

@@ -1,0 +1,475 @@
+/*
+ * What each role may not ask, and what belongs to somebody else: souls,
+ * sessions, streams, turns, memories, profiles, bodies.  Nothing of it is told,
+ * and nothing of it changes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "e2e/rig/knock.h"
+#include "e2e/rig/lock.h"
+#include "e2e/rig/neighbour.h"
+#include "e2e/rig/peer.h"
+#include "e2e/rig/talk.h"
+#include "wire/iface.h"
+
+STACK_SHARED({ .locked = true })
+
+#define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
+
+/* ---- roles ---------------------------------------------------------------- */
+
+static const struct {
+	enum wire_role role;
+	enum lock_who who;
+} roles[] = {
+	{ WIRE_ROLE_OWNER, LOCK_MALLORY },
+	{ WIRE_ROLE_OWNER, LOCK_ACME_ADA },
+	{ WIRE_ROLE_TERMINAL, LOCK_LAMP },
+	{ WIRE_ROLE_MAKER, LOCK_MAKER },
+	{ WIRE_ROLE_MAKER, LOCK_ACME_MAKER },
+	{ WIRE_ROLE_OPERATOR, LOCK_OPERATOR },
+	{ WIRE_ROLE_OPERATOR, LOCK_ACME_OPERATOR },
+};
+
+static int
+port_of(const char *service)
+{
+	enum stack_service i;
+
+	for (i = 0; i < STACK_SERVICES; i++)
+		if (strcmp(stack_name(i), service) == 0)
+			return stack.service[i].http;
+	ck_abort_msg("no service %s", service);
+	return 0;
+}
+
+/* The path with something in each placeholder. */
+static const char *
+filled(const char *path)
+{
+	static char text[256];
+	size_t n = 0;
+
+	for (; *path != '\0'; path++) {
+		text[n++] = *path == '{' ? 'x' : *path;
+		if (*path == '{')
+			path = strchr(path, '}');
+		ck_assert_uint_lt(n, sizeof(text) - 1);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* Nobody's request, for which all but the role is wrong. */
+static int
+ask_route(const struct wire_route *r, const char *token)
+{
+	return knock(
+	    &(struct knock){ .port = port_of(r->owner),
+		.from = 31,
+		.method = r->method,
+		.path = filled(r->path),
+		.token = token,
+		.body = r->request != NULL ? "{}" : NULL },
+	    NULL);
+}
+
+KIT_TEST_T(each_role_may_ask_its_routes_only, 60)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	const struct wire_route *r;
+	size_t i, k;
+	int status;
+
+	for (i = 0; i < wire_routes_n; i++) {
+		r = &wire_routes[i];
+		ck_assert_uint_ne(r->roles, 0);
+		status = ask_route(r, NULL);
+		ck_assert_msg(status == 401, "%s: %d", r->name, status);
+		for (k = 0; k < NELEM(roles); k++) {
+			if ((r->roles & 1U << roles[k].role) != 0)
+				continue;
+			status = ask_route(r, lock_token(roles[k].who));
+			ck_assert_msg(status == 403, "%s as %s: %d", r->name,
+			    lock_token(roles[k].who), status);
+		}
+	}
+	neighbour_end(n, NULL);
+}
+
+/* ---- another user's things ------------------------------------------------ */
+
+#define SECRET "only-ada-knows-this"
+
+/* What ada has. */
+struct things {
+	char soul[64], memory[128];
+	struct body body;
+	struct owner owner;
+};
+
+static void
+settle_ada(struct things *t, const char *name)
+{
+	owner_is(lock_token(LOCK_ADA), NULL);
+	snprintf(t->soul, sizeof(t->soul), "%s",
+	    owner_soul(&stack, "ada", name, "INTJ"));
+	t->owner = (struct owner){ &stack, "ada", "s1", LOCK_VICTIM };
+	t->body = (struct body){ .user = "ada" };
+	body_connect(&t->body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
+	owner_select(&stack, "ada", LOCK_VICTIM, t->soul);
+	json_decref(owner_say(&t->owner, "我记得 " SECRET));
+	json_decref(owner_ok(&stack, "PATCH", "/v1/users/ada/profile",
+	    json_pack("{s{ss}}", "user_profile", "tea", SECRET)));
+}
+
+/* All that ada can see of what is hers, but for what changes by itself. */
+static json_t *
+look_at_all(void)
+{
+	static const char *const paths[] = { "/v1/souls", "/v1/terminals",
+		"/v1/sessions/s1/messages", "/v1/users/ada/profile",
+		"/v1/memories" };
+	static const char *const changing[] = { "emotion_state", "updated_at",
+		"last_seen" };
+	json_t *all = json_array(), *j, *item;
+	size_t i, k, m;
+
+	owner_is(lock_token(LOCK_ADA), NULL);
+	for (i = 0; i < NELEM(paths); i++) {
+		j = owner_ok(&stack, "GET", paths[i], NULL);
+		json_array_foreach (json_object_get(j, "items"), k, item)
+			for (m = 0; m < NELEM(changing); m++)
+				json_object_del(item, changing[m]);
+		json_array_append_new(all, j);
+	}
+	return all;
+}
+
+/* @: the soul. */
+struct wanted {
+	const char *method, *path, *body;
+};
+
+static const struct wanted foreign[] = {
+	{ "GET", "/v1/souls?user_id=ada", NULL },
+	{ "POST", "/v1/souls",
+	    "{\"user_id\":\"ada\",\"name\":\"x\",\"mbti_type\":\"INTJ\"}" },
+	{ "DELETE", "/v1/souls/@", NULL },
+	{ "DELETE", "/v1/souls/@?user_id=ada", NULL },
+	{ "DELETE", "/v1/souls/@?user_id=mallory", NULL },
+	{ "GET", "/v1/souls/@/emotion", NULL },
+	{ "GET", "/v1/souls/@/emotion?user_id=ada", NULL },
+	{ "GET", "/v1/souls/@/emotion/history", NULL },
+	{ "GET", "/v1/souls/@/emotion/history?user_id=ada", NULL },
+	{ "GET", "/v1/sessions/s1/messages", NULL },
+	{ "GET", "/v1/sessions/s1/messages?user_id=ada", NULL },
+	{ "GET", "/v1/sessions/s1/events?user_id=ada", NULL },
+	{ "DELETE", "/v1/sessions/s1", NULL },
+	{ "DELETE", "/v1/sessions/s1?user_id=ada", NULL },
+	{ "GET", "/v1/memories?user_id=ada", NULL },
+	{ "GET", "/v1/memories?user_id=ada&soul_id=@&query=tea", NULL },
+	{ "GET", "/v1/memories/export?user_id=ada", NULL },
+	{ "DELETE", "/v1/memories?user_id=ada", NULL },
+	{ "DELETE", "/v1/memories?user_id=ada&soul_id=@", NULL },
+	{ "DELETE", "/v1/memories/m1?user_id=ada&soul_id=@", NULL },
+	{ "GET", "/v1/users/ada/profile", NULL },
+	{ "GET", "/v1/users/ADA/profile", NULL },
+	{ "GET", "/v1/users/%61da/profile", NULL },
+	{ "GET", "/v1/users/mallory%2f..%2fada/profile", NULL },
+	{ "GET", "/v1/users/ada%00/profile", NULL },
+	{ "PATCH", "/v1/users/ada/profile", "{\"user_profile\":{\"name\":\"mallory\"}}" },
+	{ "GET", "/v1/terminals?user_id=ada", NULL },
+	{ "GET", "/v1/terminals/" LOCK_VICTIM, NULL },
+	{ "GET", "/v1/terminals/" LOCK_VICTIM "?user_id=ada", NULL },
+	{ "GET", "/v1/terminals/victim%2d1", NULL },
+	{ "DELETE", "/v1/terminals/" LOCK_VICTIM "/soul", NULL },
+	{ "DELETE", "/v1/terminals/" LOCK_VICTIM "/soul?user_id=ada", NULL },
+	{ "POST", "/v1/souls/select",
+	    "{\"terminal_id\":\"" LOCK_VICTIM "\",\"soul_id\":\"@\"}" },
+	{ "POST", "/v1/souls/select",
+	    "{\"user_id\":\"ada\",\"terminal_id\":\"" LOCK_VICTIM
+	    "\",\"soul_id\":\"@\"}" },
+	{ "POST", "/v1/souls/select",
+	    "{\"user_id\":\"mallory\",\"terminal_id\":\"" LOCK_EVIL
+	    "\",\"soul_id\":\"@\"}" },
+	{ "POST", "/v1/chat",
+	    "{\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
+	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
+	{ "POST", "/v1/chat",
+	    "{\"user_id\":\"ada\",\"session_id\":\"s1\",\"terminal_id\":\""
+	    LOCK_VICTIM
+	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
+	{ "POST", "/v1/chat",
+	    "{\"user_id\":\"mallory\",\"session_id\":\"s1\",\"terminal_id\":\""
+	    LOCK_VICTIM "\",\"soul_id\":\"@\",\"inputs\":[{\"type\":"
+	    "\"keyboard_text\",\"text\":\"hi\"}]}" },
+};
+
+/* Of the asker's own there is nothing, and that is told. */
+static const struct wanted own[] = {
+	{ "GET", "/v1/memories?soul_id=@", NULL },
+	{ "GET", "/v1/memories?soul_id=@&query=tea", NULL },
+	{ "GET", "/v1/memories/export?soul_id=@", NULL },
+	{ "DELETE", "/v1/memories?soul_id=@", NULL },
+	{ "DELETE", "/v1/memories/m1?soul_id=@", NULL },
+};
+
+static void
+fill(char dst[512], const char *text, const char *soul)
+{
+	struct buf b = BUF_INIT(511);
+
+	for (; text != NULL && *text != '\0'; text++) {
+		if (*text == '@')
+			buf_puts(&b, soul);
+		else
+			buf_putc(&b, *text);
+	}
+	snprintf(dst, 512, "%.*s", (int)b.n, b.n > 0 ? b.p : "");
+	buf_free(&b);
+}
+
+static int
+try(const struct things *t, const char *token, const struct wanted *w)
+{
+	struct kit_answer a = { 0 };
+	char path[512], body[512];
+	int status;
+
+	fill(path, w->path, t->soul);
+	fill(body, w->body, t->soul);
+	status = knock(&(struct knock){ .port = GATEWAY,
+			   .from = 32,
+			   .method = w->method,
+			   .path = path,
+			   .token = token,
+			   .body = w->body != NULL ? body : NULL },
+	    &a);
+	ck_assert_msg(!kit_answer_has(&a, SECRET), "%s: %s %s tells", token,
+	    w->method, path);
+	kit_answer_free(&a);
+	return status;
+}
+
+/*
+ * Somebody with that token tries all of it; ada: he means one of his tenant,
+ * who has nothing, when he says ada.
+ */
+static void
+try_all(const struct things *t, const char *token, bool ada)
+{
+	size_t i;
+	int status;
+
+	for (i = 0; i < NELEM(foreign); i++) {
+		status = try(t, token, &foreign[i]);
+		ck_assert_msg(status == 403 || status == 404 ||
+			status == 400 || (ada && status == 200),
+		    "%s: %s %s: %d", token, foreign[i].method, foreign[i].path,
+		    status);
+	}
+	for (i = 0; i < NELEM(own); i++)
+		ck_assert_int_ne(try(t, token, &own[i]), 0);
+}
+
+KIT_TEST_T(things_of_others_stay_theirs, 60)
+{
+	static const enum lock_who others[] = { LOCK_MALLORY, LOCK_ACME_MAKER,
+		LOCK_LAMP };
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n;
+	struct things t;
+	json_t *before, *after;
+	size_t i;
+
+	settle_ada(&t, SECRET);
+	before = look_at_all();
+	n = neighbour_begin(&o);
+	for (i = 0; i < NELEM(others); i++)
+		try_all(&t, lock_token(others[i]), false);
+	try_all(&t, lock_body_token(LOCK_EVIL), false);
+	try_all(&t, lock_token(LOCK_ACME_ADA), true);
+	try_all(&t, lock_token(LOCK_GLOBEX_OPERATOR), true);
+	after = look_at_all();
+	for (i = 0; i < json_array_size(before); i++)
+		ck_assert_msg(json_equal(json_array_get(before, i),
+				  json_array_get(after, i)),
+		    "%.1500s\n%.1500s",
+		    json_dumps(json_array_get(before, i), 0),
+		    json_dumps(json_array_get(after, i), 0));
+	json_decref(owner_say(&t.owner, "把灯变成绿色"));
+	neighbour_end(n, NULL);
+	json_decref(before);
+	json_decref(after);
+	body_free(&t.body);
+}
+
+/* ---- identities of another tenant ----------------------------------------- */
+
+static int
+as_acme(const char *method, const char *path, const char *body)
+{
+	return knock(&(struct knock){ .port = GATEWAY,
+			 .from = 33,
+			 .method = method,
+			 .path = path,
+			 .token = lock_token(LOCK_ACME_MAKER),
+			 .body = body },
+	    NULL);
+}
+
+KIT_TEST_T(makers_make_bodies_of_their_tenant, 60)
+{
+	struct kit_answer a = { 0 };
+
+	ck_assert_int_eq(
+	    as_acme("POST", "/v1/terminals/" LOCK_VICTIM "/rotate", "{}"), 404);
+	ck_assert_int_eq(
+	    as_acme("DELETE", "/v1/terminals/" LOCK_VICTIM, NULL), 404);
+	ck_assert_int_eq(as_acme("POST", "/v1/terminals",
+			     "{\"terminal_id\":\"" LOCK_VICTIM "\"}"),
+	    409);
+	/* For a user of another tenant, by his full name. */
+	ck_assert_int_eq(as_acme("POST", "/v1/terminals",
+			     "{\"terminal_id\":\"new-1\",\"user_id\":"
+			     "\"globex/ada\"}"),
+	    403);
+	ck_assert_int_eq(
+	    knock(&(struct knock){ .port = GATEWAY,
+		      .path = "/v1/identities",
+		      .token = lock_token(LOCK_ACME_MAKER) },
+		&a),
+	    200);
+	ck_assert(kit_answer_has(&a, LOCK_ACME));
+	ck_assert(!kit_answer_has(&a, LOCK_VICTIM));
+	ck_assert(!kit_answer_has(&a, "$7$"));
+	kit_answer_free(&a);
+	ck_assert(lock_lets_in(
+	    &stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
+}
+
+/* Names that mean something to the broker or its password file. */
+KIT_TEST_T(no_body_is_called_as_a_service, 60)
+{
+	static const char *const names[] = { "mqtt-bridge", "health", "$SYS",
+		"$share", "a:b", " a", "a ", "a/b", "+", "#", "a\\nb:c",
+		"a\\u0000", "" };
+	char body[128];
+	size_t i;
+	int status;
+
+	for (i = 0; i < NELEM(names); i++) {
+		snprintf(body, sizeof(body), "{\"terminal_id\":\"%s\"}",
+		    names[i]);
+		status = as_acme("POST", "/v1/terminals", body);
+		ck_assert_msg(status == 400, "%s: %d", body, status);
+	}
+}
+
+/* ---- a turn and a stream that are somebody's ------------------------------ */
+
+static void
+model_will_wait(int ms)
+{
+	int status;
+
+	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script",
+	    json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
+		"slowly", "delay_ms", ms),
+	    &status));
+	ck_assert_int_eq(status, 200);
+}
+
+/* An open event stream of session s1. */
+static void
+follow(struct kit_http *c, const char *token)
+{
+	char q[512];
+
+	snprintf(q, sizeof(q),
+	    "GET /v1/sessions/s1/events HTTP/1.0\r\n"
+	    "Authorization: Bearer %s\r\n\r\n",
+	    token);
+	kit_http_open_from(c, knock_address(34), GATEWAY);
+	ck_assert(kit_http_puts(c, q));
+}
+
+/* The id of the turn that the stream tells to have begun. */
+static const char *
+turn_of(struct kit_http *c)
+{
+	static char id[64];
+	const char *at;
+
+	ck_assert_msg(kit_http_has(c, "\"run_id\":\"", STACK_MS), "%.*s",
+	    (int)c->in.n, c->in.p);
+	at = (const char *)memmem(c->in.p, c->in.n, "\"run_id\":\"", 10) + 10;
+	ck_assert(kit_http_has(c, "\",", STACK_MS));
+	snprintf(id, sizeof(id), "%.*s", (int)strcspn(at, "\""), at);
+	return id;
+}
+
+static void
+reach_for_turn(const char *id)
+{
+	static const char *const users[] = { "", "?user_id=ada",
+		"?user_id=mallory" };
+	char path[256], body[128];
+	size_t i;
+	int status;
+
+	for (i = 0; i < NELEM(users); i++) {
+		snprintf(path, sizeof(path), "/v1/turns/%s%s", id, users[i]);
+		status = knock(&(struct knock){ .port = GATEWAY,
+				   .path = path,
+				   .token = lock_token(LOCK_MALLORY) },
+		    NULL);
+		ck_assert_msg(status == (i == 1 ? 403 : 404), "%s: %d", path,
+		    status);
+		snprintf(path, sizeof(path), "/v1/turns/%s/cancel", id);
+		snprintf(body, sizeof(body), i == 0 ? "{}" : i == 1
+			? "{\"user_id\":\"ada\"}"
+			: "{\"user_id\":\"mallory\"}");
+		status = knock(&(struct knock){ .port = GATEWAY,
+				   .path = path,
+				   .token = lock_token(LOCK_MALLORY),
+				   .body = body },
+		    NULL);
+		ck_assert_msg(status == (i == 1 ? 403 : 404), "%s %s: %d",
+		    path, body, status);
+	}
+}
+
+KIT_TEST_T(a_turn_is_only_its_users, 60)
+{
+	struct kit_http hers = { 0 }, his = { 0 };
+	struct things t;
+	struct talk *talk;
+	json_t *j;
+	int status;
+
+	settle_ada(&t, "second");
+	follow(&hers, lock_token(LOCK_ADA));
+	follow(&his, lock_token(LOCK_MALLORY));
+	model_will_wait(700);
+	talk = talk_begin(&t.owner, "tell it slowly, " SECRET);
+	reach_for_turn(turn_of(&hers));
+	j = talk_end(talk, &status);
+	ck_assert_int_eq(status, 200);
+	ck_assert(says(j, "reply", SECRET));
+	ck_assert(kit_http_has(&hers, "conversation.completed", STACK_MS));
+	/* His own session of that name had nothing to tell. */
+	(void)kit_http_fill(&his, 0);
+	ck_assert_ptr_null(memmem(his.in.p != NULL ? his.in.p : "", his.in.n,
+	    SECRET, strlen(SECRET)));
+	json_decref(j);
+	kit_http_close(&hers);
+	kit_http_close(&his);
+	body_free(&t.body);
+}

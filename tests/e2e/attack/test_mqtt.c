@@ -1,0 +1,310 @@
+/*
+ * A body with a password of its own that would like to be another, or the
+ * server: nothing of it gets through the broker, and what it may say of itself
+ * harms nobody else.
+ */
+#include <mosquitto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "e2e/rig/lock.h"
+#include "e2e/rig/neighbour.h"
+#include "e2e/rig/peer.h"
+#include "e2e/rig/talk.h"
+#include "wire/iface.h"
+
+STACK_SHARED({ .locked = true })
+
+#define TERMINAL "soul/terminal/"
+#define UUID     "00000000-0000-4000-8000-00000000000"
+
+static struct peer *
+evil_new(void)
+{
+	return peer_new(&stack, &(struct peer_opts){ .as = LOCK_EVIL });
+}
+
+/* ---- who gets in ---------------------------------------------------------- */
+
+KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
+{
+	static const char *const users[] = { NULL, "", "mqtt-bridge", "health",
+		"witness", "nobody", STACK_BODY, LOCK_VICTIM, "acme/ada",
+		LOCK_EVIL " ", "#", "+" };
+	static const char *const passwords[] = { NULL, "", "secret", "$7$",
+		"secret-of-the-bridge", "secret-of-mqtt-bridge" };
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	size_t i, k;
+
+	for (i = 0; i < NELEM(users); i++) {
+		for (k = 0; k < NELEM(passwords); k++)
+			ck_assert_msg(
+			    !lock_lets_in(&stack, users[i], passwords[k]),
+			    "%s with %s", users[i], passwords[k]);
+		/* Another body's password. */
+		ck_assert(!lock_lets_in(
+		    &stack, users[i], lock_password(LOCK_EVIL)));
+	}
+	ck_assert(lock_lets_in(&stack, LOCK_EVIL, lock_password(LOCK_EVIL)));
+	neighbour_end(n, NULL);
+}
+
+/* ---- what is heard -------------------------------------------------------- */
+
+KIT_TEST_T(nobody_hears_what_is_anothers, 60)
+{
+	static const char *const filters[] = { "#", "+/#", "soul/#", "+", "/#",
+		"soul/terminal/#", "soul/terminal/+/#", "soul/+/+/invoke/+",
+		"soul/terminal/+/invoke/+", "soul/terminal/+/status",
+		"soul/terminal/+/result/+", "soul/terminal/+/online",
+		TERMINAL LOCK_VICTIM "/#", TERMINAL LOCK_VICTIM "/invoke/+",
+		TERMINAL LOCK_VICTIM "/status",
+		TERMINAL LOCK_VICTIM "/emotion_update",
+		TERMINAL LOCK_VICTIM "/intent_action",
+		TERMINAL LOCK_EVIL "/#", TERMINAL LOCK_EVIL "/+/+",
+		TERMINAL LOCK_EVIL "/online", TERMINAL LOCK_EVIL "/heartbeat",
+		TERMINAL LOCK_EVIL "/skills", TERMINAL LOCK_EVIL "/result/+",
+		TERMINAL LOCK_EVIL "/invoke/#", TERMINAL LOCK_EVIL "/invoke",
+		TERMINAL LOCK_EVIL "x/status", "soul/terminal//status", "$SYS/#",
+		"$SYS/broker/uptime", "$SYS/broker/clients/total",
+		"$CONTROL/#", "$CONTROL/dynamic-security/v1",
+		"$share/g/#", "$share/g/soul/terminal/+/invoke/+",
+		"$share/g/" TERMINAL LOCK_VICTIM "/invoke/+",
+		"$share/g/" TERMINAL LOCK_VICTIM "/status",
+		"$share/g/$SYS/#", "$queue/#" };
+	struct owner victim = { &stack, "ada", "s1", LOCK_VICTIM };
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct body body = { .user = "ada" };
+	struct peer *evil = evil_new();
+	size_t i, granted = 0;
+	json_t *m;
+
+	/* What he may not hear is not given to him, whatever was granted. */
+	for (i = 0; i < NELEM(filters); i++)
+		granted += peer_may_hear(evil, filters[i]);
+	ck_assert_uint_le(granted, NELEM(filters));
+	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
+	owner_select(&stack, "ada", LOCK_VICTIM,
+	    owner_soul(&stack, "ada", "x", "INTJ"));
+	json_decref(owner_say(&victim, "把灯变成绿色"));
+	m = peer_await(body.peer, "/intent_action", "topic", LOCK_VICTIM);
+	json_decref(m);
+	m = peer_next(body.peer, "/emotion_update", STACK_MS);
+	ck_assert_ptr_nonnull(m);
+	json_decref(m);
+	m = peer_next(evil, "", 200);
+	ck_assert_msg(m == NULL, "heard %s", json_dumps(m, 0));
+	neighbour_end(n, NULL);
+	body_free(&body);
+	peer_free(evil);
+}
+
+/* ---- what is said --------------------------------------------------------- */
+
+/* How the broker told the forger's words apart from the body's. */
+#define FORGED "forged-by-hostile"
+
+static const char *const others[] = { LOCK_VICTIM, STACK_BODY, LOCK_ACME,
+	LOCK_OTHER, "lamp-1", LOCK_EVIL "x", "" };
+
+static void
+forge_leaves(struct peer *evil, const char *terminal, bool from_body)
+{
+	char topic[256];
+	size_t i;
+
+	for (i = 0; i < wire_topics_n; i++) {
+		if (wire_topics[i].from_body != from_body)
+			continue;
+		snprintf(topic, sizeof(topic), TERMINAL "%s/%s", terminal,
+		    wire_topics[i].leaf);
+		if (strchr(topic, '+') != NULL)
+			memcpy(strchr(topic, '+'), "r", 2);
+		peer_send(
+		    evil, topic, FORGED, strlen(FORGED), PEER_REPORT);
+		peer_send(evil, topic, FORGED, strlen(FORGED), PEER_QOS0);
+	}
+}
+
+KIT_TEST_T(nobody_speaks_for_another, 60)
+{
+	static const char *const topics[] = { "soul", "soul/terminal",
+		"/soul/terminal/" LOCK_VICTIM "/online",
+		"Soul/terminal/" LOCK_VICTIM "/online",
+		TERMINAL LOCK_EVIL "/../" LOCK_VICTIM "/online",
+		TERMINAL LOCK_EVIL "/nothing", TERMINAL LOCK_EVIL "/result",
+		TERMINAL LOCK_EVIL "/result/a/b", TERMINAL LOCK_EVIL,
+		TERMINAL LOCK_EVIL "/skills/more", "$SYS/broker/uptime",
+		"$CONTROL/dynamic-security/v1", "$share/g/x",
+		"other/terminal/" LOCK_EVIL "/online" };
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct peer *evil = evil_new();
+	struct peer *witness = peer_new(&stack, NULL);
+	json_t *m;
+	size_t i;
+
+	peer_hear(witness, "#");
+	for (i = 0; i < NELEM(others); i++) {
+		forge_leaves(evil, others[i], true);
+		forge_leaves(evil, others[i], false);
+	}
+	/* Of its own, what only the server says. */
+	forge_leaves(evil, LOCK_EVIL, false);
+	for (i = 0; i < NELEM(topics); i++)
+		peer_send(evil, topics[i], FORGED, strlen(FORGED), PEER_REPORT);
+	/* Behind it comes what it may say. */
+	peer_send(evil, TERMINAL LOCK_EVIL "/heartbeat", "1", 1, PEER_QOS1);
+	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "payload", ""));
+	while ((m = peer_next(witness, "", 0)) != NULL) {
+		ck_assert_msg(!json_is_string(json_object_get(m, "payload")) ||
+			!says(m, "payload", FORGED),
+		    "%s", json_dumps(m, 0));
+		json_decref(m);
+	}
+	neighbour_end(n, NULL);
+	peer_free(witness);
+	peer_free(evil);
+}
+
+/* A will is said by the broker, but it is still the body's. */
+KIT_TEST_T(a_will_for_another_is_not_done, 60)
+{
+	struct peer *witness = peer_new(&stack, NULL);
+	struct peer *evil = peer_new(&stack,
+	    &(struct peer_opts){ .as = LOCK_EVIL,
+		.will_topic = TERMINAL STACK_BODY "/online",
+		.will = FORGED });
+
+	peer_hear(witness, "soul/terminal/+/online");
+	peer_cut(evil);
+	evil = evil_new();
+	peer_send(evil, TERMINAL LOCK_EVIL "/online", "online", 6, PEER_REPORT);
+	json_decref(
+	    peer_await(witness, LOCK_EVIL "/online", "payload", "online"));
+	ck_assert_uint_eq(peer_count(witness, STACK_BODY "/online"), 0);
+	peer_free(witness);
+	peer_free(evil);
+}
+
+/* The client id is the user's name, so it cannot throw another out. */
+KIT_TEST_T(a_client_id_of_another_ends_no_session, 60)
+{
+	static const char *const ids[] = { LOCK_VICTIM, STACK_BODY,
+		"body-sim-" STACK_BODY, "mqtt-bridge", "bridge-main" };
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct body body = { .user = "ada" };
+	size_t i;
+
+	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
+	for (i = 0; i < NELEM(ids); i++)
+		peer_free(peer_new(&stack,
+		    &(struct peer_opts){
+			.as = LOCK_EVIL, .client_id = ids[i] }));
+	ck_assert(peer_is_up(body.peer));
+	neighbour_end(n, NULL);
+	ck_assert(peer_is_up(body.peer));
+	body_free(&body);
+}
+
+/* ---- results -------------------------------------------------------------- */
+
+/* A body whose invokes are heard here, and answered as the test says. */
+static struct owner
+settle_victim(struct body *b, const char *soul)
+{
+	*b = (struct body){ .user = "ada", .manner = BODY_IS_SILENT };
+	body_connect(b, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
+	owner_select(&stack, "ada", LOCK_VICTIM,
+	    owner_soul(&stack, "ada", soul, "INTJ"));
+	return (struct owner){ &stack, "ada", soul, LOCK_VICTIM };
+}
+
+static void
+send_result(struct peer *p, const char *terminal, const char *request,
+    const char *output)
+{
+	char topic[256], payload[512];
+
+	snprintf(topic, sizeof(topic), TERMINAL "%s/result/%s", terminal,
+	    request);
+	snprintf(payload, sizeof(payload),
+	    "{\"terminal_id\":\"%s\",\"request_id\":\"%s\",\"ok\":true,"
+	    "\"output\":\"%s\"}",
+	    terminal, request, output);
+	peer_send(p, topic, payload, strlen(payload), PEER_QOS1);
+}
+
+KIT_TEST_T(a_result_of_another_is_not_taken, 60)
+{
+	struct owner o = neighbour_settle(&stack), ada;
+	struct neighbour *n = neighbour_begin(&o);
+	struct peer *evil = evil_new();
+	struct body body;
+	struct talk *talk;
+	char request[128], *text;
+	json_t *m, *j;
+	int status;
+
+	ada = settle_victim(&body, "results");
+	talk = talk_begin(&ada, "请调用技能测试：今天上海天气如何？");
+	m = peer_next(body.peer, "", 5000);
+	while (m != NULL && !says(m, "topic", "/invoke/")) {
+		json_decref(m);
+		m = peer_next(body.peer, "", 5000);
+	}
+	ck_assert_ptr_nonnull(m);
+	snprintf(request, sizeof(request), "%s",
+	    strstr(text_at(m, "topic"), "/invoke/") + strlen("/invoke/"));
+	json_decref(m);
+	/* While it waits: in the other's place, in his own, twice. */
+	send_result(evil, LOCK_VICTIM, request, FORGED);
+	send_result(evil, LOCK_EVIL, request, FORGED);
+	send_result(evil, LOCK_EVIL, request, FORGED);
+	send_result(body.peer, LOCK_VICTIM, request, "the true result");
+	/* The second of the body's own does not count any more. */
+	send_result(body.peer, LOCK_VICTIM, request, FORGED);
+	send_result(body.peer, LOCK_VICTIM, UUID "1", FORGED);
+	j = talk_end(talk, &status);
+	ck_assert_int_eq(status, 200);
+	text = json_dumps(j, 0);
+	ck_assert_msg(strstr(text, FORGED) == NULL &&
+		strstr(text, "the true result") != NULL,
+	    "%s", text);
+	free(text);
+	json_decref(j);
+	neighbour_end(n, NULL);
+	peer_free(evil);
+	body_free(&body);
+}
+
+/* ---- reports -------------------------------------------------------------- */
+
+KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct body evil = { .user = "mallory" };
+	json_t *before, *after, *j;
+
+	before = owner_terminal(&stack, STACK_USER, STACK_BODY);
+	body_connect(&evil, &stack, LOCK_EVIL, BODY_SPEAKS_0222);
+	j = body_sample("skills_report/ok-protocol-02-22-3.3");
+	json_object_set_new(j, "terminal_id", json_string(STACK_BODY));
+	json_object_set_new(j, "skill_version", json_integer(99));
+	body_report(&evil, "skills", j);
+	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "mismatch");
+	after = owner_terminal(&stack, STACK_USER, STACK_BODY);
+	ck_assert(json_equal(at(before, "skills"), at(after, "skills")));
+	ck_assert(json_equal(
+	    at(before, "skill_version"), at(after, "skill_version")));
+	neighbour_end(n, NULL);
+	json_decref(before);
+	json_decref(after);
+	body_free(&evil);
+}
