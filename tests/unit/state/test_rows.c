@@ -60,7 +60,8 @@ expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 			expand(header, s, len, dst, size);
 			s += len;
 		} else {
-			s++;
+			/* A line that goes on in the next. */
+			s += s[0] == '\\' && s[1] == '\n' ? 2 : 1;
 		}
 	}
 }
