@@ -82,13 +82,12 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 	struct neighbour *n = neighbour_begin(&o);
 	struct body body = { .user = "ada" };
 	struct peer *evil = evil_new();
-	size_t i, granted = 0;
+	size_t i;
 	json_t *m;
 
-	/* What he may not hear is not given to him, whatever was granted. */
+	/* The broker agrees to some, but gives him nothing. */
 	for (i = 0; i < NELEM(filters); i++)
-		granted += peer_may_hear(evil, filters[i]);
-	ck_assert_uint_le(granted, NELEM(filters));
+		peer_hear(evil, filters[i]);
 	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
 	owner_select(
 	    &stack, "ada", LOCK_VICTIM, owner_soul(&stack, "ada", "x", "INTJ"));
@@ -161,7 +160,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 		peer_send(evil, topics[i], FORGED, strlen(FORGED), PEER_REPORT);
 	/* Behind it comes what it may say. */
 	peer_send(evil, TERMINAL LOCK_EVIL "/heartbeat", "1", 1, PEER_QOS1);
-	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "payload", ""));
+	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "topic", ""));
 	while ((m = peer_next(witness, "", 0)) != NULL) {
 		ck_assert_msg(!json_is_string(json_object_get(m, "payload")) ||
 			!says(m, "payload", FORGED),
@@ -176,6 +175,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 /* A will is said by the broker, but it is still the body's. */
 KIT_TEST_T(a_will_for_another_is_not_done, 60)
 {
+	json_t *m;
 	struct peer *witness = peer_new(&stack, NULL);
 	struct peer *evil = peer_new(&stack,
 	    &(struct peer_opts){ .as = LOCK_EVIL,
@@ -188,7 +188,11 @@ KIT_TEST_T(a_will_for_another_is_not_done, 60)
 	peer_send(evil, TERMINAL LOCK_EVIL "/online", "online", 6, PEER_REPORT);
 	json_decref(
 	    peer_await(witness, LOCK_EVIL "/online", "payload", "online"));
-	ck_assert_uint_eq(peer_count(witness, STACK_BODY "/online"), 0);
+	/* But for what was kept before. */
+	while ((m = peer_next(witness, STACK_BODY "/online", 0)) != NULL) {
+		ck_assert(!says(m, "payload", FORGED));
+		json_decref(m);
+	}
 	peer_free(witness);
 	peer_free(evil);
 }
@@ -255,13 +259,8 @@ KIT_TEST_T(a_result_of_another_is_not_taken, 60)
 	int status;
 
 	ada = settle_victim(&body, "results");
-	talk = talk_begin(&ada, "请调用技能测试：今天上海天气如何？");
-	m = peer_next(body.peer, "", 5000);
-	while (m != NULL && !says(m, "topic", "/invoke/")) {
-		json_decref(m);
-		m = peer_next(body.peer, "", 5000);
-	}
-	ck_assert_ptr_nonnull(m);
+	talk = talk_begin(&ada, "动一动你的脑袋吧");
+	m = peer_await(body.peer, "", "topic", "/invoke/");
 	snprintf(request, sizeof(request), "%s",
 	    strstr(text_at(m, "topic"), "/invoke/") + strlen("/invoke/"));
 	json_decref(m);
@@ -302,7 +301,7 @@ KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
 	json_object_set_new(j, "terminal_id", json_string(STACK_BODY));
 	json_object_set_new(j, "skill_version", json_integer(99));
 	body_report(&evil, "skills", j);
-	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "mismatch");
+	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "refused");
 	after = owner_terminal(&stack, STACK_USER, STACK_BODY);
 	ck_assert(json_equal(at(before, "skills"), at(after, "skills")));
 	ck_assert(json_equal(

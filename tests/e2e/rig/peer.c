@@ -31,7 +31,6 @@ struct peer {
 	struct got_list list;
 	bool up;
 	int subscribed; /* the last that was answered */
-	int granted;    /* and how: its QoS, or 128 */
 	int published;
 	void (*on_message)(void *arg, const char *topic, json_t *payload);
 	void *arg;
@@ -69,9 +68,10 @@ on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *granted)
 	struct peer *p = arg;
 
 	(void)m;
+	(void)n;
+	(void)granted;
 	pthread_mutex_lock(&p->lock);
 	p->subscribed = mid;
-	p->granted = n > 0 ? granted[0] : 128;
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -221,13 +221,6 @@ peer_hear(struct peer *p, const char *filter)
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_answered, &a, STACK_MS));
-}
-
-bool
-peer_may_hear(struct peer *p, const char *filter)
-{
-	peer_hear(p, filter);
-	return p->granted < 128;
 }
 
 bool
