@@ -3,7 +3,6 @@
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
 LINKS_PKG_state := jansson
-LINKS_PKG_rights := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats
@@ -61,6 +60,15 @@ SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
 build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+# What is read of an HTTP request before anybody knows who asks.
+SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
+LINKS_fuzz_http := core
+# What bodies publish.
+SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
+	address.c intake.c patterns.c digest.c passwd.c)
+LINKS_fuzz_mqtt := rx wire core
+PKG_fuzz_mqtt := mqtt-bridge
+build/fuzz/tests/fuzz/mqtt.o: CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
 LINKS_fuzz_field := otlp bus core

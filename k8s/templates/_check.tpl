@@ -16,6 +16,9 @@
 {{- if and $v.ingress.enabled (not (dig "chat-gateway" "http" false (include "soul.services" . | fromYaml))) -}}
 {{- fail "\ningress.enabled: there is nothing behind it; chat-gateway is not enabled, or its http is not" -}}
 {{- end -}}
+{{- if and (include "soul.demo.identity" .) $v.auth.tokensSecret -}}
+{{- fail "\nauth.tokensSecret: the demo needs the maker's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
+{{- end -}}
 {{- $mqtt := $v.mqtt.bundled -}}
 {{- if $mqtt.enabled -}}
 {{- if and $mqtt.fleetSecret (not $mqtt.tlsSecret) -}}

@@ -92,6 +92,12 @@ priorityClassName: {{ . }}
 - name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
   value: /run/soul/auth/{{ .file }}
 {{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+{{- range $name, $file := $tls.vars }}
+- name: {{ $name }}
+  value: /run/soul/{{ $tls.name }}/{{ $file }}
+{{- end }}
+{{- end }}
 {{- with $s.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -164,6 +170,11 @@ volumeMounts:
     mountPath: /run/soul/auth
     readOnly: true
 {{- end }}
+{{- range (include "soul.tls" . | fromYaml).list }}
+  - name: {{ .name }}
+    mountPath: /run/soul/{{ .name }}
+    readOnly: true
+{{- end }}
 {{- if and (has "llm" $s.needs) .root.Values.llm.providers }}
   - name: providers
     mountPath: /etc/soul
@@ -193,6 +204,17 @@ volumeMounts:
               path: {{ .file }}
 {{- end }}
 {{- end }}
+{{- range $tls := (include "soul.tls" . | fromYaml).list }}
+- name: {{ .name }}
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+    items:
+      {{- range $_, $file := .vars }}
+      - key: {{ $file }}
+        path: {{ $file }}
+      {{- end }}
+{{- end }}
 {{- if and (has "llm" .service.needs) .root.Values.llm.providers }}
 - name: providers
   configMap:
@@ -203,7 +225,48 @@ volumeMounts:
   configMap:
     name: {{ . }}
 {{- end }}
+{{- if and (eq .part "body-sim") (include "soul.demo.identity" .root) }}
+- name: identity
+  projected:
+    defaultMode: 0440
+    sources:
+      - configMap:
+          name: {{ include "soul.fullname" .root }}-body-sim
+      - secret:
+          name: {{ include "soul.auth.name" .root }}
+          items:
+            - key: token-maker
+              path: token-maker
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 16Mi
+{{- end -}}
+
+{{/* Has the simulated body to be given an identity, which nobody asks for otherwise? */}}
+{{- define "soul.demo.identity" -}}
+{{- $services := include "soul.services" . | fromYaml -}}
+{{- if and .Values.auth.enabled (hasKey $services "body-sim") (dig "chat-gateway" "http" false $services) }}yes{{ end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "part" "body-sim" "service" …): the container that does it, and ends. */}}
+{{- define "soul.demo.container" -}}
+{{- $gateway := get (include "soul.services" .root | fromYaml) "chat-gateway" -}}
+name: identity
+image: {{ include "soul.image" (dict "root" .root "part" "chat-gateway" "image" $gateway.image) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{ include "soul.container.security" . }}
+command: [bash, /etc/soul/demo-body]
+env:
+  - name: GATEWAY
+    value: {{ include "soul.fullname" .root }}-chat-gateway:{{ $gateway.http.port }}
+  - name: TERMINAL_ID
+    value: {{ include "soul.mqtt.user" . }}
+  - name: TOKEN_FILE
+    value: /etc/soul/token-maker
+resources: {{- toYaml .service.resources | nindent 2 }}
+volumeMounts:
+  - name: identity
+    mountPath: /etc/soul
+    readOnly: true
 {{- end -}}

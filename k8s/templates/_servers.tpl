@@ -2,7 +2,7 @@
 
 {{- define "soul.nats.url" -}}
 {{- if .Values.nats.bundled.enabled -}}
-nats://{{ include "soul.fullname" . }}-nats:4222
+{{ ternary "tls" "nats" (not (empty .Values.nats.bundled.tlsSecret)) }}://{{ include "soul.fullname" . }}-nats:4222
 {{- else -}}
 {{ .Values.nats.external.url }}
 {{- end -}}
@@ -27,6 +27,29 @@ of services and of bodies in this cluster, which no Service gives to others.
 {{- if $at.tlsSecret }}{{ $_ := set $out "mqtts" 8883 }}{{ end -}}
 {{- if $at.fleetSecret }}{{ $_ := set $out "mqtts-cert" 8884 }}{{ end -}}
 {{- dict "outside" $out "inside" (dict "services" 1884 "mqtt" 1883) | toYaml -}}
+{{- end -}}
+
+{{/*
+(dict "root" $ "service" …): Secrets of TLS towards a server, as YAML: what it is
+("nats-ca", "nats-cert", …), the Secret, and the variables of its files.
+*/}}
+{{- define "soul.tls" -}}
+{{- $out := list -}}
+{{- range $need := list "nats" "mqtt" -}}
+{{- if has $need $.service.needs -}}
+{{- $at := index $.root.Values $need -}}
+{{- $ca := ternary ($at.bundled.tlsSecret | default "") ($at.external.caSecret | default "") $at.bundled.enabled -}}
+{{- $cert := ternary "" ($at.external.certSecret | default "") $at.bundled.enabled -}}
+{{- $var := upper $need -}}
+{{- if and $ca (or (eq $need "nats") (not $at.bundled.enabled)) -}}
+{{- $out = append $out (dict "name" (printf "%s-ca" $need) "secret" $ca "vars" (dict (printf "%s_CA_FILE" $var) "ca.crt")) -}}
+{{- end -}}
+{{- if $cert -}}
+{{- $out = append $out (dict "name" (printf "%s-cert" $need) "secret" $cert "vars" (dict (printf "%s_CERT_FILE" $var) "tls.crt" (printf "%s_KEY_FILE" $var) "tls.key")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- dict "list" $out | toYaml -}}
 {{- end -}}
 
 {{- define "soul.llm.url" -}}

@@ -64,6 +64,6 @@ all services (defaults), over both a service's own.
 {{- define "soul.port" -}}
 {{- $url := urlParse . -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
-{{- $usual := dict "http" "80" "https" "443" "nats" "4222" "tls" "4222" "redis" "6379" "mqtt" "1883" "tcp" "1883" -}}
+{{- $usual := dict "http" "80" "https" "443" "nats" "4222" "tls" "4222" "redis" "6379" "mqtt" "1883" "mqtts" "8883" "tcp" "1883" -}}
 {{- $port | default (get $usual $url.scheme) -}}
 {{- end -}}

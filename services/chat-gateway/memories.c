@@ -3,10 +3,14 @@
  */
 #include "memories.h"
 
+#include "core/arena.h"
 #include "gateway.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
+
+/* Many souls, each asked of a store that may be far away. */
+#define FORGET_ALL_MS 30000
 
 #define ROW(X, x)                                                              \
 	{                                                                      \
@@ -56,6 +60,27 @@ memories_ask(struct question *q, const void *msg)
 		memories_fail(c, q, rc);
 	else if (rc != RC_OK)
 		gateway_fail_bus(c, rc);
+}
+
+void
+memories_forget(struct gateway *g, struct svc_call *c,
+    const struct wire_memory_forget_request *req, question_fn fn)
+{
+	struct question *q = memories_question(g, c, MEMORIES_FORGET, fn);
+	struct wire_memory_forget_request *kept;
+
+	if (q == NULL)
+		return;
+	kept = arena_alloc(q->a, sizeof(*kept));
+	if (kept == NULL) {
+		gateway_fail(c, RC_TOOBIG);
+		return;
+	}
+	*kept = *req;
+	q->msg = kept;
+	if (req->memory_id.p == NULL)
+		q->timeout_ms = FORGET_ALL_MS;
+	memories_ask(q, kept);
 }
 
 struct memories_failure

@@ -9,6 +9,7 @@
 #include "question.h"
 
 struct svc_call;
+struct wire_memory_forget_request;
 
 /* What can be asked. */
 enum memories_ask {
@@ -36,6 +37,14 @@ void memories_set(struct question *q, enum memories_ask what);
  * answered and ended.
  */
 void memories_ask(struct question *q, const void *msg);
+
+/*
+ * memories_forget(g, c, req, fn):
+ * Ask to forget what req says, which lives until req's call c ends; fn finds a
+ * copy of req in q->msg.  If that fails c is answered and ended.
+ */
+void memories_forget(struct gateway *g, struct svc_call *c,
+    const struct wire_memory_forget_request *req, question_fn fn);
 
 /* Why there is no answer, for who asked. */
 struct memories_failure {

@@ -15,8 +15,6 @@
 #define LIST_DEFAULT  50
 #define TOP_K_MAX     10
 #define TOP_K_DEFAULT 5
-/* Many souls, each asked of a store that may be far away. */
-#define FORGET_ALL_MS 30000
 
 /* A number of the query; false: c has been answered. */
 static bool
@@ -159,28 +157,6 @@ answer_forgotten(struct question *q)
 		.forgotten = gone->forgotten, .profile = gone->profile });
 }
 
-/* Ask memory-worker to forget, for so long (0: as long as it is usual). */
-static void
-forget(struct gateway *g, struct svc_call *c,
-    const struct wire_memory_forget_request *req, question_fn fn, int64_t ms)
-{
-	struct question *q = memories_question(g, c, MEMORIES_FORGET, fn);
-	struct wire_memory_forget_request *kept;
-
-	if (q == NULL)
-		return;
-	kept = arena_alloc(q->a, sizeof(*kept));
-	if (kept == NULL) {
-		gateway_fail(c, RC_TOOBIG);
-		return;
-	}
-	*kept = *req;
-	q->msg = kept;
-	if (ms > 0)
-		q->timeout_ms = ms;
-	memories_ask(q, kept);
-}
-
 static void
 on_deleted(struct question *q, enum rc rc)
 {
@@ -203,7 +179,7 @@ on_memories_delete(void *app, struct svc_call *c)
 
 	if (read_scope(g, c, &req.user_id, &req.soul_id) &&
 	    gateway_id(c, req.memory_id, "memory_id"))
-		forget(g, c, &req, on_deleted, 0);
+		memories_forget(g, c, &req, on_deleted);
 }
 
 static void
@@ -230,5 +206,5 @@ on_memories_forget(void *app, struct svc_call *c)
 
 	if (caller_named_user(g, c, &req.user_id) &&
 	    (req.soul_id.p == NULL || gateway_id(c, req.soul_id, "soul_id")))
-		forget(g, c, &req, on_forgotten, FORGET_ALL_MS);
+		memories_forget(g, c, &req, on_forgotten);
 }

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/id.h"
 #include "gateway.h"
+#include "memories.h"
 #include "persona/persona.h"
 #include "profile.h"
 #include "state/memory.h"
@@ -145,56 +146,67 @@ on_souls_create(void *app, struct svc_call *c)
 		answer_new(c, &soul);
 }
 
+static void
+answer_deleted(struct gateway *g, struct svc_call *c, enum rc rc,
+    const struct memory_scope *of)
+{
+	if (rc == RC_NOENT) {
+		svc_fail(c, rc, "soul not found");
+	} else if (rc != RC_OK) {
+		gateway_fail(c, rc);
+	} else {
+		audit(g, c,
+		    &(struct audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
+			.user_id = of->user_id,
+			.soul_id = of->soul_id });
+		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+	}
+}
+
+/* Where there is no memory-worker nothing is but in Redis. */
+static void
+on_forgotten(struct question *q, enum rc rc)
+{
+	const struct wire_memory_forget_request *req = q->msg;
+	const struct memory_scope of = { req->user_id, req->soul_id };
+
+	if (rc == RC_DOWN && q->told.p == NULL)
+		rc = memory_clear(q->g->state, &of, NULL);
+	else if (rc != RC_OK) {
+		memories_fail(q->arg, q, rc);
+		return;
+	}
+	if (rc == RC_OK)
+		rc = soul_delete(q->g->state, of.user_id, of.soul_id);
+	answer_deleted(q->g, q->arg, rc, &of);
+}
+
 /*
  * The memories go first: once the soul is gone nobody may ask again for what is
  * left of it.
  */
-static enum rc
-delete_all(struct gateway *g, struct str user, struct str id, struct arena *a)
-{
-	struct soul soul;
-	enum rc rc;
-
-	rc = soul_read(g->state, id, a, &soul);
-	/* Another user's soul is none of this one's business. */
-	if (rc == RC_OK && !str_eq(soul.user_id, user))
-		rc = RC_NOENT;
-	if (rc == RC_OK)
-		rc = memory_clear(g->state,
-		    &(struct memory_scope){ soul.user_id, soul.id }, NULL);
-	if (rc == RC_OK)
-		rc = soul_delete(g->state, user, id);
-	return rc;
-}
-
-static void
-answer_deleted(
-    struct gateway *g, struct svc_call *c, struct str user, struct str id)
-{
-	audit(g, c,
-	    &(struct audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
-		.user_id = user,
-		.soul_id = id });
-	svc_reply(c, &(struct wire_ok_response){ .ok = true });
-}
-
 void
 on_souls_delete(void *app, struct svc_call *c)
 {
+	struct wire_memory_forget_request req = { .soul_id =
+						      svc_call_param(c, 0) };
 	struct gateway *g = app;
-	struct str id = svc_call_param(c, 0);
-	struct str user;
+	struct soul soul;
 	enum rc rc;
 
-	if (!caller_query_user(g, c, &user) || !gateway_id(c, id, "soul_id"))
+	if (!caller_query_user(g, c, &req.user_id) ||
+	    !gateway_id(c, req.soul_id, "soul_id"))
 		return;
-	rc = delete_all(g, user, id, svc_call_arena(c));
+	rc = soul_read(g->state, req.soul_id, svc_call_arena(c), &soul);
+	/* Another user's soul is none of this one's business. */
+	if (rc == RC_OK && !str_eq(soul.user_id, req.user_id))
+		rc = RC_NOENT;
 	if (rc == RC_NOENT)
 		svc_fail(c, rc, "soul not found");
 	else if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else
-		answer_deleted(g, c, user, id);
+		memories_forget(g, c, &req, on_forgotten);
 }
 
 void

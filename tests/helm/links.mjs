@@ -33,6 +33,8 @@ function* named(o, all, outside) {
     if (!have("ServiceAccount", spec.serviceAccountName)) yield `there is no account ${spec.serviceAccountName}`;
     for (const v of spec.volumes ?? []) {
       if (v.configMap && !outside.includes(v.configMap.name) && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
+      for (const { configMap } of v.projected?.sources ?? [])
+        if (configMap && !have("ConfigMap", configMap.name)) yield `there is no ConfigMap ${configMap.name}`;
       for (const s of [v.secret && { name: v.secret.secretName, items: v.secret.items },
         ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean))
         yield* secret(s.name, (s.items ?? []).map((i) => i.key));

@@ -84,7 +84,7 @@ function* service(o) {
   const env = Object.fromEntries((c.env ?? []).map((e) => [e.name, e.value]));
   if (Object.keys(env).length !== c.env.length) yield "a variable is set twice";
   for (const v of Object.keys(env))
-    if (!v.startsWith("EXTRA_") && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
+    if (!v.startsWith("EXTRA_") && !known.has(v) && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
   for (const v of Object.keys(env))
     if (/PASSWORD$|API_KEY$/.test(v) || /:\/\/[^/]*@/.test(env[v])) yield `${v} has a secret in it`;
   if (c.ports.some((p) => p.name === "http") && !("AUTH_TOKENS" in env || "AUTH_JWKS" in env) && !/-sim$/.test(name))

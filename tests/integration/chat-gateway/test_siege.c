@@ -1,7 +1,7 @@
 /* A thousand connections that say too little, and what it costs the others. */
 #include "besieged.h"
 
-#define SOON_MS 1000
+#define SOON_MS 2000
 
 static struct besieged s;
 
@@ -62,7 +62,7 @@ many_only_slow_down(const char *say)
 	besieged_start(&s, NULL);
 	struct kit_siege *siege =
 	    besieged_siege(s.b.gateway.http, BESIEGED_MANY, 1000, say);
-	others_within(s.b.gateway.http, 3, 5 * SOON_MS);
+	others_within(s.b.gateway.http, 3, 6000);
 	health_is_up(10);
 	kit_siege_end(siege);
 	besieged_stop(&s);

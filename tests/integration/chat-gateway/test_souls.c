@@ -193,6 +193,51 @@ KIT_TEST(a_deleted_soul_leaves_nothing)
 	bed_stop(&b);
 }
 
+/* Ask for a soul to go, and answer in memory-worker's place. */
+static int
+delete_as_told(
+    struct bed *b, natsSubscription *sub, const char *id, const char *answer)
+{
+	struct kit_answer a = { 0 };
+	struct kit_http c = { 0 };
+	char path[128];
+	natsMsg *m;
+	json_t *j;
+	int status;
+
+	snprintf(path, sizeof(path), SOULS "/%s?user_id=ann", id);
+	ask_begin(b, &c, "DELETE", path, NULL);
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+	j = kit_nats_json(m);
+	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	ck_assert_str_eq(kit_text(j, "soul_id"), id);
+	json_decref(j);
+	kit_nats_send(b->nc, natsMsg_GetReply(m), answer);
+	natsMsg_Destroy(m);
+	ck_assert(kit_http_read(&c, &a, BED_MS));
+	status = a.status;
+	kit_http_close(&c);
+	kit_answer_free(&a);
+	return status;
+}
+
+/* It stays until all stores have forgotten what it remembers. */
+KIT_TEST(a_soul_is_forgotten_everywhere_before_it_goes)
+{
+	natsSubscription *sub;
+	char id[SOUL_ID];
+	struct bed b;
+
+	bed_start(&b, NULL);
+	make_soul(&b, "ann", "friendly", id);
+	sub = kit_nats_listen(b.nc, "soul.rpc.memory.forget");
+	ck_assert_int_eq(delete_as_told(&b, sub, id, "[]"), 500);
+	ck_assert_int_eq(delete_as_told(&b, sub, id, "{\"forgotten\":3}"), 200);
+	make_soul(&b, "ann", "friendly", id);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
 /* Only what must be asked of emotion-engine fails without it. */
 KIT_TEST(souls_are_made_without_emotion_engine)
 {

@@ -8,7 +8,8 @@
 #define NOW 1800000000 /* s */
 
 static struct {
-	struct signer rsa, ec, okp, stranger;
+	struct signer rsa, ec, okp;
+	struct signer other_rsa, stranger, other_okp;
 	struct auth_keys *keys;
 } all;
 
@@ -21,7 +22,9 @@ begin(void)
 	signer_make(&all.rsa, SIGNER_RSA, NULL, 2048);
 	signer_make(&all.ec, SIGNER_EC, "P-256", 0);
 	signer_make(&all.okp, SIGNER_OKP, NULL, 0);
+	signer_make(&all.other_rsa, SIGNER_RSA, NULL, 2048);
 	signer_make(&all.stranger, SIGNER_EC, "P-256", 0);
+	signer_make(&all.other_okp, SIGNER_OKP, NULL, 0);
 	buf_puts(&b, "{\"keys\":[");
 	signer_put_jwk(&b, &all.rsa, "rsa", "");
 	buf_putc(&b, ',');
@@ -42,7 +45,9 @@ end(void)
 	EVP_PKEY_free(all.rsa.pkey);
 	EVP_PKEY_free(all.ec.pkey);
 	EVP_PKEY_free(all.okp.pkey);
+	EVP_PKEY_free(all.other_rsa.pkey);
 	EVP_PKEY_free(all.stranger.pkey);
+	EVP_PKEY_free(all.other_okp.pkey);
 	return NULL;
 }
 KIT_SHARE(begin, NULL, end)
@@ -182,7 +187,9 @@ KIT_TEST(only_the_keys_signature_counts)
 	struct buf b = BUF_INIT(SIGNER_MAX), other = BUF_INIT(SIGNER_MAX);
 	size_t dot, i;
 
+	refused(&all.other_rsa, RS, ADA, "signature is wrong");
 	refused(&all.stranger, ES, ADA, "signature is wrong");
+	refused(&all.other_okp, ED, ADA, "signature is wrong");
 	/* Another's claims before a signature that is good. */
 	signer_put_jwt(&b, &all.ec, ES, ADA);
 	signer_put64(&other, ES, strlen(ES));

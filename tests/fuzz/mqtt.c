@@ -1,0 +1,122 @@
+/*
+ * What bodies publish, from hostile bytes: a topic to the first line end, then
+ * the payload.  The topic says whose it is and is made again of what it said;
+ * the payload is read as its topic has it: what counts is JSON within its
+ * limits, what does not says why.
+ */
+#include <stdlib.h>
+
+#include "address.h"
+#include "intake.h"
+#include "must.h"
+#include "passwd.h"
+#include "wire/device.h"
+#include "wire/wire.h"
+
+#define PREFIX    STR("soul")
+#define ARENA_MAX (WIRE_ARENA_MAX + 2UL * 1024 * 1024)
+#define JSON_MAX  (4UL * 1024 * 1024)
+
+static void
+check_topic(const struct address *a, struct str topic)
+{
+	char text[ADDRESS_TOPIC_MAX], filter[ADDRESS_TOPIC_MAX];
+	struct str made;
+
+	must(a->row < wire_topics_n && wire_topics[a->row].from_body);
+	must(id_terminal_valid(a->terminal));
+	must(address_topic(PREFIX, a, text, &made) == RC_OK);
+	must(str_eq(made, topic));
+	must(address_filter(PREFIX, a->row, filter).n > 0);
+}
+
+static void
+read_result(struct str in, const struct address *a, struct arena *mem)
+{
+	struct buf json = BUF_INIT(JSON_MAX);
+	struct wire_result msg;
+	struct wire_err err = { "", "" };
+	enum rc rc = wire_device_result(in, a->request_id, mem, &msg, &err);
+
+	if (rc == RC_OK) {
+		must(str_eq(msg.request_id, a->request_id));
+		rc = wire_encode(&wire_result_desc, &msg, &json, &err);
+	}
+	must(rc == RC_OK || err.why[0] != '\0');
+	buf_free(&json);
+}
+
+static void
+read_snapshot(struct str in, const struct address *a, struct arena *mem)
+{
+	struct intake *i = intake_new();
+	struct wire_err err = { "", "" };
+	struct snapshot s;
+	enum rc rc = a->row == WIRE_TOPIC_SKILLS
+	    ? intake_skills(i, in, a->terminal, mem, &s, &err)
+	    : intake_catalog(i, in, a->terminal, mem, &s, &err);
+
+	if (rc == RC_OK)
+		must(s.version >= 0 && s.json.n >= 2 && s.json.p[0] == '[');
+	else
+		must(err.why[0] != '\0');
+	intake_free(i);
+}
+
+static void
+read_text(struct str in, const struct address *a, struct arena *mem)
+{
+	union {
+		struct wire_online online;
+		struct wire_heartbeat heartbeat;
+	} msg;
+	struct wire_err err = { "", "" };
+
+	if (wire_decode(wire_topics[a->row].message, in, mem, &msg, &err) !=
+	    RC_OK)
+		must(err.why[0] != '\0');
+}
+
+/* Whatever a body is called, it is one line of the password file, or none. */
+static void
+write_password(struct str id)
+{
+	struct passwd *p = passwd_new(STR("health:$7$1$a$b\n"));
+	struct str text;
+	size_t i, lines = 0;
+	bool is = passwd_add(p, id, STR("$7$1$c$d"));
+
+	must(passwd_text(p, &text) == RC_OK);
+	for (i = 0; i < text.n; i++)
+		lines += text.p[i] == '\n';
+	must(lines == 1 + (size_t)is && !passwd_lacks(p, text));
+	passwd_free(p);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct str rest = { (const char *)data, n }, topic;
+	struct arena *mem = arena_new(ARENA_MAX);
+	struct address a;
+	enum rc rc;
+
+	topic = str_cut(&rest, '\n');
+	if (rest.p == NULL)
+		rest = STR("");
+	write_password(topic);
+	rc = address_parse(PREFIX, topic, &a);
+	must(rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID);
+	if (rc == RC_OK) {
+		check_topic(&a, topic);
+		if (a.row == WIRE_TOPIC_RESULT)
+			read_result(rest, &a, mem);
+		else if (a.row == WIRE_TOPIC_SKILLS ||
+		    a.row == WIRE_TOPIC_INTENT_CATALOG)
+			read_snapshot(rest, &a, mem);
+		else
+			read_text(rest, &a, mem);
+	}
+	arena_free(mem);
+	return 0;
+}

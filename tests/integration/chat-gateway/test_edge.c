@@ -1,0 +1,82 @@
+/* What the configuration lets in from the network, and what it refuses to. */
+#include "besieged.h"
+
+static struct besieged s;
+static struct kit_answer a;
+static char field[256];
+
+static const char *
+header(const char *name)
+{
+	return kit_answer_field(&a, name, field, sizeof(field));
+}
+
+/* The exit code of --check-config with one variable. */
+static int
+check_config(struct kit_proc *p, const char *variable)
+{
+	const char *const argv[] = { kit_bin("chat-gateway"), "--check-config",
+		NULL };
+
+	kit_spawn(p, "check", argv, KIT_ENV(variable));
+	return kit_wait(p, BED_MS);
+}
+
+KIT_TEST(lists_that_say_nothing_good_are_refused)
+{
+	static const char *const rows[][2] = {
+		{ "TRUSTED_PROXIES=proxy.example", "TRUSTED_PROXIES: use" },
+		{ "TRUSTED_PROXIES=10.0.0.1/8", "TRUSTED_PROXIES: use" },
+		{ "CORS_ORIGINS=a.example", "CORS_ORIGINS: use" },
+		{ "CORS_ORIGINS=https://a.example/", "CORS_ORIGINS: use" },
+		{ "CORS_ORIGINS=*", "set AUTH_TOKENS or AUTH_JWKS" },
+	};
+	struct kit_proc p;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		ck_assert_int_eq(check_config(&p, rows[i][0]), 78);
+		ck_assert_msg(kit_log_has(&p, rows[i][1]), "%s", rows[i][0]);
+	}
+	ck_assert_int_eq(
+	    check_config(&p, "CORS_ORIGINS=http://localhost:5173"), 0);
+	ck_assert_int_eq(
+	    check_config(&p, "TRUSTED_PROXIES=10.0.0.0/8, 127.0.0.1"), 0);
+}
+
+KIT_TEST(where_anybody_may_ask_nobody_is_limited)
+{
+	int64_t ms;
+
+	s = (struct besieged){ 0 };
+	bed_servers(&s.b);
+	bed_spawn(&s.b, &s.b.gateway, "chat-gateway",
+	    KIT_ENV("RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=1",
+		"HTTP_PER_ADDRESS=1"));
+	for (int i = 0; i < 50; i++)
+		ck_assert_int_eq(
+		    besieged_ask(s.b.gateway.http, INADDR_LOOPBACK, "", &ms),
+		    200);
+	besieged_stop(&s);
+}
+
+/* A browser's question needs no token, and its page reads what is refused. */
+KIT_TEST(a_page_is_told_that_it_needs_a_token)
+{
+	besieged_start(&s, KIT_ENV("CORS_ORIGINS=*"));
+	ck_assert_int_eq(
+	    kit_http_call(s.b.gateway.http, &a,
+		"OPTIONS /v1/chat HTTP/1.1\r\nHost: t\r\n"
+		"Origin: https://a.example\r\n"
+		"Access-Control-Request-Method: POST\r\n"
+		"Access-Control-Request-Headers: authorization\r\n\r\n"),
+	    204);
+	ck_assert_str_eq(header("Access-Control-Allow-Methods"), "POST");
+	ck_assert_int_eq(kit_http_call(s.b.gateway.http, &a,
+			     "GET /v1/souls HTTP/1.1\r\nHost: t\r\n"
+			     "Origin: https://a.example\r\n\r\n"),
+	    401);
+	ck_assert_str_eq(header("Access-Control-Allow-Origin"), "*");
+	ck_assert(header("WWW-Authenticate")[0] != '\0');
+	kit_answer_free(&a);
+	besieged_stop(&s);
+}
