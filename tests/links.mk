@@ -3,7 +3,6 @@
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
 LINKS_PKG_state := jansson
-LINKS_PKG_rights := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
 LINKS_PKG_bus := jansson libnats

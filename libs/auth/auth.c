@@ -3,6 +3,7 @@
  */
 #include "auth/auth.h"
 
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,7 +249,7 @@ check_done(void *arg)
 	}
 	auth_keys_drop(k->keys);
 	free(k->who);
-	memset(k->text, 0, k->token.n);
+	OPENSSL_cleanse(k->text, k->token.n);
 	free(k);
 }
 

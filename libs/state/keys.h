@@ -112,6 +112,7 @@
 /* Sorted set: a user's sessions (tokens) by their last input (ms). */
 #define KEY_USER_SESSIONS_PRE  "soul:user:{"
 #define KEY_USER_SESSIONS_POST "}:sessions:1"
+#define KEY_USER_SESSIONS      KEY_USER_SESSIONS_PRE "%" KEY_USER_SESSIONS_POST
 /*
  * Sessions of a user; of more, those that have been silent longest are deleted,
  * two at each input, once they are summed up or there are twice as many.

@@ -270,6 +270,9 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *who, const char *why)
 		unauthenticated(c, REFUSAL_TOKEN, "invalid_token", why);
 	} else if (rc != RC_OK) {
 		svc_fail(c, rc, why);
+	} else if (clock_wall().ms >= c->deadline.ms) {
+		/* Nobody waits any more for what would be done now. */
+		svc_fail(c, RC_TIMEOUT, "deadline exceeded");
 	} else {
 		know(c, who);
 		if (!is_too_often(c) && !has_no_role(c) && names_his_own(c))

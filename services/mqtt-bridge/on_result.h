@@ -3,8 +3,8 @@
  *
  * The replica that sent the invoke hands its result on at once, and keeps it.
  * Of one that another replica sent, or that nobody did, Redis is asked first:
- * the first result of what was asked is handed on by whoever keeps it, all
- * others are dropped.
+ * the first result of what was asked is handed on by whoever keeps it (so it
+ * may be handed on twice), all others are dropped.
  */
 #ifndef MQTT_BRIDGE_ON_RESULT_H
 #define MQTT_BRIDGE_ON_RESULT_H

@@ -102,8 +102,8 @@ start_redis(struct kit_server *s, const char *more, const char *witness)
 void
 kit_rights_nats(struct kit_server *s)
 {
-	start_nats(s, "no_auth_user: \"test\"",
-	    "{ user: \"test\", password: \"\" }");
+	start_nats(
+	    s, "no_auth_user: \"test\"", "{ user: \"test\", password: \"\" }");
 }
 
 void
@@ -118,8 +118,8 @@ kit_rights_closed(struct kit_server *nats, struct kit_server *redis)
 	char *conf = kit_read_file("deploy/nats.conf", NULL);
 
 	start_nats(nats, conf,
-	    "{ user: \"" KIT_WITNESS "\", password: \"" KIT_PASSWORD
-	    KIT_WITNESS "\" }");
+	    "{ user: \"" KIT_WITNESS "\", password: \"" KIT_PASSWORD KIT_WITNESS
+	    "\" }");
 	free(conf);
 	conf = kit_read_file("deploy/redis.conf", NULL);
 	start_redis(redis, conf,

@@ -19,7 +19,8 @@ STACK_SHARED({ .locked = true })
 
 #define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
 
-/* ---- roles ---------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------
+ */
 
 static const struct {
 	enum wire_role role;
@@ -67,13 +68,12 @@ filled(const char *path)
 static int
 ask_route(const struct wire_route *r, const char *token)
 {
-	return knock(
-	    &(struct knock){ .port = port_of(r->owner),
-		.from = 31,
-		.method = r->method,
-		.path = filled(r->path),
-		.token = token,
-		.body = r->request != NULL ? "{}" : NULL },
+	return knock(&(struct knock){ .port = port_of(r->owner),
+			 .from = 31,
+			 .method = r->method,
+			 .path = filled(r->path),
+			 .token = token,
+			 .body = r->request != NULL ? "{}" : NULL },
 	    NULL);
 }
 
@@ -101,7 +101,8 @@ KIT_TEST_T(each_role_may_ask_its_routes_only, 60)
 	neighbour_end(n, NULL);
 }
 
-/* ---- another user's things ------------------------------------------------ */
+/* ---- another user's things ------------------------------------------------
+ */
 
 #define SECRET "only-ada-knows-this"
 
@@ -182,7 +183,8 @@ static const struct wanted foreign[] = {
 	{ "GET", "/v1/users/%61da/profile", NULL },
 	{ "GET", "/v1/users/mallory%2f..%2fada/profile", NULL },
 	{ "GET", "/v1/users/ada%00/profile", NULL },
-	{ "PATCH", "/v1/users/ada/profile", "{\"user_profile\":{\"name\":\"mallory\"}}" },
+	{ "PATCH", "/v1/users/ada/profile",
+	    "{\"user_profile\":{\"name\":\"mallory\"}}" },
 	{ "GET", "/v1/terminals?user_id=ada", NULL },
 	{ "GET", "/v1/terminals/" LOCK_VICTIM, NULL },
 	{ "GET", "/v1/terminals/" LOCK_VICTIM "?user_id=ada", NULL },
@@ -201,12 +203,11 @@ static const struct wanted foreign[] = {
 	    "{\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
 	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
 	{ "POST", "/v1/chat",
-	    "{\"user_id\":\"ada\",\"session_id\":\"s1\",\"terminal_id\":\""
-	    LOCK_VICTIM
+	    "{\"user_id\":\"ada\",\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
 	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
 	{ "POST", "/v1/chat",
-	    "{\"user_id\":\"mallory\",\"session_id\":\"s1\",\"terminal_id\":\""
-	    LOCK_VICTIM "\",\"soul_id\":\"@\",\"inputs\":[{\"type\":"
+	    "{\"user_id\":\"mallory\",\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
+	    "\",\"soul_id\":\"@\",\"inputs\":[{\"type\":"
 	    "\"keyboard_text\",\"text\":\"hi\"}]}" },
 };
 
@@ -268,8 +269,8 @@ try_all(const struct things *t, const char *token, bool ada)
 
 	for (i = 0; i < NELEM(foreign); i++) {
 		status = try(t, token, &foreign[i]);
-		ck_assert_msg(status == 403 || status == 404 ||
-			status == 400 || (ada && status == 200),
+		ck_assert_msg(status == 403 || status == 404 || status == 400 ||
+			(ada && status == 200),
 		    "%s: %s %s: %d", token, foreign[i].method, foreign[i].path,
 		    status);
 	}
@@ -309,7 +310,8 @@ KIT_TEST_T(things_of_others_stay_theirs, 60)
 	body_free(&t.body);
 }
 
-/* ---- identities of another tenant ----------------------------------------- */
+/* ---- identities of another tenant -----------------------------------------
+ */
 
 static int
 as_acme(const char *method, const char *path, const char *body)
@@ -339,18 +341,17 @@ KIT_TEST_T(makers_make_bodies_of_their_tenant, 60)
 			     "{\"terminal_id\":\"new-1\",\"user_id\":"
 			     "\"globex/ada\"}"),
 	    403);
-	ck_assert_int_eq(
-	    knock(&(struct knock){ .port = GATEWAY,
-		      .path = "/v1/identities",
-		      .token = lock_token(LOCK_ACME_MAKER) },
-		&a),
+	ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+				   .path = "/v1/identities",
+				   .token = lock_token(LOCK_ACME_MAKER) },
+			     &a),
 	    200);
 	ck_assert(kit_answer_has(&a, LOCK_ACME));
 	ck_assert(!kit_answer_has(&a, LOCK_VICTIM));
 	ck_assert(!kit_answer_has(&a, "$7$"));
 	kit_answer_free(&a);
-	ck_assert(lock_lets_in(
-	    &stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
+	ck_assert(
+	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }
 
 /* Names that mean something to the broker or its password file. */
@@ -364,25 +365,26 @@ KIT_TEST_T(no_body_is_called_as_a_service, 60)
 	int status;
 
 	for (i = 0; i < NELEM(names); i++) {
-		snprintf(body, sizeof(body), "{\"terminal_id\":\"%s\"}",
-		    names[i]);
+		snprintf(
+		    body, sizeof(body), "{\"terminal_id\":\"%s\"}", names[i]);
 		status = as_acme("POST", "/v1/terminals", body);
 		ck_assert_msg(status == 400, "%s: %d", body, status);
 	}
 }
 
-/* ---- a turn and a stream that are somebody's ------------------------------ */
+/* ---- a turn and a stream that are somebody's ------------------------------
+ */
 
 static void
 model_will_wait(int ms)
 {
 	int status;
 
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
-	    "/sim/script",
-	    json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
-		"slowly", "delay_ms", ms),
-	    &status));
+	json_decref(
+	    owner_call(stack.service[STACK_LLM_SIM].http, "POST", "/sim/script",
+		json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
+		    "slowly", "delay_ms", ms),
+		&status));
 	ck_assert_int_eq(status, 200);
 }
 
@@ -430,19 +432,20 @@ reach_for_turn(const char *id)
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY) },
 		    NULL);
-		ck_assert_msg(status == (i == 1 ? 403 : 404), "%s: %d", path,
-		    status);
+		ck_assert_msg(
+		    status == (i == 1 ? 403 : 404), "%s: %d", path, status);
 		snprintf(path, sizeof(path), "/v1/turns/%s/cancel", id);
-		snprintf(body, sizeof(body), i == 0 ? "{}" : i == 1
-			? "{\"user_id\":\"ada\"}"
-			: "{\"user_id\":\"mallory\"}");
+		snprintf(body, sizeof(body),
+		    i == 0       ? "{}"
+			: i == 1 ? "{\"user_id\":\"ada\"}"
+				 : "{\"user_id\":\"mallory\"}");
 		status = knock(&(struct knock){ .port = GATEWAY,
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY),
 				   .body = body },
 		    NULL);
-		ck_assert_msg(status == (i == 1 ? 403 : 404), "%s %s: %d",
-		    path, body, status);
+		ck_assert_msg(status == (i == 1 ? 403 : 404), "%s %s: %d", path,
+		    body, status);
 	}
 }
 

@@ -26,7 +26,8 @@ evil_new(void)
 	return peer_new(&stack, &(struct peer_opts){ .as = LOCK_EVIL });
 }
 
-/* ---- who gets in ---------------------------------------------------------- */
+/* ---- who gets in ----------------------------------------------------------
+ */
 
 KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
 {
@@ -45,14 +46,15 @@ KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
 			    !lock_lets_in(&stack, users[i], passwords[k]),
 			    "%s with %s", users[i], passwords[k]);
 		/* Another body's password. */
-		ck_assert(!lock_lets_in(
-		    &stack, users[i], lock_password(LOCK_EVIL)));
+		ck_assert(
+		    !lock_lets_in(&stack, users[i], lock_password(LOCK_EVIL)));
 	}
 	ck_assert(lock_lets_in(&stack, LOCK_EVIL, lock_password(LOCK_EVIL)));
 	neighbour_end(n, NULL);
 }
 
-/* ---- what is heard -------------------------------------------------------- */
+/* ---- what is heard --------------------------------------------------------
+ */
 
 KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 {
@@ -63,33 +65,32 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 		TERMINAL LOCK_VICTIM "/#", TERMINAL LOCK_VICTIM "/invoke/+",
 		TERMINAL LOCK_VICTIM "/status",
 		TERMINAL LOCK_VICTIM "/emotion_update",
-		TERMINAL LOCK_VICTIM "/intent_action",
-		TERMINAL LOCK_EVIL "/#", TERMINAL LOCK_EVIL "/+/+",
-		TERMINAL LOCK_EVIL "/online", TERMINAL LOCK_EVIL "/heartbeat",
-		TERMINAL LOCK_EVIL "/skills", TERMINAL LOCK_EVIL "/result/+",
-		TERMINAL LOCK_EVIL "/invoke/#", TERMINAL LOCK_EVIL "/invoke",
-		TERMINAL LOCK_EVIL "x/status", "soul/terminal//status", "$SYS/#",
-		"$SYS/broker/uptime", "$SYS/broker/clients/total",
-		"$CONTROL/#", "$CONTROL/dynamic-security/v1",
-		"$share/g/#", "$share/g/soul/terminal/+/invoke/+",
+		TERMINAL LOCK_VICTIM "/intent_action", TERMINAL LOCK_EVIL "/#",
+		TERMINAL LOCK_EVIL "/+/+", TERMINAL LOCK_EVIL "/online",
+		TERMINAL LOCK_EVIL "/heartbeat", TERMINAL LOCK_EVIL "/skills",
+		TERMINAL LOCK_EVIL "/result/+", TERMINAL LOCK_EVIL "/invoke/#",
+		TERMINAL LOCK_EVIL "/invoke", TERMINAL LOCK_EVIL "x/status",
+		"soul/terminal//status", "$SYS/#", "$SYS/broker/uptime",
+		"$SYS/broker/clients/total", "$CONTROL/#",
+		"$CONTROL/dynamic-security/v1", "$share/g/#",
+		"$share/g/soul/terminal/+/invoke/+",
 		"$share/g/" TERMINAL LOCK_VICTIM "/invoke/+",
-		"$share/g/" TERMINAL LOCK_VICTIM "/status",
-		"$share/g/$SYS/#", "$queue/#" };
+		"$share/g/" TERMINAL LOCK_VICTIM "/status", "$share/g/$SYS/#",
+		"$queue/#" };
 	struct owner victim = { &stack, "ada", "s1", LOCK_VICTIM };
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
 	struct body body = { .user = "ada" };
 	struct peer *evil = evil_new();
-	size_t i, granted = 0;
+	size_t i;
 	json_t *m;
 
-	/* What he may not hear is not given to him, whatever was granted. */
+	/* The broker agrees to some, but gives him nothing. */
 	for (i = 0; i < NELEM(filters); i++)
-		granted += peer_may_hear(evil, filters[i]);
-	ck_assert_uint_le(granted, NELEM(filters));
+		peer_hear(evil, filters[i]);
 	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(&stack, "ada", LOCK_VICTIM,
-	    owner_soul(&stack, "ada", "x", "INTJ"));
+	owner_select(
+	    &stack, "ada", LOCK_VICTIM, owner_soul(&stack, "ada", "x", "INTJ"));
 	json_decref(owner_say(&victim, "把灯变成绿色"));
 	m = peer_await(body.peer, "/intent_action", "topic", LOCK_VICTIM);
 	json_decref(m);
@@ -103,7 +104,8 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 	peer_free(evil);
 }
 
-/* ---- what is said --------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------
+ */
 
 /* How the broker told the forger's words apart from the body's. */
 #define FORGED "forged-by-hostile"
@@ -124,8 +126,7 @@ forge_leaves(struct peer *evil, const char *terminal, bool from_body)
 		    wire_topics[i].leaf);
 		if (strchr(topic, '+') != NULL)
 			memcpy(strchr(topic, '+'), "r", 2);
-		peer_send(
-		    evil, topic, FORGED, strlen(FORGED), PEER_REPORT);
+		peer_send(evil, topic, FORGED, strlen(FORGED), PEER_REPORT);
 		peer_send(evil, topic, FORGED, strlen(FORGED), PEER_QOS0);
 	}
 }
@@ -159,7 +160,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 		peer_send(evil, topics[i], FORGED, strlen(FORGED), PEER_REPORT);
 	/* Behind it comes what it may say. */
 	peer_send(evil, TERMINAL LOCK_EVIL "/heartbeat", "1", 1, PEER_QOS1);
-	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "payload", ""));
+	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "topic", ""));
 	while ((m = peer_next(witness, "", 0)) != NULL) {
 		ck_assert_msg(!json_is_string(json_object_get(m, "payload")) ||
 			!says(m, "payload", FORGED),
@@ -174,6 +175,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 /* A will is said by the broker, but it is still the body's. */
 KIT_TEST_T(a_will_for_another_is_not_done, 60)
 {
+	json_t *m;
 	struct peer *witness = peer_new(&stack, NULL);
 	struct peer *evil = peer_new(&stack,
 	    &(struct peer_opts){ .as = LOCK_EVIL,
@@ -186,7 +188,11 @@ KIT_TEST_T(a_will_for_another_is_not_done, 60)
 	peer_send(evil, TERMINAL LOCK_EVIL "/online", "online", 6, PEER_REPORT);
 	json_decref(
 	    peer_await(witness, LOCK_EVIL "/online", "payload", "online"));
-	ck_assert_uint_eq(peer_count(witness, STACK_BODY "/online"), 0);
+	/* But for what was kept before. */
+	while ((m = peer_next(witness, STACK_BODY "/online", 0)) != NULL) {
+		ck_assert(!says(m, "payload", FORGED));
+		json_decref(m);
+	}
 	peer_free(witness);
 	peer_free(evil);
 }
@@ -212,7 +218,8 @@ KIT_TEST_T(a_client_id_of_another_ends_no_session, 60)
 	body_free(&body);
 }
 
-/* ---- results -------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------
+ */
 
 /* A body whose invokes are heard here, and answered as the test says. */
 static struct owner
@@ -231,8 +238,8 @@ send_result(struct peer *p, const char *terminal, const char *request,
 {
 	char topic[256], payload[512];
 
-	snprintf(topic, sizeof(topic), TERMINAL "%s/result/%s", terminal,
-	    request);
+	snprintf(
+	    topic, sizeof(topic), TERMINAL "%s/result/%s", terminal, request);
 	snprintf(payload, sizeof(payload),
 	    "{\"terminal_id\":\"%s\",\"request_id\":\"%s\",\"ok\":true,"
 	    "\"output\":\"%s\"}",
@@ -252,13 +259,8 @@ KIT_TEST_T(a_result_of_another_is_not_taken, 60)
 	int status;
 
 	ada = settle_victim(&body, "results");
-	talk = talk_begin(&ada, "请调用技能测试：今天上海天气如何？");
-	m = peer_next(body.peer, "", 5000);
-	while (m != NULL && !says(m, "topic", "/invoke/")) {
-		json_decref(m);
-		m = peer_next(body.peer, "", 5000);
-	}
-	ck_assert_ptr_nonnull(m);
+	talk = talk_begin(&ada, "动一动你的脑袋吧");
+	m = peer_await(body.peer, "", "topic", "/invoke/");
 	snprintf(request, sizeof(request), "%s",
 	    strstr(text_at(m, "topic"), "/invoke/") + strlen("/invoke/"));
 	json_decref(m);
@@ -283,7 +285,8 @@ KIT_TEST_T(a_result_of_another_is_not_taken, 60)
 	body_free(&body);
 }
 
-/* ---- reports -------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------
+ */
 
 KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
 {
@@ -298,7 +301,7 @@ KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
 	json_object_set_new(j, "terminal_id", json_string(STACK_BODY));
 	json_object_set_new(j, "skill_version", json_integer(99));
 	body_report(&evil, "skills", j);
-	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "mismatch");
+	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "refused");
 	after = owner_terminal(&stack, STACK_USER, STACK_BODY);
 	ck_assert(json_equal(at(before, "skills"), at(after, "skills")));
 	ck_assert(json_equal(

@@ -40,7 +40,8 @@ ask(const char *path, const char *head)
 	return status;
 }
 
-/* ---- the header ----------------------------------------------------------- */
+/* ---- the header -----------------------------------------------------------
+ */
 
 #define A64  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define A1K  A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64
@@ -111,16 +112,17 @@ KIT_TEST_T(who_says_no_name_is_refused, 60)
 	neighbour_end(n, NULL);
 }
 
-/* ---- JWTs ----------------------------------------------------------------- */
+/* ---- JWTs -----------------------------------------------------------------
+ */
 
 #define HEADER  "{\"alg\":\"RS256\",\"kid\":\"rsa\"}"
 #define HEADER_ "{\"alg\":\"ES256\",\"kid\":\"ec\"}"
 #define WHO     "\"sub\":\"ada\",\"role\":\"owner\""
 #define FROM    "\"iss\":\"" SIGN_ISSUER "\",\"aud\":\"" SIGN_AUDIENCE "\""
 /* An hour from now, an hour ago. */
-#define LATER "@later"
-#define PAST  "@past"
-#define TIME  "\"exp\":" LATER
+#define LATER       "@later"
+#define PAST        "@past"
+#define TIME        "\"exp\":" LATER
 #define GOOD_CLAIMS "{" TIME "," FROM "," WHO "}"
 
 static const struct {
@@ -131,8 +133,8 @@ static const struct {
 	{ SIGN_RSA, HEADER, GOOD_CLAIMS, 200 },
 	{ SIGN_EC, HEADER_, GOOD_CLAIMS, 200 },
 	{ SIGN_RSA, HEADER,
-	    "{" TIME ",\"iss\":\"" SIGN_ISSUER "\",\"aud\":[\"x\",\"soul\"]," WHO
-	    "}",
+	    "{" TIME ",\"iss\":\"" SIGN_ISSUER
+	    "\",\"aud\":[\"x\",\"soul\"]," WHO "}",
 	    200 },
 	/* No signature, or one that anybody can make. */
 	{ SIGN_NOTHING, "{\"alg\":\"none\"}", GOOD_CLAIMS, 401 },
@@ -289,25 +291,25 @@ KIT_TEST_T(a_tenant_is_part_of_the_name, 60)
 	size_t i;
 
 	json_decref(owner_ok(&stack, "POST", SOULS,
-	    json_pack("{ssssss}", "user_id", "acme/ada", "name",
-		"only-of-acme", "mbti_type", "INTJ")));
+	    json_pack("{ssssss}", "user_id", "acme/ada", "name", "only-of-acme",
+		"mbti_type", "INTJ")));
 	for (i = 0; i < NELEM(tenants); i++) {
-		snprintf(claims, sizeof(claims), "{%s,%s,%s%s}", TIME, FROM, WHO,
-		    tenants[i]);
-		ck_assert_int_eq(
-		    knock(&(struct knock){ .port = GATEWAY,
-			      .from = 22,
-			      .path = SOULS,
-			      .token = sign_jwt(
-				  SIGN_RSA, HEADER, timed(claims)) },
-			&a),
+		snprintf(claims, sizeof(claims), "{%s,%s,%s%s}", TIME, FROM,
+		    WHO, tenants[i]);
+		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+					   .from = 22,
+					   .path = SOULS,
+					   .token = sign_jwt(SIGN_RSA, HEADER,
+					       timed(claims)) },
+				     &a),
 		    200);
 		ck_assert_int_eq(kit_answer_has(&a, "only-of-acme"), i == 1);
 	}
 	kit_answer_free(&a);
 }
 
-/* ---- bodies' tokens ------------------------------------------------------- */
+/* ---- bodies' tokens -------------------------------------------------------
+ */
 
 static int
 chat_as_body(const char *token)
@@ -341,15 +343,16 @@ KIT_TEST_T(a_body_that_is_revoked_is_refused, 60)
 	ck_assert_int_ne(chat_as_body(second), 401);
 	lock_rotate(&stack, LOCK_OTHER);
 	snprintf(third, sizeof(third), "%s", lock_body_token(LOCK_OTHER));
-	json_decref(owner_ok(
-	    &stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
+	json_decref(
+	    owner_ok(&stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
 	ck_assert_int_eq(chat_as_body(third), 401);
 	ck_assert_int_eq(chat_as_body(first), 401);
 	status = chat_as_body(second);
 	ck_assert_msg(status >= 400 && status < 500, "%d", status);
 }
 
-/* ---- logs ----------------------------------------------------------------- */
+/* ---- logs -----------------------------------------------------------------
+ */
 
 KIT_TEST_T(who_is_refused_fills_no_log, 60)
 {
@@ -359,12 +362,11 @@ KIT_TEST_T(who_is_refused_fills_no_log, 60)
 	time_t began = time(NULL);
 
 	for (i = 0; i < 150; i++)
-		ck_assert_int_eq(
-		    knock(&(struct knock){ .port = GATEWAY,
-			      .from = 24,
-			      .path = SOULS,
-			      .token = "token-of-nobody-at-all" },
-			NULL),
+		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+					   .from = 24,
+					   .path = SOULS,
+					   .token = "token-of-nobody-at-all" },
+				     NULL),
 		    401);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
 	    "ev=auth.refused reason=bad_token address=127.0.0.24");

@@ -151,8 +151,9 @@ write_broker(struct stack *st, const char *path)
 	char here[512];
 
 	put_file(&b, "deploy/mosquitto.conf");
-	buf_printf(&b, "persistence_location %s/\nuser root\nlog_dest stderr\n"
-		       "connection_messages false\n",
+	buf_printf(&b,
+	    "persistence_location %s/\nuser root\nlog_dest stderr\n"
+	    "connection_messages false\n",
 	    kit_dir());
 	put_file(&b, "deploy/mosquitto-secure.conf");
 	st->server[STACK_MQTT].port = move_listener(&b, 1883);
@@ -259,8 +260,7 @@ lock_env(struct stack *st, enum stack_service i, struct arena *a,
 	}
 	if (i == STACK_LLM_SIM || st->service[i].http == 0)
 		return n;
-	env[n++] =
-	    arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json")).p;
+	env[n++] = arena_printf(a, "AUTH_TOKENS=%s", kit_path("tokens.json")).p;
 	if (i == STACK_CHAT_GATEWAY) {
 		env[n++] =
 		    arena_printf(a, "AUTH_JWKS=%s", kit_path("jwks.json")).p;
@@ -313,8 +313,8 @@ keep(const char *terminal, json_t *j)
 		k = &keys[n_keys++];
 	}
 	snprintf(k->terminal, sizeof(k->terminal), "%s", terminal);
-	snprintf(k->password, sizeof(k->password), "%s",
-	    text_at(j, "password"));
+	snprintf(
+	    k->password, sizeof(k->password), "%s", text_at(j, "password"));
 	snprintf(k->token, sizeof(k->token), "%s", text_at(j, "token"));
 	secrets_note(k->password);
 	json_decref(j);

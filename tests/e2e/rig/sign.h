@@ -25,7 +25,6 @@ void sign_begin(const char *path);
  * sign_jwt(key, header, claims):
  * A token over these JSON texts; valid until the fourth call from now.
  */
-const char *sign_jwt(
-    enum sign_key key, const char *header, const char *claims);
+const char *sign_jwt(enum sign_key key, const char *header, const char *claims);
 
 #endif /* !RIG_SIGN_H */

@@ -8,17 +8,18 @@
 #include "kit/kit_tokens.h"
 #include "peer.h"
 
-#define DEMO     "t-demo"
-#define TWIN     "t-twin"
-#define ANN      "t-ann"
-#define BOB      "t-bob"
-#define ACME_ANN "t-acme-ann"
-#define ACME_EVE "t-acme-eve"
-#define LAMP     "t-lamp"
-#define MAKER    "t-maker"
-#define ACME_MKR "t-acme-maker"
-#define ROOT     "t-root"
-#define ACME_OP  "t-acme-operator"
+#define DEMO      "t-demo"
+#define TWIN      "t-twin"
+#define ANN       "t-ann"
+#define BOB       "t-bob"
+#define ACME_ANN  "t-acme-ann"
+#define ACME_EVE  "t-acme-eve"
+#define LAMP      "t-lamp"
+#define ACME_LAMP "t-acme-lamp"
+#define MAKER     "t-maker"
+#define ACME_MKR  "t-acme-maker"
+#define ROOT      "t-root"
+#define ACME_OP   "t-acme-operator"
 
 static const struct kit_token known_tokens[] = {
 	{ DEMO, "\"role\":\"owner\",\"user\":\"demo-user\"" },
@@ -29,6 +30,9 @@ static const struct kit_token known_tokens[] = {
 	{ ACME_ANN, "\"role\":\"owner\",\"user\":\"ann\",\"tenant\":\"acme\"" },
 	{ ACME_EVE, "\"role\":\"owner\",\"user\":\"eve\",\"tenant\":\"acme\"" },
 	{ LAMP, "\"role\":\"terminal\",\"terminal_id\":\"lamp\"" },
+	{ ACME_LAMP,
+	    "\"role\":\"terminal\",\"terminal_id\":\"lamp\","
+	    "\"tenant\":\"acme\"" },
 	{ MAKER, "\"role\":\"maker\"" },
 	{ ACME_MKR, "\"role\":\"maker\",\"tenant\":\"acme\"" },
 	{ ROOT, "\"role\":\"operator\"" },

@@ -92,6 +92,8 @@ KIT_TEST(a_body_with_a_token_of_the_file)
 	json_decref(mint_as(&b, MAKER, "lamp", ",\"certificate\":true"));
 	select_as(&b, ANN, "lamp", soul, NULL);
 	ck_turn_of(&b, LAMP, "ann");
+	/* That of a tenant is not for users of none. */
+	no_chat_as(&b, ACME_LAMP, "lamp", "404 " MISSING);
 	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
 	no_chat_as(&b, LAMP, "lamp", "400 " NO_SOUL);
 	bed_stop(&b);

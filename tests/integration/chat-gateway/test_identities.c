@@ -3,6 +3,8 @@
  * tenant has its own.
  */
 #include "auth/auth.h"
+#include "heard.h"
+#include "kit/kit_rights.h"
 #include "known.h"
 #include "state/credential.h"
 
@@ -232,6 +234,44 @@ KIT_TEST(what_a_maker_sees_of_a_body)
 	/* One that never came is his, too. */
 	minted(&b, ACME_MKR, "desk");
 	done_as(&b, ACME_MKR, "GET", "/v1/terminals/desk", NULL);
+	bed_stop(&b);
+}
+
+/* With no more than the service's own rights in Redis and NATS. */
+KIT_TEST(with_its_own_rights)
+{
+	char id[SOUL_ID];
+	struct bed b = { 0 };
+	struct kit_env e = { 0 };
+	natsSubscription *sub;
+	json_t *j;
+
+	kit_rights_nats(&b.nats);
+	kit_rights_redis(&b.redis);
+	b.nc = kit_nats_connect(b.nats.url);
+	kit_state_open(&b.db, b.redis.url);
+	kit_env_put(&e, "NATS_URL=%s", b.nats.url);
+	kit_env_put(&e, "NATS_USER=chat-gateway");
+	kit_env_put(&e, "NATS_PASSWORD=" KIT_PASSWORD "chat-gateway");
+	kit_env_put(&e,
+	    "REDIS_URL=redis://chat-gateway:" KIT_PASSWORD
+	    "chat-gateway@127.0.0.1:%d",
+	    b.redis.port);
+	kit_service_start(&b.gateway, "chat-gateway", "chat-gateway", &e);
+	sub = heard_listen(&b);
+	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
+	make_soul(&b, "bob", "friendly", id);
+	bound(&b, "bob", "lamp", id);
+	done(&b, ROTATE, NULL);
+	done(&b, REVOKE, NULL);
+	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
+	j = take(&b, "GET", "/v1/identities", NULL);
+	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	json_decref(j);
+	json_decref(heard(sub, "terminal_minted"));
+	json_decref(heard(sub, "binding_changed"));
+	ck_assert_str_eq(kit_rights_denied(&b.nats, &b.redis), "");
+	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 

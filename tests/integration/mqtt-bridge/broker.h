@@ -67,7 +67,7 @@ static inline void
 broker_shipped(struct broker *k, int turn, const char *name)
 {
 	struct buf b = BUF_INIT(64UL * 1024);
-	char path[512], acl[512];
+	char path[512], acl[512], here[480];
 	char *text;
 	size_t n;
 
@@ -75,8 +75,8 @@ broker_shipped(struct broker *k, int turn, const char *name)
 	text = kit_read_file(path, &n);
 	buf_puts(&b, text);
 	free(text);
-	ck_assert_ptr_nonnull(getcwd(acl, sizeof(acl) - 8));
-	strcat(acl, "/deploy");
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	snprintf(acl, sizeof(acl), "%s/deploy", here);
 	broker_replace(&b, "/etc/soul", acl);
 	broker_replace(&b, "/run/soul/bodies", kit_dir());
 	broker_replace(&b, "/run/soul", kit_dir());

@@ -9,7 +9,7 @@
 #define ROUND_MS 1000
 /* Rounds of each kind, and those that a busy machine may make longer. */
 #define ROUNDS 20
-#define LONGER 2
+#define LONGER 5
 
 /* Of what kind; each is published EACH times. */
 static const struct flood_case {

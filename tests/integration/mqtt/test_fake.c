@@ -333,7 +333,7 @@ KIT_TEST(what_connect_says)
 {
 	static const unsigned char want[] =
 	    "\x10\0\x04MQTT\x05\xee\0\x0a"
-	    "\x0d\x27\0\x10\x08\0\x11\0\0\0\x3c\x21\0\x14" /* properties */
+	    "\x0d\x27\0\x11\x03\xff\x11\0\0\0\x3c\x21\0\x14" /* properties */
 	    "\0\x02me\0\0\x04will\0\x03"
 	    "bye\0\x03usr\0\x02pw";
 	struct mqtt_msg will = { STR("will"), STR("bye"), 1, true };

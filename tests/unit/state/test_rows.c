@@ -48,7 +48,9 @@ expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 
 	ck_assert_msg(s != NULL, "no %.*s", (int)n, name);
 	while (*s != '\n') {
-		if (*s == '"') {
+		if (strncmp(s, "\\\n", 2) == 0) {
+			s += 2;
+		} else if (*s == '"') {
 			len = strcspn(++s, "\"");
 			snprintf(dst + strlen(dst), size - strlen(dst), "%.*s",
 			    (int)len, s);
@@ -58,7 +60,8 @@ expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 			expand(header, s, len, dst, size);
 			s += len;
 		} else {
-			s++;
+			/* A line that goes on in the next. */
+			s += s[0] == '\\' && s[1] == '\n' ? 2 : 1;
 		}
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * With the password of any one service: what is not its own is refused.
  */
-#include "raw.h"
+#include "rights.h"
 
 /* An attacker: a service's user, and what the tables give it. */
 struct user {

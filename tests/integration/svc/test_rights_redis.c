@@ -2,7 +2,7 @@
  * With the password of any one service: keys that are not its own, and commands
  * that nobody needs, are refused; in scripts as well.
  */
-#include "raw.h"
+#include "rights.h"
 
 struct user {
 	const char *name;

@@ -1,9 +1,9 @@
 /*
- * raw: a connection to a server in the bytes of its protocol, and the tables
+ * rights: a connection to a server in the bytes of its protocol, and the tables
  * that say what is whose.
  */
-#ifndef RAW_H
-#define RAW_H
+#ifndef RIGHTS_H
+#define RIGHTS_H
 
 #include <arpa/inet.h>
 #include <jansson.h>
@@ -112,7 +112,8 @@ filled(const char *template, char open, char close, const char *with)
 			dst[n++] = *template;
 			continue;
 		}
-		n += (size_t)sprintf(dst + n, "%s", with);
+		n += (size_t)snprintf(
+		    dst + n, sizeof(text[0]) - n, "%s", with);
 		while (*template != close)
 			template ++;
 	}
@@ -120,4 +121,4 @@ filled(const char *template, char open, char close, const char *with)
 	return dst;
 }
 
-#endif /* !RAW_H */
+#endif /* !RIGHTS_H */

@@ -1,0 +1,389 @@
+/*
+ * Floods on every port, some seconds each: of connections, of requests, of
+ * bytes that mean nothing, of what a body or an owner may say.  Meanwhile each
+ * turn of the neighbour is answered in time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mosquitto.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/clock.h"
+#include "core/mem.h"
+#include "e2e/rig/knock.h"
+#include "e2e/rig/lock.h"
+#include "e2e/rig/neighbour.h"
+#include "e2e/rig/peer.h"
+#include "kit/kit_siege.h"
+
+STACK_SHARED({ .locked = true, .no_tap = true })
+
+#define GATEWAY  (stack.service[STACK_CHAT_GATEWAY].http)
+#define FLOOD_MS 2000
+/* Of a body; its small messages fill buffers of seconds. */
+#define MESSAGES 8000
+
+static bool
+goes_on(struct mono began)
+{
+	return mono_diff_ms(clock_mono(), began) < FLOOD_MS;
+}
+
+/* ---- every port ----------------------------------------------------------- */
+
+#define PORTS_MAX 32
+
+static size_t
+all_ports(int ports[PORTS_MAX])
+{
+	enum stack_service i;
+	size_t n = 0, k;
+
+	for (i = 0; i < STACK_SERVICES; i++) {
+		ports[n++] = stack.service[i].admin;
+		if (stack.service[i].http != 0)
+			ports[n++] = stack.service[i].http;
+	}
+	for (k = 0; k < STACK_SERVERS; k++)
+		ports[n++] = stack.server[k].port;
+	ports[n++] = stack.lock.services;
+	return n;
+}
+
+/* Send as much as it takes within a moment, then hang up. */
+static void
+throw_bytes(int port, unsigned char from, struct str bytes)
+{
+	struct kit_http c = { 0 };
+	struct timeval moment = { 0, 300000 };
+
+	kit_http_open_from(&c, knock_address(from), port);
+	(void)setsockopt(
+	    c.fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof(moment));
+	(void)kit_http_send(&c, bytes.p, bytes.n);
+	(void)kit_http_fill(&c, 20);
+	kit_http_close(&c);
+}
+
+/* xorshift64*: the same bytes every time. */
+static void
+put_noise(struct buf *b, size_t n, uint64_t seed)
+{
+	while (n-- > 0) {
+		seed ^= seed >> 12;
+		seed ^= seed << 25;
+		seed ^= seed >> 27;
+		buf_putc(b, (char)(seed * UINT64_C(2685821657736338717) >> 56));
+	}
+}
+
+#define TEN_MIB (10UL * 1024 * 1024)
+
+static void
+put_many(struct buf *b, const char *text, size_t n)
+{
+	while (b->n < n)
+		buf_puts(b, text);
+}
+
+/* What no port should ever get. */
+static size_t
+make_shots(struct buf shots[8])
+{
+	static const char head[] = "POST /v1/chat HTTP/1.1\r\nHost: x\r\n";
+	size_t n = 0, i;
+
+	for (i = 0; i < 8; i++)
+		buf_init(&shots[i], TEN_MIB + 65536);
+	put_noise(&shots[n++], 65536, 20261123);
+	put_many(&shots[n++], "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1 << 20);
+	buf_puts(&shots[n], head);
+	put_many(&shots[n++], "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 65536);
+	buf_puts(&shots[n], head);
+	buf_puts(&shots[n],
+	    "Authorization: Bearer token-of-ada-3a77\r\n"
+	    "Content-Length: 10485760\r\n\r\n{\"inputs\":[");
+	put_many(&shots[n++], "{},{},{},{},{},{},{},{},", TEN_MIB);
+	buf_puts(&shots[n], head);
+	buf_puts(&shots[n++],
+	    "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
+	    "ffffffffffffffff\r\nx");
+	/* MQTT: CONNECT of 256 MiB, then of nothing; PUBLISH before it. */
+	buf_put(&shots[n], "\x10\xff\xff\xff\x7f\0\4MQTT\4\xc2\0\x3c", 14);
+	put_noise(&shots[n++], 65536, 7);
+	for (i = 0; i < 4096; i++)
+		buf_put(&shots[n], "\x30\x05\0\1a\0\0\x10\0\xc0\0\xe0\0", 13);
+	n++;
+	/* NATS and Redis: sizes that are not there. */
+	buf_puts(&shots[n], "PUB a 1073741824\r\n*1000000\r\n$1073741824\r\n");
+	put_noise(&shots[n++], 65536, 11);
+	return n;
+}
+
+KIT_TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct neighbour_saw saw;
+	int ports[PORTS_MAX];
+	struct buf shots[8];
+	size_t i, k, nports = all_ports(ports), nshots = make_shots(shots);
+
+	for (i = 0; i < nports; i++)
+		for (k = 0; k < nshots; k++)
+			throw_bytes(ports[i], 41, buf_str(&shots[k]));
+	neighbour_end(n, &saw);
+	ck_assert_uint_ge(saw.commands, 1);
+	for (k = 0; k < 8; k++)
+		buf_free(&shots[k]);
+}
+
+/* ---- connections that say little ------------------------------------------ */
+
+static bool
+is_besieged(void *arg)
+{
+	return kit_siege_open(arg) + kit_siege_ended(arg) >= 500;
+}
+
+static void
+besiege(int port, const char *say)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct kit_siege *s = kit_siege_begin(&(struct kit_siege_opts){
+	    .port = port,
+	    .n = 500,
+	    .from = knock_address(51),
+	    .say = say,
+	    .drip_ms = 100,
+	    .opens_per_s = 1000 });
+	struct neighbour_saw saw;
+	struct mono began = clock_mono();
+
+	ck_assert(kit_until(is_besieged, s, STACK_MS));
+	while (goes_on(began))
+		(void)kit_http_ask(port, &(struct kit_answer){ 0 }, "GET", "/x",
+		    NULL);
+	neighbour_end(n, &saw);
+	ck_assert_uint_ge(saw.commands, 1);
+	kit_siege_end(s);
+}
+
+KIT_TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
+{
+	besiege(GATEWAY,
+	    "POST /v1/chat HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n"
+	    "Authorization: Bearer token-of-ada-3a77\r\n\r\n{");
+}
+
+static void
+besiege_server(int port, const char *say)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n = neighbour_begin(&o);
+	struct kit_siege *s = kit_siege_begin(&(struct kit_siege_opts){
+	    .port = port,
+	    .n = 500,
+	    .from = knock_address(52),
+	    .say = say,
+	    .drip_ms = 100,
+	    .opens_per_s = 1000 });
+
+	ck_assert(kit_until(is_besieged, s, STACK_MS));
+	neighbour_end(n, NULL);
+	kit_siege_end(s);
+}
+
+KIT_TEST_T(five_hundred_that_say_little_to_the_servers, 60)
+{
+	besiege_server(stack.server[STACK_MQTT].port, "\x10\x7f");
+	besiege_server(stack.lock.services, "\x10\x7f");
+	besiege_server(stack.server[STACK_NATS].port, "CONNECT {");
+	besiege_server(stack.server[STACK_REDIS].port, "*2\r\n$9");
+	besiege_server(stack.service[STACK_EMOTION_ENGINE].http, "POST /v1");
+	besiege_server(stack.service[STACK_INTENT_FILTER].http, "POST /v1");
+	besiege_server(stack.service[STACK_CHAT_GATEWAY].admin, "GET /met");
+	besiege_server(stack.service[STACK_LLM_ORCHESTRATOR].admin, "GET /m");
+}
+
+/* ---- an owner ------------------------------------------------------------- */
+
+struct asker {
+	const char *token, *path, *body;
+	unsigned char from;
+	pthread_t thread;
+	size_t asked, refused; /* with 429 */
+};
+
+static void *
+ask_on(void *arg)
+{
+	struct asker *a = arg;
+	struct mono began = clock_mono();
+
+	while (goes_on(began)) {
+		a->refused += knock(&(struct knock){ .port = GATEWAY,
+					.from = a->from,
+					.path = a->path,
+					.token = a->token,
+					.body = a->body },
+				  NULL) == 429;
+		a->asked++;
+	}
+	return NULL;
+}
+
+/* So many at once, of one token and one address. */
+static void
+ask_often(const struct asker *what, size_t n)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *beside = neighbour_begin(&o);
+	struct asker all[16];
+	struct neighbour_saw saw;
+	size_t i, refused = 0, asked = 0;
+
+	for (i = 0; i < n; i++) {
+		all[i] = *what;
+		ck_assert_int_eq(
+		    pthread_create(&all[i].thread, NULL, ask_on, &all[i]), 0);
+	}
+	for (i = 0; i < n; i++) {
+		ck_assert_int_eq(pthread_join(all[i].thread, NULL), 0);
+		refused += all[i].refused;
+		asked += all[i].asked;
+	}
+	neighbour_end(beside, &saw);
+	ck_assert_uint_ge(saw.commands, 1);
+	ck_assert_msg(refused > 0, "%zu asked, none refused", asked);
+}
+
+#define TALK                                                                   \
+	"{\"session_id\":\"s\",\"terminal_id\":\"" LOCK_EVIL "\",\"inputs\":[" \
+	"{\"type\":\"keyboard_text\",\"text\":\"今天上海天气如何？\"}]}"
+
+KIT_TEST_T(an_owner_who_talks_too_much, 60)
+{
+	struct body body = { .user = "mallory", .manner = BODY_IS_SILENT };
+	size_t lines;
+
+	body_connect(&body, &stack, LOCK_EVIL, BODY_SPEAKS_0222);
+	owner_select(&stack, "mallory", LOCK_EVIL,
+	    owner_soul(&stack, "mallory", "x", "INTJ"));
+	ask_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
+		      .path = "/v1/chat",
+		      .body = TALK,
+		      .from = 61 },
+	    16);
+	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
+	    "ev=auth.refused reason=rate address=127.0.0.61");
+	ck_assert_uint_le(lines, 6 + FLOOD_MS / 1000 + 4);
+	body_free(&body);
+}
+
+/* Each costs the check of a signature, or of a hash that is slow to make. */
+KIT_TEST_T(a_stranger_who_guesses_tokens, 60)
+{
+	char token[128];
+
+	snprintf(token, sizeof(token), "soul_body.%s.%s", "dmljdGltLTE",
+	    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+	ask_often(&(struct asker){
+		      .token = token, .path = "/v1/souls", .from = 62 },
+	    8);
+}
+
+/* ---- a body --------------------------------------------------------------- */
+
+struct flood {
+	const char *leaf;
+	const char *sample; /* NULL: payload */
+	const char *payload;
+	bool counts; /* a version in it goes up */
+};
+
+static const struct flood floods[] = {
+	{ "heartbeat", NULL, "1", false },
+	{ "online", NULL, "online", false },
+	{ "result/00000000-0000-4000-8000-000000000000", NULL,
+	    "{\"request_id\":\"00000000-0000-4000-8000-000000000000\","
+	    "\"ok\":true,\"output\":\"x\"}",
+	    false },
+	{ "skills", NULL, "{\"skills\":[\"", false },
+	{ "skills", "skills_report/ok-protocol-02-22-3.3", NULL, true },
+	{ "intent_catalog", "intent_catalog_report/ok-protocol-02-22-3.10",
+	    NULL, true },
+};
+
+static void
+say_once(struct mosquitto *m, const struct flood *f, json_t *sample, int i)
+{
+	const char *version = strcmp(f->leaf, "skills") == 0
+	    ? "skill_version"
+	    : "catalog_version";
+	char topic[256], *text = NULL;
+	const char *payload = f->payload;
+
+	snprintf(topic, sizeof(topic), "soul/terminal/" LOCK_OTHER "/%s",
+	    f->leaf);
+	if (f->counts) {
+		json_object_set_new(
+		    sample, "terminal_id", json_string(LOCK_OTHER));
+		json_object_set_new(sample, version, json_integer(i + 1));
+		payload = text = json_dumps(sample, 0);
+	}
+	(void)mosquitto_publish(
+	    m, NULL, topic, (int)strlen(payload), payload, 0, i % 2 > 0);
+	free(text);
+}
+
+/* As fast as the broker takes it. */
+static void
+flood(const struct flood *f)
+{
+	struct mosquitto *m = mosquitto_new(NULL, true, NULL);
+	json_t *sample = f->sample != NULL ? body_sample(f->sample) : NULL;
+	int i;
+
+	ck_assert_ptr_nonnull(m);
+	(void)mosquitto_username_pw_set(
+	    m, LOCK_OTHER, lock_password(LOCK_OTHER));
+	ck_assert_int_eq(mosquitto_connect(m, "127.0.0.1",
+			     stack.server[STACK_MQTT].port, 60),
+	    MOSQ_ERR_SUCCESS);
+	for (i = 0; i < MESSAGES; i++) {
+		say_once(m, f, sample, i);
+		if (i % 64 < 63 && i < MESSAGES - 1)
+			continue;
+		do
+			if (mosquitto_loop(m, 1, 1) != MOSQ_ERR_SUCCESS)
+				(void)mosquitto_reconnect(m);
+		while (mosquitto_want_write(m));
+	}
+	mosquitto_destroy(m);
+	json_decref(sample);
+}
+
+KIT_TEST_T(a_body_that_says_too_much, 90)
+{
+	struct owner o = neighbour_settle(&stack);
+	struct neighbour *n;
+	size_t i, was, lines;
+
+	for (i = 0; i < NELEM(floods); i++) {
+		was = stack_lines(&stack, STACK_MQTT_BRIDGE, LOCK_OTHER);
+		n = neighbour_begin(&o);
+		flood(&floods[i]);
+		neighbour_end(n, NULL);
+		lines =
+		    stack_lines(&stack, STACK_MQTT_BRIDGE, LOCK_OTHER) - was;
+		ck_assert_msg(lines <= 30, "%s: %zu lines of %d messages",
+		    floods[i].leaf, lines, MESSAGES);
+	}
+}
