@@ -27,7 +27,8 @@ answers(enum stack_server s, const char *say, const char *part)
 	return does;
 }
 
-/* ---- NATS ----------------------------------------------------------------- */
+/* ---- NATS -----------------------------------------------------------------
+ */
 
 static const char *
 nats_login(const char *user, const char *password)
@@ -64,12 +65,11 @@ KIT_TEST_T(nobody_is_on_nats_without_a_name, 60)
 	size_t i;
 
 	for (i = 0; i < NELEM(strangers); i++)
-		ck_assert_msg(
-		    answers(STACK_NATS, strangers[i], "Authorization Violation"),
+		ck_assert_msg(answers(STACK_NATS, strangers[i],
+				  "Authorization Violation"),
 		    "%s", strangers[i]);
 	ck_assert(answers(STACK_NATS,
-	    nats_login("chat-gateway", KIT_PASSWORD "chat-gateway"),
-	    "PONG"));
+	    nats_login("chat-gateway", KIT_PASSWORD "chat-gateway"), "PONG"));
 	neighbour_end(n, NULL);
 }
 
@@ -117,14 +117,14 @@ KIT_TEST_T(a_service_is_on_nats_for_its_own, 60)
 		    foreign[i].user);
 		snprintf(say, sizeof(say), "%s%s",
 		    nats_login(foreign[i].user, password), foreign[i].say);
-		ck_assert_msg(
-		    answers(STACK_NATS, say, "Permissions Violation"),
+		ck_assert_msg(answers(STACK_NATS, say, "Permissions Violation"),
 		    "%s: %s", foreign[i].user, foreign[i].say);
 	}
 	neighbour_end(n, NULL);
 }
 
-/* ---- Redis ---------------------------------------------------------------- */
+/* ---- Redis ----------------------------------------------------------------
+ */
 
 static const struct {
 	const char *user; /* NULL: nobody */
@@ -148,7 +148,8 @@ static const struct {
 	{ "chat-gateway", "EVAL \"return 1\" 0\r\n", "-NOPERM" },
 	{ "chat-gateway", "MONITOR\r\n", "-NOPERM" },
 	{ "chat-gateway", "SET other 1\r\n", "-NOPERM" },
-	{ "intent-filter", "HGETALL soul:credential:{victim-1}\r\n", "-NOPERM" },
+	{ "intent-filter", "HGETALL soul:credential:{victim-1}\r\n",
+	    "-NOPERM" },
 	{ "intent-filter", "HGET soul:credential:{victim-1} hash\r\n",
 	    "-NOPERM" },
 	{ "intent-filter", "HSET soul:terminal:{victim-1} user x\r\n",

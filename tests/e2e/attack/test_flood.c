@@ -34,7 +34,8 @@ goes_on(struct mono began)
 	return mono_diff_ms(clock_mono(), began) < FLOOD_MS;
 }
 
-/* ---- every port ----------------------------------------------------------- */
+/* ---- every port -----------------------------------------------------------
+ */
 
 #define PORTS_MAX 32
 
@@ -143,7 +144,8 @@ KIT_TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 		buf_free(&shots[k]);
 }
 
-/* ---- connections that say little ------------------------------------------ */
+/* ---- connections that say little ------------------------------------------
+ */
 
 static bool
 is_besieged(void *arg)
@@ -156,20 +158,20 @@ besiege(int port, const char *say)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
-	struct kit_siege *s = kit_siege_begin(&(struct kit_siege_opts){
-	    .port = port,
-	    .n = 500,
-	    .from = knock_address(51),
-	    .say = say,
-	    .drip_ms = 100,
-	    .opens_per_s = 1000 });
+	struct kit_siege *s =
+	    kit_siege_begin(&(struct kit_siege_opts){ .port = port,
+		.n = 500,
+		.from = knock_address(51),
+		.say = say,
+		.drip_ms = 100,
+		.opens_per_s = 1000 });
 	struct neighbour_saw saw;
 	struct mono began = clock_mono();
 
 	ck_assert(kit_until(is_besieged, s, STACK_MS));
 	while (goes_on(began))
-		(void)kit_http_ask(port, &(struct kit_answer){ 0 }, "GET", "/x",
-		    NULL);
+		(void)kit_http_ask(
+		    port, &(struct kit_answer){ 0 }, "GET", "/x", NULL);
 	neighbour_end(n, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
 	kit_siege_end(s);
@@ -187,13 +189,13 @@ besiege_server(int port, const char *say)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
-	struct kit_siege *s = kit_siege_begin(&(struct kit_siege_opts){
-	    .port = port,
-	    .n = 500,
-	    .from = knock_address(52),
-	    .say = say,
-	    .drip_ms = 100,
-	    .opens_per_s = 1000 });
+	struct kit_siege *s =
+	    kit_siege_begin(&(struct kit_siege_opts){ .port = port,
+		.n = 500,
+		.from = knock_address(52),
+		.say = say,
+		.drip_ms = 100,
+		.opens_per_s = 1000 });
 
 	ck_assert(kit_until(is_besieged, s, STACK_MS));
 	neighbour_end(n, NULL);
@@ -212,7 +214,8 @@ KIT_TEST_T(five_hundred_that_say_little_to_the_servers, 60)
 	besiege_server(stack.service[STACK_LLM_ORCHESTRATOR].admin, "GET /m");
 }
 
-/* ---- an owner ------------------------------------------------------------- */
+/* ---- an owner -------------------------------------------------------------
+ */
 
 struct asker {
 	const char *token, *path, *body;
@@ -294,12 +297,13 @@ KIT_TEST_T(a_stranger_who_guesses_tokens, 60)
 
 	snprintf(token, sizeof(token), "soul_body.%s.%s", "dmljdGltLTE",
 	    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-	ask_often(&(struct asker){
-		      .token = token, .path = "/v1/souls", .from = 62 },
+	ask_often(
+	    &(struct asker){ .token = token, .path = "/v1/souls", .from = 62 },
 	    8);
 }
 
-/* ---- a body --------------------------------------------------------------- */
+/* ---- a body ---------------------------------------------------------------
+ */
 
 struct flood {
 	const char *leaf;
@@ -330,8 +334,8 @@ say_once(struct mosquitto *m, const struct flood *f, json_t *sample, int i)
 	char topic[256], *text = NULL;
 	const char *payload = f->payload;
 
-	snprintf(topic, sizeof(topic), "soul/terminal/" LOCK_OTHER "/%s",
-	    f->leaf);
+	snprintf(
+	    topic, sizeof(topic), "soul/terminal/" LOCK_OTHER "/%s", f->leaf);
 	if (f->counts) {
 		json_object_set_new(
 		    sample, "terminal_id", json_string(LOCK_OTHER));
@@ -354,8 +358,8 @@ flood(const struct flood *f)
 	ck_assert_ptr_nonnull(m);
 	(void)mosquitto_username_pw_set(
 	    m, LOCK_OTHER, lock_password(LOCK_OTHER));
-	ck_assert_int_eq(mosquitto_connect(m, "127.0.0.1",
-			     stack.server[STACK_MQTT].port, 60),
+	ck_assert_int_eq(mosquitto_connect(
+			     m, "127.0.0.1", stack.server[STACK_MQTT].port, 60),
 	    MOSQ_ERR_SUCCESS);
 	for (i = 0; i < MESSAGES; i++) {
 		say_once(m, f, sample, i);

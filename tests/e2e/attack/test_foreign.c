@@ -203,10 +203,12 @@ static const struct wanted foreign[] = {
 	    "{\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
 	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
 	{ "POST", "/v1/chat",
-	    "{\"user_id\":\"ada\",\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
+	    "{\"user_id\":\"ada\",\"session_id\":\"s1\","
+	    "\"terminal_id\":\"" LOCK_VICTIM
 	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}" },
 	{ "POST", "/v1/chat",
-	    "{\"user_id\":\"mallory\",\"session_id\":\"s1\",\"terminal_id\":\"" LOCK_VICTIM
+	    "{\"user_id\":\"mallory\",\"session_id\":\"s1\","
+	    "\"terminal_id\":\"" LOCK_VICTIM
 	    "\",\"soul_id\":\"@\",\"inputs\":[{\"type\":"
 	    "\"keyboard_text\",\"text\":\"hi\"}]}" },
 };

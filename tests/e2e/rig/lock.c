@@ -148,7 +148,7 @@ static void
 write_broker(struct stack *st, const char *path)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
-	char here[512];
+	char here[512], deploy[520];
 
 	put_file(&b, "deploy/mosquitto.conf");
 	buf_printf(&b,
@@ -161,9 +161,9 @@ write_broker(struct stack *st, const char *path)
 	st->lock.witness = kit_port();
 	buf_printf(&b, "listener %d 127.0.0.1\nallow_anonymous true\n",
 	    st->lock.witness);
-	ck_assert_ptr_nonnull(getcwd(here, sizeof(here) - 8));
-	strncat(here, "/deploy", 8);
-	replace(&b, "/etc/soul", here);
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	snprintf(deploy, sizeof(deploy), "%s/deploy", here);
+	replace(&b, "/etc/soul", deploy);
 	replace(&b, "/run/soul/bodies", kit_dir());
 	replace(&b, "/run/soul", kit_dir());
 	buf_putc(&b, '\0');
