@@ -112,8 +112,7 @@ filled(const char *template, char open, char close, const char *with)
 			dst[n++] = *template;
 			continue;
 		}
-		n += (size_t)snprintf(
-		    dst + n, sizeof(text[0]) - n, "%s", with);
+		n += (size_t)snprintf(dst + n, sizeof(text[0]) - n, "%s", with);
 		while (*template != close)
 			template ++;
 	}
