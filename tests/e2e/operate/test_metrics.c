@@ -9,12 +9,14 @@
 
 #include "core/buf.h"
 #include "core/str.h"
+#include "e2e/rig/lock.h"
 #include "e2e/rig/owner.h"
 #include "e2e/rig/stack.h"
 #include "kit/kit_http.h"
 #include "kit/kit_json.h"
 
-STACK_SHARED({ 0 })
+/* Locked, for metrics of access. */
+STACK_SHARED({ .locked = true })
 
 /* Something of everything, so that what is made when it is needed is there. */
 static void
@@ -22,6 +24,7 @@ converse(const char *soul)
 {
 	const struct owner o = { &stack, STACK_USER, "s1", STACK_BODY };
 
+	owner_is(lock_token(LOCK_DEMO), "127.0.0.1");
 	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
 	owner_select(&stack, STACK_USER, STACK_BODY,
 	    owner_soul(&stack, STACK_USER, soul, "ENFP"));

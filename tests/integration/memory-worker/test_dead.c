@@ -416,6 +416,6 @@ KIT_TEST_T(what_is_missing_is_told, 60)
 	ck_assert_ptr_nonnull(strstr(t.text, "no NATS server can be reached"));
 	free(t.text);
 	t = dead_at("http://there", KIT_ENV("list"));
-	ck_assert_int_eq(t.code, 69);
+	ck_assert_int_eq(t.code, 78);
 	free(t.text);
 }
