@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/base64url.h"
 #include "auth/digest.h"
 #include "auth/jwt.h"
 #include "auth/keys.h"
 #include "auth/memory.h"
 #include "auth/source.h"
 #include "auth/tokens.h"
+#include "core/base64.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -295,7 +295,7 @@ body_parts(struct str token, char id[ID_MAX + 1], struct str *secret)
 	rest.n -= sizeof(BODY_LEAD) - 1;
 	id64 = str_cut(&rest, '.');
 	if (rest.p == NULL || rest.n == 0 || rest.n >= AUTH_SECRET_MAX ||
-	    auth_base64url_read(id64, (unsigned char *)id, ID_MAX, &n) != RC_OK)
+	    base64url_read(id64, id, ID_MAX, &n) != RC_OK)
 		return false;
 	id[n] = '\0';
 	*secret = rest;

@@ -95,18 +95,3 @@ auth_identity_new(const struct auth_says *s, struct auth_fault *fault)
 	}
 	return i;
 }
-
-struct auth_identity *
-auth_identity_copy(const struct auth_identity *from)
-{
-	const struct auth_caller *c = &from->caller;
-	struct auth_identity *i =
-	    mem_zalloc(sizeof(*i) + c->tenant.n + c->user.n + c->terminal_id.n);
-	char *at = i->text;
-
-	i->caller = *c;
-	i->caller.tenant = put(&at, c->tenant);
-	i->caller.user = put(&at, c->user);
-	i->caller.terminal_id = put(&at, c->terminal_id);
-	return i;
-}

@@ -36,7 +36,4 @@ struct auth_fault {
 struct auth_identity *auth_identity_new(
     const struct auth_says *says, struct auth_fault *fault);
 
-/* auth_identity_copy(i): Another of the same. */
-struct auth_identity *auth_identity_copy(const struct auth_identity *i);
-
 #endif /* !AUTH_IDENTITY_H */

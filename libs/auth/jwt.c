@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "auth/base64url.h"
 #include "core/arena.h"
+#include "core/base64.h"
 #include "wire/msgs.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -62,13 +62,13 @@ static enum rc
 decode(
     const struct look *l, struct str part, const struct wire_desc *d, void *msg)
 {
-	size_t max = AUTH_BASE64URL_BYTES(part.n), n;
+	size_t max = BASE64URL_BYTES(part.n), n;
 	unsigned char *json = arena_alloc(l->a, max);
 	const char *name = part.p == l->header.p ? "header" : "claims";
 	char text[WIRE_ERR_TEXT_MAX];
 	struct wire_err err;
 
-	if (auth_base64url_read(part, json, max, &n) != RC_OK) {
+	if (base64url_read(part, json, max, &n) != RC_OK) {
 		snprintf(l->why, AUTH_WHY_MAX,
 		    "the token's %s are not base64url", name);
 		return RC_DENIED;
@@ -103,7 +103,7 @@ check_signature(const struct look *l, const struct auth_keys *keys)
 		return deny(l,
 		    "the token's header: /alg: is not the "
 		    "algorithm of the key");
-	if (auth_base64url_read(l->signature, sig, sizeof(sig), &n) != RC_OK)
+	if (base64url_read(l->signature, sig, sizeof(sig), &n) != RC_OK)
 		return deny(l, "the token's signature is not base64url");
 	rc = auth_key_verify(
 	    key, l->signed_text, (struct str){ (const char *)sig, n });

@@ -11,7 +11,7 @@
 #include <openssl/rsa.h>
 #include <stdlib.h>
 
-#include "auth/base64url.h"
+#include "core/base64.h"
 #include "core/mem.h"
 #include "wire/msgs.h"
 
@@ -78,7 +78,7 @@ fail(struct auth_key_fault *fault, const char *member, const char *why)
 static enum rc
 bytes_of(struct str s, unsigned char *dst, size_t max, size_t *n)
 {
-	if (s.p == NULL || auth_base64url_read(s, dst, max, n) != RC_OK)
+	if (s.p == NULL || base64url_read(s, dst, max, n) != RC_OK)
 		return RC_INVALID;
 	return *n > 0 ? RC_OK : RC_INVALID;
 }

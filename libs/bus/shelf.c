@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "bus/api.h"
-#include "bus/base64.h"
 #include "bus/internal.h"
 #include "core/arena.h"
+#include "core/base64.h"
 #include "core/log.h"
 #include "core/mem.h"
 

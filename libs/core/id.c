@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "core/base64.h"
+
 #define PLAIN_MAX 64 /* longest id that stands as itself in a token */
 
 static const char b64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,15 +115,6 @@ id_terminal_valid(struct str s)
 	return true;
 }
 
-/* The value of a base64url digit, or -1. */
-static int
-b64_value(char c)
-{
-	const char *at = c != '\0' ? strchr(b64_digits, c) : NULL;
-
-	return at != NULL ? (int)(at - b64_digits) : -1;
-}
-
 /* Ids of base64url digits alone need no coding. */
 static bool
 is_plain(struct str s)
@@ -129,7 +122,7 @@ is_plain(struct str s)
 	if (s.n == 0 || s.n > PLAIN_MAX)
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (b64_value(s.p[i]) < 0)
+		if (base64url_digit(s.p[i]) < 0)
 			return false;
 	return true;
 }
@@ -162,9 +155,8 @@ enum rc
 id_untoken(struct str token, char dst[ID_MAX + 1])
 {
 	char id[ID_MAX + 1];
-	size_t n = 0;
-	uint32_t acc = 0;
-	unsigned bits = 0;
+	struct str rest = token;
+	size_t n;
 
 	if (is_plain(token)) {
 		str_copy(token, dst, ID_MAX + 1);
@@ -172,20 +164,9 @@ id_untoken(struct str token, char dst[ID_MAX + 1])
 	}
 	if (token.n < 2 || token.n >= ID_TOKEN_MAX || token.p[0] != '~')
 		return RC_INVALID;
-	for (size_t i = 1; i < token.n; i++) {
-		int v = b64_value(token.p[i]);
-
-		if (v < 0)
-			return RC_INVALID;
-		acc = acc << 6 | (uint32_t)v;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			id[n++] = (char)(acc >> bits & 255U);
-		}
-	}
-	/* Six bits left over: a digit too many.  Set bits: another form. */
-	if (bits == 6 || (acc & ((1U << bits) - 1)) != 0)
+	rest.p++;
+	rest.n--;
+	if (base64url_read(rest, id, ID_MAX, &n) != RC_OK)
 		return RC_INVALID;
 	if (!id_valid((struct str){ id, n }) || is_plain((struct str){ id, n }))
 		return RC_INVALID;

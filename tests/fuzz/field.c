@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "bus/ack.h"
-#include "bus/base64.h"
 #include "bus/names.h"
 #include "core/arena.h"
+#include "core/base64.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/mem.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/base64url.h"
 #include "auth/memory.h"
 #include "auth/tokens.h"
 #include "kit/kit.h"
@@ -155,36 +154,4 @@ KIT_TEST(callers_are_remembered_for_a_while)
 	b = auth_digest_of(STR("1"));
 	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
 	auth_memory_free(m);
-}
-
-KIT_TEST(base64url_has_one_form)
-{
-	static const struct {
-		const char *text, *bytes;
-		enum rc rc;
-	} rows[] = {
-		{ "", "", RC_OK },
-		{ "Zg", "f", RC_OK },
-		{ "Zm8", "fo", RC_OK },
-		{ "Zm9v", "foo", RC_OK },
-		{ "_-8", "\xff\xef", RC_OK },
-		{ "Zh", NULL, RC_INVALID },
-		{ "Zm9", NULL, RC_INVALID },
-		{ "Z", NULL, RC_INVALID },
-		{ "Zg==", NULL, RC_INVALID },
-		{ "Z g", NULL, RC_INVALID },
-		{ "/+8", NULL, RC_INVALID },
-		{ "Zm9vYmE", NULL, RC_TOOBIG },
-	};
-	unsigned char out[4];
-	size_t i, n;
-
-	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		ck_assert_int_eq(auth_base64url_read(str_of(rows[i].text), out,
-				     sizeof(out), &n),
-		    rows[i].rc);
-		if (rows[i].rc == RC_OK)
-			ck_assert(str_eq(str_of(rows[i].bytes),
-			    (struct str){ (const char *)out, n }));
-	}
 }

@@ -1,7 +1,7 @@
 /* base64 as nats-server writes it. */
 #include <string.h>
 
-#include "bus/base64.h"
+#include "core/base64.h"
 #include "core/mem.h"
 #include "kit/kit.h"
 
@@ -44,4 +44,36 @@ KIT_TEST(what_is_none)
 	ck_assert_int_eq(base64_read(STR("Zm9v"), &small), RC_TOOBIG);
 	buf_free(&b);
 	buf_free(&small);
+}
+
+KIT_TEST(base64url_has_one_form)
+{
+	static const struct {
+		const char *text, *bytes;
+		enum rc rc;
+	} rows[] = {
+		{ "", "", RC_OK },
+		{ "Zg", "f", RC_OK },
+		{ "Zm8", "fo", RC_OK },
+		{ "Zm9v", "foo", RC_OK },
+		{ "_-8", "\xff\xef", RC_OK },
+		{ "Zh", NULL, RC_INVALID },
+		{ "Zm9", NULL, RC_INVALID },
+		{ "Z", NULL, RC_INVALID },
+		{ "Zg==", NULL, RC_INVALID },
+		{ "Z g", NULL, RC_INVALID },
+		{ "/+8", NULL, RC_INVALID },
+		{ "Zm9vYmE", NULL, RC_TOOBIG },
+	};
+	unsigned char out[4];
+	size_t i, n;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ck_assert_int_eq(
+		    base64url_read(str_of(rows[i].text), out, sizeof(out), &n),
+		    rows[i].rc);
+		if (rows[i].rc == RC_OK)
+			ck_assert(str_eq(str_of(rows[i].bytes),
+			    (struct str){ (const char *)out, n }));
+	}
 }

@@ -1,12 +1,13 @@
 /*
  * Four digits make three bytes.
  */
-#include "bus/base64.h"
+#include "core/base64.h"
 
 #include <stdint.h>
 
+/* The value of a digit whose last two are those. */
 static int
-digit(char c)
+digit(char c, char d62, char d63)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c - 'A';
@@ -14,7 +15,7 @@ digit(char c)
 		return c - 'a' + 26;
 	if (c >= '0' && c <= '9')
 		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
+	return c == d62 ? 62 : c == d63 ? 63 : -1;
 }
 
 /* How many of the last four are padding; over 2: it is no base64. */
@@ -38,7 +39,7 @@ base64_read(struct str s, struct buf *out)
 	if (s.n % 4 != 0 || pad > 2)
 		return RC_INVALID;
 	for (i = 0; i < s.n; i++) {
-		d = i < s.n - pad ? digit(s.p[i]) : 0;
+		d = i < s.n - pad ? digit(s.p[i], '+', '/') : 0;
 		if (d < 0)
 			return RC_INVALID;
 		acc = acc << 6 | (uint32_t)d;
@@ -51,4 +52,37 @@ base64_read(struct str s, struct buf *out)
 			buf_putc(out, (char)(acc & 0xff));
 	}
 	return buf_rc(out);
+}
+
+int
+base64url_digit(char c)
+{
+	return digit(c, '-', '_');
+}
+
+enum rc
+base64url_read(struct str s, void *dst, size_t max, size_t *n)
+{
+	unsigned char *out = dst;
+	uint32_t bits = 0;
+	int have = 0;
+	size_t i;
+
+	*n = 0;
+	if (s.n % 4 == 1)
+		return RC_INVALID;
+	for (i = 0; i < s.n; i++) {
+		int d = base64url_digit(s.p[i]);
+		if (d < 0)
+			return RC_INVALID;
+		bits = bits << 6 | (uint32_t)d;
+		have += 6;
+		if (have < 8)
+			continue;
+		have -= 8;
+		if (*n == max)
+			return RC_TOOBIG;
+		out[(*n)++] = (unsigned char)(bits >> have);
+	}
+	return (bits & ((1U << have) - 1)) == 0 ? RC_OK : RC_INVALID;
 }
