@@ -406,6 +406,9 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	}
 	log_end(&s, start);
 	server_count(h, s.r->route, s.a.status, start);
+	/* Who waits for a 100 before sending sends nothing now. */
+	if (s.unread && !s.gone && !s.r->head.expect)
+		take_rest(h, s.r, c);
 	server_leave(h, s.r);
 	if (s.r->entered)
 		gate_leave(h->gate, &s.r->client);

@@ -200,7 +200,7 @@ take_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 	if (r->head.expect &&
 	    mg_write(c, go_on, sizeof(go_on) - 1) < (int)sizeof(go_on) - 1)
 		return RC_INVALID;
-	watch_body(h, r);
+	watch_body(h, r, SERVER_BODY_MS);
 	enum rc rc = read_pieces(r, c);
 	watch_body_done(h, r);
 	/* A read gives up after SERVER_HEADER_MS without a byte; a client that
@@ -209,4 +209,16 @@ take_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 	if (rc == RC_INVALID && (ms >= SERVER_HEADER_MS || ms >= h->timeout_ms))
 		rc = RC_TIMEOUT;
 	return rc;
+}
+
+void
+take_rest(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
+{
+	struct mono due = mono_add_ms(clock_mono(), SERVER_REST_MS);
+	char piece[PIECE];
+
+	watch_body(h, r, SERVER_REST_MS);
+	while (mg_read(c, piece, sizeof(piece)) > 0 && clock_mono().ns < due.ns)
+		continue;
+	watch_body_done(h, r);
 }

@@ -27,4 +27,12 @@ enum rc take_head(
 enum rc take_body(
     struct httpd *h, struct httpd_req *r, struct mg_connection *c) RC_CHECK;
 
+/*
+ * take_rest(h, r, c):
+ * After the answer: read what the client still sends of a body nobody wants and
+ * drop it, for SERVER_REST_MS at most.  Closing while it sends would reset the
+ * connection, and the reset can overtake the answer.
+ */
+void take_rest(struct httpd *h, struct httpd_req *r, struct mg_connection *c);
+
 #endif /* !HTTPD_TAKE_H */

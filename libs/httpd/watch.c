@@ -14,8 +14,6 @@
 
 #include "httpd/sock.h"
 
-#define TICK_MS 500
-
 /* Whether fd is the server's end of a connection, of r's if r is not NULL. */
 static bool
 is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
@@ -123,14 +121,15 @@ tick(void *arg)
 		if (r->body_due.ns != 0 && r->body_due.ns <= now.ns)
 			cut(h, r);
 	pthread_mutex_unlock(&h->lock);
-	loop_timer_set(h->loop, &h->watch, mono_add_ms(now, TICK_MS), tick, h);
+	loop_timer_set(
+	    h->loop, &h->watch, mono_add_ms(now, WATCH_TICK_MS), tick, h);
 }
 
 void
 watch_start(struct httpd *h)
 {
-	loop_timer_set(
-	    h->loop, &h->watch, mono_add_ms(clock_mono(), TICK_MS), tick, h);
+	loop_timer_set(h->loop, &h->watch,
+	    mono_add_ms(clock_mono(), WATCH_TICK_MS), tick, h);
 }
 
 void
@@ -140,12 +139,10 @@ watch_stop(struct httpd *h)
 }
 
 void
-watch_body(struct httpd *h, struct httpd_req *r)
+watch_body(struct httpd *h, struct httpd_req *r, int64_t ms)
 {
-	int64_t ms = h->timeout_ms;
-
-	if (ms > SERVER_BODY_MS)
-		ms = SERVER_BODY_MS;
+	if (ms > h->timeout_ms)
+		ms = h->timeout_ms;
 	atomic_fetch_add(&h->reading, 1);
 	pthread_mutex_lock(&h->lock);
 	r->body_since = clock_mono();

@@ -12,6 +12,8 @@
 
 #include "httpd/server.h"
 
+#define WATCH_TICK_MS 500
+
 /* watch_start(h), watch_stop(h): Loop thread. */
 void watch_start(struct httpd *h);
 void watch_stop(struct httpd *h);
@@ -24,10 +26,10 @@ void watch_stop(struct httpd *h);
 void watch_cut_all(struct httpd *h);
 
 /*
- * watch_body(h, r), watch_body_done(h, r):
- * Worker: r's body is being read until r->body_due; it no longer is.
+ * watch_body(h, r, ms), watch_body_done(h, r):
+ * Worker: r's body is being read, for ms at most; it no longer is.
  */
-void watch_body(struct httpd *h, struct httpd_req *r);
+void watch_body(struct httpd *h, struct httpd_req *r, int64_t ms);
 void watch_body_done(struct httpd *h, struct httpd_req *r);
 
 /*

@@ -61,7 +61,7 @@ static const struct httpd_route routes[] = {
 };
 
 static void
-server_open(const char *addr)
+server_open(const char *addr, int64_t timeout_ms)
 {
 	kit_loop_new(&server, 1024);
 	ck_assert_int_eq(httpd_new(&(struct httpd_opts){ .loop = server.l,
@@ -69,7 +69,7 @@ server_open(const char *addr)
 				       .routes = routes,
 				       .nroutes = NELEM(routes),
 				       .workers = 128,
-				       .timeout_ms = 1000 },
+				       .timeout_ms = timeout_ms },
 			     &h),
 	    RC_OK);
 	port = httpd_port(h);
@@ -142,7 +142,7 @@ KIT_TEST(a_hundred_bodies_at_once)
 {
 	static char bodies[MANY][4096];
 
-	server_open("127.0.0.1:0");
+	server_open("127.0.0.1:0", CALL_MS);
 	client_open();
 	for (int round = 0; round < 5; round++) {
 		for (size_t i = 0; i < MANY; i++) {
@@ -198,7 +198,7 @@ KIT_TEST(events_from_end_to_end)
 {
 	struct got g;
 
-	server_open("127.0.0.1:0");
+	server_open("127.0.0.1:0", CALL_MS);
 	client_open();
 	sse_init(&events.sse, 1024);
 	memset(&g, 0, sizeof(g));
@@ -218,7 +218,7 @@ KIT_TEST(the_servers_deadline_and_the_clients)
 {
 	struct got g;
 
-	server_open("127.0.0.1:0");
+	server_open("127.0.0.1:0", 1000);
 	client_open();
 	init(&g, "GET", "/never");
 	run(&g);
@@ -233,24 +233,22 @@ KIT_TEST(the_servers_deadline_and_the_clients)
 	server_close();
 }
 
+/* Often, since the end of the connection could overtake the answer. */
 KIT_TEST(a_body_that_is_too_large_gets_its_answer)
 {
-	static const size_t sizes[] = { HTTPD_BODY_MAX + 1,
-		30 * HTTPD_BODY_MAX };
+	static char body[30 * HTTPD_BODY_MAX];
 	struct got g;
 
-	server_open("127.0.0.1:0");
+	server_open("127.0.0.1:0", CALL_MS);
 	client_open();
-	for (size_t i = 0; i < NELEM(sizes); i++) {
-		char *body = mem_zalloc(sizes[i]);
-		memset(body, ' ', sizes[i]);
+	for (int i = 0; i < 200; i++) {
 		init(&g, "POST", "/echo");
-		g.rq.body = (struct str){ body, sizes[i] };
+		g.rq.body = (struct str){ body,
+			i % 2 == 0 ? HTTPD_BODY_MAX + 1 : sizeof(body) };
 		run(&g);
 		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 		ck_assert_int_eq(g.status, 413);
 		buf_free(&g.body);
-		free(body);
 	}
 	client_close();
 	server_close();
@@ -261,7 +259,9 @@ KIT_TEST(a_server_that_starts_again_needs_no_new_client)
 	char addr[64];
 	struct got g;
 
-	server_open("127.0.0.1:0");
+	/* A port that nobody is given while the server is away. */
+	snprintf(addr, sizeof(addr), "127.0.0.1:%d", kit_port());
+	server_open(addr, CALL_MS);
 	client_open();
 	for (int i = 0; i < 5; i++) {
 		init(&g, "POST", "/echo");
@@ -270,14 +270,13 @@ KIT_TEST(a_server_that_starts_again_needs_no_new_client)
 		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 		ck_assert(str_eq(buf_str(&g.body), STR("{}")));
 		buf_free(&g.body);
-		snprintf(addr, sizeof(addr), "127.0.0.1:%d", port);
 		server_close();
 		if (i == 2) {
 			init(&g, "GET", "/never");
 			run(&g);
 			ck_assert_int_eq(g.rc, RC_DOWN);
 		}
-		server_open(addr);
+		server_open(addr, CALL_MS);
 	}
 	client_close();
 	server_close();

@@ -231,7 +231,7 @@ KIT_TEST(bodies_over_the_ceiling)
 	}
 	ck_assert(kit_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(kit_http_gone(&c, SITE_SOON_MS));
+	ck_assert(kit_http_gone(&c, SITE_REST_MS));
 	kit_http_close(&c);
 	ck_assert_int_eq(handled, 1);
 	free(big);

@@ -111,7 +111,7 @@ KIT_TEST(a_body_over_the_rate_is_not_read)
 	    "POST /who HTTP/1.1\r\n" SITE_HOST "Content-Length: 100\r\n\r\n"));
 	ck_assert(kit_http_read(&c, &a, SITE_SOON_MS));
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(kit_http_gone(&c, SITE_SOON_MS));
+	ck_assert(kit_http_gone(&c, SITE_REST_MS));
 	kit_http_close(&c);
 	site_close(&s);
 }
