@@ -2,6 +2,8 @@
  * Whoever is refused is told as an audit event by each service that has HTTP,
  * with no more than its own rights in NATS.
  */
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "kit/kit_json.h"
 #include "kit/kit_nats.h"
@@ -39,13 +41,16 @@ start(struct scene *sc, const char *auth)
 {
 	const char *name = sc->f->program;
 	struct kit_env e = { 0 };
+	char log[64];
 
+	snprintf(
+	    log, sizeof(log), "%s%s", name, auth != NULL ? "" : "-open");
 	kit_env_put(&e, "NATS_URL=%s", sc->nats.url);
 	kit_env_put(&e, "NATS_USER=%s", name);
 	kit_env_put(&e, "NATS_PASSWORD=" KIT_PASSWORD "%s", name);
 	kit_env_put(&e, "REDIS_URL=%s", sc->redis.url);
 	kit_env_list(&e, KIT_ENV(auth));
-	kit_service_start(&sc->s, name, auth != NULL ? name : "open", &e);
+	kit_service_start(&sc->s, name, log, &e);
 }
 
 static void
