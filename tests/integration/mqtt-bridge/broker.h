@@ -21,6 +21,7 @@ struct broker {
 	char users[256];                  /* bodies' passwords */
 	struct buf admitted;
 	bool any_rate;
+	int reloads; /* before the last one */
 };
 
 /* A line of a password file. */
@@ -83,12 +84,36 @@ broker_start(struct broker *k)
 	ck_assert(kit_until(broker_answers, k, BED_MS));
 }
 
+static inline int
+broker_reloads(const struct broker *k)
+{
+	char *log = kit_read_file(k->proc.log, NULL);
+	int n = 0;
+
+	for (const char *p = log; (p = strstr(p, "Reloading config")); p++)
+		n++;
+	free(log);
+	return n;
+}
+
+static inline bool
+broker_reloaded(void *arg)
+{
+	const struct broker *k = arg;
+
+	return broker_reloads(k) > k->reloads;
+}
+
+/* The broker has the passwords of k->admitted when this returns. */
 static inline void
 broker_reload(struct broker *k)
 {
 	kit_write_file(k->users, k->admitted.n > 0 ? k->admitted.p : "");
-	if (k->proc.pid > 0)
-		kit_signal(&k->proc, SIGHUP);
+	if (k->proc.pid <= 0)
+		return;
+	k->reloads = broker_reloads(k);
+	kit_signal(&k->proc, SIGHUP);
+	ck_assert(kit_until(broker_reloaded, k, BED_MS));
 }
 
 /* Let a body in, with BROKER_PW; the broker knows it when this returns. */
