@@ -48,7 +48,8 @@ USES_body-sim         := core rx wire mqtt svc
 
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_memory-worker := utf8proc.h
-FOREIGN_mqtt-bridge   := nettle/
+FOREIGN_mqtt-bridge   := nettle/ mosquitto.h mosquitto_broker.h \
+	mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
 PKG_memory-worker     := libutf8proc
 PKG_mqtt-bridge       := nettle

@@ -9,6 +9,8 @@ LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
 LINKS_mqtt-bridge := auth
+OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/gate/topic_filter.o
+$(OBJS_mqtt-bridge): CPPFLAGS += -iquote services/mqtt-bridge
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
@@ -65,10 +67,12 @@ SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
-	address.c intake.c patterns.c digest.c passwd.c)
+	address.c intake.c patterns.c digest.c passwd.c gate/topic_filter.c)
 LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
-build/fuzz/tests/fuzz/mqtt.o: CPPFLAGS += -iquote services/mqtt-bridge
+build/fuzz/tests/fuzz/mqtt.o \
+    build/fuzz/services/mqtt-bridge/gate/topic_filter.o: \
+    CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
 LINKS_fuzz_field := otlp bus core

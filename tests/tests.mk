@@ -31,7 +31,8 @@ $(B)/$(1): $(B)/$(1).o $(KIT) $(OBJS_$(2)) \
     $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
     | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
-	$(if $(wildcard services/$(2)),$(2)))
+	$(if $(wildcard services/$(2)),$(2))) \
+    $(if $(filter mqtt-bridge,$(2)),$(BROKER_GATE))
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ \
 	    $(call ldlibs,$(call roots,$(2)) $(LINKS_$(2)) core,$(2)) \
@@ -53,7 +54,7 @@ $(B)/$(1).o: CPPFLAGS += -Itests
 $(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
-    | $(SERVICES:%=$(B)/bin/%)
+    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
@@ -79,11 +80,12 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
 	"tests/lint/ceilings $(B)/bin" \
+	"tests/lint/broker-gate $(BROKER_GATE)" \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
 	LINT_COMPILE='$(COMPILE)'
-LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%)
+LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 
 lint: $(LINT_NEEDS)
 	@$(LINT_ENV) tests/kit/run-tests -j $(J) $(LINT)

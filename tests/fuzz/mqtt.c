@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "address.h"
+#include "gate/topic_filter.h"
 #include "intake.h"
 #include "must.h"
 #include "passwd.h"
@@ -93,6 +94,26 @@ write_password(struct str id)
 	passwd_free(p);
 }
 
+/*
+ * Whatever the rules are, a body hears nothing but its own topics: what is
+ * before its user is as the rule says.
+ */
+static void
+subscribe(struct str filter, struct str rules)
+{
+	struct topic_filters *f;
+	struct str shipped = STR("pattern read soul/terminal/%u/invoke/+\n");
+
+	if (topic_filters_new(rules, &f) == RC_OK)
+		must(!topic_filters_allow(f, STR("+"), filter));
+	topic_filters_free(f);
+	must(topic_filters_new(shipped, &f) == RC_OK);
+	if (topic_filters_allow(f, STR("t1"), filter))
+		must(str_starts(filter, STR("soul/terminal/t1/")) &&
+		    filter.n <= sizeof("soul/terminal/t1/invoke/+") - 1);
+	topic_filters_free(f);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -105,6 +126,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (rest.p == NULL)
 		rest = STR("");
 	write_password(topic);
+	subscribe(topic, rest);
 	rc = address_parse(PREFIX, topic, &a);
 	must(rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID);
 	if (rc == RC_OK) {

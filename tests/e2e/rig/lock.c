@@ -18,6 +18,7 @@
 #include "e2e/rig/owner.h"
 #include "e2e/rig/secrets.h"
 #include "e2e/rig/sign.h"
+#include "kit/kit_broker.h"
 #include "kit/kit_rights.h"
 
 #define BODIES_MAX 32
@@ -100,47 +101,6 @@ write_tokens(void)
 	json_decref(all);
 }
 
-/* All in b that is from becomes to. */
-static void
-replace(struct buf *b, const char *from, const char *to)
-{
-	struct buf out = BUF_INIT(TEXT_MAX);
-	struct str rest = buf_str(b);
-	ptrdiff_t at;
-
-	while ((at = str_find(rest, str_of(from))) >= 0) {
-		buf_put(&out, rest.p, (size_t)at);
-		buf_puts(&out, to);
-		rest.p += (size_t)at + strlen(from);
-		rest.n -= (size_t)at + strlen(from);
-	}
-	buf_put_str(&out, rest);
-	buf_free(b);
-	*b = out;
-}
-
-static void
-put_file(struct buf *b, const char *path)
-{
-	char *text = kit_read_file(path, NULL);
-
-	buf_puts(b, text);
-	free(text);
-}
-
-static int
-move_listener(struct buf *b, int shipped)
-{
-	char from[32], to[64];
-	int port = kit_port();
-
-	snprintf(from, sizeof(from), "listener %d\n", shipped);
-	snprintf(to, sizeof(to), "listener %d 127.0.0.1\n", port);
-	ck_assert_int_ge(str_find(buf_str(b), str_of(from)), 0);
-	replace(b, from, to);
-	return port;
-}
-
 /* ---- servers ---------------------------------------------------------------
  */
 
@@ -148,24 +108,18 @@ static void
 write_broker(struct stack *st, const char *path)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
-	char here[512], deploy[520];
 
-	put_file(&b, "deploy/mosquitto.conf");
+	kit_broker_put(&b, "mosquitto.conf");
 	buf_printf(&b,
 	    "persistence_location %s/\nuser root\nlog_dest stderr\n"
 	    "connection_messages false\n",
 	    kit_dir());
-	put_file(&b, "deploy/mosquitto-secure.conf");
-	st->server[STACK_MQTT].port = move_listener(&b, 1883);
-	st->lock.services = move_listener(&b, 1884);
+	kit_broker_put(&b, "mosquitto-secure.conf");
+	st->server[STACK_MQTT].port = kit_broker_move(&b, 1883);
+	st->lock.services = kit_broker_move(&b, 1884);
 	st->lock.witness = kit_port();
 	buf_printf(&b, "listener %d 127.0.0.1\nallow_anonymous true\n",
 	    st->lock.witness);
-	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-	snprintf(deploy, sizeof(deploy), "%s/deploy", here);
-	replace(&b, "/etc/soul", deploy);
-	replace(&b, "/run/soul/bodies", kit_dir());
-	replace(&b, "/run/soul", kit_dir());
 	buf_putc(&b, '\0');
 	kit_write_file(path, b.p);
 	buf_free(&b);

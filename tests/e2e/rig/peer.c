@@ -31,6 +31,7 @@ struct peer {
 	struct got_list list;
 	bool up;
 	int subscribed; /* the last that was answered */
+	bool granted;
 	int published;
 	void (*on_message)(void *arg, const char *topic, json_t *payload);
 	void *arg;
@@ -69,8 +70,8 @@ on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *granted)
 
 	(void)m;
 	(void)n;
-	(void)granted;
 	pthread_mutex_lock(&p->lock);
+	p->granted = granted[0] <= 2;
 	p->subscribed = mid;
 	pthread_mutex_unlock(&p->lock);
 }
@@ -213,14 +214,25 @@ is_answered(void *arg)
 	return is;
 }
 
-void
-peer_hear(struct peer *p, const char *filter)
+bool
+peer_may_hear(struct peer *p, const char *filter)
 {
 	struct answer a = { p, &p->subscribed, 0 };
+	bool may;
 
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
 	ck_assert(kit_until(is_answered, &a, STACK_MS));
+	pthread_mutex_lock(&p->lock);
+	may = p->granted;
+	pthread_mutex_unlock(&p->lock);
+	return may;
+}
+
+void
+peer_hear(struct peer *p, const char *filter)
+{
+	ck_assert_msg(peer_may_hear(p, filter), "%s is refused", filter);
 }
 
 bool

@@ -32,8 +32,13 @@ struct peer *peer_new(struct stack *st, const struct peer_opts *o);
 void peer_free(struct peer *p);
 void peer_cut(struct peer *p);
 
-/* peer_hear(p, filter): Subscribe, QoS 1, and wait until that is done. */
+/*
+ * peer_hear(p, filter):     Subscribe, QoS 1, and wait until that is done.
+ * peer_may_hear(p, filter): The same where the broker may refuse: whether it
+ *                           agreed.
+ */
 void peer_hear(struct peer *p, const char *filter);
+bool peer_may_hear(struct peer *p, const char *filter);
 
 /* peer_is_up(p): Whether it is connected now. */
 bool peer_is_up(struct peer *p);

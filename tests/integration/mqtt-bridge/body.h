@@ -23,6 +23,7 @@ struct body {
 	pthread_mutex_t lock; /* protects got */
 	struct buf got;       /* "leaf=payload\n" of each message */
 	_Atomic int up, subscribed, acked;
+	_Atomic int refused; /* of those subscribed */
 };
 
 static inline void
@@ -44,7 +45,8 @@ body_subscribed(
 	(void)mosq;
 	(void)mid;
 	(void)n;
-	ck_assert_int_le(granted[0], 1);
+	if (granted[0] > 1)
+		atomic_fetch_add(&d->refused, 1);
 	atomic_fetch_add(&d->subscribed, 1);
 }
 
@@ -109,7 +111,7 @@ static inline void
 body_init(struct body *d, const char *prefix, const char *id)
 {
 	*d = (struct body){ .prefix = prefix, .id = id };
-	buf_init(&d->got, 16UL * 1024 * 1024);
+	buf_init(&d->got, 64UL * 1024 * 1024);
 	pthread_mutex_init(&d->lock, NULL);
 	mosquitto_lib_init();
 	d->mosq = mosquitto_new(NULL, true, d);
@@ -145,6 +147,7 @@ body_subscribe(struct body *d)
 		    mosquitto_subscribe(d->mosq, NULL, topic, 1), 0);
 	}
 	body_wait(&d->subscribed, before + 4);
+	ck_assert_int_eq(atomic_load(&d->refused), 0);
 }
 
 /* A body that is connected, with its will, and listens; it has said nothing. */

@@ -10,6 +10,7 @@
 
 #include "auth/auth.h"
 #include "bed.h"
+#include "kit/kit_broker.h"
 
 /* Of every body that broker_admit() lets in, and of the services. */
 #define BROKER_PW "secret"
@@ -19,6 +20,8 @@ struct broker {
 	int bodies, services, tls, fleet; /* ports */
 	char users[256];                  /* bodies' passwords */
 	struct buf admitted;
+	bool any_rate;
+	int reloads; /* before the last one */
 };
 
 /* A line of a password file. */
@@ -31,63 +34,24 @@ broker_user(struct buf *b, const char *name)
 	buf_printf(b, "%s:%s\n", name, hash);
 }
 
-static inline void
-broker_replace(struct buf *b, const char *from, const char *to)
-{
-	struct buf out = BUF_INIT(64UL * 1024);
-	struct str rest = buf_str(b);
-	ptrdiff_t at;
-
-	while ((at = str_find(rest, str_of(from))) >= 0) {
-		buf_put(&out, rest.p, (size_t)at);
-		buf_puts(&out, to);
-		rest.p += (size_t)at + strlen(from);
-		rest.n -= (size_t)at + strlen(from);
-	}
-	buf_put_str(&out, rest);
-	buf_reset(b);
-	buf_put_str(b, buf_str(&out));
-	buf_free(&out);
-}
-
-static inline int
-broker_port(struct buf *b, int shipped)
-{
-	char from[32], to[64];
-	int port = kit_port();
-
-	snprintf(from, sizeof(from), "listener %d\n", shipped);
-	snprintf(to, sizeof(to), "listener %d 127.0.0.1\n", port);
-	broker_replace(b, from, to);
-	return port;
-}
-
 /* One shipped file into the folder that mosquitto includes, in its turn. */
 static inline void
 broker_shipped(struct broker *k, int turn, const char *name)
 {
 	struct buf b = BUF_INIT(64UL * 1024);
-	char path[512], acl[512], here[480];
-	char *text;
-	size_t n;
+	char path[512];
 
-	snprintf(path, sizeof(path), "deploy/%s", name);
-	text = kit_read_file(path, &n);
-	buf_puts(&b, text);
-	free(text);
-	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-	snprintf(acl, sizeof(acl), "%s/deploy", here);
-	broker_replace(&b, "/etc/soul", acl);
-	broker_replace(&b, "/run/soul/bodies", kit_dir());
-	broker_replace(&b, "/run/soul", kit_dir());
+	kit_broker_put(&b, name);
 	if (turn == 2) {
-		k->bodies = broker_port(&b, 1883);
-		k->services = broker_port(&b, 1884);
+		k->bodies = kit_broker_move(&b, 1883);
+		k->services = kit_broker_move(&b, 1884);
 	} else if (turn == 3) {
-		k->tls = broker_port(&b, 8883);
+		k->tls = kit_broker_move(&b, 8883);
 	} else if (turn == 4) {
-		k->fleet = broker_port(&b, 8884);
+		k->fleet = kit_broker_move(&b, 8884);
 	}
+	if (k->any_rate)
+		kit_broker_any_rate(&b);
 	snprintf(path, sizeof(path), "conf/%d.conf", turn);
 	buf_putc(&b, '\0');
 	kit_write_file(kit_path(path), b.p);
@@ -120,12 +84,36 @@ broker_start(struct broker *k)
 	ck_assert(kit_until(broker_answers, k, BED_MS));
 }
 
+static inline int
+broker_reloads(const struct broker *k)
+{
+	char *log = kit_read_file(k->proc.log, NULL);
+	int n = 0;
+
+	for (const char *p = log; (p = strstr(p, "Reloading config")); p++)
+		n++;
+	free(log);
+	return n;
+}
+
+static inline bool
+broker_reloaded(void *arg)
+{
+	const struct broker *k = arg;
+
+	return broker_reloads(k) > k->reloads;
+}
+
+/* The broker has the passwords of k->admitted when this returns. */
 static inline void
 broker_reload(struct broker *k)
 {
 	kit_write_file(k->users, k->admitted.n > 0 ? k->admitted.p : "");
-	if (k->proc.pid > 0)
-		kit_signal(&k->proc, SIGHUP);
+	if (k->proc.pid <= 0)
+		return;
+	k->reloads = broker_reloads(k);
+	kit_signal(&k->proc, SIGHUP);
+	ck_assert(kit_until(broker_reloaded, k, BED_MS));
 }
 
 /* Let a body in, with BROKER_PW; the broker knows it when this returns. */
@@ -140,21 +128,24 @@ broker_admit(struct broker *k, const char *id)
 }
 
 /*
- * The files; secure: with the listeners that want certificates (certs.h has
- * made them).  broker_start() follows.
+ * The files.  BROKER_CERTS: with the listeners that want certificates (certs.h
+ * has made them).  BROKER_ANY_RATE: the gate lets bodies say as much as they
+ * like, so that it comes to the bridge.  broker_start() follows.
  */
+enum { BROKER_CERTS = 1, BROKER_ANY_RATE = 2 };
+
 static inline void
-broker_make(struct broker *k, bool secure)
+broker_make(struct broker *k, unsigned how)
 {
 	struct buf b = BUF_INIT(4096);
 
-	*k = (struct broker){ 0 };
+	*k = (struct broker){ .any_rate = (how & BROKER_ANY_RATE) != 0 };
 	buf_init(&k->admitted, 1024UL * 1024);
 	ck_assert_int_eq(mkdir(kit_path("conf"), 0700), 0);
 	ck_assert_int_eq(mkdir(kit_path("kept"), 0700), 0);
 	broker_shipped(k, 1, "mosquitto.conf");
 	broker_shipped(k, 2, "mosquitto-secure.conf");
-	if (secure) {
+	if ((how & BROKER_CERTS) != 0) {
 		broker_shipped(k, 3, "mosquitto-tls.conf");
 		broker_shipped(k, 4, "mosquitto-fleet.conf");
 	}

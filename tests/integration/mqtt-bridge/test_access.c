@@ -28,10 +28,9 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 	size_t i;
 
 	open_scene(&s);
-	hear(&s.t2, "#");
-	hear(&s.t2, "$CONTROL/#");
+	hear(&s.t2, "soul/terminal/t2/#");
 	enter(&t1, &s, "t1", s.k.bodies);
-	hear(&t1, "#");
+	hear(&t1, "soul/terminal/t1/#");
 	for (i = 0; i < NELEM(topics); i++)
 		body_publish(&t1, topics[i], STR("forged"),
 		    (struct say){ 1, i % 2 == 0 });
@@ -54,7 +53,8 @@ KIT_TEST_T(nobody_hears_another, 60)
 		"soul/terminal/t2/invoke/+", "$SYS/#", "$SYS/broker/uptime",
 		"$share/x/#", "$share/mqttbridge/soul/#",
 		"$share/y/soul/terminal/+/result/+", "$CONTROL/#",
-		"soul/terminal/t1/#", "soul/terminal/+/result/+" };
+		"soul/terminal/+/result/+", "soul/terminal/t1/result/+",
+		"soul/terminal/t1/online", "soul/terminal/t1/invoke/r1" };
 	static const char told[] = "soul/terminal/t1/status=for t1";
 	struct body_wish mine;
 	struct scene s;
@@ -66,7 +66,8 @@ KIT_TEST_T(nobody_hears_another, 60)
 	body_report(&s.t2, "skills", "[]");
 	enter(&t1, &s, "t1", s.k.bodies);
 	for (i = 0; i < NELEM(filters); i++)
-		hear(&t1, filters[i]);
+		ck_assert_msg(!may_hear(&t1, filters[i]), "%s", filters[i]);
+	hear(&t1, "soul/terminal/t1/#");
 	for (i = 0; i < 8; i++) {
 		char request[16];
 
@@ -333,7 +334,7 @@ KIT_TEST_T(nothing_is_kept_without_end, 120)
 	struct scene s;
 	struct body t1;
 
-	open_scene(&s);
+	open_scene_of(&s, BROKER_ANY_RATE);
 	enter(&t1, &s, "t1", s.k.bodies);
 	keep_many(&t1);
 	ck_assert(kit_until(none_is_kept, &s, BED_MS));

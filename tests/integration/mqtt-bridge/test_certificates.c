@@ -27,7 +27,7 @@ make(void)
 	kit_certs_make(&bridge);
 	kit_certs_make(&level);
 	kit_certs_make(&alien);
-	broker_make(&k, true);
+	broker_make(&k, BROKER_CERTS);
 	broker_start(&k);
 	broker_bed(&k, &b);
 	bridge_start_one(&b, 0);

@@ -33,7 +33,7 @@ open_scene(struct scene *s, const char *how, const char *what)
 	struct buf also = BUF_INIT(1024);
 
 	memset(s, 0, sizeof(*s));
-	broker_make(&s->k, false);
+	broker_make(&s->k, 0);
 	broker_start(&s->k);
 	broker_bed(&s->k, &s->b);
 	broker_user(&also, "health");
