@@ -36,10 +36,9 @@ greeting_late(void *arg)
 	conn_break(b->conn);
 }
 
-/* A message to ourselves, behind the subscriptions: once it is back, the
- * server has taken them all. */
-static enum rc
-greet(struct bus *b)
+/* Behind the subscriptions: once it is back, the server has taken them all. */
+enum rc
+bus_greet(struct bus *b)
 {
 	char subject[INBOX_MAX + 1];
 
@@ -86,7 +85,7 @@ begin(struct bus *b, struct conn *c)
 	inbox_renew(b);
 	loop_timer_set(b->loop, &b->retry, mono_add_ms(b->since, GREETING_MS),
 	    greeting_late, b);
-	if (subscribe_all(b) != RC_OK || greet(b) != RC_OK)
+	if (subscribe_all(b) != RC_OK || bus_greet(b) != RC_OK)
 		conn_break(c);
 }
 
@@ -105,8 +104,10 @@ tell(struct bus *b, bool up)
 void
 bus_greeted(struct bus *b)
 {
-	if (b->state != BUS_GREETING)
+	if (b->state != BUS_GREETING) {
+		bus_sub_passed(b);
 		return;
+	}
 	loop_timer_cancel(b->loop, &b->retry);
 	b->state = BUS_UP;
 	atomic_store(&b->up, true);
@@ -123,15 +124,12 @@ static void
 lose(struct bus *b)
 {
 	bool was_up = b->state == BUS_UP;
-	struct bus_sub *s;
 
 	atomic_store(&b->up, false);
 	metric_set(b->metric.connected, 0);
 	conn_close(b->conn);
 	b->conn = NULL;
-	bus_sub_lost(&b->inbox);
-	TAILQ_FOREACH (s, &b->subs, link)
-		bus_sub_lost(s);
+	bus_subs_lost(b);
 	if (mono_diff_ms(clock_mono(), b->since) >= GOOD_MS)
 		backoff_reset(&b->backoff);
 	open_later(b);
@@ -353,6 +351,7 @@ bus_free(struct bus *b)
 	worker_free(b->opener);
 	conn_close(b->conn);
 	b->conn = NULL;
+	bus_subs_lost(b);
 	atomic_store(&b->up, false);
 	metric_set(b->metric.connected, 0);
 	bus_waiters_fail(b);

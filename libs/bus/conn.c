@@ -366,6 +366,18 @@ conn_sub_drain(struct conn_sub *s)
 	    : RC_DOWN;
 }
 
+/*
+ * The library's reading thread looks up whose a message is, lets go of the
+ * lock and uses the subscription then, with no reference of its own.  If ours
+ * were given back before that, it would use what is freed, and abort.
+ */
+void
+conn_sub_end(struct conn_sub *s)
+{
+	/* It fails if the connection has ended, and s with it. */
+	(void)natsSubscription_Unsubscribe(sub_of(s));
+}
+
 void
 conn_sub_free(struct conn_sub *s)
 {

@@ -94,7 +94,18 @@ enum rc conn_subscribe(struct conn *c, const char *subject, const char *queue,
  */
 enum rc conn_sub_drain(struct conn_sub *s) RC_CHECK;
 
-/* conn_sub_free(s): End the subscription, if it has not; NULL is allowed. */
+/*
+ * conn_sub_end(s):
+ * Take no more messages; the CONN_SUB_END follows.  s stays.
+ */
+void conn_sub_end(struct conn_sub *s);
+
+/*
+ * conn_sub_free(s):
+ * Free a subscription once the library cannot look at it any more: when a
+ * message sent after its end has come back, or the connection is closed.  NULL
+ * is allowed.
+ */
 void conn_sub_free(struct conn_sub *s);
 
 struct conn_header {

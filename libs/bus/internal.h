@@ -144,8 +144,15 @@ struct bus_sub *bus_sub_make(
 /* bus_sub_put(s): Subscribe on the connection in force. */
 enum rc bus_sub_put(struct bus_sub *s) RC_CHECK;
 
-/* bus_sub_lost(s): The connection is gone, and s's subscription with it. */
-void bus_sub_lost(struct bus_sub *s);
+/* bus_subs_lost(b): The connection is closed, all subscriptions with it. */
+void bus_subs_lost(struct bus *b);
+
+/*
+ * bus_sub_passed(b):
+ * A message that bus_unsubscribe() sent to ourselves came back: whoever reads
+ * the connection is done with the subscription for which it was sent.
+ */
+void bus_sub_passed(struct bus *b);
 
 /* bus_sub_end(s): A CONN_SUB_END of the connection gen has come. */
 void bus_sub_end(struct bus_sub *s, uint64_t gen);
@@ -159,7 +166,12 @@ void bus_sub_deliver(struct bus_sub *s, struct bus_msg *m);
 /* bus_drain_check(b): Tell bus_drain()'s caller once nothing is left. */
 void bus_drain_check(struct bus *b);
 
-/* bus_greeted(b): Our own message came back: the subscriptions are served. */
+/*
+ * bus_greet(b): Send a message to ourselves, over the connection in force.
+ * bus_greeted(b): It came back: the subscriptions made before are served, and
+ * the library is done with those ended before.
+ */
+enum rc bus_greet(struct bus *b) RC_CHECK;
 void bus_greeted(struct bus *b);
 
 /* bus_send(b, m): conn_send() that counts; RC_DOWN while disconnected. */

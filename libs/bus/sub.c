@@ -35,8 +35,9 @@ bus_sub_put(struct bus_sub *s)
 	return rc;
 }
 
-void
-bus_sub_lost(struct bus_sub *s)
+/* Nothing uses s's subscription on the connection any more. */
+static void
+let_go(struct bus_sub *s)
 {
 	conn_sub_free(s->on);
 	s->on = NULL;
@@ -52,6 +53,16 @@ sub_free(struct bus_sub *s)
 	free(s);
 }
 
+/* Free s if it is dead and no event can name it any more. */
+static void
+bury(struct bus_sub *s)
+{
+	if (!s->dead || s->live > 0 || s->on != NULL)
+		return;
+	TAILQ_REMOVE(&s->bus->ended, s, link);
+	sub_free(s);
+}
+
 void
 bus_sub_end(struct bus_sub *s, uint64_t gen)
 {
@@ -59,13 +70,39 @@ bus_sub_end(struct bus_sub *s, uint64_t gen)
 
 	s->live--;
 	if (s->draining && gen == b->gen) {
-		bus_sub_lost(s);
+		let_go(s);
 		bus_drain_check(b);
 	}
-	if (s->dead && s->live == 0) {
-		TAILQ_REMOVE(&b->ended, s, link);
-		sub_free(s);
+	bury(s);
+}
+
+void
+bus_subs_lost(struct bus *b)
+{
+	struct bus_sub *s, *next;
+
+	let_go(&b->inbox);
+	TAILQ_FOREACH (s, &b->subs, link)
+		let_go(s);
+	for (s = TAILQ_FIRST(&b->ended); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, link);
+		let_go(s);
+		bury(s);
 	}
+}
+
+void
+bus_sub_passed(struct bus *b)
+{
+	struct bus_sub *s;
+
+	/* They come back in the order in which they were sent. */
+	TAILQ_FOREACH (s, &b->ended, link)
+		if (s->on != NULL) {
+			let_go(s);
+			bury(s);
+			return;
+		}
 }
 
 void
@@ -78,7 +115,6 @@ bus_subs_free(struct bus *b)
 		TAILQ_REMOVE(&b->subs, s, link);
 		sub_free(s);
 	}
-	bus_sub_lost(&b->inbox);
 	free(b->inbox.subject);
 }
 
@@ -203,13 +239,16 @@ bus_unsubscribe(struct bus_sub *s)
 		return;
 	b = s->bus;
 	TAILQ_REMOVE(&b->subs, s, link);
-	bus_sub_lost(s);
+	TAILQ_INSERT_TAIL(&b->ended, s, link);
 	s->dead = true;
+	s->draining = false;
+	if (s->on != NULL) {
+		conn_sub_end(s->on);
+		if (bus_greet(b) != RC_OK)
+			conn_break(b->conn);
+	}
 	/* Events that name s may be in the inbox until its CONN_SUB_END. */
-	if (s->live > 0)
-		TAILQ_INSERT_TAIL(&b->ended, s, link);
-	else
-		sub_free(s);
+	bury(s);
 	bus_drain_check(b);
 }
 
@@ -248,10 +287,8 @@ bus_drain(struct bus *b, loop_fn fn, void *arg)
 	TAILQ_FOREACH (s, &b->subs, link) {
 		if (s->on == NULL)
 			continue;
-		if (conn_sub_drain(s->on) == RC_OK)
-			s->draining = true;
-		else
-			bus_sub_lost(s);
+		/* It fails if the connection has ended, which is told soon. */
+		s->draining = conn_sub_drain(s->on) == RC_OK;
 	}
 	b->drained = fn;
 	b->drained_arg = arg;

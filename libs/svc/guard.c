@@ -11,6 +11,7 @@
 #include "core/worker.h"
 #include "svc/call.h"
 #include "svc/guard_own.h"
+#include "svc/host.h"
 #include "svc/named.h"
 #include "wire/wire.h"
 
@@ -281,6 +282,19 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *who, const char *why)
 	log_trace_set("");
 }
 
+/* Nobody is known here; who is asked to let anybody in does. */
+static void
+enter_unknown(struct svc_call *c)
+{
+	if (c->lane->svc->conf.auth[0] == '\0' &&
+	    !host_is_local(httpd_req_header(c->http, "Host")))
+		svc_fail(c, RC_DENIED,
+		    "the Host is a name other than localhost: set AUTH_TOKENS "
+		    "or AUTH_JWKS, or say AUTH=off, to be asked by that name");
+	else
+		svc_call_serve(c);
+}
+
 void
 guard_enter(struct svc_call *c)
 {
@@ -288,7 +302,7 @@ guard_enter(struct svc_call *c)
 	struct str token;
 
 	if (g == NULL) {
-		svc_call_serve(c);
+		enter_unknown(c);
 		return;
 	}
 	log_trace_set(c->trace.trace_id);

@@ -241,7 +241,8 @@ kit_http_begin(struct kit_http *c, int port, const char *method,
 {
 	struct buf head = BUF_INIT(IN_MAX);
 
-	buf_printf(&head, "%s %s HTTP/1.1\r\nHost: x\r\n", method, path);
+	buf_printf(
+	    &head, "%s %s HTTP/1.1\r\nHost: localhost\r\n", method, path);
 	if (body != NULL)
 		buf_printf(&head,
 		    "Content-Type: application/json\r\n"

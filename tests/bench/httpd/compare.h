@@ -122,7 +122,7 @@ run_client(void *arg)
 	char get[128];
 	const char *text = me->t->request != NULL ? me->t->request : get;
 
-	snprintf(get, sizeof(get), "GET %s HTTP/1.1\r\nHost: t\r\n\r\n",
+	snprintf(get, sizeof(get), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	    me->t->path != NULL ? me->t->path : "/");
 	kit_http_open(&c, me->t->port);
 	exchange(&c, text);

@@ -14,7 +14,7 @@ static struct str
 post(struct arena *a, const char *body)
 {
 	return arena_printf(a,
-	    "POST " PATH " HTTP/1.1\r\nHost: t\r\n"
+	    "POST " PATH " HTTP/1.1\r\nHost: localhost\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
 }

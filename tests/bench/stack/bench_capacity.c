@@ -300,7 +300,7 @@ KIT_TEST_T(readers_of_a_gateway, 600)
 		kit_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
 		snprintf(request, sizeof(request),
 		    "GET /v1/sessions/s1/events?user_id=" STACK_USER
-		    " HTTP/1.1\r\nHost: a\r\n\r\n");
+		    " HTTP/1.1\r\nHost: localhost\r\n\r\n");
 		ck_assert(kit_http_puts(&c[i], request));
 	}
 	for (i = 0; i < READERS; i++)

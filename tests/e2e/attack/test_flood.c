@@ -96,7 +96,8 @@ put_many(struct buf *b, const char *text, size_t n)
 static size_t
 make_shots(struct buf shots[8])
 {
-	static const char head[] = "POST /v1/chat HTTP/1.1\r\nHost: x\r\n";
+	static const char head[] =
+	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n";
 	size_t n = 0, i;
 
 	for (i = 0; i < 8; i++)
@@ -164,7 +165,7 @@ besiege_gateway(size_t clients)
 		.n = 500,
 		.from = knock_address(51),
 		.clients = clients,
-		.say = "POST /v1/chat HTTP/1.1\r\nHost: x\r\n"
+		.say = "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 		       "Content-Length: 9999\r\n"
 		       "Authorization: Bearer token-of-ada-3a77\r\n\r\n{",
 		.drip_ms = 100,

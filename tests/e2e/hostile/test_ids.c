@@ -125,7 +125,7 @@ ask(const struct place *p, struct str id, bool never)
 	else
 		put_marked(&q, p->path, id, put_uri);
 	buf_printf(&q,
-	    " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
 	    body.n);
 	buf_put_str(&q, buf_str(&body));

@@ -274,7 +274,7 @@ send_http(struct attack *a)
 	make_payload(a, doors[i].message);
 	make_invalid(a, doors[i].message);
 	snprintf(head, sizeof(head),
-	    "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
 	    doors[i].path, a->payload.n);
 	kit_http_open(&c, a->st->service[doors[i].service].http);

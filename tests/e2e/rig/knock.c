@@ -32,7 +32,8 @@ put_request(struct buf *q, const struct knock *k)
 {
 	size_t n = k->body != NULL ? strlen(k->body) : 0;
 
-	buf_printf(q, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n",
+	buf_printf(q,
+	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
 	    method_of(k), k->path);
 	if (k->token != NULL)
 		buf_printf(q, "Authorization: Bearer %s\r\n", k->token);

@@ -103,7 +103,7 @@ besieged_ask(int port, uint32_t from, const char *fields, int64_t *ms)
 
 	kit_http_open_from(&c, from, port);
 	if (kit_http_puts(&c,
-		"GET /v1/terminals HTTP/1.1\r\nHost: t\r\n"
+		"GET /v1/terminals HTTP/1.1\r\nHost: localhost\r\n"
 		"Connection: close\r\n"
 		"Authorization: Bearer " BESIEGED_TOKEN "\r\n") &&
 	    kit_http_puts(&c, fields) && kit_http_puts(&c, "\r\n") &&
@@ -130,9 +130,9 @@ besieged_all_came(void *arg)
 	    s->n;
 }
 
-#define BESIEGED_HEADER "POST /v1/chat HTTP/1.1\r\nHost: t\r\nX-Slow: "
-#define BESIEGED_BODY                           \
-	"POST /v1/chat HTTP/1.1\r\nHost: t\r\n" \
+#define BESIEGED_HEADER "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+#define BESIEGED_BODY                                   \
+	"POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n" \
 	"Content-Length: 1000\r\n\r\n{"
 
 /*

@@ -60,7 +60,7 @@ ask_as(struct bed *b, struct kit_answer *a, const char *token,
 	const char *text = body != NULL ? body : "";
 
 	return kit_http_call(b->gateway.http, a,
-	    "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s%s%s"
+	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    method, path, token != NULL ? "Authorization: Bearer " : "",
 	    token != NULL ? token : "", token != NULL ? "\r\n" : "",

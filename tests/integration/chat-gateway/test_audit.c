@@ -183,7 +183,7 @@ ask_from(struct bed *b, uint32_t from, const char *token, const char *path,
 	char text[512];
 
 	snprintf(text, sizeof(text),
-	    "GET %s HTTP/1.1\r\nHost: x\r\n%s%s\r\n\r\n", path,
+	    "GET %s HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n\r\n", path,
 	    token != NULL ? "Authorization: Bearer " : "X: ",
 	    token != NULL ? token : "x");
 	kit_http_open_from(&c, from, b->gateway.http);

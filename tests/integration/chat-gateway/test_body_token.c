@@ -27,7 +27,8 @@ ck_turn_of(struct bed *b, const char *token, const char *user)
 	struct turn t;
 
 	snprintf(request, sizeof(request),
-	    "POST /v1/chat HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
+	    "Authorization: Bearer %s\r\n"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    token, strlen(text), text);
 	kit_http_open(&c, b->gateway.http);

@@ -154,7 +154,7 @@ KIT_TEST(a_chat_reaches_the_orchestrator_whole)
 	turns = turns_listen(&b);
 	before = clock_wall().ms;
 	snprintf(head, sizeof(head),
-	    "POST /v1/chat HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "traceparent: 00-%s-b7ad6b7169203331-01\r\n"
 	    "Content-Type: application/json; charset=utf-8\r\n"
 	    "Content-Length: %zu\r\n\r\n",

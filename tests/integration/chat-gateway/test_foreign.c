@@ -170,7 +170,8 @@ KIT_TEST(anothers_events_are_not_heard)
 {
 	struct kit_http mine = { 0 }, his = { 0 };
 	static const char ask[] =
-	    "GET /v1/sessions/s2/events?cursor=0 HTTP/1.1\r\nHost: x\r\n"
+	    "GET /v1/sessions/s2/events?cursor=0 HTTP/1.1\r\n"
+	    "Host: localhost\r\n"
 	    "Authorization: Bearer %s\r\n\r\n";
 	struct having h;
 	char text[256];

@@ -79,7 +79,7 @@ KIT_TEST(only_json_is_taken)
 	bed_start(&b, NULL);
 	for (i = 0; i < NELEM(types); i++) {
 		kit_http_call(b.gateway.http, &a,
-		    "POST /v1/souls HTTP/1.1\r\nHost: x\r\n"
+		    "POST /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
 		    "Connection: close\r\nContent-Type: %s\r\n"
 		    "Content-Length: 2\r\n\r\n{}",
 		    types[i]);
@@ -340,7 +340,7 @@ send_malformed(struct bed *b, uint64_t *seed, int i)
 
 	body = malformed(seed, i, &path, &n);
 	snprintf(head, sizeof(head),
-	    "POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
 	    path, n);
 	kit_http_open(&c, b->gateway.http);

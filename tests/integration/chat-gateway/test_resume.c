@@ -121,7 +121,7 @@ KIT_TEST(what_is_no_cursor_is_refused)
 	refused(&b, "GET", PATH "?cursor=", NULL, 400,
 	    "cursor: must be the seq of an event, or 0");
 	kit_http_call(b.gateway.http, &a,
-	    "GET " PATH " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "GET " PATH " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Last-Event-ID: 7a\r\n\r\n");
 	answer_refuses(
 	    &a, 400, "Last-Event-ID: must be the seq of an event, or 0");

@@ -90,7 +90,8 @@ proxy_withstands(uint32_t from, size_t clients, const char *say)
 	besieged_proxy(&s);
 	kit_http_open_from(&stream, BESIEGED_OTHER, s.proxy_port);
 	ck_assert(kit_http_puts(&stream,
-	    "GET /v1/sessions/s1/events?cursor=0 HTTP/1.1\r\nHost: t\r\n"
+	    "GET /v1/sessions/s1/events?cursor=0 HTTP/1.1\r\n"
+	    "Host: localhost\r\n"
 	    "Authorization: Bearer " BESIEGED_TOKEN "\r\n\r\n"));
 	ck_assert(kit_http_has(&stream, "text/event-stream", BED_MS));
 	siege = besieged_siege(s.proxy_port, from, clients, say);
@@ -145,7 +146,7 @@ KIT_TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 	besieged_start(&s, PROXY);
 	besieged_proxy(&s);
 	ck_assert_int_eq(kit_http_call(s.proxy_port, &a,
-			     "POST /v1/chat HTTP/1.1\r\nHost: t\r\n"
+			     "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 			     "Content-Length: 1048577\r\n\r\n"),
 	    413);
 	ck_assert(kit_answer_has(&a, "\"code\":"));

@@ -81,7 +81,8 @@ orch_ready(void *arg)
 	if (!kit_port_open(p->admin))
 		return false;
 	kit_http_open(&c, p->admin);
-	if (kit_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"))
+	if (kit_http_puts(
+		&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		is = kit_http_read(&c, &a, 2000) && a.status == 200;
 	kit_answer_free(&a);
 	kit_http_close(&c);

@@ -54,7 +54,7 @@ lab_script(const char *list)
 	struct kit_answer a = { 0 };
 
 	int status = kit_http_call(lab.sim.http, &a,
-	    "POST /sim/script HTTP/1.1\r\nHost: x\r\n"
+	    "POST /sim/script HTTP/1.1\r\nHost: localhost\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n"
 	    "{\"faults\":[%s]}",
 	    strlen(list) + strlen("{\"faults\":[]}"), list);

@@ -27,7 +27,7 @@ guarded_ask(const struct running *r, const struct guarded_ask *q)
 	const char *body = q->body != NULL ? q->body : "";
 	struct kit_answer a = { 0 };
 	int status = kit_http_call(r->toy.http, &a,
-	    "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s%s%s"
+	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    q->method, q->path,
 	    q->token != NULL ? "Authorization: Bearer " : "",

@@ -92,7 +92,7 @@ send_ask(struct kit_http *c, int port, const char *path, const char *token)
 {
 	struct buf b = BUF_INIT(65536);
 
-	buf_printf(&b, "GET %s HTTP/1.1\r\nHost: x\r\n", path);
+	buf_printf(&b, "GET %s HTTP/1.1\r\nHost: localhost\r\n", path);
 	if (token != NULL)
 		buf_printf(&b, "Authorization: Bearer %s\r\n", token);
 	buf_puts(&b, "\r\n");

@@ -187,6 +187,43 @@ KIT_TEST(what_is_off_is_off_and_warned_of)
 	kit_answer_free(&a);
 }
 
+static int
+ask_by_name(int port, const char *host)
+{
+	struct kit_answer a = { 0 };
+	int status = kit_http_call(port, &a,
+	    "GET /v1/souls HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+	    host);
+
+	if (status == 403)
+		ck_assert(kit_answer_has(&a, "say AUTH=off"));
+	kit_answer_free(&a);
+	return status;
+}
+
+/* A page's name that points here is not this machine's. */
+KIT_TEST(who_is_not_known_may_not_bring_a_name)
+{
+	static const char *const off[] = { "AUTH=", "AUTH=off" };
+	char addr[64];
+
+	for (int i = 0; i < 2; i++) {
+		int port = kit_port();
+		struct kit_proc p;
+		struct waiting started = { &p, "ev=svc.started" };
+
+		snprintf(addr, sizeof(addr), "HTTP_ADDR=127.0.0.1:%d", port);
+		begin(&p, &def, KIT_ENV(addr, off[i], "HTTP_WORKERS=24"), RUN);
+		ck_assert(kit_until(has_said, &started, RUNNING_MS));
+		ck_assert_int_eq(ask_by_name(port, "localhost:9010"), 200);
+		ck_assert_int_eq(ask_by_name(port, "127.0.0.1"), 200);
+		ck_assert_int_eq(
+		    ask_by_name(port, "evil.example"), i == 0 ? 403 : 200);
+		kit_signal(&p, SIGTERM);
+		ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
+	}
+}
+
 /* ---- the command --------------------------------------------------------- */
 
 #define NO_ENV ((const char *const[]){ NULL })

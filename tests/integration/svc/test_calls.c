@@ -254,7 +254,7 @@ static void
 post(struct running *r, struct kit_answer *a, const char *body)
 {
 	kit_http_call(r->toy.http, a,
-	    "POST /quick HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	    "POST /quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
 }

@@ -1,0 +1,189 @@
+/*
+ * When a subscription that ended is freed.
+ *
+ * The thread of cnats 3.4.1 that reads a connection looks up whose a message
+ * is, lets go of the lock, copies the message and then locks the subscription,
+ * to which it holds no reference.  Here it is held in that moment.
+ */
+#include <dlfcn.h>
+#include <nats/nats.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "bed.h"
+#include "core/mem.h"
+
+#define HELD "t.held"
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	bool hold;   /* the reader of a message of HELD */
+	bool inside; /* it is held */
+} reader = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	.moved = PTHREAD_COND_INITIALIZER };
+
+/* Subscriptions freed so far. */
+static _Atomic int freed;
+
+static void *
+real(const char *name)
+{
+	void *fn = dlsym(RTLD_NEXT, name);
+
+	ck_assert_ptr_nonnull(fn);
+	return fn;
+}
+
+/* Instead of the library's own, with which it copies a message. */
+natsStatus
+natsMsg_create(natsMsg **out, const char *subject, int n_subject,
+    const char *reply, int n_reply, const char *data, int n, int n_headers)
+{
+	natsStatus (*fn)(natsMsg **, const char *, int, const char *, int,
+	    const char *, int, int) = real("natsMsg_create");
+
+	pthread_mutex_lock(&reader.lock);
+	if (n_subject == sizeof(HELD) - 1 &&
+	    memcmp(subject, HELD, sizeof(HELD) - 1) == 0)
+		while (reader.hold) {
+			reader.inside = true;
+			pthread_cond_wait(&reader.moved, &reader.lock);
+		}
+	reader.inside = false;
+	pthread_mutex_unlock(&reader.lock);
+	return fn(out, subject, n_subject, reply, n_reply, data, n, n_headers);
+}
+
+void
+natsSubscription_Destroy(natsSubscription *s)
+{
+	void (*fn)(natsSubscription *) = real("natsSubscription_Destroy");
+
+	if (s != NULL)
+		atomic_fetch_add(&freed, 1);
+	fn(s);
+}
+
+static void
+reader_hold(bool hold)
+{
+	pthread_mutex_lock(&reader.lock);
+	reader.hold = hold;
+	pthread_cond_broadcast(&reader.moved);
+	pthread_mutex_unlock(&reader.lock);
+}
+
+static bool
+is_inside(void *arg)
+{
+	bool inside;
+
+	(void)arg;
+	pthread_mutex_lock(&reader.lock);
+	inside = reader.inside;
+	pthread_mutex_unlock(&reader.lock);
+	return inside;
+}
+
+static bool
+are_freed(void *arg)
+{
+	return atomic_load(&freed) == *(int *)arg;
+}
+
+static void
+on_any(void *arg, struct bus_msg *m)
+{
+	++*(int *)arg;
+	bus_msg_free(m);
+}
+
+static struct bus_sub *
+held_sub(struct bed *e, int *n)
+{
+	struct bus_sub *s = NULL;
+
+	ck_assert_int_eq(
+	    bus_subscribe(e->bus, HELD, NULL, on_any, n, &s), RC_OK);
+	return s;
+}
+
+/* What all connections gave to the loop before this is dealt with. */
+static void
+settle(struct bed *e, struct bus *b)
+{
+	struct answer a;
+
+	ck_assert_int_eq(ask_wait(e, b, "t.nobody", "", &a), RC_NOENT);
+}
+
+KIT_TEST(what_the_library_still_looks_at_is_not_freed)
+{
+	int n = 0, one = 1;
+	struct bus_sub *s;
+	struct bus *other;
+	struct bed e;
+
+	bed_start(&e);
+	other = bed_bus(&e, "other");
+	s = held_sub(&e, &n);
+	reader_hold(true);
+	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
+	ck_assert(kit_until(is_inside, NULL, BED_MS));
+	bus_unsubscribe(s);
+	/* One thread delivers for all: it is done with the subscription. */
+	settle(&e, other);
+	ck_assert_int_eq(freed, 0);
+	reader_hold(false);
+	ck_assert(bed_until(&e, are_freed, &one, BED_MS));
+	ck_assert_int_eq(n, 0);
+	bus_free(other);
+	bed_stop(&e);
+}
+
+#define MANY 200
+
+KIT_TEST(what_ended_does_not_pile_up)
+{
+	int n = 0, most = 0, i;
+	struct bus_sub *s[MANY];
+	struct bed e;
+
+	bed_start(&e);
+	for (i = 0; i < MANY; i++)
+		s[i] = held_sub(&e, &n);
+	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
+	for (i = 0; i < MANY; i++)
+		bus_unsubscribe(s[i]);
+	most = MANY;
+	ck_assert(bed_until(&e, are_freed, &most, BED_MS));
+	ck_assert_int_eq(n, 0);
+	bed_stop(&e);
+}
+
+/* What would say that the reader is past them cannot come back. */
+KIT_TEST(what_ended_goes_with_its_connection)
+{
+	int n = 0, all = 4; /* with the bus's own */
+	struct bus_sub *s[3];
+	struct bed e;
+	size_t i;
+
+	bed_start(&e);
+	for (i = 0; i < NELEM(s); i++)
+		s[i] = held_sub(&e, &n);
+	settle(&e, e.bus);
+	bed_freeze(&e);
+	for (i = 0; i < NELEM(s); i++)
+		bus_unsubscribe(s[i]);
+	ck_assert_int_eq(freed, 0);
+	kit_server_stop(&e.nats, SIGKILL);
+	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(are_freed(&all));
+	kit_server_restart(&e.nats);
+	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	settle(&e, e.bus);
+	bed_stop(&e);
+}

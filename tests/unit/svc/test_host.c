@@ -1,0 +1,24 @@
+/* Which Hosts mean this machine. */
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "svc/host.h"
+
+KIT_TEST(names_and_addresses)
+{
+	static const char *const here[] = { "", " ", "localhost", "LocalHost",
+		"localhost:9010", " localhost ", "soul.localhost",
+		"a.b.localhost:1", "127.0.0.1", "127.0.0.1:9010", "10.1.2.3",
+		"[::1]", "[::1]:9010", "192.0.2.1:80" };
+	static const char *const elsewhere[] = { "evil.example",
+		"evil.example:9010", "localhost.evil.example", "localhost.",
+		"notlocalhost", "127.0.0.1.evil.example", "127.0.0.1x",
+		".localhost.x", "x", ":9010", "1e100.net" };
+	size_t i;
+
+	for (i = 0; i < NELEM(here); i++)
+		ck_assert_msg(host_is_local(str_of(here[i])), "%s", here[i]);
+	for (i = 0; i < NELEM(elsewhere); i++)
+		ck_assert_msg(
+		    !host_is_local(str_of(elsewhere[i])), "%s", elsewhere[i]);
+	ck_assert(host_is_local((struct str){ NULL, 0 }));
+}
