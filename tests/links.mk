@@ -23,6 +23,7 @@ build/fuzz/tests/fuzz/filter.o: CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
+BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats

@@ -16,15 +16,17 @@
 #define LUA_LEAVE                                                     \
 	LUA_UNBIND                                                    \
 	"local function leave(k,me)\n"                                \
-	" if redis.pcall('HGET',k,'v')=='" TERMINAL_FORMAT "' then\n" \
-	"  pcall(unbind,k,me)\n"                                      \
+	" if redis.pcall('HGET',k,'v')~='" TERMINAL_FORMAT "' then\n" \
+	"  return false\n"                                            \
 	" end\n"                                                      \
+	" local ok,user=pcall(unbind,k,me)\n"                         \
+	" return ok and user\n"                                       \
 	"end\n"
 
 /*
  * KEYS credential, all, version, terminal, those of the tenant if there is one
  * ARGV terminal, tenant, user (tokens; empty: none), hash (empty: none),
- * created
+ * created → {OK, the user it was taken from, or nil}
  * Computed: those of the tenant that had it before.
  * A binding stays only of a terminal that gets its first identity, and only of
  * the user it is meant for: whoever is minted anew has a new owner.
@@ -51,8 +53,11 @@ static const struct state_script mint = { LUA_RECORD LUA_LEAVE
 	"if KEYS[5] then r('ZADD',KEYS[5],0,me) end\n"
 	"local by=redis.pcall('HGET',KEYS[4],'u')\n"
 	"redis.pcall('HDEL',KEYS[4],'gone')\n"
-	"if was or (ARGV[3]~='' and by~=ARGV[3]) then leave(KEYS[4],me) end\n"
-	"return " LUA_OK };
+	"local from=false\n"
+	"if was or (ARGV[3]~='' and by~=ARGV[3]) then\n"
+	" from=leave(KEYS[4],me)\n"
+	"end\n"
+	"return {" LUA_OK ",from}" };
 
 /* KEYS credential, version  ARGV hash (empty: none) */
 static const struct state_script rotate = { LUA_NOW LUA_RECORD
@@ -67,7 +72,10 @@ static const struct state_script rotate = { LUA_NOW LUA_RECORD
 	"else r('HSET',k,'h',ARGV[1]) end\n"
 	"return " LUA_OK };
 
-/* KEYS credential, version, terminal  ARGV terminal (token) */
+/*
+ * KEYS credential, version, terminal  ARGV terminal (token)
+ * → {OK, the user it was taken from, or nil}
+ */
 static const struct state_script revoke = { LUA_NOW LUA_RECORD LUA_LEAVE
 	"local r,k=redis.call,KEYS[1]\n"
 	"if not record(k,'" CREDENTIAL_FORMAT "') or\n"
@@ -77,12 +85,12 @@ static const struct state_script revoke = { LUA_NOW LUA_RECORD LUA_LEAVE
 	"r('INCR',KEYS[2])\n"
 	"r('HSET',k,'gone','1','changed',now)\n"
 	"r('HDEL',k,'h')\n"
-	"leave(KEYS[3],ARGV[1])\n"
+	"local from=leave(KEYS[3],ARGV[1])\n"
 	"local f=redis.pcall('HGET',KEYS[3],'v')\n"
 	"if not f or f=='" TERMINAL_FORMAT "' then\n"
 	" r('HSET',KEYS[3],'v','" TERMINAL_FORMAT "','on','0','gone','1')\n"
 	"end\n"
-	"return " LUA_OK };
+	"return {" LUA_OK ",from}" };
 
 #define LUA_FIELDS "'ten','u','h','created','changed','gone'"
 
@@ -126,8 +134,27 @@ call_token_or_none(struct call *c, struct str id)
 		call_token(c, id);
 }
 
+/* Run c; *from is the user whom that took the terminal from. */
+static enum rc
+run_leave(struct state *s, struct call *c, struct arena *a, struct str *from)
+{
+	struct reading rd = { .a = a };
+	struct state_reply *r;
+	enum rc rc;
+
+	if (from != NULL)
+		*from = none;
+	rc = call_run(s, c, 2, &r);
+	/* It is done, whether it can be told from whom or not. */
+	if (rc == RC_OK && from != NULL)
+		*from = reading_id(&rd, state_reply_at(r, 1));
+	state_reply_free(r);
+	return rc;
+}
+
 enum rc
-credential_mint(struct state *s, const struct credential *cr)
+credential_mint(struct state *s, const struct credential *cr, struct arena *a,
+    struct str *from)
 {
 	struct call c;
 
@@ -146,7 +173,7 @@ credential_mint(struct state *s, const struct credential *cr)
 	call_token_or_none(&c, cr->user_id);
 	call_text(&c, cr->hash, CREDENTIAL_HASH_MAX);
 	call_num(&c, cr->created.ms);
-	return call_run(s, &c, 1, NULL);
+	return run_leave(s, &c, a, from);
 }
 
 enum rc
@@ -162,7 +189,8 @@ credential_rotate(struct state *s, struct str id, struct str hash)
 }
 
 enum rc
-credential_revoke(struct state *s, struct str id)
+credential_revoke(
+    struct state *s, struct str id, struct arena *a, struct str *from)
 {
 	struct call c;
 
@@ -171,7 +199,7 @@ credential_revoke(struct state *s, struct str id)
 	call_key(&c, KEY_CREDENTIALS_VERSION, none, none);
 	call_key(&c, KEY_TERMINAL, id, none);
 	call_token(&c, id);
-	return call_run(s, &c, 1, NULL);
+	return run_leave(s, &c, a, from);
 }
 
 static void

@@ -30,12 +30,14 @@ struct credential {
 };
 
 /*
- * credential_mint(s, c):
+ * credential_mint(s, c, a, from):
  * Give c->terminal_id an identity, made at c->created.  RC_CONFLICT if it has
  * one that is not revoked; RC_INVALID unless id_terminal_valid().  It is
- * unbound if it was revoked before, or if somebody but c->user_id bound it.
+ * unbound if it was revoked before, or if somebody but c->user_id bound it:
+ * *from (may be NULL) is then who had bound it, taken from a, else absent.
  */
-enum rc credential_mint(struct state *s, const struct credential *c) RC_CHECK;
+enum rc credential_mint(struct state *s, const struct credential *c,
+    struct arena *a, struct str *from) RC_CHECK;
 
 /*
  * credential_rotate(s, id, hash):
@@ -46,11 +48,12 @@ enum rc credential_rotate(
     struct state *s, struct str id, struct str hash) RC_CHECK;
 
 /*
- * credential_revoke(s, id):
- * It may not speak any more, its hash is forgotten, and it is unbound.
- * RC_NOENT if it has no identity, or it is revoked.
+ * credential_revoke(s, id, a, from):
+ * It may not speak any more, its hash is forgotten, and it is unbound; a and
+ * *from are as above.  RC_NOENT if it has no identity, or it is revoked.
  */
-enum rc credential_revoke(struct state *s, struct str id) RC_CHECK;
+enum rc credential_revoke(
+    struct state *s, struct str id, struct arena *a, struct str *from) RC_CHECK;
 
 /*
  * credential_read(s, id, a, out):

@@ -56,7 +56,7 @@ static const struct state_script list = {
 
 /*
  * KEYS soul, its state, its terminals, the user's souls, their names, ticks,
- * its log  ARGV user, soul (tokens)
+ * its log  ARGV user, soul (tokens) → {OK, {tokens of those unbound}}
  * Computed: the terminals.
  */
 static const struct state_script delete_ = { LUA_RECORD LUA_UNBIND
@@ -66,7 +66,7 @@ static const struct state_script delete_ = { LUA_RECORD LUA_UNBIND
 	"end\n"
 	"local h=r('HMGET',KEYS[1],'u','name')\n"
 	"if h[1]~=ARGV[1] then return " LUA_DENIED " end\n"
-	"local bound=r('SMEMBERS',KEYS[3])\n"
+	"local bound,out=r('SMEMBERS',KEYS[3]),{}\n"
 	"r('ZREM',KEYS[6],soul)\n"
 	"r('ZREM',KEYS[4],soul)\n"
 	"if h[2] and r('HGET',KEYS[5],h[2])==soul then\n"
@@ -76,10 +76,11 @@ static const struct state_script delete_ = { LUA_RECORD LUA_UNBIND
 	" local k='" KEY_TERMINAL_PRE "'..t..'" KEY_TERMINAL_POST "'\n"
 	" if redis.pcall('HGET',k,'s')==soul then\n"
 	"  unbind(k,t)\n"
+	"  out[#out+1]=t\n"
 	" end\n"
 	"end\n"
 	"r('DEL',KEYS[1],KEYS[2],KEYS[3],KEYS[7])\n"
-	"return " LUA_OK };
+	"return {" LUA_OK ",out}" };
 
 static const struct str none = { NULL, 0 };
 
@@ -147,10 +148,30 @@ soul_read(struct state *s, struct str id, struct arena *a, struct soul *out)
 	return rc;
 }
 
-enum rc
-soul_delete(struct state *s, struct str user, struct str id)
+/* It is done: as many of them as a takes can be told. */
+static void
+read_unbound(const struct state_reply *tokens, struct soul_unbound *out)
 {
+	struct reading rd = { .a = out->a };
+	size_t i;
+
+	out->total = state_reply_len(tokens);
+	out->ids = arena_alloc(out->a, (out->total + 1) * sizeof(*out->ids));
+	for (i = 0; out->ids != NULL && i < out->total; i++) {
+		out->ids[i] = reading_id(&rd, state_reply_at(tokens, i));
+		if (rd.rc != RC_OK)
+			break;
+		out->n++;
+	}
+}
+
+enum rc
+soul_delete(
+    struct state *s, struct str user, struct str id, struct soul_unbound *out)
+{
+	struct state_reply *r;
 	struct call c;
+	enum rc rc;
 
 	call_begin(&c, &delete_);
 	call_key(&c, KEY_SOUL, id, none);
@@ -162,7 +183,11 @@ soul_delete(struct state *s, struct str user, struct str id)
 	call_key(&c, KEY_SOUL_LOG, id, none);
 	call_token(&c, user);
 	call_token(&c, id);
-	return call_run(s, &c, 1, NULL);
+	rc = call_run(s, &c, 2, &r);
+	if (rc == RC_OK && out != NULL)
+		read_unbound(state_reply_at(r, 1), out);
+	state_reply_free(r);
+	return rc;
 }
 
 enum rc

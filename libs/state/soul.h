@@ -37,12 +37,20 @@ enum rc soul_create(
 enum rc soul_read(
     struct state *s, struct str id, struct arena *a, struct soul *out) RC_CHECK;
 
+/* The terminals of a soul that is gone. */
+struct soul_unbound {
+	struct arena *a; /* the caller's, which the ids are taken from */
+	struct str *ids;
+	size_t n, total; /* ids, all: a may have had no room for more */
+};
+
 /*
- * soul_delete(s, user, id):
- * Delete it and unbind its terminals.  RC_NOENT, or RC_DENIED if it is another
- * user's.
+ * soul_delete(s, user, id, out):
+ * Delete it and unbind its terminals; *out, which has only a set, may be NULL.
+ * RC_NOENT, or RC_DENIED if it is another user's.
  */
-enum rc soul_delete(struct state *s, struct str user, struct str id) RC_CHECK;
+enum rc soul_delete(struct state *s, struct str user, struct str id,
+    struct soul_unbound *out) RC_CHECK;
 
 /* soul_list(s, user, a, list, n): The user's souls, oldest first. */
 enum rc soul_list(struct state *s, struct str user, struct arena *a,

@@ -8,7 +8,8 @@
 
 /*
  * unbind(k, me): Take the binding from the terminal whose key is k and whose
- * token is me; one of which nothing else is known is gone then.
+ * token is me; one of which nothing else is known is gone then.  Returns the
+ * user who had bound it (a token), or false.
  * Computed: the terminals of the user and of the soul.
  */
 #define LUA_UNBIND                                                          \
@@ -24,6 +25,7 @@
 	" end\n"                                                            \
 	" redis.call('HDEL',k,'u','s')\n"                                   \
 	" if redis.call('HLEN',k)==1 then redis.call('DEL',k) end\n"        \
+	" return h[1]\n"                                                    \
 	"end\n"
 
 #endif /* !STATE_TERMINAL_LUA_H */

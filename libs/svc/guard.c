@@ -75,13 +75,6 @@ svc_auth(struct svc *s)
 	return s->guard != NULL ? s->guard->auth : NULL;
 }
 
-void
-svc_on_refused(struct svc *s, svc_refused_fn fn, void *arg)
-{
-	if (s->guard != NULL)
-		refusals_watch(s->guard->refusals, fn, arg);
-}
-
 /* ---- refusing ----------------------------------------------------------- */
 
 static void

@@ -5,9 +5,11 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "svc/audit.h"
 #include "svc/call.h"
 #include "svc/guard.h"
 #include "svc/guard_own.h"
+#include "wire/msgs.h"
 
 /* With AUTH_REMEMBER_S less than a minute from revocation to the end. */
 #define LOOK_MS 10000
@@ -43,6 +45,10 @@ on_checked(
 	log_trace_set(c->trace.trace_id);
 	log_info("auth.stream_cut", LOG_S("route", c->lane->route->name),
 	    LOG_V("address", svc_call_address(c)), LOG_S("why", why));
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_LOGIN_REFUSED,
+		.route = str_of(c->lane->route->name),
+		.reason = STR("stream_cut") });
 	log_trace_set("");
 	httpd_stream_cut(c->http);
 }

@@ -9,7 +9,9 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/rate.h"
+#include "svc/audit.h"
 #include "svc/call.h"
+#include "wire/msgs.h"
 
 /* Lines of one address, and of all. */
 #define EACH_PER_S 1
@@ -22,8 +24,6 @@ struct svc_refusals {
 	struct metric *by_reason[REFUSAL_N];
 	struct rate *each, *all;
 	int64_t missed;
-	svc_refused_fn fn; /* NULL: nobody watches */
-	void *arg;
 };
 
 static const char *const reasons[REFUSAL_N] = {
@@ -63,35 +63,30 @@ refusals_free(struct svc_refusals *r)
 	free(r);
 }
 
-void
-refusals_watch(struct svc_refusals *r, svc_refused_fn fn, void *arg)
-{
-	r->fn = fn;
-	r->arg = arg;
-}
-
 static void
 tell(struct svc_refusals *r, struct svc_call *c, const struct refusal *why)
 {
-	const struct svc_refused told = { .reason = reasons[why->reason],
-		.address = svc_call_address(c),
-		.route = c->lane->route->name,
-		.caller = svc_call_caller(c),
-		.trace = &c->trace,
-		.left_out = r->missed };
+	const char *route = c->lane->route->name;
+	struct str address = svc_call_address(c);
+	struct wire_audit e = { .action = svc_call_caller(c) == NULL
+		    ? WIRE_AUDIT_ACTION_LOGIN_REFUSED
+		    : WIRE_AUDIT_ACTION_ACCESS_DENIED,
+		.route = str_of(route),
+		.reason = str_of(reasons[why->reason]),
+		.has_count = true,
+		.count = 1 + r->missed };
 	struct mono now = clock_mono();
 
-	if (rate_take(r->each, told.address, now) > 0 ||
+	if (rate_take(r->each, address, now) > 0 ||
 	    rate_take(r->all, STR(""), now) > 0) {
 		r->missed++;
 		return;
 	}
+	log_warn("auth.refused", LOG_S("reason", reasons[why->reason]),
+	    LOG_V("address", address), LOG_S("route", route),
+	    LOG_S("why", why->text), LOG_I("left_out", r->missed));
 	r->missed = 0;
-	log_warn("auth.refused", LOG_S("reason", told.reason),
-	    LOG_V("address", told.address), LOG_S("route", told.route),
-	    LOG_S("why", why->text), LOG_I("left_out", told.left_out));
-	if (r->fn != NULL)
-		r->fn(r->arg, &told);
+	svc_audit_call(c, &e);
 }
 
 void

@@ -2,14 +2,14 @@
  * refusal: what is told, counted and logged of requests that the guard turns
  * away.  Private to svc.
  *
- * Whoever asks in vain again and again fills no log: a line a second for each
- * address, ten for all; each says how many were left out since.
+ * Whoever asks in vain again and again fills no log and no stream: one a second
+ * for each address, ten for all; each says how many were left out since.
  */
 #ifndef SVC_REFUSAL_H
 #define SVC_REFUSAL_H
 
-#include "svc/svc.h"
-
+struct metric_set;
+struct svc_call;
 struct svc_refusals;
 
 enum refusal_reason {
@@ -35,10 +35,7 @@ struct refusal {
 struct svc_refusals *refusals_new(struct metric_set *m);
 void refusals_free(struct svc_refusals *r);
 
-/* refusals_watch(r, fn, arg): See svc_on_refused(). */
-void refusals_watch(struct svc_refusals *r, svc_refused_fn fn, void *arg);
-
-/* refuse(r, c, why): Count it, log it, tell who watches, answer and end c. */
+/* refuse(r, c, why): Count it, log it, tell it (audit), answer and end c. */
 void refuse(
     struct svc_refusals *r, struct svc_call *c, const struct refusal *why);
 

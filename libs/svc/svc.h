@@ -155,25 +155,6 @@ struct metric_set *svc_metrics(struct svc *s);
  */
 struct auth *svc_auth(struct svc *s);
 
-/* A request that was refused because of who asked. */
-struct svc_refused {
-	const char *reason;               /* of soul_auth_refused_total */
-	struct str address;               /* of the client */
-	const char *route;                /* its name */
-	const struct auth_caller *caller; /* NULL: unknown */
-	const struct trace *trace;
-	int64_t left_out; /* others since the last that was told */
-};
-
-/*
- * svc_on_refused(s, fn, arg):
- * Call fn(arg, r) of refused requests, as often as they are logged: once a
- * second for each address, ten times for all.  r is valid until fn returns.
- * During start; never called where anybody may ask.
- */
-typedef void (*svc_refused_fn)(void *arg, const struct svc_refused *r);
-void svc_on_refused(struct svc *s, svc_refused_fn fn, void *arg);
-
 /* svc_http_calls(s): HTTP requests that are served at one time. */
 size_t svc_http_calls(const struct svc *s);
 

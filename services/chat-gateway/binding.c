@@ -3,7 +3,6 @@
  */
 #include "binding.h"
 
-#include "audit.h"
 #include "caller.h"
 #include "core/arena.h"
 #include "gateway.h"
@@ -11,6 +10,7 @@
 #include "on_souls.h"
 #include "state/soul.h"
 #include "state/terminal.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "text.h"
 #include "wire/msgs.h"
@@ -33,6 +33,17 @@ is_full(struct gateway *g, struct svc_call *c, struct str user)
 	return terminal_list(g->state, user, svc_call_arena(c), &ids, &n) ==
 	    RC_OK &&
 	    n >= TERMINAL_LIST_MAX;
+}
+
+void
+binding_audit(struct svc_call *c, const char *how, const struct binding *b)
+{
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_BINDING_CHANGED,
+		.user_id = b->user_id,
+		.terminal_id = b->terminal_id,
+		.soul_id = b->soul_id,
+		.reason = str_of(how) });
 }
 
 /* A chat that asks for its terminal's soul. */
@@ -103,7 +114,7 @@ binding_make(struct gateway *g, struct svc_call *c, const struct binding *b)
 		return false;
 	rc = terminal_bind(g->state, b->terminal_id, b->user_id, b->soul_id);
 	if (rc == RC_OK)
-		audit_bound(g, c, "selected", b);
+		binding_audit(c, "selected", b);
 	else
 		refuse(g, c, b, rc);
 	return rc == RC_OK;
@@ -217,7 +228,7 @@ bind_by_hint(const struct asking *k, const struct terminal *t)
 	rc = terminal_bind_free(
 	    k->g->state, b.terminal_id, b.user_id, b.soul_id);
 	if (rc == RC_OK)
-		audit_bound(k->g, k->c, "soul_hint", &b);
+		binding_audit(k->c, "soul_hint", &b);
 	else if (rc != RC_CONFLICT)
 		refuse(k->g, k->c, &b, rc);
 	return rc;

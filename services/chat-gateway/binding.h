@@ -32,4 +32,12 @@ bool binding_make(
  */
 bool binding_check(struct gateway *g, struct svc_call *c, struct str *user);
 
+/*
+ * binding_audit(c, how, b):
+ * Tell (audit) that by c a terminal's binding has become b; of one that has
+ * none now, soul_id is absent, and user_id is who had it.
+ */
+void binding_audit(
+    struct svc_call *c, const char *how, const struct binding *b);
+
 #endif /* !CHAT_GATEWAY_BINDING_H */

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "audit.h"
 #include "auth/auth.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -100,7 +99,6 @@ gateway_start(struct svc *s, const void *conf)
 	}
 	if (svc_auth(s) != NULL)
 		auth_bodies(svc_auth(s), find_body, g);
-	svc_on_refused(s, audit_refused, g);
 	g->follows = follows_new(s, g->state);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->watchers);

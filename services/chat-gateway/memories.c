@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "gateway.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -81,6 +82,42 @@ memories_forget(struct gateway *g, struct svc_call *c,
 	if (req->memory_id.p == NULL)
 		q->timeout_ms = FORGET_ALL_MS;
 	memories_ask(q, kept);
+}
+
+void
+memories_audit_gone(
+    struct svc_call *c, const struct wire_memory_forget_request *of, size_t n)
+{
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_DELETED,
+		.user_id = of->user_id,
+		.soul_id = of->soul_id,
+		.has_count = true,
+		.count = (int64_t)n });
+}
+
+void
+memories_audit(struct question *q, enum rc rc)
+{
+	const struct wire_memory_forget_request *of = q->msg;
+	const struct wire_memory_forget_reply *gone = q->reply;
+
+	if (rc == RC_OK && (gone->forgotten > 0 || gone->profile))
+		memories_audit_gone(q->arg, of, (size_t)gone->forgotten);
+	if (rc == RC_OK && gone->profile)
+		svc_audit_call(q->arg,
+		    &(struct wire_audit){
+			.action = WIRE_AUDIT_ACTION_PROFILE_CHANGED,
+			.user_id = of->user_id,
+			.reason = STR("deleted") });
+	/* It began, or may have. */
+	if (rc == RC_TIMEOUT || (rc != RC_OK && q->told.p != NULL))
+		svc_audit_call(q->arg,
+		    &(struct wire_audit){
+			.action = WIRE_AUDIT_ACTION_MEMORIES_DELETED,
+			.user_id = of->user_id,
+			.soul_id = of->soul_id,
+			.reason = STR("how much is not known") });
 }
 
 struct memories_failure

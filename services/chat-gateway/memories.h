@@ -46,6 +46,17 @@ void memories_ask(struct question *q, const void *msg);
 void memories_forget(struct gateway *g, struct svc_call *c,
     const struct wire_memory_forget_request *req, question_fn fn);
 
+/*
+ * memories_audit(q, rc):
+ * Tell (audit) what memories_forget() came to, if anything: of RC_OK how much
+ * is gone and whether the profile is; that it is not known if it failed and may
+ * have been done in part.
+ * memories_audit_gone(c, of, n): n memories of that user and soul are gone.
+ */
+void memories_audit(struct question *q, enum rc rc);
+void memories_audit_gone(
+    struct svc_call *c, const struct wire_memory_forget_request *of, size_t n);
+
 /* Why there is no answer, for who asked. */
 struct memories_failure {
 	enum rc rc;

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "audit.h"
 #include "caller.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -15,6 +14,7 @@
 #include "gateway.h"
 #include "memories.h"
 #include "send.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
@@ -87,11 +87,11 @@ send_lines(struct export *x)
 static void
 audit_left(struct export *x, const char *how)
 {
-	audit(x->g, x->c,
-	    &(struct audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_EXPORTED,
+	svc_audit_call(x->c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_EXPORTED,
 		.user_id = x->user,
 		.soul_id = x->soul,
-		.reason = how,
+		.reason = str_of(how),
 		.has_count = true,
 		.count = x->n });
 }

@@ -3,13 +3,14 @@
  */
 #include "on_identities.h"
 
-#include "audit.h"
 #include "auth/auth.h"
+#include "binding.h"
 #include "caller.h"
 #include "core/arena.h"
 #include "core/mem.h"
 #include "gateway.h"
 #include "state/credential.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 
@@ -95,13 +96,23 @@ answer(struct svc_call *c, const struct credential *cr, const struct secret *s)
 }
 
 static void
-audit_identity(struct gateway *g, struct svc_call *c,
-    enum wire_audit_action action, const struct credential *cr)
+audit_identity(struct svc_call *c, enum wire_audit_action action,
+    const struct credential *cr)
 {
-	audit(g, c,
-	    &(struct audit){ .action = action,
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = action,
 		.user_id = cr->user_id,
 		.terminal_id = cr->terminal_id });
+}
+
+/* The identity's terminal was taken from a user; absent: from nobody. */
+static void
+audit_taken(struct svc_call *c, const char *how, const struct credential *cr,
+    struct str from)
+{
+	if (from.p != NULL)
+		binding_audit(c, how,
+		    &(struct binding){ cr->terminal_id, from, { NULL, 0 } });
 }
 
 /* ---- mint ------------------------------------------------------------------
@@ -137,7 +148,8 @@ may_be_called(struct svc_call *c, struct str id)
 
 /* An id that another tenant had is not given away without him. */
 static enum rc
-mint(struct gateway *g, struct svc_call *c, const struct credential *cr)
+mint(struct gateway *g, struct svc_call *c, const struct credential *cr,
+    struct str *from)
 {
 	struct credential was;
 	enum rc rc;
@@ -149,7 +161,7 @@ mint(struct gateway *g, struct svc_call *c, const struct credential *cr)
 		return RC_CONFLICT;
 	if (rc != RC_OK && rc != RC_NOENT)
 		return rc;
-	return credential_mint(g->state, cr);
+	return credential_mint(g->state, cr, svc_call_arena(c), from);
 }
 
 void
@@ -161,6 +173,7 @@ on_terminals_mint(void *app, struct svc_call *c)
 		.tenant = caller_tenant(c),
 		.created = clock_wall() };
 	struct secret s;
+	struct str from;
 	enum rc rc;
 
 	if (!may_be_called(c, req->terminal_id) ||
@@ -171,7 +184,7 @@ on_terminals_mint(void *app, struct svc_call *c)
 		cr.tenant = caller_user_tenant(c, cr.user_id);
 	cr.changed = cr.created;
 	cr.hash = secret_make(&s, req->certificate);
-	rc = mint(g, c, &cr);
+	rc = mint(g, c, &cr, &from);
 	if (rc == RC_CONFLICT) {
 		gateway_refuse(c, rc,
 		    "terminal %.*s has an identity; rotate or revoke that",
@@ -179,7 +192,8 @@ on_terminals_mint(void *app, struct svc_call *c)
 	} else if (rc != RC_OK) {
 		gateway_fail(c, rc);
 	} else {
-		audit_identity(g, c, WIRE_AUDIT_ACTION_TERMINAL_MINTED, &cr);
+		audit_identity(c, WIRE_AUDIT_ACTION_TERMINAL_MINTED, &cr);
+		audit_taken(c, "minted", &cr, from);
 		answer(c, &cr, &s);
 	}
 }
@@ -215,7 +229,7 @@ on_terminals_rotate(void *app, struct svc_call *c)
 		return;
 	}
 	cr.changed = clock_wall();
-	audit_identity(g, c, WIRE_AUDIT_ACTION_TERMINAL_ROTATED, &cr);
+	audit_identity(c, WIRE_AUDIT_ACTION_TERMINAL_ROTATED, &cr);
 	answer(c, &cr, &s);
 }
 
@@ -224,16 +238,19 @@ on_terminals_revoke(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	struct credential cr;
+	struct str from;
 	enum rc rc;
 
 	if (!read_named(g, c, &cr))
 		return;
-	rc = credential_revoke(g->state, cr.terminal_id);
+	rc = credential_revoke(
+	    g->state, cr.terminal_id, svc_call_arena(c), &from);
 	if (rc != RC_OK) {
 		fail_named(c, rc);
 		return;
 	}
-	audit_identity(g, c, WIRE_AUDIT_ACTION_TERMINAL_REVOKED, &cr);
+	audit_identity(c, WIRE_AUDIT_ACTION_TERMINAL_REVOKED, &cr);
+	audit_taken(c, "revoked", &cr, from);
 	svc_reply(c, &(struct wire_ok_response){ .ok = true });
 }
 

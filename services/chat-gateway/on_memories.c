@@ -3,7 +3,6 @@
  */
 #include "on_memories.h"
 
-#include "audit.h"
 #include "caller.h"
 #include "core/arena.h"
 #include "gateway.h"
@@ -131,27 +130,11 @@ on_memories_list(void *app, struct svc_call *c)
 /* ---- forget ----------------------------------------------------------------
  */
 
-/* n memories were forgotten; reason is NULL if that is sure. */
-static void
-audit_forgotten(struct question *q, int64_t n, const char *reason)
-{
-	const struct wire_memory_forget_request *req = q->msg;
-
-	audit(q->g, q->arg,
-	    &(struct audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_DELETED,
-		.user_id = req->user_id,
-		.soul_id = req->soul_id,
-		.reason = reason,
-		.has_count = reason == NULL,
-		.count = n });
-}
-
 static void
 answer_forgotten(struct question *q)
 {
 	const struct wire_memory_forget_reply *gone = q->reply;
 
-	audit_forgotten(q, gone->forgotten, NULL);
 	svc_reply(q->arg,
 	    &(struct wire_memories_forgotten){
 		.forgotten = gone->forgotten, .profile = gone->profile });
@@ -162,6 +145,7 @@ on_deleted(struct question *q, enum rc rc)
 {
 	const struct wire_memory_forget_reply *gone = q->reply;
 
+	memories_audit(q, rc);
 	if (rc != RC_OK)
 		memories_fail(q->arg, q, rc);
 	else if (gone->forgotten == 0)
@@ -185,16 +169,15 @@ on_memories_delete(void *app, struct svc_call *c)
 static void
 on_forgotten(struct question *q, enum rc rc)
 {
-	if (rc == RC_OK) {
+	memories_audit(q, rc);
+	if (rc == RC_OK)
 		answer_forgotten(q);
-	} else if (rc == RC_TIMEOUT) {
-		audit_forgotten(q, 0, "how much is not known");
+	else if (rc == RC_TIMEOUT)
 		svc_fail(q->arg, rc,
 		    "memory-worker did not answer in time: a part may be "
 		    "forgotten; ask again for the rest");
-	} else {
+	else
 		memories_fail(q->arg, q, rc);
-	}
 }
 
 void

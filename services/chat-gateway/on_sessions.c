@@ -3,12 +3,12 @@
  */
 #include "on_sessions.h"
 
-#include "audit.h"
 #include "caller.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "gateway.h"
 #include "state/session.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
@@ -102,8 +102,8 @@ on_sessions_delete(void *app, struct svc_call *c)
 	} else if (rc != RC_OK) {
 		gateway_fail(c, rc);
 	} else {
-		audit(g, c,
-		    &(struct audit){
+		svc_audit_call(c,
+		    &(struct wire_audit){
 			.action = WIRE_AUDIT_ACTION_SESSION_DELETED,
 			.user_id = k.user_id,
 			.session_id = k.session_id });

@@ -3,7 +3,6 @@
  */
 #include "on_souls.h"
 
-#include "audit.h"
 #include "binding.h"
 #include "caller.h"
 #include "core/arena.h"
@@ -14,9 +13,14 @@
 #include "profile.h"
 #include "state/memory.h"
 #include "state/soul.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "text.h"
 #include "wire/msgs.h"
+
+/* Of a soul that is deleted, by name; of more only how many. */
+#define UNBOUND_TOLD_MAX 64
+#define SOUL_DELETED     "soul_deleted"
 
 static void
 put_list(
@@ -146,20 +150,45 @@ on_souls_create(void *app, struct svc_call *c)
 		answer_new(c, &soul);
 }
 
+/* Each of its terminals, but not so many that others' events have no room. */
 static void
-answer_deleted(struct gateway *g, struct svc_call *c, enum rc rc,
-    const struct memory_scope *of)
+audit_deleted(struct svc_call *c, const struct memory_scope *of,
+    const struct soul_unbound *gone)
 {
-	if (rc == RC_NOENT) {
-		svc_fail(c, rc, "soul not found");
-	} else if (rc != RC_OK) {
-		gateway_fail(c, rc);
-	} else {
-		audit(g, c,
-		    &(struct audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
+	size_t i, n = gone->n < UNBOUND_TOLD_MAX ? gone->n : UNBOUND_TOLD_MAX;
+
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_SOUL_DELETED,
+		.user_id = of->user_id,
+		.soul_id = of->soul_id });
+	for (i = 0; i < n; i++)
+		binding_audit(c, SOUL_DELETED,
+		    &(struct binding){
+			gone->ids[i], of->user_id, { NULL, 0 } });
+	if (n < gone->total)
+		svc_audit_call(c,
+		    &(struct wire_audit){
+			.action = WIRE_AUDIT_ACTION_BINDING_CHANGED,
 			.user_id = of->user_id,
-			.soul_id = of->soul_id });
-		svc_reply(c, &(struct wire_ok_response){ .ok = true });
+			.reason = STR(SOUL_DELETED),
+			.has_count = true,
+			.count = (int64_t)(gone->total - n) });
+}
+
+static void
+delete_soul(struct question *q, const struct memory_scope *of)
+{
+	struct soul_unbound gone = { .a = q->a };
+	enum rc rc;
+
+	rc = soul_delete(q->g->state, of->user_id, of->soul_id, &gone);
+	if (rc == RC_NOENT) {
+		svc_fail(q->arg, rc, "soul not found");
+	} else if (rc != RC_OK) {
+		gateway_fail(q->arg, rc);
+	} else {
+		audit_deleted(q->arg, of, &gone);
+		svc_reply(q->arg, &(struct wire_ok_response){ .ok = true });
 	}
 }
 
@@ -169,16 +198,19 @@ on_forgotten(struct question *q, enum rc rc)
 {
 	const struct wire_memory_forget_request *req = q->msg;
 	const struct memory_scope of = { req->user_id, req->soul_id };
+	bool nobody = rc == RC_DOWN && q->told.p == NULL;
+	size_t n;
 
-	if (rc == RC_DOWN && q->told.p == NULL)
-		rc = memory_clear(q->g->state, &of, NULL);
-	else if (rc != RC_OK) {
-		memories_fail(q->arg, q, rc);
-		return;
-	}
+	if (!nobody)
+		memories_audit(q, rc);
+	else if ((rc = memory_clear(q->g->state, &of, &n)) == RC_OK && n > 0)
+		memories_audit_gone(q->arg, req, n);
 	if (rc == RC_OK)
-		rc = soul_delete(q->g->state, of.user_id, of.soul_id);
-	answer_deleted(q->g, q->arg, rc, &of);
+		delete_soul(q, &of);
+	else if (nobody)
+		gateway_fail(q->arg, rc);
+	else
+		memories_fail(q->arg, q, rc);
 }
 
 /*

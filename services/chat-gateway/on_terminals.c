@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "audit.h"
 #include "binding.h"
 #include "body.h"
 #include "caller.h"
@@ -185,8 +184,8 @@ on_terminals_unbind(void *app, struct svc_call *c)
 		return;
 	rc = terminal_unbind(g->state, id, user);
 	if (rc == RC_OK)
-		audit_bound(g, c, "unbound",
-		    &(struct binding){ id, user, { NULL, 0 } });
+		binding_audit(
+		    c, "unbound", &(struct binding){ id, user, { NULL, 0 } });
 	else
 		rc = why_not(g, c, user, id, rc);
 	if (rc == RC_NOENT)

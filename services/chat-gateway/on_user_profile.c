@@ -4,10 +4,10 @@
  */
 #include "on_user_profile.h"
 
-#include "audit.h"
 #include "caller.h"
 #include "gateway.h"
 #include "memories.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 
@@ -24,8 +24,8 @@ static void
 on_patched(struct question *q, enum rc rc)
 {
 	if (rc == RC_OK)
-		audit(q->g, q->arg,
-		    &(struct audit){
+		svc_audit_call(q->arg,
+		    &(struct wire_audit){
 			.action = WIRE_AUDIT_ACTION_PROFILE_CHANGED,
 			.user_id = svc_call_param(q->arg, 0) });
 	on_answer(q, rc);

@@ -96,7 +96,9 @@ on_forget(struct run *r, const struct turn_action *a)
 {
 	struct wire_memory_forget_request m = { .user_id = r->req->user_id,
 		.soul_id = r->facts.soul_id,
-		.query = query_of(r, a->deed) };
+		.query = query_of(r, a->deed),
+		.session_id = run_chat(r)->session_id,
+		.terminal_id = run_chat(r)->terminal_id };
 	struct turn_event missing = { .kind = TURN_RESULT,
 		.deed = a->deed,
 		.outcome = TURN_INVALID,

@@ -3,7 +3,7 @@
  *
  *	nats	soul.rpc.memory.recall, .ready, .forget, .list, .profile
  *	jobs	soul.job.memory_store (stream SOUL_JOBS), in and out
- *	events	session_idle, memory_stored
+ *	events	session_idle, memory_stored, audit
  *	http	out: chat completions of the language model
  *	cli	dead: jobs that were put aside
  */

@@ -9,6 +9,7 @@
 #include "on_memory.h"
 #include "profile.h"
 #include "store.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
 #include "walk.h"
 #include "wire/msgs.h"
@@ -30,6 +31,7 @@ struct forgetting {
 	double fit;
 	struct str gone[STORE_GONE_MAX];
 	size_t n_gone, total;
+	bool begun;   /* something may be gone */
 	bool profile; /* it is gone, too */
 };
 
@@ -39,11 +41,44 @@ forgetting_of(struct walk *w)
 	return CONTAINER_OF(w, struct forgetting, walk);
 }
 
+/* Whoever asks outside of a conversation tells it himself: he knows for whom.
+ */
+static void
+audit(struct forgetting *f, enum rc rc)
+{
+	const struct wire_memory_forget_request *req = f->req;
+
+	if (req->session_id.p == NULL)
+		return;
+	if (f->profile)
+		svc_audit_call(f->call,
+		    &(struct wire_audit){
+			.action = WIRE_AUDIT_ACTION_PROFILE_CHANGED,
+			.user_id = req->user_id,
+			.terminal_id = req->terminal_id,
+			.session_id = req->session_id,
+			.reason = STR("deleted") });
+	if (!f->begun || (rc == RC_OK && f->total == 0))
+		return;
+	svc_audit_call(f->call,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_MEMORIES_DELETED,
+		.user_id = req->user_id,
+		.terminal_id = req->terminal_id,
+		.soul_id = req->soul_id,
+		.session_id = req->session_id,
+		.reason = rc == RC_OK
+		    ? STR("asked for in a conversation")
+		    : STR("asked for in a conversation; how much is not known"),
+		.has_count = rc == RC_OK,
+		.count = (int64_t)f->total });
+}
+
 static void
 end(struct walk *w, enum rc rc)
 {
 	struct forgetting *f = forgetting_of(w);
 
+	audit(f, rc);
 	if (rc != RC_OK) {
 		memory_fail(f->call, rc);
 		return;
@@ -90,6 +125,7 @@ clear(struct walk *w)
 	const struct memory_scope scope = walk_scope(w);
 	struct store_ask ask = walk_ask(w, &scope, on_cleared, f);
 
+	f->begun = true;
 	store_clear(f->k->store, &ask);
 }
 
@@ -120,6 +156,7 @@ forget_one(struct walk *w)
 	const struct memory_scope scope = walk_scope(w);
 	struct store_ask ask = walk_ask(w, &scope, on_one, f);
 
+	f->begun = true;
 	store_forget(f->k->store, &ask, f->req->memory_id);
 }
 
@@ -171,10 +208,12 @@ forget_best(struct walk *w, enum rc rc)
 	const struct memory_scope scope = { w->user_id, f->best_soul };
 	struct store_ask ask = walk_ask(w, &scope, on_best, f);
 
-	if (rc != RC_OK || f->best.p == NULL)
+	if (rc != RC_OK || f->best.p == NULL) {
 		end(w, rc);
-	else
-		store_forget(f->k->store, &ask, f->best);
+		return;
+	}
+	f->begun = true;
+	store_forget(f->k->store, &ask, f->best);
 }
 
 /* Everything of a user is more than what his souls remember. */

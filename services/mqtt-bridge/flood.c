@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "core/map.h"
 #include "core/mem.h"
 #include "core/rate.h"
+#include "once.h"
 #include "wire/iface.h"
 #include "wire/subjects.h"
 
@@ -15,8 +15,7 @@ enum kind { REPORTS, HEARTBEATS, RESULTS, KINDS };
 
 struct flood {
 	struct rate *rates[KINDS];
-	struct map *told; /* in this span */
-	struct mono ends;
+	struct once *told;
 };
 
 struct flood *
@@ -27,7 +26,7 @@ flood_new(int64_t per_s, int64_t burst)
 
 	for (i = 0; i < KINDS; i++)
 		f->rates[i] = rate_new(per_s, burst, FLOOD_BODIES);
-	f->told = map_new();
+	f->told = once_new();
 	return f;
 }
 
@@ -40,22 +39,8 @@ flood_free(struct flood *f)
 		return;
 	for (i = 0; i < KINDS; i++)
 		rate_free(f->rates[i]);
-	map_free(f->told);
+	once_free(f->told);
 	free(f);
-}
-
-static enum flood_answer
-over(struct flood *f, struct str id, struct mono now)
-{
-	if (mono_diff_ns(now, f->ends) >= 0) {
-		map_free(f->told);
-		f->told = map_new();
-		f->ends = mono_add_ms(now, FLOOD_SPAN_MS);
-	}
-	if (map_len(f->told) >= FLOOD_BODIES || map_get(f->told, id) != NULL)
-		return FLOOD_OVER;
-	(void)map_put(f->told, id, f);
-	return FLOOD_OVER_FIRST;
 }
 
 enum flood_answer
@@ -69,6 +54,7 @@ flood_take(
 
 	for (i = 0; i <= bytes / FLOOD_BYTES; i++)
 		if (rate_take(f->rates[kind], id, now) != 0)
-			return over(f, id, now);
+			return once_first(f->told, id, now) ? FLOOD_OVER_FIRST
+							    : FLOOD_OVER;
 	return FLOOD_OK;
 }

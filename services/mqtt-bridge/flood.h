@@ -15,8 +15,6 @@
 #define FLOOD_BYTES 65536
 /* Bodies whose buckets are known, of each kind; those heard last. */
 #define FLOOD_BODIES 16384
-/* A body is told, and named in the log, once in so long. */
-#define FLOOD_SPAN_MS 10000
 
 struct flood;
 
@@ -31,7 +29,7 @@ void flood_free(struct flood *f);
 /*
  * flood_take(f, row, id, bytes, now):
  * A message of that many bytes came, under a topic of wire_topics.
- * FLOOD_OVER_FIRST: the first one too many of this body within FLOOD_SPAN_MS.
+ * FLOOD_OVER_FIRST: the first one too many of this body, as of once_first().
  */
 enum flood_answer flood_take(
     struct flood *f, size_t row, struct str id, size_t bytes, struct mono now);

@@ -72,6 +72,21 @@ filter_of(enum terminal_report_kind kind)
 	}
 }
 
+/* Where it was said; NULL: not known any more. */
+static const char *
+topic_of(enum terminal_report_kind kind)
+{
+	static const size_t rows[] = {
+		[TERMINAL_ONLINE] = WIRE_TOPIC_ONLINE,
+		[TERMINAL_OFFLINE] = WIRE_TOPIC_ONLINE,
+		[TERMINAL_BEAT] = WIRE_TOPIC_HEARTBEAT,
+		[TERMINAL_SKILLS] = WIRE_TOPIC_SKILLS,
+		[TERMINAL_CATALOG] = WIRE_TOPIC_INTENT_CATALOG,
+	};
+
+	return kind < NELEM(rows) ? wire_topics[rows[kind]].name : NULL;
+}
+
 static void
 presence(struct reports *r, const struct terminal_report *t)
 {
@@ -126,9 +141,10 @@ settle(struct reports *r, const struct terminal_report *t)
 		return true;
 	case RC_NOENT:
 		metric_add(r->revoked, 1);
-		if (log_every(&rate, LOG_EVERY_S, &missed))
-			log_warn("bridge.revoked", LOG_V("terminal", t->id),
-			    LOG_I("missed", missed));
+		/* What the broker kept nobody says now. */
+		if (!t->replayed)
+			tell_denied(r->b->telling, t->id, topic_of(t->kind),
+			    "its identity was revoked");
 		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:

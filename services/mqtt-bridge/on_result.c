@@ -101,6 +101,17 @@ settle(struct results *r, const struct terminal_result *v, bool sent)
 	tell(r, v);
 }
 
+/* All replicas see it; one tells. */
+static void
+unasked(struct results *r, const struct terminal_result *v)
+{
+	metric_add(r->unasked, 1);
+	if (leading_epoch(r->b->leading) != 0)
+		tell_denied(r->b->telling, v->id,
+		    wire_topics[WIRE_TOPIC_RESULT].name,
+		    "nobody asked this body for it within ten minutes");
+}
+
 static void
 flush(void *arg)
 {
@@ -115,7 +126,7 @@ flush(void *arg)
 	rc = terminal_put_results(r->b->state, r->v, r->n, r->notes);
 	for (i = 0; i < r->n; i++) {
 		if (r->v[i].rc == RC_NOENT)
-			metric_add(r->unasked, 1);
+			unasked(r, &r->v[i]);
 		else if (r->v[i].rc != RC_OK)
 			metric_add(r->unkept, 1);
 		else if (r->v[i].first)

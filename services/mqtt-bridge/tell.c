@@ -10,7 +10,10 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/rate.h"
+#include "once.h"
 #include "quota.h"
+#include "svc/audit.h"
 #include "svc/event.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
@@ -19,9 +22,16 @@
 #define OUTPUT_MAX  16384
 #define LOG_EVERY_S 10
 
+/* Denials that are told of all bodies. */
+#define DENIED_PER_S 10
+#define DENIED_BURST 20
+
 struct telling {
 	struct bridge *b;
 	struct quota *quota;
+	struct once *denied;
+	struct rate *denials;
+	int64_t missed; /* denials that were not told */
 	struct metric *over, *lost;
 };
 
@@ -33,6 +43,8 @@ telling_new(struct bridge *b)
 
 	t->b = b;
 	t->quota = quota_new();
+	t->denied = once_new();
+	t->denials = rate_new(DENIED_PER_S, DENIED_BURST, 1);
 	t->over = metric_counter(set, "soul_bridge_events_over_quota_total",
 	    "Events of terminals that caused too many.", NULL);
 	t->lost = metric_counter(set, "soul_bridge_events_lost_total",
@@ -46,6 +58,8 @@ telling_free(struct telling *t)
 	if (t == NULL)
 		return;
 	quota_free(t->quota);
+	once_free(t->denied);
+	rate_free(t->denials);
 	free(t);
 }
 
@@ -161,4 +175,33 @@ tell_result(struct telling *t, struct str terminal, const struct wire_result *r,
 		m.has_duration_ms = m.duration_ms >= 0;
 	}
 	send_event(t, &e);
+}
+
+void
+tell_denied(struct telling *t, struct str terminal, const char *topic,
+    const char *reason)
+{
+	const struct wire_audit e = { .action = WIRE_AUDIT_ACTION_ACCESS_DENIED,
+		.has_role = true,
+		.role = WIRE_AUDIT_ROLE_TERMINAL,
+		.caller_id = terminal,
+		.terminal_id = terminal,
+		.route = str_of(topic),
+		.reason = str_of(reason),
+		.has_count = true,
+		.count = 1 + t->missed };
+	struct mono now = clock_mono();
+	struct trace trace;
+
+	/* One body alone must not use up what there is for all. */
+	if (!once_first(t->denied, terminal, now) ||
+	    rate_take(t->denials, STR(""), now) > 0) {
+		t->missed++;
+		return;
+	}
+	t->missed = 0;
+	trace_new(&trace);
+	log_trace_set(trace.trace_id);
+	svc_audit(t->b->svc, &e, &trace);
+	log_trace_set("");
 }

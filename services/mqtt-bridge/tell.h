@@ -48,4 +48,13 @@ void tell_refused(
 void tell_result(struct telling *t, struct str terminal,
     const struct wire_result *r, const struct asked *asked);
 
+/*
+ * tell_denied(t, terminal, topic, reason):
+ * What it said under that topic (its name in wire_topics) was refused for who
+ * it is: an audit event and a line of the log, once in ONCE_SPAN_MS for each
+ * body and ten times a second for all; its count has those in between.
+ */
+void tell_denied(struct telling *t, struct str terminal, const char *topic,
+    const char *reason);
+
 #endif /* !MQTT_BRIDGE_TELL_H */

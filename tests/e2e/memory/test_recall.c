@@ -5,6 +5,7 @@
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "e2e/rig/ear.h"
@@ -155,14 +156,36 @@ KIT_TEST_T(new_words_start_the_silence_anew, 60)
 	ear_free(e);
 }
 
+/* The auditor learns in which turn how much is gone, and not what. */
+static void
+want_told(struct ear *audit, struct ear *turns, const char *word)
+{
+	json_t *e = ear_await(audit, "payload.action", "memories_deleted");
+	json_t *turn = ear_await(turns, "payload.user_id", "u-forget");
+	char *all = json_dumps(e, 0);
+
+	ck_assert_str_eq(text_at(e, "trace_id"), text_at(turn, "trace_id"));
+	ck_assert_str_eq(text_at(e, "payload.user_id"), "u-forget");
+	ck_assert_str_eq(text_at(e, "payload.terminal_id"), "terminal-005");
+	ck_assert_str_eq(text_at(e, "payload.session_id"), "s2");
+	ck_assert_int_eq(json_integer_value(at(e, "payload.count")), 1);
+	ck_assert_ptr_null(strstr(all, word));
+	free(all);
+	json_decref(turn);
+	json_decref(e);
+}
+
 KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 {
 	struct owner o = owner_of("u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
+	struct ear *audit, *turns;
 	char text[400], want[512];
 
 	ck_assert(stored_text(ev, text, sizeof(text)));
 	ck_assert_ptr_nonnull(strstr(text, "山竹"));
+	audit = ear_new(&stack, "soul.event.audit.u-forget", NULL);
+	turns = ear_new(&stack, "soul.event.turn_completed.>", NULL);
 	o.session = "s2";
 	r = owner_say(&o, "忘掉我喜欢的水果是山竹");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"forget_memory\"]"));
@@ -170,6 +193,9 @@ KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 	ck_assert_msg(says(r, "reply", want), "%s", text_at(r, "reply"));
 	json_decref(r);
 	ck_assert(!stored_text(ev, text, sizeof(text)));
+	want_told(audit, turns, "山竹");
+	ear_free(audit);
+	ear_free(turns);
 	json_decref(ev);
 }
 

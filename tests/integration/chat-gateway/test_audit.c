@@ -5,7 +5,8 @@
 #include "known.h"
 #include "recollect.h"
 
-/* Something that is asked, and what is told of it; NULL: nothing. */
+/* Something that is asked (NULL: nothing more), and what is told of it; NULL:
+ * nothing. */
 struct deed {
 	const char *token, *method, *path, *body;
 	int status;
@@ -27,10 +28,12 @@ ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
 	struct kit_answer a = { 0 };
 	json_t *j;
 
-	ask_as(b, &a, d->token, d->method, d->path, d->body);
-	ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s", d->method,
-	    d->path, d->token, a.status, a.body.p);
-	kit_answer_free(&a);
+	if (d->method != NULL) {
+		ask_as(b, &a, d->token, d->method, d->path, d->body);
+		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
+		    d->method, d->path, d->token, a.status, a.body.p);
+		kit_answer_free(&a);
+	}
 	if (d->action == NULL)
 		return;
 	j = heard(sub, d->action);
@@ -85,9 +88,26 @@ static const struct deed deeds[] = {
 	    NULL, NULL, 0 },
 	{ ANN, "DELETE", "/v1/memories/m1", NULL, 200, DELETED, 1 },
 	{ ANN, "DELETE", "/v1/memories?user_id=ann", NULL, 200, DELETED, 2 },
+	/* By the same. */
+	{ NULL, NULL, NULL, NULL, 0, "profile_changed", "owner", "ann", "ann",
+	    "", "deleted", -1 },
 	{ BOB, "DELETE", "/v1/sessions/s1", NULL, 404, NULL, NULL, NULL, NULL,
 	    NULL, NULL, 0 },
 };
+
+/* Ann's terminal has this soul now; "": none. */
+static void
+bound_is(natsSubscription *sub, const char *terminal, const char *how,
+    const char *soul)
+{
+	json_t *j = heard(sub, "binding_changed");
+
+	ck_assert_str_eq(text_at(j, "payload.terminal_id"), terminal);
+	ck_assert_str_eq(text_at(j, "payload.user_id"), "ann");
+	ck_assert_str_eq(text_at(j, "payload.reason"), how);
+	ck_assert_str_eq(text_at(j, "payload.soul_id"), soul);
+	json_decref(j);
+}
 
 KIT_TEST(what_is_done_is_told)
 {
@@ -113,23 +133,89 @@ KIT_TEST(what_is_done_is_told)
 	j = heard(sub, "terminal_minted");
 	ck_assert_str_eq(kit_text(j, "payload.tenant"), "acme");
 	json_decref(j);
-	/* By selection, and when the soul goes. */
+	/* What a soul's end takes with it. */
 	minted(b, MAKER, "desk");
 	json_decref(heard(sub, "terminal_minted"));
 	select_as(b, ANN, "desk", soul, NULL);
-	j = heard(sub, "binding_changed");
-	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
-	ck_assert_str_eq(kit_text(j, "payload.reason"), "selected");
-	json_decref(j);
+	bound_is(sub, "desk", "selected", soul);
+	remember(&r, "ann", soul, "m4", "x", 1000);
 	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
 	refused_as(b, BOB, "DELETE", path, NULL, "404 soul not found");
 	done_as(b, ANN, "DELETE", path, NULL);
+	j = heard(sub, "memories_deleted");
+	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
+	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
+	json_decref(j);
 	j = heard(sub, "soul_deleted");
 	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
 	json_decref(j);
+	bound_is(sub, "desk", "soul_deleted", "");
 	natsSubscription_Destroy(sub);
 	peer_stop(&p);
 	recollect_stop(&r);
+}
+
+/* Who takes an identity away, or gives it to another, unbinds. */
+KIT_TEST(what_is_taken_is_told)
+{
+	char soul[SOUL_ID];
+	natsSubscription *sub;
+	struct bed b;
+
+	known_start(&b);
+	sub = heard_listen(&b);
+	soul_as(&b, ANN, "friendly", soul);
+	minted(&b, MAKER, "lamp");
+	json_decref(heard(sub, "terminal_minted"));
+	select_as(&b, ANN, "lamp", soul, NULL);
+	bound_is(sub, "lamp", "selected", soul);
+	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
+	json_decref(heard(sub, "terminal_revoked"));
+	bound_is(sub, "lamp", "revoked", "");
+	/* Bound while callers were not known. */
+	ck_assert_int_eq(
+	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(soul)),
+	    RC_OK);
+	done_as(&b, MAKER, "POST", "/v1/terminals",
+	    "{\"terminal_id\":\"desk\",\"user_id\":\"bob\"}");
+	json_decref(heard(sub, "terminal_minted"));
+	bound_is(sub, "desk", "minted", "");
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}
+
+/* A soul of very many bodies: not all are told one by one. */
+KIT_TEST(very_many_are_counted)
+{
+	char soul[SOUL_ID], path[128], id[16];
+	natsSubscription *sub;
+	struct bed b;
+	json_t *j;
+	int i;
+
+	known_start(&b);
+	soul_as(&b, ANN, "friendly", soul);
+	for (i = 0; i < 100; i++) {
+		snprintf(id, sizeof(id), "t%d", i);
+		ck_assert_int_eq(
+		    terminal_bind(b.db.s, str_of(id), STR("ann"), str_of(soul)),
+		    RC_OK);
+	}
+	sub = heard_listen(&b);
+	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
+	done_as(&b, ANN, "DELETE", path, NULL);
+	json_decref(heard(sub, "soul_deleted"));
+	for (i = 0; i < 64; i++) {
+		j = heard(sub, "binding_changed");
+		ck_assert_str_ne(text_at(j, "payload.terminal_id"), "");
+		json_decref(j);
+	}
+	j = heard(sub, "binding_changed");
+	ck_assert_ptr_null(kit_find(j, "payload.terminal_id"));
+	ck_assert_int_eq(kit_int(j, "payload.count"), 36);
+	json_decref(j);
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
 }
 
 /* Whoever asks later finds the newest of a body. */

@@ -78,9 +78,10 @@ KIT_TEST_T(a_memory_is_forgotten, 60)
 	talk_start(&t, &b, "忘掉这个");
 	talk_want(&t, .reply = "你喜欢乌龙茶的事，我忘了。",
 	    .executed = "forget_memory", .failed = "");
-	/* One memory, of this user and soul, and no more. */
-	json_t *want = json_pack("{s:s,s:s,s:s}", "user_id", "u1", "soul_id",
-	    "soul_1", "query", "我喜欢乌龙茶");
+	/* One memory, of this user and soul, and no more; where it was said. */
+	json_t *want = json_pack("{s:s,s:s,s:s,s:s,s:s}", "user_id", "u1",
+	    "soul_id", "soul_1", "query", "我喜欢乌龙茶", "session_id", "s1",
+	    "terminal_id", "t1");
 	json_t *got = peers_last(&b.peers, forget);
 	ck_assert_msg(
 	    json_equal(got, want), "%s", json_dumps(got, JSON_COMPACT));

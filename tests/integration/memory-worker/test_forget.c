@@ -144,3 +144,78 @@ KIT_TEST_T(forgetting_very_much, 60)
 	json_decref(j);
 	bed_stop(&b);
 }
+
+/* ---- what is told of it ---------------------------------------------------
+ */
+
+#define TRACE  "0af7651916cd43dd8448eb211c80319c"
+#define SECRET "用户偷偷喜欢乌龙茶"
+
+static void
+forget_in_session(struct bed *b, const char *query, int64_t gone)
+{
+	json_t *req =
+	    json_pack("{ssssssssss}", "user_id", "u1", "soul_id", "s1",
+		"session_id", "talk 1", "terminal_id", "lamp", "query", query);
+	char *s = json_dumps(req, 0);
+	natsMsg *q = NULL, *m = NULL;
+	json_t *j;
+
+	ck_assert_int_eq(natsMsg_Create(&q, "soul.rpc.memory.forget", NULL, s,
+			     (int)strlen(s)),
+	    NATS_OK);
+	natsMsgHeader_Set(q, "traceparent", "00-" TRACE "-b7ad6b7169203331-01");
+	ck_assert_int_eq(
+	    natsConnection_RequestMsg(&m, b->nc, q, BED_MS), NATS_OK);
+	j = kit_nats_json(m);
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(j, "forgotten")), gone);
+	json_decref(j);
+	natsMsg_Destroy(m);
+	natsMsg_Destroy(q);
+	free(s);
+	json_decref(req);
+}
+
+/* Of a conversation: whose, how many, in which turn; never the words. */
+KIT_TEST_T(forgetting_in_a_conversation_is_told, 60)
+{
+	char subject[KIT_SUBJECT], *text;
+	natsSubscription *sub;
+	struct bed b;
+	json_t *j;
+
+	bed_start(&b, 1);
+	sub = kit_nats_listen(b.nc, "soul.event.audit.*");
+	bed_remember(&b, "u1", "s1", "tea", SECRET);
+	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
+	/* Nothing is gone; and who asks for another tells it himself. */
+	forget_in_session(&b, "我喜欢爬山", 0);
+	ck_assert_int_eq(
+	    forget(&b, json_pack("{ssss}", "user_id", "u1", "memory_id", "cat"),
+		"cat"),
+	    1);
+	forget_in_session(&b, SECRET, 1);
+	j = kit_nats_next(sub, BED_MS, subject);
+	ck_assert_ptr_nonnull(j);
+	ck_assert_str_eq(subject, "soul.event.audit.u1");
+	ck_assert_str_eq(kit_text(j, "source"), "memory-worker");
+	ck_assert_str_eq(
+	    kit_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
+	ck_assert_str_eq(kit_text(j, "payload.action"), "memories_deleted");
+	ck_assert_str_eq(kit_text(j, "payload.user_id"), "u1");
+	ck_assert_str_eq(kit_text(j, "payload.soul_id"), "s1");
+	ck_assert_str_eq(kit_text(j, "payload.session_id"), "talk 1");
+	ck_assert_str_eq(kit_text(j, "payload.terminal_id"), "lamp");
+	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
+	text = json_dumps(j, 0);
+	ck_assert_ptr_null(strstr(text, "乌龙茶"));
+	free(text);
+	json_decref(j);
+	ck_assert(
+	    kit_log_has(&b.worker[0].proc, "ev=audit action=memories_deleted"));
+	ck_assert(!kit_log_has(&b.worker[0].proc, "乌龙茶"));
+	ck_assert_ptr_null(kit_nats_next(sub, 1, NULL));
+	natsSubscription_Destroy(sub);
+	bed_stop(&b);
+}

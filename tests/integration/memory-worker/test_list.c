@@ -146,7 +146,8 @@ KIT_TEST_T(changes_between_pages, 60)
 	json_decref(j);
 	ck_assert_str_eq(ids, "m1 m2 m4 ");
 	/* The soul of the place is gone. */
-	ck_assert_int_eq(soul_delete(b.db.s, STR("u1"), STR("s1")), RC_OK);
+	ck_assert_int_eq(
+	    soul_delete(b.db.s, STR("u1"), STR("s1"), NULL), RC_OK);
 	j = page_of(&b, "u1", NULL, after, 50);
 	ck_assert_ptr_null(add_ids(j, ids, sizeof(ids)));
 	json_decref(j);

@@ -204,6 +204,29 @@ bed_event(natsSubscription *sub, const char *path, const char *text)
 	return NULL;
 }
 
+/* The next audit event says that the body was refused, for that reason. */
+static inline void
+ck_denied(
+    struct bed *b, natsSubscription *told, const char *body, const char *reason)
+{
+	json_t *j = kit_nats_next(told, BED_MS, NULL);
+	char line[160];
+
+	ck_assert_ptr_nonnull(j);
+	ck_assert_str_eq(kit_find_text(j, "source"), "mqtt-bridge");
+	ck_assert_str_eq(kit_find_text(j, "payload.action"), "access_denied");
+	ck_assert_str_eq(kit_find_text(j, "payload.role"), "terminal");
+	ck_assert_str_eq(kit_find_text(j, "payload.caller_id"), body);
+	ck_assert_str_eq(kit_find_text(j, "payload.terminal_id"), body);
+	ck_assert_str_eq(kit_find_text(j, "payload.reason"), reason);
+	ck_assert_uint_eq(strlen(kit_find_text(j, "trace_id")), 36);
+	json_decref(j);
+	snprintf(line, sizeof(line),
+	    "ev=audit action=access_denied role=terminal tenant=\"\" caller=%s",
+	    body);
+	ck_assert(kit_log_has(&b->bridge[0].proc, line));
+}
+
 /* A request: its answer, and the code of an error or "". */
 struct bed_answer {
 	json_t *body; /* NULL: none came */

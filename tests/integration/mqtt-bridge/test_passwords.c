@@ -62,7 +62,7 @@ mint(struct scene *s, const char *id, const char *secret)
 		auth_secret_hash(str_of(secret), hash);
 		c.hash = str_of(hash);
 	}
-	ck_assert_int_eq(credential_mint(s->b.db.s, &c), RC_OK);
+	ck_assert_int_eq(credential_mint(s->b.db.s, &c, NULL, NULL), RC_OK);
 }
 
 /* A plain client's connection: what the broker answered, -1 while it has not,
@@ -186,7 +186,8 @@ KIT_TEST_T(made_changed_and_revoked, 60)
 	ck_assert(!gets_in(&t1));
 
 	ck_assert_int_eq(login(&l, s.k.bodies, "t1", "two"), 0);
-	ck_assert_int_eq(credential_revoke(s.b.db.s, STR("t1")), RC_OK);
+	ck_assert_int_eq(
+	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	at = clock_mono();
 	ck_assert(kit_until(is_down, &l, SOON_MS));
 	printf("# a revoked one is out after %lld ms\n",
@@ -242,7 +243,8 @@ KIT_TEST_T(redis_is_away, 60)
 	/* Neither does a broker that was away miss it. */
 	kit_signal(&s.k.proc, SIGKILL);
 	(void)kit_wait(&s.k.proc, BED_MS);
-	ck_assert_int_eq(credential_revoke(s.b.db.s, STR("t1")), RC_OK);
+	ck_assert_int_eq(
+	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	broker_start(&s.k);
 	ck_assert(kit_until(is_refused, &t1, SOON_MS));
 	ck_assert(gets_in(&t2));
@@ -276,7 +278,8 @@ KIT_TEST_T(many, 120)
 	for (i = 0; i < MANY; i++) {
 		snprintf(id, sizeof(id), "b%d", i);
 		one.terminal_id = str_of(id);
-		ck_assert_int_eq(credential_mint(s.b.db.s, &one), RC_OK);
+		ck_assert_int_eq(
+		    credential_mint(s.b.db.s, &one, NULL, NULL), RC_OK);
 	}
 	ck_assert(kit_until(knows_all, &s, SOON_MS));
 	kit_signal(&s.keeper, SIGTERM);

@@ -86,10 +86,12 @@ KIT_TEST(a_result_comes_back)
 	bed_stop(&b);
 }
 
+#define UNASKED "nobody asked this body for it within ten minutes"
+
 /* The topic says who speaks, whatever the payload says. */
 KIT_TEST(nobody_answers_for_another)
 {
-	natsSubscription *all;
+	natsSubscription *all, *told;
 	struct kept k = { .id = "t1", .request = "r1" };
 	natsMsg *m = NULL;
 	struct bed b;
@@ -98,6 +100,7 @@ KIT_TEST(nobody_answers_for_another)
 	bed_start(&b);
 	k.b = &b;
 	all = kit_nats_listen(b.nc, "soul.result.>");
+	told = kit_nats_listen(b.nc, "soul.event.audit.*");
 	present(&b, &d, "t1");
 	present(&b, &thief, "t2");
 	ck_assert_str_eq(
@@ -116,8 +119,42 @@ KIT_TEST(nobody_answers_for_another)
 	ck_assert_int_eq(kit_service_metric(
 			     &b.bridge[0], "soul_bridge_results_unasked_total"),
 	    1);
+	ck_denied(&b, told, "t2", UNASKED);
+	natsSubscription_Destroy(told);
 	natsSubscription_Destroy(all);
 	body_leave(&d);
+	body_leave(&thief);
+	bed_stop(&b);
+}
+
+static bool
+both_saw_two(void *arg)
+{
+	static const char name[] = "soul_bridge_results_unasked_total";
+	struct bed *b = arg;
+
+	return kit_service_metric(&b->bridge[0], name) == 2 &&
+	    kit_service_metric(&b->bridge[1], name) == 2;
+}
+
+/* Both replicas see what it says; one tells it, and not each time. */
+KIT_TEST(a_thief_is_told_once)
+{
+	natsSubscription *told;
+	struct bed b;
+	struct body thief;
+
+	bed_start(&b);
+	bridge_start_one(&b, 1);
+	told = kit_nats_listen(b.nc, "soul.event.audit.*");
+	present(&b, &thief, "t2");
+	body_answer(&thief, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
+	body_answer(&thief, "r2", "{\"request_id\":\"r2\",\"ok\":true}");
+	ck_assert(kit_until(both_saw_two, &b, BED_MS));
+	ck_denied(&b, told, "t2", UNASKED);
+	ck_assert_ptr_null(kit_nats_next(told, 1, NULL));
+	ck_assert(!kit_log_has(&b.bridge[1].proc, "ev=audit"));
+	natsSubscription_Destroy(told);
 	body_leave(&thief);
 	bed_stop(&b);
 }

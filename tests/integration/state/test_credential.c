@@ -21,7 +21,7 @@ mint(struct bed *b, const char *id, const char *tenant, const char *user)
 {
 	struct credential c = credential_of(id, tenant, user);
 
-	OK(credential_mint(b->s, &c));
+	OK(credential_mint(b->s, &c, NULL, NULL));
 }
 
 static int64_t
@@ -68,10 +68,10 @@ KIT_TEST(mint_rotate_revoke)
 	ck_assert_int_eq(version(&b), 0);
 	IS(RC_NOENT, credential_read(b.s, c.terminal_id, b.a, &out));
 	IS(RC_NOENT, credential_rotate(b.s, c.terminal_id, STR("h")));
-	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id));
+	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id, NULL, NULL));
 	ck_assert_int_eq(version(&b), 0);
 
-	OK(credential_mint(b.s, &c));
+	OK(credential_mint(b.s, &c, NULL, NULL));
 	OK(credential_read(b.s, c.terminal_id, b.a, &out));
 	ck_text(out.terminal_id, "desk 桌");
 	ck_text(out.tenant, "acme");
@@ -82,7 +82,7 @@ KIT_TEST(mint_rotate_revoke)
 	ck_assert(!out.revoked);
 	v0 = version(&b);
 	ck_assert_int_gt(v0, 0);
-	IS(RC_CONFLICT, credential_mint(b.s, &c));
+	IS(RC_CONFLICT, credential_mint(b.s, &c, NULL, NULL));
 	ck_assert_int_eq(version(&b), v0);
 
 	OK(credential_rotate(b.s, c.terminal_id, STR("another")));
@@ -98,13 +98,13 @@ KIT_TEST(mint_rotate_revoke)
 
 	OK(credential_rotate(b.s, c.terminal_id, STR("third")));
 	v0 = version(&b);
-	OK(credential_revoke(b.s, c.terminal_id));
+	OK(credential_revoke(b.s, c.terminal_id, NULL, NULL));
 	OK(credential_read(b.s, c.terminal_id, b.a, &out));
 	ck_assert(out.revoked);
 	ck_text(out.hash, NULL);
 	ck_text(out.tenant, "acme");
 	ck_assert_int_gt(version(&b), v0);
-	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id));
+	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id, NULL, NULL));
 	IS(RC_NOENT, credential_rotate(b.s, c.terminal_id, STR("h")));
 	bed_end(&b);
 }
@@ -118,9 +118,9 @@ KIT_TEST(minted_anew)
 
 	bed_start(&b);
 	mint(&b, "t", "acme", "acme/u1");
-	OK(credential_revoke(b.s, STR("t")));
+	OK(credential_revoke(b.s, STR("t"), NULL, NULL));
 	c.hash = (struct str){ 0 };
-	OK(credential_mint(b.s, &c));
+	OK(credential_mint(b.s, &c, NULL, NULL));
 	OK(credential_read(b.s, STR("t"), b.a, &out));
 	ck_text(out.tenant, NULL);
 	ck_text(out.user_id, NULL);
@@ -139,16 +139,20 @@ KIT_TEST(minted_anew)
 
 KIT_TEST(revoking_unbinds)
 {
-	struct str *ids;
+	struct str *ids, from = STR("?");
 	struct bed b;
 	size_t n;
 
 	bed_start(&b);
 	mint(&b, "t", NULL, NULL);
 	mint(&b, "other", NULL, NULL);
+	mint(&b, "free", NULL, NULL);
 	bind(&b, "t", "u");
 	bind(&b, "other", "u");
-	OK(credential_revoke(b.s, STR("t")));
+	OK(credential_revoke(b.s, STR("free"), b.a, &from));
+	ck_text(from, NULL);
+	OK(credential_revoke(b.s, STR("t"), b.a, &from));
+	ck_text(from, "u");
 	ck_bound(&b, "t", NULL);
 	ck_bound(&b, "other", "u");
 	OK(terminal_list(b.s, STR("u"), b.a, &ids, &n));
@@ -160,13 +164,16 @@ KIT_TEST(revoking_unbinds)
 	/* Not even a damaged record keeps an identity alive. */
 	DO(&b.rig, STR("HSET"), STR("soul:terminal:{other}"), STR("v"),
 	    STR("9"));
-	OK(credential_revoke(b.s, STR("other")));
+	OK(credential_revoke(b.s, STR("other"), b.a, &from));
+	ck_text(from, NULL);
 	IS(RC_NOENT, credential_rotate(b.s, STR("other"), STR("h")));
 	bed_end(&b);
 }
 
 KIT_TEST(what_minting_leaves_bound)
 {
+	struct credential his = credential_of("his", NULL, "v");
+	struct str from;
 	struct bed b;
 
 	bed_start(&b);
@@ -176,13 +183,14 @@ KIT_TEST(what_minting_leaves_bound)
 	bind(&b, "his", "u");
 	mint(&b, "any", NULL, NULL);
 	mint(&b, "mine", NULL, "u");
-	mint(&b, "his", NULL, "v");
+	OK(credential_mint(b.s, &his, b.a, &from));
+	ck_text(from, "u");
 	ck_bound(&b, "any", "u");
 	ck_bound(&b, "mine", "u");
 	ck_bound(&b, "his", NULL);
 
 	/* Bound after it was revoked: by whom does not count any more. */
-	OK(credential_revoke(b.s, STR("any")));
+	OK(credential_revoke(b.s, STR("any"), NULL, NULL));
 	bind(&b, "any", "u");
 	mint(&b, "any", NULL, NULL);
 	ck_bound(&b, "any", NULL);
@@ -269,19 +277,19 @@ KIT_TEST(a_credential_wrong_arguments_and_records)
 	memset(text, 'x', sizeof(text));
 	bed_start(&b);
 	c.terminal_id = STR("a/b");
-	IS(RC_INVALID, credential_mint(b.s, &c));
+	IS(RC_INVALID, credential_mint(b.s, &c, NULL, NULL));
 	c.terminal_id = STR("t");
 	c.created.ms = -1;
-	IS(RC_INVALID, credential_mint(b.s, &c));
+	IS(RC_INVALID, credential_mint(b.s, &c, NULL, NULL));
 	c.created.ms = 0;
 	c.tenant = STR("\n");
-	IS(RC_INVALID, credential_mint(b.s, &c));
+	IS(RC_INVALID, credential_mint(b.s, &c, NULL, NULL));
 	c.tenant = none;
 	c.hash = (struct str){ text, sizeof(text) };
-	IS(RC_TOOBIG, credential_mint(b.s, &c));
+	IS(RC_TOOBIG, credential_mint(b.s, &c, NULL, NULL));
 	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
 	c.hash.n--;
-	OK(credential_mint(b.s, &c));
+	OK(credential_mint(b.s, &c, NULL, NULL));
 
 	IS(RC_INVALID,
 	    credential_list(b.s, none, STR("~"), 1, b.a, &list, &n, &next));

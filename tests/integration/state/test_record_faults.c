@@ -52,7 +52,7 @@ on_soul(struct bed *b, int which)
 	case 0:
 		return soul_read(b->s, soul.id, b->a, &out);
 	case 1:
-		return soul_delete(b->s, soul.user_id, soul.id);
+		return soul_delete(b->s, soul.user_id, soul.id, NULL);
 	default:
 		return terminal_bind(b->s, STR("t2"), STR("u"), STR("soul"));
 	}
@@ -94,11 +94,11 @@ on_credential(struct bed *b, int which)
 	case 0:
 		return credential_read(b->s, STR("t"), b->a, &c);
 	case 1:
-		return credential_mint(b->s, &c);
+		return credential_mint(b->s, &c, NULL, NULL);
 	case 2:
 		return credential_rotate(b->s, STR("t"), STR("h"));
 	default:
-		return credential_revoke(b->s, STR("t"));
+		return credential_revoke(b->s, STR("t"), NULL, NULL);
 	}
 }
 #define CREDENTIAL_CALLS 4

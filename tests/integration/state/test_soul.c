@@ -33,7 +33,7 @@ KIT_TEST(create_read_delete)
 	ck_assert_int_eq(st.version, 1);
 	ck_assert(str_eq(st.bytes, STR("state\0x")));
 
-	OK(soul_delete(b.s, in.user_id, in.id));
+	OK(soul_delete(b.s, in.user_id, in.id, NULL));
 	IS(RC_NOENT, soul_read(b.s, in.id, b.a, &out));
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	ck_assert_int_eq(st.version, 0);
@@ -55,8 +55,8 @@ KIT_TEST(names_are_unique_per_user)
 	OK(soul_create(b.s, &a3, STR("")));
 	OK(soul_create(b.s, &b1, STR("")));
 	IS(RC_CONFLICT, soul_create(b.s, &again, STR(""))); /* the id */
-	IS(RC_DENIED, soul_delete(b.s, b1.user_id, a1.id));
-	OK(soul_delete(b.s, a1.user_id, a1.id));
+	IS(RC_DENIED, soul_delete(b.s, b1.user_id, a1.id, NULL));
+	OK(soul_delete(b.s, a1.user_id, a1.id, NULL));
 	OK(soul_create(b.s, &a2, STR("")));
 	bed_end(&b);
 }
@@ -116,7 +116,7 @@ KIT_TEST(how_many_one_may_have)
 	IS(RC_AGAIN, soul_create(b.s, &soul, STR("")));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, SOUL_LIST_MAX);
-	OK(soul_delete(b.s, STR("u"), STR("500")));
+	OK(soul_delete(b.s, STR("u"), STR("500"), NULL));
 	OK(soul_create(b.s, &soul, STR("")));
 	bed_end(&b);
 }
@@ -158,7 +158,7 @@ KIT_TEST(limits)
 	ck_assert_uint_eq(n, 0);
 	IS(RC_INVALID, soul_read(b.s, STR(""), b.a, &out));
 	IS(RC_INVALID, soul_list(b.s, STR(""), b.a, &list, &n));
-	IS(RC_INVALID, soul_delete(b.s, STR(""), STR("s")));
+	IS(RC_INVALID, soul_delete(b.s, STR(""), STR("s"), NULL));
 	arena_free(small);
 	bed_end(&b);
 }

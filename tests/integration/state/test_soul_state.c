@@ -288,7 +288,7 @@ KIT_TEST(a_log_goes_with_the_changes)
 	page.since = list[0].at;
 	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	OK(soul_delete(b.s, STR("u"), STR("s")));
+	OK(soul_delete(b.s, STR("u"), STR("s"), NULL));
 	ck_assert_int_eq(
 	    INT_OF(&b.rig, STR("EXISTS"), STR("soul:soul:{s}:log:1")), 0);
 	bed_end(&b);

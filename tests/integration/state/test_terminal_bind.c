@@ -187,10 +187,12 @@ KIT_TEST(how_many_one_may_bind)
 
 KIT_TEST(deleting_a_soul_unbinds)
 {
+	struct soul_unbound gone = { 0 };
 	struct terminal t;
 	struct bed b;
 
 	bed_start(&b);
+	gone.a = b.a;
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
@@ -199,10 +201,17 @@ KIT_TEST(deleting_a_soul_unbinds)
 	OK(terminal_bind(b.s, STR("c"), alice, STR("s1")));
 	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 1);
 
-	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1")));
+	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1"), &gone));
+	ck_assert_uint_eq(gone.total, 0);
 	ck_list(&b, alice, "abc");
-	OK(soul_delete(b.s, alice, STR("s1")));
-	IS(RC_NOENT, soul_delete(b.s, alice, STR("s1")));
+	OK(soul_delete(b.s, alice, STR("s1"), &gone));
+	ck_assert_uint_eq(gone.n, 2);
+	ck_assert_uint_eq(gone.total, 2);
+	ck_assert(
+	    str_eq(gone.ids[0], STR("a")) || str_eq(gone.ids[1], STR("a")));
+	ck_assert(
+	    str_eq(gone.ids[0], STR("c")) || str_eq(gone.ids[1], STR("c")));
+	IS(RC_NOENT, soul_delete(b.s, alice, STR("s1"), NULL));
 	ck_list(&b, alice, "b");
 	OK(terminal_read(b.s, STR("a"), TTL, b.a, &t));
 	ck_assert(!t.known);
@@ -245,7 +254,7 @@ quarrel(struct rig *r, int who)
 		    terminal_unbind(b.s, str_of(t), user) == RC_BUG)
 			ck_abort();
 		if (i % 20 == 9)
-			OK(soul_delete(b.s, user, str_of(soul)));
+			OK(soul_delete(b.s, user, str_of(soul), NULL));
 	}
 }
 

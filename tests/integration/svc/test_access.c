@@ -2,7 +2,6 @@
  * What callers are answered who are not let in, or not so often; streams whose
  * token ends; and forged tokens in great numbers.
  */
-#include "core/log.h"
 #include "guarded.h"
 #include "unit/auth/signer.h"
 
@@ -10,20 +9,10 @@
 
 /* ---- the toy ------------------------------------------------------------- */
 
-static void
-on_refused(void *arg, const struct svc_refused *r)
-{
-	(void)arg;
-	log_info("toy.told", LOG_S("reason", r->reason),
-	    LOG_V("from", r->address), LOG_S("at", r->route),
-	    LOG_S("who", r->caller != NULL ? "known" : "unknown"));
-}
-
 static void *
 toy_start(struct svc *s, const void *conf)
 {
 	(void)conf;
-	svc_on_refused(s, on_refused, NULL);
 	return s;
 }
 
@@ -202,10 +191,10 @@ KIT_TEST(many_refusals_are_few_lines)
 	    "address=127.0.0.1 route=souls");
 	ck_assert_uint_ge(lines, 1);
 	ck_assert_uint_le(lines, 100);
-	/* Whoever watches hears of the same. */
+	/* The same is told. */
 	ck_assert_uint_eq(
-	    count(log, "ev=toy.told"), count(log, "ev=auth.refused"));
-	ck_assert_uint_ge(count(log, "who=unknown"), 1);
+	    count(log, "ev=audit"), count(log, "ev=auth.refused"));
+	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
 	ck_assert_uint_eq(count(log, "forged"), 0);
 	free(log);
 	kit_answer_free(&a);
@@ -252,6 +241,9 @@ KIT_TEST_T(a_stream_ends_with_its_token, 90)
 	    "ev=auth.stream_cut route=events address=127.0.0.1 "
 	    "why=\"the token is not known\""));
 	ck_assert(kit_log_has(&r.toy.proc, "why=\"the token has expired\""));
+	ck_assert(kit_log_has(
+	    &r.toy.proc, "ev=audit action=login_refused role=operator"));
+	ck_assert(kit_log_has(&r.toy.proc, "reason=stream_cut"));
 	kit_http_close(&good);
 	kit_http_close(&ending);
 	kit_http_close(&dropped);

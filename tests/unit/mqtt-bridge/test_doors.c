@@ -5,6 +5,7 @@
 #include "expected.h"
 #include "flood.h"
 #include "kit/kit.h"
+#include "once.h"
 #include "passwd.h"
 #include "wire/subjects.h"
 
@@ -40,12 +41,34 @@ KIT_TEST(each_kind_has_its_own)
 	/* It is told again when the span is over. */
 	for (i = 0; i < 40; i++)
 		ck_assert_int_eq(
-		    flood_take(f, WIRE_TOPIC_SKILLS, T1, 10, at(FLOOD_SPAN_MS)),
+		    flood_take(f, WIRE_TOPIC_SKILLS, T1, 10, at(ONCE_SPAN_MS)),
 		    FLOOD_OK);
 	ck_assert_int_eq(
-	    flood_take(f, WIRE_TOPIC_SKILLS, T1, 10, at(FLOOD_SPAN_MS)),
+	    flood_take(f, WIRE_TOPIC_SKILLS, T1, 10, at(ONCE_SPAN_MS)),
 	    FLOOD_OVER_FIRST);
 	flood_free(f);
+}
+
+KIT_TEST(once_in_a_span)
+{
+	struct once *o = once_new();
+	char id[16];
+	int i;
+
+	ck_assert(once_first(o, T1, at(0)));
+	ck_assert(!once_first(o, T1, at(ONCE_SPAN_MS - 1)));
+	ck_assert(once_first(o, T2, at(ONCE_SPAN_MS - 1)));
+	ck_assert(once_first(o, T1, at(ONCE_SPAN_MS)));
+	ck_assert(once_first(o, T2, at(ONCE_SPAN_MS)));
+	/* Of too many the rest is not told. */
+	for (i = 2; i < ONCE_BODIES; i++) {
+		snprintf(id, sizeof(id), "n%d", i);
+		ck_assert(once_first(o, str_of(id), at(ONCE_SPAN_MS)));
+	}
+	ck_assert(!once_first(o, STR("more"), at(ONCE_SPAN_MS)));
+	ck_assert(once_first(o, STR("more"), at(2 * (int64_t)ONCE_SPAN_MS)));
+	once_free(o);
+	once_free(NULL);
 }
 
 KIT_TEST(bytes_count)
