@@ -114,7 +114,7 @@ HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")
-test-helm: $(STAMP)
+test-helm: $(STAMP) $(BROKER_GATE)
 	@tests/helm/install; case $$? in \
 	0) tests/kit/run-tests -j $(J) $(HELM_TESTS) ;; \
 	77) echo "0 passed, 0 failed" ;; \

@@ -21,7 +21,11 @@ static const char intro[] =
     "#\n"
     "# A script may name any key of the suite (the selector in parentheses); "
     "what it\n"
-    "# does there is checked command by command.\n";
+    "# does there is checked command by command.\n"
+    "#\n"
+    "# Nobody is the user default.  But Redis reads its own append-only file as "
+    "him,\n"
+    "# and loses each transaction in it that he may not: he may do all.\n";
 
 /* Commands that do no more than begin. */
 #define BASE "+ping +select +client|setname +script|load +time"
@@ -123,7 +127,7 @@ gen_redis_rights(struct gen *g, struct buf *b)
 	size_t i;
 	json_t *e;
 	buf_puts(b, intro);
-	buf_puts(b, "user default reset off\n");
+	buf_puts(b, "user default reset off allcommands allkeys allchannels\n");
 	json_array_foreach (json_object_get(g->iface, "peers"), i, e)
 		if (is_user(rows, gen_of(e, "name")))
 			put_user(b, rows, gen_of(e, "name"));

@@ -91,13 +91,24 @@ function* shipped(o, yaml) {
     yield "soul.conf is not of deploy/nats-permissions.conf";
 }
 
+// What the broker loads is a file that its pod is given.
+function* loaded(o, all) {
+  if (o.kind !== "ConfigMap" || !o.data["mosquitto-start"]) return;
+  const broker = all.filter((x) => x.kind === "StatefulSet").flatMap((x) => pod(x).spec.containers)
+    .find((c) => c.command?.some((x) => x.endsWith("/mosquitto-start")));
+  for (const text of Object.values(o.data))
+    for (const [, file] of text.matchAll(/^plugin (\S+)$/gm))
+      if (!broker?.volumeMounts.some((m) => file.startsWith(`${m.mountPath}/`)))
+        yield `the broker has no ${file}`;
+}
+
 const sorted = (v) => Array.isArray(v) ? v.map(sorted)
   : v !== null && typeof v === "object" ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v;
 
 // What is wrong between o and the others; outside: Secrets and
 // ConfigMaps that the user has.
 export function linkFaults(o, all, outside, yaml) {
-  return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml)];
+  return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml), ...loaded(o, all)];
 }
 
 // What is wrong with all together.

@@ -32,7 +32,11 @@ function* restricted(o) {
 
 function* run(o) {
   const { spec } = pod(o);
-  for (const c of spec.containers) {
+  const mounts = new Set((spec.volumes ?? []).map((v) => v.name)
+    .concat((o.spec.volumeClaimTemplates ?? []).map((v) => v.metadata.name)));
+  const first = spec.initContainers ?? [];
+  for (const c of [...first, ...spec.containers]) {
+    for (const m of c.volumeMounts ?? []) if (!mounts.has(m.name)) yield `${c.name}: no volume ${m.name}`;
     for (const [kind, names] of [["requests", ["cpu", "memory"]], ["limits", ["memory"]]])
       for (const name of names)
         if (!c.resources?.[kind]?.[name]) yield `${c.name}: no ${kind}.${name}`;
@@ -41,19 +45,27 @@ function* run(o) {
     // Server-side apply of old clusters cannot tell ports without it apart.
     for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
     // Of a process without a port its end is all there is to see.
-    if (o.kind === "Pod" || !c.ports) continue;
+    if (o.kind === "Pod" || first.includes(c) || !c.ports) continue;
     for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
       if (!c[name]) yield `${c.name}: no ${name}`;
     for (const name of ["startupProbe", "livenessProbe"])
       if (c[name]?.httpGet?.path?.startsWith("/readyz"))
         yield `${c.name}: ${name} depends on others`;
-    const mounts = new Set((spec.volumes ?? []).map((v) => v.name)
-      .concat((o.spec.volumeClaimTemplates ?? []).map((v) => v.metadata.name)));
-    for (const m of c.volumeMounts ?? []) if (!mounts.has(m.name)) yield `${c.name}: no volume ${m.name}`;
     for (const p of ["startupProbe", "livenessProbe", "readinessProbe"]) {
       const port = c[p]?.httpGet?.port ?? c[p]?.tcpSocket?.port;
       if (port && !c.ports.some((x) => x.name === port)) yield `${c.name}: ${p} of no port`;
     }
+  }
+}
+
+// What only reads an empty folder finds something there, and nothing that changes.
+function* filled(o) {
+  const { spec } = pod(o);
+  for (const v of (spec.volumes ?? []).filter((x) => x.emptyDir)) {
+    const of = (c) => (c.volumeMounts ?? []).find((m) => m.name === v.name);
+    const writes = (cs) => (cs ?? []).some((c) => of(c) && !of(c).readOnly);
+    if (spec.containers.some(of) && !writes(spec.containers) && !writes(spec.initContainers))
+      yield `nobody writes what is read of ${v.name}`;
   }
 }
 
@@ -103,5 +115,5 @@ function* service(o) {
 // What is wrong with the pods of one object, as texts.
 export function podFaults(o) {
   if (!hasPod(o)) return [];
-  return [...restricted(o), ...run(o), ...(o.kind === "Deployment" ? service(o) : [])];
+  return [...restricted(o), ...run(o), ...filled(o), ...(o.kind === "Deployment" ? service(o) : [])];
 }

@@ -77,6 +77,7 @@ start_nats(struct kit_server *s, const char *more, const char *witness)
 	free(rights);
 }
 
+/* Without a witness, who comes without a name may do all. */
 static void
 start_redis(struct kit_server *s, const char *more, const char *witness)
 {
@@ -88,11 +89,17 @@ start_redis(struct kit_server *s, const char *more, const char *witness)
 
 	ck_assert_ptr_nonnull(f);
 	fprintf(f, "%s\n%s\n", more, witness);
-	for (line = rights; *line != '\0'; line = next_line(line))
-		if (named(line, "user ", " ", name) &&
-		    strcmp(name, "default") != 0)
-			fprintf(f, "%.*s >" KIT_PASSWORD "%s\n",
-			    (int)strcspn(line, "\n"), line, name);
+	for (line = rights; *line != '\0'; line = next_line(line)) {
+		int len = (int)strcspn(line, "\n");
+
+		if (!named(line, "user ", " ", name))
+			continue;
+		if (strcmp(name, "default") != 0)
+			fprintf(
+			    f, "%.*s >" KIT_PASSWORD "%s\n", len, line, name);
+		else if (*witness != '\0')
+			fprintf(f, "%.*s\n", len, line);
+	}
 	fclose(f);
 	kit_server_start_with(s, KIT_REDIS, text);
 	free(text);
@@ -123,7 +130,6 @@ kit_rights_closed(struct kit_server *nats, struct kit_server *redis)
 	free(conf);
 	conf = kit_read_file("deploy/redis.conf", NULL);
 	start_redis(redis, conf,
-	    "user default reset off\n"
 	    "user " KIT_WITNESS " on >" KIT_PASSWORD KIT_WITNESS
 	    " ~* &* +@all");
 	free(conf);

@@ -36,13 +36,15 @@ real(const char *name)
 	return fn;
 }
 
+#define LIBRARYS_OWN                                                          \
+	natsMsg **out, const char *subject, int n_subject, const char *reply, \
+	    int n_reply, const char *data, int n, int n_headers
+
 /* Instead of the library's own, with which it copies a message. */
 natsStatus
-natsMsg_create(natsMsg **out, const char *subject, int n_subject,
-    const char *reply, int n_reply, const char *data, int n, int n_headers)
+natsMsg_create(LIBRARYS_OWN)
 {
-	natsStatus (*fn)(natsMsg **, const char *, int, const char *, int,
-	    const char *, int, int) = real("natsMsg_create");
+	natsStatus (*fn)(LIBRARYS_OWN) = real("natsMsg_create");
 
 	pthread_mutex_lock(&reader.lock);
 	if (n_subject == sizeof(HELD) - 1 &&

@@ -2,6 +2,8 @@
  * With the password of any one service: keys that are not its own, and commands
  * that nobody needs, are refused; in scripts as well.
  */
+#include <signal.h>
+
 #include "rights.h"
 
 struct user {
@@ -237,6 +239,35 @@ KIT_TEST(without_passwords_nobody_comes_in)
 	raw_ask(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
 	raw_close(&r);
 	free(rights);
+}
+
+/* It answers before that. */
+static bool
+has_read_its_file(void *raw)
+{
+	return strstr(raw_ask(raw, "\r\n", "PING\r\n"), "+PONG") != NULL;
+}
+
+/* Redis reads it as a user who may not come in. */
+KIT_TEST(what_was_written_together_is_there_after_a_kill)
+{
+	struct kit_server nats, redis;
+	struct user u = { .name = KIT_WITNESS };
+
+	kit_rights_closed(&nats, &redis);
+	log_in(&u, &redis);
+	raw_ask(&u.raw, "*2\r\n", "MULTI\r\nSET a 1\r\nSET b 2\r\nEXEC\r\n");
+	raw_ask(&u.raw, ":7\r\n",
+	    "EVAL \"redis.call('set','c','3') redis.call('set','d','4') "
+	    "return 7\" 0\r\n");
+	raw_close(&u.raw);
+	kit_server_stop(&redis, SIGKILL);
+	kit_server_restart(&redis);
+	log_in(&u, &redis);
+	ck_assert(kit_until(has_read_its_file, &u.raw, 10000));
+	raw_ask(&u.raw, "*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n",
+	    "MGET a b c d\r\n");
+	raw_close(&u.raw);
 }
 
 /* What judges the end-to-end tests can see a denial. */

@@ -204,7 +204,9 @@ KIT_TEST(rights_on_nats_follow_from_the_rows)
 KIT_TEST(rights_in_redis_follow_from_the_rows)
 {
 	char *text = made("rights", "redis-users.acl");
-	has(text, "\nuser default reset off\nuser o reset on +ping");
+	has(text,
+	    "\nuser default reset off allcommands allkeys allchannels\n"
+	    "user o reset on +ping");
 	has(text, " +time +hget +hset ~r:{*}:* (+evalsha ~soul:*)\nuser p ");
 	has(text, " +time +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser oper");
 	free(text);
