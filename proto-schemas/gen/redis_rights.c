@@ -23,9 +23,9 @@ static const char intro[] =
     "what it\n"
     "# does there is checked command by command.\n"
     "#\n"
-    "# Nobody is the user default.  But Redis reads its own append-only file as "
-    "him,\n"
-    "# and loses each transaction in it that he may not: he may do all.\n";
+    "# Nobody is the user default.  But Redis reads its append-only file as "
+    "him, and\n"
+    "# loses each transaction in it that he may not: he may do all.\n";
 
 /* Commands that do no more than begin. */
 #define BASE "+ping +select +client|setname +script|load +time"
