@@ -43,8 +43,7 @@ start(struct scene *sc, const char *auth)
 	struct kit_env e = { 0 };
 	char log[64];
 
-	snprintf(
-	    log, sizeof(log), "%s%s", name, auth != NULL ? "" : "-open");
+	snprintf(log, sizeof(log), "%s%s", name, auth != NULL ? "" : "-open");
 	kit_env_put(&e, "NATS_URL=%s", sc->nats.url);
 	kit_env_put(&e, "NATS_USER=%s", name);
 	kit_env_put(&e, "NATS_PASSWORD=" KIT_PASSWORD "%s", name);
