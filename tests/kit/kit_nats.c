@@ -75,3 +75,20 @@ kit_nats_send(natsConnection *nc, const char *subject, const char *body)
 	    natsConnection_PublishString(nc, subject, body), NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 }
+
+void
+kit_nats_events(natsConnection *nc)
+{
+	char code[KIT_CODE];
+	json_t *j = kit_nats_ask(nc, "$JS.API.STREAM.CREATE.SOUL_EVENTS",
+	    "{\"name\":\"SOUL_EVENTS\",\"subjects\":[\"soul.event.>\"],"
+	    "\"retention\":\"limits\",\"storage\":\"file\","
+	    "\"num_replicas\":1,\"max_consumers\":-1,\"max_msgs\":-1,"
+	    "\"max_bytes\":-1,\"max_age\":0,\"duplicate_window\":"
+	    "120000000000}",
+	    code);
+
+	ck_assert_msg(json_object_get(j, "config") != NULL, "%s",
+	    json_dumps(j, JSON_COMPACT));
+	json_decref(j);
+}

@@ -36,6 +36,13 @@ json_t *kit_nats_next(natsSubscription *sub, int ms, char *subject);
 json_t *kit_nats_ask(natsConnection *nc, const char *subject, const char *body,
     char code[KIT_CODE]);
 
+/*
+ * kit_nats_events(nc):
+ * Make the stream of events, so that who tells the first is answered at once: a
+ * plain listener would hear it again when it is repeated.
+ */
+void kit_nats_events(natsConnection *nc);
+
 /* kit_nats_send(nc, subject, body): Publish, and see that the server has it. */
 void kit_nats_send(natsConnection *nc, const char *subject, const char *body);
 

@@ -9,6 +9,7 @@
 static inline natsSubscription *
 heard_listen(struct bed *b)
 {
+	kit_nats_events(b->nc);
 	return kit_nats_listen(b->nc, "soul.event.audit.*");
 }
 

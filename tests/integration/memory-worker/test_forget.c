@@ -186,6 +186,7 @@ KIT_TEST_T(forgetting_in_a_conversation_is_told, 60)
 	json_t *j;
 
 	bed_start(&b, 1);
+	kit_nats_events(b.nc);
 	sub = kit_nats_listen(b.nc, "soul.event.audit.*");
 	bed_remember(&b, "u1", "s1", "tea", SECRET);
 	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");

@@ -143,6 +143,7 @@ KIT_TEST_T(each_face_tells_whom_it_refused, 60)
 	kit_rights_nats(&sc.nats);
 	kit_server_start(&sc.redis, KIT_REDIS);
 	sc.nc = kit_nats_connect(sc.nats.url);
+	kit_nats_events(sc.nc);
 	sc.heard = kit_nats_listen(sc.nc, "soul.event.audit.*");
 	for (i = 0; i < NELEM(faces); i++) {
 		sc.f = &faces[i];
