@@ -194,11 +194,15 @@ got_done(void *arg, struct httpc_call *call, enum rc rc,
 	g->done = true;
 }
 
-/* got_init(g, c, url): A GET with a deadline of CALL_MS, to be changed. */
+/*
+ * got_init(g, c, url): A GET with a deadline of CALL_MS, to be changed.  Its
+ * time counts from here, since a deadline is set before the loop has it.
+ */
 static inline void
 got_init(struct got *g, struct httpc *c, const char *url)
 {
 	memset(g, 0, sizeof(*g));
+	g->start = clock_mono();
 	g->c = c;
 	buf_init(&g->body, 64 * 1024 * 1024);
 	g->rq = (struct httpc_request){ .method = "GET",
@@ -213,7 +217,6 @@ got_start(void *arg)
 {
 	struct got *g = arg;
 
-	g->start = clock_mono();
 	g->started = httpc_start(g->c, &g->rq, &g->call);
 }
 
