@@ -20,6 +20,9 @@
 /* A forged signature costs a thread's time; one thread is not the machine. */
 #define THREADS 1
 
+/* A page that points here is told of so often. */
+#define NAME_EVERY_S 10
+
 #define LEAD "Bearer "
 
 enum rc
@@ -275,15 +278,29 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *who, const char *why)
 	log_trace_set("");
 }
 
-/* Nobody is known here; who is asked to let anybody in does. */
+static void
+refuse_name(struct svc_call *c, struct str host)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if (log_every(&rate, NAME_EVERY_S, &missed))
+		log_warn("svc.foreign_host", LOG_V("host", host),
+		    LOG_V("address", svc_call_address(c)),
+		    LOG_I("missed", missed));
+	svc_fail(c, RC_DENIED,
+	    "the Host is a name other than localhost: set AUTH_TOKENS or "
+	    "AUTH_JWKS, or say AUTH=off, to be asked by that name");
+}
+
+/* Nobody is known here; who says AUTH=off lets anybody in. */
 static void
 enter_unknown(struct svc_call *c)
 {
-	if (c->lane->svc->conf.auth[0] == '\0' &&
-	    !host_is_local(httpd_req_header(c->http, "Host")))
-		svc_fail(c, RC_DENIED,
-		    "the Host is a name other than localhost: set AUTH_TOKENS "
-		    "or AUTH_JWKS, or say AUTH=off, to be asked by that name");
+	struct str host = httpd_req_header(c->http, "Host");
+
+	if (c->lane->svc->conf.auth[0] == '\0' && !host_is_local(host))
+		refuse_name(c, host);
 	else
 		svc_call_serve(c);
 }

@@ -219,6 +219,9 @@ KIT_TEST(who_is_not_known_may_not_bring_a_name)
 		ck_assert_int_eq(ask_by_name(port, "127.0.0.1"), 200);
 		ck_assert_int_eq(
 		    ask_by_name(port, "evil.example"), i == 0 ? 403 : 200);
+		ck_assert(
+		    kit_log_has(&p, "ev=svc.foreign_host host=evil.example") ==
+		    (i == 0));
 		kit_signal(&p, SIGTERM);
 		ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
 	}
