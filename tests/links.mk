@@ -10,6 +10,8 @@ OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
 LINKS_mqtt-bridge := auth
 OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/gate/topic_filter.o
+$(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
+    | $(BROKER_GATE)
 $(OBJS_mqtt-bridge): CPPFLAGS += -iquote services/mqtt-bridge
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats

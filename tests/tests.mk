@@ -31,8 +31,7 @@ $(B)/$(1): $(B)/$(1).o $(KIT) $(OBJS_$(2)) \
     $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
     | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
-	$(if $(wildcard services/$(2)),$(2))) \
-    $(if $(filter mqtt-bridge,$(2)),$(BROKER_GATE))
+	$(if $(wildcard services/$(2)),$(2)))
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ \
 	    $(call ldlibs,$(call roots,$(2)) $(LINKS_$(2)) core,$(2)) \

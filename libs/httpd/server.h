@@ -21,7 +21,7 @@
 
 /* A body must have arrived after this time, or after timeout_ms if shorter. */
 #define SERVER_BODY_MS 10000
-/* A body nobody wants is read for so long, and up to WATCH_TICK_MS more. */
+/* A body nobody wants is read for so long, and until watch looks again. */
 #define SERVER_REST_MS 500
 /* An answer must have been taken by the client after this time. */
 #define SERVER_SEND_MS 30000

@@ -30,7 +30,7 @@ enum rc take_body(
 /*
  * take_rest(h, r, c):
  * After the answer: read what the client still sends of a body nobody wants and
- * drop it, for SERVER_REST_MS at most.  Closing while it sends would reset the
+ * drop it, for SERVER_REST_MS.  Closing while it sends would reset the
  * connection, and the reset can overtake the answer.
  */
 void take_rest(struct httpd *h, struct httpd_req *r, struct mg_connection *c);

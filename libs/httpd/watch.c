@@ -14,6 +14,8 @@
 
 #include "httpd/sock.h"
 
+#define TICK_MS 500
+
 /* Whether fd is the server's end of a connection, of r's if r is not NULL. */
 static bool
 is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
@@ -121,15 +123,14 @@ tick(void *arg)
 		if (r->body_due.ns != 0 && r->body_due.ns <= now.ns)
 			cut(h, r);
 	pthread_mutex_unlock(&h->lock);
-	loop_timer_set(
-	    h->loop, &h->watch, mono_add_ms(now, WATCH_TICK_MS), tick, h);
+	loop_timer_set(h->loop, &h->watch, mono_add_ms(now, TICK_MS), tick, h);
 }
 
 void
 watch_start(struct httpd *h)
 {
-	loop_timer_set(h->loop, &h->watch,
-	    mono_add_ms(clock_mono(), WATCH_TICK_MS), tick, h);
+	loop_timer_set(
+	    h->loop, &h->watch, mono_add_ms(clock_mono(), TICK_MS), tick, h);
 }
 
 void

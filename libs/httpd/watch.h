@@ -4,15 +4,13 @@
  * Private.
  *
  * civetweb's timeout is for each read, so a client that sends a byte now and
- * then would hold its worker for ever.  Once a second the loop looks for bodies
- * that are late and ends their connection's reading side.
+ * then would hold its worker for ever.  Twice a second the loop looks for
+ * bodies that are late and ends their connection's reading side.
  */
 #ifndef HTTPD_WATCH_H
 #define HTTPD_WATCH_H
 
 #include "httpd/server.h"
-
-#define WATCH_TICK_MS 500
 
 /* watch_start(h), watch_stop(h): Loop thread. */
 void watch_start(struct httpd *h);

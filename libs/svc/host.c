@@ -24,6 +24,8 @@ host_is_local(struct str host)
 	name = str_cut(&rest, ':');
 	if (name.n == 0 || is_address(name) || str_eq_nocase(name, local))
 		return name.n > 0;
+	if (name.n <= below.n)
+		return false;
 	struct str tail = { name.p + name.n - below.n, below.n };
-	return name.n > below.n && str_eq_nocase(tail, below);
+	return str_eq_nocase(tail, below);
 }

@@ -24,14 +24,13 @@
 #include "core/id.h"
 #include "core/mem.h"
 #include "core/rate.h"
+#include "flood.h"
 #include "gate/topic_filter.h"
 
 /* More than mqtt-bridge takes of one body, of each of three kinds: so that it
  * sees floods, and says so to the body. */
 #define PER_S 100
 #define BURST 300
-/* A message counts as one, and as one more for each of so many bytes. */
-#define BYTES 65536
 /* Bodies whose rate is known, those heard last. */
 #define BODIES   262144
 #define FILE_MAX 65536
@@ -80,7 +79,7 @@ has_rate(struct gate *g, struct str user, uint32_t bytes)
 {
 	struct mono now = clock_mono();
 
-	for (uint32_t i = 0; i <= bytes / BYTES; i++)
+	for (uint32_t i = 0; i <= bytes / FLOOD_BYTES; i++)
 		if (rate_take(g->rate, user, now) > 0)
 			return false;
 	return true;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/id.h"
 #include "core/mem.h"
 
 #define RULE STR("pattern read ")
@@ -95,9 +96,7 @@ bool
 topic_filters_allow(
     const struct topic_filters *f, struct str user, struct str filter)
 {
-	if (user.n == 0 || memchr(user.p, '+', user.n) != NULL ||
-	    memchr(user.p, '#', user.n) != NULL ||
-	    memchr(user.p, '/', user.n) != NULL)
+	if (!id_terminal_valid(user))
 		return false;
 	for (size_t i = 0; i < f->n; i++)
 		if (matches(f->rules[i], user, filter))

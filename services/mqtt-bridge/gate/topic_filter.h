@@ -34,8 +34,9 @@ void topic_filters_free(struct topic_filters *f);
 
 /*
  * topic_filters_allow(f, user, filter):
- * Whether that user may subscribe to it.  Never, if the user is absent, empty
- * or could itself stand for other users or levels ('+', '#', '/').
+ * Whether that user may subscribe to it.  Never, unless
+ * id_terminal_valid(user): another name could itself stand for other users or
+ * levels.
  */
 bool topic_filters_allow(
     const struct topic_filters *f, struct str user, struct str filter);

@@ -15,7 +15,7 @@
 #define SITE_HOST    "Host: t\r\n"
 /* An answer that takes longer than this is one that did not come at once. */
 #define SITE_SOON_MS 1000
-/* As soon, after a body that was not read: SERVER_REST_MS, WATCH_TICK_MS. */
+/* As soon, after a body that was not read: SERVER_REST_MS, and a tick. */
 #define SITE_REST_MS (SITE_SOON_MS + 1000)
 
 struct site {

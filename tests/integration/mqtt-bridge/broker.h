@@ -6,7 +6,6 @@
 #define MQTT_BRIDGE_BROKER_H
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "auth/auth.h"
 #include "bed.h"
