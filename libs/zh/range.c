@@ -263,6 +263,7 @@ shifted_read(struct reader *r, const struct token *n, const struct reach *at,
 		return NULL;
 	out.from += (int64_t)by * sign;
 	out.to += (int64_t)by * sign;
+	out.at = 0;
 	if (out.grain > reader_grain(l.finest))
 		out.grain = reader_grain(l.finest);
 	w->kind = WHEN_INSTANT;
@@ -289,6 +290,7 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 			return NULL;
 		out.from = coarse ? at->to : at->from;
 		out.to = REACH_OPEN;
+		out.at = 0;
 		break;
 	case TOK_SINCE:
 		out.to = REACH_OPEN;
@@ -296,10 +298,12 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 	case TOK_WITHIN:
 		if (!coarse)
 			return NULL;
+		out.at = out.to;
 		break;
 	case TOK_BEFORE:
 		out.from = REACH_OPEN;
 		out.to = n->v == 1 && coarse ? at->to : at->from;
+		out.at = out.to;
 		break;
 	default:
 		return NULL;

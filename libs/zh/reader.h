@@ -16,9 +16,6 @@ struct reader {
 	struct feast_seen seen;
 };
 
-/* An end of a stretch of local seconds that is left open. */
-#define REACH_OPEN INT64_MIN
-
 /* reader_grain(unit): The grain of an enum token_unit. */
 enum when_grain reader_grain(int unit);
 

@@ -137,6 +137,8 @@ stretch_set(
 	    l, (struct here){ .now = at, .today = r->here.today }, sign);
 	out.from = sign > 0 ? at : other;
 	out.to = sign > 0 ? other : kind == STRETCH_RECENT ? r->here.now : at;
+	if (kind == STRETCH_WITHIN)
+		out.at = out.to;
 	w->kind = WHEN_INTERVAL;
 	w->is_relative = true;
 	w->is_vague = l->is_vague;

@@ -34,6 +34,8 @@ vague_set(enum vague v, struct here h, struct when_now now, struct when *w)
 
 	r.from = from == REACH_OPEN ? REACH_OPEN : h.now + from;
 	r.to = to == REACH_OPEN ? REACH_OPEN : h.now + to;
+	if (v == VAGUE_FUTURE || v == VAGUE_PAST)
+		r.at = REACH_OPEN;
 	w->kind = meanings[v].kind;
 	w->is_vague = v != VAGUE_NOW;
 	w->is_relative = w->kind == WHEN_INSTANT;

@@ -4,6 +4,7 @@
 #include "zh/when.h"
 
 #include "core/mem.h"
+#include "zh/aim.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
@@ -27,6 +28,7 @@ when_set(struct when *w, struct reach r, struct when_now now)
 		w->from = zone_wall_of(now.zone, r.from);
 	if (r.to != REACH_OPEN)
 		w->to = zone_wall_of(now.zone, r.to);
+	aim_set(w, &r, now);
 	w->offset_min =
 	    zone_offset_min(now.zone, r.from != REACH_OPEN ? w->from : now.now);
 }
