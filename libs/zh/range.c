@@ -234,6 +234,7 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	if (from.grain > to.grain)
 		out.grain = to.grain;
 	w->kind = WHEN_INTERVAL;
+	w->is_bounded = true;
 	w->confidence = sureness(a) > sureness(b) ? sureness(a) : sureness(b);
 	when_set(w, out, r->now);
 	return true;
@@ -309,6 +310,7 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 		return NULL;
 	}
 	w->kind = WHEN_INTERVAL;
+	w->is_bounded = true;
 	when_set(w, out, r->now);
 	return n + 1;
 }

@@ -140,6 +140,7 @@ stretch_set(
 	if (kind == STRETCH_WITHIN)
 		out.at = out.to;
 	w->kind = WHEN_INTERVAL;
+	w->is_bounded = true;
 	w->is_relative = true;
 	w->is_vague = l->is_vague;
 	w->confidence = l->confidence;

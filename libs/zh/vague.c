@@ -38,6 +38,8 @@ vague_set(enum vague v, struct here h, struct when_now now, struct when *w)
 		r.at = REACH_OPEN;
 	w->kind = meanings[v].kind;
 	w->is_vague = v != VAGUE_NOW;
+	w->is_loose = v == VAGUE_JUST_NOW || v == VAGUE_RECENTLY ||
+	    v == VAGUE_YEARS || v == VAGUE_FUTURE || v == VAGUE_PAST;
 	w->is_relative = w->kind == WHEN_INSTANT;
 	w->confidence = v == VAGUE_NOW ? .9 : .6;
 	when_set(w, r, now);

@@ -84,6 +84,8 @@ struct when {
 	struct when_repeat repeat;
 	bool is_relative; /* counted from now: 十分钟后, in 10 minutes */
 	bool is_vague; /* 待会儿, 最近, 晚点: from and to are a guess */
+	bool is_loose; /* 刚才, 最近, 以后: not a time to do something at */
+	bool is_bounded; /* says where it begins or ends: 到五点, 三天内 */
 	double confidence; /* 0–1: below 0.5 likely means something else */
 };
 
