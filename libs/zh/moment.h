@@ -140,7 +140,4 @@ void part_span(int part, int *from, int *to);
 void moment_month(
     const struct moment *m, struct here h, int64_t *year, int *month);
 
-/* when_set(w, r, now): Its bounds, and w->at, from local seconds. */
-void when_set(struct when *w, struct reach r, struct when_now now);
-
 #endif /* !ZH_MOMENT_H */

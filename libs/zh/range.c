@@ -236,7 +236,7 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	w->kind = WHEN_INTERVAL;
 	w->is_bounded = true;
 	w->confidence = sureness(a) > sureness(b) ? sureness(a) : sureness(b);
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return true;
 }
 
@@ -268,7 +268,7 @@ shifted_read(struct reader *r, const struct token *n, const struct reach *at,
 	if (out.grain > reader_grain(l.finest))
 		out.grain = reader_grain(l.finest);
 	w->kind = WHEN_INSTANT;
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return end;
 }
 
@@ -311,7 +311,7 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 	}
 	w->kind = WHEN_INTERVAL;
 	w->is_bounded = true;
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return n + 1;
 }
 
@@ -387,7 +387,7 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
 	    ((a.has & HAS_PART) != 0 && a.part == PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
-	when_set(w, at, r->now);
+	when_set(w, at, r);
 	end = shifted_read(r, n, &at, w);
 	if (end == NULL)
 		end = open_read(r, n, &at, w);

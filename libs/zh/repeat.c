@@ -474,6 +474,6 @@ read_repeat(struct reader *rd, const struct token *t, struct when *w)
 	w->kind = WHEN_REPEAT;
 	w->repeat = r.r;
 	w->confidence = .95;
-	when_set(w, first, rd->now);
+	when_set(w, first, rd);
 	return n;
 }
