@@ -68,9 +68,17 @@ struct length {
 	double confidence;
 };
 
+/* An end of a stretch of local seconds that is left open. */
+#define REACH_OPEN INT64_MIN
+
 /* Seconds of local time; whether it is a stretch by its nature. */
 struct reach {
 	int64_t from, to;
+	/*
+	 * The one second meant: 0 what its bounds and its grain say, REACH_OPEN
+	 * none.
+	 */
+	int64_t at;
 	enum when_grain grain;
 	bool is_interval;
 };
@@ -131,8 +139,5 @@ void part_span(int part, int *from, int *to);
  */
 void moment_month(
     const struct moment *m, struct here h, int64_t *year, int *month);
-
-/* when_set(w, r, now): Its bounds from local seconds. */
-void when_set(struct when *w, struct reach r, struct when_now now);
 
 #endif /* !ZH_MOMENT_H */

@@ -234,8 +234,9 @@ range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
 	if (from.grain > to.grain)
 		out.grain = to.grain;
 	w->kind = WHEN_INTERVAL;
+	w->is_bounded = true;
 	w->confidence = sureness(a) > sureness(b) ? sureness(a) : sureness(b);
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return true;
 }
 
@@ -263,10 +264,11 @@ shifted_read(struct reader *r, const struct token *n, const struct reach *at,
 		return NULL;
 	out.from += (int64_t)by * sign;
 	out.to += (int64_t)by * sign;
+	out.at = 0;
 	if (out.grain > reader_grain(l.finest))
 		out.grain = reader_grain(l.finest);
 	w->kind = WHEN_INSTANT;
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return end;
 }
 
@@ -289,6 +291,7 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 			return NULL;
 		out.from = coarse ? at->to : at->from;
 		out.to = REACH_OPEN;
+		out.at = 0;
 		break;
 	case TOK_SINCE:
 		out.to = REACH_OPEN;
@@ -296,16 +299,19 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 	case TOK_WITHIN:
 		if (!coarse)
 			return NULL;
+		out.at = out.to;
 		break;
 	case TOK_BEFORE:
 		out.from = REACH_OPEN;
 		out.to = n->v == 1 && coarse ? at->to : at->from;
+		out.at = out.to;
 		break;
 	default:
 		return NULL;
 	}
 	w->kind = WHEN_INTERVAL;
-	when_set(w, out, r->now);
+	w->is_bounded = true;
+	when_set(w, out, r);
 	return n + 1;
 }
 
@@ -381,7 +387,7 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
 	    ((a.has & HAS_PART) != 0 && a.part == PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
-	when_set(w, at, r->now);
+	when_set(w, at, r);
 	end = shifted_read(r, n, &at, w);
 	if (end == NULL)
 		end = open_read(r, n, &at, w);

@@ -14,13 +14,20 @@ struct reader {
 	struct here here;
 	struct scan scan;
 	struct feast_seen seen;
+	/* Of the reading in hand; not is_set: it has no place on the calendar.
+	 */
+	struct reach reach;
+	bool is_set;
 };
-
-/* An end of a stretch of local seconds that is left open. */
-#define REACH_OPEN INT64_MIN
 
 /* reader_grain(unit): The grain of an enum token_unit. */
 enum when_grain reader_grain(int unit);
+
+/*
+ * when_set(w, reach, r):
+ * Its grain; its bounds and w->at follow when no reading is longer.
+ */
+void when_set(struct when *w, struct reach reach, struct reader *r);
 
 /* read_units(r, t, w): 上两周, 后三天: whole units beside the current one. */
 const struct token *read_units(

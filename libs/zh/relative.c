@@ -57,7 +57,7 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 		out.grain = WHEN_DAY;
 		w->kind = WHEN_INTERVAL;
 		w->confidence = .95;
-		when_set(w, out, r->now);
+		when_set(w, out, r);
 		return t + 1;
 	}
 	n = t + 1;
@@ -71,7 +71,7 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 		out.grain = reader_grain(n->v);
 		w->kind = WHEN_INTERVAL;
 		w->confidence = .85;
-		when_set(w, out, r->now);
+		when_set(w, out, r);
 		return n + 1;
 	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
@@ -109,7 +109,7 @@ read_units(struct reader *r, const struct token *t, struct when *w)
 	w->kind = WHEN_INTERVAL;
 	w->is_vague = l.is_vague;
 	w->confidence = .85;
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	return n;
 }
 
@@ -137,11 +137,14 @@ stretch_set(
 	    l, (struct here){ .now = at, .today = r->here.today }, sign);
 	out.from = sign > 0 ? at : other;
 	out.to = sign > 0 ? other : kind == STRETCH_RECENT ? r->here.now : at;
+	if (kind == STRETCH_WITHIN)
+		out.at = out.to;
 	w->kind = WHEN_INTERVAL;
+	w->is_bounded = true;
 	w->is_relative = true;
 	w->is_vague = l->is_vague;
 	w->confidence = l->confidence;
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	w->seconds = sign * length_seconds(l);
 }
 
@@ -254,7 +257,7 @@ relative_set(struct reader *r, const struct token *n, const struct length *l,
 			    : out.grain == WHEN_MINUTE ? 60
 						       : 3600);
 	}
-	when_set(w, out, r->now);
+	when_set(w, out, r);
 	if (w->is_relative)
 		w->seconds = sign * length_seconds(l);
 	return n;

@@ -2,6 +2,7 @@
  * Repetitions.
  */
 #include "core/civil.h"
+#include "zh/aim.h"
 #include "zh/reader.h"
 
 #define DAY      INT64_C(86400)
@@ -346,6 +347,21 @@ falls_on(const struct when_repeat *r, int64_t day)
 	return r->unit != WHEN_YEAR || r->month != 0 || c.month == 1;
 }
 
+/* The first day on which second s of it is after now. */
+static int64_t
+first_day(const struct rule *r, struct here h, int64_t s)
+{
+	int64_t day;
+
+	for (day = h.today; day < h.today + SEARCH_MAX; day++) {
+		bool ok = r->is_counted || falls_on(&r->r, day);
+
+		if (ok && day * DAY + s > h.now)
+			break;
+	}
+	return day;
+}
+
 /* The first one after now. */
 static void
 first_of(const struct rule *r, struct here h, struct reach *out)
@@ -355,22 +371,25 @@ first_of(const struct rule *r, struct here h, struct reach *out)
 	    : r->r.time_s >= 0           ? 60
 					 : (int)DAY;
 	struct moment m = r->date;
-	int64_t day;
+	int64_t at = (r->time.has & HAS_CLOCK) != 0
+	    ? from
+	    : aim_part(
+		  (r->time.has & HAS_PART) != 0 ? r->time.part : PART_NONE);
 
+	out->at = 0;
 	if (r->has_date && moment_reach(&m, h, out)) {
+		if (out->from + from <= h.now && r->r.unit == WHEN_MONTH) {
+			m.month++;
+			if (!moment_reach(&m, h, out))
+				return;
+		}
+		out->at = out->from + at;
 		out->from += from;
 		out->to = out->from + length;
-		if (out->from > h.now || r->r.unit != WHEN_MONTH)
-			return;
-		m.month++;
-		if (moment_reach(&m, h, out)) {
-			out->from += from;
-			out->to = out->from + length;
-		}
 		return;
 	}
 	if (r->is_counted && r->r.time_s < 0) {
-		out->from = length_add(&r->every, h, 1);
+		out->from = out->at = length_add(&r->every, h, 1);
 		out->to = out->from + 1;
 		return;
 	}
@@ -383,14 +402,9 @@ first_of(const struct rule *r, struct here h, struct reach *out)
 		out->to = out->from + step;
 		return;
 	}
-	for (day = h.today; day < h.today + SEARCH_MAX; day++) {
-		bool ok = r->is_counted || falls_on(&r->r, day);
-
-		if (ok && day * DAY + from > h.now)
-			break;
-	}
-	out->from = day * DAY + from;
+	out->from = first_day(r, h, from) * DAY + from;
 	out->to = out->from + length;
+	out->at = first_day(r, h, at) * DAY + at;
 }
 
 /* A time of day, or from one to another. */
@@ -460,6 +474,6 @@ read_repeat(struct reader *rd, const struct token *t, struct when *w)
 	w->kind = WHEN_REPEAT;
 	w->repeat = r.r;
 	w->confidence = .95;
-	when_set(w, first, rd->now);
+	when_set(w, first, rd);
 	return n;
 }

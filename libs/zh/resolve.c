@@ -2,6 +2,7 @@
  * What a moment means on the calendar, from here and now.
  */
 #include "core/civil.h"
+#include "zh/aim.h"
 #include "zh/feast.h"
 #include "zh/lunar.h"
 #include "zh/moment.h"
@@ -457,6 +458,7 @@ hour_reach(const struct moment *m, struct reach *out)
 	out->to = out->from + 3600;
 	out->grain = WHEN_MINUTE;
 	out->is_interval = true;
+	out->at = out->from;
 }
 
 bool
@@ -466,6 +468,7 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 
 	if (!date_reach(m, h, &d))
 		return false;
+	out->at = 0;
 	/* The day before the first one, the day after the last. */
 	if (m->shift < 0)
 		d.to = d.from + 1;
@@ -478,11 +481,13 @@ moment_reach(const struct moment *m, struct here h, struct reach *out)
 		clock_reach(m, h, d.from, out);
 	} else if ((m->has & HAS_PART) != 0) {
 		part_reach(m, h, d.from, out);
+		out->at = aim_moment(m, h, out);
 	} else {
 		out->from = d.from * DAY;
 		out->to = d.to * DAY;
 		out->grain = d.grain;
 		out->is_interval = d.is_interval;
+		out->at = aim_moment(m, h, out);
 		hour_reach(m, out);
 	}
 	return true;

@@ -27,18 +27,22 @@ static const struct {
 };
 
 static void
-vague_set(enum vague v, struct here h, struct when_now now, struct when *w)
+vague_set(enum vague v, struct reader *r, struct when *w)
 {
 	int64_t from = meanings[v].from, to = meanings[v].to;
-	struct reach r = { .grain = meanings[v].grain };
+	struct reach out = { .grain = meanings[v].grain };
 
-	r.from = from == REACH_OPEN ? REACH_OPEN : h.now + from;
-	r.to = to == REACH_OPEN ? REACH_OPEN : h.now + to;
+	out.from = from == REACH_OPEN ? REACH_OPEN : r->here.now + from;
+	out.to = to == REACH_OPEN ? REACH_OPEN : r->here.now + to;
+	if (v == VAGUE_FUTURE || v == VAGUE_PAST)
+		out.at = REACH_OPEN;
 	w->kind = meanings[v].kind;
 	w->is_vague = v != VAGUE_NOW;
+	w->is_loose = v == VAGUE_JUST_NOW || v == VAGUE_RECENTLY ||
+	    v == VAGUE_YEARS || v == VAGUE_FUTURE || v == VAGUE_PAST;
 	w->is_relative = w->kind == WHEN_INSTANT;
 	w->confidence = v == VAGUE_NOW ? .9 : .6;
-	when_set(w, r, now);
+	when_set(w, out, r);
 	if (w->is_relative)
 		w->seconds = (double)from;
 }
@@ -62,6 +66,6 @@ read_vague(struct reader *r, const struct token *t, struct when *w)
 		v = VAGUE_RECENTLY;
 	else
 		return NULL;
-	vague_set(v, r->here, r->now, w);
+	vague_set(v, r, w);
 	return t + 1;
 }

@@ -4,6 +4,7 @@
 #include "zh/when.h"
 
 #include "core/mem.h"
+#include "zh/aim.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)
@@ -18,17 +19,24 @@ reader_grain(int unit)
 }
 
 void
-when_set(struct when *w, struct reach r, struct when_now now)
+when_set(struct when *w, struct reach reach, struct reader *r)
 {
-	w->grain = r.grain;
-	w->from = (struct wall){ 0 };
-	w->to = (struct wall){ 0 };
-	if (r.from != REACH_OPEN)
-		w->from = zone_wall_of(now.zone, r.from);
-	if (r.to != REACH_OPEN)
-		w->to = zone_wall_of(now.zone, r.to);
-	w->offset_min =
-	    zone_offset_min(now.zone, r.from != REACH_OPEN ? w->from : now.now);
+	w->grain = reach.grain;
+	r->reach = reach;
+	r->is_set = true;
+}
+
+/* From local seconds to the world's. */
+static void
+place(struct when *w, const struct reach *at, struct when_now now)
+{
+	if (at->from != REACH_OPEN)
+		w->from = zone_wall_of(now.zone, at->from);
+	if (at->to != REACH_OPEN)
+		w->to = zone_wall_of(now.zone, at->to);
+	aim_set(w, at, now);
+	w->offset_min = zone_offset_min(
+	    now.zone, at->from != REACH_OPEN ? w->from : now.now);
 }
 
 /* Longest first; of two that are as long the first. */
@@ -39,19 +47,26 @@ longest_read(struct reader *r, const struct token *t, struct when *w)
 	    const struct token *, struct when *) = { read_repeat, read_relative,
 		read_stretch, read_units, read_vague, read_range, read_length };
 	const struct token *best = NULL, *n;
+	struct reach reach = { 0 };
+	bool is_set = false;
 	size_t i;
 
 	for (i = 0; i < NELEM(readings); i++) {
 		struct when one = { .kind = WHEN_DURATION };
 
+		r->is_set = false;
 		n = readings[i](r, t, &one);
 		if (n == NULL || n <= t || (best != NULL && n <= best))
 			continue;
 		best = n;
 		*w = one;
+		reach = r->reach;
+		is_set = r->is_set;
 	}
 	if (best == NULL)
 		return NULL;
+	if (is_set)
+		place(w, &reach, r->now);
 	w->start = t->start;
 	w->end = best[-1].end;
 	return best;
@@ -67,6 +82,7 @@ when_find(struct when_now now, struct str text, struct when *dst, size_t max)
 	if (text.n > WHEN_TEXT_MAX)
 		text.n = WHEN_TEXT_MAX;
 	r.now = now;
+	r.reach = (struct reach){ 0 };
 	r.seen = (struct feast_seen){ 0 };
 	r.here.seen = &r.seen;
 	r.here.now = zone_local_of(now.zone, now.now);

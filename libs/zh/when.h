@@ -70,10 +70,22 @@ struct when {
 	 * now.  Repetition: its next occurrence after now.  Duration: 0.
 	 */
 	struct wall from, to;
-	int offset_min; /* minutes east of UTC at from */
+	/*
+	 * The one moment that is meant where one is wanted, as by an alarm;
+	 * never before now, 0 if there is none.  An instant: itself.  What has
+	 * a deadline (周五之前, 三天内): its end.  A part of the day (早上):
+	 * the hour that README.md's table gives for it, on the day said, or
+	 * else the next one.  Days: the first of them that is not over, at
+	 * 09:00; 月底, 年底: the last.  Repetition: its first one.  Duration:
+	 * 0.
+	 */
+	struct wall at;
+	int offset_min, at_offset_min; /* minutes east of UTC at from, at */
 	struct when_repeat repeat;
 	bool is_relative; /* counted from now: 十分钟后, in 10 minutes */
 	bool is_vague; /* 待会儿, 最近, 晚点: from and to are a guess */
+	bool is_loose; /* 刚才, 最近, 以后: not a time to do something at */
+	bool is_bounded; /* says where it begins or ends: 到五点, 三天内 */
 	double confidence; /* 0–1: below 0.5 likely means something else */
 };
 

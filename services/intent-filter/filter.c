@@ -30,9 +30,13 @@ struct run {
 	struct wire_intent_filter_response *rep;
 	struct segment segments[SEGMENT_MAX];
 	size_t nsegments;
-	struct match *found; /* of the segment in hand */
+	struct match *found;                   /* of the segment in hand */
+	struct match *chosen[PER_SEGMENT_MAX]; /* of those, what is meant */
+	size_t nchosen;
 	bool used[SEGMENT_MAX];
 	size_t usable; /* intents that are ready or may become so */
+	size_t late;   /* intents that would have dropped a time */
+	uint64_t left; /* the times that they would have dropped */
 };
 
 /* ---- the intents of the answer --------------------------------------------
@@ -67,9 +71,56 @@ source_span_of(const struct run *r, size_t start, size_t end)
 		.end = points(cmd->raw, from + part.n) };
 }
 
-static enum rc
-status_of(struct run *r, struct slots *slots, enum wire_intent_status *out)
+static struct claim
+claim_of(const struct match *m)
 {
+	return (struct claim){
+		.spans = m->spans, .evidence = m->evidence, .n = m->n
+	};
+}
+
+/* 关灯五分钟后提醒我: a time that is another's, not both's. */
+static bool
+is_of_other(const struct run *r, const struct match *m, const struct when *t)
+{
+	const struct claim mine = claim_of(m);
+	size_t i;
+
+	for (i = 0; i < r->nchosen; i++) {
+		const struct match *o = r->chosen[i];
+		const struct claim other = claim_of(o);
+
+		if (o != m &&
+		    (o->slots->timing.taken & timing_bit(&r->reading, t)) !=
+			0 &&
+		    (t->start >= claim_end(&mine) ||
+			t->start > claim_start(&other)))
+			return true;
+	}
+	return false;
+}
+
+/* The times that a match would drop. */
+static uint64_t
+times_left(const struct run *r, const struct match *m)
+{
+	const struct claim claim = claim_of(m);
+	uint64_t left = timing_left(
+	    &m->slots->timing, &r->reading, &r->segments[m->segment], &claim);
+	size_t i;
+
+	for (i = 0; left != 0 && i < r->reading.n_times; i++) {
+		if (is_of_other(r, m, &r->reading.times[i]))
+			left &= ~(UINT64_C(1) << i);
+	}
+	return left;
+}
+
+static enum rc
+status_of(struct run *r, const struct match *m, enum wire_intent_status *out)
+{
+	struct slots *slots = m->slots;
+	uint64_t left;
 	enum rc rc;
 
 	*out = WIRE_INTENT_STATUS_READY;
@@ -83,6 +134,12 @@ status_of(struct run *r, struct slots *slots, enum wire_intent_status *out)
 	}
 	if (slots->nmissing > 0)
 		*out = WIRE_INTENT_STATUS_NEED_CLARIFICATION;
+	left = times_left(r, m);
+	if (left != 0) {
+		*out = WIRE_INTENT_STATUS_REJECTED;
+		r->left |= left;
+		r->late++;
+	}
 	return RC_OK;
 }
 
@@ -92,10 +149,8 @@ take(struct run *r, struct match *m)
 	const struct segment *g = &r->segments[m->segment];
 	const struct wire_intent *def = m->intent->def;
 	enum wire_intent_status status;
-	enum rc rc = slots_fill(&r->m, g, m);
+	enum rc rc = status_of(r, m, &status);
 
-	if (rc == RC_OK)
-		rc = status_of(r, m->slots, &status);
 	if (rc != RC_OK)
 		return rc;
 	r->rep->intents[r->rep->n_intents++] =
@@ -171,13 +226,30 @@ note_candidates(struct run *r, size_t n)
 	return RC_OK;
 }
 
+/* What is chosen, as far as there is room. */
+static enum rc
+take_chosen(struct run *r)
+{
+	size_t i, max = (size_t)r->req->options.max_intents;
+	enum rc rc = RC_OK;
+
+	for (i = 0; i < r->nchosen && rc == RC_OK; i++) {
+		struct match *m = r->chosen[i];
+
+		rc = slots_fill(&r->m, &r->segments[m->segment], m);
+	}
+	for (i = 0; i < r->nchosen && r->rep->n_intents < max && rc == RC_OK;
+	     i++)
+		rc = take(r, r->chosen[i]);
+	return rc;
+}
+
 /* Without allow_multi_intent the best of all segments, not the first. */
 static enum rc
 match_all(struct run *r)
 {
 	const struct wire_intent_filter_request_options *opt = &r->req->options;
-	struct match *chosen[PER_SEGMENT_MAX];
-	size_t n, i, max = (size_t)opt->max_intents;
+	size_t n;
 	struct match best = { .confidence = 0 };
 	enum rc rc = RC_OK;
 
@@ -188,24 +260,23 @@ match_all(struct run *r)
 			continue;
 		n = match_one(r, s);
 		rc = note_candidates(r, n);
-		n = choose(&r->m, &p, r->found, n,
+		r->nchosen = choose(&r->m, &p, r->found, n,
 		    opt->allow_multi_intent
 			? (size_t)opt->max_intents_per_segment
 			: 1,
-		    chosen);
-		if (!opt->allow_multi_intent) {
-			if (n > 0 &&
-			    (best.intent == NULL ||
-				choose_cmp(chosen[0], &best) < 0))
-				best = *chosen[0];
-			continue;
-		}
-		for (i = 0; i < n && r->rep->n_intents < max && rc == RC_OK;
-		     i++)
-			rc = take(r, chosen[i]);
+		    r->chosen);
+		if (opt->allow_multi_intent)
+			rc = rc == RC_OK ? take_chosen(r) : rc;
+		else if (r->nchosen > 0 &&
+		    (best.intent == NULL ||
+			choose_cmp(r->chosen[0], &best) < 0))
+			best = *r->chosen[0];
 	}
-	if (rc == RC_OK && best.intent != NULL)
-		rc = take(r, &best);
+	if (rc == RC_OK && best.intent != NULL) {
+		r->chosen[0] = &best;
+		r->nchosen = 1;
+		rc = take_chosen(r);
+	}
 	return rc;
 }
 
@@ -258,7 +329,8 @@ decide(struct run *r)
 	}
 	/* Understood, but the body cannot do it: the model may explain. */
 	if (r->rep->n_intents > 0) {
-		d->reason = STR("rejected_by_skill");
+		d->reason =
+		    r->late > 0 ? STR("unused_time") : STR("rejected_by_skill");
 		return RC_OK;
 	}
 	if (!r->req->options.emit_system_intent_when_empty) {
@@ -272,28 +344,50 @@ decide(struct run *r)
 	return system_intent(r, &f);
 }
 
+static void
+leave(struct run *r, size_t start, size_t end)
+{
+	struct wire_intent_filter_response_meta *meta = &r->rep->meta;
+
+	meta->unmatched[meta->n_unmatched++] =
+	    (struct str){ r->reading.cmd.text.p + start, end - start };
+}
+
+/* The times of a segment that its intents would have dropped. */
+static void
+leave_times(struct run *r, const struct segment *g)
+{
+	size_t i;
+
+	for (i = 0; i < r->reading.n_times; i++) {
+		const struct when *t = &r->reading.times[i];
+
+		if ((r->left & timing_bit(&r->reading, t)) != 0 &&
+		    t->start >= g->start && t->end <= g->end)
+			leave(r, t->start, t->end);
+	}
+}
+
 /* What no intent used, unless it says nothing, is for the language model. */
 static enum rc
 note_unmatched(struct run *r)
 {
 	struct wire_intent_filter_response_meta *meta = &r->rep->meta;
-	size_t i;
+	size_t i, most = r->nsegments + r->reading.n_times;
 
-	if (r->rep->decision.action != WIRE_DECISION_ACTION_EXECUTE_INTENTS)
+	if (r->usable == 0 && r->late == 0)
 		return RC_OK;
 	meta->has_unmatched = true;
-	meta->unmatched =
-	    arena_alloc(r->m.a, r->nsegments * sizeof(*meta->unmatched));
+	meta->unmatched = arena_alloc(r->m.a, most * sizeof(*meta->unmatched));
 	if (meta->unmatched == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < r->nsegments; i++) {
 		const struct segment *g = &r->segments[i];
 
-		if (!r->used[i] && !g->retracted &&
-		    segment_says(&r->reading, g))
-			meta->unmatched[meta->n_unmatched++] =
-			    (struct str){ r->reading.cmd.text.p + g->start,
-				    g->end - g->start };
+		if (r->used[i])
+			leave_times(r, g);
+		else if (!g->retracted && segment_says(&r->reading, g))
+			leave(r, g->start, g->end);
 	}
 	return RC_OK;
 }

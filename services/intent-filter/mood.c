@@ -5,6 +5,7 @@
 
 #include "catalog.h"
 #include "core/mem.h"
+#include "timing.h"
 
 static bool
 is_covered(
@@ -273,11 +274,22 @@ follows_text(const struct clause *p, size_t at, struct str text)
 	return str_ends(before, text);
 }
 
-/* "昨天我把灯关了", "煮了十分钟" */
+/* 了, 过: something was done. */
+static bool
+is_done(const struct clause *p)
+{
+	struct segment g = clause_here(p);
+	struct str s = { p->r->cmd.folded.p + g.start, g.end - g.start };
+
+	return str_find(s, STR("了")) >= 0 || str_find(s, STR("过")) >= 0;
+}
+
+/* "昨天我把灯关了", "煮了十分钟"; but 今天早上八点叫我 is a slip. */
 static bool
 is_past(const struct clause *p)
 {
 	struct segment g = clause_here(p);
+	bool done = is_done(p);
 	size_t i;
 
 	for (i = 0; i < p->r->n_times; i++) {
@@ -290,7 +302,8 @@ is_past(const struct clause *p)
 		    t->kind != WHEN_REPEAT &&
 		    (t->kind == WHEN_DURATION
 			    ? follows_text(p, t->start, STR("了"))
-			    : t->to.ms > 0 && t->to.ms <= p->r->now.ms))
+			    : t->to.ms > 0 && t->to.ms <= p->r->now.ms &&
+				(done || !timing_is_today(p->r, t))))
 			return true;
 	}
 	return false;

@@ -62,6 +62,7 @@ reading_make(struct reading *r, struct when_now now,
 	size_t i, n;
 
 	r->now = now.now;
+	r->zone = now.zone;
 	r->offset_min = zone_offset_min(now.zone, now.now);
 	r->names = NULL;
 	r->n_names = 0;

@@ -31,6 +31,7 @@ struct reading {
 	struct command cmd;
 	struct plain plain;
 	struct wall now;
+	const struct zone *zone;
 	struct speech_hit *words; /* by start */
 	struct when *times;       /* by start */
 	struct quote quotes[READING_QUOTES_MAX];

@@ -20,20 +20,63 @@ struct fill {
 	const struct segment *g;
 	const struct catalog_slot *slot; /* in hand */
 	struct slots *out;
+	bool over; /* its time was over */
 };
+
+/* 十分钟后点头 does not ask to nod for ten minutes. */
+static bool
+is_moment_of_length(const struct wire_intent_slot *def, const struct when *t)
+{
+	return !def->required && t->kind == WHEN_INSTANT && t->is_relative &&
+	    str_find(def->name, STR("duration")) >= 0;
+}
 
 static bool
 is_kind(const struct wire_intent_slot *def, const struct when *t)
 {
+	if (is_moment_of_length(def, t))
+		return false;
 	if (!def->has_time_kind)
 		return true;
 	return entity_is_duration(t) ==
 	    (def->time_kind == WIRE_INTENT_SLOT_TIME_KIND_DURATION);
 }
 
+/* 今天, 这周: what needs no hour has none to ask for. */
+static bool
+is_whole_day(const struct reading *r, const struct when *t)
+{
+	return t->grain >= WHEN_DAY && timing_has_now(r, t);
+}
+
+/* One of the times as the slot in hand takes it. */
+static struct value
+take_time(struct fill *f, const struct when *t, struct str key)
+{
+	const struct reading *r = f->m->r;
+	struct timing *s = &f->out->timing;
+	uint64_t bit = timing_bit(r, t);
+	struct value v;
+
+	if (t->kind == WHEN_REPEAT && !timing_says_repeat(s, r, t)) {
+		s->refused |= bit;
+		return none;
+	}
+	v = value_of_time(r, t, key, f->m->a);
+	if (v.kind != VALUE_NONE) {
+		s->taken |= bit;
+		f->over = false;
+	} else if (!str_eq(key, STR("end_at")) && timing_is_today(r, t) &&
+	    (f->slot->def->required || !is_whole_day(r, t))) {
+		s->over |= bit;
+		f->over = true;
+	}
+	return v;
+}
+
 /* Spans of time before points of time, as long as one fits. */
 static struct value
-from_time(const struct fill *f, struct str key)
+from_time(struct fill *f, struct str key)
 {
 	const struct reading *r = f->m->r;
 	struct value v;
@@ -47,7 +90,7 @@ from_time(const struct fill *f, struct str key)
 			    entity_is_duration(t) != (pass == 0) ||
 			    !is_kind(f->slot->def, t))
 				continue;
-			v = value_of_time(r, t, key, f->m->a);
+			v = take_time(f, t, key);
 			if (v.kind != VALUE_NONE)
 				return v;
 		}
@@ -58,6 +101,7 @@ from_time(const struct fill *f, struct str key)
 static void
 note_span(const struct fill *f, size_t start, size_t end)
 {
+	timing_note(&f->out->timing, start, end);
 	if (f->out->n_spans < SLOTS_SPANS)
 		f->out->spans[f->out->n_spans++] =
 		    (struct reading_span){ start, end };
@@ -79,7 +123,7 @@ of_entity(const struct fill *f, const struct entity *e)
 }
 
 static struct value
-from_entities(const struct fill *f)
+from_entities(struct fill *f)
 {
 	const struct wire_intent_slot *def = f->slot->def;
 	const struct reading *r = f->m->r;
@@ -94,18 +138,17 @@ from_entities(const struct fill *f)
 	}
 	if (first.type == NULL)
 		return none;
+	if (first.time != NULL && def->use_normalized_entity)
+		return take_time(f, first.time,
+		    entity_is_duration(first.time) ? STR("duration_seconds")
+						   : STR("trigger_at"));
 	note_span(f, first.start, first.end);
 	if (!def->use_normalized_entity)
 		return (struct value){ VALUE_TEXT,
 			{ r->cmd.text.p + first.start,
 			    first.end - first.start },
 			0 };
-	if (first.time == NULL)
-		return of_entity(f, &first);
-	return value_of_time(r, first.time,
-	    entity_is_duration(first.time) ? STR("duration_seconds")
-					   : STR("trigger_at"),
-	    f->m->a);
+	return of_entity(f, &first);
 }
 
 static struct value
@@ -116,6 +159,39 @@ from_values(const struct fill *f, struct str text)
 
 	if (v.kind != VALUE_NONE)
 		note_span(f, f->g->start + at.start, f->g->start + at.end);
+	return v;
+}
+
+/*
+ * What a pattern captured in its match.  Words that the pattern spells around a
+ * part of a time belong to it (10 of "10分钟"); but a time that it only passes
+ * over is not the slot's.
+ */
+static struct value
+of_capture(const struct fill *f, const struct rx_span *match,
+    const struct rx_span *capture)
+{
+	const struct reading *r = f->m->r;
+	size_t from = f->g->start, start = from + (size_t)capture->start;
+	size_t end = from + (size_t)capture->end;
+	const struct when *t = reading_time_at(r, start, end);
+	struct value v;
+
+	if (t != NULL && is_moment_of_length(f->slot->def, t))
+		return none;
+	v = value_of_said(r, f->slot, start, end);
+	if (t != NULL && t->kind != WHEN_REPEAT && v.kind == VALUE_NUMBER &&
+	    str_ends(f->slot->def->name, STR("_seconds")))
+		f->out->timing.taken |= timing_bit(r, t);
+	if (t != NULL && start >= t->start && end <= t->end)
+		timing_note(&f->out->timing, from + (size_t)match->start,
+		    from + (size_t)match->end);
+	else
+		timing_note(&f->out->timing, start, end);
+	if (f->out->n_spans < SLOTS_SPANS)
+		f->out->spans[f->out->n_spans++] =
+		    (struct reading_span){ from + (size_t)match->start,
+			    from + (size_t)match->end };
 	return v;
 }
 
@@ -136,10 +212,7 @@ from_pattern(const struct fill *f)
 	span = found.g[group < found.n ? group : 0];
 	if (span.start < 0 || span.end <= span.start)
 		return none;
-	note_span(f, f->g->start + (size_t)found.g[0].start,
-	    f->g->start + (size_t)found.g[0].end);
-	return value_of_said(f->m->r, f->slot, f->g->start + (size_t)span.start,
-	    f->g->start + (size_t)span.end);
+	return of_capture(f, &found.g[0], &span);
 }
 
 /* The same in another form of the segment. */
@@ -226,7 +299,7 @@ from_other_forms(const struct fill *f)
 }
 
 static struct value
-from_name(const struct fill *f)
+from_name(struct fill *f)
 {
 	struct str name = f->slot->def->name;
 
@@ -238,7 +311,7 @@ from_name(const struct fill *f)
 }
 
 static struct value
-from_text(const struct fill *f)
+from_text(struct fill *f)
 {
 	const struct wire_intent_slot *def = f->slot->def;
 	struct str text = { f->m->r->cmd.folded.p + f->g->start,
@@ -310,6 +383,45 @@ infer_mode(const struct wire_intent *def, struct value *values)
 		    (struct value){ VALUE_TEXT, STR("set_color"), 0 };
 }
 
+/* Whether a slot is filled by times, so that it comes after the others. */
+static bool
+is_of_time(const struct wire_intent_slot *def)
+{
+	return def->from_time_key.p != NULL ||
+	    str_ends(def->name, STR("_seconds")) ||
+	    str_ends(def->name, STR("_at"));
+}
+
+/*
+ * All that the text says.  Slots of times come last: another slot may say that
+ * a time is repeated.
+ */
+static void
+fill_from_text(struct fill *f, const struct catalog_intent *in,
+    struct value *values, bool *asked)
+{
+	const struct wire_intent *def = in->def;
+	struct timing *s = &f->out->timing;
+	size_t i, pass;
+	uint64_t over;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < def->n_slots; i++) {
+			if (is_of_time(&def->slots[i]) != (pass == 1))
+				continue;
+			f->slot = &in->slots[i];
+			f->over = false;
+			over = s->over;
+			values[i] = from_text(f);
+			/* One slot asks for another time. */
+			asked[i] = f->over && values[i].kind == VALUE_NONE &&
+			    s->over != over;
+			f->out->said += values[i].kind != VALUE_NONE;
+		}
+	}
+	f->out->said += s->refused != 0 || s->over != 0;
+}
+
 enum rc
 slots_fill(const struct matcher *m, const struct segment *g, struct match *t)
 {
@@ -319,31 +431,29 @@ slots_fill(const struct matcher *m, const struct segment *g, struct match *t)
 	struct fill f = { .m = m, .g = g };
 	struct value *values;
 	struct slots *out;
+	bool *asked;
 
 	if (t->slots != NULL)
 		return RC_OK;
 	out = arena_alloc(m->a, sizeof(*out));
 	values = arena_alloc(m->a, n * sizeof(*values));
-	if (out == NULL || values == NULL)
+	asked = arena_alloc(m->a, n * sizeof(*asked));
+	if (out == NULL || values == NULL || asked == NULL)
 		return RC_TOOBIG;
 	*out = (struct slots){ 0 };
 	out->missing = arena_alloc(m->a, n * sizeof(*out->missing));
 	if (out->missing == NULL)
 		return RC_TOOBIG;
 	f.out = out;
-	for (i = 0; i < def->n_slots; i++) {
-		f.slot = &in->slots[i];
-		values[i] = from_text(&f);
-		out->said += values[i].kind != VALUE_NONE;
-	}
+	fill_from_text(&f, in, values, asked);
 	infer_mode(def, values);
 	for (i = 0; i < def->n_slots; i++) {
 		if (values[i].kind != VALUE_NONE)
 			continue;
-		if (def->slots[i].default_.p != NULL)
+		if (def->slots[i].default_.p != NULL && !asked[i])
 			values[i] = (struct value){ VALUE_JSON,
 				def->slots[i].default_, 0 };
-		else if (def->slots[i].required)
+		else if (def->slots[i].required || asked[i])
 			out->missing[out->nmissing++] = def->slots[i].name;
 	}
 	out->parameters = write_values(def, values, false, m->a);

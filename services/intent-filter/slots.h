@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "match.h"
+#include "timing.h"
 
 #define SLOTS_SPANS 16
 
@@ -19,6 +20,7 @@ struct slots {
 	/* Where they were said, as far as that is known. */
 	struct reading_span spans[SLOTS_SPANS];
 	size_t n_spans;
+	struct timing timing; /* which of the reading's times they took */
 };
 
 /*
@@ -27,8 +29,10 @@ struct slots {
  * Each slot takes the first of: the time it names, an entity of its types, its
  * pattern's capture, one of its own values that was said, its default.  A slot
  * whose name ends in "_seconds" or "_at" and that has nothing else takes the
- * segment's time; a colour without a mode means mode set_color.  RC_TOOBIG if
- * the arena is full.
+ * segment's time; a colour without a mode means mode set_color.  A slot whose
+ * time of today is over is missing, required or not; one moment does not stand
+ * for a repetition, unless another slot says that it is one.  RC_TOOBIG if the
+ * arena is full.
  */
 enum rc slots_fill(
     const struct matcher *m, const struct segment *g, struct match *t) RC_CHECK;

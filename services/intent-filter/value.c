@@ -10,6 +10,8 @@
 #include "wire/out.h"
 #include "zh/number.h"
 
+/* How far from now anything is, in seconds: some 3,000 years. */
+#define SECONDS_MAX 1e11
 /* Longest run of digits that is a number and not a code. */
 #define DIGITS_MAX 15
 
@@ -126,14 +128,13 @@ number_value(double number)
 	return (struct value){ VALUE_NUMBER, { 0 }, number };
 }
 
-/* How far from now; 0 if it is not to come. */
+/* How far from now; 0 if it is not to come, or in no calendar. */
 static double
 ahead(const struct reading *r, const struct when *t)
 {
 	if (t->kind == WHEN_DURATION || (t->is_relative && t->seconds > 0))
-		return t->seconds;
-	return t->from.ms > r->now.ms ? (double)(t->from.ms - r->now.ms) / 1000
-				      : 0;
+		return t->seconds <= SECONDS_MAX ? t->seconds : 0;
+	return t->at.ms > r->now.ms ? (double)(t->at.ms - r->now.ms) / 1000 : 0;
 }
 
 /* "10" of "10分钟" is 600 seconds; without a unit it is seconds already. */
@@ -258,6 +259,17 @@ moment(struct wall t, int offset_min, struct arena *a)
 	return (struct value){ s.p != NULL ? VALUE_TEXT : VALUE_NONE, s, 0 };
 }
 
+/* The moment so many seconds from now. */
+static struct value
+after(const struct reading *r, double seconds, struct arena *a)
+{
+	int64_t ms = (int64_t)llround(seconds * 1000);
+
+	if (ms <= 0)
+		return (struct value){ VALUE_NONE, { 0 }, 0 };
+	return moment((struct wall){ r->now.ms + ms }, r->offset_min, a);
+}
+
 struct value
 value_of_time(const struct reading *r, const struct when *t, struct str key,
     struct arena *a)
@@ -269,11 +281,10 @@ value_of_time(const struct reading *r, const struct when *t, struct str key,
 	if (str_eq(key, STR("duration_seconds")))
 		return seconds > 0 ? number_value(seconds) : none;
 	if (str_eq(key, STR("trigger_at")))
-		return counted ? moment((struct wall){ r->now.ms +
-					    (int64_t)llround(seconds * 1000) },
-				     r->offset_min, a)
-			       : moment(t->from, t->offset_min, a);
-	if (str_eq(key, STR("end_at")) && !counted && t->to.ms != 0)
+		return counted      ? after(r, seconds, a)
+		    : t->at.ms != 0 ? moment(t->at, t->at_offset_min, a)
+				    : none;
+	if (str_eq(key, STR("end_at")) && !counted && t->to.ms > r->now.ms)
 		return moment(t->to, t->offset_min, a);
 	return none;
 }

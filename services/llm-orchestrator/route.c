@@ -192,6 +192,40 @@ take(struct work *w, const struct wire_intent_filter_response_intents *i)
 	}
 }
 
+/* The rejected intent in whose part a text stands: a time it has no slot for.
+ */
+static const struct wire_intent_filter_response_intents *
+rejected_with(
+    const struct wire_intent_filter_response *answer, struct str unmatched)
+{
+	for (size_t i = 0; i < answer->n_intents; i++) {
+		const struct wire_intent_filter_response_intents *in =
+		    &answer->intents[i];
+
+		if (in->status == WIRE_INTENT_STATUS_REJECTED &&
+		    str_find(in->span.text, unmatched) >= 0)
+			return in;
+	}
+	return NULL;
+}
+
+/* A time alone tells the model nothing: it gets what was wanted then. */
+static void
+leave_unmatched(struct work *w)
+{
+	const struct wire_intent_filter_response *answer = w->in->answer;
+	const struct wire_intent_filter_response_intents *in, *last = NULL;
+
+	for (size_t i = 0; i < answer->meta.n_unmatched; i++) {
+		in = rejected_with(answer, answer->meta.unmatched[i]);
+		if (in == NULL)
+			leave(w, answer->meta.unmatched[i]);
+		else if (in != last)
+			leave(w, part_of(in));
+		last = in;
+	}
+}
+
 static void
 take_all(struct work *w)
 {
@@ -199,8 +233,7 @@ take_all(struct work *w)
 
 	for (size_t i = 0; i < answer->n_intents; i++)
 		take(w, &answer->intents[i]);
-	for (size_t i = 0; i < answer->meta.n_unmatched; i++)
-		leave(w, answer->meta.unmatched[i]);
+	leave_unmatched(w);
 	/* An answer without anything in it leaves all. */
 	if (w->out->n_deeds == 0 && w->out->n_questions == 0 && w->rest.n == 0)
 		leave(w, w->in->command);

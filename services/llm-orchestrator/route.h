@@ -3,7 +3,9 @@
  *
  * Pure.  Ready intents of skills the body has become direct deeds; intents that
  * lack something become questions; what no intent used, and what is ready but
- * does not satisfy the skill's schema, is left for the language model.
+ * does not satisfy the skill's schema, is left for the language model.  What is
+ * rejected is not done, and said so; if a time was said that it would have
+ * dropped, the model is left the whole of it.
  */
 #ifndef LLM_ORCHESTRATOR_ROUTE_H
 #define LLM_ORCHESTRATOR_ROUTE_H

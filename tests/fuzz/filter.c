@@ -3,7 +3,8 @@
  * catalog is compiled, the command read, segmented and matched.  The answer
  * keeps its contract, and takes little time.
  *
- * Without a catalog: one that has every kind of rule.
+ * Without a catalog: one that has every kind of rule; then no alarm lies before
+ * now.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,10 @@
 #include "core/zone.h"
 #include "filter.h"
 #include "must.h"
+#include "reading.h"
 #include "rx/rx.h"
 #include "speech.h"
+#include "wire/tree.h"
 
 /* Sanitized code is slower. */
 #define MOST_S      1
@@ -52,6 +55,24 @@ check_span(struct str whole, const struct wire_span *s)
 	must(s->end == s->start + str_utf8_count(s->text));
 }
 
+/* The alarm's moment, as our own catalog has it. */
+static void
+check_moment(
+    const struct wire_intent_filter_response_intents *in, struct wall now)
+{
+	struct wire_tree *normalized;
+	struct wall at;
+	struct str text;
+
+	must(wire_tree_parse(in->normalized, &normalized) == RC_OK);
+	text = wire_tree_text(wire_tree_get(normalized, STR("at")));
+	if (text.p != NULL) {
+		must(wall_parse(text, &at) == RC_OK);
+		must(at.ms >= now.ms);
+	}
+	wire_tree_free(normalized);
+}
+
 static void
 check(struct str command, const struct wire_intent_filter_response *rep)
 {
@@ -64,11 +85,37 @@ check(struct str command, const struct wire_intent_filter_response *rep)
 		must(rep->intents[i].span.end >= rep->intents[i].span.start);
 		check_span(command, &rep->intents[i].source_span);
 	}
-	must(rep->meta.n_unmatched <= (size_t)rep->meta.segment_count);
+	must(rep->meta.n_unmatched <=
+	    (size_t)rep->meta.segment_count + READING_TIMES_MAX);
 }
 
 static void
-run(const struct catalog *cat, struct str command, const struct filter_env *env)
+check_moments(
+    const struct wire_intent_filter_response *rep, const struct filter_env *env)
+{
+	size_t i;
+
+	for (i = 0; i < rep->n_intents; i++) {
+		if (rep->intents[i].status != WIRE_INTENT_STATUS_SYSTEM)
+			check_moment(&rep->intents[i], env->now);
+	}
+}
+
+/* Some moment of twenty years, by the command. */
+static struct wall
+moment_of(struct str command)
+{
+	uint64_t h = 1771753200000U;
+	size_t i;
+
+	for (i = 0; i < command.n; i++)
+		h = h * 31 + (unsigned char)command.p[i];
+	return (struct wall){ (int64_t)(1471753200000U + h % 600000000000U) };
+}
+
+static void
+run(const struct catalog *cat, struct str command, const struct filter_env *env,
+    bool own)
 {
 	struct wire_intent_filter_request req = { .command = command,
 		.options = EVERY_OPTION };
@@ -83,6 +130,8 @@ run(const struct catalog *cat, struct str command, const struct filter_env *env)
 	    (rc == RC_INVALID && str_utf8_count(command) < 0));
 	if (rc == RC_OK)
 		check(command, &rep);
+	if (rc == RC_OK && own)
+		check_moments(&rep, env);
 	arena_free(a);
 	rx_scratch_free(rx);
 }
@@ -121,10 +170,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(json.n > 0 || rc == RC_OK);
 	if (rc == RC_OK && command.n > 0)
 		run(cat, (struct str){ copy, command.n },
-		    &(struct filter_env){ .now = { 1771753200000 },
+		    &(struct filter_env){ .now = moment_of(command),
 			.zone = zone,
 			.speech = speech,
-			.locale = "zh-CN" });
+			.locale = "zh-CN" },
+		    json.n == 0);
 	catalog_free(cat);
 	buf_free(&catalog);
 	free(copy);

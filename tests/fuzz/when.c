@@ -1,6 +1,7 @@
 /*
  * Any bytes as a text: what is found lies in it, left to right and apart, its
- * figures are finite, its ends in order, and it is found soon.
+ * figures are finite, its ends in order, the one moment it means is not past,
+ * and it is found soon.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ check_times(struct when_now now, struct str text)
 		must(w->confidence > 0 && w->confidence <= 1);
 		if (w->from.ms != 0 && w->to.ms != 0)
 			must(w->from.ms <= w->to.ms);
+		must(w->at.ms == 0 || w->at.ms >= now.now.ms);
 		if (w->kind == WHEN_DURATION)
 			must(w->seconds >= 0 && w->from.ms == 0);
 		if (w->kind == WHEN_REPEAT)

@@ -10,7 +10,7 @@
 #include "e2e/rig/owner.h"
 #include "e2e/rig/peer.h"
 
-STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=10" } } })
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=11" } } })
 
 /* Make and select a soul for a body; who then talks to it. */
 static struct owner
@@ -238,6 +238,29 @@ KIT_TEST(a_command_and_a_question_are_both_answered)
 	    says(r, "reply", "关于海的故事"), "%s", text_at(r, "reply"));
 	owner_wait_state(&stack, o.terminal, "color", "white");
 	json_decref(r);
+}
+
+/* The body knows no "later": nothing moves now, and nobody says it did. */
+KIT_TEST(a_time_the_body_has_no_slot_for_moves_nothing)
+{
+	struct owner o = owner_of("u-later", "terminal-011");
+	struct peer *w = watcher(o.terminal);
+	json_t *r = owner_say(&o, "十分钟后关灯");
+
+	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
+	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：十分钟后关灯");
+	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	json_decref(next_update(w));
+	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
+	json_decref(r);
+	/* What else is said is done. */
+	r = owner_say(&o, "每天晚上十点关灯，然后摇头");
+	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
+	ck_assert_str_eq(text_at(r, "failed_skills.0.error"), "rejected");
+	json_decref(r);
+	peer_free(w);
 }
 
 KIT_TEST(a_session_remembers_its_messages)

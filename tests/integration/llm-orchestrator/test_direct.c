@@ -276,6 +276,47 @@ KIT_TEST_T(intents_are_checked_against_the_skill, 60)
 	bed_stop(&b);
 }
 
+/* A time that no slot takes: the intent is not done, and nobody says it is. */
+#define IN_TEN_MINUTES                                              \
+	"{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\"," \
+	"\"confidence\":0.9,\"status\":\"rejected\","               \
+	"\"segment_index\":0,\"span\":{\"text\":"                   \
+	"\"十分钟后把灯变绿\",\"start\":0,\"end\":8},"      \
+	"\"parameters\":{},\"normalized\":{\"skill\":"              \
+	"\"control_light\",\"mode\":\"on\"},"                       \
+	"\"missing_parameters\":[],\"evidence\":[]}"
+
+KIT_TEST_T(a_rejected_intent_is_not_done, 60)
+{
+	struct bed b;
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter,
+	    DECIDES("fallback_reasoning", IN_TEN_MINUTES, "\"十分钟后\""));
+	model_will_say(&b.model, "我还不会定时开灯。", NULL);
+	talk_start(&t, &b, "十分钟后把灯变绿");
+	talk_want(
+	    &t, .reply = "我还不会定时开灯。", .executed = "", .failed = "");
+	ck_assert_ptr_null(peers_last(&b.peers, action));
+	ck_assert_str_eq(
+	    model_text(model_request(&b.model, 0), -1), "十分钟后把灯变绿");
+	talk_close(&t);
+
+	/* What else is ready is done. */
+	peers_set(&b.peers, filter,
+	    DECIDES(
+		"execute_intents", IN_TEN_MINUTES "," GREEN, "\"十分钟后\""));
+	model_will_say(&b.model, "我还不会定时。", NULL);
+	talk_start(&t, &b, "十分钟后把灯变绿，把灯变绿");
+	talk_want(&t, .executed = "control_light", .failed = "control_light",
+	    .errors = "rejected");
+	ck_assert_str_eq(
+	    model_text(model_request(&b.model, 1), -1), "十分钟后把灯变绿");
+	talk_close(&t);
+	bed_stop(&b);
+}
+
 /* No intents, or no body: intent-filter is not asked. */
 KIT_TEST_T(without_intents_nobody_filters, 60)
 {

@@ -36,7 +36,10 @@ case_json(const char *text)
 	return j;
 }
 
-/* The answer to a request at 2026-02-22T17:40:00+08:00, or the failure. */
+/*
+ * The answer to a request, or the failure; said at 2026-02-22T17:40:00+08:00
+ * where it names no time.
+ */
 static inline enum rc
 case_try(const char *request, json_t **answer, struct wire_err *err)
 {
@@ -58,6 +61,8 @@ case_try(const char *request, json_t **answer, struct wire_err *err)
 	    wall_parse(STR("2026-02-22T17:40:00+08:00"), &env.now), RC_OK);
 	rc = wire_decode(
 	    &wire_intent_filter_request_desc, str_of(request), a, &req, err);
+	if (rc == RC_OK && req.now.p != NULL)
+		ck_assert_int_eq(wall_parse(req.now, &env.now), RC_OK);
 	if (rc == RC_OK)
 		rc = cache_compile(
 		    req.intent_catalog, req.n_intent_catalog, &cat, err);

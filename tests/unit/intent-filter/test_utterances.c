@@ -90,7 +90,9 @@ print_answer(FILE *f, const json_t *answer)
 	    json_object_get(json_object_get(answer, "meta"), "unmatched");
 	size_t i;
 
-	if (strcmp(action, "execute_intents") != 0) {
+	if (strcmp(action, "execute_intents") != 0 &&
+	    strcmp(text_of(json_array_get(intents_of(answer), 0), "status"),
+		"rejected") != 0) {
 		fprintf(f, "%s",
 		    strcmp(action, "no_action") == 0 ? action : "fallback");
 		return;
@@ -150,7 +152,8 @@ wrong_intent(json_t *got, const struct want *w)
 	    !(w->more ? has_members(normalized, w->normalized)
 		      : json_equal(normalized, w->normalized)))
 		return "normalized";
-	if (!same_list(
+	if (strcmp(w->status, "rejected") != 0 &&
+	    !same_list(
 		json_object_get(got, "missing_parameters"), w->missing, ','))
 		return "missing parameters";
 	if (strcmp(w->status, "ready") == 0 && !w->unsure && sure < SURE)
@@ -260,10 +263,12 @@ is_slice(const json_t *span, const char *text)
 }
 
 static const char *
-wrong_shape(const json_t *answer, const char *said, const char *text)
+wrong_shape(const json_t *answer, const struct line *l, const char *text)
 {
 	json_t *first = json_array_get(intents_of(answer), 0), *intent, *span;
-	bool system = strcmp(case_action(answer), "execute_intents") != 0;
+	const char *said = l->col[COL_SAID];
+	bool executed = strcmp(case_action(answer), "execute_intents") == 0;
+	bool system = !executed && !is_refused(l);
 	json_int_t before = 0, at;
 	size_t i;
 
@@ -273,7 +278,8 @@ wrong_shape(const json_t *answer, const char *said, const char *text)
 		return "a system intent is not alone";
 	if (strcmp(text_of(json_object_get(answer, "decision"),
 		       "trigger_intent_id"),
-		text_of(first, "intent_id")) != 0)
+		is_refused(l) ? "sys.fallback_reasoning"
+			      : text_of(first, "intent_id")) != 0)
 		return "the trigger is not the first intent";
 	json_array_foreach (intents_of(answer), i, intent) {
 		if (system !=
@@ -308,11 +314,11 @@ wrong_answer(const struct line *l, const json_t *answer)
 	    ask(case_json("[{\"id\":\"never\"}]"), l->col[COL_SAID]);
 	const char *text = text_of(case_intent(whole, 0, "span"), "text");
 
-	if (strcmp(expected, "fallback") == 0)
+	if (strcmp(expected, "fallback") == 0 || is_refused(l))
 		action = "fallback_reasoning";
 	else if (strcmp(expected, "no_action") == 0)
 		action = expected;
-	why = wrong_shape(answer, l->col[COL_SAID], text);
+	why = wrong_shape(answer, l, text);
 	if (why == NULL && strcmp(case_action(answer), action) != 0)
 		why = "action";
 	if (why == NULL && !is_negative(l)) {

@@ -9,14 +9,14 @@
  *   expected    fallback, no_action, or intents in their order with ";" between
  *   unmatched   what no intent used, with "|" between; none if absent; "*" is
  *               anything.  Marks and blanks at the ends do not count.  It is
- *               looked at only where intents are expected.
+ *               looked at only where intents are expected, rejected or not.
  *
  * An intent is its id, and behind it as far as needed:
  *
  *   {...}   normalized, equal as JSON; not looked at if absent
  *   …       normalized may have further members
  *   ?a,b    it needs clarification: these parameters are missing
- *   !       it is rejected
+ *   !       it is rejected; if all are, the language model is asked
  *   ~       it is ready, and need not be as sure as others
  *
  * Lines that begin with # are headings.
@@ -147,6 +147,22 @@ static inline void
 want_free(struct want *w)
 {
 	json_decref(w->normalized);
+}
+
+/* Whether intents are expected, and all of them rejected. */
+static inline bool
+is_refused(const struct line *l)
+{
+	const char *p = l->col[COL_EXPECTED];
+	bool refused = !is_negative(l);
+	struct want w;
+
+	while (refused && *p != '\0') {
+		refused =
+		    want_read(&p, &w) && strcmp(w.status, "rejected") == 0;
+		want_free(&w);
+	}
+	return refused;
 }
 
 #endif /* !UTTERANCE_TABLE_H */

@@ -157,6 +157,24 @@ KIT_TEST(what_is_missing_is_asked)
 	close_bench(&b);
 }
 
+/* The time alone stands in unmatched; the model is told what is wanted then. */
+KIT_TEST(what_a_time_rejects_is_left_whole)
+{
+	struct bench b;
+
+	route(&b, "execute_intents",
+	    "[" INTENT("i1", "", "rejected", "十分钟后关灯",
+		"{\"skill\":\"control_light\",\"mode\":\"off\"}",
+		"[]") "," INTENT("i2", "", "ready", "开灯",
+		"{\"skill\":\"control_light\",\"mode\":\"on\"}", "[]") "]",
+	    "[\"十分钟后\",\"讲个笑话\"]");
+	ck_assert_uint_eq(b.r.n_deeds, 2);
+	ck_assert_int_eq(b.r.deeds[0].outcome, TURN_REJECTED);
+	ck_assert_int_eq(b.r.deeds[1].outcome, TURN_OPEN);
+	is(b.r.rest, "十分钟后关灯，讲个笑话");
+	close_bench(&b);
+}
+
 /* Other decisions carry nothing; an empty one to execute leaves all. */
 KIT_TEST(other_decisions)
 {

@@ -1,0 +1,183 @@
+/*
+ * Moments in answers: whatever is said whenever, nothing is to be done before
+ * now, and no time is dropped from what is executed.
+ */
+#include "core/mem.h"
+#include "filter_case.h"
+
+/* One slot of each key, and an intent that has none. */
+static const char catalog[] =
+    "[{\"id\":\"alarm\",\"match\":{\"keywords_any\":[\"提醒我\","
+    "\"remind me\"]},\"slots\":[{\"name\":\"trigger_at\",\"required\":"
+    "true,\"from_time_key\":\"trigger_at\"},{\"name\":\"end_at\","
+    "\"from_time_key\":\"end_at\"}]},{\"id\":\"feed\",\"match\":"
+    "{\"keywords_any\":[\"喂食\"]},\"slots\":[{\"name\":\"feed_at\"},"
+    "{\"name\":\"in_seconds\"}]},"
+    "{\"id\":\"light\",\"match\":{\"keywords_any\":[\"关灯\"]}}]";
+
+/* "": leave it out. */
+static const char *const days[] = { "", "今天", "明天", "昨天", "周一", "周日",
+	"下周三", "上周五", "周末", "月底", "年底", "22号", "3月5日", "春节",
+	"每天", "每周五", "三天后", "tomorrow ", "last friday " };
+static const char *const hours[] = { "", "早上", "下午", "傍晚", "晚上", "半夜",
+	"八点", "零点", "晚上十一点", "凌晨两点半", "17:40", "十分钟后",
+	"一亿亿年后", "at 5 pm " };
+static const char *const ends[] = { "", "之前", "以后", "之内", "到五点" };
+static const char *const wishes[] = { "提醒我", "喂食", "关灯" };
+static const char *const nows[] = { "2026-02-22T17:40:00.250+08:00",
+	"2026-02-28T23:59:59.999+08:00", "2026-12-31T23:30:00+08:00",
+	"2028-02-29T08:00:00+08:00" };
+
+/* The request as JSON; freed by the caller. */
+static char *
+ask(const char *command, const char *now)
+{
+	json_t *request = json_pack("{s:s, s:o, s:s}", "command", command,
+	    "intent_catalog", case_json(catalog), "now", now);
+	char *text = json_dumps(request, 0);
+
+	json_decref(request);
+	return text;
+}
+
+static void
+check_moments(const json_t *intent, const char *command, const char *when)
+{
+	json_t *normalized = json_object_get(intent, "normalized"), *value;
+	struct wall now, at;
+	const char *key;
+
+	ck_assert_int_eq(wall_parse(str_of(when), &now), RC_OK);
+	json_object_foreach (normalized, key, value) {
+		if (json_is_true(value)) /* a system intent */
+			continue;
+		if (json_is_number(value)) {
+			ck_assert_msg(json_number_value(value) > 0, "%s at %s",
+			    command, when);
+			continue;
+		}
+		ck_assert_msg(wall_parse(str_of(json_string_value(value)),
+				  &at) == RC_OK &&
+			at.ms >= now.ms,
+		    "%s at %s: %s", command, when, json_string_value(value));
+	}
+}
+
+static void
+check_answer(const char *command, const char *when)
+{
+	char *request = ask(command, when);
+	json_t *answer = case_run(request), *intent;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "intents"), i, intent)
+		check_moments(intent, command, when);
+	free(request);
+	json_decref(answer);
+}
+
+KIT_TEST_T(no_moment_is_before_now, 300)
+{
+	char text[256];
+	size_t n, d, h, e, w, said = 0;
+
+	for (n = 0; n < NELEM(nows); n++)
+		for (d = 0; d < NELEM(days); d++)
+			for (h = 0; h < NELEM(hours); h++)
+				for (e = 0; e < NELEM(ends); e++) {
+					w = said++ % 2;
+					snprintf(text, sizeof(text), "%s%s%s%s",
+					    days[d], hours[h], ends[e],
+					    wishes[w]);
+					check_answer(text, nows[n]);
+				}
+	ck_assert_uint_gt(said, 5000);
+}
+
+/* Each with what is to be left over, and whether something is executed. */
+static const struct {
+	const char *command, *unmatched, *decision;
+} dropped[] = {
+	{ "十分钟后关灯", "[\"十分钟后\"]",
+	    "{\"action\":\"fallback_reasoning\",\"trigger_intent_id\":"
+	    "\"sys.fallback_reasoning\",\"reason\":\"unused_time\"}" },
+	{ "每天晚上十点关灯", "[\"每天晚上十点\"]",
+	    "{\"action\":\"fallback_reasoning\",\"trigger_intent_id\":"
+	    "\"sys.fallback_reasoning\",\"reason\":\"unused_time\"}" },
+	{ "每周五下午三点提醒我", "[\"每周五下午三点\"]",
+	    "{\"action\":\"fallback_reasoning\",\"trigger_intent_id\":"
+	    "\"sys.fallback_reasoning\",\"reason\":\"unused_time\"}" },
+	{ "十分钟后关灯，明天早上提醒我", "[\"十分钟后\"]",
+	    "{\"action\":\"execute_intents\",\"trigger_intent_id\":"
+	    "\"light\",\"reason\":\"matched_catalog_intents\"}" },
+	{ "讲个笑话，然后十分钟后关灯", "[\"讲个笑话\",\"十分钟后\"]",
+	    "{\"action\":\"fallback_reasoning\",\"trigger_intent_id\":"
+	    "\"sys.fallback_reasoning\",\"reason\":\"unused_time\"}" },
+};
+
+KIT_TEST(a_time_without_a_slot_rejects)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(dropped); i++) {
+		char *request = ask(dropped[i].command, nows[0]);
+		json_t *r = case_run(request);
+
+		case_equal(case_intent(r, 0, "status"), "\"rejected\"",
+		    dropped[i].command);
+		case_equal(json_object_get(r, "decision"), dropped[i].decision,
+		    dropped[i].command);
+		case_equal(
+		    json_object_get(json_object_get(r, "meta"), "unmatched"),
+		    dropped[i].unmatched, dropped[i].command);
+		free(request);
+		json_decref(r);
+	}
+}
+
+KIT_TEST(the_others_are_still_executed)
+{
+	char *request = ask("十分钟后关灯，明天早上提醒我", nows[0]);
+	json_t *r = case_run(request);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(r, "intents")), 2);
+	case_equal(case_intent(r, 1, "status"), "\"ready\"", "alarm");
+	case_equal(case_intent(r, 1, "normalized"),
+	    "{\"trigger_at\":\"2026-02-23T08:00:00+08:00\",\"end_at\":"
+	    "\"2026-02-23T12:00:00+08:00\"}",
+	    "alarm");
+	free(request);
+	json_decref(r);
+}
+
+/* What says no other time than now. */
+static const char *const at_once[] = { "现在关灯", "马上关灯", "立刻关灯",
+	"关灯一会儿", "今天关灯", "都十点了，关灯", "都十点了关灯",
+	"关灯，现在就关灯", "《七点钟》关灯" };
+
+KIT_TEST(what_is_no_other_time_does_not_reject)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(at_once); i++) {
+		char *request = ask(at_once[i], nows[0]);
+		json_t *r = case_run(request);
+
+		case_equal(
+		    case_intent(r, 0, "status"), "\"ready\"", at_once[i]);
+		ck_assert_str_eq(case_action(r), "execute_intents");
+		free(request);
+		json_decref(r);
+	}
+}
+
+/* An alias is a keyword that has a time in it. */
+KIT_TEST(a_time_in_an_alias_does_not_reject)
+{
+	json_t *r = case_run("{\"command\":\"打开七点钟闹铃\","
+			     "\"intent_catalog\":[{\"id\":\"bell\",\"match\":{"
+			     "\"keywords_any\":[\"打开七点钟闹铃\"]}}]}");
+
+	case_equal(case_intent(r, 0, "status"), "\"ready\"", "alias");
+	json_decref(r);
+}
