@@ -17,6 +17,7 @@ LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
+LINKS_fuzz_log := core
 LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter
 SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
