@@ -24,6 +24,7 @@ static const struct flood_case {
 	{ "skills", 1000, 1, true },
 	{ "intent_catalog", 1000, 1, true },
 	{ "result/r", 100, 1, false },
+	{ "result/%d", 100, 1, false },
 	{ "result/%d", 100, 1, true },
 };
 
