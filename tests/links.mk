@@ -72,7 +72,7 @@ SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
-	address.c intake.c patterns.c digest.c passwd.c gate/topic_filter.c \
+	address.c intake.c patterns.c schemas.c digest.c passwd.c gate/topic_filter.c \
 	gate/topic_name.c)
 LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge

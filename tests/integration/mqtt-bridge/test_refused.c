@@ -19,6 +19,10 @@ static const struct {
 	    "/skill_version", "" },
 	{ "skills", "[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"a\"}]",
 	    "noted", "/2/name", "first counts" },
+	{ "skills",
+	    "{\"skills\":[{\"name\":\"a\"},{\"name\":\"b\",\"input_schema\":"
+	    "{\"properties\":{\"x\":{\"type\":\"text\"}}}}]}",
+	    "refused", "/skills/1/input_schema/properties/x/type", "" },
 	{ "intent_catalog",
 	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}", "refused",
 	    "/intent_catalog/1/id", "stands twice" },
