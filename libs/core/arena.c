@@ -121,11 +121,11 @@ take(struct arena *a, size_t n, size_t align)
 	struct block *b = a->newest;
 	size_t at = 0;
 
-	if (n > a->limit - a->used)
+	if (n > SIZE_MAX - a->used || a->used + n > a->limit)
 		return NULL;
 	if (b != NULL)
 		at = (b->n + align - 1) & ~(align - 1);
-	if (b == NULL || at > b->size || n > b->size - at) {
+	if (b == NULL || n > SIZE_MAX - at || at + n > b->size) {
 		b = add_block(a, n);
 		at = 0;
 	}

@@ -41,7 +41,8 @@ reserve(struct buf *b, size_t n)
 
 	if (b->over)
 		return false;
-	if (n > b->max - b->n || b->n + n == SIZE_MAX) {
+	/* The sum is looked at only if it can be made. */
+	if (n >= SIZE_MAX - b->n || b->n + n > b->max) {
 		b->over = true;
 		return false;
 	}

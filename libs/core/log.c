@@ -14,9 +14,9 @@
 
 #define LINE_MAX_BYTES 4096
 #define CUT_MARK       " cut=true"
-/* Always left free: the closing quote, the mark and the newline. */
-#define LINE_RESERVE (sizeof(CUT_MARK) + 2)
-#define TRACE_MAX    32
+/* What pairs may take: the mark, without its NUL, and the newline come last. */
+#define PAIRS_MAX (LINE_MAX_BYTES - sizeof(CUT_MARK))
+#define TRACE_MAX 32
 
 static const char *_Atomic log_svc = "-";
 static _Atomic int log_min = LOG_INFO;
@@ -32,7 +32,8 @@ static const char *const level_names[] = {
 struct line {
 	char p[LINE_MAX_BYTES];
 	size_t n;
-	bool cut; /* something did not fit; nothing more is added */
+	size_t max; /* n stays within it */
+	bool cut;   /* something did not fit; nothing more is added */
 };
 
 void
@@ -63,7 +64,7 @@ log_trace_set(const char *trace)
 static bool
 put(struct line *l, const char *p, size_t n)
 {
-	if (l->cut || n > sizeof(l->p) - LINE_RESERVE - l->n) {
+	if (l->cut || l->n + n > l->max) {
 		l->cut = true;
 		return false;
 	}
@@ -156,17 +157,18 @@ put_text(struct line *l, struct str s)
 {
 	size_t pos = 0;
 
-	if (is_plain(s) && s.n <= sizeof(l->p) - LINE_RESERVE - l->n) {
+	if (l->n + s.n <= l->max && is_plain(s)) {
 		(void)put(l, s.p, s.n);
 		return;
 	}
-	if (!put(l, "\"", 1))
-		return;
-	while (pos < s.n)
-		if (!put_escaped(l, s, &pos))
-			break;
-	/* Its room is part of the reserve. */
-	l->p[l->n++] = '"';
+	/* Room for the closing quote, which comes even if the value is cut. */
+	l->max--;
+	bool open = put(l, "\"", 1);
+	while (open && pos < s.n && put_escaped(l, s, &pos))
+		;
+	l->max++;
+	if (open)
+		l->p[l->n++] = '"';
 }
 
 static void
@@ -213,6 +215,7 @@ log_event(enum log_level level, const char *ev, const struct log_kv *kv)
 	if ((int)level < atomic_load_explicit(&log_min, memory_order_relaxed))
 		return;
 	l.n = 0;
+	l.max = PAIRS_MAX;
 	l.cut = false;
 	put_time(&l);
 	put_pair(&l, &LOG_S("lvl", level_names[level]));

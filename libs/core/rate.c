@@ -80,14 +80,30 @@ bucket_of(struct rate *r, struct str key)
 }
 
 int64_t
-rate_take(struct rate *r, struct str key, struct mono now)
+rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now)
 {
 	struct bucket *b = bucket_of(r, key);
 	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
-	int64_t over = full + r->each_ns - now.ns - r->burst_ns;
+	int64_t over = full + n * r->each_ns - now.ns - r->burst_ns;
 
 	if (over > 0)
 		return (over + 999999) / 1000000;
-	b->full_ns = full + r->each_ns;
+	b->full_ns = full + n * r->each_ns;
 	return 0;
+}
+
+int64_t
+rate_take(struct rate *r, struct str key, struct mono now)
+{
+	return rate_take_n(r, key, 1, now);
+}
+
+void
+rate_give(struct rate *r, struct str key, int64_t n)
+{
+	struct bucket *b = map_get(r->buckets, key);
+
+	/* One that was forgotten is full. */
+	if (b != NULL)
+		b->full_ns -= n * r->each_ns;
 }

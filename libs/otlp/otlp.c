@@ -434,7 +434,7 @@ otlp_span(struct otlp *o, const struct otlp_span *span)
 	buf_reset(&o->one);
 	otlp_encode_span(span, &o->one);
 	buf_putc(&o->one, ',');
-	if (o->one.n > OTLP_QUEUE_BYTES - o->spans.n) {
+	if (o->spans.n + o->one.n > OTLP_QUEUE_BYTES) {
 		drop_span(o);
 		return;
 	}

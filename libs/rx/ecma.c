@@ -88,7 +88,7 @@ fail(struct ecma *e, const char *why)
 static int
 peek(const struct ecma *e, size_t k)
 {
-	if (k >= e->in.n - e->i)
+	if (e->i + k >= e->in.n)
 		return -1;
 	return (unsigned char)e->in.p[e->i + k];
 }

@@ -15,9 +15,10 @@
 static const struct state_script read_ = { LUA_NOW LUA_RECORD
 	"local known=record(KEYS[1],'" TERMINAL_FORMAT "')\n"
 	"local h=redis.call('HMGET',KEYS[1],'seen','b','sv','sk','cv',\n"
-	" ARGV[2],'ch','hint','u','s','ref','on')\n"
+	" ARGV[2],'ch','hint','u','s','on',\n"
+	" 'ref:o','ref:h','ref:s','ref:c','ref:r')\n"
 	"local seen=tonumber(h[1] or '') or 0\n"
-	"local present=h[12]=='1' and seen>0 and now-seen<tonumber(ARGV[1])\n"
+	"local present=h[11]=='1' and seen>0 and now-seen<tonumber(ARGV[1])\n"
 	"return {" LUA_OK ",known and 1 or 0,present and 1 or 0,h,\n"
 	" redis.call('HSTRLEN',KEYS[1],'ct')}" };
 
@@ -97,6 +98,7 @@ read_fields(const struct state_reply *r, struct arena *a, struct terminal *t,
     struct reading *rd)
 {
 	const struct state_reply *h = state_reply_at(r, 3);
+	size_t i;
 
 	*rd = (struct reading){ .a = a };
 	t->known = state_reply_int(state_reply_at(r, 1)) != 0;
@@ -111,7 +113,8 @@ read_fields(const struct state_reply *r, struct arena *a, struct terminal *t,
 	t->soul_hint = reading_text(rd, state_reply_at(h, 7));
 	t->user_id = reading_id(rd, state_reply_at(h, 8));
 	t->soul_id = reading_id(rd, state_reply_at(h, 9));
-	t->refused = reading_text(rd, state_reply_at(h, 10));
+	for (i = 0; i < TERMINAL_SAID; i++)
+		t->refused[i] = reading_text(rd, state_reply_at(h, 11 + i));
 	t->catalog_bytes = (size_t)state_reply_int(state_reply_at(r, 4));
 }
 

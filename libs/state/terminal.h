@@ -27,6 +27,16 @@
 #include "core/clock.h"
 #include "state/state.h"
 
+/* Reports of which the last that did not count is kept. */
+enum terminal_said {
+	TERMINAL_SAID_ONLINE,
+	TERMINAL_SAID_BEAT,
+	TERMINAL_SAID_SKILLS,
+	TERMINAL_SAID_CATALOG,
+	TERMINAL_SAID_RESULT,
+	TERMINAL_SAID
+};
+
 struct terminal {
 	bool known;        /* a report of it ever came, or it was bound */
 	bool present;      /* online, and its last sign of life is recent */
@@ -41,7 +51,8 @@ struct terminal {
 	struct str soul_hint;
 	struct str user_id; /* of the binding; absent: not bound */
 	struct str soul_id;
-	struct str refused; /* JSON: the last refusal; absent: none */
+	/* JSON: the last refusal of each; absent: none since a good one. */
+	struct str refused[TERMINAL_SAID];
 };
 
 /*
@@ -121,10 +132,18 @@ enum rc terminal_put_catalog(struct state *s, const struct terminal_writer *w,
     struct str id, const struct terminal_snapshot *snap,
     int64_t *current) RC_CHECK;
 
-/* terminal_put_refused(s, w, id, json): Keep the last refusal; no sign of life.
+/* What was said, and the JSON of why it did not count. */
+struct terminal_refusal {
+	enum terminal_said said;
+	struct str json;
+};
+
+/*
+ * terminal_put_refused(s, w, id, refusal):
+ * Keep it until a report of its kind counts; no sign of life.
  */
 enum rc terminal_put_refused(struct state *s, const struct terminal_writer *w,
-    struct str id, struct str json) RC_CHECK;
+    struct str id, const struct terminal_refusal *refusal) RC_CHECK;
 
 enum terminal_report_kind {
 	TERMINAL_ONLINE,
@@ -144,7 +163,7 @@ struct terminal_report {
 	struct str id;
 	bool replayed; /* instead of the writer's */
 	struct terminal_snapshot snap;
-	struct str refused; /* JSON of a refusal */
+	struct terminal_refusal refused;
 
 	enum rc rc;      /* as the function for one report ends */
 	bool present;    /* it is present now; not of a refusal */
@@ -246,7 +265,8 @@ struct terminal_result {
 
 /*
  * terminal_put_results(s, v, n, a):
- * Keep results that are expected, each as terminal_put_result() does, in as few
+ * Keep results that are expected, each as terminal_put_result() does, after
+ * which the terminal's last refusal of one is forgotten, in as few
  * round trips as terminal_put_reports() makes, and with what it returns.  Notes
  * are taken from a.
  */

@@ -30,13 +30,14 @@ static const struct state_script ask_ = { LUA_IS_AT
 	"end\n"
 	"return {" LUA_OK ",is and 1 or 0}" };
 
-/* KEYS result  ARGV format and JSON → {OK, first, note}, or NOENT */
+/* KEYS result, terminal  ARGV format and JSON → {OK, first, note}, or NOENT */
 static const struct state_script answer = {
 	"local v=redis.call('GET',KEYS[1])\n"
 	"if not v then return " LUA_NOENT " end\n"
 	"if string.sub(v,1,1)~='" RESULT_ASKED "' then\n"
 	" return {" LUA_OK ",0,''}\n"
 	"end\n"
+	"redis.call('HDEL',KEYS[2],'ref:r')\n"
 	"redis.call('SET',KEYS[1],ARGV[1]..ARGV[2],'PX'," RESULT_MS ")\n"
 	"return {" LUA_OK ",1,string.sub(v,2)}"
 };
@@ -122,6 +123,7 @@ put_some(
 	for (i = 0; i < n; i++) {
 		call_begin(&c, &answer);
 		call_key(&c, KEY_RESULT, v[i].id, v[i].request_id);
+		call_key(&c, KEY_TERMINAL, v[i].id, none);
 		call_text(&c, STR(RESULT_FORMAT), 1);
 		call_text(&c, v[i].json, TERMINAL_JSON_MAX);
 		v[i].first = false;

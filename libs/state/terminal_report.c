@@ -22,7 +22,8 @@
 	    "local F='" TERMINAL_FORMAT "'\n"                          \
 	    "local r,k,b,epoch=redis.call,KEYS[1],ARGV[1],ARGV[2]\n"   \
 	    "local e='e:'..b\n"                                        \
-	    "local h=r('HMGET',k,'on','seen','b','s',e,'v','gone')\n"  \
+	    "local h=r('HMGET',k,'on','seen','b','s',e,'v','gone',\n"  \
+	    " 'ref:h')\n"                                              \
 	    "if h[7] then return {" LUA_NOENT "} end\n"                \
 	    "if h[6]~=F then record(k,F) end\n"                        \
 	    "if h[5] and (tonumber(h[5]) or 0)>tonumber(epoch) then\n" \
@@ -66,13 +67,16 @@ static const struct state_script put_online = { LUA_REPORT
 	"else\n"
 	" is=false note('0')\n"
 	"end\n"
+	"if not replayed then r('HDEL',k,'ref:o') end\n"
 	"return {" LUA_OK ",was~=is and 1 or 0,is and 1 or 0}" };
 
 static const struct state_script beat = { .text = LUA_REPORT
 	"alive()\n"
+	"if h[8] then r('HDEL',k,'ref:h') end\n"
 	"return {" LUA_OK ",was and 0 or 1,1}" };
 
 /*
+ * What the broker has kept may be older than a refusal, unless it is news.
  * … ARGV …, field of the version, version, field, value, …; a field whose value
  * is empty goes; what stays as it is is not written again
  * → {OK or CONFLICT, …, version, whether something is other than before}
@@ -95,12 +99,16 @@ static const struct state_script put_snapshot = { LUA_REPORT
 	"  if v=='' then r('HDEL',k,f) else r('HSET',k,f,v) end\n"
 	" end\n"
 	"end\n"
+	"if differs==1 or not replayed then\n"
+	" r('HDEL',k,ARGV[5]=='sv' and 'ref:s' or 'ref:c')\n"
+	"end\n"
 	"return {" LUA_OK ",turned,is,new,differs}" };
 
-/* … ARGV …, refusal */
+/* … ARGV …, field, refusal; "ref" was of all reports together, up to 0.1.0 */
 static const struct state_script put_refused = { LUA_REPORT
 	"note(nil)\n"
-	"redis.call('HSET',k,'ref',ARGV[5])\n"
+	"r('HDEL',k,'ref')\n"
+	"r('HSET',k,ARGV[5],ARGV[6])\n"
 	"return " LUA_OK };
 
 static void
@@ -154,6 +162,15 @@ snapshot_begin(struct call *c, const struct terminal_writer *w,
 	}
 }
 
+static struct str
+refused_field(enum terminal_said said)
+{
+	static const char *const fields[TERMINAL_SAID] = { "ref:o", "ref:h",
+		"ref:s", "ref:c", "ref:r" };
+
+	return str_of(fields[said]);
+}
+
 static void
 any_begin(struct call *c, const struct terminal_writer *w,
     const struct terminal_report *r)
@@ -173,7 +190,8 @@ any_begin(struct call *c, const struct terminal_writer *w,
 		break;
 	case TERMINAL_REFUSED:
 		report_begin(c, &put_refused, w, r->id);
-		call_text(c, r->refused, TERMINAL_JSON_MAX);
+		call_text(c, refused_field(r->refused.said), TERMINAL_HASH_MAX);
+		call_text(c, r->refused.json, TERMINAL_JSON_MAX);
 		break;
 	}
 }
@@ -260,10 +278,10 @@ terminal_put_catalog(struct state *s, const struct terminal_writer *w,
 
 enum rc
 terminal_put_refused(struct state *s, const struct terminal_writer *w,
-    struct str id, struct str json)
+    struct str id, const struct terminal_refusal *refusal)
 {
 	struct terminal_report r = {
-		.kind = TERMINAL_REFUSED, .id = id, .refused = json
+		.kind = TERMINAL_REFUSED, .id = id, .refused = *refusal
 	};
 
 	return any_run(s, w, &r);
@@ -274,7 +292,7 @@ terminal_put_refused(struct state *s, const struct terminal_writer *w,
 static size_t
 bytes_of(const struct terminal_report *r)
 {
-	return r->snap.json.n + r->snap.soul_hint.n + r->refused.n;
+	return r->snap.json.n + r->snap.soul_hint.n + r->refused.json.n;
 }
 
 /* How many of v fit a round trip: at least one. */

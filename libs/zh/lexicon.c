@@ -58,7 +58,7 @@ find_in(const struct lexicon *l, struct str s, size_t at)
 		const char *text = l->words[i].text;
 		size_t n = strlen(text);
 
-		if (n <= s.n - at && memcmp(text, s.p + at, n) == 0 &&
+		if (at + n <= s.n && memcmp(text, s.p + at, n) == 0 &&
 		    ends_well(s, at, text, n))
 			best = &l->words[i];
 	}
@@ -74,7 +74,7 @@ lexicon_find(struct str s, size_t at)
 	const struct word *best = NULL, *w;
 	size_t head = (unsigned char)s.p[at] < 0x80 ? 1 : 3, i;
 
-	if (head > s.n - at)
+	if (at + head > s.n)
 		return NULL;
 	for (i = 0; i < NELEM(parts); i++) {
 		w = find_in(parts[i], s, at);

@@ -82,19 +82,34 @@ put_intents(struct shelf *sh, const struct terminal *t, struct arena *scratch,
 		    copy(sh, r.intent_catalog[i].id);
 }
 
+/* Of each kind of report, and the newest of them, whose times compare. */
 static void
-put_refusal(struct shelf *sh, const struct terminal *t, struct arena *scratch,
+put_refusals(struct shelf *sh, const struct terminal *t, struct arena *scratch,
     struct wire_terminal *out)
 {
-	struct wire_refusal *r = &out->last_refused;
+	struct wire_refusal *r;
+	size_t i;
 
-	out->has_last_refused = read_stored(
-	    t->refused, &wire_refusal_desc, scratch, r, out->terminal_id);
-	if (!out->has_last_refused)
-		return;
-	r->path = copy(sh, r->path);
-	r->reason = copy(sh, r->reason);
-	r->at = copy(sh, r->at);
+	out->refused = arena_alloc(sh->a, TERMINAL_SAID * sizeof(*r));
+	if (out->refused == NULL)
+		sh->rc = RC_TOOBIG;
+	for (i = 0; sh->rc == RC_OK && i < TERMINAL_SAID; i++) {
+		r = &out->refused[out->n_refused];
+		if (!read_stored(t->refused[i], &wire_refusal_desc, scratch, r,
+			out->terminal_id))
+			continue;
+		r->path = copy(sh, r->path);
+		r->reason = copy(sh, r->reason);
+		r->at = copy(sh, r->at);
+		if (!out->has_last_refused ||
+		    str_cmp(out->last_refused.at, r->at) < 0)
+			out->last_refused = *r;
+		out->has_last_refused = true;
+		out->n_refused++;
+	}
+	out->has_refused = out->n_refused > 0;
+	if (!out->has_refused)
+		out->refused = NULL;
 }
 
 enum rc
@@ -120,6 +135,6 @@ body_put(const struct terminal *t, struct str id, struct arena *scratch,
 	}
 	put_skills(&sh, t, scratch, out);
 	put_intents(&sh, t, scratch, out);
-	put_refusal(&sh, t, scratch, out);
+	put_refusals(&sh, t, scratch, out);
 	return sh.rc;
 }

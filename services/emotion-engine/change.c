@@ -132,7 +132,7 @@ get_id(struct str bytes, size_t *at, struct str *out)
 	if (*at >= bytes.n)
 		return RC_INVALID;
 	n = (unsigned char)bytes.p[(*at)++];
-	if (n > bytes.n - *at)
+	if (*at + n > bytes.n)
 		return RC_INVALID;
 	*out =
 	    n > 0 ? (struct str){ bytes.p + *at, n } : (struct str){ NULL, 0 };

@@ -140,8 +140,7 @@ match(const struct word *x, const uint32_t *text, size_t n, size_t at)
 {
 	size_t end = at + x->n;
 
-	if (x->n > n - at ||
-	    memcmp(text + at, x->runes, x->n * sizeof(text[0])) != 0)
+	if (end > n || memcmp(text + at, x->runes, x->n * sizeof(text[0])) != 0)
 		return 0;
 	if (!letter(text[end - 1]) || !goes_on(text, n, end))
 		return end - at;

@@ -18,7 +18,7 @@ struct marker {
 static void
 copy(struct marker *m, size_t n)
 {
-	if (n > m->s.n - m->at)
+	if (m->at + n > m->s.n)
 		n = m->s.n - m->at;
 	buf_put(m->out, m->s.p + m->at, n);
 	m->at += n;

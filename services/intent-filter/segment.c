@@ -367,7 +367,9 @@ put(struct cut *c, size_t end, bool asks)
 		c->start++;
 	while (end > c->start && s.p[end - 1] == ' ')
 		end--;
-	if (c->start < end)
+	if (c->start < end && c->n == SEGMENT_MAX)
+		c->dst[c->n - 1].end = end;
+	else if (c->start < end)
 		c->dst[c->n++] =
 		    (struct segment){ c->start, end, c->sentence, asks, false };
 	else if (asks && c->n > 0)

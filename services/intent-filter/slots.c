@@ -260,7 +260,7 @@ common_verbs(const struct fill *f)
 		const char *verb;
 
 		if (w->kind != SPEECH_ACTION || w->start < at ||
-		    is_degree(r, w->end))
+		    w->end > f->g->end || is_degree(r, w->end))
 			continue;
 		if (strcmp(w->value, "open") == 0)
 			verb = "打开";

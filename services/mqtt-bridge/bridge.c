@@ -53,7 +53,7 @@ const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	    "60", 1, 86400, "silence after which a body is not present, s" },
 	{ "RATE_TERMINAL_PER_S", CONF_INT, CONF_AT(bridge_conf, rate_per_s),
 	    "20", 1, RATE_MAX,
-	    "reports, heartbeats and results of one body, each, a second" },
+	    "reports, heartbeats, unasked results of a body, each, a second" },
 	{ "RATE_TERMINAL_BURST", CONF_INT, CONF_AT(bridge_conf, rate_burst),
 	    "60", 40, RATE_MAX, "so many at once; 64 KiB more count as one" },
 };

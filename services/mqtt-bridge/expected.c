@@ -75,7 +75,7 @@ expire(struct expected *e, struct mono now)
 		forget(e, it);
 }
 
-void
+bool
 expected_add(struct expected *e, struct str terminal, struct str request,
     struct mono now)
 {
@@ -85,12 +85,13 @@ expected_add(struct expected *e, struct str terminal, struct str request,
 
 	expire(e, now);
 	if (map_get(e->names, name) != NULL)
-		return;
+		return false;
 	it = mem_zalloc(sizeof(*it) + name.n + 1);
 	memcpy(it->name, text, name.n + 1);
 	it->until = mono_add_ms(now, EXPECTED_MS);
 	(void)map_put(e->names, name, it);
 	TAILQ_INSERT_TAIL(&e->queue, it, link);
+	return true;
 }
 
 bool

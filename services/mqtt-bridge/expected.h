@@ -21,8 +21,8 @@ struct expected;
 struct expected *expected_new(void);
 void expected_free(struct expected *e);
 
-/* expected_add(e, terminal, request, now): It was asked. */
-void expected_add(struct expected *e, struct str terminal, struct str request,
+/* expected_add(e, terminal, request, now): It was asked; whether it is new. */
+bool expected_add(struct expected *e, struct str terminal, struct str request,
     struct mono now);
 
 /* expected_take(e, terminal, request, now): Whether it was; not any more. */

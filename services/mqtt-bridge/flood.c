@@ -43,18 +43,41 @@ flood_free(struct flood *f)
 	free(f);
 }
 
+static struct rate *
+rate_of(const struct flood *f, size_t row)
+{
+	return f->rates[row == WIRE_TOPIC_RESULT ? RESULTS
+		: row == WIRE_TOPIC_HEARTBEAT    ? HEARTBEATS
+						 : REPORTS];
+}
+
+static int64_t
+cost_of(size_t bytes)
+{
+	return 1 + (int64_t)(bytes / FLOOD_BYTES);
+}
+
 enum flood_answer
 flood_take(
     struct flood *f, size_t row, struct str id, size_t bytes, struct mono now)
 {
-	enum kind kind = row == WIRE_TOPIC_RESULT ? RESULTS
-	    : row == WIRE_TOPIC_HEARTBEAT         ? HEARTBEATS
-						  : REPORTS;
-	size_t i;
+	if (rate_take_n(rate_of(f, row), id, cost_of(bytes), now) == 0)
+		return FLOOD_OK;
+	return once_first(f->told, id, now) ? FLOOD_OVER_FIRST : FLOOD_OVER;
+}
 
-	for (i = 0; i <= bytes / FLOOD_BYTES; i++)
-		if (rate_take(f->rates[kind], id, now) != 0)
-			return once_first(f->told, id, now) ? FLOOD_OVER_FIRST
-							    : FLOOD_OVER;
-	return FLOOD_OK;
+bool
+flood_room(
+    struct flood *f, size_t row, struct str id, size_t bytes, struct mono now)
+{
+	if (rate_take_n(rate_of(f, row), id, cost_of(bytes), now) != 0)
+		return false;
+	flood_give(f, row, id, bytes);
+	return true;
+}
+
+void
+flood_give(struct flood *f, size_t row, struct str id, size_t bytes)
+{
+	rate_give(rate_of(f, row), id, cost_of(bytes));
 }

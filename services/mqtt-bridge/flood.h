@@ -5,6 +5,7 @@
 #ifndef MQTT_BRIDGE_FLOOD_H
 #define MQTT_BRIDGE_FLOOD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,16 @@ void flood_free(struct flood *f);
  * flood_take(f, row, id, bytes, now):
  * A message of that many bytes came, under a topic of wire_topics.
  * FLOOD_OVER_FIRST: the first one too many of this body, as of once_first().
+ * Of what is too much nothing counts.
  */
 enum flood_answer flood_take(
     struct flood *f, size_t row, struct str id, size_t bytes, struct mono now);
+
+/* flood_room(f, row, id, bytes, now): Whether it would be FLOOD_OK. */
+bool flood_room(
+    struct flood *f, size_t row, struct str id, size_t bytes, struct mono now);
+
+/* flood_give(f, row, id, bytes): A message that was taken does not count. */
+void flood_give(struct flood *f, size_t row, struct str id, size_t bytes);
 
 #endif /* !MQTT_BRIDGE_FLOOD_H */

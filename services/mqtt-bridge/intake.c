@@ -11,6 +11,7 @@
 #include "core/mem.h"
 #include "digest.h"
 #include "patterns.h"
+#include "schemas.h"
 #include "wire/device.h"
 #include "wire/msgs.h"
 
@@ -21,7 +22,8 @@
 
 struct intake {
 	struct buf text; /* scratch */
-	/* Digests of good catalogs: the newest, and those before them. */
+	/* Digests of good catalogs and skills: the newest, and those before
+	 * them.  No text is both, but for the empty array. */
 	struct map *known, *known_before;
 };
 
@@ -111,6 +113,49 @@ keep(struct snapshot *s, struct str array, size_t n, struct arena *a,
 	return s->json.p != NULL && s->names != NULL ? RC_OK : too_big(err);
 }
 
+/* Where the skill of that name stands, before doubles were dropped. */
+static size_t
+place_of(struct str in, struct str name, size_t k, struct arena *a)
+{
+	struct wire_skills_report raw;
+	size_t i;
+
+	if (wire_decode(&wire_skills_report_desc, in, a, &raw, NULL) != RC_OK)
+		return k;
+	for (i = 0; i < raw.n_skills; i++)
+		if (str_eq(raw.skills[i].name, name))
+			return i;
+	return k;
+}
+
+static enum rc
+check_skills(struct intake *i, struct str in,
+    const struct wire_skills_report *r, const struct snapshot *s,
+    struct arena *a, struct wire_err *err)
+{
+	char hash[DIGEST_MAX];
+	struct wire_err at;
+	size_t bad;
+	enum rc rc;
+	int n;
+
+	digest_hex(s->json, hash);
+	if (is_known(i, str_of(hash)))
+		return RC_OK;
+	rc = schemas_check(r->skills, r->n_skills, &bad, &at);
+	if (rc == RC_OK) {
+		remember(i, str_of(hash));
+		return rc;
+	}
+	if (s->note.why[0] != '\0')
+		bad = place_of(in, r->skills[bad].name, bad, a);
+	n = snprintf(err->path, sizeof(err->path), "%s/%zu/input_schema",
+	    s->bare ? "" : "/skills", bad);
+	str_copy(str_of(at.path), err->path + n, sizeof(err->path) - (size_t)n);
+	(void)snprintf(err->why, sizeof(err->why), "%s", at.why);
+	return rc;
+}
+
 enum rc
 intake_skills(struct intake *i, struct str in, struct str terminal,
     struct arena *a, struct snapshot *out, struct wire_err *err)
@@ -131,6 +176,8 @@ intake_skills(struct intake *i, struct str in, struct str terminal,
 	    i, &wire_skills_report_desc, &array, STR(SKILLS_HEAD), &text, err);
 	if (rc == RC_OK)
 		rc = keep(out, text, r.n_skills, a, err);
+	if (rc == RC_OK)
+		rc = check_skills(i, in, &r, out, a, err);
 	if (rc != RC_OK)
 		return rc;
 	for (k = 0; k < r.n_skills; k++)

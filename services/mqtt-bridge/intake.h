@@ -16,7 +16,7 @@
 #include "core/str.h"
 #include "wire/wire.h"
 
-/* Catalogs that are remembered as good, by their digests. */
+/* Catalogs and skills that are remembered as good, by their digests. */
 #define INTAKE_KNOWN_MAX 32768
 
 struct intake;
@@ -44,7 +44,8 @@ struct snapshot {
  * intake_catalog(i, in, terminal, a, out, err):
  * Read a report of terminal.  RC_INVALID or RC_TOOBIG if it does not count, and
  * err says where and why: besides what wire/device.h says, a catalog with a bad
- * pattern or with one id twice.
+ * pattern or with one id twice, and skills with an input_schema that is no JSON
+ * Schema; one over WIRE_SCHEMA_MAX counts without being judged.
  */
 enum rc intake_skills(struct intake *i, struct str in, struct str terminal,
     struct arena *a, struct snapshot *out, struct wire_err *err) RC_CHECK;

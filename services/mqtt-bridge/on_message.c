@@ -64,12 +64,27 @@ clear(struct bridge *b, const struct mqtt_msg *m)
 		leading_clear_again(b->leading);
 }
 
+/*
+ * Results that somebody waits for do not count; of those that another replica
+ * asked for, Redis says so once they are kept.
+ */
+static enum flood_answer
+count(struct bridge *b, const struct address *a, const struct mqtt_msg *m)
+{
+	struct mono now = clock_mono();
+	size_t n = m->payload.n;
+
+	if (a->row == WIRE_TOPIC_RESULT &&
+	    !flood_room(b->flood, a->row, a->terminal, n, now))
+		results_settle(b->results);
+	return flood_take(b->flood, a->row, a->terminal, n, now);
+}
+
 /* Whether the body may say it now; if not, it is told once in a while. */
 static bool
 let_in(struct bridge *b, const struct address *a, const struct mqtt_msg *m)
 {
-	enum flood_answer answer = flood_take(
-	    b->flood, a->row, a->terminal, m->payload.n, clock_mono());
+	enum flood_answer answer = count(b, a, m);
 	struct wire_err err = { .path = "" };
 
 	if (answer == FLOOD_OK)
@@ -92,9 +107,7 @@ let_in(struct bridge *b, const struct address *a, const struct mqtt_msg *m)
 static void
 hand_out(struct bridge *b, const struct address *a, const struct mqtt_msg *m)
 {
-	if (a->row == WIRE_TOPIC_RESULT)
-		on_result(b->results, a, m);
-	else if (a->row == WIRE_TOPIC_ONLINE)
+	if (a->row == WIRE_TOPIC_ONLINE)
 		on_online(b->reports, a, m);
 	else if (a->row == WIRE_TOPIC_HEARTBEAT)
 		on_heartbeat(b->reports, a, m);
@@ -128,6 +141,13 @@ on_message(void *arg, const struct mqtt_msg *m)
 		return;
 	if (m->retain && kept)
 		leading_replayed(b->leading);
+	if (a.row == WIRE_TOPIC_RESULT) {
+		bool ours = results_take(b->results, &a);
+
+		if (ours || let_in(b, &a, m))
+			on_result(b->results, &a, m, ours);
+		return;
+	}
 	/* What the broker sends again nobody has said too often. */
 	if ((m->retain && kept) || let_in(b, &a, m))
 		hand_out(b, &a, m);

@@ -31,6 +31,30 @@
 #define LOG_EVERY_S 60
 #define INBOX       64
 
+/* There is nothing to tidy up: the file is whole at any moment. */
+static void
+leave_done(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+static void
+leave_undone(int sig)
+{
+	(void)sig;
+	_exit(1);
+}
+
+static void
+on_signals(void (*leave)(int))
+{
+	const struct sigaction how = { .sa_handler = leave };
+
+	(void)sigaction(SIGTERM, &how, NULL);
+	(void)sigaction(SIGINT, &how, NULL);
+}
+
 struct keeper {
 	const struct passwords_ask *ask;
 	struct loop *loop;
@@ -107,8 +131,10 @@ tell_broker(struct keeper *k)
 static void
 end_once(struct keeper *k)
 {
-	if (k->ask->once && k->version >= 0 && !k->owed && !k->over)
+	if (k->ask->once && k->version >= 0 && !k->owed && !k->over) {
+		on_signals(leave_done);
 		end(k, 0);
+	}
 }
 
 /* ---- the file ------------------------------------------------------------ */
@@ -269,14 +295,6 @@ look(void *arg)
 
 /* ---- start and end ------------------------------------------------------- */
 
-/* There is nothing to tidy up: the file is whole at any moment. */
-static void
-on_signal(int sig)
-{
-	(void)sig;
-	_exit(0);
-}
-
 static bool
 start(struct keeper *k)
 {
@@ -299,11 +317,9 @@ start(struct keeper *k)
 int
 passwords_keep(const struct passwords_ask *ask)
 {
-	const struct sigaction leave = { .sa_handler = on_signal };
 	struct keeper k = { .ask = ask, .version = -1, .code = 1 };
 
-	(void)sigaction(SIGTERM, &leave, NULL);
-	(void)sigaction(SIGINT, &leave, NULL);
+	on_signals(ask->once ? leave_undone : leave_done);
 	k.loop = loop_new(INBOX);
 	k.workers = worker_new(k.loop, 1, 4);
 	k.page = arena_new(PAGE_BYTES);

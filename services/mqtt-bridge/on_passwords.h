@@ -17,7 +17,11 @@ struct passwords_ask {
 	bool once;
 };
 
-/* passwords_keep(ask): The exit code; not before a signal unless ask->once. */
+/*
+ * passwords_keep(ask):
+ * The exit code; not before a signal unless ask->once.  A signal exits with 0,
+ * or with 1 if ask->once is not done.
+ */
 int passwords_keep(const struct passwords_ask *ask);
 
 #endif /* !MQTT_BRIDGE_ON_PASSWORDS_H */

@@ -373,6 +373,20 @@ on_heartbeat(
 	flush_later(r);
 }
 
+static enum terminal_said
+said_of(enum wire_report_kind kind)
+{
+	static const enum terminal_said said[] = {
+		[WIRE_REPORT_KIND_ONLINE] = TERMINAL_SAID_ONLINE,
+		[WIRE_REPORT_KIND_HEARTBEAT] = TERMINAL_SAID_BEAT,
+		[WIRE_REPORT_KIND_SKILLS] = TERMINAL_SAID_SKILLS,
+		[WIRE_REPORT_KIND_INTENT_CATALOG] = TERMINAL_SAID_CATALOG,
+		[WIRE_REPORT_KIND_RESULT] = TERMINAL_SAID_RESULT,
+	};
+
+	return said[kind];
+}
+
 void
 reports_refuse(struct reports *r, const struct address *a,
     enum wire_refusal_outcome outcome, const struct wire_err *err)
@@ -398,7 +412,8 @@ reports_refuse(struct reports *r, const struct address *a,
 	refusal_fill(&more->refusal, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &more->refusal.wire, &more->json,
 		NULL) == RC_OK) {
-		t->refused = buf_str(&more->json);
+		t->refused = (struct terminal_refusal){ said_of(kind),
+			buf_str(&more->json) };
 		return;
 	}
 	log_error("bridge.refusal", LOG_V("terminal", a->terminal));

@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "expected.h"
+#include "flood.h"
 #include "mqtt/mqtt.h"
 #include "on_lease.h"
 #include "on_report.h"
@@ -41,8 +42,11 @@ struct results {
 	struct arena *notes; /* of those that are told */
 	struct buf json;
 	struct expected *expected;
+	struct expected
+	    *counted; /* asked for, and not to be given back again */
 	struct terminal_result v[WAITING_MAX];
-	bool sent[WAITING_MAX]; /* v[i] was handed on */
+	bool ours[WAITING_MAX];     /* v[i] was handed on, and never counted */
+	size_t counts[WAITING_MAX]; /* bytes of v[i] as it came */
 	size_t n, bytes;
 	struct loop_timer flush;
 	struct metric *came, *unasked, *unsent, *unkept;
@@ -112,6 +116,17 @@ unasked(struct results *r, const struct terminal_result *v)
 		    "nobody asked this body for it within ten minutes");
 }
 
+/* Once for each that was asked for, so that repeating it counts. */
+static void
+give_back(struct results *r, size_t i)
+{
+	const struct terminal_result *v = &r->v[i];
+
+	if (!r->ours[i] &&
+	    expected_add(r->counted, v->id, v->request_id, clock_mono()))
+		flood_give(r->b->flood, WIRE_TOPIC_RESULT, v->id, r->counts[i]);
+}
+
 static void
 flush(void *arg)
 {
@@ -125,12 +140,17 @@ flush(void *arg)
 	arena_reset(r->notes);
 	rc = terminal_put_results(r->b->state, r->v, r->n, r->notes);
 	for (i = 0; i < r->n; i++) {
-		if (r->v[i].rc == RC_NOENT)
+		if (r->v[i].rc == RC_NOENT) {
 			unasked(r, &r->v[i]);
-		else if (r->v[i].rc != RC_OK)
+			continue;
+		}
+		if (r->v[i].rc != RC_OK) {
 			metric_add(r->unkept, 1);
-		else if (r->v[i].first)
-			settle(r, &r->v[i], r->sent[i]);
+			continue;
+		}
+		give_back(r, i);
+		if (r->v[i].first)
+			settle(r, &r->v[i], r->ours[i]);
 	}
 	if (rc != RC_OK && log_every(&rate, LOG_EVERY_S, &missed))
 		log_warn("bridge.results_not_kept", LOG_RC(rc),
@@ -139,9 +159,16 @@ flush(void *arg)
 	arena_reset(r->kept);
 }
 
-/* r->json is the result; ours: this replica has asked for it. */
+void
+results_settle(struct results *r)
+{
+	if (r->n > 0)
+		flush(r);
+}
+
+/* r->json is the result; it came as so many bytes. */
 static void
-keep(struct results *r, const struct address *a, bool ours)
+keep(struct results *r, const struct address *a, size_t bytes, bool ours)
 {
 	struct terminal_result *v;
 
@@ -151,7 +178,8 @@ keep(struct results *r, const struct address *a, bool ours)
 	*v = (struct terminal_result){ .id = arena_str(r->kept, a->terminal),
 		.request_id = arena_str(r->kept, a->request_id),
 		.json = arena_str(r->kept, buf_str(&r->json)) };
-	r->sent[r->n] = ours;
+	r->ours[r->n] = ours;
+	r->counts[r->n] = bytes;
 	if (ours)
 		hand_on(r, v);
 	r->n++;
@@ -162,7 +190,8 @@ keep(struct results *r, const struct address *a, bool ours)
 /* ---- messages ------------------------------------------------------------ */
 
 void
-on_result(struct results *r, const struct address *a, const struct mqtt_msg *m)
+on_result(struct results *r, const struct address *a, const struct mqtt_msg *m,
+    bool ours)
 {
 	struct wire_result msg;
 	struct wire_err err;
@@ -181,15 +210,25 @@ on_result(struct results *r, const struct address *a, const struct mqtt_msg *m)
 			    WIRE_REFUSAL_OUTCOME_REFUSED, &err);
 		return;
 	}
-	keep(r, a,
-	    expected_take(
-		r->expected, a->terminal, a->request_id, clock_mono()));
+	keep(r, a, m->payload.n, ours);
+}
+
+bool
+results_take(struct results *r, const struct address *a)
+{
+	struct mono now = clock_mono();
+
+	if (!expected_take(r->expected, a->terminal, a->request_id, now))
+		return false;
+	(void)expected_add(r->counted, a->terminal, a->request_id, now);
+	return true;
 }
 
 void
 results_expect(struct results *r, const struct address *a)
 {
-	expected_add(r->expected, a->terminal, a->request_id, clock_mono());
+	(void)expected_add(
+	    r->expected, a->terminal, a->request_id, clock_mono());
 }
 
 /* ---- start and end ------------------------------------------------------- */
@@ -228,6 +267,7 @@ results_new(struct bridge *b)
 	r->unkept = metric_counter(set, "soul_bridge_results_unkept_total",
 	    "Results that could not be kept.", NULL);
 	r->expected = expected_new();
+	r->counted = expected_new();
 	results_subscribe(r);
 	return r;
 }
@@ -237,10 +277,10 @@ results_free(struct results *r)
 {
 	if (r == NULL)
 		return;
-	if (r->n > 0)
-		flush(r);
+	results_settle(r);
 	loop_timer_cancel(r->b->loop, &r->flush);
 	expected_free(r->expected);
+	expected_free(r->counted);
 	arena_free(r->a);
 	arena_free(r->kept);
 	arena_free(r->notes);

@@ -9,6 +9,8 @@
 #ifndef MQTT_BRIDGE_ON_RESULT_H
 #define MQTT_BRIDGE_ON_RESULT_H
 
+#include <stdbool.h>
+
 #include "address.h"
 
 struct bridge;
@@ -27,8 +29,22 @@ void results_subscribe(struct results *r);
 /* results_expect(r, a): a's terminal is asked to do a's request. */
 void results_expect(struct results *r, const struct address *a);
 
-/* on_result(r, a, m): A message came. */
-void on_result(
-    struct results *r, const struct address *a, const struct mqtt_msg *m);
+/*
+ * results_take(r, a):
+ * Whether this replica has asked for a's result; from now on not any more.
+ */
+bool results_take(struct results *r, const struct address *a);
+
+/*
+ * on_result(r, a, m, ours):
+ * A message came; ours: results_take() said so, otherwise flood_take() counted
+ * it.  The first of each that another replica asked for is given back
+ * (flood_give()) when it was kept.
+ */
+void on_result(struct results *r, const struct address *a,
+    const struct mqtt_msg *m, bool ours);
+
+/* results_settle(r): Keep now what waits to be kept. */
+void results_settle(struct results *r);
 
 #endif /* !MQTT_BRIDGE_ON_RESULT_H */

@@ -107,8 +107,8 @@ const struct svc_command passwords_command = {
 	    "Redis knows of no\n"
 	    "identity at all, but the file does.\n\n"
 	    "Needs REDIS_URL of the configuration only.\n\n"
-	    "Exit codes: 0 ended by a signal or done, 1 it could not be done "
-	    "(--once), 64\n"
-	    "arguments, 78 configuration.\n",
+	    "Exit codes: 0 ended by a signal or done, 1 it could not be done, "
+	    "or not before\n"
+	    "a signal came (--once), 64 arguments, 78 configuration.\n",
 	.fn = passwords,
 };

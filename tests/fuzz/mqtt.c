@@ -8,6 +8,7 @@
 
 #include "address.h"
 #include "gate/topic_filter.h"
+#include "gate/topic_name.h"
 #include "intake.h"
 #include "must.h"
 #include "passwd.h"
@@ -131,6 +132,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID);
 	if (rc == RC_OK) {
 		check_topic(&a, topic);
+		must(topic_name_refused(a.terminal, topic, false) == NULL);
+		must((topic_name_refused(a.terminal, topic, true) != NULL) ==
+		    (a.row == WIRE_TOPIC_RESULT));
 		if (a.row == WIRE_TOPIC_RESULT)
 			read_result(rest, &a, mem);
 		else if (a.row == WIRE_TOPIC_SKILLS ||

@@ -5,6 +5,7 @@
  * - SUBSCRIBE to anything but their own (topic_filter.h), which mosquitto
  * grants whatever acl_file says;
  * - QoS 2, also after the broker has forgotten max_qos (on SIGHUP);
+ * - a result that is to be retained, and ids that are too long (topic_name.h);
  * - more messages than a body has reason to send.
  *
  * What it does not refuse is for acl_file to decide.  It reads its file once,
@@ -26,6 +27,7 @@
 #include "core/rate.h"
 #include "flood.h"
 #include "gate/topic_filter.h"
+#include "gate/topic_name.h"
 
 /* More than mqtt-bridge takes of one body, of each of three kinds: so that it
  * sees floods, and says so to the body. */
@@ -86,6 +88,22 @@ has_rate(struct gate *g, struct str user, uint32_t bytes)
 }
 
 static int
+on_write(
+    struct gate *g, const char *user, const struct mosquitto_evt_acl_check *e)
+{
+	const char *wrong;
+
+	if (e->qos == 2)
+		return refuse(g, user, "PUBLISH with QoS 2");
+	wrong = topic_name_refused(str_of(user), str_of(e->topic), e->retain);
+	if (wrong != NULL)
+		return refuse(g, user, wrong);
+	if (!has_rate(g, str_of(user), e->payloadlen))
+		return refuse(g, user, "PUBLISH over its rate");
+	return MOSQ_ERR_PLUGIN_DEFER;
+}
+
+static int
 on_acl(int event, void *data, void *arg)
 {
 	const struct mosquitto_evt_acl_check *e = data;
@@ -97,12 +115,8 @@ on_acl(int event, void *data, void *arg)
 	    !topic_filters_allow(g->filters, str_of(user), str_of(e->topic)))
 		return refuse(
 		    g, user, "SUBSCRIBE to a filter that is not its own");
-	if (e->access == MOSQ_ACL_WRITE && e->qos == 2)
-		return refuse(g, user, "PUBLISH with QoS 2");
-	if (e->access == MOSQ_ACL_WRITE &&
-	    !has_rate(g, str_of(user), e->payloadlen))
-		return refuse(g, user, "PUBLISH over its rate");
-	return MOSQ_ERR_PLUGIN_DEFER;
+	return e->access == MOSQ_ACL_WRITE ? on_write(g, user, e)
+					   : MOSQ_ERR_PLUGIN_DEFER;
 }
 
 static bool

@@ -130,9 +130,11 @@ KIT_TEST(the_last_refused_report_is_told)
 	bed_start(&b, NULL);
 	ck_assert_int_eq(
 	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
-		    "\"path\":\"/skills/0/name\",\"reason\":\"is missing\","
-		    "\"at\":\"2026-02-22T10:20:30Z\"}")),
+		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+		    STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
+			"\"path\":\"/skills/0/name\","
+			"\"reason\":\"is missing\","
+			"\"at\":\"2026-02-22T10:20:30Z\"}") }),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
 	ck_assert(json_is_false(kit_at(j, "online")));
@@ -232,7 +234,8 @@ KIT_TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	reported(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"), STR("{}")),
+	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
 	lists(j, "skills", "");

@@ -143,15 +143,31 @@ bed_wish_is(void *arg)
 	return w->is(&t, w->what);
 }
 
+/* What was refused of it, of one kind or, with TERMINAL_SAID, of any. */
+static inline struct str
+bed_refused(const struct terminal *t, enum terminal_said said)
+{
+	size_t i;
+
+	if (said < TERMINAL_SAID)
+		return t->refused[said];
+	for (i = 0; i < TERMINAL_SAID; i++)
+		if (t->refused[i].p != NULL)
+			return t->refused[i];
+	return (struct str){ NULL, 0 };
+}
+
 static inline void
 bed_wait(struct bed *b, const char *id,
     bool (*is)(const struct terminal *t, const char *what), const char *what)
 {
 	struct bed_wish w = { b, id, is, what };
+	bool done = kit_until(bed_wish_is, &w, BED_MS);
+	struct terminal t = bed_terminal(b, id);
+	struct str refused = bed_refused(&t, TERMINAL_SAID);
 
-	ck_assert_msg(kit_until(bed_wish_is, &w, BED_MS),
-	    "%s is never %s; refused: %.*s", id, what,
-	    STR_ARG(bed_terminal(b, id).refused));
+	ck_assert_msg(
+	    done, "%s is never %s; refused: %.*s", id, what, STR_ARG(refused));
 }
 
 static inline bool
@@ -181,7 +197,12 @@ has_catalog(const struct terminal *t, const char *what)
 static inline bool
 was_refused(const struct terminal *t, const char *what)
 {
-	return has(t->refused, what);
+	int i;
+
+	for (i = 0; i < TERMINAL_SAID; i++)
+		if (has(t->refused[i], what))
+			return true;
+	return false;
 }
 
 /* ---- the bus ------------------------------------------------------------- */

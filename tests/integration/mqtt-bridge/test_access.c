@@ -307,12 +307,13 @@ none_is_kept(void *arg)
 	return none;
 }
 
+/* Under t1's topics, whoever by is. */
 static void
-keep_many(struct body *t1)
+keep_many(struct body *by)
 {
 	static char text[70000];
 	char topic[4096], id[3000];
-	int i, before = atomic_load(&t1->acked);
+	int i, before = atomic_load(&by->acked);
 
 	memset(id, 'i', sizeof(id) - 1);
 	id[sizeof(id) - 1] = '\0';
@@ -321,33 +322,42 @@ keep_many(struct body *t1)
 		snprintf(topic, sizeof(topic), "soul/terminal/t1/result/%d%s",
 		    i, i % 100 == 0 ? id : "");
 		ck_assert_int_eq(
-		    mosquitto_publish(t1->mosq, NULL, topic,
+		    mosquitto_publish(by->mosq, NULL, topic,
 			i % 100 == 1 ? (int)sizeof(text) : 10, text, 1, true),
 		    0);
 	}
-	body_wait(&t1->acked, before + KEPT);
-	body_say(t1, "heartbeat", "1", (struct say){ 1, true });
+	body_wait(&by->acked, before + KEPT);
+	body_publish(by, "soul/terminal/t1/heartbeat", STR("1"),
+	    (struct say){ 1, true });
 }
 
 KIT_TEST_T(nothing_is_kept_without_end, 120)
 {
 	struct scene s;
-	struct body t1;
+	struct body t1, free_one;
 
 	open_scene_of(&s, BROKER_ANY_RATE);
 	enter(&t1, &s, "t1", s.k.bodies);
+	/* Of the gate's results none gets through, but the heartbeat. */
 	keep_many(&t1);
+	ck_assert(kit_until(none_is_kept, &s, BED_MS));
+	ck_assert_int_eq(
+	    kit_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"), 1);
+	/* A listener without a gate. */
+	enter(&free_one, &s, "mqtt-bridge", s.k.services);
+	keep_many(&free_one);
 	ck_assert(kit_until(none_is_kept, &s, BED_MS));
 	ck_assert_int_ge(
 	    kit_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"),
-	    KEPT + 1);
+	    KEPT + 2);
 	ck_t2_works(&s, "r1");
 	/* Neither is what was said while nobody was there to clear it. */
 	kit_service_end(&s.b.bridge[0]);
-	keep_many(&t1);
+	keep_many(&free_one);
 	ck_assert(!none_is_kept(&s));
 	bridge_start_one(&s.b, 0);
 	ck_assert(kit_until(none_is_kept, &s, BED_MS));
+	body_leave(&free_one);
 	body_leave(&t1);
 	close_scene(&s);
 }

@@ -152,6 +152,134 @@ KIT_TEST_T(as_before_after_a_reload, 60)
 	close_scene(&s);
 }
 
+/* A broker that kept them would tell each to every bridge that comes. */
+KIT_TEST_T(results_to_be_retained_and_long_ids, 60)
+{
+	static const struct say once = { 1, false }, retained = { 1, true };
+	char leaf[400];
+	struct scene s;
+	struct body t1, late;
+	size_t i, n;
+
+	open_scene(&s);
+	enter(&t1, &s, "t1", s.k.bodies);
+	body_say(&t1, "result/kept", "to be retained", retained);
+	body_say(&t1, "result/kept", "", retained);
+	for (i = 0; i < 3; i++) {
+		/* 128 bytes are an id. */
+		n = (size_t)snprintf(leaf, sizeof(leaf), "result/");
+		memset(leaf + n, 'a', 128 + i);
+		leaf[n + 128 + i] = '\0';
+		body_say(&t1, leaf, i == 0 ? "of 128" : "of more", once);
+	}
+	body_say(&t1, "result/end", "the end", once);
+	body_expect(&s.watcher, "the end");
+	body_expect(&s.watcher, "of 128");
+	ck_never(&s.watcher, "to be retained");
+	ck_never(&s.watcher, "of more");
+	ck_assert(kit_log_has(&s.k.proc,
+	    "body t1: PUBLISH of a result to be retained is refused"));
+	enter(&late, &s, "mqtt-bridge", s.k.services);
+	hear(&late, "soul/terminal/t1/result/+");
+	body_say(&t1, "result/end", "the end", once);
+	body_expect(&late, "the end");
+	ck_never(&late, "kept");
+	ck_t2_works(&s, "r1");
+	body_leave(&late);
+	body_leave(&t1);
+	close_scene(&s);
+}
+
+/* So that it is not told to the broker when it goes. */
+KIT_TEST_T(a_will_that_is_a_retained_result, 60)
+{
+	struct scene s;
+	struct body t1;
+
+	open_scene(&s);
+	body_init(&t1, PREFIX, "t1");
+	mosquitto_username_pw_set(t1.mosq, "t1", BROKER_PW);
+	ck_assert_int_eq(
+	    mosquitto_will_set(
+		t1.mosq, "soul/terminal/t1/result/w", 8, "the will", 1, true),
+	    0);
+	body_connect(&t1, &s.b);
+	body_crash(&t1);
+	enter(&t1, &s, "t1", s.k.bodies);
+	body_say(&t1, "result/end", "the end", (struct say){ 1, false });
+	body_expect(&s.watcher, "the end");
+	ck_never(&s.watcher, "the will");
+	body_leave(&t1);
+	close_scene(&s);
+}
+
+/* As of a broker that had no gate, or an older one. */
+static void
+fill_store(struct scene *s)
+{
+	static const char head[] = "soul/terminal/t1/result/";
+	char topic[4009];
+	struct body service;
+
+	memset(topic, 'a', sizeof(topic) - 1);
+	memcpy(topic, head, sizeof(head) - 1);
+	/* It was just too long for a line of the log. */
+	topic[4006] = ' ';
+	topic[4008] = '\0';
+	enter(&service, s, "mqtt-bridge", s->k.services);
+	body_publish(&service, topic, STR("too long"), (struct say){ 1, true });
+	body_publish(&service, "soul/terminal/t1/result/r0", STR("old"),
+	    (struct say){ 1, true });
+	body_leave(&service);
+	kit_signal(&s->k.proc, SIGTERM);
+	ck_assert_int_ne(kit_wait(&s->k.proc, BED_MS), -1);
+	broker_start(&s->k);
+	enter(&service, s, "mqtt-bridge", s->k.services);
+	hear(&service, "soul/terminal/t1/result/+");
+	body_expect(&service, "=too long kept");
+	body_expect(&service, "=old kept");
+	body_leave(&service);
+}
+
+static bool
+cleared_both(void *arg)
+{
+	struct scene *s = arg;
+
+	return kit_service_metric(
+		   &s->b.bridge[0], "soul_bridge_cleared_total") >= 2;
+}
+
+KIT_TEST_T(a_store_that_holds_what_is_refused_now, 60)
+{
+	struct scene s = { 0 };
+	struct body late;
+
+	broker_make(&s.k, 0);
+	broker_start(&s.k);
+	broker_admit(&s.k, "t2");
+	broker_bed(&s.k, &s.b);
+	s.b.strict = true;
+	fill_store(&s);
+	bridge_start_one(&s.b, 0);
+	ck_assert(kit_until(bridge_leads, &s.b.bridge[0], BED_MS));
+	ck_assert(kit_until(cleared_both, &s, BED_MS));
+	enter(&s.t2, &s, "t2", s.k.bodies);
+	body_subscribe(&s.t2);
+	body_report(&s.t2, "online", "online");
+	bed_wait(&s.b, "t2", is_present, "present");
+	ck_t2_works(&s, "r1");
+	enter(&late, &s, "mqtt-bridge", s.k.services);
+	hear(&late, "soul/terminal/+/result/+");
+	ck_t2_works(&s, "r2");
+	body_expect(&late, "result/r2=");
+	ck_never(&late, "kept");
+	body_leave(&late);
+	body_leave(&s.t2);
+	bed_stop(&s.b);
+	broker_end(&s.k);
+}
+
 /* Without what it needs there is no broker, and it says what to do. */
 KIT_TEST_T(settings_that_are_wrong, 60)
 {

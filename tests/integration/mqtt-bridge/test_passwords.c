@@ -1,4 +1,7 @@
 /* The broker's password file follows the identities of bodies. */
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "body.h"
 #include "broker.h"
 #include "state/credential.h"
@@ -297,6 +300,46 @@ KIT_TEST_T(many, 120)
 	ck_assert(!knows_all(&s));
 	broker_end(&s.k);
 	bed_stop(&s.b);
+}
+
+/* A listener that says nothing: whoever asks it waits. */
+static int
+mute(int port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	return fd;
+}
+
+/* Whoever starts it must not take a file for written that is not. */
+KIT_TEST(once_that_is_ended_before_it_wrote)
+{
+	static const int signals[] = { SIGTERM, SIGINT };
+	char url[64];
+	const char *const e[] = { url, NULL };
+	const char *const v[] = { kit_bin("mqtt-bridge"), "passwords", "--file",
+		kit_path("users"), "--once", NULL };
+	int port = kit_port(), fd = mute(port);
+	struct kit_proc p;
+	size_t i;
+
+	snprintf(url, sizeof(url), "REDIS_URL=redis://127.0.0.1:%d", port);
+	for (i = 0; i < NELEM(signals); i++) {
+		kit_spawn(&p, "passwords", v, e);
+		int peer = accept(fd, NULL, NULL);
+		ck_assert_int_ge(peer, 0);
+		kit_signal(&p, signals[i]);
+		ck_assert_int_eq(kit_wait(&p, BED_MS), 1);
+		ck_assert_int_ne(access(kit_path("users"), F_OK), 0);
+		(void)close(peer);
+	}
+	(void)close(fd);
 }
 
 KIT_TEST(arguments)

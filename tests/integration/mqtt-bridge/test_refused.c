@@ -19,6 +19,10 @@ static const struct {
 	    "/skill_version", "" },
 	{ "skills", "[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"a\"}]",
 	    "noted", "/2/name", "first counts" },
+	{ "skills",
+	    "{\"skills\":[{\"name\":\"a\"},{\"name\":\"b\",\"input_schema\":"
+	    "{\"properties\":{\"x\":{\"type\":\"text\"}}}}]}",
+	    "refused", "/skills/1/input_schema/properties/x/type", "" },
 	{ "intent_catalog",
 	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}", "refused",
 	    "/intent_catalog/1/id", "stands twice" },
@@ -80,8 +84,7 @@ check(struct bed *b, natsSubscription *events, size_t i)
 	    strcspn(cases[i].leaf, "/"));
 	/* What is kept is what was told. */
 	t = bed_terminal(b, "t1");
-	ck_assert_ptr_nonnull(t.refused.p);
-	ck_assert(has(t.refused, kit_find_text(j, "payload.refusal.at")));
+	ck_assert(was_refused(&t, kit_find_text(j, "payload.refusal.at")));
 	json_decref(j);
 }
 
@@ -105,6 +108,79 @@ KIT_TEST_T(each_kind_of_fault, 60)
 	ck_assert_str_eq(bed_terminal(&b, "t1").skills.p,
 	    "[{\"name\":\"a\"},{\"name\":\"b\"}]");
 	natsSubscription_Destroy(events);
+	body_leave(&d);
+	bed_stop(&b);
+}
+
+/* In the order of enum terminal_said. */
+static const struct {
+	const char *leaf, *bad, *good;
+} kinds[TERMINAL_SAID] = {
+	{ "online", "maybe", "online" },
+	{ "heartbeat",
+	    "01234567890123456789012345678901234567890123456789012345678901234",
+	    "1" },
+	{ "skills", "{}", SKILLS_V(1) },
+	{ "intent_catalog", "{}", CATALOG_V(1) },
+	{ "result/r1", "{}", "{\"request_id\":\"r1\",\"ok\":true}" },
+};
+
+struct standing {
+	struct bed *b;
+	unsigned said; /* a bit for each */
+};
+
+static bool
+stand(void *arg)
+{
+	struct standing *s = arg;
+	struct terminal t = bed_terminal(s->b, "t1");
+	unsigned said = 0, i;
+
+	for (i = 0; i < TERMINAL_SAID; i++)
+		if (t.refused[i].p != NULL)
+			said |= 1U << i;
+	return said == s->said;
+}
+
+/* The last refusal of each kind stands until a report of that kind counts. */
+KIT_TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
+{
+	struct standing s = { .said = 0 };
+	const struct say once = { 1, false };
+	struct bed b;
+	struct body d;
+	unsigned i;
+
+	bed_start(&b);
+	s.b = &b;
+	body_open(&d, &b, "t1");
+	body_report(&d, "online", "online");
+	bed_wait(&b, "t1", is_present, "present");
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke",
+		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
+	    "delivered");
+	for (i = 0; i < TERMINAL_SAID; i++) {
+		body_say(&d, kinds[i].leaf, kinds[i].bad, once);
+		s.said |= 1U << i;
+		ck_assert_msg(kit_until(stand, &s, BED_MS), "+ %u", i);
+	}
+	for (i = 0; i < TERMINAL_SAID; i++) {
+		body_say(&d, kinds[i].leaf, kinds[i].good, once);
+		s.said &= ~(1U << i);
+		ck_assert_msg(kit_until(stand, &s, BED_MS), "- %u", i);
+	}
+	/* One that counts but for a part is told until the next. */
+	body_say(&d, "skills",
+	    "{\"skill_version\":2,\"skills\":[{\"name\":\"a\"},{\"name\":"
+	    "\"a\"}]}",
+	    once);
+	s.said = 1U << TERMINAL_SAID_SKILLS;
+	ck_assert(kit_until(stand, &s, BED_MS));
+	body_say(&d, "skills", SKILLS_V(3), once);
+	s.said = 0;
+	ck_assert(kit_until(stand, &s, BED_MS));
 	body_leave(&d);
 	bed_stop(&b);
 }
@@ -145,6 +221,7 @@ KIT_TEST(wrong_topics)
 		"soul/terminal/t1/unknown",
 		"soul/elsewhere/t1/skills",
 	};
+	struct terminal t;
 	struct bed b;
 	struct body d;
 	size_t i;
@@ -156,7 +233,8 @@ KIT_TEST(wrong_topics)
 		    &d, topics[i], STR("[]"), (struct say){ 1, false });
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
-	ck_assert_ptr_null(bed_terminal(&b, "t1").refused.p);
+	t = bed_terminal(&b, "t1");
+	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
 	ck_assert(kit_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
 	body_leave(&d);
 	bed_stop(&b);

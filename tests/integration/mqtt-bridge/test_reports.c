@@ -48,7 +48,7 @@ KIT_TEST(a_body_announces_itself)
 	ck_assert_int_eq(t.catalog_version, 12);
 	ck_assert_str_eq(t.broker.p, "main");
 	ck_assert_str_eq(t.soul_hint.p, "friendly");
-	ck_assert_ptr_null(t.refused.p);
+	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
 	ck_assert(t.present);
 	natsSubscription_Destroy(events);
 	body_leave(&d);
@@ -142,7 +142,7 @@ KIT_TEST(the_bare_form)
 	body_report(&d, "skills", "[{\"name\":\"nod\"}]");
 	bed_wait(&b, "t1", was_refused, "version 2 is known");
 	t = bed_terminal(&b, "t1");
-	ck_assert(has(t.refused, "\"outcome\":\"ignored\",\"path\":\"\""));
+	ck_assert(was_refused(&t, "\"outcome\":\"ignored\",\"path\":\"\""));
 	ck_assert(has(t.skills, "skill_2"));
 	body_leave(&d);
 	bed_stop(&b);
@@ -173,7 +173,7 @@ KIT_TEST(versions)
 	t = bed_terminal(&b, "t1");
 	ck_assert_int_eq(t.skill_version, 5);
 	ck_assert(has(t.skills, "skill_5"));
-	ck_assert(has(t.refused, "\"path\":\"/skill_version\""));
+	ck_assert(was_refused(&t, "\"path\":\"/skill_version\""));
 	body_report(&d, "skills",
 	    "{\"skill_version\":5,\"skills\":[{\"name\":\"other\"}]}");
 	bed_wait(&b, "t1", has_skills, "other");

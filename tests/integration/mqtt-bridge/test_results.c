@@ -252,3 +252,122 @@ KIT_TEST(who_asked_is_gone)
 	body_leave(&d);
 	bed_stop(&b);
 }
+
+/* ---- how many ------------------------------------------------------------ */
+
+#define MANY    200
+#define REPEATS 400
+/* What is shipped: so many unasked ones of a body a second, and at once. */
+#define PER_S 20
+#define BURST 60
+
+static void
+answer_as(struct body *d, const char *request)
+{
+	char payload[128], topic[512], leaf[64];
+
+	snprintf(leaf, sizeof(leaf), "result/%s", request);
+	body_topic(d, leaf, topic);
+	snprintf(payload, sizeof(payload),
+	    "{\"request_id\":\"%s\",\"ok\":true}", request);
+	ck_assert_int_eq(mosquitto_publish(d->mosq, NULL, topic,
+			     (int)strlen(payload), payload, 1, false),
+	    0);
+}
+
+static void
+ask_many(struct bed *b)
+{
+	char ask[128];
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		snprintf(ask, sizeof(ask),
+		    "{\"request_id\":\"r%d\",\"skill\":\"nod\","
+		    "\"arguments\":{}}",
+		    i);
+		ck_assert_str_eq(
+		    bed_deliver(b, "soul.body.main.t1.invoke", ask),
+		    "delivered");
+	}
+	for (i = 0; i < 2; i++)
+		ck_assert_int_gt(kit_service_metric(&b->bridge[i],
+				     "soul_bridge_commands_total{command="
+				     "\"invoke\",state=\"delivered\"}"),
+		    0);
+}
+
+static long long
+flooded(struct bed *b, int i)
+{
+	return kit_service_metric(&b->bridge[i], "soul_bridge_flood_total");
+}
+
+static long long
+let_in(struct bed *b, int i)
+{
+	return kit_service_metric(&b->bridge[i], "soul_bridge_results_total");
+}
+
+struct heard {
+	struct bed *b;
+	long long n;
+};
+
+static bool
+both_heard(void *arg)
+{
+	struct heard *h = arg;
+
+	return let_in(h->b, 0) + flooded(h->b, 0) == h->n &&
+	    let_in(h->b, 1) + flooded(h->b, 1) == h->n;
+}
+
+/* Whichever of two bridges has sent the invoke; but each counts once. */
+KIT_TEST_T(results_asked_for_are_no_flood, 120)
+{
+	struct heard all = { .n = MANY };
+	natsSubscription *results;
+	char request[16];
+	struct mono at;
+	struct bed b;
+	struct body d;
+	long long most;
+	json_t *j;
+	int i;
+
+	bed_servers(&b, KIT_MOSQUITTO);
+	b.strict = true;
+	bridge_start_one(&b, 0);
+	bridge_start_one(&b, 1);
+	all.b = &b;
+	results = kit_nats_listen(b.nc, "soul.result.t1.*");
+	present(&b, &d, "t1");
+	mosquitto_max_inflight_messages_set(d.mosq, 1000);
+	ask_many(&b);
+	for (i = 0; i < MANY; i++) {
+		snprintf(request, sizeof(request), "r%d", i);
+		answer_as(&d, request);
+	}
+	for (i = 0; i < MANY; i++) {
+		j = kit_nats_next(results, BED_MS, NULL);
+		ck_assert_msg(j != NULL, "%d of %d results", i, MANY);
+		json_decref(j);
+	}
+	ck_assert(kit_until(both_heard, &all, BED_MS));
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(flooded(&b, i), 0);
+		ck_assert(!kit_log_has(&b.bridge[i].proc, "ev=bridge.flood"));
+	}
+	at = clock_mono();
+	for (i = 0; i < REPEATS; i++)
+		answer_as(&d, "r0");
+	all.n += REPEATS;
+	ck_assert(kit_until(both_heard, &all, BED_MS));
+	most = BURST + 1 + PER_S * (1 + mono_diff_ms(clock_mono(), at) / 1000);
+	for (i = 0; i < 2; i++)
+		ck_assert_int_ge(flooded(&b, i), REPEATS - most);
+	natsSubscription_Destroy(results);
+	body_leave(&d);
+	bed_stop(&b);
+}

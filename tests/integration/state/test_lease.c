@@ -89,14 +89,16 @@ KIT_TEST(an_old_owner_changes_nothing)
 	IS(RC_DENIED,
 	    terminal_put_catalog(r.s, &old, STR("t"), &snap, &current));
 	IS(RC_DENIED, terminal_put_online(r.s, &old, STR("t"), false, NULL));
-	IS(RC_DENIED, terminal_put_refused(r.s, &old, STR("t"), STR("{}")));
+	IS(RC_DENIED,
+	    terminal_put_refused(r.s, &old, STR("t"),
+		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }));
 	IS(RC_DENIED, terminal_beat(r.s, &old, &STR("t"), 1, NULL));
 	OK(terminal_read(r.s, STR("t"), 60000, arena, &term));
 	ck_assert(term.present);
 	ck_assert_int_eq(term.skill_version, 2);
 	ck_text(term.skills, "[2]");
 	ck_text(term.catalog, NULL);
-	ck_text(term.refused, NULL);
+	ck_text(term.refused[TERMINAL_SAID_SKILLS], NULL);
 
 	/* The epochs of another broker's lease are other numbers. */
 	old.broker = STR("second");

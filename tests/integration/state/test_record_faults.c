@@ -34,7 +34,9 @@ on_terminal(struct bed *b, int which)
 	case 4:
 		return terminal_put_catalog(b->s, &b->w, STR("t"), &snap, &v);
 	case 5:
-		return terminal_put_refused(b->s, &b->w, STR("t"), STR("{}"));
+		return terminal_put_refused(b->s, &b->w, STR("t"),
+		    &(struct terminal_refusal){
+			TERMINAL_SAID_SKILLS, STR("{}") });
 	case 6:
 		return terminal_bind(b->s, STR("t"), STR("u"), STR("soul"));
 	default:

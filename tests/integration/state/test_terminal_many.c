@@ -53,7 +53,8 @@ KIT_TEST(reports_keep_their_order)
 	size_t i;
 
 	bed_start(&b);
-	v[8].refused = STR("{\"kind\":\"skills\"}");
+	v[8].refused = (struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+		STR("{\"kind\":\"skills\"}") };
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	for (i = 0; i < NELEM(v); i++) {
 		ck_assert_msg(v[i].rc == want[i].rc &&
@@ -67,7 +68,7 @@ KIT_TEST(reports_keep_their_order)
 	OK(terminal_read(b.s, STR("t1"), TTL, b.a, &t));
 	ck_text(t.skills, "[3]");
 	ck_assert_int_eq(t.skill_version, 4);
-	ck_text(t.refused, "{\"kind\":\"skills\"}");
+	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"kind\":\"skills\"}");
 	bed_end(&b);
 }
 

@@ -172,7 +172,9 @@ KIT_TEST(large_snapshots)
 	memset(large, 'x', sizeof(large));
 	snap.json = (struct str){ large, sizeof(large) };
 	IS(RC_TOOBIG, terminal_put_skills(b.s, &b.w, id, &snap, &current));
-	IS(RC_TOOBIG, terminal_put_refused(b.s, &b.w, id, snap.json));
+	IS(RC_TOOBIG,
+	    terminal_put_refused(b.s, &b.w, id,
+		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, snap.json }));
 	IS(RC_TOOBIG,
 	    terminal_put_result(b.s, id, STR("r"), snap.json, &first));
 	OK(terminal_read(b.s, id, TTL, b.a, &t));
@@ -193,11 +195,15 @@ KIT_TEST(the_last_refusal)
 	struct bed b;
 
 	bed_start(&b);
-	OK(terminal_put_refused(b.s, &b.w, id, STR("{\"path\":\"/1\"}")));
-	OK(terminal_put_refused(b.s, &b.w, id, STR("{\"path\":\"/2\"}")));
+	OK(terminal_put_refused(b.s, &b.w, id,
+	    &(struct terminal_refusal){
+		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/1\"}") }));
+	OK(terminal_put_refused(b.s, &b.w, id,
+	    &(struct terminal_refusal){
+		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/2\"}") }));
 	OK(terminal_read(b.s, id, TTL, b.a, &t));
 	ck_assert(t.known && !t.present);
-	ck_text(t.refused, "{\"path\":\"/2\"}");
+	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"path\":\"/2\"}");
 	bed_end(&b);
 }
 

@@ -20,9 +20,10 @@ static const struct terminal full = {
 	.soul_hint = STR_INIT("friendly"),
 	.user_id = STR_INIT("ann"),
 	.soul_id = STR_INIT("soul_1"),
-	.refused = STR_INIT("{\"kind\":\"skills\",\"outcome\":\"ignored\","
-			    "\"path\":\"\",\"reason\":\"older\","
-			    "\"at\":\"2026-02-22T10:20:30Z\"}"),
+	.refused[TERMINAL_SAID_SKILLS] =
+	    STR_INIT("{\"kind\":\"skills\",\"outcome\":\"ignored\","
+		     "\"path\":\"\",\"reason\":\"older\","
+		     "\"at\":\"2026-02-22T10:20:30Z\"}"),
 };
 
 struct bench {
@@ -61,6 +62,13 @@ told(struct bench *x, const struct terminal *t)
 	return x->json.p;
 }
 
+#define OLDER                                                         \
+	"{\"kind\":\"skills\",\"outcome\":\"ignored\",\"path\":\"\"," \
+	"\"reason\":\"older\",\"at\":\"2026-02-22T10:20:30Z\"}"
+#define BEAT_AT(s)                                                       \
+	"{\"kind\":\"heartbeat\",\"outcome\":\"refused\",\"path\":\"\"," \
+	"\"reason\":\"is long\",\"at\":\"2026-02-22T10:20:" s "Z\"}"
+
 KIT_TEST(all_that_is_known_is_told)
 {
 	struct bench x;
@@ -72,9 +80,30 @@ KIT_TEST(all_that_is_known_is_told)
 	    "\"skill_version\":3,\"skills\":[\"control_light\",\"nod\"],"
 	    "\"catalog_version\":12,\"intents\":[\"i1\"],"
 	    "\"soul_hint\":\"friendly\",\"user_id\":\"ann\","
-	    "\"soul_id\":\"soul_1\",\"last_refused\":{\"kind\":\"skills\","
-	    "\"outcome\":\"ignored\",\"path\":\"\",\"reason\":\"older\","
-	    "\"at\":\"2026-02-22T10:20:30Z\"}}");
+	    "\"soul_id\":\"soul_1\",\"refused\":[" OLDER
+	    "],\"last_refused\":" OLDER "}");
+	bench_close(&x);
+}
+
+/* One of each kind; the newest is the last. */
+KIT_TEST(refusals_of_each_kind)
+{
+	struct terminal t = full;
+	struct bench x;
+
+	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("29"));
+	bench_open(&x, 1024 * 1024);
+	ck_assert_ptr_nonnull(strstr(told(&x, &t),
+	    "\"refused\":[" BEAT_AT("29") "," OLDER "],\"last_refused\":" OLDER
+					  "}"));
+	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("31"));
+	ck_assert_ptr_nonnull(strstr(told(&x, &t),
+	    "\"refused\":[" BEAT_AT(
+		"31") "," OLDER "],\"last_refused\":" BEAT_AT("31") "}"));
+	t.refused[TERMINAL_SAID_SKILLS] = (struct str){ NULL, 0 };
+	ck_assert_ptr_nonnull(strstr(told(&x, &t),
+	    "\"refused\":[" BEAT_AT("31") "],\"last_refused\":" BEAT_AT(
+		"31") "}"));
 	bench_close(&x);
 }
 
@@ -112,11 +141,11 @@ KIT_TEST(what_cannot_be_read_is_left_out)
 
 	t.skills = STR("[{\"name\":7}]");
 	t.catalog = STR("{");
-	t.refused = STR("{}");
+	t.refused[TERMINAL_SAID_SKILLS] = STR("{}");
 	bench_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"skills\":[],\"catalog_version\":12,\"intents\":[]"));
-	ck_assert_ptr_null(strstr(x.json.p, "last_refused"));
+	ck_assert_ptr_null(strstr(x.json.p, "refused"));
 	bench_close(&x);
 }
 

@@ -224,6 +224,101 @@ KIT_TEST(a_line_that_just_fits_is_not_cut)
 	ck_assert_uint_gt(longest, 4000);
 }
 
+enum { BEHIND = 6, BEHIND_MAX = 5 };
+
+/* What may stand behind a value at the end of a line; how many pairs. */
+static size_t
+put_behind(struct log_kv *kv, size_t which)
+{
+	const struct log_kv rows[BEHIND][BEHIND_MAX] = {
+		{ { 0 } },
+		{ LOG_I("i", 7) },
+		{ LOG_I("least", INT64_MIN), LOG_F("f", 0.25) },
+		{ LOG_S("s", "plain"), LOG_S("", "") },
+		{ LOG_S("q", "a b"), LOG_S("r", "=\"="), LOG_I("missed", 0) },
+		{ LOG_RC(RC_NOENT), LOG_S("p", "a b c d e f"),
+		    LOG_S("key_of_the_greatest_length_that_is_shown_and_more_"
+			  "than_that_too",
+			"\n\n"),
+		    LOG_I("n", 1) },
+	};
+	size_t n = 0;
+
+	memcpy(kv, rows[which], sizeof(rows[which]));
+	while (kv[n].key != NULL)
+		n++;
+	return n;
+}
+
+/* Values are what they are made of, again and again. */
+static const char *const fillings[] = { "a", "a b", "=", "\"", "\\", "\n",
+	"\x01", "\xff", "\xe4\xbd\xa0", "\xe4\xbd\xa0 ", "\xe2\x80\xa8" };
+
+static const char *
+past_value(const char *p, const char *end)
+{
+	if (p == end || *p != '"')
+		return p + strcspn(p, " \n");
+	for (p++; p < end && *p != '"'; p++)
+		p += *p == '\\';
+	ck_assert_msg(p < end, "a quote is not closed");
+	return p + 1;
+}
+
+/* A line, whole: its pairs, of which the last may say that it was cut. */
+static void
+ck_line(struct capture *c, size_t pairs_n)
+{
+	const char *end = c->text + c->n - 1, *p = c->text;
+	bool cut = false;
+	size_t n = 0;
+
+	ck_assert_uint_gt(c->n, 0);
+	ck_assert_uint_le(c->n, 4096);
+	ck_assert_ptr_eq(strchr(c->text, '\n'), end);
+	ck_assert_int_gt(str_utf8_count(str_of(c->text)), 0);
+	for (; p < end; p += *p == ' ') {
+		ck_assert(!cut);
+		cut = strncmp(p, "cut=true", 8) == 0;
+		n++;
+		p += strcspn(p, "= \n");
+		ck_assert_int_eq(*p, '=');
+		p = past_value(p + 1, end);
+		ck_assert(*p == ' ' || p == end);
+	}
+	if (cut)
+		ck_assert_uint_gt(c->n, 4000);
+	else
+		ck_assert_uint_eq(n, pairs_n);
+}
+
+/* At the end of a line each length counts, whatever is in the values. */
+KIT_TEST_T(no_pairs_run_past_the_line, 120)
+{
+	static char big[2][4200];
+	struct capture c;
+
+	capture_start(&c);
+	for (size_t f = 0; f < NELEM(fillings) * 4; f++) {
+		const char *one = fillings[f % NELEM(fillings)];
+		const char *two = fillings[f / NELEM(fillings)];
+		for (size_t k = 0; k < sizeof(big[0]); k++) {
+			big[0][k] = one[k % strlen(one)];
+			big[1][k] = two[k % strlen(two)];
+		}
+		for (size_t n = 0; n < 700; n++) {
+			struct log_kv kv[2 + BEHIND_MAX];
+			size_t more = put_behind(kv + 2, n % BEHIND);
+
+			kv[0] = LOG_V("v", ((struct str){ big[0], 3400 + n }));
+			kv[1] = LOG_V("w", ((struct str){ big[1], n % 97 }));
+			log_event(LOG_WARN, "e", kv);
+			(void)captured(&c);
+			ck_line(&c, 6 + more);
+		}
+	}
+}
+
 static void *
 log_from_thread(void *arg)
 {

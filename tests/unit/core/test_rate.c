@@ -28,6 +28,28 @@ KIT_TEST(a_burst_then_so_many_a_second)
 	rate_free(r);
 }
 
+KIT_TEST(many_at_once_or_none)
+{
+	struct rate *r = rate_new(10, 5, 4);
+
+	ck_assert_int_eq(rate_take_n(r, STR("a"), 3, at_ms(0)), 0);
+	ck_assert_int_eq(rate_take_n(r, STR("a"), 3, at_ms(0)), 100);
+	ck_assert_int_eq(rate_take_n(r, STR("a"), 2, at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
+	rate_give(r, STR("a"), 2);
+	ck_assert_int_eq(rate_take_n(r, STR("a"), 2, at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
+	/* No more than it can hold. */
+	rate_give(r, STR("a"), 5);
+	rate_give(r, STR("a"), 5);
+	rate_give(r, STR("b"), 5);
+	ck_assert_int_eq(rate_take_n(r, STR("a"), 5, at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
+	ck_assert_int_eq(rate_take_n(r, STR("b"), 5, at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(0)), 100);
+	rate_free(r);
+}
+
 KIT_TEST(each_key_has_a_bucket_of_its_own)
 {
 	struct rate *r = rate_new(1, 1, 4);

@@ -107,6 +107,25 @@ static const struct {
 	{ false, "{\"terminal_id\":\"t2\",\"skills\":[]}", "/terminal_id",
 	    "topic" },
 	{ false, "[{\"name\":\"\\u0001\"}]", "/0/name", "" },
+	{ false, "[{\"name\":\"a\",\"input_schema\":{\"type\":\"any\"}}]",
+	    "/0/input_schema/type", "" },
+	{ false,
+	    "{\"skills\":[{\"name\":\"a\",\"input_schema\":{}},{\"name\":"
+	    "\"b\",\"input_schema\":{\"properties\":{\"x\":{\"minimum\":"
+	    "\"1\"}}}}]}",
+	    "/skills/1/input_schema/properties/x/minimum", "" },
+	{ false,
+	    "{\"skills\":[{\"name\":\"a\"},{\"name\":\"a\"},{\"name\":"
+	    "\"b\",\"input_schema\":{\"required\":true}}]}",
+	    "/skills/2/input_schema/required", "" },
+	{ false,
+	    "[{\"name\":\"a\",\"input_schema\":{\"properties\":{\"x\":{"
+	    "\"pattern\":\"(\"}}}}]",
+	    "/0/input_schema/properties/x/pattern", "" },
+	{ false,
+	    "[{\"name\":\"a\",\"input_schema\":{\"$ref\":"
+	    "\"http://x/y\"}}]",
+	    "/0/input_schema/$ref", "" },
 	{ true, "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}",
 	    "/intent_catalog/1/id", "stands twice" },
 	{ true, "[{\"id\":\"b\"},{\"id\":\"a\"},{\"id\":\"b\"}]", "/2/id",

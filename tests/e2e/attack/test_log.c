@@ -1,0 +1,116 @@
+/*
+ * What strangers say is written to the log: however long it is and whatever is
+ * in it, the one who writes it goes on.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "e2e/rig/owner.h"
+#include "e2e/rig/peer.h"
+#include "kit/kit_http.h"
+
+static const struct stack_opts opts = {
+	.env = { [STACK_CHAT_GATEWAY] = { "LOG_LEVEL=debug",
+		     "RATE_ADDRESS_PER_S=0" } }
+};
+static struct stack stack;
+
+#define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
+/* A host and a topic that were just too long for a line, with their blank. */
+#define HOST_BYTES  3965
+#define TOPIC_BYTES 4008
+/* Paths that end where a line does. */
+#define PATH_LEAST 3900
+#define PATH_MOST  4020
+
+static const struct owner demo = { &stack, STACK_USER, "s1", STACK_BODY };
+
+/* All processes run, and end as they should. */
+static void
+ck_all_serve(void)
+{
+	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_SKILLS);
+	owner_select(&stack, STACK_USER, STACK_BODY,
+	    owner_soul(&stack, STACK_USER, "x", "INTJ"));
+	json_decref(owner_say(&demo, "把灯变成绿色"));
+	stack_check(&stack);
+	ck_assert_ptr_null(stack_end(&stack));
+}
+
+/* n bytes, of which the one before the last is odd. */
+static const char *
+text_with(char odd, size_t n)
+{
+	static char text[8192];
+
+	ck_assert_uint_lt(n, sizeof(text));
+	memset(text, 'a', n);
+	text[n - 2] = odd;
+	text[n] = '\0';
+	return text;
+}
+
+KIT_TEST_T(a_host_that_fills_the_line, 60)
+{
+	struct kit_answer a = { 0 };
+
+	stack_start(&stack, &opts);
+	ck_assert_int_eq(kit_http_call(GATEWAY, &a,
+			     "GET /v1/terminals?user_id=x HTTP/1.1\r\n"
+			     "Host: %s\r\nConnection: close\r\n\r\n",
+			     text_with(' ', HOST_BYTES)),
+	    403);
+	ck_assert_uint_eq(
+	    stack_lines(&stack, STACK_CHAT_GATEWAY, "ev=svc.foreign_host"), 1);
+	kit_answer_free(&a);
+	ck_all_serve();
+}
+
+KIT_TEST_T(a_path_that_fills_the_line, 120)
+{
+	static const char odd[] = { '=', '"', 'a' };
+	struct kit_answer a = { 0 };
+	size_t i, n;
+
+	stack_start(&stack, &opts);
+	for (i = 0; i < sizeof(odd); i++) {
+		for (n = PATH_LEAST; n < PATH_MOST; n++)
+			ck_assert_int_ne(
+			    kit_http_call(GATEWAY, &a,
+				"GET /%s HTTP/1.1\r\nHost: localhost\r\n"
+				"Connection: close\r\n\r\n",
+				text_with(odd[i], n)),
+			    0);
+	}
+	kit_answer_free(&a);
+	ck_all_serve();
+}
+
+static bool
+topic_is_told(void *arg)
+{
+	(void)arg;
+	return stack_lines(&stack, STACK_MQTT_BRIDGE, "ev=bridge.topic") > 0;
+}
+
+/* The broker has kept it, and tells it to every bridge that comes. */
+KIT_TEST_T(a_topic_that_fills_the_line, 60)
+{
+	struct peer *evil;
+	char topic[TOPIC_BYTES + 1];
+	int n;
+
+	stack_start(&stack, &opts);
+	evil = peer_new(&stack, NULL);
+	n = snprintf(topic, sizeof(topic), "soul/terminal/hostile-001/result/");
+	memcpy(topic + n, text_with(' ', TOPIC_BYTES - (size_t)n),
+	    sizeof(topic) - (size_t)n);
+	stack_kill(&stack, STACK_MQTT_BRIDGE);
+	peer_send(evil, topic, "x", 1, PEER_REPORT);
+	stack_restart(&stack, STACK_MQTT_BRIDGE);
+	ck_assert(kit_until(topic_is_told, NULL, STACK_MS));
+	peer_send(evil, topic, "y", 1, PEER_QOS1);
+	peer_free(evil);
+	ck_all_serve();
+}
