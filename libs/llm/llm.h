@@ -66,6 +66,8 @@ struct llm_provider {
 	/* Up to, without, "/chat/completions" or "/v1/messages". */
 	const char *base_url;
 	const char *api_key; /* NULL or "": none */
+	/* The variable that has it, for people; NULL or "": not said. */
+	const char *api_key_env;
 	const char *model;
 	/* It repeats the whole text in each piece of a stream. */
 	bool cumulative;

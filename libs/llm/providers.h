@@ -6,6 +6,7 @@
 #define LLM_PROVIDERS_H
 
 #include "core/arena.h"
+#include "core/buf.h"
 #include "core/conf.h"
 #include "llm/llm.h"
 
@@ -54,6 +55,14 @@ struct llm_conf {
  */
 enum rc llm_providers_read(struct str json, struct arena *a,
     struct llm_opts *out, char why[LLM_PROVIDERS_WHY_MAX]) RC_CHECK;
+
+/*
+ * llm_conf_check(c, errors, known):
+ * What llm_open() would refuse, one line each, without keys; reads the file.
+ * To known it adds the variables that the file says have keys, one a line.
+ */
+void llm_conf_check(
+    const struct llm_conf *c, struct buf *errors, struct buf *known);
 
 /*
  * llm_open(c, o, out):

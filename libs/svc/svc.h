@@ -36,6 +36,7 @@
 /* Opaque types. */
 struct auth;
 struct auth_caller;
+struct buf;
 struct bus;
 struct bus_opts;
 struct svc;
@@ -116,6 +117,14 @@ struct svc_def {
 	size_t nroutes;
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;
+	/*
+	 * What is wrong with conf beyond what opts say, one line each into
+	 * errors, beginning with the variable: all that start refuses of it,
+	 * so that --check-config and the start say the same.  Reads files, and
+	 * connects to nobody.  To known it adds variables that the
+	 * configuration itself names, each with its newline.  May be NULL.
+	 */
+	void (*check)(const void *conf, struct buf *errors, struct buf *known);
 	/*
 	 * Build the service's own state; conf lives until stop returned.  NULL
 	 * (after logging why) makes the program exit 70.

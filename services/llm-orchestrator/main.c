@@ -35,6 +35,7 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct orch_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.check = orch_check,
 	.start = orch_start,
 	.stop = orch_stop,
 };
