@@ -187,6 +187,15 @@ void svc_require(
     struct svc *s, const char *name, bool (*up)(void *arg), void *arg);
 
 /*
+ * svc_note(s, note, arg):
+ * note(arg, out) adds lines to a /readyz that is 200: what those who look there
+ * should know, though the service can do its work.  It runs on another thread.
+ * During start, once.
+ */
+void svc_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
+    const void *arg);
+
+/*
  * svc_hold(s), svc_release(s):
  * Something is in hand that is no call: a drain waits until as many are
  * released as were held.
@@ -291,6 +300,10 @@ struct svc_error {
 
 /* svc_fail_as(c, e): As svc_fail(), with status and code of its own. */
 void svc_fail_as(struct svc_call *c, const struct svc_error *e);
+
+/* svc_fail_because(c, e, reason): The same with "reason"; NULL: without. */
+void svc_fail_because(
+    struct svc_call *c, const struct svc_error *e, const char *reason);
 
 /*
  * Server-sent events instead of one answer, over HTTP only:

@@ -108,6 +108,13 @@ connect_state(struct orch *o)
 	return rc;
 }
 
+/* Without it much is still done: it is told, and no reason to be not ready. */
+static void
+llm_note(const void *arg, struct buf *out)
+{
+	llm_state(arg, out);
+}
+
 static enum rc
 connect_llm(struct orch *o)
 {
@@ -116,7 +123,10 @@ connect_llm(struct orch *o)
 		.first_byte_ms = o->conf->llm_timeout_ms,
 		.metrics = svc_metrics(o->svc) };
 
-	return llm_open(&o->conf->llm, &opts, &o->llm);
+	enum rc rc = llm_open(&o->conf->llm, &opts, &o->llm);
+	if (rc == RC_OK)
+		svc_note(o->svc, llm_note, o->llm);
+	return rc;
 }
 
 static enum rc

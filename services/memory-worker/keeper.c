@@ -30,6 +30,12 @@ keeper_state_up(void *arg)
 	return state_up(arg);
 }
 
+static void
+keeper_llm_note(const void *arg, struct buf *out)
+{
+	llm_state(arg, out);
+}
+
 static enum rc
 keeper_connect(struct keeper *k)
 {
@@ -55,6 +61,8 @@ keeper_connect(struct keeper *k)
 		return rc;
 	svc_require(k->svc, "redis", keeper_state_up, k->state);
 	rc = llm_open(&k->conf->llm, &l, &k->llm);
+	if (rc == RC_OK)
+		svc_note(k->svc, keeper_llm_note, k->llm);
 	if (rc == RC_OK && k->conf->embed_url[0] != '\0')
 		rc = embed_new(&e, &k->embed);
 	return rc;
