@@ -155,20 +155,30 @@ load_file(const char *path, struct arena *a, struct llm_opts *o,
 	return rc;
 }
 
+/* All of the file's, or the one at only. */
 static enum rc
-open_file(const char *path, struct llm_opts *o, struct llm **out)
+open_file(
+    const char *path, struct llm_opts *o, const size_t *only, struct llm **out)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	char why[LLM_PROVIDERS_WHY_MAX];
 	enum rc rc = load_file(path, a, o, why);
+	bool behind = rc == RC_OK && only != NULL && *only >= o->nproviders;
 
+	if (behind) {
+		rc = RC_NOENT;
+	} else if (rc == RC_OK && only != NULL) {
+		o->providers += *only;
+		o->nproviders = 1;
+	}
 	if (rc == RC_OK)
 		rc = llm_new(o, out);
-	if (rc != RC_OK)
+	if (rc != RC_OK && !behind)
 		log_error("conf.invalid", LOG_S("variable", "LLM_PROVIDERS"),
 		    LOG_S("file", path), LOG_S("why", why));
 	arena_free(a);
-	return rc;
+	/* That the file is not there is no end of a list. */
+	return rc == RC_NOENT && !behind ? RC_INVALID : rc;
 }
 
 static const char *
@@ -241,15 +251,18 @@ llm_conf_check(const struct llm_conf *c, struct buf *errors, struct buf *known)
 	provider_free(&tried);
 }
 
-enum rc
-llm_open(const struct llm_conf *c, const struct llm_opts *o, struct llm **out)
+static enum rc
+open_some(const struct llm_conf *c, const struct llm_opts *o,
+    const size_t *only, struct llm **out)
 {
 	struct llm_opts mine = *o;
 	struct llm_provider one;
 	enum rc rc = RC_INVALID;
 
 	if (c->file[0] != '\0')
-		return open_file(c->file, &mine, out);
+		return open_file(c->file, &mine, only, out);
+	if (only != NULL && *only > 0)
+		return RC_NOENT;
 	if (!one_of(c, &one)) {
 		log_error("conf.invalid", LOG_S("variable", "LLM_PROVIDER"),
 		    LOG_S("must_be", "openai or claude"));
@@ -262,4 +275,17 @@ llm_open(const struct llm_conf *c, const struct llm_opts *o, struct llm **out)
 		log_error("conf.invalid", LOG_S("variable", url_variable(&one)),
 		    LOG_S("must_be", "an http or https URL"));
 	return rc;
+}
+
+enum rc
+llm_open(const struct llm_conf *c, const struct llm_opts *o, struct llm **out)
+{
+	return open_some(c, o, NULL, out);
+}
+
+enum rc
+llm_open_one(const struct llm_conf *c, const struct llm_opts *o, size_t i,
+    struct llm **out)
+{
+	return open_some(c, o, &i, out);
 }

@@ -72,4 +72,11 @@ void llm_conf_check(
 enum rc llm_open(const struct llm_conf *c, const struct llm_opts *o,
     struct llm **out) RC_CHECK;
 
+/*
+ * llm_open_one(c, o, i, out):
+ * The same with the i-th provider alone; RC_NOENT behind the last.
+ */
+enum rc llm_open_one(const struct llm_conf *c, const struct llm_opts *o,
+    size_t i, struct llm **out) RC_CHECK;
+
 #endif /* !LLM_PROVIDERS_H */

@@ -131,3 +131,71 @@ KIT_TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 	free(text);
 	bed_stop(&b);
 }
+
+/* "check-llm" with that file of providers; its exit code. */
+static int
+check_llm(struct kit_proc *p, const char *name, const char *const env[])
+{
+	const char *const argv[] = { kit_bin("llm-orchestrator"), "check-llm",
+		NULL };
+
+	kit_spawn(p, name, argv, env);
+	return kit_wait(p, BED_MS);
+}
+
+KIT_TEST_T(check_llm_says_what_is_wrong_with_each, 60)
+{
+	const char *path = kit_path("providers.json");
+	char file[300], json[1024];
+	struct kit_proc p;
+	struct model m;
+	int closed = kit_port();
+
+	model_start(&m);
+	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
+	(void)snprintf(json, sizeof(json),
+	    "{\"providers\":["
+	    "{\"name\":\"good\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"},"
+	    "{\"name\":\"key\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"api_key\":\"" KEY "\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"},"
+	    "{\"name\":\"path\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d\"},"
+	    "{\"name\":\"none\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"}]}",
+	    m.port, m.port, m.port, closed);
+	kit_write_file(path, json);
+	model_will_say(&m, "pong", NULL);
+	model_will(&m, 401, 0, mem_strdup(ECHO("wrong key")));
+	model_will(&m, 404, 0, mem_strdup("<html>404</html>"));
+	ck_assert_int_eq(
+	    check_llm(&p, "check", ((const char *const[]){ file, NULL })), 1);
+	ck_assert(kit_log_has(&p, "good: ok\n"));
+	ck_assert(kit_log_has(&p, "key: unauthorized (status 401); look at "));
+	ck_assert(kit_log_has(&p, "path: not_found (status 404); look at "));
+	ck_assert(kit_log_has(&p, "none: unreachable (status 0); look at "));
+	ck_assert(!kit_log_has(&p, KEY));
+	model_stop(&m);
+	ck_assert_int_eq(
+	    check_llm(&p, "wrong",
+		((const char *const[]){ "LLM_PROVIDERS=/none", NULL })),
+	    78);
+	ck_assert(kit_log_has(&p, "LLM_PROVIDERS: cannot use"));
+}
+
+KIT_TEST_T(check_llm_is_done_when_all_answer, 60)
+{
+	struct kit_proc p;
+	struct model m;
+	char url[64];
+
+	model_start(&m);
+	(void)snprintf(
+	    url, sizeof(url), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", m.port);
+	model_will_say(&m, "pong", NULL);
+	ck_assert_int_eq(
+	    check_llm(&p, "all", ((const char *const[]){ url, NULL })), 0);
+	ck_assert(kit_log_has(&p, "openai: ok\n"));
+	model_stop(&m);
+}
