@@ -3,6 +3,7 @@
 #   make                 programs into build/release/bin (build/bin points there)
 #   make test            lint, unit, integration and end-to-end tests
 #   make test-helm       the chart in k8s/; needs npm
+#   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
 #   make lint            the house style, enforced
 #   make bench           timings beside something bare, same run; never fails
 #   make soak            what takes longer: fuzzing, load with kills

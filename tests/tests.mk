@@ -6,6 +6,7 @@
 #   make test FILTER=name        only tests with name in their name, no lint
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   make test-helm               the chart in k8s/, with npm's Helm
+#   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   J=1                          one test program at a time
 #   make test-compose            images and docker compose
 
@@ -120,6 +121,16 @@ test-helm: $(STAMP) $(BROKER_GATE)
 	*) exit 1 ;; \
 	esac
 
+# ---- the documents of the interfaces -----------------------------------------
+# Needs npm, as test-helm does.
+test-docs:
+	@tests/docs/install; case $$? in \
+	0) tests/kit/run-tests -j $(J) "tests/docs/check openapi" \
+	    "tests/docs/check asyncapi" ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not disturb each other's figures.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -137,4 +148,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-helm test-compose lint format bench bench-zh soak
+.PHONY: test test-helm test-docs test-compose lint format bench bench-zh soak

@@ -15,6 +15,7 @@
 
 #include "core/buf.h"
 #include "core/rc.h"
+#include "core/str.h"
 
 enum conf_kind {
 	CONF_STR,    /* const char *, never NULL */
@@ -54,6 +55,26 @@ void conf_free(const struct conf_opt *opts, size_t n, void *cfg);
  */
 void conf_print(
     const struct conf_opt *opts, size_t n, const void *cfg, struct buf *out);
+
+/*
+ * conf_like(name, known, n):
+ * The one of n names of variables that somebody who wrote name most likely
+ * meant, or NULL: a letter or two are other, missing, more or exchanged, or one
+ * word between underscores is missing or more.  Pure.
+ */
+const char *conf_like(struct str name, const char *const known[], size_t n);
+
+/* Unknown variables that are told at most. */
+#define CONF_UNKNOWN_MAX 16
+
+/*
+ * conf_unknown(opts, n, more, out):
+ * A line for each variable of the environment that is none of opts, but like
+ * one; the names in more (one a line), and VARIABLE_FILE, are known, too.  No
+ * value is told.
+ */
+void conf_unknown(
+    const struct conf_opt *opts, size_t n, struct str more, struct buf *out);
 
 /* conf_help(opts, n, out): The options for --help, aligned. */
 void conf_help(const struct conf_opt *opts, size_t n, struct buf *out);

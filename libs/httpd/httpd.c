@@ -26,28 +26,41 @@
 /* What waits for an answer gets its 503 within this time. */
 #define FAREWELL_MS 1000
 
-/* Whether addr is "a.b.c.d:port"; the log says why not. */
-static bool
-addr_ok(const char *addr, struct in_addr *in)
+/* What is wrong with "a.b.c.d:port", or NULL. */
+static const char *
+read_addr(const char *addr, struct in_addr *in)
 {
 	struct str rest = str_of(addr);
 	char host[INET_ADDRSTRLEN];
 	int64_t port;
 
-	if (rest.p == NULL || rest.n == 0 || rest.p[0] == '[') {
-		log_error("httpd.bad_address", LOG_S("address", addr),
-		    LOG_S("why", "IPv4 only: a.b.c.d:port"));
-		return false;
-	}
+	if (rest.p == NULL || rest.n == 0 || rest.p[0] == '[')
+		return "IPv4 only: a.b.c.d:port";
 	struct str name = str_cut(&rest, ':');
 	str_copy(name, host, sizeof(host));
 	if (name.n < sizeof(host) && inet_pton(AF_INET, host, in) == 1 &&
 	    str_to_i64(rest, 0, 65535, &port) == RC_OK)
-		return true;
-	log_error("httpd.bad_address", LOG_S("address", addr),
-	    LOG_S("why",
-		"not a.b.c.d:port (TLS and IPv6 end at a proxy in front)"));
-	return false;
+		return NULL;
+	return "not a.b.c.d:port (TLS and IPv6 end at a proxy in front)";
+}
+
+const char *
+httpd_addr_fault(const char *addr)
+{
+	struct in_addr in;
+
+	return read_addr(addr, &in);
+}
+
+static bool
+addr_ok(const char *addr, struct in_addr *in)
+{
+	const char *why = read_addr(addr, in);
+
+	if (why != NULL)
+		log_error("httpd.bad_address", LOG_S("address", addr),
+		    LOG_S("why", why));
+	return why == NULL;
 }
 
 static const char *

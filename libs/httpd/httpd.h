@@ -113,6 +113,12 @@ struct httpd_opts {
 const char *httpd_opts_wrong(const struct httpd_opts *o);
 
 /*
+ * httpd_addr_fault(addr):
+ * What is wrong with an address to listen on, a constant; NULL: nothing.  Pure.
+ */
+const char *httpd_addr_fault(const char *addr);
+
+/*
  * httpd_new(o, out):
  * Listen.  RC_INVALID for a bad address (IPv6, TLS and names among them) or bad
  * options, lists among them, RC_DOWN if it is taken; the log says why.  Loop

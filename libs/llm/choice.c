@@ -10,6 +10,37 @@ call_provider(const struct llm_call *call)
 	return &call->llm->providers[call->at];
 }
 
+static const char *const reasons[] = {
+	[LLM_REASON_NONE] = NULL,
+	[LLM_REASON_UNAUTHORIZED] = "unauthorized",
+	[LLM_REASON_NOT_FOUND] = "not_found",
+	[LLM_REASON_UNREACHABLE] = "unreachable",
+	[LLM_REASON_OVERLOADED] = "overloaded",
+};
+
+const char *
+llm_reason_name(enum llm_reason r)
+{
+	return reasons[r];
+}
+
+void
+llm_state(const struct llm *l, struct buf *out)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct provider *p = &l->providers[i];
+		int state = atomic_load(&p->state);
+		const char *word = "failed";
+		if (state == PROVIDER_UNTRIED)
+			word = "not asked yet";
+		else if (state == LLM_REASON_NONE)
+			word = "ok";
+		else if (state > LLM_REASON_NONE)
+			word = reasons[state];
+		buf_printf(out, "language model %s: %s\n", p->o.name, word);
+	}
+}
+
 static void
 show_breaker(struct provider *p)
 {

@@ -46,6 +46,22 @@ line(const char *before, struct str s, const char *after, size_t max)
 	return out;
 }
 
+const char *
+embed_opts_fault(const struct embed_opts *o)
+{
+	struct str base = str_of(o->base_url);
+
+	if (!str_starts(base, STR("http://")) &&
+	    !str_starts(base, STR("https://")))
+		return "EMBEDDINGS_BASE_URL: it must begin with http:// or "
+		       "https://";
+	if (base.n + sizeof("/embeddings") > URL_MAX)
+		return "EMBEDDINGS_BASE_URL: it is too long";
+	if (o->model == NULL || o->model[0] == '\0')
+		return "EMBEDDINGS_MODEL: it must be the name of a model";
+	return NULL;
+}
+
 enum rc
 embed_new(const struct embed_opts *o, struct embed **out)
 {
@@ -53,10 +69,7 @@ embed_new(const struct embed_opts *o, struct embed **out)
 	struct embed *e;
 	char *url;
 
-	if (!str_starts(base, STR("http://")) &&
-	    !str_starts(base, STR("https://")))
-		return RC_INVALID;
-	if (o->model == NULL || o->model[0] == '\0')
+	if (embed_opts_fault(o) != NULL)
 		return RC_INVALID;
 	if (str_ends(base, STR("/")))
 		base.n--;

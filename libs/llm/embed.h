@@ -57,6 +57,13 @@ struct embed_ask {
 };
 
 /*
+ * embed_opts_fault(o):
+ * What is wrong with base_url or model, in words that begin with the variable
+ * of which services take it; NULL: nothing.  Pure.
+ */
+const char *embed_opts_fault(const struct embed_opts *o);
+
+/*
  * embed_new(o, out):
  * A client.  RC_INVALID if base_url is not http(s) or model is empty.
  */

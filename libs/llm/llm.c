@@ -13,6 +13,7 @@
 #include "llm/call.h"
 #include "llm/request.h"
 #include "llm/retry.h"
+#include "llm/says.h"
 #include "wire/wire.h"
 
 #define FIRST_BYTE_MS 120000
@@ -125,6 +126,7 @@ tell_failure(struct llm_call *call, enum rc rc, struct str why)
 {
 	struct llm_result r = { .rc = rc,
 		.error = why,
+		.reason = call_provider(call)->last_reason,
 		.retry = rc == RC_DOWN || rc == RC_AGAIN,
 		.retry_after_ms = call->refused_ms,
 		.text = STR_INIT(""),
@@ -198,6 +200,49 @@ plan_for(
 				  : retry_plan(&f);
 }
 
+static enum llm_reason
+reason_of(enum rc rc, int status)
+{
+	if (rc == RC_DENIED)
+		return LLM_REASON_UNAUTHORIZED;
+	if (rc == RC_NOENT)
+		return LLM_REASON_NOT_FOUND;
+	if (rc == RC_AGAIN || status >= 500)
+		return LLM_REASON_OVERLOADED;
+	if (rc == RC_DOWN || rc == RC_TIMEOUT)
+		return LLM_REASON_UNREACHABLE;
+	return LLM_REASON_NONE;
+}
+
+/* Why an attempt failed: for the log, for /readyz and for who asked. */
+static void
+fail_tell(struct llm_call *call, struct llm_result *r)
+{
+	struct provider *p = call_provider(call);
+	struct str key = str_of(p->key_header != NULL ? p->key_header : "");
+	struct buf says = BUF_INIT(2 * SAYS_MAX);
+	const char *reason;
+
+	r->reason = reason_of(r->rc, r->status);
+	reason = llm_reason_name(r->reason);
+	if (key.n > 0) {
+		(void)str_cut(&key, ':');
+		key = str_trim(key);
+		if (str_starts(key, STR("Bearer ")))
+			(void)str_cut(&key, ' ');
+	}
+	says_line(r->error, key, &call->chat, &says);
+	log_warn("llm.failed", LOG_S("provider", p->o.name),
+	    LOG_S("url", p->shown), LOG_S("model", p->o.model),
+	    LOG_I("status", r->status), LOG_RC(r->rc),
+	    LOG_S("reason", reason != NULL ? reason : ""),
+	    LOG_V("says", buf_str(&says)));
+	buf_free(&says);
+	p->last_reason = r->reason;
+	atomic_store(&p->state,
+	    r->reason != LLM_REASON_NONE ? (int)r->reason : PROVIDER_FAILED);
+}
+
 /* True if the call goes on: with a wait, or with the next provider. */
 static bool
 goes_on(
@@ -207,6 +252,7 @@ goes_on(
 	struct retry_plan plan = plan_for(call, http, r);
 
 	metric_add(p->failures, 1);
+	fail_tell(call, r);
 	if (plan.what == RETRY_AGAIN) {
 		log_info("llm.retry", LOG_S("provider", p->o.name),
 		    LOG_RC(r->rc), LOG_I("status", r->status),
@@ -247,10 +293,12 @@ on_done(void *arg, struct httpc_call *http, enum rc rc,
 		call_free(call);
 		return;
 	}
-	if (r.rc == RC_OK)
+	if (r.rc == RC_OK) {
 		call_praise(call);
-	else if (goes_on(call, http, &r))
+		atomic_store(&call_provider(call)->state, (int)LLM_REASON_NONE);
+	} else if (goes_on(call, http, &r)) {
 		return;
+	}
 	tell(call, &r);
 }
 

@@ -12,7 +12,10 @@
  * row is left alone for 10 s, then for twice as long up to 5 min, while one
  * call at a time tries it; one of several that refuses the key, the model or
  * the account for 5 min at once.  A request that is at fault itself is not
- * repeated. All functions run on the loop thread, and none blocks.
+ * repeated.  Each failure is logged with its cause: provider, address, model,
+ * status, and the first line of what the provider said, without keys and
+ * without what was said to it.  All functions run on the loop thread, and none
+ * blocks.
  */
 #ifndef LLM_LLM_H
 #define LLM_LLM_H
@@ -21,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/loop.h"
 #include "core/metric.h"
@@ -66,6 +70,8 @@ struct llm_provider {
 	/* Up to, without, "/chat/completions" or "/v1/messages". */
 	const char *base_url;
 	const char *api_key; /* NULL or "": none */
+	/* The variable that has it, for people; NULL or "": not said. */
+	const char *api_key_env;
 	const char *model;
 	/* It repeats the whole text in each piece of a stream. */
 	bool cumulative;
@@ -147,6 +153,23 @@ enum llm_finish {
 	LLM_FINISH_OTHER
 };
 
+/*
+ * Why a provider gave no answer, as far as it can be said in a word: it refused
+ * the key or the account (401, 402, 403, a spent quota); it knows no such
+ * address or model (404); it could not be reached, was cut short, or was silent
+ * for too long; it answered that it cannot now (429, 5xx).
+ */
+enum llm_reason {
+	LLM_REASON_NONE,
+	LLM_REASON_UNAUTHORIZED,
+	LLM_REASON_NOT_FOUND,
+	LLM_REASON_UNREACHABLE,
+	LLM_REASON_OVERLOADED
+};
+
+/* llm_reason_name(r): "unauthorized" and so on; NULL of LLM_REASON_NONE. */
+const char *llm_reason_name(enum llm_reason r);
+
 /* What became of a call; valid until on_done returns. */
 struct llm_result {
 	/*
@@ -157,8 +180,11 @@ struct llm_result {
 	 * too long); RC_NOENT (no such model or address).
 	 */
 	enum rc rc;
-	struct str error; /* the provider's words, or ours; empty of RC_OK */
-	bool retry;       /* the same call may succeed, and gave no text yet */
+	/* The provider's words, or ours; empty of RC_OK.  Never for the log:
+	 * they may have a key, or what was said. */
+	struct str error;
+	enum llm_reason reason; /* LLM_REASON_NONE of RC_OK, and of the rest */
+	bool retry; /* the same call may succeed, and gave no text yet */
 	int64_t retry_after_ms; /* -1: not said */
 	int status;             /* HTTP; 0: no answer */
 	/* Who answered or failed last, and the attempts made at all of them. */
@@ -226,6 +252,13 @@ void llm_free(struct llm *l);
  */
 enum rc llm_chat(
     struct llm *l, const struct llm_chat *chat, struct llm_call **out) RC_CHECK;
+
+/*
+ * llm_state(l, out):
+ * A line for each provider: what became of the last call that it decided.  Any
+ * thread, while l is.
+ */
+void llm_state(const struct llm *l, struct buf *out);
 
 /* llm_cancel(call): End the call; on_done is not called.  Not in on_done. */
 void llm_cancel(struct llm_call *call);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/url.h"
 #include "wire/out.h"
 
 #define URL_MAX  2048
@@ -137,11 +138,28 @@ set_headers(struct provider *p, const struct llm_provider *o)
 		p->headers[p->nheaders++] = VERSION_HEADER;
 }
 
+/* Keys may stand in the user's place, or in the query. */
+static char *
+shown_url(const char *url)
+{
+	struct str rest = str_of(url), plain = str_cut(&rest, '?');
+	struct buf b = BUF_INIT(URL_MAX);
+
+	rest = plain;
+	plain = str_cut(&rest, '#');
+	url_show(plain, &b);
+	char *out = str_dup(buf_str(&b));
+	buf_free(&b);
+	return out;
+}
+
 enum rc
 provider_init(struct provider *p, const struct llm_provider *o,
     struct metric_set *metrics)
 {
-	*p = (struct provider){ .last_rc = RC_DOWN };
+	*p = (struct provider){ .last_rc = RC_DOWN,
+		.last_reason = LLM_REASON_UNREACHABLE,
+		.state = PROVIDER_UNTRIED };
 	copy_texts(p, o);
 	if (!is_http(o->base_url) || p->o.model[0] == '\0' ||
 	    !is_name(p->o.name))
@@ -149,6 +167,7 @@ provider_init(struct provider *p, const struct llm_provider *o,
 	p->url = join_url(o->base_url, provider_dialect(p)->path);
 	if (p->url == NULL)
 		return RC_INVALID;
+	p->shown = shown_url(p->url);
 	struct buf by = BUF_INIT(KEY_MAX);
 	buf_printf(&by, "%s/%s", p->o.name, p->o.model);
 	p->by = str_dup(buf_str(&by));
@@ -165,6 +184,7 @@ provider_free(struct provider *p)
 	free(p->model);
 	free(p->member);
 	free(p->url);
+	free(p->shown);
 	free(p->by);
 	free(p->key_header);
 	wire_tree_free(p->body);

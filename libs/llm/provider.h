@@ -5,6 +5,8 @@
 #ifndef LLM_PROVIDER_H
 #define LLM_PROVIDER_H
 
+#include <stdatomic.h>
+
 #include "core/buf.h"
 #include "core/metric.h"
 #include "llm/accum.h"
@@ -14,6 +16,10 @@
 
 /* Header lines of a request. */
 #define PROVIDER_HEADERS_MAX 4
+
+#define PROVIDER_UNTRIED (-1)
+/* It failed for a reason that has no name. */
+#define PROVIDER_FAILED (-2)
 
 struct provider {
 	struct llm_provider o; /* its texts are those below */
@@ -26,6 +32,10 @@ struct provider {
 	char *key_header; /* a header line, or NULL */
 	struct breaker breaker;
 	enum rc last_rc; /* why the breaker opened */
+	enum llm_reason last_reason;
+	char *shown; /* its address, for people: no user, no query */
+	/* What came of the last call: PROVIDER_UNTRIED, or enum llm_reason. */
+	atomic_int state;
 	struct metric *attempts, *failures, *retries, *fallbacks, *open;
 };
 

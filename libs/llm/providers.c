@@ -100,6 +100,8 @@ llm_providers_read(struct str json, struct arena *a, struct llm_opts *out,
 							  : LLM_OPENAI,
 			.base_url = w->base_url.p,
 			.api_key = key_of(w, a),
+			.api_key_env =
+			    w->api_key_env.p != NULL ? w->api_key_env.p : "",
 			.model = w->model.p,
 			.cumulative = w->cumulative,
 			.strip_think = w->strip_think,
@@ -138,24 +140,45 @@ read_file(const char *path, struct buf *out)
 	return n < 0 ? RC_NOENT : buf_rc(out);
 }
 
+/* The file's providers into *o, in a; why is set if that fails. */
 static enum rc
-open_file(const char *path, struct llm_opts *o, struct llm **out)
+load_file(const char *path, struct arena *a, struct llm_opts *o,
+    char why[LLM_PROVIDERS_WHY_MAX])
 {
 	struct buf json = BUF_INIT(LLM_PROVIDERS_FILE_MAX);
-	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	char why[LLM_PROVIDERS_WHY_MAX] = "cannot be read, or is too large";
 	enum rc rc = read_file(path, &json);
 
+	snprintf(why, LLM_PROVIDERS_WHY_MAX, "cannot be read, or is too large");
 	if (rc == RC_OK)
 		rc = llm_providers_read(buf_str(&json), a, o, why);
+	buf_free(&json);
+	return rc;
+}
+
+/* All of the file's, or the one at only. */
+static enum rc
+open_file(
+    const char *path, struct llm_opts *o, const size_t *only, struct llm **out)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	char why[LLM_PROVIDERS_WHY_MAX];
+	enum rc rc = load_file(path, a, o, why);
+	bool behind = rc == RC_OK && only != NULL && *only >= o->nproviders;
+
+	if (behind) {
+		rc = RC_NOENT;
+	} else if (rc == RC_OK && only != NULL) {
+		o->providers += *only;
+		o->nproviders = 1;
+	}
 	if (rc == RC_OK)
 		rc = llm_new(o, out);
-	if (rc != RC_OK)
+	if (rc != RC_OK && !behind)
 		log_error("conf.invalid", LOG_S("variable", "LLM_PROVIDERS"),
 		    LOG_S("file", path), LOG_S("why", why));
 	arena_free(a);
-	buf_free(&json);
-	return rc;
+	/* That the file is not there is no end of a list. */
+	return rc == RC_NOENT && !behind ? RC_INVALID : rc;
 }
 
 static const char *
@@ -164,37 +187,105 @@ or_else(const char *s, const char *otherwise)
 	return s[0] != '\0' ? s : otherwise;
 }
 
-enum rc
-llm_open(const struct llm_conf *c, const struct llm_opts *o, struct llm **out)
+/* The one provider that the variables name; false: they name none. */
+static bool
+one_of(const struct llm_conf *c, struct llm_provider *one)
+{
+	*one = (struct llm_provider){ .name = c->provider };
+	if (strcmp(c->provider, "openai") == 0) {
+		one->base_url = c->openai_url;
+		one->api_key = c->openai_key;
+		one->model = or_else(c->model, OPENAI_MODEL);
+	} else if (strcmp(c->provider, "claude") == 0) {
+		one->kind = LLM_ANTHROPIC;
+		one->base_url = c->anthropic_url;
+		one->api_key = c->anthropic_key;
+		one->model = or_else(c->model, ANTHROPIC_MODEL);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static const char *
+url_variable(const struct llm_provider *one)
+{
+	return one->kind == LLM_ANTHROPIC ? "ANTHROPIC_BASE_URL"
+					  : "OPENAI_BASE_URL";
+}
+
+static void
+check_file(const char *path, struct buf *errors, struct buf *known)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	char why[LLM_PROVIDERS_WHY_MAX];
+	struct llm_opts o = { 0 };
+
+	if (load_file(path, a, &o, why) != RC_OK)
+		buf_printf(errors,
+		    "LLM_PROVIDERS: cannot use \"%s\": %s; it must be a "
+		    "readable file as llm_providers.schema.json has it\n",
+		    path, why);
+	for (size_t i = 0; i < o.nproviders; i++)
+		buf_printf(known, "%s\n", o.providers[i].api_key_env);
+	arena_free(a);
+}
+
+void
+llm_conf_check(const struct llm_conf *c, struct buf *errors, struct buf *known)
+{
+	struct llm_provider one;
+	struct provider tried;
+
+	if (c->file[0] != '\0') {
+		check_file(c->file, errors, known);
+		return;
+	}
+	if (!one_of(c, &one)) {
+		buf_puts(errors, "LLM_PROVIDER: it must be openai or claude\n");
+		return;
+	}
+	if (provider_init(&tried, &one, NULL) != RC_OK)
+		buf_printf(errors, "%s: it must be an http or https URL\n",
+		    url_variable(&one));
+	provider_free(&tried);
+}
+
+static enum rc
+open_some(const struct llm_conf *c, const struct llm_opts *o,
+    const size_t *only, struct llm **out)
 {
 	struct llm_opts mine = *o;
-	struct llm_provider one = { .name = c->provider };
-	enum rc rc = RC_OK;
+	struct llm_provider one;
+	enum rc rc = RC_INVALID;
 
 	if (c->file[0] != '\0')
-		return open_file(c->file, &mine, out);
-	if (strcmp(c->provider, "openai") == 0) {
-		one.base_url = c->openai_url;
-		one.api_key = c->openai_key;
-		one.model = or_else(c->model, OPENAI_MODEL);
-	} else if (strcmp(c->provider, "claude") == 0) {
-		one.kind = LLM_ANTHROPIC;
-		one.base_url = c->anthropic_url;
-		one.api_key = c->anthropic_key;
-		one.model = or_else(c->model, ANTHROPIC_MODEL);
-	} else {
-		rc = RC_INVALID;
+		return open_file(c->file, &mine, only, out);
+	if (only != NULL && *only > 0)
+		return RC_NOENT;
+	if (!one_of(c, &one)) {
+		log_error("conf.invalid", LOG_S("variable", "LLM_PROVIDER"),
+		    LOG_S("must_be", "openai or claude"));
+		return rc;
 	}
 	mine.providers = &one;
 	mine.nproviders = 1;
+	rc = llm_new(&mine, out);
 	if (rc != RC_OK)
-		log_error("conf.invalid", LOG_S("variable", "LLM_PROVIDER"),
-		    LOG_S("must_be", "openai or claude"));
-	else if ((rc = llm_new(&mine, out)) != RC_OK)
-		log_error("conf.invalid",
-		    LOG_S("variable",
-			one.kind == LLM_ANTHROPIC ? "ANTHROPIC_BASE_URL"
-						  : "OPENAI_BASE_URL"),
+		log_error("conf.invalid", LOG_S("variable", url_variable(&one)),
 		    LOG_S("must_be", "an http or https URL"));
 	return rc;
+}
+
+enum rc
+llm_open(const struct llm_conf *c, const struct llm_opts *o, struct llm **out)
+{
+	return open_some(c, o, NULL, out);
+}
+
+enum rc
+llm_open_one(const struct llm_conf *c, const struct llm_opts *o, size_t i,
+    struct llm **out)
+{
+	return open_some(c, o, &i, out);
 }

@@ -6,6 +6,7 @@
 #define LLM_PROVIDERS_H
 
 #include "core/arena.h"
+#include "core/buf.h"
 #include "core/conf.h"
 #include "llm/llm.h"
 
@@ -56,11 +57,26 @@ enum rc llm_providers_read(struct str json, struct arena *a,
     struct llm_opts *out, char why[LLM_PROVIDERS_WHY_MAX]) RC_CHECK;
 
 /*
+ * llm_conf_check(c, errors, known):
+ * What llm_open() would refuse, one line each, without keys; reads the file.
+ * To known it adds the variables that the file says have keys, one a line.
+ */
+void llm_conf_check(
+    const struct llm_conf *c, struct buf *errors, struct buf *known);
+
+/*
  * llm_open(c, o, out):
  * llm_new(o) with the providers that c names, of which o needs none.  Reads a
  * file: at start only.  The log says what is wrong, and never a key.
  */
 enum rc llm_open(const struct llm_conf *c, const struct llm_opts *o,
     struct llm **out) RC_CHECK;
+
+/*
+ * llm_open_one(c, o, i, out):
+ * The same with the i-th provider alone; RC_NOENT behind the last.
+ */
+enum rc llm_open_one(const struct llm_conf *c, const struct llm_opts *o,
+    size_t i, struct llm **out) RC_CHECK;
 
 #endif /* !LLM_PROVIDERS_H */

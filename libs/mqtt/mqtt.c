@@ -37,6 +37,12 @@ make_metrics(struct mqtt *m, struct metric_set *s)
 	    s, "mqtt_outstanding", "Messages that are not done.", NULL);
 }
 
+static const char *
+file_or_null(const char *given)
+{
+	return given != NULL && given[0] != '\0' ? given : NULL;
+}
+
 static bool
 is_tls(const struct url *u)
 {
@@ -56,8 +62,6 @@ read_url(const struct mqtt_opts *o, struct url *u)
 		return "the scheme is not mqtt://, mqtts:// or tcp://";
 	if (strlen(u->path) > 1)
 		return "there is a path";
-	if (o->workers == NULL && !resolve_is_number(u->host))
-		return "a name cannot be resolved without workers";
 	if (u->port == 0)
 		u->port = is_tls(u) ? 8883 : 1883;
 	return NULL;
@@ -93,6 +97,25 @@ read_rest(const struct mqtt_opts *o)
 	return read_will(o->will);
 }
 
+const char *
+mqtt_opts_fault(const struct mqtt_opts *o)
+{
+	struct mqtt *m = mem_zalloc(sizeof(*m));
+	const char *why = read_url(o, &m->url);
+
+	m->o = *o;
+	m->o.ca_file = file_or_null(o->ca_file);
+	m->o.cert_file = file_or_null(o->cert_file);
+	m->o.key_file = file_or_null(o->key_file);
+	if (why == NULL)
+		why = read_rest(o);
+	if (why == NULL && is_tls(&m->url))
+		why = tls_load(m);
+	tls_free(m);
+	free(m);
+	return why;
+}
+
 static char *
 text_of(const char *given, const char *in_url)
 {
@@ -104,7 +127,7 @@ text_of(const char *given, const char *in_url)
 static char *
 file_of(const char *given)
 {
-	return given != NULL && given[0] != '\0' ? mem_strdup(given) : NULL;
+	return file_or_null(given) != NULL ? mem_strdup(given) : NULL;
 }
 
 /* Topic and payload in one piece, the topic NUL-terminated. */
@@ -188,6 +211,8 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	why = read_url(o, &url);
 	if (why == NULL)
 		why = read_rest(o);
+	if (why == NULL && o->workers == NULL && !resolve_is_number(url.host))
+		why = "a name cannot be resolved without workers";
 	if (why != NULL) {
 		log_error("mqtt.options", LOG_S("why", why));
 		return RC_INVALID;

@@ -88,6 +88,14 @@ struct mqtt_opts {
 };
 
 /*
+ * mqtt_opts_fault(o):
+ * What is wrong with the URL, the client id, the version, the keepalive, the
+ * will or a file, which is read: a constant without a piece of them; NULL:
+ * nothing.  Any thread.
+ */
+const char *mqtt_opts_fault(const struct mqtt_opts *o);
+
+/*
  * mqtt_new(o, out):
  * A client that starts connecting.  RC_INVALID if the URL, the client id, the
  * version, the keepalive, the will or a file is not valid (the log says which),

@@ -300,6 +300,22 @@ or_else(int64_t v, int64_t dflt)
 	return v > 0 ? v : dflt;
 }
 
+const char *
+otlp_conf_fault(const struct otlp_conf *conf)
+{
+	struct otlp_headers headers = { .n = 0 };
+	const char *why = NULL;
+	char *url;
+
+	/* Without an endpoint the headers are of no account. */
+	if (otlp_target_url(conf, &url, &why) == RC_OK && url != NULL &&
+	    otlp_target_headers(conf->headers, &headers, &why) == RC_OK)
+		why = NULL;
+	otlp_headers_free(&headers);
+	free(url);
+	return why;
+}
+
 enum rc
 otlp_new(const struct otlp_opts *opts, struct otlp **out, const char **why)
 {

@@ -116,6 +116,12 @@ struct otlp_span {
 };
 
 /*
+ * otlp_conf_fault(conf):
+ * What is wrong with it: a constant without a piece of it; NULL: nothing. Pure.
+ */
+const char *otlp_conf_fault(const struct otlp_conf *conf);
+
+/*
  * otlp_new(opts, out, why):
  * *out is NULL if no endpoint is set.  RC_INVALID if an endpoint is not http(s)
  * or the headers are not such; *why is then a constant that says what, without

@@ -178,19 +178,37 @@ database(struct str path, int64_t *db)
 	return str_to_i64(path, 0, INT32_MAX, db) == RC_OK;
 }
 
-static enum rc
-link_opts(const struct state_opts *o, struct conn_opts *c)
+/* What is wrong with the address, or NULL. */
+static const char *
+read_url(const char *text, struct url *u, int64_t *db)
 {
 	const char *why = NULL;
 
-	if (url_parse(str_of(o->url), &c->url, &why) != RC_OK)
-		;
-	else if (!str_eq(str_of(c->url.scheme), STR("redis")))
-		why = "the scheme is not redis://";
-	else if (!database(str_of(c->url.path), &c->db))
-		why = "the path is not a database number";
-	else if (c->url.user[0] != '\0' && c->url.password[0] == '\0')
-		why = "there is a user without a password";
+	if (url_parse(str_of(text), u, &why) != RC_OK)
+		return why;
+	if (!str_eq(str_of(u->scheme), STR("redis")))
+		return "the scheme is not redis://";
+	if (!database(str_of(u->path), db))
+		return "the path is not a database number";
+	if (u->user[0] != '\0' && u->password[0] == '\0')
+		return "there is a user without a password";
+	return NULL;
+}
+
+const char *
+state_url_fault(const char *url)
+{
+	struct url u;
+	int64_t db;
+
+	return read_url(url, &u, &db);
+}
+
+static enum rc
+link_opts(const struct state_opts *o, struct conn_opts *c)
+{
+	const char *why = read_url(o->url, &c->url, &c->db);
+
 	if (why != NULL) {
 		log_error("state.url", LOG_S("why", why));
 		return RC_INVALID;

@@ -67,6 +67,13 @@ struct state_opts {
 };
 
 /*
+ * state_url_fault(url):
+ * What is wrong with an address of Redis: a constant without a piece of it;
+ * NULL: nothing.  Pure.
+ */
+const char *state_url_fault(const char *url);
+
+/*
  * state_new(o, out):
  * Start connecting, and go on for ever.  RC_INVALID if the URL is not one (the
  * log says why).

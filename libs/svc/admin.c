@@ -10,6 +10,7 @@
 
 /* A loop that has not come round for this long is stuck. */
 #define STUCK_MS    5000
+#define READY_MAX   4096
 #define METRICS_MAX (4 * 1024 * 1024)
 #define TEXT        "text/plain; charset=utf-8"
 
@@ -49,11 +50,15 @@ static void
 on_readyz(void *arg, struct httpd_req *r)
 {
 	struct svc *s = arg;
-	struct buf out = BUF_INIT(1024);
+	struct buf out = BUF_INIT(READY_MAX);
 	size_t i;
 
 	if (svc_ready(s)) {
-		httpd_reply(r, 200, TEXT, STR("ok\n"));
+		buf_puts(&out, "ok\n");
+		if (s->note != NULL)
+			s->note(s->note_arg, &out);
+		httpd_reply(r, 200, TEXT, buf_str(&out));
+		buf_free(&out);
 		return;
 	}
 	if (atomic_load(&s->draining))

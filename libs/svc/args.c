@@ -3,10 +3,12 @@
  * own checks.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/buf.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "core/rate.h"
 #include "svc/edge.h"
 #include "svc/guard.h"
@@ -196,6 +198,49 @@ svc_conf_load(const struct svc_def *def, struct svc_conf *conf, void *app_conf)
 	return rc == RC_OK ? -1 : SVC_EXIT_CONFIG;
 }
 
+/* A name that is like a known one is most likely that one, misspelt. */
+static void
+warn_unknown(const struct svc_def *def, struct str more, struct buf *out)
+{
+	struct conf_opt common[SVC_OPTS_N];
+	size_t n = svc_conf_opts(def, common);
+	struct conf_opt *all = mem_calloc(n + def->nopts, sizeof(*all));
+
+	memcpy(all, common, n * sizeof(*all));
+	for (size_t i = 0; i < def->nopts; i++)
+		all[n + i] = def->opts[i];
+	conf_unknown(all, n + def->nopts, more, out);
+	free(all);
+}
+
+/*
+ * The one judge of a configuration, for the start as for --check-config: -1, or
+ * the exit code after telling on stderr what is wrong.
+ */
+static int
+judge(const struct svc_def *def, struct svc_conf *conf, void *app_conf)
+{
+	struct buf errors = BUF_INIT(OUT_MAX), warnings = BUF_INIT(OUT_MAX);
+	struct buf known = BUF_INIT(OUT_MAX);
+	int code = svc_conf_load(def, conf, app_conf);
+
+	if (code == -1) {
+		guard_conf_check(def, conf, &errors);
+		edge_conf_check(def, conf, &errors);
+		if (def->check != NULL)
+			def->check(app_conf, &errors, &known);
+	}
+	warn_unknown(def, buf_str(&known), &warnings);
+	fprintf(stderr, "%.*s%.*s", STR_ARG(buf_str(&errors)),
+	    STR_ARG(buf_str(&warnings)));
+	if (errors.n > 0)
+		code = SVC_EXIT_CONFIG;
+	buf_free(&errors);
+	buf_free(&warnings);
+	buf_free(&known);
+	return code;
+}
+
 /* The answer to an option that needs no configuration; false: it is none. */
 static bool
 answer(const struct svc_def *def, const char *arg, struct buf *out)
@@ -236,16 +281,15 @@ svc_args(const struct svc_def *def, int argc, char *argv[],
 		fprintf(stderr, "%s: unknown argument %s; see %s --help\n",
 		    def->name, argv[argc - 1], def->name);
 		code = SVC_EXIT_USAGE;
-	} else if (arg[0] == '\0' || check || print) {
+	} else if (print) {
 		code = svc_conf_load(def, conf, app_conf);
+	} else if (arg[0] == '\0' || check) {
+		code = judge(def, conf, app_conf);
 	}
 	if (code == -1 && print) {
 		conf_print(common, svc_conf_opts(def, common), conf, &out);
 		conf_print(def->opts, def->nopts, app_conf, &out);
 	}
-	if (code == -1 && !print &&
-	    (!guard_conf_ok(def, conf) || !edge_conf_ok(def, conf)))
-		code = SVC_EXIT_CONFIG;
 	if (code == -1 && arg[0] != '\0')
 		code = 0;
 	if (code == 0)

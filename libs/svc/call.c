@@ -119,10 +119,12 @@ call_end(struct svc_call *c, struct outcome o, struct str body)
 }
 
 static void
-call_fail(struct svc_call *c, struct outcome o, const char *code)
+call_fail(
+    struct svc_call *c, struct outcome o, const char *code, const char *reason)
 {
 	struct wire_error msg = { .error = str_of(o.text),
 		.code = str_of(code),
+		.reason = str_of(reason),
 		.trace_id = str_of(c->trace.trace_id) };
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;
@@ -137,8 +139,8 @@ call_fail(struct svc_call *c, struct outcome o, const char *code)
 void
 svc_fail(struct svc_call *c, enum rc rc, const char *text)
 {
-	call_fail(
-	    c, (struct outcome){ rc, rc_http_status(rc), text }, rc_name(rc));
+	call_fail(c, (struct outcome){ rc, rc_http_status(rc), text },
+	    rc_name(rc), NULL);
 }
 
 /* The code that stands for a status in metrics and over NATS. */
@@ -159,10 +161,11 @@ rc_of(int status)
 }
 
 void
-svc_fail_as(struct svc_call *c, const struct svc_error *e)
+svc_fail_because(
+    struct svc_call *c, const struct svc_error *e, const char *reason)
 {
 	call_fail(c, (struct outcome){ rc_of(e->status), e->status, e->text },
-	    e->code);
+	    e->code, reason);
 }
 
 struct httpd_req *

@@ -1,8 +1,8 @@
 #include "svc/edge.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "core/buf.h"
 #include "svc/internal.h"
 
 static bool
@@ -11,13 +11,19 @@ is_guarded(const struct svc_conf *conf)
 	return conf->auth_tokens[0] != '\0' || conf->auth_jwks[0] != '\0';
 }
 
-bool
-edge_conf_ok(const struct svc_def *def, const struct svc_conf *conf)
+void
+edge_conf_check(
+    const struct svc_def *def, const struct svc_conf *conf, struct buf *errors)
 {
-	const char *why;
+	const char *why = httpd_addr_fault(conf->admin_addr);
 
+	if (why != NULL)
+		buf_printf(errors, "ADMIN_ADDR: %s\n", why);
 	if (!svc_def_has_http(def))
-		return true;
+		return;
+	why = httpd_addr_fault(conf->http_addr);
+	if (why != NULL)
+		buf_printf(errors, "HTTP_ADDR: %s\n", why);
 	why = httpd_opts_wrong(
 	    &(struct httpd_opts){ .trusted_proxies = conf->trusted_proxies,
 		.cors_origins = conf->cors_origins });
@@ -27,8 +33,7 @@ edge_conf_ok(const struct svc_def *def, const struct svc_conf *conf)
 		      "this machine give orders: name the pages, or set "
 		      "AUTH_TOKENS or AUTH_JWKS";
 	if (why != NULL)
-		fprintf(stderr, "%s\n", why);
-	return why == NULL;
+		buf_printf(errors, "%s\n", why);
 }
 
 void

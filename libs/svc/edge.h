@@ -5,18 +5,18 @@
 #ifndef SVC_EDGE_H
 #define SVC_EDGE_H
 
-#include <stdbool.h>
-
+struct buf;
 struct httpd_opts;
 struct svc;
 struct svc_conf;
 struct svc_def;
 
 /*
- * edge_conf_ok(def, conf):
- * Whether the service may start with it; if not, stderr is told what to set.
+ * edge_conf_check(def, conf, errors):
+ * What does not let the service start with it: a line each.
  */
-bool edge_conf_ok(const struct svc_def *def, const struct svc_conf *conf);
+void edge_conf_check(
+    const struct svc_def *def, const struct svc_conf *conf, struct buf *errors);
 
 /*
  * edge_opts(s, o):

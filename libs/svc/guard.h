@@ -14,6 +14,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct buf;
 struct svc;
 struct svc_call;
 struct svc_conf;
@@ -21,11 +22,12 @@ struct svc_def;
 struct svc_guard;
 
 /*
- * guard_conf_ok(def, conf):
- * Whether the service may start with it; if not, stderr is told what to set.
- * Reads the files.
+ * guard_conf_check(def, conf, errors):
+ * What does not let the service start with it: a line each, that says what to
+ * set.  Reads the files.
  */
-bool guard_conf_ok(const struct svc_def *def, const struct svc_conf *conf);
+void guard_conf_check(
+    const struct svc_def *def, const struct svc_conf *conf, struct buf *errors);
 
 /* guard_conf_warn(conf): Log what is allowed but open. */
 void guard_conf_warn(const struct svc_conf *conf);

@@ -2,15 +2,12 @@
  * Whether the configuration says who may ask; by default nobody whom the
  * network brings.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/buf.h"
 #include "core/log.h"
 #include "svc/guard.h"
 #include "svc/guard_own.h"
-
-#define TEXT_MAX (64 * 1024)
 
 /* Addresses that only this machine reaches. */
 static bool
@@ -61,22 +58,18 @@ complain(
 		    "AUTH_JWKS, too\n");
 }
 
-bool
-guard_conf_ok(const struct svc_def *def, const struct svc_conf *conf)
+void
+guard_conf_check(
+    const struct svc_def *def, const struct svc_conf *conf, struct buf *errors)
 {
-	struct buf errors = BUF_INIT(TEXT_MAX);
 	struct auth_opts o;
-	bool ok;
 
 	if (!svc_def_has_http(def))
-		return true;
+		return;
 	o = guard_auth_opts(conf);
-	complain(def, conf, &errors);
-	ok = auth_try(&o, &errors) == RC_OK && errors.n == 0;
-	if (!ok)
-		fprintf(stderr, "%.*s", STR_ARG(buf_str(&errors)));
-	buf_free(&errors);
-	return ok;
+	complain(def, conf, errors);
+	/* It has told in errors. */
+	(void)!auth_try(&o, errors);
 }
 
 void

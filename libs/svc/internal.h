@@ -91,6 +91,8 @@ struct svc {
 	struct bus_service service;
 	struct svc_need needs[SVC_REQUIRE_MAX];
 	size_t nneeds;
+	void (*note)(const void *arg, struct buf *out); /* NULL: none */
+	const void *note_arg;
 	struct svc_calls open;
 	struct svc_calls spare; /* ended calls whose memory is used again */
 	size_t nopen, nspare;

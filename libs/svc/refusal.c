@@ -99,3 +99,9 @@ refuse(struct svc_refusals *r, struct svc_call *c, const struct refusal *why)
 	svc_fail_as(
 	    c, &(struct svc_error){ why->status, why->code, why->text });
 }
+
+void
+svc_fail_as(struct svc_call *c, const struct svc_error *e)
+{
+	svc_fail_because(c, e, NULL);
+}

@@ -73,6 +73,14 @@ svc_require(struct svc *s, const char *name, bool (*up)(void *arg), void *arg)
 }
 
 void
+svc_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
+    const void *arg)
+{
+	s->note = note;
+	s->note_arg = arg;
+}
+
+void
 svc_hold(struct svc *s)
 {
 	s->nopen++;

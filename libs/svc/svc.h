@@ -36,6 +36,7 @@
 /* Opaque types. */
 struct auth;
 struct auth_caller;
+struct buf;
 struct bus;
 struct bus_opts;
 struct svc;
@@ -117,6 +118,14 @@ struct svc_def {
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;
 	/*
+	 * What is wrong with conf beyond what opts say, one line each into
+	 * errors, beginning with the variable: all that start refuses of it,
+	 * so that --check-config and the start say the same.  Reads files, and
+	 * connects to nobody.  To known it adds variables that the
+	 * configuration itself names, each with its newline.  May be NULL.
+	 */
+	void (*check)(const void *conf, struct buf *errors, struct buf *known);
+	/*
 	 * Build the service's own state; conf lives until stop returned.  NULL
 	 * (after logging why) makes the program exit 70.
 	 */
@@ -176,6 +185,15 @@ struct bus *svc_bulk(struct svc *s);
  */
 void svc_require(
     struct svc *s, const char *name, bool (*up)(void *arg), void *arg);
+
+/*
+ * svc_note(s, note, arg):
+ * note(arg, out) adds lines to a /readyz that is 200: what those who look there
+ * should know, though the service can do its work.  It runs on another thread.
+ * During start, once.
+ */
+void svc_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
+    const void *arg);
 
 /*
  * svc_hold(s), svc_release(s):
@@ -282,6 +300,10 @@ struct svc_error {
 
 /* svc_fail_as(c, e): As svc_fail(), with status and code of its own. */
 void svc_fail_as(struct svc_call *c, const struct svc_error *e);
+
+/* svc_fail_because(c, e, reason): The same with "reason"; NULL: without. */
+void svc_fail_because(
+    struct svc_call *c, const struct svc_error *e, const char *reason);
 
 /*
  * Server-sent events instead of one answer, over HTTP only:

@@ -140,11 +140,30 @@ responses_of(const struct gen *g, json_t *components, const json_t *e)
 	return responses;
 }
 
+/* What a description says first, without its full stop. */
+static json_t *
+summary_of(const json_t *e)
+{
+	static const char *const ends[] = { ". ", ": ", "; " };
+	const char *s = gen_of(e, "description"), *end;
+	size_t n = strlen(s), i;
+
+	if (n > 0 && s[n - 1] == '.')
+		n--;
+	for (i = 0; i < NELEM(ends); i++) {
+		end = strstr(s, ends[i]);
+		if (end != NULL && (size_t)(end - s) < n)
+			n = (size_t)(end - s);
+	}
+	return json_stringn(s, n);
+}
+
 static json_t *
 operation_of(const struct gen *g, json_t *components, const json_t *e)
 {
-	json_t *op = json_pack("{s:O, s:[O], s:O, s:O, s:O}", "operationId",
-	    json_object_get(e, "name"), "tags", json_object_get(e, "owner"),
+	json_t *op = json_pack("{s:O, s:[O], s:o, s:O, s:O, s:O}",
+	    "operationId", json_object_get(e, "name"), "tags",
+	    json_object_get(e, "owner"), "summary", summary_of(e),
 	    "description", json_object_get(e, "description"), "x-section",
 	    json_object_get(e, "section"), "x-roles",
 	    json_object_get(e, "roles"));
@@ -179,6 +198,44 @@ add_security(json_t *doc)
 	    doc, "security", json_pack("[{s:[]}]", "token"));
 }
 
+/* Where services listen if HTTP_ADDR does not say otherwise. */
+static const struct {
+	const char *owner, *url;
+} servers[] = {
+	{ "chat-gateway", "http://127.0.0.1:9010" },
+	{ "body-sim", "http://127.0.0.1:9011" },
+	{ "emotion-engine", "http://127.0.0.1:9012" },
+	{ "intent-filter", "http://127.0.0.1:9013" },
+};
+
+static bool
+has_route(const json_t *http, const char *owner)
+{
+	size_t i;
+	json_t *e;
+
+	json_array_foreach ((json_t *)(uintptr_t)http, i, e)
+		if (strcmp(gen_of(e, "owner"), owner) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_servers(json_t *doc, const json_t *http)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < NELEM(servers); i++)
+		if (has_route(http, servers[i].owner))
+			(void)json_array_append_new(list,
+			    json_pack("{s:s, s:s}", "url", servers[i].url,
+				"description", servers[i].owner));
+	if (json_array_size(list) > 0)
+		(void)json_object_set(doc, "servers", list);
+	json_decref(list);
+}
+
 void
 gen_openapi(struct gen *g, struct buf *b)
 {
@@ -210,6 +267,7 @@ gen_openapi(struct gen *g, struct buf *b)
 	    GEN_PROTOCOL, "description",
 	    "The HTTP interfaces of Soul. Generated from the schemas.", "paths",
 	    paths, "components", "schemas", components);
+	add_servers(doc, http);
 	if (json_array_size(http) > 0)
 		add_security(doc);
 	gen_yaml(b, doc);

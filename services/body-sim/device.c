@@ -240,23 +240,54 @@ on_message(void *arg, const struct mqtt_msg *m)
 	on_told(d, leaf, m);
 }
 
+/* The i-th body's id; false: it is none, or gives topics that are none. */
+static bool
+name_device(const struct sim_conf *conf, size_t i, char id[ID_MAX + 1])
+{
+	char topic[MQTT_TOPIC_MAX + 1];
+	int n;
+
+	if (names_of(str_of(conf->terminal_id), i, id) != RC_OK ||
+	    !id_terminal_valid(str_of(id)))
+		return false;
+	/* The longest topic that any request can have. */
+	n = snprintf(topic, sizeof(topic), "%s/terminal/%s/%0*d", conf->prefix,
+	    id, (int)strlen("result/") + ID_MAX, 0);
+	return n <= MQTT_TOPIC_MAX && mqtt_topic_valid(str_of(topic));
+}
+
+bool
+device_named(const struct sim_conf *conf, size_t i)
+{
+	char id[ID_MAX + 1];
+
+	return name_device(conf, i, id);
+}
+
+struct mqtt_opts
+device_broker(const struct sim_conf *conf)
+{
+	bool named = conf->user[0] != '\0';
+
+	return (struct mqtt_opts){ .url = conf->broker_url,
+		.user = named ? conf->user : NULL,
+		.password = named ? conf->password : NULL,
+		.ca_file = conf->ca_file,
+		.cert_file = conf->cert_file,
+		.key_file = conf->key_file,
+		.keepalive_s = KEEPALIVE_S };
+}
+
 enum rc
 device_init(struct device *d, struct sim *sim, size_t i)
 {
-	char id[ID_MAX + 1], topic[MQTT_TOPIC_MAX + 1];
-	int n;
+	char id[ID_MAX + 1];
 
 	*d = (struct device){ .sim = sim };
 	TAILQ_INIT(&d->lates);
 	body_init(&d->body, clock_wall());
 	d->faulty = faults_hit(sim->conf->fault_share, i);
-	if (names_of(str_of(sim->conf->terminal_id), i, id) != RC_OK ||
-	    !id_terminal_valid(str_of(id)))
-		return RC_INVALID;
-	/* The longest topic that any request can have. */
-	n = snprintf(topic, sizeof(topic), "%s/terminal/%s/%0*d",
-	    sim->conf->prefix, id, (int)strlen("result/") + ID_MAX, 0);
-	if (n > MQTT_TOPIC_MAX || !mqtt_topic_valid(str_of(topic)))
+	if (!name_device(sim->conf, i, id))
 		return RC_INVALID;
 	d->id = mem_strdup(id);
 	return RC_OK;
@@ -286,26 +317,19 @@ device_begin(struct device *d)
 	struct mqtt_msg will = {
 		.payload = STR("offline"), .qos = 1, .retain = true
 	};
-	struct mqtt_opts o = { .loop = d->sim->loop,
-		.workers = d->sim->workers,
-		.url = conf->broker_url,
-		.client_id = client_id,
-		.user = conf->user[0] != '\0' ? conf->user : NULL,
-		.password = conf->user[0] != '\0' ? conf->password : NULL,
-		.ca_file = conf->ca_file,
-		.cert_file = conf->cert_file,
-		.key_file = conf->key_file,
-		.keepalive_s = KEEPALIVE_S,
-		.will = &will,
-		.retry_max_ms =
-		    RETRY_MS + RETRY_MS_PER * (int)(conf->count - 1),
-		.lean = conf->count > LEAN_FROM,
-		.metrics = d->sim->metrics,
-		.on_state = on_up,
-		.on_message = on_message,
-		.arg = d };
+	struct mqtt_opts o = device_broker(conf);
 	enum rc rc;
 
+	o.loop = d->sim->loop;
+	o.workers = d->sim->workers;
+	o.client_id = client_id;
+	o.will = &will;
+	o.retry_max_ms = RETRY_MS + RETRY_MS_PER * (int)(conf->count - 1);
+	o.lean = conf->count > LEAN_FROM;
+	o.metrics = d->sim->metrics;
+	o.on_state = on_up;
+	o.on_message = on_message;
+	o.arg = d;
 	/* Always the same, so that a new session ends the one before it. */
 	(void)snprintf(client_id, sizeof(client_id), CLIENT_ID, d->id);
 	topic_of(d, wire_topics[WIRE_TOPIC_ONLINE].leaf, STR(""), topic);

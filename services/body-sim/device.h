@@ -13,10 +13,11 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "mqtt/mqtt.h"
 #include "requests.h"
 
-struct mqtt;
 struct sim;
+struct sim_conf;
 
 enum device_phase {
 	DEVICE_DOWN,
@@ -40,6 +41,13 @@ struct device {
 	struct loop_timer beat, ring, drop, flap;
 	struct lates lates;
 };
+
+/*
+ * device_named(conf, i):  Whether body i of conf can have its id and topics.
+ * device_broker(conf):    What conf says of the broker; texts are conf's.
+ */
+bool device_named(const struct sim_conf *conf, size_t i);
+struct mqtt_opts device_broker(const struct sim_conf *conf);
 
 /* device_init(d, sim, i): Body i of sim.  RC_INVALID if its id is none. */
 enum rc device_init(struct device *d, struct sim *sim, size_t i) RC_CHECK;

@@ -45,6 +45,7 @@ static const struct svc_def def = {
 	.nroutes = NELEM(routes),
 	.commands = commands,
 	.ncommands = NELEM(commands),
+	.check = sim_check,
 	.start = sim_start,
 	.stop = sim_stop,
 };
@@ -52,7 +53,6 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	/* The flags of the check are others. */
 	if ((argc < 2 || strcmp(argv[1], commands[0].name) != 0) &&
 	    flags_apply(sim_flags, SIM_FLAGS_N, &argc, argv) != RC_OK)
 		return 64;

@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "device.h"
+#include "mqtt/mqtt.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 
@@ -134,43 +135,71 @@ sim_find(struct sim *sim, struct str id)
 
 /* ---- start, stop --------------------------------------------------------- */
 
-static enum rc
-refuse(const char *variable, const char *must_be)
+static void
+raise_descriptors(void)
 {
-	log_error("conf.invalid", LOG_S("variable", variable),
-	    LOG_S("must_be", must_be));
-	return RC_INVALID;
-}
-
-static enum rc
-descriptors(const struct sim *sim)
-{
-	rlim_t want = (rlim_t)sim->conf->count + OTHER_FDS;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return RC_OK;
-	if (limit.rlim_max < want)
-		return refuse("BODY_COUNT",
-		    "within the limit of open files (ulimit -Hn), less 600");
+		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
-	return RC_OK;
 }
 
-static enum rc
-check(struct sim *sim)
+static void
+check_descriptors(const struct sim_conf *conf, struct buf *errors)
 {
+	rlim_t want = (rlim_t)conf->count + OTHER_FDS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < want)
+		buf_puts(errors,
+		    "BODY_COUNT: it must be within the limit of open files "
+		    "(ulimit -Hn), less 600\n");
+}
+
+static void
+check_hint(const struct sim_conf *conf, struct buf *errors)
+{
+	struct documents *documents = documents_new();
+	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+
+	if (documents_skills(
+		documents, STR("x"), str_of(conf->soul_hint), 1, &out) != RC_OK)
+		buf_puts(errors,
+		    "TERMINAL_SOUL_HINT: it must be at most 256 characters of "
+		    "UTF-8\n");
+	buf_free(&out);
+	documents_free(documents);
+}
+
+void
+sim_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct sim_conf *conf = arg;
+	const struct mqtt_opts o = device_broker(conf);
+	const char *fault = mqtt_opts_fault(&o);
+	struct faults faults;
 	char why[256];
 
-	if (faults_parse(str_of(sim->conf->faults), &sim->faults, why,
-		sizeof(why)) != RC_OK)
-		return refuse("BODY_FAULTS", why);
-	if (documents_skills(sim->documents, STR("x"),
-		str_of(sim->conf->soul_hint), 1, &sim->out) != RC_OK)
-		return refuse(
-		    "TERMINAL_SOUL_HINT", "at most 256 characters of UTF-8");
-	return descriptors(sim);
+	(void)known;
+	if (fault != NULL)
+		buf_printf(errors,
+		    "MQTT_BROKER_URL, MQTT_CA_FILE, MQTT_CERT_FILE, "
+		    "MQTT_KEY_FILE: %s\n",
+		    fault);
+	if (faults_parse(str_of(conf->faults), &faults, why, sizeof(why)) !=
+	    RC_OK)
+		buf_printf(errors, "BODY_FAULTS: %s\n", why);
+	/* Names only get longer. */
+	if (!device_named(conf, 0) ||
+	    !device_named(conf, (size_t)conf->count - 1))
+		buf_puts(errors,
+		    "TERMINAL_ID, MQTT_TOPIC_PREFIX: together they must be an "
+		    "MQTT topic; the id 1 to 128 bytes of UTF-8 without / + # "
+		    "and control characters\n");
+	check_hint(conf, errors);
+	check_descriptors(conf, errors);
 }
 
 static enum rc
@@ -182,9 +211,7 @@ people(struct sim *sim)
 	for (i = 0; i < count; i++) {
 		sim->n++;
 		if (device_init(&sim->devices[i], sim, i) != RC_OK)
-			return refuse("TERMINAL_ID, MQTT_TOPIC_PREFIX",
-			    "an MQTT topic; the id 1 to 128 bytes of UTF-8 "
-			    "without / + # and control characters");
+			return RC_INVALID;
 		map_put(
 		    sim->by_id, str_of(sim->devices[i].id), &sim->devices[i]);
 	}
@@ -216,6 +243,7 @@ void *
 sim_start(struct svc *s, const void *conf)
 {
 	struct sim *sim = mem_zalloc(sizeof(*sim));
+	char why[256];
 
 	sim->conf = conf;
 	sim->loop = svc_loop(s);
@@ -227,8 +255,11 @@ sim_start(struct svc *s, const void *conf)
 	sim->arena = arena_new(WIRE_ARENA_MAX);
 	buf_init(&sim->out, WIRE_MESSAGE_MAX);
 	metrics(sim);
-	if (check(sim) != RC_OK || people(sim) != RC_OK ||
-	    begin_some(sim) != RC_OK) {
+	raise_descriptors();
+	/* sim_check() took all this. */
+	if (faults_parse(str_of(sim->conf->faults), &sim->faults, why,
+		sizeof(why)) != RC_OK ||
+	    people(sim) != RC_OK || begin_some(sim) != RC_OK) {
 		sim_stop(sim);
 		return NULL;
 	}

@@ -75,7 +75,8 @@ struct sim {
 	struct metric *m_ignored;
 };
 
-/* sim_start(s, conf), sim_stop(app): See struct svc_def. */
+/* sim_check(), sim_start(s, conf), sim_stop(app): See struct svc_def. */
+void sim_check(const void *conf, struct buf *errors, struct buf *known);
 void *sim_start(struct svc *s, const void *conf);
 void sim_stop(void *app);
 

@@ -33,30 +33,28 @@ redis_up(void *arg)
 	return state_up(g->state);
 }
 
-static bool
-conf_ok(const struct gateway_conf *conf)
+void
+gateway_check(const void *arg, struct buf *errors, struct buf *known)
 {
+	const struct gateway_conf *conf = arg;
+	const char *why = state_url_fault(conf->redis_url);
 	enum persona_model model;
 	struct persona ignored;
 
-	if (!id_valid(str_of(conf->user_id))) {
-		log_error("conf.invalid", LOG_S("variable", "USER_ID"),
-		    LOG_S("must_be",
-			"1 to 128 bytes without control characters"));
-		return false;
-	}
-	if (persona_of_mbti(str_of(conf->default_mbti), &ignored) != RC_OK) {
-		log_error("conf.invalid",
-		    LOG_S("variable", "SOUL_DEFAULT_MBTI"),
-		    LOG_S("must_be", "an MBTI type, as INTJ"));
-		return false;
-	}
-	if (persona_model_of(str_of(conf->model), &model) != RC_OK) {
-		log_error("conf.invalid", LOG_S("variable", "SOUL_MODEL"),
-		    LOG_S("must_be", "persona-pad-v3 or persona-pad-v2"));
-		return false;
-	}
-	return true;
+	(void)known;
+	if (why != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", why);
+	if (!id_valid(str_of(conf->user_id)))
+		buf_puts(errors,
+		    "USER_ID: it must be 1 to 128 bytes without control "
+		    "characters\n");
+	if (persona_of_mbti(str_of(conf->default_mbti), &ignored) != RC_OK)
+		buf_puts(errors,
+		    "SOUL_DEFAULT_MBTI: it must be an MBTI type, as INTJ\n");
+	if (persona_model_of(str_of(conf->model), &model) != RC_OK)
+		buf_puts(errors,
+		    "SOUL_MODEL: it must be persona-pad-v3 or "
+		    "persona-pad-v2\n");
 }
 
 /* What was found lives until the next lookup. */
@@ -86,8 +84,7 @@ gateway_start(struct svc *s, const void *conf)
 	g->workers = worker_new(svc_loop(s), 1, 4);
 	g->scratch = arena_new(SCRATCH_MAX);
 	g->bodies = arena_new(BODIES_MAX);
-	if (!conf_ok(conf) ||
-	    state_new(&(struct state_opts){ .loop = svc_loop(s),
+	if (state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
 			  .url = g->conf->redis_url,
 			  .name = "chat-gateway",

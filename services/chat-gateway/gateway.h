@@ -14,6 +14,7 @@
 #include "core/str.h"
 
 struct arena;
+struct buf;
 struct follows;
 struct state;
 struct svc;
@@ -49,7 +50,11 @@ struct gateway {
 struct metric;
 struct watcher;
 
-/* gateway_start(), gateway_drain(), gateway_stop(): See struct svc_def. */
+/*
+ * gateway_check(), gateway_start(), gateway_drain(), gateway_stop(): See struct
+ * svc_def.
+ */
+void gateway_check(const void *conf, struct buf *errors, struct buf *known);
 void *gateway_start(struct svc *s, const void *conf);
 void gateway_drain(void *app);
 void gateway_stop(void *app);

@@ -42,6 +42,7 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct gateway_conf),
 	.routes = routes,
 	.nroutes = ROUTES_N,
+	.check = gateway_check,
 	.start = gateway_start,
 	.drain = gateway_drain,
 	.stop = gateway_stop,

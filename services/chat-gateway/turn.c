@@ -46,7 +46,8 @@ turn_fail(struct turn *t, const struct svc_error *e)
 	    svc_stream_comment(t->c, "the end of this turn is not known") !=
 		RC_OK)
 		log_debug("gateway.reader_gone", LOG_S("turn", t->id));
-	svc_fail_as(turn_end(t), e);
+	const char *reason = t->reason;
+	svc_fail_because(turn_end(t), e, reason);
 }
 
 void
@@ -81,7 +82,9 @@ pass_on(struct turn *t, const struct wire_error *e, struct svc_error other)
 	struct arena *a = svc_call_arena(t->c);
 	struct str code = arena_str(a, e->code);
 	struct str text = arena_str(a, e->error);
+	struct str reason = arena_str(a, e->reason);
 
+	t->reason = reason.p;
 	if (code.p != NULL)
 		other.code = code.p;
 	if (text.p != NULL)

@@ -22,6 +22,7 @@ struct turn {
 	struct loop_timer silence; /* while one is asked */
 	struct loop_timer record;  /* afterwards: what is kept is looked at */
 	bool cancel;               /* when the client hangs up */
+	const char *reason;        /* of its error, in c's memory; NULL: none */
 
 	/* Of a turn that is streamed. */
 	bool stream;

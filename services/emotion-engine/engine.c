@@ -57,6 +57,27 @@ engine_connect(struct engine *e)
 	return rc;
 }
 
+void
+engine_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct engine_conf *conf = arg;
+	const char *fault = state_url_fault(conf->redis_url);
+	struct feeling *feeling = NULL;
+	enum pad_gate gate;
+	char why[128];
+
+	(void)known;
+	if (fault != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", fault);
+	if (gate_kind(str_of(conf->exec_gate), &gate) != RC_OK)
+		buf_puts(
+		    errors, "EXEC_GATE: it must be continuous or binary\n");
+	if (feeling_new(conf->weights, &feeling, why, sizeof(why)) != RC_OK)
+		buf_printf(errors, "EMOTION_WEIGHTS: cannot use \"%s\": %s\n",
+		    conf->weights, why);
+	feeling_free(feeling);
+}
+
 void *
 engine_start(struct svc *s, const void *conf)
 {
@@ -69,20 +90,12 @@ engine_start(struct svc *s, const void *conf)
 	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
+	/* engine_check() took it; a file may have changed since. */
 	if (feeling_new(e->conf->weights, &e->feeling, why, sizeof(why)) !=
-	    RC_OK) {
-		log_error("conf.invalid", LOG_S("variable", "EMOTION_WEIGHTS"),
-		    LOG_S("file", e->conf->weights), LOG_S("why", why));
-		engine_stop(e);
-		return NULL;
-	}
-	if (gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK) {
-		log_error("conf.invalid", LOG_S("variable", "EXEC_GATE"),
-		    LOG_S("must_be", "continuous or binary"));
-		engine_stop(e);
-		return NULL;
-	}
-	if (engine_connect(e) != RC_OK) {
+		RC_OK ||
+	    gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK ||
+	    engine_connect(e) != RC_OK) {
+		log_error("engine.not_started");
 		engine_stop(e);
 		return NULL;
 	}

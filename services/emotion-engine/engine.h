@@ -45,6 +45,9 @@ struct engine {
 	struct buf out; /* a message on its way */
 };
 
+/* engine_check(conf, errors, known): As svc_def.check. */
+void engine_check(const void *conf, struct buf *errors, struct buf *known);
+
 /* engine_start(s, conf): As svc_def.start; conf is a struct engine_conf. */
 void *engine_start(struct svc *s, const void *conf);
 

@@ -49,10 +49,10 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct engine_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.check = engine_check,
 	.start = engine_start,
 	.stop = engine_stop,
 };
-
 int
 main(int argc, char *argv[])
 {

@@ -48,6 +48,7 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct filter_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.check = filter_check,
 	.start = filter_start,
 	.stop = filter_stop,
 };

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/log.h"
@@ -14,6 +15,7 @@
 #include "on_catalog.h"
 #include "rx/rx.h"
 #include "speech.h"
+#include "state/state.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 #include "zones.h"
@@ -26,24 +28,35 @@ struct app {
 	struct speech *speech;
 };
 
+void
+filter_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct filter_conf *conf = arg;
+	const char *why = NULL;
+	struct zones *zones = zones_new();
+	const struct zone *zone;
+
+	(void)known;
+	if (conf->redis_url[0] != '\0')
+		why = state_url_fault(conf->redis_url);
+	if (why != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", why);
+	if (zones_get(zones, str_of(conf->timezone), &zone) != RC_OK)
+		buf_puts(errors,
+		    "INTENT_FILTER_DEFAULT_TIMEZONE: it must be the IANA name "
+		    "of a time zone, as Asia/Shanghai\n");
+	zones_free(zones);
+}
+
 void *
 filter_start(struct svc *s, const void *conf)
 {
 	struct app *app = mem_zalloc(sizeof(*app));
-	const struct zone *zone;
 
 	app->conf = conf;
 	app->rx = rx_scratch_new();
 	app->zones = zones_new();
 	app->speech = speech_new();
-	if (zones_get(app->zones, str_of(app->conf->timezone), &zone) !=
-	    RC_OK) {
-		log_error("filter.unknown_timezone",
-		    LOG_S(
-			"INTENT_FILTER_DEFAULT_TIMEZONE", app->conf->timezone));
-		filter_stop(app);
-		return NULL;
-	}
 	if (catalogs_new(s, app->conf, &app->catalogs) != RC_OK) {
 		filter_stop(app);
 		return NULL;

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct buf;
 struct svc;
 struct svc_call;
 
@@ -16,6 +17,9 @@ struct filter_conf {
 	const char *redis_url; /* "": none */
 	int64_t redis_timeout_ms;
 };
+
+/* filter_check(conf, errors, known): As svc_def.check. */
+void filter_check(const void *conf, struct buf *errors, struct buf *known);
 
 /* filter_start(s, conf): The service's state; conf is a struct filter_conf. */
 void *filter_start(struct svc *s, const void *conf);

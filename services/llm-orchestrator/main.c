@@ -9,6 +9,7 @@
  *		soul.body.<broker>.<terminal>.intent_action, .invoke, .status
  *	http	POST <OPENAI_BASE_URL>/chat/completions, of others
  */
+#include "check_llm.h"
 #include "core/mem.h"
 #include "on_turn.h"
 #include "orch.h"
@@ -35,6 +36,9 @@ static const struct svc_def def = {
 	.conf_size = sizeof(struct orch_conf),
 	.routes = routes,
 	.nroutes = NELEM(routes),
+	.commands = &check_llm_command,
+	.ncommands = 1,
+	.check = orch_check,
 	.start = orch_start,
 	.stop = orch_stop,
 };

@@ -100,6 +100,7 @@ on_fail(struct run *r, const struct turn_action *a)
 		.has_error = true,
 		.error = { .error = str_of(a->fault.text),
 		    .code = str_of(a->fault.code),
+		    .reason = str_of(think_reason(r, &a->fault)),
 		    .trace_id = str_of(run_trace(r)->trace_id) } };
 
 	stop(r);

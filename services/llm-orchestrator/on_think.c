@@ -32,6 +32,10 @@ struct thought {
 
 /* ---- the answer -------------------------------------------------------- */
 
+static const char away[] = "the language model is unavailable";
+static const char slow[] = "the language model did not answer in time";
+static const char busy[] = "the language model is overloaded";
+
 static struct turn_fault
 fault_of(const struct llm_result *res)
 {
@@ -39,15 +43,20 @@ fault_of(const struct llm_result *res)
 	case RC_OK:
 		return (struct turn_fault){ 0 };
 	case RC_TIMEOUT:
-		return (struct turn_fault){ 504, "deadline_exceeded",
-			"the language model did not answer in time" };
+		return (struct turn_fault){ 504, "deadline_exceeded", slow };
 	case RC_AGAIN:
-		return (struct turn_fault){ 503, "overloaded",
-			"the language model is overloaded" };
+		return (struct turn_fault){ 503, "overloaded", busy };
 	default:
-		return (struct turn_fault){ 502, "llm_unavailable",
-			"the language model is unavailable" };
+		return (struct turn_fault){ 502, "llm_unavailable", away };
 	}
+}
+
+const char *
+think_reason(const struct run *r, const struct turn_fault *f)
+{
+	bool mine = f->text == away || f->text == slow || f->text == busy;
+
+	return mine ? llm_reason_name(r->no_answer) : NULL;
 }
 
 static void
@@ -119,12 +128,13 @@ on_done(void *arg, const struct llm_result *res)
 	};
 
 	r->llm = NULL;
+	r->no_answer = res->reason;
 	log_trace_set(run_trace(r)->trace_id);
 	if (res->rc != RC_OK) {
-		log_warn("llm.failed", LOG_RC(res->rc),
-		    LOG_I("status", res->status));
-		/* It may quote what was said. */
-		log_debug("llm.error", LOG_V("error", res->error));
+		/* Why, the provider's own line has told. */
+		log_warn("turn.no_answer", LOG_RC(res->rc),
+		    LOG_S("provider", res->provider),
+		    LOG_I("attempts", res->attempts));
 	} else if (res->text.n > 0) {
 		e.text = reply_clean(res->text, REPLY_MAX, r->a);
 	}
@@ -345,6 +355,7 @@ feed_unasked(struct run *r, enum rc rc)
 	struct turn_event e = { .kind = TURN_ANSWERED,
 		.fault = fault_of(&res) };
 
+	r->no_answer = LLM_REASON_NONE;
 	log_error("llm.not_asked", LOG_RC(rc));
 	run_feed(r, &e);
 }

@@ -108,6 +108,13 @@ connect_state(struct orch *o)
 	return rc;
 }
 
+/* Without it much is still done: it is told, and no reason to be not ready. */
+static void
+llm_note(const void *arg, struct buf *out)
+{
+	llm_state(arg, out);
+}
+
 static enum rc
 connect_llm(struct orch *o)
 {
@@ -116,7 +123,10 @@ connect_llm(struct orch *o)
 		.first_byte_ms = o->conf->llm_timeout_ms,
 		.metrics = svc_metrics(o->svc) };
 
-	return llm_open(&o->conf->llm, &opts, &o->llm);
+	enum rc rc = llm_open(&o->conf->llm, &opts, &o->llm);
+	if (rc == RC_OK)
+		svc_note(o->svc, llm_note, o->llm);
+	return rc;
 }
 
 static enum rc
@@ -142,12 +152,7 @@ connect_otlp(struct orch *o)
 		.metrics = svc_metrics(o->svc) };
 	const char *why;
 
-	enum rc rc = otlp_new(&opts, &o->otlp, &why);
-	if (rc != RC_OK)
-		log_error("conf.invalid",
-		    LOG_S("variable", "OTEL_EXPORTER_OTLP_ENDPOINT"),
-		    LOG_S("must_be", why));
-	return rc;
+	return otlp_new(&opts, &o->otlp, &why);
 }
 
 static void
@@ -183,15 +188,28 @@ make_metrics(struct orch *o)
 	};
 }
 
-static enum rc
-load_zone(struct orch *o)
+void
+orch_check(const void *arg, struct buf *errors, struct buf *known)
 {
-	enum rc rc = zone_load(o->conf->timezone, &o->zone);
+	const struct orch_conf *conf = arg;
+	const char *why = state_url_fault(conf->redis_url);
+	struct zone *zone = NULL;
 
-	if (rc != RC_OK)
-		log_error("conf.invalid", LOG_S("variable", "DEFAULT_TIMEZONE"),
-		    LOG_S("must_be", "the IANA name of a time zone"));
-	return rc;
+	if (why != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", why);
+	llm_conf_check(&conf->llm, errors, known);
+	if (zone_load(conf->timezone, &zone) != RC_OK)
+		buf_puts(errors,
+		    "DEFAULT_TIMEZONE: it must be the IANA name of a time "
+		    "zone, as Asia/Shanghai\n");
+	zone_free(zone);
+	why = otlp_conf_fault(&conf->otlp);
+	if (why != NULL)
+		buf_printf(errors,
+		    "OTEL_EXPORTER_OTLP_ENDPOINT, "
+		    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, "
+		    "OTEL_EXPORTER_OTLP_HEADERS: %s\n",
+		    why);
 }
 
 /* A turn that waits for its model holds a connection. */
@@ -225,9 +243,9 @@ orch_start(struct svc *s, const void *conf)
 	make_metrics(o);
 	o->bulk = svc_bulk(s);
 	allow_connections();
-	if (load_zone(o) != RC_OK || connect_state(o) != RC_OK ||
-	    connect_llm(o) != RC_OK || listen_for_wakes(o) != RC_OK ||
-	    connect_otlp(o) != RC_OK) {
+	if (zone_load(o->conf->timezone, &o->zone) != RC_OK ||
+	    connect_state(o) != RC_OK || connect_llm(o) != RC_OK ||
+	    listen_for_wakes(o) != RC_OK || connect_otlp(o) != RC_OK) {
 		orch_stop(o);
 		return NULL;
 	}

@@ -83,6 +83,9 @@ struct orch {
 	struct orch_metrics metrics;
 };
 
+/* orch_check(conf, errors, known): As svc_def.check. */
+void orch_check(const void *conf, struct buf *errors, struct buf *known);
+
 /* orch_start(s, conf): As svc_def.start; conf is a struct orch_conf. */
 void *orch_start(struct svc *s, const void *conf);
 

@@ -22,6 +22,7 @@
 #include "core/trace.h"
 #include "history.h"
 #include "late.h"
+#include "llm/llm.h"
 #include "reply.h"
 #include "state/turn.h"
 #include "stream.h"
@@ -32,7 +33,6 @@
 struct ask;
 struct bus_sub;
 struct invoke;
-struct llm_call;
 struct orch;
 struct svc_call;
 struct tools;
@@ -92,7 +92,8 @@ struct run {
 	struct ask_list asks;
 	struct invoke_list invokes;
 	struct llm_call *llm;
-	struct bus_sub *asked; /* how far it is, and to stop */
+	enum llm_reason no_answer; /* of the last call of the model */
+	struct bus_sub *asked;     /* how far it is, and to stop */
 	struct loop_timer beat, poll, expire, again;
 };
 

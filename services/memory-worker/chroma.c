@@ -15,6 +15,8 @@
 #define CANDIDATES 32
 /* Rows that are read where there are no vectors to ask by. */
 #define WORDS_MAX 2000
+/* Bytes of the names of tenant and database together. */
+#define NAMES_MAX 900
 
 /* ---- put -------------------------------------------------------------------
  */
@@ -313,6 +315,14 @@ is_plain(const char *s)
 		"0123456789._-")] == '\0';
 }
 
+bool
+chroma_names_ok(
+    const char *tenant, const char *database, const char *collection)
+{
+	return is_plain(tenant) && is_plain(database) && is_plain(collection) &&
+	    strlen(tenant) + strlen(database) <= NAMES_MAX;
+}
+
 enum rc
 chroma_new(const struct chroma_opts *o, struct store **out)
 {
@@ -321,8 +331,7 @@ chroma_new(const struct chroma_opts *o, struct store **out)
 	struct chroma *c;
 	enum rc rc;
 
-	if (!is_plain(o->tenant) || !is_plain(o->database) ||
-	    !is_plain(o->collection))
+	if (!chroma_names_ok(o->tenant, o->database, o->collection))
 		return RC_INVALID;
 	buf_printf(&path, "/api/v2/tenants/%s/databases/%s/collections",
 	    o->tenant, o->database);

@@ -10,6 +10,7 @@
 #ifndef MEMORY_WORKER_CHROMA_H
 #define MEMORY_WORKER_CHROMA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/rc.h"
@@ -26,6 +27,13 @@ struct chroma_opts {
 	int64_t embed_ms;    /* longest wait for it */
 	struct state *state;
 };
+
+/*
+ * chroma_names_ok(tenant, database, collection):
+ * Whether they can stand in an address.
+ */
+bool chroma_names_ok(
+    const char *tenant, const char *database, const char *collection);
 
 /*
  * chroma_new(o, out):

@@ -8,7 +8,7 @@
 
 #include "builtin.h"
 #include "chroma.h"
-#include "core/log.h"
+#include "core/buf.h"
 #include "core/mem.h"
 #include "core/worker.h"
 #include "llm/embed.h"
@@ -28,6 +28,12 @@ static bool
 keeper_state_up(void *arg)
 {
 	return state_up(arg);
+}
+
+static void
+keeper_llm_note(const void *arg, struct buf *out)
+{
+	llm_state(arg, out);
 }
 
 static enum rc
@@ -55,15 +61,10 @@ keeper_connect(struct keeper *k)
 		return rc;
 	svc_require(k->svc, "redis", keeper_state_up, k->state);
 	rc = llm_open(&k->conf->llm, &l, &k->llm);
-	if (rc == RC_OK && k->conf->embed_url[0] != '\0') {
+	if (rc == RC_OK)
+		svc_note(k->svc, keeper_llm_note, k->llm);
+	if (rc == RC_OK && k->conf->embed_url[0] != '\0')
 		rc = embed_new(&e, &k->embed);
-		if (rc != RC_OK)
-			log_error("conf.invalid",
-			    LOG_S("variable",
-				"EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL"),
-			    LOG_S(
-				"must_be", "http:// or https://, and a name"));
-	}
 	return rc;
 }
 
@@ -92,13 +93,7 @@ new_mem0(struct keeper *k)
 	};
 	struct store *s;
 
-	if (mem0_new(&o, &s) == RC_OK)
-		return s;
-	log_error("conf.invalid", LOG_S("variable", "MEM0_BASE_URL, MEM0_AUTH"),
-	    LOG_S("must_be",
-		"http:// or https://, and one of none, x-api-key, bearer, "
-		"token"));
-	return NULL;
+	return mem0_new(&o, &s) == RC_OK ? s : NULL;
 }
 
 static struct store *
@@ -122,22 +117,54 @@ new_chroma(struct keeper *k)
 	};
 	struct store *s;
 
-	if (chroma_new(&o, &s) == RC_OK)
-		return s;
-	log_error("conf.invalid", LOG_S("variable", "CHROMA_*"),
-	    LOG_S("must_be",
-		"http:// or https://, plain names, and one of none, x-api-key, "
-		"bearer, token, x-chroma-token"));
-	return NULL;
+	return chroma_new(&o, &s) == RC_OK ? s : NULL;
+}
+
+static void
+check_builtin(const struct keeper_conf *c, struct buf *errors)
+{
+	(void)c;
+	(void)errors;
+}
+
+static void
+check_mem0(const struct keeper_conf *c, struct buf *errors)
+{
+	if (!rest_base_ok(c->mem0_url))
+		buf_puts(errors,
+		    "MEM0_BASE_URL: it must begin with http:// or https://\n");
+	if (!rest_auth_ok(c->mem0_auth))
+		buf_puts(errors,
+		    "MEM0_AUTH: it must be none, x-api-key, bearer or "
+		    "token\n");
+}
+
+static void
+check_chroma(const struct keeper_conf *c, struct buf *errors)
+{
+	if (!rest_base_ok(c->chroma_url))
+		buf_puts(errors,
+		    "CHROMA_URL: it must begin with http:// or https://\n");
+	if (!rest_auth_ok(c->chroma_auth))
+		buf_puts(errors,
+		    "CHROMA_AUTH: it must be none, x-api-key, bearer, token or "
+		    "x-chroma-token\n");
+	if (!chroma_names_ok(
+		c->chroma_tenant, c->chroma_database, c->chroma_collection))
+		buf_puts(errors,
+		    "CHROMA_TENANT, CHROMA_DATABASE, CHROMA_COLLECTION: they "
+		    "must be letters, digits and ._-, the first two together "
+		    "900 at most\n");
 }
 
 static const struct {
 	const char *name;
 	struct store *(*make)(struct keeper *k);
+	void (*check)(const struct keeper_conf *c, struct buf *errors);
 } backends[] = {
-	{ "builtin", new_builtin },
-	{ "mem0", new_mem0 },
-	{ "chroma", new_chroma },
+	{ "builtin", new_builtin, check_builtin },
+	{ "mem0", new_mem0, check_mem0 },
+	{ "chroma", new_chroma, check_chroma },
 };
 
 static struct store *
@@ -148,9 +175,38 @@ keeper_store(struct keeper *k)
 	for (i = 0; i < NELEM(backends); i++)
 		if (strcmp(k->conf->backend, backends[i].name) == 0)
 			return backends[i].make(k);
-	log_error("conf.invalid", LOG_S("variable", "MEMORY_BACKEND"),
-	    LOG_S("must_be", "builtin, mem0 or chroma"));
 	return NULL;
+}
+
+static void
+check_backend(const struct keeper_conf *c, struct buf *errors)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(backends); i++)
+		if (strcmp(c->backend, backends[i].name) == 0) {
+			backends[i].check(c, errors);
+			return;
+		}
+	buf_puts(
+	    errors, "MEMORY_BACKEND: it must be builtin, mem0 or chroma\n");
+}
+
+void
+keeper_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct keeper_conf *c = arg;
+	const struct embed_opts e = { .base_url = c->embed_url,
+		.model = c->embed_model };
+	const char *why = state_url_fault(c->redis_url);
+
+	if (why != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", why);
+	llm_conf_check(&c->llm, errors, known);
+	why = c->embed_url[0] != '\0' ? embed_opts_fault(&e) : NULL;
+	if (why != NULL)
+		buf_printf(errors, "%s\n", why);
+	check_backend(c, errors);
 }
 
 void *

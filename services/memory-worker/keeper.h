@@ -9,6 +9,7 @@
 #include "core/conf.h"
 #include "llm/providers.h"
 
+struct buf;
 struct bus;
 struct embed;
 struct idle;
@@ -55,6 +56,9 @@ struct keeper {
 	struct jobs *jobs;
 	struct ready *ready;
 };
+
+/* keeper_check(conf, errors, known): As svc_def.check. */
+void keeper_check(const void *conf, struct buf *errors, struct buf *known);
 
 /* keeper_start(s, conf): As svc_def.start; conf is a struct keeper_conf. */
 void *keeper_start(struct svc *s, const void *conf);

@@ -42,6 +42,7 @@ static const struct svc_def def = {
 	.nroutes = NELEM(routes),
 	.commands = &dead_command,
 	.ncommands = 1,
+	.check = keeper_check,
 	.start = keeper_start,
 	.stop = keeper_stop,
 };

@@ -39,20 +39,40 @@ static const struct {
 	{ "x-chroma-token", "X-Chroma-Token: " },
 };
 
+/* The row of that name, or NELEM(auths). */
+static size_t
+auth_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(auths); i++)
+		if (str_eq(str_of(name), str_of(auths[i].name)))
+			break;
+	return i;
+}
+
+bool
+rest_auth_ok(const char *name)
+{
+	return auth_of(name) < NELEM(auths);
+}
+
+bool
+rest_base_ok(const char *url)
+{
+	return str_starts(str_of(url), STR("http://")) ||
+	    str_starts(str_of(url), STR("https://"));
+}
+
 enum rc
 rest_new(const struct rest_opts *o, struct rest **out)
 {
 	struct str base = str_of(o->base_url);
 	struct buf header = BUF_INIT(KEY_MAX);
 	struct rest *r;
-	size_t i;
+	size_t i = auth_of(o->auth);
 
-	for (i = 0; i < NELEM(auths); i++)
-		if (str_eq(str_of(o->auth), str_of(auths[i].name)))
-			break;
-	if (i == NELEM(auths) ||
-	    (!str_starts(base, STR("http://")) &&
-		!str_starts(base, STR("https://"))))
+	if (i == NELEM(auths) || !rest_base_ok(o->base_url))
 		return RC_INVALID;
 	while (str_ends(base, STR("/")))
 		base.n--;

@@ -5,6 +5,7 @@
 #ifndef MEMORY_WORKER_REST_H
 #define MEMORY_WORKER_REST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/clock.h"
@@ -50,6 +51,13 @@ struct rest_ask {
 	rest_fn fn;
 	void *arg;
 };
+
+/*
+ * rest_auth_ok(name): Whether that is one of the ways to say a key.
+ * rest_base_ok(url):  Whether that is an address rest_new() takes.
+ */
+bool rest_auth_ok(const char *name);
+bool rest_base_ok(const char *url);
 
 /*
  * rest_new(o, out):

@@ -77,8 +77,6 @@ failed(struct stretch *x, const struct llm_result *r)
 			log_warn("idle.summary_failed", LOG_RC(r->rc),
 			    LOG_I("status", r->status),
 			    LOG_I("missed", missed));
-		/* It may quote what was said. */
-		log_debug("idle.error", LOG_V("error", r->error));
 		stretch_later(x, r->retry_after_ms);
 	}
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "address.h"
-#include "core/log.h"
+#include "core/buf.h"
 #include "core/mem.h"
 #include "core/rate.h"
 #include "core/worker.h"
@@ -90,27 +90,52 @@ on_broker(void *arg, bool up)
 
 /* ---- start and end ------------------------------------------------------- */
 
-static enum rc
-check_conf(struct bridge *b)
+static const char *
+given(const char *s)
 {
-	const char *wrong = NULL, *must = NULL;
+	return s[0] != '\0' ? s : NULL;
+}
 
-	b->prefix = str_of(b->conf->prefix);
-	b->broker = str_of(b->conf->broker);
-	b->ttl_ms = b->conf->ttl_s * 1000;
-	if (!address_prefix_ok(b->prefix)) {
-		wrong = "MQTT_TOPIC_PREFIX";
-		must = "levels of a topic, without wildcards";
-	} else if (!leading_broker_ok(b->broker) ||
-	    id_token(b->broker, b->broker_token) != RC_OK) {
-		wrong = "BROKER_ID";
-		must = "1 to 100 bytes, without control characters";
-	}
-	if (wrong == NULL)
-		return RC_OK;
-	log_error(
-	    "conf.invalid", LOG_S("variable", wrong), LOG_S("must_be", must));
-	return RC_INVALID;
+/* What the configuration says of the broker. */
+static struct mqtt_opts
+broker_opts(const struct bridge_conf *c)
+{
+	return (struct mqtt_opts){ .url = c->mqtt_url,
+		.user = given(c->mqtt_user),
+		.password = given(c->mqtt_password),
+		.ca_file = c->ca_file,
+		.cert_file = c->cert_file,
+		.key_file = c->key_file,
+		.version = 5,
+		.keepalive_s = KEEPALIVE_S };
+}
+
+void
+bridge_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct bridge_conf *c = arg;
+	const struct mqtt_opts o = broker_opts(c);
+	const char *why = state_url_fault(c->redis_url);
+	char token[ID_TOKEN_MAX];
+
+	(void)known;
+	if (why != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", why);
+	why = mqtt_opts_fault(&o);
+	if (why != NULL)
+		buf_printf(errors,
+		    "MQTT_BROKER_URL, MQTT_CA_FILE, MQTT_CERT_FILE, "
+		    "MQTT_KEY_FILE: %s\n",
+		    why);
+	if (!address_prefix_ok(str_of(c->prefix)))
+		buf_puts(errors,
+		    "MQTT_TOPIC_PREFIX: it must be levels of a topic, without "
+		    "wildcards\n");
+	if (!leading_broker_ok(str_of(c->broker)) ||
+	    id_token(str_of(c->broker), token) != RC_OK)
+		buf_puts(errors,
+		    "BROKER_ID: it must be 1 to 100 bytes, without control "
+		    "characters\n");
 }
 
 static enum rc
@@ -129,35 +154,22 @@ connect_redis(struct bridge *b)
 	return rc;
 }
 
-static const char *
-given(const char *s)
-{
-	return s[0] != '\0' ? s : NULL;
-}
-
 static enum rc
 connect_broker(struct bridge *b)
 {
 	char id[sizeof("mqtt-bridge-") + ID_HEX32_MAX] = "mqtt-bridge-";
-	const struct mqtt_opts o = { .loop = b->loop,
-		.workers = b->workers,
-		.url = b->conf->mqtt_url,
-		.client_id = id,
-		.user = given(b->conf->mqtt_user),
-		.password = given(b->conf->mqtt_password),
-		.ca_file = b->conf->ca_file,
-		.cert_file = b->conf->cert_file,
-		.key_file = b->conf->key_file,
-		.version = 5,
-		.keepalive_s = KEEPALIVE_S,
-		.retry_max_ms = RETRY_MS,
-		.metrics = svc_metrics(b->svc),
-		.on_state = on_broker,
-		.on_message = on_message,
-		.arg = b };
+	struct mqtt_opts o = broker_opts(b->conf);
 	enum rc rc;
 
 	id_hex32(id + strlen(id));
+	o.loop = b->loop;
+	o.workers = b->workers;
+	o.client_id = id;
+	o.retry_max_ms = RETRY_MS;
+	o.metrics = svc_metrics(b->svc);
+	o.on_state = on_broker;
+	o.on_message = on_message;
+	o.arg = b;
 	rc = mqtt_new(&o, &b->mqtt);
 	if (rc == RC_OK)
 		svc_require(b->svc, "mqtt", broker_up, b->mqtt);
@@ -176,7 +188,10 @@ bridge_start(struct svc *s, const void *conf)
 	b->workers = worker_new(b->loop, 1, 16);
 	b->telling = telling_new(b);
 	on_message_init(b);
-	rc = check_conf(b);
+	b->prefix = str_of(b->conf->prefix);
+	b->broker = str_of(b->conf->broker);
+	b->ttl_ms = b->conf->ttl_s * 1000;
+	rc = id_token(b->broker, b->broker_token);
 	if (rc == RC_OK)
 		rc = connect_redis(b);
 	if (rc == RC_OK)

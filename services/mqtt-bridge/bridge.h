@@ -62,6 +62,9 @@ struct bridge {
 	struct commands *commands;
 };
 
+/* bridge_check(conf, errors, known): As svc_def.check. */
+void bridge_check(const void *conf, struct buf *errors, struct buf *known);
+
 /* bridge_start(s, conf): As svc_def.start; conf is a struct bridge_conf. */
 void *bridge_start(struct svc *s, const void *conf);
 

@@ -20,6 +20,7 @@ static const struct svc_def def = {
 	.opts = bridge_opts,
 	.nopts = BRIDGE_OPTS_N,
 	.conf_size = sizeof(struct bridge_conf),
+	.check = bridge_check,
 	.start = bridge_start,
 	.stop = bridge_stop,
 	.commands = &passwords_command,

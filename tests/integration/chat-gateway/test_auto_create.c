@@ -168,9 +168,9 @@ start_code(const char *variable)
 
 KIT_TEST(what_souls_are_made_of_is_checked_at_the_start)
 {
-	ck_assert_int_eq(start_code("SOUL_DEFAULT_MBTI=XXXX"), 70);
-	ck_assert_int_eq(start_code("SOUL_MODEL=persona-pad-v1"), 70);
-	ck_assert_int_eq(start_code("USER_ID=a\tb"), 70);
-	ck_assert_int_eq(start_code("REDIS_URL=http://127.0.0.1"), 70);
+	ck_assert_int_eq(start_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
+	ck_assert_int_eq(start_code("SOUL_MODEL=persona-pad-v1"), 78);
+	ck_assert_int_eq(start_code("USER_ID=a\tb"), 78);
+	ck_assert_int_eq(start_code("REDIS_URL=http://127.0.0.1"), 78);
 	ck_assert_int_eq(start_code("SOUL_AUTO_CREATE=perhaps"), 78);
 }

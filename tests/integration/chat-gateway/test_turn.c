@@ -150,6 +150,27 @@ KIT_TEST(other_ends_of_a_turn_are_told)
 	talk_close(&k);
 }
 
+/* Why the model gave no answer, for programs; of other errors there is none. */
+KIT_TEST(the_reason_of_a_turn_that_failed_is_passed_on)
+{
+	struct talk k;
+
+	talk_open(&k);
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	turn_say(&k.b, &k.t, "failed",
+	    ",\"status\":502,\"error\":{\"error\":\"no\",\"code\":"
+	    "\"llm_unavailable\",\"reason\":\"unauthorized\"}");
+	talk_refused(&k, 502, "no", "llm_unavailable");
+	ck_assert(kit_answer_has(&k.a, "\"reason\":\"unauthorized\""));
+	talk_begin(&k);
+	turn_say(&k.b, &k.t, "accepted", NULL);
+	turn_say(&k.b, &k.t, "failed", ends[0].more);
+	talk_refused(&k, 502, ends[0].text, ends[0].code);
+	ck_assert(!kit_answer_has(&k.a, "reason"));
+	talk_close(&k);
+}
+
 static void
 turn_error(
     struct talk *k, const char *name, const char *status, const char *body)

@@ -77,9 +77,9 @@ KIT_TEST(a_wrong_gate_is_said)
 
 	bed_servers(&b);
 	bed_spawn(&b, 0, "EXEC_GATE=maybe");
-	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 70);
-	ck_assert(kit_log_has(
-	    &b.engine[0].proc, "ev=conf.invalid variable=EXEC_GATE"));
+	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 78);
+	ck_assert(
+	    kit_log_has(&b.engine[0].proc, "EXEC_GATE: it must be continuous"));
 	b.engine[0].proc.pid = 0;
 	bed_stop(&b);
 }
@@ -94,9 +94,9 @@ KIT_TEST(wrong_weights_are_said)
 	(void)snprintf(
 	    file, sizeof(file), "EMOTION_WEIGHTS=%s", kit_path("weights"));
 	bed_spawn(&b, 0, file);
-	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 70);
-	ck_assert(kit_log_has(
-	    &b.engine[0].proc, "ev=conf.invalid variable=EMOTION_WEIGHTS"));
+	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 78);
+	ck_assert(
+	    kit_log_has(&b.engine[0].proc, "EMOTION_WEIGHTS: cannot use"));
 	ck_assert(
 	    kit_log_has(&b.engine[0].proc, "it is shorter than its head"));
 	b.engine[0].proc.pid = 0;

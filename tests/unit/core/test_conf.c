@@ -384,3 +384,47 @@ KIT_TEST(help_and_table)
 	    "| `T_LONGER_NAME` | | a note |\n");
 	buf_free(&out);
 }
+
+KIT_TEST(a_name_is_like_the_one_that_was_meant)
+{
+	static const char *const known[] = { "AUTH", "AUTH_TOKENS",
+		"LLM_PROVIDERS", "OPENAI_API_KEY", "REDIS_URL",
+		"REDIS_TIMEOUT_MS" };
+	static const char *const rows[][2] = {
+		{ "LLM_PROVIDER", "LLM_PROVIDERS" },
+		{ "LLM_PORVIDERS", "LLM_PROVIDERS" },
+		{ "AUTH_TOKEN", "AUTH_TOKENS" },
+		{ "OPENAI_KEY", "OPENAI_API_KEY" },
+		{ "OPENAI_SECRET_API_KEY", "OPENAI_API_KEY" },
+		{ "REDIS_TIMEOUT", "REDIS_TIMEOUT_MS" },
+		{ "REDSI_URL", "REDIS_URL" },
+		{ "PATH", NULL },
+		{ "AUTO", NULL },
+		{ "REDIS_PORT", NULL },
+		{ "NATS_URL", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		const char *like =
+		    conf_like(str_of(rows[i][0]), known, NELEM(known));
+		ck_assert_msg(rows[i][1] == NULL
+			? like == NULL
+			: like != NULL && strcmp(like, rows[i][1]) == 0,
+		    "%s is like %s", rows[i][0], like != NULL ? like : "none");
+	}
+}
+
+KIT_TEST(no_name_is_too_long_to_be_compared)
+{
+	char name[300];
+	const char *const known[] = { name, "A_B" };
+
+	for (size_t n = 0; n < sizeof(name) - 1; n++) {
+		memset(name, 'A', n);
+		name[n] = '\0';
+		(void)conf_like(str_of(name), known, NELEM(known));
+		memset(name, '_', n);
+		(void)conf_like(str_of(name), known, NELEM(known));
+	}
+}

@@ -106,7 +106,8 @@ KIT_TEST(openapi_is_yaml)
 	has(text, "openapi: \"3.1.0\"\n");
 	has(text,
 	    "  \"/v1/{id}\":\n    put:\n      operationId: do_it\n"
-	    "      tags:\n        - o\n      description: Do it.\n");
+	    "      tags:\n        - o\n      summary: Do it\n"
+	    "      description: Do it.\n");
 	has(text,
 	    "      parameters:\n        - name: id\n"
 	    "          in: path\n          required: true\n"

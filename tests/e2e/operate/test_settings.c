@@ -1,0 +1,370 @@
+/*
+ * What programs say of their settings: --check-config and the start are of one
+ * mind, what is misspelt is found, and --help says all of what is read.
+ */
+#include <ctype.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/str.h"
+#include "kit/kit.h"
+
+#define RUN_MS  10000
+#define CONFIG  78
+#define VARS    512
+#define NO_NATS "NATS_URL=nats://127.0.0.1:1"
+
+static const char *const programs[] = { "chat-gateway", "intent-filter",
+	"emotion-engine", "llm-orchestrator", "memory-worker", "mqtt-bridge",
+	"llm-sim", "body-sim" };
+
+/* What it prints, freed by the caller, and its exit code. */
+static char *
+output(const char *program, const char *arg, const char *const env[], int *code)
+{
+	const char *const argv[] = { kit_bin(program), arg, NULL };
+	static int nth;
+	char name[16];
+	struct kit_proc p;
+	size_t n;
+
+	(void)snprintf(name, sizeof(name), "run-%d", nth++);
+	kit_spawn(&p, name, argv, env);
+	*code = kit_wait(&p, RUN_MS);
+	return kit_read_file(p.log, &n);
+}
+
+/* ---- one judge ----------------------------------------------------------- */
+
+/* As every program needs it so that a test may start it. */
+#define PLAIN "HTTP_ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0", NO_NATS
+
+static void
+agree(const char *program, const char *wrong, const char *why)
+{
+	const char *const env[] = { wrong, PLAIN, NULL };
+	int checked, started;
+	char *check = output(program, "--check-config", env, &checked);
+	char *start = output(program, NULL, env, &started);
+
+	ck_assert_msg(checked == CONFIG, "%s %s: --check-config ends with %d",
+	    program, wrong, checked);
+	ck_assert_msg(started == CONFIG, "%s %s: the start ends with %d: %s",
+	    program, wrong, started, start);
+	ck_assert_msg(strcmp(check, start) == 0,
+	    "%s %s: --check-config says\n%sand the start\n%s", program, wrong,
+	    check, start);
+	ck_assert_msg(strstr(check, why) != NULL, "%s %s: no \"%s\" in %s",
+	    program, wrong, why, check);
+	free(check);
+	free(start);
+}
+
+/* Of every program: each of its variables that has a meaning here. */
+static const char *const any_wrong[][3] = {
+	/* the program has it, a wrong value, what is said */
+	{ "REDIS_URL", "rediss://127.0.0.1", "the scheme is not redis://" },
+	{ "REDIS_URL", "127.0.0.1:6379", "REDIS_URL: " },
+	{ "REDIS_URL", "redis://127.0.0.1/x", "REDIS_URL: the path" },
+	{ "REDIS_URL", "redis://u@127.0.0.1", "REDIS_URL: there is a user" },
+	{ "REDIS_TIMEOUT_MS", "9", "REDIS_TIMEOUT_MS: \"9\"" },
+	{ "NATS_URL", "127.0.0.1:x", "NATS_URL" },
+	{ "NATS_CERT_FILE", "/none", "a certificate needs its key" },
+	{ "NATS_CA_FILE", "/none", "begins with tls://" },
+	{ "ADMIN_ADDR", "localhost:1", "ADMIN_ADDR: " },
+	{ "AUTH", "on", "AUTH: use off" },
+	{ "AUTH_TOKENS", "/none", "/none" },
+	{ "AUTH_AUDIENCE", "me", "set AUTH_JWKS" },
+	{ "CORS_ORIGINS", "*", "CORS_ORIGINS=*" },
+	{ "TRUSTED_PROXIES", "x", "TRUSTED_PROXIES: use" },
+	{ "LOG_LEVEL", "loud", "LOG_LEVEL" },
+	{ "HTTP_WORKERS", "16", "from 17 to 4096" },
+	{ "OPENAI_BASE_URL", "127.0.0.1:9080/v1", "OPENAI_BASE_URL: " },
+	{ "LLM_PROVIDER", "open", "openai or claude" },
+	{ "LLM_PROVIDERS", "/none", "LLM_PROVIDERS: cannot use \"/none\"" },
+	{ "DEFAULT_TIMEZONE", "Mars/Base", "DEFAULT_TIMEZONE: " },
+	{ "INTENT_FILTER_DEFAULT_TIMEZONE", "Mars/Base", "TIMEZONE: it must" },
+	{ "OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "ENDPOINT" },
+	{ "USER_ID", "a\tb", "USER_ID: " },
+	{ "SOUL_DEFAULT_MBTI", "XXXX", "SOUL_DEFAULT_MBTI: " },
+	{ "SOUL_MODEL", "persona-pad-v1", "SOUL_MODEL: " },
+	{ "EXEC_GATE", "maybe", "EXEC_GATE: " },
+	{ "EMOTION_WEIGHTS", "/none", "EMOTION_WEIGHTS: cannot use" },
+	{ "MEMORY_BACKEND", "paper", "MEMORY_BACKEND: " },
+	{ "EMBEDDINGS_BASE_URL", "127.0.0.1", "EMBEDDINGS_BASE_URL: " },
+	{ "MQTT_BROKER_URL", "http://x", "MQTT_BROKER_URL" },
+	{ "MQTT_TOPIC_PREFIX", "a/#", "MQTT_TOPIC_PREFIX" },
+	{ "BROKER_ID", "a\tb", "BROKER_ID: " },
+	{ "TERMINAL_ID", "a/b", "TERMINAL_ID" },
+	{ "BODY_FAULTS", "slow", "BODY_FAULTS: \"slow\"" },
+	{ "LLM_SIM_FIRST_MS", "soon", "LLM_SIM_FIRST_MS" },
+};
+
+static bool
+has_variable(const char *all, const char *name)
+{
+	char line[128];
+	bool has;
+
+	(void)snprintf(line, sizeof(line), "%s=", name);
+	has = strncmp(all, line, strlen(line)) == 0;
+	(void)snprintf(line, sizeof(line), "\n%s=", name);
+	return has || strstr(all, line) != NULL;
+}
+
+KIT_TEST_T(check_config_refuses_what_the_start_refuses, 300)
+{
+	char wrong[256];
+	size_t tried[NELEM(any_wrong)] = { 0 };
+	int code;
+
+	for (size_t p = 0; p < NELEM(programs); p++) {
+		char *all = output(programs[p], "--print-config", NULL, &code);
+		for (size_t i = 0; i < NELEM(any_wrong); i++) {
+			if (!has_variable(all, any_wrong[i][0]))
+				continue;
+			(void)snprintf(wrong, sizeof(wrong), "%s=%s",
+			    any_wrong[i][0], any_wrong[i][1]);
+			agree(programs[p], wrong, any_wrong[i][2]);
+			tried[i]++;
+		}
+		free(all);
+	}
+	for (size_t i = 0; i < NELEM(any_wrong); i++)
+		ck_assert_msg(tried[i] > 0, "nobody has %s", any_wrong[i][0]);
+}
+
+/* Files that can be read, but not used; files that belong together. */
+KIT_TEST(check_config_reads_the_files)
+{
+	static const char *const bad[] = { "", "{", "[]", "{\"providers\":[]}",
+		"{\"providers\":[{\"name\":\"a\",\"base_url\":\"x\","
+		"\"model\":\"m\"}]}",
+		"{\"providers\":[{\"name\":\"a\",\"base_url\":\"http://x\","
+		"\"model\":\"m\",\"api_key_env\":\"NOT_SET_AT_ALL\"}]}" };
+	const char *path = kit_path("providers.json");
+	char file[300];
+
+	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
+	for (size_t i = 0; i < NELEM(bad); i++) {
+		kit_write_file(path, bad[i]);
+		agree("llm-orchestrator", file, "LLM_PROVIDERS: cannot use");
+		agree("memory-worker", file, "LLM_PROVIDERS: cannot use");
+	}
+	kit_write_file(path, "none");
+	(void)snprintf(file, sizeof(file), "EMOTION_WEIGHTS=%s", path);
+	agree("emotion-engine", file, "it is shorter than its head");
+}
+
+KIT_TEST(tls_files_of_the_broker_are_read)
+{
+	static const char *const both[] = { "mqtt-bridge", "body-sim" };
+	const char *const env[] = { PLAIN, "MQTT_BROKER_URL=mqtts://127.0.0.1",
+		"MQTT_CA_FILE=/none", NULL };
+	int code;
+
+	for (size_t i = 0; i < NELEM(both); i++)
+		for (int start = 0; start < 2; start++) {
+			char *said = output(both[i],
+			    start != 0 ? NULL : "--check-config", env, &code);
+			ck_assert_int_eq(code, CONFIG);
+			ck_assert_ptr_nonnull(
+			    strstr(said, "the file of authorities"));
+			free(said);
+		}
+}
+
+/* ---- names nobody knows -------------------------------------------------- */
+
+KIT_TEST(what_is_misspelt_is_found)
+{
+	static const char *const rows[][3] = {
+		{ "llm-orchestrator", "LLM_PROVIDRS=secret",
+		    "LLM_PROVIDRS is not known; did you mean LLM_PROVIDER" },
+		{ "llm-orchestrator", "OPENAI_KEY=secret",
+		    "OPENAI_KEY is not known; did you mean OPENAI_API_KEY?" },
+		{ "memory-worker", "OPENAI_URL=secret",
+		    "OPENAI_URL is not known; did you mean OPENAI_BASE_URL?" },
+		{ "chat-gateway", "AUTH_TOKNES=secret",
+		    "AUTH_TOKNES is not known; did you mean AUTH_TOKENS?" },
+		{ "mqtt-bridge", "MQTT_BROKER=secret",
+		    "MQTT_BROKER is not known; did you mean "
+		    "MQTT_BROKER_URL?" },
+		{ "body-sim", "BODY_COUNTS=secret",
+		    "BODY_COUNTS is not known; did you mean BODY_COUNT?" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		const char *const env[] = { PLAIN, rows[i][1], NULL };
+		int code;
+		char *said = output(rows[i][0], "--check-config", env, &code);
+		ck_assert_msg(code == 0, "%s: %d: %s", rows[i][1], code, said);
+		ck_assert_msg(strstr(said, rows[i][2]) != NULL, "%s: %s",
+		    rows[i][1], said);
+		ck_assert_ptr_null(strstr(said, "secret"));
+		free(said);
+	}
+}
+
+/* The first word of each line into names; how many. */
+static size_t
+names_of(char *text, char end, const char *names[VARS], size_t n)
+{
+	char *next = text;
+
+	for (char *line; (line = strsep(&next, "\n")) != NULL;) {
+		char *stop;
+		while (*line == ' ')
+			line++;
+		stop = line +
+		    strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+		if (stop - line < 4 || *stop != end || !isupper(*line))
+			continue;
+		*stop = '\0';
+		ck_assert_uint_lt(n, VARS);
+		names[n++] = line;
+	}
+	return n;
+}
+
+/* One file of settings serves all programs. */
+KIT_TEST(what_another_program_reads_is_not_misspelt)
+{
+	static char lines[VARS][96];
+	const char *names[VARS], *env[VARS + 1];
+	size_t n = 0;
+	int code;
+
+	for (size_t p = 0; p < NELEM(programs); p++)
+		n = names_of(output(programs[p], "--print-config", NULL, &code),
+		    '=', names, n);
+	ck_assert_uint_gt(n, 100);
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(lines[i], sizeof(lines[i]), "%s=", names[i]);
+		env[i] = lines[i];
+	}
+	env[n] = NULL;
+	for (size_t p = 0; p < NELEM(programs); p++) {
+		char *said = output(programs[p], "--check-config", env, &code);
+		ck_assert_msg(strstr(said, "not known") == NULL, "%s: %s",
+		    programs[p], said);
+		free(said);
+	}
+}
+
+KIT_TEST(a_key_that_the_file_of_providers_names_is_known)
+{
+	const char *path = kit_path("providers.json");
+	char file[300];
+	const char *const env[] = { PLAIN, file, "OPENAI_API_KEY2=k", NULL };
+	int code;
+
+	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
+	kit_write_file(path,
+	    "{\"providers\":[{\"name\":\"a\",\"kind\":\"openai\","
+	    "\"base_url\":\"http://x/v1\",\"model\":\"m\","
+	    "\"api_key_env\":\"OPENAI_API_KEY2\"}]}");
+	char *said = output("llm-orchestrator", "--check-config", env, &code);
+	ck_assert_int_eq(code, 0);
+	ck_assert_str_eq(said, "");
+	free(said);
+}
+
+/* ---- what --help says ---------------------------------------------------- */
+
+/* The rest of the line of that variable, or NULL. */
+static const char *
+line_of(const char *help, const char *name, char line[512])
+{
+	size_t n = strlen(name);
+
+	for (const char *p = help; p != NULL; p = strchr(p, '\n')) {
+		p += *p == '\n' ? 1 : 0;
+		if (strncmp(p, "  ", 2) == 0 && strncmp(p + 2, name, n) == 0 &&
+		    p[2 + n] == ' ') {
+			(void)snprintf(
+			    line, 512, "%.*s", (int)strcspn(p, "\n"), p);
+			return line;
+		}
+	}
+	return NULL;
+}
+
+static bool
+ends(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static bool
+matches(const char *s, const char *pattern)
+{
+	regex_t re;
+	bool is;
+
+	ck_assert_int_eq(regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	is = regexec(&re, s, 0, NULL, 0) == 0;
+	regfree(&re);
+	return is;
+}
+
+static bool
+is_number(const char *s)
+{
+	return s[0] != '\0' && s[strspn(s, "0123456789.")] == '\0';
+}
+
+/* A number has a range, and a unit if its name has one. */
+static void
+check_number(const char *program, const char *name, const char *line)
+{
+	ck_assert_msg(matches(line, "[0-9] to [0-9]"), "%s: %s has no range",
+	    program, name);
+	ck_assert_msg(matches(line, "default [0-9]"), "%s: %s has no default",
+	    program, name);
+	if (ends(name, "_MS"))
+		ck_assert_msg(strstr(line, ", ms") != NULL, "%s", line);
+	if (ends(name, "_SECONDS"))
+		ck_assert_msg(strstr(line, ", s") != NULL, "%s", line);
+	if (ends(name, "_MIB") || ends(name, "_MB"))
+		ck_assert_msg(strstr(line, "MiB") != NULL, "%s", line);
+	if (ends(name, "_PER_S"))
+		ck_assert_msg(strstr(line, "a second") != NULL, "%s", line);
+}
+
+KIT_TEST_T(help_says_what_is_read_with_unit_default_and_range, 120)
+{
+	const char *printed[VARS], *helped[VARS];
+	char line[512];
+	int code;
+
+	for (size_t p = 0; p < NELEM(programs); p++) {
+		char *help = output(programs[p], "--help", NULL, &code);
+		char *all = output(programs[p], "--print-config", NULL, &code);
+		size_t n = names_of(all, '=', printed, 0);
+		for (size_t i = 0; i < n; i++) {
+			const char *l = line_of(help, printed[i], line);
+			ck_assert_msg(l != NULL, "%s --help has no %s",
+			    programs[p], printed[i]);
+			if (is_number(printed[i] + strlen(printed[i]) + 1))
+				check_number(programs[p], printed[i], l);
+			else if (printed[i][strlen(printed[i]) + 1] != '\0')
+				ck_assert_msg(strstr(l, "default ") != NULL,
+				    "%s: %s has no default", programs[p],
+				    printed[i]);
+		}
+		/* The options come after the last empty line. */
+		char *opts = strstr(help, "\n\nConfiguration comes");
+		ck_assert_ptr_nonnull(opts);
+		opts = strstr(opts + 2, "\n\n");
+		ck_assert_ptr_nonnull(opts);
+		ck_assert_uint_eq(names_of(opts, ' ', helped, 0), n);
+		free(help);
+		free(all);
+	}
+}

@@ -1,0 +1,201 @@
+/*
+ * A language model that does not answer: the log names the cause, the client
+ * gets a word for it, and neither keys nor what was said reach the log.
+ */
+#include "talk.h"
+
+#define KEY    "sk-proj-Q7vWx2LmN9tRb4"
+#define SAID   "我把钥匙藏在花盆下面了"
+#define SECRET "SecretWordsOfTheUser"
+
+/* What the provider says repeats all that it was sent. */
+#define ECHO(text)                                                             \
+	"{\"error\":{\"message\":\"" text " " KEY " and sk-p**tRb4, " SAID " " \
+	"\\\\u6211 " SECRET "\",\"type\":\"x\"}}"
+
+static const struct {
+	int status;
+	int tries;
+	const char *body, *fault_code, *reason, *log;
+	int fault;
+} rows[] = {
+	{ 401, 1, ECHO("Incorrect API key provided:"), "llm_unavailable",
+	    "unauthorized", "status=401 rc=denied reason=unauthorized", 502 },
+	{ 403, 1, ECHO("not allowed"), "llm_unavailable", "unauthorized",
+	    "status=403", 502 },
+	{ 404, 1, ECHO("The model does not exist"), "llm_unavailable",
+	    "not_found", "reason=not_found", 502 },
+	{ 404, 1, "<html><body>404 page not found</body></html>",
+	    "llm_unavailable", "not_found", "page not found", 502 },
+	{ 500, 3, ECHO("it broke"), "llm_unavailable", "overloaded",
+	    "status=500", 502 },
+	{ 429, 3, ECHO("slow down"), "overloaded", "overloaded", "status=429",
+	    503 },
+	{ 0, 3, "", "llm_unavailable", "unreachable", "reason=unreachable",
+	    502 },
+	{ 400, 1, ECHO("bad request"), "llm_unavailable", "", "status=400",
+	    502 },
+	{ 200, 1, "<!doctype html><title>Welcome</title>", "llm_unavailable",
+	    "", "the answer is not JSON", 502 },
+};
+
+static void
+log_is_clean(struct bed *b)
+{
+	static const char *const never[] = { KEY, "Q7vWx2LmN9", "tRb4", "花盆",
+		"钥匙", "u6211", SECRET };
+
+	for (size_t i = 0; i < NELEM(never); i++)
+		ck_assert_msg(!kit_log_has(&b->orch[0].proc, never[i]),
+		    "the log has %s", never[i]);
+}
+
+KIT_TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
+{
+	struct bed b = { .more = { "OPENAI_API_KEY=" KEY } };
+	struct talk t;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, FALLBACK);
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		for (int k = 0; k < rows[i].tries; k++)
+			model_will(&b.model, rows[i].status, 0,
+			    mem_strdup(rows[i].body));
+		talk_start(&t, &b, SAID " " SECRET);
+		talk_want_fault(&t, rows[i].fault, rows[i].fault_code);
+		ck_assert_str_eq(rows[i].reason[0] != '\0'
+			? text_at(t.end, "error.reason")
+			: "",
+		    rows[i].reason);
+		talk_close(&t);
+		ck_assert_msg(kit_log_has(&b.orch[0].proc, rows[i].log),
+		    "%d: no %s", rows[i].status, rows[i].log);
+		/* The next turn works. */
+		model_will_say(&b.model, "在。", NULL);
+		talk_start(&t, &b, "你好");
+		talk_want(&t, .reply = "在。", .executed = "", .failed = "");
+		talk_close(&t);
+	}
+	ck_assert(kit_log_has(&b.orch[0].proc, "ev=llm.failed"));
+	ck_assert(kit_log_has(&b.orch[0].proc, "model=gpt-4o-mini"));
+	ck_assert(kit_log_has(&b.orch[0].proc, "/v1/chat/completions"));
+	log_is_clean(&b);
+	bed_stop(&b);
+}
+
+static char *
+readyz(struct bed *b, int *status)
+{
+	struct kit_http c = { 0 };
+	struct kit_answer a = { 0 };
+	char *text;
+
+	kit_http_open(&c, b->orch[0].admin);
+	ck_assert(kit_http_puts(
+	    &c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+	ck_assert(kit_http_read(&c, &a, 2000));
+	*status = a.status;
+	text = mem_strdup(a.body.p);
+	kit_answer_free(&a);
+	kit_http_close(&c);
+	return text;
+}
+
+KIT_TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
+{
+	struct bed b;
+	struct talk t;
+	int status;
+	char *text;
+
+	bed_start(&b, 1);
+	peers_set(&b.peers, filter, FALLBACK);
+	text = readyz(&b, &status);
+	ck_assert_int_eq(status, 200);
+	ck_assert_str_eq(text, "ok\nlanguage model openai: not asked yet\n");
+	free(text);
+	model_will(&b.model, 401, 0, mem_strdup("{}"));
+	talk_start(&t, &b, "你好");
+	talk_want_fault(&t, 502, "llm_unavailable");
+	talk_close(&t);
+	text = readyz(&b, &status);
+	ck_assert_int_eq(status, 200);
+	ck_assert_str_eq(text, "ok\nlanguage model openai: unauthorized\n");
+	free(text);
+	model_will_say(&b.model, "在。", NULL);
+	talk_start(&t, &b, "你好");
+	talk_want(&t, .reply = "在。", .executed = "", .failed = "");
+	talk_close(&t);
+	text = readyz(&b, &status);
+	ck_assert_str_eq(text, "ok\nlanguage model openai: ok\n");
+	free(text);
+	bed_stop(&b);
+}
+
+/* "check-llm" with that file of providers; its exit code. */
+static int
+check_llm(struct kit_proc *p, const char *name, const char *const env[])
+{
+	const char *const argv[] = { kit_bin("llm-orchestrator"), "check-llm",
+		NULL };
+
+	kit_spawn(p, name, argv, env);
+	return kit_wait(p, BED_MS);
+}
+
+KIT_TEST_T(check_llm_says_what_is_wrong_with_each, 60)
+{
+	const char *path = kit_path("providers.json");
+	char file[300], json[1024];
+	struct kit_proc p;
+	struct model m;
+	int closed = kit_port();
+
+	model_start(&m);
+	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
+	(void)snprintf(json, sizeof(json),
+	    "{\"providers\":["
+	    "{\"name\":\"good\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"},"
+	    "{\"name\":\"key\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"api_key\":\"" KEY "\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"},"
+	    "{\"name\":\"path\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d\"},"
+	    "{\"name\":\"none\",\"kind\":\"openai\",\"model\":\"m\","
+	    "\"base_url\":\"http://127.0.0.1:%d/v1\"}]}",
+	    m.port, m.port, m.port, closed);
+	kit_write_file(path, json);
+	model_will_say(&m, "pong", NULL);
+	model_will(&m, 401, 0, mem_strdup(ECHO("wrong key")));
+	model_will(&m, 404, 0, mem_strdup("<html>404</html>"));
+	ck_assert_int_eq(
+	    check_llm(&p, "check", ((const char *const[]){ file, NULL })), 1);
+	ck_assert(kit_log_has(&p, "good: ok\n"));
+	ck_assert(kit_log_has(&p, "key: unauthorized (status 401); look at "));
+	ck_assert(kit_log_has(&p, "path: not_found (status 404); look at "));
+	ck_assert(kit_log_has(&p, "none: unreachable (status 0); look at "));
+	ck_assert(!kit_log_has(&p, KEY));
+	model_stop(&m);
+	ck_assert_int_eq(
+	    check_llm(&p, "wrong",
+		((const char *const[]){ "LLM_PROVIDERS=/none", NULL })),
+	    78);
+	ck_assert(kit_log_has(&p, "LLM_PROVIDERS: cannot use"));
+}
+
+KIT_TEST_T(check_llm_is_done_when_all_answer, 60)
+{
+	struct kit_proc p;
+	struct model m;
+	char url[64];
+
+	model_start(&m);
+	(void)snprintf(
+	    url, sizeof(url), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", m.port);
+	model_will_say(&m, "pong", NULL);
+	ck_assert_int_eq(
+	    check_llm(&p, "all", ((const char *const[]){ url, NULL })), 0);
+	ck_assert(kit_log_has(&p, "openai: ok\n"));
+	model_stop(&m);
+}
