@@ -168,3 +168,22 @@ KIT_TEST(wrong_arguments)
 	OK(turn_hold(b.s, &a));
 	bed_end(&b);
 }
+
+/* A Redis without memory is away: no queue is full because of it. */
+KIT_TEST(no_memory_is_not_a_full_queue)
+{
+	struct turn_place p = place("i", "t");
+	int64_t ahead;
+	struct bed b;
+
+	bed_start(&b);
+	OK(state_cmd(b.s,
+	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("1")),
+	    NULL));
+	IS(RC_DOWN, queue_enter(b.s, &p, &ahead));
+	OK(state_cmd(b.s,
+	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("0")),
+	    NULL));
+	OK(queue_enter(b.s, &p, &ahead));
+	bed_end(&b);
+}
