@@ -43,9 +43,9 @@ breaker_bad(struct breaker *b, struct mono now, unsigned flags)
 		b->probing = false;
 	if (b->failures < BREAKER_FAILURES)
 		b->failures++;
-	if (alone && (probe ? b->wait_ms > 0
-			    : b->wait_ms == 0 &&
-				b->failures == BREAKER_FAILURES))
+	if (alone &&
+	    (probe ? b->wait_ms > 0
+		   : b->wait_ms == 0 && b->failures == BREAKER_FAILURES))
 		open_for(b, now, BREAKER_ALONE_MS);
 	else if (alone)
 		return;
