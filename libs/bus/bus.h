@@ -75,6 +75,13 @@ struct bus_header {
 	const char *value;
 };
 
+/*
+ * Until when a command to a body may be sent on, Unix ms: counted from before
+ * the sender's last fence, by its clock.  Hosts' clocks are taken to be
+ * synchronised, as for Soul-Deadline: what they differ by is added or lost.
+ */
+#define BUS_HEADER_ACT_BY "Soul-Act-By"
+
 /* What travels beside a payload, as headers. */
 struct bus_meta {
 	struct wall deadline; /* {0}: none; header Soul-Deadline, Unix ms */

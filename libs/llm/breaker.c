@@ -37,12 +37,19 @@ void
 breaker_bad(struct breaker *b, struct mono now, unsigned flags)
 {
 	bool probe = (flags & BREAKER_OF_PROBE) != 0;
+	bool alone = (flags & BREAKER_ALONE) != 0;
 
 	if (probe)
 		b->probing = false;
 	if (b->failures < BREAKER_FAILURES)
 		b->failures++;
-	if ((flags & BREAKER_HARD) != 0)
+	if (alone &&
+	    (probe ? b->wait_ms > 0
+		   : b->wait_ms == 0 && b->failures == BREAKER_FAILURES))
+		open_for(b, now, BREAKER_ALONE_MS);
+	else if (alone)
+		return;
+	else if ((flags & BREAKER_HARD) != 0)
 		open_for(b, now, BREAKER_MAX_MS);
 	else if (probe && b->wait_ms > 0)
 		open_for(b, now, 2 * b->wait_ms);

@@ -15,6 +15,8 @@
 #define BREAKER_MIN_MS   10000
 /* The wait doubles up to this; a fault that waiting hardly mends has it. */
 #define BREAKER_MAX_MS 300000
+/* The wait for a provider that nobody stands in for. */
+#define BREAKER_ALONE_MS 1000
 
 /* Zero-initialised: closed. */
 struct breaker {
@@ -36,9 +38,14 @@ enum breaker_word breaker_ask(struct breaker *b, struct mono now);
 /* breaker_is_open(b): Whether calls that are no probe should leave. */
 bool breaker_is_open(const struct breaker *b);
 
-/* About a call: breaker_ask() called it a probe; it failed for long. */
+/*
+ * About a call: breaker_ask() called it a probe; it failed for long; there is
+ * no other provider, so this one is never left alone for longer than
+ * BREAKER_ALONE_MS.
+ */
 #define BREAKER_OF_PROBE 1U
 #define BREAKER_HARD     2U
+#define BREAKER_ALONE    4U
 
 /*
  * What became of a call; flags are those above.

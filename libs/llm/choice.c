@@ -71,6 +71,8 @@ call_judge(struct llm_call *call, enum rc rc, enum retry_blame blame)
 		/* To leave the only one for long would help nobody. */
 		if (blame == RETRY_BLAME_HARD && call->llm->n > 1)
 			flags |= BREAKER_HARD;
+		if (call->llm->n == 1)
+			flags |= BREAKER_ALONE;
 		p->last_rc = as_cause(rc);
 		breaker_bad(&p->breaker, clock_mono(), flags);
 	}

@@ -108,7 +108,7 @@ static const struct {
 	{ STR_INIT("CLUSTERDOWN"), RC_DOWN, false },
 	{ STR_INIT("NOREPLICAS"), RC_DOWN, false },
 	{ STR_INIT("MISCONF"), RC_DOWN, false },
-	{ STR_INIT("OOM"), RC_AGAIN, false },
+	{ STR_INIT("OOM"), RC_DOWN, false },
 	{ STR_INIT("BUSY"), RC_AGAIN, false },
 	{ STR_INIT("TRYAGAIN"), RC_AGAIN, false },
 	{ STR_INIT("BUSYGROUP"), RC_CONFLICT, false },

@@ -16,7 +16,7 @@
  *               server that hung still finds it in its socket), or never.
  *               Repeat only what may happen twice.
  *   RC_DENIED   not executed: the credentials or rights do not suffice.
- *   RC_AGAIN    not executed: out of memory, or busy with a script.
+ *   RC_AGAIN    not executed: busy with a script.
  *   RC_CONFLICT not executed: the consumer group exists.
  *   RC_INVALID  the server refused it: unknown command, wrong type, ….  Not
  *               executed, but a script's writes before the fault remain.

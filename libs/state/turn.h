@@ -56,6 +56,9 @@ struct turn_entry {
 struct turn_entered {
 	int64_t ahead;    /* turns before it; 0: run now */
 	struct str first; /* the turn it repeats; absent: none */
+	/* Of the turns that it tries again, all of which came to nothing, the
+	 * one that stored this input; absent: it is still to be stored. */
+	struct str input;
 };
 
 /*
@@ -63,7 +66,8 @@ struct turn_entered {
  * Take a place in the session's queue, after turns of dead processes have been
  * evicted, and begin the turn's record (turn_record.h).  RC_AGAIN if
  * TURN_QUEUE_MAX wait.  RC_CONFLICT if the turn has a place already or, with
- * out->first, if it repeats another one of the last 10 minutes.
+ * out->first, if it repeats another one of the last 10 minutes; or if it has
+ * an end already (turn_abandon()).
  */
 enum rc turn_enter(struct state *s, const struct turn_place *p,
     const struct turn_entry *e, struct arena *a,
@@ -83,6 +87,36 @@ enum rc turn_poll(
  * Asked before each step that has an effect.
  */
 enum rc turn_hold(struct state *s, const struct turn_place *p) RC_CHECK;
+
+/*
+ * turn_act(s, p):
+ * turn_hold() before what a body may carry out; the turn's record says so from
+ * now on, whatever the answer's fate.
+ */
+enum rc turn_act(struct state *s, const struct turn_place *p) RC_CHECK;
+
+/* A turn that is given up by who asked for it. */
+struct turn_abandoning {
+	struct str trace_id; /* for a record that is not there yet */
+	struct str reply; /* its end (a turn_reply, JSON) if it did nothing */
+	struct str acted; /* its end if turn_act() was answered RC_OK before */
+};
+
+struct turn_abandoned {
+	struct str reply; /* the end it had already; absent: it had none */
+	bool acting;      /* turn_act() was answered RC_OK for it */
+};
+
+/*
+ * turn_abandon(s, p, e, a, out):
+ * End a turn of whatever process, known or not: it has an end from now on, so a
+ * start that arrives later is rejected, and no place, so that whoever runs it
+ * fails its next turn_hold().  p->instance is the caller's.  Texts of at most
+ * EVENTS_TEXT_MAX; may be repeated.
+ */
+enum rc turn_abandon(struct state *s, const struct turn_place *p,
+    const struct turn_abandoning *e, struct arena *a,
+    struct turn_abandoned *out) RC_CHECK;
 
 /*
  * turn_append(s, p, json, n):
@@ -114,10 +148,15 @@ struct turn_input {
 /*
  * turn_append_input(s, p, new, in, told):
  * turn_keep(), session_user_input() and the events, all or none.
+ *
+ * turn_stored_input(s, p, in, told):
+ * The same for messages that are there already (turn_entered.input).
  */
 enum rc turn_append_input(struct state *s, const struct turn_place *p,
     const struct session_new *new, const struct turn_input *in,
     struct turn_told *told) RC_CHECK;
+enum rc turn_stored_input(struct state *s, const struct turn_place *p,
+    const struct turn_input *in, struct turn_told *told) RC_CHECK;
 
 /*
  * turn_tell(pipe, p, told):

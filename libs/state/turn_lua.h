@@ -83,8 +83,7 @@
 	" if r('HSETNX',k,'end',reply)==0 then return end\n"            \
 	" if tl~='' then r('HSET',k,'tl',tl) end\n"                     \
 	" r('PEXPIRE',k," TURN_MS ")\n"                                 \
-	" local again=r('HGET',k,'again')\n"                            \
-	" if forget=='1' and again then r('DEL',again) end\n"           \
+	" if forget=='1' then r('HSET',k,'void','1') end\n"             \
 	"end\n"
 
 #endif /* !STATE_TURN_LUA_H */

@@ -26,7 +26,7 @@
 static const struct state_script input = {
 	LUA_NOW LUA_RECORD LUA_APPEND LUA_LATE LUA_AWAKE LUA_TELL LUA_FENCE
 	"local n=tonumber(ARGV[8])\n"
-	"append(KEYS[2],KEYS[5],ARGV[2],9+n)\n"
+	"if #ARGV>8+n then append(KEYS[2],KEYS[5],ARGV[2],9+n) end\n"
 	"late(KEYS[2],ARGV[7])\n"
 	"awake(KEYS[2],KEYS[6],now,ARGV[3],ARGV[4],ARGV[5],ARGV[6])\n"
 	"if n>0 and redis.call('EXISTS',KEYS[4])==1 then\n"
@@ -100,8 +100,8 @@ turn_keep(
 	return session_append_as(s, &p->key, p, *new, NULL);
 }
 
-enum rc
-turn_append_input(struct state *s, const struct turn_place *p,
+static enum rc
+run_input(struct state *s, const struct turn_place *p,
     const struct session_new *new, const struct turn_input *in,
     struct turn_told *told)
 {
@@ -110,8 +110,8 @@ turn_append_input(struct state *s, const struct turn_place *p,
 	struct call c;
 	enum rc rc;
 
-	if (!can_append(new) || told->n > TURN_TOLD_MAX ||
-	    !id_valid(in->soul) || !id_valid(in->terminal) || in->idle_ms < 0)
+	if (told->n > TURN_TOLD_MAX || !id_valid(in->soul) ||
+	    !id_valid(in->terminal) || in->idle_ms < 0)
 		return RC_INVALID;
 	call_begin(&c, &input);
 	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
@@ -134,6 +134,21 @@ turn_append_input(struct state *s, const struct turn_place *p,
 	told->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
 	state_reply_free(r);
 	return rc;
+}
+
+enum rc
+turn_append_input(struct state *s, const struct turn_place *p,
+    const struct session_new *new, const struct turn_input *in,
+    struct turn_told *told)
+{
+	return can_append(new) ? run_input(s, p, new, in, told) : RC_INVALID;
+}
+
+enum rc
+turn_stored_input(struct state *s, const struct turn_place *p,
+    const struct turn_input *in, struct turn_told *told)
+{
+	return run_input(s, p, &(struct session_new){ .n = 0 }, in, told);
 }
 
 enum rc

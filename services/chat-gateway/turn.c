@@ -51,11 +51,17 @@ turn_fail(struct turn *t, const struct svc_error *e)
 }
 
 void
-turn_lose(struct turn *t, const char *why)
+turn_lose_as(struct turn *t, const char *why, const char *text)
 {
 	log_warn("gateway.turn_lost", LOG_S("turn", t->id), LOG_S("why", why));
 	turn_fail(
-	    t, &(struct svc_error){ 502, "turn_lost", "the turn was lost" });
+	    t, &(struct svc_error){ TURN_LOST_STATUS, TURN_LOST_CODE, text });
+}
+
+void
+turn_lose(struct turn *t, const char *why)
+{
+	turn_lose_as(t, why, TURN_LOST_TEXT);
 }
 
 static void
@@ -169,7 +175,7 @@ on_reply(void *arg, enum rc rc, struct str data)
 		if (rc == RC_OK)
 			take_reply(t, &rep);
 		else
-			turn_lose(t, err.why);
+			turn_give_up(t, err.why);
 	} else if (rc == RC_NOENT && data.n == 0) {
 		turn_fail(t,
 		    &(struct svc_error){ rc_http_status(RC_DOWN),

@@ -3,9 +3,11 @@
  */
 #include "bus/bus.h"
 #include "core/arena.h"
+#include "core/buf.h"
 #include "core/log.h"
 #include "follow.h"
 #include "gateway.h"
+#include "state/events.h"
 #include "state/turn.h"
 #include "state/turn_record.h"
 #include "svc/svc.h"
@@ -58,27 +60,83 @@ take_end(struct turn *t, const struct turn_record *rec)
 		turn_conclude(t, &rep);
 }
 
-/* Who evicts a dead turn says so in its session's log: let that be us. */
-static void
-take_loss(struct turn *t)
+/* ---- giving up ----------------------------------------------------------- */
+
+/* The end of a turn that is given up, as its record keeps it. */
+static enum rc
+lost_reply(struct turn *t, const char *text, struct str *out)
+{
+	struct wire_turn_reply rep = { .turn_id = str_of(t->id),
+		.state = WIRE_TURN_REPLY_STATE_FAILED,
+		.instance = str_of(t->g->instance),
+		.has_status = true,
+		.status = TURN_LOST_STATUS,
+		.has_error = true,
+		.error = { .error = str_of(text),
+		    .code = STR(TURN_LOST_CODE),
+		    .trace_id = str_of(svc_call_trace(t->c)->trace_id) } };
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	enum rc rc;
+
+	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
+	if (rc == RC_OK) {
+		*out = arena_str(t->g->scratch, buf_str(&b));
+		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/* It has an end from now on; what that is, is in out. */
+static enum rc
+end_it(struct turn *t, struct turn_abandoned *out)
 {
 	struct turn_place p = { t->key, str_of(t->g->instance), str_of(t->id) };
-	int64_t ahead;
+	struct turn_abandoning e = { .trace_id = str_of(
+					 svc_call_trace(t->c)->trace_id) };
+	enum rc rc;
+
+	arena_reset(t->g->scratch);
+	rc = lost_reply(t, TURN_LOST_TEXT, &e.reply);
+	if (rc == RC_OK)
+		rc = lost_reply(t, TURN_LOST_ACTED, &e.acted);
+	if (rc == RC_OK)
+		rc = turn_abandon(t->g->state, &p, &e, t->g->scratch, out);
+	return rc;
+}
+
+/* Events that were told before go first; false: t has ended. */
+static bool
+read_events(struct turn *t)
+{
+	enum rc rc;
+
+	if (!t->stream || t->follow == NULL)
+		return true;
+	rc = follow_read(t->follow);
+	if (rc != RC_OK && rc != RC_NOENT)
+		look_later(t);
+	return rc == RC_OK;
+}
+
+void
+turn_give_up(struct turn *t, const char *why)
+{
+	struct turn_record rec = { 0 };
+	struct turn_abandoned was;
 	enum rc rc;
 
 	stop_asking(t);
-	if (t->stream && t->follow != NULL) {
-		rc = turn_poll(t->g->state, &p, &ahead);
-		if (rc == RC_NOENT)
-			rc = follow_read(t->follow);
-		if (rc == RC_NOENT)
-			return;
-		if (rc != RC_OK) {
-			look_later(t);
-			return;
-		}
-	}
-	turn_lose(t, "its process died");
+	t->why = why;
+	rc = end_it(t, &was);
+	rec.reply = was.reply;
+	if (rc != RC_OK)
+		look_later(t);
+	else if (was.reply.n > 0)
+		take_end(t, &rec);
+	else if (read_events(t))
+		turn_lose_as(
+		    t, why, was.acting ? TURN_LOST_ACTED : TURN_LOST_TEXT);
 }
 
 static enum rc
@@ -97,15 +155,17 @@ look(void *arg)
 	enum rc rc;
 
 	log_trace_set(svc_call_trace(t->c)->trace_id);
-	rc = read_record(t, &rec);
-	if (rc != RC_OK)
+	rc = t->why != NULL ? RC_OK : read_record(t, &rec);
+	if (t->why != NULL)
+		turn_give_up(t, t->why);
+	else if (rc != RC_OK)
 		look_later(t);
 	else if (!rec.known)
-		turn_lose(t, "it has no record");
+		turn_give_up(t, "it has no record");
 	else if (rec.state == TURN_STATE_ENDED)
 		take_end(t, &rec);
 	else if (rec.state == TURN_STATE_LOST)
-		take_loss(t);
+		turn_give_up(t, "its process died");
 	else
 		look_later(t);
 	log_trace_set("");
@@ -141,13 +201,8 @@ turn_repeats(struct turn *t, struct str first)
 void
 turn_was_silent(struct turn *t)
 {
-	struct turn_record rec;
-
 	if (t->stream)
 		look(t);
-	else if (read_record(t, &rec) == RC_OK && rec.known &&
-	    rec.state == TURN_STATE_ENDED)
-		take_end(t, &rec);
 	else
-		turn_lose(t, "silence");
+		turn_give_up(t, "silence");
 }

@@ -12,6 +12,12 @@
 
 struct svc_error;
 
+/* The error of a turn that is lost; its text if a body may have acted. */
+#define TURN_LOST_STATUS 502
+#define TURN_LOST_CODE   "turn_lost"
+#define TURN_LOST_TEXT   "the turn was lost"
+#define TURN_LOST_ACTED  "the turn was lost; an action may have been carried out"
+
 /* A turn that waits for its answers. */
 struct turn {
 	struct gateway *g;
@@ -21,6 +27,7 @@ struct turn {
 	uint64_t request;          /* 0: nobody is asked any more */
 	struct loop_timer silence; /* while one is asked */
 	struct loop_timer record;  /* afterwards: what is kept is looked at */
+	const char *why;           /* it is given up; NULL: it is not */
 	bool cancel;               /* when the client hangs up */
 	const char *reason;        /* of its error, in c's memory; NULL: none */
 
@@ -42,6 +49,7 @@ struct svc_call *turn_end(struct turn *t);
 void turn_conclude(struct turn *t, const struct wire_turn_reply *rep);
 void turn_fail(struct turn *t, const struct svc_error *e);
 void turn_lose(struct turn *t, const char *why);
+void turn_lose_as(struct turn *t, const char *why, const char *text);
 
 /*
  * turn_of_record(t): From now on its record says how the turn ends.
@@ -51,6 +59,13 @@ void turn_lose(struct turn *t, const char *why);
 void turn_of_record(struct turn *t);
 void turn_repeats(struct turn *t, struct str first);
 void turn_was_silent(struct turn *t);
+
+/*
+ * turn_give_up(t, why):
+ * End the turn itself, so that nothing more comes of it, and answer so; an end
+ * that it had already is the answer instead.
+ */
+void turn_give_up(struct turn *t, const char *why);
 
 /*
  * turn_follow(t, after): Follow its events; false: t has ended.

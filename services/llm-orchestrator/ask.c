@@ -24,7 +24,7 @@ struct ask {
 	char subject[ASK_SUBJECT_MAX];
 	struct buf body;
 	const struct wire_desc *reply;
-	struct wall deadline;
+	struct wall deadline, act_by;
 	int64_t again_ms;
 	bool once;
 	size_t deed;
@@ -115,11 +115,16 @@ on_answer(void *arg, enum rc rc, struct str data)
 static enum rc
 ask_request(struct ask *k)
 {
+	char by[24];
+	struct bus_header act_by = { BUS_HEADER_ACT_BY, by };
 	struct bus_meta meta = { .deadline = k->deadline,
 		.trace = run_trace(k->run),
+		.headers = &act_by,
+		.nheaders = k->act_by.ms != 0 ? 1 : 0,
 		.again_ms = k->again_ms };
 	struct bus_waiter w = { .fn = on_answer, .arg = k };
 
+	snprintf(by, sizeof(by), "%lld", (long long)k->act_by.ms);
 	return bus_request(
 	    k->run->o->bus, k->subject, buf_str(&k->body), &meta, w, &k->id);
 }
@@ -168,6 +173,7 @@ ask_send(struct run *r, const struct ask_opts *opts)
 	k->run = r;
 	k->reply = opts->reply;
 	k->again_ms = opts->again_ms;
+	k->act_by = opts->act_by;
 	k->once = opts->once;
 	k->deed = opts->deed;
 	k->fn = opts->fn;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
 
@@ -38,8 +39,11 @@ struct ask_opts {
 	const struct wire_desc *reply;
 	int64_t timeout_ms;
 	int64_t again_ms; /* as in struct bus_meta; 0: sent once */
-	bool once;        /* if nobody takes it, that is the answer */
-	size_t deed;      /* handed to fn */
+	/* Nothing may be done after that, whoever still waits for the answer;
+	 * {0}: no such moment.  Not with again_ms. */
+	struct wall act_by;
+	bool once;   /* if nobody takes it, that is the answer */
+	size_t deed; /* handed to fn */
 	ask_fn fn;
 };
 

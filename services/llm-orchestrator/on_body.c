@@ -29,6 +29,8 @@
 #include "wire/wire.h"
 
 #define WHY_MAX 1024
+/* How long a fence lets a body act. */
+#define ACT_MS 1000
 /* How often a result is looked for where it is kept. */
 #define LOOK_MS 1000
 
@@ -152,6 +154,7 @@ on_act(struct run *r, const struct turn_action *a)
 		.msg = &m,
 		.reply = &wire_delivery_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_BODY_INTENT_ACTION,
+		.act_by = { r->fenced.ms + ACT_MS },
 		.fn = acted });
 	tell_intent_action(r, &m);
 	return RC_OK;
@@ -381,6 +384,7 @@ on_invoke(struct run *r, const struct turn_action *a)
 		.msg = &m,
 		.reply = &wire_delivery_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_BODY_INVOKE,
+		.act_by = { r->fenced.ms + ACT_MS },
 		.deed = a->deed,
 		.fn = delivered });
 	tell_invoke(r, &m);

@@ -188,16 +188,20 @@ store_input(struct run *r)
 	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
 		r->o->conf->idle_s * 1000 };
 	struct turn_told told = { .json = r->told };
-	struct history_stored s;
+	struct history_stored s = { .n = 0 };
 	bool is;
 
 	enum rc rc = was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER, &is);
 	if (rc != RC_OK || is)
 		return rc;
-	rc = history_input(chat, &mark, r->o->scratch, &s);
+	/* A retry runs on the words that are there already. */
+	if (r->input.p == NULL)
+		rc = history_input(chat, &mark, r->o->scratch, &s);
 	if (rc == RC_OK)
 		rc = write_started(r, &told);
-	if (rc == RC_OK)
+	if (rc == RC_OK && r->input.p != NULL)
+		rc = turn_stored_input(r->o->state, &r->place, &in, &told);
+	else if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
 		    &(struct session_new){ s.list, s.n, { 0 } }, &in, &told);
 	r->in_doubt = rc == RC_TIMEOUT;

@@ -92,6 +92,7 @@ place_enter(struct run *r, struct str *first)
 	buf_free(&said);
 	r->ahead = in.ahead;
 	*first = in.first;
+	r->input = in.input;
 	/* Nobody knows whether it has a place; it must not stay there. */
 	r->entered = rc == RC_OK || rc == RC_TIMEOUT;
 	return rc;

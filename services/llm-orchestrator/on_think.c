@@ -180,7 +180,9 @@ read_history(struct run *r, struct history_list *out)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < list.n; i++)
 		s.list[s.n++] = list.message[i].json;
-	return history_read(&s, r->place.turn_id, a, out);
+	/* What is said now comes after it, whoever stored it. */
+	return history_read(
+	    &s, r->input.p != NULL ? r->input : r->place.turn_id, a, out);
 }
 
 /* A soul that is gone has no name; the turn goes on. */

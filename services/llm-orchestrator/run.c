@@ -61,26 +61,26 @@ run_by(const struct run *r, int64_t ms)
 static const struct {
 	/* RC_DOWN and its like: Redis is needed and away; try again. */
 	enum rc (*fn)(struct run *r, const struct turn_action *a);
-	bool fenced; /* has an effect outside */
+	enum { FREE, FENCED, ACTS } fence; /* has an effect outside; a body's */
 	/* What the turn hears if Redis stays away. */
 	enum turn_event_kind heard;
 } table[] = {
-	[TURN_DO_LOAD] = { on_load, false, TURN_LOADED },
-	[TURN_DO_FEEL] = { on_feel, false, TURN_LOST },
-	[TURN_DO_FILTER] = { on_filter, false, TURN_LOST },
-	[TURN_DO_ASK_MEMORY] = { on_ask_memory, false, TURN_LOST },
-	[TURN_DO_ACT] = { on_act, true, TURN_LOST },
-	[TURN_DO_THINK] = { on_think, false, TURN_ANSWERED },
-	[TURN_DO_INVOKE] = { on_invoke, true, TURN_LOST },
-	[TURN_DO_FORGET] = { on_forget, true, TURN_LOST },
-	[TURN_DO_SEARCHING] = { on_status, true, TURN_LOST },
-	[TURN_DO_RECALL] = { on_recall, false, TURN_LOST },
-	[TURN_DO_SEARCHED] = { on_status, true, TURN_LOST },
-	[TURN_DO_NOT_FOUND] = { on_status, true, TURN_LOST },
-	[TURN_DO_STORE] = { on_store, false, TURN_STORED },
-	[TURN_DO_REPLY] = { on_reply, false, TURN_LOST },
-	[TURN_DO_FAIL] = { on_fail, false, TURN_LOST },
-	[TURN_DO_CANCELED] = { on_canceled, false, TURN_LOST },
+	[TURN_DO_LOAD] = { on_load, FREE, TURN_LOADED },
+	[TURN_DO_FEEL] = { on_feel, FREE, TURN_LOST },
+	[TURN_DO_FILTER] = { on_filter, FREE, TURN_LOST },
+	[TURN_DO_ASK_MEMORY] = { on_ask_memory, FREE, TURN_LOST },
+	[TURN_DO_ACT] = { on_act, ACTS, TURN_LOST },
+	[TURN_DO_THINK] = { on_think, FREE, TURN_ANSWERED },
+	[TURN_DO_INVOKE] = { on_invoke, ACTS, TURN_LOST },
+	[TURN_DO_FORGET] = { on_forget, ACTS, TURN_LOST },
+	[TURN_DO_SEARCHING] = { on_status, FENCED, TURN_LOST },
+	[TURN_DO_RECALL] = { on_recall, FREE, TURN_LOST },
+	[TURN_DO_SEARCHED] = { on_status, FENCED, TURN_LOST },
+	[TURN_DO_NOT_FOUND] = { on_status, FENCED, TURN_LOST },
+	[TURN_DO_STORE] = { on_store, FREE, TURN_STORED },
+	[TURN_DO_REPLY] = { on_reply, FREE, TURN_LOST },
+	[TURN_DO_FAIL] = { on_fail, FREE, TURN_LOST },
+	[TURN_DO_CANCELED] = { on_canceled, FREE, TURN_LOST },
 };
 
 static bool
@@ -172,13 +172,17 @@ run_free(struct run *r)
 }
 
 static enum rc
-perform(struct run *r, const struct turn_action *a, bool *held)
+perform(struct run *r, const struct turn_action *a, int *held)
 {
-	if (table[a->kind].fenced && !*held) {
-		enum rc rc = turn_hold(r->o->state, &r->place);
+	if ((int)table[a->kind].fence > *held) {
+		struct wall before = clock_wall();
+		enum rc rc = table[a->kind].fence == ACTS
+		    ? turn_act(r->o->state, &r->place)
+		    : turn_hold(r->o->state, &r->place);
 		if (rc != RC_OK)
 			return rc;
-		*held = true;
+		*held = (int)table[a->kind].fence;
+		r->fenced = before;
 	}
 	watch_action(r, a);
 	return table[a->kind].fn(r, a);
@@ -191,7 +195,7 @@ perform(struct run *r, const struct turn_action *a, bool *held)
 static void
 pump(struct run *r)
 {
-	bool held = false;
+	int held = FREE;
 
 	if (r->pumping)
 		return;

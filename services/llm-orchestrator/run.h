@@ -66,6 +66,8 @@ struct run {
 	struct trace trace;
 	struct turn turn;
 	struct turn_place place;
+	struct str input;   /* the turn that stored its input; absent: none */
+	struct wall fenced; /* before it was last known to be head */
 	int64_t ahead;
 	bool entered;  /* it has a place, or may have one */
 	bool begun;    /* its beginning was told, or may have been */

@@ -256,11 +256,29 @@ find_body(const struct lane *lane, const struct sending *s, struct str terminal,
 	return rc;
 }
 
+/* The sooner of the request's deadline and the moment it may act until. */
+static struct wall
+request_deadline(const struct bus_msg *m)
+{
+	struct wall end = bus_msg_deadline(m);
+	struct str text = bus_msg_header(m, BUS_HEADER_ACT_BY);
+	int64_t by;
+
+	if (text.p == NULL)
+		return end;
+	/* What cannot be read has passed: an action is not sent on a guess. */
+	if (str_to_i64(text, 1, INT64_MAX, &by) != RC_OK)
+		by = 1;
+	if (end.ms == 0 || by < end.ms)
+		end.ms = by;
+	return end;
+}
+
 static void
 deadlines_of(const struct lane *lane, const struct bus_msg *m,
     const struct command *cmd, struct wall deadlines[2])
 {
-	deadlines[0] = bus_msg_deadline(m);
+	deadlines[0] = request_deadline(m);
 	deadlines[1] = cmd->deadline;
 	if (!lane->kind->answered && deadlines[0].ms == 0)
 		deadlines[0].ms = clock_wall().ms + STALE_MS;

@@ -182,6 +182,49 @@ KIT_TEST(late)
 	bed_stop(&b);
 }
 
+/* What is sent on too long after its sender's last fence is not. */
+KIT_TEST(not_after_its_fence)
+{
+	const char *subjects[] = { "soul.body.main.t1.invoke",
+		"soul.body.main.t1.intent_action" };
+	const char *bodies[] = { INVOKE("r1"), ACTION };
+	struct bed b;
+	struct body d;
+	char *got;
+
+	bed_start(&b);
+	present(&b, &d);
+	for (size_t i = 0; i < NELEM(subjects); i++) {
+		natsMsg *q = NULL, *m = NULL;
+		char by[32];
+		json_t *j;
+		snprintf(
+		    by, sizeof(by), "%lld", (long long)(clock_wall().ms - 5));
+		ck_assert_int_eq(natsMsg_Create(&q, subjects[i], NULL,
+				     bodies[i], (int)strlen(bodies[i])),
+		    NATS_OK);
+		ck_assert_int_eq(
+		    natsMsgHeader_Set(q, "Soul-Act-By", by), NATS_OK);
+		ck_assert_int_eq(
+		    natsConnection_RequestMsg(&m, b.nc, q, 10000), NATS_OK);
+		j = kit_nats_json(m);
+		ck_assert_str_eq(kit_find_text(j, "state"), "late");
+		json_decref(j);
+		natsMsg_Destroy(q);
+		natsMsg_Destroy(m);
+	}
+	ck_assert_str_eq(
+	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r2")),
+	    "delivered");
+	body_expect(&d, "invoke/r2=");
+	got = body_got(&d);
+	ck_assert_ptr_null(strstr(got, "r1"));
+	ck_assert_ptr_null(strstr(got, "ia-1"));
+	free(got);
+	body_leave(&d);
+	bed_stop(&b);
+}
+
 /* Commands that are none. */
 KIT_TEST(bad_commands)
 {

@@ -189,7 +189,7 @@ KIT_TEST(refusals)
 		{ "ERR whatever", RC_INVALID, true },
 		{ "WRONGTYPE x", RC_INVALID, true },
 		{ "NOPERM x", RC_DENIED, true },
-		{ "OOM x", RC_AGAIN, true },
+		{ "OOM x", RC_DOWN, true },
 		{ "BUSY x", RC_AGAIN, true },
 		{ "BUSYGROUP x", RC_CONFLICT, true },
 		{ "BUSYNESS x", RC_INVALID, true },

@@ -168,3 +168,109 @@ KIT_TEST(wrong_arguments)
 	OK(turn_hold(b.s, &a));
 	bed_end(&b);
 }
+
+/* A Redis without memory is away: no queue is full because of it. */
+KIT_TEST(no_memory_is_not_a_full_queue)
+{
+	struct turn_place p = place("i", "t");
+	int64_t ahead;
+	struct bed b;
+
+	bed_start(&b);
+	OK(state_cmd(b.s,
+	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("1")),
+	    NULL));
+	IS(RC_DOWN, queue_enter(b.s, &p, &ahead));
+	OK(state_cmd(b.s,
+	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("0")),
+	    NULL));
+	OK(queue_enter(b.s, &p, &ahead));
+	bed_end(&b);
+}
+
+static enum rc
+enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
+{
+	struct turn_entry e = { .said = STR("said") };
+
+	return turn_enter(b->s, p, &e, b->a, in);
+}
+
+/* Given up before its start arrived, in its queue, and after its end. */
+KIT_TEST(who_gives_a_turn_up_ends_it)
+{
+	struct turn_place p = place("i", "t"), by = place("g", "t");
+	struct turn_abandoning e = { .reply = STR("lost"),
+		.acted = STR("acted") };
+	struct turn_ending end = { .reply = STR("done") };
+	struct turn_entered in;
+	struct turn_abandoned was;
+	struct bed b;
+
+	bed_start(&b);
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_assert(was.reply.n == 0 && !was.acting);
+	IS(RC_CONFLICT, enter_as(&b, &p, &in));
+	ck_text(in.first, NULL);
+
+	p.turn_id = by.turn_id = STR("t2");
+	OK(enter_as(&b, &p, &in));
+	OK(turn_hold(b.s, &p));
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_assert(was.reply.n == 0 && !was.acting);
+	IS(RC_CONFLICT, turn_hold(b.s, &p));
+	IS(RC_CONFLICT, turn_act(b.s, &p));
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_text(was.reply, "lost");
+
+	/* Nothing came of it, so this is no repetition; of what acted it is. */
+	p.turn_id = by.turn_id = STR("t3");
+	OK(enter_as(&b, &p, &in));
+	OK(turn_act(b.s, &p));
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_assert(was.reply.n == 0 && was.acting);
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_text(was.reply, "acted");
+	p.turn_id = STR("t4");
+	IS(RC_CONFLICT, enter_as(&b, &p, &in));
+	ck_text(in.first, "t3");
+
+	p.turn_id = by.turn_id = STR("t5");
+	OK(turn_enter(
+	    b.s, &p, &(struct turn_entry){ .said = { NULL, 0 } }, b.a, &in));
+	OK(turn_leave(b.s, &p, &end, b.a));
+	OK(turn_abandon(b.s, &by, &e, b.a, &was));
+	ck_text(was.reply, "done");
+	bed_end(&b);
+}
+
+/* The words of a turn that failed are the retry's, however often. */
+KIT_TEST(a_retry_finds_its_input_stored)
+{
+	struct str said = STR("{\"m\":1}"), event = STR("{\"e\":1}");
+	struct turn_input from = { STR("soul"), STR("term"), 1000 };
+	struct turn_ending end = { .reply = STR("failed"), .forget = true };
+	const char *ids[] = { "t1", "t2", "t3" };
+	struct session_page page = { .after = -1, .max = 9 };
+	struct session_list list;
+	struct turn_entered in;
+	struct bed b;
+
+	bed_start(&b);
+	for (size_t i = 0; i < NELEM(ids); i++) {
+		struct turn_place p = place("i", ids[i]);
+		struct turn_told told = { &event, 1, 0 };
+		OK(enter_as(&b, &p, &in));
+		ck_text(in.input, i == 0 ? NULL : "t1");
+		if (i == 0)
+			OK(turn_append_input(b.s, &p,
+			    &(struct session_new){ &said, 1, { 0 } }, &from,
+			    &told));
+		else
+			OK(turn_stored_input(b.s, &p, &from, &told));
+		OK(turn_leave(b.s, &p, &end, b.a));
+	}
+	OK(session_messages(b.s, &key, page, b.a, &list));
+	ck_assert_uint_eq(list.n, 1);
+	bed_end(&b);
+}

@@ -216,3 +216,26 @@ KIT_TEST(breakers)
 		    "script %zu: %s, not %s", i, says, scripts[i].says);
 	}
 }
+
+/* A provider that is the only one is asked again within a second, always. */
+KIT_TEST(breaker_of_the_only_provider)
+{
+	struct mono now = { 1000000 };
+	struct breaker b = { 0 };
+
+	for (int i = 0; i < BREAKER_FAILURES; i++) {
+		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_CLOSED);
+		breaker_bad(&b, now, BREAKER_ALONE);
+	}
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_OPEN);
+		now = mono_add_ms(now, 1000);
+		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_PROBE);
+		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_OPEN);
+		breaker_bad(&b, now, BREAKER_ALONE | BREAKER_OF_PROBE);
+	}
+	now = mono_add_ms(now, 1000);
+	ck_assert_int_eq(breaker_ask(&b, now), BREAKER_PROBE);
+	breaker_good(&b);
+	ck_assert_int_eq(breaker_ask(&b, now), BREAKER_CLOSED);
+}
