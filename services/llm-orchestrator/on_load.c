@@ -199,7 +199,8 @@ store_input(struct run *r)
 		rc = write_started(r, &told);
 	if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n, { 0 } }, &in, &told);
+		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
+		    &told);
 	r->in_doubt = rc == RC_TIMEOUT;
 	r->begun |= rc == RC_OK || rc == RC_TIMEOUT;
 	if (rc == RC_OK)
@@ -310,8 +311,8 @@ finish(struct run *r)
 		rc = make_ending(r);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){
-			r->outcome.list, r->outcome.n, late_keep(r, true) },
+		    &(struct session_new){ r->outcome.list, r->outcome.n,
+			late_keep(r, true), r->outcome.chars },
 		    &r->ending, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)
@@ -352,7 +353,8 @@ load_keep(struct run *r)
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
 		rc = turn_keep(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n, late_keep(r, false) });
+		    &(struct session_new){
+			s.list, s.n, late_keep(r, false), s.chars });
 	if (rc != RC_OK && rc != RC_CONFLICT)
 		log_warn("turn.deeds_not_stored",
 		    LOG_V("turn", r->place.turn_id), LOG_RC(rc));
