@@ -16,6 +16,7 @@
 #include "state/terminal.h"
 #include "stream.h"
 #include "tell.h"
+#include "toolbox.h"
 #include "tools.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
@@ -110,11 +111,11 @@ take_skills(struct run *r, const struct terminal *t)
 
 	tools_free(r->facts.tools);
 	r->facts.tools = NULL;
-	enum rc rc = tools_new(skills, r->a, &r->facts.tools);
+	enum rc rc = toolbox_get(r->o->toolbox, skills, &r->facts.tools);
 	if (rc != RC_INVALID)
 		return rc;
 	log_error("turn.skills", LOG_V("terminal", run_chat(r)->terminal_id));
-	return tools_new((struct str){ 0 }, r->a, &r->facts.tools);
+	return toolbox_get(r->o->toolbox, (struct str){ 0 }, &r->facts.tools);
 }
 
 static enum rc
