@@ -91,3 +91,17 @@ rate_take(struct rate *r, struct str key, struct mono now)
 	b->full_ns = full + r->each_ns;
 	return 0;
 }
+
+void
+rate_charge(struct rate *r, struct str key, int64_t n, struct mono now)
+{
+	struct bucket *b = bucket_of(r, key);
+	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
+	int64_t most = now.ns + 2 * r->burst_ns;
+
+	/* More than the deepest debt is that, and cannot overflow. */
+	if (n > 2 * r->burst_ns / r->each_ns)
+		n = 2 * r->burst_ns / r->each_ns;
+	full += n * r->each_ns;
+	b->full_ns = full < most ? full : most;
+}

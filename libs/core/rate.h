@@ -36,4 +36,11 @@ void rate_free(struct rate *r);
  */
 int64_t rate_take(struct rate *r, struct str key, struct mono now);
 
+/*
+ * rate_charge(r, key, n, now):
+ * Take n (≥ 0) from key's bucket for what was done already.  It may fall below
+ * empty, by no more than it holds: the next rate_take() waits for that, too.
+ */
+void rate_charge(struct rate *r, struct str key, int64_t n, struct mono now);
+
 #endif /* !CORE_RATE_H */

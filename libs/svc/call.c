@@ -270,8 +270,8 @@ read_request(struct svc_call *c, struct wire_err *err)
 	return wire_decode(r->request, body, c->arena, c->request, err);
 }
 
-void
-svc_call_serve(struct svc_call *c)
+static void
+serve(struct svc_call *c, struct guard_bill *bill)
 {
 	const struct svc_route *r = c->lane->route;
 	struct wire_err err;
@@ -286,9 +286,20 @@ svc_call_serve(struct svc_call *c)
 		}
 		if (!guard_checks_request(c))
 			return;
+		guard_bill_body(bill, c);
 	}
 	r->fn(c->lane->svc->app, c);
 	log_trace_set("");
+}
+
+void
+svc_call_serve(struct svc_call *c)
+{
+	struct guard_bill bill;
+
+	guard_bill_begin(&bill, c);
+	serve(c, &bill);
+	guard_bill_end(&bill);
 }
 
 static void
