@@ -1,12 +1,15 @@
 /*
  * What a neighbour feels while two others ask for what is dear, 2 turns a
- * second each: his turns beside his turns without them.
+ * second each: his turns beside his turns without them, and what processor
+ * time a turn of theirs takes, where other load of the machine does not count.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/buf.h"
 #include "core/clock.h"
@@ -44,6 +47,48 @@ static _Atomic bool over;
 static _Atomic size_t attacks, refused;
 static double base_p50, base_p99;
 
+/* Whose processor time is told. */
+enum who { GATEWAY, ORCHESTRATOR, FILTER, REDIS, WHO };
+static const char *const who_names[] = { "gateway", "orchestrator", "filter",
+	"Redis" };
+static double base_ms[WHO]; /* of a neighbour's turn */
+
+static double
+cpu_ms(pid_t pid)
+{
+	unsigned long long user = 0, sys = 0;
+	char path[64], text[1024] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	(void)!fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	const char *p = strrchr(text, ')');
+	ck_assert_ptr_nonnull(p);
+	ck_assert_int_eq(sscanf(p,
+			     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+			     "%llu %llu",
+			     &user, &sys),
+	    2);
+	return (double)(user + sys) * 1000 / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void
+all_cpu(double ms[WHO])
+{
+	const pid_t pids[WHO] = {
+		st.service[STACK_CHAT_GATEWAY].proc.pid,
+		st.service[STACK_LLM_ORCHESTRATOR].proc.pid,
+		st.service[STACK_INTENT_FILTER].proc.pid,
+		st.server[STACK_REDIS].proc.pid,
+	};
+
+	for (int i = 0; i < WHO; i++)
+		ms[i] = cpu_ms(pids[i]);
+}
+
 /* ---- what is asked --------------------------------------------------------
  */
 
@@ -69,7 +114,7 @@ static void
 many_arrays(struct buf *b)
 {
 	plain(b);
-	buf_puts(b, ",{\"type\":\"sensor\",\"data\":{\"x\":[[]");
+	buf_puts(b, ",{\"type\":\"sensor_state\",\"data\":{\"x\":[[]");
 	for (int i = 1; i < ARRAYS; i++)
 		buf_puts(b, ",[]");
 	buf_puts(b, "]}}");
@@ -257,6 +302,8 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	int n = a->inputs != NULL ? ATTACKERS : 0;
 
 	report(p, a);
+	double before[WHO], after[WHO];
+	all_cpu(before);
 	over = false;
 	attacks = refused = 0;
 	for (int i = 0; i < n; i++) {
@@ -268,16 +315,29 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	over = true;
 	for (int i = 0; i < n; i++)
 		pthread_join(x[i].thread, NULL);
+	all_cpu(after);
 	double p50 = (double)us[turns / 2] / 1000;
 	double p99 = (double)us[turns - 1 - turns / 100] / 1000;
 	if (n == 0) {
 		base_p50 = p50;
 		base_p99 = p99;
 	}
+	if (n == 0)
+		for (int i = 0; i < WHO; i++)
+			base_ms[i] = (after[i] - before[i]) / (double)turns;
 	printf("%-31s p50 %8.3f ms %6.2f x  p99 %8.3f ms %6.2f x  %zu of %zu "
 	       "refused\n",
 	    a->what, p50, p50 / base_p50, p99, p99 / base_p99, (size_t)refused,
 	    (size_t)attacks);
+	if (n > 0) {
+		printf("    a turn of theirs, ms of processor time:");
+		for (int i = 0; i < WHO; i++)
+			printf(" %s %.1f", who_names[i],
+			    (after[i] - before[i] -
+				base_ms[i] * (double)turns) /
+				(double)attacks);
+		printf("\n");
+	}
 	unreport(p, a);
 }
 
