@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/buf.h"
@@ -185,13 +184,11 @@ struct attacker {
 	int n;
 };
 
-static void
-wait_until(struct mono due)
+static bool
+is_over(void *arg)
 {
-	struct timespec t = { due.ns / 1000000000, due.ns % 1000000000 };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
-		;
+	(void)arg;
+	return over;
 }
 
 static void *
@@ -215,7 +212,9 @@ attack(void *arg)
 		attacks++;
 		refused += status != 200;
 		due = mono_add_ms(due, EACH_MS);
-		wait_until(due);
+		int64_t left = mono_diff_ms(due, clock_mono());
+		if (left > 0)
+			(void)kit_until(is_over, NULL, (int)left);
 	}
 	kit_answer_free(&a);
 	buf_free(&b);
