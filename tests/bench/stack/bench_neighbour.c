@@ -200,9 +200,9 @@ attack(void *arg)
 	struct kit_answer a = { 0 };
 
 	buf_printf(&b,
-	    "{\"user_id\":\"" EVIL_USER "\",\"session_id\":\"e%d\","
+	    "{\"user_id\":\"" EVIL_USER "\",\"session_id\":\"e%d_%d\","
 	    "\"terminal_id\":\"" EVIL "\",\"inputs\":[",
-	    x->n);
+	    (int)(x->a - attacks_of), x->n);
 	x->a->inputs(&b);
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
