@@ -107,3 +107,17 @@ rate_give(struct rate *r, struct str key, int64_t n)
 	if (b != NULL)
 		b->full_ns -= n * r->each_ns;
 }
+
+void
+rate_charge(struct rate *r, struct str key, int64_t n, struct mono now)
+{
+	struct bucket *b = bucket_of(r, key);
+	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
+	int64_t most = now.ns + 2 * r->burst_ns;
+
+	/* More than the deepest debt is that, and cannot overflow. */
+	if (n > 2 * r->burst_ns / r->each_ns)
+		n = 2 * r->burst_ns / r->each_ns;
+	full += n * r->each_ns;
+	b->full_ns = full < most ? full : most;
+}

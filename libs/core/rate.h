@@ -44,4 +44,11 @@ int64_t rate_take(struct rate *r, struct str key, struct mono now);
 int64_t rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now);
 void rate_give(struct rate *r, struct str key, int64_t n);
 
+/*
+ * rate_charge(r, key, n, now):
+ * Take n (≥ 0) from key's bucket for what was done already.  It may fall below
+ * empty, by no more than it holds: the next rate_take() waits for that, too.
+ */
+void rate_charge(struct rate *r, struct str key, int64_t n, struct mono now);
+
 #endif /* !CORE_RATE_H */

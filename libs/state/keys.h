@@ -83,8 +83,9 @@
  * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
  * active, due (ms), claims (of the stretch), last (the newest message's
  * number), late (what turns have left open), early (sumn:ms, when a summary was
- * asked for), seq (the newest event's), bytes (of all messages).  Messages:
- * list: the newest at its end.
+ * asked for), seq (the newest event's), bytes (of all messages), chars
+ * (sumn:last:characters of the messages after sumn; what was counted for
+ * another sumn or last does not count).  Messages: list: the newest at its end.
  * Events: stream: 0-<seq>: e (JSON), or lost (turn's token) and at (ms);
  * expires.  Retry: string: the turn's token; expires; behind the key comes the
  * digest of what was said.

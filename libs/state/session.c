@@ -20,7 +20,7 @@ static const struct state_script read_ = { LUA_RECORD
 
 /*
  * KEYS session, messages, turns  ARGV turn or '', the most messages, late,
- * JSON, …  → {OK, number of the first}
+ * JSON, …, characters  → {OK, number of the first}
  */
 static const struct state_script append = { LUA_RECORD LUA_APPEND LUA_LATE
 	"if ARGV[1]~='' and redis.call('LINDEX',KEYS[3],0)~=ARGV[1] then\n"
@@ -161,6 +161,7 @@ session_append_as(struct state *s, const struct session_key *k,
 	call_text(&c, LATE_ARG(new.late), SESSION_TEXT_MAX);
 	for (i = 0; i < new.n; i++)
 		call_text(&c, new.json[i], SESSION_TEXT_MAX);
+	call_num(&c, new.chars);
 	rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK && first != NULL)
 		*first = state_reply_int(state_reply_at(r, 1));
@@ -173,7 +174,7 @@ session_append(struct state *s, const struct session_key *k,
     const struct str *json, size_t n, int64_t *first)
 {
 	return session_append_as(
-	    s, k, NULL, (struct session_new){ json, n, { 0 } }, first);
+	    s, k, NULL, (struct session_new){ .json = json, .n = n }, first);
 }
 
 static enum rc

@@ -3,6 +3,10 @@
  *
  * Whoever deals with idle sessions deals with a long one too: it becomes due
  * now, and its silence begins anew when that is done (session_idle.c).
+ *
+ * How long it is stands in the session, kept up by each append; it is counted
+ * here once where it does not: an older program appended, or a summary left
+ * some messages over.
  */
 #include "core/mem.h"
 #include "state/record.h"
@@ -18,9 +22,10 @@
 static const struct state_script long_ = { LUA_NOW LUA_RECORD
 	"local r,k,list=redis.call,KEYS[1],KEYS[2]\n"
 	"if not record(k,'" SESSION_FORMAT "') then return {" LUA_OK ",0} end\n"
-	"local h=r('HMGET',k,'sumn','last','early')\n"
+	"local h=r('HMGET',k,'sumn','last','early','chars')\n"
 	"local sumn=tonumber(h[1] or '') or 0\n"
-	"local n=math.min((tonumber(h[2] or '') or 0)-sumn,r('LLEN',list))\n"
+	"local last=tonumber(h[2] or '') or 0\n"
+	"local n=math.min(last-sumn,r('LLEN',list))\n"
 	"local function chars(json)\n"
 	" local ok,m=pcall(cjson.decode,json)\n"
 	" local s=ok and type(m)=='table' and m.content\n"
@@ -30,10 +35,15 @@ static const struct state_script long_ = { LUA_NOW LUA_RECORD
 	"end\n"
 	"local function long()\n"
 	" if n>=tonumber(ARGV[1]) then return true end\n"
-	" local c=0\n"
-	" for _,json in ipairs(n>0 and r('LRANGE',list,-n,-1) or {}) do\n"
-	"  c=c+chars(json)\n"
+	" local of,to,c=string.match(h[4] or '','^(%d+):(%d+):(%d+)$')\n"
+	" if tonumber(of)~=sumn or tonumber(to)~=last then\n"
+	"  c=0\n"
+	"  for _,json in ipairs(n>0 and r('LRANGE',list,-n,-1) or {}) do\n"
+	"   c=c+chars(json)\n"
+	"  end\n"
+	"  r('HSET',k,'chars',string.format('%.0f:%.0f:%.0f',sumn,last,c))\n"
 	" end\n"
+	" c=tonumber(c)\n"
 	" return c>=tonumber(ARGV[2])\n"
 	"end\n"
 	"if not long() then return {" LUA_OK ",0} end\n"

@@ -9,24 +9,48 @@
 #include "state/keys.h"
 
 /*
- * append(session, messages, max, from): Append ARGV[from], …; the number of the
- * first.  Over max, or too many bytes, the oldest fall out; one stays.
+ * counted(session, n, chars): n messages of so many characters (0: not known)
+ * were appended.  A count that was not kept up to then, by an older program or
+ * because there is none, goes; whoever needs it counts once (session_long.c).
+ */
+#define LUA_COUNTED                                                        \
+	"local function counted(k,n,chars)\n"                              \
+	" local h=redis.call('HMGET',k,'chars','sumn','last')\n"           \
+	" local sumn,to=tonumber(h[2] or '') or 0,tonumber(h[3])\n"        \
+	" local of,at,c=string.match(h[1] or '','^(%d+):(%d+):(%d+)$')\n"  \
+	" if to==n then of,at,c=0,0,0 end\n"                               \
+	" if chars>0 and tonumber(of)==sumn and tonumber(at)==to-n then\n" \
+	"  redis.call('HSET',k,'chars',\n"                                 \
+	"   string.format('%.0f:%.0f:%.0f',sumn,to,c+chars))\n"            \
+	" elseif h[1] then\n"                                              \
+	"  redis.call('HDEL',k,'chars')\n"                                 \
+	" end\n"                                                           \
+	"end\n"
+
+/*
+ * append(session, messages, max, from): Append ARGV[from], … but the last one,
+ * which is how many characters they have; the number of the first.  Over max,
+ * or too many bytes, the oldest fall out; one stays.
  */
 #define LUA_APPEND                                                            \
+	LUA_COUNTED                                                           \
 	"local function append(k,list,max,from)\n"                            \
-	" local r,n=redis.call,#ARGV-from+1\n"                                \
+	" local r,n=redis.call,#ARGV-from\n"                                  \
 	" record(k,'" SESSION_FORMAT "')\n"                                   \
 	" local had=r('LLEN',list)\n"                                         \
 	" local over,bytes=had+n-tonumber(max),0\n"                           \
-	" if had>0 then bytes=tonumber(r('HGET',k,'bytes') or '') or 0 end\n" \
-	" for i=from,#ARGV do bytes=bytes+#ARGV[i] end\n"                     \
+	" if had>0 then\n"                                                    \
+	"  bytes=tonumber(r('HGET',k,'bytes') or '') or 0\n"                  \
+	" end\n"                                                              \
+	" for i=from,#ARGV-1 do bytes=bytes+#ARGV[i] end\n"                   \
 	" local last=r('HINCRBY',k,'last',n)\n"                               \
-	" r('RPUSH',list,unpack(ARGV,from))\n"                                \
+	" r('RPUSH',list,unpack(ARGV,from,#ARGV-1))\n"                        \
 	" while over>0 or bytes>" MESSAGES_BYTES " and r('LLEN',list)>1 do\n" \
 	"  bytes=bytes-#r('LPOP',list)\n"                                     \
 	"  over=over-1\n"                                                     \
 	" end\n"                                                              \
 	" r('HSET',k,'v','" SESSION_FORMAT "','bytes',math.max(bytes,0))\n"   \
+	" counted(k,n,tonumber(ARGV[#ARGV]))\n"                               \
 	" return last-n+1\n"                                                  \
 	"end\n"
 

@@ -21,6 +21,9 @@ static const struct state_script summarise = { LUA_RECORD
 	" return " LUA_CONFLICT "\n"
 	"end\n"
 	"r('HSET',k,'sum',ARGV[1],'sumn',ARGV[3])\n"
+	"if tonumber(h[2])==n then\n"
+	" r('HSET',k,'chars',string.format('%.0f:%.0f:0',n,n))\n"
+	"end\n"
 	"if ARGV[4]~='' then r('HSET',k,'job',ARGV[4]) end\n"
 	"return " LUA_OK };
 

@@ -30,6 +30,7 @@ struct session_new {
 	const struct str *json;
 	size_t n;
 	struct str late; /* session.late from now on; absent: as it was */
+	int64_t chars;   /* code points of their contents; 0: not counted */
 };
 
 /* How long turn_enter() and turn_poll() prove that a process lives. */

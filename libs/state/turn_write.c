@@ -21,7 +21,7 @@
 /*
  * KEYS turns, session, events, record, messages, idle  ARGV me, the most
  * messages, soul, terminal, idle ms, user:session (tokens), late, number of
- * events, events …, messages …  → {OK, seq}
+ * events, events …, messages …, characters  → {OK, seq}
  */
 static const struct state_script input = {
 	LUA_NOW LUA_RECORD LUA_APPEND LUA_LATE LUA_AWAKE LUA_TELL LUA_FENCE
@@ -53,7 +53,7 @@ static const struct state_script leave = { LUA_PURGE LUA_LEAVE
 /*
  * KEYS turns, my instance, session, events, record, messages  ARGV me, reply,
  * timeline, forget, the most messages, late, number of events, events …,
- * messages …  → {OK, the instance of the new head or '', seq}
+ * messages …, characters  → {OK, the instance of the new head or '', seq}
  */
 static const struct state_script finish = {
 	LUA_RECORD LUA_APPEND LUA_LATE LUA_PURGE LUA_LEAVE LUA_FENCE
@@ -90,7 +90,7 @@ enum rc
 turn_append(struct state *s, const struct turn_place *p, const struct str *json,
     size_t n)
 {
-	return turn_keep(s, p, &(struct session_new){ json, n, { 0 } });
+	return turn_keep(s, p, &(struct session_new){ .json = json, .n = n });
 }
 
 enum rc
@@ -130,6 +130,7 @@ run_input(struct state *s, const struct turn_place *p,
 	call_num(&c, (int64_t)told->n);
 	put_texts(&c, told->json, told->n, EVENTS_TEXT_MAX);
 	put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
+	call_num(&c, new->chars);
 	rc = call_run(s, &c, 2, &r);
 	told->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
 	state_reply_free(r);
@@ -253,5 +254,6 @@ turn_finish(struct state *s, const struct turn_place *p,
 	call_num(&c, (int64_t)end->told.n);
 	put_texts(&c, end->told.json, end->told.n, EVENTS_TEXT_MAX);
 	put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
+	call_num(&c, new->chars);
 	return run_ending(s, &c, end, a);
 }

@@ -18,7 +18,18 @@
 #define OUT_MAX (256 * 1024)
 /* Of the options, the first are those of NATS, the last those of access. */
 #define NATS_OPTS_N 6
-#define AUTH_OPTS_N 12
+#define AUTH_OPTS_N 14
+
+/* What a request counts as besides one. */
+#define RATE_COST_OPTS                                                     \
+	{ "RATE_COST_BYTES", CONF_INT, CONF_AT(svc_conf, rate_cost_bytes), \
+		"16384", 1024, 1048576,                                    \
+		"bytes of a body that count as one request more" },        \
+	{                                                                  \
+		"RATE_COST_US", CONF_INT, CONF_AT(svc_conf, rate_cost_us), \
+		    "5000", 100, 1000000,                                  \
+		    "processor time that counts as one request more, us"   \
+	}
 
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
@@ -74,6 +85,7 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		{ "RATE_TOKEN_BURST", CONF_INT,
 		    CONF_AT(svc_conf, rate_token_burst), "100", 1, RATE_MAX,
 		    "requests at once that it is good for after a pause" },
+		RATE_COST_OPTS,
 		{ "RATE_ADDRESS_PER_S", CONF_INT,
 		    CONF_AT(svc_conf, rate_address_per_s), "200", 0, RATE_MAX,
 		    "requests a second of one address; 0: any" },

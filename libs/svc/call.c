@@ -273,8 +273,8 @@ read_request(struct svc_call *c, struct wire_err *err)
 	return wire_decode(r->request, body, c->arena, c->request, err);
 }
 
-void
-svc_call_serve(struct svc_call *c)
+static void
+serve(struct svc_call *c, struct guard_bill *bill)
 {
 	const struct svc_route *r = c->lane->route;
 	struct wire_err err;
@@ -289,9 +289,20 @@ svc_call_serve(struct svc_call *c)
 		}
 		if (!guard_checks_request(c))
 			return;
+		guard_bill_body(bill, c);
 	}
 	r->fn(c->lane->svc->app, c);
 	log_trace_set("");
+}
+
+void
+svc_call_serve(struct svc_call *c)
+{
+	struct guard_bill bill;
+
+	guard_bill_begin(&bill, c);
+	serve(c, &bill);
+	guard_bill_end(&bill);
 }
 
 static void
@@ -450,47 +461,4 @@ svc_lanes_free(struct svc *s)
 	free(s->lanes);
 	free(s->http_routes);
 	free(s->service.endpoints);
-}
-
-const void *
-svc_call_request(const struct svc_call *c)
-{
-	return c->request;
-}
-
-struct str
-svc_call_body(const struct svc_call *c)
-{
-	return c->http != NULL ? httpd_req_body(c->http) : bus_msg_data(c->msg);
-}
-
-struct str
-svc_call_header(const struct svc_call *c, const char *name)
-{
-	return c->http != NULL ? httpd_req_header(c->http, name)
-			       : (struct str){ 0 };
-}
-
-enum rc
-svc_call_on_gone(struct svc_call *c, void (*fn)(void *arg), void *arg)
-{
-	return c->http != NULL ? httpd_on_gone(c->http, fn, arg) : RC_OK;
-}
-
-struct arena *
-svc_call_arena(struct svc_call *c)
-{
-	return c->arena;
-}
-
-struct wall
-svc_call_deadline(const struct svc_call *c)
-{
-	return c->deadline;
-}
-
-const struct trace *
-svc_call_trace(const struct svc_call *c)
-{
-	return &c->trace;
 }

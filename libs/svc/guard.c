@@ -49,6 +49,8 @@ guard_start(struct svc *s)
 	g->refusals = refusals_new(s->metrics);
 	g->rate =
 	    rate_new(conf->rate_token_per_s, conf->rate_token_burst, RATE_KEYS);
+	g->bodies =
+	    rate_new(conf->rate_token_per_s, conf->rate_token_burst, RATE_KEYS);
 	s->guard = g;
 	rc = auth_new(&o, &g->auth);
 	if (rc == RC_OK)
@@ -67,6 +69,7 @@ guard_stop(struct svc *s)
 	worker_free(g->workers);
 	auth_free(g->auth);
 	rate_free(g->rate);
+	rate_free(g->bodies);
 	refusals_free(g->refusals);
 	free(g);
 	s->guard = NULL;
@@ -141,21 +144,44 @@ guard_bearer(struct httpd_req *r)
 /* ---- what a known caller may ask ---------------------------------------- */
 
 static bool
-is_too_often(struct svc_call *c)
+is_over(struct svc_call *c, struct rate *rate, struct str key, const char *text)
 {
-	struct str key = { (const char *)&c->caller.key,
-		sizeof(c->caller.key) };
-	int64_t ms = rate_take(c->lane->svc->guard->rate, key, clock_mono());
+	int64_t ms = rate_take(rate, key, clock_mono());
 
 	if (ms == 0)
 		return false;
 	httpd_retry_after(c->http, (int)((ms + 999) / 1000));
 	turn_away(c,
-	    &(struct refusal){ REFUSAL_RATE, 429, "rate_limited",
-		"the access token is used too often; wait as long as "
-		"Retry-After says",
-		NULL });
+	    &(struct refusal){ REFUSAL_RATE, 429, "rate_limited", text, NULL });
 	return true;
+}
+
+static struct str
+token_key(const struct svc_call *c)
+{
+	return (
+	    struct str){ (const char *)&c->caller.key, sizeof(c->caller.key) };
+}
+
+static bool
+is_too_often(struct svc_call *c)
+{
+	return is_over(c, c->lane->svc->guard->rate, token_key(c),
+	    "the access token is used too often, or for what costs much; wait "
+	    "as long as Retry-After says");
+}
+
+/* Several tokens may be for one body. */
+static bool
+is_body_too_often(struct svc_call *c, struct str terminal)
+{
+	char text[GUARD_BODY_MAX];
+
+	return terminal.n > 0 &&
+	    is_over(c, c->lane->svc->guard->bodies,
+		guard_body(c, terminal, text),
+		"the body is used too often, or for what costs much; wait "
+		"as long as Retry-After says");
 }
 
 static bool
@@ -242,7 +268,8 @@ guard_checks_request(struct svc_call *c)
 	terminal = wire_text_of(d, c->request, STR("terminal_id"));
 	return (user == NULL || may_name_user(c, "/user_id", user)) &&
 	    (terminal == NULL ||
-		may_name_terminal(c, "/terminal_id", terminal));
+		(may_name_terminal(c, "/terminal_id", terminal) &&
+		    !is_body_too_often(c, *terminal)));
 }
 
 /* ---- the way in --------------------------------------------------------- */

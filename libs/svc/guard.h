@@ -10,7 +10,9 @@
 #define SVC_GUARD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "core/id.h"
 #include "core/rc.h"
 #include "core/str.h"
 
@@ -50,6 +52,36 @@ void guard_enter(struct svc_call *c);
  * was refused.
  */
 bool guard_checks_request(struct svc_call *c);
+
+/* Room for tenant, user and body, NUL included. */
+#define GUARD_BODY_MAX (3 * (ID_MAX + 1))
+
+/* What a request costs, for the token and the body that are to pay. */
+struct guard_bill {
+	struct svc_guard *g; /* NULL: nobody is */
+	uint64_t token;
+	struct str body; /* absent: it names none */
+	char text[GUARD_BODY_MAX];
+	size_t bytes;
+	int64_t began_ns; /* of this thread's processor time */
+};
+
+/*
+ * guard_body(c, terminal, dst):
+ * What a body is counted under: nobody uses up what is another user's.
+ */
+struct str guard_body(
+    const struct svc_call *c, struct str terminal, char dst[GUARD_BODY_MAX]);
+
+/*
+ * guard_bill_begin(b, c): c is about to be read.
+ * guard_bill_body(b, c):  It is read, and guard_checks_request().
+ * guard_bill_end(b):      It was handed on; c may be gone.  What it took of
+ *                         bytes and time counts as so many requests more.
+ */
+void guard_bill_begin(struct guard_bill *b, const struct svc_call *c);
+void guard_bill_body(struct guard_bill *b, struct svc_call *c);
+void guard_bill_end(struct guard_bill *b);
 
 /* guard_leave(c): c ends. */
 void guard_leave(struct svc_call *c);

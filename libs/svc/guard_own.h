@@ -19,7 +19,8 @@ struct svc_guard {
 	struct svc *svc;
 	struct worker_pool *workers;
 	struct auth *auth;
-	struct rate *rate;
+	struct rate *rate;   /* of tokens */
+	struct rate *bodies; /* that they name, of them all */
 	struct svc_refusals *refusals;
 	struct loop_timer look; /* at the streams */
 };

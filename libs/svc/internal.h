@@ -39,6 +39,7 @@ struct svc_conf {
 	const char *auth_audience;
 	int64_t rate_token_per_s;
 	int64_t rate_token_burst;
+	int64_t rate_cost_bytes, rate_cost_us;
 	int64_t rate_address_per_s;
 	int64_t rate_address_burst;
 	int64_t http_per_address;
@@ -46,7 +47,7 @@ struct svc_conf {
 	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 24
+#define SVC_OPTS_N 26
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,

@@ -38,6 +38,7 @@ struct history_list {
 struct history_stored {
 	struct str *list;
 	size_t n;
+	int64_t chars; /* code points of their contents */
 };
 
 /* What a turn's messages have in common. */

@@ -16,6 +16,7 @@
 #include "state/terminal.h"
 #include "stream.h"
 #include "tell.h"
+#include "toolbox.h"
 #include "tools.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
@@ -110,11 +111,11 @@ take_skills(struct run *r, const struct terminal *t)
 
 	tools_free(r->facts.tools);
 	r->facts.tools = NULL;
-	enum rc rc = tools_new(skills, r->a, &r->facts.tools);
+	enum rc rc = toolbox_get(r->o->toolbox, skills, &r->facts.tools);
 	if (rc != RC_INVALID)
 		return rc;
 	log_error("turn.skills", LOG_V("terminal", run_chat(r)->terminal_id));
-	return tools_new((struct str){ 0 }, r->a, &r->facts.tools);
+	return toolbox_get(r->o->toolbox, (struct str){ 0 }, &r->facts.tools);
 }
 
 static enum rc
@@ -203,7 +204,8 @@ store_input(struct run *r)
 		rc = turn_stored_input(r->o->state, &r->place, &in, &told);
 	else if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n, { 0 } }, &in, &told);
+		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
+		    &told);
 	r->in_doubt = rc == RC_TIMEOUT;
 	r->begun |= rc == RC_OK || rc == RC_TIMEOUT;
 	if (rc == RC_OK)
@@ -314,8 +316,8 @@ finish(struct run *r)
 		rc = make_ending(r);
 	if (rc == RC_OK && !is)
 		rc = turn_finish(r->o->state, &r->place,
-		    &(struct session_new){
-			r->outcome.list, r->outcome.n, late_keep(r, true) },
+		    &(struct session_new){ r->outcome.list, r->outcome.n,
+			late_keep(r, true), r->outcome.chars },
 		    &r->ending, r->a);
 	r->in_doubt = rc == RC_TIMEOUT;
 	if (rc == RC_OK)
@@ -356,7 +358,8 @@ load_keep(struct run *r)
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
 		rc = turn_keep(r->o->state, &r->place,
-		    &(struct session_new){ s.list, s.n, late_keep(r, false) });
+		    &(struct session_new){
+			s.list, s.n, late_keep(r, false), s.chars });
 	if (rc != RC_OK && rc != RC_CONFLICT)
 		log_warn("turn.deeds_not_stored",
 		    LOG_V("turn", r->place.turn_id), LOG_RC(rc));

@@ -22,6 +22,7 @@
 #include "state/state.h"
 #include "stream.h"
 #include "svc/svc.h"
+#include "toolbox.h"
 #include "turn.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -31,6 +32,8 @@
 /* Calls of the model at one time; the others wait. */
 #define LLM_ACTIVE_MAX 4096
 #define FILES_MAX      16384
+/* Skills of bodies that are kept read. */
+#define TOOLBOX_MAX ((size_t)64 * 1024 * 1024)
 /* How long the end waits for who collects spans. */
 #define FLUSH_MS 1000
 
@@ -235,6 +238,7 @@ orch_start(struct svc *s, const void *conf)
 	o->svc = s;
 	o->bus = svc_bus(s);
 	o->scratch = arena_new(SCRATCH_MAX);
+	o->toolbox = toolbox_new(TOOLBOX_MAX, svc_metrics(s));
 	buf_init(&o->out, WIRE_MESSAGE_MAX);
 	TAILQ_INIT(&o->runs);
 	TAILQ_INIT(&o->leaving);
@@ -269,6 +273,7 @@ orch_stop(void *arg)
 	otlp_flush(o->otlp, FLUSH_MS);
 	otlp_free(o->otlp);
 	zone_free(o->zone);
+	toolbox_free(o->toolbox);
 	arena_free(o->scratch);
 	buf_free(&o->out);
 	free(o);

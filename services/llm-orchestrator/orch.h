@@ -24,6 +24,7 @@ struct run;
 struct state;
 struct state_pipe;
 struct svc;
+struct toolbox;
 struct worker_pool;
 struct zone;
 
@@ -70,6 +71,7 @@ struct orch {
 	struct zone *zone;
 	struct otlp *otlp; /* NULL: nobody wants spans */
 	char instance[ORCH_INSTANCE_MAX];
+	struct toolbox *toolbox;
 	struct arena *scratch; /* of one callback */
 	struct buf out;        /* a message on its way */
 	struct run_list runs;

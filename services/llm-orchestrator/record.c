@@ -87,6 +87,7 @@ store(struct history_stored *out, struct wire_session_messages_items *m,
 	enum rc rc =
 	    wire_encode(&wire_session_messages_items_desc, m, &b, NULL);
 	if (rc == RC_OK) {
+		out->chars += (int64_t)str_utf8_count(m->content);
 		out->list[out->n] = arena_str(a, buf_str(&b));
 		rc = out->list[out->n++].p != NULL ? RC_OK : RC_TOOBIG;
 	}
@@ -101,7 +102,7 @@ history_input(const struct wire_chat_request *chat,
 {
 	enum rc rc = RC_OK;
 
-	out->n = 0;
+	*out = (struct history_stored){ 0 };
 	out->list = arena_alloc(a, HISTORY_INPUTS_MAX * sizeof(*out->list));
 	if (out->list == NULL)
 		return RC_TOOBIG;
@@ -224,7 +225,7 @@ history_outcome(const struct turn *t, struct str reply,
 {
 	struct history_list done;
 
-	out->n = 0;
+	*out = (struct history_stored){ 0 };
 	enum rc rc = history_turn(t, a, &done);
 	if (rc != RC_OK)
 		return rc;

@@ -42,6 +42,8 @@ struct tools {
 	struct tool *list;
 	size_t n;
 	struct tool recall, forget;
+	struct arena *texts; /* NULL: somebody else's */
+	size_t holders;
 };
 
 /* ---- words for people -------------------------------------------------- */
@@ -359,6 +361,7 @@ tools_new(struct str skills, struct arena *a, struct tools **out)
 	struct tools *t = mem_zalloc(sizeof(*t));
 	enum rc rc = RC_OK;
 
+	t->holders = 1;
 	recall_init(&t->recall);
 	forget_init(&t->forget);
 	if (skills.p != NULL)
@@ -380,14 +383,28 @@ tools_new(struct str skills, struct arena *a, struct tools **out)
 void
 tools_free(struct tools *t)
 {
-	if (t == NULL)
+	if (t == NULL || --t->holders > 0)
 		return;
 	for (size_t i = 0; i < t->n; i++)
 		wire_schema_free(t->list[i].compiled);
 	wire_schema_free(t->recall.compiled);
 	wire_schema_free(t->forget.compiled);
 	free(t->list);
+	arena_free(t->texts);
 	free(t);
+}
+
+struct tools *
+tools_hold(struct tools *t)
+{
+	t->holders++;
+	return t;
+}
+
+void
+tools_take(struct tools *t, struct arena *a)
+{
+	t->texts = a;
 }
 
 size_t

@@ -59,8 +59,14 @@ struct tool {
 enum rc tools_new(
     struct str skills, struct arena *a, struct tools **out) RC_CHECK;
 
-/* tools_free(t): NULL is allowed. */
+/*
+ * tools_free(t): The last one who holds them frees them.  NULL is allowed.
+ * tools_hold(t): One more holds them; t.
+ * tools_take(t, a): The arena that their texts lie in is theirs now.
+ */
 void tools_free(struct tools *t);
+struct tools *tools_hold(struct tools *t);
+void tools_take(struct tools *t, struct arena *a);
 
 /* tools_n(t), tools_at(t, i): The body's skills, in their order. */
 size_t tools_n(const struct tools *t);

@@ -56,6 +56,10 @@ const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	    "reports, heartbeats, unasked results of a body, each, a second" },
 	{ "RATE_TERMINAL_BURST", CONF_INT, CONF_AT(bridge_conf, rate_burst),
 	    "60", 40, RATE_MAX, "so many at once; 64 KiB more count as one" },
+	{ "SKILLS_BYTES_MAX", CONF_INT, CONF_AT(bridge_conf, skills_max),
+	    "65536", 1024, 1048576,
+	    "bytes of a body's skills, all of which the language model is "
+	    "shown; a larger report is refused" },
 };
 
 static bool

@@ -35,10 +35,11 @@ struct bridge_conf {
 	const char *broker;
 	int64_t ttl_s;
 	int64_t rate_per_s, rate_burst;
+	int64_t skills_max;
 };
 
 /* The options that fill it. */
-#define BRIDGE_OPTS_N 12
+#define BRIDGE_OPTS_N 13
 extern const struct conf_opt bridge_opts[BRIDGE_OPTS_N];
 
 struct bridge {

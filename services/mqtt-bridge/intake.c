@@ -21,6 +21,7 @@
 #define TAIL         "}"
 
 struct intake {
+	size_t skills_max;
 	struct buf text; /* scratch */
 	/* Digests of good catalogs and skills: the newest, and those before
 	 * them.  No text is both, but for the empty array. */
@@ -28,10 +29,11 @@ struct intake {
 };
 
 struct intake *
-intake_new(void)
+intake_new(size_t skills_max)
 {
 	struct intake *i = mem_zalloc(sizeof(*i));
 
+	i->skills_max = skills_max;
 	buf_init(&i->text, WIRE_MESSAGE_MAX + 64);
 	i->known = map_new();
 	i->known_before = map_new();
@@ -156,6 +158,22 @@ check_skills(struct intake *i, struct str in,
 	return rc;
 }
 
+/* More than the language model is to be shown in each call. */
+static enum rc
+check_size(const struct intake *i, struct str array,
+    const struct snapshot *out, struct wire_err *err)
+{
+	if (array.n <= i->skills_max)
+		return RC_OK;
+	(void)snprintf(
+	    err->path, sizeof(err->path), "%s", out->bare ? "" : "/skills");
+	(void)snprintf(err->why, sizeof(err->why),
+	    "has %zu bytes; the language model is shown %zu at most "
+	    "(SKILLS_BYTES_MAX)",
+	    array.n, i->skills_max);
+	return RC_TOOBIG;
+}
+
 enum rc
 intake_skills(struct intake *i, struct str in, struct str terminal,
     struct arena *a, struct snapshot *out, struct wire_err *err)
@@ -174,6 +192,8 @@ intake_skills(struct intake *i, struct str in, struct str terminal,
 	array.n_skills = r.n_skills;
 	rc = array_text(
 	    i, &wire_skills_report_desc, &array, STR(SKILLS_HEAD), &text, err);
+	if (rc == RC_OK)
+		rc = check_size(i, text, out, err);
 	if (rc == RC_OK)
 		rc = keep(out, text, r.n_skills, a, err);
 	if (rc == RC_OK)

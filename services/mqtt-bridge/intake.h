@@ -21,8 +21,12 @@
 
 struct intake;
 
-/* intake_new(): It knows no catalog yet. */
-struct intake *intake_new(void);
+/*
+ * intake_new(skills_max):
+ * It knows no catalog yet.  A list of skills of more bytes, as it is kept, is
+ * refused.
+ */
+struct intake *intake_new(size_t skills_max);
 
 /* intake_free(i): NULL is allowed. */
 void intake_free(struct intake *i);

@@ -351,7 +351,7 @@ snapshots_new(struct bridge *b)
 
 	s->b = b;
 	s->reader = worker_new(b->loop, 1, 1);
-	s->intake = intake_new();
+	s->intake = intake_new((size_t)b->conf->skills_max);
 	s->newest = map_new();
 	s->left = map_new();
 	TAILQ_INIT(&s->waiting);

@@ -51,7 +51,7 @@ read_result(struct str in, const struct address *a, struct arena *mem)
 static void
 read_snapshot(struct str in, const struct address *a, struct arena *mem)
 {
-	struct intake *i = intake_new();
+	struct intake *i = intake_new(WIRE_MESSAGE_MAX);
 	struct wire_err err = { "", "" };
 	struct snapshot s;
 	enum rc rc = a->row == WIRE_TOPIC_SKILLS

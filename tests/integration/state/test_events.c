@@ -8,7 +8,7 @@
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
-static const struct session_new message = { one, 1, { 0 } };
+static const struct session_new message = { .json = one, .n = 1 };
 static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
 	60000 };
 static const struct str abc[] = { STR_INIT("a"), STR_INIT("b"), STR_INIT("c") };

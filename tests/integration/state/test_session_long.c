@@ -1,6 +1,7 @@
 /* Sessions that get long before they fall idle. */
 #include "integration/state/bed.h"
 #include "state/session.h"
+#include "state/session_append.h"
 
 #define FOREVER 600000
 
@@ -119,5 +120,107 @@ KIT_TEST(an_input_meanwhile)
 	while (claim(&b, &again) == 0)
 		;
 	ck_assert_int_ne(again.due.ms, early.due.ms);
+	bed_end(&b);
+}
+
+/* Characters as the record has them, or -1. */
+static int64_t
+counted(struct bed *b)
+{
+	static const char script[] =
+	    "local s=redis.call('KEYS','soul:session:{*}')[1]\n"
+	    "local c=string.match(redis.call('HGET',s,'chars') or '',"
+	    "'^%d+:%d+:(%d+)$')\n"
+	    "return tonumber(c) or -1";
+
+	return INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0"));
+}
+
+/* Replace all messages by what cannot be decoded, so that counts stay bare. */
+static void
+spoil(struct bed *b)
+{
+	static const char script[] =
+	    "local k=redis.call('KEYS','soul:session:{*}:messages')[1]\n"
+	    "for i=1,redis.call('LLEN',k) do\n"
+	    " redis.call('LSET',k,i-1,'spoilt')\n"
+	    "end\n"
+	    "return 1";
+
+	ck_assert_int_eq(
+	    INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0")), 1);
+}
+
+static void
+say_counted(struct bed *b, struct str json, int64_t chars)
+{
+	struct session_new new = { .json = &json, .n = 1, .chars = chars };
+
+	OK(session_append_as(b->s, &key, NULL, new, NULL));
+	OK(session_user_input(b->s, &key, STR("soul"), STR("t"), FOREVER));
+}
+
+/* Messages whose characters are known are never decoded again. */
+KIT_TEST(characters_are_counted_as_they_come)
+{
+	struct session_list l;
+	struct bed b;
+
+	bed_start(&b);
+	say_counted(&b, STR("{\"content\":\"一二三四\"}"), 4);
+	ck_assert_int_eq(counted(&b), 4);
+	say_counted(&b, STR("{\"content\":\"一二三四五\"}"), 5);
+	ck_assert_int_eq(counted(&b), 9);
+	spoil(&b);
+	ck_assert(!ask(&b));
+	say_counted(&b, STR("{\"content\":\"一\"}"), 1);
+	spoil(&b);
+	ck_assert(ask(&b));
+	/* A summary of all of them begins with none. */
+	OK(session_messages(
+	    b.s, &key, (struct session_page){ 0, 100 }, b.a, &l));
+	struct session_summary sum = { .text = STR("s"),
+		.number = l.message[l.n - 1].number };
+	OK(session_summarise(b.s, &key, &sum));
+	ck_assert_int_eq(counted(&b), 0);
+	say_counted(&b, STR("{\"content\":\"一\"}"), 1);
+	ck_assert_int_eq(counted(&b), 1);
+	bed_end(&b);
+}
+
+/* As 0.1.0 appends: 一二. */
+static void
+say_as_before(struct bed *b)
+{
+	static const char script[] =
+	    "local k=redis.call('KEYS','soul:session:{*}')[1]\n"
+	    "redis.call('RPUSH',k..':messages','{\"content\":\"一二\"}')\n"
+	    "return redis.call('HINCRBY',k,'last',1)";
+
+	ck_assert_int_gt(
+	    INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0")), 0);
+}
+
+/* A record of 0.1.0 has no count: it is counted once, and kept from then on. */
+KIT_TEST(an_older_record_is_counted_once)
+{
+	struct bed b;
+
+	bed_start(&b);
+	say(&b, STR("{\"content\":\"一二三四\"}"));
+	ck_assert_int_eq(counted(&b), -1);
+	/* What came before is not known, so it is not begun in the middle. */
+	say_counted(&b, STR("{\"content\":\"一\"}"), 1);
+	ck_assert_int_eq(counted(&b), -1);
+	ck_assert(!ask(&b));
+	ck_assert_int_eq(counted(&b), 5);
+	spoil(&b);
+	say_counted(&b, STR("{\"content\":\"一二三四\"}"), 4);
+	ck_assert(!ask(&b));
+	ck_assert_int_eq(counted(&b), 9);
+	/* An older program appends beside us: the count is not believed. */
+	say_as_before(&b);
+	ck_assert(!ask(&b));
+	ck_assert_int_eq(counted(&b), 6);
 	bed_end(&b);
 }

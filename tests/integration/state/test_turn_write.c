@@ -13,7 +13,7 @@ place(const char *instance, const char *turn)
 }
 
 static const struct str two[] = { STR_INIT("1"), STR_INIT("2") };
-static const struct session_new two_new = { two, 2, { 0 } };
+static const struct session_new two_new = { .json = two, .n = 2 };
 static const struct turn_input input = { STR_INIT("灵魂"), STR_INIT("t1"),
 	60000 };
 
@@ -92,8 +92,9 @@ KIT_TEST(finish_of_the_head)
 /* What is left open stays until another says what is. */
 KIT_TEST(what_is_left_open)
 {
-	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]") },
-					none = { two, 2, STR_INIT("") };
+	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]"),
+		0 },
+					none = { two, 2, STR_INIT(""), 0 };
 	struct turn_place a = place("i1", "a"), w = place("i2", "b");
 	struct session s;
 	struct str next;
@@ -145,8 +146,8 @@ KIT_TEST(wrong_arguments)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
 	struct turn_place a = place("i", "a"), bad = place("", "a");
-	struct session_new none = { two, 0, { 0 } },
-			   over = { many, SESSION_APPEND_MAX + 1, { 0 } };
+	struct session_new none = { .json = two },
+			   over = { .json = many, .n = SESSION_APPEND_MAX + 1 };
 	struct turn_input no_soul = { STR(""), STR("t"), 0 },
 			  no_body = { STR("s"), STR(""), 0 },
 			  past = { STR("s"), STR("t"), -1 };

@@ -102,6 +102,29 @@ ask(const struct running *r, struct kit_answer *a, const char *token)
 	return a->status;
 }
 
+/* The same with a body of n bytes. */
+static int
+ask_large(
+    const struct running *r, struct kit_answer *a, const char *token, size_t n)
+{
+	struct buf b = BUF_INIT(256UL * 1024);
+	struct kit_http c = { 0 };
+
+	buf_printf(&b,
+	    "GET /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
+	    "Authorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n",
+	    token, n);
+	for (size_t i = 0; i < n; i++)
+		buf_putc(&b, ' ');
+	kit_http_open(&c, r->toy.http);
+	ck_assert(kit_http_send(&c, b.p, b.n));
+	buf_free(&b);
+	if (!kit_http_read(&c, a, RUNNING_MS))
+		a->status = 0;
+	kit_http_close(&c);
+	return a->status;
+}
+
 /* ---- refusals ------------------------------------------------------------ */
 
 static const struct kit_token two[] = {
@@ -151,6 +174,34 @@ KIT_TEST(refusals_say_how_to_do_better)
 	ck_assert_int_eq(kit_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
+	kit_answer_free(&a);
+	running_end(&r);
+}
+
+/* One request of many bytes takes more of the token than many small ones. */
+KIT_TEST(a_large_request_counts_as_many)
+{
+	char file[300], one[] = "RATE_TOKEN_PER_S=1",
+			n[] = "RATE_TOKEN_BURST=20",
+			bytes[] = "RATE_COST_BYTES=1024";
+	const char *path = kit_path("tokens.json");
+	struct kit_answer a = { 0 };
+	struct running r;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file, one, n, bytes));
+	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
+	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
+	ck_assert(kit_answer_has(&a, "costs much"));
+	char field[64];
+	ck_assert_int_ge(
+	    strtol(kit_answer_field(&a, "Retry-After", field, sizeof(field)),
+		NULL, 10),
+	    10);
+	/* Nobody else pays for it. */
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
 	kit_answer_free(&a);
 	running_end(&r);
 }

@@ -73,3 +73,21 @@ KIT_TEST(the_key_asked_for_longest_ago_is_forgotten)
 	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(4)), 0);
 	rate_free(r);
 }
+
+/* What is charged afterwards is waited for, but not for ever. */
+KIT_TEST(a_charge_may_fall_below_empty)
+{
+	struct rate *r = rate_new(10, 3, 4);
+
+	rate_charge(r, STR("a"), 0, at_ms(0));
+	rate_charge(r, STR("a"), 2, at_ms(0));
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 0);
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
+	rate_charge(r, STR("a"), 1, at_ms(0));
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 200);
+	/* Never deeper than a whole bucket. */
+	rate_charge(r, STR("a"), INT64_MAX, at_ms(0));
+	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 400);
+	ck_assert_int_eq(rate_take(r, STR("b"), at_ms(0)), 0);
+	rate_free(r);
+}

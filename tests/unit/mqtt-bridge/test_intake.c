@@ -9,6 +9,8 @@
 #include "intake.h"
 #include "kit/kit.h"
 
+#define SKILLS_MAX 4096
+
 struct rig {
 	struct intake *i;
 	struct arena *a;
@@ -19,7 +21,7 @@ struct rig {
 static void
 rig_start(struct rig *r)
 {
-	*r = (struct rig){ .i = intake_new(),
+	*r = (struct rig){ .i = intake_new(SKILLS_MAX),
 		.a = arena_new(WIRE_ARENA_MAX + 2UL * 1024 * 1024) };
 }
 
@@ -300,5 +302,34 @@ KIT_TEST(too_little_memory)
 	ck_assert_int_eq(
 	    catalog(&r, "[{\"id\":\"a\"},{\"id\":\"b\"}]"), RC_TOOBIG);
 	ck_assert_str_ne(r.err.why, "");
+	rig_end(&r);
+}
+
+/* What the model is not to be shown is refused, with where and why. */
+KIT_TEST(more_skills_than_a_model_is_shown)
+{
+	static const char *const paths[] = { "", "/skills" };
+	struct rig r;
+
+	rig_start(&r);
+	for (size_t k = 0; k < NELEM(paths); k++) {
+		struct buf b = BUF_INIT(2 * SKILLS_MAX);
+		buf_puts(&b, "[");
+		for (size_t i = 0; i < 40; i++)
+			buf_printf(&b,
+			    "%s{\"name\":\"s%zu\",\"description\":\"%0*d\"}",
+			    i > 0 ? "," : "", i, 100, 0);
+		buf_puts(&b, "]");
+		struct buf whole = BUF_INIT(3 * SKILLS_MAX);
+		buf_printf(&whole, "%s%.*s%s", k > 0 ? "{\"skills\":" : "",
+		    STR_ARG(buf_str(&b)), k > 0 ? "}" : "");
+		buf_putc(&whole, '\0');
+		ck_assert_int_eq(skills(&r, buf_str(&whole).p), RC_TOOBIG);
+		ck_assert_str_eq(r.err.path, paths[k]);
+		ck_assert_ptr_nonnull(strstr(r.err.why, "4096 at most"));
+		buf_free(&b);
+		buf_free(&whole);
+	}
+	ck_assert_int_eq(skills(&r, "[{\"name\":\"a\"}]"), RC_OK);
 	rig_end(&r);
 }

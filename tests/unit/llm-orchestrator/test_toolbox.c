@@ -1,0 +1,125 @@
+/*
+ * Skills that are read once, however many turns use them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/buf.h"
+#include "core/mem.h"
+#include "kit/kit.h"
+#include "toolbox.h"
+
+#define TURNS 100
+#define ROOM  ((size_t)64 * 1024)
+
+struct bench {
+	struct metric_set *set;
+	struct toolbox *box;
+};
+
+static void
+bench_open(struct bench *b)
+{
+	b->set = metric_set_new();
+	b->box = toolbox_new(ROOM, b->set);
+}
+
+static void
+bench_close(struct bench *b)
+{
+	toolbox_free(b->box);
+	metric_set_free(b->set);
+}
+
+static int64_t
+times_read(struct bench *b)
+{
+	return metric_value(
+	    metric_counter(b->set, "soul_turn_skills_read_total", "", NULL));
+}
+
+static struct tools *
+get(struct bench *b, const char *skills)
+{
+	struct tools *t;
+
+	ck_assert_int_eq(toolbox_get(b->box, str_of(skills), &t), RC_OK);
+	return t;
+}
+
+/* 250 skills, one list for each number. */
+static char *
+many(int number)
+{
+	struct buf b = BUF_INIT(1024 * 1024);
+	char *text;
+
+	buf_putc(&b, '[');
+	for (int i = 0; i < 250; i++)
+		buf_printf(&b,
+		    "%s{\"name\":\"s%d_%d\",\"input_schema\":{\"type\":"
+		    "\"object\",\"properties\":{\"a\":{\"type\":"
+		    "\"integer\"}}}}",
+		    i > 0 ? "," : "", number, i);
+	buf_putc(&b, ']');
+	text = str_dup(buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+KIT_TEST(skills_are_read_once_for_all_turns)
+{
+	struct bench b;
+	char *skills = many(1);
+
+	bench_open(&b);
+	struct tools *first = get(&b, skills);
+	for (int i = 1; i < TURNS; i++) {
+		struct tools *t = get(&b, skills);
+		ck_assert_ptr_eq(t, first);
+		tools_prepare(tools_at(t, 249));
+		tools_free(t);
+	}
+	ck_assert_int_eq(times_read(&b), 1);
+	ck_assert_uint_eq(tools_n(first), 250);
+	tools_free(first);
+	/* Other skills are others, as is none. */
+	tools_free(get(&b, "[{\"name\":\"nod\"}]"));
+	tools_free(get(&b, NULL));
+	tools_free(get(&b, NULL));
+	ck_assert_int_eq(times_read(&b), 3);
+	free(skills);
+	bench_close(&b);
+}
+
+/* What is held outlives its place; what is put out is read anew. */
+KIT_TEST(the_least_used_make_room)
+{
+	struct bench b;
+	char *one = many(1), *two = many(2);
+
+	bench_open(&b);
+	struct tools *held = get(&b, one);
+	tools_free(get(&b, two));
+	ck_assert_int_eq(times_read(&b), 2);
+	ck_assert(
+	    str_eq(tools_skill(held, STR("s1_249"))->name, STR("s1_249")));
+	tools_free(get(&b, one));
+	ck_assert_int_eq(times_read(&b), 3);
+	bench_close(&b);
+	ck_assert(str_eq(tools_at(held, 0)->skill, STR("s1_0")));
+	tools_free(held);
+	free(one);
+	free(two);
+}
+
+KIT_TEST(what_is_no_list_is_refused)
+{
+	struct bench b;
+	struct tools *t;
+
+	bench_open(&b);
+	ck_assert_int_eq(
+	    toolbox_get(b.box, STR("{\"skills\":7}"), &t), RC_INVALID);
+	bench_close(&b);
+}
