@@ -26,7 +26,7 @@
 static const struct state_script input = {
 	LUA_NOW LUA_RECORD LUA_APPEND LUA_LATE LUA_AWAKE LUA_TELL LUA_FENCE
 	"local n=tonumber(ARGV[8])\n"
-	"if #ARGV>8+n then append(KEYS[2],KEYS[5],ARGV[2],9+n) end\n"
+	"if #ARGV>9+n then append(KEYS[2],KEYS[5],ARGV[2],9+n) end\n"
 	"late(KEYS[2],ARGV[7])\n"
 	"awake(KEYS[2],KEYS[6],now,ARGV[3],ARGV[4],ARGV[5],ARGV[6])\n"
 	"if n>0 and redis.call('EXISTS',KEYS[4])==1 then\n"

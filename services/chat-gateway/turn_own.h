@@ -16,7 +16,7 @@ struct svc_error;
 #define TURN_LOST_STATUS 502
 #define TURN_LOST_CODE   "turn_lost"
 #define TURN_LOST_TEXT   "the turn was lost"
-#define TURN_LOST_ACTED  "the turn was lost; an action may have been carried out"
+#define TURN_LOST_ACTS   "the turn was lost; an action may have been carried out"
 
 /* A turn that waits for its answers. */
 struct turn {

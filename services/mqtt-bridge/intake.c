@@ -160,8 +160,8 @@ check_skills(struct intake *i, struct str in,
 
 /* More than the language model is to be shown in each call. */
 static enum rc
-check_size(const struct intake *i, struct str array,
-    const struct snapshot *out, struct wire_err *err)
+check_size(const struct intake *i, struct str array, const struct snapshot *out,
+    struct wire_err *err)
 {
 	if (array.n <= i->skills_max)
 		return RC_OK;
