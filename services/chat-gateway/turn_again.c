@@ -99,7 +99,7 @@ end_it(struct turn *t, struct turn_abandoned *out)
 	arena_reset(t->g->scratch);
 	rc = lost_reply(t, TURN_LOST_TEXT, &e.reply);
 	if (rc == RC_OK)
-		rc = lost_reply(t, TURN_LOST_ACTS, &e.acted);
+		rc = lost_reply(t, TURN_LOST_DID, &e.acted);
 	if (rc == RC_OK)
 		rc = turn_abandon(t->g->state, &p, &e, t->g->scratch, out);
 	return rc;
@@ -136,7 +136,7 @@ turn_give_up(struct turn *t, const char *why)
 		take_end(t, &rec);
 	else if (read_events(t))
 		turn_lose_as(
-		    t, why, was.acting ? TURN_LOST_ACTS : TURN_LOST_TEXT);
+		    t, why, was.acting ? TURN_LOST_DID : TURN_LOST_TEXT);
 }
 
 static enum rc

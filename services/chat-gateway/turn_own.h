@@ -12,11 +12,13 @@
 
 struct svc_error;
 
-/* The error of a turn that is lost; its text if a body may have acted. */
+/* The error of a turn that is lost. */
 #define TURN_LOST_STATUS 502
 #define TURN_LOST_CODE   "turn_lost"
 #define TURN_LOST_TEXT   "the turn was lost"
-#define TURN_LOST_ACTS   "the turn was lost; an action may have been carried out"
+
+/* Its text if a body may have acted. */
+#define TURN_LOST_DID "the turn was lost; an action may have been carried out"
 
 /* A turn that waits for its answers. */
 struct turn {
