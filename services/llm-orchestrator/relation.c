@@ -114,6 +114,9 @@ relation_guess(
 
 	*out = (struct relation){ .word = "未知",
 		.strategy = "还不清楚对方的性格：友善、谨慎，不作假设。" };
+	/* Some thirty words are looked for at each byte. */
+	if (said.n > RELATION_TEXT_MAX)
+		said.n = RELATION_TEXT_MAX;
 	out->known = guess(said, &out->target);
 	if (!out->known)
 		return;

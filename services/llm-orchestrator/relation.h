@@ -8,9 +8,13 @@
 #define LLM_ORCHESTRATOR_RELATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/str.h"
 #include "persona/persona.h"
+
+/* Hints are looked for in so many bytes from the start. */
+#define RELATION_TEXT_MAX ((size_t)2048)
 
 struct relation {
 	bool known;            /* something in the sentence tells */
@@ -23,7 +27,7 @@ struct relation {
 /*
  * relation_guess(said, soul, out):
  * Guess the other's traits: of an MBTI type that is named, else of words that
- * hint at them.
+ * hint at them.  What comes after RELATION_TEXT_MAX bytes does not count.
  */
 void relation_guess(
     struct str said, const struct persona *soul, struct relation *out);

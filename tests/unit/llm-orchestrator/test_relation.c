@@ -2,6 +2,7 @@
  * Who a sentence is about, and how a soul gets along with such a person.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "kit/kit.h"
@@ -23,6 +24,23 @@ KIT_TEST(nobody_is_known)
 		ck_assert_str_eq(r.word, "未知");
 		ck_assert_ptr_nonnull(r.strategy);
 	}
+}
+
+/* Nobody can make it look through a whole book. */
+KIT_TEST(only_the_beginning_is_looked_at)
+{
+	static const char name[] = "INFJ ";
+	char text[RELATION_TEXT_MAX + sizeof(name)];
+	struct relation r;
+
+	memset(text, ' ', sizeof(text));
+	memcpy(text + RELATION_TEXT_MAX - 4, name, 4);
+	relation_guess((struct str){ text, sizeof(text) }, &average, &r);
+	ck_assert(r.known);
+	memcpy(text + RELATION_TEXT_MAX - 4, " INF", 4);
+	text[RELATION_TEXT_MAX] = 'J';
+	relation_guess((struct str){ text, sizeof(text) }, &average, &r);
+	ck_assert(!r.known);
 }
 
 /* A type that is named says more than the words around it. */
