@@ -210,11 +210,13 @@ session_messages(struct state *s, const struct session_key *k,
 		return RC_INVALID;
 	if (page.max > SESSION_MESSAGES_MAX)
 		page.max = SESSION_MESSAGES_MAX;
+	if (page.bytes == 0 || page.bytes > SESSION_PAGE_BYTES)
+		page.bytes = SESSION_PAGE_BYTES;
 	session_call(&c, &messages, k);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_num(&c, page.after < 0 ? -1 : page.after);
 	call_num(&c, (int64_t)page.max);
-	call_num(&c, SESSION_PAGE_BYTES);
+	call_num(&c, (int64_t)page.bytes);
 	rc = call_run(s, &c, 3, &r);
 	if (rc == RC_OK)
 		rc = read_messages(r, a, out, c.keys[0]);

@@ -64,10 +64,14 @@ enum rc session_append(struct state *s, const struct session_key *k,
 enum rc session_user_input(struct state *s, const struct session_key *k,
     struct str soul, struct str terminal, int64_t idle_ms) RC_CHECK;
 
-/* Which messages: the max numbers above after; after < 0: the last max. */
+/*
+ * Which messages: the max numbers above after; after < 0: the last max.  bytes
+ * (1 to SESSION_PAGE_BYTES; 0: that) is how much they may have together.
+ */
 struct session_page {
 	int64_t after;
 	size_t max;
+	size_t bytes;
 };
 
 struct session_list {
@@ -78,7 +82,7 @@ struct session_list {
 /*
  * session_messages(s, k, page, a, out):
  * Read messages, oldest first.  Fewer (but not none) where more would be over
- * SESSION_PAGE_BYTES: of the last max then the newest.
+ * page.bytes: of the last max then the newest.
  */
 enum rc session_messages(struct state *s, const struct session_key *k,
     struct session_page page, struct arena *a,

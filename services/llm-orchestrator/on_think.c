@@ -21,6 +21,11 @@
 #define SYSTEM_MAX ((size_t)64 * 1024)
 /* Larger arguments are no arguments of a skill. */
 #define ARGS_MAX ((size_t)16 * 1024)
+/*
+ * What is read of the history for each token that may be shown: long messages
+ * are shortened, but one that is not shown is not worth being read.
+ */
+#define TOKEN_BYTES_MAX 8
 
 /* One call in the making; all of it lies in the scratch arena. */
 struct thought {
@@ -167,7 +172,9 @@ read_history(struct run *r, struct history_list *out)
 	struct arena *a = r->o->scratch;
 	size_t own = run_chat(r)->n_inputs + 1;
 	struct session_page page = { .after = -1,
-		.max = (size_t)r->o->conf->history + own };
+		.max = (size_t)r->o->conf->history + own,
+		.bytes = r->facts.said.n +
+		    (size_t)r->o->conf->context_tokens * TOKEN_BYTES_MAX };
 	struct session_list list;
 	struct history_stored s = { .n = 0 };
 

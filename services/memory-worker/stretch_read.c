@@ -157,7 +157,8 @@ read_profile(struct stretch *x)
 enum rc
 stretch_read(struct stretch *x)
 {
-	const struct session_page page = { x->s.summarised, PAGE_MAX };
+	const struct session_page page = { .after = x->s.summarised,
+		.max = PAGE_MAX };
 	const struct memory_scope scope = { x->idle.key.user_id, x->s.soul_id };
 	struct session_list list;
 	struct summary_message *m;

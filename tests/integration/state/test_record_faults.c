@@ -75,8 +75,8 @@ on_session(struct bed *b, int which)
 	case 2:
 		return session_user_input(b->s, &skey, STR("x"), STR("t"), 1);
 	case 3:
-		return session_messages(
-		    b->s, &skey, (struct session_page){ 0, 1 }, b->a, &l);
+		return session_messages(b->s, &skey,
+		    (struct session_page){ .after = 0, .max = 1 }, b->a, &l);
 	case 4:
 		return session_put_summary(b->s, &skey, STR("x"), 1);
 	case 5:
@@ -303,8 +303,8 @@ KIT_TEST(a_kill_of_redis_loses_nothing)
 	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 1);
 	OK(session_read(b.s, &skey, b.a, &session));
 	ck_text(session.summary, "sum");
-	OK(session_messages(
-	    b.s, &skey, (struct session_page){ 0, 10 }, b.a, &l));
+	OK(session_messages(b.s, &skey,
+	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
 	ck_text(l.message[0].json, "message");
 	OK(turn_hold(b.s, &place));

@@ -38,8 +38,8 @@ ck_page(struct bed *b, int64_t after, size_t max, int64_t first, int64_t last)
 	size_t i;
 
 	arena_reset(b->a);
-	OK(session_messages(
-	    b->s, &key, (struct session_page){ after, max }, b->a, &l));
+	OK(session_messages(b->s, &key,
+	    (struct session_page){ .after = after, .max = max }, b->a, &l));
 	ck_assert_int_eq((int64_t)l.n, last - first + 1);
 	for (i = 0; i < l.n; i++) {
 		ck_assert_int_eq(l.message[i].number, first + (int64_t)i);
@@ -60,8 +60,8 @@ KIT_TEST(nobody_knows_it)
 	ck_text(out.summary, NULL);
 	ck_assert_int_eq(out.summarised, 0);
 	ck_assert_int_eq(out.active.ms, 0);
-	OK(session_messages(
-	    b.s, &key, (struct session_page){ -1, 10 }, b.a, &l));
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ .after = -1, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
 	IS(RC_NOENT, session_put_summary(b.s, &key, STR("x"), 0));
 	IS(RC_NOENT, session_delete(b.s, &key));
@@ -72,11 +72,14 @@ KIT_TEST(nobody_knows_it)
 KIT_TEST(pages)
 {
 	struct session_key other = { STR("another"), key.session_id };
+	struct session_page page = { .after = -1, .max = 100 };
 	struct session_list l;
 	struct bed b;
 
 	bed_start(&b);
 	append_numbers(&b, 1, 100);
+	OK(session_messages(b.s, &key, page, b.a, &l));
+	ck_assert_uint_eq(l.n, 100);
 	ck_page(&b, -1, 10, 91, 100);
 	ck_page(&b, -1, 1000, 1, 100);
 	ck_page(&b, 0, 10, 1, 10);
@@ -88,9 +91,18 @@ KIT_TEST(pages)
 	ck_page(&b, 50, 0, 101, 100);
 	ck_page(&b, -1, 0, 101, 100);
 	ck_page(&b, -7, 1, 100, 100);
+	/* As many of the newest as fit, but one at least. */
+	page.bytes = l.message[99].json.n + l.message[98].json.n;
+	OK(session_messages(b.s, &key, page, b.a, &l));
+	ck_assert_uint_eq(l.n, 2);
+	ck_assert_int_eq(l.message[1].number, 100);
+	page.bytes = 1;
+	OK(session_messages(b.s, &key, page, b.a, &l));
+	ck_assert_uint_eq(l.n, 1);
+	ck_assert_int_eq(l.message[0].number, 100);
 	/* Nobody else's. */
-	OK(session_messages(
-	    b.s, &other, (struct session_page){ 0, 10 }, b.a, &l));
+	OK(session_messages(b.s, &other,
+	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
 	bed_end(&b);
 }
@@ -130,23 +142,23 @@ KIT_TEST(large_messages)
 		many[i] = json;
 	OK(session_append(b.s, &key, many, NELEM(many), NULL));
 	/* 16 of them are SESSION_PAGE_BYTES. */
-	OK(session_messages(
-	    b.s, &key, (struct session_page){ 0, 100 }, b.a, &l));
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ .after = 0, .max = 100 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 16);
 	ck_assert_int_eq(l.message[0].number, 1);
 	ck_assert(str_eq(l.message[15].json, json));
-	OK(session_messages(
-	    b.s, &key, (struct session_page){ 16, 100 }, b.a, &l));
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ .after = 16, .max = 100 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 4);
 	ck_assert_int_eq(l.message[3].number, 20);
-	OK(session_messages(
-	    b.s, &key, (struct session_page){ -1, 100 }, b.a, &l));
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ .after = -1, .max = 100 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 16);
 	ck_assert_int_eq(l.message[0].number, 5);
 	ck_assert_int_eq(l.message[15].number, 20);
 	IS(RC_TOOBIG,
-	    session_messages(
-		b.s, &key, (struct session_page){ -1, 1 }, small, &l));
+	    session_messages(b.s, &key,
+		(struct session_page){ .after = -1, .max = 1 }, small, &l));
 	ck_assert_uint_eq(l.n, 0);
 	arena_free(small);
 	bed_end(&b);
@@ -249,8 +261,9 @@ KIT_TEST(wrong_arguments)
 		    session_append(b.s, &bad[i], &STR("1"), 1, NULL));
 		IS(RC_INVALID, session_delete(b.s, &bad[i]));
 		IS(RC_INVALID,
-		    session_messages(
-			b.s, &bad[i], (struct session_page){ 0, 1 }, b.a, &l));
+		    session_messages(b.s, &bad[i],
+			(struct session_page){ .after = 0, .max = 1 }, b.a,
+			&l));
 	}
 	IS(RC_INVALID, session_append(b.s, &key, many, 0, NULL));
 	IS(RC_INVALID,
@@ -298,7 +311,8 @@ KIT_TEST(many_write_to_one_session)
 	b.s = b.rig.s;
 	b.a = arena_new(4UL << 20);
 	OK(session_messages(b.s, &key,
-	    (struct session_page){ -1, SESSION_MESSAGES_MAX }, b.a, &l));
+	    (struct session_page){ .after = -1, .max = SESSION_MESSAGES_MAX },
+	    b.a, &l));
 	ck_assert_uint_eq(l.n, SESSION_MESSAGES_MAX);
 	ck_assert_int_eq(l.message[l.n - 1].number, 2 * PEERS * ROUNDS);
 	for (i = 0; i < l.n; i += 2) {

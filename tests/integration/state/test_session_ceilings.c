@@ -18,8 +18,9 @@ ends(struct bed *b, int64_t *first, int64_t *last)
 	do {
 		arena_reset(b->a);
 		OK(session_messages(b->s, &key,
-		    (struct session_page){ after, SESSION_MESSAGES_MAX }, b->a,
-		    &l));
+		    (struct session_page){
+			.after = after, .max = SESSION_MESSAGES_MAX },
+		    b->a, &l));
 		if (n == 0 && l.n > 0)
 			*first = l.message[0].number;
 		if (l.n > 0)

@@ -73,7 +73,7 @@ KIT_TEST(claimed_now_and_idle_later)
 {
 	struct session_idle early, again;
 	struct session_list l;
-	struct session_page all = { 0, 100 };
+	struct session_page all = { .after = 0, .max = 100 };
 	struct bed b;
 
 	bed_start(&b);
@@ -177,8 +177,8 @@ KIT_TEST(characters_are_counted_as_they_come)
 	spoil(&b);
 	ck_assert(ask(&b));
 	/* A summary of all of them begins with none. */
-	OK(session_messages(
-	    b.s, &key, (struct session_page){ 0, 100 }, b.a, &l));
+	OK(session_messages(b.s, &key,
+	    (struct session_page){ .after = 0, .max = 100 }, b.a, &l));
 	struct session_summary sum = { .text = STR("s"),
 		.number = l.message[l.n - 1].number };
 	OK(session_summarise(b.s, &key, &sum));

@@ -102,7 +102,7 @@ KIT_TEST(a_full_queue_and_a_turn_twice)
 KIT_TEST(writing_is_the_heads)
 {
 	struct turn_place a = place("i", "a"), w = place("i", "b");
-	struct session_page all = { 0, 10 };
+	struct session_page all = { .after = 0, .max = 10 };
 	struct session_list l;
 	struct str next;
 	int64_t ahead;

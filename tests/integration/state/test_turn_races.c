@@ -85,7 +85,8 @@ pairs(struct rig *r)
 	size_t i, n;
 
 	OK(session_messages(r->s, &key,
-	    (struct session_page){ -1, SESSION_MESSAGES_MAX }, a, &l));
+	    (struct session_page){ .after = -1, .max = SESSION_MESSAGES_MAX },
+	    a, &l));
 	n = l.n;
 	for (i = 0; i + 1 < n; i += 2)
 		ck_assert(str_eq(l.message[i].json, l.message[i + 1].json));

@@ -20,7 +20,7 @@ static const struct turn_input input = { STR_INIT("灵魂"), STR_INIT("t1"),
 static void
 count_is(struct bed *b, size_t n)
 {
-	struct session_page all = { 0, 100 };
+	struct session_page all = { .after = 0, .max = 100 };
 	struct session_list l;
 
 	OK(session_messages(b->s, &key, all, b->a, &l));
@@ -265,8 +265,8 @@ KIT_TEST(a_retry_finds_its_input_stored)
 		ck_text(in.input, i == 0 ? NULL : "t1");
 		if (i == 0)
 			OK(turn_append_input(b.s, &p,
-			    &(struct session_new){ &said, 1, { 0 } }, &from,
-			    &told));
+			    &(struct session_new){ .json = &said, .n = 1 },
+			    &from, &told));
 		else
 			OK(turn_stored_input(b.s, &p, &from, &told));
 		OK(turn_leave(b.s, &p, &end, b.a));

@@ -27,7 +27,7 @@ reads_as(const char *const *json, size_t n, const char *want)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct str list[16];
-	struct history_stored in = { list, n };
+	struct history_stored in = { .list = list, .n = n };
 	struct history_list out;
 	struct buf b = BUF_INIT(4096);
 
