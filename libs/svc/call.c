@@ -19,6 +19,18 @@
 #define SPARE_MAX 64
 /* So much later than the handler may answer does the HTTP server, itself. */
 #define HTTP_GRACE_MS 1000
+/* A larger body takes the loop too long to decode: some ms for 64 KiB. */
+#define DECODE_HERE_MAX ((size_t)16 * 1024)
+/* Threads that decode such bodies, and bodies that wait for them. */
+#define DECODERS        1
+#define DECODE_WAIT_MAX 64
+
+/* What a decoder found. */
+struct call_decoded {
+	enum rc rc;
+	struct wire_err err;
+	int64_t ns; /* processor time */
+};
 
 static struct svc_call *
 call_new(struct svc_lane *lane)
@@ -38,6 +50,7 @@ call_new(struct svc_lane *lane)
 	c->msg = NULL;
 	c->http = NULL;
 	c->request = NULL;
+	c->decoded = NULL;
 	c->streaming = false;
 	c->known = false;
 	c->watch = NULL;
@@ -282,7 +295,12 @@ serve(struct svc_call *c, struct guard_bill *bill)
 
 	log_trace_set(c->trace.trace_id);
 	if (r->request != NULL) {
-		rc = read_request(c, &err);
+		if (c->decoded != NULL) {
+			rc = c->decoded->rc;
+			err = c->decoded->err;
+		} else {
+			rc = read_request(c, &err);
+		}
 		if (rc != RC_OK) {
 			refuse_request(c, rc, &err);
 			return;
@@ -295,14 +313,62 @@ serve(struct svc_call *c, struct guard_bill *bill)
 	log_trace_set("");
 }
 
-void
-svc_call_serve(struct svc_call *c)
+static void
+serve_billed(struct svc_call *c)
 {
 	struct guard_bill bill;
 
-	guard_bill_begin(&bill, c);
+	guard_bill_begin(&bill, c, c->decoded != NULL ? c->decoded->ns : 0);
 	serve(c, &bill);
 	guard_bill_end(&bill);
+}
+
+/* ---- large requests ------------------------------------------------------ */
+
+/* On a decoder's thread: only c is touched, which nobody else does now. */
+static void
+decode(void *arg)
+{
+	struct svc_call *c = arg;
+	struct call_decoded *d = c->decoded;
+	int64_t began = guard_thread_ns();
+
+	d->rc = read_request(c, &d->err);
+	d->ns = guard_thread_ns() - began;
+}
+
+static void
+on_decoded(void *arg)
+{
+	struct svc_call *c = arg;
+
+	if (clock_wall().ms < c->deadline.ms)
+		serve_billed(c);
+	else
+		/* Nobody waits any more for what would be done now. */
+		svc_fail(c, RC_TIMEOUT, "deadline exceeded");
+}
+
+static void
+decode_elsewhere(struct svc_call *c)
+{
+	enum rc rc;
+
+	c->decoded = arena_alloc(c->arena, sizeof(*c->decoded));
+	*c->decoded = (struct call_decoded){ .rc = RC_DOWN };
+	rc = worker_run(c->lane->svc->decoders, decode, on_decoded, c);
+	if (rc != RC_OK)
+		svc_fail(c, rc, "too many large requests at once; try again");
+}
+
+void
+svc_call_serve(struct svc_call *c)
+{
+	if (c->lane->route->request != NULL &&
+	    svc_call_body(c).n > DECODE_HERE_MAX)
+		decode_elsewhere(c);
+	else
+		serve_billed(c);
 }
 
 static void
@@ -411,6 +477,7 @@ svc_lanes_start(struct svc *s)
 	size_t i, nhttp;
 
 	lanes_build(s, &nhttp);
+	s->decoders = worker_new(s->loop, DECODERS, DECODE_WAIT_MAX);
 	if (nhttp == 0)
 		return RC_OK;
 	for (i = 0; i < s->def->nroutes; i++) {

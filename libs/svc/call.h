@@ -8,6 +8,7 @@
 #include "svc/internal.h"
 
 struct guard_watch;
+struct call_decoded;
 
 struct svc_call {
 	TAILQ_ENTRY(svc_call) link;
@@ -16,6 +17,7 @@ struct svc_call {
 	struct httpd_req *http;
 	struct arena *arena;
 	void *request;
+	struct call_decoded *decoded; /* how it was, elsewhere; NULL: not */
 	struct trace trace;
 	struct wall deadline;
 	struct mono start;
@@ -25,7 +27,11 @@ struct svc_call {
 	struct guard_watch *watch; /* NULL: his token is not being checked */
 };
 
-/* svc_call_serve(c): Decode the request, and hand c to its handler. */
+/*
+ * svc_call_serve(c):
+ * Decode the request, a large one on a thread of its own, and hand c to its
+ * handler.
+ */
 void svc_call_serve(struct svc_call *c);
 
 #endif /* !SVC_CALL_H */

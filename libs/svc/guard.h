@@ -64,6 +64,7 @@ struct guard_bill {
 	char text[GUARD_BODY_MAX];
 	size_t bytes;
 	int64_t began_ns; /* of this thread's processor time */
+	int64_t other_ns; /* of another thread's */
 };
 
 /*
@@ -74,12 +75,17 @@ struct str guard_body(
     const struct svc_call *c, struct str terminal, char dst[GUARD_BODY_MAX]);
 
 /*
- * guard_bill_begin(b, c): c is about to be read.
+ * guard_thread_ns(): The processor time of the thread that asks.
+ *
+ * guard_bill_begin(b, c, other_ns): c is about to be read; so much processor
+ *                         time another thread has spent on it.
  * guard_bill_body(b, c):  It is read, and guard_checks_request().
  * guard_bill_end(b):      It was handed on; c may be gone.  What it took of
  *                         bytes and time counts as so many requests more.
  */
-void guard_bill_begin(struct guard_bill *b, const struct svc_call *c);
+int64_t guard_thread_ns(void);
+void guard_bill_begin(
+    struct guard_bill *b, const struct svc_call *c, int64_t other_ns);
 void guard_bill_body(struct guard_bill *b, struct svc_call *c);
 void guard_bill_end(struct guard_bill *b);
 

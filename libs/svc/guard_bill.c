@@ -16,8 +16,8 @@
 #define US_NS     1000
 #define SECOND_NS INT64_C(1000000000)
 
-static int64_t
-thread_ns(void)
+int64_t
+guard_thread_ns(void)
 {
 	struct timespec t;
 
@@ -37,7 +37,8 @@ guard_body(
 }
 
 void
-guard_bill_begin(struct guard_bill *b, const struct svc_call *c)
+guard_bill_begin(
+    struct guard_bill *b, const struct svc_call *c, int64_t other_ns)
 {
 	struct svc_guard *g = c->lane->svc->guard;
 
@@ -46,7 +47,8 @@ guard_bill_begin(struct guard_bill *b, const struct svc_call *c)
 		return;
 	b->token = c->caller.key;
 	b->bytes = svc_call_body(c).n;
-	b->began_ns = thread_ns();
+	b->began_ns = guard_thread_ns();
+	b->other_ns = other_ns;
 }
 
 void
@@ -74,7 +76,8 @@ guard_bill_end(struct guard_bill *b)
 		return;
 	conf = &b->g->svc->conf;
 	n = (int64_t)b->bytes / conf->rate_cost_bytes +
-	    (thread_ns() - b->began_ns) / (conf->rate_cost_us * US_NS);
+	    (b->other_ns + guard_thread_ns() - b->began_ns) /
+		(conf->rate_cost_us * US_NS);
 	if (n == 0)
 		return;
 	now = clock_mono();

@@ -14,6 +14,7 @@
 #include "core/buf.h"
 #include "core/loop.h"
 #include "core/metric.h"
+#include "core/worker.h"
 #include "httpd/httpd.h"
 #include "svc/svc.h"
 
@@ -94,6 +95,7 @@ struct svc {
 	size_t nneeds;
 	void (*note)(const void *arg, struct buf *out); /* NULL: none */
 	const void *note_arg;
+	struct worker_pool *decoders; /* of large requests */
 	struct svc_calls open;
 	struct svc_calls spare; /* ended calls whose memory is used again */
 	size_t nopen, nspare;

@@ -238,6 +238,7 @@ stop(struct svc *s)
 	httpd_free(s->admin);
 	httpd_free(s->http);
 	loop_timer_cancel(s->loop, &s->poll);
+	worker_free(s->decoders);
 	if (s->app != NULL && s->def->stop != NULL)
 		s->def->stop(s->app);
 	svc_events_stop(s);

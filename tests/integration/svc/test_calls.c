@@ -4,6 +4,7 @@
  *
  * A toy service does what the text of the request says.
  */
+#include "core/buf.h"
 #include "core/mem.h"
 #include "kit/kit_json.h"
 #include "running.h"
@@ -388,6 +389,72 @@ KIT_TEST(a_caller_brings_its_deadline_and_trace)
 	natsMsg_Destroy(p.m);
 	ck_assert(running_counts(
 	    &r, "soul_requests_total{route=\"quick\",code=\"ok\"} 1\n"));
+	running_end(&r);
+}
+
+/* A message that takes long to decode: 180 KB. */
+static void
+put_large(struct buf *b)
+{
+	buf_puts(b, "{\"error\":\"tell\",\"trace_id\":\"x\",\"more\":[[]");
+	for (int i = 1; i < 60000; i++)
+		buf_puts(b, ",[]");
+	buf_puts(b, "]}");
+}
+
+/* Whether a small request is answered before a large one that came first. */
+static bool
+is_small_first(struct running *r, natsSubscription *answers, struct str large)
+{
+	static const char small[] = "{\"error\":\"tell\"}";
+	natsMsg *m[2];
+
+	ck_assert_int_eq(natsConnection_PublishRequest(r->nc, "toy.quick",
+			     "answer.large", large.p, (int)large.n),
+	    NATS_OK);
+	ck_assert_int_eq(natsConnection_PublishRequest(r->nc, "toy.quick",
+			     "answer.small", small, (int)strlen(small)),
+	    NATS_OK);
+	for (size_t i = 0; i < NELEM(m); i++) {
+		struct reply p = { 0 };
+		ck_assert_int_eq(
+		    natsSubscription_NextMsg(&m[i], answers, RUNNING_MS),
+		    NATS_OK);
+		p.m = m[i];
+		reply_read(&p);
+		ck_assert_str_eq(p.rc, "");
+	}
+	bool is = strcmp(natsMsg_GetSubject(m[0]), "answer.small") == 0;
+	natsMsg_Destroy(m[0]);
+	natsMsg_Destroy(m[1]);
+	return is;
+}
+
+/* Who asks for what takes long does not hold up the others. */
+KIT_TEST(a_large_request_is_decoded_beside_the_others)
+{
+	struct buf large = BUF_INIT(1024 * 1024);
+	struct kit_answer a = { 0 };
+	natsSubscription *answers;
+	struct running r;
+	int tries = 0;
+
+	running_start(&r, &def);
+	put_large(&large);
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&answers, r.nc, "answer.*"), NATS_OK);
+	/* Where nobody holds the other up the order is a matter of chance. */
+	while (!is_small_first(&r, answers, buf_str(&large)))
+		ck_assert_int_lt(++tries, 10);
+	natsSubscription_Destroy(answers);
+	/* What is wrong with it is said as of any other. */
+	large.n--;
+	buf_putc(&large, '\0');
+	ck_assert_int_eq(
+	    kit_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
+	ck_assert(kit_answer_has(&a, "invalid json"));
+	kit_answer_free(&a);
+	buf_free(&large);
 	running_end(&r);
 }
 
