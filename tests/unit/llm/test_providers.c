@@ -134,7 +134,7 @@ KIT_TEST(variables)
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	/* A file takes the place of all that. */
 	c.file = kit_path("providers.json");
-	ck_assert_int_eq(open_with(&c), RC_NOENT);
+	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	kit_write_file(c.file, "{\"providers\":[" ONE("") "]}");
 	ck_assert_int_eq(open_with(&c), RC_OK);
 	kit_write_file(c.file, "{\"providers\":[1]}");
