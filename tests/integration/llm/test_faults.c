@@ -330,8 +330,9 @@ KIT_TEST_T(a_breaker_opens_and_closes_again, 60)
 	ck_assert_uint_eq(talk.attempts, 0);
 	ck_assert(talk.retry);
 	int64_t wait = talk.retry_after_ms;
-	ck_assert_int_gt(wait, 5000);
-	ck_assert_int_le(wait, 10000);
+	/* Nobody stands in for it, so it is not left alone for long. */
+	ck_assert_int_gt(wait, 0);
+	ck_assert_int_le(wait, 1000);
 	/* The next call after that is the probe; the provider works again. */
 	struct mono due = mono_add_ms(clock_mono(), wait + 100);
 	ck_assert(kit_until(has_come, &due, LAB_MS));

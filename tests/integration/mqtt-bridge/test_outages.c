@@ -235,6 +235,6 @@ KIT_TEST(wrong_configuration)
 		b.more = wrong[i];
 		bridge_spawn(&b, 0);
 		ck_assert_msg(
-		    kit_wait(&b.bridge[0].proc, BED_MS) == 70, "%s", wrong[i]);
+		    kit_wait(&b.bridge[0].proc, BED_MS) == 78, "%s", wrong[i]);
 	}
 }
