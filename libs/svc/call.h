@@ -34,4 +34,11 @@ struct svc_call {
  */
 void svc_call_serve(struct svc_call *c);
 
+/*
+ * svc_call_of_msg(lane, m), svc_call_of_http(lane, r):
+ * A request of a struct svc_lane has come; it is owned from now on.
+ */
+void svc_call_of_msg(void *lane, struct bus_msg *m);
+void svc_call_of_http(void *lane, struct httpd_req *r);
+
 #endif /* !SVC_CALL_H */

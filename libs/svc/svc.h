@@ -149,7 +149,7 @@ int svc_main(const struct svc_def *def, int argc, char *argv[]);
  */
 enum rc svc_out(struct str bytes);
 
-/* svc_version(): Of the suite: "0.1.0" or "0.1.0+<commit>". */
+/* svc_version(): Of the suite: "0.1.1" or "0.1.1+<commit>". */
 const char *svc_version(void);
 
 /* What a service is built on; they live longer than its state. */
