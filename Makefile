@@ -3,6 +3,8 @@
 #   make                 programs into build/release/bin (build/bin points there)
 #   make test            lint, unit, integration and end-to-end tests
 #   make test-helm       the chart in k8s/; needs npm
+#   make test-fresh      README's first commands on a Debian with nothing installed;
+#                        needs root
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
 #   make lint            the house style, enforced
 #   make bench           timings beside something bare, same run; never fails
@@ -30,6 +32,11 @@ SHELL := /bin/sh
 
 include libs/layers.mk
 
+# What every compiler waits for; so it stands before what names it.
+# DEPS="--for build" is what compiling needs, without the servers and the tests.
+DEPS ?=
+STAMP := build/.deps
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -54,9 +61,16 @@ ifneq ($(findstring clang,$(CC)),)
 WARN := $(filter-out -Wno-maybe-uninitialized -Wno-format-truncation,$(WARN))
 endif
 CPPFLAGS += -D_GNU_SOURCE -iquote libs -iquote $(GEN)
-COMPILE = $(CC) -std=c11 $(CPPFLAGS) -fno-common -fstack-protector-strong \
-	$(WARN) $(CFLAGS) $(SAN_$(SAN))
-LINK = $(CC) -Wl,--as-needed,-z,relro,-z,now $(SAN_$(SAN)) $(LDFLAGS)
+# What makes a fault end a program instead of something worse.  Sanitizers look
+# closer than fortified functions do; which level there is the compiler is
+# asked once, when it is there.
+GUARD_x86_64 := -fcf-protection
+GUARD_aarch64 := -mbranch-protection=standard
+GUARD := -fno-common -fstack-protector-strong $(GUARD_$(shell uname -m))
+FORTIFY = $(eval FORTIFY := $(if $(SAN),,$(shell deploy/fortify $(CC))))$(FORTIFY)
+COMPILE = $(CC) -std=c11 $(CPPFLAGS) $(GUARD) -fPIE $(WARN) $(CFLAGS) \
+	$(FORTIFY) $(SAN_$(SAN))
+LINK = $(CC) -pie -Wl,--as-needed,-z,relro,-z,now $(SAN_$(SAN)) $(LDFLAGS)
 
 LIBS := $(notdir $(patsubst %/,%,$(wildcard libs/*/)))
 SERVICES := $(notdir $(patsubst %/,%,$(dir $(wildcard services/*/main.c))))
@@ -87,21 +101,27 @@ ldlibs = $(foreach l,$(call deps_of,$(1)) $(2),$(LDLIBS_$l)) \
 	$(if $(call pkgs,$(1),$(2)),$$$$(pkg-config --libs $(call pkgs,$(1),$(2)))) \
 	-lpthread -lm
 
-define lib_rule
-$(B)/lib$(1).a: $(call objs,libs/$(1)) $(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o)
-	@rm -f $$@ && $(AR) rcs $$@ $$^
+# An archive, its objects.  It is made again when one of them goes, too.
+define archive_rule
+$(1): $(2) $(1).members
+	@rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
+$(1).members: FORCE
+	@mkdir -p $$(@D) && echo $(sort $(2)) >$$@.new; \
+	if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 endef
+lib_objs = $(call objs,libs/$(1)) \
+	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o)
 # A test takes of its service only what it calls.
 define service_rule
-$(B)/services/$(1).a: $(filter-out %/main.o,$(call objs,services/$(1)))
-	@rm -f $$@ && $(AR) rcs $$@ $$^
 $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
     $(call archives,$(USES_$(1)))
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,$(USES_$(1)),$(1))
 endef
-$(foreach l,$(LIBS),$(eval $(call lib_rule,$l)))
-$(foreach s,$(SERVICES),$(eval $(call service_rule,$s)))
+$(foreach l,$(LIBS),$(eval $(call archive_rule,$(B)/lib$l.a,$(call lib_objs,$l))))
+service_objs = $(filter-out %/main.o,$(call objs,services/$(1)))
+$(foreach s,$(SERVICES),$(eval $(call service_rule,$s)) \
+    $(eval $(call archive_rule,$(B)/services/$s.a,$(call service_objs,$s))))
 
 # The weights of the recogniser are a part of the program that reads them; the
 # program that makes them shares how texts are read.  Where the processor can
@@ -111,11 +131,10 @@ TRAINER := $(B)/bin/emotion-trainer
 TRAIN_OBJS := $(call objs,$(ENGINE)/train)
 TRAIN_LIB := $(B)/$(ENGINE)/train.a
 $(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
-$(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: CFLAGS += -ffp-contract=off
-$(TRAIN_OBJS): CPPFLAGS += -iquote $(ENGINE)
+$(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: private CFLAGS += -ffp-contract=off
+$(TRAIN_OBJS): private CPPFLAGS += -iquote $(ENGINE)
 $(TRAIN_OBJS): | $(GEN)/wire/msgs.h
-$(TRAIN_LIB): $(filter-out %/main.o,$(TRAIN_OBJS))
-	@rm -f $@ && $(AR) rcs $@ $^
+$(eval $(call archive_rule,$(TRAIN_LIB),$(filter-out %/main.o,$(TRAIN_OBJS))))
 $(TRAINER): $(B)/$(ENGINE)/train/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
     $(call archives,$(USES_emotion-engine))
 	@mkdir -p $(@D) && echo "  LD      $@"
@@ -132,29 +151,26 @@ bench-emotion: $(TRAINER)
 GATE_SRC := $(wildcard services/mqtt-bridge/gate/*.c) \
 	$(addprefix libs/core/,clock.c id.c map.c mem.c rate.c str.c)
 GATE_OBJS := $(GATE_SRC:%.c=$(B)/gate/%.o)
-$(B)/gate/%.o: %.c | $(STAMP)
+$(B)/gate/%.o: %.c Makefile | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $< (broker)"
-	@$(CC) -std=c11 $(CPPFLAGS) -fno-common -fstack-protector-strong $(WARN) \
-	    $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections \
-	    -fdata-sections -MMD -MP -c -o $@ $<
-$(GATE_OBJS): CPPFLAGS += -iquote services/mqtt-bridge
+	@$(CC) -std=c11 $(CPPFLAGS) $(GUARD) $(WARN) $(CFLAGS) -fPIC \
+	    -fvisibility=hidden -ffunction-sections -fdata-sections -MMD -MP -c -o $@ $<
+$(GATE_OBJS): private CPPFLAGS += -iquote services/mqtt-bridge
 $(BROKER_GATE): $(GATE_OBJS)
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(CC) -shared -nostdlib -Wl,--gc-sections,-z,relro,-z,now -o $@ $^
 
 # ---- compiling ---------------------------------------------------------------
-# DEPS="--for build" is what compiling needs, without the servers and the tests.
-DEPS ?=
-STAMP := build/.deps
 deps:
 	@deploy/install-packages $(DEPS) && mkdir -p build && touch $(STAMP)
 $(STAMP): deploy/packages.txt deploy/install-packages
 	@deploy/install-packages $(DEPS) && mkdir -p build && touch $@
 
-$(B)/%.o: %.c | $(STAMP)
+# Options are the Makefile's, so what it compiled is compiled again with it.
+$(B)/%.o: %.c Makefile | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $<"
 	@$(COMPILE) -MMD -MP -c -o $@ $<
-$(B)/gen/%.o: $(GEN)/%.c | $(STAMP)
+$(B)/gen/%.o: $(GEN)/%.c Makefile | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $<"
 	@$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
@@ -182,7 +198,7 @@ $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
     | $(GEN)/probe/msgs.h
 
 # Rewritten only when it changes, so that a commit does not rebuild the world.
-VERSION := 0.1.0
+VERSION := 0.1.1
 REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 $(GEN)/version.h: FORCE
 	@mkdir -p $(@D) && c=$(REVISION); \

@@ -13,7 +13,7 @@ OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/gate/topic_filter.o \
 	$(B)/services/mqtt-bridge/gate/topic_name.o
 $(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
     | $(BROKER_GATE)
-$(OBJS_mqtt-bridge): CPPFLAGS += -iquote services/mqtt-bridge
+$(OBJS_mqtt-bridge): private CPPFLAGS += -iquote services/mqtt-bridge
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
@@ -23,7 +23,7 @@ LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter
 SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
 	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
-build/fuzz/tests/fuzz/filter.o: CPPFLAGS += -iquote services/intent-filter
+build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
@@ -46,7 +46,7 @@ SRC_fuzz_weights := $(FEELING)
 SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
 LINKS_fuzz_feeling := wire persona core
 build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
-    CPPFLAGS += -iquote services/emotion-engine
+    private CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/model.o: \
     services/emotion-engine/emotion.weights
 # The provider layer is tried with the simulated model.
@@ -59,14 +59,14 @@ LINKS_fuzz_stores := wire core
 # Patches of profiles, and the documents that they make.
 SRC_fuzz_profile := services/memory-worker/profile_doc.c
 LINKS_fuzz_profile := wire core
-build/fuzz/tests/fuzz/profile.o: CPPFLAGS += -iquote services/memory-worker
-build/fuzz/tests/fuzz/stores.o: CPPFLAGS += -iquote services/memory-worker
+build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-worker
+build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-worker
 # Reader of what a model makes of a conversation.
 SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
 	harvest.c gate.c summary.c tokens.c record.c)
 LINKS_fuzz_harvest := wire core
 PKG_fuzz_harvest := memory-worker
-build/fuzz/tests/fuzz/harvest.o: CPPFLAGS += -iquote services/memory-worker
+build/fuzz/tests/fuzz/harvest.o: private CPPFLAGS += -iquote services/memory-worker
 # What is read of an HTTP request before anybody knows who asks.
 SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
@@ -79,11 +79,11 @@ PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o \
     build/fuzz/services/mqtt-bridge/gate/topic_filter.o \
     build/fuzz/services/mqtt-bridge/gate/topic_name.o: \
-    CPPFLAGS += -iquote services/mqtt-bridge
+    private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
 LINKS_fuzz_field := otlp bus core
-build/fuzz/tests/fuzz/field.o: CPPFLAGS += -iquote services/chat-gateway \
+build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \
     -iquote services/memory-worker
 # Readers of access tokens, and of the files that say which are good.
 LINKS_fuzz_token := auth

@@ -3,7 +3,8 @@
 #
 #   make test                    lint, unit, integration, end to end, seconds of
 #                                fuzzing
-#   make test FILTER=name        only tests with name in their name, no lint
+#   make test FILTER=name        only tests with name in their name, or in their
+#                                file's; no lint
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   make test-helm               the chart in k8s/, with npm's Helm
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
@@ -17,17 +18,16 @@ unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 # A test takes of the kit only what it calls.
 KIT := $(B)/tests/kit.a
 KIT_OBJS := $(call objs,tests/kit)
-$(KIT): $(KIT_OBJS)
-	@rm -f $@ && $(AR) rcs $@ $^
-$(KIT_OBJS): CPPFLAGS += -iquote tests
-$(KIT_OBJS): WARN += -Wno-pedantic
+$(eval $(call archive_rule,$(KIT),$(KIT_OBJS)))
+$(KIT_OBJS): private CPPFLAGS += -iquote tests
+$(KIT_OBJS): private WARN += -Wno-pedantic
 
 # A test links its unit, without the unit's main(), the kit, and what
 # LINKS_<unit> (libraries), LINKS_PKG_<unit> (pkg-config names) and OBJS_<unit>
 # (objects) in links.mk add.  It runs programs of the unit and BINS_<unit>.
 define test_rule
-$(B)/$(1).o: CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
-$(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
+$(B)/$(1).o: private CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
+$(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1): $(B)/$(1).o $(KIT) $(OBJS_$(2)) \
     $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
@@ -47,11 +47,13 @@ $(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
 # An end-to-end test links the rig and plain clients, and needs every program;
 # so do tests/{soak,bench}/stack.
 E2E := $(E2E_TESTS) $(filter $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
-RIG := $(call objs,tests/e2e/rig)
+RIG_OBJS := $(call objs,tests/e2e/rig)
+RIG := $(B)/tests/e2e/rig.a
+$(eval $(call archive_rule,$(RIG),$(RIG_OBJS)))
 E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis libcrypto
 define e2e_rule
-$(B)/$(1).o: CPPFLAGS += -Itests
-$(B)/$(1).o: WARN += -Wno-pedantic -Wno-missing-prototypes
+$(B)/$(1).o: private CPPFLAGS += -Itests
+$(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
     | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
@@ -60,9 +62,9 @@ $(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
 endef
 $(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))
-$(RIG): CPPFLAGS += -Itests
-$(RIG): WARN += -Wno-pedantic
-$(RIG): | $(GEN)/wire/msgs.h
+$(RIG_OBJS): private CPPFLAGS += -Itests
+$(RIG_OBJS): private WARN += -Wno-pedantic
+$(RIG_OBJS): | $(GEN)/wire/msgs.h
 
 # Only what may include wire waits for the generator.
 wire_user = $(filter wire,$(call deps_of,$(call roots,$(1)) $(LINKS_$(1))))
@@ -80,7 +82,8 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
 	"tests/lint/ceilings $(B)/bin" \
-	"tests/lint/broker-gate $(BROKER_GATE)" \
+	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
+	"tests/lint/hardening $(B)" tests/lint/commands \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
@@ -98,11 +101,19 @@ format: $(STAMP)
 # run.
 # Sanitized runs and selections leave out what does not depend on the variant.
 WHOLE := $(if $(SAN)$(FILTER)$(UNITS),,yes)
+# A file is filtered by its own name, and by those of the tests in it.
+FOUND := $(if $(FILTER),$(patsubst %.c,%,$(shell grep -lE \
+	'^KIT_TEST[A-Z_]*.[a-z0-9_]*$(FILTER)' $(addsuffix .c,$(UNIT_TESTS) \
+	$(IT_TESTS) $(E2E_TESTS)))))
+is_found = $(or $(if $(FILTER),,all),$(filter $(FOUND),$(1)),\
+	$(findstring $(FILTER),$(1)))
 CHOSEN := $(foreach t,$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS),\
-	$(if $(or $(if $(UNITS),,all),$(filter $(UNITS),$(call unit_of,$t))),$t))
+	$(if $(and $(or $(if $(UNITS),,all),\
+	$(filter $(UNITS),$(call unit_of,$t))),$(call is_found,$t)),$t))
 
 test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
     $(if $(WHOLE),$(LINT_NEEDS) $(FUZZ_NEEDS))
+	@$(if $(strip $(WHOLE)$(CHOSEN)),,echo "no test or file is called that" >&2; exit 1)
 	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
 	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
 	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),$(FUZZ_SMOKE))
@@ -120,6 +131,11 @@ test-helm: $(STAMP) $(BROKER_GATE)
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
 	esac
+
+# ---- a fresh machine ---------------------------------------------------------
+# Of all targets the one that must not install anything here first.
+test-fresh:
+	@tests/fresh/run
 
 # ---- the documents of the interfaces -----------------------------------------
 # Needs npm, as test-helm does.
@@ -148,4 +164,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-helm test-docs test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-compose lint format bench bench-zh soak
