@@ -32,10 +32,11 @@
  * Where some are, every answer whose head could be read names the page's origin
  * if it is allowed (Access-Control-Allow-Origin, Vary), and a preflight OPTIONS
  * of such a page to a known path is answered 204 with what may be sent.  A page
- * that is not allowed is served like any other client: browsers keep the answer
- * from it.  A body without a Content-Type that a page sends is answered 415,
- * since a browser would ask nobody before.  "*" lets any page read what it has
- * a token for; cookies are never allowed.
+ * that is not allowed is served like any other client, unless the handler asks
+ * (httpd_req_is_foreign()): browsers keep the answer from it.  A body without a
+ * Content-Type that a page sends is answered 415, since a browser would ask
+ * nobody before.  "*" lets any page read what it has a token for; cookies are
+ * never allowed.
  *
  * Answers carry the request's traceparent; those with status 429 and 503 have
  * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
@@ -153,6 +154,14 @@ struct str httpd_req_query(struct httpd_req *r, const char *name);
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
 /* How many headers of that name there are. */
 size_t httpd_req_headers(const struct httpd_req *r, const char *name);
+/*
+ * httpd_req_is_foreign(r):
+ * Whether a browser asks for a web page of another origin (by Origin, or by
+ * Sec-Fetch-Site) that cors_origins does not allow.  What changes something
+ * must not be done for it: the page need not see the answer.
+ */
+bool httpd_req_is_foreign(const struct httpd_req *r);
+
 /* The client's address: IPv6 only if a trusted proxy says so. */
 struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */

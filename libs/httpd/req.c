@@ -255,6 +255,34 @@ httpd_req_headers(const struct httpd_req *r, const char *name)
 	return n;
 }
 
+/* A browser names its page's origin as it names the host that it asks. */
+static bool
+is_own_origin(struct str origin, struct str host)
+{
+	int64_t at = str_find(origin, STR("://"));
+
+	if (at < 0)
+		return false;
+	origin.p += at + 3;
+	origin.n -= (size_t)at + 3;
+	return host.n > 0 && str_eq_nocase(origin, host);
+}
+
+bool
+httpd_req_is_foreign(const struct httpd_req *r)
+{
+	size_t origins = httpd_req_headers(r, "Origin");
+
+	if (r->allow_origin.p != NULL)
+		return false;
+	if (origins > 0)
+		return origins > 1 ||
+		    !is_own_origin(httpd_req_header(r, "Origin"),
+			httpd_req_header(r, "Host"));
+	return str_eq_nocase(
+	    httpd_req_header(r, "Sec-Fetch-Site"), STR("cross-site"));
+}
+
 struct str
 httpd_req_address(const struct httpd_req *r)
 {

@@ -388,5 +388,10 @@ svc_call_of_http(void *arg, struct httpd_req *r)
 	/* The server's is that of the slowest route, and a little more. */
 	c->deadline.ms = httpd_req_deadline(r).ms - lane->svc->http_timeout_ms +
 	    lane->route->deadline_ms;
-	guard_enter(c);
+	if (strcmp(lane->route->method, "GET") != 0 && httpd_req_is_foreign(r))
+		svc_fail(c, RC_DENIED,
+		    "a web page of another origin may not do this: name its "
+		    "origin in CORS_ORIGINS");
+	else
+		guard_enter(c);
 }

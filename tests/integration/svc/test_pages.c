@@ -1,0 +1,99 @@
+/*
+ * Web pages that a browser on this machine looks at: what they may have done
+ * without anybody's knowledge.
+ */
+#include "core/mem.h"
+#include "running.h"
+#include "wire/msgs.h"
+
+static void *
+toy_start(struct svc *s, const void *conf)
+{
+	(void)conf;
+	return s;
+}
+
+static void
+on_call(void *app, struct svc_call *c)
+{
+	const struct wire_error rep = { .error = STR("done") };
+
+	(void)app;
+	svc_reply(c, &rep);
+}
+
+#define ROUTE(m)                                             \
+	{                                                    \
+		.name = m, .method = m, .path = "/v1/souls", \
+		.reply = &wire_error_desc, .fn = on_call,    \
+		.deadline_ms = RUNNING_MS                    \
+	}
+static const struct svc_route routes[] = { ROUTE("GET"), ROUTE("POST"),
+	ROUTE("PATCH"), ROUTE("DELETE") };
+static const struct svc_def def = {
+	.name = "toy",
+	.summary = "does what a page asks",
+	.http_addr = "127.0.0.1:1",
+	.admin_addr = "127.0.0.1:1",
+	.conf_size = 1,
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = toy_start,
+};
+
+static int
+ask(const struct running *r, const char *method, const char *head)
+{
+	struct kit_answer a = { 0 };
+	int status = kit_http_call(r->toy.http, &a,
+	    "%s /v1/souls HTTP/1.1\r\nHost: localhost:9010\r\n%s"
+	    "Connection: close\r\n\r\n",
+	    method, head);
+
+	ck_assert(kit_answer_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
+	kit_answer_free(&a);
+	return status;
+}
+
+KIT_TEST(a_page_of_another_origin_changes_nothing)
+{
+	static const char *const foreign[] = {
+		"Origin: http://evil.example\r\n",
+		"Origin: http://localhost:3000\r\n",
+		"Origin: http://localhost\r\n",
+		"Origin: null\r\n",
+		"Origin: \r\n",
+		"Origin: localhost:9010\r\n",
+		"Origin: http://evil.example\r\n"
+		"Sec-Fetch-Site: same-origin\r\n",
+		"Origin: http://localhost:9010\r\n"
+		"Origin: http://evil.example\r\n",
+		"Sec-Fetch-Site: cross-site\r\n",
+		"sec-fetch-site: Cross-Site\r\n",
+	};
+	static const char *const own[] = { "",
+		"Origin: http://localhost:9010\r\n",
+		"Origin: https://LOCALHOST:9010\r\n",
+		"Origin: http://named.example\r\n"
+		"Sec-Fetch-Site: cross-site\r\n",
+		"Sec-Fetch-Site: same-origin\r\n", "Sec-Fetch-Site: none\r\n" };
+	static const char *const unsafe[] = { "POST", "PATCH", "DELETE" };
+	struct running r;
+	size_t i, k;
+
+	running_begin(&r, &def, KIT_ENV("CORS_ORIGINS=http://named.example"));
+	kit_service_wait(&r.toy);
+	for (i = 0; i < NELEM(foreign); i++) {
+		for (k = 0; k < NELEM(unsafe); k++)
+			ck_assert_msg(ask(&r, unsafe[k], foreign[i]) == 403,
+			    "%s %s", unsafe[k], foreign[i]);
+		/* The browser keeps the answer from the page. */
+		ck_assert_int_eq(ask(&r, "GET", foreign[i]), 200);
+	}
+	for (i = 0; i < NELEM(own); i++) {
+		for (k = 0; k < NELEM(unsafe); k++)
+			ck_assert_msg(ask(&r, unsafe[k], own[i]) == 200,
+			    "%s %s", unsafe[k], own[i]);
+	}
+	kit_service_end(&r.toy);
+}
