@@ -9,27 +9,50 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/mem.h"
 #include "httpd/sock.h"
 
 #define TICK_MS 500
 
-/* Whether fd is the server's end of a connection, of r's if r is not NULL. */
-static bool
-is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
+/* The client's end of a connection. */
+struct peer_end {
+	struct in_addr addr;
+	int port;
+};
+
+/* Some of them, in order; NULL stands for all that there are. */
+struct peer_ends {
+	struct peer_end *all;
+	size_t n;
+};
+
+static int
+end_cmp(const void *a, const void *b)
 {
-	char addr[INET_ADDRSTRLEN];
+	const struct peer_end *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return (x->addr.s_addr > y->addr.s_addr) -
+	    (x->addr.s_addr < y->addr.s_addr);
+}
+
+/* Whether fd is the server's end of a connection, of one of them. */
+static bool
+is_ours(const struct httpd *h, const struct peer_ends *of, int fd)
+{
 	struct sockaddr_in peer;
+	struct peer_end end;
 
 	if (!sock_peer(fd, h->port, &peer))
 		return false;
-	if (r == NULL)
-		return true;
-	return ntohs(peer.sin_port) == r->remote_port &&
-	    inet_ntop(AF_INET, &peer.sin_addr, addr, sizeof(addr)) != NULL &&
-	    str_eq(str_of(addr), str_of(r->remote_addr));
+	end = (struct peer_end){ peer.sin_addr, ntohs(peer.sin_port) };
+	return of == NULL ||
+	    bsearch(&end, of->all, of->n, sizeof(end), end_cmp) != NULL;
 }
 
 /*
@@ -38,13 +61,14 @@ is_ours(const struct httpd *h, const struct httpd_req *r, int fd)
  * none could be made.
  */
 static int
-copy_ours(const struct httpd *h, const struct httpd_req *r, int fd, bool *blind)
+copy_ours(
+    const struct httpd *h, const struct peer_ends *of, int fd, bool *blind)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (copy < 0 && errno != EBADF)
 		*blind = true;
-	if (copy >= 0 && !is_ours(h, r, copy)) {
+	if (copy >= 0 && !is_ours(h, of, copy)) {
 		close(copy);
 		copy = -1;
 	}
@@ -54,21 +78,21 @@ copy_ours(const struct httpd *h, const struct httpd_req *r, int fd, bool *blind)
 /* The next duplicate of ours among all descriptors, or -1. */
 static int
 next_ours(
-    DIR *dir, const struct httpd *h, const struct httpd_req *r, bool *blind)
+    DIR *dir, const struct httpd *h, const struct peer_ends *of, bool *blind)
 {
 	int fd, copy;
 
 	while ((fd = sock_next(dir)) >= 0) {
-		copy = copy_ours(h, r, fd, blind);
+		copy = copy_ours(h, of, fd, blind);
 		if (copy >= 0)
 			return copy;
 	}
 	return -1;
 }
 
-/* End the reading side of r's connection, of all if r is NULL. */
+/* End the reading side of connections. */
 static void
-cut(const struct httpd *h, const struct httpd_req *r)
+cut(const struct httpd *h, const struct peer_ends *of)
 {
 	DIR *dir = sock_dir();
 	bool blind;
@@ -76,11 +100,19 @@ cut(const struct httpd *h, const struct httpd_req *r)
 
 	if (dir == NULL)
 		return;
-	while ((copy = next_ours(dir, h, r, &blind)) >= 0) {
+	while ((copy = next_ours(dir, h, of, &blind)) >= 0) {
 		shutdown(copy, SHUT_RD);
 		close(copy);
 	}
 	closedir(dir);
+}
+
+/* False: it is not known. */
+static bool
+end_of(const struct httpd_req *r, struct peer_end *out)
+{
+	out->port = r->remote_port;
+	return inet_pton(AF_INET, r->remote_addr, &out->addr) == 1;
 }
 
 /* A connection that was reset has no addresses any more: it is not found. */
@@ -88,6 +120,8 @@ bool
 watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
 {
 	struct pollfd p = { .events = POLLRDHUP };
+	struct peer_end end;
+	struct peer_ends one = { &end, 0 };
 	bool blind = false;
 	DIR *dir;
 
@@ -95,7 +129,8 @@ watch_gone(const struct httpd *h, const struct httpd_req *r, int *fd)
 		dir = sock_dir();
 		if (dir == NULL)
 			return false;
-		*fd = next_ours(dir, h, r, &blind);
+		one.n = end_of(r, &end) ? 1 : 0;
+		*fd = next_ours(dir, h, &one, &blind);
 		closedir(dir);
 		if (*fd < 0)
 			return !blind;
@@ -111,18 +146,38 @@ watch_cut_all(struct httpd *h)
 	cut(h, NULL);
 }
 
+/* Those of the connections whose bodies are late. */
+static void
+find_late(struct httpd *h, struct mono now, struct peer_ends *out)
+{
+	struct httpd_req *r;
+
+	out->n = 0;
+	pthread_mutex_lock(&h->lock);
+	TAILQ_FOREACH (r, &h->active, link) {
+		if (out->n < h->workers && r->body_due.ns != 0 &&
+		    r->body_due.ns <= now.ns && end_of(r, &out->all[out->n]))
+			out->n++;
+	}
+	pthread_mutex_unlock(&h->lock);
+	qsort(out->all, out->n, sizeof(out->all[0]), end_cmp);
+}
+
 static void
 tick(void *arg)
 {
 	struct httpd *h = arg;
 	struct mono now = clock_mono();
-	struct httpd_req *r;
+	struct peer_ends late;
 
-	pthread_mutex_lock(&h->lock);
-	TAILQ_FOREACH (r, &h->active, link)
-		if (r->body_due.ns != 0 && r->body_due.ns <= now.ns)
-			cut(h, r);
-	pthread_mutex_unlock(&h->lock);
+	if (atomic_load(&h->reading) > 0) {
+		late.all = mem_calloc(h->workers, sizeof(late.all[0]));
+		find_late(h, now, &late);
+		/* One look at all descriptors, however many are late. */
+		if (late.n > 0)
+			cut(h, &late);
+		free(late.all);
+	}
 	loop_timer_set(h->loop, &h->watch, mono_add_ms(now, TICK_MS), tick, h);
 }
 

@@ -1,0 +1,100 @@
+/*
+ * What comes too late, and what only seems to.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+#include "site.h"
+
+#define BODIES     24
+#define TIMEOUT_MS 1000
+#define READ_MS    8000
+/* Longer than a head may take. */
+#define OLD_MS 2500
+
+static struct site s;
+static struct kit_answer a;
+
+/* Looks at all descriptors so far. */
+static _Atomic int looks;
+
+/* Instead of the library's own. */
+DIR *
+opendir(const char *name)
+{
+	DIR *(*fn)(const char *) = NULL;
+
+	*(void **)(&fn) = dlsym(RTLD_NEXT, "opendir");
+	ck_assert(fn != NULL);
+	looks += strcmp(name, "/proc/self/fd") == 0;
+	return fn(name);
+}
+
+static void
+on_hello(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	httpd_reply(r, 200, "text/plain", STR("hello"));
+}
+
+static const struct httpd_route routes[] = {
+	{ .method = "GET", .path = "/hello", .fn = on_hello },
+	{ .method = "POST", .path = "/hello", .fn = on_hello },
+};
+
+static void
+open_site(void)
+{
+	site_open(&s,
+	    (struct httpd_opts){ .routes = routes,
+		.nroutes = NELEM(routes),
+		.timeout_ms = TIMEOUT_MS,
+		.workers = 2 * BODIES + HTTPD_SPARE });
+}
+
+/* The descriptors are gone through once for all of them, not for each. */
+KIT_TEST(many_late_bodies_are_one_look)
+{
+	struct kit_http c[BODIES];
+	size_t i;
+
+	open_site();
+	for (i = 0; i < BODIES; i++) {
+		kit_http_open(&c[i], s.port);
+		ck_assert(kit_http_puts(&c[i],
+		    "POST /hello HTTP/1.1\r\n" SITE_HOST
+		    "Content-Type: application/json\r\n"
+		    "Content-Length: 10\r\n\r\nabc"));
+	}
+	looks = 0;
+	for (i = 0; i < BODIES; i++) {
+		ck_assert(kit_http_read(&c[i], &a, READ_MS));
+		ck_assert_int_eq(a.status, 408);
+		kit_http_close(&c[i]);
+	}
+	ck_assert_int_gt(looks, 0);
+	ck_assert_int_lt(looks, BODIES / 2);
+	site_close(&s);
+}
+
+/* Its head is looked at, not how long its connection has been there. */
+KIT_TEST(a_broken_head_on_an_old_connection_is_not_late)
+{
+	struct mono start = clock_mono();
+	struct kit_http c;
+
+	open_site();
+	kit_http_open(&c, s.port);
+	while (mono_diff_ms(clock_mono(), start) < OLD_MS) {
+		ck_assert(kit_http_puts(
+		    &c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
+		ck_assert(kit_http_read(&c, &a, READ_MS));
+		ck_assert_int_eq(a.status, 200);
+	}
+	ck_assert(kit_http_puts(&c, "this is no head\r\n\r\n"));
+	ck_assert(kit_http_read(&c, &a, READ_MS));
+	ck_assert_int_eq(a.status, 400);
+	kit_http_close(&c);
+	site_close(&s);
+}
