@@ -114,15 +114,22 @@ owner(const struct mg_connection *c)
 	return mg_get_user_data(mg_get_context(c));
 }
 
+/* From now on the next head may arrive. */
 static int
 on_request(struct mg_connection *c)
 {
-	return conn_serve(owner(c), c);
+	int status = conn_serve(owner(c), c);
+	int64_t *since = mg_get_user_connection_data(c);
+
+	if (since != NULL)
+		*since = clock_mono().ns;
+	return status;
 }
 
 /*
  * civetweb calls a head that is too slow 400, as it does a broken one or one
- * that overruns its buffer.  Of a connection's first request the time is known.
+ * that overruns its buffer.  When it could begin is known; an idle connection
+ * is closed sooner than a head is late.
  */
 static int
 on_error(struct mg_connection *c, int status, const char *text)
