@@ -412,6 +412,7 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	server_leave(h, s.r);
 	if (s.r->entered)
 		gate_leave(h->gate, &s.r->client);
+	req_end(s.r);
 	buf_free(&s.json);
 	req_drop(s.r);
 	return s.a.status;

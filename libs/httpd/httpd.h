@@ -170,6 +170,14 @@ const struct trace *httpd_req_trace(const struct httpd_req *r);
 struct wall httpd_req_deadline(const struct httpd_req *r);
 
 /*
+ * httpd_on_end(r, fn, arg):
+ * Have fn(arg) called once r's worker has ended with it, on that thread: until
+ * then a reader that takes nothing holds the worker, whatever the handler has
+ * done.  At most once for a request; at once if the worker has ended.
+ */
+void httpd_on_end(struct httpd_req *r, void (*fn)(void *arg), void *arg);
+
+/*
  * httpd_on_gone(r, fn, arg):
  * Call fn(arg) once, on the loop, when nobody waits for r any more: its client
  * has hung up, its stream was cut, or it was answered 504.  Not called once r

@@ -81,6 +81,30 @@ httpd_on_gone(struct httpd_req *r, void (*fn)(void *arg), void *arg)
 }
 
 void
+httpd_on_end(struct httpd_req *r, void (*fn)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&r->lock);
+	bool ended = r->ended;
+	if (!ended) {
+		r->on_end = fn;
+		r->on_end_arg = arg;
+	}
+	pthread_mutex_unlock(&r->lock);
+	if (ended)
+		fn(arg);
+}
+
+void
+req_end(struct httpd_req *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->ended = true;
+	pthread_mutex_unlock(&r->lock);
+	if (r->on_end != NULL)
+		r->on_end(r->on_end_arg);
+}
+
+void
 req_forget(struct httpd_req *r)
 {
 	r->gone = NULL;

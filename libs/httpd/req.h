@@ -82,6 +82,9 @@ struct httpd_req {
 	bool lines;   /* of a stream: it has lines, not events */
 	bool cut;     /* of lines: they are not all */
 	bool keep;    /* of a raw one: the connection serves another */
+	bool ended;   /* the worker does nothing more for it */
+	void (*on_end)(void *arg); /* see httpd_on_end() */
+	void *on_end_arg;
 	bool watched; /* somebody wants to know when the client has gone */
 	int status;
 	int retry_after_s; /* 0: no Retry-After */
@@ -102,10 +105,13 @@ void req_drop(struct httpd_req *r);
 bool req_left(struct httpd_req *r);
 
 /*
+ * req_end(r): Worker: it has ended, as the last but req_drop().
+ *
  * req_forget(r): Loop: the handler ends r, nothing is told to it any more.
  * req_tell_gone(r, l): Worker: tell the handler, if it asked, that nobody waits
  * any more.
  */
+void req_end(struct httpd_req *r);
 void req_forget(struct httpd_req *r);
 void req_tell_gone(struct httpd_req *r, struct loop *l);
 

@@ -18,7 +18,19 @@
 #define OUT_MAX (256 * 1024)
 /* Of the options, the first are those of NATS, the last those of access. */
 #define NATS_OPTS_N 6
-#define AUTH_OPTS_N 14
+#define AUTH_OPTS_N 16
+
+/* Answers that go on, of which each holds a connection. */
+#define STREAMS_OPTS                                                           \
+	{ "STREAMS_PER_TOKEN", CONF_INT, CONF_AT(svc_conf, streams_per_token), \
+		"32", 0, 4096,                                                 \
+		"streams with one access token at a time; 0: any" },           \
+	{                                                                      \
+		"STREAMS_PER_ADDRESS", CONF_INT,                               \
+		    CONF_AT(svc_conf, streams_per_address), "0", 0, 4096,      \
+		    "streams of one address at a time; 0: a quarter of the "   \
+		    "connections"                                              \
+	}
 
 /* What a request counts as besides one. */
 #define RATE_COST_OPTS                                                     \
@@ -96,6 +108,7 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    CONF_AT(svc_conf, http_per_address), "0", 0, 4096,
 		    "connections of one address at a time; 0: half of "
 		    "HTTP_WORKERS" },
+		STREAMS_OPTS,
 		{ "TRUSTED_PROXIES", CONF_STR,
 		    CONF_AT(svc_conf, trusted_proxies), "", 0, 0,
 		    "whose X-Forwarded-For is believed: 10.0.0.0/8,192.0.2.1" },

@@ -44,11 +44,12 @@ struct svc_conf {
 	int64_t rate_address_per_s;
 	int64_t rate_address_burst;
 	int64_t http_per_address;
+	int64_t streams_per_token, streams_per_address;
 	const char *trusted_proxies;
 	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 26
+#define SVC_OPTS_N 28
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
@@ -101,6 +102,7 @@ struct svc {
 	size_t nopen, nspare;
 	struct svc_events *events; /* NULL: there was none yet */
 	struct svc_guard *guard;   /* NULL: anybody may ask */
+	struct svc_places *places; /* NULL: no route is on HTTP */
 	atomic_bool started;
 	atomic_bool draining;
 	bool drained;

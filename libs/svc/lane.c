@@ -9,6 +9,7 @@
 #include "svc/call.h"
 #include "svc/edge.h"
 #include "svc/internal.h"
+#include "svc/places.h"
 #include "wire/iface.h"
 
 /* So much later than the handler may answer does the HTTP server, itself. */
@@ -110,6 +111,7 @@ svc_lanes_start(struct svc *s)
 		.timeout_ms = s->http_timeout_ms,
 		.metrics = s->metrics };
 	edge_opts(s, &o);
+	s->places = places_new(s);
 	return httpd_new(&o, &s->http);
 }
 

@@ -14,6 +14,7 @@
 #include "core/url.h"
 #include "svc/guard.h"
 #include "svc/internal.h"
+#include "svc/places.h"
 
 struct loop *
 svc_loop(struct svc *s)
@@ -237,6 +238,7 @@ stop(struct svc *s)
 {
 	httpd_free(s->admin);
 	httpd_free(s->http);
+	places_free(s->places);
 	loop_timer_cancel(s->loop, &s->poll);
 	worker_free(s->decoders);
 	if (s->app != NULL && s->def->stop != NULL)

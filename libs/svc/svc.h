@@ -306,6 +306,16 @@ void svc_fail_because(
     struct svc_call *c, const struct svc_error *e, const char *reason);
 
 /*
+ * svc_stream_admit(c):
+ * Whether c, over HTTP, may have an answer that goes on: such answers leave a
+ * quarter of the connections to everything else, and a token and an address
+ * have STREAMS_PER_TOKEN and STREAMS_PER_ADDRESS of them.  Otherwise c is
+ * answered 503 or 429, and ended.  The place is given back by itself, when the
+ * connection is free again.  Once for a call.
+ */
+bool svc_stream_admit(struct svc_call *c) RC_CHECK;
+
+/*
  * Server-sent events instead of one answer, over HTTP only:
  * svc_stream(c):      Begin; RC_INVALID over NATS, c is then as before.
  * svc_stream_send(c, event, id, desc, msg): One event whose data is msg;

@@ -148,21 +148,10 @@ gateway_id(struct svc_call *c, struct str id, const char *name)
 bool
 gateway_stream_begin(struct gateway *g, struct svc_call *c)
 {
-	if (g->draining)
-		svc_fail(c, RC_AGAIN, "the service is stopping");
-	else if ((g->n_streams + 1) * 4 > svc_http_calls(g->svc) * 3)
-		svc_fail(c, RC_AGAIN, "too many streams at once");
-	else {
-		g->n_streams++;
-		return true;
-	}
+	if (!g->draining)
+		return svc_stream_admit(c);
+	svc_fail(c, RC_AGAIN, "the service is stopping");
 	return false;
-}
-
-void
-gateway_stream_end(struct gateway *g)
-{
-	g->n_streams--;
 }
 
 void

@@ -42,7 +42,6 @@ struct gateway {
 	struct follows *follows;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, watcher) watchers; /* see on_events.h */
-	size_t n_streams; /* answers that go on: theirs, and exports */
 	struct metric *watching;
 	bool draining;
 };
@@ -70,13 +69,9 @@ bool gateway_id(struct svc_call *c, struct str id, const char *name);
 
 /*
  * gateway_stream_begin(g, c):
- * Whether one more answer may go on for long; they leave a quarter of the
- * connections to everything else, and none begins while the service stops.  If
- * not, c is answered 503 and ended.
- * gateway_stream_end(g): One that began has ended.
+ * svc_stream_admit(c), but none begins while the service stops.
  */
 bool gateway_stream_begin(struct gateway *g, struct svc_call *c);
-void gateway_stream_end(struct gateway *g);
 
 /*
  * gateway_fail(c, rc):

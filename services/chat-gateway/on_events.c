@@ -27,7 +27,6 @@ static void
 watcher_end(struct watcher *w)
 {
 	TAILQ_REMOVE(&w->g->watchers, w, link);
-	gateway_stream_end(w->g);
 	metric_change(w->g->watching, -1);
 	svc_stream_end(w->c, RC_OK);
 	free(w);
@@ -126,7 +125,6 @@ begin(struct gateway *g, struct svc_call *c, const struct follow_opts *o)
 	rc = follow_open(g->follows, &with, &w->f);
 	if (rc != RC_OK) {
 		free(w);
-		gateway_stream_end(g);
 		gateway_fail_bus(c, rc);
 		return;
 	}
@@ -150,6 +148,4 @@ on_events(void *app, struct svc_call *c)
 	if (read_request(g, c, &o.key, &o.after) &&
 	    find_start(g, c, &o.key, &o.after))
 		begin(g, c, &o);
-	else
-		gateway_stream_end(g);
 }

@@ -48,7 +48,6 @@ export_free(struct export *x)
 {
 	question_cancel(&x->q);
 	loop_timer_cancel(svc_loop(x->g->svc), &x->timer);
-	gateway_stream_end(x->g);
 	arena_free(x->a);
 	buf_free(&x->lines);
 	buf_free(&x->next);

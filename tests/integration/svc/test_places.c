@@ -1,0 +1,251 @@
+/*
+ * Answers that go on hold a connection each: how many there may be of all, of
+ * one token and of one address, and how long each counts.
+ */
+#include "core/buf.h"
+#include "guarded.h"
+
+#define CHUNK   ((size_t)64 * 1024)
+#define PATH    "/v1/souls"
+#define SILENT  "&how=silent"
+#define DEAF    "&how=deaf"
+#define STREAMS 3 /* of 20 workers, of which 16 are spare */
+#define ASK_MS  5000
+
+/* ---- the toy ------------------------------------------------------------- */
+
+static int64_t ended; /* floods */
+
+static void *
+toy_start(struct svc *s, const void *conf)
+{
+	(void)conf;
+	return s;
+}
+
+static void
+on_gone(void *arg)
+{
+	svc_stream_end(arg, RC_OK);
+}
+
+/* Sends until the reader, and what lies between, take no more. */
+struct flood {
+	struct svc *s;
+	struct svc_call *c;
+	struct loop_timer timer;
+};
+
+static void
+flood(void *arg)
+{
+	static char text[CHUNK];
+	struct flood *f = arg;
+	enum rc rc;
+
+	memset(text, 'x', sizeof(text));
+	rc = svc_stream_text(f->c, (struct str){ text, sizeof(text) });
+	if (rc == RC_OK) {
+		loop_timer_set(svc_loop(f->s), &f->timer,
+		    mono_add_ms(clock_mono(), 1), flood, f);
+		return;
+	}
+	svc_stream_end(f->c, rc);
+	free(f);
+	ended++;
+}
+
+static void
+on_stream(void *app, struct svc_call *c)
+{
+	struct str how = svc_call_query(c, "how");
+
+	if (!svc_stream_admit(c))
+		return;
+	if (svc_stream(c) != RC_OK) {
+		svc_stream_end(c, RC_DOWN);
+	} else if (str_eq(how, STR("deaf"))) {
+		struct flood *f = mem_zalloc(sizeof(*f));
+
+		f->s = app;
+		f->c = c;
+		flood(f);
+	} else if (svc_call_on_gone(c, on_gone, c) != RC_OK) {
+		svc_stream_end(c, RC_DOWN);
+	}
+}
+
+static void
+on_plain(void *app, struct svc_call *c)
+{
+	const struct wire_error rep = { .error = arena_printf(svc_call_arena(c),
+					    "%lld ended", (long long)ended) };
+
+	(void)app;
+	svc_reply(c, &rep);
+}
+
+static const struct svc_route routes[] = {
+	{ .name = "stream",
+	    .method = "GET",
+	    .path = PATH,
+	    .fn = on_stream,
+	    .deadline_ms = ASK_MS },
+	{ .name = "plain",
+	    .method = "GET",
+	    .path = "/v1/terminals",
+	    .reply = &wire_error_desc,
+	    .fn = on_plain,
+	    .deadline_ms = ASK_MS },
+};
+static const struct svc_def def = {
+	.name = "toy",
+	.summary = "answers for long",
+	.http_addr = "127.0.0.1:1",
+	.admin_addr = "127.0.0.1:1",
+	.conf_size = 1,
+	.routes = routes,
+	.nroutes = NELEM(routes),
+	.start = toy_start,
+};
+
+/* ---- its readers --------------------------------------------------------- */
+
+struct reader {
+	const struct running *r;
+	const char *token; /* NULL: none */
+	const char *how;
+	struct kit_http c;
+};
+
+/* The status of the answer that begins; the connection stays open. */
+static int
+reader_open(struct reader *x)
+{
+	struct buf b = BUF_INIT(1024);
+	int status = 0;
+
+	buf_printf(
+	    &b, "GET " PATH "?x=1%s HTTP/1.1\r\nHost: localhost\r\n", x->how);
+	if (x->token != NULL)
+		buf_printf(&b, "Authorization: Bearer %s\r\n", x->token);
+	buf_puts(&b, "\r\n");
+	kit_http_open(&x->c, x->r->toy.http);
+	(void)kit_http_send(&x->c, b.p, b.n);
+	buf_free(&b);
+	if (kit_http_has(&x->c, "\r\n\r\n", ASK_MS))
+		(void)sscanf(x->c.in.p, "HTTP/1.1 %d", &status);
+	return status;
+}
+
+static void
+reader_close(struct reader *x)
+{
+	kit_http_close(&x->c);
+}
+
+static bool
+opens(void *arg)
+{
+	struct reader *x = arg;
+	int status = reader_open(x);
+
+	reader_close(x);
+	return status == 200;
+}
+
+/* Others are served all the while. */
+static bool
+have_ended(void *arg)
+{
+	const struct running *r = arg;
+	struct kit_answer a = { 0 };
+
+	ck_assert_int_eq(
+	    kit_http_ask(r->toy.http, &a, "GET", "/v1/terminals", NULL), 200);
+	bool is = kit_answer_has(&a, "3 ended");
+	kit_answer_free(&a);
+	return is;
+}
+
+KIT_TEST(a_stream_counts_until_its_connection_is_free)
+{
+	struct reader deaf[STREAMS], late;
+	struct running r;
+	size_t i;
+
+	running_begin(&r, &def, KIT_ENV("HTTP_WORKERS=20"));
+	kit_service_wait(&r.toy);
+	for (i = 0; i < STREAMS; i++) {
+		deaf[i] = (struct reader){ .r = &r, .how = DEAF };
+		ck_assert_int_eq(reader_open(&deaf[i]), 200);
+	}
+	/* Their handlers end, but nobody reads what they sent. */
+	ck_assert(kit_until(have_ended, &r, RUNNING_MS));
+	late = (struct reader){ .r = &r, .how = SILENT };
+	ck_assert_int_eq(reader_open(&late), 503);
+	reader_close(&late);
+	for (i = 0; i < STREAMS; i++)
+		reader_close(&deaf[i]);
+	ck_assert(kit_until(opens, &late, RUNNING_MS));
+	kit_service_end(&r.toy);
+}
+
+static int
+try_open(const struct running *r, const char *token, const char *text)
+{
+	struct reader x = { .r = r, .token = token, .how = SILENT };
+	int status = reader_open(&x);
+
+	reader_close(&x);
+	if (status == 429) {
+		struct guarded_ask q = { .token = token,
+			.method = "GET",
+			.path = PATH,
+			.status = 429,
+			.text = text };
+		guarded_ask(r, &q);
+	}
+	return status;
+}
+
+KIT_TEST(a_token_and_an_address_have_so_many)
+{
+	static const struct kit_token tokens[] = {
+		{ "ada-ada-ada-ada-ada",
+		    "\"role\":\"owner\",\"user\":\"ada\"" },
+		{ "bob-bob-bob-bob-bob",
+		    "\"role\":\"owner\",\"user\":\"bob\"" },
+	};
+	const char *path = kit_path("tokens.json");
+	struct reader x[3];
+	struct running r;
+	char auth[256];
+	size_t i;
+
+	kit_tokens_write(path, tokens, NELEM(tokens));
+	snprintf(auth, sizeof(auth), "AUTH_TOKENS=%s", path);
+	running_begin(&r, &def,
+	    KIT_ENV(auth, "STREAMS_PER_TOKEN=2", "STREAMS_PER_ADDRESS=3",
+		"HTTP_WORKERS=40"));
+	kit_service_wait(&r.toy);
+	for (i = 0; i < NELEM(x); i++) {
+		x[i] = (struct reader){
+			.r = &r, .token = tokens[i / 2].token, .how = SILENT
+		};
+		if (i == 2)
+			ck_assert_int_eq(
+			    try_open(&r, tokens[0].token, "with this token"),
+			    429);
+		ck_assert_int_eq(reader_open(&x[i]), 200);
+	}
+	ck_assert_int_eq(try_open(&r, tokens[1].token, "of this address"), 429);
+	reader_close(&x[0]);
+	struct reader again = {
+		.r = &r, .token = tokens[1].token, .how = SILENT
+	};
+	ck_assert(kit_until(opens, &again, RUNNING_MS));
+	for (i = 1; i < NELEM(x); i++)
+		reader_close(&x[i]);
+	kit_service_end(&r.toy);
+}
