@@ -321,7 +321,9 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->user = str_dup(str_of(o->user));
 	b->password = str_dup(str_of(o->password));
 	b->buffered = o->buffered;
+	b->replicas = o->replicas > 0 ? o->replicas : 1;
 	b->on_state = o->on_state;
+	b->on_alone = o->on_alone;
 	b->arg = o->arg;
 	b->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	metrics_make(&b->metric, o->metrics);

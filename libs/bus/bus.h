@@ -59,8 +59,18 @@ struct bus_opts {
 	 * messages at once cost a third then.
 	 */
 	bool buffered;
+	/*
+	 * How many servers have a copy of each stream: 1, 3 or 5; 0 means 1.
+	 * Existing streams are raised to it and never lowered.
+	 */
+	int replicas;
 	struct metric_set *metrics;           /* may be NULL */
 	void (*on_state)(void *arg, bool up); /* may be NULL; on the loop */
+	/*
+	 * The server stands alone, so that it can never have the replicas; may
+	 * be NULL; on the loop.  It is told for each stream, at each try.
+	 */
+	void (*on_alone)(void *arg);
 	void *arg;
 };
 

@@ -98,7 +98,9 @@ struct bus {
 	int n_urls;
 	char *name, *user, *password, *ca_file, *cert_file, *key_file;
 	bool buffered;
+	int replicas;
 	void (*on_state)(void *arg, bool up);
+	void (*on_alone)(void *arg);
 	void *arg;
 	struct bus_metrics metric;
 
@@ -224,6 +226,7 @@ void bus_waiters_free(struct bus *b);
 struct bus_wish {
 	const char *create; /* subject that creates; copied */
 	const char *update; /* that changes one that differs; NULL: it stays */
+	const char *look;   /* that tells its replicas; NULL: it has none */
 	struct str config;  /* JSON; copied */
 	bus_wish_fn ready;
 	void *arg;

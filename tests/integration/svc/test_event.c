@@ -387,3 +387,23 @@ KIT_TEST_T(a_drain_waits_for_no_dead_server, 60)
 	say(&t, "new", "ok");
 	toy_end(&t);
 }
+
+KIT_TEST(a_lone_server_with_replicas_ends_the_start)
+{
+	struct running r;
+
+	running_begin(&r, &def, KIT_ENV("NATS_REPLICAS=3"));
+	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(kit_log_has(&r.toy.proc, "svc.no_replicas"));
+	ck_assert(kit_log_has(&r.toy.proc, "needs a cluster"));
+}
+
+KIT_TEST(an_even_number_of_replicas_is_refused)
+{
+	struct running r = { 0 };
+
+	running_fork(
+	    &r, &def, "nats://127.0.0.1:1", KIT_ENV("NATS_REPLICAS=2"));
+	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(kit_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
+}
