@@ -126,6 +126,7 @@ lose(struct bus *b)
 	bool was_up = b->state == BUS_UP;
 
 	atomic_store(&b->up, false);
+	atomic_store(&b->silent, false);
 	metric_set(b->metric.connected, 0);
 	conn_close(b->conn);
 	b->conn = NULL;

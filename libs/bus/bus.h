@@ -145,6 +145,14 @@ void bus_free(struct bus *b);
 bool bus_up(const struct bus *b);
 
 /*
+ * bus_silent(b):
+ * Whether the server, which is connected, let the deadline of a publish to a
+ * stream pass and has answered nothing of JetStream since.  It is asked for the
+ * streams and consumers of b again until it does.  Any thread.
+ */
+bool bus_silent(const struct bus *b);
+
+/*
  * Message callback: fn owns m and ends it with bus_reply(), bus_reply_error()
  * or bus_msg_free(), now or later.
  */

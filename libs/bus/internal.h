@@ -105,6 +105,7 @@ struct bus {
 	struct bus_metrics metric;
 
 	_Atomic bool up;
+	_Atomic bool silent; /* bus_silent() */
 	enum bus_state state;
 	struct conn *conn; /* NULL unless greeting or up */
 	uint64_t gen;      /* of the connection in force or being opened */

@@ -1,6 +1,7 @@
 /*
  * Streams, and publishing to them, over the JetStream API.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,6 +77,7 @@ struct standing {
 	bus_wish_fn ready;
 	void *arg;
 	bool up;
+	bool asked; /* its answer is to come */
 	enum step step;
 	int replicas; /* to ask for; 0: it has none */
 	struct loop_timer retry;
@@ -113,6 +115,9 @@ on_answer(void *arg, enum rc rc, struct str data)
 	struct standing *s = arg;
 	struct said r = answer_of(rc, data);
 
+	s->asked = false;
+	if (rc != RC_TIMEOUT)
+		atomic_store(&s->bus->silent, false);
 	if (r.differs && s->update != NULL && s->step == CREATE) {
 		ask(s, s->look != NULL ? LOOK : UPDATE);
 		return;
@@ -180,9 +185,10 @@ ask(struct standing *s, enum step step)
 	q = (struct bus_question){ .subject = subject_of(s),
 		.data = buf_str(&data),
 		.by = { clock_wall().ms + API_MS } };
-	if (bus_ask(s->bus, &q,
-		(struct bus_waiter){ .fn = on_answer, .arg = s },
-		NULL) != RC_OK)
+	s->asked = bus_ask(s->bus, &q,
+		       (struct bus_waiter){ .fn = on_answer, .arg = s },
+		       NULL) == RC_OK;
+	if (!s->asked)
 		ask_later(s);
 	buf_free(&data);
 }
@@ -228,6 +234,40 @@ bus_wish_keep(struct bus *b, const struct bus_wish *w)
 	s->arg = w->arg;
 	s->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	bus_watch(b, &s->watcher);
+}
+
+bool
+bus_silent(const struct bus *b)
+{
+	return atomic_load(&b->silent);
+}
+
+/*
+ * What a publish ended with.  Silence is asked after: who is not ready may get
+ * nothing more to publish, and would never hear that it is over.
+ */
+static void
+heard(struct bus *b, enum rc rc)
+{
+	struct bus_watcher *w;
+	struct standing *s;
+
+	if (rc != RC_TIMEOUT) {
+		atomic_store(&b->silent, false);
+		return;
+	}
+	if (atomic_exchange(&b->silent, true))
+		return;
+	log_warn("bus.jetstream_silent");
+	TAILQ_FOREACH (w, &b->watchers, link) {
+		if (w->on_state != standing_state)
+			continue;
+		s = CONTAINER_OF(w, struct standing, watcher);
+		if (!s->up || s->asked)
+			continue;
+		loop_timer_cancel(b->loop, &s->retry);
+		ask(s, CREATE);
+	}
 }
 
 /* ---- streams ------------------------------------------------------------ */
@@ -301,13 +341,20 @@ bus_stream_keep(struct bus *b, const struct bus_stream *s)
 
 /* ---- publishing --------------------------------------------------------- */
 
+struct publish {
+	struct bus *bus;
+	struct bus_stored_waiter to;
+};
+
 static void
 on_stored(void *arg, enum rc rc, struct str data)
 {
-	struct bus_stored_waiter to = *(struct bus_stored_waiter *)arg;
+	struct publish p = *(struct publish *)arg;
+	struct bus_stored_waiter to = p.to;
 	struct said r = answer_of(rc, data);
 
 	free(arg);
+	heard(p.bus, rc);
 	/* Somebody answered, but no stream. */
 	if (r.rc == RC_OK && !r.numbered)
 		r.rc = RC_INVALID;
@@ -318,7 +365,7 @@ enum rc
 bus_stream_publish(struct bus *b, const char *subject, struct str data,
     const struct bus_meta *meta, struct bus_stored_waiter waiter)
 {
-	struct bus_stored_waiter *to;
+	struct publish *p;
 	struct bus_meta stored;
 	struct bus_headers h;
 	enum rc rc;
@@ -330,12 +377,12 @@ bus_stream_publish(struct bus *b, const char *subject, struct str data,
 	rc = bus_headers_of(&stored, &h);
 	if (rc != RC_OK)
 		return rc;
-	to = mem_alloc(sizeof(*to));
-	*to = waiter;
+	p = mem_alloc(sizeof(*p));
+	*p = (struct publish){ b, waiter };
 	rc = bus_ask(b,
 	    &(struct bus_question){ subject, data, &h, meta->deadline },
-	    (struct bus_waiter){ .fn = on_stored, .arg = to }, NULL);
+	    (struct bus_waiter){ .fn = on_stored, .arg = p }, NULL);
 	if (rc != RC_OK)
-		free(to);
+		free(p);
 	return rc;
 }

@@ -407,3 +407,43 @@ KIT_TEST(an_even_number_of_replicas_is_refused)
 	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
 	ck_assert(kit_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
 }
+
+struct readyz {
+	struct told *t;
+	int status;
+	const char *text;
+};
+
+static bool
+readyz_says(void *arg)
+{
+	const struct readyz *w = arg;
+	struct kit_answer a = { 0 };
+	bool says = kit_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
+	    kit_answer_has(&a, w->text);
+
+	kit_answer_free(&a);
+	return says;
+}
+
+/* Stopped, it stays connected for 10 s, which is longer than an event waits. */
+KIT_TEST_T(a_silent_jetstream_is_not_ready, 60)
+{
+	struct told t;
+	struct readyz silent = { &t, 503,
+		"NATS does not answer JetStream requests" };
+	struct readyz ready = { &t, 200, "ok" };
+
+	toy_run(&t);
+	say(&t, "new", "ok");
+	ck_stored(&t, 1);
+	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
+	kit_signal(&t.r.nats.proc, SIGSTOP);
+	say(&t, "new", "ok");
+	ck_assert(kit_until(readyz_says, &silent, WAIT_MS));
+	kit_signal(&t.r.nats.proc, SIGCONT);
+	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
+	ck_stored(&t, 2);
+	toy_end(&t);
+	look_away(&t);
+}
