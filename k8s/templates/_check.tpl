@@ -19,6 +19,14 @@
 {{- if and (include "soul.demo.identity" .) $v.auth.tokensSecret -}}
 {{- fail "\nauth.tokensSecret: the demo needs the maker's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
 {{- end -}}
+{{- if and $v.nats.bundled.enabled (gt (int $v.nats.replicas) 1) -}}
+{{- fail (printf "\nnats.replicas: is %d, but the bundled NATS is a single server; set it to 1, or use your own cluster with nats.bundled.enabled=false and nats.external.url" (int $v.nats.replicas)) -}}
+{{- end -}}
+{{- with $v.nats.bundled -}}
+{{- if and .enabled .storage.enabled (lt (include "soul.bytes" .storage.size | float64) 4294967296.0) -}}
+{{- fail (printf "\nnats.bundled.storage.size: is %s, but the streams may take 3 GB, and a full volume stops NATS; set 4Gi or more" .storage.size) -}}
+{{- end -}}
+{{- end -}}
 {{- $mqtt := $v.mqtt.bundled -}}
 {{- if $mqtt.enabled -}}
 {{- if and $mqtt.fleetSecret (not $mqtt.tlsSecret) -}}
@@ -27,5 +35,14 @@
 {{- if not (include "soul.mosquitto.ports" . | fromYaml).outside -}}
 {{- fail "\nmqtt.bundled.service.type: would offer passwords unencrypted; set mqtt.bundled.tlsSecret, or mqtt.bundled.unencrypted=true if nobody else listens there" -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A quantity as a number of bytes. */}}
+{{- define "soul.bytes" -}}
+{{- if or (not (kindIs "string" .)) (regexMatch "^[0-9.]+[eE][0-9]" (toString .)) }}{{ float64 . }}{{ else -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- $of := dict "" 1.0 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 "Ei" 1152921504606846976.0 -}}
+{{- mulf (regexFind "^[0-9.]+" . | float64) (get $of $unit) -}}
 {{- end -}}
 {{- end -}}

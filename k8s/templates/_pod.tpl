@@ -48,6 +48,7 @@ priorityClassName: {{ . }}
 {{- $_ := set $env "DRAIN_TIMEOUT_MS" (mul 1000 ($s.drainSeconds | default $s.drain)) -}}
 {{- if has "nats" $s.needs -}}
 {{- $_ := set $env "NATS_URL" (include "soul.nats.url" .root) -}}
+{{- $_ := set $env "NATS_REPLICAS" $v.nats.replicas -}}
 {{- if $v.nats.bundled.enabled }}{{ $_ := set $env "NATS_USER" .part }}
 {{- else if $v.nats.external.user }}{{ $_ := set $env "NATS_USER" $v.nats.external.user }}{{ end -}}
 {{- end -}}

@@ -22,6 +22,7 @@ enum api_error {
 	API_STORE = 10057,   /* so it says of a seq behind the last */
 	API_DIFFERS = 10058, /* what exists is configured otherwise */
 	API_NO_STREAM = 10059,
+	API_NO_CLUSTER = 10074, /* replicas, of a server that stands alone */
 };
 
 /*

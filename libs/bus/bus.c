@@ -126,6 +126,7 @@ lose(struct bus *b)
 	bool was_up = b->state == BUS_UP;
 
 	atomic_store(&b->up, false);
+	atomic_store(&b->silent, false);
 	metric_set(b->metric.connected, 0);
 	conn_close(b->conn);
 	b->conn = NULL;
@@ -321,7 +322,9 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->user = str_dup(str_of(o->user));
 	b->password = str_dup(str_of(o->password));
 	b->buffered = o->buffered;
+	b->replicas = o->replicas > 0 ? o->replicas : 1;
 	b->on_state = o->on_state;
+	b->on_alone = o->on_alone;
 	b->arg = o->arg;
 	b->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	metrics_make(&b->metric, o->metrics);

@@ -59,8 +59,18 @@ struct bus_opts {
 	 * messages at once cost a third then.
 	 */
 	bool buffered;
+	/*
+	 * How many servers have a copy of each stream: 1, 3 or 5; 0 means 1.
+	 * Existing streams are raised to it and never lowered.
+	 */
+	int replicas;
 	struct metric_set *metrics;           /* may be NULL */
 	void (*on_state)(void *arg, bool up); /* may be NULL; on the loop */
+	/*
+	 * The server stands alone, so that it can never have the replicas; may
+	 * be NULL; on the loop.  It is told for each stream, at each try.
+	 */
+	void (*on_alone)(void *arg);
 	void *arg;
 };
 
@@ -133,6 +143,14 @@ void bus_free(struct bus *b);
  * Whether connected and all subscriptions made before are served.  Any thread.
  */
 bool bus_up(const struct bus *b);
+
+/*
+ * bus_silent(b):
+ * Whether the server, which is connected, let the deadline of a publish to a
+ * stream pass and has answered nothing of JetStream since.  It is asked for the
+ * streams and consumers of b again until it does.  Any thread.
+ */
+bool bus_silent(const struct bus *b);
 
 /*
  * Message callback: fn owns m and ends it with bus_reply(), bus_reply_error()

@@ -76,8 +76,8 @@ bus_consume(struct bus *b, const struct bus_consumer *c)
 		if (b->conn != NULL && bus_sub_put(s) != RC_OK)
 			conn_break(b->conn);
 		bus_wish_keep(b,
-		    &(struct bus_wish){
-			create, NULL, buf_str(&config), c->ready, c->arg });
+		    &(struct bus_wish){ create, NULL, NULL, buf_str(&config),
+			c->ready, c->arg });
 	}
 	buf_free(&config);
 	return rc;

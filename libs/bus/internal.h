@@ -98,11 +98,14 @@ struct bus {
 	int n_urls;
 	char *name, *user, *password, *ca_file, *cert_file, *key_file;
 	bool buffered;
+	int replicas;
 	void (*on_state)(void *arg, bool up);
+	void (*on_alone)(void *arg);
 	void *arg;
 	struct bus_metrics metric;
 
 	_Atomic bool up;
+	_Atomic bool silent; /* bus_silent() */
 	enum bus_state state;
 	struct conn *conn; /* NULL unless greeting or up */
 	uint64_t gen;      /* of the connection in force or being opened */
@@ -224,6 +227,7 @@ void bus_waiters_free(struct bus *b);
 struct bus_wish {
 	const char *create; /* subject that creates; copied */
 	const char *update; /* that changes one that differs; NULL: it stays */
+	const char *look;   /* that tells its replicas; NULL: it has none */
 	struct str config;  /* JSON; copied */
 	bus_wish_fn ready;
 	void *arg;

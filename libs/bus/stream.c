@@ -1,6 +1,7 @@
 /*
  * Streams, and publishing to them, over the JetStream API.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 5000
 #define CONFIG_MAX   (64 * 1024)
+#define REPLICAS_MAX 32 /* room for the member that ask() adds */
 #define NS_PER_S     INT64_C(1000000000)
 #define SECONDS_MAX  (INT64_MAX / NS_PER_S)
 
@@ -26,6 +28,8 @@
 struct said {
 	enum rc rc;
 	bool differs; /* what exists is configured otherwise */
+	bool alone;   /* the server has no others to keep replicas */
+	int replicas; /* of the stream that was looked at; 0: not told */
 	bool numbered;
 	struct bus_stored stored; /* if numbered */
 };
@@ -47,8 +51,11 @@ answer_of(enum rc rc, struct str data)
 	if (r.rc == RC_OK) {
 		r.numbered = in.has_seq;
 		r.stored = (struct bus_stored){ in.seq, in.duplicate };
+		if (in.has_config)
+			r.replicas = (int)in.config.num_replicas;
 	} else if (in.has_error) {
 		r.differs = in.error.err_code == API_DIFFERS;
+		r.alone = in.error.err_code == API_NO_CLUSTER;
 		if (!r.differs && log_every(&rate, 10, &missed))
 			log_warn("bus.jetstream_refused",
 			    LOG_I("err_code", in.error.err_code),
@@ -61,24 +68,28 @@ answer_of(enum rc rc, struct str data)
 
 /* ---- standing wishes ---------------------------------------------------- */
 
+enum step { CREATE, LOOK, UPDATE };
+
 struct standing {
 	struct bus_watcher watcher;
 	struct bus *bus;
-	char *create, *update, *config;
+	char *create, *update, *look, *config;
 	bus_wish_fn ready;
 	void *arg;
 	bool up;
-	bool changing; /* the update was asked for, not the creation */
+	bool asked; /* its answer is to come */
+	enum step step;
+	int replicas; /* to ask for; 0: it has none */
 	struct loop_timer retry;
 	struct backoff backoff;
 };
 
-static void ask(struct standing *s, bool change);
+static void ask(struct standing *s, enum step step);
 
 static void
 retry(void *arg)
 {
-	ask(arg, false);
+	ask(arg, CREATE);
 }
 
 static void
@@ -90,15 +101,34 @@ ask_later(struct standing *s)
 		    retry, s);
 }
 
+/* More is made of what exists, less never. */
+static void
+change(struct standing *s, int replicas)
+{
+	s->replicas = replicas > s->bus->replicas ? replicas : s->bus->replicas;
+	ask(s, UPDATE);
+}
+
 static void
 on_answer(void *arg, enum rc rc, struct str data)
 {
 	struct standing *s = arg;
 	struct said r = answer_of(rc, data);
 
-	if (r.differs && s->update != NULL && !s->changing) {
-		ask(s, true);
+	s->asked = false;
+	if (rc != RC_TIMEOUT)
+		atomic_store(&s->bus->silent, false);
+	if (r.differs && s->update != NULL && s->step == CREATE) {
+		ask(s, s->look != NULL ? LOOK : UPDATE);
 		return;
+	}
+	if (s->step == LOOK && r.rc == RC_OK) {
+		/* An answer without its replicas must not lower them. */
+		if (r.replicas > 0) {
+			change(s, r.replicas);
+			return;
+		}
+		r.rc = RC_INVALID;
 	}
 	/* Whoever may change it has made it so. */
 	if (r.differs && s->update == NULL)
@@ -108,20 +138,59 @@ on_answer(void *arg, enum rc rc, struct str data)
 	/* That the connection broke is no news of the wish. */
 	if (r.rc != RC_DOWN && s->ready != NULL)
 		s->ready(s->arg, r.rc);
+	if (r.alone && s->bus->on_alone != NULL)
+		s->bus->on_alone(s->bus->arg);
+}
+
+static const char *
+subject_of(const struct standing *s)
+{
+	switch (s->step) {
+	case LOOK:
+		return s->look;
+	case UPDATE:
+		return s->update;
+	case CREATE:
+	default:
+		return s->create;
+	}
+}
+
+/* The configuration, an object, with the replicas in it. */
+static void
+config_put(const struct standing *s, struct buf *b)
+{
+	struct str config = str_of(s->config);
+
+	if (s->step == LOOK)
+		return;
+	if (s->replicas == 0) {
+		buf_put(b, config.p, config.n);
+		return;
+	}
+	buf_put(b, config.p, config.n - 1);
+	buf_printf(b, ",\"num_replicas\":%d}", s->replicas);
 }
 
 static void
-ask(struct standing *s, bool change)
+ask(struct standing *s, enum step step)
 {
-	struct bus_question q = { .subject = change ? s->update : s->create,
-		.data = str_of(s->config),
-		.by = { clock_wall().ms + API_MS } };
+	struct buf data = BUF_INIT(CONFIG_MAX + REPLICAS_MAX);
+	struct bus_question q;
 
-	s->changing = change;
-	if (bus_ask(s->bus, &q,
-		(struct bus_waiter){ .fn = on_answer, .arg = s },
-		NULL) != RC_OK)
+	s->step = step;
+	if (step == CREATE && s->look != NULL)
+		s->replicas = s->bus->replicas;
+	config_put(s, &data);
+	q = (struct bus_question){ .subject = subject_of(s),
+		.data = buf_str(&data),
+		.by = { clock_wall().ms + API_MS } };
+	s->asked = bus_ask(s->bus, &q,
+		       (struct bus_waiter){ .fn = on_answer, .arg = s },
+		       NULL) == RC_OK;
+	if (!s->asked)
 		ask_later(s);
+	buf_free(&data);
 }
 
 static void
@@ -133,7 +202,7 @@ standing_state(struct bus_watcher *w, bool up)
 	loop_timer_cancel(s->bus->loop, &s->retry);
 	backoff_reset(&s->backoff);
 	if (up)
-		ask(s, false);
+		ask(s, CREATE);
 }
 
 static void
@@ -144,6 +213,7 @@ standing_free(struct bus_watcher *w)
 	loop_timer_cancel(s->bus->loop, &s->retry);
 	free(s->create);
 	free(s->update);
+	free(s->look);
 	free(s->config);
 	free(s);
 }
@@ -158,11 +228,46 @@ bus_wish_keep(struct bus *b, const struct bus_wish *w)
 	s->bus = b;
 	s->create = mem_strdup(w->create);
 	s->update = str_dup(str_of(w->update));
+	s->look = str_dup(str_of(w->look));
 	s->config = str_dup(w->config);
 	s->ready = w->ready;
 	s->arg = w->arg;
 	s->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	bus_watch(b, &s->watcher);
+}
+
+bool
+bus_silent(const struct bus *b)
+{
+	return atomic_load(&b->silent);
+}
+
+/*
+ * What a publish ended with.  Silence is asked after: who is not ready may get
+ * nothing more to publish, and would never hear that it is over.
+ */
+static void
+heard(struct bus *b, enum rc rc)
+{
+	struct bus_watcher *w;
+	struct standing *s;
+
+	if (rc != RC_TIMEOUT) {
+		atomic_store(&b->silent, false);
+		return;
+	}
+	if (atomic_exchange(&b->silent, true))
+		return;
+	log_warn("bus.jetstream_silent");
+	TAILQ_FOREACH (w, &b->watchers, link) {
+		if (w->on_state != standing_state)
+			continue;
+		s = CONTAINER_OF(w, struct standing, watcher);
+		if (!s->up || s->asked)
+			continue;
+		loop_timer_cancel(b->loop, &s->retry);
+		ask(s, CREATE);
+	}
 }
 
 /* ---- streams ------------------------------------------------------------ */
@@ -183,7 +288,6 @@ config_write(const struct bus_stream *s, struct buf *b)
 	json_str(&o, "storage", "file");
 	json_str(&o, "retention", "limits");
 	json_str(&o, "discard", "old");
-	json_i64(&o, "num_replicas", 1);
 	json_i64(&o, "max_msgs", -1);
 	json_i64(&o, "max_consumers", -1);
 	json_i64(&o, "max_age", s->max_age_s * NS_PER_S);
@@ -215,7 +319,7 @@ enum rc
 bus_stream_keep(struct bus *b, const struct bus_stream *s)
 {
 	struct buf config = BUF_INIT(CONFIG_MAX);
-	char create[128], update[128];
+	char create[128], update[128], look[128];
 	enum rc rc;
 
 	if (!stream_ok(s))
@@ -224,25 +328,33 @@ bus_stream_keep(struct bus *b, const struct bus_stream *s)
 	    create, sizeof(create), "$JS.API.STREAM.CREATE.%s", s->name);
 	(void)snprintf(
 	    update, sizeof(update), "$JS.API.STREAM.UPDATE.%s", s->name);
+	(void)snprintf(look, sizeof(look), "$JS.API.STREAM.INFO.%s", s->name);
 	config_write(s, &config);
 	rc = buf_rc(&config);
 	if (rc == RC_OK)
 		bus_wish_keep(b,
 		    &(struct bus_wish){ create, s->as_it_is ? NULL : update,
-			buf_str(&config), s->ready, s->arg });
+			look, buf_str(&config), s->ready, s->arg });
 	buf_free(&config);
 	return rc;
 }
 
 /* ---- publishing --------------------------------------------------------- */
 
+struct publish {
+	struct bus *bus;
+	struct bus_stored_waiter to;
+};
+
 static void
 on_stored(void *arg, enum rc rc, struct str data)
 {
-	struct bus_stored_waiter to = *(struct bus_stored_waiter *)arg;
+	struct publish p = *(struct publish *)arg;
+	struct bus_stored_waiter to = p.to;
 	struct said r = answer_of(rc, data);
 
 	free(arg);
+	heard(p.bus, rc);
 	/* Somebody answered, but no stream. */
 	if (r.rc == RC_OK && !r.numbered)
 		r.rc = RC_INVALID;
@@ -253,7 +365,7 @@ enum rc
 bus_stream_publish(struct bus *b, const char *subject, struct str data,
     const struct bus_meta *meta, struct bus_stored_waiter waiter)
 {
-	struct bus_stored_waiter *to;
+	struct publish *p;
 	struct bus_meta stored;
 	struct bus_headers h;
 	enum rc rc;
@@ -265,12 +377,12 @@ bus_stream_publish(struct bus *b, const char *subject, struct str data,
 	rc = bus_headers_of(&stored, &h);
 	if (rc != RC_OK)
 		return rc;
-	to = mem_alloc(sizeof(*to));
-	*to = waiter;
+	p = mem_alloc(sizeof(*p));
+	*p = (struct publish){ b, waiter };
 	rc = bus_ask(b,
 	    &(struct bus_question){ subject, data, &h, meta->deadline },
-	    (struct bus_waiter){ .fn = on_stored, .arg = to }, NULL);
+	    (struct bus_waiter){ .fn = on_stored, .arg = p }, NULL);
 	if (rc != RC_OK)
-		free(to);
+		free(p);
 	return rc;
 }

@@ -48,7 +48,8 @@ struct bus_stream {
  * See to it that the stream exists as s says: now or as soon as connected, and
  * again after every reconnect (the server may have lost its disk), retried
  * until it does.  One that exists with other limits is changed, unless it is
- * good as it is.  s is copied.  RC_INVALID if s breaks the rules above.
+ * good as it is; replicas (bus_opts) are raised by that and never lowered.  s
+ * is copied.  RC_INVALID if s breaks the rules above.
  */
 enum rc bus_stream_keep(struct bus *b, const struct bus_stream *s) RC_CHECK;
 

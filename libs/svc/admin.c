@@ -20,13 +20,22 @@ bus_missing(const struct svc *s)
 	return s->bus != NULL && !bus_up(s->bus);
 }
 
+/* The second connection is made by the start. */
+static bool
+bus_is_silent(const struct svc *s)
+{
+	return atomic_load(&s->started) &&
+	    ((s->bus != NULL && bus_silent(s->bus)) ||
+		(s->bulk != NULL && bus_silent(s->bulk)));
+}
+
 bool
 svc_ready(struct svc *s)
 {
 	size_t i;
 
 	if (!atomic_load(&s->started) || atomic_load(&s->draining) ||
-	    bus_missing(s))
+	    bus_missing(s) || bus_is_silent(s))
 		return false;
 	for (i = 0; i < s->nneeds; i++) {
 		if (!s->needs[i].up(s->needs[i].arg))
@@ -67,6 +76,8 @@ on_readyz(void *arg, struct httpd_req *r)
 		buf_puts(&out, "starting\n");
 	else if (bus_missing(s))
 		buf_puts(&out, "NATS is not reachable\n");
+	else if (bus_is_silent(s))
+		buf_puts(&out, "NATS does not answer JetStream requests\n");
 	for (i = 0; atomic_load(&s->started) && i < s->nneeds; i++) {
 		if (!s->needs[i].up(s->needs[i].arg))
 			buf_printf(

@@ -17,7 +17,7 @@
 
 #define OUT_MAX (256 * 1024)
 /* Of the options, the first are those of NATS, the last those of access. */
-#define NATS_OPTS_N 6
+#define NATS_OPTS_N 7
 #define AUTH_OPTS_N 16
 
 /* Answers that go on, of which each holds a connection. */
@@ -30,6 +30,14 @@
 		    CONF_AT(svc_conf, streams_per_address), "0", 0, 4096,      \
 		    "streams of one address at a time; 0: a quarter of the "   \
 		    "connections"                                              \
+	}
+
+#define NATS_REPLICAS_OPT                                                    \
+	{                                                                    \
+		"NATS_REPLICAS", CONF_INT, CONF_AT(svc_conf, nats_replicas), \
+		    "1", 1, 5,                                               \
+		    "servers of a NATS cluster that have a copy of each "    \
+		    "stream: 1, 3 or 5; existing streams are never lowered"  \
 	}
 
 /* What a request counts as besides one. */
@@ -63,6 +71,7 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    "", 0, 0, "the service's own certificate (PEM)" },
 		{ "NATS_KEY_FILE", CONF_STR, CONF_AT(svc_conf, nats_key_file),
 		    "", 0, 0, "the key of its certificate (PEM)" },
+		NATS_REPLICAS_OPT,
 		{ "HTTP_ADDR", CONF_STR, CONF_AT(svc_conf, http_addr),
 		    def->http_addr, 0, 0,
 		    "address and port of the service's HTTP endpoints" },
@@ -194,6 +203,11 @@ nats_ok(
 		    "NATS_URL, NATS_CA_FILE, NATS_CERT_FILE, NATS_KEY_FILE: "
 		    "%s\n",
 		    fault);
+	/* An even number bears no more losses than the odd one below it. */
+	if (conf->nats_replicas % 2 == 0) {
+		buf_puts(errors, "NATS_REPLICAS: use 1, 3 or 5\n");
+		return RC_INVALID;
+	}
 	return fault == NULL ? RC_OK : RC_INVALID;
 }
 

@@ -169,6 +169,12 @@ events(struct svc *s)
 	return s->events;
 }
 
+void
+svc_events_wish(struct svc *s)
+{
+	(void)events(s);
+}
+
 static enum rc
 name(struct pending *p, const struct svc_event *e)
 {

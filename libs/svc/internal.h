@@ -26,6 +26,7 @@ struct svc_conf {
 	const char *nats_ca_file;
 	const char *nats_cert_file;
 	const char *nats_key_file;
+	int64_t nats_replicas; /* 1, 3 or 5 */
 	const char *http_addr;
 	const char *admin_addr;
 	const char *log_level;
@@ -49,7 +50,7 @@ struct svc_conf {
 	const char *cors_origins;
 };
 
-#define SVC_OPTS_N 28
+#define SVC_OPTS_N 29
 
 enum svc_exit {
 	SVC_EXIT_USAGE = 64,
@@ -201,10 +202,12 @@ struct httpd_req *svc_call_http(struct svc_call *c);
 void svc_call_streams(struct svc_call *c);
 
 /*
+ * svc_events_wish(s): See to the stream of events now, not with the first.
  * svc_events_hold(s): Whether a drain still waits for events on their way.
  * svc_events_stop(s): Nothing is repeated any more.  Before bus_free().
  * svc_events_free(s): After it.
  */
+void svc_events_wish(struct svc *s);
 bool svc_events_hold(struct svc *s);
 void svc_events_stop(struct svc *s);
 void svc_events_free(struct svc *s);

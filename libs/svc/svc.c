@@ -37,7 +37,25 @@ svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 		.password = conf->nats_password,
 		.ca_file = conf->nats_ca_file,
 		.cert_file = conf->nats_cert_file,
-		.key_file = conf->nats_key_file };
+		.key_file = conf->nats_key_file,
+		.replicas = (int)conf->nats_replicas };
+}
+
+/* To go on would promise copies that nobody keeps. */
+static void
+on_bus_alone(void *arg)
+{
+	struct svc *s = arg;
+
+	if (s->exit_code != 0)
+		return;
+	log_error("svc.no_replicas",
+	    LOG_I("nats_replicas", s->conf.nats_replicas),
+	    LOG_S("why",
+		"NATS_REPLICAS needs a cluster of that many servers, and this "
+		"nats-server stands alone; use 1"));
+	s->exit_code = SVC_EXIT_CONFIG;
+	loop_stop(s->loop);
 }
 
 struct bus *
@@ -46,6 +64,8 @@ svc_bulk(struct svc *s)
 	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 
 	o.loop = s->loop;
+	o.on_alone = on_bus_alone;
+	o.arg = s;
 	o.buffered = true;
 	/* The URL is that of s->bus, which was valid. */
 	if (s->bulk == NULL && bus_new(&o, &s->bulk) != RC_OK)
@@ -206,6 +226,7 @@ start(struct svc *s)
 	o.loop = s->loop;
 	o.metrics = s->metrics;
 	o.on_state = on_bus_state;
+	o.on_alone = on_bus_alone;
 	o.arg = s;
 	/* It has told, and is as wrong as the rest of the configuration. */
 	if (guard_start(s) != RC_OK)
@@ -222,6 +243,9 @@ start(struct svc *s)
 	s->app = s->def->start(s, s->app_conf);
 	if (s->app == NULL || svc_lanes_serve(s) != RC_OK)
 		return SVC_EXIT_FAILED;
+	/* Whether there can be copies is a matter of the start. */
+	if (s->bus != NULL && s->conf.nats_replicas > 1)
+		svc_events_wish(s);
 	atomic_store(&s->started, true);
 	log_info("svc.started", LOG_S("version", svc_version()),
 	    LOG_I("http_port", s->http != NULL ? httpd_port(s->http) : 0),

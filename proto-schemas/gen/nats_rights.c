@@ -140,8 +140,11 @@ add_streams(const struct gen *g, const char *who, struct says *out)
 		bool keeps = strcmp(gen_of(e, "keeper"), who) == 0;
 		if (keeps || fills(g, e, who))
 			add(p, gen_printf("$JS.API.STREAM.CREATE.%s", name));
-		if (keeps)
+		if (keeps) {
 			add(p, gen_printf("$JS.API.STREAM.UPDATE.%s", name));
+			/* Of how many replicas it must not take any away. */
+			add(p, gen_printf("$JS.API.STREAM.INFO.%s", name));
+		}
 		for (size_t k = 0;
 		     k < NELEM(reads) && gen_lists(e, "readers", who); k++)
 			add(p,

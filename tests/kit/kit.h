@@ -88,6 +88,9 @@ int kit_port(void);
 /* Whether a TCP connect to 127.0.0.1:port succeeds. */
 bool kit_port_open(int port);
 
+/* A connected TCP socket to 127.0.0.1:port with 1 s deadlines, or -1. */
+int kit_connect(int port);
+
 /*
  * kit_until(fn, arg, ms):
  * Ask fn(arg) every few milliseconds until it is true (returns true) or ms have

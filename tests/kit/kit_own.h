@@ -46,7 +46,4 @@ void kit_nap(int ms);
 /* Monotonic milliseconds. */
 long long kit_now_ms(void);
 
-/* A connected TCP socket to 127.0.0.1:port with 1 s deadlines, or -1. */
-int kit_connect(int port);
-
 #endif /* !KIT_KIT_OWN_H */

@@ -312,6 +312,57 @@ KIT_TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
 	ck_assert(nothing_listens(&l));
 }
 
+/* Programs as they are, but for one that is a script. */
+static void
+replace(struct local *l, const char *name, const char *script)
+{
+	static const char *const all[] = { "llm-sim", "intent-filter",
+		"emotion-engine", "memory-worker", "llm-orchestrator",
+		"mqtt-bridge", "chat-gateway", "body-sim" };
+	char dir[200], path[400], real[400];
+
+	snprintf(dir, sizeof(dir), "%s", kit_path("bin"));
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, all[i]);
+		snprintf(real, sizeof(real), "%s", kit_bin(all[i]));
+		if (strcmp(all[i], name) != 0) {
+			ck_assert_int_eq(symlink(real, path), 0);
+			continue;
+		}
+		kit_write_file(path, script);
+		ck_assert_int_eq(chmod(path, 0700), 0);
+	}
+	/* The last of two variables counts. */
+	set(l, "STACK_BIN", dir);
+}
+
+KIT_TEST_T(what_ends_before_ready_is_reported, 120)
+{
+	char script[1024], real[400];
+	struct expected e;
+	struct local l;
+
+	prepare(&l, "stack");
+	/* The body is the last to start; all the others are ready then. */
+	snprintf(real, sizeof(real), "%s", kit_bin("body-sim"));
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\n"
+	    "pid=$(sed -n 's/^intent-filter //p' '%s/pids')\n"
+	    "kill -KILL \"$pid\"\n"
+	    "while grep -q '^State:[[:space:]]*[^Z[:space:]]' "
+	    "\"/proc/$pid/status\" 2>/dev/null; do :; done\n"
+	    "exec '%s'\n",
+	    l.dir, real);
+	replace(&l, "body-sim", script);
+	up(&l);
+	e = (struct expected){ &l,
+		"soul: intent-filter was killed by SIGKILL" };
+	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	down(&l);
+	ck_assert(nothing_listens(&l));
+}
+
 KIT_TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
 {
 	struct local l;

@@ -5,7 +5,9 @@
 #ifndef MQTT_BRIDGE_BROKER_H
 #define MQTT_BRIDGE_BROKER_H
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "auth/auth.h"
 #include "bed.h"
@@ -96,11 +98,36 @@ broker_reloads(const struct broker *k)
 }
 
 static inline bool
-broker_reloaded(void *arg)
+broker_reloading(void *arg)
 {
 	const struct broker *k = arg;
 
 	return broker_reloads(k) > k->reloads;
+}
+
+/*
+ * It says so before it reads its files, and a SIGHUP that comes until it is
+ * done is lost.  It serves nobody meanwhile, so any answer to what was sent
+ * after its line means that it is done.
+ */
+static inline bool
+broker_reloaded(void *arg)
+{
+	/* CONNECT, MQTT 3.1.1, clean session, 10 s, no name: it is refused. */
+	static const unsigned char hello[] = { 0x10, 12, 0, 4, 'M', 'Q', 'T',
+		'T', 4, 2, 0, 10, 0, 0 };
+	const struct broker *k = arg;
+	unsigned char answer[4];
+	int fd = kit_connect(k->services);
+	bool done;
+
+	if (fd == -1)
+		return false;
+	done = send(fd, hello, sizeof(hello), MSG_NOSIGNAL) ==
+		(ssize_t)sizeof(hello) &&
+	    recv(fd, answer, sizeof(answer), 0) > 0 && answer[0] == 0x20;
+	close(fd);
+	return done;
 }
 
 /* The broker has the passwords of k->admitted when this returns. */
@@ -112,6 +139,7 @@ broker_reload(struct broker *k)
 		return;
 	k->reloads = broker_reloads(k);
 	kit_signal(&k->proc, SIGHUP);
+	ck_assert(kit_until(broker_reloading, k, BED_MS));
 	ck_assert(kit_until(broker_reloaded, k, BED_MS));
 }
 
@@ -139,7 +167,7 @@ broker_make(struct broker *k, unsigned how)
 	struct buf b = BUF_INIT(4096);
 
 	*k = (struct broker){ .any_rate = (how & BROKER_ANY_RATE) != 0 };
-	buf_init(&k->admitted, 1024UL * 1024);
+	buf_init(&k->admitted, 16UL * 1024 * 1024);
 	ck_assert_int_eq(mkdir(kit_path("conf"), 0700), 0);
 	ck_assert_int_eq(mkdir(kit_path("kept"), 0700), 0);
 	broker_shipped(k, 1, "mosquitto.conf");

@@ -129,6 +129,29 @@ KIT_TEST_T(more_bytes_than_its_rate, 60)
 	close_scene(&s);
 }
 
+/* So many that a reload takes a while, and the next comes meanwhile. */
+KIT_TEST_T(each_of_many_reloads_is_heard, 120)
+{
+	enum { USERS = 50000, RELOADS = 10 };
+	char hash[AUTH_HASH_MAX], name[16];
+	struct broker k;
+	int before;
+
+	broker_make(&k, 0);
+	auth_secret_hash(STR(BROKER_PW), hash);
+	for (int i = 0; i < USERS; i++)
+		buf_printf(&k.admitted, "u%d:%s\n", i, hash);
+	buf_putc(&k.admitted, '\0');
+	broker_start(&k);
+	before = broker_reloads(&k);
+	for (int i = 0; i < RELOADS; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		broker_admit(&k, name);
+	}
+	ck_assert_int_eq(broker_reloads(&k), before + RELOADS);
+	broker_end(&k);
+}
+
 /* A reload makes mosquitto 2.0.11 forget max_qos. */
 KIT_TEST_T(as_before_after_a_reload, 60)
 {

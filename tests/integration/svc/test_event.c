@@ -387,3 +387,63 @@ KIT_TEST_T(a_drain_waits_for_no_dead_server, 60)
 	say(&t, "new", "ok");
 	toy_end(&t);
 }
+
+KIT_TEST(a_lone_server_with_replicas_ends_the_start)
+{
+	struct running r;
+
+	running_begin(&r, &def, KIT_ENV("NATS_REPLICAS=3"));
+	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(kit_log_has(&r.toy.proc, "svc.no_replicas"));
+	ck_assert(kit_log_has(&r.toy.proc, "needs a cluster"));
+}
+
+KIT_TEST(an_even_number_of_replicas_is_refused)
+{
+	struct running r = { 0 };
+
+	running_fork(
+	    &r, &def, "nats://127.0.0.1:1", KIT_ENV("NATS_REPLICAS=2"));
+	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(kit_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
+}
+
+struct readyz {
+	struct told *t;
+	int status;
+	const char *text;
+};
+
+static bool
+readyz_says(void *arg)
+{
+	const struct readyz *w = arg;
+	struct kit_answer a = { 0 };
+	bool says = kit_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
+	    kit_answer_has(&a, w->text);
+
+	kit_answer_free(&a);
+	return says;
+}
+
+/* Stopped, it stays connected for 10 s, which is longer than an event waits. */
+KIT_TEST_T(a_silent_jetstream_is_not_ready, 60)
+{
+	struct told t;
+	struct readyz silent = { &t, 503,
+		"NATS does not answer JetStream requests" };
+	struct readyz ready = { &t, 200, "ok" };
+
+	toy_run(&t);
+	say(&t, "new", "ok");
+	ck_stored(&t, 1);
+	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
+	kit_signal(&t.r.nats.proc, SIGSTOP);
+	say(&t, "new", "ok");
+	ck_assert(kit_until(readyz_says, &silent, WAIT_MS));
+	kit_signal(&t.r.nats.proc, SIGCONT);
+	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
+	ck_stored(&t, 2);
+	toy_end(&t);
+	look_away(&t);
+}

@@ -133,7 +133,7 @@ try_stream(struct user *u, const json_t *e)
 
 	try_api(u, keeps || fills(u, e), "STREAM.CREATE", name, "");
 	try_api(u, keeps, "STREAM.UPDATE", name, "");
-	try_api(u, reads, "STREAM.INFO", name, "");
+	try_api(u, keeps || reads, "STREAM.INFO", name, "");
 	try_api(u, reads, "STREAM.MSG.GET", name, "");
 	try_api(u, reads, "STREAM.MSG.DELETE", name, "");
 	try_api(u, consumes, "CONSUMER.DURABLE.CREATE", name, u->name);

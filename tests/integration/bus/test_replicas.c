@@ -1,0 +1,120 @@
+/*
+ * Replicas of streams: raised on what exists, never lowered, and told where
+ * there can be none.
+ */
+#include "jobs.h"
+
+#define SERVERS 3
+/* A cluster elects its leaders first. */
+#define CLUSTER_MS 60000
+
+struct cluster {
+	struct kit_server v[SERVERS];
+	struct bed e; /* on the first server */
+};
+
+static void
+cluster_start(struct cluster *c)
+{
+	int port[SERVERS];
+	char text[512];
+
+	memset(c, 0, sizeof(*c));
+	for (int i = 0; i < SERVERS; i++)
+		port[i] = kit_port();
+	for (int i = 0; i < SERVERS; i++) {
+		snprintf(text, sizeof(text),
+		    "server_name: n%d\n"
+		    "cluster { name: c, listen: \"127.0.0.1:%d\", routes: [\n"
+		    "  \"nats://127.0.0.1:%d\"\n"
+		    "  \"nats://127.0.0.1:%d\"\n"
+		    "  \"nats://127.0.0.1:%d\"\n"
+		    "] }\n",
+		    i, port[i], port[0], port[1], port[2]);
+		kit_server_start_with(&c->v[i], KIT_NATS, text);
+	}
+	c->e.nats = c->v[0];
+	c->e.loop = loop_new(4096);
+}
+
+static void
+cluster_stop(struct cluster *c)
+{
+	loop_free(c->e.loop);
+}
+
+/* A bus with so many replicas keeps JOBS; until it is confirmed. */
+static void
+keep(struct bed *e, int replicas, int64_t max_bytes)
+{
+	static struct wish w;
+	struct bus_opts o = { .loop = e->loop,
+		.url = e->nats.url,
+		.name = "test",
+		.replicas = replicas };
+	struct bus_stream s = jobs_stream(&w);
+
+	w = (struct wish){ 0, 0, RC_OK };
+	s.max_bytes = max_bytes;
+	ck_assert_int_eq(bus_new(&o, &e->bus), RC_OK);
+	ck_assert_int_eq(bus_stream_keep(e->bus, &s), RC_OK);
+	ck_assert(bed_until(e, is_granted, &w, CLUSTER_MS));
+}
+
+static void
+check_replicas(struct bed *e, long long replicas, long long max_bytes)
+{
+	json_t *o = get(e, "$JS.API.STREAM.INFO.JOBS", "");
+	json_t *config = json_object_get(o, "config");
+
+	check_number(config, "num_replicas", replicas);
+	check_number(config, "max_bytes", max_bytes);
+	json_decref(o);
+}
+
+KIT_TEST_T(replicas_are_raised_and_never_lowered, 120)
+{
+	struct cluster c;
+	struct bed *e = &c.e;
+
+	cluster_start(&c);
+	keep(e, 0, 64 << 20);
+	check_replicas(e, 1, 64 << 20);
+	bus_free(e->bus);
+	keep(e, 3, 64 << 20);
+	check_replicas(e, 3, 64 << 20);
+	bus_free(e->bus);
+	/* Its other limits are still changed. */
+	keep(e, 1, 32 << 20);
+	check_replicas(e, 3, 32 << 20);
+	bus_free(e->bus);
+	keep(e, 0, 32 << 20);
+	check_replicas(e, 3, 32 << 20);
+	bus_free(e->bus);
+	cluster_stop(&c);
+}
+
+KIT_TEST(a_server_that_stands_alone_is_told)
+{
+	struct bed e;
+	struct wish w = { 0 };
+	struct bus_stream s = jobs_stream(&w);
+	struct bus *b;
+	bool alone = false;
+	struct bus_opts o = {
+		.replicas = 3, .on_alone = bed_set, .arg = &alone
+	};
+
+	bed_start(&e);
+	/* One that exists with one replica makes no difference. */
+	jobs_make(&e);
+	o.loop = e.loop;
+	o.url = e.nats.url;
+	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
+	ck_assert_int_eq(bus_stream_keep(b, &s), RC_OK);
+	ck_assert(bed_until(&e, bed_is_set, &alone, BED_MS));
+	ck_assert_int_eq(w.ok, 0);
+	check_replicas(&e, 1, 64 << 20);
+	bus_free(b);
+	bed_stop(&e);
+}
