@@ -383,6 +383,17 @@ log_end(const struct serving *s, struct mono start)
 	log_trace_set("");
 }
 
+/*
+ * Who waits so long for an answer pauses as long after it, and would ask again
+ * at the moment at which the idle connection is closed: then nobody could tell
+ * him what became of his request.
+ */
+static bool
+was_slow(struct mono start)
+{
+	return mono_diff_ms(clock_mono(), start) >= SERVER_KEEP_MS;
+}
+
 int
 conn_serve(struct httpd *h, struct mg_connection *c)
 {
@@ -396,7 +407,7 @@ conn_serve(struct httpd *h, struct mg_connection *c)
 	s.a.trace = &s.r->trace;
 	s.a.cors = &h->cors;
 	bool stream = prepare(&s) && hand_over(&s) && await(&s);
-	if (s.unread || atomic_load(&h->stopping))
+	if (s.unread || atomic_load(&h->stopping) || was_slow(start))
 		s.a.close = true;
 	if (stream) {
 		s.a.status = s.r->status;

@@ -40,8 +40,8 @@
  *
  * Answers carry the request's traceparent; those with status 429 and 503 have
  * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
- * and not when workers are few. IPv4 only and no TLS: that ends at a proxy in
- * front.
+ * and not when workers are few or the answer took longer than that. IPv4 only
+ * and no TLS: that ends at a proxy in front.
  */
 #ifndef HTTPD_HTTPD_H
 #define HTTPD_HTTPD_H

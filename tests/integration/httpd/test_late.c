@@ -8,10 +8,12 @@
 #include "site.h"
 
 #define BODIES     24
-#define TIMEOUT_MS 1000
+#define TIMEOUT_MS 1500
 #define READ_MS    8000
 /* Longer than a head may take. */
 #define OLD_MS 2500
+/* Longer than an idle connection is kept. */
+#define SLOW_MS 1100
 
 static struct site s;
 static struct kit_answer a;
@@ -38,7 +40,25 @@ on_hello(void *arg, struct httpd_req *r)
 	httpd_reply(r, 200, "text/plain", STR("hello"));
 }
 
+/* Answers after longer than an idle connection is kept. */
+static struct loop_timer timer;
+
+static void
+answer(void *arg)
+{
+	httpd_reply(arg, 200, "text/plain", STR("at last"));
+}
+
+static void
+on_slow(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	loop_timer_set(
+	    s.k.l, &timer, mono_add_ms(clock_mono(), SLOW_MS), answer, r);
+}
+
 static const struct httpd_route routes[] = {
+	{ .method = "GET", .path = "/slow", .fn = on_slow },
 	{ .method = "GET", .path = "/hello", .fn = on_hello },
 	{ .method = "POST", .path = "/hello", .fn = on_hello },
 };
@@ -95,6 +115,30 @@ KIT_TEST(a_broken_head_on_an_old_connection_is_not_late)
 	ck_assert(kit_http_puts(&c, "this is no head\r\n\r\n"));
 	ck_assert(kit_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 400);
+	kit_http_close(&c);
+	site_close(&s);
+}
+
+/* Nobody asks again on a connection that is about to be closed. */
+KIT_TEST(after_a_slow_answer_the_connection_ends)
+{
+	char field[64];
+	struct kit_http c;
+
+	open_site();
+	kit_http_open(&c, s.port);
+	ck_assert(
+	    kit_http_puts(&c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(kit_http_read(&c, &a, READ_MS));
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Connection", field, sizeof(field)),
+	    "keep-alive");
+	ck_assert(kit_http_puts(&c, "GET /slow HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(kit_http_read(&c, &a, READ_MS));
+	ck_assert_int_eq(a.status, 200);
+	ck_assert_str_eq(
+	    kit_answer_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(kit_http_gone(&c, READ_MS));
 	kit_http_close(&c);
 	site_close(&s);
 }
