@@ -21,7 +21,7 @@
 #define EVENTS_TEXT_MAX (256UL * 1024)
 /* Events that events_read() gives at once, and their bytes. */
 #define EVENTS_PAGE_MAX   512
-#define EVENTS_PAGE_BYTES (4UL * 1024 * 1024)
+#define EVENTS_PAGE_BYTES (64UL * 1024)
 
 struct events_item {
 	int64_t seq;

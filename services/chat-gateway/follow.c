@@ -28,6 +28,8 @@
 #define PAGE_MAX    (EVENTS_PAGE_BYTES + 2 * EVENTS_TEXT_MAX)
 #define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
 
+TAILQ_HEAD(follow_queue, follow);
+
 struct follows {
 	struct svc *svc;
 	struct state *state;
@@ -36,6 +38,8 @@ struct follows {
 	struct arena *event;
 	struct arena *live;
 	struct buf text, warning;
+	struct follow_queue queue; /* of those that go on reading */
+	struct loop_timer turn;    /* of the first of them */
 	bool hurry;
 };
 
@@ -54,7 +58,9 @@ struct follow {
 	TAILQ_ENTRY(follow) link;
 	struct channel *ch;
 	struct cursor at;
-	bool behind; /* it was not ready; timer runs */
+	bool behind; /* it was not ready, and timer runs; or it is queued */
+	bool queued;
+	TAILQ_ENTRY(follow) next;
 	struct loop_timer timer;
 	char run_id[ID_MAX + 1]; /* "": all */
 	struct follow_opts o;    /* its ids are not to be looked at */
@@ -71,6 +77,7 @@ follows_new(struct svc *s, struct state *state)
 	fs->page = arena_new(PAGE_MAX);
 	fs->event = arena_new(WIRE_ARENA_MAX);
 	fs->live = arena_new(WIRE_ARENA_MAX);
+	TAILQ_INIT(&fs->queue);
 	buf_init(&fs->text, WIRE_MESSAGE_MAX);
 	buf_init(&fs->warning, WIRE_MESSAGE_MAX);
 	return fs;
@@ -81,6 +88,7 @@ follows_free(struct follows *fs)
 {
 	if (fs == NULL)
 		return;
+	loop_timer_cancel(svc_loop(fs->svc), &fs->turn);
 	map_free(fs->channels);
 	arena_free(fs->page);
 	arena_free(fs->event);
@@ -117,6 +125,8 @@ follow_close(struct follow *f)
 		return;
 	ch = f->ch;
 	loop_timer_cancel(loop_of(f), &f->timer);
+	if (f->queued)
+		TAILQ_REMOVE(&ch->all->queue, f, next);
 	TAILQ_REMOVE(&ch->readers, f, link);
 	free(f);
 	if (TAILQ_EMPTY(&ch->readers) && !ch->busy)
@@ -220,35 +230,95 @@ take_page(struct follow *f, const struct events_page *page)
 	return RC_OK;
 }
 
-enum rc
-follow_read(struct follow *f)
+static enum rc
+read_page(struct follow *f, bool *more)
 {
 	struct follows *fs = f->ch->all;
 	struct events_page page;
 	enum rc rc;
 
-	do {
-		arena_reset(fs->page);
-		rc = events_read(
-		    fs->state, &f->ch->key, f->at.last, fs->page, &page);
-		if (rc == RC_OK)
-			rc = take_page(f, &page);
-		if (rc != RC_OK)
-			return rc;
-	} while (page.more || !cursor_end(&f->at, page.newest));
-	if (f->at.gone && f->run_id[0] == '\0' && !warn(f, f->at.last))
+	*more = false;
+	arena_reset(fs->page);
+	rc = events_read(fs->state, &f->ch->key, f->at.last, fs->page, &page);
+	if (rc == RC_OK)
+		rc = take_page(f, &page);
+	if (rc != RC_OK)
+		return rc;
+	*more = page.more || !cursor_end(&f->at, page.newest);
+	if (!*more && f->at.gone && f->run_id[0] == '\0' &&
+	    !warn(f, f->at.last))
 		return RC_NOENT;
 	return RC_OK;
+}
+
+enum rc
+follow_read(struct follow *f)
+{
+	bool more;
+	enum rc rc;
+
+	do {
+		rc = read_page(f, &more);
+	} while (rc == RC_OK && more);
+	return rc;
+}
+
+static void on_turn(void *arg);
+
+static void
+next_turn(struct follows *fs, int64_t ms)
+{
+	loop_timer_set(svc_loop(fs->svc), &fs->turn,
+	    mono_add_ms(clock_mono(), ms), on_turn, fs);
+}
+
+/* It reads on when it is its turn; no live event before that. */
+static void
+take_turns(struct follow *f)
+{
+	struct follows *fs = f->ch->all;
+
+	f->behind = true;
+	if (f->queued)
+		return;
+	if (TAILQ_EMPTY(&fs->queue))
+		next_turn(fs, 0);
+	TAILQ_INSERT_TAIL(&fs->queue, f, next);
+	f->queued = true;
 }
 
 /* What could not be read is read later. */
 static void
 catch_up(struct follow *f)
 {
-	enum rc rc = follow_read(f);
+	bool more;
+	enum rc rc = read_page(f, &more);
 
-	if (rc != RC_OK && rc != RC_NOENT && rc != RC_AGAIN)
+	if (rc == RC_OK && more)
+		take_turns(f);
+	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_AGAIN)
 		log_debug("gateway.events_unread", LOG_RC(rc));
+}
+
+/*
+ * A page of the first one, and a pause for everything else: hundreds of readers
+ * that begin at once have long logs.
+ */
+static void
+on_turn(void *arg)
+{
+	struct follows *fs = arg;
+	struct follow *f = TAILQ_FIRST(&fs->queue);
+	struct mono start = clock_mono();
+
+	if (f == NULL)
+		return;
+	TAILQ_REMOVE(&fs->queue, f, next);
+	f->queued = false;
+	if (is_ready(f))
+		catch_up(f);
+	if (!TAILQ_EMPTY(&fs->queue))
+		next_turn(fs, 1 + mono_diff_ms(clock_mono(), start));
 }
 
 static void
@@ -257,7 +327,13 @@ on_ready(void *arg)
 	struct follow *f = arg;
 
 	if (is_ready(f))
-		catch_up(f);
+		take_turns(f);
+}
+
+void
+follow_begin(struct follow *f)
+{
+	take_turns(f);
 }
 
 /* ---- a session's readers ------------------------------------------------- */
@@ -273,7 +349,7 @@ take_live(struct follow *f, const struct event *e)
 			(void)deliver(f, e);
 		break;
 	case CURSOR_READ:
-		catch_up(f);
+		take_turns(f);
 		break;
 	}
 }
@@ -334,7 +410,7 @@ on_look(void *arg)
 	for (f = TAILQ_FIRST(&ch->readers); f != NULL; f = next) {
 		next = next_reader(f);
 		if (!f->behind && f->at.last != newest)
-			catch_up(f);
+			take_turns(f);
 	}
 	channel_rest(ch);
 }

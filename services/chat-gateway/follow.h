@@ -47,18 +47,22 @@ struct follow_opts {
 
 /*
  * follow_open(fs, o, f):
- * fn is not called before follow_read().  RC_DOWN while draining, RC_INVALID if
- * an id is none.
+ * fn is not called before follow_begin() or follow_read().  RC_DOWN while
+ * draining, RC_INVALID if an id is none.
  */
 enum rc follow_open(struct follows *fs, const struct follow_opts *o,
     struct follow **f) RC_CHECK;
 
 /*
+ * follow_begin(f):
+ * Have the log read, page by page, in turn with others that read.
+ *
  * follow_read(f):
  * Read the log now.  RC_OK: fn has had all that is there; RC_NOENT: fn has
  * closed f; RC_AGAIN: fn was not ready, and gets the rest later; else why it
  * could not be read, which is tried again.
  */
+void follow_begin(struct follow *f);
 enum rc follow_read(struct follow *f) RC_CHECK;
 
 /* follow_last(f): The newest event of the session that is known here. */

@@ -133,8 +133,7 @@ begin(struct gateway *g, struct svc_call *c, const struct follow_opts *o)
 	if (svc_stream(c) != RC_OK || svc_call_on_gone(c, on_gone, w) != RC_OK)
 		on_gone(w);
 	else
-		/* What cannot be read now is read later. */
-		(void)!follow_read(w->f);
+		follow_begin(w->f);
 }
 
 void
