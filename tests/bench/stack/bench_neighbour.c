@@ -1,7 +1,8 @@
 /*
  * What a neighbour feels while two others ask for what is dear, 2 turns a
- * second each: his turns beside his turns without them, and what processor
- * time a turn of theirs takes, where other load of the machine does not count.
+ * second each, or read nothing of 500 streams: his turns beside his turns
+ * without them, and what processor time a turn of theirs takes, where other
+ * load of the machine does not count.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,6 +36,7 @@
 #define INPUTS   4
 #define CHARS    5400
 #define ARRAYS   60000
+#define READERS  500
 
 static const struct stack_opts opts = {
 	.no_tap = true,
@@ -44,6 +46,7 @@ static const struct stack_opts opts = {
 static struct stack st;
 static _Atomic bool over;
 static _Atomic size_t attacks, refused;
+static size_t unserved; /* turns of the neighbour */
 static double base_p50, base_p99;
 
 /* Whose processor time is told. */
@@ -164,15 +167,17 @@ static const struct attack {
 	const char *what;
 	void (*report)(struct buf *b); /* NULL: as it was */
 	const char *leaf;
-	void (*inputs)(struct buf *b); /* NULL: nobody attacks */
+	void (*inputs)(struct buf *b); /* NULL: nobody asks for turns */
+	size_t readers;                /* of events, who read nothing */
 } attacks_of[] = {
-	{ "nobody", NULL, NULL, NULL },
-	{ "two who ask for nothing dear", NULL, NULL, plain },
-	{ "250 skills, a report of 1 MiB", large_skills, "skills", plain },
-	{ "250 skills, 50 KiB", middle_skills, "skills", plain },
-	{ "6,016 patterns", patterns, "intent_catalog", plain },
-	{ "4 x 5,400 characters", NULL, NULL, long_inputs },
-	{ "60,000 small arrays", NULL, NULL, many_arrays },
+	{ .what = "nobody" },
+	{ .what = "two who ask for nothing dear", .inputs = plain },
+	{ "250 skills, a report of 1 MiB", large_skills, "skills", plain, 0 },
+	{ "250 skills, 50 KiB", middle_skills, "skills", plain, 0 },
+	{ "6,016 patterns", patterns, "intent_catalog", plain, 0 },
+	{ .what = "4 x 5,400 characters", .inputs = long_inputs },
+	{ .what = "60,000 small arrays", .inputs = many_arrays },
+	{ .what = "500 readers of streams", .readers = READERS },
 };
 
 /* ---- attackers ------------------------------------------------------------
@@ -219,6 +224,18 @@ attack(void *arg)
 	kit_answer_free(&a);
 	buf_free(&b);
 	return NULL;
+}
+
+/* Of a session with long messages; what comes is not read. */
+static void
+open_readers(struct kit_http *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		kit_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
+		(void)kit_http_puts(&c[i],
+		    "GET /v1/sessions/e5_0/events?user_id=" EVIL_USER
+		    "&cursor=0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	}
 }
 
 static bool
@@ -285,8 +302,10 @@ talk(char *json, int64_t *us)
 
 	while (n < TURNS_MAX && mono_diff_ns(end, clock_mono()) > 0) {
 		struct mono began = clock_mono();
-		(void)kit_http_ask(st.service[STACK_CHAT_GATEWAY].http, &a,
-		    "POST", "/v1/chat", json);
+		int status = kit_http_ask(st.service[STACK_CHAT_GATEWAY].http,
+		    &a, "POST", "/v1/chat", json);
+		if (status != 200 && unserved++ == 0)
+			printf("    %d %.100s\n", status, a.body.p);
 		us[n++] = mono_diff_ns(clock_mono(), began) / 1000;
 	}
 	kit_answer_free(&a);
@@ -299,12 +318,14 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 {
 	struct attacker x[ATTACKERS];
 	int n = a->inputs != NULL ? ATTACKERS : 0;
+	struct kit_http *c = mem_calloc(READERS, sizeof(*c));
 
 	report(p, a);
+	open_readers(c, a->readers);
 	double before[WHO], after[WHO];
 	all_cpu(before);
 	over = false;
-	attacks = refused = 0;
+	attacks = refused = unserved = 0;
 	for (int i = 0; i < n; i++) {
 		x[i] = (struct attacker){ .a = a, .n = i };
 		ck_assert_int_eq(
@@ -314,20 +335,23 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	over = true;
 	for (int i = 0; i < n; i++)
 		pthread_join(x[i].thread, NULL);
+	for (size_t i = 0; i < a->readers; i++)
+		kit_http_close(&c[i]);
+	free(c);
 	all_cpu(after);
 	double p50 = (double)us[turns / 2] / 1000;
 	double p99 = (double)us[turns - 1 - turns / 100] / 1000;
-	if (n == 0) {
+	if (a == attacks_of) {
 		base_p50 = p50;
 		base_p99 = p99;
 	}
-	if (n == 0)
+	if (a == attacks_of)
 		for (int i = 0; i < WHO; i++)
 			base_ms[i] = (after[i] - before[i]) / (double)turns;
 	printf("%-31s p50 %8.3f ms %6.2f x  p99 %8.3f ms %6.2f x  %zu of %zu "
-	       "refused\n",
+	       "refused, %zu of %zu of his own\n",
 	    a->what, p50, p50 / base_p50, p99, p99 / base_p99, (size_t)refused,
-	    (size_t)attacks);
+	    (size_t)attacks, unserved, turns);
 	if (n > 0) {
 		printf("    a turn of theirs, ms of processor time:");
 		for (int i = 0; i < WHO; i++)
