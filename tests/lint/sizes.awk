@@ -1,5 +1,5 @@
 # sizes.awk: how long lines, functions and files may be, how many parameters.
-function begin_() { limit = FILENAME ~ /\/main\.c$/ ? 60 : 500 }
+function begin_() { limit = FILENAME ~ /\/main\.c$/ ? 60 : 1000 }
 function width(s,    n, i) {
 	gsub(/[\200-\277]/, "", s) # bytes that continue a code point
 	while ((i = index(s, "\t")) > 0)
