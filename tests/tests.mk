@@ -116,7 +116,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 	@$(if $(strip $(WHOLE)$(CHOSEN)),,echo "no test or file is called that" >&2; exit 1)
 	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
 	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
-	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),$(FUZZ_SMOKE))
+	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
 
 # ---- the chart ---------------------------------------------------------------
 # Apart from "test", since it needs npm.  Where there is none it says so, and
