@@ -25,6 +25,21 @@ on_ask(void *app, struct svc_call *c)
 	svc_reply(c, &rep);
 }
 
+/* Takes a tenth of a second of the processor. */
+static void
+on_work(void *app, struct svc_call *c)
+{
+	struct timespec t, from;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (
+	    (t.tv_sec - from.tv_sec) * 1000000000L + t.tv_nsec - from.tv_nsec <
+	    100000000L);
+	on_ask(app, c);
+}
+
 static void
 on_gone(void *arg)
 {
@@ -47,6 +62,16 @@ on_events(void *app, struct svc_call *c)
 	}
 static const struct svc_route routes[] = {
 	ROUTE("souls", "/v1/souls", on_ask),
+	ROUTE("terminals", "/v1/terminals", on_work),
+	{
+	    .name = "chat",
+	    .method = "POST",
+	    .path = "/v1/chat",
+	    .request = &wire_chat_request_desc,
+	    .reply = &wire_error_desc,
+	    .fn = on_ask,
+	    .deadline_ms = 5000,
+	},
 	ROUTE("events", "/v1/sessions/{session_id}/events", on_events),
 };
 static const struct svc_def def = {
@@ -102,13 +127,27 @@ ask(const struct running *r, struct kit_answer *a, const char *token)
 	return a->status;
 }
 
-/* The same with a body of n bytes. */
+/* Send all of b, and read the answer. */
+static int
+exchange(const struct running *r, struct kit_answer *a, struct buf *b)
+{
+	struct kit_http c = { 0 };
+
+	kit_http_open(&c, r->toy.http);
+	ck_assert(kit_http_send(&c, b->p, b->n));
+	buf_free(b);
+	if (!kit_http_read(&c, a, RUNNING_MS))
+		a->status = 0;
+	kit_http_close(&c);
+	return a->status;
+}
+
+/* The same as ask() with a body of n bytes. */
 static int
 ask_large(
     const struct running *r, struct kit_answer *a, const char *token, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
-	struct kit_http c = { 0 };
 
 	buf_printf(&b,
 	    "GET /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
@@ -116,13 +155,45 @@ ask_large(
 	    token, n);
 	for (size_t i = 0; i < n; i++)
 		buf_putc(&b, ' ');
-	kit_http_open(&c, r->toy.http);
-	ck_assert(kit_http_send(&c, b.p, b.n));
-	buf_free(&b);
-	if (!kit_http_read(&c, a, RUNNING_MS))
-		a->status = 0;
-	kit_http_close(&c);
-	return a->status;
+	return exchange(r, a, &b);
+}
+
+/* Ask for what takes processor time. */
+static int
+ask_work(const struct running *r, struct kit_answer *a, const char *token)
+{
+	struct buf b = BUF_INIT(4096);
+
+	buf_printf(&b,
+	    "GET /v1/terminals HTTP/1.1\r\nHost: localhost\r\n"
+	    "Authorization: Bearer %s\r\n\r\n",
+	    token);
+	return exchange(r, a, &b);
+}
+
+/* Say n bytes to a body. */
+static int
+ask_body(const struct running *r, struct kit_answer *a, const char *token,
+    const char *terminal, size_t n)
+{
+	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
+
+	buf_printf(&text,
+	    "{\"user_id\":\"u\",\"session_id\":\"s\","
+	    "\"terminal_id\":\"%s\",\"inputs\":["
+	    "{\"type\":\"keyboard_text\",\"text\":\"hello\"}]",
+	    terminal);
+	while (text.n < n)
+		buf_putc(&text, ' ');
+	buf_puts(&text, "}");
+	buf_printf(&b,
+	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
+	    "Authorization: Bearer %s\r\n"
+	    "Content-Type: application/json\r\n"
+	    "Content-Length: %zu\r\n\r\n%.*s",
+	    token, text.n, (int)text.n, text.p);
+	buf_free(&text);
+	return exchange(r, a, &b);
 }
 
 /* ---- refusals ------------------------------------------------------------ */
@@ -202,6 +273,46 @@ KIT_TEST(a_large_request_counts_as_many)
 	/* Nobody else pays for it. */
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+	kit_answer_free(&a);
+	running_end(&r);
+}
+
+KIT_TEST(processor_time_counts_as_requests)
+{
+	char file[300], one[] = "RATE_TOKEN_PER_S=1",
+			n[] = "RATE_TOKEN_BURST=20", us[] = "RATE_COST_US=1000";
+	const char *path = kit_path("tokens.json");
+	struct kit_answer a = { 0 };
+	struct running r;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file, one, n, us));
+	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
+	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
+	ck_assert(kit_answer_has(&a, "costs much"));
+	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+	kit_answer_free(&a);
+	running_end(&r);
+}
+
+/* Whoever asks for it: a second token does not help a body. */
+KIT_TEST(a_body_pays_for_what_it_is_told)
+{
+	char file[300], one[] = "RATE_TOKEN_PER_S=1",
+			n[] = "RATE_TOKEN_BURST=20",
+			bytes[] = "RATE_COST_BYTES=1024";
+	const char *path = kit_path("tokens.json");
+	struct kit_answer a = { 0 };
+	struct running r;
+
+	kit_tokens_write(path, two, NELEM(two));
+	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
+	start(&r, KIT_ENV(file, one, n, bytes));
+	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
+	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
+	ck_assert(kit_answer_has(&a, "the body is used too often"));
+	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
 	kit_answer_free(&a);
 	running_end(&r);
 }
