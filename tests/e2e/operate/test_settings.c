@@ -235,17 +235,21 @@ KIT_TEST(what_another_program_reads_is_not_misspelt)
 {
 	static char lines[VARS][96];
 	const char *names[VARS], *env[VARS + 1];
+	char *texts[NELEM(programs)]; /* the names are in them */
 	size_t n = 0;
 	int code;
 
-	for (size_t p = 0; p < NELEM(programs); p++)
-		n = names_of(output(programs[p], "--print-config", NULL, &code),
-		    '=', names, n);
+	for (size_t p = 0; p < NELEM(programs); p++) {
+		texts[p] = output(programs[p], "--print-config", NULL, &code);
+		n = names_of(texts[p], '=', names, n);
+	}
 	ck_assert_uint_gt(n, 100);
 	for (size_t i = 0; i < n; i++) {
 		(void)snprintf(lines[i], sizeof(lines[i]), "%s=", names[i]);
 		env[i] = lines[i];
 	}
+	for (size_t p = 0; p < NELEM(programs); p++)
+		free(texts[p]);
 	env[n] = NULL;
 	for (size_t p = 0; p < NELEM(programs); p++) {
 		char *said = output(programs[p], "--check-config", env, &code);

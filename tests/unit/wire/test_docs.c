@@ -183,6 +183,7 @@ KIT_TEST(rights_on_nats_follow_from_the_rows)
 	    "{ user: \"o\", password: $NATS_O, permissions: {\n"
 	    "    publish: { allow: [\n"
 	    "      \"$JS.API.STREAM.CREATE.S\"\n"
+	    "      \"$JS.API.STREAM.INFO.S\"\n"
 	    "      \"$JS.API.STREAM.UPDATE.S\"\n"
 	    "      \"_INBOX.o.>\"\n"
 	    "      \"_INBOX.operator.>\"\n"
