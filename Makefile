@@ -81,7 +81,7 @@ BENCHES := $(patsubst %.c,%,$(wildcard tests/bench/*/bench_*.c))
 BROKER_GATE := $(B)/lib/mosquitto-gate.so
 FUZZERS := $(notdir $(basename $(wildcard tests/fuzz/*.c)))
 SCHEMAS := $(wildcard proto-schemas/*.json)
-HEADERS := $(wildcard libs/*/*.h services/*/*.h tests/kit/*.h)
+HEADERS := $(wildcard libs/*/*.h services/*/*.h services/*/*/*.h tests/kit/*.h)
 
 all: $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 ifeq ($(VARIANT),release)
@@ -89,7 +89,12 @@ ifeq ($(VARIANT),release)
 endif
 
 # ---- what a unit (a library or a service) is made of and links with ----------
-objs = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+# Sources are found in the unit's folder and in one level of folders below it;
+# a folder that is a unit itself is left out.
+INNER := $(UNITS_INSIDE:%=services/%)
+sources = $(filter-out $(addsuffix /%,$(filter-out $(1),$(INNER))),\
+	$(wildcard $(1)/*.c $(1)/*/*.c))
+objs = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 closure = $(if $(1),$(1) $(call closure,$(foreach l,$(1),$(USES_$l))))
 # Each library once, dependents before what they use.
 uniq = $(if $(1),$(call uniq,$(filter-out $(lastword $(1)),$(1))) $(lastword $(1)))
@@ -118,6 +123,8 @@ $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,$(USES_$(1)),$(1))
 endef
+$(foreach s,$(SERVICES),$(eval $(B)/services/$s/%.o: \
+    private CPPFLAGS += -iquote services/$s))
 $(foreach l,$(LIBS),$(eval $(call archive_rule,$(B)/lib$l.a,$(call lib_objs,$l))))
 service_objs = $(filter-out %/main.o,$(call objs,services/$(1)))
 $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)) \
@@ -128,14 +135,13 @@ $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)) \
 # fuse a product and a sum, the trainer must not: its result is compared.
 ENGINE := services/emotion-engine
 TRAINER := $(B)/bin/emotion-trainer
-TRAIN_OBJS := $(call objs,$(ENGINE)/train)
-TRAIN_LIB := $(B)/$(ENGINE)/train.a
+TRAIN_OBJS := $(call objs,$(ENGINE)/trainer)
+TRAIN_LIB := $(B)/$(ENGINE)/trainer.a
 $(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
 $(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: private CFLAGS += -ffp-contract=off
-$(TRAIN_OBJS): private CPPFLAGS += -iquote $(ENGINE)
 $(TRAIN_OBJS): | $(GEN)/wire/msgs.h
 $(eval $(call archive_rule,$(TRAIN_LIB),$(filter-out %/main.o,$(TRAIN_OBJS))))
-$(TRAINER): $(B)/$(ENGINE)/train/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
+$(TRAINER): $(B)/$(ENGINE)/trainer/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
     $(call archives,$(USES_emotion-engine))
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(LINK) -o $@ $^ \
@@ -148,7 +154,7 @@ bench-emotion: $(TRAINER)
 
 # What the MQTT broker loads.  It takes no library with it, since brokers are
 # built with other C libraries than ours, and no sanitizer.
-GATE_SRC := $(wildcard services/mqtt-bridge/gate/*.c) \
+GATE_SRC := $(wildcard services/mqtt-bridge/broker-plugin/*.c) \
 	$(addprefix libs/core/,clock.c id.c map.c mem.c rate.c str.c)
 GATE_OBJS := $(GATE_SRC:%.c=$(B)/gate/%.o)
 $(B)/gate/%.o: %.c Makefile | $(STAMP)

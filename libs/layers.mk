@@ -46,10 +46,16 @@ USES_mqtt-bridge      := core rx wire bus state mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 
+# Programs in a folder of the service whose sources they share: folder, then
+# what they may include.
+UNITS_INSIDE := mqtt-bridge/broker-plugin emotion-engine/trainer
+USES_broker-plugin := core
+USES_trainer       := core wire
+
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_memory-worker := utf8proc.h
-FOREIGN_mqtt-bridge   := nettle/ mosquitto.h mosquitto_broker.h \
-	mosquitto_plugin.h
+FOREIGN_mqtt-bridge   := nettle/
+FOREIGN_broker-plugin := mosquitto.h mosquitto_broker.h mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
 PKG_memory-worker     := libutf8proc
 PKG_mqtt-bridge       := nettle

@@ -9,11 +9,10 @@ LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
 LINKS_mqtt-bridge := auth
-OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/gate/topic_filter.o \
-	$(B)/services/mqtt-bridge/gate/topic_name.o
+OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/broker-plugin/topic_filter.o \
+	$(B)/services/mqtt-bridge/broker-plugin/topic_name.o
 $(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
     | $(BROKER_GATE)
-$(OBJS_mqtt-bridge): private CPPFLAGS += -iquote services/mqtt-bridge
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
 LINKS_fuzz_rx := rx core
@@ -72,14 +71,11 @@ SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
-	address.c intake.c patterns.c schemas.c digest.c passwd.c gate/topic_filter.c \
-	gate/topic_name.c)
+	address.c intake.c patterns.c schemas.c digest.c passwd.c broker-plugin/topic_filter.c \
+	broker-plugin/topic_name.c)
 LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
-build/fuzz/tests/fuzz/mqtt.o \
-    build/fuzz/services/mqtt-bridge/gate/topic_filter.o \
-    build/fuzz/services/mqtt-bridge/gate/topic_name.o: \
-    private CPPFLAGS += -iquote services/mqtt-bridge
+build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
 LINKS_fuzz_field := otlp bus core

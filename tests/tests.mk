@@ -86,7 +86,8 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/hardening $(B)" tests/lint/commands \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
-	$(foreach u,$(LIBS) $(SERVICES),$(call lint_row,$u)))" \
+	$(foreach u,$(LIBS) $(SERVICES) $(notdir $(UNITS_INSIDE)),\
+	$(call lint_row,$u)))" \
 	LINT_COMPILE='$(COMPILE)'
 LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 

@@ -18,6 +18,9 @@ $(FUZZ)/gen/%.o: $(GEN)/%.c | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $@"
 	@$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
+$(foreach s,$(SERVICES),$(eval $(FUZZ)/services/$s/%.o: \
+    private CPPFLAGS += -iquote services/$s))
+
 fuzz_libs = $(call deps_of,$(or $(LINKS_fuzz_$(1)),wire core))
 fuzz_srcs = tests/fuzz/$(1).c $(SRC_fuzz_$(1)) \
 	$(foreach l,$(call fuzz_libs,$(1)),$(wildcard libs/$l/*.c))

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "address.h"
-#include "gate/topic_filter.h"
-#include "gate/topic_name.h"
+#include "broker-plugin/topic_filter.h"
+#include "broker-plugin/topic_name.h"
 #include "intake.h"
 #include "must.h"
 #include "passwd.h"

@@ -24,8 +24,20 @@ function begin_() {
 	split(FILENAME, part, "/")
 	unit = part[2] ~ /^(libs|services)$/ ? part[3] : ""
 	service = part[2] == "services"
+	home = "services/" part[3] "/"
+	inner = ""
+	# A program in a folder of a service is a unit of its own.
+	if (service && 5 in part && part[4] in units) {
+		unit = part[4]
+		inner = home part[4] "/"
+	}
 	if (unit != "" && !(unit in units))
 		complain(1, unit " is not in libs/layers.mk; add its USES_ line")
+}
+function exists(file,    line, found) {
+	found = (getline line < file) >= 0
+	close(file)
+	return found
 }
 function line_(s,    inc, lib, h) {
 	if (s !~ /^[ \t]*#[ \t]*include/)
@@ -39,6 +51,9 @@ function line_(s,    inc, lib, h) {
 	lib = inc ~ /\// ? substr(inc, 1, index(inc, "/") - 1) : ""
 	if ($0 ~ /"/ && lib == "" && !service && inc != "version.h")
 		complain(FNR, "include as \"" unit "/" inc "\"")
+	if ($0 ~ /"/ && lib == "" && service && inc != "version.h" &&
+	    !exists(home inc) && !(inner != "" && exists(inner inc)))
+		complain(FNR, "include as \"folder/" inc "\"")
 	if ($0 ~ /"/ && lib == "kit")
 		complain(FNR, "the test kit is for tests")
 	if (lib in units && !((unit, lib) in may))

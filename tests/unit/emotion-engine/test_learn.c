@@ -9,11 +9,11 @@
 #include "feeling.h"
 #include "kit/kit.h"
 #include "model.h"
-#include "train/learn.h"
-#include "train/rows.h"
-#include "train/score.h"
+#include "trainer/learn.h"
+#include "trainer/rows.h"
+#include "trainer/score.h"
 
-#define LINES "services/emotion-engine/train/lines"
+#define LINES "services/emotion-engine/trainer/lines"
 
 static struct rows
 own_rows(void)

@@ -1,9 +1,9 @@
 /* What a body may subscribe to. */
 #include <stdio.h>
 
+#include "broker-plugin/topic_filter.h"
 #include "core/buf.h"
 #include "core/mem.h"
-#include "gate/topic_filter.h"
 #include "kit/kit.h"
 
 #define RULES                                         \

@@ -1,9 +1,9 @@
 /* What a body may publish under, beside what the rules say. */
 #include <string.h>
 
+#include "broker-plugin/topic_name.h"
 #include "core/buf.h"
 #include "core/id.h"
-#include "gate/topic_name.h"
 #include "kit/kit.h"
 
 static const char *

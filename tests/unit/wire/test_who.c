@@ -166,12 +166,12 @@ check_literals(const json_t *all, const char *path)
 KIT_TEST(no_other_subject_stands_in_the_code)
 {
 	static const char *const where[] = { "libs/*/*.[ch]",
-		"services/*/*.[ch]" };
+		"services/*/*.[ch]", "services/*/*/*.[ch]" };
 	json_t *all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
 	glob_t g;
 	size_t i, k;
 
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < sizeof(where) / sizeof(where[0]); k++) {
 		ck_assert_int_eq(glob(where[k], 0, NULL, &g), 0);
 		for (i = 0; i < g.gl_pathc; i++)
 			check_literals(all, g.gl_pathv[i]);

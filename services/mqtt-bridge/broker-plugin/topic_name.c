@@ -2,7 +2,7 @@
  * A result is kept under an id that the body chooses: kept by the broker, each
  * would be told to every bridge that comes, for good.
  */
-#include "gate/topic_name.h"
+#include "broker-plugin/topic_name.h"
 
 #include "core/id.h"
 

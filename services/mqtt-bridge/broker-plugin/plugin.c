@@ -21,13 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "broker-plugin/topic_filter.h"
+#include "broker-plugin/topic_name.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/mem.h"
 #include "core/rate.h"
 #include "flood.h"
-#include "gate/topic_filter.h"
-#include "gate/topic_name.h"
 
 /* More than mqtt-bridge takes of one body, of each of three kinds: so that it
  * sees floods, and says so to the body. */

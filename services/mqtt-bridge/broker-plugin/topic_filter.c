@@ -1,5 +1,5 @@
 /* Both sides are walked level by level. */
-#include "gate/topic_filter.h"
+#include "broker-plugin/topic_filter.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 
 #include "learn.h"
 
-#define LINES    "services/emotion-engine/train/lines"
+#define LINES    "services/emotion-engine/trainer/lines"
 #define FILE_CAP (64 * 1024 * 1024)
 
 int
