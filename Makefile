@@ -81,7 +81,7 @@ BENCHES := $(patsubst %.c,%,$(wildcard tests/bench/*/bench_*.c))
 BROKER_GATE := $(B)/lib/mosquitto-gate.so
 FUZZERS := $(notdir $(basename $(wildcard tests/fuzz/*.c)))
 SCHEMAS := $(wildcard proto-schemas/*.json)
-HEADERS := $(wildcard libs/*/*.h services/*/*.h services/*/*/*.h tests/kit/*.h)
+HEADERS := $(wildcard libs/*/*.h services/*/*.h services/*/*/*.h tests/testkit/*.h tests/testkit/stack/*.h)
 
 all: $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 ifeq ($(VARIANT),release)

@@ -1,4 +1,4 @@
-# What the tests of a unit link beside the unit and the kit: more of our
+# What the tests of a unit link beside the unit and the testkit: more of our
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl

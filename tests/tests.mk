@@ -15,20 +15,24 @@ J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 
-# A test takes of the kit only what it calls.
-KIT := $(B)/tests/kit.a
-KIT_OBJS := $(call objs,tests/kit)
-$(eval $(call archive_rule,$(KIT),$(KIT_OBJS)))
-$(KIT_OBJS): private CPPFLAGS += -iquote tests
-$(KIT_OBJS): private WARN += -Wno-pedantic
+# A test takes of the testkit only what it calls.
+TESTKIT := $(B)/tests/testkit.a
+STACKKIT := $(B)/tests/testkit/stack.a
+STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
+TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS),$(call objs,tests/testkit))
+$(eval $(call archive_rule,$(TESTKIT),$(TESTKIT_OBJS)))
+$(eval $(call archive_rule,$(STACKKIT),$(STACKKIT_OBJS)))
+$(TESTKIT_OBJS) $(STACKKIT_OBJS): private CPPFLAGS += -iquote tests
+$(TESTKIT_OBJS) $(STACKKIT_OBJS): private WARN += -Wno-pedantic
+$(STACKKIT_OBJS): | $(GEN)/wire/msgs.h
 
-# A test links its unit, without the unit's main(), the kit, and what
+# A test links its unit, without the unit's main(), the testkit, and what
 # LINKS_<unit> (libraries), LINKS_PKG_<unit> (pkg-config names) and OBJS_<unit>
 # (objects) in links.mk add.  It runs programs of the unit and BINS_<unit>.
 define test_rule
 $(B)/$(1).o: private CPPFLAGS += -iquote tests $(if $(wildcard services/$(2)),-iquote services/$(2))
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
-$(B)/$(1): $(B)/$(1).o $(KIT) $(OBJS_$(2)) \
+$(B)/$(1): $(B)/$(1).o $(TESTKIT) $(OBJS_$(2)) \
     $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
     | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
@@ -44,28 +48,21 @@ TESTS := $(UNIT_TESTS) $(IT_TESTS) \
 	$(filter-out $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
 $(foreach t,$(TESTS),$(eval $(call test_rule,$t,$(call unit_of,$t))))
 
-# An end-to-end test links the rig and plain clients, and needs every program;
-# so do tests/{soak,bench}/stack.
+# An end-to-end test links the harness of the whole stack, and needs every
+# program; so do tests/{soak,bench}/stack.
 E2E := $(E2E_TESTS) $(filter $(WHOLE_STACK),$(SOAK_TESTS) $(BENCHES))
-RIG_OBJS := $(call objs,tests/e2e/rig)
-RIG := $(B)/tests/e2e/rig.a
-$(eval $(call archive_rule,$(RIG),$(RIG_OBJS)))
 E2E_PKGS := check jansson libcurl libmosquitto libnats hiredis libcrypto
 define e2e_rule
-$(B)/$(1).o: private CPPFLAGS += -Itests
+$(B)/$(1).o: private CPPFLAGS += -iquote tests
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
-$(B)/$(1): $(B)/$(1).o $(RIG) $(KIT) $(call archives,auth) \
+$(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
     | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
 endef
 $(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))
-$(RIG_OBJS): private CPPFLAGS += -Itests
-$(RIG_OBJS): private WARN += -Wno-pedantic
-$(RIG_OBJS): | $(GEN)/wire/msgs.h
-
 # Only what may include wire waits for the generator.
 wire_user = $(filter wire,$(call deps_of,$(call roots,$(1)) $(LINKS_$(1))))
 $(foreach u,$(LIBS) $(SERVICES),$(if $(call wire_user,$u),\
@@ -92,7 +89,7 @@ LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 
 lint: $(LINT_NEEDS)
-	@$(LINT_ENV) tests/kit/run-tests -j $(J) $(LINT)
+	@$(LINT_ENV) tests/testkit/run-tests -j $(J) $(LINT)
 
 format: $(STAMP)
 	@tests/lint/files ch | xargs -0 clang-format -i
@@ -104,7 +101,7 @@ format: $(STAMP)
 WHOLE := $(if $(SAN)$(FILTER)$(UNITS),,yes)
 # A file is filtered by its own name, and by those of the tests in it.
 FOUND := $(if $(FILTER),$(patsubst %.c,%,$(shell grep -lE \
-	'^KIT_TEST[A-Z_]*.[a-z0-9_]*$(FILTER)' $(addsuffix .c,$(UNIT_TESTS) \
+	'^TEST[A-Z_]*.[a-z0-9_]*$(FILTER)' $(addsuffix .c,$(UNIT_TESTS) \
 	$(IT_TESTS) $(E2E_TESTS)))))
 is_found = $(or $(if $(FILTER),,all),$(filter $(FOUND),$(1)),\
 	$(findstring $(FILTER),$(1)))
@@ -116,7 +113,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
     $(if $(WHOLE),$(LINT_NEEDS) $(FUZZ_NEEDS))
 	@$(if $(strip $(WHOLE)$(CHOSEN)),,echo "no test or file is called that" >&2; exit 1)
 	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
-	    tests/kit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
+	    tests/testkit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
 	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
 
 # ---- the chart ---------------------------------------------------------------
@@ -128,7 +125,7 @@ HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")
 test-helm: $(STAMP) $(BROKER_GATE)
 	@tests/helm/install; case $$? in \
-	0) tests/kit/run-tests -j $(J) $(HELM_TESTS) ;; \
+	0) tests/testkit/run-tests -j $(J) $(HELM_TESTS) ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
 	esac
@@ -142,7 +139,7 @@ test-fresh:
 # Needs npm, as test-helm does.
 test-docs:
 	@tests/docs/install; case $$? in \
-	0) tests/kit/run-tests -j $(J) "tests/docs/check openapi" \
+	0) tests/testkit/run-tests -j $(J) "tests/docs/check openapi" \
 	    "tests/docs/check asyncapi" ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
@@ -158,7 +155,7 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
-	@SAN=$(SAN) TEST_LIMIT=7200 TEST_PROGRESS=1 tests/kit/run-tests -j $(J) \
+	@SAN=$(SAN) TEST_LIMIT=7200 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
 # Needs a Docker engine, or root to start one.

@@ -10,15 +10,15 @@ BEGIN {
 	    "^./libs/core/conf[.]c$|^./tests/")
 	ban("malloc calloc realloc reallocarray strdup strndup",
 	    "use core/mem.h, which cannot fail",
-	    "^./libs/core/mem[.]c$|^./tests/kit/")
+	    "^./libs/core/mem[.]c$|^./tests/testkit/")
 	ban("asprintf vasprintf", "use core/buf.h", "^./tests/")
 	ban("sleep usleep", "wait for a condition", "^$")
-	ban("nanosleep clock_nanosleep", "wait for a condition (kit_until)",
-	    "^./tests/kit/")
+	ban("nanosleep clock_nanosleep", "wait for a condition (tk_until)",
+	    "^./tests/testkit/")
 	ban("printf puts putchar perror", "use core/log.h",
 	    "^./(tests|proto-schemas)/|^./libs/core/conf[.]c$|" \
 	    "^./libs/svc/args[.]c$|^./services/[^/]*(-sim|/trainer)/")
-	ban("tmpnam mktemp tempnam", "use mkdtemp, or kit_dir()", "^$")
+	ban("tmpnam mktemp tempnam", "use mkdtemp, or tk_dir()", "^$")
 	ban("rand srand random", "use core/id.h, or hand the number in", "^$")
 }
 function ban(names, why, home,    n, i, a) {

@@ -28,7 +28,7 @@ function outermost(s,    i, c, n, name) {
 	}
 	if (depth > 0 && s == "}" && in_function) {
 		name = function_name(text)
-		if (name ~ /^[A-Z_]+$/) { # KIT_TEST(name)
+		if (name ~ /^[A-Z_]+$/) { # TEST(name)
 			name = substr(text, index(text, "(") + 1)
 			sub(/[,)].*/, "", name)
 		}

@@ -54,8 +54,8 @@ function line_(s,    inc, lib, h) {
 	if ($0 ~ /"/ && lib == "" && service && inc != "version.h" &&
 	    !exists(home inc) && !(inner != "" && exists(inner inc)))
 		complain(FNR, "include as \"folder/" inc "\"")
-	if ($0 ~ /"/ && lib == "kit")
-		complain(FNR, "the test kit is for tests")
+	if ($0 ~ /"/ && lib == "testkit")
+		complain(FNR, "the testkit is for tests")
 	if (lib in units && !((unit, lib) in may))
 		complain(FNR, unit " may not include " inc \
 		    "; libs/layers.mk says what it may")

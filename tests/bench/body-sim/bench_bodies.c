@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "integration/body-sim/crowd.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define BARE 1000
 
@@ -76,22 +76,22 @@ bare_run(struct bare *b)
 static void
 show(const char *name, int n, int64_t ms, pid_t pid)
 {
-	long kib = kit_proc_status(pid, "VmRSS");
+	long kib = tk_proc_status(pid, "VmRSS");
 
 	printf("%-10s %6d %9lld %9.1f %9ld %9.2f\n", name, n, (long long)ms,
-	    kit_cpu_us(pid) / 1e3, kib, (double)kib / n);
+	    tk_cpu_us(pid) / 1e3, kib, (double)kib / n);
 	(void)fflush(stdout);
 }
 
 /* In a process of its own, so that its memory is its own. */
-KIT_TEST_T(bare_clients, 120)
+TEST_T(bare_clients, 120)
 {
 	static struct bare b;
-	struct kit_server broker;
+	struct tk_server broker;
 	struct mono start;
 
 	ck_assert(crowd_room(3 * BARE));
-	kit_server_start(&broker, KIT_MOSQUITTO);
+	tk_server_start(&broker, TK_MOSQUITTO);
 	mosquitto_lib_init();
 	b.epfd = epoll_create1(0);
 	printf("%-10s %6s %9s %9s %9s %9s\n", "", "bodies", "ready ms",
@@ -131,31 +131,31 @@ measure(int n)
 		return;
 	}
 	c.bodies = n;
-	kit_server_start(&c.b.broker, KIT_MOSQUITTO);
+	tk_server_start(&c.b.broker, TK_MOSQUITTO);
 	start = clock_mono();
 	bed_sim(&c.b,
 	    (const char *const[]){ n == 10000 ? "BODY_COUNT=10000"
 		    : n == 1000               ? "BODY_COUNT=1000"
 					      : "BODY_COUNT=1",
 		"LOG_LEVEL=warn", NULL });
-	kit_service_wait(&c.b.sim);
+	tk_service_wait(&c.b.sim);
 	show(
 	    "body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.proc.pid);
 	crowd_listen(&c);
 	crowd_end(&c);
 }
 
-KIT_TEST_T(one_body, 60)
+TEST_T(one_body, 60)
 {
 	measure(1);
 }
 
-KIT_TEST_T(a_thousand_bodies, 120)
+TEST_T(a_thousand_bodies, 120)
 {
 	measure(1000);
 }
 
-KIT_TEST_T(ten_thousand_bodies, 300)
+TEST_T(ten_thousand_bodies, 300)
 {
 	measure(10000);
 }

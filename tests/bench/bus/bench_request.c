@@ -14,9 +14,9 @@
 #include "bus/bus.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_loop.h"
+#include "testkit/figures.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define ROUNDS    9
 #define PER_ROUND 1000
@@ -214,7 +214,7 @@ load_round(natsConnection *const nc[CLIENTS], const struct kind *k)
 		ck_assert_int_eq(
 		    pthread_create(&c[i].thread, NULL, client_main, &c[i]), 0);
 	}
-	kit_until(never, NULL, LOAD_MS);
+	tk_until(never, NULL, LOAD_MS);
 	atomic_store(&end, true);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < CLIENTS; i++) {
@@ -289,7 +289,7 @@ ours_time(struct loop *l, struct bus *b, struct kind *k)
 	struct ours o = { .b = b, .k = k };
 
 	ours_ask(&o);
-	ck_assert(kit_loop_until(l, ours_over, &o, 60000));
+	ck_assert(tk_loop_until(l, ours_over, &o, 60000));
 }
 
 static double
@@ -302,11 +302,11 @@ ours_load(struct loop *l, struct bus *b)
 
 	for (i = 0; i < WINDOW; i++)
 		ours_ask(&o);
-	kit_loop_until(l, never, NULL, LOAD_MS);
+	tk_loop_until(l, never, NULL, LOAD_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	o.stop = true;
 	from = clock_mono();
-	ck_assert(kit_loop_until(l, ours_over, &o, 60000));
+	ck_assert(tk_loop_until(l, ours_over, &o, 60000));
 	return (double)o.done / s;
 }
 
@@ -323,8 +323,8 @@ print(struct kind *k, struct kind *bare)
 {
 	double p50, p99, per_s;
 
-	kit_sort(k->us, k->n);
-	kit_sort(k->per_s, ROUNDS);
+	tk_sort(k->us, k->n);
+	tk_sort(k->per_s, ROUNDS);
 	p50 = quantile(k->us, k->n, 0.5);
 	p99 = quantile(k->us, k->n, 0.99);
 	per_s = quantile(k->per_s, ROUNDS, 0.5);
@@ -358,9 +358,9 @@ measure(const char *url)
 	for (i = 0; i < CLIENTS; i++)
 		nc[i] = connect_to(url);
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
-	ck_assert(kit_loop_until(l, is_up, b, 10000));
+	ck_assert(tk_loop_until(l, is_up, b, 10000));
 	for (i = 0; i < N_PLAIN; i++)
-		ck_assert(kit_until(
+		ck_assert(tk_until(
 		    is_served, &(struct ready){ nc[0], &kinds[i] }, 10000));
 	for (r = 0; r < ROUNDS; r++) {
 		/* Each comes first in turn. */
@@ -377,14 +377,14 @@ measure(const char *url)
 		natsConnection_Destroy(nc[i]);
 }
 
-KIT_TEST_T(request, 300)
+TEST_T(request, 300)
 {
-	struct kit_server s;
+	struct tk_server s;
 	pid_t bare, ours;
 	size_t i;
 
 	memset(payload, 'x', sizeof(payload));
-	kit_server_start(&s, KIT_NATS);
+	tk_server_start(&s, TK_NATS);
 	bare = start(run_bare, s.url);
 	ours = start(run_bus, s.url);
 	measure(s.url);

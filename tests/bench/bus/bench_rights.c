@@ -10,9 +10,9 @@
 
 #include "bus/bus.h"
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_loop.h"
+#include "testkit/figures.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define ROUNDS    9
 #define PER_ROUND 1000
@@ -39,7 +39,7 @@ static char payload[256];
 struct way {
 	const char *name;
 	const char *conf;
-	struct kit_server s;
+	struct tk_server s;
 	struct loop *loop;
 	struct bus *bus;
 	pid_t answerer;
@@ -172,7 +172,7 @@ is_served(void *arg)
 	struct asking a = { .w = arg, .stop = true };
 
 	ask(&a);
-	ck_assert(kit_loop_until(a.w->loop, is_over, &a, WAIT_MS));
+	ck_assert(tk_loop_until(a.w->loop, is_over, &a, WAIT_MS));
 	return a.rc == RC_OK;
 }
 
@@ -181,8 +181,8 @@ start_way(struct way *w)
 {
 	w->loop = loop_new(4096);
 	w->bus = bus_of(w->loop, w->s.url, "asker");
-	ck_assert(kit_loop_until(w->loop, is_up, w->bus, WAIT_MS));
-	ck_assert(kit_until(is_served, w, WAIT_MS));
+	ck_assert(tk_loop_until(w->loop, is_up, w->bus, WAIT_MS));
+	ck_assert(tk_until(is_served, w, WAIT_MS));
 }
 
 static void
@@ -191,7 +191,7 @@ time_round(struct way *w)
 	struct asking a = { .w = w, .timed = true };
 
 	ask(&a);
-	ck_assert(kit_loop_until(w->loop, is_over, &a, 60000));
+	ck_assert(tk_loop_until(w->loop, is_over, &a, 60000));
 	ck_assert_int_eq(a.rc, RC_OK);
 }
 
@@ -199,39 +199,39 @@ static void
 load_round(struct way *w, size_t round)
 {
 	struct asking a = { .w = w };
-	double cpu = kit_cpu_us(w->s.proc.pid), s;
+	double cpu = tk_cpu_us(w->s.proc.pid), s;
 	struct mono from = clock_mono();
 	int i;
 
 	for (i = 0; i < WINDOW; i++)
 		ask(&a);
-	kit_loop_until(w->loop, never, NULL, LOAD_MS);
+	tk_loop_until(w->loop, never, NULL, LOAD_MS);
 	a.stop = true;
-	ck_assert(kit_loop_until(w->loop, is_over, &a, 60000));
+	ck_assert(tk_loop_until(w->loop, is_over, &a, 60000));
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	w->per_s[round] = (double)a.done / s;
-	w->cpu[round] = (kit_cpu_us(w->s.proc.pid) - cpu) / (double)a.done;
+	w->cpu[round] = (tk_cpu_us(w->s.proc.pid) - cpu) / (double)a.done;
 }
 
 static void
 print(struct way *w, double first)
 {
-	double per_s = kit_median(w->per_s, ROUNDS);
+	double per_s = tk_median(w->per_s, ROUNDS);
 
-	kit_sort(w->us, w->n);
+	tk_sort(w->us, w->n);
 	printf("%-30s %8.0f %8.0f %10.0f %6.2f %12.1f\n", w->name,
 	    w->us[w->n / 2], w->us[w->n * 99 / 100], per_s, per_s / first,
-	    kit_median(w->cpu, ROUNDS));
+	    tk_median(w->cpu, ROUNDS));
 }
 
-KIT_TEST_T(rights, 300)
+TEST_T(rights, 300)
 {
 	size_t i, r;
 
 	memset(payload, 'x', sizeof(payload));
 	/* The client library does not bear a fork once it runs. */
 	for (i = 0; i < NELEM(ways); i++) {
-		kit_server_start_with(&ways[i].s, KIT_NATS, ways[i].conf);
+		tk_server_start_with(&ways[i].s, TK_NATS, ways[i].conf);
 		ways[i].answerer = start_answerer(ways[i].s.url);
 	}
 	for (i = 0; i < NELEM(ways); i++)
@@ -248,7 +248,7 @@ KIT_TEST_T(rights, 300)
 	    sizeof(payload), WINDOW, "round trip", "p50 us", "p99 us", "per s",
 	    "ratio", "server us");
 	for (i = 0; i < NELEM(ways); i++)
-		print(&ways[i], kit_median(ways[0].per_s, ROUNDS));
+		print(&ways[i], tk_median(ways[0].per_s, ROUNDS));
 	(void)fflush(stdout);
 	for (i = 0; i < NELEM(ways); i++) {
 		bus_free(ways[i].bus);

@@ -4,7 +4,7 @@
  * behind the proxy as it is shipped.
  */
 #include "integration/chat-gateway/besieged.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define MEASURE_MS 5000
 #define PAUSE_MS   5
@@ -30,13 +30,13 @@ never(void *arg)
 static void
 ask_health(struct figures *f)
 {
-	struct kit_answer a = { 0 };
-	double start = kit_now_ns();
+	struct tk_answer a = { 0 };
+	double start = tk_now_ns();
 
-	if (kit_service_get(&s.b.gateway, &a, "/readyz") != 200)
+	if (tk_service_get(&s.b.gateway, &a, "/readyz") != 200)
 		f->unhealthy++;
-	f->health_ms[f->nhealth++] = (kit_now_ns() - start) / 1e6;
-	kit_answer_free(&a);
+	f->health_ms[f->nhealth++] = (tk_now_ns() - start) / 1e6;
+	tk_answer_free(&a);
 }
 
 static void
@@ -46,27 +46,27 @@ ask_on(struct figures *f, int port)
 	int64_t ms;
 
 	while (f->n < ASKS_MAX && clock_mono().ns < end.ns) {
-		double start = kit_now_ns();
+		double start = tk_now_ns();
 		/* From 32 addresses in turn: one would ask too often. */
 		int status =
 		    besieged_ask(port, BESIEGED_OTHER + f->n % 32, "", &ms);
 
-		f->ms[f->n] = (kit_now_ns() - start) / 1e6;
+		f->ms[f->n] = (tk_now_ns() - start) / 1e6;
 		if (status == 0)
 			f->unanswered++;
 		else if (status != 200)
 			f->refused++;
 		if (f->n++ % HEALTH_EVERY == 0)
 			ask_health(f);
-		(void)kit_until(never, NULL, PAUSE_MS);
+		(void)tk_until(never, NULL, PAUSE_MS);
 	}
 }
 
 static void
 print(const char *name, struct figures *f)
 {
-	kit_sort(f->ms, f->n);
-	kit_sort(f->health_ms, f->nhealth);
+	tk_sort(f->ms, f->n);
+	tk_sort(f->health_ms, f->nhealth);
 	printf("  %-42s %5zu asked  p50 %7.1f  p99 %7.1f  max %7.1f ms  "
 	       "%d refused  %d unanswered;  health max %.1f ms, %d not ready\n",
 	    name, f->n, f->ms[f->n / 2], f->ms[f->n * 99 / 100],
@@ -79,7 +79,7 @@ static void
 measure(const char *name, int port, size_t clients, const char *say)
 {
 	static struct figures f;
-	struct kit_siege *siege = NULL;
+	struct tk_siege *siege = NULL;
 
 	f = (struct figures){ 0 };
 	if (clients > 0)
@@ -88,7 +88,7 @@ measure(const char *name, int port, size_t clients, const char *say)
 		    say);
 	ask_on(&f, port);
 	if (siege != NULL)
-		kit_siege_end(siege);
+		tk_siege_end(siege);
 	print(name, &f);
 }
 
@@ -101,7 +101,7 @@ measure_direct(const char *name, size_t clients, const char *say)
 	besieged_stop(&s);
 }
 
-KIT_TEST_T(siege, 300)
+TEST_T(siege, 300)
 {
 	printf("1,000 connections that say nothing or drip, other clients:\n");
 	measure_direct("direct, no siege", 0, NULL);
@@ -112,7 +112,7 @@ KIT_TEST_T(siege, 300)
 	measure_direct(
 	    "direct, 1,000 addresses, headers", 1000, BESIEGED_HEADER);
 	measure_direct("direct, 1,000 addresses, bodies", 1000, BESIEGED_BODY);
-	besieged_start(&s, KIT_ENV("TRUSTED_PROXIES=127.0.0.1"));
+	besieged_start(&s, TK_ENV("TRUSTED_PROXIES=127.0.0.1"));
 	besieged_proxy(&s);
 	measure("behind haproxy, no siege", s.proxy_port, 0, NULL);
 	measure("behind haproxy, one address, headers", s.proxy_port, 1,

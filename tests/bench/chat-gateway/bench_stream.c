@@ -6,7 +6,7 @@
 #include <poll.h>
 
 #include "integration/chat-gateway/orch.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define PATH    "/v1/sessions/s1/events?cursor=0"
 #define ROUNDS  2000
@@ -19,14 +19,14 @@ static struct run r;
 static void
 print(const char *what, double *us)
 {
-	kit_sort(us, ROUNDS);
+	tk_sort(us, ROUNDS);
 	printf("  %-28s %6.0f us p50 %6.0f us p99\n", what, us[ROUNDS / 2],
 	    us[ROUNDS * 99 / 100]);
 }
 
 /* The event is in the log; it is published, and arrives. */
 static void
-latency(struct kit_sse *s, natsSubscription *sub)
+latency(struct tk_sse *s, natsSubscription *sub)
 {
 	static double ours[ROUNDS], bare[ROUNDS];
 	char json[1024];
@@ -39,15 +39,15 @@ latency(struct kit_sse *s, natsSubscription *sub)
 	event = str_of(json);
 	for (i = 0; i < ROUNDS; i++) {
 		run_tell(&r, &event, 1);
-		double start = kit_now_ns();
+		double start = tk_now_ns();
 		run_publish(&r, r.seq, json);
-		kit_sse_is(s, r.seq, DELTA);
-		ours[i] = (kit_now_ns() - start) / 1e3;
-		start = kit_now_ns();
-		kit_nats_send(b.nc, "bare", json);
+		tk_sse_is(s, r.seq, DELTA);
+		ours[i] = (tk_now_ns() - start) / 1e3;
+		start = tk_now_ns();
+		tk_nats_send(b.nc, "bare", json);
 		ck_assert_int_eq(
 		    natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-		bare[i] = (kit_now_ns() - start) / 1e3;
+		bare[i] = (tk_now_ns() - start) / 1e3;
 		natsMsg_Destroy(m);
 	}
 	print("published to reader", ours);
@@ -56,7 +56,7 @@ latency(struct kit_sse *s, natsSubscription *sub)
 
 /* All that has come to s is dropped; how many of it were events. */
 static int
-swallow(struct kit_sse *s)
+swallow(struct tk_sse *s)
 {
 	const char *at = s->c.in.p;
 	int n = 0;
@@ -76,7 +76,7 @@ swallow(struct kit_sse *s)
 static void
 fan_out(void)
 {
-	static struct kit_sse s[READERS];
+	static struct tk_sse s[READERS];
 	struct pollfd p[READERS];
 	char path[64];
 	double start, cpu;
@@ -85,7 +85,7 @@ fan_out(void)
 	snprintf(path, sizeof(path), "%s%lld",
 	    "/v1/sessions/s1/events?cursor=", (long long)r.seq);
 	for (i = 0; i < READERS; i++) {
-		kit_sse_open(&s[i], b.gateway.http, path);
+		tk_sse_open(&s[i], b.gateway.http, path);
 		buf_reset(&s[i].c.in);
 		p[i] = (struct pollfd){ .fd = s[i].c.fd, .events = POLLIN };
 	}
@@ -93,40 +93,40 @@ fan_out(void)
 	r.mute = true;
 	run_deltas(&r, EVENTS - 1);
 	r.mute = false;
-	start = kit_now_ns();
-	cpu = kit_cpu_us(b.gateway.proc.pid);
+	start = tk_now_ns();
+	cpu = tk_cpu_us(b.gateway.proc.pid);
 	run_delta(&r, "x");
 	while (got < READERS * EVENTS) {
 		ck_assert_int_gt(poll(p, READERS, BED_MS), 0);
 		for (i = 0; i < READERS; i++) {
 			if (p[i].revents == 0)
 				continue;
-			ck_assert(kit_http_fill(&s[i].c, 0));
+			ck_assert(tk_http_fill(&s[i].c, 0));
 			got += swallow(&s[i]);
 		}
 	}
-	start = (kit_now_ns() - start) / 1e9;
-	cpu = kit_cpu_us(b.gateway.proc.pid) - cpu;
+	start = (tk_now_ns() - start) / 1e9;
+	cpu = tk_cpu_us(b.gateway.proc.pid) - cpu;
 	printf("  %d readers, %d events each   %8.0f events/s, %.1f us of "
 	       "processor time each\n",
 	    READERS, EVENTS, got / start, cpu / got);
 	for (i = 0; i < READERS; i++)
-		kit_sse_close(&s[i]);
+		tk_sse_close(&s[i]);
 }
 
-KIT_TEST_T(streams, 120)
+TEST_T(streams, 120)
 {
 	natsSubscription *sub;
-	struct kit_sse s;
+	struct tk_sse s;
 
 	bed_servers(&b);
 	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
-	sub = kit_nats_listen(b.nc, "bare");
+	sub = tk_nats_listen(b.nc, "bare");
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_open(&s, b.gateway.http, PATH);
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_is(&s, 1, STARTED);
 	latency(&s, sub);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	fan_out();
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);

@@ -15,9 +15,9 @@
 #include "emotion.h"
 #include "feeling.h"
 #include "gate.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
 #include "record.h"
+#include "testkit/figures.h"
+#include "testkit/testkit.h"
 #include "update.h"
 #include "wire/wire.h"
 
@@ -123,7 +123,7 @@ measure(struct scene *s, const char *name, void (*op)(struct scene *))
 
 	for (i = 0; i < ROUNDS; i++)
 		rounds[i] = time_batch(s, op, batch);
-	kit_sort(rounds, ROUNDS);
+	tk_sort(rounds, ROUNDS);
 	printf("%-42s %8.0f %8.0f\n", name, rounds[ROUNDS / 2],
 	    rounds[ROUNDS - 1]);
 	(void)fflush(stdout);
@@ -146,7 +146,7 @@ static const struct {
 #define READS   1000
 
 /* What counts instructions runs this alone. */
-KIT_TEST_T(counted_reads, 120)
+TEST_T(counted_reads, 120)
 {
 	struct wire_user_emotion u;
 	struct feeling *f;
@@ -168,17 +168,17 @@ count_instructions(void)
 	const char *const argv[] = { "valgrind", "--tool=callgrind", out,
 		"--toggle-collect=feeling_read", self, "counted_reads", NULL };
 	const char *const env[] = { COUNTED "=1", "CK_FORK=no", NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 	const char *at;
 	char *log;
 	size_t n;
 
 	ck_assert(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	(void)snprintf(out, sizeof(out), "--callgrind-out-file=%s",
-	    kit_path("callgrind.out"));
-	kit_spawn(&p, "callgrind", argv, env);
-	ck_assert_int_eq(kit_wait(&p, 100000), 0);
-	log = kit_read_file(p.log, &n);
+	    tk_path("callgrind.out"));
+	tk_spawn(&p, "callgrind", argv, env);
+	ck_assert_int_eq(tk_wait(&p, 100000), 0);
+	log = tk_read_file(p.log, &n);
 	at = strstr(log, "Collected : ");
 	ck_assert_ptr_nonnull(at);
 	printf("%-42s %8.0f\n", "instructions of the second (callgrind)",
@@ -186,7 +186,7 @@ count_instructions(void)
 	free(log);
 }
 
-KIT_TEST_T(emotion, 240)
+TEST_T(emotion, 240)
 {
 	struct scene s = {
 		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),

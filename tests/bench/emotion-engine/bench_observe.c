@@ -4,7 +4,7 @@
  */
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define ASKED 3000
 
@@ -24,13 +24,13 @@ measure(struct bed *b, const char *subject, const char *body)
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 		natsMsg_Destroy(m);
 	}
-	kit_sort(us, ASKED);
+	tk_sort(us, ASKED);
 	printf("%-28s p50 %6.0f us, p99 %6.0f us\n", subject, us[ASKED / 2],
 	    us[ASKED * 99 / 100]);
 	(void)fflush(stdout);
 }
 
-KIT_TEST_T(observe, 120)
+TEST_T(observe, 120)
 {
 	struct bed b;
 

@@ -14,7 +14,7 @@
 
 #include "core/mem.h"
 #include "integration/emotion-engine/bed.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define BODIES      50000
 #define INTERVAL_MS 3000
@@ -209,7 +209,7 @@ tell(const struct listener *l, const double cpu[3], double s)
 	    l->lag[l->n / 2], l->lag[l->n * 99 / 100], l->lag[l->n - 1]);
 }
 
-KIT_TEST_T(ticks, 300)
+TEST_T(ticks, 300)
 {
 	struct listener *l = mem_zalloc(sizeof(*l));
 	natsSubscription *sub = NULL;
@@ -228,7 +228,7 @@ KIT_TEST_T(ticks, 300)
 	places(&b, l);
 	bed_spawn_as(&b, 0, "EMOTION_TICK_INTERVAL_SECONDS=3",
 	    "SKILL_SNAPSHOT_TTL_SECONDS=86400");
-	kit_service_wait(&b.engine[0]);
+	tk_service_wait(&b.engine[0]);
 	pin(b.engine[0].proc.pid);
 	pid[0] = b.engine[0].proc.pid;
 	pid[1] = b.redis.proc.pid;
@@ -237,19 +237,19 @@ KIT_TEST_T(ticks, 300)
 	    natsConnection_Subscribe(&sub, b.nc, "soul.body.>", on_tick, l),
 	    NATS_OK);
 	natsSubscription_SetPendingLimits(sub, -1, -1);
-	ck_assert(kit_until(is_warm, l, WARM_MS));
+	ck_assert(tk_until(is_warm, l, WARM_MS));
 	for (i = 0; i < 3; i++)
-		cpu[i] = kit_cpu_us(pid[i]) / 1e6;
+		cpu[i] = tk_cpu_us(pid[i]) / 1e6;
 	from = clock_mono();
 	l->n = 0;
 	memset(l->heard, 0, sizeof(l->heard));
-	kit_until(never, NULL, RUN_MS);
+	tk_until(never, NULL, RUN_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < 3; i++)
-		cpu[i] = kit_cpu_us(pid[i]) / 1e6 - cpu[i];
+		cpu[i] = tk_cpu_us(pid[i]) / 1e6 - cpu[i];
 	natsSubscription_Unsubscribe(sub);
 	natsSubscription_Destroy(sub);
-	kit_sort(l->lag, l->n);
+	tk_sort(l->lag, l->n);
 	if (l->n > 0)
 		tell(l, cpu, s);
 	(void)fflush(stdout);

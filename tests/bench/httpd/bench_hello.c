@@ -4,7 +4,7 @@
  */
 #include "compare.h"
 #include "httpd/httpd.h"
-#include "kit/kit_loop_thread.h"
+#include "testkit/loop_thread.h"
 
 static void
 on_hello(void *arg, struct httpd_req *r)
@@ -13,7 +13,7 @@ on_hello(void *arg, struct httpd_req *r)
 	httpd_reply(r, 200, "application/json", STR(BODY));
 }
 
-KIT_TEST_T(hello, 120)
+TEST_T(hello, 120)
 {
 	static const struct httpd_route routes[] = {
 		{ .method = "GET", .path = "/hello", .fn = on_hello },
@@ -27,11 +27,11 @@ KIT_TEST_T(hello, 120)
 		{ .name = "httpd, on the loop", .path = "/hello" },
 		{ .name = "httpd, direct", .path = "/direct" },
 	};
-	struct kit_loop k;
+	struct tk_loop k;
 	struct httpd *h;
 
 	struct mg_context *bare = bare_start(&t[0].port);
-	kit_loop_new(&k, 1024);
+	tk_loop_new(&k, 1024);
 	ck_assert_int_eq(httpd_new(&(struct httpd_opts){ .loop = k.l,
 				       .addr = "127.0.0.1:0",
 				       .routes = routes,
@@ -40,12 +40,12 @@ KIT_TEST_T(hello, 120)
 				       .timeout_ms = 10000 },
 			     &h),
 	    RC_OK);
-	kit_loop_start(&k);
+	tk_loop_start(&k);
 	t[1].port = t[2].port = httpd_port(h);
 	compare(t, NELEM(t), 1);
 	compare(t, NELEM(t), 8);
 	compare(t, NELEM(t), CLIENTS);
-	kit_loop_stop(&k);
+	tk_loop_stop(&k);
 	httpd_free(h);
 	loop_free(k.l);
 	mg_stop(bare);

@@ -15,9 +15,9 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_http.h"
+#include "testkit/figures.h"
+#include "testkit/http.h"
+#include "testkit/testkit.h"
 
 #define BODY       "{\"hello\":\"world\"}"
 #define WORKERS    64
@@ -103,13 +103,13 @@ answer_length(const char *p, size_t n)
 
 /* One request and its answer. */
 static inline void
-exchange(struct kit_http *c, const char *text)
+exchange(struct tk_http *c, const char *text)
 {
 	size_t n;
 
-	must(kit_http_puts(c, text));
+	must(tk_http_puts(c, text));
 	while ((n = answer_length(c->in.p, c->in.n)) == 0 || c->in.n < n)
-		must(kit_http_fill(c, 5000));
+		must(tk_http_fill(c, 5000));
 	must(memcmp(c->in.p, "HTTP/1.1 200", 12) == 0);
 	buf_drop(&c->in, n);
 }
@@ -118,13 +118,13 @@ static inline void *
 run_client(void *arg)
 {
 	struct client *me = arg;
-	struct kit_http c;
+	struct tk_http c;
 	char get[128];
 	const char *text = me->t->request != NULL ? me->t->request : get;
 
 	snprintf(get, sizeof(get), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	    me->t->path != NULL ? me->t->path : "/");
-	kit_http_open(&c, me->t->port);
+	tk_http_open(&c, me->t->port);
 	exchange(&c, text);
 	struct mono end = mono_add_ms(clock_mono(), ROUND_MS);
 	struct mono before = clock_mono();
@@ -134,7 +134,7 @@ run_client(void *arg)
 		me->ns[me->n++] = now.ns - before.ns;
 		before = now;
 	}
-	kit_http_close(&c);
+	tk_http_close(&c);
 	return NULL;
 }
 
@@ -149,9 +149,9 @@ by_size(const void *a, const void *b)
 static inline double
 cpu_us(const struct target *t)
 {
-	double us = kit_cpu_us(0);
+	double us = tk_cpu_us(0);
 
-	return t->pid == 0 ? us : us + kit_cpu_us(t->pid);
+	return t->pid == 0 ? us : us + tk_cpu_us(t->pid);
 }
 
 static inline void
@@ -195,16 +195,16 @@ compare(struct target *t, size_t n, size_t clients)
 	printf(
 	    "%zu keep-alive connection%s:\n", clients, clients == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
-		double rps = kit_median(t[i].rps, ROUNDS),
-		       cpu = kit_median(t[i].cpu_us, ROUNDS);
+		double rps = tk_median(t[i].rps, ROUNDS),
+		       cpu = tk_median(t[i].cpu_us, ROUNDS);
 		if (i == 0) {
 			base = rps;
 			base_cpu = cpu;
 		}
 		printf("  %-18s %7.0f req/s  p50 %6.1f us  p99 %7.1f us  "
 		       "cpu %5.1f us  ratio %.2f, by cpu %.2f\n",
-		    t[i].name, rps, kit_median(t[i].p50_us, ROUNDS),
-		    kit_median(t[i].p99_us, ROUNDS), cpu, rps / base,
+		    t[i].name, rps, tk_median(t[i].p50_us, ROUNDS),
+		    tk_median(t[i].p99_us, ROUNDS), cpu, rps / base,
 		    base_cpu / cpu);
 	}
 }

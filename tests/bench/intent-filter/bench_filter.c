@@ -198,7 +198,7 @@ count(size_t intents, bool hit, size_t step)
 		"--callgrind-out-file=/dev/null",
 		"--toggle-collect=counted_step", self, NULL };
 	const char *env[] = { what, "CK_FORK=no", NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 	const char *at;
 	double n = 0;
 	char *log;
@@ -208,10 +208,10 @@ count(size_t intents, bool hit, size_t step)
 	self[len] = '\0';
 	snprintf(
 	    what, sizeof(what), "BENCH_COUNT=%zu %d %zu", intents, hit, step);
-	kit_spawn(&p, "callgrind", argv, env);
-	if (kit_wait(&p, 120000) != 0)
+	tk_spawn(&p, "callgrind", argv, env);
+	if (tk_wait(&p, 120000) != 0)
 		return 0;
-	log = kit_read_file(p.log, NULL);
+	log = tk_read_file(p.log, NULL);
 	at = strstr(log, "Collected : ");
 	if (at != NULL)
 		n = strtod(at + strlen("Collected : "), NULL) / COUNTED;
@@ -256,7 +256,7 @@ measure(struct bench *b, size_t intents, bool hit, size_t step)
 	fflush(stdout);
 }
 
-KIT_TEST_T(catalogs, 900)
+TEST_T(catalogs, 900)
 {
 	static const size_t sizes[] = { 3, 100, 1000 };
 	const char *what = getenv("BENCH_COUNT");

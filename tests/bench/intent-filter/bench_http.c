@@ -44,22 +44,22 @@ static bool
 knows_name(void *arg)
 {
 	const struct target *t = arg;
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	bool is;
 
-	kit_http_open(&c, t->port);
-	is = kit_http_puts(&c, t->request) && kit_http_read(&c, &a, 5000) &&
+	tk_http_open(&c, t->port);
+	is = tk_http_puts(&c, t->request) && tk_http_read(&c, &a, 5000) &&
 	    a.status == 200;
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_answer_free(&a);
+	tk_http_close(&c);
 	return is;
 }
 
-KIT_TEST_T(throughput, 120)
+TEST_T(throughput, 120)
 {
 	struct arena *a = arena_new(64 * 1024);
-	struct kit_server nats, redis;
+	struct tk_server nats, redis;
 	struct running r = { 0 };
 	struct asking asking;
 	struct target t[] = {
@@ -68,8 +68,8 @@ KIT_TEST_T(throughput, 120)
 		{ .name = "  catalog named" },
 	};
 
-	kit_server_start(&nats, KIT_NATS);
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&nats, TK_NATS);
+	tk_server_start(&redis, TK_REDIS);
 	r.redis = redis.url;
 	running_start(&r, "filter", nats.url);
 	asking_start(&asking, nats.url, redis.url);
@@ -77,14 +77,14 @@ KIT_TEST_T(throughput, 120)
 	t[1].port = t[2].port = r.s.http;
 	t[1].pid = t[2].pid = r.s.proc.pid;
 	t[2].request = named(&asking, a);
-	ck_assert(kit_until(knows_name, &t[2], ASKING_MS));
+	ck_assert(tk_until(knows_name, &t[2], ASKING_MS));
 	compare(t, NELEM(t), 1);
 	compare(t, NELEM(t), 8);
 	compare(t, NELEM(t), CLIENTS);
 	mg_stop(bare);
 	asking_stop(&asking);
-	kit_service_end(&r.s);
-	kit_server_stop(&redis, SIGTERM);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&redis, SIGTERM);
+	tk_server_stop(&nats, SIGTERM);
 	arena_free(a);
 }

@@ -89,19 +89,19 @@ is_connected(void *arg)
 	return is;
 }
 
-KIT_TEST_T(carried_and_named, 120)
+TEST_T(carried_and_named, 120)
 {
 	static const size_t sizes[] = { 3, 100, 1000 };
-	struct kit_server nats, redis;
+	struct tk_server nats, redis;
 	struct running r = { 0 };
 	struct asking asking;
 
-	kit_server_start(&nats, KIT_NATS);
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&nats, TK_NATS);
+	tk_server_start(&redis, TK_REDIS);
 	r.redis = redis.url;
 	running_start(&r, "filter", nats.url);
 	asking_start(&asking, nats.url, redis.url);
-	ck_assert(kit_until(is_connected, &r, ASKING_MS));
+	ck_assert(tk_until(is_connected, &r, ASKING_MS));
 	for (size_t i = 0; i < NELEM(sizes); i++) {
 		char *text = request(sizes[i], true), hash[16];
 		json_t *j = case_json(text);
@@ -122,7 +122,7 @@ KIT_TEST_T(carried_and_named, 120)
 		json_decref(j);
 	}
 	asking_stop(&asking);
-	kit_service_end(&r.s);
-	kit_server_stop(&redis, SIGTERM);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&redis, SIGTERM);
+	tk_server_stop(&nats, SIGTERM);
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "integration/httpc/peer.h"
-#include "kit/kit_figures.h"
 #include "llm/llm.h"
+#include "testkit/figures.h"
 
 #define WARMUP 200
 #define PIECES 4000
@@ -30,7 +30,7 @@ static bool
 has_shown(size_t n)
 {
 	while (shown < n)
-		if (kit_now_ns() - sent_ns > 2e9)
+		if (tk_now_ns() - sent_ns > 2e9)
 			return false;
 	return true;
 }
@@ -44,7 +44,7 @@ provider(struct peer *p, int fd)
 	(void)p;
 	if (peer_read(fd, &in) && peer_write(fd, HEAD))
 		for (size_t i = 0; i < WARMUP + PIECES; i++) {
-			sent_ns = kit_now_ns();
+			sent_ns = tk_now_ns();
 			if (!peer_write(fd, piece) || !has_shown(i + 1))
 				break;
 		}
@@ -54,7 +54,7 @@ provider(struct peer *p, int fd)
 static void
 note(void)
 {
-	double ns = kit_now_ns() - sent_ns;
+	double ns = tk_now_ns() - sent_ns;
 
 	if (shown >= WARMUP && shown < WARMUP + PIECES)
 		took[shown - WARMUP] = ns;
@@ -151,10 +151,10 @@ run(const char *name, const char *bytes, loop_fn ask)
 	piece = bytes;
 	shown = 0;
 	done = false;
-	kit_loop_call(&scene.k, ask, NULL);
-	ck_assert(kit_until(is_done, NULL, 60000));
+	tk_loop_call(&scene.k, ask, NULL);
+	ck_assert(tk_until(is_done, NULL, 60000));
 	ck_assert_uint_ge(shown, WARMUP + PIECES);
-	kit_sort(took, PIECES);
+	tk_sort(took, PIECES);
 	printf("%-22s p50 %6.1f us   p99 %6.1f us\n", name,
 	    took[PIECES / 2] / 1e3, took[PIECES * 99 / 100] / 1e3);
 }
@@ -176,19 +176,19 @@ unmake(void *arg)
 	llm_free(llm);
 }
 
-KIT_TEST_T(a_piece_of_text, 120)
+TEST_T(a_piece_of_text, 120)
 {
 	struct llm_provider p = { .model = "m" };
 
 	scene_open(&scene, provider, (struct httpc_opts){ .active_max = 0 });
 	p.base_url = scene.url;
 	run("bare HTTP client", OPENAI, ask_bare);
-	kit_loop_call(&scene.k, make, &p);
+	tk_loop_call(&scene.k, make, &p);
 	run("llm, OpenAI", OPENAI, ask_llm);
-	kit_loop_call(&scene.k, unmake, NULL);
+	tk_loop_call(&scene.k, unmake, NULL);
 	p.kind = LLM_ANTHROPIC;
-	kit_loop_call(&scene.k, make, &p);
+	tk_loop_call(&scene.k, make, &p);
 	run("llm, Anthropic", ANTHROPIC, ask_llm);
-	kit_loop_call(&scene.k, unmake, NULL);
+	tk_loop_call(&scene.k, unmake, NULL);
 	scene_close(&scene);
 }

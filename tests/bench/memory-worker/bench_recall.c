@@ -6,7 +6,7 @@
 #include "builtin.h"
 #include "core/mem.h"
 #include "integration/memory-worker/talk.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 #include "unit/memory-worker/facts.h"
 
 #define CALLS   2000
@@ -16,7 +16,7 @@
 static void
 print(const char *what, double *us, size_t n)
 {
-	kit_sort(us, n);
+	tk_sort(us, n);
 	printf("%-44s p50 %8.1f us  p99 %8.1f us  max %8.1f us\n", what,
 	    us[n / 2], us[n * 99 / 100], us[n - 1]);
 }
@@ -151,8 +151,7 @@ of_many(struct bed *b, size_t n)
 	}
 	printf("%zu memories: the first search %.1f ms, %lld KiB\n", n,
 	    first / 1e3,
-	    kit_service_metric(&b->worker[0], "soul_memory_index_bytes") /
-		1024);
+	    tk_service_metric(&b->worker[0], "soul_memory_index_bytes") / 1024);
 	snprintf(what, sizeof(what), "%zu: a search after a change", n);
 	print(what, us, CHANGES);
 	for (i = 0; i < CALLS; i++)
@@ -207,14 +206,14 @@ of_vectors(size_t n)
 	rank_free(r);
 }
 
-KIT_TEST_T(vectors, 300)
+TEST_T(vectors, 300)
 {
 	of_vectors(100);
 	of_vectors(1000);
 	of_vectors(10000);
 }
 
-KIT_TEST_T(recall, 300)
+TEST_T(recall, 300)
 {
 	struct bed b;
 
@@ -266,8 +265,8 @@ measure_jobs(int users)
 
 	bed_start(&b, 1);
 	printf(
-	    "idle: %ld KiB\n", kit_proc_status(b.worker[0].proc.pid, "VmRSS"));
-	kit_service_end(&b.worker[0]);
+	    "idle: %ld KiB\n", tk_proc_status(b.worker[0].proc.pid, "VmRSS"));
+	tk_service_end(&b.worker[0]);
 	for (i = 0; i < users; i++) {
 		snprintf(user, sizeof(user), "user-%d", i);
 		snprintf(id, sizeof(id), "soul-%d", i);
@@ -280,7 +279,7 @@ measure_jobs(int users)
 	bed_ready(&b, 0);
 	from = clock_mono();
 	i = (int)bed_undone(&b);
-	ck_assert(kit_until(all_in, &b, 100000));
+	ck_assert(tk_until(all_in, &b, 100000));
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	printf("jobs of %d users: %d in %.2f s, %.0f a second\n", users, i, s,
 	    i / s);
@@ -289,12 +288,12 @@ measure_jobs(int users)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(jobs, 120)
+TEST_T(jobs, 120)
 {
 	measure_jobs(100);
 }
 
-KIT_TEST_T(jobs_of_one, 120)
+TEST_T(jobs_of_one, 120)
 {
 	measure_jobs(1);
 }

@@ -103,13 +103,13 @@ invokes(struct bench *b)
 		turn(b, 0);
 	}
 	client_close(&b->from);
-	kit_sort(us, INVOKES);
+	tk_sort(us, INVOKES);
 	printf("invoke, from request to \"delivered\": p50 %.0f us, p99 %.0f "
 	       "us\n",
 	    us[INVOKES / 2], us[INVOKES * 99 / 100]);
 }
 
-KIT_TEST_T(commands, 600)
+TEST_T(commands, 600)
 {
 	static struct way w = { .name = "emotion updates, until the body" };
 	struct bench *b = bench_open();

@@ -46,7 +46,7 @@ all_on_bus(struct bench *b)
 static long long
 metric(struct bench *b, const char *name)
 {
-	return kit_service_metric(&b->bed.bridge[0], name);
+	return tk_service_metric(&b->bed.bridge[0], name);
 }
 
 /* They are written in the order in which they came. */
@@ -93,7 +93,7 @@ ask_all(struct bench *b)
 	}
 }
 
-KIT_TEST_T(ingress, 600)
+TEST_T(ingress, 600)
 {
 	static struct way asked = { .name = "results, until on the bus" },
 			  unasked = { .name = "results nobody asked for" },

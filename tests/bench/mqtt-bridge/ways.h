@@ -14,7 +14,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "integration/mqtt-bridge/bed.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
 
 #define ROUNDS 5
 #define N      20000
@@ -24,7 +24,7 @@
 
 struct bench {
 	struct bed bed;
-	struct kit_server bare; /* another broker, with no bridge */
+	struct tk_server bare; /* another broker, with no bridge */
 	struct mosquitto *from, *to;
 	int sent, acked, got; /* of the two */
 	_Atomic int results;  /* on the bus */
@@ -130,10 +130,10 @@ enum { BROKER, BRIDGE, REDIS, NATS, PROCS };
 static inline void
 all_cpu_us(const struct bench *b, double v[PROCS])
 {
-	v[BROKER] = kit_cpu_us(b->bed.mqtt.proc.pid);
-	v[BRIDGE] = kit_cpu_us(b->bed.bridge[0].proc.pid);
-	v[REDIS] = kit_cpu_us(b->bed.redis.proc.pid);
-	v[NATS] = kit_cpu_us(b->bed.nats.proc.pid);
+	v[BROKER] = tk_cpu_us(b->bed.mqtt.proc.pid);
+	v[BRIDGE] = tk_cpu_us(b->bed.bridge[0].proc.pid);
+	v[REDIS] = tk_cpu_us(b->bed.redis.proc.pid);
+	v[NATS] = tk_cpu_us(b->bed.nats.proc.pid);
 }
 
 typedef void (*fill_fn)(
@@ -213,8 +213,8 @@ show(struct way *w)
 {
 	int i;
 
-	kit_sort(w->rate, ROUNDS);
-	kit_sort(w->bare, ROUNDS);
+	tk_sort(w->rate, ROUNDS);
+	tk_sort(w->bare, ROUNDS);
 	printf("%-36s %8.0f %8.0f %6.2f  ", w->name, w->rate[ROUNDS / 2],
 	    w->bare[ROUNDS / 2], w->rate[ROUNDS / 2] / w->bare[ROUNDS / 2]);
 	for (i = 0; i < PROCS; i++)
@@ -239,7 +239,7 @@ bench_open(void)
 	struct bench *b = mem_zalloc(sizeof(*b));
 
 	bed_start(&b->bed);
-	kit_server_start(&b->bare, KIT_MOSQUITTO);
+	tk_server_start(&b->bare, TK_MOSQUITTO);
 	mosquitto_lib_init();
 	return b;
 }

@@ -12,10 +12,10 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/worker.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_loop.h"
 #include "mqtt/mqtt.h"
+#include "testkit/figures.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define ROUNDS 9
 #define N      20000
@@ -193,7 +193,7 @@ send_ours(struct side *s)
 	s->sent = s->done = 0;
 	s->got = -1;
 	ours_fill(s);
-	ck_assert(kit_loop_until(s->loop, ours_finished, s, 60000));
+	ck_assert(tk_loop_until(s->loop, ours_finished, s, 60000));
 }
 
 static void
@@ -210,7 +210,7 @@ static void
 receive_ours(struct side *s)
 {
 	s->got = s->done = 0;
-	ck_assert(kit_loop_until(s->loop, ours_finished, s, 60000));
+	ck_assert(tk_loop_until(s->loop, ours_finished, s, 60000));
 }
 
 static void
@@ -222,17 +222,17 @@ receive_bare(struct side *s)
 }
 
 static void
-timed(struct side *s, void (*fn)(struct side *), struct kit_cost *c)
+timed(struct side *s, void (*fn)(struct side *), struct tk_cost *c)
 {
-	kit_cost_begin(c);
+	tk_cost_begin(c);
 	fn(s);
-	kit_cost_end(c, N);
+	tk_cost_end(c, N);
 }
 
 static void
 compare(struct side *ours, struct side *bare, struct side *feeder)
 {
-	struct kit_cost out[2] = { 0 }, in[2] = { 0 };
+	struct tk_cost out[2] = { 0 }, in[2] = { 0 };
 
 	send_ours(ours);
 	send_bare(bare);
@@ -240,17 +240,17 @@ compare(struct side *ours, struct side *bare, struct side *feeder)
 		timed(ours, send_ours, &out[0]);
 		timed(bare, send_bare, &out[1]);
 	}
-	kit_cost_compare("publish QoS 1, window 100", &out[0], &out[1]);
+	tk_cost_compare("publish QoS 1, window 100", &out[0], &out[1]);
 	for (int i = 0; i < ROUNDS; i++) {
 		feed(feeder, "bench/to/ours");
 		timed(ours, receive_ours, &in[0]);
 		feed(feeder, "bench/to/bare");
 		timed(bare, receive_bare, &in[1]);
 	}
-	kit_cost_compare("receive QoS 0", &in[0], &in[1]);
+	tk_cost_compare("receive QoS 0", &in[0], &in[1]);
 }
 
-KIT_TEST_T(mqtt, 120)
+TEST_T(mqtt, 120)
 {
 	struct side ours = { .loop = loop_new(16) }, bare = { 0 },
 		    feeder = { 0 };
@@ -259,14 +259,14 @@ KIT_TEST_T(mqtt, 120)
 		.workers = w,
 		.on_message = ours_got,
 		.arg = &ours };
-	struct kit_server broker;
+	struct tk_server broker;
 	char what[64];
 
-	kit_server_start(&broker, KIT_MOSQUITTO);
+	tk_server_start(&broker, TK_MOSQUITTO);
 	mosquitto_lib_init();
 	o.url = broker.url;
 	ck_assert_int_eq(mqtt_new(&o, &ours.m), RC_OK);
-	ck_assert(kit_loop_until(ours.loop, ours_up, ours.m, 20000));
+	ck_assert(tk_loop_until(ours.loop, ours_up, ours.m, 20000));
 	ck_assert_int_eq(
 	    mqtt_subscribe(ours.m, STR("bench/to/ours"), 0, NULL, NULL), RC_OK);
 	bare_connect(&bare, broker.port);
@@ -275,7 +275,7 @@ KIT_TEST_T(mqtt, 120)
 
 	snprintf(
 	    what, sizeof(what), "us per message of %zu bytes", strlen(PAYLOAD));
-	kit_cost_head(what, "mqtt", "bare");
+	tk_cost_head(what, "mqtt", "bare");
 	compare(&ours, &bare, &feeder);
 	mosquitto_destroy(bare.mosq);
 	mosquitto_destroy(feeder.mosq);

@@ -9,9 +9,9 @@
 #include <pcre2.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
 #include "rx/rx.h"
+#include "testkit/figures.h"
+#include "testkit/testkit.h"
 
 /* Each operation is timed this often, in turn with the other. */
 #define ROUNDS 25
@@ -33,10 +33,10 @@ time_rx(struct sample *s, int n)
 	struct rx_match m;
 	struct str text = str_of(s->text);
 	size_t bad = 0; /* ck_assert() itself takes longer than a find */
-	double from = kit_now_ns();
+	double from = tk_now_ns();
 	for (int i = 0; i < n; i++)
 		bad += rx_find(s->rx, s->scratch, text, 0, &m) != RC_OK;
-	double took = kit_now_ns() - from;
+	double took = tk_now_ns() - from;
 	ck_assert_uint_eq(bad, 0);
 	return took / n;
 }
@@ -45,11 +45,11 @@ static double
 time_bare(struct sample *s, int n)
 {
 	size_t len = strlen(s->text);
-	double from = kit_now_ns();
+	double from = tk_now_ns();
 	for (int i = 0; i < n; i++)
 		(void)pcre2_jit_match(
 		    s->code, (PCRE2_SPTR)s->text, len, 0, 0, s->data, NULL);
-	return (kit_now_ns() - from) / n;
+	return (tk_now_ns() - from) / n;
 }
 
 static void
@@ -70,8 +70,8 @@ bench(struct sample *s)
 		rx[r] = time_rx(s, BATCH);
 		bare[r] = time_bare(s, BATCH);
 	}
-	kit_sort(rx, ROUNDS);
-	kit_sort(bare, ROUNDS);
+	tk_sort(rx, ROUNDS);
+	tk_sort(bare, ROUNDS);
 	printf(
 	    "%7.0f %7.0f  %s\n", bare[ROUNDS / 2], rx[ROUNDS / 2], s->pattern);
 	pcre2_match_data_free(s->data);
@@ -86,14 +86,14 @@ bench_worst(const char *pattern, const char *text)
 	struct rx *r = NULL;
 	struct rx_scratch *s = rx_scratch_new();
 	double worst = 0;
-	double from = kit_now_ns();
+	double from = tk_now_ns();
 	ck_assert_int_eq(rx_new(str_of(pattern), 0, &r, NULL, 0), RC_OK);
-	double compile = kit_now_ns() - from;
+	double compile = tk_now_ns() - from;
 	for (int i = 0; i < 50; i++) {
-		from = kit_now_ns();
+		from = tk_now_ns();
 		ck_assert_int_eq(
 		    rx_find(r, s, str_of(text), 0, NULL), RC_TOOBIG);
-		double took = kit_now_ns() - from;
+		double took = tk_now_ns() - from;
 		worst = took > worst ? took : worst;
 	}
 	printf("%7.0f %7.0f  %s\n", compile / 1e3, worst / 1e3, pattern);
@@ -101,7 +101,7 @@ bench_worst(const char *pattern, const char *text)
 	rx_scratch_free(s);
 }
 
-KIT_TEST_T(find, 120)
+TEST_T(find, 120)
 {
 	struct sample samples[] = {
 		{ .pattern = "(\\d+)\\s*(?:分钟|秒|小时)",
@@ -117,7 +117,7 @@ KIT_TEST_T(find, 120)
 		bench(&samples[i]);
 }
 
-KIT_TEST_T(worst, 120)
+TEST_T(worst, 120)
 {
 	char text[201];
 	memset(text, 'a', sizeof(text) - 1);

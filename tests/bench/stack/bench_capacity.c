@@ -10,10 +10,10 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_http.h"
-#include "kit/kit_nats.h"
+#include "testkit/figures.h"
+#include "testkit/http.h"
+#include "testkit/nats.h"
+#include "testkit/stack/owner.h"
 
 #define MS 300000
 
@@ -26,10 +26,10 @@ struct used {
 };
 
 static struct used
-used(const struct kit_proc *p)
+used(const struct tk_proc *p)
 {
-	return (struct used){ kit_cpu_us(p->pid),
-		kit_proc_status(p->pid, "VmRSS") };
+	return (
+	    struct used){ tk_cpu_us(p->pid), tk_proc_status(p->pid, "VmRSS") };
 }
 
 /* Processor time between two looks, as a share of one processor. */
@@ -60,7 +60,7 @@ bodies(int n)
 {
 	static char count[32];
 	struct stack_opts o = { .no_tap = true, .no_mqtt_tap = true };
-	struct kit_proc *broker, *bridge;
+	struct tk_proc *broker, *bridge;
 	struct used mb[2], br[2];
 	struct moment rest;
 	char last[32];
@@ -79,7 +79,7 @@ bodies(int n)
 	mb[0] = used(broker);
 	br[0] = used(bridge);
 	rest.at = mono_add_ms(clock_mono(), REST_MS);
-	(void)kit_until(is_past, &rest, 2 * REST_MS);
+	(void)tk_until(is_past, &rest, 2 * REST_MS);
 	mb[1] = used(broker);
 	br[1] = used(bridge);
 	printf("; at rest mosquitto %4.1f %% of a core, %ld KiB; mqtt-bridge "
@@ -90,12 +90,12 @@ bodies(int n)
 	(void)stack_end(&st);
 }
 
-KIT_TEST_T(a_thousand_bodies, 300)
+TEST_T(a_thousand_bodies, 300)
 {
 	bodies(1000);
 }
 
-KIT_TEST_T(ten_thousand_bodies, 600)
+TEST_T(ten_thousand_bodies, 600)
 {
 	bodies(10000);
 }
@@ -117,9 +117,9 @@ struct load {
 static void
 load_begin(struct load *l, const char *subject)
 {
-	l->nc = kit_nats_connect(st.server[STACK_NATS].url);
+	l->nc = tk_nats_connect(st.server[STACK_NATS].url);
 	ck_assert_int_eq(natsInbox_Create(&l->inbox), NATS_OK);
-	l->sub = kit_nats_listen(l->nc, l->inbox);
+	l->sub = tk_nats_listen(l->nc, l->inbox);
 	natsSubscription_SetPendingLimits(l->sub, -1, -1);
 	l->subject = subject;
 	l->sent = 0;
@@ -197,7 +197,7 @@ bare(void)
 	natsConnection *nc;
 	double rate;
 
-	nc = kit_nats_connect(st.server[STACK_NATS].url);
+	nc = tk_nats_connect(st.server[STACK_NATS].url);
 	ck_assert_int_eq(
 	    natsConnection_Subscribe(&sub, nc, "bare", on_bare, NULL), NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
@@ -212,7 +212,7 @@ bare(void)
 static void
 turns(const char *what, const char *text, double bare_rate)
 {
-	const struct kit_proc *p = &st.service[STACK_LLM_ORCHESTRATOR].proc;
+	const struct tk_proc *p = &st.service[STACK_LLM_ORCHESTRATOR].proc;
 	struct load l = { .text = text };
 	struct used from, to;
 	double rate;
@@ -229,7 +229,7 @@ turns(const char *what, const char *text, double bare_rate)
 	(void)fflush(stdout);
 }
 
-KIT_TEST_T(turns_of_an_orchestrator, 600)
+TEST_T(turns_of_an_orchestrator, 600)
 {
 	const struct stack_opts o = { .no_tap = true };
 	double rate;
@@ -277,12 +277,12 @@ median_answer_us(void)
 	return us[ASKS / 2];
 }
 
-KIT_TEST_T(readers_of_a_gateway, 600)
+TEST_T(readers_of_a_gateway, 600)
 {
 	const struct stack_opts o = { .no_tap = true,
 		.env[STACK_CHAT_GATEWAY] = { WORKERS } };
-	const struct kit_proc *p = &st.service[STACK_CHAT_GATEWAY].proc;
-	struct kit_http *c = mem_calloc(READERS, sizeof(*c));
+	const struct tk_proc *p = &st.service[STACK_CHAT_GATEWAY].proc;
+	struct tk_http *c = mem_calloc(READERS, sizeof(*c));
 	struct used none, all;
 	double before, after;
 	char request[160];
@@ -297,22 +297,22 @@ KIT_TEST_T(readers_of_a_gateway, 600)
 	none = used(p);
 	before = median_answer_us();
 	for (i = 0; i < READERS; i++) {
-		kit_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
+		tk_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
 		snprintf(request, sizeof(request),
 		    "GET /v1/sessions/s1/events?user_id=" STACK_USER
 		    " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-		ck_assert(kit_http_puts(&c[i], request));
+		ck_assert(tk_http_puts(&c[i], request));
 	}
 	for (i = 0; i < READERS; i++)
-		ck_assert(kit_http_has(&c[i], "text/event-stream", MS));
+		ck_assert(tk_http_has(&c[i], "text/event-stream", MS));
 	all = used(p);
 	after = median_answer_us();
 	printf("%d readers of one gateway: %.1f KiB each, %ld threads; another "
 	       "request takes %.0f us, %.0f without them\n",
 	    READERS, (double)(all.rss_kib - none.rss_kib) / READERS,
-	    kit_proc_status(p->pid, "Threads"), after, before);
+	    tk_proc_status(p->pid, "Threads"), after, before);
 	for (i = 0; i < READERS; i++)
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	free(c);
 	(void)stack_end(&st);
 }

@@ -14,10 +14,10 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "kit/kit_http.h"
-#include "kit/kit_json.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 #define ATTACKERS 2
 #define EACH_MS   500
@@ -202,7 +202,7 @@ attack(void *arg)
 	struct attacker *x = arg;
 	struct buf b = BUF_INIT(TEXT_MAX);
 	struct mono due = clock_mono();
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	buf_printf(&b,
 	    "{\"user_id\":\"" EVIL_USER "\",\"session_id\":\"e%d_%d\","
@@ -212,27 +212,27 @@ attack(void *arg)
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
 	while (!over) {
-		int status = kit_http_ask(st.service[STACK_CHAT_GATEWAY].http,
+		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
 		    &a, "POST", "/v1/chat", b.p);
 		attacks++;
 		refused += status != 200;
 		due = mono_add_ms(due, EACH_MS);
 		int64_t left = mono_diff_ms(due, clock_mono());
 		if (left > 0)
-			(void)kit_until(is_over, NULL, (int)left);
+			(void)tk_until(is_over, NULL, (int)left);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	buf_free(&b);
 	return NULL;
 }
 
 /* Of a session with long messages; what comes is not read. */
 static void
-open_readers(struct kit_http *c, size_t n)
+open_readers(struct tk_http *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		kit_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
-		(void)kit_http_puts(&c[i],
+		tk_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
+		(void)tk_http_puts(&c[i],
 		    "GET /v1/sessions/e5_0/events?user_id=" EVIL_USER
 		    "&cursor=0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	}
@@ -265,7 +265,7 @@ report(struct peer *p, const struct attack *a)
 	snprintf(topic, sizeof(topic), TOPIC "%s", a->leaf);
 	peer_send(p, topic, b.p, b.n, PEER_REPORT);
 	buf_free(&b);
-	ck_assert(kit_until(is_judged, (void *)(uintptr_t)a->leaf, STACK_MS));
+	ck_assert(tk_until(is_judged, (void *)(uintptr_t)a->leaf, STACK_MS));
 }
 
 /* What it said is taken back, so that rows do not add up. */
@@ -297,18 +297,18 @@ static size_t
 talk(char *json, int64_t *us)
 {
 	struct mono end = mono_add_ms(clock_mono(), ROW_MS);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	size_t n = 0;
 
 	while (n < TURNS_MAX && mono_diff_ns(end, clock_mono()) > 0) {
 		struct mono began = clock_mono();
-		int status = kit_http_ask(st.service[STACK_CHAT_GATEWAY].http,
+		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
 		    &a, "POST", "/v1/chat", json);
 		if (status != 200 && unserved++ == 0)
 			printf("    %d %.100s\n", status, a.body.p);
 		us[n++] = mono_diff_ns(clock_mono(), began) / 1000;
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	qsort(us, n, sizeof(*us), by_size);
 	return n;
 }
@@ -318,7 +318,7 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 {
 	struct attacker x[ATTACKERS];
 	int n = a->inputs != NULL ? ATTACKERS : 0;
-	struct kit_http *c = mem_calloc(READERS, sizeof(*c));
+	struct tk_http *c = mem_calloc(READERS, sizeof(*c));
 
 	report(p, a);
 	open_readers(c, a->readers);
@@ -336,7 +336,7 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	for (int i = 0; i < n; i++)
 		pthread_join(x[i].thread, NULL);
 	for (size_t i = 0; i < a->readers; i++)
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	free(c);
 	all_cpu(after);
 	double p50 = (double)us[turns / 2] / 1000;
@@ -364,7 +364,7 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	unreport(p, a);
 }
 
-KIT_TEST_T(a_neighbour_beside_what_is_dear, 300)
+TEST_T(a_neighbour_beside_what_is_dear, 300)
 {
 	struct owner o = { &st, STACK_USER, "s1", STACK_BODY };
 	int64_t *us = mem_calloc(TURNS_MAX, sizeof(*us));

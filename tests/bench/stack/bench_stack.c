@@ -11,9 +11,9 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/str.h"
-#include "e2e/rig/owner.h"
-#include "kit/kit_json.h"
-#include "kit/kit_sse.h"
+#include "testkit/json.h"
+#include "testkit/sse.h"
+#include "testkit/stack/owner.h"
 
 #define WARM_UP  200
 #define TURNS    2000
@@ -167,19 +167,19 @@ struct streamed {
 };
 
 static void
-read_streamed(struct streamed *t, struct mono began, struct kit_sse *s)
+read_streamed(struct streamed *t, struct mono began, struct tk_sse *s)
 {
-	struct kit_sse_event e;
+	struct tk_sse_event e;
 	bool more = true, first = true;
 
 	while (more) {
-		ck_assert(kit_sse_next(s, STACK_MS, &e));
-		if (first && strcmp(kit_text(e.j, "type"), DELTA) == 0) {
+		ck_assert(tk_sse_next(s, STACK_MS, &e));
+		if (first && strcmp(tk_text(e.j, "type"), DELTA) == 0) {
 			first = false;
 			t->first.us[t->first.n++] =
 			    mono_diff_ns(clock_mono(), began) / 1000;
 		}
-		more = strcmp(kit_text(e.j, "type"), COMPLETED) != 0;
+		more = strcmp(tk_text(e.j, "type"), COMPLETED) != 0;
 		json_decref(e.j);
 	}
 	t->end.us[t->end.n++] = mono_diff_ns(clock_mono(), began) / 1000;
@@ -190,7 +190,7 @@ measure_streamed(const struct owner *o, const char *text)
 {
 	struct streamed *t = mem_zalloc(sizeof(*t));
 	json_t *body = owner_request(o, text);
-	struct kit_sse s;
+	struct tk_sse s;
 	struct mono began;
 	char *json;
 
@@ -199,10 +199,10 @@ measure_streamed(const struct owner *o, const char *text)
 	json = json_dumps(body, 0);
 	for (size_t i = 0; i < STREAMED; i++) {
 		began = clock_mono();
-		kit_sse_post(&s, st.service[STACK_CHAT_GATEWAY].http, "", json);
-		kit_sse_begun(&s);
+		tk_sse_post(&s, st.service[STACK_CHAT_GATEWAY].http, "", json);
+		tk_sse_begun(&s);
 		read_streamed(t, began, &s);
-		kit_sse_close(&s);
+		tk_sse_close(&s);
 	}
 	print_timing("a streamed turn, its first piece", &t->first, "");
 	print_timing("a streamed turn, its end", &t->end, "");
@@ -222,12 +222,12 @@ print_memory(const char *when)
 	printf("resident memory %s, MiB:", when);
 	for (i = 0; i < STACK_SERVICES; i++)
 		printf(" %s %.1f", stack_name((enum stack_service)i),
-		    (double)kit_proc_status(st.service[i].proc.pid, "VmRSS") /
+		    (double)tk_proc_status(st.service[i].proc.pid, "VmRSS") /
 			1024);
 	printf("  (budget 12 idle)\n");
 }
 
-KIT_TEST_T(the_whole_stack, 600)
+TEST_T(the_whole_stack, 600)
 {
 	struct owner o = { &st, STACK_USER, "s1", STACK_BODY };
 	redisContext *redis;

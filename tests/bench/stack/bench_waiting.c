@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
-#include "e2e/rig/owner.h"
-#include "kit/kit_http.h"
-#include "kit/kit_nats.h"
+#include "testkit/http.h"
+#include "testkit/nats.h"
+#include "testkit/stack/owner.h"
 
 #define TURNS 2000
 /* What the model waits; all turns must be waiting before the first is over. */
@@ -26,17 +26,17 @@ static struct stack st;
 static double
 metric(const char *name)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char line[128];
 	const char *at;
 	double v = -1;
 
 	snprintf(line, sizeof(line), "\n%s ", name);
-	if (kit_http_ask(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
+	if (tk_http_ask(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
 		"/metrics", NULL) == 200 &&
 	    (at = strstr(a.body.p, line)) != NULL)
 		v = strtod(at + strlen(line), NULL);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return v;
 }
 
@@ -71,7 +71,7 @@ count_ends(natsSubscription *sub, size_t *good, size_t *bad)
 
 	*good = *bad = 0;
 	while (*good + *bad < TURNS && mono_diff_ns(end, clock_mono()) > 0) {
-		json_t *j = kit_nats_next(sub, 1000, NULL);
+		json_t *j = tk_nats_next(sub, 1000, NULL);
 		const char *state =
 		    json_string_value(json_object_get(j, "state"));
 		if (state != NULL && strcmp(state, "completed") == 0)
@@ -91,11 +91,11 @@ show(const char *what)
 
 	printf("%-28s %5.0f turns  %6.1f MiB resident  %ld threads\n", what,
 	    metric("soul_turns_running"),
-	    (double)kit_proc_status(pid, "VmRSS") / 1024,
-	    kit_proc_status(pid, "Threads"));
+	    (double)tk_proc_status(pid, "VmRSS") / 1024,
+	    tk_proc_status(pid, "Threads"));
 }
 
-KIT_TEST_T(two_thousand_turns_wait, 300)
+TEST_T(two_thousand_turns_wait, 300)
 {
 	struct mono began;
 	natsSubscription *sub;
@@ -108,14 +108,14 @@ KIT_TEST_T(two_thousand_turns_wait, 300)
 	owner_select(&st, STACK_USER, STACK_BODY,
 	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
 	show("idle");
-	nc = kit_nats_connect(st.server[STACK_NATS].url);
+	nc = tk_nats_connect(st.server[STACK_NATS].url);
 	ck_assert_int_eq(natsInbox_Create(&inbox), NATS_OK);
-	sub = kit_nats_listen(nc, inbox);
+	sub = tk_nats_listen(nc, inbox);
 	natsSubscription_SetPendingLimits(sub, -1, -1);
 	began = clock_mono();
 	for (int i = 0; i < TURNS; i++)
 		start(nc, inbox, i);
-	ck_assert(kit_until(all_wait, NULL, PATIENCE_S * 1000));
+	ck_assert(tk_until(all_wait, NULL, PATIENCE_S * 1000));
 	printf("all wait after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), began));
 	show("waiting (budget 200 MiB)");

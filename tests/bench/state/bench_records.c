@@ -9,12 +9,12 @@
 
 #include "core/mem.h"
 #include "integration/state/queue.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_state.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "state/turn.h"
+#include "testkit/figures.h"
+#include "testkit/state.h"
+#include "testkit/testkit.h"
 
 #define ROUNDS 31
 #define PIPES  10 /* pipelines of a round */
@@ -151,38 +151,38 @@ turns(struct bench *b)
 }
 
 static void
-timed(struct bench *b, void (*fn)(struct bench *), int n, struct kit_cost *c)
+timed(struct bench *b, void (*fn)(struct bench *), int n, struct tk_cost *c)
 {
-	kit_cost_begin(c);
+	tk_cost_begin(c);
 	fn(b);
-	kit_cost_end(c, n);
+	tk_cost_end(c, n);
 }
 
 static void
 compare(struct bench *b, const char *name, void (*ours)(struct bench *),
     void (*peer)(struct bench *))
 {
-	struct kit_cost o = { 0 }, h = { 0 };
+	struct tk_cost o = { 0 }, h = { 0 };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		timed(b, ours, PIPES * BATCH, &o);
 		timed(b, peer, PIPES * BATCH, &h);
 	}
-	kit_cost_compare(name, &o, &h);
+	tk_cost_compare(name, &o, &h);
 }
 
 static void
 alone(struct bench *b, const char *name, void (*fn)(struct bench *), int n,
     void (*before)(struct bench *))
 {
-	struct kit_cost o = { 0 };
+	struct tk_cost o = { 0 };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		if (before != NULL)
 			before(b);
 		timed(b, fn, n, &o);
 	}
-	kit_cost_alone(name, &o);
+	tk_cost_alone(name, &o);
 }
 
 static void
@@ -216,18 +216,18 @@ prepare(struct bench *b, int port)
 	ck_assert_int_eq(turn_alive(b->s, STR("i"), INT64_C(3600000)), RC_OK);
 }
 
-KIT_TEST_T(records, 120)
+TEST_T(records, 120)
 {
 	static struct bench b;
-	struct kit_server redis;
-	struct kit_state db;
+	struct tk_server redis;
+	struct tk_state db;
 
-	kit_server_start(&redis, KIT_REDIS);
-	kit_state_open(&db, redis.url);
+	tk_server_start(&redis, TK_REDIS);
+	tk_state_open(&db, redis.url);
 	b.s = db.s;
 	b.a = db.arena;
 	prepare(&b, redis.port);
-	kit_cost_head(
+	tk_cost_head(
 	    "us per operation, appendfsync always", "state", "hiredis");
 	compare(&b, "CAS of 256 states : SET", ours_cas, bare_set);
 	compare(&b, "256 states : GET", ours_get, bare_get);
@@ -235,5 +235,5 @@ KIT_TEST_T(records, 120)
 	alone(&b, "tick claimed, 256 at once", claim, BATCH, make_due);
 	alone(&b, "turn of 5 scripts, singly", turns, TURNS, NULL);
 	redisFree(b.bare);
-	kit_state_close(&db);
+	tk_state_close(&db);
 }

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
-#include "kit/kit_state.h"
+#include "testkit/figures.h"
+#include "testkit/state.h"
+#include "testkit/testkit.h"
 
 #define ROUNDS  31
 #define SINGLES 1000 /* commands of a round, one by one */
@@ -138,18 +138,18 @@ bare_script(struct both *b)
 }
 
 static void
-timed(struct both *b, void (*fn)(struct both *), int n, struct kit_cost *c)
+timed(struct both *b, void (*fn)(struct both *), int n, struct tk_cost *c)
 {
-	kit_cost_begin(c);
+	tk_cost_begin(c);
 	fn(b);
-	kit_cost_end(c, n);
+	tk_cost_end(c, n);
 }
 
 static void
 compare(struct both *b, const char *name, void (*ours)(struct both *),
     void (*bare)(struct both *), int n)
 {
-	struct kit_cost o = { 0 }, h = { 0 };
+	struct tk_cost o = { 0 }, h = { 0 };
 
 	/* The first call loads the script. */
 	ours(b);
@@ -158,7 +158,7 @@ compare(struct both *b, const char *name, void (*ours)(struct both *),
 		timed(b, ours, n, &o);
 		timed(b, bare, n, &h);
 	}
-	kit_cost_compare(name, &o, &h);
+	tk_cost_compare(name, &o, &h);
 }
 
 static void
@@ -178,18 +178,18 @@ prepare(struct both *b, int port)
 	freeReplyObject(r);
 }
 
-KIT_TEST_T(redis, 120)
+TEST_T(redis, 120)
 {
-	struct kit_server redis;
-	struct kit_state db;
+	struct tk_server redis;
+	struct tk_state db;
 	struct both b = { 0 };
 
-	kit_server_start(&redis, KIT_REDIS);
-	kit_state_open(&db, redis.url);
+	tk_server_start(&redis, TK_REDIS);
+	tk_state_open(&db, redis.url);
 	b.s = db.s;
 	b.pipe = state_pipe_new(b.s, BATCH);
 	prepare(&b, redis.port);
-	kit_cost_head("us per command", "state", "hiredis");
+	tk_cost_head("us per command", "state", "hiredis");
 	compare(&b, "GET", ours_single, bare_single, SINGLES);
 	compare(
 	    &b, "GET, pipeline of 256", ours_pipe, bare_pipe, PIPES * BATCH);
@@ -197,5 +197,5 @@ KIT_TEST_T(redis, 120)
 	    &b, "EVALSHA, likewise", ours_script, bare_script, PIPES * BATCH);
 	redisFree(b.bare);
 	state_pipe_free(b.pipe);
-	kit_state_close(&db);
+	tk_state_close(&db);
 }

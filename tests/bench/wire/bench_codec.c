@@ -9,8 +9,8 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 /*
@@ -69,10 +69,10 @@ static void (*const ops[N_OPS])(
 static double
 time_batch(struct sample *s, void (*op)(struct sample *), int n)
 {
-	double from = kit_now_ns();
+	double from = tk_now_ns();
 	for (int i = 0; i < n; i++)
 		op(s);
-	return (kit_now_ns() - from) / n;
+	return (tk_now_ns() - from) / n;
 }
 
 /* The least time of each operation, in ns. */
@@ -103,7 +103,7 @@ bench(const char *name, const char *example)
 	struct sample s = { .d = wire_desc_find(str_of(name)),
 		.a = arena_new(WIRE_ARENA_MAX),
 		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
-	char *text = kit_read_file(path, &s.text.n);
+	char *text = tk_read_file(path, &s.text.n);
 	ck_assert_ptr_nonnull(s.d);
 	s.msg = mem_alloc(wire_desc_size(s.d));
 	/* Compact, as programs send it. */
@@ -125,7 +125,7 @@ bench(const char *name, const char *example)
 	arena_free(s.a);
 }
 
-KIT_TEST_T(codec, 120)
+TEST_T(codec, 120)
 {
 	printf("ns per message; json_loadb and json_dumps are jansson alone\n"
 	       "%-22s %6s %9s %9s %6s %9s %9s %6s\n",

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_figures.h"
+#include "testkit/figures.h"
+#include "testkit/testkit.h"
 #include "wire/schema.h"
 
 /* Each operation is timed this often, in turn with the others. */
@@ -58,10 +58,10 @@ static double
 time_batch(struct sample *s, bool (*op)(struct sample *), int n)
 {
 	int good = 0;
-	double from = kit_now_ns();
+	double from = tk_now_ns();
 	for (int i = 0; i < n; i++)
 		good += op(s);
-	double took = kit_now_ns() - from;
+	double took = tk_now_ns() - from;
 	ck_assert_int_eq(good, n);
 	return took / n;
 }
@@ -81,7 +81,7 @@ bench(struct sample *s)
 		for (int op = 0; op < N_OPS; op++)
 			rounds[op][r] = time_batch(s, ops[op], batch[op]);
 	for (int op = 0; op < N_OPS; op++)
-		kit_sort(rounds[op], ROUNDS);
+		tk_sort(rounds[op], ROUNDS);
 	double load = rounds[LOAD][ROUNDS / 2];
 	double check = rounds[CHECK][ROUNDS / 2];
 	printf("%-26s %9.0f %9.0f %6.2f %9.0f\n", s->name, load, check,
@@ -97,7 +97,7 @@ bench(struct sample *s)
 	"\"color\":{\"type\":\"string\",\"enum\":[\"white\",\"red\"," \
 	"\"green\"]}},\"required\":[\"mode\"]}"
 
-KIT_TEST_T(schema, 120)
+TEST_T(schema, 120)
 {
 	struct sample samples[] = {
 		{ "control_light", LIGHT,

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/number.h"
 #include "zh/when.h"
 
@@ -292,7 +292,7 @@ now_at(struct zone **z, const char *name, const char *moment)
 	return now;
 }
 
-KIT_TEST_T(corpus, 60)
+TEST_T(corpus, 60)
 {
 	static const char *const dims[] = { "numeral", "ordinal", "duration",
 		"time" };
@@ -328,7 +328,7 @@ cpu_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-KIT_TEST_T(cost, 60)
+TEST_T(cost, 60)
 {
 	static const char *const texts[] = { "打开客厅的灯",
 		"10分钟后提醒我喝水", "明天早上七点半叫我起床",

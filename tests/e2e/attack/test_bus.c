@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
-#include "kit/kit_http.h"
-#include "kit/kit_rights.h"
+#include "testkit/http.h"
+#include "testkit/rights.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
 
 STACK_SHARED({ .locked = true })
 
@@ -17,13 +17,13 @@ STACK_SHARED({ .locked = true })
 static bool
 answers(enum stack_server s, const char *say, const char *part)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	bool does;
 
-	kit_http_open(&c, stack.server[s].port);
-	ck_assert(kit_http_puts(&c, say));
-	does = kit_http_has(&c, part, 5000);
-	kit_http_close(&c);
+	tk_http_open(&c, stack.server[s].port);
+	ck_assert(tk_http_puts(&c, say));
+	does = tk_http_has(&c, part, 5000);
+	tk_http_close(&c);
 	return does;
 }
 
@@ -58,7 +58,7 @@ static const char *const strangers[] = {
 	"SUB > 1\r\n",
 };
 
-KIT_TEST_T(nobody_is_on_nats_without_a_name, 60)
+TEST_T(nobody_is_on_nats_without_a_name, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -69,7 +69,7 @@ KIT_TEST_T(nobody_is_on_nats_without_a_name, 60)
 				  "Authorization Violation"),
 		    "%s", strangers[i]);
 	ck_assert(answers(STACK_NATS,
-	    nats_login("chat-gateway", KIT_PASSWORD "chat-gateway"), "PONG"));
+	    nats_login("chat-gateway", TK_PASSWORD "chat-gateway"), "PONG"));
 	neighbour_end(n, NULL);
 }
 
@@ -105,7 +105,7 @@ static const struct {
 	{ "operator", "SUB soul.stream.> 1\r\n" },
 };
 
-KIT_TEST_T(a_service_is_on_nats_for_its_own, 60)
+TEST_T(a_service_is_on_nats_for_its_own, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -113,7 +113,7 @@ KIT_TEST_T(a_service_is_on_nats_for_its_own, 60)
 	size_t i;
 
 	for (i = 0; i < NELEM(foreign); i++) {
-		snprintf(password, sizeof(password), KIT_PASSWORD "%s",
+		snprintf(password, sizeof(password), TK_PASSWORD "%s",
 		    foreign[i].user);
 		snprintf(say, sizeof(say), "%s%s",
 		    nats_login(foreign[i].user, password), foreign[i].say);
@@ -169,7 +169,7 @@ static const struct {
 	{ "operator", "CONFIG GET *\r\n", "-NOPERM" },
 };
 
-KIT_TEST_T(redis_is_for_services_and_their_keys, 60)
+TEST_T(redis_is_for_services_and_their_keys, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -180,7 +180,7 @@ KIT_TEST_T(redis_is_for_services_and_their_keys, 60)
 		say[0] = '\0';
 		if (redis[i].user != NULL)
 			snprintf(say, sizeof(say),
-			    "AUTH %s " KIT_PASSWORD "%s\r\n", redis[i].user,
+			    "AUTH %s " TK_PASSWORD "%s\r\n", redis[i].user,
 			    redis[i].user);
 		snprintf(say + strlen(say), sizeof(say) - strlen(say), "%s",
 		    redis[i].say);

@@ -15,11 +15,11 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "e2e/rig/knock.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
-#include "e2e/rig/peer.h"
-#include "kit/kit_siege.h"
+#include "testkit/siege.h"
+#include "testkit/stack/knock.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED({ .locked = true, .no_tap = true })
 
@@ -60,15 +60,15 @@ all_ports(int ports[PORTS_MAX])
 static void
 throw_bytes(int port, unsigned char from, struct str bytes)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct timeval moment = { 0, 300000 };
 
-	kit_http_open_from(&c, knock_address(from), port);
+	tk_http_open_from(&c, knock_address(from), port);
 	(void)setsockopt(
 	    c.fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof(moment));
-	(void)kit_http_send(&c, bytes.p, bytes.n);
-	(void)kit_http_fill(&c, 20);
-	kit_http_close(&c);
+	(void)tk_http_send(&c, bytes.p, bytes.n);
+	(void)tk_http_fill(&c, 20);
+	tk_http_close(&c);
 }
 
 /* xorshift64*: the same bytes every time. */
@@ -127,7 +127,7 @@ make_shots(struct buf shots[8])
 	return n;
 }
 
-KIT_TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
+TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -151,7 +151,7 @@ KIT_TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 static bool
 is_besieged(void *arg)
 {
-	return kit_siege_open(arg) + kit_siege_ended(arg) >= 500;
+	return tk_siege_open(arg) + tk_siege_ended(arg) >= 500;
 }
 
 /* Whose head is whole, and then nothing but a byte now and then. */
@@ -160,8 +160,8 @@ besiege_gateway(size_t clients)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
-	struct kit_siege *s =
-	    kit_siege_begin(&(struct kit_siege_opts){ .port = GATEWAY,
+	struct tk_siege *s =
+	    tk_siege_begin(&(struct tk_siege_opts){ .port = GATEWAY,
 		.n = 500,
 		.from = knock_address(51),
 		.clients = clients,
@@ -172,7 +172,7 @@ besiege_gateway(size_t clients)
 		.opens_per_s = 1000 });
 	struct mono began = clock_mono();
 
-	ck_assert(kit_until(is_besieged, s, STACK_MS));
+	ck_assert(tk_until(is_besieged, s, STACK_MS));
 	while (goes_on(began))
 		(void)knock(&(struct knock){ .port = GATEWAY,
 				.from = 52,
@@ -180,10 +180,10 @@ besiege_gateway(size_t clients)
 				.token = lock_token(LOCK_ADA) },
 		    NULL);
 	neighbour_end(n, NULL);
-	kit_siege_end(s);
+	tk_siege_end(s);
 }
 
-KIT_TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
+TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
 {
 	besiege_gateway(1);
 	/* Each address has less than it may have. */
@@ -195,20 +195,20 @@ besiege_server(int port, const char *say)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
-	struct kit_siege *s =
-	    kit_siege_begin(&(struct kit_siege_opts){ .port = port,
+	struct tk_siege *s =
+	    tk_siege_begin(&(struct tk_siege_opts){ .port = port,
 		.n = 500,
 		.from = knock_address(52),
 		.say = say,
 		.drip_ms = 100,
 		.opens_per_s = 1000 });
 
-	ck_assert(kit_until(is_besieged, s, STACK_MS));
+	ck_assert(tk_until(is_besieged, s, STACK_MS));
 	neighbour_end(n, NULL);
-	kit_siege_end(s);
+	tk_siege_end(s);
 }
 
-KIT_TEST_T(five_hundred_that_say_little_to_the_servers, 60)
+TEST_T(five_hundred_that_say_little_to_the_servers, 60)
 {
 	besiege_server(stack.server[STACK_MQTT].port, "\x10\x7f");
 	besiege_server(stack.lock.services, "\x10\x7f");
@@ -277,7 +277,7 @@ ask_often(const struct asker *what, size_t n)
 	"{\"session_id\":\"s\",\"terminal_id\":\"" LOCK_EVIL "\",\"inputs\":[" \
 	"{\"type\":\"keyboard_text\",\"text\":\"今天上海天气如何？\"}]}"
 
-KIT_TEST_T(an_owner_who_talks_too_much, 60)
+TEST_T(an_owner_who_talks_too_much, 60)
 {
 	struct body body = { .user = "mallory", .manner = BODY_IS_SILENT };
 	size_t lines;
@@ -297,7 +297,7 @@ KIT_TEST_T(an_owner_who_talks_too_much, 60)
 }
 
 /* Each costs the check of a signature, or of a hash that is slow to make. */
-KIT_TEST_T(a_stranger_who_guesses_tokens, 60)
+TEST_T(a_stranger_who_guesses_tokens, 60)
 {
 	char token[128];
 
@@ -380,7 +380,7 @@ flood(const struct flood *f)
 	json_decref(sample);
 }
 
-KIT_TEST_T(a_body_that_says_too_much, 90)
+TEST_T(a_body_that_says_too_much, 90)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "e2e/rig/knock.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/talk.h"
+#include "testkit/stack/knock.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/talk.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -77,7 +77,7 @@ ask_route(const struct wire_route *r, const char *token)
 	    NULL);
 }
 
-KIT_TEST_T(each_role_may_ask_its_routes_only, 60)
+TEST_T(each_role_may_ask_its_routes_only, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -240,7 +240,7 @@ fill(char dst[512], const char *text, const char *soul)
 static int
 try(const struct things *t, const char *token, const struct wanted *w)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char path[512], body[512];
 	int status;
 
@@ -253,9 +253,9 @@ try(const struct things *t, const char *token, const struct wanted *w)
 			   .token = token,
 			   .body = w->body != NULL ? body : NULL },
 	    &a);
-	ck_assert_msg(!kit_answer_has(&a, SECRET), "%s: %s %s tells", token,
+	ck_assert_msg(!tk_answer_has(&a, SECRET), "%s: %s %s tells", token,
 	    w->method, path);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return status;
 }
 
@@ -280,7 +280,7 @@ try_all(const struct things *t, const char *token, bool ada)
 		ck_assert_int_ne(try(t, token, &own[i]), 0);
 }
 
-KIT_TEST_T(things_of_others_stay_theirs, 60)
+TEST_T(things_of_others_stay_theirs, 60)
 {
 	static const enum lock_who others[] = { LOCK_MALLORY, LOCK_ACME_MAKER,
 		LOCK_LAMP };
@@ -327,9 +327,9 @@ as_acme(const char *method, const char *path, const char *body)
 	    NULL);
 }
 
-KIT_TEST_T(makers_make_bodies_of_their_tenant, 60)
+TEST_T(makers_make_bodies_of_their_tenant, 60)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(
 	    as_acme("POST", "/v1/terminals/" LOCK_VICTIM "/rotate", "{}"), 404);
@@ -348,16 +348,16 @@ KIT_TEST_T(makers_make_bodies_of_their_tenant, 60)
 				   .token = lock_token(LOCK_ACME_MAKER) },
 			     &a),
 	    200);
-	ck_assert(kit_answer_has(&a, LOCK_ACME));
-	ck_assert(!kit_answer_has(&a, LOCK_VICTIM));
-	ck_assert(!kit_answer_has(&a, "$7$"));
-	kit_answer_free(&a);
+	ck_assert(tk_answer_has(&a, LOCK_ACME));
+	ck_assert(!tk_answer_has(&a, LOCK_VICTIM));
+	ck_assert(!tk_answer_has(&a, "$7$"));
+	tk_answer_free(&a);
 	ck_assert(
 	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }
 
 /* Names that mean something to the broker or its password file. */
-KIT_TEST_T(no_body_is_called_as_a_service, 60)
+TEST_T(no_body_is_called_as_a_service, 60)
 {
 	static const char *const names[] = { "mqtt-bridge", "health", "$SYS",
 		"$share", "a:b", " a", "a ", "a/b", "+", "#", "a\\nb:c",
@@ -392,7 +392,7 @@ model_will_wait(int ms)
 
 /* An open event stream of session s1. */
 static void
-follow(struct kit_http *c, const char *token)
+follow(struct tk_http *c, const char *token)
 {
 	char q[512];
 
@@ -400,21 +400,21 @@ follow(struct kit_http *c, const char *token)
 	    "GET /v1/sessions/s1/events HTTP/1.0\r\n"
 	    "Authorization: Bearer %s\r\n\r\n",
 	    token);
-	kit_http_open_from(c, knock_address(34), GATEWAY);
-	ck_assert(kit_http_puts(c, q));
+	tk_http_open_from(c, knock_address(34), GATEWAY);
+	ck_assert(tk_http_puts(c, q));
 }
 
 /* The id of the turn that the stream tells to have begun. */
 static const char *
-turn_of(struct kit_http *c)
+turn_of(struct tk_http *c)
 {
 	static char id[64];
 	const char *at;
 
-	ck_assert_msg(kit_http_has(c, "\"run_id\":\"", STACK_MS), "%.*s",
+	ck_assert_msg(tk_http_has(c, "\"run_id\":\"", STACK_MS), "%.*s",
 	    (int)c->in.n, c->in.p);
 	at = (const char *)memmem(c->in.p, c->in.n, "\"run_id\":\"", 10) + 10;
-	ck_assert(kit_http_has(c, "\",", STACK_MS));
+	ck_assert(tk_http_has(c, "\",", STACK_MS));
 	snprintf(id, sizeof(id), "%.*s", (int)strcspn(at, "\""), at);
 	return id;
 }
@@ -451,9 +451,9 @@ reach_for_turn(const char *id)
 	}
 }
 
-KIT_TEST_T(a_turn_is_only_its_users, 60)
+TEST_T(a_turn_is_only_its_users, 60)
 {
-	struct kit_http hers = { 0 }, his = { 0 };
+	struct tk_http hers = { 0 }, his = { 0 };
 	struct things t;
 	struct talk *talk;
 	json_t *j;
@@ -468,13 +468,13 @@ KIT_TEST_T(a_turn_is_only_its_users, 60)
 	j = talk_end(talk, &status);
 	ck_assert_int_eq(status, 200);
 	ck_assert(says(j, "reply", SECRET));
-	ck_assert(kit_http_has(&hers, "conversation.completed", STACK_MS));
+	ck_assert(tk_http_has(&hers, "conversation.completed", STACK_MS));
 	/* His own session of that name had nothing to tell. */
-	(void)kit_http_fill(&his, 0);
+	(void)tk_http_fill(&his, 0);
 	ck_assert_ptr_null(memmem(his.in.p != NULL ? his.in.p : "", his.in.n,
 	    SECRET, strlen(SECRET)));
 	json_decref(j);
-	kit_http_close(&hers);
-	kit_http_close(&his);
+	tk_http_close(&hers);
+	tk_http_close(&his);
 	body_free(&t.body);
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "kit/kit_http.h"
+#include "testkit/http.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 static const struct stack_opts opts = {
 	.env = { [STACK_CHAT_GATEWAY] = { "LOG_LEVEL=debug",
@@ -51,39 +51,39 @@ text_with(char odd, size_t n)
 	return text;
 }
 
-KIT_TEST_T(a_host_that_fills_the_line, 60)
+TEST_T(a_host_that_fills_the_line, 60)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	stack_start(&stack, &opts);
-	ck_assert_int_eq(kit_http_call(GATEWAY, &a,
+	ck_assert_int_eq(tk_http_call(GATEWAY, &a,
 			     "GET /v1/terminals?user_id=x HTTP/1.1\r\n"
 			     "Host: %s\r\nConnection: close\r\n\r\n",
 			     text_with(' ', HOST_BYTES)),
 	    403);
 	ck_assert_uint_eq(
 	    stack_lines(&stack, STACK_CHAT_GATEWAY, "ev=svc.foreign_host"), 1);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	ck_all_serve();
 }
 
-KIT_TEST_T(a_path_that_fills_the_line, 120)
+TEST_T(a_path_that_fills_the_line, 120)
 {
 	static const char odd[] = { '=', '"', 'a' };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	size_t i, n;
 
 	stack_start(&stack, &opts);
 	for (i = 0; i < sizeof(odd); i++) {
 		for (n = PATH_LEAST; n < PATH_MOST; n++)
 			ck_assert_int_ne(
-			    kit_http_call(GATEWAY, &a,
+			    tk_http_call(GATEWAY, &a,
 				"GET /%s HTTP/1.1\r\nHost: localhost\r\n"
 				"Connection: close\r\n\r\n",
 				text_with(odd[i], n)),
 			    0);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	ck_all_serve();
 }
 
@@ -95,7 +95,7 @@ topic_is_told(void *arg)
 }
 
 /* The broker has kept it, and tells it to every bridge that comes. */
-KIT_TEST_T(a_topic_that_fills_the_line, 60)
+TEST_T(a_topic_that_fills_the_line, 60)
 {
 	struct peer *evil;
 	char topic[TOPIC_BYTES + 1];
@@ -109,7 +109,7 @@ KIT_TEST_T(a_topic_that_fills_the_line, 60)
 	stack_kill(&stack, STACK_MQTT_BRIDGE);
 	peer_send(evil, topic, "x", 1, PEER_REPORT);
 	stack_restart(&stack, STACK_MQTT_BRIDGE);
-	ck_assert(kit_until(topic_is_told, NULL, STACK_MS));
+	ck_assert(tk_until(topic_is_told, NULL, STACK_MS));
 	peer_send(evil, topic, "y", 1, PEER_QOS1);
 	peer_free(evil);
 	ck_all_serve();

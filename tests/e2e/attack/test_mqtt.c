@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/talk.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/talk.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -29,7 +29,7 @@ evil_new(void)
 /* ---- who gets in ----------------------------------------------------------
  */
 
-KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
+TEST_T(only_bodies_with_their_password_get_in, 60)
 {
 	static const char *const users[] = { NULL, "", "mqtt-bridge", "health",
 		"witness", "nobody", STACK_BODY, LOCK_VICTIM, "acme/ada",
@@ -56,7 +56,7 @@ KIT_TEST_T(only_bodies_with_their_password_get_in, 60)
 /* ---- what is heard --------------------------------------------------------
  */
 
-KIT_TEST_T(nobody_hears_what_is_anothers, 60)
+TEST_T(nobody_hears_what_is_anothers, 60)
 {
 	static const char *const filters[] = { "#", "+/#", "soul/#", "+", "/#",
 		"soul/terminal/#", "soul/terminal/+/#", "soul/+/+/invoke/+",
@@ -103,7 +103,7 @@ KIT_TEST_T(nobody_hears_what_is_anothers, 60)
 	json_decref(m);
 	m = peer_next(evil, "", 200);
 	ck_assert_msg(m == NULL, "heard %s", json_dumps(m, 0));
-	ck_assert(kit_log_has(&stack.server[STACK_MQTT].proc,
+	ck_assert(tk_log_has(&stack.server[STACK_MQTT].proc,
 	    "mosquitto-gate: body " LOCK_EVIL ": SUBSCRIBE"));
 	neighbour_end(n, NULL);
 	body_free(&body);
@@ -137,7 +137,7 @@ forge_leaves(struct peer *evil, const char *terminal, bool from_body)
 	}
 }
 
-KIT_TEST_T(nobody_speaks_for_another, 60)
+TEST_T(nobody_speaks_for_another, 60)
 {
 	static const char *const topics[] = { "soul", "soul/terminal",
 		"/soul/terminal/" LOCK_VICTIM "/online",
@@ -179,7 +179,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 }
 
 /* A will is said by the broker, but it is still the body's. */
-KIT_TEST_T(a_will_for_another_is_not_done, 60)
+TEST_T(a_will_for_another_is_not_done, 60)
 {
 	json_t *m;
 	struct peer *witness = peer_new(&stack, NULL);
@@ -204,7 +204,7 @@ KIT_TEST_T(a_will_for_another_is_not_done, 60)
 }
 
 /* The client id is the user's name, so it cannot throw another out. */
-KIT_TEST_T(a_client_id_of_another_ends_no_session, 60)
+TEST_T(a_client_id_of_another_ends_no_session, 60)
 {
 	static const char *const ids[] = { LOCK_VICTIM, STACK_BODY,
 		"body-sim-" STACK_BODY, "mqtt-bridge", "bridge-main" };
@@ -253,7 +253,7 @@ send_result(struct peer *p, const char *terminal, const char *request,
 	peer_send(p, topic, payload, strlen(payload), PEER_QOS1);
 }
 
-KIT_TEST_T(a_result_of_another_is_not_taken, 60)
+TEST_T(a_result_of_another_is_not_taken, 60)
 {
 	struct owner o = neighbour_settle(&stack), ada;
 	struct neighbour *n = neighbour_begin(&o);
@@ -294,7 +294,7 @@ KIT_TEST_T(a_result_of_another_is_not_taken, 60)
 /* ---- reports --------------------------------------------------------------
  */
 
-KIT_TEST_T(a_report_counts_for_its_topic_only, 60)
+TEST_T(a_report_counts_for_its_topic_only, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "e2e/rig/knock.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
+#include "testkit/stack/knock.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
 
 /* It is not about how often somebody asks. */
 STACK_SHARED({ .locked = true,
@@ -54,7 +54,7 @@ static int
 name_it(const char *place, const char *name)
 {
 	char path[512];
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int status;
 
 	fill(path, place, name);
@@ -64,11 +64,11 @@ name_it(const char *place, const char *name)
 			   .token = lock_token(LOCK_MALLORY_TOO) },
 	    &a);
 	ck_assert_ptr_null(memmem(a.head.p, a.head.n, "X-A:", 4));
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return status;
 }
 
-KIT_TEST_T(no_name_is_another, 60)
+TEST_T(no_name_is_another, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -85,7 +85,7 @@ KIT_TEST_T(no_name_is_another, 60)
 	neighbour_end(n, NULL);
 }
 
-KIT_TEST_T(no_id_is_anything_else, 60)
+TEST_T(no_id_is_anything_else, 60)
 {
 	size_t i, k;
 	int status;

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "e2e/rig/knock.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/neighbour.h"
-#include "e2e/rig/sign.h"
+#include "testkit/stack/knock.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/neighbour.h"
+#include "testkit/stack/sign.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -24,19 +24,19 @@ STACK_SHARED({ .locked = true })
 static int
 ask(const char *path, const char *head)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct knock k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
 	char challenge[256];
 	int status = knock(&k, &a);
 
 	if (status == 401) {
-		ck_assert(kit_answer_has(&a, "\"unauthenticated\""));
-		ck_assert_str_ne(kit_answer_field(&a, "WWW-Authenticate",
+		ck_assert(tk_answer_has(&a, "\"unauthenticated\""));
+		ck_assert_str_ne(tk_answer_field(&a, "WWW-Authenticate",
 				     challenge, sizeof(challenge)),
 		    "");
-		ck_assert(!kit_answer_has(&a, "token-of-"));
+		ck_assert(!tk_answer_has(&a, "token-of-"));
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return status;
 }
 
@@ -95,7 +95,7 @@ check_good(void)
 	    ask(SOULS, "authorization: bearer token-of-ada-3a77\r\n"), 200);
 }
 
-KIT_TEST_T(who_says_no_name_is_refused, 60)
+TEST_T(who_says_no_name_is_refused, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -243,7 +243,7 @@ ask_jwt(const char *jwt)
 	return ask(SOULS, head);
 }
 
-KIT_TEST_T(tokens_of_others_are_refused, 60)
+TEST_T(tokens_of_others_are_refused, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);
@@ -260,7 +260,7 @@ KIT_TEST_T(tokens_of_others_are_refused, 60)
 }
 
 /* A good one, cut anywhere and with any letter changed. */
-KIT_TEST_T(broken_signatures_are_refused, 60)
+TEST_T(broken_signatures_are_refused, 60)
 {
 	char jwt[2048];
 	size_t n, i;
@@ -282,11 +282,11 @@ KIT_TEST_T(broken_signatures_are_refused, 60)
 }
 
 /* Another tenant's user of the same name has nothing of this one's. */
-KIT_TEST_T(a_tenant_is_part_of_the_name, 60)
+TEST_T(a_tenant_is_part_of_the_name, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
 		",\"tenant\":\"globex\"", ",\"tenant\":\"Acme\"" };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char claims[512];
 	size_t i;
 
@@ -303,9 +303,9 @@ KIT_TEST_T(a_tenant_is_part_of_the_name, 60)
 					       timed(claims)) },
 				     &a),
 		    200);
-		ck_assert_int_eq(kit_answer_has(&a, "only-of-acme"), i == 1);
+		ck_assert_int_eq(tk_answer_has(&a, "only-of-acme"), i == 1);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* ---- bodies' tokens -------------------------------------------------------
@@ -329,7 +329,7 @@ chat_as_body(const char *token)
  * A token that was used is known for AUTH_REMEMBER_S more, but the body has
  * nothing left that it could be used for.
  */
-KIT_TEST_T(a_body_that_is_revoked_is_refused, 60)
+TEST_T(a_body_that_is_revoked_is_refused, 60)
 {
 	char first[320], second[320], third[320];
 	int status;
@@ -354,7 +354,7 @@ KIT_TEST_T(a_body_that_is_revoked_is_refused, 60)
 /* ---- logs -----------------------------------------------------------------
  */
 
-KIT_TEST_T(who_is_refused_fills_no_log, 60)
+TEST_T(who_is_refused_fills_no_log, 60)
 {
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n = neighbour_begin(&o);

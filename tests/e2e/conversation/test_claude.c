@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "e2e/rig/owner.h"
+#include "testkit/stack/owner.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=3" },
 		   [STACK_LLM_ORCHESTRATOR] = {
@@ -21,7 +21,7 @@ owner_of(const char *user, const char *terminal)
 	return o;
 }
 
-KIT_TEST(words_and_skills)
+TEST(words_and_skills)
 {
 	struct owner o = owner_of("u-claude", "terminal-001");
 	json_t *r = owner_say(&o, "今天上海天气如何？");
@@ -38,7 +38,7 @@ KIT_TEST(words_and_skills)
 	json_decref(r);
 }
 
-KIT_TEST(faults_are_told_as_they_are)
+TEST(faults_are_told_as_they_are)
 {
 	struct owner o = owner_of("u-claude-2", "terminal-002");
 	json_t *body = json_loads(

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=11" } } })
 
@@ -52,7 +52,7 @@ next_update(struct peer *p)
 	}
 }
 
-KIT_TEST(a_colour_is_a_direct_action)
+TEST(a_colour_is_a_direct_action)
 {
 	struct owner o = owner_of("u-light", "terminal-001");
 	struct peer *w = watcher(o.terminal);
@@ -87,7 +87,7 @@ KIT_TEST(a_colour_is_a_direct_action)
 }
 
 /* "It" is what a direct action was about: the model sees it in the history. */
-KIT_TEST(what_was_just_done_can_be_referred_to)
+TEST(what_was_just_done_can_be_referred_to)
 {
 	struct owner o = owner_of("u-it", "terminal-010");
 	json_t *r = owner_say(&o, "把灯变成绿色");
@@ -141,20 +141,20 @@ has_alarm(void *arg)
 	return is;
 }
 
-KIT_TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
+TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
 {
 	struct owner o = owner_of("u-alarm", "terminal-002");
 	struct alarm ten = { o.terminal, 0 }, one = { o.terminal, 1 };
 
 	order_alarm(&o, "10秒后叫我");
-	ck_assert(kit_until(has_alarm, &ten, STACK_MS));
+	ck_assert(tk_until(has_alarm, &ten, STACK_MS));
 	order_alarm(&o, "1秒后叫我");
-	ck_assert(kit_until(rang, &one, STACK_MS));
+	ck_assert(tk_until(rang, &one, STACK_MS));
 	ck_assert_msg(!rang(&ten), "ten seconds were over too early");
-	ck_assert(kit_until(rang, &ten, STACK_MS));
+	ck_assert(tk_until(rang, &ten, STACK_MS));
 }
 
-KIT_TEST(a_question_goes_to_the_language_model)
+TEST(a_question_goes_to_the_language_model)
 {
 	struct owner o = owner_of("u-weather", "terminal-003");
 	struct peer *w = watcher(o.terminal);
@@ -169,7 +169,7 @@ KIT_TEST(a_question_goes_to_the_language_model)
 	peer_free(w);
 }
 
-KIT_TEST(a_nod_in_other_words_is_invoked_and_told)
+TEST(a_nod_in_other_words_is_invoked_and_told)
 {
 	struct owner o = owner_of("u-nod", "terminal-004");
 	struct peer *w = watcher(o.terminal);
@@ -200,7 +200,7 @@ KIT_TEST(a_nod_in_other_words_is_invoked_and_told)
 	peer_free(w);
 }
 
-KIT_TEST(an_exclamation_moves_nothing)
+TEST(an_exclamation_moves_nothing)
 {
 	struct owner o = owner_of("u-oh", "terminal-005");
 	struct peer *w = watcher(o.terminal);
@@ -214,7 +214,7 @@ KIT_TEST(an_exclamation_moves_nothing)
 	peer_free(w);
 }
 
-KIT_TEST(two_commands_in_a_sentence_are_two_actions)
+TEST(two_commands_in_a_sentence_are_two_actions)
 {
 	struct owner o = owner_of("u-two", "terminal-006");
 	json_t *r = owner_say(&o, "把灯变成红色然后摇头");
@@ -227,7 +227,7 @@ KIT_TEST(two_commands_in_a_sentence_are_two_actions)
 	json_decref(r);
 }
 
-KIT_TEST(a_command_and_a_question_are_both_answered)
+TEST(a_command_and_a_question_are_both_answered)
 {
 	struct owner o = owner_of("u-both", "terminal-007");
 	json_t *r = owner_say(&o, "把灯变成白色，然后讲一个关于海的故事");
@@ -241,7 +241,7 @@ KIT_TEST(a_command_and_a_question_are_both_answered)
 }
 
 /* The body knows no "later": nothing moves now, and nobody says it did. */
-KIT_TEST(a_time_the_body_has_no_slot_for_moves_nothing)
+TEST(a_time_the_body_has_no_slot_for_moves_nothing)
 {
 	struct owner o = owner_of("u-later", "terminal-011");
 	struct peer *w = watcher(o.terminal);
@@ -263,7 +263,7 @@ KIT_TEST(a_time_the_body_has_no_slot_for_moves_nothing)
 	peer_free(w);
 }
 
-KIT_TEST(a_session_remembers_its_messages)
+TEST(a_session_remembers_its_messages)
 {
 	struct owner o = owner_of("u-log", "terminal-008");
 	json_t *r = owner_say(&o, "我叫小明");
@@ -295,7 +295,7 @@ KIT_TEST(a_session_remembers_its_messages)
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL, 404);
 }
 
-KIT_TEST(what_the_user_feels_moves_the_soul_and_shows_on_the_body)
+TEST(what_the_user_feels_moves_the_soul_and_shows_on_the_body)
 {
 	struct owner o = owner_of("u-feel", "terminal-009");
 	struct peer *w = watcher(o.terminal);

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/talk.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/talk.h"
 
 STACK_SHARED({ .no_mqtt_tap = true,
     .without = { [STACK_BODY_SIM] = true },
@@ -44,7 +44,7 @@ assert_not_done(const struct owner *o, const char *said, const char *skill,
 	json_decref(r);
 }
 
-KIT_TEST(a_body_that_fails)
+TEST(a_body_that_fails)
 {
 	struct body b = { .manner = BODY_FAILS };
 	struct owner o;
@@ -56,7 +56,7 @@ KIT_TEST(a_body_that_fails)
 	body_free(&b);
 }
 
-KIT_TEST(a_body_that_says_nothing)
+TEST(a_body_that_says_nothing)
 {
 	struct body b = { .manner = BODY_IS_SILENT };
 	struct owner o;
@@ -68,7 +68,7 @@ KIT_TEST(a_body_that_says_nothing)
 	body_free(&b);
 }
 
-KIT_TEST(a_body_that_is_gone)
+TEST(a_body_that_is_gone)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	struct owner o;
@@ -92,7 +92,7 @@ KIT_TEST(a_body_that_is_gone)
 	json_decref(r);
 }
 
-KIT_TEST(a_body_that_does_not_listen)
+TEST(a_body_that_does_not_listen)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	struct owner o;
@@ -126,7 +126,7 @@ faulty(const char *id, const char *faults)
 	return owner_of(&b);
 }
 
-KIT_TEST(a_body_that_is_too_late)
+TEST(a_body_that_is_too_late)
 {
 	struct owner o = faulty("late", "late=1500");
 
@@ -134,7 +134,7 @@ KIT_TEST(a_body_that_is_too_late)
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-KIT_TEST(a_body_that_answers_another_request)
+TEST(a_body_that_answers_another_request)
 {
 	struct owner o = faulty("muddled", "wrong-request-id");
 
@@ -142,7 +142,7 @@ KIT_TEST(a_body_that_answers_another_request)
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-KIT_TEST(a_body_that_answers_for_another_is_not_heard)
+TEST(a_body_that_answers_for_another_is_not_heard)
 {
 	struct body victim = { .manner = BODY_IS_SILENT };
 	struct body liar = { .manner = BODY_OBEYS };
@@ -172,7 +172,7 @@ KIT_TEST(a_body_that_answers_for_another_is_not_heard)
 	body_free(&liar);
 }
 
-KIT_TEST(a_soul_that_is_too_upset_does_nothing)
+TEST(a_soul_that_is_too_upset_does_nothing)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	struct owner o;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/talk.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/talk.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" },
 		   [STACK_LLM_ORCHESTRATOR] = { "LLM_TIMEOUT_MS=3000" } } })
@@ -35,7 +35,7 @@ script(const char *faults)
 	ck_assert_int_eq(status, 200);
 }
 
-KIT_TEST(an_overloaded_model_is_told_and_forgotten)
+TEST(an_overloaded_model_is_told_and_forgotten)
 {
 	struct owner o = owner_of("u-429", "terminal-001");
 
@@ -54,7 +54,7 @@ static const char broken[] = "{\"faults\":[{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"}]}";
 
-KIT_TEST(a_broken_model_is_said_to_be_unavailable)
+TEST(a_broken_model_is_said_to_be_unavailable)
 {
 	struct owner o = owner_of("u-500", "terminal-002");
 	json_t *r;
@@ -72,7 +72,7 @@ KIT_TEST(a_broken_model_is_said_to_be_unavailable)
 	json_decref(owner_say(&o, "今天上海天气如何？"));
 }
 
-KIT_TEST(what_was_done_before_the_model_failed_is_told)
+TEST(what_was_done_before_the_model_failed_is_told)
 {
 	struct owner o = owner_of("u-late", "terminal-003");
 	json_t *r;
@@ -88,7 +88,7 @@ KIT_TEST(what_was_done_before_the_model_failed_is_told)
 	script("{\"faults\":[]}");
 }
 
-KIT_TEST(a_model_that_is_too_slow_is_given_up)
+TEST(a_model_that_is_too_slow_is_given_up)
 {
 	struct owner o = owner_of("u-slow", "terminal-004");
 	int status;
@@ -105,7 +105,7 @@ KIT_TEST(a_model_that_is_too_slow_is_given_up)
 	script("{\"faults\":[]}");
 }
 
-KIT_TEST(a_cut_stream_is_no_reply)
+TEST(a_cut_stream_is_no_reply)
 {
 	struct owner o = owner_of("u-cut", "terminal-005");
 	int status;
@@ -124,7 +124,7 @@ KIT_TEST(a_cut_stream_is_no_reply)
 	script("{\"faults\":[]}");
 }
 
-KIT_TEST(broken_arguments_move_nothing)
+TEST(broken_arguments_move_nothing)
 {
 	struct owner o = owner_of("u-args", "terminal-006");
 	struct peer *w = peer_new(&stack, NULL);
@@ -145,7 +145,7 @@ KIT_TEST(broken_arguments_move_nothing)
 	peer_free(w);
 }
 
-KIT_TEST(turns_of_a_session_wait_for_each_other)
+TEST(turns_of_a_session_wait_for_each_other)
 {
 	struct owner o = owner_of("u-queue", "terminal-008");
 	struct talk *t[12];

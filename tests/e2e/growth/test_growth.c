@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
+#include "testkit/stack/owner.h"
 
 /* The first turns fill caches; the others may add as much. */
 #define WARM_UP   500
@@ -67,10 +67,10 @@ static void
 measure(long kib[STACK_SERVICES])
 {
 	for (int s = 0; s < STACK_SERVICES; s++)
-		kib[s] = kit_proc_status(stack.service[s].proc.pid, "VmRSS");
+		kib[s] = tk_proc_status(stack.service[s].proc.pid, "VmRSS");
 }
 
-KIT_TEST_T(three_thousand_turns_leave_nothing, 300)
+TEST_T(three_thousand_turns_leave_nothing, 300)
 {
 	struct owner o = { &stack, STACK_USER, "", STACK_BODY };
 	long before[STACK_SERVICES], after[STACK_SERVICES];

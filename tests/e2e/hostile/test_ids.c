@@ -12,10 +12,10 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "e2e/rig/judge.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "kit/kit_http.h"
+#include "testkit/http.h"
+#include "testkit/stack/judge.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED({ 0 })
 
@@ -114,7 +114,7 @@ static void
 ask(const struct place *p, struct str id, bool never)
 {
 	struct buf q = BUF_INIT((size_t)64 * 1024), body = q;
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	int status = 0;
 
 	if (p->body != NULL)
@@ -129,18 +129,18 @@ ask(const struct place *p, struct str id, bool never)
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
 	    body.n);
 	buf_put_str(&q, buf_str(&body));
-	kit_http_open(&c, p->port);
-	(void)kit_http_send(&c, q.p, q.n);
+	tk_http_open(&c, p->port);
+	(void)tk_http_send(&c, q.p, q.n);
 	/* Streams do not end, so the head must do. */
-	ck_assert_msg(kit_http_has(&c, "\r\n\r\n", STACK_MS),
-	    "%s %s: no answer", p->method, p->path);
+	ck_assert_msg(tk_http_has(&c, "\r\n\r\n", STACK_MS), "%s %s: no answer",
+	    p->method, p->path);
 	ck_assert_int_eq(sscanf(c.in.p, "HTTP/1.1 %d", &status), 1);
 	ck_assert_msg(never && p->required ? status >= 400 && status < 500
 					   : status >= 200 && status < 500,
 	    "%s %s %s: %d %.*s", p->method, p->path,
 	    p->body != NULL ? p->body : "", status, (int)c.in.n, c.in.p);
 	ck_assert_ptr_null(memmem(c.in.p, c.in.n, "Set-Cookie", 10));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	buf_free(&q);
 	buf_free(&body);
 }
@@ -333,7 +333,7 @@ check_logs(void)
 	enum stack_service i;
 
 	for (i = 0; i < STACK_SERVICES; i++) {
-		log = kit_read_file(stack.service[i].proc.log, NULL);
+		log = tk_read_file(stack.service[i].proc.log, NULL);
 		for (line = strtok_r(log, "\n", &rest); line != NULL;
 		     line = strtok_r(NULL, "\n", &rest))
 			ck_assert_msg(strncmp(line, "ts=20", 5) == 0,
@@ -342,7 +342,7 @@ check_logs(void)
 	}
 }
 
-KIT_TEST_T(ids_are_only_ids, 240)
+TEST_T(ids_are_only_ids, 240)
 {
 	struct owner neighbour = { &stack, "u-beside", "s1", STACK_BODY };
 	json_t *all, *route;
@@ -361,7 +361,7 @@ KIT_TEST_T(ids_are_only_ids, 240)
 }
 
 /* Odd ids work, though. */
-KIT_TEST_T(odd_ids_have_turns_of_their_own, 60)
+TEST_T(odd_ids_have_turns_of_their_own, 60)
 {
 	static const char user[] = "soul.event.*";
 	struct body b = { .terminal = "a.*.$b", .user = user };

@@ -2,12 +2,12 @@
  * Malformed payloads at every door at once.  Nothing dies, everybody is told,
  * and the neighbour does not notice.  make soak sends 10,000 of them.
  */
-#include "e2e/rig/hostile.h"
-#include "e2e/rig/owner.h"
+#include "testkit/stack/hostile.h"
+#include "testkit/stack/owner.h"
 
 STACK_SHARED({ 0 })
 
-KIT_TEST_T(malformed_payloads_harm_nobody, 120)
+TEST_T(malformed_payloads_harm_nobody, 120)
 {
 	static const struct hostile_plan plan = {
 		.seed = 20261120, .n = 2000, .huge = 4

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED(
     { .env = {
@@ -89,7 +89,7 @@ stored_text(json_t *ev, char *dst, size_t size)
 	return is;
 }
 
-KIT_TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
+TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
 {
 	struct owner o = owner_of("u-recall", "terminal-001");
 	struct peer *w = peer_new(&stack, NULL);
@@ -113,7 +113,7 @@ KIT_TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
 	peer_free(w);
 }
 
-KIT_TEST_T(a_memory_belongs_to_its_user, 60)
+TEST_T(a_memory_belongs_to_its_user, 60)
 {
 	struct owner o = owner_of("u-mine", "terminal-002");
 	struct owner other = owner_of("u-other", "terminal-003");
@@ -128,7 +128,7 @@ KIT_TEST_T(a_memory_belongs_to_its_user, 60)
 	json_decref(r);
 }
 
-KIT_TEST_T(new_words_start_the_silence_anew, 60)
+TEST_T(new_words_start_the_silence_anew, 60)
 {
 	struct owner o = owner_of("u-anew", "terminal-004");
 	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
@@ -175,7 +175,7 @@ want_told(struct ear *audit, struct ear *turns, const char *word)
 	json_decref(e);
 }
 
-KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
+TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 {
 	struct owner o = owner_of("u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
@@ -199,7 +199,7 @@ KIT_TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 	json_decref(ev);
 }
 
-KIT_TEST_T(what_does_not_fit_stays, 60)
+TEST_T(what_does_not_fit_stays, 60)
 {
 	static const char *const others[] = { "忘掉我喜欢的水果是榴莲",
 		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };

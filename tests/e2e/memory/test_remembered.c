@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 #define USER "u-memory"
 
@@ -49,11 +49,11 @@ end_and_begin_again(struct stack *st)
 	enum stack_server k;
 
 	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_stop(&st->server[k], SIGKILL);
+		tk_server_stop(&st->server[k], SIGKILL);
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_kill(st, i);
 	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_restart(&st->server[k]);
+		tk_server_restart(&st->server[k]);
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_restart(st, i);
 	for (i = 0; i < STACK_SERVICES; i++)
@@ -98,7 +98,7 @@ ask(struct stack *st, const char *session, const char *has, const char *lacks)
 	struct peer *w = peer_new(st, NULL);
 
 	peer_hear(w, "soul/terminal/" STACK_BODY "/status");
-	ck_assert(kit_until(recalls, &a, STACK_MS));
+	ck_assert(tk_until(recalls, &a, STACK_MS));
 	ck_assert_msg(
 	    says(a.answer, "reply", has), "%s", text_at(a.answer, "reply"));
 	ck_assert_msg(
@@ -112,7 +112,7 @@ ask(struct stack *st, const char *session, const char *has, const char *lacks)
 
 static struct stack st;
 
-KIT_TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
+TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
 {
 	static struct stack_opts o;
 	struct owner owner = { &st, USER, "told", STACK_BODY };

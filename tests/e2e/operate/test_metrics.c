@@ -9,11 +9,11 @@
 
 #include "core/buf.h"
 #include "core/str.h"
-#include "e2e/rig/lock.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/stack.h"
-#include "kit/kit_http.h"
-#include "kit/kit_json.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/stack.h"
 
 /* Locked, for metrics of access. */
 STACK_SHARED({ .locked = true })
@@ -36,18 +36,18 @@ converse(const char *soul)
 static void
 scrape(enum stack_service i, struct buf *out)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(
-	    kit_http_ask(stack.service[i].admin, &a, "GET", "/metrics", NULL),
+	    tk_http_ask(stack.service[i].admin, &a, "GET", "/metrics", NULL),
 	    200);
 	buf_put_str(out, buf_str(&a.body));
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
-KIT_TEST(metrics_of_every_service_pass_promtool)
+TEST(metrics_of_every_service_pass_promtool)
 {
-	struct kit_proc promtool;
+	struct tk_proc promtool;
 	char command[512];
 	const char *argv[] = { "sh", "-c", command, NULL };
 	int i;
@@ -57,12 +57,12 @@ KIT_TEST(metrics_of_every_service_pass_promtool)
 		struct buf text = BUF_INIT(4 * 1024 * 1024);
 
 		scrape((enum stack_service)i, &text);
-		kit_write_file(kit_path("metrics"), text.p);
+		tk_write_file(tk_path("metrics"), text.p);
 		buf_free(&text);
 		snprintf(command, sizeof(command), "promtool check metrics <%s",
-		    kit_path("metrics"));
-		kit_spawn(&promtool, "promtool", argv, NULL);
-		ck_assert_msg(kit_wait(&promtool, 10000) == 0,
+		    tk_path("metrics"));
+		tk_spawn(&promtool, "promtool", argv, NULL);
+		ck_assert_msg(tk_wait(&promtool, 10000) == 0,
 		    "%s: promtool finds fault with its metrics",
 		    stack_name((enum stack_service)i));
 	}
@@ -195,11 +195,11 @@ scrape_all(const char *soul)
 	return all;
 }
 
-KIT_TEST(alerts_ask_for_what_there_is)
+TEST(alerts_ask_for_what_there_is)
 {
 	struct buf all = scrape_all("alerts");
 	size_t n;
-	char *text = kit_read_file("deploy/alerts.yaml", &n);
+	char *text = tk_read_file("deploy/alerts.yaml", &n);
 
 	ck_assert_uint_gt(
 	    check_text(buf_str(&all), (struct str){ text, n }), 30);
@@ -207,12 +207,12 @@ KIT_TEST(alerts_ask_for_what_there_is)
 	buf_free(&all);
 }
 
-KIT_TEST(dashboard_asks_for_what_there_is)
+TEST(dashboard_asks_for_what_there_is)
 {
 	struct buf all = scrape_all("dashboard");
 	size_t n, i, k, found = 0;
-	char *text = kit_read_file("deploy/grafana-soul.json", &n);
-	json_t *j = kit_json(text, n), *panels = json_object_get(j, "panels");
+	char *text = tk_read_file("deploy/grafana-soul.json", &n);
+	json_t *j = tk_json(text, n), *panels = json_object_get(j, "panels");
 
 	for (i = 0; i < json_array_size(panels); i++) {
 		json_t *p = json_array_get(panels, i);
@@ -221,7 +221,7 @@ KIT_TEST(dashboard_asks_for_what_there_is)
 		for (k = 0; k < json_array_size(targets); k++)
 			found += check_text(buf_str(&all),
 			    str_of(
-				kit_text(json_array_get(targets, k), "expr")));
+				tk_text(json_array_get(targets, k), "expr")));
 	}
 	ck_assert_uint_gt(found, 50);
 	json_decref(j);
@@ -230,7 +230,7 @@ KIT_TEST(dashboard_asks_for_what_there_is)
 }
 
 /* The checks themselves find what is missing. */
-KIT_TEST(what_is_missing_is_found)
+TEST(what_is_missing_is_found)
 {
 	static const struct str all = STR_INIT(
 	    "# HELP soul_x_total soul_y_total\nsoul_x_total{a=\"b\"} 1\n");

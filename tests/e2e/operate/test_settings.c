@@ -10,7 +10,7 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define RUN_MS  10000
 #define CONFIG  78
@@ -25,16 +25,16 @@ static const char *const programs[] = { "chat-gateway", "intent-filter",
 static char *
 output(const char *program, const char *arg, const char *const env[], int *code)
 {
-	const char *const argv[] = { kit_bin(program), arg, NULL };
+	const char *const argv[] = { tk_bin(program), arg, NULL };
 	static int nth;
 	char name[16];
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t n;
 
 	(void)snprintf(name, sizeof(name), "run-%d", nth++);
-	kit_spawn(&p, name, argv, env);
-	*code = kit_wait(&p, RUN_MS);
-	return kit_read_file(p.log, &n);
+	tk_spawn(&p, name, argv, env);
+	*code = tk_wait(&p, RUN_MS);
+	return tk_read_file(p.log, &n);
 }
 
 /* ---- one judge ----------------------------------------------------------- */
@@ -115,7 +115,7 @@ has_variable(const char *all, const char *name)
 	return has || strstr(all, line) != NULL;
 }
 
-KIT_TEST_T(check_config_refuses_what_the_start_refuses, 300)
+TEST_T(check_config_refuses_what_the_start_refuses, 300)
 {
 	char wrong[256];
 	size_t tried[NELEM(any_wrong)] = { 0 };
@@ -138,28 +138,28 @@ KIT_TEST_T(check_config_refuses_what_the_start_refuses, 300)
 }
 
 /* Files that can be read, but not used; files that belong together. */
-KIT_TEST(check_config_reads_the_files)
+TEST(check_config_reads_the_files)
 {
 	static const char *const bad[] = { "", "{", "[]", "{\"providers\":[]}",
 		"{\"providers\":[{\"name\":\"a\",\"base_url\":\"x\","
 		"\"model\":\"m\"}]}",
 		"{\"providers\":[{\"name\":\"a\",\"base_url\":\"http://x\","
 		"\"model\":\"m\",\"api_key_env\":\"NOT_SET_AT_ALL\"}]}" };
-	const char *path = kit_path("providers.json");
+	const char *path = tk_path("providers.json");
 	char file[300];
 
 	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
 	for (size_t i = 0; i < NELEM(bad); i++) {
-		kit_write_file(path, bad[i]);
+		tk_write_file(path, bad[i]);
 		agree("llm-orchestrator", file, "LLM_PROVIDERS: cannot use");
 		agree("memory-worker", file, "LLM_PROVIDERS: cannot use");
 	}
-	kit_write_file(path, "none");
+	tk_write_file(path, "none");
 	(void)snprintf(file, sizeof(file), "EMOTION_WEIGHTS=%s", path);
 	agree("emotion-engine", file, "it is shorter than its head");
 }
 
-KIT_TEST(tls_files_of_the_broker_are_read)
+TEST(tls_files_of_the_broker_are_read)
 {
 	static const char *const both[] = { "mqtt-bridge", "body-sim" };
 	const char *const env[] = { PLAIN, "MQTT_BROKER_URL=mqtts://127.0.0.1",
@@ -179,7 +179,7 @@ KIT_TEST(tls_files_of_the_broker_are_read)
 
 /* ---- names nobody knows -------------------------------------------------- */
 
-KIT_TEST(what_is_misspelt_is_found)
+TEST(what_is_misspelt_is_found)
 {
 	static const char *const rows[][3] = {
 		{ "llm-orchestrator", "LLM_PROVIDRS=secret",
@@ -231,7 +231,7 @@ names_of(char *text, char end, const char *names[VARS], size_t n)
 }
 
 /* One file of settings serves all programs. */
-KIT_TEST(what_another_program_reads_is_not_misspelt)
+TEST(what_another_program_reads_is_not_misspelt)
 {
 	static char lines[VARS][96];
 	const char *names[VARS], *env[VARS + 1];
@@ -259,15 +259,15 @@ KIT_TEST(what_another_program_reads_is_not_misspelt)
 	}
 }
 
-KIT_TEST(a_key_that_the_file_of_providers_names_is_known)
+TEST(a_key_that_the_file_of_providers_names_is_known)
 {
-	const char *path = kit_path("providers.json");
+	const char *path = tk_path("providers.json");
 	char file[300];
 	const char *const env[] = { PLAIN, file, "OPENAI_API_KEY2=k", NULL };
 	int code;
 
 	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
-	kit_write_file(path,
+	tk_write_file(path,
 	    "{\"providers\":[{\"name\":\"a\",\"kind\":\"openai\","
 	    "\"base_url\":\"http://x/v1\",\"model\":\"m\","
 	    "\"api_key_env\":\"OPENAI_API_KEY2\"}]}");
@@ -341,7 +341,7 @@ check_number(const char *program, const char *name, const char *line)
 		ck_assert_msg(strstr(line, "a second") != NULL, "%s", line);
 }
 
-KIT_TEST_T(help_says_what_is_read_with_unit_default_and_range, 120)
+TEST_T(help_says_what_is_read_with_unit_default_and_range, 120)
 {
 	const char *printed[VARS], *helped[VARS];
 	char line[512];

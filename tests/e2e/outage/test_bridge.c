@@ -11,8 +11,8 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 #define BODIES 5000
 
@@ -95,7 +95,7 @@ crowd_announces(struct crowd *c, int version)
 		    i, version, i);
 		report(c, i, "intent_catalog", text);
 	}
-	ck_assert(kit_until(is_acknowledged, c, 60000));
+	ck_assert(tk_until(is_acknowledged, c, 60000));
 }
 
 /* How far the records are; each is looked at until it is right. */
@@ -134,11 +134,11 @@ assert_known(struct stack *st, int version)
 {
 	struct looking l = { st, version, 0 };
 
-	ck_assert_msg(kit_until(are_known, &l, 60000),
+	ck_assert_msg(tk_until(are_known, &l, 60000),
 	    "crowd-%d is not at version %d", l.next, version);
 }
 
-KIT_TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
+TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 {
 	static const struct stack_opts o = { .no_tap = true };
 	struct stack_proc second = { 0 };
@@ -167,12 +167,12 @@ KIT_TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	printf("# %d new snapshots known %lld ms after the kill\n", BODIES,
 	    (long long)mono_diff_ms(clock_mono(), began));
 	crowd_end(&c);
-	kit_signal(&second.proc, SIGTERM);
-	ck_assert_int_eq(kit_wait(&second.proc, STACK_MS), 0);
+	tk_signal(&second.proc, SIGTERM);
+	ck_assert_int_eq(tk_wait(&second.proc, STACK_MS), 0);
 	ck_assert_ptr_null(stack_end(&st));
 }
 
-KIT_TEST_T(nothing_stale_moves_a_body, 60)
+TEST_T(nothing_stale_moves_a_body, 60)
 {
 	struct owner o = { NULL, STACK_USER, "s1", STACK_BODY };
 	struct stack st;

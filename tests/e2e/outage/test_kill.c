@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 #define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
 #define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
@@ -34,7 +34,7 @@ gateway_is_there(void *arg)
 {
 	const struct talker *t = arg;
 
-	return kit_port_open(t->owner.st->service[STACK_CHAT_GATEWAY].http);
+	return tk_port_open(t->owner.st->service[STACK_CHAT_GATEWAY].http);
 }
 
 static void *
@@ -53,7 +53,7 @@ talk_on(void *arg)
 		    "/v1/chat", owner_request(&t->owner, text), &status));
 		t->ok[i] = status == 200;
 		if (status == 0)
-			(void)kit_until(gateway_is_there, t, 1000);
+			(void)tk_until(gateway_is_there, t, 1000);
 		atomic_fetch_add(&t->answered, t->ok[i]);
 		atomic_fetch_add(&t->said, 1);
 	}
@@ -79,7 +79,7 @@ goes_on(struct talker *t)
 {
 	struct progress p = { t, atomic_load(&t->answered) + 3 };
 
-	ck_assert_msg(kit_until(has_gone_on, &p, STACK_MS),
+	ck_assert_msg(tk_until(has_gone_on, &p, STACK_MS),
 	    "the conversation has stopped");
 }
 
@@ -136,7 +136,7 @@ scene_check(struct scene *s, const char *killed)
 
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_wait_ready(&s->st.service[i]);
-	ck_assert(kit_until(body_is_online, &s->st, STACK_MS));
+	ck_assert(tk_until(body_is_online, &s->st, STACK_MS));
 	owner_wait_body(&s->st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
 	j = owner_say(&s->other, "把灯变成红色");
 	ck_assert_msg(is_json(at(j, "executed_skills"), "[\"control_light\"]"),
@@ -205,7 +205,7 @@ scene_end(struct scene *s)
 	check_messages(s);
 	s->other.session = "after";
 	/* A memory that was away is not asked for a second. */
-	ck_assert(kit_until(remembers, s, STACK_MS));
+	ck_assert(tk_until(remembers, s, STACK_MS));
 	stack_check(&s->st);
 	why = stack_end(&s->st);
 	ck_assert_msg(why == NULL, "%s", why);
@@ -213,7 +213,7 @@ scene_end(struct scene *s)
 
 static struct scene scene;
 
-KIT_TEST_T(each_service_is_killed_in_turn, 120)
+TEST_T(each_service_is_killed_in_turn, 120)
 {
 	enum stack_service i;
 
@@ -226,38 +226,38 @@ KIT_TEST_T(each_service_is_killed_in_turn, 120)
 	scene_end(&scene);
 }
 
-KIT_TEST_T(each_server_is_killed_in_turn, 120)
+TEST_T(each_server_is_killed_in_turn, 120)
 {
 	enum stack_server i;
 
 	scene_begin(&scene);
 	for (i = 0; i < STACK_SERVERS; i++) {
-		kit_server_stop(&scene.st.server[i], SIGKILL);
-		kit_server_restart(&scene.st.server[i]);
+		tk_server_stop(&scene.st.server[i], SIGKILL);
+		tk_server_restart(&scene.st.server[i]);
 		scene_check(&scene, scene.st.server[i].proc.name);
 	}
 	scene_end(&scene);
 }
 
-KIT_TEST_T(everything_is_killed_at_once, 120)
+TEST_T(everything_is_killed_at_once, 120)
 {
 	enum stack_service i;
 	enum stack_server k;
 
 	scene_begin(&scene);
 	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_stop(&scene.st.server[k], SIGKILL);
+		tk_server_stop(&scene.st.server[k], SIGKILL);
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_kill(&scene.st, i);
 	for (k = 0; k < STACK_SERVERS; k++)
-		kit_server_restart(&scene.st.server[k]);
+		tk_server_restart(&scene.st.server[k]);
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_restart(&scene.st, i);
 	scene_check(&scene, "all");
 	scene_end(&scene);
 }
 
-KIT_TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
+TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
 {
 	static const char *const order[] = { "/online", "/skills",
 		"/intent_catalog", "/heartbeat" };
@@ -273,9 +273,9 @@ KIT_TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
 	/* What was retained. */
 	for (i = 0; i < 3; i++)
 		json_decref(peer_next(w, order[i], STACK_MS));
-	kit_server_stop(&st.server[STACK_MQTT], SIGKILL);
+	tk_server_stop(&st.server[STACK_MQTT], SIGKILL);
 	peer_free(w);
-	kit_server_restart(&st.server[STACK_MQTT]);
+	tk_server_restart(&st.server[STACK_MQTT]);
 	w = peer_new(&st, &o);
 	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
 	for (i = 0; i < 4; i++) {

@@ -4,9 +4,9 @@
  */
 #include <signal.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 /* Nothing that was asked for before goes to the body from now on. */
 static void
@@ -47,7 +47,7 @@ scene(struct stack *st)
 	owner_wait_body(st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
 }
 
-KIT_TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
+TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
 {
 	struct stack st;
 
@@ -56,7 +56,7 @@ KIT_TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
 	stack_end(&st);
 }
 
-KIT_TEST_T(a_stopped_nats_lets_nothing_act_late, 120)
+TEST_T(a_stopped_nats_lets_nothing_act_late, 120)
 {
 	struct stack st;
 

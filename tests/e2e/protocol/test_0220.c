@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED({ .without = { [STACK_BODY_SIM] = true },
     .env = { [STACK_CHAT_GATEWAY] = { "SOUL_AUTO_CREATE=on" } } })
@@ -22,7 +22,7 @@ request(const char *terminal, const char *text)
 	return req;
 }
 
-KIT_TEST(a_body_and_a_client_of_0220)
+TEST(a_body_and_a_client_of_0220)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	struct ear *e;
@@ -64,7 +64,7 @@ KIT_TEST(a_body_and_a_client_of_0220)
 	body_free(&b);
 }
 
-KIT_TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
+TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	json_t *skills, *req, *r;
@@ -84,7 +84,7 @@ KIT_TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
 	body_free(&b);
 }
 
-KIT_TEST(a_bare_array_of_skills_is_enough)
+TEST(a_bare_array_of_skills_is_enough)
 {
 	struct body b = { .manner = BODY_OBEYS };
 	json_t *r, *req;

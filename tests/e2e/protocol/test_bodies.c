@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
 
@@ -57,7 +57,7 @@ feel(struct peer *server, const char *terminal, const char *emotion,
 	json_decref(u);
 }
 
-KIT_TEST(s6_11_shows_the_soul_and_fifteen_emotions)
+TEST(s6_11_shows_the_soul_and_fifteen_emotions)
 {
 	static const struct {
 		const char *emotion;
@@ -116,7 +116,7 @@ has_changed(void *arg)
 	return is;
 }
 
-KIT_TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
+TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 {
 	struct owner o = owner_of("u-tick", "terminal-002");
 	struct peer *w = watcher(o.terminal);
@@ -126,7 +126,7 @@ KIT_TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 	owner_wait_state(&stack, o.terminal, "expression", "生气");
 	was = owner_state(&stack, o.terminal);
 	/* It calms down by itself, and the face stays as it is. */
-	ck_assert(kit_until(has_changed, was, STACK_MS));
+	ck_assert(tk_until(has_changed, was, STACK_MS));
 	j = owner_state(&stack, o.terminal);
 	ck_assert_str_eq(text_at(j, "expression"), "生气");
 	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")), 1);
@@ -139,7 +139,7 @@ KIT_TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 	peer_free(w);
 }
 
-KIT_TEST(s6_12_carries_out_an_intent_action_at_once)
+TEST(s6_12_carries_out_an_intent_action_at_once)
 {
 	struct owner o = owner_of("u-612", "terminal-003");
 	struct peer *w = watcher(o.terminal);
@@ -158,7 +158,7 @@ KIT_TEST(s6_12_carries_out_an_intent_action_at_once)
 	peer_free(w);
 }
 
-KIT_TEST(s7_4_2_every_normalized_skill_has_an_executor)
+TEST(s7_4_2_every_normalized_skill_has_an_executor)
 {
 	static const struct {
 		const char *said, *skill, *member, *shows;
@@ -211,7 +211,7 @@ shown_after_ms(
 	return mono_diff_ms(clock_mono(), began);
 }
 
-KIT_TEST(s7_4_3_an_emotion_update_shows_within_200_ms)
+TEST(s7_4_3_an_emotion_update_shows_within_200_ms)
 {
 	const char *id = "terminal-005";
 	struct peer *server = peer_new(&stack, NULL);
@@ -226,7 +226,7 @@ KIT_TEST(s7_4_3_an_emotion_update_shows_within_200_ms)
 	peer_free(server);
 }
 
-KIT_TEST(s7_4_4_a_failed_result_is_complete)
+TEST(s7_4_4_a_failed_result_is_complete)
 {
 	static const struct stack_opts opts = {
 		.env = { [STACK_BODY_SIM] = { "TERMINAL_ID=failing",

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 STACK_SHARED(
     { .env = {
@@ -74,7 +74,7 @@ spawn_body(struct stack_proc *p, const char *const env[])
 	stack_wait_ready(p);
 }
 
-KIT_TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
+TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
 {
 	static const char *const env[] = { "TERMINAL_ID=fresh", NULL };
 	struct peer *w = watcher("fresh");
@@ -85,7 +85,7 @@ KIT_TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
 	peer_free(w);
 }
 
-KIT_TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
+TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
 {
 	struct peer *w = watcher("terminal-001");
 	json_t *m = peer_next(w, "/skills", STACK_MS);
@@ -156,7 +156,7 @@ knows_skill(void *arg)
 	return is;
 }
 
-KIT_TEST(s6_03_skill_version_does_not_go_back)
+TEST(s6_03_skill_version_does_not_go_back)
 {
 	const char *id = "versions";
 	struct has_skill h = { id, "two", 4 };
@@ -166,7 +166,7 @@ KIT_TEST(s6_03_skill_version_does_not_go_back)
 	/* The sample says 3; a higher one counts, an equal one too. */
 	body_report(&b, "skills", skills_of(id, 4, "one"));
 	body_report(&b, "skills", skills_of(id, 4, "two"));
-	ck_assert(kit_until(knows_skill, &h, STACK_MS));
+	ck_assert(tk_until(knows_skill, &h, STACK_MS));
 	/* A lower one and one without a version do not. */
 	body_report(&b, "skills", skills_of(id, 3, "three"));
 	owner_wait_refusal(&stack, STACK_USER, id, "ignored");
@@ -174,12 +174,12 @@ KIT_TEST(s6_03_skill_version_does_not_go_back)
 	body_report(&b, "skills", skills_of(id, 0, "four"));
 	body_report(&b, "skills", skills_of(id, 5, "five"));
 	h.name = "five";
-	ck_assert(kit_until(knows_skill, &h, STACK_MS));
+	ck_assert(tk_until(knows_skill, &h, STACK_MS));
 	ck_assert_str_eq(only_skill(id, 5), "five");
 	body_free(&b);
 }
 
-KIT_TEST(s6_04_an_invoke_is_answered_by_its_request_id)
+TEST(s6_04_an_invoke_is_answered_by_its_request_id)
 {
 	struct owner o = owner_of("u-604", "terminal-004");
 	struct peer *w = watcher(o.terminal);
@@ -198,7 +198,7 @@ KIT_TEST(s6_04_an_invoke_is_answered_by_its_request_id)
 	peer_free(w);
 }
 
-KIT_TEST(s6_05_a_chat_always_has_inputs_with_a_text)
+TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 {
 	static const char only_text[] =
 	    "currently only input.type=keyboard_text|speech_text with "
@@ -231,7 +231,7 @@ KIT_TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 	json_decref(owner_ok(&stack, "POST", "/v1/chat", req));
 }
 
-KIT_TEST_T(s6_06_a_silent_session_is_summarised, 60)
+TEST_T(s6_06_a_silent_session_is_summarised, 60)
 {
 	struct owner o = owner_of("u-606", "terminal-006");
 	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
@@ -253,18 +253,18 @@ KIT_TEST_T(s6_06_a_silent_session_is_summarised, 60)
 	ear_free(stored);
 }
 
-KIT_TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
+TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
 {
-	const char *argv[] = { kit_bin("llm-orchestrator"), "--print-config",
+	const char *argv[] = { tk_bin("llm-orchestrator"), "--print-config",
 		NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 
-	kit_spawn(&p, "config", argv, NULL);
-	ck_assert_int_eq(kit_wait(&p, STACK_MS), 0);
-	ck_assert(kit_log_has(&p, "USER_IDLE_TIMEOUT_SECONDS=180"));
+	tk_spawn(&p, "config", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, STACK_MS), 0);
+	ck_assert(tk_log_has(&p, "USER_IDLE_TIMEOUT_SECONDS=180"));
 }
 
-KIT_TEST(s6_07_every_reconnect_announces_again)
+TEST(s6_07_every_reconnect_announces_again)
 {
 	static const char *const env[] = { "TERMINAL_ID=dropping",
 		"BODY_FAULTS=drop=0.5", NULL };
@@ -300,7 +300,7 @@ filter_answer(const json_t *request, const char *command)
 	return r;
 }
 
-KIT_TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
+TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 {
 	struct owner o = owner_of("u-608", "own-intents");
 	struct ear *e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
@@ -334,7 +334,7 @@ KIT_TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 	ear_free(e);
 }
 
-KIT_TEST(s6_09_what_matches_nothing_is_a_system_intent)
+TEST(s6_09_what_matches_nothing_is_a_system_intent)
 {
 	static const struct {
 		const char *said, *intent, *action;

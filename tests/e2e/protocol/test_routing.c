@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/talk.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/talk.h"
 
 STACK_SHARED({ .without = { [STACK_INTENT_FILTER] = true },
     .env = { [STACK_BODY_SIM] = { "BODY_COUNT=4" } } })
@@ -73,7 +73,7 @@ turn(const char *user, const char *terminal, json_t *decision, size_t n)
 	return r;
 }
 
-KIT_TEST(s6_10_fallback_with_a_business_intent_goes_to_the_model)
+TEST(s6_10_fallback_with_a_business_intent_goes_to_the_model)
 {
 	json_t *r = turn("u-1", "terminal-001",
 	    answer(
@@ -86,7 +86,7 @@ KIT_TEST(s6_10_fallback_with_a_business_intent_goes_to_the_model)
 	json_decref(r);
 }
 
-KIT_TEST(s6_10_no_action_with_a_business_intent_does_nothing)
+TEST(s6_10_no_action_with_a_business_intent_does_nothing)
 {
 	json_t *r = turn("u-2", "terminal-002",
 	    answer("no_action", "sys.no_action",
@@ -98,7 +98,7 @@ KIT_TEST(s6_10_no_action_with_a_business_intent_does_nothing)
 	json_decref(r);
 }
 
-KIT_TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
+TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
 {
 	json_t *r = turn("u-3", "terminal-003",
 	    answer("execute_intents", "intent_light_control",
@@ -110,7 +110,7 @@ KIT_TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
 	json_decref(r);
 }
 
-KIT_TEST(without_intent_filter_the_model_answers)
+TEST(without_intent_filter_the_model_answers)
 {
 	struct owner o = { &stack, "u-4", "s1", "terminal-004" };
 	json_t *r;

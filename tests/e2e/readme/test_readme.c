@@ -14,8 +14,8 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "e2e/rig/secrets.h"
-#include "kit/kit.h"
+#include "testkit/stack/secrets.h"
+#include "testkit/testkit.h"
 
 #define BLOCKS_MAX 64
 #define TEXT_MAX   (1024 * 1024)
@@ -37,7 +37,7 @@ static void
 read_blocks(struct readme *r, const char *path)
 {
 	struct buf text = BUF_INIT(TEXT_MAX);
-	char *all = kit_read_file(path, NULL), *save = NULL, *line;
+	char *all = tk_read_file(path, NULL), *save = NULL, *line;
 	struct block *b = NULL;
 	int number = 0;
 
@@ -111,9 +111,9 @@ free_shift(void)
 	size_t k;
 
 	for (i = 0; i < 20; i++) {
-		shift = kit_port() - 9010;
+		shift = tk_port() - 9010;
 		for (k = 0; k < NELEM(ports); k++) {
-			if (kit_port_open(ports[k] + shift))
+			if (tk_port_open(ports[k] + shift))
 				break;
 		}
 		if (k == NELEM(ports))
@@ -155,10 +155,10 @@ move(const char *text, int shift, struct buf *out)
 			buf_printf(out, "%d", port + shift);
 			p += 4;
 		} else if (strncmp(p, bin, strlen(bin)) == 0) {
-			buf_printf(out, "%s", kit_bin(""));
+			buf_printf(out, "%s", tk_bin(""));
 			p += strlen(bin);
 		} else if (strncmp(p, file, strlen(file)) == 0) {
-			buf_printf(out, "%s/", kit_dir());
+			buf_printf(out, "%s/", tk_dir());
 			p += strlen(file);
 		} else {
 			buf_putc(out, *p++);
@@ -175,10 +175,10 @@ save(const struct block *b, int shift)
 
 	ck_assert_msg(name != NULL && strncmp(name, "\n# build/", 9) == 0,
 	    "line %d: no name in the program's second line", b->line);
-	buf_printf(&path, "%s/%.*s", kit_dir(), (int)strcspn(name + 9, ": \n"),
+	buf_printf(&path, "%s/%.*s", tk_dir(), (int)strcspn(name + 9, ": \n"),
 	    name + 9);
 	move(b->text, shift, &text);
-	kit_write_file(c_string(&path), c_string(&text));
+	tk_write_file(c_string(&path), c_string(&text));
 	buf_free(&text);
 	buf_free(&path);
 }
@@ -192,7 +192,7 @@ output_of(size_t i)
 	char name[32];
 
 	snprintf(name, sizeof(name), "out.%zu", i);
-	return kit_path(name);
+	return tk_path(name);
 }
 
 /* One script of all commands; what block i prints goes to output_of(i). */
@@ -214,7 +214,7 @@ write_script(const struct readme *r, int shift, const char *path)
 		buf_printf(&s, "} >'%s'\n", output_of(i));
 	}
 	buf_puts(&s, "trap - EXIT\n");
-	kit_write_file(path, c_string(&s));
+	tk_write_file(path, c_string(&s));
 	buf_free(&s);
 }
 
@@ -222,7 +222,7 @@ static void
 check_output(const struct readme *r, size_t i)
 {
 	const struct block *b = &r->blocks[i];
-	char *got = kit_read_file(output_of(i - 1), NULL);
+	char *got = tk_read_file(output_of(i - 1), NULL);
 	json_t *want, *have;
 
 	if (is(b, "text")) {
@@ -263,15 +263,15 @@ hear(const struct readme *r)
 	}
 }
 
-KIT_TEST_T(every_command_does_what_the_readme_says, 240)
+TEST_T(every_command_does_what_the_readme_says, 240)
 {
 	char shift_env[64], dir_env[512];
-	const char *argv[] = { "bash", kit_path("script"), NULL };
+	const char *argv[] = { "bash", tk_path("script"), NULL };
 	const char *env[] = { shift_env, dir_env, NULL };
 	int shift = free_shift();
 	struct readme r;
 	const char *told;
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t i, outputs = 0;
 
 	read_blocks(&r, "README.md");
@@ -279,9 +279,9 @@ KIT_TEST_T(every_command_does_what_the_readme_says, 240)
 	hear(&r);
 	write_script(&r, shift, argv[1]);
 	snprintf(shift_env, sizeof(shift_env), "PORT_SHIFT=%d", shift);
-	snprintf(dir_env, sizeof(dir_env), "STACK_DIR=%s", kit_path("stack"));
-	kit_spawn(&p, "readme", argv, env);
-	ck_assert_int_eq(kit_wait(&p, 200000), 0);
+	snprintf(dir_env, sizeof(dir_env), "STACK_DIR=%s", tk_path("stack"));
+	tk_spawn(&p, "readme", argv, env);
+	ck_assert_int_eq(tk_wait(&p, 200000), 0);
 	for (i = 1; i < r.n; i++) {
 		if (is(&r.blocks[i], "json") || is(&r.blocks[i], "text")) {
 			ck_assert(is(&r.blocks[i - 1], "sh"));
@@ -295,7 +295,7 @@ KIT_TEST_T(every_command_does_what_the_readme_says, 240)
 	free_blocks(&r);
 }
 
-KIT_TEST(both_languages_say_the_same)
+TEST(both_languages_say_the_same)
 {
 	struct readme en, zh;
 	size_t i;
@@ -318,7 +318,7 @@ KIT_TEST(both_languages_say_the_same)
 	free_blocks(&zh);
 }
 
-KIT_TEST(the_body_has_at_most_sixty_lines)
+TEST(the_body_has_at_most_sixty_lines)
 {
 	struct readme r;
 	size_t i, lines, found = 0;

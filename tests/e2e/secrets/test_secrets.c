@@ -1,13 +1,13 @@
 /*
  * What must not be told is found where it is told, and nothing else is.
  */
-#include "e2e/rig/secrets.h"
+#include "testkit/stack/secrets.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* A log, and what is said of it; NULL: nothing is wrong. */
 static const struct {
@@ -30,7 +30,7 @@ static const struct {
 	{ "lvl=info where=\"in a list as well\"\n", "in a list as well" },
 };
 
-KIT_TEST(what_must_not_be_told_is_found)
+TEST(what_must_not_be_told_is_found)
 {
 	const char *env[8 + SECRETS_ENV_MAX] = { "NATS_PASSWORD=s3cret-of-nats",
 		"NATS_URL=nats://a:pass-in-url@h:1", "LOG_LEVEL=info-or-not" };
@@ -49,7 +49,7 @@ KIT_TEST(what_must_not_be_told_is_found)
 	secrets_hear(body);
 	json_decref(body);
 	for (i = 0; i < NELEM(logs); i++) {
-		kit_write_file(kit_path("x.log"), logs[i].log);
+		tk_write_file(tk_path("x.log"), logs[i].log);
 		told = secrets_told();
 		ck_assert_msg((told != NULL) == (logs[i].says != NULL) &&
 			(told == NULL || strstr(told, logs[i].says) != NULL),
@@ -57,7 +57,7 @@ KIT_TEST(what_must_not_be_told_is_found)
 	}
 }
 
-KIT_TEST(answers_are_looked_into)
+TEST(answers_are_looked_into)
 {
 	json_t *body;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
+#include "testkit/stack/owner.h"
 
 #define DEBUG "LOG_LEVEL=debug"
 
@@ -54,10 +54,10 @@ model_will_quote(const char *when, int http, const char *text)
 static bool
 has_noted(void *arg)
 {
-	return kit_log_has(&stack.service[STACK_MEMORY_WORKER].proc, arg);
+	return tk_log_has(&stack.service[STACK_MEMORY_WORKER].proc, arg);
 }
 
-KIT_TEST_T(a_model_that_quotes_is_not_quoted, 60)
+TEST_T(a_model_that_quotes_is_not_quoted, 60)
 {
 	static const struct {
 		const char *session, *text;
@@ -82,12 +82,12 @@ KIT_TEST_T(a_model_that_quotes_is_not_quoted, 60)
 		/* Once the user is silent it is summarised. */
 		snprintf(when, sizeof(when), "用户：%s", cases[i].text);
 		model_will_quote(when, cases[i].status, cases[i].text);
-		ck_assert(kit_until(
+		ck_assert(tk_until(
 		    has_noted, (void *)(uintptr_t)cases[i].event, STACK_MS));
 	}
 }
 
-KIT_TEST(what_is_wrong_is_not_quoted)
+TEST(what_is_wrong_is_not_quoted)
 {
 	struct owner o = owner_of("u-wrong", "terminal-002");
 	json_t *j = owner_request(&o, "我今天心情不好，请不要告诉别人");

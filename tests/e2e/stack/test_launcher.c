@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/stack.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/stack.h"
 
 #define MOVED 16
 
@@ -65,12 +65,12 @@ prepare(struct local *l, const char *name)
 	int port, i;
 
 	memset(l, 0, sizeof(*l));
-	snprintf(l->dir, sizeof(l->dir), "%s", kit_path(name));
+	snprintf(l->dir, sizeof(l->dir), "%s", tk_path(name));
 	set(l, "STACK_DIR", l->dir);
-	snprintf(bin, sizeof(bin), "%s", kit_bin(""));
+	snprintf(bin, sizeof(bin), "%s", tk_bin(""));
 	set(l, "STACK_BIN", bin);
 	for (i = 0; i < MOVED; i++) {
-		port = kit_port();
+		port = tk_port();
 		snprintf(text, sizeof(text), "%d", port);
 		set(l, ports[i].name, text);
 		if (ports[i].service >= 0)
@@ -79,35 +79,35 @@ prepare(struct local *l, const char *name)
 }
 
 static void
-begin(struct local *l, struct kit_proc *p, const char *command)
+begin(struct local *l, struct tk_proc *p, const char *command)
 {
 	const char *argv[] = { "deploy/stack", command, NULL };
 
-	kit_spawn(p, command, argv, l->envp);
+	tk_spawn(p, command, argv, l->envp);
 }
 
 /* Run a command to its end; its exit code. */
 static int
-stack(struct local *l, struct kit_proc *p, const char *command)
+stack(struct local *l, struct tk_proc *p, const char *command)
 {
-	(void)unlink(kit_path("up.log"));
+	(void)unlink(tk_path("up.log"));
 	begin(l, p, command);
-	return kit_wait(p, 60000);
+	return tk_wait(p, 60000);
 }
 
 static void
 up(struct local *l)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
 	ck_assert_int_eq(stack(l, &p, "up"), 0);
-	ck_assert(kit_log_has(&p, "soul: ready"));
+	ck_assert(tk_log_has(&p, "soul: ready"));
 }
 
 static void
 down(struct local *l)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
 	ck_assert_int_eq(stack(l, &p, "down"), 0);
 }
@@ -120,7 +120,7 @@ pid_of(struct local *l, const char *name)
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "%s/pids", l->dir);
-	text = kit_read_file(path, NULL);
+	text = tk_read_file(path, NULL);
 	line = strstr(text, name);
 	ck_assert_msg(line != NULL, "%s is not in %s", name, path);
 	pid = (pid_t)strtol(line + strlen(name), NULL, 10);
@@ -136,7 +136,7 @@ nothing_listens(void *arg)
 	size_t i;
 
 	for (i = 2; i < l->n; i++) {
-		if (kit_port_open(
+		if (tk_port_open(
 			(int)strtol(strchr(l->env[i], '=') + 1, NULL, 10)))
 			return false;
 	}
@@ -150,7 +150,7 @@ log_has(struct local *l, const char *name, const char *what)
 	bool has;
 
 	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
-	text = kit_read_file(path, NULL);
+	text = tk_read_file(path, NULL);
 	has = strstr(text, what) != NULL;
 	free(text);
 	return has;
@@ -179,7 +179,7 @@ chat(struct local *l, const char *soul_name)
 	json_decref(r);
 }
 
-KIT_TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
+TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
 {
 	struct mono began = clock_mono();
 	struct local l;
@@ -197,7 +197,7 @@ KIT_TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
 	ck_assert(nothing_listens(&l));
 }
 
-KIT_TEST_T(souls_and_sessions_outlive_the_stack, 120)
+TEST_T(souls_and_sessions_outlive_the_stack, 120)
 {
 	struct local l;
 	json_t *j;
@@ -218,10 +218,10 @@ KIT_TEST_T(souls_and_sessions_outlive_the_stack, 120)
 	down(&l);
 }
 
-KIT_TEST_T(two_stacks_run_side_by_side, 120)
+TEST_T(two_stacks_run_side_by_side, 120)
 {
 	struct local a, b;
-	struct kit_proc p;
+	struct tk_proc p;
 
 	prepare(&a, "a");
 	prepare(&b, "b");
@@ -229,7 +229,7 @@ KIT_TEST_T(two_stacks_run_side_by_side, 120)
 	up(&b);
 	/* One runs already in this folder. */
 	ck_assert_int_eq(stack(&a, &p, "up"), 1);
-	ck_assert(kit_log_has(&p, "runs in"));
+	ck_assert(tk_log_has(&p, "runs in"));
 	chat(&a, "甲");
 	chat(&b, "乙");
 	down(&a);
@@ -239,14 +239,14 @@ KIT_TEST_T(two_stacks_run_side_by_side, 120)
 	ck_assert(nothing_listens(&b));
 }
 
-KIT_TEST(a_taken_port_is_named_before_anything_starts)
+TEST(a_taken_port_is_named_before_anything_starts)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	socklen_t len = sizeof(any);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char text[16], wanted[64], path[300];
 	struct local l;
-	struct kit_proc p;
+	struct tk_proc p;
 
 	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&any, len), 0);
@@ -259,25 +259,25 @@ KIT_TEST(a_taken_port_is_named_before_anything_starts)
 	l.envp[2 + 2] = "SOUL_NOTHING=1";
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
 	snprintf(wanted, sizeof(wanted), "  %s, wanted by mosquitto", text);
-	ck_assert(kit_log_has(&p, "are taken"));
-	ck_assert(kit_log_has(&p, wanted));
-	ck_assert(kit_log_has(&p, "PORT_SHIFT"));
+	ck_assert(tk_log_has(&p, "are taken"));
+	ck_assert(tk_log_has(&p, wanted));
+	ck_assert(tk_log_has(&p, "PORT_SHIFT"));
 	snprintf(path, sizeof(path), "%s/pids", l.dir);
 	ck_assert_int_ne(access(path, F_OK), 0);
 	close(fd);
 }
 
-KIT_TEST(two_programs_do_not_get_one_port)
+TEST(two_programs_do_not_get_one_port)
 {
 	struct local l;
-	struct kit_proc p;
+	struct tk_proc p;
 
 	prepare(&l, "stack");
 	/* The same number for REDIS_PORT as for NATS_PORT. */
 	snprintf(l.env[3], sizeof(l.env[3]), "REDIS_PORT=%s",
 	    strchr(l.env[2], '=') + 1);
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	ck_assert(kit_log_has(&p, "wanted by nats-server and by redis-server"));
+	ck_assert(tk_log_has(&p, "wanted by nats-server and by redis-server"));
 }
 
 struct expected {
@@ -293,7 +293,7 @@ is_reported(void *arg)
 	return log_has(e->l, "stack.log", e->text);
 }
 
-KIT_TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
+TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
 {
 	struct expected e;
 	struct local l;
@@ -303,9 +303,9 @@ KIT_TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
 	ck_assert_int_eq(kill(pid_of(&l, "intent-filter "), SIGKILL), 0);
 	e = (struct expected){ &l,
 		"soul: intent-filter was killed by SIGKILL" };
-	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	ck_assert(tk_until(is_reported, &e, STACK_MS));
 	e.text = "  | ts=";
-	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	ck_assert(tk_until(is_reported, &e, STACK_MS));
 	/* The others go on. */
 	json_decref(owner_ok(&l.st, "GET", "/v1/souls", NULL));
 	down(&l);
@@ -321,23 +321,23 @@ replace(struct local *l, const char *name, const char *script)
 		"mqtt-bridge", "chat-gateway", "body-sim" };
 	char dir[200], path[400], real[400];
 
-	snprintf(dir, sizeof(dir), "%s", kit_path("bin"));
+	snprintf(dir, sizeof(dir), "%s", tk_path("bin"));
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, all[i]);
-		snprintf(real, sizeof(real), "%s", kit_bin(all[i]));
+		snprintf(real, sizeof(real), "%s", tk_bin(all[i]));
 		if (strcmp(all[i], name) != 0) {
 			ck_assert_int_eq(symlink(real, path), 0);
 			continue;
 		}
-		kit_write_file(path, script);
+		tk_write_file(path, script);
 		ck_assert_int_eq(chmod(path, 0700), 0);
 	}
 	/* The last of two variables counts. */
 	set(l, "STACK_BIN", dir);
 }
 
-KIT_TEST_T(what_ends_before_ready_is_reported, 120)
+TEST_T(what_ends_before_ready_is_reported, 120)
 {
 	char script[1024], real[400];
 	struct expected e;
@@ -345,7 +345,7 @@ KIT_TEST_T(what_ends_before_ready_is_reported, 120)
 
 	prepare(&l, "stack");
 	/* The body is the last to start; all the others are ready then. */
-	snprintf(real, sizeof(real), "%s", kit_bin("body-sim"));
+	snprintf(real, sizeof(real), "%s", tk_bin("body-sim"));
 	snprintf(script, sizeof(script),
 	    "#!/bin/sh\n"
 	    "pid=$(sed -n 's/^intent-filter //p' '%s/pids')\n"
@@ -358,65 +358,65 @@ KIT_TEST_T(what_ends_before_ready_is_reported, 120)
 	up(&l);
 	e = (struct expected){ &l,
 		"soul: intent-filter was killed by SIGKILL" };
-	ck_assert(kit_until(is_reported, &e, STACK_MS));
+	ck_assert(tk_until(is_reported, &e, STACK_MS));
 	down(&l);
 	ck_assert(nothing_listens(&l));
 }
 
-KIT_TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
+TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
 {
 	struct local l;
-	struct kit_proc p;
+	struct tk_proc p;
 
 	prepare(&l, "stack");
 	set(&l, "LOG_LEVEL", "loud");
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	ck_assert(kit_log_has(&p, "does not start"));
-	ck_assert(kit_log_has(&p, "LOG_LEVEL"));
+	ck_assert(tk_log_has(&p, "does not start"));
+	ck_assert(tk_log_has(&p, "LOG_LEVEL"));
 	ck_assert(nothing_listens(&l));
 }
 
-KIT_TEST_T(a_killed_launcher_takes_its_processes_along, 120)
+TEST_T(a_killed_launcher_takes_its_processes_along, 120)
 {
-	struct kit_proc run;
+	struct tk_proc run;
 	struct local l;
 
 	prepare(&l, "stack");
 	begin(&l, &run, "run");
-	ck_assert(kit_until(is_up, &l, 60000));
-	kit_signal(&run, SIGKILL);
-	ck_assert_int_eq(kit_wait(&run, STACK_MS), 128 + SIGKILL);
-	ck_assert(kit_until(nothing_listens, &l, STACK_MS));
+	ck_assert(tk_until(is_up, &l, 60000));
+	tk_signal(&run, SIGKILL);
+	ck_assert_int_eq(tk_wait(&run, STACK_MS), 128 + SIGKILL);
+	ck_assert(tk_until(nothing_listens, &l, STACK_MS));
 	/* It is no obstacle to the next one. */
 	up(&l);
 	down(&l);
 }
 
-KIT_TEST_T(an_interrupt_stops_it_all, 120)
+TEST_T(an_interrupt_stops_it_all, 120)
 {
-	struct kit_proc run;
+	struct tk_proc run;
 	struct local l;
 
 	prepare(&l, "stack");
 	begin(&l, &run, "run");
-	ck_assert(kit_until(is_up, &l, 60000));
-	kit_signal(&run, SIGINT);
-	ck_assert_int_eq(kit_wait(&run, 60000), 0);
+	ck_assert(tk_until(is_up, &l, 60000));
+	tk_signal(&run, SIGINT);
+	ck_assert_int_eq(tk_wait(&run, 60000), 0);
 	ck_assert(nothing_listens(&l));
 	ck_assert(!is_up(&l));
 }
 
-KIT_TEST(wrong_use_is_told)
+TEST(wrong_use_is_told)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 	struct local l;
 
 	prepare(&l, "stack");
 	ck_assert_int_eq(stack(&l, &p, "start"), 64);
-	ck_assert(kit_log_has(&p, "usage: deploy/stack run"));
+	ck_assert(tk_log_has(&p, "usage: deploy/stack run"));
 	ck_assert_int_eq(stack(&l, &p, "down"), 0);
-	ck_assert(kit_log_has(&p, "nothing runs in"));
+	ck_assert(tk_log_has(&p, "nothing runs in"));
 	set(&l, "PORT_SHIFT", "much");
 	ck_assert_int_eq(stack(&l, &p, "env"), 1);
-	ck_assert(kit_log_has(&p, "PORT_SHIFT is much"));
+	ck_assert(tk_log_has(&p, "PORT_SHIFT is much"));
 }

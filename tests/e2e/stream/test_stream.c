@@ -8,10 +8,10 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "e2e/rig/owner.h"
-#include "e2e/rig/peer.h"
-#include "kit/kit_json.h"
-#include "kit/kit_sse.h"
+#include "testkit/json.h"
+#include "testkit/sse.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/peer.h"
 
 #define WEATHER "今天上海天气如何？"
 
@@ -37,7 +37,7 @@ gateway(void)
 
 /* Say it, and read the answer as a stream; more are members of the request. */
 static void
-say(struct kit_sse *s, const struct owner *o, const char *text,
+say(struct tk_sse *s, const struct owner *o, const char *text,
     const char *member)
 {
 	json_t *req = owner_request(o, text);
@@ -46,10 +46,10 @@ say(struct kit_sse *s, const struct owner *o, const char *text,
 	if (member != NULL)
 		json_object_set_new(req, member, json_true());
 	char *body = json_dumps(req, 0);
-	kit_sse_post(s, gateway(), "", body);
+	tk_sse_post(s, gateway(), "", body);
 	free(body);
 	json_decref(req);
-	kit_sse_begun(s);
+	tk_sse_begun(s);
 }
 
 /* A turn's events: all text that came in pieces, and the last event. */
@@ -64,26 +64,26 @@ struct told {
 static bool
 is_type(json_t *j, const char *type)
 {
-	return strcmp(kit_text(j, "type"), type) == 0;
+	return strcmp(tk_text(j, "type"), type) == 0;
 }
 
 static void
 note(struct told *t, json_t *j)
 {
-	int64_t seq = kit_int(j, "seq");
+	int64_t seq = tk_int(j, "seq");
 
 	if (t->last == 0) {
 		ck_assert(is_type(j, STARTED));
-		snprintf(t->turn, sizeof(t->turn), "%s", kit_text(j, "run_id"));
+		snprintf(t->turn, sizeof(t->turn), "%s", tk_text(j, "run_id"));
 		t->first = seq;
 	} else {
 		ck_assert_int_eq(seq, t->last + 1);
 	}
 	t->last = seq;
-	ck_assert_str_eq(kit_text(j, "run_id"), t->turn);
+	ck_assert_str_eq(tk_text(j, "run_id"), t->turn);
 	if (is_type(j, DELTA)) {
 		t->pieces++;
-		buf_puts(&t->text, kit_text(j, "data.text_delta"));
+		buf_puts(&t->text, tk_text(j, "data.text_delta"));
 	} else if (is_type(j, FINAL)) {
 		t->final = json_incref(j);
 	} else if (is_type(j, COMPLETED) || is_type(j, FAILED)) {
@@ -92,13 +92,13 @@ note(struct told *t, json_t *j)
 }
 
 static void
-listen(struct kit_sse *s, struct told *t)
+listen(struct tk_sse *s, struct told *t)
 {
-	struct kit_sse_event e;
+	struct tk_sse_event e;
 
 	*t = (struct told){ .text = BUF_INIT(65536) };
 	while (t->end == NULL) {
-		ck_assert(kit_sse_next(s, STACK_MS, &e));
+		ck_assert(tk_sse_next(s, STACK_MS, &e));
 		note(t, e.j);
 		json_decref(e.j);
 	}
@@ -121,81 +121,81 @@ turn_of(const struct owner *o, const char *turn)
 	return owner_ok(&stack, "GET", path, NULL);
 }
 
-KIT_TEST(an_answer_comes_in_pieces)
+TEST(an_answer_comes_in_pieces)
 {
 	struct owner o = owner_of("u-pieces", "terminal-001");
-	struct kit_sse s;
+	struct tk_sse s;
 	struct told t;
 	json_t *j;
 
 	say(&s, &o, WEATHER, NULL);
 	listen(&s, &t);
-	ck_assert(kit_sse_ends(&s, STACK_MS));
-	kit_sse_close(&s);
+	ck_assert(tk_sse_ends(&s, STACK_MS));
+	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
 	ck_assert_uint_ge(t.pieces, 2);
-	ck_assert_str_eq(t.text.p, kit_text(t.final, "data.text"));
+	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	ck_assert_str_eq(
-	    kit_text(t.final, "data.structured_payload.reply"), t.text.p);
+	    tk_text(t.final, "data.structured_payload.reply"), t.text.p);
 	/* Where its time went. */
 	j = turn_of(&o, t.turn);
-	ck_assert_str_eq(kit_text(j, "state"), "completed");
-	ck_assert_uint_ge(json_array_size(kit_at(j, "timeline")), 5);
+	ck_assert_str_eq(tk_text(j, "state"), "completed");
+	ck_assert_uint_ge(json_array_size(tk_at(j, "timeline")), 5);
 	json_decref(j);
 	told_free(&t);
 }
 
-KIT_TEST(a_command_is_told_with_what_was_done)
+TEST(a_command_is_told_with_what_was_done)
 {
 	struct owner o = owner_of("u-command", "terminal-002");
-	struct kit_sse s;
+	struct tk_sse s;
 	struct told t;
 
 	say(&s, &o, "把灯变成绿色", NULL);
 	listen(&s, &t);
-	kit_sse_close(&s);
-	ck_assert(has_skill(kit_at(t.final, "data.structured_payload"),
+	tk_sse_close(&s);
+	ck_assert(has_skill(tk_at(t.final, "data.structured_payload"),
 	    "executed_skills", "control_light"));
 	told_free(&t);
 }
 
 /* Who hangs up goes on where he was, and misses nothing. */
-KIT_TEST(a_lost_connection_is_taken_up_again)
+TEST(a_lost_connection_is_taken_up_again)
 {
 	struct owner o = owner_of("u-resume", "terminal-003");
-	struct kit_sse_event e;
-	struct kit_sse s;
+	struct tk_sse_event e;
+	struct tk_sse s;
 	struct told t;
 	char cursor[24];
 
 	say(&s, &o, WEATHER, NULL);
-	ck_assert(kit_sse_next(&s, STACK_MS, &e));
+	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	json_decref(e.j);
-	ck_assert(kit_sse_next(&s, STACK_MS, &e));
+	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	snprintf(
-	    cursor, sizeof(cursor), "%lld", (long long)kit_int(e.j, "seq") - 2);
+	    cursor, sizeof(cursor), "%lld", (long long)tk_int(e.j, "seq") - 2);
 	json_decref(e.j);
-	kit_sse_close(&s);
-	kit_sse_send(
+	tk_sse_close(&s);
+	tk_sse_send(
 	    &s, gateway(), "/v1/sessions/s1/events?user_id=u-resume", cursor);
-	kit_sse_begun(&s);
+	tk_sse_begun(&s);
 	listen(&s, &t);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
-	ck_assert_str_eq(t.text.p, kit_text(t.final, "data.text"));
+	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	told_free(&t);
 }
 
 /* One session, watched by somebody else. */
-KIT_TEST(a_session_is_watched)
+TEST(a_session_is_watched)
 {
 	struct owner o = owner_of("u-watch", "terminal-004");
-	struct kit_sse s;
+	struct tk_sse s;
 	struct told t;
 
-	kit_sse_send(&s, gateway(),
+	tk_sse_send(&s, gateway(),
 	    "/v1/sessions/s1/events?user_id=u-watch&cursor=0", NULL);
-	kit_sse_begun(&s);
+	tk_sse_begun(&s);
 	for (int i = 0; i < 3; i++) {
 		json_decref(owner_say(&o, "把灯变成绿色"));
 		listen(&s, &t);
@@ -203,7 +203,7 @@ KIT_TEST(a_session_is_watched)
 		ck_assert_uint_eq(t.pieces, 0);
 		told_free(&t);
 	}
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 }
 
 /* The model is told to be slow, so that there is time to stop it. */
@@ -231,35 +231,35 @@ cancel(const struct owner *o, const char *turn)
 		"I have heard enough of it"));
 }
 
-KIT_TEST(a_turn_is_stopped)
+TEST(a_turn_is_stopped)
 {
 	struct owner o = owner_of("u-cancel", "terminal-005");
-	struct kit_sse_event e;
-	struct kit_sse s;
+	struct tk_sse_event e;
+	struct tk_sse s;
 	char turn[64];
 	json_t *j;
 
 	slow_model();
 	say(&s, &o, WEATHER, NULL);
-	ck_assert(kit_sse_next(&s, STACK_MS, &e));
-	snprintf(turn, sizeof(turn), "%s", kit_text(e.j, "run_id"));
+	ck_assert(tk_sse_next(&s, STACK_MS, &e));
+	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
 	j = turn_of(&o, turn);
-	ck_assert_str_eq(kit_text(j, "state"), "running");
+	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
 	j = cancel(&o, turn);
-	ck_assert(json_is_true(kit_at(j, "canceled")));
+	ck_assert(json_is_true(tk_at(j, "canceled")));
 	json_decref(j);
-	ck_assert(kit_sse_next(&s, STACK_MS, &e));
+	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	ck_assert(is_type(e.j, FAILED));
-	ck_assert_str_eq(kit_text(e.j, "data.error.code"), "CANCELED");
+	ck_assert_str_eq(tk_text(e.j, "data.error.code"), "CANCELED");
 	json_decref(e.j);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	j = cancel(&o, turn);
-	ck_assert(json_is_false(kit_at(j, "canceled")));
+	ck_assert(json_is_false(tk_at(j, "canceled")));
 	json_decref(j);
 	j = turn_of(&o, turn);
-	ck_assert_str_eq(kit_text(j, "state"), "canceled");
+	ck_assert_str_eq(tk_text(j, "state"), "canceled");
 	json_decref(j);
 	json_decref(owner_say(&o, "把灯变成绿色"));
 }
@@ -274,7 +274,7 @@ has_state(void *arg)
 {
 	struct wanted *w = arg;
 	json_t *j = turn_of(w->o, w->turn);
-	bool is = strcmp(kit_text(j, "state"), w->state) == 0;
+	bool is = strcmp(tk_text(j, "state"), w->state) == 0;
 
 	json_decref(j);
 	return is;
@@ -285,22 +285,21 @@ static void
 hang_up(const struct owner *o, const char *member, const char *state)
 {
 	struct wanted w = { o, NULL, state };
-	struct kit_sse_event e;
-	struct kit_sse s;
+	struct tk_sse_event e;
+	struct tk_sse s;
 	char turn[64];
 
 	say(&s, o, WEATHER, member);
-	ck_assert(kit_sse_next(&s, STACK_MS, &e));
-	snprintf(turn, sizeof(turn), "%s", kit_text(e.j, "run_id"));
+	ck_assert(tk_sse_next(&s, STACK_MS, &e));
+	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	w.turn = turn;
-	ck_assert_msg(
-	    kit_until(has_state, &w, STACK_MS), "it is not %s", state);
+	ck_assert_msg(tk_until(has_state, &w, STACK_MS), "it is not %s", state);
 	json_decref(owner_say(o, "把灯变成绿色"));
 }
 
-KIT_TEST(a_client_that_goes)
+TEST(a_client_that_goes)
 {
 	struct owner o = owner_of("u-gone", "terminal-006");
 
@@ -310,7 +309,7 @@ KIT_TEST(a_client_that_goes)
 }
 
 /* The same input again gets the first answer, and nothing is done twice. */
-KIT_TEST(a_retry_does_nothing_twice)
+TEST(a_retry_does_nothing_twice)
 {
 	struct owner o = owner_of("u-retry", "terminal-007");
 	struct peer *p = peer_new(&stack, &(struct peer_opts){ 0 });

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "e2e/rig/ear.h"
-#include "e2e/rig/peer.h"
-#include "e2e/rig/stack.h"
-#include "e2e/rig/tap.h"
+#include "testkit/stack/ear.h"
+#include "testkit/stack/peer.h"
+#include "testkit/stack/stack.h"
+#include "testkit/stack/tap.h"
 
 static const struct stack_opts bare = { .without = STACK_BARE };
 
@@ -53,7 +53,7 @@ static const struct {
 static size_t
 complaints(struct stack *st)
 {
-	char *log = kit_read_file(st->tap.log, NULL);
+	char *log = tk_read_file(st->tap.log, NULL);
 	const char *p = log;
 	size_t n = 0;
 
@@ -84,11 +84,11 @@ assert_says(struct stack *st, size_t n, const char *text)
 {
 	struct complaint c = { st, n };
 
-	ck_assert_msg(kit_until(are_made, &c, STACK_MS), "not said: %s", text);
-	ck_assert_msg(kit_log_has(&st->tap, text), "not said: %s", text);
+	ck_assert_msg(tk_until(are_made, &c, STACK_MS), "not said: %s", text);
+	ck_assert_msg(tk_log_has(&st->tap, text), "not said: %s", text);
 }
 
-KIT_TEST(nats_messages_are_judged)
+TEST(nats_messages_are_judged)
 {
 	natsConnection *nc = NULL;
 	struct stack st;
@@ -114,7 +114,7 @@ KIT_TEST(nats_messages_are_judged)
 	ck_assert_ptr_nonnull(stack_end(&st));
 }
 
-KIT_TEST(answers_are_judged_by_their_question)
+TEST(answers_are_judged_by_their_question)
 {
 	static const struct {
 		const char *answer, *header, *says;
@@ -199,7 +199,7 @@ static const struct {
 	    "no status" },
 };
 
-KIT_TEST(mqtt_messages_are_judged)
+TEST(mqtt_messages_are_judged)
 {
 	struct stack st;
 	struct peer *p;
@@ -219,7 +219,7 @@ KIT_TEST(mqtt_messages_are_judged)
 	ck_assert_ptr_nonnull(stack_end(&st));
 }
 
-KIT_TEST(silence_is_fine)
+TEST(silence_is_fine)
 {
 	struct stack st;
 

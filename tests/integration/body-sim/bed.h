@@ -7,14 +7,14 @@
 #include <signal.h>
 
 #include "integration/body-sim/peer.h"
-#include "kit/kit_json.h"
-#include "kit/kit_service.h"
+#include "testkit/json.h"
+#include "testkit/service.h"
 
 #define T1 "soul/terminal/terminal-001/"
 
 struct bed {
-	struct kit_server broker;
-	struct kit_service sim;
+	struct tk_server broker;
+	struct tk_service sim;
 	struct peer peer;
 };
 
@@ -22,12 +22,12 @@ struct bed {
 static inline void
 bed_sim(struct bed *b, const char *const *more)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
-	kit_env_list(&e, more);
-	kit_env_put(&e, "MQTT_BROKER_URL=%s", b->broker.url);
-	kit_env_put(&e, "LOG_LEVEL=debug");
-	kit_service_spawn(&b->sim, "body-sim", "body-sim", &e);
+	tk_env_list(&e, more);
+	tk_env_put(&e, "MQTT_BROKER_URL=%s", b->broker.url);
+	tk_env_put(&e, "LOG_LEVEL=debug");
+	tk_service_spawn(&b->sim, "body-sim", "body-sim", &e);
 }
 
 /* Broker, peer (subscribed to everything), then body-sim, ready. */
@@ -35,17 +35,17 @@ static inline void
 bed_start(struct bed *b, const char *const *more)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->broker, KIT_MOSQUITTO);
+	tk_server_start(&b->broker, TK_MOSQUITTO);
 	peer_open(&b->peer, b->broker.port, "#");
 	bed_sim(b, more);
-	kit_service_wait(&b->sim);
+	tk_service_wait(&b->sim);
 }
 
 /* body-sim must end in peace. */
 static inline void
 bed_stop(struct bed *b)
 {
-	kit_service_end(&b->sim);
+	tk_service_end(&b->sim);
 	peer_free(&b->peer);
 }
 
@@ -53,15 +53,15 @@ bed_stop(struct bed *b)
 static inline json_t *
 bed_state(struct bed *b, const char *id)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char path[256];
 	json_t *j;
 
 	snprintf(path, sizeof(path), "/state%s%s",
 	    id != NULL ? "?terminal_id=" : "", id != NULL ? id : "");
-	ck_assert_int_eq(kit_http_ask(b->sim.http, &a, "GET", path, NULL), 200);
-	j = kit_json(a.body.p, a.body.n);
-	kit_answer_free(&a);
+	ck_assert_int_eq(tk_http_ask(b->sim.http, &a, "GET", path, NULL), 200);
+	j = tk_json(a.body.p, a.body.n);
+	tk_answer_free(&a);
 	return j;
 }
 
@@ -99,7 +99,7 @@ bed_expect(struct bed *b, const char *key, const char *text)
 static inline json_t *
 bed_json(const struct peer_msg *m)
 {
-	return kit_json(m->payload, strlen(m->payload));
+	return tk_json(m->payload, strlen(m->payload));
 }
 
 /* Invoke a skill of a body and wait for the result; released by the caller. */

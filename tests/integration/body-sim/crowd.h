@@ -82,14 +82,14 @@ static inline bool
 crowd_all_up(void *arg)
 {
 	struct crowd *c = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char line[64];
 	bool is;
 
 	snprintf(line, sizeof(line), "mqtt_clients_up %d\n", c->bodies);
-	is = kit_service_get(&c->b.sim, &a, "/metrics") == 200 &&
-	    kit_answer_has(&a, line);
-	kit_answer_free(&a);
+	is = tk_service_get(&c->b.sim, &a, "/metrics") == 200 &&
+	    tk_answer_has(&a, line);
+	tk_answer_free(&a);
 	return is;
 }
 
@@ -123,13 +123,13 @@ crowd_start(struct crowd *c, int bodies)
 
 	c->bodies = bodies;
 	snprintf(count, sizeof(count), "BODY_COUNT=%d", bodies);
-	kit_server_start(&c->b.broker, KIT_MOSQUITTO);
+	tk_server_start(&c->b.broker, TK_MOSQUITTO);
 	crowd_listen(c);
 	crowd_expect(c, "intent_catalog");
 	bed_sim(&c->b, env);
 	crowd_wait_all(c);
-	kit_service_wait(&c->b.sim);
-	ck_assert(kit_until(crowd_all_up, c, CROWD_MS));
+	tk_service_wait(&c->b.sim);
+	ck_assert(tk_until(crowd_all_up, c, CROWD_MS));
 }
 
 /* Kill the broker; they must all announce themselves to the next one. */
@@ -137,14 +137,14 @@ static inline void
 crowd_lose_broker(struct crowd *c)
 {
 	crowd_expect(c, "intent_catalog");
-	kit_signal(&c->b.sim.proc, SIGSTOP);
-	kit_server_stop(&c->b.broker, SIGKILL);
-	kit_server_restart(&c->b.broker);
+	tk_signal(&c->b.sim.proc, SIGSTOP);
+	tk_server_stop(&c->b.broker, SIGKILL);
+	tk_server_restart(&c->b.broker);
 	peer_free(&c->b.peer);
 	crowd_listen(c);
-	kit_signal(&c->b.sim.proc, SIGCONT);
+	tk_signal(&c->b.sim.proc, SIGCONT);
 	crowd_wait_all(c);
-	ck_assert(kit_until(crowd_all_up, c, CROWD_MS));
+	ck_assert(tk_until(crowd_all_up, c, CROWD_MS));
 }
 
 /* And all of them say goodbye. */
@@ -152,7 +152,7 @@ static inline void
 crowd_end(struct crowd *c)
 {
 	crowd_expect(c, "online");
-	kit_service_end(&c->b.sim);
+	tk_service_end(&c->b.sim);
 	crowd_wait_all(c);
 	bed_stop(&c->b);
 }

@@ -49,7 +49,7 @@ struct flaw_case {
 struct flawed {
 	const struct flaw_case *c;
 	struct peer peer;
-	struct kit_proc check;
+	struct tk_proc check;
 	int connects, code;
 	bool ended;
 	struct mono beat, answer, old_will; /* when due; never: not */
@@ -234,13 +234,13 @@ flawed_live(struct flawed *f, int port)
 static inline void
 flawed_watch(struct flawed *f, const char *url)
 {
-	const char *argv[] = { kit_bin("body-sim"), "check", "--terminal",
+	const char *argv[] = { tk_bin("body-sim"), "check", "--terminal",
 		f->c->id, "--broker", url, "--seconds",
 		f->c->seconds != NULL ? f->c->seconds : "40", "--ttl",
 		f->c->ttl != NULL ? f->c->ttl : "60", "--invoke", "beep", "{}",
 		"--probe", "--kick", f->c->id, NULL };
 
-	kit_spawn(&f->check, f->c->id, argv, NULL);
+	tk_spawn(&f->check, f->c->id, argv, NULL);
 }
 
 #endif /* !FLAWED_H */

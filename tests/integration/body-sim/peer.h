@@ -15,7 +15,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define PEER_MS 20000
 

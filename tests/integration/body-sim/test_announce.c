@@ -9,7 +9,7 @@ spoke(void *arg)
 	return peer_nth(&b->peer, T1 "heartbeat", 0) != NULL;
 }
 
-KIT_TEST(it_announces_itself_in_order)
+TEST(it_announces_itself_in_order)
 {
 	static const char *const env[] = { "TERMINAL_SOUL_HINT=friendly",
 		"TERMINAL_SKILL_VERSION=3", "TERMINAL_CATALOG_VERSION=12",
@@ -57,12 +57,12 @@ KIT_TEST(it_announces_itself_in_order)
 }
 
 /* The moment it is there, it can be told something. */
-KIT_TEST(it_listens_before_it_speaks)
+TEST(it_listens_before_it_speaks)
 {
 	struct bed b = { 0 };
 	json_t *j;
 
-	kit_server_start(&b.broker, KIT_MOSQUITTO);
+	tk_server_start(&b.broker, TK_MOSQUITTO);
 	peer_open(&b.peer, b.broker.port, "#");
 	bed_sim(&b, NULL);
 	(void)peer_get(&b.peer, T1 "online", 0);
@@ -73,7 +73,7 @@ KIT_TEST(it_listens_before_it_speaks)
 	bed_stop(&b);
 }
 
-KIT_TEST(it_beats)
+TEST(it_beats)
 {
 	static const char *const env[] = {
 		"TERMINAL_HEARTBEAT_INTERVAL_SECONDS=0.2", NULL
@@ -91,7 +91,7 @@ KIT_TEST(it_beats)
 	bed_stop(&b);
 }
 
-KIT_TEST(it_announces_all_again_after_the_broker_was_killed)
+TEST(it_announces_all_again_after_the_broker_was_killed)
 {
 	struct bed b;
 	int i;
@@ -100,13 +100,13 @@ KIT_TEST(it_announces_all_again_after_the_broker_was_killed)
 	ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
 	for (i = 0; i < 2; i++) {
 		/* Held, so that the peer is there before it. */
-		kit_signal(&b.sim.proc, SIGSTOP);
-		kit_server_stop(&b.broker, SIGKILL);
-		kit_server_restart(&b.broker);
+		tk_signal(&b.sim.proc, SIGSTOP);
+		tk_server_stop(&b.broker, SIGKILL);
+		tk_server_restart(&b.broker);
 		peer_free(&b.peer);
 		peer_open(&b.peer, b.broker.port, "#");
 		ck_assert_uint_eq(b.peer.n, 0);
-		kit_signal(&b.sim.proc, SIGCONT);
+		tk_signal(&b.sim.proc, SIGCONT);
 		ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
 		peer_expect(&b.peer, T1 "online", T1 "skills",
 		    T1 "intent_catalog", T1 "heartbeat", NULL);
@@ -117,14 +117,14 @@ KIT_TEST(it_announces_all_again_after_the_broker_was_killed)
 	bed_stop(&b);
 }
 
-KIT_TEST(its_will_says_offline)
+TEST(its_will_says_offline)
 {
 	struct peer late;
 	struct bed b;
 
 	bed_start(&b, NULL);
 	ck_assert(peer_until(&b.peer, spoke, &b, PEER_MS));
-	kit_service_kill(&b.sim);
+	tk_service_kill(&b.sim);
 	ck_assert_str_eq(peer_get(&b.peer, T1 "online", 1)->payload, "offline");
 	peer_open(&late, b.broker.port, T1 "online");
 	ck_assert_str_eq(peer_get(&late, T1 "online", 0)->payload, "offline");
@@ -136,22 +136,22 @@ KIT_TEST(its_will_says_offline)
 	bed_stop(&b);
 }
 
-KIT_TEST(it_says_goodbye)
+TEST(it_says_goodbye)
 {
 	struct bed b;
 
 	bed_start(&b, NULL);
-	kit_service_end(&b.sim);
+	tk_service_end(&b.sim);
 	ck_assert_str_eq(peer_get(&b.peer, T1 "online", 1)->payload, "offline");
 	ck_assert_ptr_null(peer_nth(&b.peer, T1 "online", 2));
 	bed_stop(&b);
 }
 
-KIT_TEST(prefix_and_name_are_its_own)
+TEST(prefix_and_name_are_its_own)
 {
 	static const char *const env[] = { "MQTT_TOPIC_PREFIX=a/b",
 		"TERMINAL_ID=机器人 1", NULL };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct bed b;
 	json_t *j;
 
@@ -168,9 +168,9 @@ KIT_TEST(prefix_and_name_are_its_own)
 	ck_assert_str_eq(text_of(j, "color"), "white");
 	json_decref(j);
 	ck_assert_int_eq(
-	    kit_http_ask(b.sim.http, &a, "GET", "/state?terminal_id=x", NULL),
+	    tk_http_ask(b.sim.http, &a, "GET", "/state?terminal_id=x", NULL),
 	    404);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
@@ -178,31 +178,31 @@ static bool
 is_without_broker(void *arg)
 {
 	struct bed *b = arg;
-	struct kit_answer a = { 0 };
-	bool is = kit_service_get(&b->sim, &a, "/readyz") == 503 &&
-	    kit_answer_has(&a, "the MQTT broker is not reachable");
+	struct tk_answer a = { 0 };
+	bool is = tk_service_get(&b->sim, &a, "/readyz") == 503 &&
+	    tk_answer_has(&a, "the MQTT broker is not reachable");
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
-KIT_TEST(it_is_ready_with_its_broker)
+TEST(it_is_ready_with_its_broker)
 {
 	struct bed b = { 0 };
 	json_t *j;
 
-	kit_server_start(&b.broker, KIT_MOSQUITTO);
-	kit_server_stop(&b.broker, SIGTERM);
+	tk_server_start(&b.broker, TK_MOSQUITTO);
+	tk_server_stop(&b.broker, SIGTERM);
 	bed_sim(&b, NULL);
-	ck_assert(kit_until(is_without_broker, &b, PEER_MS));
+	ck_assert(tk_until(is_without_broker, &b, PEER_MS));
 	j = bed_state(&b, NULL);
 	ck_assert(!is_true(j, "online"));
 	json_decref(j);
-	kit_server_restart(&b.broker);
-	kit_service_wait(&b.sim);
+	tk_server_restart(&b.broker);
+	tk_service_wait(&b.sim);
 	peer_open(&b.peer, b.broker.port, "#");
-	kit_server_stop(&b.broker, SIGKILL);
-	ck_assert(kit_until(is_without_broker, &b, PEER_MS));
+	tk_server_stop(&b.broker, SIGKILL);
+	ck_assert(tk_until(is_without_broker, &b, PEER_MS));
 	bed_stop(&b);
 }
 
@@ -210,23 +210,23 @@ static int
 exit_of(const char *const argv[], const char *env)
 {
 	const char *const more[] = { env, NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 
-	kit_spawn(&p, "refused", argv, more);
-	return kit_wait(&p, PEER_MS);
+	tk_spawn(&p, "refused", argv, more);
+	return tk_wait(&p, PEER_MS);
 }
 
-KIT_TEST(what_makes_no_sense_is_refused)
+TEST(what_makes_no_sense_is_refused)
 {
-	const char *const plain[] = { kit_bin("body-sim"), NULL };
-	const char *const flag[] = { kit_bin("body-sim"), "--count", NULL };
+	const char *const plain[] = { tk_bin("body-sim"), NULL };
+	const char *const flag[] = { tk_bin("body-sim"), "--count", NULL };
 	const char *const narrow[] = { "/bin/sh", "-c",
-		"ulimit -n 700; exec \"$0\"", kit_bin("body-sim"), NULL };
-	const char *const unknown[] = { kit_bin("body-sim"), "--fast", NULL };
-	const char *const print[] = { kit_bin("body-sim"), "--count", "7",
+		"ulimit -n 700; exec \"$0\"", tk_bin("body-sim"), NULL };
+	const char *const unknown[] = { tk_bin("body-sim"), "--fast", NULL };
+	const char *const print[] = { tk_bin("body-sim"), "--count", "7",
 		"--terminal", "x9", "--faults", "error", "--print-config",
 		NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 
 	setenv("ADMIN_ADDR", "127.0.0.1:0", 1);
 	setenv("HTTP_ADDR", "127.0.0.1:0", 1);
@@ -240,10 +240,10 @@ KIT_TEST(what_makes_no_sense_is_refused)
 	ck_assert_int_eq(exit_of(plain, "MQTT_BROKER_URL=http://x"), 78);
 	/* More bodies than descriptors. */
 	ck_assert_int_eq(exit_of(narrow, "BODY_COUNT=200"), 78);
-	kit_spawn(&p, "print", print, NULL);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 0);
-	ck_assert(kit_log_has(&p, "BODY_COUNT=7\n"));
-	ck_assert(kit_log_has(&p, "TERMINAL_ID=x9\n"));
-	ck_assert(kit_log_has(&p, "BODY_FAULTS=error\n"));
-	ck_assert(!kit_log_has(&p, "NATS_URL"));
+	tk_spawn(&p, "print", print, NULL);
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 0);
+	ck_assert(tk_log_has(&p, "BODY_COUNT=7\n"));
+	ck_assert(tk_log_has(&p, "TERMINAL_ID=x9\n"));
+	ck_assert(tk_log_has(&p, "BODY_FAULTS=error\n"));
+	ck_assert(!tk_log_has(&p, "NATS_URL"));
 }

@@ -25,18 +25,18 @@
 /* ---- flawed bodies ------------------------------------------------------- */
 
 static bool
-line_fails(struct kit_proc *p, const char *line)
+line_fails(struct tk_proc *p, const char *line)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "\nFAIL      %s", line);
-	return kit_log_has(p, text);
+	return tk_log_has(p, text);
 }
 
 static void
 judge(struct flawed *f)
 {
-	char *log = kit_read_file(f->check.log, NULL), sum[32];
+	char *log = tk_read_file(f->check.log, NULL), sum[32];
 	int i, n = 0;
 
 	for (i = 0; i < FLAWED_FAILS_MAX && f->c->fails[i] != NULL; i++) {
@@ -59,7 +59,7 @@ all_ended(struct flawed *f, size_t n)
 
 	for (i = 0; i < n; i++) {
 		if (!f[i].ended) {
-			f[i].code = kit_wait(&f[i].check, 0);
+			f[i].code = tk_wait(&f[i].check, 0);
 			f[i].ended = f[i].code != -1;
 		}
 		all = all && f[i].ended;
@@ -68,7 +68,7 @@ all_ended(struct flawed *f, size_t n)
 }
 
 /* All at one time: most of a check is waiting. */
-KIT_TEST_T(each_flaw_is_found_and_no_other, 120)
+TEST_T(each_flaw_is_found_and_no_other, 120)
 {
 	static const struct flaw_case cases[] = {
 		{ FLAW_NONE, "good", NULL, NULL, { NULL } },
@@ -106,10 +106,10 @@ KIT_TEST_T(each_flaw_is_found_and_no_other, 120)
 	};
 	static struct flawed f[NELEM(cases)];
 	struct mono until = mono_add_ms(clock_mono(), 100000);
-	struct kit_server broker;
+	struct tk_server broker;
 	size_t i;
 
-	kit_server_start(&broker, KIT_MOSQUITTO);
+	tk_server_start(&broker, TK_MOSQUITTO);
 	for (i = 0; i < NELEM(f); i++) {
 		flawed_start(&f[i], &cases[i], broker.port);
 		flawed_watch(&f[i], broker.url);
@@ -130,35 +130,35 @@ KIT_TEST_T(each_flaw_is_found_and_no_other, 120)
 /* ---- body-sim itself ----------------------------------------------------- */
 
 static void
-watch(struct bed *b, struct kit_proc *p, const char *name,
+watch(struct bed *b, struct tk_proc *p, const char *name,
     const char *const more[4])
 {
-	const char *argv[] = { kit_bin("body-sim"), "check", "--broker",
+	const char *argv[] = { tk_bin("body-sim"), "check", "--broker",
 		b->broker.url, "--seconds", "60", more[0], more[1], more[2],
 		more[3], NULL };
 
-	kit_spawn(p, name, argv, NULL);
+	tk_spawn(p, name, argv, NULL);
 }
 
 static const char *const quick[] = { "TERMINAL_HEARTBEAT_INTERVAL_SECONDS=0.5",
 	NULL };
 
-KIT_TEST_T(body_sim_passes, 90)
+TEST_T(body_sim_passes, 90)
 {
 	const char *const invoke[4] = { "--invoke", "set_head_motion",
 		"{\"action\":\"点头\"}", "--kick=no" };
-	const char *argv[] = { kit_bin("body-sim"), "check", "--broker", NULL,
+	const char *argv[] = { tk_bin("body-sim"), "check", "--broker", NULL,
 		"--invoke", "set_head_motion", "{\"action\":\"点头\"}",
 		"--probe", "--kick", "body-sim-terminal-001", NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 	struct bed b;
 
 	bed_start(&b, quick);
 	argv[3] = b.broker.url;
-	kit_spawn(&p, "check", argv, NULL);
-	ck_assert_int_eq(kit_wait(&p, 60000), 0);
-	ck_assert(kit_log_has(&p, "\n19 pass, 0 fail, 1 not seen\n"));
-	ck_assert(!kit_log_has(&p, "advice"));
+	tk_spawn(&p, "check", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, 60000), 0);
+	ck_assert(tk_log_has(&p, "\n19 pass, 0 fail, 1 not seen\n"));
+	ck_assert(!tk_log_has(&p, "advice"));
 	/* The probe has done nothing to it. */
 	bed_expect(&b, "color", "\"off\"");
 	bed_expect(&b, "expression", "微笑");
@@ -166,13 +166,13 @@ KIT_TEST_T(body_sim_passes, 90)
 	bed_expect(&b, "conversation_turns", "0");
 
 	watch(&b, &p, "refused", invoke);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 64);
-	ck_assert(kit_log_has(&p, "unknown argument --kick=no"));
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 64);
+	ck_assert(tk_log_has(&p, "unknown argument --kick=no"));
 	bed_stop(&b);
 }
 
 struct watched {
-	struct kit_proc *p;
+	struct tk_proc *p;
 	const char *text;
 };
 
@@ -181,74 +181,74 @@ says(void *arg)
 {
 	struct watched *w = arg;
 
-	return kit_log_has(w->p, w->text);
+	return tk_log_has(w->p, w->text);
 }
 
 /* As a user does it: start the check, pull the plug, plug it in again. */
-KIT_TEST_T(a_restart_is_detected, 90)
+TEST_T(a_restart_is_detected, 90)
 {
 	const char *const nothing[4] = { NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 	struct watched w = { &p, "heartbeat" };
 	struct bed b;
 
 	bed_start(&b, quick);
 	watch(&b, &p, "check", nothing);
-	ck_assert(kit_until(says, &w, PEER_MS));
-	kit_service_kill(&b.sim);
+	ck_assert(tk_until(says, &w, PEER_MS));
+	tk_service_kill(&b.sim);
 	bed_sim(&b, quick);
-	ck_assert_int_eq(kit_wait(&p, 60000), 0);
-	ck_assert(kit_log_has(&p, "\n14 pass, 0 fail, 6 not seen\n"));
-	ck_assert(kit_log_has(&p, "pass      6.7 "));
-	ck_assert(kit_log_has(&p, "pass      3.4   the will"));
+	ck_assert_int_eq(tk_wait(&p, 60000), 0);
+	ck_assert(tk_log_has(&p, "\n14 pass, 0 fail, 6 not seen\n"));
+	ck_assert(tk_log_has(&p, "pass      6.7 "));
+	ck_assert(tk_log_has(&p, "pass      3.4   the will"));
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nobody_there_is_a_failure, 90)
+TEST_T(nobody_there_is_a_failure, 90)
 {
 	const char *const nobody[4] = { "--terminal", "x", "--seconds", "2" };
 	const char *const lost[4] = { "--seconds", "60" };
-	struct kit_proc p;
+	struct tk_proc p;
 	struct watched w = { &p, "watching" };
 	struct bed b;
 
 	bed_start(&b, NULL);
 	watch(&b, &p, "nobody", nobody);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 1);
-	ck_assert(kit_log_has(&p, "nothing came from x"));
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 1);
+	ck_assert(tk_log_has(&p, "nothing came from x"));
 	/* An interrupt ends the watch with what is known. */
 	watch(&b, &p, "interrupted", lost);
-	ck_assert(kit_until(says, &w, PEER_MS));
+	ck_assert(tk_until(says, &w, PEER_MS));
 	w.text = "intent_catalog (kept)";
-	ck_assert(kit_until(says, &w, PEER_MS));
-	kit_signal(&p, SIGINT);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 0);
-	ck_assert(kit_log_has(&p, "pass      3.3 "));
+	ck_assert(tk_until(says, &w, PEER_MS));
+	tk_signal(&p, SIGINT);
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 0);
+	ck_assert(tk_log_has(&p, "pass      3.3 "));
 	/* Without the broker nothing can be said. */
 	watch(&b, &p, "lost", lost);
 	w.text = "watching";
-	ck_assert(kit_until(says, &w, PEER_MS));
-	kit_server_stop(&b.broker, SIGKILL);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 69);
-	ck_assert(kit_log_has(&p, "the broker went away"));
+	ck_assert(tk_until(says, &w, PEER_MS));
+	tk_server_stop(&b.broker, SIGKILL);
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 69);
+	ck_assert(tk_log_has(&p, "the broker went away"));
 	watch(&b, &p, "unreached", lost);
-	ck_assert_int_eq(kit_wait(&p, PEER_MS), 69);
-	ck_assert(kit_log_has(&p, "the broker is not there"));
+	ck_assert_int_eq(tk_wait(&p, PEER_MS), 69);
+	ck_assert(tk_log_has(&p, "the broker is not there"));
 	bed_stop(&b);
 }
 
 static int
 exit_of(const char *a, const char *b, const char *c)
 {
-	const char *const argv[] = { kit_bin("body-sim"), "check", a, b, c,
+	const char *const argv[] = { tk_bin("body-sim"), "check", a, b, c,
 		NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 
-	kit_spawn(&p, "refused", argv, NULL);
-	return kit_wait(&p, PEER_MS);
+	tk_spawn(&p, "refused", argv, NULL);
+	return tk_wait(&p, PEER_MS);
 }
 
-KIT_TEST(wrong_arguments_are_refused)
+TEST(wrong_arguments_are_refused)
 {
 	ck_assert_int_eq(exit_of("--help", NULL, NULL), 0);
 	ck_assert_int_eq(exit_of("--fast", NULL, NULL), 64);

@@ -1,7 +1,7 @@
 /* Many bodies in one process. */
 #include "integration/body-sim/crowd.h"
 
-KIT_TEST_T(five_hundred_bodies, 180)
+TEST_T(five_hundred_bodies, 180)
 {
 	static struct crowd c;
 	json_t *j;

@@ -44,7 +44,7 @@ noted(struct bed *b, const char *text)
 static const char on[] = "{\"request_id\":\"r1\",\"skill\":\"control_light\","
 			 "\"arguments\":{\"mode\":\"on\"}}";
 
-KIT_TEST(silent)
+TEST(silent)
 {
 	struct bed b;
 	json_t *j;
@@ -61,7 +61,7 @@ KIT_TEST(silent)
 	bed_stop(&b);
 }
 
-KIT_TEST(late)
+TEST(late)
 {
 	struct peer_msg *asked, *answered;
 	struct bed b;
@@ -80,7 +80,7 @@ KIT_TEST(late)
 	bed_stop(&b);
 }
 
-KIT_TEST(error)
+TEST(error)
 {
 	struct bed b;
 	json_t *j;
@@ -97,7 +97,7 @@ KIT_TEST(error)
 	bed_stop(&b);
 }
 
-KIT_TEST(wrong_request_id)
+TEST(wrong_request_id)
 {
 	struct bed b;
 	json_t *j;
@@ -111,7 +111,7 @@ KIT_TEST(wrong_request_id)
 	bed_stop(&b);
 }
 
-KIT_TEST(drop)
+TEST(drop)
 {
 	struct bed b;
 	int i;
@@ -128,7 +128,7 @@ KIT_TEST(drop)
 	bed_stop(&b);
 }
 
-KIT_TEST(flap)
+TEST(flap)
 {
 	struct bed b;
 	int i;
@@ -145,7 +145,7 @@ KIT_TEST(flap)
 	bed_stop(&b);
 }
 
-KIT_TEST(all_of_them_have_faults_unless_told_otherwise)
+TEST(all_of_them_have_faults_unless_told_otherwise)
 {
 	static const char *const env[] = { "BODY_COUNT=3", "BODY_FAULTS=error",
 		NULL };

@@ -33,7 +33,7 @@ fails(struct bed *b, const char *id, const char *skill, const char *args,
 	json_decref(j);
 }
 
-KIT_TEST(what_it_can_do_it_does_and_says_so)
+TEST(what_it_can_do_it_does_and_says_so)
 {
 	struct peer_msg *asked, *answered;
 	struct bed b;
@@ -59,7 +59,7 @@ KIT_TEST(what_it_can_do_it_does_and_says_so)
 	bed_stop(&b);
 }
 
-KIT_TEST(what_it_cannot_do_it_says_too)
+TEST(what_it_cannot_do_it_says_too)
 {
 	struct bed b;
 
@@ -90,7 +90,7 @@ raw(struct bed *b, const char *id, const char *body)
 	return bed_json(peer_get(&b->peer, topic, 0));
 }
 
-KIT_TEST(a_broken_invoke_is_answered)
+TEST(a_broken_invoke_is_answered)
 {
 	static const struct {
 		const char *body, *error;
@@ -133,7 +133,7 @@ KIT_TEST(a_broken_invoke_is_answered)
 	bed_stop(&b);
 }
 
-KIT_TEST(an_invoke_that_comes_twice_acts_once)
+TEST(an_invoke_that_comes_twice_acts_once)
 {
 	static const char on[] =
 	    "{\"request_id\":\"r1\",\"skill\":\"create_alarm\","
@@ -153,19 +153,19 @@ KIT_TEST(an_invoke_that_comes_twice_acts_once)
 }
 
 /* What a broker has kept is long past. */
-KIT_TEST(retained_commands_do_nothing)
+TEST(retained_commands_do_nothing)
 {
 	struct bed b = { 0 };
 	json_t *j;
 
-	kit_server_start(&b.broker, KIT_MOSQUITTO);
+	tk_server_start(&b.broker, TK_MOSQUITTO);
 	peer_open(&b.peer, b.broker.port, "#");
 	peer_send(&b.peer, T1 "invoke/r1",
 	    "{\"request_id\":\"r1\",\"skill\":\"control_light\","
 	    "\"arguments\":{\"mode\":\"on\"}}",
 	    true);
 	bed_sim(&b, NULL);
-	kit_service_wait(&b.sim);
+	tk_service_wait(&b.sim);
 	j = bed_invoke(
 	    &b, ID, "r2", "set_head_motion", "{\"action\":\"摇头\"}");
 	ck_assert(is_true(j, "ok"));
@@ -187,7 +187,7 @@ alarm_text(struct bed *b, size_t i, const char *key, char dst[64])
 	return dst;
 }
 
-KIT_TEST(alarms_ring_and_show)
+TEST(alarms_ring_and_show)
 {
 	char at[64], fired[64];
 	struct wall t_at, t_fired;
@@ -214,7 +214,7 @@ KIT_TEST(alarms_ring_and_show)
 	bed_stop(&b);
 }
 
-KIT_TEST(alarms_have_a_time_of_day_too)
+TEST(alarms_have_a_time_of_day_too)
 {
 	char stamp[WALL_FORMAT_MAX], args[128];
 	struct wall soon;

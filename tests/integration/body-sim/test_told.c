@@ -62,7 +62,7 @@ act_several(struct bed *b)
 	buf_free(&all);
 }
 
-KIT_TEST(actions_are_carried_out_by_their_skill)
+TEST(actions_are_carried_out_by_their_skill)
 {
 	struct bed b;
 	json_t *j;
@@ -86,7 +86,7 @@ KIT_TEST(actions_are_carried_out_by_their_skill)
 	bed_stop(&b);
 }
 
-KIT_TEST(an_action_acts_once)
+TEST(an_action_acts_once)
 {
 	const char *alarm =
 	    INTENT("{\"skill\":\"create_alarm\",\"trigger_in_seconds\":99}");
@@ -105,7 +105,7 @@ KIT_TEST(an_action_acts_once)
 	bed_stop(&b);
 }
 
-KIT_TEST(what_is_not_for_it_or_too_old_does_nothing)
+TEST(what_is_not_for_it_or_too_old_does_nothing)
 {
 	static const char *const env[] = { "TERMINAL_ACTION_MAX_AGE_SECONDS=60",
 		NULL };
@@ -150,7 +150,7 @@ feel(struct bed *b, const struct feeling *f)
 	peer_send(&b->peer, T1 "emotion_update", body, false);
 }
 
-KIT_TEST(feelings_show_and_ticks_do_not)
+TEST(feelings_show_and_ticks_do_not)
 {
 	const struct feeling sad = { "s1", "sadness", "auto_execute", .9, -.5,
 		1 };
@@ -183,7 +183,7 @@ KIT_TEST(feelings_show_and_ticks_do_not)
 	bed_stop(&b);
 }
 
-KIT_TEST(blocked_it_does_not_act)
+TEST(blocked_it_does_not_act)
 {
 	const struct feeling angry = { "s1", "anger", "blocked", .9, -.9, 1 };
 	const struct feeling calm = { "system_decay_tick", "neutral",
@@ -214,7 +214,7 @@ KIT_TEST(blocked_it_does_not_act)
 	bed_stop(&b);
 }
 
-KIT_TEST(phases_of_a_turn_show)
+TEST(phases_of_a_turn_show)
 {
 	struct bed b;
 
@@ -236,7 +236,7 @@ KIT_TEST(phases_of_a_turn_show)
 }
 
 /* Anybody may publish anything. */
-KIT_TEST(rubbish_hurts_nobody)
+TEST(rubbish_hurts_nobody)
 {
 	static const char *const leaves[] = { "invoke/r", "status",
 		"emotion_update", "intent_action" };

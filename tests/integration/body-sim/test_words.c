@@ -6,8 +6,8 @@
 
 struct words {
 	struct bed b;
-	struct kit_server nats;
-	struct kit_service filter;
+	struct tk_server nats;
+	struct tk_service filter;
 	json_t *catalog;
 	int said;
 };
@@ -15,14 +15,14 @@ struct words {
 static void
 words_start(struct words *w)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	json_t *report;
 
 	*w = (struct words){ 0 };
 	bed_start(&w->b, NULL);
-	kit_server_start(&w->nats, KIT_NATS);
-	kit_env_put(&e, "NATS_URL=%s", w->nats.url);
-	kit_service_start(&w->filter, "intent-filter", "intent-filter", &e);
+	tk_server_start(&w->nats, TK_NATS);
+	tk_env_put(&e, "NATS_URL=%s", w->nats.url);
+	tk_service_start(&w->filter, "intent-filter", "intent-filter", &e);
 	report = bed_json(peer_get(&w->b.peer, T1 "intent_catalog", 0));
 	w->catalog = json_incref(json_object_get(report, "intent_catalog"));
 	json_decref(report);
@@ -32,7 +32,7 @@ static void
 words_end(struct words *w)
 {
 	json_decref(w->catalog);
-	kit_service_end(&w->filter);
+	tk_service_end(&w->filter);
 	bed_stop(&w->b);
 }
 
@@ -43,14 +43,14 @@ filter(struct words *w, const char *command)
 	json_t *req = json_pack(
 	    "{s:s, s:O}", "command", command, "intent_catalog", w->catalog);
 	char *text = json_dumps(req, 0);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	json_t *j;
 
-	ck_assert_int_eq(kit_http_ask(w->filter.http, &a, "POST",
-			     "/v1/intents/filter", text),
+	ck_assert_int_eq(
+	    tk_http_ask(w->filter.http, &a, "POST", "/v1/intents/filter", text),
 	    200);
-	j = kit_json(a.body.p, a.body.n);
-	kit_answer_free(&a);
+	j = tk_json(a.body.p, a.body.n);
+	tk_answer_free(&a);
 	free(text);
 	json_decref(req);
 	return j;
@@ -88,7 +88,7 @@ say(struct words *w, const char *command)
 	json_decref(answer);
 }
 
-KIT_TEST(lights_by_word)
+TEST(lights_by_word)
 {
 	static const struct {
 		const char *said, *color;
@@ -118,7 +118,7 @@ KIT_TEST(lights_by_word)
 	words_end(&w);
 }
 
-KIT_TEST(the_protocols_sample_by_word)
+TEST(the_protocols_sample_by_word)
 {
 	struct words w;
 	json_t *j, *in;
@@ -137,7 +137,7 @@ KIT_TEST(the_protocols_sample_by_word)
 	words_end(&w);
 }
 
-KIT_TEST(heads_and_alarms_by_word)
+TEST(heads_and_alarms_by_word)
 {
 	struct words w;
 	json_t *j, *alarm;
@@ -162,7 +162,7 @@ KIT_TEST(heads_and_alarms_by_word)
 	words_end(&w);
 }
 
-KIT_TEST(questions_are_not_its_business)
+TEST(questions_are_not_its_business)
 {
 	struct words w;
 	json_t *j;

@@ -16,13 +16,13 @@
 #include "bus/bus.h"
 #include "core/loop.h"
 #include "core/metric.h"
-#include "kit/kit.h"
-#include "kit/kit_loop.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define BED_MS 10000
 
 struct bed {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct loop *loop;
 	struct metric_set *metrics; /* of the first bus */
 	struct bus *bus;            /* the first */
@@ -32,7 +32,7 @@ struct bed {
 static inline bool
 bed_until(struct bed *e, bool (*cond)(void *arg), void *arg, int ms)
 {
-	return kit_loop_until(e->loop, cond, arg, ms);
+	return tk_loop_until(e->loop, cond, arg, ms);
 }
 
 static inline bool
@@ -94,7 +94,7 @@ static inline void
 bed_start(struct bed *e)
 {
 	memset(e, 0, sizeof(*e));
-	kit_server_start(&e->nats, KIT_NATS);
+	tk_server_start(&e->nats, TK_NATS);
 	e->loop = loop_new(4096);
 	e->metrics = metric_set_new();
 	e->bus = bed_bus_new(e, "test", e->metrics);
@@ -113,7 +113,7 @@ bed_stop(struct bed *e)
 static inline bool
 bed_is_frozen(void *arg)
 {
-	const struct kit_proc *p = arg;
+	const struct tk_proc *p = arg;
 	char path[64], text[512];
 	struct dirent *t;
 	bool frozen = true;
@@ -143,8 +143,8 @@ bed_is_frozen(void *arg)
 static inline void
 bed_freeze(struct bed *e)
 {
-	kit_signal(&e->nats.proc, SIGSTOP);
-	ck_assert(kit_until(bed_is_frozen, &e->nats.proc, BED_MS));
+	tk_signal(&e->nats.proc, SIGSTOP);
+	ck_assert(tk_until(bed_is_frozen, &e->nats.proc, BED_MS));
 }
 
 static inline int64_t

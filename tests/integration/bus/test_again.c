@@ -50,7 +50,7 @@ ask_again(struct bed *e, const char *subject, int ms, struct answer *a)
 	memset(data, 'x', sizeof(data) - 1);
 }
 
-KIT_TEST(silence_is_asked_again_once)
+TEST(silence_is_asked_again_once)
 {
 	static const struct {
 		int mute;
@@ -120,7 +120,7 @@ on_done(void *arg, struct bus_msg *m)
 }
 
 /* Both are answered: the first answer counts, the second is nobody's. */
-KIT_TEST(the_first_answer_counts)
+TEST(the_first_answer_counts)
 {
 	struct keeper k = { .n = 0 };
 	bool done = false;
@@ -142,7 +142,7 @@ KIT_TEST(the_first_answer_counts)
 	bed_stop(&e);
 }
 
-KIT_TEST(what_ends_before_is_not_asked_again)
+TEST(what_ends_before_is_not_asked_again)
 {
 	struct forgetful f = { .mute = 9 };
 	struct answer a;
@@ -157,14 +157,14 @@ KIT_TEST(what_ends_before_is_not_asked_again)
 	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
 	ck_assert_int_eq(a.rc, RC_NOENT);
 	ask_again(&e, "t.some", 5000, &a);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
 	ck_assert_int_eq(a.rc, RC_DOWN);
-	kit_loop_once(e.loop);
+	tk_loop_once(e.loop);
 	ck_assert_int_le(f.got, 2);
 	ck_assert_int_eq(bed_counter(&e, "soul_bus_asked_again_total"), 0);
 	/* With one on its way, all is freed. */
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ask_again(&e, "t.some", 5000, &a);
 	bed_stop(&e);
@@ -180,7 +180,7 @@ never(void *arg, enum rc rc, struct str data)
 	ck_abort_msg("called");
 }
 
-KIT_TEST(what_cannot_be_asked_again)
+TEST(what_cannot_be_asked_again)
 {
 	struct bus_meta meta = { .deadline = in_ms(1000), .again_ms = 1 };
 	struct bus_waiter many = { .fn = never, .many = true };

@@ -3,7 +3,7 @@
  */
 #include "jobs.h"
 
-KIT_TEST(a_job_is_delivered_until_it_is_acknowledged)
+TEST(a_job_is_delivered_until_it_is_acknowledged)
 {
 	static struct seen s;
 	struct bed e;
@@ -31,7 +31,7 @@ KIT_TEST(a_job_is_delivered_until_it_is_acknowledged)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_nak_comes_back_after_its_delay)
+TEST(a_nak_comes_back_after_its_delay)
 {
 	static struct seen s;
 	struct bed e;
@@ -59,7 +59,7 @@ KIT_TEST(a_nak_comes_back_after_its_delay)
 	bed_stop(&e);
 }
 
-KIT_TEST(silence_is_a_nak_after_ack_wait)
+TEST(silence_is_a_nak_after_ack_wait)
 {
 	static struct seen s;
 	struct bed e;
@@ -99,7 +99,7 @@ has_toiled(void *arg)
 	return now.ns >= t->until.ns;
 }
 
-KIT_TEST(working_holds_ack_wait_off)
+TEST(working_holds_ack_wait_off)
 {
 	static struct seen s;
 	struct bed e;
@@ -122,7 +122,7 @@ KIT_TEST(working_holds_ack_wait_off)
 	bed_stop(&e);
 }
 
-KIT_TEST(no_more_than_max_in_flight_are_out)
+TEST(no_more_than_max_in_flight_are_out)
 {
 	static struct seen s;
 	struct bed e;
@@ -159,7 +159,7 @@ both_saw(void *arg)
 	return p->a->n + p->b->n >= p->want;
 }
 
-KIT_TEST(members_share_a_consumer)
+TEST(members_share_a_consumer)
 {
 	static struct seen a, b;
 	struct bed e;
@@ -184,7 +184,7 @@ KIT_TEST(members_share_a_consumer)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_filter_takes_its_subject_only)
+TEST(a_filter_takes_its_subject_only)
 {
 	static struct seen s;
 	struct bed e;
@@ -203,7 +203,7 @@ KIT_TEST(a_filter_takes_its_subject_only)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_consumer_may_come_before_its_stream)
+TEST(a_consumer_may_come_before_its_stream)
 {
 	static struct seen s;
 	struct bed e;
@@ -220,7 +220,7 @@ KIT_TEST(a_consumer_may_come_before_its_stream)
 	bed_stop(&e);
 }
 
-KIT_TEST(bad_consumers_are_refused)
+TEST(bad_consumers_are_refused)
 {
 	static struct seen s;
 	struct bed e;
@@ -261,7 +261,7 @@ on_plain(void *arg, struct bus_msg *m)
 		ck_assert_int_eq(bus_nak(m, 0), RC_INVALID);
 }
 
-KIT_TEST(jobs_and_messages_are_not_mixed_up)
+TEST(jobs_and_messages_are_not_mixed_up)
 {
 	static struct seen s;
 	struct bed e;
@@ -288,7 +288,7 @@ KIT_TEST(jobs_and_messages_are_not_mixed_up)
 	bed_stop(&e);
 }
 
-KIT_TEST(what_is_stored_is_never_late)
+TEST(what_is_stored_is_never_late)
 {
 	static struct seen s;
 	struct bed e;

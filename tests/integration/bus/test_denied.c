@@ -41,14 +41,14 @@ is_counted(void *arg)
 	return bed_counter(w->e, "soul_bus_denied_total") == w->n;
 }
 
-KIT_TEST(denials_are_counted_and_the_rest_goes_on)
+TEST(denials_are_counted_and_the_rest_goes_on)
 {
 	struct answer a;
 	struct bed e = { 0 };
 	struct bus *few;
 	int served = 0;
 
-	kit_server_start_with(&e.nats, KIT_NATS, users);
+	tk_server_start_with(&e.nats, TK_NATS, users);
 	e.loop = loop_new(64);
 	e.metrics = metric_set_new();
 	e.bus = bus_of(&e, "all", NULL);
@@ -69,13 +69,13 @@ KIT_TEST(denials_are_counted_and_the_rest_goes_on)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_wrong_password_is_no_connection)
+TEST(a_wrong_password_is_no_connection)
 {
 	struct bed e = { 0 };
 	struct bus_opts o = { .user = "few", .password = "x", .name = "few" };
 	struct bus *b = NULL;
 
-	kit_server_start_with(&e.nats, KIT_NATS, users);
+	tk_server_start_with(&e.nats, TK_NATS, users);
 	e.loop = o.loop = loop_new(64);
 	e.metrics = metric_set_new();
 	e.bus = bus_of(&e, "all", NULL);
@@ -102,7 +102,7 @@ is_text(void *arg)
 	return ((const char *)arg)[0] != '\0';
 }
 
-KIT_TEST(answers_come_to_inboxes_of_the_name)
+TEST(answers_come_to_inboxes_of_the_name)
 {
 	static const struct {
 		const char *name, *lead;

@@ -5,7 +5,7 @@
 
 #include "bus/discovery.h"
 #include "doc.h"
-#include "kit/kit_nats.h"
+#include "testkit/nats.h"
 
 static struct bus_endpoint endpoints[] = {
 	{ .name = "filter",
@@ -89,7 +89,7 @@ check_stats(const json_t *o)
 	}
 }
 
-KIT_TEST(three_verbs_in_three_forms)
+TEST(three_verbs_in_three_forms)
 {
 	static const struct {
 		const char *verb;
@@ -136,7 +136,7 @@ KIT_TEST(three_verbs_in_three_forms)
 static void
 ask_all(struct bed *e, const char *subject, const char *reply)
 {
-	natsConnection *nc = kit_nats_connect(e->nats.url);
+	natsConnection *nc = tk_nats_connect(e->nats.url);
 
 	ck_assert_int_eq(
 	    natsConnection_PublishRequest(nc, subject, reply, "", 0), NATS_OK);
@@ -157,7 +157,7 @@ is_two(void *arg)
 	return *(int *)arg == 2;
 }
 
-KIT_TEST(every_instance_answers_and_others_do_not)
+TEST(every_instance_answers_and_others_do_not)
 {
 	struct bed e;
 	struct bus *second;
@@ -177,9 +177,9 @@ KIT_TEST(every_instance_answers_and_others_do_not)
 	ck_assert_int_eq(
 	    ask_wait(&e, e.bus, "$SRV.PING.other", "", &a), RC_NOENT);
 	/* And again after the server was away. */
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	o = get(&e, "$SRV.INFO.intent-filter", "");
 	check_info(o);
@@ -188,7 +188,7 @@ KIT_TEST(every_instance_answers_and_others_do_not)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_service_the_tools_would_drop_is_refused)
+TEST(a_service_the_tools_would_drop_is_refused)
 {
 	static struct bus_endpoint bad_name[] = {
 		{ .name = "a b", .subject = "a", .queue = "q" }

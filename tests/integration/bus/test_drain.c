@@ -113,7 +113,7 @@ join(struct member *m, struct bed *e)
 	ck_assert_int_eq(ask_wait(e, m->bus, "t.nobody", "", &a), RC_NOENT);
 }
 
-KIT_TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
+TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
 {
 	struct bed e;
 	static struct member stays, leaves;
@@ -146,7 +146,7 @@ on_order(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-KIT_TEST(everything_sent_before_comes_before_the_end)
+TEST(everything_sent_before_comes_before_the_end)
 {
 	struct bed e;
 	struct answer a;
@@ -172,7 +172,7 @@ KIT_TEST(everything_sent_before_comes_before_the_end)
 	bed_stop(&e);
 }
 
-KIT_TEST(drained_stays_drained_over_a_reconnect)
+TEST(drained_stays_drained_over_a_reconnect)
 {
 	struct bed e;
 	struct answer a;
@@ -183,15 +183,15 @@ KIT_TEST(drained_stays_drained_over_a_reconnect)
 	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
 	bus_drain(e.bus, bed_set, &drained);
 	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
 	bed_stop(&e);
 }
 
-KIT_TEST(draining_ends_without_a_server_too)
+TEST(draining_ends_without_a_server_too)
 {
 	struct bed e;
 	struct bus *b;
@@ -212,13 +212,13 @@ KIT_TEST(draining_ends_without_a_server_too)
 	drained = false;
 	bus_drain(e.bus, bed_set, &drained);
 	ck_assert(!bed_until(&e, bed_is_set, &drained, 200));
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
 	bed_stop(&e);
 	/* Down from the beginning. */
 	bed_start(&e);
 	serve(e.bus, "d.echo", on_echo, NULL);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	drained = false;
 	bus_drain(e.bus, bed_set, &drained);
@@ -240,7 +240,7 @@ free_now(void *arg)
 	o->freed = true;
 }
 
-KIT_TEST(the_end_of_draining_may_free)
+TEST(the_end_of_draining_may_free)
 {
 	struct bed e;
 	struct owner o = { NULL, false };

@@ -3,7 +3,7 @@
  */
 #include "jobs.h"
 
-KIT_TEST(a_member_that_comes_back_goes_on_where_it_stood)
+TEST(a_member_that_comes_back_goes_on_where_it_stood)
 {
 	static struct seen first, later;
 	struct bed e;
@@ -30,7 +30,7 @@ KIT_TEST(a_member_that_comes_back_goes_on_where_it_stood)
 	bed_stop(&e);
 }
 
-KIT_TEST(what_a_dead_member_held_goes_to_another)
+TEST(what_a_dead_member_held_goes_to_another)
 {
 	static struct seen dead, heir;
 	struct bed e;
@@ -59,13 +59,13 @@ KIT_TEST(what_a_dead_member_held_goes_to_another)
 static void
 restart(struct bed *e, int sig)
 {
-	kit_server_stop(&e->nats, sig);
+	tk_server_stop(&e->nats, sig);
 	ck_assert(bed_until(e, bed_is_down, e->bus, BED_MS));
-	kit_server_restart(&e->nats);
+	tk_server_restart(&e->nats);
 	ck_assert(bed_until(e, bed_is_up, e->bus, BED_MS));
 }
 
-KIT_TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
+TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
 {
 	static struct seen s;
 	struct bed e;
@@ -85,11 +85,11 @@ KIT_TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
 	held = s.held[0];
 	s.n_held = 0;
 	/* Its delivery was on a connection that is gone; its ack is not. */
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	s.how = ACK;
 	s.wish.ok = 0;
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(bus_ack(held), RC_OK);
 	ck_assert(bed_until(&e, is_granted, &s.wish, BED_MS));
@@ -100,7 +100,7 @@ KIT_TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
 	bed_stop(&e);
 }
 
-KIT_TEST_T(acknowledged_jobs_stay_done_over_a_restart, 60)
+TEST_T(acknowledged_jobs_stay_done_over_a_restart, 60)
 {
 	static struct seen s;
 	struct bed e;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "bed.h"
-#include "kit/kit_nats.h"
+#include "testkit/nats.h"
 
 struct row {
 	int next;
@@ -50,7 +50,7 @@ all_came(void *arg)
 	return w->r->next >= w->want;
 }
 
-KIT_TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
+TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 {
 	struct bed e;
 	struct answer a;
@@ -59,7 +59,7 @@ KIT_TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 	natsConnection *nc;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	serve(e.bus, "l.row", on_row, &r);
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	/* The loop does not run meanwhile; its inbox holds 4,096. */
@@ -77,7 +77,7 @@ is_slow(void *arg)
 	return bed_counter(arg, "soul_bus_slow_consumer_total") > 0;
 }
 
-KIT_TEST_T(dropping_is_counted_and_passes, 60)
+TEST_T(dropping_is_counted_and_passes, 60)
 {
 	struct bed e;
 	struct answer a;
@@ -86,7 +86,7 @@ KIT_TEST_T(dropping_is_counted_and_passes, 60)
 	natsConnection *nc;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	serve(e.bus, "l.row", on_row, &r);
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	flood(nc, "l.row", 100000);
@@ -101,7 +101,7 @@ KIT_TEST_T(dropping_is_counted_and_passes, 60)
 	bed_stop(&e);
 }
 
-KIT_TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
+TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
 {
 	struct bed e;
 	struct answer a;
@@ -112,7 +112,7 @@ KIT_TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
 	int i;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	for (i = 0; i < 5; i++) {
 		b = bed_bus(&e, "short");
 		serve(b, "l.row", on_row, &r);

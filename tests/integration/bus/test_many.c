@@ -81,7 +81,7 @@ none_waits(void *arg)
 	return bed_gauge(arg, "soul_bus_inflight") == 0;
 }
 
-KIT_TEST(answers_come_until_it_is_cancelled)
+TEST(answers_come_until_it_is_cancelled)
 {
 	struct bed e;
 	struct course c = { .stop_at = 4 };
@@ -104,7 +104,7 @@ KIT_TEST(answers_come_until_it_is_cancelled)
 	bed_stop(&e);
 }
 
-KIT_TEST(an_error_is_the_last_answer)
+TEST(an_error_is_the_last_answer)
 {
 	struct bed e;
 	struct course c = { .stop_at = 0 };
@@ -124,7 +124,7 @@ KIT_TEST(an_error_is_the_last_answer)
 	bed_stop(&e);
 }
 
-KIT_TEST(the_deadline_and_the_break_end_it_too)
+TEST(the_deadline_and_the_break_end_it_too)
 {
 	struct bed e;
 	struct course c = { .stop_at = 0 };
@@ -138,7 +138,7 @@ KIT_TEST(the_deadline_and_the_break_end_it_too)
 	ck_assert_int_eq(c.rc, RC_TIMEOUT);
 	start(&c, e.bus, "m.steps", 60000);
 	ck_assert(bed_until(&e, has_four, &c, BED_MS));
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, has_ended, &c, BED_MS));
 	ck_assert_int_eq(c.rc, RC_DOWN);
 	ck_assert_int_eq(c.ends, 1);
@@ -167,7 +167,7 @@ is_two(void *arg)
 	return *(int *)arg == 2;
 }
 
-KIT_TEST(progress_that_cannot_be_sent_leaves_the_message)
+TEST(progress_that_cannot_be_sent_leaves_the_message)
 {
 	struct bed e;
 	struct answer a;

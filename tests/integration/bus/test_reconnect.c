@@ -46,7 +46,7 @@ bus_to(struct bed *e, const char *url, const char *user, const char *password,
 	return b;
 }
 
-KIT_TEST(killed_and_restarted_all_goes_on)
+TEST(killed_and_restarted_all_goes_on)
 {
 	struct bed e;
 	struct answer a;
@@ -60,12 +60,12 @@ KIT_TEST(killed_and_restarted_all_goes_on)
 	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
 	for (round = 1; round <= 3; round++) {
 		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "1", &a), RC_OK);
-		kit_server_stop(&e.nats, SIGKILL);
+		tk_server_stop(&e.nats, SIGKILL);
 		ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 		ck_assert(bed_until(&e, bed_is_down, b, BED_MS));
 		ck_assert_int_eq(st.downs, round);
 		ck_assert_int_eq(bed_gauge(&e, "soul_bus_connected"), 0);
-		kit_server_restart(&e.nats);
+		tk_server_restart(&e.nats);
 		ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 		ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
 		ck_assert_int_eq(st.ups, round + 1);
@@ -87,7 +87,7 @@ on_count(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-KIT_TEST(what_is_sent_while_down_is_refused_and_never_arrives)
+TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 {
 	struct bed e;
 	struct answer a;
@@ -96,7 +96,7 @@ KIT_TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 
 	bed_start(&e);
 	serve(e.bus, "t.count", on_count, &n);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	meta = (struct bus_meta){ .deadline = in_ms(60000) };
 	for (i = 0; i < 100; i++) {
@@ -108,7 +108,7 @@ KIT_TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 			NULL),
 		    RC_DOWN);
 	}
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(bus_publish(e.bus, "t.count", STR("x"), NULL), RC_OK);
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
@@ -118,7 +118,7 @@ KIT_TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 
 /* The kill is known to us before the bus may know: what is sent in between
  * may fail or vanish, but must not turn up after the restart. */
-KIT_TEST(what_is_sent_into_the_break_never_arrives_later)
+TEST(what_is_sent_into_the_break_never_arrives_later)
 {
 	struct bed e;
 	struct answer a;
@@ -126,11 +126,11 @@ KIT_TEST(what_is_sent_into_the_break_never_arrives_later)
 
 	bed_start(&e);
 	serve(e.bus, "t.count", on_count, &n);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	for (i = 0; i < 1000; i++)
 		if (bus_publish(e.bus, "t.count", STR("x"), NULL) != RC_OK)
 			break;
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
@@ -150,7 +150,7 @@ is_held(void *arg)
 	return *(struct bus_msg **)arg != NULL;
 }
 
-KIT_TEST(requests_in_flight_fail_fast)
+TEST(requests_in_flight_fail_fast)
 {
 	struct bed e;
 	struct answer a[20];
@@ -165,7 +165,7 @@ KIT_TEST(requests_in_flight_fail_fast)
 	for (i = 1; i < 20; i++)
 		ck_assert_int_eq(
 		    ask(e.bus, "t.other", STR("x"), 60000, &a[i]), RC_OK);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	killed = clock_mono();
 	for (i = 0; i < 20; i++)
 		ck_assert(bed_until(&e, is_answered, &a[i], BED_MS));
@@ -179,7 +179,7 @@ KIT_TEST(requests_in_flight_fail_fast)
 	bed_stop(&e);
 }
 
-KIT_TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
+TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
 {
 	struct bed e;
 	struct answer a;
@@ -191,9 +191,9 @@ KIT_TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
 	ck_assert(bed_until(&e, is_held, &held, BED_MS));
 	old = held;
 	held = NULL;
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
 	ck_assert(bed_until(&e, is_held, &held, BED_MS));
@@ -204,7 +204,7 @@ KIT_TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_bus_may_be_there_before_its_server)
+TEST(a_bus_may_be_there_before_its_server)
 {
 	struct bed e;
 	struct bus *early;
@@ -214,7 +214,7 @@ KIT_TEST(a_bus_may_be_there_before_its_server)
 	int served = 0;
 
 	bed_start(&e);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	start = clock_mono();
 	early = bus_to(&e, e.nats.url, NULL, NULL, &st);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
@@ -222,19 +222,19 @@ KIT_TEST(a_bus_may_be_there_before_its_server)
 	ck_assert_int_eq(bus_publish(early, "t.x", STR(""), NULL), RC_DOWN);
 	ck_assert(!bed_until(&e, bed_is_up, early, 300));
 	ck_assert_int_eq(st.ups + st.downs, 0);
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, early, BED_MS));
 	ck_assert_int_eq(ask_wait(&e, early, "t.echo", "x", &a), RC_OK);
 	bus_free(early);
 	/* Freed while still connecting, and with a server that never was. */
-	kit_server_stop(&e.nats, SIGTERM);
+	tk_server_stop(&e.nats, SIGTERM);
 	early = bus_to(&e, e.nats.url, NULL, NULL, NULL);
 	serve(early, "t.echo", on_echo, &served);
 	bus_free(early);
 	bed_stop(&e);
 }
 
-KIT_TEST(a_url_that_is_none_is_refused)
+TEST(a_url_that_is_none_is_refused)
 {
 	static const char *const bad[] = { "", "127.0.0.1:4222", "http://x",
 		"nats://", "nats://:4222", "nats://h:0", "nats://h:65536",
@@ -253,15 +253,15 @@ KIT_TEST(a_url_that_is_none_is_refused)
 	bed_stop(&e);
 }
 
-KIT_TEST(of_several_servers_one_that_lives_is_found)
+TEST(of_several_servers_one_that_lives_is_found)
 {
 	struct bed e;
 	struct bus *b;
 	char url[256];
 
 	bed_start(&e);
-	snprintf(url, sizeof(url), "nats://127.0.0.1:%d, %s", kit_port(),
-	    e.nats.url);
+	snprintf(
+	    url, sizeof(url), "nats://127.0.0.1:%d, %s", tk_port(), e.nats.url);
 	b = bus_to(&e, url, NULL, NULL, NULL);
 	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
 	bus_free(b);
@@ -270,29 +270,29 @@ KIT_TEST(of_several_servers_one_that_lives_is_found)
 
 /* A nats-server of the test's own, with a user and a password. */
 static void
-guarded_start(struct kit_proc *p, int port, const char *password)
+guarded_start(struct tk_proc *p, int port, const char *password)
 {
 	char text[512], where[16];
 	const char *argv[] = { "nats-server", "-a", "127.0.0.1", "-p", where,
-		"-c", kit_path("guarded.conf"), NULL };
+		"-c", tk_path("guarded.conf"), NULL };
 
 	snprintf(where, sizeof(where), "%d", port);
 	snprintf(text, sizeof(text),
 	    "authorization { user: soul, password: '%s' }\n", password);
-	kit_write_file(kit_path("guarded.conf"), text);
-	kit_spawn(p, "guarded", argv, NULL);
+	tk_write_file(tk_path("guarded.conf"), text);
+	tk_spawn(p, "guarded", argv, NULL);
 }
 
-KIT_TEST(a_wrong_password_is_tried_until_it_is_right)
+TEST(a_wrong_password_is_tried_until_it_is_right)
 {
 	static const char odd[] = "p\"w\\,{}";
 	struct bed e;
-	struct kit_proc p;
+	struct tk_proc p;
 	struct states st = { 0 };
 	struct answer a;
 	struct bus *b;
 	char url[64];
-	int port = kit_port();
+	int port = tk_port();
 
 	bed_start(&e);
 	snprintf(url, sizeof(url), "nats://127.0.0.1:%d", port);
@@ -300,14 +300,14 @@ KIT_TEST(a_wrong_password_is_tried_until_it_is_right)
 	b = bus_to(&e, url, "soul", odd, &st);
 	ck_assert(!bed_until(&e, bed_is_up, b, 1500));
 	ck_assert_int_eq(st.ups, 0);
-	kit_signal(&p, SIGKILL);
-	ck_assert_int_eq(kit_wait(&p, BED_MS), 128 + SIGKILL);
+	tk_signal(&p, SIGKILL);
+	ck_assert_int_eq(tk_wait(&p, BED_MS), 128 + SIGKILL);
 	guarded_start(&p, port, odd);
 	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
 	ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
 	bus_free(b);
-	kit_signal(&p, SIGKILL);
-	ck_assert_int_eq(kit_wait(&p, BED_MS), 128 + SIGKILL);
+	tk_signal(&p, SIGKILL);
+	ck_assert_int_eq(tk_wait(&p, BED_MS), 128 + SIGKILL);
 	bed_stop(&e);
 }
 
@@ -364,7 +364,7 @@ false_stop(struct false_server *f)
 	close(f->fd);
 }
 
-KIT_TEST(who_is_not_nats_is_not_hammered)
+TEST(who_is_not_nats_is_not_hammered)
 {
 	static const char *const says[] = { NULL, "HTTP/1.1 200 OK\r\n\r\n",
 		"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n" };

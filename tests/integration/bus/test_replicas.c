@@ -9,7 +9,7 @@
 #define CLUSTER_MS 60000
 
 struct cluster {
-	struct kit_server v[SERVERS];
+	struct tk_server v[SERVERS];
 	struct bed e; /* on the first server */
 };
 
@@ -21,7 +21,7 @@ cluster_start(struct cluster *c)
 
 	memset(c, 0, sizeof(*c));
 	for (int i = 0; i < SERVERS; i++)
-		port[i] = kit_port();
+		port[i] = tk_port();
 	for (int i = 0; i < SERVERS; i++) {
 		snprintf(text, sizeof(text),
 		    "server_name: n%d\n"
@@ -31,7 +31,7 @@ cluster_start(struct cluster *c)
 		    "  \"nats://127.0.0.1:%d\"\n"
 		    "] }\n",
 		    i, port[i], port[0], port[1], port[2]);
-		kit_server_start_with(&c->v[i], KIT_NATS, text);
+		tk_server_start_with(&c->v[i], TK_NATS, text);
 	}
 	c->e.nats = c->v[0];
 	c->e.loop = loop_new(4096);
@@ -72,7 +72,7 @@ check_replicas(struct bed *e, long long replicas, long long max_bytes)
 	json_decref(o);
 }
 
-KIT_TEST_T(replicas_are_raised_and_never_lowered, 120)
+TEST_T(replicas_are_raised_and_never_lowered, 120)
 {
 	struct cluster c;
 	struct bed *e = &c.e;
@@ -94,7 +94,7 @@ KIT_TEST_T(replicas_are_raised_and_never_lowered, 120)
 	cluster_stop(&c);
 }
 
-KIT_TEST(a_server_that_stands_alone_is_told)
+TEST(a_server_that_stands_alone_is_told)
 {
 	struct bed e;
 	struct wish w = { 0 };

@@ -6,7 +6,7 @@
 #include "bed.h"
 #include "core/mem.h"
 
-KIT_TEST(an_answer_comes_back)
+TEST(an_answer_comes_back)
 {
 	struct bed e;
 	struct answer a;
@@ -51,7 +51,7 @@ is_clear(void *arg)
 	return !*(bool *)arg;
 }
 
-KIT_TEST(a_waiter_is_never_called_from_inside)
+TEST(a_waiter_is_never_called_from_inside)
 {
 	struct bed e;
 	struct bus_meta meta = { .deadline = in_ms(1000) };
@@ -68,7 +68,7 @@ KIT_TEST(a_waiter_is_never_called_from_inside)
 	bed_stop(&e);
 }
 
-KIT_TEST(nobody_serves)
+TEST(nobody_serves)
 {
 	struct bed e;
 	struct answer a;
@@ -92,7 +92,7 @@ on_fail(void *arg, struct bus_msg *m)
 	    bus_reply_error(m, (enum rc)code, STR("{\"code\":\"x\"}")), RC_OK);
 }
 
-KIT_TEST(errors_keep_their_code_and_body)
+TEST(errors_keep_their_code_and_body)
 {
 	struct bed e;
 	struct answer a;
@@ -125,7 +125,7 @@ is_kept(void *arg)
 	return *(struct bus_msg **)arg != NULL;
 }
 
-KIT_TEST(silence_ends_at_the_deadline)
+TEST(silence_ends_at_the_deadline)
 {
 	struct bed e;
 	struct answer a;
@@ -157,7 +157,7 @@ KIT_TEST(silence_ends_at_the_deadline)
 	bed_stop(&e);
 }
 
-KIT_TEST(cancelled_is_not_called)
+TEST(cancelled_is_not_called)
 {
 	struct bed e;
 	struct answer a;
@@ -187,7 +187,7 @@ KIT_TEST(cancelled_is_not_called)
 	bed_stop(&e);
 }
 
-KIT_TEST(what_is_not_a_request_is_refused)
+TEST(what_is_not_a_request_is_refused)
 {
 	static const char *const bad[] = { "", ".", "a.", ".a", "a..b", "a b",
 		"a\tb", "a\r\nPUB x 1\r\n", "a.*", "a.>", ">", "*", "a\x7f",
@@ -223,7 +223,7 @@ KIT_TEST(what_is_not_a_request_is_refused)
 	bed_stop(&e);
 }
 
-KIT_TEST(the_largest_payload_fits_and_no_larger)
+TEST(the_largest_payload_fits_and_no_larger)
 {
 	struct bed e;
 	struct answer a;
@@ -263,7 +263,7 @@ on_too_big(void *arg, struct bus_msg *m)
 	free(big);
 }
 
-KIT_TEST(an_answer_too_big_is_an_error_at_once)
+TEST(an_answer_too_big_is_an_error_at_once)
 {
 	struct bed e;
 	struct answer a;
@@ -317,7 +317,7 @@ none_waits(void *arg)
 	return bed_gauge(arg, "soul_bus_inflight") == 0;
 }
 
-KIT_TEST_T(no_more_than_the_ceiling_wait, 60)
+TEST_T(no_more_than_the_ceiling_wait, 60)
 {
 	struct bed e;
 	struct many n = { 0, 0, 0 };
@@ -346,7 +346,7 @@ KIT_TEST_T(no_more_than_the_ceiling_wait, 60)
 	free(held);
 }
 
-KIT_TEST(freeing_ends_what_waits)
+TEST(freeing_ends_what_waits)
 {
 	struct bed e;
 	struct many n = { 0, 0, 0 };

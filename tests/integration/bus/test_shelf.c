@@ -81,7 +81,7 @@ put_why(struct bed *e, const char *id, struct str data, const char *why)
 	ck_assert_int_eq(p.rc, RC_OK);
 }
 
-KIT_TEST(messages_are_found_and_taken_away)
+TEST(messages_are_found_and_taken_away)
 {
 	static char big[BUS_PAYLOAD_MAX];
 	struct wall before = clock_wall();
@@ -131,7 +131,7 @@ KIT_TEST(messages_are_found_and_taken_away)
 	bed_stop(&e);
 }
 
-KIT_TEST(what_cannot_be_asked)
+TEST(what_cannot_be_asked)
 {
 	static const struct bus_header bad[] = { { "A b", "c" },
 		{ "A", "b\nc" }, { "A", "" } };
@@ -166,7 +166,7 @@ KIT_TEST(what_cannot_be_asked)
 	ck_assert_int_eq(bus_request(e.bus, "job.a", STR(""), &meta,
 			     (struct bus_waiter){ 0 }, NULL),
 	    RC_INVALID);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DOWN);
 	bed_stop(&e);
@@ -187,21 +187,21 @@ struct door {
 static bool
 is_open(void *arg)
 {
-	return kit_port_open(((struct door *)arg)->port);
+	return tk_port_open(((struct door *)arg)->port);
 }
 
-KIT_TEST(a_server_without_jetstream)
+TEST(a_server_without_jetstream)
 {
 	struct bed e = { 0 };
-	struct kit_proc p;
-	struct door d = { kit_port() };
+	struct tk_proc p;
+	struct door d = { tk_port() };
 	char port[16];
 	struct got g;
 
 	snprintf(port, sizeof(port), "%d", d.port);
 	snprintf(e.nats.url, sizeof(e.nats.url), "nats://127.0.0.1:%d", d.port);
-	kit_fork(&p, "plain", plain_server, port);
-	ck_assert(kit_until(is_open, &d, BED_MS));
+	tk_fork(&p, "plain", plain_server, port);
+	ck_assert(tk_until(is_open, &d, BED_MS));
 	e.loop = loop_new(4096);
 	e.bus = bed_bus(&e, "test");
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DENIED);

@@ -3,7 +3,7 @@
  */
 #include "jobs.h"
 
-KIT_TEST(a_stream_is_made_as_wished)
+TEST(a_stream_is_made_as_wished)
 {
 	struct bed e;
 	json_t *o, *c;
@@ -26,7 +26,7 @@ KIT_TEST(a_stream_is_made_as_wished)
 	bed_stop(&e);
 }
 
-KIT_TEST(one_with_other_limits_is_changed)
+TEST(one_with_other_limits_is_changed)
 {
 	struct bed e;
 	struct wish w = { 0 };
@@ -50,7 +50,7 @@ KIT_TEST(one_with_other_limits_is_changed)
 	bed_stop(&e);
 }
 
-KIT_TEST(one_that_is_good_as_it_is_is_left_alone)
+TEST(one_that_is_good_as_it_is_is_left_alone)
 {
 	struct bed e;
 	struct wish w = { 0 };
@@ -72,7 +72,7 @@ KIT_TEST(one_that_is_good_as_it_is_is_left_alone)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_refused_wish_is_told_and_tried_again)
+TEST(a_refused_wish_is_told_and_tried_again)
 {
 	static const char *const overlap[] = { "job.x" };
 	struct bed e;
@@ -93,7 +93,7 @@ KIT_TEST(a_refused_wish_is_told_and_tried_again)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_stream_that_was_lost_is_made_again)
+TEST(a_stream_that_was_lost_is_made_again)
 {
 	struct bed e;
 	struct put p;
@@ -102,16 +102,16 @@ KIT_TEST(a_stream_that_was_lost_is_made_again)
 	jobs_make(&e);
 	json_decref(get(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
 	ck_assert_int_eq(put(&e, "job.a", "1", &p), RC_NOENT);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	/* It was asked for before this publish, on the same connection. */
 	ck_assert_int_eq(put(&e, "job.a", "1", &p), RC_OK);
 	bed_stop(&e);
 }
 
-KIT_TEST(bad_streams_are_refused)
+TEST(bad_streams_are_refused)
 {
 	static const char *const wrong[] = { "a b" };
 	static const char *const many[BUS_STREAM_SUBJECTS_MAX + 1];
@@ -141,7 +141,7 @@ KIT_TEST(bad_streams_are_refused)
 	ck_assert_int_eq(w.ok + w.failed, 0);
 }
 
-KIT_TEST(the_same_id_is_stored_once)
+TEST(the_same_id_is_stored_once)
 {
 	struct bed e;
 	struct put first, again, other;
@@ -169,7 +169,7 @@ never_stored(void *arg, enum rc rc, const struct bus_stored *s)
 	ck_abort_msg("the waiter of a refused publish was called");
 }
 
-KIT_TEST(every_end_of_a_publish)
+TEST(every_end_of_a_publish)
 {
 	struct bed e;
 	struct put p;
@@ -204,9 +204,9 @@ KIT_TEST(every_end_of_a_publish)
 	    RC_OK);
 	ck_assert(bed_until(&e, is_put, &p, BED_MS));
 	ck_assert_int_eq(p.rc, RC_TIMEOUT);
-	kit_signal(&e.nats.proc, SIGCONT);
+	tk_signal(&e.nats.proc, SIGCONT);
 	/* And one that is gone. */
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	meta.deadline = in_ms(1000);
 	ck_assert_int_eq(
@@ -284,7 +284,7 @@ storm_over(void *arg)
 	return t->acked + t->unknown == t->sent;
 }
 
-KIT_TEST_T(what_was_acknowledged_survives_a_kill, 90)
+TEST_T(what_was_acknowledged_survives_a_kill, 90)
 {
 	static struct storm t;
 	struct bed e;
@@ -297,11 +297,11 @@ KIT_TEST_T(what_was_acknowledged_survives_a_kill, 90)
 	t.e = &e;
 	storm_on(&t);
 	ck_assert(bed_until(&e, half_way, &t, 30000));
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, storm_over, &t, BED_MS));
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	ck_assert_int_ge(t.acked, STORES / 2);
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	/* Publishing all of it again: what was acknowledged is there, in its
 	 * place; what was not known is stored now if it was not then. */

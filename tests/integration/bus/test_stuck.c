@@ -4,7 +4,7 @@
 #include "bed.h"
 #include "core/mem.h"
 
-KIT_TEST_T(a_silent_server_is_given_up, 60)
+TEST_T(a_silent_server_is_given_up, 60)
 {
 	struct bed e;
 	struct answer a;
@@ -17,7 +17,7 @@ KIT_TEST_T(a_silent_server_is_given_up, 60)
 	ck_assert(bed_until(&e, is_answered, &a, 25000));
 	ck_assert_int_eq(a.rc, RC_DOWN);
 	ck_assert_int_lt(mono_diff_ms(a.at, start), 17000);
-	kit_signal(&e.nats.proc, SIGCONT);
+	tk_signal(&e.nats.proc, SIGCONT);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	bed_stop(&e);
@@ -43,7 +43,7 @@ on_flood(void *arg, struct bus_msg *m)
 }
 
 /* The socket fills up, and a message is cut off in the middle. */
-KIT_TEST_T(a_server_that_does_not_read_is_given_up, 60)
+TEST_T(a_server_that_does_not_read_is_given_up, 60)
 {
 	static struct flood f;
 	struct bed e;
@@ -71,7 +71,7 @@ KIT_TEST_T(a_server_that_does_not_read_is_given_up, 60)
 	ck_assert_int_eq(rc, RC_DOWN);
 	ck_assert_int_lt(longest, 2000);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	kit_signal(&e.nats.proc, SIGCONT);
+	tk_signal(&e.nats.proc, SIGCONT);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	ck_assert_int_eq(bus_publish(e.bus, "t.big",
 			     (struct str){ big, BUS_PAYLOAD_MAX }, NULL),
@@ -86,7 +86,7 @@ KIT_TEST_T(a_server_that_does_not_read_is_given_up, 60)
 	free(big);
 }
 
-KIT_TEST(freeing_does_not_wait_long_for_a_frozen_server)
+TEST(freeing_does_not_wait_long_for_a_frozen_server)
 {
 	struct bed e;
 	struct answer a;
@@ -101,6 +101,6 @@ KIT_TEST(freeing_does_not_wait_long_for_a_frozen_server)
 	from = clock_mono();
 	bus_free(b);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), from), 3000);
-	kit_signal(&e.nats.proc, SIGCONT);
+	tk_signal(&e.nats.proc, SIGCONT);
 	bed_stop(&e);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bed.h"
-#include "kit/kit_nats.h"
+#include "testkit/nats.h"
 
 struct seen {
 	int n;
@@ -40,7 +40,7 @@ settle(struct bed *e, struct bus *b)
 	ck_assert_int_eq(ask_wait(e, b, "t.nobody", "", &a), RC_NOENT);
 }
 
-KIT_TEST(wildcards_match_as_nats_says)
+TEST(wildcards_match_as_nats_says)
 {
 	struct bed e;
 	struct seen one = { 0 }, tail = { 0 }, exact = { 0 };
@@ -63,7 +63,7 @@ KIT_TEST(wildcards_match_as_nats_says)
 	bed_stop(&e);
 }
 
-KIT_TEST(bad_subscriptions_are_refused)
+TEST(bad_subscriptions_are_refused)
 {
 	static const char *const bad[] = { "", "a..b", "a b", "a.>.b", "a*",
 		"a.b>", ">a", "a\n", "x y z" };
@@ -87,7 +87,7 @@ KIT_TEST(bad_subscriptions_are_refused)
 	bed_stop(&e);
 }
 
-KIT_TEST(nothing_comes_after_unsubscribe)
+TEST(nothing_comes_after_unsubscribe)
 {
 	struct bed e;
 	struct seen seen = { 0 };
@@ -139,7 +139,7 @@ on_once(void *arg, struct bus_msg *m)
 	ck_assert_int_eq(bus_reply(m, STR("bye")), RC_OK);
 }
 
-KIT_TEST(a_handler_may_end_its_own_subscription)
+TEST(a_handler_may_end_its_own_subscription)
 {
 	struct bed e;
 	struct self self = { NULL, 0 };
@@ -189,7 +189,7 @@ is_zero(void *arg)
 	return *(int *)arg == 0;
 }
 
-KIT_TEST(a_queue_group_shares_the_load)
+TEST(a_queue_group_shares_the_load)
 {
 	struct bed e;
 	struct bus *more[3];
@@ -244,7 +244,7 @@ on_heads(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-KIT_TEST(deadline_and_trace_travel_as_headers)
+TEST(deadline_and_trace_travel_as_headers)
 {
 	struct bed e;
 	struct heads h = { 0 };
@@ -309,7 +309,7 @@ check_header(natsMsg *m, const char *key, const char *want)
 	ck_assert_str_eq(got, want);
 }
 
-KIT_TEST(a_late_message_is_refused_and_counted)
+TEST(a_late_message_is_refused_and_counted)
 {
 	struct bed e;
 	struct peer p = { NULL, NULL };
@@ -318,8 +318,8 @@ KIT_TEST(a_late_message_is_refused_and_counted)
 	char text[32];
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
-	p.sub = kit_nats_listen(nc, "peer.inbox");
+	nc = tk_nats_connect(e.nats.url);
+	p.sub = tk_nats_listen(nc, "peer.inbox");
 	serve(e.bus, "t.late", on_seen, &seen);
 	settle(&e, e.bus);
 	snprintf(text, sizeof(text), "%lld", (long long)in_ms(-5).ms);
@@ -347,7 +347,7 @@ KIT_TEST(a_late_message_is_refused_and_counted)
 	bed_stop(&e);
 }
 
-KIT_TEST(a_deadline_that_is_no_number_is_none)
+TEST(a_deadline_that_is_no_number_is_none)
 {
 	static const char *const odd[] = { "soon", "-1", "0", "1e3",
 		"99999999999999999999", " " };
@@ -357,7 +357,7 @@ KIT_TEST(a_deadline_that_is_no_number_is_none)
 	size_t i;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	serve(e.bus, "t.odd", on_heads, &h);
 	settle(&e, e.bus);
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
@@ -388,7 +388,7 @@ on_peer_ask(natsConnection *nc, natsSubscription *sub, natsMsg *in, void *arg)
 	natsMsg_Destroy(in);
 }
 
-KIT_TEST(a_foreign_error_becomes_the_nearest_code)
+TEST(a_foreign_error_becomes_the_nearest_code)
 {
 	struct bed e;
 	struct answer a;
@@ -396,7 +396,7 @@ KIT_TEST(a_foreign_error_becomes_the_nearest_code)
 	natsSubscription *sub = NULL;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	ck_assert_int_eq(
 	    natsConnection_Subscribe(&sub, nc, "p.*", on_peer_ask, NULL),
 	    NATS_OK);
@@ -416,7 +416,7 @@ spy(struct bed *e, natsConnection *nc, struct answer *a, char reply[128])
 {
 	struct peer p = { NULL, NULL };
 
-	p.sub = kit_nats_listen(nc, "t.spy");
+	p.sub = tk_nats_listen(nc, "t.spy");
 	ck_assert_int_eq(ask(e->bus, "t.spy", STR("x"), 1000, a), RC_OK);
 	ck_assert(bed_until(e, peer_got, &p, BED_MS));
 	snprintf(reply, 128, "%s", natsMsg_GetReply(p.got));
@@ -424,7 +424,7 @@ spy(struct bed *e, natsConnection *nc, struct answer *a, char reply[128])
 	natsSubscription_Destroy(p.sub);
 }
 
-KIT_TEST(forged_answers_are_nobodys)
+TEST(forged_answers_are_nobodys)
 {
 	static const char *const ids[] = { "0", "1", "zz", "4001", "FFFF",
 		"ffffffffffffffff", "10000000000000000000000" };
@@ -435,7 +435,7 @@ KIT_TEST(forged_answers_are_nobodys)
 	size_t i;
 
 	bed_start(&e);
-	nc = kit_nats_connect(e.nats.url);
+	nc = tk_nats_connect(e.nats.url);
 	spy(&e, nc, &a, reply);
 	ck_assert_ptr_nonnull(strrchr(reply, '.'));
 	strrchr(reply, '.')[1] = '\0';

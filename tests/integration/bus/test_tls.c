@@ -3,7 +3,7 @@
  */
 #include "bed.h"
 #include "core/mem.h"
-#include "kit/kit_cert.h"
+#include "testkit/cert.h"
 
 /* Settings of a server with the certificate "server"; more is a line. */
 static void
@@ -11,13 +11,13 @@ start_tls(struct bed *e, const char *who, const char *more)
 {
 	char text[2048];
 
-	kit_cert_authority("ca");
-	kit_cert_issue("server", "ca", who);
+	tk_cert_authority("ca");
+	tk_cert_issue("server", "ca", who);
 	snprintf(text, sizeof(text),
 	    "tls { cert_file: \"%s\", key_file: \"%s\", %s }\n",
-	    kit_cert_pem("server"), kit_cert_key("server"), more);
+	    tk_cert_pem("server"), tk_cert_key("server"), more);
 	memset(e, 0, sizeof(*e));
-	kit_server_start_with(&e->nats, KIT_NATS, text);
+	tk_server_start_with(&e->nats, TK_NATS, text);
 	e->loop = loop_new(64);
 	e->metrics = metric_set_new();
 }
@@ -46,10 +46,10 @@ client_new(struct bed *e, const struct client *c, int *ups)
 
 	snprintf(url, sizeof(url), "tls://%s:%d", c->host, e->nats.port);
 	if (c->ca != NULL)
-		o.ca_file = kit_cert_pem(c->ca);
+		o.ca_file = tk_cert_pem(c->ca);
 	if (c->cert != NULL) {
-		o.cert_file = kit_cert_pem(c->cert);
-		o.key_file = kit_cert_key(c->cert);
+		o.cert_file = tk_cert_pem(c->cert);
+		o.key_file = tk_cert_key(c->cert);
 	}
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
 	return b;
@@ -104,12 +104,12 @@ end(struct bed *e)
 	metric_set_free(e->metrics);
 }
 
-KIT_TEST_T(the_server_must_be_whom_one_wants, 60)
+TEST_T(the_server_must_be_whom_one_wants, 60)
 {
 	struct bed e;
 
 	start_tls(&e, "DNS:localhost,IP:127.0.0.1", "");
-	kit_cert_authority("other");
+	tk_cert_authority("other");
 	connects(&e, &(struct client){ "localhost", "ca", NULL });
 	connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
 	is_refused(&e, &(struct client){ "localhost", "other", NULL });
@@ -118,7 +118,7 @@ KIT_TEST_T(the_server_must_be_whom_one_wants, 60)
 	end(&e);
 }
 
-KIT_TEST_T(another_name_in_the_certificate_is_refused, 60)
+TEST_T(another_name_in_the_certificate_is_refused, 60)
 {
 	struct bed e;
 
@@ -128,24 +128,24 @@ KIT_TEST_T(another_name_in_the_certificate_is_refused, 60)
 	end(&e);
 }
 
-KIT_TEST_T(the_server_may_want_a_certificate, 60)
+TEST_T(the_server_may_want_a_certificate, 60)
 {
 	char more[600];
 	struct bed e;
 
 	snprintf(more, sizeof(more), "verify: true, ca_file: \"%s\"",
-	    kit_cert_pem("ca"));
+	    tk_cert_pem("ca"));
 	start_tls(&e, "DNS:localhost", more);
-	kit_cert_issue("client", "ca", "DNS:chat-gateway");
-	kit_cert_authority("other");
-	kit_cert_issue("stranger", "other", "DNS:chat-gateway");
+	tk_cert_issue("client", "ca", "DNS:chat-gateway");
+	tk_cert_authority("other");
+	tk_cert_issue("stranger", "other", "DNS:chat-gateway");
 	connects(&e, &(struct client){ "localhost", "ca", "client" });
 	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
 	is_refused(&e, &(struct client){ "localhost", "ca", "stranger" });
 	end(&e);
 }
 
-KIT_TEST_T(files_are_read_again_for_each_connection, 60)
+TEST_T(files_are_read_again_for_each_connection, 60)
 {
 	char other[300];
 	struct bed e;
@@ -153,30 +153,30 @@ KIT_TEST_T(files_are_read_again_for_each_connection, 60)
 	struct bus *b;
 
 	start_tls(&e, "DNS:localhost", "");
-	snprintf(other, sizeof(other), "%s", kit_cert_pem("used"));
-	kit_cert_authority("used");
+	snprintf(other, sizeof(other), "%s", tk_cert_pem("used"));
+	tk_cert_authority("used");
 	b = client_new(&e, &(struct client){ "localhost", "used", NULL }, &ups);
 	ck_assert(!bed_until(&e, bed_is_up, b, 300));
-	ck_assert_int_eq(rename(kit_cert_pem("ca"), other), 0);
+	ck_assert_int_eq(rename(tk_cert_pem("ca"), other), 0);
 	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
 	bus_free(b);
 	end(&e);
 }
 
-KIT_TEST(a_server_without_tls_is_not_spoken_to)
+TEST(a_server_without_tls_is_not_spoken_to)
 {
 	struct bed e;
 
 	memset(&e, 0, sizeof(e));
-	kit_cert_authority("ca");
-	kit_server_start(&e.nats, KIT_NATS);
+	tk_cert_authority("ca");
+	tk_server_start(&e.nats, TK_NATS);
 	e.loop = loop_new(64);
 	e.metrics = metric_set_new();
 	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
 	end(&e);
 }
 
-KIT_TEST(files_and_urls_that_do_not_fit_are_refused)
+TEST(files_and_urls_that_do_not_fit_are_refused)
 {
 	static const struct {
 		const char *url, *ca, *cert, *key, *why;

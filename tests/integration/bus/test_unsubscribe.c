@@ -121,7 +121,7 @@ settle(struct bed *e, struct bus *b)
 	ck_assert_int_eq(ask_wait(e, b, "t.nobody", "", &a), RC_NOENT);
 }
 
-KIT_TEST(what_the_library_still_looks_at_is_not_freed)
+TEST(what_the_library_still_looks_at_is_not_freed)
 {
 	int n = 0, one = 1;
 	struct bus_sub *s;
@@ -133,7 +133,7 @@ KIT_TEST(what_the_library_still_looks_at_is_not_freed)
 	s = held_sub(&e, &n);
 	reader_hold(true);
 	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
-	ck_assert(kit_until(is_inside, NULL, BED_MS));
+	ck_assert(tk_until(is_inside, NULL, BED_MS));
 	bus_unsubscribe(s);
 	/* One thread delivers for all: it is done with the subscription. */
 	settle(&e, other);
@@ -147,7 +147,7 @@ KIT_TEST(what_the_library_still_looks_at_is_not_freed)
 
 #define MANY 200
 
-KIT_TEST(what_ended_does_not_pile_up)
+TEST(what_ended_does_not_pile_up)
 {
 	int n = 0, most = 0, i;
 	struct bus_sub *s[MANY];
@@ -166,7 +166,7 @@ KIT_TEST(what_ended_does_not_pile_up)
 }
 
 /* What would say that the reader is past them cannot come back. */
-KIT_TEST(what_ended_goes_with_its_connection)
+TEST(what_ended_goes_with_its_connection)
 {
 	int n = 0, all = 4; /* with the bus's own */
 	struct bus_sub *s[3];
@@ -181,10 +181,10 @@ KIT_TEST(what_ended_goes_with_its_connection)
 	for (i = 0; i < NELEM(s); i++)
 		bus_unsubscribe(s[i]);
 	ck_assert_int_eq(freed, 0);
-	kit_server_stop(&e.nats, SIGKILL);
+	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
 	ck_assert(are_freed(&all));
-	kit_server_restart(&e.nats);
+	tk_server_restart(&e.nats);
 	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
 	settle(&e, e.bus);
 	bed_stop(&e);

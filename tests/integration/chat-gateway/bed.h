@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/kit_json.h"
-#include "kit/kit_nats.h"
-#include "kit/kit_service.h"
-#include "kit/kit_state.h"
 #include "state/terminal.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/state.h"
 
 #define BED_MS 15000
 
 struct bed {
-	struct kit_server nats, redis;
-	struct kit_service gateway, engine;
+	struct tk_server nats, redis;
+	struct tk_service gateway, engine;
 	natsConnection *nc;
-	struct kit_state db;
+	struct tk_state db;
 	struct terminal_writer writer;
 };
 
@@ -30,10 +30,10 @@ static inline void
 bed_servers(struct bed *b)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
-	b->nc = kit_nats_connect(b->nats.url);
-	kit_state_open(&b->db, b->redis.url);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
+	b->nc = tk_nats_connect(b->nats.url);
+	tk_state_open(&b->db, b->redis.url);
 	b->writer = (struct terminal_writer){
 		.broker = STR("main"), .epoch = 1, .ttl_ms = 60000
 	};
@@ -41,16 +41,16 @@ bed_servers(struct bed *b)
 
 /* Start a service of the suite; more are further variables, NULL: none. */
 static inline void
-bed_spawn(struct bed *b, struct kit_service *s, const char *name,
+bed_spawn(struct bed *b, struct tk_service *s, const char *name,
     const char *const more[])
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
-	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
-	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
-	kit_env_put(&e, "REDIS_TIMEOUT_MS=5000");
-	kit_env_list(&e, more);
-	kit_service_start(s, name, name, &e);
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	tk_env_put(&e, "REDIS_TIMEOUT_MS=5000");
+	tk_env_list(&e, more);
+	tk_service_start(s, name, name, &e);
 }
 
 /* Everything but an orchestrator. */
@@ -66,10 +66,10 @@ bed_start(struct bed *b, const char *const more[])
 static inline void
 bed_stop(struct bed *b)
 {
-	kit_service_end(&b->gateway);
-	kit_service_end(&b->engine);
+	tk_service_end(&b->gateway);
+	tk_service_end(&b->engine);
 	natsConnection_Destroy(b->nc);
-	kit_state_close(&b->db);
+	tk_state_close(&b->db);
 	nats_Close();
 }
 
@@ -77,11 +77,11 @@ bed_stop(struct bed *b)
 static inline bool
 bed_counts(struct bed *b, const char *text)
 {
-	struct kit_answer a = { 0 };
-	bool is = kit_service_get(&b->gateway, &a, "/metrics") == 200 &&
-	    kit_answer_has(&a, text);
+	struct tk_answer a = { 0 };
+	bool is = tk_service_get(&b->gateway, &a, "/metrics") == 200 &&
+	    tk_answer_has(&a, text);
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
@@ -90,56 +90,55 @@ bed_counts(struct bed *b, const char *text)
 
 /* Send a request, on a connection of its own; body NULL: none. */
 static inline void
-ask_begin(struct bed *b, struct kit_http *c, const char *method,
+ask_begin(struct bed *b, struct tk_http *c, const char *method,
     const char *path, const char *body)
 {
-	kit_http_begin(c, b->gateway.http, method, path, body);
+	tk_http_begin(c, b->gateway.http, method, path, body);
 }
 
-/* The status; *a as of kit_http_read(). */
+/* The status; *a as of tk_http_read(). */
 static inline int
-ask(struct bed *b, struct kit_answer *a, const char *method, const char *path,
+ask(struct bed *b, struct tk_answer *a, const char *method, const char *path,
     const char *body)
 {
-	return kit_http_ask(b->gateway.http, a, method, path, body);
+	return tk_http_ask(b->gateway.http, a, method, path, body);
 }
 
 /* The JSON of an answer, which must have this status and type. */
 static inline json_t *
-answer_json(const struct kit_answer *a, int status)
+answer_json(const struct tk_answer *a, int status)
 {
 	char type[64];
 
 	ck_assert_msg(a->status == status, "%d instead of %d: %s", a->status,
 	    status, a->body.p);
-	ck_assert_str_eq(
-	    kit_answer_field(a, "Content-Type", type, sizeof(type)),
+	ck_assert_str_eq(tk_answer_field(a, "Content-Type", type, sizeof(type)),
 	    "application/json");
-	return kit_json(a->body.p, a->body.n);
+	return tk_json(a->body.p, a->body.n);
 }
 
 /* What is answered 200. */
 static inline json_t *
 take(struct bed *b, const char *method, const char *path, const char *body)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	json_t *j;
 
 	ask(b, &a, method, path, body);
 	j = answer_json(&a, 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return j;
 }
 
 /* An error answer: this status, this text, a code and a trace. */
 static inline void
-answer_refuses(const struct kit_answer *a, int status, const char *text)
+answer_refuses(const struct tk_answer *a, int status, const char *text)
 {
 	json_t *j = answer_json(a, status);
 
-	ck_assert_str_eq(kit_text(j, "error"), text);
-	ck_assert_uint_gt(strlen(kit_text(j, "code")), 0);
-	ck_assert_uint_eq(strlen(kit_text(j, "trace_id")), 32);
+	ck_assert_str_eq(tk_text(j, "error"), text);
+	ck_assert_uint_gt(strlen(tk_text(j, "code")), 0);
+	ck_assert_uint_eq(strlen(tk_text(j, "trace_id")), 32);
 	json_decref(j);
 }
 
@@ -147,11 +146,11 @@ static inline void
 refused(struct bed *b, const char *method, const char *path, const char *body,
     int status, const char *text)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ask(b, &a, method, path, body);
 	answer_refuses(&a, status, text);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 static inline void
@@ -178,7 +177,7 @@ make_soul(struct bed *b, const char *user, const char *name, char id[SOUL_ID])
 		json_object_set_new(req, "user_id", json_string(user));
 	body = json_dumps(req, 0);
 	j = take(b, "POST", "/v1/souls", body);
-	snprintf(id, SOUL_ID, "%s", kit_text(j, "soul_id"));
+	snprintf(id, SOUL_ID, "%s", tk_text(j, "soul_id"));
 	json_decref(j);
 	json_decref(req);
 	free(body);
@@ -186,7 +185,7 @@ make_soul(struct bed *b, const char *user, const char *name, char id[SOUL_ID])
 
 /* The status of binding a terminal. */
 static inline int
-bind_soul(struct bed *b, struct kit_answer *a, const char *user,
+bind_soul(struct bed *b, struct tk_answer *a, const char *user,
     const char *terminal, const char *soul)
 {
 	char body[512];
@@ -200,10 +199,10 @@ bind_soul(struct bed *b, struct kit_answer *a, const char *user,
 static inline void
 bound(struct bed *b, const char *user, const char *terminal, const char *soul)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(bind_soul(b, &a, user, terminal, soul), 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* The body said that it is there. */

@@ -10,7 +10,7 @@
 #include "bed.h"
 #include "core/clock.h"
 #include "core/mem.h"
-#include "kit/kit_siege.h"
+#include "testkit/siege.h"
 
 /* 127.0.0.2 asks; the siege comes from 127.0.0.1, or from 127.1.0.0 on. */
 #define BESIEGED_OTHER (INADDR_LOOPBACK + 1)
@@ -22,7 +22,7 @@
 
 struct besieged {
 	struct bed b;
-	struct kit_proc proxy;
+	struct tk_proc proxy;
 	int proxy_port, mqtt_port;
 };
 
@@ -30,18 +30,18 @@ struct besieged {
 static inline void
 besieged_start(struct besieged *s, const char *const more[])
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
 	*s = (struct besieged){ 0 };
 	bed_servers(&s->b);
-	kit_write_file(kit_path("tokens.json"),
+	tk_write_file(tk_path("tokens.json"),
 	    "{\"tokens\":[{\"sha256\":\"" BESIEGED_SHA256 "\","
 	    "\"role\":\"owner\",\"user\":\"u1\"}]}");
-	kit_env_list(&e, more);
-	kit_env_put(&e, "AUTH_TOKENS=%s", kit_path("tokens.json"));
+	tk_env_list(&e, more);
+	tk_env_put(&e, "AUTH_TOKENS=%s", tk_path("tokens.json"));
 	/* The limits of an address are tried, not those of the token. */
-	kit_env_put(&e, "RATE_TOKEN_PER_S=1000000");
-	kit_env_put(&e, "RATE_TOKEN_BURST=1000000");
+	tk_env_put(&e, "RATE_TOKEN_PER_S=1000000");
+	tk_env_put(&e, "RATE_TOKEN_BURST=1000000");
 	bed_spawn(&s->b, &s->b.gateway, "chat-gateway", e.v);
 }
 
@@ -49,13 +49,13 @@ static inline bool
 besieged_proxy_serves(void *arg)
 {
 	struct besieged *s = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int status = 0;
 
-	if (kit_port_open(s->proxy_port))
+	if (tk_port_open(s->proxy_port))
 		status =
-		    kit_http_ask(s->proxy_port, &a, "GET", "/v1/nothing", NULL);
-	kit_answer_free(&a);
+		    tk_http_ask(s->proxy_port, &a, "GET", "/v1/nothing", NULL);
+	tk_answer_free(&a);
 	return status == 404;
 }
 
@@ -65,30 +65,30 @@ besieged_proxy(struct besieged *s)
 {
 	const char *const argv[] = { "haproxy", "-f", "deploy/haproxy.cfg",
 		NULL };
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
-	s->proxy_port = kit_port();
-	s->mqtt_port = kit_port();
-	kit_env_put(&e, "SOUL_TLS=off");
-	kit_env_put(&e, "SOUL_MAXCONN=4000");
-	kit_env_put(&e, "SOUL_HTTP_BIND=127.0.0.1:%d", s->proxy_port);
-	kit_env_put(&e, "SOUL_MQTT_BIND=127.0.0.1:%d", s->mqtt_port);
-	kit_env_put(&e, "SOUL_GATEWAY=127.0.0.1:%d", s->b.gateway.http);
-	kit_env_put(&e, "SOUL_GATEWAY_ADMIN=%d", s->b.gateway.admin);
-	kit_spawn(&s->proxy, "haproxy", argv, e.v);
-	ck_assert(kit_until(besieged_proxy_serves, s, BED_MS));
+	s->proxy_port = tk_port();
+	s->mqtt_port = tk_port();
+	tk_env_put(&e, "SOUL_TLS=off");
+	tk_env_put(&e, "SOUL_MAXCONN=4000");
+	tk_env_put(&e, "SOUL_HTTP_BIND=127.0.0.1:%d", s->proxy_port);
+	tk_env_put(&e, "SOUL_MQTT_BIND=127.0.0.1:%d", s->mqtt_port);
+	tk_env_put(&e, "SOUL_GATEWAY=127.0.0.1:%d", s->b.gateway.http);
+	tk_env_put(&e, "SOUL_GATEWAY_ADMIN=%d", s->b.gateway.admin);
+	tk_spawn(&s->proxy, "haproxy", argv, e.v);
+	ck_assert(tk_until(besieged_proxy_serves, s, BED_MS));
 }
 
 static inline void
 besieged_stop(struct besieged *s)
 {
 	if (s->proxy.pid != 0) {
-		kit_signal(&s->proxy, SIGTERM);
-		ck_assert_int_ge(kit_wait(&s->proxy, BED_MS), 0);
+		tk_signal(&s->proxy, SIGTERM);
+		ck_assert_int_ge(tk_wait(&s->proxy, BED_MS), 0);
 	}
-	kit_service_end(&s->b.gateway);
+	tk_service_end(&s->b.gateway);
 	natsConnection_Destroy(s->b.nc);
-	kit_state_close(&s->b.db);
+	tk_state_close(&s->b.db);
 	nats_Close();
 }
 
@@ -97,26 +97,26 @@ static inline int
 besieged_ask(int port, uint32_t from, const char *fields, int64_t *ms)
 {
 	struct mono start = clock_mono();
-	struct kit_answer a = { 0 };
-	struct kit_http c;
+	struct tk_answer a = { 0 };
+	struct tk_http c;
 	int status = 0;
 
-	kit_http_open_from(&c, from, port);
-	if (kit_http_puts(&c,
+	tk_http_open_from(&c, from, port);
+	if (tk_http_puts(&c,
 		"GET /v1/terminals HTTP/1.1\r\nHost: localhost\r\n"
 		"Connection: close\r\n"
 		"Authorization: Bearer " BESIEGED_TOKEN "\r\n") &&
-	    kit_http_puts(&c, fields) && kit_http_puts(&c, "\r\n") &&
-	    kit_http_read(&c, &a, 10000))
+	    tk_http_puts(&c, fields) && tk_http_puts(&c, "\r\n") &&
+	    tk_http_read(&c, &a, 10000))
 		status = a.status;
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	*ms = mono_diff_ms(clock_mono(), start);
 	return status;
 }
 
 struct besieged_siege {
-	struct kit_siege *siege;
+	struct tk_siege *siege;
 	size_t n;
 };
 
@@ -125,8 +125,8 @@ besieged_all_came(void *arg)
 {
 	struct besieged_siege *s = arg;
 
-	return kit_siege_open(s->siege) + kit_siege_ended(s->siege) +
-	    kit_siege_failed(s->siege) >=
+	return tk_siege_open(s->siege) + tk_siege_ended(s->siege) +
+	    tk_siege_failed(s->siege) >=
 	    s->n;
 }
 
@@ -139,19 +139,19 @@ besieged_all_came(void *arg)
  * 1,000 connections that begin with that and drip, or say nothing, opened again
  * and again.
  */
-static inline struct kit_siege *
+static inline struct tk_siege *
 besieged_siege(int port, uint32_t from, size_t clients, const char *say)
 {
 	struct besieged_siege s = { .n = 1000 };
 
-	s.siege = kit_siege_begin(&(struct kit_siege_opts){ .port = port,
+	s.siege = tk_siege_begin(&(struct tk_siege_opts){ .port = port,
 	    .n = s.n,
 	    .from = from,
 	    .clients = clients,
 	    .say = say,
 	    .drip_ms = 200,
 	    .opens_per_s = 2000 });
-	ck_assert(kit_until(besieged_all_came, &s, BED_MS));
+	ck_assert(tk_until(besieged_all_came, &s, BED_MS));
 	return s.siege;
 }
 

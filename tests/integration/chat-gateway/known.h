@@ -5,8 +5,8 @@
 #define KNOWN_H
 
 #include "core/mem.h"
-#include "kit/kit_tokens.h"
 #include "peer.h"
+#include "testkit/tokens.h"
 
 #define DEMO      "t-demo"
 #define TWIN      "t-twin"
@@ -21,7 +21,7 @@
 #define ROOT      "t-root"
 #define ACME_OP   "t-acme-operator"
 
-static const struct kit_token known_tokens[] = {
+static const struct tk_token known_tokens[] = {
 	{ DEMO, "\"role\":\"owner\",\"user\":\"demo-user\"" },
 	{ TWIN,
 	    "\"role\":\"owner\",\"user\":\"demo-user\",\"tenant\":\"acme\"" },
@@ -42,24 +42,23 @@ static const struct kit_token known_tokens[] = {
 static inline void
 known_start(struct bed *b)
 {
-	const char *path = kit_path("tokens.json");
+	const char *path = tk_path("tokens.json");
 	char file[300];
 
-	kit_tokens_write(path, known_tokens, NELEM(known_tokens));
+	tk_tokens_write(path, known_tokens, NELEM(known_tokens));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
 	bed_start(b,
-	    KIT_ENV(
-		file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000"));
+	    TK_ENV(file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000"));
 }
 
 /* The status of a request with a token (NULL: none). */
 static inline int
-ask_as(struct bed *b, struct kit_answer *a, const char *token,
+ask_as(struct bed *b, struct tk_answer *a, const char *token,
     const char *method, const char *path, const char *body)
 {
 	const char *text = body != NULL ? body : "";
 
-	return kit_http_call(b->gateway.http, a,
+	return tk_http_call(b->gateway.http, a,
 	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    method, path, token != NULL ? "Authorization: Bearer " : "",
@@ -72,14 +71,14 @@ static inline json_t *
 take_as(struct bed *b, const char *token, const char *method, const char *path,
     const char *body)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	json_t *j;
 
 	ask_as(b, &a, token, method, path, body);
 	ck_assert_msg(a.status == 200, "%s %s %s by %s: %d %s", method, path,
 	    body != NULL ? body : "", token, a.status, a.body.p);
 	j = answer_json(&a, 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return j;
 }
 
@@ -98,7 +97,7 @@ static inline void
 refused_as(struct bed *b, const char *token, const char *method,
     const char *path, const char *body, const char *want)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char *text;
 	int status = (int)strtol(want, &text, 10);
 	json_t *j;
@@ -109,11 +108,11 @@ refused_as(struct bed *b, const char *token, const char *method,
 	    body != NULL ? body : "", token != NULL ? token : "nobody",
 	    a.status, a.body.p);
 	j = answer_json(&a, status);
-	ck_assert_msg(strstr(kit_text(j, "error"), text) != NULL,
+	ck_assert_msg(strstr(tk_text(j, "error"), text) != NULL,
 	    "%s %s by %s: %s", method, path, token != NULL ? token : "nobody",
 	    a.body.p);
 	json_decref(j);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 static inline void
@@ -125,7 +124,7 @@ soul_as(struct bed *b, const char *token, const char *name, char id[SOUL_ID])
 	snprintf(body, sizeof(body), "{\"name\":\"%s\",\"mbti_type\":\"INFP\"}",
 	    name);
 	j = take_as(b, token, "POST", "/v1/souls", body);
-	snprintf(id, SOUL_ID, "%s", kit_text(j, "soul_id"));
+	snprintf(id, SOUL_ID, "%s", tk_text(j, "soul_id"));
 	json_decref(j);
 }
 

@@ -6,11 +6,11 @@
 #define ORCH_H
 
 #include "core/mem.h"
-#include "kit/kit_sse.h"
 #include "peer.h"
 #include "state/events.h"
 #include "state/turn.h"
 #include "state/turn_record.h"
+#include "testkit/sse.h"
 
 /* A turn that runs in a session of a user. */
 struct run {
@@ -44,7 +44,7 @@ run_publish(struct run *r, int64_t seq, const char *json)
 	snprintf(text, size, "{\"seq\":%lld,%s", (long long)seq, json + 1);
 	snprintf(
 	    subject, sizeof(subject), "soul.stream.%s.%s", r->user, r->session);
-	kit_nats_send(r->b->nc, subject, text);
+	tk_nats_send(r->b->nc, subject, text);
 	free(text);
 }
 
@@ -211,7 +211,7 @@ static inline void
 run_die(struct run *r)
 {
 	ck_assert_int_eq(turn_alive(r->b->db.s, r->p.instance, 1), RC_OK);
-	ck_assert(kit_until(run_is_lost, r, BED_MS));
+	ck_assert(tk_until(run_is_lost, r, BED_MS));
 }
 
 #endif /* !ORCH_H */

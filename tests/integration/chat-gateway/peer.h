@@ -44,7 +44,7 @@ turns_leave(struct bed *b, natsSubscription *sub)
 static inline void
 turn_read(struct turn *t)
 {
-	t->j = kit_nats_json(t->m);
+	t->j = tk_nats_json(t->m);
 }
 
 static inline void
@@ -66,7 +66,7 @@ turn_end(struct turn *t)
 static inline void
 turn_answer(struct bed *b, const struct turn *t, const char *text)
 {
-	kit_nats_send(b->nc, natsMsg_GetReply(t->m), text);
+	tk_nats_send(b->nc, natsMsg_GetReply(t->m), text);
 }
 
 /* A turn_reply with this state and, unless NULL, more members. */
@@ -77,7 +77,7 @@ turn_say(
 	char text[2048];
 
 	snprintf(text, sizeof(text), "{\"turn_id\":\"%s\",\"state\":\"%s\"%s}",
-	    kit_text(t->j, "turn_id"), state, more != NULL ? more : "");
+	    tk_text(t->j, "turn_id"), state, more != NULL ? more : "");
 	turn_answer(b, t, text);
 }
 
@@ -160,8 +160,7 @@ peer_stop(struct peer *p)
 
 /* What the user says through a terminal; more are other members, or "". */
 static inline int
-chat(
-    struct bed *b, struct kit_answer *a, const char *terminal, const char *more)
+chat(struct bed *b, struct tk_answer *a, const char *terminal, const char *more)
 {
 	char body[1024];
 
@@ -176,21 +175,21 @@ static inline void
 chat_refused(struct bed *b, const char *terminal, const char *more, int status,
     const char *text)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	chat(b, &a, terminal, more);
 	answer_refuses(&a, status, text);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 static inline void
 chat_ok(struct bed *b, const char *terminal, const char *more)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	chat(b, &a, terminal, more);
 	json_decref(answer_json(&a, 200));
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* Everything, a peer that answers, and a soul that is bound to t1. */
@@ -214,8 +213,8 @@ has_soul(
 	snprintf(
 	    path, sizeof(path), "/v1/terminals/%s?user_id=%s", terminal, user);
 	j = take(b, "GET", path, NULL);
-	ck_assert_str_eq(kit_text(j, "soul_id"), soul);
-	ck_assert_str_eq(kit_text(j, "user_id"), user);
+	ck_assert_str_eq(tk_text(j, "soul_id"), soul);
+	ck_assert_str_eq(tk_text(j, "user_id"), user);
 	json_decref(j);
 }
 

@@ -9,14 +9,14 @@
 
 struct recollect {
 	struct bed b;
-	struct kit_service worker;
+	struct tk_service worker;
 };
 
 static inline void
 recollect_worker(struct recollect *r)
 {
 	bed_spawn(&r->b, &r->worker, "memory-worker",
-	    KIT_ENV("IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=60"));
+	    TK_ENV("IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=60"));
 }
 
 static inline void
@@ -30,7 +30,7 @@ recollect_start(struct recollect *r)
 static inline void
 recollect_stop(struct recollect *r)
 {
-	kit_service_end(&r->worker);
+	tk_service_end(&r->worker);
 	bed_stop(&r->b);
 }
 
@@ -58,13 +58,13 @@ remember(struct recollect *r, const char *user, const char *soul,
 static inline size_t
 items_n(json_t *j)
 {
-	return json_array_size(kit_at(j, "items"));
+	return json_array_size(tk_at(j, "items"));
 }
 
 static inline const char *
 item_text(json_t *j, size_t i)
 {
-	return kit_text(json_array_get(kit_at(j, "items"), i), "text");
+	return tk_text(json_array_get(tk_at(j, "items"), i), "text");
 }
 
 #endif /* !RECOLLECT_H */

@@ -16,10 +16,10 @@
 struct talk {
 	struct bed b;
 	natsSubscription *turns;
-	struct kit_sse s;
+	struct tk_sse s;
 	struct turn t;
 	struct run r;
-	struct kit_answer a;
+	struct tk_answer a;
 };
 
 static inline void
@@ -39,7 +39,7 @@ talk_open(struct talk *k)
 static inline void
 talk_say(struct talk *k, const char *accept, const char *body)
 {
-	kit_sse_post(&k->s, k->b.gateway.http, accept, body);
+	tk_sse_post(&k->s, k->b.gateway.http, accept, body);
 	turn_take(k->turns, &k->t);
 }
 
@@ -48,7 +48,7 @@ static inline void
 talk_enter(struct talk *k)
 {
 	ck_assert_int_eq(
-	    run_enter(&k->r, &k->b, "s1", kit_text(k->t.j, "turn_id"), NULL),
+	    run_enter(&k->r, &k->b, "s1", tk_text(k->t.j, "turn_id"), NULL),
 	    RC_OK);
 	turn_say(&k->b, &k->t, "accepted", NULL);
 }
@@ -65,10 +65,10 @@ talk_begin(struct talk *k, const char *accept, const char *body)
 static inline void
 talk_answer(struct talk *k, int status)
 {
-	ck_assert(kit_http_read(&k->s.c, &k->a, BED_MS));
+	ck_assert(tk_http_read(&k->s.c, &k->a, BED_MS));
 	ck_assert_msg(
 	    k->a.status == status, "%d: %s", k->a.status, k->a.body.p);
-	kit_sse_close(&k->s);
+	tk_sse_close(&k->s);
 	turn_end(&k->t);
 }
 
@@ -76,15 +76,15 @@ talk_answer(struct talk *k, int status)
 static inline void
 talk_over(struct talk *k)
 {
-	ck_assert(kit_sse_ends(&k->s, BED_MS));
-	kit_sse_close(&k->s);
+	ck_assert(tk_sse_ends(&k->s, BED_MS));
+	tk_sse_close(&k->s);
 	turn_end(&k->t);
 }
 
 static inline void
 talk_close(struct talk *k)
 {
-	kit_answer_free(&k->a);
+	tk_answer_free(&k->a);
 	natsSubscription_Destroy(k->turns);
 	bed_stop(&k->b);
 }

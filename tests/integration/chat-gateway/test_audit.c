@@ -17,7 +17,7 @@ struct deed {
 static const char *
 text_at(json_t *j, const char *path)
 {
-	json_t *e = kit_find(j, path);
+	json_t *e = tk_find(j, path);
 
 	return e != NULL ? json_string_value(e) : "";
 }
@@ -25,14 +25,14 @@ text_at(json_t *j, const char *path)
 static void
 ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	json_t *j;
 
 	if (d->method != NULL) {
 		ask_as(b, &a, d->token, d->method, d->path, d->body);
 		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
 		    d->method, d->path, d->token, a.status, a.body.p);
-		kit_answer_free(&a);
+		tk_answer_free(&a);
 	}
 	if (d->action == NULL)
 		return;
@@ -44,9 +44,9 @@ ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
 	ck_assert_str_eq(text_at(j, "payload.reason"), d->reason);
 	ck_assert_str_eq(text_at(j, "payload.address"), "127.0.0.1");
 	if (d->count < 0)
-		ck_assert_ptr_null(kit_find(j, "payload.count"));
+		ck_assert_ptr_null(tk_find(j, "payload.count"));
 	else
-		ck_assert_int_eq(kit_int(j, "payload.count"), d->count);
+		ck_assert_int_eq(tk_int(j, "payload.count"), d->count);
 	json_decref(j);
 }
 
@@ -109,7 +109,7 @@ bound_is(natsSubscription *sub, const char *terminal, const char *how,
 	json_decref(j);
 }
 
-KIT_TEST(what_is_done_is_told)
+TEST(what_is_done_is_told)
 {
 	char soul[SOUL_ID], path[128];
 	struct recollect r = { 0 };
@@ -131,7 +131,7 @@ KIT_TEST(what_is_done_is_told)
 		ck_deed(b, sub, &deeds[i]);
 	minted(b, ACME_MKR, "lamp2");
 	j = heard(sub, "terminal_minted");
-	ck_assert_str_eq(kit_text(j, "payload.tenant"), "acme");
+	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	json_decref(j);
 	/* What a soul's end takes with it. */
 	minted(b, MAKER, "desk");
@@ -143,11 +143,11 @@ KIT_TEST(what_is_done_is_told)
 	refused_as(b, BOB, "DELETE", path, NULL, "404 soul not found");
 	done_as(b, ANN, "DELETE", path, NULL);
 	j = heard(sub, "memories_deleted");
-	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
-	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
+	ck_assert_str_eq(tk_text(j, "payload.soul_id"), soul);
+	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	json_decref(j);
 	j = heard(sub, "soul_deleted");
-	ck_assert_str_eq(kit_text(j, "payload.soul_id"), soul);
+	ck_assert_str_eq(tk_text(j, "payload.soul_id"), soul);
 	json_decref(j);
 	bound_is(sub, "desk", "soul_deleted", "");
 	natsSubscription_Destroy(sub);
@@ -156,7 +156,7 @@ KIT_TEST(what_is_done_is_told)
 }
 
 /* Who takes an identity away, or gives it to another, unbinds. */
-KIT_TEST(what_is_taken_is_told)
+TEST(what_is_taken_is_told)
 {
 	char soul[SOUL_ID];
 	natsSubscription *sub;
@@ -185,7 +185,7 @@ KIT_TEST(what_is_taken_is_told)
 }
 
 /* A soul of very many bodies: not all are told one by one. */
-KIT_TEST(very_many_are_counted)
+TEST(very_many_are_counted)
 {
 	char soul[SOUL_ID], path[128], id[16];
 	natsSubscription *sub;
@@ -211,8 +211,8 @@ KIT_TEST(very_many_are_counted)
 		json_decref(j);
 	}
 	j = heard(sub, "binding_changed");
-	ck_assert_ptr_null(kit_find(j, "payload.terminal_id"));
-	ck_assert_int_eq(kit_int(j, "payload.count"), 36);
+	ck_assert_ptr_null(tk_find(j, "payload.terminal_id"));
+	ck_assert_int_eq(tk_int(j, "payload.count"), 36);
 	json_decref(j);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
@@ -223,18 +223,18 @@ static bool
 newest_is_second(void *arg)
 {
 	struct bed *b = arg;
-	char code[KIT_CODE];
-	json_t *j = kit_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
+	char code[TK_CODE];
+	json_t *j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
 	    "{\"last_by_subj\":\"soul.event.audit.~5qGM\"}", code);
-	bool is = kit_find(j, "message.seq") != NULL &&
-	    kit_int(j, "message.seq") == 2;
+	bool is =
+	    tk_find(j, "message.seq") != NULL && tk_int(j, "message.seq") == 2;
 
 	json_decref(j);
 	return is;
 }
 
 /* An event is kept under what it happened to, with the trace of its request. */
-KIT_TEST(it_is_kept)
+TEST(it_is_kept)
 {
 	natsSubscription *sub;
 	struct bed b;
@@ -248,13 +248,13 @@ KIT_TEST(it_is_kept)
 	    "桌");
 	j = heard(sub, "terminal_minted");
 	ck_assert_str_eq(
-	    kit_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
+	    tk_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
 	json_decref(j);
 	done_as(&b, MAKER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
 	json_decref(heard(sub, "terminal_revoked"));
-	ck_assert(kit_until(newest_is_second, &b, BED_MS));
-	ck_assert(kit_log_has(&b.gateway.proc, "ev=audit"));
-	ck_assert(kit_log_has(&b.gateway.proc, "action=terminal_revoked"));
+	ck_assert(tk_until(newest_is_second, &b, BED_MS));
+	ck_assert(tk_log_has(&b.gateway.proc, "ev=audit"));
+	ck_assert(tk_log_has(&b.gateway.proc, "action=terminal_revoked"));
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
@@ -264,23 +264,23 @@ static void
 ask_from(struct bed *b, uint32_t from, const char *token, const char *path,
     int status)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c;
+	struct tk_answer a = { 0 };
+	struct tk_http c;
 	char text[512];
 
 	snprintf(text, sizeof(text),
 	    "GET %s HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n\r\n", path,
 	    token != NULL ? "Authorization: Bearer " : "X: ",
 	    token != NULL ? token : "x");
-	kit_http_open_from(&c, from, b->gateway.http);
-	ck_assert(kit_http_puts(&c, text));
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	tk_http_open_from(&c, from, b->gateway.http);
+	ck_assert(tk_http_puts(&c, text));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_int_eq(a.status, status);
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_answer_free(&a);
+	tk_http_close(&c);
 }
 
-KIT_TEST(who_is_refused_is_told)
+TEST(who_is_refused_is_told)
 {
 	natsSubscription *sub;
 	struct bed b;
@@ -291,29 +291,29 @@ KIT_TEST(who_is_refused_is_told)
 	sub = heard_listen(&b);
 	ask_from(&b, 0x7f000002, NULL, "/v1/souls", 401);
 	j = heard(sub, "login_refused");
-	ck_assert_str_eq(kit_text(j, "payload.address"), "127.0.0.2");
-	ck_assert_str_eq(kit_text(j, "payload.route"), "souls_list");
-	ck_assert_uint_gt(strlen(kit_text(j, "payload.reason")), 0);
-	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
-	ck_assert_ptr_null(kit_find(j, "payload.role"));
+	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.2");
+	ck_assert_str_eq(tk_text(j, "payload.route"), "souls_list");
+	ck_assert_uint_gt(strlen(tk_text(j, "payload.reason")), 0);
+	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
+	ck_assert_ptr_null(tk_find(j, "payload.role"));
 	json_decref(j);
 	ask_from(&b, 0x7f000003, ACME_ANN, "/v1/souls?user_id=eve", 403);
 	j = heard(sub, "access_denied");
-	ck_assert_str_eq(kit_text(j, "payload.address"), "127.0.0.3");
-	ck_assert_str_eq(kit_text(j, "payload.role"), "owner");
-	ck_assert_str_eq(kit_text(j, "payload.tenant"), "acme");
-	ck_assert_str_eq(kit_text(j, "payload.caller_id"), "acme/ann");
+	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.3");
+	ck_assert_str_eq(tk_text(j, "payload.role"), "owner");
+	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
+	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "acme/ann");
 	json_decref(j);
 	ask_from(&b, 0x7f000004, LAMP, "/v1/terminals/lamp", 403);
 	j = heard(sub, "access_denied");
-	ck_assert_str_eq(kit_text(j, "payload.role"), "terminal");
-	ck_assert_str_eq(kit_text(j, "payload.caller_id"), "lamp");
+	ck_assert_str_eq(tk_text(j, "payload.role"), "terminal");
+	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "lamp");
 	json_decref(j);
 	/* A flood is counted. */
 	for (i = 0; i < 50; i++)
 		ask_from(&b, 0x7f000005, "t-guess", "/v1/souls", 401);
 	json_decref(heard(sub, "login_refused"));
-	ck_assert(!kit_log_has(&b.gateway.proc, "t-guess"));
+	ck_assert(!tk_log_has(&b.gateway.proc, "t-guess"));
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }

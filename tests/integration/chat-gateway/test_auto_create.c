@@ -16,9 +16,9 @@ names(struct bed *b, const char *user, char dst[1024])
 	dst[0] = '\0';
 	snprintf(path, sizeof(path), "/v1/souls?user_id=%s", user);
 	j = take(b, "GET", path, NULL);
-	json_array_foreach (kit_at(j, "items"), i, soul)
+	json_array_foreach (tk_at(j, "items"), i, soul)
 		n += (size_t)snprintf(
-		    dst + n, 1024 - n, "%s,", kit_text(soul, "name"));
+		    dst + n, 1024 - n, "%s,", tk_text(soul, "name"));
 	json_decref(j);
 }
 
@@ -31,20 +31,20 @@ has_souls(struct bed *b, const char *user, const char *want)
 	ck_assert_str_eq(have, want);
 }
 
-KIT_TEST(a_body_of_the_first_version_just_chats)
+TEST(a_body_of_the_first_version_just_chats)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
+	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
 	peer_start(&b, &p);
 	chat_ok(&b, "terminal-001", "");
 	has_souls(&b, "demo-user", "terminal-001,");
 	chat_ok(&b, "terminal-001", "");
 	has_souls(&b, "demo-user", "terminal-001,");
 	ck_assert_int_eq(ask(&b, &a, "GET", "/v1/souls", NULL), 200);
-	ck_assert(kit_answer_has(&a, "\"mbti_type\":\"ENFP\""));
+	ck_assert(tk_answer_has(&a, "\"mbti_type\":\"ENFP\""));
 	/* The protocol's own request of that version. */
 	done(&b, "POST", "/v1/chat",
 	    "{\"user_id\":\"demo-user\",\"session_id\":\"s1\","
@@ -60,17 +60,17 @@ KIT_TEST(a_body_of_the_first_version_just_chats)
 	done(&b, "DELETE", "/v1/terminals/terminal-001/soul", NULL);
 	chat_ok(&b, "terminal-001", "");
 	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);
 }
 
-KIT_TEST(the_hint_of_a_report_names_the_soul_that_is_made)
+TEST(the_hint_of_a_report_names_the_soul_that_is_made)
 {
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	reported(&b, "t1", "[]", "小灵");
 	chat_ok(&b, "t1", "\"user_id\":\"ann\"");
@@ -84,13 +84,13 @@ KIT_TEST(the_hint_of_a_report_names_the_soul_that_is_made)
 	bed_stop(&b);
 }
 
-KIT_TEST(a_client_that_knows_souls_gets_none_made)
+TEST(a_client_that_knows_souls_gets_none_made)
 {
 	char hint[600], name[129];
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	chat_refused(&b, "t1", "\"soul_id\":\"soul_x\"", 400, NO_SOUL);
 	chat_refused(&b, "t1",
@@ -109,7 +109,7 @@ KIT_TEST(a_client_that_knows_souls_gets_none_made)
 	bed_stop(&b);
 }
 
-KIT_TEST(without_it_nothing_is_made)
+TEST(without_it_nothing_is_made)
 {
 	struct peer p;
 	struct bed b;
@@ -129,27 +129,27 @@ KIT_TEST(without_it_nothing_is_made)
 #define FIRST 32
 
 /* However many say their first word at once, there is one soul. */
-KIT_TEST(first_chats_at_once_make_one_soul)
+TEST(first_chats_at_once_make_one_soul)
 {
-	struct kit_http c[FIRST] = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c[FIRST] = { 0 };
+	struct tk_answer a = { 0 };
 	struct peer p;
 	struct bed b;
 	int i;
 
-	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	for (i = 0; i < FIRST; i++)
 		ask_begin(&b, &c[i], "POST", "/v1/chat",
 		    "{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
 		    "\"inputs\":[{\"type\":\"speech_text\",\"text\":\"hi\"}]}");
 	for (i = 0; i < FIRST; i++) {
-		ck_assert(kit_http_read(&c[i], &a, BED_MS));
+		ck_assert(tk_http_read(&c[i], &a, BED_MS));
 		json_decref(answer_json(&a, 200));
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	has_souls(&b, "demo-user", "t1,");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);
 }
@@ -157,16 +157,16 @@ KIT_TEST(first_chats_at_once_make_one_soul)
 static int
 start_code(const char *variable)
 {
-	struct kit_proc p;
-	const char *argv[] = { kit_bin("chat-gateway"), NULL };
+	struct tk_proc p;
+	const char *argv[] = { tk_bin("chat-gateway"), NULL };
 	const char *env[] = { "HTTP_ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0",
 		variable, NULL };
 
-	kit_spawn(&p, "gateway", argv, env);
-	return kit_wait(&p, BED_MS);
+	tk_spawn(&p, "gateway", argv, env);
+	return tk_wait(&p, BED_MS);
 }
 
-KIT_TEST(what_souls_are_made_of_is_checked_at_the_start)
+TEST(what_souls_are_made_of_is_checked_at_the_start)
 {
 	ck_assert_int_eq(start_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
 	ck_assert_int_eq(start_code("SOUL_MODEL=persona-pad-v1"), 78);

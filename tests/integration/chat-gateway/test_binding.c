@@ -26,7 +26,7 @@ static const struct {
 	    "/terminal_id: must be a string" },
 };
 
-KIT_TEST(what_is_no_selection_is_refused)
+TEST(what_is_no_selection_is_refused)
 {
 	char mine[SOUL_ID], body[256], text[256];
 	struct bed b;
@@ -46,7 +46,7 @@ KIT_TEST(what_is_no_selection_is_refused)
 	bed_stop(&b);
 }
 
-KIT_TEST(a_user_selects_and_selects_again)
+TEST(a_user_selects_and_selects_again)
 {
 	char one[SOUL_ID], two[SOUL_ID], body[256];
 	struct bed b;
@@ -58,10 +58,10 @@ KIT_TEST(a_user_selects_and_selects_again)
 	snprintf(body, sizeof(body),
 	    "{\"terminal_id\":\"灯 1\",\"soul_id\":\"%s\"}", one);
 	j = take(&b, SELECT, body);
-	ck_assert(json_is_true(kit_at(j, "ok")));
-	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
-	ck_assert_str_eq(kit_text(j, "terminal_id"), "灯 1");
-	ck_assert_str_eq(kit_text(j, "soul_id"), one);
+	ck_assert(json_is_true(tk_at(j, "ok")));
+	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
+	ck_assert_str_eq(tk_text(j, "terminal_id"), "灯 1");
+	ck_assert_str_eq(tk_text(j, "soul_id"), one);
 	json_decref(j);
 	bound(&b, "demo-user", "t1", one);
 	has_soul(&b, "demo-user", "t1", one);
@@ -72,11 +72,11 @@ KIT_TEST(a_user_selects_and_selects_again)
 	bed_stop(&b);
 }
 
-KIT_TEST(another_users_terminal_must_be_unbound_first)
+TEST(another_users_terminal_must_be_unbound_first)
 {
 	static const char taken[] = "terminal t1 is bound by another user";
 	char ann[SOUL_ID], bob[SOUL_ID];
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct peer p;
 	struct bed b;
 
@@ -97,13 +97,13 @@ KIT_TEST(another_users_terminal_must_be_unbound_first)
 	bound(&b, "bob", "t1", bob);
 	has_soul(&b, "bob", "t1", bob);
 	chat_ok(&b, "t1", "\"user_id\":\"bob\"");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);
 }
 
 /* soul_id is what the client believes: it neither binds nor rebinds. */
-KIT_TEST(a_chat_names_no_other_soul_than_the_terminals)
+TEST(a_chat_names_no_other_soul_than_the_terminals)
 {
 	char mine[SOUL_ID], other[SOUL_ID], bobs[SOUL_ID];
 	char more[256], text[256];
@@ -146,7 +146,7 @@ KIT_TEST(a_chat_names_no_other_soul_than_the_terminals)
 	bed_stop(&b);
 }
 
-KIT_TEST(a_hint_binds_to_the_one_soul_it_names)
+TEST(a_hint_binds_to_the_one_soul_it_names)
 {
 	char one[SOUL_ID], two[SOUL_ID], more[256];
 	struct peer p;
@@ -183,13 +183,13 @@ KIT_TEST(a_hint_binds_to_the_one_soul_it_names)
 	bed_stop(&b);
 }
 
-KIT_TEST(a_hint_to_two_souls_names_none)
+TEST(a_hint_to_two_souls_names_none)
 {
 	char one[SOUL_ID], two[SOUL_ID], more[256];
 	struct peer p;
 	struct bed b;
 
-	bed_start(&b, KIT_ENV("SOUL_AUTO_CREATE=on"));
+	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	peer_start(&b, &p);
 	make_soul(&b, NULL, "friendly", one);
 	/* Its name is the other's id. */
@@ -204,7 +204,7 @@ KIT_TEST(a_hint_to_two_souls_names_none)
 	bed_stop(&b);
 }
 
-KIT_TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
+TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
 {
 	char one[SOUL_ID], two[SOUL_ID];
 	struct peer p;
@@ -234,11 +234,11 @@ KIT_TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
  * A selection that was answered stays, whatever hints other replicas follow at
  * the same moment.
  */
-KIT_TEST(a_hint_never_undoes_a_selection)
+TEST(a_hint_never_undoes_a_selection)
 {
 	char one[SOUL_ID], two[SOUL_ID], terminal[16], body[256];
-	struct kit_http hint = { 0 }, select = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http hint = { 0 }, select = { 0 };
+	struct tk_answer a = { 0 };
 	struct bed b, other;
 	struct peer p;
 	int i;
@@ -248,7 +248,7 @@ KIT_TEST(a_hint_never_undoes_a_selection)
 	make_soul(&b, NULL, "one", one);
 	make_soul(&b, NULL, "two", two);
 	other = b;
-	other.gateway = (struct kit_service){ 0 };
+	other.gateway = (struct tk_service){ 0 };
 	bed_spawn(&other, &other.gateway, "chat-gateway", NULL);
 	for (i = 0; i < RACES; i++) {
 		snprintf(terminal, sizeof(terminal), "t%d", i);
@@ -262,16 +262,16 @@ KIT_TEST(a_hint_never_undoes_a_selection)
 		    "{\"terminal_id\":\"%s\",\"soul_id\":\"%s\"}", terminal,
 		    one);
 		ask_begin(&b, &select, "POST", "/v1/souls/select", body);
-		ck_assert(kit_http_read(&hint, &a, BED_MS));
+		ck_assert(tk_http_read(&hint, &a, BED_MS));
 		ck_assert_int_eq(a.status, 200);
-		ck_assert(kit_http_read(&select, &a, BED_MS));
+		ck_assert(tk_http_read(&select, &a, BED_MS));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&hint);
-		kit_http_close(&select);
+		tk_http_close(&hint);
+		tk_http_close(&select);
 		has_soul(&b, "demo-user", terminal, one);
 	}
-	kit_service_end(&other.gateway);
-	kit_answer_free(&a);
+	tk_service_end(&other.gateway);
+	tk_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);
 }

@@ -11,7 +11,7 @@
 static void
 body_token(json_t *j, char token[400])
 {
-	snprintf(token, 400, "%s", kit_text(j, "token"));
+	snprintf(token, 400, "%s", tk_text(j, "token"));
 	json_decref(j);
 }
 
@@ -21,8 +21,8 @@ ck_turn_of(struct bed *b, const char *token, const char *user)
 {
 	static const char text[] = "{\"terminal_id\":\"lamp\"," WORDS "}";
 	natsSubscription *sub = turns_listen(b);
-	struct kit_answer a = { 0 };
-	struct kit_http c;
+	struct tk_answer a = { 0 };
+	struct tk_http c;
 	char request[1024];
 	struct turn t;
 
@@ -31,21 +31,21 @@ ck_turn_of(struct bed *b, const char *token, const char *user)
 	    "Authorization: Bearer %s\r\n"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    token, strlen(text), text);
-	kit_http_open(&c, b->gateway.http);
-	ck_assert(kit_http_puts(&c, request));
+	tk_http_open(&c, b->gateway.http);
+	ck_assert(tk_http_puts(&c, request));
 	turn_take(sub, &t);
-	ck_assert_str_eq(kit_text(t.j, "user_id"), user);
-	ck_assert_str_eq(kit_text(t.j, "chat.terminal_id"), "lamp");
+	ck_assert_str_eq(tk_text(t.j, "user_id"), user);
+	ck_assert_str_eq(tk_text(t.j, "chat.terminal_id"), "lamp");
 	turn_complete(b, &t);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_int_eq(a.status, 200);
 	turn_end(&t);
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_answer_free(&a);
+	tk_http_close(&c);
 	turns_leave(b, sub);
 }
 
-KIT_TEST(a_body_chats_as_itself)
+TEST(a_body_chats_as_itself)
 {
 	char token[400], old[400], soul[SOUL_ID];
 	struct bed b;
@@ -82,7 +82,7 @@ KIT_TEST(a_body_chats_as_itself)
 }
 
 /* A token of the file is as good, and no better than the body's identity. */
-KIT_TEST(a_body_with_a_token_of_the_file)
+TEST(a_body_with_a_token_of_the_file)
 {
 	char soul[SOUL_ID];
 	struct bed b;
@@ -100,7 +100,7 @@ KIT_TEST(a_body_with_a_token_of_the_file)
 	bed_stop(&b);
 }
 
-KIT_TEST(whose_bodies_may_be_bound)
+TEST(whose_bodies_may_be_bound)
 {
 	char mine[SOUL_ID], his[SOUL_ID], eves[SOUL_ID];
 	struct peer p;
@@ -150,7 +150,7 @@ KIT_TEST(whose_bodies_may_be_bound)
 }
 
 /* Bindings that were made while anybody might ask. */
-KIT_TEST(a_binding_from_before)
+TEST(a_binding_from_before)
 {
 	char mine[SOUL_ID], token[400];
 	struct bed b;

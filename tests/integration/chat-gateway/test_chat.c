@@ -76,7 +76,7 @@ static const struct {
 	    "/inputs/0/media/size_bytes: must be at least 0" },
 };
 
-KIT_TEST(what_is_no_chat_is_refused)
+TEST(what_is_no_chat_is_refused)
 {
 	struct peer p;
 	struct bed b;
@@ -107,7 +107,7 @@ static const char full[] =
 static void
 check_start(json_t *start)
 {
-	json_t *want = json_loads(full, 0, NULL), *chat = kit_at(start, "chat");
+	json_t *want = json_loads(full, 0, NULL), *chat = tk_at(start, "chat");
 
 	json_object_del(want, "unknown");
 	/* Defaults are told. */
@@ -115,12 +115,12 @@ check_start(json_t *start)
 	json_object_set_new(want, "cancel_on_disconnect", json_false());
 	ck_assert_msg(json_equal(want, chat), "%s", json_dumps(chat, 0));
 	json_decref(want);
-	ck_assert_str_eq(kit_text(start, "user_id"), "ann");
-	ck_assert_int_eq(strncmp(kit_text(start, "turn_id"), "turn_", 5), 0);
-	ck_assert_uint_eq(strlen(kit_text(start, "turn_id")), 5 + 32);
+	ck_assert_str_eq(tk_text(start, "user_id"), "ann");
+	ck_assert_int_eq(strncmp(tk_text(start, "turn_id"), "turn_", 5), 0);
+	ck_assert_uint_eq(strlen(tk_text(start, "turn_id")), 5 + 32);
 	ck_assert_uint_eq(
-	    strspn(kit_text(start, "turn_id") + 5, "0123456789abcdef"), 32);
-	ck_assert_ptr_nonnull(strchr(kit_text(start, "received_at"), 'T'));
+	    strspn(tk_text(start, "turn_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_ptr_nonnull(strchr(tk_text(start, "received_at"), 'T'));
 }
 
 static void
@@ -138,11 +138,11 @@ check_headers(const struct turn *t, const char *trace, int64_t before)
 }
 
 /* The whole request, the caller's trace, and two minutes from now. */
-KIT_TEST(a_chat_reaches_the_orchestrator_whole)
+TEST(a_chat_reaches_the_orchestrator_whole)
 {
 	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char head[512], id[SOUL_ID];
 	int64_t before;
@@ -159,48 +159,48 @@ KIT_TEST(a_chat_reaches_the_orchestrator_whole)
 	    "Content-Type: application/json; charset=utf-8\r\n"
 	    "Content-Length: %zu\r\n\r\n",
 	    trace, sizeof(full) - 1);
-	kit_http_open(&c, b.gateway.http);
-	ck_assert(kit_http_puts(&c, head) && kit_http_puts(&c, full));
+	tk_http_open(&c, b.gateway.http);
+	ck_assert(tk_http_puts(&c, head) && tk_http_puts(&c, full));
 	turn_take(turns, &t);
 	check_start(t.j);
 	check_headers(&t, trace, before);
 	turn_complete(&b, &t);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_str_eq(a.body.p, RESPONSE);
 	turn_end(&t);
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	natsSubscription_Destroy(turns);
 	bed_stop(&b);
 }
 
 /* Who names no user is the configured one. */
-KIT_TEST(a_missing_user_is_the_configured_one)
+TEST(a_missing_user_is_the_configured_one)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char id[SOUL_ID];
 	struct turn t;
 	struct bed b;
 	json_t *j;
 
-	bed_start(&b, KIT_ENV("USER_ID=the owner"));
+	bed_start(&b, TK_ENV("USER_ID=the owner"));
 	make_soul(&b, NULL, "friendly", id);
 	j = take(&b, "GET", "/v1/souls", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "the owner");
+	ck_assert_str_eq(tk_text(j, "user_id"), "the owner");
 	json_decref(j);
 	bound(&b, "the owner", "t1", id);
 	turns = turns_listen(&b);
 	ask_begin(&b, &c, CHAT, "{" S1 "," T1 "," SAID ",\"user_id\":null}");
 	turn_take(turns, &t);
-	ck_assert_str_eq(kit_text(t.j, "user_id"), "the owner");
+	ck_assert_str_eq(tk_text(t.j, "user_id"), "the owner");
 	turn_complete(&b, &t);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_int_eq(a.status, 200);
 	turn_end(&t);
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	natsSubscription_Destroy(turns);
 	bed_stop(&b);
 }
@@ -237,18 +237,18 @@ static void
 sized(struct bed *b, size_t n, size_t inputs, size_t text, int status)
 {
 	char *body = long_chat(n, inputs, text);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ask(b, &a, CHAT, body);
 	if (status == 200)
 		json_decref(answer_json(&a, 200));
 	else
 		answer_refuses(&a, status, "the body is too large");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	free(body);
 }
 
-KIT_TEST(a_body_of_a_mebibyte_is_taken)
+TEST(a_body_of_a_mebibyte_is_taken)
 {
 	const size_t mib = 1024 * 1024;
 	char id[SOUL_ID];

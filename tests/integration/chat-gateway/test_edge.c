@@ -2,27 +2,27 @@
 #include "besieged.h"
 
 static struct besieged s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[256];
 
 static const char *
 header(const char *name)
 {
-	return kit_answer_field(&a, name, field, sizeof(field));
+	return tk_answer_field(&a, name, field, sizeof(field));
 }
 
 /* The exit code of --check-config with one variable. */
 static int
-check_config(struct kit_proc *p, const char *variable)
+check_config(struct tk_proc *p, const char *variable)
 {
-	const char *const argv[] = { kit_bin("chat-gateway"), "--check-config",
+	const char *const argv[] = { tk_bin("chat-gateway"), "--check-config",
 		NULL };
 
-	kit_spawn(p, "check", argv, KIT_ENV(variable));
-	return kit_wait(p, BED_MS);
+	tk_spawn(p, "check", argv, TK_ENV(variable));
+	return tk_wait(p, BED_MS);
 }
 
-KIT_TEST(lists_that_say_nothing_good_are_refused)
+TEST(lists_that_say_nothing_good_are_refused)
 {
 	static const char *const rows[][2] = {
 		{ "TRUSTED_PROXIES=proxy.example", "TRUSTED_PROXIES: use" },
@@ -31,11 +31,11 @@ KIT_TEST(lists_that_say_nothing_good_are_refused)
 		{ "CORS_ORIGINS=https://a.example/", "CORS_ORIGINS: use" },
 		{ "CORS_ORIGINS=*", "set AUTH_TOKENS or AUTH_JWKS" },
 	};
-	struct kit_proc p;
+	struct tk_proc p;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		ck_assert_int_eq(check_config(&p, rows[i][0]), 78);
-		ck_assert_msg(kit_log_has(&p, rows[i][1]), "%s", rows[i][0]);
+		ck_assert_msg(tk_log_has(&p, rows[i][1]), "%s", rows[i][0]);
 	}
 	ck_assert_int_eq(
 	    check_config(&p, "CORS_ORIGINS=http://localhost:5173"), 0);
@@ -43,14 +43,14 @@ KIT_TEST(lists_that_say_nothing_good_are_refused)
 	    check_config(&p, "TRUSTED_PROXIES=10.0.0.0/8, 127.0.0.1"), 0);
 }
 
-KIT_TEST(where_anybody_may_ask_nobody_is_limited)
+TEST(where_anybody_may_ask_nobody_is_limited)
 {
 	int64_t ms;
 
 	s = (struct besieged){ 0 };
 	bed_servers(&s.b);
 	bed_spawn(&s.b, &s.b.gateway, "chat-gateway",
-	    KIT_ENV("RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=1",
+	    TK_ENV("RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=1",
 		"HTTP_PER_ADDRESS=1"));
 	for (int i = 0; i < 50; i++)
 		ck_assert_int_eq(
@@ -60,23 +60,23 @@ KIT_TEST(where_anybody_may_ask_nobody_is_limited)
 }
 
 /* A browser's question needs no token, and its page reads what is refused. */
-KIT_TEST(a_page_is_told_that_it_needs_a_token)
+TEST(a_page_is_told_that_it_needs_a_token)
 {
-	besieged_start(&s, KIT_ENV("CORS_ORIGINS=*"));
+	besieged_start(&s, TK_ENV("CORS_ORIGINS=*"));
 	ck_assert_int_eq(
-	    kit_http_call(s.b.gateway.http, &a,
+	    tk_http_call(s.b.gateway.http, &a,
 		"OPTIONS /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 		"Origin: https://a.example\r\n"
 		"Access-Control-Request-Method: POST\r\n"
 		"Access-Control-Request-Headers: authorization\r\n\r\n"),
 	    204);
 	ck_assert_str_eq(header("Access-Control-Allow-Methods"), "POST");
-	ck_assert_int_eq(kit_http_call(s.b.gateway.http, &a,
+	ck_assert_int_eq(tk_http_call(s.b.gateway.http, &a,
 			     "GET /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
 			     "Origin: https://a.example\r\n\r\n"),
 	    401);
 	ck_assert_str_eq(header("Access-Control-Allow-Origin"), "*");
 	ck_assert(header("WWW-Authenticate")[0] != '\0');
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	besieged_stop(&s);
 }

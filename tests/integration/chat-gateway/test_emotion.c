@@ -29,7 +29,7 @@ path(const char *soul, const char *rest)
 	return text;
 }
 
-KIT_TEST(an_owner_sees_how_his_soul_feels)
+TEST(an_owner_sees_how_his_soul_feels)
 {
 	char id[SOUL_ID];
 	struct bed b;
@@ -38,16 +38,16 @@ KIT_TEST(an_owner_sees_how_his_soul_feels)
 	bed_start(&b, NULL);
 	make_soul(&b, "ann", "friendly", id);
 	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
-	ck_assert_str_eq(kit_text(j, "soul_id"), id);
-	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v3");
-	ck_assert_str_eq(kit_text(j, "exec_mode"), "auto_execute");
-	ck_assert_int_eq(kit_int(j, "version"), 1);
+	ck_assert_str_eq(tk_text(j, "soul_id"), id);
+	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(tk_text(j, "exec_mode"), "auto_execute");
+	ck_assert_int_eq(tk_int(j, "version"), 1);
 	json_decref(j);
 	say(&b, id, "气死我了！");
 	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
-	ck_assert_int_eq(kit_int(j, "version"), 2);
-	ck_assert_double_lt(kit_number(j, "soul_emotion.p"), -.1);
-	ck_assert_double_lt(kit_number(j, "exec_probability"), .9);
+	ck_assert_int_eq(tk_int(j, "version"), 2);
+	ck_assert_double_lt(tk_number(j, "soul_emotion.p"), -.1);
+	ck_assert_double_lt(tk_number(j, "exec_probability"), .9);
 	json_decref(j);
 	refused(
 	    &b, "GET", path(id, "?user_id=bob"), NULL, 404, "soul not found");
@@ -57,7 +57,7 @@ KIT_TEST(an_owner_sees_how_his_soul_feels)
 	bed_stop(&b);
 }
 
-KIT_TEST(an_owner_sees_why)
+TEST(an_owner_sees_why)
 {
 	char id[SOUL_ID], since[128];
 	struct bed b;
@@ -66,36 +66,36 @@ KIT_TEST(an_owner_sees_why)
 	bed_start(&b, NULL);
 	make_soul(&b, "ann", "friendly", id);
 	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	say(&b, id, "气死我了！");
 	say(&b, id, "谢谢你");
 	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 2);
-	it = json_array_get(kit_at(j, "items"), 0);
-	ck_assert_str_eq(kit_text(it, "cause"), "user_input");
-	ck_assert_str_eq(kit_text(it, "reason"), "user_anger");
-	ck_assert_str_eq(kit_text(it, "turn_id"), "turn_9");
-	ck_assert_double_lt(kit_number(it, "delta.p"), -.1);
-	it = json_array_get(kit_at(j, "items"), 1);
-	ck_assert_str_eq(kit_text(it, "reason"), "user_gratitude");
-	ck_assert_double_gt(kit_number(it, "delta.p"), .1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 2);
+	it = json_array_get(tk_at(j, "items"), 0);
+	ck_assert_str_eq(tk_text(it, "cause"), "user_input");
+	ck_assert_str_eq(tk_text(it, "reason"), "user_anger");
+	ck_assert_str_eq(tk_text(it, "turn_id"), "turn_9");
+	ck_assert_double_lt(tk_number(it, "delta.p"), -.1);
+	it = json_array_get(tk_at(j, "items"), 1);
+	ck_assert_str_eq(tk_text(it, "reason"), "user_gratitude");
+	ck_assert_double_gt(tk_number(it, "delta.p"), .1);
 	snprintf(since, sizeof(since), "/history?user_id=ann&since=%s",
-	    kit_text(it, "time"));
+	    tk_text(it, "time"));
 	json_decref(j);
 	j = take(&b, "GET", path(id, since), NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	j = take(&b, "GET", path(id, "/history?user_id=ann&limit=1"), NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "reason"),
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "reason"),
 	    "user_gratitude");
 	json_decref(j);
 	bed_stop(&b);
 }
 
-KIT_TEST(wrong_questions_are_refused)
+TEST(wrong_questions_are_refused)
 {
 	static const char *const limits[] = { "0", "257", "-1", "x", "" };
 	char id[SOUL_ID], rest[64];
@@ -115,7 +115,7 @@ KIT_TEST(wrong_questions_are_refused)
 	refused(&b, "GET", path(id, "/history?user_id=bob"), NULL, 404,
 	    "soul not found");
 	/* Nobody answers for the soul. */
-	kit_service_end(&b.engine);
+	tk_service_end(&b.engine);
 	refused(&b, "GET", path(id, "?user_id=ann"), NULL, 503,
 	    "emotion-engine does not answer");
 	refused(&b, "GET", path(id, "/history?user_id=ann"), NULL, 503,

@@ -29,15 +29,15 @@ read_lines(struct str body, struct told *t)
 		/* Nothing follows these. */
 		ck_assert(t->end == NULL && t->error == NULL);
 		line = str_cut(&body, '\n');
-		j = kit_json(line.p, line.n);
+		j = tk_json(line.p, line.n);
 		ck_assert_uint_eq(json_object_size(j), 1);
 		m = json_object_get(j, "memory");
 		if (m != NULL && t->memories++ == 0)
 			snprintf(t->first, sizeof(t->first), "%s",
-			    kit_text(m, "memory_id"));
+			    tk_text(m, "memory_id"));
 		if (m != NULL)
 			snprintf(t->last, sizeof(t->last), "%s",
-			    kit_text(m, "memory_id"));
+			    tk_text(m, "memory_id"));
 		t->profiles += json_object_get(j, "profile") != NULL;
 		t->end = json_incref(json_object_get(j, "end"));
 		t->error = json_incref(json_object_get(j, "error"));
@@ -74,9 +74,9 @@ remember_much(struct recollect *r, const char *soul)
 	remember_many(r, soul, text, 2500);
 }
 
-KIT_TEST(small_ones)
+TEST(small_ones)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char soul[SOUL_ID], path[256], type[64];
 	struct recollect r;
 	struct told t;
@@ -85,12 +85,12 @@ KIT_TEST(small_ones)
 	/* A user nothing is known of. */
 	ck_assert_int_eq(ask(&r.b, &a, "GET", PATH, NULL), 200);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
 	read_lines(buf_str(&a.body), &t);
 	ck_assert_uint_eq(t.memories, 0);
 	ck_assert_uint_eq(t.profiles, 1);
-	ck_assert_int_eq(kit_int(t.end, "memories"), 0);
+	ck_assert_int_eq(tk_int(t.end, "memories"), 0);
 	told_free(&t);
 
 	make_soul(&r.b, "ann", "friendly", soul);
@@ -105,8 +105,8 @@ KIT_TEST(small_ones)
 	read_lines(buf_str(&a.body), &t);
 	ck_assert_str_eq(t.first, "m1");
 	ck_assert_str_eq(t.last, "m2");
-	ck_assert_int_eq(kit_int(t.end, "memories"), 2);
-	ck_assert(json_is_false(kit_at(t.end, "degraded")));
+	ck_assert_int_eq(tk_int(t.end, "memories"), 2);
+	ck_assert(json_is_false(tk_at(t.end, "degraded")));
 	told_free(&t);
 	/* Of one soul: without the profile. */
 	snprintf(path, sizeof(path), PATH "&soul_id=%s", soul);
@@ -115,17 +115,17 @@ KIT_TEST(small_ones)
 	ck_assert_uint_eq(t.profiles, 0);
 	ck_assert_uint_eq(t.memories, 2);
 	told_free(&t);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	recollect_stop(&r);
 }
 
-KIT_TEST_T(ten_thousand, 120)
+TEST_T(ten_thousand, 120)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char soul[SOUL_ID];
 	struct recollect r;
 	struct mono start;
-	struct kit_http c;
+	struct tk_http c;
 	struct told t;
 
 	recollect_start(&r);
@@ -134,8 +134,8 @@ KIT_TEST_T(ten_thousand, 120)
 	    "用户每天早上八点左右在公园跑步，下雨天改在家里练瑜伽。", 10000);
 	start = clock_mono();
 	ask_begin(&r.b, &c, "GET", PATH, NULL);
-	ck_assert(kit_http_read(&c, &a, 60000));
-	kit_http_close(&c);
+	ck_assert(tk_http_read(&c, &a, 60000));
+	tk_http_close(&c);
 	fprintf(stderr, "10000 memories in %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), start));
 	ck_assert_int_eq(a.status, 200);
@@ -143,9 +143,9 @@ KIT_TEST_T(ten_thousand, 120)
 	ck_assert_uint_eq(t.memories, 10000);
 	ck_assert_str_eq(t.first, "m00000");
 	ck_assert_str_eq(t.last, "m09999");
-	ck_assert_int_eq(kit_int(t.end, "memories"), 10000);
+	ck_assert_int_eq(tk_int(t.end, "memories"), 10000);
 	told_free(&t);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	recollect_stop(&r);
 }
 
@@ -155,36 +155,36 @@ cut_is_told(natsSubscription *sub)
 {
 	json_t *j = heard(sub, "memories_exported");
 
-	ck_assert_str_eq(kit_text(j, "payload.reason"), "cut short");
-	ck_assert_str_eq(kit_text(j, "payload.user_id"), "ann");
-	ck_assert_int_gt(kit_int(j, "payload.count"), 0);
+	ck_assert_str_eq(tk_text(j, "payload.reason"), "cut short");
+	ck_assert_str_eq(tk_text(j, "payload.user_id"), "ann");
+	ck_assert_int_gt(tk_int(j, "payload.count"), 0);
 	json_decref(j);
 }
 
 /* The reader takes nothing until memory-worker has died. */
-KIT_TEST_T(what_breaks_off_is_seen_to, 120)
+TEST_T(what_breaks_off_is_seen_to, 120)
 {
 	char soul[SOUL_ID];
 	natsSubscription *sub;
 	struct recollect r;
-	struct kit_http c;
+	struct tk_http c;
 	struct str body;
 
 	recollect_start(&r);
 	sub = heard_listen(&r.b);
 	make_soul(&r.b, "ann", "friendly", soul);
 	remember_much(&r, soul);
-	kit_http_open(&c, r.b.gateway.http);
+	tk_http_open(&c, r.b.gateway.http);
 	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
 			     sizeof(int)),
 	    0);
-	ck_assert(kit_http_puts(
+	ck_assert(tk_http_puts(
 	    &c, "GET " PATH " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-	ck_assert(kit_http_has(&c, "m00000", BED_MS));
-	kit_service_kill(&r.worker);
+	ck_assert(tk_http_has(&c, "m00000", BED_MS));
+	tk_service_kill(&r.worker);
 	/* No end, no last chunk, but why. */
 	while (!c.eof)
-		ck_assert(kit_http_fill(&c, 60000) || c.eof);
+		ck_assert(tk_http_fill(&c, 60000) || c.eof);
 	body = buf_str(&c.in);
 	ck_assert_int_ge(str_find(body, STR("m00000")), 0);
 	ck_assert(!str_ends(body, STR("0\r\n\r\n")));
@@ -192,7 +192,7 @@ KIT_TEST_T(what_breaks_off_is_seen_to, 120)
 	ck_assert_msg(
 	    str_find(body, STR("{\"error\":{\"error\":\"memory-worker")) >= 0,
 	    "%s", body.p + body.n - 400);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	cut_is_told(sub);
 	natsSubscription_Destroy(sub);
 	bed_stop(&r.b);
@@ -208,27 +208,27 @@ nothing_streams(void *arg)
 	    "} 1\n");
 }
 
-KIT_TEST_T(a_client_that_leaves, 120)
+TEST_T(a_client_that_leaves, 120)
 {
 	char soul[SOUL_ID];
 	natsSubscription *sub;
 	struct recollect r;
-	struct kit_http c;
+	struct tk_http c;
 	json_t *j;
 
 	recollect_start(&r);
 	sub = heard_listen(&r.b);
 	make_soul(&r.b, "ann", "friendly", soul);
 	remember_much(&r, soul);
-	kit_http_open(&c, r.b.gateway.http);
+	tk_http_open(&c, r.b.gateway.http);
 	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
 			     sizeof(int)),
 	    0);
-	ck_assert(kit_http_puts(
+	ck_assert(tk_http_puts(
 	    &c, "GET " PATH " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-	ck_assert(kit_http_has(&c, "m00000", BED_MS));
-	kit_http_close(&c);
-	ck_assert(kit_until(nothing_streams, &r, BED_MS));
+	ck_assert(tk_http_has(&c, "m00000", BED_MS));
+	tk_http_close(&c);
+	ck_assert(tk_until(nothing_streams, &r, BED_MS));
 	cut_is_told(sub);
 	/* Everything else goes on. */
 	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);

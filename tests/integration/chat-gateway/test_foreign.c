@@ -91,17 +91,17 @@ ck_whole(struct having *h)
 	done_as(b, DEMO, "GET", "/v1/sessions/s1/messages", NULL);
 	done_as(b, DEMO, "GET", "/v1/turns/turn_1", NULL);
 	j = take_as(b, DEMO, "GET", "/v1/terminals/t1", NULL);
-	ck_assert_str_eq(kit_text(j, "soul_id"), h->soul);
+	ck_assert_str_eq(tk_text(j, "soul_id"), h->soul);
 	json_decref(j);
 	j = take_as(b, DEMO, "GET", "/v1/memories", NULL);
 	ck_assert_uint_eq(items_n(j), 1);
 	json_decref(j);
 	j = take_as(b, DEMO, "GET", "/v1/users/demo-user/profile", NULL);
-	ck_assert_str_eq(kit_text(j, "user_profile.name"), "Demo");
+	ck_assert_str_eq(tk_text(j, "user_profile.name"), "Demo");
 	json_decref(j);
 }
 
-KIT_TEST(anothers_things_are_not_found)
+TEST(anothers_things_are_not_found)
 {
 	struct having h;
 	size_t i, k;
@@ -124,12 +124,12 @@ KIT_TEST(anothers_things_are_not_found)
 }
 
 /* Lists of others are empty, and what they forget is their own. */
-KIT_TEST(anothers_lists_are_empty)
+TEST(anothers_lists_are_empty)
 {
 	static const char *const lists[] = { "/v1/souls", "/v1/terminals",
 		"/v1/memories", "/v1/memories?soul_id=@",
 		"/v1/memories?soul_id=@&query=secret" };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct having h;
 	const char *path;
 	size_t i, k;
@@ -148,27 +148,27 @@ KIT_TEST(anothers_lists_are_empty)
 		ck_assert_int_eq(
 		    ask_as(&h.r.b, &a, strangers[k].token, "GET", path, NULL),
 		    200);
-		ck_assert(kit_answer_has(&a, "\"end\""));
-		ck_assert(!kit_answer_has(&a, "secret"));
-		ck_assert(!kit_answer_has(&a, "Demo"));
+		ck_assert(tk_answer_has(&a, "\"end\""));
+		ck_assert(!tk_answer_has(&a, "secret"));
+		ck_assert(!tk_answer_has(&a, "Demo"));
 	}
 	/* Whoever is named, he is of the caller's tenant. */
 	j = take_as(
 	    &h.r.b, TWIN, "DELETE", "/v1/memories?user_id=demo-user", NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
 	ck_whole(&h);
 	/* Nobody forgets everything without naming himself. */
 	refused_as(&h.r.b, DEMO, "DELETE", "/v1/memories", NULL,
 	    "400 user_id: must be named: there is no default here");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	having_stop(&h);
 }
 
 /* A session of the same name is another one. */
-KIT_TEST(anothers_events_are_not_heard)
+TEST(anothers_events_are_not_heard)
 {
-	struct kit_http mine = { 0 }, his = { 0 };
+	struct tk_http mine = { 0 }, his = { 0 };
 	static const char ask[] =
 	    "GET /v1/sessions/s2/events?cursor=0 HTTP/1.1\r\n"
 	    "Host: localhost\r\n"
@@ -177,26 +177,26 @@ KIT_TEST(anothers_events_are_not_heard)
 	char text[256];
 
 	having_start(&h);
-	kit_http_open(&mine, h.r.b.gateway.http);
+	tk_http_open(&mine, h.r.b.gateway.http);
 	snprintf(text, sizeof(text), ask, DEMO);
-	ck_assert(kit_http_puts(&mine, text));
-	kit_http_open(&his, h.r.b.gateway.http);
+	ck_assert(tk_http_puts(&mine, text));
+	tk_http_open(&his, h.r.b.gateway.http);
 	snprintf(text, sizeof(text), ask, TWIN);
-	ck_assert(kit_http_puts(&his, text));
-	ck_assert(kit_http_has(&mine, "retry: ", BED_MS));
-	ck_assert(kit_http_has(&his, "retry: ", BED_MS));
+	ck_assert(tk_http_puts(&his, text));
+	ck_assert(tk_http_has(&mine, "retry: ", BED_MS));
+	ck_assert(tk_http_has(&his, "retry: ", BED_MS));
 	run_begin(&h.run, &h.r.b, "s2", "turn_2");
 	run_delta(&h.run, "a secret");
-	ck_assert(kit_http_has(&mine, "a secret", BED_MS));
+	ck_assert(tk_http_has(&mine, "a secret", BED_MS));
 	/* By then the log was looked at for him, too. */
-	ck_assert(!kit_http_has(&his, "data: ", 2500));
-	kit_http_close(&mine);
-	kit_http_close(&his);
+	ck_assert(!tk_http_has(&his, "data: ", 2500));
+	tk_http_close(&mine);
+	tk_http_close(&his);
 	having_stop(&h);
 }
 
 /* Souls and bodies of others cannot be used, nor told from what is not. */
-KIT_TEST(anothers_souls_cannot_be_bound)
+TEST(anothers_souls_cannot_be_bound)
 {
 	char other[SOUL_ID], body[512];
 	struct having h;

@@ -48,9 +48,9 @@ static const struct {
 	{ "GET", "/v1/../v1/souls", 404, "" },
 };
 
-KIT_TEST(wrong_methods_and_paths_are_refused)
+TEST(wrong_methods_and_paths_are_refused)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char allow[64];
 	struct bed b;
 	size_t i;
@@ -60,32 +60,32 @@ KIT_TEST(wrong_methods_and_paths_are_refused)
 		ask(&b, &a, heads[i].method, heads[i].path, NULL);
 		json_decref(answer_json(&a, heads[i].status));
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Allow", allow, sizeof(allow)),
+		    tk_answer_field(&a, "Allow", allow, sizeof(allow)),
 		    heads[i].allow);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
-KIT_TEST(only_json_is_taken)
+TEST(only_json_is_taken)
 {
 	static const char *const types[] = { "text/plain", "application/xml",
 		"application/x-www-form-urlencoded", "application/jsonx",
 		"multipart/form-data; boundary=x" };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct bed b;
 	size_t i;
 
 	bed_start(&b, NULL);
 	for (i = 0; i < NELEM(types); i++) {
-		kit_http_call(b.gateway.http, &a,
+		tk_http_call(b.gateway.http, &a,
 		    "POST /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
 		    "Connection: close\r\nContent-Type: %s\r\n"
 		    "Content-Length: 2\r\n\r\n{}",
 		    types[i]);
 		answer_refuses(&a, 415, "the body must be application/json");
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
@@ -133,7 +133,7 @@ static void
 with_id(struct bed *b, const char *method, const char *path, const char *id,
     int status)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	size_t before = strcspn(path, "@");
 	char whole[768];
 
@@ -141,10 +141,10 @@ with_id(struct bed *b, const char *method, const char *path, const char *id,
 	    path + before + 1);
 	ask(b, &a, method, whole, NULL);
 	json_decref(answer_json(&a, status));
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
-KIT_TEST(hostile_ids_find_nothing)
+TEST(hostile_ids_find_nothing)
 {
 	struct bed b;
 	size_t i;
@@ -169,7 +169,7 @@ KIT_TEST(hostile_ids_find_nothing)
 }
 
 /* Where ids are joined, no two pairs of them are the same. */
-KIT_TEST(ids_do_not_run_into_each_other)
+TEST(ids_do_not_run_into_each_other)
 {
 	const struct session_key k = { STR("a:b"), STR("c") };
 	const struct str json = STR("{\"role\":\"user\",\"content\":\"x\","
@@ -332,8 +332,8 @@ malformed(uint64_t *seed, int i, const char **path, size_t *n)
 static void
 send_malformed(struct bed *b, uint64_t *seed, int i)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	const char *path;
 	char head[256], *body;
 	size_t n;
@@ -343,16 +343,16 @@ send_malformed(struct bed *b, uint64_t *seed, int i)
 	    "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
 	    path, n);
-	kit_http_open(&c, b->gateway.http);
-	ck_assert(kit_http_puts(&c, head));
+	tk_http_open(&c, b->gateway.http);
+	ck_assert(tk_http_puts(&c, head));
 	/* A refusal may come before all of it has gone. */
-	(void)kit_http_send(&c, body, n);
-	ck_assert_msg(kit_http_read(&c, &a, BED_MS), "body %d: none", i);
+	(void)tk_http_send(&c, body, n);
+	ck_assert_msg(tk_http_read(&c, &a, BED_MS), "body %d: none", i);
 	ck_assert_msg(a.status >= 400 && a.status < 500, "body %d, %s: %d %s",
 	    i, path, a.status, a.body.p);
 	json_decref(answer_json(&a, a.status));
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	free(body);
 }
 
@@ -368,7 +368,7 @@ static void *
 neighbour_chats(void *arg)
 {
 	struct neighbour *n = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int64_t ms;
 
 	while (!atomic_load(&n->stop)) {
@@ -381,11 +381,11 @@ neighbour_chats(void *arg)
 		if (ms > n->slowest_ms)
 			n->slowest_ms = ms;
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return NULL;
 }
 
-KIT_TEST_T(malformed_bodies_hurt_nobody, 120)
+TEST_T(malformed_bodies_hurt_nobody, 120)
 {
 	uint64_t seed = 20260222;
 	struct neighbour n = { 0 };

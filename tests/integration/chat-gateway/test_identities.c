@@ -4,9 +4,9 @@
  */
 #include "auth/auth.h"
 #include "heard.h"
-#include "kit/kit_rights.h"
 #include "known.h"
 #include "state/credential.h"
+#include "testkit/rights.h"
 
 #define MINT    "POST", "/v1/terminals"
 #define ROTATE  "POST", "/v1/terminals/lamp/rotate"
@@ -31,24 +31,24 @@ kept(struct bed *b, const char *terminal)
 static void
 ck_secret(struct bed *b, json_t *j)
 {
-	struct str secret = str_of(kit_text(j, "password"));
+	struct str secret = str_of(tk_text(j, "password"));
 	char token[AUTH_BODY_TOKEN_MAX];
 	struct credential c;
 
-	ck_assert_str_eq(kit_text(j, "terminal_id"), "lamp");
-	ck_assert_str_eq(kit_text(j, "username"), "lamp");
+	ck_assert_str_eq(tk_text(j, "terminal_id"), "lamp");
+	ck_assert_str_eq(tk_text(j, "username"), "lamp");
 	ck_assert_uint_ge(secret.n, 32);
 	auth_body_token(STR("lamp"), secret, token);
-	ck_assert_str_eq(kit_text(j, "token"), token);
+	ck_assert_str_eq(tk_text(j, "token"), token);
 	c = kept(b, "lamp");
 	ck_assert(auth_secret_is(secret, c.hash));
 	ck_assert_ptr_null(strstr(c.hash.p, secret.p));
-	ck_assert(!kit_log_has(&b->gateway.proc, secret.p));
+	ck_assert(!tk_log_has(&b->gateway.proc, secret.p));
 }
 
-KIT_TEST(a_secret_is_told_once)
+TEST(a_secret_is_told_once)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char field[64];
 	struct bed b;
 	json_t *j, *second;
@@ -58,21 +58,21 @@ KIT_TEST(a_secret_is_told_once)
 			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
 	    200);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Cache-Control", field, sizeof(field)),
+	    tk_answer_field(&a, "Cache-Control", field, sizeof(field)),
 	    "no-store");
 	j = answer_json(&a, 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	ck_secret(&b, j);
-	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
-	ck_assert_str_eq(kit_text(j, "created_at"), kit_text(j, "changed_at"));
+	ck_assert_str_eq(tk_text(j, "created_at"), tk_text(j, "changed_at"));
 	refused_as(&b, MAKER, MINT, "{\"terminal_id\":\"lamp\"}",
 	    "409 terminal lamp has an identity; rotate or revoke that");
 
 	second = take_as(&b, ROOT, ROTATE, NULL);
 	ck_secret(&b, second);
-	ck_assert_str_ne(kit_text(j, "password"), kit_text(second, "password"));
-	ck_assert_str_eq(kit_text(second, "user_id"), "ann");
+	ck_assert_str_ne(tk_text(j, "password"), tk_text(second, "password"));
+	ck_assert_str_eq(tk_text(second, "user_id"), "ann");
 	json_decref(second);
 	/* A certificate has no secret; it may be left again. */
 	second = take_as(&b, MAKER, ROTATE, "{\"certificate\":true}");
@@ -120,7 +120,7 @@ static const struct {
 	    "400 /certificate: must" },
 };
 
-KIT_TEST(what_no_body_may_be_called)
+TEST(what_no_body_may_be_called)
 {
 	struct credential *list;
 	struct str next;
@@ -149,10 +149,10 @@ ck_page(struct bed *b, const char *token, const char *query, const char *want,
 
 	snprintf(path, sizeof(path), "/v1/identities%s", query);
 	j = take_as(b, token, "GET", path, NULL);
-	json_array_foreach (kit_at(j, "items"), i, e) {
+	json_array_foreach (tk_at(j, "items"), i, e) {
 		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s%s,",
-		    kit_text(e, "terminal_id"),
-		    json_is_true(kit_at(e, "revoked")) ? "-" : "");
+		    tk_text(e, "terminal_id"),
+		    json_is_true(tk_at(e, "revoked")) ? "-" : "");
 		ck_assert_ptr_null(json_object_get(e, "hash"));
 		ck_assert_ptr_null(json_object_get(e, "password"));
 	}
@@ -162,7 +162,7 @@ ck_page(struct bed *b, const char *token, const char *query, const char *want,
 	json_decref(j);
 }
 
-KIT_TEST(each_tenant_has_its_own)
+TEST(each_tenant_has_its_own)
 {
 	char next[256], query[300];
 	struct bed b;
@@ -170,13 +170,13 @@ KIT_TEST(each_tenant_has_its_own)
 
 	known_start(&b);
 	j = mint_as(&b, ACME_MKR, "lamp", ",\"user_id\":\"ann\"");
-	ck_assert_str_eq(kit_text(j, "tenant"), "acme");
-	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	ck_assert_str_eq(tk_text(j, "tenant"), "acme");
+	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	/* Who is of no tenant may say which. */
 	j = mint_as(&b, MAKER, "desk", ",\"user_id\":\"zeta/zoe\"");
-	ck_assert_str_eq(kit_text(j, "tenant"), "zeta");
-	ck_assert_str_eq(kit_text(j, "user_id"), "zeta/zoe");
+	ck_assert_str_eq(tk_text(j, "tenant"), "zeta");
+	ck_assert_str_eq(tk_text(j, "user_id"), "zeta/zoe");
 	json_decref(j);
 	minted(&b, MAKER, "toy");
 	refused_as(&b, ACME_MKR, MINT,
@@ -212,7 +212,7 @@ KIT_TEST(each_tenant_has_its_own)
 }
 
 /* A maker sees whether his bodies are there, not whose they are. */
-KIT_TEST(what_a_maker_sees_of_a_body)
+TEST(what_a_maker_sees_of_a_body)
 {
 	char soul[SOUL_ID];
 	struct bed b;
@@ -224,12 +224,12 @@ KIT_TEST(what_a_maker_sees_of_a_body)
 	select_as(&b, ACME_ANN, "lamp", soul, NULL);
 	online(&b, "lamp", true);
 	j = take_as(&b, ACME_MKR, "GET", "/v1/terminals/lamp", NULL);
-	ck_assert(json_is_true(kit_at(j, "online")));
+	ck_assert(json_is_true(tk_at(j, "online")));
 	ck_assert_ptr_null(json_object_get(j, "user_id"));
 	ck_assert_ptr_null(json_object_get(j, "soul_id"));
 	json_decref(j);
 	j = take_as(&b, ACME_ANN, "GET", "/v1/terminals/lamp", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	/* One that never came is his, too. */
 	minted(&b, ACME_MKR, "desk");
@@ -238,26 +238,26 @@ KIT_TEST(what_a_maker_sees_of_a_body)
 }
 
 /* With no more than the service's own rights in Redis and NATS. */
-KIT_TEST(with_its_own_rights)
+TEST(with_its_own_rights)
 {
 	char id[SOUL_ID];
 	struct bed b = { 0 };
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	natsSubscription *sub;
 	json_t *j;
 
-	kit_rights_nats(&b.nats);
-	kit_rights_redis(&b.redis);
-	b.nc = kit_nats_connect(b.nats.url);
-	kit_state_open(&b.db, b.redis.url);
-	kit_env_put(&e, "NATS_URL=%s", b.nats.url);
-	kit_env_put(&e, "NATS_USER=chat-gateway");
-	kit_env_put(&e, "NATS_PASSWORD=" KIT_PASSWORD "chat-gateway");
-	kit_env_put(&e,
-	    "REDIS_URL=redis://chat-gateway:" KIT_PASSWORD
+	tk_rights_nats(&b.nats);
+	tk_rights_redis(&b.redis);
+	b.nc = tk_nats_connect(b.nats.url);
+	tk_state_open(&b.db, b.redis.url);
+	tk_env_put(&e, "NATS_URL=%s", b.nats.url);
+	tk_env_put(&e, "NATS_USER=chat-gateway");
+	tk_env_put(&e, "NATS_PASSWORD=" TK_PASSWORD "chat-gateway");
+	tk_env_put(&e,
+	    "REDIS_URL=redis://chat-gateway:" TK_PASSWORD
 	    "chat-gateway@127.0.0.1:%d",
 	    b.redis.port);
-	kit_service_start(&b.gateway, "chat-gateway", "chat-gateway", &e);
+	tk_service_start(&b.gateway, "chat-gateway", "chat-gateway", &e);
 	sub = heard_listen(&b);
 	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
 	make_soul(&b, "bob", "friendly", id);
@@ -266,17 +266,17 @@ KIT_TEST(with_its_own_rights)
 	done(&b, REVOKE, NULL);
 	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
 	j = take(&b, "GET", "/v1/identities", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
 	json_decref(heard(sub, "terminal_minted"));
 	json_decref(heard(sub, "binding_changed"));
-	ck_assert_str_eq(kit_rights_denied(&b.nats, &b.redis), "");
+	ck_assert_str_eq(tk_rights_denied(&b.nats, &b.redis), "");
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
 /* Where anybody may ask, identities are for the broker only. */
-KIT_TEST(without_authentication)
+TEST(without_authentication)
 {
 	char id[SOUL_ID];
 	struct peer p;
@@ -287,7 +287,7 @@ KIT_TEST(without_authentication)
 	peer_start(&b, &p);
 	j = take(&b, MINT, "{\"terminal_id\":\"lamp\",\"user_id\":\"a/b\"}");
 	ck_secret(&b, j);
-	ck_assert_str_eq(kit_text(j, "user_id"), "a/b");
+	ck_assert_str_eq(tk_text(j, "user_id"), "a/b");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	json_decref(j);
 	make_soul(&b, "bob", "friendly", id);
@@ -299,7 +299,7 @@ KIT_TEST(without_authentication)
 	ck_assert(is_bound(&b, "other"));
 	j = take(&b, "GET", "/v1/identities", NULL);
 	ck_assert(json_is_true(
-	    kit_at(json_array_get(kit_at(j, "items"), 0), "revoked")));
+	    tk_at(json_array_get(tk_at(j, "items"), 0), "revoked")));
 	json_decref(j);
 	peer_stop(&p);
 	bed_stop(&b);

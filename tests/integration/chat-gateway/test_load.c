@@ -6,7 +6,7 @@
 #define CHATS 256
 
 struct crowd {
-	struct kit_http c[CHATS];
+	struct tk_http c[CHATS];
 	struct turn t[CHATS];
 	int n;
 };
@@ -36,7 +36,7 @@ answer_turn(struct bed *b, const struct turn *t)
 	snprintf(more, sizeof(more),
 	    ",\"response\":{\"session_id\":\"%s\",\"terminal_id\":\"t1\","
 	    "\"soul_id\":\"x\",\"reply\":\"%s\",\"executed_skills\":[]}",
-	    kit_text(t->j, "chat.session_id"), kit_text(t->j, "turn_id"));
+	    tk_text(t->j, "chat.session_id"), tk_text(t->j, "turn_id"));
 	turn_say(b, t, "completed", more);
 }
 
@@ -47,7 +47,7 @@ has_turn(const struct crowd *w, int turns, const char *id)
 	int i;
 
 	for (i = 0; i < turns; i++)
-		if (strcmp(kit_text(w->t[i].j, "turn_id"), id) == 0)
+		if (strcmp(tk_text(w->t[i].j, "turn_id"), id) == 0)
 			return true;
 	return false;
 }
@@ -55,16 +55,16 @@ has_turn(const struct crowd *w, int turns, const char *id)
 static void
 crowd_is_answered(struct crowd *w, int turns, int want_refused)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int i, refusals = 0;
 	char session[16], retry[16];
 	json_t *j;
 
 	for (i = 0; i < w->n; i++) {
-		ck_assert(kit_http_read(&w->c[i], &a, BED_MS));
-		kit_http_close(&w->c[i]);
+		ck_assert(tk_http_read(&w->c[i], &a, BED_MS));
+		tk_http_close(&w->c[i]);
 		if (a.status == 503) {
-			kit_answer_field(
+			tk_answer_field(
 			    &a, "Retry-After", retry, sizeof(retry));
 			ck_assert_str_eq(retry, "1");
 			refusals++;
@@ -72,12 +72,12 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		}
 		j = answer_json(&a, 200);
 		snprintf(session, sizeof(session), "s%d", i);
-		ck_assert_str_eq(kit_text(j, "session_id"), session);
-		ck_assert(has_turn(w, turns, kit_text(j, "reply")));
+		ck_assert_str_eq(tk_text(j, "session_id"), session);
+		ck_assert(has_turn(w, turns, tk_text(j, "reply")));
 		json_decref(j);
 	}
 	ck_assert_int_eq(refusals, want_refused);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* Answers that have come by now. */
@@ -87,7 +87,7 @@ crowd_heard(struct crowd *w)
 	int i, heard = 0;
 
 	for (i = 0; i < w->n; i++) {
-		(void)kit_http_fill(&w->c[i], 0);
+		(void)tk_http_fill(&w->c[i], 0);
 		heard += w->c[i].in.n > 0;
 	}
 	return heard;
@@ -133,19 +133,19 @@ start(struct bed *b, const char *const more[])
 	bound(b, "demo-user", "t1", id);
 }
 
-KIT_TEST_T(so_many_chats_have_their_turns_at_once, 60)
+TEST_T(so_many_chats_have_their_turns_at_once, 60)
 {
 	static struct crowd w;
 	struct bed b;
 
-	start(&b, KIT_ENV("HTTP_WORKERS=300"));
+	start(&b, TK_ENV("HTTP_WORKERS=300"));
 	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
 	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
 	bed_stop(&b);
 }
 
 /* Of 256 workers 16 are kept to refuse with: they refuse at once. */
-KIT_TEST_T(chats_over_the_workers_are_refused, 60)
+TEST_T(chats_over_the_workers_are_refused, 60)
 {
 	static struct crowd w;
 	struct peer p;

@@ -22,7 +22,7 @@ at(const char *fmt, ...)
 	return text;
 }
 
-KIT_TEST(listed_by_pages)
+TEST(listed_by_pages)
 {
 	char id[16], soul[SOUL_ID], next[512];
 	struct recollect r;
@@ -44,15 +44,15 @@ KIT_TEST(listed_by_pages)
 	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
 	ck_assert_uint_eq(items_n(j), 50);
 	ck_assert_str_eq(item_text(j, 49), "m49");
-	ck_assert_str_eq(kit_text(j, "backend"), "builtin");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
 	snprintf(next, sizeof(next), "/v1/memories?user_id=ann&cursor=%s",
-	    kit_text(j, "next"));
+	    tk_text(j, "next"));
 	json_decref(j);
 	j = take(&r.b, "GET", next, NULL);
 	ck_assert_uint_eq(items_n(j), 10);
 	ck_assert_str_eq(item_text(j, 0), "m50");
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "soul_id"), soul);
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "soul_id"), soul);
 	ck_assert_ptr_null(json_object_get(j, "next"));
 	json_decref(j);
 	j = take(&r.b, "GET",
@@ -62,7 +62,7 @@ KIT_TEST(listed_by_pages)
 	recollect_stop(&r);
 }
 
-KIT_TEST(searched)
+TEST(searched)
 {
 	char soul[SOUL_ID];
 	struct recollect r;
@@ -78,10 +78,10 @@ KIT_TEST(searched)
 		soul),
 	    NULL);
 	ck_assert_uint_eq(items_n(j), 1);
-	first = json_array_get(kit_at(j, "items"), 0);
-	ck_assert_str_eq(kit_text(first, "memory_id"), "tea");
-	ck_assert_str_eq(kit_text(first, "soul_id"), soul);
-	ck_assert_double_gt(kit_number(first, "score"), 0);
+	first = json_array_get(tk_at(j, "items"), 0);
+	ck_assert_str_eq(tk_text(first, "memory_id"), "tea");
+	ck_assert_str_eq(tk_text(first, "soul_id"), soul);
+	ck_assert_double_gt(tk_number(first, "score"), 0);
 	json_decref(j);
 	refused(&r.b, "GET", "/v1/memories?user_id=ann&query=x", NULL, 400,
 	    "soul_id: must be named with a query");
@@ -119,7 +119,7 @@ static const struct {
 	    "user_id: must be 1 to 128 bytes without control characters" },
 };
 
-KIT_TEST(what_is_asked_wrongly)
+TEST(what_is_asked_wrongly)
 {
 	struct recollect r;
 	size_t i;
@@ -134,7 +134,7 @@ KIT_TEST(what_is_asked_wrongly)
 	recollect_stop(&r);
 }
 
-KIT_TEST(one_is_forgotten)
+TEST(one_is_forgotten)
 {
 	char soul[SOUL_ID], other[SOUL_ID];
 	struct recollect r;
@@ -156,8 +156,8 @@ KIT_TEST(one_is_forgotten)
 	    at("/v1/memories/m%%2f1?user_id=bob&soul_id=%s", soul), NULL, 404,
 	    "memory not found");
 	j = take(&r.b, "DELETE", "/v1/memories/m%2f1?user_id=ann", NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
-	ck_assert(json_is_false(kit_at(j, "profile")));
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
+	ck_assert(json_is_false(tk_at(j, "profile")));
 	json_decref(j);
 	refused(&r.b, "DELETE", "/v1/memories/m%2f1?user_id=ann", NULL, 404,
 	    "memory not found");
@@ -167,7 +167,7 @@ KIT_TEST(one_is_forgotten)
 	recollect_stop(&r);
 }
 
-KIT_TEST(everything_is_forgotten)
+TEST(everything_is_forgotten)
 {
 	char soul[SOUL_ID], second[SOUL_ID], other[SOUL_ID];
 	struct recollect r;
@@ -188,71 +188,71 @@ KIT_TEST(everything_is_forgotten)
 	/* One soul's: the profile stays. */
 	j = take(&r.b, "DELETE",
 	    at("/v1/memories?user_id=ann&soul_id=%s", second), NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
-	ck_assert(json_is_false(kit_at(j, "profile")));
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
+	ck_assert(json_is_false(tk_at(j, "profile")));
 	json_decref(j);
 	/* Another's soul: nothing. */
 	j = take(&r.b, "DELETE",
 	    at("/v1/memories?user_id=ann&soul_id=%s", other), NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
 	j = take(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 2);
-	ck_assert(json_is_true(kit_at(j, "profile")));
+	ck_assert_int_eq(tk_int(j, "forgotten"), 2);
+	ck_assert(json_is_true(tk_at(j, "profile")));
 	json_decref(j);
 	j = take(&r.b, "GET", "/v1/users/ann/profile", NULL);
-	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
-	ck_assert_int_eq(kit_int(j, "system_state.v"), 1);
+	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile")), 0);
+	ck_assert_int_eq(tk_int(j, "system_state.v"), 1);
 	json_decref(j);
 	j = take(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
-	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
 	/* Bob has lost nothing. */
 	j = take(&r.b, "GET", "/v1/memories?user_id=bob", NULL);
 	ck_assert_uint_eq(items_n(j), 1);
 	json_decref(j);
 	j = take(&r.b, "GET", "/v1/users/bob/profile", NULL);
-	ck_assert_str_eq(kit_text(j, "user_profile.name"), "Bob");
+	ck_assert_str_eq(tk_text(j, "user_profile.name"), "Bob");
 	json_decref(j);
 	recollect_stop(&r);
 }
 
-KIT_TEST(a_profile)
+TEST(a_profile)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct recollect r;
 	json_t *j;
 
 	recollect_start(&r);
 	j = take(&r.b, "GET", "/v1/users/an%2Fn/profile", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "an/n");
-	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
-	ck_assert_uint_eq(json_object_size(kit_at(j, "system_state")), 0);
+	ck_assert_str_eq(tk_text(j, "user_id"), "an/n");
+	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile")), 0);
+	ck_assert_uint_eq(json_object_size(tk_at(j, "system_state")), 0);
 	json_decref(j);
 	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
 	    "{\"user_profile\":{\"name\":\"安\",\"likes\":[\"茶\"]}}");
-	ck_assert_str_eq(kit_text(j, "user_profile.name"), "安");
+	ck_assert_str_eq(tk_text(j, "user_profile.name"), "安");
 	ck_assert_ptr_nonnull(json_object_get(j, "updated_at"));
 	json_decref(j);
 	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
 	    "{\"user_profile\":{\"name\":null}}");
-	ck_assert_ptr_null(kit_find(j, "user_profile.name"));
-	ck_assert_uint_eq(json_array_size(kit_at(j, "user_profile.likes")), 1);
+	ck_assert_ptr_null(tk_find(j, "user_profile.name"));
+	ck_assert_uint_eq(json_array_size(tk_at(j, "user_profile.likes")), 1);
 	json_decref(j);
 	/* Also at the top, where a struct would not show it. */
 	j = take(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
 	    "{\"user_profile\":null,\"system_state\":{\"boot_count\":42}}");
-	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile")), 0);
-	ck_assert_int_eq(kit_int(j, "system_state.boot_count"), 42);
+	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile")), 0);
+	ck_assert_int_eq(tk_int(j, "system_state.boot_count"), 42);
 	json_decref(j);
 	/* With its own type. */
 	ck_assert_int_eq(
-	    kit_http_call(r.b.gateway.http, &a,
+	    tk_http_call(r.b.gateway.http, &a,
 		"PATCH /v1/users/u/profile HTTP/1.1\r\nHost: localhost\r\n"
 		"Content-Type: application/merge-patch+json\r\n"
 		"Content-Length: 2\r\n\r\n{}"),
 	    200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	refused(&r.b, "PATCH", "/v1/users/u/profile", "{\"name\":\"x\"}", 400,
 	    "/name: is neither user_profile nor system_state");
 	refused(&r.b, "PATCH", "/v1/users/u/profile", "{\"user_profile\":[]}",
@@ -267,12 +267,12 @@ KIT_TEST(a_profile)
 	ck_assert_int_eq(a.status, 400);
 	ask(&r.b, &a, "PATCH", "/v1/users/u/profile", "{");
 	ck_assert_int_eq(a.status, 400);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	recollect_stop(&r);
 }
 
 /* Users whose names look like another's see nothing of his. */
-KIT_TEST(nobody_elses)
+TEST(nobody_elses)
 {
 	static const char *const names[] = { "an", "ann%20", "*", "ann:*",
 		"Ann", "%7Bann%7D", "ann%3A", "ann.", "..%2Fann" };
@@ -300,11 +300,11 @@ KIT_TEST(nobody_elses)
 		j = take(
 		    &r.b, "GET", at("/v1/users/%s/profile", names[i]), NULL);
 		ck_assert_uint_eq(
-		    json_object_size(kit_at(j, "user_profile")), 0);
+		    json_object_size(tk_at(j, "user_profile")), 0);
 		json_decref(j);
 		j = take(&r.b, "DELETE",
 		    at("/v1/memories?user_id=%s", names[i]), NULL);
-		ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+		ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 		json_decref(j);
 	}
 	j = take(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
@@ -313,7 +313,7 @@ KIT_TEST(nobody_elses)
 	recollect_stop(&r);
 }
 
-KIT_TEST(without_memory_worker)
+TEST(without_memory_worker)
 {
 	struct bed b;
 

@@ -16,20 +16,20 @@
 static bool
 chats(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = chat(arg, &a, "t1", "") == 200;
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
 static bool
 lists_souls(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = ask(arg, &a, "GET", "/v1/souls", NULL) == 200;
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
@@ -39,15 +39,15 @@ lists_souls(void *arg)
 static bool
 bus_is_down(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = chat(arg, &a, "t1", "") == 503 &&
-	    kit_answer_has(&a, "\"the message bus cannot be reached now\"");
+	    tk_answer_has(&a, "\"the message bus cannot be reached now\"");
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
-KIT_TEST_T(nats_may_be_killed, 60)
+TEST_T(nats_may_be_killed, 60)
 {
 	char id[SOUL_ID];
 	struct peer p;
@@ -57,23 +57,23 @@ KIT_TEST_T(nats_may_be_killed, 60)
 	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
-		kit_server_stop(&b.nats, SIGKILL);
-		ck_assert(kit_until(bus_is_down, &b, BED_MS));
+		tk_server_stop(&b.nats, SIGKILL);
+		ck_assert(tk_until(bus_is_down, &b, BED_MS));
 		/* What needs no bus goes on. */
 		has_soul(&b, "demo-user", "t1", id);
-		kit_server_restart(&b.nats);
-		ck_assert(kit_until(chats, &b, BACK_MS));
-		ck_assert(kit_until(lists_souls, &b, BACK_MS));
+		tk_server_restart(&b.nats);
+		ck_assert(tk_until(chats, &b, BACK_MS));
+		ck_assert(tk_until(lists_souls, &b, BACK_MS));
 	}
 	peer_stop(&p);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
+TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 {
 	natsSubscription *turns;
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	char id[SOUL_ID];
 	struct turn t;
 	struct peer p;
@@ -86,16 +86,16 @@ KIT_TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 	ask_begin(&b, &c, "POST", "/v1/chat", SAID);
 	turn_take(turns, &t);
 	turn_say(&b, &t, "accepted", NULL);
-	kit_server_stop(&b.nats, SIGKILL);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	tk_server_stop(&b.nats, SIGKILL);
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	answer_refuses(&a, 502, "the turn was lost");
 	natsSubscription_Destroy(turns);
 	turn_end(&t);
-	kit_server_restart(&b.nats);
+	tk_server_restart(&b.nats);
 	peer_start(&b, &p);
-	ck_assert(kit_until(chats, &b, BACK_MS));
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	ck_assert(tk_until(chats, &b, BACK_MS));
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	peer_stop(&p);
 	bed_stop(&b);
 }
@@ -106,15 +106,15 @@ KIT_TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 static bool
 state_is_down(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = ask(arg, &a, "GET", "/v1/terminals/t1", NULL) == 503 &&
-	    kit_answer_has(&a, "\"the state cannot be reached now\"");
+	    tk_answer_has(&a, "\"the state cannot be reached now\"");
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
-KIT_TEST_T(redis_may_be_killed, 60)
+TEST_T(redis_may_be_killed, 60)
 {
 	char id[SOUL_ID];
 	struct peer p;
@@ -124,15 +124,15 @@ KIT_TEST_T(redis_may_be_killed, 60)
 	chat_start(&b, &p, id);
 	for (i = 0; i < 3; i++) {
 		chat_ok(&b, "t1", "");
-		kit_server_stop(&b.redis, SIGKILL);
-		ck_assert(kit_until(state_is_down, &b, BED_MS));
+		tk_server_stop(&b.redis, SIGKILL);
+		ck_assert(tk_until(state_is_down, &b, BED_MS));
 		refused(&b, "POST", "/v1/chat", SAID, 503,
 		    "the state cannot be reached now");
 		refused(&b, "GET", "/v1/souls", NULL, 503,
 		    "the state cannot be reached now");
-		kit_server_restart(&b.redis);
-		ck_assert(kit_until(chats, &b, BACK_MS));
-		ck_assert(kit_until(lists_souls, &b, BACK_MS));
+		tk_server_restart(&b.redis);
+		ck_assert(tk_until(chats, &b, BACK_MS));
+		ck_assert(tk_until(lists_souls, &b, BACK_MS));
 		has_soul(&b, "demo-user", "t1", id);
 	}
 	peer_stop(&p);
@@ -156,7 +156,7 @@ static void *
 maker_run(void *arg)
 {
 	struct maker *m = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char name[32], body[128];
 	int i;
 
@@ -171,7 +171,7 @@ maker_run(void *arg)
 			json_object_set_new(m->made, name, json_true());
 		atomic_fetch_add(&m->tried, 1);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return NULL;
 }
 
@@ -192,13 +192,13 @@ all_are_there(struct bed *b, struct maker *m)
 	size_t i;
 	int user;
 
-	kit_service_wait(&b->gateway);
-	kit_service_wait(&b->engine);
+	tk_service_wait(&b->gateway);
+	tk_service_wait(&b->engine);
 	for (user = 0; user < m->users; user++) {
 		snprintf(path, sizeof(path), "/v1/souls?user_id=u%d", user);
 		j = take(b, "GET", path, NULL);
-		json_array_foreach (kit_at(j, "items"), i, soul)
-			json_object_del(m->made, kit_text(soul, "name"));
+		json_array_foreach (tk_at(j, "items"), i, soul)
+			json_object_del(m->made, tk_text(soul, "name"));
 		json_decref(j);
 	}
 	ck_assert_uint_eq(json_object_size(m->made), 0);
@@ -216,11 +216,11 @@ kill_while_making(void (*kill_one)(struct bed *b))
 	m.made = json_object();
 	ck_assert_int_eq(pthread_create(&m.thread, NULL, maker_run, &m), 0);
 	for (i = 0; i < 4; i++) {
-		ck_assert(kit_until(made_more, &m, BED_MS));
+		ck_assert(tk_until(made_more, &m, BED_MS));
 		atomic_store(&m.tried, 0);
 		kill_one(&b);
 	}
-	ck_assert(kit_until(made_more, &m, BED_MS));
+	ck_assert(tk_until(made_more, &m, BED_MS));
 	atomic_store(&m.stop, true);
 	pthread_join(m.thread, NULL);
 	ck_assert_uint_gt(json_object_size(m.made), 40);
@@ -232,11 +232,11 @@ kill_while_making(void (*kill_one)(struct bed *b))
 static void
 kill_redis(struct bed *b)
 {
-	kit_server_stop(&b->redis, SIGKILL);
-	kit_server_restart(&b->redis);
+	tk_server_stop(&b->redis, SIGKILL);
+	tk_server_restart(&b->redis);
 }
 
-KIT_TEST_T(what_was_answered_survives_redis, 60)
+TEST_T(what_was_answered_survives_redis, 60)
 {
 	kill_while_making(kill_redis);
 }
@@ -244,14 +244,14 @@ KIT_TEST_T(what_was_answered_survives_redis, 60)
 /* ---- the gateway itself ---------------------------------------------------
  */
 
-KIT_TEST_T(the_gateway_may_be_killed, 60)
+TEST_T(the_gateway_may_be_killed, 60)
 {
 	char id[SOUL_ID];
 	struct peer p;
 	struct bed b;
 
 	chat_start(&b, &p, id);
-	kit_service_kill(&b.gateway);
+	tk_service_kill(&b.gateway);
 	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
 	has_soul(&b, "demo-user", "t1", id);
 	chat_ok(&b, "t1", "");

@@ -23,7 +23,7 @@ say_again(const char *body)
 	turn_say(&k.b, &k.t, "repeated", ",\"first\":\"turn_first\"");
 }
 
-KIT_TEST(a_retry_gets_the_first_answer)
+TEST(a_retry_gets_the_first_answer)
 {
 	open_first();
 	run_end(&first);
@@ -33,14 +33,14 @@ KIT_TEST(a_retry_gets_the_first_answer)
 	talk_close(&k);
 }
 
-KIT_TEST(a_retry_gets_the_first_error)
+TEST(a_retry_gets_the_first_error)
 {
 	open_first();
 	run_end_as(&first, REPLY_FAILED, NULL);
 	say_again(SAID);
 	talk_answer(&k, 502);
 	answer_refuses(&k.a, 502, "the language model is unavailable");
-	ck_assert(kit_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
+	ck_assert(tk_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
 	talk_close(&k);
 
 	open_first();
@@ -51,13 +51,13 @@ KIT_TEST(a_retry_gets_the_first_error)
 	talk_close(&k);
 }
 
-KIT_TEST(a_retry_waits_for_the_first)
+TEST(a_retry_waits_for_the_first)
 {
 	natsMsg *m;
 
 	open_first();
 	say_again(SAID);
-	ck_assert(!kit_http_fill(&k.s.c, 700));
+	ck_assert(!tk_http_fill(&k.s.c, 700));
 	run_end(&first);
 	talk_answer(&k, 200);
 	ck_assert_str_eq(k.a.body.p, RESPONSE);
@@ -66,11 +66,11 @@ KIT_TEST(a_retry_waits_for_the_first)
 	talk_close(&k);
 }
 
-KIT_TEST(a_first_that_is_lost_is_lost_again)
+TEST(a_first_that_is_lost_is_lost_again)
 {
 	open_first();
 	say_again(SAID);
-	ck_assert(!kit_http_fill(&k.s.c, 300));
+	ck_assert(!tk_http_fill(&k.s.c, 300));
 	run_die(&first);
 	talk_answer(&k, 502);
 	answer_refuses(&k.a, 502, LOST);
@@ -85,32 +85,32 @@ KIT_TEST(a_first_that_is_lost_is_lost_again)
 	talk_close(&k);
 }
 
-KIT_TEST(a_streamed_retry_gets_the_first_events)
+TEST(a_streamed_retry_gets_the_first_events)
 {
 	json_t *j;
 
 	open_first();
 	run_delta(&first, "x");
 	say_again(STREAMED);
-	kit_sse_begun(&k.s);
-	j = kit_sse_take(&k.s, 1, STARTED);
-	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
+	tk_sse_begun(&k.s);
+	j = tk_sse_take(&k.s, 1, STARTED);
+	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
 	json_decref(j);
-	kit_sse_is(&k.s, 2, DELTA);
+	tk_sse_is(&k.s, 2, DELTA);
 	run_delta(&first, "y");
-	kit_sse_is(&k.s, 3, DELTA);
+	tk_sse_is(&k.s, 3, DELTA);
 	run_end(&first);
-	kit_sse_is(&k.s, 4, FINAL);
-	kit_sse_is(&k.s, 5, COMPLETED);
+	tk_sse_is(&k.s, 4, FINAL);
+	tk_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
 	/* Once more, now that it has ended. */
 	say_again(STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, 1, STARTED);
-	kit_sse_is(&k.s, 2, DELTA);
-	kit_sse_is(&k.s, 3, DELTA);
-	kit_sse_is(&k.s, 4, FINAL);
-	kit_sse_is(&k.s, 5, COMPLETED);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
+	tk_sse_is(&k.s, 2, DELTA);
+	tk_sse_is(&k.s, 3, DELTA);
+	tk_sse_is(&k.s, 4, FINAL);
+	tk_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
 	talk_close(&k);
 }
@@ -125,7 +125,7 @@ forget_log(void)
 	    RC_OK);
 }
 
-KIT_TEST(events_that_are_gone_are_rebuilt)
+TEST(events_that_are_gone_are_rebuilt)
 {
 	struct run other;
 	json_t *j;
@@ -136,27 +136,27 @@ KIT_TEST(events_that_are_gone_are_rebuilt)
 	run_begin(&other, &k.b, "s1", "turn_other");
 	run_end(&other);
 	say_again(STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_warns(&k.s, 4);
-	j = kit_sse_take(&k.s, 5, FINAL);
-	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
-	ck_assert_str_eq(kit_text(j, "data.text"), "好的。");
+	tk_sse_begun(&k.s);
+	tk_sse_warns(&k.s, 4);
+	j = tk_sse_take(&k.s, 5, FINAL);
+	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
+	ck_assert_str_eq(tk_text(j, "data.text"), "好的。");
 	json_decref(j);
-	j = kit_sse_take(&k.s, 6, COMPLETED);
-	ck_assert_str_eq(kit_text(j, "run_id"), "turn_first");
+	j = tk_sse_take(&k.s, 6, COMPLETED);
+	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
 	json_decref(j);
 	talk_over(&k);
 	talk_close(&k);
 }
 
-KIT_TEST(a_streamed_retry_of_a_lost_turn_says_so)
+TEST(a_streamed_retry_of_a_lost_turn_says_so)
 {
 	open_first();
 	say_again(STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, 1, STARTED);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
 	run_die(&first);
-	kit_sse_is(&k.s, 2, FAILED);
+	tk_sse_is(&k.s, 2, FAILED);
 	talk_over(&k);
 	talk_close(&k);
 }
@@ -164,7 +164,7 @@ KIT_TEST(a_streamed_retry_of_a_lost_turn_says_so)
 /* ---- answers that were lost on their way --------------------------------- */
 
 /* Six seconds of silence, and then a look at what is kept. */
-KIT_TEST_T(a_lost_answer_is_found, 60)
+TEST_T(a_lost_answer_is_found, 60)
 {
 	struct mono start;
 
@@ -179,7 +179,7 @@ KIT_TEST_T(a_lost_answer_is_found, 60)
 }
 
 /* A turn that its orchestrator has not ended is lost all the same. */
-KIT_TEST_T(a_silent_turn_that_runs_is_lost, 60)
+TEST_T(a_silent_turn_that_runs_is_lost, 60)
 {
 	talk_open(&k);
 	talk_begin(&k, "", SAID);
@@ -188,29 +188,29 @@ KIT_TEST_T(a_silent_turn_that_runs_is_lost, 60)
 	talk_close(&k);
 }
 
-KIT_TEST_T(a_turn_outlives_nats, 60)
+TEST_T(a_turn_outlives_nats, 60)
 {
 	talk_open(&k);
 	talk_begin(&k, "", SAID);
-	kit_server_stop(&k.b.nats, SIGKILL);
-	ck_assert(!kit_http_fill(&k.s.c, 1000));
+	tk_server_stop(&k.b.nats, SIGKILL);
+	ck_assert(!tk_http_fill(&k.s.c, 1000));
 	k.r.mute = true;
 	run_end(&k.r);
 	talk_answer(&k, 200);
 	ck_assert_str_eq(k.a.body.p, RESPONSE);
-	kit_server_restart(&k.b.nats);
+	tk_server_restart(&k.b.nats);
 	talk_close(&k);
 }
 
-KIT_TEST_T(a_turn_that_dies_while_nats_is_away_is_lost, 60)
+TEST_T(a_turn_that_dies_while_nats_is_away_is_lost, 60)
 {
 	talk_open(&k);
 	talk_begin(&k, "", SAID);
-	kit_server_stop(&k.b.nats, SIGKILL);
-	ck_assert(!kit_http_fill(&k.s.c, 500));
+	tk_server_stop(&k.b.nats, SIGKILL);
+	ck_assert(!tk_http_fill(&k.s.c, 500));
 	run_die(&k.r);
 	talk_answer(&k, 502);
 	answer_refuses(&k.a, 502, LOST);
-	kit_server_restart(&k.b.nats);
+	tk_server_restart(&k.b.nats);
 	talk_close(&k);
 }

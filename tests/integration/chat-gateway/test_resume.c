@@ -36,15 +36,15 @@ type_of(int64_t seq, int64_t n)
 }
 
 static void
-open_at(struct kit_sse *s, int64_t cursor, bool by_header)
+open_at(struct tk_sse *s, int64_t cursor, bool by_header)
 {
 	char path[128], last[24];
 
 	snprintf(last, sizeof(last), "%lld", (long long)cursor);
 	snprintf(
 	    path, sizeof(path), "%s?cursor=%s", PATH, by_header ? "0" : last);
-	kit_sse_send(s, b.gateway.http, path, by_header ? last : NULL);
-	kit_sse_begun(s);
+	tk_sse_send(s, b.gateway.http, path, by_header ? last : NULL);
+	tk_sse_begun(s);
 }
 
 static bool
@@ -53,9 +53,9 @@ no_stream(void *arg)
 	return bed_counts(arg, "\nsoul_event_streams 0\n");
 }
 
-KIT_TEST_T(every_cursor_gives_exactly_the_rest, 120)
+TEST_T(every_cursor_gives_exactly_the_rest, 120)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 	int64_t at, seq;
 
 	open_bed();
@@ -63,55 +63,55 @@ KIT_TEST_T(every_cursor_gives_exactly_the_rest, 120)
 	for (at = 0; at <= EVENTS_N; at++) {
 		open_at(&s, at, at % 2 == 1);
 		for (seq = at + 1; seq <= EVENTS_N; seq++)
-			kit_sse_is(&s, seq, type_of(seq, EVENTS_N));
+			tk_sse_is(&s, seq, type_of(seq, EVENTS_N));
 		ck_assert_uint_eq(s.at, s.c.in.n);
-		kit_sse_close(&s);
+		tk_sse_close(&s);
 		/* A stream that was closed is one until that is noticed. */
 		if (at % 100 == 99)
-			ck_assert(kit_until(no_stream, &b, BED_MS));
+			ck_assert(tk_until(no_stream, &b, BED_MS));
 	}
 	/* Behind the last comes what happens next, and nothing before. */
 	open_at(&s, EVENTS_N, false);
 	run_begin(&r, &b, "s1", "turn_2");
-	kit_sse_is(&s, EVENTS_N + 1, STARTED);
-	kit_sse_close(&s);
+	tk_sse_is(&s, EVENTS_N + 1, STARTED);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
-KIT_TEST(who_names_no_cursor_gets_what_happens_from_now_on)
+TEST(who_names_no_cursor_gets_what_happens_from_now_on)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 
 	open_bed();
 	write_log(10);
-	kit_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_2");
 	run_delta(&r, "x");
-	kit_sse_is(&s, 11, STARTED);
-	kit_sse_is(&s, 12, DELTA);
-	kit_sse_close(&s);
+	tk_sse_is(&s, 11, STARTED);
+	tk_sse_is(&s, 12, DELTA);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
 /* A cursor is a client's own word: it may wait for a session to begin. */
-KIT_TEST(a_session_may_begin_later)
+TEST(a_session_may_begin_later)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 
 	open_bed();
 	refused(&b, "GET", PATH, NULL, 404, "session not found");
 	open_at(&s, 0, false);
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	/* What is another user's is not told. */
 	refused(&b, "GET", PATH "?user_id=eve", NULL, 404, "session not found");
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
-KIT_TEST(what_is_no_cursor_is_refused)
+TEST(what_is_no_cursor_is_refused)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	open_bed();
 	refused(&b, "GET", PATH "?cursor=x", NULL, 400,
@@ -120,23 +120,23 @@ KIT_TEST(what_is_no_cursor_is_refused)
 	    "cursor: must be the seq of an event, or 0");
 	refused(&b, "GET", PATH "?cursor=", NULL, 400,
 	    "cursor: must be the seq of an event, or 0");
-	kit_http_call(b.gateway.http, &a,
+	tk_http_call(b.gateway.http, &a,
 	    "GET " PATH " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Last-Event-ID: 7a\r\n\r\n");
 	answer_refuses(
 	    &a, 400, "Last-Event-ID: must be the seq of an event, or 0");
 	refused(&b, "GET", PATH "?user_id=", NULL, 400,
 	    "user_id: must be 1 to 128 bytes without control characters");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
 /* The log keeps about the last thousand. */
-KIT_TEST_T(what_is_not_kept_any_more_is_said_once, 60)
+TEST_T(what_is_not_kept_any_more_is_said_once, 60)
 {
 	enum { N = 1400 };
 	struct events_page page;
-	struct kit_sse s;
+	struct tk_sse s;
 	int64_t first, seq;
 
 	open_bed();
@@ -146,15 +146,15 @@ KIT_TEST_T(what_is_not_kept_any_more_is_said_once, 60)
 	first = page.item[0].seq;
 	ck_assert_int_gt(first, 3);
 	open_at(&s, 2, false);
-	kit_sse_warns(&s, first - 1);
+	tk_sse_warns(&s, first - 1);
 	for (seq = first; seq <= N; seq++)
-		kit_sse_is(&s, seq, type_of(seq, N));
+		tk_sse_is(&s, seq, type_of(seq, N));
 	ck_assert_uint_eq(s.at, s.c.in.n);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	/* The warning is a cursor as good as any. */
 	open_at(&s, first - 1, true);
-	kit_sse_is(&s, first, DELTA);
-	kit_sse_close(&s);
+	tk_sse_is(&s, first, DELTA);
+	tk_sse_close(&s);
 	/* An hour later nothing of it is there. */
 	ck_assert_int_eq(state_cmd(b.db.s,
 			     STATE_ARGS(STR("DEL"),
@@ -162,42 +162,42 @@ KIT_TEST_T(what_is_not_kept_any_more_is_said_once, 60)
 			     NULL),
 	    RC_OK);
 	open_at(&s, 2, false);
-	kit_sse_warns(&s, N);
+	tk_sse_warns(&s, N);
 	run_begin(&r, &b, "s1", "turn_2");
-	kit_sse_is(&s, N + 1, STARTED);
-	kit_sse_close(&s);
+	tk_sse_is(&s, N + 1, STARTED);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
 /* A session that was forgotten counts from one again. */
-KIT_TEST(a_cursor_above_the_newest_begins_again)
+TEST(a_cursor_above_the_newest_begins_again)
 {
-	struct kit_sse s, late;
+	struct tk_sse s, late;
 	int64_t seq;
 
 	open_bed();
 	write_log(10);
 	open_at(&s, 99, false);
-	kit_sse_warns(&s, 0);
+	tk_sse_warns(&s, 0);
 	for (seq = 1; seq <= 10; seq++)
-		kit_sse_is(&s, seq, type_of(seq, 10));
+		tk_sse_is(&s, seq, type_of(seq, 10));
 	done(&b, "DELETE", "/v1/sessions/s1", NULL);
 	open_at(&late, 10, false);
-	kit_sse_warns(&late, 0);
+	tk_sse_warns(&late, 0);
 	/* Who is there is told without asking. */
-	kit_sse_warns(&s, 0);
+	tk_sse_warns(&s, 0);
 	run_begin(&r, &b, "s1", "turn_2");
-	kit_sse_is(&s, 1, STARTED);
-	kit_sse_is(&late, 1, STARTED);
-	kit_sse_close(&s);
-	kit_sse_close(&late);
+	tk_sse_is(&s, 1, STARTED);
+	tk_sse_is(&late, 1, STARTED);
+	tk_sse_close(&s);
+	tk_sse_close(&late);
 	bed_stop(&b);
 }
 
 /* Who died in the middle of a turn is told of by whoever finds it. */
-KIT_TEST(a_turn_whose_process_died_has_failed)
+TEST(a_turn_whose_process_died_has_failed)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 	struct run next;
 	json_t *j;
 
@@ -205,16 +205,16 @@ KIT_TEST(a_turn_whose_process_died_has_failed)
 	run_begin(&r, &b, "s1", "turn_1");
 	run_die(&r);
 	open_at(&s, 0, false);
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	/* The next turn finds it. */
 	run_begin(&next, &b, "s1", "turn_2");
-	j = kit_sse_take(&s, 2, FAILED);
-	ck_assert_str_eq(kit_text(j, "run_id"), "turn_1");
-	ck_assert_str_eq(kit_text(j, "session_id"), "s1");
-	ck_assert_str_eq(kit_text(j, "data.error.category"), "runtime");
-	ck_assert_str_eq(kit_text(j, "data.error.code"), "TURN_LOST");
+	j = tk_sse_take(&s, 2, FAILED);
+	ck_assert_str_eq(tk_text(j, "run_id"), "turn_1");
+	ck_assert_str_eq(tk_text(j, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(j, "data.error.category"), "runtime");
+	ck_assert_str_eq(tk_text(j, "data.error.code"), "TURN_LOST");
 	json_decref(j);
-	kit_sse_is(&s, 3, STARTED);
-	kit_sse_close(&s);
+	tk_sse_is(&s, 3, STARTED);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }

@@ -41,9 +41,9 @@ body_of(const struct wire_route *r)
 	return r->request != NULL ? "{}" : NULL;
 }
 
-KIT_TEST(only_who_is_listed_may_ask)
+TEST(only_who_is_listed_may_ask)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
@@ -69,7 +69,7 @@ KIT_TEST(only_who_is_listed_may_ask)
 		}
 	}
 	ck_assert_uint_eq(n, 25);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
@@ -85,7 +85,7 @@ static const struct {
 	{ ACME_OP, "other/ann", "other%2Fann" },
 };
 
-KIT_TEST(nobody_asks_in_anothers_name)
+TEST(nobody_asks_in_anothers_name)
 {
 	const struct wire_route *r;
 	char path[300];
@@ -113,7 +113,7 @@ KIT_TEST(nobody_asks_in_anothers_name)
 	bed_stop(&b);
 }
 
-KIT_TEST(nor_by_a_body_or_a_path)
+TEST(nor_by_a_body_or_a_path)
 {
 	static const char *const routes[] = { "/v1/chat", "/v1/souls/select",
 		"/v1/souls", "/v1/turns/x/cancel" };
@@ -142,7 +142,7 @@ KIT_TEST(nor_by_a_body_or_a_path)
 }
 
 /* An operator, who is no user, must say for whom he asks. */
-KIT_TEST(nobody_is_not_the_default)
+TEST(nobody_is_not_the_default)
 {
 	json_t *j;
 	struct bed b;
@@ -154,13 +154,13 @@ KIT_TEST(nobody_is_not_the_default)
 	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}",
 	    "400 user_id: must be named");
 	j = take_as(&b, ACME_OP, "GET", "/v1/souls?user_id=ann", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	j = take_as(&b, ROOT, "GET", "/v1/souls?user_id=acme/ann", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "acme/ann");
+	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	j = take_as(&b, ANN, "GET", "/v1/souls", NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	json_decref(j);
 	bed_stop(&b);
 }

@@ -48,14 +48,14 @@ talk(struct bed *b, const char *user, const char *session)
 static void
 message_is(json_t *j, size_t i, const char *id, const char *role)
 {
-	json_t *m = json_array_get(kit_at(j, "items"), i);
+	json_t *m = json_array_get(tk_at(j, "items"), i);
 
-	ck_assert_str_eq(kit_text(m, "id"), id);
-	ck_assert_str_eq(kit_text(m, "role"), role);
-	ck_assert_str_eq(kit_text(m, "created_at"), "2026-02-22T10:20:30Z");
+	ck_assert_str_eq(tk_text(m, "id"), id);
+	ck_assert_str_eq(tk_text(m, "role"), role);
+	ck_assert_str_eq(tk_text(m, "created_at"), "2026-02-22T10:20:30Z");
 }
 
-KIT_TEST(a_session_is_told_as_it_was)
+TEST(a_session_is_told_as_it_was)
 {
 	struct session_key k = key_of("demo-user", "s1");
 	struct bed b;
@@ -65,35 +65,34 @@ KIT_TEST(a_session_is_told_as_it_was)
 	refused(&b, "GET", MESSAGES, NULL, 404, NOT_FOUND);
 	talk(&b, "demo-user", "s1");
 	j = take(&b, "GET", MESSAGES, NULL);
-	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
-	ck_assert_str_eq(kit_text(j, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
+	ck_assert_str_eq(tk_text(j, "session_id"), "s1");
 	ck_assert_ptr_null(json_object_get(j, "summary"));
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 4);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 4);
 	message_is(j, 0, "1", "user");
 	message_is(j, 1, "2", "observation");
 	message_is(j, 2, "3", "assistant");
 	message_is(j, 3, "4", "tool");
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "content"),
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "content"),
 	    "把灯变成绿色");
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "turn_id"),
-	    "turn_1");
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "turn_id"), "turn_1");
 	ck_assert_uint_eq(
 	    json_array_size(
-		kit_at(json_array_get(kit_at(j, "items"), 2), "tool_calls")),
+		tk_at(json_array_get(tk_at(j, "items"), 2), "tool_calls")),
 	    1);
 	json_decref(j);
 	ck_assert_int_eq(
 	    session_put_summary(b.db.s, &k, STR("绿灯"), 2), RC_OK);
 	j = take(&b, "GET", MESSAGES, NULL);
-	ck_assert_str_eq(kit_text(j, "summary"), "绿灯");
+	ck_assert_str_eq(tk_text(j, "summary"), "绿灯");
 	json_decref(j);
 	bed_stop(&b);
 }
 
 /* "s1" of one user is not "s1" of another. */
-KIT_TEST(a_session_is_its_users_alone)
+TEST(a_session_is_its_users_alone)
 {
 	struct bed b;
 	json_t *j;
@@ -106,22 +105,22 @@ KIT_TEST(a_session_is_its_users_alone)
 	    &b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL, 404, NOT_FOUND);
 	say(&b, "bob", "s1", MESSAGE("user", ",\"content\":\"bob's\""));
 	j = take(&b, "GET", MESSAGES "?user_id=bob", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
 	j = take(&b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL);
-	ck_assert(json_is_true(kit_at(j, "ok")));
+	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
 	refused(&b, "GET", MESSAGES "?user_id=bob", NULL, 404, NOT_FOUND);
 	refused(
 	    &b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL, 404, NOT_FOUND);
 	j = take(&b, "GET", MESSAGES "?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 4);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 4);
 	json_decref(j);
 	bed_stop(&b);
 }
 
 /* Ids of any kind find their way through path and query. */
-KIT_TEST(ids_are_decoded)
+TEST(ids_are_decoded)
 {
 	struct bed b;
 
@@ -138,7 +137,7 @@ KIT_TEST(ids_are_decoded)
 	bed_stop(&b);
 }
 
-KIT_TEST(a_message_that_cannot_be_read_is_left_out)
+TEST(a_message_that_cannot_be_read_is_left_out)
 {
 	struct bed b;
 	json_t *j;
@@ -148,10 +147,10 @@ KIT_TEST(a_message_that_cannot_be_read_is_left_out)
 	say(&b, "demo-user", "s1", STR("{\"role\":\"nobody\"}"));
 	say(&b, "demo-user", "s1", MESSAGE("user", ",\"content\":\"hi\""));
 	j = take(&b, "GET", MESSAGES, NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	message_is(j, 0, "3", "user");
 	json_decref(j);
-	ck_assert(kit_log_has(&b.gateway.proc, "gateway.stored_message"));
+	ck_assert(tk_log_has(&b.gateway.proc, "gateway.stored_message"));
 	bed_stop(&b);
 }
 
@@ -186,10 +185,10 @@ say_often(struct bed *b, struct str json, size_t times)
 }
 
 /* All that are kept; of very large ones the newest. */
-KIT_TEST_T(a_long_session_is_told_whole, 60)
+TEST_T(a_long_session_is_told_whole, 60)
 {
 	struct buf json = BUF_INIT(128 * 1024);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct bed b;
 	json_t *j;
 
@@ -200,7 +199,7 @@ KIT_TEST_T(a_long_session_is_told_whole, 60)
 	ck_assert_uint_gt(a.body.n, 2000 * 1000);
 	j = answer_json(&a, 200);
 	ck_assert_uint_eq(
-	    json_array_size(kit_at(j, "items")), SESSION_MESSAGES_MAX);
+	    json_array_size(tk_at(j, "items")), SESSION_MESSAGES_MAX);
 	message_is(j, 0, "6", "user");
 	message_is(j, SESSION_MESSAGES_MAX - 1, "2005", "user");
 	json_decref(j);
@@ -208,10 +207,10 @@ KIT_TEST_T(a_long_session_is_told_whole, 60)
 	say_often(&b, buf_str(&json), 100);
 	j = take(&b, "GET", MESSAGES, NULL);
 	ck_assert_uint_eq(
-	    json_array_size(kit_at(j, "items")), SESSION_PAGE_BYTES / json.n);
+	    json_array_size(tk_at(j, "items")), SESSION_PAGE_BYTES / json.n);
 	message_is(j, SESSION_PAGE_BYTES / json.n - 1, "2105", "user");
 	json_decref(j);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	buf_free(&json);
 	bed_stop(&b);
 }

@@ -27,26 +27,26 @@ others_go_on(int port, int n)
 static void
 health_is_up(int n)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		struct mono start = clock_mono();
 		ck_assert_int_eq(
-		    kit_service_get(&s.b.gateway, &a, "/readyz"), 200);
+		    tk_service_get(&s.b.gateway, &a, "/readyz"), 200);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SOON_MS);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
-KIT_TEST(a_thousand_connections_of_one_address_stop_nobody_else)
+TEST(a_thousand_connections_of_one_address_stop_nobody_else)
 {
 	besieged_start(&s, NULL);
-	struct kit_siege *siege = besieged_siege(
+	struct tk_siege *siege = besieged_siege(
 	    s.b.gateway.http, INADDR_LOOPBACK, 1, BESIEGED_HEADER);
 	others_go_on(s.b.gateway.http, 50);
 	health_is_up(10);
-	kit_siege_end(siege);
-	ck_assert_int_gt(kit_service_metric(&s.b.gateway,
+	tk_siege_end(siege);
+	ck_assert_int_gt(tk_service_metric(&s.b.gateway,
 			     "soul_http_refused_total{reason=\"connections\"}"),
 	    0);
 	besieged_stop(&s);
@@ -60,69 +60,69 @@ static void
 many_only_slow_down(const char *say)
 {
 	besieged_start(&s, NULL);
-	struct kit_siege *siege =
+	struct tk_siege *siege =
 	    besieged_siege(s.b.gateway.http, BESIEGED_MANY, 1000, say);
 	others_within(s.b.gateway.http, 3, 6000);
 	health_is_up(10);
-	kit_siege_end(siege);
+	tk_siege_end(siege);
 	besieged_stop(&s);
 }
 
-KIT_TEST(headers_of_a_thousand_addresses_only_slow_down)
+TEST(headers_of_a_thousand_addresses_only_slow_down)
 {
 	many_only_slow_down(BESIEGED_HEADER);
 }
 
-KIT_TEST(bodies_of_a_thousand_addresses_only_slow_down)
+TEST(bodies_of_a_thousand_addresses_only_slow_down)
 {
 	many_only_slow_down(BESIEGED_BODY);
 }
 
-#define PROXY KIT_ENV("TRUSTED_PROXIES=127.0.0.1")
+#define PROXY TK_ENV("TRUSTED_PROXIES=127.0.0.1")
 
 static void
 proxy_withstands(uint32_t from, size_t clients, const char *say)
 {
-	struct kit_http stream;
-	struct kit_siege *siege;
+	struct tk_http stream;
+	struct tk_siege *siege;
 
 	besieged_start(&s, PROXY);
 	besieged_proxy(&s);
-	kit_http_open_from(&stream, BESIEGED_OTHER, s.proxy_port);
-	ck_assert(kit_http_puts(&stream,
+	tk_http_open_from(&stream, BESIEGED_OTHER, s.proxy_port);
+	ck_assert(tk_http_puts(&stream,
 	    "GET /v1/sessions/s1/events?cursor=0 HTTP/1.1\r\n"
 	    "Host: localhost\r\n"
 	    "Authorization: Bearer " BESIEGED_TOKEN "\r\n\r\n"));
-	ck_assert(kit_http_has(&stream, "text/event-stream", BED_MS));
+	ck_assert(tk_http_has(&stream, "text/event-stream", BED_MS));
 	siege = besieged_siege(s.proxy_port, from, clients, say);
 	others_go_on(s.proxy_port, 50);
 	health_is_up(10);
 	/* Nothing of it comes through. */
 	ck_assert_int_lt(
-	    kit_service_metric(&s.b.gateway, "soul_http_connections"), 10);
-	kit_siege_end(siege);
-	ck_assert(!stream.eof && !kit_http_gone(&stream, 0));
-	kit_http_close(&stream);
+	    tk_service_metric(&s.b.gateway, "soul_http_connections"), 10);
+	tk_siege_end(siege);
+	ck_assert(!stream.eof && !tk_http_gone(&stream, 0));
+	tk_http_close(&stream);
 	besieged_stop(&s);
 }
 
-KIT_TEST(behind_the_proxy_one_address_stops_nobody)
+TEST(behind_the_proxy_one_address_stops_nobody)
 {
 	proxy_withstands(INADDR_LOOPBACK, 1, BESIEGED_HEADER);
 }
 
-KIT_TEST(behind_the_proxy_a_thousand_addresses_stop_nobody)
+TEST(behind_the_proxy_a_thousand_addresses_stop_nobody)
 {
 	proxy_withstands(BESIEGED_MANY, 1000, BESIEGED_BODY);
 }
 
-KIT_TEST(the_proxy_says_who_asks_whatever_the_client_says)
+TEST(the_proxy_says_who_asks_whatever_the_client_says)
 {
 	int status = 200;
 	int64_t ms;
 
 	besieged_start(&s,
-	    KIT_ENV("TRUSTED_PROXIES=127.0.0.1", "RATE_ADDRESS_PER_S=1",
+	    TK_ENV("TRUSTED_PROXIES=127.0.0.1", "RATE_ADDRESS_PER_S=1",
 		"RATE_ADDRESS_BURST=20"));
 	besieged_proxy(&s);
 	for (int i = 0; i < 40 && status == 200; i++) {
@@ -138,52 +138,52 @@ KIT_TEST(the_proxy_says_who_asks_whatever_the_client_says)
 	besieged_stop(&s);
 }
 
-KIT_TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
+TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c;
+	struct tk_answer a = { 0 };
+	struct tk_http c;
 
 	besieged_start(&s, PROXY);
 	besieged_proxy(&s);
-	ck_assert_int_eq(kit_http_call(s.proxy_port, &a,
+	ck_assert_int_eq(tk_http_call(s.proxy_port, &a,
 			     "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 			     "Content-Length: 1048577\r\n\r\n"),
 	    413);
-	ck_assert(kit_answer_has(&a, "\"code\":"));
+	ck_assert(tk_answer_has(&a, "\"code\":"));
 	/* A header that drips is ended at once when its time is over. */
-	kit_http_open(&c, s.proxy_port);
+	tk_http_open(&c, s.proxy_port);
 	struct mono start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
-	    kit_http_puts(&c, "G") && !kit_http_fill(&c, 100) && !c.eof)
+	    tk_http_puts(&c, "G") && !tk_http_fill(&c, 100) && !c.eof)
 		continue;
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_int_eq(a.status, 408);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	/* Without a gateway. */
-	kit_service_kill(&s.b.gateway);
+	tk_service_kill(&s.b.gateway);
 	ck_assert_int_eq(
-	    kit_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
-	ck_assert(kit_answer_has(&a, "\"code\":\"overloaded\""));
+	    tk_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
+	ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
 	ck_assert(str_find(buf_str(&a.head), STR("erver:")) < 0);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	besieged_stop(&s);
 }
 
-KIT_TEST(the_proxys_file_is_good_with_tls)
+TEST(the_proxys_file_is_good_with_tls)
 {
-	const char *pem = kit_path("soul.pem");
+	const char *pem = tk_path("soul.pem");
 	const char *const make[] = { "openssl", "req", "-x509", "-newkey",
 		"rsa:2048", "-nodes", "-subj", "/CN=soul", "-days", "2",
 		"-keyout", pem, "-out", pem, NULL };
 	const char *const check[] = { "haproxy", "-c", "-f",
 		"deploy/haproxy.cfg", NULL };
-	struct kit_env e = { 0 };
-	struct kit_proc p;
+	struct tk_env e = { 0 };
+	struct tk_proc p;
 
-	kit_spawn(&p, "req", make, NULL);
-	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
-	kit_env_put(&e, "SOUL_CERTIFICATE=%s", pem);
-	kit_spawn(&p, "check", check, e.v);
-	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
-	ck_assert(!kit_log_has(&p, "WARNING"));
+	tk_spawn(&p, "req", make, NULL);
+	ck_assert_int_eq(tk_wait(&p, BED_MS), 0);
+	tk_env_put(&e, "SOUL_CERTIFICATE=%s", pem);
+	tk_spawn(&p, "check", check, e.v);
+	ck_assert_int_eq(tk_wait(&p, BED_MS), 0);
+	ck_assert(!tk_log_has(&p, "WARNING"));
 }

@@ -40,7 +40,7 @@ static const struct {
 	    "/user_id: must not have control characters" },
 };
 
-KIT_TEST(what_is_no_soul_is_refused)
+TEST(what_is_no_soul_is_refused)
 {
 	struct bed b;
 	size_t i;
@@ -65,13 +65,13 @@ is_infj(json_t *soul)
 
 	for (i = 0; i < NELEM(traits); i++)
 		ck_assert_double_eq_tol(
-		    kit_number(
-			kit_at(soul, "personality_vector"), traits[i].trait),
+		    tk_number(
+			tk_at(soul, "personality_vector"), traits[i].trait),
 		    traits[i].is, 1e-9);
 }
 
 /* What a new soul is told to be is what the list says of it then. */
-KIT_TEST(a_soul_is_created_and_listed)
+TEST(a_soul_is_created_and_listed)
 {
 	static const char *const same[] = { "soul_id", "user_id", "name",
 		"mbti_type", "personality_vector", "model_version",
@@ -83,35 +83,35 @@ KIT_TEST(a_soul_is_created_and_listed)
 	bed_start(&b, NULL);
 	made =
 	    take(&b, CREATE, "{\"name\":\" 小灵 \",\"mbti_type\":\" infj\"}");
-	ck_assert_str_eq(kit_text(made, "name"), "小灵");
-	ck_assert_str_eq(kit_text(made, "mbti_type"), "INFJ");
-	ck_assert_str_eq(kit_text(made, "user_id"), DEFAULT);
-	ck_assert_str_eq(kit_text(made, "model_version"), "persona-pad-v3");
-	ck_assert_int_eq(strncmp(kit_text(made, "soul_id"), "soul_", 5), 0);
-	ck_assert_uint_eq(strlen(kit_text(made, "soul_id")), 5 + 32);
+	ck_assert_str_eq(tk_text(made, "name"), "小灵");
+	ck_assert_str_eq(tk_text(made, "mbti_type"), "INFJ");
+	ck_assert_str_eq(tk_text(made, "user_id"), DEFAULT);
+	ck_assert_str_eq(tk_text(made, "model_version"), "persona-pad-v3");
+	ck_assert_int_eq(strncmp(tk_text(made, "soul_id"), "soul_", 5), 0);
+	ck_assert_uint_eq(strlen(tk_text(made, "soul_id")), 5 + 32);
 	ck_assert_uint_eq(
-	    strspn(kit_text(made, "soul_id") + 5, "0123456789abcdef"), 32);
-	ck_assert_double_eq(kit_number(made, "emotion_state.p"), 0);
-	ck_assert_double_eq(kit_number(made, "emotion_state.drift.empathy"), 0);
-	ck_assert_str_eq(kit_text(made, "emotion_state.last_updated_at"),
-	    kit_text(made, "created_at"));
+	    strspn(tk_text(made, "soul_id") + 5, "0123456789abcdef"), 32);
+	ck_assert_double_eq(tk_number(made, "emotion_state.p"), 0);
+	ck_assert_double_eq(tk_number(made, "emotion_state.drift.empathy"), 0);
+	ck_assert_str_eq(tk_text(made, "emotion_state.last_updated_at"),
+	    tk_text(made, "created_at"));
 	is_infj(made);
 	all = take(&b, "GET", SOULS, NULL);
-	ck_assert_str_eq(kit_text(all, "user_id"), DEFAULT);
-	ck_assert_uint_eq(json_array_size(kit_at(all, "items")), 1);
-	listed = json_array_get(kit_at(all, "items"), 0);
+	ck_assert_str_eq(tk_text(all, "user_id"), DEFAULT);
+	ck_assert_uint_eq(json_array_size(tk_at(all, "items")), 1);
+	listed = json_array_get(tk_at(all, "items"), 0);
 	for (i = 0; i < NELEM(same); i++)
 		ck_assert_msg(
-		    json_equal(kit_at(made, same[i]), kit_at(listed, same[i])),
+		    json_equal(tk_at(made, same[i]), tk_at(listed, same[i])),
 		    "%s", same[i]);
-	ck_assert_str_eq(kit_text(listed, "emotion_state.last_interaction_at"),
-	    kit_text(made, "emotion_state.last_interaction_at"));
+	ck_assert_str_eq(tk_text(listed, "emotion_state.last_interaction_at"),
+	    tk_text(made, "emotion_state.last_interaction_at"));
 	json_decref(made);
 	json_decref(all);
 	bed_stop(&b);
 }
 
-KIT_TEST(each_user_has_his_own_souls_by_name)
+TEST(each_user_has_his_own_souls_by_name)
 {
 	char a[SOUL_ID], c[SOUL_ID], d[SOUL_ID];
 	struct bed b;
@@ -126,14 +126,14 @@ KIT_TEST(each_user_has_his_own_souls_by_name)
 	    "\"mbti_type\":\"ENTP\"}",
 	    400, "soul name already exists: friendly");
 	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 2);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 2);
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "soul_id"), a);
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "soul_id"), a);
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 1), "soul_id"), d);
+	    tk_text(json_array_get(tk_at(j, "items"), 1), "soul_id"), d);
 	json_decref(j);
 	j = take(&b, "GET", SOULS "?user_id=nobody", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	/* The name is free again with the soul. */
 	refused(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
@@ -164,7 +164,7 @@ memories(struct bed *b, const char *user, const char *soul)
 	return l.n;
 }
 
-KIT_TEST(a_deleted_soul_leaves_nothing)
+TEST(a_deleted_soul_leaves_nothing)
 {
 	char id[SOUL_ID], path[128], other[128];
 	struct bed b;
@@ -180,14 +180,14 @@ KIT_TEST(a_deleted_soul_leaves_nothing)
 	refused(&b, "DELETE", other, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 1);
 	j = take(&b, "DELETE", path, NULL);
-	ck_assert(json_is_true(kit_at(j, "ok")));
+	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
 	refused(&b, "DELETE", path, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 0);
 	refused(&b, "GET", "/v1/terminals/t1?user_id=ann", NULL, 404,
 	    "terminal not found");
 	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	make_soul(&b, "ann", "friendly", id);
 	bed_stop(&b);
@@ -198,8 +198,8 @@ static int
 delete_as_told(
     struct bed *b, natsSubscription *sub, const char *id, const char *answer)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	char path[128];
 	natsMsg *m;
 	json_t *j;
@@ -208,21 +208,21 @@ delete_as_told(
 	snprintf(path, sizeof(path), SOULS "/%s?user_id=ann", id);
 	ask_begin(b, &c, "DELETE", path, NULL);
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-	j = kit_nats_json(m);
-	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
-	ck_assert_str_eq(kit_text(j, "soul_id"), id);
+	j = tk_nats_json(m);
+	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, "soul_id"), id);
 	json_decref(j);
-	kit_nats_send(b->nc, natsMsg_GetReply(m), answer);
+	tk_nats_send(b->nc, natsMsg_GetReply(m), answer);
 	natsMsg_Destroy(m);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	status = a.status;
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	return status;
 }
 
 /* It stays until all stores have forgotten what it remembers. */
-KIT_TEST(a_soul_is_forgotten_everywhere_before_it_goes)
+TEST(a_soul_is_forgotten_everywhere_before_it_goes)
 {
 	natsSubscription *sub;
 	char id[SOUL_ID];
@@ -230,7 +230,7 @@ KIT_TEST(a_soul_is_forgotten_everywhere_before_it_goes)
 
 	bed_start(&b, NULL);
 	make_soul(&b, "ann", "friendly", id);
-	sub = kit_nats_listen(b.nc, "soul.rpc.memory.forget");
+	sub = tk_nats_listen(b.nc, "soul.rpc.memory.forget");
 	ck_assert_int_eq(delete_as_told(&b, sub, id, "[]"), 500);
 	ck_assert_int_eq(delete_as_told(&b, sub, id, "{\"forgotten\":3}"), 200);
 	make_soul(&b, "ann", "friendly", id);
@@ -239,7 +239,7 @@ KIT_TEST(a_soul_is_forgotten_everywhere_before_it_goes)
 }
 
 /* Only what must be asked of emotion-engine fails without it. */
-KIT_TEST(souls_are_made_without_emotion_engine)
+TEST(souls_are_made_without_emotion_engine)
 {
 	char id[SOUL_ID];
 	struct bed b;
@@ -252,13 +252,13 @@ KIT_TEST(souls_are_made_without_emotion_engine)
 	refused(&b, "GET", SOULS, NULL, 503, "emotion-engine does not answer");
 	bed_spawn(&b, &b.engine, "emotion-engine", NULL);
 	j = take(&b, "GET", SOULS, NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
 	bed_stop(&b);
 }
 
 /* One soul whose state is not readable: it is named, so that it can go. */
-KIT_TEST(a_soul_that_cannot_be_read_is_named)
+TEST(a_soul_that_cannot_be_read_is_named)
 {
 	const struct soul broken = { .id = STR("soul_broken"),
 		.user_id = STR("ann"),
@@ -312,9 +312,9 @@ put_many(struct bed *b, const char *user, int n)
 }
 
 /* As many as there may be: an answer of more than a MiB. */
-KIT_TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
+TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char name[512];
 	struct bed b;
 	json_t *j;
@@ -325,11 +325,11 @@ KIT_TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
 	ck_assert_int_eq(ask(&b, &a, "GET", SOULS "?user_id=ann", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 1024 * 1024);
 	j = answer_json(&a, 200);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), SOUL_LIST_MAX);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), SOUL_LIST_MAX);
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 999), "name"), name);
+	    tk_text(json_array_get(tk_at(j, "items"), 999), "name"), name);
 	json_decref(j);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	refused(&b, CREATE,
 	    "{\"user_id\":\"ann\",\"name\":\"x\",\"mbti_type\":\"ESTJ\"}", 409,
 	    "a user has at most 1000 souls");

@@ -19,38 +19,38 @@ open_bed(const char *const more[])
 }
 
 static void
-take_all(struct kit_sse *s, int64_t from, int64_t to)
+take_all(struct tk_sse *s, int64_t from, int64_t to)
 {
 	for (; from <= to; from++)
-		kit_sse_is(s, from, DELTA);
+		tk_sse_is(s, from, DELTA);
 }
 
-KIT_TEST(events_are_sent_as_they_happen)
+TEST(events_are_sent_as_they_happen)
 {
-	struct kit_sse s, other;
+	struct tk_sse s, other;
 	json_t *j;
 
 	open_bed(NULL);
-	kit_sse_open(&s, b.gateway.http, PATH);
-	kit_sse_open(&other, b.gateway.http, "/v1/sessions/s2/events?cursor=0");
+	tk_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&other, b.gateway.http, "/v1/sessions/s2/events?cursor=0");
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	run_delta(&r, "你好");
-	j = kit_sse_take(&s, 2, DELTA);
-	ck_assert_str_eq(kit_text(j, "run_id"), "turn_1");
-	ck_assert_str_eq(kit_text(j, "data.text_delta"), "你好");
+	j = tk_sse_take(&s, 2, DELTA);
+	ck_assert_str_eq(tk_text(j, "run_id"), "turn_1");
+	ck_assert_str_eq(tk_text(j, "data.text_delta"), "你好");
 	json_decref(j);
 	run_end(&r);
-	kit_sse_is(&s, 3, FINAL);
-	kit_sse_is(&s, 4, COMPLETED);
+	tk_sse_is(&s, 3, FINAL);
+	tk_sse_is(&s, 4, COMPLETED);
 	/* It goes on with the next turn. */
 	run_begin(&r, &b, "s1", "turn_2");
-	kit_sse_is(&s, 5, STARTED);
+	tk_sse_is(&s, 5, STARTED);
 	/* Another session hears nothing of it. */
 	run_begin(&r, &b, "s2", "turn_3");
-	kit_sse_is(&other, 1, STARTED);
-	kit_sse_close(&s);
-	kit_sse_close(&other);
+	tk_sse_is(&other, 1, STARTED);
+	tk_sse_close(&s);
+	tk_sse_close(&other);
 	bed_stop(&b);
 }
 
@@ -68,18 +68,18 @@ publish_badly(const char *const *json, int n)
 	}
 }
 
-KIT_TEST(nats_may_lose_double_and_shuffle)
+TEST(nats_may_lose_double_and_shuffle)
 {
 	enum { N = 120 };
 	static char text[N][512];
 	const char *json[N];
 	struct str event;
 	char data[64];
-	struct kit_sse s;
+	struct tk_sse s;
 	int i;
 
 	open_bed(NULL);
-	kit_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
 	for (i = 0; i < N; i++) {
 		snprintf(data, sizeof(data),
@@ -91,100 +91,100 @@ KIT_TEST(nats_may_lose_double_and_shuffle)
 		if (i % 8 == 7)
 			publish_badly(json, i + 1);
 	}
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
 	/* The last one may be lost too, and nonsense be said. */
-	kit_nats_send(b.nc, "soul.stream.demo-user.s1", "no event");
-	kit_nats_send(b.nc, "soul.stream.demo-user.s1", "{\"seq\":999}");
+	tk_nats_send(b.nc, "soul.stream.demo-user.s1", "no event");
+	tk_nats_send(b.nc, "soul.stream.demo-user.s1", "{\"seq\":999}");
 	r.mute = true;
 	run_delta(&r, "last");
-	kit_sse_is(&s, N + 2, DELTA);
+	tk_sse_is(&s, N + 2, DELTA);
 	ck_assert_uint_eq(s.at, s.c.in.n);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nats_may_be_restarted, 60)
+TEST_T(nats_may_be_restarted, 60)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 
 	open_bed(NULL);
-	kit_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_is(&s, 1, STARTED);
-	kit_server_stop(&b.nats, SIGKILL);
+	tk_sse_is(&s, 1, STARTED);
+	tk_server_stop(&b.nats, SIGKILL);
 	r.mute = true;
 	run_deltas(&r, 20);
 	/* The log is read without it. */
 	take_all(&s, 2, 21);
-	kit_server_restart(&b.nats);
+	tk_server_restart(&b.nats);
 	natsConnection_Destroy(b.nc);
-	b.nc = kit_nats_connect(b.nats.url);
+	b.nc = tk_nats_connect(b.nats.url);
 	r.mute = false;
 	run_delta(&r, "x");
 	run_delta(&r, "y");
 	take_all(&s, 22, 23);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(redis_may_be_restarted, 60)
+TEST_T(redis_may_be_restarted, 60)
 {
-	struct kit_sse s;
+	struct tk_sse s;
 
 	open_bed(NULL);
-	kit_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_is(&s, 1, STARTED);
-	kit_server_stop(&b.redis, SIGKILL);
-	kit_server_restart(&b.redis);
-	kit_state_wait(&b.db);
+	tk_sse_is(&s, 1, STARTED);
+	tk_server_stop(&b.redis, SIGKILL);
+	tk_server_restart(&b.redis);
+	tk_state_wait(&b.db);
 	ck_assert_int_eq(turn_alive(b.db.s, r.p.instance, 60000), RC_OK);
 	r.mute = true;
 	run_deltas(&r, 5);
 	take_all(&s, 2, 6);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
 /* A client that changes over takes its cursor with it. */
-KIT_TEST_T(two_gateways_tell_the_same, 60)
+TEST_T(two_gateways_tell_the_same, 60)
 {
-	struct kit_service second = { 0 };
+	struct tk_service second = { 0 };
 	char path[128];
-	struct kit_sse one, two, hop = { 0 };
+	struct tk_sse one, two, hop = { 0 };
 	int64_t seq = 0;
 	int i;
 
 	open_bed(NULL);
 	bed_spawn(&b, &second, "chat-gateway", NULL);
-	kit_sse_open(&one, b.gateway.http, PATH);
-	kit_sse_open(&two, second.http, PATH);
+	tk_sse_open(&one, b.gateway.http, PATH);
+	tk_sse_open(&two, second.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
 	for (i = 0; i < 20; i++) {
 		run_delta(&r, "x");
 		run_delta(&r, "y");
 		snprintf(path, sizeof(path),
 		    "/v1/sessions/s1/events?cursor=%lld", (long long)seq);
-		kit_sse_open(
+		tk_sse_open(
 		    &hop, i % 2 == 0 ? second.http : b.gateway.http, path);
 		for (; seq < r.seq; seq++)
-			kit_sse_is(&hop, seq + 1, seq == 0 ? STARTED : DELTA);
-		kit_sse_close(&hop);
+			tk_sse_is(&hop, seq + 1, seq == 0 ? STARTED : DELTA);
+		tk_sse_close(&hop);
 	}
-	kit_sse_is(&one, 1, STARTED);
-	kit_sse_is(&two, 1, STARTED);
+	tk_sse_is(&one, 1, STARTED);
+	tk_sse_is(&two, 1, STARTED);
 	take_all(&one, 2, r.seq);
 	take_all(&two, 2, r.seq);
-	kit_sse_close(&one);
-	kit_sse_close(&two);
-	kit_service_end(&second);
+	tk_sse_close(&one);
+	tk_sse_close(&two);
+	tk_service_end(&second);
 	bed_stop(&b);
 }
 
 /* A client that takes little before it reads. */
 static void
-open_slow(struct kit_http *c)
+open_slow(struct tk_http *c)
 {
 	int small = 4096;
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -223,38 +223,38 @@ one_stream(void *arg)
 }
 
 /* It costs itself its stream, and nobody an event or the turn its time. */
-KIT_TEST_T(a_reader_that_stops_is_cut_and_others_are_not, 120)
+TEST_T(a_reader_that_stops_is_cut_and_others_are_not, 120)
 {
 	enum { N = 100 };
-	struct kit_http slow;
-	struct kit_sse s;
+	struct tk_http slow;
+	struct tk_sse s;
 	int i;
 
 	open_bed(NULL);
 	open_slow(&slow);
-	ck_assert(kit_http_puts(&slow, "GET " PATH " HTTP/1.0\r\n\r\n"));
-	kit_sse_open(&s, b.gateway.http, PATH);
+	ck_assert(tk_http_puts(&slow, "GET " PATH " HTTP/1.0\r\n\r\n"));
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
 	r.mute = true;
 	for (i = 0; i < N; i++)
 		tell_large();
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
-	ck_assert(kit_until(one_stream, &b, 60000));
+	ck_assert(tk_until(one_stream, &b, 60000));
 	r.mute = false;
 	run_delta(&r, "x");
-	kit_sse_is(&s, N + 2, DELTA);
-	ck_assert(kit_http_gone(&slow, BED_MS));
-	kit_http_close(&slow);
-	kit_sse_close(&s);
+	tk_sse_is(&s, N + 2, DELTA);
+	ck_assert(tk_http_gone(&slow, BED_MS));
+	tk_http_close(&slow);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
 /* One that comes after it has everything to read gets it at its own pace. */
-KIT_TEST_T(a_large_log_is_read_whole, 60)
+TEST_T(a_large_log_is_read_whole, 60)
 {
 	enum { N = 60 };
-	struct kit_sse s;
+	struct tk_sse s;
 	int i;
 
 	open_bed(NULL);
@@ -262,10 +262,10 @@ KIT_TEST_T(a_large_log_is_read_whole, 60)
 	r.mute = true;
 	for (i = 0; i < N; i++)
 		tell_large();
-	kit_sse_open(&s, b.gateway.http, PATH);
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }
 
@@ -276,17 +276,17 @@ no_stream(void *arg)
 }
 
 /* Also when nothing happens in the session. */
-KIT_TEST(a_reader_that_has_gone_leaves_nothing)
+TEST(a_reader_that_has_gone_leaves_nothing)
 {
-	struct kit_sse s[4];
+	struct tk_sse s[4];
 	size_t i;
 
 	open_bed(NULL);
 	for (i = 0; i < NELEM(s); i++)
-		kit_sse_open(&s[i], b.gateway.http, PATH);
+		tk_sse_open(&s[i], b.gateway.http, PATH);
 	for (i = 0; i < NELEM(s); i++)
-		kit_sse_close(&s[i]);
-	ck_assert(kit_until(no_stream, &b, BED_MS));
+		tk_sse_close(&s[i]);
+	ck_assert(tk_until(no_stream, &b, BED_MS));
 	bed_stop(&b);
 }
 
@@ -296,43 +296,43 @@ one_less(void *arg)
 	return bed_counts(arg, "\nsoul_event_streams 11\n");
 }
 
-KIT_TEST(streams_leave_workers_for_others)
+TEST(streams_leave_workers_for_others)
 {
 	enum { MOST = 12 }; /* of 32 workers, 16 of which are spare */
-	struct kit_sse s[MOST];
+	struct tk_sse s[MOST];
 	size_t i;
 
-	open_bed(KIT_ENV("HTTP_WORKERS=32"));
+	open_bed(TK_ENV("HTTP_WORKERS=32"));
 	for (i = 0; i < MOST - 1; i++)
-		kit_sse_open(&s[i], b.gateway.http, PATH);
-	kit_sse_open(&s[i], b.gateway.http, PATH);
+		tk_sse_open(&s[i], b.gateway.http, PATH);
+	tk_sse_open(&s[i], b.gateway.http, PATH);
 	refused(&b, "GET", PATH, NULL, 503, "too many streams at once");
 	refused(&b, "GET", "/v1/sessions/s1/messages", NULL, 404,
 	    "session not found");
-	kit_sse_close(&s[0]);
-	ck_assert(kit_until(one_less, &b, BED_MS));
-	kit_sse_open(&s[0], b.gateway.http, PATH);
+	tk_sse_close(&s[0]);
+	ck_assert(tk_until(one_less, &b, BED_MS));
+	tk_sse_open(&s[0], b.gateway.http, PATH);
 	for (i = 0; i < MOST; i++)
-		kit_sse_close(&s[i]);
+		tk_sse_close(&s[i]);
 	bed_stop(&b);
 }
 
 /* At SIGTERM clients are sent elsewhere at once. */
-KIT_TEST(streams_end_with_the_gateway)
+TEST(streams_end_with_the_gateway)
 {
 	struct mono start;
-	struct kit_sse s;
+	struct tk_sse s;
 
 	open_bed(NULL);
-	kit_sse_open(&s, b.gateway.http, PATH);
+	tk_sse_open(&s, b.gateway.http, PATH);
 	run_begin(&r, &b, "s1", "turn_1");
-	kit_sse_is(&s, 1, STARTED);
+	tk_sse_is(&s, 1, STARTED);
 	start = clock_mono();
-	kit_signal(&b.gateway.proc, SIGTERM);
-	ck_assert(kit_sse_ends(&s, BED_MS));
-	ck_assert_int_eq(kit_wait(&b.gateway.proc, BED_MS), 0);
+	tk_signal(&b.gateway.proc, SIGTERM);
+	ck_assert(tk_sse_ends(&s, BED_MS));
+	ck_assert_int_eq(tk_wait(&b.gateway.proc, BED_MS), 0);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 3000);
 	b.gateway.proc.pid = 0;
-	kit_sse_close(&s);
+	tk_sse_close(&s);
 	bed_stop(&b);
 }

@@ -13,7 +13,7 @@ static const struct {
 	{ "Accept: application/json, text/event-stream;q=0.5\r\n", STREAMED },
 };
 
-KIT_TEST(a_turn_is_told_from_its_begin_to_its_end)
+TEST(a_turn_is_told_from_its_begin_to_its_end)
 {
 	struct run other;
 	json_t *j;
@@ -25,17 +25,17 @@ KIT_TEST(a_turn_is_told_from_its_begin_to_its_end)
 	run_end(&other);
 	for (i = 0; i < NELEM(asks); i++) {
 		talk_begin(&k, asks[i].accept, asks[i].body);
-		ck_assert(json_is_true(kit_at(k.t.j, "chat.stream")));
-		kit_sse_begun(&k.s);
-		kit_sse_is(&k.s, k.r.seq, STARTED);
+		ck_assert(json_is_true(tk_at(k.t.j, "chat.stream")));
+		tk_sse_begun(&k.s);
+		tk_sse_is(&k.s, k.r.seq, STARTED);
 		run_delta(&k.r, "好");
-		j = kit_sse_take(&k.s, k.r.seq, DELTA);
-		ck_assert_str_eq(kit_text(j, "run_id"), k.r.id);
-		ck_assert_str_eq(kit_text(j, "data.text_delta"), "好");
+		j = tk_sse_take(&k.s, k.r.seq, DELTA);
+		ck_assert_str_eq(tk_text(j, "run_id"), k.r.id);
+		ck_assert_str_eq(tk_text(j, "data.text_delta"), "好");
 		json_decref(j);
 		run_end(&k.r);
-		kit_sse_is(&k.s, k.r.seq - 1, FINAL);
-		kit_sse_is(&k.s, k.r.seq, COMPLETED);
+		tk_sse_is(&k.s, k.r.seq - 1, FINAL);
+		tk_sse_is(&k.s, k.r.seq, COMPLETED);
 		turn_complete(&k.b, &k.t);
 		talk_over(&k);
 	}
@@ -43,7 +43,7 @@ KIT_TEST(a_turn_is_told_from_its_begin_to_its_end)
 }
 
 /* NATS may say nothing of it: the last reply has the log read to its end. */
-KIT_TEST(the_end_is_always_told)
+TEST(the_end_is_always_told)
 {
 	int i;
 
@@ -56,13 +56,13 @@ KIT_TEST(the_end_is_always_told)
 		run_deltas(&k.r, 3);
 		run_end(&k.r);
 		turn_complete(&k.b, &k.t);
-		kit_sse_begun(&k.s);
-		kit_sse_is(&k.s, k.r.seq - 5, STARTED);
-		kit_sse_is(&k.s, k.r.seq - 4, DELTA);
-		kit_sse_is(&k.s, k.r.seq - 3, DELTA);
-		kit_sse_is(&k.s, k.r.seq - 2, DELTA);
-		kit_sse_is(&k.s, k.r.seq - 1, FINAL);
-		kit_sse_is(&k.s, k.r.seq, COMPLETED);
+		tk_sse_begun(&k.s);
+		tk_sse_is(&k.s, k.r.seq - 5, STARTED);
+		tk_sse_is(&k.s, k.r.seq - 4, DELTA);
+		tk_sse_is(&k.s, k.r.seq - 3, DELTA);
+		tk_sse_is(&k.s, k.r.seq - 2, DELTA);
+		tk_sse_is(&k.s, k.r.seq - 1, FINAL);
+		tk_sse_is(&k.s, k.r.seq, COMPLETED);
 		talk_over(&k);
 	}
 	/* A failure too, in the stream since that has begun. */
@@ -70,15 +70,15 @@ KIT_TEST(the_end_is_always_told)
 	k.r.mute = true;
 	run_end_as(&k.r, REPLY_FAILED, NULL);
 	turn_say(&k.b, &k.t, "failed", ",\"status\":502");
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, k.r.seq - 1, STARTED);
-	kit_sse_is(&k.s, k.r.seq, FAILED);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, k.r.seq - 1, STARTED);
+	tk_sse_is(&k.s, k.r.seq, FAILED);
 	talk_over(&k);
 	talk_close(&k);
 }
 
 /* Until the first event an error is an answer as ever. */
-KIT_TEST(what_never_began_is_answered_as_ever)
+TEST(what_never_began_is_answered_as_ever)
 {
 	talk_open(&k);
 	talk_say(&k, "", STREAMED);
@@ -102,85 +102,85 @@ KIT_TEST(what_never_began_is_answered_as_ever)
 }
 
 /* An orchestrator that tells no events is told for. */
-KIT_TEST(a_turn_without_events_is_rebuilt_from_its_reply)
+TEST(a_turn_without_events_is_rebuilt_from_its_reply)
 {
-	struct kit_sse_event e;
+	struct tk_sse_event e;
 
 	talk_open(&k);
 	talk_say(&k, "", STREAMED);
 	turn_complete(&k.b, &k.t);
-	kit_sse_begun(&k.s);
-	kit_sse_warns(&k.s, 1);
-	ck_assert(kit_sse_next(&k.s, BED_MS, &e));
-	ck_assert_str_eq(kit_text(e.j, "type"), FINAL);
-	ck_assert_str_eq(kit_text(e.j, "data.text"), "好的。");
+	tk_sse_begun(&k.s);
+	tk_sse_warns(&k.s, 1);
+	ck_assert(tk_sse_next(&k.s, BED_MS, &e));
+	ck_assert_str_eq(tk_text(e.j, "type"), FINAL);
+	ck_assert_str_eq(tk_text(e.j, "data.text"), "好的。");
 	json_decref(e.j);
-	ck_assert(kit_sse_next(&k.s, BED_MS, &e));
-	ck_assert_str_eq(kit_text(e.j, "type"), COMPLETED);
-	ck_assert_str_eq(kit_text(e.j, "run_id"), kit_text(k.t.j, "turn_id"));
+	ck_assert(tk_sse_next(&k.s, BED_MS, &e));
+	ck_assert_str_eq(tk_text(e.j, "type"), COMPLETED);
+	ck_assert_str_eq(tk_text(e.j, "run_id"), tk_text(k.t.j, "turn_id"));
 	json_decref(e.j);
 	talk_over(&k);
 	talk_close(&k);
 }
 
 /* Silence is no end while the turn lives; its death is. */
-KIT_TEST_T(a_stream_ends_with_the_loss_of_its_turn, 60)
+TEST_T(a_stream_ends_with_the_loss_of_its_turn, 60)
 {
 	json_t *j;
 
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, 1, STARTED);
-	ck_assert(!kit_http_fill(&k.s.c, 7000));
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
+	ck_assert(!tk_http_fill(&k.s.c, 7000));
 	run_delta(&k.r, "x");
-	kit_sse_is(&k.s, 2, DELTA);
+	tk_sse_is(&k.s, 2, DELTA);
 	run_die(&k.r);
-	j = kit_sse_take(&k.s, 3, FAILED);
-	ck_assert_str_eq(kit_text(j, "data.error.code"), "TURN_LOST");
-	ck_assert_str_eq(kit_text(j, "run_id"), k.r.id);
+	j = tk_sse_take(&k.s, 3, FAILED);
+	ck_assert_str_eq(tk_text(j, "data.error.code"), "TURN_LOST");
+	ck_assert_str_eq(tk_text(j, "run_id"), k.r.id);
 	json_decref(j);
 	talk_over(&k);
 	talk_close(&k);
 }
 
 /* NATS goes away: the log and the record say the rest. */
-KIT_TEST_T(a_stream_outlives_nats, 60)
+TEST_T(a_stream_outlives_nats, 60)
 {
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, 1, STARTED);
-	kit_server_stop(&k.b.nats, SIGKILL);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
+	tk_server_stop(&k.b.nats, SIGKILL);
 	k.r.mute = true;
 	run_deltas(&k.r, 2);
-	kit_sse_is(&k.s, 2, DELTA);
-	kit_sse_is(&k.s, 3, DELTA);
+	tk_sse_is(&k.s, 2, DELTA);
+	tk_sse_is(&k.s, 3, DELTA);
 	run_end(&k.r);
-	kit_sse_is(&k.s, 4, FINAL);
-	kit_sse_is(&k.s, 5, COMPLETED);
+	tk_sse_is(&k.s, 4, FINAL);
+	tk_sse_is(&k.s, 5, COMPLETED);
 	talk_over(&k);
-	kit_server_restart(&k.b.nats);
+	tk_server_restart(&k.b.nats);
 	talk_close(&k);
 }
 
 /* SIGTERM: the turn in hand is told to its end. */
-KIT_TEST(a_stream_in_hand_is_finished)
+TEST(a_stream_in_hand_is_finished)
 {
 	talk_open(&k);
 	talk_begin(&k, "", STREAMED);
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, 1, STARTED);
-	kit_signal(&k.b.gateway.proc, SIGTERM);
-	ck_assert(!kit_http_fill(&k.s.c, 200));
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
+	tk_signal(&k.b.gateway.proc, SIGTERM);
+	ck_assert(!tk_http_fill(&k.s.c, 200));
 	run_delta(&k.r, "x");
-	kit_sse_is(&k.s, 2, DELTA);
+	tk_sse_is(&k.s, 2, DELTA);
 	run_end(&k.r);
 	turn_complete(&k.b, &k.t);
-	kit_sse_is(&k.s, 3, FINAL);
-	kit_sse_is(&k.s, 4, COMPLETED);
+	tk_sse_is(&k.s, 3, FINAL);
+	tk_sse_is(&k.s, 4, COMPLETED);
 	talk_over(&k);
-	ck_assert_int_eq(kit_wait(&k.b.gateway.proc, BED_MS), 0);
+	ck_assert_int_eq(tk_wait(&k.b.gateway.proc, BED_MS), 0);
 	k.b.gateway.proc.pid = 0;
 	talk_close(&k);
 }
@@ -204,32 +204,32 @@ listen_cancel(const char *turn)
 static void
 is_canceled(void)
 {
-	natsSubscription *sub = listen_cancel(kit_text(k.t.j, "turn_id"));
+	natsSubscription *sub = listen_cancel(tk_text(k.t.j, "turn_id"));
 	char text[128];
 	natsMsg *m;
 	json_t *j;
 
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-	j = kit_nats_json(m);
-	ck_assert_str_eq(kit_text(j, "turn_id"), kit_text(k.t.j, "turn_id"));
-	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
+	j = tk_nats_json(m);
+	ck_assert_str_eq(tk_text(j, "turn_id"), tk_text(k.t.j, "turn_id"));
+	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
 	json_decref(j);
 	snprintf(text, sizeof(text), "{\"turn_id\":\"%s\",\"canceled\":true}",
-	    kit_text(k.t.j, "turn_id"));
-	kit_nats_send(k.b.nc, natsMsg_GetReply(m), text);
+	    tk_text(k.t.j, "turn_id"));
+	tk_nats_send(k.b.nc, natsMsg_GetReply(m), text);
 	natsMsg_Destroy(m);
 	/* Once. */
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, 400), NATS_TIMEOUT);
 	natsSubscription_Destroy(sub);
 }
 
-KIT_TEST(a_client_that_hangs_up_cancels_if_it_said_so)
+TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 {
 	talk_open(&k);
 	/* Plain, and before the orchestrator listens. */
 	talk_say(&k, "", SAID_WITH("\"cancel_on_disconnect\":true,"));
 	talk_enter(&k);
-	kit_sse_close(&k.s);
+	tk_sse_close(&k.s);
 	is_canceled();
 	run_end_as(&k.r, REPLY_CANCELED, NULL);
 	turn_end(&k.t);
@@ -237,25 +237,25 @@ KIT_TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 	talk_say(&k, "",
 	    SAID_WITH("\"stream\":true,\"cancel_on_disconnect\":true,"));
 	talk_enter(&k);
-	kit_sse_close(&k.s);
+	tk_sse_close(&k.s);
 	is_canceled();
 	run_end_as(&k.r, REPLY_CANCELED, NULL);
 	turn_end(&k.t);
 	talk_begin(&k, "",
 	    SAID_WITH("\"stream\":true,\"cancel_on_disconnect\":true,"));
-	kit_sse_begun(&k.s);
-	kit_sse_is(&k.s, k.r.seq, STARTED);
-	kit_sse_close(&k.s);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, k.r.seq, STARTED);
+	tk_sse_close(&k.s);
 	run_delta(&k.r, "x");
 	is_canceled();
 	turn_end(&k.t);
 	talk_close(&k);
 }
 
-KIT_TEST(otherwise_the_turn_goes_on)
+TEST(otherwise_the_turn_goes_on)
 {
 	natsSubscription *sub;
-	struct kit_sse s;
+	struct tk_sse s;
 	natsMsg *m;
 	int i;
 
@@ -263,7 +263,7 @@ KIT_TEST(otherwise_the_turn_goes_on)
 	for (i = 0; i < 2; i++) {
 		talk_begin(&k, "", i == 0 ? SAID : STREAMED);
 		sub = listen_cancel(k.r.id);
-		kit_sse_close(&k.s);
+		tk_sse_close(&k.s);
 		run_delta(&k.r, "x");
 		ck_assert_int_eq(
 		    natsSubscription_NextMsg(&m, sub, 1500), NATS_TIMEOUT);
@@ -273,17 +273,17 @@ KIT_TEST(otherwise_the_turn_goes_on)
 		turn_end(&k.t);
 	}
 	/* Its events can be read later. */
-	kit_sse_open(&s, k.b.gateway.http, "/v1/sessions/s1/events?cursor=4");
-	kit_sse_is(&s, 5, STARTED);
-	kit_sse_is(&s, 6, DELTA);
-	kit_sse_is(&s, 7, FINAL);
-	kit_sse_is(&s, 8, COMPLETED);
-	kit_sse_close(&s);
+	tk_sse_open(&s, k.b.gateway.http, "/v1/sessions/s1/events?cursor=4");
+	tk_sse_is(&s, 5, STARTED);
+	tk_sse_is(&s, 6, DELTA);
+	tk_sse_is(&s, 7, FINAL);
+	tk_sse_is(&s, 8, COMPLETED);
+	tk_sse_close(&s);
 	talk_close(&k);
 }
 
 /* Who stays is not canceled, however long it takes. */
-KIT_TEST(a_client_that_stays_is_answered)
+TEST(a_client_that_stays_is_answered)
 {
 	natsSubscription *sub;
 	natsMsg *m;

@@ -37,7 +37,7 @@ lists(json_t *j, const char *member, const char *want)
 	json_t *e;
 	size_t i, n = 0;
 
-	json_array_foreach (kit_at(j, member), i, e)
+	json_array_foreach (tk_at(j, member), i, e)
 		n += (size_t)snprintf(
 		    have + n, sizeof(have) - n, "%s,", json_string_value(e));
 	ck_assert_str_eq(have, want);
@@ -49,7 +49,7 @@ has(json_t *j, const char *member)
 	return json_object_get(j, member) != NULL;
 }
 
-KIT_TEST(a_body_is_told_as_it_is_known)
+TEST(a_body_is_told_as_it_is_known)
 {
 	char id[SOUL_ID];
 	struct wall seen;
@@ -61,11 +61,11 @@ KIT_TEST(a_body_is_told_as_it_is_known)
 	/* Bound before it ever came. */
 	bound(&b, "ann", "t1", id);
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert_str_eq(kit_text(j, "terminal_id"), "t1");
-	ck_assert_str_eq(kit_text(j, "user_id"), "ann");
-	ck_assert_str_eq(kit_text(j, "soul_id"), id);
-	ck_assert(json_is_false(kit_at(j, "online")));
-	ck_assert_int_eq(kit_int(j, "skill_version"), 0);
+	ck_assert_str_eq(tk_text(j, "terminal_id"), "t1");
+	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, "soul_id"), id);
+	ck_assert(json_is_false(tk_at(j, "online")));
+	ck_assert_int_eq(tk_int(j, "skill_version"), 0);
 	lists(j, "skills", "");
 	ck_assert(!has(j, "last_seen") && !has(j, "broker") &&
 	    !has(j, "last_refused") && !has(j, "soul_hint"));
@@ -75,24 +75,24 @@ KIT_TEST(a_body_is_told_as_it_is_known)
 	reported(&b, "t1", SKILLS, "friendly");
 	put_catalog(&b, "t1", STR(CATALOG));
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert(json_is_true(kit_at(j, "online")));
-	ck_assert_str_eq(kit_text(j, "broker"), "main");
-	ck_assert_int_eq(kit_int(j, "skill_version"), 1);
-	ck_assert_int_eq(kit_int(j, "catalog_version"), 12);
-	ck_assert_str_eq(kit_text(j, "soul_hint"), "friendly");
+	ck_assert(json_is_true(tk_at(j, "online")));
+	ck_assert_str_eq(tk_text(j, "broker"), "main");
+	ck_assert_int_eq(tk_int(j, "skill_version"), 1);
+	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
+	ck_assert_str_eq(tk_text(j, "soul_hint"), "friendly");
 	lists(j, "skills", "control_light,set_head_motion,");
 	lists(j, "intents", "intent_light,");
 	ck_assert_int_eq(
-	    wall_parse(str_of(kit_text(j, "last_seen")), &seen), RC_OK);
+	    wall_parse(str_of(tk_text(j, "last_seen")), &seen), RC_OK);
 	ck_assert_int_lt(clock_wall().ms - seen.ms, 10000);
 	json_decref(j);
 	/* It goes: what it can do does not count, its versions do. */
 	online(&b, "t1", false);
 	j = take(&b, "GET", MINE, NULL);
-	ck_assert(json_is_false(kit_at(j, "online")));
+	ck_assert(json_is_false(tk_at(j, "online")));
 	lists(j, "skills", "");
 	lists(j, "intents", "");
-	ck_assert_int_eq(kit_int(j, "catalog_version"), 12);
+	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
 	json_decref(j);
 	bed_stop(&b);
 }
@@ -100,29 +100,29 @@ KIT_TEST(a_body_is_told_as_it_is_known)
 static bool
 is_away(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is;
 
 	ask(arg, &a, "GET", "/v1/terminals/t1", NULL);
-	is = kit_answer_has(&a, "\"online\":false") &&
-	    kit_answer_has(&a, "\"skills\":[]");
-	kit_answer_free(&a);
+	is = tk_answer_has(&a, "\"online\":false") &&
+	    tk_answer_has(&a, "\"skills\":[]");
+	tk_answer_free(&a);
 	return is;
 }
 
-KIT_TEST(a_body_that_falls_silent_is_away)
+TEST(a_body_that_falls_silent_is_away)
 {
 	struct bed b;
 
-	bed_start(&b, KIT_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
+	bed_start(&b, TK_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
 	online(&b, "t1", true);
 	reported(&b, "t1", SKILLS, NULL);
 	ck_assert(!is_away(&b));
-	ck_assert(kit_until(is_away, &b, BED_MS));
+	ck_assert(tk_until(is_away, &b, BED_MS));
 	bed_stop(&b);
 }
 
-KIT_TEST(the_last_refused_report_is_told)
+TEST(the_last_refused_report_is_told)
 {
 	struct bed b;
 	json_t *j;
@@ -137,18 +137,17 @@ KIT_TEST(the_last_refused_report_is_told)
 			"\"at\":\"2026-02-22T10:20:30Z\"}") }),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
-	ck_assert(json_is_false(kit_at(j, "online")));
-	ck_assert_str_eq(kit_text(j, "last_refused.kind"), "skills");
-	ck_assert_str_eq(kit_text(j, "last_refused.outcome"), "refused");
-	ck_assert_str_eq(kit_text(j, "last_refused.path"), "/skills/0/name");
-	ck_assert_str_eq(kit_text(j, "last_refused.reason"), "is missing");
-	ck_assert_str_eq(
-	    kit_text(j, "last_refused.at"), "2026-02-22T10:20:30Z");
+	ck_assert(json_is_false(tk_at(j, "online")));
+	ck_assert_str_eq(tk_text(j, "last_refused.kind"), "skills");
+	ck_assert_str_eq(tk_text(j, "last_refused.outcome"), "refused");
+	ck_assert_str_eq(tk_text(j, "last_refused.path"), "/skills/0/name");
+	ck_assert_str_eq(tk_text(j, "last_refused.reason"), "is missing");
+	ck_assert_str_eq(tk_text(j, "last_refused.at"), "2026-02-22T10:20:30Z");
 	json_decref(j);
 	bed_stop(&b);
 }
 
-KIT_TEST(a_bound_body_is_its_users_alone)
+TEST(a_bound_body_is_its_users_alone)
 {
 	char ann[SOUL_ID], bob[SOUL_ID];
 	struct bed b;
@@ -175,26 +174,23 @@ KIT_TEST(a_bound_body_is_its_users_alone)
 	refused(
 	    &b, "GET", "/v1/terminals/none?user_id=ann", NULL, 404, NOT_FOUND);
 	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 3);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 3);
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 0), "terminal_id"),
-	    "t1");
+	    tk_text(json_array_get(tk_at(j, "items"), 0), "terminal_id"), "t1");
 	ck_assert(json_is_true(
-	    kit_at(json_array_get(kit_at(j, "items"), 0), "online")));
+	    tk_at(json_array_get(tk_at(j, "items"), 0), "online")));
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 1), "terminal_id"),
-	    "t2");
+	    tk_text(json_array_get(tk_at(j, "items"), 1), "terminal_id"), "t2");
 	ck_assert_str_eq(
-	    kit_text(json_array_get(kit_at(j, "items"), 2), "terminal_id"),
-	    "灯");
+	    tk_text(json_array_get(tk_at(j, "items"), 2), "terminal_id"), "灯");
 	json_decref(j);
 	j = take(&b, "GET", "/v1/terminals", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	bed_stop(&b);
 }
 
-KIT_TEST(unbinding_frees_a_body)
+TEST(unbinding_frees_a_body)
 {
 	char id[SOUL_ID];
 	struct bed b;
@@ -209,22 +205,22 @@ KIT_TEST(unbinding_frees_a_body)
 	refused(&b, "DELETE", "/v1/terminals/t1/soul?user_id=bob", NULL, 409,
 	    "terminal t1 is bound by another user");
 	j = take(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
-	ck_assert(json_is_true(kit_at(j, "ok")));
+	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
 	/* Nothing is left to do, and that is done. */
 	done(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
 	j = take(&b, "GET", MINE, NULL);
 	ck_assert(!has(j, "soul_id") && !has(j, "user_id"));
-	ck_assert(json_is_true(kit_at(j, "online")));
+	ck_assert(json_is_true(tk_at(j, "online")));
 	json_decref(j);
 	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
 	bed_stop(&b);
 }
 
 /* What another version of the suite has stored does not hide the rest. */
-KIT_TEST(a_snapshot_that_cannot_be_read_is_left_out)
+TEST(a_snapshot_that_cannot_be_read_is_left_out)
 {
 	struct bed b;
 	json_t *j;
@@ -242,7 +238,7 @@ KIT_TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	lists(j, "intents", "intent_light,");
 	ck_assert(!has(j, "last_refused"));
 	json_decref(j);
-	ck_assert(kit_log_has(&b.gateway.proc, "gateway.stored"));
+	ck_assert(tk_log_has(&b.gateway.proc, "gateway.stored"));
 	bed_stop(&b);
 }
 
@@ -270,12 +266,12 @@ put_large(struct buf *json, int n, int words)
  * More snapshots than fit into the memory of one call, and a neighbour who is
  * served meanwhile.
  */
-KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
+TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 {
 	struct buf json = BUF_INIT(1024 * 1024);
 	char id[SOUL_ID], name[32];
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	struct bed b;
 	json_t *j;
 	int i;
@@ -293,12 +289,12 @@ KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 	}
 	ask_begin(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);
 	done(&b, "GET", "/v1/terminals/t007?user_id=ann", NULL);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	j = answer_json(&a, 200);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "items")), BODIES);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), BODIES);
 	ck_assert_uint_eq(
-	    json_array_size(kit_at(
-		json_array_get(kit_at(j, "items"), BODIES - 1), "intents")),
+	    json_array_size(tk_at(
+		json_array_get(tk_at(j, "items"), BODIES - 1), "intents")),
 	    40);
 	json_decref(j);
 	/* And one as large as a report may be. */
@@ -307,10 +303,10 @@ KIT_TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 	ck_assert_uint_gt(json.n, 900 * 1024);
 	put_catalog(&b, "t000", buf_str(&json));
 	j = take(&b, "GET", "/v1/terminals/t000?user_id=ann", NULL);
-	ck_assert_uint_eq(json_array_size(kit_at(j, "intents")), 1100);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "intents")), 1100);
 	json_decref(j);
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	buf_free(&json);
 	bed_stop(&b);
 }

@@ -12,9 +12,9 @@
 struct talk {
 	struct bed b;
 	natsSubscription *turns;
-	struct kit_http c;
+	struct tk_http c;
 	struct turn t;
-	struct kit_answer a;
+	struct tk_answer a;
 };
 
 static void
@@ -41,10 +41,10 @@ talk_begin(struct talk *k)
 static void
 talk_answer(struct talk *k, int status)
 {
-	ck_assert(kit_http_read(&k->c, &k->a, BED_MS));
+	ck_assert(tk_http_read(&k->c, &k->a, BED_MS));
 	ck_assert_msg(
 	    k->a.status == status, "%d: %s", k->a.status, k->a.body.p);
-	kit_http_close(&k->c);
+	tk_http_close(&k->c);
 	turn_end(&k->t);
 }
 
@@ -56,18 +56,18 @@ talk_refused(struct talk *k, int status, const char *text, const char *code)
 	talk_answer(k, status);
 	answer_refuses(&k->a, status, text);
 	snprintf(want, sizeof(want), "\"code\":\"%s\"", code);
-	ck_assert_msg(kit_answer_has(&k->a, want), "%s", k->a.body.p);
+	ck_assert_msg(tk_answer_has(&k->a, want), "%s", k->a.body.p);
 }
 
 static void
 talk_close(struct talk *k)
 {
-	kit_answer_free(&k->a);
+	tk_answer_free(&k->a);
 	natsSubscription_Destroy(k->turns);
 	bed_stop(&k->b);
 }
 
-KIT_TEST(a_completed_turn_is_answered_as_it_is)
+TEST(a_completed_turn_is_answered_as_it_is)
 {
 	struct talk k;
 
@@ -125,7 +125,7 @@ static const struct {
 	{ "failed", ",\"status\":200", 502, LOST, "turn_lost" },
 };
 
-KIT_TEST(other_ends_of_a_turn_are_told)
+TEST(other_ends_of_a_turn_are_told)
 {
 	char retry[16];
 	struct talk k;
@@ -137,7 +137,7 @@ KIT_TEST(other_ends_of_a_turn_are_told)
 		turn_say(&k.b, &k.t, "accepted", NULL);
 		turn_say(&k.b, &k.t, ends[i].state, ends[i].more);
 		talk_refused(&k, ends[i].status, ends[i].text, ends[i].code);
-		kit_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
+		tk_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
 		ck_assert_int_eq(retry[0] != '\0',
 		    ends[i].status == 429 || ends[i].status == 503);
 	}
@@ -151,7 +151,7 @@ KIT_TEST(other_ends_of_a_turn_are_told)
 }
 
 /* Why the model gave no answer, for programs; of other errors there is none. */
-KIT_TEST(the_reason_of_a_turn_that_failed_is_passed_on)
+TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 {
 	struct talk k;
 
@@ -162,12 +162,12 @@ KIT_TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 	    ",\"status\":502,\"error\":{\"error\":\"no\",\"code\":"
 	    "\"llm_unavailable\",\"reason\":\"unauthorized\"}");
 	talk_refused(&k, 502, "no", "llm_unavailable");
-	ck_assert(kit_answer_has(&k.a, "\"reason\":\"unauthorized\""));
+	ck_assert(tk_answer_has(&k.a, "\"reason\":\"unauthorized\""));
 	talk_begin(&k);
 	turn_say(&k.b, &k.t, "accepted", NULL);
 	turn_say(&k.b, &k.t, "failed", ends[0].more);
 	talk_refused(&k, 502, ends[0].text, ends[0].code);
-	ck_assert(!kit_answer_has(&k.a, "reason"));
+	ck_assert(!tk_answer_has(&k.a, "reason"));
 	talk_close(&k);
 }
 
@@ -187,7 +187,7 @@ turn_error(
 }
 
 /* Refused before it was begun, as every service of the suite refuses. */
-KIT_TEST(errors_instead_of_a_turn_are_passed_on)
+TEST(errors_instead_of_a_turn_are_passed_on)
 {
 	static const struct {
 		const char *name, *status, *body;
@@ -223,7 +223,7 @@ KIT_TEST(errors_instead_of_a_turn_are_passed_on)
 	talk_close(&k);
 }
 
-KIT_TEST(without_an_orchestrator_there_is_no_turn)
+TEST(without_an_orchestrator_there_is_no_turn)
 {
 	struct talk k;
 
@@ -244,11 +244,11 @@ KIT_TEST(without_an_orchestrator_there_is_no_turn)
 static bool
 talk_is_silent(struct talk *k, int ms)
 {
-	return !kit_http_fill(&k->c, ms) && !k->c.eof;
+	return !tk_http_fill(&k->c, ms) && !k->c.eof;
 }
 
 /* A word every two seconds is enough, however long it takes. */
-KIT_TEST(a_turn_may_take_long_while_it_lives)
+TEST(a_turn_may_take_long_while_it_lives)
 {
 	struct talk k;
 	int i;
@@ -266,9 +266,9 @@ KIT_TEST(a_turn_may_take_long_while_it_lives)
 }
 
 /* Begun or not, six seconds without a word are the end, and no more is sent. */
-KIT_TEST(a_silent_turn_is_lost)
+TEST(a_silent_turn_is_lost)
 {
-	struct kit_http mute = { 0 };
+	struct tk_http mute = { 0 };
 	struct mono start;
 	struct turn t;
 	struct talk k;
@@ -283,7 +283,7 @@ KIT_TEST(a_silent_turn_is_lost)
 	ck_assert(talk_is_silent(&k, 2000));
 	turn_say(&k.b, &k.t, "running", NULL);
 	/* Another turn's life is none of the mute one's. */
-	ck_assert(kit_http_read(&mute, &k.a, BED_MS));
+	ck_assert(tk_http_read(&mute, &k.a, BED_MS));
 	answer_refuses(&k.a, 502, LOST);
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 5900);
 	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 9000);
@@ -298,19 +298,19 @@ KIT_TEST(a_silent_turn_is_lost)
 	turn_complete(&k.b, &k.t);
 	talk_answer(&k, 200);
 	turn_end(&t);
-	kit_http_close(&mute);
+	tk_http_close(&mute);
 	talk_close(&k);
 }
 
 /* A client that goes away does not end the turn, nor the gateway. */
-KIT_TEST(a_client_may_leave)
+TEST(a_client_may_leave)
 {
 	struct talk k;
 
 	talk_open(&k);
 	talk_begin(&k);
 	turn_say(&k.b, &k.t, "accepted", NULL);
-	kit_http_close(&k.c);
+	tk_http_close(&k.c);
 	turn_complete(&k.b, &k.t);
 	turn_end(&k.t);
 	talk_begin(&k);
@@ -320,18 +320,18 @@ KIT_TEST(a_client_may_leave)
 }
 
 /* SIGTERM: what is in hand is answered, then it ends. */
-KIT_TEST(a_turn_in_hand_is_answered_before_the_end)
+TEST(a_turn_in_hand_is_answered_before_the_end)
 {
 	struct talk k;
 
 	talk_open(&k);
 	talk_begin(&k);
 	turn_say(&k.b, &k.t, "accepted", NULL);
-	kit_signal(&k.b.gateway.proc, SIGTERM);
+	tk_signal(&k.b.gateway.proc, SIGTERM);
 	ck_assert(talk_is_silent(&k, 200));
 	turn_complete(&k.b, &k.t);
 	talk_answer(&k, 200);
-	ck_assert_int_eq(kit_wait(&k.b.gateway.proc, BED_MS), 0);
+	ck_assert_int_eq(tk_wait(&k.b.gateway.proc, BED_MS), 0);
 	k.b.gateway.proc.pid = 0;
 	talk_close(&k);
 }

@@ -26,22 +26,22 @@ record(const char *state)
 {
 	json_t *j = take(&b, "GET", PATH, NULL);
 
-	ck_assert_str_eq(kit_text(j, "turn_id"), "turn_1");
-	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
-	ck_assert_str_eq(kit_text(j, "session_id"), "s1");
-	ck_assert_str_eq(kit_text(j, "state"), state);
-	ck_assert_ptr_nonnull(strchr(kit_text(j, "started_at"), 'T'));
+	ck_assert_str_eq(tk_text(j, "turn_id"), "turn_1");
+	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
+	ck_assert_str_eq(tk_text(j, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(j, "state"), state);
+	ck_assert_ptr_nonnull(strchr(tk_text(j, "started_at"), 'T'));
 	ck_assert_str_eq(
-	    kit_text(j, "trace_id"), "0123456789abcdef0123456789abcdef");
-	ck_assert_str_eq(kit_text(j, "instance"), "o_turn_1");
+	    tk_text(j, "trace_id"), "0123456789abcdef0123456789abcdef");
+	ck_assert_str_eq(tk_text(j, "instance"), "o_turn_1");
 	return j;
 }
 
-KIT_TEST(a_turn_that_runs_is_asked_about)
+TEST(a_turn_that_runs_is_asked_about)
 {
 	natsSubscription *sub;
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
@@ -49,37 +49,37 @@ KIT_TEST(a_turn_that_runs_is_asked_about)
 	run_begin(&r, &b, "s1", "turn_1");
 	/* Nobody listens: what is kept says enough. */
 	j = record("running");
-	ck_assert(kit_number(j, "total_ms") >= 0);
-	ck_assert_ptr_null(kit_find(j, "timeline"));
+	ck_assert(tk_number(j, "total_ms") >= 0);
+	ck_assert_ptr_null(tk_find(j, "timeline"));
 	json_decref(j);
-	sub = kit_nats_listen(b.nc, "soul.rpc.turn.show.turn_1");
+	sub = tk_nats_listen(b.nc, "soul.rpc.turn.show.turn_1");
 	ask_begin(&b, &c, "GET", PATH, NULL);
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-	kit_nats_send(b.nc, natsMsg_GetReply(m),
+	tk_nats_send(b.nc, natsMsg_GetReply(m),
 	    "{\"turn_id\":\"turn_1\",\"user_id\":\"demo-user\","
 	    "\"session_id\":\"s1\",\"state\":\"running\",\"stage\":"
 	    "\"thinking\",\"started_at\":\"2026-02-22T10:20:30Z\","
 	    "\"total_ms\":7,\"timeline\":" TIMELINE "}");
 	natsMsg_Destroy(m);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_read(&c, &a, BED_MS));
+	tk_http_close(&c);
 	j = answer_json(&a, 200);
-	ck_assert_str_eq(kit_text(j, "stage"), "thinking");
-	ck_assert_uint_eq(json_array_size(kit_at(j, "timeline")), 3);
+	ck_assert_str_eq(tk_text(j, "stage"), "thinking");
+	ck_assert_uint_eq(json_array_size(tk_at(j, "timeline")), 3);
 	json_decref(j);
 	/* Who listens and says nothing, or nonsense, costs a second. */
 	ask_begin(&b, &c, "GET", PATH, NULL);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_read(&c, &a, BED_MS));
+	tk_http_close(&c);
 	j = answer_json(&a, 200);
-	ck_assert_str_eq(kit_text(j, "state"), "running");
+	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
 	natsSubscription_Destroy(sub);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
-KIT_TEST(a_turn_that_completed_says_where_its_time_went)
+TEST(a_turn_that_completed_says_where_its_time_went)
 {
 	json_t *j, *want = json_loads(TIMELINE, 0, NULL);
 
@@ -87,14 +87,14 @@ KIT_TEST(a_turn_that_completed_says_where_its_time_went)
 	run_begin(&r, &b, "s1", "turn_1");
 	run_end_as(&r, REPLY_COMPLETED, TIMELINE);
 	j = record("completed");
-	ck_assert(json_equal(kit_at(j, "timeline"), want));
-	ck_assert(kit_number(j, "total_ms") == 42);
+	ck_assert(json_equal(tk_at(j, "timeline"), want));
+	ck_assert(tk_number(j, "total_ms") == 42);
 	json_decref(j);
 	json_decref(want);
 	bed_stop(&b);
 }
 
-KIT_TEST(other_ends_are_told)
+TEST(other_ends_are_told)
 {
 	json_t *j;
 
@@ -102,7 +102,7 @@ KIT_TEST(other_ends_are_told)
 	run_begin(&r, &b, "s1", "turn_1");
 	run_end_as(&r, REPLY_FAILED, "[]");
 	j = record("failed");
-	ck_assert_str_eq(kit_text(j, "code"), "llm_unavailable");
+	ck_assert_str_eq(tk_text(j, "code"), "llm_unavailable");
 	json_decref(j);
 	bed_stop(&b);
 
@@ -119,7 +119,7 @@ KIT_TEST(other_ends_are_told)
 	bed_stop(&b);
 }
 
-KIT_TEST(what_is_not_the_users_is_not_found)
+TEST(what_is_not_the_users_is_not_found)
 {
 	open_bed();
 	refused(&b, "GET", PATH, NULL, 404, MISSING);
@@ -142,16 +142,16 @@ cancel_says(bool canceled)
 {
 	json_t *j = take(&b, "POST", CANCEL, "{}");
 
-	ck_assert_str_eq(kit_text(j, "turn_id"), "turn_1");
-	ck_assert_int_eq(json_is_true(kit_at(j, "canceled")), canceled);
+	ck_assert_str_eq(tk_text(j, "turn_id"), "turn_1");
+	ck_assert_int_eq(json_is_true(tk_at(j, "canceled")), canceled);
 	json_decref(j);
 }
 
-KIT_TEST(a_turn_that_runs_is_stopped)
+TEST(a_turn_that_runs_is_stopped)
 {
 	natsSubscription *sub;
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
@@ -159,42 +159,42 @@ KIT_TEST(a_turn_that_runs_is_stopped)
 	run_begin(&r, &b, "s1", "turn_1");
 	ask_begin(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
 	/* It may take its process a moment to listen. */
-	ck_assert(!kit_http_fill(&c, 400));
-	sub = kit_nats_listen(b.nc, "soul.rpc.turn.cancel.turn_1");
+	ck_assert(!tk_http_fill(&c, 400));
+	sub = tk_nats_listen(b.nc, "soul.rpc.turn.cancel.turn_1");
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
-	j = kit_nats_json(m);
-	ck_assert_str_eq(kit_text(j, "reason"), "enough");
-	ck_assert_str_eq(kit_text(j, "user_id"), "demo-user");
+	j = tk_nats_json(m);
+	ck_assert_str_eq(tk_text(j, "reason"), "enough");
+	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
 	json_decref(j);
-	kit_nats_send(b.nc, natsMsg_GetReply(m),
+	tk_nats_send(b.nc, natsMsg_GetReply(m),
 	    "{\"turn_id\":\"turn_1\",\"canceled\":true}");
 	natsMsg_Destroy(m);
 	natsSubscription_Destroy(sub);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_str_eq(
 	    a.body.p, "{\"turn_id\":\"turn_1\",\"canceled\":true}");
-	kit_http_close(&c);
+	tk_http_close(&c);
 	run_end_as(&r, REPLY_CANCELED, NULL);
 	cancel_says(false);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }
 
-KIT_TEST(a_turn_that_nobody_runs_is_not_stopped)
+TEST(a_turn_that_nobody_runs_is_not_stopped)
 {
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 
 	open_bed();
 	run_begin(&r, &b, "s1", "turn_1");
 	ask_begin(&b, &c, "POST", CANCEL, "{}");
-	ck_assert(!kit_http_fill(&c, 400));
+	ck_assert(!tk_http_fill(&c, 400));
 	/* It ends while it is asked for. */
 	run_end(&r);
-	ck_assert(kit_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, BED_MS));
 	ck_assert_str_eq(
 	    a.body.p, "{\"turn_id\":\"turn_1\",\"canceled\":false}");
-	kit_http_close(&c);
+	tk_http_close(&c);
 	bed_stop(&b);
 
 	open_bed();
@@ -203,6 +203,6 @@ KIT_TEST(a_turn_that_nobody_runs_is_not_stopped)
 	    "the turn's process does not answer");
 	run_die(&r);
 	cancel_says(false);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	bed_stop(&b);
 }

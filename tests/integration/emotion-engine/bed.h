@@ -10,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/kit_json.h"
-#include "kit/kit_nats.h"
-#include "kit/kit_service.h"
-#include "kit/kit_state.h"
 #include "state/lease.h"
 #include "state/soul.h"
 #include "state/terminal.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/state.h"
 
 #define BED_MS  15000
 #define ENGINES 2
 #define BROKER  "main"
 
 struct bed {
-	struct kit_server nats, redis;
-	struct kit_service engine[ENGINES];
+	struct tk_server nats, redis;
+	struct tk_service engine[ENGINES];
 	natsConnection *nc;
-	struct kit_state db;
+	struct tk_state db;
 	struct terminal_writer writer;
 };
 
@@ -34,10 +34,10 @@ static inline void
 bed_servers(struct bed *b)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
-	b->nc = kit_nats_connect(b->nats.url);
-	kit_state_open(&b->db, b->redis.url);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
+	b->nc = tk_nats_connect(b->nats.url);
+	tk_state_open(&b->db, b->redis.url);
 	b->writer = (struct terminal_writer){
 		.broker = STR(BROKER), .epoch = 1, .ttl_ms = 60000
 	};
@@ -47,14 +47,14 @@ bed_servers(struct bed *b)
 static inline void
 bed_spawn_as(struct bed *b, int i, const char *tick, const char *more)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	char name[32];
 
 	snprintf(name, sizeof(name), "engine-%d", i);
-	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
-	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
-	kit_env_list(&e, KIT_ENV("REDIS_TIMEOUT_MS=5000", tick, more));
-	kit_service_spawn(&b->engine[i], "emotion-engine", name, &e);
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	tk_env_list(&e, TK_ENV("REDIS_TIMEOUT_MS=5000", tick, more));
+	tk_service_spawn(&b->engine[i], "emotion-engine", name, &e);
 }
 
 /* Start engine i; more is one more variable, or NULL. */
@@ -73,7 +73,7 @@ bed_start(struct bed *b, int engines, const char *more)
 	for (i = 0; i < engines; i++)
 		bed_spawn(b, i, more);
 	for (i = 0; i < engines; i++)
-		kit_service_wait(&b->engine[i]);
+		tk_service_wait(&b->engine[i]);
 }
 
 /* Engines must drain and end in peace. */
@@ -83,9 +83,9 @@ bed_stop(struct bed *b)
 	int i;
 
 	for (i = 0; i < ENGINES; i++)
-		kit_service_end(&b->engine[i]);
+		tk_service_end(&b->engine[i]);
 	natsConnection_Destroy(b->nc);
-	kit_state_close(&b->db);
+	tk_state_close(&b->db);
 	nats_Close();
 }
 
@@ -143,7 +143,7 @@ bed_say(struct bed *b, const char *soul, const char *body, const char *text)
 	json_t *req = json_pack("{ssssssssss}", "user_id", "u1", "soul_id",
 	    soul, "session_id", "s1", "terminal_id", body, "text", text);
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = kit_nats_ask(b->nc, "soul.rpc.emotion.observe", s, code);
+	json_t *j = tk_nats_ask(b->nc, "soul.rpc.emotion.observe", s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -158,7 +158,7 @@ bed_of_soul(struct bed *b, const char *subject, const char *soul)
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"}", soul);
-	j = kit_nats_ask(b->nc, subject, body, code);
+	j = tk_nats_ask(b->nc, subject, body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }

@@ -74,12 +74,12 @@ failover_talk(void *arg)
 static inline void
 failover_hear(struct failover *f, json_t *u)
 {
-	bool tick = strcmp(kit_text(u, "session_id"), "system_decay_tick") == 0;
-	int64_t version = kit_int(u, "version"), gap;
+	bool tick = strcmp(tk_text(u, "session_id"), "system_decay_tick") == 0;
+	int64_t version = tk_int(u, "version"), gap;
 	struct failover_soul *s;
 	int i;
 
-	ck_assert_int_eq(sscanf(kit_text(u, "soul_id"), "s%d", &i), 1);
+	ck_assert_int_eq(sscanf(tk_text(u, "soul_id"), "s%d", &i), 1);
 	s = &f->soul[i];
 	if (version <= (tick ? s->tick : s->said))
 		ck_abort_msg("soul %d: %s %lld after %lld", i,
@@ -104,7 +104,7 @@ failover_hear(struct failover *f, json_t *u)
 static inline void
 failover_kill(struct failover *f, int i)
 {
-	kit_service_kill(&f->b->engine[i]);
+	tk_service_kill(&f->b->engine[i]);
 	f->kills++;
 }
 
@@ -119,7 +119,7 @@ failover_listen(struct failover *f, natsSubscription *sub)
 	json_t *u;
 
 	while ((at = mono_diff_ms(clock_mono(), from)) < f->plan->run_ms) {
-		u = kit_nats_next(sub, 100, subject);
+		u = tk_nats_next(sub, 100, subject);
 		if (u != NULL)
 			failover_hear(f, u);
 		json_decref(u);
@@ -196,7 +196,7 @@ failover_run(const struct failover_plan *plan)
 	f.soul = mem_calloc((size_t)plan->souls, sizeof(*f.soul));
 	bed_start(&b, 2, FAILOVER_TTL);
 	f.b = &b;
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	failover_souls(&b, plan->souls);
 	ck_assert_int_eq(pthread_create(&talker, NULL, failover_talk, &f), 0);
 	failover_listen(&f, sub);

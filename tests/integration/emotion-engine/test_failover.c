@@ -3,7 +3,7 @@
  */
 #include "failover.h"
 
-KIT_TEST_T(a_killed_engine_costs_nobody_a_tick, 60)
+TEST_T(a_killed_engine_costs_nobody_a_tick, 60)
 {
 	static const struct failover_plan plan = { .souls = 200,
 		.run_ms = 13000,

@@ -12,7 +12,7 @@ static bool
 gate_answers(void *arg)
 {
 	struct gate_asked *q = arg;
-	json_t *j = kit_nats_ask(q->b->nc, "soul.rpc.emotion.gate",
+	json_t *j = tk_nats_ask(q->b->nc, "soul.rpc.emotion.gate",
 	    "{\"soul_id\":\"soul_a\"}", q->code);
 
 	json_decref(j);
@@ -25,7 +25,7 @@ gate_refuses(void *arg)
 	return !gate_answers(arg);
 }
 
-KIT_TEST_T(redis_goes_and_comes, 60)
+TEST_T(redis_goes_and_comes, 60)
 {
 	struct gate_asked q;
 	struct bed b;
@@ -34,18 +34,18 @@ KIT_TEST_T(redis_goes_and_comes, 60)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	ck_assert(gate_answers(&q));
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(gate_refuses, &q, BED_MS));
-	ck_assert(kit_until(gate_refuses, &q, BED_MS));
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(gate_refuses, &q, BED_MS));
+	ck_assert(tk_until(gate_refuses, &q, BED_MS));
 	ck_assert_str_eq(q.code, "unavailable");
-	ck_assert(!kit_service_ready(&b.engine[0]));
-	kit_server_restart(&b.redis);
-	ck_assert(kit_until(gate_answers, &q, BED_MS));
-	kit_service_wait(&b.engine[0]);
+	ck_assert(!tk_service_ready(&b.engine[0]));
+	tk_server_restart(&b.redis);
+	ck_assert(tk_until(gate_answers, &q, BED_MS));
+	tk_service_wait(&b.engine[0]);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nats_goes_and_comes, 60)
+TEST_T(nats_goes_and_comes, 60)
 {
 	natsSubscription *sub;
 	char subject[256];
@@ -55,50 +55,48 @@ KIT_TEST_T(nats_goes_and_comes, 60)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	kit_server_stop(&b.nats, SIGKILL);
+	tk_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
-	kit_server_restart(&b.nats);
-	b.nc = kit_nats_connect(b.nats.url);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
-	u = kit_nats_next(sub, BED_MS, subject);
+	tk_server_restart(&b.nats);
+	b.nc = tk_nats_connect(b.nats.url);
+	sub = tk_nats_listen(b.nc, "soul.body.>");
+	u = tk_nats_next(sub, BED_MS, subject);
 	ck_assert_ptr_nonnull(u);
-	ck_assert_str_eq(kit_text(u, "session_id"), "system_decay_tick");
+	ck_assert_str_eq(tk_text(u, "session_id"), "system_decay_tick");
 	json_decref(u);
-	kit_service_wait(&b.engine[0]);
+	tk_service_wait(&b.engine[0]);
 	u = bed_say(&b, "soul_a", "t-1", "谢谢");
 	json_decref(u);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
-KIT_TEST(a_wrong_gate_is_said)
+TEST(a_wrong_gate_is_said)
 {
 	struct bed b;
 
 	bed_servers(&b);
 	bed_spawn(&b, 0, "EXEC_GATE=maybe");
-	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 78);
+	ck_assert_int_eq(tk_wait(&b.engine[0].proc, BED_MS), 78);
 	ck_assert(
-	    kit_log_has(&b.engine[0].proc, "EXEC_GATE: it must be continuous"));
+	    tk_log_has(&b.engine[0].proc, "EXEC_GATE: it must be continuous"));
 	b.engine[0].proc.pid = 0;
 	bed_stop(&b);
 }
 
-KIT_TEST(wrong_weights_are_said)
+TEST(wrong_weights_are_said)
 {
 	char file[300];
 	struct bed b;
 
 	bed_servers(&b);
-	kit_write_file(kit_path("weights"), "none");
+	tk_write_file(tk_path("weights"), "none");
 	(void)snprintf(
-	    file, sizeof(file), "EMOTION_WEIGHTS=%s", kit_path("weights"));
+	    file, sizeof(file), "EMOTION_WEIGHTS=%s", tk_path("weights"));
 	bed_spawn(&b, 0, file);
-	ck_assert_int_eq(kit_wait(&b.engine[0].proc, BED_MS), 78);
-	ck_assert(
-	    kit_log_has(&b.engine[0].proc, "EMOTION_WEIGHTS: cannot use"));
-	ck_assert(
-	    kit_log_has(&b.engine[0].proc, "it is shorter than its head"));
+	ck_assert_int_eq(tk_wait(&b.engine[0].proc, BED_MS), 78);
+	ck_assert(tk_log_has(&b.engine[0].proc, "EMOTION_WEIGHTS: cannot use"));
+	ck_assert(tk_log_has(&b.engine[0].proc, "it is shorter than its head"));
 	b.engine[0].proc.pid = 0;
 	bed_stop(&b);
 }

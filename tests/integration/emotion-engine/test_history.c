@@ -12,7 +12,7 @@ history(struct bed *b, const char *soul, const char *more)
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
-	j = kit_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
+	j = tk_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }
@@ -20,14 +20,14 @@ history(struct bed *b, const char *soul, const char *more)
 static json_t *
 item(json_t *h, size_t i)
 {
-	json_t *j = json_array_get(kit_at(h, "items"), i);
+	json_t *j = json_array_get(tk_at(h, "items"), i);
 
 	ck_assert_ptr_nonnull(j);
 	return j;
 }
 
 /* What is said moves it by a delta, which the event and the log agree on. */
-KIT_TEST(what_a_user_moves_is_told_and_kept)
+TEST(what_a_user_moves_is_told_and_kept)
 {
 	natsSubscription *events;
 	json_t *rep, *ev, *h, *it;
@@ -37,37 +37,36 @@ KIT_TEST(what_a_user_moves_is_told_and_kept)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", false);
-	events = kit_nats_listen(b.nc, "soul.event.psyche_update.>");
+	events = tk_nats_listen(b.nc, "soul.event.psyche_update.>");
 	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
-	ev = kit_nats_next(events, BED_MS, subject);
+	ev = tk_nats_next(events, BED_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.psyche_update.soul_a");
-	ck_assert_str_eq(kit_text(ev, "source"), "psyche");
-	ck_assert_str_eq(kit_text(ev, "payload.reason"), "user_anger");
-	ck_assert_str_eq(kit_text(ev, "payload.soul_id"), "soul_a");
-	ck_assert_str_eq(kit_text(ev, "payload.session_id"), "s1");
-	ck_assert_str_eq(kit_text(ev, "payload.user_id"), "u1");
-	ck_assert_int_eq(
-	    kit_int(ev, "payload.version"), kit_int(rep, "version"));
-	ck_assert_double_lt(kit_number(ev, "payload.delta.p"), -.2);
-	ck_assert_double_gt(kit_number(ev, "payload.delta.a"), .2);
+	ck_assert_str_eq(tk_text(ev, "source"), "psyche");
+	ck_assert_str_eq(tk_text(ev, "payload.reason"), "user_anger");
+	ck_assert_str_eq(tk_text(ev, "payload.soul_id"), "soul_a");
+	ck_assert_str_eq(tk_text(ev, "payload.session_id"), "s1");
+	ck_assert_str_eq(tk_text(ev, "payload.user_id"), "u1");
+	ck_assert_int_eq(tk_int(ev, "payload.version"), tk_int(rep, "version"));
+	ck_assert_double_lt(tk_number(ev, "payload.delta.p"), -.2);
+	ck_assert_double_gt(tk_number(ev, "payload.delta.a"), .2);
 	ck_assert(json_equal(
-	    kit_at(ev, "meta.psyche_state"), kit_at(rep, "soul_emotion")));
+	    tk_at(ev, "meta.psyche_state"), tk_at(rep, "soul_emotion")));
 
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	it = item(h, 0);
-	ck_assert_str_eq(kit_text(it, "cause"), "user_input");
-	ck_assert_str_eq(kit_text(it, "reason"), "user_anger");
-	ck_assert_str_eq(kit_text(it, "user_emotion"), "anger");
-	ck_assert_str_eq(kit_text(it, "session_id"), "s1");
-	ck_assert(json_equal(kit_at(it, "version"), kit_at(rep, "version")));
+	ck_assert_str_eq(tk_text(it, "cause"), "user_input");
+	ck_assert_str_eq(tk_text(it, "reason"), "user_anger");
+	ck_assert_str_eq(tk_text(it, "user_emotion"), "anger");
+	ck_assert_str_eq(tk_text(it, "session_id"), "s1");
+	ck_assert(json_equal(tk_at(it, "version"), tk_at(rep, "version")));
 	ck_assert_double_eq_tol(
-	    kit_number(it, "delta.p"), kit_number(ev, "payload.delta.p"), 2e-6);
+	    tk_number(it, "delta.p"), tk_number(ev, "payload.delta.p"), 2e-6);
 	ck_assert_double_eq_tol(
-	    kit_number(it, "p"), kit_number(rep, "soul_emotion.p"), 2e-6);
-	ck_assert_double_eq_tol(kit_number(it, "exec_probability"),
-	    kit_number(rep, "exec_probability"), 2e-6);
+	    tk_number(it, "p"), tk_number(rep, "soul_emotion.p"), 2e-6);
+	ck_assert_double_eq_tol(tk_number(it, "exec_probability"),
+	    tk_number(rep, "exec_probability"), 2e-6);
 	json_decref(rep);
 	json_decref(ev);
 	json_decref(h);
@@ -75,11 +74,11 @@ KIT_TEST(what_a_user_moves_is_told_and_kept)
 	/* A command moves nothing: kept, but no event. */
 	rep = bed_say(&b, "soul_a", "t-1", "开灯");
 	json_decref(rep);
-	ck_assert_ptr_null(kit_nats_next(events, 300, subject));
+	ck_assert_ptr_null(tk_nats_next(events, 300, subject));
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
-	ck_assert_str_eq(kit_text(item(h, 1), "reason"), "user_neutral");
-	ck_assert_double_eq(kit_number(item(h, 1), "delta.p"), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
+	ck_assert_str_eq(tk_text(item(h, 1), "reason"), "user_neutral");
+	ck_assert_double_eq(tk_number(item(h, 1), "delta.p"), 0);
 	json_decref(h);
 	natsSubscription_Destroy(events);
 	bed_stop(&b);
@@ -93,7 +92,7 @@ moment_over(void *arg)
 	return clock_wall().ms > then->ms + 1;
 }
 
-KIT_TEST(a_history_is_read_in_parts)
+TEST(a_history_is_read_in_parts)
 {
 	char since[128], code[64];
 	struct bed b;
@@ -103,30 +102,30 @@ KIT_TEST(a_history_is_read_in_parts)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	h = history(&b, "soul_a", "");
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 0);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 0);
 	json_decref(h);
 	for (i = 0; i < 4; i++) {
 		json_decref(bed_say(&b, "soul_a", "t-1", "谢谢你"));
 		/* Each has a moment of its own. */
-		kit_until(moment_over, &(struct wall){ clock_wall().ms }, 100);
+		tk_until(moment_over, &(struct wall){ clock_wall().ms }, 100);
 	}
 	h = history(&b, "soul_a", ",\"limit\":2");
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
 	ck_assert_int_lt(
-	    kit_int(item(h, 0), "version"), kit_int(item(h, 1), "version"));
+	    tk_int(item(h, 0), "version"), tk_int(item(h, 1), "version"));
 	ck_assert_int_eq(
-	    kit_int(item(h, 1), "version"), bed_version(&b, "soul_a"));
+	    tk_int(item(h, 1), "version"), bed_version(&b, "soul_a"));
 	snprintf(since, sizeof(since), ",\"since\":\"%s\"",
-	    kit_text(item(h, 0), "time"));
+	    tk_text(item(h, 0), "time"));
 	json_decref(h);
 	h = history(&b, "soul_a", since);
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	json_decref(h);
-	j = kit_nats_ask(b.nc, "soul.rpc.emotion.history",
+	j = tk_nats_ask(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
-	j = kit_nats_ask(
+	j = tk_nats_ask(
 	    b.nc, "soul.rpc.emotion.history", "{\"soul_id\":\"nobody\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);
@@ -134,7 +133,7 @@ KIT_TEST(a_history_is_read_in_parts)
 }
 
 /* Ticks do not fill the log: one sample of the first half minute and more. */
-KIT_TEST_T(ticks_leave_samples, 60)
+TEST_T(ticks_leave_samples, 60)
 {
 	natsSubscription *sub;
 	char subject[256];
@@ -146,30 +145,30 @@ KIT_TEST_T(ticks_leave_samples, 60)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	json_decref(bed_say(&b, "soul_a", "t-1", "我很开心"));
 	/* Past 10 s, a tick before what was said or none. */
 	for (ticks = 0; ticks < 9; ticks++) {
-		u = kit_nats_next(sub, BED_MS, subject);
+		u = tk_nats_next(sub, BED_MS, subject);
 		ck_assert_ptr_nonnull(u);
 		json_decref(u);
 	}
 	h = history(&b, "soul_a", "");
-	for (i = 0; i < json_array_size(kit_at(h, "items")); i++)
-		if (strcmp(kit_text(item(h, i), "cause"), "silence") == 0) {
+	for (i = 0; i < json_array_size(tk_at(h, "items")); i++)
+		if (strcmp(tk_text(item(h, i), "cause"), "silence") == 0) {
 			ck_assert_double_eq(
-			    kit_number(item(h, i), "delta.p"), 0);
+			    tk_number(item(h, i), "delta.p"), 0);
 			n++;
 		}
 	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(json_array_size(kit_at(h, "items")), 2);
+	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
 	json_decref(h);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
 /* Souls of the older model stay so, unless they are to go over. */
-KIT_TEST(older_souls_keep_their_model)
+TEST(older_souls_keep_their_model)
 {
 	struct soul soul = { .id = STR("old"),
 		.user_id = STR("u1"),
@@ -185,18 +184,18 @@ KIT_TEST(older_souls_keep_their_model)
 	bed_soul(&b, "new", "INFP");
 	json_decref(bed_say(&b, "old", "t-1", "我很开心"));
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
-	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v2");
+	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v2");
 	json_decref(j);
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "new");
-	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
 	json_decref(j);
 	bed_spawn(&b, 1, "EMOTION_MIGRATE_V2=on");
-	kit_service_wait(&b.engine[1]);
-	kit_service_end(&b.engine[0]);
+	tk_service_wait(&b.engine[1]);
+	tk_service_end(&b.engine[0]);
 	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
-	ck_assert_str_eq(kit_text(j, "model_version"), "persona-pad-v3");
+	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
 	/* It feels as before. */
-	ck_assert_double_gt(kit_number(j, "soul_emotion.p"), .1);
+	ck_assert_double_gt(tk_number(j, "soul_emotion.p"), .1);
 	json_decref(j);
 	bed_stop(&b);
 }

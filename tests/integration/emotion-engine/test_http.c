@@ -11,12 +11,12 @@ struct answer {
 static struct answer
 http(struct bed *b, const char *method, const char *path, const char *body)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct answer out;
 
-	out.status = kit_http_ask(b->engine[0].http, &a, method, path, body);
+	out.status = tk_http_ask(b->engine[0].http, &a, method, path, body);
 	out.json = json_loadb(a.body.p, a.body.n, 0, NULL);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return out;
 }
 
@@ -42,17 +42,14 @@ analyze(struct bed *b)
 		struct answer r = http(b, "POST", "/v1/emotion/analyze", body);
 
 		ck_assert_int_eq(r.status, 200);
-		ck_assert_str_eq(kit_text(r.json, "emotion"), texts[i].emotion);
+		ck_assert_str_eq(tk_text(r.json, "emotion"), texts[i].emotion);
 		/* A blend around the prototype. */
-		ck_assert_double_eq_tol(
-		    kit_number(r.json, "p"), texts[i].p, .3);
-		ck_assert_double_eq_tol(
-		    kit_number(r.json, "a"), texts[i].a, .4);
-		ck_assert_double_eq_tol(
-		    kit_number(r.json, "d"), texts[i].d, .3);
+		ck_assert_double_eq_tol(tk_number(r.json, "p"), texts[i].p, .3);
+		ck_assert_double_eq_tol(tk_number(r.json, "a"), texts[i].a, .4);
+		ck_assert_double_eq_tol(tk_number(r.json, "d"), texts[i].d, .3);
 		ck_assert_ptr_null(json_object_get(r.json, "evidence"));
-		ck_assert_double_le(kit_number(r.json, "intensity"), 1);
-		ck_assert_double_lt(kit_number(r.json, "latency_ms"), 1000);
+		ck_assert_double_le(tk_number(r.json, "intensity"), 1);
+		ck_assert_double_lt(tk_number(r.json, "latency_ms"), 1000);
 		json_decref(r.json);
 		json_decref(req);
 		free(body);
@@ -64,15 +61,15 @@ analyze_debug(struct bed *b)
 {
 	struct answer r = http(b, "POST", "/v1/emotion/analyze",
 	    "{\"text\":\"气死我了\",\"debug\":true}");
-	json_t *e = json_array_get(kit_at(r.json, "evidence"), 0);
+	json_t *e = json_array_get(tk_at(r.json, "evidence"), 0);
 
 	ck_assert_int_eq(r.status, 200);
-	ck_assert_str_eq(kit_text(r.json, "emotion"), "anger");
-	ck_assert_str_ne(kit_text(r.json, "second"), "anger");
-	ck_assert_str_eq(kit_text(e, "text"), "气死我了");
-	ck_assert_str_eq(kit_text(e, "rule"), "cue");
-	ck_assert_str_eq(kit_text(e, "emotion"), "anger");
-	ck_assert_double_gt(kit_number(e, "weight"), 1);
+	ck_assert_str_eq(tk_text(r.json, "emotion"), "anger");
+	ck_assert_str_ne(tk_text(r.json, "second"), "anger");
+	ck_assert_str_eq(tk_text(e, "text"), "气死我了");
+	ck_assert_str_eq(tk_text(e, "rule"), "cue");
+	ck_assert_str_eq(tk_text(e, "emotion"), "anger");
+	ck_assert_double_gt(tk_number(e, "weight"), 1);
 	json_decref(r.json);
 }
 
@@ -99,10 +96,10 @@ convert(struct bed *b)
 		    http(b, "POST", "/v1/emotion/convert", names[i].body);
 
 		ck_assert_int_eq(r.status, 200);
-		ck_assert_str_eq(kit_text(r.json, "emotion"), names[i].emotion);
-		ck_assert_double_eq(kit_number(r.json, "p"), names[i].p);
+		ck_assert_str_eq(tk_text(r.json, "emotion"), names[i].emotion);
+		ck_assert_double_eq(tk_number(r.json, "p"), names[i].p);
 		ck_assert_double_eq(
-		    kit_number(r.json, "intensity"), names[i].intensity);
+		    tk_number(r.json, "intensity"), names[i].intensity);
 		json_decref(r.json);
 	}
 }
@@ -114,11 +111,11 @@ pad_table(struct bed *b)
 	json_t *t;
 
 	ck_assert_int_eq(r.status, 200);
-	t = kit_at(r.json, "pad_table");
+	t = tk_at(r.json, "pad_table");
 	ck_assert_uint_eq(json_object_size(t), 15);
-	ck_assert_double_eq(kit_number(t, "joy.a"), .55);
-	ck_assert_double_eq(kit_number(t, "boredom.d"), -.15);
-	ck_assert_double_eq(kit_number(t, "relief.a"), -.20);
+	ck_assert_double_eq(tk_number(t, "joy.a"), .55);
+	ck_assert_double_eq(tk_number(t, "boredom.d"), -.15);
+	ck_assert_double_eq(tk_number(t, "relief.a"), -.20);
 	json_decref(r.json);
 }
 
@@ -163,13 +160,13 @@ errors(struct bed *b)
 		ck_assert_ptr_nonnull(r.json);
 		if (bad[i].error != NULL)
 			ck_assert_str_eq(
-			    kit_text(r.json, "error"), bad[i].error);
-		ck_assert_ptr_nonnull(kit_text(r.json, "code"));
+			    tk_text(r.json, "error"), bad[i].error);
+		ck_assert_ptr_nonnull(tk_text(r.json, "code"));
 		json_decref(r.json);
 	}
 }
 
-KIT_TEST(endpoints)
+TEST(endpoints)
 {
 	struct bed b;
 

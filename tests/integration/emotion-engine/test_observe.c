@@ -5,7 +5,7 @@
 
 #include "bed.h"
 
-KIT_TEST(words_move_the_soul_and_reach_the_body)
+TEST(words_move_the_soul_and_reach_the_body)
 {
 	natsSubscription *sub, *events;
 	json_t *rep, *u, *ev;
@@ -15,45 +15,45 @@ KIT_TEST(words_move_the_soul_and_reach_the_body)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	events = kit_nats_listen(b.nc, "soul.event.emotion_update.>");
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	events = tk_nats_listen(b.nc, "soul.event.emotion_update.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
-	ck_assert_str_eq(kit_text(rep, "soul_id"), "soul_a");
-	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "anger");
-	ck_assert_double_eq_tol(kit_number(rep, "user_emotion.p"), -.6, .1);
-	ck_assert_double_gt(kit_number(rep, "user_emotion.intensity"), .8);
-	ck_assert_double_gt(kit_number(rep, "user_emotion.confidence"), .5);
-	ck_assert_double_lt(kit_number(rep, "soul_emotion.p"), -.3);
-	ck_assert_double_gt(kit_number(rep, "soul_emotion.a"), .4);
-	ck_assert_double_gt(kit_number(rep, "soul_emotion.shock_load"), .2);
-	ck_assert_double_lt(kit_number(rep, "exec_probability"), .8);
+	ck_assert_str_eq(tk_text(rep, "soul_id"), "soul_a");
+	ck_assert_str_eq(tk_text(rep, "user_emotion.emotion"), "anger");
+	ck_assert_double_eq_tol(tk_number(rep, "user_emotion.p"), -.6, .1);
+	ck_assert_double_gt(tk_number(rep, "user_emotion.intensity"), .8);
+	ck_assert_double_gt(tk_number(rep, "user_emotion.confidence"), .5);
+	ck_assert_double_lt(tk_number(rep, "soul_emotion.p"), -.3);
+	ck_assert_double_gt(tk_number(rep, "soul_emotion.a"), .4);
+	ck_assert_double_gt(tk_number(rep, "soul_emotion.shock_load"), .2);
+	ck_assert_double_lt(tk_number(rep, "exec_probability"), .8);
 
 	/* The tick may be due at the same time. */
 	do {
-		u = kit_nats_next(sub, BED_MS, subject);
+		u = tk_nats_next(sub, BED_MS, subject);
 		ck_assert_ptr_nonnull(u);
-	} while (strcmp(kit_text(u, "session_id"), "s1") != 0);
+	} while (strcmp(tk_text(u, "session_id"), "s1") != 0);
 	ck_assert_str_eq(subject, "soul.body.main.t-1.emotion_update");
-	ck_assert_str_eq(kit_text(u, "terminal_id"), "t-1");
-	ck_assert_str_eq(kit_text(u, "soul_id"), "soul_a");
+	ck_assert_str_eq(tk_text(u, "terminal_id"), "t-1");
+	ck_assert_str_eq(tk_text(u, "soul_id"), "soul_a");
 	ck_assert(
-	    json_equal(kit_at(u, "user_emotion"), kit_at(rep, "user_emotion")));
+	    json_equal(tk_at(u, "user_emotion"), tk_at(rep, "user_emotion")));
 	ck_assert(
-	    json_equal(kit_at(u, "soul_emotion"), kit_at(rep, "soul_emotion")));
-	ck_assert(json_equal(kit_at(u, "version"), kit_at(rep, "version")));
+	    json_equal(tk_at(u, "soul_emotion"), tk_at(rep, "soul_emotion")));
+	ck_assert(json_equal(tk_at(u, "version"), tk_at(rep, "version")));
 	ck_assert_str_eq(
-	    kit_text(u, "ts"), kit_text(u, "soul_emotion.last_updated_at"));
-	ck_assert_int_ge(bed_version(&b, "soul_a"), kit_int(rep, "version"));
+	    tk_text(u, "ts"), tk_text(u, "soul_emotion.last_updated_at"));
+	ck_assert_int_ge(bed_version(&b, "soul_a"), tk_int(rep, "version"));
 
 	/* And the world hears of it too. */
-	ev = kit_nats_next(events, BED_MS, subject);
+	ev = tk_nats_next(events, BED_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.emotion_update.soul_a");
-	ck_assert_str_eq(kit_text(ev, "type"), "emotion_update");
-	ck_assert_str_eq(kit_text(ev, "source"), "emotion-engine");
-	ck_assert(json_equal(kit_at(ev, "payload"), u));
+	ck_assert_str_eq(tk_text(ev, "type"), "emotion_update");
+	ck_assert_str_eq(tk_text(ev, "source"), "emotion-engine");
+	ck_assert(json_equal(tk_at(ev, "payload"), u));
 	ck_assert(json_equal(
-	    kit_at(ev, "meta.psyche_state"), kit_at(rep, "soul_emotion")));
+	    tk_at(ev, "meta.psyche_state"), tk_at(rep, "soul_emotion")));
 	json_decref(ev);
 	json_decref(u);
 	json_decref(rep);
@@ -63,7 +63,7 @@ KIT_TEST(words_move_the_soul_and_reach_the_body)
 }
 
 /* Each thing that is said works on what the ones before it left. */
-KIT_TEST(feelings_add_up)
+TEST(feelings_add_up)
 {
 	json_t *a, *z;
 	struct bed b;
@@ -75,9 +75,9 @@ KIT_TEST(feelings_add_up)
 	for (i = 0; i < 3; i++) {
 		z = bed_say(&b, "soul_a", "t-1", "真的太开心了！");
 		ck_assert_int_eq(
-		    kit_int(z, "version"), kit_int(a, "version") + 1);
-		ck_assert_double_gt(kit_number(z, "soul_emotion.p"),
-		    kit_number(a, "soul_emotion.p"));
+		    tk_int(z, "version"), tk_int(a, "version") + 1);
+		ck_assert_double_gt(tk_number(z, "soul_emotion.p"),
+		    tk_number(a, "soul_emotion.p"));
 		json_decref(a);
 		a = z;
 	}
@@ -86,7 +86,7 @@ KIT_TEST(feelings_add_up)
 }
 
 /* A body that is away misses the update; the soul does not. */
-KIT_TEST(an_absent_body_gets_nothing)
+TEST(an_absent_body_gets_nothing)
 {
 	natsSubscription *sub;
 	char subject[256];
@@ -97,18 +97,18 @@ KIT_TEST(an_absent_body_gets_nothing)
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
 	bed_online(&b, "t-1", false);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "soul_a", "t-1", "谢谢你");
-	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "gratitude");
+	ck_assert_str_eq(tk_text(rep, "user_emotion.emotion"), "gratitude");
 	json_decref(rep);
 	rep = bed_say(&b, "soul_a", "nobody-knows-it", "谢谢你");
 	json_decref(rep);
-	ck_assert_ptr_null(kit_nats_next(sub, 300, subject));
+	ck_assert_ptr_null(tk_nats_next(sub, 300, subject));
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
-KIT_TEST(ids_of_any_form_are_carried)
+TEST(ids_of_any_form_are_carried)
 {
 	natsSubscription *sub;
 	char subject[256];
@@ -118,13 +118,13 @@ KIT_TEST(ids_of_any_form_are_carried)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "灵魂 1", "ISTJ");
 	bed_body(&b, "终端.1", "灵魂 1", true);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	rep = bed_say(&b, "灵魂 1", "终端.1", "你好");
-	ck_assert_str_eq(kit_text(rep, "user_emotion.emotion"), "neutral");
-	u = kit_nats_next(sub, BED_MS, subject);
+	ck_assert_str_eq(tk_text(rep, "user_emotion.emotion"), "neutral");
+	u = tk_nats_next(sub, BED_MS, subject);
 	ck_assert_ptr_nonnull(u);
 	ck_assert_str_eq(subject, "soul.body.main.~57uI56uvLjE.emotion_update");
-	ck_assert_str_eq(kit_text(u, "terminal_id"), "终端.1");
+	ck_assert_str_eq(tk_text(u, "terminal_id"), "终端.1");
 	json_decref(u);
 	json_decref(rep);
 	natsSubscription_Destroy(sub);
@@ -141,14 +141,14 @@ is_calmer(void *arg)
 {
 	const struct asked *a = arg;
 	json_t *now = bed_of_soul(a->b, "soul.rpc.emotion.gate", "soul_a");
-	bool is = kit_number(now, "exec_probability") >
-	    kit_number(a->then, "exec_probability") + .005;
+	bool is = tk_number(now, "exec_probability") >
+	    tk_number(a->then, "exec_probability") + .005;
 
 	json_decref(now);
 	return is;
 }
 
-KIT_TEST(state_and_gate_change_nothing)
+TEST(state_and_gate_change_nothing)
 {
 	json_t *said, *s, *g, *again;
 	struct bed b;
@@ -159,24 +159,23 @@ KIT_TEST(state_and_gate_change_nothing)
 	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
 	again = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
-	ck_assert(json_equal(kit_at(said, "version"), kit_at(s, "version")));
-	ck_assert(json_equal(kit_at(said, "version"), kit_at(g, "version")));
-	ck_assert(
-	    json_equal(kit_at(said, "version"), kit_at(again, "version")));
-	ck_assert_int_eq(bed_version(&b, "soul_a"), kit_int(said, "version"));
-	ck_assert_double_eq(kit_number(s, "personality_vector.empathy"), .67);
-	ck_assert_double_eq(kit_number(s, "personality_vector.dominance"), .33);
+	ck_assert(json_equal(tk_at(said, "version"), tk_at(s, "version")));
+	ck_assert(json_equal(tk_at(said, "version"), tk_at(g, "version")));
+	ck_assert(json_equal(tk_at(said, "version"), tk_at(again, "version")));
+	ck_assert_int_eq(bed_version(&b, "soul_a"), tk_int(said, "version"));
+	ck_assert_double_eq(tk_number(s, "personality_vector.empathy"), .67);
+	ck_assert_double_eq(tk_number(s, "personality_vector.dominance"), .33);
 	/* Both are those of now. */
-	ck_assert_double_eq_tol(kit_number(s, "soul_emotion.p"),
-	    kit_number(said, "soul_emotion.p"), .1);
-	ck_assert_int_ge(strcmp(kit_text(again, "soul_emotion.last_updated_at"),
-			     kit_text(said, "soul_emotion.last_updated_at")),
+	ck_assert_double_eq_tol(tk_number(s, "soul_emotion.p"),
+	    tk_number(said, "soul_emotion.p"), .1);
+	ck_assert_int_ge(strcmp(tk_text(again, "soul_emotion.last_updated_at"),
+			     tk_text(said, "soul_emotion.last_updated_at")),
 	    0);
-	ck_assert_double_eq_tol(kit_number(g, "exec_probability"),
-	    kit_number(said, "exec_probability"), .02);
-	ck_assert_double_ge(kit_number(g, "exec_probability"),
-	    kit_number(said, "exec_probability"));
-	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
+	ck_assert_double_eq_tol(tk_number(g, "exec_probability"),
+	    tk_number(said, "exec_probability"), .02);
+	ck_assert_double_ge(tk_number(g, "exec_probability"),
+	    tk_number(said, "exec_probability"));
+	ck_assert_str_eq(tk_text(g, "exec_mode"), "auto_execute");
 	json_decref(said);
 	json_decref(s);
 	json_decref(g);
@@ -185,7 +184,7 @@ KIT_TEST(state_and_gate_change_nothing)
 }
 
 /* A gate that is asked for much later is that of then, unticked or not. */
-KIT_TEST(the_gate_is_fresh)
+TEST(the_gate_is_fresh)
 {
 	json_t *said, *then, *now;
 	struct bed b;
@@ -194,11 +193,11 @@ KIT_TEST(the_gate_is_fresh)
 	bed_soul(&b, "soul_a", "INFP");
 	said = bed_say(&b, "soul_a", "t-1", "我好害怕！！");
 	then = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	kit_until(is_calmer, &(struct asked){ &b, then }, BED_MS);
+	tk_until(is_calmer, &(struct asked){ &b, then }, BED_MS);
 	now = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert(json_equal(kit_at(now, "version"), kit_at(said, "version")));
-	ck_assert_double_gt(kit_number(now, "exec_probability"),
-	    kit_number(then, "exec_probability") + .005);
+	ck_assert(json_equal(tk_at(now, "version"), tk_at(said, "version")));
+	ck_assert_double_gt(tk_number(now, "exec_probability"),
+	    tk_number(then, "exec_probability") + .005);
 	json_decref(said);
 	json_decref(then);
 	json_decref(now);
@@ -217,7 +216,7 @@ enrage(struct bed *b, const char *soul)
 	}
 }
 
-KIT_TEST(a_furious_soul_is_blocked)
+TEST(a_furious_soul_is_blocked)
 {
 	json_t *g, *s;
 	struct bed b;
@@ -225,24 +224,24 @@ KIT_TEST(a_furious_soul_is_blocked)
 	bed_start(&b, 1, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
-	ck_assert_double_gt(kit_number(g, "exec_probability"), .9);
+	ck_assert_str_eq(tk_text(g, "exec_mode"), "auto_execute");
+	ck_assert_double_gt(tk_number(g, "exec_probability"), .9);
 	json_decref(g);
 	enrage(&b, "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(kit_text(g, "exec_mode"), "blocked");
-	ck_assert_double_lt(kit_number(g, "exec_probability"), .01);
-	ck_assert_double_gt(kit_number(g, "exec_probability"), 0);
+	ck_assert_str_eq(tk_text(g, "exec_mode"), "blocked");
+	ck_assert_double_lt(tk_number(g, "exec_probability"), .01);
+	ck_assert_double_gt(tk_number(g, "exec_probability"), 0);
 	s = bed_of_soul(&b, "soul.rpc.emotion.state", "soul_a");
-	ck_assert_ptr_nonnull(kit_text(s, "soul_emotion.lock_until"));
+	ck_assert_ptr_nonnull(tk_text(s, "soul_emotion.lock_until"));
 	ck_assert_ptr_null(
-	    json_object_get(kit_at(s, "soul_emotion"), "stable_since"));
+	    json_object_get(tk_at(s, "soul_emotion"), "stable_since"));
 	json_decref(s);
 	json_decref(g);
 	bed_stop(&b);
 }
 
-KIT_TEST(the_binary_gate_says_yes_or_no)
+TEST(the_binary_gate_says_yes_or_no)
 {
 	json_t *g;
 	struct bed b;
@@ -250,13 +249,13 @@ KIT_TEST(the_binary_gate_says_yes_or_no)
 	bed_start(&b, 1, "EXEC_GATE=binary");
 	bed_soul(&b, "soul_a", "INFP");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(kit_text(g, "exec_mode"), "auto_execute");
-	ck_assert_double_eq(kit_number(g, "exec_probability"), 1);
+	ck_assert_str_eq(tk_text(g, "exec_mode"), "auto_execute");
+	ck_assert_double_eq(tk_number(g, "exec_probability"), 1);
 	json_decref(g);
 	enrage(&b, "soul_a");
 	g = bed_of_soul(&b, "soul.rpc.emotion.gate", "soul_a");
-	ck_assert_str_eq(kit_text(g, "exec_mode"), "blocked");
-	ck_assert_double_eq(kit_number(g, "exec_probability"), 0);
+	ck_assert_str_eq(tk_text(g, "exec_mode"), "blocked");
+	ck_assert_double_eq(tk_number(g, "exec_probability"), 0);
 	json_decref(g);
 	bed_stop(&b);
 }
@@ -275,7 +274,7 @@ static const struct {
 	    "invalid_request", "/terminal_id: is missing" },
 };
 
-KIT_TEST(what_is_wrong_is_said)
+TEST(what_is_wrong_is_said)
 {
 	struct bed b;
 	size_t i;
@@ -287,17 +286,17 @@ KIT_TEST(what_is_wrong_is_said)
 
 		snprintf(subject, sizeof(subject), "soul.rpc.emotion.%s",
 		    bad[i].subject);
-		j = kit_nats_ask(b.nc, subject, bad[i].body, code);
+		j = tk_nats_ask(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, bad[i].code);
-		ck_assert_str_eq(kit_text(j, "error"), bad[i].error);
-		ck_assert_str_eq(kit_text(j, "code"), bad[i].code);
+		ck_assert_str_eq(tk_text(j, "error"), bad[i].error);
+		ck_assert_str_eq(tk_text(j, "code"), bad[i].code);
 		json_decref(j);
 	}
 	bed_stop(&b);
 }
 
 /* A record that nothing can be made of is reported, never written over. */
-KIT_TEST(an_unreadable_soul_is_left_alone)
+TEST(an_unreadable_soul_is_left_alone)
 {
 	struct soul soul = { .id = STR("soul_x"),
 		.user_id = STR("u1"),
@@ -314,13 +313,13 @@ KIT_TEST(an_unreadable_soul_is_left_alone)
 	ck_assert_int_eq(
 	    soul_create(b.db.s, &soul, STR("from the future")), RC_OK);
 	bed_body(&b, "t-x", "soul_x", true);
-	j = kit_nats_ask(
+	j = tk_nats_ask(
 	    b.nc, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
 	ck_assert_str_eq(
-	    kit_text(j, "error"), "the soul's state is not readable");
+	    tk_text(j, "error"), "the soul's state is not readable");
 	json_decref(j);
 	ck_assert_int_eq(soul_state_get(b.db.s, &st, 1, b.db.arena), RC_OK);
 	ck_assert(str_eq(st.bytes, STR("from the future")));
-	ck_assert(kit_log_has(&b.engine[0].proc, "ev=soul.unreadable"));
+	ck_assert(tk_log_has(&b.engine[0].proc, "ev=soul.unreadable"));
 	bed_stop(&b);
 }

@@ -24,7 +24,7 @@ talk(void *arg)
 		json_t *j = bed_say(t->b, "soul_a", "t-1",
 		    i % 2 == 0 ? "我很开心" : "我很难过");
 
-		t->versions[i] = kit_int(j, "version");
+		t->versions[i] = tk_int(j, "version");
 		json_decref(j);
 	}
 	return NULL;
@@ -42,7 +42,7 @@ by_value(const void *a, const void *b)
  * Two engines, several users at once and the ticks: each change has a version
  * of its own, and together they are all the versions there are.
  */
-KIT_TEST_T(every_change_counts_once, 60)
+TEST_T(every_change_counts_once, 60)
 {
 	int64_t all[TALKERS * WORDS + 64];
 	struct talker t[TALKERS];
@@ -55,7 +55,7 @@ KIT_TEST_T(every_change_counts_once, 60)
 	bed_start(&b, 2, NULL);
 	bed_soul(&b, "soul_a", "INFP");
 	bed_body(&b, "t-1", "soul_a", true);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	for (i = 0; i < TALKERS; i++) {
 		t[i].b = &b;
 		ck_assert_int_eq(
@@ -67,10 +67,10 @@ KIT_TEST_T(every_change_counts_once, 60)
 		n += WORDS;
 	}
 	bed_online(&b, "t-1", false);
-	while ((u = kit_nats_next(sub, 500, subject)) != NULL) {
-		if (strcmp(kit_text(u, "session_id"), "s1") != 0) {
+	while ((u = tk_nats_next(sub, 500, subject)) != NULL) {
+		if (strcmp(tk_text(u, "session_id"), "s1") != 0) {
 			ck_assert_uint_lt(n, TALKERS * WORDS + 64);
-			all[n++] = kit_int(u, "version");
+			all[n++] = tk_int(u, "version");
 		}
 		json_decref(u);
 	}

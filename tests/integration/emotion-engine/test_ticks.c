@@ -17,7 +17,7 @@ struct heard {
 static bool
 is_tick(json_t *u)
 {
-	return strcmp(kit_text(u, "session_id"), "system_decay_tick") == 0;
+	return strcmp(tk_text(u, "session_id"), "system_decay_tick") == 0;
 }
 
 static int
@@ -46,12 +46,12 @@ hear(natsSubscription *sub, struct heard *h, int souls, int times)
 	memset(h->ticks, 0, sizeof(h->ticks));
 	h->since = clock_mono();
 	while (fewest(h, souls) < times) {
-		u = kit_nats_next(sub, BED_MS, subject);
+		u = tk_nats_next(sub, BED_MS, subject);
 		ck_assert_msg(u != NULL && is_tick(u), "no more ticks");
-		ck_assert_int_eq(sscanf(kit_text(u, "soul_id"), "s%d", &i), 1);
+		ck_assert_int_eq(sscanf(tk_text(u, "soul_id"), "s%d", &i), 1);
 		ck_assert(i >= 0 && i < souls);
-		ck_assert_int_gt(kit_int(u, "version"), h->version[i]);
-		h->version[i] = kit_int(u, "version");
+		ck_assert_int_gt(tk_int(u, "version"), h->version[i]);
+		h->version[i] = tk_int(u, "version");
 		h->ticks[i]++;
 		json_decref(u);
 	}
@@ -76,7 +76,7 @@ souls(struct bed *b, int n)
 	}
 }
 
-KIT_TEST(present_bodies_hear_of_their_soul)
+TEST(present_bodies_hear_of_their_soul)
 {
 	natsSubscription *sub;
 	char subject[256];
@@ -88,41 +88,41 @@ KIT_TEST(present_bodies_hear_of_their_soul)
 	bed_soul(&b, "s1", "INTJ");
 	bed_online(&b, "unbound", true);
 	bed_body(&b, "away", "s1", false);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	bed_body(&b, "here", "s0", true);
-	u = kit_nats_next(sub, BED_MS, subject);
-	v = kit_nats_next(sub, BED_MS, subject);
+	u = tk_nats_next(sub, BED_MS, subject);
+	v = tk_nats_next(sub, BED_MS, subject);
 	ck_assert(u != NULL && v != NULL && is_tick(u) && is_tick(v));
 	ck_assert_str_eq(subject, "soul.body.main.here.emotion_update");
-	ck_assert_str_eq(kit_text(u, "terminal_id"), "here");
-	ck_assert_str_eq(kit_text(u, "user_emotion.emotion"), "neutral");
-	ck_assert_double_eq(kit_number(u, "user_emotion.a"), 0);
-	ck_assert_double_eq(kit_number(u, "user_emotion.intensity"), 0);
-	ck_assert_double_eq(kit_number(u, "user_emotion.confidence"), 1);
-	ck_assert_int_eq(kit_int(v, "version"), kit_int(u, "version") + 1);
+	ck_assert_str_eq(tk_text(u, "terminal_id"), "here");
+	ck_assert_str_eq(tk_text(u, "user_emotion.emotion"), "neutral");
+	ck_assert_double_eq(tk_number(u, "user_emotion.a"), 0);
+	ck_assert_double_eq(tk_number(u, "user_emotion.intensity"), 0);
+	ck_assert_double_eq(tk_number(u, "user_emotion.confidence"), 1);
+	ck_assert_int_eq(tk_int(v, "version"), tk_int(u, "version") + 1);
 	/* It drifts towards its point of rest, and that is stored. */
 	ck_assert_double_lt(
-	    kit_number(v, "soul_emotion.a"), kit_number(u, "soul_emotion.a"));
-	ck_assert_int_ge(bed_version(&b, "s0"), kit_int(v, "version"));
+	    tk_number(v, "soul_emotion.a"), tk_number(u, "soul_emotion.a"));
+	ck_assert_int_ge(bed_version(&b, "s0"), tk_int(v, "version"));
 	json_decref(u);
 	json_decref(v);
 
 	/* Its body goes: silence, and no work. */
 	bed_online(&b, "here", false);
-	while ((u = kit_nats_next(sub, 300, subject)) != NULL)
+	while ((u = tk_nats_next(sub, 300, subject)) != NULL)
 		json_decref(u);
-	ck_assert_ptr_null(kit_nats_next(sub, INTERVAL_MS + 300, subject));
+	ck_assert_ptr_null(tk_nats_next(sub, INTERVAL_MS + 300, subject));
 	ck_assert_int_eq(bed_version(&b, "s1"), 1);
 	/* It comes back: so do the ticks. */
 	bed_online(&b, "here", true);
-	u = kit_nats_next(sub, BED_MS, subject);
+	u = tk_nats_next(sub, BED_MS, subject);
 	ck_assert(u != NULL && is_tick(u));
 	json_decref(u);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
-KIT_TEST(one_soul_in_two_bodies_evolves_once)
+TEST(one_soul_in_two_bodies_evolves_once)
 {
 	natsSubscription *sub;
 	char subject[2][256];
@@ -133,21 +133,21 @@ KIT_TEST(one_soul_in_two_bodies_evolves_once)
 	bed_soul(&b, "s0", "ESFJ");
 	bed_body(&b, "t-a", "s0", true);
 	bed_body(&b, "t-b", "s0", true);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
-	u = kit_nats_next(sub, BED_MS, subject[0]);
-	v = kit_nats_next(sub, BED_MS, subject[1]);
+	sub = tk_nats_listen(b.nc, "soul.body.>");
+	u = tk_nats_next(sub, BED_MS, subject[0]);
+	v = tk_nats_next(sub, BED_MS, subject[1]);
 	ck_assert(u != NULL && v != NULL);
 	ck_assert_str_ne(subject[0], subject[1]);
-	ck_assert(json_equal(kit_at(u, "version"), kit_at(v, "version")));
+	ck_assert(json_equal(tk_at(u, "version"), tk_at(v, "version")));
 	ck_assert(
-	    json_equal(kit_at(u, "soul_emotion"), kit_at(v, "soul_emotion")));
+	    json_equal(tk_at(u, "soul_emotion"), tk_at(v, "soul_emotion")));
 	json_decref(u);
 	json_decref(v);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(replicas_share_the_ticks, 60)
+TEST_T(replicas_share_the_ticks, 60)
 {
 	struct heard h = { 0 };
 	natsSubscription *sub;
@@ -155,13 +155,13 @@ KIT_TEST_T(replicas_share_the_ticks, 60)
 
 	bed_start(&b, 2, NULL);
 	souls(&b, 40);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	hear(sub, &h, 40, 3);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_dead_replica_s_souls_go_on, 60)
+TEST_T(a_dead_replica_s_souls_go_on, 60)
 {
 	struct heard h = { 0 };
 	natsSubscription *sub;
@@ -169,9 +169,9 @@ KIT_TEST_T(a_dead_replica_s_souls_go_on, 60)
 
 	bed_start(&b, 2, NULL);
 	souls(&b, 20);
-	sub = kit_nats_listen(b.nc, "soul.body.>");
+	sub = tk_nats_listen(b.nc, "soul.body.>");
 	hear(sub, &h, 20, 2);
-	kit_service_kill(&b.engine[0]);
+	tk_service_kill(&b.engine[0]);
 	hear(sub, &h, 20, 2);
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);

@@ -18,8 +18,8 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "httpc/httpc.h"
-#include "kit/kit.h"
-#include "kit/kit_loop_thread.h"
+#include "testkit/loop_thread.h"
+#include "testkit/testkit.h"
 
 #define PEER_CONNS_MAX 512
 #define CALL_MS        10000
@@ -234,7 +234,7 @@ got_ms(const struct got *g)
 
 /* A client on a loop, and a peer. */
 struct scene {
-	struct kit_loop k;
+	struct tk_loop k;
 	struct httpc *c;
 	struct peer p;
 	char url[128];
@@ -263,7 +263,7 @@ scene_take_counts(void *arg)
 static inline void
 scene_counts(struct scene *s, size_t active, size_t waiting)
 {
-	kit_loop_call(&s->k, scene_take_counts, s);
+	tk_loop_call(&s->k, scene_take_counts, s);
 	ck_assert_uint_eq(s->active, active);
 	ck_assert_uint_eq(s->waiting, waiting);
 }
@@ -273,18 +273,18 @@ scene_open(struct scene *s, peer_fn fn, struct httpc_opts o)
 {
 	peer_open(&s->p, fn);
 	snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%d/x", s->p.port);
-	kit_loop_new(&s->k, 1024);
+	tk_loop_new(&s->k, 1024);
 	o.loop = s->k.l;
 	o.peer = "test";
 	s->c = httpc_new(&o);
-	kit_loop_start(&s->k);
+	tk_loop_start(&s->k);
 }
 
 static inline void
 scene_close(struct scene *s)
 {
-	kit_loop_call(&s->k, scene_free_client, s);
-	kit_loop_stop(&s->k);
+	tk_loop_call(&s->k, scene_free_client, s);
+	tk_loop_stop(&s->k);
 	loop_free(s->k.l);
 	peer_close(&s->p);
 }
@@ -293,11 +293,11 @@ scene_close(struct scene *s)
 static inline void
 scene_run(struct scene *s, struct got *g)
 {
-	kit_loop_call(&s->k, got_start, g);
+	tk_loop_call(&s->k, got_start, g);
 	ck_assert_msg(g->started == RC_OK, "%s", rc_name(g->started));
-	ck_assert(kit_until(got_is_done, g, CALL_MS + 2000));
+	ck_assert(tk_until(got_is_done, g, CALL_MS + 2000));
 	/* A second end would come by now. */
-	kit_loop_call(&s->k, NULL, NULL);
+	tk_loop_call(&s->k, NULL, NULL);
 	ck_assert_int_eq(g->times, 1);
 }
 

@@ -38,7 +38,7 @@ check_not_sent(const char *text)
 	    str_find(buf_str(&g.body), str_of(text)) < 0, "%s", g.body.p);
 }
 
-KIT_TEST(a_get)
+TEST(a_get)
 {
 	scene_open(&s, mirror, (struct httpc_opts){ 0 });
 	got_init(&g, s.c, s.url);
@@ -55,7 +55,7 @@ KIT_TEST(a_get)
 	scene_close(&s);
 }
 
-KIT_TEST(methods_headers_bodies_traces)
+TEST(methods_headers_bodies_traces)
 {
 	static const char *const headers[] = { "Authorization: Bearer t",
 		"X-A: b" };
@@ -113,7 +113,7 @@ KIT_TEST(methods_headers_bodies_traces)
 	scene_close(&s);
 }
 
-KIT_TEST(a_body_of_many_bytes)
+TEST(a_body_of_many_bytes)
 {
 	enum { N = 200000 };
 	char *data = mem_zalloc(N + 1);
@@ -123,10 +123,10 @@ KIT_TEST(a_body_of_many_bytes)
 	got_init(&g, s.c, s.url);
 	g.rq.method = "POST";
 	g.rq.body = (struct str){ data, N };
-	kit_loop_call(&s.k, got_start, &g);
+	tk_loop_call(&s.k, got_start, &g);
 	/* It was copied. */
 	memset(data, 'y', N);
-	ck_assert(kit_until(got_is_done, &g, CALL_MS));
+	ck_assert(tk_until(got_is_done, &g, CALL_MS));
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_uint_gt(g.body.n, N);
 	ck_assert_ptr_null(memchr(g.body.p + (g.body.n - N), 'y', N));
@@ -207,7 +207,7 @@ run_path(const char *method, const char *path, unsigned redirects)
 	scene_run(&s, &g);
 }
 
-KIT_TEST(answers_of_many_kinds)
+TEST(answers_of_many_kinds)
 {
 	static const struct {
 		const char *path;
@@ -243,7 +243,7 @@ KIT_TEST(answers_of_many_kinds)
 	scene_close(&s);
 }
 
-KIT_TEST(redirects_are_followed_only_when_asked)
+TEST(redirects_are_followed_only_when_asked)
 {
 	scene_open(&s, canned, (struct httpc_opts){ 0 });
 	run_path("GET", "/moved", 0);
@@ -270,7 +270,7 @@ KIT_TEST(redirects_are_followed_only_when_asked)
 	scene_close(&s);
 }
 
-KIT_TEST(connections_are_used_again)
+TEST(connections_are_used_again)
 {
 	scene_open(&s, mirror, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
@@ -296,7 +296,7 @@ faithless(struct peer *p, int fd)
 	buf_free(&in);
 }
 
-KIT_TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
+TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
 {
 	scene_open(&s, faithless, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
@@ -311,7 +311,7 @@ KIT_TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
 	scene_close(&s);
 }
 
-KIT_TEST(the_environment_names_no_proxy)
+TEST(the_environment_names_no_proxy)
 {
 	ck_assert_int_eq(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
 	ck_assert_int_eq(setenv("ALL_PROXY", "http://127.0.0.1:1", 1), 0);
@@ -323,7 +323,7 @@ KIT_TEST(the_environment_names_no_proxy)
 	scene_close(&s);
 }
 
-KIT_TEST(a_proxy_that_is_configured_is_used)
+TEST(a_proxy_that_is_configured_is_used)
 {
 	char proxy[64];
 	struct peer p;
@@ -340,7 +340,7 @@ KIT_TEST(a_proxy_that_is_configured_is_used)
 	peer_close(&p);
 }
 
-KIT_TEST(calls_are_counted)
+TEST(calls_are_counted)
 {
 	struct metric_set *set = metric_set_new();
 	struct buf b = BUF_INIT(1024 * 1024);

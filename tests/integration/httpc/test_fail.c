@@ -44,7 +44,7 @@ check_ms(int64_t least, int64_t most)
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
 
-KIT_TEST(requests_that_cannot_be_made)
+TEST(requests_that_cannot_be_made)
 {
 	static const char *const urls[] = { "", "x", "/a", "http://",
 		"ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://h/1",
@@ -58,37 +58,37 @@ KIT_TEST(requests_that_cannot_be_made)
 	scene_open(&s, hold, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(urls); i++) {
 		got_init(&g, s.c, urls[i]);
-		kit_loop_call(&s.k, got_start, &g);
+		tk_loop_call(&s.k, got_start, &g);
 		ck_assert_msg(g.started == RC_INVALID, "%s", urls[i]);
 	}
 	for (size_t i = 0; i < NELEM(methods); i++) {
 		got_init(&g, s.c, s.url);
 		g.rq.method = methods[i];
-		kit_loop_call(&s.k, got_start, &g);
+		tk_loop_call(&s.k, got_start, &g);
 		ck_assert_msg(g.started == RC_INVALID, "%s", methods[i]);
 	}
 	for (size_t i = 0; i < NELEM(headers); i++) {
 		got_init(&g, s.c, s.url);
 		g.rq.headers = &headers[i];
 		g.rq.nheaders = 1;
-		kit_loop_call(&s.k, got_start, &g);
+		tk_loop_call(&s.k, got_start, &g);
 		ck_assert_msg(g.started == RC_INVALID, "%s", headers[i]);
 	}
 	got_init(&g, s.c, s.url);
 	g.rq.deadline.ms = 0;
-	kit_loop_call(&s.k, got_start, &g);
+	tk_loop_call(&s.k, got_start, &g);
 	ck_assert_int_eq(g.started, RC_INVALID);
 	ck_assert_int_eq(g.times, 0);
 	scene_counts(&s, 0, 0);
 	scene_close(&s);
 }
 
-KIT_TEST(nobody_listens)
+TEST(nobody_listens)
 {
 	char url[64];
 
 	scene_open(&s, hold, (struct httpc_opts){ 0 });
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d/", kit_port());
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/", tk_port());
 	got_init(&g, s.c, url);
 	scene_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_DOWN);
@@ -101,7 +101,7 @@ KIT_TEST(nobody_listens)
 	scene_close(&s);
 }
 
-KIT_TEST(the_deadline_ends_a_call_in_any_phase)
+TEST(the_deadline_ends_a_call_in_any_phase)
 {
 	static const char *const texts[] = { "", "HTTP/1.1 200",
 		"HTTP/1.1 200 OK\r\nA: b\r\n", OK_HEAD, OK_HEAD "half" };
@@ -145,7 +145,7 @@ full_listener(int fill[8])
 	return ntohs(a.sin_port);
 }
 
-KIT_TEST(connecting_has_its_own_time)
+TEST(connecting_has_its_own_time)
 {
 	char url[64];
 	int fill[8];
@@ -165,7 +165,7 @@ KIT_TEST(connecting_has_its_own_time)
 	scene_close(&s);
 }
 
-KIT_TEST(an_answer_that_does_not_begin)
+TEST(an_answer_that_does_not_begin)
 {
 	scene_open(&s, hold, (struct httpc_opts){ 0 });
 	got_init(&g, s.c, s.url);
@@ -178,7 +178,7 @@ KIT_TEST(an_answer_that_does_not_begin)
 	scene_close(&s);
 }
 
-KIT_TEST(an_answer_that_falls_silent)
+TEST(an_answer_that_falls_silent)
 {
 	scene_open(&s, say_and_hold, (struct httpc_opts){ 0 });
 	text = OK_HEAD "half";
@@ -210,7 +210,7 @@ drip(struct peer *p, int fd)
 	buf_free(&in);
 }
 
-KIT_TEST(an_answer_that_drips_is_not_silent)
+TEST(an_answer_that_drips_is_not_silent)
 {
 	scene_open(&s, drip, (struct httpc_opts){ 0 });
 	got_init(&g, s.c, s.url);
@@ -223,7 +223,7 @@ KIT_TEST(an_answer_that_drips_is_not_silent)
 	scene_close(&s);
 }
 
-KIT_TEST(answers_that_are_cut)
+TEST(answers_that_are_cut)
 {
 	static const char chunk_cut[] =
 	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -246,7 +246,7 @@ KIT_TEST(answers_that_are_cut)
 	scene_close(&s);
 }
 
-KIT_TEST(answers_that_are_not_http)
+TEST(answers_that_are_not_http)
 {
 	static const char *const texts[] = { "hello there\r\n\r\n",
 		"SSH-2.0-x\r\n", "<html></html>\n",
@@ -295,7 +295,7 @@ flood(struct peer *p, int fd)
 	free(piece);
 }
 
-KIT_TEST(answers_over_their_ceiling)
+TEST(answers_over_their_ceiling)
 {
 	char url[128];
 
@@ -320,7 +320,7 @@ KIT_TEST(answers_over_their_ceiling)
 	scene_close(&s);
 }
 
-KIT_TEST(an_announced_length_over_the_ceiling_is_refused_at_once)
+TEST(an_announced_length_over_the_ceiling_is_refused_at_once)
 {
 	scene_open(&s, say_and_hold, (struct httpc_opts){ 0 });
 	text = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n";

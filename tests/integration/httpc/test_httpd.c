@@ -4,7 +4,7 @@
 #include "httpd/httpd.h"
 #include "integration/httpc/peer.h"
 
-static struct kit_loop server, client;
+static struct tk_loop server, client;
 static struct httpd *h;
 static struct httpc *c;
 static char url[128];
@@ -63,7 +63,7 @@ static const struct httpd_route routes[] = {
 static void
 server_open(const char *addr, int64_t timeout_ms)
 {
-	kit_loop_new(&server, 1024);
+	tk_loop_new(&server, 1024);
 	ck_assert_int_eq(httpd_new(&(struct httpd_opts){ .loop = server.l,
 				       .addr = addr,
 				       .routes = routes,
@@ -73,14 +73,14 @@ server_open(const char *addr, int64_t timeout_ms)
 			     &h),
 	    RC_OK);
 	port = httpd_port(h);
-	kit_loop_start(&server);
+	tk_loop_start(&server);
 }
 
 static void
 server_close(void)
 {
-	kit_loop_call(&server, release, NULL);
-	kit_loop_stop(&server);
+	tk_loop_call(&server, release, NULL);
+	tk_loop_stop(&server);
 	httpd_free(h);
 	loop_free(server.l);
 }
@@ -88,9 +88,9 @@ server_close(void)
 static void
 client_open(void)
 {
-	kit_loop_new(&client, 1024);
+	tk_loop_new(&client, 1024);
 	c = httpc_new(&(struct httpc_opts){ .loop = client.l });
-	kit_loop_start(&client);
+	tk_loop_start(&client);
 }
 
 static void
@@ -102,8 +102,8 @@ do_free(void *arg)
 static void
 client_close(void)
 {
-	kit_loop_call(&client, do_free, c);
-	kit_loop_stop(&client);
+	tk_loop_call(&client, do_free, c);
+	tk_loop_stop(&client);
 	loop_free(client.l);
 }
 
@@ -118,10 +118,10 @@ init(struct got *g, const char *method, const char *path)
 static void
 run(struct got *g)
 {
-	kit_loop_call(&client, got_start, g);
+	tk_loop_call(&client, got_start, g);
 	ck_assert_int_eq(g->started, RC_OK);
-	ck_assert(kit_until(got_is_done, g, CALL_MS));
-	kit_loop_call(&client, NULL, NULL);
+	ck_assert(tk_until(got_is_done, g, CALL_MS));
+	tk_loop_call(&client, NULL, NULL);
 	ck_assert_int_eq(g->times, 1);
 }
 
@@ -138,7 +138,7 @@ all_done(void *arg)
 	return true;
 }
 
-KIT_TEST(a_hundred_bodies_at_once)
+TEST(a_hundred_bodies_at_once)
 {
 	static char bodies[MANY][4096];
 
@@ -150,10 +150,10 @@ KIT_TEST(a_hundred_bodies_at_once)
 			memset(bodies[i], 'a' + (int)(i % 26), 4095);
 			many[i].rq.body =
 			    (struct str){ bodies[i], 41 * i % 4096 + 1 };
-			kit_loop_call(&client, got_start, &many[i]);
+			tk_loop_call(&client, got_start, &many[i]);
 			ck_assert_int_eq(many[i].started, RC_OK);
 		}
-		ck_assert(kit_until(all_done, NULL, CALL_MS));
+		ck_assert(tk_until(all_done, NULL, CALL_MS));
 		for (size_t i = 0; i < MANY; i++) {
 			ck_assert_msg(many[i].rc == RC_OK, "%s", many[i].why);
 			ck_assert_int_eq(many[i].status, 200);
@@ -194,7 +194,7 @@ on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 	return sse_feed(&events.sse, chunk, on_event, &events);
 }
 
-KIT_TEST(events_from_end_to_end)
+TEST(events_from_end_to_end)
 {
 	struct got g;
 
@@ -214,7 +214,7 @@ KIT_TEST(events_from_end_to_end)
 	server_close();
 }
 
-KIT_TEST(the_servers_deadline_and_the_clients)
+TEST(the_servers_deadline_and_the_clients)
 {
 	struct got g;
 
@@ -234,7 +234,7 @@ KIT_TEST(the_servers_deadline_and_the_clients)
 }
 
 /* Often, since the end of the connection could overtake the answer. */
-KIT_TEST(a_body_that_is_too_large_gets_its_answer)
+TEST(a_body_that_is_too_large_gets_its_answer)
 {
 	static char body[30 * HTTPD_BODY_MAX];
 	struct got g;
@@ -254,13 +254,13 @@ KIT_TEST(a_body_that_is_too_large_gets_its_answer)
 	server_close();
 }
 
-KIT_TEST(a_server_that_starts_again_needs_no_new_client)
+TEST(a_server_that_starts_again_needs_no_new_client)
 {
 	char addr[64];
 	struct got g;
 
 	/* A port that nobody is given while the server is away. */
-	snprintf(addr, sizeof(addr), "127.0.0.1:%d", kit_port());
+	snprintf(addr, sizeof(addr), "127.0.0.1:%d", tk_port());
 	server_open(addr, CALL_MS);
 	client_open();
 	for (int i = 0; i < 5; i++) {

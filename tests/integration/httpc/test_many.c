@@ -60,7 +60,7 @@ start_all(void *arg)
 		got_start(&many[i]);
 }
 
-KIT_TEST(a_hundred_at_once)
+TEST(a_hundred_at_once)
 {
 	size_t n = MANY;
 
@@ -68,9 +68,9 @@ KIT_TEST(a_hundred_at_once)
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < n; i++)
 			got_init(&many[i], s.c, s.url);
-		kit_loop_call(&s.k, start_all, &n);
-		ck_assert(kit_until(all_done, &n, CALL_MS));
-		kit_loop_call(&s.k, NULL, NULL);
+		tk_loop_call(&s.k, start_all, &n);
+		ck_assert(tk_until(all_done, &n, CALL_MS));
+		tk_loop_call(&s.k, NULL, NULL);
 		for (size_t i = 0; i < n; i++) {
 			ck_assert_int_eq(many[i].times, 1);
 			ck_assert_int_eq(many[i].rc, RC_OK);
@@ -82,7 +82,7 @@ KIT_TEST(a_hundred_at_once)
 	scene_close(&s);
 }
 
-KIT_TEST(a_queue_that_is_full)
+TEST(a_queue_that_is_full)
 {
 	size_t n = 7;
 
@@ -92,15 +92,15 @@ KIT_TEST(a_queue_that_is_full)
 		got_init(&many[i], s.c, s.url);
 		many[i].rq.deadline.ms = clock_wall().ms + 500;
 	}
-	kit_loop_call(&s.k, start_all, &n);
+	tk_loop_call(&s.k, start_all, &n);
 	scene_counts(&s, 2, 4);
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_int_eq(many[i].started, RC_OK);
 	ck_assert_int_eq(many[6].started, RC_AGAIN);
 	/* Those that wait have their deadlines too. */
 	n = 6;
-	ck_assert(kit_until(all_done, &n, CALL_MS));
-	kit_loop_call(&s.k, NULL, NULL);
+	ck_assert(tk_until(all_done, &n, CALL_MS));
+	tk_loop_call(&s.k, NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].rc, RC_TIMEOUT);
 		ck_assert_int_eq(many[i].times, 1);
@@ -123,7 +123,7 @@ accepted_is(void *arg)
 	return s.p.accepted >= *(size_t *)arg;
 }
 
-KIT_TEST(cancelling_at_once_while_waiting_and_in_the_queue)
+TEST(cancelling_at_once_while_waiting_and_in_the_queue)
 {
 	size_t one = 1, two = 2;
 
@@ -131,23 +131,23 @@ KIT_TEST(cancelling_at_once_while_waiting_and_in_the_queue)
 	/* Before the loop has come round. */
 	got_init(&many[0], s.c, s.url);
 	got_init(&many[1], s.c, s.url);
-	kit_loop_call(&s.k, start_all, &one);
-	kit_loop_call(&s.k, cancel, &many[0]);
+	tk_loop_call(&s.k, start_all, &one);
+	tk_loop_call(&s.k, cancel, &many[0]);
 	scene_counts(&s, 0, 0);
 	/* While the answer is waited for, and in the queue behind it. */
-	kit_loop_call(&s.k, start_all, &two);
-	ck_assert(kit_until(accepted_is, &one, 5000));
+	tk_loop_call(&s.k, start_all, &two);
+	ck_assert(tk_until(accepted_is, &one, 5000));
 	scene_counts(&s, 1, 1);
-	kit_loop_call(&s.k, cancel, &many[1]);
+	tk_loop_call(&s.k, cancel, &many[1]);
 	scene_counts(&s, 1, 0);
-	kit_loop_call(&s.k, cancel, &many[0]);
+	tk_loop_call(&s.k, cancel, &many[0]);
 	scene_counts(&s, 0, 0);
 	/* The first of two gives its place to the second. */
-	kit_loop_call(&s.k, start_all, &two);
-	kit_loop_call(&s.k, cancel, &many[0]);
+	tk_loop_call(&s.k, start_all, &two);
+	tk_loop_call(&s.k, cancel, &many[0]);
 	scene_counts(&s, 1, 0);
-	kit_loop_call(&s.k, cancel, &many[1]);
-	kit_loop_call(&s.k, NULL, NULL);
+	tk_loop_call(&s.k, cancel, &many[1]);
+	tk_loop_call(&s.k, NULL, NULL);
 	ck_assert_int_eq(many[0].times + many[1].times, 0);
 	scene_close(&s);
 }
@@ -172,7 +172,7 @@ chunks_are(void *arg)
 	return chunks == *(int *)arg;
 }
 
-KIT_TEST(cancelling_a_stream)
+TEST(cancelling_a_stream)
 {
 	size_t one = 1;
 	int n = 1;
@@ -180,9 +180,9 @@ KIT_TEST(cancelling_a_stream)
 	scene_open(&s, stream, (struct httpc_opts){ 0 });
 	got_init(&many[0], s.c, s.url);
 	many[0].rq.on_chunk = count_chunk;
-	kit_loop_call(&s.k, start_all, &one);
-	ck_assert(kit_until(chunks_are, &n, 5000));
-	kit_loop_call(&s.k, cancel, &many[0]);
+	tk_loop_call(&s.k, start_all, &one);
+	ck_assert(tk_until(chunks_are, &n, 5000));
+	tk_loop_call(&s.k, cancel, &many[0]);
 	scene_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times, 0);
 	scene_close(&s);
@@ -201,7 +201,7 @@ cancel_both(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_OK;
 }
 
-KIT_TEST(cancelling_itself_and_another_while_reading)
+TEST(cancelling_itself_and_another_while_reading)
 {
 	size_t two = 2;
 	int n = 1;
@@ -210,9 +210,9 @@ KIT_TEST(cancelling_itself_and_another_while_reading)
 	got_init(&many[0], s.c, s.url);
 	got_init(&many[1], s.c, s.url);
 	many[0].rq.on_chunk = cancel_both;
-	kit_loop_call(&s.k, start_all, &two);
-	ck_assert(kit_until(chunks_are, &n, 5000));
-	kit_loop_call(&s.k, NULL, NULL);
+	tk_loop_call(&s.k, start_all, &two);
+	ck_assert(tk_until(chunks_are, &n, 5000));
+	tk_loop_call(&s.k, NULL, NULL);
 	scene_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times + many[1].times, 0);
 	scene_close(&s);
@@ -227,7 +227,7 @@ refuse_chunk(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_CONFLICT;
 }
 
-KIT_TEST(a_reader_may_end_the_call)
+TEST(a_reader_may_end_the_call)
 {
 	scene_open(&s, stream, (struct httpc_opts){ 0 });
 	got_init(&many[0], s.c, s.url);
@@ -265,7 +265,7 @@ start_while_reading(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_OK;
 }
 
-KIT_TEST(a_chain_of_calls)
+TEST(a_chain_of_calls)
 {
 	size_t one = 1, n = MANY;
 
@@ -274,8 +274,8 @@ KIT_TEST(a_chain_of_calls)
 		got_init(&many[i], s.c, s.url);
 		many[i].rq.on_done = start_next;
 	}
-	kit_loop_call(&s.k, start_all, &one);
-	ck_assert(kit_until(all_done, &n, CALL_MS));
+	tk_loop_call(&s.k, start_all, &one);
+	ck_assert(tk_until(all_done, &n, CALL_MS));
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].rc, RC_OK);
 		ck_assert_int_eq(many[i].times, 1);
@@ -284,7 +284,7 @@ KIT_TEST(a_chain_of_calls)
 	scene_close(&s);
 }
 
-KIT_TEST(a_call_from_inside_another)
+TEST(a_call_from_inside_another)
 {
 	size_t one = 1, two = 2;
 
@@ -292,8 +292,8 @@ KIT_TEST(a_call_from_inside_another)
 	got_init(&many[0], s.c, s.url);
 	got_init(&many[1], s.c, s.url);
 	many[0].rq.on_chunk = start_while_reading;
-	kit_loop_call(&s.k, start_all, &one);
-	ck_assert(kit_until(all_done, &two, CALL_MS));
+	tk_loop_call(&s.k, start_all, &one);
+	ck_assert(tk_until(all_done, &two, CALL_MS));
 	ck_assert_int_eq(many[0].rc, RC_OK);
 	ck_assert_int_eq(many[1].rc, RC_OK);
 	buf_free(&many[1].body);
@@ -311,7 +311,7 @@ start_again(void *arg, struct httpc_call *call, enum rc rc,
 	g->started = httpc_start(g->c, &g->rq, NULL);
 }
 
-KIT_TEST(freeing_ends_what_is_under_way)
+TEST(freeing_ends_what_is_under_way)
 {
 	size_t n = 6;
 
@@ -320,7 +320,7 @@ KIT_TEST(freeing_ends_what_is_under_way)
 		got_init(&many[i], s.c, s.url);
 		many[i].rq.on_done = start_again;
 	}
-	kit_loop_call(&s.k, start_all, &n);
+	tk_loop_call(&s.k, start_all, &n);
 	scene_close(&s);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].times, 1);

@@ -62,7 +62,7 @@ release_all(int n)
 	wait_for(&answered, n);
 }
 
-KIT_TEST(a_resolver_that_hangs)
+TEST(a_resolver_that_hangs)
 {
 	scene_open(&s, hold, (struct httpc_opts){ 0 });
 	got_init(&a, s.c, "http://one.test/");
@@ -73,32 +73,32 @@ KIT_TEST(a_resolver_that_hangs)
 	wait_for(&asked, 1);
 
 	got_init(&b, s.c, "http://two.test/");
-	kit_loop_call(&s.k, got_start, &b);
+	tk_loop_call(&s.k, got_start, &b);
 	wait_for(&asked, 2);
 	struct mono start = clock_mono();
-	kit_loop_call(&s.k, cancel, &b);
+	tk_loop_call(&s.k, cancel, &b);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
 
 	/* The client's end does not wait either. */
 	got_init(&b, s.c, "http://three.test/");
-	kit_loop_call(&s.k, got_start, &b);
+	tk_loop_call(&s.k, got_start, &b);
 	wait_for(&asked, 3);
 	start = clock_mono();
-	kit_loop_call(&s.k, scene_free_client, &s);
+	tk_loop_call(&s.k, scene_free_client, &s);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
 	ck_assert_int_eq(b.rc, RC_DOWN);
 	release_all(3);
 	scene_close(&s);
 }
 
-KIT_TEST(a_resolver_that_fails_late)
+TEST(a_resolver_that_fails_late)
 {
 	scene_open(&s, hold, (struct httpc_opts){ 0 });
 	got_init(&a, s.c, "http://one.test/");
-	kit_loop_call(&s.k, got_start, &a);
+	tk_loop_call(&s.k, got_start, &a);
 	wait_for(&asked, 1);
 	release_all(1);
-	ck_assert(kit_until(got_is_done, &a, 5000));
+	ck_assert(tk_until(got_is_done, &a, 5000));
 	ck_assert_int_eq(a.rc, RC_DOWN);
 	scene_close(&s);
 }

@@ -5,7 +5,7 @@
 
 static struct scene s;
 static struct got g;
-static struct kit_proc tls;
+static struct tk_proc tls;
 static int port;
 
 static void
@@ -19,7 +19,7 @@ static bool
 tls_is_up(void *arg)
 {
 	(void)arg;
-	return kit_port_open(port);
+	return tk_port_open(port);
 }
 
 /* A server with a certificate of its own making, for the given name. */
@@ -32,17 +32,17 @@ serve(const char *name)
 		"-addext", alt, "-keyout", key, "-out", cert, NULL };
 	const char *const run[] = { "openssl", "s_server", "-accept", at,
 		"-key", key, "-cert", cert, "-www", "-quiet", NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 
-	snprintf(key, sizeof(key), "%s", kit_path("key.pem"));
-	snprintf(cert, sizeof(cert), "%s", kit_path("cert.pem"));
+	snprintf(key, sizeof(key), "%s", tk_path("key.pem"));
+	snprintf(cert, sizeof(cert), "%s", tk_path("cert.pem"));
 	snprintf(alt, sizeof(alt), "subjectAltName=%s", name);
-	port = kit_port();
+	port = tk_port();
 	snprintf(at, sizeof(at), "127.0.0.1:%d", port);
-	kit_spawn(&p, "req", make, NULL);
-	ck_assert_int_eq(kit_wait(&p, 20000), 0);
-	kit_spawn(&tls, "s_server", run, NULL);
-	ck_assert(kit_until(tls_is_up, NULL, 10000));
+	tk_spawn(&p, "req", make, NULL);
+	ck_assert_int_eq(tk_wait(&p, 20000), 0);
+	tk_spawn(&tls, "s_server", run, NULL);
+	ck_assert(tk_until(tls_is_up, NULL, 10000));
 }
 
 static void
@@ -58,26 +58,26 @@ call(const char *ca_file)
 	scene_close(&s);
 }
 
-KIT_TEST(a_certificate_must_be_trusted)
+TEST(a_certificate_must_be_trusted)
 {
 	serve("IP:127.0.0.1");
 	call(NULL);
 	ck_assert_int_eq(g.rc, RC_DOWN);
 	ck_assert_int_eq(g.status, 0);
 	ck_assert_ptr_nonnull(strstr(g.why, "certificate"));
-	call(kit_path("cert.pem"));
+	call(tk_path("cert.pem"));
 	ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 	ck_assert_int_eq(g.status, 200);
-	kit_signal(&tls, SIGTERM);
-	(void)kit_wait(&tls, 5000);
+	tk_signal(&tls, SIGTERM);
+	(void)tk_wait(&tls, 5000);
 }
 
-KIT_TEST(a_certificate_must_be_for_the_name)
+TEST(a_certificate_must_be_for_the_name)
 {
 	serve("DNS:other.test");
-	call(kit_path("cert.pem"));
+	call(tk_path("cert.pem"));
 	ck_assert_int_eq(g.rc, RC_DOWN);
 	ck_assert_int_eq(g.status, 0);
-	kit_signal(&tls, SIGTERM);
-	(void)kit_wait(&tls, 5000);
+	tk_signal(&tls, SIGTERM);
+	(void)tk_wait(&tls, 5000);
 }

@@ -7,9 +7,9 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "httpd/httpd.h"
-#include "kit/kit.h"
-#include "kit/kit_http.h"
-#include "kit/kit_loop_thread.h"
+#include "testkit/http.h"
+#include "testkit/loop_thread.h"
+#include "testkit/testkit.h"
 
 #define SITE_WORKERS 32
 #define SITE_HOST    "Host: t\r\n"
@@ -19,7 +19,7 @@
 #define SITE_REST_MS (SITE_SOON_MS + 1000)
 
 struct site {
-	struct kit_loop k;
+	struct tk_loop k;
 	struct httpd *h;
 	struct metric_set *metrics;
 	int port;
@@ -32,7 +32,7 @@ struct site {
 static inline void
 site_make(struct site *s, struct httpd_opts o, size_t inbox_max)
 {
-	kit_loop_new(&s->k, inbox_max);
+	tk_loop_new(&s->k, inbox_max);
 	s->metrics = metric_set_new();
 	o.loop = s->k.l;
 	o.metrics = s->metrics;
@@ -51,13 +51,13 @@ static inline void
 site_open(struct site *s, struct httpd_opts o)
 {
 	site_make(s, o, 1024);
-	kit_loop_start(&s->k);
+	tk_loop_start(&s->k);
 }
 
 static inline void
 site_close(struct site *s)
 {
-	kit_loop_stop(&s->k);
+	tk_loop_stop(&s->k);
 	httpd_free(s->h);
 	loop_free(s->k.l);
 	metric_set_free(s->metrics);

@@ -43,7 +43,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[256];
 
 static void
@@ -58,19 +58,19 @@ open_site(const char *origins)
 static const char *
 header(const char *name)
 {
-	return kit_answer_field(&a, name, field, sizeof(field));
+	return tk_answer_field(&a, name, field, sizeof(field));
 }
 
 static int
 call(const char *line, const char *fields)
 {
-	return kit_http_call(
+	return tk_http_call(
 	    s.port, &a, "%s HTTP/1.1\r\n" SITE_HOST "%s\r\n", line, fields);
 }
 
 #define ALLOW_ORIGIN "Access-Control-Allow-Origin"
 
-KIT_TEST(nothing_is_said_unless_it_is_configured)
+TEST(nothing_is_said_unless_it_is_configured)
 {
 	open_site(NULL);
 	ck_assert_int_eq(call("GET /a", PAGE), 200);
@@ -83,7 +83,7 @@ KIT_TEST(nothing_is_said_unless_it_is_configured)
 	site_close(&s);
 }
 
-KIT_TEST(every_answer_names_an_allowed_origin_and_no_other)
+TEST(every_answer_names_an_allowed_origin_and_no_other)
 {
 	static const struct {
 		const char *line;
@@ -112,7 +112,7 @@ KIT_TEST(every_answer_names_an_allowed_origin_and_no_other)
 	site_close(&s);
 }
 
-KIT_TEST(a_preflight_says_what_may_be_sent)
+TEST(a_preflight_says_what_may_be_sent)
 {
 	open_site("https://a.example");
 	ck_assert_int_eq(
@@ -134,7 +134,7 @@ KIT_TEST(a_preflight_says_what_may_be_sent)
 	site_close(&s);
 }
 
-KIT_TEST(any_page_may_ask_where_a_star_stands)
+TEST(any_page_may_ask_where_a_star_stands)
 {
 	open_site("*");
 	ck_assert_int_eq(call("GET /a", EVIL), 200);
@@ -144,12 +144,12 @@ KIT_TEST(any_page_may_ask_where_a_star_stands)
 	    call("OPTIONS /a", EVIL "Access-Control-Request-Method: POST\r\n"),
 	    204);
 	/* Even what could not be read. */
-	ck_assert_int_eq(kit_http_call(s.port, &a, "nonsense\r\n\r\n"), 400);
+	ck_assert_int_eq(tk_http_call(s.port, &a, "nonsense\r\n\r\n"), 400);
 	ck_assert_str_eq(header(ALLOW_ORIGIN), "*");
 	site_close(&s);
 }
 
-KIT_TEST(an_origin_is_never_repeated_as_it_came)
+TEST(an_origin_is_never_repeated_as_it_came)
 {
 	open_site("https://a.example");
 	ck_assert_int_eq(
@@ -162,14 +162,14 @@ KIT_TEST(an_origin_is_never_repeated_as_it_came)
 }
 
 /* A browser would send it without asking, from any page. */
-KIT_TEST(a_page_must_say_that_its_body_is_json)
+TEST(a_page_must_say_that_its_body_is_json)
 {
 	open_site(NULL);
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /a HTTP/1.1\r\n" SITE_HOST EVIL
 			     "Content-Length: 2\r\n\r\n{}"),
 	    415);
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /a HTTP/1.1\r\n" SITE_HOST EVIL
 			     "Content-Type: application/json\r\n"
 			     "Content-Length: 2\r\n\r\n{}"),

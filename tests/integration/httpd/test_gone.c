@@ -5,7 +5,7 @@
 #include "integration/httpd/site.h"
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static struct httpd_req *held;
 static enum rc asked;
 static _Atomic int begun, gone;
@@ -72,19 +72,19 @@ has_come(void *arg)
 static void
 wait_for(_Atomic int *n, int is)
 {
-	ck_assert(kit_until(has_come, &(struct want){ n, is }, 5000));
+	ck_assert(tk_until(has_come, &(struct want){ n, is }, 5000));
 }
 
 static void
-begin(struct kit_http *c, const char *path)
+begin(struct tk_http *c, const char *path)
 {
 	int n = begun;
 	char head[128];
 
 	snprintf(
 	    head, sizeof(head), "GET %s HTTP/1.1\r\n" SITE_HOST "\r\n", path);
-	kit_http_open(c, s.port);
-	ck_assert(kit_http_puts(c, head));
+	tk_http_open(c, s.port);
+	ck_assert(tk_http_puts(c, head));
 	wait_for(&begun, n + 1);
 }
 
@@ -102,18 +102,18 @@ do_end(void *arg)
 	httpd_stream_end(held);
 }
 
-KIT_TEST(a_client_that_hangs_up_is_told_of)
+TEST(a_client_that_hangs_up_is_told_of)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
 	begin(&c, "/hold");
 	ck_assert_int_eq(asked, RC_OK);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	wait_for(&gone, 1);
 	/* Its worker is free before the handler ends. */
-	ck_assert(kit_until(site_idle, &s, 5000));
-	kit_loop_call(&s.k, do_reply, NULL);
+	ck_assert(tk_until(site_idle, &s, 5000));
+	tk_loop_call(&s.k, do_reply, NULL);
 	ck_assert(site_counts(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/hold\","
 	    "class=\"4xx\"} 1"));
@@ -121,58 +121,58 @@ KIT_TEST(a_client_that_hangs_up_is_told_of)
 	site_close(&s);
 }
 
-KIT_TEST(the_end_of_its_sending_counts)
+TEST(the_end_of_its_sending_counts)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
 	begin(&c, "/hold");
 	ck_assert_int_eq(shutdown(c.fd, SHUT_WR), 0);
 	wait_for(&gone, 1);
-	kit_loop_call(&s.k, do_reply, NULL);
-	kit_http_close(&c);
+	tk_loop_call(&s.k, do_reply, NULL);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
 /* Who waits is answered; nothing is told then, nor of whom nobody asked. */
-KIT_TEST(a_client_that_stays_is_answered)
+TEST(a_client_that_stays_is_answered)
 {
-	struct kit_http c, other;
+	struct tk_http c, other;
 	struct mono start;
 
 	open_site(0);
 	begin(&c, "/hold");
 	start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 700)
-		ck_assert(!kit_http_fill(&c, 100));
-	kit_loop_call(&s.k, do_reply, NULL);
-	ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(!tk_http_fill(&c, 100));
+	tk_loop_call(&s.k, do_reply, NULL);
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	begin(&other, "/plain");
-	kit_http_close(&other);
-	kit_loop_call(&s.k, do_reply, NULL);
-	ck_assert(kit_until(site_idle, &s, 5000));
+	tk_http_close(&other);
+	tk_loop_call(&s.k, do_reply, NULL);
+	ck_assert(tk_until(site_idle, &s, 5000));
 	ck_assert_int_eq(gone, 0);
 	site_close(&s);
 }
 
-KIT_TEST(readers_of_streams_are_told_of_without_an_event)
+TEST(readers_of_streams_are_told_of_without_an_event)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
 	begin(&c, "/stream");
-	ck_assert(kit_http_has(&c, "retry: 2000", 5000));
-	kit_http_close(&c);
+	ck_assert(tk_http_has(&c, "retry: 2000", 5000));
+	tk_http_close(&c);
 	wait_for(&gone, 1);
-	ck_assert(kit_until(site_idle, &s, 5000));
-	kit_loop_call(&s.k, do_end, NULL);
+	ck_assert(tk_until(site_idle, &s, 5000));
+	tk_loop_call(&s.k, do_end, NULL);
 	/* A stream that ended well has nobody to tell. */
 	begin(&c, "/stream");
-	kit_loop_call(&s.k, do_end, NULL);
-	kit_http_close(&c);
-	ck_assert(kit_until(site_idle, &s, 5000));
+	tk_loop_call(&s.k, do_end, NULL);
+	tk_http_close(&c);
+	ck_assert(tk_until(site_idle, &s, 5000));
 	ck_assert_int_eq(gone, 1);
 	site_close(&s);
 }
@@ -184,44 +184,44 @@ do_send(void *arg)
 }
 
 /* A connection that was reset before it was looked at for the first time. */
-KIT_TEST(a_reset_counts)
+TEST(a_reset_counts)
 {
 	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
-	struct kit_http c;
+	struct tk_http c;
 	enum rc rc;
 
 	open_site(0);
 	begin(&c, "/stream");
-	ck_assert(kit_http_has(&c, "retry: 2000", 5000));
+	ck_assert(tk_http_has(&c, "retry: 2000", 5000));
 	ck_assert_int_eq(
 	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
 	    0);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	wait_for(&gone, 1);
-	kit_loop_call(&s.k, do_send, &rc);
+	tk_loop_call(&s.k, do_send, &rc);
 	ck_assert_int_eq(rc, RC_DOWN);
-	kit_loop_call(&s.k, do_end, NULL);
+	tk_loop_call(&s.k, do_end, NULL);
 	begin(&c, "/hold");
 	ck_assert_int_eq(
 	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
 	    0);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	wait_for(&gone, 2);
-	kit_loop_call(&s.k, do_reply, NULL);
+	tk_loop_call(&s.k, do_reply, NULL);
 	site_close(&s);
 }
 
-KIT_TEST(whoever_was_answered_504_is_gone_too)
+TEST(whoever_was_answered_504_is_gone_too)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(600);
 	begin(&c, "/hold");
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 504);
 	wait_for(&gone, 1);
-	kit_loop_call(&s.k, do_reply, NULL);
-	kit_http_close(&c);
+	tk_loop_call(&s.k, do_reply, NULL);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
@@ -232,17 +232,17 @@ ask_again(void *arg)
 	asked = httpd_on_gone(held, on_gone, &held);
 }
 
-KIT_TEST(asking_too_late_is_told_so)
+TEST(asking_too_late_is_told_so)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(300);
 	begin(&c, "/plain");
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 504);
-	kit_loop_call(&s.k, ask_again, NULL);
+	tk_loop_call(&s.k, ask_again, NULL);
 	ck_assert_int_eq(asked, RC_DOWN);
-	kit_loop_call(&s.k, do_reply, NULL);
-	kit_http_close(&c);
+	tk_loop_call(&s.k, do_reply, NULL);
+	tk_http_close(&c);
 	site_close(&s);
 }

@@ -35,7 +35,7 @@ static const struct httpd_route routes[] = {
 #define OK "GET /ok HTTP/1.1\r\n" SITE_HOST "\r\n"
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 
 static void
 open_site(int64_t burst)
@@ -47,21 +47,21 @@ open_site(int64_t burst)
 		.rate_burst = burst });
 }
 
-KIT_TEST(answers_that_nobody_reads_are_given_up)
+TEST(answers_that_nobody_reads_are_given_up)
 {
-	struct kit_http c[6];
+	struct tk_http c[6];
 
 	open_site(0);
 	for (size_t i = 0; i < NELEM(c); i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(
 		    &c[i], "GET /big HTTP/1.1\r\n" SITE_HOST "\r\n"));
 	}
 	/* Others do not wait for them. */
-	ck_assert_int_eq(kit_http_call(s.port, &a, OK), 200);
-	ck_assert(kit_until(site_idle, &s, 15000));
+	ck_assert_int_eq(tk_http_call(s.port, &a, OK), 200);
+	ck_assert(tk_until(site_idle, &s, 15000));
 	for (size_t i = 0; i < NELEM(c); i++)
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	site_close(&s);
 }
 
@@ -70,24 +70,24 @@ static size_t
 flood(size_t n, int status)
 {
 	struct buf b = BUF_INIT(1024 * 1024);
-	struct kit_http c;
+	struct tk_http c;
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++)
 		buf_puts(&b, OK);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_send(&c, b.p, b.n));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_send(&c, b.p, b.n));
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(kit_http_read(&c, &a, 10000));
+		ck_assert(tk_http_read(&c, &a, 10000));
 		if (a.status == status)
 			found++;
 	}
-	kit_http_close(&c);
+	tk_http_close(&c);
 	buf_free(&b);
 	return found;
 }
 
-KIT_TEST(requests_in_one_go_are_answered_one_by_one)
+TEST(requests_in_one_go_are_answered_one_by_one)
 {
 	open_site(0);
 	ck_assert_uint_eq(flood(2000, 200), 2000);
@@ -95,7 +95,7 @@ KIT_TEST(requests_in_one_go_are_answered_one_by_one)
 	site_close(&s);
 }
 
-KIT_TEST(requests_in_one_go_are_counted_one_by_one)
+TEST(requests_in_one_go_are_counted_one_by_one)
 {
 	open_site(50);
 	ck_assert_uint_ge(flood(2000, 429), 1900);

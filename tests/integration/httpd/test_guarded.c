@@ -40,23 +40,23 @@ static const struct httpd_route routes[] = {
 };
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[256];
 
 static const char *
 header(const char *name)
 {
-	return kit_answer_field(&a, name, field, sizeof(field));
+	return tk_answer_field(&a, name, field, sizeof(field));
 }
 
 static int
 get(const char *path)
 {
-	return kit_http_call(
+	return tk_http_call(
 	    s.port, &a, "GET %s HTTP/1.1\r\n" SITE_HOST "\r\n", path);
 }
 
-KIT_TEST(a_handler_says_when_to_come_again)
+TEST(a_handler_says_when_to_come_again)
 {
 	site_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });
@@ -64,11 +64,11 @@ KIT_TEST(a_handler_says_when_to_come_again)
 	ck_assert_str_eq(header("Retry-After"), "17");
 	ck_assert_int_eq(get("/address"), 200);
 	ck_assert_str_eq(header("Retry-After"), "");
-	ck_assert(kit_answer_has(&a, "127.0.0.1"));
+	ck_assert(tk_answer_has(&a, "127.0.0.1"));
 	site_close(&s);
 }
 
-KIT_TEST(an_answer_401_asks_for_a_token)
+TEST(an_answer_401_asks_for_a_token)
 {
 	site_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });

@@ -21,7 +21,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 
 static void
 open_site(int64_t timeout_ms)
@@ -34,7 +34,7 @@ open_site(int64_t timeout_ms)
 
 #define POST "POST /a HTTP/1.1\r\n" SITE_HOST
 
-KIT_TEST(what_may_be_read_in_two_ways_is_refused)
+TEST(what_may_be_read_in_two_ways_is_refused)
 {
 	static const char *const bad[] = {
 		POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
@@ -81,45 +81,45 @@ KIT_TEST(what_may_be_read_in_two_ways_is_refused)
 
 	open_site(0);
 	for (size_t i = 0; i < NELEM(bad); i++) {
-		int status = kit_http_call(s.port, &a, "%s", bad[i]);
+		int status = tk_http_call(s.port, &a, "%s", bad[i]);
 		/* 411 is civetweb's word for a length it cannot read. */
 		ck_assert_msg(
 		    status == 400 || status == 411, "%d: %s", status, bad[i]);
 		ck_assert_msg(
-		    kit_answer_has(&a, "\"trace_id\":\""), "%s", bad[i]);
-		ck_assert_msg(kit_answer_has(&a, "\"error\":\""), "%s", bad[i]);
+		    tk_answer_has(&a, "\"trace_id\":\""), "%s", bad[i]);
+		ck_assert_msg(tk_answer_has(&a, "\"error\":\""), "%s", bad[i]);
 	}
 	ck_assert_int_eq(handled, 0);
 	site_close(&s);
 }
 
-KIT_TEST(after_a_refused_framing_nothing_else_is_read)
+TEST(after_a_refused_framing_nothing_else_is_read)
 {
 	static const char *const framings[] = {
 		"Content-Length: 2\r\nContent-Length: 0\r\n",
 		"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
 		"X: y\r\n z\r\nContent-Length: 44\r\n",
 	};
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
 	for (size_t i = 0; i < NELEM(framings); i++) {
-		kit_http_open(&c, s.port);
-		ck_assert(kit_http_puts(&c, POST));
-		ck_assert(kit_http_puts(&c, framings[i]));
-		ck_assert(kit_http_puts(
+		tk_http_open(&c, s.port);
+		ck_assert(tk_http_puts(&c, POST));
+		ck_assert(tk_http_puts(&c, framings[i]));
+		ck_assert(tk_http_puts(
 		    &c, "\r\nGET /a/smuggled HTTP/1.1\r\nHost: t\r\n\r\n"));
-		ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(tk_http_read(&c, &a, 5000));
 		ck_assert_int_eq(a.status, 400);
-		ck_assert(kit_http_gone(&c, SITE_SOON_MS));
+		ck_assert(tk_http_gone(&c, SITE_SOON_MS));
 		ck_assert_uint_eq(c.in.n, 0);
-		kit_http_close(&c);
+		tk_http_close(&c);
 	}
 	ck_assert_int_eq(handled, 0);
 	site_close(&s);
 }
 
-KIT_TEST(other_refusals_by_status)
+TEST(other_refusals_by_status)
 {
 	static const struct {
 		const char *text;
@@ -143,61 +143,61 @@ KIT_TEST(other_refusals_by_status)
 
 	open_site(0);
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		int status = kit_http_call(s.port, &a, "%s", rows[i].text);
+		int status = tk_http_call(s.port, &a, "%s", rows[i].text);
 		ck_assert_msg(
 		    status == rows[i].status, "%d: %s", status, rows[i].text);
-		ck_assert(kit_answer_has(&a, "\"trace_id\":\""));
+		ck_assert(tk_answer_has(&a, "\"trace_id\":\""));
 	}
 	ck_assert_int_eq(handled, 0);
 	site_close(&s);
 }
 
-KIT_TEST(large_headers)
+TEST(large_headers)
 {
 	char *big = mem_zalloc(40001);
 
 	open_site(0);
 	memset(big, 'x', 40000);
 	ck_assert_int_eq(
-	    kit_http_call(s.port, &a,
+	    tk_http_call(s.port, &a,
 		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 15000,
 		big),
 	    200);
 	ck_assert_int_eq(
-	    kit_http_call(s.port, &a,
+	    tk_http_call(s.port, &a,
 		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 16000,
 		big),
 	    431);
-	ck_assert(kit_answer_has(&a, "\"code\":\"header_too_large\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"header_too_large\""));
 	ck_assert_int_eq(
-	    kit_http_call(s.port, &a,
+	    tk_http_call(s.port, &a,
 		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 40000,
 		big),
 	    400);
 	ck_assert_int_eq(
-	    kit_http_call(s.port, &a,
+	    tk_http_call(s.port, &a,
 		"GET /a/%.*s HTTP/1.1\r\n" SITE_HOST "\r\n", 16000, big),
 	    431);
 	free(big);
 	site_close(&s);
 }
 
-KIT_TEST(many_header_fields)
+TEST(many_header_fields)
 {
 	struct buf b = BUF_INIT(16384);
 
 	open_site(0);
 	for (int i = 0; i < 62; i++)
 		buf_printf(&b, "X-%d: %d\r\n", i, i);
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "GET /a/b HTTP/1.1\r\n" SITE_HOST "%s\r\n", b.p),
 	    200);
 	/* Civetweb forgets those from the 65th on. */
 	buf_puts(&b, "X-62: 0\r\nX-63: 0\r\n");
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "GET /a/b HTTP/1.1\r\n" SITE_HOST "%s\r\n", b.p),
 	    431);
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /a HTTP/1.1\r\n" SITE_HOST
 			     "%sContent-Length: 2\r\n\r\n{}",
 			     b.p),
@@ -206,145 +206,143 @@ KIT_TEST(many_header_fields)
 	site_close(&s);
 }
 
-KIT_TEST(bodies_over_the_ceiling)
+TEST(bodies_over_the_ceiling)
 {
 	char *big = mem_zalloc(HTTPD_BODY_MAX + 1);
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
 	memset(big, ' ', HTTPD_BODY_MAX);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Content-Length: 1048576\r\n\r\n"));
-	ck_assert(kit_http_send(&c, big, HTTPD_BODY_MAX));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Content-Length: 1048576\r\n\r\n"));
+	ck_assert(tk_http_send(&c, big, HTTPD_BODY_MAX));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	kit_http_close(&c);
+	tk_http_close(&c);
 
 	/* In chunks the size is known only when it is passed. */
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Transfer-Encoding: chunked\r\n\r\n"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Transfer-Encoding: chunked\r\n\r\n"));
 	for (int i = 0; i < 20; i++) {
-		if (!kit_http_puts(&c, "10000\r\n") ||
-		    !kit_http_send(&c, big, 65536) ||
-		    !kit_http_puts(&c, "\r\n"))
+		if (!tk_http_puts(&c, "10000\r\n") ||
+		    !tk_http_send(&c, big, 65536) || !tk_http_puts(&c, "\r\n"))
 			break;
 	}
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(kit_http_gone(&c, SITE_REST_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_gone(&c, SITE_REST_MS));
+	tk_http_close(&c);
 	ck_assert_int_eq(handled, 1);
 	free(big);
 	site_close(&s);
 }
 
-KIT_TEST(a_client_that_asks_first_is_answered_first)
+TEST(a_client_that_asks_first_is_answered_first)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(
 	    &c, POST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
-	ck_assert(kit_http_has(&c, "HTTP/1.1 100 Continue\r\n\r\n", 5000));
-	ck_assert(kit_http_puts(&c, "{}"));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_has(&c, "HTTP/1.1 100 Continue\r\n\r\n", 5000));
+	ck_assert(tk_http_puts(&c, "{}"));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	/* Refused: the body is not asked for. */
-	ck_assert(kit_http_puts(&c,
+	ck_assert(tk_http_puts(&c,
 	    "POST /b HTTP/1.1\r\n" SITE_HOST
 	    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 404);
 	ck_assert(str_find(buf_str(&a.head), STR("100 Continue")) < 0);
-	ck_assert(kit_http_gone(&c, SITE_SOON_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	tk_http_close(&c);
 	site_close(&s);
 }
 
 /* How long until the server answers or goes. */
 static int64_t
-end_of(struct kit_http *c, int ms)
+end_of(struct tk_http *c, int ms)
 {
 	struct mono start = clock_mono();
 
 	a.status = 0;
-	(void)kit_http_read(c, &a, ms);
+	(void)tk_http_read(c, &a, ms);
 	return mono_diff_ms(clock_mono(), start);
 }
 
-KIT_TEST(a_slow_header_is_given_up)
+TEST(a_slow_header_is_given_up)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	struct mono start = clock_mono();
 	/* A byte now and then does not buy time. */
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
-	    kit_http_puts(&c, "G") && !kit_http_fill(&c, 100) && !c.eof)
+	    tk_http_puts(&c, "G") && !tk_http_fill(&c, 100) && !c.eof)
 		continue;
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 408);
-	ck_assert(kit_answer_has(&a, "\"code\":\"request_timeout\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"request_timeout\""));
 	int64_t ms = mono_diff_ms(clock_mono(), start);
 	ck_assert_msg(ms >= 1900 && ms < 4000, "%d", (int)ms);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(a_body_that_drips_is_given_up)
+TEST(a_body_that_drips_is_given_up)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(1500);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Content-Length: 1000\r\n\r\n"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Content-Length: 1000\r\n\r\n"));
 	struct mono start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
-	    kit_http_puts(&c, "x") && !kit_http_fill(&c, 100) && !c.eof)
+	    tk_http_puts(&c, "x") && !tk_http_fill(&c, 100) && !c.eof)
 		continue;
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 408);
 	ck_assert_msg(ms >= 1400 && ms < 3000, "%d", (int)ms);
-	kit_http_close(&c);
+	tk_http_close(&c);
 
 	/* The same in chunks. */
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Transfer-Encoding: chunked\r\n\r\n"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Transfer-Encoding: chunked\r\n\r\n"));
 	start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
-	    kit_http_puts(&c, "1\r\nx\r\n") && !kit_http_fill(&c, 100) &&
-	    !c.eof)
+	    tk_http_puts(&c, "1\r\nx\r\n") && !tk_http_fill(&c, 100) && !c.eof)
 		continue;
 	ms = mono_diff_ms(clock_mono(), start);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 408);
 	ck_assert_msg(ms >= 1400 && ms < 3000, "%d", (int)ms);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	ck_assert_int_eq(handled, 0);
 	site_close(&s);
 }
 
-KIT_TEST(a_body_that_stops_or_is_cut)
+TEST(a_body_that_stops_or_is_cut)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(1500);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Content-Length: 10\r\n\r\nabc"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Content-Length: 10\r\n\r\nabc"));
 	ck_assert_int_lt(end_of(&c, 8000), 5000);
 	ck_assert_int_eq(a.status, 408);
-	kit_http_close(&c);
+	tk_http_close(&c);
 
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, POST "Content-Length: 10\r\n\r\nabc"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, POST "Content-Length: 10\r\n\r\nabc"));
 	ck_assert_int_eq(shutdown(c.fd, SHUT_WR), 0);
 	ck_assert_int_lt(end_of(&c, 8000), SITE_SOON_MS);
 	ck_assert_int_eq(a.status, 400);
-	kit_http_close(&c);
-	ck_assert(kit_until(site_idle, &s, 5000));
+	tk_http_close(&c);
+	ck_assert(tk_until(site_idle, &s, 5000));
 	ck_assert_int_eq(handled, 0);
 	site_close(&s);
 }

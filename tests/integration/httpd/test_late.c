@@ -16,7 +16,7 @@
 #define SLOW_MS 1100
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 
 /* Looks at all descriptors so far. */
 static _Atomic int looks;
@@ -74,24 +74,24 @@ open_site(void)
 }
 
 /* The descriptors are gone through once for all of them, not for each. */
-KIT_TEST(many_late_bodies_are_one_look)
+TEST(many_late_bodies_are_one_look)
 {
-	struct kit_http c[BODIES];
+	struct tk_http c[BODIES];
 	size_t i;
 
 	open_site();
 	for (i = 0; i < BODIES; i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i],
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i],
 		    "POST /hello HTTP/1.1\r\n" SITE_HOST
 		    "Content-Type: application/json\r\n"
 		    "Content-Length: 10\r\n\r\nabc"));
 	}
 	looks = 0;
 	for (i = 0; i < BODIES; i++) {
-		ck_assert(kit_http_read(&c[i], &a, READ_MS));
+		ck_assert(tk_http_read(&c[i], &a, READ_MS));
 		ck_assert_int_eq(a.status, 408);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	ck_assert_int_gt(looks, 0);
 	ck_assert_int_lt(looks, BODIES / 2);
@@ -99,46 +99,45 @@ KIT_TEST(many_late_bodies_are_one_look)
 }
 
 /* Its head is looked at, not how long its connection has been there. */
-KIT_TEST(a_broken_head_on_an_old_connection_is_not_late)
+TEST(a_broken_head_on_an_old_connection_is_not_late)
 {
 	struct mono start = clock_mono();
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	while (mono_diff_ms(clock_mono(), start) < OLD_MS) {
-		ck_assert(kit_http_puts(
+		ck_assert(tk_http_puts(
 		    &c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
-		ck_assert(kit_http_read(&c, &a, READ_MS));
+		ck_assert(tk_http_read(&c, &a, READ_MS));
 		ck_assert_int_eq(a.status, 200);
 	}
-	ck_assert(kit_http_puts(&c, "this is no head\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, READ_MS));
+	ck_assert(tk_http_puts(&c, "this is no head\r\n\r\n"));
+	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 400);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
 /* Nobody asks again on a connection that is about to be closed. */
-KIT_TEST(after_a_slow_answer_the_connection_ends)
+TEST(after_a_slow_answer_the_connection_ends)
 {
 	char field[64];
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
-	ck_assert(
-	    kit_http_puts(&c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	ck_assert(kit_http_read(&c, &a, READ_MS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Connection", field, sizeof(field)),
+	    tk_answer_field(&a, "Connection", field, sizeof(field)),
 	    "keep-alive");
-	ck_assert(kit_http_puts(&c, "GET /slow HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	ck_assert(kit_http_read(&c, &a, READ_MS));
+	ck_assert(tk_http_puts(&c, "GET /slow HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(kit_http_gone(&c, READ_MS));
-	kit_http_close(&c);
+	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_gone(&c, READ_MS));
+	tk_http_close(&c);
 	site_close(&s);
 }

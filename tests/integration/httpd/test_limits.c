@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "integration/httpd/site.h"
-#include "kit/kit_siege.h"
+#include "testkit/siege.h"
 
 #define OTHER (INADDR_LOOPBACK + 1) /* 127.0.0.2 */
 
@@ -44,7 +44,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[256];
 
 static void
@@ -59,60 +59,60 @@ open_site(struct httpd_opts o)
 static int
 ask_from(uint32_t from, const char *text)
 {
-	struct kit_http c;
+	struct tk_http c;
 	int status = 0;
 
-	kit_http_open_from(&c, from, s.port);
-	if (kit_http_puts(&c, text) && kit_http_read(&c, &a, 5000))
+	tk_http_open_from(&c, from, s.port);
+	if (tk_http_puts(&c, text) && tk_http_read(&c, &a, 5000))
 		status = a.status;
-	kit_http_close(&c);
+	tk_http_close(&c);
 	return status;
 }
 
 #define WHO  "GET /who HTTP/1.1\r\n" SITE_HOST "\r\n"
 #define HOLD "GET /hold HTTP/1.1\r\n" SITE_HOST "\r\n"
 
-KIT_TEST(a_client_over_its_rate_waits_and_others_do_not)
+TEST(a_client_over_its_rate_waits_and_others_do_not)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	/* So slow that nothing is added while the test runs. */
 	open_site((struct httpd_opts){ .rate_per_s = 1, .rate_burst = 30 });
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	for (int i = 0; i < 40; i++) {
-		ck_assert(kit_http_puts(&c, WHO));
-		ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(tk_http_puts(&c, WHO));
+		ck_assert(tk_http_read(&c, &a, 5000));
 		if (a.status == 429)
 			break;
 		ck_assert_int_eq(a.status, 200);
 	}
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(kit_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
 	/* The same connection may go on later; other addresses now. */
 	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
-	ck_assert(kit_answer_has(&a, "127.0.0.2"));
+	ck_assert(tk_answer_has(&a, "127.0.0.2"));
 	ck_assert(site_counts(&s, "soul_http_refused_total{reason=\"rate\"} "));
 	ck_assert(
 	    !site_counts(&s, "soul_http_refused_total{reason=\"rate\"} 0\n"));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(a_body_over_the_rate_is_not_read)
+TEST(a_body_over_the_rate_is_not_read)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site((struct httpd_opts){ .rate_per_s = 1, .rate_burst = 1 });
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, WHO), 200);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c,
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c,
 	    "POST /who HTTP/1.1\r\n" SITE_HOST "Content-Length: 100\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, SITE_SOON_MS));
+	ck_assert(tk_http_read(&c, &a, SITE_SOON_MS));
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(kit_http_gone(&c, SITE_REST_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_gone(&c, SITE_REST_MS));
+	tk_http_close(&c);
 	site_close(&s);
 }
 
@@ -122,36 +122,36 @@ held_is(void *arg)
 	return ever_held == *(size_t *)arg;
 }
 
-KIT_TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
+TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
 {
-	struct kit_http c[4];
+	struct tk_http c[4];
 	size_t n = NELEM(c);
 
 	open_site((struct httpd_opts){ .per_address = NELEM(c) });
 	for (size_t i = 0; i < n; i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], HOLD));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
-	ck_assert(kit_until(held_is, &n, 5000));
+	ck_assert(tk_until(held_is, &n, 5000));
 	/* Answered, or cut before that. */
 	int status = ask_from(INADDR_LOOPBACK, WHO);
 	ck_assert_msg(status == 429 || status == 0, "%d", status);
 	if (status == 429)
-		ck_assert(kit_answer_has(&a, "\"too_many_connections\""));
+		ck_assert(tk_answer_has(&a, "\"too_many_connections\""));
 	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
-	kit_loop_call(&s.k, release, NULL);
+	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
-	ck_assert(kit_until(site_idle, &s, 5000));
+	ck_assert(tk_until(site_idle, &s, 5000));
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, WHO), 200);
 	site_close(&s);
 }
 
 struct both {
-	struct kit_siege *siege;
+	struct tk_siege *siege;
 	size_t n;
 };
 
@@ -160,7 +160,7 @@ all_open(void *arg)
 {
 	struct both *b = arg;
 
-	return kit_siege_open(b->siege) + kit_siege_ended(b->siege) >= b->n;
+	return tk_siege_open(b->siege) + tk_siege_ended(b->siege) >= b->n;
 }
 
 /* Longest time in ms in which a client from there is answered, of n. */
@@ -179,9 +179,9 @@ longest_of(uint32_t from, int n)
 	return most;
 }
 
-KIT_TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
+TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 {
-	struct kit_siege_opts o = { .n = 400,
+	struct tk_siege_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
 		.say = "GET /who HTTP/1.1\r\nHost: t\r\n",
 		.drip_ms = 100,
@@ -189,12 +189,12 @@ KIT_TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 
 	open_site((struct httpd_opts){ .per_address = SITE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { kit_siege_begin(&o), o.n };
-	ck_assert(kit_until(all_open, &b, 10000));
+	struct both b = { tk_siege_begin(&o), o.n };
+	ck_assert(tk_until(all_open, &b, 10000));
 	int64_t ms = longest_of(OTHER, 50);
 	ck_assert_msg(ms < SITE_SOON_MS, "%d", (int)ms);
-	ck_assert_uint_gt(kit_siege_ended(b.siege), 0);
-	kit_siege_end(b.siege);
+	ck_assert_uint_gt(tk_siege_ended(b.siege), 0);
+	tk_siege_end(b.siege);
 	ck_assert(!site_counts(
 	    &s, "soul_http_refused_total{reason=\"connections\"} 0\n"));
 	site_close(&s);
@@ -204,7 +204,7 @@ KIT_TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 static void
 others_go_on_under(const char *say)
 {
-	struct kit_siege_opts o = { .n = 200,
+	struct tk_siege_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
 		.say = say,
@@ -213,50 +213,50 @@ others_go_on_under(const char *say)
 
 	open_site((struct httpd_opts){ .per_address = SITE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { kit_siege_begin(&o), o.n };
-	ck_assert(kit_until(all_open, &b, 10000));
+	struct both b = { tk_siege_begin(&o), o.n };
+	ck_assert(tk_until(all_open, &b, 10000));
 	/* The 200 would hold 32 workers for 12 s, with bodies for a minute. */
 	int64_t ms = longest_of(OTHER, 3);
 	ck_assert_msg(ms < 5000, "%d", (int)ms);
-	kit_siege_end(b.siege);
+	tk_siege_end(b.siege);
 	site_close(&s);
 }
 
-KIT_TEST(headers_that_drip_from_many_addresses_are_ended_in_time)
+TEST(headers_that_drip_from_many_addresses_are_ended_in_time)
 {
 	others_go_on_under("GET /who HTTP/1.1\r\nHost: t\r\nX: ");
 }
 
-KIT_TEST(bodies_that_drip_from_many_addresses_are_ended_in_time)
+TEST(bodies_that_drip_from_many_addresses_are_ended_in_time)
 {
 	others_go_on_under("POST /who HTTP/1.1\r\nHost: t\r\n"
 			   "Content-Length: 1000\r\n\r\n{");
 }
 
-KIT_TEST(a_request_in_hand_is_not_cut)
+TEST(a_request_in_hand_is_not_cut)
 {
-	struct kit_http c[4];
+	struct tk_http c[4];
 	size_t n = NELEM(c);
 
 	open_site((struct httpd_opts){ .per_address = NELEM(c) });
 	for (size_t i = 0; i < n; i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], HOLD));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
-	ck_assert(kit_until(held_is, &n, 5000));
-	struct both b = { kit_siege_begin(
-			      &(struct kit_siege_opts){ .port = s.port,
+	ck_assert(tk_until(held_is, &n, 5000));
+	struct both b = { tk_siege_begin(
+			      &(struct tk_siege_opts){ .port = s.port,
 				  .n = 40,
 				  .from = INADDR_LOOPBACK,
 				  .opens_per_s = 200 }),
 		120 };
-	ck_assert(kit_until(all_open, &b, 10000));
-	kit_siege_end(b.siege);
-	kit_loop_call(&s.k, release, NULL);
+	ck_assert(tk_until(all_open, &b, 10000));
+	tk_siege_end(b.siege);
+	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	site_close(&s);
 }
@@ -265,29 +265,29 @@ KIT_TEST(a_request_in_hand_is_not_cut)
 	"GET /who HTTP/1.1\r\n" SITE_HOST "X-Forwarded-For: 6.6.6.6\r\n" \
 	"X-Forwarded-For: " who "\r\n\r\n"
 
-KIT_TEST(behind_a_trusted_proxy_the_client_is_whom_it_names)
+TEST(behind_a_trusted_proxy_the_client_is_whom_it_names)
 {
 	open_site((struct httpd_opts){ .rate_per_s = 1,
 	    .rate_burst = 1,
 	    .per_address = 1,
 	    .trusted_proxies = "127.0.0.2" });
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 200);
-	ck_assert(kit_answer_has(&a, "192.0.2.1"));
+	ck_assert(tk_answer_has(&a, "192.0.2.1"));
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 429);
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.2")), 200);
 	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::1")), 200);
-	ck_assert(kit_answer_has(&a, "2001:db8::1"));
+	ck_assert(tk_answer_has(&a, "2001:db8::1"));
 	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::2")), 429);
 	/* Anybody else is who he is, whatever he says. */
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.3")), 200);
-	ck_assert(kit_answer_has(&a, "127.0.0.1"));
+	ck_assert(tk_answer_has(&a, "127.0.0.1"));
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.4")), 429);
 	site_close(&s);
 }
 
-KIT_TEST(connections_of_a_trusted_proxy_are_not_counted)
+TEST(connections_of_a_trusted_proxy_are_not_counted)
 {
-	struct kit_http c[8];
+	struct tk_http c[8];
 	size_t n = NELEM(c);
 
 	open_site((struct httpd_opts){
@@ -298,20 +298,20 @@ KIT_TEST(connections_of_a_trusted_proxy_are_not_counted)
 		    "GET /hold HTTP/1.1\r\n" SITE_HOST
 		    "X-Forwarded-For: 192.0.2.%zu\r\n\r\n",
 		    i);
-		kit_http_open_from(&c[i], OTHER, s.port);
-		ck_assert(kit_http_puts(&c[i], text));
+		tk_http_open_from(&c[i], OTHER, s.port);
+		ck_assert(tk_http_puts(&c[i], text));
 	}
-	ck_assert(kit_until(held_is, &n, 5000));
-	kit_loop_call(&s.k, release, NULL);
+	ck_assert(tk_until(held_is, &n, 5000));
+	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	site_close(&s);
 }
 
-KIT_TEST(lists_that_cannot_be_read_are_refused)
+TEST(lists_that_cannot_be_read_are_refused)
 {
 	struct httpd *h = NULL;
 	struct httpd_opts o;

@@ -30,10 +30,10 @@ opened_is(void *arg)
 
 /* Ask for lines and wait until the n-th answer has begun. */
 static void
-ask(struct kit_http *c, size_t n)
+ask(struct tk_http *c, size_t n)
 {
-	ck_assert(kit_http_puts(c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	ck_assert(kit_until(opened_is, &n, 5000));
+	ck_assert(tk_http_puts(c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_until(opened_is, &n, 5000));
 }
 
 /* What is done with the newest answer, on the loop. */
@@ -61,13 +61,13 @@ do_cut(void *arg)
 static void
 send_lines(const char *lines)
 {
-	kit_loop_call(&s.k, do_send, (void *)(uintptr_t)lines);
+	tk_loop_call(&s.k, do_send, (void *)(uintptr_t)lines);
 }
 
-KIT_TEST(lines_end_whole_or_with_a_cut)
+TEST(lines_end_whole_or_with_a_cut)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c;
+	struct tk_answer a = { 0 };
+	struct tk_http c;
 	char type[64];
 
 	site_open(&s,
@@ -75,27 +75,27 @@ KIT_TEST(lines_end_whole_or_with_a_cut)
 		.nroutes = NELEM(routes),
 		.timeout_ms = 1000,
 		.comment_ms = 50 });
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	ask(&c, 1);
 	send_lines("{}\n[]\n");
-	ck_assert(kit_http_has(&c, "[]\n", 5000));
+	ck_assert(tk_http_has(&c, "[]\n", 5000));
 	/* No comment comes between them. */
-	ck_assert(!kit_http_fill(&c, 200));
+	ck_assert(!tk_http_fill(&c, 200));
 	send_lines("1\n");
-	kit_loop_call(&s.k, do_end, NULL);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	tk_loop_call(&s.k, do_end, NULL);
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
 	/* The connection serves another, which is cut. */
 	ask(&c, 2);
 	send_lines("{}\n");
-	kit_loop_call(&s.k, do_cut, NULL);
-	ck_assert(kit_http_gone(&c, 5000));
-	ck_assert(kit_http_has(&c, "{}\n", 0));
-	ck_assert(!kit_http_has(&c, "0\r\n\r\n", 0));
-	kit_http_close(&c);
-	kit_answer_free(&a);
+	tk_loop_call(&s.k, do_cut, NULL);
+	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_has(&c, "{}\n", 0));
+	ck_assert(!tk_http_has(&c, "0\r\n\r\n", 0));
+	tk_http_close(&c);
+	tk_answer_free(&a);
 	site_close(&s);
 }

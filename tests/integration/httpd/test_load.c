@@ -48,7 +48,7 @@ static const struct httpd_route routes[] = {
 #define LIVE "GET /live HTTP/1.1\r\n" SITE_HOST "\r\n"
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[64];
 
 static struct httpd_opts
@@ -68,7 +68,7 @@ held_is(void *arg)
 static void
 wait_held(size_t n)
 {
-	ck_assert_msg(kit_until(held_is, &n, 5000), "%zu", ever_held);
+	ck_assert_msg(tk_until(held_is, &n, 5000), "%zu", ever_held);
 }
 
 /* A call, how long it took, and whether the connection was ended after it. */
@@ -76,27 +76,27 @@ static int64_t
 timed_call(const char *text, bool *gone)
 {
 	struct mono start = clock_mono();
-	struct kit_http c;
+	struct tk_http c;
 
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, text));
-	if (!kit_http_read(&c, &a, 5000))
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, text));
+	if (!tk_http_read(&c, &a, 5000))
 		a.status = 0;
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	*gone = kit_http_gone(&c, 500);
-	kit_http_close(&c);
+	*gone = tk_http_gone(&c, 500);
+	tk_http_close(&c);
 	return ms;
 }
 
-KIT_TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
+TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 {
-	struct kit_http c[SITE_WORKERS - 16];
+	struct tk_http c[SITE_WORKERS - 16];
 	bool gone;
 
 	site_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], HOLD));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	wait_held(NELEM(c));
 	for (int i = 0; i < 20; i++) {
@@ -104,70 +104,70 @@ KIT_TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 		ck_assert_int_eq(a.status, 503);
 		ck_assert(gone);
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
 		    "1");
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_answer_field(&a, "Connection", field, sizeof(field)),
 		    "close");
-		ck_assert(kit_answer_has(&a, "\"code\":\"overloaded\""));
+		ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
 	}
 	/* Health checks are let in. */
 	(void)timed_call(LIVE, &gone);
 	ck_assert_int_eq(a.status, 200);
-	kit_loop_call(&s.k, release, NULL);
+	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < NELEM(c); i++) {
-		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	ck_assert(site_counts(
 	    &s, "soul_http_refused_total{reason=\"workers\"} 20\n"));
 	site_close(&s);
 }
 
-KIT_TEST(idle_connections_do_not_starve_newcomers)
+TEST(idle_connections_do_not_starve_newcomers)
 {
-	struct kit_http idle[SITE_WORKERS - 16];
+	struct tk_http idle[SITE_WORKERS - 16];
 	bool gone;
 
 	site_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(idle); i++) {
-		kit_http_open(&idle[i], s.port);
-		ck_assert(kit_http_puts(&idle[i], LIVE));
-		ck_assert(kit_http_read(&idle[i], &a, 5000));
+		tk_http_open(&idle[i], s.port);
+		ck_assert(tk_http_puts(&idle[i], LIVE));
+		ck_assert(tk_http_read(&idle[i], &a, 5000));
 	}
 	/* They hold their workers for the keep-alive time and not longer. */
 	for (size_t i = 0; i < NELEM(idle); i++) {
-		ck_assert(kit_http_gone(&idle[i], 3000));
-		kit_http_close(&idle[i]);
+		ck_assert(tk_http_gone(&idle[i], 3000));
+		tk_http_close(&idle[i]);
 	}
-	ck_assert(kit_until(site_idle, &s, 2000));
+	ck_assert(tk_until(site_idle, &s, 2000));
 	(void)timed_call(LIVE, &gone);
 	ck_assert_int_eq(a.status, 200);
 	ck_assert(!gone);
 	site_close(&s);
 }
 
-KIT_TEST(connections_are_not_kept_when_workers_are_scarce)
+TEST(connections_are_not_kept_when_workers_are_scarce)
 {
-	struct kit_http c[SITE_WORKERS];
+	struct tk_http c[SITE_WORKERS];
 	size_t kept = 0;
 
 	site_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++)
-		kit_http_open(&c[i], s.port);
+		tk_http_open(&c[i], s.port);
 	for (size_t i = 0; i < NELEM(c); i++) {
-		ck_assert(kit_http_puts(&c[i], LIVE));
-		ck_assert(kit_http_read(&c[i], &a, 5000));
-		if (strcmp(kit_answer_field(
-			       &a, "Connection", field, sizeof(field)),
+		ck_assert(tk_http_puts(&c[i], LIVE));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
+		if (strcmp(
+			tk_answer_field(&a, "Connection", field, sizeof(field)),
 			"keep-alive") == 0)
 			kept++;
 	}
 	ck_assert_uint_le(kept, SITE_WORKERS * 3 / 4);
 	ck_assert_uint_gt(kept, 0);
 	for (size_t i = 0; i < NELEM(c); i++)
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	site_close(&s);
 }
 
@@ -182,7 +182,7 @@ stick(void *arg)
 	pthread_mutex_unlock(&gate);
 }
 
-KIT_TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
+TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
 {
 	bool gone;
 
@@ -191,70 +191,70 @@ KIT_TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
 	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
 	int64_t ms = timed_call(HOLD, &gone);
 	ck_assert_int_eq(a.status, 504);
-	ck_assert(kit_answer_has(&a, "\"code\":\"deadline_exceeded\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"deadline_exceeded\""));
 	ck_assert_msg(ms >= 690 && ms < 700 + SITE_SOON_MS, "%d", (int)ms);
 	ms = timed_call(LIVE, &gone);
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_int_lt(ms, SITE_SOON_MS);
 	pthread_mutex_unlock(&gate);
-	kit_loop_call(&s.k, NULL, NULL);
+	tk_loop_call(&s.k, NULL, NULL);
 	/* What was told 504 while it waited is not begun. */
 	ck_assert_uint_eq(ever_held, 0);
 	site_close(&s);
 }
 
-KIT_TEST(a_full_inbox_is_an_answer)
+TEST(a_full_inbox_is_an_answer)
 {
-	struct kit_http c[4];
+	struct tk_http c[4];
 	bool gone;
 
 	site_make(&s, opts(0), NELEM(c));
-	kit_loop_start(&s.k);
-	kit_loop_call(&s.k, NULL, NULL);
+	tk_loop_start(&s.k);
+	tk_loop_call(&s.k, NULL, NULL);
 	pthread_mutex_lock(&gate);
 	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
 	while (loop_inbox_len(s.k.l) > 0)
 		continue;
 	for (size_t i = 0; i < NELEM(c); i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], HOLD));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	while (loop_inbox_len(s.k.l) < NELEM(c))
 		continue;
 	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
 	ck_assert(gone);
 	pthread_mutex_unlock(&gate);
 	wait_held(NELEM(c));
-	kit_loop_call(&s.k, release, NULL);
+	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < NELEM(c); i++) {
-		ck_assert(kit_http_read(&c[i], &a, 5000));
+		ck_assert(tk_http_read(&c[i], &a, 5000));
 		ck_assert_int_eq(a.status, 200);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	ck_assert(
 	    site_counts(&s, "soul_http_refused_total{reason=\"inbox\"} 1\n"));
 	site_close(&s);
 }
 
-KIT_TEST(an_answer_that_is_late_only_ends_the_request)
+TEST(an_answer_that_is_late_only_ends_the_request)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	site_open(&s, opts(300));
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, HOLD));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, HOLD));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 504);
 	wait_held(1);
-	kit_loop_call(&s.k, release, NULL);
+	tk_loop_call(&s.k, release, NULL);
 	/* The connection is as good as new. */
-	ck_assert(kit_http_puts(&c, LIVE));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_puts(&c, LIVE));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
@@ -265,36 +265,36 @@ one_is_busy(void *arg)
 	return httpd_busy(s.h) == 1;
 }
 
-KIT_TEST(stopping_refuses_the_new_and_finishes_the_old)
+TEST(stopping_refuses_the_new_and_finishes_the_old)
 {
-	struct kit_http old, idle;
+	struct tk_http old, idle;
 	bool gone;
 
 	site_open(&s, opts(0));
-	kit_http_open(&old, s.port);
-	ck_assert(kit_http_puts(&old, HOLD));
+	tk_http_open(&old, s.port);
+	ck_assert(tk_http_puts(&old, HOLD));
 	wait_held(1);
-	kit_http_open(&idle, s.port);
-	ck_assert(kit_http_puts(&idle, LIVE));
-	ck_assert(kit_http_read(&idle, &a, 5000));
+	tk_http_open(&idle, s.port);
+	ck_assert(tk_http_puts(&idle, LIVE));
+	ck_assert(tk_http_read(&idle, &a, 5000));
 	httpd_stop(s.h);
-	ck_assert(kit_until(one_is_busy, NULL, 2000));
+	ck_assert(tk_until(one_is_busy, NULL, 2000));
 	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert(gone);
-	ck_assert(kit_http_puts(&idle, LIVE));
-	ck_assert(kit_http_read(&idle, &a, 5000));
+	ck_assert(tk_http_puts(&idle, LIVE));
+	ck_assert(tk_http_read(&idle, &a, 5000));
 	ck_assert_int_eq(a.status, 503);
-	ck_assert(kit_http_gone(&idle, 500));
-	kit_loop_call(&s.k, release, NULL);
-	ck_assert(kit_http_read(&old, &a, 5000));
+	ck_assert(tk_http_gone(&idle, 500));
+	tk_loop_call(&s.k, release, NULL);
+	ck_assert(tk_http_read(&old, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(kit_http_gone(&old, 500));
-	ck_assert(kit_until(site_idle, &s, 2000));
-	kit_http_close(&old);
-	kit_http_close(&idle);
+	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_gone(&old, 500));
+	ck_assert(tk_until(site_idle, &s, 2000));
+	tk_http_close(&old);
+	tk_http_close(&idle);
 	site_close(&s);
 }
 
@@ -302,28 +302,28 @@ KIT_TEST(stopping_refuses_the_new_and_finishes_the_old)
 static void *
 wait_for_503(void *arg)
 {
-	struct kit_http *c = arg;
-	struct kit_answer mine = { 0 };
+	struct tk_http *c = arg;
+	struct tk_answer mine = { 0 };
 
-	if (!kit_http_read(c, &mine, 10000))
+	if (!tk_http_read(c, &mine, 10000))
 		mine.status = 0;
-	kit_answer_free(&mine);
+	tk_answer_free(&mine);
 	return (void *)(intptr_t)mine.status;
 }
 
-KIT_TEST(freeing_answers_what_waits_and_outlives_late_handlers)
+TEST(freeing_answers_what_waits_and_outlives_late_handlers)
 {
-	struct kit_http c[8];
+	struct tk_http c[8];
 	pthread_t t[NELEM(c)];
 	void *status;
 
 	site_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], HOLD));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	wait_held(NELEM(c));
-	kit_loop_stop(&s.k);
+	tk_loop_stop(&s.k);
 	for (size_t i = 0; i < NELEM(c); i++)
 		ck_assert_int_eq(
 		    pthread_create(&t[i], NULL, wait_for_503, &c[i]), 0);
@@ -333,36 +333,36 @@ KIT_TEST(freeing_answers_what_waits_and_outlives_late_handlers)
 	for (size_t i = 0; i < NELEM(c); i++) {
 		ck_assert_int_eq(pthread_join(t[i], &status), 0);
 		ck_assert_int_eq((intptr_t)status, 503);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	release(NULL);
 	loop_free(s.k.l);
 	metric_set_free(s.metrics);
 }
 
-KIT_TEST(freeing_an_idle_server_is_quick)
+TEST(freeing_an_idle_server_is_quick)
 {
-	struct kit_http idle, half;
+	struct tk_http idle, half;
 
 	site_open(&s, opts(0));
 	/* One connection between requests, one within a header. */
-	kit_http_open(&idle, s.port);
-	ck_assert(kit_http_puts(&idle, LIVE));
-	ck_assert(kit_http_read(&idle, &a, 5000));
-	kit_http_open(&half, s.port);
-	ck_assert(kit_http_puts(&half, "GET "));
-	kit_loop_stop(&s.k);
+	tk_http_open(&idle, s.port);
+	ck_assert(tk_http_puts(&idle, LIVE));
+	ck_assert(tk_http_read(&idle, &a, 5000));
+	tk_http_open(&half, s.port);
+	ck_assert(tk_http_puts(&half, "GET "));
+	tk_loop_stop(&s.k);
 	struct mono start = clock_mono();
 	httpd_free(s.h);
 	int64_t ms = mono_diff_ms(clock_mono(), start);
 	ck_assert_msg(ms < 500, "%d", (int)ms);
-	kit_http_close(&idle);
-	kit_http_close(&half);
+	tk_http_close(&idle);
+	tk_http_close(&half);
 	loop_free(s.k.l);
 	metric_set_free(s.metrics);
 }
 
-KIT_TEST(a_port_can_be_taken_again_after_an_end)
+TEST(a_port_can_be_taken_again_after_an_end)
 {
 	char addr[64];
 	bool gone;
@@ -383,7 +383,7 @@ KIT_TEST(a_port_can_be_taken_again_after_an_end)
 	}
 }
 
-KIT_TEST(a_taken_port_and_bad_options_are_told_apart)
+TEST(a_taken_port_and_bad_options_are_told_apart)
 {
 	static const char *const bad[] = { "", "9013", ":9013", "127.0.0.1",
 		"127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "[::1]:9013",

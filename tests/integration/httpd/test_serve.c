@@ -67,7 +67,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 static char field[256];
 
 static void
@@ -83,29 +83,29 @@ check_body(const char *want)
 	ck_assert_msg(str_eq(buf_str(&a.body), str_of(want)), "%s", a.body.p);
 }
 
-KIT_TEST(parts_of_a_request_reach_the_handler)
+TEST(parts_of_a_request_reach_the_handler)
 {
 	open_site();
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "GET /echo/%%e4%%bd%%a0%%2Fx?p=1&q=a+%%26b "
 			     "HTTP/1.1\r\n" SITE_HOST "X-A: v w\r\n\r\n"),
 	    200);
 	check_body("/echo/%e4%bd%a0%2Fx|\xe4\xbd\xa0/x|a &b|v w|");
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
 			     "Content-Type: application/json\r\n"
 			     "Content-Length: 7\r\n\r\n{\"a\":1}"),
 	    200);
 	check_body("/echo/i|i|-||{\"a\":1}");
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Type", field, sizeof(field)),
+	    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
 	    "text/plain");
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Length", field, sizeof(field)), "20");
-	kit_answer_field(&a, "Date", field, sizeof(field));
+	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "20");
+	tk_answer_field(&a, "Date", field, sizeof(field));
 	ck_assert_uint_eq(
 	    strlen(field), strlen("Sun, 06 Nov 1994 08:49:37 GMT"));
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /direct HTTP/1.1\r\n" SITE_HOST
 			     "Content-Length: 2\r\n\r\n{}"),
 	    200);
@@ -113,16 +113,16 @@ KIT_TEST(parts_of_a_request_reach_the_handler)
 	site_close(&s);
 }
 
-KIT_TEST(chunked_bodies_are_joined)
+TEST(chunked_bodies_are_joined)
 {
 	open_site();
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
 			     "Transfer-Encoding: chunked\r\n\r\n"
 			     "3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n"),
 	    200);
 	check_body("/echo/i|i|-||abc0123456789");
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
 			     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
 	    200);
@@ -130,76 +130,75 @@ KIT_TEST(chunked_bodies_are_joined)
 	site_close(&s);
 }
 
-KIT_TEST(a_request_may_come_in_pieces)
+TEST(a_request_may_come_in_pieces)
 {
 	static const char text[] = "POST /echo/i HTTP/1.1\r\n" SITE_HOST
 				   "Content-Length: 10\r\n\r\n0123456789";
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
 	/* Cut at every place; the halves are two packets. */
 	for (size_t cut = 1; cut < sizeof(text) - 1; cut++) {
-		kit_http_open(&c, s.port);
-		ck_assert(kit_http_send(&c, text, cut));
-		(void)kit_http_fill(&c, 1);
-		ck_assert(
-		    kit_http_send(&c, text + cut, sizeof(text) - 1 - cut));
-		ck_assert_msg(kit_http_read(&c, &a, 5000), "cut at %zu", cut);
+		tk_http_open(&c, s.port);
+		ck_assert(tk_http_send(&c, text, cut));
+		(void)tk_http_fill(&c, 1);
+		ck_assert(tk_http_send(&c, text + cut, sizeof(text) - 1 - cut));
+		ck_assert_msg(tk_http_read(&c, &a, 5000), "cut at %zu", cut);
 		ck_assert_int_eq(a.status, 200);
 		check_body("/echo/i|i|-||0123456789");
-		kit_http_close(&c);
+		tk_http_close(&c);
 	}
 	site_close(&s);
 }
 
-KIT_TEST(connections_are_kept_and_requests_may_be_pipelined)
+TEST(connections_are_kept_and_requests_may_be_pipelined)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	for (int i = 0; i < 50; i++) {
-		ck_assert(kit_http_puts(&c,
+		ck_assert(tk_http_puts(&c,
 		    "POST /echo/i HTTP/1.1\r\n" SITE_HOST
 		    "Content-Length: 3\r\n\r\none"
 		    "GET /echo/j HTTP/1.1\r\n" SITE_HOST "\r\n"
 		    "POST /echo/k HTTP/1.1\r\n" SITE_HOST
 		    "Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n"));
-		ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/i|i|-||one");
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_answer_field(&a, "Connection", field, sizeof(field)),
 		    "keep-alive");
-		ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/j|j|-||");
-		ck_assert(kit_http_read(&c, &a, 5000));
+		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/k|k|-||two");
 	}
-	ck_assert(kit_http_puts(&c,
+	ck_assert(tk_http_puts(&c,
 	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "Connection: close\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(kit_http_gone(&c, SITE_SOON_MS));
-	kit_http_close(&c);
+	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(http_1_0)
+TEST(http_1_0)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, "GET /echo/i HTTP/1.0\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, 5000));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, "GET /echo/i HTTP/1.0\r\n\r\n"));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(kit_http_gone(&c, SITE_SOON_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(answers_of_all_sizes)
+TEST(answers_of_all_sizes)
 {
 	static const int sizes[] = { 0, 1, 65535, 65536, 65537, 1000000,
 		HTTPD_ANSWER_MAX };
@@ -207,31 +206,31 @@ KIT_TEST(answers_of_all_sizes)
 	open_site();
 	for (size_t i = 0; i < NELEM(sizes); i++) {
 		ck_assert_int_eq(
-		    kit_http_call(s.port, &a,
+		    tk_http_call(s.port, &a,
 			"GET /big/%d HTTP/1.1\r\n" SITE_HOST "\r\n", sizes[i]),
 		    200);
 		ck_assert_uint_eq(a.body.n, (size_t)sizes[i]);
 	}
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "GET /big/%d HTTP/1.1\r\n" SITE_HOST "\r\n",
 			     HTTPD_ANSWER_MAX + 1),
 	    500);
-	ck_assert(kit_answer_has(&a, "\"code\":\"internal\""));
-	ck_assert_int_eq(kit_http_call(s.port, &a,
+	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
+	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "DELETE /empty HTTP/1.1\r\n" SITE_HOST "\r\n"),
 	    204);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Length", field, sizeof(field)), "");
+	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "");
 	site_close(&s);
 }
 
-KIT_TEST(errors_have_text_code_and_trace)
+TEST(errors_have_text_code_and_trace)
 {
 	open_site();
 	for (enum rc rc = RC_AGAIN; rc < RC_N; rc++) {
 		char want[256];
 		ck_assert_int_eq(
-		    kit_http_call(s.port, &a,
+		    tk_http_call(s.port, &a,
 			"GET /error/%d HTTP/1.1\r\n" SITE_HOST
 			"traceparent: 00-0af7651916cd43dd8448eb211c"
 			"80319c-b7ad6b7169203331-01\r\n\r\n",
@@ -244,39 +243,39 @@ KIT_TEST(errors_have_text_code_and_trace)
 		    rc_name(rc));
 		check_body(want);
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Content-Type", field, sizeof(field)),
+		    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
 		    "application/json");
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
 		    rc_http_status(rc) == 503 ? "1" : "");
 	}
 	site_close(&s);
 }
 
-KIT_TEST(a_trace_goes_through_or_begins)
+TEST(a_trace_goes_through_or_begins)
 {
 	static const char given[] =
 	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 	char first[256];
 
 	open_site();
-	kit_http_call(s.port, &a,
+	tk_http_call(s.port, &a,
 	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "traceparent: %s\r\n\r\n",
 	    given);
-	kit_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_answer_field(&a, "traceparent", field, sizeof(field));
 	ck_assert(strncmp(field, given, 36) == 0);
-	kit_http_call(s.port, &a,
+	tk_http_call(s.port, &a,
 	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "traceparent: 00-x\r\n\r\n");
-	kit_answer_field(&a, "traceparent", first, sizeof(first));
+	tk_answer_field(&a, "traceparent", first, sizeof(first));
 	ck_assert_uint_eq(strlen(first), strlen(given));
-	kit_http_call(s.port, &a, "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n");
-	kit_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_http_call(s.port, &a, "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n");
+	tk_answer_field(&a, "traceparent", field, sizeof(field));
 	ck_assert_uint_eq(strlen(field), strlen(given));
 	ck_assert_str_ne(first, field);
 	site_close(&s);
 }
 
-KIT_TEST(paths_methods_and_types_that_nobody_serves)
+TEST(paths_methods_and_types_that_nobody_serves)
 {
 	static const struct {
 		const char *text;
@@ -310,40 +309,40 @@ KIT_TEST(paths_methods_and_types_that_nobody_serves)
 		  "Content-Length: 2\r\n\r\n{}",
 		    200, NULL, "" },
 	};
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	/* All on one connection: a refusal does not cost it. */
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		char code[64];
-		ck_assert(kit_http_puts(&c, rows[i].text));
-		ck_assert_msg(kit_http_read(&c, &a, 5000), "%s", rows[i].text);
+		ck_assert(tk_http_puts(&c, rows[i].text));
+		ck_assert_msg(tk_http_read(&c, &a, 5000), "%s", rows[i].text);
 		ck_assert_msg(a.status == rows[i].status, "%s", rows[i].text);
 		ck_assert_str_eq(
-		    kit_answer_field(&a, "Allow", field, sizeof(field)),
+		    tk_answer_field(&a, "Allow", field, sizeof(field)),
 		    rows[i].allow);
 		if (rows[i].code == NULL)
 			continue;
 		snprintf(code, sizeof(code), "\"code\":\"%s\"", rows[i].code);
-		ck_assert_msg(kit_answer_has(&a, code), "%s", a.body.p);
+		ck_assert_msg(tk_answer_has(&a, code), "%s", a.body.p);
 	}
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(the_answer_to_a_head_has_no_body)
+TEST(the_answer_to_a_head_has_no_body)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site();
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c,
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c,
 	    "HEAD /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n"
 	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n"));
-	ck_assert(kit_http_has(&c, "\r\n\r\nHTTP/1.1 200 OK\r\n", 5000));
+	ck_assert(tk_http_has(&c, "\r\n\r\nHTTP/1.1 200 OK\r\n", 5000));
 	ck_assert(str_starts(buf_str(&c.in), STR("HTTP/1.1 405 ")));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
@@ -355,17 +354,17 @@ all_counted(void *arg)
 	    "class=\"4xx\"} 2\n");
 }
 
-KIT_TEST(requests_are_counted)
+TEST(requests_are_counted)
 {
 	open_site();
 	for (int i = 0; i < 3; i++)
-		kit_http_call(
+		tk_http_call(
 		    s.port, &a, "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n");
-	kit_http_call(s.port, &a, "GET /error/4 HTTP/1.1\r\n" SITE_HOST "\r\n");
-	kit_http_call(s.port, &a, "GET /x HTTP/1.1\r\n" SITE_HOST "\r\n");
-	kit_http_call(s.port, &a, "BAD /x HTTP/1.1\r\n" SITE_HOST "\r\n");
-	ck_assert(kit_until(site_idle, &s, 2000));
-	ck_assert(kit_until(all_counted, &s, 2000));
+	tk_http_call(s.port, &a, "GET /error/4 HTTP/1.1\r\n" SITE_HOST "\r\n");
+	tk_http_call(s.port, &a, "GET /x HTTP/1.1\r\n" SITE_HOST "\r\n");
+	tk_http_call(s.port, &a, "BAD /x HTTP/1.1\r\n" SITE_HOST "\r\n");
+	ck_assert(tk_until(site_idle, &s, 2000));
+	ck_assert(tk_until(all_counted, &s, 2000));
 	ck_assert(site_counts(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/echo/{id}\","
 	    "class=\"2xx\"} 3\n"));

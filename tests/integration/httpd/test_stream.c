@@ -43,7 +43,7 @@ static const struct httpd_route routes[] = {
 #define EVENTS "GET /events HTTP/1.1\r\n" SITE_HOST "\r\n"
 
 static struct site s;
-static struct kit_answer a;
+static struct tk_answer a;
 
 static void
 open_site(int64_t comment_ms)
@@ -64,7 +64,7 @@ opened_is(void *arg)
 static void
 wait_opened(size_t n)
 {
-	ck_assert(kit_until(opened_is, &n, 5000));
+	ck_assert(tk_until(opened_is, &n, 5000));
 }
 
 /* One event for stream i, sent on the loop. */
@@ -88,7 +88,7 @@ send_event(size_t i, const char *event, const char *id, const char *data)
 {
 	struct sending e = { i, event, id, str_of(data), RC_BUG };
 
-	kit_loop_call(&s.k, do_send, &e);
+	tk_loop_call(&s.k, do_send, &e);
 	return e.rc;
 }
 
@@ -102,17 +102,17 @@ do_end(void *arg)
 static void
 end_stream(size_t i)
 {
-	kit_loop_call(&s.k, do_end, &i);
+	tk_loop_call(&s.k, do_end, &i);
 }
 
-KIT_TEST(events_arrive_as_they_are_sent)
+TEST(events_arrive_as_they_are_sent)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
-	ck_assert(kit_http_has(&c, "retry: 2000\n\n", 5000));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
+	ck_assert(tk_http_has(&c, "retry: 2000\n\n", 5000));
 	static const char *const fields[] = {
 		"HTTP/1.1 200 OK\r\n",
 		"\r\nContent-Type: text/event-stream\r\n",
@@ -123,67 +123,67 @@ KIT_TEST(events_arrive_as_they_are_sent)
 		"\r\ntraceparent: 00-",
 	};
 	for (size_t i = 0; i < NELEM(fields); i++)
-		ck_assert_msg(kit_http_has(&c, fields[i], 0), "%s", fields[i]);
+		ck_assert_msg(tk_http_has(&c, fields[i], 0), "%s", fields[i]);
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, "emotion", "7", "{\"a\":1}"), RC_OK);
-	ck_assert(kit_http_has(
+	ck_assert(tk_http_has(
 	    &c, "id: 7\nevent: emotion\ndata: {\"a\":1}\n\n", 5000));
 	ck_assert_int_eq(
 	    send_event(0, NULL, NULL, "one\r\ntwo\rthree\n"), RC_OK);
-	ck_assert(kit_http_has(
+	ck_assert(tk_http_has(
 	    &c, "data: one\ndata: two\ndata: three\ndata: \n\n", 5000));
 	ck_assert_int_eq(send_event(0, NULL, "8", ""), RC_OK);
-	ck_assert(kit_http_has(&c, "id: 8\ndata: \n\n", 5000));
+	ck_assert(tk_http_has(&c, "id: 8\ndata: \n\n", 5000));
 	ck_assert_int_eq(send_event(0, "a\nb", NULL, "x"), RC_INVALID);
 	ck_assert_int_eq(send_event(0, NULL, "a\rb", "x"), RC_INVALID);
 	end_stream(0);
-	ck_assert(kit_http_read(&c, &a, 5000));
-	ck_assert(kit_answer_has(&a, "data: one\n"));
-	ck_assert(!kit_answer_has(&a, "data: x"));
+	ck_assert(tk_http_read(&c, &a, 5000));
+	ck_assert(tk_answer_has(&a, "data: one\n"));
+	ck_assert(!tk_answer_has(&a, "data: x"));
 	/* The connection goes on after a stream that ended well. */
-	ck_assert(kit_http_puts(&c, EVENTS));
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(2);
 	end_stream(1);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert(str_eq(buf_str(&a.body), STR("retry: 2000\n\n")));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
+TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(400);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
 	struct mono start = clock_mono();
-	ck_assert(kit_http_has(&c, ": ka\n\n", 5000));
+	ck_assert(tk_http_has(&c, ": ka\n\n", 5000));
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 300);
 	while (mono_diff_ms(clock_mono(), start) < 1500)
-		(void)kit_http_fill(&c, 100);
+		(void)tk_http_fill(&c, 100);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "late"), RC_OK);
-	ck_assert(kit_http_has(&c, "data: late\n\n", 5000));
+	ck_assert(tk_http_has(&c, "data: late\n\n", 5000));
 	end_stream(0);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(an_http_1_0_reader_gets_bare_bytes)
+TEST(an_http_1_0_reader_gets_bare_bytes)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, "GET /events HTTP/1.0\r\n\r\n"));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, "GET /events HTTP/1.0\r\n\r\n"));
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_OK);
 	end_stream(0);
-	ck_assert(kit_http_gone(&c, 5000));
+	ck_assert(tk_http_gone(&c, 5000));
 	ck_assert(str_ends(
 	    buf_str(&c.in), STR("\r\n\r\nretry: 2000\n\ndata: x\n\n")));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
@@ -194,25 +194,25 @@ sending_is_down(void *arg)
 	return send_event(0, NULL, NULL, "x") == RC_DOWN;
 }
 
-KIT_TEST(a_reader_that_has_gone_is_noticed)
+TEST(a_reader_that_has_gone_is_noticed)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(100);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	/* Without an event the comments would find out as well. */
-	ck_assert(kit_until(site_idle, &s, 5000));
-	ck_assert(kit_until(sending_is_down, NULL, 5000));
+	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(sending_is_down, NULL, 5000));
 	end_stream(0);
 	site_close(&s);
 }
 
 /* A client that takes little before it reads. */
 static void
-open_slow(struct kit_http *c)
+open_slow(struct tk_http *c)
 {
 	int small = 4096;
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -227,27 +227,27 @@ open_slow(struct kit_http *c)
 	ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 }
 
-KIT_TEST(a_slow_reader_is_closed_and_others_go_on)
+TEST(a_slow_reader_is_closed_and_others_go_on)
 {
 	enum { PIECE = 16384 };
 	char *data = mem_zalloc(PIECE + 1);
-	struct kit_http slow, quick;
+	struct tk_http slow, quick;
 	size_t sent = 0;
 	enum rc rc;
 
 	memset(data, 'x', PIECE);
 	open_site(0);
 	open_slow(&slow);
-	ck_assert(kit_http_puts(&slow, EVENTS));
+	ck_assert(tk_http_puts(&slow, EVENTS));
 	wait_opened(1);
-	kit_http_open(&quick, s.port);
-	ck_assert(kit_http_puts(&quick, EVENTS));
+	tk_http_open(&quick, s.port);
+	ck_assert(tk_http_puts(&quick, EVENTS));
 	wait_opened(2);
 	/* Into the kernel's buffers, then into ours, then no further. */
 	do {
 		rc = send_event(0, NULL, NULL, data);
 		ck_assert_int_eq(send_event(1, NULL, NULL, "tick"), RC_OK);
-		ck_assert(kit_http_has(&quick, "data: tick\n\n", 2000));
+		ck_assert(tk_http_has(&quick, "data: tick\n\n", 2000));
 		quick.in.n = 0;
 		sent += PIECE;
 	} while (rc == RC_OK && sent < 64U * 1024 * 1024);
@@ -255,87 +255,87 @@ KIT_TEST(a_slow_reader_is_closed_and_others_go_on)
 	ck_assert_uint_ge(sent, HTTPD_STREAM_MAX);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_TOOBIG);
 	end_stream(0);
-	ck_assert(kit_http_gone(&slow, 10000));
-	ck_assert(!kit_http_has(&slow, "\r\n0\r\n\r\n", 0));
+	ck_assert(tk_http_gone(&slow, 10000));
+	ck_assert(!tk_http_has(&slow, "\r\n0\r\n\r\n", 0));
 	ck_assert_int_eq(send_event(1, NULL, NULL, "tock"), RC_OK);
-	ck_assert(kit_http_has(&quick, "data: tock\n\n", 2000));
+	ck_assert(tk_http_has(&quick, "data: tock\n\n", 2000));
 	end_stream(1);
-	kit_http_close(&slow);
-	kit_http_close(&quick);
+	tk_http_close(&slow);
+	tk_http_close(&quick);
 	free(data);
 	site_close(&s);
 }
 
 /* A reader that is not slow gets any event that fits in memory. */
-KIT_TEST(a_single_event_may_be_large)
+TEST(a_single_event_may_be_large)
 {
 	size_t size = 2 * (size_t)HTTPD_STREAM_MAX;
 	char *data = mem_zalloc(size + 1);
-	struct kit_http c;
+	struct tk_http c;
 
 	memset(data, 'x', size - 3);
 	memcpy(data + size - 3, "end", 3);
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_OK);
-	ck_assert(kit_http_has(&c, "xend\n\n", 5000));
+	ck_assert(tk_http_has(&c, "xend\n\n", 5000));
 	ck_assert_int_eq(send_event(0, NULL, NULL, "on"), RC_OK);
-	ck_assert(kit_http_has(&c, "data: on\n\n", 5000));
+	ck_assert(tk_http_has(&c, "data: on\n\n", 5000));
 	end_stream(0);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	free(data);
 	site_close(&s);
 }
 
-KIT_TEST(comments_are_no_events)
+TEST(comments_are_no_events)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
 	ck_assert_int_eq(httpd_stream_comment(streams[0], "a b"), RC_OK);
 	ck_assert_int_eq(httpd_stream_comment(streams[0], "a\nb"), RC_INVALID);
 	end_stream(0);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "retry: 2000\n\n: a b\n\n");
-	kit_http_close(&c);
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(an_event_over_the_ceiling_is_refused_whole)
+TEST(an_event_over_the_ceiling_is_refused_whole)
 {
 	char *data = mem_zalloc(HTTPD_ANSWER_MAX + 1);
-	struct kit_http c;
+	struct tk_http c;
 
 	memset(data, 'x', HTTPD_ANSWER_MAX);
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
-	ck_assert(kit_http_has(&c, "retry: 2000\n\n", 5000));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
+	ck_assert(tk_http_has(&c, "retry: 2000\n\n", 5000));
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_TOOBIG);
-	ck_assert(kit_http_gone(&c, 5000));
-	ck_assert(!kit_http_has(&c, "data: ", 0));
+	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(!tk_http_has(&c, "data: ", 0));
 	end_stream(0);
-	kit_http_close(&c);
+	tk_http_close(&c);
 	free(data);
 	site_close(&s);
 }
 
-KIT_TEST(many_streams_at_once)
+TEST(many_streams_at_once)
 {
 	enum { N = SITE_WORKERS - 16, EVENTS_N = 500 };
-	struct kit_http c[N];
+	struct tk_http c[N];
 	char text[64];
 
 	open_site(0);
 	for (size_t i = 0; i < N; i++) {
-		kit_http_open(&c[i], s.port);
-		ck_assert(kit_http_puts(&c[i], EVENTS));
+		tk_http_open(&c[i], s.port);
+		ck_assert(tk_http_puts(&c[i], EVENTS));
 	}
 	wait_opened(N);
 	for (int e = 0; e < EVENTS_N; e++)
@@ -348,7 +348,7 @@ KIT_TEST(many_streams_at_once)
 		end_stream(i);
 	for (size_t i = 0; i < N; i++) {
 		struct str rest;
-		ck_assert(kit_http_read(&c[i], &a, 10000));
+		ck_assert(tk_http_read(&c[i], &a, 10000));
 		rest = buf_str(&a.body);
 		ck_assert(str_starts(rest, STR("retry: 2000\n\n")));
 		rest.p += 13;
@@ -360,7 +360,7 @@ KIT_TEST(many_streams_at_once)
 			rest.n -= (size_t)n;
 		}
 		ck_assert_uint_eq(rest.n, 0);
-		kit_http_close(&c[i]);
+		tk_http_close(&c[i]);
 	}
 	site_close(&s);
 }
@@ -378,63 +378,63 @@ send_raw(size_t i, const char *bytes)
 {
 	struct sending e = { .i = i, .data = str_of(bytes) };
 
-	kit_loop_call(&s.k, do_send_raw, &e);
+	tk_loop_call(&s.k, do_send_raw, &e);
 	ck_assert_int_eq(e.rc, RC_OK);
 }
 
-KIT_TEST(raw_answers_are_their_handlers)
+TEST(raw_answers_are_their_handlers)
 {
 	static const char answer[] =
 	    "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nhi";
-	struct kit_http c;
+	struct tk_http c;
 	size_t i = 0;
 
 	open_site(50);
-	kit_http_open(&c, s.port);
+	tk_http_open(&c, s.port);
 	ck_assert(
-	    kit_http_puts(&c, "GET /raw?keep=1 HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	    tk_http_puts(&c, "GET /raw?keep=1 HTTP/1.1\r\n" SITE_HOST "\r\n"));
 	wait_opened(1);
 	/* Nothing comes on its own, a comment neither. */
-	ck_assert(!kit_http_fill(&c, 200));
+	ck_assert(!tk_http_fill(&c, 200));
 	send_raw(0, "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\n");
 	send_raw(0, "hi");
-	kit_loop_call(&s.k, do_end, &i);
-	ck_assert(kit_http_has(&c, answer, 5000));
+	tk_loop_call(&s.k, do_end, &i);
+	ck_assert(tk_http_has(&c, answer, 5000));
 	ck_assert_uint_eq(c.in.n, strlen(answer));
 	/* The connection serves another, which ends it. */
-	ck_assert(kit_http_puts(&c, "GET /raw HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(&c, "GET /raw HTTP/1.1\r\n" SITE_HOST "\r\n"));
 	wait_opened(2);
 	send_raw(1, "no HTTP at all");
 	i = 1;
-	kit_loop_call(&s.k, do_end, &i);
-	ck_assert(kit_http_has(&c, "no HTTP at all", 5000));
-	ck_assert(kit_http_gone(&c, 1000));
-	kit_http_close(&c);
+	tk_loop_call(&s.k, do_end, &i);
+	ck_assert(tk_http_has(&c, "no HTTP at all", 5000));
+	ck_assert(tk_http_gone(&c, 1000));
+	tk_http_close(&c);
 	site_close(&s);
 }
 
-KIT_TEST(freeing_ends_streams)
+TEST(freeing_ends_streams)
 {
-	struct kit_http c;
+	struct tk_http c;
 
 	open_site(0);
-	kit_http_open(&c, s.port);
-	ck_assert(kit_http_puts(&c, EVENTS));
+	tk_http_open(&c, s.port);
+	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
 	ck_assert_uint_eq(httpd_busy(s.h), 1);
 	httpd_stop(s.h);
 	/* A stream goes on while the server only stops. */
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_OK);
-	ck_assert(kit_http_has(&c, "data: x\n\n", 5000));
-	kit_loop_stop(&s.k);
+	ck_assert(tk_http_has(&c, "data: x\n\n", 5000));
+	tk_loop_stop(&s.k);
 	struct mono start = clock_mono();
 	httpd_free(s.h);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SITE_SOON_MS);
-	ck_assert(kit_http_gone(&c, 1000));
+	ck_assert(tk_http_gone(&c, 1000));
 	ck_assert_int_eq(
 	    httpd_stream_send(streams[0], NULL, NULL, STR("y")), RC_DOWN);
 	httpd_stream_end(streams[0]);
 	loop_free(s.k.l);
 	metric_set_free(s.metrics);
-	kit_http_close(&c);
+	tk_http_close(&c);
 }

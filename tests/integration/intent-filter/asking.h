@@ -10,10 +10,10 @@
 #include "core/loop.h"
 #include "core/metric.h"
 #include "core/worker.h"
-#include "kit/kit_loop.h"
 #include "running.h"
 #include "state/state.h"
 #include "state/terminal.h"
+#include "testkit/loop.h"
 
 #define ASKING_MS 20000
 /* As llm-orchestrator asks. */
@@ -59,7 +59,7 @@ asking_start(struct asking *a, const char *nats_url, const char *redis_url)
 	s.deadline_ms = 5000;
 	if (redis_url != NULL)
 		ck_assert_int_eq(state_new(&s, &a->state), RC_OK);
-	ck_assert(kit_loop_until(a->loop, asking_up, a, ASKING_MS));
+	ck_assert(tk_loop_until(a->loop, asking_up, a, ASKING_MS));
 }
 
 static inline void

@@ -12,7 +12,7 @@
 #define AT_ONCE  64
 
 struct replicas {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r[REPLICAS];
 	struct asking asking;
 	size_t until; /* so many answers */
@@ -30,7 +30,7 @@ static inline void
 replicas_start(struct replicas *s)
 {
 	memset(s, 0, sizeof(*s));
-	kit_server_start(&s->nats, KIT_NATS);
+	tk_server_start(&s->nats, TK_NATS);
 	for (int i = 0; i < REPLICAS; i++)
 		running_start(&s->r[i], replica_name(i), s->nats.url);
 	asking_start(&s->asking, s->nats.url, NULL);
@@ -41,9 +41,9 @@ static inline void
 replicas_stop(struct replicas *s)
 {
 	for (int i = 0; i < REPLICAS; i++)
-		kit_service_end(&s->r[i].s);
+		tk_service_end(&s->r[i].s);
 	asking_stop(&s->asking);
-	kit_server_stop(&s->nats, SIGTERM);
+	tk_server_stop(&s->nats, SIGTERM);
 }
 
 static inline bool
@@ -61,7 +61,7 @@ replicas_answer(struct replicas *s, size_t n)
 	s->until = s->asking.good + s->asking.bad + n;
 	asking_fill(&s->asking, AT_ONCE);
 	ck_assert(
-	    kit_loop_until(s->asking.loop, replicas_answered, s, ASKING_MS));
+	    tk_loop_until(s->asking.loop, replicas_answered, s, ASKING_MS));
 }
 
 /*
@@ -73,9 +73,9 @@ replicas_kill(struct replicas *s, int i)
 {
 	int64_t before = asking_again(&s->asking);
 
-	kit_signal(&s->r[i].s.proc, SIGSTOP);
+	tk_signal(&s->r[i].s.proc, SIGSTOP);
 	replicas_answer(s, 20);
-	kit_service_kill(&s->r[i].s);
+	tk_service_kill(&s->r[i].s);
 	replicas_answer(s, 2000);
 	while (asking_again(&s->asking) == before)
 		replicas_answer(s, 100);

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit_service.h"
+#include "testkit/service.h"
 #include "unit/intent-filter/filter_case.h"
 
 struct running {
-	struct kit_service s;
+	struct tk_service s;
 	const char *redis; /* URL; NULL: none */
 };
 
@@ -84,18 +84,18 @@ status_is(int port, const char *path, long status)
 static inline void
 running_spawn(struct running *r, const char *name, const char *nats_url)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
-	kit_env_put(&e, "NATS_URL=%s", nats_url);
-	kit_env_put(&e, "REDIS_URL=%s", r->redis != NULL ? r->redis : "");
-	kit_service_spawn(&r->s, "intent-filter", name, &e);
+	tk_env_put(&e, "NATS_URL=%s", nats_url);
+	tk_env_put(&e, "REDIS_URL=%s", r->redis != NULL ? r->redis : "");
+	tk_service_spawn(&r->s, "intent-filter", name, &e);
 }
 
 static inline void
 running_start(struct running *r, const char *name, const char *nats_url)
 {
 	running_spawn(r, name, nats_url);
-	kit_service_wait(&r->s);
+	tk_service_wait(&r->s);
 }
 
 /* A plain client connection; NULL if the server is away. */

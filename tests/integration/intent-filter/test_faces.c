@@ -16,20 +16,20 @@ check_protocol_answer(const char *text)
 	json_decref(r);
 }
 
-KIT_TEST(http_answers_the_protocols_request)
+TEST(http_answers_the_protocols_request)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 	struct answer a;
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	a = http(r.s.http, "/v1/intents/filter", protocol());
 	ck_assert_int_eq(a.status, 200);
 	check_protocol_answer(a.body);
 	answer_free(&a);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 }
 
 static natsMsg *
@@ -60,14 +60,14 @@ error_code(natsMsg *m)
 	return code;
 }
 
-KIT_TEST(nats_answers_the_protocols_request)
+TEST(nats_answers_the_protocols_request)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 	natsConnection *nc;
 	natsMsg *m;
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	nc = nats_client(nats.url);
 	ck_assert_ptr_nonnull(nc);
@@ -89,8 +89,8 @@ KIT_TEST(nats_answers_the_protocols_request)
 	natsMsg_Destroy(m);
 
 	natsConnection_Destroy(nc);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
 
@@ -120,13 +120,13 @@ static const struct {
 	{ "/", NULL, 404, "" },
 };
 
-KIT_TEST(bad_requests_are_told_what_is_wrong)
+TEST(bad_requests_are_told_what_is_wrong)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 	size_t i;
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct answer a = http(r.s.http, bad[i].path, bad[i].body);
@@ -144,19 +144,19 @@ KIT_TEST(bad_requests_are_told_what_is_wrong)
 		json_decref(j);
 		answer_free(&a);
 	}
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 }
 
-KIT_TEST(discovery_lists_it)
+TEST(discovery_lists_it)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 	natsConnection *nc;
 	natsMsg *m = NULL;
 	json_t *j;
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	nc = nats_client(nats.url);
 	m = ask(nc, protocol(), NULL);
@@ -186,21 +186,21 @@ KIT_TEST(discovery_lists_it)
 	json_decref(j);
 	natsMsg_Destroy(m);
 	natsConnection_Destroy(nc);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
 
-KIT_TEST(metrics_pass_promtool)
+TEST(metrics_pass_promtool)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
-	struct kit_proc promtool;
+	struct tk_proc promtool;
 	struct answer a;
 	char command[512];
 	const char *argv[] = { "sh", "-c", command, NULL };
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	a = http(r.s.http, "/v1/intents/filter", protocol());
 	answer_free(&a);
@@ -208,14 +208,14 @@ KIT_TEST(metrics_pass_promtool)
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_ptr_nonnull(strstr(
 	    a.body, "soul_requests_total{route=\"filter\",code=\"ok\"} 1\n"));
-	kit_write_file(kit_path("metrics"), a.body);
+	tk_write_file(tk_path("metrics"), a.body);
 	answer_free(&a);
 	snprintf(command, sizeof(command), "promtool check metrics <%s",
-	    kit_path("metrics"));
-	kit_spawn(&promtool, "promtool", argv, NULL);
-	ck_assert_int_eq(kit_wait(&promtool, 10000), 0);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	    tk_path("metrics"));
+	tk_spawn(&promtool, "promtool", argv, NULL);
+	ck_assert_int_eq(tk_wait(&promtool, 10000), 0);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 }
 
 /* Arguments, and the exit code they give. */
@@ -234,35 +234,35 @@ static const struct {
 	{ "--nonsense", NULL, 64, "--help" },
 };
 
-KIT_TEST(arguments_are_answered)
+TEST(arguments_are_answered)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
-		const char *argv[] = { kit_bin("intent-filter"),
+		const char *argv[] = { tk_bin("intent-filter"),
 			arguments[i].arg, NULL };
 		const char *env[] = { arguments[i].env, NULL };
-		struct kit_proc p;
+		struct tk_proc p;
 		char name[16];
 
 		snprintf(name, sizeof(name), "args%zu", i);
-		kit_spawn(&p, name, argv, env);
-		ck_assert_int_eq(kit_wait(&p, 10000), arguments[i].code);
-		ck_assert_msg(kit_log_has(&p, arguments[i].output), "%s: no %s",
+		tk_spawn(&p, name, argv, env);
+		ck_assert_int_eq(tk_wait(&p, 10000), arguments[i].code);
+		ck_assert_msg(tk_log_has(&p, arguments[i].output), "%s: no %s",
 		    arguments[i].arg, arguments[i].output);
 	}
 }
 
-KIT_TEST(a_taken_port_is_said)
+TEST(a_taken_port_is_said)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 }, second = { 0 };
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	second.s.http = r.s.http;
 	running_spawn(&second, "second", nats.url);
-	ck_assert_int_eq(kit_wait(&second.s.proc, 10000), 69);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	ck_assert_int_eq(tk_wait(&second.s.proc, 10000), 69);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 }

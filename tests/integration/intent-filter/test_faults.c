@@ -51,15 +51,15 @@ answered_at_least(void *arg)
 }
 
 /* Two replicas, each terminated once under load; nobody notices. */
-KIT_TEST_T(two_replicas_lose_nothing, 240)
+TEST_T(two_replicas_lose_nothing, 240)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r[2];
 	pthread_t threads[CLIENTS];
 	int i, at;
 
 	memset(r, 0, sizeof(r));
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r[0], "one", nats.url);
 	running_start(&r[1], "two", nats.url);
 	load.url = nats.url;
@@ -69,17 +69,17 @@ KIT_TEST_T(two_replicas_lose_nothing, 240)
 		    pthread_create(&threads[i], NULL, client, NULL), 0);
 	for (i = 0; i < 2; i++) {
 		at = REQUESTS * (i + 1) / 3;
-		ck_assert(kit_until(answered_at_least, &at, 100000));
-		kit_service_end(&r[i].s);
+		ck_assert(tk_until(answered_at_least, &at, 100000));
+		tk_service_end(&r[i].s);
 		running_start(&r[i], i == 0 ? "one" : "two", nats.url);
 	}
 	for (i = 0; i < CLIENTS; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(atomic_load(&load.lost), 0);
 	ck_assert_int_eq(atomic_load(&load.answered), REQUESTS);
-	kit_service_end(&r[0].s);
-	kit_service_end(&r[1].s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r[0].s);
+	tk_service_end(&r[1].s);
+	tk_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
 
@@ -105,33 +105,33 @@ is_unready(void *arg)
 	return status_is(r->s.admin, "/readyz", 503);
 }
 
-KIT_TEST_T(a_killed_broker_comes_back, 60)
+TEST_T(a_killed_broker_comes_back, 60)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 	natsConnection *nc;
 	struct answer a;
 	int i;
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
 	for (i = 0; i < 2; i++) {
-		kit_server_stop(&nats, SIGKILL);
-		ck_assert(kit_until(is_unready, &r, 10000));
+		tk_server_stop(&nats, SIGKILL);
+		ck_assert(tk_until(is_unready, &r, 10000));
 		ck_assert(status_is(r.s.admin, "/livez", 200));
 		/* HTTP does not need NATS. */
 		a = http(r.s.http, "/v1/intents/filter", protocol());
 		ck_assert_int_eq(a.status, 200);
 		answer_free(&a);
-		kit_server_restart(&nats);
-		kit_service_wait(&r.s);
+		tk_server_restart(&nats);
+		tk_service_wait(&r.s);
 		nc = nats_client(nats.url);
 		ck_assert_ptr_nonnull(nc);
 		ck_assert(nats_request_works(nc));
 		natsConnection_Destroy(nc);
 	}
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 	nats_Close();
 }
 
@@ -146,32 +146,32 @@ http_works(void *arg)
 	return works;
 }
 
-KIT_TEST(it_starts_before_its_broker)
+TEST(it_starts_before_its_broker)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 
 	/* The port is known, the server is not up. */
-	kit_server_start(&nats, KIT_NATS);
-	kit_server_stop(&nats, SIGKILL);
+	tk_server_start(&nats, TK_NATS);
+	tk_server_stop(&nats, SIGKILL);
 	running_spawn(&r, "filter", nats.url);
-	ck_assert(kit_until(http_works, &r, 10000));
+	ck_assert(tk_until(http_works, &r, 10000));
 	ck_assert(status_is(r.s.admin, "/readyz", 503));
-	kit_server_restart(&nats);
-	kit_service_wait(&r.s);
-	kit_service_end(&r.s);
-	kit_server_stop(&nats, SIGTERM);
+	tk_server_restart(&nats);
+	tk_service_wait(&r.s);
+	tk_service_end(&r.s);
+	tk_server_stop(&nats, SIGTERM);
 }
 
 /* Stopping without a broker must not hang. */
-KIT_TEST(it_stops_without_its_broker)
+TEST(it_stops_without_its_broker)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	struct running r = { 0 };
 
-	kit_server_start(&nats, KIT_NATS);
+	tk_server_start(&nats, TK_NATS);
 	running_start(&r, "filter", nats.url);
-	kit_server_stop(&nats, SIGKILL);
-	ck_assert(kit_until(is_unready, &r, 10000));
-	kit_service_end(&r.s);
+	tk_server_stop(&nats, SIGKILL);
+	ck_assert(tk_until(is_unready, &r, 10000));
+	tk_service_end(&r.s);
 }

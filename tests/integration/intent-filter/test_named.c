@@ -15,7 +15,7 @@
 #define PATH     "/v1/intents/filter"
 
 struct named {
-	struct kit_server nats, redis;
+	struct tk_server nats, redis;
 	struct running r;
 	struct asking asking;
 };
@@ -24,8 +24,8 @@ static void
 named_start(struct named *n)
 {
 	memset(n, 0, sizeof(*n));
-	kit_server_start(&n->nats, KIT_NATS);
-	kit_server_start(&n->redis, KIT_REDIS);
+	tk_server_start(&n->nats, TK_NATS);
+	tk_server_start(&n->redis, TK_REDIS);
 	n->r.redis = n->redis.url;
 	running_start(&n->r, "filter", n->nats.url);
 	asking_start(&n->asking, n->nats.url, n->redis.url);
@@ -34,9 +34,9 @@ named_start(struct named *n)
 static void
 named_stop(struct named *n)
 {
-	kit_service_end(&n->r.s);
+	tk_service_end(&n->r.s);
 	asking_stop(&n->asking);
-	kit_server_stop(&n->nats, SIGTERM);
+	tk_server_stop(&n->nats, SIGTERM);
 }
 
 static void
@@ -78,12 +78,12 @@ redis_connected(void *arg)
 	return is;
 }
 
-KIT_TEST_T(a_catalog_is_found_by_its_name, 60)
+TEST_T(a_catalog_is_found_by_its_name, 60)
 {
 	struct named n;
 
 	named_start(&n);
-	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
+	ck_assert(tk_until(redis_connected, &n, ASKING_MS));
 	want(&n, NAMED("t1", "h1"), 404,
 	    "\"/catalog_ref/terminal_id: has no catalog");
 	asking_record(&n.asking, LIGHT("开灯"), "h1");
@@ -126,44 +126,44 @@ is_down(void *arg)
 }
 
 /* Redis that goes, hangs and comes back. */
-KIT_TEST_T(without_redis_catalogs_are_carried, 90)
+TEST_T(without_redis_catalogs_are_carried, 90)
 {
 	struct named n;
 
 	named_start(&n);
-	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
+	ck_assert(tk_until(redis_connected, &n, ASKING_MS));
 	asking_record(&n.asking, LIGHT("开灯"), "h1");
 	want(&n, NAMED("t1", "h1"), 200, "\"execute_intents\"");
 
-	kit_signal(&n.redis.proc, SIGSTOP);
+	tk_signal(&n.redis.proc, SIGSTOP);
 	want(&n, NAMED("t1", "h9"), 503, "\"unavailable\"");
 	want(&n, NAMED("t1", "h9"), 503, "send intent_catalog");
 	want(&n, NAMED("t1", "h1"), 200, "\"execute_intents\"");
 	want(&n, protocol(), 200, "\"execute_intents\"");
-	kit_signal(&n.redis.proc, SIGCONT);
-	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
+	tk_signal(&n.redis.proc, SIGCONT);
+	ck_assert(tk_until(redis_connected, &n, ASKING_MS));
 
-	kit_server_stop(&n.redis, SIGKILL);
-	ck_assert(kit_until(is_down, &n, ASKING_MS));
+	tk_server_stop(&n.redis, SIGKILL);
+	ck_assert(tk_until(is_down, &n, ASKING_MS));
 	want(&n, NAMED("t1", "h1"), 200, "\"execute_intents\"");
 	want(&n, protocol(), 200, "\"execute_intents\"");
 	ck_assert(status_is(n.r.s.admin, "/readyz", 200));
-	kit_server_restart(&n.redis);
-	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
+	tk_server_restart(&n.redis);
+	ck_assert(tk_until(redis_connected, &n, ASKING_MS));
 	named_stop(&n);
 }
 
-KIT_TEST(a_filter_without_redis_says_so)
+TEST(a_filter_without_redis_says_so)
 {
 	struct named n = { 0 };
 
-	kit_server_start(&n.nats, KIT_NATS);
+	tk_server_start(&n.nats, TK_NATS);
 	running_start(&n.r, "filter", n.nats.url);
 	want(&n, NAMED("t1", "h1"), 503,
 	    "\"/catalog_ref: cannot be read now; send intent_catalog\"");
 	want(&n, protocol(), 200, "\"execute_intents\"");
-	kit_service_end(&n.r.s);
-	kit_server_stop(&n.nats, SIGTERM);
+	tk_service_end(&n.r.s);
+	tk_server_stop(&n.nats, SIGTERM);
 }
 
 /* A catalog that takes long to compile; freed by the caller. */
@@ -191,24 +191,24 @@ is_read(void *arg)
 }
 
 /* Many want one new catalog: it is read once, and others do not wait for it. */
-KIT_TEST_T(a_burst_is_one_read, 60)
+TEST_T(a_burst_is_one_read, 60)
 {
 	struct named n;
 	char *slow = slow_catalog();
 
 	named_start(&n);
-	ck_assert(kit_until(redis_connected, &n, ASKING_MS));
+	ck_assert(tk_until(redis_connected, &n, ASKING_MS));
 	want(&n, protocol(), 200, "\"execute_intents\"");
 	asking_record(&n.asking, slow, "slow");
 	n.asking.question = STR(NAMED("t1", "slow"));
 	n.asking.deadline_ms = ASKING_MS;
 	n.asking.to_send = 200;
 	asking_fill(&n.asking, 200);
-	ck_assert(kit_until(is_read, &n, ASKING_MS));
+	ck_assert(tk_until(is_read, &n, ASKING_MS));
 	want(&n, protocol(), 200, "\"execute_intents\"");
 	ck_assert_int_eq(counted(&n, FILTERED), 2);
 	ck_assert(
-	    kit_loop_until(n.asking.loop, asking_done, &n.asking, ASKING_MS));
+	    tk_loop_until(n.asking.loop, asking_done, &n.asking, ASKING_MS));
 	ck_assert_uint_eq(n.asking.good, 200);
 	ck_assert_int_eq(counted(&n, "soul_intent_catalog_reads_total"), 1);
 	free(slow);

@@ -10,7 +10,7 @@
 #define QUESTIONS 60000
 #endif
 
-KIT_TEST_T(a_killed_replica_loses_nothing, 120)
+TEST_T(a_killed_replica_loses_nothing, 120)
 {
 	struct replicas s;
 
@@ -18,7 +18,7 @@ KIT_TEST_T(a_killed_replica_loses_nothing, 120)
 	s.asking.to_send = QUESTIONS;
 	replicas_answer(&s, QUESTIONS / 4);
 	replicas_kill(&s, 1);
-	ck_assert(kit_loop_until(
+	ck_assert(tk_loop_until(
 	    s.asking.loop, asking_done, &s.asking, 4 * ASKING_MS));
 	ck_assert_msg(s.asking.bad == 0, "%zu failed, one of them with %s",
 	    s.asking.bad, rc_name(s.asking.worst));

@@ -14,14 +14,14 @@
 #include "core/clock.h"
 #include "core/loop.h"
 #include "core/worker.h"
-#include "kit/kit_http.h"
-#include "kit/kit_loop.h"
 #include "model.h"
 #include "peers.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "state/terminal.h"
+#include "testkit/http.h"
+#include "testkit/loop.h"
 
 #define BED_MS 15000
 #define ORCHS  2
@@ -38,12 +38,12 @@ static const char bed_skills[] =
 static const char bed_catalog[] = "[{\"id\":\"i_light\",\"name\":\"控制灯\"}]";
 
 struct orch_proc {
-	struct kit_proc proc;
+	struct tk_proc proc;
 	int admin;
 };
 
 struct bed {
-	struct kit_server nats, redis;
+	struct tk_server nats, redis;
 	struct peers peers;
 	struct model model;
 	struct orch_proc orch[ORCHS];
@@ -67,25 +67,24 @@ bed_state_up(void *arg)
 static inline void
 bed_state_wait(struct bed *b)
 {
-	ck_assert(kit_loop_until(b->loop, bed_state_up, b->state, BED_MS));
+	ck_assert(tk_loop_until(b->loop, bed_state_up, b->state, BED_MS));
 }
 
 static inline bool
 orch_ready(void *arg)
 {
 	struct orch_proc *p = arg;
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = false;
 
-	if (!kit_port_open(p->admin))
+	if (!tk_port_open(p->admin))
 		return false;
-	kit_http_open(&c, p->admin);
-	if (kit_http_puts(
-		&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
-		is = kit_http_read(&c, &a, 2000) && a.status == 200;
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_http_open(&c, p->admin);
+	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		is = tk_http_read(&c, &a, 2000) && a.status == 200;
+	tk_answer_free(&a);
+	tk_http_close(&c);
 	return is;
 }
 
@@ -95,7 +94,7 @@ bed_spawn(struct bed *b, int i)
 {
 	struct orch_proc *p = &b->orch[i];
 	char name[16], nats[96], redis[96], admin[48], llm[64];
-	const char *argv[] = { kit_bin("llm-orchestrator"), NULL };
+	const char *argv[] = { tk_bin("llm-orchestrator"), NULL };
 	const char *env[16] = { nats, redis, admin, llm, "LOG_LEVEL=debug",
 		"TOOL_TIMEOUT_SECONDS=2", "LLM_TIMEOUT_MS=3000",
 		"REDIS_TIMEOUT_MS=1000" };
@@ -103,23 +102,22 @@ bed_spawn(struct bed *b, int i)
 	for (size_t n = 0; n < NELEM(b->more); n++)
 		env[8 + n] = b->more[n];
 
-	p->admin = kit_port();
+	p->admin = tk_port();
 	snprintf(name, sizeof(name), "orch-%d", i);
 	snprintf(nats, sizeof(nats), "NATS_URL=%s", b->nats.url);
 	snprintf(redis, sizeof(redis), "REDIS_URL=%s", b->redis.url);
 	snprintf(admin, sizeof(admin), "ADMIN_ADDR=127.0.0.1:%d", p->admin);
 	snprintf(llm, sizeof(llm), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
 	    b->model.port);
-	kit_spawn(&p->proc, name, argv, env);
-	ck_assert_msg(
-	    kit_until(orch_ready, p, BED_MS), "%s is not ready", name);
+	tk_spawn(&p->proc, name, argv, env);
+	ck_assert_msg(tk_until(orch_ready, p, BED_MS), "%s is not ready", name);
 }
 
 static inline void
 bed_kill(struct bed *b, int i)
 {
-	kit_signal(&b->orch[i].proc, SIGKILL);
-	ck_assert_int_eq(kit_wait(&b->orch[i].proc, BED_MS), 128 + SIGKILL);
+	tk_signal(&b->orch[i].proc, SIGKILL);
+	ck_assert_int_eq(tk_wait(&b->orch[i].proc, BED_MS), 128 + SIGKILL);
 	b->orch[i].proc.pid = 0;
 }
 
@@ -223,8 +221,8 @@ bed_start(struct bed *b, int orchs)
 	struct state_opts o = { .name = "bed", .deadline_ms = 5000 };
 
 	memset(b, 0, sizeof(*b));
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
 	b->loop = loop_new(64);
 	b->workers = worker_new(b->loop, 1, 16);
 	b->arena = arena_new(8 * 1024 * 1024);
@@ -247,8 +245,8 @@ bed_stop(struct bed *b)
 	for (int i = 0; i < ORCHS; i++) {
 		if (b->orch[i].proc.pid == 0)
 			continue;
-		kit_signal(&b->orch[i].proc, SIGTERM);
-		ck_assert_int_eq(kit_wait(&b->orch[i].proc, 20000), 0);
+		tk_signal(&b->orch[i].proc, SIGTERM);
+		ck_assert_int_eq(tk_wait(&b->orch[i].proc, 20000), 0);
 	}
 	model_stop(&b->model);
 	peers_stop(&b->peers);

@@ -18,7 +18,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define MODEL_MAX 32
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define PEERS_LINE     1024
 #define PEERS_LOG      256
@@ -428,7 +428,7 @@ peers_stop(struct peers *p)
 	/* What waits for its thread when the library ends would leak. */
 	for (size_t i = 0; i < p->n_subs; i++)
 		(void)natsSubscription_Drain(p->subs[i]);
-	ck_assert(kit_until(peers_ended, p, PEERS_DRAIN_MS));
+	ck_assert(tk_until(peers_ended, p, PEERS_DRAIN_MS));
 	for (size_t i = 0; i < p->n_subs; i++)
 		natsSubscription_Destroy(p->subs[i]);
 	natsConnection_Destroy(p->nc);

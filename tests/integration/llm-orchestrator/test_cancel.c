@@ -63,7 +63,7 @@ end(struct scene *s)
 	bed_stop(&s->b);
 }
 
-KIT_TEST_T(thinking_and_waiting, 60)
+TEST_T(thinking_and_waiting, 60)
 {
 	struct scene s;
 	struct talk first;
@@ -90,7 +90,7 @@ KIT_TEST_T(thinking_and_waiting, 60)
 	end(&s);
 }
 
-KIT_TEST_T(sensing, 60)
+TEST_T(sensing, 60)
 {
 	struct scene s;
 
@@ -104,7 +104,7 @@ KIT_TEST_T(sensing, 60)
 	end(&s);
 }
 
-KIT_TEST_T(invoking, 60)
+TEST_T(invoking, 60)
 {
 	struct scene s;
 
@@ -124,7 +124,7 @@ KIT_TEST_T(invoking, 60)
 	end(&s);
 }
 
-KIT_TEST_T(acting, 60)
+TEST_T(acting, 60)
 {
 	struct scene s;
 
@@ -140,7 +140,7 @@ KIT_TEST_T(acting, 60)
 	end(&s);
 }
 
-KIT_TEST_T(recalling, 60)
+TEST_T(recalling, 60)
 {
 	struct scene s;
 
@@ -161,7 +161,7 @@ KIT_TEST_T(recalling, 60)
 }
 
 /* While Redis is away: the end is written when it is back. */
-KIT_TEST_T(without_redis, 90)
+TEST_T(without_redis, 90)
 {
 	struct scene s;
 	char got[256] = "";
@@ -172,10 +172,10 @@ KIT_TEST_T(without_redis, 90)
 	start(&s);
 	while (model_asked(&s.b.model) < 1)
 		talk_next(&s.t, 20);
-	kit_server_stop(&s.b.redis, SIGKILL);
+	tk_server_stop(&s.b.redis, SIGKILL);
 	json_decref(story_ask(&s.b, "cancel", s.t.turn_id));
 	ck_assert_str_eq(text_at(talk_end(&s.t), "state"), "canceled");
-	kit_server_restart(&s.b.redis);
+	tk_server_restart(&s.b.redis);
 	bed_state_wait(&s.b);
 	struct mono by = mono_add_ms(clock_mono(), BED_MS);
 	while (strstr(got, "failed") == NULL) {

@@ -16,7 +16,7 @@ chat(struct bed *b, const char *said, const char *reply)
 }
 
 /* The oldest messages fall out, long ones lose their middle. */
-KIT_TEST_T(a_budget_of_tokens, 60)
+TEST_T(a_budget_of_tokens, 60)
 {
 	char big[6001], roles[64];
 	struct bed b;
@@ -47,7 +47,7 @@ KIT_TEST_T(a_budget_of_tokens, 60)
 }
 
 /* A command done without a model is there for the model to refer to. */
-KIT_TEST_T(direct_actions_are_history, 60)
+TEST_T(direct_actions_are_history, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -99,7 +99,7 @@ is_claimed(void *arg)
 }
 
 /* A long session is due for its summary at once, a short one is not. */
-KIT_TEST_T(long_sessions_are_due, 60)
+TEST_T(long_sessions_are_due, 60)
 {
 	struct bed b;
 	struct waiting w = { .b = &b };
@@ -113,12 +113,12 @@ KIT_TEST_T(long_sessions_are_due, 60)
 	chat(&b, "二", "好。");
 	ck_assert(!is_claimed(&w));
 	chat(&b, "三", "好。");
-	ck_assert(kit_until(is_claimed, &w, BED_MS));
+	ck_assert(tk_until(is_claimed, &w, BED_MS));
 	ck_assert_uint_eq(w.claimed, 1);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(long_words_make_a_long_session, 60)
+TEST_T(long_words_make_a_long_session, 60)
 {
 	struct bed b;
 	struct waiting w = { .b = &b };
@@ -133,6 +133,6 @@ KIT_TEST_T(long_words_make_a_long_session, 60)
 	chat(&b, "一", "好。");
 	ck_assert(!is_claimed(&w));
 	chat(&b, big, "好。");
-	ck_assert(kit_until(is_claimed, &w, BED_MS));
+	ck_assert(tk_until(is_claimed, &w, BED_MS));
 	bed_stop(&b);
 }

@@ -3,7 +3,7 @@
  */
 #include "talk.h"
 
-KIT_TEST_T(a_command_is_done_without_a_model, 60)
+TEST_T(a_command_is_done_without_a_model, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -58,7 +58,7 @@ KIT_TEST_T(a_command_is_done_without_a_model, 60)
 }
 
 /* An intent-filter that cannot have the catalog by name gets it itself. */
-KIT_TEST_T(a_catalog_that_is_not_found_by_name_is_sent, 60)
+TEST_T(a_catalog_that_is_not_found_by_name_is_sent, 60)
 {
 	static const char *const errors[] = { "conflict", "not_found",
 		"unavailable", "invalid_request" };
@@ -91,7 +91,7 @@ KIT_TEST_T(a_catalog_that_is_not_found_by_name_is_sent, 60)
 }
 
 /* A question that died with an intent-filter is asked again. */
-KIT_TEST_T(a_silent_filter_is_asked_again, 60)
+TEST_T(a_silent_filter_is_asked_again, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -115,7 +115,7 @@ KIT_TEST_T(a_silent_filter_is_asked_again, 60)
 }
 
 /* What delivery says is what is told. */
-KIT_TEST_T(what_was_not_delivered_was_not_done, 90)
+TEST_T(what_was_not_delivered_was_not_done, 90)
 {
 	static const struct {
 		const char *delivery, *error, *reply;
@@ -149,7 +149,7 @@ KIT_TEST_T(what_was_not_delivered_was_not_done, 90)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_blocked_soul_sends_nothing, 60)
+TEST_T(a_blocked_soul_sends_nothing, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -180,7 +180,7 @@ KIT_TEST_T(a_blocked_soul_sends_nothing, 60)
 }
 
 /* Without emotion-engine nobody knows the gate, and nothing is sent. */
-KIT_TEST_T(an_unknown_gate_is_closed, 60)
+TEST_T(an_unknown_gate_is_closed, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -198,7 +198,7 @@ KIT_TEST_T(an_unknown_gate_is_closed, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(what_is_missing_is_asked_for, 60)
+TEST_T(what_is_missing_is_asked_for, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -223,7 +223,7 @@ KIT_TEST_T(what_is_missing_is_asked_for, 60)
 }
 
 /* A command and a question in one breath. */
-KIT_TEST_T(the_rest_goes_to_the_model, 60)
+TEST_T(the_rest_goes_to_the_model, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -259,7 +259,7 @@ KIT_TEST_T(the_rest_goes_to_the_model, 60)
 	READY("i_light", "{\"skill\":\"control_light\",\"mode\":\"blink\"}")
 #define FLY READY("i_fly", "{\"skill\":\"fly\"}")
 
-KIT_TEST_T(intents_are_checked_against_the_skill, 60)
+TEST_T(intents_are_checked_against_the_skill, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -286,7 +286,7 @@ KIT_TEST_T(intents_are_checked_against_the_skill, 60)
 	"\"control_light\",\"mode\":\"on\"},"                       \
 	"\"missing_parameters\":[],\"evidence\":[]}"
 
-KIT_TEST_T(a_rejected_intent_is_not_done, 60)
+TEST_T(a_rejected_intent_is_not_done, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -318,7 +318,7 @@ KIT_TEST_T(a_rejected_intent_is_not_done, 60)
 }
 
 /* No intents, or no body: intent-filter is not asked. */
-KIT_TEST_T(without_intents_nobody_filters, 60)
+TEST_T(without_intents_nobody_filters, 60)
 {
 	struct bed b;
 	struct talk t;

@@ -70,7 +70,7 @@ told(natsSubscription *sub, const struct talk *t, const char *want)
 	ck_assert_str_eq(all, want);
 }
 
-KIT_TEST_T(a_turn_is_told, 60)
+TEST_T(a_turn_is_told, 60)
 {
 	natsSubscription *sub = NULL;
 	struct bed b;
@@ -128,7 +128,7 @@ KIT_TEST_T(a_turn_is_told, 60)
 }
 
 /* The idle timer runs from the user's last word. */
-KIT_TEST_T(a_turn_keeps_the_session_awake, 60)
+TEST_T(a_turn_keeps_the_session_awake, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
 	struct session s;

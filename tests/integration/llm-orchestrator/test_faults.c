@@ -4,7 +4,7 @@
 #include "talk.h"
 
 /* A service that starts late is waited for; nothing is asked twice. */
-KIT_TEST_T(services_that_restart_are_waited_for, 60)
+TEST_T(services_that_restart_are_waited_for, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -41,7 +41,7 @@ answered(void *arg)
 }
 
 /* Redis goes while the model thinks, and is back when it has answered. */
-KIT_TEST_T(redis_restarts_in_a_turn, 90)
+TEST_T(redis_restarts_in_a_turn, 90)
 {
 	struct bed b;
 	struct talk t;
@@ -52,10 +52,10 @@ KIT_TEST_T(redis_restarts_in_a_turn, 90)
 	talk_start(&t, &b, "在吗");
 	while (model_asked(&b.model) < 1)
 		talk_next(&t, 20);
-	kit_server_stop(&b.redis, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
 	/* The reply is not given before it is stored. */
-	ck_assert(!kit_until(answered, &t, 2000));
-	kit_server_restart(&b.redis);
+	ck_assert(!tk_until(answered, &t, 2000));
+	tk_server_restart(&b.redis);
 	talk_want(&t, .reply = "还在。", .executed = "", .failed = "");
 	talk_close(&t);
 	bed_state_wait(&b);
@@ -73,14 +73,14 @@ KIT_TEST_T(redis_restarts_in_a_turn, 90)
 static bool
 state_is_down(void *arg)
 {
-	return kit_log_has(arg, "ev=state.down");
+	return tk_log_has(arg, "ev=state.down");
 }
 
 /*
  * Redis stands still when the turn is to be stored, and may do in the end what
  * nobody waits for any more: the turn is neither lost nor stored twice.
  */
-KIT_TEST_T(redis_stands_still_in_a_turn, 60)
+TEST_T(redis_stands_still_in_a_turn, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -93,9 +93,9 @@ KIT_TEST_T(redis_stands_still_in_a_turn, 60)
 	while (model_asked(&b.model) < 1)
 		talk_next(&t, 5);
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGSTOP), 0);
-	ck_assert(kit_until(state_is_down, &b.orch[0].proc, BED_MS));
+	ck_assert(tk_until(state_is_down, &b.orch[0].proc, BED_MS));
 	/* It is tried again, and not even sent. */
-	ck_assert(!kit_until(answered, &t, 500));
+	ck_assert(!tk_until(answered, &t, 500));
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGCONT), 0);
 	talk_want(&t, .reply = "还在。", .executed = "", .failed = "");
 	talk_close(&t);
@@ -107,7 +107,7 @@ KIT_TEST_T(redis_stands_still_in_a_turn, 60)
 }
 
 /* It stays away: the turn fails, and the next one is refused at once. */
-KIT_TEST_T(redis_stays_away, 90)
+TEST_T(redis_stays_away, 90)
 {
 	struct bed b;
 	struct talk t;
@@ -118,16 +118,16 @@ KIT_TEST_T(redis_stays_away, 90)
 	talk_start(&t, &b, "在吗");
 	while (model_asked(&b.model) < 1)
 		talk_next(&t, 20);
-	kit_server_stop(&b.redis, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
 	talk_want_fault(&t, 503, "unavailable");
 	talk_close(&t);
 	talk_start(&t, &b, "在吗");
 	talk_want_fault(&t, 503, "unavailable");
 	talk_close(&t);
 	/* The place that could not be given up is given up later. */
-	kit_server_restart(&b.redis);
+	tk_server_restart(&b.redis);
 	bed_state_wait(&b);
-	ck_assert(kit_until(orch_ready, &b.orch[0], BED_MS));
+	ck_assert(tk_until(orch_ready, &b.orch[0], BED_MS));
 	model_will_say(&b.model, "回来了。", NULL);
 	talk_start(&t, &b, "在吗");
 	talk_want(&t, .reply = "回来了。", .executed = "", .failed = "");
@@ -136,7 +136,7 @@ KIT_TEST_T(redis_stays_away, 90)
 }
 
 /* A deleted session takes its turns with it. */
-KIT_TEST_T(the_session_is_deleted, 60)
+TEST_T(the_session_is_deleted, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
 	struct bed b;
@@ -158,7 +158,7 @@ KIT_TEST_T(the_session_is_deleted, 60)
 }
 
 /* An evicted turn does nothing any more. */
-KIT_TEST_T(an_evicted_turn_moves_nothing, 60)
+TEST_T(an_evicted_turn_moves_nothing, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
 	struct bed b;
@@ -178,7 +178,7 @@ KIT_TEST_T(an_evicted_turn_moves_nothing, 60)
 }
 
 /* SIGTERM: turns in hand are ended, results included. */
-KIT_TEST_T(turns_end_before_the_process, 60)
+TEST_T(turns_end_before_the_process, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -192,7 +192,7 @@ KIT_TEST_T(turns_end_before_the_process, 60)
 	talk_start(&t, &b, "点头");
 	while (peers_invokes(&b.peers) < 1)
 		talk_next(&t, 20);
-	kit_signal(&b.orch[0].proc, SIGTERM);
+	tk_signal(&b.orch[0].proc, SIGTERM);
 	/* The bridge keeps results too; nobody listens for them any more. */
 	snprintf(id, sizeof(id), "%s",
 	    text_at(peers_last(&b.peers, invoke), "request_id"));
@@ -202,7 +202,7 @@ KIT_TEST_T(turns_end_before_the_process, 60)
 	    RC_OK);
 	talk_want(&t, .reply = "点好了。", .executed = "nod", .failed = "");
 	talk_close(&t);
-	ck_assert_int_eq(kit_wait(&b.orch[0].proc, BED_MS), 0);
+	ck_assert_int_eq(tk_wait(&b.orch[0].proc, BED_MS), 0);
 	b.orch[0].proc.pid = 0;
 	bed_stop(&b);
 }
@@ -216,7 +216,7 @@ peers_up(void *arg)
 }
 
 /* NATS restarts; the turn in hand is lost, the next one works. */
-KIT_TEST_T(nats_restarts_in_a_turn, 90)
+TEST_T(nats_restarts_in_a_turn, 90)
 {
 	struct bed b;
 	struct talk t;
@@ -227,10 +227,10 @@ KIT_TEST_T(nats_restarts_in_a_turn, 90)
 	talk_start(&t, &b, "在吗");
 	while (model_asked(&b.model) < 1)
 		talk_next(&t, 20);
-	kit_server_stop(&b.nats, SIGKILL);
-	kit_server_restart(&b.nats);
-	ck_assert(kit_until(peers_up, &b.peers, BED_MS));
-	ck_assert(kit_until(orch_ready, &b.orch[0], BED_MS));
+	tk_server_stop(&b.nats, SIGKILL);
+	tk_server_restart(&b.nats);
+	ck_assert(tk_until(peers_up, &b.peers, BED_MS));
+	ck_assert(tk_until(orch_ready, &b.orch[0], BED_MS));
 	talk_close(&t);
 	model_will_say(&b.model, "在。", NULL);
 	talk_start(&t, &b, "还在吗");

@@ -64,7 +64,7 @@ want_stage(struct talk *t, const char *outcome)
 	json_decref(list);
 }
 
-KIT_TEST_T(a_memory_is_forgotten, 60)
+TEST_T(a_memory_is_forgotten, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -105,7 +105,7 @@ KIT_TEST_T(a_memory_is_forgotten, 60)
 }
 
 /* The model says nothing of it, or cannot: the table does. */
-KIT_TEST_T(what_is_gone_is_told, 60)
+TEST_T(what_is_gone_is_told, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -121,7 +121,7 @@ KIT_TEST_T(what_is_gone_is_told, 60)
 }
 
 /* Whatever the model claims, before it knows and after. */
-KIT_TEST_T(nothing_fits, 60)
+TEST_T(nothing_fits, 60)
 {
 	static const char said[] =
 	    "已经忘掉了。\n没有找到和要忘掉的事相符的记忆。";
@@ -143,7 +143,7 @@ KIT_TEST_T(nothing_fits, 60)
 }
 
 /* Nobody knows whether it was done; the model may only speak of it. */
-KIT_TEST_T(an_error_is_not_confirmed, 60)
+TEST_T(an_error_is_not_confirmed, 60)
 {
 	static const char *const answers[] = { NULL, "{\"forgotten\":\"x\"}",
 		/* Something is gone, and nobody can say what. */
@@ -177,7 +177,7 @@ KIT_TEST_T(an_error_is_not_confirmed, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(no_answer_is_not_confirmed, 60)
+TEST_T(no_answer_is_not_confirmed, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -197,7 +197,7 @@ KIT_TEST_T(no_answer_is_not_confirmed, 60)
 }
 
 /* Memory is gone since it was ready: nothing was forgotten. */
-KIT_TEST_T(nobody_is_asked, 60)
+TEST_T(nobody_is_asked, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -222,7 +222,7 @@ KIT_TEST_T(nobody_is_asked, 60)
 }
 
 /* Without words for it there is nothing to forget, least of all everything. */
-KIT_TEST_T(what_is_not_said_is_not_forgotten, 60)
+TEST_T(what_is_not_said_is_not_forgotten, 60)
 {
 	static const char *const calls[] = {
 		"[[\"forget_memory\",\"{}\"]]",
@@ -257,7 +257,7 @@ KIT_TEST_T(what_is_not_said_is_not_forgotten, 60)
 }
 
 /* After a search it is still on offer. */
-KIT_TEST_T(searched_then_forgotten, 60)
+TEST_T(searched_then_forgotten, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -289,7 +289,7 @@ want_canceled(struct bed *b, struct talk *t)
 }
 
 /* A turn that may have forgotten something is not run again. */
-KIT_TEST_T(canceled_and_repeated, 60)
+TEST_T(canceled_and_repeated, 60)
 {
 	struct bed b;
 	struct talk first, again;

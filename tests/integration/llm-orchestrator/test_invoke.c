@@ -14,7 +14,7 @@ nod(struct bed *b, struct talk *t, enum body_mode mode)
 	talk_start(t, b, "表示同意");
 }
 
-KIT_TEST_T(the_body_does_it, 60)
+TEST_T(the_body_does_it, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -50,7 +50,7 @@ KIT_TEST_T(the_body_does_it, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_body_fails, 60)
+TEST_T(the_body_fails, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -68,7 +68,7 @@ KIT_TEST_T(the_body_fails, 60)
 }
 
 /* Silence, an answer to something else, an answer that is none. */
-KIT_TEST_T(the_body_does_not_answer, 90)
+TEST_T(the_body_does_not_answer, 90)
 {
 	static const enum body_mode modes[] = { BODY_MUTE, BODY_WRONG_ID,
 		BODY_BAD };
@@ -94,7 +94,7 @@ KIT_TEST_T(the_body_does_not_answer, 90)
 }
 
 /* A result after the time is no confirmation, and does no harm. */
-KIT_TEST_T(the_body_is_late, 60)
+TEST_T(the_body_is_late, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -118,7 +118,7 @@ KIT_TEST_T(the_body_is_late, 60)
 }
 
 /* A result that got lost on its way is found where it is kept. */
-KIT_TEST_T(a_lost_result_is_found, 60)
+TEST_T(a_lost_result_is_found, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -141,7 +141,7 @@ KIT_TEST_T(a_lost_result_is_found, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_body_is_not_there, 60)
+TEST_T(the_body_is_not_there, 60)
 {
 	static const struct {
 		const char *delivery, *error;
@@ -167,7 +167,7 @@ KIT_TEST_T(the_body_is_not_there, 60)
 }
 
 /* Of one skill in order, different ones beside each other. */
-KIT_TEST_T(several_calls, 60)
+TEST_T(several_calls, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -204,7 +204,7 @@ KIT_TEST_T(several_calls, 60)
 }
 
 /* Wrong arguments are put right where that is safe, else sent back once. */
-KIT_TEST_T(arguments_are_checked, 60)
+TEST_T(arguments_are_checked, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -244,7 +244,7 @@ KIT_TEST_T(arguments_are_checked, 60)
 }
 
 /* A skill the body does not have, and rounds without end. */
-KIT_TEST_T(unknown_skills_and_endless_rounds, 60)
+TEST_T(unknown_skills_and_endless_rounds, 60)
 {
 	struct bed b;
 	struct talk t;

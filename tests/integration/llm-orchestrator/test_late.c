@@ -51,7 +51,7 @@ replies(struct bed *b, const char *reply)
 	talk_close(&t);
 }
 
-KIT_TEST_T(told_in_the_next_turn_once, 60)
+TEST_T(told_in_the_next_turn_once, 60)
 {
 	struct bed b;
 	char id[64];
@@ -75,7 +75,7 @@ KIT_TEST_T(told_in_the_next_turn_once, 60)
 }
 
 /* What is told is that of the body; each has its own end. */
-KIT_TEST_T(failures_and_several, 60)
+TEST_T(failures_and_several, 60)
 {
 	char first[64], second[64];
 	struct bed b;
@@ -93,7 +93,7 @@ KIT_TEST_T(failures_and_several, 60)
 }
 
 /* Whoever runs the next turn tells it; a turn that fails has not. */
-KIT_TEST_T(whoever_dies, 60)
+TEST_T(whoever_dies, 60)
 {
 	struct talk t;
 	struct bed b;

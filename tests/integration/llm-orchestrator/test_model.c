@@ -3,7 +3,7 @@
  */
 #include "talk.h"
 
-KIT_TEST_T(a_question_is_answered, 60)
+TEST_T(a_question_is_answered, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -31,7 +31,7 @@ KIT_TEST_T(a_question_is_answered, 60)
 }
 
 /* Nothing is to be done: no tools, a few words at most. */
-KIT_TEST_T(an_exclamation_gets_no_tools, 60)
+TEST_T(an_exclamation_gets_no_tools, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -59,7 +59,7 @@ KIT_TEST_T(an_exclamation_gets_no_tools, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_model_is_away, 90)
+TEST_T(the_model_is_away, 90)
 {
 	static const struct {
 		int status, tries, fault;
@@ -103,7 +103,7 @@ KIT_TEST_T(the_model_is_away, 90)
 }
 
 /* Its own timeout, and that of the whole turn. */
-KIT_TEST_T(the_model_is_slow, 60)
+TEST_T(the_model_is_slow, 60)
 {
 	struct talk_opts o = { .deadline_ms = 2500 };
 	struct bed b;
@@ -132,7 +132,7 @@ KIT_TEST_T(the_model_is_slow, 60)
 }
 
 /* The next turn sees this one, calls and results included. */
-KIT_TEST_T(what_was_said_is_remembered, 60)
+TEST_T(what_was_said_is_remembered, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -179,7 +179,7 @@ KIT_TEST_T(what_was_said_is_remembered, 60)
 }
 
 /* What the body noticed is kept and shown, one line each. */
-KIT_TEST_T(observations_are_shown, 60)
+TEST_T(observations_are_shown, 60)
 {
 	static const char inputs[] =
 	    "[{\"type\":\"presence\",\"data\":{\"near\":true}},"
@@ -214,7 +214,7 @@ KIT_TEST_T(observations_are_shown, 60)
 }
 
 /* What a turn cannot begin for. */
-KIT_TEST_T(refused_turns, 60)
+TEST_T(refused_turns, 60)
 {
 	static const struct {
 		struct talk_opts o;

@@ -15,7 +15,7 @@ accept_turn(struct talk *t)
 }
 
 /* In the order in which they were accepted, across two processes. */
-KIT_TEST_T(turns_in_their_order, 90)
+TEST_T(turns_in_their_order, 90)
 {
 	struct bed b;
 	struct talk t[TURNS];
@@ -57,7 +57,7 @@ KIT_TEST_T(turns_in_their_order, 90)
 }
 
 /* Another session does not wait, and "s1" of another user is another one. */
-KIT_TEST_T(sessions_do_not_wait_for_each_other, 60)
+TEST_T(sessions_do_not_wait_for_each_other, 60)
 {
 	struct bed b;
 	struct talk slow, fast;
@@ -79,7 +79,7 @@ KIT_TEST_T(sessions_do_not_wait_for_each_other, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_full_queue_is_an_error, 60)
+TEST_T(a_full_queue_is_an_error, 60)
 {
 	struct bed b;
 	struct talk t[TURN_QUEUE_MAX + 2];
@@ -109,7 +109,7 @@ KIT_TEST_T(a_full_queue_is_an_error, 60)
 }
 
 /* A process that dies takes its turn with it, and not the session. */
-KIT_TEST_T(a_killed_process_sticks_nothing, 90)
+TEST_T(a_killed_process_sticks_nothing, 90)
 {
 	struct bed b;
 	struct talk dead, waits, next;
@@ -179,7 +179,7 @@ want_canceled(struct bed *b, struct talk *t)
 	ck_assert_ptr_null(cancel(b, t->turn_id, "u1"));
 }
 
-KIT_TEST_T(cancel_in_every_phase, 90)
+TEST_T(cancel_in_every_phase, 90)
 {
 	struct bed b;
 	struct talk first, t;
@@ -231,7 +231,7 @@ KIT_TEST_T(cancel_in_every_phase, 90)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nobody_cancels_anothers_turn, 60)
+TEST_T(nobody_cancels_anothers_turn, 60)
 {
 	struct bed b;
 	struct talk t;

@@ -46,11 +46,11 @@ log_is_clean(struct bed *b)
 		"钥匙", "u6211", SECRET };
 
 	for (size_t i = 0; i < NELEM(never); i++)
-		ck_assert_msg(!kit_log_has(&b->orch[0].proc, never[i]),
+		ck_assert_msg(!tk_log_has(&b->orch[0].proc, never[i]),
 		    "the log has %s", never[i]);
 }
 
-KIT_TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
+TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
 {
 	struct bed b = { .more = { "OPENAI_API_KEY=" KEY } };
 	struct talk t;
@@ -68,7 +68,7 @@ KIT_TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
 			: "",
 		    rows[i].reason);
 		talk_close(&t);
-		ck_assert_msg(kit_log_has(&b.orch[0].proc, rows[i].log),
+		ck_assert_msg(tk_log_has(&b.orch[0].proc, rows[i].log),
 		    "%d: no %s", rows[i].status, rows[i].log);
 		/* The next turn works. */
 		model_will_say(&b.model, "在。", NULL);
@@ -76,9 +76,9 @@ KIT_TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
 		talk_want(&t, .reply = "在。", .executed = "", .failed = "");
 		talk_close(&t);
 	}
-	ck_assert(kit_log_has(&b.orch[0].proc, "ev=llm.failed"));
-	ck_assert(kit_log_has(&b.orch[0].proc, "model=gpt-4o-mini"));
-	ck_assert(kit_log_has(&b.orch[0].proc, "/v1/chat/completions"));
+	ck_assert(tk_log_has(&b.orch[0].proc, "ev=llm.failed"));
+	ck_assert(tk_log_has(&b.orch[0].proc, "model=gpt-4o-mini"));
+	ck_assert(tk_log_has(&b.orch[0].proc, "/v1/chat/completions"));
 	log_is_clean(&b);
 	bed_stop(&b);
 }
@@ -86,22 +86,22 @@ KIT_TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
 static char *
 readyz(struct bed *b, int *status)
 {
-	struct kit_http c = { 0 };
-	struct kit_answer a = { 0 };
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
 	char *text;
 
-	kit_http_open(&c, b->orch[0].admin);
-	ck_assert(kit_http_puts(
+	tk_http_open(&c, b->orch[0].admin);
+	ck_assert(tk_http_puts(
 	    &c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-	ck_assert(kit_http_read(&c, &a, 2000));
+	ck_assert(tk_http_read(&c, &a, 2000));
 	*status = a.status;
 	text = mem_strdup(a.body.p);
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_answer_free(&a);
+	tk_http_close(&c);
 	return text;
 }
 
-KIT_TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
+TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -134,22 +134,22 @@ KIT_TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 
 /* "check-llm" with that file of providers; its exit code. */
 static int
-check_llm(struct kit_proc *p, const char *name, const char *const env[])
+check_llm(struct tk_proc *p, const char *name, const char *const env[])
 {
-	const char *const argv[] = { kit_bin("llm-orchestrator"), "check-llm",
+	const char *const argv[] = { tk_bin("llm-orchestrator"), "check-llm",
 		NULL };
 
-	kit_spawn(p, name, argv, env);
-	return kit_wait(p, BED_MS);
+	tk_spawn(p, name, argv, env);
+	return tk_wait(p, BED_MS);
 }
 
-KIT_TEST_T(check_llm_says_what_is_wrong_with_each, 60)
+TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 {
-	const char *path = kit_path("providers.json");
+	const char *path = tk_path("providers.json");
 	char file[300], json[1024];
-	struct kit_proc p;
+	struct tk_proc p;
 	struct model m;
-	int closed = kit_port();
+	int closed = tk_port();
 
 	model_start(&m);
 	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
@@ -165,28 +165,28 @@ KIT_TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 	    "{\"name\":\"none\",\"kind\":\"openai\",\"model\":\"m\","
 	    "\"base_url\":\"http://127.0.0.1:%d/v1\"}]}",
 	    m.port, m.port, m.port, closed);
-	kit_write_file(path, json);
+	tk_write_file(path, json);
 	model_will_say(&m, "pong", NULL);
 	model_will(&m, 401, 0, mem_strdup(ECHO("wrong key")));
 	model_will(&m, 404, 0, mem_strdup("<html>404</html>"));
 	ck_assert_int_eq(
 	    check_llm(&p, "check", ((const char *const[]){ file, NULL })), 1);
-	ck_assert(kit_log_has(&p, "good: ok\n"));
-	ck_assert(kit_log_has(&p, "key: unauthorized (status 401); look at "));
-	ck_assert(kit_log_has(&p, "path: not_found (status 404); look at "));
-	ck_assert(kit_log_has(&p, "none: unreachable (status 0); look at "));
-	ck_assert(!kit_log_has(&p, KEY));
+	ck_assert(tk_log_has(&p, "good: ok\n"));
+	ck_assert(tk_log_has(&p, "key: unauthorized (status 401); look at "));
+	ck_assert(tk_log_has(&p, "path: not_found (status 404); look at "));
+	ck_assert(tk_log_has(&p, "none: unreachable (status 0); look at "));
+	ck_assert(!tk_log_has(&p, KEY));
 	model_stop(&m);
 	ck_assert_int_eq(
 	    check_llm(&p, "wrong",
 		((const char *const[]){ "LLM_PROVIDERS=/none", NULL })),
 	    78);
-	ck_assert(kit_log_has(&p, "LLM_PROVIDERS: cannot use"));
+	ck_assert(tk_log_has(&p, "LLM_PROVIDERS: cannot use"));
 }
 
-KIT_TEST_T(check_llm_is_done_when_all_answer, 60)
+TEST_T(check_llm_is_done_when_all_answer, 60)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 	struct model m;
 	char url[64];
 
@@ -196,6 +196,6 @@ KIT_TEST_T(check_llm_is_done_when_all_answer, 60)
 	model_will_say(&m, "pong", NULL);
 	ck_assert_int_eq(
 	    check_llm(&p, "all", ((const char *const[]){ url, NULL })), 0);
-	ck_assert(kit_log_has(&p, "openai: ok\n"));
+	ck_assert(tk_log_has(&p, "openai: ok\n"));
 	model_stop(&m);
 }

@@ -11,7 +11,7 @@
 	"\"score\":0.9,\"created_at\":\"2026-11-01T00:00:00Z\"}],"     \
 	"\"backend\":\"builtin\"}"
 
-KIT_TEST_T(memories_are_searched, 60)
+TEST_T(memories_are_searched, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -43,7 +43,7 @@ KIT_TEST_T(memories_are_searched, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_search_fails, 60)
+TEST_T(the_search_fails, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -67,7 +67,7 @@ KIT_TEST_T(the_search_fails, 60)
 }
 
 /* Memory is not ready, or not there at all: nobody offers the search. */
-KIT_TEST_T(no_memory_no_search, 60)
+TEST_T(no_memory_no_search, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -104,7 +104,7 @@ KIT_TEST_T(no_memory_no_search, 60)
 }
 
 /* Skills beside a search wait for what it finds. */
-KIT_TEST_T(a_search_comes_first, 60)
+TEST_T(a_search_comes_first, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -130,7 +130,7 @@ KIT_TEST_T(a_search_comes_first, 60)
 }
 
 /* A memory that hangs makes one turn slow, not all. */
-KIT_TEST_T(a_silent_memory_is_not_asked_again, 60)
+TEST_T(a_silent_memory_is_not_asked_again, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -153,7 +153,7 @@ KIT_TEST_T(a_silent_memory_is_not_asked_again, 60)
 }
 
 /* How many, within 1 to 10; what to look for, of the model or the user. */
-KIT_TEST_T(what_is_searched_for, 60)
+TEST_T(what_is_searched_for, 60)
 {
 	static const struct {
 		const char *args, *query;
@@ -201,7 +201,7 @@ KIT_TEST_T(what_is_searched_for, 60)
 }
 
 /* The search is no round: even one round leaves one for the skills. */
-KIT_TEST_T(a_search_costs_no_round, 60)
+TEST_T(a_search_costs_no_round, 60)
 {
 	struct bed b;
 	struct talk t;

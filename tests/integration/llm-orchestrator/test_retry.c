@@ -19,7 +19,7 @@ want_repeated(struct talk *t, const char *first)
 	talk_close(t);
 }
 
-KIT_TEST_T(while_it_runs_and_after, 60)
+TEST_T(while_it_runs_and_after, 60)
 {
 	struct bed b;
 	struct talk first, again;
@@ -56,7 +56,7 @@ KIT_TEST_T(while_it_runs_and_after, 60)
 }
 
 /* What came to nothing may be tried anew; what did something may not. */
-KIT_TEST_T(after_a_failure, 60)
+TEST_T(after_a_failure, 60)
 {
 	struct bed b;
 	struct talk t;

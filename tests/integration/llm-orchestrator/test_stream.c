@@ -41,7 +41,7 @@ heard(natsSubscription *sub)
 	return j;
 }
 
-KIT_TEST_T(a_turn_that_is_not_streamed, 60)
+TEST_T(a_turn_that_is_not_streamed, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -74,7 +74,7 @@ KIT_TEST_T(a_turn_that_is_not_streamed, 60)
 }
 
 /* The first piece goes out while the model still speaks. */
-KIT_TEST_T(pieces_as_they_come, 60)
+TEST_T(pieces_as_they_come, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -115,7 +115,7 @@ KIT_TEST_T(pieces_as_they_come, 60)
 }
 
 /* How soon a first piece goes out, many times. */
-KIT_TEST_T(first_pieces_are_quick, 90)
+TEST_T(first_pieces_are_quick, 90)
 {
 	struct bed b;
 	struct talk t;
@@ -153,7 +153,7 @@ KIT_TEST_T(first_pieces_are_quick, 90)
 }
 
 /* Many at one time share the pipeline, and not their pieces. */
-KIT_TEST_T(many_at_once, 60)
+TEST_T(many_at_once, 60)
 {
 	static const char words[] = "一|二|三|四|五|六|七|八|九|十";
 	struct bed b;
@@ -185,7 +185,7 @@ KIT_TEST_T(many_at_once, 60)
 }
 
 /* What was done at once is said before the model is asked for the rest. */
-KIT_TEST_T(direct_actions_come_first, 60)
+TEST_T(direct_actions_come_first, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -208,7 +208,7 @@ KIT_TEST_T(direct_actions_come_first, 60)
 }
 
 /* A question ends a turn in another way. */
-KIT_TEST_T(a_question_is_asked, 60)
+TEST_T(a_question_is_asked, 60)
 {
 	static const char asks[] = DECIDES("execute_intents",
 	    "{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\","
@@ -240,7 +240,7 @@ KIT_TEST_T(a_question_is_asked, 60)
 /* ---- calls ------------------------------------------------------------- */
 
 /* What claims a deed is held until the deed is confirmed. */
-KIT_TEST_T(claims_wait_for_their_deeds, 60)
+TEST_T(claims_wait_for_their_deeds, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -275,7 +275,7 @@ KIT_TEST_T(claims_wait_for_their_deeds, 60)
 }
 
 /* If all is confirmed, the same message goes on. */
-KIT_TEST_T(confirmed_claims_are_said, 60)
+TEST_T(confirmed_claims_are_said, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -298,7 +298,7 @@ KIT_TEST_T(confirmed_claims_are_said, 60)
 }
 
 /* Silence is not said piece by piece. */
-KIT_TEST_T(silence_has_no_pieces, 60)
+TEST_T(silence_has_no_pieces, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -317,7 +317,7 @@ KIT_TEST_T(silence_has_no_pieces, 60)
 
 /* ---- faults ------------------------------------------------------------ */
 
-KIT_TEST_T(failures_are_told, 60)
+TEST_T(failures_are_told, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -358,7 +358,7 @@ KIT_TEST_T(failures_are_told, 60)
 }
 
 /* A model that breaks off after some words: they are not the reply. */
-KIT_TEST_T(a_broken_answer_fails, 60)
+TEST_T(a_broken_answer_fails, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -383,7 +383,7 @@ KIT_TEST_T(a_broken_answer_fails, 60)
 }
 
 /* What cannot be told now is told later, or in the end. */
-KIT_TEST_T(redis_goes_away_while_it_speaks, 90)
+TEST_T(redis_goes_away_while_it_speaks, 90)
 {
 	struct bed b;
 	struct talk t;
@@ -396,11 +396,11 @@ KIT_TEST_T(redis_goes_away_while_it_speaks, 90)
 	talk_start_with(&t, &b, "数数", STREAMED);
 	json_decref(heard(sub));
 	json_decref(heard(sub));
-	kit_server_stop(&b.redis, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
 	model_hold(&b.model, false);
-	while (!kit_log_has(&b.orch[0].proc, "turn.events_late"))
+	while (!tk_log_has(&b.orch[0].proc, "turn.events_late"))
 		(void)talk_next(&t, 20);
-	kit_server_restart(&b.redis);
+	tk_server_restart(&b.redis);
 	talk_want(&t, .reply = "一二三四五", .executed = "", .failed = "");
 	bed_state_wait(&b);
 	json_t *story = story_of(&b);
@@ -412,7 +412,7 @@ KIT_TEST_T(redis_goes_away_while_it_speaks, 90)
 }
 
 /* A process that dies: who comes next says that its turn is lost. */
-KIT_TEST_T(a_killed_process_is_told_of, 90)
+TEST_T(a_killed_process_is_told_of, 90)
 {
 	struct bed b;
 	struct talk dead, next;

@@ -37,7 +37,7 @@ kept(struct bed *b, const char *turn)
 }
 
 /* With a skill that takes its time, and two thoughts. */
-KIT_TEST_T(an_ended_turn, 60)
+TEST_T(an_ended_turn, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -77,7 +77,7 @@ KIT_TEST_T(an_ended_turn, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_running_turn, 60)
+TEST_T(a_running_turn, 60)
 {
 	struct bed b;
 	struct talk t, next;
@@ -119,7 +119,7 @@ KIT_TEST_T(a_running_turn, 60)
 }
 
 /* A signal lets a turn under way end, and takes no other. */
-KIT_TEST_T(a_drain_ends_what_runs, 60)
+TEST_T(a_drain_ends_what_runs, 60)
 {
 	struct bed b;
 	struct talk t;
@@ -131,12 +131,12 @@ KIT_TEST_T(a_drain_ends_what_runs, 60)
 	talk_start_with(&t, &b, "一", &(struct talk_opts){ .stream = true });
 	while (model_asked(&b.model) < 1)
 		talk_next(&t, 20);
-	kit_signal(&b.orch[0].proc, SIGTERM);
-	while (!kit_log_has(&b.orch[0].proc, "svc.draining"))
+	tk_signal(&b.orch[0].proc, SIGTERM);
+	while (!tk_log_has(&b.orch[0].proc, "svc.draining"))
 		talk_next(&t, 20);
 	model_hold(&b.model, false);
 	talk_want(&t, .reply = "再见", .executed = "", .failed = "");
-	ck_assert_int_eq(kit_wait(&b.orch[0].proc, BED_MS), 0);
+	ck_assert_int_eq(tk_wait(&b.orch[0].proc, BED_MS), 0);
 	b.orch[0].proc.pid = 0;
 	json_decref(story_of(&b));
 	talk_close(&t);
@@ -176,7 +176,7 @@ span_named(json_t *list, const char *name)
 }
 
 /* Each stage is a part of the turn. */
-KIT_TEST_T(stages_as_spans, 60)
+TEST_T(stages_as_spans, 60)
 {
 	struct bed b;
 	struct talk t;

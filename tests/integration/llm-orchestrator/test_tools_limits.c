@@ -39,7 +39,7 @@ answer(struct bed *b)
 }
 
 /* Longer and shorter than the others: both are held to. */
-KIT_TEST_T(time_of_their_own, 60)
+TEST_T(time_of_their_own, 60)
 {
 	struct mono start;
 	struct bed b;
@@ -77,7 +77,7 @@ KIT_TEST_T(time_of_their_own, 60)
 }
 
 /* A closed gate, or one that nobody knows, holds back all but this. */
-KIT_TEST_T(safety_passes_the_gate, 60)
+TEST_T(safety_passes_the_gate, 60)
 {
 	static const char *const modes[] = { "blocked", NULL };
 	static const char *const errors[] = { "blocked", "gate unknown" };
@@ -132,7 +132,7 @@ KIT_TEST_T(safety_passes_the_gate, 60)
 }
 
 /* Other words and bounds are understood; what is not is asked for once. */
-KIT_TEST_T(arguments_are_put_right, 60)
+TEST_T(arguments_are_put_right, 60)
 {
 	struct bed b;
 	struct talk t;

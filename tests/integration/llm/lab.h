@@ -11,29 +11,29 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
-#include "kit/kit_http.h"
-#include "kit/kit_loop_thread.h"
-#include "kit/kit_service.h"
 #include "llm/llm.h"
+#include "testkit/http.h"
+#include "testkit/loop_thread.h"
+#include "testkit/service.h"
+#include "testkit/testkit.h"
 
 #define LAB_MS 20000
 
 /* Shared by all tests of a program. */
 static struct {
-	struct kit_server nats;
-	struct kit_service sim;
+	struct tk_server nats;
+	struct tk_service sim;
 	char url[64], root[48];
 } lab;
 
 static inline void
 lab_begin(void)
 {
-	struct kit_env e = { .n = 0 };
+	struct tk_env e = { .n = 0 };
 
-	kit_server_start(&lab.nats, KIT_NATS);
-	kit_env_put(&e, "NATS_URL=%s", lab.nats.url);
-	kit_service_start(&lab.sim, "llm-sim", "llm-sim", &e);
+	tk_server_start(&lab.nats, TK_NATS);
+	tk_env_put(&e, "NATS_URL=%s", lab.nats.url);
+	tk_service_start(&lab.sim, "llm-sim", "llm-sim", &e);
 	snprintf(
 	    lab.root, sizeof(lab.root), "http://127.0.0.1:%d", lab.sim.http);
 	snprintf(lab.url, sizeof(lab.url), "%s/v1", lab.root);
@@ -43,36 +43,36 @@ static inline const char *
 lab_end(void)
 {
 	/* No test runs, so nothing may be asserted. */
-	kit_signal(&lab.sim.proc, SIGTERM);
-	return kit_wait(&lab.sim.proc, LAB_MS) == 0 ? NULL : "llm-sim broke";
+	tk_signal(&lab.sim.proc, SIGTERM);
+	return tk_wait(&lab.sim.proc, LAB_MS) == 0 ? NULL : "llm-sim broke";
 }
 
 /* lab_script(list): What the model does next; JSON without its brackets. */
 static inline void
 lab_script(const char *list)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
-	int status = kit_http_call(lab.sim.http, &a,
+	int status = tk_http_call(lab.sim.http, &a,
 	    "POST /sim/script HTTP/1.1\r\nHost: localhost\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n"
 	    "{\"faults\":[%s]}",
 	    strlen(list) + strlen("{\"faults\":[]}"), list);
 	ck_assert_msg(status == 200, "%s: %d %s", list, status, a.body.p);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* lab_asked(): How many chat completions were answered. */
 static inline long long
 lab_asked(void)
 {
-	return kit_service_metric(
+	return tk_service_metric(
 	    &lab.sim, "soul_requests_total{route=\"chat\",code=\"ok\"}");
 }
 
 /* A client, one call at a time, and what became of it. */
 struct talk {
-	struct kit_loop k;
+	struct tk_loop k;
 	struct llm *llm;
 	struct metric_set *metrics;
 	struct llm_opts opts;
@@ -149,7 +149,7 @@ talk_open(const struct llm_provider *list, size_t n)
 	buf_init(&talk.reasoning, 1024 * 1024);
 	buf_init(&talk.calls, 1024 * 1024);
 	buf_init(&talk.extra, 1024 * 1024);
-	kit_loop_new(&talk.k, 1024);
+	tk_loop_new(&talk.k, 1024);
 	talk.metrics = metric_set_new();
 	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = talk.k.l,
 				     .providers = list,
@@ -167,7 +167,7 @@ talk_open(const struct llm_provider *list, size_t n)
 		.on_text = talk_text,
 		.on_done = talk_done,
 		.arg = &talk };
-	kit_loop_start(&talk.k);
+	tk_loop_start(&talk.k);
 }
 
 static inline void
@@ -180,8 +180,8 @@ talk_do_free(void *arg)
 static inline void
 talk_close(void)
 {
-	kit_loop_call(&talk.k, talk_do_free, NULL);
-	kit_loop_stop(&talk.k);
+	tk_loop_call(&talk.k, talk_do_free, NULL);
+	tk_loop_stop(&talk.k);
 	loop_free(talk.k.l);
 	metric_set_free(talk.metrics);
 	buf_free(&talk.text);
@@ -225,7 +225,7 @@ talk_start(void)
 	buf_reset(&talk.reasoning);
 	buf_reset(&talk.calls);
 	buf_reset(&talk.extra);
-	kit_loop_call(&talk.k, talk_do_start, NULL);
+	tk_loop_call(&talk.k, talk_do_start, NULL);
 	ck_assert_int_eq(talk.started, RC_OK);
 }
 
@@ -234,9 +234,9 @@ talk_run_for(int64_t ms)
 {
 	talk.chat.deadline.ms = clock_wall().ms + ms;
 	talk_start();
-	ck_assert(kit_until(talk_is_done, NULL, LAB_MS));
+	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
 	/* A second end would come by now. */
-	kit_loop_call(&talk.k, NULL, NULL);
+	tk_loop_call(&talk.k, NULL, NULL);
 }
 
 static inline void

@@ -26,7 +26,7 @@ provider(struct peer *p, int fd)
 
 /* A client, one chat, and what became of it. */
 struct talk {
-	struct kit_loop k;
+	struct tk_loop k;
 	struct peer p;
 	struct llm *llm;
 	struct llm_chat chat;
@@ -90,7 +90,7 @@ talk_open(void)
 	holds = false;
 	peer_open(&talk.p, provider);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/", talk.p.port);
-	kit_loop_new(&talk.k, 1024);
+	tk_loop_new(&talk.k, 1024);
 	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = talk.k.l,
 				     .base_url = url,
 				     .api_key = "key",
@@ -109,7 +109,7 @@ talk_open(void)
 		.on_text = on_text,
 		.on_done = on_done,
 		.arg = &talk };
-	kit_loop_start(&talk.k);
+	tk_loop_start(&talk.k);
 }
 
 static void
@@ -122,8 +122,8 @@ do_free(void *arg)
 static void
 talk_close(void)
 {
-	kit_loop_call(&talk.k, do_free, NULL);
-	kit_loop_stop(&talk.k);
+	tk_loop_call(&talk.k, do_free, NULL);
+	tk_loop_stop(&talk.k);
 	loop_free(talk.k.l);
 	peer_close(&talk.p);
 	buf_free(&talk.text);
@@ -155,10 +155,10 @@ talk_run(const char *sent)
 	buf_reset(&talk.text);
 	buf_reset(&talk.pieces_text);
 	buf_reset(&talk.calls);
-	kit_loop_call(&talk.k, do_start, NULL);
+	tk_loop_call(&talk.k, do_start, NULL);
 	ck_assert_int_eq(talk.started, RC_OK);
-	ck_assert(kit_until(is_done, NULL, CALL_MS + 2000));
-	kit_loop_call(&talk.k, NULL, NULL);
+	ck_assert(tk_until(is_done, NULL, CALL_MS + 2000));
+	tk_loop_call(&talk.k, NULL, NULL);
 }
 
 static void
@@ -180,7 +180,7 @@ check(enum rc rc, const char *text, const char *calls)
 	"\"}]}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-KIT_TEST(a_stream)
+TEST(a_stream)
 {
 	talk_open();
 	talk_run(STREAM ": keep-alive\n\n" CHUNK("\"role\":\"assistant\"")
@@ -202,7 +202,7 @@ KIT_TEST(a_stream)
 	talk_close();
 }
 
-KIT_TEST(a_stream_of_calls_with_odd_line_ends)
+TEST(a_stream_of_calls_with_odd_line_ends)
 {
 	talk_open();
 	talk_run("HTTP/1.1 200 OK\r\n"
@@ -217,7 +217,7 @@ KIT_TEST(a_stream_of_calls_with_odd_line_ends)
 	talk_close();
 }
 
-KIT_TEST(an_answer_in_one_piece_asked_or_not)
+TEST(an_answer_in_one_piece_asked_or_not)
 {
 	static const char sent[] = JSON
 	    "\n\n\n{\"choices\":[{\"message\":{\"content\":\"hi\"},"
@@ -239,7 +239,7 @@ KIT_TEST(an_answer_in_one_piece_asked_or_not)
 	talk_close();
 }
 
-KIT_TEST(streams_that_end_too_early)
+TEST(streams_that_end_too_early)
 {
 	talk_open();
 	/* No end marker, but a reason. */
@@ -283,7 +283,7 @@ talk_again(void)
 	talk_open();
 }
 
-KIT_TEST(errors_in_a_stream)
+TEST(errors_in_a_stream)
 {
 	talk_open();
 	talk_run(STREAM CHUNK("\"content\":\"a\"")
@@ -305,7 +305,7 @@ KIT_TEST(errors_in_a_stream)
 	talk_close();
 }
 
-KIT_TEST(errors_by_status)
+TEST(errors_by_status)
 {
 	static const struct {
 		const char *sent;
@@ -356,7 +356,7 @@ KIT_TEST(errors_by_status)
 	talk_close();
 }
 
-KIT_TEST(nobody_there)
+TEST(nobody_there)
 {
 	talk_open();
 	/* The peer closes without a word. */
@@ -366,7 +366,7 @@ KIT_TEST(nobody_there)
 	talk_close();
 }
 
-KIT_TEST(cancelling_while_text_comes)
+TEST(cancelling_while_text_comes)
 {
 	talk_open();
 	talk.cancel = true;
@@ -385,30 +385,30 @@ do_cancel(void *arg)
 	llm_cancel(talk.call);
 }
 
-KIT_TEST(cancelling_before_an_answer)
+TEST(cancelling_before_an_answer)
 {
 	talk_open();
 	answer = "";
 	holds = true;
-	kit_loop_call(&talk.k, do_start, NULL);
+	tk_loop_call(&talk.k, do_start, NULL);
 	ck_assert_int_eq(talk.started, RC_OK);
-	kit_loop_call(&talk.k, do_cancel, NULL);
+	tk_loop_call(&talk.k, do_cancel, NULL);
 	talk_close();
 	ck_assert_int_eq(talk.times, 0);
 }
 
-KIT_TEST(freeing_ends_chats)
+TEST(freeing_ends_chats)
 {
 	talk_open();
 	answer = "";
 	holds = true;
-	kit_loop_call(&talk.k, do_start, NULL);
+	tk_loop_call(&talk.k, do_start, NULL);
 	talk_close();
 	ck_assert_int_eq(talk.times, 1);
 	ck_assert_int_eq(talk.rc, RC_DOWN);
 }
 
-KIT_TEST(clients_that_cannot_be)
+TEST(clients_that_cannot_be)
 {
 	static const char *const urls[] = { NULL, "", "x", "ftp://a", "/v1" };
 	struct loop *l = loop_new(16);

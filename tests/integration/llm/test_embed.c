@@ -23,7 +23,7 @@ provider(struct peer *p, int fd)
 }
 
 struct talk {
-	struct kit_loop k;
+	struct tk_loop k;
 	struct peer p;
 	struct embed *e;
 	struct embed_ask ask;
@@ -106,16 +106,16 @@ start(void)
 {
 	talk = (struct talk){ .vectors = BUF_INIT(4096) };
 	peer_open(&talk.p, provider);
-	kit_loop_new(&talk.k, 256);
-	kit_loop_start(&talk.k);
-	kit_loop_call(&talk.k, do_new, &talk);
+	tk_loop_new(&talk.k, 256);
+	tk_loop_start(&talk.k);
+	tk_loop_call(&talk.k, do_new, &talk);
 }
 
 static void
 stop(void)
 {
-	kit_loop_call(&talk.k, do_free, &talk);
-	kit_loop_stop(&talk.k);
+	tk_loop_call(&talk.k, do_free, &talk);
+	tk_loop_stop(&talk.k);
 	loop_free(talk.k.l);
 	peer_close(&talk.p);
 	buf_free(&talk.vectors);
@@ -127,10 +127,10 @@ static enum rc
 ask(const char *text)
 {
 	answer = text;
-	kit_loop_call(&talk.k, do_ask, &talk);
+	tk_loop_call(&talk.k, do_ask, &talk);
 	if (talk.started != RC_OK)
 		return talk.started;
-	ck_assert(kit_until(is_done, &talk, CALL_MS));
+	ck_assert(tk_until(is_done, &talk, CALL_MS));
 	ck_assert_int_eq(talk.times, 1);
 	return talk.rc;
 }
@@ -139,7 +139,7 @@ ask(const char *text)
 	"HTTP/1.1 " status "\r\nConnection: close\r\n\r\n" body
 #define DATA(rows) SAYS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
 
-KIT_TEST(vectors_in_the_order_of_the_texts)
+TEST(vectors_in_the_order_of_the_texts)
 {
 	start();
 	ck_assert_int_eq(ask(DATA("{\"index\":1,\"embedding\":[3,4]},"
@@ -182,7 +182,7 @@ static const struct {
 	{ SAYS("400 Bad", "{\"error\":{\"message\":\"no\"}}"), RC_INVALID },
 };
 
-KIT_TEST(answers_that_are_none)
+TEST(answers_that_are_none)
 {
 	size_t i;
 
@@ -204,7 +204,7 @@ static const struct {
 };
 
 /* After a failure it rests: others fail at once, and nobody is asked. */
-KIT_TEST(it_rests_after_a_failure)
+TEST(it_rests_after_a_failure)
 {
 	size_t i, n;
 

@@ -1,7 +1,7 @@
 /* Faults: what is tried again, where, and when a call is given up. */
 #include "integration/llm/lab.h"
 
-KIT_SHARE(lab_begin, NULL, lab_end)
+TK_SHARE(lab_begin, NULL, lab_end)
 
 #define STATUS(n)          "{\"kind\":\"status\",\"status\":" n "}"
 #define STATUS_OF(n, more) "{\"kind\":\"status\",\"status\":" n "," more "}"
@@ -93,12 +93,12 @@ check_rows(enum llm_kind kind)
 	}
 }
 
-KIT_TEST(openai)
+TEST(openai)
 {
 	check_rows(LLM_OPENAI);
 }
 
-KIT_TEST(anthropic)
+TEST(anthropic)
 {
 	check_rows(LLM_ANTHROPIC);
 }
@@ -108,7 +108,7 @@ KIT_TEST(anthropic)
 	"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":" \
 	"\\\"hi\\\"},\\\"finish_reason\\\":\\\"stop\\\"}]}\\n\\n"
 
-KIT_TEST(a_stream_under_another_name)
+TEST(a_stream_under_another_name)
 {
 	static const char *const scripts[] = {
 		STATUS_OF("200", BODY(PLAIN_STREAM)),
@@ -128,7 +128,7 @@ KIT_TEST(a_stream_under_another_name)
 }
 
 /* The client's patience, 1 s, is with bytes, whatever they say. */
-KIT_TEST(what_says_nothing_is_no_silence)
+TEST(what_says_nothing_is_no_silence)
 {
 	static const char *const scripts[] = {
 		"{\"kind\":\"answer\",\"text\":\"Hi\",\"piece_ms\":600,"
@@ -155,7 +155,7 @@ KIT_TEST(what_says_nothing_is_no_silence)
 	talk_close();
 }
 
-KIT_TEST(a_pause_that_is_asked_for_is_kept)
+TEST(a_pause_that_is_asked_for_is_kept)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -168,7 +168,7 @@ KIT_TEST(a_pause_that_is_asked_for_is_kept)
 	talk_close();
 }
 
-KIT_TEST(text_that_was_given_is_not_asked_for_again)
+TEST(text_that_was_given_is_not_asked_for_again)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 	long long before = lab_asked();
@@ -196,7 +196,7 @@ KIT_TEST(text_that_was_given_is_not_asked_for_again)
 	talk_close();
 }
 
-KIT_TEST(an_error_behind_text_ends_the_call)
+TEST(an_error_behind_text_ends_the_call)
 {
 	struct llm_provider p = sim(LLM_ANTHROPIC, "a");
 
@@ -215,13 +215,13 @@ KIT_TEST(an_error_behind_text_ends_the_call)
 
 /* ---- several providers -------------------------------------------------- */
 
-KIT_TEST(the_next_is_asked_when_the_first_is_down)
+TEST(the_next_is_asked_when_the_first_is_down)
 {
 	char away[64];
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "away"),
 		sim(LLM_ANTHROPIC, "spare") };
 
-	snprintf(away, sizeof(away), "http://127.0.0.1:%d/v1", kit_port());
+	snprintf(away, sizeof(away), "http://127.0.0.1:%d/v1", tk_port());
 	list[0].base_url = away;
 	lab_script("");
 	talk_open(list, 2);
@@ -242,7 +242,7 @@ KIT_TEST(the_next_is_asked_when_the_first_is_down)
 	talk_close();
 }
 
-KIT_TEST(faults_that_last_leave_the_provider_at_once)
+TEST(faults_that_last_leave_the_provider_at_once)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -268,7 +268,7 @@ KIT_TEST(faults_that_last_leave_the_provider_at_once)
 	talk_close();
 }
 
-KIT_TEST(a_bad_request_goes_to_nobody_else)
+TEST(a_bad_request_goes_to_nobody_else)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -290,7 +290,7 @@ KIT_TEST(a_bad_request_goes_to_nobody_else)
 	talk_close();
 }
 
-KIT_TEST(a_silent_provider_leaves_time_for_the_next)
+TEST(a_silent_provider_leaves_time_for_the_next)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -310,7 +310,7 @@ has_come(void *arg)
 	return clock_mono().ns >= ((struct mono *)arg)->ns;
 }
 
-KIT_TEST_T(a_breaker_opens_and_closes_again, 60)
+TEST_T(a_breaker_opens_and_closes_again, 60)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -335,7 +335,7 @@ KIT_TEST_T(a_breaker_opens_and_closes_again, 60)
 	ck_assert_int_le(wait, 1000);
 	/* The next call after that is the probe; the provider works again. */
 	struct mono due = mono_add_ms(clock_mono(), wait + 100);
-	ck_assert(kit_until(has_come, &due, LAB_MS));
+	ck_assert(tk_until(has_come, &due, LAB_MS));
 	talk_run();
 	ck_assert_int_eq(talk.rc, RC_OK);
 	ck_assert_int_eq(talk_metric("soul_llm_breaker_open", "a"), 0);
@@ -344,7 +344,7 @@ KIT_TEST_T(a_breaker_opens_and_closes_again, 60)
 
 /* ---- deadlines and cancelling ------------------------------------------- */
 
-KIT_TEST(nothing_waits_beyond_the_deadline)
+TEST(nothing_waits_beyond_the_deadline)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -373,7 +373,7 @@ pauses(void *arg)
 }
 
 /* Leaks are the sanitizer's to find. */
-KIT_TEST(cancelling_in_every_state)
+TEST(cancelling_in_every_state)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -383,17 +383,17 @@ KIT_TEST(cancelling_in_every_state)
 	/* Before an answer. */
 	lab_script("{\"kind\":\"silence\",\"delay_ms\":300}");
 	talk_start();
-	kit_loop_call(&talk.k, talk_do_cancel, NULL);
+	tk_loop_call(&talk.k, talk_do_cancel, NULL);
 	/* In a pause. */
 	lab_script(STATUS_OF("429", HEADER("Retry-After: 1")));
 	talk_start();
-	ck_assert(kit_until(pauses, NULL, LAB_MS));
-	kit_loop_call(&talk.k, talk_do_cancel, NULL);
+	ck_assert(tk_until(pauses, NULL, LAB_MS));
+	tk_loop_call(&talk.k, talk_do_cancel, NULL);
 	/* With text. */
 	lab_script(TEXT);
 	talk.cancel = true;
 	talk_start();
-	ck_assert(kit_until(talk_is_done, NULL, LAB_MS));
+	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
 	ck_assert_int_eq(talk.pieces, 1);
 	talk.cancel = false;
 	/* With text that was held back to the end. */
@@ -405,13 +405,13 @@ KIT_TEST(cancelling_in_every_state)
 	talk.chat.deadline.ms = clock_wall().ms + 10000;
 	talk.cancel = true;
 	talk_start();
-	ck_assert(kit_until(talk_is_done, NULL, LAB_MS));
+	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
 	ck_assert_str_eq(talk.shown.p, "<th");
 	talk_close();
 	ck_assert_int_eq(talk.times, 0);
 }
 
-KIT_TEST(freeing_ends_calls_that_pause)
+TEST(freeing_ends_calls_that_pause)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -419,14 +419,14 @@ KIT_TEST(freeing_ends_calls_that_pause)
 	talk_open(&p, 1);
 	talk.chat.deadline.ms = clock_wall().ms + 10000;
 	talk_start();
-	ck_assert(kit_until(pauses, NULL, LAB_MS));
+	ck_assert(tk_until(pauses, NULL, LAB_MS));
 	talk_close();
 	ck_assert_int_eq(talk.times, 1);
 	ck_assert_int_eq(talk.rc, RC_DOWN);
 }
 
 /* The first text is shown while the rest has not been sent. */
-KIT_TEST(text_is_shown_as_it_comes)
+TEST(text_is_shown_as_it_comes)
 {
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++) {
 		struct llm_provider p = sim((enum llm_kind)kind, "a");

@@ -1,7 +1,7 @@
 /* Every habit of a server that the simulated model has, read to one meaning. */
 #include "integration/llm/lab.h"
 
-KIT_SHARE(lab_begin, NULL, lab_end)
+TK_SHARE(lab_begin, NULL, lab_end)
 
 enum { OPENAI = 1, ANTHROPIC = 2, BOTH = 3, PLAIN = 4 };
 enum { CUMULATIVE = 1, THINK = 2, INCOMPLETE = 4 };
@@ -132,17 +132,17 @@ check_rows(enum llm_kind kind, int bit)
 	}
 }
 
-KIT_TEST(openai)
+TEST(openai)
 {
 	check_rows(LLM_OPENAI, OPENAI);
 }
 
-KIT_TEST(anthropic)
+TEST(anthropic)
 {
 	check_rows(LLM_ANTHROPIC, ANTHROPIC);
 }
 
-KIT_TEST(usage)
+TEST(usage)
 {
 	static const char *const scripts[] = { "{\"kind\":\"answer\"," SAYS "}",
 		"{\"kind\":\"answer\"," SAYS QUIRK("\"usage_each\"") "}" };
@@ -163,7 +163,7 @@ KIT_TEST(usage)
 }
 
 /* What a provider wants back comes back to it, and to no other. */
-KIT_TEST(what_is_the_providers_own_travels_with_the_calls)
+TEST(what_is_the_providers_own_travels_with_the_calls)
 {
 	struct llm_provider p = {
 		.name = "a", .base_url = lab.url, .model = "m"
@@ -191,7 +191,7 @@ KIT_TEST(what_is_the_providers_own_travels_with_the_calls)
 }
 
 /* A whole round, which the model checks as Anthropic does. */
-KIT_TEST(a_round_with_results)
+TEST(a_round_with_results)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("call_1:x"),

@@ -11,26 +11,26 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit_json.h"
-#include "kit/kit_nats.h"
-#include "kit/kit_service.h"
-#include "kit/kit_state.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/state.h"
 
 #define BED_MS  60000
 #define WORKERS 3
 #define MORE    6
 
 struct bed {
-	struct kit_server nats, redis;
-	struct kit_service worker[WORKERS];
-	struct kit_service llm;
+	struct tk_server nats, redis;
+	struct tk_service worker[WORKERS];
+	struct tk_service llm;
 	char llm_url[64];
 	const char *more[MORE]; /* variables of the workers; NULL: no more */
 	natsConnection *nc;
-	struct kit_state db;
+	struct tk_state db;
 };
 
 static inline void
@@ -51,13 +51,13 @@ static inline void
 bed_servers(struct bed *b)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
-	b->nc = kit_nats_connect(b->nats.url);
-	kit_state_open(&b->db, b->redis.url);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
+	b->nc = tk_nats_connect(b->nats.url);
+	tk_state_open(&b->db, b->redis.url);
 	bed_soul(b, "s1", "u1");
-	b->llm.http = kit_port();
-	b->llm.admin = kit_port();
+	b->llm.http = tk_port();
+	b->llm.admin = tk_port();
 	snprintf(b->llm_url, sizeof(b->llm_url), "http://127.0.0.1:%d/v1",
 	    b->llm.http);
 }
@@ -68,52 +68,52 @@ bed_servers(struct bed *b)
 static inline void
 bed_llm(struct bed *b)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 
-	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
-	kit_service_start(&b->llm, "llm-sim", "llm-sim", &e);
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_service_start(&b->llm, "llm-sim", "llm-sim", &e);
 }
 
 /* What the model shall do wrong next; list is JSON without its brackets. */
 static inline void
 bed_faults(struct bed *b, const char *list)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char body[1024];
 	int n = snprintf(body, sizeof(body), "{\"faults\":[%s]}", list);
 
 	ck_assert_int_lt(n, (int)sizeof(body));
 	ck_assert_int_eq(
-	    kit_http_ask(b->llm.http, &a, "POST", "/sim/script", body), 200);
-	kit_answer_free(&a);
+	    tk_http_ask(b->llm.http, &a, "POST", "/sim/script", body), 200);
+	tk_answer_free(&a);
 }
 
 /* How often the model was asked. */
 static inline long long
 bed_asked(struct bed *b)
 {
-	return kit_service_metric(
+	return tk_service_metric(
 	    &b->llm, "soul_requests_total{route=\"chat\",code=\"ok\"}");
 }
 
 static inline void
 bed_spawn(struct bed *b, int i)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	char name[32];
 	size_t k;
 
-	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
-	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
-	kit_env_put(&e, "OPENAI_BASE_URL=%s", b->llm_url);
-	kit_env_list(&e,
-	    KIT_ENV("REDIS_TIMEOUT_MS=5000",
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	tk_env_put(&e, "OPENAI_BASE_URL=%s", b->llm_url);
+	tk_env_list(&e,
+	    TK_ENV("REDIS_TIMEOUT_MS=5000",
 		"IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.05",
 		"IDLE_SUMMARY_RETRY_SECONDS=0.1"));
 	for (k = 0; k < MORE && b->more[k] != NULL; k++)
-		kit_env_put(&e, "%s", b->more[k]);
+		tk_env_put(&e, "%s", b->more[k]);
 	snprintf(name, sizeof(name), "worker-%d", i);
-	kit_service_spawn(&b->worker[i], "memory-worker", name, &e);
+	tk_service_spawn(&b->worker[i], "memory-worker", name, &e);
 }
 
 static inline bool
@@ -128,7 +128,7 @@ streams_there(void *arg)
 
 	for (i = 0; i < NELEM(what) && there; i++) {
 		snprintf(subject, sizeof(subject), "$JS.API.%s", what[i]);
-		json_t *j = kit_nats_ask(b->nc, subject, "", code);
+		json_t *j = tk_nats_ask(b->nc, subject, "", code);
 		there = json_object_get(j, "config") != NULL;
 		json_decref(j);
 	}
@@ -139,8 +139,8 @@ streams_there(void *arg)
 static inline void
 bed_ready(struct bed *b, int i)
 {
-	kit_service_wait(&b->worker[i]);
-	ck_assert(kit_until(streams_there, b, BED_MS));
+	tk_service_wait(&b->worker[i]);
+	ck_assert(tk_until(streams_there, b, BED_MS));
 }
 
 /* All servers and that many workers. */
@@ -164,10 +164,10 @@ bed_stop(struct bed *b)
 	int i;
 
 	for (i = 0; i < WORKERS; i++)
-		kit_service_end(&b->worker[i]);
-	kit_service_end(&b->llm);
+		tk_service_end(&b->worker[i]);
+	tk_service_end(&b->llm);
 	natsConnection_Destroy(b->nc);
-	kit_state_close(&b->db);
+	tk_state_close(&b->db);
 	nats_Close();
 }
 

@@ -59,7 +59,7 @@ life_ready(void *arg)
 static inline void
 life_done(struct bed *b)
 {
-	ck_assert(kit_until(all_done, b, BED_MS));
+	ck_assert(tk_until(all_done, b, BED_MS));
 }
 
 /* Facts, questions, forgetting; nobody reads across. */
@@ -73,7 +73,7 @@ life(struct bed *b)
 	    "\"created_at\":\"2026-02-22T10:20:30Z\"}";
 	json_t *j;
 
-	ck_assert(kit_until(life_ready, b, BED_MS));
+	ck_assert(tk_until(life_ready, b, BED_MS));
 	bed_soul(b, "s2", "u1");
 	bed_job(b, "tea", "s1", "用户喜欢乌龙茶");
 	bed_job(b, "cat", "s1", "用户的猫叫小花");

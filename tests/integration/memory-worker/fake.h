@@ -190,7 +190,7 @@ fake_wait(struct fake *f, size_t n)
 {
 	struct fake_count c = { f, n };
 
-	ck_assert_msg(kit_until(fake_has, &c, BED_MS), "%zu rows, not %zu",
+	ck_assert_msg(tk_until(fake_has, &c, BED_MS), "%zu rows, not %zu",
 	    fake_rows(f), n);
 }
 

@@ -111,7 +111,7 @@ bed_wait(struct bed *b, size_t n)
 	struct counted c = { b, n };
 	struct memory_list l;
 
-	ck_assert_msg(kit_until(bed_has, &c, BED_MS), "%zu of %zu memories",
+	ck_assert_msg(tk_until(bed_has, &c, BED_MS), "%zu of %zu memories",
 	    bed_memories(b).n, n);
 	l = bed_memories(b);
 	ck_assert_uint_eq(l.n, n);
@@ -148,7 +148,7 @@ nothing_idle(void *arg)
 static inline void
 bed_quiet(struct bed *b)
 {
-	ck_assert(kit_until(nothing_idle, b, BED_MS));
+	ck_assert(tk_until(nothing_idle, b, BED_MS));
 }
 
 /* ---- NATS ------------------------------------------------------------------
@@ -192,7 +192,7 @@ static inline json_t *
 bed_rpc(struct bed *b, const char *subject, json_t *req)
 {
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = kit_nats_ask(b->nc, subject, s, code);
+	json_t *j = tk_nats_ask(b->nc, subject, s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -234,7 +234,7 @@ bed_stream(struct bed *b, const char *stream)
 	int64_t n;
 
 	snprintf(subject, sizeof(subject), "$JS.API.STREAM.INFO.%s", stream);
-	j = kit_nats_ask(b->nc, subject, "", code);
+	j = tk_nats_ask(b->nc, subject, "", code);
 	n = json_integer_value(
 	    json_object_get(json_object_get(j, "state"), "messages"));
 	json_decref(j);
@@ -245,7 +245,7 @@ static inline int64_t
 bed_undone(struct bed *b)
 {
 	char code[64];
-	json_t *j = kit_nats_ask(
+	json_t *j = tk_nats_ask(
 	    b->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	int64_t n = json_integer_value(json_object_get(j, "num_pending")) +
 	    json_integer_value(json_object_get(j, "num_ack_pending"));

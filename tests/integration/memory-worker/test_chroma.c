@@ -24,7 +24,7 @@ stop(struct bed *b)
 	fake_stop(&f);
 }
 
-KIT_TEST_T(a_whole_life, 60)
+TEST_T(a_whole_life, 60)
 {
 	struct bed b;
 
@@ -38,7 +38,7 @@ KIT_TEST_T(a_whole_life, 60)
 }
 
 /* What a row says of its memory. */
-KIT_TEST_T(metadata, 60)
+TEST_T(metadata, 60)
 {
 	const json_t *meta;
 	struct bed b;
@@ -67,7 +67,7 @@ KIT_TEST_T(metadata, 60)
 }
 
 /* Done twice it is there once, whatever became of the answer. */
-KIT_TEST_T(stored_without_an_answer, 60)
+TEST_T(stored_without_an_answer, 60)
 {
 	struct bed b;
 
@@ -84,7 +84,7 @@ KIT_TEST_T(stored_without_an_answer, 60)
 	stop(&b);
 }
 
-KIT_TEST_T(the_server_was_reset, 60)
+TEST_T(the_server_was_reset, 60)
 {
 	struct bed b;
 
@@ -101,7 +101,7 @@ KIT_TEST_T(the_server_was_reset, 60)
 	stop(&b);
 }
 
-KIT_TEST_T(away_for_a_while, 60)
+TEST_T(away_for_a_while, 60)
 {
 	char id[16];
 	struct bed b;
@@ -122,14 +122,14 @@ KIT_TEST_T(away_for_a_while, 60)
 static bool
 has_parked(void *arg)
 {
-	return kit_service_metric(arg, "soul_memory_jobs_waiting") == 1;
+	return tk_service_metric(arg, "soul_memory_jobs_waiting") == 1;
 }
 
 /*
  * The collection's vectors are of spelling, and now there is a model: it is
  * searched by words, which the answer says, and takes nothing.
  */
-KIT_TEST_T(the_collection_is_of_another_model, 60)
+TEST_T(the_collection_is_of_another_model, 60)
 {
 	static char url[96];
 	struct bed b;
@@ -138,7 +138,7 @@ KIT_TEST_T(the_collection_is_of_another_model, 60)
 	bed_llm(&b);
 	bed_job(&b, "tea", "s1", "用户喜欢乌龙茶");
 	life_done(&b);
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	snprintf(url, sizeof(url), "EMBEDDINGS_BASE_URL=%s", b.llm_url);
 	b.more[4] = url;
 	bed_spawn(&b, 0);
@@ -147,7 +147,7 @@ KIT_TEST_T(the_collection_is_of_another_model, 60)
 	ck_assert_uint_eq(
 	    life_recall(&b, "u1", "s1", "乌龙茶", "用户喜欢乌龙茶", true), 1);
 	bed_job(&b, "cat", "s1", "用户的猫叫小花");
-	ck_assert(kit_until(has_parked, &b.worker[0], BED_MS));
+	ck_assert(tk_until(has_parked, &b.worker[0], BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	/* An operator drops the collection: what waited goes in. */
 	chroma_reset(&f);
@@ -177,7 +177,7 @@ is_degraded(void *arg)
 }
 
 /* A search goes by words; what is to be stored waits for its vector. */
-KIT_TEST_T(the_model_is_away, 60)
+TEST_T(the_model_is_away, 60)
 {
 	static char url[96];
 	struct away a = { .degraded = true };
@@ -196,16 +196,16 @@ KIT_TEST_T(the_model_is_away, 60)
 	life_done(&b);
 	ck_assert_uint_eq(
 	    life_recall(&b, "u1", "s1", "乌龙茶", "用户喜欢乌龙茶", false), 1);
-	kit_service_kill(&b.llm);
-	ck_assert(kit_until(is_degraded, &a, BED_MS));
+	tk_service_kill(&b.llm);
+	ck_assert(tk_until(is_degraded, &a, BED_MS));
 	bed_job(&b, "cat", "s1", "用户的猫叫小花");
-	ck_assert(kit_until(has_parked, &b.worker[0], BED_MS));
+	ck_assert(tk_until(has_parked, &b.worker[0], BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	bed_llm(&b);
 	life_done(&b);
 	ck_assert_uint_eq(fake_rows(&f), 2);
 	a.degraded = false;
-	ck_assert(kit_until(is_degraded, &a, BED_MS));
+	ck_assert(tk_until(is_degraded, &a, BED_MS));
 	stop(&b);
 }
 
@@ -219,19 +219,19 @@ kill_one(struct bed *b, int which)
 {
 	switch (which) {
 	case 0:
-		kit_service_kill(&b->worker[0]);
+		tk_service_kill(&b->worker[0]);
 		bed_spawn(b, 0);
 		break;
 	case 1:
-		kit_server_stop(&b->redis, SIGKILL);
-		kit_server_restart(&b->redis);
-		kit_state_wait(&b->db);
+		tk_server_stop(&b->redis, SIGKILL);
+		tk_server_restart(&b->redis);
+		tk_state_wait(&b->db);
 		break;
 	default:
-		kit_server_stop(&b->nats, SIGKILL);
+		tk_server_stop(&b->nats, SIGKILL);
 		natsConnection_Destroy(b->nc);
-		kit_server_restart(&b->nats);
-		b->nc = kit_nats_connect(b->nats.url);
+		tk_server_restart(&b->nats);
+		b->nc = tk_nats_connect(b->nats.url);
 		bed_ready(b, 0);
 	}
 }
@@ -240,7 +240,7 @@ kill_one(struct bed *b, int which)
  * Worker, Redis and nats-server are killed, twice each, at moments that the
  * seed chooses, and Chroma fails, and stores without an answer.
  */
-KIT_TEST_T(everything_is_killed, 120)
+TEST_T(everything_is_killed, 120)
 {
 	unsigned seed = 20260221;
 	char id[24], text[24];

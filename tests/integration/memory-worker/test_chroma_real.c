@@ -21,15 +21,15 @@ fetched(void)
 		"exec npm install --no-audit --no-fund --fetch-retries=0 "
 		"--fetch-timeout=20000 --prefix " FOLDER " " PACKAGE,
 		NULL };
-	struct kit_proc p;
+	struct tk_proc p;
 	struct stat st;
 
 	if (stat(PROGRAM, &st) == 0)
 		return true;
-	kit_spawn(&p, "npm", argv, NULL);
-	if (kit_wait(&p, 60000) < 0) {
-		kit_signal(&p, SIGKILL);
-		(void)kit_wait(&p, 10000);
+	tk_spawn(&p, "npm", argv, NULL);
+	if (tk_wait(&p, 60000) < 0) {
+		tk_signal(&p, SIGKILL);
+		(void)tk_wait(&p, 10000);
 	}
 	return stat(PROGRAM, &st) == 0;
 }
@@ -37,48 +37,48 @@ fetched(void)
 static bool
 answers(void *arg)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int port = *(int *)arg, status;
 
-	if (!kit_port_open(port))
+	if (!tk_port_open(port))
 		return false;
-	status = kit_http_ask(port, &a, "GET", "/api/v2/heartbeat", NULL);
-	kit_answer_free(&a);
+	status = tk_http_ask(port, &a, "GET", "/api/v2/heartbeat", NULL);
+	tk_answer_free(&a);
 	return status == 200;
 }
 
 static void
-chroma_start(struct kit_proc *p, int *port)
+chroma_start(struct tk_proc *p, int *port)
 {
 	char text[16];
 	const char *const argv[] = { PROGRAM, "run", "--path",
-		kit_path("chroma"), "--port", text, NULL };
+		tk_path("chroma"), "--port", text, NULL };
 
-	*port = kit_port();
+	*port = tk_port();
 	snprintf(text, sizeof(text), "%d", *port);
-	kit_spawn(p, "chroma", argv, NULL);
-	ck_assert(kit_until(answers, port, BED_MS));
+	tk_spawn(p, "chroma", argv, NULL);
+	ck_assert(tk_until(answers, port, BED_MS));
 }
 
 /* Drop the collection, as an operator does. */
 static void
 chroma_drop(int port)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(
-	    kit_http_ask(port, &a, "DELETE",
+	    tk_http_ask(port, &a, "DELETE",
 		"/api/v2/tenants/default_tenant/databases/default_database/"
 		"collections/long_term_memory",
 		NULL),
 	    200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
-KIT_TEST_T(a_real_server, 150)
+TEST_T(a_real_server, 150)
 {
 	static char url[96];
-	struct kit_proc chroma;
+	struct tk_proc chroma;
 	struct bed b;
 	int port;
 
@@ -100,7 +100,7 @@ KIT_TEST_T(a_real_server, 150)
 	life_done(&b);
 	ck_assert_uint_eq(life_recall(&b, "u1", "s1", "茶", NULL, false), 1);
 	/* It is of vectors of spelling, and says so. */
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	bed_llm(&b);
 	snprintf(url, sizeof(url), "EMBEDDINGS_BASE_URL=%s", b.llm_url);
 	b.more[4] = url;
@@ -110,8 +110,8 @@ KIT_TEST_T(a_real_server, 150)
 	ck_assert_uint_eq(
 	    life_recall(&b, "u1", "s1", "乌龙茶", "用户喜欢乌龙茶", true), 1);
 	chroma_drop(port);
-	ck_assert(kit_until(life_ready, &b, BED_MS));
+	ck_assert(tk_until(life_ready, &b, BED_MS));
 	bed_stop(&b);
-	kit_signal(&chroma, SIGTERM);
-	ck_assert_int_ge(kit_wait(&chroma, 20000), 0);
+	tk_signal(&chroma, SIGTERM);
+	ck_assert_int_ge(tk_wait(&chroma, 20000), 0);
 }

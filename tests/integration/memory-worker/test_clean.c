@@ -40,7 +40,7 @@ profile_of(struct bed *b)
 	return p;
 }
 
-KIT_TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
+TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 {
 	struct bed b;
 	json_t *j, *old;
@@ -60,7 +60,7 @@ KIT_TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	/* Another session: the model is shown what is known. */
 	bed_say(&b, "chat2", "我现在最喜欢的茶是普洱茶", 0);
 	bed_quiet(&b);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert(!asked_with(0, 0, "以下是已知记忆"));
 	ck_assert(asked_with(1, 0, "\n1. 用户最喜欢的茶是乌龙茶\n"));
 	ck_assert(asked_with(
@@ -91,7 +91,7 @@ KIT_TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	model_stop(&b);
 }
 
-KIT_TEST_T(what_nobody_stated_is_no_memory, 60)
+TEST_T(what_nobody_stated_is_no_memory, 60)
 {
 	struct bed b;
 	json_t *j;
@@ -106,7 +106,7 @@ KIT_TEST_T(what_nobody_stated_is_no_memory, 60)
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 0);
 	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_not_admitted_total"),
+	    tk_service_metric(&b.worker[0], "soul_memory_not_admitted_total"),
 	    3);
 	j = profile_of(&b);
 	ck_assert_uint_eq(json_object_size(j), 0);
@@ -128,7 +128,7 @@ tool_message(
 	json_decref(j);
 }
 
-KIT_TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
+TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct memory_list l;
@@ -156,7 +156,7 @@ KIT_TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
 	model_stop(&b);
 }
 
-KIT_TEST_T(what_was_said_before_all_was_forgotten, 60)
+TEST_T(what_was_said_before_all_was_forgotten, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
@@ -187,7 +187,7 @@ KIT_TEST_T(what_was_said_before_all_was_forgotten, 60)
 	model_stop(&b);
 }
 
-KIT_TEST_T(the_same_said_again_is_there_once, 60)
+TEST_T(the_same_said_again_is_there_once, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -197,19 +197,19 @@ KIT_TEST_T(the_same_said_again_is_there_once, 60)
 	bed_job(&b, "other", "s1", "用户喜欢普洱茶");
 	bed_wait(&b, 2);
 	bed_job(&b, "two", "s1", "该用户很喜欢乌龙茶。");
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	l = bed_wait(&b, 2);
 	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
 	/* Another soul's, and another user's, are theirs. */
 	bed_soul(&b, "s2", "u1");
 	bed_job(&b, "three", "s2", "用户喜欢乌龙茶");
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
 	ck_assert_uint_eq(bed_memories(&b).n, 2);
 	model_stop(&b);
 }
 
-KIT_TEST_T(asked_in_the_users_language, 60)
+TEST_T(asked_in_the_users_language, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -227,7 +227,7 @@ KIT_TEST_T(asked_in_the_users_language, 60)
 	model_stop(&b);
 }
 
-KIT_TEST_T(a_broken_answer_is_asked_for_again, 60)
+TEST_T(a_broken_answer_is_asked_for_again, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -245,7 +245,7 @@ KIT_TEST_T(a_broken_answer_is_asked_for_again, 60)
 }
 
 /* As a process leaves it that dies when the summary is stored. */
-KIT_TEST_T(jobs_that_wait_are_all_done, 60)
+TEST_T(jobs_that_wait_are_all_done, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct session_summary sum = { STR("两件事"), 0, 2, { NULL, 0 } };

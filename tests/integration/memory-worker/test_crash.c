@@ -24,7 +24,7 @@ ck_numbers(struct bed *b, size_t n)
 
 	bed_wait(b, n);
 	bed_quiet(b);
-	ck_assert(kit_until(all_done, b, BED_MS));
+	ck_assert(tk_until(all_done, b, BED_MS));
 	l = bed_wait(b, n);
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "<%zu>", i);
@@ -57,19 +57,19 @@ has_job(void *arg)
 static bool
 is_asking(void *arg)
 {
-	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return tk_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
 /* While the model thinks: nothing is stored yet. */
-KIT_TEST_T(killed_before_the_summary, 60)
+TEST_T(killed_before_the_summary, 60)
 {
 	struct bed b;
 
 	crash_start(&b);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_number(&b, 0, 0);
-	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	kit_service_kill(&b.worker[0]);
+	ck_assert(tk_until(is_asking, &b.worker[0], BED_MS));
+	tk_service_kill(&b.worker[0]);
 	ck_assert_int_eq(bed_session(&b, "chat-0").summarised, 0);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
@@ -81,18 +81,18 @@ KIT_TEST_T(killed_before_the_summary, 60)
  * With the summary stored and its job not acknowledged: the server is stopped,
  * so the job is in its socket, and comes when it goes on.
  */
-KIT_TEST_T(killed_before_the_job_is_acknowledged, 60)
+TEST_T(killed_before_the_job_is_acknowledged, 60)
 {
 	struct bed b;
 
 	crash_start(&b);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_number(&b, 0, 0);
-	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	kit_signal(&b.nats.proc, SIGSTOP);
-	ck_assert(kit_until(has_job, &b, BED_MS));
-	kit_service_kill(&b.worker[0]);
-	kit_signal(&b.nats.proc, SIGCONT);
+	ck_assert(tk_until(is_asking, &b.worker[0], BED_MS));
+	tk_signal(&b.nats.proc, SIGSTOP);
+	ck_assert(tk_until(has_job, &b, BED_MS));
+	tk_service_kill(&b.worker[0]);
+	tk_signal(&b.nats.proc, SIGCONT);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 1);
@@ -101,22 +101,22 @@ KIT_TEST_T(killed_before_the_job_is_acknowledged, 60)
 }
 
 /* The same, and the user speaks before anybody goes on. */
-KIT_TEST_T(spoken_to_before_the_job_is_published, 60)
+TEST_T(spoken_to_before_the_job_is_published, 60)
 {
 	struct bed b;
 
 	crash_start(&b);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_number(&b, 0, 0);
-	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	kit_server_stop(&b.nats, SIGKILL);
+	ck_assert(tk_until(is_asking, &b.worker[0], BED_MS));
+	tk_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
-	ck_assert(kit_until(has_job, &b, BED_MS));
-	kit_service_kill(&b.worker[0]);
+	ck_assert(tk_until(has_job, &b, BED_MS));
+	tk_service_kill(&b.worker[0]);
 	/* Another stretch of the same session, and its words are another's. */
 	bed_say(&b, "chat-0", "我的幸运数字也是<1>", 0);
-	kit_server_restart(&b.nats);
-	b.nc = kit_nats_connect(b.nats.url);
+	tk_server_restart(&b.nats);
+	b.nc = tk_nats_connect(b.nats.url);
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	ck_numbers(&b, 2);
@@ -140,7 +140,7 @@ in_hand(void *arg)
 {
 	struct bed *b = arg;
 	char code[64];
-	json_t *j = kit_nats_ask(
+	json_t *j = tk_nats_ask(
 	    b->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	bool is = json_integer_value(json_object_get(j, "num_ack_pending")) > 0;
 
@@ -149,23 +149,23 @@ in_hand(void *arg)
 }
 
 /* With the job in hand, and Redis not answering. */
-KIT_TEST_T(killed_before_the_memory_is_stored, 60)
+TEST_T(killed_before_the_memory_is_stored, 60)
 {
 	struct bed b;
 
 	crash_start(&b);
-	kit_signal(&b.redis.proc, SIGSTOP);
+	tk_signal(&b.redis.proc, SIGSTOP);
 	publish(&b, 0);
-	ck_assert(kit_until(in_hand, &b, BED_MS));
-	kit_service_kill(&b.worker[0]);
-	kit_signal(&b.redis.proc, SIGCONT);
+	ck_assert(tk_until(in_hand, &b, BED_MS));
+	tk_service_kill(&b.worker[0]);
+	tk_signal(&b.redis.proc, SIGCONT);
 	bed_spawn(&b, 0);
 	ck_numbers(&b, 1);
 	bed_stop(&b);
 }
 
 /* The memory is stored, and its job is delivered to another. */
-KIT_TEST_T(killed_before_the_job_is_done, 60)
+TEST_T(killed_before_the_job_is_done, 60)
 {
 	struct memory_scope scope = { STR("u1"), STR("s1") };
 	struct memory_item item = { .id = STR("job-0"),
@@ -176,7 +176,7 @@ KIT_TEST_T(killed_before_the_job_is_done, 60)
 	struct bed b;
 
 	crash_start(&b);
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	/* What a worker does that dies before its last step. */
 	ck_assert_int_eq(
 	    natsConnection_QueueSubscribeSync(&sub, b.nc,
@@ -216,14 +216,14 @@ let_work(unsigned *seed, int max_ms)
 {
 	struct until u = { mono_add_ms(clock_mono(), rand_r(seed) % max_ms) };
 
-	(void)kit_until(is_past, &u, BED_MS);
+	(void)tk_until(is_past, &u, BED_MS);
 }
 
 /*
  * Two workers, killed again and again at any moment, while sessions fall idle
  * one after the other.
  */
-KIT_TEST_T(killed_anywhere, 120)
+TEST_T(killed_anywhere, 120)
 {
 	unsigned seed = 20260222;
 	struct bed b;
@@ -238,7 +238,7 @@ KIT_TEST_T(killed_anywhere, 120)
 			said++;
 		}
 		let_work(&seed, 120);
-		kit_service_kill(&b.worker[i % 2]);
+		tk_service_kill(&b.worker[i % 2]);
 		bed_spawn(&b, i % 2);
 	}
 	ck_numbers(&b, SESSIONS);
@@ -254,22 +254,22 @@ KIT_TEST_T(killed_anywhere, 120)
 static void
 restart_nats(struct bed *b)
 {
-	kit_server_stop(&b->nats, SIGKILL);
+	tk_server_stop(&b->nats, SIGKILL);
 	natsConnection_Destroy(b->nc);
-	kit_server_restart(&b->nats);
-	b->nc = kit_nats_connect(b->nats.url);
+	tk_server_restart(&b->nats);
+	b->nc = tk_nats_connect(b->nats.url);
 }
 
 static void
 restart_redis(struct bed *b)
 {
-	kit_server_stop(&b->redis, SIGKILL);
-	kit_server_restart(&b->redis);
-	kit_state_wait(&b->db);
+	tk_server_stop(&b->redis, SIGKILL);
+	tk_server_restart(&b->redis);
+	tk_state_wait(&b->db);
 }
 
 /* Everything is killed in turn: worker, Redis, nats-server, twice. */
-KIT_TEST_T(everything_is_killed, 120)
+TEST_T(everything_is_killed, 120)
 {
 	unsigned seed = 20260220;
 	struct bed b;
@@ -286,7 +286,7 @@ KIT_TEST_T(everything_is_killed, 120)
 		let_work(&seed, 700);
 		switch (k % 3) {
 		case 0:
-			kit_service_kill(&b.worker[0]);
+			tk_service_kill(&b.worker[0]);
 			bed_spawn(&b, 0);
 			break;
 		case 1:

@@ -19,19 +19,19 @@ static struct told
 dead_at(const char *url, const char *const words[])
 {
 	static int nth;
-	const char *argv[8] = { kit_bin("memory-worker"), "dead" };
+	const char *argv[8] = { tk_bin("memory-worker"), "dead" };
 	char env[96], name[32];
 	struct told t;
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t i;
 
 	for (i = 0; words[i] != NULL; i++)
 		argv[i + 2] = words[i];
 	snprintf(env, sizeof(env), "NATS_URL=%s", url);
 	snprintf(name, sizeof(name), "dead-%d", nth++);
-	kit_spawn(&p, name, argv, KIT_ENV(env));
-	t.code = kit_wait(&p, BED_MS);
-	t.text = kit_read_file(p.log, &t.n);
+	tk_spawn(&p, name, argv, TK_ENV(env));
+	t.code = tk_wait(&p, BED_MS);
+	t.text = tk_read_file(p.log, &t.n);
 	return t;
 }
 
@@ -50,7 +50,7 @@ ck_dead(struct bed *b, int code, const char *text, const char *const words[])
 static json_t *
 list(struct bed *b)
 {
-	struct told t = dead_at(b->nats.url, KIT_ENV("list", "--json"));
+	struct told t = dead_at(b->nats.url, TK_ENV("list", "--json"));
 	json_t *all = json_array();
 	char *line, *rest = t.text;
 
@@ -83,11 +83,11 @@ number_of(json_t *all, size_t i, const char *key)
 static void
 js(struct bed *b, const char *what, const char *json)
 {
-	char subject[96], code[KIT_CODE];
+	char subject[96], code[TK_CODE];
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
-	j = kit_nats_ask(b->nc, subject, json, code);
+	j = tk_nats_ask(b->nc, subject, json, code);
 	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
 	    json_string_value(
 		json_object_get(json_object_get(j, "error"), "description")));
@@ -99,8 +99,8 @@ static void
 shelf(struct bed *b)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	b->nc = kit_nats_connect(b->nats.url);
+	tk_server_start(&b->nats, TK_NATS);
+	b->nc = tk_nats_connect(b->nats.url);
 	js(b, "STREAM.CREATE.SOUL_DEAD",
 	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
 	    "\"storage\":\"file\"}");
@@ -152,7 +152,7 @@ wait_stream(struct bed *b, const char *stream, int64_t n)
 {
 	struct count c = { b, stream, n };
 
-	ck_assert_msg(kit_until(has_as_many, &c, BED_MS), "%s has %lld", stream,
+	ck_assert_msg(tk_until(has_as_many, &c, BED_MS), "%s has %lld", stream,
 	    (long long)bed_stream(b, stream));
 }
 
@@ -182,7 +182,7 @@ poison(struct bed *b)
 /* ---- tests -----------------------------------------------------------------
  */
 
-KIT_TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
+TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
 {
 	struct memory_list l;
 	struct told t;
@@ -202,30 +202,30 @@ KIT_TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
 	ck_assert_str_eq(text_of(all, 0, "soul_id"), "s1");
 	ck_assert_str_eq(text_of(all, 0, "text"), "喜欢茶");
 	json_decref(all);
-	ck_dead(&b, 0, "2 deliveries: the store refuses it", KIT_ENV("list"));
-	ck_dead(&b, 0, "1 put aside\n", KIT_ENV("list"));
-	ck_dead(&b, 0, "id       SOUL_JOBS.1\n", KIT_ENV("show", "1"));
-	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	ck_dead(&b, 0, "2 deliveries: the store refuses it", TK_ENV("list"));
+	ck_dead(&b, 0, "1 put aside\n", TK_ENV("list"));
+	ck_dead(&b, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
+	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
 	raw = json_loads(t.text, 0, NULL);
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(raw, "job_id")), "poison");
 	json_decref(raw);
 	free(t.text);
 	/* Not yet: it dies again, and has another number then. */
-	ck_dead(&b, 0, "1: replayed as SOUL_JOBS 2\n", KIT_ENV("replay", "1"));
+	ck_dead(&b, 0, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
 	wait_stream(&b, "SOUL_DEAD", 1);
 	all = list(&b);
 	ck_assert_int_eq(number_of(all, 0, "seq"), 2);
 	json_decref(all);
-	ck_dead(&b, 1, "1: is not put aside\n", KIT_ENV("replay", "1"));
+	ck_dead(&b, 1, "1: is not put aside\n", TK_ENV("replay", "1"));
 	redis(&b, "DEL", "soul:memory:{u1:s1}");
 	ck_dead(
-	    &b, 0, "2: replayed as SOUL_JOBS 3\n", KIT_ENV("replay", "--all"));
+	    &b, 0, "2: replayed as SOUL_JOBS 3\n", TK_ENV("replay", "--all"));
 	l = bed_wait(&b, 1);
 	ck_assert_uint_eq(bed_with(&l, "喜欢茶"), 1);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
-	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
+	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
 	bed_stop(&b);
 }
 
@@ -234,7 +234,7 @@ KIT_TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
  * delete.  The second time, the stream of jobs knows it; later it is done
  * twice.
  */
-KIT_TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
+TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
 {
 	struct told t;
 	struct bed b;
@@ -246,23 +246,23 @@ KIT_TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
 	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
 	    "\"storage\":\"file\",\"sealed\":true}");
 	ck_dead(&b, 1, "1: but it is still put aside; to replay it once more",
-	    KIT_ENV("replay", "1"));
+	    TK_ENV("replay", "1"));
 	bed_wait(&b, 1);
-	ck_dead(&b, 1, "1: replayed as SOUL_JOBS 2\n", KIT_ENV("replay", "1"));
+	ck_dead(&b, 1, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 2);
 	all = list(&b);
 	ck_assert_uint_eq(json_array_size(all), 1);
 	json_decref(all);
-	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
 	bed_publish(&b, "another", t.text);
 	free(t.text);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 3);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	bed_wait(&b, 1);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(all_are_those_that_were_there, 60)
+TEST_T(all_are_those_that_were_there, 60)
 {
 	struct bed b;
 	json_t *all;
@@ -280,18 +280,18 @@ KIT_TEST_T(all_are_those_that_were_there, 60)
 	ck_assert_ptr_null(text_of(all, 0, "user_id"));
 	json_decref(all);
 	/* What it says must not command a terminal. */
-	ck_dead(&b, 0, "\n    a?b\n", KIT_ENV("list"));
+	ck_dead(&b, 0, "\n    a?b\n", TK_ENV("list"));
 	ck_dead(
-	    &b, 0, "2: replayed as SOUL_JOBS 4\n", KIT_ENV("replay", "--all"));
+	    &b, 0, "2: replayed as SOUL_JOBS 4\n", TK_ENV("replay", "--all"));
 	wait_stream(&b, "SOUL_DEAD", 2);
 	ck_dead(&b, 1, "4: dropped\n9: is not put aside\n",
-	    KIT_ENV("drop", "3", "4", "9"));
-	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
-	ck_assert(!kit_log_has(&b.worker[0].proc, "WARNING"));
+	    TK_ENV("drop", "3", "4", "9"));
+	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
+	ck_assert(!tk_log_has(&b.worker[0].proc, "WARNING"));
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
+TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
 {
 	static char big[1024 * 1024 - 200];
 	struct bed b;
@@ -307,11 +307,11 @@ KIT_TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
 	ck_assert_str_eq(text_of(all, 0, "why"),
 	    "1048375 bytes, too many to be put aside: SOUL_JOBS has it as 1");
 	json_decref(all);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_stream_with_holes_and_anything_in_it, 60)
+TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 {
 	static char big[1024 * 1024 - 200];
 	struct bed b;
@@ -320,8 +320,8 @@ KIT_TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 
 	memset(big, 'y', sizeof(big));
 	shelf(&b);
-	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("list"));
-	ck_dead(&b, 0, "nothing is put aside\n", KIT_ENV("replay", "--all"));
+	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
+	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("replay", "--all"));
 	put(&b, NULL, "old\0\033[2J", 8);
 	put(&b, "gone", "", 0);
 	put(&b, "gone", "", 0);
@@ -343,25 +343,25 @@ KIT_TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 	ck_assert_int_eq(number_of(all, 2, "seq"), 6);
 	ck_assert_str_eq(text_of(all, 2, "text"), "一二三四五六七八九十");
 	json_decref(all);
-	ck_dead(&b, 0, "why is not known\n    old??[2J\n", KIT_ENV("list"));
-	t = dead_at(b.nats.url, KIT_ENV("show", "4", "--raw"));
+	ck_dead(&b, 0, "why is not known\n    old??[2J\n", TK_ENV("list"));
+	t = dead_at(b.nats.url, TK_ENV("show", "4", "--raw"));
 	ck_assert_uint_eq(t.n, sizeof(big));
 	ck_assert_int_eq(memcmp(t.text, big, sizeof(big)), 0);
 	free(t.text);
-	t = dead_at(b.nats.url, KIT_ENV("show", "1", "--raw"));
+	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
 	ck_assert_uint_eq(t.n, 8);
 	free(t.text);
-	ck_dead(&b, 1, "5: is not put aside\n", KIT_ENV("show", "5"));
+	ck_dead(&b, 1, "5: is not put aside\n", TK_ENV("show", "5"));
 	/* There is nobody who makes the stream of jobs. */
 	ck_dead(&b, 1, "1: is not replayed: no stream takes jobs of its kind",
-	    KIT_ENV("replay", "1", "6"));
+	    TK_ENV("replay", "1", "6"));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 3);
 	shelf_end(&b);
 }
 
 #define MANY 20000
 
-KIT_TEST_T(many_are_read_one_by_one, 60)
+TEST_T(many_are_read_one_by_one, 60)
 {
 	jsCtx *ctx = NULL;
 	struct rusage u;
@@ -381,7 +381,7 @@ KIT_TEST_T(many_are_read_one_by_one, 60)
 	}
 	ck_assert_int_eq(js_PublishAsyncComplete(ctx, NULL), NATS_OK);
 	jsCtx_Destroy(ctx);
-	t = dead_at(b.nats.url, KIT_ENV("list", "--json"));
+	t = dead_at(b.nats.url, TK_ENV("list", "--json"));
 	ck_assert_int_eq(t.code, 0);
 	for (i = 0; i < t.n; i++)
 		lines += t.text[i] == '\n';
@@ -394,28 +394,28 @@ KIT_TEST_T(many_are_read_one_by_one, 60)
 	shelf_end(&b);
 }
 
-KIT_TEST_T(what_is_missing_is_told, 60)
+TEST_T(what_is_missing_is_told, 60)
 {
 	struct bed b = { 0 };
 	struct told t;
 
-	kit_server_start(&b.nats, KIT_NATS);
-	ck_dead(&b, 1, "nothing was ever put aside: ", KIT_ENV("list"));
-	ck_dead(&b, 1, "nothing was ever put aside: ", KIT_ENV("drop", "1"));
-	ck_dead(&b, 64, "say list, show", KIT_ENV("lst"));
-	ck_dead(&b, 64, "what is this? 1x", KIT_ENV("show", "1x"));
-	ck_dead(&b, 64, "what is this? 0", KIT_ENV("drop", "0"));
-	ck_dead(&b, 64, "what is this? --all", KIT_ENV("drop", "--all"));
-	ck_dead(&b, 64, "which? ", KIT_ENV("replay"));
-	ck_dead(&b, 64, "either --all or", KIT_ENV("replay", "--all", "1"));
-	ck_dead(&b, 64, "one at a time", KIT_ENV("show", "1", "2"));
-	ck_dead(&b, 0, "usage: memory-worker dead list", KIT_ENV("--help"));
-	kit_server_stop(&b.nats, SIGKILL);
-	t = dead_at(b.nats.url, KIT_ENV("list"));
+	tk_server_start(&b.nats, TK_NATS);
+	ck_dead(&b, 1, "nothing was ever put aside: ", TK_ENV("list"));
+	ck_dead(&b, 1, "nothing was ever put aside: ", TK_ENV("drop", "1"));
+	ck_dead(&b, 64, "say list, show", TK_ENV("lst"));
+	ck_dead(&b, 64, "what is this? 1x", TK_ENV("show", "1x"));
+	ck_dead(&b, 64, "what is this? 0", TK_ENV("drop", "0"));
+	ck_dead(&b, 64, "what is this? --all", TK_ENV("drop", "--all"));
+	ck_dead(&b, 64, "which? ", TK_ENV("replay"));
+	ck_dead(&b, 64, "either --all or", TK_ENV("replay", "--all", "1"));
+	ck_dead(&b, 64, "one at a time", TK_ENV("show", "1", "2"));
+	ck_dead(&b, 0, "usage: memory-worker dead list", TK_ENV("--help"));
+	tk_server_stop(&b.nats, SIGKILL);
+	t = dead_at(b.nats.url, TK_ENV("list"));
 	ck_assert_int_eq(t.code, 69);
 	ck_assert_ptr_nonnull(strstr(t.text, "no NATS server can be reached"));
 	free(t.text);
-	t = dead_at("http://there", KIT_ENV("list"));
+	t = dead_at("http://there", TK_ENV("list"));
 	ck_assert_int_eq(t.code, 78);
 	free(t.text);
 }

@@ -18,7 +18,7 @@ forget(struct bed *b, json_t *req, const char *first)
 	return n;
 }
 
-KIT_TEST_T(forgetting, 60)
+TEST_T(forgetting, 60)
 {
 	struct bed b;
 	json_t *j;
@@ -86,7 +86,7 @@ forget_told(struct bed *b, const char *query, const char *text)
 }
 
 /* Only what says what the query says, however near and new another one is. */
-KIT_TEST_T(forgetting_what_fits, 60)
+TEST_T(forgetting_what_fits, 60)
 {
 	static const char *const kept[] = { "用户喜欢爬山", "用户喜欢喝咖啡",
 		"用户的妈妈喜欢乌龙茶", "用户喜欢龙井茶" };
@@ -120,7 +120,7 @@ KIT_TEST_T(forgetting_what_fits, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(forgetting_very_much, 60)
+TEST_T(forgetting_very_much, 60)
 {
 	char id[16];
 	struct bed b;
@@ -167,7 +167,7 @@ forget_in_session(struct bed *b, const char *query, int64_t gone)
 	natsMsgHeader_Set(q, "traceparent", "00-" TRACE "-b7ad6b7169203331-01");
 	ck_assert_int_eq(
 	    natsConnection_RequestMsg(&m, b->nc, q, BED_MS), NATS_OK);
-	j = kit_nats_json(m);
+	j = tk_nats_json(m);
 	ck_assert_int_eq(
 	    json_integer_value(json_object_get(j, "forgotten")), gone);
 	json_decref(j);
@@ -178,16 +178,16 @@ forget_in_session(struct bed *b, const char *query, int64_t gone)
 }
 
 /* Of a conversation: whose, how many, in which turn; never the words. */
-KIT_TEST_T(forgetting_in_a_conversation_is_told, 60)
+TEST_T(forgetting_in_a_conversation_is_told, 60)
 {
-	char subject[KIT_SUBJECT], *text;
+	char subject[TK_SUBJECT], *text;
 	natsSubscription *sub;
 	struct bed b;
 	json_t *j;
 
 	bed_start(&b, 1);
-	kit_nats_events(b.nc);
-	sub = kit_nats_listen(b.nc, "soul.event.audit.*");
+	tk_nats_events(b.nc);
+	sub = tk_nats_listen(b.nc, "soul.event.audit.*");
 	bed_remember(&b, "u1", "s1", "tea", SECRET);
 	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
 	/* Nothing is gone; and who asks for another tells it himself. */
@@ -197,26 +197,26 @@ KIT_TEST_T(forgetting_in_a_conversation_is_told, 60)
 		"cat"),
 	    1);
 	forget_in_session(&b, SECRET, 1);
-	j = kit_nats_next(sub, BED_MS, subject);
+	j = tk_nats_next(sub, BED_MS, subject);
 	ck_assert_ptr_nonnull(j);
 	ck_assert_str_eq(subject, "soul.event.audit.u1");
-	ck_assert_str_eq(kit_text(j, "source"), "memory-worker");
+	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
 	ck_assert_str_eq(
-	    kit_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
-	ck_assert_str_eq(kit_text(j, "payload.action"), "memories_deleted");
-	ck_assert_str_eq(kit_text(j, "payload.user_id"), "u1");
-	ck_assert_str_eq(kit_text(j, "payload.soul_id"), "s1");
-	ck_assert_str_eq(kit_text(j, "payload.session_id"), "talk 1");
-	ck_assert_str_eq(kit_text(j, "payload.terminal_id"), "lamp");
-	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
+	    tk_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
+	ck_assert_str_eq(tk_text(j, "payload.action"), "memories_deleted");
+	ck_assert_str_eq(tk_text(j, "payload.user_id"), "u1");
+	ck_assert_str_eq(tk_text(j, "payload.soul_id"), "s1");
+	ck_assert_str_eq(tk_text(j, "payload.session_id"), "talk 1");
+	ck_assert_str_eq(tk_text(j, "payload.terminal_id"), "lamp");
+	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	text = json_dumps(j, 0);
 	ck_assert_ptr_null(strstr(text, "乌龙茶"));
 	free(text);
 	json_decref(j);
 	ck_assert(
-	    kit_log_has(&b.worker[0].proc, "ev=audit action=memories_deleted"));
-	ck_assert(!kit_log_has(&b.worker[0].proc, "乌龙茶"));
-	ck_assert_ptr_null(kit_nats_next(sub, 1, NULL));
+	    tk_log_has(&b.worker[0].proc, "ev=audit action=memories_deleted"));
+	ck_assert(!tk_log_has(&b.worker[0].proc, "乌龙茶"));
+	ck_assert_ptr_null(tk_nats_next(sub, 1, NULL));
 	natsSubscription_Destroy(sub);
 	bed_stop(&b);
 }

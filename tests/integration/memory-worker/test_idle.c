@@ -8,7 +8,7 @@
 static json_t *
 next_event(natsSubscription *sub, char trace[64])
 {
-	json_t *j = kit_nats_next(sub, BED_MS, NULL), *payload;
+	json_t *j = tk_nats_next(sub, BED_MS, NULL), *payload;
 
 	ck_assert_ptr_nonnull(j);
 	ck_assert_str_eq(
@@ -22,7 +22,7 @@ next_event(natsSubscription *sub, char trace[64])
 
 #define text_of(j, key) json_string_value(json_object_get((j), (key)))
 
-KIT_TEST_T(a_silence_becomes_a_memory, 60)
+TEST_T(a_silence_becomes_a_memory, 60)
 {
 	natsSubscription *idle, *stored;
 	char first[64], second[64];
@@ -32,8 +32,8 @@ KIT_TEST_T(a_silence_becomes_a_memory, 60)
 	json_t *j;
 
 	bed_start(&b, 1);
-	idle = kit_nats_listen(b.nc, "soul.event.session_idle.*");
-	stored = kit_nats_listen(b.nc, "soul.event.memory_stored.*");
+	idle = tk_nats_listen(b.nc, "soul.event.session_idle.*");
+	stored = tk_nats_listen(b.nc, "soul.event.memory_stored.*");
 	bed_say(&b, "chat", "我对花生过敏，点餐的时候要避开", 300);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
 	l = bed_wait(&b, 1);
@@ -73,7 +73,7 @@ KIT_TEST_T(a_silence_becomes_a_memory, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(it_is_found_in_other_words, 60)
+TEST_T(it_is_found_in_other_words, 60)
 {
 	static const char *const said[] = {
 		"我对花生过敏，点餐的时候要避开",
@@ -100,9 +100,9 @@ KIT_TEST_T(it_is_found_in_other_words, 60)
 	bed_wait(&b, NELEM(said));
 	bed_quiet(&b);
 	/* Nothing of it is in a process. */
-	kit_service_kill(&b.worker[0]);
-	kit_server_stop(&b.redis, SIGKILL);
-	kit_server_restart(&b.redis);
+	tk_service_kill(&b.worker[0]);
+	tk_server_stop(&b.redis, SIGKILL);
+	tk_server_restart(&b.redis);
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	for (i = 0; i < NELEM(asked); i++) {
@@ -125,7 +125,7 @@ worker_said(void *arg)
 {
 	struct waiting *w = arg;
 
-	return kit_log_has(&w->b->worker[0].proc, w->text);
+	return tk_log_has(&w->b->worker[0].proc, w->text);
 }
 
 static bool
@@ -134,11 +134,11 @@ is_asked(void *arg)
 	struct bed *b = arg;
 
 	/* It has been sent when the connection is counted as under way. */
-	return kit_service_metric(
+	return tk_service_metric(
 		   &b->worker[0], "soul_httpc_active{peer=\"llm\"}") == 1;
 }
 
-KIT_TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
+TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -146,7 +146,7 @@ KIT_TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
 	bed_start(&b, 1);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":1500}");
 	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	ck_assert(kit_until(is_asked, &b, BED_MS));
+	ck_assert(tk_until(is_asked, &b, BED_MS));
 	bed_say(&b, "chat", "我的猫叫小花", 2500);
 	l = bed_wait(&b, 1);
 	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
@@ -162,7 +162,7 @@ KIT_TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_model_is_down_and_comes, 60)
+TEST_T(the_model_is_down_and_comes, 60)
 {
 	struct bed b;
 	struct waiting w = { &b, "idle.summary_failed" };
@@ -171,7 +171,7 @@ KIT_TEST_T(the_model_is_down_and_comes, 60)
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	ck_assert(kit_until(worker_said, &w, BED_MS));
+	ck_assert(tk_until(worker_said, &w, BED_MS));
 	/* It is ready without, and nothing of it hurts a search. */
 	bed_ready(&b, 0);
 	json_decref(bed_recall_as(&b, "u1", "s1", "茶", 5));
@@ -183,7 +183,7 @@ KIT_TEST_T(the_model_is_down_and_comes, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(the_model_has_faults, 60)
+TEST_T(the_model_has_faults, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -198,13 +198,13 @@ KIT_TEST_T(the_model_has_faults, 60)
 	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
 	bed_quiet(&b);
 	ck_assert_int_eq(bed_asked(&b), 1);
-	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+	ck_assert_int_eq(tk_service_metric(&b.worker[0],
 			     "soul_memory_summaries_failed_total"),
 	    1);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_silent_model_is_given_up, 60)
+TEST_T(a_silent_model_is_given_up, 60)
 {
 	struct bed b;
 
@@ -216,10 +216,10 @@ KIT_TEST_T(a_silent_model_is_given_up, 60)
 	bed_ready(&b, 0);
 	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
 	bed_wait(&b, 1);
-	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+	ck_assert_int_eq(tk_service_metric(&b.worker[0],
 			     "soul_memory_summaries_failed_total"),
 	    1);
 	/* It would not leave in time. */
-	kit_service_kill(&b.llm);
+	tk_service_kill(&b.llm);
 	bed_stop(&b);
 }

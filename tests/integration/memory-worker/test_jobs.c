@@ -4,7 +4,7 @@
 #include "talk.h"
 
 struct metric_is {
-	struct kit_service *p;
+	struct tk_service *p;
 	const char *name;
 	long long want;
 };
@@ -14,7 +14,7 @@ metric_is(void *arg)
 {
 	struct metric_is *m = arg;
 
-	return kit_service_metric(m->p, m->name) == m->want;
+	return tk_service_metric(m->p, m->name) == m->want;
 }
 
 static void
@@ -22,18 +22,18 @@ wait_metric(struct bed *b, const char *name, long long want)
 {
 	struct metric_is m = { &b->worker[0], name, want };
 
-	ck_assert_msg(kit_until(metric_is, &m, BED_MS), "%s is %lld", name,
-	    kit_service_metric(m.p, name));
+	ck_assert_msg(tk_until(metric_is, &m, BED_MS), "%s is %lld", name,
+	    tk_service_metric(m.p, name));
 }
 
 static void
 wait_done(struct bed *b)
 {
 	ck_assert_msg(
-	    kit_until(all_done, b, BED_MS), "%ld undone", (long)bed_undone(b));
+	    tk_until(all_done, b, BED_MS), "%ld undone", (long)bed_undone(b));
 }
 
-KIT_TEST_T(a_job_is_done_once, 60)
+TEST_T(a_job_is_done_once, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -66,7 +66,7 @@ ck_dead(struct bed *b, int seq, const char *payload)
 	json_t *j;
 
 	snprintf(req, sizeof(req), "{\"seq\":%d}", seq);
-	j = kit_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
+	j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
 	ck_assert_str_eq(json_string_value(json_object_get(
 			     json_object_get(j, "message"), "subject")),
 	    "soul.dead.memory_store");
@@ -78,7 +78,7 @@ ck_dead(struct bed *b, int seq, const char *payload)
 	json_decref(j);
 }
 
-KIT_TEST_T(what_is_no_job_is_put_aside_at_once, 60)
+TEST_T(what_is_no_job_is_put_aside_at_once, 60)
 {
 	static const char *const bad[] = { "x", "{}",
 		"{\"job_id\":\"j\",\"kind\":\"memory_store\",\"user_id\":\"u1\""
@@ -100,13 +100,13 @@ KIT_TEST_T(what_is_no_job_is_put_aside_at_once, 60)
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), NELEM(bad));
 	for (i = 0; i < NELEM(bad); i++)
 		ck_dead(&b, (int)i + 1, bad[i]);
-	ck_assert(kit_log_has(&b.worker[0].proc, "ev=job.dead"));
+	ck_assert(tk_log_has(&b.worker[0].proc, "ev=job.dead"));
 	/* A user's words are not in the log. */
-	ck_assert(!kit_log_has(&b.worker[0].proc, "喜欢茶"));
+	ck_assert(!tk_log_has(&b.worker[0].proc, "喜欢茶"));
 	bed_stop(&b);
 }
 
-KIT_TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
+TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
 {
 	struct bed b;
 
@@ -126,7 +126,7 @@ KIT_TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
 	wait_done(&b);
 	wait_metric(&b, "soul_memory_jobs_dead_total", 1);
 	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_jobs_retried_total"),
+	    tk_service_metric(&b.worker[0], "soul_memory_jobs_retried_total"),
 	    1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 1);
 	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
@@ -154,7 +154,7 @@ listen(struct bed *b, const char *subject, const char *queue)
  * A job that kills who works on it is counted too: here a member that takes it
  * and says nothing.
  */
-KIT_TEST_T(a_job_that_was_delivered_too_often, 60)
+TEST_T(a_job_that_was_delivered_too_often, 60)
 {
 	natsSubscription *sub;
 	natsMsg *m;
@@ -169,7 +169,7 @@ KIT_TEST_T(a_job_that_was_delivered_too_often, 60)
 	bed_job(&b, "fine", "s1", "喜欢猫");
 	bed_wait(&b, 1);
 	wait_done(&b);
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	sub =
 	    listen(&b, "soul.deliver.SOUL_JOBS.memory-worker", "memory-worker");
 	bed_job(&b, "killer", "s1", "喜欢茶");
@@ -194,10 +194,10 @@ KIT_TEST_T(a_job_that_was_delivered_too_often, 60)
 static bool
 not_ready(void *arg)
 {
-	return !kit_service_ready(arg);
+	return !tk_service_ready(arg);
 }
 
-KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
+TEST_T(while_redis_is_away_a_job_is_kept, 60)
 {
 	natsSubscription *acks;
 	natsMsg *m;
@@ -210,8 +210,8 @@ KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	acks = listen(&b, "$JS.ACK.SOUL_JOBS.memory-worker.>", NULL);
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(not_ready, &b.worker[0], BED_MS));
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(not_ready, &b.worker[0], BED_MS));
 	bed_job(&b, "j1", "s1", "喜欢茶");
 	/* For longer than the wait for its end, it says that it is at it. */
 	while (working < 6) {
@@ -222,8 +222,8 @@ KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
 		working++;
 	}
 	wait_metric(&b, "soul_memory_jobs_waiting", 1);
-	kit_server_restart(&b.redis);
-	kit_state_wait(&b.db);
+	tk_server_restart(&b.redis);
+	tk_state_wait(&b.db);
 	wait_done(&b);
 	bed_wait(&b, 1);
 	wait_metric(&b, "soul_memory_jobs_waiting", 0);
@@ -245,7 +245,7 @@ KIT_TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(both_go_and_come, 90)
+TEST_T(both_go_and_come, 90)
 {
 	struct bed b;
 
@@ -253,18 +253,18 @@ KIT_TEST_T(both_go_and_come, 90)
 	b.more[0] = "MEMORY_JOB_ACK_WAIT_SECONDS=1";
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(not_ready, &b.worker[0], BED_MS));
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(not_ready, &b.worker[0], BED_MS));
 	bed_job(&b, "j1", "s1", "喜欢茶");
 	wait_metric(&b, "soul_memory_jobs_waiting", 1);
-	kit_server_stop(&b.nats, SIGKILL);
+	tk_server_stop(&b.nats, SIGKILL);
 	natsConnection_Destroy(b.nc);
 	/* Without the bus there is nobody to say it to. */
 	wait_metric(&b, "soul_memory_jobs_waiting", 0);
-	kit_server_restart(&b.nats);
-	b.nc = kit_nats_connect(b.nats.url);
-	kit_server_restart(&b.redis);
-	kit_state_wait(&b.db);
+	tk_server_restart(&b.nats);
+	b.nc = tk_nats_connect(b.nats.url);
+	tk_server_restart(&b.redis);
+	tk_state_wait(&b.db);
 	bed_ready(&b, 0);
 	bed_wait(&b, 1);
 	wait_done(&b);
@@ -275,7 +275,7 @@ KIT_TEST_T(both_go_and_come, 90)
 /* ---- what is not to be stored
  * ------------------------------------------------ */
 
-KIT_TEST_T(what_was_forgotten_does_not_come_back, 60)
+TEST_T(what_was_forgotten_does_not_come_back, 60)
 {
 	static const char late[] =
 	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
@@ -312,7 +312,7 @@ KIT_TEST_T(what_was_forgotten_does_not_come_back, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(no_memory_without_its_soul, 60)
+TEST_T(no_memory_without_its_soul, 60)
 {
 	struct bed b;
 

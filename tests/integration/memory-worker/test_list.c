@@ -46,7 +46,7 @@ add_ids(json_t *page, char *out, size_t size)
 
 	json_array_foreach (items, i, item)
 		snprintf(out + strlen(out), size - strlen(out), "%s ",
-		    kit_text(item, "memory_id"));
+		    tk_text(item, "memory_id"));
 	return json_string_value(json_object_get(page, "next"));
 }
 
@@ -71,7 +71,7 @@ walk(struct bed *b, const char *user, const char *soul, int limit)
 	return ids;
 }
 
-KIT_TEST_T(pages, 60)
+TEST_T(pages, 60)
 {
 	struct bed b;
 	json_t *j, *item;
@@ -81,7 +81,7 @@ KIT_TEST_T(pages, 60)
 	j = page_of(&b, "u1", NULL, NULL, 50);
 	ck_assert_uint_eq(hits(j), 0);
 	ck_assert_ptr_null(json_object_get(j, "next"));
-	ck_assert_str_eq(kit_text(j, "backend"), "builtin");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
 	json_decref(j);
 
@@ -100,11 +100,11 @@ KIT_TEST_T(pages, 60)
 	}
 	j = page_of(&b, "u1", NULL, NULL, 1);
 	item = json_array_get(json_object_get(j, "items"), 0);
-	ck_assert_str_eq(kit_text(item, "soul_id"), "s1");
-	ck_assert_str_eq(kit_text(item, "text"), "x");
-	ck_assert_str_eq(kit_text(item, "type"), "fact");
-	ck_assert_str_eq(kit_text(item, "created_at"), "1970-01-01T00:00:01Z");
-	ck_assert_str_eq(kit_text(item, "session_id"), "x1");
+	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
+	ck_assert_str_eq(tk_text(item, "text"), "x");
+	ck_assert_str_eq(tk_text(item, "type"), "fact");
+	ck_assert_str_eq(tk_text(item, "created_at"), "1970-01-01T00:00:01Z");
+	ck_assert_str_eq(tk_text(item, "session_id"), "x1");
 	ck_assert_str_eq(
 	    json_string_value(json_array_get(json_object_get(item, "tags"), 0)),
 	    "茶");
@@ -116,7 +116,7 @@ KIT_TEST_T(pages, 60)
 }
 
 /* Memories and souls come and go between two pages. */
-KIT_TEST_T(changes_between_pages, 60)
+TEST_T(changes_between_pages, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	char ids[256] = "", after[512];
@@ -155,7 +155,7 @@ KIT_TEST_T(changes_between_pages, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(many_and_large, 120)
+TEST_T(many_and_large, 120)
 {
 	static char large[16384 * 3 + 1];
 	char id[16];
@@ -188,7 +188,7 @@ KIT_TEST_T(many_and_large, 120)
 }
 
 /* What another has taken the place of is told as such. */
-KIT_TEST_T(of_the_past, 60)
+TEST_T(of_the_past, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	const struct memory_old old = { .id = STR("m1"),
@@ -209,22 +209,22 @@ KIT_TEST_T(of_the_past, 60)
 	ck_assert_str_eq(walk(&b, "u1", NULL, 1), "m0 m1 m2 ");
 	j = page_of(&b, "u1", NULL, NULL, 50);
 	item = json_array_get(json_object_get(j, "items"), 1);
-	ck_assert_str_eq(kit_text(item, "text"), "was");
-	ck_assert_str_eq(kit_text(item, "valid_until"), "1970-01-01T00:00:02Z");
-	ck_assert_str_eq(kit_text(item, "superseded_by"), "m2");
+	ck_assert_str_eq(tk_text(item, "text"), "was");
+	ck_assert_str_eq(tk_text(item, "valid_until"), "1970-01-01T00:00:02Z");
+	ck_assert_str_eq(tk_text(item, "superseded_by"), "m2");
 	item = json_array_get(json_object_get(j, "items"), 2);
 	ck_assert_ptr_null(json_object_get(item, "valid_until"));
 	json_decref(j);
 	/* It can be forgotten, too. */
 	j = bed_rpc(&b, "soul.rpc.memory.forget",
 	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m1"));
-	ck_assert_int_eq(kit_int(j, "forgotten"), 1);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	json_decref(j);
 	ck_assert_str_eq(walk(&b, "u1", NULL, 1), "m0 m2 ");
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nobody_elses, 60)
+TEST_T(nobody_elses, 60)
 {
 	static const char *const names[] = { "u", "u1:s1", "u1:*", "*", "u1 ",
 		"U1", "u1}", "{u1", "u1:", "~dTE", "u1.", "u%31", "../u1",
@@ -253,7 +253,7 @@ KIT_TEST_T(nobody_elses, 60)
 	/* A cursor of another's leads into one's own only. */
 	snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u2\",\"after\":\"1.s1.0.a\",\"limit\":5}");
-	j = kit_nats_ask(b.nc, "soul.rpc.memory.list", body, code);
+	j = tk_nats_ask(b.nc, "soul.rpc.memory.list", body, code);
 	ck_assert_str_eq(code, "");
 	ck_assert_uint_eq(hits(j), 1);
 	ck_assert_str_eq(hit_text(j, 0), "of u2");
@@ -277,7 +277,7 @@ static const struct {
 	    "/after" },
 };
 
-KIT_TEST_T(what_is_asked_wrongly, 60)
+TEST_T(what_is_asked_wrongly, 60)
 {
 	char code[64];
 	struct bed b;
@@ -286,16 +286,16 @@ KIT_TEST_T(what_is_asked_wrongly, 60)
 
 	bed_start(&b, 1);
 	for (i = 0; i < NELEM(bad); i++) {
-		j = kit_nats_ask(
+		j = tk_nats_ask(
 		    b.nc, "soul.rpc.memory.list", bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
-		ck_assert_msg(strncmp(kit_text(j, "error"), bad[i].path,
+		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
 				  strlen(bad[i].path)) == 0,
-		    "%s: %s", bad[i].body, kit_text(j, "error"));
+		    "%s: %s", bad[i].body, tk_text(j, "error"));
 		json_decref(j);
 	}
-	kit_server_stop(&b.redis, SIGKILL);
-	j = kit_nats_ask(
+	tk_server_stop(&b.redis, SIGKILL);
+	j = tk_nats_ask(
 	    b.nc, "soul.rpc.memory.list", "{\"user_id\":\"u1\"}", code);
 	ck_assert_msg(strcmp(code, "unavailable") == 0 ||
 		strcmp(code, "deadline_exceeded") == 0,

@@ -48,10 +48,10 @@ waits_for_silence(void *arg)
 static bool
 is_asking(void *arg)
 {
-	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return tk_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
-KIT_TEST_T(summarised_before_it_is_idle, 60)
+TEST_T(summarised_before_it_is_idle, 60)
 {
 	natsSubscription *idle = NULL;
 	struct memory_list l;
@@ -68,7 +68,7 @@ KIT_TEST_T(summarised_before_it_is_idle, 60)
 	l = bed_wait(&b, 1);
 	ck_assert_uint_eq(
 	    bed_with(&l, "\"trigger_source\":\"compression\""), 1);
-	ck_assert(kit_until(waits_for_silence, &b, BED_MS));
+	ck_assert(tk_until(waits_for_silence, &b, BED_MS));
 	s = bed_session(&b, "chat-0");
 	ck_assert_int_eq(s.summarised, 4);
 	ck_assert_int_gt((int64_t)s.summary.n, 0);
@@ -90,7 +90,7 @@ KIT_TEST_T(summarised_before_it_is_idle, 60)
 }
 
 /* Whoever dies, and whatever is said meanwhile. */
-KIT_TEST_T(killed_while_it_is_asked_for, 60)
+TEST_T(killed_while_it_is_asked_for, 60)
 {
 	struct bed b;
 
@@ -101,18 +101,18 @@ KIT_TEST_T(killed_while_it_is_asked_for, 60)
 	bed_ready(&b, 0);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_much(&b);
-	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
-	kit_service_kill(&b.worker[0]);
+	ck_assert(tk_until(is_asking, &b.worker[0], BED_MS));
+	tk_service_kill(&b.worker[0]);
 	ck_assert_int_eq(bed_session(&b, "chat-0").summarised, 0);
 	bed_spawn(&b, 0);
 	bed_wait(&b, 1);
-	ck_assert(kit_until(waits_for_silence, &b, BED_MS));
+	ck_assert(tk_until(waits_for_silence, &b, BED_MS));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 1);
 	ck_assert_int_eq(bed_session(&b, "chat-0").summarised, 4);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(spoken_to_while_it_is_asked_for, 60)
+TEST_T(spoken_to_while_it_is_asked_for, 60)
 {
 	struct memory_list l;
 	struct bed b;
@@ -120,7 +120,7 @@ KIT_TEST_T(spoken_to_while_it_is_asked_for, 60)
 	bed_start(&b, 1);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":300}");
 	say_much(&b);
-	ck_assert(kit_until(is_asking, &b.worker[0], BED_MS));
+	ck_assert(tk_until(is_asking, &b.worker[0], BED_MS));
 	bed_say(&b, "chat-0", "我养了一只猫<1>", 1000);
 	l = bed_wait(&b, 1);
 	ck_assert_uint_eq(bed_with(&l, "<1>"), 0);

@@ -62,7 +62,7 @@ facts(struct bed *b)
 	bed_job(b, "trip", "s1", "用户要去大理旅行");
 	bed_job(b, "theirs", "s2", "用户喜欢红茶");
 	fake_wait(&f, 4);
-	ck_assert(kit_until(all_done, b, BED_MS));
+	ck_assert(tk_until(all_done, b, BED_MS));
 }
 
 /* All of u1's, page by page. */
@@ -75,8 +75,8 @@ list(struct bed *b)
 	j = bed_rpc(b, "soul.rpc.memory.list",
 	    json_pack("{sssi}", "user_id", "u1", "limit", 3));
 	item = json_array_get(json_object_get(j, "items"), 0);
-	ck_assert_str_eq(kit_text(item, "soul_id"), "s1");
-	snprintf(after, sizeof(after), "%s", kit_text(j, "next"));
+	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
+	snprintf(after, sizeof(after), "%s", tk_text(j, "next"));
 	/* Two may be of one millisecond: their order is that of Mem0's ids. */
 	ck_assert_uint_eq(hits(j), 3);
 	json_decref(j);
@@ -136,7 +136,7 @@ whole_life(struct bed *b)
 	fake_wait(&f, 0);
 }
 
-KIT_TEST_T(a_whole_life, 60)
+TEST_T(a_whole_life, 60)
 {
 	struct bed b;
 
@@ -145,7 +145,7 @@ KIT_TEST_T(a_whole_life, 60)
 	stop(&b);
 }
 
-KIT_TEST_T(a_server_of_2025, 60)
+TEST_T(a_server_of_2025, 60)
 {
 	struct bed b;
 
@@ -156,7 +156,7 @@ KIT_TEST_T(a_server_of_2025, 60)
 }
 
 /* What was forgotten does not come back with a late job. */
-KIT_TEST_T(forgotten_for_ever, 60)
+TEST_T(forgotten_for_ever, 60)
 {
 	char json[400], before[WALL_FORMAT_MAX];
 	size_t i;
@@ -167,7 +167,7 @@ KIT_TEST_T(forgotten_for_ever, 60)
 	wall_format(clock_wall(), 0, before);
 	bed_job(&b, "tea", "s1", "用户喜欢乌龙茶");
 	fake_wait(&f, 1);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_int_eq(
 	    forget(&b,
 		json_pack("{ssss}", "user_id", "u1", "query", "忘掉乌龙茶")),
@@ -180,7 +180,7 @@ KIT_TEST_T(forgotten_for_ever, 60)
 	bed_publish(&b, "again", json);
 	bed_job(&b, "cat", "s1", "用户的猫叫小花");
 	fake_wait(&f, 1);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	/* Also where the server deletes a hundred at a time. */
 	for (i = 0; i < 230; i++) {
@@ -188,20 +188,20 @@ KIT_TEST_T(forgotten_for_ever, 60)
 		bed_job(&b, id, "s1", id);
 	}
 	fake_wait(&f, 231);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_int_eq(
 	    forget(&b, json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")),
 	    231);
 	ck_assert_uint_eq(fake_rows(&f), 0);
 	bed_publish(&b, "again2", json);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 0);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
 	stop(&b);
 }
 
 /* It stored, and nobody was told: a job that is done again looks first. */
-KIT_TEST_T(stored_without_an_answer, 60)
+TEST_T(stored_without_an_answer, 60)
 {
 	struct bed b;
 
@@ -210,41 +210,41 @@ KIT_TEST_T(stored_without_an_answer, 60)
 	f.cut = true;
 	pthread_mutex_unlock(&f.lock);
 	bed_job(&b, "tea", "s1", "用户喜欢乌龙茶");
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
 	stop(&b);
 }
 
 /* It was stored and put aside all the same: replayed, it is there once. */
-KIT_TEST_T(stored_and_put_aside, 60)
+TEST_T(stored_and_put_aside, 60)
 {
 	static const char job[] =
 	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
 	    "\"soul_id\":\"s1\",\"text\":\"用户喜欢乌龙茶\",\"type\":\"fact\","
 	    "\"created_at\":\"2026-11-22T10:20:30Z\"}";
-	const char *argv[] = { kit_bin("memory-worker"), "dead", "replay",
+	const char *argv[] = { tk_bin("memory-worker"), "dead", "replay",
 		"--all", NULL };
 	char code[64], env[96];
-	struct kit_proc p;
+	struct tk_proc p;
 	struct bed b;
 
 	start(&b, "MEM0_AUTH=x-api-key");
 	bed_publish(&b, "tea", job);
 	fake_wait(&f, 1);
-	json_decref(kit_nats_ask(b.nc, "soul.dead.memory_store", job, code));
+	json_decref(tk_nats_ask(b.nc, "soul.dead.memory_store", job, code));
 	snprintf(env, sizeof(env), "NATS_URL=%s", b.nats.url);
-	kit_spawn(&p, "replay", argv, KIT_ENV(env));
-	ck_assert_int_eq(kit_wait(&p, BED_MS), 0);
-	ck_assert(kit_log_has(&p, "1: replayed as SOUL_JOBS 2\n"));
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	tk_spawn(&p, "replay", argv, TK_ENV(env));
+	ck_assert_int_eq(tk_wait(&p, BED_MS), 0);
+	ck_assert(tk_log_has(&p, "1: replayed as SOUL_JOBS 2\n"));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_uint_eq(fake_rows(&f), 1);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
 	stop(&b);
 }
 
 /* While Mem0 is away jobs wait, and that is no fault of theirs. */
-KIT_TEST_T(away_for_a_while, 60)
+TEST_T(away_for_a_while, 60)
 {
 	char code[64], id[16];
 	struct bed b;
@@ -258,13 +258,13 @@ KIT_TEST_T(away_for_a_while, 60)
 		bed_job(&b, id, "s1", id);
 	}
 	fake_wait(&f, 20);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
 	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_jobs_retried_total"),
+	    tk_service_metric(&b.worker[0], "soul_memory_jobs_retried_total"),
 	    0);
 	fake_fail(&f, 502, 1);
-	j = kit_nats_ask(b.nc, "soul.rpc.memory.recall",
+	j = tk_nats_ask(b.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);
@@ -272,22 +272,22 @@ KIT_TEST_T(away_for_a_while, 60)
 }
 
 /* A job that Mem0 refuses is put aside in the end. */
-KIT_TEST_T(refused, 60)
+TEST_T(refused, 60)
 {
 	struct bed b;
 
 	start(&b, "MEM0_AUTH=x-api-key");
 	b.more[5] = "MEMORY_JOB_MAX_DELIVERIES=2";
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
 	fake_fail(&f, 400, 1);
 	bed_job(&b, "one", "s1", "一件事");
 	fake_wait(&f, 1);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	fake_fail(&f, 400, 1000);
 	bed_job(&b, "two", "s1", "一件事");
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 1);
 	stop(&b);
 }
@@ -308,7 +308,7 @@ is_ready(void *arg)
 	return is;
 }
 
-KIT_TEST_T(readiness, 60)
+TEST_T(readiness, 60)
 {
 	size_t asked;
 	struct bed b;
@@ -321,12 +321,12 @@ KIT_TEST_T(readiness, 60)
 	ck_assert(json_is_false(json_object_get(j, "ready")));
 	ck_assert_str_eq(fake_text(j, "reason"), "Mem0 refuses");
 	json_decref(j);
-	ck_assert(kit_log_has(&b.worker[0].proc, "auth=bearer"));
-	kit_service_end(&b.worker[0]);
+	ck_assert(tk_log_has(&b.worker[0].proc, "auth=bearer"));
+	tk_service_end(&b.worker[0]);
 	b.more[3] = "MEM0_AUTH=x-api-key";
 	bed_spawn(&b, 0);
 	bed_ready(&b, 0);
-	ck_assert(kit_until(is_ready, &b, BED_MS));
+	ck_assert(tk_until(is_ready, &b, BED_MS));
 	/* It stored and deleted something, and does so seldom. */
 	ck_assert_uint_eq(fake_rows(&f), 0);
 	asked = f.asked;

@@ -17,7 +17,7 @@ numbered(int fd, int n, struct str body)
 	say_text(fd, text);
 }
 
-KIT_TEST_T(only_what_is_new_is_asked_about, 60)
+TEST_T(only_what_is_new_is_asked_about, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct session s;
@@ -51,7 +51,7 @@ KIT_TEST_T(only_what_is_new_is_asked_about, 60)
 	model_stop(&b);
 }
 
-KIT_TEST_T(a_long_conversation_is_told_in_parts, 60)
+TEST_T(a_long_conversation_is_told_in_parts, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct memory_list l;
@@ -92,7 +92,7 @@ nothing(int fd, int n, struct str body)
 	say_text(fd, "“无”。");
 }
 
-KIT_TEST_T(small_talk_is_no_memory, 60)
+TEST_T(small_talk_is_no_memory, 60)
 {
 	struct session s;
 	struct bed b;
@@ -122,7 +122,7 @@ refuse_then_answer(int fd, int n, struct str body)
 		say_text(fd, "用户喜欢乌龙茶和猫。");
 }
 
-KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
+TEST_T(what_is_refused_is_part_of_the_next, 60)
 {
 	struct bed b;
 
@@ -132,7 +132,7 @@ KIT_TEST_T(what_is_refused_is_part_of_the_next, 60)
 	/* Three times, and no more until something new is said. */
 	ck_assert_int_eq(asked(), 3);
 	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	ck_assert_int_eq(kit_service_metric(&b.worker[0],
+	ck_assert_int_eq(tk_service_metric(&b.worker[0],
 			     "soul_memory_summaries_refused_total"),
 	    1);
 	bed_say(&b, "chat", "我也喜欢猫", 0);
@@ -158,7 +158,7 @@ short_memory(int fd, int n, struct str body)
 	}
 }
 
-KIT_TEST_T(a_model_with_a_short_memory, 60)
+TEST_T(a_model_with_a_short_memory, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct bed b;
@@ -183,7 +183,7 @@ KIT_TEST_T(a_model_with_a_short_memory, 60)
 /* ---- what is not asked about
  * ------------------------------------------------- */
 
-KIT_TEST_T(what_need_not_be_asked, 60)
+TEST_T(what_need_not_be_asked, 60)
 {
 	static const struct str broken = STR_INIT("{\"role\":\"ghost\"}");
 	struct session_key none = { STR("u1"), STR("none") };

@@ -7,7 +7,7 @@
 static json_t *
 ask(struct bed *b, const char *body, char code[64])
 {
-	return kit_nats_ask(b->nc, "soul.rpc.memory.profile", body, code);
+	return tk_nats_ask(b->nc, "soul.rpc.memory.profile", body, code);
 }
 
 /* What the profile is after a request that must not fail. */
@@ -19,7 +19,7 @@ told(struct bed *b, const char *body)
 	json_t *j = ask(b, body, code);
 
 	ck_assert_msg(
-	    code[0] == '\0', "%s: %s", body, kit_find_text(j, "error"));
+	    code[0] == '\0', "%s: %s", body, tk_find_text(j, "error"));
 	user = json_dumps(
 	    json_object_get(j, "user_profile"), JSON_COMPACT | JSON_SORT_KEYS);
 	system = json_dumps(
@@ -34,7 +34,7 @@ told(struct bed *b, const char *body)
 #define READ     "{\"user_id\":\"u1\"}"
 #define PATCH(p) "{\"user_id\":\"u1\",\"patch\":{\"user_profile\":" p "}}"
 
-KIT_TEST_T(read_and_change, 60)
+TEST_T(read_and_change, 60)
 {
 	char code[64];
 	struct bed b;
@@ -43,7 +43,7 @@ KIT_TEST_T(read_and_change, 60)
 	bed_start(&b, 1);
 	ck_assert_str_eq(told(&b, READ), "{} {}");
 	j = ask(&b, READ, code);
-	ck_assert_str_eq(kit_text(j, "user_id"), "u1");
+	ck_assert_str_eq(tk_text(j, "user_id"), "u1");
 	ck_assert_ptr_null(json_object_get(j, "updated_at"));
 	json_decref(j);
 
@@ -55,7 +55,7 @@ KIT_TEST_T(read_and_change, 60)
 	    "{\"name\":\"安\",\"preferences\":{\"drink\":\"茶\",\"likes\":"
 	    "[1,2]}} {\"boot_count\":42}");
 	j = ask(&b, READ, code);
-	ck_assert_int_eq(strlen(kit_text(j, "updated_at")) >= 20, 1);
+	ck_assert_int_eq(strlen(tk_text(j, "updated_at")) >= 20, 1);
 	json_decref(j);
 	ck_assert_str_eq(told(&b, PATCH("{\"preferences\":{\"likes\":[3]}}")),
 	    "{\"name\":\"安\",\"preferences\":{\"drink\":\"茶\",\"likes\":[3]"
@@ -75,7 +75,7 @@ KIT_TEST_T(read_and_change, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nobody_elses_profile, 60)
+TEST_T(nobody_elses_profile, 60)
 {
 	static const char *const names[] = { "u", "u1 ", "*", "u1:*", "U1",
 		"{u1}", "u2", "~dTE" };
@@ -103,7 +103,7 @@ static const struct {
 	    "/user_profile/a/b/c/d/e/f: is nested too deep" },
 };
 
-KIT_TEST_T(what_is_refused, 60)
+TEST_T(what_is_refused, 60)
 {
 	char code[64], body[32768];
 	struct bed b;
@@ -114,9 +114,9 @@ KIT_TEST_T(what_is_refused, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		j = ask(&b, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
-		ck_assert_msg(strncmp(kit_text(j, "error"), bad[i].why,
+		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].why,
 				  strlen(bad[i].why)) == 0,
-		    "%s: %s", bad[i].body, kit_text(j, "error"));
+		    "%s: %s", bad[i].body, tk_text(j, "error"));
 		json_decref(j);
 	}
 	/* Full: nothing more, until something goes. */
@@ -129,7 +129,7 @@ KIT_TEST_T(what_is_refused, 60)
 	(void)told(&b, body);
 	j = ask(&b, PATCH("{\"0\":2,\"x\":1}"), code);
 	ck_assert_str_eq(code, "invalid_request");
-	ck_assert_ptr_nonnull(strstr(kit_text(j, "error"), "remove some"));
+	ck_assert_ptr_nonnull(strstr(tk_text(j, "error"), "remove some"));
 	json_decref(j);
 	ck_assert_ptr_nonnull(strstr(told(&b, READ), "\"0\":1,"));
 	ck_assert_ptr_nonnull(
@@ -138,7 +138,7 @@ KIT_TEST_T(what_is_refused, 60)
 }
 
 /* Two workers, and patches of different parts at once. */
-KIT_TEST_T(many_at_once, 60)
+TEST_T(many_at_once, 60)
 {
 	natsSubscription *sub;
 	char body[128], *text;
@@ -147,7 +147,7 @@ KIT_TEST_T(many_at_once, 60)
 	int i;
 
 	bed_start(&b, 2);
-	sub = kit_nats_listen(b.nc, "answers");
+	sub = tk_nats_listen(b.nc, "answers");
 	for (i = 0; i < 100; i++) {
 		snprintf(
 		    body, sizeof(body), PATCH("{\"p\":{\"%d\":%d}}"), i, i);
@@ -157,13 +157,13 @@ KIT_TEST_T(many_at_once, 60)
 		    NATS_OK);
 	}
 	for (i = 0; i < 100; i++) {
-		j = kit_nats_next(sub, BED_MS, NULL);
+		j = tk_nats_next(sub, BED_MS, NULL);
 		ck_assert_ptr_nonnull(json_object_get(j, "user_profile"));
 		json_decref(j);
 	}
 	natsSubscription_Destroy(sub);
 	j = ask(&b, READ, body);
-	ck_assert_uint_eq(json_object_size(kit_at(j, "user_profile.p")), 100);
+	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile.p")), 100);
 	text = json_dumps(j, 0);
 	free(text);
 	json_decref(j);
@@ -171,7 +171,7 @@ KIT_TEST_T(many_at_once, 60)
 }
 
 /* As the summaries call it. */
-KIT_TEST_T(a_patch_of_then, 60)
+TEST_T(a_patch_of_then, 60)
 {
 	const struct wall then = { clock_wall().ms - 60000 };
 	struct wire_err err;
@@ -204,7 +204,7 @@ KIT_TEST_T(a_patch_of_then, 60)
 	j = bed_rpc(
 	    &b, "soul.rpc.memory.forget", json_pack("{ss}", "user_id", "u1"));
 	ck_assert(json_is_true(json_object_get(j, "profile")));
-	ck_assert_int_eq(kit_int(j, "forgotten"), 0);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
 	ck_assert_int_eq(profile_merge(b.db.s, STR("u1"),
 			     STR("{\"user_profile\":{\"age\":7}}"), then, &err),
@@ -213,7 +213,7 @@ KIT_TEST_T(a_patch_of_then, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(what_a_soul_forgets_is_not_the_profile, 60)
+TEST_T(what_a_soul_forgets_is_not_the_profile, 60)
 {
 	struct bed b;
 	json_t *j;

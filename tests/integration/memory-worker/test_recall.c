@@ -29,7 +29,7 @@ ck_hits(struct bed *b, const char *user, const char *soul, size_t n)
 	json_decref(j);
 }
 
-KIT_TEST_T(an_answer, 60)
+TEST_T(an_answer, 60)
 {
 	struct bed b;
 	json_t *j, *item;
@@ -72,7 +72,7 @@ KIT_TEST_T(an_answer, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(what_is_asked_wrongly, 60)
+TEST_T(what_is_asked_wrongly, 60)
 {
 	static const struct {
 		const char *subject, *body, *path;
@@ -107,7 +107,7 @@ KIT_TEST_T(what_is_asked_wrongly, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(subject, sizeof(subject), "soul.rpc.memory.%s",
 		    bad[i].subject);
-		j = kit_nats_ask(b.nc, subject, bad[i].body, code);
+		j = tk_nats_ask(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(
 		    strncmp(json_string_value(json_object_get(j, "error")),
@@ -118,7 +118,7 @@ KIT_TEST_T(what_is_asked_wrongly, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nobody_reads_across, 60)
+TEST_T(nobody_reads_across, 60)
 {
 	/* Ids that a sloppy key would take for one another. */
 	static const struct {
@@ -175,7 +175,7 @@ KIT_TEST_T(nobody_reads_across, 60)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(what_another_stored_is_found_at_once, 60)
+TEST_T(what_another_stored_is_found_at_once, 60)
 {
 	char id[16], text[64];
 	struct bed b;
@@ -195,7 +195,7 @@ KIT_TEST_T(what_another_stored_is_found_at_once, 60)
 }
 
 /* An index follows what is stored, be it little or much that has changed. */
-KIT_TEST_T(an_index_follows, 60)
+TEST_T(an_index_follows, 60)
 {
 	struct memory_scope scope = { STR("u1"), STR("s1") };
 	char id[32], text[64];
@@ -267,7 +267,7 @@ redis_int(struct bed *b, const struct str *args, size_t n)
 	return v;
 }
 
-KIT_TEST_T(ready_means_that_it_works, 60)
+TEST_T(ready_means_that_it_works, 60)
 {
 	static const struct str version[] = { STR_INIT("HEXISTS"),
 		STR_INIT("soul:memory:{soul-probe:memory-worker}"),
@@ -296,18 +296,18 @@ KIT_TEST_T(ready_means_that_it_works, 60)
 		ck_assert(is_ready(&b, r.reason));
 	ck_assert_int_eq(redis_int(&b, version, NELEM(version)), 0);
 
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(readiness_is, &r, BED_MS));
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(readiness_is, &r, BED_MS));
 	ck_assert_str_eq(r.reason, "Redis does not answer");
-	kit_server_restart(&b.redis);
+	tk_server_restart(&b.redis);
 	r.want = true;
-	ck_assert(kit_until(readiness_is, &r, BED_MS));
-	kit_state_wait(&b.db);
+	ck_assert(tk_until(readiness_is, &r, BED_MS));
+	tk_state_wait(&b.db);
 	ck_assert_int_eq(redis_int(&b, version, NELEM(version)), 1);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(not_ready_if_it_cannot_be_read, 60)
+TEST_T(not_ready_if_it_cannot_be_read, 60)
 {
 	char reason[64], code[64];
 	struct bed b;
@@ -323,14 +323,14 @@ KIT_TEST_T(not_ready_if_it_cannot_be_read, 60)
 	(void)redis_int(&b,
 	    STATE_ARGS(
 		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
-	j = kit_nats_ask(b.nc, "soul.rpc.memory.recall",
+	j = tk_nats_ask(b.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");
 	json_decref(j);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(without_redis_the_answer_says_so, 60)
+TEST_T(without_redis_the_answer_says_so, 60)
 {
 	struct readiness r = { .want = false };
 	char code[64];
@@ -339,24 +339,24 @@ KIT_TEST_T(without_redis_the_answer_says_so, 60)
 
 	bed_start(&b, 1);
 	r.b = &b;
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(readiness_is, &r, BED_MS));
-	j = kit_nats_ask(b.nc, "soul.rpc.memory.recall",
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(readiness_is, &r, BED_MS));
+	j = tk_nats_ask(b.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "error")),
 	    "the memory store does not answer");
 	json_decref(j);
-	j = kit_nats_ask(
+	j = tk_nats_ask(
 	    b.nc, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);
-	kit_server_restart(&b.redis);
-	kit_state_wait(&b.db);
+	tk_server_restart(&b.redis);
+	tk_state_wait(&b.db);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(indexes_make_room, 60)
+TEST_T(indexes_make_room, 60)
 {
 	static char text[900];
 	char soul[16], id[16];
@@ -383,11 +383,11 @@ KIT_TEST_T(indexes_make_room, 60)
 		ck_assert_uint_eq(hits(j), 1);
 		json_decref(j);
 		ck_assert_int_le(
-		    kit_service_metric(&b.worker[0], "soul_memory_index_bytes"),
+		    tk_service_metric(&b.worker[0], "soul_memory_index_bytes"),
 		    1 << 20);
 	}
 	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_index_loads_total"),
+	    tk_service_metric(&b.worker[0], "soul_memory_index_loads_total"),
 	    80);
 	bed_stop(&b);
 }

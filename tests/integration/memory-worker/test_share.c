@@ -40,7 +40,7 @@ ck_each(struct bed *b, int n)
 	}
 }
 
-KIT_TEST_T(replicas_share, 90)
+TEST_T(replicas_share, 90)
 {
 	long made[2];
 	struct bed b;
@@ -50,12 +50,12 @@ KIT_TEST_T(replicas_share, 90)
 	all_say(&b, 0, SESSIONS, 500);
 	bed_wait(&b, SESSIONS);
 	bed_quiet(&b);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_each(&b, SESSIONS);
 	ck_assert_int_eq(bed_asked(&b), SESSIONS);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), SESSIONS);
 	for (i = 0; i < 2; i++) {
-		made[i] = kit_service_metric(
+		made[i] = tk_service_metric(
 		    &b.worker[i], "soul_memory_summaries_total");
 		ck_assert_int_gt(made[i], 0);
 	}
@@ -66,10 +66,10 @@ KIT_TEST_T(replicas_share, 90)
 static bool
 is_claimed(void *arg)
 {
-	return kit_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	return tk_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
 }
 
-KIT_TEST_T(who_leaves_hands_over, 60)
+TEST_T(who_leaves_hands_over, 60)
 {
 	struct bed b;
 
@@ -80,17 +80,17 @@ KIT_TEST_T(who_leaves_hands_over, 60)
 	bed_ready(&b, 0);
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":30000}");
 	all_say(&b, 0, 1, 0);
-	ck_assert(kit_until(is_claimed, &b.worker[0], BED_MS));
-	kit_service_end(&b.worker[0]);
+	ck_assert(tk_until(is_claimed, &b.worker[0], BED_MS));
+	tk_service_end(&b.worker[0]);
 	bed_spawn(&b, 1);
 	bed_wait(&b, 1);
 	bed_quiet(&b);
 	ck_each(&b, 1);
-	kit_service_kill(&b.llm);
+	tk_service_kill(&b.llm);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(who_hangs_is_replaced_and_does_no_harm, 60)
+TEST_T(who_hangs_is_replaced_and_does_no_harm, 60)
 {
 	struct bed b;
 
@@ -105,18 +105,18 @@ KIT_TEST_T(who_hangs_is_replaced_and_does_no_harm, 60)
 	/* It stops with the model's answer on its way to it. */
 	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":500}");
 	all_say(&b, 0, 1, 0);
-	ck_assert(kit_until(is_claimed, &b.worker[0], BED_MS));
-	kit_signal(&b.worker[0].proc, SIGSTOP);
+	ck_assert(tk_until(is_claimed, &b.worker[0], BED_MS));
+	tk_signal(&b.worker[0].proc, SIGSTOP);
 	bed_spawn(&b, 1);
 	bed_wait(&b, 1);
 	bed_quiet(&b);
 	/* It wakes up, and what it has is no more wanted. */
-	kit_signal(&b.worker[0].proc, SIGCONT);
+	tk_signal(&b.worker[0].proc, SIGCONT);
 	bed_ready(&b, 0);
 	all_say(&b, 1, 1, 0);
 	bed_wait(&b, 2);
 	bed_quiet(&b);
-	ck_assert(kit_until(all_done, &b, BED_MS));
+	ck_assert(tk_until(all_done, &b, BED_MS));
 	ck_each(&b, 2);
 	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 2);
 	bed_stop(&b);

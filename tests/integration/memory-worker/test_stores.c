@@ -6,8 +6,8 @@
 #include "chroma.h"
 #include "fake_chroma.h"
 #include "fake_mem0.h"
-#include "kit/kit_loop.h"
 #include "mem0.h"
+#include "testkit/loop.h"
 
 enum kind { BUILTIN, MEM0, CHROMA, KINDS };
 
@@ -15,8 +15,8 @@ static struct fake f;
 
 struct world {
 	enum kind kind;
-	struct kit_server redis;
-	struct kit_state db;
+	struct tk_server redis;
+	struct tk_state db;
 	struct store *store;
 	char url[64];
 	/* What the last call said. */
@@ -44,8 +44,8 @@ world_start(struct world *w, enum kind kind)
 	*w = (struct world){ .kind = kind,
 		.texts = BUF_INIT(65536),
 		.origins = BUF_INIT(65536) };
-	kit_server_start(&w->redis, KIT_REDIS);
-	kit_state_open(&w->db, w->redis.url);
+	tk_server_start(&w->redis, TK_REDIS);
+	tk_state_open(&w->db, w->redis.url);
 	fake_start(&f, kind == MEM0 ? mem0_serve : chroma_serve);
 	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d", f.peer.port);
 	if (kind == BUILTIN)
@@ -73,7 +73,7 @@ static void
 world_stop(struct world *w)
 {
 	store_free(w->store);
-	kit_state_close(&w->db);
+	tk_state_close(&w->db);
 	fake_stop(&f);
 	buf_free(&w->texts);
 	buf_free(&w->origins);
@@ -124,7 +124,7 @@ has_said(void *arg)
 static enum rc
 said(struct world *w)
 {
-	ck_assert(kit_loop_until(w->db.loop, has_said, w, BED_MS));
+	ck_assert(tk_loop_until(w->db.loop, has_said, w, BED_MS));
 	ck_assert_int_eq(w->times, 1);
 	return w->rc;
 }
@@ -285,7 +285,7 @@ probe(struct world *w)
 	ck_assert_uint_eq(w->n, 0);
 }
 
-KIT_TEST_T(all_stores, 60)
+TEST_T(all_stores, 60)
 {
 	struct world w;
 	int kind;
@@ -299,7 +299,7 @@ KIT_TEST_T(all_stores, 60)
 }
 
 /* A list tells where a memory comes from. */
-KIT_TEST_T(origins, 60)
+TEST_T(origins, 60)
 {
 	struct str tags[] = { STR("tea"), STR("冷 饮") };
 	struct world w;
@@ -321,7 +321,7 @@ KIT_TEST_T(origins, 60)
 }
 
 /* Many pages of them. */
-KIT_TEST_T(long_lists, 60)
+TEST_T(long_lists, 60)
 {
 	struct world w;
 	char id[16];
@@ -344,7 +344,7 @@ KIT_TEST_T(long_lists, 60)
 }
 
 /* What is forgotten while it is on its way does not arrive. */
-KIT_TEST_T(forgotten_on_its_way, 60)
+TEST_T(forgotten_on_its_way, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	struct world w;
@@ -377,7 +377,7 @@ static const struct {
 };
 
 /* A put that fails never looks like one that was forgotten. */
-KIT_TEST_T(failures, 60)
+TEST_T(failures, 60)
 {
 	struct world w;
 	size_t i;
@@ -403,7 +403,7 @@ KIT_TEST_T(failures, 60)
 }
 
 /* What is under way when the store ends ends with it. */
-KIT_TEST_T(ended_under_way, 60)
+TEST_T(ended_under_way, 60)
 {
 	struct world w;
 	int kind;

@@ -36,7 +36,7 @@ ck_degraded(struct bed *b, bool degraded)
 {
 	struct recalled r = { b, degraded };
 
-	ck_assert(kit_until(is_degraded, &r, BED_MS));
+	ck_assert(tk_until(is_degraded, &r, BED_MS));
 }
 
 static void
@@ -51,7 +51,7 @@ spawn_with(struct bed *b, const char *model)
 	bed_ready(b, 0);
 }
 
-KIT_TEST_T(they_are_kept_with_the_memories, 60)
+TEST_T(they_are_kept_with_the_memories, 60)
 {
 	struct recalled r = { .degraded = false };
 	struct bed b;
@@ -67,11 +67,11 @@ KIT_TEST_T(they_are_kept_with_the_memories, 60)
 	ck_assert_uint_gt(vector_of(&b, 1).n, 60);
 	ck_assert(is_degraded(&r));
 	ck_assert_int_eq(
-	    kit_service_metric(&b.worker[0], "soul_memory_degraded_total"), 0);
+	    tk_service_metric(&b.worker[0], "soul_memory_degraded_total"), 0);
 	bed_stop(&b);
 }
 
-KIT_TEST_T(while_the_model_is_away, 60)
+TEST_T(while_the_model_is_away, 60)
 {
 	struct bed b;
 
@@ -81,7 +81,7 @@ KIT_TEST_T(while_the_model_is_away, 60)
 	bed_job(&b, "tea", "s1", "用户喜欢乌龙茶");
 	bed_wait(&b, 1);
 	ck_degraded(&b, false);
-	kit_service_kill(&b.llm);
+	tk_service_kill(&b.llm);
 	ck_degraded(&b, true);
 	/* What comes meanwhile is stored, and has no vector. */
 	bed_job(&b, "cat", "s1", "用户的猫叫小花");
@@ -94,7 +94,7 @@ KIT_TEST_T(while_the_model_is_away, 60)
 }
 
 /* Vectors of two models are never compared. */
-KIT_TEST_T(another_model, 60)
+TEST_T(another_model, 60)
 {
 	char id[16], text[64];
 	struct memory_list l;
@@ -111,7 +111,7 @@ KIT_TEST_T(another_model, 60)
 		bed_job(&b, id, "s1", text);
 	}
 	bed_wait(&b, 21);
-	kit_service_end(&b.worker[0]);
+	tk_service_end(&b.worker[0]);
 	spawn_with(&b, "EMBEDDINGS_MODEL=two");
 	ck_degraded(&b, true);
 	ck_degraded(&b, false);

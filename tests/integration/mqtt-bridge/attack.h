@@ -72,7 +72,7 @@ open_scene_of(struct scene *s, unsigned how)
 	broker_bed(&s->k, &s->b);
 	s->b.strict = true;
 	bridge_start_one(&s->b, 0);
-	ck_assert(kit_until(bridge_leads, &s->b.bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &s->b.bridge[0], BED_MS));
 	enter(&s->t2, s, "t2", s->k.bodies);
 	body_subscribe(&s->t2);
 	body_report(&s->t2, "online", "online");
@@ -114,7 +114,7 @@ ck_t2_works(struct scene *s, const char *request)
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "soul.result.t2.%s", request);
-	results = kit_nats_listen(s->b.nc, subject);
+	results = tk_nats_listen(s->b.nc, subject);
 	snprintf(ask, sizeof(ask),
 	    "{\"request_id\":\"%s\",\"skill\":\"nod\",\"arguments\":{}}",
 	    request);
@@ -125,7 +125,7 @@ ck_t2_works(struct scene *s, const char *request)
 	snprintf(
 	    ask, sizeof(ask), "{\"request_id\":\"%s\",\"ok\":true}", request);
 	body_answer(&s->t2, request, ask);
-	j = kit_nats_next(results, BED_MS, NULL);
+	j = tk_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 	natsSubscription_Destroy(results);

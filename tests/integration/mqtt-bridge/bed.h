@@ -13,11 +13,11 @@
 
 #include "core/id.h"
 #include "core/rate.h"
-#include "kit/kit_json.h"
-#include "kit/kit_nats.h"
-#include "kit/kit_service.h"
-#include "kit/kit_state.h"
 #include "state/terminal.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/state.h"
 
 #define BED_MS 20000
 /* Bridges that may run beside each other. */
@@ -26,24 +26,24 @@
 #define BED_TTL_S 60
 
 struct bed {
-	struct kit_server nats, redis, mqtt;
-	struct kit_service bridge[BRIDGES];
+	struct tk_server nats, redis, mqtt;
+	struct tk_service bridge[BRIDGES];
 	int starts[BRIDGES]; /* each has a log of its own */
 	natsConnection *nc;
-	struct kit_state db;
+	struct tk_state db;
 	const char *more; /* one more variable for bridges, or NULL */
 	bool strict;      /* bridges have the limits that are shipped */
 };
 
 static inline void
-bed_servers(struct bed *b, enum kit_server_kind broker)
+bed_servers(struct bed *b, enum tk_server_kind broker)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
-	kit_server_start(&b->mqtt, broker);
-	b->nc = kit_nats_connect(b->nats.url);
-	kit_state_open(&b->db, b->redis.url);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
+	tk_server_start(&b->mqtt, broker);
+	b->nc = tk_nats_connect(b->nats.url);
+	tk_state_open(&b->db, b->redis.url);
 }
 
 /* ---- bridges ------------------------------------------------------------- */
@@ -51,31 +51,31 @@ bed_servers(struct bed *b, enum kit_server_kind broker)
 static inline void
 bridge_spawn(struct bed *b, int i)
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	char name[24];
 
 	/* The first of two counts. */
-	kit_env_list(&e, KIT_ENV(b->more));
-	kit_env_put(&e, "NATS_URL=%s", b->nats.url);
-	kit_env_put(&e, "REDIS_URL=%s", b->redis.url);
-	kit_env_put(&e, "MQTT_BROKER_URL=%s", b->mqtt.url);
-	kit_env_put(&e, "SKILL_SNAPSHOT_TTL_SECONDS=%d", BED_TTL_S);
+	tk_env_list(&e, TK_ENV(b->more));
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	tk_env_put(&e, "MQTT_BROKER_URL=%s", b->mqtt.url);
+	tk_env_put(&e, "SKILL_SNAPSHOT_TTL_SECONDS=%d", BED_TTL_S);
 	/* One client speaks for a whole fleet here. */
 	if (!b->strict) {
-		kit_env_put(&e, "RATE_TERMINAL_PER_S=%d", RATE_MAX);
-		kit_env_put(&e, "RATE_TERMINAL_BURST=%d", RATE_MAX);
+		tk_env_put(&e, "RATE_TERMINAL_PER_S=%d", RATE_MAX);
+		tk_env_put(&e, "RATE_TERMINAL_BURST=%d", RATE_MAX);
 	}
 	snprintf(name, sizeof(name), "bridge-%d-%d", i, b->starts[i]++);
-	kit_service_spawn(&b->bridge[i], "mqtt-bridge", name, &e);
+	tk_service_spawn(&b->bridge[i], "mqtt-bridge", name, &e);
 }
 
 static inline bool
 bridge_leads(void *arg)
 {
-	struct kit_service *p = arg;
+	struct tk_service *p = arg;
 
-	return kit_service_metric(p, "soul_bridge_leads") == 1 &&
-	    kit_log_has(&p->proc, "ev=bridge.caught_up");
+	return tk_service_metric(p, "soul_bridge_leads") == 1 &&
+	    tk_log_has(&p->proc, "ev=bridge.caught_up");
 }
 
 /* Start one, and wait until it is ready. */
@@ -83,16 +83,16 @@ static inline void
 bridge_start_one(struct bed *b, int i)
 {
 	bridge_spawn(b, i);
-	kit_service_wait(&b->bridge[i]);
+	tk_service_wait(&b->bridge[i]);
 }
 
 /* The servers, and one bridge that leads. */
 static inline void
 bed_start(struct bed *b)
 {
-	bed_servers(b, KIT_MOSQUITTO);
+	bed_servers(b, TK_MOSQUITTO);
 	bridge_start_one(b, 0);
-	ck_assert(kit_until(bridge_leads, &b->bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &b->bridge[0], BED_MS));
 }
 
 /* Bridges must drain and end in peace. */
@@ -102,9 +102,9 @@ bed_stop(struct bed *b)
 	int i;
 
 	for (i = 0; i < BRIDGES; i++)
-		kit_service_end(&b->bridge[i]);
+		tk_service_end(&b->bridge[i]);
 	natsConnection_Destroy(b->nc);
-	kit_state_close(&b->db);
+	tk_state_close(&b->db);
 	nats_Close();
 }
 
@@ -118,7 +118,7 @@ bed_terminal(struct bed *b, const char *id)
 	int tries = 0;
 
 	do {
-		kit_state_wait(&b->db);
+		tk_state_wait(&b->db);
 		arena_reset(b->db.arena);
 	} while (terminal_read(b->db.s, str_of(id), BED_TTL_S * 1000,
 		     b->db.arena, &t) != RC_OK &&
@@ -162,7 +162,7 @@ bed_wait(struct bed *b, const char *id,
     bool (*is)(const struct terminal *t, const char *what), const char *what)
 {
 	struct bed_wish w = { b, id, is, what };
-	bool done = kit_until(bed_wish_is, &w, BED_MS);
+	bool done = tk_until(bed_wish_is, &w, BED_MS);
 	struct terminal t = bed_terminal(b, id);
 	struct str refused = bed_refused(&t, TERMINAL_SAID);
 
@@ -216,8 +216,8 @@ bed_event(natsSubscription *sub, const char *path, const char *text)
 {
 	json_t *j;
 
-	while ((j = kit_nats_next(sub, BED_MS, NULL)) != NULL) {
-		if (strcmp(kit_find_text(j, path), text) == 0)
+	while ((j = tk_nats_next(sub, BED_MS, NULL)) != NULL) {
+		if (strcmp(tk_find_text(j, path), text) == 0)
 			return j;
 		json_decref(j);
 	}
@@ -230,22 +230,22 @@ static inline void
 ck_denied(
     struct bed *b, natsSubscription *told, const char *body, const char *reason)
 {
-	json_t *j = kit_nats_next(told, BED_MS, NULL);
+	json_t *j = tk_nats_next(told, BED_MS, NULL);
 	char line[160];
 
 	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(kit_find_text(j, "source"), "mqtt-bridge");
-	ck_assert_str_eq(kit_find_text(j, "payload.action"), "access_denied");
-	ck_assert_str_eq(kit_find_text(j, "payload.role"), "terminal");
-	ck_assert_str_eq(kit_find_text(j, "payload.caller_id"), body);
-	ck_assert_str_eq(kit_find_text(j, "payload.terminal_id"), body);
-	ck_assert_str_eq(kit_find_text(j, "payload.reason"), reason);
-	ck_assert_uint_eq(strlen(kit_find_text(j, "trace_id")), 36);
+	ck_assert_str_eq(tk_find_text(j, "source"), "mqtt-bridge");
+	ck_assert_str_eq(tk_find_text(j, "payload.action"), "access_denied");
+	ck_assert_str_eq(tk_find_text(j, "payload.role"), "terminal");
+	ck_assert_str_eq(tk_find_text(j, "payload.caller_id"), body);
+	ck_assert_str_eq(tk_find_text(j, "payload.terminal_id"), body);
+	ck_assert_str_eq(tk_find_text(j, "payload.reason"), reason);
+	ck_assert_uint_eq(strlen(tk_find_text(j, "trace_id")), 36);
 	json_decref(j);
 	snprintf(line, sizeof(line),
 	    "ev=audit action=access_denied role=terminal tenant=\"\" caller=%s",
 	    body);
-	ck_assert(kit_log_has(&b->bridge[0].proc, line));
+	ck_assert(tk_log_has(&b->bridge[0].proc, line));
 }
 
 /* A request: its answer, and the code of an error or "". */
@@ -277,7 +277,7 @@ bed_ask_late(
 		if (natsMsgHeader_Get(m, "Nats-Service-Error", &code) ==
 		    NATS_OK)
 			snprintf(a.error, sizeof(a.error), "%s", code);
-		a.body = kit_nats_json(m);
+		a.body = tk_nats_json(m);
 	}
 	natsMsg_Destroy(q);
 	natsMsg_Destroy(m);
@@ -303,7 +303,7 @@ bed_deliver(struct bed *b, const char *subject, const char *body)
 		snprintf(text, sizeof(text), "%s", a.error);
 	else
 		snprintf(
-		    text, sizeof(text), "%s", kit_find_text(a.body, "state"));
+		    text, sizeof(text), "%s", tk_find_text(a.body, "state"));
 	json_decref(a.body);
 	return text;
 }

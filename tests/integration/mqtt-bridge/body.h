@@ -102,7 +102,7 @@ body_wait(_Atomic int *n, int want)
 		int want;
 	} w = { n, want };
 
-	ck_assert_msg(kit_until(body_reached, &w, BED_MS), "%d of %d",
+	ck_assert_msg(tk_until(body_reached, &w, BED_MS), "%d of %d",
 	    atomic_load(n), want);
 }
 
@@ -248,7 +248,7 @@ body_expect(struct body *d, const char *text)
 	struct body_wish w = { d, text };
 
 	ck_assert_msg(
-	    kit_until(body_has, &w, BED_MS), "%s never got %s", d->id, text);
+	    tk_until(body_has, &w, BED_MS), "%s never got %s", d->id, text);
 }
 
 static inline void

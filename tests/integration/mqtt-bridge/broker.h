@@ -11,13 +11,13 @@
 
 #include "auth/auth.h"
 #include "bed.h"
-#include "kit/kit_broker.h"
+#include "testkit/broker.h"
 
 /* Of every body that broker_admit() lets in, and of the services. */
 #define BROKER_PW "secret"
 
 struct broker {
-	struct kit_proc proc;
+	struct tk_proc proc;
 	int bodies, services, tls, fleet; /* ports */
 	char users[256];                  /* bodies' passwords */
 	struct buf admitted;
@@ -42,20 +42,20 @@ broker_shipped(struct broker *k, int turn, const char *name)
 	struct buf b = BUF_INIT(64UL * 1024);
 	char path[512];
 
-	kit_broker_put(&b, name);
+	tk_broker_put(&b, name);
 	if (turn == 2) {
-		k->bodies = kit_broker_move(&b, 1883);
-		k->services = kit_broker_move(&b, 1884);
+		k->bodies = tk_broker_move(&b, 1883);
+		k->services = tk_broker_move(&b, 1884);
 	} else if (turn == 3) {
-		k->tls = kit_broker_move(&b, 8883);
+		k->tls = tk_broker_move(&b, 8883);
 	} else if (turn == 4) {
-		k->fleet = kit_broker_move(&b, 8884);
+		k->fleet = tk_broker_move(&b, 8884);
 	}
 	if (k->any_rate)
-		kit_broker_any_rate(&b);
+		tk_broker_any_rate(&b);
 	snprintf(path, sizeof(path), "conf/%d.conf", turn);
 	buf_putc(&b, '\0');
-	kit_write_file(kit_path(path), b.p);
+	tk_write_file(tk_path(path), b.p);
 	buf_free(&b);
 }
 
@@ -63,11 +63,11 @@ static inline void
 broker_spawn(struct broker *k)
 {
 	static int starts;
-	const char *v[] = { "mosquitto", "-c", kit_path("main.conf"), NULL };
+	const char *v[] = { "mosquitto", "-c", tk_path("main.conf"), NULL };
 	char name[24];
 
 	snprintf(name, sizeof(name), "mosquitto-%d", starts++);
-	kit_spawn(&k->proc, name, v, NULL);
+	tk_spawn(&k->proc, name, v, NULL);
 }
 
 static inline bool
@@ -75,20 +75,20 @@ broker_answers(void *arg)
 {
 	struct broker *k = arg;
 
-	return kit_port_open(k->services) && kit_log_has(&k->proc, "running");
+	return tk_port_open(k->services) && tk_log_has(&k->proc, "running");
 }
 
 static inline void
 broker_start(struct broker *k)
 {
 	broker_spawn(k);
-	ck_assert(kit_until(broker_answers, k, BED_MS));
+	ck_assert(tk_until(broker_answers, k, BED_MS));
 }
 
 static inline int
 broker_reloads(const struct broker *k)
 {
-	char *log = kit_read_file(k->proc.log, NULL);
+	char *log = tk_read_file(k->proc.log, NULL);
 	int n = 0;
 
 	for (const char *p = log; (p = strstr(p, "Reloading config")); p++)
@@ -118,7 +118,7 @@ broker_reloaded(void *arg)
 		'T', 4, 2, 0, 10, 0, 0 };
 	const struct broker *k = arg;
 	unsigned char answer[4];
-	int fd = kit_connect(k->services);
+	int fd = tk_connect(k->services);
 	bool done;
 
 	if (fd == -1)
@@ -134,13 +134,13 @@ broker_reloaded(void *arg)
 static inline void
 broker_reload(struct broker *k)
 {
-	kit_write_file(k->users, k->admitted.n > 0 ? k->admitted.p : "");
+	tk_write_file(k->users, k->admitted.n > 0 ? k->admitted.p : "");
 	if (k->proc.pid <= 0)
 		return;
 	k->reloads = broker_reloads(k);
-	kit_signal(&k->proc, SIGHUP);
-	ck_assert(kit_until(broker_reloading, k, BED_MS));
-	ck_assert(kit_until(broker_reloaded, k, BED_MS));
+	tk_signal(&k->proc, SIGHUP);
+	ck_assert(tk_until(broker_reloading, k, BED_MS));
+	ck_assert(tk_until(broker_reloaded, k, BED_MS));
 }
 
 /* Let a body in, with BROKER_PW; the broker knows it when this returns. */
@@ -168,8 +168,8 @@ broker_make(struct broker *k, unsigned how)
 
 	*k = (struct broker){ .any_rate = (how & BROKER_ANY_RATE) != 0 };
 	buf_init(&k->admitted, 16UL * 1024 * 1024);
-	ck_assert_int_eq(mkdir(kit_path("conf"), 0700), 0);
-	ck_assert_int_eq(mkdir(kit_path("kept"), 0700), 0);
+	ck_assert_int_eq(mkdir(tk_path("conf"), 0700), 0);
+	ck_assert_int_eq(mkdir(tk_path("kept"), 0700), 0);
 	broker_shipped(k, 1, "mosquitto.conf");
 	broker_shipped(k, 2, "mosquitto-secure.conf");
 	if ((how & BROKER_CERTS) != 0) {
@@ -180,14 +180,14 @@ broker_make(struct broker *k, unsigned how)
 	buf_printf(&b,
 	    "include_dir %s\npersistence_location %s/\nuser root\n"
 	    "log_dest stderr\npid_file %s\n",
-	    kit_path("conf"), kit_path("kept"), kit_path("mosquitto.pid"));
-	kit_write_file(kit_path("main.conf"), b.p);
+	    tk_path("conf"), tk_path("kept"), tk_path("mosquitto.pid"));
+	tk_write_file(tk_path("main.conf"), b.p);
 	buf_reset(&b);
 	broker_user(&b, "mqtt-bridge");
 	broker_user(&b, "health");
-	kit_write_file(kit_path("mosquitto.services"), b.p);
-	snprintf(k->users, sizeof(k->users), "%s", kit_path("mosquitto.users"));
-	kit_write_file(k->users, "");
+	tk_write_file(tk_path("mosquitto.services"), b.p);
+	snprintf(k->users, sizeof(k->users), "%s", tk_path("mosquitto.users"));
+	tk_write_file(k->users, "");
 	buf_free(&b);
 }
 
@@ -196,20 +196,20 @@ static inline void
 broker_bed(struct broker *k, struct bed *b)
 {
 	*b = (struct bed){ 0 };
-	kit_server_start(&b->nats, KIT_NATS);
-	kit_server_start(&b->redis, KIT_REDIS);
+	tk_server_start(&b->nats, TK_NATS);
+	tk_server_start(&b->redis, TK_REDIS);
 	b->mqtt.port = k->bodies;
 	snprintf(b->mqtt.url, sizeof(b->mqtt.url),
 	    "mqtt://mqtt-bridge:" BROKER_PW "@127.0.0.1:%d", k->services);
-	b->nc = kit_nats_connect(b->nats.url);
-	kit_state_open(&b->db, b->redis.url);
+	b->nc = tk_nats_connect(b->nats.url);
+	tk_state_open(&b->db, b->redis.url);
 }
 
 static inline void
 broker_end(struct broker *k)
 {
-	kit_signal(&k->proc, SIGTERM);
-	ck_assert_int_ne(kit_wait(&k->proc, BED_MS), -1);
+	tk_signal(&k->proc, SIGTERM);
+	ck_assert_int_ne(tk_wait(&k->proc, BED_MS), -1);
 	buf_free(&k->admitted);
 }
 

@@ -97,7 +97,7 @@ fleet_expect(struct fleet *f, int version, int ms)
 {
 	struct fleet_wish w = { f, version, 0 };
 
-	ck_assert_msg(kit_until(fleet_is, &w, ms), "f%d has not version %d",
+	ck_assert_msg(tk_until(fleet_is, &w, ms), "f%d has not version %d",
 	    w.good, version);
 }
 

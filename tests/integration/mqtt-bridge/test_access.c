@@ -8,7 +8,7 @@
 #include "attack.h"
 
 /* Whatever is published, wherever, as if it were of somebody else. */
-KIT_TEST_T(nobody_speaks_for_another, 60)
+TEST_T(nobody_speaks_for_another, 60)
 {
 	static const char *const topics[] = { "soul/terminal/t2/online",
 		"soul/terminal/t2/heartbeat", "soul/terminal/t2/skills",
@@ -46,7 +46,7 @@ KIT_TEST_T(nobody_speaks_for_another, 60)
 	close_scene(&s);
 }
 
-KIT_TEST_T(nobody_hears_another, 60)
+TEST_T(nobody_hears_another, 60)
 {
 	static const char *const filters[] = { "#", "+/+/+/+", "+/#", "soul/#",
 		"soul/terminal/+/invoke/+", "soul/terminal/t2/#",
@@ -78,7 +78,7 @@ KIT_TEST_T(nobody_hears_another, 60)
 	body_publish(&bridge, "soul/terminal/t1/status", STR("for t1"),
 	    (struct say){ 1, false });
 	mine = (struct body_wish){ &t1, told };
-	ck_assert(kit_until(body_has, &mine, BED_MS));
+	ck_assert(tk_until(body_has, &mine, BED_MS));
 	got = rest = body_got(&t1);
 	while ((line = strsep(&rest, "\n")) != NULL && line[0] != '\0')
 		ck_assert_str_eq(line, told);
@@ -107,7 +107,7 @@ answered(void *arg)
 	return atomic_load(&answer) != -1;
 }
 
-KIT_TEST_T(who_gets_in, 60)
+TEST_T(who_gets_in, 60)
 {
 	struct scene s;
 	size_t i;
@@ -144,7 +144,7 @@ KIT_TEST_T(who_gets_in, 60)
 		ck_assert_int_eq(
 		    mosquitto_connect(m, "127.0.0.1", cases[i].port, 60), 0);
 		ck_assert_int_eq(mosquitto_loop_start(m), 0);
-		ck_assert(kit_until(answered, NULL, BED_MS));
+		ck_assert(tk_until(answered, NULL, BED_MS));
 		ck_assert_msg(
 		    (atomic_load(&answer) == 0) == cases[i].in, "case %zu", i);
 		mosquitto_disconnect(m);
@@ -155,7 +155,7 @@ KIT_TEST_T(who_gets_in, 60)
 }
 
 /* Another's will, and another's client id. */
-KIT_TEST_T(wills_and_client_ids, 60)
+TEST_T(wills_and_client_ids, 60)
 {
 	static const char *const wills[] = { "soul/terminal/t2/online",
 		"soul/terminal/t1/status", "soul/terminal/t2/result/x" };
@@ -196,7 +196,7 @@ on_gone(struct mosquitto *mosq, void *arg, int rc)
 }
 
 /* More than a message may have: the connection ends. */
-KIT_TEST_T(messages_too_large, 60)
+TEST_T(messages_too_large, 60)
 {
 	static char big[1100 * 1000];
 	struct scene s;
@@ -210,7 +210,7 @@ KIT_TEST_T(messages_too_large, 60)
 	    mosquitto_publish(t1.mosq, NULL, "soul/terminal/t1/skills",
 		(int)sizeof(big), big, 1, true),
 	    0);
-	ck_assert(kit_until(answered, NULL, BED_MS));
+	ck_assert(tk_until(answered, NULL, BED_MS));
 	body_leave(&t1);
 	ck_never(&s.watcher, "t1/skills");
 	ck_t2_works(&s, "r1");
@@ -256,7 +256,7 @@ send_unreleased(int fd)
 }
 
 /* With QoS 2 the broker has to hold a message until it is released. */
-KIT_TEST_T(what_is_never_released, 60)
+TEST_T(what_is_never_released, 60)
 {
 	static const char hello[] = "\x10\x1a\0\4MQTT\5\xc2\0\x3c\0"
 				    "\0\1x\0\2t1\0\6" BROKER_PW;
@@ -275,7 +275,7 @@ KIT_TEST_T(what_is_never_released, 60)
 	send_unreleased(fd);
 	ck_t2_works(&s, "r1");
 	ck_assert_int_lt(
-	    kit_proc_status(s.k.proc.pid, "VmRSS"), (268 + 120) * 1024);
+	    tk_proc_status(s.k.proc.pid, "VmRSS"), (268 + 120) * 1024);
 	close(fd);
 	ck_t2_works(&s, "r2");
 	close_scene(&s);
@@ -331,7 +331,7 @@ keep_many(struct body *by)
 	    (struct say){ 1, true });
 }
 
-KIT_TEST_T(nothing_is_kept_without_end, 120)
+TEST_T(nothing_is_kept_without_end, 120)
 {
 	struct scene s;
 	struct body t1, free_one;
@@ -340,23 +340,23 @@ KIT_TEST_T(nothing_is_kept_without_end, 120)
 	enter(&t1, &s, "t1", s.k.bodies);
 	/* Of the gate's results none gets through, but the heartbeat. */
 	keep_many(&t1);
-	ck_assert(kit_until(none_is_kept, &s, BED_MS));
+	ck_assert(tk_until(none_is_kept, &s, BED_MS));
 	ck_assert_int_eq(
-	    kit_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"), 1);
+	    tk_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"), 1);
 	/* A listener without a gate. */
 	enter(&free_one, &s, "mqtt-bridge", s.k.services);
 	keep_many(&free_one);
-	ck_assert(kit_until(none_is_kept, &s, BED_MS));
+	ck_assert(tk_until(none_is_kept, &s, BED_MS));
 	ck_assert_int_ge(
-	    kit_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"),
+	    tk_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"),
 	    KEPT + 2);
 	ck_t2_works(&s, "r1");
 	/* Neither is what was said while nobody was there to clear it. */
-	kit_service_end(&s.b.bridge[0]);
+	tk_service_end(&s.b.bridge[0]);
 	keep_many(&free_one);
 	ck_assert(!none_is_kept(&s));
 	bridge_start_one(&s.b, 0);
-	ck_assert(kit_until(none_is_kept, &s, BED_MS));
+	ck_assert(tk_until(none_is_kept, &s, BED_MS));
 	body_leave(&free_one);
 	body_leave(&t1);
 	close_scene(&s);

@@ -1,7 +1,7 @@
 /* Fleets with certificates, and passwords over TLS, as they are shipped. */
 #include "body.h"
 #include "broker.h"
-#include "kit/kit_certs.h"
+#include "testkit/certs.h"
 
 static struct broker k;
 static struct bed b;
@@ -10,28 +10,28 @@ static _Atomic int answer;
 static void
 make(void)
 {
-	const struct kit_cert server = { "tls", "tls/tls", "broker",
+	const struct tk_cert server = { "tls", "tls/tls", "broker",
 		"DNS:localhost,IP:127.0.0.1", 2 };
-	const struct kit_cert t1 = { "fleet/ca", "t1", "t1", "DNS:t1", 2 };
-	const struct kit_cert bridge = { "fleet/ca", "bridge", "mqtt-bridge",
+	const struct tk_cert t1 = { "fleet/ca", "t1", "t1", "DNS:t1", 2 };
+	const struct tk_cert bridge = { "fleet/ca", "bridge", "mqtt-bridge",
 		"DNS:b", 2 };
-	const struct kit_cert level = { "fleet/ca", "level", "+", "DNS:b", 2 };
-	const struct kit_cert alien = { "tls", "alien", "t1", "DNS:t1", 2 };
+	const struct tk_cert level = { "fleet/ca", "level", "+", "DNS:b", 2 };
+	const struct tk_cert alien = { "tls", "alien", "t1", "DNS:t1", 2 };
 
-	ck_assert_int_eq(mkdir(kit_path("tls"), 0700), 0);
-	ck_assert_int_eq(mkdir(kit_path("fleet"), 0700), 0);
-	kit_certs_ca("tls");
-	kit_certs_ca("fleet/ca");
-	kit_certs_make(&server);
-	kit_certs_make(&t1);
-	kit_certs_make(&bridge);
-	kit_certs_make(&level);
-	kit_certs_make(&alien);
+	ck_assert_int_eq(mkdir(tk_path("tls"), 0700), 0);
+	ck_assert_int_eq(mkdir(tk_path("fleet"), 0700), 0);
+	tk_certs_ca("tls");
+	tk_certs_ca("fleet/ca");
+	tk_certs_make(&server);
+	tk_certs_make(&t1);
+	tk_certs_make(&bridge);
+	tk_certs_make(&level);
+	tk_certs_make(&alien);
 	broker_make(&k, BROKER_CERTS);
 	broker_start(&k);
 	broker_bed(&k, &b);
 	bridge_start_one(&b, 0);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
 }
 
 static void
@@ -67,15 +67,15 @@ get_in(struct body *d, int port, const char *cert, const char *user)
 	char crt[256], key[256], name[64];
 
 	snprintf(name, sizeof(name), "%s.crt", cert != NULL ? cert : "");
-	snprintf(crt, sizeof(crt), "%s", kit_path(name));
+	snprintf(crt, sizeof(crt), "%s", tk_path(name));
 	snprintf(name, sizeof(name), "%s.key", cert != NULL ? cert : "");
-	snprintf(key, sizeof(key), "%s", kit_path(name));
+	snprintf(key, sizeof(key), "%s", tk_path(name));
 	body_init(d, PREFIX, "t1");
 	mosquitto_connect_callback_set(d->mosq, on_answer);
 	mosquitto_disconnect_callback_set(d->mosq, on_gone);
 	mosquitto_reconnect_delay_set(d->mosq, 60, 60, false);
 	ck_assert_int_eq(
-	    mosquitto_tls_set(d->mosq, kit_path("tls.crt"), NULL,
+	    mosquitto_tls_set(d->mosq, tk_path("tls.crt"), NULL,
 		cert != NULL ? crt : NULL, cert != NULL ? key : NULL, NULL),
 	    0);
 	if (user != NULL)
@@ -84,7 +84,7 @@ get_in(struct body *d, int port, const char *cert, const char *user)
 	if (mosquitto_connect(d->mosq, "127.0.0.1", port, 60) != 0)
 		return false;
 	ck_assert_int_eq(mosquitto_loop_start(d->mosq), 0);
-	ck_assert(kit_until(is_answered, NULL, BED_MS));
+	ck_assert(tk_until(is_answered, NULL, BED_MS));
 	return atomic_load(&answer) == 1;
 }
 
@@ -105,7 +105,7 @@ the_end(void)
 	broker_end(&k);
 }
 
-KIT_TEST_T(a_body_of_a_fleet, 60)
+TEST_T(a_body_of_a_fleet, 60)
 {
 	struct body d;
 
@@ -137,7 +137,7 @@ is_shut_out(void *arg)
 	return !tries(k.fleet, "t1", NULL);
 }
 
-KIT_TEST_T(who_gets_in, 60)
+TEST_T(who_gets_in, 60)
 {
 	make();
 	broker_admit(&k, "t1");
@@ -149,14 +149,14 @@ KIT_TEST_T(who_gets_in, 60)
 	ck_assert(!tries(k.fleet, NULL, "t1"));
 	ck_assert(!tries(k.fleet, "alien", NULL));
 	ck_assert(tries(k.fleet, "t1", NULL));
-	kit_certs_revoke("fleet/ca", "t1");
-	kit_signal(&k.proc, SIGHUP);
-	ck_assert(kit_until(is_shut_out, NULL, BED_MS));
+	tk_certs_revoke("fleet/ca", "t1");
+	tk_signal(&k.proc, SIGHUP);
+	ck_assert(tk_until(is_shut_out, NULL, BED_MS));
 	the_end();
 }
 
 /* A certificate with the name of a service, or of a wildcard, is a body's. */
-KIT_TEST_T(names_that_mean_more, 60)
+TEST_T(names_that_mean_more, 60)
 {
 	static const char *const certs[] = { "bridge", "level" };
 	struct body d, last;

@@ -31,7 +31,7 @@ present(struct bed *b, struct body *d)
 	bed_wait(b, "t1", is_present, "present");
 }
 
-KIT_TEST(each_command_gets_there)
+TEST(each_command_gets_there)
 {
 	struct bed_answer a;
 	struct bed b;
@@ -41,21 +41,21 @@ KIT_TEST(each_command_gets_there)
 	present(&b, &d);
 	a = bed_ask(&b, "soul.body.main.t1.invoke", INVOKE("r1"));
 	ck_assert_str_eq(a.error, "");
-	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
-	ck_assert_str_eq(kit_find_text(a.body, "request_id"), "r1");
+	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
+	ck_assert_str_eq(tk_find_text(a.body, "request_id"), "r1");
 	json_decref(a.body);
 	/* As it came, members that nobody here knows included. */
 	body_expect(&d, "invoke/r1=" INVOKE("r1") "\n");
 	a = bed_ask(&b, "soul.body.main.t1.intent_action", ACTION);
-	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
-	ck_assert_str_eq(kit_find_text(a.body, "request_id"), "ia-1");
+	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
+	ck_assert_str_eq(tk_find_text(a.body, "request_id"), "ia-1");
 	json_decref(a.body);
 	body_expect(&d, "intent_action=" ACTION "\n");
-	kit_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
+	tk_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
 	body_expect(&d, "status=" STATUS "\n");
-	kit_nats_send(b.nc, "soul.body.main.t1.emotion_update", EMOTION);
+	tk_nats_send(b.nc, "soul.body.main.t1.emotion_update", EMOTION);
 	body_expect(&d, "emotion_update=" EMOTION "\n");
-	ck_assert_int_eq(kit_service_metric(&b.bridge[0],
+	ck_assert_int_eq(tk_service_metric(&b.bridge[0],
 			     "soul_bridge_commands_total{command=\"invoke\","
 			     "state=\"delivered\"}"),
 	    1);
@@ -64,7 +64,7 @@ KIT_TEST(each_command_gets_there)
 }
 
 /* Every command carries the time it was sent at. */
-KIT_TEST(an_invoke_without_a_time_gets_one)
+TEST(an_invoke_without_a_time_gets_one)
 {
 	struct bed b;
 	struct body d;
@@ -83,7 +83,7 @@ KIT_TEST(an_invoke_without_a_time_gets_one)
 }
 
 /* The body is there but listens to nothing: reason 16. */
-KIT_TEST(nobody_subscribes)
+TEST(nobody_subscribes)
 {
 	char topic[512];
 	struct bed b;
@@ -106,7 +106,7 @@ KIT_TEST(nobody_subscribes)
 }
 
 /* A body that is not there, although it once was, or at another broker. */
-KIT_TEST(offline)
+TEST(offline)
 {
 	struct terminal_writer other = {
 		.broker = STR("other"), .epoch = 1, .ttl_ms = BED_TTL_S * 1000
@@ -136,7 +136,7 @@ KIT_TEST(offline)
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");
 	/* What is told and not asked goes out all the same. */
-	kit_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
+	tk_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
 	body_expect(&d, "status=");
 	body_forget(&d);
 	ck_assert_str_eq(
@@ -147,7 +147,7 @@ KIT_TEST(offline)
 }
 
 /* Both deadlines: that of the request, and the command's own. */
-KIT_TEST(late)
+TEST(late)
 {
 	char payload[256];
 	struct bed_answer a;
@@ -171,7 +171,7 @@ KIT_TEST(late)
 	    "\"deadline_ms\":%lld}",
 	    (long long)(clock_wall().ms + 60000));
 	a = bed_ask_late(&b, "soul.body.main.t1.invoke", payload, -60000);
-	ck_assert_str_eq(kit_find_text(a.body, "state"), "delivered");
+	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
 	json_decref(a.body);
 	body_expect(&d, "invoke/r3=");
 	got = body_got(&d);
@@ -183,7 +183,7 @@ KIT_TEST(late)
 }
 
 /* What is sent on too long after its sender's last fence is not. */
-KIT_TEST(not_after_its_fence)
+TEST(not_after_its_fence)
 {
 	const char *subjects[] = { "soul.body.main.t1.invoke",
 		"soul.body.main.t1.intent_action" };
@@ -207,8 +207,8 @@ KIT_TEST(not_after_its_fence)
 		    natsMsgHeader_Set(q, "Soul-Act-By", by), NATS_OK);
 		ck_assert_int_eq(
 		    natsConnection_RequestMsg(&m, b.nc, q, 10000), NATS_OK);
-		j = kit_nats_json(m);
-		ck_assert_str_eq(kit_find_text(j, "state"), "late");
+		j = tk_nats_json(m);
+		ck_assert_str_eq(tk_find_text(j, "state"), "late");
 		json_decref(j);
 		natsMsg_Destroy(q);
 		natsMsg_Destroy(m);
@@ -226,7 +226,7 @@ KIT_TEST(not_after_its_fence)
 }
 
 /* Commands that are none. */
-KIT_TEST(bad_commands)
+TEST(bad_commands)
 {
 	static const struct {
 		const char *subject, *payload, *path;
@@ -255,15 +255,14 @@ KIT_TEST(bad_commands)
 		ck_assert_msg(strcmp(a.error, "invalid_request") == 0,
 		    "%zu: %s", i, a.error);
 		ck_assert_str_eq(
-		    kit_find_text(a.body, "code"), "invalid_request");
-		ck_assert_msg(strncmp(kit_find_text(a.body, "error"),
+		    tk_find_text(a.body, "code"), "invalid_request");
+		ck_assert_msg(strncmp(tk_find_text(a.body, "error"),
 				  bad[i].path, strlen(bad[i].path)) == 0,
-		    "%zu: %s", i, kit_find_text(a.body, "error"));
+		    "%zu: %s", i, tk_find_text(a.body, "error"));
 		json_decref(a.body);
 	}
-	kit_nats_send(
-	    b.nc, "soul.body.main.t1.status", "{\"status\":\"none\"}");
-	kit_nats_send(b.nc, "soul.body.main.t2.emotion_update", EMOTION);
+	tk_nats_send(b.nc, "soul.body.main.t1.status", "{\"status\":\"none\"}");
+	tk_nats_send(b.nc, "soul.body.main.t2.emotion_update", EMOTION);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
@@ -273,16 +272,16 @@ KIT_TEST(bad_commands)
 }
 
 /* A prefix of several levels, and an id that is no token of a subject. */
-KIT_TEST(a_prefix_with_slashes)
+TEST(a_prefix_with_slashes)
 {
 	char topic[512], subject[256], token[ID_TOKEN_MAX];
 	struct bed b;
 	struct body d;
 
-	bed_servers(&b, KIT_MOSQUITTO);
+	bed_servers(&b, TK_MOSQUITTO);
 	b.more = "MQTT_TOPIC_PREFIX=acme/eu/soul";
 	bridge_start_one(&b, 0);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
 	body_init(&d, "acme/eu/soul", "灯 1");
 	body_connect(&d, &b);
 	body_subscribe(&d);

@@ -20,7 +20,7 @@ one_leads(void *arg)
 
 	for (i = 0; i < BRIDGES; i++)
 		if (b->bridge[i].proc.pid != 0 &&
-		    kit_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
+		    tk_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
 			n++;
 	return n == 1;
 }
@@ -30,10 +30,10 @@ leader(struct bed *b)
 {
 	int i;
 
-	ck_assert(kit_until(one_leads, b, BED_MS));
+	ck_assert(tk_until(one_leads, b, BED_MS));
 	for (i = 0; i < BRIDGES; i++)
 		if (b->bridge[i].proc.pid != 0 &&
-		    kit_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
+		    tk_service_metric(&b->bridge[i], "soul_bridge_leads") == 1)
 			return i;
 	ck_abort_msg("nobody leads");
 	return -1;
@@ -42,7 +42,7 @@ leader(struct bed *b)
 static void
 two_replicas(struct bed *b)
 {
-	bed_servers(b, KIT_MOSQUITTO);
+	bed_servers(b, TK_MOSQUITTO);
 	bridge_start_one(b, 0);
 	bridge_start_one(b, 1);
 	(void)leader(b);
@@ -51,11 +51,11 @@ two_replicas(struct bed *b)
 static bool
 has_taken_over(void *arg)
 {
-	return kit_service_metric(arg, "soul_bridge_leads") == 1;
+	return tk_service_metric(arg, "soul_bridge_leads") == 1;
 }
 
 /* The leader dies in the middle of everything. */
-KIT_TEST_T(a_killed_leader_loses_nothing, 120)
+TEST_T(a_killed_leader_loses_nothing, 120)
 {
 	struct fleet f;
 	struct bed b;
@@ -67,9 +67,9 @@ KIT_TEST_T(a_killed_leader_loses_nothing, 120)
 	for (i = 0; i < FLEET; i++) {
 		fleet_announce(&f, i, 1);
 		if (i == FLEET / 2)
-			kit_service_kill(&b.bridge[first]);
+			tk_service_kill(&b.bridge[first]);
 	}
-	ck_assert(kit_until(has_taken_over, &b.bridge[1 - first], TAKEOVER_MS));
+	ck_assert(tk_until(has_taken_over, &b.bridge[1 - first], TAKEOVER_MS));
 	fleet_settle(&f, 1);
 	fleet_expect(&f, 1, BED_MS);
 	/* And back again, while all of them change. */
@@ -77,9 +77,9 @@ KIT_TEST_T(a_killed_leader_loses_nothing, 120)
 	for (i = 0; i < FLEET; i++) {
 		fleet_announce(&f, i, 2);
 		if (i == FLEET / 2)
-			kit_service_kill(&b.bridge[1 - first]);
+			tk_service_kill(&b.bridge[1 - first]);
 	}
-	ck_assert(kit_until(has_taken_over, &b.bridge[first], TAKEOVER_MS));
+	ck_assert(tk_until(has_taken_over, &b.bridge[first], TAKEOVER_MS));
 	fleet_settle(&f, 2);
 	fleet_expect(&f, 2, BED_MS);
 	fleet_free(&f);
@@ -87,7 +87,7 @@ KIT_TEST_T(a_killed_leader_loses_nothing, 120)
 }
 
 /* At SIGTERM the lease is given back: nobody waits for its end. */
-KIT_TEST(a_leader_that_ends_hands_over)
+TEST(a_leader_that_ends_hands_over)
 {
 	struct bed b;
 	struct body d;
@@ -98,8 +98,8 @@ KIT_TEST(a_leader_that_ends_hands_over)
 	body_open(&d, &b, "t1");
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
-	kit_service_end(&b.bridge[first]);
-	ck_assert(kit_until(bridge_leads, &b.bridge[1 - first], TAKEOVER_MS));
+	tk_service_end(&b.bridge[first]);
+	ck_assert(tk_until(bridge_leads, &b.bridge[1 - first], TAKEOVER_MS));
 	body_report(&d, "skills", SKILLS_V(2));
 	bed_wait(&b, "t1", has_skills, "skill_2");
 	body_leave(&d);
@@ -109,11 +109,11 @@ KIT_TEST(a_leader_that_ends_hands_over)
 static bool
 follows(void *arg)
 {
-	return kit_service_metric(arg, "soul_bridge_leads") == 0;
+	return tk_service_metric(arg, "soul_bridge_leads") == 0;
 }
 
 /* A leader that was stopped and goes on with what it had in hand. */
-KIT_TEST_T(a_stopped_leader_writes_nothing_old, 120)
+TEST_T(a_stopped_leader_writes_nothing_old, 120)
 {
 	struct terminal t;
 	struct fleet f;
@@ -128,16 +128,16 @@ KIT_TEST_T(a_stopped_leader_writes_nothing_old, 120)
 		fleet_announce(&f, i, 1);
 	fleet_settle(&f, 1);
 	fleet_expect(&f, 1, BED_MS);
-	kit_signal(&b.bridge[first].proc, SIGSTOP);
+	tk_signal(&b.bridge[first].proc, SIGSTOP);
 	for (i = 0; i < f.n; i++)
 		fleet_announce(&f, i, 2);
-	ck_assert(kit_until(bridge_leads, &b.bridge[1 - first], TAKEOVER_MS));
+	ck_assert(tk_until(bridge_leads, &b.bridge[1 - first], TAKEOVER_MS));
 	for (i = 0; i < f.n; i++)
 		fleet_announce(&f, i, 3);
 	fleet_settle(&f, 3);
 	fleet_expect(&f, 3, BED_MS);
-	kit_signal(&b.bridge[first].proc, SIGCONT);
-	ck_assert(kit_until(follows, &b.bridge[first], BED_MS));
+	tk_signal(&b.bridge[first].proc, SIGCONT);
+	ck_assert(tk_until(follows, &b.bridge[first], BED_MS));
 	fleet_expect(&f, 3, BED_MS);
 	/* Nor did it refuse what was old to it alone. */
 	for (i = 0; i < f.n; i++) {
@@ -184,13 +184,13 @@ command(struct bed *b, int i)
 	    "\"deadline_ms\":%lld}",
 	    i, (long long)deadline);
 	a = bed_ask_late(b, "soul.body.main.t1.invoke", payload, -1000);
-	delivered = strcmp(kit_find_text(a.body, "state"), "delivered") == 0;
+	delivered = strcmp(tk_find_text(a.body, "state"), "delivered") == 0;
 	json_decref(a.body);
 	return delivered;
 }
 
 /* Commands go on through kills of either replica, and none comes late. */
-KIT_TEST_T(no_stale_action, 120)
+TEST_T(no_stale_action, 120)
 {
 	int i, who, delivered = 0;
 	struct bed b;
@@ -204,7 +204,7 @@ KIT_TEST_T(no_stale_action, 120)
 	for (i = 0; i < 400; i++) {
 		if (i % 100 == 50) {
 			who = i / 100 % 2;
-			kit_service_kill(&b.bridge[who]);
+			tk_service_kill(&b.bridge[who]);
 			bridge_spawn(&b, who);
 		}
 		delivered += command(&b, i);
@@ -215,6 +215,6 @@ KIT_TEST_T(no_stale_action, 120)
 	ck_assert_int_lt(atomic_load(&latest_ms), 250);
 	body_leave(&d);
 	for (i = 0; i < 2; i++)
-		kit_service_wait(&b.bridge[i]);
+		tk_service_wait(&b.bridge[i]);
 	bed_stop(&b);
 }

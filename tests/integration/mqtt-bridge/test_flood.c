@@ -51,7 +51,7 @@ say_all(struct body *t1, const struct flood_case *c)
 static long long
 dropped(struct scene *s)
 {
-	return kit_service_metric(&s->b.bridge[0], "soul_bridge_flood_total");
+	return tk_service_metric(&s->b.bridge[0], "soul_bridge_flood_total");
 }
 
 static void
@@ -89,22 +89,22 @@ flood(struct scene *s, int most_longer)
 	body_leave(&t1);
 }
 
-KIT_TEST_T(its_neighbour_does_not_notice, 200)
+TEST_T(its_neighbour_does_not_notice, 200)
 {
 	struct scene s;
 
 	open_scene(&s);
 	flood(&s, 0);
 	ck_assert_int_lt((int)dropped(&s), EACH);
-	ck_assert(kit_log_has(
-	    &s.k.proc, "body t1: PUBLISH over its rate is refused"));
 	ck_assert(
-	    kit_log_has(&s.b.bridge[0].proc, "ev=bridge.flood terminal=t1"));
+	    tk_log_has(&s.k.proc, "body t1: PUBLISH over its rate is refused"));
+	ck_assert(
+	    tk_log_has(&s.b.bridge[0].proc, "ev=bridge.flood terminal=t1"));
 	close_scene(&s);
 }
 
 /* A broker that hands all of it on. */
-KIT_TEST_T(the_bridge_alone, 200)
+TEST_T(the_bridge_alone, 200)
 {
 	struct scene s;
 
@@ -112,12 +112,12 @@ KIT_TEST_T(the_bridge_alone, 200)
 	flood(&s, LONGER);
 	ck_assert_int_gt((int)dropped(&s), EACH * (int)NELEM(cases) / 2);
 	ck_assert(
-	    kit_log_has(&s.b.bridge[0].proc, "ev=bridge.flood terminal=t1"));
+	    tk_log_has(&s.b.bridge[0].proc, "ev=bridge.flood terminal=t1"));
 	close_scene(&s);
 }
 
 /* Large ones cost more of what a body may say. */
-KIT_TEST_T(large_ones_cost_more, 60)
+TEST_T(large_ones_cost_more, 60)
 {
 	static char text[1000000];
 	natsSubscription *events;
@@ -126,7 +126,7 @@ KIT_TEST_T(large_ones_cost_more, 60)
 	int i;
 
 	open_scene(&s);
-	events = kit_nats_listen(s.b.nc, "soul.event.report_refused.t1");
+	events = tk_nats_listen(s.b.nc, "soul.event.report_refused.t1");
 	enter(&t1, &s, "t1", s.k.bodies);
 	memset(text, ' ', sizeof(text));
 	memcpy(text, "[]", 2);
@@ -148,12 +148,12 @@ counts_revoked(void *arg)
 {
 	struct scene *s = arg;
 
-	return kit_service_metric(
+	return tk_service_metric(
 		   &s->b.bridge[0], "soul_bridge_reports_revoked_total") > 0;
 }
 
 /* Also one that is still connected, as by its certificate. */
-KIT_TEST_T(a_revoked_body_does_not_count, 60)
+TEST_T(a_revoked_body_does_not_count, 60)
 {
 	const struct credential c = { .terminal_id = STR("t1"),
 		.created = { 1 } };
@@ -162,7 +162,7 @@ KIT_TEST_T(a_revoked_body_does_not_count, 60)
 	struct body t1;
 
 	open_scene(&s);
-	told = kit_nats_listen(s.b.nc, "soul.event.audit.t1");
+	told = tk_nats_listen(s.b.nc, "soul.event.audit.t1");
 	ck_assert_int_eq(credential_mint(s.b.db.s, &c, NULL, NULL), RC_OK);
 	enter(&t1, &s, "t1", s.k.bodies);
 	body_subscribe(&t1);
@@ -174,7 +174,7 @@ KIT_TEST_T(a_revoked_body_does_not_count, 60)
 	body_report(&t1, "online", "online");
 	body_beat(&t1);
 	body_report(&t1, "skills", SKILLS_V(1));
-	ck_assert(kit_until(counts_revoked, &s, BED_MS));
+	ck_assert(tk_until(counts_revoked, &s, BED_MS));
 	ck_denied(&s.b, told, "t1", "its identity was revoked");
 	ck_t2_works(&s, "r1");
 	ck_assert(!bed_terminal(&s.b, "t1").present);
@@ -184,7 +184,7 @@ KIT_TEST_T(a_revoked_body_does_not_count, 60)
 		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
 	    "offline");
 	/* Once in a while, however often it tries. */
-	ck_assert_ptr_null(kit_nats_next(told, 1, NULL));
+	ck_assert_ptr_null(tk_nats_next(told, 1, NULL));
 	natsSubscription_Destroy(told);
 	/* Minted anew it is a body again. */
 	ck_assert_int_eq(credential_mint(s.b.db.s, &c, NULL, NULL), RC_OK);

@@ -30,7 +30,7 @@ round_ms(struct scene *s, const char *name)
 }
 
 /* Shared ones would cost every message of everybody, if they were granted. */
-KIT_TEST_T(thousands_of_subscriptions, 120)
+TEST_T(thousands_of_subscriptions, 120)
 {
 	struct scene s;
 	struct body t1;
@@ -46,12 +46,12 @@ KIT_TEST_T(thousands_of_subscriptions, 120)
 		    mosquitto_subscribe(t1.mosq, NULL, filter, 1), 0);
 	}
 	ck_t2_works(&s, "r1");
-	ck_assert(kit_until(refused_all, &t1, BED_MS));
+	ck_assert(tk_until(refused_all, &t1, BED_MS));
 	after = round_ms(&s, "after");
 	printf("# a round of the neighbour: %.1f ms, after %d subscriptions "
 	       "%.1f ms\n",
 	    before, MANY, after);
-	ck_assert(kit_log_has(&s.k.proc,
+	ck_assert(tk_log_has(&s.k.proc,
 	    "mosquitto-gate: body t1: SUBSCRIBE to a filter that is not its "
 	    "own is refused"));
 	body_leave(&t1);
@@ -71,7 +71,7 @@ said(struct body *d, const char *what)
 }
 
 /* 300 at once are heard, and 100 more for each second that goes by. */
-KIT_TEST_T(more_than_its_rate, 60)
+TEST_T(more_than_its_rate, 60)
 {
 	struct scene s;
 	struct body t1;
@@ -97,14 +97,14 @@ KIT_TEST_T(more_than_its_rate, 60)
 	ck_assert_int_ge(n, 300);
 	ck_assert_int_le(n, most);
 	ck_t2_works(&s, "r1");
-	ck_assert(kit_log_has(
-	    &s.k.proc, "body t1: PUBLISH over its rate is refused"));
+	ck_assert(
+	    tk_log_has(&s.k.proc, "body t1: PUBLISH over its rate is refused"));
 	body_leave(&t1);
 	close_scene(&s);
 }
 
 /* A large message counts for many. */
-KIT_TEST_T(more_bytes_than_its_rate, 60)
+TEST_T(more_bytes_than_its_rate, 60)
 {
 	static char text[900000];
 	struct scene s;
@@ -130,7 +130,7 @@ KIT_TEST_T(more_bytes_than_its_rate, 60)
 }
 
 /* So many that a reload takes a while, and the next comes meanwhile. */
-KIT_TEST_T(each_of_many_reloads_is_heard, 120)
+TEST_T(each_of_many_reloads_is_heard, 120)
 {
 	enum { USERS = 50000, RELOADS = 10 };
 	char hash[AUTH_HASH_MAX], name[16];
@@ -153,14 +153,14 @@ KIT_TEST_T(each_of_many_reloads_is_heard, 120)
 }
 
 /* A reload makes mosquitto 2.0.11 forget max_qos. */
-KIT_TEST_T(as_before_after_a_reload, 60)
+TEST_T(as_before_after_a_reload, 60)
 {
 	struct scene s;
 	struct body t1;
 
 	open_scene(&s);
 	/* As of every body that was let in. */
-	ck_assert(kit_log_has(&s.k.proc, "Reloading config"));
+	ck_assert(tk_log_has(&s.k.proc, "Reloading config"));
 	enter(&t1, &s, "t1", s.k.bodies);
 	ck_assert(!may_hear(&t1, "#"));
 	ck_assert(!may_hear(&t1, "$share/x/soul/#"));
@@ -176,7 +176,7 @@ KIT_TEST_T(as_before_after_a_reload, 60)
 }
 
 /* A broker that kept them would tell each to every bridge that comes. */
-KIT_TEST_T(results_to_be_retained_and_long_ids, 60)
+TEST_T(results_to_be_retained_and_long_ids, 60)
 {
 	static const struct say once = { 1, false }, retained = { 1, true };
 	char leaf[400];
@@ -200,7 +200,7 @@ KIT_TEST_T(results_to_be_retained_and_long_ids, 60)
 	body_expect(&s.watcher, "of 128");
 	ck_never(&s.watcher, "to be retained");
 	ck_never(&s.watcher, "of more");
-	ck_assert(kit_log_has(&s.k.proc,
+	ck_assert(tk_log_has(&s.k.proc,
 	    "body t1: PUBLISH of a result to be retained is refused"));
 	enter(&late, &s, "mqtt-bridge", s.k.services);
 	hear(&late, "soul/terminal/t1/result/+");
@@ -214,7 +214,7 @@ KIT_TEST_T(results_to_be_retained_and_long_ids, 60)
 }
 
 /* So that it is not told to the broker when it goes. */
-KIT_TEST_T(a_will_that_is_a_retained_result, 60)
+TEST_T(a_will_that_is_a_retained_result, 60)
 {
 	struct scene s;
 	struct body t1;
@@ -254,8 +254,8 @@ fill_store(struct scene *s)
 	body_publish(&service, "soul/terminal/t1/result/r0", STR("old"),
 	    (struct say){ 1, true });
 	body_leave(&service);
-	kit_signal(&s->k.proc, SIGTERM);
-	ck_assert_int_ne(kit_wait(&s->k.proc, BED_MS), -1);
+	tk_signal(&s->k.proc, SIGTERM);
+	ck_assert_int_ne(tk_wait(&s->k.proc, BED_MS), -1);
 	broker_start(&s->k);
 	enter(&service, s, "mqtt-bridge", s->k.services);
 	hear(&service, "soul/terminal/t1/result/+");
@@ -269,11 +269,11 @@ cleared_both(void *arg)
 {
 	struct scene *s = arg;
 
-	return kit_service_metric(
+	return tk_service_metric(
 		   &s->b.bridge[0], "soul_bridge_cleared_total") >= 2;
 }
 
-KIT_TEST_T(a_store_that_holds_what_is_refused_now, 60)
+TEST_T(a_store_that_holds_what_is_refused_now, 60)
 {
 	struct scene s = { 0 };
 	struct body late;
@@ -285,8 +285,8 @@ KIT_TEST_T(a_store_that_holds_what_is_refused_now, 60)
 	s.b.strict = true;
 	fill_store(&s);
 	bridge_start_one(&s.b, 0);
-	ck_assert(kit_until(bridge_leads, &s.b.bridge[0], BED_MS));
-	ck_assert(kit_until(cleared_both, &s, BED_MS));
+	ck_assert(tk_until(bridge_leads, &s.b.bridge[0], BED_MS));
+	ck_assert(tk_until(cleared_both, &s, BED_MS));
 	enter(&s.t2, &s, "t2", s.k.bodies);
 	body_subscribe(&s.t2);
 	body_report(&s.t2, "online", "online");
@@ -304,7 +304,7 @@ KIT_TEST_T(a_store_that_holds_what_is_refused_now, 60)
 }
 
 /* Without what it needs there is no broker, and it says what to do. */
-KIT_TEST_T(settings_that_are_wrong, 60)
+TEST_T(settings_that_are_wrong, 60)
 {
 	static const struct {
 		const char *options, *says;
@@ -324,22 +324,22 @@ KIT_TEST_T(settings_that_are_wrong, 60)
 	};
 
 	for (size_t i = 0; i < NELEM(cases); i++) {
-		const char *v[] = { "mosquitto", "-c", kit_path("m.conf"),
+		const char *v[] = { "mosquitto", "-c", tk_path("m.conf"),
 			NULL };
 		struct buf b = BUF_INIT(4096);
-		struct kit_proc p;
+		struct tk_proc p;
 		char name[16];
 
 		buf_printf(&b,
 		    "log_dest stderr\nuser root\nlistener %d 127.0.0.1\n"
 		    "plugin %s\n%s",
-		    kit_port(), kit_broker_gate(), cases[i].options);
-		kit_write_file(kit_path("m.conf"), b.p);
+		    tk_port(), tk_broker_gate(), cases[i].options);
+		tk_write_file(tk_path("m.conf"), b.p);
 		snprintf(name, sizeof(name), "broker-%zu", i);
-		kit_spawn(&p, name, v, NULL);
-		ck_assert_int_ne(kit_wait(&p, BED_MS), 0);
+		tk_spawn(&p, name, v, NULL);
+		ck_assert_int_ne(tk_wait(&p, BED_MS), 0);
 		ck_assert_msg(
-		    kit_log_has(&p, cases[i].says), "%s", cases[i].says);
+		    tk_log_has(&p, cases[i].says), "%s", cases[i].says);
 		buf_free(&b);
 	}
 }

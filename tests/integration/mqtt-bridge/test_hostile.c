@@ -71,7 +71,7 @@ is_delivered(void *arg)
 }
 
 /* From a fixed seed, while a neighbour goes on with its life. */
-KIT_TEST_T(malformed_payloads, 120)
+TEST_T(malformed_payloads, 120)
 {
 	struct buf payload = BUF_INIT(2UL * 1024 * 1024);
 	struct body d, bad;
@@ -94,20 +94,20 @@ KIT_TEST_T(malformed_payloads, 120)
 				     (int)payload.n, payload.p, 1, i % 2 == 0),
 		    0);
 		if (i % 100 == 0)
-			ck_assert(kit_until(is_delivered, &b, 1000));
+			ck_assert(tk_until(is_delivered, &b, 1000));
 	}
 	body_wait(&bad.acked, PAYLOADS);
 	/* All of it has been looked at when this has come. */
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
 	ck_assert(is_delivered(&b));
-	ck_assert_int_gt(kit_service_metric(
+	ck_assert_int_gt(tk_service_metric(
 			     &b.bridge[0], "soul_bridge_reports_refused_total"),
 	    100);
 	/* The next leader gets what the broker kept of it. */
-	kit_service_kill(&b.bridge[0]);
+	tk_service_kill(&b.bridge[0]);
 	bridge_start_one(&b, 0);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
 	ck_assert(is_delivered(&b));
 	buf_free(&payload);
 	body_leave(&bad);
@@ -116,7 +116,7 @@ KIT_TEST_T(malformed_payloads, 120)
 }
 
 /* A catalog that takes as long as may be, again and again, from one body. */
-KIT_TEST_T(costly_catalogs, 120)
+TEST_T(costly_catalogs, 120)
 {
 	struct buf payload = BUF_INIT(2UL * 1024 * 1024);
 	struct bed b;
@@ -145,7 +145,7 @@ KIT_TEST_T(costly_catalogs, 120)
 		buf_printf(&payload, "]}]}");
 		ck_assert_int_eq(buf_rc(&payload), RC_OK);
 		body_report(&bad, "intent_catalog", payload.p);
-		ck_assert(kit_until(is_delivered, &b, 1000));
+		ck_assert(tk_until(is_delivered, &b, 1000));
 	}
 	bed_wait(&b, "bad", was_refused, "too long");
 	ck_assert(is_delivered(&b));
@@ -156,7 +156,7 @@ KIT_TEST_T(costly_catalogs, 120)
 }
 
 /* Larger than any message may be: the broker does not even hand it on. */
-KIT_TEST(oversize)
+TEST(oversize)
 {
 	size_t n = 3UL * 1024 * 1024;
 	char *big = mem_alloc(n);
@@ -172,9 +172,9 @@ KIT_TEST(oversize)
 	bed_wait(&b, "t1", has_catalog, "intent_2");
 	ck_assert_ptr_null(bed_terminal(&b, "t1").skills.p);
 	/* Not even when it is replayed. */
-	kit_service_end(&b.bridge[0]);
+	tk_service_end(&b.bridge[0]);
 	bridge_start_one(&b, 0);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
 	body_report(&d, "skills", SKILLS_V(2));
 	bed_wait(&b, "t1", has_skills, "skill_2");
 	free(big);
@@ -185,12 +185,12 @@ KIT_TEST(oversize)
 static bool
 over_quota(void *arg)
 {
-	return kit_service_metric(arg, "soul_bridge_events_over_quota_total") >
+	return tk_service_metric(arg, "soul_bridge_events_over_quota_total") >
 	    0;
 }
 
 /* One body that never stops reporting nonsense. */
-KIT_TEST_T(a_flood, 90)
+TEST_T(a_flood, 90)
 {
 	natsSubscription *events;
 	struct fleet f;
@@ -201,7 +201,7 @@ KIT_TEST_T(a_flood, 90)
 	json_t *j;
 
 	bed_start(&b);
-	events = kit_nats_listen(b.nc, "soul.event.report_refused.bad");
+	events = tk_nats_listen(b.nc, "soul.event.report_refused.bad");
 	body_init(&bad, PREFIX, "bad");
 	body_connect(&bad, &b);
 	body_topic(&bad, "skills", topic);
@@ -215,8 +215,8 @@ KIT_TEST_T(a_flood, 90)
 	fleet_settle(&f, 1);
 	fleet_expect(&f, 1, BED_MS);
 	body_wait(&bad.acked, 5000);
-	ck_assert(kit_until(over_quota, &b.bridge[0], BED_MS));
-	while ((j = kit_nats_next(events, 100, NULL)) != NULL) {
+	ck_assert(tk_until(over_quota, &b.bridge[0], BED_MS));
+	while ((j = tk_nats_next(events, 100, NULL)) != NULL) {
 		json_decref(j);
 		n++;
 	}

@@ -9,10 +9,10 @@
 static bool
 is_unready(void *arg)
 {
-	struct kit_answer a = { 0 };
-	bool is = kit_service_get(arg, &a, "/readyz") == 503;
+	struct tk_answer a = { 0 };
+	bool is = tk_service_get(arg, &a, "/readyz") == 503;
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
@@ -35,7 +35,7 @@ expect_delivery(struct bed *b, const char *state)
 {
 	struct delivery_wish w = { b, state };
 
-	ck_assert_msg(kit_until(is_delivered, &w, BED_MS), "never %s", state);
+	ck_assert_msg(tk_until(is_delivered, &w, BED_MS), "never %s", state);
 }
 
 /* libmosquitto connects again by itself; it must say all again. */
@@ -54,14 +54,14 @@ again(struct body *d, int version)
 	body_report(d, "skills", skills);
 }
 
-KIT_TEST_T(the_broker_is_killed, 90)
+TEST_T(the_broker_is_killed, 90)
 {
 	struct bed b;
 	struct body d;
 	int i;
 	char skill[32];
 
-	bed_servers(&b, KIT_MOSQUITTO_KEEP);
+	bed_servers(&b, TK_MOSQUITTO_KEEP);
 	bridge_start_one(&b, 0);
 	body_open(&d, &b, "t1");
 	again(&d, 1);
@@ -70,13 +70,13 @@ KIT_TEST_T(the_broker_is_killed, 90)
 	for (i = 2; i < 4; i++) {
 		int up = atomic_load(&d.up);
 
-		kit_server_stop(&b.mqtt, SIGKILL);
-		ck_assert(kit_until(is_unready, &b.bridge[0], BED_MS));
+		tk_server_stop(&b.mqtt, SIGKILL);
+		ck_assert(tk_until(is_unready, &b.bridge[0], BED_MS));
 		ck_assert_str_eq(
 		    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE),
 		    "unavailable");
-		kit_server_restart(&b.mqtt);
-		kit_service_wait(&b.bridge[0]);
+		tk_server_restart(&b.mqtt);
+		tk_service_wait(&b.bridge[0]);
 		body_wait(&d.up, up + 1);
 		again(&d, i);
 		snprintf(skill, sizeof(skill), "skill_%d", i);
@@ -87,7 +87,7 @@ KIT_TEST_T(the_broker_is_killed, 90)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(redis_is_killed, 90)
+TEST_T(redis_is_killed, 90)
 {
 	struct fleet f;
 	struct bed b;
@@ -104,16 +104,16 @@ KIT_TEST_T(redis_is_killed, 90)
 	fleet_settle(&f, 1);
 	fleet_expect(&f, 1, BED_MS);
 
-	kit_server_stop(&b.redis, SIGKILL);
-	ck_assert(kit_until(is_unready, &b.bridge[0], BED_MS));
+	tk_server_stop(&b.redis, SIGKILL);
+	ck_assert(tk_until(is_unready, &b.bridge[0], BED_MS));
 	/* Whether it is there cannot be known, so nothing is sent. */
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE), "unavailable");
 	for (i = 0; i < f.n; i++)
 		fleet_announce(&f, i, 2);
 	fleet_settle(&f, 2);
-	kit_server_restart(&b.redis);
-	kit_service_wait(&b.bridge[0]);
+	tk_server_restart(&b.redis);
+	tk_service_wait(&b.bridge[0]);
 	fleet_expect(&f, 2, BED_MS);
 	body_beat(&d);
 	expect_delivery(&b, "delivered");
@@ -122,7 +122,7 @@ KIT_TEST_T(redis_is_killed, 90)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(nats_is_killed, 90)
+TEST_T(nats_is_killed, 90)
 {
 	natsSubscription *results;
 	struct bed b;
@@ -133,19 +133,19 @@ KIT_TEST_T(nats_is_killed, 90)
 	body_open(&d, &b, "t1");
 	again(&d, 1);
 	bed_wait(&b, "t1", has_skills, "skill_1");
-	kit_server_stop(&b.nats, SIGKILL);
-	ck_assert(kit_until(is_unready, &b.bridge[0], BED_MS));
+	tk_server_stop(&b.nats, SIGKILL);
+	ck_assert(tk_until(is_unready, &b.bridge[0], BED_MS));
 	/* Bodies are listened to all the same. */
 	body_report(&d, "skills", SKILLS_V(2));
 	bed_wait(&b, "t1", has_skills, "skill_2");
-	kit_server_restart(&b.nats);
-	kit_service_wait(&b.bridge[0]);
+	tk_server_restart(&b.nats);
+	tk_service_wait(&b.bridge[0]);
 	natsConnection_Destroy(b.nc);
-	b.nc = kit_nats_connect(b.nats.url);
-	results = kit_nats_listen(b.nc, "soul.result.t1.*");
+	b.nc = tk_nats_connect(b.nats.url);
+	results = tk_nats_listen(b.nc, "soul.result.t1.*");
 	expect_delivery(&b, "delivered");
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = kit_nats_next(results, BED_MS, NULL);
+	j = tk_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 	natsSubscription_Destroy(results);
@@ -154,22 +154,22 @@ KIT_TEST_T(nats_is_killed, 90)
 }
 
 /* In whatever order they come up. */
-KIT_TEST_T(it_starts_before_its_servers, 90)
+TEST_T(it_starts_before_its_servers, 90)
 {
 	struct bed b;
 	struct body d;
 
-	bed_servers(&b, KIT_MOSQUITTO);
-	kit_server_stop(&b.mqtt, SIGKILL);
-	kit_server_stop(&b.redis, SIGKILL);
-	kit_server_stop(&b.nats, SIGKILL);
+	bed_servers(&b, TK_MOSQUITTO);
+	tk_server_stop(&b.mqtt, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
+	tk_server_stop(&b.nats, SIGKILL);
 	bridge_spawn(&b, 0);
-	ck_assert(kit_until(is_unready, &b.bridge[0], BED_MS));
-	kit_server_restart(&b.redis);
-	kit_server_restart(&b.mqtt);
-	kit_server_restart(&b.nats);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
-	kit_service_wait(&b.bridge[0]);
+	ck_assert(tk_until(is_unready, &b.bridge[0], BED_MS));
+	tk_server_restart(&b.redis);
+	tk_server_restart(&b.mqtt);
+	tk_server_restart(&b.nats);
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
+	tk_service_wait(&b.bridge[0]);
 	body_open(&d, &b, "t1");
 	again(&d, 1);
 	bed_wait(&b, "t1", has_skills, "skill_1");
@@ -177,50 +177,50 @@ KIT_TEST_T(it_starts_before_its_servers, 90)
 	bed_stop(&b);
 }
 
-KIT_TEST_T(it_ends_without_its_servers, 90)
+TEST_T(it_ends_without_its_servers, 90)
 {
 	struct bed b;
 
 	bed_start(&b);
-	kit_server_stop(&b.mqtt, SIGKILL);
-	kit_server_stop(&b.redis, SIGKILL);
-	kit_server_stop(&b.nats, SIGKILL);
-	ck_assert(kit_until(is_unready, &b.bridge[0], BED_MS));
+	tk_server_stop(&b.mqtt, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
+	tk_server_stop(&b.nats, SIGKILL);
+	ck_assert(tk_until(is_unready, &b.bridge[0], BED_MS));
 	bed_stop(&b);
 }
 
 /* A body whose heartbeats stop, without a will. */
-KIT_TEST(a_body_falls_silent)
+TEST(a_body_falls_silent)
 {
 	natsSubscription *events;
 	struct bed b;
 	struct body d;
 	json_t *j;
 
-	bed_servers(&b, KIT_MOSQUITTO);
+	bed_servers(&b, TK_MOSQUITTO);
 	b.more = "SKILL_SNAPSHOT_TTL_SECONDS=1";
 	bridge_start_one(&b, 0);
-	ck_assert(kit_until(bridge_leads, &b.bridge[0], BED_MS));
-	events = kit_nats_listen(b.nc, "soul.event.terminal_online.t1");
+	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
+	events = tk_nats_listen(b.nc, "soul.event.terminal_online.t1");
 	body_init(&d, PREFIX, "t1");
 	body_connect(&d, &b);
 	body_report(&d, "online", "online");
 	j = bed_event(events, "payload.cause", "timeout");
-	ck_assert(json_is_false(kit_at(j, "payload.online")));
+	ck_assert(json_is_false(tk_at(j, "payload.online")));
 	json_decref(j);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE), "offline");
 	/* It is there again with the next one. */
 	body_beat(&d);
 	j = bed_event(events, "payload.cause", "heartbeat");
-	ck_assert(json_is_true(kit_at(j, "payload.online")));
+	ck_assert(json_is_true(tk_at(j, "payload.online")));
 	json_decref(j);
 	natsSubscription_Destroy(events);
 	body_leave(&d);
 	bed_stop(&b);
 }
 
-KIT_TEST(wrong_configuration)
+TEST(wrong_configuration)
 {
 	static const char *const wrong[] = { "MQTT_TOPIC_PREFIX=a/#",
 		"MQTT_TOPIC_PREFIX=a/", "MQTT_TOPIC_PREFIX=$share/x",
@@ -235,6 +235,6 @@ KIT_TEST(wrong_configuration)
 		b.more = wrong[i];
 		bridge_spawn(&b, 0);
 		ck_assert_msg(
-		    kit_wait(&b.bridge[0].proc, BED_MS) == 78, "%s", wrong[i]);
+		    tk_wait(&b.bridge[0].proc, BED_MS) == 78, "%s", wrong[i]);
 	}
 }

@@ -13,7 +13,7 @@
 struct scene {
 	struct broker k;
 	struct bed b;
-	struct kit_proc keeper;
+	struct tk_proc keeper;
 	int starts;
 };
 
@@ -22,12 +22,12 @@ keep(struct scene *s, const char *how, const char *what)
 {
 	char env[128], name[24];
 	const char *const e[] = { env, NULL };
-	const char *const v[] = { kit_bin("mqtt-bridge"), "passwords", "--file",
-		s->k.users, how, what, "--also", kit_path("also"), NULL };
+	const char *const v[] = { tk_bin("mqtt-bridge"), "passwords", "--file",
+		s->k.users, how, what, "--also", tk_path("also"), NULL };
 
 	snprintf(env, sizeof(env), "REDIS_URL=%s", s->b.redis.url);
 	snprintf(name, sizeof(name), "passwords-%d", s->starts++);
-	kit_spawn(&s->keeper, name, v, e);
+	tk_spawn(&s->keeper, name, v, e);
 }
 
 static void
@@ -40,7 +40,7 @@ open_scene(struct scene *s, const char *how, const char *what)
 	broker_start(&s->k);
 	broker_bed(&s->k, &s->b);
 	broker_user(&also, "health");
-	kit_write_file(kit_path("also"), also.p);
+	tk_write_file(tk_path("also"), also.p);
 	buf_free(&also);
 	keep(s, how, what);
 }
@@ -48,8 +48,8 @@ open_scene(struct scene *s, const char *how, const char *what)
 static void
 close_scene(struct scene *s)
 {
-	kit_signal(&s->keeper, SIGTERM);
-	ck_assert_int_eq(kit_wait(&s->keeper, BED_MS), 0);
+	tk_signal(&s->keeper, SIGTERM);
+	ck_assert_int_eq(tk_wait(&s->keeper, BED_MS), 0);
 	broker_end(&s->k);
 	bed_stop(&s->b);
 }
@@ -119,7 +119,7 @@ login(struct login *l, int port, const char *user, const char *pw)
 	mosquitto_reconnect_delay_set(l->mosq, 60, 60, false);
 	ck_assert_int_eq(mosquitto_connect(l->mosq, "127.0.0.1", port, 60), 0);
 	ck_assert_int_eq(mosquitto_loop_start(l->mosq), 0);
-	ck_assert(kit_until(is_answered, l, BED_MS));
+	ck_assert(tk_until(is_answered, l, BED_MS));
 	return atomic_load(&l->answer);
 }
 
@@ -155,7 +155,7 @@ is_refused(void *arg)
 	return !gets_in(arg);
 }
 
-KIT_TEST_T(made_changed_and_revoked, 60)
+TEST_T(made_changed_and_revoked, 60)
 {
 	struct scene s;
 	struct login l;
@@ -163,12 +163,12 @@ KIT_TEST_T(made_changed_and_revoked, 60)
 	struct stat st;
 	struct mono at;
 
-	open_scene(&s, "--pid-file", kit_path("mosquitto.pid"));
+	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
 	struct try t1 = { s.k.bodies, "t1", "one" };
 	struct try two = { s.k.bodies, "t1", "two" };
 	mint(&s, "t1", "one");
 	at = clock_mono();
-	ck_assert(kit_until(gets_in, &t1, SOON_MS));
+	ck_assert(tk_until(gets_in, &t1, SOON_MS));
 	printf("# a new identity gets in after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
 	ck_assert_int_eq(stat(s.k.users, &st), 0);
@@ -181,18 +181,18 @@ KIT_TEST_T(made_changed_and_revoked, 60)
 	ck_assert_int_eq(
 	    credential_rotate(s.b.db.s, STR("t1"), str_of(hash)), RC_OK);
 	at = clock_mono();
-	ck_assert(kit_until(is_down, &l, SOON_MS));
+	ck_assert(tk_until(is_down, &l, SOON_MS));
 	printf("# a rotated one is out after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
 	logout(&l);
-	ck_assert(kit_until(gets_in, &two, SOON_MS));
+	ck_assert(tk_until(gets_in, &two, SOON_MS));
 	ck_assert(!gets_in(&t1));
 
 	ck_assert_int_eq(login(&l, s.k.bodies, "t1", "two"), 0);
 	ck_assert_int_eq(
 	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	at = clock_mono();
-	ck_assert(kit_until(is_down, &l, SOON_MS));
+	ck_assert(tk_until(is_down, &l, SOON_MS));
 	printf("# a revoked one is out after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
 	logout(&l);
@@ -201,21 +201,21 @@ KIT_TEST_T(made_changed_and_revoked, 60)
 }
 
 /* What would break a line, or make a body a service, is not written. */
-KIT_TEST_T(ids_that_are_no_names, 60)
+TEST_T(ids_that_are_no_names, 60)
 {
 	struct scene s;
 	size_t n;
 	char *text;
 
-	open_scene(&s, "--pid-file", kit_path("mosquitto.pid"));
+	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
 	struct try good = { s.k.bodies, "zz 桌", "one" };
 	mint(&s, "a:b", "one");
 	mint(&s, "health", "one");
 	mint(&s, "has-a-certificate", NULL);
 	mint(&s, " blank", "one");
 	mint(&s, "zz 桌", "one");
-	ck_assert(kit_until(gets_in, &good, SOON_MS));
-	text = kit_read_file(s.k.users, &n);
+	ck_assert(tk_until(gets_in, &good, SOON_MS));
+	text = tk_read_file(s.k.users, &n);
 	ck_assert_ptr_null(strstr(text, "a:b"));
 	ck_assert_ptr_null(strstr(text, "certificate"));
 	ck_assert_ptr_null(strstr(text, "blank"));
@@ -226,30 +226,30 @@ KIT_TEST_T(ids_that_are_no_names, 60)
 }
 
 /* The file stays, and what was changed meanwhile is caught up on. */
-KIT_TEST_T(redis_is_away, 60)
+TEST_T(redis_is_away, 60)
 {
 	struct scene s;
 
-	open_scene(&s, "--pid-file", kit_path("mosquitto.pid"));
+	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
 	struct try t1 = { s.k.bodies, "t1", "one" };
 	struct try t2 = { s.k.bodies, "t2", "one" };
 	mint(&s, "t1", "one");
-	ck_assert(kit_until(gets_in, &t1, SOON_MS));
-	kit_server_stop(&s.b.redis, SIGKILL);
-	kit_signal(&s.k.proc, SIGHUP);
+	ck_assert(tk_until(gets_in, &t1, SOON_MS));
+	tk_server_stop(&s.b.redis, SIGKILL);
+	tk_signal(&s.k.proc, SIGHUP);
 	ck_assert(gets_in(&t1));
-	kit_server_restart(&s.b.redis);
-	kit_state_wait(&s.b.db);
+	tk_server_restart(&s.b.redis);
+	tk_state_wait(&s.b.db);
 	mint(&s, "t2", "one");
-	ck_assert(kit_until(gets_in, &t2, SOON_MS));
+	ck_assert(tk_until(gets_in, &t2, SOON_MS));
 
 	/* Neither does a broker that was away miss it. */
-	kit_signal(&s.k.proc, SIGKILL);
-	(void)kit_wait(&s.k.proc, BED_MS);
+	tk_signal(&s.k.proc, SIGKILL);
+	(void)tk_wait(&s.k.proc, BED_MS);
 	ck_assert_int_eq(
 	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	broker_start(&s.k);
-	ck_assert(kit_until(is_refused, &t1, SOON_MS));
+	ck_assert(tk_until(is_refused, &t1, SOON_MS));
 	ck_assert(gets_in(&t2));
 	close_scene(&s);
 }
@@ -259,7 +259,7 @@ knows_all(void *arg)
 {
 	struct scene *s = arg;
 	size_t n, i, lines = 0;
-	char *text = kit_read_file(s->k.users, &n);
+	char *text = tk_read_file(s->k.users, &n);
 
 	for (i = 0; i < n; i++)
 		lines += text[i] == '\n';
@@ -268,7 +268,7 @@ knows_all(void *arg)
 }
 
 /* More than a page of them; another Redis, empty, does not lock them out. */
-KIT_TEST_T(many, 120)
+TEST_T(many, 120)
 {
 	const struct credential c = { .hash = STR("$7$1$AAAA$AAAA"),
 		.created = { 1 } };
@@ -284,19 +284,19 @@ KIT_TEST_T(many, 120)
 		ck_assert_int_eq(
 		    credential_mint(s.b.db.s, &one, NULL, NULL), RC_OK);
 	}
-	ck_assert(kit_until(knows_all, &s, SOON_MS));
-	kit_signal(&s.keeper, SIGTERM);
-	ck_assert_int_eq(kit_wait(&s.keeper, BED_MS), 0);
+	ck_assert(tk_until(knows_all, &s, SOON_MS));
+	tk_signal(&s.keeper, SIGTERM);
+	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 0);
 	ck_assert_int_eq(
 	    state_cmd(s.b.db.s, STATE_ARGS(STR("FLUSHALL")), NULL), RC_OK);
 	keep(&s, "--once", "--once");
-	ck_assert_int_eq(kit_wait(&s.keeper, BED_MS), 1);
-	ck_assert(kit_log_has(&s.keeper, "Redis has no identities"));
+	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 1);
+	ck_assert(tk_log_has(&s.keeper, "Redis has no identities"));
 	ck_assert(knows_all(&s));
 	/* The file is removed: from the beginning. */
 	ck_assert_int_eq(unlink(s.k.users), 0);
 	keep(&s, "--once", "--once");
-	ck_assert_int_eq(kit_wait(&s.keeper, BED_MS), 0);
+	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 0);
 	ck_assert(!knows_all(&s));
 	broker_end(&s.k);
 	bed_stop(&s.b);
@@ -320,31 +320,31 @@ mute(int *port)
 }
 
 /* Whoever starts it must not take a file for written that is not. */
-KIT_TEST(once_that_is_ended_before_it_wrote)
+TEST(once_that_is_ended_before_it_wrote)
 {
 	static const int signals[] = { SIGTERM, SIGINT };
 	char url[64];
 	const char *const e[] = { url, NULL };
-	const char *const v[] = { kit_bin("mqtt-bridge"), "passwords", "--file",
-		kit_path("users"), "--once", NULL };
+	const char *const v[] = { tk_bin("mqtt-bridge"), "passwords", "--file",
+		tk_path("users"), "--once", NULL };
 	int port, fd = mute(&port);
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t i;
 
 	snprintf(url, sizeof(url), "REDIS_URL=redis://127.0.0.1:%d", port);
 	for (i = 0; i < NELEM(signals); i++) {
-		kit_spawn(&p, "passwords", v, e);
+		tk_spawn(&p, "passwords", v, e);
 		int peer = accept(fd, NULL, NULL);
 		ck_assert_int_ge(peer, 0);
-		kit_signal(&p, signals[i]);
-		ck_assert_int_eq(kit_wait(&p, BED_MS), 1);
-		ck_assert_int_ne(access(kit_path("users"), F_OK), 0);
+		tk_signal(&p, signals[i]);
+		ck_assert_int_eq(tk_wait(&p, BED_MS), 1);
+		ck_assert_int_ne(access(tk_path("users"), F_OK), 0);
 		(void)close(peer);
 	}
 	(void)close(fd);
 }
 
-KIT_TEST(arguments)
+TEST(arguments)
 {
 	static const char *const bad[][4] = {
 		{ NULL },
@@ -353,15 +353,15 @@ KIT_TEST(arguments)
 		{ "--file", "f", "--what" },
 		{ "--file", "f", "--also", "" },
 	};
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t i;
 
 	for (i = 0; i < NELEM(bad); i++) {
-		const char *const v[] = { kit_bin("mqtt-bridge"), "passwords",
+		const char *const v[] = { tk_bin("mqtt-bridge"), "passwords",
 			bad[i][0], bad[i][1], bad[i][2], bad[i][3], NULL };
 
-		kit_spawn(&p, "passwords", v, NULL);
-		ck_assert_int_eq(kit_wait(&p, BED_MS), 64);
-		ck_assert(kit_log_has(&p, "--help"));
+		tk_spawn(&p, "passwords", v, NULL);
+		ck_assert_int_eq(tk_wait(&p, BED_MS), 64);
+		ck_assert(tk_log_has(&p, "--help"));
 	}
 }

@@ -67,28 +67,28 @@ static void
 check(struct bed *b, natsSubscription *events, size_t i)
 {
 	struct terminal t;
-	json_t *j = kit_nats_next(events, BED_MS, NULL);
+	json_t *j = tk_nats_next(events, BED_MS, NULL);
 	const char *text;
 
 	ck_assert_msg(j != NULL, "case %zu: no event", i);
-	text = kit_find_text(j, "payload.refusal.outcome");
+	text = tk_find_text(j, "payload.refusal.outcome");
 	ck_assert_msg(
 	    strcmp(text, cases[i].outcome) == 0, "case %zu: %s", i, text);
-	text = kit_find_text(j, "payload.refusal.path");
+	text = tk_find_text(j, "payload.refusal.path");
 	ck_assert_msg(
 	    strcmp(text, cases[i].path) == 0, "case %zu: %s", i, text);
-	text = kit_find_text(j, "payload.refusal.reason");
+	text = tk_find_text(j, "payload.refusal.reason");
 	ck_assert_msg(strstr(text, cases[i].reason) != NULL && text[0] != '\0',
 	    "case %zu: %s", i, text);
-	ck_assert_uint_eq(strlen(kit_find_text(j, "payload.refusal.kind")),
+	ck_assert_uint_eq(strlen(tk_find_text(j, "payload.refusal.kind")),
 	    strcspn(cases[i].leaf, "/"));
 	/* What is kept is what was told. */
 	t = bed_terminal(b, "t1");
-	ck_assert(was_refused(&t, kit_find_text(j, "payload.refusal.at")));
+	ck_assert(was_refused(&t, tk_find_text(j, "payload.refusal.at")));
 	json_decref(j);
 }
 
-KIT_TEST_T(each_kind_of_fault, 60)
+TEST_T(each_kind_of_fault, 60)
 {
 	natsSubscription *events;
 	struct bed b;
@@ -96,7 +96,7 @@ KIT_TEST_T(each_kind_of_fault, 60)
 	size_t i;
 
 	bed_start(&b);
-	events = kit_nats_listen(b.nc, "soul.event.report_refused.t1");
+	events = tk_nats_listen(b.nc, "soul.event.report_refused.t1");
 	body_open(&d, &b, "t1");
 	for (i = 0; i < NELEM(cases); i++) {
 		body_say(&d, cases[i].leaf, cases[i].payload,
@@ -144,7 +144,7 @@ stand(void *arg)
 }
 
 /* The last refusal of each kind stands until a report of that kind counts. */
-KIT_TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
+TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
 {
 	struct standing s = { .said = 0 };
 	const struct say once = { 1, false };
@@ -164,12 +164,12 @@ KIT_TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
 	for (i = 0; i < TERMINAL_SAID; i++) {
 		body_say(&d, kinds[i].leaf, kinds[i].bad, once);
 		s.said |= 1U << i;
-		ck_assert_msg(kit_until(stand, &s, BED_MS), "+ %u", i);
+		ck_assert_msg(tk_until(stand, &s, BED_MS), "+ %u", i);
 	}
 	for (i = 0; i < TERMINAL_SAID; i++) {
 		body_say(&d, kinds[i].leaf, kinds[i].good, once);
 		s.said &= ~(1U << i);
-		ck_assert_msg(kit_until(stand, &s, BED_MS), "- %u", i);
+		ck_assert_msg(tk_until(stand, &s, BED_MS), "- %u", i);
 	}
 	/* One that counts but for a part is told until the next. */
 	body_say(&d, "skills",
@@ -177,16 +177,16 @@ KIT_TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
 	    "\"a\"}]}",
 	    once);
 	s.said = 1U << TERMINAL_SAID_SKILLS;
-	ck_assert(kit_until(stand, &s, BED_MS));
+	ck_assert(tk_until(stand, &s, BED_MS));
 	body_say(&d, "skills", SKILLS_V(3), once);
 	s.said = 0;
-	ck_assert(kit_until(stand, &s, BED_MS));
+	ck_assert(tk_until(stand, &s, BED_MS));
 	body_leave(&d);
 	bed_stop(&b);
 }
 
 /* A good catalog stays when a bad one comes, and is not checked twice. */
-KIT_TEST(a_bad_catalog_does_not_replace_a_good_one)
+TEST(a_bad_catalog_does_not_replace_a_good_one)
 {
 	struct bed b;
 	struct body d;
@@ -209,7 +209,7 @@ KIT_TEST(a_bad_catalog_does_not_replace_a_good_one)
 
 /* Topics that are none of a body's, and names that are no ids.  The broker
  * itself refuses control characters. */
-KIT_TEST(wrong_topics)
+TEST(wrong_topics)
 {
 	static const char *const topics[] = {
 		"soul/terminal//skills",
@@ -235,13 +235,13 @@ KIT_TEST(wrong_topics)
 	bed_wait(&b, "t1", has_skills, "skill_1");
 	t = bed_terminal(&b, "t1");
 	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
-	ck_assert(kit_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
+	ck_assert(tk_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
 	body_leave(&d);
 	bed_stop(&b);
 }
 
 /* Ids of all kinds are levels of topics, tokens of subjects, parts of keys. */
-KIT_TEST(ids_of_all_kinds)
+TEST(ids_of_all_kinds)
 {
 	static const char *const ids[] = { "灯", "a b", "a.b*c>d", "~x", "$x" };
 	char payload[256], topic[512];

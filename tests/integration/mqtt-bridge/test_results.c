@@ -31,7 +31,7 @@ is_kept(void *arg)
 		   str_of(k->request), k->b->db.arena, &k->json) == RC_OK;
 }
 
-KIT_TEST(a_result_comes_back)
+TEST(a_result_comes_back)
 {
 	static const char answer[] =
 	    "{\"request_id\":\"r1\",\"ok\":true,\"output\":\"done\"}";
@@ -43,26 +43,26 @@ KIT_TEST(a_result_comes_back)
 
 	bed_start(&b);
 	k.b = &b;
-	results = kit_nats_listen(b.nc, "soul.result.t1.r1");
-	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
+	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
+	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
 	ck_assert(!is_kept(&k));
 	body_answer(&d, "r1", answer);
-	j = kit_nats_next(results, BED_MS, NULL);
+	j = tk_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
-	ck_assert(json_is_true(kit_at(j, "ok")));
-	ck_assert_str_eq(kit_find_text(j, "output"), "done");
+	ck_assert(json_is_true(tk_at(j, "ok")));
+	ck_assert_str_eq(tk_find_text(j, "output"), "done");
 	json_decref(j);
-	ck_assert(kit_until(is_kept, &k, BED_MS));
+	ck_assert(tk_until(is_kept, &k, BED_MS));
 	ck_assert_str_eq(k.json.p, answer);
 	j = bed_event(events, "type", "invoke_result");
-	ck_assert_str_eq(kit_find_text(j, "payload.request_id"), "r1");
-	ck_assert_str_eq(kit_find_text(j, "payload.outcome"), "ok");
-	ck_assert_str_eq(kit_find_text(j, "payload.skill"), "control_light");
-	ck_assert(json_is_integer(kit_at(j, "payload.duration_ms")));
+	ck_assert_str_eq(tk_find_text(j, "payload.request_id"), "r1");
+	ck_assert_str_eq(tk_find_text(j, "payload.outcome"), "ok");
+	ck_assert_str_eq(tk_find_text(j, "payload.skill"), "control_light");
+	ck_assert(json_is_integer(tk_at(j, "payload.duration_ms")));
 	json_decref(j);
 
 	/* A second answer changes nothing, and goes nowhere. */
@@ -74,10 +74,10 @@ KIT_TEST(a_result_comes_back)
 	body_answer(
 	    &d, "r2", "{\"request_id\":\"r2\",\"ok\":false,\"error\":\"no\"}");
 	j = bed_event(events, "payload.request_id", "r2");
-	ck_assert_str_eq(kit_find_text(j, "payload.outcome"), "error");
-	ck_assert_str_eq(kit_find_text(j, "payload.error"), "no");
+	ck_assert_str_eq(tk_find_text(j, "payload.outcome"), "error");
+	ck_assert_str_eq(tk_find_text(j, "payload.error"), "no");
 	json_decref(j);
-	ck_assert_ptr_null(kit_nats_next(results, 10, NULL));
+	ck_assert_ptr_null(tk_nats_next(results, 10, NULL));
 	ck_assert(is_kept(&k));
 	ck_assert_str_eq(k.json.p, answer);
 	natsSubscription_Destroy(results);
@@ -89,7 +89,7 @@ KIT_TEST(a_result_comes_back)
 #define UNASKED "nobody asked this body for it within ten minutes"
 
 /* The topic says who speaks, whatever the payload says. */
-KIT_TEST(nobody_answers_for_another)
+TEST(nobody_answers_for_another)
 {
 	natsSubscription *all, *told;
 	struct kept k = { .id = "t1", .request = "r1" };
@@ -99,8 +99,8 @@ KIT_TEST(nobody_answers_for_another)
 
 	bed_start(&b);
 	k.b = &b;
-	all = kit_nats_listen(b.nc, "soul.result.>");
-	told = kit_nats_listen(b.nc, "soul.event.audit.*");
+	all = tk_nats_listen(b.nc, "soul.result.>");
+	told = tk_nats_listen(b.nc, "soul.event.audit.*");
 	present(&b, &d, "t1");
 	present(&b, &thief, "t2");
 	ck_assert_str_eq(
@@ -112,11 +112,11 @@ KIT_TEST(nobody_answers_for_another)
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, all, BED_MS), NATS_OK);
 	ck_assert_str_eq(natsMsg_GetSubject(m), "soul.result.t1.r1");
 	natsMsg_Destroy(m);
-	ck_assert(kit_until(is_kept, &k, BED_MS));
+	ck_assert(tk_until(is_kept, &k, BED_MS));
 	ck_assert_int_ne(natsSubscription_NextMsg(&m, all, 10), NATS_OK);
 	k.id = "t2";
 	ck_assert(!is_kept(&k));
-	ck_assert_int_eq(kit_service_metric(
+	ck_assert_int_eq(tk_service_metric(
 			     &b.bridge[0], "soul_bridge_results_unasked_total"),
 	    1);
 	ck_denied(&b, told, "t2", UNASKED);
@@ -133,12 +133,12 @@ both_saw_two(void *arg)
 	static const char name[] = "soul_bridge_results_unasked_total";
 	struct bed *b = arg;
 
-	return kit_service_metric(&b->bridge[0], name) == 2 &&
-	    kit_service_metric(&b->bridge[1], name) == 2;
+	return tk_service_metric(&b->bridge[0], name) == 2 &&
+	    tk_service_metric(&b->bridge[1], name) == 2;
 }
 
 /* Both replicas see what it says; one tells it, and not each time. */
-KIT_TEST(a_thief_is_told_once)
+TEST(a_thief_is_told_once)
 {
 	natsSubscription *told;
 	struct bed b;
@@ -146,21 +146,21 @@ KIT_TEST(a_thief_is_told_once)
 
 	bed_start(&b);
 	bridge_start_one(&b, 1);
-	told = kit_nats_listen(b.nc, "soul.event.audit.*");
+	told = tk_nats_listen(b.nc, "soul.event.audit.*");
 	present(&b, &thief, "t2");
 	body_answer(&thief, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
 	body_answer(&thief, "r2", "{\"request_id\":\"r2\",\"ok\":true}");
-	ck_assert(kit_until(both_saw_two, &b, BED_MS));
+	ck_assert(tk_until(both_saw_two, &b, BED_MS));
 	ck_denied(&b, told, "t2", UNASKED);
-	ck_assert_ptr_null(kit_nats_next(told, 1, NULL));
-	ck_assert(!kit_log_has(&b.bridge[1].proc, "ev=audit"));
+	ck_assert_ptr_null(tk_nats_next(told, 1, NULL));
+	ck_assert(!tk_log_has(&b.bridge[1].proc, "ev=audit"));
 	natsSubscription_Destroy(told);
 	body_leave(&thief);
 	bed_stop(&b);
 }
 
 /* The events of a request belong to the trace of the one who asked. */
-KIT_TEST(the_trace_goes_on)
+TEST(the_trace_goes_on)
 {
 	static const char parent[] =
 	    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -171,7 +171,7 @@ KIT_TEST(the_trace_goes_on)
 	json_t *j;
 
 	bed_start(&b);
-	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
+	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_int_eq(natsMsg_Create(&q, "soul.body.main.t1.invoke", NULL,
 			     INVOKE("r1"), (int)strlen(INVOKE("r1"))),
@@ -183,7 +183,7 @@ KIT_TEST(the_trace_goes_on)
 	natsMsg_Destroy(q);
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
 	j = bed_event(events, "type", "invoke_result");
-	ck_assert_str_eq(kit_find_text(j, "trace_id"),
+	ck_assert_str_eq(tk_find_text(j, "trace_id"),
 	    "4bf92f35-77b3-4da6-a3ce-929d0e0e4736");
 	json_decref(j);
 	natsSubscription_Destroy(events);
@@ -192,7 +192,7 @@ KIT_TEST(the_trace_goes_on)
 }
 
 /* Two replicas: one tells, one keeps; it may be handed on by both. */
-KIT_TEST(two_replicas_tell_once)
+TEST(two_replicas_tell_once)
 {
 	natsSubscription *results, *events;
 	struct bed b;
@@ -202,14 +202,14 @@ KIT_TEST(two_replicas_tell_once)
 
 	bed_start(&b);
 	bridge_start_one(&b, 1);
-	results = kit_nats_listen(b.nc, "soul.result.t1.r1");
-	events = kit_nats_listen(b.nc, "soul.event.invoke_result.t1");
+	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
+	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
 	present(&b, &d, "t1");
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = kit_nats_next(results, BED_MS, NULL);
+	j = tk_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 	j = bed_event(events, "payload.request_id", "r1");
@@ -229,7 +229,7 @@ KIT_TEST(two_replicas_tell_once)
 }
 
 /* Whoever asked has died: another replica hands the result on. */
-KIT_TEST(who_asked_is_gone)
+TEST(who_asked_is_gone)
 {
 	natsSubscription *results;
 	struct bed b;
@@ -237,15 +237,15 @@ KIT_TEST(who_asked_is_gone)
 	json_t *j;
 
 	bed_start(&b);
-	results = kit_nats_listen(b.nc, "soul.result.t1.r1");
+	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
 	present(&b, &d, "t1");
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
 	bridge_start_one(&b, 1);
-	kit_service_kill(&b.bridge[0]);
+	tk_service_kill(&b.bridge[0]);
 	body_answer(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = kit_nats_next(results, BED_MS, NULL);
+	j = tk_nats_next(results, BED_MS, NULL);
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 	natsSubscription_Destroy(results);
@@ -291,7 +291,7 @@ ask_many(struct bed *b)
 		    "delivered");
 	}
 	for (i = 0; i < 2; i++)
-		ck_assert_int_gt(kit_service_metric(&b->bridge[i],
+		ck_assert_int_gt(tk_service_metric(&b->bridge[i],
 				     "soul_bridge_commands_total{command="
 				     "\"invoke\",state=\"delivered\"}"),
 		    0);
@@ -300,13 +300,13 @@ ask_many(struct bed *b)
 static long long
 flooded(struct bed *b, int i)
 {
-	return kit_service_metric(&b->bridge[i], "soul_bridge_flood_total");
+	return tk_service_metric(&b->bridge[i], "soul_bridge_flood_total");
 }
 
 static long long
 let_in(struct bed *b, int i)
 {
-	return kit_service_metric(&b->bridge[i], "soul_bridge_results_total");
+	return tk_service_metric(&b->bridge[i], "soul_bridge_results_total");
 }
 
 struct heard {
@@ -324,7 +324,7 @@ both_heard(void *arg)
 }
 
 /* Whichever of two bridges has sent the invoke; but each counts once. */
-KIT_TEST_T(results_asked_for_are_no_flood, 120)
+TEST_T(results_asked_for_are_no_flood, 120)
 {
 	struct heard all = { .n = MANY };
 	natsSubscription *results;
@@ -336,12 +336,12 @@ KIT_TEST_T(results_asked_for_are_no_flood, 120)
 	json_t *j;
 	int i;
 
-	bed_servers(&b, KIT_MOSQUITTO);
+	bed_servers(&b, TK_MOSQUITTO);
 	b.strict = true;
 	bridge_start_one(&b, 0);
 	bridge_start_one(&b, 1);
 	all.b = &b;
-	results = kit_nats_listen(b.nc, "soul.result.t1.*");
+	results = tk_nats_listen(b.nc, "soul.result.t1.*");
 	present(&b, &d, "t1");
 	mosquitto_max_inflight_messages_set(d.mosq, 1000);
 	ask_many(&b);
@@ -350,20 +350,20 @@ KIT_TEST_T(results_asked_for_are_no_flood, 120)
 		answer_as(&d, request);
 	}
 	for (i = 0; i < MANY; i++) {
-		j = kit_nats_next(results, BED_MS, NULL);
+		j = tk_nats_next(results, BED_MS, NULL);
 		ck_assert_msg(j != NULL, "%d of %d results", i, MANY);
 		json_decref(j);
 	}
-	ck_assert(kit_until(both_heard, &all, BED_MS));
+	ck_assert(tk_until(both_heard, &all, BED_MS));
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(flooded(&b, i), 0);
-		ck_assert(!kit_log_has(&b.bridge[i].proc, "ev=bridge.flood"));
+		ck_assert(!tk_log_has(&b.bridge[i].proc, "ev=bridge.flood"));
 	}
 	at = clock_mono();
 	for (i = 0; i < REPEATS; i++)
 		answer_as(&d, "r0");
 	all.n += REPEATS;
-	ck_assert(kit_until(both_heard, &all, BED_MS));
+	ck_assert(tk_until(both_heard, &all, BED_MS));
 	most = BURST + 1 + PER_S * (1 + mono_diff_ms(clock_mono(), at) / 1000);
 	for (i = 0; i < 2; i++)
 		ck_assert_int_ge(flooded(&b, i), REPEATS - most);

@@ -11,14 +11,14 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "core/metric.h"
-#include "kit/kit.h"
-#include "kit/kit_loop.h"
 #include "mqtt/mqtt.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define RIG_MS 20000
 
 struct rig {
-	struct kit_server broker;
+	struct tk_server broker;
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct metric_set *metrics;
@@ -49,7 +49,7 @@ static inline void
 rig_start(struct rig *r)
 {
 	rig_bare(r);
-	kit_server_start(&r->broker, KIT_MOSQUITTO);
+	tk_server_start(&r->broker, TK_MOSQUITTO);
 }
 
 static inline void
@@ -150,13 +150,13 @@ cl_is_down(void *arg)
 static inline void
 cl_wait_up(struct cl *c)
 {
-	ck_assert(kit_loop_until(c->rig->loop, cl_is_up, c, RIG_MS));
+	ck_assert(tk_loop_until(c->rig->loop, cl_is_up, c, RIG_MS));
 }
 
 static inline void
 cl_wait_down(struct cl *c)
 {
-	ck_assert(kit_loop_until(c->rig->loop, cl_is_down, c, RIG_MS));
+	ck_assert(tk_loop_until(c->rig->loop, cl_is_down, c, RIG_MS));
 }
 
 /* A connected client. */
@@ -187,7 +187,7 @@ cl_wait(struct cl *c, const int *n, int want)
 {
 	struct cl_count count = { n, want };
 
-	ck_assert_msg(kit_loop_until(c->rig->loop, cl_reached, &count, RIG_MS),
+	ck_assert_msg(tk_loop_until(c->rig->loop, cl_reached, &count, RIG_MS),
 	    "%d of %d", *n, want);
 }
 

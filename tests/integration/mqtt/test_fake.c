@@ -21,7 +21,7 @@ talk_reasons(struct fake *f, int fd)
 	}
 }
 
-KIT_TEST(puback_reasons)
+TEST(puback_reasons)
 {
 	static const struct {
 		unsigned char reason;
@@ -72,7 +72,7 @@ talk_confused(struct fake *f, int fd)
 	}
 }
 
-KIT_TEST(unasked_pubacks)
+TEST(unasked_pubacks)
 {
 	struct fake f;
 	struct cl a;
@@ -108,7 +108,7 @@ talk_subscriptions(struct fake *f, int fd)
 	}
 }
 
-KIT_TEST(refused_subscription)
+TEST(refused_subscription)
 {
 	struct fake f;
 	struct cl a;
@@ -195,7 +195,7 @@ connected_often(void *arg)
 	return ((struct fake *)arg)->connections >= 4;
 }
 
-KIT_TEST(bad_ends)
+TEST(bad_ends)
 {
 	static const struct {
 		void (*talk)(struct fake *f, int fd);
@@ -216,7 +216,7 @@ KIT_TEST(bad_ends)
 		a.o.retry_max_ms = 60;
 		cl_start(&a);
 		ck_assert(
-		    kit_loop_until(f.rig.loop, connected_often, &f, RIG_MS));
+		    tk_loop_until(f.rig.loop, connected_often, &f, RIG_MS));
 		ck_assert_msg((a.ups >= 3) == t[i].up, "%zu", i);
 		ck_assert_int_le(a.ups - a.downs, 1);
 		cl_end(&a);
@@ -230,7 +230,7 @@ connected_twice(void *arg)
 	return ((struct fake *)arg)->connections >= 2;
 }
 
-KIT_TEST(credentials_refused)
+TEST(credentials_refused)
 {
 	struct fake f;
 	struct cl a;
@@ -239,7 +239,7 @@ KIT_TEST(credentials_refused)
 	cl_init(&a, &f.rig, "a");
 	a.o.retry_max_ms = 60;
 	cl_start(&a);
-	ck_assert(kit_loop_until(f.rig.loop, connected_twice, &f, RIG_MS));
+	ck_assert(tk_loop_until(f.rig.loop, connected_twice, &f, RIG_MS));
 	ck_assert_int_eq(a.ups, 0);
 	ck_assert_int_eq(a.downs, 0);
 	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_DOWN);
@@ -270,7 +270,7 @@ thrown_out(void *arg)
 	return ((struct cl *)arg)->downs > 0;
 }
 
-KIT_TEST(small_window)
+TEST(small_window)
 {
 	struct fake f;
 	struct cl a;
@@ -279,7 +279,7 @@ KIT_TEST(small_window)
 	cl_open(&a, &f.rig, "a");
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-	ck_assert(kit_loop_until(f.rig.loop, thrown_out, &a, RIG_MS));
+	ck_assert(tk_loop_until(f.rig.loop, thrown_out, &a, RIG_MS));
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], 3);
 	ck_assert_int_eq(a.dones[RC_DOWN], 7);
 	cl_end(&a);
@@ -305,7 +305,7 @@ talk_big(struct fake *f, int fd)
 	fake_drain(f, fd);
 }
 
-KIT_TEST(oversize_message)
+TEST(oversize_message)
 {
 	struct fake f;
 	struct cl a;
@@ -329,7 +329,7 @@ talk_record(struct fake *f, int fd)
 	(void)recv(fd, &(char){ 0 }, 1, 0);
 }
 
-KIT_TEST(what_connect_says)
+TEST(what_connect_says)
 {
 	static const unsigned char want[] =
 	    "\x10\0\x04MQTT\x05\xee\0\x0a"

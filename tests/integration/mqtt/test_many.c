@@ -27,12 +27,12 @@ backlog_us(struct cl *a, int n)
 	int i;
 
 	a->done = 0;
-	kit_signal(&a->rig->broker.proc, SIGSTOP);
+	tk_signal(&a->rig->broker.proc, SIGSTOP);
 	start = cpu_us();
 	for (i = 0; i < n; i++)
 		ck_assert_int_eq(cl_send(a, "t", "payload", 1), RC_OK);
 	ck_assert_uint_eq(mqtt_outstanding(a->m), (size_t)n);
-	kit_signal(&a->rig->broker.proc, SIGCONT);
+	tk_signal(&a->rig->broker.proc, SIGCONT);
 	cl_wait(a, &a->done, n);
 	return cpu_us() - start;
 }
@@ -41,7 +41,7 @@ backlog_us(struct cl *a, int n)
  * Four times the backlog may not cost much more than four times the work; a
  * list walked for each message would cost sixteen times.
  */
-KIT_TEST_T(backlog_is_linear, 60)
+TEST_T(backlog_is_linear, 60)
 {
 	int64_t small, big;
 	struct cl a;
@@ -60,7 +60,7 @@ KIT_TEST_T(backlog_is_linear, 60)
 	rig_end(&r);
 }
 
-KIT_TEST(too_many_outstanding)
+TEST(too_many_outstanding)
 {
 	char *mib = mem_zalloc(MQTT_PAYLOAD_MAX);
 	struct mqtt_msg m = { STR("t"), { mib, MQTT_PAYLOAD_MAX }, 1, false };
@@ -70,23 +70,23 @@ KIT_TEST(too_many_outstanding)
 
 	rig_start(&r);
 	cl_open(&a, &r, "a");
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < MQTT_OUTSTANDING_MAX; i++)
 		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
 	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_AGAIN);
 	ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_AGAIN);
-	kit_signal(&r.broker.proc, SIGCONT);
+	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX);
 	ck_assert_int_eq(a.dones[RC_NOENT], MQTT_OUTSTANDING_MAX);
 
 	/* The same by bytes, and with QoS 0. */
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	for (n = 0; mqtt_publish(a.m, &m, cl_on_done, &a) == RC_OK; n++)
 		ck_assert_int_le(n, 64);
 	ck_assert_int_eq(n, 64);
 	m.qos = 0;
 	ck_assert_int_eq(mqtt_publish(a.m, &m, NULL, NULL), RC_AGAIN);
-	kit_signal(&r.broker.proc, SIGCONT);
+	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX + 64);
 	free(mib);
 	cl_end(&a);
@@ -94,7 +94,7 @@ KIT_TEST(too_many_outstanding)
 }
 
 /* What QoS 0 the socket does not take is queued, bounded, and delivered. */
-KIT_TEST(slow_socket)
+TEST(slow_socket)
 {
 	static char kib[1024];
 	struct mqtt_msg m = { STR("t"), { kib, sizeof(kib) }, 0, false };
@@ -107,12 +107,12 @@ KIT_TEST(slow_socket)
 	cl_open(&a, &r, "a");
 	cl_open(&b, &r, "b");
 	cl_subscribe(&b, "#", 0);
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	while ((rc = mqtt_publish(a.m, &m, NULL, NULL)) == RC_OK)
 		n++;
 	ck_assert_int_eq(rc, RC_AGAIN);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), MQTT_OUTSTANDING_MAX);
-	kit_signal(&r.broker.proc, SIGCONT);
+	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&b, &b.messages, n);
 	ck_assert_int_eq(b.messages, n);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 0);
@@ -138,7 +138,7 @@ all_written(void *arg)
 	return mqtt_outstanding(arg) <= 1;
 }
 
-KIT_TEST(packet_ids_go_round)
+TEST(packet_ids_go_round)
 {
 	struct fake f;
 	struct cl a;
@@ -153,7 +153,7 @@ KIT_TEST(packet_ids_go_round)
 		if (rc != RC_OK)
 			break;
 		if (n % 10000 == 9999)
-			ck_assert(kit_loop_until(
+			ck_assert(tk_loop_until(
 			    f.rig.loop, all_written, a.m, RIG_MS));
 	}
 	ck_assert_int_eq(rc, RC_AGAIN);
@@ -185,7 +185,7 @@ unread_bytes(void)
 	return sum;
 }
 
-KIT_TEST(wake_up_pair_stays_small)
+TEST(wake_up_pair_stays_small)
 {
 	struct cl a;
 	struct rig r;
@@ -215,7 +215,7 @@ open_fds(void)
 	return n;
 }
 
-KIT_TEST(lean_clients_take_one_descriptor)
+TEST(lean_clients_take_one_descriptor)
 {
 	struct rlimit before, after;
 	struct cl a, b;
@@ -285,7 +285,7 @@ static bool
 wait_every(struct crowd *crowd, bool (*each)(struct cl *c))
 {
 	crowd->each = each;
-	return kit_loop_until(crowd->c[0].rig->loop, every, crowd, 60000);
+	return tk_loop_until(crowd->c[0].rig->loop, every, crowd, 60000);
 }
 
 static void
@@ -305,7 +305,7 @@ one_each(struct crowd *crowd, struct cl *sender)
 	}
 }
 
-KIT_TEST_T(five_hundred_clients, 120)
+TEST_T(five_hundred_clients, 120)
 {
 	static struct crowd crowd;
 	struct rlimit lim = { 4096, 4096 };
@@ -333,9 +333,9 @@ KIT_TEST_T(five_hundred_clients, 120)
 	    CLIENTS + 1);
 
 	/* And again with a broker that was killed. */
-	kit_server_stop(&r.broker, SIGKILL);
+	tk_server_stop(&r.broker, SIGKILL);
 	cl_wait_down(&sender);
-	kit_server_restart(&r.broker);
+	tk_server_restart(&r.broker);
 	ck_assert(wait_every(&crowd, is_subscribed));
 	cl_wait_up(&sender);
 	one_each(&crowd, &sender);

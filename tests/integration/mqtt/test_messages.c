@@ -33,17 +33,17 @@ round_trips(int version)
 	rig_end(&r);
 }
 
-KIT_TEST(version_5)
+TEST(version_5)
 {
 	round_trips(5);
 }
 
-KIT_TEST(version_3)
+TEST(version_3)
 {
 	round_trips(3);
 }
 
-KIT_TEST(nobody_subscribed)
+TEST(nobody_subscribed)
 {
 	struct cl a, b;
 	struct rig r;
@@ -71,7 +71,7 @@ KIT_TEST(nobody_subscribed)
 	rig_end(&r);
 }
 
-KIT_TEST(retained)
+TEST(retained)
 {
 	struct mqtt_msg m = { STR("keep/me"), STR("old"), 1, true };
 	struct cl a, b;
@@ -104,7 +104,7 @@ KIT_TEST(retained)
 	rig_end(&r);
 }
 
-KIT_TEST(any_bytes_and_the_ceiling)
+TEST(any_bytes_and_the_ceiling)
 {
 	char *big = mem_alloc(MQTT_PAYLOAD_MAX + 1);
 	char topic[MQTT_TOPIC_MAX + 2];
@@ -144,7 +144,7 @@ KIT_TEST(any_bytes_and_the_ceiling)
 	rig_end(&r);
 }
 
-KIT_TEST(refused_arguments)
+TEST(refused_arguments)
 {
 	static const struct mqtt_msg t[] = {
 		{ STR_INIT(""), STR_INIT("x"), 1, false },
@@ -180,24 +180,23 @@ KIT_TEST(refused_arguments)
 }
 
 /* A broker with a ceiling of its own, and rights that end somewhere. */
-KIT_TEST(refused_by_the_broker)
+TEST(refused_by_the_broker)
 {
 	char conf[512], payload[3000];
-	struct kit_proc p;
+	struct tk_proc p;
 	struct cl a;
 	struct rig r;
-	int port = kit_port();
+	int port = tk_port();
 
 	rig_bare(&r);
-	kit_write_file(kit_path("acl"), "topic readwrite free/#\n");
+	tk_write_file(tk_path("acl"), "topic readwrite free/#\n");
 	snprintf(conf, sizeof(conf),
 	    "listener %d 127.0.0.1\nallow_anonymous true\nuser root\n"
 	    "max_packet_size 2000\nacl_file %s\n",
-	    port, kit_path("acl"));
-	kit_write_file(kit_path("conf"), conf);
-	kit_spawn(&p, "broker",
-	    (const char *[]){ "mosquitto", "-c", kit_path("conf"), NULL },
-	    NULL);
+	    port, tk_path("acl"));
+	tk_write_file(tk_path("conf"), conf);
+	tk_spawn(&p, "broker",
+	    (const char *[]){ "mosquitto", "-c", tk_path("conf"), NULL }, NULL);
 	snprintf(
 	    r.broker.url, sizeof(r.broker.url), "tcp://127.0.0.1:%d", port);
 	cl_open(&a, &r, "a");
@@ -214,8 +213,8 @@ KIT_TEST(refused_by_the_broker)
 	cl_wait(&a, &a.done, 2);
 	ck_assert_int_eq(a.dones[RC_NOENT], 1);
 	cl_end(&a);
-	kit_signal(&p, SIGTERM);
-	ck_assert_int_eq(kit_wait(&p, RIG_MS), 0);
+	tk_signal(&p, SIGTERM);
+	ck_assert_int_eq(tk_wait(&p, RIG_MS), 0);
 	rig_end(&r);
 }
 
@@ -250,7 +249,7 @@ check_next(void *arg, const struct mqtt_msg *m)
 	}
 }
 
-KIT_TEST(order)
+TEST(order)
 {
 	static struct sequence s;
 	struct rig r;
@@ -301,7 +300,7 @@ is_gone(void *arg)
 	return ((struct cl *)arg)->m == NULL;
 }
 
-KIT_TEST(inside_callbacks)
+TEST(inside_callbacks)
 {
 	struct cl a;
 	struct rig r;
@@ -314,7 +313,7 @@ KIT_TEST(inside_callbacks)
 	cl_subscribe(&a, "ping", 1);
 	cl_subscribe(&a, "pong", 1);
 	ck_assert_int_eq(cl_send(&a, "ping", "x", 0), RC_OK);
-	ck_assert(kit_loop_until(r.loop, is_gone, &a, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, is_gone, &a, RIG_MS));
 	ck_assert_int_eq(a.messages, 3);
 	ck_assert_int_eq(a.done, 1);
 	cl_end(&a);

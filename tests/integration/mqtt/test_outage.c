@@ -6,11 +6,11 @@
 
 #include "integration/mqtt/rig.h"
 
-KIT_TEST(broker_comes_later)
+TEST(broker_comes_later)
 {
 	struct cl a;
 	struct rig r;
-	int port = kit_port();
+	int port = tk_port();
 
 	rig_bare(&r);
 	snprintf(
@@ -21,10 +21,10 @@ KIT_TEST(broker_comes_later)
 	ck_assert_int_eq(
 	    mqtt_subscribe(a.m, STR("t"), 1, cl_on_subscribed, &a), RC_OK);
 	ck_assert_int_eq(cl_send(&a, "t", "early", 1), RC_DOWN);
-	kit_loop_once(r.loop);
-	r.broker.kind = KIT_MOSQUITTO;
+	tk_loop_once(r.loop);
+	r.broker.kind = TK_MOSQUITTO;
 	r.broker.port = port;
-	kit_server_restart(&r.broker);
+	tk_server_restart(&r.broker);
 	cl_wait_up(&a);
 	cl_wait(&a, &a.subscribed, 1);
 	ck_assert_int_eq(cl_send(&a, "t", "now", 1), RC_OK);
@@ -34,7 +34,7 @@ KIT_TEST(broker_comes_later)
 	rig_end(&r);
 }
 
-KIT_TEST(kill_and_restart)
+TEST(kill_and_restart)
 {
 	struct cl a, b;
 	struct rig r;
@@ -45,13 +45,13 @@ KIT_TEST(kill_and_restart)
 	cl_subscribe(&b, "t/#", 1);
 	cl_subscribe(&b, "u", 0);
 	for (int round = 1; round <= 3; round++) {
-		kit_server_stop(&r.broker, SIGKILL);
+		tk_server_stop(&r.broker, SIGKILL);
 		cl_wait_down(&a);
 		cl_wait_down(&b);
 		ck_assert_int_eq(cl_send(&a, "t/1", "stale", 1), RC_DOWN);
 		ck_assert_int_eq(cl_send(&a, "t/1", "stale", 0), RC_DOWN);
 		ck_assert_uint_eq(mqtt_outstanding(a.m), 0);
-		kit_server_restart(&r.broker);
+		tk_server_restart(&r.broker);
 		cl_wait_up(&a);
 		cl_wait(&b, &b.subscribed, 2 + 2 * round);
 		ck_assert_int_eq(cl_send(&a, "t/1", "one", 1), RC_OK);
@@ -71,7 +71,7 @@ KIT_TEST(kill_and_restart)
  * Messages are on the wire, and others wait for the window, when the broker is
  * killed.  None of them may come out of the library afterwards.
  */
-KIT_TEST(outstanding_are_not_sent_again)
+TEST(outstanding_are_not_sent_again)
 {
 	struct cl a, b;
 	struct rig r;
@@ -81,19 +81,19 @@ KIT_TEST(outstanding_are_not_sent_again)
 	cl_open(&a, &r, "a");
 	cl_open(&b, &r, "b");
 	cl_subscribe(&b, "#", 1);
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < 250; i++)
 		ck_assert_int_eq(cl_send(&a, "t", "stale", 1), RC_OK);
-	kit_loop_once(r.loop);
+	tk_loop_once(r.loop);
 	ck_assert_int_eq(a.done, 0);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 250);
-	kit_server_stop(&r.broker, SIGKILL);
+	tk_server_stop(&r.broker, SIGKILL);
 	cl_wait(&a, &a.done, 250);
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], MQTT_INFLIGHT_MAX);
 	ck_assert_int_eq(a.dones[RC_DOWN], 250 - MQTT_INFLIGHT_MAX);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 0);
 
-	kit_server_restart(&r.broker);
+	tk_server_restart(&r.broker);
 	cl_wait_up(&a);
 	cl_wait(&b, &b.subscribed, 2);
 	ck_assert_int_eq(cl_send(&a, "t", "fence", 1), RC_OK);
@@ -106,7 +106,7 @@ KIT_TEST(outstanding_are_not_sent_again)
 }
 
 /* RC_DOWN is certain, also when the broker lives on. */
-KIT_TEST(what_waited_is_never_delivered)
+TEST(what_waited_is_never_delivered)
 {
 	struct cl a, b;
 	struct rig r;
@@ -128,7 +128,7 @@ KIT_TEST(what_waited_is_never_delivered)
 	cl_wait_up(&a);
 	ck_assert_int_eq(cl_send(&a, "end", "", 1), RC_OK);
 	cl_wait(&a, &a.done, 1001);
-	ck_assert(kit_loop_until(
+	ck_assert(tk_loop_until(
 	    r.loop, cl_reached, &(struct cl_count){ &b.messages, 1 }, RIG_MS));
 	/* Unknown means between none and all of those. */
 	ck_assert_int_le(b.messages, 1 + MQTT_INFLIGHT_MAX);
@@ -156,7 +156,7 @@ live_with_will(const struct rig *r, const struct mqtt_msg *will)
 	loop_run(own.loop);
 }
 
-KIT_TEST(will_of_a_killed_process)
+TEST(will_of_a_killed_process)
 {
 	struct mqtt_msg will = { STR("online"), STR("false"), 1, true };
 	struct cl b, late;
@@ -187,7 +187,7 @@ KIT_TEST(will_of_a_killed_process)
 	rig_end(&r);
 }
 
-KIT_TEST(will_and_goodbye)
+TEST(will_and_goodbye)
 {
 	struct mqtt_msg will = { STR("online"), STR("gone"), 1, false };
 	struct cl a, b;
@@ -239,7 +239,7 @@ is_gone(void *arg)
 	return ((struct cl *)arg)->m == NULL;
 }
 
-KIT_TEST(freed_when_the_connection_is_lost)
+TEST(freed_when_the_connection_is_lost)
 {
 	struct cl a;
 	struct rig r;
@@ -250,11 +250,11 @@ KIT_TEST(freed_when_the_connection_is_lost)
 	a.o.on_state = free_on_down;
 	cl_start(&a);
 	cl_wait_up(&a);
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < 5; i++)
 		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-	kit_server_stop(&r.broker, SIGKILL);
-	ck_assert(kit_loop_until(r.loop, is_gone, &a, RIG_MS));
+	tk_server_stop(&r.broker, SIGKILL);
+	ck_assert(tk_loop_until(r.loop, is_gone, &a, RIG_MS));
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], 5);
 	ck_assert_int_eq(a.downs, 1);
 	cl_end(&a);
@@ -274,7 +274,7 @@ free_on_done(void *arg, enum rc rc, unsigned reason)
 	mqtt_free(m);
 }
 
-KIT_TEST(freed_by_a_completion)
+TEST(freed_by_a_completion)
 {
 	struct mqtt_msg msg = { STR("t"), STR("x"), 1, false };
 	struct cl a;
@@ -283,12 +283,12 @@ KIT_TEST(freed_by_a_completion)
 
 	rig_start(&r);
 	cl_open(&a, &r, "a");
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < 150; i++)
 		ck_assert_int_eq(
 		    mqtt_publish(a.m, &msg, free_on_done, &a), RC_OK);
-	kit_signal(&r.broker.proc, SIGCONT);
-	ck_assert(kit_loop_until(r.loop, is_gone, &a, RIG_MS));
+	tk_signal(&r.broker.proc, SIGCONT);
+	ck_assert(tk_loop_until(r.loop, is_gone, &a, RIG_MS));
 	/* Some answers may have come together with the first. */
 	ck_assert_int_ge(a.dones[RC_NOENT], 1);
 	ck_assert_int_eq(
@@ -298,7 +298,7 @@ KIT_TEST(freed_by_a_completion)
 	rig_end(&r);
 }
 
-KIT_TEST(freed_at_any_time)
+TEST(freed_at_any_time)
 {
 	struct cl a;
 	struct rig r;
@@ -311,14 +311,14 @@ KIT_TEST(freed_at_any_time)
 			a.o.url = "mqtt://a..b:1"; /* not resolvable */
 		cl_start(&a);
 		for (int turns = i % 5; turns > 0; turns--)
-			kit_loop_once(r.loop);
+			tk_loop_once(r.loop);
 		cl_end(&a);
 	}
 	mqtt_free(NULL);
 	rig_end(&r);
 }
 
-KIT_TEST(one_id_twice)
+TEST(one_id_twice)
 {
 	struct cl a, b;
 	struct rig r;
@@ -341,7 +341,7 @@ KIT_TEST(one_id_twice)
 }
 
 /* The broker says goodbye, as it does when it is stopped. */
-KIT_TEST(broker_stops)
+TEST(broker_stops)
 {
 	struct cl a, old;
 	struct rig r;
@@ -352,10 +352,10 @@ KIT_TEST(broker_stops)
 	old.o.version = 3;
 	cl_start(&old);
 	cl_wait_up(&old);
-	kit_server_stop(&r.broker, SIGTERM);
+	tk_server_stop(&r.broker, SIGTERM);
 	cl_wait_down(&a);
 	cl_wait_down(&old);
-	kit_server_restart(&r.broker);
+	tk_server_restart(&r.broker);
 	cl_wait_up(&a);
 	cl_wait_up(&old);
 	cl_end(&a);

@@ -21,7 +21,7 @@ both_noticed(void *arg)
  * A broker that hangs is noticed by the keepalive, one that never answers the
  * CONNECT by a timeout.  Both at once, because it takes its time.
  */
-KIT_TEST_T(hung_brokers, 60)
+TEST_T(hung_brokers, 60)
 {
 	struct fake silent;
 	struct mono start;
@@ -31,13 +31,13 @@ KIT_TEST_T(hung_brokers, 60)
 
 	fake_start(&silent, talk_nothing);
 	rig_bare(&r);
-	kit_server_start(&r.broker, KIT_MOSQUITTO);
+	tk_server_start(&r.broker, TK_MOSQUITTO);
 	cl_init(&a, &r, "a");
 	a.o.keepalive_s = 5;
 	cl_start(&a);
 	cl_wait_up(&a);
 	ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_OK);
-	kit_signal(&r.broker.proc, SIGSTOP);
+	tk_signal(&r.broker.proc, SIGSTOP);
 	start = clock_mono();
 	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
 	cl_init(&b, &silent.rig, "b");
@@ -50,9 +50,9 @@ KIT_TEST_T(hung_brokers, 60)
 	ck_assert_int_ge(ms, 5000);
 	ck_assert_int_le(ms, 14000);
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], 1);
-	ck_assert(kit_loop_until(r.loop, both_noticed, &silent, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, both_noticed, &silent, RIG_MS));
 	ck_assert_int_eq(b.ups, 0);
-	kit_signal(&r.broker.proc, SIGCONT);
+	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait_up(&a);
 	cl_end(&a);
 	cl_end(&b);
@@ -95,12 +95,12 @@ sessions(int version)
 	rig_end(&r);
 }
 
-KIT_TEST(sessions_5)
+TEST(sessions_5)
 {
 	sessions(5);
 }
 
-KIT_TEST(sessions_3)
+TEST(sessions_3)
 {
 	sessions(3);
 }
@@ -108,31 +108,30 @@ KIT_TEST(sessions_3)
 static bool
 has_refused(void *arg)
 {
-	return kit_log_has(arg, "not authorised");
+	return tk_log_has(arg, "not authorised");
 }
 
-KIT_TEST(passwords)
+TEST(passwords)
 {
 	char conf[512], url[96];
-	struct kit_proc p;
+	struct tk_proc p;
 	struct cl good, bad;
 	struct rig r;
-	int port = kit_port();
+	int port = tk_port();
 
 	rig_bare(&r);
-	kit_spawn(&p, "passwd",
+	tk_spawn(&p, "passwd",
 	    (const char *[]){ "mosquitto_passwd", "-b", "-c",
-		kit_path("passwords"), "usr", "se cret", NULL },
+		tk_path("passwords"), "usr", "se cret", NULL },
 	    NULL);
-	ck_assert_int_eq(kit_wait(&p, RIG_MS), 0);
+	ck_assert_int_eq(tk_wait(&p, RIG_MS), 0);
 	snprintf(conf, sizeof(conf),
 	    "listener %d 127.0.0.1\nallow_anonymous false\nuser root\n"
 	    "password_file %s\n",
-	    port, kit_path("passwords"));
-	kit_write_file(kit_path("conf"), conf);
-	kit_spawn(&p, "broker",
-	    (const char *[]){ "mosquitto", "-c", kit_path("conf"), NULL },
-	    NULL);
+	    port, tk_path("passwords"));
+	tk_write_file(tk_path("conf"), conf);
+	tk_spawn(&p, "broker",
+	    (const char *[]){ "mosquitto", "-c", tk_path("conf"), NULL }, NULL);
 	snprintf(url, sizeof(url), "mqtt://usr:se%%20cret@127.0.0.1:%d", port);
 	cl_init(&good, &r, "good");
 	good.o.url = url;
@@ -145,16 +144,16 @@ KIT_TEST(passwords)
 	cl_start(&bad);
 	ck_assert_int_eq(cl_send(&good, "t", "x", 1), RC_OK);
 	cl_wait(&good, &good.done, 1);
-	ck_assert(kit_loop_until(r.loop, has_refused, &p, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, has_refused, &p, RIG_MS));
 	ck_assert_int_eq(bad.ups, 0);
 	cl_end(&good);
 	cl_end(&bad);
-	kit_signal(&p, SIGTERM);
-	ck_assert_int_eq(kit_wait(&p, RIG_MS), 0);
+	tk_signal(&p, SIGTERM);
+	ck_assert_int_eq(tk_wait(&p, RIG_MS), 0);
 	rig_end(&r);
 }
 
-KIT_TEST(bad_options)
+TEST(bad_options)
 {
 	static const struct mqtt_msg wills[] = {
 		{ STR_INIT("a/+"), STR_INIT(""), 0, false },

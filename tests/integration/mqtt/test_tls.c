@@ -1,6 +1,6 @@
 /* TLS: whom we believe, whom the broker believes, and large messages. */
 #include "integration/mqtt/rig.h"
-#include "kit/kit_certs.h"
+#include "testkit/certs.h"
 
 /* More than one record of TLS, and than a socket takes at once. */
 #define LARGE (1000UL * 1000)
@@ -12,7 +12,7 @@ static bool
 is_open(void *arg)
 {
 	(void)arg;
-	return kit_port_open(port);
+	return tk_port_open(port);
 }
 
 static const char *
@@ -21,20 +21,20 @@ in_dir(const char *name, const char *type)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s.%s", name, type);
-	return kit_path(path);
+	return tk_path(path);
 }
 
 /* A broker that has that certificate, and asks for one of fleet if it is said.
  */
 static void
-serve(struct rig *r, struct kit_proc *p, const char *cert, bool asks)
+serve(struct rig *r, struct tk_proc *p, const char *cert, bool asks)
 {
-	const char *v[] = { "mosquitto", "-c", kit_path("tls.conf"), NULL };
+	const char *v[] = { "mosquitto", "-c", tk_path("tls.conf"), NULL };
 	struct buf b = BUF_INIT(4096);
 	static int starts;
 	char name[24];
 
-	port = kit_port();
+	port = tk_port();
 	snprintf(
 	    r->broker.url, sizeof(r->broker.url), "mqtts://localhost:%d", port);
 	buf_printf(&b,
@@ -47,37 +47,37 @@ serve(struct rig *r, struct kit_proc *p, const char *cert, bool asks)
 		buf_puts(&b,
 		    "require_certificate true\nuse_identity_as_username true\n"
 		    "use_username_as_clientid true\n");
-	kit_write_file(v[2], b.p);
+	tk_write_file(v[2], b.p);
 	buf_free(&b);
 	snprintf(name, sizeof(name), "mosquitto-%d", starts++);
-	kit_spawn(p, name, v, NULL);
-	ck_assert(kit_until(is_open, NULL, RIG_MS));
+	tk_spawn(p, name, v, NULL);
+	ck_assert(tk_until(is_open, NULL, RIG_MS));
 }
 
 static void
-end(struct kit_proc *p)
+end(struct tk_proc *p)
 {
-	kit_signal(p, SIGTERM);
-	(void)kit_wait(p, RIG_MS);
+	tk_signal(p, SIGTERM);
+	(void)tk_wait(p, RIG_MS);
 }
 
 /* Authorities and certificates; localhost, as only a name tells SNI. */
 static void
 make(void)
 {
-	const struct kit_cert good = { "ca", "good", "x", "DNS:localhost", 2 };
-	const struct kit_cert other = { "ca", "other", "localhost",
+	const struct tk_cert good = { "ca", "good", "x", "DNS:localhost", 2 };
+	const struct tk_cert other = { "ca", "other", "localhost",
 		"DNS:other.test", 2 };
-	const struct kit_cert old = { "ca", "old", "x", "DNS:localhost", -1 };
-	const struct kit_cert number = { "ca", "number", "x", "IP:127.0.0.1",
+	const struct tk_cert old = { "ca", "old", "x", "DNS:localhost", -1 };
+	const struct tk_cert number = { "ca", "number", "x", "IP:127.0.0.1",
 		2 };
 
-	kit_certs_ca("ca");
-	kit_certs_ca("fleet");
-	kit_certs_make(&good);
-	kit_certs_make(&other);
-	kit_certs_make(&old);
-	kit_certs_make(&number);
+	tk_certs_ca("ca");
+	tk_certs_ca("fleet");
+	tk_certs_make(&good);
+	tk_certs_make(&other);
+	tk_certs_make(&old);
+	tk_certs_make(&number);
 }
 
 static void
@@ -90,22 +90,22 @@ trusting(struct cl *c, struct rig *r, const char *ca)
 static bool
 has_failed(void *arg)
 {
-	const struct kit_proc *p = arg;
+	const struct tk_proc *p = arg;
 
 	/* What the broker says of a handshake that the client ends. */
-	return kit_log_has(p, "OpenSSL Error") || kit_log_has(p, "error:");
+	return tk_log_has(p, "OpenSSL Error") || tk_log_has(p, "error:");
 }
 
 /* It never gets as far as to say its password. */
 static void
-ck_never_up(struct cl *c, struct kit_proc *broker)
+ck_never_up(struct cl *c, struct tk_proc *broker)
 {
-	ck_assert(kit_loop_until(c->rig->loop, has_failed, broker, RIG_MS));
+	ck_assert(tk_loop_until(c->rig->loop, has_failed, broker, RIG_MS));
 	ck_assert_int_eq(c->ups, 0);
-	ck_assert(!kit_log_has(broker, "New client connected"));
+	ck_assert(!tk_log_has(broker, "New client connected"));
 }
 
-KIT_TEST_T(who_is_believed, 60)
+TEST_T(who_is_believed, 60)
 {
 	static const struct {
 		const char *cert, *ca;
@@ -120,7 +120,7 @@ KIT_TEST_T(who_is_believed, 60)
 		{ "number", "ca", true, true },
 		{ "number", "ca", false, false },
 	};
-	struct kit_proc broker;
+	struct tk_proc broker;
 	struct rig r;
 	struct cl c;
 	size_t i;
@@ -145,17 +145,17 @@ KIT_TEST_T(who_is_believed, 60)
 }
 
 /* Whoever has no certificate of the fleet does not get in. */
-KIT_TEST_T(who_we_are, 60)
+TEST_T(who_we_are, 60)
 {
-	const struct kit_cert mine = { "fleet", "mine", "t1", "DNS:t1", 2 };
-	const struct kit_cert alien = { "ca", "alien", "t1", "DNS:t1", 2 };
-	struct kit_proc broker;
+	const struct tk_cert mine = { "fleet", "mine", "t1", "DNS:t1", 2 };
+	const struct tk_cert alien = { "ca", "alien", "t1", "DNS:t1", 2 };
+	struct tk_proc broker;
 	struct rig r;
 	struct cl c;
 
 	make();
-	kit_certs_make(&mine);
-	kit_certs_make(&alien);
+	tk_certs_make(&mine);
+	tk_certs_make(&alien);
 	rig_bare(&r);
 	serve(&r, &broker, "good", true);
 	trusting(&c, &r, "ca");
@@ -178,7 +178,7 @@ KIT_TEST_T(who_we_are, 60)
 	end(&broker);
 }
 
-KIT_TEST(files_that_cannot_be_used)
+TEST(files_that_cannot_be_used)
 {
 	const char *ca;
 	struct rig r;
@@ -223,10 +223,10 @@ reached(void *arg)
 }
 
 /* Nothing stays in a buffer: what is large, and what are many. */
-KIT_TEST_T(both_ways, 60)
+TEST_T(both_ways, 60)
 {
 	char *large = mem_alloc(LARGE + 1);
-	struct kit_proc broker;
+	struct tk_proc broker;
 	struct rig r;
 	struct cl c;
 	int i;
@@ -246,10 +246,10 @@ KIT_TEST_T(both_ways, 60)
 	for (i = 0; i < 20; i++)
 		ck_assert_int_eq(cl_send(&c, "big", large, 1), RC_OK);
 	struct count all = { &c.messages, MANY + 20 };
-	ck_assert_msg(kit_loop_until(r.loop, reached, &all, RIG_MS), "%d came",
+	ck_assert_msg(tk_loop_until(r.loop, reached, &all, RIG_MS), "%d came",
 	    c.messages);
 	struct count done = { &c.done, MANY + 20 };
-	ck_assert(kit_loop_until(r.loop, reached, &done, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, reached, &done, RIG_MS));
 	ck_assert_int_eq(c.dones[RC_OK] + c.dones[RC_NOENT], MANY + 20);
 	cl_end(&c);
 	end(&broker);

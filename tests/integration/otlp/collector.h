@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 #include "integration/httpc/peer.h"
-#include "kit/kit_loop.h"
 #include "otlp/otlp.h"
+#include "testkit/loop.h"
 
 #define ASKED_MAX 64
 /* For what has to come, on the slowest machine. */
@@ -165,7 +165,7 @@ until(const char *result, int64_t n)
 {
 	struct wanted w = { result, n };
 
-	ck_assert_msg(kit_loop_until(loop, has_ended, &w, WAIT_MS),
+	ck_assert_msg(tk_loop_until(loop, has_ended, &w, WAIT_MS),
 	    "%s: %" PRId64, result, ended(result));
 	ck_assert_int_eq(ended(result), n);
 }

@@ -1,7 +1,7 @@
 /* Spans that arrive: their JSON, their batches. */
 #include "integration/otlp/collector.h"
 
-KIT_TEST(a_batch)
+TEST(a_batch)
 {
 	collector.answer = say_ok;
 	peer_open(&collector.peer, serve);
@@ -27,7 +27,7 @@ KIT_TEST(a_batch)
 }
 
 /* Full batches go without waiting, one request at a time. */
-KIT_TEST(many)
+TEST(many)
 {
 	enum { N = 3 * OTLP_BATCH_SPANS + 7 };
 
@@ -44,7 +44,7 @@ KIT_TEST(many)
 }
 
 /* Batches are cut by size too, and no span is lost between two. */
-KIT_TEST(large_ones)
+TEST(large_ones)
 {
 	enum { N = 200 };
 	char text[OTLP_TEXT_MAX];
@@ -76,7 +76,7 @@ KIT_TEST(large_ones)
 	close_all();
 }
 
-KIT_TEST(what_is_not_sampled)
+TEST(what_is_not_sampled)
 {
 	struct trace t;
 
@@ -92,7 +92,7 @@ KIT_TEST(what_is_not_sampled)
 	close_all();
 }
 
-KIT_TEST(without_an_endpoint)
+TEST(without_an_endpoint)
 {
 	struct otlp_conf conf = { .endpoint = "", .service_name = "mind" };
 	struct trace t;

@@ -2,7 +2,7 @@
 #include "integration/otlp/collector.h"
 
 /* All goes at once, whatever is under way, batch after batch. */
-KIT_TEST(a_flush)
+TEST(a_flush)
 {
 	enum { N = OTLP_BATCH_SPANS + 9 };
 
@@ -18,7 +18,7 @@ KIT_TEST(a_flush)
 	close_all();
 }
 
-KIT_TEST(a_flush_goes_through_a_retry)
+TEST(a_flush_goes_through_a_retry)
 {
 	open_all(say_503_429_ok);
 	queue(1);
@@ -35,7 +35,7 @@ stop(void *arg)
 }
 
 /* Somebody else who stops the loop does not end it. */
-KIT_TEST(a_flush_in_company)
+TEST(a_flush_in_company)
 {
 	struct loop_timer t = { .pos = 0 };
 
@@ -47,7 +47,7 @@ KIT_TEST(a_flush_in_company)
 	close_all();
 }
 
-KIT_TEST(a_flush_has_an_end)
+TEST(a_flush_has_an_end)
 {
 	struct mono start = clock_mono();
 
@@ -72,7 +72,7 @@ say_much_later(int number)
 }
 
 /* The collector wants to be left alone for longer than there is. */
-KIT_TEST(a_flush_without_hope)
+TEST(a_flush_without_hope)
 {
 	struct mono start = clock_mono();
 
@@ -86,7 +86,7 @@ KIT_TEST(a_flush_without_hope)
 }
 
 /* Moments of one process agree, and are those of the wall clock. */
-KIT_TEST(moments)
+TEST(moments)
 {
 	struct mono at = clock_mono();
 

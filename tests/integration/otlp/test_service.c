@@ -71,7 +71,7 @@ static const struct svc_def def = {
 	.stop = toy_stop,
 };
 
-KIT_TEST(a_service_that_ends)
+TEST(a_service_that_ends)
 {
 	char *argv[] = { (char[]){ "toy" }, NULL };
 	char admin[32];
@@ -84,7 +84,7 @@ KIT_TEST(a_service_that_ends)
 	collector.answer = say_503_429_ok;
 	peer_open(&collector.peer, serve);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.peer.port);
-	snprintf(admin, sizeof(admin), "127.0.0.1:%d", kit_port());
+	snprintf(admin, sizeof(admin), "127.0.0.1:%d", tk_port());
 	ck_assert_int_eq(setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1), 0);
 	ck_assert_int_eq(setenv("ADMIN_ADDR", admin, 1), 0);
 	ck_assert_int_eq(svc_main(&def, 1, argv), 0);

@@ -2,7 +2,7 @@
 #include "integration/otlp/collector.h"
 
 /* What comes meanwhile waits behind what is tried again, unchanged. */
-KIT_TEST(a_503_loses_nothing)
+TEST(a_503_loses_nothing)
 {
 	open_all(say_503_429_ok);
 	queue(1);
@@ -27,7 +27,7 @@ say_later(int number)
 	return say_ok(number);
 }
 
-KIT_TEST(retry_after)
+TEST(retry_after)
 {
 	struct mono start = clock_mono();
 
@@ -47,7 +47,7 @@ say_400(int number)
 	return say_ok(number);
 }
 
-KIT_TEST(a_400_is_final)
+TEST(a_400_is_final)
 {
 	open_all(say_400);
 	queue(1);
@@ -68,7 +68,7 @@ say_partial(int number)
 	       "\"errorMessage\":\"too late\"}}";
 }
 
-KIT_TEST(a_partial_success_is_not_repeated)
+TEST(a_partial_success_is_not_repeated)
 {
 	open_all(say_partial);
 	for (unsigned i = 0; i < 5; i++)
@@ -87,7 +87,7 @@ say_503(int number)
 	return "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n";
 }
 
-KIT_TEST(tries_are_bounded)
+TEST(tries_are_bounded)
 {
 	open_all(say_503);
 	queue(1);
@@ -98,10 +98,10 @@ KIT_TEST(tries_are_bounded)
 
 /* Nobody listens: the queue fills, the rest is counted, queueing stays quick.
  */
-KIT_TEST(a_collector_that_is_gone)
+TEST(a_collector_that_is_gone)
 {
 	enum { MORE = 1000 };
-	int port = kit_port();
+	int port = tk_port();
 	unsigned n = 0;
 
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
@@ -125,33 +125,33 @@ was_asked(void *arg)
 }
 
 /* It takes the request and says nothing: the loop goes on, nobody waits. */
-KIT_TEST(a_collector_that_hangs)
+TEST(a_collector_that_hangs)
 {
 	int n = 1;
 
 	timeout_ms = 200;
 	open_all(say_nothing);
 	queue(1);
-	ck_assert(kit_loop_until(loop, was_asked, &n, WAIT_MS));
+	ck_assert(tk_loop_until(loop, was_asked, &n, WAIT_MS));
 	for (unsigned i = 0; i < OTLP_QUEUE_SPANS; i++)
 		queue(i);
 	ck_assert_int_eq(ended("queue_full"), 1);
 	n = 2;
-	ck_assert(kit_loop_until(loop, was_asked, &n, WAIT_MS));
+	ck_assert(tk_loop_until(loop, was_asked, &n, WAIT_MS));
 	check_body(0, 1, 2);
 	check_body(1, 1, 2);
 	close_all();
 }
 
 /* Few spans, but as many bytes as are allowed. */
-KIT_TEST(a_queue_full_of_bytes)
+TEST(a_queue_full_of_bytes)
 {
 	char text[OTLP_TEXT_MAX];
 	struct otlp_attr attrs[OTLP_ATTRS_MAX];
 	struct trace t;
 	int n = 0;
 
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d", kit_port());
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", tk_port());
 	open_otlp("");
 	trace_new(&t);
 	memset(text, 1, sizeof(text));

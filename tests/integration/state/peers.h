@@ -62,7 +62,7 @@ peers_run(const char *url, int n, void (*fn)(struct rig *r, int who))
 
 /* A rig on a server that runs. */
 static inline void
-rig_join(struct rig *r, const struct kit_server *server)
+rig_join(struct rig *r, const struct tk_server *server)
 {
 	rig_bare(r);
 	rig_connect(r, server->url, 5000);

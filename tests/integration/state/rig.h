@@ -12,14 +12,14 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "core/worker.h"
-#include "kit/kit.h"
-#include "kit/kit_loop.h"
 #include "state/state.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #define RIG_MS 20000
 
 struct rig {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct metric_set *metrics;
@@ -42,14 +42,14 @@ rig_down(void *arg)
 static inline void
 rig_wait_up(struct rig *r)
 {
-	ck_assert(kit_loop_until(r->loop, rig_up, r->s, RIG_MS));
+	ck_assert(tk_loop_until(r->loop, rig_up, r->s, RIG_MS));
 }
 
 /* Wait until r->s has noticed that it is not. */
 static inline void
 rig_wait_down(struct rig *r)
 {
-	ck_assert(kit_loop_until(r->loop, rig_down, r->s, RIG_MS));
+	ck_assert(tk_loop_until(r->loop, rig_down, r->s, RIG_MS));
 }
 
 /* All but the server and the connection. */
@@ -83,7 +83,7 @@ static inline void
 rig_start(struct rig *r)
 {
 	rig_bare(r);
-	kit_server_start(&r->redis, KIT_REDIS);
+	tk_server_start(&r->redis, TK_REDIS);
 	rig_connect(r, r->redis.url, 5000);
 	rig_wait_up(r);
 }

@@ -1,7 +1,7 @@
 /* Commands and replies against a real Redis. */
 #include "integration/state/rig.h"
 
-KIT_TEST(kinds_of_replies)
+TEST(kinds_of_replies)
 {
 	struct state_reply *r;
 	struct rig rig;
@@ -51,7 +51,7 @@ KIT_TEST(kinds_of_replies)
 	rig_end(&rig);
 }
 
-KIT_TEST(nested_arrays)
+TEST(nested_arrays)
 {
 	static const struct state_script script = {
 		"return {1,{'two',{3,false}},{},'four'}"
@@ -75,7 +75,7 @@ KIT_TEST(nested_arrays)
 	rig_end(&rig);
 }
 
-KIT_TEST(no_reply_is_nil)
+TEST(no_reply_is_nil)
 {
 	ck_assert_int_eq(state_reply_kind(NULL), STATE_NIL);
 	ck_assert_int_eq(state_reply_int(NULL), 0);
@@ -87,7 +87,7 @@ KIT_TEST(no_reply_is_nil)
 	state_pipe_free(NULL);
 }
 
-KIT_TEST(any_bytes)
+TEST(any_bytes)
 {
 	static const char key[] = "k\0\r\n$3\r\n\xff\xfe";
 	struct str k = { key, sizeof(key) - 1 }, got;
@@ -119,7 +119,7 @@ KIT_TEST(any_bytes)
 }
 
 /* The socket takes a fraction of it, and gives back as little. */
-KIT_TEST(huge_values)
+TEST(huge_values)
 {
 	size_t n = 24UL * 1024 * 1024;
 	struct state_reply *r;
@@ -145,7 +145,7 @@ KIT_TEST(huge_values)
 	rig_end(&rig);
 }
 
-KIT_TEST(over_the_ceilings)
+TEST(over_the_ceilings)
 {
 	static const struct state_script big = {
 		"local t={} for i=1,300 do t[i]=ARGV[1] end return t"
@@ -179,7 +179,7 @@ KIT_TEST(over_the_ceilings)
 	rig_end(&rig);
 }
 
-KIT_TEST(refusals)
+TEST(refusals)
 {
 	static const struct {
 		const char *text; /* of the error, by a script */

@@ -57,7 +57,7 @@ ck_bound(struct bed *b, const char *id, const char *user)
 	ck_text(t.user_id, user);
 }
 
-KIT_TEST(mint_rotate_revoke)
+TEST(mint_rotate_revoke)
 {
 	struct credential c = credential_of("desk 桌", "acme", "acme/u1"), out;
 	int64_t v0, before;
@@ -109,7 +109,7 @@ KIT_TEST(mint_rotate_revoke)
 	bed_end(&b);
 }
 
-KIT_TEST(minted_anew)
+TEST(minted_anew)
 {
 	struct credential c = credential_of("t", NULL, NULL), out, *list;
 	struct str next;
@@ -137,7 +137,7 @@ KIT_TEST(minted_anew)
 	bed_end(&b);
 }
 
-KIT_TEST(revoking_unbinds)
+TEST(revoking_unbinds)
 {
 	struct str *ids, from = STR("?");
 	struct bed b;
@@ -170,7 +170,7 @@ KIT_TEST(revoking_unbinds)
 	bed_end(&b);
 }
 
-KIT_TEST(what_minting_leaves_bound)
+TEST(what_minting_leaves_bound)
 {
 	struct credential his = credential_of("his", NULL, "v");
 	struct str from;
@@ -233,7 +233,7 @@ count(struct bed *b, const char *tenant, size_t limit, char prefix)
 	return all;
 }
 
-KIT_TEST(lists_are_read_in_pages)
+TEST(lists_are_read_in_pages)
 {
 	struct credential *list;
 	struct str next;
@@ -264,7 +264,7 @@ KIT_TEST(lists_are_read_in_pages)
 	bed_end(&b);
 }
 
-KIT_TEST(a_credential_wrong_arguments_and_records)
+TEST(a_credential_wrong_arguments_and_records)
 {
 	static char text[CREDENTIAL_HASH_MAX + 1];
 	struct credential c = credential_of("t", NULL, NULL), *list;

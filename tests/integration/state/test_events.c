@@ -69,7 +69,7 @@ run(struct bed *b, const char *command)
 	state_reply_free(r);
 }
 
-KIT_TEST(events_are_numbered_across_turns)
+TEST(events_are_numbered_across_turns)
 {
 	struct turn_place a = place("i", "a"), c = place("i", "c");
 	struct turn_ending end = { .told = { abc, 2, -1 } };
@@ -100,7 +100,7 @@ KIT_TEST(events_are_numbered_across_turns)
 	bed_end(&b);
 }
 
-KIT_TEST(only_the_head_tells)
+TEST(only_the_head_tells)
 {
 	struct turn_place a = place("i", "a"), w = place("i", "w");
 	struct turn_told told = { abc, 2, -1 };
@@ -129,7 +129,7 @@ KIT_TEST(only_the_head_tells)
 }
 
 /* The count goes on where the log ended. */
-KIT_TEST(no_seq_twice_after_the_log_is_gone)
+TEST(no_seq_twice_after_the_log_is_gone)
 {
 	struct turn_place a = place("i", "a");
 	struct turn_told told = { abc, 1, -1 };
@@ -147,7 +147,7 @@ KIT_TEST(no_seq_twice_after_the_log_is_gone)
 	bed_end(&b);
 }
 
-KIT_TEST(the_log_is_bounded_and_read_in_pages)
+TEST(the_log_is_bounded_and_read_in_pages)
 {
 	struct turn_place a = place("i", "a");
 	struct turn_told told = { abc, 3, -1 };
@@ -181,7 +181,7 @@ KIT_TEST(the_log_is_bounded_and_read_in_pages)
 }
 
 /* A turn is found while it runs, and after it has ended. */
-KIT_TEST(a_record_has_the_first_end)
+TEST(a_record_has_the_first_end)
 {
 	struct turn_place a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
@@ -212,7 +212,7 @@ KIT_TEST(a_record_has_the_first_end)
 }
 
 /* Canceled while it waits: its end is told, though it never was head. */
-KIT_TEST(who_waits_may_end)
+TEST(who_waits_may_end)
 {
 	struct turn_place a = place("i", "a"), w = place("i", "w");
 	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
@@ -229,7 +229,7 @@ KIT_TEST(who_waits_may_end)
 }
 
 /* Nobody ends it, so who evicts it says that it is lost, once. */
-KIT_TEST(a_dead_turn_is_told_as_lost)
+TEST(a_dead_turn_is_told_as_lost)
 {
 	struct turn_place dead = place("gone", "d"), a = place("i", "a");
 	struct turn_place never = place("gone", "n");
@@ -265,7 +265,7 @@ say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
 	return turn_enter(b->s, &p, &e, b->a, in);
 }
 
-KIT_TEST(what_was_said_before_is_a_retry)
+TEST(what_was_said_before_is_a_retry)
 {
 	struct turn_place a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}") };
@@ -291,7 +291,7 @@ KIT_TEST(what_was_said_before_is_a_retry)
 	bed_end(&b);
 }
 
-KIT_TEST(a_forgotten_turn_may_be_said_again)
+TEST(a_forgotten_turn_may_be_said_again)
 {
 	struct turn_place a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}"), .forget = true };
@@ -308,7 +308,7 @@ KIT_TEST(a_forgotten_turn_may_be_said_again)
 }
 
 /* With the session goes its log, and the count begins anew. */
-KIT_TEST(a_deleted_session_has_no_events)
+TEST(a_deleted_session_has_no_events)
 {
 	struct turn_place a = place("i", "a"), c = place("i", "c");
 	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };

@@ -50,7 +50,7 @@ answer(struct peer *p, int fd)
 			if (!put(p, fd, p->answer + at, n))
 				return;
 			if (p->piece != 0)
-				(void)kit_until(peer_over, p, 20);
+				(void)tk_until(peer_over, p, 20);
 		}
 	} while (p->endless && !p->over);
 }
@@ -138,7 +138,7 @@ get(struct peer *p, enum rc want)
 }
 
 /* Bytes keep coming, so a deadline per read would never pass. */
-KIT_TEST(dripping)
+TEST(dripping)
 {
 	struct peer p = { .piece = 1 };
 
@@ -148,7 +148,7 @@ KIT_TEST(dripping)
 	peer_end(&p);
 }
 
-KIT_TEST(closing)
+TEST(closing)
 {
 	struct peer p = { .n = 0 };
 
@@ -157,7 +157,7 @@ KIT_TEST(closing)
 	peer_end(&p);
 }
 
-KIT_TEST(garbage)
+TEST(garbage)
 {
 	static const char *const t[] = { "HTTP/1.1 400 Bad Request\r\n\r\n",
 		"%1\r\n+a\r\n:1\r\n", "$abc\r\n", "$-2\r\n", ":12x\r\n",
@@ -176,7 +176,7 @@ KIT_TEST(garbage)
 }
 
 /* What it announces must not be allocated. */
-KIT_TEST(announcing_too_much)
+TEST(announcing_too_much)
 {
 	struct peer p = { .n = 0 };
 
@@ -185,7 +185,7 @@ KIT_TEST(announcing_too_much)
 	peer_end(&p);
 }
 
-KIT_TEST(endless_string)
+TEST(endless_string)
 {
 	static char filler[65536];
 	struct peer p = { .endless = true };
@@ -201,7 +201,7 @@ KIT_TEST(endless_string)
 }
 
 /* More replies than commands: the rest must not answer the next command. */
-KIT_TEST(unasked)
+TEST(unasked)
 {
 	struct peer p = { .n = 0 };
 	struct state_reply *r;

@@ -5,7 +5,7 @@
 
 static const struct str name = STR_INIT("bridge/main");
 
-KIT_TEST(one_owner_at_a_time)
+TEST(one_owner_at_a_time)
 {
 	struct rig r;
 	int64_t a, b;
@@ -44,7 +44,7 @@ taken(void *arg)
 	return t->epoch > 0;
 }
 
-KIT_TEST(an_owner_that_stops_loses_it)
+TEST(an_owner_that_stops_loses_it)
 {
 	struct taker t = { 0 };
 	struct rig r;
@@ -54,7 +54,7 @@ KIT_TEST(an_owner_that_stops_loses_it)
 	t.r = &r;
 	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
 	ck_assert(!taken(&t));
-	ck_assert(kit_until(taken, &t, RIG_MS));
+	ck_assert(tk_until(taken, &t, RIG_MS));
 	ck_assert_int_eq(t.epoch, a + 1);
 	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
 	ck_assert_int_eq(a, 0);
@@ -62,7 +62,7 @@ KIT_TEST(an_owner_that_stops_loses_it)
 }
 
 /* Each write of an owner is fenced by its epoch. */
-KIT_TEST(an_old_owner_changes_nothing)
+TEST(an_old_owner_changes_nothing)
 {
 	struct terminal_writer old = { STR("main"), 0, 60000, false };
 	struct terminal_writer new = { STR("main"), 0, 60000, false };
@@ -135,13 +135,13 @@ grab(struct rig *r, int who)
 	}
 }
 
-KIT_TEST(many_want_it)
+TEST(many_want_it)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct rig r;
 	int64_t n;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, RACERS, grab);
 	rig_join(&r, &redis);
 	n = INT_OF(&r, STR("SCARD"), STR("epochs"));
@@ -149,7 +149,7 @@ KIT_TEST(many_want_it)
 	rig_end(&r);
 }
 
-KIT_TEST(wrong_arguments_and_records)
+TEST(wrong_arguments_and_records)
 {
 	struct rig r;
 	int64_t e;

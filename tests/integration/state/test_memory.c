@@ -26,7 +26,7 @@ all(struct bed *b, int64_t known)
 	return l;
 }
 
-KIT_TEST(put_read_forget)
+TEST(put_read_forget)
 {
 	struct memory_list l;
 	struct bed b;
@@ -74,7 +74,7 @@ KIT_TEST(put_read_forget)
 	bed_end(&b);
 }
 
-KIT_TEST(what_is_forgotten_stays_so)
+TEST(what_is_forgotten_stays_so)
 {
 	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
 	struct wall now;
@@ -109,7 +109,7 @@ KIT_TEST(what_is_forgotten_stays_so)
 }
 
 /* Of what is kept elsewhere it is known here that it was forgotten. */
-KIT_TEST(what_is_kept_elsewhere)
+TEST(what_is_kept_elsewhere)
 {
 	const struct memory_scope other = { scope.user_id, STR("soul_2") };
 	const struct wall before = { clock_wall().ms };
@@ -130,7 +130,7 @@ KIT_TEST(what_is_kept_elsewhere)
 	bed_end(&b);
 }
 
-KIT_TEST(vectors)
+TEST(vectors)
 {
 	const struct memory_item with = { STR("a"), STR("{}"),
 		{ "m\0\x01\xff", 4 } };
@@ -167,7 +167,7 @@ KIT_TEST(vectors)
 }
 
 /* For who has most of it: ids, and then some. */
-KIT_TEST(ids_and_some)
+TEST(ids_and_some)
 {
 	struct memory_item some[MEMORY_GET_MAX + 1] = { { .id = STR("b") },
 		{ .id = STR("nobody") }, { .id = STR("a") } };
@@ -201,7 +201,7 @@ KIT_TEST(ids_and_some)
 	bed_end(&b);
 }
 
-KIT_TEST(how_much_stays_forgotten)
+TEST(how_much_stays_forgotten)
 {
 	static const struct str gone =
 	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
@@ -235,7 +235,7 @@ KIT_TEST(how_much_stays_forgotten)
 	bed_end(&b);
 }
 
-KIT_TEST(versions_never_come_back)
+TEST(versions_never_come_back)
 {
 	int64_t seen[8];
 	struct bed b;
@@ -267,7 +267,7 @@ KIT_TEST(versions_never_come_back)
 	bed_end(&b);
 }
 
-KIT_TEST(nobody_reads_across)
+TEST(nobody_reads_across)
 {
 	static const struct memory_scope others[] = {
 		{ STR_INIT("another"), STR_INIT("soul_1") },
@@ -290,7 +290,7 @@ KIT_TEST(nobody_reads_across)
 	bed_end(&b);
 }
 
-KIT_TEST_T(the_oldest_fall_out, 60)
+TEST_T(the_oldest_fall_out, 60)
 {
 	static const struct state_script fill = {
 		"local n=tonumber(ARGV[1]) for i=1,n do "
@@ -323,7 +323,7 @@ KIT_TEST_T(the_oldest_fall_out, 60)
 	bed_end(&b);
 }
 
-KIT_TEST(large_memories)
+TEST(large_memories)
 {
 	static char text[MEMORY_JSON_MAX + 1];
 	struct memory_item item = { .id = STR("x"),
@@ -357,7 +357,7 @@ KIT_TEST(large_memories)
 	bed_end(&b);
 }
 
-KIT_TEST(wrong_arguments_and_records)
+TEST(wrong_arguments_and_records)
 {
 	static const char *const keys[] = { "soul:memory:{u:s}",
 		"soul:memory:{u:s}:items", "soul:memory:{u:s}:order" };
@@ -448,12 +448,12 @@ change_and_read(struct rig *r, int who)
 	arena_free(b.a);
 }
 
-KIT_TEST_T(pages_belong_together, 120)
+TEST_T(pages_belong_together, 120)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct bed b;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, PEERS, change_and_read);
 	rig_join(&b.rig, &redis);
 	b.s = b.rig.s;

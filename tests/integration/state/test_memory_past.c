@@ -41,7 +41,7 @@ here(struct bed *b)
 	return l.n;
 }
 
-KIT_TEST(retired)
+TEST(retired)
 {
 	struct memory_item again = { .id = STR("a"), .json = STR("{}") };
 	struct memory_old a, b_old, none;
@@ -77,7 +77,7 @@ KIT_TEST(retired)
 	bed_end(&b);
 }
 
-KIT_TEST(retired_elsewhere)
+TEST(retired_elsewhere)
 {
 	struct memory_old a;
 	struct bed b;
@@ -96,7 +96,7 @@ KIT_TEST(retired_elsewhere)
 	bed_end(&b);
 }
 
-KIT_TEST(only_the_newest_are_kept)
+TEST(only_the_newest_are_kept)
 {
 	struct memory_list l;
 	struct memory_old old;
@@ -116,7 +116,7 @@ KIT_TEST(only_the_newest_are_kept)
 	bed_end(&b);
 }
 
-KIT_TEST(when_all_was_forgotten)
+TEST(when_all_was_forgotten)
 {
 	struct wall when, before;
 	struct bed b;

@@ -16,26 +16,26 @@ timed_ping(struct rig *r, enum rc want)
 	return mono_diff_ms(clock_mono(), t);
 }
 
-KIT_TEST(server_comes_later)
+TEST(server_comes_later)
 {
 	char url[64];
 	struct rig r;
-	int port = kit_port();
+	int port = tk_port();
 
 	rig_bare(&r);
 	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", port);
 	rig_connect(&r, url, 0);
 	ck_assert(!state_up(r.s));
 	ck_assert_int_eq(rig_ping(&r), RC_DOWN);
-	r.redis.kind = KIT_REDIS;
+	r.redis.kind = TK_REDIS;
 	r.redis.port = port;
-	kit_server_restart(&r.redis);
+	tk_server_restart(&r.redis);
 	rig_wait_up(&r);
 	ck_assert_int_eq(rig_ping(&r), RC_OK);
 	rig_end(&r);
 }
 
-KIT_TEST(kill_and_restart_keeps_what_was_acknowledged)
+TEST(kill_and_restart_keeps_what_was_acknowledged)
 {
 	char num[STATE_NUM_MAX];
 	struct rig r;
@@ -49,10 +49,10 @@ KIT_TEST(kill_and_restart_keeps_what_was_acknowledged)
 						 STR("log"), state_num(i, num)),
 					     NULL),
 			    RC_OK);
-		kit_server_stop(&r.redis, SIGKILL);
+		tk_server_stop(&r.redis, SIGKILL);
 		ck_assert_int_eq(rig_ping(&r), RC_DOWN);
 		ck_assert(!state_up(r.s));
-		kit_server_restart(&r.redis);
+		tk_server_restart(&r.redis);
 		rig_wait_up(&r);
 		struct state_reply *n;
 		ck_assert_int_eq(
@@ -65,12 +65,12 @@ KIT_TEST(kill_and_restart_keeps_what_was_acknowledged)
 }
 
 /* Restarted between two calls without the loop running in between. */
-KIT_TEST(restart_unnoticed)
+TEST(restart_unnoticed)
 {
 	struct rig r;
 
 	rig_start(&r);
-	kit_server_restart(&r.redis);
+	tk_server_restart(&r.redis);
 	/* Not sent into the dead connection: certain, not unknown. */
 	ck_assert_int_eq(rig_ping(&r), RC_DOWN);
 	rig_wait_up(&r);
@@ -79,32 +79,32 @@ KIT_TEST(restart_unnoticed)
 }
 
 /* The loop itself notices, without a call. */
-KIT_TEST(loop_notices)
+TEST(loop_notices)
 {
 	struct rig r;
 
 	rig_start(&r);
-	kit_server_stop(&r.redis, SIGKILL);
+	tk_server_stop(&r.redis, SIGKILL);
 	rig_wait_down(&r);
-	kit_server_restart(&r.redis);
+	tk_server_restart(&r.redis);
 	rig_wait_up(&r);
 	ck_assert_int_eq(rig_ping(&r), RC_OK);
 	ck_assert_int_eq(rig_metric(&r, "state_connects_total"), 2);
 	rig_end(&r);
 }
 
-KIT_TEST(hung_server_costs_one_deadline)
+TEST(hung_server_costs_one_deadline)
 {
 	int64_t first, later = 0;
 	struct rig r;
 	int i;
 
 	rig_bare(&r);
-	kit_server_start(&r.redis, KIT_REDIS);
+	tk_server_start(&r.redis, TK_REDIS);
 	rig_connect(&r, r.redis.url, DEADLINE_MS);
 	rig_wait_up(&r);
 	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	kit_signal(&r.redis.proc, SIGSTOP);
+	tk_signal(&r.redis.proc, SIGSTOP);
 
 	first = timed_ping(&r, RC_TIMEOUT);
 	ck_assert_int_ge(first, DEADLINE_MS);
@@ -114,29 +114,29 @@ KIT_TEST(hung_server_costs_one_deadline)
 	ck_assert_int_lt(later, SLACK_MS);
 	ck_assert(!state_up(r.s));
 
-	kit_signal(&r.redis.proc, SIGCONT);
+	tk_signal(&r.redis.proc, SIGCONT);
 	rig_wait_up(&r);
 	ck_assert_int_eq(rig_ping(&r), RC_OK);
 	rig_end(&r);
 }
 
 /* RC_TIMEOUT says "unknown", and means it: the write is done afterwards. */
-KIT_TEST(unknown_may_happen_later)
+TEST(unknown_may_happen_later)
 {
 	struct rig r;
 
 	rig_bare(&r);
-	kit_server_start(&r.redis, KIT_REDIS);
+	tk_server_start(&r.redis, TK_REDIS);
 	rig_connect(&r, r.redis.url, DEADLINE_MS);
 	rig_wait_up(&r);
-	kit_signal(&r.redis.proc, SIGSTOP);
+	tk_signal(&r.redis.proc, SIGSTOP);
 	ck_assert_int_eq(
 	    state_cmd(r.s, STATE_ARGS(STR("SET"), STR("sent"), STR("1")), NULL),
 	    RC_TIMEOUT);
 	ck_assert_int_eq(
 	    state_cmd(r.s, STATE_ARGS(STR("SET"), STR("not"), STR("1")), NULL),
 	    RC_DOWN);
-	kit_signal(&r.redis.proc, SIGCONT);
+	tk_signal(&r.redis.proc, SIGCONT);
 	rig_wait_up(&r);
 	rig_expect(&r, "1", STATE_ARGS(STR("GET"), STR("sent")));
 	rig_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("not")));
@@ -144,16 +144,16 @@ KIT_TEST(unknown_may_happen_later)
 }
 
 /* While the server hangs, the worker finds a connection that is no use. */
-KIT_TEST(hung_server_is_not_up)
+TEST(hung_server_is_not_up)
 {
 	struct rig r;
 
 	rig_bare(&r);
-	kit_server_start(&r.redis, KIT_REDIS);
-	kit_signal(&r.redis.proc, SIGSTOP);
+	tk_server_start(&r.redis, TK_REDIS);
+	tk_signal(&r.redis.proc, SIGSTOP);
 	rig_connect(&r, r.redis.url, DEADLINE_MS);
-	ck_assert(!kit_loop_until(r.loop, rig_up, r.s, 1500));
-	kit_signal(&r.redis.proc, SIGCONT);
+	ck_assert(!tk_loop_until(r.loop, rig_up, r.s, 1500));
+	tk_signal(&r.redis.proc, SIGCONT);
 	rig_wait_up(&r);
 	rig_end(&r);
 }
@@ -174,7 +174,7 @@ denied(void *arg)
 	return rig_ping(arg) == RC_DENIED;
 }
 
-KIT_TEST(credentials)
+TEST(credentials)
 {
 	struct rig r;
 
@@ -189,11 +189,11 @@ KIT_TEST(credentials)
 
 	/* Wrong: refused, and still refused later, but never a hang. */
 	with_password(&r, ":wrong");
-	ck_assert(kit_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
 	ck_assert(!state_up(r.s));
 	state_free(r.s);
 	rig_connect(&r, r.redis.url, 0); /* none */
-	ck_assert(kit_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
 	state_free(r.s);
 
 	with_password(&r, ":p%40ss%3Aw%2Frd");
@@ -212,7 +212,7 @@ KIT_TEST(credentials)
 	rig_end(&r);
 }
 
-KIT_TEST(right_password_comes_later)
+TEST(right_password_comes_later)
 {
 	struct rig r;
 
@@ -222,7 +222,7 @@ KIT_TEST(right_password_comes_later)
 		STR("CONFIG"), STR("SET"), STR("requirepass"), STR("old")));
 	state_free(r.s);
 	with_password(&r, ":new");
-	ck_assert(kit_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
 	struct state *waiting = r.s;
 	with_password(&r, ":old");
 	rig_wait_up(&r);
@@ -236,7 +236,7 @@ KIT_TEST(right_password_comes_later)
 	rig_end(&r);
 }
 
-KIT_TEST(databases)
+TEST(databases)
 {
 	char url[96];
 	struct rig r;
@@ -250,18 +250,18 @@ KIT_TEST(databases)
 	rig_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("where")));
 	rig_expect(&r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("3")));
 	/* It is selected again after a reconnect. */
-	kit_server_restart(&r.redis);
+	tk_server_restart(&r.redis);
 	rig_wait_down(&r);
 	rig_wait_up(&r);
 	rig_expect(&r, "3", STATE_ARGS(STR("GET"), STR("where")));
 	state_free(r.s);
 	snprintf(url, sizeof(url), "%s/999", r.redis.url);
 	rig_connect(&r, url, 0);
-	ck_assert(kit_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
 	rig_end(&r);
 }
 
-KIT_TEST(names_resolve_in_the_worker)
+TEST(names_resolve_in_the_worker)
 {
 	char url[96];
 	struct rig r;
@@ -276,7 +276,7 @@ KIT_TEST(names_resolve_in_the_worker)
 }
 
 /* Freed while a worker connects. */
-KIT_TEST(free_at_any_time)
+TEST(free_at_any_time)
 {
 	struct rig r;
 	int i;
@@ -286,7 +286,7 @@ KIT_TEST(free_at_any_time)
 	for (i = 0; i < 50; i++) {
 		rig_connect(&r, r.redis.url, 0);
 		if (i % 2 == 0)
-			kit_loop_once(r.loop);
+			tk_loop_once(r.loop);
 		state_free(r.s);
 	}
 	r.s = NULL;
@@ -318,7 +318,7 @@ keep_busy(void *arg)
 	struct gate *g = arg;
 
 	g->entered = true;
-	(void)kit_until(gate_open, g, RIG_MS);
+	(void)tk_until(gate_open, g, RIG_MS);
 }
 
 static void
@@ -328,27 +328,27 @@ nothing(void *arg)
 }
 
 /* A full worker queue only delays. */
-KIT_TEST(busy_workers)
+TEST(busy_workers)
 {
 	struct gate g = { false, false };
 	struct rig r;
 
 	rig_bare(&r);
-	kit_server_start(&r.redis, KIT_REDIS);
+	tk_server_start(&r.redis, TK_REDIS);
 	worker_free(r.workers);
 	r.workers = worker_new(r.loop, 1, 1);
 	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
-	ck_assert(kit_until(gate_entered, &g, RIG_MS));
+	ck_assert(tk_until(gate_entered, &g, RIG_MS));
 	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
 	rig_connect(&r, r.redis.url, 0);
-	ck_assert(!kit_loop_until(r.loop, rig_up, r.s, 100));
+	ck_assert(!tk_loop_until(r.loop, rig_up, r.s, 100));
 	g.open = true;
 	rig_wait_up(&r);
 	ck_assert_int_eq(rig_ping(&r), RC_OK);
 	rig_end(&r);
 }
 
-KIT_TEST(urls)
+TEST(urls)
 {
 	static const char *const bad[] = { "", "127.0.0.1:6379",
 		"http://127.0.0.1", "rediss://127.0.0.1", "redis://",

@@ -31,7 +31,7 @@ result(const struct state_pipe *p, size_t i, enum rc want)
 	return r;
 }
 
-KIT_TEST(error_in_the_middle)
+TEST(error_in_the_middle)
 {
 	struct state_pipe *p;
 	struct rig r;
@@ -69,7 +69,7 @@ KIT_TEST(error_in_the_middle)
 	rig_end(&r);
 }
 
-KIT_TEST(limits)
+TEST(limits)
 {
 	size_t half = STATE_SEND_MAX / 2;
 	char *bytes = mem_zalloc(half);
@@ -107,7 +107,7 @@ KIT_TEST(limits)
 }
 
 /* Both sides' sockets fill up: it must be read while it is written. */
-KIT_TEST(more_than_the_sockets_hold)
+TEST(more_than_the_sockets_hold)
 {
 	char *bytes = mem_alloc(100000);
 	struct str v = { bytes, 100000 };
@@ -127,20 +127,20 @@ KIT_TEST(more_than_the_sockets_hold)
 	rig_end(&r);
 }
 
-KIT_TEST(while_down)
+TEST(while_down)
 {
 	struct state_pipe *p;
 	struct rig r;
 
 	rig_start(&r);
 	p = state_pipe_new(r.s, 4);
-	kit_server_stop(&r.redis, SIGKILL);
+	tk_server_stop(&r.redis, SIGKILL);
 	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
 	queue_count(p, "n", "1");
 	ck_assert_int_eq(state_pipe_run(p), RC_DOWN);
 	ck_assert_ptr_null(result(p, 0, RC_DOWN));
 	ck_assert_ptr_null(result(p, 1, RC_DOWN));
-	kit_server_restart(&r.redis);
+	tk_server_restart(&r.redis);
 	rig_wait_up(&r);
 	/* It is not kept for later. */
 	queue_count(p, "n", "7");
@@ -152,13 +152,13 @@ KIT_TEST(while_down)
 }
 
 /* Half of a pipeline is answered when the server hangs. */
-KIT_TEST(hung_in_the_middle)
+TEST(hung_in_the_middle)
 {
 	struct state_pipe *p;
 	struct rig r;
 
 	rig_bare(&r);
-	kit_server_start(&r.redis, KIT_REDIS);
+	tk_server_start(&r.redis, TK_REDIS);
 	rig_connect(&r, r.redis.url, 1500);
 	rig_wait_up(&r);
 	p = state_pipe_new(r.s, 3);
@@ -214,7 +214,7 @@ loads(struct rig *r)
 	return n;
 }
 
-KIT_TEST(script_is_sent_once)
+TEST(script_is_sent_once)
 {
 	struct rig r;
 
@@ -225,7 +225,7 @@ KIT_TEST(script_is_sent_once)
 	rig_end(&r);
 }
 
-KIT_TEST(forgotten_scripts)
+TEST(forgotten_scripts)
 {
 	struct state_pipe *p;
 	struct rig r;
@@ -236,8 +236,8 @@ KIT_TEST(forgotten_scripts)
 	ck_assert_int_eq(count(&r, "n", 1), 2);
 	ck_assert_int_eq(loads(&r), 2);
 
-	kit_server_stop(&r.redis, SIGKILL);
-	kit_server_restart(&r.redis);
+	tk_server_stop(&r.redis, SIGKILL);
+	tk_server_restart(&r.redis);
 	rig_wait_down(&r);
 	rig_wait_up(&r);
 	ck_assert_int_eq(count(&r, "n", 1), 3);
@@ -269,7 +269,7 @@ KIT_TEST(forgotten_scripts)
 }
 
 /* On a new connection a pipeline's scripts are in order from the first. */
-KIT_TEST(first_use_in_a_pipeline)
+TEST(first_use_in_a_pipeline)
 {
 	static const struct state_script twice = {
 		"return redis.call('GET',KEYS[1])*2"
@@ -297,7 +297,7 @@ KIT_TEST(first_use_in_a_pipeline)
 	rig_end(&r);
 }
 
-KIT_TEST(faulty_scripts)
+TEST(faulty_scripts)
 {
 	static const struct state_script wrong = { "this is not Lua" };
 	static const struct state_script late = {
@@ -319,7 +319,7 @@ KIT_TEST(faulty_scripts)
 	rig_end(&r);
 }
 
-KIT_TEST(too_many_scripts)
+TEST(too_many_scripts)
 {
 	struct state_script s[STATE_SCRIPTS_MAX + 1];
 	struct state_call c = { 0 };

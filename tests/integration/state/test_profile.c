@@ -33,7 +33,7 @@ all(struct bed *b)
 	return text;
 }
 
-KIT_TEST(leaves_come_and_go)
+TEST(leaves_come_and_go)
 {
 	struct profile_leaves l;
 	struct bed b;
@@ -62,7 +62,7 @@ KIT_TEST(leaves_come_and_go)
 	bed_end(&b);
 }
 
-KIT_TEST(the_newest_counts_in_any_order)
+TEST(the_newest_counts_in_any_order)
 {
 	static const struct {
 		const char *path, *value;
@@ -106,7 +106,7 @@ KIT_TEST(the_newest_counts_in_any_order)
 	bed_end(&b);
 }
 
-KIT_TEST(what_is_wiped_stays_so)
+TEST(what_is_wiped_stays_so)
 {
 	struct bed b;
 	int64_t now;
@@ -142,7 +142,7 @@ fields(struct bed *b)
 	return n;
 }
 
-KIT_TEST(what_is_given_up_lets_nothing_old_in)
+TEST(what_is_given_up_lets_nothing_old_in)
 {
 	struct bed b;
 	char path[32];
@@ -171,7 +171,7 @@ KIT_TEST(what_is_given_up_lets_nothing_old_in)
 	bed_end(&b);
 }
 
-KIT_TEST(ceilings)
+TEST(ceilings)
 {
 	struct profile_leaf leaf[PROFILE_LEAVES_MAX + 1];
 	struct profile_leaves change = { .leaf = leaf };
@@ -229,7 +229,7 @@ KIT_TEST(ceilings)
 	bed_end(&b);
 }
 
-KIT_TEST(what_is_no_profile)
+TEST(what_is_no_profile)
 {
 	struct profile_leaves l;
 	struct bed b;

@@ -149,7 +149,7 @@ ck_refused(struct bed *b, size_t i)
 	state_reply_free(after);
 }
 
-KIT_TEST(unknown_formats_are_refused)
+TEST(unknown_formats_are_refused)
 {
 	struct str key;
 	int64_t ahead;
@@ -181,7 +181,7 @@ KIT_TEST(unknown_formats_are_refused)
 }
 
 /* Fields that are not what they should be, and what reading them says. */
-KIT_TEST(damaged_fields)
+TEST(damaged_fields)
 {
 	static const struct {
 		const char *key, *field, *value;
@@ -221,7 +221,7 @@ KIT_TEST(damaged_fields)
 	bed_end(&b);
 }
 
-KIT_TEST(without_redis)
+TEST(without_redis)
 {
 	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
 	struct soul_tick t = { .interval_ms = 3000, .ttl_ms = TTL, .max = 10 };
@@ -234,7 +234,7 @@ KIT_TEST(without_redis)
 	bool yes;
 
 	bed_start(&b);
-	kit_server_stop(&b.rig.redis, SIGKILL);
+	tk_server_stop(&b.rig.redis, SIGKILL);
 	rig_wait_down(&b.rig);
 	for (i = 0; i < NELEM(records); i++)
 		for (k = 0; k < records[i].calls; k++)
@@ -254,7 +254,7 @@ KIT_TEST(without_redis)
 }
 
 /* What was acknowledged is there after a kill, and scripts are loaded anew. */
-KIT_TEST(a_kill_of_redis_loses_nothing)
+TEST(a_kill_of_redis_loses_nothing)
 {
 	struct terminal_snapshot snap = { .version = 4, .json = STR("[4]") };
 	struct memory_scope scope = { STR("u"), STR("soul") };
@@ -283,9 +283,9 @@ KIT_TEST(a_kill_of_redis_loses_nothing)
 	OK(session_put_summary(b.s, &skey, STR("sum"), 1));
 	OK(memory_put(b.s, &scope, &item, clock_wall()));
 
-	kit_server_stop(&b.rig.redis, SIGKILL);
+	tk_server_stop(&b.rig.redis, SIGKILL);
 	rig_wait_down(&b.rig);
-	kit_server_restart(&b.rig.redis);
+	tk_server_restart(&b.rig.redis);
 	rig_wait_up(&b.rig);
 
 	OK(lease_acquire(b.s, STR("bridge"), STR("other"), 60000, &v));

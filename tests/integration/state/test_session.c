@@ -48,7 +48,7 @@ ck_page(struct bed *b, int64_t after, size_t max, int64_t first, int64_t last)
 	}
 }
 
-KIT_TEST(nobody_knows_it)
+TEST(nobody_knows_it)
 {
 	struct session_list l;
 	struct session out;
@@ -69,7 +69,7 @@ KIT_TEST(nobody_knows_it)
 	bed_end(&b);
 }
 
-KIT_TEST(pages)
+TEST(pages)
 {
 	struct session_key other = { STR("another"), key.session_id };
 	struct session_page page = { .after = -1, .max = 100 };
@@ -107,7 +107,7 @@ KIT_TEST(pages)
 	bed_end(&b);
 }
 
-KIT_TEST(numbers_go_on_after_trimming)
+TEST(numbers_go_on_after_trimming)
 {
 	const int64_t max = SESSION_MESSAGES_MAX;
 	struct bed b;
@@ -125,7 +125,7 @@ KIT_TEST(numbers_go_on_after_trimming)
 	bed_end(&b);
 }
 
-KIT_TEST(large_messages)
+TEST(large_messages)
 {
 	static char text[SESSION_TEXT_MAX + 1];
 	struct str json = { text, sizeof(text) }, many[20];
@@ -164,7 +164,7 @@ KIT_TEST(large_messages)
 	bed_end(&b);
 }
 
-KIT_TEST(summaries)
+TEST(summaries)
 {
 	struct session out;
 	struct bed b;
@@ -187,7 +187,7 @@ KIT_TEST(summaries)
 	bed_end(&b);
 }
 
-KIT_TEST(a_users_input)
+TEST(a_users_input)
 {
 	int64_t before, after;
 	struct session out;
@@ -213,7 +213,7 @@ KIT_TEST(a_users_input)
 	bed_end(&b);
 }
 
-KIT_TEST(deletion)
+TEST(deletion)
 {
 	struct turn_place p = { key, STR("i1"), STR("turn_1") };
 	struct session_idle_list idle;
@@ -244,7 +244,7 @@ KIT_TEST(deletion)
 	bed_end(&b);
 }
 
-KIT_TEST(wrong_arguments)
+TEST(wrong_arguments)
 {
 	struct session_key bad[] = { { STR("u"), STR("") },
 		{ STR(""), STR("s") }, { STR("u"), STR("\x7f") } };
@@ -296,16 +296,16 @@ append_pairs(struct rig *r, int who)
 	}
 }
 
-KIT_TEST(many_write_to_one_session)
+TEST(many_write_to_one_session)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct session_list l;
 	struct state_reply *r;
 	char num[STATE_NUM_MAX];
 	struct bed b;
 	size_t i;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, PEERS, append_pairs);
 	rig_join(&b.rig, &redis);
 	b.s = b.rig.s;

@@ -30,7 +30,7 @@ ends(struct bed *b, int64_t *first, int64_t *last)
 	return n;
 }
 
-KIT_TEST(a_session_keeps_so_many_bytes)
+TEST(a_session_keeps_so_many_bytes)
 {
 	static char text[SESSION_TEXT_MAX];
 	struct str large = { text, sizeof(text) };
@@ -63,7 +63,7 @@ KIT_TEST(a_session_keeps_so_many_bytes)
 	bed_end(&b);
 }
 
-KIT_TEST(messages_of_an_older_release_count_from_now_on)
+TEST(messages_of_an_older_release_count_from_now_on)
 {
 	static char text[SESSION_TEXT_MAX];
 	struct str large = { text, sizeof(text) };
@@ -121,7 +121,7 @@ none_is_idle(struct bed *b)
 	DO(&b->rig, STR("DEL"), STR(KEY_IDLE));
 }
 
-KIT_TEST_T(a_user_keeps_so_many_sessions, 60)
+TEST_T(a_user_keeps_so_many_sessions, 60)
 {
 	struct turn_place p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
 	struct bed b;
@@ -158,7 +158,7 @@ KIT_TEST_T(a_user_keeps_so_many_sessions, 60)
 	bed_end(&b);
 }
 
-KIT_TEST_T(twice_as_many_are_too_many_in_any_case, 60)
+TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 {
 	struct bed b;
 	long i;
@@ -176,7 +176,7 @@ KIT_TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 	bed_end(&b);
 }
 
-KIT_TEST(a_deleted_session_counts_no_more)
+TEST(a_deleted_session_counts_no_more)
 {
 	struct session_key k = { STR("u"), STR("s.1") };
 	struct bed b;

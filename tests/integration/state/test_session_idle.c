@@ -37,7 +37,7 @@ fell_idle(void *arg)
 	return claim(w->b, w->lease_ms, &w->idle) > 0;
 }
 
-KIT_TEST(a_silence_is_claimed_once)
+TEST(a_silence_is_claimed_once)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	int64_t before;
@@ -50,7 +50,7 @@ KIT_TEST(a_silence_is_claimed_once)
 	before = redis_now(&b);
 	input(&b, key, 100);
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_ge(redis_now(&b), before + 100);
 	ck_assert_int_ge(w.idle.due.ms, before + 100);
 	ck_text(w.idle.key.user_id, "u");
@@ -62,7 +62,7 @@ KIT_TEST(a_silence_is_claimed_once)
 	bed_end(&b);
 }
 
-KIT_TEST(a_dead_claimer_is_replaced)
+TEST(a_dead_claimer_is_replaced)
 {
 	struct session_idle dead;
 	struct waiting w = { .lease_ms = FOREVER };
@@ -72,7 +72,7 @@ KIT_TEST(a_dead_claimer_is_replaced)
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, 100, &dead), 1);
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	/* It is the same stretch, whoever has dealt with it. */
 	ck_assert_int_eq(w.idle.due.ms, dead.due.ms);
 	OK(session_idle_done(b.s, &dead));
@@ -80,7 +80,7 @@ KIT_TEST(a_dead_claimer_is_replaced)
 	bed_end(&b);
 }
 
-KIT_TEST(an_input_begins_another_stretch)
+TEST(an_input_begins_another_stretch)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
@@ -93,14 +93,14 @@ KIT_TEST(an_input_begins_another_stretch)
 	/* Within the same millisecond too: then its moment is the next one. */
 	input(&b, key, 0);
 	OK(session_idle_done(b.s, &old));
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_gt(w.idle.due.ms, old.due.ms);
 	OK(session_idle_done(b.s, &w.idle));
 	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
 	bed_end(&b);
 }
 
-KIT_TEST(no_two_stretches_are_the_same)
+TEST(no_two_stretches_are_the_same)
 {
 	const struct str field = STR("soul:session:{u:~5Lya6K-d}");
 	struct state_reply *r;
@@ -128,7 +128,7 @@ KIT_TEST(no_two_stretches_are_the_same)
 	bed_end(&b);
 }
 
-KIT_TEST(claims_are_counted)
+TEST(claims_are_counted)
 {
 	struct waiting w = { .lease_ms = 20 };
 	struct bed b;
@@ -138,21 +138,21 @@ KIT_TEST(claims_are_counted)
 	w.b = &b;
 	input(&b, key, 0);
 	for (i = 1; i <= 3; i++) {
-		ck_assert(kit_until(fell_idle, &w, RIG_MS));
+		ck_assert(tk_until(fell_idle, &w, RIG_MS));
 		ck_assert_int_eq(w.idle.claims, i);
 	}
 	/* Of each stretch anew. */
 	input(&b, key, 0);
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
 	DO(&b.rig, STR("HSET"), STR("soul:session:{u:~5Lya6K-d}"),
 	    STR("claims"), STR("x"));
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
 	bed_end(&b);
 }
 
-KIT_TEST(a_claim_is_kept_longer)
+TEST(a_claim_is_kept_longer)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
@@ -165,7 +165,7 @@ KIT_TEST(a_claim_is_kept_longer)
 	OK(session_idle_later(b.s, &old, FOREVER));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
 	OK(session_idle_later(b.s, &old, 1));
-	ck_assert(kit_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_eq(w.idle.due.ms, old.due.ms);
 	IS(RC_INVALID, session_idle_later(b.s, &old, 0));
 	/* Not what was dealt with, nor another stretch. */
@@ -178,7 +178,7 @@ KIT_TEST(a_claim_is_kept_longer)
 	bed_end(&b);
 }
 
-KIT_TEST(how_many_are_claimed)
+TEST(how_many_are_claimed)
 {
 	struct session_idle_list l;
 	struct session_key k = key;
@@ -201,7 +201,7 @@ KIT_TEST(how_many_are_claimed)
 	bed_end(&b);
 }
 
-KIT_TEST(garbage_does_not_stop_the_others)
+TEST(garbage_does_not_stop_the_others)
 {
 	static const char *const bad[] = { "", "x", "a:b:c", "no session:x",
 		"u:gone", "u:string", "u:format", "u:due" };
@@ -267,12 +267,12 @@ deal(struct rig *r, int who)
 	arena_free(a);
 }
 
-KIT_TEST(nothing_is_claimed_twice)
+TEST(nothing_is_claimed_twice)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct rig r;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, 1, fall_idle);
 	peers_run(redis.url, 4, deal);
 	rig_join(&r, &redis);

@@ -39,7 +39,7 @@ claim(struct bed *b, struct session_idle *first)
 }
 
 /* Either of the two makes it long; other members and odd messages do not. */
-KIT_TEST(what_is_long)
+TEST(what_is_long)
 {
 	static const struct {
 		struct str said[6];
@@ -69,7 +69,7 @@ KIT_TEST(what_is_long)
 }
 
 /* It is claimed at once, and falls idle all the same. */
-KIT_TEST(claimed_now_and_idle_later)
+TEST(claimed_now_and_idle_later)
 {
 	struct session_idle early, again;
 	struct session_list l;
@@ -105,7 +105,7 @@ KIT_TEST(claimed_now_and_idle_later)
 }
 
 /* An input while it is dealt with begins another stretch, which stays. */
-KIT_TEST(an_input_meanwhile)
+TEST(an_input_meanwhile)
 {
 	struct session_idle early, again;
 	struct bed b;
@@ -161,7 +161,7 @@ say_counted(struct bed *b, struct str json, int64_t chars)
 }
 
 /* Messages whose characters are known are never decoded again. */
-KIT_TEST(characters_are_counted_as_they_come)
+TEST(characters_are_counted_as_they_come)
 {
 	struct session_list l;
 	struct bed b;
@@ -202,7 +202,7 @@ say_as_before(struct bed *b)
 }
 
 /* A record of 0.1.0 has no count: it is counted once, and kept from then on. */
-KIT_TEST(an_older_record_is_counted_once)
+TEST(an_older_record_is_counted_once)
 {
 	struct bed b;
 

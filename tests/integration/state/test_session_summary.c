@@ -34,7 +34,7 @@ ck_session(struct bed *b, const char *text, int64_t number, const char *job)
 	ck_text(s.job, job);
 }
 
-KIT_TEST(a_summary_and_its_job)
+TEST(a_summary_and_its_job)
 {
 	struct bed b;
 
@@ -62,7 +62,7 @@ KIT_TEST(a_summary_and_its_job)
 	bed_end(&b);
 }
 
-KIT_TEST(with_the_other_way_of_summing_up)
+TEST(with_the_other_way_of_summing_up)
 {
 	struct bed b;
 
@@ -78,7 +78,7 @@ KIT_TEST(with_the_other_way_of_summing_up)
 	bed_end(&b);
 }
 
-KIT_TEST(wrong_summaries)
+TEST(wrong_summaries)
 {
 	static char text[SESSION_TEXT_MAX + 1];
 	struct session_summary sum = { { text, sizeof(text) }, 0, 1,
@@ -133,13 +133,13 @@ compete(struct rig *r, int who)
 	arena_free(b.a);
 }
 
-KIT_TEST_T(each_number_is_summed_up_once, 60)
+TEST_T(each_number_is_summed_up_once, 60)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct bed b;
 	int i;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	rig_join(&b.rig, &redis);
 	b.s = b.rig.s;
 	b.a = arena_new(1 << 20);

@@ -13,7 +13,7 @@ soul_of(const char *user, const char *id, const char *name)
 		.created = { 1700000000123 } };
 }
 
-KIT_TEST(create_read_delete)
+TEST(create_read_delete)
 {
 	struct soul in = soul_of("用户", "soul_1", "小明 %:{}"), out;
 	struct soul_state st = { .soul_id = STR("soul_1") };
@@ -42,7 +42,7 @@ KIT_TEST(create_read_delete)
 	bed_end(&b);
 }
 
-KIT_TEST(names_are_unique_per_user)
+TEST(names_are_unique_per_user)
 {
 	struct soul a1 = soul_of("a", "1", "x"), a2 = soul_of("a", "2", "x");
 	struct soul a3 = soul_of("a", "3", "X"), b1 = soul_of("b", "4", "x");
@@ -61,7 +61,7 @@ KIT_TEST(names_are_unique_per_user)
 	bed_end(&b);
 }
 
-KIT_TEST(lists_are_oldest_first)
+TEST(lists_are_oldest_first)
 {
 	static const int64_t created[] = { 30, 10, 20 };
 	struct soul soul, *list;
@@ -99,7 +99,7 @@ KIT_TEST(lists_are_oldest_first)
 	bed_end(&b);
 }
 
-KIT_TEST(how_many_one_may_have)
+TEST(how_many_one_may_have)
 {
 	struct soul soul, *list;
 	char text[16];
@@ -121,7 +121,7 @@ KIT_TEST(how_many_one_may_have)
 	bed_end(&b);
 }
 
-KIT_TEST(limits)
+TEST(limits)
 {
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul soul = soul_of("u", "s", "n"), *list, out;

@@ -16,7 +16,7 @@ make(struct state *s, const char *id)
 	OK(soul_create(s, &soul, STR("0")));
 }
 
-KIT_TEST(the_older_version_loses)
+TEST(the_older_version_loses)
 {
 	struct soul_state mine = { .soul_id = STR("s") }, other;
 	struct bed b;
@@ -38,7 +38,7 @@ KIT_TEST(the_older_version_loses)
 	bed_end(&b);
 }
 
-KIT_TEST(a_batch)
+TEST(a_batch)
 {
 	static struct soul_state st[BATCH];
 	static char id[BATCH][16], bytes[BATCH][120];
@@ -83,7 +83,7 @@ KIT_TEST(a_batch)
 
 #define MANY (STATE_PIPE_MAX + 100)
 
-KIT_TEST(more_than_a_pipeline)
+TEST(more_than_a_pipeline)
 {
 	static struct soul_state st[MANY];
 	static bool won[MANY];
@@ -113,7 +113,7 @@ put_raw(struct bed *b, struct str bytes)
 	DO(&b->rig, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
 }
 
-KIT_TEST(one_that_is_not_readable)
+TEST(one_that_is_not_readable)
 {
 	static const struct str garbage[] = { STR_INIT(""),
 		STR_INIT("garbage that is long enough"), STR_INIT("1short"),
@@ -151,7 +151,7 @@ KIT_TEST(one_that_is_not_readable)
 	bed_end(&b);
 }
 
-KIT_TEST(limits)
+TEST(limits)
 {
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul_state st = { .soul_id = STR("s"), .version = 1 };
@@ -230,16 +230,16 @@ make_souls(struct rig *r, int who)
 	}
 }
 
-KIT_TEST(no_update_is_lost)
+TEST(no_update_is_lost)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct soul_state st;
-	struct kit_server redis;
+	struct tk_server redis;
 	char id[16], want[24];
 	struct rig r;
 	int i;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, 1, make_souls);
 	peers_run(redis.url, 4, count_up);
 	rig_join(&r, &redis);
@@ -256,7 +256,7 @@ KIT_TEST(no_update_is_lost)
 }
 
 /* What is remembered of a change is there if the change is, and else not. */
-KIT_TEST(a_log_goes_with_the_changes)
+TEST(a_log_goes_with_the_changes)
 {
 	struct soul_log_page page = { .max = SOUL_LOG_MAX };
 	struct soul_state st[2];
@@ -294,7 +294,7 @@ KIT_TEST(a_log_goes_with_the_changes)
 	bed_end(&b);
 }
 
-KIT_TEST(a_log_is_bounded)
+TEST(a_log_is_bounded)
 {
 	char text[SOUL_LOG_MAX + 20][8];
 	struct soul_log_page page = { .max = SOUL_LOG_MAX };

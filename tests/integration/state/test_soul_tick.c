@@ -46,7 +46,7 @@ due(struct bed *b, const char *token)
 	return (int64_t)ms;
 }
 
-KIT_TEST(a_body_makes_its_soul_tick)
+TEST(a_body_makes_its_soul_tick)
 {
 	struct soul_bodies *list;
 	struct bed b;
@@ -73,7 +73,7 @@ KIT_TEST(a_body_makes_its_soul_tick)
 }
 
 /* Each soul has its place in the interval, however late it was claimed. */
-KIT_TEST(a_tick_keeps_to_its_grid)
+TEST(a_tick_keeps_to_its_grid)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
 	struct soul_bodies *list;
@@ -105,7 +105,7 @@ KIT_TEST(a_tick_keeps_to_its_grid)
 }
 
 /* Who claimed it and died holds it for half an interval. */
-KIT_TEST(a_claim_that_is_not_done_ends)
+TEST(a_claim_that_is_not_done_ends)
 {
 	struct soul_tick t = every_3s;
 	struct soul_bodies *list, *again;
@@ -137,7 +137,7 @@ KIT_TEST(a_claim_that_is_not_done_ends)
 	bed_end(&b);
 }
 
-KIT_TEST(a_claim_brings_the_state)
+TEST(a_claim_brings_the_state)
 {
 	struct soul_state st = { .soul_id = STR("s") };
 	struct soul_bodies *list;
@@ -160,7 +160,7 @@ KIT_TEST(a_claim_brings_the_state)
 	bed_end(&b);
 }
 
-KIT_TEST(who_has_no_body_stops)
+TEST(who_has_no_body_stops)
 {
 	struct soul_tick t = every_3s;
 	struct soul_bodies *list;
@@ -207,7 +207,7 @@ KIT_TEST(who_has_no_body_stops)
 	bed_end(&b);
 }
 
-KIT_TEST(all_present_bodies_are_listed)
+TEST(all_present_bodies_are_listed)
 {
 	static const char *const more[] = { "b1", "b2", "b3" };
 	struct terminal_writer second;
@@ -246,7 +246,7 @@ KIT_TEST(all_present_bodies_are_listed)
 #define SPREAD  1000
 #define BUCKETS 10
 
-KIT_TEST(those_that_come_together_are_spread)
+TEST(those_that_come_together_are_spread)
 {
 	static char text[SPREAD][16];
 	static struct str ids[SPREAD];
@@ -281,7 +281,7 @@ KIT_TEST(those_that_come_together_are_spread)
 	bed_end(&b);
 }
 
-KIT_TEST(garbage_does_not_stop_the_others)
+TEST(garbage_does_not_stop_the_others)
 {
 	struct soul_bodies *list;
 	struct bed b;
@@ -313,7 +313,7 @@ KIT_TEST(garbage_does_not_stop_the_others)
 	bed_end(&b);
 }
 
-KIT_TEST(claims_that_find_nobody_go_on)
+TEST(claims_that_find_nobody_go_on)
 {
 	struct soul_tick t = every_3s;
 	struct soul_bodies *list;
@@ -380,12 +380,12 @@ claim_all(struct rig *r, int who)
 	arena_free(a);
 }
 
-KIT_TEST(nothing_is_claimed_twice)
+TEST(nothing_is_claimed_twice)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct rig r;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, 1, make_due);
 	peers_run(redis.url, 4, claim_all);
 	rig_join(&r, &redis);

@@ -12,7 +12,7 @@ present(struct bed *b)
 	return t.present;
 }
 
-KIT_TEST(nobody_knows_it)
+TEST(nobody_knows_it)
 {
 	struct terminal t;
 	struct bed b;
@@ -30,7 +30,7 @@ KIT_TEST(nobody_knows_it)
 	bed_end(&b);
 }
 
-KIT_TEST(comes_and_goes)
+TEST(comes_and_goes)
 {
 	struct terminal t;
 	int64_t before;
@@ -65,7 +65,7 @@ absent(void *arg)
 	return !present(arg);
 }
 
-KIT_TEST(silence_is_absence)
+TEST(silence_is_absence)
 {
 	struct bed b;
 	bool came, changed;
@@ -73,20 +73,20 @@ KIT_TEST(silence_is_absence)
 	bed_start(&b);
 	b.w.ttl_ms = 100;
 	OK(terminal_put_online(b.s, &b.w, id, true, NULL));
-	ck_assert(kit_until(absent, &b, RIG_MS));
+	ck_assert(tk_until(absent, &b, RIG_MS));
 	OK(terminal_beat(b.s, &b.w, &id, 1, &came));
 	ck_assert(came);
-	ck_assert(kit_until(absent, &b, RIG_MS));
+	ck_assert(tk_until(absent, &b, RIG_MS));
 	OK(terminal_put_online(b.s, &b.w, id, true, &changed));
 	ck_assert(changed);
 	/* Who asks with a longer memory sees it. */
-	ck_assert(kit_until(absent, &b, RIG_MS));
+	ck_assert(tk_until(absent, &b, RIG_MS));
 	b.w.ttl_ms = TTL;
 	ck_assert(present(&b));
 	bed_end(&b);
 }
 
-KIT_TEST(a_heartbeat_means_online)
+TEST(a_heartbeat_means_online)
 {
 	struct bed b;
 	bool came;
@@ -106,7 +106,7 @@ KIT_TEST(a_heartbeat_means_online)
 	bed_end(&b);
 }
 
-KIT_TEST(what_is_replayed_is_no_sign_of_life)
+TEST(what_is_replayed_is_no_sign_of_life)
 {
 	struct terminal_snapshot snap = { .version = 1, .json = STR("[]") };
 	struct terminal t;
@@ -138,7 +138,7 @@ KIT_TEST(what_is_replayed_is_no_sign_of_life)
 	bed_end(&b);
 }
 
-KIT_TEST(a_body_that_moved)
+TEST(a_body_that_moved)
 {
 	struct terminal_writer old, new;
 	struct terminal t;
@@ -179,7 +179,7 @@ KIT_TEST(a_body_that_moved)
 
 #define MANY 5000 /* over a pipeline */
 
-KIT_TEST(many_heartbeats)
+TEST(many_heartbeats)
 {
 	static char text[MANY][16];
 	static struct str ids[MANY];
@@ -218,7 +218,7 @@ KIT_TEST(many_heartbeats)
 	bed_end(&b);
 }
 
-KIT_TEST(wrong_arguments)
+TEST(wrong_arguments)
 {
 	static const struct str bad[] = { STR_INIT(""), { NULL, 0 },
 		STR_INIT("a\nb"), STR_INIT("\xff") };

@@ -47,7 +47,7 @@ members(struct bed *b, const char *key)
 	return INT_OF(&b->rig, STR("SCARD"), str_of(key));
 }
 
-KIT_TEST(bind_rules)
+TEST(bind_rules)
 {
 	struct bed b;
 
@@ -88,7 +88,7 @@ KIT_TEST(bind_rules)
 	bed_end(&b);
 }
 
-KIT_TEST(a_free_terminal_is_bound_once)
+TEST(a_free_terminal_is_bound_once)
 {
 	struct bed b;
 
@@ -116,7 +116,7 @@ KIT_TEST(a_free_terminal_is_bound_once)
 	bed_end(&b);
 }
 
-KIT_TEST(what_a_report_left_stays)
+TEST(what_a_report_left_stays)
 {
 	struct terminal_snapshot snap = { .version = 3, .json = STR("[3]") };
 	struct terminal t;
@@ -142,7 +142,7 @@ KIT_TEST(what_a_report_left_stays)
 	bed_end(&b);
 }
 
-KIT_TEST(lists_are_sorted_by_bytes)
+TEST(lists_are_sorted_by_bytes)
 {
 	/* Their tokens have another order. */
 	static const char *const ids[] = { "b", "!", "~", "A", "a", "Z" };
@@ -159,7 +159,7 @@ KIT_TEST(lists_are_sorted_by_bytes)
 	bed_end(&b);
 }
 
-KIT_TEST(how_many_one_may_bind)
+TEST(how_many_one_may_bind)
 {
 	static const struct state_script fill = {
 		"for i=1,tonumber(ARGV[1]) do "
@@ -185,7 +185,7 @@ KIT_TEST(how_many_one_may_bind)
 	bed_end(&b);
 }
 
-KIT_TEST(deleting_a_soul_unbinds)
+TEST(deleting_a_soul_unbinds)
 {
 	struct soul_unbound gone = { 0 };
 	struct terminal t;
@@ -258,7 +258,7 @@ quarrel(struct rig *r, int who)
 	}
 }
 
-KIT_TEST(sets_agree_after_a_quarrel)
+TEST(sets_agree_after_a_quarrel)
 {
 	/* Each binding stands in both sets, and nothing else does. */
 	static const struct state_script check = {
@@ -281,11 +281,11 @@ KIT_TEST(sets_agree_after_a_quarrel)
 		"return bound"
 	};
 	struct state_call c = { .script = &check };
-	struct kit_server redis;
+	struct tk_server redis;
 	struct state_reply *reply;
 	struct rig r;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, 4, quarrel);
 	rig_join(&r, &redis);
 	OK(state_eval(r.s, &c, &reply));

@@ -18,7 +18,7 @@ report(enum terminal_report_kind kind, const char *id)
 }
 
 /* Each has its own result, in the order in which they were given. */
-KIT_TEST(reports_keep_their_order)
+TEST(reports_keep_their_order)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_ONLINE, "t1"),
@@ -73,7 +73,7 @@ KIT_TEST(reports_keep_their_order)
 }
 
 /* A retained report is no sign of life, whatever its writer says. */
-KIT_TEST(each_report_says_whether_it_is_replayed)
+TEST(each_report_says_whether_it_is_replayed)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_ONLINE, "t1"),
@@ -104,7 +104,7 @@ KIT_TEST(each_report_says_whether_it_is_replayed)
 }
 
 /* What is wrong with one does not touch its neighbours. */
-KIT_TEST(one_bad_report_among_good_ones)
+TEST(one_bad_report_among_good_ones)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_BEAT, "t1"),
@@ -131,7 +131,7 @@ KIT_TEST(one_bad_report_among_good_ones)
 }
 
 /* More commands and more bytes than fit one round trip. */
-KIT_TEST(more_than_one_round_trip)
+TEST(more_than_one_round_trip)
 {
 	struct terminal_report *v =
 	    mem_calloc(MANY, sizeof(struct terminal_report));
@@ -155,7 +155,7 @@ KIT_TEST(more_than_one_round_trip)
 	OK(terminal_read(b.s, STR("t700"), TTL, b.a, &t));
 	ck_assert_uint_eq(t.skills.n, TERMINAL_JSON_MAX);
 	OK(terminal_put_reports(b.s, &b.w, v, 0));
-	kit_server_stop(&b.rig.redis, SIGKILL);
+	tk_server_stop(&b.rig.redis, SIGKILL);
 	ck_assert_int_ne(terminal_put_reports(b.s, &b.w, v, MANY), RC_OK);
 	for (i = 0; i < MANY; i++)
 		ck_assert_int_ne(v[i].rc, RC_OK);
@@ -185,7 +185,7 @@ ask(struct bed *b, const char *id, const char *request, const char *note)
 }
 
 /* Only who is there can be asked, and only what was asked for is kept. */
-KIT_TEST(results_that_are_expected)
+TEST(results_that_are_expected)
 {
 	struct terminal_result v[] = {
 		result("t1", "r1", "1"),
@@ -230,14 +230,14 @@ KIT_TEST(results_that_are_expected)
 	bed_end(&b);
 }
 
-KIT_TEST(results_without_redis)
+TEST(results_without_redis)
 {
 	struct terminal_result v[] = { result("t1", "r1", "1"),
 		result("t1", "r2", "2") };
 	struct bed b;
 
 	bed_start(&b);
-	kit_server_stop(&b.rig.redis, SIGKILL);
+	tk_server_stop(&b.rig.redis, SIGKILL);
 	ck_assert_int_ne(terminal_put_results(b.s, v, NELEM(v), b.a), RC_OK);
 	ck_assert(v[0].rc != RC_OK && v[1].rc != RC_OK && !v[0].first);
 	OK(terminal_put_results(b.s, v, 0, b.a));

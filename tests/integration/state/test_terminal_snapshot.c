@@ -64,17 +64,17 @@ check_rules(put_fn put, bool catalog)
 	bed_end(&b);
 }
 
-KIT_TEST(versions_of_skills)
+TEST(versions_of_skills)
 {
 	check_rules(terminal_put_skills, false);
 }
 
-KIT_TEST(versions_of_catalogs)
+TEST(versions_of_catalogs)
 {
 	check_rules(terminal_put_catalog, true);
 }
 
-KIT_TEST(versions_outlive_absence)
+TEST(versions_outlive_absence)
 {
 	struct terminal_snapshot snap = { .version = 7, .json = STR("[7]") };
 	struct terminal t;
@@ -95,7 +95,7 @@ KIT_TEST(versions_outlive_absence)
 }
 
 /* A catalog is read by its hash alone, and left out where nobody wants it. */
-KIT_TEST(catalogs_by_hash)
+TEST(catalogs_by_hash)
 {
 	struct terminal_snapshot snap = {
 		.version = 1, .json = STR("[\"灯\"]"), .hash = STR("h1")
@@ -137,7 +137,7 @@ KIT_TEST(catalogs_by_hash)
 	bed_end(&b);
 }
 
-KIT_TEST(the_hint_is_the_newest_reports)
+TEST(the_hint_is_the_newest_reports)
 {
 	struct terminal_snapshot snap = {
 		.version = 1, .json = STR("[]"), .soul_hint = STR("友好")
@@ -159,7 +159,7 @@ KIT_TEST(the_hint_is_the_newest_reports)
 
 static char large[TERMINAL_JSON_MAX + 1];
 
-KIT_TEST(large_snapshots)
+TEST(large_snapshots)
 {
 	struct terminal_snapshot snap = { .version = 1 };
 	struct arena *small = arena_new(1000);
@@ -189,7 +189,7 @@ KIT_TEST(large_snapshots)
 	bed_end(&b);
 }
 
-KIT_TEST(the_last_refusal)
+TEST(the_last_refusal)
 {
 	struct terminal t;
 	struct bed b;
@@ -207,7 +207,7 @@ KIT_TEST(the_last_refusal)
 	bed_end(&b);
 }
 
-KIT_TEST(only_the_first_result_is_kept)
+TEST(only_the_first_result_is_kept)
 {
 	struct str json;
 	struct bed b;

@@ -11,7 +11,7 @@ place(const char *instance, const char *turn)
 	return (struct turn_place){ key, str_of(instance), str_of(turn) };
 }
 
-KIT_TEST(one_at_a_time_in_order)
+TEST(one_at_a_time_in_order)
 {
 	struct turn_place p[] = { place("i1", "t1"), place("i2", "t2"),
 		place("i1", "t3"), place("实例", "回合") };
@@ -52,7 +52,7 @@ KIT_TEST(one_at_a_time_in_order)
 	bed_end(&b);
 }
 
-KIT_TEST(sessions_do_not_wait_for_each_other)
+TEST(sessions_do_not_wait_for_each_other)
 {
 	struct turn_place a = place("i", "t1"), c = place("i", "t1");
 	int64_t ahead;
@@ -68,7 +68,7 @@ KIT_TEST(sessions_do_not_wait_for_each_other)
 	bed_end(&b);
 }
 
-KIT_TEST(a_full_queue_and_a_turn_twice)
+TEST(a_full_queue_and_a_turn_twice)
 {
 	struct turn_place p;
 	struct str next;
@@ -99,7 +99,7 @@ KIT_TEST(a_full_queue_and_a_turn_twice)
 	bed_end(&b);
 }
 
-KIT_TEST(writing_is_the_heads)
+TEST(writing_is_the_heads)
 {
 	struct turn_place a = place("i", "a"), w = place("i", "b");
 	struct session_page all = { .after = 0, .max = 10 };
@@ -134,7 +134,7 @@ die(struct bed *b, const char *instance)
 	ck_assert_int_eq(INT_OF(&b->rig, STR("DEL"), str_of(text)), 1);
 }
 
-KIT_TEST(dead_processes_are_evicted)
+TEST(dead_processes_are_evicted)
 {
 	struct turn_place d1 = place("dead1", "a"), d2 = place("dead2", "b");
 	struct turn_place live = place("live", "c"), d3 = place("dead1", "d");
@@ -169,7 +169,7 @@ KIT_TEST(dead_processes_are_evicted)
 	bed_end(&b);
 }
 
-KIT_TEST(leaving_wakes_the_first_that_lives)
+TEST(leaving_wakes_the_first_that_lives)
 {
 	struct turn_place a = place("i1", "a"), d = place("dead", "b");
 	struct turn_place w = place("i2", "c"), dead_head = place("dead", "e");
@@ -199,7 +199,7 @@ KIT_TEST(leaving_wakes_the_first_that_lives)
 	bed_end(&b);
 }
 
-KIT_TEST(a_full_queue_of_the_dead)
+TEST(a_full_queue_of_the_dead)
 {
 	struct turn_place p;
 	int64_t ahead;
@@ -235,7 +235,7 @@ is_head(void *arg)
 	return ahead == 0;
 }
 
-KIT_TEST(who_says_nothing_is_dead)
+TEST(who_says_nothing_is_dead)
 {
 	struct turn_place slow = place("slow", "a");
 	struct waiter w = { NULL, place("live", "b") };
@@ -248,7 +248,7 @@ KIT_TEST(who_says_nothing_is_dead)
 	OK(queue_enter(b.s, &slow, &ahead));
 	OK(queue_enter(b.s, &w.p, &ahead));
 	ck_assert(!is_head(&w));
-	ck_assert(kit_until(is_head, &w, RIG_MS));
+	ck_assert(tk_until(is_head, &w, RIG_MS));
 	IS(RC_CONFLICT, turn_hold(b.s, &slow));
 
 	/* Who polls lives on, without turn_alive() too. */
@@ -267,7 +267,7 @@ KIT_TEST(who_says_nothing_is_dead)
 	bed_end(&b);
 }
 
-KIT_TEST(garbage_in_the_queue)
+TEST(garbage_in_the_queue)
 {
 	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
 		"no token:y" };

@@ -66,9 +66,9 @@ take_turns(struct rig *r, int who)
 		snprintf(turn, sizeof(turn), "t%d-%d", who, i);
 		t.p =
 		    (struct turn_place){ key, str_of(instance), str_of(turn) };
-		ck_assert(kit_until(entered, &t, RIG_MS));
+		ck_assert(tk_until(entered, &t, RIG_MS));
 		if (t.ahead > 0)
-			ck_assert(kit_until(is_head, &t, RIG_MS));
+			ck_assert(tk_until(is_head, &t, RIG_MS));
 		work(&t, str_of(turn));
 		OK(queue_leave(r->s, &t.p, a, &next));
 		arena_reset(a);
@@ -94,12 +94,12 @@ pairs(struct rig *r)
 	return n;
 }
 
-KIT_TEST_T(turns_do_not_overlap, 120)
+TEST_T(turns_do_not_overlap, 120)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	struct rig r;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	peers_run(redis.url, PEERS, take_turns);
 	rig_join(&r, &redis);
 	rig_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
@@ -144,26 +144,26 @@ both_ready(void *arg)
 	return yes;
 }
 
-KIT_TEST(killed_processes_hold_nobody_up)
+TEST(killed_processes_hold_nobody_up)
 {
 	struct turn t = { .p = { key, STR_INIT("live"), STR_INIT("t") } };
-	struct kit_server redis;
+	struct tk_server redis;
 	pid_t pids[2];
 	struct rig r;
 	int i;
 
-	kit_server_start(&redis, KIT_REDIS);
+	tk_server_start(&redis, TK_REDIS);
 	pids[0] = victim(redis.url, "v0", 1500);
 	pids[1] = victim(redis.url, "v1", 1500);
 	rig_join(&r, &redis);
 	t.r = &r;
-	ck_assert(kit_until(both_ready, &r, RIG_MS));
+	ck_assert(tk_until(both_ready, &r, RIG_MS));
 	OK(queue_enter(r.s, &t.p, &t.ahead));
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
 		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
 	}
-	ck_assert(kit_until(is_head, &t, RIG_MS));
+	ck_assert(tk_until(is_head, &t, RIG_MS));
 	OK(turn_hold(r.s, &t.p));
 	rig_end(&r);
 }

@@ -28,7 +28,7 @@ count_is(struct bed *b, size_t n)
 }
 
 /* Messages and activity, as the two functions make them one by one. */
-KIT_TEST(input_of_the_head)
+TEST(input_of_the_head)
 {
 	struct turn_place a = place("i", "a"), w = place("i", "b");
 	struct session_idle_list idle;
@@ -64,7 +64,7 @@ KIT_TEST(input_of_the_head)
 }
 
 /* The last messages and the place given up. */
-KIT_TEST(finish_of_the_head)
+TEST(finish_of_the_head)
 {
 	struct turn_place a = place("i1", "a"), w = place("i2", "b");
 	struct str next;
@@ -90,7 +90,7 @@ KIT_TEST(finish_of_the_head)
 }
 
 /* What is left open stays until another says what is. */
-KIT_TEST(what_is_left_open)
+TEST(what_is_left_open)
 {
 	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]"),
 		0 },
@@ -123,7 +123,7 @@ KIT_TEST(what_is_left_open)
 }
 
 /* A deleted session is not made again by the turn it had. */
-KIT_TEST(deleted_is_deleted)
+TEST(deleted_is_deleted)
 {
 	struct turn_place a = place("i", "a");
 	struct session s;
@@ -142,7 +142,7 @@ KIT_TEST(deleted_is_deleted)
 	bed_end(&b);
 }
 
-KIT_TEST(wrong_arguments)
+TEST(wrong_arguments)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
 	struct turn_place a = place("i", "a"), bad = place("", "a");
@@ -171,7 +171,7 @@ KIT_TEST(wrong_arguments)
 }
 
 /* A Redis without memory is away: no queue is full because of it. */
-KIT_TEST(no_memory_is_not_a_full_queue)
+TEST(no_memory_is_not_a_full_queue)
 {
 	struct turn_place p = place("i", "t");
 	int64_t ahead;
@@ -198,7 +198,7 @@ enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
 }
 
 /* Given up before its start arrived, in its queue, and after its end. */
-KIT_TEST(who_gives_a_turn_up_ends_it)
+TEST(who_gives_a_turn_up_ends_it)
 {
 	struct turn_place p = place("i", "t"), by = place("g", "t");
 	struct turn_abandoning e = { .reply = STR("lost"),
@@ -246,7 +246,7 @@ KIT_TEST(who_gives_a_turn_up_ends_it)
 }
 
 /* The words of a turn that failed are the retry's, however often. */
-KIT_TEST(a_retry_finds_its_input_stored)
+TEST(a_retry_finds_its_input_stored)
 {
 	struct str said = STR("{\"m\":1}"), event = STR("{\"e\":1}");
 	struct turn_input from = { STR("soul"), STR("term"), 1000 };

@@ -7,9 +7,9 @@
 
 #include "auth/auth.h"
 #include "core/mem.h"
-#include "kit/kit_json.h"
-#include "kit/kit_tokens.h"
 #include "running.h"
+#include "testkit/json.h"
+#include "testkit/tokens.h"
 #include "wire/msgs.h"
 
 /* A request, and what is to come of it. */
@@ -25,8 +25,8 @@ static inline void
 guarded_ask(const struct running *r, const struct guarded_ask *q)
 {
 	const char *body = q->body != NULL ? q->body : "";
-	struct kit_answer a = { 0 };
-	int status = kit_http_call(r->toy.http, &a,
+	struct tk_answer a = { 0 };
+	int status = tk_http_call(r->toy.http, &a,
 	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    q->method, q->path,
@@ -37,9 +37,9 @@ guarded_ask(const struct running *r, const struct guarded_ask *q)
 	ck_assert_msg(status == q->status, "%s %s %s by %s: %d %s", q->method,
 	    q->path, body, q->token != NULL ? q->token : "nobody", status,
 	    a.body.p);
-	ck_assert_msg(kit_answer_has(&a, q->text), "%s %s by %s: %s", q->method,
+	ck_assert_msg(tk_answer_has(&a, q->text), "%s %s by %s: %s", q->method,
 	    q->path, q->token != NULL ? q->token : "nobody", a.body.p);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 #endif /* !GUARDED_H */

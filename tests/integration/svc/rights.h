@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "kit/kit_rights.h"
+#include "testkit/rights.h"
 
 struct raw {
 	int fd;

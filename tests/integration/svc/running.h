@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/kit_nats.h"
-#include "kit/kit_service.h"
 #include "svc/svc.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
 
 #define RUNNING_MS 20000
 
 struct running {
-	struct kit_server nats;
-	struct kit_service toy;
+	struct tk_server nats;
+	struct tk_service toy;
 	natsConnection *nc; /* NULL: none */
 };
 
 /* What the forked process does. */
 struct running_child {
 	const struct svc_def *def;
-	const struct kit_env *env;
+	const struct tk_env *env;
 };
 
 static inline int
@@ -47,15 +47,15 @@ static inline void
 running_fork(struct running *r, const struct svc_def *def, const char *nats_url,
     const char *const more[])
 {
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	struct running_child c = { def, &e };
 
-	kit_service_ports(&r->toy, &e);
-	kit_env_list(&e, more);
-	kit_env_put(&e, "NATS_URL=%s", nats_url);
+	tk_service_ports(&r->toy, &e);
+	tk_env_list(&e, more);
+	tk_env_put(&e, "NATS_URL=%s", nats_url);
 	/* Threads are slow to make under sanitizers. */
-	kit_env_put(&e, "HTTP_WORKERS=24");
-	kit_fork(&r->toy.proc, "toy", running_main, &c);
+	tk_env_put(&e, "HTTP_WORKERS=24");
+	tk_fork(&r->toy.proc, "toy", running_main, &c);
 }
 
 static inline bool
@@ -63,7 +63,7 @@ running_open(void *arg)
 {
 	struct running *r = arg;
 
-	return kit_port_open(r->toy.http);
+	return tk_port_open(r->toy.http);
 }
 
 /* A server and the toy, which listens but need not be ready. */
@@ -72,9 +72,9 @@ running_begin(
     struct running *r, const struct svc_def *def, const char *const more[])
 {
 	*r = (struct running){ 0 };
-	kit_server_start(&r->nats, KIT_NATS);
+	tk_server_start(&r->nats, TK_NATS);
 	running_fork(r, def, r->nats.url, more);
-	ck_assert(kit_until(running_open, r, RUNNING_MS));
+	ck_assert(tk_until(running_open, r, RUNNING_MS));
 }
 
 /* The same, and it is ready, and a client of the server is connected. */
@@ -82,15 +82,15 @@ static inline void
 running_start(struct running *r, const struct svc_def *def)
 {
 	running_begin(r, def, NULL);
-	kit_service_wait(&r->toy);
-	r->nc = kit_nats_connect(r->nats.url);
+	tk_service_wait(&r->toy);
+	r->nc = tk_nats_connect(r->nats.url);
 }
 
 /* It must end by itself, or because it was told to, with this status. */
 static inline void
 running_expect(struct running *r, int status)
 {
-	ck_assert_int_eq(kit_wait(&r->toy.proc, RUNNING_MS), status);
+	ck_assert_int_eq(tk_wait(&r->toy.proc, RUNNING_MS), status);
 }
 
 static inline void
@@ -98,31 +98,31 @@ running_end(struct running *r)
 {
 	natsConnection_Destroy(r->nc);
 	nats_Close();
-	kit_service_end(&r->toy);
+	tk_service_end(&r->toy);
 }
 
 /* POST {"error": text} on a connection that stays open. */
 static inline void
-running_post(const struct running *r, struct kit_http *c, const char *path,
+running_post(const struct running *r, struct tk_http *c, const char *path,
     const char *text)
 {
 	char body[128];
 
 	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", text);
-	kit_http_begin(c, r->toy.http, "POST", path, body);
+	tk_http_begin(c, r->toy.http, "POST", path, body);
 }
 
 /* The same, and the status of its answer. */
 static inline int
-running_call(const struct running *r, struct kit_answer *a, const char *path,
+running_call(const struct running *r, struct tk_answer *a, const char *path,
     const char *text)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 
 	running_post(r, &c, path, text);
-	if (!kit_http_read(&c, a, RUNNING_MS))
+	if (!tk_http_read(&c, a, RUNNING_MS))
 		a->status = 0;
-	kit_http_close(&c);
+	tk_http_close(&c);
 	return a->status;
 }
 
@@ -130,11 +130,11 @@ running_call(const struct running *r, struct kit_answer *a, const char *path,
 static inline bool
 running_counts(const struct running *r, const char *line)
 {
-	struct kit_answer a = { 0 };
-	bool is = kit_service_get(&r->toy, &a, "/metrics") == 200 &&
-	    kit_answer_has(&a, line);
+	struct tk_answer a = { 0 };
+	bool is = tk_service_get(&r->toy, &a, "/metrics") == 200 &&
+	    tk_answer_has(&a, line);
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 

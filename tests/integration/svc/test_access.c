@@ -91,7 +91,7 @@ start(struct running *r, const char *const more[])
 {
 	*r = (struct running){ 0 };
 	running_fork(r, &def, "nats://127.0.0.1:1", more);
-	kit_service_wait(&r->toy);
+	tk_service_wait(&r->toy);
 }
 
 static void
@@ -102,7 +102,7 @@ put_setting(char *dst, size_t n, const char *name, const char *value)
 
 /* Send a request for path by token (NULL: nobody). */
 static void
-send_ask(struct kit_http *c, int port, const char *path, const char *token)
+send_ask(struct tk_http *c, int port, const char *path, const char *token)
 {
 	struct buf b = BUF_INIT(65536);
 
@@ -110,42 +110,42 @@ send_ask(struct kit_http *c, int port, const char *path, const char *token)
 	if (token != NULL)
 		buf_printf(&b, "Authorization: Bearer %s\r\n", token);
 	buf_puts(&b, "\r\n");
-	kit_http_open(c, port);
-	ck_assert(kit_http_send(c, b.p, b.n));
+	tk_http_open(c, port);
+	ck_assert(tk_http_send(c, b.p, b.n));
 	buf_free(&b);
 }
 
 static int
-ask(const struct running *r, struct kit_answer *a, const char *token)
+ask(const struct running *r, struct tk_answer *a, const char *token)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 
 	send_ask(&c, r->toy.http, "/v1/souls", token);
-	if (!kit_http_read(&c, a, RUNNING_MS))
+	if (!tk_http_read(&c, a, RUNNING_MS))
 		a->status = 0;
-	kit_http_close(&c);
+	tk_http_close(&c);
 	return a->status;
 }
 
 /* Send all of b, and read the answer. */
 static int
-exchange(const struct running *r, struct kit_answer *a, struct buf *b)
+exchange(const struct running *r, struct tk_answer *a, struct buf *b)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 
-	kit_http_open(&c, r->toy.http);
-	ck_assert(kit_http_send(&c, b->p, b->n));
+	tk_http_open(&c, r->toy.http);
+	ck_assert(tk_http_send(&c, b->p, b->n));
 	buf_free(b);
-	if (!kit_http_read(&c, a, RUNNING_MS))
+	if (!tk_http_read(&c, a, RUNNING_MS))
 		a->status = 0;
-	kit_http_close(&c);
+	tk_http_close(&c);
 	return a->status;
 }
 
 /* The same as ask() with a body of n bytes. */
 static int
 ask_large(
-    const struct running *r, struct kit_answer *a, const char *token, size_t n)
+    const struct running *r, struct tk_answer *a, const char *token, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
 
@@ -160,7 +160,7 @@ ask_large(
 
 /* Ask for what takes processor time. */
 static int
-ask_work(const struct running *r, struct kit_answer *a, const char *token)
+ask_work(const struct running *r, struct tk_answer *a, const char *token)
 {
 	struct buf b = BUF_INIT(4096);
 
@@ -173,7 +173,7 @@ ask_work(const struct running *r, struct kit_answer *a, const char *token)
 
 /* Say n bytes to a body. */
 static int
-ask_body(const struct running *r, struct kit_answer *a, const char *token,
+ask_body(const struct running *r, struct tk_answer *a, const char *token,
     const char *terminal, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
@@ -198,122 +198,122 @@ ask_body(const struct running *r, struct kit_answer *a, const char *token,
 
 /* ---- refusals ------------------------------------------------------------ */
 
-static const struct kit_token two[] = {
+static const struct tk_token two[] = {
 	{ "t-one", "\"role\":\"operator\"" },
 	{ "t-two", "\"role\":\"operator\"" },
 	{ "t-make", "\"role\":\"maker\"" },
 };
 
 static void
-header_is(const struct kit_answer *a, const char *name, const char *want)
+header_is(const struct tk_answer *a, const char *name, const char *want)
 {
 	char field[256];
 
-	ck_assert_str_eq(kit_answer_field(a, name, field, sizeof(field)), want);
+	ck_assert_str_eq(tk_answer_field(a, name, field, sizeof(field)), want);
 }
 
-KIT_TEST(refusals_say_how_to_do_better)
+TEST(refusals_say_how_to_do_better)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=2";
-	const char *path = kit_path("tokens.json");
-	struct kit_answer a = { 0 };
+	const char *path = tk_path("tokens.json");
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file, one, n));
+	start(&r, TK_ENV(file, one, n));
 	ck_assert_int_eq(ask(&r, &a, NULL), 401);
 	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
-	ck_assert(kit_answer_has(&a, "\"code\":\"unauthenticated\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"unauthenticated\""));
 	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
-	ck_assert(!kit_answer_has(&a, "forged"));
+	ck_assert(!tk_answer_has(&a, "forged"));
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
-	ck_assert(kit_answer_has(&a, "\"code\":\"denied\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"denied\""));
 	/* Who asks too often waits; nobody else does. */
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
 	while (ask(&r, &a, "t-one") == 200)
 		;
 	ck_assert_int_eq(a.status, 429);
 	header_is(&a, "Retry-After", "1");
-	ck_assert(kit_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	ck_assert_int_eq(kit_service_metric(&r.toy,
+	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
 /* One request of many bytes takes more of the token than many small ones. */
-KIT_TEST(a_large_request_counts_as_many)
+TEST(a_large_request_counts_as_many)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
-	const char *path = kit_path("tokens.json");
-	struct kit_answer a = { 0 };
+	const char *path = tk_path("tokens.json");
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file, one, n, bytes));
+	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(kit_answer_has(&a, "costs much"));
+	ck_assert(tk_answer_has(&a, "costs much"));
 	char field[64];
 	ck_assert_int_ge(
-	    strtol(kit_answer_field(&a, "Retry-After", field, sizeof(field)),
+	    strtol(tk_answer_field(&a, "Retry-After", field, sizeof(field)),
 		NULL, 10),
 	    10);
 	/* Nobody else pays for it. */
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
-KIT_TEST(processor_time_counts_as_requests)
+TEST(processor_time_counts_as_requests)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20", us[] = "RATE_COST_US=1000";
-	const char *path = kit_path("tokens.json");
-	struct kit_answer a = { 0 };
+	const char *path = tk_path("tokens.json");
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file, one, n, us));
+	start(&r, TK_ENV(file, one, n, us));
 	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(kit_answer_has(&a, "costs much"));
+	ck_assert(tk_answer_has(&a, "costs much"));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
 /* Whoever asks for it: a second token does not help a body. */
-KIT_TEST(a_body_pays_for_what_it_is_told)
+TEST(a_body_pays_for_what_it_is_told)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
-	const char *path = kit_path("tokens.json");
-	struct kit_answer a = { 0 };
+	const char *path = tk_path("tokens.json");
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file, one, n, bytes));
+	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
-	ck_assert(kit_answer_has(&a, "the body is used too often"));
+	ck_assert(tk_answer_has(&a, "the body is used too often"));
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
@@ -329,25 +329,25 @@ count(const char *text, const char *what)
 	return n;
 }
 
-KIT_TEST(many_refusals_are_few_lines)
+TEST(many_refusals_are_few_lines)
 {
-	const char *path = kit_path("tokens.json");
-	struct kit_answer a = { 0 };
+	const char *path = tk_path("tokens.json");
+	struct tk_answer a = { 0 };
 	struct running r;
 	char file[300], *log;
 	size_t i, lines;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file));
+	start(&r, TK_ENV(file));
 	for (i = 0; i < 200; i++)
 		ck_assert_int_eq(ask(&r, &a, "forged"), 401);
-	ck_assert_int_eq(kit_service_metric(&r.toy,
+	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"bad_token\"}"),
 	    200);
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
 	running_end(&r);
-	log = kit_read_file(r.toy.proc.log, NULL);
+	log = tk_read_file(r.toy.proc.log, NULL);
 	lines = count(log,
 	    "ev=auth.refused reason=bad_token "
 	    "address=127.0.0.1 route=souls");
@@ -359,56 +359,56 @@ KIT_TEST(many_refusals_are_few_lines)
 	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
 	ck_assert_uint_eq(count(log, "forged"), 0);
 	free(log);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 /* ---- streams ------------------------------------------------------------- */
 
 static void
-open_stream(const struct running *r, struct kit_http *c, const char *token)
+open_stream(const struct running *r, struct tk_http *c, const char *token)
 {
-	*c = (struct kit_http){ 0 };
+	*c = (struct tk_http){ 0 };
 	send_ask(c, r->toy.http, "/v1/sessions/s/events", token);
-	ck_assert(kit_http_has(c, "begun", RUNNING_MS));
+	ck_assert(tk_http_has(c, "begun", RUNNING_MS));
 }
 
 /* Three streams: one's token ends, one's is taken away, one's is good. */
-KIT_TEST_T(a_stream_ends_with_its_token, 90)
+TEST_T(a_stream_ends_with_its_token, 90)
 {
 	char rest[100], end[WALL_FORMAT_MAX], file[300];
-	const char *path = kit_path("tokens.json"), *new = kit_path("new");
-	struct kit_http ending, dropped, good;
+	const char *path = tk_path("tokens.json"), *new = tk_path("new");
+	struct tk_http ending, dropped, good;
 	struct running r;
 
 	wall_format((struct wall){ clock_wall().ms + 3000 }, 0, end);
 	snprintf(rest, sizeof(rest),
 	    "\"role\":\"operator\",\"expires_at\":\"%s\"", end);
-	const struct kit_token list[] = {
+	const struct tk_token list[] = {
 		two[0],
 		{ "t-short", rest },
 		two[1],
 	};
-	kit_tokens_write(path, list, 3);
+	tk_tokens_write(path, list, 3);
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
-	start(&r, KIT_ENV(file));
+	start(&r, TK_ENV(file));
 	open_stream(&r, &good, "t-one");
 	open_stream(&r, &ending, "t-short");
 	open_stream(&r, &dropped, "t-two");
-	kit_tokens_write(new, list, 2);
+	tk_tokens_write(new, list, 2);
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(kit_http_gone(&dropped, LONG_MS));
-	ck_assert(kit_http_gone(&ending, LONG_MS));
-	ck_assert(!kit_http_gone(&good, 1));
-	ck_assert(kit_log_has(&r.toy.proc,
+	ck_assert(tk_http_gone(&dropped, LONG_MS));
+	ck_assert(tk_http_gone(&ending, LONG_MS));
+	ck_assert(!tk_http_gone(&good, 1));
+	ck_assert(tk_log_has(&r.toy.proc,
 	    "ev=auth.stream_cut route=events address=127.0.0.1 "
 	    "why=\"the token is not known\""));
-	ck_assert(kit_log_has(&r.toy.proc, "why=\"the token has expired\""));
-	ck_assert(kit_log_has(
+	ck_assert(tk_log_has(&r.toy.proc, "why=\"the token has expired\""));
+	ck_assert(tk_log_has(
 	    &r.toy.proc, "ev=audit action=login_refused role=operator"));
-	ck_assert(kit_log_has(&r.toy.proc, "reason=stream_cut"));
-	kit_http_close(&good);
-	kit_http_close(&ending);
-	kit_http_close(&dropped);
+	ck_assert(tk_log_has(&r.toy.proc, "reason=stream_cut"));
+	tk_http_close(&good);
+	tk_http_close(&ending);
+	tk_http_close(&dropped);
 	running_end(&r);
 }
 
@@ -427,8 +427,8 @@ static int
 flood_main(void *arg)
 {
 	const struct flood *f = arg;
-	struct kit_http c[EACH];
-	struct kit_answer a = { 0 };
+	struct tk_http c[EACH];
+	struct tk_answer a = { 0 };
 	size_t i;
 
 	for (;;) {
@@ -436,10 +436,10 @@ flood_main(void *arg)
 		for (i = 0; i < EACH; i++)
 			send_ask(&c[i], f->port, "/v1/souls", f->token);
 		for (i = 0; i < EACH; i++) {
-			if (kit_http_read(&c[i], &a, RUNNING_MS) &&
+			if (tk_http_read(&c[i], &a, RUNNING_MS) &&
 			    a.status != 401)
 				return 1;
-			kit_http_close(&c[i]);
+			tk_http_close(&c[i]);
 		}
 	}
 }
@@ -448,7 +448,7 @@ struct forgers {
 	struct running r;
 	struct signer signer;
 	struct buf good, forged;
-	struct kit_proc floods[FLOODS];
+	struct tk_proc floods[FLOODS];
 };
 
 static void
@@ -463,7 +463,7 @@ make_tokens(struct forgers *f, const char *jwks)
 	buf_puts(&file, "{\"keys\":[");
 	signer_put_jwk(&file, &f->signer, "k", "");
 	buf_puts(&file, "]}");
-	kit_write_file(jwks, file.p);
+	tk_write_file(jwks, file.p);
 	snprintf(claims, sizeof(claims), "{\"exp\":%lld,\"role\":\"operator\"}",
 	    (long long)(clock_wall().ms / 1000 + 1000));
 	buf_init(&f->good, SIGNER_MAX);
@@ -479,7 +479,7 @@ make_tokens(struct forgers *f, const char *jwks)
 static long long
 refused(struct forgers *f)
 {
-	return kit_service_metric(
+	return tk_service_metric(
 	    &f->r.toy, "soul_auth_refused_total{reason=\"bad_token\"}");
 }
 
@@ -493,7 +493,7 @@ is_flooded(void *arg)
 static int64_t
 slowest(struct forgers *f, const char *token)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	int64_t worst = 0;
 	size_t i;
 
@@ -504,7 +504,7 @@ slowest(struct forgers *f, const char *token)
 		ms = mono_diff_ms(clock_mono(), t);
 		worst = ms > worst ? ms : worst;
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return worst;
 }
 
@@ -513,28 +513,28 @@ slowest(struct forgers *f, const char *token)
  * they are refused, those who have a good token are answered, also when it is
  * checked for the first time.
  */
-KIT_TEST_T(forged_tokens_keep_nobody_waiting, 90)
+TEST_T(forged_tokens_keep_nobody_waiting, 90)
 {
 	char tokens[300], jwks[300], any[] = "RATE_ADDRESS_PER_S=0";
 	char burst[] = "RATE_TOKEN_BURST=1000", per[] = "HTTP_PER_ADDRESS=64";
 	char workers[] = "HTTP_WORKERS=80";
-	const char *path = kit_path("tokens.json");
+	const char *path = tk_path("tokens.json");
 	int64_t quiet, by_file, by_jwt;
 	struct forgers f = { 0 };
 	long long before;
 	size_t i;
 
-	kit_tokens_write(path, two, NELEM(two));
+	tk_tokens_write(path, two, NELEM(two));
 	put_setting(tokens, sizeof(tokens), "AUTH_TOKENS", path);
-	put_setting(jwks, sizeof(jwks), "AUTH_JWKS", kit_path("jwks.json"));
-	make_tokens(&f, kit_path("jwks.json"));
-	start(&f.r, KIT_ENV(tokens, jwks, any, burst, per, workers));
+	put_setting(jwks, sizeof(jwks), "AUTH_JWKS", tk_path("jwks.json"));
+	make_tokens(&f, tk_path("jwks.json"));
+	start(&f.r, TK_ENV(tokens, jwks, any, burst, per, workers));
 	quiet = slowest(&f, "t-one");
 	struct flood flood = { f.r.toy.http, f.forged.p };
 	for (i = 0; i < FLOODS; i++)
-		kit_fork(&f.floods[i], i == 0 ? "flood-0" : "flood-1",
+		tk_fork(&f.floods[i], i == 0 ? "flood-0" : "flood-1",
 		    flood_main, &flood);
-	ck_assert(kit_until(is_flooded, &f, RUNNING_MS));
+	ck_assert(tk_until(is_flooded, &f, RUNNING_MS));
 	before = refused(&f);
 	by_file = slowest(&f, "t-one");
 	by_jwt = slowest(&f, f.good.p);
@@ -548,9 +548,9 @@ KIT_TEST_T(forged_tokens_keep_nobody_waiting, 90)
 	ck_assert_int_lt(by_file, 2000);
 	ck_assert_int_lt(by_jwt, 2000);
 	for (i = 0; i < FLOODS; i++) {
-		ck_assert(kit_alive(&f.floods[i]));
-		kit_signal(&f.floods[i], SIGKILL);
-		kit_wait(&f.floods[i], RUNNING_MS);
+		ck_assert(tk_alive(&f.floods[i]));
+		tk_signal(&f.floods[i], SIGKILL);
+		tk_wait(&f.floods[i], RUNNING_MS);
 	}
 	EVP_PKEY_free(f.signer.pkey);
 	buf_free(&f.good);

@@ -76,7 +76,7 @@ line_main(void *arg)
 
 /* "toy <args>" in that environment; p has what it wrote. */
 static void
-begin(struct kit_proc *p, const struct svc_def *d, const char *const env[],
+begin(struct tk_proc *p, const struct svc_def *d, const char *const env[],
     const char *const args[])
 {
 	static int nth;
@@ -84,14 +84,14 @@ begin(struct kit_proc *p, const struct svc_def *d, const char *const env[],
 	char name[32];
 
 	snprintf(name, sizeof(name), "toy-%d", nth++);
-	kit_fork(p, name, line_main, &l);
+	tk_fork(p, name, line_main, &l);
 }
 
 static int
-done(struct kit_proc *p, const char *const env[], const char *const args[])
+done(struct tk_proc *p, const char *const env[], const char *const args[])
 {
 	begin(p, &def, env, args);
-	return kit_wait(p, RUNNING_MS);
+	return tk_wait(p, RUNNING_MS);
 }
 
 #define CHECK ((const char *const[]){ "--check-config", NULL })
@@ -102,62 +102,62 @@ done(struct kit_proc *p, const char *const env[], const char *const args[])
 static void
 refuses(const char *const env[], const char *why)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
 	ck_assert_int_eq(done(&p, env, CHECK), 78);
-	ck_assert_msg(kit_log_has(&p, why), "--check-config: %s", why);
+	ck_assert_msg(tk_log_has(&p, why), "--check-config: %s", why);
 	ck_assert_int_eq(done(&p, env, RUN), 78);
-	ck_assert_msg(kit_log_has(&p, why), "%s", why);
+	ck_assert_msg(tk_log_has(&p, why), "%s", why);
 }
 
 static void
 takes(const char *const env[])
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
 	ck_assert_int_eq(done(&p, env, CHECK), 0);
 }
 
-static const struct kit_token one[] = { { "t-one", "\"role\":\"operator\"" } };
+static const struct tk_token one[] = { { "t-one", "\"role\":\"operator\"" } };
 
-KIT_TEST(whom_the_network_brings_is_let_in_only_if_it_is_said_who)
+TEST(whom_the_network_brings_is_let_in_only_if_it_is_said_who)
 {
-	const char *path = kit_path("tokens.json");
+	const char *path = tk_path("tokens.json");
 	char file[300], none[300];
 
-	kit_tokens_write(path, one, NELEM(one));
+	tk_tokens_write(path, one, NELEM(one));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
-	snprintf(none, sizeof(none), "AUTH_JWKS=%s", kit_path("none"));
-	refuses(KIT_ENV(WIDE), "HTTP_ADDR=0.0.0.0:0 can be reached");
-	refuses(KIT_ENV("HTTP_ADDR=10.0.0.1:9010"), "set AUTH_TOKENS");
-	refuses(KIT_ENV("AUTH=on"), "AUTH: use off");
-	refuses(KIT_ENV("AUTH=off", file), "AUTH=off contradicts");
-	refuses(KIT_ENV(none), "AUTH_JWKS: ");
-	refuses(KIT_ENV(none), "No such file");
-	refuses(KIT_ENV(file, "AUTH_ISSUER=https://id"), "set AUTH_JWKS, too");
-	refuses(KIT_ENV("AUTH_AUDIENCE=soul"), "set AUTH_JWKS, too");
-	takes(KIT_ENV("HTTP_ADDR=127.0.0.1:0"));
-	takes(KIT_ENV("HTTP_ADDR=127.1.2.3:0"));
-	takes(KIT_ENV(WIDE, file));
-	takes(KIT_ENV(WIDE, "AUTH=off"));
-	kit_write_file(path, "{\"tokens\":[{\"role\":\"owner\"}]}");
-	refuses(KIT_ENV(file), "/tokens/0/sha256: is missing");
+	snprintf(none, sizeof(none), "AUTH_JWKS=%s", tk_path("none"));
+	refuses(TK_ENV(WIDE), "HTTP_ADDR=0.0.0.0:0 can be reached");
+	refuses(TK_ENV("HTTP_ADDR=10.0.0.1:9010"), "set AUTH_TOKENS");
+	refuses(TK_ENV("AUTH=on"), "AUTH: use off");
+	refuses(TK_ENV("AUTH=off", file), "AUTH=off contradicts");
+	refuses(TK_ENV(none), "AUTH_JWKS: ");
+	refuses(TK_ENV(none), "No such file");
+	refuses(TK_ENV(file, "AUTH_ISSUER=https://id"), "set AUTH_JWKS, too");
+	refuses(TK_ENV("AUTH_AUDIENCE=soul"), "set AUTH_JWKS, too");
+	takes(TK_ENV("HTTP_ADDR=127.0.0.1:0"));
+	takes(TK_ENV("HTTP_ADDR=127.1.2.3:0"));
+	takes(TK_ENV(WIDE, file));
+	takes(TK_ENV(WIDE, "AUTH=off"));
+	tk_write_file(path, "{\"tokens\":[{\"role\":\"owner\"}]}");
+	refuses(TK_ENV(file), "/tokens/0/sha256: is missing");
 }
 
-KIT_TEST(a_service_without_http_asks_for_nothing)
+TEST(a_service_without_http_asks_for_nothing)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
-	begin(&p, &deaf, KIT_ENV(WIDE), CHECK);
-	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
-	begin(&p, &deaf, KIT_ENV(WIDE), KIT_ENV("--help"));
-	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
-	ck_assert(!kit_log_has(&p, "AUTH_TOKENS"));
-	ck_assert(!kit_log_has(&p, "toy token"));
+	begin(&p, &deaf, TK_ENV(WIDE), CHECK);
+	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+	begin(&p, &deaf, TK_ENV(WIDE), TK_ENV("--help"));
+	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+	ck_assert(!tk_log_has(&p, "AUTH_TOKENS"));
+	ck_assert(!tk_log_has(&p, "toy token"));
 }
 
 struct waiting {
-	struct kit_proc *p;
+	struct tk_proc *p;
 	const char *text;
 };
 
@@ -166,64 +166,64 @@ has_said(void *arg)
 {
 	const struct waiting *w = arg;
 
-	return kit_log_has(w->p, w->text);
+	return tk_log_has(w->p, w->text);
 }
 
-KIT_TEST(what_is_off_is_off_and_warned_of)
+TEST(what_is_off_is_off_and_warned_of)
 {
-	struct kit_answer a = { 0 };
-	struct kit_proc p;
+	struct tk_answer a = { 0 };
+	struct tk_proc p;
 	struct waiting started = { &p, "ev=svc.started" };
 	char addr[64];
-	int port = kit_port();
+	int port = tk_port();
 
 	snprintf(addr, sizeof(addr), "HTTP_ADDR=0.0.0.0:%d", port);
-	begin(&p, &def, KIT_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
-	ck_assert(kit_until(has_said, &started, RUNNING_MS));
-	ck_assert(kit_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
-	ck_assert_int_eq(kit_http_ask(port, &a, "GET", "/v1/souls", NULL), 200);
-	kit_signal(&p, SIGTERM);
-	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
-	kit_answer_free(&a);
+	begin(&p, &def, TK_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
+	ck_assert(tk_until(has_said, &started, RUNNING_MS));
+	ck_assert(tk_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
+	ck_assert_int_eq(tk_http_ask(port, &a, "GET", "/v1/souls", NULL), 200);
+	tk_signal(&p, SIGTERM);
+	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+	tk_answer_free(&a);
 }
 
 static int
 ask_by_name(int port, const char *host)
 {
-	struct kit_answer a = { 0 };
-	int status = kit_http_call(port, &a,
+	struct tk_answer a = { 0 };
+	int status = tk_http_call(port, &a,
 	    "GET /v1/souls HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
 	    host);
 
 	if (status == 403)
-		ck_assert(kit_answer_has(&a, "say AUTH=off"));
-	kit_answer_free(&a);
+		ck_assert(tk_answer_has(&a, "say AUTH=off"));
+	tk_answer_free(&a);
 	return status;
 }
 
 /* A page's name that points here is not this machine's. */
-KIT_TEST(who_is_not_known_may_not_bring_a_name)
+TEST(who_is_not_known_may_not_bring_a_name)
 {
 	static const char *const off[] = { "AUTH=", "AUTH=off" };
 	char addr[64];
 
 	for (int i = 0; i < 2; i++) {
-		int port = kit_port();
-		struct kit_proc p;
+		int port = tk_port();
+		struct tk_proc p;
 		struct waiting started = { &p, "ev=svc.started" };
 
 		snprintf(addr, sizeof(addr), "HTTP_ADDR=127.0.0.1:%d", port);
-		begin(&p, &def, KIT_ENV(addr, off[i], "HTTP_WORKERS=24"), RUN);
-		ck_assert(kit_until(has_said, &started, RUNNING_MS));
+		begin(&p, &def, TK_ENV(addr, off[i], "HTTP_WORKERS=24"), RUN);
+		ck_assert(tk_until(has_said, &started, RUNNING_MS));
 		ck_assert_int_eq(ask_by_name(port, "localhost:9010"), 200);
 		ck_assert_int_eq(ask_by_name(port, "127.0.0.1"), 200);
 		ck_assert_int_eq(
 		    ask_by_name(port, "evil.example"), i == 0 ? 403 : 200);
 		ck_assert(
-		    kit_log_has(&p, "ev=svc.foreign_host host=evil.example") ==
+		    tk_log_has(&p, "ev=svc.foreign_host host=evil.example") ==
 		    (i == 0));
-		kit_signal(&p, SIGTERM);
-		ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 0);
+		tk_signal(&p, SIGTERM);
+		ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
 	}
 }
 
@@ -233,9 +233,9 @@ KIT_TEST(who_is_not_known_may_not_bring_a_name)
 
 /* The line of p's output that begins with lead; dst is "" without one. */
 static void
-line_of(const struct kit_proc *p, const char *lead, char *dst, size_t n)
+line_of(const struct tk_proc *p, const char *lead, char *dst, size_t n)
 {
-	char *log = kit_read_file(p->log, NULL);
+	char *log = tk_read_file(p->log, NULL);
 	const char *at = strstr(log, lead);
 
 	dst[0] = '\0';
@@ -244,41 +244,41 @@ line_of(const struct kit_proc *p, const char *lead, char *dst, size_t n)
 	free(log);
 }
 
-KIT_TEST(the_command_token_keeps_the_file)
+TEST(the_command_token_keeps_the_file)
 {
-	const char *path = kit_path("tokens.json");
+	const char *path = tk_path("tokens.json");
 	char token[128], file[300];
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r = { 0 };
-	struct kit_proc p;
+	struct tk_proc p;
 
 	/* It needs no configuration that would do for the service. */
-	ck_assert_int_eq(done(&p, KIT_ENV(WIDE),
-			     KIT_ENV("token", "add", path, "operator",
-				 "name=ops", "days=2")),
+	ck_assert_int_eq(
+	    done(&p, TK_ENV(WIDE),
+		TK_ENV("token", "add", path, "operator", "name=ops", "days=2")),
 	    0);
 	line_of(&p, "soul_", token, sizeof(token));
 	ck_assert_uint_eq(strlen(token), 37);
-	ck_assert_int_eq(done(&p, NO_ENV, KIT_ENV("token", "list", path)), 0);
-	ck_assert(kit_log_has(&p, "operator"));
-	ck_assert(kit_log_has(&p, "# ops"));
+	ck_assert_int_eq(done(&p, NO_ENV, TK_ENV("token", "list", path)), 0);
+	ck_assert(tk_log_has(&p, "operator"));
+	ck_assert(tk_log_has(&p, "# ops"));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
-	running_fork(&r, &def, "nats://127.0.0.1:1", KIT_ENV(file));
-	kit_service_wait(&r.toy);
+	running_fork(&r, &def, "nats://127.0.0.1:1", TK_ENV(file));
+	tk_service_wait(&r.toy);
 	guarded_ask(&r,
 	    &(struct guarded_ask){
 		token, "GET", "/v1/souls", NULL, 200, "fine" });
 	running_end(&r);
 	ck_assert_int_eq(
-	    done(&p, NO_ENV, KIT_ENV("token", "drop", path, "ops")), 0);
-	ck_assert(kit_log_has(&p, "dropped "));
+	    done(&p, NO_ENV, TK_ENV("token", "drop", path, "ops")), 0);
+	ck_assert(tk_log_has(&p, "dropped "));
 	ck_assert_int_eq(
-	    done(&p, NO_ENV, KIT_ENV("token", "drop", path, "ops")), 1);
-	ck_assert(kit_log_has(&p, "has no token of that name"));
-	kit_answer_free(&a);
+	    done(&p, NO_ENV, TK_ENV("token", "drop", path, "ops")), 1);
+	ck_assert(tk_log_has(&p, "has no token of that name"));
+	tk_answer_free(&a);
 }
 
-KIT_TEST(the_command_token_says_what_it_wants)
+TEST(the_command_token_says_what_it_wants)
 {
 	static const char *const wrong[][7] = {
 		{ "token", NULL },
@@ -292,18 +292,17 @@ KIT_TEST(the_command_token_says_what_it_wants)
 		{ "token", "list", NULL },
 		{ "token", "drop", "f", NULL },
 	};
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t i;
 
 	for (i = 0; i < NELEM(wrong); i++) {
 		ck_assert_int_eq(done(&p, NO_ENV, wrong[i]), 64);
-		ck_assert(kit_log_has(&p, "token --help"));
+		ck_assert(tk_log_has(&p, "token --help"));
 	}
-	ck_assert_int_eq(done(&p, NO_ENV, KIT_ENV("token", "--help")), 0);
-	ck_assert(kit_log_has(&p, "usage: toy token add FILE ROLE"));
+	ck_assert_int_eq(done(&p, NO_ENV, TK_ENV("token", "--help")), 0);
+	ck_assert(tk_log_has(&p, "usage: toy token add FILE ROLE"));
 	ck_assert_int_eq(
-	    done(&p, NO_ENV, KIT_ENV("token", "add", kit_path("f"), "owner")),
-	    1);
-	ck_assert(kit_log_has(&p, "/f: user: is missing"));
-	ck_assert_int_ne(access(kit_path("f"), F_OK), 0);
+	    done(&p, NO_ENV, TK_ENV("token", "add", tk_path("f"), "owner")), 1);
+	ck_assert(tk_log_has(&p, "/f: user: is missing"));
+	ck_assert_int_ne(access(tk_path("f"), F_OK), 0);
 }

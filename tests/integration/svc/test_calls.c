@@ -6,8 +6,8 @@
  */
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit_json.h"
 #include "running.h"
+#include "testkit/json.h"
 #include "wire/msgs.h"
 
 #define SLOW_MS  60000
@@ -164,7 +164,7 @@ member(json_t *j, const char *name)
 
 /* ---- tests --------------------------------------------------------------- */
 
-KIT_TEST(a_call_may_have_many_answers)
+TEST(a_call_may_have_many_answers)
 {
 	static const char *const want[] = { "one", "two", "three", "last" };
 	natsSubscription *sub = NULL;
@@ -201,19 +201,19 @@ KIT_TEST(a_call_may_have_many_answers)
 	running_end(&r);
 }
 
-KIT_TEST(over_http_only_the_last_answer_counts)
+TEST(over_http_only_the_last_answer_counts)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	ck_assert_int_eq(running_call(&r, &a, "/quick", "several"), 200);
 	ck_assert_str_eq(a.body.p, "{\"error\":\"last\"}");
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
-KIT_TEST(errors_are_the_same_both_ways)
+TEST(errors_are_the_same_both_ways)
 {
 	static const struct {
 		const char *how, *rc, *header, *error, *code;
@@ -224,7 +224,7 @@ KIT_TEST(errors_are_the_same_both_ways)
 		    502 },
 		{ "busy", "overloaded", "503", "not now", "busy", 429 },
 	};
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct reply p;
 	struct running r;
 	size_t i;
@@ -235,33 +235,33 @@ KIT_TEST(errors_are_the_same_both_ways)
 		request(&r, &p, "toy.quick", rows[i].how);
 		ck_assert_str_eq(p.rc, rows[i].rc);
 		ck_assert_str_eq(p.status, rows[i].header);
-		j = kit_nats_json(p.m);
+		j = tk_nats_json(p.m);
 		ck_assert_str_eq(member(j, "error"), rows[i].error);
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 		natsMsg_Destroy(p.m);
 		ck_assert_int_eq(running_call(&r, &a, "/quick", rows[i].how),
 		    rows[i].status);
-		j = kit_json(a.body.p, a.body.n);
+		j = tk_json(a.body.p, a.body.n);
 		ck_assert_str_eq(member(j, "error"), rows[i].error);
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
 static void
-post(struct running *r, struct kit_answer *a, const char *body)
+post(struct running *r, struct tk_answer *a, const char *body)
 {
-	kit_http_call(r->toy.http, a,
+	tk_http_call(r->toy.http, a,
 	    "POST /quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 	    "Content-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
 }
 
 /* The protocol's words for what is missing, ours for what is wrong. */
-KIT_TEST(prescribed_texts_are_said)
+TEST(prescribed_texts_are_said)
 {
 	static const struct {
 		const char *body, *text;
@@ -277,7 +277,7 @@ KIT_TEST(prescribed_texts_are_said)
 		{ "{\"error\":7}", "\"/error: must be a string\"" },
 	};
 	struct buf many = BUF_INIT(1024 * 1024);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r;
 	natsMsg *m;
 	size_t i;
@@ -286,7 +286,7 @@ KIT_TEST(prescribed_texts_are_said)
 	for (i = 0; i < NELEM(rows); i++) {
 		post(&r, &a, rows[i].body);
 		ck_assert_int_eq(a.status, 400);
-		ck_assert_msg(kit_answer_has(&a, rows[i].text), "%s", a.body.p);
+		ck_assert_msg(tk_answer_has(&a, rows[i].text), "%s", a.body.p);
 		ck_assert_int_eq(natsConnection_RequestString(&m, r.nc,
 				     "toy.quick", rows[i].body, RUNNING_MS),
 		    NATS_OK);
@@ -300,8 +300,8 @@ KIT_TEST(prescribed_texts_are_said)
 	buf_puts(&many, "[]]");
 	post(&r, &a, many.p);
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(kit_answer_has(&a, "too many objects and arrays"));
-	kit_answer_free(&a);
+	ck_assert(tk_answer_has(&a, "too many objects and arrays"));
+	tk_answer_free(&a);
 	buf_free(&many);
 	running_end(&r);
 }
@@ -310,7 +310,7 @@ KIT_TEST(prescribed_texts_are_said)
 static void
 told_deadline(const char *text, size_t n, int64_t before, int64_t ms)
 {
-	json_t *j = kit_json(text, n);
+	json_t *j = tk_json(text, n);
 	int64_t told = strtoll(member(j, "error"), NULL, 10);
 
 	ck_assert_int_ge(told, before + ms);
@@ -318,14 +318,14 @@ told_deadline(const char *text, size_t n, int64_t before, int64_t ms)
 	json_decref(j);
 }
 
-KIT_TEST(a_call_has_the_deadline_of_its_route)
+TEST(a_call_has_the_deadline_of_its_route)
 {
 	static const struct {
 		const char *subject, *path;
 		int64_t ms;
 	} rows[] = { { "toy.slow", "/slow", SLOW_MS },
 		{ "toy.quick", "/quick", QUICK_MS } };
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct reply p;
 	struct running r;
 	int64_t before;
@@ -343,7 +343,7 @@ KIT_TEST(a_call_has_the_deadline_of_its_route)
 		    running_call(&r, &a, rows[i].path, "tell"), 200);
 		told_deadline(a.body.p, a.body.n, before, rows[i].ms);
 	}
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
@@ -368,7 +368,7 @@ request_by(struct running *r, struct reply *p, int64_t deadline)
 }
 
 /* The caller's own deadline and trace; nothing begins when it is over. */
-KIT_TEST(a_caller_brings_its_deadline_and_trace)
+TEST(a_caller_brings_its_deadline_and_trace)
 {
 	int64_t by = clock_wall().ms + 123456;
 	char want[128];
@@ -421,10 +421,10 @@ is_small_first(struct running *r, natsSubscription *answers, const char *large)
 }
 
 /* Who asks for what takes long does not hold up the others. */
-KIT_TEST(a_large_request_is_decoded_beside_the_others)
+TEST(a_large_request_is_decoded_beside_the_others)
 {
 	struct buf large = BUF_INIT(1024 * 1024);
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	natsSubscription *answers;
 	struct running r;
 	int tries = 0;
@@ -438,26 +438,26 @@ KIT_TEST(a_large_request_is_decoded_beside_the_others)
 	natsSubscription_Destroy(answers);
 	large.p[large.n - 2] = '\0';
 	ck_assert_int_eq(
-	    kit_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
-	ck_assert(kit_answer_has(&a, "invalid json"));
-	kit_answer_free(&a);
+	    tk_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
+	ck_assert(tk_answer_has(&a, "invalid json"));
+	tk_answer_free(&a);
 	buf_free(&large);
 	running_end(&r);
 }
 
 /* HTTP has room for it, a message of NATS has not: its caller is told so. */
-KIT_TEST(an_answer_over_http_may_be_long)
+TEST(an_answer_over_http_may_be_long)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct reply p;
 	struct running r;
 	json_t *j;
 
 	running_start(&r, &def);
 	ck_assert_int_eq(
-	    kit_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
+	    tk_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 60 * 50000);
-	j = kit_json(a.body.p, a.body.n);
+	j = tk_json(a.body.p, a.body.n);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 60);
 	json_decref(j);
 	ck_assert_int_eq(natsConnection_RequestString(
@@ -466,12 +466,12 @@ KIT_TEST(an_answer_over_http_may_be_long)
 	reply_read(&p);
 	ck_assert_str_eq(p.rc, "internal");
 	natsMsg_Destroy(p.m);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
 /* Discovery counts the calls over NATS, and what became of them. */
-KIT_TEST(discovery_counts_calls)
+TEST(discovery_counts_calls)
 {
 	struct reply p;
 	struct running r;
@@ -486,7 +486,7 @@ KIT_TEST(discovery_counts_calls)
 	ck_assert_int_eq(natsConnection_RequestString(
 			     &m, r.nc, "$SRV.STATS.toy", "", RUNNING_MS),
 	    NATS_OK);
-	j = kit_nats_json(m);
+	j = tk_nats_json(m);
 	e = json_array_get(json_object_get(j, "endpoints"), 0);
 	ck_assert_str_eq(member(e, "name"), "slow");
 	ck_assert_int_eq(

@@ -135,7 +135,7 @@ line_main(void *arg)
 
 /* The exit code of "toy <args>"; p has what it wrote. */
 static int
-done(struct kit_proc *p, const char *env, const char *const args[])
+done(struct tk_proc *p, const char *env, const char *const args[])
 {
 	static int nth;
 	struct line l = { args, env };
@@ -143,18 +143,18 @@ done(struct kit_proc *p, const char *env, const char *const args[])
 
 	/* A log of its own. */
 	snprintf(name, sizeof(name), "command-%d", nth++);
-	kit_fork(p, name, line_main, &l);
-	return kit_wait(p, RUNNING_MS);
+	tk_fork(p, name, line_main, &l);
+	return tk_wait(p, RUNNING_MS);
 }
 
 /* healthcheck of the service on port. */
 static int
-health(struct kit_proc *p, const char *host, int port)
+health(struct tk_proc *p, const char *host, int port)
 {
 	char env[64];
 
 	snprintf(env, sizeof(env), "ADMIN_ADDR=%s:%d", host, port);
-	return done(p, env, KIT_ENV("healthcheck"));
+	return done(p, env, TK_ENV("healthcheck"));
 }
 
 struct expected {
@@ -166,59 +166,58 @@ static bool
 is_unready(void *arg)
 {
 	const struct expected *e = arg;
-	struct kit_proc p;
+	struct tk_proc p;
 
 	return health(&p, "127.0.0.1", e->r->toy.admin) == 1 &&
-	    kit_log_has(&p, e->text);
+	    tk_log_has(&p, e->text);
 }
 
 /* ---- healthcheck --------------------------------------------------------- */
 
-KIT_TEST(healthcheck_is_zero_only_when_ready)
+TEST(healthcheck_is_zero_only_when_ready)
 {
 	struct running r;
 	struct expected two = { &r,
 		"not ready: the peer is not reachable; the other?peer is not "
 		"reachable\n" };
 	struct expected nats = { &r, "not ready: NATS is not reachable" };
-	struct kit_answer a = { 0 };
-	struct kit_proc p;
+	struct tk_answer a = { 0 };
+	struct tk_proc p;
 
 	running_begin(&r, &def, NULL);
-	ck_assert(kit_until(is_unready, &two, RUNNING_MS));
+	ck_assert(tk_until(is_unready, &two, RUNNING_MS));
 	ck_assert_int_eq(running_call(&r, &a, "/call", "up"), 200);
-	kit_service_wait(&r.toy);
+	tk_service_wait(&r.toy);
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.admin), 0);
-	ck_assert(kit_log_has(&p, "ready\n"));
-	ck_assert(!kit_log_has(&p, "not ready"));
+	ck_assert(tk_log_has(&p, "ready\n"));
+	ck_assert(!tk_log_has(&p, "not ready"));
 	/* What listens on all addresses is asked on loopback. */
 	ck_assert_int_eq(health(&p, "0.0.0.0", r.toy.admin), 0);
 	ck_assert_int_eq(health(&p, "", r.toy.admin), 0);
 	/* Another server's port is no service's. */
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.http), 1);
-	ck_assert(kit_log_has(&p, "no such path"));
+	ck_assert(tk_log_has(&p, "no such path"));
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.nats.port), 1);
-	ck_assert(kit_log_has(&p, "what answers there is no service"));
-	kit_server_stop(&r.nats, SIGKILL);
-	ck_assert(kit_until(is_unready, &nats, RUNNING_MS));
-	kit_answer_free(&a);
+	ck_assert(tk_log_has(&p, "what answers there is no service"));
+	tk_server_stop(&r.nats, SIGKILL);
+	ck_assert(tk_until(is_unready, &nats, RUNNING_MS));
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
-KIT_TEST(healthcheck_of_nobody)
+TEST(healthcheck_of_nobody)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
-	ck_assert_int_eq(health(&p, "127.0.0.1", kit_port()), 1);
-	ck_assert(kit_log_has(&p, "Connection refused"));
+	ck_assert_int_eq(health(&p, "127.0.0.1", tk_port()), 1);
+	ck_assert(tk_log_has(&p, "Connection refused"));
 	ck_assert_int_eq(health(&p, "127.0.0.1", 0), 78);
-	ck_assert(kit_log_has(&p, "with a port to ask"));
+	ck_assert(tk_log_has(&p, "with a port to ask"));
 	ck_assert_int_eq(health(&p, "localhost", 80), 78);
-	ck_assert_int_eq(done(&p, NULL, KIT_ENV("healthcheck", "now")), 64);
-	ck_assert(kit_log_has(&p, "takes no arguments"));
-	ck_assert_int_eq(
-	    done(&p, "TOY_NUMBER=ten", KIT_ENV("healthcheck")), 78);
-	ck_assert(kit_log_has(&p, "TOY_NUMBER"));
+	ck_assert_int_eq(done(&p, NULL, TK_ENV("healthcheck", "now")), 64);
+	ck_assert(tk_log_has(&p, "takes no arguments"));
+	ck_assert_int_eq(done(&p, "TOY_NUMBER=ten", TK_ENV("healthcheck")), 78);
+	ck_assert(tk_log_has(&p, "TOY_NUMBER"));
 }
 
 /* A server of raw bytes; it says text for ever, or nothing at all. */
@@ -254,54 +253,54 @@ peer_main(void *arg)
 	return 0;
 }
 
-KIT_TEST(healthcheck_ends_whatever_answers)
+TEST(healthcheck_ends_whatever_answers)
 {
 	static const char *const texts[] = { "HTTP/1.1 200\r\nX: y\r\n",
 		"HTTP/1.1 200x OK\r\n\r\n", "no", "\r\n\r\n" };
-	struct kit_proc p, server;
+	struct tk_proc p, server;
 	struct peer s;
 	struct mono before;
 	size_t i;
 
 	for (i = 0; i < NELEM(texts); i++) {
 		peer_open(&s, texts[i]);
-		kit_fork(&server, "peer", peer_main, &s);
+		tk_fork(&server, "peer", peer_main, &s);
 		ck_assert_int_eq(health(&p, "127.0.0.1", s.port), 1);
-		ck_assert(kit_log_has(&p, "what answers there is no service"));
-		ck_assert_int_eq(kit_wait(&server, RUNNING_MS), 0);
+		ck_assert(tk_log_has(&p, "what answers there is no service"));
+		ck_assert_int_eq(tk_wait(&server, RUNNING_MS), 0);
 		close(s.fd);
 	}
 	peer_open(&s, NULL);
 	before = clock_mono();
 	ck_assert_int_eq(health(&p, "127.0.0.1", s.port), 1);
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), before), 1900);
-	ck_assert(kit_log_has(&p, "timed out"));
+	ck_assert(tk_log_has(&p, "timed out"));
 	close(s.fd);
 }
 
 /* ---- the table ----------------------------------------------------------- */
 
-KIT_TEST(a_command_gets_its_words_and_the_configuration)
+TEST(a_command_gets_its_words_and_the_configuration)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
-	ck_assert_int_eq(done(&p, "TOY_NUMBER=8", KIT_ENV("say", "a", "b")), 7);
-	ck_assert(kit_log_has(
+	ck_assert_int_eq(done(&p, "TOY_NUMBER=8", TK_ENV("say", "a", "b")), 7);
+	ck_assert(tk_log_has(
 	    &p, "number 8, 3 words, the last b, at nats://127.0.0.1:4222\n"));
-	ck_assert_int_eq(done(&p, "TOY_NUMBER=10", KIT_ENV("say", "a")), 78);
-	ck_assert(kit_log_has(&p, "TOY_NUMBER"));
+	ck_assert_int_eq(done(&p, "TOY_NUMBER=10", TK_ENV("say", "a")), 78);
+	ck_assert(tk_log_has(&p, "TOY_NUMBER"));
 	/* One that has a configuration of its own is not bothered with ours. */
 	ck_assert_int_eq(
-	    done(&p, "TOY_NUMBER=10", KIT_ENV("alone", "--help")), 0);
-	ck_assert(kit_log_has(&p, "alone 2\n"));
+	    done(&p, "TOY_NUMBER=10", TK_ENV("alone", "--help")), 0);
+	ck_assert(tk_log_has(&p, "alone 2\n"));
 }
 
-KIT_TEST(help_has_all_commands_and_a_wrong_one_is_told)
+TEST(help_has_all_commands_and_a_wrong_one_is_told)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
-	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--help")), 0);
-	ck_assert(kit_log_has(&p,
+	ck_assert_int_eq(done(&p, NULL, TK_ENV("--help")), 0);
+	ck_assert(tk_log_has(&p,
 	    "usage: toy [option]\n       toy healthcheck\n"
 	    "       toy token add FILE ROLE [user=U] [tenant=T] "
 	    "[terminal_id=ID] [name=N] [days=N]\n"
@@ -309,20 +308,20 @@ KIT_TEST(help_has_all_commands_and_a_wrong_one_is_told)
 	    "       toy token drop FILE NAME|DIGEST\n"
 	    "       toy say WORD...\n       toy say --all\n"
 	    "       toy alone\n"));
-	ck_assert(kit_log_has(&p, "  say             say what it was given\n"));
-	ck_assert(kit_log_has(&p, "  healthcheck     ask "));
+	ck_assert(tk_log_has(&p, "  say             say what it was given\n"));
+	ck_assert(tk_log_has(&p, "  healthcheck     ask "));
 	ck_assert_int_eq(
-	    done(&p, "TOY_NUMBER=no", KIT_ENV("say", "x", "--help")), 0);
-	ck_assert(kit_log_has(&p,
+	    done(&p, "TOY_NUMBER=no", TK_ENV("say", "x", "--help")), 0);
+	ck_assert(tk_log_has(&p,
 	    "toy say - say what it was given\n\nusage: toy say WORD...\n"
 	    "       toy say --all\n\nMore of it.\n"));
-	ck_assert_int_eq(done(&p, NULL, KIT_ENV("sya", "x")), 64);
-	ck_assert(kit_log_has(&p,
+	ck_assert_int_eq(done(&p, NULL, TK_ENV("sya", "x")), 64);
+	ck_assert(tk_log_has(&p,
 	    "unknown command sya; commands: healthcheck, token, say, alone; "
 	    "see toy --help\n"));
-	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--say")), 64);
-	ck_assert(kit_log_has(&p, "unknown argument --say; see toy --help\n"));
-	ck_assert_int_eq(done(&p, NULL, KIT_ENV("--version", "x")), 64);
+	ck_assert_int_eq(done(&p, NULL, TK_ENV("--say")), 64);
+	ck_assert(tk_log_has(&p, "unknown argument --say; see toy --help\n"));
+	ck_assert_int_eq(done(&p, NULL, TK_ENV("--version", "x")), 64);
 }
 
 static int
@@ -330,15 +329,15 @@ full_main(void *arg)
 {
 	(void)arg;
 	ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
-	return line_main(&(struct line){ KIT_ENV("alone"), NULL });
+	return line_main(&(struct line){ TK_ENV("alone"), NULL });
 }
 
-KIT_TEST(what_cannot_be_written_is_no_success)
+TEST(what_cannot_be_written_is_no_success)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 
-	kit_fork(&p, "full", full_main, NULL);
-	ck_assert_int_eq(kit_wait(&p, RUNNING_MS), 1);
-	ck_assert(kit_log_has(&p, "nobody listens\n"));
-	ck_assert(kit_log_has(&p, "toy alone: cannot write\n"));
+	tk_fork(&p, "full", full_main, NULL);
+	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 1);
+	ck_assert(tk_log_has(&p, "nobody listens\n"));
+	ck_assert(tk_log_has(&p, "toy alone: cannot write\n"));
 }

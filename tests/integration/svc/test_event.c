@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "kit/kit_json.h"
 #include "running.h"
 #include "svc/event.h"
+#include "testkit/json.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
@@ -137,7 +137,7 @@ struct told {
 static void
 look(struct told *t)
 {
-	t->r.nc = kit_nats_connect(t->r.nats.url);
+	t->r.nc = tk_nats_connect(t->r.nats.url);
 	ck_assert_int_eq(
 	    natsConnection_JetStream(&t->js, t->r.nc, NULL), NATS_OK);
 }
@@ -153,27 +153,27 @@ look_away(struct told *t)
 static void
 toy_run(struct told *t)
 {
-	running_begin(&t->r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=10000"));
+	running_begin(&t->r, &def, TK_ENV("DRAIN_TIMEOUT_MS=10000"));
 	look(t);
 }
 
 static void
 toy_end(struct told *t)
 {
-	kit_service_end(&t->r.toy);
+	tk_service_end(&t->r.toy);
 }
 
 static void
 say(struct told *t, const char *what, const char *answer)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char want[64];
 
 	snprintf(want, sizeof(want), "\"%s\"", answer);
 	ck_assert_int_eq(running_call(&t->r, &a, "/call", what), 200);
 	ck_assert_msg(
-	    kit_answer_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
-	kit_answer_free(&a);
+	    tk_answer_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
+	tk_answer_free(&a);
 }
 
 static bool
@@ -194,7 +194,7 @@ static void
 ck_stored(struct told *t, uint64_t n)
 {
 	t->want = n;
-	ck_assert(kit_until(has, t, WAIT_MS));
+	ck_assert(tk_until(has, t, WAIT_MS));
 }
 
 static natsMsg *
@@ -219,7 +219,7 @@ one_each(void *arg)
 
 /* ---- tests --------------------------------------------------------------- */
 
-KIT_TEST(an_event_in_its_envelope)
+TEST(an_event_in_its_envelope)
 {
 	const char *trace, *type, *source, *id, *header;
 	double now, at;
@@ -234,7 +234,7 @@ KIT_TEST(an_event_in_its_envelope)
 	m = stored(&t, 1);
 	ck_assert_str_eq(
 	    natsMsg_GetSubject(m), "soul.event.terminal_online.~54GvIDE");
-	v = kit_nats_json(m);
+	v = tk_nats_json(m);
 	ck_assert_int_eq(
 	    json_unpack(v, "{s:s,s:s,s:s,s:{s:s,s:b,s:s !},s:{s:F !} !}",
 		"trace_id", &trace, "type", &type, "source", &source, "payload",
@@ -259,7 +259,7 @@ KIT_TEST(an_event_in_its_envelope)
 	say(&t, "plain", "ok");
 	ck_stored(&t, 3);
 	m = stored(&t, 2);
-	v = kit_nats_json(m);
+	v = tk_nats_json(m);
 	ck_assert_int_eq(
 	    json_unpack(v, "{s:{s:{s:F !}}}", "meta", "psyche_state", "p", &at),
 	    0);
@@ -270,7 +270,7 @@ KIT_TEST(an_event_in_its_envelope)
 	look_away(&t);
 }
 
-KIT_TEST(the_stream_is_made_as_it_should_be)
+TEST(the_stream_is_made_as_it_should_be)
 {
 	struct told t;
 	jsStreamInfo *si;
@@ -292,7 +292,7 @@ KIT_TEST(the_stream_is_made_as_it_should_be)
 	look_away(&t);
 }
 
-KIT_TEST(the_same_event_is_stored_once)
+TEST(the_same_event_is_stored_once)
 {
 	const char *id;
 	struct told t;
@@ -313,7 +313,7 @@ KIT_TEST(the_same_event_is_stored_once)
 	look_away(&t);
 }
 
-KIT_TEST(what_is_not_an_event_is_refused)
+TEST(what_is_not_an_event_is_refused)
 {
 	struct told t;
 
@@ -326,12 +326,12 @@ KIT_TEST(what_is_not_an_event_is_refused)
 	say(&t, "desc", rc_name(RC_BUG));
 	say(&t, "short", "ok"); /* one of its two is bad */
 	ck_stored(&t, 1);
-	ck_assert(kit_until(one_each, &t, WAIT_MS));
+	ck_assert(tk_until(one_each, &t, WAIT_MS));
 	toy_end(&t);
 	look_away(&t);
 }
 
-KIT_TEST_T(events_outlive_an_outage, 60)
+TEST_T(events_outlive_an_outage, 60)
 {
 	struct told t;
 
@@ -339,34 +339,34 @@ KIT_TEST_T(events_outlive_an_outage, 60)
 	say(&t, "new", "ok");
 	ck_stored(&t, 1);
 	look_away(&t);
-	kit_server_stop(&t.r.nats, SIGKILL);
+	tk_server_stop(&t.r.nats, SIGKILL);
 	say(&t, "same", "ok");
 	say(&t, "new", "ok");
 	say(&t, "same", "ok");
-	kit_server_restart(&t.r.nats);
+	tk_server_restart(&t.r.nats);
 	look(&t);
 	ck_stored(&t, 3);
 	toy_end(&t);
 	look_away(&t);
 }
 
-KIT_TEST_T(how_many_are_on_their_way, 60)
+TEST_T(how_many_are_on_their_way, 60)
 {
 	struct told t;
 
 	toy_run(&t);
 	look_away(&t);
-	kit_server_stop(&t.r.nats, SIGKILL);
+	tk_server_stop(&t.r.nats, SIGKILL);
 	say(&t, "fill", rc_name(RC_AGAIN));
 	say(&t, "new", rc_name(RC_AGAIN));
-	kit_server_restart(&t.r.nats);
+	tk_server_restart(&t.r.nats);
 	look(&t);
 	ck_stored(&t, 1024);
 	toy_end(&t);
 	look_away(&t);
 }
 
-KIT_TEST_T(a_drain_waits_for_events, 60)
+TEST_T(a_drain_waits_for_events, 60)
 {
 	struct told t;
 
@@ -377,35 +377,34 @@ KIT_TEST_T(a_drain_waits_for_events, 60)
 	look_away(&t);
 }
 
-KIT_TEST_T(a_drain_waits_for_no_dead_server, 60)
+TEST_T(a_drain_waits_for_no_dead_server, 60)
 {
 	struct told t;
 
 	toy_run(&t);
 	look_away(&t);
-	kit_server_stop(&t.r.nats, SIGKILL);
+	tk_server_stop(&t.r.nats, SIGKILL);
 	say(&t, "new", "ok");
 	toy_end(&t);
 }
 
-KIT_TEST(a_lone_server_with_replicas_ends_the_start)
+TEST(a_lone_server_with_replicas_ends_the_start)
 {
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("NATS_REPLICAS=3"));
-	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
-	ck_assert(kit_log_has(&r.toy.proc, "svc.no_replicas"));
-	ck_assert(kit_log_has(&r.toy.proc, "needs a cluster"));
+	running_begin(&r, &def, TK_ENV("NATS_REPLICAS=3"));
+	ck_assert_int_eq(tk_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(tk_log_has(&r.toy.proc, "svc.no_replicas"));
+	ck_assert(tk_log_has(&r.toy.proc, "needs a cluster"));
 }
 
-KIT_TEST(an_even_number_of_replicas_is_refused)
+TEST(an_even_number_of_replicas_is_refused)
 {
 	struct running r = { 0 };
 
-	running_fork(
-	    &r, &def, "nats://127.0.0.1:1", KIT_ENV("NATS_REPLICAS=2"));
-	ck_assert_int_eq(kit_wait(&r.toy.proc, RUNNING_MS), 78);
-	ck_assert(kit_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
+	running_fork(&r, &def, "nats://127.0.0.1:1", TK_ENV("NATS_REPLICAS=2"));
+	ck_assert_int_eq(tk_wait(&r.toy.proc, RUNNING_MS), 78);
+	ck_assert(tk_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
 }
 
 struct readyz {
@@ -418,16 +417,16 @@ static bool
 readyz_says(void *arg)
 {
 	const struct readyz *w = arg;
-	struct kit_answer a = { 0 };
-	bool says = kit_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
-	    kit_answer_has(&a, w->text);
+	struct tk_answer a = { 0 };
+	bool says = tk_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
+	    tk_answer_has(&a, w->text);
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return says;
 }
 
 /* Stopped, it stays connected for 10 s, which is longer than an event waits. */
-KIT_TEST_T(a_silent_jetstream_is_not_ready, 60)
+TEST_T(a_silent_jetstream_is_not_ready, 60)
 {
 	struct told t;
 	struct readyz silent = { &t, 503,
@@ -437,12 +436,12 @@ KIT_TEST_T(a_silent_jetstream_is_not_ready, 60)
 	toy_run(&t);
 	say(&t, "new", "ok");
 	ck_stored(&t, 1);
-	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
-	kit_signal(&t.r.nats.proc, SIGSTOP);
+	ck_assert(tk_until(readyz_says, &ready, WAIT_MS));
+	tk_signal(&t.r.nats.proc, SIGSTOP);
 	say(&t, "new", "ok");
-	ck_assert(kit_until(readyz_says, &silent, WAIT_MS));
-	kit_signal(&t.r.nats.proc, SIGCONT);
-	ck_assert(kit_until(readyz_says, &ready, WAIT_MS));
+	ck_assert(tk_until(readyz_says, &silent, WAIT_MS));
+	tk_signal(&t.r.nats.proc, SIGCONT);
+	ck_assert(tk_until(readyz_says, &ready, WAIT_MS));
 	ck_stored(&t, 2);
 	toy_end(&t);
 	look_away(&t);

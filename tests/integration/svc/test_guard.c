@@ -88,7 +88,7 @@ static const struct svc_def def = {
 
 /* ---- who asks ------------------------------------------------------------ */
 
-static const struct kit_token tokens[] = {
+static const struct tk_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
 	{ "t-acme-ada",
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\"" },
@@ -105,10 +105,10 @@ start(struct running *r, const char *file)
 {
 	char tokens_file[300], rate[] = "RATE_TOKEN_BURST=1000";
 
-	kit_tokens_write(file, tokens, NELEM(tokens));
+	tk_tokens_write(file, tokens, NELEM(tokens));
 	snprintf(tokens_file, sizeof(tokens_file), "AUTH_TOKENS=%s", file);
-	running_begin(r, &def, KIT_ENV(tokens_file, rate));
-	kit_service_wait(&r->toy);
+	running_begin(r, &def, TK_ENV(tokens_file, rate));
+	tk_service_wait(&r->toy);
 }
 
 #define CHAT(user, terminal)                                             \
@@ -181,15 +181,15 @@ static const struct guarded_ask asks[] = {
 	{ "t-ada", "POST", "/v1/chat", "{", 400, "" },
 };
 
-KIT_TEST(each_may_ask_what_is_his)
+TEST(each_may_ask_what_is_his)
 {
 	struct running r;
 	size_t i;
 
-	start(&r, kit_path("tokens.json"));
+	start(&r, tk_path("tokens.json"));
 	for (i = 0; i < NELEM(asks); i++)
 		guarded_ask(&r, &asks[i]);
-	ck_assert(!kit_log_has(&r.toy.proc, "t-nobody"));
-	ck_assert(!kit_log_has(&r.toy.proc, "t-ada"));
+	ck_assert(!tk_log_has(&r.toy.proc, "t-nobody"));
+	ck_assert(!tk_log_has(&r.toy.proc, "t-ada"));
 	running_end(&r);
 }

@@ -153,7 +153,7 @@ static const struct svc_def alone_def = {
 /* ---- running it ---------------------------------------------------------- */
 
 static int
-call(const struct running *r, struct kit_answer *a, const char *text)
+call(const struct running *r, struct tk_answer *a, const char *text)
 {
 	return running_call(r, a, "/call", text);
 }
@@ -161,42 +161,42 @@ call(const struct running *r, struct kit_answer *a, const char *text)
 static bool
 says_unready(const struct running *r, const char *text)
 {
-	struct kit_answer a = { 0 };
-	bool is = kit_service_get(&r->toy, &a, "/readyz") == 503 &&
-	    kit_answer_has(&a, text);
+	struct tk_answer a = { 0 };
+	bool is = tk_service_get(&r->toy, &a, "/readyz") == 503 &&
+	    tk_answer_has(&a, text);
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
 /* ---- tests --------------------------------------------------------------- */
 
-KIT_TEST(calls_are_answered_and_refused)
+TEST(calls_are_answered_and_refused)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
+	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(call(&r, &a, "hello"), 200);
-	ck_assert(kit_answer_has(&a, "{\"error\":\"hello\"}"));
+	ck_assert(tk_answer_has(&a, "{\"error\":\"hello\"}"));
 	ck_assert_int_eq(call(&r, &a, ""), 400);
-	ck_assert(kit_answer_has(&a, "\"error is required\""));
+	ck_assert(tk_answer_has(&a, "\"error is required\""));
 	ck_assert_int_eq(call(&r, &a, "\"}x"), 400);
-	ck_assert(kit_answer_has(&a, "\"invalid json\""));
+	ck_assert(tk_answer_has(&a, "\"invalid json\""));
 	ck_assert_int_eq(call(&r, &a, "x\",\"code\":\"No"), 400);
-	ck_assert(kit_answer_has(&a, "\"/code: may only have"));
+	ck_assert(tk_answer_has(&a, "\"/code: may only have"));
 	ck_assert_int_eq(call(&r, &a, "teapot"), 418);
-	ck_assert(kit_answer_has(&a, "\"code\":\"teapot\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"teapot\""));
 	ck_assert_int_eq(call(&r, &a, "fail"), 409);
-	ck_assert(kit_answer_has(&a, "it is \\\"bound\\\""));
-	ck_assert(kit_answer_has(&a, "\"code\":\"conflict\""));
+	ck_assert(tk_answer_has(&a, "it is \\\"bound\\\""));
+	ck_assert(tk_answer_has(&a, "\"code\":\"conflict\""));
 	/* What would break the schema is not sent. */
 	ck_assert_int_eq(call(&r, &a, "broken"), 500);
-	ck_assert(kit_answer_has(&a, "\"code\":\"internal\""));
-	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/metrics"), 200);
-	ck_assert(kit_answer_has(
+	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
+	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/metrics"), 200);
+	ck_assert(tk_answer_has(
 	    &a, "soul_requests_total{route=\"call\",code=\"conflict\"} 1\n"));
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
@@ -208,50 +208,50 @@ is_without_peer(void *arg)
 	return says_unready(r, "the peer is not reachable\n");
 }
 
-KIT_TEST(readiness_names_what_is_missing)
+TEST(readiness_names_what_is_missing)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
-	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/livez"), 200);
-	ck_assert(kit_until(is_without_peer, &r, 5000));
+	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/livez"), 200);
+	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
-	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
-	ck_assert_int_eq(kit_service_get(&r.toy, &a, "/nothing"), 404);
-	kit_answer_free(&a);
+	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
+	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/nothing"), 404);
+	tk_answer_free(&a);
 	running_end(&r);
 }
 
-KIT_TEST(what_is_in_hand_is_answered_before_it_ends)
+TEST(what_is_in_hand_is_answered_before_it_ends)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=5000"));
+	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	running_post(&r, &c, "/call", "hold");
-	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
-	kit_signal(&r.toy.proc, SIGTERM);
-	ck_assert(kit_http_read(&c, &a, 5000));
+	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
+	tk_signal(&r.toy.proc, SIGTERM);
+	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(kit_answer_has(&a, "hold"));
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	ck_assert(tk_answer_has(&a, "hold"));
+	tk_answer_free(&a);
+	tk_http_close(&c);
 	running_expect(&r, 0);
 }
 
-KIT_TEST(it_does_not_wait_for_ever)
+TEST(it_does_not_wait_for_ever)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=200"));
+	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=200"));
 	running_post(&r, &c, "/call", "never");
-	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
-	kit_signal(&r.toy.proc, SIGTERM);
+	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
+	tk_signal(&r.toy.proc, SIGTERM);
 	running_expect(&r, 70);
-	kit_http_close(&c);
+	tk_http_close(&c);
 }
 
 static bool
@@ -260,40 +260,40 @@ is_draining(void *arg)
 	return says_unready(arg, "draining");
 }
 
-KIT_TEST(a_second_signal_ends_it_at_once)
+TEST(a_second_signal_ends_it_at_once)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
-	running_begin(&r, &def, KIT_ENV("DRAIN_TIMEOUT_MS=60000"));
+	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=60000"));
 	running_post(&r, &c, "/call", "never");
-	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
-	kit_signal(&r.toy.proc, SIGTERM);
-	ck_assert(kit_until(is_draining, &r, 5000));
-	kit_signal(&r.toy.proc, SIGTERM);
+	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
+	tk_signal(&r.toy.proc, SIGTERM);
+	ck_assert(tk_until(is_draining, &r, 5000));
+	tk_signal(&r.toy.proc, SIGTERM);
 	running_expect(&r, 70);
-	kit_http_close(&c);
+	tk_http_close(&c);
 }
 
-KIT_TEST(a_start_that_fails_is_told)
+TEST(a_start_that_fails_is_told)
 {
 	struct running r = { 0 };
 
-	kit_server_start(&r.nats, KIT_NATS);
-	running_fork(&r, &def, r.nats.url, KIT_ENV("TOY_FAILS=on"));
+	tk_server_start(&r.nats, TK_NATS);
+	running_fork(&r, &def, r.nats.url, TK_ENV("TOY_FAILS=on"));
 	running_expect(&r, 70);
 }
 
-KIT_TEST(it_needs_no_nats_that_it_has_no_use_for)
+TEST(it_needs_no_nats_that_it_has_no_use_for)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	struct running r = { 0 };
 
 	running_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
-	ck_assert(kit_until(running_open, &r, RUNNING_MS));
-	ck_assert(kit_until(is_without_peer, &r, 5000));
+	ck_assert(tk_until(running_open, &r, RUNNING_MS));
+	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
-	ck_assert(kit_until(kit_service_ready, &r.toy, 5000));
-	kit_answer_free(&a);
+	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
+	tk_answer_free(&a);
 	running_end(&r);
 }

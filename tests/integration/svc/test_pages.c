@@ -44,18 +44,18 @@ static const struct svc_def def = {
 static int
 ask(const struct running *r, const char *method, const char *head)
 {
-	struct kit_answer a = { 0 };
-	int status = kit_http_call(r->toy.http, &a,
+	struct tk_answer a = { 0 };
+	int status = tk_http_call(r->toy.http, &a,
 	    "%s /v1/souls HTTP/1.1\r\nHost: localhost:9010\r\n%s"
 	    "Connection: close\r\n\r\n",
 	    method, head);
 
-	ck_assert(kit_answer_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
-	kit_answer_free(&a);
+	ck_assert(tk_answer_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
+	tk_answer_free(&a);
 	return status;
 }
 
-KIT_TEST(a_page_of_another_origin_changes_nothing)
+TEST(a_page_of_another_origin_changes_nothing)
 {
 	static const char *const foreign[] = {
 		"Origin: http://evil.example\r\n",
@@ -81,8 +81,8 @@ KIT_TEST(a_page_of_another_origin_changes_nothing)
 	struct running r;
 	size_t i, k;
 
-	running_begin(&r, &def, KIT_ENV("CORS_ORIGINS=http://named.example"));
-	kit_service_wait(&r.toy);
+	running_begin(&r, &def, TK_ENV("CORS_ORIGINS=http://named.example"));
+	tk_service_wait(&r.toy);
 	for (i = 0; i < NELEM(foreign); i++) {
 		for (k = 0; k < NELEM(unsafe); k++)
 			ck_assert_msg(ask(&r, unsafe[k], foreign[i]) == 403,
@@ -95,5 +95,5 @@ KIT_TEST(a_page_of_another_origin_changes_nothing)
 			ck_assert_msg(ask(&r, unsafe[k], own[i]) == 200,
 			    "%s %s", unsafe[k], own[i]);
 	}
-	kit_service_end(&r.toy);
+	tk_service_end(&r.toy);
 }

@@ -115,7 +115,7 @@ struct reader {
 	const struct running *r;
 	const char *token; /* NULL: none */
 	const char *how;
-	struct kit_http c;
+	struct tk_http c;
 };
 
 /* The status of the answer that begins; the connection stays open. */
@@ -130,10 +130,10 @@ reader_open(struct reader *x)
 	if (x->token != NULL)
 		buf_printf(&b, "Authorization: Bearer %s\r\n", x->token);
 	buf_puts(&b, "\r\n");
-	kit_http_open(&x->c, x->r->toy.http);
-	(void)kit_http_send(&x->c, b.p, b.n);
+	tk_http_open(&x->c, x->r->toy.http);
+	(void)tk_http_send(&x->c, b.p, b.n);
 	buf_free(&b);
-	if (kit_http_has(&x->c, "\r\n\r\n", ASK_MS))
+	if (tk_http_has(&x->c, "\r\n\r\n", ASK_MS))
 		(void)sscanf(x->c.in.p, "HTTP/1.1 %d", &status);
 	return status;
 }
@@ -141,7 +141,7 @@ reader_open(struct reader *x)
 static void
 reader_close(struct reader *x)
 {
-	kit_http_close(&x->c);
+	tk_http_close(&x->c);
 }
 
 static bool
@@ -159,36 +159,36 @@ static bool
 have_ended(void *arg)
 {
 	const struct running *r = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(
-	    kit_http_ask(r->toy.http, &a, "GET", "/v1/terminals", NULL), 200);
-	bool is = kit_answer_has(&a, "3 ended");
-	kit_answer_free(&a);
+	    tk_http_ask(r->toy.http, &a, "GET", "/v1/terminals", NULL), 200);
+	bool is = tk_answer_has(&a, "3 ended");
+	tk_answer_free(&a);
 	return is;
 }
 
-KIT_TEST(a_stream_counts_until_its_connection_is_free)
+TEST(a_stream_counts_until_its_connection_is_free)
 {
 	struct reader deaf[STREAMS], late;
 	struct running r;
 	size_t i;
 
-	running_begin(&r, &def, KIT_ENV("HTTP_WORKERS=20"));
-	kit_service_wait(&r.toy);
+	running_begin(&r, &def, TK_ENV("HTTP_WORKERS=20"));
+	tk_service_wait(&r.toy);
 	for (i = 0; i < STREAMS; i++) {
 		deaf[i] = (struct reader){ .r = &r, .how = DEAF };
 		ck_assert_int_eq(reader_open(&deaf[i]), 200);
 	}
 	/* Their handlers end, but nobody reads what they sent. */
-	ck_assert(kit_until(have_ended, &r, RUNNING_MS));
+	ck_assert(tk_until(have_ended, &r, RUNNING_MS));
 	late = (struct reader){ .r = &r, .how = SILENT };
 	ck_assert_int_eq(reader_open(&late), 503);
 	reader_close(&late);
 	for (i = 0; i < STREAMS; i++)
 		reader_close(&deaf[i]);
-	ck_assert(kit_until(opens, &late, RUNNING_MS));
-	kit_service_end(&r.toy);
+	ck_assert(tk_until(opens, &late, RUNNING_MS));
+	tk_service_end(&r.toy);
 }
 
 static int
@@ -209,26 +209,26 @@ try_open(const struct running *r, const char *token, const char *text)
 	return status;
 }
 
-KIT_TEST(a_token_and_an_address_have_so_many)
+TEST(a_token_and_an_address_have_so_many)
 {
-	static const struct kit_token tokens[] = {
+	static const struct tk_token tokens[] = {
 		{ "ada-ada-ada-ada-ada",
 		    "\"role\":\"owner\",\"user\":\"ada\"" },
 		{ "bob-bob-bob-bob-bob",
 		    "\"role\":\"owner\",\"user\":\"bob\"" },
 	};
-	const char *path = kit_path("tokens.json");
+	const char *path = tk_path("tokens.json");
 	struct reader x[3];
 	struct running r;
 	char auth[256];
 	size_t i;
 
-	kit_tokens_write(path, tokens, NELEM(tokens));
+	tk_tokens_write(path, tokens, NELEM(tokens));
 	snprintf(auth, sizeof(auth), "AUTH_TOKENS=%s", path);
 	running_begin(&r, &def,
-	    KIT_ENV(auth, "STREAMS_PER_TOKEN=2", "STREAMS_PER_ADDRESS=3",
+	    TK_ENV(auth, "STREAMS_PER_TOKEN=2", "STREAMS_PER_ADDRESS=3",
 		"HTTP_WORKERS=40"));
-	kit_service_wait(&r.toy);
+	tk_service_wait(&r.toy);
 	for (i = 0; i < NELEM(x); i++) {
 		x[i] = (struct reader){
 			.r = &r, .token = tokens[i / 2].token, .how = SILENT
@@ -244,8 +244,8 @@ KIT_TEST(a_token_and_an_address_have_so_many)
 	struct reader again = {
 		.r = &r, .token = tokens[1].token, .how = SILENT
 	};
-	ck_assert(kit_until(opens, &again, RUNNING_MS));
+	ck_assert(tk_until(opens, &again, RUNNING_MS));
 	for (i = 1; i < NELEM(x); i++)
 		reader_close(&x[i]);
-	kit_service_end(&r.toy);
+	tk_service_end(&r.toy);
 }

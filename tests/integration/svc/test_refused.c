@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "kit/kit_json.h"
-#include "kit/kit_nats.h"
-#include "kit/kit_rights.h"
-#include "kit/kit_service.h"
-#include "kit/kit_tokens.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/rights.h"
+#include "testkit/service.h"
+#include "testkit/tokens.h"
 
 #define WAIT_MS 20000
 #define TRACE   "0af7651916cd43dd8448eb211c80319c"
@@ -30,8 +30,8 @@ static const struct face {
 
 struct scene {
 	const struct face *f;
-	struct kit_server nats, redis;
-	struct kit_service s;
+	struct tk_server nats, redis;
+	struct tk_service s;
 	natsConnection *nc;
 	natsSubscription *heard;
 };
@@ -40,50 +40,50 @@ static void
 start(struct scene *sc, const char *auth)
 {
 	const char *name = sc->f->program;
-	struct kit_env e = { 0 };
+	struct tk_env e = { 0 };
 	char log[64];
 
 	snprintf(log, sizeof(log), "%s%s", name, auth != NULL ? "" : "-open");
-	kit_env_put(&e, "NATS_URL=%s", sc->nats.url);
-	kit_env_put(&e, "NATS_USER=%s", name);
-	kit_env_put(&e, "NATS_PASSWORD=" KIT_PASSWORD "%s", name);
-	kit_env_put(&e, "REDIS_URL=%s", sc->redis.url);
-	kit_env_list(&e, KIT_ENV(auth));
-	kit_service_start(&sc->s, name, log, &e);
+	tk_env_put(&e, "NATS_URL=%s", sc->nats.url);
+	tk_env_put(&e, "NATS_USER=%s", name);
+	tk_env_put(&e, "NATS_PASSWORD=" TK_PASSWORD "%s", name);
+	tk_env_put(&e, "REDIS_URL=%s", sc->redis.url);
+	tk_env_list(&e, TK_ENV(auth));
+	tk_service_start(&sc->s, name, log, &e);
 }
 
 static void
 ask(struct scene *sc, const char *token, int status)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	ck_assert_int_eq(
-	    kit_http_call(sc->s.http, &a,
+	    tk_http_call(sc->s.http, &a,
 		"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
 		"traceparent: 00-" TRACE "-b7ad6b7169203331-01\r\n"
 		"Authorization: Bearer %s\r\nContent-Length: 2\r\n\r\n{}",
 		sc->f->method, sc->f->path, token),
 	    status);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 static void
 want(struct scene *sc, const char *action, const char *reason)
 {
-	char subject[KIT_SUBJECT];
-	json_t *j = kit_nats_next(sc->heard, WAIT_MS, subject);
+	char subject[TK_SUBJECT];
+	json_t *j = tk_nats_next(sc->heard, WAIT_MS, subject);
 
 	ck_assert_msg(j != NULL, "%s: no %s", sc->f->program, action);
 	/* The address is no token as it is. */
 	ck_assert_str_eq(subject, "soul.event.audit.~MTI3LjAuMC4x");
-	ck_assert_str_eq(kit_text(j, "source"), sc->f->program);
+	ck_assert_str_eq(tk_text(j, "source"), sc->f->program);
 	ck_assert_str_eq(
-	    kit_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
-	ck_assert_str_eq(kit_text(j, "payload.action"), action);
-	ck_assert_str_eq(kit_text(j, "payload.reason"), reason);
-	ck_assert_str_eq(kit_text(j, "payload.route"), sc->f->route);
-	ck_assert_str_eq(kit_text(j, "payload.address"), "127.0.0.1");
-	ck_assert_int_eq(kit_int(j, "payload.count"), 1);
+	    tk_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
+	ck_assert_str_eq(tk_text(j, "payload.action"), action);
+	ck_assert_str_eq(tk_text(j, "payload.reason"), reason);
+	ck_assert_str_eq(tk_text(j, "payload.route"), sc->f->route);
+	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.1");
+	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	json_decref(j);
 }
 
@@ -92,66 +92,66 @@ is_stored(void *arg)
 {
 	struct scene *sc = arg;
 
-	return kit_service_metric(&sc->s, "svc_events_stored_total") == 2;
+	return tk_service_metric(&sc->s, "svc_events_stored_total") == 2;
 }
 
 static void
 known(struct scene *sc)
 {
-	const struct kit_token list[] = { { "t-lamp", sc->f->role } };
-	const char *path = kit_path("tokens.json");
+	const struct tk_token list[] = { { "t-lamp", sc->f->role } };
+	const char *path = tk_path("tokens.json");
 	char auth[300];
 
-	kit_tokens_write(path, list, NELEM(list));
+	tk_tokens_write(path, list, NELEM(list));
 	snprintf(auth, sizeof(auth), "AUTH_TOKENS=%s", path);
 	start(sc, auth);
 	ask(sc, "t-forged", 401);
 	want(sc, "login_refused", "bad_token");
 	ask(sc, "t-lamp", 403);
 	want(sc, "access_denied", "role");
-	ck_assert(kit_until(is_stored, sc, WAIT_MS));
-	ck_assert(kit_log_has(&sc->s.proc, "ev=auth.refused"));
-	ck_assert(kit_log_has(
+	ck_assert(tk_until(is_stored, sc, WAIT_MS));
+	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.refused"));
+	ck_assert(tk_log_has(
 	    &sc->s.proc, "ev=audit action=access_denied role=terminal"));
-	ck_assert(!kit_log_has(&sc->s.proc, "t-forged"));
-	kit_service_end(&sc->s);
+	ck_assert(!tk_log_has(&sc->s.proc, "t-forged"));
+	tk_service_end(&sc->s);
 }
 
 /* Where anybody may ask nobody is refused, and there is nothing to tell. */
 static void
 unknown(struct scene *sc)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 
 	start(sc, NULL);
 	ck_assert_int_ne(
-	    kit_http_ask(sc->s.http, &a, sc->f->method, sc->f->path, "{}"), 0);
+	    tk_http_ask(sc->s.http, &a, sc->f->method, sc->f->path, "{}"), 0);
 	ck_assert_int_ne(a.status, 401);
 	ck_assert_int_ne(a.status, 403);
-	kit_answer_free(&a);
-	kit_service_end(&sc->s);
-	ck_assert(kit_log_has(&sc->s.proc, "ev=svc.stopped"));
-	ck_assert(!kit_log_has(&sc->s.proc, "ev=audit"));
-	ck_assert_ptr_null(kit_nats_next(sc->heard, 1, NULL));
+	tk_answer_free(&a);
+	tk_service_end(&sc->s);
+	ck_assert(tk_log_has(&sc->s.proc, "ev=svc.stopped"));
+	ck_assert(!tk_log_has(&sc->s.proc, "ev=audit"));
+	ck_assert_ptr_null(tk_nats_next(sc->heard, 1, NULL));
 }
 
-KIT_TEST_T(each_face_tells_whom_it_refused, 60)
+TEST_T(each_face_tells_whom_it_refused, 60)
 {
 	struct scene sc = { 0 };
 	size_t i;
 
-	kit_rights_nats(&sc.nats);
-	kit_server_start(&sc.redis, KIT_REDIS);
-	sc.nc = kit_nats_connect(sc.nats.url);
-	kit_nats_events(sc.nc);
-	sc.heard = kit_nats_listen(sc.nc, "soul.event.audit.*");
+	tk_rights_nats(&sc.nats);
+	tk_server_start(&sc.redis, TK_REDIS);
+	sc.nc = tk_nats_connect(sc.nats.url);
+	tk_nats_events(sc.nc);
+	sc.heard = tk_nats_listen(sc.nc, "soul.event.audit.*");
 	for (i = 0; i < NELEM(faces); i++) {
 		sc.f = &faces[i];
-		sc.s = (struct kit_service){ 0 };
+		sc.s = (struct tk_service){ 0 };
 		unknown(&sc);
 		known(&sc);
 	}
-	ck_assert_str_eq(kit_rights_denied(&sc.nats, &sc.redis), "");
+	ck_assert_str_eq(tk_rights_denied(&sc.nats, &sc.redis), "");
 	natsSubscription_Destroy(sc.heard);
 	natsConnection_Destroy(sc.nc);
 	nats_Close();

@@ -12,7 +12,7 @@ struct user {
 };
 
 static const char *
-log_in(struct raw *r, const struct kit_server *s, const char *name,
+log_in(struct raw *r, const struct tk_server *s, const char *name,
     const char *password)
 {
 	raw_open(r, s->port);
@@ -216,18 +216,18 @@ try_inboxes(struct user *u)
 	publish(u, true, "_INBOX.operator.x1");
 }
 
-KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
+TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	json_t *all = tables(), *e, *stream;
 	size_t i, k;
 
-	kit_rights_nats(&nats);
+	tk_rights_nats(&nats);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
 		char password[128];
 		struct user u = { .name = of(e, "name"), .all = all };
 
-		snprintf(password, sizeof(password), KIT_PASSWORD "%s", u.name);
+		snprintf(password, sizeof(password), TK_PASSWORD "%s", u.name);
 		(void)log_in(&u.raw, &nats, u.name, password);
 		try_rows(&u);
 		json_array_foreach (json_object_get(all, "streams"), k, stream)
@@ -244,7 +244,7 @@ KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 	json_decref(all);
 }
 
-KIT_TEST(the_operator_looks_and_changes_nothing)
+TEST(the_operator_looks_and_changes_nothing)
 {
 	static const struct {
 		bool may;
@@ -266,12 +266,12 @@ KIT_TEST(the_operator_looks_and_changes_nothing)
 		{ false, "soul.body.main.x1.invoke" },
 		{ false, "_INBOX.chat-gateway.x1" },
 	};
-	struct kit_server nats;
+	struct tk_server nats;
 	struct user u = { .name = "operator" };
 	size_t i;
 
-	kit_rights_nats(&nats);
-	(void)log_in(&u.raw, &nats, u.name, KIT_PASSWORD "operator");
+	tk_rights_nats(&nats);
+	(void)log_in(&u.raw, &nats, u.name, TK_PASSWORD "operator");
 	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
 		publish(&u, t[i].may, t[i].subject);
 	subscribe(&u, true, "_INBOX.operator.>");
@@ -280,19 +280,19 @@ KIT_TEST(the_operator_looks_and_changes_nothing)
 	raw_close(&u.raw);
 }
 
-KIT_TEST(nobody_comes_in_with_a_wrong_password)
+TEST(nobody_comes_in_with_a_wrong_password)
 {
-	struct kit_server nats;
+	struct tk_server nats;
 	json_t *all = tables(), *e;
 	size_t i;
 
-	kit_rights_nats(&nats);
+	tk_rights_nats(&nats);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
 		struct raw r;
 
 		raw_open(&r, nats.port);
 		raw_ask(&r, "Authorization Violation",
-		    "CONNECT {\"user\":\"%s\",\"pass\":\"" KIT_PASSWORD
+		    "CONNECT {\"user\":\"%s\",\"pass\":\"" TK_PASSWORD
 		    "\"}\r\nPING\r\n",
 		    of(e, "name"));
 		raw_close(&r);

@@ -13,10 +13,10 @@ struct user {
 };
 
 static void
-log_in(struct user *u, const struct kit_server *s)
+log_in(struct user *u, const struct tk_server *s)
 {
 	raw_open(&u->raw, s->port);
-	raw_ask(&u->raw, "+OK\r\n", "AUTH %s " KIT_PASSWORD "%s\r\n", u->name,
+	raw_ask(&u->raw, "+OK\r\n", "AUTH %s " TK_PASSWORD "%s\r\n", u->name,
 	    u->name);
 }
 
@@ -173,13 +173,13 @@ try_dangers(struct user *u)
 	try_it(u, true, "PING");
 }
 
-KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
+TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 {
-	struct kit_server redis;
+	struct tk_server redis;
 	json_t *all = tables(), *e;
 	size_t i, users = 0;
 
-	kit_rights_redis(&redis);
+	tk_rights_redis(&redis);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
 		struct user u = { .name = of(e, "name") };
 
@@ -200,7 +200,7 @@ KIT_TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 	json_decref(all);
 }
 
-KIT_TEST(the_operator_sees_health_and_no_data)
+TEST(the_operator_sees_health_and_no_data)
 {
 	static const char *const may[] = { "PING", "INFO server", "ACL LOG 1",
 		"CLIENT LIST" };
@@ -208,11 +208,11 @@ KIT_TEST(the_operator_sees_health_and_no_data)
 		"HGET soul:terminal:{x} f", "KEYS *", "FLUSHALL",
 		"CONFIG GET *", "SCRIPT LOAD 'return 1'", "ACL LIST",
 		"SHUTDOWN" };
-	struct kit_server redis;
+	struct tk_server redis;
 	struct user u = { .name = "operator" };
 	size_t i;
 
-	kit_rights_redis(&redis);
+	tk_rights_redis(&redis);
 	for (i = 0; i < sizeof(may) / sizeof(*may); i++) {
 		log_in(&u, &redis);
 		try_it(&u, true, may[i]);
@@ -225,13 +225,13 @@ KIT_TEST(the_operator_sees_health_and_no_data)
 }
 
 /* As the file is shipped: nobody has a password, so nobody comes in. */
-KIT_TEST(without_passwords_nobody_comes_in)
+TEST(without_passwords_nobody_comes_in)
 {
-	char *rights = kit_read_file(KIT_REDIS_RIGHTS, NULL);
-	struct kit_server redis;
+	char *rights = tk_read_file(TK_REDIS_RIGHTS, NULL);
+	struct tk_server redis;
 	struct raw r;
 
-	kit_server_start_with(&redis, KIT_REDIS, rights);
+	tk_server_start_with(&redis, TK_REDIS, rights);
 	raw_open(&r, redis.port);
 	raw_ask(&r, "-NOAUTH", "PING\r\n");
 	raw_ask(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
@@ -249,39 +249,39 @@ has_read_its_file(void *raw)
 }
 
 /* Redis reads it as a user who may not come in. */
-KIT_TEST(what_was_written_together_is_there_after_a_kill)
+TEST(what_was_written_together_is_there_after_a_kill)
 {
-	struct kit_server nats, redis;
-	struct user u = { .name = KIT_WITNESS };
+	struct tk_server nats, redis;
+	struct user u = { .name = TK_WITNESS };
 
-	kit_rights_closed(&nats, &redis);
+	tk_rights_closed(&nats, &redis);
 	log_in(&u, &redis);
 	raw_ask(&u.raw, "*2\r\n", "MULTI\r\nSET a 1\r\nSET b 2\r\nEXEC\r\n");
 	raw_ask(&u.raw, ":7\r\n",
 	    "EVAL \"redis.call('set','c','3') redis.call('set','d','4') "
 	    "return 7\" 0\r\n");
 	raw_close(&u.raw);
-	kit_server_stop(&redis, SIGKILL);
-	kit_server_restart(&redis);
+	tk_server_stop(&redis, SIGKILL);
+	tk_server_restart(&redis);
 	log_in(&u, &redis);
-	ck_assert(kit_until(has_read_its_file, &u.raw, 10000));
+	ck_assert(tk_until(has_read_its_file, &u.raw, 10000));
 	raw_ask(&u.raw, "*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n",
 	    "MGET a b c d\r\n");
 	raw_close(&u.raw);
 }
 
 /* What judges the end-to-end tests can see a denial. */
-KIT_TEST(denials_are_seen)
+TEST(denials_are_seen)
 {
-	struct kit_server nats, redis;
+	struct tk_server nats, redis;
 	struct user u = { .name = "intent-filter" };
 
-	kit_rights_nats(&nats);
-	kit_rights_redis(&redis);
-	ck_assert_str_eq(kit_rights_denied(&nats, &redis), "");
+	tk_rights_nats(&nats);
+	tk_rights_redis(&redis);
+	ck_assert_str_eq(tk_rights_denied(&nats, &redis), "");
 	log_in(&u, &redis);
 	try_it(&u, false, "HSET soul:terminal:{x} f y");
 	ck_assert_ptr_nonnull(
-	    strstr(kit_rights_denied(&nats, &redis), "intent-filter"));
+	    strstr(tk_rights_denied(&nats, &redis), "intent-filter"));
 	raw_close(&u.raw);
 }

@@ -173,21 +173,21 @@ static const struct svc_def def = {
 static void
 streamed(struct running *r, const char *how, const char *events)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char type[64];
 	struct str body;
 
 	ck_assert_int_eq(running_call(r, &a, "/stream", how), 200);
 	ck_assert_str_eq(
-	    kit_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
 	    "text/event-stream");
 	body = buf_str(&a.body);
 	ck_assert(str_starts(body, STR("retry: ")));
 	ck_assert_str_eq(strstr(body.p, "\n\n") + 2, events);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
-KIT_TEST(events_are_messages_and_texts)
+TEST(events_are_messages_and_texts)
 {
 	struct running r;
 
@@ -202,7 +202,7 @@ KIT_TEST(events_are_messages_and_texts)
 }
 
 /* It is not sent, and the stream goes on. */
-KIT_TEST(an_event_that_breaks_its_schema_is_refused)
+TEST(an_event_that_breaks_its_schema_is_refused)
 {
 	struct running r;
 
@@ -214,7 +214,7 @@ KIT_TEST(an_event_that_breaks_its_schema_is_refused)
 }
 
 /* Its status has been sent: what is left to say is that it is over. */
-KIT_TEST(a_failure_after_the_beginning_ends_the_stream)
+TEST(a_failure_after_the_beginning_ends_the_stream)
 {
 	struct running r;
 
@@ -225,7 +225,7 @@ KIT_TEST(a_failure_after_the_beginning_ends_the_stream)
 }
 
 /* The call is as before, and answered with an error. */
-KIT_TEST(over_nats_there_are_no_streams)
+TEST(over_nats_there_are_no_streams)
 {
 	natsMsg *m = NULL;
 	const char *code;
@@ -245,7 +245,7 @@ KIT_TEST(over_nats_there_are_no_streams)
 }
 
 /* The time to answer is that for the first word. */
-KIT_TEST(a_stream_may_take_longer_than_an_answer)
+TEST(a_stream_may_take_longer_than_an_answer)
 {
 	struct running r;
 
@@ -258,25 +258,25 @@ static bool
 flood_ended(void *arg)
 {
 	struct running *r = arg;
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	bool is = running_call(r, &a, "/stream", "last") == 200 &&
-	    !kit_answer_has(&a, "\"ok\"");
+	    !tk_answer_has(&a, "\"ok\"");
 
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 	return is;
 }
 
 static void
 last_was(struct running *r, const char *rc)
 {
-	struct kit_answer a = { 0 };
+	struct tk_answer a = { 0 };
 	char want[64];
 
 	snprintf(want, sizeof(want), "{\"error\":\"%s\"}", rc);
-	ck_assert(kit_until(flood_ended, r, RUNNING_MS));
+	ck_assert(tk_until(flood_ended, r, RUNNING_MS));
 	ck_assert_int_eq(running_call(r, &a, "/stream", "last"), 200);
 	ck_assert_str_eq(a.body.p, want);
-	kit_answer_free(&a);
+	tk_answer_free(&a);
 }
 
 static bool
@@ -285,77 +285,77 @@ one_ended(void *arg)
 	return running_counts(arg, COUNT("ok") "1\n");
 }
 
-KIT_TEST(a_reader_that_reads_nothing_is_given_up)
+TEST(a_reader_that_reads_nothing_is_given_up)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	running_post(&r, &c, "/stream", "flood");
 	last_was(&r, "too_large");
 	ck_assert(running_counts(&r, COUNT("too_large") "1\n"));
-	kit_http_close(&c);
+	tk_http_close(&c);
 	running_end(&r);
 }
 
-KIT_TEST(a_reader_that_goes_is_noticed)
+TEST(a_reader_that_goes_is_noticed)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	running_post(&r, &c, "/stream", "flood");
-	ck_assert(kit_http_has(&c, "data: xxx", RUNNING_MS));
-	kit_http_close(&c);
+	ck_assert(tk_http_has(&c, "data: xxx", RUNNING_MS));
+	tk_http_close(&c);
 	last_was(&r, "unavailable");
 	running_end(&r);
 }
 
 /* A stream that has nothing to say is told of its reader, too. */
-KIT_TEST(a_reader_that_goes_ends_an_endless_stream)
+TEST(a_reader_that_goes_ends_an_endless_stream)
 {
-	struct kit_http c = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	running_post(&r, &c, "/stream", "endless");
-	ck_assert(kit_http_has(&c,
+	ck_assert(tk_http_has(&c,
 	    "id: 1\nevent: host\ndata: localhost\n\n: no event\n\n",
 	    RUNNING_MS));
 	ck_assert(running_counts(&r, COUNT("ok") "0\n"));
-	kit_http_close(&c);
-	ck_assert(kit_until(one_ended, &r, RUNNING_MS));
+	tk_http_close(&c);
+	ck_assert(tk_until(one_ended, &r, RUNNING_MS));
 	running_end(&r);
 }
 
-KIT_TEST(an_endless_stream_is_ended_by_the_drain)
+TEST(an_endless_stream_is_ended_by_the_drain)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	running_post(&r, &c, "/stream", "endless");
-	ck_assert(kit_http_has(&c, ": no event", RUNNING_MS));
+	ck_assert(tk_http_has(&c, ": no event", RUNNING_MS));
 	running_end(&r);
-	ck_assert(kit_http_read(&c, &a, RUNNING_MS));
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	ck_assert(tk_http_read(&c, &a, RUNNING_MS));
+	tk_answer_free(&a);
+	tk_http_close(&c);
 }
 
 /* SIGTERM in the middle: the stream comes to its end, then the program. */
-KIT_TEST(a_stream_in_hand_is_ended_before_the_program)
+TEST(a_stream_in_hand_is_ended_before_the_program)
 {
-	struct kit_answer a = { 0 };
-	struct kit_http c = { 0 };
+	struct tk_answer a = { 0 };
+	struct tk_http c = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	running_post(&r, &c, "/stream", "hold");
-	ck_assert(kit_http_has(&c, "data: wait", RUNNING_MS));
+	ck_assert(tk_http_has(&c, "data: wait", RUNNING_MS));
 	running_end(&r);
-	ck_assert(kit_http_read(&c, &a, RUNNING_MS));
+	ck_assert(tk_http_read(&c, &a, RUNNING_MS));
 	ck_assert_int_eq(a.status, 200);
-	kit_answer_free(&a);
-	kit_http_close(&c);
+	tk_answer_free(&a);
+	tk_http_close(&c);
 }

@@ -6,7 +6,7 @@
 
 #define BODIES 10000
 
-KIT_TEST_T(ten_thousand_bodies, 1200)
+TEST_T(ten_thousand_bodies, 1200)
 {
 	static struct crowd c;
 	struct mono start;
@@ -18,7 +18,7 @@ KIT_TEST_T(ten_thousand_bodies, 1200)
 	crowd_start(&c, BODIES);
 	printf("%d bodies: all announced after %lld ms, %ld KiB\n", BODIES,
 	    (long long)mono_diff_ms(clock_mono(), start),
-	    kit_proc_status(c.b.sim.proc.pid, "VmRSS"));
+	    tk_proc_status(c.b.sim.proc.pid, "VmRSS"));
 	for (i = 0; i < 3; i++) {
 		snprintf(id, sizeof(id), "r%d", i);
 		start = clock_mono();
@@ -29,7 +29,7 @@ KIT_TEST_T(ten_thousand_bodies, 1200)
 		crowd_lose_broker(&c);
 		printf("all back after %lld ms, %ld KiB at most\n",
 		    (long long)mono_diff_ms(clock_mono(), start),
-		    kit_proc_status(c.b.sim.proc.pid, "VmHWM"));
+		    tk_proc_status(c.b.sim.proc.pid, "VmHWM"));
 	}
 	crowd_end(&c);
 }

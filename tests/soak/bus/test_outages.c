@@ -188,15 +188,15 @@ trouble(struct soak *s)
 
 	switch (id_random_below(5)) {
 	case 0:
-		kit_server_stop(&s->e->nats, SIGKILL);
-		kit_server_restart(&s->e->nats);
+		tk_server_stop(&s->e->nats, SIGKILL);
+		tk_server_restart(&s->e->nats);
 		s->outages++;
 		break;
 	case 1:
 		bed_freeze(s->e);
 		thaw = mono_add_ms(clock_mono(), (int64_t)id_random_below(400));
-		kit_until(is_past, &thaw, BED_MS);
-		kit_signal(&s->e->nats.proc, SIGCONT);
+		tk_until(is_past, &thaw, BED_MS);
+		tk_signal(&s->e->nats.proc, SIGCONT);
 		s->freezes++;
 		break;
 	default:
@@ -241,7 +241,7 @@ jobs_all_done(void *arg)
 	return s->jobs_undone == 0;
 }
 
-KIT_TEST_T(a_minute_of_outages, 240)
+TEST_T(a_minute_of_outages, 240)
 {
 	static struct soak s;
 	struct bed e;

@@ -4,7 +4,7 @@
  */
 #include "integration/emotion-engine/failover.h"
 
-KIT_TEST_T(killed_engines_cost_nobody_a_tick, 900)
+TEST_T(killed_engines_cost_nobody_a_tick, 900)
 {
 	static const struct failover_plan plan = { .souls = 2000,
 		.run_ms = 180000,

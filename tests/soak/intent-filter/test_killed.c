@@ -7,7 +7,7 @@
 #define ROUNDS 30
 #define CALM   40000 /* answers between two kills */
 
-KIT_TEST_T(replicas_are_killed_again_and_again, 1800)
+TEST_T(replicas_are_killed_again_and_again, 1800)
 {
 	struct replicas s;
 
@@ -20,14 +20,14 @@ KIT_TEST_T(replicas_are_killed_again_and_again, 1800)
 			replicas_answer(&s, CALM / 10);
 		replicas_kill(&s, at);
 		running_spawn(&s.r[at], replica_name(at), s.nats.url);
-		ck_assert(kit_loop_until(
-		    s.asking.loop, kit_service_ready, &s.r[at].s, ASKING_MS));
+		ck_assert(tk_loop_until(
+		    s.asking.loop, tk_service_ready, &s.r[at].s, ASKING_MS));
 		ck_assert_msg(s.asking.bad == 0, "%zu failed, one with %s",
 		    s.asking.bad, rc_name(s.asking.worst));
 	}
 	s.asking.to_send = 0;
 	ck_assert(
-	    kit_loop_until(s.asking.loop, asking_done, &s.asking, ASKING_MS));
+	    tk_loop_until(s.asking.loop, asking_done, &s.asking, ASKING_MS));
 	ck_assert_uint_eq(s.asking.bad, 0);
 	printf("%zu questions, %lld asked again\n", s.asking.good,
 	    (long long)asking_again(&s.asking));

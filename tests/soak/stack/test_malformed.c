@@ -4,12 +4,12 @@
  */
 #include <stdio.h>
 
-#include "e2e/rig/hostile.h"
-#include "e2e/rig/owner.h"
+#include "testkit/stack/hostile.h"
+#include "testkit/stack/owner.h"
 
 STACK_SHARED({ 0 })
 
-KIT_TEST_T(ten_thousand_malformed_payloads_harm_nobody, 600)
+TEST_T(ten_thousand_malformed_payloads_harm_nobody, 600)
 {
 	static const struct hostile_plan plan = {
 		.seed = 1, .n = 10000, .huge = 20

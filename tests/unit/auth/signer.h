@@ -17,7 +17,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define SIGNER_MAX (256UL * 1024)
 

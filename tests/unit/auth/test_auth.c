@@ -9,8 +9,8 @@
 #include "auth/digest.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "kit/kit_loop.h"
 #include "signer.h"
+#include "testkit/loop.h"
 
 #define WAIT_MS 20000
 
@@ -65,7 +65,7 @@ ask(struct rig *r, const char *token)
 	struct asked a = { 0 };
 
 	auth_check(r->auth, str_of(token), on_caller, &a);
-	ck_assert(kit_loop_until(r->loop, is_done, &a, WAIT_MS));
+	ck_assert(tk_loop_until(r->loop, is_done, &a, WAIT_MS));
 	return a;
 }
 
@@ -74,14 +74,14 @@ write_tokens(struct rig *r, const char *token)
 {
 	struct auth_digest d = auth_digest_of(str_of(token));
 	struct buf b = BUF_INIT(SIGNER_MAX);
-	const char *new = kit_path("new");
+	const char *new = tk_path("new");
 	size_t i;
 
 	buf_puts(&b, "{\"tokens\":[{\"sha256\":\"");
 	for (i = 0; i < sizeof(d.bytes); i++)
 		buf_printf(&b, "%02x", d.bytes[i]);
 	buf_puts(&b, "\",\"role\":\"owner\",\"user\":\"ada\"}]}");
-	kit_write_file(new, b.p);
+	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->tokens), 0);
 	buf_free(&b);
 }
@@ -90,12 +90,12 @@ static void
 write_keys(struct rig *r, const char *kid)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX);
-	const char *new = kit_path("new");
+	const char *new = tk_path("new");
 
 	buf_puts(&b, "{\"keys\":[");
 	signer_put_jwk(&b, &r->signer, kid, "");
 	buf_puts(&b, "]}");
-	kit_write_file(new, b.p);
+	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->jwks), 0);
 	buf_free(&b);
 }
@@ -103,8 +103,8 @@ write_keys(struct rig *r, const char *kid)
 static void
 start(struct rig *r)
 {
-	*r = (struct rig){ .tokens = kit_path("tokens.json"),
-		.jwks = kit_path("jwks.json") };
+	*r = (struct rig){ .tokens = tk_path("tokens.json"),
+		.jwks = tk_path("jwks.json") };
 	r->loop = loop_new(64);
 	r->workers = worker_new(r->loop, 1, 8);
 	r->metrics = metric_set_new();
@@ -144,7 +144,7 @@ sign(struct rig *r, struct buf *b)
 	    b, &r->signer, "{\"alg\":\"EdDSA\",\"kid\":\"a\"}", claims);
 }
 
-KIT_TEST(tokens_of_the_file_and_jwts_are_known)
+TEST(tokens_of_the_file_and_jwts_are_known)
 {
 	struct buf jwt = BUF_INIT(SIGNER_MAX);
 	struct asked a, b;
@@ -207,11 +207,11 @@ becomes(struct rig *r, const char *token, enum rc rc)
 {
 	struct until u = { r, token, rc, false, { 0 } };
 
-	ck_assert_msg(kit_loop_until(r->loop, comes_to, &u, WAIT_MS),
+	ck_assert_msg(tk_loop_until(r->loop, comes_to, &u, WAIT_MS),
 	    "%s does not become %s", token, rc_name(rc));
 }
 
-KIT_TEST(files_are_read_again)
+TEST(files_are_read_again)
 {
 	struct rig r;
 
@@ -236,13 +236,13 @@ is_bad(void *arg)
 	return is;
 }
 
-KIT_TEST(a_broken_file_leaves_what_was_known)
+TEST(a_broken_file_leaves_what_was_known)
 {
 	struct rig r;
 
 	start(&r);
-	kit_write_file(r.tokens, "{\"tokens\":[{}]}");
-	ck_assert(kit_loop_until(r.loop, is_bad, &r, WAIT_MS));
+	tk_write_file(r.tokens, "{\"tokens\":[{}]}");
+	ck_assert(tk_loop_until(r.loop, is_bad, &r, WAIT_MS));
 	ck_assert_int_eq(ask(&r, "one").rc, RC_OK);
 	ck_assert_int_eq(unlink(r.tokens), 0);
 	write_tokens(&r, "two");
@@ -252,7 +252,7 @@ KIT_TEST(a_broken_file_leaves_what_was_known)
 	end(&r);
 }
 
-KIT_TEST(a_key_that_is_gone_takes_its_tokens_along)
+TEST(a_key_that_is_gone_takes_its_tokens_along)
 {
 	struct buf jwt = BUF_INIT(SIGNER_MAX);
 	struct rig r;
@@ -268,7 +268,7 @@ KIT_TEST(a_key_that_is_gone_takes_its_tokens_along)
 	end(&r);
 }
 
-KIT_TEST(files_that_cannot_be_used_are_no_start)
+TEST(files_that_cannot_be_used_are_no_start)
 {
 	struct buf errors = BUF_INIT(4096);
 	struct auth_opts o;
@@ -278,7 +278,7 @@ KIT_TEST(files_that_cannot_be_used_are_no_start)
 	start(&r);
 	o = (struct auth_opts){ .loop = r.loop,
 		.workers = r.workers,
-		.tokens_file = kit_path("none"),
+		.tokens_file = tk_path("none"),
 		.jwks_file = r.tokens,
 		.issuer = "",
 		.audience = "" };
@@ -305,7 +305,7 @@ lookup(void *arg, struct str id, struct str *out, struct str *tenant)
 	return str_eq(id, STR("lamp-1")) ? RC_OK : RC_NOENT;
 }
 
-KIT_TEST(bodies_have_tokens_of_their_own)
+TEST(bodies_have_tokens_of_their_own)
 {
 	char secret[AUTH_SECRET_MAX], token[AUTH_BODY_TOKEN_MAX];
 	struct asked a;

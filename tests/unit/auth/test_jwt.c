@@ -50,7 +50,7 @@ end(void)
 	EVP_PKEY_free(all.other_okp.pkey);
 	return NULL;
 }
-KIT_SHARE(begin, NULL, end)
+TK_SHARE(begin, NULL, end)
 
 #define RS  "{\"alg\":\"RS256\",\"kid\":\"rsa\",\"typ\":\"JWT\"}"
 #define ES  "{\"alg\":\"ES256\",\"kid\":\"ec\"}"
@@ -108,7 +108,7 @@ refused(
 	buf_free(&b);
 }
 
-KIT_TEST(each_kind_of_key_signs)
+TEST(each_kind_of_key_signs)
 {
 	struct auth_identity *who;
 
@@ -125,7 +125,7 @@ KIT_TEST(each_kind_of_key_signs)
 	free(who);
 }
 
-KIT_TEST(roles_decide_what_of_the_claims_counts)
+TEST(roles_decide_what_of_the_claims_counts)
 {
 	struct auth_identity *who;
 
@@ -156,7 +156,7 @@ KIT_TEST(roles_decide_what_of_the_claims_counts)
 	    "claims: /tenant");
 }
 
-KIT_TEST(the_algorithm_is_the_keys)
+TEST(the_algorithm_is_the_keys)
 {
 	struct signer forger;
 
@@ -182,7 +182,7 @@ KIT_TEST(the_algorithm_is_the_keys)
 	    ADA, "twice");
 }
 
-KIT_TEST(only_the_keys_signature_counts)
+TEST(only_the_keys_signature_counts)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX), other = BUF_INIT(SIGNER_MAX);
 	size_t dot, i;
@@ -212,7 +212,7 @@ KIT_TEST(only_the_keys_signature_counts)
 	buf_free(&other);
 }
 
-KIT_TEST(what_is_no_compact_jws_is_refused)
+TEST(what_is_no_compact_jws_is_refused)
 {
 	static const char *const bad[] = { "", ".", "..", "a.b", "a.b.c.d",
 		"a.b.c", "e30.e30.", "e30=.e30.AAAA", "e30.e30.AA AA",
@@ -258,7 +258,7 @@ KIT_TEST(what_is_no_compact_jws_is_refused)
 	buf_free(&deep);
 }
 
-KIT_TEST(a_token_has_its_time)
+TEST(a_token_has_its_time)
 {
 	refused(&all.ec, ES, "{\"exp\":1799999940,\"role\":\"operator\"}",
 	    "expired");
@@ -291,7 +291,7 @@ for_us(const char *claims)
 	return rc;
 }
 
-KIT_TEST(issuer_and_audience_must_be_ours)
+TEST(issuer_and_audience_must_be_ours)
 {
 #define ISS ",\"iss\":\"https://id\""
 	ck_assert_int_eq(for_us(ISS ",\"aud\":\"soul\""), RC_OK);

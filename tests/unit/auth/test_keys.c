@@ -35,7 +35,7 @@ refused(struct str json, const char *path, const char *why)
 	ck_assert_msg(strstr(err.why, why) != NULL, "%s", err.why);
 }
 
-KIT_TEST(keys_for_other_things_are_left_out)
+TEST(keys_for_other_things_are_left_out)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX);
 	struct auth_keys *k;
@@ -63,7 +63,7 @@ KIT_TEST(keys_for_other_things_are_left_out)
 	buf_free(&b);
 }
 
-KIT_TEST(broken_keys_are_named)
+TEST(broken_keys_are_named)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX);
 	struct signer s;
@@ -88,7 +88,7 @@ KIT_TEST(broken_keys_are_named)
 	buf_free(&b);
 }
 
-KIT_TEST(an_rsa_key_is_neither_weak_nor_slow)
+TEST(an_rsa_key_is_neither_weak_nor_slow)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX), e = BUF_INIT(SIGNER_MAX);
 	struct signer weak;

@@ -10,7 +10,7 @@
 
 #include "auth/file.h"
 #include "auth/tokens.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct auth_ledger_entry ada = { .role = WIRE_ROLE_OWNER,
 	.user = STR_INIT("ada"),
@@ -27,7 +27,7 @@ find(const char *file, const char *token, struct auth_caller *out)
 	struct auth_tokens *t;
 	struct wire_err err;
 	size_t n;
-	char *json = kit_read_file(file, &n);
+	char *json = tk_read_file(file, &n);
 	enum rc rc;
 
 	ck_assert_msg(
@@ -53,11 +53,11 @@ mode_of(const char *file)
 	return st.st_mode & 07777;
 }
 
-KIT_TEST(what_is_added_is_known_until_it_is_dropped)
+TEST(what_is_added_is_known_until_it_is_dropped)
 {
 	char token[AUTH_LEDGER_TOKEN_MAX], other[AUTH_LEDGER_TOKEN_MAX];
 	struct auth_ledger_entry e = ada;
-	const char *file = kit_path("tokens.json");
+	const char *file = tk_path("tokens.json");
 	struct buf out = BUF_INIT(65536);
 	char why[AUTH_LEDGER_WHY_MAX];
 	struct auth_caller c;
@@ -86,10 +86,10 @@ KIT_TEST(what_is_added_is_known_until_it_is_dropped)
 	buf_free(&out);
 }
 
-KIT_TEST(a_token_is_dropped_by_its_digest_too)
+TEST(a_token_is_dropped_by_its_digest_too)
 {
 	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
-	const char *file = kit_path("tokens.json");
+	const char *file = tk_path("tokens.json");
 	struct buf out = BUF_INIT(65536);
 	struct auth_caller c;
 	char sha[13];
@@ -118,10 +118,10 @@ refused(const char *file, const struct auth_ledger_entry *e, enum rc rc,
 	ck_assert_msg(strstr(why, want) == why, "%s", why);
 }
 
-KIT_TEST(nothing_is_written_that_a_service_could_not_read)
+TEST(nothing_is_written_that_a_service_could_not_read)
 {
 	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
-	const char *file = kit_path("tokens.json"), *new;
+	const char *file = tk_path("tokens.json"), *new;
 	struct auth_ledger_entry e = ada;
 	struct stat before, after;
 
@@ -137,23 +137,23 @@ KIT_TEST(nothing_is_written_that_a_service_could_not_read)
 	e.tenant = STR("a b");
 	refused(file, &e, RC_INVALID, "tenant: ");
 	/* Somebody else is at it. */
-	new = kit_path("tokens.json.new");
-	kit_write_file(new, "");
+	new = tk_path("tokens.json.new");
+	tk_write_file(new, "");
 	e.tenant = STR("acme");
 	refused(file, &e, RC_AGAIN, "is being changed");
 	ck_assert_int_eq(unlink(new), 0);
 	ck_assert_int_eq(stat(file, &after), 0);
 	ck_assert_uint_eq(before.st_ino, after.st_ino);
-	kit_write_file(file, "{\"tokens\":[{}]}");
+	tk_write_file(file, "{\"tokens\":[{}]}");
 	refused(file, &e, RC_INVALID, "/tokens/0/sha256: is missing");
-	refused(kit_dir(), &e, RC_DOWN, "Is a directory");
-	refused(kit_path("none/tokens.json"), &e, RC_DOWN, "No such file");
+	refused(tk_dir(), &e, RC_DOWN, "Is a directory");
+	refused(tk_path("none/tokens.json"), &e, RC_DOWN, "No such file");
 }
 
-KIT_TEST(a_link_stays_a_link)
+TEST(a_link_stays_a_link)
 {
 	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
-	const char *file = kit_path("tokens.json"), *link = kit_path("link");
+	const char *file = tk_path("tokens.json"), *link = tk_path("link");
 	struct auth_ledger_entry e = ada;
 	struct auth_caller c;
 

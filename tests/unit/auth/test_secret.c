@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(a_secret_is_told_from_others_by_its_hash)
+TEST(a_secret_is_told_from_others_by_its_hash)
 {
 	char a[AUTH_SECRET_MAX], b[AUTH_SECRET_MAX], hash[AUTH_HASH_MAX];
 
@@ -21,7 +21,7 @@ KIT_TEST(a_secret_is_told_from_others_by_its_hash)
 }
 
 /* Made by mosquitto_passwd 2.0.11 of "secret". */
-KIT_TEST(hashes_of_mosquitto_are_understood)
+TEST(hashes_of_mosquitto_are_understood)
 {
 	static const char text[] =
 	    "$7$101$7RQgAuKfzBlXBNlT$L60MmZv11gW5rCYJkHNNxF8k"
@@ -32,7 +32,7 @@ KIT_TEST(hashes_of_mosquitto_are_understood)
 	ck_assert(!auth_secret_is(STR("Secret"), hash));
 }
 
-KIT_TEST(what_is_no_hash_fits_nothing)
+TEST(what_is_no_hash_fits_nothing)
 {
 	static const char *const bad[] = { "", "$7$", "$7$101", "$7$101$",
 		"$7$101$$", "$7$0$AAAA$AAAA", "$7$x$AAAA$AAAA", "$6$AAAA$AAAA",
@@ -43,7 +43,7 @@ KIT_TEST(what_is_no_hash_fits_nothing)
 		    "%s", bad[i]);
 }
 
-KIT_TEST(a_token_names_its_body)
+TEST(a_token_names_its_body)
 {
 	char token[AUTH_BODY_TOKEN_MAX];
 

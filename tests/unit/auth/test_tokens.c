@@ -7,7 +7,7 @@
 
 #include "auth/memory.h"
 #include "auth/tokens.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* Of "secret", and of nothing. */
 #define SECRET \
@@ -44,7 +44,7 @@ refused(const char *list, const char *path, const char *why)
 	ck_assert_msg(strstr(err.why, why) != NULL, "%s", err.why);
 }
 
-KIT_TEST(a_token_is_found_by_its_digest)
+TEST(a_token_is_found_by_its_digest)
 {
 	struct auth_tokens *t = taken(TOKEN(SECRET,
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\","
@@ -69,7 +69,7 @@ KIT_TEST(a_token_is_found_by_its_digest)
 	auth_tokens_free(t);
 }
 
-KIT_TEST(faults_are_named_with_their_path)
+TEST(faults_are_named_with_their_path)
 {
 	refused(
 	    TOKEN(SECRET, "\"role\":\"owner\""), "/tokens/0/user", "missing");
@@ -92,7 +92,7 @@ KIT_TEST(faults_are_named_with_their_path)
 	refused("1", "/tokens/0", "object");
 }
 
-KIT_TEST(a_user_and_his_tenant_are_one_id)
+TEST(a_user_and_his_tenant_are_one_id)
 {
 	struct auth_says says = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
 		{ 0 }, { 0 } };
@@ -122,7 +122,7 @@ somebody(int64_t until)
 	return auth_identity_new(&says, &fault);
 }
 
-KIT_TEST(callers_are_remembered_for_a_while)
+TEST(callers_are_remembered_for_a_while)
 {
 	const struct mono t = { 1000 };
 	struct auth_memory *m = auth_memory_new();

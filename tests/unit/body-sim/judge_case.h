@@ -10,7 +10,7 @@
 #include "core/buf.h"
 #include "documents.h"
 #include "judge.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define CASE_ID "t1"
 

@@ -3,7 +3,7 @@
 
 #include "body.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 struct bed {
 	struct body body;
@@ -77,7 +77,7 @@ tick(enum wire_exec_mode mode)
 	return u;
 }
 
-KIT_TEST(a_new_body_is_at_rest)
+TEST(a_new_body_is_at_rest)
 {
 	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;
@@ -94,7 +94,7 @@ KIT_TEST(a_new_body_is_at_rest)
 	bed_end(&b);
 }
 
-KIT_TEST(it_does_what_it_is_called_for)
+TEST(it_does_what_it_is_called_for)
 {
 	struct skill_call light = { .skill = SKILL_LIGHT,
 		.color = WIRE_BODY_STATE_COLOR_GREEN };
@@ -122,7 +122,7 @@ KIT_TEST(it_does_what_it_is_called_for)
 	bed_end(&b);
 }
 
-KIT_TEST(its_alarms_ring)
+TEST(its_alarms_ring)
 {
 	struct skill_call c = { .skill = SKILL_ALARM };
 	struct bed b;
@@ -152,7 +152,7 @@ KIT_TEST(its_alarms_ring)
 	bed_end(&b);
 }
 
-KIT_TEST(a_turn_changes_the_face_and_a_tick_does_not)
+TEST(a_turn_changes_the_face_and_a_tick_does_not)
 {
 	struct wire_emotion_update t = tick(WIRE_EXEC_MODE_AUTO_EXECUTE);
 	struct wire_emotion_update sad = joy;
@@ -183,7 +183,7 @@ KIT_TEST(a_turn_changes_the_face_and_a_tick_does_not)
 	bed_end(&b);
 }
 
-KIT_TEST(blocked_it_does_not_act)
+TEST(blocked_it_does_not_act)
 {
 	struct wire_emotion_update t = tick(WIRE_EXEC_MODE_BLOCKED);
 	struct wire_emotion_update angry = joy;
@@ -211,7 +211,7 @@ KIT_TEST(blocked_it_does_not_act)
 	bed_end(&b);
 }
 
-KIT_TEST(an_update_that_is_out_of_date_does_nothing)
+TEST(an_update_that_is_out_of_date_does_nothing)
 {
 	struct wire_emotion_update u = joy;
 	struct bed b;
@@ -234,7 +234,7 @@ KIT_TEST(an_update_that_is_out_of_date_does_nothing)
 	bed_end(&b);
 }
 
-KIT_TEST(phases_of_a_turn_are_shown)
+TEST(phases_of_a_turn_are_shown)
 {
 	struct wire_status st = { .status = WIRE_STATUS_STATUS_MEM0_SEARCHING,
 		.message = STR("请稍候。"),
@@ -254,7 +254,7 @@ KIT_TEST(phases_of_a_turn_are_shown)
 	bed_end(&b);
 }
 
-KIT_TEST(sessions_are_remembered_the_last_first)
+TEST(sessions_are_remembered_the_last_first)
 {
 	struct bed b;
 	char id[16];
@@ -281,7 +281,7 @@ KIT_TEST(sessions_are_remembered_the_last_first)
 	bed_end(&b);
 }
 
-KIT_TEST(the_diary_has_a_ceiling)
+TEST(the_diary_has_a_ceiling)
 {
 	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;

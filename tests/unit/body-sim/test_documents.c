@@ -1,13 +1,13 @@
 /* What a body reports, read as its server reads it. */
 #include "core/mem.h"
 #include "documents.h"
-#include "kit/kit.h"
 #include "rx/rx.h"
+#include "testkit/testkit.h"
 #include "wire/device.h"
 #include "wire/schema.h"
 #include "wire/tree.h"
 
-KIT_TEST(skills_are_the_protocols_three)
+TEST(skills_are_the_protocols_three)
 {
 	static const char *const names[] = { "control_light", "create_alarm",
 		"set_head_motion" };
@@ -47,7 +47,7 @@ KIT_TEST(skills_are_the_protocols_three)
 	documents_free(NULL);
 }
 
-KIT_TEST(intents_are_of_its_own_skills)
+TEST(intents_are_of_its_own_skills)
 {
 	struct documents *d = documents_new();
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -87,7 +87,7 @@ KIT_TEST(intents_are_of_its_own_skills)
 	documents_free(d);
 }
 
-KIT_TEST(what_does_not_fit_is_told)
+TEST(what_does_not_fit_is_told)
 {
 	struct documents *d = documents_new();
 	struct buf out = BUF_INIT(100);

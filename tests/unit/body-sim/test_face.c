@@ -1,6 +1,6 @@
 /* The 15 emotions of protocol section 3.8. */
 #include "face.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	enum wire_emotion emotion;
@@ -32,7 +32,7 @@ static const struct {
 	{ WIRE_EMOTION_NEUTRAL, 1, "微笑", "", 0 },
 };
 
-KIT_TEST(emotions_have_their_faces)
+TEST(emotions_have_their_faces)
 {
 	size_t i;
 
@@ -46,7 +46,7 @@ KIT_TEST(emotions_have_their_faces)
 	}
 }
 
-KIT_TEST(every_emotion_has_one)
+TEST(every_emotion_has_one)
 {
 	size_t e, i;
 

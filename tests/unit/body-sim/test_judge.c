@@ -4,7 +4,7 @@
 
 /* ---- good ---------------------------------------------------------------- */
 
-KIT_TEST(a_good_body_passes)
+TEST(a_good_body_passes)
 {
 	struct buf out = BUF_INIT(64 * 1024);
 	struct jcase c;
@@ -46,7 +46,7 @@ KIT_TEST(a_good_body_passes)
 }
 
 /* What is kept says what a body is, not how it came. */
-KIT_TEST(what_is_kept_counts_for_what_it_can)
+TEST(what_is_kept_counts_for_what_it_can)
 {
 	struct jcase c;
 
@@ -75,7 +75,7 @@ KIT_TEST(what_is_kept_counts_for_what_it_can)
 	case_end(&c);
 }
 
-KIT_TEST(nothing_at_all_is_a_failure)
+TEST(nothing_at_all_is_a_failure)
 {
 	struct jcase c;
 
@@ -103,7 +103,7 @@ announce(struct jcase *c, const char *const *leaves)
 	}
 }
 
-KIT_TEST(orders)
+TEST(orders)
 {
 	static const struct {
 		const char *leaves[6];
@@ -148,7 +148,7 @@ KIT_TEST(orders)
 	}
 }
 
-KIT_TEST(a_heartbeat_may_take_its_time)
+TEST(a_heartbeat_may_take_its_time)
 {
 	static const char *const leaves[] = { "online", "skills",
 		"intent_catalog", NULL };
@@ -163,7 +163,7 @@ KIT_TEST(a_heartbeat_may_take_its_time)
 	case_end(&c);
 }
 
-KIT_TEST(a_reconnect_has_to_announce_too)
+TEST(a_reconnect_has_to_announce_too)
 {
 	static const char *const leaves[] = { "online", "heartbeat", NULL };
 	struct jcase c;
@@ -182,7 +182,7 @@ KIT_TEST(a_reconnect_has_to_announce_too)
 	case_end(&c);
 }
 
-KIT_TEST(one_that_is_cut_short_is_not_judged)
+TEST(one_that_is_cut_short_is_not_judged)
 {
 	static const char *const half[] = { "online", "skills", NULL };
 	struct jcase c;
@@ -200,7 +200,7 @@ KIT_TEST(one_that_is_cut_short_is_not_judged)
 }
 
 /* The watch may begin in the middle of an announcement. */
-KIT_TEST(the_end_of_another_announcement_is_not_early)
+TEST(the_end_of_another_announcement_is_not_early)
 {
 	struct jcase c;
 	int kick;
@@ -224,7 +224,7 @@ KIT_TEST(the_end_of_another_announcement_is_not_early)
 }
 
 /* New skills while it is there are no announcement. */
-KIT_TEST(an_update_needs_no_announcement)
+TEST(an_update_needs_no_announcement)
 {
 	struct jcase c;
 
@@ -246,7 +246,7 @@ KIT_TEST(an_update_needs_no_announcement)
 
 /* ---- will ---------------------------------------------------------------- */
 
-KIT_TEST(an_old_will_is_found)
+TEST(an_old_will_is_found)
 {
 	struct jcase c;
 
@@ -264,7 +264,7 @@ KIT_TEST(an_old_will_is_found)
 	case_end(&c);
 }
 
-KIT_TEST(a_body_without_a_will_is_found)
+TEST(a_body_without_a_will_is_found)
 {
 	struct jcase c;
 
@@ -279,7 +279,7 @@ KIT_TEST(a_body_without_a_will_is_found)
 	case_end(&c);
 }
 
-KIT_TEST(a_body_that_stays_away_is_found)
+TEST(a_body_that_stays_away_is_found)
 {
 	struct jcase c;
 
@@ -297,7 +297,7 @@ KIT_TEST(a_body_that_stays_away_is_found)
 	case_end(&c);
 }
 
-KIT_TEST(a_kick_that_failed_says_nothing)
+TEST(a_kick_that_failed_says_nothing)
 {
 	struct jcase c;
 
@@ -312,7 +312,7 @@ KIT_TEST(a_kick_that_failed_says_nothing)
 	case_end(&c);
 }
 
-KIT_TEST(online_has_its_spellings)
+TEST(online_has_its_spellings)
 {
 	static const char *const right[] = { "online", "ONLINE", "true", "1",
 		" 1\n" };

@@ -13,7 +13,7 @@ beats(struct jcase *c, int n, int64_t apart_ms)
 	}
 }
 
-KIT_TEST(heartbeats)
+TEST(heartbeats)
 {
 	struct jcase c;
 
@@ -36,7 +36,7 @@ KIT_TEST(heartbeats)
 	case_end(&c);
 }
 
-KIT_TEST(no_heartbeats_while_away_are_no_fault)
+TEST(no_heartbeats_while_away_are_no_fault)
 {
 	struct jcase c;
 
@@ -53,7 +53,7 @@ KIT_TEST(no_heartbeats_while_away_are_no_fault)
 }
 
 /* A body that was there before and never beats. */
-KIT_TEST(silence_is_found_whenever_the_watch_begins)
+TEST(silence_is_found_whenever_the_watch_begins)
 {
 	struct jcase c;
 
@@ -68,7 +68,7 @@ KIT_TEST(silence_is_found_whenever_the_watch_begins)
 
 /* ---- flags --------------------------------------------------------------- */
 
-KIT_TEST(what_is_not_retained_is_found)
+TEST(what_is_not_retained_is_found)
 {
 	struct jcase c;
 
@@ -86,7 +86,7 @@ KIT_TEST(what_is_not_retained_is_found)
 	case_end(&c);
 }
 
-KIT_TEST(what_is_retained_must_be_the_new_one)
+TEST(what_is_retained_must_be_the_new_one)
 {
 	struct jcase c;
 
@@ -109,7 +109,7 @@ KIT_TEST(what_is_retained_must_be_the_new_one)
 	case_end(&c);
 }
 
-KIT_TEST(a_new_announcement_puts_the_question_off)
+TEST(a_new_announcement_puts_the_question_off)
 {
 	struct jcase c;
 
@@ -130,7 +130,7 @@ KIT_TEST(a_new_announcement_puts_the_question_off)
 	case_end(&c);
 }
 
-KIT_TEST(what_must_not_be_retained_is_found)
+TEST(what_must_not_be_retained_is_found)
 {
 	struct jcase c;
 
@@ -152,7 +152,7 @@ KIT_TEST(what_must_not_be_retained_is_found)
 	case_end(&c);
 }
 
-KIT_TEST(qos)
+TEST(qos)
 {
 	struct jcase c;
 
@@ -175,7 +175,7 @@ KIT_TEST(qos)
 
 /* ---- reports ------------------------------------------------------------- */
 
-KIT_TEST(skills_are_judged)
+TEST(skills_are_judged)
 {
 	static const struct {
 		const char *report;
@@ -228,7 +228,7 @@ KIT_TEST(skills_are_judged)
 	case_end(&c);
 }
 
-KIT_TEST(catalogs_are_judged)
+TEST(catalogs_are_judged)
 {
 	static const struct {
 		const char *report;
@@ -272,7 +272,7 @@ KIT_TEST(catalogs_are_judged)
 	}
 }
 
-KIT_TEST(versions_must_not_go_back)
+TEST(versions_must_not_go_back)
 {
 	struct jcase c;
 
@@ -295,7 +295,7 @@ KIT_TEST(versions_must_not_go_back)
 	case_end(&c);
 }
 
-KIT_TEST(intents_must_be_of_its_skills)
+TEST(intents_must_be_of_its_skills)
 {
 	struct jcase c;
 
@@ -334,7 +334,7 @@ answers(struct jcase *c, const char *id, const char *payload)
 	case_say(c, leaf, payload);
 }
 
-KIT_TEST(results_in_time)
+TEST(results_in_time)
 {
 	struct jcase c;
 
@@ -360,7 +360,7 @@ KIT_TEST(results_in_time)
 	case_end(&c);
 }
 
-KIT_TEST(results_that_do_not_come)
+TEST(results_that_do_not_come)
 {
 	struct jcase c;
 
@@ -376,7 +376,7 @@ KIT_TEST(results_that_do_not_come)
 	case_end(&c);
 }
 
-KIT_TEST(results_that_are_broken)
+TEST(results_that_are_broken)
 {
 	static const struct {
 		const char *payload;
@@ -410,7 +410,7 @@ KIT_TEST(results_that_are_broken)
 	}
 }
 
-KIT_TEST(results_that_nobody_asked_for)
+TEST(results_that_nobody_asked_for)
 {
 	struct jcase c;
 
@@ -425,7 +425,7 @@ KIT_TEST(results_that_nobody_asked_for)
 	case_end(&c);
 }
 
-KIT_TEST(the_oldest_invokes_are_forgotten)
+TEST(the_oldest_invokes_are_forgotten)
 {
 	struct jcase c;
 	char id[16], text[64];
@@ -446,7 +446,7 @@ KIT_TEST(the_oldest_invokes_are_forgotten)
 	case_end(&c);
 }
 
-KIT_TEST(probes)
+TEST(probes)
 {
 	struct jcase c;
 

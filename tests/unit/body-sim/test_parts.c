@@ -6,9 +6,9 @@
 #include "core/mem.h"
 #include "faults.h"
 #include "flags.h"
-#include "kit/kit.h"
 #include "names.h"
 #include "requests.h"
+#include "testkit/testkit.h"
 
 /* ---- names --------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ expect_name(const char *first, size_t i, const char *name)
 	ck_assert_str_eq(id, name);
 }
 
-KIT_TEST(names_count_up)
+TEST(names_count_up)
 {
 	char id[ID_MAX + 1], longest[ID_MAX + 2];
 
@@ -45,7 +45,7 @@ KIT_TEST(names_count_up)
 
 /* ---- faults -------------------------------------------------------------- */
 
-KIT_TEST(faults_are_read)
+TEST(faults_are_read)
 {
 	struct faults f;
 	char why[200];
@@ -63,7 +63,7 @@ KIT_TEST(faults_are_read)
 	ck_assert_int_eq(f.flap_ms, 2500);
 }
 
-KIT_TEST(faults_that_are_none_are_refused)
+TEST(faults_that_are_none_are_refused)
 {
 	static const char *const wrong[] = { "slow", "late", "late=", "late=0",
 		"late=-1", "late=x", "silent=1", "silent,", ",", "drop=1e9",
@@ -91,7 +91,7 @@ hits(double share, size_t of)
 	return n;
 }
 
-KIT_TEST(a_share_of_the_bodies_is_hit)
+TEST(a_share_of_the_bodies_is_hit)
 {
 	ck_assert_uint_eq(hits(0, 1000), 0);
 	ck_assert_uint_eq(hits(1, 1000), 1000);
@@ -125,7 +125,7 @@ words(char *text, char *argv[16])
 	return n;
 }
 
-KIT_TEST(flags_set_variables_and_go)
+TEST(flags_set_variables_and_go)
 {
 	char text[] = "p a --one --two --two x  --on --one 2 b", *argv[16];
 	int argc = words(text, argv);
@@ -142,7 +142,7 @@ KIT_TEST(flags_set_variables_and_go)
 	ck_assert_str_eq(getenv("FLAG_ON"), "on");
 }
 
-KIT_TEST(flags_want_their_arguments)
+TEST(flags_want_their_arguments)
 {
 	char none[] = "p --one", half[] = "p --two x", bare[] = "p", *argv[16];
 	int argc = words(none, argv);
@@ -159,7 +159,7 @@ KIT_TEST(flags_want_their_arguments)
 
 /* ---- requests ------------------------------------------------------------ */
 
-KIT_TEST(requests_count_once)
+TEST(requests_count_once)
 {
 	struct requests *r = requests_new();
 	char id[32];
@@ -189,7 +189,7 @@ KIT_TEST(requests_count_once)
 
 /* ---- alarms -------------------------------------------------------------- */
 
-KIT_TEST(alarms_ring_in_time_and_once)
+TEST(alarms_ring_in_time_and_once)
 {
 	const struct wall t0 = { 1000 }, t1 = { 2000 }, t2 = { 3000 };
 	struct alarms al;
@@ -211,7 +211,7 @@ KIT_TEST(alarms_ring_in_time_and_once)
 	alarms_free(&al);
 }
 
-KIT_TEST(alarms_have_a_ceiling)
+TEST(alarms_have_a_ceiling)
 {
 	struct alarms al;
 	int i;

@@ -1,7 +1,7 @@
 /* Names and arguments of skills. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "skills.h"
+#include "testkit/testkit.h"
 
 #define NOW "2026-02-22T10:20:30Z"
 
@@ -63,7 +63,7 @@ refuses(struct bed *b, const char *skill, const char *args, const char *why)
 	ck_assert_msg(strstr(b->why, why) != NULL, "%s: %s", args, b->why);
 }
 
-KIT_TEST(lights)
+TEST(lights)
 {
 	static const struct {
 		const char *args;
@@ -112,7 +112,7 @@ KIT_TEST(lights)
 	bed_end(&b);
 }
 
-KIT_TEST(alarms)
+TEST(alarms)
 {
 	struct bed b;
 
@@ -154,7 +154,7 @@ KIT_TEST(alarms)
 	bed_end(&b);
 }
 
-KIT_TEST(heads)
+TEST(heads)
 {
 	struct bed b;
 
@@ -185,7 +185,7 @@ KIT_TEST(heads)
 	bed_end(&b);
 }
 
-KIT_TEST(the_first_object_goes_before_the_second)
+TEST(the_first_object_goes_before_the_second)
 {
 	struct bed b;
 
@@ -204,7 +204,7 @@ KIT_TEST(the_first_object_goes_before_the_second)
 	bed_end(&b);
 }
 
-KIT_TEST(unknown_skills)
+TEST(unknown_skills)
 {
 	struct bed b;
 

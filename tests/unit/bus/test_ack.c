@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "bus/ack.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(both_forms)
+TEST(both_forms)
 {
 	static const struct {
 		const char *s;

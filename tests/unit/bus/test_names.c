@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "bus/names.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(subjects)
+TEST(subjects)
 {
 	static const struct {
 		const char *s;
@@ -52,7 +52,7 @@ KIT_TEST(subjects)
 	ck_assert(!names_subject_ok(NULL, true));
 }
 
-KIT_TEST(lengths)
+TEST(lengths)
 {
 	char s[NAMES_SUBJECT_MAX + 2];
 
@@ -79,7 +79,7 @@ KIT_TEST(lengths)
 	ck_assert(!names_token_ok(s));
 }
 
-KIT_TEST(queues_tokens_headers)
+TEST(queues_tokens_headers)
 {
 	ck_assert(names_queue_ok("intent-filter"));
 	ck_assert(!names_queue_ok("a b"));
@@ -101,7 +101,7 @@ KIT_TEST(queues_tokens_headers)
 	ck_assert(!names_header_ok(NULL));
 }
 
-KIT_TEST(one_server)
+TEST(one_server)
 {
 	static const struct {
 		const char *url;
@@ -161,7 +161,7 @@ KIT_TEST(one_server)
 	ck_assert_int_eq(names_servers(NULL, v, &n), RC_INVALID);
 }
 
-KIT_TEST(several_servers)
+TEST(several_servers)
 {
 	char *v[NAMES_SERVERS_MAX];
 	char urls[32 * (NAMES_SERVERS_MAX + 1)] = "nats://h";

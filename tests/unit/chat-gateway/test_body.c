@@ -3,8 +3,8 @@
  */
 #include "body.h"
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "state/terminal.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 static const struct terminal full = {
@@ -69,7 +69,7 @@ told(struct bench *x, const struct terminal *t)
 	"{\"kind\":\"heartbeat\",\"outcome\":\"refused\",\"path\":\"\"," \
 	"\"reason\":\"is long\",\"at\":\"2026-02-22T10:20:" s "Z\"}"
 
-KIT_TEST(all_that_is_known_is_told)
+TEST(all_that_is_known_is_told)
 {
 	struct bench x;
 
@@ -86,7 +86,7 @@ KIT_TEST(all_that_is_known_is_told)
 }
 
 /* One of each kind; the newest is the last. */
-KIT_TEST(refusals_of_each_kind)
+TEST(refusals_of_each_kind)
 {
 	struct terminal t = full;
 	struct bench x;
@@ -111,7 +111,7 @@ KIT_TEST(refusals_of_each_kind)
 	"{\"terminal_id\":\"t1\",\"online\":false,\"skill_version\":0," \
 	"\"skills\":[],\"catalog_version\":0,\"intents\":[]}"
 
-KIT_TEST(what_is_not_known_is_left_out)
+TEST(what_is_not_known_is_left_out)
 {
 	const struct terminal none = { 0 };
 	struct bench x;
@@ -121,7 +121,7 @@ KIT_TEST(what_is_not_known_is_left_out)
 	bench_close(&x);
 }
 
-KIT_TEST(what_an_absent_body_can_do_does_not_count)
+TEST(what_an_absent_body_can_do_does_not_count)
 {
 	struct terminal t = full;
 	struct bench x;
@@ -134,7 +134,7 @@ KIT_TEST(what_an_absent_body_can_do_does_not_count)
 	bench_close(&x);
 }
 
-KIT_TEST(what_cannot_be_read_is_left_out)
+TEST(what_cannot_be_read_is_left_out)
 {
 	struct terminal t = full;
 	struct bench x;
@@ -150,7 +150,7 @@ KIT_TEST(what_cannot_be_read_is_left_out)
 }
 
 /* However small the room, it is full or it is right. */
-KIT_TEST(a_full_arena_is_told)
+TEST(a_full_arena_is_told)
 {
 	struct wire_terminal out;
 	bool fitted = false;

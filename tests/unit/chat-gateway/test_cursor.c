@@ -3,10 +3,10 @@
  */
 #include "core/mem.h"
 #include "cursor.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "turn.h"
 
-KIT_TEST(live_events_are_sent_dropped_or_read)
+TEST(live_events_are_sent_dropped_or_read)
 {
 	static const struct {
 		int64_t last, seq;
@@ -31,7 +31,7 @@ KIT_TEST(live_events_are_sent_dropped_or_read)
 	}
 }
 
-KIT_TEST(what_is_taken_is_next_known_or_behind_a_gap)
+TEST(what_is_taken_is_next_known_or_behind_a_gap)
 {
 	static const struct {
 		int64_t last, seq;
@@ -56,7 +56,7 @@ KIT_TEST(what_is_taken_is_next_known_or_behind_a_gap)
 	}
 }
 
-KIT_TEST(the_end_of_the_log_says_what_is_gone)
+TEST(the_end_of_the_log_says_what_is_gone)
 {
 	static const struct {
 		int64_t last, newest;
@@ -83,7 +83,7 @@ KIT_TEST(the_end_of_the_log_says_what_is_gone)
 	}
 }
 
-KIT_TEST(the_header_counts_before_the_query)
+TEST(the_header_counts_before_the_query)
 {
 	static const struct {
 		const char *header, *query;
@@ -121,7 +121,7 @@ KIT_TEST(the_header_counts_before_the_query)
 	}
 }
 
-KIT_TEST(an_accept_header_asks_for_a_stream)
+TEST(an_accept_header_asks_for_a_stream)
 {
 	static const struct {
 		const char *accept;

@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "event.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 #define REST                                                       \
@@ -32,7 +32,7 @@ teardown(void)
 	arena_free(a);
 }
 
-KIT_TEST(an_event_of_the_log_gets_its_number)
+TEST(an_event_of_the_log_gets_its_number)
 {
 	setup();
 	ck_assert_int_eq(
@@ -44,7 +44,7 @@ KIT_TEST(an_event_of_the_log_gets_its_number)
 	teardown();
 }
 
-KIT_TEST(what_is_no_event_is_refused)
+TEST(what_is_no_event_is_refused)
 {
 	static const struct str bad[] = { STR_INIT(""), STR_INIT("{"),
 		STR_INIT("{}"), STR_INIT("[]"), STR_INIT("\"x\""),
@@ -79,7 +79,7 @@ check(enum rc rc, const char *part)
 	ck_assert(str_eq(again.run_id, STR("turn_1")));
 }
 
-KIT_TEST(our_own_are_events)
+TEST(our_own_are_events)
 {
 	struct wire_turn_reply rep = { .turn_id = STR("turn_1"),
 		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
@@ -112,7 +112,7 @@ KIT_TEST(our_own_are_events)
 	teardown();
 }
 
-KIT_TEST(some_types_end_a_run)
+TEST(some_types_end_a_run)
 {
 	size_t i, n = 0;
 

@@ -3,8 +3,8 @@
  */
 #include "core/mem.h"
 #include "hint.h"
-#include "kit/kit.h"
 #include "state/soul.h"
+#include "testkit/testkit.h"
 
 static const struct soul souls[] = {
 	{ .id = STR_INIT("soul_1"), .name = STR_INIT("friendly") },
@@ -32,7 +32,7 @@ static const struct {
 	{ "", 0, NULL },
 };
 
-KIT_TEST(a_hint_names_a_soul_by_id_or_name)
+TEST(a_hint_names_a_soul_by_id_or_name)
 {
 	const struct soul *found;
 	size_t i;
@@ -47,7 +47,7 @@ KIT_TEST(a_hint_names_a_soul_by_id_or_name)
 	}
 }
 
-KIT_TEST(without_souls_nothing_is_named)
+TEST(without_souls_nothing_is_named)
 {
 	const struct soul *found = souls;
 

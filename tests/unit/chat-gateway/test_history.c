@@ -3,8 +3,8 @@
  */
 #include "core/mem.h"
 #include "history.h"
-#include "kit/kit.h"
 #include "state/turn_record.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 #define END(state) "{\"turn_id\":\"t\",\"state\":\"" state "\"}"
@@ -37,7 +37,7 @@ static const struct {
 	{ TURN_STATE_ENDED, END("completed"), "[{}]", RC_INVALID, 0, 0, 0 },
 };
 
-KIT_TEST(records_are_told_as_they_are)
+TEST(records_are_told_as_they_are)
 {
 	struct turn_record rec = { .known = true,
 		.user_id = STR("u"),

@@ -3,9 +3,9 @@
  */
 #include "core/arena.h"
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "profile.h"
 #include "state/soul.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 static struct soul
@@ -19,7 +19,7 @@ soul_of(const char *mbti)
 		.created = { 1771755630000 } };
 }
 
-KIT_TEST(a_newborn_has_its_types_traits_and_no_feelings)
+TEST(a_newborn_has_its_types_traits_and_no_feelings)
 {
 	struct soul soul = soul_of("INTJ");
 	struct arena *a = arena_new(4096);
@@ -47,7 +47,7 @@ KIT_TEST(a_newborn_has_its_types_traits_and_no_feelings)
 	arena_free(a);
 }
 
-KIT_TEST(what_is_no_type_makes_no_profile)
+TEST(what_is_no_type_makes_no_profile)
 {
 	struct soul soul = soul_of("XXXX");
 	struct arena *a = arena_new(4096);

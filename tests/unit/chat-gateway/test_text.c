@@ -2,7 +2,7 @@
  * White space at the ends of what people write.
  */
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "text.h"
 
 static const struct {
@@ -30,7 +30,7 @@ static const struct {
 	{ " \xf0\x9f\x98\x80 ", "\xf0\x9f\x98\x80" },
 };
 
-KIT_TEST(white_space_of_any_script_is_trimmed)
+TEST(white_space_of_any_script_is_trimmed)
 {
 	size_t i;
 
@@ -40,7 +40,7 @@ KIT_TEST(white_space_of_any_script_is_trimmed)
 		    "row %zu: \"%s\"", i, rows[i].in);
 }
 
-KIT_TEST(what_is_absent_stays_empty)
+TEST(what_is_absent_stays_empty)
 {
 	ck_assert_uint_eq(text_trim((struct str){ NULL, 0 }).n, 0);
 }

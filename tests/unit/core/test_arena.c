@@ -7,9 +7,9 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(the_limit_counts_bytes_given_out)
+TEST(the_limit_counts_bytes_given_out)
 {
 	struct arena *a = arena_new(100);
 
@@ -29,7 +29,7 @@ KIT_TEST(the_limit_counts_bytes_given_out)
 	arena_free(NULL);
 }
 
-KIT_TEST(an_arena_of_nothing)
+TEST(an_arena_of_nothing)
 {
 	struct arena *a = arena_new(0);
 
@@ -39,7 +39,7 @@ KIT_TEST(an_arena_of_nothing)
 	arena_free(a);
 }
 
-KIT_TEST(pieces_are_zeroed_aligned_and_apart)
+TEST(pieces_are_zeroed_aligned_and_apart)
 {
 	enum { N = 300 };
 	struct arena *a = arena_new((size_t)1 << 20);
@@ -66,7 +66,7 @@ KIT_TEST(pieces_are_zeroed_aligned_and_apart)
 	arena_free(a);
 }
 
-KIT_TEST(a_piece_larger_than_any_block)
+TEST(a_piece_larger_than_any_block)
 {
 	struct arena *a = arena_new((size_t)8 << 20);
 	char *small = arena_alloc(a, 8);
@@ -81,7 +81,7 @@ KIT_TEST(a_piece_larger_than_any_block)
 	arena_free(a);
 }
 
-KIT_TEST(a_steady_load_keeps_its_memory)
+TEST(a_steady_load_keeps_its_memory)
 {
 #if !defined(__SANITIZE_ADDRESS__)
 	struct arena *a = arena_new((size_t)1 << 20);
@@ -104,7 +104,7 @@ KIT_TEST(a_steady_load_keeps_its_memory)
 #endif
 }
 
-KIT_TEST(texts_end_in_nul)
+TEST(texts_end_in_nul)
 {
 	struct arena *a = arena_new(1000);
 	char from[] = "text";
@@ -123,7 +123,7 @@ KIT_TEST(texts_end_in_nul)
 	arena_free(a);
 }
 
-KIT_TEST(formatted_texts_of_any_length)
+TEST(formatted_texts_of_any_length)
 {
 	static const int widths[] = { 1, 254, 255, 256, 257, 5000 };
 	struct arena *a = arena_new(10000);

@@ -4,9 +4,9 @@
 #include <stdint.h>
 
 #include "core/backoff.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(waits_double_up_to_the_ceiling)
+TEST(waits_double_up_to_the_ceiling)
 {
 	static const int64_t full[] = { 100, 200, 400, 800, 1000, 1000 };
 
@@ -26,7 +26,7 @@ KIT_TEST(waits_double_up_to_the_ceiling)
 	}
 }
 
-KIT_TEST(jitter_uses_all_of_its_range)
+TEST(jitter_uses_all_of_its_range)
 {
 	int64_t least = INT64_MAX, most = 0;
 
@@ -42,7 +42,7 @@ KIT_TEST(jitter_uses_all_of_its_range)
 	ck_assert_int_eq(most, 20);
 }
 
-KIT_TEST(many_tries_do_not_overflow)
+TEST(many_tries_do_not_overflow)
 {
 	struct backoff b = { .min_ms = 1, .max_ms = INT64_MAX };
 	struct backoff at_end = { 100, 1000, 4000000000U };
@@ -54,7 +54,7 @@ KIT_TEST(many_tries_do_not_overflow)
 	ck_assert_int_le(backoff_next_ms(&at_end), 1000);
 }
 
-KIT_TEST(a_wait_is_never_nothing)
+TEST(a_wait_is_never_nothing)
 {
 	struct backoff rows[] = { { 0, 0, 0 }, { 1, 1, 0 }, { -5, 10, 0 },
 		{ 10, 1, 0 } };

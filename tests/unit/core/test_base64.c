@@ -3,9 +3,9 @@
 
 #include "core/base64.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(what_is_base64)
+TEST(what_is_base64)
 {
 	static const struct {
 		const char *in, *out;
@@ -31,7 +31,7 @@ KIT_TEST(what_is_base64)
 	}
 }
 
-KIT_TEST(what_is_none)
+TEST(what_is_none)
 {
 	static const char *const rows[] = { "Z", "Zg",
 		"Zg=", "Z===", "====", "Zm9\n", "Zm 9", "Zg==Zg==", "Zm9-",
@@ -46,7 +46,7 @@ KIT_TEST(what_is_none)
 	buf_free(&small);
 }
 
-KIT_TEST(base64url_has_one_form)
+TEST(base64url_has_one_form)
 {
 	static const struct {
 		const char *text, *bytes;

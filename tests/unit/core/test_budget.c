@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "core/budget.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static double
 cpu_ms(void)
@@ -13,7 +13,7 @@ cpu_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-KIT_TEST(work_uses_a_budget_up)
+TEST(work_uses_a_budget_up)
 {
 	struct budget b;
 	double from = cpu_ms();
@@ -24,7 +24,7 @@ KIT_TEST(work_uses_a_budget_up)
 	ck_assert(budget_over(&b));
 }
 
-KIT_TEST(waiting_does_not)
+TEST(waiting_does_not)
 {
 	struct budget b;
 	budget_start(&b, 20 * 1000 * 1000);
@@ -32,7 +32,7 @@ KIT_TEST(waiting_does_not)
 	ck_assert(!budget_over(&b));
 }
 
-KIT_TEST(nothing_is_over_at_once)
+TEST(nothing_is_over_at_once)
 {
 	struct budget b;
 	budget_start(&b, 0);

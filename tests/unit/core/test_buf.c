@@ -6,9 +6,9 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(empty_is_never_absent)
+TEST(empty_is_never_absent)
 {
 	struct buf b = BUF_INIT(10);
 
@@ -24,7 +24,7 @@ KIT_TEST(empty_is_never_absent)
 	buf_free(&b);
 }
 
-KIT_TEST(all_ways_of_appending)
+TEST(all_ways_of_appending)
 {
 	struct buf b = BUF_INIT(1000);
 
@@ -39,7 +39,7 @@ KIT_TEST(all_ways_of_appending)
 	buf_free(&b);
 }
 
-KIT_TEST(grows_to_the_ceiling_exactly)
+TEST(grows_to_the_ceiling_exactly)
 {
 	struct buf b;
 
@@ -58,7 +58,7 @@ KIT_TEST(grows_to_the_ceiling_exactly)
 	ck_assert_int_eq(buf_rc(&b), RC_OK);
 }
 
-KIT_TEST(overflow_is_sticky)
+TEST(overflow_is_sticky)
 {
 	struct buf b = BUF_INIT(8);
 
@@ -81,7 +81,7 @@ KIT_TEST(overflow_is_sticky)
 	buf_free(&b);
 }
 
-KIT_TEST(formatting_that_does_not_fit_leaves_no_trace)
+TEST(formatting_that_does_not_fit_leaves_no_trace)
 {
 	struct buf b = BUF_INIT(10);
 
@@ -97,7 +97,7 @@ KIT_TEST(formatting_that_does_not_fit_leaves_no_trace)
 	buf_free(&b);
 }
 
-KIT_TEST(formatting_of_every_length)
+TEST(formatting_of_every_length)
 {
 	for (int len = 0; len < 300; len++) {
 		struct buf b = BUF_INIT(400);
@@ -119,7 +119,7 @@ KIT_TEST(formatting_of_every_length)
 	}
 }
 
-KIT_TEST(dropping_from_the_front)
+TEST(dropping_from_the_front)
 {
 	struct buf b = BUF_INIT(100);
 
@@ -136,7 +136,7 @@ KIT_TEST(dropping_from_the_front)
 	buf_free(&b);
 }
 
-KIT_TEST(ceilings_at_the_ends_of_the_range)
+TEST(ceilings_at_the_ends_of_the_range)
 {
 	struct buf none = BUF_INIT(0), all = BUF_INIT(SIZE_MAX);
 

@@ -3,7 +3,7 @@
  */
 #include "core/civil.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	struct civil c;
@@ -17,7 +17,7 @@ static const struct {
 	{ { 1600, 1, 1 }, -135140, 6 },
 };
 
-KIT_TEST(known_days)
+TEST(known_days)
 {
 	size_t i;
 
@@ -28,7 +28,7 @@ KIT_TEST(known_days)
 	}
 }
 
-KIT_TEST(there_and_back)
+TEST(there_and_back)
 {
 	int64_t day, year = -1000;
 	struct civil c;
@@ -44,7 +44,7 @@ KIT_TEST(there_and_back)
 	}
 }
 
-KIT_TEST(beyond_their_range)
+TEST(beyond_their_range)
 {
 	ck_assert_int_eq(civil_days((struct civil){ 2026, 13, 1 }),
 	    civil_days((struct civil){ 2027, 1, 1 }));

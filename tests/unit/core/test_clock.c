@@ -8,9 +8,9 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(clocks_go_forward)
+TEST(clocks_go_forward)
 {
 	struct mono a = clock_mono(), b = clock_mono();
 	int64_t ms = clock_wall().ms;
@@ -20,7 +20,7 @@ KIT_TEST(clocks_go_forward)
 	ck_assert_int_le(llabs(ms / 1000 - (int64_t)time(NULL)), 1);
 }
 
-KIT_TEST(sums_and_differences)
+TEST(sums_and_differences)
 {
 	struct mono t = { 5000000 };
 
@@ -40,7 +40,7 @@ KIT_TEST(sums_and_differences)
 	    INT64_MIN);
 }
 
-KIT_TEST(deadlines_in_monotonic_time)
+TEST(deadlines_in_monotonic_time)
 {
 	struct mono before = clock_mono();
 	struct mono at =
@@ -58,7 +58,7 @@ KIT_TEST(deadlines_in_monotonic_time)
 	    clock_mono_of((struct wall){ INT64_MAX }).ns, INT64_MAX);
 }
 
-KIT_TEST(formatting)
+TEST(formatting)
 {
 	static const struct {
 		int64_t ms;
@@ -91,7 +91,7 @@ KIT_TEST(formatting)
 	}
 }
 
-KIT_TEST(parsing_what_is_right)
+TEST(parsing_what_is_right)
 {
 	static const struct {
 		const char *in;
@@ -124,7 +124,7 @@ KIT_TEST(parsing_what_is_right)
 	}
 }
 
-KIT_TEST(parsing_what_is_wrong)
+TEST(parsing_what_is_wrong)
 {
 	static const char *const rows[] = { "", "Z", "2026-02-22",
 		"2026-02-22T17:40:00", "2026-02-22 17:40:00Z",
@@ -158,7 +158,7 @@ KIT_TEST(parsing_what_is_wrong)
 	    RC_INVALID);
 }
 
-KIT_TEST(every_day_there_and_back)
+TEST(every_day_there_and_back)
 {
 	/* Noon of every day of eight centuries and the ends of the range. */
 	for (int64_t day = -200000; day < 100000; day++) {

@@ -8,7 +8,7 @@
 
 #include "core/conf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 struct cfg {
 	char *url;
@@ -75,7 +75,7 @@ load(struct cfg *cfg, const char *wanted)
 	buf_free(&errors);
 }
 
-KIT_TEST(defaults)
+TEST(defaults)
 {
 	struct cfg cfg;
 
@@ -91,7 +91,7 @@ KIT_TEST(defaults)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-KIT_TEST(values_from_the_environment)
+TEST(values_from_the_environment)
 {
 	struct cfg cfg;
 
@@ -111,7 +111,7 @@ KIT_TEST(values_from_the_environment)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-KIT_TEST(words_for_on_and_off)
+TEST(words_for_on_and_off)
 {
 	static const char *const on[] = { "on", "true", "yes", "1", "ON",
 		"True", "Yes" };
@@ -131,7 +131,7 @@ KIT_TEST(words_for_on_and_off)
 	}
 }
 
-KIT_TEST(values_from_files)
+TEST(values_from_files)
 {
 	static const struct {
 		const char *content, *want;
@@ -147,8 +147,8 @@ KIT_TEST(values_from_files)
 	struct cfg cfg;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		kit_write_file(kit_path("key"), rows[i].content);
-		set("T_KEY_FILE", kit_path("key"));
+		tk_write_file(tk_path("key"), rows[i].content);
+		set("T_KEY_FILE", tk_path("key"));
 		load(&cfg, "");
 		ck_assert_str_eq(cfg.key, rows[i].want);
 		conf_free(opts, NELEM(opts), &cfg);
@@ -156,8 +156,8 @@ KIT_TEST(values_from_files)
 	/* The variable itself goes first. */
 	set("T_KEY", "direct");
 	/* Any kind may come from a file. */
-	kit_write_file(kit_path("port"), "81\n");
-	set("T_PORT_FILE", kit_path("port"));
+	tk_write_file(tk_path("port"), "81\n");
+	set("T_PORT_FILE", tk_path("port"));
 	/* An empty name is none. */
 	set("T_URL_FILE", "");
 	load(&cfg, "");
@@ -166,7 +166,7 @@ KIT_TEST(values_from_files)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-KIT_TEST(all_errors_each_with_what_would_be_right)
+TEST(all_errors_each_with_what_would_be_right)
 {
 	struct cfg cfg;
 
@@ -187,7 +187,7 @@ KIT_TEST(all_errors_each_with_what_would_be_right)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-KIT_TEST(wrong_numbers)
+TEST(wrong_numbers)
 {
 	static const char *const rows[] = { "0", "-1", "+5", "1.5", "0x50",
 		"80a", "1e3", "9223372036854775808", "80 81" };
@@ -206,7 +206,7 @@ KIT_TEST(wrong_numbers)
 	}
 }
 
-KIT_TEST(errors_neither_forge_lines_nor_run_away)
+TEST(errors_neither_forge_lines_nor_run_away)
 {
 	char big[501];
 	struct cfg cfg;
@@ -228,7 +228,7 @@ KIT_TEST(errors_neither_forge_lines_nor_run_away)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-KIT_TEST(files_that_cannot_be_used)
+TEST(files_that_cannot_be_used)
 {
 	static const char zeros[] = "a\0b";
 	struct cfg cfg;
@@ -236,50 +236,50 @@ KIT_TEST(files_that_cannot_be_used)
 	char *big = mem_zalloc(70001);
 	FILE *f;
 
-	set("T_KEY_FILE", kit_path("missing"));
+	set("T_KEY_FILE", tk_path("missing"));
 	(void)snprintf(want, sizeof(want),
 	    "T_KEY_FILE: cannot use \"%s\": No such file or directory; it "
 	    "must be a readable file with the value\n",
-	    kit_path("missing"));
+	    tk_path("missing"));
 	load(&cfg, want);
 	ck_assert_str_eq(cfg.key, "");
 	conf_free(opts, NELEM(opts), &cfg);
 
-	set("T_KEY_FILE", kit_dir());
+	set("T_KEY_FILE", tk_dir());
 	(void)snprintf(want, sizeof(want),
 	    "T_KEY_FILE: cannot use \"%s\": Is a directory; it must be a "
 	    "readable file with the value\n",
-	    kit_dir());
+	    tk_dir());
 	load(&cfg, want);
 	conf_free(opts, NELEM(opts), &cfg);
 
 	memset(big, 'x', 70000);
-	kit_write_file(kit_path("big"), big);
+	tk_write_file(tk_path("big"), big);
 	free(big);
-	set("T_KEY_FILE", kit_path("big"));
+	set("T_KEY_FILE", tk_path("big"));
 	(void)snprintf(want, sizeof(want),
 	    "T_KEY_FILE: cannot use \"%s\": longer than 65536 bytes; it must "
 	    "be a readable file with the value\n",
-	    kit_path("big"));
+	    tk_path("big"));
 	load(&cfg, want);
 	conf_free(opts, NELEM(opts), &cfg);
 
-	f = fopen(kit_path("nul"), "w");
+	f = fopen(tk_path("nul"), "w");
 	ck_assert_ptr_nonnull(f);
 	ck_assert_uint_eq(fwrite(zeros, 1, 3, f), 3);
 	ck_assert_int_eq(fclose(f), 0);
-	set("T_KEY_FILE", kit_path("nul"));
+	set("T_KEY_FILE", tk_path("nul"));
 	(void)snprintf(want, sizeof(want),
 	    "T_KEY_FILE: cannot use \"%s\": has a NUL byte; it must be a "
 	    "readable file with the value\n",
-	    kit_path("nul"));
+	    tk_path("nul"));
 	load(&cfg, want);
 	conf_free(opts, NELEM(opts), &cfg);
 
 	/* A wrong value from a file names the file's variable. */
 	ck_assert_int_eq(unsetenv("T_KEY_FILE"), 0);
-	kit_write_file(kit_path("port"), "many\n");
-	set("T_PORT_FILE", kit_path("port"));
+	tk_write_file(tk_path("port"), "many\n");
+	set("T_PORT_FILE", tk_path("port"));
 	load(&cfg,
 	    "T_PORT_FILE: \"many\" is not right; it must be a whole number "
 	    "from 1 to 65535\n");
@@ -291,7 +291,7 @@ struct required {
 	double any;
 };
 
-KIT_TEST(numbers_without_a_default_must_be_set)
+TEST(numbers_without_a_default_must_be_set)
 {
 	static const struct conf_opt must[] = {
 		{ .env = "T_N",
@@ -320,7 +320,7 @@ KIT_TEST(numbers_without_a_default_must_be_set)
 	buf_free(&errors);
 }
 
-KIT_TEST(errors_that_do_not_fit_are_errors_still)
+TEST(errors_that_do_not_fit_are_errors_still)
 {
 	struct buf errors = BUF_INIT(5);
 	struct cfg cfg;
@@ -332,7 +332,7 @@ KIT_TEST(errors_that_do_not_fit_are_errors_still)
 	buf_free(&errors);
 }
 
-KIT_TEST(printing_keeps_secrets)
+TEST(printing_keeps_secrets)
 {
 	struct buf out = BUF_INIT(1000);
 	struct cfg cfg;
@@ -361,7 +361,7 @@ KIT_TEST(printing_keeps_secrets)
 	buf_free(&out);
 }
 
-KIT_TEST(help_and_table)
+TEST(help_and_table)
 {
 	struct buf out = BUF_INIT(2000);
 
@@ -385,7 +385,7 @@ KIT_TEST(help_and_table)
 	buf_free(&out);
 }
 
-KIT_TEST(a_name_is_like_the_one_that_was_meant)
+TEST(a_name_is_like_the_one_that_was_meant)
 {
 	static const char *const known[] = { "AUTH", "AUTH_TOKENS",
 		"LLM_PROVIDERS", "OPENAI_API_KEY", "REDIS_URL",
@@ -415,7 +415,7 @@ KIT_TEST(a_name_is_like_the_one_that_was_meant)
 	}
 }
 
-KIT_TEST(no_name_is_too_long_to_be_compared)
+TEST(no_name_is_too_long_to_be_compared)
 {
 	char name[300];
 	const char *const known[] = { name, "A_B" };

@@ -8,9 +8,9 @@
 
 #include "core/id.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(random_bytes_fill_all_of_it)
+TEST(random_bytes_fill_all_of_it)
 {
 	unsigned char big[1000] = { 0 };
 	bool seen[256] = { false };
@@ -26,7 +26,7 @@ KIT_TEST(random_bytes_fill_all_of_it)
 	id_random(big, 0);
 }
 
-KIT_TEST(a_forked_process_makes_ids_of_its_own)
+TEST(a_forked_process_makes_ids_of_its_own)
 {
 	char mine[ID_HEX32_MAX], theirs[ID_HEX32_MAX];
 	int p[2], status;
@@ -52,7 +52,7 @@ KIT_TEST(a_forked_process_makes_ids_of_its_own)
 	(void)close(p[1]);
 }
 
-KIT_TEST(random_numbers_below)
+TEST(random_numbers_below)
 {
 	int count[3] = { 0 };
 
@@ -73,7 +73,7 @@ KIT_TEST(random_numbers_below)
 	}
 }
 
-KIT_TEST(uuids_and_hex)
+TEST(uuids_and_hex)
 {
 	char uuid[ID_UUID_MAX], hex[ID_HEX32_MAX], again[ID_UUID_MAX];
 
@@ -105,7 +105,7 @@ id_of_length(size_t n)
 	return (struct str){ long_id, n };
 }
 
-KIT_TEST(which_ids_are_valid)
+TEST(which_ids_are_valid)
 {
 	static const struct {
 		const char *id;
@@ -139,7 +139,7 @@ KIT_TEST(which_ids_are_valid)
 	ck_assert(!id_valid(id_of_length(ID_MAX + 1)));
 }
 
-KIT_TEST(tokens_of_known_ids)
+TEST(tokens_of_known_ids)
 {
 	static const struct {
 		const char *id, *token;
@@ -166,7 +166,7 @@ KIT_TEST(tokens_of_known_ids)
 	}
 }
 
-KIT_TEST(ids_of_every_length_there_and_back)
+TEST(ids_of_every_length_there_and_back)
 {
 	char token[ID_TOKEN_MAX], id[ID_MAX + 1];
 
@@ -187,7 +187,7 @@ KIT_TEST(ids_of_every_length_there_and_back)
 	ck_assert_int_eq(id_token(STR("a\nb"), token), RC_INVALID);
 }
 
-KIT_TEST(random_ids_have_tokens_of_their_own)
+TEST(random_ids_have_tokens_of_their_own)
 {
 	for (int i = 0; i < 20000; i++) {
 		char raw[ID_MAX], token[ID_TOKEN_MAX], id[ID_MAX + 1];
@@ -206,7 +206,7 @@ KIT_TEST(random_ids_have_tokens_of_their_own)
 	}
 }
 
-KIT_TEST(what_no_id_has_for_a_token)
+TEST(what_no_id_has_for_a_token)
 {
 	static const char *const rows[] = {
 		"",

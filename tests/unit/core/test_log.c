@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* What was logged since stderr was replaced; a pipe shows every write(). */
 struct capture {
@@ -65,7 +65,7 @@ pairs(struct capture *c, const char *lvl, const char *svc)
 	return c->text + 27 + strlen(head);
 }
 
-KIT_TEST(a_line)
+TEST(a_line)
 {
 	struct capture c;
 
@@ -81,7 +81,7 @@ KIT_TEST(a_line)
 	    "load=0.25 nan=nan rc=deadline_exceeded");
 }
 
-KIT_TEST(the_time_has_always_milliseconds)
+TEST(the_time_has_always_milliseconds)
 {
 	struct capture c;
 
@@ -93,7 +93,7 @@ KIT_TEST(the_time_has_always_milliseconds)
 	}
 }
 
-KIT_TEST(levels)
+TEST(levels)
 {
 	static const char *const names[] = { "debug", "info", "warn", "error" };
 	struct capture c;
@@ -122,7 +122,7 @@ KIT_TEST(levels)
 	ck_assert_int_eq((int)l, LOG_ERROR);
 }
 
-KIT_TEST(no_value_forges_a_line)
+TEST(no_value_forges_a_line)
 {
 	static const struct {
 		const char *in, *want;
@@ -176,7 +176,7 @@ check_cut(struct capture *c)
 	ck_assert_ptr_eq(strchr(c->text, '\n'), c->text + c->n - 1);
 }
 
-KIT_TEST(long_lines_are_cut)
+TEST(long_lines_are_cut)
 {
 	static char big[8001];
 	struct capture c;
@@ -203,7 +203,7 @@ KIT_TEST(long_lines_are_cut)
 	}
 }
 
-KIT_TEST(a_line_that_just_fits_is_not_cut)
+TEST(a_line_that_just_fits_is_not_cut)
 {
 	static char big[4097];
 	struct capture c;
@@ -293,7 +293,7 @@ ck_line(struct capture *c, size_t pairs_n)
 }
 
 /* At the end of a line each length counts, whatever is in the values. */
-KIT_TEST_T(no_pairs_run_past_the_line, 120)
+TEST_T(no_pairs_run_past_the_line, 120)
 {
 	static char big[2][4200];
 	struct capture c;
@@ -327,7 +327,7 @@ log_from_thread(void *arg)
 	return NULL;
 }
 
-KIT_TEST(the_trace_belongs_to_the_thread)
+TEST(the_trace_belongs_to_the_thread)
 {
 	static const char id[] = "4bf92f3577b34da6a3ce929d0e0e4736";
 	struct capture c;
@@ -366,13 +366,13 @@ log_much(void *arg)
 	return NULL;
 }
 
-KIT_TEST(lines_of_threads_do_not_mix)
+TEST(lines_of_threads_do_not_mix)
 {
 	static char names[THREADS][2] = { "a", "b", "c", "d" };
 	static char text[THREADS * LINES * 200];
 	pthread_t t[THREADS];
 	int next[THREADS] = { 0 };
-	int fd = open(kit_path("log"), O_RDWR | O_CREAT | O_APPEND, 0600);
+	int fd = open(tk_path("log"), O_RDWR | O_CREAT | O_APPEND, 0600);
 	ssize_t n;
 	struct str rest;
 
@@ -403,7 +403,7 @@ KIT_TEST(lines_of_threads_do_not_mix)
 	(void)close(fd);
 }
 
-KIT_TEST(rate_limited_places)
+TEST(rate_limited_places)
 {
 	static struct log_rate often, seldom;
 	int64_t missed = -1;

@@ -6,7 +6,7 @@
 
 #include "core/loop.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* What was called, in order. */
 struct calls {
@@ -37,7 +37,7 @@ stop(void *arg)
 	loop_stop(arg);
 }
 
-KIT_TEST(posts_run_in_order_and_the_inbox_has_an_end)
+TEST(posts_run_in_order_and_the_inbox_has_an_end)
 {
 	struct loop *l = loop_new(4);
 	struct calls all = { .l = l, .stop_at = 4 };
@@ -63,7 +63,7 @@ KIT_TEST(posts_run_in_order_and_the_inbox_has_an_end)
 	loop_free(NULL);
 }
 
-KIT_TEST(stop_comes_after_the_current_callback)
+TEST(stop_comes_after_the_current_callback)
 {
 	struct loop *l = loop_new(8);
 	struct calls all = { .l = l, .stop_at = 2 };
@@ -95,7 +95,7 @@ post_refused(void *arg)
 	record(c);
 }
 
-KIT_TEST(freeing_runs_what_was_posted)
+TEST(freeing_runs_what_was_posted)
 {
 	struct loop *l = loop_new(8);
 	struct calls all = { .l = l };
@@ -112,7 +112,7 @@ KIT_TEST(freeing_runs_what_was_posted)
 		ck_assert_int_eq(all.got[i], i);
 }
 
-KIT_TEST(a_closed_loop_refuses_but_runs)
+TEST(a_closed_loop_refuses_but_runs)
 {
 	struct loop *l = loop_new(8);
 
@@ -125,7 +125,7 @@ KIT_TEST(a_closed_loop_refuses_but_runs)
 	loop_free(l);
 }
 
-KIT_TEST(timers_run_in_the_order_of_their_times)
+TEST(timers_run_in_the_order_of_their_times)
 {
 	/* Offsets in ms; equal ones run in the order of setting. */
 	static const int offs[] = { 5, 1, 3, 1, 0, 9, -7, 3, 2, 0 };
@@ -151,7 +151,7 @@ KIT_TEST(timers_run_in_the_order_of_their_times)
 	loop_free(l);
 }
 
-KIT_TEST(timers_can_be_moved_and_cancelled)
+TEST(timers_can_be_moved_and_cancelled)
 {
 	struct loop *l = loop_new(1);
 	struct calls all = { .l = l, .stop_at = 3 };
@@ -178,7 +178,7 @@ KIT_TEST(timers_can_be_moved_and_cancelled)
 	loop_free(l);
 }
 
-KIT_TEST(freeing_forgets_timers)
+TEST(freeing_forgets_timers)
 {
 	struct loop *l = loop_new(1);
 	struct loop_timer t = { 0 };
@@ -215,7 +215,7 @@ on_model_timer(void *arg)
 		loop_stop(m->l);
 }
 
-KIT_TEST(many_timers_set_moved_and_cancelled_at_random)
+TEST(many_timers_set_moved_and_cancelled_at_random)
 {
 	struct model m = { .l = loop_new(1) };
 	unsigned state = 1;
@@ -262,7 +262,7 @@ cancel_both(void *arg)
 	loop_stop(p->l);
 }
 
-KIT_TEST(a_callback_may_cancel_and_free_timers)
+TEST(a_callback_may_cancel_and_free_timers)
 {
 	struct pair p = { .l = loop_new(1) };
 
@@ -333,7 +333,7 @@ again_fd(void *arg, unsigned events)
 	stop_when_all_ran(g);
 }
 
-KIT_TEST(nothing_starves_anything)
+TEST(nothing_starves_anything)
 {
 	struct greedy g = { .l = loop_new(4) };
 	int p[2];

@@ -11,7 +11,7 @@
 
 #include "core/loop.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 struct end {
 	struct loop *l;
@@ -62,7 +62,7 @@ read_one(void *arg, unsigned events)
 		loop_stop(e->l);
 }
 
-KIT_TEST(levels_are_reported_until_they_are_gone)
+TEST(levels_are_reported_until_they_are_gone)
 {
 	struct loop *l = loop_new(1);
 	struct end e;
@@ -89,7 +89,7 @@ count_and_stop(void *arg, unsigned events)
 	loop_stop(e->l);
 }
 
-KIT_TEST(only_what_is_watched_is_reported)
+TEST(only_what_is_watched_is_reported)
 {
 	struct loop *l = loop_new(1);
 	struct end e;
@@ -110,7 +110,7 @@ KIT_TEST(only_what_is_watched_is_reported)
 	loop_free(l);
 }
 
-KIT_TEST(a_hang_up_is_reported_as_both)
+TEST(a_hang_up_is_reported_as_both)
 {
 	static const unsigned watched[] = { LOOP_READ, LOOP_WRITE };
 	struct loop *l = loop_new(1);
@@ -129,7 +129,7 @@ KIT_TEST(a_hang_up_is_reported_as_both)
 	loop_free(l);
 }
 
-KIT_TEST(a_number_that_was_closed_and_opened_again)
+TEST(a_number_that_was_closed_and_opened_again)
 {
 	struct loop *l = loop_new(1);
 	struct end a, b;
@@ -222,7 +222,7 @@ remove_all_others(void *arg, unsigned events)
 	stop_soon(c);
 }
 
-KIT_TEST(watches_removed_in_a_callback_are_not_called)
+TEST(watches_removed_in_a_callback_are_not_called)
 {
 	struct crowd c;
 
@@ -247,7 +247,7 @@ remove_itself(void *arg, unsigned events)
 		stop_soon(m->all);
 }
 
-KIT_TEST(a_callback_may_remove_and_free_its_own_watch)
+TEST(a_callback_may_remove_and_free_its_own_watch)
 {
 	struct crowd c;
 
@@ -279,7 +279,7 @@ replace_all_others(void *arg, unsigned events)
 	stop_soon(c);
 }
 
-KIT_TEST(a_new_watch_does_not_inherit_events)
+TEST(a_new_watch_does_not_inherit_events)
 {
 	struct crowd c;
 
@@ -307,7 +307,7 @@ only_write_for_others(void *arg, unsigned events)
 		loop_stop(c->l);
 }
 
-KIT_TEST(events_that_are_no_longer_watched_are_not_called)
+TEST(events_that_are_no_longer_watched_are_not_called)
 {
 	struct crowd c;
 
@@ -326,7 +326,7 @@ stop_at_once(void *arg, unsigned events)
 	loop_stop(m->all->l);
 }
 
-KIT_TEST(stop_drops_the_rest_of_a_wait_not_the_level)
+TEST(stop_drops_the_rest_of_a_wait_not_the_level)
 {
 	struct crowd c;
 
@@ -358,7 +358,7 @@ on_enough(void *arg)
 }
 
 /* What the kernel notes of a socket is no event for ever. */
-KIT_TEST(a_note_of_the_kernel_is_one_event)
+TEST(a_note_of_the_kernel_is_one_event)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -373,7 +373,7 @@ KIT_TEST(a_note_of_the_kernel_is_one_event)
 	ck_assert_int_eq(
 	    setsockopt(e.w.fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)), 0);
 	/* Nobody is there, which an ICMP message says. */
-	to.sin_port = htons((uint16_t)kit_port());
+	to.sin_port = htons((uint16_t)tk_port());
 	ck_assert_int_eq(
 	    sendto(e.w.fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)), 1);
 	loop_fd_watch(l, &e.w, LOOP_READ);

@@ -13,7 +13,7 @@
 
 #include "core/loop.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 enum { THREADS = 4, POSTS = 5000, INBOX = 3 };
 
@@ -91,12 +91,12 @@ send_from_threads(bool wait)
 	}
 }
 
-KIT_TEST(a_small_inbox_holds_back_threads_that_wait)
+TEST(a_small_inbox_holds_back_threads_that_wait)
 {
 	send_from_threads(true);
 }
 
-KIT_TEST(a_small_inbox_and_threads_that_try_again)
+TEST(a_small_inbox_and_threads_that_try_again)
 {
 	send_from_threads(false);
 }
@@ -115,7 +115,7 @@ post_stop(void *arg)
 	return NULL;
 }
 
-KIT_TEST(the_loop_may_be_freed_while_its_last_post_returns)
+TEST(the_loop_may_be_freed_while_its_last_post_returns)
 {
 	for (int i = 0; i < 500; i++) {
 		struct loop *l = loop_new(1);
@@ -161,7 +161,7 @@ all_tried(void *arg)
 	return atomic_load((_Atomic int *)arg) == THREADS;
 }
 
-KIT_TEST(closing_releases_threads_that_wait)
+TEST(closing_releases_threads_that_wait)
 {
 	_Atomic int tries = 0;
 	struct waiter w[THREADS + 1] = { 0 };
@@ -175,7 +175,7 @@ KIT_TEST(closing_releases_threads_that_wait)
 		    pthread_create(&w[i].thread, NULL, post_and_wait, &w[i]),
 		    0);
 	}
-	ck_assert(kit_until(all_tried, &tries, 10000));
+	ck_assert(tk_until(all_tried, &tries, 10000));
 	loop_close(l);
 	for (int i = 0; i < THREADS; i++) {
 		ck_assert_int_eq(pthread_join(w[i].thread, NULL), 0);
@@ -254,25 +254,25 @@ block(void *arg)
 	(void)sem_wait(&b->go);
 }
 
-KIT_TEST(an_idle_loop_comes_round_by_itself)
+TEST(an_idle_loop_comes_round_by_itself)
 {
 	struct beside b = { 0 };
 
 	beside_start(&b);
-	ck_assert(kit_until(is_idle_300, &b, 10000));
-	ck_assert(kit_until(came_round, &b, 10000));
+	ck_assert(tk_until(is_idle_300, &b, 10000));
+	ck_assert(tk_until(came_round, &b, 10000));
 	ck_assert_int_ge(b.seen_ms, 300);
 	beside_end(&b);
 }
 
-KIT_TEST(a_blocked_loop_is_seen)
+TEST(a_blocked_loop_is_seen)
 {
 	struct beside b = { 0 };
 
 	beside_start(&b);
 	ck_assert_int_eq(loop_post(b.l, block, &b), RC_OK);
 	ck_assert_int_eq(sem_wait(&b.started), 0);
-	ck_assert(kit_until(is_idle_300, &b, 10000));
+	ck_assert(tk_until(is_idle_300, &b, 10000));
 	ck_assert_uint_eq(loop_inbox_len(b.l), 0);
 	ck_assert_int_eq(loop_post(b.l, block, &b), RC_OK);
 	ck_assert_uint_eq(loop_inbox_len(b.l), 1);
@@ -290,7 +290,7 @@ on_wake(void *arg)
 	(void)sem_post(&b->started);
 }
 
-KIT_TEST(a_post_wakes_a_sleeping_loop)
+TEST(a_post_wakes_a_sleeping_loop)
 {
 	struct beside b = { 0 };
 	int64_t best = INT64_MAX;
@@ -298,7 +298,7 @@ KIT_TEST(a_post_wakes_a_sleeping_loop)
 	beside_start(&b);
 	for (int i = 0; i < 3; i++) {
 		/* Far from the second after which it wakes anyway. */
-		ck_assert(kit_until(is_idle_300, &b, 10000));
+		ck_assert(tk_until(is_idle_300, &b, 10000));
 		b.posted = clock_mono();
 		ck_assert_int_eq(loop_post(b.l, on_wake, &b), RC_OK);
 		ck_assert_int_eq(sem_wait(&b.started), 0);
@@ -384,7 +384,7 @@ status_of(void (*fn)(struct loop *l))
 	return status;
 }
 
-KIT_TEST(other_threads_are_refused)
+TEST(other_threads_are_refused)
 {
 	int status;
 

@@ -7,11 +7,11 @@
 
 #include "core/map.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static char values[4096];
 
-KIT_TEST(put_get_del)
+TEST(put_get_del)
 {
 	struct map *m = map_new();
 	char key[] = "key";
@@ -32,7 +32,7 @@ KIT_TEST(put_get_del)
 	map_free(NULL);
 }
 
-KIT_TEST(keys_are_bytes_of_any_length)
+TEST(keys_are_bytes_of_any_length)
 {
 	static char text[40];
 	struct map *m = map_new();
@@ -64,7 +64,7 @@ key_of(size_t i, char buf[24])
 	return (struct str){ buf, (size_t)n };
 }
 
-KIT_TEST(random_changes_against_a_plain_table)
+TEST(random_changes_against_a_plain_table)
 {
 	enum { KEYS = 512 };
 	void *plain[KEYS] = { NULL };
@@ -97,7 +97,7 @@ KIT_TEST(random_changes_against_a_plain_table)
 	map_free(m);
 }
 
-KIT_TEST(a_walk_gives_every_entry_once)
+TEST(a_walk_gives_every_entry_once)
 {
 	enum { KEYS = 1000 };
 	bool seen[KEYS] = { false };
@@ -124,7 +124,7 @@ KIT_TEST(a_walk_gives_every_entry_once)
 	map_free(m);
 }
 
-KIT_TEST(a_walk_may_remove)
+TEST(a_walk_may_remove)
 {
 	enum { KEYS = 1000 };
 	struct map *m = map_new();
@@ -155,7 +155,7 @@ KIT_TEST(a_walk_may_remove)
 	map_free(m);
 }
 
-KIT_TEST(coming_and_going_does_not_grow_it)
+TEST(coming_and_going_does_not_grow_it)
 {
 	struct map *m = map_new();
 	char buf[24];

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(sizes_of_zero_are_allocations)
+TEST(sizes_of_zero_are_allocations)
 {
 	void *p[4] = { mem_alloc(0), mem_zalloc(0), mem_calloc(0, 8),
 		mem_calloc(8, 0) };
@@ -24,7 +24,7 @@ KIT_TEST(sizes_of_zero_are_allocations)
 	}
 }
 
-KIT_TEST(zeroed_and_grown)
+TEST(zeroed_and_grown)
 {
 	unsigned char *p = mem_zalloc(1000);
 
@@ -41,7 +41,7 @@ KIT_TEST(zeroed_and_grown)
 	free(p);
 }
 
-KIT_TEST(strdup_copies)
+TEST(strdup_copies)
 {
 	char text[] = "text";
 	char *p = mem_strdup(text);
@@ -61,7 +61,7 @@ struct outer {
 	} inner;
 };
 
-KIT_TEST(container_of_goes_back_to_the_struct)
+TEST(container_of_goes_back_to_the_struct)
 {
 	struct outer o;
 
@@ -119,7 +119,7 @@ alloc_little(void)
 	free(mem_alloc(16));
 }
 
-KIT_TEST(running_out_ends_the_process)
+TEST(running_out_ends_the_process)
 {
 	ck_assert(dies(alloc_too_much));
 	ck_assert(dies(zalloc_too_much));

@@ -10,7 +10,7 @@
 
 #include "core/mem.h"
 #include "core/metric.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static double
 answer(void *arg)
@@ -18,7 +18,7 @@ answer(void *arg)
 	return *(double *)arg;
 }
 
-KIT_TEST(the_text_of_counters_and_gauges)
+TEST(the_text_of_counters_and_gauges)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(10000);
@@ -60,7 +60,7 @@ KIT_TEST(the_text_of_counters_and_gauges)
 	metric_set_free(NULL);
 }
 
-KIT_TEST(values_that_are_no_plain_numbers)
+TEST(values_that_are_no_plain_numbers)
 {
 	static const struct {
 		double v;
@@ -97,7 +97,7 @@ number_of(const struct buf *out, const char *name)
 	return strtod(at + strlen(line), NULL);
 }
 
-KIT_TEST(histograms_are_cumulative)
+TEST(histograms_are_cumulative)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(10000);
@@ -134,7 +134,7 @@ KIT_TEST(histograms_are_cumulative)
 	metric_set_free(s);
 }
 
-KIT_TEST(odd_observations_count_but_do_not_spoil_the_sum)
+TEST(odd_observations_count_but_do_not_spoil_the_sum)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(10000);
@@ -157,7 +157,7 @@ KIT_TEST(odd_observations_count_but_do_not_spoil_the_sum)
 	metric_set_free(s);
 }
 
-KIT_TEST(without_a_set_nothing_happens)
+TEST(without_a_set_nothing_happens)
 {
 	struct buf out = BUF_INIT(100);
 	double v = 1;
@@ -195,7 +195,7 @@ count_much(void *arg)
 	return NULL;
 }
 
-KIT_TEST(threads_lose_nothing_and_the_text_stays_whole)
+TEST(threads_lose_nothing_and_the_text_stays_whole)
 {
 	struct shared sh = { .s = metric_set_new() };
 	struct buf out = BUF_INIT(10000);
@@ -223,7 +223,7 @@ KIT_TEST(threads_lose_nothing_and_the_text_stays_whole)
 	metric_set_free(sh.s);
 }
 
-KIT_TEST(promtool_finds_nothing_to_say)
+TEST(promtool_finds_nothing_to_say)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(100000);
@@ -246,12 +246,12 @@ KIT_TEST(promtool_finds_nothing_to_say)
 	    metric_gauge(s, "soul_inbox_posts", "Posts\nwaiting.", NULL), -1);
 	metric_gauge_fn(s, "soul_load_ratio", "Load \\.", answer, &v);
 	metric_write(s, &out);
-	kit_write_file(kit_path("metrics"), buf_str(&out).p);
+	tk_write_file(tk_path("metrics"), buf_str(&out).p);
 	(void)snprintf(command, sizeof(command),
-	    "promtool check metrics <%s >%s 2>&1", kit_path("metrics"),
-	    kit_path("said"));
+	    "promtool check metrics <%s >%s 2>&1", tk_path("metrics"),
+	    tk_path("said"));
 	if (system(command) != 0) {
-		char *said = kit_read_file(kit_path("said"), NULL);
+		char *said = tk_read_file(tk_path("said"), NULL);
 
 		ck_abort_msg("%s", said);
 	}

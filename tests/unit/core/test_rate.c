@@ -2,7 +2,7 @@
  * Token buckets.
  */
 #include "core/rate.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static struct mono
 at_ms(int64_t ms)
@@ -10,7 +10,7 @@ at_ms(int64_t ms)
 	return (struct mono){ (1000 + ms) * 1000000LL };
 }
 
-KIT_TEST(a_burst_then_so_many_a_second)
+TEST(a_burst_then_so_many_a_second)
 {
 	struct rate *r = rate_new(10, 3, 4);
 	int i;
@@ -28,7 +28,7 @@ KIT_TEST(a_burst_then_so_many_a_second)
 	rate_free(r);
 }
 
-KIT_TEST(many_at_once_or_none)
+TEST(many_at_once_or_none)
 {
 	struct rate *r = rate_new(10, 5, 4);
 
@@ -50,7 +50,7 @@ KIT_TEST(many_at_once_or_none)
 	rate_free(r);
 }
 
-KIT_TEST(each_key_has_a_bucket_of_its_own)
+TEST(each_key_has_a_bucket_of_its_own)
 {
 	struct rate *r = rate_new(1, 1, 4);
 
@@ -61,7 +61,7 @@ KIT_TEST(each_key_has_a_bucket_of_its_own)
 	rate_free(r);
 }
 
-KIT_TEST(the_key_asked_for_longest_ago_is_forgotten)
+TEST(the_key_asked_for_longest_ago_is_forgotten)
 {
 	struct rate *r = rate_new(1, 1, 2);
 
@@ -75,7 +75,7 @@ KIT_TEST(the_key_asked_for_longest_ago_is_forgotten)
 }
 
 /* What is charged afterwards is waited for, but not for ever. */
-KIT_TEST(a_charge_may_fall_below_empty)
+TEST(a_charge_may_fall_below_empty)
 {
 	struct rate *r = rate_new(10, 3, 4);
 

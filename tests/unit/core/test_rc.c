@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/rc.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(every_code_has_a_name_and_a_status)
+TEST(every_code_has_a_name_and_a_status)
 {
 	for (int i = 0; i < RC_N; i++) {
 		const char *name = rc_name((enum rc)i);
@@ -22,7 +22,7 @@ KIT_TEST(every_code_has_a_name_and_a_status)
 	}
 }
 
-KIT_TEST(names_and_statuses_clients_rely_on)
+TEST(names_and_statuses_clients_rely_on)
 {
 	ck_assert_str_eq(rc_name(RC_TIMEOUT), "deadline_exceeded");
 	ck_assert_int_eq(rc_http_status(RC_OK), 200);
@@ -34,7 +34,7 @@ KIT_TEST(names_and_statuses_clients_rely_on)
 	ck_assert_int_eq(rc_http_status(RC_TOOBIG), 413);
 }
 
-KIT_TEST(a_value_that_is_no_code_is_a_bug)
+TEST(a_value_that_is_no_code_is_a_bug)
 {
 	ck_assert_str_eq(rc_name((enum rc)RC_N), rc_name(RC_BUG));
 	ck_assert_str_eq(rc_name((enum rc)4711), rc_name(RC_BUG));

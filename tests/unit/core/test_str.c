@@ -7,11 +7,11 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct str absent = { NULL, 0 };
 
-KIT_TEST(absent_and_empty)
+TEST(absent_and_empty)
 {
 	ck_assert_ptr_null(str_of(NULL).p);
 	ck_assert_uint_eq(str_of("").n, 0);
@@ -27,7 +27,7 @@ KIT_TEST(absent_and_empty)
 	ck_assert_ptr_null(str_dup(absent));
 }
 
-KIT_TEST(comparing)
+TEST(comparing)
 {
 	ck_assert(str_eq(STR("abc"), STR("abc")));
 	ck_assert(!str_eq(STR("abc"), STR("abd")));
@@ -45,7 +45,7 @@ KIT_TEST(comparing)
 	ck_assert_int_gt(str_cmp(STR("\xff"), STR("a")), 0);
 }
 
-KIT_TEST(prefix_suffix_find)
+TEST(prefix_suffix_find)
 {
 	static const struct str any[] = { STR_INIT("soul"), STR_INIT("/x") };
 
@@ -64,7 +64,7 @@ KIT_TEST(prefix_suffix_find)
 	ck_assert_int_eq(str_find(STR("a\0b"), STR("\0")), 1);
 }
 
-KIT_TEST(trimming)
+TEST(trimming)
 {
 	struct str s = str_trim(STR(" \t\r\n\v\f x y \n"));
 
@@ -74,7 +74,7 @@ KIT_TEST(trimming)
 	ck_assert_uint_eq(str_trim(STR("\xc2\xa0")).n, 2);
 }
 
-KIT_TEST(cutting_walks_all_parts)
+TEST(cutting_walks_all_parts)
 {
 	static const struct {
 		const char *in;
@@ -102,7 +102,7 @@ KIT_TEST(cutting_walks_all_parts)
 	}
 }
 
-KIT_TEST(whole_numbers)
+TEST(whole_numbers)
 {
 	static const struct {
 		const char *in;
@@ -197,7 +197,7 @@ check_f64_rows(void)
 	}
 }
 
-KIT_TEST(decimal_numbers)
+TEST(decimal_numbers)
 {
 	char digits[400];
 	double v = 4711;
@@ -216,7 +216,7 @@ KIT_TEST(decimal_numbers)
 	    str_to_f64((struct str){ digits, 255 }, 0, INFINITY, &v), RC_OK);
 }
 
-KIT_TEST(decimal_numbers_have_a_point_in_every_locale)
+TEST(decimal_numbers_have_a_point_in_every_locale)
 {
 	static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
 		"de_DE.utf8", "ru_RU.UTF-8" };
@@ -228,7 +228,7 @@ KIT_TEST(decimal_numbers_have_a_point_in_every_locale)
 	check_f64_rows();
 }
 
-KIT_TEST(dup_ends_in_nul)
+TEST(dup_ends_in_nul)
 {
 	char *p = str_dup((struct str){ "abcdef", 3 });
 
@@ -239,7 +239,7 @@ KIT_TEST(dup_ends_in_nul)
 	free(p);
 }
 
-KIT_TEST(copy_cuts_between_code_points)
+TEST(copy_cuts_between_code_points)
 {
 	static const struct {
 		const char *in;

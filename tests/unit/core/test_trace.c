@@ -5,14 +5,14 @@
 
 #include "core/mem.h"
 #include "core/trace.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define T  "4bf92f3577b34da6a3ce929d0e0e4736"
 #define S  "00f067aa0ba902b7"
 #define T0 "00000000000000000000000000000000"
 #define S0 "0000000000000000"
 
-KIT_TEST(headers_that_are_right)
+TEST(headers_that_are_right)
 {
 	static const struct {
 		const char *in;
@@ -43,7 +43,7 @@ KIT_TEST(headers_that_are_right)
 	}
 }
 
-KIT_TEST(headers_that_are_wrong)
+TEST(headers_that_are_wrong)
 {
 	static const char *const rows[] = {
 		"",
@@ -96,7 +96,7 @@ KIT_TEST(headers_that_are_wrong)
 	    RC_INVALID);
 }
 
-KIT_TEST(new_traces_and_their_children)
+TEST(new_traces_and_their_children)
 {
 	struct trace t, child, back;
 	char text[TRACE_PARENT_MAX], uuid[ID_UUID_MAX];
@@ -127,7 +127,7 @@ KIT_TEST(new_traces_and_their_children)
 	}
 }
 
-KIT_TEST(known_forms)
+TEST(known_forms)
 {
 	struct trace t;
 	char text[TRACE_PARENT_MAX], uuid[ID_UUID_MAX];

@@ -1,8 +1,8 @@
 /* Server addresses, most of them wrong. */
 #include "core/url.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(good)
+TEST(good)
 {
 	static const struct {
 		const char *text;
@@ -49,7 +49,7 @@ KIT_TEST(good)
 	}
 }
 
-KIT_TEST(bad)
+TEST(bad)
 {
 	static const struct str t[] = { { NULL, 0 }, STR_INIT(""),
 		STR_INIT("host"), STR_INIT("host:1"), STR_INIT("://h"),
@@ -85,7 +85,7 @@ KIT_TEST(bad)
 }
 
 /* One byte less fits, in each part. */
-KIT_TEST(ceilings)
+TEST(ceilings)
 {
 	static const struct {
 		const char *before, *after;
@@ -114,7 +114,7 @@ KIT_TEST(ceilings)
 }
 
 /* A password must not get into a log by way of the reason. */
-KIT_TEST(reasons_quote_nothing)
+TEST(reasons_quote_nothing)
 {
 	const char *why;
 	struct url u;
@@ -124,7 +124,7 @@ KIT_TEST(reasons_quote_nothing)
 	ck_assert_ptr_null(strstr(why, "hunter2"));
 }
 
-KIT_TEST(unescaping)
+TEST(unescaping)
 {
 	static const char *const wrong[] = { "%", "%4", "%4g", "%0a", "a\x7f",
 		"abcdefgh" };
@@ -141,7 +141,7 @@ KIT_TEST(unescaping)
 		    RC_INVALID);
 }
 
-KIT_TEST(what_is_shown_has_no_user)
+TEST(what_is_shown_has_no_user)
 {
 	static const struct {
 		const char *text, *shown;

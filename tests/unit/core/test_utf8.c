@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* The plain definition of the encoding. */
 static size_t
@@ -33,7 +33,7 @@ encode(int32_t cp, char dst[4])
 	return 4;
 }
 
-KIT_TEST(every_code_point_and_all_its_truncations)
+TEST(every_code_point_and_all_its_truncations)
 {
 	for (int32_t cp = 0; cp < 0x110400; cp++) {
 		char text[4];
@@ -53,7 +53,7 @@ KIT_TEST(every_code_point_and_all_its_truncations)
 	}
 }
 
-KIT_TEST(what_is_not_utf8)
+TEST(what_is_not_utf8)
 {
 	static const char *const rows[] = { "\x80", "\xbf", "\xc0\x80",
 		"\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80",
@@ -74,7 +74,7 @@ KIT_TEST(what_is_not_utf8)
 	}
 }
 
-KIT_TEST(walking_and_counting)
+TEST(walking_and_counting)
 {
 	struct str s = STR("a\xc3\xa4\xe4\xbd\xa0\xf0\x9f\x98\x80");
 	static const int32_t want[] = { 'a', 0xe4, 0x4f60, 0x1f600 };

@@ -12,7 +12,7 @@
 
 #include "core/mem.h"
 #include "core/worker.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 struct site {
 	struct loop *l;
@@ -82,7 +82,7 @@ done(void *arg)
 		loop_stop(j->s->l);
 }
 
-KIT_TEST(many_jobs_each_once)
+TEST(many_jobs_each_once)
 {
 	enum { N = 5000, AT_ONCE = 50 };
 	static struct job_row rows[N];
@@ -130,7 +130,7 @@ done_in_order(void *arg)
 	done(j);
 }
 
-KIT_TEST(one_thread_keeps_the_order)
+TEST(one_thread_keeps_the_order)
 {
 	enum { N = 200 };
 	struct job_row rows[N];
@@ -148,7 +148,7 @@ KIT_TEST(one_thread_keeps_the_order)
 	site_close(&s);
 }
 
-KIT_TEST(a_full_queue_refuses_and_calls_nothing)
+TEST(a_full_queue_refuses_and_calls_nothing)
 {
 	struct job_row rows[4] = { 0 };
 	struct site s;
@@ -198,7 +198,7 @@ loop_thread_sleeps(void *arg)
 
 	(void)snprintf(
 	    path, sizeof(path), "/proc/self/task/%d/stat", (int)s->loop_tid);
-	stat = kit_read_file(path, NULL);
+	stat = tk_read_file(path, NULL);
 	name_end = strrchr(stat, ')');
 	sleeps = name_end != NULL && name_end[2] == 'S';
 	free(stat);
@@ -210,12 +210,12 @@ let_go(void *arg)
 {
 	struct site *s = arg;
 
-	ck_assert(kit_until(loop_thread_sleeps, s, 10000));
+	ck_assert(tk_until(loop_thread_sleeps, s, 10000));
 	(void)sem_post(&s->go);
 	return NULL;
 }
 
-KIT_TEST(freeing_waits_for_what_runs_and_drops_what_waits)
+TEST(freeing_waits_for_what_runs_and_drops_what_waits)
 {
 	struct job_row rows[4] = { 0 };
 	struct site s;
@@ -251,7 +251,7 @@ nothing(void *arg)
 	(void)arg;
 }
 
-KIT_TEST(done_needs_no_room_in_the_inbox)
+TEST(done_needs_no_room_in_the_inbox)
 {
 	struct job_row row = { 0 };
 	struct site s;
@@ -279,7 +279,7 @@ work_with_signals_blocked(void *arg)
 	work(arg);
 }
 
-KIT_TEST(signals_are_for_other_threads)
+TEST(signals_are_for_other_threads)
 {
 	struct job_row row = { 0 };
 	struct site s;
@@ -298,7 +298,7 @@ KIT_TEST(signals_are_for_other_threads)
 	site_close(&s);
 }
 
-KIT_TEST(pools_that_never_worked)
+TEST(pools_that_never_worked)
 {
 	struct site s;
 

@@ -4,7 +4,7 @@
 #include "core/mem.h"
 #include "core/str.h"
 #include "core/zone.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *zone, *moment;
@@ -23,7 +23,7 @@ static const struct {
 	{ "Etc/GMT+8", "2026-01-01T00:00:00Z", -480 },
 };
 
-KIT_TEST(offsets)
+TEST(offsets)
 {
 	size_t i;
 
@@ -57,7 +57,7 @@ static const struct {
 	    RC_INVALID },
 };
 
-KIT_TEST(bad_names)
+TEST(bad_names)
 {
 	size_t i;
 
@@ -94,7 +94,7 @@ static const struct {
 	    true },
 };
 
-KIT_TEST(local_times)
+TEST(local_times)
 {
 	size_t i;
 

@@ -9,9 +9,9 @@
 #include "core/mem.h"
 #include "emotion.h"
 #include "gate.h"
-#include "kit/kit.h"
 #include "pad.h"
 #include "persona/persona.h"
+#include "testkit/testkit.h"
 
 /* The start of every script. */
 #define T0     INT64_C(1771754400000000000)

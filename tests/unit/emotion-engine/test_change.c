@@ -32,7 +32,7 @@ by_joy(void)
 	return c;
 }
 
-KIT_TEST(a_change_comes_back)
+TEST(a_change_comes_back)
 {
 	struct change c = by_joy(), back;
 	char bytes[CHANGE_MAX];
@@ -55,7 +55,7 @@ KIT_TEST(a_change_comes_back)
 	ck_assert_ptr_null(back.turn_id.p);
 }
 
-KIT_TEST(other_bytes_are_refused)
+TEST(other_bytes_are_refused)
 {
 	struct change c = by_joy(), back;
 	char bytes[CHANGE_MAX];
@@ -78,7 +78,7 @@ KIT_TEST(other_bytes_are_refused)
 }
 
 /* Samples of a day without a word, ticking every three seconds. */
-KIT_TEST(silence_is_sampled_ever_more_seldom)
+TEST(silence_is_sampled_ever_more_seldom)
 {
 	struct move tick = TICK(3);
 	struct pad_state before;
@@ -113,7 +113,7 @@ KIT_TEST(silence_is_sampled_ever_more_seldom)
 	ck_assert(!change_by_time(&before, &w.s, &c));
 }
 
-KIT_TEST(the_end_of_a_lock_is_remembered)
+TEST(the_end_of_a_lock_is_remembered)
 {
 	struct move tick = TICK(3);
 	struct pad_state before;
@@ -136,7 +136,7 @@ KIT_TEST(the_end_of_a_lock_is_remembered)
 	ck_assert_int_eq(n, 1);
 }
 
-KIT_TEST(a_change_is_told)
+TEST(a_change_is_told)
 {
 	struct wire_emotion_history_reply_items item;
 	struct wire_emotion_history_reply rep = {

@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "emotion.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *name;
@@ -21,7 +21,7 @@ static const struct {
 	{ "joyful", WIRE_EMOTION_NEUTRAL },
 };
 
-KIT_TEST(emotions_are_found_by_name)
+TEST(emotions_are_found_by_name)
 {
 	size_t i;
 
@@ -34,7 +34,7 @@ KIT_TEST(emotions_are_found_by_name)
 		    (enum wire_emotion)i);
 }
 
-KIT_TEST(prototypes_are_in_the_space)
+TEST(prototypes_are_in_the_space)
 {
 	size_t i, j;
 

@@ -5,8 +5,8 @@
 
 #include "core/mem.h"
 #include "feature.h"
-#include "kit/kit.h"
 #include "runes.h"
+#include "testkit/testkit.h"
 #include "words.h"
 
 /* Each word of the lexicon is found as itself: none is hidden or misspelt. */
@@ -32,7 +32,7 @@ check_words(const struct words *w, const struct lexicon_row *want)
 	}
 }
 
-KIT_TEST(every_word_is_found)
+TEST(every_word_is_found)
 {
 	struct words *w = words_new();
 	size_t i, k;
@@ -130,7 +130,7 @@ check_examples(struct features *f, const struct lexicon_row *row,
 	}
 }
 
-KIT_TEST(the_rows_do_what_their_examples_show)
+TEST(the_rows_do_what_their_examples_show)
 {
 	struct features *f = features_new();
 	size_t i, k;
@@ -170,7 +170,7 @@ keys_in_common(struct features *f, const char *a, const char *b)
 	return common == f->n_keys && n == f->n_keys ? SIZE_MAX : common;
 }
 
-KIT_TEST(texts_that_say_the_same_have_the_same_keys)
+TEST(texts_that_say_the_same_have_the_same_keys)
 {
 	struct features *f = features_new();
 
@@ -189,7 +189,7 @@ KIT_TEST(texts_that_say_the_same_have_the_same_keys)
 	features_free(f);
 }
 
-KIT_TEST(what_is_denied_does_not_speak_for_itself)
+TEST(what_is_denied_does_not_speak_for_itself)
 {
 	struct features *f = features_new();
 	size_t i;

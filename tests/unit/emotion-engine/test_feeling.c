@@ -9,7 +9,7 @@
 #include "core/mem.h"
 #include "emotion.h"
 #include "feeling.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 struct said {
 	const char *text;
@@ -108,7 +108,7 @@ static const struct said plain[] = {
 	SAID(NEUTRAL, "。。。"),
 };
 
-KIT_TEST(plain_words)
+TEST(plain_words)
 {
 	check(plain, NELEM(plain));
 }
@@ -137,7 +137,7 @@ static const struct said denied[] = {
 	SAID(NEUTRAL, "开不开心"),
 };
 
-KIT_TEST(negation_is_tight)
+TEST(negation_is_tight)
 {
 	check(denied, NELEM(denied));
 }
@@ -157,7 +157,7 @@ static const char *const no_longer_bad[] = {
 	"I'm not angry",
 };
 
-KIT_TEST(what_is_denied_is_not_felt)
+TEST(what_is_denied_is_not_felt)
 {
 	struct feeling *f = recogniser();
 	struct wire_user_emotion u;
@@ -191,7 +191,7 @@ static const struct said about_others[] = {
 	SAID(ANGER, "你怎么这么过分？气死我了"),
 };
 
-KIT_TEST(not_every_word_is_about_the_user)
+TEST(not_every_word_is_about_the_user)
 {
 	check(about_others, NELEM(about_others));
 }
@@ -213,7 +213,7 @@ static const struct said turns[] = {
 	SAID(JOY, "happy开心"),
 };
 
-KIT_TEST(turns_and_spellings)
+TEST(turns_and_spellings)
 {
 	check(turns, NELEM(turns));
 }
@@ -235,7 +235,7 @@ static const char *const ladders[][5] = {
 	{ "kind of happy", "happy", "really happy", "really happy!", NULL },
 };
 
-KIT_TEST(degrees)
+TEST(degrees)
 {
 	struct feeling *f = recogniser();
 	size_t i, j;
@@ -251,7 +251,7 @@ KIT_TEST(degrees)
 	feeling_free(f);
 }
 
-KIT_TEST(mixed_feelings_are_less_sure)
+TEST(mixed_feelings_are_less_sure)
 {
 	struct feeling *f = recogniser();
 	struct wire_user_emotion one, two;
@@ -262,7 +262,7 @@ KIT_TEST(mixed_feelings_are_less_sure)
 	feeling_free(f);
 }
 
-KIT_TEST(any_bytes_are_read)
+TEST(any_bytes_are_read)
 {
 	struct feeling *f = recogniser();
 	struct wire_user_emotion u;
@@ -298,7 +298,7 @@ KIT_TEST(any_bytes_are_read)
 	feeling_free(NULL);
 }
 
-KIT_TEST(the_point_is_a_blend)
+TEST(the_point_is_a_blend)
 {
 	const struct wire_pad *anger = emotion_prototype(WIRE_EMOTION_ANGER);
 	struct feeling *f = recogniser();
@@ -326,7 +326,7 @@ static const struct {
 	{ "“难过”用英语怎么说", "meta", "用英语", WIRE_EMOTION_NEUTRAL },
 };
 
-KIT_TEST(evidence_says_why)
+TEST(evidence_says_why)
 {
 	struct wire_emotion_analyze_response_evidence e[FEELING_EVIDENCE_MAX];
 	struct feeling *f = recogniser();
@@ -353,16 +353,16 @@ KIT_TEST(evidence_says_why)
 	feeling_free(f);
 }
 
-KIT_TEST(wrong_weights_are_refused)
+TEST(wrong_weights_are_refused)
 {
 	struct feeling *f;
 	char why[128];
 
-	kit_write_file(kit_path("w"),
+	tk_write_file(tk_path("w"),
 	    "not weights, whatever its length is, "
 	    "which is longer than a head of 64 bytes");
 	ck_assert_int_eq(
-	    feeling_new(kit_path("w"), &f, why, sizeof(why)), RC_INVALID);
+	    feeling_new(tk_path("w"), &f, why, sizeof(why)), RC_INVALID);
 	ck_assert_ptr_null(f);
 	ck_assert_str_eq(why, "it is not a weights file");
 }

@@ -64,7 +64,7 @@ static const struct want intj_silence[] = {
 	    0.449999910, 0 },
 };
 
-KIT_TEST(silence)
+TEST(silence)
 {
 	struct walk w;
 	size_t i;
@@ -96,7 +96,7 @@ static const struct want infp_fear[] = {
 	    0.412250000, 0.004555114, 0 },
 };
 
-KIT_TEST(one_strong_feeling)
+TEST(one_strong_feeling)
 {
 	enum pad_gate kind;
 
@@ -120,12 +120,12 @@ static const struct want intj_weak[] = {
 	    0.015409677, 0.006291864, 0 },
 };
 
-KIT_TEST(weak_feelings_of_the_binary_gate)
+TEST(weak_feelings_of_the_binary_gate)
 {
 	follow("INTJ", PAD_GATE_BINARY, intj_weak, NELEM(intj_weak));
 }
 
-KIT_TEST(weak_feelings_of_the_continuous_gate)
+TEST(weak_feelings_of_the_continuous_gate)
 {
 	static const double prob[] = { .949589453, .948693312, .947766740,
 		.937876874 };
@@ -166,7 +166,7 @@ static const struct want infp_anger[] = {
 	    0.318214929, 0.099352616, 0 },
 };
 
-KIT_TEST(anger_locks_and_thanks_unlock)
+TEST(anger_locks_and_thanks_unlock)
 {
 	struct walk w;
 	size_t i;
@@ -183,7 +183,7 @@ KIT_TEST(anger_locks_and_thanks_unlock)
 	ck_assert_int_eq(w.s.stable_since, w.now);
 }
 
-KIT_TEST(a_calmer_type_locks_later)
+TEST(a_calmer_type_locks_later)
 {
 	static const double lock[] = { 0, 0, 0, 0, 137, 137, 64.161398503,
 		40.411770574, 0, 0 };
@@ -221,7 +221,7 @@ probabilities(const char *mbti, const struct want *v, const double *prob,
 	}
 }
 
-KIT_TEST(the_continuous_gate)
+TEST(the_continuous_gate)
 {
 	static const double intj_ticks[] = { .949799911, .949495948, .949139255,
 		.947135265, .929942425, .762716014, .702921081 };

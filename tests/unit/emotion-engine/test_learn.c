@@ -7,8 +7,8 @@
 
 #include "core/mem.h"
 #include "feeling.h"
-#include "kit/kit.h"
 #include "model.h"
+#include "testkit/testkit.h"
 #include "trainer/learn.h"
 #include "trainer/rows.h"
 #include "trainer/score.h"
@@ -56,7 +56,7 @@ macro_f1(const struct rows *r, bool chinese)
 	return f1;
 }
 
-KIT_TEST(dev_lines_are_recognised)
+TEST(dev_lines_are_recognised)
 {
 	struct rows r = own_rows();
 
@@ -65,7 +65,7 @@ KIT_TEST(dev_lines_are_recognised)
 	rows_free(&r);
 }
 
-KIT_TEST(the_lines_are_enough_and_split)
+TEST(the_lines_are_enough_and_split)
 {
 	struct rows r = own_rows();
 	size_t n[2][EMOTION_N] = { { 0 } }, dev = 0, all[2] = { 0 }, i;
@@ -100,7 +100,7 @@ learn_some(const struct rows *all, size_t n, uint64_t seed, struct buf *out)
  * FNV-1a of the weights from the first 400 lines is not written down here: the
  * lines grow.  Two runs must agree, another seed must not.
  */
-KIT_TEST(learning_is_reproducible)
+TEST(learning_is_reproducible)
 {
 	struct rows r = own_rows();
 	struct buf a, b, c;
@@ -128,37 +128,37 @@ static const struct {
 	{ "joy\t\n", "zh-x.tsv:1: must be" },
 };
 
-KIT_TEST(wrong_lines_are_named)
+TEST(wrong_lines_are_named)
 {
 	struct rows r = { 0 };
 	char why[512];
 	size_t i;
 
 	for (i = 0; i < NELEM(bad_lines); i++) {
-		kit_write_file(kit_path("zh-x.tsv"), bad_lines[i].text);
+		tk_write_file(tk_path("zh-x.tsv"), bad_lines[i].text);
 		ck_assert_int_eq(
-		    rows_add_own(&r, kit_dir(), why, sizeof(why)), RC_INVALID);
+		    rows_add_own(&r, tk_dir(), why, sizeof(why)), RC_INVALID);
 		ck_assert_msg(strstr(why, bad_lines[i].why) != NULL, "%s", why);
 		rows_free(&r);
 	}
 	ck_assert_int_eq(
-	    rows_add_own(&r, kit_path("none"), why, sizeof(why)), RC_NOENT);
+	    rows_add_own(&r, tk_path("none"), why, sizeof(why)), RC_NOENT);
 }
 
 /* Only tier A is learnt from; a text that is in dev is not. */
-KIT_TEST(the_external_set_is_filtered)
+TEST(the_external_set_is_filtered)
 {
 	struct rows r = { 0 };
 	char why[512];
 
-	kit_write_file(kit_path("train.tsv"),
+	tk_write_file(tk_path("train.tsv"),
 	    "joy\tzh\t一\njoy\tzh\t二\nfear\ten\tthree\nfear\ten\tFour!\n");
-	kit_write_file(kit_path("train.src.tsv"),
+	tk_write_file(tk_path("train.src.tsv"),
 	    "public\ta\tA\npublic\tb\tB\npublic\tc\tC\npublic\ta\tA\n");
-	kit_write_file(kit_path("dev.tsv"), "fear\ten\tfour\n");
-	kit_write_file(kit_path("dev.src.tsv"), "gold\tb\tB\n");
+	tk_write_file(tk_path("dev.tsv"), "fear\ten\tfour\n");
+	tk_write_file(tk_path("dev.src.tsv"), "gold\tb\tB\n");
 	ck_assert_msg(
-	    rows_add_external(&r, kit_dir(), why, sizeof(why)) == RC_OK, "%s",
+	    rows_add_external(&r, tk_dir(), why, sizeof(why)) == RC_OK, "%s",
 	    why);
 	ck_assert_uint_eq(r.n, 3);
 	ck_assert_uint_eq(rows_separate(&r), 1);
@@ -168,7 +168,7 @@ KIT_TEST(the_external_set_is_filtered)
 	rows_free(&r);
 }
 
-KIT_TEST(scores_are_counted)
+TEST(scores_are_counted)
 {
 	static const struct score_pair v[] = { { 1, 1 }, { 1, 2 }, { 2, 2 },
 		{ 3, 5 } };

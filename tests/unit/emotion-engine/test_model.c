@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "model.h"
+#include "testkit/testkit.h"
 
 #define WEIGHTS "services/emotion-engine/emotion.weights"
 
-KIT_TEST(the_shipped_file_is_the_one_in_the_program)
+TEST(the_shipped_file_is_the_one_in_the_program)
 {
 	struct model inside, file;
 	char why[128];
@@ -30,7 +30,7 @@ KIT_TEST(the_shipped_file_is_the_one_in_the_program)
 static enum rc
 open_copy(const char *p, size_t n, char *why, size_t size)
 {
-	const char *path = kit_path("weights");
+	const char *path = tk_path("weights");
 	FILE *f = fopen(path, "we");
 	struct model m;
 	enum rc rc;
@@ -74,10 +74,10 @@ static const struct {
 	{ sizeof(struct model_head) + 4, UINT32_MAX, true, "index" },
 };
 
-KIT_TEST(a_broken_file_is_refused)
+TEST(a_broken_file_is_refused)
 {
 	size_t n, i;
-	char *good = kit_read_file(WEIGHTS, &n), *bad = mem_alloc(n);
+	char *good = tk_read_file(WEIGHTS, &n), *bad = mem_alloc(n);
 	char why[128];
 
 	ck_assert_int_eq(open_copy(good, n, why, sizeof(why)), RC_OK);
@@ -100,11 +100,11 @@ KIT_TEST(a_broken_file_is_refused)
 }
 
 /* Two keys with one mark, or keys in no order, are no keys. */
-KIT_TEST(marks_that_collide_are_refused)
+TEST(marks_that_collide_are_refused)
 {
 	struct model m;
 	size_t n, at;
-	char *p = kit_read_file(WEIGHTS, &n), why[128];
+	char *p = tk_read_file(WEIGHTS, &n), why[128];
 
 	ck_assert_int_eq(
 	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_OK);
@@ -117,19 +117,19 @@ KIT_TEST(marks_that_collide_are_refused)
 	free(p);
 }
 
-KIT_TEST(a_missing_file_is_said)
+TEST(a_missing_file_is_said)
 {
 	struct model m;
 	char why[128];
 
 	ck_assert_int_eq(
-	    model_open(kit_path("none"), &m, why, sizeof(why)), RC_NOENT);
+	    model_open(tk_path("none"), &m, why, sizeof(why)), RC_NOENT);
 	ck_assert_ptr_nonnull(strstr(why, "No such file"));
 	ck_assert_int_eq(
-	    model_open(kit_dir(), &m, why, sizeof(why)), RC_INVALID);
+	    model_open(tk_dir(), &m, why, sizeof(why)), RC_INVALID);
 }
 
-KIT_TEST(softmax_is_a_distribution)
+TEST(softmax_is_a_distribution)
 {
 	static const double far[EMOTION_N] = { 1e6, -1e6, 0 };
 	double z[EMOTION_N], p[EMOTION_N], sum = 0;

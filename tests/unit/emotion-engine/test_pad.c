@@ -118,7 +118,7 @@ random_state(uint64_t *x, struct pad_state *s)
 		(int64_t)next(x) };
 }
 
-KIT_TEST(the_state_stays_in_bounds_whatever_comes)
+TEST(the_state_stays_in_bounds_whatever_comes)
 {
 	uint64_t x = 20260222;
 	int64_t now = T0;
@@ -144,7 +144,7 @@ KIT_TEST(the_state_stays_in_bounds_whatever_comes)
 	}
 }
 
-KIT_TEST(silence_leads_to_the_point_of_rest)
+TEST(silence_leads_to_the_point_of_rest)
 {
 	struct move tick = TICK(3);
 	struct walk w;
@@ -160,7 +160,7 @@ KIT_TEST(silence_leads_to_the_point_of_rest)
 	ck_assert_double_eq_tol(w.s.shock_load, 0, 1e-9);
 }
 
-KIT_TEST(a_gap_counts_as_two_hours_at_most)
+TEST(a_gap_counts_as_two_hours_at_most)
 {
 	struct move hours = TICK(7200), years = TICK(1000000000);
 	struct walk a, b;
@@ -174,7 +174,7 @@ KIT_TEST(a_gap_counts_as_two_hours_at_most)
 	ck_assert_int_eq(b.s.last_updated, b.now);
 }
 
-KIT_TEST(a_clock_that_is_behind_moves_no_time_back)
+TEST(a_clock_that_is_behind_moves_no_time_back)
 {
 	struct pad_input nothing = { 0 };
 	struct move joy = FEEL(5, JOY, .8);
@@ -191,7 +191,7 @@ KIT_TEST(a_clock_that_is_behind_moves_no_time_back)
 	ck_assert_int_eq(w.s.last_updated, at - 10 * SECOND);
 }
 
-KIT_TEST(a_user_is_noticed_whatever_he_feels)
+TEST(a_user_is_noticed_whatever_he_feels)
 {
 	struct pad_input plain = { .from_user = true };
 	struct pad_input weak = { .p = .05, .a = .05 };
@@ -207,7 +207,7 @@ KIT_TEST(a_user_is_noticed_whatever_he_feels)
 	ck_assert_int_eq(w.s.last_interaction, T0 + 9 * SECOND);
 }
 
-KIT_TEST(the_gate_alone_moves_with_time)
+TEST(the_gate_alone_moves_with_time)
 {
 	struct move anger = FEEL(3, ANGER, 1);
 	struct pad_state before;
@@ -235,7 +235,7 @@ KIT_TEST(the_gate_alone_moves_with_time)
 }
 
 /* A resilient soul stays readier than a reactive one in the same state. */
-KIT_TEST(the_gate_depends_on_the_traits)
+TEST(the_gate_depends_on_the_traits)
 {
 	struct persona resilient = { .55, .22, .84, .48, .74 };
 	struct persona reactive = { .55, .86, .28, .48, .26 };
@@ -251,7 +251,7 @@ KIT_TEST(the_gate_depends_on_the_traits)
 	ck_assert_double_gt(a.probability, b.probability + .1);
 }
 
-KIT_TEST(the_kinds_of_gate_have_names)
+TEST(the_kinds_of_gate_have_names)
 {
 	enum pad_gate kind;
 
@@ -264,7 +264,7 @@ KIT_TEST(the_kinds_of_gate_have_names)
 }
 
 /* The damping of the binary gate: what is neutral hardly counts. */
-KIT_TEST(low_energy_hardly_counts)
+TEST(low_energy_hardly_counts)
 {
 	struct pad_input neutral = { .emotion = WIRE_EMOTION_NEUTRAL,
 		.p = .14,

@@ -90,7 +90,7 @@ ck_same_times(const struct pad_state *a, const struct pad_state *b)
 	ck_assert_int_le(llabs(a->stable_since - b->stable_since), 1000);
 }
 
-KIT_TEST(any_number_of_steps_is_one_step)
+TEST(any_number_of_steps_is_one_step)
 {
 	static const int64_t spans[] = { 20 * SECOND, 200 * SECOND, HOUR,
 		9 * HOUR, 1000 * HOUR };
@@ -146,7 +146,7 @@ by_euler(struct pad_state *s, const struct persona *t, double dt, bool idle)
 	s->boredom += dt * ((idle ? 1 : 0) - b) / tau;
 }
 
-KIT_TEST(the_solution_is_that_of_the_equations)
+TEST(the_solution_is_that_of_the_equations)
 {
 	uint64_t x = 7;
 	struct pad_state exact, slow;
@@ -176,7 +176,7 @@ KIT_TEST(the_solution_is_that_of_the_equations)
 }
 
 /* Where silence ends: bored, low, its traits its own again, ready. */
-KIT_TEST(silence_leads_to_rest)
+TEST(silence_leads_to_rest)
 {
 	uint64_t x = 99;
 	struct persona base;
@@ -205,7 +205,7 @@ KIT_TEST(silence_leads_to_rest)
 }
 
 /* What drove v2's traits to their limit: an hour and more of silence. */
-KIT_TEST(silence_does_not_change_the_character)
+TEST(silence_does_not_change_the_character)
 {
 	struct move tick = TICK(3);
 	struct walk v2, v3;
@@ -223,7 +223,7 @@ KIT_TEST(silence_does_not_change_the_character)
 }
 
 /* Not even for who is always angry at it, or always kind. */
-KIT_TEST(the_traits_stay_off_their_limits)
+TEST(the_traits_stay_off_their_limits)
 {
 	struct move anger = FEEL(4, ANGER, 1), joy = FEEL(4, JOY, 1);
 	struct walk w;
@@ -242,7 +242,7 @@ KIT_TEST(the_traits_stay_off_their_limits)
 }
 
 /* The first thing that is felt works as in v2, but for the time before it. */
-KIT_TEST(an_input_works_as_in_v2)
+TEST(an_input_works_as_in_v2)
 {
 	struct move fear = FEEL(0, FEAR, .95);
 	struct walk v2, v3;
@@ -262,7 +262,7 @@ KIT_TEST(an_input_works_as_in_v2)
 }
 
 /* A second look at the same moment, through another body, changes nothing. */
-KIT_TEST(no_time_changes_nothing)
+TEST(no_time_changes_nothing)
 {
 	uint64_t x = 3;
 	struct persona base;
@@ -277,7 +277,7 @@ KIT_TEST(no_time_changes_nothing)
 	ck_same_times(&s, &was);
 }
 
-KIT_TEST(it_is_stable_when_the_lock_ends)
+TEST(it_is_stable_when_the_lock_ends)
 {
 	struct persona base;
 	struct pad_state s;

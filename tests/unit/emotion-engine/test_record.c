@@ -22,7 +22,7 @@ lived(void)
 	return (struct record){ w.base, w.s };
 }
 
-KIT_TEST(a_record_comes_back_bit_for_bit)
+TEST(a_record_comes_back_bit_for_bit)
 {
 	struct record r = lived(), back;
 	char bytes[RECORD_SIZE], again[RECORD_SIZE];
@@ -41,7 +41,7 @@ KIT_TEST(a_record_comes_back_bit_for_bit)
 	ck_assert_int_eq(memcmp(bytes, again, sizeof(bytes)), 0);
 }
 
-KIT_TEST(a_record_knows_its_model)
+TEST(a_record_knows_its_model)
 {
 	struct record r = lived(), back;
 	char bytes[RECORD_SIZE];
@@ -52,7 +52,7 @@ KIT_TEST(a_record_knows_its_model)
 	ck_assert_int_eq(back.state.model, PERSONA_PAD_V3);
 }
 
-KIT_TEST(a_new_soul_is_of_its_type)
+TEST(a_new_soul_is_of_its_type)
 {
 	struct record r;
 
@@ -66,7 +66,7 @@ KIT_TEST(a_new_soul_is_of_its_type)
 	    record_new(STR("ABCD"), PERSONA_PAD_V3, T0, &r), RC_INVALID);
 }
 
-KIT_TEST(other_bytes_are_refused)
+TEST(other_bytes_are_refused)
 {
 	struct record r = lived(), back;
 	char bytes[RECORD_SIZE + 1];
@@ -91,7 +91,7 @@ KIT_TEST(other_bytes_are_refused)
 }
 
 /* Whatever stands in the numbers, the next update brings it into bounds. */
-KIT_TEST(numbers_out_of_bounds_heal)
+TEST(numbers_out_of_bounds_heal)
 {
 	static const struct pad_input nothing;
 	struct record r;
@@ -112,7 +112,7 @@ KIT_TEST(numbers_out_of_bounds_heal)
 	ck_assert(r.state.drift.empathy <= .22);
 }
 
-KIT_TEST(a_state_is_told_in_full)
+TEST(a_state_is_told_in_full)
 {
 	struct record r = lived();
 	struct wire_emotion_state out;
@@ -136,7 +136,7 @@ KIT_TEST(a_state_is_told_in_full)
 }
 
 /* The extremes of every number are within the message's bounds. */
-KIT_TEST(an_extreme_state_is_told_too)
+TEST(an_extreme_state_is_told_too)
 {
 	struct pad_state s = { PERSONA_PAD_V3, -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,
 		{ .22, -.22, .22, -.22, .22 }, 0, 0, 0, INT64_MAX / 2 };
@@ -152,7 +152,7 @@ KIT_TEST(an_extreme_state_is_told_too)
 	buf_free(&b);
 }
 
-KIT_TEST(numbers_have_six_decimals)
+TEST(numbers_have_six_decimals)
 {
 	ck_assert_double_eq(tell_number(.1234567), .123457);
 	ck_assert_double_eq(tell_number(-1), -1);

@@ -2,8 +2,8 @@
  * Folding of text.
  */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "runes.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *raw, *folded;
@@ -30,7 +30,7 @@ static const struct {
 	{ "", "" },
 };
 
-KIT_TEST(text_is_folded)
+TEST(text_is_folded)
 {
 	uint32_t got[64], want[64];
 	size_t i, k, n, m;
@@ -49,7 +49,7 @@ KIT_TEST(text_is_folded)
 	}
 }
 
-KIT_TEST(a_long_text_is_cut)
+TEST(a_long_text_is_cut)
 {
 	uint32_t got[4] = { 0, 0, 0, 7 };
 
@@ -59,7 +59,7 @@ KIT_TEST(a_long_text_is_cut)
 	ck_assert_uint_eq(runes_read(STR("abc"), got, 0), 0);
 }
 
-KIT_TEST(a_rune_is_written_as_it_was_read)
+TEST(a_rune_is_written_as_it_was_read)
 {
 	static const struct str texts[] = { STR_INIT("a"), STR_INIT("é"),
 		STR_INIT("难"), STR_INIT("😀") };

@@ -4,7 +4,7 @@
 
 #include "core/mem.h"
 #include "httpc/sse.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* Events as "type/id/data;" one behind the other. */
 static enum rc
@@ -109,7 +109,7 @@ static const struct {
 	    "message//{\"a\":1};message//[DONE];"),
 };
 
-KIT_TEST(streams_in_any_pieces)
+TEST(streams_in_any_pieces)
 {
 	struct buf out = BUF_INIT(4096);
 	int64_t retry;
@@ -125,7 +125,7 @@ KIT_TEST(streams_in_any_pieces)
 	buf_free(&out);
 }
 
-KIT_TEST(streams_cut_once_anywhere)
+TEST(streams_cut_once_anywhere)
 {
 	struct buf out = BUF_INIT(4096);
 
@@ -147,7 +147,7 @@ KIT_TEST(streams_cut_once_anywhere)
 	buf_free(&out);
 }
 
-KIT_TEST(retry_times)
+TEST(retry_times)
 {
 	static const struct {
 		struct str in;
@@ -176,7 +176,7 @@ KIT_TEST(retry_times)
 	buf_free(&out);
 }
 
-KIT_TEST(lines_and_data_have_a_ceiling)
+TEST(lines_and_data_have_a_ceiling)
 {
 	struct buf out = BUF_INIT(4096);
 	char text[128];
@@ -220,7 +220,7 @@ stop_at_two(void *arg, const struct sse_event *e)
 	return ++*n == 2 ? RC_CONFLICT : RC_OK;
 }
 
-KIT_TEST(a_callback_may_stop)
+TEST(a_callback_may_stop)
 {
 	struct sse p;
 	int n = 0;

@@ -1,11 +1,11 @@
 /* Which origins are allowed, and what is said of them. */
 #include "core/mem.h"
 #include "httpd/cors.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static struct cors c;
 
-KIT_TEST(lists_of_origins)
+TEST(lists_of_origins)
 {
 	static const char *const bad[] = { "a.example", "https://",
 		"https://a.example/", "https://a.example/x",
@@ -47,7 +47,7 @@ allows(const char *origin, const char *want)
 	    (want != NULL) == (cors_allow(&c, str_of(origin)).p != NULL);
 }
 
-KIT_TEST(an_origin_is_allowed_as_a_whole)
+TEST(an_origin_is_allowed_as_a_whole)
 {
 	ck_assert_int_eq(
 	    cors_read(STR("https://a.example, http://localhost:5173,"
@@ -72,7 +72,7 @@ KIT_TEST(an_origin_is_allowed_as_a_whole)
 	ck_assert(allows(NULL, "*"));
 }
 
-KIT_TEST(what_is_said)
+TEST(what_is_said)
 {
 	struct buf b = BUF_INIT(1024);
 

@@ -1,7 +1,7 @@
 /* Limits of one client do not touch another. */
 #include "core/mem.h"
 #include "httpd/gate.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static struct peer a, b;
 
@@ -13,7 +13,7 @@ gate_of(int64_t rate, int64_t burst, size_t at_once)
 	return gate_new(rate, burst, at_once);
 }
 
-KIT_TEST(a_rate_is_each_clients_own)
+TEST(a_rate_is_each_clients_own)
 {
 	struct gate *g = gate_of(10, 3, 0);
 	struct mono now = { 1000000000 };
@@ -30,7 +30,7 @@ KIT_TEST(a_rate_is_each_clients_own)
 	gate_free(g);
 }
 
-KIT_TEST(so_many_at_a_time)
+TEST(so_many_at_a_time)
 {
 	struct gate *g = gate_of(0, 0, 2);
 	struct mono now = { 1000000000 };

@@ -3,7 +3,7 @@
 
 #include "core/mem.h"
 #include "httpd/head.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define FIELDS_MAX 8
 
@@ -35,7 +35,7 @@ read_head(struct head *h, const char *text, bool http11)
 	return head_read(h, f, n, http11);
 }
 
-KIT_TEST(framing)
+TEST(framing)
 {
 	static const struct {
 		const char *text;
@@ -97,7 +97,7 @@ KIT_TEST(framing)
 	}
 }
 
-KIT_TEST(http_1_0_has_no_chunks_and_needs_no_host)
+TEST(http_1_0_has_no_chunks_and_needs_no_host)
 {
 	struct head h;
 
@@ -107,7 +107,7 @@ KIT_TEST(http_1_0_has_no_chunks_and_needs_no_host)
 	    read_head(&h, "Transfer-Encoding: chunked", false), RC_INVALID);
 }
 
-KIT_TEST(connections)
+TEST(connections)
 {
 	static const struct {
 		const char *text;
@@ -131,7 +131,7 @@ KIT_TEST(connections)
 	}
 }
 
-KIT_TEST(content_types)
+TEST(content_types)
 {
 	static const struct {
 		const char *text;
@@ -158,7 +158,7 @@ KIT_TEST(content_types)
 	}
 }
 
-KIT_TEST(expectations)
+TEST(expectations)
 {
 	struct head h;
 

@@ -2,12 +2,12 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "httpd/peer.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static struct peer p;
 static struct peer_nets nets;
 
-KIT_TEST(addresses)
+TEST(addresses)
 {
 	static const char *const rows[][2] = {
 		{ "192.0.2.1", "192.0.2.1" },
@@ -38,7 +38,7 @@ KIT_TEST(addresses)
 	ck_assert_int_eq(peer_read((struct str){ 0 }, &p), RC_INVALID);
 }
 
-KIT_TEST(hosts_of_one_network_of_ipv6_are_one_client)
+TEST(hosts_of_one_network_of_ipv6_are_one_client)
 {
 	struct peer q;
 
@@ -59,7 +59,7 @@ in_nets(const char *addr)
 	return peer_nets_have(&nets, p.addr);
 }
 
-KIT_TEST(networks)
+TEST(networks)
 {
 	static const char *const bad[] = { ",", "10.0.0.0/8,", "10.0.0.0/33",
 		"10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/x", "10.0.0.1/8", "::1",
@@ -91,7 +91,7 @@ KIT_TEST(networks)
 	buf_free(&b);
 }
 
-KIT_TEST(the_client_behind_proxies)
+TEST(the_client_behind_proxies)
 {
 	static const struct {
 		const char *direct, *first, *second, *client;

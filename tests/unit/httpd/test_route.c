@@ -3,7 +3,7 @@
 
 #include "core/mem.h"
 #include "httpd/route.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static void
 handler(void *arg, struct httpd_req *r)
@@ -41,7 +41,7 @@ find(const char *method, const char *path, struct route_match *m)
 	return route_find(table, NELEM(table), str_of(method), &u, m);
 }
 
-KIT_TEST(finding)
+TEST(finding)
 {
 	static const struct {
 		const char *method, *path;
@@ -93,7 +93,7 @@ KIT_TEST(finding)
 	}
 }
 
-KIT_TEST(parameters_stand_in_order)
+TEST(parameters_stand_in_order)
 {
 	struct route_match m;
 
@@ -103,7 +103,7 @@ KIT_TEST(parameters_stand_in_order)
 	ck_assert(str_eq(m.params[1], STR("m2")));
 }
 
-KIT_TEST(allow_is_cut_before_a_method_not_inside_one)
+TEST(allow_is_cut_before_a_method_not_inside_one)
 {
 	struct httpd_route many[32];
 	char names[32][8];
@@ -125,7 +125,7 @@ KIT_TEST(allow_is_cut_before_a_method_not_inside_one)
 	ck_assert_uint_eq((strlen(m.allow) + 2) % 8, 0);
 }
 
-KIT_TEST(rows_that_cannot_be_served_are_refused)
+TEST(rows_that_cannot_be_served_are_refused)
 {
 	static const struct httpd_route bad[] = {
 		ROW(NULL, "/"),

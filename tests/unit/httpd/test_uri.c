@@ -3,7 +3,7 @@
 
 #include "core/mem.h"
 #include "httpd/uri.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static char work[4096];
 
@@ -14,7 +14,7 @@ decode(const char *in, size_t n, bool plus, struct str *out)
 	return uri_decode(work, n, plus, out);
 }
 
-KIT_TEST(decoding)
+TEST(decoding)
 {
 	static const struct {
 		const char *in;
@@ -64,7 +64,7 @@ KIT_TEST(decoding)
 	}
 }
 
-KIT_TEST(a_nul_byte_is_refused)
+TEST(a_nul_byte_is_refused)
 {
 	struct str out;
 
@@ -90,7 +90,7 @@ check_path(const char *in, enum rc want, const char *segments)
 	ck_assert_msg(rest.p == NULL, "%s", in);
 }
 
-KIT_TEST(paths)
+TEST(paths)
 {
 	check_path("/", RC_OK, "");
 	check_path("/a", RC_OK, "a");
@@ -119,7 +119,7 @@ load_query(struct uri *u, const char *in)
 	ck_assert_int_eq(uri_split_query(u, work, strlen(in)), RC_OK);
 }
 
-KIT_TEST(queries)
+TEST(queries)
 {
 	struct uri u;
 
@@ -141,7 +141,7 @@ KIT_TEST(queries)
 	ck_assert_uint_eq(u.npairs, 0);
 }
 
-KIT_TEST(queries_refused)
+TEST(queries_refused)
 {
 	static const char *const bad[] = { "a=%", "%=a", "a=%00", "a=%ff",
 		"a=1&b=%zz" };
@@ -154,7 +154,7 @@ KIT_TEST(queries_refused)
 	}
 }
 
-KIT_TEST(query_pairs_have_a_ceiling)
+TEST(query_pairs_have_a_ceiling)
 {
 	struct uri u;
 	size_t n = 0;

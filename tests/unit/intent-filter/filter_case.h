@@ -13,9 +13,9 @@
 #include "core/buf.h"
 #include "core/zone.h"
 #include "filter.h"
-#include "kit/kit.h"
 #include "rx/rx.h"
 #include "speech.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 #define CASE_EXAMPLES "proto-schemas/examples/"
@@ -102,7 +102,7 @@ case_run(const char *request)
 static inline char *
 case_protocol(void)
 {
-	return kit_read_file(CASE_PROTOCOL, NULL);
+	return tk_read_file(CASE_PROTOCOL, NULL);
 }
 
 /* The protocol's light (0), alarm (1) and head (2) intents. */

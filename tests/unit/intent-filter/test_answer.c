@@ -39,7 +39,7 @@ static const struct {
 	    "execute_intents" },
 };
 
-KIT_TEST(a_skill_has_the_last_word)
+TEST(a_skill_has_the_last_word)
 {
 	size_t i;
 
@@ -64,7 +64,7 @@ KIT_TEST(a_skill_has_the_last_word)
 	}
 }
 
-KIT_TEST(a_rejected_intent_leaves_it_to_the_model)
+TEST(a_rejected_intent_leaves_it_to_the_model)
 {
 	json_t *r =
 	    case_run("{\"command\":\"把灯变紫\"," CATALOG "," SKILL "}");
@@ -76,7 +76,7 @@ KIT_TEST(a_rejected_intent_leaves_it_to_the_model)
 	json_decref(r);
 }
 
-KIT_TEST(spans_are_told_in_the_callers_text_too)
+TEST(spans_are_told_in_the_callers_text_too)
 {
 	json_t *r =
 	    case_run("{\"command\":\" 请 帮我，把 燈 變 紅！\"," CATALOG "}");
@@ -88,7 +88,7 @@ KIT_TEST(spans_are_told_in_the_callers_text_too)
 	json_decref(r);
 }
 
-KIT_TEST(entities_are_listed_on_request)
+TEST(entities_are_listed_on_request)
 {
 	json_t *r = case_run("{\"command\":\"10分钟后打开客厅的灯\"," CATALOG
 			     ",\"options\":{\"return_debug_entities\":true}}");
@@ -106,7 +106,7 @@ KIT_TEST(entities_are_listed_on_request)
 	json_decref(r);
 }
 
-KIT_TEST(without_the_time_parser_times_fill_nothing)
+TEST(without_the_time_parser_times_fill_nothing)
 {
 	json_t *r = case_run(
 	    "{\"command\":\"10分钟后提醒我\",\"intent_catalog\":[{\"id\":"

@@ -6,7 +6,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "core/metric.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 struct rig {
@@ -84,7 +84,7 @@ got(struct rig *r, const char *json)
 	return cat;
 }
 
-KIT_TEST(content_decides)
+TEST(content_decides)
 {
 	struct rig r;
 
@@ -111,7 +111,7 @@ KIT_TEST(content_decides)
 }
 
 /* No content has the key of a name, whatever the name. */
-KIT_TEST(names_are_apart_from_contents)
+TEST(names_are_apart_from_contents)
 {
 	struct wire_intent_catalog_report m;
 	struct wire_err err;
@@ -150,7 +150,7 @@ KIT_TEST(names_are_apart_from_contents)
 }
 
 /* The least recently used go first, and what is kept is counted. */
-KIT_TEST(memory_is_bounded)
+TEST(memory_is_bounded)
 {
 	const struct catalog *cat;
 	struct wire_err err;
@@ -204,7 +204,7 @@ KIT_TEST(memory_is_bounded)
 }
 
 /* A house with very much in it. */
-KIT_TEST(a_thousand_intents_fit)
+TEST(a_thousand_intents_fit)
 {
 	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
 	const struct catalog *cat;

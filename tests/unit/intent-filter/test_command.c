@@ -5,9 +5,9 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "core/zone.h"
-#include "kit/kit.h"
 #include "reading.h"
 #include "segment.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *raw, *text, *locale;
@@ -28,7 +28,7 @@ static const struct {
 	{ "　开灯　", "开灯", "zh-CN" },
 };
 
-KIT_TEST(commands_are_normalised)
+TEST(commands_are_normalised)
 {
 	struct arena *a = arena_new(65536);
 	struct command c;
@@ -46,7 +46,7 @@ KIT_TEST(commands_are_normalised)
 	arena_free(a);
 }
 
-KIT_TEST(a_given_locale_is_kept)
+TEST(a_given_locale_is_kept)
 {
 	struct arena *a = arena_new(65536);
 	struct command c;
@@ -58,7 +58,7 @@ KIT_TEST(a_given_locale_is_kept)
 	arena_free(a);
 }
 
-KIT_TEST(bad_and_huge_commands_fail)
+TEST(bad_and_huge_commands_fail)
 {
 	struct arena *a = arena_new(4096);
 	struct command c;
@@ -105,7 +105,7 @@ read_at_noon(struct reading *r, struct str text, const char *locale,
 	speech_free(speech);
 }
 
-KIT_TEST(commands_are_segmented)
+TEST(commands_are_segmented)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
@@ -135,7 +135,7 @@ KIT_TEST(commands_are_segmented)
 	arena_free(a);
 }
 
-KIT_TEST(a_long_command_keeps_its_rest)
+TEST(a_long_command_keeps_its_rest)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
@@ -165,7 +165,7 @@ static const struct {
 	{ "ab", "", "" },
 };
 
-KIT_TEST(parts_are_found_in_the_callers_text)
+TEST(parts_are_found_in_the_callers_text)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct command c;

@@ -4,7 +4,7 @@
 #include "core/mem.h"
 #include "filter_case.h"
 
-KIT_TEST(the_protocols_request_gives_the_protocols_intents)
+TEST(the_protocols_request_gives_the_protocols_intents)
 {
 	char *request = case_protocol();
 	json_t *r = case_run(request);
@@ -68,7 +68,7 @@ static const struct {
 	{ "what time is it", NULL, "fallback_reasoning" },
 };
 
-KIT_TEST(utterances)
+TEST(utterances)
 {
 	size_t i;
 
@@ -92,7 +92,7 @@ KIT_TEST(utterances)
 	}
 }
 
-KIT_TEST(each_segment_has_its_own_duration)
+TEST(each_segment_has_its_own_duration)
 {
 	json_t *r = case_say(case_seed(), "10分钟后提醒我，然后20分钟后提醒我");
 
@@ -106,7 +106,7 @@ KIT_TEST(each_segment_has_its_own_duration)
 	json_decref(r);
 }
 
-KIT_TEST(a_missing_required_slot_asks)
+TEST(a_missing_required_slot_asks)
 {
 	json_t *r =
 	    case_say(case_json("[{\"id\":\"i\",\"match\":{\"keywords_any\":"
@@ -122,7 +122,7 @@ KIT_TEST(a_missing_required_slot_asks)
 	json_decref(r);
 }
 
-KIT_TEST(what_is_left_over_is_told)
+TEST(what_is_left_over_is_told)
 {
 	json_t *r = case_say(case_seed(), "开灯，然后给我讲个故事");
 
@@ -158,7 +158,7 @@ static const struct {
 	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1b", false },
 };
 
-KIT_TEST(match_rules)
+TEST(match_rules)
 {
 	size_t i;
 
@@ -197,7 +197,7 @@ static const struct {
 	    "" },
 };
 
-KIT_TEST(options_are_obeyed)
+TEST(options_are_obeyed)
 {
 	size_t i, j, n;
 
@@ -226,7 +226,7 @@ KIT_TEST(options_are_obeyed)
 	}
 }
 
-KIT_TEST(debug_candidates_are_listed_on_request)
+TEST(debug_candidates_are_listed_on_request)
 {
 	json_t *r = case_run("{\"command\":\"音乐\",\"intent_catalog\":[" TWO
 			     "],\"options\":{\"max_intents_per_segment\":1,"
@@ -250,7 +250,7 @@ static const struct {
 	    "/intent_catalog/1/match/regex_all/0" },
 };
 
-KIT_TEST(bad_catalogs_are_refused_at_their_place)
+TEST(bad_catalogs_are_refused_at_their_place)
 {
 	size_t i;
 

@@ -76,7 +76,7 @@ check_answer(const char *command, const char *when)
 	json_decref(answer);
 }
 
-KIT_TEST_T(no_moment_is_before_now, 300)
+TEST_T(no_moment_is_before_now, 300)
 {
 	char text[256];
 	size_t n, d, h, e, w, said = 0;
@@ -115,7 +115,7 @@ static const struct {
 	    "\"sys.fallback_reasoning\",\"reason\":\"unused_time\"}" },
 };
 
-KIT_TEST(a_time_without_a_slot_rejects)
+TEST(a_time_without_a_slot_rejects)
 {
 	size_t i;
 
@@ -135,7 +135,7 @@ KIT_TEST(a_time_without_a_slot_rejects)
 	}
 }
 
-KIT_TEST(the_others_are_still_executed)
+TEST(the_others_are_still_executed)
 {
 	char *request = ask("十分钟后关灯，明天早上提醒我", nows[0]);
 	json_t *r = case_run(request);
@@ -155,7 +155,7 @@ static const char *const at_once[] = { "现在关灯", "马上关灯", "立刻�
 	"关灯一会儿", "今天关灯", "都十点了，关灯", "都十点了关灯",
 	"关灯，现在就关灯", "《七点钟》关灯" };
 
-KIT_TEST(what_is_no_other_time_does_not_reject)
+TEST(what_is_no_other_time_does_not_reject)
 {
 	size_t i;
 
@@ -172,7 +172,7 @@ KIT_TEST(what_is_no_other_time_does_not_reject)
 }
 
 /* An alias is a keyword that has a time in it. */
-KIT_TEST(a_time_in_an_alias_does_not_reject)
+TEST(a_time_in_an_alias_does_not_reject)
 {
 	json_t *r = case_run("{\"command\":\"打开七点钟闹铃\","
 			     "\"intent_catalog\":[{\"id\":\"bell\",\"match\":{"

@@ -3,8 +3,8 @@
  */
 #include "core/mem.h"
 #include "gap.h"
-#include "kit/kit.h"
 #include "literal.h"
+#include "testkit/testkit.h"
 
 /* A pattern, and the texts of which a match has one; "": nothing is known. */
 static const struct {
@@ -42,7 +42,7 @@ static const struct {
 	{ "\\", "" },
 };
 
-KIT_TEST(a_pattern_needs_one_of_its_texts)
+TEST(a_pattern_needs_one_of_its_texts)
 {
 	struct literals l;
 	size_t i, j;
@@ -80,7 +80,7 @@ static const struct {
 	{ ".{", "(.{)", 1U << 1 },
 };
 
-KIT_TEST(gaps_are_marked)
+TEST(gaps_are_marked)
 {
 	struct buf b = BUF_INIT(4096);
 	size_t i;
@@ -98,7 +98,7 @@ KIT_TEST(gaps_are_marked)
 	buf_free(&b);
 }
 
-KIT_TEST(more_groups_than_bits_mark_nothing)
+TEST(more_groups_than_bits_mark_nothing)
 {
 	struct buf b = BUF_INIT(4096);
 	struct buf pattern = BUF_INIT(4096);

@@ -330,7 +330,7 @@ wrong_answer(const struct line *l, const json_t *answer)
 	return why;
 }
 
-KIT_TEST_T(every_utterance_is_understood, 300)
+TEST_T(every_utterance_is_understood, 300)
 {
 	struct table t = table_open();
 	json_t *catalogs = json_object();
@@ -364,7 +364,7 @@ KIT_TEST_T(every_utterance_is_understood, 300)
 }
 
 /* A table of easy cases would prove nothing. */
-KIT_TEST(a_third_of_the_table_must_not_act)
+TEST(a_third_of_the_table_must_not_act)
 {
 	struct table t = table_open();
 	int lines = 0, negative = 0;
@@ -380,7 +380,7 @@ KIT_TEST(a_third_of_the_table_must_not_act)
 }
 
 /* Every intent of every catalog is expected somewhere. */
-KIT_TEST(every_intent_is_asked_for)
+TEST(every_intent_is_asked_for)
 {
 	struct table t = table_open();
 	json_t *catalogs = json_object(), *seen = json_object(), *intent;

@@ -7,8 +7,8 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "examples.h"
-#include "kit/kit.h"
 #include "speech.h"
+#include "testkit/testkit.h"
 
 static const char *const set[] = { "he", "she", "his", "hers", "灯", "开灯",
 	"关灯", "灯", "" };
@@ -24,7 +24,7 @@ static const struct {
 	{ "hehe", "0-2:0 2-4:0 " },
 };
 
-KIT_TEST(all_words_are_found_in_one_pass)
+TEST(all_words_are_found_in_one_pass)
 {
 	struct automaton *m = automaton_new();
 	struct automaton_hit hits[16];
@@ -50,7 +50,7 @@ KIT_TEST(all_words_are_found_in_one_pass)
 }
 
 /* Against the plain way, over all words of two letters in random texts. */
-KIT_TEST(nothing_is_missed)
+TEST(nothing_is_missed)
 {
 	struct automaton *m = automaton_new();
 	struct automaton_hit hits[512];
@@ -107,7 +107,7 @@ static const struct {
 	{ "", SPEECH_NOT, NULL },
 };
 
-KIT_TEST(everyday_words_are_known)
+TEST(everyday_words_are_known)
 {
 	struct speech *s = speech_new();
 	struct speech_hit hits[64];
@@ -129,7 +129,7 @@ KIT_TEST(everyday_words_are_known)
 	speech_free(s);
 }
 
-KIT_TEST(the_nearest_example_counts)
+TEST(the_nearest_example_counts)
 {
 	struct examples *e = examples_new();
 	struct arena *a = arena_new(1 << 20);

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define TABLE_FOLDER "tests/unit/intent-filter/"
 #define TABLE_MORE   "…"
@@ -51,7 +51,7 @@ struct table {
 static inline struct table
 table_open(void)
 {
-	char *text = kit_read_file(TABLE_FOLDER "utterances.tsv", NULL);
+	char *text = tk_read_file(TABLE_FOLDER "utterances.tsv", NULL);
 
 	return (struct table){ text, text, 0 };
 }

@@ -5,9 +5,9 @@
 
 #include "budget.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(estimates)
+TEST(estimates)
 {
 	static const struct {
 		const char *text;
@@ -34,7 +34,7 @@ KIT_TEST(estimates)
 }
 
 /* The beginning and the end stay. */
-KIT_TEST(shortened)
+TEST(shortened)
 {
 	static const struct {
 		const char *text;
@@ -83,7 +83,7 @@ talk(
 }
 
 /* Each of these messages has 10 tokens, one with calls 22. */
-KIT_TEST(the_oldest_fall_out)
+TEST(the_oldest_fall_out)
 {
 	static const struct llm_tool_call calls[2] = {
 		{ .name = STR_INIT("a"), .arguments = STR_INIT("{}") },
@@ -120,7 +120,7 @@ KIT_TEST(the_oldest_fall_out)
 	arena_free(a);
 }
 
-KIT_TEST(long_messages_are_shortened)
+TEST(long_messages_are_shortened)
 {
 	static const struct llm_tool_call calls[2] = {
 		{ .name = STR_INIT("a"), .arguments = STR_INIT("{}") },

@@ -5,7 +5,7 @@
 
 #include "core/mem.h"
 #include "history.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
 
@@ -53,7 +53,7 @@ reads_as(const char *const *json, size_t n, const char *want)
 	reads_as((const char *const[]){ __VA_ARGS__ }, \
 	    NELEM(((const char *const[]){ __VA_ARGS__ })), (want))
 
-KIT_TEST(plain_messages)
+TEST(plain_messages)
 {
 	READS("u:你好|a:嗨|u:[presence] data={}", MSG("user", "你好", ""),
 	    MSG("assistant", "嗨", ""),
@@ -66,7 +66,7 @@ KIT_TEST(plain_messages)
 	    "no json", MSG("user", "b", ",\"turn_id\":\"turn_0\""));
 }
 
-KIT_TEST(calls_with_their_results)
+TEST(calls_with_their_results)
 {
 	READS("a[{\"a\":1}]:|t(c1):{}|a:好",
 	    MSG("assistant", "", CALLS(CALL("c1"))), RESULT("c1"),
@@ -78,7 +78,7 @@ KIT_TEST(calls_with_their_results)
 }
 
 /* What a strict provider would refuse is not shown. */
-KIT_TEST(broken_groups)
+TEST(broken_groups)
 {
 	/* Cut off at the front. */
 	READS("u:然后", RESULT("c1"), MSG("user", "然后", ""));
@@ -120,7 +120,7 @@ deed(struct turn *t, enum turn_kind kind, size_t round, const char *id)
 	return d;
 }
 
-KIT_TEST(a_turn_so_far)
+TEST(a_turn_so_far)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct history_list l;
@@ -156,7 +156,7 @@ KIT_TEST(a_turn_so_far)
 }
 
 /* Others read these: query is at the top whatever came of it. */
-KIT_TEST(what_was_forgotten)
+TEST(what_was_forgotten)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -204,7 +204,7 @@ KIT_TEST(what_was_forgotten)
 	arena_free(a);
 }
 
-KIT_TEST(large_outputs_are_cut)
+TEST(large_outputs_are_cut)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	char *big = mem_alloc(4 * HISTORY_OUTPUT_MAX);
@@ -229,7 +229,7 @@ KIT_TEST(large_outputs_are_cut)
 }
 
 /* What is stored is read back as it was said. */
-KIT_TEST(stored_and_read_back)
+TEST(stored_and_read_back)
 {
 	static const char want[] = "a[{\"a\":1}]:|t(ia_0):{\"ok\":true}|"
 				   "a[{\"a\":1}]:先|t(c1):{\"ok\":true}|"
@@ -261,7 +261,7 @@ KIT_TEST(stored_and_read_back)
 }
 
 /* Calls too large to be kept are kept without their arguments. */
-KIT_TEST(calls_too_large_to_keep)
+TEST(calls_too_large_to_keep)
 {
 	struct arena *a = arena_new(4 * 1024 * 1024);
 	char *big = mem_alloc(20000);
@@ -296,7 +296,7 @@ chat_of(const char *inputs, struct arena *a)
 	return chat;
 }
 
-KIT_TEST(what_came_in)
+TEST(what_came_in)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat = chat_of(
@@ -324,7 +324,7 @@ KIT_TEST(what_came_in)
 	arena_free(a);
 }
 
-KIT_TEST(inputs_without_words)
+TEST(inputs_without_words)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat =

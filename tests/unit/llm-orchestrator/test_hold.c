@@ -6,7 +6,7 @@
 
 #include "core/mem.h"
 #include "hold.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *text;
@@ -69,7 +69,7 @@ is(struct str text, size_t n, const char *want)
 	    want);
 }
 
-KIT_TEST(at_once)
+TEST(at_once)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct hold h = { .calls = true };
@@ -79,7 +79,7 @@ KIT_TEST(at_once)
 }
 
 /* Byte by byte, never more than in the end, and never less again. */
-KIT_TEST(bit_by_bit)
+TEST(bit_by_bit)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct hold h = { .calls = true };
@@ -97,7 +97,7 @@ KIT_TEST(bit_by_bit)
 }
 
 /* Once shut, it stays so. */
-KIT_TEST(what_follows_a_claim)
+TEST(what_follows_a_claim)
 {
 	struct hold h = { .calls = true };
 	struct str text = STR("我来，已经好，真的。");
@@ -106,7 +106,7 @@ KIT_TEST(what_follows_a_claim)
 	is(text, hold_free(&h, text), "我来，");
 }
 
-KIT_TEST(without_calls_all_is_said)
+TEST(without_calls_all_is_said)
 {
 	static const struct {
 		const char *text, *free;

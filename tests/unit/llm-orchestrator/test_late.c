@@ -5,9 +5,9 @@
 
 #include "core/mem.h"
 #include "history.h"
-#include "kit/kit.h"
 #include "late.h"
 #include "reply.h"
+#include "testkit/testkit.h"
 
 #define NOW INT64_C(1800000000000)
 
@@ -27,7 +27,7 @@ deed(struct turn *t, enum turn_kind kind, enum turn_outcome outcome,
 
 #define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
-KIT_TEST(only_what_nobody_confirmed)
+TEST(only_what_nobody_confirmed)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct late_list l = { .n = 0 }, back;
@@ -54,7 +54,7 @@ KIT_TEST(only_what_nobody_confirmed)
 }
 
 /* The newest LATE_MAX, and none that is too old. */
-KIT_TEST(bounds)
+TEST(bounds)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct late_list l = { .n = 0 }, back;
@@ -79,7 +79,7 @@ KIT_TEST(bounds)
 	arena_free(a);
 }
 
-KIT_TEST(what_is_no_list)
+TEST(what_is_no_list)
 {
 	static const char *const rows[] = { "", "{", "7", "{}", "[1,{},[]]",
 		"[{\"request_id\":\"r\",\"since\":1}]",
@@ -96,7 +96,7 @@ KIT_TEST(what_is_no_list)
 }
 
 /* What is known is told, and kept only until it was. */
-KIT_TEST(told_once)
+TEST(told_once)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct late_list l = { .n = 3 };
@@ -123,7 +123,7 @@ KIT_TEST(told_once)
 }
 
 /* The turn that tells it says so after the model's words, and stores it. */
-KIT_TEST(in_the_reply)
+TEST(in_the_reply)
 {
 	static const struct history_mark mark = { STR_INIT("turn_1"),
 		STR_INIT("2026-11-20T12:00:00Z") };

@@ -2,8 +2,8 @@
  * What the model is told.
  */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "prompt.h"
+#include "testkit/testkit.h"
 
 static struct wire_emotion_observe_reply
 feeling(enum wire_emotion e, enum wire_exec_mode mode)
@@ -41,7 +41,7 @@ told(const struct prompt *p, const char *const *have, const char *const * not )
 	    (const char *const[]){ not NULL })
 #define _ ,
 
-KIT_TEST(who_and_how)
+TEST(who_and_how)
 {
 	struct wire_emotion_observe_reply f =
 	    feeling(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -67,7 +67,7 @@ KIT_TEST(who_and_how)
 	    "现在不能忘掉" _ "【这一次】" _);
 }
 
-KIT_TEST(strategies)
+TEST(strategies)
 {
 	static const struct {
 		enum wire_emotion e;
@@ -89,7 +89,7 @@ KIT_TEST(strategies)
 }
 
 /* What a soul has lived through changes what it was born with. */
-KIT_TEST(traits_drift)
+TEST(traits_drift)
 {
 	struct wire_emotion_observe_reply f =
 	    feeling(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -113,7 +113,7 @@ KIT_TEST(traits_drift)
 }
 
 /* While the gate is closed what is for safety is named, and only then. */
-KIT_TEST(safety)
+TEST(safety)
 {
 	struct wire_emotion_observe_reply f =
 	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
@@ -132,7 +132,7 @@ KIT_TEST(safety)
 }
 
 /* Rules that depend on the gate, the body and memory. */
-KIT_TEST(rules)
+TEST(rules)
 {
 	struct wire_emotion_observe_reply f =
 	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
@@ -149,7 +149,7 @@ KIT_TEST(rules)
 	TOLD(&p, "没有可用的技能" _, "不在线" _);
 }
 
-KIT_TEST(this_turn)
+TEST(this_turn)
 {
 	struct prompt p = { .now = STR("n"), .silent = true };
 
@@ -160,7 +160,7 @@ KIT_TEST(this_turn)
 }
 
 /* Words by which others tell a request to summarise are not used here. */
-KIT_TEST(is_no_request_to_summarise)
+TEST(is_no_request_to_summarise)
 {
 	struct prompt p = { .now = STR("n"), .summary = STR("x") };
 
@@ -168,7 +168,7 @@ KIT_TEST(is_no_request_to_summarise)
 }
 
 /* A type that is none, and a text that does not fit. */
-KIT_TEST(odd_values)
+TEST(odd_values)
 {
 	struct prompt p = {
 		.name = STR("x"), .mbti = STR("ABCD"), .now = STR("n")

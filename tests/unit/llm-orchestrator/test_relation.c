@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "relation.h"
+#include "testkit/testkit.h"
 
 static const struct persona average = { 0.5, 0.5, 0.5, 0.5, 0.5 };
 
 #define near(x, y) ck_assert_double_lt(fabs((x) - (y)), 1e-9)
 
-KIT_TEST(nobody_is_known)
+TEST(nobody_is_known)
 {
 	static const char *const rows[] = { "", "你好", "今天天气怎么样",
 		"my bosses", "INFJS", "XINFJ", "befriended", "ABCD" };
@@ -27,7 +27,7 @@ KIT_TEST(nobody_is_known)
 }
 
 /* Nobody can make it look through a whole book. */
-KIT_TEST(only_the_beginning_is_looked_at)
+TEST(only_the_beginning_is_looked_at)
 {
 	static const char name[] = "INFJ ";
 	char text[RELATION_TEXT_MAX + sizeof(name)];
@@ -44,7 +44,7 @@ KIT_TEST(only_the_beginning_is_looked_at)
 }
 
 /* A type that is named says more than the words around it. */
-KIT_TEST(a_type_is_named)
+TEST(a_type_is_named)
 {
 	static const char *const rows[] = { "INFJ", "他是infj吗",
 		"我老板是INFJ", "an INFJ, I think", "(InFj)" };
@@ -62,7 +62,7 @@ KIT_TEST(a_type_is_named)
 	}
 }
 
-KIT_TEST(words_that_hint)
+TEST(words_that_hint)
 {
 	static const struct {
 		const char *said;
@@ -93,7 +93,7 @@ KIT_TEST(words_that_hint)
 }
 
 /* 1 - the mean distance of the traits, and the three bands of it. */
-KIT_TEST(resonance)
+TEST(resonance)
 {
 	static const struct {
 		double distance;

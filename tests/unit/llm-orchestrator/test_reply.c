@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "reply.h"
+#include "testkit/testkit.h"
 
 #define DEED(k, o, r, s, l)                                          \
 	{                                                            \
@@ -46,7 +46,7 @@ says(const struct turn *t, bool absent, const char *want)
 	arena_free(a);
 }
 
-KIT_TEST(silence)
+TEST(silence)
 {
 	static const struct {
 		const char *in, *out;
@@ -72,7 +72,7 @@ KIT_TEST(silence)
 	}
 }
 
-KIT_TEST(the_models_words)
+TEST(the_models_words)
 {
 	struct turn t = turn_of(NULL, 0, " 晴天。 ");
 
@@ -88,7 +88,7 @@ KIT_TEST(the_models_words)
 	says(&t, false, "我现在答不上来，请稍后再试。");
 }
 
-KIT_TEST(direct_actions)
+TEST(direct_actions)
 {
 	static const struct turn_deed ok[] = {
 		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
@@ -110,7 +110,7 @@ KIT_TEST(direct_actions)
 }
 
 /* Each way to fail has its sentence, and names what it is about. */
-KIT_TEST(failures_are_named)
+TEST(failures_are_named)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -169,7 +169,7 @@ KIT_TEST(failures_are_named)
 }
 
 /* What the body says is said only if it can be. */
-KIT_TEST(long_errors_are_not_said)
+TEST(long_errors_are_not_said)
 {
 	struct turn_deed d = DEED(INVOKE, ERROR, 1, "nod", "点头");
 	char why[400];
@@ -184,7 +184,7 @@ KIT_TEST(long_errors_are_not_said)
 	says(&t, false, "点头没有成功。");
 }
 
-KIT_TEST(calls_without_words)
+TEST(calls_without_words)
 {
 	static const struct turn_deed deeds[] = {
 		DEED(INVOKE, OK, 1, "nod", "点头"),
@@ -202,7 +202,7 @@ KIT_TEST(calls_without_words)
 }
 
 /* What was forgotten, and what was not, whatever the model says of it. */
-KIT_TEST(forgetting)
+TEST(forgetting)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -253,7 +253,7 @@ KIT_TEST(forgetting)
 	arena_free(a);
 }
 
-KIT_TEST(search_questions_overflow)
+TEST(search_questions_overflow)
 {
 	static const struct turn_deed deeds[] = { DEED(
 	    RECALL, ERROR, 1, "recall_memory", "回忆") };
@@ -274,7 +274,7 @@ KIT_TEST(search_questions_overflow)
 }
 
 /* Tried again and done is done; both outcomes of a pair are told. */
-KIT_TEST(reported_once)
+TEST(reported_once)
 {
 	static const struct turn_deed deeds[] = {
 		DEED(INVOKE, INVALID, 1, "light", "灯"),
@@ -302,7 +302,7 @@ KIT_TEST(reported_once)
 }
 
 /* However long the model talks, the rest is heard. */
-KIT_TEST(long_replies_are_cut)
+TEST(long_replies_are_cut)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	size_t n = 2 * REPLY_MAX;
@@ -321,7 +321,7 @@ KIT_TEST(long_replies_are_cut)
 	arena_free(a);
 }
 
-KIT_TEST(control_characters_are_blanks)
+TEST(control_characters_are_blanks)
 {
 	struct arena *a = arena_new(64);
 	struct str s = reply_clean(STR("a\x01\x02z\n\tb\x7f"), 64, a);

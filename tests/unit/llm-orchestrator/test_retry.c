@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "retry.h"
+#include "testkit/testkit.h"
 
 #define SAID(id_, ts_, text_)                                        \
 	{                                                            \
@@ -45,7 +45,7 @@ write_of(struct wire_chat_request_inputs *in, size_t n, const char *terminal,
 }
 
 /* Equal exactly if they are the same. */
-KIT_TEST(each_like_itself_only)
+TEST(each_like_itself_only)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		for (size_t k = 0; k < NELEM(rows); k++) {
@@ -61,7 +61,7 @@ KIT_TEST(each_like_itself_only)
 	}
 }
 
-KIT_TEST(another_body)
+TEST(another_body)
 {
 	struct buf a = BUF_INIT(4096), b = BUF_INIT(4096);
 
@@ -73,7 +73,7 @@ KIT_TEST(another_body)
 }
 
 /* Without a name what is said twice is said twice. */
-KIT_TEST(no_name)
+TEST(no_name)
 {
 	struct wire_chat_request_inputs in[] = { SAID("", "", "开灯"),
 		NOTE("n1", "door") };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "route.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 #define SKILLS                                                                 \
@@ -69,7 +69,7 @@ close_bench(struct bench *b)
 
 #define is(s, text) ck_assert_msg(str_eq((s), STR(text)), "%.*s", STR_ARG(s))
 
-KIT_TEST(ready_intents_become_deeds)
+TEST(ready_intents_become_deeds)
 {
 	struct bench b;
 
@@ -100,7 +100,7 @@ KIT_TEST(ready_intents_become_deeds)
 	close_bench(&b);
 }
 
-KIT_TEST(normalized_without_arguments)
+TEST(normalized_without_arguments)
 {
 	struct turn_deed d = { .skill = STR("nod"), .args = STR("{}") };
 	struct buf out = BUF_INIT(1024);
@@ -111,7 +111,7 @@ KIT_TEST(normalized_without_arguments)
 }
 
 /* What only looks ready: coerced, left, unknown, without a skill. */
-KIT_TEST(arguments_are_checked)
+TEST(arguments_are_checked)
 {
 	struct bench b;
 
@@ -134,7 +134,7 @@ KIT_TEST(arguments_are_checked)
 	close_bench(&b);
 }
 
-KIT_TEST(what_is_missing_is_asked)
+TEST(what_is_missing_is_asked)
 {
 	struct bench b;
 
@@ -158,7 +158,7 @@ KIT_TEST(what_is_missing_is_asked)
 }
 
 /* The time alone stands in unmatched; the model is told what is wanted then. */
-KIT_TEST(what_a_time_rejects_is_left_whole)
+TEST(what_a_time_rejects_is_left_whole)
 {
 	struct bench b;
 
@@ -176,7 +176,7 @@ KIT_TEST(what_a_time_rejects_is_left_whole)
 }
 
 /* Other decisions carry nothing; an empty one to execute leaves all. */
-KIT_TEST(other_decisions)
+TEST(other_decisions)
 {
 	struct bench b;
 
@@ -196,7 +196,7 @@ KIT_TEST(other_decisions)
 	close_bench(&b);
 }
 
-KIT_TEST(too_many)
+TEST(too_many)
 {
 	struct buf list = BUF_INIT(8192);
 	struct bench b;
@@ -217,7 +217,7 @@ KIT_TEST(too_many)
 	buf_free(&list);
 }
 
-KIT_TEST(too_small_an_arena)
+TEST(too_small_an_arena)
 {
 	struct bench b;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "say.h"
+#include "testkit/testkit.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
@@ -41,7 +41,7 @@ is(struct str got, const char *want)
 	    STR_ARG(got), want);
 }
 
-KIT_TEST(every_type)
+TEST(every_type)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -80,7 +80,7 @@ KIT_TEST(every_type)
 	arena_free(a);
 }
 
-KIT_TEST(what_went_wrong)
+TEST(what_went_wrong)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -109,7 +109,7 @@ KIT_TEST(what_went_wrong)
 }
 
 /* Nothing half is said: the buffer tells. */
-KIT_TEST(no_room)
+TEST(no_room)
 {
 	struct buf b = BUF_INIT(64);
 

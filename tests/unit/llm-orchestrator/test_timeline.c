@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "timeline.h"
 
 static struct mono
@@ -36,7 +36,7 @@ writes(const struct timeline *t, const char *want)
 	arena_free(a);
 }
 
-KIT_TEST(stages)
+TEST(stages)
 {
 	struct timeline t = { .start = us(0) };
 
@@ -66,7 +66,7 @@ KIT_TEST(stages)
 }
 
 /* An action that is tried again is still the same stage. */
-KIT_TEST(once)
+TEST(once)
 {
 	struct timeline t = { .start = us(0) };
 
@@ -81,7 +81,7 @@ KIT_TEST(once)
 	timeline_free(&t);
 }
 
-KIT_TEST(a_ceiling)
+TEST(a_ceiling)
 {
 	struct timeline t = { .start = us(0) };
 

@@ -6,7 +6,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "toolbox.h"
 
 #define TURNS 100
@@ -67,7 +67,7 @@ many(int number)
 	return text;
 }
 
-KIT_TEST(skills_are_read_once_for_all_turns)
+TEST(skills_are_read_once_for_all_turns)
 {
 	struct bench b;
 	char *skills = many(1);
@@ -93,7 +93,7 @@ KIT_TEST(skills_are_read_once_for_all_turns)
 }
 
 /* What is held outlives its place; what is put out is read anew. */
-KIT_TEST(the_least_used_make_room)
+TEST(the_least_used_make_room)
 {
 	struct bench b;
 	char *one = many(1), *two = many(2);
@@ -113,7 +113,7 @@ KIT_TEST(the_least_used_make_room)
 	free(two);
 }
 
-KIT_TEST(what_is_no_list_is_refused)
+TEST(what_is_no_list_is_refused)
 {
 	struct bench b;
 	struct tools *t;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "tools.h"
 
 #define LIGHT                                                \
@@ -39,7 +39,7 @@ bench_close(struct bench *b)
 
 #define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
-KIT_TEST(skills_in_their_order)
+TEST(skills_in_their_order)
 {
 	struct bench b;
 
@@ -69,7 +69,7 @@ KIT_TEST(skills_in_their_order)
 	bench_close(&b);
 }
 
-KIT_TEST(what_is_no_report)
+TEST(what_is_no_report)
 {
 	struct arena *a = arena_new(1024 * 1024), *small = arena_new(64);
 	struct tools *t;
@@ -83,7 +83,7 @@ KIT_TEST(what_is_no_report)
 }
 
 /* Names that no provider takes get one that all do, always the same. */
-KIT_TEST(names_are_legal)
+TEST(names_are_legal)
 {
 	static const char longer[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
@@ -131,7 +131,7 @@ KIT_TEST(names_are_legal)
 	bench_close(&again);
 }
 
-KIT_TEST(arguments)
+TEST(arguments)
 {
 	static const struct {
 		const char *json, *want, *why; /* want or why */
@@ -169,7 +169,7 @@ KIT_TEST(arguments)
 }
 
 /* Schemas as they come: none, without a type, and such that are none. */
-KIT_TEST(schemas)
+TEST(schemas)
 {
 	static const struct {
 		const char *schema, *shown;
@@ -209,7 +209,7 @@ KIT_TEST(schemas)
 }
 
 /* What a schema says to us is read, and not shown to the model. */
-KIT_TEST(marks)
+TEST(marks)
 {
 	static const struct {
 		const char *schema, *shown;
@@ -251,7 +251,7 @@ KIT_TEST(marks)
 }
 
 /* Out of bounds is wrong, unless the schema says that the bound is meant. */
-KIT_TEST(clamped_arguments)
+TEST(clamped_arguments)
 {
 	struct wire_err err;
 	struct bench b;
@@ -274,7 +274,7 @@ KIT_TEST(clamped_arguments)
 	bench_close(&b);
 }
 
-KIT_TEST(words_for_people)
+TEST(words_for_people)
 {
 	struct bench b;
 

@@ -3,7 +3,7 @@
  */
 #include "turn_case.h"
 
-KIT_TEST(waits_for_its_place)
+TEST(waits_for_its_place)
 {
 	struct turn t;
 
@@ -16,7 +16,7 @@ KIT_TEST(waits_for_its_place)
 	turn_want(&t, placed(0), "");
 }
 
-KIT_TEST(loading_fails)
+TEST(loading_fails)
 {
 	struct turn t;
 
@@ -29,7 +29,7 @@ KIT_TEST(loading_fails)
 }
 
 /* The order in which the senses answer makes no difference. */
-KIT_TEST(senses_in_any_order)
+TEST(senses_in_any_order)
 {
 	static const struct {
 		int order[3];
@@ -57,7 +57,7 @@ KIT_TEST(senses_in_any_order)
 }
 
 /* What is offered, by decision and memory. */
-KIT_TEST(decision_alone_routes)
+TEST(decision_alone_routes)
 {
 	static const struct {
 		const struct turn_route *route;
@@ -85,7 +85,7 @@ KIT_TEST(decision_alone_routes)
 	}
 }
 
-KIT_TEST(without_a_catalog_nobody_filters)
+TEST(without_a_catalog_nobody_filters)
 {
 	struct turn t;
 
@@ -98,7 +98,7 @@ KIT_TEST(without_a_catalog_nobody_filters)
 }
 
 /* A direct action does not wait for memory; a thought does. */
-KIT_TEST(only_thinking_waits_for_memory)
+TEST(only_thinking_waits_for_memory)
 {
 	struct turn t;
 
@@ -121,7 +121,7 @@ KIT_TEST(only_thinking_waits_for_memory)
 	turn_want(&t, answered("哈哈", NULL, 0), "store");
 }
 
-KIT_TEST(direct_actions_are_what_delivery_says)
+TEST(direct_actions_are_what_delivery_says)
 {
 	static const enum turn_outcome outcomes[] = { TURN_OK, TURN_OFFLINE,
 		TURN_UNHEARD, TURN_LATE, TURN_NOT_CONFIRMED };
@@ -144,7 +144,7 @@ KIT_TEST(direct_actions_are_what_delivery_says)
 }
 
 /* Blocked or unknown: nothing is sent. */
-KIT_TEST(a_closed_gate_sends_nothing)
+TEST(a_closed_gate_sends_nothing)
 {
 	struct turn t;
 
@@ -166,7 +166,7 @@ KIT_TEST(a_closed_gate_sends_nothing)
 	turn_want(&t, answered("晴", NULL, 0), "store");
 }
 
-KIT_TEST(rejected_intents_are_not_sent)
+TEST(rejected_intents_are_not_sent)
 {
 	static const struct turn_deed deeds[] = { BAD_CALL(
 	    "safe", TURN_REJECTED) };
@@ -182,7 +182,7 @@ KIT_TEST(rejected_intents_are_not_sent)
 }
 
 /* A reply that cannot be stored is not given. */
-KIT_TEST(storing)
+TEST(storing)
 {
 	struct turn t;
 
@@ -227,7 +227,7 @@ to_phase(struct turn *t, enum turn_phase phase)
 }
 
 /* In every phase: what a cancel, a lost place and the deadline do. */
-KIT_TEST(stopping_in_every_phase)
+TEST(stopping_in_every_phase)
 {
 	static const char *const expired[] = {
 		[TURN_WAITING] = "fail 504",
@@ -264,7 +264,7 @@ KIT_TEST(stopping_in_every_phase)
 }
 
 /* Time runs out while the model words what was done. */
-KIT_TEST(deeds_are_told_without_the_model)
+TEST(deeds_are_told_without_the_model)
 {
 	struct turn t;
 

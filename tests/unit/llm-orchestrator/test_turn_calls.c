@@ -3,7 +3,7 @@
  */
 #include "turn_case.h"
 
-KIT_TEST(text_is_the_reply)
+TEST(text_is_the_reply)
 {
 	struct turn t;
 
@@ -14,7 +14,7 @@ KIT_TEST(text_is_the_reply)
 	turn_want(&t, STORED, "reply");
 }
 
-KIT_TEST(the_model_fails)
+TEST(the_model_fails)
 {
 	struct turn t;
 
@@ -37,7 +37,7 @@ KIT_TEST(the_model_fails)
 }
 
 /* All is done and said in one answer: one call of the model. */
-KIT_TEST(one_answer_suffices)
+TEST(one_answer_suffices)
 {
 	struct turn t;
 
@@ -51,7 +51,7 @@ KIT_TEST(one_answer_suffices)
 }
 
 /* Otherwise the results go back to the model. */
-KIT_TEST(results_go_back)
+TEST(results_go_back)
 {
 	static const struct {
 		const char *text;
@@ -78,7 +78,7 @@ KIT_TEST(results_go_back)
 	}
 }
 
-KIT_TEST(one_skill_in_order_the_others_beside)
+TEST(one_skill_in_order_the_others_beside)
 {
 	struct turn t;
 
@@ -98,7 +98,7 @@ KIT_TEST(one_skill_in_order_the_others_beside)
 	turn_want(&t, result(2, TURN_OK), "think all !call");
 }
 
-KIT_TEST(results_count_once)
+TEST(results_count_once)
 {
 	struct turn t;
 
@@ -114,7 +114,7 @@ KIT_TEST(results_count_once)
 }
 
 /* Wrong arguments go back once; then the model may only speak. */
-KIT_TEST(one_corrective_round)
+TEST(one_corrective_round)
 {
 	struct turn t;
 
@@ -125,7 +125,7 @@ KIT_TEST(one_corrective_round)
 	ck_assert(!turn_failed(&t, 0));
 }
 
-KIT_TEST(wrong_arguments_twice)
+TEST(wrong_arguments_twice)
 {
 	struct turn t;
 
@@ -137,7 +137,7 @@ KIT_TEST(wrong_arguments_twice)
 	ck_assert(turn_failed(&t, 1));
 }
 
-KIT_TEST(unknown_skills_are_told)
+TEST(unknown_skills_are_told)
 {
 	struct turn t;
 
@@ -147,7 +147,7 @@ KIT_TEST(unknown_skills_are_told)
 	ck_assert(turn_failed(&t, 0));
 }
 
-KIT_TEST(rounds_end)
+TEST(rounds_end)
 {
 	struct turn t;
 
@@ -162,7 +162,7 @@ KIT_TEST(rounds_end)
 	ck_assert_uint_eq(t.n_deeds, 2);
 }
 
-KIT_TEST(a_closed_gate_stops_calls)
+TEST(a_closed_gate_stops_calls)
 {
 	struct turn t;
 
@@ -183,7 +183,7 @@ KIT_TEST(a_closed_gate_stops_calls)
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
 }
 
-KIT_TEST(recall)
+TEST(recall)
 {
 	struct turn t;
 
@@ -203,7 +203,7 @@ KIT_TEST(recall)
 }
 
 /* A skill beside a search waits for the second thought. */
-KIT_TEST(recall_defers_the_others)
+TEST(recall_defers_the_others)
 {
 	struct turn t;
 
@@ -218,7 +218,7 @@ KIT_TEST(recall_defers_the_others)
 }
 
 /* A search that was not offered, or was made already, is none. */
-KIT_TEST(recall_only_when_offered)
+TEST(recall_only_when_offered)
 {
 	struct turn t;
 
@@ -238,7 +238,7 @@ KIT_TEST(recall_only_when_offered)
 /* ---- forgetting -------------------------------------------------------- */
 
 /* What is gone only the result says: the model sees it, whatever it said. */
-KIT_TEST(forgetting)
+TEST(forgetting)
 {
 	static const struct {
 		const char *text;
@@ -269,7 +269,7 @@ KIT_TEST(forgetting)
 }
 
 /* It is no search and no act: neither gate nor search is in its way. */
-KIT_TEST(forgetting_beside_others)
+TEST(forgetting_beside_others)
 {
 	struct turn t;
 
@@ -297,7 +297,7 @@ KIT_TEST(forgetting_beside_others)
 }
 
 /* One after the other: after one of which nobody knows, no more. */
-KIT_TEST(forgetting_twice)
+TEST(forgetting_twice)
 {
 	static const struct turn_deed two[] = { FORGET, FORGET };
 	struct turn t;
@@ -313,7 +313,7 @@ KIT_TEST(forgetting_twice)
 	ck_assert_int_eq(t.deeds[1].outcome, TURN_SKIPPED);
 }
 
-KIT_TEST(forgetting_only_when_offered)
+TEST(forgetting_only_when_offered)
 {
 	struct turn t;
 
@@ -326,7 +326,7 @@ KIT_TEST(forgetting_only_when_offered)
 }
 
 /* What was done is told though the model fails or the time is up. */
-KIT_TEST(forgetting_is_something_done)
+TEST(forgetting_is_something_done)
 {
 	struct turn t;
 
@@ -348,7 +348,7 @@ KIT_TEST(forgetting_is_something_done)
 }
 
 /* More than one answer may hold. */
-KIT_TEST(too_many_calls)
+TEST(too_many_calls)
 {
 	struct turn_deed many[TURN_CALLS_MAX + 1];
 	struct turn_event e = answered("", many, NELEM(many));

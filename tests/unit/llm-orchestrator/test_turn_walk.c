@@ -447,17 +447,17 @@ walk(size_t rounds, unsigned sorts)
 	map_free(w.seen);
 }
 
-KIT_TEST_T(every_state_and_every_event, 300)
+TEST_T(every_state_and_every_event, 300)
 {
 	walk(ROUNDS, SKILLS);
 }
 
-KIT_TEST_T(every_state_with_searches, 300)
+TEST_T(every_state_with_searches, 300)
 {
 	walk(1, SKILLS | SEARCHES);
 }
 
-KIT_TEST_T(every_state_with_forgetting, 300)
+TEST_T(every_state_with_forgetting, 300)
 {
 	walk(1, FORGETS);
 }

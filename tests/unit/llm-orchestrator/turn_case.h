@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "turn.h"
 
 static const char *const turn_action_names[] = {

@@ -3,9 +3,9 @@
  */
 #include "core/mem.h"
 #include "embed.h"
-#include "kit/kit.h"
 #include "rules.h"
 #include "script.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 #define TOOL(name)                                              \
@@ -78,7 +78,7 @@ static const struct {
 	    "甲乙丙", "" },
 };
 
-KIT_TEST(rules)
+TEST(rules)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_llm_chat_request req;
@@ -106,7 +106,7 @@ KIT_TEST(rules)
 	arena_free(a);
 }
 
-KIT_TEST(faults_come_in_order_and_end)
+TEST(faults_come_in_order_and_end)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
 		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,
@@ -150,7 +150,7 @@ likeness(const char *x, const char *y)
 	return dot;
 }
 
-KIT_TEST(like_texts_lie_near)
+TEST(like_texts_lie_near)
 {
 	ck_assert_double_eq_tol(likeness("我喜欢喝茶", "我喜欢喝茶"), 1, 1e-9);
 	ck_assert(likeness("我喜欢喝茶", "我喜欢喝咖啡") >

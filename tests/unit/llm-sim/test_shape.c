@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "messages.h"
 #include "shape.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 static void
@@ -21,7 +21,7 @@ fill(struct shape *s)
 		.arguments = STR_INIT("{\"on\":true}") };
 }
 
-KIT_TEST(chat_completions)
+TEST(chat_completions)
 {
 	static struct shape_out o;
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -61,7 +61,7 @@ KIT_TEST(chat_completions)
 }
 
 /* What Anthropic would refuse is refused. */
-KIT_TEST(messages)
+TEST(messages)
 {
 	static const struct {
 		const char *list;

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/accum.h"
 #include "llm/extra.h"
 #include "llm/provider.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 static const char *const finishes[] = {
@@ -189,7 +189,7 @@ static const struct {
 	    "|calls|!a  {};" },
 };
 
-KIT_TEST(streams)
+TEST(streams)
 {
 	struct buf out = BUF_INIT(65536), deltas = BUF_INIT(65536);
 
@@ -215,7 +215,7 @@ KIT_TEST(streams)
 	buf_free(&deltas);
 }
 
-KIT_TEST(cumulative_streams)
+TEST(cumulative_streams)
 {
 	struct buf out = BUF_INIT(1024), deltas = BUF_INIT(1024);
 	struct accum m;
@@ -248,7 +248,7 @@ KIT_TEST(cumulative_streams)
 	buf_free(&deltas);
 }
 
-KIT_TEST(thoughts_usage_and_extras)
+TEST(thoughts_usage_and_extras)
 {
 	struct arena *a = arena_new(65536);
 	struct llm_result r = { 0 };
@@ -320,7 +320,7 @@ check_extra(enum llm_echo echo, size_t n, bool thoughts)
 	arena_free(a);
 }
 
-KIT_TEST(thoughts_go_back_within_bounds)
+TEST(thoughts_go_back_within_bounds)
 {
 	check_extra(LLM_ECHO_OWN, 1000, true);
 	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
@@ -346,7 +346,7 @@ check_answer(const char *json, const char *want)
 	buf_free(&out);
 }
 
-KIT_TEST(answers_in_one_piece)
+TEST(answers_in_one_piece)
 {
 	check_answer("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
 		     "\"assistant\",\"content\":\"hi\"},"
@@ -365,7 +365,7 @@ KIT_TEST(answers_in_one_piece)
 	check_answer("{\"choices\":[]}", "|stop|");
 }
 
-KIT_TEST(ceilings)
+TEST(ceilings)
 {
 	struct buf b = BUF_INIT(4 * 1024 * 1024);
 	struct accum m;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/provider.h"
+#include "testkit/testkit.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
 
@@ -75,7 +75,7 @@ check(const struct row *rows, size_t n)
 	}
 }
 
-KIT_TEST(turns)
+TEST(turns)
 {
 	static const struct row rows[] = {
 		{ { { .role = LLM_USER, .text = STR_INIT("hi") } }, 1,
@@ -103,7 +103,7 @@ KIT_TEST(turns)
 	check(rows, NELEM(rows));
 }
 
-KIT_TEST(calls_and_results)
+TEST(calls_and_results)
 {
 	static const struct row rows[] = {
 		/* All results in one message, directly behind the calls. */
@@ -142,7 +142,7 @@ KIT_TEST(calls_and_results)
 	check(rows, NELEM(rows));
 }
 
-KIT_TEST(options)
+TEST(options)
 {
 	static const struct llm_message hello = { .role = LLM_USER,
 		.text = STR_INIT("hi") };
@@ -262,7 +262,7 @@ describe(struct accum *m, struct buf *b)
 	arena_free(a);
 }
 
-KIT_TEST(what_streams_say)
+TEST(what_streams_say)
 {
 	struct buf b = BUF_INIT(65536);
 
@@ -289,7 +289,7 @@ KIT_TEST(what_streams_say)
 	buf_free(&b);
 }
 
-KIT_TEST(what_answers_say)
+TEST(what_answers_say)
 {
 	static const struct {
 		const char *json, *want;

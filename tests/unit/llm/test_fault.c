@@ -3,10 +3,10 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/fault.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(texts)
+TEST(texts)
 {
 	static const struct {
 		const char *body, *text;
@@ -49,7 +49,7 @@ KIT_TEST(texts)
 	arena_free(a);
 }
 
-KIT_TEST(long_texts_are_cut_between_code_points)
+TEST(long_texts_are_cut_between_code_points)
 {
 	struct arena *a = arena_new(65536);
 	struct buf b = BUF_INIT(65536);
@@ -66,7 +66,7 @@ KIT_TEST(long_texts_are_cut_between_code_points)
 	arena_free(a);
 }
 
-KIT_TEST(meanings)
+TEST(meanings)
 {
 	static const struct {
 		int status;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/providers.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 static char why[LLM_PROVIDERS_WHY_MAX];
@@ -17,7 +17,7 @@ read_json(const char *json, struct arena *a, struct llm_opts *o)
 	return llm_providers_read(str_of(json), a, o, why);
 }
 
-KIT_TEST(a_file)
+TEST(a_file)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct llm_opts o;
@@ -59,7 +59,7 @@ KIT_TEST(a_file)
 #define ONE(more) \
 	"{\"name\":\"a\",\"base_url\":\"http://a\",\"model\":\"m\"" more "}"
 
-KIT_TEST(what_is_wrong_is_said_with_its_place)
+TEST(what_is_wrong_is_said_with_its_place)
 {
 	static const struct {
 		const char *json, *why;
@@ -112,7 +112,7 @@ open_with(const struct llm_conf *c)
 	return rc;
 }
 
-KIT_TEST(variables)
+TEST(variables)
 {
 	struct llm_conf c = { .provider = "openai",
 		.openai_url = "http://a",
@@ -133,10 +133,10 @@ KIT_TEST(variables)
 	c.provider = "other";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	/* A file takes the place of all that. */
-	c.file = kit_path("providers.json");
+	c.file = tk_path("providers.json");
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
-	kit_write_file(c.file, "{\"providers\":[" ONE("") "]}");
+	tk_write_file(c.file, "{\"providers\":[" ONE("") "]}");
 	ck_assert_int_eq(open_with(&c), RC_OK);
-	kit_write_file(c.file, "{\"providers\":[1]}");
+	tk_write_file(c.file, "{\"providers\":[1]}");
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 }

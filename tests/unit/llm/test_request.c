@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/provider.h"
 #include "llm/request.h"
+#include "testkit/testkit.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
 
@@ -29,7 +29,7 @@ write_chat(const struct llm_chat *chat)
 static const struct llm_message hello = { .role = LLM_USER,
 	.text = STR_INIT("hello") };
 
-KIT_TEST(the_least)
+TEST(the_least)
 {
 	struct llm_chat chat = {
 		.messages = &hello, .nmessages = 1, .temperature = -1
@@ -41,7 +41,7 @@ KIT_TEST(the_least)
 	    "\"content\":\"hello\"}]}");
 }
 
-KIT_TEST(everything)
+TEST(everything)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("c1"),
@@ -112,7 +112,7 @@ KIT_TEST(everything)
 }
 
 /* Thoughts and members go back to who gave them, or as it is told to. */
-KIT_TEST(what_goes_back)
+TEST(what_goes_back)
 {
 	static const struct llm_tool_call own = { .id = STR_INIT("c"),
 		.name = STR_INIT("f"),
@@ -170,7 +170,7 @@ KIT_TEST(what_goes_back)
 	}
 }
 
-KIT_TEST(options_of_the_provider)
+TEST(options_of_the_provider)
 {
 	struct llm_chat chat = { .messages = &hello,
 		.nmessages = 1,
@@ -195,7 +195,7 @@ KIT_TEST(options_of_the_provider)
 	provider_free(&p);
 }
 
-KIT_TEST(what_breaks_the_interface)
+TEST(what_breaks_the_interface)
 {
 	static const struct llm_tool bad_name = { .name = STR_INIT("a b") };
 	static const struct llm_tool bad_parameters = { .name = STR_INIT("a"),

@@ -1,8 +1,8 @@
 /* What is done about failed attempts, and when a provider is left alone. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/breaker.h"
 #include "llm/retry.h"
+#include "testkit/testkit.h"
 
 /* Facts with what a row leaves out: a first attempt, in good time. */
 static struct retry_facts
@@ -102,7 +102,7 @@ static const struct {
 	    RETRY_BLAME_SOFT },
 };
 
-KIT_TEST(plans)
+TEST(plans)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct retry_facts f = filled(rows[i].f);
@@ -115,7 +115,7 @@ KIT_TEST(plans)
 	}
 }
 
-KIT_TEST(jitter_takes_up_to_a_quarter)
+TEST(jitter_takes_up_to_a_quarter)
 {
 	struct retry_facts f =
 	    filled((struct retry_facts){ .rc = RC_DOWN, .tries = 2 });
@@ -179,7 +179,7 @@ asked(struct breaker *b, struct mono now)
 	}
 }
 
-KIT_TEST(breakers)
+TEST(breakers)
 {
 	for (size_t i = 0; i < NELEM(scripts); i++) {
 		struct breaker b = { 0 };
@@ -218,7 +218,7 @@ KIT_TEST(breakers)
 }
 
 /* A provider that is the only one is asked again within a second, always. */
-KIT_TEST(breaker_of_the_only_provider)
+TEST(breaker_of_the_only_provider)
 {
 	struct mono now = { 1000000 };
 	struct breaker b = { 0 };

@@ -7,8 +7,8 @@
 
 #include "core/id.h"
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/says.h"
+#include "testkit/testkit.h"
 
 #define KEY "sk-proj-0123456789abcdef"
 
@@ -27,7 +27,7 @@ line(const char *said, const char *key, const char *text)
 	return shown;
 }
 
-KIT_TEST(what_helps_is_told)
+TEST(what_helps_is_told)
 {
 	ck_assert_str_eq(
 	    line("The model `x` does not exist\nmore", KEY, "你好"),
@@ -36,7 +36,7 @@ KIT_TEST(what_helps_is_told)
 	ck_assert_str_eq(line("a\tb\x1b[1m", "", ""), "a?b?[1m");
 }
 
-KIT_TEST(keys_are_not)
+TEST(keys_are_not)
 {
 	ck_assert_str_eq(line("Incorrect API key provided: " KEY ".", KEY, ""),
 	    "Incorrect API key provided: ***");
@@ -47,7 +47,7 @@ KIT_TEST(keys_are_not)
 	ck_assert_str_eq(line("sk-another", "", ""), "***");
 }
 
-KIT_TEST(nor_is_what_was_said)
+TEST(nor_is_what_was_said)
 {
 	ck_assert_str_eq(
 	    line("Invalid input: 今天我很难过。", "", "今天我很难过。"),
@@ -60,7 +60,7 @@ KIT_TEST(nor_is_what_was_said)
 }
 
 /* Six bytes of it in a row are nowhere, wherever it stands, however cut. */
-KIT_TEST(property_no_piece_of_a_text_is_shown)
+TEST(property_no_piece_of_a_text_is_shown)
 {
 	char said[600], text[64], low[SAYS_MAX * 2];
 

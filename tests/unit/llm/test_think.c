@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "llm/think.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *in, *text, *thoughts;
@@ -28,7 +28,7 @@ static const struct {
 	{ "<think>好</think>世界", "世界", "好" },
 };
 
-KIT_TEST(wherever_it_is_cut)
+TEST(wherever_it_is_cut)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		size_t n = strlen(rows[i].in);
@@ -55,7 +55,7 @@ KIT_TEST(wherever_it_is_cut)
 }
 
 /* What cannot be a mark any more is given at once. */
-KIT_TEST(nothing_is_held_that_need_not_be)
+TEST(nothing_is_held_that_need_not_be)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
 	struct think t = { 0 };

@@ -1,9 +1,9 @@
 /* Whether two memories say the same. */
 #include "alike.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(the_same_and_not)
+TEST(the_same_and_not)
 {
 	static const struct {
 		const char *a, *b;

@@ -1,7 +1,7 @@
 /* What is said to Chroma, and what it answers. */
 #include "chroma_wire.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const struct memory_scope who = { STR_INIT("u 1"), STR_INIT("s1") };
 
@@ -9,7 +9,7 @@ static const struct memory_scope who = { STR_INIT("u 1"), STR_INIT("s1") };
 	"\"where\":{\"$and\":[{\"user_id\":{\"$eq\":\"u 1\"}},{\"soul_id\":" \
 	"{\"$eq\":\"s1\"}}]}"
 
-KIT_TEST(ids_of_rows)
+TEST(ids_of_rows)
 {
 	const struct memory_scope other = { STR("u"), STR("1/s1") };
 	char row[CHROMA_ROW_MAX];
@@ -21,7 +21,7 @@ KIT_TEST(ids_of_rows)
 	ck_assert_int_eq(chroma_row(&who, STR(""), row), RC_INVALID);
 }
 
-KIT_TEST(what_is_said)
+TEST(what_is_said)
 {
 	const double v[] = { 0.5, -1 };
 	struct str tags[] = { STR_INIT("C 语言"), STR_INIT("$x") };
@@ -80,7 +80,7 @@ static const struct {
 	{ "", RC_INVALID },
 };
 
-KIT_TEST(which_collection)
+TEST(which_collection)
 {
 	char id[CHROMA_COLLECTION_MAX];
 	size_t i;
@@ -137,7 +137,7 @@ static const struct {
 	{ "{", RC_INVALID, 0, 0 },
 };
 
-KIT_TEST(what_it_answers)
+TEST(what_it_answers)
 {
 	struct arena *a = arena_new(65536);
 	struct chroma_rows rows;

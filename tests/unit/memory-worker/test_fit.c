@@ -4,7 +4,7 @@
 #include "fit.h"
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static const struct {
 	{ "乌龙茶", "", false },
 };
 
-KIT_TEST(what_fits)
+TEST(what_fits)
 {
 	for (size_t i = 0; i < NELEM(cases); i++) {
 		double fit =
@@ -121,7 +121,7 @@ KIT_TEST(what_fits)
 }
 
 /* Of two that fit the one that says less besides, and nothing else. */
-KIT_TEST(the_closer_one_fits_better)
+TEST(the_closer_one_fits_better)
 {
 	static const struct {
 		const char *query, *closer, *other;
@@ -142,7 +142,7 @@ KIT_TEST(the_closer_one_fits_better)
 }
 
 /* A query is not longer than that; a memory may be. */
-KIT_TEST(long_texts)
+TEST(long_texts)
 {
 	static char query[3 * (FIT_QUERY_MAX + 1) + 1],
 	    memory[FIT_MEMORY_MAX + 64];

@@ -1,9 +1,9 @@
 /* What may become a memory. */
 #include "core/mem.h"
 #include "gate.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(what_is_stated)
+TEST(what_is_stated)
 {
 	static const struct {
 		const char *said, *want;
@@ -43,7 +43,7 @@ KIT_TEST(what_is_stated)
 	buf_free(&out);
 }
 
-KIT_TEST(what_is_admitted)
+TEST(what_is_admitted)
 {
 	static const struct {
 		const char *text, *stated, *recalled, *forgotten;
@@ -92,7 +92,7 @@ KIT_TEST(what_is_admitted)
 	}
 }
 
-KIT_TEST(what_a_profile_may_say)
+TEST(what_a_profile_may_say)
 {
 	const struct gate g = { STR("我叫李\n我喜欢乌龙茶\nI am 34\n"), STR(""),
 		NULL, 0 };

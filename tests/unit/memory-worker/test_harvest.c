@@ -1,7 +1,7 @@
 /* What a model's answer yields. */
 #include "core/mem.h"
 #include "harvest.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define STATED                                \
 	"我叫小明\n"                      \
@@ -36,7 +36,7 @@ ck_str(struct str s, const char *want)
 	ck_assert_msg(str_eq(s, str_of(want)), "%.*s", STR_ARG(s));
 }
 
-KIT_TEST(an_object)
+TEST(an_object)
 {
 	struct harvest h =
 	    read("好的：```json\n{\"summary\":\"用户改喝普洱。\",\"memories\":["
@@ -64,7 +64,7 @@ KIT_TEST(an_object)
 	arena_free(a);
 }
 
-KIT_TEST(what_nobody_said_is_left_out)
+TEST(what_nobody_said_is_left_out)
 {
 	struct harvest h = read(
 	    "{\"summary\":\"无\",\"memories\":["
@@ -82,7 +82,7 @@ KIT_TEST(what_nobody_said_is_left_out)
 	arena_free(a);
 }
 
-KIT_TEST(a_plain_text)
+TEST(a_plain_text)
 {
 	struct harvest h = read("用户喜欢普洱茶，养了橘猫。");
 
@@ -104,7 +104,7 @@ KIT_TEST(a_plain_text)
 	arena_free(a);
 }
 
-KIT_TEST(broken_answers)
+TEST(broken_answers)
 {
 	(void)read_as(&gate, "", RC_NOENT);
 	arena_free(a);
@@ -118,7 +118,7 @@ KIT_TEST(broken_answers)
 	arena_free(a);
 }
 
-KIT_TEST(no_more_than_the_ceilings)
+TEST(no_more_than_the_ceilings)
 {
 	struct buf b = BUF_INIT(1UL << 20);
 	struct harvest h;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "letter.h"
+#include "testkit/testkit.h"
 
 #define HEAD "NATS/1.0\r\n"
 
@@ -32,7 +32,7 @@ ck_written(void (*write)(const struct letter *, struct buf *),
 	arena_free(a);
 }
 
-KIT_TEST(a_job)
+TEST(a_job)
 {
 	struct bus_shelved m = shelved(HEAD
 	    "Nats-Msg-Id: SOUL_JOBS.3\r\nSoul-Dead-Reason: no: luck\r\n"
@@ -57,7 +57,7 @@ KIT_TEST(a_job)
 	    "\"text\":\"喜\\n欢\\u001b[2J\"}\n");
 }
 
-KIT_TEST(what_is_no_job)
+TEST(what_is_no_job)
 {
 	static const char *const kinds[] = { "soul.dead.", "other" };
 	struct bus_shelved m = shelved(
@@ -85,7 +85,7 @@ KIT_TEST(what_is_no_job)
 	    "    why is not known\n    [1]\n");
 }
 
-KIT_TEST(a_long_text_is_shortened)
+TEST(a_long_text_is_shortened)
 {
 	struct bus_shelved m = shelved("", NULL);
 	struct buf data = BUF_INIT(1024), want = BUF_INIT(1024);
@@ -108,7 +108,7 @@ KIT_TEST(a_long_text_is_shortened)
 	buf_free(&want);
 }
 
-KIT_TEST(a_note_fits_a_header)
+TEST(a_note_fits_a_header)
 {
 	static const struct {
 		const char *why, *want;

@@ -1,7 +1,7 @@
 /* What is said to Mem0, and the forms in which it answers. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "mem0_wire.h"
+#include "testkit/testkit.h"
 
 static const struct memory_scope who = { STR_INIT("u 1"), STR_INIT("s1") };
 
@@ -14,7 +14,7 @@ scope(void)
 	return s;
 }
 
-KIT_TEST(what_is_said)
+TEST(what_is_said)
 {
 	struct str tags[] = { STR_INIT("a\"b") };
 	const struct wire_memory_job job = { .job_id = STR("j1"),
@@ -84,7 +84,7 @@ static const struct {
 	{ "<html>", RC_INVALID, 0 },
 };
 
-KIT_TEST(what_it_answers)
+TEST(what_it_answers)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = scope();
@@ -112,7 +112,7 @@ static const char two[] =
     "{\"id\":\"m2\",\"memory\":\"x\",\"score\":\"high\","
     "\"created_at\":\"1970-01-01T00:00:02+00:00\"}]";
 
-KIT_TEST(all_of_an_item)
+TEST(all_of_an_item)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = scope();
@@ -133,7 +133,7 @@ KIT_TEST(all_of_an_item)
 }
 
 /* What is deleted by its id must say whose it is. */
-KIT_TEST(one)
+TEST(one)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = scope();
@@ -155,7 +155,7 @@ KIT_TEST(one)
 	arena_free(a);
 }
 
-KIT_TEST(whether_it_stored)
+TEST(whether_it_stored)
 {
 	ck_assert(mem0_stored(STR("{\"results\":[{\"event\":\"ADD\"}]}")));
 	ck_assert(mem0_stored(STR("[{\"status\":\"PENDING\"}]")));

@@ -1,7 +1,7 @@
 /* Places in a list: their order, and as text. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "place.h"
+#include "testkit/testkit.h"
 
 static const struct place order[] = {
 	{ { 0 }, STR_INIT("z"), { 9 }, STR_INIT("z") },
@@ -20,7 +20,7 @@ sign(int v)
 	return (v > 0) - (v < 0);
 }
 
-KIT_TEST(places_have_an_order)
+TEST(places_have_an_order)
 {
 	size_t i, j;
 
@@ -32,7 +32,7 @@ KIT_TEST(places_have_an_order)
 	ck_assert_int_eq(place_compare_soul(&order[1], &order[5]), 0);
 }
 
-KIT_TEST(there_and_back)
+TEST(there_and_back)
 {
 	struct arena *a = arena_new(4096);
 	struct place p;
@@ -48,7 +48,7 @@ KIT_TEST(there_and_back)
 	arena_free(a);
 }
 
-KIT_TEST(what_is_no_place)
+TEST(what_is_no_place)
 {
 	static const char *const bad[] = { "", ".", "...", "1.a.2", "1.a.2.b.",
 		"1.a.2.b.c", "-1.a.2.b", "1.a.x.b", "1..2.b", "1.a b.2.c",

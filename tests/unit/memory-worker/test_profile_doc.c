@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "profile_doc.h"
+#include "testkit/testkit.h"
 
 #define DOC_MAX (1024UL * 1024)
 
@@ -93,7 +93,7 @@ static const struct {
 	    "/user_profile/a//=7" },
 };
 
-KIT_TEST(a_patch_becomes_leaves)
+TEST(a_patch_becomes_leaves)
 {
 	size_t i;
 
@@ -120,7 +120,7 @@ static const struct {
 	{ "{\"a\\\"\\n\":[{\"b\":{}}]}", "{\"a\\\"\\n\":[{\"b\":{}}]}" },
 };
 
-KIT_TEST(leaves_become_a_document)
+TEST(leaves_become_a_document)
 {
 	char patch[1024];
 	size_t i;
@@ -147,7 +147,7 @@ refused(const char *patch, const char *path, const char *why)
 	arena_free(a);
 }
 
-KIT_TEST(what_is_no_patch)
+TEST(what_is_no_patch)
 {
 	refused("", "", "is not JSON");
 	refused("{", "", "is not JSON");
@@ -165,7 +165,7 @@ KIT_TEST(what_is_no_patch)
 	    "is not JSON");
 }
 
-KIT_TEST(ceilings)
+TEST(ceilings)
 {
 	static char text[128 * 1024];
 	size_t n;
@@ -209,7 +209,7 @@ KIT_TEST(ceilings)
 	refused(text, "/system_state/x", "at most 256 values");
 }
 
-KIT_TEST(too_little_room)
+TEST(too_little_room)
 {
 	struct arena *a = arena_new(64);
 	struct profile_leaves l;

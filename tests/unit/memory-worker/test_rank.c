@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "rank.h"
+#include "testkit/testkit.h"
 
 #define DAY INT64_C(86400000)
 #define NOW (1000 * DAY)
@@ -44,7 +44,7 @@ ids(struct rank *r, const char *text, size_t k)
 	return out;
 }
 
-KIT_TEST(words_decide)
+TEST(words_decide)
 {
 	struct rank *r = rank_new(1);
 	struct rank_hit hits[8];
@@ -75,7 +75,7 @@ KIT_TEST(words_decide)
 	rank_free(r);
 }
 
-KIT_TEST(what_is_recent_goes_first_among_equals)
+TEST(what_is_recent_goes_first_among_equals)
 {
 	struct rank *r = rank_new(1);
 	struct rank_hit hits[4];
@@ -96,7 +96,7 @@ KIT_TEST(what_is_recent_goes_first_among_equals)
 	rank_free(r);
 }
 
-KIT_TEST(rare_and_short_say_more)
+TEST(rare_and_short_say_more)
 {
 	struct rank *r = rank_new(1);
 
@@ -114,7 +114,7 @@ KIT_TEST(rare_and_short_say_more)
 	rank_free(r);
 }
 
-KIT_TEST(an_id_is_there_once)
+TEST(an_id_is_there_once)
 {
 	const struct rank_memory m = { .id = STR("a"),
 		.text = STR("别的"),
@@ -142,7 +142,7 @@ KIT_TEST(an_id_is_there_once)
 	rank_free(NULL);
 }
 
-KIT_TEST(what_a_list_does_not_have_is_swept)
+TEST(what_a_list_does_not_have_is_swept)
 {
 	struct rank *r = rank_new(1);
 
@@ -187,7 +187,7 @@ make_text(unsigned *seed, char *dst, size_t size)
  * After any changes the index answers as one that was made at once of what is
  * left.
  */
-KIT_TEST(changes_are_exact)
+TEST(changes_are_exact)
 {
 	static char text[600][512];
 	static bool there[600];
@@ -240,7 +240,7 @@ KIT_TEST(changes_are_exact)
  */
 
 /* With vectors the near one comes first, with words the one that has them. */
-KIT_TEST(words_and_vectors_together)
+TEST(words_and_vectors_together)
 {
 	static const char east[] = { 100, 0, 0 }, north[] = { 0, 100, 0 },
 			  other[] = { 0, 0, 100 }, both[] = { 90, 90, 0 };
@@ -283,7 +283,7 @@ KIT_TEST(words_and_vectors_together)
 }
 
 /* Where a store has said how near they are, that counts. */
-KIT_TEST(what_a_store_has_said)
+TEST(what_a_store_has_said)
 {
 	struct rank *r = rank_new(1);
 	struct rank_memory m = { .id = STR("far"),
@@ -304,7 +304,7 @@ KIT_TEST(what_a_store_has_said)
 }
 
 /* A slip of the pen finds what no word does. */
-KIT_TEST(spelling_helps)
+TEST(spelling_helps)
 {
 	struct rank *r = rank_new(1);
 

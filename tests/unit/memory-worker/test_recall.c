@@ -3,8 +3,8 @@
 
 #include "core/mem.h"
 #include "facts.h"
-#include "kit/kit.h"
 #include "rank.h"
+#include "testkit/testkit.h"
 
 #define DAY INT64_C(86400000)
 
@@ -31,7 +31,7 @@ place_of(struct rank *r, size_t i, const char *asked)
  * The floors are a little below what is measured; without the single characters
  * 44 and 51 of the 80 are found.
  */
-KIT_TEST(questions_in_other_words)
+TEST(questions_in_other_words)
 {
 	struct rank *r = rank_new(42);
 	size_t i, k, at, first = 0, five = 0;

@@ -1,7 +1,7 @@
 /* Record: jobs and stored memories, read and written. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "record.h"
+#include "testkit/testkit.h"
 #include "wire/tree.h"
 
 #define JOB(more)                                                 \
@@ -10,7 +10,7 @@
 #define KIND ",\"kind\":\"memory_store\""
 #define MADE ",\"created_at\":\"2026-02-22T10:20:30.5+08:00\""
 
-KIT_TEST(a_job_becomes_a_memory)
+TEST(a_job_becomes_a_memory)
 {
 	struct arena *a = arena_new(65536);
 	struct buf out = BUF_INIT(4096);
@@ -59,7 +59,7 @@ static const struct {
 	{ JOB(KIND ",\"created_at\":\"1960-01-01T00:00:00Z\""), "/created_at" },
 };
 
-KIT_TEST(what_is_no_job)
+TEST(what_is_no_job)
 {
 	struct arena *a = arena_new(65536);
 	struct wire_memory_job job;
@@ -81,7 +81,7 @@ KIT_TEST(what_is_no_job)
 	("{\"text\":\"" text "\",\"type\":\"fact\",\"created_at\":\"" made \
 	 "\"}")
 
-KIT_TEST(what_is_no_memory)
+TEST(what_is_no_memory)
 {
 	static const char *const bad[] = { "", "x", "{}",
 		MEMORY("", "2026-02-22T10:20:30Z"), MEMORY("a", "x") };
@@ -103,7 +103,7 @@ KIT_TEST(what_is_no_memory)
 }
 
 /* The longest job there may be, in its longest form, fits the store. */
-KIT_TEST(the_largest_memory)
+TEST(the_largest_memory)
 {
 	static char text[16384];
 	struct buf out = BUF_INIT(128UL * 1024);
@@ -120,7 +120,7 @@ KIT_TEST(the_largest_memory)
 }
 
 /* Another's server may hold anything: what no job could have is left out. */
-KIT_TEST(where_it_comes_from)
+TEST(where_it_comes_from)
 {
 	static const struct {
 		const char *meta, *told;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "summary.h"
+#include "testkit/testkit.h"
 
 static void
 ck_str(struct str s, const char *want)
@@ -12,7 +12,7 @@ ck_str(struct str s, const char *want)
 	    s.p != NULL && str_eq(s, str_of(want)), "%.*s", STR_ARG(s));
 }
 
-KIT_TEST(the_instruction)
+TEST(the_instruction)
 {
 	static const struct rank_memory known[] = {
 		{ .id = STR_INIT("m1"), .text = STR_INIT("用户喜欢茶") },
@@ -53,7 +53,7 @@ KIT_TEST(the_instruction)
 	buf_free(&out);
 }
 
-KIT_TEST(the_users_language)
+TEST(the_users_language)
 {
 	static const struct {
 		const char *user, *soul;
@@ -79,7 +79,7 @@ KIT_TEST(the_users_language)
 	}
 }
 
-KIT_TEST(a_conversation_as_lines)
+TEST(a_conversation_as_lines)
 {
 	static const struct summary_message m[] = {
 		{ SUMMARY_USER, { NULL, 0 }, STR_INIT("开灯 ") },
@@ -106,7 +106,7 @@ KIT_TEST(a_conversation_as_lines)
 	buf_free(&out);
 }
 
-KIT_TEST(as_many_as_fit)
+TEST(as_many_as_fit)
 {
 	struct summary_message m[10];
 	struct buf out = BUF_INIT(65536);
@@ -172,7 +172,7 @@ static const struct {
 	{ "没有", "" },
 };
 
-KIT_TEST(answers_become_lines)
+TEST(answers_become_lines)
 {
 	struct arena *a = arena_new(65536);
 	struct str line;
@@ -192,7 +192,7 @@ KIT_TEST(answers_become_lines)
 	arena_free(a);
 }
 
-KIT_TEST(long_answers_are_cut)
+TEST(long_answers_are_cut)
 {
 	struct arena *a = arena_new(1UL << 20);
 	struct buf b = BUF_INIT(1UL << 20);
@@ -222,7 +222,7 @@ KIT_TEST(long_answers_are_cut)
 	arena_free(a);
 }
 
-KIT_TEST(summaries_are_joined)
+TEST(summaries_are_joined)
 {
 	struct arena *a = arena_new(1UL << 20);
 	char line[SUMMARY_LINE_MAX + 1];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "tokens.h"
 
 #define TOKENS_MAX 256
@@ -49,7 +49,7 @@ static const struct {
 	{ "𠮷野家", "ccpcp" },
 };
 
-KIT_TEST(what_a_text_is_made_of)
+TEST(what_a_text_is_made_of)
 {
 	static const char letters[] = {
 		[TOKEN_WORD] = 'w', [TOKEN_PAIR] = 'p', [TOKEN_CHAR] = 'c'
@@ -89,7 +89,7 @@ static const struct {
 	{ "10", "１０", true },
 };
 
-KIT_TEST(what_is_the_same)
+TEST(what_is_the_same)
 {
 	struct token a[TOKENS_MAX], b[TOKENS_MAX];
 	size_t i, k, n;
@@ -105,7 +105,7 @@ KIT_TEST(what_is_the_same)
 	}
 }
 
-KIT_TEST(kinds_do_not_mix)
+TEST(kinds_do_not_mix)
 {
 	struct token one[TOKENS_MAX], two[TOKENS_MAX];
 	size_t i, k, n, m;
@@ -120,7 +120,7 @@ KIT_TEST(kinds_do_not_mix)
 }
 
 /* Nothing that comes can make it go on for ever, or beyond the text. */
-KIT_TEST(any_bytes)
+TEST(any_bytes)
 {
 	struct tokens t;
 	struct token got;
@@ -140,7 +140,7 @@ KIT_TEST(any_bytes)
 	}
 }
 
-KIT_TEST(what_two_texts_have_in_common)
+TEST(what_two_texts_have_in_common)
 {
 	ck_assert_uint_eq(tokens_common(STR("忘掉橘猫"), STR("养了橘猫")), 1);
 	ck_assert_uint_eq(

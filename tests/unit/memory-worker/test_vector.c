@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "vector.h"
 
 static double
@@ -40,7 +40,7 @@ static const struct {
 	{ "tea or coffee", "coffee or tea", 0.999, 1.001 },
 };
 
-KIT_TEST(spelling)
+TEST(spelling)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ KIT_TEST(spelling)
 	}
 }
 
-KIT_TEST(length_one)
+TEST(length_one)
 {
 	float v[VECTOR_GRAMS_N];
 	double sum = 0;
@@ -64,7 +64,7 @@ KIT_TEST(length_one)
 	ck_assert_double_eq_tol(sum, 1, 1e-5);
 }
 
-KIT_TEST(small_integers_keep_the_direction)
+TEST(small_integers_keep_the_direction)
 {
 	const float v[] = { 0.5F, -0.25F, 0.001F, 0 };
 	int8_t x[4];
@@ -84,7 +84,7 @@ KIT_TEST(small_integers_keep_the_direction)
 	ck_assert_double_eq(vector_cosine(x, 0, x, 0, 2), 0);
 }
 
-KIT_TEST(bytes)
+TEST(bytes)
 {
 	const int8_t x[] = { 1, -2, 0, 127 };
 	struct buf b = BUF_INIT(VECTOR_MAX + 64);

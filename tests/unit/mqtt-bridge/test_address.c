@@ -3,13 +3,13 @@
 
 #include "address.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define LONG                                                               \
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
 	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-KIT_TEST(prefixes)
+TEST(prefixes)
 {
 	static const char *const good[] = { "soul", "a/b/c", "灯/1", "a b" };
 	static const char *const bad[] = { "", "/a", "a/", "a//b", "a/+", "#",
@@ -80,7 +80,7 @@ static const struct {
 	    NULL },
 };
 
-KIT_TEST(topics_are_taken_apart)
+TEST(topics_are_taken_apart)
 {
 	struct address a;
 	enum rc rc;
@@ -102,7 +102,7 @@ KIT_TEST(topics_are_taken_apart)
 }
 
 /* What is made is what is read. */
-KIT_TEST(topics_are_made)
+TEST(topics_are_made)
 {
 	static const char *const prefixes[] = { "soul", "a/b/c" };
 	static const char *const bad[] = { "", "a/b", "a+", "#", "\x01" };
@@ -144,7 +144,7 @@ KIT_TEST(topics_are_made)
 	}
 }
 
-KIT_TEST(filters)
+TEST(filters)
 {
 	char text[ADDRESS_TOPIC_MAX];
 
@@ -154,7 +154,7 @@ KIT_TEST(filters)
 	    STR("soul/terminal/+/result/+")));
 }
 
-KIT_TEST(subjects_of_commands)
+TEST(subjects_of_commands)
 {
 	static const struct {
 		const char *subject, *terminal;

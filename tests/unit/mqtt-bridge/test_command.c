@@ -1,7 +1,7 @@
 /* Commands, checked before they are passed on. */
 #include "command.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/subjects.h"
 
 #define ACTION(t)                                                       \
@@ -34,7 +34,7 @@ static const struct {
 	{ WIRE_TOPIC_EMOTION_UPDATE, "{}", RC_INVALID, "/session_id", NULL },
 };
 
-KIT_TEST(commands_of_all_kinds)
+TEST(commands_of_all_kinds)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct command_in in = { .terminal = STR("t1"), .now = { 1 } };
@@ -61,7 +61,7 @@ KIT_TEST(commands_of_all_kinds)
 	arena_free(a);
 }
 
-KIT_TEST(an_invoke_gets_a_time)
+TEST(an_invoke_gets_a_time)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct command_in in = { WIRE_TOPIC_INVOKE, STR("t1"),

@@ -4,7 +4,7 @@
 #include "asked.h"
 #include "core/mem.h"
 #include "delivery.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 enum { SENT = -1 };
 
@@ -30,7 +30,7 @@ static const struct {
 	{ { 0, 0 }, true, RC_INVALID, false, RC_INVALID, 0 },
 };
 
-KIT_TEST(before_sending)
+TEST(before_sending)
 {
 	struct delivery_facts f;
 	struct delivery d;
@@ -55,7 +55,7 @@ KIT_TEST(before_sending)
 	}
 }
 
-KIT_TEST(after_sending)
+TEST(after_sending)
 {
 	struct delivery d = delivery_after(RC_OK);
 
@@ -70,7 +70,7 @@ KIT_TEST(after_sending)
 	ck_assert_int_eq(delivery_after(RC_DENIED).rc, RC_DENIED);
 }
 
-KIT_TEST(a_note_is_read_back)
+TEST(a_note_is_read_back)
 {
 	struct asked a = { .skill = STR("control light 灯"), .at = { 12345 } };
 	struct asked got;

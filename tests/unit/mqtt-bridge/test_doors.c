@@ -4,9 +4,9 @@
 #include "core/mem.h"
 #include "expected.h"
 #include "flood.h"
-#include "kit/kit.h"
 #include "once.h"
 #include "passwd.h"
+#include "testkit/testkit.h"
 #include "wire/subjects.h"
 
 #define T1 STR("t1")
@@ -18,7 +18,7 @@ at(int64_t ms)
 	return (struct mono){ (1000000 + ms) * 1000000 };
 }
 
-KIT_TEST(each_kind_has_its_own)
+TEST(each_kind_has_its_own)
 {
 	struct flood *f = flood_new(10, 40);
 	int i;
@@ -49,7 +49,7 @@ KIT_TEST(each_kind_has_its_own)
 	flood_free(f);
 }
 
-KIT_TEST(once_in_a_span)
+TEST(once_in_a_span)
 {
 	struct once *o = once_new();
 	char id[16];
@@ -71,7 +71,7 @@ KIT_TEST(once_in_a_span)
 	once_free(NULL);
 }
 
-KIT_TEST(bytes_count)
+TEST(bytes_count)
 {
 	struct flood *f = flood_new(1, 40);
 
@@ -85,7 +85,7 @@ KIT_TEST(bytes_count)
 	flood_free(f);
 }
 
-KIT_TEST(what_does_not_count_is_given_back)
+TEST(what_does_not_count_is_given_back)
 {
 	struct flood *f = flood_new(1, 40);
 	int i;
@@ -107,7 +107,7 @@ KIT_TEST(what_does_not_count_is_given_back)
 	flood_free(f);
 }
 
-KIT_TEST(a_result_is_expected_once)
+TEST(a_result_is_expected_once)
 {
 	struct expected *e = expected_new();
 	char id[16];
@@ -143,7 +143,7 @@ ck_text(const struct passwd *p, const char *want)
 	ck_assert_int_eq(strncmp(text.p, want, text.n), 0);
 }
 
-KIT_TEST(lines)
+TEST(lines)
 {
 	static const char *const bad_ids[] = { "a:b", "a\nb", "", "health",
 		"mqtt-bridge", " a", "a ", "a/b", "+", "#", "a\tb" };

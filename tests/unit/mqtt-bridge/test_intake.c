@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "digest.h"
 #include "intake.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define SKILLS_MAX 4096
 
@@ -47,7 +47,7 @@ catalog(struct rig *r, const char *in)
 	    r->i, str_of(in), STR("t1"), r->a, &r->s, &r->err);
 }
 
-KIT_TEST(skills_in_both_forms)
+TEST(skills_in_both_forms)
 {
 	struct rig r;
 
@@ -84,7 +84,7 @@ KIT_TEST(skills_in_both_forms)
 	intake_free(NULL);
 }
 
-KIT_TEST(skills_with_one_name)
+TEST(skills_with_one_name)
 {
 	struct rig r;
 
@@ -163,7 +163,7 @@ static const struct {
 	    "/catalog_version", "" },
 };
 
-KIT_TEST(what_is_refused)
+TEST(what_is_refused)
 {
 	struct rig r;
 	enum rc rc;
@@ -183,7 +183,7 @@ KIT_TEST(what_is_refused)
 }
 
 /* One pattern that is too much by itself. */
-KIT_TEST(a_pattern_that_is_too_complex)
+TEST(a_pattern_that_is_too_complex)
 {
 	struct rig r;
 
@@ -200,7 +200,7 @@ KIT_TEST(a_pattern_that_is_too_complex)
 }
 
 /* A group that is not there means the whole match, so it is no fault. */
-KIT_TEST(a_group_beyond_the_patterns_own)
+TEST(a_group_beyond_the_patterns_own)
 {
 	struct rig r;
 
@@ -215,7 +215,7 @@ KIT_TEST(a_group_beyond_the_patterns_own)
 }
 
 /* Equal content has an equal digest, however it is written. */
-KIT_TEST(digests)
+TEST(digests)
 {
 	char first[DIGEST_MAX], empty[DIGEST_MAX];
 	struct rig r;
@@ -248,7 +248,7 @@ KIT_TEST(digests)
 }
 
 /* More catalogs than are remembered, and the first of them again. */
-KIT_TEST(many_catalogs)
+TEST(many_catalogs)
 {
 	char in[128];
 	struct rig r;
@@ -267,7 +267,7 @@ KIT_TEST(many_catalogs)
 }
 
 /* Work that has no end ends, and says where. */
-KIT_TEST(patterns_that_take_too_long)
+TEST(patterns_that_take_too_long)
 {
 	struct buf b = BUF_INIT(2UL * 1024 * 1024);
 	struct rig r;
@@ -290,7 +290,7 @@ KIT_TEST(patterns_that_take_too_long)
 	rig_end(&r);
 }
 
-KIT_TEST(too_little_memory)
+TEST(too_little_memory)
 {
 	struct rig r;
 
@@ -306,7 +306,7 @@ KIT_TEST(too_little_memory)
 }
 
 /* What the model is not to be shown is refused, with where and why. */
-KIT_TEST(more_skills_than_a_model_is_shown)
+TEST(more_skills_than_a_model_is_shown)
 {
 	static const char *const paths[] = { "", "/skills" };
 	struct rig r;

@@ -1,6 +1,6 @@
 /* Leading: the lease, and the order of subscribing. */
-#include "kit/kit.h"
 #include "lead.h"
+#include "testkit/testkit.h"
 
 static struct mono
 at(int64_t ms)
@@ -16,7 +16,7 @@ lease(struct lead *l, enum rc rc, int64_t epoch, int64_t ms)
 	return lead_lease(l, &a, at(ms + 1));
 }
 
-KIT_TEST(winning_and_losing)
+TEST(winning_and_losing)
 {
 	struct lead l = LEAD_INIT;
 
@@ -44,7 +44,7 @@ KIT_TEST(winning_and_losing)
 	ck_assert(!lead_drop(&l));
 }
 
-KIT_TEST(one_filter_at_a_time)
+TEST(one_filter_at_a_time)
 {
 	struct lead l = LEAD_INIT;
 	int64_t t = 0;
@@ -94,7 +94,7 @@ catch_up(struct lead *l)
 	ck_assert_int_eq(lead_next(l, at(1000 * i)), -1);
 }
 
-KIT_TEST(what_was_lost_is_asked_for_again)
+TEST(what_was_lost_is_asked_for_again)
 {
 	struct lead l = LEAD_INIT;
 

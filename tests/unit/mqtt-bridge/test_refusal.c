@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "core/buf.h"
-#include "kit/kit.h"
 #include "refusal.h"
+#include "testkit/testkit.h"
 #include "wire/iface.h"
 #include "wire/subjects.h"
 
-KIT_TEST(a_refusal_is_a_message)
+TEST(a_refusal_is_a_message)
 {
 	struct wire_err err = { "/skills/0/name", "must not be empty" };
 	struct wire_err nothing = { "", "" };
@@ -32,7 +32,7 @@ KIT_TEST(a_refusal_is_a_message)
 	buf_free(&b);
 }
 
-KIT_TEST(kinds)
+TEST(kinds)
 {
 	enum wire_report_kind kind;
 	size_t i, n = 0;
@@ -50,7 +50,7 @@ KIT_TEST(kinds)
 	ck_assert_uint_eq(n, 5);
 }
 
-KIT_TEST(roll_backs)
+TEST(roll_backs)
 {
 	struct wire_err err;
 

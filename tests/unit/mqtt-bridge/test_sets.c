@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "beats.h"
-#include "kit/kit.h"
 #include "pulse.h"
 #include "quota.h"
+#include "testkit/testkit.h"
 
 static struct mono
 at(int64_t ms)
@@ -22,7 +22,7 @@ name(int i)
 	return str_of(text);
 }
 
-KIT_TEST(beats_of_one_terminal_are_one)
+TEST(beats_of_one_terminal_are_one)
 {
 	struct beats *b = beats_new();
 	struct str ids[4];
@@ -53,7 +53,7 @@ KIT_TEST(beats_of_one_terminal_are_one)
 	beats_free(NULL);
 }
 
-KIT_TEST(many_beats_are_due_at_once)
+TEST(many_beats_are_due_at_once)
 {
 	struct beats *b = beats_new();
 	int i;
@@ -71,7 +71,7 @@ KIT_TEST(many_beats_are_due_at_once)
 	beats_free(b);
 }
 
-KIT_TEST(silence_is_noticed_in_order)
+TEST(silence_is_noticed_in_order)
 {
 	struct pulse *p = pulse_new();
 	char id[ID_MAX + 1];
@@ -103,7 +103,7 @@ KIT_TEST(silence_is_noticed_in_order)
 	pulse_free(NULL);
 }
 
-KIT_TEST(a_terminal_uses_up_its_own_quota)
+TEST(a_terminal_uses_up_its_own_quota)
 {
 	struct quota *q = quota_new();
 	int i;
@@ -117,7 +117,7 @@ KIT_TEST(a_terminal_uses_up_its_own_quota)
 	quota_free(NULL);
 }
 
-KIT_TEST(beyond_its_ceiling_a_quota_lets_all_pass)
+TEST(beyond_its_ceiling_a_quota_lets_all_pass)
 {
 	struct quota *q = quota_new();
 	int i, k;

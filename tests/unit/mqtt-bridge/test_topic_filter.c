@@ -4,7 +4,7 @@
 #include "broker-plugin/topic_filter.h"
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define RULES                                         \
 	"# a comment\n"                               \
@@ -23,7 +23,7 @@ rules(const char *text)
 	return f;
 }
 
-KIT_TEST(what_is_its_own)
+TEST(what_is_its_own)
 {
 	static const char *const own[] = { "soul/terminal/t1/invoke/+",
 		"soul/terminal/t1/invoke/#", "soul/terminal/t1/+/+",
@@ -57,7 +57,7 @@ KIT_TEST(what_is_its_own)
 	topic_filters_free(f);
 }
 
-KIT_TEST(users_that_stand_for_others)
+TEST(users_that_stand_for_others)
 {
 	static const char *const users[] = { NULL, "", "+", "#", "a/b", "t1+",
 		"%u/x" };
@@ -75,7 +75,7 @@ KIT_TEST(users_that_stand_for_others)
 	topic_filters_free(f);
 }
 
-KIT_TEST(rules_that_are_none)
+TEST(rules_that_are_none)
 {
 	static const struct {
 		const char *text;

@@ -4,7 +4,7 @@
 #include "broker-plugin/topic_name.h"
 #include "core/buf.h"
 #include "core/id.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 static const char *
 refused(const char *topic, bool retain)
@@ -12,7 +12,7 @@ refused(const char *topic, bool retain)
 	return topic_name_refused(STR("t1"), str_of(topic), retain);
 }
 
-KIT_TEST(only_results_may_not_be_retained)
+TEST(only_results_may_not_be_retained)
 {
 	static const char *const results[] = { "soul/terminal/t1/result/r",
 		"a/b/terminal/t1/result/", "t1/result/r/more" };
@@ -34,7 +34,7 @@ KIT_TEST(only_results_may_not_be_retained)
 	}
 }
 
-KIT_TEST(no_level_is_longer_than_an_id)
+TEST(no_level_is_longer_than_an_id)
 {
 	static const char *const forms[] = { "%s", "soul/terminal/t1/result/%s",
 		"%s/terminal/t1/online", "soul/%s/", "soul/terminal/%s/x" };

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "mqtt/mqtt.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(validity)
+TEST(validity)
 {
 	static const struct {
 		struct str t;
@@ -47,7 +47,7 @@ KIT_TEST(validity)
 }
 
 /* Exactly as long as the bytes: nothing behind them may be looked at. */
-KIT_TEST(nothing_behind_is_read)
+TEST(nothing_behind_is_read)
 {
 	static const char *const t[] = { "a", "a/\xe5\xb0", "\xf0",
 		"b/\xf0\x9f", "\xe5", "a/+", "#" };
@@ -65,7 +65,7 @@ KIT_TEST(nothing_behind_is_read)
 	}
 }
 
-KIT_TEST(length)
+TEST(length)
 {
 	char text[MQTT_TOPIC_MAX + 1];
 	struct str s = { text, MQTT_TOPIC_MAX };
@@ -80,7 +80,7 @@ KIT_TEST(length)
 	ck_assert(!mqtt_topic_matches(s, s));
 }
 
-KIT_TEST(matching)
+TEST(matching)
 {
 	static const struct {
 		const char *filter, *topic;

@@ -1,7 +1,7 @@
 /* What becomes of a batch, by the collector's answer. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "otlp/answer.h"
+#include "testkit/testkit.h"
 
 #define BATCH 10
 
@@ -11,7 +11,7 @@ struct fate_row {
 	enum otlp_fate fate;
 };
 
-KIT_TEST(fates)
+TEST(fates)
 {
 	static const struct fate_row rows[] = {
 		{ RC_OK, 200, OTLP_TAKEN },
@@ -52,7 +52,7 @@ struct body_row {
 	const char *text;
 };
 
-KIT_TEST(partial_success)
+TEST(partial_success)
 {
 	static const struct body_row rows[] = {
 		{ "{\"partialSuccess\":{\"rejectedSpans\":\"2\","

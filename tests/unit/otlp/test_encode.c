@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "otlp/encode.h"
+#include "testkit/testkit.h"
 #include "wire/tree.h"
 
 static struct buf out = BUF_INIT(OTLP_SPAN_MAX);
@@ -20,7 +20,7 @@ encoded(const struct otlp_span *s)
 	return out.p;
 }
 
-KIT_TEST(the_head)
+TEST(the_head)
 {
 	struct otlp_resource r = { STR("mind"), STR("1.0"), STR("a\"b") };
 
@@ -34,7 +34,7 @@ KIT_TEST(the_head)
 	    "\"scopeSpans\":[{\"scope\":{\"name\":\"soul\"},\"spans\":[");
 }
 
-KIT_TEST(the_head_says_only_what_is_known)
+TEST(the_head_says_only_what_is_known)
 {
 	struct otlp_resource r = { .service = STR("mind") };
 
@@ -45,7 +45,7 @@ KIT_TEST(the_head_says_only_what_is_known)
 	    "]},\"scopeSpans\":[{\"scope\":{\"name\":\"soul\"},\"spans\":[");
 }
 
-KIT_TEST(the_least_span)
+TEST(the_least_span)
 {
 	ck_assert_str_eq(encoded(&(struct otlp_span){ .trace = &trace,
 			     .name = STR("turn"),
@@ -58,7 +58,7 @@ KIT_TEST(the_least_span)
 	    "\"endTimeUnixNano\":\"1795174689012000000\"}");
 }
 
-KIT_TEST(everything)
+TEST(everything)
 {
 	const struct otlp_attr attrs[] = {
 		OTLP_S("messaging.system", STR("nats")),
@@ -101,7 +101,7 @@ has(const char *text, bool wanted)
 	    (strstr(out.p, text) != NULL) == wanted, "%s: %s", text, out.p);
 }
 
-KIT_TEST(a_status)
+TEST(a_status)
 {
 	struct otlp_span s = { .trace = &trace, .error = STR("x") };
 
@@ -116,7 +116,7 @@ KIT_TEST(a_status)
 	has(",\"status\":{\"code\":2}}", true);
 }
 
-KIT_TEST(times_that_cannot_be)
+TEST(times_that_cannot_be)
 {
 	encoded(&(struct otlp_span){
 	    .trace = &trace, .start_ns = -5, .end_ns = -9 });
@@ -126,7 +126,7 @@ KIT_TEST(times_that_cannot_be)
 	has("\"startTimeUnixNano\":\"7\",\"endTimeUnixNano\":\"7\"", true);
 }
 
-KIT_TEST(parents_that_are_none)
+TEST(parents_that_are_none)
 {
 	static const char *const bad[] = { "", "0000000000000000",
 		"00f067aa0ba902b", "00f067aa0ba902b77", "00F067aa0ba902b7",
@@ -140,7 +140,7 @@ KIT_TEST(parents_that_are_none)
 }
 
 /* Cut at a code point border; more attributes than allowed are counted. */
-KIT_TEST(what_is_too_long)
+TEST(what_is_too_long)
 {
 	char text[OTLP_TEXT_MAX + 2], name[OTLP_NAME_MAX + 1];
 	struct otlp_attr attrs[OTLP_ATTRS_MAX + 3];
@@ -173,7 +173,7 @@ KIT_TEST(what_is_too_long)
 }
 
 /* Each byte takes six where it can. */
-KIT_TEST(the_longest_fits)
+TEST(the_longest_fits)
 {
 	char text[OTLP_TEXT_MAX + 1], name[OTLP_NAME_MAX + 1];
 	struct otlp_attr attrs[OTLP_ATTRS_MAX + 1];

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "otlp/target.h"
+#include "testkit/testkit.h"
 
 struct url_row {
 	const char *endpoint, *traces, *url;
 };
 
-KIT_TEST(where_to)
+TEST(where_to)
 {
 	static const struct url_row rows[] = {
 		{ "http://c:4318", "", "http://c:4318/v1/traces" },
@@ -34,7 +34,7 @@ KIT_TEST(where_to)
 	}
 }
 
-KIT_TEST(addresses_that_are_none)
+TEST(addresses_that_are_none)
 {
 	static const char *const bad[] = { "collector:4318", "/", "ftp://c",
 		"http://", "http://c:0", "http://a b" };
@@ -57,7 +57,7 @@ KIT_TEST(addresses_that_are_none)
 	}
 }
 
-KIT_TEST(headers)
+TEST(headers)
 {
 	struct otlp_headers h = { .n = 0 };
 	const char *why = NULL;
@@ -75,7 +75,7 @@ KIT_TEST(headers)
 	ck_assert_uint_eq(h.n, 0);
 }
 
-KIT_TEST(headers_that_are_none)
+TEST(headers_that_are_none)
 {
 	static const char *const bad[] = { "a", "a=", "=b", "a b=c", "a:=b",
 		"a=%2", "a=%zz", "a=%0d%0aX: y", "a=\x01", "\xe7=1" };
@@ -115,7 +115,7 @@ static const struct conf_opt opts[] = {
 	OTLP_CONF_ROWS(own_conf, otlp, "mind"),
 };
 
-KIT_TEST(the_rows_of_the_options)
+TEST(the_rows_of_the_options)
 {
 	struct buf errors = BUF_INIT(1024), shown = BUF_INIT(1024);
 	struct own_conf conf;

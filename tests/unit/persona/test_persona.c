@@ -2,8 +2,8 @@
  * Types become traits, and drift keeps them in bounds.
  */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "persona/persona.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *mbti;
@@ -28,7 +28,7 @@ static const struct {
 	{ "esfp", { 63, 63, 33, 74, 43 } },
 };
 
-KIT_TEST(every_type_has_its_traits)
+TEST(every_type_has_its_traits)
 {
 	struct persona p;
 	size_t i;
@@ -46,7 +46,7 @@ KIT_TEST(every_type_has_its_traits)
 	}
 }
 
-KIT_TEST(no_type_no_traits)
+TEST(no_type_no_traits)
 {
 	static const char *const bad[] = { "", "INT", "INTJJ", "XNTJ", "IXTJ",
 		"INXJ", "INTX", "JTNI", "I TJ", "ＩＮ" };
@@ -62,7 +62,7 @@ KIT_TEST(no_type_no_traits)
 	    persona_of_mbti((struct str){ NULL, 0 }, &p), RC_INVALID);
 }
 
-KIT_TEST(drift_never_leaves_the_traits_bounds)
+TEST(drift_never_leaves_the_traits_bounds)
 {
 	struct persona base = { .9, .1, .5, 1, 0 };
 	struct persona drift = { .22, -.22, .1, .22, -.22 };
@@ -75,7 +75,7 @@ KIT_TEST(drift_never_leaves_the_traits_bounds)
 	ck_assert_double_eq(t.dominance, 0);
 }
 
-KIT_TEST(models_have_names)
+TEST(models_have_names)
 {
 	enum persona_model m;
 

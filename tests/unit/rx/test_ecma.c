@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "rx/rx.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *pattern;
@@ -90,7 +90,7 @@ static const struct {
 	{ "a|b", "xb", true },
 };
 
-KIT_TEST(means_what_ecma_says)
+TEST(means_what_ecma_says)
 {
 	struct rx_scratch *s = rx_scratch_new();
 	for (size_t i = 0; i < NELEM(meanings); i++) {
@@ -107,7 +107,7 @@ KIT_TEST(means_what_ecma_says)
 	rx_scratch_free(s);
 }
 
-KIT_TEST(nocase_folds_ecma_patterns_too)
+TEST(nocase_folds_ecma_patterns_too)
 {
 	struct rx *r = NULL;
 	struct rx_scratch *s = rx_scratch_new();
@@ -118,7 +118,7 @@ KIT_TEST(nocase_folds_ecma_patterns_too)
 	rx_free(r);
 }
 
-KIT_TEST(what_ecma_does_not_know_is_refused)
+TEST(what_ecma_does_not_know_is_refused)
 {
 	static const struct {
 		const char *pattern;

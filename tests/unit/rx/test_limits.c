@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "rx/rx.h"
+#include "testkit/testkit.h"
 
 /* Many times what a call takes, for sanitizers and busy machines. */
 #define MOST_MS 100.0
@@ -64,7 +64,7 @@ static const struct {
 	{ "^(?:[^x]*?)*z", 0, "ab", 900000, "", RC_TOOBIG },
 };
 
-KIT_TEST(hostile_patterns_end_soon)
+TEST(hostile_patterns_end_soon)
 {
 	struct rx_scratch *s = rx_scratch_new();
 	double worst[2] = { 0, 0 }; /* of short and of long texts */
@@ -95,7 +95,7 @@ KIT_TEST(hostile_patterns_end_soon)
 	rx_scratch_free(s);
 }
 
-KIT_TEST(hostile_patterns_compile_soon_or_not)
+TEST(hostile_patterns_compile_soon_or_not)
 {
 	static const struct {
 		const char *unit;
@@ -132,7 +132,7 @@ KIT_TEST(hostile_patterns_compile_soon_or_not)
 	printf("worst compile: %.2f ms\n", worst);
 }
 
-KIT_TEST(honest_patterns_are_not_cut_short)
+TEST(honest_patterns_are_not_cut_short)
 {
 	static const struct {
 		const char *pattern;
@@ -170,7 +170,7 @@ KIT_TEST(honest_patterns_are_not_cut_short)
 	rx_scratch_free(s);
 }
 
-KIT_TEST(texts_have_a_ceiling)
+TEST(texts_have_a_ceiling)
 {
 	struct rx *r = NULL;
 	struct rx_scratch *s = rx_scratch_new();
@@ -184,7 +184,7 @@ KIT_TEST(texts_have_a_ceiling)
 	rx_scratch_free(s);
 }
 
-KIT_TEST(a_limit_leaves_the_scratch_usable)
+TEST(a_limit_leaves_the_scratch_usable)
 {
 	struct rx *bad = NULL;
 	struct rx *good = NULL;

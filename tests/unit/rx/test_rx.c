@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "rx/rx.h"
+#include "testkit/testkit.h"
 
 static struct rx *
 compiled(const char *pattern, unsigned flags)
@@ -28,7 +28,7 @@ find(const char *pattern, unsigned flags, const char *text, struct rx_match *m)
 	return rc;
 }
 
-KIT_TEST(finds_where_the_match_is)
+TEST(finds_where_the_match_is)
 {
 	static const struct {
 		const char *pattern;
@@ -69,7 +69,7 @@ KIT_TEST(finds_where_the_match_is)
 	}
 }
 
-KIT_TEST(groups_are_reported)
+TEST(groups_are_reported)
 {
 	struct rx_match m;
 	ck_assert_int_eq(find("(a)|(b)(c)?", 0, "xb", &m), RC_OK);
@@ -82,7 +82,7 @@ KIT_TEST(groups_are_reported)
 	ck_assert_int_eq(m.g[3].start, -1);
 }
 
-KIT_TEST(groups_beyond_the_most_are_left_out)
+TEST(groups_beyond_the_most_are_left_out)
 {
 	char pattern[3 * (RX_GROUPS_MAX + 1) + 1], text[RX_GROUPS_MAX + 2];
 	for (size_t i = 0; i <= RX_GROUPS_MAX; i++) {
@@ -103,7 +103,7 @@ KIT_TEST(groups_beyond_the_most_are_left_out)
 	rx_free(r);
 }
 
-KIT_TEST(from_starts_the_search_later)
+TEST(from_starts_the_search_later)
 {
 	struct rx *r = compiled("灯|^开", 0);
 	struct rx_scratch *s = rx_scratch_new();
@@ -122,7 +122,7 @@ KIT_TEST(from_starts_the_search_later)
 	rx_free(r);
 }
 
-KIT_TEST(text_that_is_not_utf8_is_refused)
+TEST(text_that_is_not_utf8_is_refused)
 {
 	static const char *const bad[] = { "\xff", "a\xe7\x81", "\xc0\x80",
 		"\xed\xa0\x80", "\xf4\x90\x80\x80" };
@@ -137,7 +137,7 @@ KIT_TEST(text_that_is_not_utf8_is_refused)
 	rx_free(r);
 }
 
-KIT_TEST(what_is_no_pattern_is_refused_with_reason_and_place)
+TEST(what_is_no_pattern_is_refused_with_reason_and_place)
 {
 	static const struct {
 		const char *pattern;
@@ -175,7 +175,7 @@ KIT_TEST(what_is_no_pattern_is_refused_with_reason_and_place)
 	}
 }
 
-KIT_TEST(pattern_sizes_have_a_ceiling)
+TEST(pattern_sizes_have_a_ceiling)
 {
 	char text[RX_PATTERN_MAX + 1];
 	char why[200];
@@ -196,7 +196,7 @@ KIT_TEST(pattern_sizes_have_a_ceiling)
 	ck_assert_ptr_nonnull(strstr(why, "too complex"));
 }
 
-KIT_TEST(null_is_free)
+TEST(null_is_free)
 {
 	rx_free(NULL);
 	rx_scratch_free(NULL);
@@ -231,7 +231,7 @@ share(void *arg)
 	return NULL;
 }
 
-KIT_TEST(threads_share_a_pattern)
+TEST(threads_share_a_pattern)
 {
 	struct rx *easy = compiled("(\\d+) minutes", 0);
 	struct rx *hard = compiled("^(a+)+b?$(?<=b)", 0);

@@ -1,9 +1,9 @@
 /* Building of keys. */
 #include "core/id.h"
-#include "kit/kit.h"
 #include "state/state.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(patterns)
+TEST(patterns)
 {
 	static const struct {
 		const char *pattern;
@@ -52,7 +52,7 @@ KIT_TEST(patterns)
 	}
 }
 
-KIT_TEST(ceiling)
+TEST(ceiling)
 {
 	char longest[ID_MAX + 1], dst[STATE_KEY_MAX],
 	    pattern[STATE_KEY_MAX + 2];
@@ -76,7 +76,7 @@ KIT_TEST(ceiling)
 	ck_assert_uint_eq(key.n, STATE_KEY_MAX - 1);
 }
 
-KIT_TEST(numbers)
+TEST(numbers)
 {
 	char dst[STATE_NUM_MAX];
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define KEYS "libs/state/keys.h"
 
@@ -122,9 +122,9 @@ has_key(const json_t *list, const char *key)
 	return false;
 }
 
-KIT_TEST(every_key_is_a_row_and_every_row_a_key)
+TEST(every_key_is_a_row_and_every_row_a_key)
 {
-	char *header = kit_read_file(KEYS, NULL), key[200];
+	char *header = tk_read_file(KEYS, NULL), key[200];
 	json_t *list = rows();
 	const char *at = header;
 	const json_t *row;
@@ -183,7 +183,7 @@ note_file(json_t *set, const char *path)
 {
 	static const char *const leads[] = { "call('", "r('", "[0] = STR(\"",
 		"STATE_ARGS(STR(\"", "STATE_ARGS(\n\t\tSTR(\"" };
-	char *text = kit_read_file(path, NULL);
+	char *text = tk_read_file(path, NULL);
 	const char *at;
 	size_t i;
 
@@ -215,7 +215,7 @@ used(void)
 	return set;
 }
 
-KIT_TEST(the_commands_are_those_that_are_used)
+TEST(the_commands_are_those_that_are_used)
 {
 	static const char *const of[] = { "reads", "writes" };
 	json_t *list = rows(), *code = used(), *table = json_object(), *e, *c;

@@ -1,9 +1,9 @@
 /* Which Hosts mean this machine. */
 #include "core/mem.h"
-#include "kit/kit.h"
 #include "svc/host.h"
+#include "testkit/testkit.h"
 
-KIT_TEST(names_and_addresses)
+TEST(names_and_addresses)
 {
 	static const char *const here[] = { "", " ", "localhost", "LocalHost",
 		"localhost:9010", " localhost ", "soul.localhost",

@@ -9,7 +9,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/wire.h"
 
 /* One message: its memory, its struct, its text, what was wrong with it. */

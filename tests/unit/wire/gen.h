@@ -11,11 +11,11 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 #define WIREGEN "build/wiregen"
 
-/* "<kit_dir()>/<name>"; kit_path() is for few. */
+/* "<tk_dir()>/<name>"; tk_path() is for few. */
 struct path {
 	char text[512];
 };
@@ -24,7 +24,7 @@ static inline struct path
 below(const char *name)
 {
 	struct path p;
-	(void)snprintf(p.text, sizeof(p.text), "%s/%s", kit_dir(), name);
+	(void)snprintf(p.text, sizeof(p.text), "%s/%s", tk_dir(), name);
 	return p;
 }
 
@@ -35,14 +35,14 @@ generate(char **said)
 	struct path in = below("s");
 	struct path out = below("out");
 	struct path log = below("wiregen.log");
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t n;
 	(void)mkdir(out.text, 0700);
 	(void)unlink(log.text);
 	const char *const argv[] = { WIREGEN, "code", in.text, out.text, NULL };
-	kit_spawn(&p, "wiregen", argv, NULL);
-	int rc = kit_wait(&p, 10000);
-	*said = kit_read_file(log.text, &n);
+	tk_spawn(&p, "wiregen", argv, NULL);
+	int rc = tk_wait(&p, 10000);
+	*said = tk_read_file(log.text, &n);
 	return rc;
 }
 
@@ -53,7 +53,7 @@ put_file(const char *name, const char *text)
 	struct path dir = below("s");
 	(void)mkdir(dir.text, 0700);
 	(void)snprintf(path, sizeof(path), "%s/%s", dir.text, name);
-	kit_write_file(path, text);
+	tk_write_file(path, text);
 }
 
 /* That it ends with 1 and "<folder>/<file>: <where>", then has why. */

@@ -2,7 +2,7 @@
 #include "codec.h"
 #include "probe/msgs.h"
 
-KIT_TEST(exactly_one_is_read)
+TEST(exactly_one_is_read)
 {
 	static const char *const good[] = {
 		"{\"a\":[1]}",
@@ -21,7 +21,7 @@ KIT_TEST(exactly_one_is_read)
 	}
 }
 
-KIT_TEST(none_or_several_are_refused)
+TEST(none_or_several_are_refused)
 {
 	static const struct codec_bad bad[] = {
 		{ "{}", "/a", "is missing" },
@@ -52,7 +52,7 @@ KIT_TEST(none_or_several_are_refused)
 	}
 }
 
-KIT_TEST(exactly_one_is_written)
+TEST(exactly_one_is_written)
 {
 	struct buf out = BUF_INIT(1024);
 	struct wire_probe_choice m;

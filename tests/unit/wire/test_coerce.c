@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/coerce.h"
 
 #define S                                                              \
@@ -31,7 +31,7 @@ turns_into(const char *schema, const char *json, const char *want)
 	buf_free(&b);
 }
 
-KIT_TEST(what_is_turned)
+TEST(what_is_turned)
 {
 	static const struct {
 		const char *json, *want;
@@ -65,7 +65,7 @@ KIT_TEST(what_is_turned)
 		turns_into(S, rows[i].json, rows[i].want);
 }
 
-KIT_TEST(what_stays)
+TEST(what_stays)
 {
 	static const char *const rows[] = {
 		"{\"i\":\"three\"}",
@@ -96,7 +96,7 @@ KIT_TEST(what_stays)
 }
 
 /* Choices in other letters and other words, where only one can be meant. */
-KIT_TEST(choices)
+TEST(choices)
 {
 	static const struct {
 		const char *list, *word, *want;
@@ -132,7 +132,7 @@ KIT_TEST(choices)
 }
 
 /* Bounds, where the schema says that what is beyond them means them. */
-KIT_TEST(clamps)
+TEST(clamps)
 {
 	static const struct {
 		const char *schema, *in, *want;
@@ -158,7 +158,7 @@ KIT_TEST(clamps)
 }
 
 /* Schemas that are odd, and values that are deep. */
-KIT_TEST(odd_schemas)
+TEST(odd_schemas)
 {
 	turns_into("{}", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
 	turns_into("true", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
@@ -168,7 +168,7 @@ KIT_TEST(odd_schemas)
 	    "{\"properties\":{\"i\":true}}", "{\"i\":\"1\"}", "{\"i\":\"1\"}");
 }
 
-KIT_TEST(json_in_text_in_json)
+TEST(json_in_text_in_json)
 {
 	/* Each level is one more text; after a few they stay as they are. */
 	struct buf b = BUF_INIT(1024 * 1024);
@@ -185,7 +185,7 @@ KIT_TEST(json_in_text_in_json)
 	buf_free(&out);
 }
 
-KIT_TEST(what_is_no_json)
+TEST(what_is_no_json)
 {
 	struct buf b = BUF_INIT(16);
 

@@ -55,7 +55,7 @@ static const char *const same[] = {
 	"{\"default\":\"x\"}",
 };
 
-KIT_TEST(what_is_valid_comes_back_equal)
+TEST(what_is_valid_comes_back_equal)
 {
 	for (size_t i = 0; i < NELEM(same); i++) {
 		struct codec c;
@@ -90,7 +90,7 @@ static const char *const other[][2] = {
 	    "{\"text\":\"ab\",\"default\":\"x\"}" },
 };
 
-KIT_TEST(what_is_written_otherwise_is_read_alike)
+TEST(what_is_written_otherwise_is_read_alike)
 {
 	for (size_t i = 0; i < NELEM(other); i++) {
 		struct codec c;
@@ -187,7 +187,7 @@ static const struct codec_bad bad[] = {
 	{ "7", "", "must be an object" },
 };
 
-KIT_TEST(what_is_wrong_is_refused_where_it_stands)
+TEST(what_is_wrong_is_refused_where_it_stands)
 {
 	for (size_t i = 0; i < NELEM(bad); i++)
 		codec_refuse(&wire_probe_all_desc, &bad[i]);
@@ -226,19 +226,19 @@ static const struct codec_bad order_bad[] = {
 	    "/point/tag", "empty" },
 };
 
-KIT_TEST(of_several_faults_the_first_of_the_schema_is_told)
+TEST(of_several_faults_the_first_of_the_schema_is_told)
 {
 	for (size_t i = 0; i < NELEM(order_bad); i++)
 		codec_refuse(&wire_probe_must_desc, &order_bad[i]);
 }
 
-KIT_TEST(required_members_must_be_there)
+TEST(required_members_must_be_there)
 {
 	for (size_t i = 0; i < NELEM(must_bad); i++)
 		codec_refuse(&wire_probe_must_desc, &must_bad[i]);
 }
 
-KIT_TEST(defaults_are_filled_in)
+TEST(defaults_are_filled_in)
 {
 	struct codec c;
 	codec_both(&c, &wire_probe_must_desc,
@@ -266,7 +266,7 @@ KIT_TEST(defaults_are_filled_in)
 	codec_free(&c);
 }
 
-KIT_TEST(defaults_of_an_absent_object_are_filled_in_too)
+TEST(defaults_of_an_absent_object_are_filled_in_too)
 {
 	struct codec c;
 	codec_read(&c, &wire_probe_all_desc, STR("{\"points\":[{\"x\":1}]}"));
@@ -279,7 +279,7 @@ KIT_TEST(defaults_of_an_absent_object_are_filled_in_too)
 	codec_free(&c);
 }
 
-KIT_TEST(absent_and_empty_differ)
+TEST(absent_and_empty_differ)
 {
 	struct codec c;
 	codec_read(&c, &wire_probe_all_desc,
@@ -294,7 +294,7 @@ KIT_TEST(absent_and_empty_differ)
 	codec_free(&c);
 }
 
-KIT_TEST(texts_have_a_nul_behind_them)
+TEST(texts_have_a_nul_behind_them)
 {
 	struct codec c;
 	codec_read(&c, &wire_probe_all_desc, STR("{\"text\":\"abc\"}"));
@@ -303,7 +303,7 @@ KIT_TEST(texts_have_a_nul_behind_them)
 	codec_free(&c);
 }
 
-KIT_TEST(a_bare_array_is_the_object_with_it)
+TEST(a_bare_array_is_the_object_with_it)
 {
 	struct codec c;
 	codec_both(&c, &wire_probe_list_desc, STR(" [{\"x\":1,\"y\":2}]"));
@@ -329,7 +329,7 @@ KIT_TEST(a_bare_array_is_the_object_with_it)
 		codec_refuse(&wire_probe_list_desc, &list_bad[i]);
 }
 
-KIT_TEST(bare_text_is_trimmed_and_enums_ignore_case)
+TEST(bare_text_is_trimmed_and_enums_ignore_case)
 {
 	static const struct {
 		const char *text;

@@ -27,7 +27,7 @@ read_skills(const char *text)
 	return s;
 }
 
-KIT_TEST(of_two_skills_with_one_name_the_first_counts)
+TEST(of_two_skills_with_one_name_the_first_counts)
 {
 	static const struct {
 		const char *text;
@@ -53,7 +53,7 @@ KIT_TEST(of_two_skills_with_one_name_the_first_counts)
 	}
 }
 
-KIT_TEST(a_good_report_has_nothing_to_note)
+TEST(a_good_report_has_nothing_to_note)
 {
 	struct skills s =
 	    read_skills("{\"terminal_id\":\"t-1\",\"skill_version\":3,"
@@ -71,7 +71,7 @@ KIT_TEST(a_good_report_has_nothing_to_note)
 	arena_free(s.a);
 }
 
-KIT_TEST(the_terminal_is_the_topics)
+TEST(the_terminal_is_the_topics)
 {
 	static const char *const same[] = { "{\"skills\":[]}", "[]",
 		"{\"terminal_id\":\"\",\"skills\":[]}",
@@ -96,7 +96,7 @@ KIT_TEST(the_terminal_is_the_topics)
 	arena_free(s.a);
 }
 
-KIT_TEST(of_two_intents_with_one_id_the_first_counts)
+TEST(of_two_intents_with_one_id_the_first_counts)
 {
 	static const struct {
 		const char *text;
@@ -136,7 +136,7 @@ KIT_TEST(of_two_intents_with_one_id_the_first_counts)
 	arena_free(a);
 }
 
-KIT_TEST(a_failure_without_a_reason_gets_one)
+TEST(a_failure_without_a_reason_gets_one)
 {
 	static const struct {
 		const char *text;
@@ -164,7 +164,7 @@ KIT_TEST(a_failure_without_a_reason_gets_one)
 	}
 }
 
-KIT_TEST(a_result_answers_its_own_request)
+TEST(a_result_answers_its_own_request)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_result r;
@@ -182,7 +182,7 @@ KIT_TEST(a_result_answers_its_own_request)
 }
 
 /* As many as a report may have, all with one name. */
-KIT_TEST(many_doubles)
+TEST(many_doubles)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	buf_puts(&b, "[{\"id\":\"x\"}");

@@ -53,17 +53,17 @@ made(const char *verb, const char *name)
 	struct path in = below("s");
 	struct path out = below("out");
 	char path[600];
-	struct kit_proc p;
+	struct tk_proc p;
 	size_t n;
 	put_file("x.schema.json", X);
 	put_file("error.schema.json", ERROR);
 	put_file("interfaces.json", IFACE);
 	(void)mkdir(out.text, 0700);
 	const char *const argv[] = { WIREGEN, verb, in.text, out.text, NULL };
-	kit_spawn(&p, "wiregen", argv, NULL);
-	ck_assert_int_eq(kit_wait(&p, 10000), 0);
+	tk_spawn(&p, "wiregen", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, 10000), 0);
 	(void)snprintf(path, sizeof(path), "%s/%s", out.text, name);
-	return kit_read_file(path, &n);
+	return tk_read_file(path, &n);
 }
 
 static char *
@@ -79,7 +79,7 @@ has(const char *text, const char *part)
 	    strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
 }
 
-KIT_TEST(markdown_has_channels_and_members)
+TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
 	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
@@ -100,7 +100,7 @@ KIT_TEST(markdown_has_channels_and_members)
 	free(text);
 }
 
-KIT_TEST(openapi_is_yaml)
+TEST(openapi_is_yaml)
 {
 	char *text = document("openapi.yaml");
 	has(text, "openapi: \"3.1.0\"\n");
@@ -137,7 +137,7 @@ KIT_TEST(openapi_is_yaml)
 	free(text);
 }
 
-KIT_TEST(asyncapi_has_bindings_and_replies)
+TEST(asyncapi_has_bindings_and_replies)
 {
 	char *text = document("asyncapi.yaml");
 	has(text, "  mqtt_say:\n    action: receive\n");
@@ -152,11 +152,11 @@ KIT_TEST(asyncapi_has_bindings_and_replies)
 	free(text);
 }
 
-KIT_TEST(routes_need_a_message_for_errors)
+TEST(routes_need_a_message_for_errors)
 {
 	struct path in = below("s");
 	struct path out = below("out");
-	struct kit_proc p;
+	struct tk_proc p;
 	free(document("openapi.yaml"));
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
@@ -168,12 +168,12 @@ KIT_TEST(routes_need_a_message_for_errors)
 	struct path error = below("s/error.schema.json");
 	ck_assert_int_eq(unlink(error.text), 0);
 	const char *const argv[] = { WIREGEN, "docs", in.text, out.text, NULL };
-	kit_spawn(&p, "wiregen", argv, NULL);
-	ck_assert_int_eq(kit_wait(&p, 10000), 1);
-	ck_assert(kit_log_has(&p, "the message error"));
+	tk_spawn(&p, "wiregen", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, 10000), 1);
+	ck_assert(tk_log_has(&p, "the message error"));
 }
 
-KIT_TEST(rights_on_nats_follow_from_the_rows)
+TEST(rights_on_nats_follow_from_the_rows)
 {
 	char *text = made("rights", "nats-permissions.conf");
 	const char *p = strstr(text, "{ user: \"p\", password: $NATS_P, ");
@@ -203,7 +203,7 @@ KIT_TEST(rights_on_nats_follow_from_the_rows)
 	free(text);
 }
 
-KIT_TEST(rights_in_redis_follow_from_the_rows)
+TEST(rights_in_redis_follow_from_the_rows)
 {
 	char *text = made("rights", "redis-users.acl");
 	has(text,

@@ -31,7 +31,7 @@ check_all(const struct wire_probe_all *m, const char *text, const char *path,
 #define BAD(path, why, ...) \
 	check_all(&(struct wire_probe_all){ __VA_ARGS__ }, NULL, path, why)
 
-KIT_TEST(only_what_is_there_is_written)
+TEST(only_what_is_there_is_written)
 {
 	GOOD("{}", .whole = 1);
 	GOOD("{\"whole\":0}", .has_whole = true);
@@ -43,7 +43,7 @@ KIT_TEST(only_what_is_there_is_written)
 	GOOD("{\"any\":[1,2.0]}", .any = STR_INIT(" [ 1 , 2.0 ] "));
 }
 
-KIT_TEST(texts_are_checked)
+TEST(texts_are_checked)
 {
 	BAD("/text", "must not be empty", .text = STR_INIT(""));
 	BAD("/text", "at least 2", .text = STR_INIT("灯"));
@@ -56,7 +56,7 @@ KIT_TEST(texts_are_checked)
 	BAD("/hex", "32 of", .hex = STR_INIT("ab"));
 }
 
-KIT_TEST(numbers_are_checked)
+TEST(numbers_are_checked)
 {
 	BAD("/small", "at most 7", .small = 8, .has_small = true);
 	BAD("/small", "at least -3", .small = -4, .has_small = true);
@@ -68,7 +68,7 @@ KIT_TEST(numbers_are_checked)
 	    .has_color = true);
 }
 
-KIT_TEST(arrays_are_checked)
+TEST(arrays_are_checked)
 {
 	struct str texts[] = { STR_INIT("a"), STR_INIT(""), STR_INIT("c"),
 		STR_INIT("d") };
@@ -87,7 +87,7 @@ KIT_TEST(arrays_are_checked)
 	    .n_points = 1, .has_points = true);
 }
 
-KIT_TEST(raw_values_must_be_json)
+TEST(raw_values_must_be_json)
 {
 	BAD("/any", "ends too early", .any = STR_INIT(""));
 	BAD("/any", "ends too early", .any = STR_INIT("{"));
@@ -101,7 +101,7 @@ KIT_TEST(raw_values_must_be_json)
 	    .raws = (struct str[]){ STR_INIT("null") });
 }
 
-KIT_TEST(required_texts_must_be_there)
+TEST(required_texts_must_be_there)
 {
 	struct wire_probe_must m;
 	struct buf out = BUF_INIT(4096);
@@ -127,7 +127,7 @@ KIT_TEST(required_texts_must_be_there)
 	buf_free(&out);
 }
 
-KIT_TEST(an_absent_text_with_a_default_is_the_default)
+TEST(an_absent_text_with_a_default_is_the_default)
 {
 	struct wire_probe_must m = { .text = STR_INIT(""),
 		.any = STR_INIT("1") };
@@ -140,7 +140,7 @@ KIT_TEST(an_absent_text_with_a_default_is_the_default)
 	buf_free(&out);
 }
 
-KIT_TEST(bare_text_is_checked)
+TEST(bare_text_is_checked)
 {
 	struct buf out = BUF_INIT(64);
 	struct wire_err err;
@@ -161,7 +161,7 @@ KIT_TEST(bare_text_is_checked)
 	buf_free(&out);
 }
 
-KIT_TEST(a_full_buffer_is_too_big)
+TEST(a_full_buffer_is_too_big)
 {
 	struct wire_probe_all m = { .text = STR_INIT("abcd") };
 	struct wire_err err;

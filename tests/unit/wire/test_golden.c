@@ -106,7 +106,7 @@ check_bad(const struct wire_desc *d, struct str text, const char *path)
 	size_t n;
 	(void)snprintf(name, sizeof(name), "%.*s.err",
 	    (int)(strrchr(path, '.') - path), path);
-	char *err = kit_read_file(name, &n);
+	char *err = tk_read_file(name, &n);
 	struct str rest = { err, n };
 	struct str at = str_cut(&rest, '\n');
 	struct str why = str_cut(&rest, '\n');
@@ -140,7 +140,7 @@ each(const struct wire_desc *d, const char *pattern,
 		(void)snprintf(path, sizeof(path), EXAMPLES "/%s/%s",
 		    wire_desc_name(d), e->d_name);
 		struct str text;
-		char *p = kit_read_file(path, &text.n);
+		char *p = tk_read_file(path, &text.n);
 		text.p = p;
 		check(d, text, path);
 		free(p);
@@ -156,7 +156,7 @@ suffix(const struct wire_desc *d)
 	return (d->flags & WIRE_TEXT) != 0 ? "txt" : "json";
 }
 
-KIT_TEST(good_examples_survive)
+TEST(good_examples_survive)
 {
 	const struct wire_desc *d;
 	for (size_t i = 0; (d = wire_desc_at(i)) != NULL; i++) {
@@ -167,7 +167,7 @@ KIT_TEST(good_examples_survive)
 	}
 }
 
-KIT_TEST(bad_examples_are_refused_where_they_say)
+TEST(bad_examples_are_refused_where_they_say)
 {
 	const struct wire_desc *d;
 	for (size_t i = 0; (d = wire_desc_at(i)) != NULL; i++) {
@@ -194,7 +194,7 @@ check_name(const struct wire_desc *d, struct str text, const char *path)
 	    "%s is no example", path);
 }
 
-KIT_TEST(every_example_belongs_to_a_message)
+TEST(every_example_belongs_to_a_message)
 {
 	DIR *dir = opendir(EXAMPLES);
 	ck_assert_msg(

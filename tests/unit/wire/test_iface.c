@@ -209,7 +209,7 @@ put_section(const char *section, const char *content)
 	    "{\"description\":\"d\"}}}");
 }
 
-KIT_TEST_T(bad_tables_are_refused, 120)
+TEST_T(bad_tables_are_refused, 120)
 {
 	for (size_t i = 0; i < NELEM(bad); i++) {
 		put_section(bad[i].section, bad[i].text);
@@ -218,7 +218,7 @@ KIT_TEST_T(bad_tables_are_refused, 120)
 	}
 }
 
-KIT_TEST(a_section_that_is_missing_is_refused)
+TEST(a_section_that_is_missing_is_refused)
 {
 	put_section("http", "");
 	put_file("interfaces.json", "{\"http\":[]}");
@@ -229,7 +229,7 @@ KIT_TEST(a_section_that_is_missing_is_refused)
 	refused("interfaces.json", "", "line 1", "{");
 }
 
-KIT_TEST(macros_say_the_same_as_the_tables)
+TEST(macros_say_the_same_as_the_tables)
 {
 	ck_assert_str_eq(WIRE_SUBJECT_INTENT_FILTER, "soul.rpc.intent.filter");
 	ck_assert_str_eq(
@@ -251,7 +251,7 @@ KIT_TEST(macros_say_the_same_as_the_tables)
 	ck_assert_ptr_null(wire_topics[wire_topics_n].name);
 }
 
-KIT_TEST(subjects_have_what_their_kind_needs)
+TEST(subjects_have_what_their_kind_needs)
 {
 	ck_assert_uint_gt(wire_subjects_n, 0);
 	for (size_t i = 0; i < wire_subjects_n; i++) {
@@ -274,7 +274,7 @@ KIT_TEST(subjects_have_what_their_kind_needs)
 		ck_assert_int_eq(wire_routes[i].path[0], '/');
 }
 
-KIT_TEST(events_are_found_by_type)
+TEST(events_are_found_by_type)
 {
 	ck_assert_uint_gt(wire_events_n, 0);
 	for (size_t i = 0; i < wire_events_n; i++)

@@ -37,7 +37,7 @@ read_nested(size_t n, const char *before, struct wire_err *err)
 	return rc;
 }
 
-KIT_TEST(nesting_is_capped)
+TEST(nesting_is_capped)
 {
 	struct wire_err err;
 	ck_assert_int_eq(read_nested(WIRE_DEPTH_MAX, "{\"any\":", &err), RC_OK);
@@ -55,7 +55,7 @@ KIT_TEST(nesting_is_capped)
 	    RC_OK);
 }
 
-KIT_TEST(nesting_is_capped_on_writing)
+TEST(nesting_is_capped_on_writing)
 {
 	struct buf any = BUF_INIT(4096);
 	struct buf out = BUF_INIT(4096);
@@ -78,7 +78,7 @@ KIT_TEST(nesting_is_capped_on_writing)
 	buf_free(&out);
 }
 
-KIT_TEST(size_is_capped)
+TEST(size_is_capped)
 {
 	struct buf b = BUF_INIT(2 * WIRE_MESSAGE_MAX);
 	struct wire_err err;
@@ -92,7 +92,7 @@ KIT_TEST(size_is_capped)
 	buf_free(&b);
 }
 
-KIT_TEST(bare_text_is_capped)
+TEST(bare_text_is_capped)
 {
 	struct buf b = BUF_INIT(2 * WIRE_MESSAGE_MAX);
 	struct codec c;
@@ -107,7 +107,7 @@ KIT_TEST(bare_text_is_capped)
 	buf_free(&b);
 }
 
-KIT_TEST(containers_are_capped)
+TEST(containers_are_capped)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;
@@ -125,7 +125,7 @@ KIT_TEST(containers_are_capped)
 }
 
 /* Many small objects in the text make many large structs. */
-KIT_TEST(memory_is_capped)
+TEST(memory_is_capped)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	buf_puts(&b, "{\"points\":[{\"x\":1}");
@@ -179,7 +179,7 @@ read_many(const char *member, const char *item, size_t n, struct wire_err *err)
 	return rc;
 }
 
-KIT_TEST(memory_of_one_message_is_capped)
+TEST(memory_of_one_message_is_capped)
 {
 	struct wire_err err;
 	ck_assert_uint_eq(sizeof(struct wire_probe_all_wide), 144);
@@ -199,7 +199,7 @@ KIT_TEST(memory_of_one_message_is_capped)
 }
 
 /* Numbers that are longer when they are written again. */
-KIT_TEST(raw_values_may_grow)
+TEST(raw_values_may_grow)
 {
 	struct buf any = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;
@@ -210,7 +210,7 @@ KIT_TEST(raw_values_may_grow)
 	buf_free(&any);
 }
 
-KIT_TEST(long_reasons_are_cut_between_code_points)
+TEST(long_reasons_are_cut_between_code_points)
 {
 	struct wire_err err;
 	char text[sizeof(err.path) + sizeof(err.why) + 2];
@@ -233,7 +233,7 @@ KIT_TEST(long_reasons_are_cut_between_code_points)
 	ck_assert_str_eq(text, "蓝");
 }
 
-KIT_TEST(messages_are_found_by_name)
+TEST(messages_are_found_by_name)
 {
 	size_t n = 0;
 	const struct wire_desc *d;

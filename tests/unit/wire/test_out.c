@@ -7,7 +7,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/out.h"
 
 static void
@@ -22,7 +22,7 @@ check_f64(double f, const char *text)
 	buf_free(&b);
 }
 
-KIT_TEST(numbers_are_short_and_read_back_equal)
+TEST(numbers_are_short_and_read_back_equal)
 {
 	static const struct {
 		double f;
@@ -57,7 +57,7 @@ KIT_TEST(numbers_are_short_and_read_back_equal)
 		check_f64(list[i].f, list[i].text);
 }
 
-KIT_TEST(numbers_of_every_size_read_back_equal)
+TEST(numbers_of_every_size_read_back_equal)
 {
 	uint64_t x = 88172645463325252U;
 	for (int i = 0; i < 200000; i++) {
@@ -73,7 +73,7 @@ KIT_TEST(numbers_of_every_size_read_back_equal)
 	}
 }
 
-KIT_TEST(what_json_has_no_number_for_is_null)
+TEST(what_json_has_no_number_for_is_null)
 {
 	struct buf b = BUF_INIT(64);
 	struct wire_out o = { &b, false };
@@ -86,7 +86,7 @@ KIT_TEST(what_json_has_no_number_for_is_null)
 	buf_free(&b);
 }
 
-KIT_TEST(integers)
+TEST(integers)
 {
 	static const int64_t list[] = { 0, 1, -1, 10, INT64_MAX, INT64_MIN,
 		1000000000000 };
@@ -101,7 +101,7 @@ KIT_TEST(integers)
 	}
 }
 
-KIT_TEST(texts_are_escaped_and_mended)
+TEST(texts_are_escaped_and_mended)
 {
 	static const struct {
 		struct str s;
@@ -130,7 +130,7 @@ KIT_TEST(texts_are_escaped_and_mended)
 	}
 }
 
-KIT_TEST(commas_stand_between_values)
+TEST(commas_stand_between_values)
 {
 	struct buf b = BUF_INIT(256);
 	struct wire_out o = { &b, false };
@@ -155,7 +155,7 @@ KIT_TEST(commas_stand_between_values)
 	buf_free(&b);
 }
 
-KIT_TEST(too_much_is_sticky)
+TEST(too_much_is_sticky)
 {
 	struct buf b = BUF_INIT(4);
 	struct wire_out o = { &b, false };

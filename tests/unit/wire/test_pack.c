@@ -64,7 +64,7 @@ static const struct {
 	{ "{\"wide\":[{\"b\":\"x\"},{}]}", NULL },
 };
 
-KIT_TEST(contents_are_told_apart)
+TEST(contents_are_told_apart)
 {
 	const struct wire_desc *d = &wire_probe_all_desc;
 	size_t i, j;
@@ -76,7 +76,7 @@ KIT_TEST(contents_are_told_apart)
 			    "%s and %s", rows[i].one, rows[j].one);
 }
 
-KIT_TEST(spelling_does_not_matter)
+TEST(spelling_does_not_matter)
 {
 	size_t i;
 
@@ -87,7 +87,7 @@ KIT_TEST(spelling_does_not_matter)
 		    "%s", rows[i].other);
 }
 
-KIT_TEST(it_is_appended_within_the_ceiling)
+TEST(it_is_appended_within_the_ceiling)
 {
 	struct buf small = BUF_INIT(64);
 	struct codec c;

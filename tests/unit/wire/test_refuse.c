@@ -148,13 +148,13 @@ static const struct member members[] = {
 	    "not supported here" },
 };
 
-KIT_TEST_T(bad_members_are_refused, 120)
+TEST_T(bad_members_are_refused, 120)
 {
 	for (size_t i = 0; i < NELEM(members); i++)
 		try_member(&members[i]);
 }
 
-KIT_TEST(a_definition_in_itself_is_refused)
+TEST(a_definition_in_itself_is_refused)
 {
 	put_file("x.schema.json",
 	    "{\"title\":\"x\",\"description\":\"d\",\"$defs\":{\"loop\":"
@@ -248,7 +248,7 @@ static const struct member files[] = {
 	    "/oneOf/1/items", "must be as in the member a" },
 };
 
-KIT_TEST_T(bad_files_are_refused, 120)
+TEST_T(bad_files_are_refused, 120)
 {
 	for (size_t i = 0; i < NELEM(files); i++) {
 		put_file("x.schema.json", files[i].schema);
@@ -257,7 +257,7 @@ KIT_TEST_T(bad_files_are_refused, 120)
 	}
 }
 
-KIT_TEST(too_many_members_are_refused)
+TEST(too_many_members_are_refused)
 {
 	char text[8192];
 	size_t n = (size_t)snprintf(text, sizeof(text),
@@ -270,7 +270,7 @@ KIT_TEST(too_many_members_are_refused)
 	refused("x.schema.json", "/properties", "more than 64 members", "65");
 }
 
-KIT_TEST(two_files_that_refer_to_each_other_are_refused)
+TEST(two_files_that_refer_to_each_other_are_refused)
 {
 	put_file("x.schema.json",
 	    "{" TOP ",\"type\":\"object\",\"properties\":{\"a\":"
@@ -282,16 +282,16 @@ KIT_TEST(two_files_that_refer_to_each_other_are_refused)
 	    "x and y");
 }
 
-KIT_TEST(what_is_wrongly_called_fails_with_64)
+TEST(what_is_wrongly_called_fails_with_64)
 {
-	struct kit_proc p;
+	struct tk_proc p;
 	const char *const argv[] = { WIREGEN, "code", NULL };
-	kit_spawn(&p, "wiregen", argv, NULL);
-	ck_assert_int_eq(kit_wait(&p, 10000), 64);
-	ck_assert(kit_log_has(&p, "usage: wiregen"));
+	tk_spawn(&p, "wiregen", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, 10000), 64);
+	ck_assert(tk_log_has(&p, "usage: wiregen"));
 }
 
-KIT_TEST(folders_that_are_not_there_are_refused)
+TEST(folders_that_are_not_there_are_refused)
 {
 	char *said;
 	ck_assert_int_eq(generate(&said), 1);
@@ -300,8 +300,8 @@ KIT_TEST(folders_that_are_not_there_are_refused)
 	put_file("x.schema.json", "{" TOP ",\"type\":\"object\"," P "}");
 	ck_assert_int_eq(generate(&said), 0);
 	free(said);
-	kit_write_file(kit_path("out/msgs.h"), "");
-	ck_assert_int_eq(chmod(kit_path("out/msgs.h"), 0400), 0);
+	tk_write_file(tk_path("out/msgs.h"), "");
+	ck_assert_int_eq(chmod(tk_path("out/msgs.h"), 0400), 0);
 	/* Replaced, whole or not at all, so its mode does not matter. */
 	ck_assert_int_eq(generate(&said), 0);
 	free(said);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/schema.h"
 
 /* One check; path and why are of the refusal, why NULL: valid. */
@@ -51,7 +51,7 @@ check_rows(const struct row *rows, size_t n)
 	"\"green\"]}},\"required\":[\"mode\"],"                       \
 	"\"additionalProperties\":false}"
 
-KIT_TEST(skills_of_the_protocol)
+TEST(skills_of_the_protocol)
 {
 	static const struct row rows[] = {
 		{ LIGHT, "{\"mode\":\"on\"}", "", NULL },
@@ -72,7 +72,7 @@ KIT_TEST(skills_of_the_protocol)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(words_of_types_and_values)
+TEST(words_of_types_and_values)
 {
 	static const struct row rows[] = {
 		{ "{\"type\":\"array\"}", "1", "", "must be an array" },
@@ -101,7 +101,7 @@ KIT_TEST(words_of_types_and_values)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(words_of_numbers)
+TEST(words_of_numbers)
 {
 	static const struct row rows[] = {
 		{ "{\"minimum\":5}", "4", "", "must be at least 5" },
@@ -140,7 +140,7 @@ KIT_TEST(words_of_numbers)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(words_of_strings)
+TEST(words_of_strings)
 {
 	static const struct row rows[] = {
 		{ "{\"minLength\":1}", "\"\"", "", "must not be empty" },
@@ -159,7 +159,7 @@ KIT_TEST(words_of_strings)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(words_of_arrays)
+TEST(words_of_arrays)
 {
 	static const struct row rows[] = {
 		{ "{\"minItems\":1}", "[]", "", "must not be empty" },
@@ -195,7 +195,7 @@ KIT_TEST(words_of_arrays)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(words_of_objects)
+TEST(words_of_objects)
 {
 	static const struct row rows[] = {
 		{ "{\"minProperties\":1}", "{}", "",
@@ -240,7 +240,7 @@ KIT_TEST(words_of_objects)
 	"{\"properties\":{\"kind\":{\"const\":\"move\"},\"by\":"    \
 	"{\"type\":\"number\"}},\"required\":[\"kind\",\"by\"]}]}"
 
-KIT_TEST(words_of_choices)
+TEST(words_of_choices)
 {
 	static const struct row rows[] = {
 		{ "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}",
@@ -271,7 +271,7 @@ KIT_TEST(words_of_choices)
 	CHECK_ROWS(rows);
 }
 
-KIT_TEST(values_that_are_no_json_are_refused)
+TEST(values_that_are_no_json_are_refused)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;
@@ -300,7 +300,7 @@ KIT_TEST(values_that_are_no_json_are_refused)
 	wire_schema_free(NULL);
 }
 
-KIT_TEST(long_words_are_cut_at_a_character)
+TEST(long_words_are_cut_at_a_character)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;

@@ -5,7 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/schema.h"
 
 static const struct {
@@ -89,7 +89,7 @@ static const struct {
 	    "for the same value" },
 };
 
-KIT_TEST(what_is_no_schema_is_refused_with_place_and_reason)
+TEST(what_is_no_schema_is_refused_with_place_and_reason)
 {
 	for (size_t i = 0; i < NELEM(no_schemas); i++) {
 		struct wire_schema *s = NULL;
@@ -170,7 +170,7 @@ static const struct {
 	    "null", "1" },
 };
 
-KIT_TEST(references_lead_to_their_schemas)
+TEST(references_lead_to_their_schemas)
 {
 	for (size_t i = 0; i < NELEM(references); i++) {
 		struct wire_schema *s = NULL;
@@ -189,7 +189,7 @@ KIT_TEST(references_lead_to_their_schemas)
 	}
 }
 
-KIT_TEST(a_schema_in_a_value_is_checked_as_one)
+TEST(a_schema_in_a_value_is_checked_as_one)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;
@@ -208,7 +208,7 @@ KIT_TEST(a_schema_in_a_value_is_checked_as_one)
 	wire_schema_free(s);
 }
 
-KIT_TEST(schemas_have_ceilings)
+TEST(schemas_have_ceilings)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;
@@ -250,7 +250,7 @@ compile_parts(const char *before, const char *part, size_t n, const char *after,
 	return rc;
 }
 
-KIT_TEST(schemas_that_cost_too_much_are_refused)
+TEST(schemas_that_cost_too_much_are_refused)
 {
 	struct wire_err err;
 	ck_assert_int_eq(
@@ -290,7 +290,7 @@ KIT_TEST(schemas_that_cost_too_much_are_refused)
 	    RC_OK);
 }
 
-KIT_TEST(nesting_has_the_ceiling_of_any_message)
+TEST(nesting_has_the_ceiling_of_any_message)
 {
 	char text[1000];
 	struct wire_schema *s = NULL;

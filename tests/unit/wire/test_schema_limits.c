@@ -5,7 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/schema.h"
 
 /* Several times what a check may take, for sanitizers and busy machines. */
@@ -60,7 +60,7 @@ check_ends(const char *what, struct str schema, struct str value, enum rc want)
 	wire_schema_free(s);
 }
 
-KIT_TEST(references_that_multiply_end_by_budget)
+TEST(references_that_multiply_end_by_budget)
 {
 	static const char *const each[] = {
 		"\"a<\":{\"allOf\":[{\"$ref\":\"#/definitions/a>\"},"
@@ -84,7 +84,7 @@ KIT_TEST(references_that_multiply_end_by_budget)
 	}
 }
 
-KIT_TEST(recursion_into_values_ends_by_budget)
+TEST(recursion_into_values_ends_by_budget)
 {
 	struct buf v;
 	struct str schema = STR("{\"anyOf\":[{\"items\":{\"$ref\":\"#\"},"
@@ -102,7 +102,7 @@ KIT_TEST(recursion_into_values_ends_by_budget)
 	buf_free(&v);
 }
 
-KIT_TEST(schemas_that_are_hard_to_compile)
+TEST(schemas_that_are_hard_to_compile)
 {
 	static const struct {
 		const char *unit;
@@ -128,7 +128,7 @@ KIT_TEST(schemas_that_are_hard_to_compile)
 	}
 }
 
-KIT_TEST(large_arrays_of_unique_items)
+TEST(large_arrays_of_unique_items)
 {
 	static const struct {
 		const char *part;
@@ -154,7 +154,7 @@ KIT_TEST(large_arrays_of_unique_items)
 	}
 }
 
-KIT_TEST(patterns_that_hang_end)
+TEST(patterns_that_hang_end)
 {
 	struct buf b;
 	struct buf v;
@@ -176,7 +176,7 @@ KIT_TEST(patterns_that_hang_end)
 	buf_free(&v);
 }
 
-KIT_TEST(many_values_times_many_rules)
+TEST(many_values_times_many_rules)
 {
 	struct buf b;
 	struct buf v;
@@ -223,7 +223,7 @@ KIT_TEST(many_values_times_many_rules)
 	buf_free(&v);
 }
 
-KIT_TEST(large_honest_values_are_checked_whole)
+TEST(large_honest_values_are_checked_whole)
 {
 	struct buf v;
 	struct str value =

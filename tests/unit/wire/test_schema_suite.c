@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/schema.h"
 
 #define SUITE "/usr/share/json-schema-test-suite/tests/"
@@ -173,17 +173,17 @@ run_required(const char *dir, const struct skip *skips, size_t n_skips,
 	ck_assert_msg(n.cases >= least_cases, "only %zu cases", n.cases);
 }
 
-KIT_TEST(required_cases_of_draft_7)
+TEST(required_cases_of_draft_7)
 {
 	run_required("draft7", draft7_skips, NELEM(draft7_skips), 400);
 }
 
-KIT_TEST(required_cases_of_draft_6)
+TEST(required_cases_of_draft_6)
 {
 	run_required("draft6", draft6_skips, NELEM(draft6_skips), 350);
 }
 
-KIT_TEST(optional_cases_about_numbers)
+TEST(optional_cases_about_numbers)
 {
 	struct counts n = { 0 };
 	run_file("draft7", "optional/bignum.json", NULL, 0, &n);

@@ -1,10 +1,10 @@
 /* Raw values that stand alone. */
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/text.h"
 #include "wire/wire.h"
 
-KIT_TEST(strings)
+TEST(strings)
 {
 	static const struct {
 		const char *json;
@@ -41,7 +41,7 @@ KIT_TEST(strings)
 	arena_free(a);
 }
 
-KIT_TEST(a_string_over_the_arena_is_too_big)
+TEST(a_string_over_the_arena_is_too_big)
 {
 	struct arena *a = arena_new(8);
 	struct str out;
@@ -51,7 +51,7 @@ KIT_TEST(a_string_over_the_arena_is_too_big)
 	arena_free(a);
 }
 
-KIT_TEST(objects)
+TEST(objects)
 {
 	static const struct {
 		const char *json;

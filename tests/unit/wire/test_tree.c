@@ -2,11 +2,11 @@
  * Values without a schema.
  */
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
-KIT_TEST(kinds)
+TEST(kinds)
 {
 	static const struct {
 		const char *json;
@@ -34,7 +34,7 @@ KIT_TEST(kinds)
 	wire_tree_free(NULL);
 }
 
-KIT_TEST(looking_inside)
+TEST(looking_inside)
 {
 	struct wire_tree *v;
 	const struct wire_tree *list;
@@ -58,7 +58,7 @@ KIT_TEST(looking_inside)
 	wire_tree_free(v);
 }
 
-KIT_TEST(strings_and_what_is_none)
+TEST(strings_and_what_is_none)
 {
 	struct arena *a = arena_new(64);
 	struct wire_tree *v;
@@ -73,7 +73,7 @@ KIT_TEST(strings_and_what_is_none)
 	arena_free(a);
 }
 
-KIT_TEST(members_in_their_order)
+TEST(members_in_their_order)
 {
 	static const char json[] = "{ \"b\": 1.0, \"a\": [null, \"灯\"], "
 				   "\"c\": {\"n\": 9007199254740993} }";

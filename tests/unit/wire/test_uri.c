@@ -1,7 +1,7 @@
 /* URI references: their parts, and what they mean beside a base. */
 #include "core/buf.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "wire/uri.h"
 
 static void
@@ -17,7 +17,7 @@ check_resolved(const char *base, const char *ref, const char *want)
 }
 
 /* The cases of RFC 3986, section 5.4, fragments left out. */
-KIT_TEST(references_beside_a_full_base)
+TEST(references_beside_a_full_base)
 {
 	static const struct {
 		const char *ref;
@@ -66,7 +66,7 @@ KIT_TEST(references_beside_a_full_base)
 		check_resolved("http://a/b/c/d;p?q", rows[i].ref, rows[i].want);
 }
 
-KIT_TEST(references_beside_other_bases)
+TEST(references_beside_other_bases)
 {
 	check_resolved("", "", "");
 	check_resolved("", "a/b", "a/b");
@@ -84,7 +84,7 @@ KIT_TEST(references_beside_other_bases)
 	check_resolved("http://a/b//c", "..", "http://a/b/");
 }
 
-KIT_TEST(parts_of_a_reference)
+TEST(parts_of_a_reference)
 {
 	struct wire_uri u;
 	wire_uri_split(STR("http://h:1/p/q?x=1#f#g"), &u);
@@ -106,7 +106,7 @@ KIT_TEST(parts_of_a_reference)
 	ck_assert_ptr_null(u.fragment.p);
 }
 
-KIT_TEST(results_over_the_ceiling_are_told)
+TEST(results_over_the_ceiling_are_told)
 {
 	static const char *const refs[] = { "abcdefghij", "/abcdefghij",
 		"//abcdefghij", "abcdefghij:", "?abcdefghij" };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 
 /* All C files of a service, one after the other; the caller frees it. */
 static char *
@@ -25,7 +25,7 @@ sources(const char *service)
 	f = open_memstream(&all, &n);
 	ck_assert_ptr_nonnull(f);
 	for (i = 0; i < g.gl_pathc; i++) {
-		text = kit_read_file(g.gl_pathv[i], NULL);
+		text = tk_read_file(g.gl_pathv[i], NULL);
 		fputs(text, f);
 		free(text);
 	}
@@ -101,7 +101,7 @@ check_subjects(const json_t *all, const char *service, const char *text)
 	}
 }
 
-KIT_TEST(services_use_only_rows_that_name_them)
+TEST(services_use_only_rows_that_name_them)
 {
 	json_t *all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
 	size_t i;
@@ -141,7 +141,7 @@ fits(const char *literal, size_t n, const char *template)
 static void
 check_literals(const json_t *all, const char *path)
 {
-	char *text = kit_read_file(path, NULL);
+	char *text = tk_read_file(path, NULL);
 	const char *at = text;
 	size_t i, n;
 	json_t *e;
@@ -163,7 +163,7 @@ check_literals(const json_t *all, const char *path)
 	free(text);
 }
 
-KIT_TEST(no_other_subject_stands_in_the_code)
+TEST(no_other_subject_stands_in_the_code)
 {
 	static const char *const where[] = { "libs/*/*.[ch]",
 		"services/*/*.[ch]", "services/*/*/*.[ch]" };

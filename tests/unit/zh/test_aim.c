@@ -81,7 +81,7 @@ static const struct {
 	{ SUNDAY, "半小时", "" },
 };
 
-KIT_TEST(one_moment_is_meant)
+TEST(one_moment_is_meant)
 {
 	struct zone *z = case_zone(CASE_ZONE);
 	char got[WALL_FORMAT_MAX];
@@ -136,7 +136,7 @@ check_not_past(struct when_now now, const char *text, const char *when)
 		    (long long)w[i].at.ms, (long long)now.now.ms);
 }
 
-KIT_TEST_T(no_moment_is_before_now, 120)
+TEST_T(no_moment_is_before_now, 120)
 {
 	static const char *const zones[] = { CASE_ZONE, "America/New_York" };
 	size_t at, zone, d, h, e, said = 0;

@@ -177,7 +177,7 @@ static const struct when_case clock_cases[] = {
 	{ "两周后的下午三点", "[两周后的下午三点] at h 2026-03-08T15:00" },
 };
 
-KIT_TEST(clock)
+TEST(clock)
 {
 	case_check(clock_cases, NELEM(clock_cases));
 }
@@ -285,7 +285,7 @@ static const struct when_case date_cases[] = {
 	{ "我昨天很累", "[昨天] at day 2026-02-21" },
 };
 
-KIT_TEST(date)
+TEST(date)
 {
 	case_check(date_cases, NELEM(date_cases));
 }

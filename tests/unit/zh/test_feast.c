@@ -86,7 +86,7 @@ static const struct when_case feast_cases[] = {
 	{ "圣诞节翌日上午九点", "[圣诞节翌日上午九点] at h 2026-12-26T09:00" },
 };
 
-KIT_TEST(feast)
+TEST(feast)
 {
 	case_check(feast_cases, NELEM(feast_cases));
 }
@@ -138,13 +138,13 @@ static const struct when_case foreign_cases[] = {
 	{ "犹太人", "" },
 };
 
-KIT_TEST(foreign)
+TEST(foreign)
 {
 	case_check(foreign_cases, NELEM(foreign_cases));
 }
 
 /* The first day of what goes on counts until the last is over. */
-KIT_TEST(going_on)
+TEST(going_on)
 {
 	struct zone *z = case_zone(CASE_ZONE);
 	char got[CASE_MAX];
@@ -176,7 +176,7 @@ static const struct {
 	{ FEAST_PONGAL, { 114, 114, 115, 115, 114, 114, 115, 115, 114, 114 } },
 };
 
-KIT_TEST(india)
+TEST(india)
 {
 	size_t i;
 	int k;
@@ -200,7 +200,7 @@ KIT_TEST(india)
 }
 
 /* Each falls into its year, and is the same when asked again. */
-KIT_TEST_T(all_years, 30)
+TEST_T(all_years, 30)
 {
 	static struct feast_seen none;
 	struct feast_seen seen = none;

@@ -266,7 +266,7 @@ static const struct when_case foreign_cases[] = {
 	    "[7:30am-9:00pm] in min 2026-02-23T07:30..2026-02-23T21:00" },
 };
 
-KIT_TEST(foreign)
+TEST(foreign)
 {
 	case_check(foreign_cases, NELEM(foreign_cases));
 }

@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "core/str.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/hanzi.h"
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 	{ "", "", false },
 };
 
-KIT_TEST(texts_are_simplified)
+TEST(texts_are_simplified)
 {
 	char text[64];
 	size_t i;
@@ -36,7 +36,7 @@ KIT_TEST(texts_are_simplified)
 }
 
 /* What is out of order in the table is not found. */
-KIT_TEST(every_pair_is_found)
+TEST(every_pair_is_found)
 {
 	unsigned c;
 	int n = 0;

@@ -4,14 +4,14 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/hanzi.h"
 #include "zh/token.h"
 
 static const struct lexicon *const parts[] = { &lexicon_zh, &lexicon_calendar,
 	&lexicon_feast, &lexicon_foreign, &lexicon_idiom };
 
-KIT_TEST(sorted_and_folded)
+TEST(sorted_and_folded)
 {
 	size_t i, k;
 
@@ -31,7 +31,7 @@ KIT_TEST(sorted_and_folded)
 	}
 }
 
-KIT_TEST(found)
+TEST(found)
 {
 	size_t i, k;
 
@@ -46,7 +46,7 @@ KIT_TEST(found)
 	}
 }
 
-KIT_TEST(only_whole_words)
+TEST(only_whole_words)
 {
 	ck_assert_ptr_null(lexicon_find(STR("mayor"), 0));
 	ck_assert_ptr_nonnull(lexicon_find(STR("may or"), 0));

@@ -3,7 +3,7 @@
  */
 #include "core/civil.h"
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/feast.h"
 #include "zh/lunar.h"
 
@@ -32,7 +32,7 @@ static const struct {
 	{ 2034, 2, 19 },
 };
 
-KIT_TEST(new_years)
+TEST(new_years)
 {
 	int64_t d;
 	size_t i;
@@ -71,7 +71,7 @@ static const struct {
 	{ FEAST_THANKS, 2024, 11, 28 },
 };
 
-KIT_TEST(feast_days)
+TEST(feast_days)
 {
 	int64_t d;
 	size_t i;
@@ -85,7 +85,7 @@ KIT_TEST(feast_days)
 }
 
 /* Months have 29 or 30 days, and each day is the date it was made from. */
-KIT_TEST(months)
+TEST(months)
 {
 	int64_t year, start, next, y;
 	int month, m, dom;
@@ -103,7 +103,7 @@ KIT_TEST(months)
 	}
 }
 
-KIT_TEST(bounds)
+TEST(bounds)
 {
 	int64_t d, y;
 	int m, dom;

@@ -87,7 +87,7 @@ static const struct when_case nothing_cases[] = {
 	{ "一时兴起", "" },
 };
 
-KIT_TEST(nothing)
+TEST(nothing)
 {
 	case_check(nothing_cases, NELEM(nothing_cases));
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/number.h"
 
 static const struct {
@@ -72,7 +72,7 @@ static const struct {
 	{ "三兆", "三兆", 3e+12, NUMBER_CARDINAL },
 };
 
-KIT_TEST(one_numeral)
+TEST(one_numeral)
 {
 	size_t i;
 
@@ -114,7 +114,7 @@ static const char *const none[] = {
 	"万岁",
 };
 
-KIT_TEST(no_numeral)
+TEST(no_numeral)
 {
 	struct number n[2];
 	size_t i;
@@ -124,7 +124,7 @@ KIT_TEST(no_numeral)
 		    none[i], n[0].value);
 }
 
-KIT_TEST(several)
+TEST(several)
 {
 	struct str s = STR("从3到五个, 再加一百二十, 第二次");
 	struct number n[8];
@@ -140,7 +140,7 @@ KIT_TEST(several)
 }
 
 /* A numeral's value does not depend on what stands around it. */
-KIT_TEST(at_its_place)
+TEST(at_its_place)
 {
 	struct str s = STR("abc一百");
 	struct number n = { .value = -1 };

@@ -230,7 +230,7 @@ static const struct when_case range_cases[] = {
 	    "[这几天] in day 2026-02-15T17:40..2026-02-22T17:40 vague" },
 };
 
-KIT_TEST(range)
+TEST(range)
 {
 	case_check(range_cases, NELEM(range_cases));
 }
@@ -273,7 +273,7 @@ static const struct when_case vague_cases[] = {
 	    "[不久前] in day 2026-02-15T17:40..2026-02-22T17:40 vague" },
 };
 
-KIT_TEST(vague)
+TEST(vague)
 {
 	case_check(vague_cases, NELEM(vague_cases));
 }

@@ -120,7 +120,7 @@ static const struct when_case repeat_cases[] = {
 	    "[每周工作日] repeat week 2026-02-23 every 1 week wd1f" },
 };
 
-KIT_TEST(repeat)
+TEST(repeat)
 {
 	case_check(repeat_cases, NELEM(repeat_cases));
 }

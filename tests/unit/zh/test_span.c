@@ -265,7 +265,7 @@ static const struct when_case span_cases[] = {
 	{ "三日后", "[三日后] at day 2026-02-25 259200s rel" },
 };
 
-KIT_TEST(span)
+TEST(span)
 {
 	case_check(span_cases, NELEM(span_cases));
 }

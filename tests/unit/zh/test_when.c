@@ -51,7 +51,7 @@ static const struct {
 	    "[明天凌晨一点半] at min 2026-11-01T01:30" },
 };
 
-KIT_TEST(here_and_now)
+TEST(here_and_now)
 {
 	char got[CASE_MAX];
 	size_t i;
@@ -66,7 +66,7 @@ KIT_TEST(here_and_now)
 	}
 }
 
-KIT_TEST(offsets)
+TEST(offsets)
 {
 	struct zone *z = case_zone("America/New_York");
 	struct when_now now = case_now(z, "2026-03-07T12:00:00-05:00");
@@ -79,7 +79,7 @@ KIT_TEST(offsets)
 	zone_free(z);
 }
 
-KIT_TEST(at_most)
+TEST(at_most)
 {
 	struct zone *z = case_zone(CASE_ZONE);
 	struct when_now now = case_now(z, CASE_NOW);
@@ -95,7 +95,7 @@ KIT_TEST(at_most)
 }
 
 /* Wherever an expression stands in a long text, it is read the same. */
-KIT_TEST(any_place)
+TEST(any_place)
 {
 	static const char phrase[] = "下周四晚上九点半";
 	struct zone *z = case_zone(CASE_ZONE);
@@ -130,7 +130,7 @@ static const char *const huge[] = {
 	"66666666666666666666点66666666666666666666分",
 };
 
-KIT_TEST(huge_numbers)
+TEST(huge_numbers)
 {
 	struct zone *z = case_zone(CASE_ZONE);
 	struct when_now now = case_now(z, CASE_NOW);
@@ -149,7 +149,7 @@ KIT_TEST(huge_numbers)
 }
 
 /* Cut anywhere, its bytes are read without going past the end. */
-KIT_TEST(cut)
+TEST(cut)
 {
 	static const char text[] =
 	    "每周一三五晚上八点半到十点, 三分之一小时后, 2026-03-05 08:30:15";
@@ -183,7 +183,7 @@ cpu_s(void)
 }
 
 /* A long text takes its length's time, whatever is in it. */
-KIT_TEST(long_texts)
+TEST(long_texts)
 {
 	static const char *const parts[] = { "一", "周一", "三点到", "每",
 		"一个半", "零", "1:", "1/", "a ", "every ", "2026-",

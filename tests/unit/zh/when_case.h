@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "kit/kit.h"
+#include "testkit/testkit.h"
 #include "zh/when.h"
 
 #define CASE_NOW   "2026-02-22T17:40:00+08:00"

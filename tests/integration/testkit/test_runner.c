@@ -1,0 +1,176 @@
+/* run-tests: what it counts, what it finds left behind, how it ends. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "testkit/testkit.h"
+
+/* Path of this program, or of run-tests in the source tree it belongs to. */
+static const char *
+path_of(bool runner)
+{
+	static char exe[PATH_MAX];
+	char *build;
+	ssize_t n;
+
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 64);
+	ck_assert_int_gt(n, 0);
+	exe[n] = '\0';
+	if (runner) {
+		build = strstr(exe, "/build/");
+		ck_assert_ptr_nonnull(build);
+		snprintf(build, 64, "/tests/testkit/run-tests");
+	}
+	return exe;
+}
+
+static const char *
+script(const char *name, const char *body)
+{
+	const char *path = tk_path(name);
+	char text[1024];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", body);
+	tk_write_file(path, text);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	return path;
+}
+
+/* Start run-tests in a Git tree of its own, which holds nothing else. */
+static void
+start(struct tk_proc *p, const char *program, const char *more)
+{
+	const char *argv[] = { "sh", "-ec",
+		"mkdir \"$1\" && cd \"$1\" && git init -q && "
+		"shift && exec \"$@\"",
+		"sh", tk_path("tree"), path_of(true), program, more, NULL };
+	const char *env[] = { "TEST_LIMIT=6", "TEST_FILTER=", "SAN=", NULL };
+
+	tk_spawn(p, "run", argv, env);
+}
+
+static void
+run(const char *program, int code, const char *says)
+{
+	struct tk_proc p;
+
+	start(&p, program, NULL);
+	ck_assert_int_eq(tk_wait(&p, 25000), code);
+	ck_assert_msg(tk_log_has(&p, says), "does not say: %s", says);
+}
+
+TEST(a_script_counts_as_one_test)
+{
+	run(script("good", "exit 0"), 0, "\n1 passed, 0 failed\n");
+}
+
+TEST(a_failing_script_shows_its_output)
+{
+	run(script("bad", "echo because; exit 3"), 1, "\nbecause\n");
+}
+
+/* What the next one runs again. */
+TEST(inner_a)
+{
+	ck_assert_str_ne(tk_dir(), "");
+}
+
+TEST(inner_b)
+{
+	ck_assert_str_ne(tk_dir(), "");
+}
+
+TEST(tests_are_counted_one_by_one)
+{
+	char program[PATH_MAX];
+
+	snprintf(program, sizeof(program), "%s inner_", path_of(false));
+	run(program, 0, "\n2 passed, 0 failed\n");
+}
+
+TEST(two_programs_add_up)
+{
+	struct tk_proc p;
+
+	start(&p, script("good", "exit 0"), script("bad", "exit 1"));
+	ck_assert_int_eq(tk_wait(&p, 25000), 1);
+	ck_assert(tk_log_has(&p, "\n1 passed, 1 failed\n"));
+}
+
+TEST(a_program_without_tests_has_failed)
+{
+	run("/bin/true", 1, "ran no test");
+}
+
+TEST(a_program_that_dies_early_has_failed)
+{
+	run("/bin/false", 1, "ended with status 1 before its last test");
+}
+
+TEST(a_program_may_take_only_so_long)
+{
+	run(script("slow", "tail -f /dev/null"), 1, "0 passed, 1 failed");
+}
+
+TEST(a_process_left_running_is_found)
+{
+	run(script("leaves", "setsid tail -f /dev/null &"), 1,
+	    "left running (now killed):\n");
+}
+
+TEST(a_file_left_in_the_temporary_folder_is_found)
+{
+	run(script("leaves", ": >\"$TMPDIR/rest\""), 1,
+	    "left in TMPDIR:\nrest\n");
+}
+
+TEST(a_file_left_in_the_source_tree_is_found)
+{
+	run(script("leaves", "echo >rest"), 1,
+	    "new files in the source tree\nrest\n");
+}
+
+static bool
+is_running(void *arg)
+{
+	struct stat st;
+
+	return stat(arg, &st) == 0 && st.st_size > 0;
+}
+
+static bool
+is_gone(void *arg)
+{
+	pid_t *pid = arg;
+
+	/* Its parents have died, so it is this test's to reap. */
+	(void)waitpid(*pid, NULL, WNOHANG);
+	return kill(*pid, 0) == -1 && errno == ESRCH;
+}
+
+TEST(a_signal_ends_all)
+{
+	char pid_file[PATH_MAX];
+	struct tk_proc p;
+	char *text;
+	pid_t pid;
+
+	snprintf(pid_file, sizeof(pid_file), "%s", tk_path("pid"));
+	start(&p,
+	    script("slow", "echo $$ >\"${0%slow}pid\"; exec tail -f /dev/null"),
+	    NULL);
+	ck_assert(tk_until(is_running, pid_file, 10000));
+	tk_signal(&p, SIGTERM);
+	ck_assert_int_eq(tk_wait(&p, 10000), 130);
+	text = tk_read_file(pid_file, NULL);
+	pid = (pid_t)strtol(text, NULL, 10);
+	free(text);
+	ck_assert_int_gt(pid, 0);
+	ck_assert(tk_until(is_gone, &pid, 10000));
+}

@@ -1,0 +1,99 @@
+/*
+ * tk_http: a raw HTTP/1.1 client for tests: it sends the bytes it is given,
+ * whole or in pieces, and reads answers, so that broken requests can be made
+ * too. Failures of the machine (no socket) fail the test; answers are the
+ * caller's to judge.
+ */
+#ifndef TESTKIT_HTTP_H
+#define TESTKIT_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+
+struct tk_http {
+	int fd;
+	struct buf in; /* received, not yet read */
+	bool eof;      /* the peer will send no more */
+};
+
+struct tk_answer {
+	int status; /* 0: none came */
+	struct buf head;
+	struct buf body; /* chunks joined */
+};
+
+/*
+ * tk_http_open(c, port): Connect to 127.0.0.1:port.
+ * tk_http_open_from(c, from, port): The same as another client, 127.0.0.2 for
+ * example (host order).
+ */
+void tk_http_open(struct tk_http *c, int port);
+void tk_http_open_from(struct tk_http *c, uint32_t from, int port);
+
+/* tk_http_close(c), tk_answer_free(a): Free; both are usable again. */
+void tk_http_close(struct tk_http *c);
+void tk_answer_free(struct tk_answer *a);
+
+/*
+ * tk_http_send(c, p, n), tk_http_puts(c, text):
+ * Send; false if the peer has gone.
+ */
+bool tk_http_send(struct tk_http *c, const void *p, size_t n);
+bool tk_http_puts(struct tk_http *c, const char *text);
+
+/*
+ * tk_http_read(c, a, ms):
+ * One answer, interim ones (1xx) skipped; false if it is not complete after ms
+ * milliseconds or the connection ends before.  *a is reset first; zero it
+ * before its first use.
+ */
+bool tk_http_read(struct tk_http *c, struct tk_answer *a, int ms);
+
+/*
+ * tk_http_fill(c, ms):
+ * Receive what comes into c->in, waiting ms for a first byte.  False if nothing
+ * came.  For reading streams.
+ */
+bool tk_http_fill(struct tk_http *c, int ms);
+
+/* tk_http_has(c, text, ms): Receive until c->in contains text. */
+bool tk_http_has(struct tk_http *c, const char *text, int ms);
+
+/* tk_http_gone(c, ms): Whether the peer ends the connection within ms. */
+bool tk_http_gone(struct tk_http *c, int ms);
+
+/*
+ * tk_http_call(port, a, fmt, ...):
+ * Send a request on a connection of its own and read its answer within 10 s;
+ * its status, 0 if none came.
+ */
+int tk_http_call(int port, struct tk_answer *a, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * tk_http_begin(c, port, method, path, body):
+ * Open a connection and send a request on it; body is JSON, NULL: none.  The
+ * peer may refuse to read all of the body.
+ */
+void tk_http_begin(struct tk_http *c, int port, const char *method,
+    const char *path, const char *body);
+
+/*
+ * tk_http_ask(port, a, method, path, body):
+ * The same on a connection of its own, and read its answer within 10 s; its
+ * status, 0 if none came.
+ */
+int tk_http_ask(int port, struct tk_answer *a, const char *method,
+    const char *path, const char *body);
+
+/* tk_answer_field(a, name, dst, size): A header field; "" if there is none. */
+const char *tk_answer_field(
+    const struct tk_answer *a, const char *name, char *dst, size_t size);
+
+/* tk_answer_has(a, text): Whether the body contains text. */
+bool tk_answer_has(const struct tk_answer *a, const char *text);
+
+#endif /* !TESTKIT_HTTP_H */

@@ -1,0 +1,53 @@
+/*
+ * tk_loop: a timer that asks for the condition and stops the loop.
+ */
+#include "testkit/loop.h"
+
+#define ASK_MS 2
+
+struct wait {
+	struct loop *loop;
+	struct loop_timer timer;
+	struct mono end;
+	bool (*fn)(void *arg);
+	void *arg;
+	bool met;
+};
+
+static void
+ask(void *arg)
+{
+	struct wait *w = arg;
+
+	w->met = w->fn(w->arg);
+	if (w->met || mono_diff_ns(w->end, clock_mono()) <= 0)
+		loop_stop(w->loop);
+	else
+		loop_timer_set(w->loop, &w->timer,
+		    mono_add_ms(clock_mono(), ASK_MS), ask, w);
+}
+
+bool
+tk_loop_until(struct loop *l, bool (*fn)(void *arg), void *arg, int ms)
+{
+	struct wait w = { .loop = l, .fn = fn, .arg = arg };
+
+	w.end = mono_add_ms(clock_mono(), ms);
+	loop_timer_set(l, &w.timer, clock_mono(), ask, &w);
+	loop_run(l);
+	loop_timer_cancel(l, &w.timer);
+	return w.met;
+}
+
+static bool
+at_once(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+void
+tk_loop_once(struct loop *l)
+{
+	(void)tk_loop_until(l, at_once, NULL, 0);
+}

@@ -1,0 +1,94 @@
+/* cnats, every call asserted. */
+#include "testkit/nats.h"
+
+#include <stdio.h>
+
+#include "testkit/json.h"
+#include "testkit/testkit.h"
+
+#define ASK_MS 60000
+
+natsConnection *
+tk_nats_connect(const char *url)
+{
+	natsConnection *nc = NULL;
+
+	ck_assert_int_eq(natsConnection_ConnectTo(&nc, url), NATS_OK);
+	return nc;
+}
+
+natsSubscription *
+tk_nats_listen(natsConnection *nc, const char *subject)
+{
+	natsSubscription *sub = NULL;
+
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&sub, nc, subject), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	return sub;
+}
+
+json_t *
+tk_nats_json(natsMsg *m)
+{
+	return tk_json(natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m));
+}
+
+json_t *
+tk_nats_next(natsSubscription *sub, int ms, char *subject)
+{
+	natsMsg *m = NULL;
+	json_t *j;
+
+	if (natsSubscription_NextMsg(&m, sub, ms) != NATS_OK)
+		return NULL;
+	if (subject != NULL)
+		snprintf(subject, TK_SUBJECT, "%s", natsMsg_GetSubject(m));
+	j = tk_nats_json(m);
+	natsMsg_Destroy(m);
+	return j;
+}
+
+json_t *
+tk_nats_ask(natsConnection *nc, const char *subject, const char *body,
+    char code[TK_CODE])
+{
+	natsMsg *m = NULL;
+	const char *err = NULL;
+	json_t *j;
+
+	ck_assert_int_eq(
+	    natsConnection_RequestString(&m, nc, subject, body, ASK_MS),
+	    NATS_OK);
+	if (natsMsgHeader_Get(m, "Nats-Service-Error", &err) != NATS_OK)
+		err = "";
+	snprintf(code, TK_CODE, "%s", err);
+	j = tk_nats_json(m);
+	natsMsg_Destroy(m);
+	return j;
+}
+
+void
+tk_nats_send(natsConnection *nc, const char *subject, const char *body)
+{
+	ck_assert_int_eq(
+	    natsConnection_PublishString(nc, subject, body), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+}
+
+void
+tk_nats_events(natsConnection *nc)
+{
+	char code[TK_CODE];
+	json_t *j = tk_nats_ask(nc, "$JS.API.STREAM.CREATE.SOUL_EVENTS",
+	    "{\"name\":\"SOUL_EVENTS\",\"subjects\":[\"soul.event.>\"],"
+	    "\"retention\":\"limits\",\"storage\":\"file\","
+	    "\"num_replicas\":1,\"max_consumers\":-1,\"max_msgs\":-1,"
+	    "\"max_bytes\":-1,\"max_age\":0,\"duplicate_window\":"
+	    "120000000000}",
+	    code);
+
+	ck_assert_msg(json_object_get(j, "config") != NULL, "%s",
+	    json_dumps(j, JSON_COMPACT));
+	json_decref(j);
+}

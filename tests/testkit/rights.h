@@ -1,0 +1,47 @@
+/*
+ * tk_rights: servers on which each service may do what deploy/ gives it.
+ *
+ * The password of a service's user is TK_PASSWORD and its name.  Who comes
+ * without a name, as tests do, may do everything.
+ */
+#ifndef TESTKIT_RIGHTS_H
+#define TESTKIT_RIGHTS_H
+
+#include "testkit/testkit.h"
+
+#define TK_PASSWORD "secret-of-"
+
+/*
+ * tk_rights_nats(s), tk_rights_redis(s):
+ * Start a server with the users of deploy/nats-permissions.conf or of
+ * deploy/redis-users.acl.
+ */
+void tk_rights_nats(struct tk_server *s);
+void tk_rights_redis(struct tk_server *s);
+
+/*
+ * tk_rights_closed(nats, redis):
+ * Both with all of deploy/nats.conf and deploy/redis.conf, too; nobody comes
+ * without a name, and who may do everything is TK_WITNESS.
+ */
+#define TK_WITNESS "witness"
+void tk_rights_closed(struct tk_server *nats, struct tk_server *redis);
+
+/*
+ * tk_rights_denied(nats, redis):
+ * What one of the two denied somebody, "" if nothing; of one that does not run
+ * nothing is known.  Valid until the next call.
+ */
+const char *tk_rights_denied(
+    const struct tk_server *nats, const struct tk_server *redis);
+
+/*
+ * tk_rights_users(file, fn, arg):
+ * Call fn with the name of each user in a file of those.
+ */
+#define TK_NATS_RIGHTS  "deploy/nats-permissions.conf"
+#define TK_REDIS_RIGHTS "deploy/redis-users.acl"
+void tk_rights_users(
+    const char *file, void (*fn)(void *arg, const char *user), void *arg);
+
+#endif /* !TESTKIT_RIGHTS_H */

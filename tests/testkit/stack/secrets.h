@@ -1,0 +1,53 @@
+/*
+ * secrets: logs tell none of them, and nothing of what users say.
+ *
+ * A stack's services are started with secrets of their own; secrets of its
+ * servers, and what the rig's owners send, are noted.  No process of the stack
+ * may write any of it: a secret at no level, a user's words not above debug.
+ * Notes are a file of the stack, so that processes and threads of tests share
+ * them.
+ */
+#ifndef TESTKIT_STACK_SECRETS_H
+#define TESTKIT_STACK_SECRETS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/str.h"
+
+/* Most variables that secrets_plant() adds. */
+#define SECRETS_ENV_MAX 12
+
+/* secrets_begin(): For a new stack; before it nothing is noted or found. */
+void secrets_begin(void);
+
+/*
+ * secrets_plant(env, n):
+ * Note the secrets among the n variables ("K=V") of a service, and add those
+ * that every service has here.  How many there are now.
+ */
+size_t secrets_plant(const char **env, size_t n);
+
+/* secrets_note(s): One more secret, of at least 8 bytes. */
+void secrets_note(const char *s);
+
+/*
+ * secrets_hear(body):
+ * All texts of 8 bytes or more in what a user sends, but ids and lone names.
+ */
+void secrets_hear(const json_t *body);
+
+/*
+ * secrets_told(): Where the logs of the stack and of this test tell what they
+ * must not, as "file:line: text"; NULL if nowhere.  Static memory.
+ */
+const char *secrets_told(void);
+
+/*
+ * secrets_in(text, words):
+ * A secret, or some of the users' words if they count too, that the text has in
+ * it; NULL if none.  Static memory.
+ */
+const char *secrets_in(struct str text, bool words);
+
+#endif /* !TESTKIT_STACK_SECRETS_H */

@@ -1,0 +1,67 @@
+/*
+ * Keys made anew for each stack.
+ */
+#include "testkit/stack/sign.h"
+
+#include <openssl/pem.h>
+
+#include "unit/auth/signer.h"
+
+#define JWTS 4
+
+static struct signer keys[SIGN_KEYS];
+
+/* As a verifier would hold it that takes any key for any algorithm. */
+static void
+take_public_key(struct buf *secret, const struct signer *s)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *p;
+	long n;
+
+	ck_assert_int_eq(PEM_write_bio_PUBKEY(bio, s->pkey), 1);
+	n = BIO_get_mem_data(bio, &p);
+	buf_put(secret, p, (size_t)n);
+	BIO_free(bio);
+}
+
+void
+sign_begin(const char *path)
+{
+	struct buf b = BUF_INIT(SIGNER_MAX);
+
+	signer_make(&keys[SIGN_RSA], SIGNER_RSA, NULL, 2048);
+	signer_make(&keys[SIGN_EC], SIGNER_EC, "P-256", 0);
+	signer_make(&keys[SIGN_STRANGER], SIGNER_RSA, NULL, 2048);
+	signer_make(&keys[SIGN_PUBLIC], SIGNER_HMAC, NULL, 0);
+	take_public_key(&keys[SIGN_PUBLIC].secret, &keys[SIGN_RSA]);
+	buf_puts(&b, "{\"keys\":[");
+	signer_put_jwk(&b, &keys[SIGN_RSA], "rsa", ",\"alg\":\"RS256\"");
+	buf_putc(&b, ',');
+	signer_put_jwk(&b, &keys[SIGN_EC], "ec", "");
+	buf_puts(&b, "]}");
+	buf_putc(&b, '\0');
+	tk_write_file(path, b.p);
+	buf_free(&b);
+}
+
+const char *
+sign_jwt(enum sign_key key, const char *header, const char *claims)
+{
+	static struct buf made[JWTS];
+	static size_t next;
+	struct buf *b = &made[next++ % JWTS];
+
+	buf_free(b);
+	buf_init(b, SIGNER_MAX);
+	if (key != SIGN_NOTHING) {
+		signer_put_jwt(b, &keys[key], header, claims);
+	} else {
+		signer_put64(b, header, strlen(header));
+		buf_putc(b, '.');
+		signer_put64(b, claims, strlen(claims));
+		buf_putc(b, '.');
+	}
+	buf_putc(b, '\0');
+	return b->p;
+}

@@ -1,0 +1,327 @@
+/*
+ * Starting, killing, judging the processes of a stack.
+ */
+#include "testkit/stack/stack.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/arena.h"
+#include "testkit/http.h"
+#include "testkit/rights.h"
+#include "testkit/stack/lock.h"
+#include "testkit/stack/owner.h"
+#include "testkit/stack/secrets.h"
+#include "testkit/stack/tap.h"
+
+#define END_MS 20000
+
+static const struct {
+	const char *name;
+	bool http;
+} services[STACK_SERVICES] = {
+	[STACK_LLM_SIM] = { "llm-sim", true },
+	[STACK_INTENT_FILTER] = { "intent-filter", true },
+	[STACK_EMOTION_ENGINE] = { "emotion-engine", true },
+	[STACK_MEMORY_WORKER] = { "memory-worker", false },
+	[STACK_LLM_ORCHESTRATOR] = { "llm-orchestrator", false },
+	[STACK_MQTT_BRIDGE] = { "mqtt-bridge", false },
+	[STACK_CHAT_GATEWAY] = { "chat-gateway", true },
+	[STACK_BODY_SIM] = { "body-sim", true },
+};
+
+const char *
+stack_name(enum stack_service i)
+{
+	return services[i].name;
+}
+
+/* ---- starting -------------------------------------------------------------
+ */
+
+void
+stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
+    const char *name)
+{
+	struct arena *a = arena_new(4096);
+	const char *argv[] = { tk_bin(services[i].name), NULL };
+	const char *env[16 + STACK_ENV_MAX + SECRETS_ENV_MAX];
+	size_t n = 0, k;
+
+	if (p->admin == 0) {
+		p->admin = tk_port();
+		p->http = services[i].http ? tk_port() : 0;
+	}
+	for (k = 0; k < STACK_ENV_MAX && st->opts->env[i][k] != NULL; k++)
+		env[n++] = st->opts->env[i][k];
+	if (st->opts->locked)
+		n = lock_env(st, i, a, env, n);
+	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
+	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
+	env[n++] =
+	    arena_printf(a, "NATS_PASSWORD=" TK_PASSWORD "%s", services[i].name)
+		.p;
+	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" TK_PASSWORD "%s@%s",
+	    services[i].name, services[i].name,
+	    st->server[STACK_REDIS].url + strlen("redis://"))
+		       .p;
+	env[n++] =
+	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
+	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
+	    st->service[STACK_LLM_SIM].http)
+		       .p;
+	env[n++] = arena_printf(a, "ANTHROPIC_BASE_URL=http://127.0.0.1:%d",
+	    st->service[STACK_LLM_SIM].http)
+		       .p;
+	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
+	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	n = secrets_plant(env, n);
+	env[n] = NULL;
+	tk_spawn(&p->proc, name, argv, env);
+	p->wanted = true;
+	arena_free(a);
+}
+
+static bool
+is_ready(void *arg)
+{
+	struct stack_proc *p = arg;
+	struct tk_http c = { 0 };
+	struct tk_answer a = { 0 };
+	bool is = false;
+
+	if (!tk_alive(&p->proc))
+		ck_abort_msg("%s does not start", p->proc.name);
+	if (!tk_port_open(p->admin))
+		return false;
+	tk_http_open(&c, p->admin);
+	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		is = tk_http_read(&c, &a, 2000) && a.status == 200;
+	tk_answer_free(&a);
+	tk_http_close(&c);
+	return is;
+}
+
+void
+stack_wait_ready(struct stack_proc *p)
+{
+	ck_assert_msg(
+	    tk_until(is_ready, p, STACK_MS), "%s is not ready", p->proc.name);
+}
+
+static bool
+tap_is_ready(void *arg)
+{
+	return tk_log_has(arg, TAP_READY);
+}
+
+static bool
+reports_are_read(void *arg)
+{
+	return tk_log_has(arg, "ev=bridge.caught_up");
+}
+
+static void
+start_servers(struct stack *st)
+{
+	if (st->opts->locked) {
+		lock_servers(st);
+		return;
+	}
+	tk_rights_nats(&st->server[STACK_NATS]);
+	tk_rights_redis(&st->server[STACK_REDIS]);
+	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_KEEP);
+}
+
+static void
+start_tap(struct stack *st)
+{
+	char url[128];
+	struct tap_where where = { st->server[STACK_NATS].url,
+		st->server[STACK_MQTT].port };
+
+	if (st->opts->locked) {
+		snprintf(url, sizeof(url),
+		    "nats://" TK_WITNESS ":" TK_PASSWORD TK_WITNESS
+		    "@127.0.0.1:%d",
+		    st->server[STACK_NATS].port);
+		where = (struct tap_where){ url, st->lock.witness };
+	}
+	if (st->opts->no_mqtt_tap)
+		where.mqtt_port = 0;
+	tk_fork(&st->tap, "tap", tap_main, &where);
+	ck_assert_msg(tk_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+}
+
+void
+stack_start(struct stack *st, const struct stack_opts *o)
+{
+	enum stack_service i;
+
+	*st = (struct stack){ .opts = o };
+	/* Timings want nothing read beside them. */
+	if (!o->no_tap)
+		secrets_begin();
+	start_servers(st);
+	if (!o->no_tap)
+		start_tap(st);
+	for (i = 0; i < STACK_BODY_SIM; i++) {
+		if (!o->without[i])
+			stack_spawn(st, i, &st->service[i], services[i].name);
+	}
+	for (i = 0; i < STACK_BODY_SIM; i++) {
+		if (!o->without[i])
+			stack_wait_ready(&st->service[i]);
+	}
+	if (o->without[STACK_BODY_SIM])
+		return;
+	if (o->locked)
+		lock_bodies(st);
+	/* An announcement that nobody hears counts from the next heartbeat. */
+	ck_assert(tk_until(
+	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
+	stack_restart(st, STACK_BODY_SIM);
+	owner_wait_body(st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+}
+
+/* ---- killing --------------------------------------------------------------
+ */
+
+void
+stack_kill(struct stack *st, enum stack_service i)
+{
+	struct stack_proc *p = &st->service[i];
+
+	p->wanted = false;
+	tk_signal(&p->proc, SIGKILL);
+	ck_assert_int_eq(tk_wait(&p->proc, STACK_MS), 128 + SIGKILL);
+}
+
+void
+stack_restart(struct stack *st, enum stack_service i)
+{
+	stack_spawn(st, i, &st->service[i], services[i].name);
+	stack_wait_ready(&st->service[i]);
+}
+
+/* ---- judging --------------------------------------------------------------
+ */
+
+/* The first line of a log with text in it, into dst; false if there is none. */
+static bool
+line_with(const struct tk_proc *p, const char *text, char *dst, size_t size)
+{
+	char *log = tk_read_file(p->log, NULL);
+	const char *at = strstr(log, text);
+
+	if (at != NULL)
+		snprintf(dst, size, "%.*s", (int)strcspn(at, "\n"), at);
+	free(log);
+	return at != NULL;
+}
+
+size_t
+stack_lines(const struct stack *st, enum stack_service i, const char *text)
+{
+	char *log = tk_read_file(st->service[i].proc.log, NULL), *line, *rest;
+	size_t n = 0;
+
+	for (line = strtok_r(log, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		n += strstr(line, text) != NULL;
+	free(log);
+	return n;
+}
+
+/* Whatever a service's metrics show: none of it is a secret or a user's. */
+static void
+check_metrics(struct stack_proc *p)
+{
+	struct tk_answer a = { 0 };
+	const char *what = NULL;
+
+	if (tk_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+		what = secrets_in(buf_str(&a.body), true);
+	ck_assert_msg(
+	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
+	tk_answer_free(&a);
+}
+
+void
+stack_check(struct stack *st)
+{
+	const char *told = secrets_told();
+	char line[1024];
+	size_t i;
+
+	ck_assert_msg(told == NULL, "%s", told);
+
+	ck_assert_msg(
+	    st->opts->no_tap || tk_alive(&st->tap), "the tap is gone");
+	if (!st->opts->no_tap &&
+	    line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+		ck_abort_msg("%s", line);
+	for (i = 0; i < STACK_SERVICES; i++) {
+		ck_assert_msg(
+		    !st->service[i].wanted || tk_alive(&st->service[i].proc),
+		    "%s is gone", services[i].name);
+		if (st->service[i].wanted)
+			check_metrics(&st->service[i]);
+	}
+}
+
+/* Tell a child to stop; its exit status. */
+static int
+stop(struct tk_proc *p)
+{
+	if (!tk_alive(p))
+		return tk_wait(p, 0);
+	tk_signal(p, SIGTERM);
+	return tk_wait(p, END_MS);
+}
+
+const char *
+stack_end(struct stack *st)
+{
+	static char why[1200];
+	const char *told;
+	char line[1024];
+	int status;
+	size_t i;
+
+	why[0] = '\0';
+	for (i = STACK_SERVICES; i-- > 0;) {
+		if (!st->service[i].wanted)
+			continue;
+		status = stop(&st->service[i].proc);
+		if (status != 0 && why[0] == '\0')
+			snprintf(why, sizeof(why), "%s ended with %d",
+			    services[i].name, status);
+	}
+	if (!st->opts->no_tap) {
+		(void)stop(&st->tap);
+		if (line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+			snprintf(why, sizeof(why), "%s", line);
+		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
+			snprintf(why, sizeof(why), "the tap did not sum up");
+	}
+	/* Of a locked one it is the tests that are denied things. */
+	if (st->opts->locked) {
+		status = lock_end(st);
+		if (status != 0)
+			snprintf(why, sizeof(why),
+			    "mqtt-bridge passwords ended with %d", status);
+	} else if (why[0] == '\0')
+		snprintf(why, sizeof(why), "%s",
+		    tk_rights_denied(
+			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
+	for (i = 0; i < STACK_SERVERS; i++)
+		tk_server_stop(&st->server[i], SIGTERM);
+	told = secrets_told();
+	if (told != NULL)
+		snprintf(why, sizeof(why), "%s", told);
+	return why[0] != '\0' ? why : NULL;
+}

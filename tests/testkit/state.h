@@ -1,0 +1,33 @@
+/*
+ * tk_state: a test's own connection to Redis, to make and read records.
+ *
+ * Its loop runs only while a function here waits; between two calls the test
+ * may use k->s.
+ */
+#ifndef TESTKIT_STATE_H
+#define TESTKIT_STATE_H
+
+#include "core/arena.h"
+#include "core/loop.h"
+#include "core/worker.h"
+#include "state/state.h"
+
+struct tk_state {
+	struct loop *loop;
+	struct worker_pool *workers;
+	struct state *s;
+	struct arena *arena; /* for what is read */
+};
+
+/*
+ * tk_state_open(k, url): Connect; calls have a generous deadline.
+ * tk_state_wait(k): Wait until it is connected, again if Redis was away; both
+ * fail the test after 20 s.
+ */
+void tk_state_open(struct tk_state *k, const char *url);
+void tk_state_wait(struct tk_state *k);
+
+/* tk_state_close(k): Free all of it. */
+void tk_state_close(struct tk_state *k);
+
+#endif /* !TESTKIT_STATE_H */

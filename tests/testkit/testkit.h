@@ -1,0 +1,171 @@
+/*
+ * testkit: what tests share: test registration, a temporary folder, child
+ * processes, real servers on free ports, waiting for conditions.
+ *
+ * TEST(name) { … } is a test; there is no list to keep.  Each test runs in
+ * a forked process of its own (Check), with the timeout TK_TIMEOUT.  Children
+ * started through the testkit die with the test that started them; what all
+ * tests of a program share is made and ended by TK_SHARE().
+ */
+#ifndef TESTKIT_H
+#define TESTKIT_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tk_test {
+	TTest check; /* name, function, file and line, as Check wants them */
+	void (*fn)(void);
+	double timeout_s;
+	struct tk_test *next;
+};
+
+/* Add a test; called by TEST before main(). */
+void tk_test_add(struct tk_test *t);
+
+#define TK_TIMEOUT 30
+
+/* A test function, registered by itself; T: with its own timeout in seconds. */
+#define TEST(name) TEST_T(name, TK_TIMEOUT)
+#define TEST_T(id, seconds)                                                    \
+	static void id(void);                                                  \
+	__attribute__((constructor)) static void tk_add_##id(void)             \
+	{                                                                      \
+		static struct tk_test t = { { #id, NULL, __FILE__, __LINE__ }, \
+			id, (seconds), NULL };                                 \
+		tk_test_add(&t);                                               \
+	}                                                                      \
+	static void id(void)
+
+/*
+ * Something that all tests of a program share, at most one in a program:
+ * begin:  makes it, before the first test, in the program's own process; what
+ *         it started, its ports and its folder stay until the program ends,
+ *         and its global variables are as they were then in every test.
+ * check:  asked in each test's process after the test: it fails a test that
+ *         broke what is shared (ck_assert); may be NULL.
+ * end:    ends it, after the last test; the text it returns (NULL: all is
+ *         well) fails the program.  Children that still run are killed then.
+ * If begin fails, so do all tests.
+ */
+struct tk_share {
+	void (*begin)(void);
+	void (*check)(void);
+	const char *(*end)(void);
+};
+
+/* Set it; called by TK_SHARE before main(). */
+void tk_share_set(const struct tk_share *s);
+
+#define TK_SHARE(begin_fn, check_fn, end_fn)                               \
+	__attribute__((constructor)) static void tk_set_share(void)        \
+	{                                                                  \
+		static const struct tk_share s = { (begin_fn), (check_fn), \
+			(end_fn) };                                        \
+		tk_share_set(&s);                                          \
+	}
+
+/*
+ * tk_dir(): This test's own empty temporary folder, removed with it.
+ * tk_path(name): "<tk_dir()>/name"; valid until the test ends.
+ */
+const char *tk_dir(void);
+const char *tk_path(const char *name);
+
+/* tk_write_file(path, text): Create or replace a file; fails the test. */
+void tk_write_file(const char *path, const char *text);
+
+/* tk_read_file(path): Its content, NUL-terminated, freed by the caller. */
+char *tk_read_file(const char *path, size_t *n);
+
+/* tk_port(): A TCP port on 127.0.0.1 that is free now. */
+int tk_port(void);
+
+/* Whether a TCP connect to 127.0.0.1:port succeeds. */
+bool tk_port_open(int port);
+
+/* A connected TCP socket to 127.0.0.1:port with 1 s deadlines, or -1. */
+int tk_connect(int port);
+
+/*
+ * tk_until(fn, arg, ms):
+ * Ask fn(arg) every few milliseconds until it is true (returns true) or ms have
+ * passed (false).  The one way of waiting in tests.
+ */
+bool tk_until(bool (*fn)(void *arg), void *arg, int ms);
+
+/* tk_bin(name): Path of a program of the suite, of this build variant. */
+const char *tk_bin(const char *name);
+
+/* A child process; its output goes to <tk_dir()>/<name>.log. */
+struct tk_proc {
+	pid_t pid;
+	char name[32];
+	char log[256];
+};
+
+/*
+ * tk_spawn(p, name, argv, env):
+ * Start argv[0] with the parent's environment plus env ("K=V" strings, NULL at
+ * the end; NULL for none).
+ */
+void tk_spawn(struct tk_proc *p, const char *name, const char *const argv[],
+    const char *const env[]);
+
+/*
+ * tk_fork(p, name, fn, arg):
+ * The same for a process that runs fn(arg) and exits with what it returns.
+ * Before the test has made a thread.
+ */
+void tk_fork(
+    struct tk_proc *p, const char *name, int (*fn)(void *arg), void *arg);
+
+/*
+ * tk_proc_status(pid, key):
+ * A number of /proc/<pid>/status, "VmRSS" (KiB) or "Threads"; fails the test if
+ * there is none.
+ */
+long tk_proc_status(pid_t pid, const char *key);
+
+/* tk_signal(p, sig): Send a signal. */
+void tk_signal(struct tk_proc *p, int sig);
+
+/* tk_wait(p, ms): Wait for the end: exit code, 128 + signal, -1 on timeout. */
+int tk_wait(struct tk_proc *p, int ms);
+
+/* tk_alive(p): Whether it still runs; also what the tests share. */
+bool tk_alive(const struct tk_proc *p);
+
+/* tk_log_has(p, text): Whether the child's output contains text so far. */
+bool tk_log_has(const struct tk_proc *p, const char *text);
+
+/* TK_MOSQUITTO forgets everything when it ends, …_KEEP saves each second. */
+enum tk_server_kind { TK_NATS, TK_REDIS, TK_MOSQUITTO, TK_MOSQUITTO_KEEP };
+
+/* A server on 127.0.0.1 with its data in the temporary folder. */
+struct tk_server {
+	enum tk_server_kind kind;
+	int port;
+	char url[64];   /* nats://, redis://, mqtt://127.0.0.1:port */
+	char conf[256]; /* a file of more settings; empty: none */
+	struct tk_proc proc;
+};
+
+/*
+ * tk_server_start(s, kind): Start it on a free port and wait until it answers.
+ * tk_server_start_with(s, kind, text):
+ *                            The same with more settings, as the server's own
+ *                            configuration has them; not for mosquitto.
+ * tk_server_restart(s):     Start it again, same port, settings and data.
+ * tk_server_stop(s, sig):   Signal it (SIGKILL included) and wait for its end.
+ */
+void tk_server_start(struct tk_server *s, enum tk_server_kind kind);
+void tk_server_start_with(
+    struct tk_server *s, enum tk_server_kind kind, const char *text);
+void tk_server_restart(struct tk_server *s);
+void tk_server_stop(struct tk_server *s, int sig);
+
+#endif /* !TESTKIT_H */
