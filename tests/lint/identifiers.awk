@@ -1,0 +1,31 @@
+# identifiers.awk: see identifiers.
+BEGIN {
+	while ((getline line < denied) > 0)
+		if (line !~ /^#/)
+			no[line] = 1
+	while ((getline line < fixed) > 0)
+		exempt[line] = exempt[toupper(line)] = 1
+	others = "^(wire|WIRE|probe|PROBE|pthread|PTHREAD|json|JSON|nats|mosquitto|MOSQ" \
+	    "|curl|CURL|CURLOPT|redis|mg|pcre2|PCRE2|EVP|SSL|BIO|X509|ck|utf8proc" \
+	    "|UTF8PROC|sha256|NATS)_"
+}
+FNR == 1 { in_comment = 0 }
+/^[ \t]*#[ \t]*include/ { next }
+{
+	s = code($0)
+	while (match(s, /[A-Za-z_][A-Za-z0-9_]*/)) {
+		name = substr(s, RSTART, RLENGTH)
+		s = substr(s, RSTART + RLENGTH)
+		if (name in exempt || name ~ others)
+			continue
+		n = split(tolower(name), part, "_")
+		for (i = 1; i <= n; i++)
+			if (part[i] in no) {
+				printf "%s:%d: %s: \"%s\" is a word of ours; " \
+				    "docs/glossary.md has the field's\n",
+				    FILENAME, FNR, name, part[i]
+				bad = 1
+			}
+	}
+}
+END { exit bad }
