@@ -1,7 +1,7 @@
 /*
  * SHA-256 of tokens.
  */
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -29,7 +29,7 @@ nibble(char c)
 }
 
 enum rc
-auth_digest_read(struct str hex, struct auth_digest *out)
+auth_digest_parse(struct str hex, struct auth_digest *out)
 {
 	size_t i;
 
@@ -51,13 +51,13 @@ auth_digest_is(const struct auth_digest *a, const struct auth_digest *b)
 }
 
 struct str
-auth_digest_place(const struct auth_digest *d)
+auth_digest_map_key(const struct auth_digest *d)
 {
 	return (struct str){ (const char *)d->bytes, PLACE_BYTES };
 }
 
 uint64_t
-auth_digest_key(const struct auth_digest *d)
+auth_digest_id(const struct auth_digest *d)
 {
 	uint64_t key;
 

@@ -1,7 +1,7 @@
 /*
  * Reading and writing whole files, and seeing that they have changed.
  */
-#include "auth/file.h"
+#include "auth/auth_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ auth_file_stamp(const char *path)
 }
 
 bool
-auth_stamp_is(const struct auth_stamp *a, const struct auth_stamp *b)
+auth_stamp_equal(const struct auth_stamp *a, const struct auth_stamp *b)
 {
 	return a->there == b->there && a->dev == b->dev && a->ino == b->ino &&
 	    a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
@@ -117,7 +117,7 @@ auth_file_write(const char *path, struct str text, const char **why)
 	if (fd < 0 && errno == EEXIST) {
 		*why = "is being changed by somebody else (or, if nobody does, "
 		       "remove the file of that name with .new)";
-		return RC_AGAIN;
+		return RC_RETRY;
 	}
 	ok = fd >= 0 && write_all(fd, text) && keep_owner(fd, real) &&
 	    rename(new, real) == 0;

@@ -24,10 +24,10 @@ struct auth_stamp {
 
 /*
  * auth_file_stamp(path): What is there now.  Any thread; blocks.
- * auth_stamp_is(a, b): Whether nothing has changed.
+ * auth_stamp_equal(a, b): Whether nothing has changed.
  */
 struct auth_stamp auth_file_stamp(const char *path);
-bool auth_stamp_is(const struct auth_stamp *a, const struct auth_stamp *b);
+bool auth_stamp_equal(const struct auth_stamp *a, const struct auth_stamp *b);
 
 /*
  * auth_file_read(path, out, why):
@@ -40,7 +40,7 @@ enum rc auth_file_read(
 /*
  * auth_file_write(path, text, why):
  * Put text there, all or nothing: "<path>.new" takes the place of what path
- * leads to, with its owner and mode (0600 if there was none).  RC_AGAIN: there
+ * leads to, with its owner and mode (0600 if there was none).  RC_RETRY: there
  * is such a file already, of another writer; RC_DOWN; why says it in words.
  * Any thread; blocks.
  */

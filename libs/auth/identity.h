@@ -9,7 +9,7 @@
 
 /* What a token says; absent: nothing.  Of a role terminal user does not count,
  * of others terminal_id does not. */
-struct auth_says {
+struct auth_claims {
 	enum wire_role role;
 	struct str user, tenant, terminal_id;
 	struct wall until;
@@ -22,7 +22,7 @@ struct auth_identity {
 };
 
 /* What of a token is wrong: the member, and why. */
-struct auth_fault {
+struct auth_error {
 	const char *member;
 	const char *why;
 };
@@ -34,6 +34,6 @@ struct auth_fault {
  * an id still; a tenant is 1 to AUTH_TENANT_MAX of [A-Za-z0-9_-].  key is 0.
  */
 struct auth_identity *auth_identity_new(
-    const struct auth_says *says, struct auth_fault *fault);
+    const struct auth_claims *says, struct auth_error *fault);
 
 #endif /* !AUTH_IDENTITY_H */

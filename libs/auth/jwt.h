@@ -5,8 +5,7 @@
 #ifndef AUTH_JWT_H
 #define AUTH_JWT_H
 
-#include "auth/identity.h"
-#include "auth/keys.h"
+#include "auth/auth_internal.h"
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
@@ -16,13 +15,13 @@
 #define AUTH_WHY_MAX (WIRE_ERR_TEXT_MAX + 32)
 
 struct auth_jwt_rules {
-	const struct auth_keys *keys;
+	const struct auth_keyset *keys;
 	const char *issuer;   /* that "iss" must be; "": any */
 	const char *audience; /* that "aud" must have; "": any */
 };
 
-/* auth_jwt_looks(token): Whether it has three parts, as a compact JWS. */
-bool auth_jwt_looks(struct str token);
+/* auth_jwt_is_compact(token): Whether it has three parts, as a compact JWS. */
+bool auth_jwt_is_compact(struct str token);
 
 /*
  * auth_jwt_verify(token, rules, now, out, why):

@@ -1,7 +1,7 @@
 /*
  * Keys, and signatures by them, through OpenSSL's EVP.
  */
-#include "auth/key.h"
+#include "auth/auth_internal.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -34,7 +34,7 @@ static const struct {
 	[KIND_OKP] = { "OKP", "Ed25519", "EdDSA" },
 };
 
-struct auth_key {
+struct auth_jwk {
 	enum kind kind;
 	EVP_PKEY *pkey;
 	char *kid; /* NULL: none */
@@ -62,15 +62,15 @@ kind_of(const struct wire_jwks_keys *w)
 }
 
 bool
-auth_key_wanted(const struct wire_jwks_keys *w)
+auth_jwk_supported(const struct wire_jwks_keys *w)
 {
 	return kind_of(w) != KIND_N && is_or_absent(w->use, "sig");
 }
 
 static enum rc
-fail(struct auth_key_fault *fault, const char *member, const char *why)
+fail(struct auth_jwk_error *fault, const char *member, const char *why)
 {
-	*fault = (struct auth_key_fault){ member, why };
+	*fault = (struct auth_jwk_error){ member, why };
 	return RC_INVALID;
 }
 
@@ -78,7 +78,7 @@ fail(struct auth_key_fault *fault, const char *member, const char *why)
 static enum rc
 bytes_of(struct str s, unsigned char *dst, size_t max, size_t *n)
 {
-	if (s.p == NULL || base64url_read(s, dst, max, n) != RC_OK)
+	if (s.p == NULL || base64url_decode(s, dst, max, n) != RC_OK)
 		return RC_INVALID;
 	return *n > 0 ? RC_OK : RC_INVALID;
 }
@@ -101,7 +101,7 @@ build(const char *type, OSSL_PARAM_BLD *bld)
 
 static enum rc
 rsa_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
-    struct auth_key_fault *fault)
+    struct auth_jwk_error *fault)
 {
 	unsigned char n[RSA_BYTES + 1], e[RSA_E_BYTES];
 	size_t n_len, e_len;
@@ -134,7 +134,7 @@ rsa_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 
 static enum rc
 ec_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
-    struct auth_key_fault *fault)
+    struct auth_jwk_error *fault)
 {
 	unsigned char point[1 + 2 * HALF_BYTES] = { 4 };
 	unsigned char *x = point + 1, *y = x + HALF_BYTES;
@@ -159,7 +159,7 @@ ec_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 
 static enum rc
 okp_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
-    struct auth_key_fault *fault)
+    struct auth_jwk_error *fault)
 {
 	unsigned char x[HALF_BYTES];
 	size_t n;
@@ -172,21 +172,21 @@ okp_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 }
 
 enum rc
-auth_key_new(const struct wire_jwks_keys *w, struct auth_key **out,
-    struct auth_key_fault *fault)
+auth_jwk_new(const struct wire_jwks_keys *w, struct auth_jwk **out,
+    struct auth_jwk_error *fault)
 {
 	static enum rc (*const make[KIND_N])(const struct wire_jwks_keys *w,
-	    EVP_PKEY **pkey, struct auth_key_fault *fault) = {
+	    EVP_PKEY **pkey, struct auth_jwk_error *fault) = {
 		[KIND_RSA] = rsa_new,
 		[KIND_EC] = ec_new,
 		[KIND_OKP] = okp_new,
 	};
 	enum kind kind = kind_of(w);
 	EVP_PKEY *pkey = NULL;
-	struct auth_key *k;
+	struct auth_jwk *k;
 	enum rc rc;
 
-	*fault = (struct auth_key_fault){ "", "is no key" };
+	*fault = (struct auth_jwk_error){ "", "is no key" };
 	if (w->d.p != NULL)
 		return fail(fault, "d",
 		    "is the private part: keep it where tokens are signed, "
@@ -203,7 +203,7 @@ auth_key_new(const struct wire_jwks_keys *w, struct auth_key **out,
 }
 
 void
-auth_key_free(struct auth_key *k)
+auth_jwk_free(struct auth_jwk *k)
 {
 	EVP_PKEY_free(k->pkey);
 	free(k->kid);
@@ -211,13 +211,13 @@ auth_key_free(struct auth_key *k)
 }
 
 struct str
-auth_key_kid(const struct auth_key *k)
+auth_jwk_kid(const struct auth_jwk *k)
 {
 	return str_of(k->kid);
 }
 
 const char *
-auth_key_alg(const struct auth_key *k)
+auth_jwk_alg(const struct auth_jwk *k)
 {
 	return kinds[k->kind].alg;
 }
@@ -240,7 +240,7 @@ to_der(struct str sig, unsigned char **der)
 }
 
 static bool
-verify(const struct auth_key *k, struct str text, const unsigned char *sig,
+verify(const struct auth_jwk *k, struct str text, const unsigned char *sig,
     size_t n)
 {
 	const EVP_MD *md = k->kind == KIND_OKP ? NULL : EVP_sha256();
@@ -257,7 +257,7 @@ verify(const struct auth_key *k, struct str text, const unsigned char *sig,
 }
 
 enum rc
-auth_key_verify(const struct auth_key *k, struct str text, struct str sig)
+auth_jwk_verify(const struct auth_jwk *k, struct str text, struct str sig)
 {
 	unsigned char *der = NULL;
 	bool is = false;

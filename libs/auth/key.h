@@ -10,38 +10,38 @@
 #include "core/rc.h"
 #include "core/str.h"
 
-struct auth_key;
+struct auth_jwk;
 struct wire_jwks_keys;
 
 /* What of a key is wrong: the member ("": all of it), and why. */
-struct auth_key_fault {
+struct auth_jwk_error {
 	const char *member;
 	const char *why;
 };
 
-/* auth_key_wanted(w): Whether it is of a kind, and for a use, we have. */
-bool auth_key_wanted(const struct wire_jwks_keys *w);
+/* auth_jwk_supported(w): Whether it is of a kind, and for a use, we have. */
+bool auth_jwk_supported(const struct wire_jwks_keys *w);
 
 /*
- * auth_key_new(w, out, fault):
+ * auth_jwk_new(w, out, fault):
  * The key w, which is wanted.  RC_INVALID with *fault set if it is broken,
  * private, or weaker or larger than it may be.
  */
-enum rc auth_key_new(const struct wire_jwks_keys *w, struct auth_key **out,
-    struct auth_key_fault *fault) RC_CHECK;
-void auth_key_free(struct auth_key *k);
+enum rc auth_jwk_new(const struct wire_jwks_keys *w, struct auth_jwk **out,
+    struct auth_jwk_error *fault) RC_CHECK;
+void auth_jwk_free(struct auth_jwk *k);
 
-/* auth_key_kid(k): Its name; absent: none. */
-struct str auth_key_kid(const struct auth_key *k);
+/* auth_jwk_kid(k): Its name; absent: none. */
+struct str auth_jwk_kid(const struct auth_jwk *k);
 
-/* auth_key_alg(k): "RS256", "ES256" or "EdDSA". */
-const char *auth_key_alg(const struct auth_key *k);
+/* auth_jwk_alg(k): "RS256", "ES256" or "EdDSA". */
+const char *auth_jwk_alg(const struct auth_jwk *k);
 
 /*
- * auth_key_verify(k, text, sig):
+ * auth_jwk_verify(k, text, sig):
  * Whether sig, as a JWS has it, is of text by that key: RC_OK or RC_DENIED.
  */
-enum rc auth_key_verify(
-    const struct auth_key *k, struct str text, struct str sig) RC_CHECK;
+enum rc auth_jwk_verify(
+    const struct auth_jwk *k, struct str text, struct str sig) RC_CHECK;
 
 #endif /* !AUTH_KEY_H */

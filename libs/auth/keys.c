@@ -1,23 +1,23 @@
 /*
  * JWK to key, by the algorithm that each kind of key has here.
  */
-#include "auth/keys.h"
+#include "auth/auth_internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
-#include "auth/key.h"
+#include "auth/auth_internal.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "wire/msgs.h"
 
-struct auth_keys {
+struct auth_keyset {
 	_Atomic int refs;
 	size_t n;
-	struct auth_key *key[AUTH_KEYS_MAX];
+	struct auth_jwk *key[AUTH_KEYS_MAX];
 };
 
 static enum rc
@@ -30,34 +30,34 @@ fail(struct wire_err *err, size_t i, const char *member, const char *why)
 }
 
 static bool
-has_kid(const struct auth_keys *k, struct str kid)
+has_kid(const struct auth_keyset *k, struct str kid)
 {
 	size_t i;
 
 	for (i = 0; i < k->n; i++) {
-		if (str_eq(auth_key_kid(k->key[i]), kid))
+		if (str_eq(auth_jwk_kid(k->key[i]), kid))
 			return true;
 	}
 	return false;
 }
 
 static enum rc
-add(struct auth_keys *k, const struct wire_jwks_keys *w, size_t i,
+add(struct auth_keyset *k, const struct wire_jwks_keys *w, size_t i,
     struct wire_err *err)
 {
-	struct auth_key_fault fault = { "", "" };
+	struct auth_jwk_error fault = { "", "" };
 	enum rc rc;
 
 	/* An encryption key, another curve, another padding, a shared secret:
 	 * providers list them beside the ones that sign. */
-	if (!auth_key_wanted(w)) {
+	if (!auth_jwk_supported(w)) {
 		log_info("auth.key_left_out", LOG_I("index", i),
 		    LOG_V("kid", w->kid), LOG_V("kty", w->kty));
 		return RC_OK;
 	}
 	if (has_kid(k, w->kid))
 		return fail(err, i, "kid", "another key has it");
-	rc = auth_key_new(w, &k->key[k->n], &fault);
+	rc = auth_jwk_new(w, &k->key[k->n], &fault);
 	if (rc != RC_OK)
 		return fail(err, i, fault.member, fault.why);
 	k->n++;
@@ -65,10 +65,11 @@ add(struct auth_keys *k, const struct wire_jwks_keys *w, size_t i,
 }
 
 enum rc
-auth_keys_read(struct str json, struct auth_keys **out, struct wire_err *err)
+auth_keyset_parse(
+    struct str json, struct auth_keyset **out, struct wire_err *err)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct auth_keys *k = mem_zalloc(sizeof(*k));
+	struct auth_keyset *k = mem_zalloc(sizeof(*k));
 	struct wire_jwks file = { 0 };
 	size_t i;
 	enum rc rc;
@@ -86,14 +87,14 @@ auth_keys_read(struct str json, struct auth_keys **out, struct wire_err *err)
 	}
 	arena_free(a);
 	if (rc != RC_OK)
-		auth_keys_drop(k);
+		auth_keyset_unref(k);
 	else
 		*out = k;
 	return rc;
 }
 
-struct auth_keys *
-auth_keys_hold(struct auth_keys *k)
+struct auth_keyset *
+auth_keyset_ref(struct auth_keyset *k)
 {
 	if (k != NULL)
 		atomic_fetch_add(&k->refs, 1);
@@ -101,33 +102,33 @@ auth_keys_hold(struct auth_keys *k)
 }
 
 void
-auth_keys_drop(struct auth_keys *k)
+auth_keyset_unref(struct auth_keyset *k)
 {
 	size_t i;
 
 	if (k == NULL || atomic_fetch_sub(&k->refs, 1) > 1)
 		return;
 	for (i = 0; i < k->n; i++)
-		auth_key_free(k->key[i]);
+		auth_jwk_free(k->key[i]);
 	free(k);
 }
 
 size_t
-auth_keys_n(const struct auth_keys *k)
+auth_keyset_count(const struct auth_keyset *k)
 {
 	return k->n;
 }
 
-const struct auth_key *
-auth_keys_find(const struct auth_keys *k, struct str kid)
+const struct auth_jwk *
+auth_keyset_find(const struct auth_keyset *k, struct str kid)
 {
 	size_t i;
 
 	if (kid.p == NULL)
 		return k->n == 1 ? k->key[0] : NULL;
 	for (i = 0; i < k->n; i++) {
-		if (auth_key_kid(k->key[i]).p != NULL &&
-		    str_eq(auth_key_kid(k->key[i]), kid))
+		if (auth_jwk_kid(k->key[i]).p != NULL &&
+		    str_eq(auth_jwk_kid(k->key[i]), kid))
 			return k->key[i];
 	}
 	return NULL;

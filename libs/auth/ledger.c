@@ -1,7 +1,7 @@
 /*
  * The token file, for whoever keeps it.
  */
-#include "auth/ledger.h"
+#include "auth/token_file.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "auth/digest.h"
-#include "auth/file.h"
-#include "auth/tokens.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
 #include "core/arena.h"
 #include "core/mem.h"
 #include "wire/msgs.h"
@@ -36,14 +35,14 @@ struct ledger {
 static enum rc
 fail(const struct ledger *l, enum rc rc, const char *why)
 {
-	snprintf(l->why, AUTH_LEDGER_WHY_MAX, "%s", why);
+	snprintf(l->why, AUTH_TOKEN_FILE_ERROR_MAX, "%s", why);
 	return rc;
 }
 
 static enum rc
 fail_at(const struct ledger *l, enum rc rc, const struct wire_err *err)
 {
-	wire_err_text(err, l->why, AUTH_LEDGER_WHY_MAX);
+	wire_err_text(err, l->why, AUTH_TOKEN_FILE_ERROR_MAX);
 	return rc;
 }
 
@@ -53,7 +52,7 @@ check(const struct ledger *l, struct str json)
 {
 	struct auth_tokens *t = NULL;
 	struct wire_err err;
-	enum rc rc = auth_tokens_read(json, &t, &err);
+	enum rc rc = auth_tokens_parse(json, &t, &err);
 
 	auth_tokens_free(t);
 	return rc == RC_OK ? rc : fail_at(l, rc, &err);
@@ -135,8 +134,8 @@ is_taken(const struct ledger *l, struct str name)
 
 /* One more; its digest and its end are texts that live as long as save(). */
 static enum rc
-append(struct ledger *l, const struct auth_ledger_entry *e, struct str sha256,
-    struct str expires_at)
+append(struct ledger *l, const struct auth_token_file_entry *e,
+    struct str sha256, struct str expires_at)
 {
 	size_t n = l->file.n_tokens;
 	struct TOKEN *list = arena_alloc(l->a, (n + 1) * sizeof(*list));
@@ -174,8 +173,8 @@ cut_path(const struct ledger *l)
 }
 
 enum rc
-auth_ledger_add(const char *file, const struct auth_ledger_entry *e,
-    char token[AUTH_LEDGER_TOKEN_MAX], char why[AUTH_LEDGER_WHY_MAX])
+auth_token_file_add(const char *file, const struct auth_token_file_entry *e,
+    char token[AUTH_TOKEN_FILE_TOKEN_MAX], char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
 	struct ledger l = { .path = file, .why = why };
 	char secret[AUTH_SECRET_MAX], hex[HEX_MAX], end[WALL_FORMAT_MAX];
@@ -184,7 +183,7 @@ auth_ledger_add(const char *file, const struct auth_ledger_entry *e,
 
 	if (rc == RC_OK) {
 		auth_secret_new(secret);
-		snprintf(token, AUTH_LEDGER_TOKEN_MAX, LEAD "%s", secret);
+		snprintf(token, AUTH_TOKEN_FILE_TOKEN_MAX, LEAD "%s", secret);
 		OPENSSL_cleanse(secret, sizeof(secret));
 		digest_hex(str_of(token), hex);
 		if (e->until.ms != 0) {
@@ -215,8 +214,8 @@ put_line(struct buf *out, const struct TOKEN *t)
 }
 
 enum rc
-auth_ledger_list(
-    const char *file, struct buf *out, char why[AUTH_LEDGER_WHY_MAX])
+auth_token_file_list(
+    const char *file, struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
 	struct ledger l = { .path = file, .why = why };
 	enum rc rc = open_ledger(&l, false);
@@ -237,8 +236,8 @@ is_named(const struct TOKEN *t, struct str which)
 }
 
 enum rc
-auth_ledger_drop(const char *file, struct str which, struct buf *out,
-    char why[AUTH_LEDGER_WHY_MAX])
+auth_token_file_remove(const char *file, struct str which, struct buf *out,
+    char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
 	struct ledger l = { .path = file, .why = why };
 	enum rc rc = open_ledger(&l, false);

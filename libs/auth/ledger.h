@@ -17,37 +17,39 @@
 #include "wire/iface.h"
 
 /* Room for a token that is made here, and for why; NUL included. */
-#define AUTH_LEDGER_TOKEN_MAX 80
-#define AUTH_LEDGER_WHY_MAX   600
+#define AUTH_TOKEN_FILE_TOKEN_MAX 80
+#define AUTH_TOKEN_FILE_ERROR_MAX 600
 
 /* Who is to have a token; texts absent: none. */
-struct auth_ledger_entry {
+struct auth_token_file_entry {
 	enum wire_role role;
 	struct str user, tenant, terminal_id, name;
 	struct wall until; /* 0: never */
 };
 
 /*
- * auth_ledger_add(file, e, token, why):
+ * auth_token_file_add(file, e, token, why):
  * Make a random token for e and keep its digest in file, which is made if there
  * is none.  RC_INVALID: the file is none, or e breaks the rules of such a file,
- * among them that a name stands there once; RC_TOOBIG: it is full; RC_AGAIN: it
+ * among them that a name stands there once; RC_TOOBIG: it is full; RC_RETRY: it
  * is being changed; RC_DOWN: it cannot be read or written.
  */
-enum rc auth_ledger_add(const char *file, const struct auth_ledger_entry *e,
-    char token[AUTH_LEDGER_TOKEN_MAX], char why[AUTH_LEDGER_WHY_MAX]) RC_CHECK;
+enum rc auth_token_file_add(const char *file,
+    const struct auth_token_file_entry *e,
+    char token[AUTH_TOKEN_FILE_TOKEN_MAX],
+    char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
-/* auth_ledger_list(file, out, why): A line for each of its tokens. */
-enum rc auth_ledger_list(
-    const char *file, struct buf *out, char why[AUTH_LEDGER_WHY_MAX]) RC_CHECK;
+/* auth_token_file_list(file, out, why): A line for each of its tokens. */
+enum rc auth_token_file_list(const char *file, struct buf *out,
+    char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
 /*
- * auth_ledger_drop(file, which, out, why):
+ * auth_token_file_remove(file, which, out, why):
  * Take out the token whose name is which, or whose digest begins with it (8
  * digits at least); its line goes to out.  RC_NOENT: there is none;
- * RC_CONFLICT: there are several; else as auth_ledger_add().
+ * RC_CONFLICT: there are several; else as auth_token_file_add().
  */
-enum rc auth_ledger_drop(const char *file, struct str which, struct buf *out,
-    char why[AUTH_LEDGER_WHY_MAX]) RC_CHECK;
+enum rc auth_token_file_remove(const char *file, struct str which,
+    struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
 #endif /* !AUTH_LEDGER_H */

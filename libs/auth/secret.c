@@ -110,11 +110,11 @@ auth_secret_is(struct str secret, struct str hash)
 		return false;
 	rest.p += 3;
 	rest.n -= 3;
-	count = str_cut(&rest, '$');
+	count = str_split(&rest, '$');
 	if (str_to_i64(count, 1, ITERATIONS_MAX, &iterations) != RC_OK ||
 	    rest.p == NULL)
 		return false;
-	n_salt = decode(str_cut(&rest, '$'), salt, sizeof(salt));
+	n_salt = decode(str_split(&rest, '$'), salt, sizeof(salt));
 	if (n_salt < 0 || rest.p == NULL ||
 	    decode(rest, want, sizeof(want)) != DIGEST_BYTES)
 		return false;
@@ -123,8 +123,8 @@ auth_secret_is(struct str secret, struct str hash)
 }
 
 void
-auth_body_token(
-    struct str terminal_id, struct str secret, char token[AUTH_BODY_TOKEN_MAX])
+auth_terminal_token(struct str terminal_id, struct str secret,
+    char token[AUTH_TERMINAL_TOKEN_MAX])
 {
 	unsigned char id64[BASE64_LEN(128) + 1];
 
@@ -133,6 +133,6 @@ auth_body_token(
 	EVP_EncodeBlock(
 	    id64, (const unsigned char *)terminal_id.p, (int)terminal_id.n);
 	to_url((char *)id64);
-	snprintf(token, AUTH_BODY_TOKEN_MAX, "soul_body.%s.%.*s", (char *)id64,
-	    STR_ARG(secret));
+	snprintf(token, AUTH_TERMINAL_TOKEN_MAX, "soul_body.%s.%.*s",
+	    (char *)id64, STR_ARG(secret));
 }

@@ -1,7 +1,7 @@
 /*
  * Files that are looked at again and again.
  */
-#include "auth/source.h"
+#include "auth/auth_internal.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ take(struct auth_source *s)
 }
 
 void
-auth_source_look(struct auth_source *s)
+auth_source_poll(struct auth_source *s)
 {
 	struct auth_stamp now;
 
@@ -34,7 +34,7 @@ auth_source_look(struct auth_source *s)
 		return;
 	/* Before it is read: what changes meanwhile is read again. */
 	now = auth_file_stamp(s->path);
-	if (s->seen.there && auth_stamp_is(&now, &s->seen))
+	if (s->seen.there && auth_stamp_equal(&now, &s->seen))
 		return;
 	/* One that is missing is told once. */
 	if (!now.there && !s->seen.there && s->rc != RC_OK)
@@ -45,7 +45,7 @@ auth_source_look(struct auth_source *s)
 }
 
 bool
-auth_source_settle(struct auth_source *s)
+auth_source_apply(struct auth_source *s)
 {
 	char why[WIRE_ERR_TEXT_MAX];
 	bool is = s->fresh != NULL;
@@ -72,7 +72,7 @@ auth_source_settle(struct auth_source *s)
 }
 
 void
-auth_source_end(struct auth_source *s)
+auth_source_free(struct auth_source *s)
 {
 	if (s->content != NULL)
 		s->kind->drop(s->content);

@@ -5,7 +5,7 @@
 #ifndef AUTH_SOURCE_H
 #define AUTH_SOURCE_H
 
-#include "auth/file.h"
+#include "auth/auth_internal.h"
 #include "core/metric.h"
 #include "core/rc.h"
 #include "core/str.h"
@@ -34,17 +34,17 @@ struct auth_source {
 };
 
 /*
- * auth_source_look(s):
+ * auth_source_poll(s):
  * Read the file if it has changed since the last look.  Any thread, one at a
  * time; blocks.
  *
- * auth_source_settle(s): On the loop, after it: take what is new, log what is
+ * auth_source_apply(s): On the loop, after it: take what is new, log what is
  * wrong.  Whether content is another now.
  */
-void auth_source_look(struct auth_source *s);
-bool auth_source_settle(struct auth_source *s);
+void auth_source_poll(struct auth_source *s);
+bool auth_source_apply(struct auth_source *s);
 
-/* auth_source_end(s): Drop its contents. */
-void auth_source_end(struct auth_source *s);
+/* auth_source_free(s): Drop its contents. */
+void auth_source_free(struct auth_source *s);
 
 #endif /* !AUTH_SOURCE_H */

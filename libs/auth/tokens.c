@@ -1,7 +1,7 @@
 /*
  * The token file.
  */
-#include "auth/tokens.h"
+#include "auth/token_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,29 +29,29 @@ static const enum wire_role roles[] = {
 
 /* What may not stand beside the role, and what the holder's rules say. */
 static struct auth_identity *
-holder_of(const struct wire_access_tokens_tokens *w, struct auth_fault *fault)
+holder_of(const struct wire_access_tokens_tokens *w, struct auth_error *fault)
 {
-	struct auth_says says = { roles[w->role], w->user, w->tenant,
+	struct auth_claims says = { roles[w->role], w->user, w->tenant,
 		w->terminal_id, { 0 } };
 
-	*fault = (struct auth_fault){ 0 };
+	*fault = (struct auth_error){ 0 };
 	if (w->expires_at.p != NULL &&
 	    wall_parse(w->expires_at, &says.until) != RC_OK)
-		*fault = (struct auth_fault){ "expires_at",
+		*fault = (struct auth_error){ "expires_at",
 			"must be a time as 2030-01-31T00:00:00Z" };
 	else if (says.role == WIRE_ROLE_TERMINAL && w->user.p != NULL)
-		*fault = (struct auth_fault){ "user",
+		*fault = (struct auth_error){ "user",
 			"must not be there: a terminal acts for the user it "
 			"is bound to" };
 	else if (says.role != WIRE_ROLE_TERMINAL && w->terminal_id.p != NULL)
-		*fault = (struct auth_fault){ "terminal_id",
+		*fault = (struct auth_error){ "terminal_id",
 			"must not be there: only the role terminal has one" };
 	return fault->member == NULL ? auth_identity_new(&says, fault) : NULL;
 }
 
 static enum rc
 add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
-    struct auth_fault *fault)
+    struct auth_error *fault)
 {
 	struct auth_identity *who = holder_of(w, fault);
 	struct token *k;
@@ -60,27 +60,27 @@ add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
 		return RC_INVALID;
 	k = mem_zalloc(sizeof(*k));
 	k->who = who;
-	if (auth_digest_read(w->sha256, &k->digest) != RC_OK)
+	if (auth_digest_parse(w->sha256, &k->digest) != RC_OK)
 		abort(); /* the schema has seen it */
-	who->caller.key = auth_digest_key(&k->digest);
-	if (map_get(t->by_place, auth_digest_place(&k->digest)) != NULL) {
+	who->caller.key = auth_digest_id(&k->digest);
+	if (map_get(t->by_place, auth_digest_map_key(&k->digest)) != NULL) {
 		free(who);
 		free(k);
-		*fault = (struct auth_fault){ "sha256", "stands there twice" };
+		*fault = (struct auth_error){ "sha256", "stands there twice" };
 		return RC_INVALID;
 	}
-	map_put(t->by_place, auth_digest_place(&k->digest), k);
+	map_put(t->by_place, auth_digest_map_key(&k->digest), k);
 	return RC_OK;
 }
 
 enum rc
-auth_tokens_read(
+auth_tokens_parse(
     struct str json, struct auth_tokens **out, struct wire_err *err)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct auth_tokens *t = mem_zalloc(sizeof(*t));
 	struct wire_access_tokens file = { 0 };
-	struct auth_fault fault;
+	struct auth_error fault;
 	size_t i;
 	enum rc rc;
 
@@ -119,7 +119,7 @@ auth_tokens_free(struct auth_tokens *t)
 }
 
 size_t
-auth_tokens_n(const struct auth_tokens *t)
+auth_tokens_count(const struct auth_tokens *t)
 {
 	return map_len(t->by_place);
 }
@@ -130,7 +130,7 @@ auth_tokens_find(const struct auth_tokens *t, const struct auth_digest *d,
 {
 	const struct token *k;
 
-	k = t != NULL ? map_get(t->by_place, auth_digest_place(d)) : NULL;
+	k = t != NULL ? map_get(t->by_place, auth_digest_map_key(d)) : NULL;
 	if (k == NULL || !auth_digest_is(&k->digest, d))
 		return RC_NOENT;
 	*out = &k->who->caller;

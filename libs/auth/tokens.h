@@ -4,8 +4,7 @@
 #ifndef AUTH_TOKENS_H
 #define AUTH_TOKENS_H
 
-#include "auth/digest.h"
-#include "auth/identity.h"
+#include "auth/auth_internal.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "wire/wire.h"
@@ -13,18 +12,18 @@
 struct auth_tokens;
 
 /*
- * auth_tokens_read(json, out, err):
+ * auth_tokens_parse(json, out, err):
  * The tokens in json (schema access_tokens).  RC_INVALID or RC_TOOBIG as
  * wire_decode(), for a holder who breaks auth_identity_new()'s rules, a
  * terminal_id or user where the role has none, a time that is none, a digest
  * that stands there twice; err says where.  Free *out.  Any thread.
  */
-enum rc auth_tokens_read(
+enum rc auth_tokens_parse(
     struct str json, struct auth_tokens **out, struct wire_err *err) RC_CHECK;
 void auth_tokens_free(struct auth_tokens *t); /* NULL is allowed */
 
-/* auth_tokens_n(t): How many there are. */
-size_t auth_tokens_n(const struct auth_tokens *t);
+/* auth_tokens_count(t): How many there are. */
+size_t auth_tokens_count(const struct auth_tokens *t);
 
 /*
  * auth_tokens_find(t, d, now, out):

@@ -2,7 +2,7 @@
  * backoff: doubling waits with jitter, so that many clients of one server do
  * not come back in step.
  */
-#include "core/backoff.h"
+#include "core/rate.h"
 
 #include "core/id.h"
 

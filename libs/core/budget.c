@@ -1,7 +1,7 @@
 /*
  * budget: the wall clock says when the CPU clock is worth a look.
  */
-#include "core/budget.h"
+#include "core/clock.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /*
  * The year is taken to begin in March, so that the leap day is its last.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 
 static int64_t
 floor_div(int64_t a, int64_t b)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 
 #define MS_PER_DAY INT64_C(86400000)
 /* 0000-01-01T00:00:00Z and the last millisecond of the year 9999. */

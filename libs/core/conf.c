@@ -308,7 +308,7 @@ conf_print(
 				buf_puts(out, "***");
 			break;
 		case CONF_URL:
-			url_show(str_of(*(char *const *)m), &url);
+			url_redact(str_of(*(char *const *)m), &url);
 			put_shown(out, buf_str(&url));
 			buf_reset(&url);
 			break;

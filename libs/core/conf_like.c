@@ -54,8 +54,8 @@ has_one_word_more(struct str more, struct str less)
 	size_t same = 0;
 
 	while (more.p != NULL) {
-		struct str word = str_cut(&more, '_'), rest = less;
-		if (less.p != NULL && str_eq(word, str_cut(&rest, '_'))) {
+		struct str word = str_split(&more, '_'), rest = less;
+		if (less.p != NULL && str_eq(word, str_split(&rest, '_'))) {
 			less = rest;
 			same++;
 		} else if (skipped) {
@@ -68,7 +68,7 @@ has_one_word_more(struct str more, struct str less)
 }
 
 const char *
-conf_like(struct str name, const char *const known[], size_t n)
+conf_closest(struct str name, const char *const known[], size_t n)
 {
 	const char *best = NULL;
 	size_t nearest = name.n < NAME_LONG ? 2 : 3;
@@ -105,7 +105,7 @@ static bool
 is_line_of(struct str name, struct str lines)
 {
 	while (lines.p != NULL)
-		if (str_eq(name, str_cut(&lines, '\n')))
+		if (str_eq(name, str_split(&lines, '\n')))
 			return true;
 	return false;
 }
@@ -129,7 +129,7 @@ conf_unknown(
 	for (size_t i = 0; i < n; i++)
 		known[i] = opts[i].env;
 	for (char **e = environ; *e != NULL && told < CONF_UNKNOWN_MAX; e++) {
-		struct str rest = str_of(*e), name = str_cut(&rest, '=');
+		struct str rest = str_of(*e), name = str_split(&rest, '=');
 		struct str stem = name;
 		const char *like;
 		if (str_ends(name, STR("_FILE")))
@@ -137,7 +137,7 @@ conf_unknown(
 		if (is_one_of(name, known, n) || is_one_of(stem, known, n) ||
 		    is_line_of(name, more) || is_line_of(stem, more))
 			continue;
-		like = conf_like(name, known, n);
+		like = conf_closest(name, known, n);
 		if (like == NULL)
 			continue;
 		/* Like a known one, but not of its alphabet. */

@@ -129,7 +129,7 @@ post(struct loop *l, loop_fn fn, void *arg, bool wait)
 	if (l->closed)
 		rc = RC_DOWN;
 	else if (l->n == l->max)
-		rc = RC_AGAIN;
+		rc = RC_RETRY;
 	else
 		push(l, fn, arg);
 	(void)pthread_mutex_unlock(&l->lock);

@@ -99,7 +99,7 @@ rate_take(struct rate *r, struct str key, struct mono now)
 }
 
 void
-rate_give(struct rate *r, struct str key, int64_t n)
+rate_refund(struct rate *r, struct str key, int64_t n)
 {
 	struct bucket *b = map_get(r->buckets, key);
 

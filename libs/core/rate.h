@@ -39,10 +39,10 @@ int64_t rate_take(struct rate *r, struct str key, struct mono now);
 /*
  * rate_take_n(r, key, n, now):
  * The same for n at once (1 to RATE_MAX), all or none; a burst must hold them.
- * rate_give(r, key, n): Put n back that were taken.
+ * rate_refund(r, key, n): Put n back that were taken.
  */
 int64_t rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now);
-void rate_give(struct rate *r, struct str key, int64_t n);
+void rate_refund(struct rate *r, struct str key, int64_t n);
 
 /*
  * rate_charge(r, key, n, now):

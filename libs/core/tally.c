@@ -1,4 +1,4 @@
-#include "core/tally.h"
+#include "core/map.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,23 +30,23 @@ tally_free(struct tally *t)
 }
 
 size_t
-tally_of(const struct tally *t, struct str key)
+tally_count(const struct tally *t, struct str key)
 {
 	return (size_t)(uintptr_t)map_get(t->n, key);
 }
 
 void
-tally_more(struct tally *t, struct str key)
+tally_increment(struct tally *t, struct str key)
 {
-	size_t n = tally_of(t, key) + 1;
+	size_t n = tally_count(t, key) + 1;
 
 	map_put(t->n, key, (void *)(uintptr_t)n);
 }
 
 void
-tally_less(struct tally *t, struct str key)
+tally_decrement(struct tally *t, struct str key)
 {
-	size_t n = tally_of(t, key) - 1;
+	size_t n = tally_count(t, key) - 1;
 
 	if (n == 0)
 		map_del(t->n, key);

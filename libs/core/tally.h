@@ -16,15 +16,15 @@ struct tally;
 struct tally *tally_new(void);
 void tally_free(struct tally *t);
 
-/* tally_of(t, key): How many there are of key. */
-size_t tally_of(const struct tally *t, struct str key);
+/* tally_count(t, key): How many there are of key. */
+size_t tally_count(const struct tally *t, struct str key);
 
 /*
- * tally_more(t, key): One more of key, which is copied.
- * tally_less(t, key): One less; there must be one.  Keys of which there are
- *                     none take no memory.
+ * tally_increment(t, key): One more of key, which is copied.
+ * tally_decrement(t, key): One less; there must be one.  Keys of which there
+ * are none take no memory.
  */
-void tally_more(struct tally *t, struct str key);
-void tally_less(struct tally *t, struct str key);
+void tally_increment(struct tally *t, struct str key);
+void tally_decrement(struct tally *t, struct str key);
 
 #endif /* !CORE_TALLY_H */

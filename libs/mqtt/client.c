@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "mqtt/own.h"
+#include "mqtt/mqtt_internal.h"
 
 /* What a PUBLISH has beside its payload, at most. */
 #define PACKET_EXTRA (MQTT_TOPIC_MAX + 1024)
@@ -296,7 +296,7 @@ client_reason_rc(unsigned reason)
 		return RC_DENIED;
 	case MQTT_RC_QUOTA_EXCEEDED:
 	case MQTT_RC_SERVER_BUSY:
-		return RC_AGAIN;
+		return RC_RETRY;
 	default:
 		return reason < 128 ? RC_OK : RC_INVALID;
 	}

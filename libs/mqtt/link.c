@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "core/log.h"
-#include "mqtt/own.h"
+#include "mqtt/mqtt_internal.h"
 
 #define CONNECT_MS    5000
 #define TICK_MAX_MS   15000

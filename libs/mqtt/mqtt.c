@@ -11,8 +11,7 @@
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "mqtt/own.h"
-#include "mqtt/topic.h"
+#include "mqtt/mqtt_internal.h"
 
 #define KEEPALIVE_S  60
 #define RETRY_MIN_MS 50
@@ -98,7 +97,7 @@ read_rest(const struct mqtt_opts *o)
 }
 
 const char *
-mqtt_opts_fault(const struct mqtt_opts *o)
+mqtt_opts_error(const struct mqtt_opts *o)
 {
 	struct mqtt *m = mem_zalloc(sizeof(*m));
 	const char *why = read_url(o, &m->url);

@@ -12,8 +12,8 @@
 
 #include <sys/queue.h>
 
-#include "core/backoff.h"
 #include "core/clock.h"
+#include "core/rate.h"
 #include "core/url.h"
 #include "mqtt/mqtt.h"
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "core/mem.h"
-#include "mqtt/own.h"
+#include "mqtt/mqtt_internal.h"
 
 /* The worker's part works on copies, so that m may be freed meanwhile. */
 struct resolving {

@@ -7,8 +7,7 @@
 
 #include "core/log.h"
 #include "core/mem.h"
-#include "mqtt/own.h"
-#include "mqtt/topic.h"
+#include "mqtt/mqtt_internal.h"
 
 static struct sub *
 find(struct mqtt *m, struct str filter)

@@ -3,7 +3,7 @@
  *
  * Its functions that take a length read behind it, so they get copies.
  */
-#include "mqtt/topic.h"
+#include "mqtt/mqtt_internal.h"
 
 #include <mosquitto.h>
 

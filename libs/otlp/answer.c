@@ -1,7 +1,7 @@
 /*
  * Statuses and partial success.
  */
-#include "otlp/answer.h"
+#include "otlp/otlp_internal.h"
 
 #include <stdint.h>
 #include <string.h>

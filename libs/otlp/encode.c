@@ -1,7 +1,7 @@
 /*
  * Spans as JSON.
  */
-#include "otlp/encode.h"
+#include "otlp/otlp_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

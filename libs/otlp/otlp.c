@@ -8,14 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/backoff.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "httpc/httpc.h"
-#include "otlp/answer.h"
-#include "otlp/encode.h"
-#include "otlp/target.h"
+#include "otlp/otlp_internal.h"
 
 #define INTERVAL_MS 2000
 #define TIMEOUT_MS  10000
@@ -301,7 +299,7 @@ or_else(int64_t v, int64_t dflt)
 }
 
 const char *
-otlp_conf_fault(const struct otlp_conf *conf)
+otlp_conf_error(const struct otlp_conf *conf)
 {
 	struct otlp_headers headers = { .n = 0 };
 	const char *why = NULL;

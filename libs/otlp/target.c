@@ -1,7 +1,7 @@
 /*
  * The collector's address and the headers it wants.
  */
-#include "otlp/target.h"
+#include "otlp/otlp_internal.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ is_token(struct str s)
 static char *
 header(struct str pair, const char **why)
 {
-	struct str name = str_trim(str_cut(&pair, '='));
+	struct str name = str_trim(str_split(&pair, '='));
 	struct str escaped = str_trim(pair);
 	struct buf b = BUF_INIT(NAME_MAX + VALUE_MAX + 2);
 	char value[VALUE_MAX];
@@ -110,7 +110,7 @@ otlp_target_headers(const char *text, struct otlp_headers *h, const char **why)
 	struct str rest = str_of(text);
 
 	while (rest.p != NULL) {
-		struct str pair = str_trim(str_cut(&rest, ','));
+		struct str pair = str_trim(str_split(&rest, ','));
 		if (pair.n == 0)
 			continue;
 		if (h->n == OTLP_HEADERS_MAX) {
