@@ -248,7 +248,7 @@ struct bus_waiter {
  * bus_request(b, subject, data, meta, waiter, id):
  * Send and wait for one answer until meta->deadline, which must be set.  The
  * waiter is called only on RC_OK.  RC_INVALID if meta->again_ms is set and many
- * answers are wanted, or there are headers of one's own.  RC_AGAIN over
+ * answers are wanted, or there are headers of one's own.  RC_RETRY over
  * BUS_INFLIGHT_MAX, RC_TIMEOUT if the deadline has passed already, else as
  * bus_publish().  *id (id may be NULL) names the request for bus_cancel(),
  * after which the waiter is not called; a request that has ended is no more

@@ -14,8 +14,8 @@
 #include "bus/names.h"
 #include "bus/port.h"
 #include "bus/stream.h"
-#include "core/backoff.h"
 #include "core/buf.h"
+#include "core/rate.h"
 #include "core/worker.h"
 
 /* Room for "_INBOX.", a name, '.', 32 digits, '.' and a NUL. */

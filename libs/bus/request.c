@@ -180,7 +180,7 @@ bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
 		return RC_DOWN;
 	w = waiter_take(b);
 	if (w == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	w->to = waiter;
 	w->by = q->by;
 	rc = send_for(w, q);

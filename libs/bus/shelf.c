@@ -33,10 +33,10 @@ bus_shelved_header(const struct bus_shelved *m, const char *key)
 	struct str rest = m->headers, line, name;
 
 	/* The first line is the version. */
-	(void)str_cut(&rest, '\n');
+	(void)str_split(&rest, '\n');
 	while (rest.p != NULL) {
-		line = str_cut(&rest, '\n');
-		name = str_cut(&line, ':');
+		line = str_split(&rest, '\n');
+		name = str_split(&line, ':');
 		if (line.p != NULL && str_eq(name, str_of(key)))
 			return str_trim(line);
 	}
@@ -59,7 +59,7 @@ cut(struct str *json, const char *key, struct buf *rest)
 	n = (size_t)at + strlen(key);
 	buf_put(rest, json->p, n);
 	*json = (struct str){ json->p + n, json->n - n };
-	text = str_cut(json, '"');
+	text = str_split(json, '"');
 	buf_putc(rest, '"');
 	return text;
 }
@@ -78,9 +78,9 @@ read_message(struct str json, struct arena *a, struct buf bytes[2],
 	if (rc == RC_OK)
 		rc = api_read(buf_str(&rest), a, in);
 	if (rc == RC_OK)
-		rc = base64_read(headers, &bytes[0]);
+		rc = base64_decode(headers, &bytes[0]);
 	if (rc == RC_OK)
-		rc = base64_read(data, &bytes[1]);
+		rc = base64_decode(data, &bytes[1]);
 	buf_free(&rest);
 	return rc;
 }

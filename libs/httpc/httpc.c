@@ -346,7 +346,7 @@ httpc_start(
 	if (c->closing)
 		return RC_DOWN;
 	if (c->nqueue >= c->queue_max)
-		return RC_AGAIN;
+		return RC_RETRY;
 	enum rc rc = call_new(c, rq, &call);
 	if (rc != RC_OK)
 		return rc;

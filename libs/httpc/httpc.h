@@ -99,7 +99,7 @@ void httpc_free(struct httpc *c);
 /*
  * httpc_start(c, rq, out):
  * Start a call.  RC_INVALID for a URL that is not http(s), for a method or
- * header that would break the request, and without a deadline; RC_AGAIN if
+ * header that would break the request, and without a deadline; RC_RETRY if
  * queue_max calls wait.  *out (out may be NULL) is valid until on_done.
  */
 enum rc httpc_start(struct httpc *c, const struct httpc_request *rq,

@@ -92,7 +92,7 @@ take_line(struct sse *p, sse_fn fn, void *arg)
 	p->first = false;
 	if (value.n == 0)
 		return dispatch(p, fn, arg);
-	struct str name = str_cut(&value, ':');
+	struct str name = str_split(&value, ':');
 	if (name.n == 0)
 		return RC_OK;
 	if (value.p == NULL)

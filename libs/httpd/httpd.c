@@ -36,7 +36,7 @@ read_addr(const char *addr, struct in_addr *in)
 
 	if (rest.p == NULL || rest.n == 0 || rest.p[0] == '[')
 		return "IPv4 only: a.b.c.d:port";
-	struct str name = str_cut(&rest, ':');
+	struct str name = str_split(&rest, ':');
 	str_copy(name, host, sizeof(host));
 	if (name.n < sizeof(host) && inet_pton(AF_INET, host, in) == 1 &&
 	    str_to_i64(rest, 0, 65535, &port) == RC_OK)

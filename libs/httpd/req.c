@@ -156,7 +156,7 @@ req_tell_gone(struct httpd_req *r, struct loop *l)
 		r->watched = false;
 		req_share(r);
 		while (
-		    (rc = loop_post(l, on_gone, r)) == RC_AGAIN && !r->closing)
+		    (rc = loop_post(l, on_gone, r)) == RC_RETRY && !r->closing)
 			wait_until(r, mono_add_ms(clock_mono(), INBOX_MS));
 		if (rc != RC_OK)
 			atomic_fetch_sub(&r->refs, 1);
@@ -188,7 +188,7 @@ req_wait(struct httpd_req *r, enum req_state *state)
 		if (wait_until(r, until))
 			continue;
 		if (until.ns < r->due.ns && r->state == REQ_OPEN)
-			rc = RC_AGAIN;
+			rc = RC_RETRY;
 		break;
 	}
 	*state = r->state;
@@ -220,7 +220,7 @@ req_stream_next(struct httpd_req *r, struct mono until, struct buf *chunk)
 		struct mono look = look_at(r, until, STREAM_LOOK_MS);
 		if (wait_until(r, look))
 			continue;
-		rc = look.ns < until.ns ? RC_AGAIN : RC_TIMEOUT;
+		rc = look.ns < until.ns ? RC_RETRY : RC_TIMEOUT;
 		break;
 	}
 	if (r->closing || r->over) {

@@ -118,7 +118,7 @@ is_stream(const struct httpc_call *http, struct str begin)
 		return false;
 	if (type.p != NULL &&
 	    str_eq_nocase(
-		str_trim(str_cut(&type, ';')), STR("text/event-stream")))
+		str_trim(str_split(&type, ';')), STR("text/event-stream")))
 		return true;
 	return str_starts(begin, STR("data:")) ||
 	    str_starts(begin, STR("event:"));

@@ -156,7 +156,7 @@ rc_of(int status)
 	int rc;
 
 	if (status == 429)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (status == 401)
 		return RC_DENIED;
 	for (rc = RC_OK + 1; rc < RC_N; rc++) {

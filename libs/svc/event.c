@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 #include "bus/stream.h"
-#include "core/backoff.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "svc/internal.h"
 #include "wire/iface.h"
 #include "wire/msgs.h"
@@ -245,7 +245,7 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 		return RC_BUG;
 	}
 	if (ev->n >= PENDING_MAX || ev->bytes >= PENDING_BYTES)
-		return RC_AGAIN;
+		return RC_RETRY;
 	p = mem_zalloc(sizeof(*p));
 	p->s = s;
 	p->until = mono_add_ms(clock_mono(), GIVE_UP_MS);

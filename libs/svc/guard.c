@@ -226,7 +226,7 @@ placeholder(const struct svc_route *r, size_t i)
 	struct str rest = str_of(r->path), part;
 
 	do {
-		part = str_cut(&rest, '/');
+		part = str_split(&rest, '/');
 		if (part.n > 2 && part.p[0] == '{' && i-- == 0)
 			return (struct str){ part.p + 1, part.n - 2 };
 	} while (rest.p != NULL);

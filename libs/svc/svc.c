@@ -209,7 +209,7 @@ on_bus_state(void *arg, bool up)
 	struct svc *s = arg;
 	struct buf url = BUF_INIT(4096);
 
-	url_show(str_of(s->conf.nats_url), &url);
+	url_redact(str_of(s->conf.nats_url), &url);
 	if (up)
 		log_info("svc.bus_up", LOG_V("url", buf_str(&url)));
 	else

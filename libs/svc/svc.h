@@ -160,7 +160,7 @@ struct metric_set *svc_metrics(struct svc *s);
 /*
  * svc_auth(s):
  * Whom the HTTP routes believe; NULL where anybody may ask.  During start a
- * service may add the tokens of bodies to it (auth_bodies()).
+ * service may add the tokens of bodies to it (auth_accept_terminals()).
  */
 struct auth *svc_auth(struct svc *s);
 

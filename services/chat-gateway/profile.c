@@ -140,7 +140,7 @@ on_state(void *arg, enum rc rc, struct str data)
 		rc = p->gone ? RC_OK : RC_DOWN;
 		break;
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DOWN:
 		rc = RC_DOWN;
 		break;

@@ -151,7 +151,7 @@ take_error(struct turn *t, enum rc rc, struct str data)
 		turn_fail(t,
 		    &(struct svc_error){
 			rc_http_status(rc), rc_name(rc), "deadline exceeded" });
-	else if (rc == RC_AGAIN)
+	else if (rc == RC_RETRY)
 		pass_on(t, &e,
 		    (struct svc_error){ 429, rc_name(rc), "overloaded" });
 	else

@@ -135,7 +135,7 @@ ask_try(void *arg)
 	struct ask *k = arg;
 
 	enum rc rc = ask_request(k);
-	if (rc == RC_DOWN || rc == RC_AGAIN)
+	if (rc == RC_DOWN || rc == RC_RETRY)
 		ask_again(k);
 	else if (rc == RC_TIMEOUT)
 		ask_end(k, RC_NOENT, NULL);

@@ -9,11 +9,11 @@
 #include <sys/queue.h>
 
 #include "bus/stream.h"
-#include "core/backoff.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/rate.h"
 #include "grave.h"
 #include "keeper.h"
 #include "letter.h"
@@ -243,7 +243,7 @@ on_stored(void *arg, enum rc rc, const struct store_answer *a)
 	switch (rc) {
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DENIED:
 		park(h);
 		return;

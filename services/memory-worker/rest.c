@@ -119,7 +119,7 @@ rc_of(int status)
 		return RC_TIMEOUT;
 	case 409:
 	case 429:
-		return RC_AGAIN;
+		return RC_RETRY;
 	case 413:
 		return RC_TOOBIG;
 	case 500:

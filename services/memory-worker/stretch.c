@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "bus/stream.h"
-#include "core/backoff.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "keeper.h"
 #include "llm/llm.h"
 #include "on_job.h"
@@ -189,7 +189,7 @@ next_job(struct stretch *x)
 	enum rc rc = RC_OK;
 
 	while (rc == RC_OK && !told && x->jobs.n > 0) {
-		json = str_cut(&x->jobs, '\n');
+		json = str_split(&x->jobs, '\n');
 		if (json.n > 0)
 			rc = do_job(x, json, &told, &err);
 		if (rc != RC_INVALID && rc != RC_BUG)

@@ -18,7 +18,7 @@
 #include "core/url.h"
 #include "cursor.h"
 #include "must.h"
-#include "otlp/answer.h"
+#include "otlp/otlp_internal.h"
 #include "place.h"
 
 #define ARENA_MAX 4096
@@ -143,7 +143,7 @@ static void
 bytes(struct str s)
 {
 	struct buf b = BUF_INIT(1024);
-	enum rc rc = base64_read(s, &b);
+	enum rc rc = base64_decode(s, &b);
 
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must(b.n <= 1024 && (rc != RC_OK || b.n <= s.n / 4 * 3));

@@ -334,7 +334,7 @@ TEST_T(no_more_than_the_ceiling_wait, 60)
 		    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL),
 		    RC_OK);
 	ck_assert_int_eq(
-	    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL), RC_AGAIN);
+	    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL), RC_RETRY);
 	ck_assert_int_eq(bed_gauge(&e, "soul_bus_inflight"), BUS_INFLIGHT_MAX);
 	ck_assert(bed_until(&e, all_held, held, 40000));
 	for (i = 0; i < BUS_INFLIGHT_MAX; i++)

@@ -96,7 +96,7 @@ TEST(a_queue_that_is_full)
 	scene_counts(&s, 2, 4);
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_int_eq(many[i].started, RC_OK);
-	ck_assert_int_eq(many[6].started, RC_AGAIN);
+	ck_assert_int_eq(many[6].started, RC_RETRY);
 	/* Those that wait have their deadlines too. */
 	n = 6;
 	ck_assert(tk_until(all_done, &n, CALL_MS));

@@ -227,7 +227,7 @@ TEST(answers_of_all_sizes)
 TEST(errors_have_text_code_and_trace)
 {
 	open_site();
-	for (enum rc rc = RC_AGAIN; rc < RC_N; rc++) {
+	for (enum rc rc = RC_RETRY; rc < RC_N; rc++) {
 		char want[256];
 		ck_assert_int_eq(
 		    tk_http_call(s.port, &a,

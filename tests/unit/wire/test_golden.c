@@ -108,8 +108,8 @@ check_bad(const struct wire_desc *d, struct str text, const char *path)
 	    (int)(strrchr(path, '.') - path), path);
 	char *err = tk_read_file(name, &n);
 	struct str rest = { err, n };
-	struct str at = str_cut(&rest, '\n');
-	struct str why = str_cut(&rest, '\n');
+	struct str at = str_split(&rest, '\n');
+	struct str why = str_split(&rest, '\n');
 	codec_read(&c, d, text);
 	ck_assert_msg(c.rc != RC_OK, "%s: was taken", path);
 	ck_assert_msg(str_eq(at, str_of(c.err.path)),
