@@ -8,10 +8,10 @@
 #define NEW_N 11
 
 enum rc
-ack_subject_read(struct str subject, struct bus_job *j)
+ack_subject_read(struct str subject, struct bus_delivery *j)
 {
 	struct str t[NEW_N], rest = subject;
-	struct bus_job r;
+	struct bus_delivery r;
 	size_t n = 0, at;
 
 	while (rest.p != NULL && n < NEW_N)

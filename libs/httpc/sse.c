@@ -2,12 +2,12 @@
  * An event stream, line by line.  A line ends at CR LF, LF or CR; as its CR may
  * be the last byte of a piece, the LF that belongs to it is skipped later.
  */
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 
 #define TYPE_DEFAULT "message"
 
 void
-sse_init(struct sse *p, size_t max)
+sse_reader_init(struct sse *p, size_t max)
 {
 	*p = (struct sse){ .retry_ms = -1, .first = true };
 	buf_init(&p->line, max);
@@ -17,7 +17,7 @@ sse_init(struct sse *p, size_t max)
 }
 
 void
-sse_free(struct sse *p)
+sse_reader_free(struct sse *p)
 {
 	buf_free(&p->line);
 	buf_free(&p->data);
@@ -26,7 +26,7 @@ sse_free(struct sse *p)
 }
 
 static enum rc
-dispatch(struct sse *p, sse_fn fn, void *arg)
+dispatch(struct sse *p, sse_reader_fn fn, void *arg)
 {
 	struct sse_event e = { .type = buf_str(&p->type),
 		.data = buf_str(&p->data),
@@ -81,7 +81,7 @@ take_field(struct sse *p, struct str name, struct str value)
 }
 
 static enum rc
-take_line(struct sse *p, sse_fn fn, void *arg)
+take_line(struct sse *p, sse_reader_fn fn, void *arg)
 {
 	struct str value = buf_str(&p->line);
 
@@ -116,7 +116,7 @@ line_part(struct str s)
 }
 
 enum rc
-sse_feed(struct sse *p, struct str chunk, sse_fn fn, void *arg)
+sse_reader_feed(struct sse *p, struct str chunk, sse_reader_fn fn, void *arg)
 {
 	while (chunk.n > 0) {
 		if (p->skip_lf && chunk.p[0] == '\n') {

@@ -145,7 +145,8 @@ admit(struct serving *s)
 		return true;
 	/* Idle connections, and bodies that do not come, let theirs go. */
 	size_t reading = atomic_load(&s->h->reading);
-	if (atomic_load(&s->h->busy) + HTTPD_SPARE > s->h->workers + reading)
+	if (atomic_load(&s->h->busy) + HTTPD_SPARE_WORKERS >
+	    s->h->workers + reading)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
 	return true;
 }

@@ -30,7 +30,7 @@ req_new(void)
 	pthread_mutex_init(&r->lock, NULL);
 	r->refs = 1;
 	buf_init(&r->body, HTTPD_BODY_MAX);
-	buf_init(&r->out, HTTPD_ANSWER_MAX);
+	buf_init(&r->out, HTTPD_RESPONSE_MAX);
 	return r;
 }
 
@@ -64,7 +64,7 @@ req_left(struct httpd_req *r)
 }
 
 enum rc
-httpd_on_gone(struct httpd_req *r, void (*fn)(void *arg), void *arg)
+httpd_on_abort(struct httpd_req *r, void (*fn)(void *arg), void *arg)
 {
 	bool gone;
 
@@ -270,7 +270,7 @@ httpd_req_header(const struct httpd_req *r, const char *name)
 }
 
 size_t
-httpd_req_headers(const struct httpd_req *r, const char *name)
+httpd_req_header_count(const struct httpd_req *r, const char *name)
 {
 	size_t i, n = 0;
 
@@ -293,9 +293,9 @@ is_own_origin(struct str origin, struct str host)
 }
 
 bool
-httpd_req_is_foreign(const struct httpd_req *r)
+httpd_req_is_cross_origin(const struct httpd_req *r)
 {
-	size_t origins = httpd_req_headers(r, "Origin");
+	size_t origins = httpd_req_header_count(r, "Origin");
 
 	if (r->allow_origin.p != NULL)
 		return false;

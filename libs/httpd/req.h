@@ -62,7 +62,7 @@ struct httpd_req {
 	int remote_port;
 	char remote_addr[PEER_TEXT_MAX];
 
-	/* Of the loop: see httpd_on_gone(). */
+	/* Of the loop: see httpd_on_abort(). */
 	void (*gone)(void *arg);
 	void *gone_arg;
 

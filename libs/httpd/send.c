@@ -220,8 +220,8 @@ static bool
 send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
 	bool chunked = r->http11 && !r->raw;
-	struct buf chunk = BUF_INIT(HTTPD_ANSWER_MAX);
-	struct buf frame = BUF_INIT(HTTPD_ANSWER_MAX + 64);
+	struct buf chunk = BUF_INIT(HTTPD_RESPONSE_MAX);
+	struct buf frame = BUF_INIT(HTTPD_RESPONSE_MAX + 64);
 	struct mono until = mono_add_ms(clock_mono(), h->comment_ms);
 	int fd = -1;
 	bool ok = true;

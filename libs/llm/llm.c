@@ -277,7 +277,7 @@ goes_on(
 
 static void
 on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct llm_call *call = arg;
 	struct llm_result r = { .rc = RC_OK,

@@ -117,8 +117,8 @@ set_timer(struct otlp *o, int64_t ms)
 }
 
 static void
-lose_batch(
-    struct otlp *o, enum end end, enum rc rc, const struct httpc_answer *answer)
+lose_batch(struct otlp *o, enum end end, enum rc rc,
+    const struct httpc_response *answer)
 {
 	int64_t missed;
 
@@ -148,7 +148,7 @@ taken(struct otlp *o, const struct otlp_answer *a)
 
 /* The next batch waits too: the collector would fail it alike. */
 static void
-hold(struct otlp *o, enum rc rc, const struct httpc_answer *answer)
+hold(struct otlp *o, enum rc rc, const struct httpc_response *answer)
 {
 	int64_t ms = backoff_next_ms(&o->backoff);
 	int64_t asked = answer->retry_after_ms;
@@ -165,7 +165,7 @@ hold(struct otlp *o, enum rc rc, const struct httpc_answer *answer)
 }
 
 static void on_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *answer);
+    const struct httpc_response *answer);
 
 static void
 send_batch(struct otlp *o)
@@ -192,7 +192,7 @@ send_batch(struct otlp *o)
 		return;
 	o->call = NULL;
 	lose_batch(o, REFUSED, rc,
-	    &(struct httpc_answer){ .why = "no request can be made of it" });
+	    &(struct httpc_response){ .why = "no request can be made of it" });
 }
 
 /* Send what should go now; what no request can be made of is lost. */
@@ -224,7 +224,7 @@ go_on_from_loop(struct otlp *o)
 
 static void
 on_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct otlp *o = arg;
 	struct otlp_answer a;

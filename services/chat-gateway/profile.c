@@ -164,7 +164,8 @@ ask(struct gather *all, struct part *p)
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(all->g->svc),
 		    WIRE_SUBJECT_EMOTION_STATE, buf_str(&out), &meta,
-		    (struct bus_waiter){ .fn = on_state, .arg = p }, NULL);
+		    (struct bus_reply_handler){ .fn = on_state, .arg = p },
+		    NULL);
 	else
 		rc = RC_BUG;
 	buf_free(&out);

@@ -134,7 +134,7 @@ rc_of(int status)
 
 static void
 on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct call *c = arg;
 	struct rest_result res = { .rc = rc };

@@ -133,7 +133,7 @@ address(struct str s)
 static void
 delivery(struct str s)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 
 	if (ack_subject_read(s, &j) == RC_OK)
 		must(j.delivered >= 0 && j.seq >= 0 && j.pending >= 0);

@@ -242,7 +242,7 @@ TEST(a_reader_may_end_the_call)
 /* Starts the next of many from inside its end, and one while reading. */
 static void
 start_next(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *a)
+    const struct httpc_response *a)
 {
 	struct got *g = arg;
 
@@ -303,7 +303,7 @@ TEST(a_call_from_inside_another)
 /* Tries to go on from inside the client's end. */
 static void
 start_again(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *a)
+    const struct httpc_response *a)
 {
 	struct got *g = arg;
 
