@@ -51,4 +51,23 @@ void rate_refund(struct rate *r, struct str key, int64_t n);
  */
 void rate_charge(struct rate *r, struct str key, int64_t n, struct mono now);
 
+/*
+ * backoff: how long to wait before trying again.
+ */
+struct backoff {
+	int64_t min_ms; /* first wait, before jitter */
+	int64_t max_ms; /* no wait is longer */
+	unsigned tries; /* since the last reset */
+};
+
+/*
+ * backoff_next_ms(b):
+ * min · 2^tries, at most max, minus up to half of it at random; counts a try.
+ * At least 1.
+ */
+int64_t backoff_next_ms(struct backoff *b);
+
+/* backoff_reset(b): The next wait is the first again. */
+void backoff_reset(struct backoff *b);
+
 #endif /* !CORE_RATE_H */

@@ -7,14 +7,16 @@
  * mode, 0600 if there was none; a second change at the same time is refused.
  * why is words for people, without the file's name.
  */
-#ifndef AUTH_LEDGER_H
-#define AUTH_LEDGER_H
+#ifndef AUTH_TOKEN_FILE_H
+#define AUTH_TOKEN_FILE_H
 
+#include "auth/auth_internal.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "wire/iface.h"
+#include "wire/wire.h"
 
 /* Room for a token that is made here, and for why; NUL included. */
 #define AUTH_TOKEN_FILE_TOKEN_MAX 80
@@ -52,4 +54,32 @@ enum rc auth_token_file_list(const char *file, struct buf *out,
 enum rc auth_token_file_remove(const char *file, struct str which,
     struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
-#endif /* !AUTH_LEDGER_H */
+/*
+ * tokens: the tokens of a file, by their digests.  Private, pure.
+ */
+struct auth_tokens;
+
+/*
+ * auth_tokens_parse(json, out, err):
+ * The tokens in json (schema access_tokens).  RC_INVALID or RC_TOOBIG as
+ * wire_decode(), for a holder who breaks auth_identity_new()'s rules, a
+ * terminal_id or user where the role has none, a time that is none, a digest
+ * that stands there twice; err says where.  Free *out.  Any thread.
+ */
+enum rc auth_tokens_parse(
+    struct str json, struct auth_tokens **out, struct wire_err *err) RC_CHECK;
+void auth_tokens_free(struct auth_tokens *t); /* NULL is allowed */
+
+/* auth_tokens_count(t): How many there are. */
+size_t auth_tokens_count(const struct auth_tokens *t);
+
+/*
+ * auth_tokens_find(t, d, now, out):
+ * RC_OK: *out has the token, and lives as long as t.  RC_NOENT: nobody has;
+ * RC_DENIED: it has ended.  t may be NULL: no tokens.
+ */
+enum rc auth_tokens_find(const struct auth_tokens *t,
+    const struct auth_digest *d, struct wall now,
+    const struct auth_caller **out) RC_CHECK;
+
+#endif /* !AUTH_TOKEN_FILE_H */

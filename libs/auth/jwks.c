@@ -1,20 +1,147 @@
 /*
- * Keys, and signatures by them, through OpenSSL's EVP.
+ * JWK to key, by the algorithm that each kind of key has here.
  */
-#include "auth/auth_internal.h"
-
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "auth/auth.h"
+#include "auth/auth_internal.h"
+#include "core/arena.h"
 #include "core/base64.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "wire/msgs.h"
 
+struct auth_keyset {
+	_Atomic int refs;
+	size_t n;
+	struct auth_jwk *key[AUTH_KEYS_MAX];
+};
+
+static enum rc
+keyset_fail(struct wire_err *err, size_t i, const char *member, const char *why)
+{
+	snprintf(err->path, sizeof(err->path), "/keys/%zu%s%s", i,
+	    member[0] != '\0' ? "/" : "", member);
+	snprintf(err->why, sizeof(err->why), "%s", why);
+	return RC_INVALID;
+}
+
+static bool
+has_kid(const struct auth_keyset *k, struct str kid)
+{
+	size_t i;
+
+	for (i = 0; i < k->n; i++) {
+		if (str_eq(auth_jwk_kid(k->key[i]), kid))
+			return true;
+	}
+	return false;
+}
+
+static enum rc
+add(struct auth_keyset *k, const struct wire_jwks_keys *w, size_t i,
+    struct wire_err *err)
+{
+	struct auth_jwk_error fault = { "", "" };
+	enum rc rc;
+
+	/* An encryption key, another curve, another padding, a shared secret:
+	 * providers list them beside the ones that sign. */
+	if (!auth_jwk_supported(w)) {
+		log_info("auth.key_left_out", LOG_I("index", i),
+		    LOG_V("kid", w->kid), LOG_V("kty", w->kty));
+		return RC_OK;
+	}
+	if (has_kid(k, w->kid))
+		return keyset_fail(err, i, "kid", "another key has it");
+	rc = auth_jwk_new(w, &k->key[k->n], &fault);
+	if (rc != RC_OK)
+		return keyset_fail(err, i, fault.member, fault.why);
+	k->n++;
+	return RC_OK;
+}
+
+enum rc
+auth_keyset_parse(
+    struct str json, struct auth_keyset **out, struct wire_err *err)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct auth_keyset *k = mem_zalloc(sizeof(*k));
+	struct wire_jwks file = { 0 };
+	size_t i;
+	enum rc rc;
+
+	k->refs = 1;
+	rc = wire_decode(&wire_jwks_desc, json, a, &file, err);
+	for (i = 0; rc == RC_OK && i < file.n_keys; i++)
+		rc = add(k, &file.keys[i], i, err);
+	if (rc == RC_OK && k->n == 0) {
+		snprintf(err->path, sizeof(err->path), "/keys");
+		snprintf(err->why, sizeof(err->why),
+		    "has no key that can be used: RSA for RS256, EC P-256 for "
+		    "ES256 or OKP Ed25519 for EdDSA");
+		rc = RC_INVALID;
+	}
+	arena_free(a);
+	if (rc != RC_OK)
+		auth_keyset_unref(k);
+	else
+		*out = k;
+	return rc;
+}
+
+struct auth_keyset *
+auth_keyset_ref(struct auth_keyset *k)
+{
+	if (k != NULL)
+		atomic_fetch_add(&k->refs, 1);
+	return k;
+}
+
+void
+auth_keyset_unref(struct auth_keyset *k)
+{
+	size_t i;
+
+	if (k == NULL || atomic_fetch_sub(&k->refs, 1) > 1)
+		return;
+	for (i = 0; i < k->n; i++)
+		auth_jwk_free(k->key[i]);
+	free(k);
+}
+
+size_t
+auth_keyset_count(const struct auth_keyset *k)
+{
+	return k->n;
+}
+
+const struct auth_jwk *
+auth_keyset_find(const struct auth_keyset *k, struct str kid)
+{
+	size_t i;
+
+	if (kid.p == NULL)
+		return k->n == 1 ? k->key[0] : NULL;
+	for (i = 0; i < k->n; i++) {
+		if (auth_jwk_kid(k->key[i]).p != NULL &&
+		    str_eq(auth_jwk_kid(k->key[i]), kid))
+			return k->key[i];
+	}
+	return NULL;
+}
+
+/*
+ * Keys, and signatures by them, through OpenSSL's EVP.
+ */
 /* The cost of a check grows with both. */
 #define RSA_BITS_MIN 2048
 #define RSA_BITS_MAX 4096
@@ -68,7 +195,7 @@ auth_jwk_supported(const struct wire_jwks_keys *w)
 }
 
 static enum rc
-fail(struct auth_jwk_error *fault, const char *member, const char *why)
+jwk_fail(struct auth_jwk_error *fault, const char *member, const char *why)
 {
 	*fault = (struct auth_jwk_error){ member, why };
 	return RC_INVALID;
@@ -109,20 +236,22 @@ rsa_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 	BIGNUM *bn, *be;
 
 	if (bytes_of(w->n, n, sizeof(n), &n_len) != RC_OK)
-		return fail(fault, "n", "must be base64url of up to 4096 bits");
+		return jwk_fail(
+		    fault, "n", "must be base64url of up to 4096 bits");
 	if (bytes_of(w->e, e, sizeof(e), &e_len) != RC_OK)
-		return fail(fault, "e", "must be base64url of up to 32 bits");
+		return jwk_fail(
+		    fault, "e", "must be base64url of up to 32 bits");
 	bn = BN_bin2bn(n, (int)n_len, NULL);
 	be = BN_bin2bn(e, (int)e_len, NULL);
 	bld = OSSL_PARAM_BLD_new();
 	if (bn == NULL || be == NULL || bld == NULL)
 		abort();
 	if (BN_num_bits(bn) < RSA_BITS_MIN || BN_num_bits(bn) > RSA_BITS_MAX)
-		fail(fault, "n", "must have 2048 to 4096 bits");
+		jwk_fail(fault, "n", "must have 2048 to 4096 bits");
 	else if (!BN_is_odd(bn))
-		fail(fault, "n", "is no product of two primes");
+		jwk_fail(fault, "n", "is no product of two primes");
 	else if (!BN_is_odd(be) || BN_is_one(be))
-		fail(fault, "e", "must be odd, and over 1");
+		jwk_fail(fault, "e", "must be odd, and over 1");
 	else if (OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_N, bn) == 1 &&
 	    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_E, be) == 1)
 		*out = build("RSA", bld);
@@ -142,9 +271,9 @@ ec_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 	size_t n;
 
 	if (bytes_of(w->x, x, HALF_BYTES, &n) != RC_OK || n != HALF_BYTES)
-		return fail(fault, "x", "must be base64url of 32 bytes");
+		return jwk_fail(fault, "x", "must be base64url of 32 bytes");
 	if (bytes_of(w->y, y, HALF_BYTES, &n) != RC_OK || n != HALF_BYTES)
-		return fail(fault, "y", "must be base64url of 32 bytes");
+		return jwk_fail(fault, "y", "must be base64url of 32 bytes");
 	bld = OSSL_PARAM_BLD_new();
 	if (bld == NULL)
 		abort();
@@ -154,7 +283,8 @@ ec_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 		bld, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof(point)) == 1)
 		*out = build("EC", bld);
 	OSSL_PARAM_BLD_free(bld);
-	return *out != NULL ? RC_OK : fail(fault, "", "is no point of P-256");
+	return *out != NULL ? RC_OK
+			    : jwk_fail(fault, "", "is no point of P-256");
 }
 
 static enum rc
@@ -165,7 +295,7 @@ okp_new(const struct wire_jwks_keys *w, EVP_PKEY **out,
 	size_t n;
 
 	if (bytes_of(w->x, x, sizeof(x), &n) != RC_OK || n != sizeof(x))
-		return fail(fault, "x", "must be base64url of 32 bytes");
+		return jwk_fail(fault, "x", "must be base64url of 32 bytes");
 	*out =
 	    EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, x, sizeof(x));
 	return *out != NULL ? RC_OK : RC_INVALID;
@@ -188,7 +318,7 @@ auth_jwk_new(const struct wire_jwks_keys *w, struct auth_jwk **out,
 
 	*fault = (struct auth_jwk_error){ "", "is no key" };
 	if (w->d.p != NULL)
-		return fail(fault, "d",
+		return jwk_fail(fault, "d",
 		    "is the private part: keep it where tokens are signed, "
 		    "and take a new key, since this one is known here");
 	rc = make[kind](w, &pkey, fault);
