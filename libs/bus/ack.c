@@ -8,14 +8,14 @@
 #define NEW_N 11
 
 enum rc
-ack_subject_read(struct str subject, struct bus_job *j)
+ack_subject_read(struct str subject, struct bus_delivery *j)
 {
 	struct str t[NEW_N], rest = subject;
-	struct bus_job r;
+	struct bus_delivery r;
 	size_t n = 0, at;
 
 	while (rest.p != NULL && n < NEW_N)
-		t[n++] = str_cut(&rest, '.');
+		t[n++] = str_split(&rest, '.');
 	if (n < OLD_N || n == OLD_N + 1 || !str_eq(t[0], STR("$JS")) ||
 	    !str_eq(t[1], STR("ACK")))
 		return RC_INVALID;

@@ -5,7 +5,7 @@
 #ifndef BUS_ACK_H
 #define BUS_ACK_H
 
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "core/rc.h"
 #include "core/str.h"
 
@@ -15,6 +15,6 @@
  * seq>.<time>.<pending>", or the newer form with domain and account after ACK
  * and possibly more at the end.  RC_INVALID if subject is neither.
  */
-enum rc ack_subject_read(struct str subject, struct bus_job *j) RC_CHECK;
+enum rc ack_subject_read(struct str subject, struct bus_delivery *j) RC_CHECK;
 
 #endif /* !BUS_ACK_H */

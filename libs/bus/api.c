@@ -14,7 +14,7 @@ rc_of_status(int64_t status)
 	case 409:
 		return RC_CONFLICT;
 	case 503:
-		return RC_AGAIN;
+		return RC_RETRY;
 	default:
 		return RC_INVALID;
 	}

@@ -28,7 +28,7 @@ enum api_error {
 /*
  * api_read(data, a, in):
  * An answer; its texts live in a.  What it refuses is RC_NOENT, RC_CONFLICT,
- * RC_AGAIN or RC_INVALID, and in->error is set; RC_INVALID without it: it is no
+ * RC_RETRY or RC_INVALID, and in->error is set; RC_INVALID without it: it is no
  * such answer.
  */
 enum rc api_read(struct str data, struct arena *a,

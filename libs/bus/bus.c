@@ -260,7 +260,7 @@ is_set(const char *s)
 }
 
 const char *
-bus_opts_fault(const struct bus_opts *o)
+bus_opts_error(const struct bus_opts *o)
 {
 	char *urls[NAMES_SERVERS_MAX];
 	const char *fault = NULL;
@@ -305,7 +305,7 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	enum rc rc;
 
 	rc = names_servers(o->url, b->urls, &b->n_urls);
-	if (rc == RC_OK && bus_opts_fault(o) != NULL)
+	if (rc == RC_OK && bus_opts_error(o) != NULL)
 		rc = RC_INVALID;
 	if (rc != RC_OK) {
 		free_texts(b);
@@ -324,7 +324,7 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->buffered = o->buffered;
 	b->replicas = o->replicas > 0 ? o->replicas : 1;
 	b->on_state = o->on_state;
-	b->on_alone = o->on_alone;
+	b->on_no_cluster = o->on_no_cluster;
 	b->arg = o->arg;
 	b->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	metrics_make(&b->metric, o->metrics);

@@ -70,7 +70,7 @@ struct bus_opts {
 	 * The server stands alone, so that it can never have the replicas; may
 	 * be NULL; on the loop.  It is told for each stream, at each try.
 	 */
-	void (*on_alone)(void *arg);
+	void (*on_no_cluster)(void *arg);
 	void *arg;
 };
 
@@ -98,22 +98,22 @@ struct bus_meta {
 	const struct trace *trace; /* NULL: none; header traceparent */
 	/* NULL: none; header Nats-Msg-Id; no control characters, ≤ 256 bytes */
 	const char *msg_id;
-	const struct bus_header *headers; /* of one's own; not with again_ms */
+	const struct bus_header *headers; /* of one's own; not with resend_ms */
 	size_t nheaders;                  /* ≤ BUS_HEADERS_MAX */
 	/*
 	 * Of a request that may be carried out twice: it is sent once more
 	 * after that much silence, because who had it may have died.  The first
 	 * answer counts.  0: sent once.
 	 */
-	int64_t again_ms;
+	int64_t resend_ms;
 };
 
 /*
- * bus_opts_fault(o):
+ * bus_opts_error(o):
  * What is wrong with URL and files, a constant without a piece of them, or
  * NULL.  Any thread.
  */
-const char *bus_opts_fault(const struct bus_opts *o);
+const char *bus_opts_error(const struct bus_opts *o);
 
 /*
  * bus_new(o, out):
@@ -122,7 +122,7 @@ const char *bus_opts_fault(const struct bus_opts *o);
  * may be made at once.  o is copied.  Answers come to _INBOX.<name>.>, if the
  * name is [A-Za-z0-9_-]{1,64}, so that a server can keep others from reading
  * them.  What the server does not permit is logged as bus.denied and counted.
- * RC_INVALID if bus_opts_fault() finds one, RC_TOOBIG if the URL lists more
+ * RC_INVALID if bus_opts_error() finds one, RC_TOOBIG if the URL lists more
  * than 16 servers.
  */
 enum rc bus_new(const struct bus_opts *o, struct bus **out) RC_CHECK;
@@ -143,14 +143,6 @@ void bus_free(struct bus *b);
  * Whether connected and all subscriptions made before are served.  Any thread.
  */
 bool bus_up(const struct bus *b);
-
-/*
- * bus_silent(b):
- * Whether the server, which is connected, let the deadline of a publish to a
- * stream pass and has answered nothing of JetStream since.  It is asked for the
- * streams and consumers of b again until it does.  Any thread.
- */
-bool bus_silent(const struct bus *b);
 
 /*
  * Message callback: fn owns m and ends it with bus_reply(), bus_reply_error()
@@ -211,11 +203,11 @@ enum rc bus_reply_error(
     struct bus_msg *m, enum rc rc, struct str data) RC_CHECK;
 
 /*
- * bus_progress(m, data):
+ * bus_reply_partial(m, data):
  * Send an answer before the last; m stays, and is ended by another.  Only to
- * who waits for many (struct bus_waiter).
+ * who waits for many (struct bus_reply_handler).
  */
-enum rc bus_progress(const struct bus_msg *m, struct str data) RC_CHECK;
+enum rc bus_reply_partial(const struct bus_msg *m, struct str data) RC_CHECK;
 
 /*
  * bus_publish(b, subject, data, meta):
@@ -227,19 +219,20 @@ enum rc bus_publish(struct bus *b, const char *subject, struct str data,
 
 /*
  * Answer callback: called exactly once per bus_request() that returned RC_OK
- * (but see struct bus_waiter), on the loop, never from inside bus_request(). rc
- * is RC_OK; RC_TIMEOUT; RC_NOENT (nobody serves the subject); RC_DOWN (the
- * connection broke); or the code of an error answer, data being its body.  data
- * is valid until fn returns.
+ * (but see struct bus_reply_handler), on the loop, never from inside
+ * bus_request(). rc is RC_OK; RC_TIMEOUT; RC_NOENT (nobody serves the subject);
+ * RC_DOWN (the connection broke); or the code of an error answer, data being
+ * its body.  data is valid until fn returns.
  */
-typedef void (*bus_answer_fn)(void *arg, enum rc rc, struct str data);
+typedef void (*bus_reply_fn)(void *arg, enum rc rc, struct str data);
 
 /*
  * Where an answer goes.  With many, each answer that is no error calls fn, and
- * the request goes on until bus_cancel() (allowed in fn) or its deadline.
+ * the request goes on until bus_request_cancel() (allowed in fn) or its
+ * deadline.
  */
-struct bus_waiter {
-	bus_answer_fn fn;
+struct bus_reply_handler {
+	bus_reply_fn fn;
 	void *arg;
 	bool many;
 };
@@ -247,16 +240,16 @@ struct bus_waiter {
 /*
  * bus_request(b, subject, data, meta, waiter, id):
  * Send and wait for one answer until meta->deadline, which must be set.  The
- * waiter is called only on RC_OK.  RC_INVALID if meta->again_ms is set and many
- * answers are wanted, or there are headers of one's own.  RC_AGAIN over
+ * waiter is called only on RC_OK.  RC_INVALID if meta->resend_ms is set and
+ * many answers are wanted, or there are headers of one's own.  RC_RETRY over
  * BUS_INFLIGHT_MAX, RC_TIMEOUT if the deadline has passed already, else as
- * bus_publish().  *id (id may be NULL) names the request for bus_cancel(),
- * after which the waiter is not called; a request that has ended is no more
- * there to cancel.
+ * bus_publish().  *id (id may be NULL) names the request for
+ * bus_request_cancel(), after which the waiter is not called; a request that
+ * has ended is no more there to cancel.
  */
 enum rc bus_request(struct bus *b, const char *subject, struct str data,
-    const struct bus_meta *meta, struct bus_waiter waiter,
+    const struct bus_meta *meta, struct bus_reply_handler waiter,
     uint64_t *id) RC_CHECK;
-void bus_cancel(struct bus *b, uint64_t id);
+void bus_request_cancel(struct bus *b, uint64_t id);
 
 #endif /* !BUS_BUS_H */

@@ -103,9 +103,9 @@ log_denied(const char *why)
 
 	if (!log_every(&rate, 1, &missed))
 		return;
-	(void)str_cut(&text, '"');
+	(void)str_split(&text, '"');
 	if (text.p != NULL)
-		subject = str_cut(&text, '"');
+		subject = str_split(&text, '"');
 	log_error("bus.denied", LOG_V("subject", subject), LOG_S("why", why),
 	    LOG_I("missed", missed));
 }

@@ -86,7 +86,7 @@ bus_consume(struct bus *b, const struct bus_consumer *c)
 /* ---- messages ----------------------------------------------------------- */
 
 bool
-bus_msg_job(const struct bus_msg *m, struct bus_job *j)
+bus_msg_delivery(const struct bus_msg *m, struct bus_delivery *j)
 {
 	return m->stored && ack_subject_read(conn_msg_reply(m), j) == RC_OK;
 }
@@ -101,9 +101,9 @@ static enum rc
 say(const struct bus_msg *m, struct str what)
 {
 	struct str to = conn_msg_reply(m);
-	struct bus_job j;
+	struct bus_delivery j;
 
-	if (!bus_msg_job(m, &j))
+	if (!bus_msg_delivery(m, &j))
 		return RC_INVALID;
 	return bus_send(
 	    m->bus, &(struct conn_out){ .subject = to.p, .data = what });
@@ -135,7 +135,7 @@ bus_nak(struct bus_msg *m, int64_t delay_ms)
 }
 
 enum rc
-bus_working(struct bus_msg *m)
+bus_ack_progress(struct bus_msg *m)
 {
 	return say(m, STR("+WPI"));
 }

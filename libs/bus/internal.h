@@ -11,11 +11,11 @@
 
 #include "bus/bus.h"
 #include "bus/conn.h"
+#include "bus/jetstream.h"
 #include "bus/names.h"
 #include "bus/port.h"
-#include "bus/stream.h"
-#include "core/backoff.h"
 #include "core/buf.h"
+#include "core/rate.h"
 #include "core/worker.h"
 
 /* Room for "_INBOX.", a name, '.', 32 digits, '.' and a NUL. */
@@ -57,7 +57,7 @@ struct waiter {
 	TAILQ_ENTRY(waiter) link; /* in waiting or idle */
 	struct bus *bus;
 	struct loop_timer timer;
-	struct bus_waiter to;
+	struct bus_reply_handler to;
 	struct wall by;
 	struct bus_again *again; /* NULL: not to be sent again */
 	uint64_t id;             /* 0: idle */
@@ -100,12 +100,12 @@ struct bus {
 	bool buffered;
 	int replicas;
 	void (*on_state)(void *arg, bool up);
-	void (*on_alone)(void *arg);
+	void (*on_no_cluster)(void *arg);
 	void *arg;
 	struct bus_metrics metric;
 
 	_Atomic bool up;
-	_Atomic bool silent; /* bus_silent() */
+	_Atomic bool silent; /* bus_jetstream_silent() */
 	enum bus_state state;
 	struct conn *conn; /* NULL unless greeting or up */
 	uint64_t gen;      /* of the connection in force or being opened */
@@ -209,7 +209,7 @@ struct bus_question {
 
 /* bus_ask(b, q, waiter, id): bus_request() with headers of one's own. */
 enum rc bus_ask(struct bus *b, const struct bus_question *q,
-    struct bus_waiter waiter, uint64_t *id) RC_CHECK;
+    struct bus_reply_handler waiter, uint64_t *id) RC_CHECK;
 
 /* bus_answered(b, m): m came to the inbox; give it to who waits for it. */
 void bus_answered(struct bus *b, struct bus_msg *m);
@@ -229,7 +229,7 @@ struct bus_wish {
 	const char *update; /* that changes one that differs; NULL: it stays */
 	const char *look;   /* that tells its replicas; NULL: it has none */
 	struct str config;  /* JSON; copied */
-	bus_wish_fn ready;
+	bus_ready_fn ready;
 	void *arg;
 };
 

@@ -24,7 +24,7 @@ names_subject_ok(const char *s, bool wild)
 	if (rest.n == 0 || rest.n > NAMES_SUBJECT_MAX)
 		return false;
 	while (rest.p != NULL) {
-		token = str_cut(&rest, '.');
+		token = str_split(&rest, '.');
 		if (token.n == 0)
 			return false;
 		if (wild && str_eq(token, STR("*")))
@@ -149,7 +149,7 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 	if (rest.n == 0)
 		return RC_INVALID;
 	while (rc == RC_OK && rest.p != NULL) {
-		url = str_trim(str_cut(&rest, ','));
+		url = str_trim(str_split(&rest, ','));
 		if (!server_ok(url))
 			rc = RC_INVALID;
 		else if (count == NAMES_SERVERS_MAX)

@@ -105,7 +105,7 @@ port_post(struct port *p, loop_fn fn, void *arg)
 	for (;;) {
 		/* Under the lock, so that a closed port has left the loop. */
 		rc = p->closed ? RC_DOWN : loop_post(p->loop, fn, arg);
-		if (rc != RC_AGAIN)
+		if (rc != RC_RETRY)
 			break;
 		wait_for_room(p);
 	}

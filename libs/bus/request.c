@@ -76,7 +76,7 @@ again_free(struct bus_again *a)
 }
 
 /* Make w idle; whom it called for. */
-static struct bus_waiter
+static struct bus_reply_handler
 waiter_give(struct waiter *w)
 {
 	struct bus *b = w->bus;
@@ -95,7 +95,7 @@ waiter_give(struct waiter *w)
 static void
 waiter_end(struct waiter *w, enum rc rc, struct str data)
 {
-	struct bus_waiter to = waiter_give(w);
+	struct bus_reply_handler to = waiter_give(w);
 
 	to.fn(to.arg, rc, data);
 }
@@ -162,12 +162,12 @@ again_keep(struct waiter *w, const char *subject, struct str data,
 		a->meta.msg_id = a->msg_id = str_dup(str_of(meta->msg_id));
 	w->again = a;
 	loop_timer_set(w->bus->loop, &w->timer,
-	    mono_add_ms(clock_mono(), meta->again_ms), on_silence, w);
+	    mono_add_ms(clock_mono(), meta->resend_ms), on_silence, w);
 }
 
 enum rc
-bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
-    uint64_t *id)
+bus_ask(struct bus *b, const struct bus_question *q,
+    struct bus_reply_handler waiter, uint64_t *id)
 {
 	struct waiter *w;
 	enum rc rc;
@@ -180,7 +180,7 @@ bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
 		return RC_DOWN;
 	w = waiter_take(b);
 	if (w == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	w->to = waiter;
 	w->by = q->by;
 	rc = send_for(w, q);
@@ -197,14 +197,14 @@ bus_ask(struct bus *b, const struct bus_question *q, struct bus_waiter waiter,
 
 enum rc
 bus_request(struct bus *b, const char *subject, struct str data,
-    const struct bus_meta *meta, struct bus_waiter waiter, uint64_t *id)
+    const struct bus_meta *meta, struct bus_reply_handler waiter, uint64_t *id)
 {
 	struct bus_headers h;
 	uint64_t made;
 	enum rc rc;
 
-	if (meta == NULL || meta->deadline.ms <= 0 || meta->again_ms < 0 ||
-	    (meta->again_ms > 0 && (waiter.many || meta->nheaders > 0)) ||
+	if (meta == NULL || meta->deadline.ms <= 0 || meta->resend_ms < 0 ||
+	    (meta->resend_ms > 0 && (waiter.many || meta->nheaders > 0)) ||
 	    bus_headers_of(meta, &h) != RC_OK)
 		return RC_INVALID;
 	rc = bus_ask(b,
@@ -212,8 +212,8 @@ bus_request(struct bus *b, const char *subject, struct str data,
 	    &made);
 	if (rc != RC_OK)
 		return rc;
-	if (meta->again_ms > 0 &&
-	    clock_wall().ms + meta->again_ms < meta->deadline.ms)
+	if (meta->resend_ms > 0 &&
+	    clock_wall().ms + meta->resend_ms < meta->deadline.ms)
 		again_keep(waiter_of(b, made), subject, data, meta);
 	if (id != NULL)
 		*id = made;
@@ -221,7 +221,7 @@ bus_request(struct bus *b, const char *subject, struct str data,
 }
 
 void
-bus_cancel(struct bus *b, uint64_t id)
+bus_request_cancel(struct bus *b, uint64_t id)
 {
 	struct waiter *w = waiter_of(b, id);
 

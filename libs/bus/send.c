@@ -129,7 +129,7 @@ bus_msg_refuse(struct bus_msg *m, enum rc rc)
 }
 
 enum rc
-bus_progress(const struct bus_msg *m, struct str data)
+bus_reply_partial(const struct bus_msg *m, struct str data)
 {
 	return answer(m, RC_OK, data);
 }

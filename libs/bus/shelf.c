@@ -4,7 +4,7 @@
  * A message's headers and content come as base64 in JSON and may be longer than
  * any message of ours; so they are cut out of the JSON before it is decoded.
  */
-#include "bus/shelf.h"
+#include "bus/jetstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,22 +21,22 @@
 
 /* A question on its way. */
 struct asked {
-	bus_shelf_fn fn;
+	bus_stream_query_fn fn;
 	void *arg;
 };
 
 /* ---- answers ------------------------------------------------------------ */
 
 struct str
-bus_shelved_header(const struct bus_shelved *m, const char *key)
+bus_stream_msg_header(const struct bus_stream_msg *m, const char *key)
 {
 	struct str rest = m->headers, line, name;
 
 	/* The first line is the version. */
-	(void)str_cut(&rest, '\n');
+	(void)str_split(&rest, '\n');
 	while (rest.p != NULL) {
-		line = str_cut(&rest, '\n');
-		name = str_cut(&line, ':');
+		line = str_split(&rest, '\n');
+		name = str_split(&line, ':');
 		if (line.p != NULL && str_eq(name, str_of(key)))
 			return str_trim(line);
 	}
@@ -59,7 +59,7 @@ cut(struct str *json, const char *key, struct buf *rest)
 	n = (size_t)at + strlen(key);
 	buf_put(rest, json->p, n);
 	*json = (struct str){ json->p + n, json->n - n };
-	text = str_cut(json, '"');
+	text = str_split(json, '"');
 	buf_putc(rest, '"');
 	return text;
 }
@@ -78,9 +78,9 @@ read_message(struct str json, struct arena *a, struct buf bytes[2],
 	if (rc == RC_OK)
 		rc = api_read(buf_str(&rest), a, in);
 	if (rc == RC_OK)
-		rc = base64_read(headers, &bytes[0]);
+		rc = base64_decode(headers, &bytes[0]);
 	if (rc == RC_OK)
-		rc = base64_read(data, &bytes[1]);
+		rc = base64_decode(data, &bytes[1]);
 	buf_free(&rest);
 	return rc;
 }
@@ -110,14 +110,14 @@ why_not(const struct wire_jetstream_answer *in)
 
 static enum rc
 answer_of(const struct wire_jetstream_answer *in, const struct buf bytes[2],
-    struct bus_shelf_answer *out)
+    struct bus_stream_result *out)
 {
-	*out = (struct bus_shelf_answer){ 0 };
+	*out = (struct bus_stream_result){ 0 };
 	if (in->has_state)
 		out->last_seq = in->state.last_seq;
 	if (!in->has_message)
 		return RC_OK;
-	out->m = (struct bus_shelved){ .seq = in->message.seq,
+	out->m = (struct bus_stream_msg){ .seq = in->message.seq,
 		.subject = in->message.subject,
 		.headers = buf_str(&bytes[0]),
 		.data = buf_str(&bytes[1]) };
@@ -131,7 +131,7 @@ on_answer(void *arg, enum rc rc, struct str data)
 	struct buf bytes[2] = { BUF_INIT(BYTES_MAX), BUF_INIT(BYTES_MAX) };
 	struct arena *a = arena_new(API_ARENA_MAX);
 	struct wire_jetstream_answer in = { 0 };
-	struct bus_shelf_answer out;
+	struct bus_stream_result out;
 
 	free(arg);
 	if (rc == RC_OK) {
@@ -153,7 +153,7 @@ on_answer(void *arg, enum rc rc, struct str data)
 /* ---- questions ---------------------------------------------------------- */
 
 static enum rc
-ask(struct bus *b, const struct bus_shelf_ask *q, const char *what,
+ask(struct bus *b, const struct bus_stream_query *q, const char *what,
     const char *json)
 {
 	char subject[160];
@@ -168,14 +168,14 @@ ask(struct bus *b, const struct bus_shelf_ask *q, const char *what,
 	*to = (struct asked){ q->fn, q->arg };
 	rc = bus_ask(b,
 	    &(struct bus_question){ subject, str_of(json), NULL, q->deadline },
-	    (struct bus_waiter){ .fn = on_answer, .arg = to }, NULL);
+	    (struct bus_reply_handler){ .fn = on_answer, .arg = to }, NULL);
 	if (rc != RC_OK)
 		free(to);
 	return rc;
 }
 
 static enum rc
-ask_of(struct bus *b, const struct bus_shelf_ask *q, const char *what,
+ask_of(struct bus *b, const struct bus_stream_query *q, const char *what,
     int64_t seq, const char *more)
 {
 	char json[96];
@@ -188,25 +188,27 @@ ask_of(struct bus *b, const struct bus_shelf_ask *q, const char *what,
 }
 
 enum rc
-bus_shelf_state(struct bus *b, const struct bus_shelf_ask *q)
+bus_stream_info(struct bus *b, const struct bus_stream_query *q)
 {
 	return ask(b, q, "INFO", "");
 }
 
 enum rc
-bus_shelf_get(struct bus *b, const struct bus_shelf_ask *q, int64_t seq)
+bus_stream_msg_get(struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
 	return ask_of(b, q, "MSG.GET", seq, "");
 }
 
 enum rc
-bus_shelf_next(struct bus *b, const struct bus_shelf_ask *q, int64_t seq)
+bus_stream_msg_next(
+    struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
 	return ask_of(b, q, "MSG.GET", seq, ",\"next_by_subj\":\">\"");
 }
 
 enum rc
-bus_shelf_delete(struct bus *b, const struct bus_shelf_ask *q, int64_t seq)
+bus_stream_msg_delete(
+    struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
 	return ask_of(b, q, "MSG.DELETE", seq, "");
 }

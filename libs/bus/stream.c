@@ -31,7 +31,7 @@ struct said {
 	bool alone;   /* the server has no others to keep replicas */
 	int replicas; /* of the stream that was looked at; 0: not told */
 	bool numbered;
-	struct bus_stored stored; /* if numbered */
+	struct bus_pub_ack stored; /* if numbered */
 };
 
 /* What the API said to a request that ended with rc. */
@@ -50,7 +50,7 @@ answer_of(enum rc rc, struct str data)
 	r.rc = api_read(data, a, &in);
 	if (r.rc == RC_OK) {
 		r.numbered = in.has_seq;
-		r.stored = (struct bus_stored){ in.seq, in.duplicate };
+		r.stored = (struct bus_pub_ack){ in.seq, in.duplicate };
 		if (in.has_config)
 			r.replicas = (int)in.config.num_replicas;
 	} else if (in.has_error) {
@@ -74,7 +74,7 @@ struct standing {
 	struct bus_watcher watcher;
 	struct bus *bus;
 	char *create, *update, *look, *config;
-	bus_wish_fn ready;
+	bus_ready_fn ready;
 	void *arg;
 	bool up;
 	bool asked; /* its answer is to come */
@@ -138,8 +138,8 @@ on_answer(void *arg, enum rc rc, struct str data)
 	/* That the connection broke is no news of the wish. */
 	if (r.rc != RC_DOWN && s->ready != NULL)
 		s->ready(s->arg, r.rc);
-	if (r.alone && s->bus->on_alone != NULL)
-		s->bus->on_alone(s->bus->arg);
+	if (r.alone && s->bus->on_no_cluster != NULL)
+		s->bus->on_no_cluster(s->bus->arg);
 }
 
 static const char *
@@ -186,7 +186,7 @@ ask(struct standing *s, enum step step)
 		.data = buf_str(&data),
 		.by = { clock_wall().ms + API_MS } };
 	s->asked = bus_ask(s->bus, &q,
-		       (struct bus_waiter){ .fn = on_answer, .arg = s },
+		       (struct bus_reply_handler){ .fn = on_answer, .arg = s },
 		       NULL) == RC_OK;
 	if (!s->asked)
 		ask_later(s);
@@ -237,7 +237,7 @@ bus_wish_keep(struct bus *b, const struct bus_wish *w)
 }
 
 bool
-bus_silent(const struct bus *b)
+bus_jetstream_silent(const struct bus *b)
 {
 	return atomic_load(&b->silent);
 }
@@ -316,7 +316,7 @@ stream_ok(const struct bus_stream *s)
 }
 
 enum rc
-bus_stream_keep(struct bus *b, const struct bus_stream *s)
+bus_stream_ensure(struct bus *b, const struct bus_stream *s)
 {
 	struct buf config = BUF_INIT(CONFIG_MAX);
 	char create[128], update[128], look[128];
@@ -333,7 +333,7 @@ bus_stream_keep(struct bus *b, const struct bus_stream *s)
 	rc = buf_rc(&config);
 	if (rc == RC_OK)
 		bus_wish_keep(b,
-		    &(struct bus_wish){ create, s->as_it_is ? NULL : update,
+		    &(struct bus_wish){ create, s->no_update ? NULL : update,
 			look, buf_str(&config), s->ready, s->arg });
 	buf_free(&config);
 	return rc;
@@ -343,14 +343,14 @@ bus_stream_keep(struct bus *b, const struct bus_stream *s)
 
 struct publish {
 	struct bus *bus;
-	struct bus_stored_waiter to;
+	struct bus_pub_ack_handler to;
 };
 
 static void
 on_stored(void *arg, enum rc rc, struct str data)
 {
 	struct publish p = *(struct publish *)arg;
-	struct bus_stored_waiter to = p.to;
+	struct bus_pub_ack_handler to = p.to;
 	struct said r = answer_of(rc, data);
 
 	free(arg);
@@ -363,7 +363,7 @@ on_stored(void *arg, enum rc rc, struct str data)
 
 enum rc
 bus_stream_publish(struct bus *b, const char *subject, struct str data,
-    const struct bus_meta *meta, struct bus_stored_waiter waiter)
+    const struct bus_meta *meta, struct bus_pub_ack_handler waiter)
 {
 	struct publish *p;
 	struct bus_meta stored;
@@ -381,7 +381,7 @@ bus_stream_publish(struct bus *b, const char *subject, struct str data,
 	*p = (struct publish){ b, waiter };
 	rc = bus_ask(b,
 	    &(struct bus_question){ subject, data, &h, meta->deadline },
-	    (struct bus_waiter){ .fn = on_stored, .arg = p }, NULL);
+	    (struct bus_reply_handler){ .fn = on_stored, .arg = p }, NULL);
 	if (rc != RC_OK)
 		free(p);
 	return rc;

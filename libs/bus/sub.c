@@ -137,7 +137,7 @@ void
 bus_sub_deliver(struct bus_sub *s, struct bus_msg *m)
 {
 	struct bus *b = s->bus;
-	struct bus_job job;
+	struct bus_delivery job;
 
 	if (s->dead) {
 		bus_msg_free(m);
@@ -154,7 +154,7 @@ bus_sub_deliver(struct bus_sub *s, struct bus_msg *m)
 		bus_msg_refuse(m, RC_TIMEOUT);
 		return;
 	}
-	if (m->stored && !bus_msg_job(m, &job)) {
+	if (m->stored && !bus_msg_delivery(m, &job)) {
 		log_warn("bus.not_from_stream", LOG_S("subject", s->subject));
 		bus_msg_free(m);
 		return;

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/budget.h"
 #include "core/clock.h"
 #include "core/rc.h"
 #include "wire/check.h"

@@ -227,7 +227,7 @@ follow(struct wire_doc *d, struct str pointer, struct wire_target *t)
 	char key[URI_MAX];
 	struct str rest = { pointer.p + 1, pointer.n - 1 };
 	while (rest.p != NULL) {
-		struct str token = str_cut(&rest, '/');
+		struct str token = str_split(&rest, '/');
 		size_t n = 0;
 		for (size_t i = 0; i < token.n; i++) {
 			char c = token.p[i];

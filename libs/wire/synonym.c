@@ -113,7 +113,7 @@ row_has(const char *row, struct str word)
 	struct str rest = str_of(row);
 
 	while (rest.n > 0) {
-		if (wire_word_equal(str_cut(&rest, ' '), word))
+		if (wire_word_equal(str_split(&rest, ' '), word))
 			return true;
 	}
 	return false;

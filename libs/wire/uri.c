@@ -24,13 +24,13 @@ wire_uri_split(struct str s, struct wire_uri *u)
 {
 	struct str rest = s.p != NULL ? s : STR("");
 	*u = (struct wire_uri){ .path = STR("") };
-	struct str before = str_cut(&rest, '#');
+	struct str before = str_split(&rest, '#');
 	u->fragment = rest;
 	rest = before;
-	before = str_cut(&rest, '?');
+	before = str_split(&rest, '?');
 	u->query = rest;
 	rest = before;
-	before = str_cut(&rest, ':');
+	before = str_split(&rest, ':');
 	if (rest.p != NULL && is_scheme(before)) {
 		u->scheme = before;
 	} else if (rest.p != NULL) {
@@ -76,7 +76,7 @@ put_path(struct buf *out, struct str path)
 		path.n--;
 	}
 	while (more && buf_rc(out) == RC_OK) {
-		struct str segment = str_cut(&path, '/');
+		struct str segment = str_split(&path, '/');
 		more = path.p != NULL;
 		if (str_eq(segment, STR(".")))
 			continue;

@@ -18,7 +18,7 @@
 #include "core/url.h"
 #include "cursor.h"
 #include "must.h"
-#include "otlp/answer.h"
+#include "otlp/otlp_internal.h"
 #include "place.h"
 
 #define ARENA_MAX 4096
@@ -133,7 +133,7 @@ address(struct str s)
 static void
 delivery(struct str s)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 
 	if (ack_subject_read(s, &j) == RC_OK)
 		must(j.delivered >= 0 && j.seq >= 0 && j.pending >= 0);
@@ -143,7 +143,7 @@ static void
 bytes(struct str s)
 {
 	struct buf b = BUF_INIT(1024);
-	enum rc rc = base64_read(s, &b);
+	enum rc rc = base64_decode(s, &b);
 
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must(b.n <= 1024 && (rc != RC_OK || b.n <= s.n / 4 * 3));

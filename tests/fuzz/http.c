@@ -34,7 +34,7 @@ static void
 try_target(struct str target)
 {
 	struct str query = target;
-	struct str path = str_cut(&query, '?');
+	struct str path = str_split(&query, '?');
 	char *a = mem_alloc(path.n + 1), *b = mem_alloc(query.n + 1);
 	struct uri u;
 	size_t i;
@@ -158,11 +158,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n == 0)
 		return 0;
 	struct str rest = { (const char *)data + 1, n - 1 };
-	try_target(str_cut(&rest, '\n'));
+	try_target(str_split(&rest, '\n'));
 	while (rest.p != NULL && count < FIELDS_MAX) {
-		struct str line = str_cut(&rest, '\n');
+		struct str line = str_split(&rest, '\n');
 
-		f[count].name = str_cut(&line, ':');
+		f[count].name = str_split(&line, ':');
 		f[count].value = line.p != NULL ? str_trim(line) : STR("");
 		count++;
 	}

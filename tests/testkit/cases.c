@@ -38,7 +38,7 @@ case_bytes(const json_t *j)
 	} else {
 		text = json_string_value(json_object_get(j, "base64"));
 		ck_assert_ptr_nonnull(text);
-		ck_assert_int_eq(base64_read(str_of(text), &b), RC_OK);
+		ck_assert_int_eq(base64_decode(str_of(text), &b), RC_OK);
 		s = case_copy(buf_str(&b));
 		buf_free(&b);
 	}

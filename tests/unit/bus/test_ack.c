@@ -35,7 +35,7 @@ TEST(both_forms)
 		{ "$JS.ACK.JOBS.worker.1.1.1.17951751300.-1", 0, 0, 0 },
 		{ "$JS.ACK.JOBS.worker.99999999999999999999.1.1.1.0", 0, 0, 0 },
 	};
-	struct bus_job j;
+	struct bus_delivery j;
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

@@ -1,7 +1,7 @@
 /*
  * All are remembered for the same time, so the first in the list is the oldest.
  */
-#include "auth/memory.h"
+#include "auth/auth_internal.h"
 
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -16,15 +16,15 @@ struct entry {
 	struct mono until;
 };
 
-struct auth_memory {
+struct auth_cache {
 	struct map *by_place;
 	TAILQ_HEAD(, entry) entries;
 };
 
-struct auth_memory *
-auth_memory_new(void)
+struct auth_cache *
+auth_cache_new(void)
 {
-	struct auth_memory *m = mem_zalloc(sizeof(*m));
+	struct auth_cache *m = mem_zalloc(sizeof(*m));
 
 	m->by_place = map_new();
 	TAILQ_INIT(&m->entries);
@@ -32,16 +32,16 @@ auth_memory_new(void)
 }
 
 static void
-forget(struct auth_memory *m, struct entry *e)
+forget(struct auth_cache *m, struct entry *e)
 {
-	map_del(m->by_place, auth_digest_place(&e->digest));
+	map_del(m->by_place, auth_digest_map_key(&e->digest));
 	TAILQ_REMOVE(&m->entries, e, link);
 	free(e->who);
 	free(e);
 }
 
 void
-auth_memory_clear(struct auth_memory *m)
+auth_cache_clear(struct auth_cache *m)
 {
 	struct entry *e;
 
@@ -50,20 +50,20 @@ auth_memory_clear(struct auth_memory *m)
 }
 
 void
-auth_memory_free(struct auth_memory *m)
+auth_cache_free(struct auth_cache *m)
 {
 	if (m == NULL)
 		return;
-	auth_memory_clear(m);
+	auth_cache_clear(m);
 	map_free(m->by_place);
 	free(m);
 }
 
 void
-auth_memory_put(struct auth_memory *m, const struct auth_digest *d,
+auth_cache_put(struct auth_cache *m, const struct auth_digest *d,
     struct auth_identity *who, struct mono now)
 {
-	struct entry *e = map_get(m->by_place, auth_digest_place(d));
+	struct entry *e = map_get(m->by_place, auth_digest_map_key(d));
 
 	if (e != NULL)
 		forget(m, e);
@@ -73,15 +73,15 @@ auth_memory_put(struct auth_memory *m, const struct auth_digest *d,
 	e->digest = *d;
 	e->who = who;
 	e->until = mono_add_ms(now, AUTH_REMEMBER_S * 1000L);
-	map_put(m->by_place, auth_digest_place(&e->digest), e);
+	map_put(m->by_place, auth_digest_map_key(&e->digest), e);
 	TAILQ_INSERT_TAIL(&m->entries, e, link);
 }
 
 const struct auth_caller *
-auth_memory_find(struct auth_memory *m, const struct auth_digest *d,
+auth_cache_find(struct auth_cache *m, const struct auth_digest *d,
     struct mono now, struct wall wall)
 {
-	struct entry *e = map_get(m->by_place, auth_digest_place(d));
+	struct entry *e = map_get(m->by_place, auth_digest_map_key(d));
 	const struct auth_caller *c;
 
 	if (e == NULL || !auth_digest_is(&e->digest, d))

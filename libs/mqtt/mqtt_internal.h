@@ -7,13 +7,13 @@
  * locks then, in another order than outside.  What happens meanwhile is noted
  * and done by pub_after() and sub_after().
  */
-#ifndef MQTT_OWN_H
-#define MQTT_OWN_H
+#ifndef MQTT_MQTT_INTERNAL_H
+#define MQTT_MQTT_INTERNAL_H
 
 #include <sys/queue.h>
 
-#include "core/backoff.h"
 #include "core/clock.h"
+#include "core/rate.h"
 #include "core/url.h"
 #include "mqtt/mqtt.h"
 
@@ -190,4 +190,11 @@ void sub_after(struct mqtt *m);
 /* sub_forget_all(m): Free the list. */
 void sub_forget_all(struct mqtt *m);
 
-#endif /* !MQTT_OWN_H */
+/*
+ * topic: topics as libmosquitto wants them, NUL-terminated.
+ */
+/* topic_copy(t, dst), topic_filter_copy(f, dst): dst is t, if it is valid. */
+bool topic_copy(struct str t, char dst[MQTT_TOPIC_MAX + 1]);
+bool topic_filter_copy(struct str f, char dst[MQTT_TOPIC_MAX + 1]);
+
+#endif /* !MQTT_MQTT_INTERNAL_H */

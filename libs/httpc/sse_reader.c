@@ -2,14 +2,14 @@
  * An event stream, line by line.  A line ends at CR LF, LF or CR; as its CR may
  * be the last byte of a piece, the LF that belongs to it is skipped later.
  */
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 
 #define TYPE_DEFAULT "message"
 
 void
-sse_init(struct sse *p, size_t max)
+sse_reader_init(struct sse_reader *p, size_t max)
 {
-	*p = (struct sse){ .retry_ms = -1, .first = true };
+	*p = (struct sse_reader){ .retry_ms = -1, .first = true };
 	buf_init(&p->line, max);
 	buf_init(&p->data, max + 1); /* the last LF is taken off */
 	buf_init(&p->type, max);
@@ -17,7 +17,7 @@ sse_init(struct sse *p, size_t max)
 }
 
 void
-sse_free(struct sse *p)
+sse_reader_free(struct sse_reader *p)
 {
 	buf_free(&p->line);
 	buf_free(&p->data);
@@ -26,7 +26,7 @@ sse_free(struct sse *p)
 }
 
 static enum rc
-dispatch(struct sse *p, sse_fn fn, void *arg)
+dispatch(struct sse_reader *p, sse_reader_fn fn, void *arg)
 {
 	struct sse_event e = { .type = buf_str(&p->type),
 		.data = buf_str(&p->data),
@@ -46,7 +46,7 @@ dispatch(struct sse *p, sse_fn fn, void *arg)
 
 /* Only digits count, and no more than a sane time. */
 static void
-take_retry(struct sse *p, struct str value)
+take_retry(struct sse_reader *p, struct str value)
 {
 	size_t i;
 	int64_t ms;
@@ -59,7 +59,7 @@ take_retry(struct sse *p, struct str value)
 }
 
 static enum rc
-take_field(struct sse *p, struct str name, struct str value)
+take_field(struct sse_reader *p, struct str name, struct str value)
 {
 	if (str_eq(name, STR("data"))) {
 		buf_put_str(&p->data, value);
@@ -81,7 +81,7 @@ take_field(struct sse *p, struct str name, struct str value)
 }
 
 static enum rc
-take_line(struct sse *p, sse_fn fn, void *arg)
+take_line(struct sse_reader *p, sse_reader_fn fn, void *arg)
 {
 	struct str value = buf_str(&p->line);
 
@@ -92,7 +92,7 @@ take_line(struct sse *p, sse_fn fn, void *arg)
 	p->first = false;
 	if (value.n == 0)
 		return dispatch(p, fn, arg);
-	struct str name = str_cut(&value, ':');
+	struct str name = str_split(&value, ':');
 	if (name.n == 0)
 		return RC_OK;
 	if (value.p == NULL)
@@ -116,7 +116,8 @@ line_part(struct str s)
 }
 
 enum rc
-sse_feed(struct sse *p, struct str chunk, sse_fn fn, void *arg)
+sse_reader_feed(
+    struct sse_reader *p, struct str chunk, sse_reader_fn fn, void *arg)
 {
 	while (chunk.n > 0) {
 		if (p->skip_lf && chunk.p[0] == '\n') {

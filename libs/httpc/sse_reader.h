@@ -22,10 +22,10 @@ struct sse_event {
 	struct str id;   /* the last one seen; empty: none */
 };
 
-/* What is not RC_OK ends sse_feed() with that code. */
-typedef enum rc (*sse_fn)(void *arg, const struct sse_event *e);
+/* What is not RC_OK ends sse_reader_feed() with that code. */
+typedef enum rc (*sse_reader_fn)(void *arg, const struct sse_event *e);
 
-struct sse {
+struct sse_reader {
 	int64_t retry_ms; /* the last "retry" field; -1: none */
 	/* private */
 	struct buf line, data, type, id;
@@ -34,22 +34,22 @@ struct sse {
 };
 
 /*
- * sse_init(p, max):
+ * sse_reader_init(p, max):
  * A parser at the start of a stream; no line and no event's data may be longer
  * than max bytes.
  */
-void sse_init(struct sse *p, size_t max);
+void sse_reader_init(struct sse_reader *p, size_t max);
 
-/* sse_free(p): Free its memory. */
-void sse_free(struct sse *p);
+/* sse_reader_free(p): Free its memory. */
+void sse_reader_free(struct sse_reader *p);
 
 /*
- * sse_feed(p, chunk, fn, arg):
+ * sse_reader_feed(p, chunk, fn, arg):
  * Read on and call fn(arg, …) for each event that is complete.  RC_TOOBIG for
  * a line or data over the ceiling, or what fn returned; the parser is then of
  * no further use.  An event that the stream's end cuts off is none.
  */
-enum rc sse_feed(
-    struct sse *p, struct str chunk, sse_fn fn, void *arg) RC_CHECK;
+enum rc sse_reader_feed(struct sse_reader *p, struct str chunk,
+    sse_reader_fn fn, void *arg) RC_CHECK;
 
 #endif /* !HTTPC_SSE_H */
