@@ -1,7 +1,7 @@
 /*
  * credential: the identities of bodies, and the lists they are found in.
  */
-#include "state/terminal.h"
+#include "state/credential.h"
 
 #include "core/mem.h"
 #include "state/record.h"

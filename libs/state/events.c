@@ -4,7 +4,7 @@
  * The count is the session's, so that a stream that has expired goes on where
  * it ended.
  */
-#include "state/session.h"
+#include "state/events.h"
 
 #include "core/mem.h"
 #include "state/record.h"

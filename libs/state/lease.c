@@ -1,7 +1,7 @@
 /*
  * lease: one owner at a time, by Redis' clock.
  */
-#include "state/state.h"
+#include "state/lease.h"
 
 #include "state/record.h"
 

@@ -5,7 +5,7 @@
  * for that too, so what lies below a value or a mark is always younger, and one
  * look at the places above a path tells whether a change comes too late.
  */
-#include "state/memory.h"
+#include "state/profile.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #include "state/turn.h"
 
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/record.h"
-#include "state/session.h"
 #include "state/turn_lua.h"
 
 /* A queue without a turn that moves is forgotten; no turn lasts that long. */

@@ -1,7 +1,7 @@
 /*
  * turn_record: reading what turn.c and turn_write.c keep.
  */
-#include "state/turn.h"
+#include "state/turn_record.h"
 
 #include "core/mem.h"
 #include "state/record.h"

@@ -7,8 +7,8 @@
  */
 #include "core/id.h"
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/record.h"
-#include "state/session.h"
 #include "state/session_append.h"
 #include "state/session_lua.h"
 #include "state/turn.h"

@@ -13,7 +13,7 @@
 #include "core/map.h"
 #include "core/mem.h"
 #include "cursor.h"
-#include "state/session.h"
+#include "state/events.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"

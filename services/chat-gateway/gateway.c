@@ -15,8 +15,8 @@
 #include "follow.h"
 #include "on_events.h"
 #include "persona/persona.h"
+#include "state/credential.h"
 #include "state/state.h"
-#include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 

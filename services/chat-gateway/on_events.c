@@ -12,6 +12,7 @@
 #include "follow.h"
 #include "gateway.h"
 #include "send.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "svc/svc.h"
 

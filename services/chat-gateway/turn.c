@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "follow.h"
 #include "gateway.h"
-#include "state/session.h"
+#include "state/events.h"
 #include "svc/svc.h"
 #include "turn_own.h"
 #include "wire/subjects.h"

@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "reply.h"
 #include "run.h"
-#include "state/session.h"
+#include "state/events.h"
 #include "stream.h"
 #include "timeline.h"
 #include "wire/wire.h"

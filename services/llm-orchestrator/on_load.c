@@ -11,6 +11,7 @@
 #include "orch.h"
 #include "reply.h"
 #include "run.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "state/terminal.h"
 #include "stream.h"

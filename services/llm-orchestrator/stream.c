@@ -17,7 +17,7 @@
 #include "orch.h"
 #include "reply.h"
 #include "run.h"
-#include "state/session.h"
+#include "state/events.h"
 #include "svc/svc.h"
 #include "watch.h"
 #include "wire/subjects.h"

@@ -17,8 +17,8 @@
 #include "core/worker.h"
 #include "passwd.h"
 #include "passwd_file.h"
+#include "state/credential.h"
 #include "state/state.h"
-#include "state/terminal.h"
 
 #define LOOK_MS     1000
 #define AGAIN_MS    50

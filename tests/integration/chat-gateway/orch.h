@@ -7,8 +7,9 @@
 
 #include "core/mem.h"
 #include "peer.h"
-#include "state/session.h"
+#include "state/events.h"
 #include "state/turn.h"
+#include "state/turn_record.h"
 #include "testkit/sse.h"
 
 /* A turn that runs in a session of a user. */

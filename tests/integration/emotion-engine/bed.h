@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/lease.h"
 #include "state/soul.h"
-#include "state/state.h"
 #include "state/terminal.h"
 #include "testkit/json.h"
 #include "testkit/nats.h"

@@ -5,8 +5,8 @@
 #ifndef STORY_H
 #define STORY_H
 
-#include "state/session.h"
-#include "state/turn.h"
+#include "state/events.h"
+#include "state/turn_record.h"
 #include "talk.h"
 
 /* All events of a session of u1, each with its seq; freed by json_decref(). */

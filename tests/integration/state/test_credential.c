@@ -1,8 +1,8 @@
 /* Identities of bodies: made, changed, taken away, listed. */
 #include "core/id.h"
 #include "integration/state/bed.h"
+#include "state/credential.h"
 #include "state/soul.h"
-#include "state/terminal.h"
 
 #define MANY 2500
 

@@ -1,8 +1,10 @@
 /* What a turn tells, and what is known of it afterwards. */
 #include "integration/state/bed.h"
 #include "integration/state/queue.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "state/turn_record.h"
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };

@@ -1,6 +1,6 @@
 /* Leases: one owner at a time, epochs that only rise. */
 #include "integration/state/peers.h"
-#include "state/state.h"
+#include "state/lease.h"
 #include "state/terminal.h"
 
 static const struct str name = STR_INIT("bridge/main");

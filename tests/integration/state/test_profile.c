@@ -1,6 +1,6 @@
 /* Profiles: leaves, their times, what is removed and stays so. */
 #include "integration/state/bed.h"
-#include "state/memory.h"
+#include "state/profile.h"
 
 static const struct str user = STR_INIT("用户:1");
 

@@ -1,11 +1,11 @@
 /* Records: of another format, damaged, and what a kill of Redis leaves. */
 #include "integration/state/bed.h"
 #include "integration/state/queue.h"
+#include "state/credential.h"
+#include "state/lease.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
-#include "state/state.h"
-#include "state/terminal.h"
 #include "state/turn.h"
 
 static const struct session_key skey = { STR_INIT("u"), STR_INIT("s") };
