@@ -11,7 +11,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "must.h"
-#include "wire/raw.h"
+#include "wire/wire_internal.h"
 #include "wire/wire.h"
 
 static const struct wire_desc *

@@ -72,9 +72,9 @@ static const struct {
 	  "schema#/definitions\"}}",
 	    "/items/$ref", "not in this schema" },
 	{ "{\"x\":3,\"$ref\":\"#/x\"}", "/$ref",
-	    "is no schema: must be a schema" },
+	    "is not a schema: must be a schema" },
 	{ "{\"x\":{\"type\":3},\"allOf\":[{\"$ref\":\"#/x\"}]}",
-	    "/allOf/0/$ref", "is no schema: /type: must be" },
+	    "/allOf/0/$ref", "is not a schema: /type: must be" },
 	{ "{\"$ref\":\"#\"}", "/$ref", "in a circle" },
 	{ "{\"allOf\":[{\"$ref\":\"#/definitions/a\"}],\"definitions\":"
 	  "{\"a\":{\"$ref\":\"#/definitions/b\"},"

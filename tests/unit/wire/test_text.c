@@ -1,7 +1,7 @@
 /* Raw values that stand alone. */
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 TEST(strings)

@@ -2,7 +2,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "wire/uri.h"
+#include "wire/wire_internal.h"
 
 static void
 check_resolved(const char *base, const char *ref, const char *want)
