@@ -8,10 +8,9 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "core/trace.h"
+#include "httpd/client_address.h"
 #include "httpd/cors.h"
-#include "httpd/head.h"
-#include "httpd/peer.h"
-#include "httpd/uri.h"
+#include "httpd/httpd_internal.h"
 #include "must.h"
 
 #define FIELDS_MAX 64
@@ -58,37 +57,37 @@ try_target(struct str target)
 
 /* An address is read again as what it was written as. */
 static void
-same_again(const struct peer *p)
+same_again(const struct client_addr *p)
 {
-	struct peer q;
+	struct client_addr q;
 
 	must(strlen(p->text) < sizeof(p->text));
-	must(peer_read(str_of(p->text), &q) == RC_OK);
+	must(client_addr_parse(str_of(p->text), &q) == RC_OK);
 	must(strcmp(p->text, q.text) == 0 && p->v4 == q.v4 &&
 	    p->nkey == q.nkey && memcmp(p->key, q.key, p->nkey) == 0);
 }
 
 static void
-try_peer(struct str value, const struct head_field *f, size_t n)
+try_peer(struct str value, const struct header_field *f, size_t n)
 {
-	struct peer_nets nets, ours;
-	struct peer p;
+	struct proxy_nets nets, ours;
+	struct client_addr p;
 	size_t i;
 
-	if (peer_read(value, &p) == RC_OK)
+	if (client_addr_parse(value, &p) == RC_OK)
 		same_again(&p);
-	if (peer_nets_read(value, &nets) == RC_OK) {
-		must(nets.n <= PEER_NETS_MAX);
+	if (proxy_nets_parse(value, &nets) == RC_OK) {
+		must(nets.n <= PROXY_NETS_MAX);
 		for (i = 0; i < nets.n; i++) {
 			must((nets.net[i].addr & ~nets.net[i].mask) == 0);
-			must(peer_nets_have(&nets, nets.net[i].addr));
+			must(proxy_nets_contain(&nets, nets.net[i].addr));
 		}
 	}
-	must(peer_nets_read(STR("10.0.0.0/8"), &ours) == RC_OK);
-	must(peer_find(&p, STR("10.0.0.1"), &ours, f, n) == RC_OK);
+	must(proxy_nets_parse(STR("10.0.0.0/8"), &ours) == RC_OK);
+	must(client_addr_find(&p, STR("10.0.0.1"), &ours, f, n) == RC_OK);
 	same_again(&p);
 	/* Nobody else is believed. */
-	must(peer_find(&p, STR("192.0.2.1"), &ours, f, n) == RC_OK);
+	must(client_addr_find(&p, STR("192.0.2.1"), &ours, f, n) == RC_OK);
 	must(strcmp(p.text, "192.0.2.1") == 0);
 }
 
@@ -99,7 +98,7 @@ try_cors(struct str value, struct str origin)
 	struct cors c;
 	size_t i, k;
 
-	if (cors_read(value, &c) != RC_OK)
+	if (cors_parse(value, &c) != RC_OK)
 		return;
 	must(c.n <= CORS_MAX);
 	for (i = 0; i < c.n; i++) {
@@ -111,7 +110,7 @@ try_cors(struct str value, struct str origin)
 	struct str allow = cors_allow(&c, origin);
 	must(allow.p == NULL || c.any || is_within(allow, value.p, value.n));
 	must(c.on || allow.p == NULL);
-	cors_put(&c, allow, &b);
+	cors_write(&c, allow, &b);
 	/* Three fields at most, whatever is in them. */
 	for (i = 0, k = 0; i < b.n; i++)
 		k += b.p[i] == '\n';
@@ -134,10 +133,10 @@ try_trace(struct str value)
 }
 
 static void
-try_head(const struct head_field *f, size_t n, bool http11)
+try_head(const struct header_field *f, size_t n, bool http11)
 {
-	struct head h;
-	enum rc rc = head_read(&h, f, n, http11);
+	struct request_head h;
+	enum rc rc = request_head_parse(&h, f, n, http11);
 
 	if (rc != RC_OK) {
 		must(h.why != NULL && (rc == RC_INVALID || rc == RC_DENIED));
@@ -146,13 +145,13 @@ try_head(const struct head_field *f, size_t n, bool http11)
 	must(h.length >= 0 && !(h.chunked && h.length > 0));
 	must(h.has_body == (h.chunked || h.length > 0));
 	must(!h.chunked || http11);
-	must(!http11 || head_find(f, n, STR("host")).p != NULL);
+	must(!http11 || header_find(f, n, STR("host")).p != NULL);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct head_field f[FIELDS_MAX];
+	struct header_field f[FIELDS_MAX];
 	size_t i, count = 0;
 
 	if (n == 0)
@@ -167,12 +166,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		count++;
 	}
 	try_head(f, count, data[0] % 2 == 0);
-	struct str origin = head_find(f, count, STR("Origin"));
+	struct str origin = header_find(f, count, STR("Origin"));
 	for (i = 0; i < count; i++) {
 		try_peer(f[i].value, f, count);
 		try_cors(f[i].value, origin);
 		try_trace(f[i].value);
-		(void)head_has_token(f[i].value, STR("keep-alive"));
+		(void)header_has_token(f[i].value, STR("keep-alive"));
 	}
 	return 0;
 }

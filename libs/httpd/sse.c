@@ -1,27 +1,28 @@
 /*
- * Answers that go on: the handler appends to the request's buffer, the worker
- * swaps it out and sends it.
+ * Streamed responses: server-sent events, JSON lines, raw bytes.  The handler
+ * appends to the request's buffer, the worker swaps it out and sends it.
  */
 #include "core/mem.h"
-#include "httpd/req.h"
+#include "httpd/httpd_internal.h"
 
-/* How long a client waits before it connects again. */
+/* After which time a client reconnects. */
 #define RETRY_LINE "retry: 2000\n\n"
 
-enum form { FORM_EVENTS, FORM_LINES, FORM_RAW, FORM_RAW_KEEP };
+enum stream_form { FORM_EVENTS, FORM_LINES, FORM_RAW, FORM_RAW_PERSISTENT };
 
 static void
-begin(struct httpd_req *r, int status, enum form form)
+stream_start(struct httpd_req *r, int status, enum stream_form stream_form)
 {
 	pthread_mutex_lock(&r->lock);
-	if (r->state == REQ_OPEN && !r->left) {
-		r->state = REQ_STREAM;
-		atomic_store(&r->settled, true);
+	if (r->state == REQUEST_OPEN && !r->abandoned) {
+		r->state = REQUEST_STREAM;
+		atomic_store(&r->responded, true);
 		r->status = status;
-		r->raw = form == FORM_RAW || form == FORM_RAW_KEEP;
-		r->lines = form == FORM_LINES;
-		r->keep = form == FORM_RAW_KEEP;
-		if (form == FORM_EVENTS)
+		r->raw = stream_form == FORM_RAW ||
+		    stream_form == FORM_RAW_PERSISTENT;
+		r->lines = stream_form == FORM_LINES;
+		r->persistent = stream_form == FORM_RAW_PERSISTENT;
+		if (stream_form == FORM_EVENTS)
 			buf_puts(&r->out, RETRY_LINE);
 		pthread_cond_signal(&r->changed);
 	}
@@ -31,39 +32,39 @@ begin(struct httpd_req *r, int status, enum form form)
 void
 httpd_sse_start(struct httpd_req *r)
 {
-	begin(r, 200, FORM_EVENTS);
+	stream_start(r, 200, FORM_EVENTS);
 }
 
 void
 httpd_lines_start(struct httpd_req *r)
 {
-	begin(r, 200, FORM_LINES);
+	stream_start(r, 200, FORM_LINES);
 }
 
 void
 httpd_lines_truncate(struct httpd_req *r)
 {
 	pthread_mutex_lock(&r->lock);
-	r->cut = true;
+	r->truncated = true;
 	pthread_mutex_unlock(&r->lock);
 }
 
 void
-httpd_raw_start(struct httpd_req *r, int status, bool keep)
+httpd_raw_start(struct httpd_req *r, int status, bool persistent)
 {
-	begin(r, status, keep ? FORM_RAW_KEEP : FORM_RAW);
+	stream_start(r, status, persistent ? FORM_RAW_PERSISTENT : FORM_RAW);
 }
 
-/* Whether s fits in the line of a field. */
+/* Whether s fits into one line. */
 static bool
-one_line(const char *s)
+sse_one_line(const char *s)
 {
 	return s == NULL || strpbrk(s, "\r\n") == NULL;
 }
 
 /* "data: " before each line; CR LF, CR and LF end a line alike. */
 static void
-put_data(struct buf *b, struct str data)
+sse_put_data(struct buf *b, struct str data)
 {
 	size_t at = 0, end;
 
@@ -84,53 +85,53 @@ put_data(struct buf *b, struct str data)
 }
 
 static void
-put_event(struct buf *b, const char *event, const char *id, struct str data)
+sse_put_event(struct buf *b, const char *event, const char *id, struct str data)
 {
 	if (id != NULL)
 		buf_printf(b, "id: %s\n", id);
 	if (event != NULL)
 		buf_printf(b, "event: %s\n", event);
-	put_data(b, data);
+	sse_put_data(b, data);
 	buf_putc(b, '\n');
 }
 
-/* What is queued: an event, a comment, or bytes as they are. */
-struct part {
+/* To be queued: an event, a comment, or raw bytes. */
+struct stream_item {
 	const char *event, *id, *comment;
 	struct str data;
 	bool raw;
 };
 
 static void
-put_part(struct buf *b, const struct part *p)
+stream_put_item(struct buf *b, const struct stream_item *p)
 {
 	if (p->raw)
 		buf_put_str(b, p->data);
 	else if (p->comment != NULL)
 		buf_printf(b, ": %s\n\n", p->comment);
 	else
-		put_event(b, p->event, p->id, p->data);
+		sse_put_event(b, p->event, p->id, p->data);
 }
 
 static enum rc
-queue(struct httpd_req *r, const struct part *p)
+stream_queue(struct httpd_req *r, const struct stream_item *p)
 {
 	enum rc rc = RC_OK;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->over) {
+	if (r->overflow) {
 		rc = RC_TOOBIG;
-	} else if (r->left || r->closing || r->state != REQ_STREAM) {
+	} else if (r->abandoned || r->closing || r->state != REQUEST_STREAM) {
 		rc = RC_DOWN;
 	} else {
 		size_t before = r->out.n;
 		if (before <= HTTPD_STREAM_MAX)
-			put_part(&r->out, p);
+			stream_put_item(&r->out, p);
 		if (r->out.over || before > HTTPD_STREAM_MAX) {
 			rc = RC_TOOBIG;
-			r->over = true;
+			r->overflow = true;
 		}
-		if (before == 0 || r->over)
+		if (before == 0 || r->overflow)
 			pthread_cond_signal(&r->changed);
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -149,25 +150,26 @@ httpd_stream_pending(struct httpd_req *r)
 enum rc
 httpd_sse_comment(struct httpd_req *r, const char *text)
 {
-	if (!one_line(text))
+	if (!sse_one_line(text))
 		return RC_INVALID;
-	return queue(r, &(struct part){ .comment = text });
+	return stream_queue(r, &(struct stream_item){ .comment = text });
 }
 
 enum rc
 httpd_sse_send(
     struct httpd_req *r, const char *event, const char *id, struct str data)
 {
-	if (!one_line(event) || !one_line(id))
+	if (!sse_one_line(event) || !sse_one_line(id))
 		return RC_INVALID;
-	return queue(
-	    r, &(struct part){ .event = event, .id = id, .data = data });
+	return stream_queue(
+	    r, &(struct stream_item){ .event = event, .id = id, .data = data });
 }
 
 enum rc
 httpd_raw_send(struct httpd_req *r, struct str bytes)
 {
-	return queue(r, &(struct part){ .data = bytes, .raw = true });
+	return stream_queue(
+	    r, &(struct stream_item){ .data = bytes, .raw = true });
 }
 
 enum rc
@@ -180,7 +182,7 @@ void
 httpd_stream_abort(struct httpd_req *r)
 {
 	pthread_mutex_lock(&r->lock);
-	r->over = true;
+	r->overflow = true;
 	pthread_cond_signal(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -188,11 +190,11 @@ httpd_stream_abort(struct httpd_req *r)
 void
 httpd_stream_end(struct httpd_req *r)
 {
-	req_forget(r);
+	request_clear_abort(r);
 	pthread_mutex_lock(&r->lock);
-	if (r->state == REQ_STREAM)
-		r->state = REQ_ENDED;
+	if (r->state == REQUEST_STREAM)
+		r->state = REQUEST_ENDED;
 	pthread_cond_signal(&r->changed);
 	pthread_mutex_unlock(&r->lock);
-	req_drop(r);
+	request_unref(r);
 }

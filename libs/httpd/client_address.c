@@ -1,15 +1,15 @@
 /*
- * A client writes into X-Forwarded-For what it likes; only what our own proxies
- * have added behind that counts, so the list is read from its end.
+ * A client can write anything into X-Forwarded-For; only entries that trusted
+ * proxies have appended count, so the list is read from its end.
  */
-#include "httpd/peer.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
+#include "httpd/httpd_internal.h"
+
 static enum rc
-read_v4(struct str s, uint32_t *addr)
+addr_parse_v4(struct str s, uint32_t *addr)
 {
 	char text[INET_ADDRSTRLEN];
 	struct in_addr in;
@@ -24,7 +24,7 @@ read_v4(struct str s, uint32_t *addr)
 }
 
 static enum rc
-read_v6(struct str s, struct in6_addr *in)
+addr_parse_v6(struct str s, struct in6_addr *in)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -37,26 +37,28 @@ read_v6(struct str s, struct in6_addr *in)
 }
 
 static enum rc
-set_v4(struct peer *p, uint32_t addr)
+addr_set_v4(struct client_addr *p, uint32_t addr)
 {
 	struct in_addr in = { htonl(addr) };
 
-	*p = (struct peer){ .v4 = true, .addr = addr, .nkey = sizeof(in) };
+	*p = (struct client_addr){
+		.v4 = true, .addr = addr, .nkey = sizeof(in)
+	};
 	memcpy(p->key, &in, sizeof(in));
 	inet_ntop(AF_INET, &in, p->text, sizeof(p->text));
 	return RC_OK;
 }
 
 static enum rc
-set_v6(struct peer *p, const struct in6_addr *in)
+addr_set_v6(struct client_addr *p, const struct in6_addr *in)
 {
 	uint32_t addr;
 
 	if (IN6_IS_ADDR_V4MAPPED(in)) {
 		memcpy(&addr, in->s6_addr + 12, sizeof(addr));
-		return set_v4(p, ntohl(addr));
+		return addr_set_v4(p, ntohl(addr));
 	}
-	*p = (struct peer){ .nkey = sizeof(p->key) };
+	*p = (struct client_addr){ .nkey = sizeof(p->key) };
 	memcpy(p->key, in->s6_addr, sizeof(p->key));
 	inet_ntop(AF_INET6, in, p->text, sizeof(p->text));
 	return RC_OK;
@@ -64,7 +66,7 @@ set_v6(struct peer *p, const struct in6_addr *in)
 
 /* Whether s is ":" and a port, or nothing. */
 static bool
-is_port(struct str s)
+addr_is_port(struct str s)
 {
 	int64_t port;
 
@@ -76,7 +78,7 @@ is_port(struct str s)
 }
 
 enum rc
-peer_read(struct str s, struct peer *p)
+client_addr_parse(struct str s, struct client_addr *p)
 {
 	struct in6_addr in;
 	uint32_t addr;
@@ -87,30 +89,30 @@ peer_read(struct str s, struct peer *p)
 		if (end < 0)
 			return RC_INVALID;
 		size_t n = (size_t)end;
-		if (!is_port((struct str){ s.p + n + 1, s.n - n - 1 }) ||
-		    read_v6((struct str){ s.p + 1, n - 1 }, &in) != RC_OK)
+		if (!addr_is_port((struct str){ s.p + n + 1, s.n - n - 1 }) ||
+		    addr_parse_v6((struct str){ s.p + 1, n - 1 }, &in) != RC_OK)
 			return RC_INVALID;
-		return set_v6(p, &in);
+		return addr_set_v6(p, &in);
 	}
-	if (read_v6(s, &in) == RC_OK)
-		return set_v6(p, &in);
+	if (addr_parse_v6(s, &in) == RC_OK)
+		return addr_set_v6(p, &in);
 	end = str_find(s, STR(":"));
 	size_t n = end < 0 ? s.n : (size_t)end;
-	if (n < s.n && !is_port((struct str){ s.p + n, s.n - n }))
+	if (n < s.n && !addr_is_port((struct str){ s.p + n, s.n - n }))
 		return RC_INVALID;
-	if (read_v4((struct str){ s.p, n }, &addr) != RC_OK)
+	if (addr_parse_v4((struct str){ s.p, n }, &addr) != RC_OK)
 		return RC_INVALID;
-	return set_v4(p, addr);
+	return addr_set_v4(p, addr);
 }
 
 static enum rc
-read_net(struct str s, uint32_t *addr, uint32_t *mask)
+proxy_net_parse(struct str s, uint32_t *addr, uint32_t *mask)
 {
 	struct str bits = s;
 	struct str name = str_split(&bits, '/');
 	int64_t n = 32;
 
-	if (read_v4(name, addr) != RC_OK)
+	if (addr_parse_v4(name, addr) != RC_OK)
 		return RC_INVALID;
 	if (bits.p != NULL && str_to_i64(bits, 0, 32, &n) != RC_OK)
 		return RC_INVALID;
@@ -119,7 +121,7 @@ read_net(struct str s, uint32_t *addr, uint32_t *mask)
 }
 
 enum rc
-peer_nets_read(struct str list, struct peer_nets *nets)
+proxy_nets_parse(struct str list, struct proxy_nets *nets)
 {
 	nets->n = 0;
 	if (str_trim(list).n == 0)
@@ -128,10 +130,10 @@ peer_nets_read(struct str list, struct peer_nets *nets)
 		struct str s = str_trim(str_split(&list, ','));
 		size_t i = nets->n;
 
-		if (i == PEER_NETS_MAX)
+		if (i == PROXY_NETS_MAX)
 			return RC_TOOBIG;
-		if (read_net(s, &nets->net[i].addr, &nets->net[i].mask) !=
-		    RC_OK)
+		if (proxy_net_parse(
+			s, &nets->net[i].addr, &nets->net[i].mask) != RC_OK)
 			return RC_INVALID;
 		nets->n++;
 	}
@@ -139,7 +141,7 @@ peer_nets_read(struct str list, struct peer_nets *nets)
 }
 
 bool
-peer_nets_have(const struct peer_nets *nets, uint32_t addr)
+proxy_nets_contain(const struct proxy_nets *nets, uint32_t addr)
 {
 	size_t i;
 
@@ -149,9 +151,9 @@ peer_nets_have(const struct peer_nets *nets, uint32_t addr)
 	return false;
 }
 
-/* The part of *list behind its last comma; *list becomes what is before. */
+/* Remove and return the entry after *list's last comma. */
 static struct str
-cut_last(struct str *list)
+forwarded_pop_last(struct str *list)
 {
 	size_t at = list->n;
 
@@ -162,34 +164,35 @@ cut_last(struct str *list)
 	return str_trim(last);
 }
 
-/* Go back one entry; false when p is the client. */
+/* Set p to the previous hop; false when p is the client. */
 static bool
-step_back(struct peer *p, struct str entry, const struct peer_nets *nets)
+forwarded_step(
+    struct client_addr *p, struct str entry, const struct proxy_nets *nets)
 {
-	struct peer before;
+	struct client_addr before;
 
-	if (peer_read(entry, &before) != RC_OK)
+	if (client_addr_parse(entry, &before) != RC_OK)
 		return false;
 	*p = before;
-	return p->v4 && peer_nets_have(nets, p->addr);
+	return p->v4 && proxy_nets_contain(nets, p->addr);
 }
 
 enum rc
-peer_find(struct peer *p, struct str direct, const struct peer_nets *nets,
-    const struct head_field *fields, size_t n)
+client_addr_find(struct client_addr *p, struct str direct,
+    const struct proxy_nets *nets, const struct header_field *fields, size_t n)
 {
-	enum rc rc = peer_read(direct, p);
+	enum rc rc = client_addr_parse(direct, p);
 
-	if (rc != RC_OK || !p->v4 || !peer_nets_have(nets, p->addr))
+	if (rc != RC_OK || !p->v4 || !proxy_nets_contain(nets, p->addr))
 		return rc;
 	while (n > 0) {
-		const struct head_field *f = &fields[--n];
+		const struct header_field *f = &fields[--n];
 
 		if (!str_eq_nocase(f->name, STR("X-Forwarded-For")))
 			continue;
 		struct str list = f->value;
 		while (list.p != NULL)
-			if (!step_back(p, cut_last(&list), nets))
+			if (!forwarded_step(p, forwarded_pop_last(&list), nets))
 				return RC_OK;
 	}
 	return RC_OK;

@@ -1,26 +1,28 @@
-#include "httpd/crowd.h"
-
+/*
+ * Connection limiter: a thread that closes connections over the limit and idle
+ * ones while workers are scarce.
+ */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "core/log.h"
 #include "core/mem.h"
-#include "httpd/roster.h"
+#include "httpd/httpd_internal.h"
 
 /*
- * Between two looks: after one that cut something, and after any other; at
- * least so many times what the look has cost of a processor.
+ * Pause after a scan that closed something, and after any other; at least so
+ * many times the processor time of the scan.
  */
 #define BUSY_MS    10
 #define BUSY_TIMES 4
 #define CALM_MS    50
 #define CALM_TIMES 20
 
-struct crowd {
+struct connection_limiter {
 	struct httpd *h;
-	size_t enough; /* connections that need no look */
-	struct roster seen;
+	size_t enough; /* connections that need no scan */
+	struct connection_table table;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
@@ -28,101 +30,103 @@ struct crowd {
 };
 
 static void
-log_over(const struct roster_one *o, size_t n, size_t cut)
+limiter_log(const struct connection_entry *o, size_t n, size_t closed)
 {
 	static struct log_rate rate;
 	struct in_addr in = { htonl(o->addr) };
 	char text[INET_ADDRSTRLEN] = "";
 	int64_t missed;
 
-	if (cut == 0 || !log_every(&rate, 1, &missed))
+	if (closed == 0 || !log_every(&rate, 1, &missed))
 		return;
 	inet_ntop(AF_INET, &in, text, sizeof(text));
 	log_warn("httpd.too_many_connections", LOG_S("address", text),
-	    LOG_I("open", n), LOG_I("cut", cut), LOG_I("missed", missed));
+	    LOG_I("open", n), LOG_I("closed", closed), LOG_I("missed", missed));
 }
 
-/* Cut what of the n connections of one address at o is too much. */
+/* Close those over the limit of the n connections of one address at o. */
 static size_t
-cut_address(struct httpd *h, struct roster_one *o, size_t n)
+limiter_shutdown_address(struct httpd *h, struct connection_entry *o, size_t n)
 {
 	size_t i, done = 0;
 
 	for (i = 0; i < n && n - done > h->per_address; i++)
-		if (!o[i].served && roster_cut(h, &o[i]))
+		if (!o[i].served && connection_table_shutdown(h, &o[i]))
 			done++;
-	log_over(o, n, done);
+	limiter_log(o, n, done);
 	return done;
 }
 
 static size_t
-cut_over_limit(struct httpd *h, struct roster *seen)
+limiter_shutdown_excess(struct httpd *h, struct connection_table *table)
 {
 	size_t i, end, done = 0;
 
-	for (i = 0; i < seen->n; i = end) {
-		struct roster_one *o = &seen->all[i];
+	for (i = 0; i < table->n; i = end) {
+		struct connection_entry *o = &table->all[i];
 
-		for (end = i + 1; end < seen->n; end++)
-			if (seen->all[end].addr != o->addr)
+		for (end = i + 1; end < table->n; end++)
+			if (table->all[end].addr != o->addr)
 				break;
-		done += cut_address(h, o, end - i);
+		done += limiter_shutdown_address(h, o, end - i);
 	}
-	metric_add(h->refused[SERVER_CROWD], (int64_t)done);
+	metric_add(h->rejected[SERVER_TOO_MANY], (int64_t)done);
 	return done;
 }
 
 static bool
-is_slow(const struct roster_one *o, struct mono now)
+limiter_is_idle(const struct connection_entry *o, struct mono now)
 {
-	if (o->cut || o->unread)
+	if (o->closed || o->unread)
 		return false;
 	if (o->served)
 		return o->body.ns != 0 &&
-		    mono_diff_ms(now, o->body) >= CROWD_BODY_MS;
-	return mono_diff_ms(now, o->since) >= CROWD_IDLE_MS;
+		    mono_diff_ms(now, o->body) >= LIMITER_BODY_MS;
+	return mono_diff_ms(now, o->since) >= LIMITER_IDLE_MS;
 }
 
 static bool
-is_scarce(const struct httpd *h)
+limiter_workers_scarce(const struct httpd *h)
 {
 	return atomic_load(&h->connections) + HTTPD_SPARE_WORKERS >= h->workers;
 }
 
 static size_t
-cut_slow(struct httpd *h, struct roster *seen, struct mono now)
+limiter_shutdown_idle(
+    struct httpd *h, struct connection_table *table, struct mono now)
 {
 	static struct log_rate rate;
 	size_t i, done = 0;
 	int64_t missed;
 
-	for (i = 0; i < seen->n; i++)
-		if (is_slow(&seen->all[i], now) && roster_cut(h, &seen->all[i]))
+	for (i = 0; i < table->n; i++)
+		if (limiter_is_idle(&table->all[i], now) &&
+		    connection_table_shutdown(h, &table->all[i]))
 			done++;
-	metric_add(h->refused[SERVER_SLOW], (int64_t)done);
+	metric_add(h->rejected[SERVER_SLOW], (int64_t)done);
 	if (done > 0 && log_every(&rate, 1, &missed))
-		log_warn("httpd.workers_scarce", LOG_I("open", seen->n),
-		    LOG_I("cut", done), LOG_I("missed", missed));
+		log_warn("httpd.workers_scarce", LOG_I("open", table->n),
+		    LOG_I("closed", done), LOG_I("missed", missed));
 	return done;
 }
 
-/* One look; how many were cut. */
+/* Scan once; return the number of closed connections. */
 static size_t
-look(struct crowd *c)
+limiter_scan(struct connection_limiter *c)
 {
 	struct mono now = clock_mono();
 	size_t done;
 
-	roster_look(&c->seen, c->h, now);
-	done = cut_over_limit(c->h, &c->seen);
-	if (is_scarce(c->h))
-		done += cut_slow(c->h, &c->seen, now);
+	connection_table_scan(&c->table, c->h, now);
+	done = limiter_shutdown_excess(c->h, &c->table);
+	if (limiter_workers_scarce(c->h))
+		done += limiter_shutdown_idle(c->h, &c->table, now);
 	return done;
 }
 
 /* Wait until woken, or for ms unless that is negative; false: stop. */
 static bool
-rest(struct crowd *c, int64_t ms)
+limiter_sleep(struct connection_limiter *c, int64_t ms)
 {
 	struct mono until = mono_add_ms(clock_mono(), ms);
 	struct timespec ts = { .tv_sec = (time_t)(until.ns / 1000000000),
@@ -146,7 +150,7 @@ rest(struct crowd *c, int64_t ms)
 
 /* Processor time of this thread, in ms. */
 static int64_t
-used_ms(void)
+limiter_cpu_ms(void)
 {
 	struct timespec ts;
 
@@ -154,36 +158,37 @@ used_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Look; for how many ms to rest then. */
+/* Scan; return the pause after it in ms. */
 static int64_t
-pause_after_look(struct crowd *c)
+limiter_scan_and_pause(struct connection_limiter *c)
 {
-	int64_t start = used_ms();
-	bool busy = look(c) > 0;
+	int64_t start = limiter_cpu_ms();
+	bool busy = limiter_scan(c) > 0;
 	int64_t least = busy ? BUSY_MS : CALM_MS;
-	int64_t ms = (used_ms() - start) * (busy ? BUSY_TIMES : CALM_TIMES);
+	int64_t ms =
+	    (limiter_cpu_ms() - start) * (busy ? BUSY_TIMES : CALM_TIMES);
 
 	return ms > least ? ms : least;
 }
 
 static void *
-run(void *arg)
+limiter_run(void *arg)
 {
-	struct crowd *c = arg;
+	struct connection_limiter *c = arg;
 
-	while (rest(c, -1)) {
-		roster_forget(&c->seen);
+	while (limiter_sleep(c, -1)) {
+		connection_table_clear(&c->table);
 		while (atomic_load(&c->h->connections) > c->enough)
-			if (!rest(c, pause_after_look(c)))
+			if (!limiter_sleep(c, limiter_scan_and_pause(c)))
 				return NULL;
 	}
 	return NULL;
 }
 
-struct crowd *
-crowd_new(struct httpd *h)
+struct connection_limiter *
+connection_limiter_new(struct httpd *h)
 {
-	struct crowd *c = mem_zalloc(sizeof(*c));
+	struct connection_limiter *c = mem_zalloc(sizeof(*c));
 	pthread_condattr_t attr;
 
 	c->h = h;
@@ -195,13 +200,13 @@ crowd_new(struct httpd *h)
 	pthread_cond_init(&c->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&c->lock, NULL);
-	if (pthread_create(&c->thread, NULL, run, c) != 0)
+	if (pthread_create(&c->thread, NULL, limiter_run, c) != 0)
 		abort();
 	return c;
 }
 
 void
-crowd_free(struct crowd *c)
+connection_limiter_free(struct connection_limiter *c)
 {
 	if (c == NULL)
 		return;
@@ -212,12 +217,12 @@ crowd_free(struct crowd *c)
 	pthread_join(c->thread, NULL);
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->lock);
-	roster_free(&c->seen);
+	connection_table_free(&c->table);
 	free(c);
 }
 
 void
-crowd_note(struct crowd *c, size_t n)
+connection_limiter_notify(struct connection_limiter *c, size_t n)
 {
 	if (n <= c->enough)
 		return;

@@ -1,15 +1,15 @@
-/* Header fields: framing, wishes, what is refused. */
+/* Request headers: framing, persistence, what is rejected. */
 #include <string.h>
 
 #include "core/mem.h"
-#include "httpd/head.h"
+#include "httpd/httpd_internal.h"
 #include "testkit/testkit.h"
 
 #define FIELDS_MAX 8
 
 /* Fields from "A: b\nC: d". */
 static size_t
-fields_of(const char *text, struct head_field *f)
+head_fields_of(const char *text, struct header_field *f)
 {
 	struct str rest = str_of(text);
 	size_t n = 0;
@@ -27,15 +27,15 @@ fields_of(const char *text, struct head_field *f)
 }
 
 static enum rc
-read_head(struct head *h, const char *text, bool http11)
+head_parse_text(struct request_head *h, const char *text, bool http11)
 {
-	struct head_field f[FIELDS_MAX];
-	size_t n = fields_of(text, f);
+	struct header_field f[FIELDS_MAX];
+	size_t n = head_fields_of(text, f);
 
-	return head_read(h, f, n, http11);
+	return request_head_parse(h, f, n, http11);
 }
 
-TEST(framing)
+TEST(ambiguous_framing_is_rejected)
 {
 	static const struct {
 		const char *text;
@@ -82,8 +82,8 @@ TEST(framing)
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct head h;
-		enum rc rc = read_head(&h, rows[i].text, true);
+		struct request_head h;
+		enum rc rc = head_parse_text(&h, rows[i].text, true);
 		ck_assert_msg(
 		    rc == rows[i].rc, "%s: %s", rows[i].text, rc_name(rc));
 		if (rc == RC_INVALID) {
@@ -97,21 +97,22 @@ TEST(framing)
 	}
 }
 
-TEST(http_1_0_has_no_chunks_and_needs_no_host)
+TEST(http_1_0_rejects_chunks_and_needs_no_host)
 {
-	struct head h;
+	struct request_head h;
 
-	ck_assert_int_eq(read_head(&h, "", false), RC_OK);
-	ck_assert(!h.keep);
+	ck_assert_int_eq(head_parse_text(&h, "", false), RC_OK);
+	ck_assert(!h.persistent);
 	ck_assert_int_eq(
-	    read_head(&h, "Transfer-Encoding: chunked", false), RC_INVALID);
+	    head_parse_text(&h, "Transfer-Encoding: chunked", false),
+	    RC_INVALID);
 }
 
-TEST(connections)
+TEST(connection_header_decides_persistence)
 {
 	static const struct {
 		const char *text;
-		bool http11, keep;
+		bool http11, persistent;
 	} rows[] = {
 		{ "Host: a", true, true },
 		{ "Host: a\nConnection: close", true, false },
@@ -124,14 +125,15 @@ TEST(connections)
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct head h;
+		struct request_head h;
 		ck_assert_int_eq(
-		    read_head(&h, rows[i].text, rows[i].http11), RC_OK);
-		ck_assert_msg(h.keep == rows[i].keep, "%s", rows[i].text);
+		    head_parse_text(&h, rows[i].text, rows[i].http11), RC_OK);
+		ck_assert_msg(
+		    h.persistent == rows[i].persistent, "%s", rows[i].text);
 	}
 }
 
-TEST(content_types)
+TEST(only_json_content_types_are_accepted)
 {
 	static const struct {
 		const char *text;
@@ -152,23 +154,25 @@ TEST(content_types)
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct head h;
-		ck_assert_int_eq(read_head(&h, rows[i].text, true), RC_OK);
+		struct request_head h;
+		ck_assert_int_eq(
+		    head_parse_text(&h, rows[i].text, true), RC_OK);
 		ck_assert_msg(h.json == rows[i].json, "%s", rows[i].text);
 	}
 }
 
-TEST(expectations)
+TEST(only_100_continue_is_expected)
 {
-	struct head h;
+	struct request_head h;
 
 	ck_assert_int_eq(
-	    read_head(&h, "Host: a\nExpect: 100-Continue", true), RC_OK);
+	    head_parse_text(&h, "Host: a\nExpect: 100-Continue", true), RC_OK);
 	ck_assert(h.expect);
 	ck_assert_int_eq(
-	    read_head(&h, "Host: a\nExpect: 200-ok", true), RC_DENIED);
-	ck_assert_int_eq(read_head(&h, "Host: a\nExpect:", true), RC_OK);
+	    head_parse_text(&h, "Host: a\nExpect: 200-ok", true), RC_DENIED);
+	ck_assert_int_eq(head_parse_text(&h, "Host: a\nExpect:", true), RC_OK);
 	ck_assert(!h.expect);
-	ck_assert_int_eq(read_head(&h, "Expect: 100-continue", false), RC_OK);
+	ck_assert_int_eq(
+	    head_parse_text(&h, "Expect: 100-continue", false), RC_OK);
 	ck_assert(!h.expect);
 }
