@@ -6,8 +6,6 @@
 #include <stddef.h>
 
 #include "core/civil.h"
-#include "zh/hebrew.h"
-#include "zh/hindu.h"
 #include "zh/lunar.h"
 
 enum rule {
@@ -19,10 +17,6 @@ enum rule {
 	EASTER,
 	EASTER_EAST, /* of the eastern churches only */
 	MUSLIM,
-	HEBREW, /* from the evening before */
-	TITHI,
-	STAR,
-	SIGN,
 	LAST_SATURDAY, /* but not the one before Easter */
 };
 
@@ -112,44 +106,6 @@ static const struct feast_rule rules[FEAST_COUNT] = {
 	[FEAST_LAZARUS] = { EASTER_EAST, -8, 0, 0, 0 },
 	[FEAST_HOLY_WEEK] = { EASTER, -7, 0, 0, 7 },
 	[FEAST_WHIT_MONDAY] = { EASTER, 50, 0, 0, 0 },
-	[FEAST_ROSH_HASHANAH] = { HEBREW, HEBREW_TISHRI, 1, 0, 3 },
-	[FEAST_YOM_KIPPUR] = { HEBREW, HEBREW_TISHRI, 10, 0, 0 },
-	[FEAST_SUKKOT] = { HEBREW, HEBREW_TISHRI, 15, 0, 9 },
-	[FEAST_SHEMINI] = { HEBREW, HEBREW_TISHRI, 22, 0, 0 },
-	[FEAST_TORAH] = { HEBREW, HEBREW_TISHRI, 23, 0, 0 },
-	[FEAST_HANUKKAH] = { HEBREW, HEBREW_KISLEV, 25, 0, 8 },
-	[FEAST_TU_BISHVAT] = { HEBREW, HEBREW_SHEVAT, 15, 0, 0 },
-	[FEAST_PURIM] = { HEBREW, HEBREW_ADAR, 14, 0, 0 },
-	[FEAST_PASSOVER] = { HEBREW, HEBREW_NISAN, 15, 0, 9 },
-	[FEAST_SHOAH] = { HEBREW, HEBREW_NISAN, 27, 0, 0 },
-	[FEAST_ISRAEL_FALLEN] = { HEBREW, HEBREW_IYAR, 4, 0, 0 },
-	[FEAST_ISRAEL] = { HEBREW, HEBREW_IYAR, 5, 0, 0 },
-	[FEAST_LAG_BAOMER] = { HEBREW, HEBREW_IYAR, 18, 0, 0 },
-	[FEAST_SHAVUOT] = { HEBREW, HEBREW_SIVAN, 6, 0, 3 },
-	[FEAST_TEMPLE] = { HEBREW, HEBREW_AV, 9, 0, 0 },
-	[FEAST_UGADI] = { TITHI, 0, 1, 6, 0 },
-	[FEAST_RAMA] = { TITHI, 0, 9, 12, 0 },
-	[FEAST_VESAK] = { TITHI, 1, 15, 12, 0 },
-	[FEAST_RATH_YATRA] = { TITHI, 3, 2, 6, 0 },
-	/* Three muhurtas after sunrise. */
-	[FEAST_RAKHI] = { TITHI, 4, 15, 8, 0 },
-	[FEAST_KRISHNA] = { TITHI, 4, 23, 6, 0 },
-	[FEAST_GANESH] = { TITHI, 5, 4, 12, 0 },
-	/* From the new moon before it, when the goddess is called. */
-	[FEAST_NAVARATRI] = { TITHI, 5, 30, 6, 10 },
-	[FEAST_DUSSEHRA] = { TITHI, 6, 10, 11, 0 },
-	[FEAST_DHANTERAS] = { TITHI, 6, 28, 18, 0 },
-	[FEAST_DIWALI] = { TITHI, 6, 30, 18, 0 },
-	[FEAST_CHHATH] = { TITHI, 7, 6, 7, 0 },
-	[FEAST_SARASWATI] = { TITHI, 10, 5, 9, 0 },
-	[FEAST_SHIVA] = { TITHI, 10, 29, 24, 0 },
-	/* The evening of the bonfire. */
-	[FEAST_HOLI] = { TITHI, 11, 15, 18, 0 },
-	[FEAST_PONGAL] = { SIGN, 9, 0, 0, 0 },
-	[FEAST_SANKRANTI] = { SIGN, 9, 0, 0, 0 },
-	[FEAST_VAISAKHI] = { SIGN, 0, 0, 0, 0 },
-	[FEAST_ONAM] = { STAR, 4, 21, 6, 0 },
-	[FEAST_THAIPUSAM] = { STAR, 9, 7, 12, 0 },
 };
 
 /* The Sunday after the full moon of the church's own reckoning. */
@@ -238,13 +194,6 @@ feast_hour(enum feast f)
 	return f == FEAST_EARTH_HOUR ? (20 * 60 + 30) * 60 : -1;
 }
 
-int
-feast_first(enum feast f)
-{
-	/* The old things are burnt the day before. */
-	return f == FEAST_PONGAL ? 1 : 0;
-}
-
 bool
 feast_day(enum feast f, int64_t year, int64_t *day)
 {
@@ -283,16 +232,6 @@ feast_day(enum feast f, int64_t year, int64_t *day)
 	case MUSLIM:
 		*day = muslim_feast(year, r);
 		return true;
-	case HEBREW:
-		*day =
-		    hebrew_feast(year, (enum hebrew_month)r->month, r->day) - 1;
-		return true;
-	case TITHI:
-		return hindu_tithi(year, r->month, r->day, r->how, day);
-	case STAR:
-		return hindu_star(year, r->month, r->day, r->how, day);
-	case SIGN:
-		return hindu_sign(year, r->month, day);
 	default:
 		return false;
 	}

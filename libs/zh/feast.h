@@ -82,41 +82,6 @@ enum feast {
 	FEAST_LAZARUS,
 	FEAST_HOLY_WEEK,
 	FEAST_WHIT_MONDAY,
-	FEAST_ROSH_HASHANAH,
-	FEAST_YOM_KIPPUR,
-	FEAST_SUKKOT,
-	FEAST_SHEMINI, /* 圣会节 */
-	FEAST_TORAH,   /* 诵经节 */
-	FEAST_HANUKKAH,
-	FEAST_TU_BISHVAT,
-	FEAST_PURIM,
-	FEAST_PASSOVER,
-	FEAST_SHOAH, /* 大屠杀纪念日 */
-	FEAST_ISRAEL_FALLEN,
-	FEAST_ISRAEL,
-	FEAST_LAG_BAOMER,
-	FEAST_SHAVUOT,
-	FEAST_TEMPLE, /* 圣殿被毁日 */
-	FEAST_UGADI,
-	FEAST_RAMA, /* 罗摩节 */
-	FEAST_VESAK,
-	FEAST_RATH_YATRA,
-	FEAST_RAKHI,   /* 兄妹节 */
-	FEAST_KRISHNA, /* 黑天诞辰 */
-	FEAST_GANESH,
-	FEAST_NAVARATRI,
-	FEAST_DUSSEHRA,
-	FEAST_DHANTERAS,
-	FEAST_DIWALI,
-	FEAST_CHHATH,
-	FEAST_SARASWATI, /* 春之节 */
-	FEAST_SHIVA,     /* 湿婆节 */
-	FEAST_HOLI,
-	FEAST_PONGAL,
-	FEAST_SANKRANTI,
-	FEAST_VAISAKHI,
-	FEAST_ONAM,
-	FEAST_THAIPUSAM,
 	FEAST_COUNT
 };
 
@@ -125,8 +90,6 @@ enum feast {
  * The day (civil_days) of f in that year; false if it is not known: what goes
  * by the moon only from 1900 to 2100.  除夕 is the one that falls in that year.
  * Muslim feasts go by the civil calendar, which may be a day from what is seen.
- * Jewish ones, and some of the others, are given as the day on whose evening
- * they begin.
  */
 bool feast_day(enum feast f, int64_t year, int64_t *day);
 
@@ -152,9 +115,6 @@ int feast_length(enum feast f);
 
 /* feast_hour(f): The hour it takes, in seconds of its day; -1 if none. */
 int feast_hour(enum feast f);
-
-/* feast_first(f): Days from its first day to the one that feast_day() gives. */
-int feast_first(enum feast f);
 
 /* Added to a feast counted from Easter, or to Christmas: as kept in the east.
  */

@@ -134,7 +134,8 @@ new_moon(double k)
 	return beijing_day(jde);
 }
 
-double
+/* The sun's apparent longitude in degrees, not reduced to 360. */
+static double
 lunar_sun(double jde)
 {
 	double t = (jde - 2415020) / 36525, t2 = t * t;

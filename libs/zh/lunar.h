@@ -25,10 +25,4 @@ bool lunar_term(int64_t year, int degrees, int64_t *out);
 /* lunar_of_day(day, year, month, dom): Which date of it a day is. */
 bool lunar_of_day(int64_t day, int64_t *year, int *month, int *dom);
 
-/*
- * lunar_sun(jde): The sun's apparent longitude in degrees, not brought below
- * 360, at a Julian day of terrestrial time.
- */
-double lunar_sun(double jde);
-
 #endif /* !ZH_LUNAR_H */

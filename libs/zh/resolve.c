@@ -62,7 +62,7 @@ feast_reach(const struct moment *m, struct here h, struct days *d)
 	enum feast f = (enum feast)m->feast;
 	int64_t year = year_of(m, h), last = year, day;
 	int n = m->feast_day > 0 ? 0 : feast_length(f);
-	int off = m->feast_day > 0 ? m->feast_day - 1 - feast_first(f) : 0;
+	int off = m->feast_day > 0 ? m->feast_day - 1 : 0;
 
 	if ((m->has & HAS_YEAR) == 0) {
 		last++;

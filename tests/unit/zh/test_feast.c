@@ -91,29 +91,8 @@ TEST(feast)
 	case_check(feast_cases, NELEM(feast_cases));
 }
 
-/* Of other peoples; what begins in the evening is given by that day. */
+/* Christian and Muslim days, and others. */
 static const struct when_case foreign_cases[] = {
-	{ "2024年犹太新年", "[2024年犹太新年] in day 2024-10-02..2024-10-05" },
-	{ "2023年赎罪日", "[2023年赎罪日] at day 2023-09-24" },
-	{ "2023年贖罪日", "[2023年贖罪日] at day 2023-09-24" },
-	{ "2021年住棚节", "[2021年住棚节] in day 2021-09-20..2021-09-29" },
-	{ "2024年哈努卡节", "[2024年哈努卡节] in day 2024-12-25..2025-01-02" },
-	{ "2022年犹太教逾越节",
-	    "[2022年犹太教逾越节] in day 2022-04-15..2022-04-24" },
-	{ "2025年普珥节", "[2025年普珥节] at day 2025-03-13" },
-	{ "2022年七七节", "[2022年七七节] in day 2022-06-04..2022-06-07" },
-	/* Put off from a Monday, and from a Saturday. */
-	{ "2024年以色列独立日", "[2024年以色列独立日] at day 2024-05-13" },
-	{ "2022年圣殿被毁日", "[2022年圣殿被毁日] at day 2022-08-06" },
-	{ "2024年大屠杀纪念日", "[2024年大屠杀纪念日] at day 2024-05-05" },
-	{ "光明节第三天", "[光明节第三天] at day 2026-12-06" },
-	{ "排灯节", "[排灯节] at day 2026-11-08" },
-	{ "去年印度排灯节", "[去年印度排灯节] at day 2025-10-20" },
-	{ "2022年洒红节", "[2022年洒红节] at day 2022-03-17" },
-	{ "2019年庞格尔节", "[2019年庞格尔节] at day 2019-01-15" },
-	{ "2024年庞格尔节第一天", "[2024年庞格尔节第一天] at day 2024-01-14" },
-	{ "2024年庞格尔节第四天", "[2024年庞格尔节第四天] at day 2024-01-17" },
-	{ "2024年大宝森节", "[2024年大宝森节] at day 2024-01-25" },
 	{ "斋月", "[斋月] in day 2026-02-18..2026-03-20" },
 	{ "2021年开斋节", "[2021年开斋节] at day 2021-05-13" },
 	{ "2024年大斋期", "[2024年大斋期] in day 2024-02-14..2024-03-31" },
@@ -126,16 +105,16 @@ static const struct when_case foreign_cases[] = {
 	{ "2024年地球一小时",
 	    "[2024年地球一小时] in min 2024-03-23T20:30..2024-03-23T21:30" },
 	{ "老板节晚上八点", "[老板节晚上八点] at h 2026-10-16T20:00" },
-	{ "每年光明节", "[每年光明节] repeat year 2026-12-04 every 1 year" },
+	{ "斋月第三天", "[斋月第三天] at day 2027-02-10" },
+	{ "每年圣周", "[每年圣周] repeat year 2026-03-29 every 1 year" },
+	{ "大斋期前夕", "[大斋期前夕] at day 2026-02-17" },
+	{ "大斋期翌日", "[大斋期翌日] at day 2026-04-05" },
 	{ "2022年斋月的最后一天", "[2022年斋月的最后一天] at day 2022-05-02" },
-	{ "逾越节前夕", "[逾越节前夕] at day 2026-03-31" },
-	{ "逾越节翌日", "[逾越节翌日] at day 2026-04-10" },
 	{ "东正教的圣诞节", "[东正教的圣诞节] at day 2027-01-07" },
 	{ "春节第二天", "[春节第二天] at day 2027-02-07" },
 	/* No feasts. */
 	{ "周日节目", "[周日] at day 2026-03-01" },
 	{ "国庆节目单", "[国庆] at day 2026-10-01" },
-	{ "犹太人", "" },
 };
 
 TEST(foreign)
@@ -149,54 +128,11 @@ TEST(going_on)
 	struct zone *z = case_zone(CASE_ZONE);
 	char got[CASE_MAX];
 
-	case_show(case_now(z, "2025-01-01T10:00:00+08:00"), "光明节", got);
-	ck_assert_str_eq(got, "[光明节] in day 2024-12-25..2025-01-02");
-	case_show(case_now(z, "2025-01-02T10:00:00+08:00"), "光明节", got);
-	ck_assert_str_eq(got, "[光明节] in day 2025-12-14..2025-12-22");
+	case_show(case_now(z, "2000-01-01T10:00:00+08:00"), "斋月", got);
+	ck_assert_str_eq(got, "[斋月] in day 1999-12-09..2000-01-08");
+	case_show(case_now(z, "2000-01-08T10:00:00+08:00"), "斋月", got);
+	ck_assert_str_eq(got, "[斋月] in day 2000-11-28..2000-12-28");
 	zone_free(z);
-}
-
-/* Month and day from 2017 on, as kept in most of India; 0 where it is torn. */
-static const struct {
-	enum feast f;
-	int days[10];
-} indian[] = {
-	{ FEAST_DIWALI,
-	    { 1019, 1107, 1027, 1114, 1104, 1024, 1112, 1031, 1020, 1108 } },
-	{ FEAST_DUSSEHRA,
-	    { 930, 1019, 1008, 1025, 1015, 1005, 1024, 1012, 1002, 0 } },
-	{ FEAST_GANESH, { 825, 913, 902, 822, 910, 831, 919, 907, 827, 914 } },
-	{ FEAST_SHIVA, { 224, 213, 304, 221, 311, 301, 218, 308, 226, 215 } },
-	{ FEAST_RAKHI, { 807, 826, 815, 803, 822, 811, 830, 819, 809, 828 } },
-	{ FEAST_RATH_YATRA,
-	    { 625, 714, 704, 623, 712, 701, 620, 707, 627, 716 } },
-	{ FEAST_ONAM, { 904, 825, 911, 831, 821, 908, 829, 915, 905, 826 } },
-	{ FEAST_THAIPUSAM,
-	    { 209, 131, 121, 208, 128, 118, 205, 125, 211, 201 } },
-	{ FEAST_PONGAL, { 114, 114, 115, 115, 114, 114, 115, 115, 114, 114 } },
-};
-
-TEST(india)
-{
-	size_t i;
-	int k;
-
-	for (i = 0; i < NELEM(indian); i++) {
-		for (k = 0; k < 10; k++) {
-			struct civil c;
-			int64_t day;
-
-			ck_assert(feast_day(indian[i].f, 2017 + k, &day));
-			c = civil_of_days(day);
-			ck_assert_msg(indian[i].days[k] == 0 ||
-				c.month * 100 + c.day == indian[i].days[k],
-			    "feast %d of %d: %d-%d", (int)indian[i].f, 2017 + k,
-			    c.month, c.day);
-		}
-	}
-	ck_assert(!feast_day(FEAST_DIWALI, 1899, &(int64_t){ 0 }));
-	ck_assert(!feast_day(FEAST_ONAM, 2101, &(int64_t){ 0 }));
-	ck_assert(!feast_day(FEAST_PONGAL, 2101, &(int64_t){ 0 }));
 }
 
 /* Each falls into its year, and is the same when asked again. */
