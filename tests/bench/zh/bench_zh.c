@@ -251,7 +251,7 @@ corpus_print_failed(const struct corpus_run *j, struct str s)
 }
 
 static void
-corpus_judge_line(struct corpus_run *j)
+corpus_score_line(struct corpus_run *j)
 {
 	char *text = str_dup(str_of(corpus_text(j, "utterance")));
 	struct str s = str_of(text);
@@ -288,7 +288,7 @@ corpus_judge_line(struct corpus_run *j)
 }
 
 static void
-corpus_judge_file(struct corpus_run *j, const char *path)
+corpus_score_file(struct corpus_run *j, const char *path)
 {
 	char line[LINE_MAX];
 	FILE *f = fopen(path, "r");
@@ -297,7 +297,7 @@ corpus_judge_file(struct corpus_run *j, const char *path)
 	while (fgets(line, sizeof(line), f) != NULL) {
 		j->line = json_loads(line, 0, NULL);
 		ck_assert_msg(j->line != NULL, "%s: %s", path, line);
-		corpus_judge_line(j);
+		corpus_score_line(j);
 		json_decref(j->line);
 	}
 	fclose(f);
@@ -344,7 +344,7 @@ TEST_T(corpus_accuracy, 60)
 		printf(
 		    "ZH_CORPUS=<folder with time.jsonl, …>: use that corpus\n");
 		j.dim = "sample";
-		corpus_judge_file(&j, SAMPLE);
+		corpus_score_file(&j, SAMPLE);
 		zone_free(z);
 		return;
 	}
@@ -352,7 +352,7 @@ TEST_T(corpus_accuracy, 60)
 		snprintf(path, sizeof(path), "%s/%s.jsonl", folder, dims[i]);
 		j.dim = dims[i];
 		j.score = (struct score){ 0 };
-		corpus_judge_file(&j, path);
+		corpus_score_file(&j, path);
 	}
 	zone_free(z);
 }
