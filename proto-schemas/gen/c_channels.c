@@ -26,8 +26,8 @@ gen_fill(const char *template, const char *with)
 }
 
 static void
-put_macro(struct gen *g, struct buf *b, const char *prefix, const json_t *e,
-    const char *value)
+channel_put_macro(struct gen *g, struct buf *b, const char *prefix,
+    const json_t *e, const char *value)
 {
 	const char *name = gen_of(e, "name");
 	if (name == NULL)
@@ -44,7 +44,7 @@ put_macro(struct gen *g, struct buf *b, const char *prefix, const json_t *e,
 }
 
 static void
-put_subjects(struct gen *g, struct buf *b, const json_t *list)
+channel_put_subjects(struct gen *g, struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
@@ -53,11 +53,11 @@ put_subjects(struct gen *g, struct buf *b, const json_t *list)
 		const char *subject = gen_of(e, "subject");
 		gen_comment(b, "", gen_of(e, "description"));
 		if (strchr(subject, '{') == NULL) {
-			put_macro(g, b, "SUBJECT", e, subject);
+			channel_put_macro(g, b, "SUBJECT", e, subject);
 		} else {
-			put_macro(
+			channel_put_macro(
 			    g, b, "SUBJECT_FMT", e, gen_fill(subject, "%s"));
-			put_macro(
+			channel_put_macro(
 			    g, b, "SUBJECT_ALL", e, gen_fill(subject, "*"));
 		}
 		const json_t *ms = json_object_get(e, "deadline_ms");
@@ -72,24 +72,25 @@ put_subjects(struct gen *g, struct buf *b, const json_t *list)
 }
 
 static void
-put_keepers(struct gen *g, struct buf *b, const json_t *list)
+channel_put_managers(struct gen *g, struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
-	buf_puts(b, "\n/* Who may change the settings of a stream. */\n");
+	buf_puts(b,
+	    "\n/* The service that may change the settings of a stream. */\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e)
-		put_macro(g, b, "KEEPER", e, gen_of(e, "keeper"));
+		channel_put_macro(g, b, "MANAGER", e, gen_of(e, "manager"));
 }
 
 static void
-put_topics(struct gen *g, struct buf *b, const json_t *list)
+channel_put_topics(struct gen *g, struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
 	buf_puts(b, "\n/* MQTT topics. */\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		gen_comment(b, "", gen_of(e, "description"));
-		put_macro(
+		channel_put_macro(
 		    g, b, "TOPIC_FMT", e, gen_fill(gen_of(e, "topic"), "%s"));
 	}
 	if (json_array_size(list) == 0)
@@ -115,22 +116,22 @@ gen_subjects(struct gen *g, struct buf *b)
 	    "/* HTTP paths. */\n");
 	json_array_foreach (json_object_get(g->iface, "http"), i, e) {
 		gen_comment(b, "", gen_of(e, "description"));
-		put_macro(g, b, "HTTP", e, gen_of(e, "path"));
+		channel_put_macro(g, b, "HTTP", e, gen_of(e, "path"));
 	}
-	put_subjects(g, b, json_object_get(g->iface, "nats"));
-	put_keepers(g, b, json_object_get(g->iface, "streams"));
-	put_topics(g, b, json_object_get(g->iface, "mqtt"));
+	channel_put_subjects(g, b, json_object_get(g->iface, "nats"));
+	channel_put_managers(g, b, json_object_get(g->iface, "streams"));
+	channel_put_topics(g, b, json_object_get(g->iface, "mqtt"));
 	buf_puts(b, "\n/* Types of events. */\n");
 	json_array_foreach (json_object_get(g->iface, "events"), i, e) {
 		gen_comment(b, "", gen_of(e, "description"));
-		put_macro(g, b, "EVENT", e, gen_of(e, "type"));
+		channel_put_macro(g, b, "EVENT", e, gen_of(e, "type"));
 	}
 	buf_puts(b, "\n#endif /* !WIRE_SUBJECTS_H */\n");
 }
 
 /* ", .member = " and a text, a descriptor, or NULL. */
 static void
-put_text(struct buf *b, const char *member, const char *s)
+channel_put_text(struct buf *b, const char *member, const char *s)
 {
 	buf_printf(b, "\n\t    .%s = ", member);
 	if (s != NULL)
@@ -141,7 +142,7 @@ put_text(struct buf *b, const char *member, const char *s)
 }
 
 static void
-put_desc(struct buf *b, const char *member, const char *message)
+channel_put_desc(struct buf *b, const char *member, const char *message)
 {
 	if (message != NULL)
 		buf_printf(b, "\n\t    .%s = &wire_%s_desc,", member, message);
@@ -150,7 +151,7 @@ put_desc(struct buf *b, const char *member, const char *message)
 }
 
 static void
-put_roles(struct buf *b, const json_t *list)
+channel_put_roles(struct buf *b, const json_t *list)
 {
 	const char *sep = "";
 	size_t i;
@@ -165,26 +166,26 @@ put_roles(struct buf *b, const json_t *list)
 }
 
 static void
-put_route(struct buf *b, const json_t *e)
+channel_put_route(struct buf *b, const json_t *e)
 {
-	put_text(b, "name", gen_of(e, "name"));
-	put_text(b, "method", gen_of(e, "method"));
-	put_text(b, "path", gen_of(e, "path"));
-	put_text(b, "owner", gen_of(e, "owner"));
-	put_roles(b, json_object_get(e, "roles"));
-	put_desc(b, "request", gen_of(e, "request"));
-	put_desc(b, "response", gen_of(e, "response"));
+	channel_put_text(b, "name", gen_of(e, "name"));
+	channel_put_text(b, "method", gen_of(e, "method"));
+	channel_put_text(b, "path", gen_of(e, "path"));
+	channel_put_text(b, "owner", gen_of(e, "owner"));
+	channel_put_roles(b, json_object_get(e, "roles"));
+	channel_put_desc(b, "request", gen_of(e, "request"));
+	channel_put_desc(b, "response", gen_of(e, "response"));
 }
 
 static void
-put_subject(struct buf *b, const json_t *e)
+channel_put_subject(struct buf *b, const json_t *e)
 {
-	put_text(b, "name", gen_of(e, "name"));
-	put_text(b, "subject", gen_fill(gen_of(e, "subject"), "*"));
-	put_text(b, "owner", gen_of(e, "owner"));
-	put_text(b, "queue", gen_of(e, "queue"));
-	put_desc(b, "request", gen_of(e, "request"));
-	put_desc(b, "reply", gen_of(e, "reply"));
+	channel_put_text(b, "name", gen_of(e, "name"));
+	channel_put_text(b, "subject", gen_fill(gen_of(e, "subject"), "*"));
+	channel_put_text(b, "owner", gen_of(e, "owner"));
+	channel_put_text(b, "queue", gen_of(e, "queue"));
+	channel_put_desc(b, "request", gen_of(e, "request"));
+	channel_put_desc(b, "reply", gen_of(e, "reply"));
 	buf_printf(b,
 	    "\n\t    .deadline_ms = %" PRId64 ", .kind = WIRE_SUBJECT_KIND_%s,",
 	    (int64_t)json_integer_value(json_object_get(e, "deadline_ms")),
@@ -192,12 +193,12 @@ put_subject(struct buf *b, const json_t *e)
 }
 
 static void
-put_topic(struct buf *b, const json_t *e)
+channel_put_topic(struct buf *b, const json_t *e)
 {
-	put_text(b, "name", gen_of(e, "name"));
-	put_text(b, "leaf",
-	    gen_fill(gen_of(e, "topic") + strlen(GEN_TOPIC_LEAD), "+"));
-	put_desc(b, "message", gen_of(e, "message"));
+	channel_put_text(b, "name", gen_of(e, "name"));
+	channel_put_text(b, "leaf",
+	    gen_fill(gen_of(e, "topic") + strlen(GEN_TOPIC_PREFIX), "+"));
+	channel_put_desc(b, "message", gen_of(e, "message"));
 	buf_printf(b, "\n\t    .qos = %d, .retain = %s, .from_body = %s,",
 	    (int)json_integer_value(json_object_get(e, "qos")),
 	    json_is_true(json_object_get(e, "retain")) ? "true" : "false",
@@ -205,15 +206,15 @@ put_topic(struct buf *b, const json_t *e)
 }
 
 static void
-put_event(struct buf *b, const json_t *e)
+channel_put_event(struct buf *b, const json_t *e)
 {
-	put_text(b, "type", gen_of(e, "type"));
-	put_desc(b, "payload", gen_of(e, "payload"));
+	channel_put_text(b, "type", gen_of(e, "type"));
+	channel_put_desc(b, "payload", gen_of(e, "payload"));
 }
 
 /* All messages, in order of name as the files are. */
 static void
-put_descs(const struct gen *g, struct buf *b)
+channel_put_descs(const struct gen *g, struct buf *b)
 {
 	size_t n = 0;
 	buf_puts(b, "\nconst struct wire_desc *const wire_descs[] = {\n");
@@ -234,16 +235,16 @@ gen_tables(struct gen *g, struct buf *b)
 		const char *row;
 		void (*put)(struct buf *b, const json_t *e);
 	} kinds[] = {
-		{ "http", "route", put_route },
-		{ "nats", "subject", put_subject },
-		{ "mqtt", "topic", put_topic },
-		{ "events", "event", put_event },
+		{ "http", "route", channel_put_route },
+		{ "nats", "subject", channel_put_subject },
+		{ "mqtt", "topic", channel_put_topic },
+		{ "events", "event", channel_put_event },
 	};
 	buf_puts(b,
 	    "/* Generated from interfaces.json; do not edit. */\n"
 	    "#include \"wire/iface.h\"\n\n#include \"msgs.h\"\n"
 	    "#include \"wire/desc.h\"\n");
-	put_descs(g, b);
+	channel_put_descs(g, b);
 	for (size_t k = 0; k < NELEM(kinds); k++) {
 		const char *row = kinds[k].row;
 		size_t i;

@@ -36,13 +36,14 @@ sources(const char *service)
 
 /* Whether a word, "<lead><NAME>", stands in text. */
 static bool
-says(const char *text, const char *lead, const char *name)
+subjects_named(const char *text, const char *before, const char *name)
 {
 	char word[128];
 	const char *at = text;
-	size_t n = (size_t)snprintf(word, sizeof(word), "%s%s", lead, name), i;
+	size_t n = (size_t)snprintf(word, sizeof(word), "%s%s", before, name),
+	       i;
 
-	for (i = strlen(lead); i < n; i++)
+	for (i = strlen(before); i < n; i++)
 		word[i] = (char)toupper(word[i]);
 	while ((at = strstr(at, word)) != NULL) {
 		at += n;
@@ -73,14 +74,14 @@ lists(const json_t *e, const char *member, const char *s)
 static void
 check_subjects(const json_t *all, const char *service, const char *text)
 {
-	static const char *const leads[] = { "WIRE_SUBJECT_",
+	static const char *const prefixes[] = { "WIRE_SUBJECT_",
 		"WIRE_SUBJECT_FMT_", "WIRE_SUBJECT_ALL_" };
 	size_t i, k;
 	json_t *e;
 
 	json_array_foreach (json_object_get(all, "nats"), i, e)
-		for (k = 0; k < sizeof(leads) / sizeof(*leads); k++)
-			if (says(text, leads[k], of(e, "name")))
+		for (k = 0; k < sizeof(prefixes) / sizeof(*prefixes); k++)
+			if (subjects_named(text, prefixes[k], of(e, "name")))
 				ck_assert_msg(
 				    strcmp(of(e, "owner"), service) == 0 ||
 					lists(e, "from", service),
@@ -88,14 +89,15 @@ check_subjects(const json_t *all, const char *service, const char *text)
 				    "it",
 				    service, of(e, "name"));
 	json_array_foreach (json_object_get(all, "events"), i, e) {
-		bool tells = says(text, "WIRE_EVENT_", of(e, "type"));
+		bool publishes =
+		    subjects_named(text, "WIRE_EVENT_", of(e, "type"));
 
-		/* Of refusals svc tells, for whoever has HTTP and NATS. */
+		/* libs/svc audits rejections for services with HTTP. */
 		if (strcmp(of(e, "type"), "audit") == 0)
-			tells = strstr(text, "svc_audit") != NULL ||
+			publishes = strstr(text, "svc_audit") != NULL ||
 			    (strstr(text, ".http_addr = \"127.") != NULL &&
 				strstr(text, ".no_bus = true") == NULL);
-		ck_assert_msg(tells == lists(e, "from", service),
+		ck_assert_msg(publishes == lists(e, "from", service),
 		    "%s and the event %s: code and \"from\" differ", service,
 		    of(e, "type"));
 	}
@@ -119,7 +121,7 @@ TEST(services_use_only_rows_that_name_them)
 
 /* Whether a literal of the code is what a template is made of. */
 static bool
-fits(const char *literal, size_t n, const char *template)
+matches(const char *literal, size_t n, const char *template)
 {
 	for (; n > 0 && *template != '\0'; literal++, n--) {
 		if (*template == '{') {
@@ -151,9 +153,9 @@ check_literals(const json_t *all, const char *path)
 
 		n = strcspn(++at, "\"");
 		json_array_foreach (json_object_get(all, "nats"), i, e)
-			is = is || fits(at, n, of(e, "subject")) ||
+			is = is || matches(at, n, of(e, "subject")) ||
 			    (of(e, "listens") != NULL &&
-				fits(at, n, of(e, "listens")));
+				matches(at, n, of(e, "listens")));
 		/* Where a stream delivers; names of measurements. */
 		is = is || strncmp(at, "soul.deliver.", 13) == 0 ||
 		    memchr(at + 5, '.', n - 5) == NULL;

@@ -6,23 +6,24 @@
 #include "core/mem.h"
 #include "gen.h"
 
-static const char *const allow_object[] = { "type", "properties", "required",
-	"oneOf", "description", "title", "examples", "x-unit", "x-secret",
-	"x-section", "default", NULL };
-static const char *const allow_message[] = { "$schema", "$id", "$defs", "title",
-	"description", "type", "properties", "required", "oneOf", "examples",
-	"x-section", NULL };
-static const char *const allow_choice[] = { "required", NULL };
-static const char *const allow_text[] = { "$schema", "$id", "$defs", "title",
-	"description", "type", "enum", "const", "minLength", "maxLength",
-	"x-max-bytes", "pattern", "examples", "x-section", "x-encoding", NULL };
-static const char *const allow_list[] = { "$schema", "$id", "$defs", "title",
-	"description", "oneOf", "examples", "x-section", NULL };
-static const char *const allow_branch[] = { "type", "items", "maxItems",
+static const char *const record_allow_object[] = { "type", "properties",
+	"required", "oneOf", "description", "title", "examples", "x-unit",
+	"x-secret", "x-section", "default", NULL };
+static const char *const record_allow_message[] = { "$schema", "$id", "$defs",
+	"title", "description", "type", "properties", "required", "oneOf",
+	"examples", "x-section", NULL };
+static const char *const record_allow_choice[] = { "required", NULL };
+static const char *const record_allow_text[] = { "$schema", "$id", "$defs",
+	"title", "description", "type", "enum", "const", "minLength",
+	"maxLength", "x-max-bytes", "pattern", "examples", "x-section",
+	"x-encoding", NULL };
+static const char *const record_allow_list[] = { "$schema", "$id", "$defs",
+	"title", "description", "oneOf", "examples", "x-section", NULL };
+static const char *const record_allow_branch[] = { "type", "items", "maxItems",
 	"x-member", "description", NULL };
 
 static bool
-is_required(const json_t *schema, const char *name)
+record_is_required(const json_t *schema, const char *name)
 {
 	const json_t *list = json_object_get(schema, "required");
 	for (size_t i = 0; i < json_array_size(list); i++)
@@ -33,7 +34,7 @@ is_required(const json_t *schema, const char *name)
 }
 
 static void
-check_required(struct where w, const json_t *schema)
+record_check_required(struct where w, const json_t *schema)
 {
 	const json_t *list = json_object_get(schema, "required");
 	const json_t *props = json_object_get(schema, "properties");
@@ -55,11 +56,12 @@ check_required(struct where w, const json_t *schema)
 
 /* One branch of a "oneOf" of members: {"required": ["name"]}. */
 static size_t
-choice_member(struct where w, const json_t *branch, const struct gen_record *r)
+record_choice_member(
+    struct where w, const json_t *branch, const struct gen_record *r)
 {
 	const json_t *list = json_object_get(branch, "required");
 	const char *name = json_string_value(json_array_get(list, 0));
-	gen_only(w, branch, allow_choice);
+	gen_only(w, branch, record_allow_choice);
 	w = gen_down(w, "required", NULL);
 	if (json_array_size(list) != 1 || name == NULL)
 		gen_fail(w, "must be the name of one member");
@@ -75,7 +77,7 @@ choice_member(struct where w, const json_t *branch, const struct gen_record *r)
 
 /* Members of which exactly one is there. */
 static void
-read_choice(struct where w, const json_t *schema, struct gen_record *r)
+record_read_choice(struct where w, const json_t *schema, struct gen_record *r)
 {
 	const json_t *list = json_object_get(schema, "oneOf");
 	if (list == NULL)
@@ -84,7 +86,7 @@ read_choice(struct where w, const json_t *schema, struct gen_record *r)
 	if (json_array_size(list) < 2)
 		gen_fail(w, "must be an array of two members or more");
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		uint64_t bit = UINT64_C(1) << choice_member(
+		uint64_t bit = UINT64_C(1) << record_choice_member(
 				   gen_item(w, i), json_array_get(list, i), r);
 		if ((r->choice & bit) != 0)
 			gen_fail(gen_item(w, i), "stands there twice");
@@ -94,7 +96,7 @@ read_choice(struct where w, const json_t *schema, struct gen_record *r)
 
 /* Every name that a field takes in its struct, once. */
 static void
-claim_members(struct where w, json_t *taken, const char *c)
+record_claim_members(struct where w, json_t *taken, const char *c)
 {
 	const char *const prefix[] = { "", "has_", "n_" };
 	for (size_t i = 0; i < NELEM(prefix); i++) {
@@ -108,7 +110,7 @@ claim_members(struct where w, json_t *taken, const char *c)
 }
 
 static void
-read_field(struct gen *g, struct where w, const json_t *schema,
+record_read_field(struct gen *g, struct where w, const json_t *schema,
     const char *owner, struct gen_field *f)
 {
 	f->c = gen_member(f->name);
@@ -134,12 +136,13 @@ gen_record_read(
 	struct gen_record *r = mem_zalloc(sizeof(*r));
 	json_t *props = json_object_get(schema, "properties");
 	struct where at = gen_down(w, "properties", NULL);
-	gen_only(w, schema, w.path[0] == '\0' ? allow_message : allow_object);
+	gen_only(w, schema,
+	    w.path[0] == '\0' ? record_allow_message : record_allow_object);
 	if (!json_is_object(props) || json_object_size(props) == 0)
 		gen_fail(at, "must be an object with members");
 	if (json_object_size(props) > WIRE_FIELDS_MAX)
 		gen_fail(at, "has more than %d members", WIRE_FIELDS_MAX);
-	check_required(w, schema);
+	record_check_required(w, schema);
 
 	r->name = gen_printf("wire_%s", name);
 	r->from = w;
@@ -153,9 +156,9 @@ gen_record_read(
 	json_object_foreach (props, key, prop) {
 		struct gen_field *f = &r->fields[r->n++];
 		f->name = key;
-		f->flags = is_required(schema, key) ? WIRE_REQUIRED : 0;
-		read_field(g, gen_down(at, key, NULL), prop, name, f);
-		claim_members(gen_down(at, key, NULL), taken, f->c);
+		f->flags = record_is_required(schema, key) ? WIRE_REQUIRED : 0;
+		record_read_field(g, gen_down(at, key, NULL), prop, name, f);
+		record_claim_members(gen_down(at, key, NULL), taken, f->c);
 		const struct gen_record *sub = f->type->object;
 		if ((f->flags & WIRE_DEFAULT) != 0 ||
 		    (f->type->t.kind == WIRE_OBJECT &&
@@ -163,7 +166,7 @@ gen_record_read(
 			r->flags |= WIRE_DEFAULTS;
 	}
 	json_decref(taken);
-	read_choice(w, schema, r);
+	record_read_choice(w, schema, r);
 	g->records = mem_realloc(
 	    g->records, (g->n_records + 1) * sizeof(struct gen_record *));
 	g->records[g->n_records++] = r;
@@ -172,9 +175,9 @@ gen_record_read(
 
 /* A payload that is bare text, as a record with the one member "value". */
 static struct gen_record *
-read_text(struct gen *g, struct where w, const struct gen_file *f)
+record_read_text(struct gen *g, struct where w, const struct gen_file *f)
 {
-	gen_only(w, f->json, allow_text);
+	gen_only(w, f->json, record_allow_text);
 	const char *encoding = gen_text(w, f->json, "x-encoding");
 	if (encoding == NULL || strcmp(encoding, "text") != 0)
 		gen_fail(w, "a text needs \"x-encoding\": \"text\"");
@@ -193,9 +196,9 @@ read_text(struct gen *g, struct where w, const struct gen_file *f)
 
 /* The object form, and beside it the bare array of one of its members. */
 static struct gen_record *
-read_list(struct gen *g, struct where w, const struct gen_file *f)
+record_read_list(struct gen *g, struct where w, const struct gen_file *f)
 {
-	gen_only(w, f->json, allow_list);
+	gen_only(w, f->json, record_allow_list);
 	const json_t *both = json_object_get(f->json, "oneOf");
 	w = gen_down(w, "oneOf", NULL);
 	if (json_array_size(both) != 2)
@@ -208,7 +211,7 @@ read_list(struct gen *g, struct where w, const struct gen_file *f)
 	    gen_record_read(g, gen_item(w, 0), object, f->name);
 
 	w = gen_item(w, 1);
-	gen_only(w, bare, allow_branch);
+	gen_only(w, bare, record_allow_branch);
 	const char *member = gen_text(w, bare, "x-member");
 	if (member == NULL)
 		gen_fail(w, "x-member is missing");
@@ -241,25 +244,25 @@ void
 gen_message_read(struct gen *g, struct where w, struct gen_file *f)
 {
 	struct where top = { f->path, "" };
-	if (f->reading)
+	if (f->is_open)
 		gen_fail(w, "refers to itself");
 	if (f->record != NULL)
 		return;
-	f->reading = true;
+	f->is_open = true;
 	gen_claim(g, gen_printf("#/components/schemas/%s", f->name), top);
 	f->section = gen_text(top, f->json, "x-section");
 	if (f->section == NULL)
 		gen_fail(top, "x-section is missing");
 	const json_t *type = json_object_get(f->json, "type");
 	if (type == NULL && json_object_get(f->json, "oneOf") != NULL)
-		f->record = read_list(g, top, f);
+		f->record = record_read_list(g, top, f);
 	else if (json_is_string(type) &&
 	    strcmp(json_string_value(type), "string") == 0)
-		f->record = read_text(g, top, f);
+		f->record = record_read_text(g, top, f);
 	else if (json_is_string(type) &&
 	    strcmp(json_string_value(type), "object") == 0)
 		f->record = gen_record_read(g, top, f->json, f->name);
 	else
 		gen_fail(top, "must be an object, a text or one of two");
-	f->reading = false;
+	f->is_open = false;
 }

@@ -20,7 +20,7 @@ try_member(const struct member *m)
 	    m->schema);
 	(void)snprintf(where, sizeof(where), "/properties/a%s", m->where);
 	put_file("x.schema.json", text);
-	refused("x.schema.json", where, m->why, m->schema);
+	gen_rejects("x.schema.json", where, m->why, m->schema);
 }
 
 #define D "\"description\":\"d\""
@@ -148,20 +148,20 @@ static const struct member members[] = {
 	    "not supported here" },
 };
 
-TEST_T(bad_members_are_refused, 120)
+TEST_T(invalid_members_are_rejected, 120)
 {
 	for (size_t i = 0; i < NELEM(members); i++)
 		try_member(&members[i]);
 }
 
-TEST(a_definition_in_itself_is_refused)
+TEST(a_recursive_definition_is_rejected)
 {
 	put_file("x.schema.json",
 	    "{\"title\":\"x\",\"description\":\"d\",\"$defs\":{\"loop\":"
 	    "{\"type\":\"object\"," D ",\"properties\":{\"again\":"
 	    "{\"type\":\"array\"," D ",\"maxItems\":1,"
 	    "\"items\":{\"$ref\":\"#/$defs/loop\"}}}}}}");
-	refused("x.schema.json", "/$defs/loop/properties/again/items/$ref",
+	gen_rejects("x.schema.json", "/$defs/loop/properties/again/items/$ref",
 	    "refers to itself", "loop");
 }
 
@@ -248,16 +248,16 @@ static const struct member files[] = {
 	    "/oneOf/1/items", "must be as in the member a" },
 };
 
-TEST_T(bad_files_are_refused, 120)
+TEST_T(invalid_files_are_rejected, 120)
 {
 	for (size_t i = 0; i < NELEM(files); i++) {
 		put_file("x.schema.json", files[i].schema);
-		refused("x.schema.json", files[i].where, files[i].why,
+		gen_rejects("x.schema.json", files[i].where, files[i].why,
 		    files[i].schema);
 	}
 }
 
-TEST(too_many_members_are_refused)
+TEST(too_many_members_are_rejected)
 {
 	char text[8192];
 	size_t n = (size_t)snprintf(text, sizeof(text),
@@ -267,10 +267,11 @@ TEST(too_many_members_are_refused)
 		    "%s\"m%d\":{" D "}", i > 0 ? "," : "", i);
 	(void)snprintf(text + n, sizeof(text) - n, "}}");
 	put_file("x.schema.json", text);
-	refused("x.schema.json", "/properties", "more than 64 members", "65");
+	gen_rejects(
+	    "x.schema.json", "/properties", "more than 64 members", "65");
 }
 
-TEST(two_files_that_refer_to_each_other_are_refused)
+TEST(files_that_refer_to_each_other_are_rejected)
 {
 	put_file("x.schema.json",
 	    "{" TOP ",\"type\":\"object\",\"properties\":{\"a\":"
@@ -278,11 +279,11 @@ TEST(two_files_that_refer_to_each_other_are_refused)
 	put_file("y.schema.json",
 	    "{\"title\":\"y\"," D ",\"x-section\":\"1\",\"type\":\"object\","
 	    "\"properties\":{\"a\":{\"$ref\":\"x.schema.json\"}}}");
-	refused("y.schema.json", "/properties/a/$ref", "refers to itself",
+	gen_rejects("y.schema.json", "/properties/a/$ref", "refers to itself",
 	    "x and y");
 }
 
-TEST(what_is_wrongly_called_fails_with_64)
+TEST(wrong_arguments_exit_with_64)
 {
 	struct tk_proc p;
 	const char *const argv[] = { WIREGEN, "code", NULL };
@@ -291,18 +292,18 @@ TEST(what_is_wrongly_called_fails_with_64)
 	ck_assert(tk_log_has(&p, "usage: wiregen"));
 }
 
-TEST(folders_that_are_not_there_are_refused)
+TEST(missing_folders_are_rejected)
 {
-	char *said;
-	ck_assert_int_eq(generate(&said), 1);
-	ck_assert_ptr_nonnull(strstr(said, "cannot be read"));
-	free(said);
+	char *output;
+	ck_assert_int_eq(generate(&output), 1);
+	ck_assert_ptr_nonnull(strstr(output, "cannot be read"));
+	free(output);
 	put_file("x.schema.json", "{" TOP ",\"type\":\"object\"," P "}");
-	ck_assert_int_eq(generate(&said), 0);
-	free(said);
+	ck_assert_int_eq(generate(&output), 0);
+	free(output);
 	tk_write_file(tk_path("out/msgs.h"), "");
 	ck_assert_int_eq(chmod(tk_path("out/msgs.h"), 0400), 0);
 	/* Replaced, whole or not at all, so its mode does not matter. */
-	ck_assert_int_eq(generate(&said), 0);
-	free(said);
+	ck_assert_int_eq(generate(&output), 0);
+	free(output);
 }

@@ -7,25 +7,26 @@
 
 #include "core/mem.h"
 #include "gen.h"
+#include "wire/check.h"
 
 /* Keywords that may stand anywhere; the types' own follow. */
 #define ANNOTATIONS                                                            \
 	"description", "title", "examples", "x-unit", "x-secret", "x-section", \
 	    "default"
 
-static const char *const allow_ref[] = { "$ref", ANNOTATIONS, NULL };
-static const char *const allow_any[] = { ANNOTATIONS, NULL };
-static const char *const allow_enum[] = { "type", "enum", "const", ANNOTATIONS,
-	NULL };
-static const char *const allow_string[] = { "type", "minLength", "maxLength",
-	"x-max-bytes", "pattern", "format", ANNOTATIONS, NULL };
-static const char *const allow_number[] = { "type", "minimum", "maximum",
+static const char *const type_allow_ref[] = { "$ref", ANNOTATIONS, NULL };
+static const char *const type_allow_any[] = { ANNOTATIONS, NULL };
+static const char *const type_allow_enum[] = { "type", "enum", "const",
+	ANNOTATIONS, NULL };
+static const char *const type_allow_string[] = { "type", "minLength",
+	"maxLength", "x-max-bytes", "pattern", "format", ANNOTATIONS, NULL };
+static const char *const type_allow_number[] = { "type", "minimum", "maximum",
 	"const", "format", ANNOTATIONS, NULL };
-static const char *const allow_boolean[] = { "type", "const", ANNOTATIONS,
+static const char *const type_allow_boolean[] = { "type", "const", ANNOTATIONS,
 	NULL };
-static const char *const allow_array[] = { "type", "items", "minItems",
+static const char *const type_allow_array[] = { "type", "items", "minItems",
 	"maxItems", ANNOTATIONS, NULL };
-static const char *const allow_raw[] = { "type", ANNOTATIONS, NULL };
+static const char *const type_allow_raw[] = { "type", ANNOTATIONS, NULL };
 
 static const struct {
 	const char *pattern;
@@ -91,7 +92,7 @@ gen_flag(struct where w, const json_t *schema, const char *key)
 
 /* An integer bound from 0 up; -1 if it is not given. */
 static int64_t
-read_count(struct where w, const json_t *schema, const char *key)
+type_read_count(struct where w, const json_t *schema, const char *key)
 {
 	const json_t *v = json_object_get(schema, key);
 	if (v == NULL)
@@ -105,11 +106,11 @@ read_count(struct where w, const json_t *schema, const char *key)
 
 /* min and max of texts and arrays; the upper one must be given. */
 static void
-read_counts(struct where w, const json_t *schema, struct wire_type *t,
+type_read_counts(struct where w, const json_t *schema, struct wire_type *t,
     const char *min, const char *max)
 {
-	int64_t lo = read_count(w, schema, min);
-	int64_t hi = read_count(w, schema, max);
+	int64_t lo = type_read_count(w, schema, min);
+	int64_t hi = type_read_count(w, schema, max);
 	if (hi < 0)
 		gen_fail(w, "%s is missing", max);
 	if (lo > hi)
@@ -119,23 +120,24 @@ read_counts(struct where w, const json_t *schema, struct wire_type *t,
 }
 
 static void
-add_constant(struct gen *g, struct where w, struct gen_enum *e, size_t i)
+type_add_constant(struct gen *g, struct where w, struct gen_enum *e, size_t i)
 {
 	char *value = gen_ident(e->names[i].p, true);
 	if (value == NULL)
 		gen_fail(w, "has no letter or digit to make a constant of");
-	/* "-x" and "x" must not both become _X without anybody noticing. */
+	/* "-x" and "x" must not both become _X unnoticed. */
 	e->constants[i] = gen_printf(
 	    "WIRE_%s_%s", gen_ident(e->name + strlen("wire_"), true), value);
 	gen_claim(g, e->constants[i], w);
 }
 
 static struct gen_type *
-read_enum(struct gen *g, struct where w, const json_t *schema, const char *name)
+type_read_enum(
+    struct gen *g, struct where w, const json_t *schema, const char *name)
 {
 	const json_t *values = json_object_get(schema, "enum");
 	const json_t *only = json_object_get(schema, "const");
-	gen_only(w, schema, allow_enum);
+	gen_only(w, schema, type_allow_enum);
 	if (values != NULL && only != NULL)
 		gen_fail(w, "has both enum and const");
 	size_t n = only != NULL ? 1 : json_array_size(values);
@@ -161,7 +163,7 @@ read_enum(struct gen *g, struct where w, const json_t *schema, const char *name)
 			gen_fail(at, "must be a text");
 		e->names[i].p = json_string_value(v);
 		e->names[i].n = json_string_length(v);
-		add_constant(g, at, e, i);
+		type_add_constant(g, at, e, i);
 	}
 	g->enums =
 	    mem_realloc(g->enums, (g->n_enums + 1) * sizeof(struct gen_enum *));
@@ -176,13 +178,13 @@ read_enum(struct gen *g, struct where w, const json_t *schema, const char *name)
 }
 
 static struct gen_type *
-read_string(struct where w, const json_t *schema)
+type_read_string(struct where w, const json_t *schema)
 {
 	struct gen_type *t = mem_zalloc(sizeof(*t));
 	t->t.kind = WIRE_STR;
-	gen_only(w, schema, allow_string);
-	read_counts(w, schema, &t->t, "minLength", "maxLength");
-	int64_t bytes = read_count(w, schema, "x-max-bytes");
+	gen_only(w, schema, type_allow_string);
+	type_read_counts(w, schema, &t->t, "minLength", "maxLength");
+	int64_t bytes = type_read_count(w, schema, "x-max-bytes");
 	if (bytes == 0)
 		gen_fail(gen_down(w, "x-max-bytes", NULL), "must not be 0");
 	t->t.max_bytes = bytes < 0 ? 0 : (uint32_t)bytes;
@@ -200,7 +202,7 @@ read_string(struct where w, const json_t *schema)
 }
 
 static void
-read_i64(struct where w, const json_t *schema, const char *key, int64_t *i)
+type_read_i64(struct where w, const json_t *schema, const char *key, int64_t *i)
 {
 	const json_t *v = json_object_get(schema, key);
 	if (v == NULL)
@@ -211,7 +213,7 @@ read_i64(struct where w, const json_t *schema, const char *key, int64_t *i)
 }
 
 static void
-read_f64(struct where w, const json_t *schema, const char *key, double *f)
+type_read_f64(struct where w, const json_t *schema, const char *key, double *f)
 {
 	const json_t *v = json_object_get(schema, key);
 	if (v == NULL)
@@ -222,26 +224,26 @@ read_f64(struct where w, const json_t *schema, const char *key, double *f)
 }
 
 static struct gen_type *
-read_number(struct where w, const json_t *schema, bool integer)
+type_read_number(struct where w, const json_t *schema, bool integer)
 {
 	struct gen_type *t = mem_zalloc(sizeof(*t));
-	gen_only(w, schema, allow_number);
+	gen_only(w, schema, type_allow_number);
 	if (integer) {
 		t->t.kind = WIRE_I64;
 		t->t.min.i = INT64_MIN;
 		t->t.max.i = INT64_MAX;
-		read_i64(w, schema, "minimum", &t->t.min.i);
-		read_i64(w, schema, "maximum", &t->t.max.i);
-		read_i64(w, schema, "const", &t->t.min.i);
-		read_i64(w, schema, "const", &t->t.max.i);
+		type_read_i64(w, schema, "minimum", &t->t.min.i);
+		type_read_i64(w, schema, "maximum", &t->t.max.i);
+		type_read_i64(w, schema, "const", &t->t.min.i);
+		type_read_i64(w, schema, "const", &t->t.max.i);
 	} else {
 		t->t.kind = WIRE_F64;
 		t->t.min.f = -DBL_MAX;
 		t->t.max.f = DBL_MAX;
-		read_f64(w, schema, "minimum", &t->t.min.f);
-		read_f64(w, schema, "maximum", &t->t.max.f);
-		read_f64(w, schema, "const", &t->t.min.f);
-		read_f64(w, schema, "const", &t->t.max.f);
+		type_read_f64(w, schema, "minimum", &t->t.min.f);
+		type_read_f64(w, schema, "maximum", &t->t.max.f);
+		type_read_f64(w, schema, "const", &t->t.min.f);
+		type_read_f64(w, schema, "const", &t->t.max.f);
 	}
 	if (integer ? t->t.min.i > t->t.max.i : t->t.min.f > t->t.max.f)
 		gen_fail(w, "minimum is more than maximum");
@@ -249,10 +251,10 @@ read_number(struct where w, const json_t *schema, bool integer)
 }
 
 static struct gen_type *
-read_boolean(struct where w, const json_t *schema)
+type_read_boolean(struct where w, const json_t *schema)
 {
 	struct gen_type *t = mem_zalloc(sizeof(*t));
-	gen_only(w, schema, allow_boolean);
+	gen_only(w, schema, type_allow_boolean);
 	t->t.kind = WIRE_BOOL;
 	t->t.max.i = 1;
 	const json_t *only = json_object_get(schema, "const");
@@ -264,13 +266,13 @@ read_boolean(struct where w, const json_t *schema)
 }
 
 static struct gen_type *
-read_array(
+type_read_array(
     struct gen *g, struct where w, const json_t *schema, const char *name)
 {
 	struct gen_type *t = mem_zalloc(sizeof(*t));
-	gen_only(w, schema, allow_array);
+	gen_only(w, schema, type_allow_array);
 	t->t.kind = WIRE_ARRAY;
-	read_counts(w, schema, &t->t, "minItems", "maxItems");
+	type_read_counts(w, schema, &t->t, "minItems", "maxItems");
 	w = gen_down(w, "items", NULL);
 	const json_t *items = json_object_get(schema, "items");
 	t->elem = gen_type_read(g, w, items, name);
@@ -283,21 +285,22 @@ read_array(
 }
 
 static struct gen_type *
-new_raw(struct where w, const json_t *schema, enum wire_json json)
+type_new_raw(struct where w, const json_t *schema, enum wire_json json)
 {
 	struct gen_type *t = mem_zalloc(sizeof(*t));
-	gen_only(w, schema, json == WIRE_JSON_ANY ? allow_any : allow_raw);
+	gen_only(
+	    w, schema, json == WIRE_JSON_ANY ? type_allow_any : type_allow_raw);
 	t->t.kind = WIRE_RAW;
 	t->t.json = (uint8_t)json;
 	return t;
 }
 
 static struct gen_type *
-read_object(
+type_read_object(
     struct gen *g, struct where w, const json_t *schema, const char *name)
 {
 	if (json_object_get(schema, "properties") == NULL)
-		return new_raw(w, schema, WIRE_JSON_OBJECT);
+		return type_new_raw(w, schema, WIRE_JSON_OBJECT);
 	struct gen_type *t = mem_zalloc(sizeof(*t));
 	t->t.kind = WIRE_OBJECT;
 	t->object = gen_record_read(g, w, schema, name);
@@ -306,28 +309,28 @@ read_object(
 
 /* By "type"; a schema without one is any value. */
 static struct gen_type *
-read_typed(
+type_read_typed(
     struct gen *g, struct where w, const json_t *schema, const char *name)
 {
 	const json_t *v = json_object_get(schema, "type");
 	if (v == NULL)
-		return new_raw(w, schema, WIRE_JSON_ANY);
+		return type_new_raw(w, schema, WIRE_JSON_ANY);
 	const char *type = json_is_string(v) ? json_string_value(v) : "";
 	if (strcmp(type, "object") == 0)
-		return read_object(g, w, schema, name);
+		return type_read_object(g, w, schema, name);
 	if (strcmp(type, "array") == 0)
 		return json_object_get(schema, "items") == NULL
-		    ? new_raw(w, schema, WIRE_JSON_ARRAY)
-		    : read_array(g, w, schema, name);
+		    ? type_new_raw(w, schema, WIRE_JSON_ARRAY)
+		    : type_read_array(g, w, schema, name);
 	if (strcmp(type, "string") == 0)
 		return json_object_get(schema, "enum") != NULL ||
 			json_object_get(schema, "const") != NULL
-		    ? read_enum(g, w, schema, name)
-		    : read_string(w, schema);
+		    ? type_read_enum(g, w, schema, name)
+		    : type_read_string(w, schema);
 	if (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)
-		return read_number(w, schema, type[0] == 'i');
+		return type_read_number(w, schema, type[0] == 'i');
 	if (strcmp(type, "boolean") == 0)
-		return read_boolean(w, schema);
+		return type_read_boolean(w, schema);
 	gen_fail(gen_down(w, "type", NULL),
 	    "must be object, array, string, integer, number or boolean");
 }
@@ -340,12 +343,12 @@ gen_type_read(
 		gen_fail(w, "must be a schema object");
 	const char *ref = NULL;
 	if (json_object_get(schema, "$ref") != NULL) {
-		gen_only(w, schema, allow_ref);
+		gen_only(w, schema, type_allow_ref);
 		ref = gen_text(w, schema, "$ref");
 	}
 	struct gen_type *t = mem_alloc(sizeof(*t));
 	*t = ref != NULL ? *gen_type_ref(g, gen_down(w, "$ref", NULL), ref)
-			 : *read_typed(g, w, schema, name);
+			 : *type_read_typed(g, w, schema, name);
 	const char *desc = gen_text(w, schema, "description");
 	const char *unit = gen_text(w, schema, "x-unit");
 	if (desc != NULL)
@@ -356,4 +359,144 @@ gen_type_read(
 		t->secret = true;
 	t->schema = schema;
 	return t;
+}
+
+/* ---- ref ---- */
+
+/*
+ * "$ref": types that have a name of their own.
+ */
+
+#define SUFFIX ".schema.json"
+
+/* The file that a reference in w is about, and the part behind "#". */
+static struct gen_file *
+ref_file(
+    const struct gen *g, struct where w, const char *ref, const char **pointer)
+{
+	const char *hash = strchr(ref, '#');
+	*pointer = hash != NULL ? hash + 1 : "";
+	if (ref == hash) {
+		for (size_t i = 0; i < g->n_files; i++)
+			if (strcmp(g->files[i].path, w.file) == 0)
+				return &g->files[i];
+	}
+	struct str file = { ref,
+		hash != NULL ? (size_t)(hash - ref) : strlen(ref) };
+	struct gen_file *f = NULL;
+	if (str_ends(file, STR(SUFFIX))) {
+		file.n -= strlen(SUFFIX);
+		f = gen_file_find(g, str_dup(file));
+	}
+	if (f == NULL)
+		gen_fail(w, "%s: there is no such file", ref);
+	return f;
+}
+
+static struct gen_type *
+ref_read_target(struct gen *g, struct where w, const char *ref,
+    struct gen_file *f, const char *pointer)
+{
+	if (pointer[0] == '\0') {
+		if (!f->message)
+			gen_fail(w, "%s: has definitions only", ref);
+		gen_message_read(g, w, f);
+		if ((f->record->flags & (WIRE_TEXT | WIRE_LIST)) != 0)
+			gen_fail(w, "%s: is not only an object", ref);
+		struct gen_type *t = mem_zalloc(sizeof(*t));
+		t->t.kind = WIRE_OBJECT;
+		t->object = f->record;
+		t->desc = f->record->desc;
+		return t;
+	}
+	const char *def = pointer + strlen("/$defs/");
+	const json_t *schema = NULL;
+	if (strncmp(pointer, "/$defs/", strlen("/$defs/")) == 0)
+		schema =
+		    json_object_get(json_object_get(f->json, "$defs"), def);
+	if (schema == NULL)
+		gen_fail(w, "%s: there is no such definition", ref);
+	struct where at = { f->path, "" };
+	at = gen_down(at, "$defs", def);
+	char *member = gen_member(def);
+	if (member == NULL || strcmp(member, def) != 0)
+		gen_fail(at, "must be snake_case and no keyword");
+	/* In the documents messages and definitions are in one list. */
+	gen_claim(g, gen_printf("#/components/schemas/%s", def), at);
+	if (json_object_get(schema, "default") != NULL)
+		gen_fail(gen_down(at, "default", NULL),
+		    "is only supported at a member");
+	return gen_type_read(g, at, schema, def);
+}
+
+struct gen_type *
+gen_type_ref(struct gen *g, struct where w, const char *ref)
+{
+	const char *pointer;
+	struct gen_file *f = ref_file(g, w, ref, &pointer);
+	char *key = gen_printf("%s#%s", f->path, pointer);
+	for (size_t i = 0; i < g->n_named; i++) {
+		if (strcmp(g->named[i].key, key) != 0)
+			continue;
+		if (g->named[i].type == NULL)
+			gen_fail(w, "%s: refers to itself", ref);
+		return g->named[i].type;
+	}
+	size_t i = g->n_named++;
+	g->named = mem_realloc(g->named, g->n_named * sizeof(*g->named));
+	g->named[i] = (struct gen_named){ key, NULL };
+	struct gen_type *t = ref_read_target(g, w, ref, f, pointer);
+	g->named[i].type = t;
+	return t;
+}
+
+/* ---- dflt ---- */
+
+/*
+ * Defaults: what a member is when it is absent.
+ */
+
+static enum rc
+default_read(const struct wire_type *t, const json_t *v, struct gen_field *f,
+    const struct wire_at *at)
+{
+	if (t->kind == WIRE_I64 && json_is_integer(v)) {
+		f->dflt.i = json_integer_value(v);
+		return wire_check_i64(t, f->dflt.i, at);
+	}
+	if (t->kind == WIRE_F64 && json_is_number(v)) {
+		f->dflt.f = json_number_value(v);
+		return wire_check_f64(t, f->dflt.f, at);
+	}
+	if (t->kind == WIRE_BOOL && json_is_boolean(v)) {
+		f->dflt.i = json_is_true(v);
+		return wire_check_bool(t, json_is_true(v), at);
+	}
+	struct str s = { json_string_value(v), json_string_length(v) };
+	if (t->kind == WIRE_STR && s.p != NULL) {
+		f->dflt_s = s;
+		return wire_check_text(t, s, at);
+	}
+	if (t->kind == WIRE_ENUM && s.p != NULL) {
+		while (
+		    f->dflt.i < t->n_names && !str_eq(t->names[f->dflt.i], s))
+			f->dflt.i++;
+		return wire_check_enum(t, (size_t)f->dflt.i, at);
+	}
+	return wire_fail(at, RC_INVALID, "is not of the member's type");
+}
+
+void
+gen_default(struct where w, struct gen_field *f, const json_t *value)
+{
+	struct wire_err err;
+	struct wire_at at = { .err = &err };
+	if ((f->flags & WIRE_REQUIRED) != 0)
+		gen_fail(w, "belongs to a member that is required");
+	if (f->type->t.kind == WIRE_OBJECT || f->type->t.kind == WIRE_ARRAY ||
+	    f->type->t.kind == WIRE_RAW)
+		gen_fail(w, "is only supported for single values");
+	if (default_read(&f->type->t, value, f, &at) != RC_OK)
+		gen_fail(w, "%s", err.why);
+	f->flags |= WIRE_DEFAULT;
 }
