@@ -1,27 +1,29 @@
 /*
- * Checks of everything that goes into a line of the NATS protocol.
+ * Validation of everything that goes into a line of the NATS protocol:
+ * subjects, queue groups and header values are sent as they are, so a blank or
+ * line end in one of them would become protocol.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/names.h"
+#include "bus/bus_internal.h"
 
 #define QUEUE_MAX 128
 #define HOST_MAX  253
 
 static bool
-printable(char c)
+syntax_printable(char c)
 {
 	return c > ' ' && c < 0x7f;
 }
 
 bool
-names_subject_ok(const char *s, bool wild)
+bus_subject_valid(const char *s, bool wild)
 {
 	struct str rest = str_of(s), token;
 	size_t i;
 
-	if (rest.n == 0 || rest.n > NAMES_SUBJECT_MAX)
+	if (rest.n == 0 || rest.n > BUS_SUBJECT_MAX)
 		return false;
 	while (rest.p != NULL) {
 		token = str_split(&rest, '.');
@@ -32,22 +34,22 @@ names_subject_ok(const char *s, bool wild)
 		if (wild && str_eq(token, STR(">")) && rest.p == NULL)
 			continue;
 		for (i = 0; i < token.n; i++)
-			if (!printable(token.p[i]) || token.p[i] == '*' ||
-			    token.p[i] == '>')
+			if (!syntax_printable(token.p[i]) ||
+			    token.p[i] == '*' || token.p[i] == '>')
 				return false;
 	}
 	return true;
 }
 
 bool
-names_queue_ok(const char *s)
+bus_queue_valid(const char *s)
 {
 	return s != NULL && strlen(s) <= QUEUE_MAX &&
-	    names_subject_ok(s, false);
+	    bus_subject_valid(s, false);
 }
 
 bool
-names_token_ok(const char *s)
+bus_token_valid(const char *s)
 {
 	static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -60,14 +62,15 @@ names_token_ok(const char *s)
 }
 
 bool
-names_header_ok(const char *s)
+bus_header_value_valid(const char *s)
 {
 	size_t i, n;
 
 	if (s == NULL)
 		return false;
 	n = strlen(s);
-	if (n == 0 || n > NAMES_HEADER_MAX || s[0] == ' ' || s[n - 1] == ' ')
+	if (n == 0 || n > BUS_HEADER_VALUE_MAX || s[0] == ' ' ||
+	    s[n - 1] == ' ')
 		return false;
 	for (i = 0; i < n; i++)
 		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
@@ -76,7 +79,7 @@ names_header_ok(const char *s)
 }
 
 static bool
-host_ok(struct str host)
+syntax_host_valid(struct str host)
 {
 	size_t i;
 
@@ -92,7 +95,7 @@ host_ok(struct str host)
 	if (host.n == 0 || host.n > HOST_MAX)
 		return false;
 	for (i = 0; i < host.n; i++)
-		if (!printable(host.p[i]) ||
+		if (!syntax_printable(host.p[i]) ||
 		    strchr(":/@[]?#,\"\\", host.p[i]) != NULL)
 			return false;
 	return true;
@@ -100,22 +103,23 @@ host_ok(struct str host)
 
 /* Whether url is nats:// or tls://[user[:password]@]host[:port]. */
 static bool
-server_ok(struct str url)
+syntax_server_valid(struct str url)
 {
 	const char *at, *colon;
 	struct str port;
 	int64_t number;
-	size_t i, lead;
+	size_t i, scheme_n;
 
-	lead = str_starts(url, STR("nats://")) ? 7
-	    : str_starts(url, STR("tls://"))   ? 6
-					       : 0;
-	if (lead == 0)
+	scheme_n = str_starts(url, STR("nats://")) ? 7
+	    : str_starts(url, STR("tls://"))       ? 6
+						   : 0;
+	if (scheme_n == 0)
 		return false;
-	url.p += lead;
-	url.n -= lead;
+	url.p += scheme_n;
+	url.n -= scheme_n;
 	for (i = 0; i < url.n; i++)
-		if (!printable(url.p[i]) || strchr("\"\\", url.p[i]) != NULL)
+		if (!syntax_printable(url.p[i]) ||
+		    strchr("\"\\", url.p[i]) != NULL)
 			return false;
 	at = memrchr(url.p, '@', url.n);
 	if (at != NULL) {
@@ -136,11 +140,11 @@ server_ok(struct str url)
 			return false;
 		url.n = (size_t)(colon - url.p);
 	}
-	return host_ok(url);
+	return syntax_host_valid(url);
 }
 
 enum rc
-names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
+bus_servers_parse(const char *urls, char *out[BUS_SERVERS_MAX], int *n)
 {
 	struct str rest = str_of(urls), url;
 	enum rc rc = RC_OK;
@@ -150,9 +154,9 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 		return RC_INVALID;
 	while (rc == RC_OK && rest.p != NULL) {
 		url = str_trim(str_split(&rest, ','));
-		if (!server_ok(url))
+		if (!syntax_server_valid(url))
 			rc = RC_INVALID;
-		else if (count == NAMES_SERVERS_MAX)
+		else if (count == BUS_SERVERS_MAX)
 			rc = RC_TOOBIG;
 		else if (count > 0 && url.p[0] != out[0][0])
 			rc = RC_INVALID;
@@ -160,7 +164,7 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 			out[count++] = str_dup(url);
 	}
 	if (rc != RC_OK) {
-		names_servers_free(out, count);
+		bus_servers_free(out, count);
 		return rc;
 	}
 	*n = count;
@@ -168,13 +172,13 @@ names_servers(const char *urls, char *out[NAMES_SERVERS_MAX], int *n)
 }
 
 bool
-names_tls(const char *url)
+bus_url_is_tls(const char *url)
 {
 	return str_starts(str_of(url), STR("tls://"));
 }
 
 void
-names_servers_free(char *v[], int n)
+bus_servers_free(char *v[], int n)
 {
 	while (n > 0)
 		free(v[--n]);

@@ -1,38 +1,37 @@
 /*
- * Questions to the JetStream API, and reading its answers.
+ * Stream inspector: reading and deleting single stored messages.
  *
- * A message's headers and content come as base64 in JSON and may be longer than
- * any message of ours; so they are cut out of the JSON before it is decoded.
+ * Headers and payload of a message come as base64 in JSON and may be longer
+ * than any message of ours; so they are taken out of the JSON before it is
+ * decoded.
  */
-#include "bus/jetstream.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus/api.h"
-#include "bus/internal.h"
-#include "core/arena.h"
+#include "bus/jetstream.h"
+
+#include "bus/bus_internal.h"
 #include "core/base64.h"
 #include "core/log.h"
 #include "core/mem.h"
 
-#define ANSWER_MAX (4 * 1024 * 1024)
-#define BYTES_MAX  (2 * 1024 * 1024)
+#define REPLY_MAX (4 * 1024 * 1024)
+#define BYTES_MAX (2 * 1024 * 1024)
 
-/* A question on its way. */
-struct asked {
+/* A pending query. */
+struct inspector_query {
 	bus_stream_query_fn fn;
 	void *arg;
 };
 
-/* ---- answers ------------------------------------------------------------ */
+/* ---- replies ---- */
 
 struct str
 bus_stream_msg_header(const struct bus_stream_msg *m, const char *key)
 {
 	struct str rest = m->headers, line, name;
 
-	/* The first line is the version. */
+	/* The first line is "NATS/1.0". */
 	(void)str_split(&rest, '\n');
 	while (rest.p != NULL) {
 		line = str_split(&rest, '\n');
@@ -44,11 +43,12 @@ bus_stream_msg_header(const struct bus_stream_msg *m, const char *key)
 }
 
 /*
- * Cut the text that follows key out of *json, into rest.  What stands before it
- * is ours or escaped, so no text can look like the key.
+ * Return the text that follows key and remove it from *json; what precedes it
+ * is appended to rest.  Quotes within earlier texts are escaped, so no text can
+ * look like the key.
  */
 static struct str
-cut(struct str *json, const char *key, struct buf *rest)
+inspector_extract(struct str *json, const char *key, struct buf *rest)
 {
 	ptrdiff_t at = str_find(*json, str_of(key));
 	struct str text = { NULL, 0 };
@@ -65,18 +65,18 @@ cut(struct str *json, const char *key, struct buf *rest)
 }
 
 static enum rc
-read_message(struct str json, struct arena *a, struct buf bytes[2],
+inspector_decode(struct str json, struct arena *a, struct buf bytes[2],
     struct wire_jetstream_answer *in)
 {
-	struct buf rest = BUF_INIT(ANSWER_MAX);
-	struct str headers = cut(&json, "\"hdrs\":\"", &rest);
-	struct str data = cut(&json, "\"data\":\"", &rest);
+	struct buf rest = BUF_INIT(REPLY_MAX);
+	struct str headers = inspector_extract(&json, "\"hdrs\":\"", &rest);
+	struct str data = inspector_extract(&json, "\"data\":\"", &rest);
 	enum rc rc;
 
 	buf_put_str(&rest, json);
 	rc = buf_rc(&rest);
 	if (rc == RC_OK)
-		rc = api_read(buf_str(&rest), a, in);
+		rc = bus_jetstream_reply_decode(buf_str(&rest), a, in);
 	if (rc == RC_OK)
 		rc = base64_decode(headers, &bytes[0]);
 	if (rc == RC_OK)
@@ -85,23 +85,23 @@ read_message(struct str json, struct arena *a, struct buf bytes[2],
 	return rc;
 }
 
-/* What the callback is told of an answer that is none, or an error. */
+/* The callback's code of an error reply, or of one that cannot be read. */
 static enum rc
-why_not(const struct wire_jetstream_answer *in)
+inspector_error(const struct wire_jetstream_answer *in)
 {
 	if (!in->has_error) {
-		log_warn("bus.shelf_unreadable");
+		log_warn("bus.stream_reply_invalid");
 		return RC_BUG;
 	}
 	switch (in->error.err_code) {
-	case API_NO_MESSAGE:
-	case API_NO_SEQUENCE:
-	case API_STORE:
+	case JETSTREAM_NO_MESSAGE:
+	case JETSTREAM_NO_SEQUENCE:
+	case JETSTREAM_STORE_FAILED:
 		return RC_NOENT;
-	case API_NO_STREAM:
+	case JETSTREAM_NO_STREAM:
 		return RC_INVALID;
 	default:
-		log_warn("bus.shelf_refused",
+		log_warn("bus.stream_query_rejected",
 		    LOG_I("err_code", in->error.err_code),
 		    LOG_V("why", in->error.description));
 		return RC_BUG;
@@ -109,8 +109,8 @@ why_not(const struct wire_jetstream_answer *in)
 }
 
 static enum rc
-answer_of(const struct wire_jetstream_answer *in, const struct buf bytes[2],
-    struct bus_stream_result *out)
+inspector_result(const struct wire_jetstream_answer *in,
+    const struct buf bytes[2], struct bus_stream_result *out)
 {
 	*out = (struct bus_stream_result){ 0 };
 	if (in->has_state)
@@ -125,23 +125,23 @@ answer_of(const struct wire_jetstream_answer *in, const struct buf bytes[2],
 }
 
 static void
-on_answer(void *arg, enum rc rc, struct str data)
+inspector_on_reply(void *arg, enum rc rc, struct str data)
 {
-	struct asked to = *(struct asked *)arg;
+	struct inspector_query to = *(struct inspector_query *)arg;
 	struct buf bytes[2] = { BUF_INIT(BYTES_MAX), BUF_INIT(BYTES_MAX) };
-	struct arena *a = arena_new(API_ARENA_MAX);
+	struct arena *a = arena_new(BUS_JETSTREAM_ARENA_MAX);
 	struct wire_jetstream_answer in = { 0 };
 	struct bus_stream_result out;
 
 	free(arg);
 	if (rc == RC_OK) {
-		rc = read_message(data, a, bytes, &in);
+		rc = inspector_decode(data, a, bytes, &in);
 		if (rc == RC_OK)
-			rc = answer_of(&in, bytes, &out);
+			rc = inspector_result(&in, bytes, &out);
 		if (rc != RC_OK)
-			rc = why_not(&in);
+			rc = inspector_error(&in);
 	} else if (rc != RC_TIMEOUT && rc != RC_DOWN) {
-		/* Nobody serves the API. */
+		/* No responders: JetStream is off. */
 		rc = RC_DENIED;
 	}
 	to.fn(to.arg, rc, rc == RC_OK ? &out : NULL);
@@ -150,33 +150,35 @@ on_answer(void *arg, enum rc rc, struct str data)
 	buf_free(&bytes[1]);
 }
 
-/* ---- questions ---------------------------------------------------------- */
+/* ---- requests ---- */
 
 static enum rc
-ask(struct bus *b, const struct bus_stream_query *q, const char *what,
-    const char *json)
+inspector_request(struct bus *b, const struct bus_stream_query *q,
+    const char *call, const char *json)
 {
 	char subject[160];
-	struct asked *to;
+	struct inspector_query *to;
 	enum rc rc;
 
-	if (!names_token_ok(q->stream) || q->deadline.ms <= 0)
+	if (!bus_token_valid(q->stream) || q->deadline.ms <= 0)
 		return RC_INVALID;
 	(void)snprintf(
-	    subject, sizeof(subject), "$JS.API.STREAM.%s.%s", what, q->stream);
+	    subject, sizeof(subject), "$JS.API.STREAM.%s.%s", call, q->stream);
 	to = mem_alloc(sizeof(*to));
-	*to = (struct asked){ q->fn, q->arg };
-	rc = bus_ask(b,
-	    &(struct bus_question){ subject, str_of(json), NULL, q->deadline },
-	    (struct bus_reply_handler){ .fn = on_answer, .arg = to }, NULL);
+	*to = (struct inspector_query){ q->fn, q->arg };
+	rc = bus_request_send(b,
+	    &(struct bus_request_out){
+		subject, str_of(json), NULL, q->deadline },
+	    (struct bus_reply_handler){ .fn = inspector_on_reply, .arg = to },
+	    NULL);
 	if (rc != RC_OK)
 		free(to);
 	return rc;
 }
 
 static enum rc
-ask_of(struct bus *b, const struct bus_stream_query *q, const char *what,
-    int64_t seq, const char *more)
+inspector_request_seq(struct bus *b, const struct bus_stream_query *q,
+    const char *call, int64_t seq, const char *more)
 {
 	char json[96];
 
@@ -184,31 +186,32 @@ ask_of(struct bus *b, const struct bus_stream_query *q, const char *what,
 		return RC_INVALID;
 	(void)snprintf(
 	    json, sizeof(json), "{\"seq\":%lld%s}", (long long)seq, more);
-	return ask(b, q, what, json);
+	return inspector_request(b, q, call, json);
 }
 
 enum rc
 bus_stream_info(struct bus *b, const struct bus_stream_query *q)
 {
-	return ask(b, q, "INFO", "");
+	return inspector_request(b, q, "INFO", "");
 }
 
 enum rc
 bus_stream_msg_get(struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
-	return ask_of(b, q, "MSG.GET", seq, "");
+	return inspector_request_seq(b, q, "MSG.GET", seq, "");
 }
 
 enum rc
 bus_stream_msg_next(
     struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
-	return ask_of(b, q, "MSG.GET", seq, ",\"next_by_subj\":\">\"");
+	return inspector_request_seq(
+	    b, q, "MSG.GET", seq, ",\"next_by_subj\":\">\"");
 }
 
 enum rc
 bus_stream_msg_delete(
     struct bus *b, const struct bus_stream_query *q, int64_t seq)
 {
-	return ask_of(b, q, "MSG.DELETE", seq, "");
+	return inspector_request_seq(b, q, "MSG.DELETE", seq, "");
 }

@@ -1,17 +1,16 @@
 /*
- * Subscriptions, the messages they bring, and their draining.
+ * Subscriptions: restored after a reconnect, delivery to handlers, draining.
  */
 #include <assert.h>
 #include <stdlib.h>
 
-#include "bus/internal.h"
+#include "bus/bus_internal.h"
+#include "bus/jetstream.h"
 #include "core/log.h"
 #include "core/mem.h"
 
-/* ---- what bus.c needs --------------------------------------------------- */
-
 struct bus_sub *
-bus_sub_make(
+bus_sub_new(
     struct bus *b, enum sub_kind kind, const char *subject, const char *queue)
 {
 	struct bus_sub *s = mem_zalloc(sizeof(*s));
@@ -25,21 +24,21 @@ bus_sub_make(
 }
 
 enum rc
-bus_sub_put(struct bus_sub *s)
+bus_sub_attach(struct bus_sub *s)
 {
 	enum rc rc;
 
-	rc = conn_subscribe(s->bus->conn, s->subject, s->queue, s, &s->on);
+	rc = bus_conn_subscribe(s->bus->conn, s->subject, s->queue, s, &s->on);
 	if (rc == RC_OK)
 		s->live++;
 	return rc;
 }
 
-/* Nothing uses s's subscription on the connection any more. */
+/* The library no longer uses s's subscription on the connection. */
 static void
-let_go(struct bus_sub *s)
+sub_detach(struct bus_sub *s)
 {
-	conn_sub_free(s->on);
+	bus_conn_sub_free(s->on);
 	s->on = NULL;
 	s->draining = false;
 }
@@ -47,15 +46,15 @@ let_go(struct bus_sub *s)
 static void
 sub_free(struct bus_sub *s)
 {
-	conn_sub_free(s->on);
+	bus_conn_sub_free(s->on);
 	free(s->subject);
 	free(s->queue);
 	free(s);
 }
 
-/* Free s if it is dead and no event can name it any more. */
+/* Free s if it is dead and no further event refers to it. */
 static void
-bury(struct bus_sub *s)
+sub_reap(struct bus_sub *s)
 {
 	if (!s->dead || s->live > 0 || s->on != NULL)
 		return;
@@ -64,43 +63,43 @@ bury(struct bus_sub *s)
 }
 
 void
-bus_sub_end(struct bus_sub *s, uint64_t gen)
+bus_sub_on_end(struct bus_sub *s, uint64_t gen)
 {
 	struct bus *b = s->bus;
 
 	s->live--;
 	if (s->draining && gen == b->gen) {
-		let_go(s);
+		sub_detach(s);
 		bus_drain_check(b);
 	}
-	bury(s);
+	sub_reap(s);
 }
 
 void
-bus_subs_lost(struct bus *b)
+bus_subs_detach(struct bus *b)
 {
 	struct bus_sub *s, *next;
 
-	let_go(&b->inbox);
+	sub_detach(&b->inbox);
 	TAILQ_FOREACH (s, &b->subs, link)
-		let_go(s);
+		sub_detach(s);
 	for (s = TAILQ_FIRST(&b->ended); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, link);
-		let_go(s);
-		bury(s);
+		sub_detach(s);
+		sub_reap(s);
 	}
 }
 
 void
-bus_sub_passed(struct bus *b)
+bus_sub_unsubscribed(struct bus *b)
 {
 	struct bus_sub *s;
 
-	/* They come back in the order in which they were sent. */
+	/* Pings come back in the order in which they were sent. */
 	TAILQ_FOREACH (s, &b->ended, link)
 		if (s->on != NULL) {
-			let_go(s);
-			bury(s);
+			sub_detach(s);
+			sub_reap(s);
 			return;
 		}
 }
@@ -118,16 +117,15 @@ bus_subs_free(struct bus *b)
 	free(b->inbox.subject);
 }
 
-/* ---- messages ----------------------------------------------------------- */
+/* ---- delivery ---- */
 
 static struct wall
-deadline_of(const struct bus_msg *m)
+sub_msg_deadline(const struct bus_msg *m)
 {
-	struct str text = conn_msg_header(m, HEADER_DEADLINE);
+	struct str text = bus_conn_msg_header(m, HEADER_DEADLINE);
 	struct wall t = { 0 };
 
-	/* What cannot be read is no deadline: its sender asked for none that
-	 * anybody could keep. */
+	/* An unreadable deadline counts as none. */
 	if (text.p != NULL && str_to_i64(text, 1, INT64_MAX, &t.ms) != RC_OK)
 		t.ms = 0;
 	return t;
@@ -137,24 +135,24 @@ void
 bus_sub_deliver(struct bus_sub *s, struct bus_msg *m)
 {
 	struct bus *b = s->bus;
-	struct bus_delivery job;
+	struct bus_delivery d;
 
 	if (s->dead) {
 		bus_msg_free(m);
 		return;
 	}
-	/* The handler may keep m for longer than s lives. */
+	/* m may outlive s. */
 	m->sub = NULL;
 	m->stored = s->kind == SUB_STREAM;
-	/* What was stored is never late: storing it was meant to outlast. */
+	/* A stored message has no deadline: it outlives its publisher. */
 	if (!m->stored)
-		m->deadline = deadline_of(m);
+		m->deadline = sub_msg_deadline(m);
 	if (m->deadline.ms != 0 && clock_wall().ms > m->deadline.ms) {
 		metric_add(b->metric.stale, 1);
-		bus_msg_refuse(m, RC_TIMEOUT);
+		bus_msg_reject(m, RC_TIMEOUT);
 		return;
 	}
-	if (m->stored && !bus_msg_delivery(m, &job)) {
+	if (m->stored && !bus_msg_delivery(m, &d)) {
 		log_warn("bus.not_from_stream", LOG_S("subject", s->subject));
 		bus_msg_free(m);
 		return;
@@ -162,51 +160,7 @@ bus_sub_deliver(struct bus_sub *s, struct bus_msg *m)
 	s->fn(s->arg, m);
 }
 
-struct str
-bus_msg_subject(const struct bus_msg *m)
-{
-	return conn_msg_subject(m);
-}
-
-struct str
-bus_msg_data(const struct bus_msg *m)
-{
-	return conn_msg_data(m);
-}
-
-struct wall
-bus_msg_deadline(const struct bus_msg *m)
-{
-	return m->deadline;
-}
-
-bool
-bus_msg_wants_reply(const struct bus_msg *m)
-{
-	return !m->stored && conn_msg_reply(m).n > 0;
-}
-
-bool
-bus_msg_trace(const struct bus_msg *m, struct trace *t)
-{
-	struct str text = conn_msg_header(m, HEADER_TRACE);
-
-	return text.p != NULL && trace_parse(text, t) == RC_OK;
-}
-
-struct str
-bus_msg_header(const struct bus_msg *m, const char *key)
-{
-	return conn_msg_header(m, key);
-}
-
-void
-bus_msg_free(struct bus_msg *m)
-{
-	conn_event_free(m);
-}
-
-/* ---- what users call ---------------------------------------------------- */
+/* ---- subscribing ---- */
 
 enum rc
 bus_subscribe(struct bus *b, const char *subject, const char *queue,
@@ -214,17 +168,17 @@ bus_subscribe(struct bus *b, const char *subject, const char *queue,
 {
 	struct bus_sub *s;
 
-	if (!names_subject_ok(subject, true) ||
-	    (queue != NULL && !names_queue_ok(queue)))
+	if (!bus_subject_valid(subject, true) ||
+	    (queue != NULL && !bus_queue_valid(queue)))
 		return RC_INVALID;
 	if (b->draining)
 		return RC_DOWN;
-	s = bus_sub_make(b, SUB_PLAIN, subject, queue);
+	s = bus_sub_new(b, SUB_PLAIN, subject, queue);
 	s->fn = fn;
 	s->arg = arg;
-	/* A connection that breaks here is replaced, and s put on the next. */
-	if (b->conn != NULL && bus_sub_put(s) != RC_OK)
-		conn_break(b->conn);
+	/* If this fails, s is attached to the next connection. */
+	if (b->conn != NULL && bus_sub_attach(s) != RC_OK)
+		bus_conn_break(b->conn);
 	if (out != NULL)
 		*out = s;
 	return RC_OK;
@@ -243,19 +197,19 @@ bus_unsubscribe(struct bus_sub *s)
 	s->dead = true;
 	s->draining = false;
 	if (s->on != NULL) {
-		conn_sub_end(s->on);
-		if (bus_greet(b) != RC_OK)
-			conn_break(b->conn);
+		bus_conn_sub_unsubscribe(s->on);
+		if (bus_send_ping(b) != RC_OK)
+			bus_conn_break(b->conn);
 	}
-	/* Events that name s may be in the inbox until its CONN_SUB_END. */
-	bury(s);
+	/* Events of s may be in the inbox until its BUS_EVENT_SUB_END. */
+	sub_reap(s);
 	bus_drain_check(b);
 }
 
-/* ---- draining ----------------------------------------------------------- */
+/* ---- draining ---- */
 
 static void
-drain_told(void *arg)
+sub_drained(void *arg)
 {
 	struct bus *b = arg;
 	loop_fn fn = b->drained;
@@ -274,7 +228,7 @@ bus_drain_check(struct bus *b)
 	TAILQ_FOREACH (s, &b->subs, link)
 		if (s->draining)
 			return;
-	loop_timer_set(b->loop, &b->drain_timer, clock_mono(), drain_told, b);
+	loop_timer_set(b->loop, &b->drain_timer, clock_mono(), sub_drained, b);
 }
 
 void
@@ -287,8 +241,8 @@ bus_drain(struct bus *b, loop_fn fn, void *arg)
 	TAILQ_FOREACH (s, &b->subs, link) {
 		if (s->on == NULL)
 			continue;
-		/* It fails if the connection has ended, which is told soon. */
-		s->draining = conn_sub_drain(s->on) == RC_OK;
+		/* Fails if the connection has ended; its event follows. */
+		s->draining = bus_conn_sub_drain(s->on) == RC_OK;
 	}
 	b->drained = fn;
 	b->drained_arg = arg;
