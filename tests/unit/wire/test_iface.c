@@ -171,7 +171,7 @@ static const struct entry bad[] = {
 	{ "peers", "{\"name\":\"a b\",\"description\":\"d\"}", "/peers/0/name",
 	    "has a character" },
 	{ "peers", "{\"name\":\"operator\",\"description\":\"d\"}", "/peers/0",
-	    "always there" },
+	    "is predefined" },
 	{ "streams",
 	    "{\"name\":\"S\",\"holds\":\"x\",\"manager\":\"p\","
 	    "\"consumers\":[],\"readers\":[],\"description\":\"d\"}",
