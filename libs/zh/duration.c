@@ -1,7 +1,7 @@
 /*
  * Durations, and what is counted from now with them.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "zh/zh_internal.h"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 
 enum holiday_rule_kind {
 	RULE_FIXED,

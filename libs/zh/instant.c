@@ -2,7 +2,7 @@
  * Instants: dates, parts of the day and clock times put together, and what
  * they mean on the calendar.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/holiday.h"
 #include "zh/zh_internal.h"
 

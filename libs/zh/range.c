@@ -1,7 +1,7 @@
 /*
  * Ranges: from one instant to another, or open at one end.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/zh_internal.h"
 
 #define DAY INT64_C(86400)

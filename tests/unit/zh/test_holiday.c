@@ -1,7 +1,7 @@
 /*
  * Holidays, and the lunar calendar by known dates and its own consistency.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "testkit/zh_fixture.h"
