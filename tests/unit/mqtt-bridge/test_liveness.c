@@ -52,7 +52,7 @@ TEST(a_terminal_is_in_a_batch_one_time)
 	heartbeat_batch_free(NULL);
 }
 
-TEST(a_full_batch_is_due_at_once)
+TEST(a_full_batch_is_due_immediately)
 {
 	struct heartbeat_batch *b = heartbeat_batch_new();
 	int i;

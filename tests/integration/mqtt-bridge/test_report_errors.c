@@ -1,12 +1,16 @@
 /*
- * Reports that do not count: each is kept in its terminal's record and told,
- * with what is wrong and where.
+ * Reports with errors: each error is stored in the terminal's record and
+ * published, with path and reason.
  */
-#include "body.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "testkit/bridge_fixture.h"
 
 static const struct {
 	const char *leaf, *payload, *outcome, *path, *reason;
-} cases[] = {
+} error_cases[] = {
 	{ "skills", "{\"skills\":", "refused", "", "" },
 	{ "skills", "", "refused", "", "" },
 	{ "skills", "{}", "refused", "/skills", "is missing" },
@@ -25,7 +29,7 @@ static const struct {
 	    "refused", "/skills/1/input_schema/properties/x/type", "" },
 	{ "intent_catalog",
 	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"a\"}]}", "refused",
-	    "/intent_catalog/1/id", "stands twice" },
+	    "/intent_catalog/1/id", "occurs twice" },
 	{ "intent_catalog",
 	    "{\"intent_catalog\":[{\"id\":\"a\"},{\"id\":\"b\",\"match\":"
 	    "{\"regex_any\":[\"x\",\"(\"]}}]}",
@@ -46,7 +50,7 @@ static const struct {
 	    "[{\"id\":\"a\",\"slots\":[{\"name\":\"s\",\"values\":\"x\"}]}]",
 	    "refused", "/0/slots/0/values", "must be an object" },
 	{ "intent_catalog", "[{\"id\":\"b\"},{\"id\":\"b\"}]", "refused",
-	    "/1/id", "stands twice" },
+	    "/1/id", "occurs twice" },
 	{ "intent_catalog", "{\"intent_catalog\":7}", "refused",
 	    "/intent_catalog", "" },
 	{ "online", "maybe", "refused", "", "must be one of" },
@@ -64,58 +68,60 @@ static const struct {
 };
 
 static void
-check(struct bed *b, natsSubscription *events, size_t i)
+error_check(struct bridge_fixture *b, natsSubscription *events, size_t i)
 {
 	struct terminal t;
-	json_t *j = tk_nats_next(events, BED_MS, NULL);
+	json_t *j = tk_nats_next(events, BRIDGE_WAIT_MS, NULL);
 	const char *text;
 
 	ck_assert_msg(j != NULL, "case %zu: no event", i);
 	text = tk_find_text(j, "payload.refusal.outcome");
 	ck_assert_msg(
-	    strcmp(text, cases[i].outcome) == 0, "case %zu: %s", i, text);
+	    strcmp(text, error_cases[i].outcome) == 0, "case %zu: %s", i, text);
 	text = tk_find_text(j, "payload.refusal.path");
 	ck_assert_msg(
-	    strcmp(text, cases[i].path) == 0, "case %zu: %s", i, text);
+	    strcmp(text, error_cases[i].path) == 0, "case %zu: %s", i, text);
 	text = tk_find_text(j, "payload.refusal.reason");
-	ck_assert_msg(strstr(text, cases[i].reason) != NULL && text[0] != '\0',
+	ck_assert_msg(
+	    strstr(text, error_cases[i].reason) != NULL && text[0] != '\0',
 	    "case %zu: %s", i, text);
 	ck_assert_uint_eq(strlen(tk_find_text(j, "payload.refusal.kind")),
-	    strcspn(cases[i].leaf, "/"));
-	/* What is kept is what was told. */
-	t = bed_terminal(b, "t1");
-	ck_assert(was_refused(&t, tk_find_text(j, "payload.refusal.at")));
+	    strcspn(error_cases[i].leaf, "/"));
+	/* The record has the published error. */
+	t = bridge_fixture_terminal(b, "t1");
+	ck_assert(bridge_terminal_has_error(
+	    &t, tk_find_text(j, "payload.refusal.at")));
 	json_decref(j);
 }
 
-TEST_T(each_kind_of_fault, 60)
+TEST_T(every_error_is_stored_and_published, 60)
 {
 	natsSubscription *events;
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	size_t i;
 
-	bed_start(&b);
+	bridge_fixture_start(&b);
 	events = tk_nats_listen(b.nc, "soul.event.report_refused.t1");
-	body_open(&d, &b, "t1");
-	for (i = 0; i < NELEM(cases); i++) {
-		body_say(&d, cases[i].leaf, cases[i].payload,
-		    (struct say){ 1, false });
-		check(&b, events, i);
+	mqtt_device_open(&d, &b, "t1");
+	for (i = 0; i < NELEM(error_cases); i++) {
+		mqtt_device_send(&d, error_cases[i].leaf,
+		    error_cases[i].payload, (struct mqtt_flags){ 1, false });
+		error_check(&b, events, i);
 	}
-	ck_assert(!bed_terminal(&b, "t1").catalog.p);
-	/* The skills of the noted report count. */
-	ck_assert_str_eq(bed_terminal(&b, "t1").skills.p,
+	ck_assert(!bridge_fixture_terminal(&b, "t1").catalog.p);
+	/* A noted report counts otherwise. */
+	ck_assert_str_eq(bridge_fixture_terminal(&b, "t1").skills.p,
 	    "[{\"name\":\"a\"},{\"name\":\"b\"}]");
 	natsSubscription_Destroy(events);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* In the order of enum terminal_said. */
+/* In the order of the kinds in the record. */
 static const struct {
 	const char *leaf, *bad, *good;
-} kinds[TERMINAL_SAID] = {
+} error_kinds[TERMINAL_SAID] = {
 	{ "online", "maybe", "online" },
 	{ "heartbeat",
 	    "01234567890123456789012345678901234567890123456789012345678901234",
@@ -125,91 +131,99 @@ static const struct {
 	{ "result/r1", "{}", "{\"request_id\":\"r1\",\"ok\":true}" },
 };
 
-struct standing {
-	struct bed *b;
-	unsigned said; /* a bit for each */
+struct error_set {
+	struct bridge_fixture *b;
+	unsigned kinds; /* one bit for each kind */
 };
 
 static bool
-stand(void *arg)
+error_set_matches(void *arg)
 {
-	struct standing *s = arg;
-	struct terminal t = bed_terminal(s->b, "t1");
-	unsigned said = 0, i;
+	struct error_set *s = arg;
+	struct terminal t = bridge_fixture_terminal(s->b, "t1");
+	unsigned kinds = 0, i;
 
 	for (i = 0; i < TERMINAL_SAID; i++)
 		if (t.refused[i].p != NULL)
-			said |= 1U << i;
-	return said == s->said;
+			kinds |= 1U << i;
+	return kinds == s->kinds;
 }
 
-/* The last refusal of each kind stands until a report of that kind counts. */
-TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
+TEST_T(a_valid_report_clears_the_error_of_its_kind, 60)
 {
-	struct standing s = { .said = 0 };
-	const struct say once = { 1, false };
-	struct bed b;
-	struct body d;
+	struct error_set s = { .kinds = 0 };
+	const struct mqtt_flags flags = { 1, false };
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	unsigned i;
 
-	bed_start(&b);
+	bridge_fixture_start(&b);
 	s.b = &b;
-	body_open(&d, &b, "t1");
-	body_report(&d, "online", "online");
-	bed_wait(&b, "t1", is_present, "present");
+	mqtt_device_open(&d, &b, "t1");
+	mqtt_device_report(&d, "online", "online");
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
 	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke",
+	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke",
 		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
 	    "delivered");
 	for (i = 0; i < TERMINAL_SAID; i++) {
-		body_say(&d, kinds[i].leaf, kinds[i].bad, once);
-		s.said |= 1U << i;
-		ck_assert_msg(tk_until(stand, &s, BED_MS), "+ %u", i);
+		mqtt_device_send(
+		    &d, error_kinds[i].leaf, error_kinds[i].bad, flags);
+		s.kinds |= 1U << i;
+		ck_assert_msg(
+		    tk_until(error_set_matches, &s, BRIDGE_WAIT_MS), "+ %u", i);
 	}
 	for (i = 0; i < TERMINAL_SAID; i++) {
-		body_say(&d, kinds[i].leaf, kinds[i].good, once);
-		s.said &= ~(1U << i);
-		ck_assert_msg(tk_until(stand, &s, BED_MS), "- %u", i);
+		mqtt_device_send(
+		    &d, error_kinds[i].leaf, error_kinds[i].good, flags);
+		s.kinds &= ~(1U << i);
+		ck_assert_msg(
+		    tk_until(error_set_matches, &s, BRIDGE_WAIT_MS), "- %u", i);
 	}
-	/* One that counts but for a part is told until the next. */
-	body_say(&d, "skills",
+	/* A noted report leaves an error until the next one. */
+	mqtt_device_send(&d, "skills",
 	    "{\"skill_version\":2,\"skills\":[{\"name\":\"a\"},{\"name\":"
 	    "\"a\"}]}",
-	    once);
-	s.said = 1U << TERMINAL_SAID_SKILLS;
-	ck_assert(tk_until(stand, &s, BED_MS));
-	body_say(&d, "skills", SKILLS_V(3), once);
-	s.said = 0;
-	ck_assert(tk_until(stand, &s, BED_MS));
-	body_leave(&d);
-	bed_stop(&b);
+	    flags);
+	s.kinds = 1U << TERMINAL_SAID_SKILLS;
+	ck_assert(tk_until(error_set_matches, &s, BRIDGE_WAIT_MS));
+	mqtt_device_send(&d, "skills", SKILLS_V(3), flags);
+	s.kinds = 0;
+	ck_assert(tk_until(error_set_matches, &s, BRIDGE_WAIT_MS));
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* A good catalog stays when a bad one comes, and is not checked twice. */
-TEST(a_bad_catalog_does_not_replace_a_good_one)
+/* The invalid catalog is sent several times; the valid one is known by then. */
+TEST(an_invalid_catalog_does_not_replace_a_valid_one)
 {
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	int i;
 
-	bed_start(&b);
-	body_open(&d, &b, "t1");
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < 3; i++) {
-		body_report(&d, "intent_catalog", CATALOG_V(3));
-		bed_wait(&b, "t1", has_catalog, "intent_3");
-		body_report(&d, "intent_catalog",
+		mqtt_device_report(&d, "intent_catalog", CATALOG_V(3));
+		bridge_fixture_wait(
+		    &b, "t1", bridge_terminal_has_catalog, "intent_3");
+		mqtt_device_report(&d, "intent_catalog",
 		    "{\"catalog_version\":4,\"intent_catalog\":[{\"id\":\"x\","
 		    "\"match\":{\"regex_any\":[\"(\"]}}]}");
-		bed_wait(&b, "t1", was_refused, "regex_any/0");
-		ck_assert_int_eq(bed_terminal(&b, "t1").catalog_version, 3);
+		bridge_fixture_wait(
+		    &b, "t1", bridge_terminal_has_error, "regex_any/0");
+		ck_assert_int_eq(
+		    bridge_fixture_terminal(&b, "t1").catalog_version, 3);
 	}
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Topics that are none of a body's, and names that are no ids.  The broker
- * itself refuses control characters. */
-TEST(wrong_topics)
+/*
+ * Not a terminal's topics, or invalid ids.  The broker itself rejects control
+ * characters.
+ */
+TEST(unknown_topics_are_ignored)
 {
 	static const char *const topics[] = {
 		"soul/terminal//skills",
@@ -222,47 +236,48 @@ TEST(wrong_topics)
 		"soul/elsewhere/t1/skills",
 	};
 	struct terminal t;
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	size_t i;
 
-	bed_start(&b);
-	body_open(&d, &b, "t1");
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < NELEM(topics); i++)
-		body_publish(
-		    &d, topics[i], STR("[]"), (struct say){ 1, false });
-	body_report(&d, "skills", SKILLS_V(1));
-	bed_wait(&b, "t1", has_skills, "skill_1");
-	t = bed_terminal(&b, "t1");
-	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
+		mqtt_device_publish(
+		    &d, topics[i], STR("[]"), (struct mqtt_flags){ 1, false });
+	mqtt_device_report(&d, "skills", SKILLS_V(1));
+	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
+	t = bridge_fixture_terminal(&b, "t1");
+	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_SAID).p);
 	ck_assert(tk_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Ids of all kinds are levels of topics, tokens of subjects, parts of keys. */
-TEST(ids_of_all_kinds)
+/* Any id works in topics, subjects and Redis keys. */
+TEST(every_valid_id_works)
 {
 	static const char *const ids[] = { "灯", "a b", "a.b*c>d", "~x", "$x" };
 	char payload[256], topic[512];
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	size_t i;
 
-	bed_start(&b);
-	body_init(&d, PREFIX, "t1");
-	body_connect(&d, &b);
+	bridge_fixture_start(&b);
+	mqtt_device_init(&d, TOPIC_PREFIX, "t1");
+	mqtt_device_connect(&d, &b);
 	for (i = 0; i < NELEM(ids); i++) {
 		snprintf(
 		    topic, sizeof(topic), "soul/terminal/%s/skills", ids[i]);
 		snprintf(payload, sizeof(payload),
 		    "{\"terminal_id\":\"%s\",\"skills\":[{\"name\":\"s%zu\"}]}",
 		    ids[i], i);
-		body_publish(
-		    &d, topic, str_of(payload), (struct say){ 1, true });
+		mqtt_device_publish(
+		    &d, topic, str_of(payload), (struct mqtt_flags){ 1, true });
 		snprintf(payload, sizeof(payload), "s%zu", i);
-		bed_wait(&b, ids[i], has_skills, payload);
+		bridge_fixture_wait(
+		    &b, ids[i], bridge_terminal_has_skills, payload);
 	}
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
