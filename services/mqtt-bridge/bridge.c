@@ -122,7 +122,7 @@ bridge_check(const void *arg, struct buf *errors, struct buf *known)
 	(void)known;
 	if (error != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", error);
-	error = mqtt_opts_fault(&o);
+	error = mqtt_opts_error(&o);
 	if (error != NULL)
 		buf_printf(errors,
 		    "MQTT_BROKER_URL, MQTT_CA_FILE, MQTT_CERT_FILE, "

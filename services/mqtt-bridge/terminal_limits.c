@@ -80,7 +80,7 @@ void
 flood_limiter_refund(
     struct flood_limiter *f, size_t row, struct str id, size_t bytes)
 {
-	rate_give(flood_rate(f, row), id, flood_cost(bytes));
+	rate_refund(flood_rate(f, row), id, flood_cost(bytes));
 }
 
 /* ---- events ---- */

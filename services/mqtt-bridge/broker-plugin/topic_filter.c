@@ -18,7 +18,7 @@ static bool
 topic_has_level(struct str topic, struct str level)
 {
 	while (topic.p != NULL)
-		if (str_eq(str_cut(&topic, '/'), level))
+		if (str_eq(str_split(&topic, '/'), level))
 			return true;
 	return false;
 }
@@ -44,7 +44,7 @@ topic_filters_new(struct str text, struct topic_filters **out)
 	f->text = str_dup(text);
 	struct str rest = { f->text, text.n };
 	while (rc == RC_OK && rest.p != NULL) {
-		struct str line = str_trim(str_cut(&rest, '\n'));
+		struct str line = str_trim(str_split(&rest, '\n'));
 		if (str_starts(line, RULE))
 			rc = topic_filter_add(f,
 			    str_trim((struct str){
@@ -75,8 +75,8 @@ topic_filter_matches(struct str rule, struct str user, struct str filter)
 	bool own = false;
 
 	while (rule.p != NULL && filter.p != NULL) {
-		struct str want = str_cut(&rule, '/');
-		struct str have = str_cut(&filter, '/');
+		struct str want = str_split(&rule, '/');
+		struct str have = str_split(&filter, '/');
 		if (str_eq(want, USER)) {
 			if (!str_eq(have, user))
 				return false;
@@ -113,7 +113,7 @@ topic_name_error(struct str user, struct str topic, bool retain)
 	struct str rest = topic, before = STR(""), last = STR("");
 
 	while (rest.p != NULL) {
-		struct str level = str_cut(&rest, '/');
+		struct str level = str_split(&rest, '/');
 		if (level.n > ID_MAX)
 			return "PUBLISH with an id that is too long";
 		if (retain && str_eq(before, user) && str_eq(last, RESULT))

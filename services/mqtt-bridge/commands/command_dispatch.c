@@ -108,7 +108,7 @@ command_error_text(enum rc rc)
 	case RC_TIMEOUT:
 		return "sent, but the connection to the broker broke before its "
 		       "acknowledgement";
-	case RC_AGAIN:
+	case RC_RETRY:
 		return "not sent: too many commands are pending";
 	case RC_DENIED:
 		return "the broker did not allow it";
@@ -301,7 +301,7 @@ command_accept(struct endpoint *endpoint, struct outgoing *s,
 		return;
 	}
 	if (c->n == QUEUE_MAX) {
-		outgoing_finish(s, delivery_after(RC_AGAIN));
+		outgoing_finish(s, delivery_after(RC_RETRY));
 		return;
 	}
 	if (cmd->payload.p == bus_msg_data(s->m).p) {
@@ -386,7 +386,7 @@ command_subscribe(struct endpoint *endpoint)
 	struct buf subject = BUF_INIT(512);
 	enum rc rc;
 
-	before = str_cut(&rest, '*');
+	before = str_split(&rest, '*');
 	buf_put_str(&subject, before);
 	buf_puts(&subject, b->broker_token);
 	buf_put_str(&subject, rest);

@@ -47,7 +47,7 @@ reload_caught_signals(int64_t pid)
 	if (password_file_read(path, &b, &why) == RC_OK) {
 		rest = buf_str(&b);
 		while (rest.p != NULL) {
-			line = str_cut(&rest, '\n');
+			line = str_split(&rest, '\n');
 			if (str_starts(line, STR("SigCgt:")))
 				mask = strtoull(line.p + 7, NULL, 16);
 		}
@@ -62,11 +62,11 @@ reload_send_sighup(int64_t pid, const char **why)
 {
 	*why = "the broker is not running, or does not handle SIGHUP yet";
 	if ((reload_caught_signals(pid) & (UINT64_C(1) << (SIGHUP - 1))) == 0)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (kill((pid_t)pid, SIGHUP) == 0)
 		return RC_OK;
 	*why = strerrordesc_np(errno);
-	return RC_AGAIN;
+	return RC_RETRY;
 }
 
 static enum rc
@@ -81,7 +81,7 @@ reload_read_pid(const char *path, int64_t *pid, const char **why)
 		rc = RC_INVALID;
 	}
 	buf_free(&b);
-	return rc == RC_OK ? RC_OK : RC_AGAIN;
+	return rc == RC_OK ? RC_OK : RC_RETRY;
 }
 
 static enum rc
@@ -100,7 +100,7 @@ reload_start_command(const char *command, const char **why)
 	if (err == 0)
 		return RC_OK;
 	*why = strerrordesc_np(err);
-	return RC_AGAIN;
+	return RC_RETRY;
 }
 
 static enum rc
@@ -113,7 +113,7 @@ password_sync_reload(const struct broker_reload *r, const char **why)
 		return reload_start_command(r->command, why);
 	if (r->pid_file != NULL &&
 	    reload_read_pid(r->pid_file, &pid, why) != RC_OK)
-		return RC_AGAIN;
+		return RC_RETRY;
 	return pid == 0 ? RC_OK : reload_send_sighup(pid, why);
 }
 

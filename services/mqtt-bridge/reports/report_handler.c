@@ -148,7 +148,7 @@ report_written(struct reports *r, const struct terminal_report *t)
 		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 		report_failed(r, t);
 		break;
 	default:
@@ -233,7 +233,7 @@ reports_flush_heartbeats(struct reports *r)
 	/* Failed ones have been added again and stay. */
 	for (i = 0; i < n; i++)
 		if (v[i].rc != RC_DOWN && v[i].rc != RC_TIMEOUT &&
-		    v[i].rc != RC_AGAIN)
+		    v[i].rc != RC_RETRY)
 			heartbeat_batch_remove(r->heartbeats, ids[i]);
 }
 

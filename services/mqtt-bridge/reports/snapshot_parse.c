@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/budget.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/map.h"
 #include "core/mem.h"
 #include "rx/rx.h"
