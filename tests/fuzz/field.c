@@ -82,7 +82,7 @@ cursor(struct str s)
 static void
 trace(struct str s)
 {
-	char text[TRACE_PARENT_MAX], again[TRACE_PARENT_MAX];
+	char text[TRACE_PARENT_MAX], second[TRACE_PARENT_MAX];
 	struct trace t, u;
 
 	if (trace_parse(s, &t) != RC_OK)
@@ -91,8 +91,8 @@ trace(struct str s)
 	must(strspn(t.span_id, "0123456789abcdef") == 16);
 	trace_format(&t, text);
 	must(trace_parse(str_of(text), &u) == RC_OK);
-	trace_format(&u, again);
-	must(strcmp(text, again) == 0);
+	trace_format(&u, second);
+	must(strcmp(text, second) == 0);
 }
 
 static void

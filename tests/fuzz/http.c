@@ -57,7 +57,7 @@ try_target(struct str target)
 
 /* An address is read again as what it was written as. */
 static void
-same_again(const struct client_addr *p)
+same_twice(const struct peer *p)
 {
 	struct client_addr q;
 
@@ -74,18 +74,18 @@ try_peer(struct str value, const struct header_field *f, size_t n)
 	struct client_addr p;
 	size_t i;
 
-	if (client_addr_parse(value, &p) == RC_OK)
-		same_again(&p);
-	if (proxy_nets_parse(value, &nets) == RC_OK) {
-		must(nets.n <= PROXY_NETS_MAX);
+	if (peer_read(value, &p) == RC_OK)
+		same_twice(&p);
+	if (peer_nets_read(value, &nets) == RC_OK) {
+		must(nets.n <= PEER_NETS_MAX);
 		for (i = 0; i < nets.n; i++) {
 			must((nets.net[i].addr & ~nets.net[i].mask) == 0);
 			must(proxy_nets_contain(&nets, nets.net[i].addr));
 		}
 	}
-	must(proxy_nets_parse(STR("10.0.0.0/8"), &ours) == RC_OK);
-	must(client_addr_find(&p, STR("10.0.0.1"), &ours, f, n) == RC_OK);
-	same_again(&p);
+	must(peer_nets_read(STR("10.0.0.0/8"), &ours) == RC_OK);
+	must(peer_find(&p, STR("10.0.0.1"), &ours, f, n) == RC_OK);
+	same_twice(&p);
 	/* Nobody else is believed. */
 	must(client_addr_find(&p, STR("192.0.2.1"), &ours, f, n) == RC_OK);
 	must(strcmp(p.text, "192.0.2.1") == 0);
@@ -121,15 +121,15 @@ try_cors(struct str value, struct str origin)
 static void
 try_trace(struct str value)
 {
-	char text[TRACE_PARENT_MAX], again[TRACE_PARENT_MAX];
+	char text[TRACE_PARENT_MAX], second[TRACE_PARENT_MAX];
 	struct trace t, u;
 
 	if (trace_parse(value, &t) != RC_OK)
 		return;
 	trace_format(&t, text);
 	must(trace_parse(str_of(text), &u) == RC_OK);
-	trace_format(&u, again);
-	must(strcmp(text, again) == 0);
+	trace_format(&u, second);
+	must(strcmp(text, second) == 0);
 }
 
 static void

@@ -112,7 +112,7 @@ check_invalid(
 	codec_free(&c);
 }
 
-TEST(each_case_has_the_verdict_that_it_says)
+TEST(each_case_has_its_verdict)
 {
 	const struct wire_desc *d;
 	char what[256];
