@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "must.h"
-#include "profile_doc.h"
+#include "profile/profile_store.h"
 #include "wire/tree.h"
 
 #define ARENA_MAX (4UL * 1024 * 1024)
@@ -21,7 +21,7 @@ by_path(const void *a, const void *b)
 
 /* In order, without those that remove. */
 static void
-settle(struct profile_leaves *l)
+sort_leaves(struct profile_leaves *l)
 {
 	size_t i, n = 0;
 
@@ -67,21 +67,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct str patch = { (const char *)data, n };
 	struct arena *a = arena_new(ARENA_MAX);
 	struct buf doc = BUF_INIT(DOC_MAX);
-	struct profile_leaves l, again;
+	struct profile_leaves l, reread;
 	struct wire_err err = { "", "" };
 	size_t i;
 
 	if (profile_doc_patch(patch, a, &l, &err) == RC_OK) {
 		check(&l);
-		settle(&l);
+		sort_leaves(&l);
 		write_doc(&l, &doc);
-		must(
-		    profile_doc_patch(buf_str(&doc), a, &again, &err) == RC_OK);
-		settle(&again);
-		must(again.n == l.n);
+		must(profile_doc_patch(buf_str(&doc), a, &reread, &err) ==
+		    RC_OK);
+		sort_leaves(&reread);
+		must(reread.n == l.n);
 		for (i = 0; i < l.n; i++) {
-			must(str_eq(again.leaf[i].path, l.leaf[i].path));
-			must(str_eq(again.leaf[i].value, l.leaf[i].value));
+			must(str_eq(reread.leaf[i].path, l.leaf[i].path));
+			must(str_eq(reread.leaf[i].value, l.leaf[i].value));
 		}
 	} else {
 		must(err.why[0] != '\0');
