@@ -101,16 +101,16 @@ dead_letter_member(struct arena *a, const struct wire_tree *v, const char *key)
 
 void
 dead_letter_read(
-    const struct bus_shelved *m, struct arena *a, struct dead_letter *out)
+    const struct bus_stream_msg *m, struct arena *a, struct dead_letter *out)
 {
 	static const struct str dead = STR_INIT("soul.dead.");
 	struct wire_tree *v = NULL;
 
 	*out = (struct dead_letter){ .seq = m->seq,
 		.at = m->stored,
-		.why = bus_shelved_header(m, DEAD_LETTER_REASON),
+		.why = bus_stream_msg_header(m, DEAD_LETTER_REASON),
 		.m = m };
-	if (str_to_i64(bus_shelved_header(m, DEAD_LETTER_DELIVERIES), 0,
+	if (str_to_i64(bus_stream_msg_header(m, DEAD_LETTER_DELIVERIES), 0,
 		INT64_MAX, &out->deliveries) != RC_OK)
 		out->deliveries = 0;
 	if (str_starts(m->subject, dead))
@@ -219,9 +219,9 @@ dead_letter_write_full(const struct dead_letter *l, struct buf *out)
 	buf_putc(out, '\n');
 	dead_letter_put_field(out, "subject  ", l->m->subject);
 	dead_letter_put_field(
-	    out, "id       ", bus_shelved_header(l->m, "Nats-Msg-Id"));
+	    out, "id       ", bus_stream_msg_header(l->m, "Nats-Msg-Id"));
 	dead_letter_put_field(
-	    out, "trace    ", bus_shelved_header(l->m, "traceparent"));
+	    out, "trace    ", bus_stream_msg_header(l->m, "traceparent"));
 	buf_printf(out, "bytes    %zu\n\n", l->m->data.n);
 	dead_letter_put_plain(out, l->m->data, NO_LIMIT, "\n\t");
 	buf_putc(out, '\n');
@@ -233,7 +233,7 @@ dead_letter_write_full(const struct dead_letter *l, struct buf *out)
 #define DUPLICATES_S 600
 
 enum rc
-dead_letter_ensure_stream(struct bus *b, bus_wish_fn ready)
+dead_letter_ensure_stream(struct bus *b, bus_ready_fn ready)
 {
 	static const char *const subjects[] = { WIRE_SUBJECT_ALL_JOB_DEAD };
 	const struct bus_stream s = {
@@ -246,15 +246,15 @@ dead_letter_ensure_stream(struct bus *b, bus_wish_fn ready)
 		.ready = ready,
 	};
 
-	return bus_stream_keep(b, &s);
+	return bus_stream_ensure(b, &s);
 }
 
 /* Publish with data as the payload. */
 static enum rc
 dead_letter_send(struct bus *b, const struct bus_msg *msg, struct str data,
-    const char *why, struct bus_stored_waiter on_ack)
+    const char *why, struct bus_pub_ack_handler on_ack)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	struct dead_letter_headers note;
 	struct trace trace;
 	char id[64];
@@ -263,7 +263,7 @@ dead_letter_send(struct bus *b, const struct bus_msg *msg, struct str data,
 		.headers = note.headers,
 		.nheaders = NELEM(note.headers) };
 
-	(void)bus_msg_job(msg, &j);
+	(void)bus_msg_delivery(msg, &j);
 	dead_letter_headers(why, j.delivered, &note);
 	snprintf(id, sizeof(id), JOBS_STREAM ".%lld", (long long)j.seq);
 	if (bus_msg_trace(msg, &trace))
@@ -273,14 +273,14 @@ dead_letter_send(struct bus *b, const struct bus_msg *msg, struct str data,
 
 enum rc
 dead_letter_publish(struct bus *b, const struct bus_msg *msg, const char *why,
-    struct bus_stored_waiter on_ack)
+    struct bus_pub_ack_handler on_ack)
 {
 	struct str data = bus_msg_data(msg);
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	char text[128];
 	enum rc rc;
 
-	(void)bus_msg_job(msg, &j);
+	(void)bus_msg_delivery(msg, &j);
 	log_error("job.dead", LOG_I("seq", j.seq),
 	    LOG_V("job", bus_msg_id(msg)), LOG_I("delivered", j.delivered),
 	    LOG_S("why", why));

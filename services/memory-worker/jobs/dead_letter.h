@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
-#include "bus/shelf.h"
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -32,9 +31,9 @@
 
 /*
  * dead_letter_ensure_stream(b, ready):
- * Create or update the stream, as bus_stream_keep(); ready gets NULL.
+ * Create or update the stream, as bus_stream_ensure(); ready gets NULL.
  */
-enum rc dead_letter_ensure_stream(struct bus *b, bus_wish_fn ready) RC_CHECK;
+enum rc dead_letter_ensure_stream(struct bus *b, bus_ready_fn ready) RC_CHECK;
 
 /*
  * dead_letter_publish(b, msg, why, on_ack):
@@ -43,7 +42,7 @@ enum rc dead_letter_ensure_stream(struct bus *b, bus_wish_fn ready) RC_CHECK;
  * stream and the dead letter refers to it.  Fails as bus_stream_publish().
  */
 enum rc dead_letter_publish(struct bus *b, const struct bus_msg *msg,
-    const char *why, struct bus_stored_waiter on_ack) RC_CHECK;
+    const char *why, struct bus_pub_ack_handler on_ack) RC_CHECK;
 
 /* ---- pure ---- */
 
@@ -69,7 +68,7 @@ struct dead_letter {
 	struct str kind;    /* of job, from its subject; may be empty */
 	/* Members of the job; absent if it has none. */
 	struct str job_id, user_id, soul_id, text;
-	const struct bus_shelved *m;
+	const struct bus_stream_msg *m;
 };
 
 /*
@@ -77,7 +76,7 @@ struct dead_letter {
  * Any message is accepted.  Texts live in a and in m.
  */
 void dead_letter_read(
-    const struct bus_shelved *m, struct arena *a, struct dead_letter *out);
+    const struct bus_stream_msg *m, struct arena *a, struct dead_letter *out);
 
 /*
  * dead_letter_write_line(l, out): A few lines for a list, with a shortened

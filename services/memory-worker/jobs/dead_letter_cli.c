@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/shelf.h"
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
@@ -127,10 +126,10 @@ dead_stop(struct dead_session *d, enum rc rc)
 	}
 }
 
-static struct bus_shelf_ask
-dead_query(struct dead_session *d, bus_shelf_fn fn)
+static struct bus_stream_query
+dead_query(struct dead_session *d, bus_stream_query_fn fn)
 {
-	return (struct bus_shelf_ask){ .stream = DEAD_STREAM,
+	return (struct bus_stream_query){ .stream = DEAD_STREAM,
 		.deadline = { clock_wall().ms + REPLY_MS },
 		.fn = fn,
 		.arg = d };
@@ -139,7 +138,7 @@ dead_query(struct dead_session *d, bus_shelf_fn fn)
 /* ---- replaying and dropping ---- */
 
 static void
-dead_on_deleted(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+dead_on_deleted(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead_session *d = arg;
 	char text[160];
@@ -171,15 +170,15 @@ dead_on_deleted(void *arg, enum rc rc, const struct bus_shelf_answer *a)
 static void
 dead_delete(struct dead_session *d)
 {
-	struct bus_shelf_ask q = dead_query(d, dead_on_deleted);
-	enum rc rc = bus_shelf_delete(d->bus, &q, d->seq);
+	struct bus_stream_query q = dead_query(d, dead_on_deleted);
+	enum rc rc = bus_stream_msg_delete(d->bus, &q, d->seq);
 
 	if (rc != RC_OK)
 		dead_on_deleted(d, rc, NULL);
 }
 
 static void
-dead_on_published(void *arg, enum rc rc, const struct bus_stored *stored)
+dead_on_published(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct dead_session *d = arg;
 
@@ -225,11 +224,11 @@ dead_replay(struct dead_session *d, const struct dead_letter *l)
 	 * this is done again because the deletion failed. */
 	snprintf(
 	    id, sizeof(id), DEAD_STREAM ".%s.%lld", seq, (long long)l->at.ms);
-	if (trace_parse(bus_shelved_header(l->m, "traceparent"), &trace) ==
+	if (trace_parse(bus_stream_msg_header(l->m, "traceparent"), &trace) ==
 	    RC_OK)
 		meta.trace = &trace;
 	rc = bus_stream_publish(d->bus, subject, l->m->data, &meta,
-	    (struct bus_stored_waiter){ dead_on_published, d });
+	    (struct bus_pub_ack_handler){ dead_on_published, d });
 	if (rc != RC_OK)
 		dead_on_published(d, rc, NULL);
 }
@@ -257,7 +256,7 @@ dead_print(const struct dead_session *d, const struct dead_letter *l)
 }
 
 static void
-dead_found(struct dead_session *d, const struct bus_shelved *m)
+dead_found(struct dead_session *d, const struct bus_stream_msg *m)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct dead_letter l;
@@ -277,7 +276,7 @@ dead_found(struct dead_session *d, const struct bus_shelved *m)
 }
 
 static void
-dead_on_found(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+dead_on_found(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead_session *d = arg;
 
@@ -299,7 +298,7 @@ dead_on_found(void *arg, enum rc rc, const struct bus_shelf_answer *a)
 static void
 dead_next(struct dead_session *d)
 {
-	struct bus_shelf_ask q = dead_query(d, dead_on_found);
+	struct bus_stream_query q = dead_query(d, dead_on_found);
 	enum rc rc = RC_OK;
 
 	if (d->over)
@@ -309,13 +308,13 @@ dead_next(struct dead_session *d)
 		return;
 	}
 	if (d->opts->all) {
-		rc = bus_shelf_next(d->bus, &q, d->at);
+		rc = bus_stream_msg_next(d->bus, &q, d->at);
 	} else {
 		d->seq = d->opts->seqs[d->next++];
 		if (d->opts->verb == DEAD_DROP)
 			dead_delete(d);
 		else
-			rc = bus_shelf_get(d->bus, &q, d->seq);
+			rc = bus_stream_msg_get(d->bus, &q, d->seq);
 	}
 	if (rc != RC_OK)
 		dead_stop(d, rc);
@@ -325,7 +324,7 @@ dead_next(struct dead_session *d)
 
 /* Later dead letters are excluded: a replayed job may become one again. */
 static void
-dead_on_info(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+dead_on_info(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead_session *d = arg;
 
@@ -342,7 +341,7 @@ static void
 dead_on_state(void *arg, bool up)
 {
 	struct dead_session *d = arg;
-	struct bus_shelf_ask q = dead_query(d, dead_on_info);
+	struct bus_stream_query q = dead_query(d, dead_on_info);
 	enum rc rc;
 
 	if (!up) {
@@ -353,7 +352,7 @@ dead_on_state(void *arg, bool up)
 	if (d->started)
 		return;
 	d->started = true;
-	rc = bus_shelf_state(d->bus, &q);
+	rc = bus_stream_info(d->bus, &q);
 	if (rc != RC_OK)
 		dead_stop(d, rc);
 }

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "bus/stream.h"
-#include "core/backoff.h"
+#include "bus/jetstream.h"
 #include "core/buf.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/rate.h"
 #include "jobs/dead_letter.h"
 #include "state/soul.h"
 #include "state/state.h"
@@ -281,10 +281,10 @@ job_ack(struct bus_msg *msg)
 static void
 job_retry(struct memory_jobs *o, struct bus_msg *msg)
 {
-	struct bus_job j = { .delivered = 1 };
+	struct bus_delivery j = { .delivered = 1 };
 	struct backoff b = { RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 
-	if (bus_msg_job(msg, &j) && j.delivered > 0)
+	if (bus_msg_delivery(msg, &j) && j.delivered > 0)
 		b.tries = (unsigned)(j.delivered > 32 ? 32 : j.delivered - 1);
 	metric_add(o->retried, 1);
 	(void)!bus_nak(msg, backoff_next_ms(&b));
@@ -293,7 +293,7 @@ job_retry(struct memory_jobs *o, struct bus_msg *msg)
 /* ---- dead letters ---- */
 
 static void
-job_on_dead_lettered(void *arg, enum rc rc, const struct bus_stored *stored)
+job_on_dead_lettered(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct job *h = arg;
 
@@ -314,7 +314,7 @@ job_dead_letter(struct job *h, const char *why)
 
 	job_move(h, &h->o->dead_lettering);
 	rc = dead_letter_publish(h->o->w->bus, h->msg, why,
-	    (struct bus_stored_waiter){ job_on_dead_lettered, h });
+	    (struct bus_pub_ack_handler){ job_on_dead_lettered, h });
 	if (rc != RC_OK)
 		job_on_dead_lettered(h, rc, NULL);
 }
@@ -323,11 +323,11 @@ job_dead_letter(struct job *h, const char *why)
 static void
 job_failed(struct job *h, enum rc rc)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	char why[64];
 
 	log_warn("job.failed", LOG_V("memory", h->job.job_id), LOG_RC(rc));
-	if (bus_msg_job(h->msg, &j) &&
+	if (bus_msg_delivery(h->msg, &j) &&
 	    j.delivered >= h->o->w->conf->max_deliveries) {
 		snprintf(
 		    why, sizeof(why), "the store rejected it: %s", rc_name(rc));
@@ -412,7 +412,7 @@ job_on_stored(void *arg, enum rc rc, const struct store_result *a)
 	switch (rc) {
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DENIED:
 		job_defer(h);
 		return;
@@ -483,10 +483,10 @@ job_on_message(void *arg, struct bus_msg *msg)
 {
 	struct memory_jobs *o = arg;
 	struct job *h;
-	struct bus_job j;
+	struct bus_delivery j;
 	struct trace trace;
 
-	if (!bus_msg_job(msg, &j)) {
+	if (!bus_msg_delivery(msg, &j)) {
 		bus_msg_free(msg);
 		return;
 	}
@@ -528,7 +528,7 @@ jobs_poll(void *arg)
 	struct job *h;
 
 	TAILQ_FOREACH (h, &o->storing, link)
-		(void)!bus_working(h->msg);
+		(void)!bus_ack_progress(h->msg);
 	TAILQ_FOREACH (h, &o->deferred, link)
 		h->list = &list;
 	TAILQ_CONCAT(&list, &o->deferred, link);
@@ -542,7 +542,7 @@ jobs_poll(void *arg)
 			n--;
 			job_store(h);
 		} else {
-			(void)!bus_working(h->msg);
+			(void)!bus_ack_progress(h->msg);
 			job_move(h, &o->deferred);
 		}
 	}
@@ -590,7 +590,7 @@ jobs_subscribe(struct memory_jobs *o)
 	enum rc rc;
 
 	o->poll_ms = c.ack_wait_ms / 3 < POLL_MS ? c.ack_wait_ms / 3 : POLL_MS;
-	rc = bus_stream_keep(o->w->bus, &s);
+	rc = bus_stream_ensure(o->w->bus, &s);
 	if (rc == RC_OK)
 		rc = dead_letter_ensure_stream(o->w->bus, jobs_on_stream_ready);
 	if (rc == RC_OK)

@@ -7,7 +7,7 @@
  * stay valid until then; the result is valid until the store_fn returns.  A
  * scope is a user and a soul; every call has one, and none crosses it.
  *
- * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_AGAIN and RC_DENIED if the store is
+ * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_RETRY and RC_DENIED if the store is
  * unavailable, which says nothing about the memory; others if the request
  * cannot be carried out.
  */

@@ -121,7 +121,7 @@ store_http_status_rc(int status)
 		return RC_TIMEOUT;
 	case 409:
 	case 429:
-		return RC_AGAIN;
+		return RC_RETRY;
 	case 413:
 		return RC_TOOBIG;
 	case 500:
@@ -136,7 +136,7 @@ store_http_status_rc(int status)
 
 static void
 store_http_on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct store_http_pending *c = arg;
 	struct store_http_response res = { .rc = rc };

@@ -44,7 +44,7 @@ struct store_http;
 struct store_http_response {
 	/*
 	 * RC_OK: 2xx; without a response as httpc reports it; RC_DENIED: 401,
-	 * 403; RC_NOENT: 404; RC_TIMEOUT: 408, 504; RC_TOOBIG: 413; RC_AGAIN:
+	 * 403; RC_NOENT: 404; RC_TIMEOUT: 408, 504; RC_TOOBIG: 413; RC_RETRY:
 	 * 409, 429; RC_DOWN: 502, 503; RC_BUG: 500; else RC_INVALID.
 	 */
 	enum rc rc;

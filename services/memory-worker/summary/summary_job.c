@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 #include "bus/bus.h"
-#include "bus/stream.h"
-#include "core/backoff.h"
+#include "bus/jetstream.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/rate.h"
 #include "llm/llm.h"
 #include "memory_worker.h"
 #include "profile/profile_store.h"
@@ -147,7 +147,8 @@ summary_job_retry(struct summary_job *x, int64_t ms)
 static void summary_job_next_pending(struct summary_job *x);
 
 static void
-summary_job_on_published(void *arg, enum rc rc, const struct bus_stored *stored)
+summary_job_on_published(
+    void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct pending_publish *p = arg;
 	struct summary_job *x = p->x;
@@ -182,7 +183,8 @@ summary_job_publish(struct summary_job *x, struct str job, struct str id)
 	if (meta.msg_id != NULL)
 		rc = bus_stream_publish(x->scan->w->bus, MEMORY_JOB_SUBJECT,
 		    job, &meta,
-		    (struct bus_stored_waiter){ summary_job_on_published, p });
+		    (struct bus_pub_ack_handler){
+			summary_job_on_published, p });
 	if (rc == RC_OK)
 		return RC_OK;
 	x->publish = NULL;
@@ -233,7 +235,7 @@ summary_job_next_pending(struct summary_job *x)
 	enum rc rc = RC_OK;
 
 	while (rc == RC_OK && !published && x->jobs.n > 0) {
-		json = str_cut(&x->jobs, '\n');
+		json = str_split(&x->jobs, '\n');
 		if (json.n > 0)
 			rc = summary_job_run_pending(x, json, &published, &err);
 		if (rc != RC_INVALID && rc != RC_BUG)
