@@ -1,7 +1,7 @@
 /*
- * What stands in one header, query parameter, subject or variable: ids, places,
- * times, traces, addresses.  The first byte chooses the reader; what is taken
- * is within its ceilings, and is what it would be written as.
+ * What stands in one header, query parameter, subject or variable: ids,
+ * cursors, times, traces, addresses.  The first byte chooses the reader; what
+ * is taken is within its ceilings, and is what it would be written as.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "cursor.h"
 #include "must.h"
 #include "otlp/otlp_internal.h"
-#include "place.h"
+#include "recall/page_cursor.h"
 
 #define ARENA_MAX 4096
 
