@@ -20,10 +20,10 @@
 
 /* What the holder of an access token may do; who may what: wire_routes. */
 enum wire_role {
-	WIRE_ROLE_OWNER,    /* has souls and bodies of his own */
-	WIRE_ROLE_TERMINAL, /* a body that chats as itself */
-	WIRE_ROLE_MAKER,    /* gives bodies their identities */
-	WIRE_ROLE_OPERATOR  /* runs the installation; acts for any user */
+	WIRE_ROLE_OWNER,       /* has souls and bodies */
+	WIRE_ROLE_TERMINAL,    /* a body that chats as itself */
+	WIRE_ROLE_PROVISIONER, /* gives bodies their identities */
+	WIRE_ROLE_OPERATOR     /* runs the installation; acts for any user */
 };
 
 /* An HTTP route; path may have "{…}" for one segment. */

@@ -211,7 +211,7 @@ check_template(struct where w, const json_t *entry, const char *member,
 static void
 check_roles(struct where w, const json_t *list)
 {
-	static const char *const roles[] = { "owner", "terminal", "maker",
+	static const char *const roles[] = { "owner", "terminal", "provisioner",
 		"operator", NULL };
 	size_t i;
 	json_t *e;
