@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "wire/msgs.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 /* A raw member as text: a string's, anything else as it stands. */

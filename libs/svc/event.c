@@ -152,7 +152,7 @@ events(struct svc *s)
 		.max_age_s = MAX_AGE_S,
 		.max_bytes = MAX_BYTES,
 		.duplicates_s = DUPLICATES_S,
-		.no_update = strcmp(s->def->name, WIRE_KEEPER_SOUL_EVENTS) != 0,
+		.no_update = strcmp(s->def->name, WIRE_MANAGER_SOUL_EVENTS) != 0,
 	};
 
 	if (s->events != NULL)

@@ -14,7 +14,7 @@
 #include "llm/fault.h"
 #include "llm/provider.h"
 #include "must.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 struct seen {

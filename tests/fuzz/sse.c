@@ -61,17 +61,17 @@ parse(struct str s, size_t step, struct seen *seen)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct seen whole, pieces;
+	struct seen whole, chunks;
 
 	if (n == 0)
 		return 0;
 	struct str s = { (const char *)data + 1, n - 1 };
 	enum rc a = parse(s, s.n, &whole);
-	enum rc b = parse(s, (size_t)data[0] + 1, &pieces);
-	if (a != b || whole.n != pieces.n ||
-	    !str_eq(buf_str(&whole.events), buf_str(&pieces.events)))
+	enum rc b = parse(s, (size_t)data[0] + 1, &chunks);
+	if (a != b || whole.n != chunks.n ||
+	    !str_eq(buf_str(&whole.events), buf_str(&chunks.events)))
 		abort();
 	buf_free(&whole.events);
-	buf_free(&pieces.events);
+	buf_free(&chunks.events);
 	return 0;
 }
