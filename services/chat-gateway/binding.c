@@ -225,7 +225,7 @@ bind_by_hint(const struct asking *k, const struct terminal *t)
 		refuse_soul(k);
 		return RC_DENIED;
 	}
-	rc = terminal_bind_free(
+	rc = terminal_bind_if_unbound(
 	    k->g->state, b.terminal_id, b.user_id, b.soul_id);
 	if (rc == RC_OK)
 		binding_audit(k->c, "soul_hint", &b);

@@ -90,10 +90,10 @@ put_refusals(struct shelf *sh, const struct terminal *t, struct arena *scratch,
 	struct wire_refusal *r;
 	size_t i;
 
-	out->refused = arena_alloc(sh->a, TERMINAL_SAID * sizeof(*r));
+	out->refused = arena_alloc(sh->a, TERMINAL_REJECTED_N * sizeof(*r));
 	if (out->refused == NULL)
 		sh->rc = RC_TOOBIG;
-	for (i = 0; sh->rc == RC_OK && i < TERMINAL_SAID; i++) {
+	for (i = 0; sh->rc == RC_OK && i < TERMINAL_REJECTED_N; i++) {
 		r = &out->refused[out->n_refused];
 		if (!read_stored(t->refused[i], &wire_refusal_desc, scratch, r,
 			out->terminal_id))

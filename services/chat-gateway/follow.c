@@ -13,7 +13,7 @@
 #include "core/map.h"
 #include "core/mem.h"
 #include "cursor.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -25,7 +25,7 @@
 /* When a reader that was not ready is asked again. */
 #define READY_MS 20
 /* A page of the log, which may have one event more than its size. */
-#define PAGE_MAX    (EVENTS_PAGE_BYTES + 2 * EVENTS_TEXT_MAX)
+#define PAGE_MAX    (SESSION_EVENTS_PAGE_BYTES + 2 * SESSION_EVENT_MAX)
 #define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
 
 TAILQ_HEAD(follow_queue, follow);
@@ -196,7 +196,7 @@ is_ready(struct follow *f)
 /* ---- from the log -------------------------------------------------------- */
 
 static enum rc
-read_item(struct follow *f, const struct events_item *item, struct event *e)
+read_item(struct follow *f, const struct session_event *item, struct event *e)
 {
 	struct follows *fs = f->ch->all;
 	struct event_place p = { item->seq, item->lost_turn,
@@ -209,7 +209,7 @@ read_item(struct follow *f, const struct events_item *item, struct event *e)
 }
 
 static enum rc
-take_page(struct follow *f, const struct events_page *page)
+take_page(struct follow *f, const struct session_events *page)
 {
 	struct event e;
 	enum rc rc;
@@ -234,12 +234,12 @@ static enum rc
 read_page(struct follow *f, bool *more)
 {
 	struct follows *fs = f->ch->all;
-	struct events_page page;
+	struct session_events page;
 	enum rc rc;
 
 	*more = false;
 	arena_reset(fs->page);
-	rc = events_read(fs->state, &f->ch->key, f->at.last, fs->page, &page);
+	rc = session_events_read(fs->state, &f->ch->key, f->at.last, fs->page, &page);
 	if (rc == RC_OK)
 		rc = take_page(f, &page);
 	if (rc != RC_OK)
@@ -401,7 +401,7 @@ on_look(void *arg)
 	struct channel *ch = arg;
 	struct follow *f, *next;
 	int64_t newest;
-	enum rc rc = events_newest(ch->all->state, &ch->key, &newest);
+	enum rc rc = session_events_newest(ch->all->state, &ch->key, &newest);
 
 	look_again(ch, ch->all->hurry ? HURRY_MS : LOOK_MS);
 	if (rc != RC_OK)

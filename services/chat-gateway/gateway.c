@@ -15,7 +15,7 @@
 #include "follow.h"
 #include "on_events.h"
 #include "persona/persona.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
@@ -37,7 +37,7 @@ void
 gateway_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct gateway_conf *conf = arg;
-	const char *why = state_url_fault(conf->redis_url);
+	const char *why = state_url_error(conf->redis_url);
 	enum persona_model model;
 	struct persona ignored;
 

@@ -4,7 +4,7 @@
 #include "history.h"
 
 #include "core/buf.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "wire/wire.h"
 
 /* The timeline is kept as the list it is; it is read as a part of a record. */

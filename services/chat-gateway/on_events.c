@@ -12,7 +12,6 @@
 #include "follow.h"
 #include "gateway.h"
 #include "send.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "svc/svc.h"
 
@@ -104,7 +103,7 @@ find_start(struct gateway *g, struct svc_call *c, const struct session_key *k,
 	arena_reset(g->scratch);
 	rc = session_read(g->state, k, g->scratch, &s);
 	if (rc == RC_OK && s.known)
-		rc = events_newest(g->state, k, after);
+		rc = session_events_newest(g->state, k, after);
 	if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else if (!s.known)

@@ -9,7 +9,7 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "gateway.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"

@@ -12,7 +12,6 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "on_identities.h"
-#include "state/credential.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"

@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "follow.h"
 #include "gateway.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "turn_own.h"
 #include "wire/subjects.h"
@@ -243,7 +243,7 @@ listen(struct turn *t)
 	enum rc rc = RC_OK;
 
 	if (t->stream)
-		rc = events_newest(t->g->state, &t->key, &newest);
+		rc = session_events_newest(t->g->state, &t->key, &newest);
 	if (rc != RC_OK) {
 		gateway_fail(turn_end(t), rc);
 		return false;

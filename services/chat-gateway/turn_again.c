@@ -7,9 +7,8 @@
 #include "core/log.h"
 #include "follow.h"
 #include "gateway.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
 #include "svc/svc.h"
 #include "turn_own.h"
 #include "wire/wire.h"
@@ -75,7 +74,7 @@ lost_reply(struct turn *t, const char *text, struct str *out)
 		.error = { .error = str_of(text),
 		    .code = STR(TURN_LOST_CODE),
 		    .trace_id = str_of(svc_call_trace(t->c)->trace_id) } };
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	enum rc rc;
 
 	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
@@ -91,7 +90,7 @@ lost_reply(struct turn *t, const char *text, struct str *out)
 static enum rc
 end_it(struct turn *t, struct turn_abandoned *out)
 {
-	struct turn_place p = { t->key, str_of(t->g->instance), str_of(t->id) };
+	struct turn_slot p = { t->key, str_of(t->g->instance), str_of(t->id) };
 	struct turn_abandoning e = { .trace_id = str_of(
 					 svc_call_trace(t->c)->trace_id) };
 	enum rc rc;

@@ -61,7 +61,7 @@ void
 engine_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct engine_conf *conf = arg;
-	const char *fault = state_url_fault(conf->redis_url);
+	const char *fault = state_url_error(conf->redis_url);
 	struct feeling *feeling = NULL;
 	enum pad_gate gate;
 	char why[128];

@@ -41,7 +41,7 @@ struct ticker {
 /* The souls of a batch that are still to be done, and their bodies. */
 struct batch {
 	struct store_soul *souls;
-	const struct soul_bodies **bodies;
+	const struct soul_due **bodies;
 	char (*logs)[CHANGE_MAX];
 	size_t n;
 };
@@ -49,7 +49,7 @@ struct batch {
 static void
 batch_tell(struct ticker *t, const struct batch *b, size_t i)
 {
-	const struct soul_bodies *who = b->bodies[i];
+	const struct soul_due *who = b->bodies[i];
 	const struct record *r = &b->souls[i].record;
 	struct gate gate =
 	    gate_at(t->e->gate, &r->base, &r->state, r->state.last_updated);
@@ -124,10 +124,10 @@ batch_round(struct ticker *t, struct batch *b)
 }
 
 static enum rc
-batch_run(struct ticker *t, const struct soul_bodies *list, size_t n)
+batch_run(struct ticker *t, const struct soul_due *list, size_t n)
 {
 	struct batch b = { arena_alloc(t->arena, n * sizeof(*b.souls)),
-		arena_alloc(t->arena, n * sizeof(const struct soul_bodies *)),
+		arena_alloc(t->arena, n * sizeof(const struct soul_due *)),
 		arena_alloc(t->arena, n * sizeof(*b.logs)), n };
 	size_t i;
 	int round;
@@ -155,7 +155,7 @@ ticker_batch(struct ticker *t, size_t *n)
 {
 	struct soul_tick opts = t->opts;
 	struct arena *free_one = t->before;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	enum rc rc;
 
 	t->before = t->arena; /* what is done lies there */

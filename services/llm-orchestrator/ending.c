@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "reply.h"
 #include "run.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "stream.h"
 #include "timeline.h"
 #include "wire/wire.h"
@@ -68,11 +68,11 @@ keep_reply(struct run *r, struct wire_turn_reply rep)
 {
 	struct str *s = &r->ending.reply;
 
-	*s = json_of(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
+	*s = json_of(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
 	if (s->p != NULL)
 		return;
 	rep.response.context_summary = (struct str){ 0 };
-	*s = json_of(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
+	*s = json_of(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
 	if (s->p == NULL)
 		log_warn("turn.reply_not_kept", LOG_V("turn", rep.turn_id));
 }
@@ -80,7 +80,7 @@ keep_reply(struct run *r, struct wire_turn_reply rep)
 static void
 keep_timeline(struct run *r, const char *outcome)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 
 	timeline_end(&r->timeline, TIMELINE_STORE, 0, "ok", clock_mono());
 	timeline_close(&r->timeline, outcome, clock_mono());
@@ -92,12 +92,12 @@ keep_timeline(struct run *r, const char *outcome)
 static void
 add(struct run *r, struct buf *b)
 {
-	struct turn_told *t = &r->ending.told;
+	struct turn_events *t = &r->ending.told;
 	struct str s = { 0 };
 
 	if (buf_rc(b) == RC_OK)
 		s = arena_str(r->a, buf_str(b));
-	if (s.p != NULL && t->n < TURN_TOLD_MAX)
+	if (s.p != NULL && t->n < TURN_EVENTS_MAX)
 		r->told[t->n++] = s;
 	else
 		log_error("turn.event_too_large");
@@ -135,7 +135,7 @@ begin(struct run *r)
 void
 ending_well(struct run *r)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct wire_turn_reply rep = ending_reply(r);
 	char now[WALL_FORMAT_MAX];
 	struct say say = stream_say(r, now);
@@ -145,7 +145,7 @@ ending_well(struct run *r)
 	keep_timeline(r, "stopped");
 	r->ending.told.n = stream_last(r, r->reply, r->told);
 	struct str payload = json_of(
-	    r, &wire_chat_response_desc, &rep.response, EVENTS_TEXT_MAX);
+	    r, &wire_chat_response_desc, &rep.response, SESSION_EVENT_MAX);
 	struct str id = str_of(r->stream.message_id);
 	say_final(&say, id, r->reply, payload, &b);
 	if (buf_rc(&b) != RC_OK) {
@@ -178,7 +178,7 @@ void
 ending_badly(struct run *r, const struct wire_turn_reply *rep,
     const struct turn_fault *f)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct say_fault fault = { "runtime", "canceled",
 		"the turn was canceled" };
 	char now[WALL_FORMAT_MAX];

@@ -61,7 +61,7 @@ summarise_if_long(struct orch *o, const struct session_key *k)
 		o->conf->long_chars };
 	bool asked;
 
-	enum rc rc = session_long(o->state, k, &least, &asked);
+	enum rc rc = session_request_summary(o->state, k, &least, &asked);
 	if (rc != RC_OK)
 		log_debug("session.length_unknown", LOG_RC(rc));
 	else if (asked)

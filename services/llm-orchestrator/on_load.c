@@ -11,7 +11,6 @@
 #include "orch.h"
 #include "reply.h"
 #include "run.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "state/terminal.h"
 #include "stream.h"
@@ -167,9 +166,9 @@ was_stored(struct run *r, enum wire_session_messages_items_role last, bool *is)
 }
 
 static enum rc
-write_started(struct run *r, struct turn_told *told)
+write_started(struct run *r, struct turn_events *told)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	char now[WALL_FORMAT_MAX];
 	struct say say = stream_say(r, now);
 
@@ -188,7 +187,7 @@ store_input(struct run *r)
 	struct history_mark mark = { r->place.turn_id, orch_now(now) };
 	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
 		r->o->conf->idle_s * 1000 };
-	struct turn_told told = { .json = r->told };
+	struct turn_events told = { .json = r->told };
 	struct history_stored s = { .n = 0 };
 	bool is;
 
@@ -201,7 +200,7 @@ store_input(struct run *r)
 	if (rc == RC_OK)
 		rc = write_started(r, &told);
 	if (rc == RC_OK && r->input.p != NULL)
-		rc = turn_stored_input(r->o->state, &r->place, &in, &told);
+		rc = turn_resume_input(r->o->state, &r->place, &in, &told);
 	else if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->place,
 		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
@@ -357,7 +356,7 @@ load_keep(struct run *r)
 		rc = history_outcome(
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
-		rc = turn_keep(r->o->state, &r->place,
+		rc = turn_append_messages(r->o->state, &r->place,
 		    &(struct session_new){
 			s.list, s.n, late_keep(r, false), s.chars });
 	if (rc != RC_OK && rc != RC_CONFLICT)

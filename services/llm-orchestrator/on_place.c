@@ -33,9 +33,9 @@
 struct leaving {
 	TAILQ_ENTRY(leaving) link;
 	struct arena *a; /* has all its texts */
-	struct turn_place place;
+	struct turn_slot place;
 	struct turn_ending end;
-	struct str told[TURN_TOLD_MAX];
+	struct str told[TURN_EVENTS_MAX];
 };
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -82,7 +82,7 @@ enum rc
 place_enter(struct run *r, struct str *first)
 {
 	struct turn_entry e = { .trace_id = str_of(run_trace(r)->trace_id) };
-	struct buf said = BUF_INIT(TURN_SAID_MAX);
+	struct buf said = BUF_INIT(TURN_FINGERPRINT_MAX);
 	struct turn_entered in;
 
 	/* What is too long to be known again is like nothing else. */
@@ -101,7 +101,7 @@ place_enter(struct run *r, struct str *first)
 /* ---- waking ------------------------------------------------------------ */
 
 static bool
-is_of(const struct run *r, const struct turn_place *p)
+is_of(const struct run *r, const struct turn_slot *p)
 {
 	return str_eq(r->place.key.user_id, p->key.user_id) &&
 	    str_eq(r->place.key.session_id, p->key.session_id);
@@ -109,7 +109,7 @@ is_of(const struct run *r, const struct turn_place *p)
 
 /* The first turn of a session that waits here asks at once. */
 static void
-wake_here(struct orch *o, const struct turn_place *p)
+wake_here(struct orch *o, const struct turn_slot *p)
 {
 	struct run *r;
 
@@ -135,7 +135,7 @@ on_wake(void *arg, struct bus_msg *m)
 	    &wire_turn_wake_desc, bus_msg_data(m), o->scratch, &msg, &err);
 	if (rc == RC_OK)
 		wake_here(o,
-		    &(struct turn_place){
+		    &(struct turn_slot){
 			.key = { msg.user_id, msg.session_id } });
 	else
 		log_warn("turn.wake", LOG_S("path", err.path),
@@ -144,7 +144,7 @@ on_wake(void *arg, struct bus_msg *m)
 }
 
 static void
-wake(struct orch *o, const struct turn_place *p, struct str instance)
+wake(struct orch *o, const struct turn_slot *p, struct str instance)
 {
 	struct wire_turn_wake msg = { .user_id = p->key.user_id,
 		.session_id = p->key.session_id };
@@ -216,7 +216,7 @@ leave_later(struct run *r)
 	}
 	struct leaving *l = mem_zalloc(sizeof(*l));
 	l->a = arena_new(LEAVING_ONE);
-	l->place = (struct turn_place){
+	l->place = (struct turn_slot){
 		.key = { arena_str(l->a, r->place.key.user_id),
 		    arena_str(l->a, r->place.key.session_id) },
 		.instance = str_of(o->instance),
@@ -229,7 +229,7 @@ leave_later(struct run *r)
 }
 
 static void
-left(struct orch *o, const struct turn_place *p, const struct turn_ending *end)
+left(struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
 {
 	stream_publish(o, o->bulk, p, &end->told);
 	if (end->next.p != NULL)
@@ -245,7 +245,7 @@ place_left(struct run *r)
 
 /* Whether the place is given up, or was not there any more. */
 static bool
-leave(struct orch *o, const struct turn_place *p, struct turn_ending *end)
+leave(struct orch *o, const struct turn_slot *p, struct turn_ending *end)
 {
 	struct arena *a = arena_new(4096);
 

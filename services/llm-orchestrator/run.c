@@ -177,8 +177,8 @@ perform(struct run *r, const struct turn_action *a, int *held)
 	if ((int)table[a->kind].fence > *held) {
 		struct wall before = clock_wall();
 		enum rc rc = table[a->kind].fence == ACTS
-		    ? turn_act(r->o->state, &r->place)
-		    : turn_hold(r->o->state, &r->place);
+		    ? turn_mark_acting(r->o->state, &r->place)
+		    : turn_check_head(r->o->state, &r->place);
 		if (rc != RC_OK)
 			return rc;
 		*held = (int)table[a->kind].fence;
@@ -294,7 +294,7 @@ run_new(struct orch *o, struct svc_call *c)
 	r->timeline.start = clock_mono();
 	spans_begin(r);
 	stream_init(r);
-	r->place = (struct turn_place){
+	r->place = (struct turn_slot){
 		.key = { r->req->user_id, r->req->chat.session_id },
 		.instance = str_of(o->instance),
 		.turn_id = r->req->turn_id,

@@ -65,7 +65,7 @@ struct run {
 	struct arena *a; /* as long as the turn */
 	struct trace trace;
 	struct turn turn;
-	struct turn_place place;
+	struct turn_slot place;
 	struct str input;   /* the turn that stored its input; absent: none */
 	struct wall fenced; /* before it was last known to be head */
 	int64_t ahead;
@@ -85,7 +85,7 @@ struct run {
 	struct stream stream;
 	struct timeline timeline;
 	struct turn_ending ending; /* its reply absent: not made yet */
-	struct str told[TURN_TOLD_MAX];
+	struct str told[TURN_EVENTS_MAX];
 	/* What is under way. */
 	struct turn_action todo[RUN_TODO_MAX];
 	size_t n_todo;

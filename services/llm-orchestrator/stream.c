@@ -17,7 +17,7 @@
 #include "orch.h"
 #include "reply.h"
 #include "run.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "watch.h"
 #include "wire/subjects.h"
@@ -188,7 +188,7 @@ name_message(struct stream *s)
 static size_t
 write_events(struct run *r, struct arena *a, struct str *out)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct stream *s = &r->stream;
 	char now[WALL_FORMAT_MAX];
 	struct say say = stream_say(r, now);
@@ -239,8 +239,8 @@ stream_last(struct run *r, struct str final, struct str out[STREAM_LAST_MAX])
 }
 
 void
-stream_publish(struct orch *o, struct bus *via, const struct turn_place *p,
-    const struct turn_told *told)
+stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
+    const struct turn_events *told)
 {
 	char subject[ASK_SUBJECT_MAX];
 
@@ -262,7 +262,7 @@ stream_publish(struct orch *o, struct bus *via, const struct turn_place *p,
 
 struct batch {
 	struct run *runs[BATCH];
-	struct turn_told told[BATCH];
+	struct turn_events told[BATCH];
 	enum rc rc[BATCH];
 	struct str events[BATCH][STREAM_LAST_MAX];
 	size_t n;
@@ -280,9 +280,9 @@ collect(struct orch *o, struct batch *b)
 		if (r->stream.doubt)
 			restart(r, r->stream.text.n);
 		r->stream.ready = ready;
-		struct turn_told t = { .json = events,
+		struct turn_events t = { .json = events,
 			.n = write_events(r, o->scratch, events) };
-		if (t.n == 0 || turn_tell(o->pipe, &r->place, &t) != RC_OK)
+		if (t.n == 0 || turn_log_events(o->pipe, &r->place, &t) != RC_OK)
 			continue;
 		b->told[b->n] = t;
 		b->runs[b->n++] = r;
@@ -290,7 +290,7 @@ collect(struct orch *o, struct batch *b)
 }
 
 static void
-told(struct run *r, const struct turn_told *t, enum rc rc)
+told(struct run *r, const struct turn_events *t, enum rc rc)
 {
 	struct stream *s = &r->stream;
 
@@ -330,7 +330,7 @@ on_flush(void *arg)
 	if (rc != RC_OK)
 		log_debug("turn.events_late", LOG_RC(rc));
 	for (size_t i = 0; i < b->n; i++) {
-		b->rc[i] = turn_told_reply(o->pipe, i, &b->told[i].seq);
+		b->rc[i] = turn_log_events_reply(o->pipe, i, &b->told[i].seq);
 		told(b->runs[i], &b->told[i], b->rc[i]);
 	}
 	/* Ending a turn takes the scratch and the pipe for itself. */

@@ -83,7 +83,7 @@ struct say stream_say(const struct run *r, char now[WALL_FORMAT_MAX]);
  * Publish what has been told in the log of p's session: o->bus, or where nobody
  * waits for each piece o->bulk.
  */
-void stream_publish(struct orch *o, struct bus *via, const struct turn_place *p,
-    const struct turn_told *told);
+void stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
+    const struct turn_events *told);
 
 #endif /* !LLM_ORCHESTRATOR_STREAM_H */

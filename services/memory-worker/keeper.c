@@ -198,7 +198,7 @@ keeper_check(const void *arg, struct buf *errors, struct buf *known)
 	const struct keeper_conf *c = arg;
 	const struct embed_opts e = { .base_url = c->embed_url,
 		.model = c->embed_model };
-	const char *why = state_url_fault(c->redis_url);
+	const char *why = state_url_error(c->redis_url);
 
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);

@@ -23,7 +23,7 @@
 #define PAGE_BYTES (768UL * 1024)
 #define ITEM_BYTES (192UL * 1024)
 /* Memories of the past, as they are stored and as they are read. */
-#define PAST_BYTES (3 * MEMORY_PAST_MAX * MEMORY_JSON_MAX)
+#define PAST_BYTES (3 * MEMORY_SUPERSEDED_MAX * MEMORY_JSON_MAX)
 
 /* In the call's arena. */
 struct listing {
@@ -208,7 +208,7 @@ add_past(struct listing *l, struct arena *a, const struct rank_memory ***m,
 	enum rc rc;
 	size_t i;
 
-	rc = memory_past(l->k->state, &scope, a, &past);
+	rc = memory_superseded_all(l->k->state, &scope, a, &past);
 	if (rc != RC_OK)
 		return rc;
 	old = arena_alloc(a, (past.n + 1) * sizeof(*old));

@@ -6,7 +6,7 @@
 #include "core/id.h"
 #include "core/log.h"
 #include "profile_doc.h"
-#include "state/profile.h"
+#include "state/memory.h"
 #include "wire/check.h"
 #include "wire/tree.h"
 

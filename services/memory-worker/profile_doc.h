@@ -12,7 +12,7 @@
 #include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "state/profile.h"
+#include "state/memory.h"
 #include "wire/wire.h"
 
 /* The members of a profile. */

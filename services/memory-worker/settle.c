@@ -67,7 +67,7 @@ retire(struct settling *g)
 	const struct wire_memory_job *job = &g->job;
 	struct buf json = BUF_INIT(MEMORY_JSON_MAX);
 	struct store_ask own = ask_for(g, on_retired);
-	struct memory_old old = { .made = { 0 }, .until = g->put.made };
+	struct memory_superseded old = { .made = { 0 }, .until = g->put.made };
 	enum rc rc;
 
 	if (g->at == job->n_supersedes) {

@@ -117,7 +117,7 @@ op_end(struct op *op, enum rc rc, const struct store_answer *a)
 static enum rc
 gone(const struct op *op)
 {
-	return memory_gone(
+	return memory_check_tombstone(
 	    op->s->state, &op->ask.scope, op->put.job->job_id, op->put.made);
 }
 
@@ -175,7 +175,7 @@ on_forgotten(void *arg, enum rc rc, const struct store_answer *a)
 	size_t i;
 
 	for (i = 0; i < a->n && rc == RC_OK; i++)
-		rc = memory_bury(
+		rc = memory_add_tombstone(
 		    op->s->state, &op->ask.scope, a->hit[i].memory->id);
 	/* It may be one of the past, which are not with the others. */
 	if (rc == RC_NOENT && op->old.p != NULL)
@@ -204,14 +204,14 @@ store_forget(struct store *s, const struct store_ask *ask, struct str id)
 /* It cannot come back by a job that is late. */
 void
 store_retire(
-    struct store *s, const struct store_ask *ask, const struct memory_old *old)
+    struct store *s, const struct store_ask *ask, const struct memory_superseded *old)
 {
 	struct store_ask own;
 	enum rc rc = check(ask);
 
 	if (rc == RC_OK)
 		rc =
-		    memory_retire(s->state, &ask->scope, old, s->ops->in_redis);
+		    memory_supersede(s->state, &ask->scope, old, s->ops->in_redis);
 	/* One that was retired before may be there yet. */
 	if (s->ops->in_redis || (rc != RC_OK && rc != RC_CONFLICT)) {
 		say(ask, rc);
@@ -259,7 +259,7 @@ add_past(const struct op *op, const struct store_answer *a, struct arena *past,
 	size_t i;
 
 	*out = *a;
-	rc = memory_past(op->s->state, &op->ask.scope, past, &list);
+	rc = memory_superseded_all(op->s->state, &op->ask.scope, past, &list);
 	if (rc != RC_OK || list.n == 0)
 		return rc;
 	m = arena_alloc(past, list.n * sizeof(*m));

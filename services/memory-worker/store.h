@@ -117,7 +117,7 @@ void store_clear(struct store *s, const struct store_ask *ask);
  * retired before.
  */
 void store_retire(
-    struct store *s, const struct store_ask *ask, const struct memory_old *old);
+    struct store *s, const struct store_ask *ask, const struct memory_superseded *old);
 
 /*
  * store_list(s, ask):

@@ -71,7 +71,7 @@ void
 stretch_leave(struct stretch *x)
 {
 	/* If it cannot be said the claim ends by itself. */
-	(void)!session_idle_later(x->bed->k->state, &x->idle, 1);
+	(void)!session_idle_defer(x->bed->k->state, &x->idle, 1);
 	stretch_free(x);
 }
 
@@ -94,7 +94,7 @@ stretch_later(struct stretch *x, int64_t ms)
 	int64_t wait = backoff_next_ms(&b);
 
 	metric_add(x->bed->failed, 1);
-	(void)!session_idle_later(
+	(void)!session_idle_defer(
 	    x->bed->k->state, &x->idle, wait > ms ? wait : ms);
 	stretch_free(x);
 }

@@ -221,7 +221,7 @@ claim_on(struct stretch *x)
 {
 	if (x->parts == 0)
 		return RC_OK;
-	return session_idle_later(x->bed->k->state, &x->idle, x->bed->claim_ms);
+	return session_idle_defer(x->bed->k->state, &x->idle, x->bed->claim_ms);
 }
 
 void

@@ -237,7 +237,7 @@ find_body(const struct lane *lane, const struct sending *s, struct str terminal,
 	const struct address asked = { .row = WIRE_TOPIC_RESULT,
 		.terminal = terminal,
 		.request_id = cmd->request_id };
-	struct terminal_ask ask = { .request_id = cmd->request_id,
+	struct terminal_expect_result ask = { .request_id = cmd->request_id,
 		.broker = b->broker,
 		.ttl_ms = b->ttl_ms };
 	enum rc rc;
@@ -246,11 +246,11 @@ find_body(const struct lane *lane, const struct sending *s, struct str terminal,
 	if (!lane->kind->answered)
 		return RC_OK;
 	if (lane->kind->row != WIRE_TOPIC_INVOKE)
-		return terminal_is_at(
+		return terminal_is_reachable(
 		    b->state, terminal, b->broker, b->ttl_ms, present);
 	note_of(s->m, cmd, clock_wall(), note);
 	ask.note = str_of(note);
-	rc = terminal_ask(b->state, terminal, &ask, present);
+	rc = terminal_expect_result(b->state, terminal, &ask, present);
 	if (rc == RC_OK && *present)
 		results_expect(b->results, &asked);
 	return rc;

@@ -18,7 +18,7 @@
 #include "on_report.h"
 #include "on_result.h"
 #include "on_snapshot.h"
-#include "state/lease.h"
+#include "state/state.h"
 #include "svc/svc.h"
 
 #define LEASE      "bridge:"

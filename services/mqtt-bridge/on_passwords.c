@@ -17,7 +17,7 @@
 #include "core/worker.h"
 #include "passwd.h"
 #include "passwd_file.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "state/state.h"
 
 #define LOOK_MS     1000

@@ -65,7 +65,7 @@ filter_of(enum terminal_report_kind kind)
 		return LEAD_SKILLS;
 	case TERMINAL_CATALOG:
 		return LEAD_CATALOG;
-	case TERMINAL_BEAT:
+	case TERMINAL_HEARTBEAT:
 		return LEAD_HEARTBEAT;
 	default:
 		return LEAD_ONLINE;
@@ -79,7 +79,7 @@ topic_of(enum terminal_report_kind kind)
 	static const size_t rows[] = {
 		[TERMINAL_ONLINE] = WIRE_TOPIC_ONLINE,
 		[TERMINAL_OFFLINE] = WIRE_TOPIC_ONLINE,
-		[TERMINAL_BEAT] = WIRE_TOPIC_HEARTBEAT,
+		[TERMINAL_HEARTBEAT] = WIRE_TOPIC_HEARTBEAT,
 		[TERMINAL_SKILLS] = WIRE_TOPIC_SKILLS,
 		[TERMINAL_CATALOG] = WIRE_TOPIC_INTENT_CATALOG,
 	};
@@ -90,7 +90,7 @@ topic_of(enum terminal_report_kind kind)
 static void
 presence(struct reports *r, const struct terminal_report *t)
 {
-	enum wire_terminal_online_cause cause = t->kind == TERMINAL_BEAT
+	enum wire_terminal_online_cause cause = t->kind == TERMINAL_HEARTBEAT
 	    ? WIRE_TERMINAL_ONLINE_CAUSE_HEARTBEAT
 	    : WIRE_TERMINAL_ONLINE_CAUSE_REPORT;
 
@@ -117,9 +117,9 @@ failed(struct reports *r, const struct terminal_report *t)
 	r->again = mono_add_ms(now, RETRY_MS);
 	if (t->kind == TERMINAL_OFFLINE)
 		beats_drop(r->beats, t->id);
-	else if (!t->replayed && t->kind != TERMINAL_REFUSED)
+	else if (!t->replayed && t->kind != TERMINAL_REJECTION)
 		(void)beats_add(r->beats, t->id, now);
-	if (t->kind != TERMINAL_REFUSED && t->kind != TERMINAL_BEAT)
+	if (t->kind != TERMINAL_REJECTION && t->kind != TERMINAL_HEARTBEAT)
 		leading_again(r->b->leading, filter_of(t->kind));
 }
 
@@ -134,7 +134,7 @@ settle(struct reports *r, const struct terminal_report *t)
 	case RC_OK:
 	case RC_CONFLICT:
 		metric_add(r->written, 1);
-		if (t->kind != TERMINAL_REFUSED)
+		if (t->kind != TERMINAL_REJECTION)
 			presence(r, t);
 		break;
 	case RC_DENIED:
@@ -209,7 +209,7 @@ flush_waiting(struct reports *r)
 		return;
 	if (put(r, r->v, r->n))
 		for (i = 0; i < r->n; i++)
-			if (r->v[i].kind == TERMINAL_REFUSED &&
+			if (r->v[i].kind == TERMINAL_REJECTION &&
 			    r->v[i].rc == RC_OK)
 				tell_refused(r->b->telling, r->v[i].id,
 				    &r->more[i]->refusal.wire);
@@ -225,7 +225,7 @@ flush_beats(struct reports *r)
 
 	n = beats_list(r->beats, ids, BEATS_DUE);
 	for (i = 0; i < n; i++)
-		v[i] = (struct terminal_report){ .kind = TERMINAL_BEAT,
+		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
 			.id = ids[i] };
 	if (!put(r, v, n))
 		return;
@@ -373,15 +373,15 @@ on_heartbeat(
 	flush_later(r);
 }
 
-static enum terminal_said
+static enum terminal_rejection_kind
 said_of(enum wire_report_kind kind)
 {
-	static const enum terminal_said said[] = {
-		[WIRE_REPORT_KIND_ONLINE] = TERMINAL_SAID_ONLINE,
-		[WIRE_REPORT_KIND_HEARTBEAT] = TERMINAL_SAID_BEAT,
-		[WIRE_REPORT_KIND_SKILLS] = TERMINAL_SAID_SKILLS,
-		[WIRE_REPORT_KIND_INTENT_CATALOG] = TERMINAL_SAID_CATALOG,
-		[WIRE_REPORT_KIND_RESULT] = TERMINAL_SAID_RESULT,
+	static const enum terminal_rejection_kind said[] = {
+		[WIRE_REPORT_KIND_ONLINE] = TERMINAL_REJECTED_ONLINE,
+		[WIRE_REPORT_KIND_HEARTBEAT] = TERMINAL_REJECTED_HEARTBEAT,
+		[WIRE_REPORT_KIND_SKILLS] = TERMINAL_REJECTED_SKILLS,
+		[WIRE_REPORT_KIND_INTENT_CATALOG] = TERMINAL_REJECTED_CATALOG,
+		[WIRE_REPORT_KIND_RESULT] = TERMINAL_REJECTED_RESULT,
 	};
 
 	return said[kind];
@@ -407,12 +407,12 @@ reports_refuse(struct reports *r, const struct address *a,
 		    LOG_V("outcome", wire_refusal_outcome_names[outcome]),
 		    LOG_S("path", err->path), LOG_S("why", err->why),
 		    LOG_I("missed", missed));
-	t = wait_for_turn(r, TERMINAL_REFUSED, a->terminal);
+	t = wait_for_turn(r, TERMINAL_REJECTION, a->terminal);
 	more = r->more[r->n - 1];
 	refusal_fill(&more->refusal, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &more->refusal.wire, &more->json,
 		NULL) == RC_OK) {
-		t->refused = (struct terminal_refusal){ said_of(kind),
+		t->refused = (struct terminal_rejection){ said_of(kind),
 			buf_str(&more->json) };
 		return;
 	}
@@ -443,7 +443,7 @@ look(void *arg)
 	     pulse_silent(r->pulse, before, id);
 	     i++) {
 		/* It may have gone to another broker. */
-		if (terminal_is_at(r->b->state, str_of(id), anywhere,
+		if (terminal_is_reachable(r->b->state, str_of(id), anywhere,
 			r->b->ttl_ms, &here) != RC_OK ||
 		    here)
 			continue;

@@ -76,7 +76,7 @@ static void
 ask_all(struct bench *b)
 {
 	char id[32], request[48];
-	struct terminal_ask ask = { .broker = STR("main"),
+	struct terminal_expect_result ask = { .broker = STR("main"),
 		.ttl_ms = BED_TTL_S * 1000,
 		.note = STR("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba90"
 			    "2b7-01 1 control_light") };
@@ -88,7 +88,7 @@ ask_all(struct bench *b)
 		snprintf(request, sizeof(request), "r-%d-%d", b->round, i);
 		ask.request_id = str_of(request);
 		ck_assert_int_eq(
-		    terminal_ask(b->bed.db.s, str_of(id), &ask, &here), RC_OK);
+		    terminal_expect_result(b->bed.db.s, str_of(id), &ask, &here), RC_OK);
 		ck_assert(here);
 	}
 }

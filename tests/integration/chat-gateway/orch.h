@@ -7,15 +7,14 @@
 
 #include "core/mem.h"
 #include "peer.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
 #include "testkit/sse.h"
 
 /* A turn that runs in a session of a user. */
 struct run {
 	struct bed *b;
-	struct turn_place p;
+	struct turn_slot p;
 	char id[64], session[32], user[32], instance[32];
 	int64_t seq; /* of its newest event */
 	bool mute;   /* nothing is published: whoever reads has the log only */
@@ -62,7 +61,7 @@ run_enter(struct run *r, struct bed *b, const char *session, const char *id,
 	snprintf(r->session, sizeof(r->session), "%s", session);
 	snprintf(r->user, sizeof(r->user), "demo-user");
 	snprintf(r->instance, sizeof(r->instance), "o_%.28s", id);
-	r->p = (struct turn_place){ { str_of(r->user), str_of(r->session) },
+	r->p = (struct turn_slot){ { str_of(r->user), str_of(r->session) },
 		str_of(r->instance), str_of(r->id) };
 	ck_assert_int_eq(turn_alive(b->db.s, r->p.instance, 60000), RC_OK);
 	return turn_enter(b->db.s, &r->p, &e, b->db.arena, &in);
@@ -73,7 +72,7 @@ static inline void
 run_start(struct run *r)
 {
 	struct str said = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
-	struct turn_told told = { &event, 1, 0 };
+	struct turn_events told = { &event, 1, 0 };
 	char json[1024];
 
 	run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
@@ -105,9 +104,9 @@ run_tell(struct run *r, const struct str *json, size_t n)
 	struct state_pipe *pipe = state_pipe_new(r->b->db.s, 1);
 
 	ck_assert_int_eq(
-	    turn_tell(pipe, &r->p, &(struct turn_told){ json, n, 0 }), RC_OK);
+	    turn_log_events(pipe, &r->p, &(struct turn_events){ json, n, 0 }), RC_OK);
 	ck_assert_int_eq(state_pipe_run(pipe), RC_OK);
-	ck_assert_int_eq(turn_told_reply(pipe, 0, &r->seq), RC_OK);
+	ck_assert_int_eq(turn_log_events_reply(pipe, 0, &r->seq), RC_OK);
 	state_pipe_free(pipe);
 }
 
@@ -130,13 +129,13 @@ run_delta(struct run *r, const char *text)
 static inline void
 run_deltas(struct run *r, int n)
 {
-	static char json[TURN_TOLD_MAX][512];
-	struct str events[TURN_TOLD_MAX];
+	static char json[TURN_EVENTS_MAX][512];
+	struct str events[TURN_EVENTS_MAX];
 	char data[128];
 	int i, k;
 
 	for (i = 0; i < n; i += k) {
-		for (k = 0; k < TURN_TOLD_MAX && i + k < n; k++) {
+		for (k = 0; k < TURN_EVENTS_MAX && i + k < n; k++) {
 			snprintf(data, sizeof(data),
 			    "{\"message_id\":\"m\",\"text_delta\":\"%d\"}",
 			    i + k);

@@ -5,7 +5,7 @@
 #include "auth/auth.h"
 #include "heard.h"
 #include "known.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "testkit/rights.h"
 
 #define MINT    "POST", "/v1/terminals"

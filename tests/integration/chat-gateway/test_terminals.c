@@ -129,8 +129,8 @@ TEST(the_last_refused_report_is_told)
 
 	bed_start(&b, NULL);
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+	    terminal_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		    STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
 			"\"path\":\"/skills/0/name\","
 			"\"reason\":\"is missing\","
@@ -230,8 +230,8 @@ TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	reported(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }),
+	    terminal_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);
 	lists(j, "skills", "");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/lease.h"
+#include "state/state.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "testkit/json.h"

@@ -15,10 +15,10 @@ say_much(struct bed *b)
 	bool asked;
 
 	bed_say(b, "chat-0", "我的幸运数字是<0>", HOUR);
-	ck_assert_int_eq(session_long(b->db.s, &key, &four, &asked), RC_OK);
+	ck_assert_int_eq(session_request_summary(b->db.s, &key, &four, &asked), RC_OK);
 	ck_assert(!asked);
 	bed_say(b, "chat-0", "我喜欢绿色", HOUR);
-	ck_assert_int_eq(session_long(b->db.s, &key, &four, &asked), RC_OK);
+	ck_assert_int_eq(session_request_summary(b->db.s, &key, &four, &asked), RC_OK);
 	ck_assert(asked);
 }
 

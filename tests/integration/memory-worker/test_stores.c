@@ -354,7 +354,7 @@ TEST_T(forgotten_on_its_way, 60)
 		world_start(&w, (enum kind)kind);
 		put_begin(&w, "s1", "a", "tea");
 		ck_assert_int_eq(w.times, 0);
-		ck_assert_int_eq(memory_bury(w.db.s, &scope, STR("a")), RC_OK);
+		ck_assert_int_eq(memory_add_tombstone(w.db.s, &scope, STR("a")), RC_OK);
 		ck_assert_int_eq(said(&w), RC_CONFLICT);
 		ck_assert_uint_eq(fake_rows(&f), 0);
 		world_stop(&w);

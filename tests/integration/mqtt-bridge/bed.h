@@ -143,15 +143,15 @@ bed_wish_is(void *arg)
 	return w->is(&t, w->what);
 }
 
-/* What was refused of it, of one kind or, with TERMINAL_SAID, of any. */
+/* What was refused of it, of one kind or, with TERMINAL_REJECTED_N, of any. */
 static inline struct str
-bed_refused(const struct terminal *t, enum terminal_said said)
+bed_refused(const struct terminal *t, enum terminal_rejection_kind said)
 {
 	size_t i;
 
-	if (said < TERMINAL_SAID)
+	if (said < TERMINAL_REJECTED_N)
 		return t->refused[said];
-	for (i = 0; i < TERMINAL_SAID; i++)
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
 		if (t->refused[i].p != NULL)
 			return t->refused[i];
 	return (struct str){ NULL, 0 };
@@ -164,7 +164,7 @@ bed_wait(struct bed *b, const char *id,
 	struct bed_wish w = { b, id, is, what };
 	bool done = tk_until(bed_wish_is, &w, BED_MS);
 	struct terminal t = bed_terminal(b, id);
-	struct str refused = bed_refused(&t, TERMINAL_SAID);
+	struct str refused = bed_refused(&t, TERMINAL_REJECTED_N);
 
 	ck_assert_msg(
 	    done, "%s is never %s; refused: %.*s", id, what, STR_ARG(refused));
@@ -199,7 +199,7 @@ was_refused(const struct terminal *t, const char *what)
 {
 	int i;
 
-	for (i = 0; i < TERMINAL_SAID; i++)
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
 		if (has(t->refused[i], what))
 			return true;
 	return false;

@@ -143,7 +143,7 @@ TEST_T(a_stopped_leader_writes_nothing_old, 120)
 	for (i = 0; i < f.n; i++) {
 		snprintf(id, sizeof(id), "f%d", i);
 		t = bed_terminal(&b, id);
-		ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
+		ck_assert_ptr_null(bed_refused(&t, TERMINAL_REJECTED_N).p);
 	}
 	ck_assert_int_eq(leader(&b), 1 - first);
 	fleet_free(&f);

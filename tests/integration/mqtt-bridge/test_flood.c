@@ -3,7 +3,7 @@
  * within a second, and what is over the limits is not even read.
  */
 #include "attack.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 
 #define EACH     15000
 #define ROUND_MS 1000

@@ -4,7 +4,7 @@
 
 #include "body.h"
 #include "broker.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 
 /* As long as the file may take to follow, and the broker to hear of it. */
 #define SOON_MS 5000

@@ -112,10 +112,10 @@ TEST_T(each_kind_of_fault, 60)
 	bed_stop(&b);
 }
 
-/* In the order of enum terminal_said. */
+/* In the order of enum terminal_rejection_kind. */
 static const struct {
 	const char *leaf, *bad, *good;
-} kinds[TERMINAL_SAID] = {
+} kinds[TERMINAL_REJECTED_N] = {
 	{ "online", "maybe", "online" },
 	{ "heartbeat",
 	    "01234567890123456789012345678901234567890123456789012345678901234",
@@ -137,7 +137,7 @@ stand(void *arg)
 	struct terminal t = bed_terminal(s->b, "t1");
 	unsigned said = 0, i;
 
-	for (i = 0; i < TERMINAL_SAID; i++)
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
 		if (t.refused[i].p != NULL)
 			said |= 1U << i;
 	return said == s->said;
@@ -161,12 +161,12 @@ TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
 	    bed_deliver(&b, "soul.body.main.t1.invoke",
 		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
 	    "delivered");
-	for (i = 0; i < TERMINAL_SAID; i++) {
+	for (i = 0; i < TERMINAL_REJECTED_N; i++) {
 		body_say(&d, kinds[i].leaf, kinds[i].bad, once);
 		s.said |= 1U << i;
 		ck_assert_msg(tk_until(stand, &s, BED_MS), "+ %u", i);
 	}
-	for (i = 0; i < TERMINAL_SAID; i++) {
+	for (i = 0; i < TERMINAL_REJECTED_N; i++) {
 		body_say(&d, kinds[i].leaf, kinds[i].good, once);
 		s.said &= ~(1U << i);
 		ck_assert_msg(tk_until(stand, &s, BED_MS), "- %u", i);
@@ -176,7 +176,7 @@ TEST_T(a_good_report_ends_the_refusal_of_its_kind, 60)
 	    "{\"skill_version\":2,\"skills\":[{\"name\":\"a\"},{\"name\":"
 	    "\"a\"}]}",
 	    once);
-	s.said = 1U << TERMINAL_SAID_SKILLS;
+	s.said = 1U << TERMINAL_REJECTED_SKILLS;
 	ck_assert(tk_until(stand, &s, BED_MS));
 	body_say(&d, "skills", SKILLS_V(3), once);
 	s.said = 0;
@@ -234,7 +234,7 @@ TEST(wrong_topics)
 	body_report(&d, "skills", SKILLS_V(1));
 	bed_wait(&b, "t1", has_skills, "skill_1");
 	t = bed_terminal(&b, "t1");
-	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
+	ck_assert_ptr_null(bed_refused(&t, TERMINAL_REJECTED_N).p);
 	ck_assert(tk_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
 	body_leave(&d);
 	bed_stop(&b);

@@ -48,7 +48,7 @@ TEST(a_body_announces_itself)
 	ck_assert_int_eq(t.catalog_version, 12);
 	ck_assert_str_eq(t.broker.p, "main");
 	ck_assert_str_eq(t.soul_hint.p, "friendly");
-	ck_assert_ptr_null(bed_refused(&t, TERMINAL_SAID).p);
+	ck_assert_ptr_null(bed_refused(&t, TERMINAL_REJECTED_N).p);
 	ck_assert(t.present);
 	natsSubscription_Destroy(events);
 	body_leave(&d);

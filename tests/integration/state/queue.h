@@ -8,7 +8,7 @@
 #include "state/turn.h"
 
 static inline enum rc
-queue_enter(struct state *s, const struct turn_place *p, int64_t *ahead)
+queue_enter(struct state *s, const struct turn_slot *p, int64_t *ahead)
 {
 	struct arena *a = arena_new(4096);
 	struct turn_entry e = { .said = { NULL, 0 } };
@@ -21,16 +21,16 @@ queue_enter(struct state *s, const struct turn_place *p, int64_t *ahead)
 }
 
 static inline enum rc
-queue_input(struct state *s, const struct turn_place *p,
+queue_input(struct state *s, const struct turn_slot *p,
     const struct session_new *new, const struct turn_input *in)
 {
-	struct turn_told nothing = { .n = 0 };
+	struct turn_events nothing = { .n = 0 };
 
 	return turn_append_input(s, p, new, in, &nothing);
 }
 
 static inline enum rc
-queue_leave(struct state *s, const struct turn_place *p, struct arena *a,
+queue_leave(struct state *s, const struct turn_slot *p, struct arena *a,
     struct str *next)
 {
 	struct turn_ending end = { .forget = false };
@@ -41,7 +41,7 @@ queue_leave(struct state *s, const struct turn_place *p, struct arena *a,
 }
 
 static inline enum rc
-queue_finish(struct state *s, const struct turn_place *p,
+queue_finish(struct state *s, const struct turn_slot *p,
     const struct session_new *new, struct arena *a, struct str *next)
 {
 	struct turn_ending end = { .forget = false };

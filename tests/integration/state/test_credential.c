@@ -1,7 +1,7 @@
 /* Identities of bodies: made, changed, taken away, listed. */
 #include "core/id.h"
 #include "integration/state/bed.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "state/soul.h"
 
 #define MANY 2500

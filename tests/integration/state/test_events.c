@@ -1,10 +1,8 @@
 /* What a turn tells, and what is known of it afterwards. */
 #include "integration/state/bed.h"
 #include "integration/state/queue.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
@@ -13,14 +11,14 @@ static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
 	60000 };
 static const struct str abc[] = { STR_INIT("a"), STR_INIT("b"), STR_INIT("c") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 static void
-enter(struct bed *b, const struct turn_place *p)
+enter(struct bed *b, const struct turn_slot *p)
 {
 	int64_t ahead;
 
@@ -29,21 +27,21 @@ enter(struct bed *b, const struct turn_place *p)
 
 /* Begin the turn and tell n events with it; the last one's seq. */
 static int64_t
-begin(struct bed *b, const struct turn_place *p, size_t n)
+begin(struct bed *b, const struct turn_slot *p, size_t n)
 {
-	struct turn_told told = { abc, n, -1 };
+	struct turn_events told = { abc, n, -1 };
 
 	enter(b, p);
 	OK(turn_append_input(b->s, p, &message, &input, &told));
 	return told.seq;
 }
 
-static struct events_page
+static struct session_events
 read_after(struct bed *b, int64_t after)
 {
-	struct events_page page;
+	struct session_events page;
 
-	OK(events_read(b->s, &key, after, b->a, &page));
+	OK(session_events_read(b->s, &key, after, b->a, &page));
 	return page;
 }
 
@@ -71,9 +69,9 @@ run(struct bed *b, const char *command)
 
 TEST(events_are_numbered_across_turns)
 {
-	struct turn_place a = place("i", "a"), c = place("i", "c");
+	struct turn_slot a = place("i", "a"), c = place("i", "c");
 	struct turn_ending end = { .told = { abc, 2, -1 } };
-	struct events_page page;
+	struct session_events page;
 	int64_t newest;
 	struct bed b;
 
@@ -95,15 +93,15 @@ TEST(events_are_numbered_across_turns)
 	ck_assert_int_eq(page.item[0].seq, 5);
 	ck_assert_uint_eq(read_after(&b, 6).n, 0);
 	ck_assert_uint_eq(read_after(&b, 99).n, 0);
-	OK(events_newest(b.s, &key, &newest));
+	OK(session_events_newest(b.s, &key, &newest));
 	ck_assert_int_eq(newest, 6);
 	bed_end(&b);
 }
 
 TEST(only_the_head_tells)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "w");
-	struct turn_told told = { abc, 2, -1 };
+	struct turn_slot a = place("i", "a"), w = place("i", "w");
+	struct turn_events told = { abc, 2, -1 };
 	struct state_pipe *p;
 	int64_t seq;
 	struct bed b;
@@ -112,16 +110,16 @@ TEST(only_the_head_tells)
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	p = state_pipe_new(b.s, 8);
-	OK(turn_tell(p, &a, &told));
-	OK(turn_tell(p, &w, &told));
-	OK(turn_tell(p, &a, &told));
-	IS(RC_INVALID, turn_tell(p, &a, &(struct turn_told){ abc, 0, 0 }));
+	OK(turn_log_events(p, &a, &told));
+	OK(turn_log_events(p, &w, &told));
+	OK(turn_log_events(p, &a, &told));
+	IS(RC_INVALID, turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
 	OK(state_pipe_run(p));
-	OK(turn_told_reply(p, 0, &seq));
+	OK(turn_log_events_reply(p, 0, &seq));
 	ck_assert_int_eq(seq, 3);
-	IS(RC_CONFLICT, turn_told_reply(p, 1, &seq));
+	IS(RC_CONFLICT, turn_log_events_reply(p, 1, &seq));
 	ck_assert_int_eq(seq, 0);
-	OK(turn_told_reply(p, 2, &seq));
+	OK(turn_log_events_reply(p, 2, &seq));
 	ck_assert_int_eq(seq, 5);
 	state_pipe_free(p);
 	ck_assert_uint_eq(read_after(&b, 0).n, 5);
@@ -131,8 +129,8 @@ TEST(only_the_head_tells)
 /* The count goes on where the log ended. */
 TEST(no_seq_twice_after_the_log_is_gone)
 {
-	struct turn_place a = place("i", "a");
-	struct turn_told told = { abc, 1, -1 };
+	struct turn_slot a = place("i", "a");
+	struct turn_events told = { abc, 1, -1 };
 	struct bed b;
 
 	bed_start(&b);
@@ -149,9 +147,9 @@ TEST(no_seq_twice_after_the_log_is_gone)
 
 TEST(the_log_is_bounded_and_read_in_pages)
 {
-	struct turn_place a = place("i", "a");
-	struct turn_told told = { abc, 3, -1 };
-	struct events_page page;
+	struct turn_slot a = place("i", "a");
+	struct turn_events told = { abc, 3, -1 };
+	struct session_events page;
 	struct state_pipe *p;
 	int64_t after = 0;
 	size_t pages = 0, n = 0;
@@ -161,7 +159,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	begin(&b, &a, 1);
 	p = state_pipe_new(b.s, 1000);
 	for (int i = 0; i < 1000; i++)
-		OK(turn_tell(p, &a, &told));
+		OK(turn_log_events(p, &a, &told));
 	OK(state_pipe_run(p));
 	state_pipe_free(p);
 	do {
@@ -183,7 +181,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 /* A turn is found while it runs, and after it has ended. */
 TEST(a_record_has_the_first_end)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
 		.timeline = STR("[]"),
 		.told = { abc, 1, -1 } };
@@ -214,7 +212,7 @@ TEST(a_record_has_the_first_end)
 /* Canceled while it waits: its end is told, though it never was head. */
 TEST(who_waits_may_end)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "w");
+	struct turn_slot a = place("i", "a"), w = place("i", "w");
 	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
 	struct bed b;
 
@@ -231,9 +229,9 @@ TEST(who_waits_may_end)
 /* Nobody ends it, so who evicts it says that it is lost, once. */
 TEST(a_dead_turn_is_told_as_lost)
 {
-	struct turn_place dead = place("gone", "d"), a = place("i", "a");
-	struct turn_place never = place("gone", "n");
-	struct events_page page;
+	struct turn_slot dead = place("gone", "d"), a = place("i", "a");
+	struct turn_slot never = place("gone", "n");
+	struct session_events page;
 	int64_t ahead;
 	struct bed b;
 
@@ -259,7 +257,7 @@ TEST(a_dead_turn_is_told_as_lost)
 static enum rc
 say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
 {
-	struct turn_place p = place("i", turn);
+	struct turn_slot p = place("i", turn);
 	struct turn_entry e = { str_of(said), STR("0123") };
 
 	return turn_enter(b->s, &p, &e, b->a, in);
@@ -267,7 +265,7 @@ say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
 
 TEST(what_was_said_before_is_a_retry)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}") };
 	struct turn_entered in;
 	struct bed b;
@@ -293,7 +291,7 @@ TEST(what_was_said_before_is_a_retry)
 
 TEST(a_forgotten_turn_may_be_said_again)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}"), .forget = true };
 	struct turn_entered in;
 	struct bed b;
@@ -310,7 +308,7 @@ TEST(a_forgotten_turn_may_be_said_again)
 /* With the session goes its log, and the count begins anew. */
 TEST(a_deleted_session_has_no_events)
 {
-	struct turn_place a = place("i", "a"), c = place("i", "c");
+	struct turn_slot a = place("i", "a"), c = place("i", "c");
 	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
 	struct bed b;
 

@@ -1,6 +1,6 @@
 /* Leases: one owner at a time, epochs that only rise. */
 #include "integration/state/peers.h"
-#include "state/lease.h"
+#include "state/state.h"
 #include "state/terminal.h"
 
 static const struct str name = STR_INIT("bridge/main");
@@ -81,7 +81,7 @@ TEST(an_old_owner_changes_nothing)
 	/* The new one has not touched the record yet. */
 	snap = (struct terminal_snapshot){ .version = 2, .json = STR("[2]") };
 	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
-	OK(terminal_beat(r.s, &new, &STR("t"), 1, NULL));
+	OK(terminal_heartbeats(r.s, &new, &STR("t"), 1, NULL));
 
 	snap.version = 3;
 	IS(RC_DENIED,
@@ -90,15 +90,15 @@ TEST(an_old_owner_changes_nothing)
 	    terminal_put_catalog(r.s, &old, STR("t"), &snap, &current));
 	IS(RC_DENIED, terminal_put_online(r.s, &old, STR("t"), false, NULL));
 	IS(RC_DENIED,
-	    terminal_put_refused(r.s, &old, STR("t"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }));
-	IS(RC_DENIED, terminal_beat(r.s, &old, &STR("t"), 1, NULL));
+	    terminal_put_rejection(r.s, &old, STR("t"),
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS, STR("{}") }));
+	IS(RC_DENIED, terminal_heartbeats(r.s, &old, &STR("t"), 1, NULL));
 	OK(terminal_read(r.s, STR("t"), 60000, arena, &term));
 	ck_assert(term.present);
 	ck_assert_int_eq(term.skill_version, 2);
 	ck_text(term.skills, "[2]");
 	ck_text(term.catalog, NULL);
-	ck_text(term.refused[TERMINAL_SAID_SKILLS], NULL);
+	ck_text(term.refused[TERMINAL_REJECTED_SKILLS], NULL);
 
 	/* The epochs of another broker's lease are other numbers. */
 	old.broker = STR("second");

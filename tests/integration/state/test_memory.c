@@ -92,7 +92,7 @@ TEST(what_is_forgotten_stays_so)
 	ck_assert_uint_eq(all(&b, -1).n, 1);
 	ck_assert_int_gt(INT_OF(&b.rig, STR("PTTL"),
 			     STR("soul:memory:{~55So5oi3:soul_1}:gone")),
-	    (MEMORY_GONE_DAYS - 1) * 86400000L);
+	    (MEMORY_TOMBSTONE_DAYS - 1) * 86400000L);
 
 	/* All: what was made before, whatever its id. */
 	now.ms = redis_now(&b) - 1;
@@ -116,17 +116,17 @@ TEST(what_is_kept_elsewhere)
 	struct bed b;
 
 	bed_start(&b);
-	OK(memory_gone(b.s, &scope, STR("a"), before));
-	OK(memory_bury(b.s, &scope, STR("a")));
-	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
-	OK(memory_gone(b.s, &scope, STR("b"), before));
-	OK(memory_gone(b.s, &other, STR("a"), before));
+	OK(memory_check_tombstone(b.s, &scope, STR("a"), before));
+	OK(memory_add_tombstone(b.s, &scope, STR("a")));
+	IS(RC_CONFLICT, memory_check_tombstone(b.s, &scope, STR("a"), later));
+	OK(memory_check_tombstone(b.s, &scope, STR("b"), before));
+	OK(memory_check_tombstone(b.s, &other, STR("a"), before));
 	OK(memory_clear(b.s, &scope, NULL));
-	OK(memory_gone(b.s, &scope, STR("a"), later));
+	OK(memory_check_tombstone(b.s, &scope, STR("a"), later));
 	IS(RC_CONFLICT,
-	    memory_gone(b.s, &scope, STR("c"), (struct wall){ 1000 }));
-	IS(RC_INVALID, memory_gone(b.s, &scope, STR(""), later));
-	IS(RC_INVALID, memory_bury(b.s, &scope, STR("")));
+	    memory_check_tombstone(b.s, &scope, STR("c"), (struct wall){ 1000 }));
+	IS(RC_INVALID, memory_check_tombstone(b.s, &scope, STR(""), later));
+	IS(RC_INVALID, memory_add_tombstone(b.s, &scope, STR("")));
 	bed_end(&b);
 }
 

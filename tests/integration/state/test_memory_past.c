@@ -14,10 +14,10 @@ put(struct bed *b, const char *id)
 	OK(memory_put(b->s, &scope, &item, later));
 }
 
-static struct memory_old
+static struct memory_superseded
 old_of(const char *id, int64_t until)
 {
-	return (struct memory_old){ str_of(id), later, { until },
+	return (struct memory_superseded){ str_of(id), later, { until },
 		STR("{\"old\":1}") };
 }
 
@@ -27,7 +27,7 @@ past(struct bed *b)
 	struct memory_list l;
 
 	arena_reset(b->a);
-	OK(memory_past(b->s, &scope, b->a, &l));
+	OK(memory_superseded_all(b->s, &scope, b->a, &l));
 	return l;
 }
 
@@ -44,7 +44,7 @@ here(struct bed *b)
 TEST(retired)
 {
 	struct memory_item again = { .id = STR("a"), .json = STR("{}") };
-	struct memory_old a, b_old, none;
+	struct memory_superseded a, b_old, none;
 	struct memory_list l;
 	struct bed b;
 
@@ -56,11 +56,11 @@ TEST(retired)
 	put(&b, "a");
 	put(&b, "b");
 	put(&b, "c");
-	OK(memory_retire(b.s, &scope, &a, true));
-	OK(memory_retire(b.s, &scope, &b_old, true));
-	IS(RC_NOENT, memory_retire(b.s, &scope, &none, true));
+	OK(memory_supersede(b.s, &scope, &a, true));
+	OK(memory_supersede(b.s, &scope, &b_old, true));
+	IS(RC_NOENT, memory_supersede(b.s, &scope, &none, true));
 	/* Twice is as once. */
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, true));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, true));
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &again, (struct wall){ 1 }));
 	ck_assert_uint_eq(here(&b), 1);
 	l = past(&b);
@@ -79,19 +79,19 @@ TEST(retired)
 
 TEST(retired_elsewhere)
 {
-	struct memory_old a;
+	struct memory_superseded a;
 	struct bed b;
 
 	bed_start(&b);
 	a = old_of("a", 2000);
-	OK(memory_retire(b.s, &scope, &a, false));
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	OK(memory_supersede(b.s, &scope, &a, false));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
 	ck_assert_uint_eq(past(&b).n, 1);
-	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
+	IS(RC_CONFLICT, memory_check_tombstone(b.s, &scope, STR("a"), later));
 	/* What was forgotten before does not come back as the past. */
-	OK(memory_bury(b.s, &scope, STR("x")));
+	OK(memory_add_tombstone(b.s, &scope, STR("x")));
 	a.id = STR("x");
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
 	ck_assert_uint_eq(past(&b).n, 1);
 	bed_end(&b);
 }
@@ -99,19 +99,19 @@ TEST(retired_elsewhere)
 TEST(only_the_newest_are_kept)
 {
 	struct memory_list l;
-	struct memory_old old;
+	struct memory_superseded old;
 	struct bed b;
 	char id[16];
 	int i;
 
 	bed_start(&b);
-	for (i = 0; i < MEMORY_PAST_MAX + 3; i++) {
+	for (i = 0; i < MEMORY_SUPERSEDED_MAX + 3; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		old = old_of(id, 1000 + i);
-		OK(memory_retire(b.s, &scope, &old, false));
+		OK(memory_supersede(b.s, &scope, &old, false));
 	}
 	l = past(&b);
-	ck_assert_uint_eq(l.n, MEMORY_PAST_MAX);
+	ck_assert_uint_eq(l.n, MEMORY_SUPERSEDED_MAX);
 	ck_text(l.item[0].id, "m3");
 	bed_end(&b);
 }

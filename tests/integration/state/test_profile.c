@@ -1,6 +1,6 @@
 /* Profiles: leaves, their times, what is removed and stays so. */
 #include "integration/state/bed.h"
-#include "state/profile.h"
+#include "state/memory.h"
 
 static const struct str user = STR_INIT("用户:1");
 
@@ -151,12 +151,12 @@ TEST(what_is_given_up_lets_nothing_old_in)
 	bed_start(&b);
 	now = redis_now(&b);
 	/* Marks beyond the most that are kept. */
-	for (i = 0; i <= PROFILE_GONE_MAX; i++) {
+	for (i = 0; i <= PROFILE_TOMBSTONES_MAX; i++) {
 		snprintf(path, sizeof(path), "/p/%d", (int)i);
 		OK(put_at(&b, path, "1", now - 5000 + i));
 		OK(put_at(&b, path, NULL, now - 4000 + i));
 	}
-	ck_assert_int_eq(fields(&b), PROFILE_GONE_MAX);
+	ck_assert_int_eq(fields(&b), PROFILE_TOMBSTONES_MAX);
 	ck_assert_str_eq(all(&b), "");
 	OK(put_at(&b, "/p/0", "1", now - 5000));
 	OK(put_at(&b, "/p/new", "1", now - 5000));
@@ -165,9 +165,9 @@ TEST(what_is_given_up_lets_nothing_old_in)
 	ck_assert_str_eq(all(&b), "/p/0=2");
 	/* Those that are too old. */
 	OK(put_at(&b, "/q/old", NULL,
-	    now - PROFILE_GONE_DAYS * INT64_C(86400000) - 1));
+	    now - PROFILE_TOMBSTONE_DAYS * INT64_C(86400000) - 1));
 	/* With what is there. */
-	ck_assert_int_eq(fields(&b), PROFILE_GONE_MAX + 1);
+	ck_assert_int_eq(fields(&b), PROFILE_TOMBSTONES_MAX + 1);
 	bed_end(&b);
 }
 

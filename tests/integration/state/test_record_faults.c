@@ -1,15 +1,15 @@
 /* Records: of another format, damaged, and what a kill of Redis leaves. */
 #include "integration/state/bed.h"
 #include "integration/state/queue.h"
-#include "state/credential.h"
-#include "state/lease.h"
+#include "state/terminal.h"
+#include "state/state.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/turn.h"
 
 static const struct session_key skey = { STR_INIT("u"), STR_INIT("s") };
-static const struct turn_place place = { { STR_INIT("u"), STR_INIT("s") },
+static const struct turn_slot place = { { STR_INIT("u"), STR_INIT("s") },
 	STR_INIT("i"), STR_INIT("t") };
 static const struct soul soul = { STR_INIT("soul"), STR_INIT("u"),
 	STR_INIT("n"), STR_INIT("INFJ"), STR_INIT("m"), { 1 } };
@@ -28,15 +28,15 @@ on_terminal(struct bed *b, int which)
 	case 1:
 		return terminal_put_online(b->s, &b->w, STR("t"), true, NULL);
 	case 2:
-		return terminal_beat(b->s, &b->w, &STR("t"), 1, NULL);
+		return terminal_heartbeats(b->s, &b->w, &STR("t"), 1, NULL);
 	case 3:
 		return terminal_put_skills(b->s, &b->w, STR("t"), &snap, &v);
 	case 4:
 		return terminal_put_catalog(b->s, &b->w, STR("t"), &snap, &v);
 	case 5:
-		return terminal_put_refused(b->s, &b->w, STR("t"),
-		    &(struct terminal_refusal){
-			TERMINAL_SAID_SKILLS, STR("{}") });
+		return terminal_put_rejection(b->s, &b->w, STR("t"),
+		    &(struct terminal_rejection){
+			TERMINAL_REJECTED_SKILLS, STR("{}") });
 	case 6:
 		return terminal_bind(b->s, STR("t"), STR("u"), STR("soul"));
 	default:
@@ -226,7 +226,7 @@ TEST(without_redis)
 	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
 	struct soul_tick t = { .interval_ms = 3000, .ttl_ms = TTL, .max = 10 };
 	struct memory_list memories;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	int64_t v;
 	struct bed b;
 	size_t i, n;
@@ -246,7 +246,7 @@ TEST(without_redis)
 	IS(RC_DOWN, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	IS(RC_DOWN, lease_acquire(b.s, STR("x"), STR("y"), 1000, &v));
 	IS(RC_DOWN, queue_enter(b.s, &place, &v));
-	IS(RC_DOWN, turn_hold(b.s, &place));
+	IS(RC_DOWN, turn_check_head(b.s, &place));
 	IS(RC_DOWN,
 	    memory_all(b.s, &(struct memory_scope){ STR("u"), STR("s") }, 0,
 		b.a, &memories));
@@ -307,7 +307,7 @@ TEST(a_kill_of_redis_loses_nothing)
 	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
 	ck_text(l.message[0].json, "message");
-	OK(turn_hold(b.s, &place));
+	OK(turn_check_head(b.s, &place));
 	OK(memory_all(b.s, &scope, 0, b.a, &memories));
 	ck_assert_uint_eq(memories.n, 1);
 	bed_end(&b);

@@ -215,7 +215,7 @@ TEST(a_users_input)
 
 TEST(deletion)
 {
-	struct turn_place p = { key, STR("i1"), STR("turn_1") };
+	struct turn_slot p = { key, STR("i1"), STR("turn_1") };
 	struct session_idle_list idle;
 	struct session out;
 	struct bed b;
@@ -233,7 +233,7 @@ TEST(deletion)
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
 	/* The turn that ran brings nothing of it back. */
-	IS(RC_CONFLICT, turn_hold(b.s, &p));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p));
 	IS(RC_CONFLICT, turn_append(b.s, &p, &STR("2"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	OK(session_read(b.s, &key, b.a, &out));

@@ -123,7 +123,7 @@ none_is_idle(struct bed *b)
 
 TEST_T(a_user_keeps_so_many_sessions, 60)
 {
-	struct turn_place p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
+	struct turn_slot p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
 	struct bed b;
 	int64_t ahead;
 	long i;

@@ -162,18 +162,18 @@ TEST(a_claim_is_kept_longer)
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, 1, &old), 1);
-	OK(session_idle_later(b.s, &old, FOREVER));
+	OK(session_idle_defer(b.s, &old, FOREVER));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	OK(session_idle_later(b.s, &old, 1));
+	OK(session_idle_defer(b.s, &old, 1));
 	ck_assert(tk_until(fell_idle, &w, RIG_MS));
 	ck_assert_int_eq(w.idle.due.ms, old.due.ms);
-	IS(RC_INVALID, session_idle_later(b.s, &old, 0));
+	IS(RC_INVALID, session_idle_defer(b.s, &old, 0));
 	/* Not what was dealt with, nor another stretch. */
 	OK(session_idle_done(b.s, &old));
-	IS(RC_CONFLICT, session_idle_later(b.s, &old, 1));
+	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
 	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
 	input(&b, key, FOREVER);
-	IS(RC_CONFLICT, session_idle_later(b.s, &old, 1));
+	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
 	bed_end(&b);
 }

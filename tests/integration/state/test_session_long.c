@@ -23,7 +23,7 @@ ask(struct bed *b)
 {
 	bool asked;
 
-	OK(session_long(b->s, &key, &six, &asked));
+	OK(session_request_summary(b->s, &key, &six, &asked));
 	return asked;
 }
 
@@ -115,7 +115,7 @@ TEST(an_input_meanwhile)
 	ck_assert(ask(&b));
 	ck_assert_uint_eq(claim(&b, &early), 1);
 	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
-	IS(RC_CONFLICT, session_idle_later(b.s, &early, 1000));
+	IS(RC_CONFLICT, session_idle_defer(b.s, &early, 1000));
 	OK(session_idle_done(b.s, &early));
 	while (claim(&b, &again) == 0)
 		;
@@ -156,7 +156,7 @@ say_counted(struct bed *b, struct str json, int64_t chars)
 {
 	struct session_new new = { .json = &json, .n = 1, .chars = chars };
 
-	OK(session_append_as(b->s, &key, NULL, new, NULL));
+	OK(session_append_fenced(b->s, &key, NULL, new, NULL));
 	OK(session_user_input(b->s, &key, STR("soul"), STR("t"), FOREVER));
 }
 

@@ -48,7 +48,7 @@ due(struct bed *b, const char *token)
 
 TEST(a_body_makes_its_soul_tick)
 {
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct bed b;
 	size_t n;
 
@@ -76,7 +76,7 @@ TEST(a_body_makes_its_soul_tick)
 TEST(a_tick_keeps_to_its_grid)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct soul_tick t = every_3s;
 	int64_t place, now;
 	struct bed b;
@@ -108,7 +108,7 @@ TEST(a_tick_keeps_to_its_grid)
 TEST(a_claim_that_is_not_done_ends)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list, *again;
+	struct soul_due *list, *again;
 	int64_t now;
 	struct bed b;
 	size_t n;
@@ -140,7 +140,7 @@ TEST(a_claim_that_is_not_done_ends)
 TEST(a_claim_brings_the_state)
 {
 	struct soul_state st = { .soul_id = STR("s") };
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct bed b;
 	size_t n;
 
@@ -163,7 +163,7 @@ TEST(a_claim_brings_the_state)
 TEST(who_has_no_body_stops)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct bed b;
 	size_t n;
 	bool came;
@@ -177,7 +177,7 @@ TEST(who_has_no_body_stops)
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
 	/* Each sign of life makes it tick again. */
-	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(came);
 	ck_assert_int_gt(due(&b, "s"), 0);
 
@@ -191,7 +191,7 @@ TEST(who_has_no_body_stops)
 			due_at(&b, "s", 1);
 	}
 	/* The bridge thinks that it is present; it ticks all the same. */
-	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(!came);
 	ck_assert_int_gt(due(&b, "s"), 0);
 
@@ -211,7 +211,7 @@ TEST(all_present_bodies_are_listed)
 {
 	static const char *const more[] = { "b1", "b2", "b3" };
 	struct terminal_writer second;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	unsigned seen = 0;
 	struct bed b;
 	size_t i, n;
@@ -252,7 +252,7 @@ TEST(those_that_come_together_are_spread)
 	static struct str ids[SPREAD];
 	struct soul_tick t = every_3s;
 	int hits[BUCKETS] = { 0 };
-	struct soul_bodies *list;
+	struct soul_due *list;
 	int64_t start, at;
 	struct bed b;
 	size_t i, n;
@@ -266,7 +266,7 @@ TEST(those_that_come_together_are_spread)
 		make(&b, text[i]);
 	}
 	start = redis_now(&b);
-	OK(terminal_beat(b.s, &b.w, ids, SPREAD, NULL));
+	OK(terminal_heartbeats(b.s, &b.w, ids, SPREAD, NULL));
 	for (i = 0; i < SPREAD; i++) {
 		at = due(&b, text[i]);
 		ck_assert_int_ge(at, start);
@@ -283,7 +283,7 @@ TEST(those_that_come_together_are_spread)
 
 TEST(garbage_does_not_stop_the_others)
 {
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct bed b;
 	size_t n;
 
@@ -316,7 +316,7 @@ TEST(garbage_does_not_stop_the_others)
 TEST(claims_that_find_nobody_go_on)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	char token[16];
 	struct bed b;
 	size_t i, n;
@@ -367,7 +367,7 @@ claim_all(struct rig *r, int who)
 {
 	struct soul_tick t = { .interval_ms = 600000, .ttl_ms = TTL, .max = 7 };
 	struct arena *a = arena_new(1 << 20);
-	struct soul_bodies *list;
+	struct soul_due *list;
 	size_t i, n;
 
 	(void)who;

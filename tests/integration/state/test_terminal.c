@@ -74,7 +74,7 @@ TEST(silence_is_absence)
 	b.w.ttl_ms = 100;
 	OK(terminal_put_online(b.s, &b.w, id, true, NULL));
 	ck_assert(tk_until(absent, &b, RIG_MS));
-	OK(terminal_beat(b.s, &b.w, &id, 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &id, 1, &came));
 	ck_assert(came);
 	ck_assert(tk_until(absent, &b, RIG_MS));
 	OK(terminal_put_online(b.s, &b.w, id, true, &changed));
@@ -92,17 +92,17 @@ TEST(a_heartbeat_means_online)
 	bool came;
 
 	bed_start(&b);
-	OK(terminal_beat(b.s, &b.w, &id, 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &id, 1, &came));
 	ck_assert(came);
 	ck_assert(present(&b));
-	OK(terminal_beat(b.s, &b.w, &id, 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &id, 1, &came));
 	ck_assert(!came);
 	OK(terminal_put_online(b.s, &b.w, id, false, NULL));
 	ck_assert(!present(&b));
-	OK(terminal_beat(b.s, &b.w, &id, 1, &came));
+	OK(terminal_heartbeats(b.s, &b.w, &id, 1, &came));
 	ck_assert(came);
 	ck_assert(present(&b));
-	OK(terminal_beat(b.s, &b.w, NULL, 0, NULL));
+	OK(terminal_heartbeats(b.s, &b.w, NULL, 0, NULL));
 	bed_end(&b);
 }
 
@@ -127,7 +127,7 @@ TEST(what_is_replayed_is_no_sign_of_life)
 
 	/* A body that has lately lived is what its broker says. */
 	b.w.replayed = false;
-	OK(terminal_beat(b.s, &b.w, &id, 1, NULL));
+	OK(terminal_heartbeats(b.s, &b.w, &id, 1, NULL));
 	b.w.replayed = true;
 	OK(terminal_put_online(b.s, &b.w, id, false, &changed));
 	ck_assert(changed);
@@ -194,10 +194,10 @@ TEST(many_heartbeats)
 		ids[i] = str_of(text[i]);
 	}
 	OK(terminal_put_online(b.s, &b.w, ids[7], true, NULL));
-	OK(terminal_beat(b.s, &b.w, ids, MANY, came));
+	OK(terminal_heartbeats(b.s, &b.w, ids, MANY, came));
 	for (i = 0; i < MANY; i++)
 		ck_assert_int_eq(came[i], i != 7);
-	OK(terminal_beat(b.s, &b.w, ids, MANY, came));
+	OK(terminal_heartbeats(b.s, &b.w, ids, MANY, came));
 	for (i = 0; i < MANY; i++)
 		ck_assert(!came[i]);
 	OK(terminal_read(b.s, ids[MANY - 1], TTL, b.a, &t));
@@ -211,10 +211,10 @@ TEST(many_heartbeats)
 	for (i = 0; i < 40; i++)
 		if (i != 10 && i != 20)
 			OK(terminal_put_online(b.s, &b.w, ids[i], false, NULL));
-	IS(RC_DENIED, terminal_beat(b.s, &b.w, ids, 40, came));
+	IS(RC_DENIED, terminal_heartbeats(b.s, &b.w, ids, 40, came));
 	for (i = 0; i < 40; i++)
 		ck_assert_int_eq(came[i], i != 10 && i != 20);
-	IS(RC_INVALID, terminal_beat(b.s, &b.w, ids + 20, 2, came));
+	IS(RC_INVALID, terminal_heartbeats(b.s, &b.w, ids + 20, 2, came));
 	bed_end(&b);
 }
 
@@ -232,7 +232,7 @@ TEST(wrong_arguments)
 		IS(RC_INVALID, terminal_read(b.s, bad[i], TTL, b.a, &t));
 		IS(RC_INVALID,
 		    terminal_put_online(b.s, &b.w, bad[i], true, NULL));
-		IS(RC_INVALID, terminal_beat(b.s, &b.w, &bad[i], 1, NULL));
+		IS(RC_INVALID, terminal_heartbeats(b.s, &b.w, &bad[i], 1, NULL));
 		w = b.w;
 		w.broker = bad[i];
 		IS(RC_INVALID, terminal_put_online(b.s, &w, id, true, NULL));

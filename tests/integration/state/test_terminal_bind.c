@@ -96,23 +96,23 @@ TEST(a_free_terminal_is_bound_once)
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	make_soul(&b, bob, "sb");
-	IS(RC_NOENT, terminal_bind_free(b.s, STR("a"), alice, STR("none")));
-	IS(RC_DENIED, terminal_bind_free(b.s, STR("a"), alice, STR("sb")));
+	IS(RC_NOENT, terminal_bind_if_unbound(b.s, STR("a"), alice, STR("none")));
+	IS(RC_DENIED, terminal_bind_if_unbound(b.s, STR("a"), alice, STR("sb")));
 	ck_bound(&b, STR("a"), NULL, NULL);
 
-	OK(terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s2")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT, terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT, terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s2")));
+	IS(RC_CONFLICT, terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "alice", "s1");
 	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
 	ck_list(&b, alice, "a");
 
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
 	OK(terminal_unbind(b.s, STR("a"), alice));
-	OK(terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "bob@家", "sb");
-	IS(RC_INVALID, terminal_bind_free(b.s, STR("a"), bob, STR("\n")));
+	IS(RC_INVALID, terminal_bind_if_unbound(b.s, STR("a"), bob, STR("\n")));
 	bed_end(&b);
 }
 

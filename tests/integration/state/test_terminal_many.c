@@ -27,9 +27,9 @@ TEST(reports_keep_their_order)
 		skills("t1", 3, "[3]"),
 		skills("t1", 4, "[3]"),
 		report(TERMINAL_OFFLINE, "t1"),
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_REFUSED, "t1"),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_REJECTION, "t1"),
 		report(TERMINAL_ONLINE, "t2"),
 	};
 	static const struct {
@@ -53,7 +53,7 @@ TEST(reports_keep_their_order)
 	size_t i;
 
 	bed_start(&b);
-	v[8].refused = (struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+	v[8].refused = (struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		STR("{\"kind\":\"skills\"}") };
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	for (i = 0; i < NELEM(v); i++) {
@@ -68,7 +68,7 @@ TEST(reports_keep_their_order)
 	OK(terminal_read(b.s, STR("t1"), TTL, b.a, &t));
 	ck_text(t.skills, "[3]");
 	ck_assert_int_eq(t.skill_version, 4);
-	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"kind\":\"skills\"}");
+	ck_text(t.refused[TERMINAL_REJECTED_SKILLS], "{\"kind\":\"skills\"}");
 	bed_end(&b);
 }
 
@@ -91,15 +91,15 @@ TEST(each_report_says_whether_it_is_replayed)
 	ck_assert(!v[1].present && !v[1].turned && v[1].differs);
 	ck_assert(v[2].present && v[2].turned);
 	ck_assert(v[3].present && !v[3].turned);
-	OK(terminal_is_at(b.s, STR("t1"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(b.s, STR("t1"), STR("main"), TTL, &here));
 	ck_assert(!here);
-	OK(terminal_is_at(b.s, STR("t2"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(b.s, STR("t2"), STR("main"), TTL, &here));
 	ck_assert(here);
-	OK(terminal_is_at(b.s, STR("t2"), STR("other"), TTL, &here));
+	OK(terminal_is_reachable(b.s, STR("t2"), STR("other"), TTL, &here));
 	ck_assert(!here);
-	OK(terminal_is_at(b.s, STR("t3"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(b.s, STR("t3"), STR("main"), TTL, &here));
 	ck_assert(!here);
-	IS(RC_INVALID, terminal_is_at(b.s, STR(""), STR("main"), TTL, &here));
+	IS(RC_INVALID, terminal_is_reachable(b.s, STR(""), STR("main"), TTL, &here));
 	bed_end(&b);
 }
 
@@ -107,11 +107,11 @@ TEST(each_report_says_whether_it_is_replayed)
 TEST(one_bad_report_among_good_ones)
 {
 	struct terminal_report v[] = {
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_BEAT, ""),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_HEARTBEAT, ""),
 		skills("t2", -1, "[]"),
-		report(TERMINAL_BEAT, "t3"),
-		report(TERMINAL_BEAT, "t4"),
+		report(TERMINAL_HEARTBEAT, "t3"),
+		report(TERMINAL_HEARTBEAT, "t4"),
 	};
 	struct terminal_writer later;
 	struct bed b;
@@ -119,7 +119,7 @@ TEST(one_bad_report_among_good_ones)
 	bed_start(&b);
 	later = b.w;
 	later.epoch = b.w.epoch + 1;
-	OK(terminal_beat(b.s, &later, &v[3].id, 1, NULL));
+	OK(terminal_heartbeats(b.s, &later, &v[3].id, 1, NULL));
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	IS(RC_OK, v[0].rc);
 	IS(RC_INVALID, v[1].rc);
@@ -145,7 +145,7 @@ TEST(more_than_one_round_trip)
 	memset(big, '1', TERMINAL_JSON_MAX);
 	for (i = 0; i < MANY; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "t%zu", i);
-		v[i] = report(TERMINAL_BEAT, ids[i]);
+		v[i] = report(TERMINAL_HEARTBEAT, ids[i]);
 	}
 	for (i = 0; i < 8; i++)
 		v[100 * i] = skills(ids[100 * i], 1, big);
@@ -176,11 +176,11 @@ result(const char *id, const char *request, const char *json)
 static bool
 ask(struct bed *b, const char *id, const char *request, const char *note)
 {
-	const struct terminal_ask a = { str_of(request), STR("main"), TTL,
+	const struct terminal_expect_result a = { str_of(request), STR("main"), TTL,
 		str_of(note) };
 	bool here;
 
-	OK(terminal_ask(b->s, str_of(id), &a, &here));
+	OK(terminal_expect_result(b->s, str_of(id), &a, &here));
 	return here;
 }
 

@@ -173,8 +173,8 @@ TEST(large_snapshots)
 	snap.json = (struct str){ large, sizeof(large) };
 	IS(RC_TOOBIG, terminal_put_skills(b.s, &b.w, id, &snap, &current));
 	IS(RC_TOOBIG,
-	    terminal_put_refused(b.s, &b.w, id,
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, snap.json }));
+	    terminal_put_rejection(b.s, &b.w, id,
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS, snap.json }));
 	IS(RC_TOOBIG,
 	    terminal_put_result(b.s, id, STR("r"), snap.json, &first));
 	OK(terminal_read(b.s, id, TTL, b.a, &t));
@@ -195,15 +195,15 @@ TEST(the_last_refusal)
 	struct bed b;
 
 	bed_start(&b);
-	OK(terminal_put_refused(b.s, &b.w, id,
-	    &(struct terminal_refusal){
-		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/1\"}") }));
-	OK(terminal_put_refused(b.s, &b.w, id,
-	    &(struct terminal_refusal){
-		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/2\"}") }));
+	OK(terminal_put_rejection(b.s, &b.w, id,
+	    &(struct terminal_rejection){
+		TERMINAL_REJECTED_SKILLS, STR("{\"path\":\"/1\"}") }));
+	OK(terminal_put_rejection(b.s, &b.w, id,
+	    &(struct terminal_rejection){
+		TERMINAL_REJECTED_SKILLS, STR("{\"path\":\"/2\"}") }));
 	OK(terminal_read(b.s, id, TTL, b.a, &t));
 	ck_assert(t.known && !t.present);
-	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"path\":\"/2\"}");
+	ck_text(t.refused[TERMINAL_REJECTED_SKILLS], "{\"path\":\"/2\"}");
 	bed_end(&b);
 }
 

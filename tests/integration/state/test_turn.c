@@ -5,15 +5,15 @@
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 TEST(one_at_a_time_in_order)
 {
-	struct turn_place p[] = { place("i1", "t1"), place("i2", "t2"),
+	struct turn_slot p[] = { place("i1", "t1"), place("i2", "t2"),
 		place("i1", "t3"), place("实例", "回合") };
 	struct str next;
 	int64_t ahead;
@@ -28,16 +28,16 @@ TEST(one_at_a_time_in_order)
 	for (i = 0; i < NELEM(p); i++) {
 		OK(turn_poll(b.s, &p[i], &ahead));
 		ck_assert_int_eq(ahead, (int64_t)i);
-		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_hold(b.s, &p[i]));
+		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
 	OK(queue_leave(b.s, &p[0], b.a, &next));
 	ck_text(next, "i2");
-	IS(RC_CONFLICT, turn_hold(b.s, &p[0]));
-	OK(turn_hold(b.s, &p[1]));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p[0]));
+	OK(turn_check_head(b.s, &p[1]));
 	/* One that waits goes: nobody is to be woken. */
 	OK(queue_leave(b.s, &p[2], b.a, &next));
 	ck_text(next, NULL);
-	OK(turn_hold(b.s, &p[1]));
+	OK(turn_check_head(b.s, &p[1]));
 	OK(turn_poll(b.s, &p[3], &ahead));
 	ck_assert_int_eq(ahead, 1);
 	OK(queue_leave(b.s, &p[1], b.a, &next));
@@ -47,14 +47,14 @@ TEST(one_at_a_time_in_order)
 	for (i = 0; i < NELEM(p); i++) {
 		IS(RC_NOENT, queue_leave(b.s, &p[i], b.a, &next));
 		IS(RC_NOENT, turn_poll(b.s, &p[i], &ahead));
-		IS(RC_CONFLICT, turn_hold(b.s, &p[i]));
+		IS(RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
 	bed_end(&b);
 }
 
 TEST(sessions_do_not_wait_for_each_other)
 {
-	struct turn_place a = place("i", "t1"), c = place("i", "t1");
+	struct turn_slot a = place("i", "t1"), c = place("i", "t1");
 	int64_t ahead;
 	struct bed b;
 
@@ -63,14 +63,14 @@ TEST(sessions_do_not_wait_for_each_other)
 	OK(queue_enter(b.s, &a, &ahead));
 	OK(queue_enter(b.s, &c, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	OK(turn_hold(b.s, &a));
-	OK(turn_hold(b.s, &c));
+	OK(turn_check_head(b.s, &a));
+	OK(turn_check_head(b.s, &c));
 	bed_end(&b);
 }
 
 TEST(a_full_queue_and_a_turn_twice)
 {
-	struct turn_place p;
+	struct turn_slot p;
 	struct str next;
 	int64_t ahead;
 	struct bed b;
@@ -101,7 +101,7 @@ TEST(a_full_queue_and_a_turn_twice)
 
 TEST(writing_is_the_heads)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = place("i", "a"), w = place("i", "b");
 	struct session_page all = { .after = 0, .max = 10 };
 	struct session_list l;
 	struct str next;
@@ -136,9 +136,9 @@ die(struct bed *b, const char *instance)
 
 TEST(dead_processes_are_evicted)
 {
-	struct turn_place d1 = place("dead1", "a"), d2 = place("dead2", "b");
-	struct turn_place live = place("live", "c"), d3 = place("dead1", "d");
-	struct turn_place last = place("other", "e");
+	struct turn_slot d1 = place("dead1", "a"), d2 = place("dead2", "b");
+	struct turn_slot live = place("live", "c"), d3 = place("dead1", "d");
+	struct turn_slot last = place("other", "e");
 	struct str next;
 	int64_t ahead;
 	struct bed b;
@@ -159,20 +159,20 @@ TEST(dead_processes_are_evicted)
 	ck_assert_int_eq(ahead, 1);
 	OK(turn_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	OK(turn_hold(b.s, &live));
+	OK(turn_check_head(b.s, &live));
 	/* It was only slow: it changes nothing any more. */
-	IS(RC_CONFLICT, turn_hold(b.s, &d1));
+	IS(RC_CONFLICT, turn_check_head(b.s, &d1));
 	IS(RC_CONFLICT, turn_append(b.s, &d1, &STR("1"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &d1, &ahead));
 	IS(RC_NOENT, queue_leave(b.s, &d1, b.a, &next));
-	OK(turn_hold(b.s, &live));
+	OK(turn_check_head(b.s, &live));
 	bed_end(&b);
 }
 
 TEST(leaving_wakes_the_first_that_lives)
 {
-	struct turn_place a = place("i1", "a"), d = place("dead", "b");
-	struct turn_place w = place("i2", "c"), dead_head = place("dead", "e");
+	struct turn_slot a = place("i1", "a"), d = place("dead", "b");
+	struct turn_slot w = place("i2", "c"), dead_head = place("dead", "e");
 	struct str next;
 	int64_t ahead;
 	struct bed b;
@@ -184,7 +184,7 @@ TEST(leaving_wakes_the_first_that_lives)
 	die(&b, "dead");
 	OK(queue_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
-	OK(turn_hold(b.s, &w));
+	OK(turn_check_head(b.s, &w));
 	OK(queue_leave(b.s, &w, b.a, &next));
 	ck_text(next, NULL);
 
@@ -195,13 +195,13 @@ TEST(leaving_wakes_the_first_that_lives)
 	die(&b, "dead");
 	OK(queue_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
-	OK(turn_hold(b.s, &w));
+	OK(turn_check_head(b.s, &w));
 	bed_end(&b);
 }
 
 TEST(a_full_queue_of_the_dead)
 {
-	struct turn_place p;
+	struct turn_slot p;
 	int64_t ahead;
 	struct bed b;
 	char turn[16];
@@ -222,7 +222,7 @@ TEST(a_full_queue_of_the_dead)
 
 struct waiter {
 	struct bed *b;
-	struct turn_place p;
+	struct turn_slot p;
 };
 
 static bool
@@ -237,7 +237,7 @@ is_head(void *arg)
 
 TEST(who_says_nothing_is_dead)
 {
-	struct turn_place slow = place("slow", "a");
+	struct turn_slot slow = place("slow", "a");
 	struct waiter w = { NULL, place("live", "b") };
 	int64_t ahead, ttl;
 	struct bed b;
@@ -249,7 +249,7 @@ TEST(who_says_nothing_is_dead)
 	OK(queue_enter(b.s, &w.p, &ahead));
 	ck_assert(!is_head(&w));
 	ck_assert(tk_until(is_head, &w, RIG_MS));
-	IS(RC_CONFLICT, turn_hold(b.s, &slow));
+	IS(RC_CONFLICT, turn_check_head(b.s, &slow));
 
 	/* Who polls lives on, without turn_alive() too. */
 	DO(&b.rig, STR("PEXPIRE"), STR("soul:instance:{live}:1"), STR("500"));
@@ -272,7 +272,7 @@ TEST(garbage_in_the_queue)
 	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
 		"no token:y" };
 	const struct str q = STR("soul:session:{u:~cyAx}:turns:1");
-	struct turn_place p = place("i1", "a");
+	struct turn_slot p = place("i1", "a");
 	struct str next;
 	int64_t ahead;
 	struct bed b;
@@ -297,7 +297,7 @@ TEST(garbage_in_the_queue)
 	DO(&b.rig, STR("SET"), q, STR("x"));
 	IS(RC_INVALID, queue_enter(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_poll(b.s, &p, &ahead));
-	IS(RC_INVALID, turn_hold(b.s, &p));
+	IS(RC_INVALID, turn_check_head(b.s, &p));
 	IS(RC_INVALID, turn_append(b.s, &p, &STR("1"), 1));
 	IS(RC_INVALID, queue_leave(b.s, &p, b.a, &next));
 	p.turn_id = STR("");

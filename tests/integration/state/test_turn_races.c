@@ -10,7 +10,7 @@ static const struct session_key key = { STR_INIT("u"), STR_INIT("s") };
 
 struct turn {
 	struct rig *r;
-	struct turn_place p;
+	struct turn_slot p;
 	int64_t ahead;
 };
 
@@ -47,7 +47,7 @@ work(struct turn *t, struct str text)
 	if (state_reply_kind(r) == STATE_STR)
 		OK(str_to_i64(state_reply_str(r), 0, INT32_MAX, &v));
 	state_reply_free(r);
-	OK(turn_hold(t->r->s, &t->p));
+	OK(turn_check_head(t->r->s, &t->p));
 	OK(turn_append(t->r->s, &t->p, STATE_ARGS(text, text)));
 	DO(t->r, STR("SET"), STR("count"), state_num(v + 1, num));
 }
@@ -65,7 +65,7 @@ take_turns(struct rig *r, int who)
 	for (i = 0; i < ROUNDS; i++) {
 		snprintf(turn, sizeof(turn), "t%d-%d", who, i);
 		t.p =
-		    (struct turn_place){ key, str_of(instance), str_of(turn) };
+		    (struct turn_slot){ key, str_of(instance), str_of(turn) };
 		ck_assert(tk_until(entered, &t, RIG_MS));
 		if (t.ahead > 0)
 			ck_assert(tk_until(is_head, &t, RIG_MS));
@@ -164,6 +164,6 @@ TEST(killed_processes_hold_nobody_up)
 		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
 	}
 	ck_assert(tk_until(is_head, &t, RIG_MS));
-	OK(turn_hold(r.s, &t.p));
+	OK(turn_check_head(r.s, &t.p));
 	rig_end(&r);
 }

@@ -6,10 +6,10 @@
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 static const struct str two[] = { STR_INIT("1"), STR_INIT("2") };
@@ -30,7 +30,7 @@ count_is(struct bed *b, size_t n)
 /* Messages and activity, as the two functions make them one by one. */
 TEST(input_of_the_head)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = place("i", "a"), w = place("i", "b");
 	struct session_idle_list idle;
 	struct session s;
 	int64_t ahead, now;
@@ -66,7 +66,7 @@ TEST(input_of_the_head)
 /* The last messages and the place given up. */
 TEST(finish_of_the_head)
 {
-	struct turn_place a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
 	struct str next;
 	int64_t ahead;
 	struct bed b;
@@ -76,7 +76,7 @@ TEST(finish_of_the_head)
 	OK(queue_enter(b.s, &w, &ahead));
 	IS(RC_CONFLICT, queue_finish(b.s, &w, &two_new, b.a, &next));
 	count_is(&b, 0);
-	OK(turn_hold(b.s, &a));
+	OK(turn_check_head(b.s, &a));
 	OK(queue_finish(b.s, &a, &two_new, b.a, &next));
 	ck_text(next, "i2");
 	count_is(&b, 2);
@@ -95,7 +95,7 @@ TEST(what_is_left_open)
 	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]"),
 		0 },
 					none = { two, 2, STR_INIT(""), 0 };
-	struct turn_place a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
 	struct session s;
 	struct str next;
 	int64_t ahead;
@@ -107,9 +107,9 @@ TEST(what_is_left_open)
 	OK(queue_input(b.s, &a, &two_new, &input));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_text(s.late, NULL);
-	OK(turn_keep(b.s, &a, &some));
+	OK(turn_append_messages(b.s, &a, &some));
 	OK(turn_append(b.s, &a, two, 2));
-	IS(RC_CONFLICT, turn_keep(b.s, &w, &none));
+	IS(RC_CONFLICT, turn_append_messages(b.s, &w, &none));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_text(s.late, "[\"x\"]");
 	OK(queue_finish(b.s, &a, &none, b.a, &next));
@@ -125,7 +125,7 @@ TEST(what_is_left_open)
 /* A deleted session is not made again by the turn it had. */
 TEST(deleted_is_deleted)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct session s;
 	struct str next;
 	int64_t ahead;
@@ -145,7 +145,7 @@ TEST(deleted_is_deleted)
 TEST(wrong_arguments)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
-	struct turn_place a = place("i", "a"), bad = place("", "a");
+	struct turn_slot a = place("i", "a"), bad = place("", "a");
 	struct session_new none = { .json = two },
 			   over = { .json = many, .n = SESSION_APPEND_MAX + 1 };
 	struct turn_input no_soul = { STR(""), STR("t"), 0 },
@@ -166,14 +166,14 @@ TEST(wrong_arguments)
 	IS(RC_INVALID, queue_finish(b.s, &a, &none, b.a, &next));
 	IS(RC_INVALID, queue_finish(b.s, &a, &over, b.a, &next));
 	count_is(&b, 0);
-	OK(turn_hold(b.s, &a));
+	OK(turn_check_head(b.s, &a));
 	bed_end(&b);
 }
 
 /* A Redis without memory is away: no queue is full because of it. */
 TEST(no_memory_is_not_a_full_queue)
 {
-	struct turn_place p = place("i", "t");
+	struct turn_slot p = place("i", "t");
 	int64_t ahead;
 	struct bed b;
 
@@ -190,7 +190,7 @@ TEST(no_memory_is_not_a_full_queue)
 }
 
 static enum rc
-enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
+enter_as(struct bed *b, const struct turn_slot *p, struct turn_entered *in)
 {
 	struct turn_entry e = { .said = STR("said") };
 
@@ -200,7 +200,7 @@ enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
 /* Given up before its start arrived, in its queue, and after its end. */
 TEST(who_gives_a_turn_up_ends_it)
 {
-	struct turn_place p = place("i", "t"), by = place("g", "t");
+	struct turn_slot p = place("i", "t"), by = place("g", "t");
 	struct turn_abandoning e = { .reply = STR("lost"),
 		.acted = STR("acted") };
 	struct turn_ending end = { .reply = STR("done") };
@@ -216,18 +216,18 @@ TEST(who_gives_a_turn_up_ends_it)
 
 	p.turn_id = by.turn_id = STR("t2");
 	OK(enter_as(&b, &p, &in));
-	OK(turn_hold(b.s, &p));
+	OK(turn_check_head(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && !was.acting);
-	IS(RC_CONFLICT, turn_hold(b.s, &p));
-	IS(RC_CONFLICT, turn_act(b.s, &p));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p));
+	IS(RC_CONFLICT, turn_mark_acting(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_text(was.reply, "lost");
 
 	/* Nothing came of it, so this is no repetition; of what acted it is. */
 	p.turn_id = by.turn_id = STR("t3");
 	OK(enter_as(&b, &p, &in));
-	OK(turn_act(b.s, &p));
+	OK(turn_mark_acting(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && was.acting);
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
@@ -259,8 +259,8 @@ TEST(a_retry_finds_its_input_stored)
 
 	bed_start(&b);
 	for (size_t i = 0; i < NELEM(ids); i++) {
-		struct turn_place p = place("i", ids[i]);
-		struct turn_told told = { &event, 1, 0 };
+		struct turn_slot p = place("i", ids[i]);
+		struct turn_events told = { &event, 1, 0 };
 		OK(enter_as(&b, &p, &in));
 		ck_text(in.input, i == 0 ? NULL : "t1");
 		if (i == 0)
@@ -268,7 +268,7 @@ TEST(a_retry_finds_its_input_stored)
 			    &(struct session_new){ .json = &said, .n = 1 },
 			    &from, &told));
 		else
-			OK(turn_stored_input(b.s, &p, &from, &told));
+			OK(turn_resume_input(b.s, &p, &from, &told));
 		OK(turn_leave(b.s, &p, &end, b.a));
 	}
 	OK(session_messages(b.s, &key, page, b.a, &list));

@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "history.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
