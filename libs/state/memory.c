@@ -216,7 +216,7 @@ memory_read_list(
 	for (i = 0; i < TRIES_MAX && rc == RC_OK && m->restart; i++)
 		rc = memory_read_pages(s, scope, m);
 	if (rc == RC_OK && m->restart)
-		rc = RC_AGAIN;
+		rc = RC_RETRY;
 	if (rc != RC_OK) {
 		*out = (struct memory_list){ 0 };
 	} else {

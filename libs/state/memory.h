@@ -109,7 +109,7 @@ struct memory_list {
 /*
  * memory_all(s, scope, known, a, out):
  * All items, oldest first, unless the version is still known (0: of no memories
- * ever).  RC_AGAIN if it kept changing while it was read.
+ * ever).  RC_RETRY if it kept changing while it was read.
  *
  * memory_ids(s, scope, known, a, out):
  * The same with ids only.

@@ -111,7 +111,7 @@ state_pipe_cmd(struct state_pipe *p, const struct str *args, size_t n)
 	struct pipe_entry *e = pipe_next(p);
 
 	if (e == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (n == 0)
 		return RC_INVALID;
 	resp_put(&p->out, args, n);
@@ -141,7 +141,7 @@ state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 	char num[STATE_NUM_MAX];
 
 	if (e == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	e->slot = script_slot_of(p->s, c->script);
 	if (e->slot == NULL)
 		return RC_BUG;
@@ -333,9 +333,9 @@ pipe_execute(struct pipe_run *r)
 static struct str
 command_name(struct str bytes)
 {
-	(void)str_cut(&bytes, '\n');
-	(void)str_cut(&bytes, '\n');
-	return str_cut(&bytes, '\r');
+	(void)str_split(&bytes, '\n');
+	(void)str_split(&bytes, '\n');
+	return str_split(&bytes, '\r');
 }
 
 /*
@@ -357,7 +357,7 @@ pipe_log_error(struct state_pipe *p, const struct pipe_entry *e)
 		return;
 	}
 	if (log_every(&p->s->log_rejected, LOG_EVERY_S, &missed))
-		log_warn("state.rejected", LOG_V("code", str_cut(&text, ' ')),
+		log_warn("state.rejected", LOG_V("code", str_split(&text, ' ')),
 		    LOG_V("command",
 			command_name((struct str){
 			    p->out.p + e->start, e->end - e->start })),

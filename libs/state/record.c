@@ -131,8 +131,8 @@ call_status(const struct state_reply *r, size_t want)
 	switch (state_reply_int(first)) {
 	case RC_OK:
 		return n >= want ? RC_OK : RC_BUG;
-	case RC_AGAIN:
-		return RC_AGAIN;
+	case RC_RETRY:
+		return RC_RETRY;
 	case RC_NOENT:
 		return RC_NOENT;
 	case RC_DENIED:

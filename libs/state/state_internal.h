@@ -6,11 +6,11 @@
 #define STATE_STATE_INTERNAL_H
 
 #include "core/arena.h"
-#include "core/backoff.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/log.h"
+#include "core/rate.h"
 #include "core/url.h"
 #include "state/keys.h"
 #include "state/soul.h"

@@ -69,7 +69,7 @@ struct turn_entered {
 /*
  * turn_enter(s, p, e, a, out):
  * Append the turn to the session's queue, after the turns of dead processes
- * were evicted, and begin its record.  RC_AGAIN if TURN_QUEUE_MAX wait.
+ * were evicted, and begin its record.  RC_RETRY if TURN_QUEUE_MAX wait.
  * RC_CONFLICT if the turn is queued already or, with out->first, if it repeats
  * another one of the last 10 minutes; or if it has ended already
  * (turn_abandon()).

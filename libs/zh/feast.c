@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/hebrew.h"
 #include "zh/hindu.h"
 #include "zh/lunar.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 
 #define PARTS_PER_DAY INT64_C(25920)
 /* civil_days() of the day before the first one of the year 1. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "zh/lunar.h"
 

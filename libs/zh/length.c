@@ -1,7 +1,7 @@
 /*
  * Lengths of time.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "zh/moment.h"
 

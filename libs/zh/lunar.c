@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 /* The Julian day of 1970-01-01T00:00:00Z. */

@@ -1,7 +1,7 @@
 /*
  * Moments, and stretches between two of them.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)

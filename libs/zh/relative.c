@@ -1,7 +1,7 @@
 /*
  * What is counted from now, and lengths of time.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/reader.h"
 
 #define DAY INT64_C(86400)

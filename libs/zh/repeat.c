@@ -1,7 +1,7 @@
 /*
  * Repetitions.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/aim.h"
 #include "zh/reader.h"
 

@@ -1,7 +1,7 @@
 /*
  * What a moment means on the calendar, from here and now.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "zh/aim.h"
 #include "zh/feast.h"
 #include "zh/lunar.h"

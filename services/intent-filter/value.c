@@ -44,7 +44,7 @@ has_word(const char *list, struct str said)
 	struct str rest = str_of(list);
 
 	while (rest.p != NULL) {
-		if (str_eq(str_cut(&rest, ' '), said))
+		if (str_eq(str_split(&rest, ' '), said))
 			return true;
 	}
 	return false;

@@ -25,7 +25,7 @@ address_prefix_ok(struct str s)
 	if (s.n == 0 || s.n > ADDRESS_PREFIX_MAX || s.p[0] == '$')
 		return false;
 	while (rest.p != NULL) {
-		level = str_cut(&rest, '/');
+		level = str_split(&rest, '/');
 		if (!is_level(level))
 			return false;
 	}
@@ -74,7 +74,7 @@ address_parse(struct str prefix, struct str topic, struct address *out)
 	rest.p += middle.n;
 	rest.n -= middle.n;
 	leaf = rest;
-	out->terminal = str_cut(&leaf, '/');
+	out->terminal = str_split(&leaf, '/');
 	if (leaf.p == NULL)
 		return RC_NOENT;
 	for (i = 0; i < wire_topics_n; i++)
@@ -125,7 +125,7 @@ address_of_command(struct str subject, char terminal[ID_MAX + 1])
 
 	/* soul, body, broker, terminal */
 	for (i = 0; i < 4 && rest.p != NULL; i++)
-		token = str_cut(&rest, '.');
+		token = str_split(&rest, '.');
 	if (i < 4 || id_untoken(token, terminal) != RC_OK ||
 	    !id_terminal_valid(str_of(terminal)))
 		return RC_INVALID;

@@ -23,8 +23,8 @@ asked_read(struct str note, struct asked *a)
 {
 	struct str rest = note, parent, at;
 
-	parent = str_cut(&rest, ' ');
-	at = str_cut(&rest, ' ');
+	parent = str_split(&rest, ' ');
+	at = str_split(&rest, ' ');
 	a->skill = rest;
 	return trace_parse(parent, &a->trace) == RC_OK &&
 	    str_to_i64(at, 0, INT64_MAX, &a->at.ms) == RC_OK && id_valid(rest);

@@ -125,7 +125,7 @@ bridge_check(const void *arg, struct buf *errors, struct buf *known)
 	(void)known;
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
-	why = mqtt_opts_fault(&o);
+	why = mqtt_opts_error(&o);
 	if (why != NULL)
 		buf_printf(errors,
 		    "MQTT_BROKER_URL, MQTT_CA_FILE, MQTT_CERT_FILE, "

@@ -79,5 +79,5 @@ flood_room(
 void
 flood_give(struct flood *f, size_t row, struct str id, size_t bytes)
 {
-	rate_give(rate_of(f, row), id, cost_of(bytes));
+	rate_refund(rate_of(f, row), id, cost_of(bytes));
 }

@@ -113,7 +113,7 @@ text_of(enum rc rc)
 	case RC_TIMEOUT:
 		return "sent, but the connection to the broker broke before it "
 		       "answered";
-	case RC_AGAIN:
+	case RC_RETRY:
 		return "not sent: too many commands are on their way";
 	case RC_DENIED:
 		return "the broker did not allow it";
@@ -304,7 +304,7 @@ take(struct lane *lane, struct sending *s, struct str terminal,
 		return;
 	}
 	if (c->n == WAITING_MAX) {
-		sending_end(s, delivery_after(RC_AGAIN));
+		sending_end(s, delivery_after(RC_RETRY));
 		return;
 	}
 	if (cmd->payload.p == bus_msg_data(s->m).p) {
@@ -389,7 +389,7 @@ listen(struct lane *lane)
 	struct buf subject = BUF_INIT(512);
 	enum rc rc;
 
-	before = str_cut(&rest, '*');
+	before = str_split(&rest, '*');
 	buf_put_str(&subject, before);
 	buf_puts(&subject, b->broker_token);
 	buf_put_str(&subject, rest);

@@ -148,7 +148,7 @@ settle(struct reports *r, const struct terminal_report *t)
 		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 		failed(r, t);
 		break;
 	default:
@@ -233,7 +233,7 @@ flush_beats(struct reports *r)
 	/* Those that failed are there again, with their names. */
 	for (i = 0; i < n; i++)
 		if (v[i].rc != RC_DOWN && v[i].rc != RC_TIMEOUT &&
-		    v[i].rc != RC_AGAIN)
+		    v[i].rc != RC_RETRY)
 			beats_drop(r->beats, ids[i]);
 }
 

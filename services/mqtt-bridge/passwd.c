@@ -25,12 +25,12 @@ passwd_new(struct str base)
 	buf_init(&p->text, PASSWD_MAX);
 	p->names = map_new();
 	while (base.p != NULL) {
-		line = str_trim(str_cut(&base, '\n'));
+		line = str_trim(str_split(&base, '\n'));
 		if (line.n == 0 || line.p[0] == '#')
 			continue;
 		buf_put_str(&p->text, line);
 		buf_putc(&p->text, '\n');
-		name = str_cut(&line, ':');
+		name = str_split(&line, ':');
 		(void)map_put(p->names, name, p);
 	}
 	return p;
@@ -91,8 +91,8 @@ passwd_lacks(const struct passwd *p, struct str text)
 	struct str line, name;
 
 	while (text.p != NULL) {
-		line = str_trim(str_cut(&text, '\n'));
-		name = str_cut(&line, ':');
+		line = str_trim(str_split(&text, '\n'));
+		name = str_split(&line, ':');
 		if (line.p != NULL && map_get(p->names, name) == NULL)
 			return true;
 	}

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/budget.h"
+#include "core/clock.h"
 #include "rx/rx.h"
 
 struct check {

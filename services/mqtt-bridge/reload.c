@@ -38,7 +38,7 @@ caught_by(int64_t pid)
 	if (passwd_file_read(path, &b, &why) == RC_OK) {
 		rest = buf_str(&b);
 		while (rest.p != NULL) {
-			line = str_cut(&rest, '\n');
+			line = str_split(&rest, '\n');
 			if (str_starts(line, STR("SigCgt:")))
 				mask = strtoull(line.p + 7, NULL, 16);
 		}
@@ -52,11 +52,11 @@ hang_up(int64_t pid, const char **why)
 {
 	*why = "it does not run, or does not read its files again yet";
 	if ((caught_by(pid) & (UINT64_C(1) << (SIGHUP - 1))) == 0)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (kill((pid_t)pid, SIGHUP) == 0)
 		return RC_OK;
 	*why = strerrordesc_np(errno);
-	return RC_AGAIN;
+	return RC_RETRY;
 }
 
 static enum rc
@@ -71,7 +71,7 @@ read_pid(const char *path, int64_t *pid, const char **why)
 		rc = RC_INVALID;
 	}
 	buf_free(&b);
-	return rc == RC_OK ? RC_OK : RC_AGAIN;
+	return rc == RC_OK ? RC_OK : RC_RETRY;
 }
 
 static enum rc
@@ -90,7 +90,7 @@ begin(const char *command, const char **why)
 	if (err == 0)
 		return RC_OK;
 	*why = strerrordesc_np(err);
-	return RC_AGAIN;
+	return RC_RETRY;
 }
 
 enum rc
@@ -102,6 +102,6 @@ reload_broker(const struct reload *r, const char **why)
 	if (r->command != NULL)
 		return begin(r->command, why);
 	if (r->pid_file != NULL && read_pid(r->pid_file, &pid, why) != RC_OK)
-		return RC_AGAIN;
+		return RC_RETRY;
 	return pid == 0 ? RC_OK : hang_up(pid, why);
 }

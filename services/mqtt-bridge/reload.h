@@ -18,7 +18,7 @@ struct reload {
 /*
  * reload_broker(r, why):
  * Send SIGHUP, or begin the command, whose end is not waited for.  RC_OK also
- * if r says nothing.  RC_AGAIN: not now, as the broker does not run, or would
+ * if r says nothing.  RC_RETRY: not now, as the broker does not run, or would
  * die of the signal yet; *why says it.
  */
 enum rc reload_broker(const struct reload *r, const char **why) RC_CHECK;

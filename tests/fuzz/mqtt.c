@@ -123,7 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct address a;
 	enum rc rc;
 
-	topic = str_cut(&rest, '\n');
+	topic = str_split(&rest, '\n');
 	if (rest.p == NULL)
 		rest = STR("");
 	write_password(topic);

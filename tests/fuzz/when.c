@@ -24,11 +24,11 @@ check_numbers(struct str text)
 	size_t n = number_find(text, found, FOUND_MAX), i, last = 0;
 	must(cpu_s() - start < MOST_S);
 	for (i = 0; i < n; i++) {
-		struct number again;
+		struct number second;
 		must(found[i].start >= last && found[i].end > found[i].start);
 		must(found[i].end <= text.n && isfinite(found[i].value));
-		must(number_at(text, found[i].start, &again));
-		must(again.end == found[i].end);
+		must(number_at(text, found[i].start, &second));
+		must(second.end == found[i].end);
 		last = found[i].end;
 	}
 }

@@ -9,7 +9,7 @@ local call = redis.call
 if call('EXISTS', KEYS[1], KEYS[2]) > 0 then return RC_CONFLICT end
 if call('HEXISTS', KEYS[4], ARGV[3]) == 1 then return RC_CONFLICT end
 if call('ZCARD', KEYS[3]) >= tonumber(ARGV[8]) then
-  return RC_AGAIN
+  return RC_RETRY
 end
 call('HSET', KEYS[1], 'v', SOUL_FORMAT, 'u', ARGV[1], 'name', ARGV[3],
   'mbti', ARGV[4], 'model', ARGV[5], 'created', ARGV[6])

@@ -26,7 +26,7 @@ if fields[1] and (fields[1] ~= user or ARGV[5] == '1') then
   return RC_CONFLICT
 end
 local n = redis.call('SCARD', KEYS[2])
-if not fields[1] and n >= tonumber(ARGV[4]) then return RC_AGAIN end
+if not fields[1] and n >= tonumber(ARGV[4]) then return RC_RETRY end
 -- A key of another type must fail before the first write.
 redis.call('SCARD', KEYS[4])
 if fields[3] == '1' then start_ticking(KEYS[5], KEYS[6], soul, now) end

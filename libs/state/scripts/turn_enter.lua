@@ -31,7 +31,7 @@ if first then
   if not fields[1] then return { RC_CONFLICT, first } end
   input = fields[3] or (fields[2] and first)
 end
-if #live >= tonumber(ARGV[9]) then return { RC_AGAIN } end
+if #live >= tonumber(ARGV[9]) then return { RC_RETRY } end
 call('RPUSH', queue, ARGV[1])
 call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
 call('HSET', turn, 'v', TURN_FORMAT, 'u', ARGV[3], 's', ARGV[4],

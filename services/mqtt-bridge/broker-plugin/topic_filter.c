@@ -19,7 +19,7 @@ static bool
 has_level(struct str topic, struct str level)
 {
 	while (topic.p != NULL)
-		if (str_eq(str_cut(&topic, '/'), level))
+		if (str_eq(str_split(&topic, '/'), level))
 			return true;
 	return false;
 }
@@ -45,7 +45,7 @@ topic_filters_new(struct str text, struct topic_filters **out)
 	f->text = str_dup(text);
 	struct str rest = { f->text, text.n };
 	while (rc == RC_OK && rest.p != NULL) {
-		struct str line = str_trim(str_cut(&rest, '\n'));
+		struct str line = str_trim(str_split(&rest, '\n'));
 		if (str_starts(line, RULE))
 			rc = add(f,
 			    str_trim((struct str){
@@ -76,8 +76,8 @@ matches(struct str rule, struct str user, struct str filter)
 	bool own = false;
 
 	while (rule.p != NULL && filter.p != NULL) {
-		struct str want = str_cut(&rule, '/');
-		struct str have = str_cut(&filter, '/');
+		struct str want = str_split(&rule, '/');
+		struct str have = str_split(&filter, '/');
 		if (str_eq(want, USER)) {
 			if (!str_eq(have, user))
 				return false;

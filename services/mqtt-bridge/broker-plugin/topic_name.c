@@ -14,7 +14,7 @@ topic_name_refused(struct str user, struct str topic, bool retain)
 	struct str rest = topic, before = STR(""), last = STR("");
 
 	while (rest.p != NULL) {
-		struct str level = str_cut(&rest, '/');
+		struct str level = str_split(&rest, '/');
 		if (level.n > ID_MAX)
 			return "PUBLISH with an id that is too long";
 		if (retain && str_eq(before, user) && str_eq(last, RESULT))

@@ -66,7 +66,7 @@ TEST(after_sending)
 	ck_assert_int_eq(d.state, WIRE_DELIVERY_STATE_NO_SUBSCRIBER);
 	ck_assert_int_eq(delivery_after(RC_DOWN).rc, RC_DOWN);
 	ck_assert_int_eq(delivery_after(RC_TIMEOUT).rc, RC_TIMEOUT);
-	ck_assert_int_eq(delivery_after(RC_AGAIN).rc, RC_AGAIN);
+	ck_assert_int_eq(delivery_after(RC_RETRY).rc, RC_RETRY);
 	ck_assert_int_eq(delivery_after(RC_DENIED).rc, RC_DENIED);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Feasts and dates of the lunar calendar.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "unit/zh/when_case.h"
 #include "zh/feast.h"
 

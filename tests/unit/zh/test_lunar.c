@@ -1,7 +1,7 @@
 /*
  * The lunar calendar by dates that are known, and its own consistency.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "zh/feast.h"
