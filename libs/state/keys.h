@@ -42,9 +42,9 @@
 #define KEY_USER_TERMINALS_PRE  "soul:user:{"
 #define KEY_USER_TERMINALS_POST "}:terminals:1"
 #define KEY_USER_TERMINALS      KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
-#define KEY_SOUL_TERMINALS_PRE  "soul:soul:{"
-#define KEY_SOUL_TERMINALS_POST "}:terminals:1"
-#define KEY_SOUL_TERMINALS      KEY_SOUL_TERMINALS_PRE "%" KEY_SOUL_TERMINALS_POST
+#define KEY_BODIES_PRE          "soul:soul:{"
+#define KEY_BODIES_POST         "}:terminals:1"
+#define KEY_BODIES              KEY_BODIES_PRE "%" KEY_BODIES_POST
 
 /*
  * credential: hash: ten u (tenant and user, tokens), h (hash of the password),
@@ -164,14 +164,14 @@
  * have one.  Superseded: sorted set: ids by the end of their validity (ms);
  * hash: id → JSON.
  */
-#define MEMORY_FORMAT               "1"
-#define KEY_MEMORY                  "soul:memory:{%:%}"
-#define KEY_MEMORY_ITEMS            "soul:memory:{%:%}:items"
-#define KEY_MEMORY_ORDER            "soul:memory:{%:%}:order"
-#define KEY_MEMORY_TOMBSTONES       "soul:memory:{%:%}:gone"
-#define KEY_MEMORY_VECTORS          "soul:memory:{%:%}:vectors"
-#define KEY_MEMORY_SUPERSEDED       "soul:memory:{%:%}:past"
-#define KEY_MEMORY_SUPERSEDED_ITEMS "soul:memory:{%:%}:past_items"
+#define MEMORY_FORMAT         "1"
+#define KEY_MEMORY            "soul:memory:{%:%}"
+#define KEY_MEMORY_ITEMS      "soul:memory:{%:%}:items"
+#define KEY_MEMORY_ORDER      "soul:memory:{%:%}:order"
+#define KEY_MEMORY_GONE       "soul:memory:{%:%}:gone"
+#define KEY_MEMORY_VECS       "soul:memory:{%:%}:vectors"
+#define KEY_MEMORY_PAST       "soul:memory:{%:%}:past"
+#define KEY_MEMORY_PAST_ITEMS "soul:memory:{%:%}:past_items"
 /* Bytes of one page, but for one item. */
 #define MEMORY_PAGE_BYTES 2097152
 

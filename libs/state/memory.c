@@ -21,8 +21,8 @@ memory_call(struct script_call *c, const struct state_script *script,
     const struct memory_scope *scope)
 {
 	static const char *const pattern[] = { KEY_MEMORY, KEY_MEMORY_ITEMS,
-		KEY_MEMORY_ORDER, KEY_MEMORY_TOMBSTONES, KEY_MEMORY_VECTORS,
-		KEY_MEMORY_SUPERSEDED, KEY_MEMORY_SUPERSEDED_ITEMS };
+		KEY_MEMORY_ORDER, KEY_MEMORY_GONE, KEY_MEMORY_VECS,
+		KEY_MEMORY_PAST, KEY_MEMORY_PAST_ITEMS };
 	size_t i;
 
 	call_begin(c, script);

@@ -102,7 +102,7 @@ soul_delete(
 	call_begin(&c, &script_soul_delete);
 	call_key(&c, KEY_SOUL, id, STR_NONE);
 	call_key(&c, KEY_SOUL_STATE, id, STR_NONE);
-	call_key(&c, KEY_SOUL_TERMINALS, id, STR_NONE);
+	call_key(&c, KEY_BODIES, id, STR_NONE);
 	call_key(&c, KEY_USER_SOULS, user, STR_NONE);
 	call_key(&c, KEY_USER_SOUL_NAMES, user, STR_NONE);
 	call_key(&c, KEY_TICKS, STR_NONE, STR_NONE);

@@ -118,7 +118,7 @@ terminal_bind_to(struct state *s, const struct terminal_binding *b)
 	call_key(&c, KEY_TERMINAL, b->terminal, STR_NONE);
 	call_key(&c, KEY_USER_TERMINALS, b->user, STR_NONE);
 	call_key(&c, KEY_SOUL, b->soul, STR_NONE);
-	call_key(&c, KEY_SOUL_TERMINALS, b->soul, STR_NONE);
+	call_key(&c, KEY_BODIES, b->soul, STR_NONE);
 	call_key(&c, KEY_TICKS, STR_NONE, STR_NONE);
 	call_key(&c, KEY_TICK_INTERVAL, STR_NONE, STR_NONE);
 	call_token(&c, b->user);

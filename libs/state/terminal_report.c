@@ -74,7 +74,7 @@ report_begin_any(struct script_call *c, const struct terminal_writer *w,
 	switch (r->kind) {
 	case TERMINAL_ONLINE:
 	case TERMINAL_OFFLINE:
-		report_begin(c, &script_terminal_put_online, w, r->id);
+		report_begin(c, &script_terminal_set_online, w, r->id);
 		call_num(c, r->kind == TERMINAL_ONLINE);
 		break;
 	case TERMINAL_HEARTBEAT:
@@ -85,7 +85,7 @@ report_begin_any(struct script_call *c, const struct terminal_writer *w,
 		report_begin_snapshot(c, w, r);
 		break;
 	case TERMINAL_REJECTION:
-		report_begin(c, &script_terminal_put_rejection, w, r->id);
+		report_begin(c, &script_terminal_set_rejection, w, r->id);
 		call_text(c, report_rejection_field(r->rejection.kind),
 		    TERMINAL_HASH_MAX);
 		call_text(c, r->rejection.json, TERMINAL_JSON_MAX);

@@ -95,7 +95,7 @@ put_refusals(struct shelf *sh, const struct terminal *t, struct arena *scratch,
 		sh->rc = RC_TOOBIG;
 	for (i = 0; sh->rc == RC_OK && i < TERMINAL_REJECTED_N; i++) {
 		r = &out->refused[out->n_refused];
-		if (!read_stored(t->refused[i], &wire_refusal_desc, scratch, r,
+		if (!read_stored(t->rejected[i], &wire_refusal_desc, scratch, r,
 			out->terminal_id))
 			continue;
 		r->path = copy(sh, r->path);

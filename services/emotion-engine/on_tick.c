@@ -62,8 +62,8 @@ batch_tell(struct ticker *t, const struct batch *b, size_t i)
 	u.user_emotion.confidence = 1;
 	u.user_emotion.has_confidence = true;
 	for (k = 0; k < who->n; k++) {
-		u.terminal_id = who->body[k].terminal_id;
-		if (update_send(t->e, who->body[k].broker, &u, NULL) == RC_OK)
+		u.terminal_id = who->terminal[k].terminal_id;
+		if (update_send(t->e, who->terminal[k].broker, &u, NULL) == RC_OK)
 			metric_add(t->told, 1);
 		else
 			metric_add(t->lost, 1);

@@ -92,7 +92,7 @@ keep_timeline(struct run *r, const char *outcome)
 static void
 add(struct run *r, struct buf *b)
 {
-	struct turn_events *t = &r->ending.told;
+	struct turn_events *t = &r->ending.events;
 	struct str s = { 0 };
 
 	if (buf_rc(b) == RC_OK)
@@ -126,7 +126,7 @@ add_last(struct run *r, const struct say *say, struct buf *b)
 static void
 begin(struct run *r)
 {
-	r->ending = (struct turn_ending){ .told = { .json = r->told } };
+	r->ending = (struct turn_ending){ .events = { .json = r->told } };
 	if (r->turn.overflow)
 		stream_warn(r, "CALLS_LEFT_OUT",
 		    "some calls of the model were left out");
@@ -143,7 +143,7 @@ ending_well(struct run *r)
 	begin(r);
 	keep_reply(r, rep);
 	keep_timeline(r, "stopped");
-	r->ending.told.n = stream_last(r, r->reply, r->told);
+	r->ending.events.n = stream_last(r, r->reply, r->told);
 	struct str payload = json_of(
 	    r, &wire_chat_response_desc, &rep.response, SESSION_EVENT_MAX);
 	struct str id = str_of(r->stream.message_id);
@@ -190,7 +190,7 @@ ending_badly(struct run *r, const struct wire_turn_reply *rep,
 	r->ending.forget = !something_done(&r->turn);
 	/* Of a turn that never began there is nothing to tell. */
 	if (r->begun || f == NULL) {
-		r->ending.told.n = stream_last(r, (struct str){ 0 }, r->told);
+		r->ending.events.n = stream_last(r, (struct str){ 0 }, r->told);
 		if (f != NULL)
 			fault = (struct say_fault){ r->engine ? "engine"
 							      : "runtime",

@@ -225,7 +225,7 @@ read_session(struct run *r)
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
-		rc = late_load(r, arena_str(r->a, s.late));
+		rc = late_load(r, arena_str(r->a, s.pending));
 	return rc;
 }
 

@@ -87,7 +87,7 @@ place_enter(struct run *r, struct str *first)
 
 	/* What is too long to be known again is like nothing else. */
 	if (retry_write(run_chat(r), &said) && buf_rc(&said) == RC_OK)
-		e.said = buf_str(&said);
+		e.fingerprint = buf_str(&said);
 	enum rc rc = turn_enter(r->o->state, &r->place, &e, r->a, &in);
 	buf_free(&said);
 	r->ahead = in.ahead;
@@ -197,11 +197,11 @@ keep_ending(struct orch *o, struct leaving *l, const struct turn_ending *end)
 	to->forget = end->forget;
 	to->reply = arena_str(l->a, end->reply);
 	to->timeline = arena_str(l->a, end->timeline);
-	to->told.json = l->told;
-	for (size_t i = 0; i < end->told.n; i++) {
-		struct str s = arena_str(l->a, end->told.json[i]);
+	to->events.json = l->told;
+	for (size_t i = 0; i < end->events.n; i++) {
+		struct str s = arena_str(l->a, end->events.json[i]);
 		if (s.p != NULL)
-			l->told[to->told.n++] = s;
+			l->told[to->events.n++] = s;
 	}
 }
 
@@ -231,7 +231,7 @@ leave_later(struct run *r)
 static void
 left(struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
 {
-	stream_publish(o, o->bulk, p, &end->told);
+	stream_publish(o, o->bulk, p, &end->events);
 	if (end->next.p != NULL)
 		wake(o, p, end->next);
 }

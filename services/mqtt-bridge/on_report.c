@@ -412,7 +412,7 @@ reports_refuse(struct reports *r, const struct address *a,
 	refusal_fill(&more->refusal, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &more->refusal.wire, &more->json,
 		NULL) == RC_OK) {
-		t->refused = (struct terminal_rejection){ said_of(kind),
+		t->rejection = (struct terminal_rejection){ said_of(kind),
 			buf_str(&more->json) };
 		return;
 	}

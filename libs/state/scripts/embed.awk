@@ -55,7 +55,7 @@ function constants(script, s,    result, token) {
 function put(script, line,    c) {
 	print line >(out "/lua/" script ".lua")
 	c = line
-	gsub(/\\/, "\\\\", c)
+	gsub(/\\/, "&&", c)
 	gsub(/"/, "\\\"", c)
 	print "\t\"" c "\\n\"" >source
 }

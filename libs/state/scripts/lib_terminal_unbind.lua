@@ -13,8 +13,8 @@ local function unbind(key, terminal)
       .. KEY_USER_TERMINALS_POST, terminal)
   end
   if binding[2] then
-    redis.call('SREM', KEY_SOUL_TERMINALS_PRE .. binding[2]
-      .. KEY_SOUL_TERMINALS_POST, terminal)
+    redis.call('SREM', KEY_BODIES_PRE .. binding[2]
+      .. KEY_BODIES_POST, terminal)
   end
   redis.call('HDEL', key, 'u', 's')
   if redis.call('HLEN', key) == 1 then redis.call('DEL', key) end

@@ -21,7 +21,7 @@ if ARGV[4] then call('ZADD', ticks, 'XX', unpack(ARGV, 4)) end
 local function claim(soul)
   local list = { soul, next_tick(soul, interval, now), false }
   local terminals = redis.pcall('SMEMBERS',
-    KEY_SOUL_TERMINALS_PRE .. soul .. KEY_SOUL_TERMINALS_POST)
+    KEY_BODIES_PRE .. soul .. KEY_BODIES_POST)
   if terminals.err then return list end
   for _, terminal in ipairs(terminals) do
     local fields = redis.pcall('HMGET',

@@ -31,8 +31,8 @@ if not fields[1] and n >= tonumber(ARGV[4]) then return RC_RETRY end
 redis.call('SCARD', KEYS[4])
 if fields[3] == '1' then start_ticking(KEYS[5], KEYS[6], soul, now) end
 if fields[2] and fields[2] ~= soul then
-  redis.call('SREM', KEY_SOUL_TERMINALS_PRE .. fields[2]
-    .. KEY_SOUL_TERMINALS_POST, terminal)
+  redis.call('SREM', KEY_BODIES_PRE .. fields[2]
+    .. KEY_BODIES_POST, terminal)
 end
 redis.call('SADD', KEYS[4], terminal)
 redis.call('SADD', KEYS[2], terminal)

@@ -84,7 +84,7 @@ invokes(struct bench *b)
 	int i;
 
 	ck_assert_int_eq(
-	    terminal_put_online(b->bed.db.s, &writer, STR("f1"), true, NULL),
+	    terminal_fixture_put_online(b->bed.db.s, &writer, STR("f1"), true, NULL),
 	    RC_OK);
 	listen_to(b, &b->from, b->bed.mqtt.port, "soul/terminal/+/invoke/+");
 	for (i = 0; i < INVOKES; i++) {

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "integration/state/queue.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "state/turn.h"
 #include "testkit/figures.h"
 #include "testkit/state.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
 #define ROUNDS 31
@@ -104,7 +105,8 @@ static void
 beat(struct bench *b)
 {
 	ck_assert_int_eq(
-	    terminal_heartbeats(b->s, &writer, b->ids, BEATS, NULL), RC_OK);
+	    terminal_fixture_heartbeats(b->s, &writer, b->ids, BEATS, NULL),
+	    RC_OK);
 }
 
 /* All souls are due; the claim lists one present body of each. */
@@ -141,12 +143,15 @@ turns(struct bench *b)
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(id, sizeof(id), "turn_%lld", (long long)b->turn++);
 		p.turn_id = str_of(id);
-		ck_assert_int_eq(queue_enter(b->s, &p, &ahead), RC_OK);
+		ck_assert_int_eq(turn_fixture_enter(b->s, &p, &ahead), RC_OK);
 		ck_assert_int_eq(ahead, 0);
-		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_append(b->s, &p, &json, 1), RC_OK);
 		ck_assert_int_eq(turn_check_head(b->s, &p), RC_OK);
-		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
-		ck_assert_int_eq(queue_leave(b->s, &p, b->a, &next), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_leave(b->s, &p, b->a, &next), RC_OK);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include "testkit/nats.h"
 #include "testkit/service.h"
 #include "testkit/state.h"
+#include "testkit/terminal_fixture.h"
 
 #define BED_MS 15000
 
@@ -209,7 +210,7 @@ bound(struct bed *b, const char *user, const char *terminal, const char *soul)
 static inline void
 online(struct bed *b, const char *terminal, bool is)
 {
-	ck_assert_int_eq(terminal_put_online(
+	ck_assert_int_eq(terminal_fixture_put_online(
 			     b->db.s, &b->writer, str_of(terminal), is, NULL),
 	    RC_OK);
 }
@@ -224,7 +225,7 @@ reported(
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_skills(b->db.s, &b->writer,
+	ck_assert_int_eq(terminal_fixture_put_skills(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }

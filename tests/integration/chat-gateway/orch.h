@@ -52,7 +52,7 @@ static inline enum rc
 run_enter(struct run *r, struct bed *b, const char *session, const char *id,
     const char *said)
 {
-	struct turn_entry e = { .said = str_of(said),
+	struct turn_entry e = { .fingerprint = str_of(said),
 		.trace_id = STR("0123456789abcdef0123456789abcdef") };
 	struct turn_entered in;
 
@@ -174,12 +174,12 @@ run_end_as(struct run *r, const char *reply, const char *timeline)
 	    "\"skill_done\":true}");
 	events[0] = str_of(json[0]);
 	events[1] = str_of(json[1]);
-	end.told.json = events;
-	end.told.n = r->seq == 0 ? 0 : ok ? 2 : 1;
+	end.events.json = events;
+	end.events.n = r->seq == 0 ? 0 : ok ? 2 : 1;
 	ck_assert_int_eq(
 	    turn_leave(r->b->db.s, &r->p, &end, r->b->db.arena), RC_OK);
 	if (r->seq != 0)
-		r->seq = end.told.seq;
+		r->seq = end.events.seq;
 	if (r->mute || r->seq == 0)
 		return;
 	run_publish(r, ok ? r->seq - 1 : r->seq, json[0]);

@@ -24,7 +24,7 @@ put_catalog(struct bed *b, const char *terminal, struct str json)
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_catalog(b->db.s, &b->writer,
+	ck_assert_int_eq(terminal_fixture_put_catalog(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }
@@ -129,7 +129,7 @@ TEST(the_last_refused_report_is_told)
 
 	bed_start(&b, NULL);
 	ck_assert_int_eq(
-	    terminal_put_rejection(b.db.s, &b.writer, STR("t1"),
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
 		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		    STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
 			"\"path\":\"/skills/0/name\","
@@ -230,7 +230,7 @@ TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	reported(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_rejection(b.db.s, &b.writer, STR("t1"),
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
 		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = take(&b, "GET", "/v1/terminals/t1", NULL);

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/state.h"
 #include "state/soul.h"
+#include "state/state.h"
 #include "state/terminal.h"
 #include "testkit/json.h"
 #include "testkit/nats.h"
 #include "testkit/service.h"
 #include "testkit/state.h"
+#include "testkit/terminal_fixture.h"
 
 #define BED_MS  15000
 #define ENGINES 2
@@ -112,8 +113,8 @@ bed_soul(struct bed *b, const char *id, const char *mbti)
 static inline void
 bed_online(struct bed *b, const char *id, bool online)
 {
-	ck_assert_int_eq(
-	    terminal_put_online(b->db.s, &b->writer, str_of(id), online, NULL),
+	ck_assert_int_eq(terminal_fixture_put_online(
+			     b->db.s, &b->writer, str_of(id), online, NULL),
 	    RC_OK);
 }
 

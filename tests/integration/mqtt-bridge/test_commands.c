@@ -131,7 +131,7 @@ TEST(offline)
 	body_beat(&d);
 	bed_wait(&b, "t1", is_present, "present");
 	ck_assert_int_eq(
-	    terminal_put_online(b.db.s, &other, STR("t1"), true, NULL), RC_OK);
+	    terminal_fixture_put_online(b.db.s, &other, STR("t1"), true, NULL), RC_OK);
 	ck_assert_str_eq(
 	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");

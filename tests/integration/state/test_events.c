@@ -1,8 +1,7 @@
 /* What a turn tells, and what is known of it afterwards. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
@@ -18,16 +17,16 @@ place(const char *instance, const char *turn)
 }
 
 static void
-enter(struct bed *b, const struct turn_slot *p)
+enter(struct state_fixture *b, const struct turn_slot *p)
 {
 	int64_t ahead;
 
-	OK(queue_enter(b->s, p, &ahead));
+	OK(turn_fixture_enter(b->s, p, &ahead));
 }
 
 /* Begin the turn and tell n events with it; the last one's seq. */
 static int64_t
-begin(struct bed *b, const struct turn_slot *p, size_t n)
+begin(struct state_fixture *b, const struct turn_slot *p, size_t n)
 {
 	struct turn_events told = { abc, n, -1 };
 
@@ -37,7 +36,7 @@ begin(struct bed *b, const struct turn_slot *p, size_t n)
 }
 
 static struct session_events
-read_after(struct bed *b, int64_t after)
+read_after(struct state_fixture *b, int64_t after)
 {
 	struct session_events page;
 
@@ -46,7 +45,7 @@ read_after(struct bed *b, int64_t after)
 }
 
 static struct turn_record
-record_of(struct bed *b, const char *turn)
+record_of(struct state_fixture *b, const char *turn)
 {
 	struct turn_record t;
 
@@ -55,7 +54,7 @@ record_of(struct bed *b, const char *turn)
 }
 
 static void
-run(struct bed *b, const char *command)
+run(struct state_fixture *b, const char *command)
 {
 	struct state_reply *r;
 	struct str arg[8];
@@ -70,15 +69,15 @@ run(struct bed *b, const char *command)
 TEST(events_are_numbered_across_turns)
 {
 	struct turn_slot a = place("i", "a"), c = place("i", "c");
-	struct turn_ending end = { .told = { abc, 2, -1 } };
+	struct turn_ending end = { .events = { abc, 2, -1 } };
 	struct session_events page;
 	int64_t newest;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	ck_assert_int_eq(begin(&b, &a, 1), 1);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
-	ck_assert_int_eq(end.told.seq, 3);
+	ck_assert_int_eq(end.events.seq, 3);
 	ck_assert_int_eq(begin(&b, &c, 3), 6);
 	page = read_after(&b, 0);
 	ck_assert_uint_eq(page.n, 6);
@@ -95,7 +94,7 @@ TEST(events_are_numbered_across_turns)
 	ck_assert_uint_eq(read_after(&b, 99).n, 0);
 	OK(session_events_newest(b.s, &key, &newest));
 	ck_assert_int_eq(newest, 6);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(only_the_head_tells)
@@ -104,16 +103,17 @@ TEST(only_the_head_tells)
 	struct turn_events told = { abc, 2, -1 };
 	struct state_pipe *p;
 	int64_t seq;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	p = state_pipe_new(b.s, 8);
 	OK(turn_log_events(p, &a, &told));
 	OK(turn_log_events(p, &w, &told));
 	OK(turn_log_events(p, &a, &told));
-	IS(RC_INVALID, turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
+	IS(RC_INVALID,
+	    turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
 	OK(state_pipe_run(p));
 	OK(turn_log_events_reply(p, 0, &seq));
 	ck_assert_int_eq(seq, 3);
@@ -123,7 +123,7 @@ TEST(only_the_head_tells)
 	ck_assert_int_eq(seq, 5);
 	state_pipe_free(p);
 	ck_assert_uint_eq(read_after(&b, 0).n, 5);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* The count goes on where the log ended. */
@@ -131,9 +131,9 @@ TEST(no_seq_twice_after_the_log_is_gone)
 {
 	struct turn_slot a = place("i", "a");
 	struct turn_events told = { abc, 1, -1 };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 3);
 	run(&b, "DEL soul:session:{~dSAx:s}:events:1");
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
@@ -142,7 +142,7 @@ TEST(no_seq_twice_after_the_log_is_gone)
 	ck_assert_int_eq(told.seq, 4);
 	ck_assert_uint_eq(read_after(&b, 0).n, 1);
 	ck_assert_int_eq(read_after(&b, 0).item[0].seq, 4);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(the_log_is_bounded_and_read_in_pages)
@@ -153,9 +153,9 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	struct state_pipe *p;
 	int64_t after = 0;
 	size_t pages = 0, n = 0;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	p = state_pipe_new(b.s, 1000);
 	for (int i = 0; i < 1000; i++)
@@ -175,7 +175,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	ck_assert_uint_ge(n, 1000);
 	ck_assert_uint_lt(n, 1200);
 	ck_assert_uint_ge(pages, 2);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* A turn is found while it runs, and after it has ended. */
@@ -184,12 +184,12 @@ TEST(a_record_has_the_first_end)
 	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
 		.timeline = STR("[]"),
-		.told = { abc, 1, -1 } };
+		.events = { abc, 1, -1 } };
 	struct turn_ending late = { .reply = STR("{2}") };
 	struct turn_record t;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	ck_assert(!record_of(&b, "a").known);
 	begin(&b, &a, 1);
 	t = record_of(&b, "a");
@@ -198,7 +198,7 @@ TEST(a_record_has_the_first_end)
 	ck_text(t.user_id, "u 1");
 	ck_text(t.session_id, "s");
 	ck_text(t.instance, "i");
-	ck_assert_int_le(t.started.ms, redis_now(&b));
+	ck_assert_int_le(t.started.ms, state_fixture_now(&b));
 	ck_assert(t.reply.p == NULL);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
 	IS(RC_NOENT, turn_leave(b.s, &a, &late, b.a));
@@ -206,24 +206,25 @@ TEST(a_record_has_the_first_end)
 	ck_assert_int_eq(t.state, TURN_STATE_ENDED);
 	ck_text(t.reply, "{1}");
 	ck_text(t.timeline, "[]");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Canceled while it waits: its end is told, though it never was head. */
 TEST(who_waits_may_end)
 {
 	struct turn_slot a = place("i", "a"), w = place("i", "w");
-	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
-	struct bed b;
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { abc, 1, -1 } };
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	OK(turn_leave(b.s, &w, &end, b.a));
-	ck_assert_int_eq(end.told.seq, 2);
+	ck_assert_int_eq(end.events.seq, 2);
 	ck_assert(end.next.p == NULL);
 	ck_assert_int_eq(record_of(&b, "w").state, TURN_STATE_ENDED);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Nobody ends it, so who evicts it says that it is lost, once. */
@@ -233,9 +234,9 @@ TEST(a_dead_turn_is_told_as_lost)
 	struct turn_slot never = place("gone", "n");
 	struct session_events page;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &dead, 1);
 	enter(&b, &never);
 	run(&b, "DEL soul:instance:{gone}:1");
@@ -247,15 +248,17 @@ TEST(a_dead_turn_is_told_as_lost)
 	ck_assert_uint_eq(page.n, 1);
 	ck_assert(page.item[0].json.p == NULL);
 	ck_text(page.item[0].lost_turn, "d");
-	ck_assert_int_le(page.item[0].lost_at.ms, redis_now(&b));
-	ck_assert_int_gt(page.item[0].lost_at.ms, redis_now(&b) - 60000);
+	ck_assert_int_le(page.item[0].lost_at.ms, state_fixture_now(&b));
+	ck_assert_int_gt(
+	    page.item[0].lost_at.ms, state_fixture_now(&b) - 60000);
 	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
 	ck_assert_int_eq(record_of(&b, "n").state, TURN_STATE_LOST);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 static enum rc
-say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
+say(struct state_fixture *b, const char *turn, const char *said,
+    struct turn_entered *in)
 {
 	struct turn_slot p = place("i", turn);
 	struct turn_entry e = { str_of(said), STR("0123") };
@@ -268,9 +271,9 @@ TEST(what_was_said_before_is_a_retry)
 	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}") };
 	struct turn_entered in;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(say(&b, "a", "x", &in));
 	ck_assert_int_eq(in.ahead, 0);
 	ck_assert(in.first.p == NULL);
@@ -286,7 +289,7 @@ TEST(what_was_said_before_is_a_retry)
 	/* The same turn again is no retry of itself. */
 	IS(RC_CONFLICT, say(&b, "c", "z", &in));
 	ck_assert(in.first.p == NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_forgotten_turn_may_be_said_again)
@@ -294,25 +297,26 @@ TEST(a_forgotten_turn_may_be_said_again)
 	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}"), .forget = true };
 	struct turn_entered in;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(say(&b, "a", "x", &in));
 	OK(turn_leave(b.s, &a, &end, b.a));
 	OK(say(&b, "b", "x", &in));
 	IS(RC_CONFLICT, say(&b, "c", "x", &in));
 	ck_text(in.first, "b");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* With the session goes its log, and the count begins anew. */
 TEST(a_deleted_session_has_no_events)
 {
 	struct turn_slot a = place("i", "a"), c = place("i", "c");
-	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
-	struct bed b;
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { abc, 1, -1 } };
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 3);
 	OK(session_delete(b.s, &key));
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
@@ -320,5 +324,5 @@ TEST(a_deleted_session_has_no_events)
 	ck_assert_int_eq(record_of(&b, "a").state, TURN_STATE_ENDED);
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
 	ck_assert_int_eq(begin(&b, &c, 1), 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,4 +1,4 @@
--- terminal_put_rejection: store why a report was rejected.
+-- terminal_set_rejection: store why a report was rejected.
 --
 -- KEYS, ARGV: as lib_terminal_report; then the field and its JSON
 -- Result: OK

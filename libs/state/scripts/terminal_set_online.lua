@@ -1,4 +1,4 @@
--- terminal_put_online: a terminal goes online or offline.
+-- terminal_set_online: a terminal goes online or offline.
 --
 -- KEYS, ARGV: as lib_terminal_report; ARGV[5]: online (0, 1)
 -- Result: {OK, presence changed, present}
