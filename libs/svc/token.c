@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auth/ledger.h"
+#include "auth/token_file.h"
 #include "core/buf.h"
 #include "svc/internal.h"
 
@@ -48,9 +48,9 @@ role_of(const char *name, enum wire_role *out)
 
 /* "user=ada" into the entry; false: it is none of these. */
 static bool
-take(struct auth_ledger_entry *e, const char *arg)
+take(struct auth_token_file_entry *e, const char *arg)
 {
-	struct str value = str_of(arg), key = str_cut(&value, '=');
+	struct str value = str_of(arg), key = str_split(&value, '=');
 	int64_t days;
 
 	if (value.p == NULL || value.n == 0)
@@ -74,8 +74,8 @@ take(struct auth_ledger_entry *e, const char *arg)
 static int
 add(const struct svc_run *r)
 {
-	struct auth_ledger_entry e = { 0 };
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	struct auth_token_file_entry e = { 0 };
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int i;
 
 	if (r->argc < 4)
@@ -89,7 +89,7 @@ add(const struct svc_run *r)
 			    "what follows the role is user=, tenant=, "
 			    "terminal_id=, name= or days=, each with a value");
 	}
-	if (auth_ledger_add(r->argv[2], &e, token, why) != RC_OK)
+	if (auth_token_file_add(r->argv[2], &e, token, why) != RC_OK)
 		return failed(r, r->argv[2], why);
 	fprintf(stderr,
 	    "This is the token; nobody can show it again, the file has its "
@@ -103,12 +103,12 @@ static int
 list(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
-	char why[AUTH_LEDGER_WHY_MAX];
+	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 3)
 		return wrong(r, "list: a file is wanted");
-	if (auth_ledger_list(r->argv[2], &out, why) != RC_OK)
+	if (auth_token_file_list(r->argv[2], &out, why) != RC_OK)
 		code = failed(r, r->argv[2], why);
 	else if (svc_out(buf_str(&out)) != RC_OK)
 		code = 1;
@@ -120,13 +120,13 @@ static int
 drop(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
-	char why[AUTH_LEDGER_WHY_MAX];
+	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 4)
 		return wrong(
 		    r, "drop: a file, and a name or a digest are wanted");
-	if (auth_ledger_drop(r->argv[2], str_of(r->argv[3]), &out, why) !=
+	if (auth_token_file_remove(r->argv[2], str_of(r->argv[3]), &out, why) !=
 	    RC_OK) {
 		code = failed(r, r->argv[2], why);
 	} else if (svc_out(STR("dropped ")) != RC_OK ||

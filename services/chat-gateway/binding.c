@@ -84,7 +84,7 @@ refuse(
 		refuse_other_owner(c, b->soul_id, b->user_id);
 	else if (rc == RC_CONFLICT)
 		refuse_other_user(c, b->terminal_id);
-	else if (rc == RC_AGAIN && is_full(g, c, b->user_id))
+	else if (rc == RC_RETRY && is_full(g, c, b->user_id))
 		gateway_refuse(c, RC_CONFLICT,
 		    "a user has at most %d terminals", TERMINAL_LIST_MAX);
 	else

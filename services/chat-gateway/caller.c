@@ -72,7 +72,7 @@ caller_tenant(const struct svc_call *c)
 struct str
 caller_user_tenant(const struct svc_call *c, struct str user)
 {
-	struct str tenant = str_cut(&user, '/');
+	struct str tenant = str_split(&user, '/');
 
 	return svc_call_caller(c) != NULL && user.p != NULL
 	    ? tenant

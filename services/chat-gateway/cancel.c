@@ -115,7 +115,8 @@ send(struct cancel *k)
 		(void)snprintf(subject, sizeof(subject),
 		    WIRE_SUBJECT_FMT_TURN_CANCEL, token);
 		rc = bus_request(svc_bus(k->g->svc), subject, buf_str(&out),
-		    &meta, (struct bus_waiter){ .fn = on_answer, .arg = k },
+		    &meta,
+		    (struct bus_reply_handler){ .fn = on_answer, .arg = k },
 		    NULL);
 	}
 	buf_free(&out);

@@ -217,7 +217,7 @@ take_page(struct follow *f, const struct events_page *page)
 
 	for (i = 0; i < page->n; i++) {
 		if (!is_ready(f))
-			return RC_AGAIN;
+			return RC_RETRY;
 		if (!cursor_take(&f->at, page->item[i].seq))
 			continue;
 		rc = read_item(f, &page->item[i], &e);
@@ -296,7 +296,7 @@ catch_up(struct follow *f)
 
 	if (rc == RC_OK && more)
 		take_turns(f);
-	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_AGAIN)
+	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_RETRY)
 		log_debug("gateway.events_unread", LOG_RC(rc));
 }
 

@@ -59,7 +59,7 @@ enum rc follow_open(struct follows *fs, const struct follow_opts *o,
  *
  * follow_read(f):
  * Read the log now.  RC_OK: fn has had all that is there; RC_NOENT: fn has
- * closed f; RC_AGAIN: fn was not ready, and gets the rest later; else why it
+ * closed f; RC_RETRY: fn was not ready, and gets the rest later; else why it
  * could not be read, which is tried again.
  */
 void follow_begin(struct follow *f);

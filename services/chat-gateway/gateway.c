@@ -95,7 +95,7 @@ gateway_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	if (svc_auth(s) != NULL)
-		auth_bodies(svc_auth(s), find_body, g);
+		auth_accept_terminals(svc_auth(s), find_body, g);
 	g->follows = follows_new(s, g->state);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->watchers);
@@ -150,7 +150,7 @@ gateway_stream_begin(struct gateway *g, struct svc_call *c)
 {
 	if (!g->draining)
 		return svc_stream_admit(c);
-	svc_fail(c, RC_AGAIN, "the service is stopping");
+	svc_fail(c, RC_RETRY, "the service is stopping");
 	return false;
 }
 
@@ -165,7 +165,7 @@ gateway_fail(struct svc_call *c, enum rc rc)
 		/* What was sent and not answered may have happened. */
 		svc_fail(c, rc, "the state did not answer in time");
 		return;
-	case RC_AGAIN:
+	case RC_RETRY:
 		svc_fail(c, rc, "the state is overloaded");
 		return;
 	case RC_TOOBIG:
@@ -185,7 +185,7 @@ gateway_fail_bus(struct svc_call *c, enum rc rc)
 	case RC_DOWN:
 		svc_fail(c, rc, "the message bus cannot be reached now");
 		return;
-	case RC_AGAIN:
+	case RC_RETRY:
 		svc_fail(c, rc, "overloaded");
 		return;
 	case RC_TIMEOUT:

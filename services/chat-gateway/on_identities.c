@@ -76,7 +76,7 @@ secret_make(struct secret *s, bool certificate)
 static void
 answer(struct svc_call *c, const struct credential *cr, const struct secret *s)
 {
-	char token[AUTH_BODY_TOKEN_MAX];
+	char token[AUTH_TERMINAL_TOKEN_MAX];
 	char created[WALL_FORMAT_MAX], changed[WALL_FORMAT_MAX];
 	struct wire_identity_secret rep = { .terminal_id = cr->terminal_id,
 		.tenant = cr->tenant,
@@ -88,7 +88,7 @@ answer(struct svc_call *c, const struct credential *cr, const struct secret *s)
 	rep.created_at = str_of(created);
 	rep.changed_at = str_of(changed);
 	if (s->text[0] != '\0') {
-		auth_body_token(cr->terminal_id, str_of(s->text), token);
+		auth_terminal_token(cr->terminal_id, str_of(s->text), token);
 		rep.password = str_of(s->text);
 		rep.token = str_of(token);
 	}

@@ -89,7 +89,7 @@ souls_make(struct gateway *g, struct svc_call *c, const struct souls_new *new,
 		.created = clock_wall() };
 	rc = soul_create(g->state, out, STR(""));
 	/* Redis says the same when it is out of memory. */
-	if (rc == RC_AGAIN && is_full(g, c, new->user_id))
+	if (rc == RC_RETRY && is_full(g, c, new->user_id))
 		return RC_TOOBIG;
 	return rc;
 }

@@ -124,7 +124,8 @@ ask(struct asking *k)
 		(void)snprintf(subject, sizeof(subject),
 		    WIRE_SUBJECT_FMT_TURN_SHOW, token);
 		rc = bus_request(svc_bus(k->g->svc), subject, buf_str(&out),
-		    &meta, (struct bus_waiter){ .fn = on_shown, .arg = k },
+		    &meta,
+		    (struct bus_reply_handler){ .fn = on_shown, .arg = k },
 		    NULL);
 	}
 	buf_free(&out);

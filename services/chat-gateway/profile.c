@@ -140,7 +140,7 @@ on_state(void *arg, enum rc rc, struct str data)
 		rc = p->gone ? RC_OK : RC_DOWN;
 		break;
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DOWN:
 		rc = RC_DOWN;
 		break;
@@ -164,7 +164,8 @@ ask(struct gather *all, struct part *p)
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(all->g->svc),
 		    WIRE_SUBJECT_EMOTION_STATE, buf_str(&out), &meta,
-		    (struct bus_waiter){ .fn = on_state, .arg = p }, NULL);
+		    (struct bus_reply_handler){ .fn = on_state, .arg = p },
+		    NULL);
 	else
 		rc = RC_BUG;
 	buf_free(&out);

@@ -92,7 +92,8 @@ question_ask(struct question *q, const void *msg)
 		q->told = arena_str(q->a, str_of(text));
 	} else {
 		rc = bus_request(svc_bus(q->g->svc), q->subject, buf_str(&out),
-		    &meta, (struct bus_waiter){ .fn = on_answer, .arg = q },
+		    &meta,
+		    (struct bus_reply_handler){ .fn = on_answer, .arg = q },
 		    &q->id);
 		q->open = rc == RC_OK;
 	}
@@ -104,6 +105,6 @@ void
 question_cancel(struct question *q)
 {
 	if (q->open)
-		bus_cancel(svc_bus(q->g->svc), q->id);
+		bus_request_cancel(svc_bus(q->g->svc), q->id);
 	q->open = false;
 }

@@ -32,7 +32,7 @@ turn_end(struct turn *t)
 	loop_timer_cancel(l, &t->silence);
 	loop_timer_cancel(l, &t->record);
 	if (t->request != 0)
-		bus_cancel(svc_bus(t->g->svc), t->request);
+		bus_request_cancel(svc_bus(t->g->svc), t->request);
 	follow_close(t->follow);
 	free(t);
 	return c;
@@ -151,7 +151,7 @@ take_error(struct turn *t, enum rc rc, struct str data)
 		turn_fail(t,
 		    &(struct svc_error){
 			rc_http_status(rc), rc_name(rc), "deadline exceeded" });
-	else if (rc == RC_AGAIN)
+	else if (rc == RC_RETRY)
 		pass_on(t, &e,
 		    (struct svc_error){ 429, rc_name(rc), "overloaded" });
 	else
@@ -213,7 +213,7 @@ begin(struct turn *t)
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
 		    buf_str(&out), &meta,
-		    (struct bus_waiter){
+		    (struct bus_reply_handler){
 			.fn = on_reply, .arg = t, .many = true },
 		    &t->request);
 	buf_free(&out);

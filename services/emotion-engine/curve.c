@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 /* How exactly a zero is found, s; and more halvings than a double has digits.
  */

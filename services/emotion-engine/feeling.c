@@ -9,7 +9,7 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "model.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 #include "runes.h"
 
 struct feeling {

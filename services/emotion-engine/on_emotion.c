@@ -33,7 +33,7 @@ fail(struct svc_call *c, enum rc rc)
 		svc_fail(c, RC_BUG, "the soul's state is not readable");
 		return;
 	case RC_CONFLICT:
-		svc_fail(c, RC_AGAIN, "too many change this soul");
+		svc_fail(c, RC_RETRY, "too many change this soul");
 		return;
 	default:
 		svc_fail(c, rc, "the state store does not answer");

@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "engine.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "store.h"
@@ -102,7 +102,7 @@ batch_round(struct ticker *t, struct batch *b)
 	for (i = 0; i < b->n; i++) {
 		if (b->souls[i].rc == RC_OK &&
 		    !evolve(t->e, &b->souls[i], now, b->logs[i]))
-			b->souls[i].rc = RC_AGAIN;
+			b->souls[i].rc = RC_RETRY;
 	}
 	rc = store_save(&t->e->store, b->souls, b->n, t->arena);
 	if (rc != RC_OK)
@@ -115,7 +115,7 @@ batch_round(struct ticker *t, struct batch *b)
 			metric_add(t->conflicts, 1);
 			b->souls[left].id = b->souls[i].id;
 			b->bodies[left++] = b->bodies[i];
-		} else if (b->souls[i].rc == RC_AGAIN) {
+		} else if (b->souls[i].rc == RC_RETRY) {
 			batch_tell(t, b, i);
 		}
 	}

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "pad_own.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define GAP_MAX      7200.0 /* s; longer silence counts as this */
 #define ACTIVE_TIME  2.0    /* s that a user's input counts against boredom */

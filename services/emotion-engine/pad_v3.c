@@ -15,7 +15,7 @@
 #include "core/mem.h"
 #include "curve.h"
 #include "pad_own.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define DRIFT_RATE  4e-5 /* 1/s, as the traits go back to the soul's own */
 #define DRIFT_STEP  .01  /* as the strongest input pulls them */

@@ -74,7 +74,7 @@ count(void)
 			    str_of(lexicon_parts[k]->rows[i].words);
 
 			for (; rest.p != NULL; n++)
-				(void)str_cut(&rest, '|');
+				(void)str_split(&rest, '|');
 		}
 	}
 	return n;
@@ -86,7 +86,7 @@ add_row(struct words *w, const struct lexicon_row *row)
 	struct str rest = str_of(row->words);
 
 	while (rest.p != NULL)
-		word_set(&w->all[w->n++], row, str_cut(&rest, '|'));
+		word_set(&w->all[w->n++], row, str_split(&rest, '|'));
 }
 
 struct words *

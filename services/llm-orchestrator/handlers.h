@@ -3,7 +3,7 @@
  * action table in turn/turn_actions.c.
  *
  * An action handler executes one action of a turn, now or by starting something
- * that feeds the turn later.  RC_DOWN, RC_TIMEOUT, RC_AGAIN: Redis is not
+ * that feeds the turn later.  RC_DOWN, RC_TIMEOUT, RC_RETRY: Redis is not
  * available; the runner retries the action.  RC_CONFLICT: the turn was evicted.
  */
 #ifndef LLM_ORCHESTRATOR_HANDLERS_H

@@ -52,7 +52,7 @@ completion_error(const struct llm_result *res)
 	case RC_TIMEOUT:
 		return (struct turn_error){ 504, "deadline_exceeded",
 			completion_timeout };
-	case RC_AGAIN:
+	case RC_RETRY:
 		return (struct turn_error){ 503, "overloaded",
 			completion_overloaded };
 	default:
@@ -409,7 +409,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 
 	arena_reset(r->o->scratch);
 	enum rc rc = completion_compose(r, a, &t);
-	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_AGAIN)
+	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
 		return rc;
 	struct llm_chat chat = { .messages = t.messages,
 		.nmessages = t.n,

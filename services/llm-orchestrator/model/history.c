@@ -8,7 +8,6 @@
 #include "model/model.h"
 #include "reply/reply_compose.h"
 #include "wire/out.h"
-#include "wire/text.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
 

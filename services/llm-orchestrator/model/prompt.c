@@ -75,7 +75,7 @@ relation_has_any(struct str s, const char *words)
 	struct str rest = str_of(words);
 
 	while (rest.n > 0) {
-		if (relation_has_word(s, str_cut(&rest, ' ')))
+		if (relation_has_word(s, str_split(&rest, ' ')))
 			return true;
 	}
 	return false;

@@ -42,7 +42,7 @@ peer_request_free(struct peer_request *k)
 
 	loop_timer_cancel(svc_loop(o->svc), &k->timer);
 	if (k->id != 0)
-		bus_cancel(o->bus, k->id);
+		bus_request_cancel(o->bus, k->id);
 	TAILQ_REMOVE(&k->run->requests, k, link);
 	buf_free(&k->body);
 	free(k);
@@ -121,8 +121,8 @@ peer_request_publish(struct peer_request *k)
 		.trace = &k->run->trace,
 		.headers = &act_by,
 		.nheaders = k->act_by.ms != 0 ? 1 : 0,
-		.again_ms = k->resend_ms };
-	struct bus_waiter w = { .fn = peer_request_on_reply, .arg = k };
+		.resend_ms = k->resend_ms };
+	struct bus_reply_handler w = { .fn = peer_request_on_reply, .arg = k };
 
 	snprintf(by, sizeof(by), "%lld", (long long)k->act_by.ms);
 	return bus_request(
@@ -135,7 +135,7 @@ peer_request_try(void *arg)
 	struct peer_request *k = arg;
 
 	enum rc rc = peer_request_publish(k);
-	if (rc == RC_DOWN || rc == RC_AGAIN)
+	if (rc == RC_DOWN || rc == RC_RETRY)
 		peer_request_retry(k);
 	else if (rc == RC_TIMEOUT)
 		peer_request_end(k, RC_NOENT, NULL);

@@ -311,7 +311,7 @@ stream_on_append(struct turn_run *r, const struct turn_told *t, enum rc rc)
 		stream_schedule(r, RETRY_MS);
 		break;
 	case RC_DOWN:
-	case RC_AGAIN:
+	case RC_RETRY:
 		stream_schedule(r, RETRY_MS);
 		break;
 	default:

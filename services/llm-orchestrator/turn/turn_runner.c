@@ -51,7 +51,7 @@ turn_now(char dst[WALL_FORMAT_MAX])
 static bool
 run_is_outage(enum rc rc)
 {
-	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_AGAIN;
+	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY;
 }
 
 static bool

@@ -160,7 +160,7 @@ static struct turn_error
 start_error(enum rc rc)
 {
 	switch (rc) {
-	case RC_AGAIN:
+	case RC_RETRY:
 		return (struct turn_error){ 429, "overloaded",
 			"too many turns of this session are waiting" };
 	case RC_CONFLICT:

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/broker.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "signer.h"
@@ -283,7 +283,7 @@ TEST(files_that_cannot_be_used_are_no_start)
 		.issuer = "",
 		.audience = "" };
 	ck_assert_int_eq(auth_new(&o, &a), RC_INVALID);
-	ck_assert_int_eq(auth_try(&o, &errors), RC_INVALID);
+	ck_assert_int_eq(auth_check_files(&o, &errors), RC_INVALID);
 	ck_assert_ptr_nonnull(strstr(errors.p, "AUTH_TOKENS: "));
 	ck_assert_ptr_nonnull(strstr(errors.p, "No such file"));
 	ck_assert_ptr_nonnull(strstr(errors.p, "/keys: is missing\n"));
@@ -307,16 +307,16 @@ lookup(void *arg, struct str id, struct str *out, struct str *tenant)
 
 TEST(bodies_have_tokens_of_their_own)
 {
-	char secret[AUTH_SECRET_MAX], token[AUTH_BODY_TOKEN_MAX];
+	char secret[AUTH_SECRET_MAX], token[AUTH_TERMINAL_TOKEN_MAX];
 	struct asked a;
 	struct rig r;
 
 	start(&r);
 	auth_secret_new(secret);
 	auth_secret_hash(str_of(secret), hash);
-	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	auth_bodies(r.auth, lookup, &r);
+	auth_accept_terminals(r.auth, lookup, &r);
 	a = ask(&r, token);
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_str_eq(a.terminal, "lamp-1");
@@ -324,20 +324,20 @@ TEST(bodies_have_tokens_of_their_own)
 	token[strlen(token) - 1] ^= 1;
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
 	/* Another secret counts at once, and the one before no more. */
-	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
 	auth_secret_hash(STR("another"), hash);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	auth_body_token(STR("lamp-1"), STR("another"), token);
+	auth_terminal_token(STR("lamp-1"), STR("another"), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
-	auth_body_token(STR("lamp-2"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-2"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body..x").rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC0x.").rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC8x.x").rc, RC_DENIED);
 	/* Nobody can be asked now. */
-	auth_bodies(r.auth, lookup, NULL);
-	auth_body_token(STR("lamp-3"), str_of(secret), token);
+	auth_accept_terminals(r.auth, lookup, NULL);
+	auth_terminal_token(STR("lamp-3"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DOWN);
 	end(&r);
 }

@@ -17,7 +17,7 @@ check_words(const struct words *w, const struct lexicon_row *want)
 	uint32_t runes[64];
 
 	while (rest.p != NULL) {
-		struct str s = str_cut(&rest, '|');
+		struct str s = str_split(&rest, '|');
 		const struct lexicon_row *row;
 		size_t n, len;
 
@@ -122,7 +122,7 @@ check_examples(struct features *f, const struct lexicon_row *row,
 	struct str rest = str_of(examples);
 
 	while (rest.p != NULL && rest.n > 0) {
-		struct str s = str_cut(&rest, '|');
+		struct str s = str_split(&rest, '|');
 
 		features_read(f, s);
 		ck_assert_msg(works(f, row) == want, "%.*s: %s (%.20s...)",

@@ -35,9 +35,9 @@
 #define EVENT                                   \
 	"{\"type\":\"hush\",\"payload\":\"x\"," \
 	"\"from\":[\"p\"],\"description\":\"Hush.\"}"
-#define STREAM                                                \
-	"{\"name\":\"S\",\"holds\":\"ask\",\"keeper\":\"o\"," \
-	"\"consumers\":[\"p\"],\"readers\":[],"               \
+#define STREAM                                                 \
+	"{\"name\":\"S\",\"holds\":\"ask\",\"manager\":\"o\"," \
+	"\"consumers\":[\"p\"],\"readers\":[],"                \
 	"\"description\":\"Kept.\"}"
 #define PEERS      PEER("o") "," PEER("p")
 #define PEER(name) "{\"name\":\"" name "\",\"description\":\"One.\"}"
