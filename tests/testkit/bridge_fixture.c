@@ -120,10 +120,10 @@ bridge_terminal_error(
 	size_t i;
 
 	if (kind < TERMINAL_REJECTED_N)
-		return t->refused[kind];
+		return t->rejected[kind];
 	for (i = 0; i < TERMINAL_REJECTED_N; i++)
-		if (t->refused[i].p != NULL)
-			return t->refused[i];
+		if (t->rejected[i].p != NULL)
+			return t->rejected[i];
 	return (struct str){ NULL, 0 };
 }
 
@@ -170,7 +170,7 @@ bridge_terminal_has_error(const struct terminal *t, const char *what)
 	int i;
 
 	for (i = 0; i < TERMINAL_REJECTED_N; i++)
-		if (bridge_text_has(t->refused[i], what))
+		if (bridge_text_has(t->rejected[i], what))
 			return true;
 	return false;
 }

@@ -123,7 +123,7 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 
 	/* A request whose digest is too long cannot be a repetition. */
 	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
-		e.said = buf_str(&digest);
+		e.fingerprint = buf_str(&digest);
 	enum rc rc = turn_enter(r->o->state, &r->slot, &e, r->a, &in);
 	buf_free(&digest);
 	r->ahead = in.ahead;
@@ -234,11 +234,11 @@ slot_copy_ending(
 	to->forget = end->forget;
 	to->reply = arena_str(l->a, end->reply);
 	to->timeline = arena_str(l->a, end->timeline);
-	to->told.json = l->events;
-	for (size_t i = 0; i < end->told.n; i++) {
-		struct str s = arena_str(l->a, end->told.json[i]);
+	to->events.json = l->events;
+	for (size_t i = 0; i < end->events.n; i++) {
+		struct str s = arena_str(l->a, end->events.json[i]);
 		if (s.p != NULL)
-			l->events[to->told.n++] = s;
+			l->events[to->events.n++] = s;
 	}
 }
 
@@ -270,7 +270,7 @@ static void
 slot_released(
     struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
 {
-	reply_stream_publish(o, o->bulk, p, &end->told);
+	reply_stream_publish(o, o->bulk, p, &end->events);
 	if (end->next.p != NULL)
 		slot_wake(o, p, end->next);
 }

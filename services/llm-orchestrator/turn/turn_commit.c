@@ -108,7 +108,7 @@ commit_set_timeline(struct turn_run *r, const char *outcome)
 static void
 commit_add_event(struct turn_run *r, struct buf *b)
 {
-	struct turn_events *t = &r->ending.told;
+	struct turn_events *t = &r->ending.events;
 	struct str s = { 0 };
 
 	if (buf_rc(b) == RC_OK)
@@ -142,7 +142,7 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 static void
 commit_begin_ending(struct turn_run *r)
 {
-	r->ending = (struct turn_ending){ .told = { .json = r->final_events } };
+	r->ending = (struct turn_ending){ .events = { .json = r->final_events } };
 	if (r->turn.overflow)
 		reply_stream_warn(r, "CALLS_LEFT_OUT",
 		    "some calls of the model were left out");
@@ -159,7 +159,7 @@ commit_completed(struct turn_run *r)
 	commit_begin_ending(r);
 	commit_set_reply(r, rep);
 	commit_set_timeline(r, "stopped");
-	r->ending.told.n = reply_stream_finish(r, r->reply, r->final_events);
+	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);
 	struct str payload = commit_encode(
 	    r, &wire_chat_response_desc, &rep.response, SESSION_EVENT_MAX);
 	struct str id = str_of(r->stream->message_id);
@@ -206,7 +206,7 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 	r->ending.forget = !commit_has_effect(&r->turn);
 	/* A turn that was never announced has no events. */
 	if (r->announced || f == NULL) {
-		r->ending.told.n =
+		r->ending.events.n =
 		    reply_stream_finish(r, (struct str){ 0 }, r->final_events);
 		if (f != NULL)
 			error = (struct fcmp_error){ r->model_last ? "engine"

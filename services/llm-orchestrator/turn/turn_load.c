@@ -225,7 +225,7 @@ load_read_session(struct turn_run *r)
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
-		rc = unconfirmed_load(r, arena_str(r->a, s.late));
+		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
 	return rc;
 }
 

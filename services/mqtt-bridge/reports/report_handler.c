@@ -415,7 +415,7 @@ reports_reject(struct reports *r, const struct address *a,
 	report_error_fill(&details->error, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &details->error.wire,
 		&details->json, NULL) == RC_OK) {
-		t->refused = (struct terminal_rejection){ report_kind_of(kind),
+		t->rejection = (struct terminal_rejection){ report_kind_of(kind),
 			buf_str(&details->json) };
 		return;
 	}
