@@ -34,7 +34,7 @@ LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
-LINKS_fuzz_when := zh core
+LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.
 FEELING := $(addprefix services/emotion-engine/,\
 	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c \

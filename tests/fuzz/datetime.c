@@ -1,7 +1,7 @@
 /*
- * Any bytes as a text: what is found lies in it, left to right and apart, its
- * figures are finite, its ends in order, the one moment it means is not past,
- * and it is found soon.
+ * Numbers and datetime expressions of arbitrary bytes: inside the text, left to
+ * right, not overlapping, finite, from before to, no trigger before now, and
+ * found within a second.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,20 +9,20 @@
 
 #include "core/mem.h"
 #include "must.h"
+#include "zh/datetime.h"
 #include "zh/number.h"
-#include "zh/when.h"
 
 /* Sanitized code is slower. */
-#define MOST_S    1
+#define LIMIT_S   1
 #define FOUND_MAX 4096
 
 static void
-check_numbers(struct str text)
+datetime_check_numbers(struct str text)
 {
 	static struct number found[FOUND_MAX];
 	double start = cpu_s();
 	size_t n = number_find(text, found, FOUND_MAX), i, last = 0;
-	must(cpu_s() - start < MOST_S);
+	must(cpu_s() - start < LIMIT_S);
 	for (i = 0; i < n; i++) {
 		struct number second;
 		must(found[i].start >= last && found[i].end > found[i].start);
@@ -34,7 +34,7 @@ check_numbers(struct str text)
 }
 
 static void
-check_repeat(const struct when_repeat *r)
+datetime_check_repeat(const struct datetime_repeat *r)
 {
 	must(isfinite(r->every) && r->every > 0 && r->weekdays < 0x80);
 	must(r->month >= 0 && r->month <= 12);
@@ -44,24 +44,24 @@ check_repeat(const struct when_repeat *r)
 }
 
 static void
-check_times(struct when_now now, struct str text)
+datetime_check_expressions(struct datetime_now now, struct str text)
 {
-	static struct when found[FOUND_MAX];
+	static struct datetime found[FOUND_MAX];
 	double start = cpu_s();
-	size_t n = when_find(now, text, found, FOUND_MAX), i, last = 0;
-	must(cpu_s() - start < MOST_S);
+	size_t n = datetime_find(now, text, found, FOUND_MAX), i, last = 0;
+	must(cpu_s() - start < LIMIT_S);
 	for (i = 0; i < n; i++) {
-		const struct when *w = &found[i];
+		const struct datetime *w = &found[i];
 		must(w->start >= last && w->end > w->start);
 		must(w->end <= text.n && isfinite(w->seconds));
 		must(w->confidence > 0 && w->confidence <= 1);
 		if (w->from.ms != 0 && w->to.ms != 0)
 			must(w->from.ms <= w->to.ms);
 		must(w->at.ms == 0 || w->at.ms >= now.now.ms);
-		if (w->kind == WHEN_DURATION)
+		if (w->kind == DATETIME_DURATION)
 			must(w->seconds >= 0 && w->from.ms == 0);
-		if (w->kind == WHEN_REPEAT)
-			check_repeat(&w->repeat);
+		if (w->kind == DATETIME_REPEAT)
+			datetime_check_repeat(&w->repeat);
 		last = w->end;
 	}
 }
@@ -70,8 +70,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct zone *zone;
-	struct when_now now = { { INT64_C(1771753200000) }, NULL };
-	/* A copy of its own, so that reading past its end is seen. */
+	struct datetime_now now = { { INT64_C(1771753200000) }, NULL };
+	/* A copy, so that the sanitizer sees an overread. */
 	char *copy = mem_alloc(n + 1);
 	struct str text = { copy, n };
 	int64_t ms;
@@ -80,14 +80,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	now.zone = zone;
 	memcpy(copy, data, n);
 	if (n > 8) {
-		/* Some other day. */
+		/* Another reference time. */
 		memcpy(&ms, data + n - 8, 8);
 		now.now.ms += ms % INT64_C(3000000000000);
 	}
 	copy = mem_realloc(copy, n > 0 ? n : 1);
 	text.p = copy;
-	check_numbers(text);
-	check_times(now, text);
+	datetime_check_numbers(text);
+	datetime_check_expressions(now, text);
 	free(copy);
 	return 0;
 }

@@ -1,16 +1,17 @@
 /*
- * The moment of speaking, time zones, and texts made to hurt.
+ * The reference time, time zones, and hostile texts.
  */
 #include <stdlib.h>
 #include <time.h>
 
 #include "core/mem.h"
-#include "unit/zh/when_case.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
 
 static const struct {
 	const char *zone, *now, *text, *want;
-} said[] = {
-	/* What is past is meant for the next time, unless the day is said. */
+} cases[] = {
+	/* A time that is over means the next one, unless its day is given. */
 	{ "Asia/Shanghai", "2026-02-22T19:35:00+08:00", "三点",
 	    "[三点] at h 2026-02-23T03:00" },
 	{ "Asia/Shanghai", "2026-02-22T21:00:00+08:00", "今晚8:30",
@@ -37,12 +38,12 @@ static const struct {
 	    "[每月31号] repeat month 2026-03-31 every 1 month d31" },
 	{ "Asia/Shanghai", "2026-02-22T12:00:00+08:00", "2月29号",
 	    "[2月29号] at day 2028-02-29" },
-	/* The day is the one of the zone, not of UTC. */
+	/* The day is the zone's, not UTC's. */
 	{ "America/New_York", "2026-02-22T02:00:00Z", "今天",
 	    "[今天] at day 2026-02-21" },
 	{ "Asia/Kolkata", "2026-02-22T20:00:00Z", "tomorrow at 9",
 	    "[tomorrow at 9] at h 2026-02-24T09:00" },
-	/* Clocks are put on at 2026-03-08T02:00, back at 2026-11-01T02:00. */
+	/* Daylight saving: from 2026-03-08T02:00 to 2026-11-01T02:00. */
 	{ "America/New_York", "2026-03-07T12:00:00-05:00", "明天早上八点",
 	    "[明天早上八点] at h 2026-03-08T08:00" },
 	{ "America/New_York", "2026-03-07T12:00:00-05:00", "明天凌晨两点半",
@@ -51,56 +52,57 @@ static const struct {
 	    "[明天凌晨一点半] at min 2026-11-01T01:30" },
 };
 
-TEST(here_and_now)
+TEST(reference_time_and_zone_decide)
 {
-	char got[CASE_MAX];
+	char got[ZH_FIXTURE_TEXT_MAX];
 	size_t i;
 
-	for (i = 0; i < NELEM(said); i++) {
-		struct zone *z = case_zone(said[i].zone);
+	for (i = 0; i < NELEM(cases); i++) {
+		struct zone *z = zh_fixture_zone(cases[i].zone);
 
-		case_show(case_now(z, said[i].now), said[i].text, got);
+		zh_fixture_show(
+		    zh_fixture_now(z, cases[i].now), cases[i].text, got);
 		zone_free(z);
-		ck_assert_msg(strcmp(got, said[i].want) == 0, "%s at %s: %s",
-		    said[i].text, said[i].now, got);
+		ck_assert_msg(strcmp(got, cases[i].want) == 0, "%s at %s: %s",
+		    cases[i].text, cases[i].now, got);
 	}
 }
 
-TEST(offsets)
+TEST(offsets_follow_daylight_saving)
 {
-	struct zone *z = case_zone("America/New_York");
-	struct when_now now = case_now(z, "2026-03-07T12:00:00-05:00");
-	struct when w[1];
+	struct zone *z = zh_fixture_zone("America/New_York");
+	struct datetime_now now =
+	    zh_fixture_now(z, "2026-03-07T12:00:00-05:00");
+	struct datetime w[1];
 
-	ck_assert_uint_eq(when_find(now, STR("今天下午三点"), w, 1), 1);
+	ck_assert_uint_eq(datetime_find(now, STR("今天下午三点"), w, 1), 1);
 	ck_assert_int_eq(w[0].offset_min, -300);
-	ck_assert_uint_eq(when_find(now, STR("明天下午三点"), w, 1), 1);
+	ck_assert_uint_eq(datetime_find(now, STR("明天下午三点"), w, 1), 1);
 	ck_assert_int_eq(w[0].offset_min, -240);
 	zone_free(z);
 }
 
-TEST(at_most)
+TEST(at_most_max_are_written)
 {
-	struct zone *z = case_zone(CASE_ZONE);
-	struct when_now now = case_now(z, CASE_NOW);
-	struct when w[2];
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime_now now = zh_fixture_now(z, ZH_FIXTURE_NOW);
+	struct datetime w[2];
 
 	w[0].start = 77;
-	ck_assert_uint_eq(when_find(now, STR("明天后天"), w, 0), 0);
+	ck_assert_uint_eq(datetime_find(now, STR("明天后天"), w, 0), 0);
 	ck_assert_uint_eq(w[0].start, 77);
-	ck_assert_uint_eq(when_find(now, STR("明天后天大后天"), w, 2), 2);
-	ck_assert_uint_eq(when_find(now, STR(""), w, 2), 0);
-	ck_assert_uint_eq(when_find(now, (struct str){ NULL, 0 }, w, 2), 0);
+	ck_assert_uint_eq(datetime_find(now, STR("明天后天大后天"), w, 2), 2);
+	ck_assert_uint_eq(datetime_find(now, STR(""), w, 2), 0);
+	ck_assert_uint_eq(datetime_find(now, (struct str){ NULL, 0 }, w, 2), 0);
 	zone_free(z);
 }
 
-/* Wherever an expression stands in a long text, it is read the same. */
-TEST(any_place)
+TEST(position_in_a_long_text_does_not_matter)
 {
 	static const char phrase[] = "下周四晚上九点半";
-	struct zone *z = case_zone(CASE_ZONE);
-	struct when_now now = case_now(z, CASE_NOW);
-	struct when w[4];
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime_now now = zh_fixture_now(z, ZH_FIXTURE_NOW);
+	struct datetime w[4];
 	char *text = mem_alloc(8192);
 	size_t pad, n = sizeof(phrase) - 1;
 
@@ -109,7 +111,8 @@ TEST(any_place)
 		memcpy(text + pad, phrase, n);
 		memset(text + pad + n, ',', 100);
 		ck_assert_uint_eq(
-		    when_find(now, (struct str){ text, pad + n + 100 }, w, 4),
+		    datetime_find(
+			now, (struct str){ text, pad + n + 100 }, w, 4),
 		    1);
 		ck_assert_uint_eq(w[0].start, pad);
 		ck_assert_uint_eq(w[0].end, pad + n);
@@ -118,7 +121,7 @@ TEST(any_place)
 	zone_free(z);
 }
 
-/* Numbers beyond any calendar leave what is found within it. */
+/* Absurd numbers must not produce times outside the calendar. */
 static const char *const huge[] = {
 	"后66666666666666666666日",
 	"前9999999999999999999999天",
@@ -130,16 +133,16 @@ static const char *const huge[] = {
 	"66666666666666666666点66666666666666666666分",
 };
 
-TEST(huge_numbers)
+TEST(huge_numbers_stay_in_the_calendar)
 {
-	struct zone *z = case_zone(CASE_ZONE);
-	struct when_now now = case_now(z, CASE_NOW);
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime_now now = zh_fixture_now(z, ZH_FIXTURE_NOW);
 	int64_t most = INT64_C(5000) * 366 * 86400 * 1000;
-	struct when w[4];
+	struct datetime w[4];
 	size_t i, j, n;
 
 	for (i = 0; i < NELEM(huge); i++) {
-		n = when_find(now, str_of(huge[i]), w, 4);
+		n = datetime_find(now, str_of(huge[i]), w, 4);
 		for (j = 0; j < n; j++)
 			ck_assert_msg(w[j].from.ms < now.now.ms + most &&
 				w[j].from.ms > now.now.ms - most,
@@ -148,14 +151,14 @@ TEST(huge_numbers)
 	zone_free(z);
 }
 
-/* Cut anywhere, its bytes are read without going past the end. */
-TEST(cut)
+/* For the sanitizers: each copy ends where the text is truncated. */
+TEST(truncated_text_is_not_overread)
 {
 	static const char text[] =
 	    "每周一三五晚上八点半到十点, 三分之一小时后, 2026-03-05 08:30:15";
-	struct zone *z = case_zone(CASE_ZONE);
-	struct when_now now = case_now(z, CASE_NOW);
-	struct when w[8];
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime_now now = zh_fixture_now(z, ZH_FIXTURE_NOW);
+	struct datetime w[8];
 	size_t n, from, i, k;
 
 	for (n = 0; n < sizeof(text); n++) {
@@ -163,7 +166,7 @@ TEST(cut)
 			char *copy = mem_alloc(n - from);
 
 			memcpy(copy, text + from, n - from);
-			k = when_find(
+			k = datetime_find(
 			    now, (struct str){ copy, n - from }, w, 8);
 			for (i = 0; i < k; i++)
 				ck_assert_uint_le(w[i].end, n - from);
@@ -182,26 +185,26 @@ cpu_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A long text takes its length's time, whatever is in it. */
-TEST(long_texts)
+TEST(long_texts_take_linear_time)
 {
 	static const char *const parts[] = { "一", "周一", "三点到", "每",
 		"一个半", "零", "1:", "1/", "a ", "every ", "2026-",
 		"农历三月三十", "周一到", "每周一、", "个半", "\xe4", "\xff" };
-	struct zone *z = case_zone(CASE_ZONE);
-	struct when_now now = case_now(z, CASE_NOW);
-	char *text = mem_alloc(WHEN_TEXT_MAX);
-	struct when w[CASE_FOUND];
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime_now now = zh_fixture_now(z, ZH_FIXTURE_NOW);
+	char *text = mem_alloc(DATETIME_TEXT_MAX);
+	struct datetime w[ZH_FIXTURE_FOUND];
 	double start;
 	size_t i, n, at;
 
 	for (i = 0; i < NELEM(parts); i++) {
 		n = strlen(parts[i]);
-		for (at = 0; at + n <= WHEN_TEXT_MAX; at += n)
+		for (at = 0; at + n <= DATETIME_TEXT_MAX; at += n)
 			memcpy(text + at, parts[i], n);
 		start = cpu_s();
-		(void)when_find(now, (struct str){ text, at }, w, CASE_FOUND);
-		/* A few hundredths where nothing slows it down. */
+		(void)datetime_find(
+		    now, (struct str){ text, at }, w, ZH_FIXTURE_FOUND);
+		/* Some hundredths without sanitizers. */
 		ck_assert_msg(
 		    cpu_s() - start < 1, "%s: %g s", parts[i], cpu_s() - start);
 	}

@@ -1,11 +1,13 @@
 /*
- * Feasts and dates of the lunar calendar.
+ * Holidays, and the lunar calendar by known dates and its own consistency.
  */
 #include "core/clock.h"
-#include "unit/zh/when_case.h"
-#include "zh/feast.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
+#include "zh/holiday.h"
 
-static const struct when_case feast_cases[] = {
+static const struct zh_fixture_case holiday_cases[] = {
 	{ "明年春节", "[明年春节] at day 2027-02-06" },
 	{ "除夕", "[除夕] at day 2027-02-05" },
 	{ "中秋", "[中秋] at day 2026-09-25" },
@@ -86,34 +88,13 @@ static const struct when_case feast_cases[] = {
 	{ "圣诞节翌日上午九点", "[圣诞节翌日上午九点] at h 2026-12-26T09:00" },
 };
 
-TEST(feast)
+TEST(holidays_and_lunar_dates_are_found)
 {
-	case_check(feast_cases, NELEM(feast_cases));
+	zh_fixture_check(holiday_cases, NELEM(holiday_cases));
 }
 
-/* Of other peoples; what begins in the evening is given by that day. */
-static const struct when_case foreign_cases[] = {
-	{ "2024年犹太新年", "[2024年犹太新年] in day 2024-10-02..2024-10-05" },
-	{ "2023年赎罪日", "[2023年赎罪日] at day 2023-09-24" },
-	{ "2023年贖罪日", "[2023年贖罪日] at day 2023-09-24" },
-	{ "2021年住棚节", "[2021年住棚节] in day 2021-09-20..2021-09-29" },
-	{ "2024年哈努卡节", "[2024年哈努卡节] in day 2024-12-25..2025-01-02" },
-	{ "2022年犹太教逾越节",
-	    "[2022年犹太教逾越节] in day 2022-04-15..2022-04-24" },
-	{ "2025年普珥节", "[2025年普珥节] at day 2025-03-13" },
-	{ "2022年七七节", "[2022年七七节] in day 2022-06-04..2022-06-07" },
-	/* Put off from a Monday, and from a Saturday. */
-	{ "2024年以色列独立日", "[2024年以色列独立日] at day 2024-05-13" },
-	{ "2022年圣殿被毁日", "[2022年圣殿被毁日] at day 2022-08-06" },
-	{ "2024年大屠杀纪念日", "[2024年大屠杀纪念日] at day 2024-05-05" },
-	{ "光明节第三天", "[光明节第三天] at day 2026-12-06" },
-	{ "排灯节", "[排灯节] at day 2026-11-08" },
-	{ "去年印度排灯节", "[去年印度排灯节] at day 2025-10-20" },
-	{ "2022年洒红节", "[2022年洒红节] at day 2022-03-17" },
-	{ "2019年庞格尔节", "[2019年庞格尔节] at day 2019-01-15" },
-	{ "2024年庞格尔节第一天", "[2024年庞格尔节第一天] at day 2024-01-14" },
-	{ "2024年庞格尔节第四天", "[2024年庞格尔节第四天] at day 2024-01-17" },
-	{ "2024年大宝森节", "[2024年大宝森节] at day 2024-01-25" },
+/* Christian and Muslim days, and others. */
+static const struct zh_fixture_case other_cases[] = {
 	{ "斋月", "[斋月] in day 2026-02-18..2026-03-20" },
 	{ "2021年开斋节", "[2021年开斋节] at day 2021-05-13" },
 	{ "2024年大斋期", "[2024年大斋期] in day 2024-02-14..2024-03-31" },
@@ -126,100 +107,179 @@ static const struct when_case foreign_cases[] = {
 	{ "2024年地球一小时",
 	    "[2024年地球一小时] in min 2024-03-23T20:30..2024-03-23T21:30" },
 	{ "老板节晚上八点", "[老板节晚上八点] at h 2026-10-16T20:00" },
-	{ "每年光明节", "[每年光明节] repeat year 2026-12-04 every 1 year" },
+	{ "斋月第三天", "[斋月第三天] at day 2027-02-10" },
+	{ "每年圣周", "[每年圣周] repeat year 2026-03-29 every 1 year" },
+	{ "大斋期前夕", "[大斋期前夕] at day 2026-02-17" },
+	{ "大斋期翌日", "[大斋期翌日] at day 2026-04-05" },
 	{ "2022年斋月的最后一天", "[2022年斋月的最后一天] at day 2022-05-02" },
-	{ "逾越节前夕", "[逾越节前夕] at day 2026-03-31" },
-	{ "逾越节翌日", "[逾越节翌日] at day 2026-04-10" },
 	{ "东正教的圣诞节", "[东正教的圣诞节] at day 2027-01-07" },
 	{ "春节第二天", "[春节第二天] at day 2027-02-07" },
-	/* No feasts. */
+	/* Not holidays. */
 	{ "周日节目", "[周日] at day 2026-03-01" },
 	{ "国庆节目单", "[国庆] at day 2026-10-01" },
-	{ "犹太人", "" },
 };
 
-TEST(foreign)
+TEST(christian_and_muslim_holidays_are_found)
 {
-	case_check(foreign_cases, NELEM(foreign_cases));
+	zh_fixture_check(other_cases, NELEM(other_cases));
 }
 
-/* The first day of what goes on counts until the last is over. */
-TEST(going_on)
+/* A holiday that has begun is meant until its last day is over. */
+TEST(a_long_holiday_counts_until_its_last_day)
 {
-	struct zone *z = case_zone(CASE_ZONE);
-	char got[CASE_MAX];
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	char got[ZH_FIXTURE_TEXT_MAX];
 
-	case_show(case_now(z, "2025-01-01T10:00:00+08:00"), "光明节", got);
-	ck_assert_str_eq(got, "[光明节] in day 2024-12-25..2025-01-02");
-	case_show(case_now(z, "2025-01-02T10:00:00+08:00"), "光明节", got);
-	ck_assert_str_eq(got, "[光明节] in day 2025-12-14..2025-12-22");
+	zh_fixture_show(
+	    zh_fixture_now(z, "2000-01-01T10:00:00+08:00"), "斋月", got);
+	ck_assert_str_eq(got, "[斋月] in day 1999-12-09..2000-01-08");
+	zh_fixture_show(
+	    zh_fixture_now(z, "2000-01-08T10:00:00+08:00"), "斋月", got);
+	ck_assert_str_eq(got, "[斋月] in day 2000-11-28..2000-12-28");
 	zone_free(z);
 }
 
-/* Month and day from 2017 on, as kept in most of India; 0 where it is torn. */
-static const struct {
-	enum feast f;
-	int days[10];
-} indian[] = {
-	{ FEAST_DIWALI,
-	    { 1019, 1107, 1027, 1114, 1104, 1024, 1112, 1031, 1020, 1108 } },
-	{ FEAST_DUSSEHRA,
-	    { 930, 1019, 1008, 1025, 1015, 1005, 1024, 1012, 1002, 0 } },
-	{ FEAST_GANESH, { 825, 913, 902, 822, 910, 831, 919, 907, 827, 914 } },
-	{ FEAST_SHIVA, { 224, 213, 304, 221, 311, 301, 218, 308, 226, 215 } },
-	{ FEAST_RAKHI, { 807, 826, 815, 803, 822, 811, 830, 819, 809, 828 } },
-	{ FEAST_RATH_YATRA,
-	    { 625, 714, 704, 623, 712, 701, 620, 707, 627, 716 } },
-	{ FEAST_ONAM, { 904, 825, 911, 831, 821, 908, 829, 915, 905, 826 } },
-	{ FEAST_THAIPUSAM,
-	    { 209, 131, 121, 208, 128, 118, 205, 125, 211, 201 } },
-	{ FEAST_PONGAL, { 114, 114, 115, 115, 114, 114, 115, 115, 114, 114 } },
-};
-
-TEST(india)
+/* Each falls into its year, and the cache returns the same day. */
+TEST_T(every_holiday_falls_into_its_year, 30)
 {
-	size_t i;
-	int k;
-
-	for (i = 0; i < NELEM(indian); i++) {
-		for (k = 0; k < 10; k++) {
-			struct civil c;
-			int64_t day;
-
-			ck_assert(feast_day(indian[i].f, 2017 + k, &day));
-			c = civil_of_days(day);
-			ck_assert_msg(indian[i].days[k] == 0 ||
-				c.month * 100 + c.day == indian[i].days[k],
-			    "feast %d of %d: %d-%d", (int)indian[i].f, 2017 + k,
-			    c.month, c.day);
-		}
-	}
-	ck_assert(!feast_day(FEAST_DIWALI, 1899, &(int64_t){ 0 }));
-	ck_assert(!feast_day(FEAST_ONAM, 2101, &(int64_t){ 0 }));
-	ck_assert(!feast_day(FEAST_PONGAL, 2101, &(int64_t){ 0 }));
-}
-
-/* Each falls into its year, and is the same when asked again. */
-TEST_T(all_years, 30)
-{
-	static struct feast_seen none;
-	struct feast_seen seen = none;
-	int64_t year, day, first, again;
+	static struct holiday_cache none;
+	struct holiday_cache cache = none;
+	int64_t year, day, first, second;
 	int f;
 
 	for (year = 1901; year <= 2100; year++) {
-		for (f = 0; f < FEAST_COUNT; f++) {
-			ck_assert(feast_day((enum feast)f, year, &day));
-			/* The eighth of the last month may be a day late. */
-			ck_assert_msg(
-			    f == FEAST_LABA || civil_of_days(day).year == year,
-			    "feast %d of %d", f, (int)year);
-			ck_assert(
-			    feast_day_once(&seen, (enum feast)f, year, &first));
-			ck_assert(
-			    feast_day_once(&seen, (enum feast)f, year, &again));
+		for (f = 0; f < HOLIDAY_COUNT; f++) {
+			ck_assert(holiday_day((enum holiday)f, year, &day));
+			/* The eighth of the last month may fall into the next
+			 * year. */
+			ck_assert_msg(f == HOLIDAY_LABA ||
+				civil_of_days(day).year == year,
+			    "holiday %d of %d", f, (int)year);
+			ck_assert(holiday_day_cached(
+			    &cache, (enum holiday)f, year, &first));
+			ck_assert(holiday_day_cached(
+			    &cache, (enum holiday)f, year, &second));
 			ck_assert_int_eq(first, day);
-			ck_assert_int_eq(again, day);
+			ck_assert_int_eq(second, day);
 		}
 	}
+}
+
+/* ---- the lunar calendar ---- */
+
+static int64_t
+test_day(int64_t year, int month, int dom)
+{
+	return civil_days((struct civil){ year, month, dom });
+}
+
+/* Lunar New Year's days, some of years with a leap month. */
+static const struct {
+	int year, month, day;
+} known_new_years[] = {
+	{ 1949, 1, 29 },
+	{ 1976, 1, 31 },
+	{ 1985, 2, 20 },
+	{ 2000, 2, 5 },
+	{ 2012, 1, 23 },
+	{ 2020, 1, 25 },
+	{ 2023, 1, 22 },
+	{ 2024, 2, 10 },
+	{ 2025, 1, 29 },
+	{ 2026, 2, 17 },
+	{ 2027, 2, 6 },
+	{ 2033, 1, 31 },
+	{ 2034, 2, 19 },
+};
+
+TEST(lunar_new_years_match)
+{
+	int64_t d;
+	size_t i;
+
+	for (i = 0; i < NELEM(known_new_years); i++) {
+		ck_assert(holiday_day(
+		    HOLIDAY_SPRING_FESTIVAL, known_new_years[i].year, &d));
+		ck_assert_msg(d ==
+			test_day(known_new_years[i].year,
+			    known_new_years[i].month, known_new_years[i].day),
+		    "%d", known_new_years[i].year);
+	}
+}
+
+static const struct {
+	enum holiday holiday;
+	int year, month, day;
+} known_holidays[] = {
+	{ HOLIDAY_MID_AUTUMN, 2023, 9, 29 }, /* after a leap month */
+	{ HOLIDAY_MID_AUTUMN, 2025, 10, 6 },
+	{ HOLIDAY_MID_AUTUMN, 2026, 9, 25 },
+	{ HOLIDAY_DRAGON_BOAT, 2024, 6, 10 },
+	{ HOLIDAY_QIXI, 2025, 8, 29 },
+	{ HOLIDAY_DOUBLE_NINTH, 2024, 10, 11 },
+	{ HOLIDAY_LUNAR_EVE, 2025, 1, 28 },
+	{ HOLIDAY_LANTERN, 2026, 3, 3 },
+	{ HOLIDAY_LABA, 2025, 1, 7 },
+	{ HOLIDAY_QINGMING, 2024, 4, 4 },
+	{ HOLIDAY_QINGMING, 2026, 4, 5 },
+	{ HOLIDAY_WINTER_SOLSTICE, 2025, 12, 21 },
+	{ HOLIDAY_SUMMER_SOLSTICE, 2024, 6, 21 },
+	{ HOLIDAY_START_OF_SPRING, 2025, 2, 3 },
+	{ HOLIDAY_EASTER, 2024, 3, 31 },
+	{ HOLIDAY_EASTER, 2025, 4, 20 },
+	{ HOLIDAY_EASTER, 2038, 4, 25 },
+	{ HOLIDAY_MOTHERS, 2026, 5, 10 },
+	{ HOLIDAY_FATHERS, 2025, 6, 15 },
+	{ HOLIDAY_THANKSGIVING, 2024, 11, 28 },
+};
+
+TEST(holidays_of_known_years_match)
+{
+	int64_t d;
+	size_t i;
+
+	for (i = 0; i < NELEM(known_holidays); i++) {
+		ck_assert(holiday_day(
+		    known_holidays[i].holiday, known_holidays[i].year, &d));
+		ck_assert_msg(d ==
+			test_day(known_holidays[i].year,
+			    known_holidays[i].month, known_holidays[i].day),
+		    "row %zu", i);
+	}
+}
+
+/* Months have 29 or 30 days, and each day converts back to its date. */
+TEST(lunar_dates_round_trip)
+{
+	int64_t year, start, next, y;
+	int month, m, dom;
+
+	for (year = 1950; year < 2100; year += 3) {
+		for (month = 1; month <= 12; month++) {
+			ck_assert(lunar_day(year, month, 1, &start));
+			ck_assert(lunar_day(year, month, 29, &next));
+			ck_assert_int_eq(next - start, 28);
+			ck_assert(lunar_of_day(start + 14, &y, &m, &dom));
+			ck_assert_int_eq(y, year);
+			ck_assert_int_eq(m, month);
+			ck_assert_int_eq(dom, 15);
+		}
+	}
+}
+
+TEST(dates_out_of_range_are_unknown)
+{
+	int64_t d, y;
+	int m, dom;
+
+	ck_assert(!lunar_day(1899, 1, 1, &d));
+	ck_assert(!lunar_day(2101, 1, 1, &d));
+	ck_assert(!lunar_day(2026, 13, 1, &d));
+	ck_assert(!lunar_day(2026, 0, 1, &d));
+	ck_assert(!lunar_day(2026, 1, 31, &d));
+	ck_assert(!lunar_day(2026, 1, -1, &d));
+	ck_assert(!lunar_of_day(test_day(1800, 1, 1), &y, &m, &dom));
+	ck_assert(!lunar_of_day(test_day(2500, 1, 1), &y, &m, &dom));
+	ck_assert(!holiday_day(HOLIDAY_MID_AUTUMN, 3000, &d));
+	ck_assert(holiday_day(HOLIDAY_CHRISTMAS, 3000, &d));
 }

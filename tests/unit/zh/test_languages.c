@@ -1,9 +1,11 @@
 /*
- * English, and forms of Japanese and Korean.
+ * English, Japanese and Korean expressions.
  */
-#include "unit/zh/when_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
 
-static const struct when_case foreign_cases[] = {
+static const struct zh_fixture_case language_cases[] = {
 	{ "in 10 minutes", "[in 10 minutes] at min 2026-02-22T17:50 600s rel" },
 	{ "for half an hour", "[for half an hour] span min 1800s" },
 	{ "an hour and a half", "[an hour and a half] span h 5400s" },
@@ -225,7 +227,7 @@ static const struct when_case foreign_cases[] = {
 	    "[10 minutes from now] at min 2026-02-22T17:50 600s rel" },
 	{ "a week from today",
 	    "[a week from today] at day 2026-03-01 604800s rel" },
-	{ "soon", "[soon] at min 2026-02-22T17:50 600s rel vague" },
+	{ "soon", "[soon] at min 2026-02-22T17:50 600s rel approx" },
 	{ "right now", "[right now] at s 2026-02-22T17:40 0s rel" },
 	{ "remind me to call mom in 20 minutes",
 	    "[in 20 minutes] at min 2026-02-22T18:00 1200s rel" },
@@ -244,10 +246,10 @@ static const struct when_case foreign_cases[] = {
 	{ "at the door", "" },
 	{ "on the table", "" },
 	{ "the first one", "" },
-	{ "a few minutes", "[a few minutes] span min 180s vague" },
-	{ "several hours", "[several hours] span h 10800s vague" },
+	{ "a few minutes", "[a few minutes] span min 180s approx" },
+	{ "several hours", "[several hours] span h 10800s approx" },
 	{ "in a few days",
-	    "[in a few days] at day 2026-02-25 259200s rel vague" },
+	    "[in a few days] at day 2026-02-25 259200s rel approx" },
 	{ "christmas eve", "[christmas eve] at day 2026-12-24" },
 	{ "christmas day", "[christmas day] at day 2026-12-25" },
 	{ "new year's day", "[new year's day] at day 2027-01-01" },
@@ -266,7 +268,7 @@ static const struct when_case foreign_cases[] = {
 	    "[7:30am-9:00pm] in min 2026-02-23T07:30..2026-02-23T21:00" },
 };
 
-TEST(foreign)
+TEST(english_japanese_and_korean_are_found)
 {
-	case_check(foreign_cases, NELEM(foreign_cases));
+	zh_fixture_check(language_cases, NELEM(language_cases));
 }

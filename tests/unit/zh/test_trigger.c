@@ -1,17 +1,20 @@
 /*
- * The one moment that an expression means where one is wanted: never before
- * now.
+ * The trigger of an expression: the one instant that an alarm takes, never
+ * before now.
  */
-#include "core/mem.h"
-#include "unit/zh/when_case.h"
+#include <stdio.h>
 
-#define SUNDAY CASE_NOW /* 2026-02-22T17:40 */
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
+
+#define SUNDAY ZH_FIXTURE_NOW /* 2026-02-22T17:40 */
 #define FRIDAY "2026-02-27T09:30:00+08:00"
 
-/* want: local time; "" where there is none. */
+/* want: local time; "": no trigger. */
 static const struct {
 	const char *now, *text, *want;
-} aims[] = {
+} triggers[] = {
 	/* A deadline is its end. */
 	{ SUNDAY, "周五之前", "2026-02-27" },
 	{ SUNDAY, "下午六点前", "2026-02-22T18:00" },
@@ -25,7 +28,7 @@ static const struct {
 	{ SUNDAY, "昨天之前", "" },
 	{ SUNDAY, "三点以后", "2026-02-23T03:00" },
 	{ SUNDAY, "明天以后", "2026-02-24T09:00" },
-	/* A part of the day is its hour, on the day said or the next one. */
+	/* A part of the day has an hour, on the day given or the next one. */
 	{ SUNDAY, "早上", "2026-02-23T08:00" },
 	{ SUNDAY, "明天早上", "2026-02-23T08:00" },
 	{ SUNDAY, "明早", "2026-02-23T08:00" },
@@ -52,7 +55,7 @@ static const struct {
 	{ FRIDAY, "今天早上", "" },
 	{ FRIDAY, "今天下午", "2026-02-27T15:00" },
 	{ FRIDAY, "周五早上", "2026-03-06T08:00" },
-	/* Days are the first that is not over. */
+	/* Days: the first one that is not over. */
 	{ SUNDAY, "明天", "2026-02-23T09:00" },
 	{ SUNDAY, "今天", "" },
 	{ SUNDAY, "昨天", "" },
@@ -68,7 +71,7 @@ static const struct {
 	{ SUNDAY, "年初", "2026-02-23T09:00" },
 	{ "2026-02-28T12:00:00+08:00", "月底", "2026-03-31T09:00" },
 	{ "2026-02-28T12:00:00+08:00", "这个月底", "" },
-	/* The rest says what it means. */
+	/* Everything else is unambiguous. */
 	{ SUNDAY, "明天下午三点到五点", "2026-02-23T15:00" },
 	{ SUNDAY, "十分钟后", "2026-02-22T17:50" },
 	{ SUNDAY, "十分钟前", "" },
@@ -81,32 +84,32 @@ static const struct {
 	{ SUNDAY, "半小时", "" },
 };
 
-TEST(one_moment_is_meant)
+TEST(expressions_have_one_trigger)
 {
-	struct zone *z = case_zone(CASE_ZONE);
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
 	char got[WALL_FORMAT_MAX];
-	struct when w[2];
+	struct datetime w[2];
 	size_t i, bad = 0;
 
-	for (i = 0; i < NELEM(aims); i++) {
-		struct when_now now = case_now(z, aims[i].now);
-		size_t n = when_find(now, str_of(aims[i].text), w, 2);
+	for (i = 0; i < NELEM(triggers); i++) {
+		struct datetime_now now = zh_fixture_now(z, triggers[i].now);
+		size_t n = datetime_find(now, str_of(triggers[i].text), w, 2);
 
 		if (n == 1)
-			case_time(now, w[0].at, got);
+			zh_fixture_time(now, w[0].at, got);
 		else
 			snprintf(got, sizeof(got), "%zu found", n);
-		if (strcmp(got, aims[i].want) == 0)
+		if (strcmp(got, triggers[i].want) == 0)
 			continue;
 		bad++;
-		printf("%s at %s\n  want %s\n  got  %s\n", aims[i].text,
-		    aims[i].now, aims[i].want, got);
+		printf("%s at %s\n  want %s\n  got  %s\n", triggers[i].text,
+		    triggers[i].now, triggers[i].want, got);
 	}
 	zone_free(z);
-	ck_assert_msg(bad == 0, "%zu of %zu cases", bad, NELEM(aims));
+	ck_assert_msg(bad == 0, "%zu of %zu cases", bad, NELEM(triggers));
 }
 
-/* "": leave it out. */
+/* "": none. */
 static const char *const days[] = { "", "今天", "明天", "昨天", "后天", "周一",
 	"周日", "下周三", "上周五", "这周六", "周末", "下周", "月底", "月初",
 	"年底", "本月底", "22号", "1号", "二月二十二号", "3月5日", "12月31日",
@@ -125,25 +128,26 @@ static const char *const nows[] = { "2026-02-22T17:40:00.250+08:00",
 	"2026-11-01T01:30:00-05:00", "1999-06-15T12:00:00Z" };
 
 static void
-check_not_past(struct when_now now, const char *text, const char *when)
+check_trigger(struct datetime_now now, const char *text, const char *at)
 {
-	struct when w[8];
-	size_t i, n = when_find(now, str_of(text), w, NELEM(w));
+	struct datetime w[8];
+	size_t i, n = datetime_find(now, str_of(text), w, NELEM(w));
 
 	for (i = 0; i < n; i++)
 		ck_assert_msg(w[i].at.ms == 0 || w[i].at.ms >= now.now.ms,
-		    "%s at %s: %lld is before %lld", text, when,
+		    "%s at %s: %lld is before %lld", text, at,
 		    (long long)w[i].at.ms, (long long)now.now.ms);
 }
 
-TEST_T(no_moment_is_before_now, 120)
+TEST_T(no_trigger_is_before_now, 120)
 {
-	static const char *const zones[] = { CASE_ZONE, "America/New_York" };
-	size_t at, zone, d, h, e, said = 0;
+	static const char *const zones[] = { ZH_FIXTURE_ZONE,
+		"America/New_York" };
+	size_t at, zone, d, h, e, tried = 0;
 	char text[128];
 
 	for (zone = 0; zone < NELEM(zones); zone++) {
-		struct zone *z = case_zone(zones[zone]);
+		struct zone *z = zh_fixture_zone(zones[zone]);
 
 		for (at = 0; at < NELEM(nows); at++)
 			for (d = 0; d < NELEM(days); d++)
@@ -152,12 +156,12 @@ TEST_T(no_moment_is_before_now, 120)
 						snprintf(text, sizeof(text),
 						    "%s%s%s", days[d], hours[h],
 						    ends[e]);
-						check_not_past(
-						    case_now(z, nows[at]), text,
-						    nows[at]);
-						said++;
+						check_trigger(
+						    zh_fixture_now(z, nows[at]),
+						    text, nows[at]);
+						tried++;
 					}
 		zone_free(z);
 	}
-	ck_assert_uint_gt(said, 100000);
+	ck_assert_uint_gt(tried, 100000);
 }

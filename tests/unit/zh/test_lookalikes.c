@@ -1,9 +1,11 @@
 /*
- * Words that only look like a time.
+ * Words that look like a datetime expression and are none.
  */
-#include "unit/zh/when_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
 
-static const struct when_case nothing_cases[] = {
+static const struct zh_fixture_case lookalike_cases[] = {
 	{ "一天到晚", "" },
 	{ "声音大一点", "" },
 	{ "说慢一点", "" },
@@ -87,7 +89,7 @@ static const struct when_case nothing_cases[] = {
 	{ "一时兴起", "" },
 };
 
-TEST(nothing)
+TEST(lookalikes_are_not_found)
 {
-	case_check(nothing_cases, NELEM(nothing_cases));
+	zh_fixture_check(lookalike_cases, NELEM(lookalike_cases));
 }
