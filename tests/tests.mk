@@ -78,7 +78,7 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
-	"tests/lint/ceilings $(B)/bin" \
+	"tests/lint/limits $(B)/bin" \
 	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
 	"tests/lint/hardening $(B)" tests/lint/commands \
 	tests/lint/selftest/run
@@ -120,6 +120,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 # Apart from "test", since it needs npm.  Where there is none it says so, and
 # that nothing passed or failed.
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
+	"tests/helm/chart upgrade" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")

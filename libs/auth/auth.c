@@ -24,8 +24,9 @@ struct auth {
 	struct auth_source tokens, keys;
 	struct auth_cache *memory;
 	struct loop_timer look;
-	uint64_t generation;     /* counts what was read anew */
-	auth_terminal_fn bodies; /* NULL: none */
+	uint64_t generation;          /* counts what was read anew */
+	bool warned_file, warned_jwt; /* of a deprecated role */
+	auth_terminal_fn bodies;      /* NULL: none */
 	void *bodies_arg;
 };
 
@@ -45,6 +46,19 @@ struct check {
 	struct str token; /* or the secret of a body */
 	char text[];
 };
+
+/* Once for the token file and once for JWTs. */
+static void
+auth_warn_role(bool *warned, const char *source, const char *file)
+{
+	if (*warned)
+		return;
+	*warned = true;
+	log_warn("auth.role_deprecated", LOG_S("source", source),
+	    LOG_S("file", file), LOG_S("role", "maker"),
+	    LOG_S("why",
+		"is called provisioner now; maker is accepted until 0.3.0"));
+}
 
 /* ---- the files ---------------------------------------------------------- */
 
@@ -118,6 +132,8 @@ look_done(void *arg)
 	bool tokens = auth_source_apply(&a->tokens);
 	bool keys = auth_source_apply(&a->keys);
 
+	if (tokens && auth_tokens_deprecated_role(a->tokens.content))
+		auth_warn_role(&a->warned_file, "AUTH_TOKENS", a->tokens_file);
 	/* Who was remembered by a key that is gone must show his token anew. */
 	if (tokens || keys) {
 		a->generation++;
@@ -229,8 +245,11 @@ check_done(void *arg)
 	struct check *k = arg;
 	struct auth *a = k->a;
 
-	if (k->rc == RC_OK)
+	if (k->rc == RC_OK) {
 		k->who->caller.key = auth_digest_id(&k->digest);
+		if (k->who->deprecated_role)
+			auth_warn_role(&a->warned_jwt, "JWT", "");
+	}
 	k->fn(k->arg, k->rc, k->rc == RC_OK ? &k->who->caller : NULL,
 	    k->rc == RC_OK ? NULL : k->why);
 	/*

@@ -58,6 +58,7 @@ struct auth_claims {
 /* A caller with its texts; freed with free(). */
 struct auth_identity {
 	struct auth_caller caller;
+	bool deprecated_role; /* the token says maker */
 	char text[];
 };
 

@@ -153,8 +153,9 @@ check_claims(const struct look *l, const struct wire_jwt_claims *c,
 static const enum wire_role roles[] = {
 	[WIRE_JWT_CLAIMS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_JWT_CLAIMS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
-	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_MAKER,
+	[WIRE_JWT_CLAIMS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
 	[WIRE_JWT_CLAIMS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
 
 static enum rc
@@ -167,8 +168,10 @@ identify(const struct look *l, const struct wire_jwt_claims *c,
 	struct auth_error fault;
 
 	*out = auth_identity_new(&says, &fault);
-	if (*out != NULL)
+	if (*out != NULL) {
+		(*out)->deprecated_role = c->role == WIRE_JWT_CLAIMS_ROLE_MAKER;
 		return RC_OK;
+	}
 	snprintf(l->why, AUTH_WHY_MAX, "the token's claims: /%s: %s",
 	    strcmp(fault.member, "user") == 0 ? "sub" : fault.member,
 	    fault.why);

@@ -22,13 +22,15 @@ struct token {
 
 struct auth_tokens {
 	struct map *by_place;
+	bool deprecated_role;
 };
 
 static const enum wire_role roles[] = {
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
-	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_MAKER,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
 
 /* What may not stand beside the role, and what the holder's rules say. */
@@ -74,6 +76,8 @@ add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
 		return RC_INVALID;
 	}
 	map_put(t->by_place, auth_digest_map_key(&k->digest), k);
+	if (w->role == WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER)
+		t->deprecated_role = true;
 	return RC_OK;
 }
 
@@ -126,6 +130,12 @@ size_t
 auth_tokens_count(const struct auth_tokens *t)
 {
 	return map_len(t->by_place);
+}
+
+bool
+auth_tokens_deprecated_role(const struct auth_tokens *t)
+{
+	return t != NULL && t->deprecated_role;
 }
 
 enum rc
@@ -337,7 +347,7 @@ put_line(struct buf *out, const struct TOKEN *t)
 	struct str end = t->expires_at.p != NULL ? t->expires_at : STR("never");
 	struct str sha = { t->sha256.p, SHOWN };
 
-	buf_printf(out, "%.*s  %-8s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
+	buf_printf(out, "%.*s  %-11s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
 	    STR_ARG(sha), ROLE_NAMES[t->role].p, STR_ARG(end),
 	    STR_ARG(t->tenant), t->tenant.p != NULL ? "/" : "", STR_ARG(who),
 	    t->name.p != NULL ? "  # " : "", STR_ARG(t->name));

@@ -73,6 +73,10 @@ void auth_tokens_free(struct auth_tokens *t); /* NULL is allowed */
 /* auth_tokens_count(t): How many there are. */
 size_t auth_tokens_count(const struct auth_tokens *t);
 
+/* auth_tokens_deprecated_role(t): Whether one has the role maker; false of
+ * NULL. */
+bool auth_tokens_deprecated_role(const struct auth_tokens *t);
+
 /*
  * auth_tokens_find(t, d, now, out):
  * RC_OK: *out has the token, and lives as long as t.  RC_NOENT: nobody has;

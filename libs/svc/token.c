@@ -33,10 +33,13 @@ role_of(const char *name, enum wire_role *out)
 {
 	static const char *const names[] = { [WIRE_ROLE_OWNER] = "owner",
 		[WIRE_ROLE_TERMINAL] = "terminal",
-		[WIRE_ROLE_MAKER] = "maker",
+		[WIRE_ROLE_PROVISIONER] = "provisioner",
 		[WIRE_ROLE_OPERATOR] = "operator" };
 	size_t i;
 
+	/* Deprecated: the name of 0.1, accepted until 0.3.0. */
+	if (strcmp(name, "maker") == 0)
+		name = "provisioner";
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(names[i], name) == 0) {
 			*out = (enum wire_role)i;
@@ -82,7 +85,7 @@ add(const struct svc_run *r)
 		return wrong(r, "add: a file and a role are wanted");
 	if (!role_of(r->argv[3], &e.role))
 		return wrong(
-		    r, "the role is owner, terminal, maker or operator");
+		    r, "the role is owner, terminal, provisioner or operator");
 	for (i = 4; i < r->argc; i++) {
 		if (!take(&e, r->argv[i]))
 			return wrong(r,
@@ -171,11 +174,11 @@ const struct svc_command svc_token_command = {
 	    "  list   prints a line for each: digest, role, end, who, name\n"
 	    "  drop   takes one out; it stops working within seconds.  DIGEST "
 	    "is at least its\n         first 8 digits.\n\n"
-	    "  ROLE   owner     user=U has souls and bodies of his own\n"
-	    "         terminal  the body terminal_id=ID chats as itself\n"
-	    "         maker     gives bodies their identities\n"
-	    "         operator  acts for any user; with tenant=T for those of "
-	    "T only\n"
+	    "  ROLE   owner        user=U has souls and bodies\n"
+	    "         terminal     the body terminal_id=ID chats as itself\n"
+	    "         provisioner  gives bodies their identities (was: maker)\n"
+	    "         operator     acts for any user; with tenant=T for those "
+	    "of T only\n"
 	    "  tenant=T  users of T are T/U everywhere, and meet no others\n"
 	    "  name=N    what it is for\n"
 	    "  days=N    it ends after that many days; without it, never\n\n"

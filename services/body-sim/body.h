@@ -72,7 +72,7 @@ void alarms_free(struct alarms *al);
 /*
  * alarms_add(al, at, label):
  * Add an alarm, its label truncated to fit.  It replaces one that fired if the
- * list is full; RC_AGAIN if none has.
+ * list is full; RC_RETRY if none has.
  */
 enum rc alarms_add(
     struct alarms *al, struct wall at, struct str label) RC_CHECK;
@@ -149,7 +149,7 @@ bool body_blocked(const struct body *b);
 /*
  * body_execute(b, call, now, text):
  * Execute a call; text is the outcome, for the language model.  RC_DENIED while
- * blocked, RC_AGAIN if there are too many alarms: nothing is done then.
+ * blocked, RC_RETRY if there are too many alarms: nothing is done then.
  */
 enum rc body_execute(struct body *b, const struct skill_call *call,
     struct wall now, char text[BODY_LINE_MAX]) RC_CHECK;

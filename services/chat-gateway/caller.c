@@ -55,9 +55,9 @@ caller_is_terminal(const struct svc_call *c)
 }
 
 bool
-caller_is_maker(const struct svc_call *c)
+caller_is_provisioner(const struct svc_call *c)
 {
-	return has_role(c, WIRE_ROLE_MAKER);
+	return has_role(c, WIRE_ROLE_PROVISIONER);
 }
 
 struct str

@@ -34,9 +34,10 @@ bool caller_query_user(struct gateway *g, struct svc_call *c, struct str *user);
  */
 bool caller_named_user(struct gateway *g, struct svc_call *c, struct str *user);
 
-/* caller_is_terminal(c), caller_is_maker(c): Whether it is one who asks. */
+/* caller_is_terminal(c), caller_is_provisioner(c): Whether it is one who asks.
+ */
 bool caller_is_terminal(const struct svc_call *c);
-bool caller_is_maker(const struct svc_call *c);
+bool caller_is_provisioner(const struct svc_call *c);
 
 /* caller_tenant(c): The tenant of who asks; absent: none, or nobody is known.
  */

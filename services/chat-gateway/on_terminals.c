@@ -137,7 +137,7 @@ on_terminals_get(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
 	struct str id = svc_call_param(c, 0), user;
-	bool made = caller_is_maker(c);
+	bool made = caller_is_provisioner(c);
 	struct wire_terminal rep;
 	struct terminal t = { 0 };
 	enum rc rc;

@@ -8,18 +8,18 @@
 #include "peer.h"
 #include "testkit/tokens.h"
 
-#define DEMO      "t-demo"
-#define TWIN      "t-twin"
-#define ANN       "t-ann"
-#define BOB       "t-bob"
-#define ACME_ANN  "t-acme-ann"
-#define ACME_EVE  "t-acme-eve"
-#define LAMP      "t-lamp"
-#define ACME_LAMP "t-acme-lamp"
-#define MAKER     "t-maker"
-#define ACME_MKR  "t-acme-maker"
-#define ROOT      "t-root"
-#define ACME_OP   "t-acme-operator"
+#define DEMO             "t-demo"
+#define TWIN             "t-twin"
+#define ANN              "t-ann"
+#define BOB              "t-bob"
+#define ACME_ANN         "t-acme-ann"
+#define ACME_EVE         "t-acme-eve"
+#define LAMP             "t-lamp"
+#define ACME_LAMP        "t-acme-lamp"
+#define PROVISIONER      "t-provisioner"
+#define ACME_PROVISIONER "t-acme-provisioner"
+#define ROOT             "t-root"
+#define ACME_OP          "t-acme-operator"
 
 static const struct tk_token known_tokens[] = {
 	{ DEMO, "\"role\":\"owner\",\"user\":\"demo-user\"" },
@@ -33,8 +33,8 @@ static const struct tk_token known_tokens[] = {
 	{ ACME_LAMP,
 	    "\"role\":\"terminal\",\"terminal_id\":\"lamp\","
 	    "\"tenant\":\"acme\"" },
-	{ MAKER, "\"role\":\"maker\"" },
-	{ ACME_MKR, "\"role\":\"maker\",\"tenant\":\"acme\"" },
+	{ PROVISIONER, "\"role\":\"provisioner\"" },
+	{ ACME_PROVISIONER, "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
 	{ ROOT, "\"role\":\"operator\"" },
 	{ ACME_OP, "\"role\":\"operator\",\"tenant\":\"acme\"" },
 };

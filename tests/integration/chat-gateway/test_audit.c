@@ -53,11 +53,11 @@ ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
 #define DELETED "memories_deleted", "owner", "ann", "ann", "", ""
 
 static const struct deed deeds[] = {
-	{ MAKER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}", 200,
-	    "terminal_minted", "maker", "", "", "lamp", "", -1 },
+	{ PROVISIONER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}",
+	    200, "terminal_minted", "provisioner", "", "", "lamp", "", -1 },
 	/* What is refused is not done. */
-	{ MAKER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}", 409,
-	    NULL, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ PROVISIONER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}",
+	    409, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ ANN, "POST", "/v1/chat",
 	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"none\"," WORDS "}", 400,
 	    NULL, NULL, NULL, NULL, NULL, NULL, 0 },
@@ -72,10 +72,10 @@ static const struct deed deeds[] = {
 	    "binding_changed", "owner", "ann", "ann", "lamp", "unbound", -1 },
 	{ ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 404, NULL, NULL, NULL,
 	    NULL, NULL, NULL, 0 },
-	{ MAKER, "POST", "/v1/terminals/lamp/rotate", NULL, 200,
-	    "terminal_rotated", "maker", "", "", "lamp", "", -1 },
-	{ MAKER, "DELETE", "/v1/terminals/lamp", NULL, 200, "terminal_revoked",
-	    "maker", "", "", "lamp", "", -1 },
+	{ PROVISIONER, "POST", "/v1/terminals/lamp/rotate", NULL, 200,
+	    "terminal_rotated", "provisioner", "", "", "lamp", "", -1 },
+	{ PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL, 200,
+	    "terminal_revoked", "provisioner", "", "", "lamp", "", -1 },
 	{ ANN, "PATCH", "/v1/users/ann/profile", "{}", 200, "profile_changed",
 	    "owner", "ann", "ann", "", "", -1 },
 	{ ANN, "GET", "/v1/memories/export", NULL, 200, "memories_exported",
@@ -129,12 +129,12 @@ TEST(what_is_done_is_told)
 	remember(&r, "ann", soul, "m3", "x", 1000);
 	for (i = 0; i < NELEM(deeds); i++)
 		ck_deed(b, sub, &deeds[i]);
-	minted(b, ACME_MKR, "lamp2");
+	minted(b, ACME_PROVISIONER, "lamp2");
 	j = heard(sub, "terminal_minted");
 	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	json_decref(j);
 	/* What a soul's end takes with it. */
-	minted(b, MAKER, "desk");
+	minted(b, PROVISIONER, "desk");
 	json_decref(heard(sub, "terminal_minted"));
 	select_as(b, ANN, "desk", soul, NULL);
 	bound_is(sub, "desk", "selected", soul);
@@ -165,18 +165,18 @@ TEST(what_is_taken_is_told)
 	known_start(&b);
 	sub = heard_listen(&b);
 	soul_as(&b, ANN, "friendly", soul);
-	minted(&b, MAKER, "lamp");
+	minted(&b, PROVISIONER, "lamp");
 	json_decref(heard(sub, "terminal_minted"));
 	select_as(&b, ANN, "lamp", soul, NULL);
 	bound_is(sub, "lamp", "selected", soul);
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
+	done_as(&b, PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	json_decref(heard(sub, "terminal_revoked"));
 	bound_is(sub, "lamp", "revoked", "");
 	/* Bound while callers were not known. */
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(soul)),
 	    RC_OK);
-	done_as(&b, MAKER, "POST", "/v1/terminals",
+	done_as(&b, PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"desk\",\"user_id\":\"bob\"}");
 	json_decref(heard(sub, "terminal_minted"));
 	bound_is(sub, "desk", "minted", "");
@@ -243,14 +243,15 @@ TEST(it_is_kept)
 	known_start(&b);
 	sub = heard_listen(&b);
 	minted(&b,
-	    MAKER "\r\ntraceparent: "
-		  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	    PROVISIONER
+	    "\r\ntraceparent: "
+	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	    "桌");
 	j = heard(sub, "terminal_minted");
 	ck_assert_str_eq(
 	    tk_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
 	json_decref(j);
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
+	done_as(&b, PROVISIONER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
 	json_decref(heard(sub, "terminal_revoked"));
 	ck_assert(tk_until(newest_is_second, &b, BED_MS));
 	ck_assert(tk_log_has(&b.gateway.proc, "ev=audit"));

@@ -51,7 +51,7 @@ TEST(a_body_chats_as_itself)
 	struct bed b;
 
 	known_start(&b);
-	body_token(mint_as(&b, ACME_MKR, "lamp", ""), token);
+	body_token(mint_as(&b, ACME_PROVISIONER, "lamp", ""), token);
 	soul_as(&b, ACME_ANN, "friendly", soul);
 	reported(&b, "lamp", "[]", "friendly");
 	/* What it hints at is for users to decide. */
@@ -70,12 +70,12 @@ TEST(a_body_chats_as_itself)
 	    &b, token, "POST", "/v1/terminals/lamp/rotate", NULL, "403 role");
 	/* Another secret counts at once, and the one before no more. */
 	snprintf(old, sizeof(old), "%s", token);
-	body_token(
-	    take_as(&b, ACME_MKR, "POST", "/v1/terminals/lamp/rotate", NULL),
+	body_token(take_as(&b, ACME_PROVISIONER, "POST",
+		       "/v1/terminals/lamp/rotate", NULL),
 	    token);
 	no_chat_as(&b, old, "lamp", "401 ");
 	ck_turn_of(&b, token, "acme/ann");
-	done_as(&b, ACME_MKR, "DELETE", "/v1/terminals/lamp", NULL);
+	done_as(&b, ACME_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	no_chat_as(&b, token, "lamp", "401 ");
 	ck_assert(!is_bound(&b, "lamp"));
 	bed_stop(&b);
@@ -90,12 +90,12 @@ TEST(a_body_with_a_token_of_the_file)
 	known_start(&b);
 	soul_as(&b, ANN, "friendly", soul);
 	no_chat_as(&b, LAMP, "lamp", "400 " NO_SOUL);
-	json_decref(mint_as(&b, MAKER, "lamp", ",\"certificate\":true"));
+	json_decref(mint_as(&b, PROVISIONER, "lamp", ",\"certificate\":true"));
 	select_as(&b, ANN, "lamp", soul, NULL);
 	ck_turn_of(&b, LAMP, "ann");
 	/* That of a tenant is not for users of none. */
 	no_chat_as(&b, ACME_LAMP, "lamp", "404 " MISSING);
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
+	done_as(&b, PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	no_chat_as(&b, LAMP, "lamp", "400 " NO_SOUL);
 	bed_stop(&b);
 }
@@ -120,7 +120,7 @@ TEST(whose_bodies_may_be_bound)
 	refused_as(
 	    &b, ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, "404 " MISSING);
 	/* One of another tenant. */
-	minted(&b, ACME_MKR, "lamp");
+	minted(&b, ACME_PROVISIONER, "lamp");
 	select_as(&b, ANN, "lamp", mine, "404 " MISSING);
 	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
 	refused_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL, "404 " MISSING);
@@ -130,13 +130,14 @@ TEST(whose_bodies_may_be_bound)
 	chat_as(&b, ACME_ANN, "lamp");
 	select_as(&b, ACME_EVE, "lamp", eves, "409 is bound by another user");
 	/* One that is meant for somebody. */
-	json_decref(mint_as(&b, ACME_MKR, "desk", ",\"user_id\":\"ann\""));
+	json_decref(
+	    mint_as(&b, ACME_PROVISIONER, "desk", ",\"user_id\":\"ann\""));
 	select_as(&b, ACME_EVE, "desk", eves, "404 " MISSING);
 	refused_as(
 	    &b, ACME_EVE, "GET", "/v1/terminals/desk", NULL, "404 " MISSING);
 	select_as(&b, ACME_ANN, "desk", his, NULL);
 	/* One that was revoked. */
-	done_as(&b, ACME_MKR, "DELETE", "/v1/terminals/desk", NULL);
+	done_as(&b, ACME_PROVISIONER, "DELETE", "/v1/terminals/desk", NULL);
 	no_chat_as(&b, ACME_ANN, "desk", "404 " MISSING);
 	select_as(&b, ACME_ANN, "desk", his, "404 " MISSING);
 	/* An operator is as the user whom he names. */
@@ -163,13 +164,13 @@ TEST(a_binding_from_before)
 	/* It needs an identity to be of use. */
 	no_chat_as(&b, ANN, "lamp", "404 " MISSING);
 	done_as(&b, ANN, "GET", "/v1/terminals/lamp", NULL);
-	body_token(mint_as(&b, MAKER, "lamp", ""), token);
+	body_token(mint_as(&b, PROVISIONER, "lamp", ""), token);
 	ck_turn_of(&b, token, "ann");
 	/* Of a tenant it serves nobody outside. */
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(mine)),
 	    RC_OK);
-	body_token(mint_as(&b, ACME_MKR, "desk", ""), token);
+	body_token(mint_as(&b, ACME_PROVISIONER, "desk", ""), token);
 	no_chat_as(&b, token, "desk", "404 " MISSING);
 	no_chat_as(&b, ANN, "desk", "404 " MISSING);
 	/* He may still let go of it. */

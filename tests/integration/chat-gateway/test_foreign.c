@@ -20,7 +20,7 @@ having_start(struct having *h)
 	known_start(&h->r.b);
 	recollect_worker(&h->r);
 	soul_as(&h->r.b, DEMO, "friendly", h->soul);
-	minted(&h->r.b, MAKER, "t1");
+	minted(&h->r.b, PROVISIONER, "t1");
 	select_as(&h->r.b, DEMO, "t1", h->soul, NULL);
 	remember(&h->r, "demo-user", h->soul, "m1", "a secret", 1000);
 	done_as(&h->r.b, DEMO, "PATCH", "/v1/users/demo-user/profile",
@@ -203,7 +203,7 @@ TEST(anothers_souls_cannot_be_bound)
 
 	having_start(&h);
 	soul_as(&h.r.b, BOB, "other", other);
-	minted(&h.r.b, MAKER, "t2");
+	minted(&h.r.b, PROVISIONER, "t2");
 	select_as(&h.r.b, BOB, "t2", h.soul, "400 soul not found");
 	select_as(&h.r.b, BOB, "t2", "soul_none", "400 soul not found");
 	select_as(&h.r.b, BOB, "t1", other,

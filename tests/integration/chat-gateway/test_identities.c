@@ -54,7 +54,7 @@ TEST(a_secret_is_told_once)
 	json_t *j, *second;
 
 	known_start(&b);
-	ck_assert_int_eq(ask_as(&b, &a, MAKER, MINT,
+	ck_assert_int_eq(ask_as(&b, &a, PROVISIONER, MINT,
 			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
 	    200);
 	ck_assert_str_eq(
@@ -66,7 +66,7 @@ TEST(a_secret_is_told_once)
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	ck_assert_str_eq(tk_text(j, "created_at"), tk_text(j, "changed_at"));
-	refused_as(&b, MAKER, MINT, "{\"terminal_id\":\"lamp\"}",
+	refused_as(&b, PROVISIONER, MINT, "{\"terminal_id\":\"lamp\"}",
 	    "409 terminal lamp has an identity; rotate or revoke that");
 
 	second = take_as(&b, ROOT, ROTATE, NULL);
@@ -75,20 +75,20 @@ TEST(a_secret_is_told_once)
 	ck_assert_str_eq(tk_text(second, "user_id"), "ann");
 	json_decref(second);
 	/* A certificate has no secret; it may be left again. */
-	second = take_as(&b, MAKER, ROTATE, "{\"certificate\":true}");
+	second = take_as(&b, PROVISIONER, ROTATE, "{\"certificate\":true}");
 	ck_assert_ptr_null(json_object_get(second, "password"));
 	ck_assert_ptr_null(json_object_get(second, "token"));
 	ck_assert_ptr_null(kept(&b, "lamp").hash.p);
 	json_decref(second);
-	second = take_as(&b, MAKER, ROTATE, "{}");
+	second = take_as(&b, PROVISIONER, ROTATE, "{}");
 	ck_secret(&b, second);
 	json_decref(second);
 
-	done_as(&b, MAKER, REVOKE, NULL);
-	refused_as(&b, MAKER, REVOKE, NULL, "404 " MISSING);
-	refused_as(&b, MAKER, ROTATE, NULL, "404 " MISSING);
+	done_as(&b, PROVISIONER, REVOKE, NULL);
+	refused_as(&b, PROVISIONER, REVOKE, NULL, "404 " MISSING);
+	refused_as(&b, PROVISIONER, ROTATE, NULL, "404 " MISSING);
 	ck_assert(kept(&b, "lamp").revoked);
-	second = mint_as(&b, MAKER, "lamp", "");
+	second = mint_as(&b, PROVISIONER, "lamp", "");
 	ck_secret(&b, second);
 	ck_assert_ptr_null(json_object_get(second, "user_id"));
 	json_decref(second);
@@ -129,12 +129,12 @@ TEST(what_no_body_may_be_called)
 
 	known_start(&b);
 	for (i = 0; i < NELEM(bad); i++)
-		refused_as(&b, MAKER, MINT, bad[i].body, bad[i].want);
+		refused_as(&b, PROVISIONER, MINT, bad[i].body, bad[i].want);
 	ck_assert_int_eq(credential_list(b.db.s, none, none, 10, b.db.arena,
 			     &list, &n, &next),
 	    RC_OK);
 	ck_assert_uint_eq(n, 0);
-	minted(&b, MAKER, "桌面 机器人");
+	minted(&b, PROVISIONER, "桌面 机器人");
 	bed_stop(&b);
 }
 
@@ -169,34 +169,34 @@ TEST(each_tenant_has_its_own)
 	json_t *j;
 
 	known_start(&b);
-	j = mint_as(&b, ACME_MKR, "lamp", ",\"user_id\":\"ann\"");
+	j = mint_as(&b, ACME_PROVISIONER, "lamp", ",\"user_id\":\"ann\"");
 	ck_assert_str_eq(tk_text(j, "tenant"), "acme");
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	/* Who is of no tenant may say which. */
-	j = mint_as(&b, MAKER, "desk", ",\"user_id\":\"zeta/zoe\"");
+	j = mint_as(&b, PROVISIONER, "desk", ",\"user_id\":\"zeta/zoe\"");
 	ck_assert_str_eq(tk_text(j, "tenant"), "zeta");
 	ck_assert_str_eq(tk_text(j, "user_id"), "zeta/zoe");
 	json_decref(j);
-	minted(&b, MAKER, "toy");
-	refused_as(&b, ACME_MKR, MINT,
+	minted(&b, PROVISIONER, "toy");
+	refused_as(&b, ACME_PROVISIONER, MINT,
 	    "{\"terminal_id\":\"x\",\"user_id\":\"zeta/zoe\"}",
 	    "403 another tenant");
 	/* Of others' bodies he learns that the name is taken, no more. */
-	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
+	refused_as(&b, ACME_PROVISIONER, MINT, "{\"terminal_id\":\"desk\"}",
 	    "409 terminal desk has an identity");
-	refused_as(&b, ACME_MKR, "POST", "/v1/terminals/desk/rotate", NULL,
-	    "404 " MISSING);
+	refused_as(&b, ACME_PROVISIONER, "POST", "/v1/terminals/desk/rotate",
+	    NULL, "404 " MISSING);
 	refused_as(
 	    &b, ACME_OP, "DELETE", "/v1/terminals/toy", NULL, "404 " MISSING);
-	refused_as(
-	    &b, ACME_MKR, "GET", "/v1/terminals/desk", NULL, "404 " MISSING);
-	ck_page(&b, ACME_MKR, "", "lamp,", next);
+	refused_as(&b, ACME_PROVISIONER, "GET", "/v1/terminals/desk", NULL,
+	    "404 " MISSING);
+	ck_page(&b, ACME_PROVISIONER, "", "lamp,", next);
 	ck_page(&b, ACME_OP, "", "lamp,", next);
-	ck_page(&b, MAKER, "", "desk,lamp,toy,", next);
+	ck_page(&b, PROVISIONER, "", "desk,lamp,toy,", next);
 	/* A revoked one is not another tenant's to take. */
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/desk", NULL);
-	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
+	done_as(&b, PROVISIONER, "DELETE", "/v1/terminals/desk", NULL);
+	refused_as(&b, ACME_PROVISIONER, MINT, "{\"terminal_id\":\"desk\"}",
 	    "409 terminal desk has an identity");
 	ck_page(&b, ROOT, "?limit=2", "desk-,lamp,", next);
 	snprintf(query, sizeof(query), "?limit=2&cursor=%s", next);
@@ -212,18 +212,18 @@ TEST(each_tenant_has_its_own)
 }
 
 /* A maker sees whether his bodies are there, not whose they are. */
-TEST(what_a_maker_sees_of_a_body)
+TEST(what_a_provisioner_sees_of_a_terminal)
 {
 	char soul[SOUL_ID];
 	struct bed b;
 	json_t *j;
 
 	known_start(&b);
-	minted(&b, ACME_MKR, "lamp");
+	minted(&b, ACME_PROVISIONER, "lamp");
 	soul_as(&b, ACME_ANN, "friendly", soul);
 	select_as(&b, ACME_ANN, "lamp", soul, NULL);
 	online(&b, "lamp", true);
-	j = take_as(&b, ACME_MKR, "GET", "/v1/terminals/lamp", NULL);
+	j = take_as(&b, ACME_PROVISIONER, "GET", "/v1/terminals/lamp", NULL);
 	ck_assert(json_is_true(tk_at(j, "online")));
 	ck_assert_ptr_null(json_object_get(j, "user_id"));
 	ck_assert_ptr_null(json_object_get(j, "soul_id"));
@@ -232,8 +232,8 @@ TEST(what_a_maker_sees_of_a_body)
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
 	/* One that never came is his, too. */
-	minted(&b, ACME_MKR, "desk");
-	done_as(&b, ACME_MKR, "GET", "/v1/terminals/desk", NULL);
+	minted(&b, ACME_PROVISIONER, "desk");
+	done_as(&b, ACME_PROVISIONER, "GET", "/v1/terminals/desk", NULL);
 	bed_stop(&b);
 }
 

@@ -12,7 +12,7 @@ static const struct {
 } everybody[] = {
 	{ WIRE_ROLE_OWNER, ANN, "ann" },
 	{ WIRE_ROLE_TERMINAL, LAMP, "ann" },
-	{ WIRE_ROLE_MAKER, MAKER, "ann" },
+	{ WIRE_ROLE_PROVISIONER, PROVISIONER, "ann" },
 	{ WIRE_ROLE_OPERATOR, ROOT, "ann" },
 };
 

@@ -18,6 +18,7 @@
 struct asked {
 	bool done;
 	enum rc rc;
+	enum wire_role role;
 	char user[160], terminal[160], why[600];
 	uint64_t key;
 };
@@ -50,6 +51,7 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *c, const char *why)
 		return;
 	copy(c->user, a->user, sizeof(a->user));
 	copy(c->terminal_id, a->terminal, sizeof(a->terminal));
+	a->role = c->role;
 	a->key = c->key;
 }
 
@@ -69,8 +71,9 @@ ask(struct rig *r, const char *token)
 	return a;
 }
 
+/* The file has one token; fields are the members beside its digest. */
 static void
-write_tokens(struct rig *r, const char *token)
+write_token(struct rig *r, const char *token, const char *fields)
 {
 	struct auth_digest d = auth_digest_of(str_of(token));
 	struct buf b = BUF_INIT(SIGNER_MAX);
@@ -80,10 +83,16 @@ write_tokens(struct rig *r, const char *token)
 	buf_puts(&b, "{\"tokens\":[{\"sha256\":\"");
 	for (i = 0; i < sizeof(d.bytes); i++)
 		buf_printf(&b, "%02x", d.bytes[i]);
-	buf_puts(&b, "\",\"role\":\"owner\",\"user\":\"ada\"}]}");
+	buf_printf(&b, "\",%s}]}", fields);
 	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->tokens), 0);
 	buf_free(&b);
+}
+
+static void
+write_tokens(struct rig *r, const char *token)
+{
+	write_token(r, token, "\"role\":\"owner\",\"user\":\"ada\"");
 }
 
 static void
@@ -133,15 +142,21 @@ end(struct rig *r)
 }
 
 static void
-sign(struct rig *r, struct buf *b)
+sign_as(struct rig *r, struct buf *b, const char *user, const char *role)
 {
 	char claims[128];
 
 	snprintf(claims, sizeof(claims),
-	    "{\"exp\":%lld,\"sub\":\"bob\",\"role\":\"owner\"}",
-	    (long long)(clock_wall().ms / 1000 + 1000));
+	    "{\"exp\":%lld,\"sub\":\"%s\",\"role\":\"%s\"}",
+	    (long long)(clock_wall().ms / 1000 + 1000), user, role);
 	signer_put_jwt(
 	    b, &r->signer, "{\"alg\":\"EdDSA\",\"kid\":\"a\"}", claims);
+}
+
+static void
+sign(struct rig *r, struct buf *b)
+{
+	sign_as(r, b, "bob", "owner");
 }
 
 TEST(tokens_of_the_file_and_jwts_are_known)
@@ -209,6 +224,65 @@ becomes(struct rig *r, const char *token, enum rc rc)
 
 	ck_assert_msg(tk_loop_until(r->loop, comes_to, &u, WAIT_MS),
 	    "%s does not become %s", token, rc_name(rc));
+}
+
+/* How often text stands in the log, which goes to a file. */
+static int
+log_count(const char *text)
+{
+	size_t n;
+	char *log = tk_read_file(tk_path("log"), &n);
+	const char *at = log;
+	int count = 0;
+
+	while ((at = strstr(at, text)) != NULL) {
+		at++;
+		count++;
+	}
+	free(log);
+	return count;
+}
+
+static void
+asks_as_provisioner(struct rig *r, const char *token)
+{
+	becomes(r, token, RC_OK);
+	ck_assert_int_eq(ask(r, token).role, WIRE_ROLE_PROVISIONER);
+}
+
+TEST(the_role_maker_is_provisioner_with_one_warning_per_source)
+{
+	static const struct {
+		const char *user, *role;
+		int warnings; /* after it */
+	} jwts[] = { { "ann", "provisioner", 1 }, { "ann", "maker", 2 },
+		{ "bob", "maker", 2 } };
+	struct buf jwt = BUF_INIT(SIGNER_MAX);
+	struct rig r;
+	size_t i;
+
+	ck_assert_ptr_nonnull(freopen(tk_path("log"), "a", stderr));
+	start(&r);
+	write_token(&r, "new", "\"role\":\"provisioner\"");
+	asks_as_provisioner(&r, "new");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 0);
+	write_token(&r, "old", "\"role\":\"maker\"");
+	asks_as_provisioner(&r, "old");
+	write_token(&r, "older", "\"role\":\"maker\"");
+	asks_as_provisioner(&r, "older");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 1);
+	ck_assert_int_eq(log_count("source=AUTH_TOKENS"), 1);
+	ck_assert_int_eq(log_count("tokens.json role=maker"), 1);
+	for (i = 0; i < NELEM(jwts); i++) {
+		buf_reset(&jwt);
+		sign_as(&r, &jwt, jwts[i].user, jwts[i].role);
+		asks_as_provisioner(&r, jwt.p);
+		ck_assert_int_eq(
+		    log_count("ev=auth.role_deprecated"), jwts[i].warnings);
+	}
+	ck_assert_int_eq(log_count("source=JWT"), 1);
+	buf_free(&jwt);
+	end(&r);
 }
 
 TEST(files_are_read_again)

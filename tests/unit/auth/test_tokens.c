@@ -81,12 +81,12 @@ TEST(faults_are_named_with_their_path)
 		    "\"role\":\"terminal\",\"terminal_id\":\"a\","
 		    "\"user\":\"ada\""),
 	    "/tokens/0/user", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\",\"terminal_id\":\"a\""),
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\",\"terminal_id\":\"a\""),
 	    "/tokens/0/terminal_id", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
-		    NOTHING, "\"role\":\"maker\",\"expires_at\":\"soon\""),
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(NOTHING,
+		    "\"role\":\"provisioner\",\"expires_at\":\"soon\""),
 	    "/tokens/1/expires_at", "a time");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(
 		    SECRET, "\"role\":\"operator\""),
 	    "/tokens/1/sha256", "twice");
 	refused("1", "/tokens/0", "object");

@@ -94,7 +94,7 @@ static void
 read_at_noon(struct reading *r, struct str text, const char *locale,
     const struct zone *zone, struct arena *a)
 {
-	struct when_now now = { .zone = zone };
+	struct datetime_now now = { .zone = zone };
 	struct speech *speech = speech_new();
 
 	ck_assert_int_eq(
