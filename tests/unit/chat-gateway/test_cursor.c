@@ -1,10 +1,10 @@
 /*
  * Where a reader stands, and what it gets next.
  */
+#include "chat/chat_turn.h"
 #include "core/mem.h"
 #include "streams/fcmp_event_view.h"
 #include "testkit/testkit.h"
-#include "chat/chat_turn.h"
 
 TEST(live_events_are_sent_dropped_or_read)
 {
@@ -24,9 +24,10 @@ TEST(live_events_are_sent_dropped_or_read)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(event_cursor_live(&c, rows[i].seq), rows[i].step);
+		ck_assert_int_eq(
+		    event_cursor_live(&c, rows[i].seq), rows[i].step);
 		ck_assert_int_eq(c.last, rows[i].last);
 	}
 }
@@ -47,10 +48,11 @@ TEST(what_is_taken_is_next_known_or_behind_a_gap)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(event_cursor_take(&c, rows[i].seq), rows[i].taken);
-		ck_assert_int_eq(c.gone, rows[i].gone);
+		ck_assert_int_eq(
+		    event_cursor_take(&c, rows[i].seq), rows[i].taken);
+		ck_assert_int_eq(c.gap, rows[i].gone);
 		ck_assert_int_eq(
 		    c.last, rows[i].taken ? rows[i].seq : rows[i].last);
 	}
@@ -75,10 +77,11 @@ TEST(the_end_of_the_log_says_what_is_gone)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(event_cursor_end(&c, rows[i].newest), rows[i].end);
-		ck_assert_int_eq(c.gone, rows[i].gone);
+		ck_assert_int_eq(
+		    event_cursor_end(&c, rows[i].newest), rows[i].end);
+		ck_assert_int_eq(c.gap, rows[i].gone);
 		ck_assert_int_eq(c.last, rows[i].then);
 	}
 }

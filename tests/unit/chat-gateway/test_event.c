@@ -11,12 +11,12 @@
 	"\"ts\":\"2026-02-22T10:20:30Z\",\"engine\":\"soul\","     \
 	"\"type\":\"conversation.started\",\"data\":{}}"
 
-static const struct fcmp_event_origin place = { 7, STR_INIT("turn_1"), STR_INIT("s1"),
-	{ 1771755630000 } };
+static const struct fcmp_event_origin place = { 7, STR_INIT("turn_1"),
+	STR_INIT("s1"), { 1771755630000 } };
 
 static struct buf text;
 static struct arena *a;
-static struct event e;
+static struct fcmp_event e;
 
 static void
 setup(void)
@@ -36,7 +36,8 @@ TEST(an_event_of_the_log_gets_its_number)
 {
 	setup();
 	ck_assert_int_eq(
-	    fcmp_event_decode_stored(41, STR(" {" REST "\n"), &text, a, &e), RC_OK);
+	    fcmp_event_decode_stored(41, STR(" {" REST "\n"), &text, a, &e),
+	    RC_OK);
 	ck_assert(str_eq(e.json, STR("{\"seq\":41," REST)));
 	ck_assert_int_eq(e.seq, 41);
 	ck_assert(str_eq(e.run_id, STR("turn_1")));
@@ -55,9 +56,11 @@ TEST(what_is_no_event_is_refused)
 	setup();
 	for (i = 0; i < NELEM(bad); i++)
 		ck_assert_int_eq(
-		    fcmp_event_decode_stored(1, bad[i], &text, a, &e), RC_INVALID);
+		    fcmp_event_decode_stored(1, bad[i], &text, a, &e),
+		    RC_INVALID);
 	ck_assert_int_eq(fcmp_event_decode(STR("{" REST), a, &e), RC_INVALID);
-	ck_assert_int_eq(fcmp_event_decode(STR("{\"seq\":9," REST), a, &e), RC_OK);
+	ck_assert_int_eq(
+	    fcmp_event_decode(STR("{\"seq\":9," REST), a, &e), RC_OK);
 	ck_assert_int_eq(e.seq, 9);
 	teardown();
 }
@@ -66,7 +69,7 @@ TEST(what_is_no_event_is_refused)
 static void
 check(enum rc rc, const char *part)
 {
-	struct event again;
+	struct fcmp_event again;
 
 	ck_assert_int_eq(rc, RC_OK);
 	ck_assert_msg(
@@ -92,12 +95,14 @@ TEST(our_own_are_events)
 	setup();
 	check(fcmp_event_lost(&place, &text, &e),
 	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\"");
-	check(fcmp_event_expired(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
+	check(
+	    fcmp_event_expired(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
 	check(fcmp_event_final(&place, &rep, &text, &e), "\"text\":\"好\"");
 	ck_assert(
 	    str_find(e.json,
 		STR("\"structured_payload\":{\"session_id\":\"s1\"")) >= 0);
-	check(fcmp_event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
+	check(
+	    fcmp_event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
 	rep = (struct wire_turn_reply){ .turn_id = STR("turn_1"),
 		.state = WIRE_TURN_REPLY_STATE_FAILED,
 		.has_error = true,

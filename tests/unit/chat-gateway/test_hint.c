@@ -2,8 +2,8 @@
  * Which soul a hint names.
  */
 #include "core/mem.h"
-#include "terminals/binding.h"
 #include "state/soul.h"
+#include "terminals/binding.h"
 #include "testkit/testkit.h"
 
 static const struct soul souls[] = {
@@ -54,7 +54,8 @@ TEST(without_souls_nothing_is_named)
 	ck_assert_uint_eq(binding_match_hint(NULL, 0, STR("x"), &found), 0);
 	ck_assert_ptr_null(found);
 	found = souls;
-	ck_assert_uint_eq(
-	    binding_match_hint(souls, NELEM(souls), (struct str){ NULL, 0 }, &found), 0);
+	ck_assert_uint_eq(binding_match_hint(souls, NELEM(souls),
+			      (struct str){ NULL, 0 }, &found),
+	    0);
 	ck_assert_ptr_null(found);
 }

@@ -1,8 +1,8 @@
 /*
  * A turn's record as its user sees it.
  */
-#include "core/mem.h"
 #include "chat/chat_turn.h"
+#include "core/mem.h"
 #include "state/turn_record.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"

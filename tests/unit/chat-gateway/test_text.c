@@ -2,8 +2,8 @@
  * White space at the ends of what people write.
  */
 #include "core/mem.h"
-#include "testkit/testkit.h"
 #include "gateway.h"
+#include "testkit/testkit.h"
 
 static const struct {
 	const char *in, *out;
@@ -35,8 +35,8 @@ TEST(white_space_of_any_script_is_trimmed)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++)
-		ck_assert_msg(
-		    str_eq(gateway_trim_text(str_of(rows[i].in)), str_of(rows[i].out)),
+		ck_assert_msg(str_eq(gateway_trim_text(str_of(rows[i].in)),
+				  str_of(rows[i].out)),
 		    "row %zu: \"%s\"", i, rows[i].in);
 }
 
