@@ -189,7 +189,7 @@ WIREGEN_SRC := $(wildcard proto-schemas/gen/*.c) \
 	$(addprefix libs/wire/,check.c out.c)
 $(WIREGEN): $(WIREGEN_SRC) \
     $(wildcard proto-schemas/gen/*.h libs/core/*.h) \
-    $(addprefix libs/wire/,check.h desc.h out.h wire.h) | $(STAMP)
+    $(addprefix libs/wire/,check.h desc.h out.h schema.h wire.h wire_internal.h) | $(STAMP)
 	@mkdir -p $(@D) && echo "  GEN     $@"
 	@gcc -std=c11 -D_GNU_SOURCE -iquote libs $(WARN) -O1 -g -o $@ $(WIREGEN_SRC) \
 	    $$(pkg-config --cflags --libs jansson) -lm

@@ -9,8 +9,7 @@ LINKS_PKG_bus := jansson libnats
 OBJS_emotion-engine := $(TRAIN_LIB)
 LINKS_PKG_emotion-engine := jansson libnats
 LINKS_mqtt-bridge := auth
-OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/broker-plugin/topic_filter.o \
-	$(B)/services/mqtt-bridge/broker-plugin/topic_name.o
+OBJS_mqtt-bridge := $(B)/services/mqtt-bridge/broker-plugin/topic_filter.o
 $(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
     | $(BROKER_GATE)
 LINKS_PKG_mqtt-bridge := jansson libnats
@@ -35,7 +34,7 @@ LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
 $(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
-LINKS_fuzz_when := zh core
+LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.
 EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
 	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))
@@ -69,8 +68,8 @@ SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
-	address.c intake.c patterns.c schemas.c digest.c passwd.c broker-plugin/topic_filter.c \
-	broker-plugin/topic_name.c)
+	address.c reports/snapshot_parse.c credentials/password_file.c \
+	broker-plugin/topic_filter.c)
 LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge

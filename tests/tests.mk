@@ -120,6 +120,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 # Apart from "test", since it needs npm.  Where there is none it says so, and
 # that nothing passed or failed.
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
+	"tests/helm/chart upgrade" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")

@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/digest.h"
-#include "auth/jwt.h"
-#include "auth/keys.h"
-#include "auth/memory.h"
-#include "auth/source.h"
-#include "auth/tokens.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
 #include "core/base64.h"
 #include "core/id.h"
 #include "core/log.h"
@@ -26,10 +22,11 @@ struct auth {
 	struct auth_opts o;
 	char *issuer, *audience, *tokens_file, *jwks_file;
 	struct auth_source tokens, keys;
-	struct auth_memory *memory;
+	struct auth_cache *memory;
 	struct loop_timer look;
-	uint64_t generation; /* counts what was read anew */
-	auth_body_fn bodies; /* NULL: none */
+	uint64_t generation;          /* counts what was read anew */
+	bool warned_file, warned_jwt; /* of a deprecated role */
+	auth_terminal_fn bodies;      /* NULL: none */
 	void *bodies_arg;
 };
 
@@ -39,7 +36,7 @@ struct check {
 	auth_fn fn;
 	void *arg;
 	struct auth_digest digest;
-	struct auth_keys *keys; /* of a JWT */
+	struct auth_keyset *keys; /* of a JWT */
 	uint64_t generation;
 	/* Of a body: whose it is, and what its secret must fit. */
 	struct auth_identity *who;
@@ -50,18 +47,31 @@ struct check {
 	char text[];
 };
 
+/* Once for the token file and once for JWTs. */
+static void
+auth_warn_role(bool *warned, const char *source, const char *file)
+{
+	if (*warned)
+		return;
+	*warned = true;
+	log_warn("auth.role_deprecated", LOG_S("source", source),
+	    LOG_S("file", file), LOG_S("role", "maker"),
+	    LOG_S("why",
+		"is called provisioner now; maker is accepted until 0.3.0"));
+}
+
 /* ---- the files ---------------------------------------------------------- */
 
 static enum rc
 read_tokens(struct str json, void **out, struct wire_err *err)
 {
-	return auth_tokens_read(json, (struct auth_tokens **)out, err);
+	return auth_tokens_parse(json, (struct auth_tokens **)out, err);
 }
 
 static enum rc
 read_keys(struct str json, void **out, struct wire_err *err)
 {
-	return auth_keys_read(json, (struct auth_keys **)out, err);
+	return auth_keyset_parse(json, (struct auth_keyset **)out, err);
 }
 
 static void
@@ -73,7 +83,7 @@ drop_tokens(void *content)
 static void
 drop_keys(void *content)
 {
-	auth_keys_drop(content);
+	auth_keyset_unref(content);
 }
 
 static const struct auth_kind tokens_kind = { "AUTH_TOKENS", read_tokens,
@@ -86,16 +96,16 @@ try_one(const struct auth_kind *kind, const char *path, struct buf *errors)
 	struct auth_source s = { .kind = kind, .path = path };
 	char why[WIRE_ERR_TEXT_MAX];
 
-	auth_source_look(&s);
+	auth_source_poll(&s);
 	if (s.read && s.rc != RC_OK) {
 		wire_err_text(&s.err, why, sizeof(why));
 		buf_printf(errors, "%s: %s: %s\n", kind->variable, path, why);
 	}
-	auth_source_end(&s);
+	auth_source_free(&s);
 }
 
 enum rc
-auth_try(const struct auth_opts *o, struct buf *errors)
+auth_check_files(const struct auth_opts *o, struct buf *errors)
 {
 	size_t before = errors->n;
 
@@ -109,8 +119,8 @@ look_work(void *arg)
 {
 	struct auth *a = arg;
 
-	auth_source_look(&a->tokens);
-	auth_source_look(&a->keys);
+	auth_source_poll(&a->tokens);
+	auth_source_poll(&a->keys);
 }
 
 static void look_later(struct auth *a);
@@ -119,13 +129,15 @@ static void
 look_done(void *arg)
 {
 	struct auth *a = arg;
-	bool tokens = auth_source_settle(&a->tokens);
-	bool keys = auth_source_settle(&a->keys);
+	bool tokens = auth_source_apply(&a->tokens);
+	bool keys = auth_source_apply(&a->keys);
 
+	if (tokens && auth_tokens_deprecated_role(a->tokens.content))
+		auth_warn_role(&a->warned_file, "AUTH_TOKENS", a->tokens_file);
 	/* Who was remembered by a key that is gone must show his token anew. */
 	if (tokens || keys) {
 		a->generation++;
-		auth_memory_clear(a->memory);
+		auth_cache_clear(a->memory);
 	}
 	look_later(a);
 }
@@ -143,7 +155,7 @@ static void
 look_later(struct auth *a)
 {
 	loop_timer_set(a->o.loop, &a->look,
-	    mono_add_ms(clock_mono(), AUTH_LOOK_MS), look, a);
+	    mono_add_ms(clock_mono(), AUTH_POLL_MS), look, a);
 }
 
 static struct metric *
@@ -164,7 +176,7 @@ auth_new(const struct auth_opts *o, struct auth **out)
 	a->jwks_file = mem_strdup(o->jwks_file);
 	a->issuer = mem_strdup(o->issuer);
 	a->audience = mem_strdup(o->audience);
-	a->memory = auth_memory_new();
+	a->memory = auth_cache_new();
 	a->tokens = (struct auth_source){ .kind = &tokens_kind,
 		.path = a->tokens_file };
 	a->keys =
@@ -189,9 +201,9 @@ auth_free(struct auth *a)
 	if (a == NULL)
 		return;
 	loop_timer_cancel(a->o.loop, &a->look);
-	auth_source_end(&a->tokens);
-	auth_source_end(&a->keys);
-	auth_memory_free(a->memory);
+	auth_source_free(&a->tokens);
+	auth_source_free(&a->keys);
+	auth_cache_free(a->memory);
 	free(a->tokens_file);
 	free(a->jwks_file);
 	free(a->issuer);
@@ -200,7 +212,7 @@ auth_free(struct auth *a)
 }
 
 void
-auth_bodies(struct auth *a, auth_body_fn fn, void *arg)
+auth_accept_terminals(struct auth *a, auth_terminal_fn fn, void *arg)
 {
 	a->bodies = fn;
 	a->bodies_arg = arg;
@@ -233,8 +245,11 @@ check_done(void *arg)
 	struct check *k = arg;
 	struct auth *a = k->a;
 
-	if (k->rc == RC_OK)
-		k->who->caller.key = auth_digest_key(&k->digest);
+	if (k->rc == RC_OK) {
+		k->who->caller.key = auth_digest_id(&k->digest);
+		if (k->who->deprecated_role)
+			auth_warn_role(&a->warned_jwt, "JWT", "");
+	}
 	k->fn(k->arg, k->rc, k->rc == RC_OK ? &k->who->caller : NULL,
 	    k->rc == RC_OK ? NULL : k->why);
 	/*
@@ -244,10 +259,10 @@ check_done(void *arg)
 	 */
 	if (k->rc == RC_OK && k->generation == a->generation &&
 	    k->keys != NULL) {
-		auth_memory_put(a->memory, &k->digest, k->who, clock_mono());
+		auth_cache_put(a->memory, &k->digest, k->who, clock_mono());
 		k->who = NULL;
 	}
-	auth_keys_drop(k->keys);
+	auth_keyset_unref(k->keys);
 	free(k->who);
 	OPENSSL_cleanse(k->text, k->token.n);
 	free(k);
@@ -293,9 +308,9 @@ body_parts(struct str token, char id[ID_MAX + 1], struct str *secret)
 
 	rest.p += sizeof(BODY_LEAD) - 1;
 	rest.n -= sizeof(BODY_LEAD) - 1;
-	id64 = str_cut(&rest, '.');
+	id64 = str_split(&rest, '.');
 	if (rest.p == NULL || rest.n == 0 || rest.n >= AUTH_SECRET_MAX ||
-	    base64url_read(id64, id, ID_MAX, &n) != RC_OK)
+	    base64url_decode(id64, id, ID_MAX, &n) != RC_OK)
 		return false;
 	id[n] = '\0';
 	*secret = rest;
@@ -307,7 +322,7 @@ check_body(struct auth *a, struct str token, const struct auth_digest *d,
     auth_fn fn, void *arg)
 {
 	struct str hash = { 0 }, tenant = { 0 }, secret;
-	struct auth_fault fault;
+	struct auth_error fault;
 	char id[ID_MAX + 1];
 	struct check *k;
 	enum rc rc;
@@ -327,7 +342,7 @@ check_body(struct auth *a, struct str token, const struct auth_digest *d,
 	k->digest = *d;
 	str_copy(hash, k->hash, sizeof(k->hash));
 	k->who =
-	    auth_identity_new(&(struct auth_says){ .role = WIRE_ROLE_TERMINAL,
+	    auth_identity_new(&(struct auth_claims){ .role = WIRE_ROLE_TERMINAL,
 				  .terminal_id = str_of(id),
 				  .tenant = tenant },
 		&fault);
@@ -343,7 +358,7 @@ check_jwt(struct auth *a, struct str token, const struct auth_digest *d,
 	struct check *k = check_new(a, token, fn, arg);
 
 	k->digest = *d;
-	k->keys = auth_keys_hold(a->keys.content);
+	k->keys = auth_keyset_ref(a->keys.content);
 	check_run(k);
 }
 
@@ -363,7 +378,7 @@ auth_check(struct auth *a, struct str token, auth_fn fn, void *arg)
 	d = auth_digest_of(token);
 	rc = auth_tokens_find(a->tokens.content, &d, clock_wall(), &c);
 	if (rc == RC_NOENT) {
-		c = auth_memory_find(a->memory, &d, clock_mono(), clock_wall());
+		c = auth_cache_find(a->memory, &d, clock_mono(), clock_wall());
 		rc = c != NULL ? RC_OK : RC_NOENT;
 	}
 	if (rc == RC_OK)
@@ -372,7 +387,7 @@ auth_check(struct auth *a, struct str token, auth_fn fn, void *arg)
 		fn(arg, RC_DENIED, NULL, "the token has expired");
 	else if (str_starts(token, STR(BODY_LEAD)))
 		check_body(a, token, &d, fn, arg);
-	else if (a->keys.content != NULL && auth_jwt_looks(token))
+	else if (a->keys.content != NULL && auth_jwt_is_compact(token))
 		check_jwt(a, token, &d, fn, arg);
 	else
 		fn(arg, RC_DENIED, NULL, UNKNOWN);

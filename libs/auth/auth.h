@@ -3,7 +3,7 @@
  *
  * A token is one of a file (schema access_tokens), or a JWT (RS256, ES256,
  * EdDSA) signed by a key of a JWKS file, or that of a body
- * (auth_body_token()).  The files are read again when they change; one that
+ * (auth_terminal_token()).  The files are read again when they change; one that
  * cannot be used leaves what was known, and the log says why.
  *
  * What a token says is checked in a worker, since signatures take time and a
@@ -39,7 +39,7 @@
 #define AUTH_REMEMBER_MAX 4096
 #define AUTH_REMEMBER_S   30
 /* How often the files are looked at. */
-#define AUTH_LOOK_MS 2000
+#define AUTH_POLL_MS 2000
 /* How wrong the clock of a JWT's issuer may be. */
 #define AUTH_LEEWAY_S 60
 /* Bytes of a tenant: [A-Za-z0-9_-]. */
@@ -72,11 +72,12 @@ struct auth_opts {
 };
 
 /*
- * auth_try(o, errors):
+ * auth_check_files(o, errors):
  * Whether the files of o can be used; if not, a line for each that cannot,
  * with a path.  Only the files of o are looked at.
  */
-enum rc auth_try(const struct auth_opts *o, struct buf *errors) RC_CHECK;
+enum rc auth_check_files(
+    const struct auth_opts *o, struct buf *errors) RC_CHECK;
 
 /*
  * auth_new(o, out):
@@ -91,16 +92,17 @@ void auth_free(struct auth *a);
  * How a body's credential is looked up: *hash is what auth_secret_hash() made
  * of its secret, *tenant its tenant (absent: none).  RC_NOENT: it has none.
  */
-typedef enum rc (*auth_body_fn)(
+typedef enum rc (*auth_terminal_fn)(
     void *arg, struct str terminal_id, struct str *hash, struct str *tenant);
 
-/* auth_bodies(a, fn, arg): Take tokens of bodies, too; fn runs on the loop. */
-void auth_bodies(struct auth *a, auth_body_fn fn, void *arg);
+/* auth_accept_terminals(a, fn, arg): Take tokens of bodies, too; fn runs on the
+ * loop. */
+void auth_accept_terminals(struct auth *a, auth_terminal_fn fn, void *arg);
 
 /*
  * What came of a check, on the loop; c is valid until fn returns.  RC_OK;
  * RC_DENIED: the token is not good, why says what is wrong with it in words
- * that may be told to whoever sent it; RC_AGAIN: too many are being checked;
+ * that may be told to whoever sent it; RC_RETRY: too many are being checked;
  * RC_DOWN: it cannot be found out now.
  */
 typedef void (*auth_fn)(
@@ -116,9 +118,9 @@ void auth_check(struct auth *a, struct str token, auth_fn fn, void *arg);
  */
 
 /* Room for a secret, its hash, and a body's token; NUL included. */
-#define AUTH_SECRET_MAX     64
-#define AUTH_HASH_MAX       160
-#define AUTH_BODY_TOKEN_MAX 320
+#define AUTH_SECRET_MAX         64
+#define AUTH_HASH_MAX           160
+#define AUTH_TERMINAL_TOKEN_MAX 320
 
 /* auth_secret_new(secret): A new one: 24 random bytes as base64url. */
 void auth_secret_new(char secret[AUTH_SECRET_MAX]);
@@ -134,10 +136,10 @@ void auth_secret_hash(struct str secret, char hash[AUTH_HASH_MAX]);
 bool auth_secret_is(struct str secret, struct str hash);
 
 /*
- * auth_body_token(terminal_id, secret, token):
+ * auth_terminal_token(terminal_id, secret, token):
  * The bearer token of a body: "soul_body.<id, base64url>.<secret>".
  */
-void auth_body_token(
-    struct str terminal_id, struct str secret, char token[AUTH_BODY_TOKEN_MAX]);
+void auth_terminal_token(struct str terminal_id, struct str secret,
+    char token[AUTH_TERMINAL_TOKEN_MAX]);
 
 #endif /* !AUTH_AUTH_H */

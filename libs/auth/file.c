@@ -1,8 +1,6 @@
 /*
  * Reading and writing whole files, and seeing that they have changed.
  */
-#include "auth/file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "auth/auth.h"
+#include "auth/auth_internal.h"
+#include "core/log.h"
 
 struct auth_stamp
 auth_file_stamp(const char *path)
@@ -29,7 +31,7 @@ auth_file_stamp(const char *path)
 }
 
 bool
-auth_stamp_is(const struct auth_stamp *a, const struct auth_stamp *b)
+auth_stamp_equal(const struct auth_stamp *a, const struct auth_stamp *b)
 {
 	return a->there == b->there && a->dev == b->dev && a->ino == b->ino &&
 	    a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
@@ -117,7 +119,7 @@ auth_file_write(const char *path, struct str text, const char **why)
 	if (fd < 0 && errno == EEXIST) {
 		*why = "is being changed by somebody else (or, if nobody does, "
 		       "remove the file of that name with .new)";
-		return RC_AGAIN;
+		return RC_RETRY;
 	}
 	ok = fd >= 0 && write_all(fd, text) && keep_owner(fd, real) &&
 	    rename(new, real) == 0;
@@ -130,4 +132,79 @@ auth_file_write(const char *path, struct str text, const char **why)
 	if (ok)
 		sync_folder(real);
 	return ok ? RC_OK : RC_DOWN;
+}
+
+/*
+ * Files that are looked at again and again.
+ */
+static enum rc
+take(struct auth_source *s)
+{
+	struct buf json = BUF_INIT(AUTH_FILE_MAX);
+	const char *why = "";
+	enum rc rc = auth_file_read(s->path, &json, &why);
+
+	s->err = (struct wire_err){ 0 };
+	if (rc != RC_OK)
+		str_copy(str_of(why), s->err.why, sizeof(s->err.why));
+	else
+		rc = s->kind->read(buf_str(&json), &s->fresh, &s->err);
+	buf_free(&json);
+	return rc;
+}
+
+void
+auth_source_poll(struct auth_source *s)
+{
+	struct auth_stamp now;
+
+	s->read = false;
+	if (s->path[0] == '\0')
+		return;
+	/* Before it is read: what changes meanwhile is read again. */
+	now = auth_file_stamp(s->path);
+	if (s->seen.there && auth_stamp_equal(&now, &s->seen))
+		return;
+	/* One that is missing is told once. */
+	if (!now.there && !s->seen.there && s->rc != RC_OK)
+		return;
+	s->seen = now;
+	s->rc = take(s);
+	s->read = true;
+}
+
+bool
+auth_source_apply(struct auth_source *s)
+{
+	char why[WIRE_ERR_TEXT_MAX];
+	bool is = s->fresh != NULL;
+
+	if (!s->read)
+		return false;
+	metric_set(s->ok, s->rc == RC_OK);
+	if (is) {
+		if (s->content != NULL)
+			s->kind->drop(s->content);
+		s->content = s->fresh;
+		s->fresh = NULL;
+		log_info("auth.file_read", LOG_S("variable", s->kind->variable),
+		    LOG_S("file", s->path));
+	} else {
+		wire_err_text(&s->err, why, sizeof(why));
+		log_error("auth.file_unusable",
+		    LOG_S("variable", s->kind->variable),
+		    LOG_S("file", s->path), LOG_S("why", why),
+		    LOG_S("known_before",
+			s->content != NULL ? "kept" : "nothing"));
+	}
+	return is;
+}
+
+void
+auth_source_free(struct auth_source *s)
+{
+	if (s->content != NULL)
+		s->kind->drop(s->content);
+	if (s->fresh != NULL)
+		s->kind->drop(s->fresh);
 }

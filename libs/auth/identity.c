@@ -1,7 +1,7 @@
 /*
  * Roles, users and tenants: what goes together.
  */
-#include "auth/identity.h"
+#include "auth/auth_internal.h"
 
 #include <stdlib.h>
 
@@ -34,24 +34,24 @@ user_fault(struct str user, struct str tenant)
 	return NULL;
 }
 
-static struct auth_fault
-fault_of(const struct auth_says *s)
+static struct auth_error
+fault_of(const struct auth_claims *s)
 {
 	bool body = s->role == WIRE_ROLE_TERMINAL;
 	const char *why;
 
 	if (s->tenant.p != NULL && !tenant_valid(s->tenant))
-		return (struct auth_fault){ "tenant",
+		return (struct auth_error){ "tenant",
 			"may only have letters, digits, _ and -" };
 	if (body && !id_terminal_valid(s->terminal_id))
-		return (struct auth_fault){ "terminal_id",
+		return (struct auth_error){ "terminal_id",
 			"must be the id of a body" };
 	if (s->role == WIRE_ROLE_OWNER && s->user.p == NULL)
-		return (struct auth_fault){ "user", "is missing" };
+		return (struct auth_error){ "user", "is missing" };
 	if (body || s->user.p == NULL)
-		return (struct auth_fault){ 0 };
+		return (struct auth_error){ 0 };
 	why = user_fault(s->user, s->tenant);
-	return (struct auth_fault){ why != NULL ? "user" : NULL, why };
+	return (struct auth_error){ why != NULL ? "user" : NULL, why };
 }
 
 /* Copy s to *at, which moves on. */
@@ -68,7 +68,7 @@ put(char **at, struct str s)
 }
 
 struct auth_identity *
-auth_identity_new(const struct auth_says *s, struct auth_fault *fault)
+auth_identity_new(const struct auth_claims *s, struct auth_error *fault)
 {
 	struct auth_identity *i;
 	char *at;

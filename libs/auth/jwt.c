@@ -2,7 +2,7 @@
  * A token is looked at in the order in which it can be trusted: its form, its
  * header, its signature, its claims.
  */
-#include "auth/jwt.h"
+#include "auth/auth_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ deny(const struct look *l, const char *why)
 }
 
 bool
-auth_jwt_looks(struct str token)
+auth_jwt_is_compact(struct str token)
 {
 	size_t i, dots = 0;
 
@@ -47,10 +47,10 @@ cut(struct look *l, struct str token)
 {
 	struct str rest = token;
 
-	if (token.n > AUTH_TOKEN_MAX || !auth_jwt_looks(token))
+	if (token.n > AUTH_TOKEN_MAX || !auth_jwt_is_compact(token))
 		return deny(l, "the token is no JWT");
-	l->header = str_cut(&rest, '.');
-	l->claims = str_cut(&rest, '.');
+	l->header = str_split(&rest, '.');
+	l->claims = str_split(&rest, '.');
 	l->signature = rest;
 	l->signed_text = token;
 	l->signed_text.n = l->header.n + 1 + l->claims.n;
@@ -68,7 +68,7 @@ decode(
 	char text[WIRE_ERR_TEXT_MAX];
 	struct wire_err err;
 
-	if (base64url_read(part, json, max, &n) != RC_OK) {
+	if (base64url_decode(part, json, max, &n) != RC_OK) {
 		snprintf(l->why, AUTH_WHY_MAX,
 		    "the token's %s are not base64url", name);
 		return RC_DENIED;
@@ -82,11 +82,11 @@ decode(
 }
 
 static enum rc
-check_signature(const struct look *l, const struct auth_keys *keys)
+check_signature(const struct look *l, const struct auth_keyset *keys)
 {
 	struct wire_jwt_header h;
 	unsigned char sig[SIG_MAX];
-	const struct auth_key *key;
+	const struct auth_jwk *key;
 	size_t n;
 	enum rc rc = decode(l, l->header, &wire_jwt_header_desc, &h);
 
@@ -94,18 +94,18 @@ check_signature(const struct look *l, const struct auth_keys *keys)
 		return rc;
 	if (h.crit.p != NULL)
 		return deny(l, "the token's header: /crit: is not understood");
-	key = auth_keys_find(keys, h.kid);
+	key = auth_keyset_find(keys, h.kid);
 	if (key == NULL)
 		return deny(l,
 		    "the token's header: /kid: no key is known by "
 		    "that name");
-	if (!str_eq(h.alg, str_of(auth_key_alg(key))))
+	if (!str_eq(h.alg, str_of(auth_jwk_alg(key))))
 		return deny(l,
 		    "the token's header: /alg: is not the "
 		    "algorithm of the key");
-	if (base64url_read(l->signature, sig, sizeof(sig), &n) != RC_OK)
+	if (base64url_decode(l->signature, sig, sizeof(sig), &n) != RC_OK)
 		return deny(l, "the token's signature is not base64url");
-	rc = auth_key_verify(
+	rc = auth_jwk_verify(
 	    key, l->signed_text, (struct str){ (const char *)sig, n });
 	return rc == RC_OK ? rc : deny(l, "the token's signature is wrong");
 }
@@ -153,8 +153,9 @@ check_claims(const struct look *l, const struct wire_jwt_claims *c,
 static const enum wire_role roles[] = {
 	[WIRE_JWT_CLAIMS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_JWT_CLAIMS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
-	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_MAKER,
+	[WIRE_JWT_CLAIMS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
 	[WIRE_JWT_CLAIMS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
 
 static enum rc
@@ -162,13 +163,15 @@ identify(const struct look *l, const struct wire_jwt_claims *c,
     struct auth_identity **out)
 {
 	double until = floor((c->exp + AUTH_LEEWAY_S) * 1000);
-	struct auth_says says = { roles[c->role], c->sub, c->tenant,
+	struct auth_claims says = { roles[c->role], c->sub, c->tenant,
 		c->terminal_id, { (int64_t)until } };
-	struct auth_fault fault;
+	struct auth_error fault;
 
 	*out = auth_identity_new(&says, &fault);
-	if (*out != NULL)
+	if (*out != NULL) {
+		(*out)->deprecated_role = c->role == WIRE_JWT_CLAIMS_ROLE_MAKER;
 		return RC_OK;
+	}
 	snprintf(l->why, AUTH_WHY_MAX, "the token's claims: /%s: %s",
 	    strcmp(fault.member, "user") == 0 ? "sub" : fault.member,
 	    fault.why);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
+#include "auth/auth_internal.h"
 
 #define RANDOM_BYTES   24
 #define SALT_BYTES     12
@@ -110,11 +111,11 @@ auth_secret_is(struct str secret, struct str hash)
 		return false;
 	rest.p += 3;
 	rest.n -= 3;
-	count = str_cut(&rest, '$');
+	count = str_split(&rest, '$');
 	if (str_to_i64(count, 1, ITERATIONS_MAX, &iterations) != RC_OK ||
 	    rest.p == NULL)
 		return false;
-	n_salt = decode(str_cut(&rest, '$'), salt, sizeof(salt));
+	n_salt = decode(str_split(&rest, '$'), salt, sizeof(salt));
 	if (n_salt < 0 || rest.p == NULL ||
 	    decode(rest, want, sizeof(want)) != DIGEST_BYTES)
 		return false;
@@ -123,8 +124,8 @@ auth_secret_is(struct str secret, struct str hash)
 }
 
 void
-auth_body_token(
-    struct str terminal_id, struct str secret, char token[AUTH_BODY_TOKEN_MAX])
+auth_terminal_token(struct str terminal_id, struct str secret,
+    char token[AUTH_TERMINAL_TOKEN_MAX])
 {
 	unsigned char id64[BASE64_LEN(128) + 1];
 
@@ -133,6 +134,68 @@ auth_body_token(
 	EVP_EncodeBlock(
 	    id64, (const unsigned char *)terminal_id.p, (int)terminal_id.n);
 	to_url((char *)id64);
-	snprintf(token, AUTH_BODY_TOKEN_MAX, "soul_body.%s.%.*s", (char *)id64,
-	    STR_ARG(secret));
+	snprintf(token, AUTH_TERMINAL_TOKEN_MAX, "soul_body.%s.%.*s",
+	    (char *)id64, STR_ARG(secret));
+}
+
+/*
+ * SHA-256 of tokens.
+ */
+#define PLACE_BYTES 16
+
+struct auth_digest
+auth_digest_of(struct str token)
+{
+	struct auth_digest d;
+
+	if (EVP_Digest(token.p != NULL ? token.p : "", token.n, d.bytes, NULL,
+		EVP_sha256(), NULL) != 1)
+		abort();
+	return d;
+}
+
+static int
+nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+enum rc
+auth_digest_parse(struct str hex, struct auth_digest *out)
+{
+	size_t i;
+
+	if (hex.n != 2 * sizeof(out->bytes))
+		return RC_INVALID;
+	for (i = 0; i < sizeof(out->bytes); i++) {
+		int hi = nibble(hex.p[2 * i]), lo = nibble(hex.p[2 * i + 1]);
+		if (hi < 0 || lo < 0)
+			return RC_INVALID;
+		out->bytes[i] = (unsigned char)(hi << 4 | lo);
+	}
+	return RC_OK;
+}
+
+bool
+auth_digest_is(const struct auth_digest *a, const struct auth_digest *b)
+{
+	return CRYPTO_memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+struct str
+auth_digest_map_key(const struct auth_digest *d)
+{
+	return (struct str){ (const char *)d->bytes, PLACE_BYTES };
+}
+
+uint64_t
+auth_digest_id(const struct auth_digest *d)
+{
+	uint64_t key;
+
+	/* Of the end: the beginning is the place in maps. */
+	memcpy(&key, d->bytes + sizeof(d->bytes) - sizeof(key), sizeof(key));
+	return key;
 }

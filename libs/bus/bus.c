@@ -1,72 +1,61 @@
 /*
- * The life of a bus: connect, greet, lose, connect again, free.
+ * The life of a bus: connect, confirm, disconnect, reconnect, free.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus/internal.h"
+#include "bus/bus_internal.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 250
-/* A connection that lasted this long was a good one. */
-#define GOOD_MS     5000
-#define GREETING_MS 3000
+/* A connection that lasted this long resets the backoff. */
+#define STABLE_MS  5000
+#define CONFIRM_MS 3000
 
-/* One try to connect, on the worker and back. */
-struct attempt {
+/* One attempt to connect, on the worker and back. */
+struct connect_attempt {
 	struct bus *bus;
-	struct conn_conf conf;
-	struct conn *conn;
+	struct bus_conn_opts conf;
+	struct bus_conn *conn;
 	enum rc rc;
 };
 
-static void open_later(struct bus *b);
+static void bus_connect_later(struct bus *b);
 
-/* ---- greeting ----------------------------------------------------------- */
+/* ---- confirming a connection ---- */
 
 static void
-greeting_late(void *arg)
+bus_on_confirm_timeout(void *arg)
 {
 	struct bus *b = arg;
 
-	log_warn("bus.greeting_late", LOG_I("ms", GREETING_MS));
-	conn_break(b->conn);
+	log_warn("bus.confirm_timeout", LOG_I("ms", CONFIRM_MS));
+	bus_conn_break(b->conn);
 }
 
-/* Behind the subscriptions: once it is back, the server has taken them all. */
-enum rc
-bus_greet(struct bus *b)
-{
-	char subject[INBOX_MAX + 1];
-
-	(void)snprintf(subject, sizeof(subject), "%s0", b->inbox_prefix);
-	return bus_send(b, &(struct conn_out){ .subject = subject });
-}
-
-/* Put all subscriptions onto the new connection. */
 static enum rc
-subscribe_all(struct bus *b)
+bus_attach_all(struct bus *b)
 {
 	struct bus_sub *s;
 	enum rc rc;
 
-	rc = bus_sub_put(&b->inbox);
+	rc = bus_sub_attach(&b->inbox);
 	TAILQ_FOREACH (s, &b->subs, link)
 		if (rc == RC_OK && !b->draining)
-			rc = bus_sub_put(s);
+			rc = bus_sub_attach(s);
 	return rc;
 }
 
-/* The inbox is of this connection alone: what others answer to requests of an
- * earlier one does not even arrive. */
+/* Each connection has its own inbox, so that replies to requests of an earlier
+ * one do not arrive. */
 static void
-inbox_renew(struct bus *b)
+bus_inbox_renew(struct bus *b)
 {
-	char all[INBOX_MAX + 1], hex[ID_HEX32_MAX];
-	bool named = names_token_ok(b->name);
+	char all[BUS_INBOX_MAX + 1], hex[ID_HEX32_MAX];
+	bool named = bus_token_valid(b->name);
 
 	id_hex32(hex);
 	(void)snprintf(b->inbox_prefix, sizeof(b->inbox_prefix),
@@ -77,35 +66,36 @@ inbox_renew(struct bus *b)
 }
 
 static void
-begin(struct bus *b, struct conn *c)
+bus_conn_begin(struct bus *b, struct bus_conn *c)
 {
 	b->conn = c;
-	b->state = BUS_GREETING;
+	b->state = BUS_CONFIRMING;
 	b->since = clock_mono();
-	inbox_renew(b);
-	loop_timer_set(b->loop, &b->retry, mono_add_ms(b->since, GREETING_MS),
-	    greeting_late, b);
-	if (subscribe_all(b) != RC_OK || bus_greet(b) != RC_OK)
-		conn_break(c);
+	bus_inbox_renew(b);
+	loop_timer_set(b->loop, &b->retry, mono_add_ms(b->since, CONFIRM_MS),
+	    bus_on_confirm_timeout, b);
+	if (bus_attach_all(b) != RC_OK || bus_send_ping(b) != RC_OK)
+		bus_conn_break(c);
 }
 
 static void
-tell(struct bus *b, bool up)
+bus_notify_state(struct bus *b, bool up)
 {
-	struct bus_watcher *w;
+	struct bus_listener *l;
 
-	TAILQ_FOREACH (w, &b->watchers, link)
-		if (w->on_state != NULL)
-			w->on_state(w, up);
+	TAILQ_FOREACH (l, &b->listeners, link)
+		if (l->on_state != NULL)
+			l->on_state(l, up);
 	if (b->on_state != NULL)
 		b->on_state(b->arg, up);
 }
 
-void
-bus_greeted(struct bus *b)
+/* A ping has come back: the first one confirms the subscriptions. */
+static void
+bus_on_ping(struct bus *b)
 {
-	if (b->state != BUS_GREETING) {
-		bus_sub_passed(b);
+	if (b->state != BUS_CONFIRMING) {
+		bus_sub_unsubscribed(b);
 		return;
 	}
 	loop_timer_cancel(b->loop, &b->retry);
@@ -115,93 +105,97 @@ bus_greeted(struct bus *b)
 	if (b->been_up)
 		metric_add(b->metric.reconnects, 1);
 	b->been_up = true;
-	tell(b, true);
+	bus_notify_state(b, true);
 }
 
-/* ---- connecting --------------------------------------------------------- */
+/* ---- connecting ---- */
 
 static void
-lose(struct bus *b)
+bus_conn_lost(struct bus *b)
 {
 	bool was_up = b->state == BUS_UP;
 
 	atomic_store(&b->up, false);
 	atomic_store(&b->silent, false);
 	metric_set(b->metric.connected, 0);
-	conn_close(b->conn);
+	bus_conn_close(b->conn);
 	b->conn = NULL;
-	bus_subs_lost(b);
-	if (mono_diff_ms(clock_mono(), b->since) >= GOOD_MS)
+	bus_subs_detach(b);
+	if (mono_diff_ms(clock_mono(), b->since) >= STABLE_MS)
 		backoff_reset(&b->backoff);
-	open_later(b);
+	bus_connect_later(b);
 	if (was_up)
-		tell(b, false);
-	bus_waiters_fail(b);
+		bus_notify_state(b, false);
+	bus_pending_fail(b);
 	bus_drain_check(b);
 }
 
 static void
-on_event(void *arg)
+bus_on_event(void *arg)
 {
 	struct bus_msg *m = arg;
-	struct bus *b = port_bus(m->port);
+	struct bus *b = bus_port_bus(m->port);
 
-	if (b != NULL && m->event == CONN_MSG) {
+	if (b != NULL && m->event == BUS_EVENT_MSG) {
 		metric_add(b->metric.received, 1);
 		m->bus = b;
-		if (m->sub->kind == SUB_INBOX)
-			bus_answered(b, m);
-		else
+		if (m->sub->kind != SUB_INBOX) {
 			bus_sub_deliver(m->sub, m);
+		} else if (bus_reply_is_ping(b, m)) {
+			bus_on_ping(b);
+			bus_msg_free(m);
+		} else {
+			bus_pending_reply(b, m);
+		}
 		return;
 	}
-	if (b != NULL && m->event == CONN_SUB_END)
-		bus_sub_end(m->sub, m->gen);
-	else if (b != NULL && m->event == CONN_SLOW)
+	if (b != NULL && m->event == BUS_EVENT_SUB_END)
+		bus_sub_on_end(m->sub, m->gen);
+	else if (b != NULL && m->event == BUS_EVENT_SLOW)
 		metric_add(b->metric.slow, 1);
-	else if (b != NULL && m->event == CONN_DENIED)
+	else if (b != NULL && m->event == BUS_EVENT_DENIED)
 		metric_add(b->metric.denied, 1);
-	else if (b != NULL && m->event == CONN_CLOSED) {
+	else if (b != NULL && m->event == BUS_EVENT_CLOSED) {
 		b->lost = m->gen;
 		if (b->conn != NULL && m->gen == b->gen)
-			lose(b);
+			bus_conn_lost(b);
 	}
-	conn_event_free(m);
+	bus_event_free(m);
 }
 
 static void
-attempt_work(void *arg)
+connect_work(void *arg)
 {
-	struct attempt *a = arg;
+	struct connect_attempt *a = arg;
 
-	a->rc = conn_open(&a->conf, &a->conn);
+	a->rc = bus_conn_open(&a->conf, &a->conn);
 }
 
 static void
-attempt_done(void *arg)
+connect_done(void *arg)
 {
-	struct attempt *a = arg;
+	struct connect_attempt *a = arg;
 	struct bus *b = a->bus;
 
 	if (a->rc == RC_OK && !b->closing && b->lost != b->gen) {
-		begin(b, a->conn);
+		bus_conn_begin(b, a->conn);
 	} else {
-		conn_close(a->conn);
+		bus_conn_close(a->conn);
 		if (!b->closing)
-			open_later(b);
+			bus_connect_later(b);
 	}
 	free(a);
 }
 
 static void
-open_now(void *arg)
+bus_connect(void *arg)
 {
 	struct bus *b = arg;
-	struct attempt *a = mem_zalloc(sizeof(*a));
+	struct connect_attempt *a = mem_zalloc(sizeof(*a));
 
-	b->state = BUS_OPENING;
+	b->state = BUS_CONNECTING;
 	a->bus = b;
-	a->conf = (struct conn_conf){ .urls = b->urls,
+	a->conf = (struct bus_conn_opts){ .urls = b->urls,
 		.n_urls = b->n_urls,
 		.name = b->name,
 		.user = b->user,
@@ -212,84 +206,84 @@ open_now(void *arg)
 		.buffered = b->buffered,
 		.port = b->port,
 		.gen = ++b->gen,
-		.deliver = on_event };
-	if (worker_run(b->opener, attempt_work, attempt_done, a) != RC_OK) {
+		.deliver = bus_on_event };
+	if (worker_run(b->opener, connect_work, connect_done, a) != RC_OK) {
 		free(a);
-		open_later(b);
+		bus_connect_later(b);
 	}
 }
 
 static void
-open_later(struct bus *b)
+bus_connect_later(struct bus *b)
 {
-	b->state = BUS_WAITING;
+	b->state = BUS_BACKOFF;
 	loop_timer_set(b->loop, &b->retry,
-	    mono_add_ms(clock_mono(), backoff_next_ms(&b->backoff)), open_now,
-	    b);
+	    mono_add_ms(clock_mono(), backoff_next_ms(&b->backoff)),
+	    bus_connect, b);
 }
 
-/* ---- beginning and end -------------------------------------------------- */
+/* ---- options, creation, end ---- */
 
 static void
-metrics_make(struct bus_metrics *m, struct metric_set *s)
+bus_metrics_init(struct bus_metrics *m, struct metric_set *s)
 {
 	m->connected = metric_gauge(
 	    s, "soul_bus_connected", "Whether NATS is connected.", NULL);
 	m->reconnects = metric_counter(s, "soul_bus_reconnects_total",
 	    "Connections to NATS after the first.", NULL);
 	m->published = metric_counter(s, "soul_bus_published_total",
-	    "Messages sent: events, requests and answers.", NULL);
+	    "Messages sent: events, requests and replies.", NULL);
 	m->received = metric_counter(s, "soul_bus_received_total",
-	    "Messages received: events, requests and answers.", NULL);
+	    "Messages received: events, requests and replies.", NULL);
 	m->stale = metric_counter(s, "soul_bus_stale_total",
-	    "Messages refused because their deadline had passed.", NULL);
+	    "Messages rejected because their deadline had passed.", NULL);
 	m->slow = metric_counter(s, "soul_bus_slow_consumer_total",
 	    "Times a subscription began to drop messages.", NULL);
 	m->denied = metric_counter(s, "soul_bus_denied_total",
 	    "Messages and subscriptions that NATS did not permit.", NULL);
-	m->again = metric_counter(s, "soul_bus_asked_again_total",
-	    "Requests sent once more because nobody answered.", NULL);
-	m->inflight = metric_gauge(s, "soul_bus_inflight",
-	    "Requests that wait for their answer.", NULL);
+	m->resent = metric_counter(s, "soul_bus_asked_again_total",
+	    "Requests sent a second time for lack of a reply.", NULL);
+	m->inflight = metric_gauge(
+	    s, "soul_bus_inflight", "Requests without a reply yet.", NULL);
 }
 
 static bool
-is_set(const char *s)
+bus_text_set(const char *s)
 {
 	return s != NULL && s[0] != '\0';
 }
 
 const char *
-bus_opts_fault(const struct bus_opts *o)
+bus_opts_error(const struct bus_opts *o)
 {
-	char *urls[NAMES_SERVERS_MAX];
-	const char *fault = NULL;
+	char *urls[BUS_SERVERS_MAX];
+	const char *error = NULL;
 	int n;
 
-	if (names_servers(o->url, urls, &n) != RC_OK)
+	if (bus_servers_parse(o->url, urls, &n) != RC_OK)
 		return "the URL must be nats://host:port or tls://host:port, "
 		       "or up to 16 of one kind with commas between them";
-	if (is_set(o->cert_file) != is_set(o->key_file))
-		fault = "a certificate needs its key, and a key its "
+	if (bus_text_set(o->cert_file) != bus_text_set(o->key_file))
+		error = "a certificate needs its key, and a key its "
 			"certificate";
-	/* Who gives files means TLS, and shall not get less. */
-	else if (!names_tls(urls[0]) &&
-	    (is_set(o->ca_file) || is_set(o->cert_file)))
-		fault = "files for TLS need a URL that begins with tls://";
-	names_servers_free(urls, n);
-	return fault;
+	/* Files mean TLS; connecting without it would be a downgrade. */
+	else if (!bus_url_is_tls(urls[0]) &&
+	    (bus_text_set(o->ca_file) || bus_text_set(o->cert_file)))
+		error = "files for TLS need a URL that begins with tls://";
+	bus_servers_free(urls, n);
+	return error;
 }
 
 static char *
-copy_of(const char *s)
+bus_text_copy(const char *s)
 {
-	return is_set(s) ? mem_strdup(s) : NULL;
+	return bus_text_set(s) ? mem_strdup(s) : NULL;
 }
 
 static void
-free_texts(struct bus *b)
+bus_free_texts(struct bus *b)
 {
-	names_servers_free(b->urls, b->n_urls);
+	bus_servers_free(b->urls, b->n_urls);
 	free(b->name);
 	free(b->user);
 	free(b->password);
@@ -304,19 +298,19 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	struct bus *b = mem_zalloc(sizeof(*b));
 	enum rc rc;
 
-	rc = names_servers(o->url, b->urls, &b->n_urls);
-	if (rc == RC_OK && bus_opts_fault(o) != NULL)
+	rc = bus_servers_parse(o->url, b->urls, &b->n_urls);
+	if (rc == RC_OK && bus_opts_error(o) != NULL)
 		rc = RC_INVALID;
 	if (rc != RC_OK) {
-		free_texts(b);
+		bus_free_texts(b);
 		free(b);
 		return rc;
 	}
-	b->ca_file = copy_of(o->ca_file);
-	b->cert_file = copy_of(o->cert_file);
-	b->key_file = copy_of(o->key_file);
+	b->ca_file = bus_text_copy(o->ca_file);
+	b->cert_file = bus_text_copy(o->cert_file);
+	b->key_file = bus_text_copy(o->key_file);
 	b->loop = o->loop;
-	b->port = port_new(o->loop, b);
+	b->port = bus_port_new(o->loop, b);
 	b->opener = worker_new(o->loop, 1, 1);
 	b->name = mem_strdup(o->name != NULL ? o->name : "");
 	b->user = str_dup(str_of(o->user));
@@ -324,18 +318,18 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->buffered = o->buffered;
 	b->replicas = o->replicas > 0 ? o->replicas : 1;
 	b->on_state = o->on_state;
-	b->on_alone = o->on_alone;
+	b->on_no_cluster = o->on_no_cluster;
 	b->arg = o->arg;
 	b->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
-	metrics_make(&b->metric, o->metrics);
+	bus_metrics_init(&b->metric, o->metrics);
 	TAILQ_INIT(&b->subs);
 	TAILQ_INIT(&b->ended);
-	TAILQ_INIT(&b->watchers);
-	TAILQ_INIT(&b->waiting);
-	TAILQ_INIT(&b->idle);
+	TAILQ_INIT(&b->listeners);
+	TAILQ_INIT(&b->pending);
+	TAILQ_INIT(&b->free_slots);
 	b->inbox.bus = b;
 	b->inbox.kind = SUB_INBOX;
-	open_now(b);
+	bus_connect(b);
 	*out = b;
 	return RC_OK;
 }
@@ -343,29 +337,29 @@ bus_new(const struct bus_opts *o, struct bus **out)
 void
 bus_free(struct bus *b)
 {
-	struct bus_watcher *w;
+	struct bus_listener *l;
 
 	if (b == NULL)
 		return;
 	b->closing = true;
-	port_close(b->port);
+	bus_port_close(b->port);
 	loop_timer_cancel(b->loop, &b->retry);
 	loop_timer_cancel(b->loop, &b->drain_timer);
 	worker_free(b->opener);
-	conn_close(b->conn);
+	bus_conn_close(b->conn);
 	b->conn = NULL;
-	bus_subs_lost(b);
+	bus_subs_detach(b);
 	atomic_store(&b->up, false);
 	metric_set(b->metric.connected, 0);
-	bus_waiters_fail(b);
-	while ((w = TAILQ_FIRST(&b->watchers)) != NULL) {
-		TAILQ_REMOVE(&b->watchers, w, link);
-		w->on_free(w);
+	bus_pending_fail(b);
+	while ((l = TAILQ_FIRST(&b->listeners)) != NULL) {
+		TAILQ_REMOVE(&b->listeners, l, link);
+		l->on_free(l);
 	}
 	bus_subs_free(b);
-	bus_waiters_free(b);
-	port_unref(b->port);
-	free_texts(b);
+	bus_pending_free(b);
+	bus_port_unref(b->port);
+	bus_free_texts(b);
 	free(b);
 }
 
@@ -376,9 +370,9 @@ bus_up(const struct bus *b)
 }
 
 void
-bus_watch(struct bus *b, struct bus_watcher *w)
+bus_listener_add(struct bus *b, struct bus_listener *l)
 {
-	TAILQ_INSERT_TAIL(&b->watchers, w, link);
-	if (b->state == BUS_UP && w->on_state != NULL)
-		w->on_state(w, true);
+	TAILQ_INSERT_TAIL(&b->listeners, l, link);
+	if (b->state == BUS_UP && l->on_state != NULL)
+		l->on_state(l, true);
 }

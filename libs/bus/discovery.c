@@ -4,103 +4,101 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bus/bus_internal.h"
 #include "bus/discovery.h"
-#include "bus/internal.h"
-#include "bus/json.h"
-#include "core/buf.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "wire/out.h"
 
 #define N_VERBS 3
 
-struct disco;
+struct discovery;
 
-/* What answers one verb. */
-struct face {
-	struct disco *of;
-	void (*write)(const struct disco *d, struct wire_out *o);
+/* One verb of $SRV. */
+struct discovery_verb {
+	struct discovery *of;
+	void (*write)(const struct discovery *d, struct wire_out *o);
 };
 
-struct disco {
-	struct bus_watcher watcher; /* for bus_free() */
+struct discovery {
+	struct bus_listener listener; /* for bus_free() */
 	const struct bus_service *service;
 	char id[ID_HEX32_MAX];
 	char started[WALL_FORMAT_MAX];
-	struct face faces[N_VERBS];
+	struct discovery_verb verbs[N_VERBS];
 };
 
 static void
-put_no_metadata(struct wire_out *o)
+discovery_put_metadata(struct wire_out *o)
 {
 	wire_out_key(o, STR("metadata"));
 	wire_out_object(o);
 	wire_out_object_end(o);
 }
 
-/* The members that every answer has. */
+/* The members that every reply has. */
 static void
-put_identity(const struct disco *d, struct wire_out *o, const char *type)
+discovery_put_identity(
+    const struct discovery *d, struct wire_out *o, const char *type)
 {
-	json_str(o, "type", type);
-	json_str(o, "name", d->service->name);
-	json_str(o, "id", d->id);
-	json_str(o, "version", d->service->version);
-	put_no_metadata(o);
+	bus_json_str(o, "type", type);
+	bus_json_str(o, "name", d->service->name);
+	bus_json_str(o, "id", d->id);
+	bus_json_str(o, "version", d->service->version);
+	discovery_put_metadata(o);
 }
 
 static void
-put_address(const struct bus_endpoint *e, struct wire_out *o)
+discovery_put_endpoint(const struct bus_endpoint *e, struct wire_out *o)
 {
-	json_str(o, "name", e->name);
-	json_str(o, "subject", e->subject);
-	json_str(o, "queue_group", e->queue);
+	bus_json_str(o, "name", e->name);
+	bus_json_str(o, "subject", e->subject);
+	bus_json_str(o, "queue_group", e->queue);
 }
 
 static void
-write_ping(const struct disco *d, struct wire_out *o)
+discovery_write_ping(const struct discovery *d, struct wire_out *o)
 {
-	put_identity(d, o, "io.nats.micro.v1.ping_response");
+	discovery_put_identity(d, o, "io.nats.micro.v1.ping_response");
 }
 
 static void
-write_info(const struct disco *d, struct wire_out *o)
+discovery_write_info(const struct discovery *d, struct wire_out *o)
 {
 	size_t i;
 
-	put_identity(d, o, "io.nats.micro.v1.info_response");
-	json_str(o, "description", d->service->description);
+	discovery_put_identity(d, o, "io.nats.micro.v1.info_response");
+	bus_json_str(o, "description", d->service->description);
 	wire_out_key(o, STR("endpoints"));
 	wire_out_array(o);
 	for (i = 0; i < d->service->n; i++) {
 		wire_out_object(o);
-		put_address(&d->service->endpoints[i], o);
-		put_no_metadata(o);
+		discovery_put_endpoint(&d->service->endpoints[i], o);
+		discovery_put_metadata(o);
 		wire_out_object_end(o);
 	}
 	wire_out_array_end(o);
 }
 
 static void
-write_stats(const struct disco *d, struct wire_out *o)
+discovery_write_stats(const struct discovery *d, struct wire_out *o)
 {
 	const struct bus_endpoint *e;
 	size_t i;
 
-	put_identity(d, o, "io.nats.micro.v1.stats_response");
-	json_str(o, "started", d->started);
+	discovery_put_identity(d, o, "io.nats.micro.v1.stats_response");
+	bus_json_str(o, "started", d->started);
 	wire_out_key(o, STR("endpoints"));
 	wire_out_array(o);
 	for (i = 0; i < d->service->n; i++) {
 		e = &d->service->endpoints[i];
 		wire_out_object(o);
-		put_address(e, o);
-		json_i64(o, "num_requests", e->requests);
-		json_i64(o, "num_errors", e->errors);
-		json_str(o, "last_error", e->last_error);
-		json_i64(o, "processing_time", e->busy_ns);
-		json_i64(o, "average_processing_time",
+		discovery_put_endpoint(e, o);
+		bus_json_i64(o, "num_requests", e->requests);
+		bus_json_i64(o, "num_errors", e->errors);
+		bus_json_str(o, "last_error", e->last_error);
+		bus_json_i64(o, "processing_time", e->busy_ns);
+		bus_json_i64(o, "average_processing_time",
 		    e->requests > 0 ? e->busy_ns / e->requests : 0);
 		wire_out_object_end(o);
 	}
@@ -108,61 +106,61 @@ write_stats(const struct disco *d, struct wire_out *o)
 }
 
 static void
-on_ask(void *arg, struct bus_msg *m)
+discovery_on_request(void *arg, struct bus_msg *m)
 {
-	struct face *f = arg;
+	struct discovery_verb *v = arg;
 	struct buf b = BUF_INIT(BUS_PAYLOAD_MAX);
 	struct wire_out o = { .b = &b };
 
 	wire_out_object(&o);
-	f->write(f->of, &o);
+	v->write(v->of, &o);
 	wire_out_object_end(&o);
 	if (buf_rc(&b) != RC_OK || !bus_msg_wants_reply(m))
 		bus_msg_free(m);
 	else if (bus_reply(m, buf_str(&b)) != RC_OK)
-		log_debug("bus.discovery_unanswered");
+		log_debug("bus.discovery_no_reply");
 	buf_free(&b);
 }
 
 static void
-disco_free(struct bus_watcher *w)
+discovery_free(struct bus_listener *l)
 {
-	free(CONTAINER_OF(w, struct disco, watcher));
+	free(CONTAINER_OF(l, struct discovery, listener));
 }
 
-/* Subscribe f to $SRV.<verb>, with the service's name, and with its id. */
+/* Subscribe v to $SRV.<verb>, with the service's name, and with its id. */
 static enum rc
-face_show(struct bus *b, struct face *f, const char *verb)
+discovery_subscribe(struct bus *b, struct discovery_verb *v, const char *verb)
 {
-	char subject[NAMES_SUBJECT_MAX];
-	const struct disco *d = f->of;
+	char subject[BUS_SUBJECT_MAX];
+	const struct discovery *d = v->of;
 	enum rc rc;
 
 	(void)snprintf(subject, sizeof(subject), "$SRV.%s", verb);
-	rc = bus_subscribe(b, subject, NULL, on_ask, f, NULL);
+	rc = bus_subscribe(b, subject, NULL, discovery_on_request, v, NULL);
 	if (rc != RC_OK)
 		return rc;
 	(void)snprintf(
 	    subject, sizeof(subject), "$SRV.%s.%s", verb, d->service->name);
-	rc = bus_subscribe(b, subject, NULL, on_ask, f, NULL);
+	rc = bus_subscribe(b, subject, NULL, discovery_on_request, v, NULL);
 	if (rc != RC_OK)
 		return rc;
 	(void)snprintf(subject, sizeof(subject), "$SRV.%s.%s.%s", verb,
 	    d->service->name, d->id);
-	return bus_subscribe(b, subject, NULL, on_ask, f, NULL);
+	return bus_subscribe(b, subject, NULL, discovery_on_request, v, NULL);
 }
 
 static bool
-service_ok(const struct bus_service *s)
+discovery_service_valid(const struct bus_service *s)
 {
 	size_t i;
 
-	if (!names_token_ok(s->name) || s->version == NULL)
+	if (!bus_token_valid(s->name) || s->version == NULL)
 		return false;
 	for (i = 0; i < s->n; i++)
-		if (!names_token_ok(s->endpoints[i].name) ||
-		    !names_subject_ok(s->endpoints[i].subject, true) ||
-		    !names_queue_ok(s->endpoints[i].queue))
+		if (!bus_token_valid(s->endpoints[i].name) ||
+		    !bus_subject_valid(s->endpoints[i].subject, true) ||
+		    !bus_queue_valid(s->endpoints[i].queue))
 			return false;
 	return true;
 }
@@ -170,24 +168,25 @@ service_ok(const struct bus_service *s)
 enum rc
 bus_announce(struct bus *b, const struct bus_service *s)
 {
-	static const char *const verbs[N_VERBS] = { "PING", "INFO", "STATS" };
-	static void (*const write[N_VERBS])(const struct disco *,
-	    struct wire_out *) = { write_ping, write_info, write_stats };
-	struct disco *d;
+	static const char *const names[N_VERBS] = { "PING", "INFO", "STATS" };
+	static void (*const write[N_VERBS])(const struct discovery *,
+	    struct wire_out *) = { discovery_write_ping, discovery_write_info,
+		discovery_write_stats };
+	struct discovery *d;
 	enum rc rc = RC_OK;
 	int i;
 
-	if (!service_ok(s))
+	if (!discovery_service_valid(s))
 		return RC_INVALID;
 	d = mem_zalloc(sizeof(*d));
 	d->service = s;
-	d->watcher.on_free = disco_free;
+	d->listener.on_free = discovery_free;
 	id_hex32(d->id);
 	wall_format(clock_wall(), 0, d->started);
-	bus_watch(b, &d->watcher);
+	bus_listener_add(b, &d->listener);
 	for (i = 0; i < N_VERBS && rc == RC_OK; i++) {
-		d->faces[i] = (struct face){ d, write[i] };
-		rc = face_show(b, &d->faces[i], verbs[i]);
+		d->verbs[i] = (struct discovery_verb){ d, write[i] };
+		rc = discovery_subscribe(b, &d->verbs[i], names[i]);
 	}
 	return rc;
 }

@@ -13,7 +13,7 @@ struct bus_endpoint {
 	const char *name; /* [A-Za-z0-9_-]+ */
 	const char *subject;
 	const char *queue; /* queue group */
-	/* Counted by whoever serves the endpoint, on the loop. */
+	/* Counted by the endpoint's handler, on the loop. */
 	int64_t requests;
 	int64_t errors;
 	int64_t busy_ns; /* summed processing time */
@@ -24,14 +24,14 @@ struct bus_service {
 	const char *name;
 	const char *version; /* SemVer */
 	const char *description;
-	struct bus_endpoint *endpoints; /* kept; stays the caller's */
+	struct bus_endpoint *endpoints; /* borrowed, not copied */
 	size_t n;
 };
 
 /*
  * bus_announce(b, s):
- * Answer $SRV.PING, $SRV.INFO and $SRV.STATS, plain, with the name, and with
- * name and instance id.  s must live as long as b.
+ * Reply to $SRV.PING, $SRV.INFO and $SRV.STATS, plain, with the name, and with
+ * name and instance id.  s must outlive b.
  */
 enum rc bus_announce(struct bus *b, const struct bus_service *s) RC_CHECK;
 

@@ -30,7 +30,7 @@ padding(struct str s)
 }
 
 enum rc
-base64_read(struct str s, struct buf *out)
+base64_decode(struct str s, struct buf *out)
 {
 	size_t pad = padding(s), i;
 	uint32_t acc = 0;
@@ -61,7 +61,7 @@ base64url_digit(char c)
 }
 
 enum rc
-base64url_read(struct str s, void *dst, size_t max, size_t *n)
+base64url_decode(struct str s, void *dst, size_t max, size_t *n)
 {
 	unsigned char *out = dst;
 	uint32_t bits = 0;

@@ -8,6 +8,7 @@
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,5 +62,49 @@ void wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX]);
  * before it.  RC_INVALID otherwise, *out untouched.
  */
 enum rc wall_parse(struct str s, struct wall *out) RC_CHECK;
+
+/*
+ * civil: dates of the Gregorian calendar, as years, months and days.
+ *
+ * A day is also its number since 1970-01-01, a week begins on Monday.
+ */
+struct civil {
+	int64_t year;
+	int month, day; /* from 1 */
+};
+
+/*
+ * civil_days(c):
+ * The number of c's day.  A month or a day beyond its range counts on: month 13
+ * is the next January, day 0 the day before the first.
+ */
+int64_t civil_days(struct civil c);
+
+/* civil_of_days(days): The inverse. */
+struct civil civil_of_days(int64_t days);
+
+/* civil_weekday(days): 1 Monday … 7 Sunday. */
+int civil_weekday(int64_t days);
+
+/* civil_month_days(year, month): How many days that month has. */
+int civil_month_days(int64_t year, int month);
+
+/*
+ * budget: a span of CPU time that work on hostile input may take.
+ *
+ * Asking is cheap, some 25 ns, until about that much time has passed; only then
+ * the thread's CPU clock is looked at, which can cost most of a microsecond.
+ * What other threads and processes do meanwhile does not count.
+ */
+struct budget {
+	int64_t cpu_end_ns; /* private: of the thread's CPU time */
+	struct mono look;   /* private: before this it cannot be over */
+};
+
+/* budget_start(b, ns): ns nanoseconds of the calling thread's time from now. */
+void budget_start(struct budget *b, int64_t ns);
+
+/* budget_over(b): Whether they are used up.  The thread that started it. */
+bool budget_over(struct budget *b);
 
 #endif /* !CORE_CLOCK_H */

@@ -20,7 +20,7 @@
 enum conf_kind {
 	CONF_STR,    /* const char *, never NULL */
 	CONF_SECRET, /* const char *, printed as *** */
-	CONF_URL,    /* const char *, printed as url_show() does */
+	CONF_URL,    /* const char *, printed as url_redact() does */
 	CONF_INT,    /* int64_t within [min, max] */
 	CONF_F64,    /* double within [min, max] */
 	CONF_BOOL    /* bool: on/off, true/false, yes/no, 1/0 */
@@ -57,12 +57,12 @@ void conf_print(
     const struct conf_opt *opts, size_t n, const void *cfg, struct buf *out);
 
 /*
- * conf_like(name, known, n):
+ * conf_closest(name, known, n):
  * The one of n names of variables that somebody who wrote name most likely
  * meant, or NULL: a letter or two are other, missing, more or exchanged, or one
  * word between underscores is missing or more.  Pure.
  */
-const char *conf_like(struct str name, const char *const known[], size_t n);
+const char *conf_closest(struct str name, const char *const known[], size_t n);
 
 /* Unknown variables that are told at most. */
 #define CONF_UNKNOWN_MAX 16

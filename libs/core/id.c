@@ -166,7 +166,7 @@ id_untoken(struct str token, char dst[ID_MAX + 1])
 		return RC_INVALID;
 	rest.p++;
 	rest.n--;
-	if (base64url_read(rest, id, ID_MAX, &n) != RC_OK)
+	if (base64url_decode(rest, id, ID_MAX, &n) != RC_OK)
 		return RC_INVALID;
 	if (!id_valid((struct str){ id, n }) || is_plain((struct str){ id, n }))
 		return RC_INVALID;

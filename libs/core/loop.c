@@ -3,21 +3,22 @@
  * timers and a bounded number of posts, so that none of the three starves the
  * others.
  */
-#include "core/loop.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/due.h"
 #include "core/log.h"
+#include "core/loop.h"
 #include "core/mem.h"
 
 #define EVENTS_MAX   64
@@ -29,6 +30,20 @@
 struct post {
 	loop_fn fn;
 	void *arg;
+};
+
+/* A timer in the heap. */
+struct timer_entry {
+	int64_t key;  /* when it runs, ns */
+	uint64_t seq; /* order of setting, which breaks ties */
+	struct loop_timer *t;
+};
+
+/* A binary heap; p[0] is the next timer to run. */
+struct timer_heap {
+	struct timer_entry *p;
+	size_t n, cap;
+	uint64_t seq;
 };
 
 struct loop {
@@ -44,7 +59,7 @@ struct loop {
 	struct epoll_event events[EVENTS_MAX];
 	int n_events, event; /* the batch being called, and where in it */
 
-	struct due_heap dues;
+	struct timer_heap timers;
 	int64_t floor; /* no timer set from now on runs before this */
 
 	bool stop;
@@ -54,7 +69,7 @@ struct loop {
 };
 
 /* A failure here means a broken program or an exhausted machine. */
-static void __attribute__((noreturn)) die(const char *what)
+static void __attribute__((noreturn)) loop_die(const char *what)
 {
 	int err = errno;
 
@@ -64,7 +79,7 @@ static void __attribute__((noreturn)) die(const char *what)
 }
 
 static bool
-is_owner(const struct loop *l)
+loop_on_owner(const struct loop *l)
 {
 	return !atomic_load(&l->running) ||
 	    pthread_equal(l->owner, pthread_self());
@@ -84,26 +99,26 @@ loop_new(size_t inbox_max)
 	l->awake = true;
 	l->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epfd < 0)
-		die("epoll_create1");
+		loop_die("epoll_create1");
 	l->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->wakefd < 0)
-		die("eventfd");
+		loop_die("eventfd");
 	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->wakefd, &ev) != 0)
-		die("epoll_ctl");
+		loop_die("epoll_ctl");
 	return l;
 }
 
-/* ---- the inbox ---------------------------------------------------------- */
+/* ---- the inbox ---- */
 
 static void
-wake(struct loop *l)
+loop_wake(struct loop *l)
 {
 	/* It does not block, so it cannot be interrupted either. */
 	(void)eventfd_write(l->wakefd, 1);
 }
 
 static void
-push(struct loop *l, loop_fn fn, void *arg)
+inbox_push(struct loop *l, loop_fn fn, void *arg)
 {
 	size_t at = l->head + l->n;
 
@@ -111,12 +126,12 @@ push(struct loop *l, loop_fn fn, void *arg)
 	l->n++;
 	/* With the lock held: the post may stop and free the loop. */
 	if (!l->awake)
-		wake(l);
+		loop_wake(l);
 	l->awake = true;
 }
 
 static enum rc
-post(struct loop *l, loop_fn fn, void *arg, bool wait)
+inbox_post(struct loop *l, loop_fn fn, void *arg, bool wait)
 {
 	enum rc rc = RC_OK;
 
@@ -129,9 +144,9 @@ post(struct loop *l, loop_fn fn, void *arg, bool wait)
 	if (l->closed)
 		rc = RC_DOWN;
 	else if (l->n == l->max)
-		rc = RC_AGAIN;
+		rc = RC_RETRY;
 	else
-		push(l, fn, arg);
+		inbox_push(l, fn, arg);
 	(void)pthread_mutex_unlock(&l->lock);
 	return rc;
 }
@@ -139,7 +154,7 @@ post(struct loop *l, loop_fn fn, void *arg, bool wait)
 enum rc
 loop_post(struct loop *l, loop_fn fn, void *arg)
 {
-	return post(l, fn, arg, false);
+	return inbox_post(l, fn, arg, false);
 }
 
 enum rc
@@ -148,7 +163,7 @@ loop_post_wait(struct loop *l, loop_fn fn, void *arg)
 	/* The loop would wait for itself. */
 	assert(!atomic_load(&l->running) ||
 	    !pthread_equal(l->owner, pthread_self()));
-	return post(l, fn, arg, true);
+	return inbox_post(l, fn, arg, true);
 }
 
 void
@@ -172,7 +187,7 @@ loop_inbox_len(struct loop *l)
 }
 
 static bool
-pop(struct loop *l, struct post *p)
+inbox_pop(struct loop *l, struct post *p)
 {
 	bool some;
 
@@ -190,22 +205,113 @@ pop(struct loop *l, struct post *p)
 }
 
 static void
-run_posts(struct loop *l)
+loop_run_posts(struct loop *l)
 {
 	struct post p;
 
-	for (int i = 0; i < POSTS_MAX && !l->stop && pop(l, &p); i++)
+	for (int i = 0; i < POSTS_MAX && !l->stop && inbox_pop(l, &p); i++)
 		p.fn(p.arg);
 }
 
-/* ---- timers --------------------------------------------------------------
- */
+/* ---- timers ---- */
+
+static bool
+timer_heap_before(const struct timer_entry *a, const struct timer_entry *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	if (a->t->at.ns != b->t->at.ns)
+		return a->t->at.ns < b->t->at.ns;
+	return a->seq < b->seq;
+}
+
+static void
+timer_heap_store(struct timer_heap *h, size_t i, struct timer_entry d)
+{
+	h->p[i] = d;
+	d.t->pos = i + 1;
+}
+
+static void
+timer_heap_sift_up(struct timer_heap *h, size_t i, struct timer_entry d)
+{
+	while (i > 0) {
+		size_t parent = (i - 1) / 2;
+
+		if (!timer_heap_before(&d, &h->p[parent]))
+			break;
+		timer_heap_store(h, i, h->p[parent]);
+		i = parent;
+	}
+	timer_heap_store(h, i, d);
+}
+
+static void
+timer_heap_sift_down(struct timer_heap *h, size_t i, struct timer_entry d)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= h->n)
+			break;
+		if (child + 1 < h->n &&
+		    timer_heap_before(&h->p[child + 1], &h->p[child]))
+			child++;
+		if (!timer_heap_before(&h->p[child], &d))
+			break;
+		timer_heap_store(h, i, h->p[child]);
+		i = child;
+	}
+	timer_heap_store(h, i, d);
+}
+
+static void
+timer_heap_add(struct timer_heap *h, int64_t key, struct loop_timer *t)
+{
+	struct timer_entry d = { key, h->seq++, t };
+
+	if (h->n == h->cap) {
+		h->cap = h->cap != 0 ? h->cap * 2 : 16;
+		h->p = mem_realloc(h->p, h->cap * sizeof(*h->p));
+	}
+	timer_heap_sift_up(h, h->n++, d);
+}
+
+static void
+timer_heap_remove(struct timer_heap *h, struct loop_timer *t)
+{
+	size_t i = t->pos - 1;
+	struct timer_entry last;
+
+	if (t->pos == 0)
+		return;
+	assert(i < h->n && h->p[i].t == t);
+	t->pos = 0;
+	last = h->p[--h->n];
+	if (i == h->n)
+		return;
+	if (i > 0 && timer_heap_before(&last, &h->p[(i - 1) / 2]))
+		timer_heap_sift_up(h, i, last);
+	else
+		timer_heap_sift_down(h, i, last);
+}
+
+static void
+timer_heap_free(struct timer_heap *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		h->p[i].t->pos = 0;
+	free(h->p);
+	*h = (struct timer_heap){ 0 };
+}
 
 void
 loop_timer_cancel(struct loop *l, struct loop_timer *t)
 {
-	assert(is_owner(l));
-	due_del(&l->dues, t);
+	assert(loop_on_owner(l));
+	timer_heap_remove(&l->timers, t);
 }
 
 void
@@ -217,30 +323,31 @@ loop_timer_set(
 	t->fn = fn;
 	t->arg = arg;
 	if (at.ns != 0)
-		due_put(&l->dues, at.ns > l->floor ? at.ns : l->floor, t);
+		timer_heap_add(
+		    &l->timers, at.ns > l->floor ? at.ns : l->floor, t);
 }
 
 static void
-run_timers(struct loop *l)
+loop_run_timers(struct loop *l)
 {
 	int64_t now = clock_mono().ns;
 
 	/* What callbacks set now is due in the next iteration at the soonest,
 	 * or a timer that always sets itself again would keep the loop here. */
 	l->floor = now + 1;
-	while (l->dues.n != 0 && !l->stop && l->dues.p[0].key <= now) {
-		struct loop_timer *t = l->dues.p[0].t;
+	while (l->timers.n != 0 && !l->stop && l->timers.p[0].key <= now) {
+		struct loop_timer *t = l->timers.p[0].t;
 
 		loop_timer_cancel(l, t);
 		t->fn(t->arg);
 	}
 }
 
-/* ---- descriptors -------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 /* w is no longer watched: what epoll said about it before is void. */
 static void
-forget_events(struct loop *l, const struct loop_fd *w)
+loop_forget_events(struct loop *l, const struct loop_fd *w)
 {
 	for (int i = l->event + 1; i < l->n_events; i++)
 		if (l->events[i].data.ptr == w)
@@ -253,14 +360,14 @@ loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events)
 	struct epoll_event ev = { .events = 0, .data.ptr = w };
 	int op = w->events != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-	assert(is_owner(l));
+	assert(loop_on_owner(l));
 	assert((events & ~(LOOP_READ | LOOP_WRITE)) == 0);
 	if (events == w->events)
 		return;
 	if (events == 0) {
 		/* It fails if w->fd was closed; epoll then forgot it. */
 		(void)epoll_ctl(l->epfd, EPOLL_CTL_DEL, w->fd, &ev);
-		forget_events(l, w);
+		loop_forget_events(l, w);
 		w->events = 0;
 		return;
 	}
@@ -272,13 +379,13 @@ loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events)
 		/* The number was closed and opened anew under a watch. */
 		if (op != EPOLL_CTL_MOD || errno != ENOENT ||
 		    epoll_ctl(l->epfd, EPOLL_CTL_ADD, w->fd, &ev) != 0)
-			die("epoll_ctl");
+			loop_die("epoll_ctl");
 	}
 	w->events = events;
 }
 
 static void
-drain_wakefd(struct loop *l)
+loop_drain_wakefd(struct loop *l)
 {
 	eventfd_t count;
 
@@ -290,7 +397,7 @@ drain_wakefd(struct loop *l)
  * fetches, and until it is fetched it is an event again and again.
  */
 static void
-drop_notes(int fd)
+loop_drain_errqueue(int fd)
 {
 	char note[256];
 	int n = NOTES_MAX, how = MSG_ERRQUEUE | MSG_DONTWAIT;
@@ -300,12 +407,12 @@ drop_notes(int fd)
 }
 
 static void
-call_fd(struct loop_fd *w, unsigned got)
+loop_call_fd(struct loop_fd *w, unsigned got)
 {
 	unsigned events = 0;
 
 	if ((got & EPOLLERR) != 0)
-		drop_notes(w->fd);
+		loop_drain_errqueue(w->fd);
 
 	if ((got & EPOLLIN) != 0)
 		events |= LOOP_READ;
@@ -320,27 +427,27 @@ call_fd(struct loop_fd *w, unsigned got)
 }
 
 static void
-run_events(struct loop *l)
+loop_run_events(struct loop *l)
 {
 	for (l->event = 0; l->event < l->n_events && !l->stop; l->event++) {
 		const struct epoll_event *ev = &l->events[l->event];
 
 		if (ev->data.ptr == l)
-			drain_wakefd(l);
+			loop_drain_wakefd(l);
 		else if (ev->data.ptr != NULL)
-			call_fd(ev->data.ptr, ev->events);
+			loop_call_fd(ev->data.ptr, ev->events);
 	}
 	l->n_events = 0;
 }
 
-/* ---- running ------------------------------------------------------------ */
+/* ---- running ---- */
 
 /*
  * How long to sleep; says in the inbox that the loop must be woken.  It yields
  * before: letting a thread that is about to post do so is cheaper than waking.
  */
 static int
-sleep_ms(struct loop *l)
+loop_sleep_ms(struct loop *l)
 {
 	int64_t ms = SLEEP_MAX_MS;
 	bool posts = false;
@@ -355,9 +462,9 @@ sleep_ms(struct loop *l)
 	}
 	if (posts)
 		return 0;
-	if (l->dues.n != 0) {
+	if (l->timers.n != 0) {
 		int64_t ns = mono_diff_ns(
-		    (struct mono){ l->dues.p[0].key }, clock_mono());
+		    (struct mono){ l->timers.p[0].key }, clock_mono());
 
 		/* Rounded up, or the last millisecond would be spun away. */
 		if (ns <= 0)
@@ -369,17 +476,17 @@ sleep_ms(struct loop *l)
 }
 
 static void
-iterate(struct loop *l)
+loop_iterate(struct loop *l)
 {
-	int n = epoll_wait(l->epfd, l->events, EVENTS_MAX, sleep_ms(l));
+	int n = epoll_wait(l->epfd, l->events, EVENTS_MAX, loop_sleep_ms(l));
 
 	if (n < 0 && errno != EINTR)
-		die("epoll_wait");
+		loop_die("epoll_wait");
 	l->n_events = n > 0 ? n : 0;
 	atomic_store(&l->came_round_ns, clock_mono().ns);
-	run_events(l);
-	run_timers(l);
-	run_posts(l);
+	loop_run_events(l);
+	loop_run_timers(l);
+	loop_run_posts(l);
 }
 
 void
@@ -390,7 +497,7 @@ loop_run(struct loop *l)
 	atomic_store(&l->came_round_ns, clock_mono().ns);
 	atomic_store(&l->running, true);
 	while (!l->stop)
-		iterate(l);
+		loop_iterate(l);
 	l->stop = false;
 	atomic_store(&l->running, false);
 	atomic_store(&l->came_round_ns, 0);
@@ -399,7 +506,7 @@ loop_run(struct loop *l)
 void
 loop_stop(struct loop *l)
 {
-	assert(is_owner(l));
+	assert(loop_on_owner(l));
 	l->stop = true;
 }
 
@@ -422,13 +529,13 @@ loop_free(struct loop *l)
 		return;
 	assert(!atomic_load(&l->running));
 	loop_close(l);
-	while (pop(l, &p))
+	while (inbox_pop(l, &p))
 		p.fn(p.arg);
 	(void)close(l->wakefd);
 	(void)close(l->epfd);
 	(void)pthread_cond_destroy(&l->room);
 	(void)pthread_mutex_destroy(&l->lock);
-	due_free(&l->dues);
+	timer_heap_free(&l->timers);
 	free(l->ring);
 	free(l);
 }

@@ -51,14 +51,14 @@ void loop_stop(struct loop *l);
 /*
  * loop_post(l, fn, arg):
  * Call fn(arg) on the loop, in the order of posting.  Any thread, never blocks.
- * RC_AGAIN if the inbox is full, RC_DOWN after loop_close(); the caller then
+ * RC_RETRY if the inbox is full, RC_DOWN after loop_close(); the caller then
  * still owns arg.
  */
 enum rc loop_post(struct loop *l, loop_fn fn, void *arg) RC_CHECK;
 
 /*
  * loop_post_wait(l, fn, arg):
- * As loop_post(), but waits for room instead of RC_AGAIN: for threads whose
+ * As loop_post(), but waits for room instead of RC_RETRY: for threads whose
  * reading must stop while the loop is behind.  Any thread but the loop's.
  * Whoever joins such a thread on the loop calls loop_close() first.
  */

@@ -3,13 +3,12 @@
  * index of their numbers (SipHash-1-3).  A removed entry leaves a hole until
  * the next growth, so a walk is not disturbed by removals.
  */
-#include "core/map.h"
-
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "core/id.h"
+#include "core/map.h"
 #include "core/mem.h"
 
 #define CAP_MIN    8
@@ -237,4 +236,52 @@ map_next(const struct map *m, size_t *pos, struct str *key)
 		return e->value;
 	}
 	return NULL;
+}
+
+/* The number is the pointer itself: it is never NULL while a key is there. */
+struct tally {
+	struct map *n;
+};
+
+struct tally *
+tally_new(void)
+{
+	struct tally *t = mem_zalloc(sizeof(*t));
+
+	t->n = map_new();
+	return t;
+}
+
+void
+tally_free(struct tally *t)
+{
+	if (t == NULL)
+		return;
+	map_free(t->n);
+	free(t);
+}
+
+size_t
+tally_count(const struct tally *t, struct str key)
+{
+	return (size_t)(uintptr_t)map_get(t->n, key);
+}
+
+void
+tally_increment(struct tally *t, struct str key)
+{
+	size_t n = tally_count(t, key) + 1;
+
+	map_put(t->n, key, (void *)(uintptr_t)n);
+}
+
+void
+tally_decrement(struct tally *t, struct str key)
+{
+	size_t n = tally_count(t, key) - 1;
+
+	if (n == 0)
+		map_del(t->n, key);
+	else
+		map_put(t->n, key, (void *)(uintptr_t)n);
 }

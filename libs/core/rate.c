@@ -1,13 +1,13 @@
 /*
  * A bucket is one moment, the one at which it will be full.
  */
-#include "core/rate.h"
-
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "core/id.h"
 #include "core/map.h"
 #include "core/mem.h"
+#include "core/rate.h"
 
 #define SECOND_NS 1000000000LL
 
@@ -99,7 +99,7 @@ rate_take(struct rate *r, struct str key, struct mono now)
 }
 
 void
-rate_give(struct rate *r, struct str key, int64_t n)
+rate_refund(struct rate *r, struct str key, int64_t n)
 {
 	struct bucket *b = map_get(r->buckets, key);
 
@@ -120,4 +120,28 @@ rate_charge(struct rate *r, struct str key, int64_t n, struct mono now)
 		n = 2 * r->burst_ns / r->each_ns;
 	full += n * r->each_ns;
 	b->full_ns = full < most ? full : most;
+}
+
+/*
+ * backoff: doubling waits with jitter, so that many clients of one server do
+ * not come back in step.
+ */
+int64_t
+backoff_next_ms(struct backoff *b)
+{
+	int64_t wait = b->min_ms > 0 ? b->min_ms : 1;
+
+	for (unsigned i = 0; i < b->tries && wait < b->max_ms; i++)
+		wait = wait <= INT64_MAX / 2 ? wait * 2 : INT64_MAX;
+	if (wait > b->max_ms)
+		wait = b->max_ms > 0 ? b->max_ms : 1;
+	if (b->tries < 64)
+		b->tries++;
+	return wait - (int64_t)id_random_below((uint64_t)wait / 2 + 1);
+}
+
+void
+backoff_reset(struct backoff *b)
+{
+	b->tries = 0;
 }

@@ -39,10 +39,10 @@ int64_t rate_take(struct rate *r, struct str key, struct mono now);
 /*
  * rate_take_n(r, key, n, now):
  * The same for n at once (1 to RATE_MAX), all or none; a burst must hold them.
- * rate_give(r, key, n): Put n back that were taken.
+ * rate_refund(r, key, n): Put n back that were taken.
  */
 int64_t rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now);
-void rate_give(struct rate *r, struct str key, int64_t n);
+void rate_refund(struct rate *r, struct str key, int64_t n);
 
 /*
  * rate_charge(r, key, n, now):
@@ -50,5 +50,24 @@ void rate_give(struct rate *r, struct str key, int64_t n);
  * empty, by no more than it holds: the next rate_take() waits for that, too.
  */
 void rate_charge(struct rate *r, struct str key, int64_t n, struct mono now);
+
+/*
+ * backoff: how long to wait before trying again.
+ */
+struct backoff {
+	int64_t min_ms; /* first wait, before jitter */
+	int64_t max_ms; /* no wait is longer */
+	unsigned tries; /* since the last reset */
+};
+
+/*
+ * backoff_next_ms(b):
+ * min · 2^tries, at most max, minus up to half of it at random; counts a try.
+ * At least 1.
+ */
+int64_t backoff_next_ms(struct backoff *b);
+
+/* backoff_reset(b): The next wait is the first again. */
+void backoff_reset(struct backoff *b);
 
 #endif /* !CORE_RATE_H */

@@ -10,7 +10,7 @@ struct rc_row {
 
 static const struct rc_row rows[RC_N] = {
 	[RC_OK] = { "ok", 200 },
-	[RC_AGAIN] = { "overloaded", 503 },
+	[RC_RETRY] = { "overloaded", 503 },
 	[RC_TIMEOUT] = { "deadline_exceeded", 504 },
 	[RC_DOWN] = { "unavailable", 503 },
 	[RC_NOENT] = { "not_found", 404 },

@@ -12,7 +12,7 @@
 
 enum rc {
 	RC_OK = 0,
-	RC_AGAIN,    /* a queue is full: try later */
+	RC_RETRY,    /* a queue is full: try later */
 	RC_TIMEOUT,  /* the deadline passed */
 	RC_DOWN,     /* a dependency cannot be reached */
 	RC_NOENT,    /* no such thing */

@@ -129,7 +129,7 @@ str_trim(struct str s)
 }
 
 struct str
-str_cut(struct str *s, char sep)
+str_split(struct str *s, char sep)
 {
 	struct str head = *s;
 	const char *at = s->n != 0 ? memchr(s->p, sep, s->n) : NULL;

@@ -59,11 +59,11 @@ ptrdiff_t str_find(struct str s, struct str needle);
 struct str str_trim(struct str s);
 
 /*
- * str_cut(s, sep, rest):
+ * str_split(s, sep, rest):
  * The part of *s before the first byte sep; *s becomes what follows it, absent
  * when there was no sep.  Call it until s->p is NULL to walk all parts.
  */
-struct str str_cut(struct str *s, char sep);
+struct str str_split(struct str *s, char sep);
 
 /*
  * str_to_i64(s, min, max, out), str_to_f64(s, min, max, out):

@@ -183,13 +183,13 @@ all_have_schemes(struct str urls)
 	struct str rest = urls;
 
 	while (rest.p != NULL)
-		if (str_find(str_cut(&rest, ','), STR("://")) < 0)
+		if (str_find(str_split(&rest, ','), STR("://")) < 0)
 			return false;
 	return true;
 }
 
 void
-url_show(struct str urls, struct buf *out)
+url_redact(struct str urls, struct buf *out)
 {
 	struct str rest = urls, one, user;
 	const char *at;
@@ -200,7 +200,7 @@ url_show(struct str urls, struct buf *out)
 		return;
 	}
 	while (rest.n > 0) {
-		one = str_cut(&rest, ',');
+		one = str_split(&rest, ',');
 		lead = (size_t)str_find(one, STR("://")) + 3;
 		user = (struct str){ one.p + lead, one.n - lead };
 		/* The last @, because people do not escape those of

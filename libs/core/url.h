@@ -36,11 +36,11 @@ struct url {
 enum rc url_parse(struct str s, struct url *u, const char **why) RC_CHECK;
 
 /*
- * url_show(urls, out):
+ * url_redact(urls, out):
  * Append addresses with commas between them as they may be shown: "***" for
  * user and password, and for all of it where it is not plain what they are.
  */
-void url_show(struct str urls, struct buf *out);
+void url_redact(struct str urls, struct buf *out);
 
 /*
  * url_unescape(s, dst, size):

@@ -177,7 +177,7 @@ worker_run(struct worker_pool *p, loop_fn work, loop_fn done, void *arg)
 	if (p->ending)
 		rc = RC_DOWN;
 	else if (p->n_waiting >= p->queue_max)
-		rc = RC_AGAIN;
+		rc = RC_RETRY;
 	else {
 		j = mem_alloc(sizeof(*j));
 		j->work = work;

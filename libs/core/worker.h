@@ -24,7 +24,7 @@ struct worker_pool *worker_new(
  * worker_run(p, work, done, arg):
  * Call work(arg) on a pool thread, then done(arg) on the loop, exactly once
  * each (work() is left out if worker_free() came first).  done() takes no room
- * in the loop's inbox and comes after loop_close() too.  RC_AGAIN if the queue
+ * in the loop's inbox and comes after loop_close() too.  RC_RETRY if the queue
  * is full, RC_DOWN in worker_free(); nothing is called then.  Loop thread.
  */
 enum rc worker_run(

@@ -150,7 +150,7 @@ finish(struct httpc_call *call, enum rc rc)
 	if (call->state == CALL_DEAD) {
 		c->ndead--;
 	} else {
-		struct httpc_answer a = { .status = httpc_status(call),
+		struct httpc_response a = { .status = httpc_status(call),
 			.body = buf_str(&call->body),
 			.retry_after_ms = retry_after_ms(call),
 			.why = call_why(call) };
@@ -346,7 +346,7 @@ httpc_start(
 	if (c->closing)
 		return RC_DOWN;
 	if (c->nqueue >= c->queue_max)
-		return RC_AGAIN;
+		return RC_RETRY;
 	enum rc rc = call_new(c, rq, &call);
 	if (rc != RC_OK)
 		return rc;
@@ -407,7 +407,7 @@ httpc_active(const struct httpc *c)
 }
 
 size_t
-httpc_waiting(const struct httpc *c)
+httpc_queued(const struct httpc *c)
 {
 	return c->nqueue;
 }

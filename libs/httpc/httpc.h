@@ -43,7 +43,7 @@ struct httpc_opts {
 };
 
 /* What came; valid until the callback that is given it returns. */
-struct httpc_answer {
+struct httpc_response {
 	int status;             /* 0: no answer came */
 	struct str body;        /* what on_chunk did not take */
 	int64_t retry_after_ms; /* Retry-After(-Ms); -1: there is none */
@@ -65,7 +65,7 @@ typedef enum rc (*httpc_chunk_fn)(
  * The call is freed when it returns.
  */
 typedef void (*httpc_done_fn)(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *answer);
+    const struct httpc_response *answer);
 
 /* All texts are copied. */
 struct httpc_request {
@@ -99,7 +99,7 @@ void httpc_free(struct httpc *c);
 /*
  * httpc_start(c, rq, out):
  * Start a call.  RC_INVALID for a URL that is not http(s), for a method or
- * header that would break the request, and without a deadline; RC_AGAIN if
+ * header that would break the request, and without a deadline; RC_RETRY if
  * queue_max calls wait.  *out (out may be NULL) is valid until on_done.
  */
 enum rc httpc_start(struct httpc *c, const struct httpc_request *rq,
@@ -116,8 +116,8 @@ void httpc_cancel(struct httpc_call *call);
 int httpc_status(const struct httpc_call *call);
 struct str httpc_header(const struct httpc_call *call, const char *name);
 
-/* httpc_active(c), httpc_waiting(c): Calls under way; calls in the queue. */
+/* httpc_active(c), httpc_queued(c): Calls under way; calls in the queue. */
 size_t httpc_active(const struct httpc *c);
-size_t httpc_waiting(const struct httpc *c);
+size_t httpc_queued(const struct httpc *c);
 
 #endif /* !HTTPC_HTTPC_H */

@@ -45,7 +45,7 @@ code_of(int status)
 	case 431:
 		return "header_too_large";
 	case 503:
-		return rc_name(RC_AGAIN);
+		return rc_name(RC_RETRY);
 	case 505:
 		return "http_version_not_supported";
 	default:
@@ -71,7 +71,7 @@ refuse_load(struct serving *s, enum server_refusal why, const char *text)
 	metric_add(s->h->refused[why], 1);
 	s->a.retry_after_s = 1;
 	s->a.close = true;
-	return refuse(s, 503, rc_name(RC_AGAIN), text);
+	return refuse(s, 503, rc_name(RC_RETRY), text);
 }
 
 /* An address that stands for many, and has the limits of one. */
@@ -145,7 +145,8 @@ admit(struct serving *s)
 		return true;
 	/* Idle connections, and bodies that do not come, let theirs go. */
 	size_t reading = atomic_load(&s->h->reading);
-	if (atomic_load(&s->h->busy) + HTTPD_SPARE > s->h->workers + reading)
+	if (atomic_load(&s->h->busy) + HTTPD_SPARE_WORKERS >
+	    s->h->workers + reading)
 		return refuse_load(s, SERVER_BUSY, "too many requests at once");
 	return true;
 }
@@ -330,7 +331,7 @@ wait_for(struct serving *s, enum req_state *state)
 	int fd = -1;
 	enum rc rc;
 
-	while ((rc = req_wait(s->r, state)) == RC_AGAIN) {
+	while ((rc = req_wait(s->r, state)) == RC_RETRY) {
 		if (watch_gone(s->h, s->r, &fd)) {
 			req_leave(s->r);
 			rc = RC_NOENT;

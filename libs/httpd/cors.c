@@ -27,16 +27,16 @@ is_authority(struct str s)
 	int64_t n;
 
 	if (s.n > 0 && s.p[0] == '[') {
-		host = str_cut(&port, ']');
+		host = str_split(&port, ']');
 		if (port.p == NULL || host.n < 2 ||
 		    !all_of((struct str){ host.p + 1, host.n - 1 }, ":."))
 			return false;
 		if (port.n == 0)
 			return true;
-		if (str_cut(&port, ':').n > 0)
+		if (str_split(&port, ':').n > 0)
 			return false;
 	} else {
-		host = str_cut(&port, ':');
+		host = str_split(&port, ':');
 		if (!all_of(host, ".-_"))
 			return false;
 		if (port.p == NULL)
@@ -69,7 +69,7 @@ cors_read(struct str list, struct cors *c)
 		return RC_OK;
 	}
 	while (list.p != NULL) {
-		struct str origin = str_trim(str_cut(&list, ','));
+		struct str origin = str_trim(str_split(&list, ','));
 
 		if (c->n == CORS_MAX)
 			return RC_TOOBIG;

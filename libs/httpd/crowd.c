@@ -86,7 +86,7 @@ is_slow(const struct roster_one *o, struct mono now)
 static bool
 is_scarce(const struct httpd *h)
 {
-	return atomic_load(&h->connections) + HTTPD_SPARE >= h->workers;
+	return atomic_load(&h->connections) + HTTPD_SPARE_WORKERS >= h->workers;
 }
 
 static size_t
@@ -187,7 +187,7 @@ crowd_new(struct httpd *h)
 	pthread_condattr_t attr;
 
 	c->h = h;
-	c->enough = h->workers - HTTPD_SPARE - 1;
+	c->enough = h->workers - HTTPD_SPARE_WORKERS - 1;
 	if (c->enough > h->per_address)
 		c->enough = h->per_address;
 	pthread_condattr_init(&attr);

@@ -8,8 +8,8 @@
  * - while there are more than one address may have: it cuts those over the
  *   limit that have no request in hand (one that has so many requests in hand
  *   is answered 429: gate.h);
- * - while all workers but HTTPD_SPARE are held: it cuts those of any address
- *   that have no request in hand, and have said nothing new, after
+ * - while all workers but HTTPD_SPARE_WORKERS are held: it cuts those of any
+ * address that have no request in hand, and have said nothing new, after
  *   CROWD_IDLE_MS, and those whose body has not come after CROWD_BODY_MS.
  */
 #ifndef HTTPD_CROWD_H

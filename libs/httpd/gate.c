@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "core/map.h"
 #include "core/mem.h"
 #include "core/rate.h"
-#include "core/tally.h"
 
 struct gate {
 	pthread_mutex_t lock; /* guards all of it */
@@ -61,9 +61,9 @@ gate_enter(struct gate *g, const struct peer *p)
 	if (g->at_once == 0)
 		return true;
 	pthread_mutex_lock(&g->lock);
-	bool ok = tally_of(g->open, key_of(p)) < g->at_once;
+	bool ok = tally_count(g->open, key_of(p)) < g->at_once;
 	if (ok)
-		tally_more(g->open, key_of(p));
+		tally_increment(g->open, key_of(p));
 	pthread_mutex_unlock(&g->lock);
 	return ok;
 }
@@ -74,6 +74,6 @@ gate_leave(struct gate *g, const struct peer *p)
 	if (g->at_once == 0)
 		return;
 	pthread_mutex_lock(&g->lock);
-	tally_less(g->open, key_of(p));
+	tally_decrement(g->open, key_of(p));
 	pthread_mutex_unlock(&g->lock);
 }

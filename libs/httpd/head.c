@@ -19,7 +19,7 @@ bool
 head_has_token(struct str value, struct str token)
 {
 	while (value.p != NULL)
-		if (str_eq_nocase(str_trim(str_cut(&value, ',')), token))
+		if (str_eq_nocase(str_trim(str_split(&value, ',')), token))
 			return true;
 	return false;
 }
@@ -107,7 +107,7 @@ head_read(
 	type = head_find(fields, n, STR("Content-Type"));
 	/* Without a type a browser sends any page's body unasked. */
 	if (type.p != NULL)
-		h->json = is_json(str_trim(str_cut(&type, ';')));
+		h->json = is_json(str_trim(str_split(&type, ';')));
 	else
 		h->json = head_find(fields, n, STR("Origin")).p == NULL;
 	expect = str_trim(head_find(fields, n, STR("Expect")));

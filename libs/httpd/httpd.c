@@ -36,7 +36,7 @@ read_addr(const char *addr, struct in_addr *in)
 
 	if (rest.p == NULL || rest.n == 0 || rest.p[0] == '[')
 		return "IPv4 only: a.b.c.d:port";
-	struct str name = str_cut(&rest, ':');
+	struct str name = str_split(&rest, ':');
 	str_copy(name, host, sizeof(host));
 	if (name.n < sizeof(host) && inet_pton(AF_INET, host, in) == 1 &&
 	    str_to_i64(rest, 0, 65535, &port) == RC_OK)
@@ -45,7 +45,7 @@ read_addr(const char *addr, struct in_addr *in)
 }
 
 const char *
-httpd_addr_fault(const char *addr)
+httpd_addr_error(const char *addr)
 {
 	struct in_addr in;
 
@@ -76,7 +76,7 @@ read_lists(const struct httpd_opts *o, struct peer_nets *nets, struct cors *c)
 }
 
 const char *
-httpd_opts_wrong(const struct httpd_opts *o)
+httpd_opts_error(const struct httpd_opts *o)
 {
 	struct peer_nets nets;
 	struct cors cors;
@@ -87,13 +87,13 @@ httpd_opts_wrong(const struct httpd_opts *o)
 static bool
 opts_ok(const struct httpd_opts *o, struct in_addr *in)
 {
-	if (o->loop == NULL || o->workers <= HTTPD_SPARE ||
+	if (o->loop == NULL || o->workers <= HTTPD_SPARE_WORKERS ||
 	    o->timeout_ms <= 0 || (o->rate_per_s > 0 && o->rate_burst <= 0)) {
 		log_error("httpd.bad_options", LOG_I("workers", o->workers),
 		    LOG_I("timeout_ms", o->timeout_ms));
 		return false;
 	}
-	const char *why = httpd_opts_wrong(o);
+	const char *why = httpd_opts_error(o);
 	if (why != NULL) {
 		log_error("httpd.bad_list", LOG_S("why", why));
 		return false;

@@ -33,10 +33,10 @@
  * if it is allowed (Access-Control-Allow-Origin, Vary), and a preflight OPTIONS
  * of such a page to a known path is answered 204 with what may be sent.  A page
  * that is not allowed is served like any other client, unless the handler asks
- * (httpd_req_is_foreign()): browsers keep the answer from it.  A body without a
- * Content-Type that a page sends is answered 415, since a browser would ask
- * nobody before.  "*" lets any page read what it has a token for; cookies are
- * never allowed.
+ * (httpd_req_is_cross_origin()): browsers keep the answer from it.  A body
+ * without a Content-Type that a page sends is answered 415, since a browser
+ * would ask nobody before.  "*" lets any page read what it has a token for;
+ * cookies are never allowed.
  *
  * Answers carry the request's traceparent; those with status 429 and 503 have
  * Retry-After, those with 401 WWW-Authenticate.  Connections are kept for 1 s,
@@ -59,23 +59,23 @@
 /* Largest request body in bytes. */
 #define HTTPD_BODY_MAX (1024 * 1024)
 /* Largest answer in bytes; a longer one is answered 500. */
-#define HTTPD_ANSWER_MAX (16 * 1024 * 1024)
+#define HTTPD_RESPONSE_MAX (16 * 1024 * 1024)
 /* Events of a stream that may wait before one more is refused, in bytes. */
 #define HTTPD_STREAM_MAX (256 * 1024)
 
 /* Workers that are kept free to refuse with, and to serve direct routes. */
-#define HTTPD_SPARE 16
+#define HTTPD_SPARE_WORKERS 16
 
 struct httpd;
 struct httpd_req;
 
-/* Handler: owns r and ends it with one httpd_reply…() now or later. */
-typedef void (*httpd_fn)(void *arg, struct httpd_req *r);
+/* Handler: owns r and ends it with one httpd_respond…() now or later. */
+typedef void (*httpd_handler_fn)(void *arg, struct httpd_req *r);
 
 struct httpd_route {
 	const char *method; /* "POST" */
 	const char *path;   /* "/v1/souls/{id}": {…} is one path segment */
-	httpd_fn fn;
+	httpd_handler_fn fn;
 	void *arg;
 	/*
 	 * Run fn on civetweb's thread instead of the loop: for health checks
@@ -89,7 +89,8 @@ struct httpd_opts {
 	const char *addr; /* "127.0.0.1:9013"; port 0: any free one */
 	const struct httpd_route *routes; /* kept */
 	size_t nroutes;
-	unsigned workers;   /* connections served at one time, > HTTPD_SPARE */
+	unsigned
+	    workers; /* connections served at one time, > HTTPD_SPARE_WORKERS */
 	int64_t timeout_ms; /* after which a request is answered 504 */
 	int64_t comment_ms; /* silence of a stream before a comment; 0: 15 s */
 	/*
@@ -107,17 +108,17 @@ struct httpd_opts {
 };
 
 /*
- * httpd_opts_wrong(o):
+ * httpd_opts_error(o):
  * What is wrong with its two lists, in words that name the variables of which
  * services take them; NULL: nothing.  Pure.
  */
-const char *httpd_opts_wrong(const struct httpd_opts *o);
+const char *httpd_opts_error(const struct httpd_opts *o);
 
 /*
- * httpd_addr_fault(addr):
+ * httpd_addr_error(addr):
  * What is wrong with an address to listen on, a constant; NULL: nothing.  Pure.
  */
-const char *httpd_addr_fault(const char *addr);
+const char *httpd_addr_error(const char *addr);
 
 /*
  * httpd_new(o, out):
@@ -153,14 +154,14 @@ struct str httpd_req_query(struct httpd_req *r, const char *name);
 /* A header, by case-insensitive name; absent if there is none. */
 struct str httpd_req_header(const struct httpd_req *r, const char *name);
 /* How many headers of that name there are. */
-size_t httpd_req_headers(const struct httpd_req *r, const char *name);
+size_t httpd_req_header_count(const struct httpd_req *r, const char *name);
 /*
- * httpd_req_is_foreign(r):
+ * httpd_req_is_cross_origin(r):
  * Whether a browser asks for a web page of another origin (by Origin, or by
  * Sec-Fetch-Site) that cors_origins does not allow.  What changes something
  * must not be done for it: the page need not see the answer.
  */
-bool httpd_req_is_foreign(const struct httpd_req *r);
+bool httpd_req_is_cross_origin(const struct httpd_req *r);
 
 /* The client's address: IPv6 only if a trusted proxy says so. */
 struct str httpd_req_address(const struct httpd_req *r);
@@ -178,7 +179,7 @@ struct wall httpd_req_deadline(const struct httpd_req *r);
 void httpd_on_end(struct httpd_req *r, void (*fn)(void *arg), void *arg);
 
 /*
- * httpd_on_gone(r, fn, arg):
+ * httpd_on_abort(r, fn, arg):
  * Call fn(arg) once, on the loop, when nobody waits for r any more: its client
  * has hung up, its stream was cut, or it was answered 504.  Not called once r
  * has ended; r is still to be ended then.  A client that ends its sending side
@@ -187,7 +188,7 @@ void httpd_on_end(struct httpd_req *r, void (*fn)(void *arg), void *arg);
  * httpd_free().  RC_DOWN if that is so already: fn is not called.
  * Loop thread, once for each r.
  */
-enum rc httpd_on_gone(
+enum rc httpd_on_abort(
     struct httpd_req *r, void (*fn)(void *arg), void *arg) RC_CHECK;
 
 /*
@@ -203,69 +204,69 @@ void httpd_retry_after(struct httpd_req *r, int seconds);
 void httpd_challenge(struct httpd_req *r, const char *error);
 
 /*
- * httpd_reply(r, status, type, body):
+ * httpd_respond(r, status, type, body):
  * Answer and end r; body is copied.  Loop thread (any, for direct routes).
  * Too late (504 was sent) it only ends r.
  */
-void httpd_reply(
+void httpd_respond(
     struct httpd_req *r, int status, const char *type, struct str body);
 
 /*
- * httpd_reply_error(r, rc, text):
+ * httpd_respond_error(r, rc, text):
  * Answer {"error": text, "code": rc_name(rc), "trace_id"} with
  * rc_http_status(rc) and end r.
  */
-void httpd_reply_error(struct httpd_req *r, enum rc rc, const char *text);
+void httpd_respond_error(struct httpd_req *r, enum rc rc, const char *text);
 
 /*
- * Server-sent events: httpd_stream() answers 200 text/event-stream and leaves r
- * open; httpd_stream_send() queues one event (event and id may be NULL);
+ * Server-sent events: httpd_sse_start() answers 200 text/event-stream and
+ * leaves r open; httpd_sse_send() queues one event (event and id may be NULL);
  * httpd_stream_end() closes and ends r.  A comment is sent every 15 s;
- * httpd_stream_comment() queues one of the caller's, a single line.
+ * httpd_sse_comment() queues one of the caller's, a single line.
  *
  * Sending is RC_TOOBIG if the reader is so slow that over HTTPD_STREAM_MAX
  * bytes wait already (the stream is then closed: it can resume by id) or the
- * event alone is over HTTPD_ANSWER_MAX, RC_DOWN if the reader has gone,
+ * event alone is over HTTPD_RESPONSE_MAX, RC_DOWN if the reader has gone,
  * RC_INVALID if event, id or comment has a line's end (nothing is sent).  In
  * any case the caller still ends r.
  *
- * httpd_stream_waiting(): Bytes that wait for the reader.
+ * httpd_stream_pending(): Bytes that wait for the reader.
  */
-void httpd_stream(struct httpd_req *r);
-enum rc httpd_stream_send(struct httpd_req *r, const char *event,
-    const char *id, struct str data) RC_CHECK;
-enum rc httpd_stream_comment(struct httpd_req *r, const char *text) RC_CHECK;
-size_t httpd_stream_waiting(struct httpd_req *r);
+void httpd_sse_start(struct httpd_req *r);
+enum rc httpd_sse_send(struct httpd_req *r, const char *event, const char *id,
+    struct str data) RC_CHECK;
+enum rc httpd_sse_comment(struct httpd_req *r, const char *text) RC_CHECK;
+size_t httpd_stream_pending(struct httpd_req *r);
 void httpd_stream_end(struct httpd_req *r);
 
 /*
- * httpd_stream_cut(r):
+ * httpd_stream_abort(r):
  * Close the connection of a stream, of events or lines, now, as if its reader
- * were too slow: sending is RC_TOOBIG, httpd_on_gone() tells.  The handler
+ * were too slow: sending is RC_TOOBIG, httpd_on_abort() tells.  The handler
  * still ends r.
  */
-void httpd_stream_cut(struct httpd_req *r);
+void httpd_stream_abort(struct httpd_req *r);
 
 /*
- * JSON lines: httpd_lines() answers 200 application/x-ndjson and leaves r open;
- * httpd_lines_send() queues whole lines, each with its end, and fails as
- * httpd_stream_send(); nothing else is sent.  Before httpd_stream_end() the
- * handler may say by httpd_lines_cut() that it could not send all: the
+ * JSON lines: httpd_lines_start() answers 200 application/x-ndjson and leaves r
+ * open; httpd_lines_send() queues whole lines, each with its end, and fails as
+ * httpd_sse_send(); nothing else is sent.  Before httpd_stream_end() the
+ * handler may say by httpd_lines_truncate() that it could not send all: the
  * connection then ends before the answer does, which every client notices but
  * one of HTTP/1.0.
  */
-void httpd_lines(struct httpd_req *r);
+void httpd_lines_start(struct httpd_req *r);
 enum rc httpd_lines_send(struct httpd_req *r, struct str lines) RC_CHECK;
-void httpd_lines_cut(struct httpd_req *r);
+void httpd_lines_truncate(struct httpd_req *r);
 
 /*
  * An answer made by its handler to the last byte, for simulated servers and
- * their faults: httpd_raw() leaves r open and sends nothing, not even a head;
- * status is what is counted.  httpd_raw_send() queues bytes and fails as
- * httpd_stream_send(); httpd_stream_end() closes the connection, unless keep,
+ * their faults: httpd_raw_start() leaves r open and sends nothing, not even a
+ * head; status is what is counted.  httpd_raw_send() queues bytes and fails as
+ * httpd_sse_send(); httpd_stream_end() closes the connection, unless keep,
  * and ends r.
  */
-void httpd_raw(struct httpd_req *r, int status, bool keep);
+void httpd_raw_start(struct httpd_req *r, int status, bool keep);
 enum rc httpd_raw_send(struct httpd_req *r, struct str bytes) RC_CHECK;
 
 #endif /* !HTTPD_HTTPD_H */

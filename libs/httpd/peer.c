@@ -107,7 +107,7 @@ static enum rc
 read_net(struct str s, uint32_t *addr, uint32_t *mask)
 {
 	struct str bits = s;
-	struct str name = str_cut(&bits, '/');
+	struct str name = str_split(&bits, '/');
 	int64_t n = 32;
 
 	if (read_v4(name, addr) != RC_OK)
@@ -125,7 +125,7 @@ peer_nets_read(struct str list, struct peer_nets *nets)
 	if (str_trim(list).n == 0)
 		return RC_OK;
 	while (list.p != NULL) {
-		struct str s = str_trim(str_cut(&list, ','));
+		struct str s = str_trim(str_split(&list, ','));
 		size_t i = nets->n;
 
 		if (i == PEER_NETS_MAX)

@@ -100,7 +100,8 @@ httpd_challenge(struct httpd_req *r, const char *error)
 }
 
 void
-httpd_reply(struct httpd_req *r, int status, const char *type, struct str body)
+httpd_respond(
+    struct httpd_req *r, int status, const char *type, struct str body)
 {
 	req_forget(r);
 	req_answer(r, status, type, body);
@@ -108,7 +109,7 @@ httpd_reply(struct httpd_req *r, int status, const char *type, struct str body)
 }
 
 void
-httpd_reply_error(struct httpd_req *r, enum rc rc, const char *text)
+httpd_respond_error(struct httpd_req *r, enum rc rc, const char *text)
 {
 	req_forget(r);
 	req_answer_error(r, rc_http_status(rc), rc_name(rc), text);

@@ -30,7 +30,7 @@ req_new(void)
 	pthread_mutex_init(&r->lock, NULL);
 	r->refs = 1;
 	buf_init(&r->body, HTTPD_BODY_MAX);
-	buf_init(&r->out, HTTPD_ANSWER_MAX);
+	buf_init(&r->out, HTTPD_RESPONSE_MAX);
 	return r;
 }
 
@@ -64,7 +64,7 @@ req_left(struct httpd_req *r)
 }
 
 enum rc
-httpd_on_gone(struct httpd_req *r, void (*fn)(void *arg), void *arg)
+httpd_on_abort(struct httpd_req *r, void (*fn)(void *arg), void *arg)
 {
 	bool gone;
 
@@ -156,7 +156,7 @@ req_tell_gone(struct httpd_req *r, struct loop *l)
 		r->watched = false;
 		req_share(r);
 		while (
-		    (rc = loop_post(l, on_gone, r)) == RC_AGAIN && !r->closing)
+		    (rc = loop_post(l, on_gone, r)) == RC_RETRY && !r->closing)
 			wait_until(r, mono_add_ms(clock_mono(), INBOX_MS));
 		if (rc != RC_OK)
 			atomic_fetch_sub(&r->refs, 1);
@@ -188,7 +188,7 @@ req_wait(struct httpd_req *r, enum req_state *state)
 		if (wait_until(r, until))
 			continue;
 		if (until.ns < r->due.ns && r->state == REQ_OPEN)
-			rc = RC_AGAIN;
+			rc = RC_RETRY;
 		break;
 	}
 	*state = r->state;
@@ -220,7 +220,7 @@ req_stream_next(struct httpd_req *r, struct mono until, struct buf *chunk)
 		struct mono look = look_at(r, until, STREAM_LOOK_MS);
 		if (wait_until(r, look))
 			continue;
-		rc = look.ns < until.ns ? RC_AGAIN : RC_TIMEOUT;
+		rc = look.ns < until.ns ? RC_RETRY : RC_TIMEOUT;
 		break;
 	}
 	if (r->closing || r->over) {
@@ -270,7 +270,7 @@ httpd_req_header(const struct httpd_req *r, const char *name)
 }
 
 size_t
-httpd_req_headers(const struct httpd_req *r, const char *name)
+httpd_req_header_count(const struct httpd_req *r, const char *name)
 {
 	size_t i, n = 0;
 
@@ -293,9 +293,9 @@ is_own_origin(struct str origin, struct str host)
 }
 
 bool
-httpd_req_is_foreign(const struct httpd_req *r)
+httpd_req_is_cross_origin(const struct httpd_req *r)
 {
-	size_t origins = httpd_req_headers(r, "Origin");
+	size_t origins = httpd_req_header_count(r, "Origin");
 
 	if (r->allow_origin.p != NULL)
 		return false;

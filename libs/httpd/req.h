@@ -62,7 +62,7 @@ struct httpd_req {
 	int remote_port;
 	char remote_addr[PEER_TEXT_MAX];
 
-	/* Of the loop: see httpd_on_gone(). */
+	/* Of the loop: see httpd_on_abort(). */
 	void (*gone)(void *arg);
 	void *gone_arg;
 
@@ -122,7 +122,7 @@ void req_close(struct httpd_req *r);
  * req_wait(r, state):
  * Worker: wait for the answer until r->due.  RC_OK when there is one, which
  * then does not change any more, or a stream has begun; *state says which.
- * RC_AGAIN: it is time to look whether the client is still there.
+ * RC_RETRY: it is time to look whether the client is still there.
  * RC_TIMEOUT and RC_DOWN (the server stops) leave r to the handler: what it
  * answers later is dropped.
  */
@@ -134,7 +134,7 @@ void req_leave(struct httpd_req *r);
 /*
  * req_stream_next(r, until, chunk):
  * Worker: wait for bytes of the stream and swap them into chunk, which is
- * emptied first.  RC_OK; RC_TIMEOUT if there were none until then; RC_AGAIN as
+ * emptied first.  RC_OK; RC_TIMEOUT if there were none until then; RC_RETRY as
  * of req_wait(); RC_NOENT
  * when the stream has ended and all was taken; RC_DOWN if the server stops or
  * the reader was too slow.

@@ -22,7 +22,7 @@ route_check(const struct httpd_route *r)
 		return RC_INVALID;
 	struct str rest = str_of(r->path + 1);
 	while (rest.p != NULL) {
-		struct str segment = str_cut(&rest, '/');
+		struct str segment = str_split(&rest, '/');
 		segments++;
 		if (is_param(segment))
 			params++;
@@ -46,7 +46,7 @@ fits(const char *path, const struct uri *u, unsigned *rank)
 
 	*rank = 0;
 	for (i = 0; i < u->nsegments && rest.p != NULL; i++) {
-		struct str want = str_cut(&rest, '/');
+		struct str want = str_split(&rest, '/');
 		bool param = is_param(want);
 		if (param ? u->segments[i].n == 0
 			  : !str_eq(want, u->segments[i]))
@@ -64,7 +64,7 @@ take_params(const char *path, const struct uri *u, struct route_match *m)
 
 	m->nparams = 0;
 	for (i = 0; i < u->nsegments && rest.p != NULL; i++)
-		if (is_param(str_cut(&rest, '/')) &&
+		if (is_param(str_split(&rest, '/')) &&
 		    m->nparams < ROUTE_PARAMS_MAX)
 			m->params[m->nparams++] = u->segments[i];
 }

@@ -220,22 +220,22 @@ static bool
 send_events(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
 	bool chunked = r->http11 && !r->raw;
-	struct buf chunk = BUF_INIT(HTTPD_ANSWER_MAX);
-	struct buf frame = BUF_INIT(HTTPD_ANSWER_MAX + 64);
+	struct buf chunk = BUF_INIT(HTTPD_RESPONSE_MAX);
+	struct buf frame = BUF_INIT(HTTPD_RESPONSE_MAX + 64);
 	struct mono until = mono_add_ms(clock_mono(), h->comment_ms);
 	int fd = -1;
 	bool ok = true;
 	enum rc rc = RC_OK;
 
-	while (ok && (rc == RC_OK || rc == RC_TIMEOUT || rc == RC_AGAIN)) {
+	while (ok && (rc == RC_OK || rc == RC_TIMEOUT || rc == RC_RETRY)) {
 		rc = req_stream_next(r, until, &chunk);
 		if (rc == RC_OK)
 			ok = send_chunk(c, &frame, buf_str(&chunk), chunked);
 		else if (rc == RC_TIMEOUT && !r->raw && !r->lines)
 			ok = send_chunk(c, &frame, STR(COMMENT), chunked);
-		else if (rc == RC_AGAIN)
+		else if (rc == RC_RETRY)
 			ok = !watch_gone(h, r, &fd);
-		if (rc != RC_AGAIN)
+		if (rc != RC_RETRY)
 			until = mono_add_ms(clock_mono(), h->comment_ms);
 	}
 	/* Nobody changes it any more. */

@@ -29,19 +29,19 @@ begin(struct httpd_req *r, int status, enum form form)
 }
 
 void
-httpd_stream(struct httpd_req *r)
+httpd_sse_start(struct httpd_req *r)
 {
 	begin(r, 200, FORM_EVENTS);
 }
 
 void
-httpd_lines(struct httpd_req *r)
+httpd_lines_start(struct httpd_req *r)
 {
 	begin(r, 200, FORM_LINES);
 }
 
 void
-httpd_lines_cut(struct httpd_req *r)
+httpd_lines_truncate(struct httpd_req *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->cut = true;
@@ -49,7 +49,7 @@ httpd_lines_cut(struct httpd_req *r)
 }
 
 void
-httpd_raw(struct httpd_req *r, int status, bool keep)
+httpd_raw_start(struct httpd_req *r, int status, bool keep)
 {
 	begin(r, status, keep ? FORM_RAW_KEEP : FORM_RAW);
 }
@@ -138,7 +138,7 @@ queue(struct httpd_req *r, const struct part *p)
 }
 
 size_t
-httpd_stream_waiting(struct httpd_req *r)
+httpd_stream_pending(struct httpd_req *r)
 {
 	pthread_mutex_lock(&r->lock);
 	size_t n = r->out.n;
@@ -147,7 +147,7 @@ httpd_stream_waiting(struct httpd_req *r)
 }
 
 enum rc
-httpd_stream_comment(struct httpd_req *r, const char *text)
+httpd_sse_comment(struct httpd_req *r, const char *text)
 {
 	if (!one_line(text))
 		return RC_INVALID;
@@ -155,7 +155,7 @@ httpd_stream_comment(struct httpd_req *r, const char *text)
 }
 
 enum rc
-httpd_stream_send(
+httpd_sse_send(
     struct httpd_req *r, const char *event, const char *id, struct str data)
 {
 	if (!one_line(event) || !one_line(id))
@@ -177,7 +177,7 @@ httpd_lines_send(struct httpd_req *r, struct str lines)
 }
 
 void
-httpd_stream_cut(struct httpd_req *r)
+httpd_stream_abort(struct httpd_req *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->over = true;

@@ -11,7 +11,7 @@
 #include "core/mem.h"
 #include "llm/extra.h"
 #include "wire/out.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 
 #define FIELD_MAX 1024
 /* What is used of a turn's id. */

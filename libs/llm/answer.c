@@ -10,7 +10,7 @@ void
 answer_init(struct answer *r, const struct provider *p)
 {
 	*r = (struct answer){ .form = FORM_UNKNOWN };
-	sse_init(&r->sse, LLM_LINE_MAX);
+	sse_reader_init(&r->sse, LLM_LINE_MAX);
 	buf_init(&r->body, WIRE_MESSAGE_MAX);
 	accum_init(&r->accum, &p->o);
 }
@@ -18,7 +18,7 @@ answer_init(struct answer *r, const struct provider *p)
 void
 answer_free(struct answer *r)
 {
-	sse_free(&r->sse);
+	sse_reader_free(&r->sse);
 	buf_free(&r->body);
 	accum_free(&r->accum);
 }
@@ -118,7 +118,7 @@ is_stream(const struct httpc_call *http, struct str begin)
 		return false;
 	if (type.p != NULL &&
 	    str_eq_nocase(
-		str_trim(str_cut(&type, ';')), STR("text/event-stream")))
+		str_trim(str_split(&type, ';')), STR("text/event-stream")))
 		return true;
 	return str_starts(begin, STR("data:")) ||
 	    str_starts(begin, STR("event:"));
@@ -132,7 +132,7 @@ answer_chunk(struct llm_call *call, struct httpc_call *http, struct str chunk)
 	if (r->form == FORM_UNKNOWN)
 		r->form = is_stream(http, chunk) ? FORM_STREAM : FORM_WHOLE;
 	if (r->form == FORM_STREAM)
-		return sse_feed(&r->sse, chunk, on_event, call);
+		return sse_reader_feed(&r->sse, chunk, on_event, call);
 	buf_put_str(&r->body, chunk);
 	return buf_rc(&r->body);
 }
@@ -173,7 +173,7 @@ read_whole(struct llm_call *call, struct llm_result *out)
 }
 
 static void
-judge(struct llm_call *call, enum rc rc, const struct httpc_answer *answer,
+judge(struct llm_call *call, enum rc rc, const struct httpc_response *answer,
     struct llm_result *out)
 {
 	struct answer *r = &call->in;
@@ -194,8 +194,8 @@ judge(struct llm_call *call, enum rc rc, const struct httpc_answer *answer,
 }
 
 void
-answer_end(struct llm_call *call, enum rc rc, const struct httpc_answer *answer,
-    struct llm_result *out)
+answer_end(struct llm_call *call, enum rc rc,
+    const struct httpc_response *answer, struct llm_result *out)
 {
 	struct answer *r = &call->in;
 	const struct provider *p = &call->llm->providers[call->at];

@@ -7,7 +7,7 @@
 #include "llm/anthropic.h"
 #include "llm/extra.h"
 #include "wire/out.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 
 #define MAX_TOKENS 1024
 /* What the user is taken to have said where the talk begins otherwise. */

@@ -10,7 +10,7 @@
 #include "core/buf.h"
 #include "core/loop.h"
 #include "httpc/httpc.h"
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 #include "llm/accum.h"
 #include "llm/fault.h"
 #include "llm/provider.h"
@@ -32,7 +32,7 @@ struct llm {
 /* What has come of the answer to one attempt. */
 struct answer {
 	enum { FORM_UNKNOWN, FORM_STREAM, FORM_WHOLE } form;
-	struct sse sse;
+	struct sse_reader sse;
 	struct buf body; /* of FORM_WHOLE */
 	struct accum accum;
 	enum rc fault_rc; /* of an error in the stream */
@@ -76,7 +76,7 @@ void answer_free(struct answer *r);
 enum rc answer_chunk(
     struct llm_call *call, struct httpc_call *http, struct str chunk) RC_CHECK;
 void answer_end(struct llm_call *call, enum rc rc,
-    const struct httpc_answer *answer, struct llm_result *out);
+    const struct httpc_response *answer, struct llm_result *out);
 
 /* call_provider(call): Who is asked. */
 struct provider *call_provider(const struct llm_call *call);

@@ -51,7 +51,7 @@ show_breaker(struct provider *p)
 static enum rc
 as_cause(enum rc rc)
 {
-	return rc == RC_AGAIN || rc == RC_DENIED || rc == RC_NOENT ? rc
+	return rc == RC_RETRY || rc == RC_DENIED || rc == RC_NOENT ? rc
 								   : RC_DOWN;
 }
 

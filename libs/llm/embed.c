@@ -111,7 +111,7 @@ embed_model(const struct embed *e)
 
 static void
 on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	const double *vectors[EMBED_TEXTS_MAX] = { NULL };
 	struct arena *a = arena_new(WIRE_ARENA_MAX);

@@ -77,7 +77,7 @@ const char *embed_model(const struct embed *e);
 
 /*
  * embed_ask(e, ask):
- * Ask.  RC_DOWN while it rests, RC_AGAIN if too many calls wait, RC_INVALID of
+ * Ask.  RC_DOWN while it rests, RC_RETRY if too many calls wait, RC_INVALID of
  * what is not as above; ask->fn is then not called.
  */
 enum rc embed_ask(struct embed *e, const struct embed_ask *ask) RC_CHECK;

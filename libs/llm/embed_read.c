@@ -44,7 +44,7 @@ sort(struct embed_result *r, const struct wire_llm_embeddings_response *rep,
 }
 
 void
-embed_read(enum rc rc, const struct httpc_answer *answer, struct arena *a,
+embed_read(enum rc rc, const struct httpc_response *answer, struct arena *a,
     const double **vectors, size_t n, struct embed_result *r)
 {
 	struct wire_llm_embeddings_response rep;

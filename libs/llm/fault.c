@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "wire/msgs.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 /* A raw member as text: a string's, anything else as it stands. */
@@ -187,7 +187,7 @@ fault_rc(int status, const struct fault *f)
 		return RC_CONFLICT;
 	case 429:
 	case 529:
-		return RC_AGAIN;
+		return RC_RETRY;
 	default:
 		return status >= 500 ? RC_DOWN : RC_INVALID;
 	}

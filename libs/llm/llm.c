@@ -127,7 +127,7 @@ tell_failure(struct llm_call *call, enum rc rc, struct str why)
 	struct llm_result r = { .rc = rc,
 		.error = why,
 		.reason = call_provider(call)->last_reason,
-		.retry = rc == RC_DOWN || rc == RC_AGAIN,
+		.retry = rc == RC_DOWN || rc == RC_RETRY,
 		.retry_after_ms = call->refused_ms,
 		.text = STR_INIT(""),
 		.reasoning = STR_INIT(""),
@@ -207,7 +207,7 @@ reason_of(enum rc rc, int status)
 		return LLM_REASON_UNAUTHORIZED;
 	if (rc == RC_NOENT)
 		return LLM_REASON_NOT_FOUND;
-	if (rc == RC_AGAIN || status >= 500)
+	if (rc == RC_RETRY || status >= 500)
 		return LLM_REASON_OVERLOADED;
 	if (rc == RC_DOWN || rc == RC_TIMEOUT)
 		return LLM_REASON_UNREACHABLE;
@@ -226,10 +226,10 @@ fail_tell(struct llm_call *call, struct llm_result *r)
 	r->reason = reason_of(r->rc, r->status);
 	reason = llm_reason_name(r->reason);
 	if (key.n > 0) {
-		(void)str_cut(&key, ':');
+		(void)str_split(&key, ':');
 		key = str_trim(key);
 		if (str_starts(key, STR("Bearer ")))
-			(void)str_cut(&key, ' ');
+			(void)str_split(&key, ' ');
 	}
 	says_line(r->error, key, &call->chat, &says);
 	log_warn("llm.failed", LOG_S("provider", p->o.name),
@@ -277,7 +277,7 @@ goes_on(
 
 static void
 on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct llm_call *call = arg;
 	struct llm_result r = { .rc = RC_OK,

@@ -174,7 +174,7 @@ const char *llm_reason_name(enum llm_reason r);
 struct llm_result {
 	/*
 	 * RC_OK; RC_TIMEOUT; RC_DOWN (not reached, cut, 5xx, an error in the
-	 * stream, left alone for such); RC_AGAIN (too many requests, overload);
+	 * stream, left alone for such); RC_RETRY (too many requests, overload);
 	 * RC_DENIED (key, balance, quota); RC_INVALID (refused, or an answer
 	 * that cannot be read); RC_TOOBIG (the conversation or the answer is
 	 * too long); RC_NOENT (no such model or address).
@@ -247,7 +247,7 @@ void llm_free(struct llm *l);
 /*
  * llm_chat(l, chat, out):
  * Ask.  RC_INVALID if a message or tool breaks the interface, RC_TOOBIG over
- * LLM_REQUEST_MAX, RC_AGAIN if too many calls wait.  *out (out may be NULL) is
+ * LLM_REQUEST_MAX, RC_RETRY if too many calls wait.  *out (out may be NULL) is
  * valid until on_done.
  */
 enum rc llm_chat(

@@ -142,12 +142,12 @@ set_headers(struct provider *p, const struct llm_provider *o)
 static char *
 shown_url(const char *url)
 {
-	struct str rest = str_of(url), plain = str_cut(&rest, '?');
+	struct str rest = str_of(url), plain = str_split(&rest, '?');
 	struct buf b = BUF_INIT(URL_MAX);
 
 	rest = plain;
-	plain = str_cut(&rest, '#');
-	url_show(plain, &b);
+	plain = str_split(&rest, '#');
+	url_redact(plain, &b);
 	char *out = str_dup(buf_str(&b));
 	buf_free(&b);
 	return out;

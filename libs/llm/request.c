@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "wire/text.h"
+#include "wire/tree.h"
 
 #define MESSAGES_MAX    1024
 #define TOOLS_MAX       256

@@ -31,7 +31,7 @@ retry_would(const struct retry_facts *f)
 		return false;
 	if (f->word != 0)
 		return f->word > 0;
-	return f->rc == RC_DOWN || f->rc == RC_AGAIN || f->status == 408 ||
+	return f->rc == RC_DOWN || f->rc == RC_RETRY || f->status == 408 ||
 	    f->status == 409;
 }
 

@@ -51,7 +51,7 @@ same(const char *low, const char *text, size_t n)
 static void
 take_first_line(struct line *l, struct str said)
 {
-	struct str rest = str_trim(said), first = str_cut(&rest, '\n');
+	struct str rest = str_trim(said), first = str_split(&rest, '\n');
 	char *escape;
 
 	/* Cut at a whole code point. */

@@ -88,12 +88,12 @@ struct mqtt_opts {
 };
 
 /*
- * mqtt_opts_fault(o):
+ * mqtt_opts_error(o):
  * What is wrong with the URL, the client id, the version, the keepalive, the
  * will or a file, which is read: a constant without a piece of them; NULL:
  * nothing.  Any thread.
  */
-const char *mqtt_opts_fault(const struct mqtt_opts *o);
+const char *mqtt_opts_error(const struct mqtt_opts *o);
 
 /*
  * mqtt_new(o, out):
@@ -134,12 +134,12 @@ typedef void (*mqtt_done_fn)(void *arg, enum rc rc, unsigned reason);
  * exactly once, never from inside mqtt_publish(), with
  *   RC_OK       the broker took it over
  *   RC_NOENT    as RC_OK, but nobody is subscribed (reason 16, MQTT 5 only)
- *   RC_DENIED, RC_AGAIN, RC_INVALID
+ *   RC_DENIED, RC_RETRY, RC_INVALID
  *               the broker refused it: no right, over a quota, otherwise
  *   RC_TIMEOUT  sent, but the connection broke before the answer: unknown
  *   RC_DOWN     not sent, and it never will be: the connection broke first
  * For QoS 0 fn must be NULL.  Otherwise nothing is sent, now or later:
- * RC_DOWN while disconnected; RC_AGAIN over MQTT_OUTSTANDING_MAX messages or
+ * RC_DOWN while disconnected; RC_RETRY over MQTT_OUTSTANDING_MAX messages or
  * MQTT_OUTSTANDING_BYTES_MAX bytes; RC_TOOBIG if a ceiling above, or the
  * broker's own, is passed; RC_INVALID if the topic is empty, not UTF-8 or has
  * wildcards, or the QoS is wrong.  Messages of one QoS keep their order.
@@ -160,7 +160,7 @@ size_t mqtt_outstanding(const struct mqtt *m);
  * mqtt_subscribe(m, filter, qos, fn, arg):
  * Receive what matches filter, now and after every reconnect, until
  * mqtt_unsubscribe().  fn (may be NULL) is called each time the broker has
- * answered, once per connection: RC_OK, or RC_DENIED, RC_AGAIN or RC_INVALID,
+ * answered, once per connection: RC_OK, or RC_DENIED, RC_RETRY or RC_INVALID,
  * as above.  Subscribing again to the same filter replaces it and makes the
  * broker send its retained messages again.  RC_INVALID if filter is not one.
  */

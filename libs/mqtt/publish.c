@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "mqtt/own.h"
-#include "mqtt/topic.h"
+#include "mqtt/mqtt_internal.h"
 
 /* Ids given out since that of the oldest message on the wire; 65535 exist. */
 #define IDS_AHEAD_MAX 60000
@@ -112,7 +111,7 @@ send_qos0(struct mqtt *m, struct pub *p, const char *topic,
 	enum rc rc;
 
 	if (!id_is_free(m))
-		return RC_AGAIN;
+		return RC_RETRY;
 	enlist(m, &m->unwritten, p);
 	rc = hand_over(m, topic, msg);
 	if (rc != RC_OK)
@@ -164,7 +163,7 @@ check(const struct mqtt *m, const struct mqtt_msg *msg, mqtt_done_fn fn,
 		return RC_INVALID;
 	if (m->n_pubs >= MQTT_OUTSTANDING_MAX ||
 	    m->pub_bytes + msg->payload.n > MQTT_OUTSTANDING_BYTES_MAX)
-		return RC_AGAIN;
+		return RC_RETRY;
 	return RC_OK;
 }
 

@@ -10,7 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include "mqtt/own.h"
+#include "mqtt/mqtt_internal.h"
 
 static void
 on_info(const SSL *ssl, int where, int ret)

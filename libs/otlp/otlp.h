@@ -116,10 +116,10 @@ struct otlp_span {
 };
 
 /*
- * otlp_conf_fault(conf):
+ * otlp_conf_error(conf):
  * What is wrong with it: a constant without a piece of it; NULL: nothing. Pure.
  */
-const char *otlp_conf_fault(const struct otlp_conf *conf);
+const char *otlp_conf_error(const struct otlp_conf *conf);
 
 /*
  * otlp_new(opts, out, why):

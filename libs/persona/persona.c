@@ -4,7 +4,7 @@
 #include "persona/persona.h"
 
 #include "core/mem.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 /* What the first letter of each pair adds and the second takes away. */
 static const struct {

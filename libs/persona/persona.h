@@ -50,4 +50,28 @@ enum rc persona_model_of(struct str name, enum persona_model *out) RC_CHECK;
 /* persona_model_name(m): Its name. */
 const char *persona_model_name(enum persona_model m);
 
+/*
+ * clamp: the arithmetic that all formulas of the soul share.
+ */
+/* clamp(x, lo, hi): x kept within [lo, hi]; lo of what is not a number. */
+static inline double
+clamp(double x, double lo, double hi)
+{
+	return x > lo ? (x < hi ? x : hi) : lo;
+}
+
+/* clamp01(x): x kept within [0, 1]; 0 of what is not a number. */
+static inline double
+clamp01(double x)
+{
+	return clamp(x, 0, 1);
+}
+
+/* lerp(a, b, t): The value t of the way from a to b. */
+static inline double
+lerp(double a, double b, double t)
+{
+	return a + (b - a) * t;
+}
+
 #endif /* !PERSONA_PERSONA_H */

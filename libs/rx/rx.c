@@ -19,8 +19,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "core/budget.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "rx/ecma.h"
 

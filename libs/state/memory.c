@@ -308,7 +308,7 @@ read_whole(struct state *s, const struct memory_scope *scope, struct whole *w)
 	for (i = 0; i < TRIES_MAX && rc == RC_OK && w->again; i++)
 		rc = read_all(s, scope, w);
 	if (rc == RC_OK && w->again)
-		rc = RC_AGAIN;
+		rc = RC_RETRY;
 	if (rc != RC_OK) {
 		*out = (struct memory_list){ 0 };
 	} else {

@@ -111,7 +111,7 @@ struct memory_list {
 /*
  * memory_all(s, scope, known, a, out):
  * All items, oldest first, unless the version is still known (0: of no memories
- * ever).  RC_AGAIN if it changed again and again while it was read.
+ * ever).  RC_RETRY if it changed again and again while it was read.
  */
 enum rc memory_all(struct state *s, const struct memory_scope *scope,
     int64_t known, struct arena *a, struct memory_list *out) RC_CHECK;

@@ -4,8 +4,8 @@
 #ifndef STATE_OWN_H
 #define STATE_OWN_H
 
-#include "core/backoff.h"
 #include "core/log.h"
+#include "core/rate.h"
 #include "state/conn.h"
 
 /* A script that s has run before. */

@@ -114,7 +114,7 @@ state_pipe_cmd(struct state_pipe *p, const struct str *args, size_t n)
 	struct entry *e = next_entry(p);
 
 	if (e == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (n == 0)
 		return RC_INVALID;
 	conn_put(&p->out, args, n);
@@ -144,7 +144,7 @@ state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 	char num[STATE_NUM_MAX];
 
 	if (e == NULL)
-		return RC_AGAIN;
+		return RC_RETRY;
 	e->slot = slot_of(p->s, c->script);
 	if (e->slot == NULL)
 		return RC_BUG;
@@ -341,9 +341,9 @@ execute(struct run *r)
 static struct str
 name_of(struct str bytes)
 {
-	(void)str_cut(&bytes, '\n');
-	(void)str_cut(&bytes, '\n');
-	return str_cut(&bytes, '\r');
+	(void)str_split(&bytes, '\n');
+	(void)str_split(&bytes, '\n');
+	return str_split(&bytes, '\r');
 }
 
 /*
@@ -365,7 +365,7 @@ log_refusal(struct state_pipe *p, const struct entry *e)
 		return;
 	}
 	if (log_every(&p->s->log_refused, REFUSE_LOG_S, &missed))
-		log_warn("state.refused", LOG_V("code", str_cut(&text, ' ')),
+		log_warn("state.refused", LOG_V("code", str_split(&text, ' ')),
 		    LOG_V("command",
 			name_of((struct str){
 			    p->out.p + e->start, e->end - e->start })),

@@ -8,7 +8,7 @@
 
 #define LOG_EVERY_S 10
 
-_Static_assert(RC_OK == 0 && RC_AGAIN == 1 && RC_NOENT == 4 && RC_DENIED == 7 &&
+_Static_assert(RC_OK == 0 && RC_RETRY == 1 && RC_NOENT == 4 && RC_DENIED == 7 &&
 	RC_CONFLICT == 8,
     "scripts answer with these numbers");
 
@@ -138,8 +138,8 @@ record_status(const struct state_reply *r, size_t want)
 	switch (state_reply_int(first)) {
 	case RC_OK:
 		return n >= want ? RC_OK : RC_BUG;
-	case RC_AGAIN:
-		return RC_AGAIN;
+	case RC_RETRY:
+		return RC_RETRY;
 	case RC_NOENT:
 		return RC_NOENT;
 	case RC_DENIED:

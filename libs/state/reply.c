@@ -109,8 +109,8 @@ static const struct {
 	{ STR_INIT("NOREPLICAS"), RC_DOWN, false },
 	{ STR_INIT("MISCONF"), RC_DOWN, false },
 	{ STR_INIT("OOM"), RC_DOWN, false },
-	{ STR_INIT("BUSY"), RC_AGAIN, false },
-	{ STR_INIT("TRYAGAIN"), RC_AGAIN, false },
+	{ STR_INIT("BUSY"), RC_RETRY, false },
+	{ STR_INIT("TRYAGAIN"), RC_RETRY, false },
 	{ STR_INIT("BUSYGROUP"), RC_CONFLICT, false },
 };
 

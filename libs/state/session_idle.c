@@ -119,7 +119,7 @@ claimed(
 		member = state_reply_str(state_reply_at(l, 3 * i));
 		idle->due.ms = state_reply_int(state_reply_at(l, 3 * i + 1));
 		idle->claims = state_reply_int(state_reply_at(l, 3 * i + 2));
-		user = str_cut(&member, ':');
+		user = str_split(&member, ':');
 		rc = id_of(user, a, &idle->key.user_id);
 		if (rc == RC_OK)
 			rc = id_of(member, a, &idle->key.session_id);

@@ -27,7 +27,7 @@ struct soul {
 /*
  * soul_create(s, soul, state):
  * RC_CONFLICT if the user has a soul of that name or there is one of that id,
- * RC_AGAIN if he has SOUL_LIST_MAX.  state is the first emotional state,
+ * RC_RETRY if he has SOUL_LIST_MAX.  state is the first emotional state,
  * version 1.
  */
 enum rc soul_create(

@@ -16,7 +16,7 @@
  *               server that hung still finds it in its socket), or never.
  *               Repeat only what may happen twice.
  *   RC_DENIED   not executed: the credentials or rights do not suffice.
- *   RC_AGAIN    not executed: busy with a script.
+ *   RC_RETRY    not executed: busy with a script.
  *   RC_CONFLICT not executed: the consumer group exists.
  *   RC_INVALID  the server refused it: unknown command, wrong type, ….  Not
  *               executed, but a script's writes before the fault remain.
@@ -188,7 +188,7 @@ void state_pipe_free(struct state_pipe *p);
 /*
  * state_pipe_cmd(p, args, n), state_pipe_eval(p, c):
  * Queue a command or a script (arguments are copied); the first since p was
- * made or run empties p first.  RC_AGAIN if p is full, RC_TOOBIG over
+ * made or run empties p first.  RC_RETRY if p is full, RC_TOOBIG over
  * STATE_SEND_MAX; what is queued stays.
  */
 enum rc state_pipe_cmd(

@@ -195,7 +195,7 @@ enum rc terminal_is_at(struct state *s, struct str id, struct str broker,
  * terminal_bind(s, id, user, soul):
  * Bind to the soul.  RC_NOENT if there is no such soul, RC_DENIED if it belongs
  * to another user, RC_CONFLICT if the terminal is bound by another user,
- * RC_AGAIN if the user has bound TERMINAL_LIST_MAX.  Another soul of the same
+ * RC_RETRY if the user has bound TERMINAL_LIST_MAX.  Another soul of the same
  * user replaces the one before.
  */
 enum rc terminal_bind(

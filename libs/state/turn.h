@@ -65,7 +65,7 @@ struct turn_entered {
 /*
  * turn_enter(s, p, e, a, out):
  * Take a place in the session's queue, after turns of dead processes have been
- * evicted, and begin the turn's record (turn_record.h).  RC_AGAIN if
+ * evicted, and begin the turn's record (turn_record.h).  RC_RETRY if
  * TURN_QUEUE_MAX wait.  RC_CONFLICT if the turn has a place already or, with
  * out->first, if it repeats another one of the last 10 minutes; or if it has
  * an end already (turn_abandon()).

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "bus/jetstream.h"
 #include "core/buf.h"
 #include "core/mem.h"
 #include "svc/internal.h"
@@ -25,8 +26,8 @@ static bool
 bus_is_silent(const struct svc *s)
 {
 	return atomic_load(&s->started) &&
-	    ((s->bus != NULL && bus_silent(s->bus)) ||
-		(s->bulk != NULL && bus_silent(s->bulk)));
+	    ((s->bus != NULL && bus_jetstream_silent(s->bus)) ||
+		(s->bulk != NULL && bus_jetstream_silent(s->bulk)));
 }
 
 bool
@@ -50,9 +51,9 @@ on_livez(void *arg, struct httpd_req *r)
 	struct svc *s = arg;
 
 	if (loop_idle_ms(s->loop) < STUCK_MS)
-		httpd_reply(r, 200, TEXT, STR("ok\n"));
+		httpd_respond(r, 200, TEXT, STR("ok\n"));
 	else
-		httpd_reply(r, 503, TEXT, STR("the loop is stuck\n"));
+		httpd_respond(r, 503, TEXT, STR("the loop is stuck\n"));
 }
 
 static void
@@ -66,7 +67,7 @@ on_readyz(void *arg, struct httpd_req *r)
 		buf_puts(&out, "ok\n");
 		if (s->note != NULL)
 			s->note(s->note_arg, &out);
-		httpd_reply(r, 200, TEXT, buf_str(&out));
+		httpd_respond(r, 200, TEXT, buf_str(&out));
 		buf_free(&out);
 		return;
 	}
@@ -83,7 +84,7 @@ on_readyz(void *arg, struct httpd_req *r)
 			buf_printf(
 			    &out, "%s is not reachable\n", s->needs[i].name);
 	}
-	httpd_reply(r, 503, TEXT, buf_str(&out));
+	httpd_respond(r, 503, TEXT, buf_str(&out));
 	buf_free(&out);
 }
 
@@ -94,7 +95,7 @@ on_metrics(void *arg, struct httpd_req *r)
 	struct buf out = BUF_INIT(METRICS_MAX);
 
 	metric_write(s->metrics, &out);
-	httpd_reply(
+	httpd_respond(
 	    r, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
 	buf_free(&out);
 }
@@ -125,7 +126,8 @@ enum rc
 svc_admin_start(struct svc *s)
 {
 	static const char *const paths[] = { "/livez", "/readyz", "/metrics" };
-	static const httpd_fn fns[] = { on_livez, on_readyz, on_metrics };
+	static const httpd_handler_fn fns[] = { on_livez, on_readyz,
+		on_metrics };
 	char labels[160];
 	size_t i;
 

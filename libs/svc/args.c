@@ -196,7 +196,7 @@ nats_ok(
     const struct svc_def *def, const struct svc_conf *conf, struct buf *errors)
 {
 	const struct bus_opts o = svc_bus_opts(def, conf);
-	const char *fault = bus_opts_fault(&o);
+	const char *fault = bus_opts_error(&o);
 
 	if (fault != NULL)
 		buf_printf(errors,

@@ -111,7 +111,7 @@ call_end(struct svc_call *c, struct outcome o, struct str body)
 	if (c->streaming)
 		httpd_stream_end(c->http);
 	else if (c->http != NULL)
-		httpd_reply(c->http, o.status, "application/json", body);
+		httpd_respond(c->http, o.status, "application/json", body);
 	else if (!bus_msg_wants_reply(c->msg))
 		bus_msg_free(c->msg);
 	else if (o.rc == RC_OK)
@@ -156,7 +156,7 @@ rc_of(int status)
 	int rc;
 
 	if (status == 429)
-		return RC_AGAIN;
+		return RC_RETRY;
 	if (status == 401)
 		return RC_DENIED;
 	for (rc = RC_OK + 1; rc < RC_N; rc++) {
@@ -218,7 +218,7 @@ svc_progress(struct svc_call *c, const void *msg)
 		return;
 	rc = reply_encode(c, msg, &out);
 	if (rc == RC_OK)
-		rc = bus_progress(c->msg, buf_str(&out));
+		rc = bus_reply_partial(c->msg, buf_str(&out));
 	if (rc != RC_OK)
 		log_debug("svc.progress_lost",
 		    LOG_S("route", c->lane->route->name), LOG_RC(rc));
@@ -229,7 +229,7 @@ void
 svc_reply(struct svc_call *c, const void *msg)
 {
 	struct buf out =
-	    BUF_INIT(c->http != NULL ? HTTPD_ANSWER_MAX : WIRE_MESSAGE_MAX);
+	    BUF_INIT(c->http != NULL ? HTTPD_RESPONSE_MAX : WIRE_MESSAGE_MAX);
 
 	if (reply_encode(c, msg, &out) != RC_OK) {
 		buf_free(&out);
@@ -388,7 +388,8 @@ svc_call_of_http(void *arg, struct httpd_req *r)
 	/* The server's is that of the slowest route, and a little more. */
 	c->deadline.ms = httpd_req_deadline(r).ms - lane->svc->http_timeout_ms +
 	    lane->route->deadline_ms;
-	if (strcmp(lane->route->method, "GET") != 0 && httpd_req_is_foreign(r))
+	if (strcmp(lane->route->method, "GET") != 0 &&
+	    httpd_req_is_cross_origin(r))
 		svc_fail(c, RC_DENIED,
 		    "a web page of another origin may not do this: name its "
 		    "origin in CORS_ORIGINS");

@@ -26,7 +26,7 @@ svc_call_header(const struct svc_call *c, const char *name)
 enum rc
 svc_call_on_gone(struct svc_call *c, void (*fn)(void *arg), void *arg)
 {
-	return c->http != NULL ? httpd_on_gone(c->http, fn, arg) : RC_OK;
+	return c->http != NULL ? httpd_on_abort(c->http, fn, arg) : RC_OK;
 }
 
 struct arena *

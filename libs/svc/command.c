@@ -84,7 +84,7 @@ usage(const struct svc_def *def, const struct svc_command *c, const char *first,
 	struct str rest = str_of(c->usage), form;
 
 	do {
-		form = str_cut(&rest, '\n');
+		form = str_split(&rest, '\n');
 		buf_printf(out, "%-7s%s %s%s%.*s\n", first, def->name, c->name,
 		    form.n > 0 ? " " : "", STR_ARG(form));
 		first = "";

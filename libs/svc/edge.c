@@ -15,16 +15,16 @@ void
 edge_conf_check(
     const struct svc_def *def, const struct svc_conf *conf, struct buf *errors)
 {
-	const char *why = httpd_addr_fault(conf->admin_addr);
+	const char *why = httpd_addr_error(conf->admin_addr);
 
 	if (why != NULL)
 		buf_printf(errors, "ADMIN_ADDR: %s\n", why);
 	if (!svc_def_has_http(def))
 		return;
-	why = httpd_addr_fault(conf->http_addr);
+	why = httpd_addr_error(conf->http_addr);
 	if (why != NULL)
 		buf_printf(errors, "HTTP_ADDR: %s\n", why);
-	why = httpd_opts_wrong(
+	why = httpd_opts_error(
 	    &(struct httpd_opts){ .trusted_proxies = conf->trusted_proxies,
 		.cors_origins = conf->cors_origins });
 	if (why == NULL && !is_guarded(conf) &&

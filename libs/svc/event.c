@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus/stream.h"
-#include "core/backoff.h"
+#include "bus/jetstream.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "svc/internal.h"
 #include "wire/iface.h"
 #include "wire/msgs.h"
@@ -110,7 +110,7 @@ settle(struct pending *p, enum rc rc)
 }
 
 static void
-on_stored(void *arg, enum rc rc, const struct bus_stored *stored)
+on_stored(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct pending *p = arg;
 	struct svc *s = p->s;
@@ -131,7 +131,7 @@ publish(void *arg)
 		.trace = &p->trace,
 		.msg_id = p->msg_id,
 	};
-	struct bus_stored_waiter waiter = { on_stored, p };
+	struct bus_pub_ack_handler waiter = { on_stored, p };
 	enum rc rc = bus_stream_publish(
 	    p->s->events->bus, p->subject, buf_str(&p->data), &meta, waiter);
 
@@ -152,14 +152,14 @@ events(struct svc *s)
 		.max_age_s = MAX_AGE_S,
 		.max_bytes = MAX_BYTES,
 		.duplicates_s = DUPLICATES_S,
-		.as_it_is = strcmp(s->def->name, WIRE_KEEPER_SOUL_EVENTS) != 0,
+		.no_update = strcmp(s->def->name, WIRE_MANAGER_SOUL_EVENTS) != 0,
 	};
 
 	if (s->events != NULL)
 		return s->events;
 	s->events = mem_zalloc(sizeof(*s->events));
 	s->events->bus = s->bulk != NULL ? s->bulk : s->bus;
-	if (bus_stream_keep(s->events->bus, &stream) != RC_OK)
+	if (bus_stream_ensure(s->events->bus, &stream) != RC_OK)
 		abort(); /* it is a constant */
 	TAILQ_INIT(&s->events->list);
 	s->events->m_stored = metric_counter(s->metrics,
@@ -245,7 +245,7 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 		return RC_BUG;
 	}
 	if (ev->n >= PENDING_MAX || ev->bytes >= PENDING_BYTES)
-		return RC_AGAIN;
+		return RC_RETRY;
 	p = mem_zalloc(sizeof(*p));
 	p->s = s;
 	p->until = mono_add_ms(clock_mono(), GIVE_UP_MS);

@@ -30,7 +30,7 @@ struct svc_event {
  * has passed or the program ends (then logged and counted); a drain waits for
  * it 2 s.  Events may arrive in another order.  RC_INVALID if it breaks its
  * schema or an id is not one, RC_BUG if type and desc are no row of
- * wire_events, RC_AGAIN if 1,024 or 16 MiB are on their way, RC_TOOBIG over
+ * wire_events, RC_RETRY if 1,024 or 16 MiB are on their way, RC_TOOBIG over
  * BUS_PAYLOAD_MAX. Loop thread.
  */
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;

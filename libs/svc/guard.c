@@ -226,7 +226,7 @@ placeholder(const struct svc_route *r, size_t i)
 	struct str rest = str_of(r->path), part;
 
 	do {
-		part = str_cut(&rest, '/');
+		part = str_split(&rest, '/');
 		if (part.n > 2 && part.p[0] == '{' && i-- == 0)
 			return (struct str){ part.p + 1, part.n - 2 };
 	} while (rest.p != NULL);
@@ -348,10 +348,10 @@ guard_enter(struct svc_call *c)
 		unauthenticated(c, REFUSAL_HEADER, "invalid_request",
 		    "the access token must be in the Authorization header, not "
 		    "in the address");
-	else if (httpd_req_headers(c->http, "Authorization") == 0)
+	else if (httpd_req_header_count(c->http, "Authorization") == 0)
 		unauthenticated(c, REFUSAL_NO_TOKEN, NULL,
 		    "an access token is needed: Authorization: Bearer <token>");
-	else if (httpd_req_headers(c->http, "Authorization") > 1 ||
+	else if (httpd_req_header_count(c->http, "Authorization") > 1 ||
 	    token.p == NULL)
 		unauthenticated(c, REFUSAL_HEADER, "invalid_request",
 		    "there must be one header Authorization: Bearer <token>");

@@ -69,7 +69,7 @@ guard_conf_check(
 	o = guard_auth_opts(conf);
 	complain(def, conf, errors);
 	/* It has told in errors. */
-	(void)!auth_try(&o, errors);
+	(void)!auth_check_files(&o, errors);
 }
 
 void

@@ -50,7 +50,7 @@ on_checked(
 		.route = str_of(c->lane->route->name),
 		.reason = STR("stream_cut") });
 	log_trace_set("");
-	httpd_stream_cut(c->http);
+	httpd_stream_abort(c->http);
 }
 
 static void

@@ -20,7 +20,7 @@
 static bool
 addr_read(struct str addr, struct sockaddr_in *to)
 {
-	struct str rest = addr, name = str_cut(&rest, ':');
+	struct str rest = addr, name = str_split(&rest, ':');
 	char host[INET_ADDRSTRLEN];
 	int64_t port;
 
@@ -111,7 +111,7 @@ lines_join(struct str body, struct buf *why)
 	size_t i;
 
 	while (body.p != NULL) {
-		line = str_trim(str_cut(&body, '\n'));
+		line = str_trim(str_split(&body, '\n'));
 		if (line.n > 0 && why->n > 0)
 			buf_puts(why, "; ");
 		for (i = 0; i < line.n; i++)
@@ -125,13 +125,13 @@ static enum rc
 judge(struct str answer, struct buf *why)
 {
 	static const struct str blank = STR_INIT("\r\n\r\n");
-	struct str rest = answer, line = str_cut(&rest, '\r');
+	struct str rest = answer, line = str_split(&rest, '\r');
 	ptrdiff_t at = str_find(answer, blank);
 	int64_t code;
 
 	if (!str_starts(line, STR("HTTP/1.")) || at < 0 ||
-	    str_cut(&line, ' ').n == 0 ||
-	    str_to_i64(str_cut(&line, ' '), 100, 599, &code) != RC_OK) {
+	    str_split(&line, ' ').n == 0 ||
+	    str_to_i64(str_split(&line, ' '), 100, 599, &code) != RC_OK) {
 		buf_puts(why, "what answers there is no service");
 		return RC_DOWN;
 	}

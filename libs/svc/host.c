@@ -21,7 +21,7 @@ host_is_local(struct str host)
 
 	if (rest.n == 0 || is_address(rest))
 		return true;
-	name = str_cut(&rest, ':');
+	name = str_split(&rest, ':');
 	if (name.n == 0 || is_address(name) || str_eq_nocase(name, local))
 		return name.n > 0;
 	if (name.n <= below.n)

@@ -53,7 +53,7 @@ named_user(const struct auth_caller *c, struct arena *a, struct str named,
 	}
 	rc = full_of(c, a, named, out, why);
 	if (rc != RC_OK || c->role == WIRE_ROLE_OPERATOR ||
-	    c->role == WIRE_ROLE_MAKER)
+	    c->role == WIRE_ROLE_PROVISIONER)
 		return rc;
 	*why = "is not the user of the token";
 	return c->user.p != NULL && str_eq(*out, c->user) ? RC_OK : RC_DENIED;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
 #include "core/mem.h"
-#include "core/tally.h"
 #include "httpd/peer.h"
 #include "svc/call.h"
 #include "svc/internal.h"
@@ -76,8 +76,8 @@ give_back(void *arg)
 
 	pthread_mutex_lock(&p->lock);
 	p->n--;
-	tally_less(p->tokens, token_key(one));
-	tally_less(p->addresses, str_of(one->address));
+	tally_decrement(p->tokens, token_key(one));
+	tally_decrement(p->addresses, str_of(one->address));
 	pthread_mutex_unlock(&p->lock);
 	free(one);
 }
@@ -99,15 +99,16 @@ take(struct svc_places *p, const struct place *one)
 	if (p->n + 1 > p->most)
 		why = &all;
 	else if (p->most_of_token > 0 &&
-	    tally_of(p->tokens, token_key(one)) >= p->most_of_token)
+	    tally_count(p->tokens, token_key(one)) >= p->most_of_token)
 		why = &of_token;
 	else if (p->most_of_address > 0 &&
-	    tally_of(p->addresses, str_of(one->address)) >= p->most_of_address)
+	    tally_count(p->addresses, str_of(one->address)) >=
+		p->most_of_address)
 		why = &of_address;
 	if (why == NULL) {
 		p->n++;
-		tally_more(p->tokens, token_key(one));
-		tally_more(p->addresses, str_of(one->address));
+		tally_increment(p->tokens, token_key(one));
+		tally_increment(p->addresses, str_of(one->address));
 	}
 	pthread_mutex_unlock(&p->lock);
 	return why;

@@ -13,7 +13,7 @@ svc_stream(struct svc_call *c)
 
 	if (http == NULL)
 		return RC_INVALID;
-	httpd_stream(http);
+	httpd_sse_start(http);
 	svc_call_streams(c);
 	return RC_OK;
 }
@@ -28,8 +28,7 @@ svc_stream_send(struct svc_call *c, const char *event, const char *id,
 
 	rc = wire_encode(desc, msg, &out, &err);
 	if (rc == RC_OK)
-		rc = httpd_stream_send(
-		    svc_call_http(c), event, id, buf_str(&out));
+		rc = httpd_sse_send(svc_call_http(c), event, id, buf_str(&out));
 	else
 		log_error("svc.event_invalid",
 		    LOG_S("message", wire_desc_name(desc)),
@@ -42,25 +41,25 @@ enum rc
 svc_stream_put(
     struct svc_call *c, const char *event, const char *id, struct str data)
 {
-	return httpd_stream_send(svc_call_http(c), event, id, data);
+	return httpd_sse_send(svc_call_http(c), event, id, data);
 }
 
 enum rc
 svc_stream_comment(struct svc_call *c, const char *text)
 {
-	return httpd_stream_comment(svc_call_http(c), text);
+	return httpd_sse_comment(svc_call_http(c), text);
 }
 
 size_t
 svc_stream_waiting(struct svc_call *c)
 {
-	return httpd_stream_waiting(svc_call_http(c));
+	return httpd_stream_pending(svc_call_http(c));
 }
 
 enum rc
 svc_stream_text(struct svc_call *c, struct str data)
 {
-	return httpd_stream_send(svc_call_http(c), NULL, NULL, data);
+	return httpd_sse_send(svc_call_http(c), NULL, NULL, data);
 }
 
 enum rc
@@ -70,7 +69,7 @@ svc_lines(struct svc_call *c)
 
 	if (http == NULL)
 		return RC_INVALID;
-	httpd_lines(http);
+	httpd_lines_start(http);
 	svc_call_streams(c);
 	return RC_OK;
 }
@@ -84,7 +83,7 @@ svc_lines_put(struct svc_call *c, struct str lines)
 void
 svc_lines_cut(struct svc_call *c, enum rc rc)
 {
-	httpd_lines_cut(svc_call_http(c));
+	httpd_lines_truncate(svc_call_http(c));
 	svc_stream_end(c, rc);
 }
 
@@ -95,7 +94,7 @@ svc_raw(struct svc_call *c, int status, bool keep)
 
 	if (http == NULL)
 		return RC_INVALID;
-	httpd_raw(http, status, keep);
+	httpd_raw_start(http, status, keep);
 	svc_call_streams(c);
 	return RC_OK;
 }

@@ -64,7 +64,7 @@ svc_bulk(struct svc *s)
 	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 
 	o.loop = s->loop;
-	o.on_alone = on_bus_alone;
+	o.on_no_cluster = on_bus_alone;
 	o.arg = s;
 	o.buffered = true;
 	/* The URL is that of s->bus, which was valid. */
@@ -82,7 +82,7 @@ svc_metrics(struct svc *s)
 size_t
 svc_http_calls(const struct svc *s)
 {
-	return (size_t)s->conf.http_workers - HTTPD_SPARE;
+	return (size_t)s->conf.http_workers - HTTPD_SPARE_WORKERS;
 }
 
 void
@@ -209,7 +209,7 @@ on_bus_state(void *arg, bool up)
 	struct svc *s = arg;
 	struct buf url = BUF_INIT(4096);
 
-	url_show(str_of(s->conf.nats_url), &url);
+	url_redact(str_of(s->conf.nats_url), &url);
 	if (up)
 		log_info("svc.bus_up", LOG_V("url", buf_str(&url)));
 	else
@@ -226,7 +226,7 @@ start(struct svc *s)
 	o.loop = s->loop;
 	o.metrics = s->metrics;
 	o.on_state = on_bus_state;
-	o.on_alone = on_bus_alone;
+	o.on_no_cluster = on_bus_alone;
 	o.arg = s;
 	/* It has told, and is as wrong as the rest of the configuration. */
 	if (guard_start(s) != RC_OK)

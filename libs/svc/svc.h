@@ -160,7 +160,7 @@ struct metric_set *svc_metrics(struct svc *s);
 /*
  * svc_auth(s):
  * Whom the HTTP routes believe; NULL where anybody may ask.  During start a
- * service may add the tokens of bodies to it (auth_bodies()).
+ * service may add the tokens of bodies to it (auth_accept_terminals()).
  */
 struct auth *svc_auth(struct svc *s);
 
@@ -231,7 +231,7 @@ struct str svc_call_header(const struct svc_call *c, const char *name);
 /*
  * svc_call_on_gone(c, fn, arg):
  * Call fn(arg) once, on the loop, when nobody waits for c any more
- * (httpd_on_gone()), unless c has ended by then.  RC_DOWN if that is so
+ * (httpd_on_abort()), unless c has ended by then.  RC_DOWN if that is so
  * already.  Over NATS it never is.  Once for each call.
  */
 enum rc svc_call_on_gone(
@@ -325,7 +325,7 @@ bool svc_stream_admit(struct svc_call *c) RC_CHECK;
  * svc_stream_comment(c, text): A line that is no event.
  * svc_stream_waiting(c): Bytes that wait for the reader.
  * svc_stream_end(c, rc): End c, counted as rc.
- * Sending fails as httpd_stream_send(): the reader is gone or far too slow; c
+ * Sending fails as httpd_sse_send(): the reader is gone or far too slow; c
  * must be ended all the same.  svc_reply() and svc_fail() end a stream that has
  * begun too, but say nothing in it.
  */
@@ -340,7 +340,7 @@ size_t svc_stream_waiting(struct svc_call *c);
 void svc_stream_end(struct svc_call *c, enum rc rc);
 
 /*
- * JSON lines instead of one answer, over HTTP only, as httpd_lines():
+ * JSON lines instead of one answer, over HTTP only, as httpd_lines_start():
  * svc_lines(c):            Begin; RC_INVALID over NATS, c is then as before.
  * svc_lines_put(c, lines): Whole lines, each with its end.  Fails as above.
  * svc_lines_cut(c, rc):    End c, counted as rc, so that the client sees that
@@ -352,7 +352,7 @@ enum rc svc_lines_put(struct svc_call *c, struct str lines) RC_CHECK;
 void svc_lines_cut(struct svc_call *c, enum rc rc);
 
 /*
- * An answer made by its handler to the last byte, as httpd_raw() and
+ * An answer made by its handler to the last byte, as httpd_raw_start() and
  * httpd_raw_send(); ended by svc_stream_end().  RC_INVALID over NATS.
  */
 enum rc svc_raw(struct svc_call *c, int status, bool keep) RC_CHECK;

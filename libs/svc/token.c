@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auth/ledger.h"
+#include "auth/token_file.h"
 #include "core/buf.h"
 #include "svc/internal.h"
 
@@ -33,10 +33,13 @@ role_of(const char *name, enum wire_role *out)
 {
 	static const char *const names[] = { [WIRE_ROLE_OWNER] = "owner",
 		[WIRE_ROLE_TERMINAL] = "terminal",
-		[WIRE_ROLE_MAKER] = "maker",
+		[WIRE_ROLE_PROVISIONER] = "provisioner",
 		[WIRE_ROLE_OPERATOR] = "operator" };
 	size_t i;
 
+	/* Deprecated: the name of 0.1, accepted until 0.3.0. */
+	if (strcmp(name, "maker") == 0)
+		name = "provisioner";
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(names[i], name) == 0) {
 			*out = (enum wire_role)i;
@@ -48,9 +51,9 @@ role_of(const char *name, enum wire_role *out)
 
 /* "user=ada" into the entry; false: it is none of these. */
 static bool
-take(struct auth_ledger_entry *e, const char *arg)
+take(struct auth_token_file_entry *e, const char *arg)
 {
-	struct str value = str_of(arg), key = str_cut(&value, '=');
+	struct str value = str_of(arg), key = str_split(&value, '=');
 	int64_t days;
 
 	if (value.p == NULL || value.n == 0)
@@ -74,22 +77,22 @@ take(struct auth_ledger_entry *e, const char *arg)
 static int
 add(const struct svc_run *r)
 {
-	struct auth_ledger_entry e = { 0 };
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	struct auth_token_file_entry e = { 0 };
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int i;
 
 	if (r->argc < 4)
 		return wrong(r, "add: a file and a role are wanted");
 	if (!role_of(r->argv[3], &e.role))
 		return wrong(
-		    r, "the role is owner, terminal, maker or operator");
+		    r, "the role is owner, terminal, provisioner or operator");
 	for (i = 4; i < r->argc; i++) {
 		if (!take(&e, r->argv[i]))
 			return wrong(r,
 			    "what follows the role is user=, tenant=, "
 			    "terminal_id=, name= or days=, each with a value");
 	}
-	if (auth_ledger_add(r->argv[2], &e, token, why) != RC_OK)
+	if (auth_token_file_add(r->argv[2], &e, token, why) != RC_OK)
 		return failed(r, r->argv[2], why);
 	fprintf(stderr,
 	    "This is the token; nobody can show it again, the file has its "
@@ -103,12 +106,12 @@ static int
 list(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
-	char why[AUTH_LEDGER_WHY_MAX];
+	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 3)
 		return wrong(r, "list: a file is wanted");
-	if (auth_ledger_list(r->argv[2], &out, why) != RC_OK)
+	if (auth_token_file_list(r->argv[2], &out, why) != RC_OK)
 		code = failed(r, r->argv[2], why);
 	else if (svc_out(buf_str(&out)) != RC_OK)
 		code = 1;
@@ -120,13 +123,13 @@ static int
 drop(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
-	char why[AUTH_LEDGER_WHY_MAX];
+	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 4)
 		return wrong(
 		    r, "drop: a file, and a name or a digest are wanted");
-	if (auth_ledger_drop(r->argv[2], str_of(r->argv[3]), &out, why) !=
+	if (auth_token_file_remove(r->argv[2], str_of(r->argv[3]), &out, why) !=
 	    RC_OK) {
 		code = failed(r, r->argv[2], why);
 	} else if (svc_out(STR("dropped ")) != RC_OK ||
@@ -171,11 +174,11 @@ const struct svc_command svc_token_command = {
 	    "  list   prints a line for each: digest, role, end, who, name\n"
 	    "  drop   takes one out; it stops working within seconds.  DIGEST "
 	    "is at least its\n         first 8 digits.\n\n"
-	    "  ROLE   owner     user=U has souls and bodies of his own\n"
-	    "         terminal  the body terminal_id=ID chats as itself\n"
-	    "         maker     gives bodies their identities\n"
-	    "         operator  acts for any user; with tenant=T for those of "
-	    "T only\n"
+	    "  ROLE   owner        user=U has souls and bodies\n"
+	    "         terminal     the body terminal_id=ID chats as itself\n"
+	    "         provisioner  gives bodies their identities (was: maker)\n"
+	    "         operator     acts for any user; with tenant=T for those "
+	    "of T only\n"
 	    "  tenant=T  users of T are T/U everywhere, and meet no others\n"
 	    "  name=N    what it is for\n"
 	    "  days=N    it ends after that many days; without it, never\n\n"

@@ -14,11 +14,11 @@
 
 /* The JSON Pointer of at, escaped. */
 static void
-put_pointer(struct buf *b, const struct wire_at *at)
+check_put_pointer(struct buf *b, const struct wire_at *at)
 {
 	if (at->up == NULL)
 		return;
-	put_pointer(b, at->up);
+	check_put_pointer(b, at->up);
 	if (at->key.p == NULL) {
 		buf_printf(b, "/%zu", at->index);
 		return;
@@ -42,7 +42,7 @@ wire_fail(const struct wire_at *at, enum rc rc, const char *fmt, ...)
 		return rc;
 	/* Far above what fits, so that cutting happens in one place. */
 	struct buf b = BUF_INIT(64 * 1024);
-	put_pointer(&b, at);
+	check_put_pointer(&b, at);
 	str_copy(buf_str(&b), at->err->path, sizeof(at->err->path));
 	buf_reset(&b);
 	va_list ap;
@@ -55,7 +55,7 @@ wire_fail(const struct wire_at *at, enum rc rc, const char *fmt, ...)
 }
 
 /* Why a text of each class is refused. */
-static const char *const class_why[] = {
+static const char *const check_class_text[] = {
 	[WIRE_CHARS_ANY] = "",
 	[WIRE_CHARS_ID] = "must not have control characters",
 	[WIRE_CHARS_TERMINAL] = "must not have control characters, /, + or #",
@@ -66,7 +66,7 @@ static const char *const class_why[] = {
 };
 
 static bool
-in_class(enum wire_chars class, unsigned char c)
+check_char_allowed(enum wire_chars class, unsigned char c)
 {
 	bool digit = c >= '0' && c <= '9';
 	bool lower = c >= 'a' && c <= 'z';
@@ -100,15 +100,15 @@ check_class(enum wire_chars class, struct str s, const struct wire_at *at)
 	bool ok = (class != WIRE_CHARS_HEX32 || s.n == 32) &&
 	    (class != WIRE_CHARS_HEX64 || s.n == 64);
 	for (size_t i = 0; ok && i < s.n; i++)
-		ok = in_class(class, (unsigned char)s.p[i]);
+		ok = check_char_allowed(class, (unsigned char)s.p[i]);
 	if (!ok)
-		return wire_fail(at, RC_INVALID, "%s", class_why[class]);
+		return wire_fail(at, RC_INVALID, "%s", check_class_text[class]);
 	return RC_OK;
 }
 
 /* Whether s is ASCII without U+0000, by eight bytes at once. */
 static bool
-is_plain_ascii(struct str s)
+check_is_plain_ascii(struct str s)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	size_t i = 0;
@@ -128,7 +128,7 @@ is_plain_ascii(struct str s)
 enum rc
 wire_check_utf8(struct str s, const struct wire_at *at)
 {
-	if (is_plain_ascii(s))
+	if (check_is_plain_ascii(s))
 		return RC_OK;
 	if (str_utf8_count(s) < 0)
 		return wire_fail(at, RC_INVALID, "is not UTF-8");
@@ -139,7 +139,7 @@ wire_check_utf8(struct str s, const struct wire_at *at)
 
 /* How many code points, of UTF-8. */
 static int64_t
-count(struct str s)
+check_count_code_points(struct str s)
 {
 	int64_t n = 0;
 	for (size_t i = 0; i < s.n; i++)
@@ -153,7 +153,7 @@ check_length(const struct wire_type *t, struct str s, const struct wire_at *at)
 {
 	if (s.n <= (size_t)t->max.i && (s.n + 3) / 4 >= (size_t)t->min.i)
 		return RC_OK;
-	int64_t n = count(s);
+	int64_t n = check_count_code_points(s);
 	if (n == 0 && t->min.i > 0)
 		return wire_fail(at, RC_INVALID, WIRE_WHY_EMPTY);
 	if (n < t->min.i)
@@ -209,7 +209,7 @@ wire_check_i64(const struct wire_type *t, int64_t i, const struct wire_at *at)
 
 /* A bound in its shortest form, as it stands in the schema. */
 static enum rc
-fail_f64(const char *what, double bound, const struct wire_at *at)
+check_fail_f64(const char *what, double bound, const struct wire_at *at)
 {
 	struct buf b = BUF_INIT(64);
 	struct wire_out o = { &b, false };
@@ -225,9 +225,9 @@ wire_check_f64(const struct wire_type *t, double f, const struct wire_at *at)
 	if (!isfinite(f))
 		return wire_fail(at, RC_INVALID, "must be a finite number");
 	if (f < t->min.f)
-		return fail_f64("least", t->min.f, at);
+		return check_fail_f64("least", t->min.f, at);
 	if (f > t->max.f)
-		return fail_f64("most", t->max.f, at);
+		return check_fail_f64("most", t->max.f, at);
 	return RC_OK;
 }
 
@@ -258,16 +258,16 @@ enum rc
 wire_check_choice(
     const struct wire_desc *d, uint64_t seen, const struct wire_at *at)
 {
-	uint64_t there = d->choice & seen;
-	uint64_t others = there & (there - 1);
-	if (d->choice == 0 || (there != 0 && others == 0))
+	uint64_t n_present = d->choice & seen;
+	uint64_t others = n_present & (n_present - 1);
+	if (d->choice == 0 || (n_present != 0 && others == 0))
 		return RC_OK;
 	struct wire_at child = { .up = at, .err = at->err };
-	if (there == 0) {
+	if (n_present == 0) {
 		child.key = d->fields[__builtin_ctzll(d->choice)].name;
 		return wire_fail(&child, RC_INVALID, WIRE_WHY_MISSING);
 	}
-	struct str first = d->fields[__builtin_ctzll(there)].name;
+	struct str first = d->fields[__builtin_ctzll(n_present)].name;
 	child.key = d->fields[__builtin_ctzll(others)].name;
 	return wire_fail(
 	    &child, RC_INVALID, "must not stand beside %.*s", STR_ARG(first));

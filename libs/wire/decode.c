@@ -12,8 +12,8 @@
 #include "core/buf.h"
 #include "wire/check.h"
 #include "wire/desc.h"
-#include "wire/raw.h"
 #include "wire/wire.h"
+#include "wire/wire_internal.h"
 
 struct reader {
 	struct arena *a;
@@ -21,11 +21,11 @@ struct reader {
 	struct buf raw; /* scratch */
 };
 
-static enum rc get_object(struct reader *r, const struct wire_desc *d,
+static enum rc decode_get_object(struct reader *r, const struct wire_desc *d,
     json_t *v, char *dst, const struct wire_at *at);
 
 static void *
-take(struct reader *r, size_t n)
+decode_alloc(struct reader *r, size_t n)
 {
 	size_t used = arena_used(r->a) - r->start;
 	if (used > WIRE_ARENA_MAX || n > WIRE_ARENA_MAX - used)
@@ -34,17 +34,18 @@ take(struct reader *r, size_t n)
 }
 
 static enum rc
-no_memory(const struct wire_at *at)
+decode_no_memory(const struct wire_at *at)
 {
 	return wire_fail(at, RC_TOOBIG, "takes too much memory");
 }
 
 static enum rc
-copy_text(struct reader *r, struct str s, char *dst, const struct wire_at *at)
+decode_copy_text(
+    struct reader *r, struct str s, char *dst, const struct wire_at *at)
 {
-	char *p = take(r, s.n + 1);
+	char *p = decode_alloc(r, s.n + 1);
 	if (p == NULL)
-		return no_memory(at);
+		return decode_no_memory(at);
 	if (s.n > 0) /* an absent text has no place */
 		memcpy(p, s.p, s.n);
 	struct str copy = { p, s.n };
@@ -53,8 +54,8 @@ copy_text(struct reader *r, struct str s, char *dst, const struct wire_at *at)
 }
 
 static enum rc
-get_raw(struct reader *r, const struct wire_type *t, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_raw(struct reader *r, const struct wire_type *t, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	if (t->json == WIRE_JSON_OBJECT && !json_is_object(v))
 		return wire_fail(at, RC_INVALID, "must be an object");
@@ -64,12 +65,12 @@ get_raw(struct reader *r, const struct wire_type *t, json_t *v, char *dst,
 	struct wire_out o = { &r->raw, false };
 	wire_raw_put(&o, v);
 	if (buf_rc(&r->raw) != RC_OK)
-		return no_memory(at);
-	return copy_text(r, buf_str(&r->raw), dst, at);
+		return decode_no_memory(at);
+	return decode_copy_text(r, buf_str(&r->raw), dst, at);
 }
 
 static enum rc
-get_enum(const struct wire_type *t, struct str s, bool nocase, char *dst,
+decode_get_enum(const struct wire_type *t, struct str s, bool nocase, char *dst,
     const struct wire_at *at)
 {
 	unsigned int i = 0;
@@ -83,20 +84,20 @@ get_enum(const struct wire_type *t, struct str s, bool nocase, char *dst,
 }
 
 static enum rc
-get_text(struct reader *r, const struct wire_type *t, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_text(struct reader *r, const struct wire_type *t, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	if (!json_is_string(v))
 		return wire_fail(at, RC_INVALID, "must be a string");
 	struct str s = { json_string_value(v), json_string_length(v) };
 	if (t->kind == WIRE_ENUM)
-		return get_enum(t, s, false, dst, at);
+		return decode_get_enum(t, s, false, dst, at);
 	enum rc rc = wire_check_text(t, s, at);
-	return rc == RC_OK ? copy_text(r, s, dst, at) : rc;
+	return rc == RC_OK ? decode_copy_text(r, s, dst, at) : rc;
 }
 
 static enum rc
-get_i64(
+decode_get_i64(
     const struct wire_type *t, json_t *v, char *dst, const struct wire_at *at)
 {
 	int64_t i;
@@ -118,7 +119,7 @@ get_i64(
 }
 
 static enum rc
-get_f64(
+decode_get_f64(
     const struct wire_type *t, json_t *v, char *dst, const struct wire_at *at)
 {
 	if (!json_is_number(v))
@@ -131,7 +132,7 @@ get_f64(
 }
 
 static enum rc
-get_bool(
+decode_get_bool(
     const struct wire_type *t, json_t *v, char *dst, const struct wire_at *at)
 {
 	if (!json_is_boolean(v))
@@ -145,23 +146,23 @@ get_bool(
 
 /* Any value but an array. */
 static enum rc
-get_value(struct reader *r, const struct wire_type *t, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_value(struct reader *r, const struct wire_type *t, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	switch ((enum wire_kind)t->kind) {
 	case WIRE_STR:
 	case WIRE_ENUM:
-		return get_text(r, t, v, dst, at);
+		return decode_get_text(r, t, v, dst, at);
 	case WIRE_I64:
-		return get_i64(t, v, dst, at);
+		return decode_get_i64(t, v, dst, at);
 	case WIRE_F64:
-		return get_f64(t, v, dst, at);
+		return decode_get_f64(t, v, dst, at);
 	case WIRE_BOOL:
-		return get_bool(t, v, dst, at);
+		return decode_get_bool(t, v, dst, at);
 	case WIRE_OBJECT:
-		return get_object(r, t->object, v, dst, at);
+		return decode_get_object(r, t->object, v, dst, at);
 	case WIRE_RAW:
-		return get_raw(r, t, v, dst, at);
+		return decode_get_raw(r, t, v, dst, at);
 	case WIRE_ARRAY:
 		break;
 	}
@@ -170,14 +171,14 @@ get_value(struct reader *r, const struct wire_type *t, json_t *v, char *dst,
 
 /* Defaults, before anything is read over them. */
 static void
-set_defaults(const struct wire_desc *d, char *dst)
+decode_set_defaults(const struct wire_desc *d, char *dst)
 {
 	if ((d->flags & WIRE_DEFAULTS) == 0)
 		return;
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
 		if (f->type.kind == WIRE_OBJECT)
-			set_defaults(f->type.object, dst + f->off);
+			decode_set_defaults(f->type.object, dst + f->off);
 		if ((f->flags & WIRE_DEFAULT) == 0)
 			continue;
 		if (f->type.kind == WIRE_STR) {
@@ -195,8 +196,8 @@ set_defaults(const struct wire_desc *d, char *dst)
 }
 
 static enum rc
-get_array(struct reader *r, const struct wire_field *f, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_array(struct reader *r, const struct wire_field *f, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	const struct wire_type *elem = f->type.elem;
 	if (!json_is_array(v))
@@ -205,15 +206,16 @@ get_array(struct reader *r, const struct wire_field *f, json_t *v, char *dst,
 	enum rc rc = wire_check_count(&f->type, n, at);
 	if (rc != RC_OK)
 		return rc;
-	char *items = take(r, n * elem->size);
+	char *items = decode_alloc(r, n * elem->size);
 	if (items == NULL)
-		return no_memory(at);
+		return decode_no_memory(at);
 	struct wire_at item_at = { .up = at, .err = at->err };
 	for (size_t i = 0; i < n && rc == RC_OK; i++) {
 		item_at.index = i;
 		if (elem->kind == WIRE_OBJECT)
-			set_defaults(elem->object, items + i * elem->size);
-		rc = get_value(r, elem, json_array_get(v, i),
+			decode_set_defaults(
+			    elem->object, items + i * elem->size);
+		rc = decode_get_value(r, elem, json_array_get(v, i),
 		    items + i * elem->size, &item_at);
 	}
 	memcpy(dst + f->off, &items, sizeof(items));
@@ -222,14 +224,14 @@ get_array(struct reader *r, const struct wire_field *f, json_t *v, char *dst,
 }
 
 static enum rc
-get_field(struct reader *r, const struct wire_field *f, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_field(struct reader *r, const struct wire_field *f, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	enum rc rc;
 	if (f->type.kind == WIRE_ARRAY)
-		rc = get_array(r, f, v, dst, at);
+		rc = decode_get_array(r, f, v, dst, at);
 	else
-		rc = get_value(r, &f->type, v, dst + f->off, at);
+		rc = decode_get_value(r, &f->type, v, dst + f->off, at);
 	bool yes = true;
 	if (f->has != WIRE_NONE)
 		memcpy(dst + f->has, &yes, sizeof(yes));
@@ -241,7 +243,7 @@ get_field(struct reader *r, const struct wire_field *f, json_t *v, char *dst,
  * so the search starts after the one before.
  */
 static uint32_t
-find_field(const struct wire_desc *d, struct str name, uint32_t from)
+decode_find_field(const struct wire_desc *d, struct str name, uint32_t from)
 {
 	for (uint32_t k = 0; k < d->n; k++) {
 		uint32_t i = from + k < d->n ? from + k : from + k - d->n;
@@ -254,7 +256,7 @@ find_field(const struct wire_desc *d, struct str name, uint32_t from)
 
 /* Whether v has the i-th member. */
 static bool
-there(const struct wire_desc *d, const json_t *v, uint32_t i)
+decode_is_present(const struct wire_desc *d, const json_t *v, uint32_t i)
 {
 	const struct str *name = &d->fields[i].name;
 	const json_t *value = json_object_getn(v, name->p, name->n);
@@ -262,18 +264,18 @@ there(const struct wire_desc *d, const json_t *v, uint32_t i)
 }
 
 /*
- * Of several members at fault the first in the order of the schema is told,
- * whatever the order of the text: the n first are looked at, one of which is.
+ * Reports the first invalid member in the order of the schema, whatever the
+ * order of the text.  One of the first n members is invalid.
  */
 static enum rc
-first_fault(struct reader *r, const struct wire_desc *d, uint32_t n, json_t *v,
-    char *dst, const struct wire_at *at)
+decode_first_error(struct reader *r, const struct wire_desc *d, uint32_t n,
+    json_t *v, char *dst, const struct wire_at *at)
 {
 	struct wire_at child = { .up = at, .err = at->err };
 	uint64_t choice = 0;
 	enum rc rc = RC_OK;
 	for (uint32_t i = 0; i < d->n; i++)
-		if (there(d, v, i))
+		if (decode_is_present(d, v, i))
 			choice |= d->choice & UINT64_C(1) << i;
 	for (uint32_t i = 0; i < n && rc == RC_OK; i++) {
 		const struct wire_field *f = &d->fields[i];
@@ -285,14 +287,14 @@ first_fault(struct reader *r, const struct wire_desc *d, uint32_t n, json_t *v,
 		if (value == NULL && required)
 			rc = wire_fail(&child, RC_INVALID, WIRE_WHY_MISSING);
 		else if (value != NULL && (!json_is_null(value) || required))
-			rc = get_field(r, f, value, dst, &child);
+			rc = decode_get_field(r, f, value, dst, &child);
 	}
 	return rc;
 }
 
 static enum rc
-get_object(struct reader *r, const struct wire_desc *d, json_t *v, char *dst,
-    const struct wire_at *at)
+decode_get_object(struct reader *r, const struct wire_desc *d, json_t *v,
+    char *dst, const struct wire_at *at)
 {
 	if (!json_is_object(v))
 		return wire_fail(at, RC_INVALID, "must be an object");
@@ -303,7 +305,7 @@ get_object(struct reader *r, const struct wire_desc *d, json_t *v, char *dst,
 	     it = json_object_iter_next(v, it)) {
 		struct str name = { json_object_iter_key(it),
 			json_object_iter_key_len(it) };
-		uint32_t i = find_field(d, name, next);
+		uint32_t i = decode_find_field(d, name, next);
 		if (i == d->n)
 			continue;
 		next = i + 1;
@@ -312,10 +314,10 @@ get_object(struct reader *r, const struct wire_desc *d, json_t *v, char *dst,
 		if (json_is_null(value) && (f->flags & WIRE_REQUIRED) == 0)
 			continue;
 		child.key = f->name;
-		enum rc rc = get_field(r, f, value, dst, &child);
+		enum rc rc = decode_get_field(r, f, value, dst, &child);
 		/* Not further in, where it would be done again and again. */
 		if (rc == RC_INVALID && at->up == NULL)
-			return first_fault(r, d, i + 1, v, dst, at);
+			return decode_first_error(r, d, i + 1, v, dst, at);
 		if (rc != RC_OK)
 			return rc;
 		seen |= UINT64_C(1) << i;
@@ -331,7 +333,7 @@ void
 wire_init(const struct wire_desc *d, void *msg)
 {
 	memset(msg, 0, d->size);
-	set_defaults(d, msg);
+	decode_set_defaults(d, msg);
 }
 
 static enum rc
@@ -344,11 +346,11 @@ decode_text(struct reader *r, const struct wire_desc *d, struct str in,
 		    at, RC_TOOBIG, "has more than %d bytes", WIRE_MESSAGE_MAX);
 	struct str s = str_trim(in);
 	if (f->type.kind == WIRE_ENUM)
-		return get_enum(&f->type, s, true, dst + f->off, at);
+		return decode_get_enum(&f->type, s, true, dst + f->off, at);
 	enum rc rc = wire_check_utf8(s, at);
 	if (rc == RC_OK)
 		rc = wire_check_text(&f->type, s, at);
-	return rc == RC_OK ? copy_text(r, s, dst + f->off, at) : rc;
+	return rc == RC_OK ? decode_copy_text(r, s, dst + f->off, at) : rc;
 }
 
 static enum rc
@@ -360,9 +362,9 @@ decode_json(struct reader *r, const struct wire_desc *d, struct str in,
 	if (rc != RC_OK)
 		return rc;
 	if ((d->flags & WIRE_LIST) != 0 && json_is_array(v))
-		rc = get_field(r, &d->fields[d->list], v, dst, at);
+		rc = decode_get_field(r, &d->fields[d->list], v, dst, at);
 	else
-		rc = get_object(r, d, v, dst, at);
+		rc = decode_get_object(r, d, v, dst, at);
 	json_decref(v);
 	return rc;
 }

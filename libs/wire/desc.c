@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "wire/iface.h"
 #include "wire/wire.h"
 
 const char *
@@ -61,4 +62,19 @@ wire_err_text(const struct wire_err *err, char *dst, size_t size)
 	(void)snprintf(text, sizeof(text), "%s%s%s", err->path,
 	    err->path[0] != '\0' ? ": " : "", err->why);
 	str_copy(str_of(text), dst, size);
+}
+
+/* ---- iface ---- */
+
+/*
+ * Looking things up in the generated tables of channels.
+ */
+
+const struct wire_event *
+wire_event_find(struct str type)
+{
+	for (size_t i = 0; i < wire_events_n; i++)
+		if (str_eq(str_of(wire_events[i].type), type))
+			return &wire_events[i];
+	return NULL;
 }

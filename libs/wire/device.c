@@ -20,8 +20,8 @@ struct list {
 
 /* Note the double at index; again is where the first one stands, from 1. */
 static void
-note_double(
-    const struct list *l, size_t index, size_t again, struct wire_err *note)
+device_note_double(
+    const struct list *l, size_t index, size_t duplicate, struct wire_err *note)
 {
 	struct wire_at top = { .err = note };
 	struct wire_at list = { .up = &top, .key = l->member, .err = note };
@@ -30,15 +30,15 @@ note_double(
 		.err = note };
 	struct wire_at name = { .up = &item, .key = l->key, .err = note };
 	(void)wire_fail(&name, RC_OK,
-	    "is the same as in item %zu; the first counts", again - 1);
+	    "is the same as in item %zu; the first counts", duplicate - 1);
 }
 
 /* Keep the first of each name, in order. */
 static void
-drop_doubles(const struct list *l, struct wire_err *note)
+device_drop_doubles(const struct list *l, struct wire_err *note)
 {
 	struct map *seen = map_new();
-	size_t kept = 0;
+	size_t n_valid = 0;
 	bool noted = false;
 	for (size_t i = 0; i < *l->n; i++) {
 		char *item = l->items + i * l->size;
@@ -48,20 +48,21 @@ drop_doubles(const struct list *l, struct wire_err *note)
 		if (before == NULL) {
 			/* Its index from 1 on, because NULL is no value. */
 			(void)map_put(seen, name, (void *)(uintptr_t)(i + 1));
-			memmove(l->items + kept++ * l->size, item, l->size);
+			memmove(l->items + n_valid++ * l->size, item, l->size);
 		} else if (!noted) {
-			note_double(l, i, (size_t)(uintptr_t)before, note);
+			device_note_double(
+			    l, i, (size_t)(uintptr_t)before, note);
 			noted = true;
 		}
 	}
-	*l->n = kept;
+	*l->n = n_valid;
 	map_free(seen);
 }
 
 /* An id in the payload must be the topic's; an empty one is it. */
 static enum rc
-check_id(struct str *have, struct str topic, struct str key, struct arena *a,
-    struct wire_err *err)
+device_check_id(struct str *have, struct str topic, struct str key,
+    struct arena *a, struct wire_err *err)
 {
 	struct wire_at top = { .err = err };
 	struct wire_at at = { .up = &top, .key = key, .err = err };
@@ -77,7 +78,7 @@ check_id(struct str *have, struct str topic, struct str key, struct arena *a,
 
 /* The member that the list is; absent if the report is the list alone. */
 static struct str
-member_of(struct str in, struct str member)
+device_member_of(struct str in, struct str member)
 {
 	struct str s = str_trim(in);
 	if (s.n > 0 && s.p[0] == '[')
@@ -93,7 +94,7 @@ wire_device_skills(struct str in, struct str terminal, struct arena *a,
 		*note = (struct wire_err){ .path = "" };
 	enum rc rc = wire_decode(&wire_skills_report_desc, in, a, out, err);
 	if (rc == RC_OK)
-		rc = check_id(
+		rc = device_check_id(
 		    &out->terminal_id, terminal, STR("terminal_id"), a, err);
 	if (rc != RC_OK)
 		return rc;
@@ -101,9 +102,9 @@ wire_device_skills(struct str in, struct str terminal, struct arena *a,
 		.n = &out->n_skills,
 		.size = sizeof(*out->skills),
 		.name = offsetof(struct wire_skill, name),
-		.member = member_of(in, STR("skills")),
+		.member = device_member_of(in, STR("skills")),
 		.key = STR("name") };
-	drop_doubles(&list, note);
+	device_drop_doubles(&list, note);
 	return RC_OK;
 }
 
@@ -117,7 +118,7 @@ wire_device_intents(struct str in, struct str terminal, struct arena *a,
 	enum rc rc =
 	    wire_decode(&wire_intent_catalog_report_desc, in, a, out, err);
 	if (rc == RC_OK)
-		rc = check_id(
+		rc = device_check_id(
 		    &out->terminal_id, terminal, STR("terminal_id"), a, err);
 	if (rc != RC_OK)
 		return rc;
@@ -125,9 +126,9 @@ wire_device_intents(struct str in, struct str terminal, struct arena *a,
 		.n = &out->n_intent_catalog,
 		.size = sizeof(*out->intent_catalog),
 		.name = offsetof(struct wire_intent, id),
-		.member = member_of(in, STR("intent_catalog")),
+		.member = device_member_of(in, STR("intent_catalog")),
 		.key = STR("id") };
-	drop_doubles(&list, note);
+	device_drop_doubles(&list, note);
 	return RC_OK;
 }
 
@@ -137,7 +138,7 @@ wire_device_result(struct str in, struct str request_id, struct arena *a,
 {
 	enum rc rc = wire_decode(&wire_result_desc, in, a, out, err);
 	if (rc == RC_OK)
-		rc = check_id(
+		rc = device_check_id(
 		    &out->request_id, request_id, STR("request_id"), a, err);
 	if (rc == RC_OK && !out->ok && out->error.n == 0)
 		out->error = STR("tool invocation failed");

@@ -8,14 +8,14 @@
 #include "wire/check.h"
 #include "wire/desc.h"
 #include "wire/out.h"
-#include "wire/raw.h"
 #include "wire/wire.h"
+#include "wire/wire_internal.h"
 
-static enum rc put_object(struct wire_out *o, const struct wire_desc *d,
+static enum rc encode_put_object(struct wire_out *o, const struct wire_desc *d,
     const char *src, const struct wire_at *at);
 
 static enum rc
-put_raw(struct wire_out *o, const struct wire_type *t, struct str s,
+encode_put_raw(struct wire_out *o, const struct wire_type *t, struct str s,
     const struct wire_at *at)
 {
 	/* Every step of the path is an object or array around this one. */
@@ -43,7 +43,7 @@ put_raw(struct wire_out *o, const struct wire_type *t, struct str s,
 }
 
 static enum rc
-put_str(struct wire_out *o, const struct wire_type *t, const char *src,
+encode_put_str(struct wire_out *o, const struct wire_type *t, const char *src,
     const struct wire_at *at)
 {
 	struct str s;
@@ -51,7 +51,7 @@ put_str(struct wire_out *o, const struct wire_type *t, const char *src,
 	if (s.p == NULL)
 		return wire_fail(at, RC_INVALID, WIRE_WHY_MISSING);
 	if (t->kind == WIRE_RAW)
-		return put_raw(o, t, s, at);
+		return encode_put_raw(o, t, s, at);
 	enum rc rc = wire_check_utf8(s, at);
 	if (rc == RC_OK)
 		rc = wire_check_text(t, s, at);
@@ -61,7 +61,7 @@ put_str(struct wire_out *o, const struct wire_type *t, const char *src,
 }
 
 static enum rc
-put_enum(struct wire_out *o, const struct wire_type *t, const char *src,
+encode_put_enum(struct wire_out *o, const struct wire_type *t, const char *src,
     const struct wire_at *at)
 {
 	unsigned int i;
@@ -73,8 +73,8 @@ put_enum(struct wire_out *o, const struct wire_type *t, const char *src,
 }
 
 static enum rc
-put_scalar(struct wire_out *o, const struct wire_type *t, const char *src,
-    const struct wire_at *at)
+encode_put_scalar(struct wire_out *o, const struct wire_type *t,
+    const char *src, const struct wire_at *at)
 {
 	enum rc rc;
 	if (t->kind == WIRE_I64) {
@@ -98,21 +98,21 @@ put_scalar(struct wire_out *o, const struct wire_type *t, const char *src,
 
 /* Any value but an array. */
 static enum rc
-put_value(struct wire_out *o, const struct wire_type *t, const char *src,
+encode_put_value(struct wire_out *o, const struct wire_type *t, const char *src,
     const struct wire_at *at)
 {
 	switch ((enum wire_kind)t->kind) {
 	case WIRE_STR:
 	case WIRE_RAW:
-		return put_str(o, t, src, at);
+		return encode_put_str(o, t, src, at);
 	case WIRE_ENUM:
-		return put_enum(o, t, src, at);
+		return encode_put_enum(o, t, src, at);
 	case WIRE_I64:
 	case WIRE_F64:
 	case WIRE_BOOL:
-		return put_scalar(o, t, src, at);
+		return encode_put_scalar(o, t, src, at);
 	case WIRE_OBJECT:
-		return put_object(o, t->object, src, at);
+		return encode_put_object(o, t->object, src, at);
 	case WIRE_ARRAY:
 		break;
 	}
@@ -120,8 +120,8 @@ put_value(struct wire_out *o, const struct wire_type *t, const char *src,
 }
 
 static enum rc
-put_array(struct wire_out *o, const struct wire_field *f, const char *src,
-    const struct wire_at *at)
+encode_put_array(struct wire_out *o, const struct wire_field *f,
+    const char *src, const struct wire_at *at)
 {
 	const char *items;
 	size_t n;
@@ -136,7 +136,7 @@ put_array(struct wire_out *o, const struct wire_field *f, const char *src,
 	wire_out_array(o);
 	for (size_t i = 0; i < n && rc == RC_OK; i++) {
 		item_at.index = i;
-		rc = put_value(
+		rc = encode_put_value(
 		    o, f->type.elem, items + i * f->type.elem->size, &item_at);
 	}
 	wire_out_array_end(o);
@@ -144,7 +144,7 @@ put_array(struct wire_out *o, const struct wire_field *f, const char *src,
 }
 
 static bool
-is_there(const struct wire_field *f, const char *src)
+encode_is_present(const struct wire_field *f, const char *src)
 {
 	if (f->has != WIRE_NONE) {
 		bool has;
@@ -161,7 +161,7 @@ is_there(const struct wire_field *f, const char *src)
 
 /* The member, or its default where that is a text that is not there. */
 static const char *
-value_of(const struct wire_field *f, const char *src)
+encode_value_of(const struct wire_field *f, const char *src)
 {
 	struct str s;
 	if ((f->flags & WIRE_DEFAULT) == 0 || f->type.kind != WIRE_STR)
@@ -171,15 +171,15 @@ value_of(const struct wire_field *f, const char *src)
 }
 
 static enum rc
-put_object(struct wire_out *o, const struct wire_desc *d, const char *src,
-    const struct wire_at *at)
+encode_put_object(struct wire_out *o, const struct wire_desc *d,
+    const char *src, const struct wire_at *at)
 {
 	struct wire_at child = { .up = at, .err = at->err };
 	uint64_t seen = 0;
 	wire_out_object(o);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
-		if (!is_there(f, src))
+		if (!encode_is_present(f, src))
 			continue;
 		seen |= UINT64_C(1) << i;
 		child.key = f->name;
@@ -188,9 +188,10 @@ put_object(struct wire_out *o, const struct wire_desc *d, const char *src,
 		o->comma = false;
 		enum rc rc;
 		if (f->type.kind == WIRE_ARRAY)
-			rc = put_array(o, f, src, &child);
+			rc = encode_put_array(o, f, src, &child);
 		else
-			rc = put_value(o, &f->type, value_of(f, src), &child);
+			rc = encode_put_value(
+			    o, &f->type, encode_value_of(f, src), &child);
 		if (rc != RC_OK)
 			return rc;
 	}
@@ -236,7 +237,7 @@ wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
 	if ((d->flags & WIRE_TEXT) != 0)
 		rc = encode_text(out, d, msg, &top);
 	else
-		rc = put_object(&o, d, msg, &top);
+		rc = encode_put_object(&o, d, msg, &top);
 	if (rc == RC_OK && buf_rc(out) != RC_OK)
 		rc = wire_fail(&top, RC_TOOBIG, "takes too many bytes");
 	if (rc != RC_OK && out->p != NULL) {
@@ -244,4 +245,113 @@ wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
 		out->p[before] = '\0';
 	}
 	return rc;
+}
+
+/* ---- pack ---- */
+
+/*
+ * Structs as bytes to compare: every value has its length or a fixed size, and
+ * what may be absent says whether it is there, so no two contents of one schema
+ * have the same bytes.
+ */
+
+static void pack_object(
+    const struct wire_desc *d, const char *src, struct buf *out);
+
+/* Most fit what is there; the NUL comes at the end. */
+static inline void
+pack_put(struct buf *out, const void *p, size_t n)
+{
+	if (out->over || out->n + n >= out->cap) {
+		buf_put(out, p, n);
+		return;
+	}
+	memcpy(out->p + out->n, p, n);
+	out->n += n;
+}
+
+static void
+pack_num(struct buf *out, size_t n)
+{
+	uint32_t v = (uint32_t)n;
+
+	pack_put(out, &v, sizeof(v));
+}
+
+/* Absent is 0, so that it is not the empty text. */
+static void
+pack_text(struct str s, struct buf *out)
+{
+	pack_num(out, s.p != NULL ? s.n + 1 : 0);
+	if (s.n > 0)
+		pack_put(out, s.p, s.n);
+}
+
+/* Any value but an array. */
+static void
+pack_value(const struct wire_type *t, const char *src, struct buf *out)
+{
+	struct str s;
+
+	switch ((enum wire_kind)t->kind) {
+	case WIRE_STR:
+	case WIRE_RAW:
+		memcpy(&s, src, sizeof(s));
+		pack_text(s, out);
+		break;
+	case WIRE_OBJECT:
+		pack_object(t->object, src, out);
+		break;
+	case WIRE_ENUM:
+	case WIRE_I64:
+	case WIRE_F64:
+	case WIRE_BOOL:
+		pack_put(out, src, t->size);
+		break;
+	case WIRE_ARRAY:
+		break;
+	}
+}
+
+static void
+pack_array(const struct wire_field *f, const char *src, struct buf *out)
+{
+	const char *items;
+	size_t i, n;
+
+	memcpy(&items, src + f->off, sizeof(items));
+	memcpy(&n, src + f->count, sizeof(n));
+	pack_num(out, n);
+	for (i = 0; i < n; i++)
+		pack_value(f->type.elem, items + i * f->type.elem->size, out);
+}
+
+static void
+pack_object(const struct wire_desc *d, const char *src, struct buf *out)
+{
+	uint32_t i;
+	bool has;
+
+	for (i = 0; i < d->n; i++) {
+		const struct wire_field *f = &d->fields[i];
+
+		if (f->has != WIRE_NONE) {
+			memcpy(&has, src + f->has, sizeof(has));
+			pack_put(out, &has, sizeof(has));
+			if (!has)
+				continue;
+		}
+		if (f->type.kind == WIRE_ARRAY)
+			pack_array(f, src, out);
+		else
+			pack_value(&f->type, src + f->off, out);
+	}
+}
+
+enum rc
+wire_pack(const struct wire_desc *d, const void *msg, struct buf *out)
+{
+	pack_object(d, msg, out);
+	buf_puts(out, "");
+	return buf_rc(out);
 }

@@ -18,12 +18,13 @@
 #include "core/str.h"
 #include "wire/wire.h"
 
-/* What the holder of an access token may do; who may what: wire_routes. */
+/* What the holder of an access token may do; wire_routes has the permissions.
+ */
 enum wire_role {
-	WIRE_ROLE_OWNER,    /* has souls and bodies of his own */
-	WIRE_ROLE_TERMINAL, /* a body that chats as itself */
-	WIRE_ROLE_MAKER,    /* gives bodies their identities */
-	WIRE_ROLE_OPERATOR  /* runs the installation; acts for any user */
+	WIRE_ROLE_OWNER,       /* owns souls and terminals */
+	WIRE_ROLE_TERMINAL,    /* a body that chats as itself */
+	WIRE_ROLE_PROVISIONER, /* gives bodies their identities */
+	WIRE_ROLE_OPERATOR     /* runs the installation; acts for any user */
 };
 
 /* An HTTP route; path may have "{…}" for one segment. */
@@ -31,8 +32,8 @@ struct wire_route {
 	const char *name;
 	const char *method;
 	const char *path;
-	const char *owner; /* the service that answers */
-	unsigned roles;    /* who may ask: bit 1U << enum wire_role */
+	const char *owner; /* the service that responds */
+	unsigned roles; /* callers with permission: bit 1U << enum wire_role */
 	const struct wire_desc *request; /* NULL: no body */
 	const struct wire_desc *response;
 };
@@ -44,14 +45,14 @@ enum wire_subject_kind {
 	WIRE_SUBJECT_KIND_PUBLISH,
 	WIRE_SUBJECT_KIND_EVENT, /* JetStream */
 	WIRE_SUBJECT_KIND_JOB,   /* JetStream */
-	WIRE_SUBJECT_KIND_STREAM /* core NATS, lost when nobody listens */
+	WIRE_SUBJECT_KIND_STREAM /* core NATS, lost without a subscriber */
 };
 
-/* A NATS subject; a "*" stands for each placeholder. */
+/* A NATS subject; a "*" replaces each placeholder. */
 struct wire_subject {
 	const char *name;
 	const char *subject;
-	const char *owner; /* who answers or consumes; "any" */
+	const char *owner; /* the service that replies or consumes; "any" */
 	const char *queue; /* NULL: no queue group */
 	const struct wire_desc *request;
 	const struct wire_desc *reply; /* NULL but for requests */

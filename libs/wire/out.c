@@ -2,6 +2,7 @@
  * JSON written piece by piece.
  */
 #include "wire/out.h"
+#include "wire/wire_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,11 +11,10 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "wire/raw.h"
 
 /* Between this value and the one before it. */
 static void
-sep(struct wire_out *o)
+out_sep(struct wire_out *o)
 {
 	if (o->comma)
 		buf_putc(o->b, ',');
@@ -22,15 +22,15 @@ sep(struct wire_out *o)
 }
 
 static void
-open_level(struct wire_out *o, char c)
+out_open_level(struct wire_out *o, char c)
 {
-	sep(o);
+	out_sep(o);
 	buf_putc(o->b, c);
 	o->comma = false;
 }
 
 static void
-close_level(struct wire_out *o, char c)
+out_close_level(struct wire_out *o, char c)
 {
 	buf_putc(o->b, c);
 	o->comma = true;
@@ -39,29 +39,29 @@ close_level(struct wire_out *o, char c)
 void
 wire_out_object(struct wire_out *o)
 {
-	open_level(o, '{');
+	out_open_level(o, '{');
 }
 
 void
 wire_out_object_end(struct wire_out *o)
 {
-	close_level(o, '}');
+	out_close_level(o, '}');
 }
 
 void
 wire_out_array(struct wire_out *o)
 {
-	open_level(o, '[');
+	out_open_level(o, '[');
 }
 
 void
 wire_out_array_end(struct wire_out *o)
 {
-	close_level(o, ']');
+	out_close_level(o, ']');
 }
 
 static void
-put_escaped(struct buf *b, unsigned char c)
+out_put_escaped(struct buf *b, unsigned char c)
 {
 	static const char pair[][3] = { ['\b'] = "\\b",
 		['\t'] = "\\t",
@@ -78,7 +78,7 @@ put_escaped(struct buf *b, unsigned char c)
 
 /* Text without quotes around it; valid: it is UTF-8. */
 static void
-put_text(struct buf *b, struct str s, bool valid)
+out_put_text(struct buf *b, struct str s, bool valid)
 {
 	size_t from = 0;
 	size_t i = 0;
@@ -96,7 +96,7 @@ put_text(struct buf *b, struct str s, bool valid)
 		if (i > from)
 			buf_put(b, s.p + from, i - from);
 		if (c < 0x80)
-			put_escaped(b, c);
+			out_put_escaped(b, c);
 		else
 			buf_puts(b, "\xef\xbf\xbd");
 		from = ++i;
@@ -116,25 +116,25 @@ wire_out_key(struct wire_out *o, struct str key)
 void
 wire_out_str(struct wire_out *o, struct str s)
 {
-	sep(o);
+	out_sep(o);
 	buf_putc(o->b, '"');
-	put_text(o->b, s, false);
+	out_put_text(o->b, s, false);
 	buf_putc(o->b, '"');
 }
 
 void
 wire_out_utf8(struct wire_out *o, struct str s)
 {
-	sep(o);
+	out_sep(o);
 	buf_putc(o->b, '"');
-	put_text(o->b, s, true);
+	out_put_text(o->b, s, true);
 	buf_putc(o->b, '"');
 }
 
 void
 wire_out_i64(struct wire_out *o, int64_t i)
 {
-	sep(o);
+	out_sep(o);
 	char text[24];
 	char *end = text + sizeof(text);
 	char *p = end;
@@ -150,7 +150,7 @@ wire_out_i64(struct wire_out *o, int64_t i)
 
 /* u / 10^k with k digits after the point; printf takes ten times as long. */
 static int
-put_digits(uint64_t u, size_t k, bool negative, char *dst)
+out_put_digits(uint64_t u, size_t k, bool negative, char *dst)
 {
 	char text[24];
 	char *end = text + sizeof(text);
@@ -174,7 +174,7 @@ put_digits(uint64_t u, size_t k, bool negative, char *dst)
  * few enough that no shorter text can.
  */
 static int
-put_fixed(double f, char *dst)
+out_put_fixed(double f, char *dst)
 {
 	static const double ten[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
 	for (size_t k = 0; k < NELEM(ten); k++) {
@@ -183,7 +183,7 @@ put_fixed(double f, char *dst)
 			break;
 		if (m / ten[k] != f)
 			continue;
-		return put_digits((uint64_t)fabs(m), k, signbit(f), dst);
+		return out_put_digits((uint64_t)fabs(m), k, signbit(f), dst);
 	}
 	return 0;
 }
@@ -193,7 +193,7 @@ put_fixed(double f, char *dst)
  * zeros of its exponent.
  */
 static int
-put_general(double f, char *dst, size_t size)
+out_put_general(double f, char *dst, size_t size)
 {
 	/* Subnormal numbers have fewer digits than the 15 all others keep. */
 	int digits = fabs(f) < 1e-300 ? 1 : 15;
@@ -217,32 +217,32 @@ wire_out_f64(struct wire_out *o, double f)
 		wire_out_null(o);
 		return;
 	}
-	sep(o);
+	out_sep(o);
 	char text[40];
 	/* "-0" would be read back as an integer, which has no such zero. */
-	int n = put_fixed(f == 0 ? 0 : f, text);
+	int n = out_put_fixed(f == 0 ? 0 : f, text);
 	if (n == 0)
-		n = put_general(f, text, sizeof(text));
+		n = out_put_general(f, text, sizeof(text));
 	buf_put(o->b, text, (size_t)n);
 }
 
 void
 wire_out_bool(struct wire_out *o, bool v)
 {
-	sep(o);
+	out_sep(o);
 	buf_puts(o->b, v ? "true" : "false");
 }
 
 void
 wire_out_null(struct wire_out *o)
 {
-	sep(o);
+	out_sep(o);
 	buf_puts(o->b, "null");
 }
 
 void
 wire_out_raw(struct wire_out *o, struct str json)
 {
-	sep(o);
+	out_sep(o);
 	buf_put_str(o->b, json);
 }

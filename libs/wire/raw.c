@@ -1,7 +1,8 @@
 /*
  * JSON without a schema.
  */
-#include "wire/raw.h"
+
+#include "wire/wire_internal.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 /* The offset behind the string that opens at i; in.n if it does not end. */
 static size_t
-skip_string(struct str in, size_t i)
+raw_skip_string(struct str in, size_t i)
 {
 	for (i++; i < in.n; i++) {
 		if (in.p[i] == '"')
@@ -27,7 +28,7 @@ skip_string(struct str in, size_t i)
  * that is not JSON; jansson does.
  */
 static enum rc
-check_shape(struct str in, size_t max, const struct wire_at *at)
+raw_check_shape(struct str in, size_t max, const struct wire_at *at)
 {
 	size_t depth = 0;
 	size_t containers = 0;
@@ -35,7 +36,7 @@ check_shape(struct str in, size_t max, const struct wire_at *at)
 	while (i < in.n) {
 		char c = in.p[i];
 		if (c == '"') {
-			i = skip_string(in, i);
+			i = raw_skip_string(in, i);
 			continue;
 		}
 		if (c == '{' || c == '[') {
@@ -57,7 +58,7 @@ check_shape(struct str in, size_t max, const struct wire_at *at)
 
 /* jansson's own texts quote the input, which may be a user's words. */
 static const char *
-parse_why(const json_error_t *e)
+raw_parse_why(const json_error_t *e)
 {
 	switch (json_error_code(e)) {
 	case json_error_premature_end_of_input:
@@ -80,13 +81,13 @@ parse_why(const json_error_t *e)
 
 /* flags are for where an integer is beyond int64_t; 0: that is an error. */
 static enum rc
-parse(struct str in, size_t depth, const struct wire_at *at, size_t flags,
+raw_parse(struct str in, size_t depth, const struct wire_at *at, size_t flags,
     json_t **out)
 {
 	if (in.n > WIRE_MESSAGE_MAX)
 		return wire_fail(
 		    at, RC_TOOBIG, "has more than %d bytes", WIRE_MESSAGE_MAX);
-	enum rc rc = check_shape(in, depth, at);
+	enum rc rc = raw_check_shape(in, depth, at);
 	if (rc != RC_OK)
 		return rc;
 	json_error_t e;
@@ -97,8 +98,8 @@ parse(struct str in, size_t depth, const struct wire_at *at, size_t flags,
 	    json_error_code(&e) == json_error_numeric_overflow)
 		*out = json_loadb(text, in.n, always | flags, &e);
 	if (*out == NULL)
-		return wire_fail(
-		    at, RC_INVALID, "%s (byte %d)", parse_why(&e), e.position);
+		return wire_fail(at, RC_INVALID, "%s (byte %d)",
+		    raw_parse_why(&e), e.position);
 	return RC_OK;
 }
 
@@ -106,18 +107,18 @@ enum rc
 wire_raw_parse(
     struct str in, size_t depth, const struct wire_at *at, json_t **out)
 {
-	return parse(in, depth, at, 0, out);
+	return raw_parse(in, depth, at, 0, out);
 }
 
 enum rc
 wire_raw_parse_any(
     struct str in, size_t depth, const struct wire_at *at, json_t **out)
 {
-	return parse(in, depth, at, JSON_DECODE_INT_AS_REAL, out);
+	return raw_parse(in, depth, at, JSON_DECODE_INT_AS_REAL, out);
 }
 
 static void
-put_real(struct wire_out *o, double f)
+raw_put_real(struct wire_out *o, double f)
 {
 	size_t from = o->b->n;
 	wire_out_f64(o, f);
@@ -129,7 +130,7 @@ put_real(struct wire_out *o, double f)
 }
 
 static void
-put_object(struct wire_out *o, const json_t *v)
+raw_put_object(struct wire_out *o, const json_t *v)
 {
 	/* jansson's iterators take no const, and change nothing. */
 	union {
@@ -152,7 +153,7 @@ wire_raw_put(struct wire_out *o, const json_t *v)
 {
 	switch (json_typeof(v)) {
 	case JSON_OBJECT:
-		put_object(o, v);
+		raw_put_object(o, v);
 		break;
 	case JSON_ARRAY:
 		wire_out_array(o);
@@ -169,7 +170,7 @@ wire_raw_put(struct wire_out *o, const json_t *v)
 		wire_out_i64(o, json_integer_value(v));
 		break;
 	case JSON_REAL:
-		put_real(o, json_real_value(v));
+		raw_put_real(o, json_real_value(v));
 		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
@@ -178,5 +179,170 @@ wire_raw_put(struct wire_out *o, const json_t *v)
 	case JSON_NULL:
 		wire_out_null(o);
 		break;
+	}
+}
+
+/* ---- plain ---- */
+
+/*
+ * A look at JSON text that spares parsing it.
+ *
+ * Most values without a schema were written by this library, so they are
+ * compact and harmless.  What this does not see as such is left to jansson:
+ * white space, \u escapes, keys with escapes, many keys, long numbers.
+ */
+
+/* Keys of all open objects together. */
+#define KEYS_MAX 64
+
+struct scan {
+	const char *p;
+	const char *end;
+	size_t depth;
+	struct {
+		bool object;
+		size_t keys; /* where its keys begin */
+	} open[WIRE_DEPTH_MAX];
+	struct str keys[KEYS_MAX];
+	size_t n_keys;
+};
+
+/* Past the string that begins at s->p, quotes included. */
+static bool
+scan_string(struct scan *s, bool key)
+{
+	for (s->p++; s->p < s->end; s->p++) {
+		unsigned char c = (unsigned char)*s->p;
+		if (c == '"') {
+			s->p++;
+			return true;
+		}
+		if (c < 0x20)
+			return false;
+		if (c != '\\')
+			continue;
+		s->p++;
+		if (key || s->p == s->end ||
+		    strchr("\"\\/bfnrt", *s->p) == NULL || *s->p == '\0')
+			return false;
+	}
+	return false;
+}
+
+static size_t
+scan_digits(struct scan *s)
+{
+	const char *from = s->p;
+	while (s->p < s->end && *s->p >= '0' && *s->p <= '9')
+		s->p++;
+	return (size_t)(s->p - from);
+}
+
+/* Exponents are rare, and can be too large. */
+static bool
+scan_number(struct scan *s)
+{
+	if (*s->p == '-')
+		s->p++;
+	const char *first = s->p;
+	size_t n = scan_digits(s);
+	if (n == 0 || n > 18 || (n > 1 && *first == '0'))
+		return false;
+	if (s->p < s->end && *s->p == '.') {
+		s->p++;
+		if (scan_digits(s) == 0)
+			return false;
+	}
+	return s->p == s->end || (*s->p != 'e' && *s->p != 'E');
+}
+
+static bool
+scan_word(struct scan *s, const char *word)
+{
+	size_t n = strlen(word);
+	if ((size_t)(s->end - s->p) < n || memcmp(s->p, word, n) != 0)
+		return false;
+	s->p += n;
+	return true;
+}
+
+/* Past a key and its colon, if no other key of this object is the same. */
+static bool
+scan_key(struct scan *s)
+{
+	const char *from = s->p;
+	if (s->p == s->end || *s->p != '"' || !scan_string(s, true))
+		return false;
+	struct str key = { from, (size_t)(s->p - from) };
+	for (size_t i = s->open[s->depth - 1].keys; i < s->n_keys; i++)
+		if (str_eq(s->keys[i], key))
+			return false;
+	if (s->n_keys == KEYS_MAX || s->p == s->end || *s->p != ':')
+		return false;
+	s->keys[s->n_keys++] = key;
+	s->p++;
+	return true;
+}
+
+/*
+ * Past a value; of an object or array only what opens it, up to its first
+ * value.  *whole: the value is complete.
+ */
+static bool
+scan_value(struct scan *s, size_t depth, bool *whole)
+{
+	*whole = true;
+	if (s->p == s->end)
+		return false;
+	char c = *s->p;
+	if (c == '"')
+		return scan_string(s, false);
+	if (c == 't' || c == 'f' || c == 'n')
+		return scan_word(s,
+		    c == 't'       ? "true"
+			: c == 'f' ? "false"
+				   : "null");
+	if (c != '{' && c != '[')
+		return scan_number(s);
+	s->p++;
+	if (s->depth == depth)
+		return false;
+	if (s->p < s->end && *s->p == (c == '{' ? '}' : ']')) {
+		s->p++;
+		return true;
+	}
+	s->open[s->depth].object = c == '{';
+	s->open[s->depth++].keys = s->n_keys;
+	*whole = false;
+	return c == '[' || scan_key(s);
+}
+
+bool
+wire_raw_plain(struct str in, size_t depth)
+{
+	struct scan s = { .p = in.p, .end = in.p + in.n };
+	if (depth > WIRE_DEPTH_MAX || str_utf8_count(in) < 0)
+		return false;
+	for (;;) {
+		bool whole;
+		if (!scan_value(&s, depth, &whole))
+			return false;
+		while (whole) {
+			if (s.depth == 0)
+				return s.p == s.end;
+			if (s.p == s.end)
+				return false;
+			bool object = s.open[s.depth - 1].object;
+			char c = *s.p++;
+			if (c == ',') {
+				whole = false;
+				if (object && !scan_key(&s))
+					return false;
+			} else if (c == (object ? '}' : ']')) {
+				s.n_keys = s.open[--s.depth].keys;
+			} else {
+				return false;
+			}
+		}
 	}
 }

@@ -1,7 +1,6 @@
 /*
  * "$id" and "$ref" of one document.
  */
-#include "wire/schema_ref.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -11,19 +10,17 @@
 #include "core/map.h"
 #include "core/mem.h"
 #include "wire/check.h"
-#include "wire/schema_shape.h"
-#include "wire/uri.h"
-#include "wire/value.h"
+#include "wire/wire_internal.h"
 
 /* Longest URI and longest fragment. */
 #define URI_MAX 2048
 
 /*
  * The chain from the document to the value v, which is found by its address,
- * so that nothing must be kept for an error that never comes.
+ * so that nothing is stored for errors that do not occur.
  */
 static bool
-say_where(const json_t *in, const json_t *v, const struct wire_at *at,
+ref_put_location(const json_t *in, const json_t *v, const struct wire_at *at,
     const char *keyword, const char *why)
 {
 	struct wire_at below = { at, { NULL, 0 }, 0, at->err };
@@ -35,7 +32,8 @@ say_where(const json_t *in, const json_t *v, const struct wire_at *at,
 	}
 	for (size_t i = 0; i < json_array_size(in); i++) {
 		below.index = i;
-		if (say_where(json_array_get(in, i), v, &below, keyword, why))
+		if (ref_put_location(
+			json_array_get(in, i), v, &below, keyword, why))
 			return true;
 	}
 	json_t *o = wire_value_unconst(in);
@@ -43,7 +41,7 @@ say_where(const json_t *in, const json_t *v, const struct wire_at *at,
 	     it = json_object_iter_next(o, it)) {
 		below.key.p = json_object_iter_key(it);
 		below.key.n = json_object_iter_key_len(it);
-		if (say_where(
+		if (ref_put_location(
 			json_object_iter_value(it), v, &below, keyword, why))
 			return true;
 	}
@@ -62,23 +60,24 @@ wire_doc_fail(struct wire_doc *d, const json_t *schema, const char *keyword,
 	va_start(ap, fmt);
 	buf_vprintf(&why, fmt, ap);
 	va_end(ap);
-	(void)say_where(d->root, schema, &root, keyword,
+	(void)ref_put_location(d->root, schema, &root, keyword,
 	    why.p != NULL && why.n > 0 ? why.p : "is too long");
 	buf_free(&why);
 	return rc;
 }
 
-/* The string member of a schema, absent if it has none. */
+/* A string member of a schema; absent if there is none. */
 static struct str
-string_of(const json_t *schema, const char *keyword)
+ref_string_of(const json_t *schema, const char *keyword)
 {
 	const json_t *v = json_object_get(schema, keyword);
 	return (struct str){ json_string_value(v), json_string_length(v) };
 }
 
-/* What ref means where base is the base URI, without fragment, in the arena. */
+/* ref resolved against base, without fragment; taken from the arena. */
 static enum rc
-resolve(struct wire_doc *d, struct str base, struct str ref, struct str *out)
+ref_resolve(
+    struct wire_doc *d, struct str base, struct str ref, struct str *out)
 {
 	struct buf b = BUF_INIT(URI_MAX);
 	wire_uri_resolve(base, ref, &b);
@@ -95,30 +94,30 @@ resolve(struct wire_doc *d, struct str base, struct str ref, struct str *out)
 enum rc
 wire_doc_base(struct wire_doc *d, const struct wire_target *t, struct str *base)
 {
-	struct str id = string_of(t->schema, "$id");
+	struct str id = ref_string_of(t->schema, "$id");
 	*base = t->base;
-	/* What stands beside a reference does not count. */
+	/* Members beside $ref are ignored. */
 	if (id.p == NULL || id.n == 0 || id.p[0] == '#' ||
-	    string_of(t->schema, "$ref").p != NULL)
+	    ref_string_of(t->schema, "$ref").p != NULL)
 		return RC_OK;
-	enum rc rc = resolve(d, t->base, id, base);
+	enum rc rc = ref_resolve(d, t->base, id, base);
 	if (rc != RC_OK)
 		return wire_doc_fail(d, t->schema, "$id", rc, "is too long");
 	return RC_OK;
 }
 
-/* The key of the place that fragment names in the document uri. */
+/* The key of the fragment in the document uri. */
 static void
-put_anchor(struct buf *b, struct str uri, struct str fragment)
+ref_put_anchor(struct buf *b, struct str uri, struct str fragment)
 {
 	buf_put_str(b, uri);
 	buf_putc(b, '#');
 	buf_put_str(b, fragment);
 }
 
-/* Remember t under uri, or where fragment is not empty under that. */
+/* Store t under uri, and under its fragment where that is not empty. */
 static enum rc
-add_id(struct wire_doc *d, struct str uri, struct str fragment,
+ref_add_id(struct wire_doc *d, struct str uri, struct str fragment,
     const struct wire_target *t)
 {
 	struct buf b = BUF_INIT(2 * URI_MAX);
@@ -127,51 +126,51 @@ add_id(struct wire_doc *d, struct str uri, struct str fragment,
 		return RC_TOOBIG;
 	*copy = *t;
 	if (fragment.n > 0)
-		put_anchor(&b, uri, fragment);
+		ref_put_anchor(&b, uri, fragment);
 	else
 		buf_put_str(&b, uri);
 	enum rc rc = buf_rc(&b);
-	/* The first of a name is it. */
+	/* The first definition of an id counts. */
 	if (rc == RC_OK && map_get(d->ids, buf_str(&b)) == NULL)
 		(void)map_put(d->ids, buf_str(&b), copy);
 	buf_free(&b);
 	return rc;
 }
 
-struct walk {
+struct ref_index_ids {
 	struct wire_doc *d;
 	struct str base;
 };
 
 static enum rc
-walk(void *arg, json_t *schema, const struct wire_at *at)
+ref_index_ids(void *arg, json_t *schema, const struct wire_at *at)
 {
-	struct walk *w = arg;
+	struct ref_index_ids *w = arg;
 	struct wire_target t = { schema, w->base };
-	struct walk inside = { w->d, w->base };
-	struct str id = string_of(schema, "$id");
-	if (id.p != NULL && string_of(schema, "$ref").p == NULL) {
+	struct ref_index_ids inside = { w->d, w->base };
+	struct str id = ref_string_of(schema, "$id");
+	if (id.p != NULL && ref_string_of(schema, "$ref").p == NULL) {
 		struct wire_uri u;
 		wire_uri_split(id, &u);
 		enum rc rc = wire_doc_base(w->d, &t, &inside.base);
 		if (rc == RC_OK)
-			rc = add_id(w->d, inside.base, u.fragment, &t);
+			rc = ref_add_id(w->d, inside.base, u.fragment, &t);
 		if (rc != RC_OK)
 			return wire_doc_fail(
 			    w->d, schema, "$id", rc, "is too long");
 	}
-	return wire_shape_each(schema, at, walk, &inside);
+	return wire_shape_each(schema, at, ref_index_ids, &inside);
 }
 
 enum rc
 wire_doc_index(struct wire_doc *d)
 {
 	struct wire_at at = { NULL, { NULL, 0 }, 0, NULL };
-	struct walk w = { d, STR("") };
+	struct ref_index_ids w = { d, STR("") };
 	struct wire_target root = { d->root, STR("") };
 	d->ids = map_new();
-	enum rc rc = add_id(d, root.base, root.base, &root);
-	return rc != RC_OK ? rc : walk(&w, d->root, &at);
+	enum rc rc = ref_add_id(d, root.base, root.base, &root);
+	return rc != RC_OK ? rc : ref_index_ids(&w, d->root, &at);
 }
 
 void
@@ -182,7 +181,7 @@ wire_doc_free(struct wire_doc *d)
 }
 
 static int
-hex_value(char c)
+ref_hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -195,11 +194,11 @@ hex_value(char c)
 
 /* Append s with its %xx decoded. */
 static void
-put_decoded(struct buf *b, struct str s)
+ref_put_decoded(struct buf *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		int high = i + 2 < s.n ? hex_value(s.p[i + 1]) : -1;
-		int low = i + 2 < s.n ? hex_value(s.p[i + 2]) : -1;
+		int high = i + 2 < s.n ? ref_hex_value(s.p[i + 1]) : -1;
+		int low = i + 2 < s.n ? ref_hex_value(s.p[i + 2]) : -1;
 		if (s.p[i] == '%' && high >= 0 && low >= 0) {
 			buf_putc(b, (char)(high * 16 + low));
 			i += 2;
@@ -211,7 +210,7 @@ put_decoded(struct buf *b, struct str s)
 
 /* The element that a pointer's token names, or NULL. */
 static json_t *
-element(const json_t *array, struct str token)
+ref_element(const json_t *array, struct str token)
 {
 	int64_t i;
 	if ((token.n > 1 && token.p[0] == '0') ||
@@ -222,12 +221,13 @@ element(const json_t *array, struct str token)
 
 /* Follow a pointer's tokens from t->schema on. */
 static enum rc
-follow(struct wire_doc *d, struct str pointer, struct wire_target *t)
+ref_follow_pointer(
+    struct wire_doc *d, struct str pointer, struct wire_target *t)
 {
 	char key[URI_MAX];
 	struct str rest = { pointer.p + 1, pointer.n - 1 };
 	while (rest.p != NULL) {
-		struct str token = str_cut(&rest, '/');
+		struct str token = str_split(&rest, '/');
 		size_t n = 0;
 		for (size_t i = 0; i < token.n; i++) {
 			char c = token.p[i];
@@ -240,7 +240,7 @@ follow(struct wire_doc *d, struct str pointer, struct wire_target *t)
 			return rc;
 		struct str name = { key, n };
 		t->schema = json_is_array(t->schema)
-		    ? element(t->schema, name)
+		    ? ref_element(t->schema, name)
 		    : json_object_getn(t->schema, key, n);
 		if (t->schema == NULL)
 			return RC_NOENT;
@@ -249,25 +249,25 @@ follow(struct wire_doc *d, struct str pointer, struct wire_target *t)
 }
 
 static bool
-is_meta_schema(struct str uri)
+ref_is_meta_schema(struct str uri)
 {
 	return str_eq(uri, STR("http://json-schema.org/draft-07/schema")) ||
 	    str_eq(uri, STR("https://json-schema.org/draft-07/schema"));
 }
 
-/* The place in the document uri that fragment, decoded, names. */
+/* What the decoded fragment names in the document uri. */
 static enum rc
-find_in(struct wire_doc *d, struct str uri, struct str fragment,
+ref_find_in(struct wire_doc *d, struct str uri, struct str fragment,
     struct wire_target *out)
 {
 	const struct wire_target *t = map_get(d->ids, uri);
-	if (t == NULL && is_meta_schema(uri) && fragment.n == 0) {
+	if (t == NULL && ref_is_meta_schema(uri) && fragment.n == 0) {
 		*out = (struct wire_target){ NULL, uri };
 		return RC_OK;
 	}
 	if (fragment.n > 0 && fragment.p[0] != '/') {
 		struct buf b = BUF_INIT(2 * URI_MAX);
-		put_anchor(&b, uri, fragment);
+		ref_put_anchor(&b, uri, fragment);
 		t = map_get(d->ids, buf_str(&b));
 		buf_free(&b);
 	}
@@ -275,7 +275,7 @@ find_in(struct wire_doc *d, struct str uri, struct str fragment,
 		return RC_NOENT;
 	*out = *t;
 	if (fragment.n > 0 && fragment.p[0] == '/')
-		return follow(d, fragment, out);
+		return ref_follow_pointer(d, fragment, out);
 	return RC_OK;
 }
 
@@ -283,17 +283,17 @@ enum rc
 wire_doc_find(
     struct wire_doc *d, const struct wire_target *from, struct wire_target *out)
 {
-	struct str ref = string_of(from->schema, "$ref");
+	struct str ref = ref_string_of(from->schema, "$ref");
 	struct wire_uri u;
 	struct str uri;
 	struct buf fragment = BUF_INIT(URI_MAX);
 	wire_uri_split(ref, &u);
-	put_decoded(&fragment, u.fragment);
-	enum rc rc = resolve(d, from->base, ref, &uri);
+	ref_put_decoded(&fragment, u.fragment);
+	enum rc rc = ref_resolve(d, from->base, ref, &uri);
 	if (rc == RC_OK)
 		rc = buf_rc(&fragment);
 	if (rc == RC_OK)
-		rc = find_in(d, uri, buf_str(&fragment), out);
+		rc = ref_find_in(d, uri, buf_str(&fragment), out);
 	buf_free(&fragment);
 	if (rc == RC_TOOBIG)
 		return wire_doc_fail(

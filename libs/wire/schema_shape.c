@@ -1,13 +1,12 @@
 /*
  * The keywords of draft-07 as a table.
  */
-#include "wire/schema_shape.h"
 
 #include <jansson.h>
 
 #include "core/map.h"
 #include "core/mem.h"
-#include "wire/value.h"
+#include "wire/wire_internal.h"
 
 enum shape {
 	SHAPE_ANY,
@@ -29,7 +28,7 @@ enum shape {
 static const struct {
 	struct str name;
 	enum shape shape;
-} keywords[] = {
+} shape_keywords[] = {
 	{ STR_INIT("$comment"), SHAPE_STRING },
 	{ STR_INIT("$id"), SHAPE_STRING },
 	{ STR_INIT("$ref"), SHAPE_STRING },
@@ -79,7 +78,7 @@ static const struct {
 static const struct {
 	struct str name;
 	enum wire_schema_type type;
-} types[] = {
+} shape_types[] = {
 	{ STR_INIT("null"), WIRE_TYPE_NULL },
 	{ STR_INIT("boolean"), WIRE_TYPE_BOOLEAN },
 	{ STR_INIT("integer"), WIRE_TYPE_INTEGER },
@@ -92,9 +91,9 @@ static const struct {
 unsigned
 wire_type_of(struct str name)
 {
-	for (size_t i = 0; i < NELEM(types); i++) {
-		if (str_eq(name, types[i].name))
-			return (unsigned)types[i].type;
+	for (size_t i = 0; i < NELEM(shape_types); i++) {
+		if (str_eq(name, shape_types[i].name))
+			return (unsigned)shape_types[i].type;
 	}
 	return 0;
 }
@@ -104,12 +103,12 @@ static enum shape
 shape_of(struct str name)
 {
 	size_t from = 0;
-	size_t to = NELEM(keywords);
+	size_t to = NELEM(shape_keywords);
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
-		int c = str_cmp(name, keywords[mid].name);
+		int c = str_cmp(name, shape_keywords[mid].name);
 		if (c == 0)
-			return keywords[mid].shape;
+			return shape_keywords[mid].shape;
 		if (c < 0)
 			to = mid;
 		else
@@ -119,19 +118,19 @@ shape_of(struct str name)
 }
 
 static struct str
-text_of(const json_t *v)
+shape_text_of(const json_t *v)
 {
 	return (struct str){ json_string_value(v), json_string_length(v) };
 }
 
 static struct wire_at
-at_item(const struct wire_at *up, size_t i)
+shape_at_item(const struct wire_at *up, size_t i)
 {
 	return (struct wire_at){ up, { NULL, 0 }, i, up->err };
 }
 
 static struct wire_at
-at_member(const struct wire_at *up, void *it)
+shape_at_member(const struct wire_at *up, void *it)
 {
 	struct str key = { json_object_iter_key(it),
 		json_object_iter_key_len(it) };
@@ -139,23 +138,23 @@ at_member(const struct wire_at *up, void *it)
 }
 
 static enum rc
-fail_if(bool bad, const struct wire_at *at, const char *why)
+shape_fail_if(bool bad, const struct wire_at *at, const char *why)
 {
 	return bad ? wire_fail(at, RC_INVALID, "%s", why) : RC_OK;
 }
 
 static enum rc
-check_count(const json_t *v, const struct wire_at *at)
+shape_check_count(const json_t *v, const struct wire_at *at)
 {
 	bool negative = json_is_integer(v) ? json_integer_value(v) < 0
 					   : json_number_value(v) < 0;
-	return fail_if(!wire_value_whole(v) || negative, at,
+	return shape_fail_if(!wire_value_whole(v) || negative, at,
 	    "must be an integer of at least 0");
 }
 
 /* The names in v, each of them once. */
 static enum rc
-check_names(const json_t *v, const struct wire_at *at, size_t *steps)
+shape_check_names(const json_t *v, const struct wire_at *at, size_t *steps)
 {
 	if (!json_is_array(v))
 		return wire_fail(at, RC_INVALID, "must be an array of names");
@@ -163,11 +162,12 @@ check_names(const json_t *v, const struct wire_at *at, size_t *steps)
 	enum rc rc = wire_value_pay(steps, json_array_size(v));
 	for (size_t i = 0; rc == RC_OK && i < json_array_size(v); i++) {
 		const json_t *name = json_array_get(v, i);
-		struct wire_at item = at_item(at, i);
-		rc = fail_if(!json_is_string(name), &item, "must be a string");
+		struct wire_at item = shape_at_item(at, i);
+		rc = shape_fail_if(
+		    !json_is_string(name), &item, "must be a string");
 		if (rc != RC_OK)
 			break;
-		if (map_put(seen, text_of(name), seen) != NULL)
+		if (map_put(seen, shape_text_of(name), seen) != NULL)
 			rc = wire_fail(&item, RC_INVALID, "stands there twice");
 	}
 	map_free(seen);
@@ -175,20 +175,21 @@ check_names(const json_t *v, const struct wire_at *at, size_t *steps)
 }
 
 static enum rc
-check_type(const json_t *v, const struct wire_at *at)
+shape_check_type(const json_t *v, const struct wire_at *at)
 {
 	static const char why[] = "must be one of null, boolean, integer, "
 				  "number, string, array, object";
 	unsigned seen = 0;
 	if (json_is_string(v))
-		return fail_if(wire_type_of(text_of(v)) == 0, at, why);
+		return shape_fail_if(
+		    wire_type_of(shape_text_of(v)) == 0, at, why);
 	if (!json_is_array(v) || json_array_size(v) == 0)
 		return wire_fail(
 		    at, RC_INVALID, "must be a type or an array of types");
 	for (size_t i = 0; i < json_array_size(v); i++) {
 		const json_t *name = json_array_get(v, i);
-		struct wire_at item = at_item(at, i);
-		unsigned bit = wire_type_of(text_of(name));
+		struct wire_at item = shape_at_item(at, i);
+		unsigned bit = wire_type_of(shape_text_of(name));
 		if (!json_is_string(name) || bit == 0)
 			return wire_fail(&item, RC_INVALID, "%s", why);
 		if ((seen & bit) != 0)
@@ -200,13 +201,13 @@ check_type(const json_t *v, const struct wire_at *at)
 }
 
 static enum rc
-check_schemas(const json_t *v, const struct wire_at *at, size_t *steps)
+shape_check_schemas(const json_t *v, const struct wire_at *at, size_t *steps)
 {
 	if (!json_is_array(v) || json_array_size(v) == 0)
 		return wire_fail(
 		    at, RC_INVALID, "must be an array of at least one schema");
 	for (size_t i = 0; i < json_array_size(v); i++) {
-		struct wire_at item = at_item(at, i);
+		struct wire_at item = shape_at_item(at, i);
 		enum rc rc =
 		    wire_shape_check(json_array_get(v, i), &item, steps);
 		if (rc != RC_OK)
@@ -217,7 +218,7 @@ check_schemas(const json_t *v, const struct wire_at *at, size_t *steps)
 
 /* An object of schemas, or where names is set of schemas and lists of names. */
 static enum rc
-check_members(
+shape_check_members(
     const json_t *v, const struct wire_at *at, bool names, size_t *steps)
 {
 	if (!json_is_object(v))
@@ -226,10 +227,10 @@ check_members(
 	json_t *o = wire_value_unconst(v);
 	for (void *it = json_object_iter(o); it != NULL;
 	     it = json_object_iter_next(o, it)) {
-		struct wire_at member = at_member(at, it);
+		struct wire_at member = shape_at_member(at, it);
 		const json_t *sub = json_object_iter_value(it);
 		enum rc rc = names && json_is_array(sub)
-		    ? check_names(sub, &member, steps)
+		    ? shape_check_names(sub, &member, steps)
 		    : wire_shape_check(sub, &member, steps);
 		if (rc != RC_OK)
 			return rc;
@@ -238,43 +239,45 @@ check_members(
 }
 
 static enum rc
-check_keyword(
+shape_check_keyword(
     enum shape shape, const json_t *v, const struct wire_at *at, size_t *steps)
 {
 	switch (shape) {
 	case SHAPE_ANY:
 		return RC_OK;
 	case SHAPE_STRING:
-		return fail_if(!json_is_string(v), at, "must be a string");
+		return shape_fail_if(
+		    !json_is_string(v), at, "must be a string");
 	case SHAPE_BOOL:
-		return fail_if(
+		return shape_fail_if(
 		    !json_is_boolean(v), at, "must be true or false");
 	case SHAPE_NUMBER:
-		return fail_if(!json_is_number(v), at, "must be a number");
+		return shape_fail_if(
+		    !json_is_number(v), at, "must be a number");
 	case SHAPE_POSITIVE:
-		return fail_if(
+		return shape_fail_if(
 		    !json_is_number(v) || !(json_number_value(v) > 0), at,
 		    "must be a number above 0");
 	case SHAPE_COUNT:
-		return check_count(v, at);
+		return shape_check_count(v, at);
 	case SHAPE_ARRAY:
-		return fail_if(!json_is_array(v), at, "must be an array");
+		return shape_fail_if(!json_is_array(v), at, "must be an array");
 	case SHAPE_NAMES:
-		return check_names(v, at, steps);
+		return shape_check_names(v, at, steps);
 	case SHAPE_TYPE:
-		return check_type(v, at);
+		return shape_check_type(v, at);
 	case SHAPE_SCHEMA:
 		return wire_shape_check(v, at, steps);
 	case SHAPE_SCHEMAS:
-		return check_schemas(v, at, steps);
+		return shape_check_schemas(v, at, steps);
 	case SHAPE_ITEMS:
 		if (json_is_array(v))
-			return check_schemas(v, at, steps);
+			return shape_check_schemas(v, at, steps);
 		return wire_shape_check(v, at, steps);
 	case SHAPE_MEMBERS:
-		return check_members(v, at, false, steps);
+		return shape_check_members(v, at, false, steps);
 	case SHAPE_DEPENDENCIES:
-		return check_members(v, at, true, steps);
+		return shape_check_members(v, at, true, steps);
 	}
 	return RC_BUG;
 }
@@ -291,16 +294,16 @@ wire_shape_check(const json_t *v, const struct wire_at *at, size_t *steps)
 	json_t *o = wire_value_unconst(v);
 	for (void *it = json_object_iter(o); rc == RC_OK && it != NULL;
 	     it = json_object_iter_next(o, it)) {
-		struct wire_at member = at_member(at, it);
-		rc = check_keyword(shape_of(member.key),
+		struct wire_at member = shape_at_member(at, it);
+		rc = shape_check_keyword(shape_of(member.key),
 		    json_object_iter_value(it), &member, steps);
 	}
 	return rc;
 }
 
 static enum rc
-each_in(enum shape shape, json_t *v, const struct wire_at *at, wire_shape_fn fn,
-    void *arg)
+shape_each_in(enum shape shape, json_t *v, const struct wire_at *at,
+    wire_shape_fn fn, void *arg)
 {
 	enum rc rc = RC_OK;
 	if (shape == SHAPE_SCHEMA ||
@@ -308,7 +311,7 @@ each_in(enum shape shape, json_t *v, const struct wire_at *at, wire_shape_fn fn,
 		return fn(arg, v, at);
 	if (shape == SHAPE_SCHEMAS || shape == SHAPE_ITEMS) {
 		for (size_t i = 0; rc == RC_OK && i < json_array_size(v); i++) {
-			struct wire_at item = at_item(at, i);
+			struct wire_at item = shape_at_item(at, i);
 			rc = fn(arg, json_array_get(v, i), &item);
 		}
 		return rc;
@@ -317,7 +320,7 @@ each_in(enum shape shape, json_t *v, const struct wire_at *at, wire_shape_fn fn,
 		return RC_OK;
 	for (void *it = json_object_iter(v); rc == RC_OK && it != NULL;
 	     it = json_object_iter_next(v, it)) {
-		struct wire_at member = at_member(at, it);
+		struct wire_at member = shape_at_member(at, it);
 		json_t *sub = json_object_iter_value(it);
 		if (!json_is_array(sub))
 			rc = fn(arg, sub, &member);
@@ -333,9 +336,9 @@ wire_shape_each(
 	json_t *o = wire_value_unconst(v);
 	for (void *it = json_object_iter(o); rc == RC_OK && it != NULL;
 	     it = json_object_iter_next(o, it)) {
-		struct wire_at member = at_member(at, it);
-		rc = each_in(shape_of(member.key), json_object_iter_value(it),
-		    &member, fn, arg);
+		struct wire_at member = shape_at_member(at, it);
+		rc = shape_each_in(shape_of(member.key),
+		    json_object_iter_value(it), &member, fn, arg);
 	}
 	return rc;
 }

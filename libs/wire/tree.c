@@ -2,22 +2,21 @@
  * A thin cover over jansson's values.
  */
 #include "wire/tree.h"
+#include "wire/wire_internal.h"
 
 #include <jansson.h>
 
 #include "wire/out.h"
-#include "wire/raw.h"
-#include "wire/value.h"
 #include "wire/wire.h"
 
 static const json_t *
-json_of(const struct wire_tree *v)
+tree_json_of(const struct wire_tree *v)
 {
 	return (const json_t *)(const void *)v;
 }
 
 static const struct wire_tree *
-value_of(const json_t *j)
+tree_value_of(const json_t *j)
 {
 	return (const struct wire_tree *)(const void *)j;
 }
@@ -44,7 +43,7 @@ wire_tree_free(struct wire_tree *v)
 enum wire_tree_kind
 wire_tree_kind(const struct wire_tree *v)
 {
-	const json_t *j = json_of(v);
+	const json_t *j = tree_json_of(v);
 
 	if (json_is_object(j))
 		return WIRE_TREE_OBJECT;
@@ -60,7 +59,7 @@ wire_tree_kind(const struct wire_tree *v)
 struct str
 wire_tree_text(const struct wire_tree *v)
 {
-	const json_t *j = json_of(v);
+	const json_t *j = tree_json_of(v);
 
 	if (!json_is_string(j))
 		return (struct str){ 0 };
@@ -70,19 +69,19 @@ wire_tree_text(const struct wire_tree *v)
 double
 wire_tree_number(const struct wire_tree *v)
 {
-	return json_number_value(json_of(v));
+	return json_number_value(tree_json_of(v));
 }
 
 bool
 wire_tree_bool(const struct wire_tree *v)
 {
-	return json_is_true(json_of(v));
+	return json_is_true(tree_json_of(v));
 }
 
 size_t
 wire_tree_len(const struct wire_tree *v)
 {
-	const json_t *j = json_of(v);
+	const json_t *j = tree_json_of(v);
 
 	return json_is_object(j) ? json_object_size(j) : json_array_size(j);
 }
@@ -90,25 +89,25 @@ wire_tree_len(const struct wire_tree *v)
 const struct wire_tree *
 wire_tree_at(const struct wire_tree *v, size_t i)
 {
-	return value_of(json_array_get(json_of(v), i));
+	return tree_value_of(json_array_get(tree_json_of(v), i));
 }
 
 const struct wire_tree *
 wire_tree_get(const struct wire_tree *v, struct str key)
 {
-	return value_of(json_object_getn(json_of(v), key.p, key.n));
+	return tree_value_of(json_object_getn(tree_json_of(v), key.p, key.n));
 }
 
 static bool
-member_at(void *place, struct wire_tree_member *m)
+tree_member_at(void *slot, struct wire_tree_member *m)
 {
-	if (place == NULL)
+	if (slot == NULL)
 		return false;
 	*m = (struct wire_tree_member){
-		.key = { json_object_iter_key(place),
-		    json_object_iter_key_len(place) },
-		.value = value_of(json_object_iter_value(place)),
-		.place = place,
+		.key = { json_object_iter_key(slot),
+		    json_object_iter_key_len(slot) },
+		.value = tree_value_of(json_object_iter_value(slot)),
+		.slot = slot,
 	};
 	return true;
 }
@@ -116,14 +115,16 @@ member_at(void *place, struct wire_tree_member *m)
 bool
 wire_tree_first(const struct wire_tree *v, struct wire_tree_member *m)
 {
-	return member_at(json_object_iter(wire_value_unconst(json_of(v))), m);
+	return tree_member_at(
+	    json_object_iter(wire_value_unconst(tree_json_of(v))), m);
 }
 
 bool
 wire_tree_next(const struct wire_tree *v, struct wire_tree_member *m)
 {
-	return member_at(
-	    json_object_iter_next(wire_value_unconst(json_of(v)), m->place), m);
+	return tree_member_at(
+	    json_object_iter_next(wire_value_unconst(tree_json_of(v)), m->slot),
+	    m);
 }
 
 void
@@ -132,7 +133,7 @@ wire_tree_put(const struct wire_tree *v, struct wire_out *o)
 	if (v == NULL)
 		wire_out_null(o);
 	else
-		wire_raw_put(o, json_of(v));
+		wire_raw_put(o, tree_json_of(v));
 }
 
 enum rc
@@ -152,4 +153,50 @@ wire_tree_string(struct str json, struct arena *a, struct str *out)
 	}
 	wire_tree_free(v);
 	return rc;
+}
+
+/* ---- text ---- */
+
+/*
+ * JSON values that stand alone.
+ */
+
+static enum rc
+tree_parse(struct str json, json_t **out)
+{
+	struct wire_err err;
+	struct wire_at at = { .err = &err };
+
+	return wire_raw_parse(json, WIRE_DEPTH_MAX, &at, out);
+}
+
+enum rc
+wire_text(struct str json, struct arena *a, struct str *out)
+{
+	json_t *v;
+	enum rc rc = tree_parse(json, &v);
+
+	if (rc != RC_OK)
+		return rc;
+	if (json_is_string(v)) {
+		struct str s = { json_string_value(v), json_string_length(v) };
+		*out = arena_str(a, s);
+		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
+	} else {
+		rc = RC_INVALID;
+	}
+	json_decref(v);
+	return rc;
+}
+
+bool
+wire_is_object(struct str json)
+{
+	json_t *v;
+
+	if (tree_parse(json, &v) != RC_OK)
+		return false;
+	bool is = json_is_object(v);
+	json_decref(v);
+	return is;
 }

@@ -26,7 +26,7 @@ enum wire_tree_kind {
 
 /*
  * wire_tree_parse(json, out):
- * Parse within the ceilings of a message (wire.h); RC_INVALID or RC_TOOBIG.
+ * Parse within the limits of a message (wire.h); RC_INVALID or RC_TOOBIG.
  * *out and all within it live until wire_tree_free(*out).
  */
 enum rc wire_tree_parse(struct str json, struct wire_tree **out) RC_CHECK;
@@ -51,11 +51,11 @@ const struct wire_tree *wire_tree_at(const struct wire_tree *v, size_t i);
 const struct wire_tree *wire_tree_get(
     const struct wire_tree *v, struct str key);
 
-/* A member of an object, and the place of the next. */
+/* A member of an object, and where the next one is. */
 struct wire_tree_member {
 	struct str key;
 	const struct wire_tree *value;
-	void *place; /* private */
+	void *slot; /* private */
 };
 
 /*
@@ -76,5 +76,15 @@ void wire_tree_put(const struct wire_tree *v, struct wire_out *o);
  */
 enum rc wire_tree_string(
     struct str json, struct arena *a, struct str *out) RC_CHECK;
+
+/*
+ * wire_text(json, a, out):
+ * The text of the JSON string json, from a.  RC_INVALID if it is anything else,
+ * RC_TOOBIG over a limit.
+ */
+enum rc wire_text(struct str json, struct arena *a, struct str *out) RC_CHECK;
+
+/* wire_is_object(json): Whether json is one JSON object within the limits. */
+bool wire_is_object(struct str json);
 
 #endif /* !WIRE_TREE_H */

@@ -1,12 +1,13 @@
 /*
  * RFC 3986, sections 3 and 5.2.
  */
-#include "wire/uri.h"
+
+#include "wire/wire_internal.h"
 
 #include <stdbool.h>
 
 static bool
-is_scheme(struct str s)
+uri_is_scheme(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
@@ -24,14 +25,14 @@ wire_uri_split(struct str s, struct wire_uri *u)
 {
 	struct str rest = s.p != NULL ? s : STR("");
 	*u = (struct wire_uri){ .path = STR("") };
-	struct str before = str_cut(&rest, '#');
+	struct str before = str_split(&rest, '#');
 	u->fragment = rest;
 	rest = before;
-	before = str_cut(&rest, '?');
+	before = str_split(&rest, '?');
 	u->query = rest;
 	rest = before;
-	before = str_cut(&rest, ':');
-	if (rest.p != NULL && is_scheme(before)) {
+	before = str_split(&rest, ':');
+	if (rest.p != NULL && uri_is_scheme(before)) {
 		u->scheme = before;
 	} else if (rest.p != NULL) {
 		before.n += 1 + rest.n;
@@ -53,7 +54,7 @@ wire_uri_split(struct str s, struct wire_uri *u)
 /* Take the last segment, but for the slash before it, from what is behind
  * start. */
 static void
-drop_segment(struct buf *out, size_t start)
+uri_drop_segment(struct buf *out, size_t start)
 {
 	if (out->n == start)
 		return;
@@ -65,7 +66,7 @@ drop_segment(struct buf *out, size_t start)
 
 /* Append path without its "." and ".." segments. */
 static void
-put_path(struct buf *out, struct str path)
+uri_put_path(struct buf *out, struct str path)
 {
 	size_t start = out->n;
 	bool more = true;
@@ -76,12 +77,12 @@ put_path(struct buf *out, struct str path)
 		path.n--;
 	}
 	while (more && buf_rc(out) == RC_OK) {
-		struct str segment = str_cut(&path, '/');
+		struct str segment = str_split(&path, '/');
 		more = path.p != NULL;
 		if (str_eq(segment, STR(".")))
 			continue;
 		if (str_eq(segment, STR(".."))) {
-			drop_segment(out, start);
+			uri_drop_segment(out, start);
 			continue;
 		}
 		buf_put_str(out, segment);
@@ -92,7 +93,7 @@ put_path(struct buf *out, struct str path)
 
 /* ref's path beside base's: it replaces what follows the last slash. */
 static void
-put_merged(struct buf *out, const struct wire_uri *b, struct str path)
+uri_put_merged(struct buf *out, const struct wire_uri *b, struct str path)
 {
 	struct buf merged = BUF_INIT(out->max);
 	size_t n = b->path.n;
@@ -102,7 +103,7 @@ put_merged(struct buf *out, const struct wire_uri *b, struct str path)
 		buf_putc(&merged, '/');
 	buf_put(&merged, b->path.p, n);
 	buf_put_str(&merged, path);
-	put_path(out, buf_str(&merged));
+	uri_put_path(out, buf_str(&merged));
 	if (buf_rc(&merged) != RC_OK)
 		out->over = true;
 	buf_free(&merged);
@@ -128,9 +129,9 @@ wire_uri_resolve(struct str base, struct str ref, struct buf *out)
 		buf_put_str(out, authority);
 	}
 	if (own || (r.path.n > 0 && r.path.p[0] == '/')) {
-		put_path(out, r.path);
+		uri_put_path(out, r.path);
 	} else if (r.path.n > 0) {
-		put_merged(out, &b, r.path);
+		uri_put_merged(out, &b, r.path);
 	} else {
 		buf_put_str(out, b.path);
 		if (query.p == NULL)

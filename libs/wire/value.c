@@ -1,7 +1,6 @@
 /*
  * Equality and its hash, order of numbers, divisibility.
  */
-#include "wire/value.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "wire/wire_internal.h"
 
 enum rc
 wire_value_pay(size_t *steps, size_t n)
@@ -24,42 +24,43 @@ wire_value_pay(size_t *steps, size_t n)
 }
 
 static int
-compare_i64(int64_t a, int64_t b)
+value_compare_i64(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
 
 static int
-compare_f64(double a, double b)
+value_compare_f64(double a, double b)
 {
 	return (a > b) - (a < b);
 }
 
 /* i beside d, where turning i into a double could round it. */
 static int
-compare_mixed(int64_t i, double d)
+value_compare_mixed(int64_t i, double d)
 {
 	if (d >= 0x1p63)
 		return -1;
 	if (d < -0x1p63)
 		return 1;
 	double whole = trunc(d);
-	int c = compare_i64(i, (int64_t)whole);
-	return c != 0 ? c : compare_f64(whole, d);
+	int c = value_compare_i64(i, (int64_t)whole);
+	return c != 0 ? c : value_compare_f64(whole, d);
 }
 
 int
 wire_value_compare(const json_t *a, const json_t *b)
 {
 	if (json_is_integer(a) && json_is_integer(b))
-		return compare_i64(
+		return value_compare_i64(
 		    json_integer_value(a), json_integer_value(b));
 	if (json_is_integer(a))
-		return compare_mixed(json_integer_value(a), json_real_value(b));
+		return value_compare_mixed(
+		    json_integer_value(a), json_real_value(b));
 	if (json_is_integer(b))
-		return -compare_mixed(
+		return -value_compare_mixed(
 		    json_integer_value(b), json_real_value(a));
-	return compare_f64(json_real_value(a), json_real_value(b));
+	return value_compare_f64(json_real_value(a), json_real_value(b));
 }
 
 bool
@@ -78,7 +79,7 @@ struct decimal {
 };
 
 static struct decimal
-decimal_of(const json_t *v)
+value_decimal_of(const json_t *v)
 {
 	struct decimal d = { 0, 0 };
 	if (json_is_integer(v)) {
@@ -112,24 +113,24 @@ decimal_of(const json_t *v)
 
 /* (a + b) mod m for a, b < m ≤ 2^63. */
 static uint64_t
-add_mod(uint64_t a, uint64_t b, uint64_t m)
+value_add_mod(uint64_t a, uint64_t b, uint64_t m)
 {
 	return (a + b) % m;
 }
 
 static uint64_t
-times_ten_mod(uint64_t a, uint64_t m)
+value_times_ten_mod(uint64_t a, uint64_t m)
 {
-	uint64_t two = add_mod(a, a, m);
-	uint64_t four = add_mod(two, two, m);
-	return add_mod(add_mod(four, four, m), two, m);
+	uint64_t two = value_add_mod(a, a, m);
+	uint64_t four = value_add_mod(two, two, m);
+	return value_add_mod(value_add_mod(four, four, m), two, m);
 }
 
 bool
 wire_value_multiple(const json_t *a, const json_t *b)
 {
-	struct decimal x = decimal_of(a);
-	struct decimal y = decimal_of(b);
+	struct decimal x = value_decimal_of(a);
+	struct decimal y = value_decimal_of(b);
 	if (x.digits == 0)
 		return true;
 	/* x.digits is no multiple of 10, so it cannot make up for this. */
@@ -137,12 +138,12 @@ wire_value_multiple(const json_t *a, const json_t *b)
 		return false;
 	uint64_t rest = x.digits % y.digits;
 	for (; x.exp > y.exp && rest != 0; x.exp--)
-		rest = times_ten_mod(rest, y.digits);
+		rest = value_times_ten_mod(rest, y.digits);
 	return rest == 0;
 }
 
 static enum rc
-equal_arrays(const json_t *a, const json_t *b, size_t *steps, bool *equal)
+value_equal_arrays(const json_t *a, const json_t *b, size_t *steps, bool *equal)
 {
 	size_t n = json_array_size(a);
 	*equal = n == json_array_size(b);
@@ -166,7 +167,8 @@ wire_value_unconst(const json_t *v)
 }
 
 static enum rc
-equal_objects(const json_t *a, const json_t *b, size_t *steps, bool *equal)
+value_equal_objects(
+    const json_t *a, const json_t *b, size_t *steps, bool *equal)
 {
 	*equal = json_object_size(a) == json_object_size(b);
 	if (!*equal)
@@ -207,16 +209,16 @@ wire_value_equal(const json_t *a, const json_t *b, size_t *steps, bool *equal)
 			json_string_length(a)) == 0;
 		return wire_value_pay(steps, json_string_length(a) / 64);
 	case JSON_ARRAY:
-		return equal_arrays(a, b, steps, equal);
+		return value_equal_arrays(a, b, steps, equal);
 	case JSON_OBJECT:
-		return equal_objects(a, b, steps, equal);
+		return value_equal_objects(a, b, steps, equal);
 	default:
 		return RC_OK;
 	}
 }
 
 static uint64_t
-mix(uint64_t h)
+value_mix(uint64_t h)
 {
 	h ^= h >> 32;
 	h *= 0xd6e8feb86659fd93ULL;
@@ -226,58 +228,63 @@ mix(uint64_t h)
 }
 
 static uint64_t
-hash_bytes(const char *p, size_t n)
+value_hash_bytes(const char *p, size_t n)
 {
 	uint64_t h = 0x9e3779b97f4a7c15ULL ^ n;
 	for (; n >= 8; n -= 8, p += 8) {
 		uint64_t w;
 		memcpy(&w, p, 8);
-		h = mix(h ^ w);
+		h = value_mix(h ^ w);
 	}
 	uint64_t w = 0;
 	memcpy(&w, p, n);
-	return mix(h ^ w);
+	return value_mix(h ^ w);
 }
 
 /* Equal numbers have equal bits here. */
 static uint64_t
-hash_number(const json_t *v)
+value_hash_number(const json_t *v)
 {
 	double f = json_number_value(v);
 	uint64_t bits;
 	if (f == 0)
 		f = 0; /* -0.0 */
 	memcpy(&bits, &f, sizeof(bits));
-	return mix(bits ^ 3);
+	return value_mix(bits ^ 3);
 }
 
 /* Equal values have equal hashes; chosen ones can too, which *steps bounds. */
 static uint64_t
-hash(const json_t *v, size_t *steps)
+value_hash(const json_t *v, size_t *steps)
 {
-	uint64_t h = mix((uint64_t)json_typeof(v) + 1);
+	uint64_t h = value_mix((uint64_t)json_typeof(v) + 1);
 	if (wire_value_pay(steps, 1) != RC_OK)
 		return 0;
 	switch (json_typeof(v)) {
 	case JSON_INTEGER:
 	case JSON_REAL:
-		return hash_number(v);
+		return value_hash_number(v);
 	case JSON_STRING:
 		if (wire_value_pay(steps, json_string_length(v) / 64) != RC_OK)
 			return 0;
-		return mix(h ^
-		    hash_bytes(json_string_value(v), json_string_length(v)));
+		return value_mix(h ^
+		    value_hash_bytes(
+			json_string_value(v), json_string_length(v)));
 	case JSON_ARRAY:
 		for (size_t i = 0; i < json_array_size(v); i++)
-			h = mix(h ^ hash(json_array_get(v, i), steps)) + i;
+			h = value_mix(
+				h ^ value_hash(json_array_get(v, i), steps)) +
+			    i;
 		return h;
 	case JSON_OBJECT: {
 		json_t *o = wire_value_unconst(v);
 		for (void *it = json_object_iter(o); it != NULL;
 		     it = json_object_iter_next(o, it))
-			h += mix(hash_bytes(json_object_iter_key(it),
-				     json_object_iter_key_len(it)) ^
-			    mix(hash(json_object_iter_value(it), steps)));
+			h += value_mix(
+			    value_hash_bytes(json_object_iter_key(it),
+				json_object_iter_key_len(it)) ^
+			    value_mix(
+				value_hash(json_object_iter_value(it), steps)));
 		return h;
 	}
 	default:
@@ -286,27 +293,28 @@ hash(const json_t *v, size_t *steps)
 }
 
 struct hashed {
-	uint64_t hash;
+	uint64_t value_hash;
 	size_t index;
 };
 
 static int
-compare_hashed(const void *a, const void *b)
+value_compare_hashed(const void *a, const void *b)
 {
 	const struct hashed *x = a;
 	const struct hashed *y = b;
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
+	if (x->value_hash != y->value_hash)
+		return x->value_hash < y->value_hash ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
 /* The first equal pair among the neighbours that have one hash. */
 static enum rc
-find_equal(const json_t *array, const struct hashed *h, size_t n, size_t *steps,
-    size_t same[2])
+value_find_equal(const json_t *array, const struct hashed *h, size_t n,
+    size_t *steps, size_t same[2])
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = i + 1; k < n && h[k].hash == h[i].hash; k++) {
+		for (size_t k = i + 1;
+		     k < n && h[k].value_hash == h[i].value_hash; k++) {
 			bool equal;
 			enum rc rc = wire_value_equal(
 			    json_array_get(array, h[i].index),
@@ -333,13 +341,13 @@ wire_value_unique(const json_t *array, size_t *steps, size_t same[2])
 		return RC_OK;
 	struct hashed *h = mem_calloc(n, sizeof(*h));
 	for (size_t i = 0; i < n; i++) {
-		h[i].hash = hash(json_array_get(array, i), steps);
+		h[i].value_hash = value_hash(json_array_get(array, i), steps);
 		h[i].index = i;
 	}
 	enum rc rc = wire_value_pay(steps, n);
 	if (rc == RC_OK) {
-		qsort(h, n, sizeof(*h), compare_hashed);
-		rc = find_equal(array, h, n, steps, same);
+		qsort(h, n, sizeof(*h), value_compare_hashed);
+		rc = value_find_equal(array, h, n, steps, same);
 	}
 	free(h);
 	return rc;

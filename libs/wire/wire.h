@@ -55,7 +55,7 @@ void wire_init(const struct wire_desc *d, void *msg);
  * wire_decode(d, in, a, msg, err):
  * Read in as message d into the struct *msg, whose texts and arrays are taken
  * from a.  RC_INVALID if it breaks the schema, RC_TOOBIG if it passes a
- * ceiling; err (may be NULL) then says where and why and *msg is undefined.  Of
+ * limit; err (may be NULL) then says where and why and *msg is undefined.  Of
  * several members of the message at fault it is the first of the schema's.
  */
 enum rc wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
@@ -65,7 +65,7 @@ enum rc wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
  * wire_encode(d, msg, out, err):
  * Append *msg as compact JSON.  A struct that breaks its own schema is
  * RC_INVALID with err set, and out is as before; RC_TOOBIG if out is full: the
- * ceiling of out is the message's.
+ * limit of out is the message's.
  */
 enum rc wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
     struct wire_err *err) RC_CHECK;

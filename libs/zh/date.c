@@ -1,13 +1,13 @@
 /*
- * Parts of a date, and moments made of them.
+ * Parts of a date.
  */
 #include "core/mem.h"
-#include "zh/feast.h"
-#include "zh/moment.h"
+#include "zh/holiday.h"
+#include "zh/zh_internal.h"
 
-/* The bit's number, from 1. */
+/* The number of the lowest bit, from 1. */
 static int
-weekday_of(int bits)
+date_weekday_of_bits(int bits)
 {
 	int n = 1;
 
@@ -19,7 +19,7 @@ weekday_of(int bits)
 }
 
 static int
-full_year(const struct token *t)
+date_full_year(const struct token *t)
 {
 	int y = (int)t->num;
 
@@ -29,7 +29,7 @@ full_year(const struct token *t)
 }
 
 static const struct token *
-year_read(const struct token *t, struct moment *m)
+date_parse_year(const struct token *t, struct instant *m)
 {
 	bool four, two;
 
@@ -40,7 +40,7 @@ year_read(const struct token *t, struct moment *m)
 		return t + 1;
 	}
 	four = token_is_int(t, 1000, 2999) && t->digits == 4;
-	/* 13年 is a length unless a month follows. */
+	/* 13年 is a duration unless a month follows. */
 	two = token_is_int(t, 0, 99) && t->digits == 2 &&
 	    t[2].type == TOK_NUM &&
 	    (token_is_unit(t + 3, UNIT_MONTH) ||
@@ -48,20 +48,20 @@ year_read(const struct token *t, struct moment *m)
 	if (!four && !two)
 		return NULL;
 	if (token_is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) {
-		m->year = full_year(t);
+		m->year = date_full_year(t);
 		m->has |= HAS_YEAR;
 		return t + 2;
 	}
 	/* 2026年底 */
 	if (four && t[1].type == TOK_EDGE && t[1].w == UNIT_YEAR) {
-		m->year = full_year(t);
+		m->year = date_full_year(t);
 		m->has |= HAS_YEAR;
 		return t + 1;
 	}
 	/* 2018春节 */
-	if (four && t->is_ascii && t[1].type == TOK_FEAST &&
+	if (four && t->is_ascii && t[1].type == TOK_HOLIDAY &&
 	    token_touches(t, t + 1)) {
-		m->year = full_year(t);
+		m->year = date_full_year(t);
 		m->has |= HAS_YEAR;
 		return t + 1;
 	}
@@ -69,7 +69,7 @@ year_read(const struct token *t, struct moment *m)
 }
 
 static void
-era_set(struct moment *m, int year, int years)
+date_set_era(struct instant *m, int year, int years)
 {
 	m->has |= HAS_YEAR;
 	m->year = year;
@@ -78,7 +78,7 @@ era_set(struct moment *m, int year, int years)
 
 /* 80年代, 1980年代, 二十世纪六十年代, 上世纪, 本世纪. */
 static const struct token *
-era_read(const struct token *t, struct moment *m)
+date_parse_era(const struct token *t, struct instant *m)
 {
 	const struct token *n = t + 1;
 	int year;
@@ -89,12 +89,12 @@ era_read(const struct token *t, struct moment *m)
 		return NULL;
 	if (n->v == 100) {
 		if (t->type == TOK_REL) {
-			/* The reader of the calendar adds this century. */
+			/* instant_resolve() adds the current century. */
 			m->year_is_rel = true;
-			era_set(m, 100 * t->v, 100);
+			date_set_era(m, 100 * t->v, 100);
 		} else if ((token_is_int(t, 1, 30) || t->type == TOK_ORDINAL) &&
 		    t->num >= 1 && t->num <= 30) {
-			era_set(m, ((int)t->num - 1) * 100, 100);
+			date_set_era(m, ((int)t->num - 1) * 100, 100);
 		} else {
 			return NULL;
 		}
@@ -109,7 +109,7 @@ era_read(const struct token *t, struct moment *m)
 	    (int)t->num % 10 != 0)
 		return NULL;
 	year = (int)t->num;
-	era_set(m,
+	date_set_era(m,
 	    year > 90        ? year
 		: year >= 30 ? 1900 + year
 			     : 2000 + year,
@@ -118,7 +118,7 @@ era_read(const struct token *t, struct moment *m)
 }
 
 static const struct token *
-edge_set(const struct token *t, int unit, struct moment *m)
+date_set_edge(const struct token *t, int unit, struct instant *m)
 {
 	m->has |= HAS_EDGE;
 	m->edge = t->v;
@@ -127,7 +127,7 @@ edge_set(const struct token *t, int unit, struct moment *m)
 }
 
 static void
-month_set(struct moment *m, int month, bool is_lunar)
+date_set_month(struct instant *m, int month, bool is_lunar)
 {
 	m->has |= HAS_MONTH;
 	m->month = month;
@@ -136,13 +136,13 @@ month_set(struct moment *m, int month, bool is_lunar)
 
 /* 三月, 3月份, 三月底, 三月初三. */
 static const struct token *
-month_read(const struct token *t, struct moment *m)
+date_parse_month(const struct token *t, struct instant *m)
 {
 	if (!token_is_int(t, 1, 12) || t->is_pair || t->is_latin)
 		return NULL;
 	if (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) {
-		month_set(m, (int)t->num, false);
-		/* 三月初三 is a date of the lunar calendar. */
+		date_set_month(m, (int)t->num, false);
+		/* 三月初三 is a lunar date. */
 		if (t[1].v == EDGE_START && token_is_int(t + 2, 1, 10) &&
 		    !t[2].is_ascii && token_touches(t + 1, t + 2) &&
 		    t[3].type != TOK_OCLOCK && t[3].type != TOK_HAO &&
@@ -156,50 +156,50 @@ month_read(const struct token *t, struct moment *m)
 	}
 	if (!token_is_unit(t + 1, UNIT_MONTH) || t[1].w == 0)
 		return NULL;
-	month_set(m, (int)t->num, false);
+	date_set_month(m, (int)t->num, false);
 	return t + 2;
 }
 
 static void
-day_set(struct moment *m, int day)
+date_set_day(struct instant *m, int day)
 {
 	m->has |= HAS_DAY;
 	m->day = day;
 }
 
-/* 15号, 15日; after a month also 十五 by itself; 三十 in the lunar calendar. */
+/* 15号, 15日; after a month also 十五 alone; 三十 in the lunar calendar. */
 static const struct token *
-day_read(const struct token *t, struct moment *m)
+date_parse_day(const struct token *t, struct instant *m)
 {
 	if (t->type == TOK_FIRST) {
 		if (t->v == 1)
-			month_set(m, 1, true);
+			date_set_month(m, 1, true);
 		m->is_lunar = true;
-		day_set(m, (int)t->num);
+		date_set_day(m, (int)t->num);
 		return t + 1;
 	}
 	if (t->type == TOK_ORDINAL && t->is_ascii && t->num >= 1 &&
 	    t->num <= 31 && t[-1].type == TOK_AT && t[-1].v == 3 &&
 	    (t[1].type == TOK_END || t[1].type == TOK_AT)) {
 		/* on the 15th */
-		day_set(m, (int)t->num);
+		date_set_day(m, (int)t->num);
 		return t + 1;
 	}
 	if (!token_is_int(t, 1, 31) || t->is_pair || t->is_latin)
 		return NULL;
-	/* 二月三十号 is no day, nor is its end. */
+	/* 二月三十号 is not a day, and neither is 三十号 of it. */
 	if ((m->has & HAS_MONTH) == 0 && token_is_unit(t - 1, UNIT_MONTH) &&
 	    token_touches(t - 1, t))
 		return NULL;
 	if (t[1].type == TOK_HAO) {
-		day_set(m, (int)t->num);
+		date_set_day(m, (int)t->num);
 		return t + 2;
 	}
 	if (token_is_unit(t + 1, UNIT_DAY) && t[1].w == 1 &&
 	    ((m->has & HAS_MONTH) != 0 ||
 		(t[2].type != TOK_AFTER && t[2].type != TOK_BEFORE &&
 		    t[2].type != TOK_WITHIN))) {
-		day_set(m, (int)t->num);
+		date_set_day(m, (int)t->num);
 		return t + 2;
 	}
 	if ((m->has & HAS_MONTH) == 0 || m->month_is_rel ||
@@ -214,7 +214,7 @@ day_read(const struct token *t, struct moment *m)
 	case TOK_HALF:
 		return NULL;
 	default:
-		day_set(m, (int)t->num);
+		date_set_day(m, (int)t->num);
 		m->confidence = m->is_lunar ? .9 : .7;
 		return t + 1;
 	}
@@ -222,7 +222,7 @@ day_read(const struct token *t, struct moment *m)
 
 /* march 5th, the 5th of march, may 5 2026. */
 static const struct token *
-month_name_read(const struct token *t, struct moment *m)
+date_parse_month_name(const struct token *t, struct instant *m)
 {
 	const struct token *n = t;
 	int day = 0;
@@ -241,7 +241,7 @@ month_name_read(const struct token *t, struct moment *m)
 	}
 	if (n->type != TOK_MONTH)
 		return NULL;
-	month_set(m, n->v, n->w == 1);
+	date_set_month(m, n->v, n->w == 1);
 	t = n + 1;
 	if (!n->is_latin)
 		return t;
@@ -254,12 +254,12 @@ month_name_read(const struct token *t, struct moment *m)
 			day = (int)t->num;
 			t++;
 		} else if (n->w == 2) {
-			/* "may" by itself is no month. */
+			/* "may" alone is not a month. */
 			return NULL;
 		}
 	}
 	if (day > 0)
-		day_set(m, day);
+		date_set_day(m, day);
 	if (t->type == TOK_COMMA && token_is_int(t + 1, 1900, 2199))
 		t++;
 	if (token_is_int(t, 1900, 2199) && t->digits == 4) {
@@ -270,9 +270,9 @@ month_name_read(const struct token *t, struct moment *m)
 	return t;
 }
 
-/* What 上, 这, 下 points at: 周, 月, 季度, 年, 周三, 周末, 月底, 早上. */
+/* 上, 这, 下 with 周, 月, 季度, 年, 周三, 周末, 月底, 早上. */
 static const struct token *
-rel_read(const struct token *t, struct moment *m)
+date_parse_relative(const struct token *t, struct instant *m)
 {
 	const struct token *n = t + 1;
 	int v = t->v;
@@ -287,7 +287,7 @@ rel_read(const struct token *t, struct moment *m)
 		/* "this friday" is the next one. */
 		m->has |= HAS_WDAY | (v == 0 && n->is_latin ? 0u : HAS_WEEK);
 		m->week = v;
-		m->wday = weekday_of(n->v);
+		m->wday = date_weekday_of_bits(n->v);
 		return n + 1;
 	}
 	if (n->type == TOK_WEEKEND) {
@@ -321,7 +321,7 @@ rel_read(const struct token *t, struct moment *m)
 		m->year_is_rel = true;
 		return n->type == TOK_EDGE ? n : n + 1;
 	}
-	if (n->type == TOK_PART && v == 0 && n->is_latin) {
+	if (n->type == TOK_DAY_PART && v == 0 && n->is_latin) {
 		m->has |= HAS_DAYS;
 		m->days = 0;
 		return n;
@@ -331,7 +331,7 @@ rel_read(const struct token *t, struct moment *m)
 
 /* 第一个星期一, 最后一个周五. */
 static const struct token *
-nth_read(const struct token *t, struct moment *m)
+date_parse_nth(const struct token *t, struct instant *m)
 {
 	const struct token *n = t + 1;
 
@@ -342,16 +342,16 @@ nth_read(const struct token *t, struct moment *m)
 	    token_is_unit(n + 1, UNIT_DAY) &&
 	    (m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
 		if ((m->has & HAS_MONTH) == 0)
-			month_set(m, 12, false);
-		day_set(m, -1);
+			date_set_month(m, 12, false);
+		date_set_day(m, -1);
 		return n + 2;
 	}
 	if (token_is_unit(n, UNIT_DAY) && t->num > 0) {
-		/* 第一天 of a month; by itself 第二天 is the next day. */
+		/* 第一天 of a month; 第二天 alone is the next day. */
 		if ((m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
 			if ((m->has & HAS_MONTH) == 0)
-				month_set(m, 1, false);
-			day_set(m, (int)t->num);
+				date_set_month(m, 1, false);
+			date_set_day(m, (int)t->num);
 			return n + 1;
 		}
 		if (m->has != 0 || t->num < 2 || t->num > 2)
@@ -365,7 +365,7 @@ nth_read(const struct token *t, struct moment *m)
 		n++;
 	if (n->type == TOK_WDAY && n->w != 1) {
 		m->has |= HAS_WDAY;
-		m->wday = weekday_of(n->v);
+		m->wday = date_weekday_of_bits(n->v);
 		m->nth = (int)t->num;
 		return n + 1;
 	}
@@ -373,7 +373,7 @@ nth_read(const struct token *t, struct moment *m)
 }
 
 static const struct token *
-quarter_read(const struct token *t, struct moment *m)
+date_parse_quarter(const struct token *t, struct instant *m)
 {
 	if ((t->type != TOK_ORDINAL && !token_is_int(t, 1, 4)) || t->num > 4 ||
 	    t->num < 1 || !token_is_unit(t + 1, UNIT_QUARTER))
@@ -383,33 +383,33 @@ quarter_read(const struct token *t, struct moment *m)
 	return t + 2;
 }
 
-/* 春节, 光明节第三天, 斋月的最后一天. */
+/* 春节, 春节第三天, 斋月的最后一天. */
 static const struct token *
-feast_read(const struct token *t, int feast, struct moment *m)
+date_parse_holiday(const struct token *t, int holiday, struct instant *m)
 {
 	const struct token *n = t + 1;
-	int days = feast_length((enum feast)feast);
+	int days = holiday_days((enum holiday)holiday);
 
-	m->has |= HAS_FEAST;
-	m->feast = feast;
+	m->has |= HAS_HOLIDAY;
+	m->holiday = holiday;
 	n += n->type == TOK_OF;
 	if (n->type != TOK_ORDINAL)
 		return t + 1;
 	if (n->num >= 1 && n->num <= 50 && token_is_unit(n + 1, UNIT_DAY)) {
-		m->feast_day = (int)n->num;
+		m->holiday_day = (int)n->num;
 		return n + 2;
 	}
 	if (n->num < 0 && days > 0 && token_is_int(n + 1, 1, 1) &&
 	    token_is_unit(n + 2, UNIT_DAY)) {
-		m->feast_day = days;
+		m->holiday_day = days;
 		return n + 3;
 	}
 	return t + 1;
 }
 
-/* Words that are a part of a date by themselves. */
+/* Single words that are a part of a date. */
 static const struct token *
-word_read(const struct token *t, struct moment *m)
+date_parse_word(const struct token *t, struct instant *m)
 {
 	const struct token *n;
 
@@ -417,27 +417,28 @@ word_read(const struct token *t, struct moment *m)
 	case TOK_DAY:
 		m->has |= HAS_DAYS;
 		m->days = t->v;
-		if (t->w != PART_NONE) {
-			m->has |= HAS_PART;
-			m->part = t->w;
+		if (t->w != DAY_PART_NONE) {
+			m->has |= HAS_DAY_PART;
+			m->day_part = t->w;
 		}
 		return t + 1;
 	case TOK_WDAY:
 		if (t->w != 0)
 			return NULL;
 		m->has |= HAS_WDAY;
-		m->wday = weekday_of(t->v);
+		m->wday = date_weekday_of_bits(t->v);
 		return t + 1;
 	case TOK_WEEKEND:
 		m->has |= HAS_WEEKEND;
 		return t + 1;
-	case TOK_FEAST:
-		return feast_read(t, t->v, m);
-	case TOK_FAITH:
+	case TOK_HOLIDAY:
+		return date_parse_holiday(t, t->v, m);
+	case TOK_RELIGION:
 		n = t + 1;
 		n += n->type == TOK_OF;
-		return n->type == TOK_FEAST ? feast_read(n, n->v | t->v, m)
-					    : NULL;
+		return n->type == TOK_HOLIDAY
+		    ? date_parse_holiday(n, n->v | t->v, m)
+		    : NULL;
 	case TOK_HALF_YEAR:
 		m->has |= HAS_HALF_YEAR;
 		m->half = t->v;
@@ -456,15 +457,15 @@ word_read(const struct token *t, struct moment *m)
 		return t + 1;
 	case TOK_EDGE:
 		if (t->w >= 0)
-			return edge_set(t, t->w, m);
+			return date_set_edge(t, t->w, m);
 		if (m->has == 0 || !token_touches(t - 1, t))
 			return NULL;
 		if ((m->has & HAS_QUARTER) != 0)
-			return edge_set(t, UNIT_QUARTER, m);
+			return date_set_edge(t, UNIT_QUARTER, m);
 		if ((m->has & HAS_MONTH) != 0)
-			return edge_set(t, UNIT_MONTH, m);
+			return date_set_edge(t, UNIT_MONTH, m);
 		if ((m->has & HAS_YEAR) != 0)
-			return edge_set(t, UNIT_YEAR, m);
+			return date_set_edge(t, UNIT_YEAR, m);
 		return NULL;
 	case TOK_LUNAR:
 		m->is_lunar = true;
@@ -475,21 +476,23 @@ word_read(const struct token *t, struct moment *m)
 }
 
 const struct token *
-date_read(const struct token *t, struct moment *m)
+date_parse(const struct token *t, struct instant *m)
 {
-	static const struct token *(*const readers[])(const struct token *,
-	    struct moment *) = { year_read, era_read, rel_read, month_name_read,
-		quarter_read, nth_read, month_read, day_read, word_read };
-	struct moment next;
+	static const struct token *(*const parsers[])(
+	    const struct token *, struct instant *) = { date_parse_year,
+		date_parse_era, date_parse_relative, date_parse_month_name,
+		date_parse_quarter, date_parse_nth, date_parse_month,
+		date_parse_day, date_parse_word };
+	struct instant next;
 	const struct token *n;
 	size_t i;
 
-	for (i = 0; i < NELEM(readers); i++) {
+	for (i = 0; i < NELEM(parsers); i++) {
 		next = *m;
-		n = readers[i](t, &next);
-		if (n == NULL || !moment_may_join(m, &next, t->is_latin))
+		n = parsers[i](t, &next);
+		if (n == NULL || !instant_may_join(m, &next, t->is_latin))
 			continue;
-		/* The same part a second time begins something else. */
+		/* A part that repeats begins another expression. */
 		if (next.has == m->has && next.is_lunar == m->is_lunar)
 			continue;
 		*m = next;

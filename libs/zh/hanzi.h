@@ -1,7 +1,7 @@
 /*
- * hanzi: traditional characters as their simplified forms, so that one spelling
- * in a lexicon or a catalog serves both.  The characters of spoken commands and
- * of expressions of time, not all.
+ * hanzi: conversion of traditional characters to simplified ones, so that one
+ * spelling in a lexicon or a catalog matches both.  Covers the characters of
+ * spoken commands and of datetime expressions, not all.
  */
 #ifndef ZH_HANZI_H
 #define ZH_HANZI_H
@@ -11,8 +11,8 @@
 
 /*
  * hanzi_simplify(p, n):
- * Replace in n bytes of UTF-8; each form takes three bytes as the other.
- * Returns whether there was a traditional one.  Any thread.
+ * Replace the traditional characters in n bytes of UTF-8; both forms take
+ * three bytes.  Returns whether there was one.  Any thread.
  */
 bool hanzi_simplify(char *p, size_t n);
 

@@ -1,17 +1,18 @@
 /*
  * Months begin on the day of the new moon in Beijing; the one with the winter
- * solstice is the eleventh; of thirteen between two solstices the first in
- * which the sun enters no new sign repeats the number of the one before.
+ * solstice is the eleventh.  Of thirteen months between two solstices, the
+ * first in which the sun enters no new sign is a leap month: it repeats the
+ * number of the previous one.
  *
  * Positions after J. Meeus: the moon's phases to seconds, the sun's longitude
  * to a few seconds of arc (two minutes of time).
  */
-#include "zh/lunar.h"
+#include "zh/holiday.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 /* The Julian day of 1970-01-01T00:00:00Z. */
@@ -23,9 +24,9 @@
 #define TROPICAL  365.2422
 #define MOON_2000 2451550.09766
 
-/* Days by which terrestrial time is ahead of universal time; roughly. */
+/* Days by which terrestrial time is ahead of universal time, approximately. */
 static double
-delta_t(double year)
+lunar_delta_t(double year)
 {
 	double t = year - 2000, s;
 
@@ -40,24 +41,24 @@ delta_t(double year)
 	return s / 86400;
 }
 
-/* The day in Beijing of a moment of terrestrial time. */
+/* The day in Beijing of an instant of terrestrial time. */
 static int64_t
-beijing_day(double jde)
+lunar_beijing_day(double jde)
 {
 	double year = 2000 + (jde - 2451545) / 365.25;
-	/* Its own mean time until 1928. */
+	/* Local mean time until 1928. */
 	double east = year < 1929 ? (7 + 45. / 60 + 40. / 3600) / 24 : 8. / 24;
 
-	return (int64_t)floor(jde - delta_t(year) - JD_1970 + east);
+	return (int64_t)floor(jde - lunar_delta_t(year) - JD_1970 + east);
 }
 
-/* sin of a sum of multiples of the sun's and the moon's arguments. */
-struct wave {
+/* A sine of multiples of the sun's and the moon's arguments. */
+struct lunar_wave {
 	double size;
 	int sun, moon, node; /* multiples of M, M', F */
 };
 
-static const struct wave waves[] = {
+static const struct lunar_wave lunar_waves[] = {
 	{ -.40720, 0, 1, 0 },
 	{ .17241, 1, 0, 0 },
 	{ .01608, 0, 2, 0 },
@@ -84,8 +85,8 @@ static const struct wave waves[] = {
 	{ .00002, 0, 4, 0 },
 };
 
-/* Of the planets: size, phase, and its change with each moon. */
-static const double planets[][3] = {
+/* Planetary terms: size, phase, change of phase with each moon. */
+static const double lunar_planets[][3] = {
 	{ .000325, 299.77, .107408 },
 	{ .000165, 251.88, .016321 },
 	{ .000164, 251.83, 26.651886 },
@@ -104,7 +105,7 @@ static const double planets[][3] = {
 
 /* The day of the k-th new moon after that of 2000-01-06. */
 static int64_t
-new_moon(double k)
+lunar_new_moon(double k)
 {
 	double t = k / 1236.85, t2 = t * t, t3 = t2 * t;
 	double e = 1 - .002516 * t - .0000074 * t2;
@@ -118,8 +119,8 @@ new_moon(double k)
 	    .000000150 * t3 - .00017 * sin(omega * DEG);
 	size_t i;
 
-	for (i = 0; i < NELEM(waves); i++) {
-		const struct wave *w = &waves[i];
+	for (i = 0; i < NELEM(lunar_waves); i++) {
+		const struct lunar_wave *w = &lunar_waves[i];
 		int power = w->sun < 0 ? -w->sun : w->sun;
 		double arg = w->sun * sun + w->moon * moon + w->node * node;
 
@@ -128,14 +129,15 @@ new_moon(double k)
 			    : power == 1 ? e
 					 : e * e);
 	}
-	for (i = 0; i < NELEM(planets); i++)
-		jde += planets[i][0] *
-		    sin((planets[i][1] + planets[i][2] * k) * DEG);
-	return beijing_day(jde);
+	for (i = 0; i < NELEM(lunar_planets); i++)
+		jde += lunar_planets[i][0] *
+		    sin((lunar_planets[i][1] + lunar_planets[i][2] * k) * DEG);
+	return lunar_beijing_day(jde);
 }
 
-double
-lunar_sun(double jde)
+/* The sun's apparent longitude in degrees, not reduced to 360. */
+static double
+lunar_sun_longitude(double jde)
 {
 	double t = (jde - 2415020) / 36525, t2 = t * t;
 	double l = 279.69668 + 36000.76892 * t + .0003025 * t2;
@@ -166,7 +168,7 @@ lunar_term(int64_t year, int degrees, int64_t *out)
 	if (year < FIRST - 1 || year > LAST + 1)
 		return false;
 	for (i = 0; i < 6; i++) {
-		off = fmod(degrees - lunar_sun(jde), 360);
+		off = fmod(degrees - lunar_sun_longitude(jde), 360);
 		if (off > 180)
 			off -= 360;
 		if (off < -180)
@@ -175,12 +177,12 @@ lunar_term(int64_t year, int degrees, int64_t *out)
 		if (fabs(off) < 1e-5)
 			break;
 	}
-	*out = beijing_day(jde);
+	*out = lunar_beijing_day(jde);
 	return true;
 }
 
-/* The months from the one with the winter solstice of year - 1 on. */
-struct sui {
+/* The months from the winter solstice of year - 1 on. */
+struct lunar_sui {
 	double moon; /* the number of the first one's new moon */
 	int n;       /* 12 or 13 */
 	int leap;    /* which of them is the leap month; -1 */
@@ -188,19 +190,19 @@ struct sui {
 
 /* The number of the new moon of the month in which day lies. */
 static double
-moon_before(int64_t day)
+lunar_moon_before(int64_t day)
 {
 	double jd = (double)day + JD_1970;
 	/* The true one is less than a day from the mean one. */
 	double k = floor((jd + 2 - MOON_2000) / SYNODIC);
 
-	while (new_moon(k) > day)
+	while (lunar_new_moon(k) > day)
 		k--;
 	return k;
 }
 
 static bool
-sui_read(int64_t year, struct sui *s)
+lunar_sui_load(int64_t year, struct lunar_sui *s)
 {
 	int64_t solstice, next, sign;
 	int i;
@@ -208,16 +210,16 @@ sui_read(int64_t year, struct sui *s)
 	if (!lunar_term(year - 1, 270, &solstice) ||
 	    !lunar_term(year, 270, &next))
 		return false;
-	s->moon = moon_before(solstice);
-	s->n = (int)(moon_before(next) - s->moon);
+	s->moon = lunar_moon_before(solstice);
+	s->n = (int)(lunar_moon_before(next) - s->moon);
 	s->leap = -1;
 	if (s->n < 13)
 		return true;
-	/* Until then each month had its sign. */
+	/* Every month before the leap month has a sign. */
 	for (i = 1; i < 13 && s->leap < 0; i++) {
 		if (!lunar_term(year, (270 + 30 * i) % 360, &sign))
 			return false;
-		if (sign >= new_moon(s->moon + i + 1))
+		if (sign >= lunar_new_moon(s->moon + i + 1))
 			s->leap = i;
 	}
 	return true;
@@ -226,20 +228,20 @@ sui_read(int64_t year, struct sui *s)
 bool
 lunar_day(int64_t year, int month, int day, int64_t *out)
 {
-	struct sui s;
+	struct lunar_sui s;
 	int64_t start;
 	int i;
 
 	if (year < FIRST || year > LAST || month < 1 || month > 12 || day < 0 ||
 	    day > 30)
 		return false;
-	if (!sui_read(month > 10 ? year + 1 : year, &s))
+	if (!lunar_sui_load(month > 10 ? year + 1 : year, &s))
 		return false;
 	i = month > 10 ? month - 11 : month + 1;
 	if (s.leap >= 0 && i >= s.leap)
 		i++;
-	start = new_moon(s.moon + i);
-	if (day > 29 && day > new_moon(s.moon + i + 1) - start)
+	start = lunar_new_moon(s.moon + i);
+	if (day > 29 && day > lunar_new_moon(s.moon + i + 1) - start)
 		return false;
 	*out = start + day - 1;
 	return true;
@@ -249,14 +251,14 @@ bool
 lunar_of_day(int64_t day, int64_t *year, int *month, int *dom)
 {
 	int64_t y = civil_of_days(day).year;
-	struct sui s;
+	struct lunar_sui s;
 	double moon;
 	int i, n;
 
-	if (y < FIRST || y > LAST || !sui_read(y, &s))
+	if (y < FIRST || y > LAST || !lunar_sui_load(y, &s))
 		return false;
-	moon = moon_before(day);
-	if (moon >= s.moon + s.n && !sui_read(++y, &s))
+	moon = lunar_moon_before(day);
+	if (moon >= s.moon + s.n && !lunar_sui_load(++y, &s))
 		return false;
 	i = (int)(moon - s.moon);
 	if (i < 0)
@@ -264,6 +266,6 @@ lunar_of_day(int64_t day, int64_t *year, int *month, int *dom)
 	n = i - (s.leap >= 0 && i >= s.leap);
 	*month = (n + 10) % 12 + 1;
 	*year = n < 2 ? y - 1 : y;
-	*dom = (int)(day - new_moon(moon)) + 1;
+	*dom = (int)(day - lunar_new_moon(moon)) + 1;
 	return true;
 }

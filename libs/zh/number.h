@@ -1,9 +1,9 @@
 /*
- * number: numerals as people write and say them: "三万五", "1.2亿", "半",
- * "第七", "百分之五十", "34,567".
+ * number: numbers in digits and words: "三万五", "1.2亿", "半", "第七",
+ * "百分之五十", "34,567".
  *
- * Pure and without memory of its own; any bytes are allowed, the work is
- * linear.  Text is expected in NFKC.
+ * Pure: no global state; any bytes are allowed, time is linear.  Text is
+ * expected in NFKC.
  */
 #ifndef ZH_NUMBER_H
 #define ZH_NUMBER_H
@@ -28,17 +28,17 @@ struct number {
 
 /*
  * number_at(s, at, out):
- * The longest numeral that starts at byte at; false, *out untouched, if none
- * does.  At most 64 characters are one numeral.  It does not ask what the
- * numeral means: 一 of 一起 is one, 八点五 is 8.5.
+ * The longest number that starts at byte at, of at most 64 characters; false,
+ * *out untouched, if there is none.  Context is ignored: 一 of 一起 is one,
+ * 八点五 is 8.5.
  */
 bool number_at(struct str s, size_t at, struct number *out);
 
 /*
  * number_find(s, dst, max):
- * All numerals, left to right, not overlapping, at most max; returns how many
- * were written.  Words that only look like one (一起, 十分高兴, 千万别) and
- * digits inside Latin words are passed over.
+ * Find all numbers, left to right, not overlapping, at most max.  Returns how
+ * many were written.  Words that merely contain a numeral (一起, 十分高兴,
+ * 千万别) and digits inside Latin words are skipped.
  */
 size_t number_find(struct str s, struct number *dst, size_t max);
 

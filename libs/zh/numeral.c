@@ -1,19 +1,18 @@
 /*
- * Cardinals of digits and of Han characters.
+ * Cardinals of digits, of Han characters and of English words.
  */
-#include "zh/numeral.h"
-
 #include "core/mem.h"
+#include "zh/token.h"
 
-enum han_class { HAN_NONE, HAN_DIGIT, HAN_TENS, HAN_UNIT, HAN_BIG };
+enum numeral_class { HAN_NONE, HAN_DIGIT, HAN_TENS, HAN_UNIT, HAN_BIG };
 
-struct han {
+struct numeral_char {
 	const char *chars; /* three bytes each */
-	enum han_class class;
+	enum numeral_class class;
 	double value;
 };
 
-static const struct han hans[] = {
+static const struct numeral_char numeral_chars[] = {
 	{ "零〇", HAN_DIGIT, 0 },
 	{ "一壹", HAN_DIGIT, 1 },
 	{ "二贰貳两兩", HAN_DIGIT, 2 },
@@ -35,11 +34,11 @@ static const struct han hans[] = {
 	{ "兆", HAN_BIG, 1e12 },
 };
 
-/* No unit was read yet: any fits below it. */
+/* No unit yet: any is smaller. */
 #define NO_UNIT 1e30
 
-static bool
-is_digit(struct str s, size_t at)
+bool
+numeral_is_digit(struct str s, size_t at)
 {
 	return at < s.n && s.p[at] >= '0' && s.p[at] <= '9';
 }
@@ -52,11 +51,11 @@ numeral_is_letter(struct str s, size_t at)
 		(s.p[at] >= 'A' && s.p[at] <= 'Z'));
 }
 
-/* The numeral character at at; HAN_NONE if it is none. */
-static struct han
-han_at(struct str s, size_t at)
+/* The numeral character at at, else HAN_NONE. */
+static struct numeral_char
+numeral_char_at(struct str s, size_t at)
 {
-	struct han none = { NULL, HAN_NONE, 0 };
+	struct numeral_char none = { NULL, HAN_NONE, 0 };
 	size_t i;
 	const char *p;
 
@@ -64,62 +63,63 @@ han_at(struct str s, size_t at)
 	if (at + 3 > s.n || (unsigned char)s.p[at] < 0xe3 ||
 	    (unsigned char)s.p[at] > 0xe9)
 		return none;
-	for (i = 0; i < NELEM(hans); i++) {
-		for (p = hans[i].chars; *p != '\0'; p += 3) {
+	for (i = 0; i < NELEM(numeral_chars); i++) {
+		for (p = numeral_chars[i].chars; *p != '\0'; p += 3) {
 			if (memcmp(p, s.p + at, 3) == 0)
-				return (struct han){ s.p + at, hans[i].class,
-					hans[i].value };
+				return (struct numeral_char){ s.p + at,
+					numeral_chars[i].class,
+					numeral_chars[i].value };
 		}
 	}
 	return none;
 }
 
 static bool
-is_pair(struct str s, size_t at)
+numeral_is_liang(struct str s, size_t at)
 {
 	return at + 3 <= s.n &&
 	    (memcmp(s.p + at, "两", 3) == 0 || memcmp(s.p + at, "兩", 3) == 0);
 }
 
-/* ASCII digits, or a fraction without any before it. */
+/* ASCII digits, or a fraction without an integer part. */
 static bool
-is_number(struct str s, size_t at)
+numeral_is_ascii(struct str s, size_t at)
 {
-	return is_digit(s, at) ||
-	    (at < s.n && s.p[at] == '.' && is_digit(s, at + 1));
+	return numeral_is_digit(s, at) ||
+	    (at < s.n && s.p[at] == '.' && numeral_is_digit(s, at + 1));
 }
 
-/* Three digits and no fourth. */
+/* Exactly three digits. */
 static bool
-is_group(struct str s, size_t at)
+numeral_is_thousands(struct str s, size_t at)
 {
-	return is_digit(s, at) && is_digit(s, at + 1) && is_digit(s, at + 2) &&
-	    !is_digit(s, at + 3);
+	return numeral_is_digit(s, at) && numeral_is_digit(s, at + 1) &&
+	    numeral_is_digit(s, at + 2) && !numeral_is_digit(s, at + 3);
 }
 
-/* Digits, groups of thousands, a fraction. */
+/* Digits, thousands separators, a fraction. */
 static bool
-ascii_read(struct str s, size_t at, struct numeral *out)
+numeral_parse_ascii(struct str s, size_t at, struct numeral *out)
 {
 	size_t pos = at, last = at + NUMERAL_CHARS_MAX;
 	bool grouped = false;
 	double scale = 1;
 
 	*out = (struct numeral){ .is_ascii = true };
-	for (; is_digit(s, pos) && pos < last; pos++) {
+	for (; numeral_is_digit(s, pos) && pos < last; pos++) {
 		out->value = out->value * 10 + (s.p[pos] - '0');
 		out->digits++;
 		if (out->digits <= 3 && pos + 1 < s.n && s.p[pos + 1] == ',' &&
-		    is_group(s, pos + 2))
+		    numeral_is_thousands(s, pos + 2))
 			grouped = true;
 		if (grouped && pos + 1 < s.n && s.p[pos + 1] == ',' &&
-		    is_group(s, pos + 2))
+		    numeral_is_thousands(s, pos + 2))
 			pos++;
 	}
 	out->has_zero = out->digits > 1 && s.p[at] == '0';
-	if (pos < s.n && s.p[pos] == '.' && is_digit(s, pos + 1)) {
+	if (pos < s.n && s.p[pos] == '.' && numeral_is_digit(s, pos + 1)) {
 		out->is_decimal = true;
-		for (pos++; is_digit(s, pos) && pos < last; pos++) {
+		for (pos++; numeral_is_digit(s, pos) && pos < last; pos++) {
 			scale /= 10;
 			out->value += scale * (s.p[pos] - '0');
 		}
@@ -132,15 +132,15 @@ ascii_read(struct str s, size_t at, struct numeral *out)
 
 /* Two Han digits or more with no unit after them: 二〇二六, 零五. */
 static bool
-row_read(struct str s, size_t at, struct numeral *out)
+numeral_parse_row(struct str s, size_t at, struct numeral *out)
 {
-	struct han h = han_at(s, at);
+	struct numeral_char h = numeral_char_at(s, at);
 	size_t pos = at;
 
 	*out = (struct numeral){ .has_zero = h.value < 1 };
-	for (; h.class == HAN_DIGIT && !is_pair(s, pos) &&
+	for (; h.class == HAN_DIGIT && !numeral_is_liang(s, pos) &&
 	     out->digits < NUMERAL_CHARS_MAX;
-	     h = han_at(s, pos)) {
+	     h = numeral_char_at(s, pos)) {
 		out->value = out->value * 10 + h.value;
 		out->digits++;
 		pos += 3;
@@ -151,42 +151,42 @@ row_read(struct str s, size_t at, struct numeral *out)
 		out->digits == NUMERAL_CHARS_MAX);
 }
 
-/* What has been read of digits and units. */
-struct sum {
+/* The running sum of digits and units. */
+struct numeral_sum {
 	double total;   /* of closed sections: …万, …亿 */
 	double section; /* below 万 */
-	double digit;   /* waits for its unit; < 0: none */
-	double unit;    /* last one of the section */
-	double big;     /* last big one */
+	double digit;   /* without its unit yet; < 0: none */
+	double unit;    /* the last one of the section */
+	double big;     /* the last big one */
 	double over;    /* the unit just before, or 0: 三万五, 一百二 */
-	bool plain;     /* the digit is of several places: 3万500 */
+	bool plain;     /* the digit has several places: 3万500 */
 };
 
 static double
-sum_tail(const struct sum *m)
+numeral_sum_tail(const struct numeral_sum *m)
 {
 	if (m->digit < 0)
 		return 0;
 	return m->over >= 100 && !m->plain ? m->digit * m->over / 10 : m->digit;
 }
 
-/* Without a digit before it 十 is ten; 百, 千, 万 only lead: 百二, 千万. */
+/* Without a digit before it: 十 is ten; 百, 千, 万 as in 百二, 千万. */
 static bool
-may_lead(struct str s, size_t at, size_t start, double unit)
+numeral_may_start(struct str s, size_t at, size_t start, double unit)
 {
-	struct han next;
+	struct numeral_char next;
 
 	if (unit <= 10)
 		return true;
 	if (at != start)
 		return false;
-	next = han_at(s, at + 3);
+	next = numeral_char_at(s, at + 3);
 	return (next.class == HAN_DIGIT && next.value > 0) ||
 	    next.class == HAN_BIG;
 }
 
 static bool
-sum_unit(struct sum *m, struct han h)
+numeral_sum_unit(struct numeral_sum *m, struct numeral_char h)
 {
 	double n = m->digit < 0 ? 1 : m->digit;
 
@@ -207,12 +207,12 @@ sum_unit(struct sum *m, struct han h)
 }
 
 static bool
-sum_big(struct sum *m, struct han h)
+numeral_sum_big(struct numeral_sum *m, struct numeral_char h)
 {
-	double n = m->section + sum_tail(m);
+	double n = m->section + numeral_sum_tail(m);
 
 	if (h.value >= m->big) {
-		/* 三万亿: of all that was read. */
+		/* 三万亿: multiplies the whole sum. */
 		if (n > 0 || m->digit >= 0 || m->over != m->big)
 			return false;
 		m->total *= h.value;
@@ -228,15 +228,16 @@ sum_big(struct sum *m, struct han h)
 	return true;
 }
 
-/* A digit, or digits, at pos; false if none may stand there. */
+/* Add the digit or digits at pos; false if none may follow. */
 static bool
-sum_digit(struct sum *m, struct str s, size_t *pos, struct numeral *out)
+numeral_sum_digit(
+    struct numeral_sum *m, struct str s, size_t *pos, struct numeral *out)
 {
-	struct han h = han_at(s, *pos), next;
+	struct numeral_char h = numeral_char_at(s, *pos), next;
 	struct numeral n;
 
-	if (h.class == HAN_NONE && is_number(s, *pos)) {
-		if (m->digit >= 0 || !ascii_read(s, *pos, &n))
+	if (h.class == HAN_NONE && numeral_is_ascii(s, *pos)) {
+		if (m->digit >= 0 || !numeral_parse_ascii(s, *pos, &n))
 			return false;
 		m->digit = n.value;
 		m->plain = n.digits != 1;
@@ -244,7 +245,7 @@ sum_digit(struct sum *m, struct str s, size_t *pos, struct numeral *out)
 		return true;
 	}
 	if (h.value < 1) {
-		next = han_at(s, *pos + 3);
+		next = numeral_char_at(s, *pos + 3);
 		if (m->digit > 0 || next.class == HAN_NONE ||
 		    next.class == HAN_BIG)
 			return false;
@@ -256,67 +257,182 @@ sum_digit(struct sum *m, struct str s, size_t *pos, struct numeral *out)
 	if (m->digit >= 0)
 		return false;
 	m->digit = h.value;
-	out->is_pair = out->is_pair || is_pair(s, *pos);
+	out->is_pair = out->is_pair || numeral_is_liang(s, *pos);
 	*pos += 3;
 	return true;
 }
 
 /* Digits with units: 三百六十五, 3万5, 1.2亿. */
 static bool
-sum_read(struct str s, size_t at, struct numeral *out)
+numeral_parse_sum(struct str s, size_t at, struct numeral *out)
 {
-	struct sum m = { .digit = -1, .unit = NO_UNIT, .big = NO_UNIT };
+	struct numeral_sum m = { .digit = -1, .unit = NO_UNIT, .big = NO_UNIT };
 	size_t pos = at, chars;
 
-	*out = (struct numeral){ .is_ascii = is_number(s, at) };
+	*out = (struct numeral){ .is_ascii = numeral_is_ascii(s, at) };
 	for (chars = 0; chars < NUMERAL_CHARS_MAX; chars++) {
-		struct han h = han_at(s, pos);
+		struct numeral_char h = numeral_char_at(s, pos);
 		bool ok;
 
 		if (h.class == HAN_NONE || h.class == HAN_DIGIT) {
-			ok = (h.class == HAN_DIGIT || is_number(s, pos)) &&
-			    sum_digit(&m, s, &pos, out);
+			ok = (h.class == HAN_DIGIT ||
+				 numeral_is_ascii(s, pos)) &&
+			    numeral_sum_digit(&m, s, &pos, out);
 			if (!ok)
 				break;
 			continue;
 		}
 		if (m.digit < 0 && m.section < 1 && m.total < 1 &&
-		    h.class != HAN_TENS && !may_lead(s, pos, at, h.value))
+		    h.class != HAN_TENS &&
+		    !numeral_may_start(s, pos, at, h.value))
 			break;
-		ok = h.class == HAN_BIG ? sum_big(&m, h) : sum_unit(&m, h);
+		ok = h.class == HAN_BIG ? numeral_sum_big(&m, h)
+					: numeral_sum_unit(&m, h);
 		if (!ok)
 			break;
 		pos += 3;
 	}
-	out->value = m.total + m.section + sum_tail(&m);
+	out->value = m.total + m.section + numeral_sum_tail(&m);
 	out->digits = pos == at + 3 && m.digit >= 0;
 	out->end = pos;
 	return pos > at;
 }
 
+/* Enough for nine hundred and ninety-nine thousand and ninety-nine. */
+#define WORDS_MAX 12
+
+struct numeral_word_row {
+	struct str text;
+	int value;
+};
+
+static const struct numeral_word_row numeral_words[] = {
+	{ STR_INIT("zero"), 0 },
+	{ STR_INIT("one"), 1 },
+	{ STR_INIT("two"), 2 },
+	{ STR_INIT("three"), 3 },
+	{ STR_INIT("four"), 4 },
+	{ STR_INIT("five"), 5 },
+	{ STR_INIT("six"), 6 },
+	{ STR_INIT("seven"), 7 },
+	{ STR_INIT("eight"), 8 },
+	{ STR_INIT("nine"), 9 },
+	{ STR_INIT("ten"), 10 },
+	{ STR_INIT("eleven"), 11 },
+	{ STR_INIT("twelve"), 12 },
+	{ STR_INIT("thirteen"), 13 },
+	{ STR_INIT("fourteen"), 14 },
+	{ STR_INIT("fifteen"), 15 },
+	{ STR_INIT("sixteen"), 16 },
+	{ STR_INIT("seventeen"), 17 },
+	{ STR_INIT("eighteen"), 18 },
+	{ STR_INIT("nineteen"), 19 },
+	{ STR_INIT("twenty"), 20 },
+	{ STR_INIT("thirty"), 30 },
+	{ STR_INIT("forty"), 40 },
+	{ STR_INIT("fifty"), 50 },
+	{ STR_INIT("sixty"), 60 },
+	{ STR_INIT("seventy"), 70 },
+	{ STR_INIT("eighty"), 80 },
+	{ STR_INIT("ninety"), 90 },
+	{ STR_INIT("hundred"), 100 },
+	{ STR_INIT("thousand"), 1000 },
+	{ STR_INIT("million"), 1000000 },
+};
+
+/* The value of the number word at at, which ends at *end; else -1. */
+static int
+numeral_word_at(struct str s, size_t at, size_t *end)
+{
+	size_t n = 0, i;
+
+	while (n < 16 && numeral_is_letter(s, at + n))
+		n++;
+	if (n < 3)
+		return -1;
+	for (i = 0; i < NELEM(numeral_words); i++) {
+		if (str_eq_nocase(
+			(struct str){ s.p + at, n }, numeral_words[i].text)) {
+			*end = at + n;
+			return numeral_words[i].value;
+		}
+	}
+	return -1;
+}
+
+/* Where the next word may begin: after a blank or a hyphen, and "and ". */
+static size_t
+numeral_next_word(struct str s, size_t at, bool with_and)
+{
+	struct str rest;
+
+	if (at >= s.n || (s.p[at] != ' ' && s.p[at] != '-'))
+		return s.n;
+	at++;
+	rest = (struct str){ s.p + at, s.n - at };
+	if (with_and && str_starts(rest, STR("and ")))
+		at += 4;
+	return at;
+}
+
+/*
+ * English number words: twenty five, a hundred and two.  They begin and end at
+ * word boundaries.
+ */
+static bool
+numeral_parse_words(struct str s, size_t at, struct numeral *out)
+{
+	double total = 0, part = 0;
+	size_t pos = at, end = at;
+	int last = 0, i;
+
+	if (at > 0 && numeral_is_letter(s, at - 1))
+		return false;
+	for (i = 0; i < WORDS_MAX; i++) {
+		int v = numeral_word_at(s, pos, &end);
+
+		/* After twenty only one to nine; no number after a number. */
+		if (v < 0 || (i == 0 && v >= 100) ||
+		    (i > 0 && v < 100 && last < 100 &&
+			(last < 20 || v == 0 || v > 9)))
+			break;
+		if (v >= 1000) {
+			total += part * v;
+			part = 0;
+		} else {
+			part = v == 100 ? part * 100 : part + v;
+		}
+		*out = (struct numeral){ .value = total + part, .end = end };
+		last = v;
+		pos = numeral_next_word(s, end, v >= 100);
+	}
+	return i > 0;
+}
+
 bool
-numeral_read(struct str s, size_t at, struct numeral *out)
+numeral_parse(struct str s, size_t at, struct numeral *out)
 {
 	struct numeral n;
-	struct han h;
+	struct numeral_char h;
 
 	if (at >= s.n)
 		return false;
-	if (is_number(s, at)) {
-		if (!ascii_read(s, at, &n))
+	if (numeral_is_ascii(s, at)) {
+		if (!numeral_parse_ascii(s, at, &n))
 			return false;
-		h = han_at(s, n.end);
+		h = numeral_char_at(s, n.end);
 		if (h.class == HAN_UNIT || h.class == HAN_BIG)
-			(void)sum_read(s, at, &n);
+			(void)numeral_parse_sum(s, at, &n);
 		*out = n;
 		return true;
 	}
-	h = han_at(s, at);
+	h = numeral_char_at(s, at);
 	if (h.class == HAN_NONE)
-		return numeral_is_letter(s, at) && numeral_word(s, at, out);
-	if (h.class == HAN_DIGIT && row_read(s, at, out))
+		return numeral_is_letter(s, at) &&
+		    numeral_parse_words(s, at, out);
+	if (h.class == HAN_DIGIT && numeral_parse_row(s, at, out))
 		return true;
-	if (sum_read(s, at, out))
+	if (numeral_parse_sum(s, at, out))
 		return true;
 	if (h.class != HAN_DIGIT)
 		return false;
@@ -329,15 +445,15 @@ numeral_fraction(struct str s, size_t at, double *dst, size_t *end)
 {
 	double value = 0, scale = 1;
 	size_t pos = at, chars = 0;
-	struct han h = { NULL, HAN_NONE, 0 };
+	struct numeral_char h = { NULL, HAN_NONE, 0 };
 
 	for (; chars < NUMERAL_CHARS_MAX; chars++) {
 		double digit;
 
-		h = han_at(s, pos);
-		if (h.class == HAN_DIGIT && !is_pair(s, pos))
+		h = numeral_char_at(s, pos);
+		if (h.class == HAN_DIGIT && !numeral_is_liang(s, pos))
 			digit = h.value;
-		else if (is_digit(s, pos))
+		else if (numeral_is_digit(s, pos))
 			digit = s.p[pos] - '0';
 		else
 			break;
@@ -356,7 +472,7 @@ numeral_fraction(struct str s, size_t at, double *dst, size_t *end)
 double
 numeral_scale(struct str s, size_t at, size_t *end)
 {
-	struct han h = han_at(s, at);
+	struct numeral_char h = numeral_char_at(s, at);
 
 	if (h.class != HAN_BIG && (h.class != HAN_UNIT || h.value < 100))
 		return 0;

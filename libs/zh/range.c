@@ -1,15 +1,15 @@
 /*
- * Moments, and stretches between two of them.
+ * Ranges: from one instant to another, or open at one end.
  */
-#include "core/civil.h"
-#include "zh/reader.h"
+#include "core/clock.h"
+#include "zh/zh_internal.h"
 
 #define DAY INT64_C(86400)
-/* How far from a moment another may be, in seconds: some 3,000 years. */
+/* Largest distance between two instants, in seconds: some 3,000 years. */
 #define SHIFT_MAX 1e11
 
 static bool
-ends_with_any(struct str s, const char *const *ends)
+range_ends_with_any(struct str s, const char *const *ends)
 {
 	for (; *ends != NULL; ends++) {
 		if (str_ends(s, str_of(*ends)))
@@ -19,7 +19,7 @@ ends_with_any(struct str s, const char *const *ends)
 }
 
 static bool
-starts_with_any(struct str s, const char *const *starts)
+range_starts_with_any(struct str s, const char *const *starts)
 {
 	for (; *starts != NULL; starts++) {
 		if (str_starts(s, str_of(*starts)))
@@ -28,10 +28,10 @@ starts_with_any(struct str s, const char *const *starts)
 	return false;
 }
 
-/* 快一点, 两点建议: an hour that is none. */
+/* 快一点, 两点建议: looks like an hour and is not. */
 static bool
-is_amount(const struct reader *r, const struct token *t, const struct moment *m,
-    const struct token *n)
+range_is_amount(const struct parser *r, const struct token *t,
+    const struct instant *m, const struct token *n)
 {
 	static const char *const verbs[] = { "到", "在", "于", "是", "定", "设",
 		"约", "闹钟", "提醒", "叫", "改", "至", "从", "我", "要", "的",
@@ -41,23 +41,25 @@ is_amount(const struct reader *r, const struct token *t, const struct moment *m,
 		"理由", "说明", "注意", "启示", "看法", "想法", "问题", "内容",
 		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
 		NULL };
-	struct str before = scan_before(&r->scan, t);
-	struct str behind = scan_behind(&r->scan, n - 1);
+	struct str before = token_scan_before(&r->scan, t);
+	struct str behind = token_scan_after(&r->scan, n - 1);
 
 	/* 三点钟方向 */
 	if (m->has == HAS_CLOCK && str_starts(behind, STR("方向")))
 		return true;
-	if (m->has != HAS_CLOCK || m->clock_grain != WHEN_HOUR ||
+	if (m->has != HAS_CLOCK || m->clock_grain != DATETIME_HOUR ||
 	    t->type != TOK_NUM || t->is_ascii || n != t + 2 || t[1].w == 1)
 		return false;
-	if (starts_with_any(behind, things))
+	if (range_starts_with_any(behind, things))
 		return true;
-	return t->num <= 1 && before.n > 0 && !ends_with_any(before, verbs);
+	return t->num <= 1 && before.n > 0 &&
+	    !range_ends_with_any(before, verbs);
 }
 
 /* 3号楼, 5号线. */
 static bool
-is_name(const struct reader *r, const struct moment *m, const struct token *n)
+range_is_name(
+    const struct parser *r, const struct instant *m, const struct token *n)
 {
 	static const char *const things[] = { "楼", "线", "门", "桌", "房",
 		"厅", "车", "机", "仓", "馆", "院", "口", "店", "柜", "床",
@@ -65,12 +67,12 @@ is_name(const struct reader *r, const struct moment *m, const struct token *n)
 		"室", "库", "场", "频道", NULL };
 
 	return m->has == HAS_DAY && n[-1].type == TOK_HAO &&
-	    starts_with_any(scan_behind(&r->scan, n - 1), things);
+	    range_starts_with_any(token_scan_after(&r->scan, n - 1), things);
 }
 
-/* How sure a moment is by what it consists of. */
+/* The confidence of an instant by its parts. */
 static double
-sureness(const struct moment *m)
+range_confidence(const struct instant *m)
 {
 	double c = m->confidence;
 
@@ -78,17 +80,17 @@ sureness(const struct moment *m)
 		c = m->is_24h ? .9 : .8;
 	else if (m->has == HAS_MONTH || m->has == HAS_DAY)
 		c = c < .8 ? c : .8;
-	else if (m->has == HAS_QUARTER || m->has == HAS_PART)
+	else if (m->has == HAS_QUARTER || m->has == HAS_DAY_PART)
 		c = .85;
-	else if ((m->has & HAS_CLOCK) != 0 && (m->has & HAS_PART) == 0 &&
+	else if ((m->has & HAS_CLOCK) != 0 && (m->has & HAS_DAY_PART) == 0 &&
 	    !m->is_24h)
 		c = c < .85 ? c : .85;
 	return c;
 }
 
-/* The number alone of 三到五点, 5-8号, 周一到五: what the end says it is. */
+/* The bare number in 三到五点, 5-8号, 周一到五: typed by the range's end. */
 static const struct token *
-shared_read(const struct token *t, struct moment *a, struct moment *b)
+range_parse_shared(const struct token *t, struct instant *a, struct instant *b)
 {
 	const struct token *n;
 
@@ -97,14 +99,14 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 
 	if (t->type != TOK_NUM || (t[1].type != TOK_TO && !latin_and))
 		return NULL;
-	n = moment_read(t + 2, b);
+	n = instant_parse(t + 2, b);
 	if (n == NULL || t[2].type != TOK_NUM)
 		return NULL;
 	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
 	    token_is_int(t, 0, 24)) {
 		a->has |= HAS_CLOCK;
 		a->clock_s = (int)t->num * 3600;
-		a->clock_grain = WHEN_HOUR;
+		a->clock_grain = DATETIME_HOUR;
 		a->is_24h = t->num > 12;
 		if (t[3].type == TOK_AMPM) {
 			/* between 2 and 4 pm */
@@ -128,16 +130,16 @@ shared_read(const struct token *t, struct moment *a, struct moment *b)
 	return NULL;
 }
 
-/* What the second moment leaves out is the first one's. */
+/* Parts that the end omits are taken from the start. */
 static void
-inherit(const struct moment *a, struct moment *b)
+range_inherit(const struct instant *a, struct instant *b)
 {
 	unsigned date = a->has & HAS_DATE;
 
-	if ((b->has & HAS_PART) == 0 && (a->has & HAS_PART) != 0 &&
+	if ((b->has & HAS_DAY_PART) == 0 && (a->has & HAS_DAY_PART) != 0 &&
 	    (b->has & (HAS_CLOCK | HAS_DATE)) == HAS_CLOCK && !b->is_24h) {
-		b->has |= HAS_PART;
-		b->part = a->part;
+		b->has |= HAS_DAY_PART;
+		b->day_part = a->day_part;
 	}
 	if ((b->has & HAS_YEAR) == 0 && (date & HAS_YEAR) != 0 &&
 	    (b->has & (HAS_MONTH | HAS_DAY)) != 0) {
@@ -159,142 +161,146 @@ inherit(const struct moment *a, struct moment *b)
 	}
 }
 
-/* A month or a feast without a year: the first one not before from. */
+/* A month or a holiday without a year: the first one not before from. */
 static bool
-next_year(const struct moment *b, struct here h, int64_t from, struct reach *to)
+range_next_year(const struct instant *b, struct local_now h, int64_t from,
+    struct local_range *to)
 {
-	struct moment next = *b;
+	struct instant next = *b;
 
-	if ((b->has & (HAS_MONTH | HAS_FEAST)) == 0 || b->month_is_rel)
+	if ((b->has & (HAS_MONTH | HAS_HOLIDAY)) == 0 || b->month_is_rel)
 		return false;
 	next.year = (int)civil_of_days(from / DAY).year;
 	if ((b->has & HAS_YEAR) != 0)
 		next.year = b->year + 1;
 	next.has |= HAS_YEAR;
-	if (!moment_reach(&next, h, to))
+	if (!instant_resolve(&next, h, to))
 		return false;
 	next.year++;
-	return to->from >= from || moment_reach(&next, h, to);
+	return to->from >= from || instant_resolve(&next, h, to);
 }
 
-/* The end of a range whose start is at from: later than it. */
+/* Resolve the end of a range; it is later than its start. */
 static bool
-end_reach(struct reader *r, const struct moment *b, const struct reach *from,
-    struct reach *to)
+range_resolve_end(struct parser *r, const struct instant *b,
+    const struct local_range *from, struct local_range *to)
 {
-	struct here h = r->here;
+	struct local_now h = r->local;
 	bool dated = (b->has & HAS_DATE) != 0;
 
-	if (!moment_reach(b, h, to))
+	if (!instant_resolve(b, h, to))
 		return false;
-	if (!dated && (b->has & (HAS_CLOCK | HAS_PART)) != 0) {
-		/* On the first one's day. */
-		int64_t day =
-		    (from->from >= 0 ? from->from : from->from - DAY + 1) / DAY;
-		int64_t length = to->to - to->from;
+	if (!dated && (b->has & (HAS_CLOCK | HAS_DAY_PART)) != 0) {
+		/* On the day of the start. */
+		int64_t day = local_day(from->from);
+		int64_t duration = to->to - to->from;
 		int s, e;
 
 		if ((b->has & HAS_CLOCK) != 0) {
-			s = moment_clock(b);
+			s = instant_clock(b);
 		} else {
-			part_span(b->part, &s, &e);
+			day_part_bounds(b->day_part, &s, &e);
 		}
 		to->from = day * DAY + s;
 		while (to->from <= from->from)
-			to->from += b->is_24h || (b->has & HAS_PART) != 0
+			to->from += b->is_24h || (b->has & HAS_DAY_PART) != 0
 			    ? DAY
 			    : DAY / 2;
-		to->to = to->from + length;
+		to->to = to->from + duration;
 	} else if (dated && to->from < from->from) {
-		/* 周五到周一, 十一月到二月: the one that follows. */
+		/* 周五到周一, 十一月到二月: the one after the start. */
 		if ((b->has & HAS_WDAY) != 0 && b->nth == 0) {
 			while (to->from < from->from) {
 				to->from += 7 * DAY;
 				to->to += 7 * DAY;
 			}
-		} else if (!next_year(b, h, from->from, to)) {
+		} else if (!range_next_year(b, h, from->from, to)) {
 			return false;
 		}
 	}
 	return to->from >= from->from;
 }
 
-/* From the first moment to the end of the second. */
+/* From the start of a to the end of b. */
 static bool
-range_set(struct reader *r, struct moment *a, struct moment *b, struct when *w)
+range_set(
+    struct parser *r, struct instant *a, struct instant *b, struct datetime *w)
 {
-	struct reach from, to, out;
+	struct local_range from, to, out;
 
-	inherit(a, b);
-	if (!moment_reach(a, r->here, &from) || !end_reach(r, b, &from, &to))
+	range_inherit(a, b);
+	if (!instant_resolve(a, r->local, &from) ||
+	    !range_resolve_end(r, b, &from, &to))
 		return false;
 	out = from;
-	/* A clock time ends it, a day or a month belongs to it. */
+	/* A clock time is exclusive; a day or a month is included. */
 	out.to = (b->has & HAS_CLOCK) != 0 ? to.from : to.to;
 	if (from.grain > to.grain)
 		out.grain = to.grain;
-	w->kind = WHEN_INTERVAL;
+	w->kind = DATETIME_INTERVAL;
 	w->is_bounded = true;
-	w->confidence = sureness(a) > sureness(b) ? sureness(a) : sureness(b);
-	when_set(w, out, r);
+	w->confidence = range_confidence(a) > range_confidence(b)
+	    ? range_confidence(a)
+	    : range_confidence(b);
+	datetime_set(w, out, r);
 	return true;
 }
 
 /* 春节前一天, 国庆后两天, 八点前十分钟. */
 static const struct token *
-shifted_read(struct reader *r, const struct token *n, const struct reach *at,
-    struct when *w)
+range_parse_shifted(struct parser *r, const struct token *n,
+    const struct local_range *at, struct datetime *w)
 {
 	int sign = n->type == TOK_BEFORE ? -1 : 1;
-	struct reach out = *at;
+	struct local_range out = *at;
 	const struct token *end;
-	struct length l;
+	struct duration l;
 	double by;
 
 	if ((n->type != TOK_BEFORE && n->type != TOK_AFTER) || n->is_latin ||
-	    at->is_interval || at->grain > WHEN_DAY)
+	    at->is_interval || at->grain > DATETIME_DAY)
 		return NULL;
-	end = length_read(n + 1, &l);
+	end = duration_parse(n + 1, &l);
 	if (end == NULL || l.finest > UNIT_WEEK || end->type == TOK_AFTER ||
 	    end->type == TOK_BEFORE || end->type == TOK_WITHIN ||
-	    (l.finest < UNIT_DAY) != (at->grain < WHEN_DAY))
+	    (l.finest < UNIT_DAY) != (at->grain < DATETIME_DAY))
 		return NULL;
-	by = length_seconds(&l);
+	by = duration_seconds(&l);
 	if (by > SHIFT_MAX)
 		return NULL;
 	out.from += (int64_t)by * sign;
 	out.to += (int64_t)by * sign;
 	out.at = 0;
-	if (out.grain > reader_grain(l.finest))
-		out.grain = reader_grain(l.finest);
-	w->kind = WHEN_INSTANT;
-	when_set(w, out, r);
+	if (out.grain > datetime_grain_of_unit(l.finest))
+		out.grain = datetime_grain_of_unit(l.finest);
+	w->kind = DATETIME_INSTANT;
+	datetime_set(w, out, r);
 	return end;
 }
 
 /* 三点以后, 周五之前, 从明天起. */
 static const struct token *
-open_read(struct reader *r, const struct token *n, const struct reach *at,
-    struct when *w)
+range_parse_open(struct parser *r, const struct token *n,
+    const struct local_range *at, struct datetime *w)
 {
-	struct reach out = *at;
-	bool coarse = at->grain >= WHEN_DAY || at->is_interval;
+	struct local_range out = *at;
+	bool coarse = at->grain >= DATETIME_DAY || at->is_interval;
 
 	if (n->is_latin)
 		return NULL;
 	switch (n->type) {
 	case TOK_AFTER:
 		/* 后 alone begins too many other words. */
-		if (n->w == 1 && at->grain >= WHEN_DAY &&
+		if (n->w == 1 && at->grain >= DATETIME_DAY &&
 		    n[1].type != TOK_END && n[1].type != TOK_COMMA &&
 		    n[1].type != TOK_OTHER)
 			return NULL;
 		out.from = coarse ? at->to : at->from;
-		out.to = REACH_OPEN;
+		out.to = RANGE_OPEN;
 		out.at = 0;
 		break;
 	case TOK_SINCE:
-		out.to = REACH_OPEN;
+		out.to = RANGE_OPEN;
 		break;
 	case TOK_WITHIN:
 		if (!coarse)
@@ -302,32 +308,33 @@ open_read(struct reader *r, const struct token *n, const struct reach *at,
 		out.at = out.to;
 		break;
 	case TOK_BEFORE:
-		out.from = REACH_OPEN;
+		out.from = RANGE_OPEN;
 		out.to = n->v == 1 && coarse ? at->to : at->from;
 		out.at = out.to;
 		break;
 	default:
 		return NULL;
 	}
-	w->kind = WHEN_INTERVAL;
+	w->kind = DATETIME_INTERVAL;
 	w->is_bounded = true;
-	when_set(w, out, r);
+	datetime_set(w, out, r);
 	return n + 1;
 }
 
 /* before 5 pm, after friday, since monday. */
 static const struct token *
-prefixed_read(struct reader *r, const struct token *t, struct when *w)
+range_parse_prefixed(
+    struct parser *r, const struct token *t, struct datetime *w)
 {
-	struct moment m;
-	struct reach at;
-	const struct token *n = moment_read(t + 1, &m);
+	struct instant m;
+	struct local_range at;
+	const struct token *n = instant_parse(t + 1, &m);
 	struct token shape = *t;
 
-	if (n == NULL || !moment_reach(&m, r->here, &at))
+	if (n == NULL || !instant_resolve(&m, r->local, &at))
 		return NULL;
 	/* since monday: the last one */
-	if (t->type == TOK_FROM && at.from > r->here.now &&
+	if (t->type == TOK_FROM && at.from > r->local.now &&
 	    (m.has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && m.nth == 0) {
 		at.from -= 7 * DAY;
 		at.to -= 7 * DAY;
@@ -340,34 +347,35 @@ prefixed_read(struct reader *r, const struct token *t, struct when *w)
 		shape.type = TOK_SINCE;
 	if (t->type == TOK_TO)
 		shape.type = TOK_BEFORE;
-	w->confidence = sureness(&m);
-	return open_read(r, &shape, &at, w) != NULL ? n : NULL;
+	w->confidence = range_confidence(&m);
+	return range_parse_open(r, &shape, &at, w) != NULL ? n : NULL;
 }
 
 const struct token *
-read_range(struct reader *r, const struct token *t, struct when *w)
+datetime_parse_range(
+    struct parser *r, const struct token *t, struct datetime *w)
 {
 	const struct token *first = t, *n, *end;
-	struct moment a, b;
-	struct reach at;
+	struct instant a, b;
+	struct local_range at;
 	bool from = t->type == TOK_FROM;
 
 	if (((from || t->type == TOK_TO) && t->w == 1) ||
 	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
-		return prefixed_read(r, t, w);
+		return range_parse_prefixed(r, t, w);
 	if (t->type == TOK_COMMA || t->type == TOK_OF)
 		return NULL;
 	if (from || (t->type == TOK_ABOUT && t->w == 0))
 		t++;
-	n = moment_read(t, &a);
-	end = shared_read(n != NULL ? n : t, &a, &b);
-	if (end == NULL && n != NULL && is_name(r, &a, n))
+	n = instant_parse(t, &a);
+	end = range_parse_shared(n != NULL ? n : t, &a, &b);
+	if (end == NULL && n != NULL && range_is_name(r, &a, n))
 		return NULL;
 	if (end == NULL && n != NULL &&
 	    (n->type == TOK_TO ||
 		(n->type == TOK_AND && n->is_latin && from)) &&
-	    !is_amount(r, t, &a, n)) {
-		end = moment_read(n + 1, &b);
+	    !range_is_amount(r, t, &a, n)) {
+		end = instant_parse(n + 1, &b);
 		/* 周一到五 */
 		if (end == NULL && (a.has & HAS_WDAY) != 0 &&
 		    token_is_int(n + 1, 1, 6) && !n[1].is_ascii) {
@@ -378,33 +386,33 @@ read_range(struct reader *r, const struct token *t, struct when *w)
 	}
 	if (end != NULL && range_set(r, &a, &b, w))
 		return end;
-	if (n == NULL || is_amount(r, t, &a, n) ||
-	    !moment_reach(&a, r->here, &at))
+	if (n == NULL || range_is_amount(r, t, &a, n) ||
+	    !instant_resolve(&a, r->local, &at))
 		return NULL;
-	w->kind = at.is_interval ? WHEN_INTERVAL : WHEN_INSTANT;
-	w->confidence = sureness(&a);
-	w->is_vague = a.is_vague ||
+	w->kind = at.is_interval ? DATETIME_INTERVAL : DATETIME_INSTANT;
+	w->confidence = range_confidence(&a);
+	w->is_approximate = a.is_approximate ||
 	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
-	    ((a.has & HAS_PART) != 0 && a.part == PART_DUSK &&
+	    ((a.has & HAS_DAY_PART) != 0 && a.day_part == DAY_PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
-	when_set(w, at, r);
-	end = shifted_read(r, n, &at, w);
+	datetime_set(w, at, r);
+	end = range_parse_shifted(r, n, &at, w);
 	if (end == NULL)
-		end = open_read(r, n, &at, w);
+		end = range_parse_open(r, n, &at, w);
 	if (end != NULL)
 		return end;
-	/* 从 alone belongs to no moment. */
+	/* 从 without an end is not an expression. */
 	if (first != t && from)
 		return NULL;
 	if (n->type == TOK_MORE && n[-1].type == TOK_OCLOCK) {
 		/* 八点多, 八点来钟 */
-		w->is_vague = true;
+		w->is_approximate = true;
 		n += n[1].type == TOK_BELL ? 2 : 1;
 	} else if (n->type == TOK_ABOUT && n->w == 1) {
-		w->is_vague = true;
+		w->is_approximate = true;
 		n++;
 	} else if (first != t) {
-		w->is_vague = true;
+		w->is_approximate = true;
 	}
 	return n;
 }

@@ -1,36 +1,35 @@
 /*
  * Repetitions.
  */
-#include "core/civil.h"
-#include "zh/aim.h"
-#include "zh/reader.h"
+#include "core/clock.h"
+#include "zh/zh_internal.h"
 
 #define DAY      INT64_C(86400)
 #define WORKDAYS 0x1fu
 #define WEEKENDS 0x60u
-/* Every date comes again within that many days, 29 February included. */
+/* Every date recurs within this many days, 29 February included. */
 #define SEARCH_MAX (8 * 366 + 1)
 
-/* What is repeated, as read. */
-struct rule {
-	struct when_repeat r;
-	struct moment time;  /* part of the day and clock time */
-	struct moment date;  /* of a yearly one */
-	struct length every; /* of 每两小时 */
-	bool is_counted;     /* every is said */
+/* A rule as parsed. */
+struct repeat_rule {
+	struct datetime_repeat r;
+	struct instant time;   /* part of the day and clock time */
+	struct instant date;   /* of a yearly one */
+	struct duration every; /* of 每两小时 */
+	bool is_counted;       /* every is given */
 	bool has_date;
 	int until_s; /* 三点到五点: the end; else -1 */
 };
 
 static void
-set_unit(struct rule *r, int unit)
+repeat_set_unit(struct repeat_rule *r, int unit)
 {
-	r->r.unit = reader_grain(unit);
+	r->r.unit = datetime_grain_of_unit(unit);
 	r->r.every = unit == UNIT_KE ? 15 : 1;
 }
 
 static unsigned
-bits_between(unsigned from, unsigned to)
+repeat_weekdays_between(unsigned from, unsigned to)
 {
 	unsigned bits = 0, b;
 
@@ -41,7 +40,7 @@ bits_between(unsigned from, unsigned to)
 
 /* 周一三五; 周一、三、五; 周一到周五; 周六和周日. */
 static const struct token *
-weekdays_read(const struct token *t, unsigned *bits)
+repeat_parse_weekdays(const struct token *t, unsigned *bits)
 {
 	if (t->type != TOK_WDAY)
 		return NULL;
@@ -49,13 +48,14 @@ weekdays_read(const struct token *t, unsigned *bits)
 	t++;
 	if (t->type == TOK_TO && t[1].type == TOK_WDAY && t[-1].w != 1 &&
 	    t[1].w != 1) {
-		*bits = bits_between(*bits, (unsigned)t[1].v);
+		*bits = repeat_weekdays_between(*bits, (unsigned)t[1].v);
 		return t + 2;
 	}
 	if (t->type == TOK_TO && t[1].type == TOK_NUM && !t[1].is_ascii &&
 	    t[1].num >= 1 && t[1].num <= 6 && t[-1].w != 1 &&
 	    t[2].type != TOK_OCLOCK) {
-		*bits = bits_between(*bits, 1u << ((int)t[1].num - 1));
+		*bits =
+		    repeat_weekdays_between(*bits, 1u << ((int)t[1].num - 1));
 		return t + 2;
 	}
 	while (
@@ -80,7 +80,7 @@ weekdays_read(const struct token *t, unsigned *bits)
 }
 
 static const struct token *
-weekly_read(const struct token *t, struct rule *r)
+repeat_parse_weekly(const struct token *t, struct repeat_rule *r)
 {
 	unsigned bits = 0;
 
@@ -88,23 +88,23 @@ weekly_read(const struct token *t, struct rule *r)
 		bits = t->type == TOK_WORKDAY ? WORKDAYS : WEEKENDS;
 		t++;
 	} else {
-		t = weekdays_read(t, &bits);
+		t = repeat_parse_weekdays(t, &bits);
 	}
 	if (t == NULL)
 		return NULL;
-	set_unit(r, UNIT_WEEK);
+	repeat_set_unit(r, UNIT_WEEK);
 	r->r.weekdays = bits;
 	return t;
 }
 
 /* 每月1号, 每个月底, 每月第一个周一. */
 static const struct token *
-monthly_read(const struct token *t, struct rule *r)
+repeat_parse_monthly(const struct token *t, struct repeat_rule *r)
 {
-	struct moment m = { .has = HAS_MONTH, .month_is_rel = true };
+	struct instant m = { .has = HAS_MONTH, .month_is_rel = true };
 	const struct token *n;
 
-	set_unit(r, UNIT_MONTH);
+	repeat_set_unit(r, UNIT_MONTH);
 	if (t->type == TOK_OF)
 		t++;
 	if (t->type == TOK_EDGE && (t->w < 0 || t->w == UNIT_MONTH)) {
@@ -118,7 +118,7 @@ monthly_read(const struct token *t, struct rule *r)
 		r->r.month_day = -1;
 		return t + 2;
 	}
-	n = date_read(t, &m);
+	n = date_parse(t, &m);
 	if (n == NULL || m.is_lunar)
 		return t;
 	if ((m.has & HAS_DAY) != 0) {
@@ -134,15 +134,15 @@ monthly_read(const struct token *t, struct rule *r)
 
 /* 每年3月5日, 每年春节. */
 static const struct token *
-yearly_read(const struct token *t, struct rule *r)
+repeat_parse_yearly(const struct token *t, struct repeat_rule *r)
 {
-	struct moment m = { .confidence = 1 };
+	struct instant m = { .confidence = 1 };
 	const struct token *n, *last = t;
 
-	set_unit(r, UNIT_YEAR);
+	repeat_set_unit(r, UNIT_YEAR);
 	if (t->type == TOK_OF)
 		t++;
-	while ((n = date_read(t, &m)) != NULL)
+	while ((n = date_parse(t, &m)) != NULL)
 		t = last = n;
 	if ((m.has & (HAS_YEAR | HAS_DAYS | HAS_WEEK)) != 0 || m.has == 0)
 		return last;
@@ -157,17 +157,17 @@ yearly_read(const struct token *t, struct rule *r)
 }
 
 static const struct token *
-unit_rule(const struct token *t, int unit, struct rule *r)
+repeat_parse_of_unit(const struct token *t, int unit, struct repeat_rule *r)
 {
 	const struct token *n;
 
 	if (unit == UNIT_MONTH)
-		return monthly_read(t, r);
+		return repeat_parse_monthly(t, r);
 	if (unit == UNIT_YEAR)
-		return yearly_read(t, r);
-	set_unit(r, unit);
+		return repeat_parse_yearly(t, r);
+	repeat_set_unit(r, unit);
 	if (unit == UNIT_WEEK) {
-		n = weekly_read(t->type == TOK_OF ? t + 1 : t, r);
+		n = repeat_parse_weekly(t->type == TOK_OF ? t + 1 : t, r);
 		return n != NULL ? n : t;
 	}
 	return t;
@@ -175,11 +175,11 @@ unit_rule(const struct token *t, int unit, struct rule *r)
 
 /* Every so many weeks, and on which days: 每两周的周三. */
 static const struct token *
-weeks_read(const struct token *t, struct rule *r)
+repeat_parse_weeks(const struct token *t, struct repeat_rule *r)
 {
-	struct rule week = { .is_counted = false };
+	struct repeat_rule week = { .is_counted = false };
 	const struct token *n =
-	    weekly_read(t->type == TOK_OF ? t + 1 : t, &week);
+	    repeat_parse_weekly(t->type == TOK_OF ? t + 1 : t, &week);
 
 	if (n == NULL)
 		return t;
@@ -190,9 +190,9 @@ weeks_read(const struct token *t, struct rule *r)
 
 /* 每两小时, 每隔一天, every 2 weeks. */
 static const struct token *
-counted_read(const struct token *t, bool apart, struct rule *r)
+repeat_parse_counted(const struct token *t, bool apart, struct repeat_rule *r)
 {
-	const struct token *n = length_read(t, &r->every);
+	const struct token *n = duration_parse(t, &r->every);
 	int unit, i, units = 0;
 
 	if (n == NULL)
@@ -201,20 +201,20 @@ counted_read(const struct token *t, bool apart, struct rule *r)
 		units += r->every.n[i] > 0;
 	unit = r->every.finest;
 	r->is_counted = true;
-	r->r.unit = reader_grain(unit);
+	r->r.unit = datetime_grain_of_unit(unit);
 	if (units == 1)
 		r->r.every = r->every.n[unit] * (unit == UNIT_KE ? 15 : 1);
 	else if (unit >= UNIT_MONTH)
 		r->r.every = r->every.n[UNIT_MONTH] +
 		    3 * r->every.n[UNIT_QUARTER] + 12 * r->every.n[UNIT_YEAR];
 	else
-		r->r.every = length_seconds(&r->every) /
+		r->r.every = duration_seconds(&r->every) /
 		    (unit == UNIT_SECOND        ? 1
 			    : unit <= UNIT_KE   ? 60
 			    : unit == UNIT_HOUR ? 3600
 			    : unit == UNIT_DAY  ? 86400
 						: 604800);
-	/* 每隔一天 leaves one day out; 每隔两小时 is said of the distance. */
+	/* 每隔一天 skips one day; 每隔两小时 is the distance itself. */
 	if (apart && unit >= UNIT_DAY) {
 		r->r.every += 1;
 		r->every.n[unit] += 1;
@@ -222,101 +222,102 @@ counted_read(const struct token *t, bool apart, struct rule *r)
 	if (r->r.every <= 0)
 		return NULL;
 	if (units == 1 && unit == UNIT_WEEK && r->r.every > 1)
-		return weeks_read(n, r);
+		return repeat_parse_weeks(n, r);
 	/* 每一周的周三 */
 	if (units == 1 && unit >= UNIT_WEEK && !apart && r->r.every <= 1) {
 		r->is_counted = false;
-		return unit_rule(n, unit, r);
+		return repeat_parse_of_unit(n, unit, r);
 	}
 	return n;
 }
 
-/* What stands behind 每. */
+/* The expression after 每. */
 static const struct token *
-every_read(const struct token *t, bool apart, struct rule *r)
+repeat_parse_every(const struct token *t, bool apart, struct repeat_rule *r)
 {
-	const struct token *n = weekly_read(t, r);
-	struct length other = { .n = { 0 } };
+	const struct token *n = repeat_parse_weekly(t, r);
+	struct duration other = { .n = { 0 } };
 
 	if (n != NULL)
 		return n;
-	n = counted_read(t, apart, r);
+	n = repeat_parse_counted(t, apart, r);
 	if (n != NULL)
 		return n;
 	if (t->type == TOK_GE)
 		t++;
 	if (t->type == TOK_UNIT) {
 		if (!apart)
-			return unit_rule(t + 1, t->v, r);
+			return repeat_parse_of_unit(t + 1, t->v, r);
 		/* 隔天, every other day */
-		set_unit(r, t->v);
+		repeat_set_unit(r, t->v);
 		r->r.every *= 2;
 		other.n[t->v] = 2;
 		other.finest = t->v;
 		r->every = other;
 		r->is_counted = true;
-		return t->v == UNIT_WEEK ? weeks_read(t + 1, r) : t + 1;
+		return t->v == UNIT_WEEK ? repeat_parse_weeks(t + 1, r) : t + 1;
 	}
 	if (t->type == TOK_EDGE && t->w == UNIT_MONTH)
-		return monthly_read(t, r);
+		return repeat_parse_monthly(t, r);
 	if (t->type == TOK_EDGE && t->w == UNIT_YEAR)
-		return yearly_read(t, r);
-	if (t->type == TOK_PART) {
-		set_unit(r, UNIT_DAY);
+		return repeat_parse_yearly(t, r);
+	if (t->type == TOK_DAY_PART) {
+		repeat_set_unit(r, UNIT_DAY);
 		return t;
 	}
-	if (t->type == TOK_FEAST)
-		return yearly_read(t, r);
+	if (t->type == TOK_HOLIDAY)
+		return repeat_parse_yearly(t, r);
 	if (t->type == TOK_NUM && t[1].type == TOK_HAO)
-		return monthly_read(t, r);
+		return repeat_parse_monthly(t, r);
 	return NULL;
 }
 
 static const struct token *
-rule_read(const struct token *t, struct rule *r)
+repeat_parse_rule(const struct token *t, struct repeat_rule *r)
 {
 	const struct token *n;
 	unsigned bits;
 
 	switch (t->type) {
 	case TOK_EVERY:
-		return every_read(t + 1, t->v == 1, r);
+		return repeat_parse_every(t + 1, t->v == 1, r);
 	case TOK_DAILY:
-		n = unit_rule(t + 1, t->v, r);
-		if (t->w != PART_NONE) {
-			r->time.has |= HAS_PART;
-			r->time.part = t->w;
+		n = repeat_parse_of_unit(t + 1, t->v, r);
+		if (t->w != DAY_PART_NONE) {
+			r->time.has |= HAS_DAY_PART;
+			r->time.day_part = t->w;
 		}
 		return n;
 	case TOK_WORKDAY:
-		n = weekly_read(t, r);
+		n = repeat_parse_weekly(t, r);
 		/* 工作日每天 */
 		return n != NULL && n->type == TOK_DAILY && n->v == UNIT_DAY &&
-			n->w == PART_NONE
+			n->w == DAY_PART_NONE
 		    ? n + 1
 		    : n;
 	case TOK_WEEKEND:
-		return t->w == 1 ? weekly_read(t, r) : NULL;
+		return t->w == 1 ? repeat_parse_weekly(t, r) : NULL;
 	case TOK_WDAY:
 		/* 周一三五, mondays; 周一到周五 only with a time of day. */
-		n = weekdays_read(t, &bits);
+		n = repeat_parse_weekdays(t, &bits);
 		if (t->w == 0 &&
 		    (n == NULL || n[-2].type != TOK_TO || n != t + 3))
 			return NULL;
-		set_unit(r, UNIT_WEEK);
+		repeat_set_unit(r, UNIT_WEEK);
 		r->r.weekdays = bits;
 		if (n->type == TOK_DAILY && n->v == UNIT_DAY)
 			return n + 1;
 		if (t->w == 0) {
-			struct moment m = { .has = 0 };
+			struct instant m = { .has = 0 };
 
-			if (time_read(n, &m) == NULL)
+			if (instant_parse_time(n, &m) == NULL)
 				return NULL;
 		}
 		return n;
 	case TOK_AT:
-		return t->v == 2 && t[1].type != TOK_WDAY ? rule_read(t + 1, r)
-							  : NULL;
+		return t->v == 2 && t[1].type != TOK_WDAY
+		    ? repeat_parse_rule(t + 1, r)
+		    : NULL;
 	default:
 		return NULL;
 	}
@@ -324,7 +325,7 @@ rule_read(const struct token *t, struct rule *r)
 
 /* Whether the rule holds on a day. */
 static bool
-falls_on(const struct when_repeat *r, int64_t day)
+repeat_falls_on(const struct datetime_repeat *r, int64_t day)
 {
 	struct civil c = civil_of_days(day);
 
@@ -337,24 +338,24 @@ falls_on(const struct when_repeat *r, int64_t day)
 		return c.day == r->month_day;
 	if (r->month_day < 0)
 		return c.day == civil_month_days(c.year, c.month);
-	/* A week, month, year that no day is said of: its first one. */
-	if (r->unit == WHEN_WEEK && r->weekdays == 0)
+	/* A week, month or year without a day: its first one. */
+	if (r->unit == DATETIME_WEEK && r->weekdays == 0)
 		return civil_weekday(day) == 1;
-	if (r->unit == WHEN_QUARTER)
+	if (r->unit == DATETIME_QUARTER)
 		return c.day == 1 && c.month % 3 == 1;
-	if (r->unit >= WHEN_MONTH && c.day != 1)
+	if (r->unit >= DATETIME_MONTH && c.day != 1)
 		return false;
-	return r->unit != WHEN_YEAR || r->month != 0 || c.month == 1;
+	return r->unit != DATETIME_YEAR || r->month != 0 || c.month == 1;
 }
 
-/* The first day on which second s of it is after now. */
+/* The first day whose second s is after now. */
 static int64_t
-first_day(const struct rule *r, struct here h, int64_t s)
+repeat_first_day(const struct repeat_rule *r, struct local_now h, int64_t s)
 {
 	int64_t day;
 
 	for (day = h.today; day < h.today + SEARCH_MAX; day++) {
-		bool ok = r->is_counted || falls_on(&r->r, day);
+		bool ok = r->is_counted || repeat_falls_on(&r->r, day);
 
 		if (ok && day * DAY + s > h.now)
 			break;
@@ -362,118 +363,120 @@ first_day(const struct rule *r, struct here h, int64_t s)
 	return day;
 }
 
-/* The first one after now. */
+/* The first occurrence after now. */
 static void
-first_of(const struct rule *r, struct here h, struct reach *out)
+repeat_first(
+    const struct repeat_rule *r, struct local_now h, struct local_range *out)
 {
 	int from = r->r.time_s >= 0 ? r->r.time_s : 0;
-	int length = r->r.until_s > from ? r->r.until_s - from
-	    : r->r.time_s >= 0           ? 60
-					 : (int)DAY;
-	struct moment m = r->date;
+	int duration = r->r.until_s > from ? r->r.until_s - from
+	    : r->r.time_s >= 0             ? 60
+					   : (int)DAY;
+	struct instant m = r->date;
 	int64_t at = (r->time.has & HAS_CLOCK) != 0
 	    ? from
-	    : aim_part(
-		  (r->time.has & HAS_PART) != 0 ? r->time.part : PART_NONE);
+	    : trigger_hour((r->time.has & HAS_DAY_PART) != 0 ? r->time.day_part
+							     : DAY_PART_NONE);
 
 	out->at = 0;
-	if (r->has_date && moment_reach(&m, h, out)) {
-		if (out->from + from <= h.now && r->r.unit == WHEN_MONTH) {
+	if (r->has_date && instant_resolve(&m, h, out)) {
+		if (out->from + from <= h.now && r->r.unit == DATETIME_MONTH) {
 			m.month++;
-			if (!moment_reach(&m, h, out))
+			if (!instant_resolve(&m, h, out))
 				return;
 		}
 		out->at = out->from + at;
 		out->from += from;
-		out->to = out->from + length;
+		out->to = out->from + duration;
 		return;
 	}
 	if (r->is_counted && r->r.time_s < 0) {
-		out->from = out->at = length_add(&r->every, h, 1);
+		out->from = out->at = duration_add(&r->every, h, 1);
 		out->to = out->from + 1;
 		return;
 	}
-	if (r->r.unit < WHEN_DAY) {
-		int step = r->r.unit == WHEN_HOUR ? 3600
-		    : r->r.unit == WHEN_MINUTE    ? 60
-						  : 1;
+	if (r->r.unit < DATETIME_DAY) {
+		int step = r->r.unit == DATETIME_HOUR ? 3600
+		    : r->r.unit == DATETIME_MINUTE    ? 60
+						      : 1;
 
 		out->from = h.now + (int64_t)(step * r->r.every);
 		out->to = out->from + step;
 		return;
 	}
-	out->from = first_day(r, h, from) * DAY + from;
-	out->to = out->from + length;
-	out->at = first_day(r, h, at) * DAY + at;
+	out->from = repeat_first_day(r, h, from) * DAY + from;
+	out->to = out->from + duration;
+	out->at = repeat_first_day(r, h, at) * DAY + at;
 }
 
-/* A time of day, or from one to another. */
+/* A time of day, or a range of two. */
 static const struct token *
-times_read(const struct token *t, struct rule *r)
+repeat_parse_times(const struct token *t, struct repeat_rule *r)
 {
-	const struct token *n = time_read(t, &r->time), *end;
-	struct moment to = { .has = 0 };
+	const struct token *n = instant_parse_time(t, &r->time), *end;
+	struct instant to = { .has = 0 };
 
 	r->until_s = -1;
 	if (n == NULL || n->type != TOK_TO || (r->time.has & HAS_CLOCK) == 0)
 		return n;
-	end = time_read(n + 1, &to);
+	end = instant_parse_time(n + 1, &to);
 	if (end == NULL || (to.has & HAS_CLOCK) == 0)
 		return n;
-	if ((to.has & HAS_PART) == 0 && !to.is_24h) {
-		to.has |= r->time.has & HAS_PART;
-		to.part = r->time.part;
+	if ((to.has & HAS_DAY_PART) == 0 && !to.is_24h) {
+		to.has |= r->time.has & HAS_DAY_PART;
+		to.day_part = r->time.day_part;
 	}
-	r->until_s = moment_clock(&to);
-	while (r->until_s <= moment_clock(&r->time))
+	r->until_s = instant_clock(&to);
+	while (r->until_s <= instant_clock(&r->time))
 		r->until_s += 12 * 3600;
 	return end;
 }
 
 const struct token *
-read_repeat(struct reader *rd, const struct token *t, struct when *w)
+datetime_parse_repeat(
+    struct parser *rd, const struct token *t, struct datetime *w)
 {
-	struct rule r = { .r = { .time_s = -1, .until_s = -1 } };
-	struct reach first = { 0 };
-	const struct token *n = rule_read(t, &r), *end;
+	struct repeat_rule r = { .r = { .time_s = -1, .until_s = -1 } };
+	struct local_range first = { 0 };
+	const struct token *n = repeat_parse_rule(t, &r), *end;
 	int from, to;
 
 	if (n == NULL) {
 		/* 早上七点每天, at 7 every day */
-		n = time_read(t, &r.time);
+		n = instant_parse_time(t, &r.time);
 		if (n != NULL && (n->type == TOK_EVERY || n->type == TOK_DAILY))
-			n = rule_read(n, &r);
+			n = repeat_parse_rule(n, &r);
 		else
 			n = NULL;
 		end = n;
 		r.until_s = -1;
 	} else {
-		end = times_read(n, &r);
+		end = repeat_parse_times(n, &r);
 	}
 	if (n == NULL)
 		return NULL;
-	if (end != NULL && r.r.unit >= WHEN_DAY)
+	if (end != NULL && r.r.unit >= DATETIME_DAY)
 		n = end;
 	else
-		r.time.has &= HAS_PART;
-	if (r.r.unit < WHEN_DAY)
+		r.time.has &= HAS_DAY_PART;
+	if (r.r.unit < DATETIME_DAY)
 		r.time.has = 0;
 	w->grain = r.r.unit;
 	if ((r.time.has & HAS_CLOCK) != 0) {
-		r.r.time_s = moment_clock(&r.time);
+		r.r.time_s = instant_clock(&r.time);
 		w->grain = r.time.clock_grain;
 		r.r.until_s = r.until_s;
-	} else if ((r.time.has & HAS_PART) != 0) {
-		part_span(r.time.part, &from, &to);
+	} else if ((r.time.has & HAS_DAY_PART) != 0) {
+		day_part_bounds(r.time.day_part, &from, &to);
 		r.r.time_s = from;
 		r.r.until_s = to;
-		w->grain = WHEN_HOUR;
+		w->grain = DATETIME_HOUR;
 	}
-	first_of(&r, rd->here, &first);
+	repeat_first(&r, rd->local, &first);
 	first.grain = w->grain;
-	w->kind = WHEN_REPEAT;
+	w->kind = DATETIME_REPEAT;
 	w->repeat = r.r;
 	w->confidence = .95;
-	when_set(w, first, rd);
+	datetime_set(w, first, rd);
 	return n;
 }

@@ -1,6 +1,7 @@
 /*
  * token: a text as typed words: numerals, units, days, parts of a day,
- * connectors; what means nothing for time is TOK_OTHER.
+ * connectors; what means nothing for time is TOK_OTHER.  Also the cardinals
+ * and the lexicon that the scanner reads.
  */
 #ifndef ZH_TOKEN_H
 #define ZH_TOKEN_H
@@ -26,14 +27,14 @@ enum token_type {
 	TOK_BELL,   /* 钟: 个钟, 五分半钟 */
 	TOK_SHARP,  /* 整 */
 	TOK_HAO,    /* 号 */
-	TOK_PART,   /* part of the day; v: enum token_part */
-	TOK_DAY,    /* 明天; v: days from today; w: part of the day or 0 */
-	TOK_SAME,   /* 当天; v: 1 if it needs a day before it; w: part or 0 */
-	TOK_EVE,    /* 春节前夕; v: days from the day before it */
-	TOK_DAYS,   /* 明后天; from v to before w */
-	TOK_YEAR,   /* 明年; v: years from this one */
-	TOK_ERA,    /* 年代, 世纪; v: its years */
-	TOK_REL,    /* 上, 这, 下; v: -2 … 2 */
+	TOK_DAY_PART, /* v: enum day_part */
+	TOK_DAY,      /* 明天; v: days from today; w: enum day_part or 0 */
+	TOK_SAME,     /* 当天; v: 1 if a day must precede it; w: part or 0 */
+	TOK_EVE,      /* 春节前夕; v: days from the day before it */
+	TOK_DAYS,     /* 明后天; from v to before w */
+	TOK_YEAR,     /* 明年; v: years from this one */
+	TOK_ERA,      /* 年代, 世纪; v: its years */
+	TOK_REL,      /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,
 	TOK_WORKDAY,
@@ -43,29 +44,29 @@ enum token_type {
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
 	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
 	TOK_WITHIN,
-	TOK_PASS,   /* 再过 */
-	TOK_COMING, /* 未来; v: 1 if it may stand alone */
-	TOK_PAST,   /* 过去, 最近; v: as above, 2 if it reaches up to now */
-	TOK_TO,     /* w: 1 if it may begin (直到, until) */
+	TOK_PASS,      /* 再过 */
+	TOK_COMING,    /* 未来; v: 1 if it may stand alone */
+	TOK_PRECEDING, /* 过去, 最近; v: as above, 2 if it reaches up to now */
+	TOK_TO,        /* w: 1 if it may begin (直到, until) */
 	TOK_FROM,
-	TOK_SINCE, /* 从明天起 */
-	TOK_EVERY, /* v: 1 if 隔 */
-	TOK_DAILY, /* 每天, 每晚 as one word; v: unit, w: part */
-	TOK_OF,    /* 的 */
-	TOK_AND,   /* 零, 又, and */
-	TOK_LACK,  /* 差 */
-	TOK_ABOUT, /* 大约, 左右; w: 1 if it stands behind */
-	TOK_COMMA, /* w: 1 if a bracket */
-	TOK_CLOCK, /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-		      seconds */
-	TOK_DATE,  /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
-	TOK_AMPM,  /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_FEAST, /* v: enum feast */
-	TOK_FAITH, /* 东正教, 犹太: before a feast; v: what it adds to it */
-	TOK_LUNAR, /* 农历 */
+	TOK_SINCE,   /* 从明天起 */
+	TOK_EVERY,   /* v: 1 if 隔 */
+	TOK_DAILY,   /* 每天, 每晚 as one word; v: unit, w: enum day_part */
+	TOK_OF,      /* 的 */
+	TOK_AND,     /* 零, 又, and */
+	TOK_LACK,    /* 差 */
+	TOK_ABOUT,   /* 大约, 左右; w: 1 if it follows the number */
+	TOK_COMMA,   /* w: 1 if a bracket */
+	TOK_CLOCK,   /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
+			seconds */
+	TOK_DATE,    /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+	TOK_AMPM,    /* v: 0 am, 1 pm; w: 1 if p */
+	TOK_HOLIDAY, /* v: enum holiday */
+	TOK_RELIGION, /* 东正教 before a holiday; v: flags to add to it */
+	TOK_LUNAR,    /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
-	TOK_VAGUE, /* v: enum vague */
-	TOK_IN,    /* in; w: 1 if within */
+	TOK_ADVERB, /* v: enum time_adverb */
+	TOK_IN,     /* in; w: 1 if within */
 	TOK_FOR,
 	TOK_AGO,   /* ago, earlier */
 	TOK_LATER, /* later, from now */
@@ -86,20 +87,20 @@ enum token_unit {
 	UNIT_COUNT
 };
 
-enum token_part {
-	PART_NONE,
-	PART_DAWN,      /* 凌晨 */
-	PART_EARLY,     /* 清晨 */
-	PART_MORNING,   /* 早上 */
-	PART_FORENOON,  /* 上午 */
-	PART_NOON,      /* 中午 */
-	PART_AFTERNOON, /* 下午 */
-	PART_DUSK,      /* 傍晚 */
-	PART_EVENING,   /* 晚上 */
-	PART_NIGHT,     /* 深夜 */
-	PART_MIDNIGHT,  /* 半夜 */
-	PART_DAYTIME,   /* 白天 */
-	PART_COUNT
+enum day_part {
+	DAY_PART_NONE,
+	DAY_PART_DAWN,      /* 凌晨 */
+	DAY_PART_EARLY,     /* 清晨 */
+	DAY_PART_MORNING,   /* 早上 */
+	DAY_PART_FORENOON,  /* 上午 */
+	DAY_PART_NOON,      /* 中午 */
+	DAY_PART_AFTERNOON, /* 下午 */
+	DAY_PART_DUSK,      /* 傍晚 */
+	DAY_PART_EVENING,   /* 晚上 */
+	DAY_PART_NIGHT,     /* 深夜 */
+	DAY_PART_MIDNIGHT,  /* 半夜 */
+	DAY_PART_DAYTIME,   /* 白天 */
+	DAY_PART_COUNT
 };
 
 enum token_edge {
@@ -113,6 +114,22 @@ enum token_edge {
 	EDGE_SUMMER,
 	EDGE_AUTUMN,
 	EDGE_WINTER,
+};
+
+/* Words for a time that is not given exactly: 马上, 待会儿, 最近. */
+enum time_adverb {
+	ADVERB_NOW,
+	ADVERB_IMMEDIATELY,
+	ADVERB_SOON,
+	ADVERB_IN_A_WHILE,
+	ADVERB_LATER,
+	ADVERB_JUST_NOW,
+	ADVERB_RECENTLY,
+	ADVERB_RECENT_YEARS,
+	ADVERB_SOME_DAY,
+	ADVERB_FUTURE,
+	ADVERB_FORMERLY,
+	ADVERB_COUNT
 };
 
 struct token {
@@ -134,8 +151,10 @@ bool token_is_int(const struct token *t, int lo, int hi);
 /* token_is_unit(t, unit): Whether it is that enum token_unit. */
 bool token_is_unit(const struct token *t, int unit);
 
-/* token_touches(a, b): Whether b stands right behind a, without a blank. */
+/* token_touches(a, b): Whether b follows a without a blank. */
 bool token_touches(const struct token *a, const struct token *b);
+
+/* ---- the lexicon ---- */
 
 /* A word of the lexicon, simplified and in lower case. */
 struct word {
@@ -149,8 +168,7 @@ struct lexicon {
 	const struct word *words;
 	size_t n;
 };
-extern const struct lexicon lexicon_zh, lexicon_calendar, lexicon_feast,
-    lexicon_foreign, lexicon_idiom;
+extern const struct lexicon lexicon_words, lexicon_holidays;
 
 /*
  * lexicon_find(s, at): The longest word at byte at of folded text, or NULL.
@@ -158,38 +176,74 @@ extern const struct lexicon lexicon_zh, lexicon_calendar, lexicon_feast,
  */
 const struct word *lexicon_find(struct str s, size_t at);
 
-/* Folded bytes looked at together, and tokens of them. */
-#define SCAN_BYTES  1024
-#define SCAN_TOKENS 160
+/* ---- cardinals: digits, Han numerals, both mixed, English words ---- */
+
+/* Characters of one numeral; it ends there. */
+#define NUMERAL_CHARS_MAX 64
+
+struct numeral {
+	double value;
+	size_t end;
+	int digits;      /* of a row of digits (2026, 二〇二六); else 0 */
+	bool is_ascii;   /* begins with an ASCII digit or '.' */
+	bool is_pair;    /* has 两: never the name of a month or weekday */
+	bool is_decimal; /* has a fraction */
+	bool has_zero;   /* begins with a leading zero: 05, 零五 */
+};
+
+/*
+ * numeral_parse(s, at, out):
+ * The longest cardinal at byte at, without sign.  A decimal point is '.', never
+ * 点, which may mean o'clock.
+ */
+bool numeral_parse(struct str s, size_t at, struct numeral *out);
+
+/*
+ * numeral_fraction(s, at, dst, end):
+ * The digits at byte at as a decimal fraction (14: .14), unless a Han unit
+ * follows them (点二十).
+ */
+bool numeral_fraction(struct str s, size_t at, double *dst, size_t *end);
+
+/* numeral_scale(s, at, end): 百, 千, 万, 亿 at byte at as a factor; else 0. */
+double numeral_scale(struct str s, size_t at, size_t *end);
+
+/* numeral_is_letter(s, at), numeral_is_digit(s, at): Of the ASCII ones. */
+bool numeral_is_letter(struct str s, size_t at);
+bool numeral_is_digit(struct str s, size_t at);
+
+/* ---- the scanner ---- */
+
+/* Folded bytes scanned together, and tokens of them. */
+#define TOKEN_SCAN_BYTES 1024
+#define TOKEN_SCAN_MAX   160
 /* END tokens after the last one, so that looking ahead needs no check. */
-#define SCAN_PAD 8
+#define TOKEN_SCAN_PAD 8
 
 /* A moving view of a text as tokens. */
-struct scan {
+struct token_scan {
 	struct str text;
-	char bytes[SCAN_BYTES]; /* of the text from base, folded */
+	char bytes[TOKEN_SCAN_BYTES]; /* of the text from base, folded */
 	size_t base, n;
-	struct token all[1 + SCAN_TOKENS + SCAN_PAD];
-	struct token *tok; /* all but the first, which is for who looks back */
+	struct token all[1 + TOKEN_SCAN_MAX + TOKEN_SCAN_PAD];
+	struct token *tok; /* all but the first, so that tok[-1] is valid */
 	size_t ntok;
 	bool is_last; /* the tokens reach the text's end */
 };
 
-/* scan_from(c, text, at): Read the tokens of text from byte at on. */
-void scan_from(struct scan *c, struct str text, size_t at);
+/* token_scan_from(c, text, at): Scan text from byte at on. */
+void token_scan_from(struct token_scan *c, struct str text, size_t at);
+
+/* token_scan_before(c, t): The folded bytes before a token, at most 64. */
+struct str token_scan_before(const struct token_scan *c, const struct token *t);
+
+/* token_scan_after(c, t): The folded bytes from a token's end on. */
+struct str token_scan_after(const struct token_scan *c, const struct token *t);
 
 /*
- * scan_before(c, t): The folded bytes before a token, at most 64.
+ * token_scan_is_suffix(c, t): Whether the token belongs to a Han character
+ * right before it (放学以后), pronouns excepted (我以后).
  */
-struct str scan_before(const struct scan *c, const struct token *t);
-
-/*
- * scan_is_tail(c, t): Whether a Han character stands right before a token that
- * belongs to it (放学以后), pronouns left out (我以后).
- */
-bool scan_is_tail(const struct scan *c, const struct token *t);
-
-/* scan_behind(c, t): The folded bytes from a token's end on. */
-struct str scan_behind(const struct scan *c, const struct token *t);
+bool token_scan_is_suffix(const struct token_scan *c, const struct token *t);
 
 #endif /* !ZH_TOKEN_H */

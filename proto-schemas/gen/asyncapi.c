@@ -14,7 +14,7 @@ struct doc {
 };
 
 static json_t *
-ref(const char *fmt, const char *name)
+asyncapi_ref(const char *fmt, const char *name)
 {
 	return json_pack(
 	    "{s:o}", "$ref", json_string(gen_printf("#/%s/%s", fmt, name)));
@@ -22,7 +22,7 @@ ref(const char *fmt, const char *name)
 
 /* The message among the components. */
 static void
-add_message(struct doc *d, const char *name)
+asyncapi_add_message(struct doc *d, const char *name)
 {
 	const struct gen_file *f = gen_file_find(d->g, name);
 	if (json_object_get(d->messages, name) != NULL)
@@ -37,7 +37,7 @@ add_message(struct doc *d, const char *name)
 
 /* An event: the envelope, with its type and payload. */
 static void
-add_event(struct doc *d, const json_t *e, json_t *messages)
+asyncapi_add_event(struct doc *d, const json_t *e, json_t *messages)
 {
 	const char *payload = gen_of(e, "payload");
 	char *name = gen_printf("event_%s", gen_of(e, "type"));
@@ -50,21 +50,21 @@ add_event(struct doc *d, const json_t *e, json_t *messages)
 		"properties", "type", "const", json_object_get(e, "type"),
 		"payload", gen_schema_ref(payload)));
 	(void)json_object_set_new(
-	    messages, name, ref("components/messages", name));
+	    messages, name, asyncapi_ref("components/messages", name));
 }
 
 static void
-add_events(struct doc *d, json_t *messages)
+asyncapi_add_events(struct doc *d, json_t *messages)
 {
 	size_t i;
 	json_t *e;
 	json_array_foreach (json_object_get(d->g->iface, "events"), i, e)
-		add_event(d, e, messages);
+		asyncapi_add_event(d, e, messages);
 }
 
 /* {"broker": {}, …} of an address. */
 static json_t *
-parameters_of(const char *s)
+asyncapi_parameters_of(const char *s)
 {
 	json_t *out = json_object();
 	while ((s = strchr(s, '{')) != NULL) {
@@ -77,62 +77,63 @@ parameters_of(const char *s)
 }
 
 static json_t *
-new_channel(const char *server, const json_t *e, const char *address)
+asyncapi_new_channel(const char *server, const json_t *e, const char *address)
 {
 	json_t *c = json_pack("{s:s, s:O, s:[o], s:{}}", "address", address,
 	    "description", json_object_get(e, "description"), "servers",
-	    ref("servers", server), "messages");
-	json_t *parameters = parameters_of(address);
+	    asyncapi_ref("servers", server), "messages");
+	json_t *parameters = asyncapi_parameters_of(address);
 	if (json_object_size(parameters) > 0)
 		(void)json_object_set(c, "parameters", parameters);
 	return c;
 }
 
 static void
-link_message(struct doc *d, const json_t *channel, const char *message)
+asyncapi_link_message(struct doc *d, const json_t *channel, const char *message)
 {
-	add_message(d, message);
+	asyncapi_add_message(d, message);
 	(void)json_object_set_new(json_object_get(channel, "messages"), message,
-	    ref("components/messages", message));
+	    asyncapi_ref("components/messages", message));
 }
 
 static void
-add_reply(struct doc *d, const char *name, const json_t *e, json_t *op)
+asyncapi_add_reply(struct doc *d, const char *name, const json_t *e, json_t *op)
 {
 	const char *message = gen_of(e, "reply");
 	char *reply = gen_printf("%s_reply", name);
-	add_message(d, message);
+	asyncapi_add_message(d, message);
 	(void)json_object_set_new(d->channels, reply,
 	    json_pack("{s:n, s:s, s:[o], s:{s:o}}", "address", "description",
 		"The reply subject of the request.", "servers",
-		ref("servers", "nats"), "messages", message,
-		ref("components/messages", message)));
+		asyncapi_ref("servers", "nats"), "messages", message,
+		asyncapi_ref("components/messages", message)));
 	(void)json_object_set_new(op, "reply",
-	    json_pack("{s:o, s:[o]}", "channel", ref("channels", reply),
-		"messages",
-		ref("channels", gen_printf("%s/messages/%s", reply, message))));
+	    json_pack("{s:o, s:[o]}", "channel",
+		asyncapi_ref("channels", reply), "messages",
+		asyncapi_ref(
+		    "channels", gen_printf("%s/messages/%s", reply, message))));
 	(void)json_object_set(
 	    op, "x-deadline-ms", json_object_get(e, "deadline_ms"));
 }
 
 static void
-add_subject(struct doc *d, const json_t *e)
+asyncapi_add_subject(struct doc *d, const json_t *e)
 {
 	char *name = gen_printf("nats_%s", gen_of(e, "name"));
-	json_t *channel = new_channel("nats", e, gen_of(e, "subject"));
+	json_t *channel = asyncapi_new_channel("nats", e, gen_of(e, "subject"));
 	(void)json_object_set_new(d->channels, name, channel);
 	if (strcmp(gen_of(e, "kind"), "event") == 0) {
 		gen_component(d->g, d->schemas, gen_of(e, "request"));
-		add_events(d, json_object_get(channel, "messages"));
+		asyncapi_add_events(d, json_object_get(channel, "messages"));
 	} else {
-		link_message(d, channel, gen_of(e, "request"));
+		asyncapi_link_message(d, channel, gen_of(e, "request"));
 	}
 	json_t *op = json_pack("{s:s, s:o, s:O, s:O, s:O}", "action", "receive",
-	    "channel", ref("channels", name), "x-owner",
+	    "channel", asyncapi_ref("channels", name), "x-owner",
 	    json_object_get(e, "owner"), "x-kind", json_object_get(e, "kind"),
 	    "x-section", json_object_get(e, "section"));
 	if (gen_of(e, "reply") != NULL)
-		add_reply(d, name, e, op);
+		asyncapi_add_reply(d, name, e, op);
 	if (gen_of(e, "queue") != NULL)
 		(void)json_object_set_new(op, "bindings",
 		    json_pack("{s:{s:O}}", "nats", "queue",
@@ -141,18 +142,19 @@ add_subject(struct doc *d, const json_t *e)
 }
 
 static void
-add_topic(struct doc *d, const json_t *e)
+asyncapi_add_topic(struct doc *d, const json_t *e)
 {
 	char *name = gen_printf("mqtt_%s", gen_of(e, "name"));
 	bool body = strcmp(gen_of(e, "from"), "body") == 0;
-	json_t *channel = new_channel("mqtt", e, gen_of(e, "topic"));
+	json_t *channel = asyncapi_new_channel("mqtt", e, gen_of(e, "topic"));
 	(void)json_object_set_new(d->channels, name, channel);
-	link_message(d, channel, gen_of(e, "message"));
+	asyncapi_link_message(d, channel, gen_of(e, "message"));
 	(void)json_object_set_new(d->operations, name,
 	    json_pack("{s:s, s:o, s:O, s:{s:{s:O, s:O}}}", "action",
-		body ? "receive" : "send", "channel", ref("channels", name),
-		"x-section", json_object_get(e, "section"), "bindings", "mqtt",
-		"qos", json_object_get(e, "qos"), "retain",
+		body ? "receive" : "send", "channel",
+		asyncapi_ref("channels", name), "x-section",
+		json_object_get(e, "section"), "bindings", "mqtt", "qos",
+		json_object_get(e, "qos"), "retain",
 		json_object_get(e, "retain")));
 }
 
@@ -164,12 +166,12 @@ gen_asyncapi(struct gen *g, struct buf *b)
 	size_t i;
 	json_t *e;
 	json_array_foreach (json_object_get(g->iface, "mqtt"), i, e)
-		add_topic(&d, e);
+		asyncapi_add_topic(&d, e);
 	json_array_foreach (json_object_get(g->iface, "nats"), i, e)
-		add_subject(&d, e);
+		asyncapi_add_subject(&d, e);
 	json_t *servers = json_pack("{s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}",
 	    "mqtt", "host", "localhost:1883", "protocol", "mqtt", "description",
-	    "The broker that bodies speak to.", "nats", "host",
+	    "The broker that terminals connect to.", "nats", "host",
 	    "localhost:4222", "protocol", "nats", "description",
 	    "The bus between the services.");
 	json_t *doc = json_pack(

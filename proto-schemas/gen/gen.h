@@ -1,7 +1,7 @@
 /*
  * gen: from a folder of JSON Schemas to C structs, tables and documents.
  *
- * The generator refuses whatever it does not implement, with file and JSON
+ * The generator rejects whatever it does not implement, with file and JSON
  * path, and exits: gen_fail() does not return.  It runs once per build, so
  * what it allocates is left to the end of the process.
  */
@@ -77,7 +77,7 @@ struct gen_file {
 	bool message;
 	const char *section;
 	struct gen_record *record; /* of a message, once read */
-	bool reading;
+	bool is_open;
 };
 
 /* A type that has a name of its own, by "x.schema.json#/$defs/y". */
@@ -129,10 +129,11 @@ struct gen_type *gen_type_read(
 /* ref.c */
 /* The type behind a "$ref". */
 struct gen_type *gen_type_ref(struct gen *g, struct where w, const char *ref);
-/* Refuse members of schema that are not in allowed (NULL at the end). */
+/* Reject members of schema that are not in allowed (NULL at the end). */
 void gen_only(
     struct where w, const json_t *schema, const char *const allowed[]);
-/* A member's text, or NULL; refuses another type, and what C cannot hold. */
+/* A member's text, or NULL; rejects another type, and what C cannot represent.
+ */
 const char *gen_text(struct where w, const json_t *schema, const char *key);
 /* As gen_text(), but the member must be there. */
 const char *gen_string(struct where w, const json_t *schema, const char *key);
@@ -142,24 +143,24 @@ bool gen_flag(struct where w, const json_t *schema, const char *key);
 /* record.c: objects and messages. */
 struct gen_record *gen_record_read(
     struct gen *g, struct where w, const json_t *schema, const char *name);
-/* Read a message unless it has been read; w is who asks. */
+/* Read a message unless it has been read; w is the reference to it. */
 void gen_message_read(struct gen *g, struct where w, struct gen_file *f);
 
 /* dflt.c: the default of a field, checked against its type. */
 void gen_default(struct where w, struct gen_field *f, const json_t *value);
 
-/* text.c: pieces of C; gen_write() empties b. */
+/* c_code.c: C source text; gen_write() empties b. */
 void gen_comment(struct buf *b, const char *indent, const char *text);
 void gen_literal(struct buf *b, struct str s);
 void gen_write(const char *dir, const char *name, struct buf *b);
 
 /* iface.c: read and check interfaces.json; it is empty if there is none. */
-#define GEN_TOPIC_LEAD "{prefix}/terminal/{terminal}/"
+#define GEN_TOPIC_PREFIX "{prefix}/terminal/{terminal}/"
 void gen_iface_load(struct gen *g);
 
-/* access.c: whether what is said of who does what fits together. */
+/* Whether senders, managers, readers and writers are consistent. */
 void gen_access_check(const struct gen *g, struct where top);
-/* Whether a list of texts has s; whether it is not there is no matter. */
+/* Whether a list of strings has s; false if there is no list. */
 bool gen_lists(const json_t *entry, const char *member, const char *s);
 
 /* chan.c: wire/subjects.h and wire/tables.c. */
@@ -204,7 +205,7 @@ void gen_acl_services(struct gen *g, struct buf *b);
 /* head.c, table.c: wire/msgs.h and wire/msgs.c. */
 /* A type's bounds in words, if it has any. */
 void gen_range(struct buf *b, const struct gen_type *t);
-/* Whether a field's absence is told by a has_x beside it. */
+/* Whether a field has a has_x member beside it. */
 bool gen_has(const struct gen_field *f);
 void gen_head(struct gen *g, struct buf *b);
 void gen_table(struct gen *g, struct buf *b);

@@ -1,7 +1,9 @@
 /*
  * The files of a schema folder.
  */
+#include <ctype.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,12 @@
 #define SUFFIX ".schema.json"
 
 /* Names that hand-written headers of libs/wire have already. */
-static const char *const own[] = { "wire_desc", "wire_err", "wire_out",
-	"wire_schema", "wire_type", "wire_field", "wire_kind", "wire_chars",
-	"wire_json", "wire_num", "wire_at", "wire_descs", "wire_topic",
-	"wire_event", "wire_route", "wire_subject", "wire_subject_kind",
-	"wire_routes", "wire_subjects", "wire_topics", "wire_events",
-	"WIRE_SUBJECT_KIND_REQUEST", "WIRE_SUBJECT_KIND_PUBLISH",
+static const char *const load_copy_string[] = { "wire_desc", "wire_err",
+	"wire_out", "wire_schema", "wire_type", "wire_field", "wire_kind",
+	"wire_chars", "wire_json", "wire_num", "wire_at", "wire_descs",
+	"wire_topic", "wire_event", "wire_route", "wire_subject",
+	"wire_subject_kind", "wire_routes", "wire_subjects", "wire_topics",
+	"wire_events", "WIRE_SUBJECT_KIND_REQUEST", "WIRE_SUBJECT_KIND_PUBLISH",
 	"WIRE_SUBJECT_KIND_EVENT", "WIRE_SUBJECT_KIND_JOB",
 	"WIRE_SUBJECT_KIND_STREAM", "WIRE_STR", "WIRE_ENUM", "WIRE_I64",
 	"WIRE_F64", "WIRE_BOOL", "WIRE_OBJECT", "WIRE_ARRAY", "WIRE_RAW",
@@ -30,13 +32,13 @@ static const char *const own[] = { "wire_desc", "wire_err", "wire_out",
 	"WIRE_JSON_OBJECT", "WIRE_JSON_ARRAY" };
 
 static int
-is_schema(const struct dirent *e)
+load_is_schema(const struct dirent *e)
 {
 	return str_ends(str_of(e->d_name), STR(SUFFIX));
 }
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
+load_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -69,7 +71,7 @@ gen_file_find(const struct gen *g, const char *name)
 
 /* A file's own words, and its definitions, used or not. */
 static void
-read_file(struct gen *g, struct gen_file *f)
+load_read_file(struct gen *g, struct gen_file *f)
 {
 	static const char *const defs_only[] = { "$schema", "$id", "title",
 		"description", "$defs", NULL };
@@ -113,10 +115,11 @@ gen_load(struct gen *g, const char *dir)
 {
 	*g = (struct gen){ .dir = dir, .taken = json_object() };
 	struct where at = { dir, "" };
-	for (size_t i = 0; i < NELEM(own); i++)
-		gen_claim(g, own[i], (struct where){ "libs/wire", "" });
+	for (size_t i = 0; i < NELEM(load_copy_string); i++)
+		gen_claim(
+		    g, load_copy_string[i], (struct where){ "libs/wire", "" });
 	struct dirent **list;
-	int n = scandir(dir, &list, is_schema, by_name);
+	int n = scandir(dir, &list, load_is_schema, load_by_name);
 	if (n < 0)
 		gen_fail(at, "cannot be read");
 	g->files = mem_calloc((size_t)n, sizeof(*g->files));
@@ -127,5 +130,128 @@ gen_load(struct gen *g, const char *dir)
 		free(list[i]);
 	free(list);
 	for (size_t i = 0; i < g->n_files; i++)
-		read_file(g, &g->files[i]);
+		load_read_file(g, &g->files[i]);
+}
+
+/* ---- ident ---- */
+
+/*
+ * Names in C.
+ */
+
+/* Keywords, and macros of the headers that generated code includes. */
+static const char *const ident_reserved[] = { "auto", "bool", "break", "case",
+	"char", "const", "continue", "default", "do", "double", "else", "enum",
+	"errno", "extern", "false", "float", "for", "goto", "if", "inline",
+	"int", "long", "register", "restrict", "return", "short", "signed",
+	"sizeof", "static", "stderr", "stdin", "stdout", "struct", "switch",
+	"true", "typedef", "union", "unsigned", "void", "volatile", "while" };
+
+/*
+ * ASCII letters and digits stay; all else becomes one "_".  A text without any
+ * of them has no identifier.
+ */
+char *
+gen_ident(const char *text, bool upper)
+{
+	char *id = mem_strdup(text);
+	size_t n = 0;
+	bool any = false;
+	for (const char *p = text; *p != '\0'; p++) {
+		unsigned char c = (unsigned char)*p;
+		if (c < 0x80 && isalnum(c)) {
+			id[n++] = (char)(upper ? toupper(c) : tolower(c));
+			any = true;
+		} else if (c == '_' || n == 0 || id[n - 1] != '_') {
+			id[n++] = '_';
+		}
+	}
+	id[n] = '\0';
+	return any ? id : NULL;
+}
+
+char *
+gen_member(const char *text)
+{
+	char *id = gen_ident(text, false);
+	if (id == NULL || isdigit((unsigned char)id[0]))
+		return NULL;
+	for (size_t i = 0; i < NELEM(ident_reserved); i++)
+		if (strcmp(id, ident_reserved[i]) == 0)
+			return gen_printf("%s_", id);
+	return id;
+}
+
+void
+gen_claim(struct gen *g, const char *ident, struct where w)
+{
+	const json_t *by = json_object_get(g->taken, ident);
+	if (by != NULL)
+		gen_fail(w, "%s is already the name of %s", ident,
+		    json_string_value(by));
+	(void)json_object_set_new(
+	    g->taken, ident, json_sprintf("%s#%s", w.file, w.path));
+}
+
+/* ---- fail ---- */
+
+/*
+ * Places in a schema, and refusing what stands there.
+ */
+
+void
+gen_fail(struct where w, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	(void)fprintf(
+	    stderr, "%s: %s%s", w.file, w.path, w.path[0] != '\0' ? ": " : "");
+	(void)vfprintf(stderr, fmt, ap);
+	(void)fputc('\n', stderr);
+	va_end(ap);
+	exit(1);
+}
+
+char *
+gen_printf(const char *fmt, ...)
+{
+	struct buf b = BUF_INIT(1024 * 1024);
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	if (buf_rc(&b) != RC_OK)
+		abort();
+	return b.p != NULL ? b.p : mem_strdup("");
+}
+
+static void
+gen_put_step(struct buf *b, const char *step)
+{
+	buf_putc(b, '/');
+	for (; *step != '\0'; step++) {
+		if (*step == '~')
+			buf_puts(b, "~0");
+		else if (*step == '/')
+			buf_puts(b, "~1");
+		else
+			buf_putc(b, *step);
+	}
+}
+
+struct where
+gen_down(struct where w, const char *a, const char *b)
+{
+	struct buf path = BUF_INIT(64 * 1024);
+	buf_puts(&path, w.path);
+	gen_put_step(&path, a);
+	if (b != NULL)
+		gen_put_step(&path, b);
+	return (struct where){ w.file, path.p };
+}
+
+struct where
+gen_item(struct where w, size_t i)
+{
+	return (struct where){ w.file, gen_printf("%s/%zu", w.path, i) };
 }

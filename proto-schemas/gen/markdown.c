@@ -8,7 +8,7 @@
 #include "gen.h"
 
 static void
-put_escaped(struct buf *b, const char *s, const char *special)
+markdown_put_escaped(struct buf *b, const char *s, const char *special)
 {
 	for (; *s != '\0'; s++) {
 		if (strchr(special, *s) != NULL)
@@ -19,21 +19,21 @@ put_escaped(struct buf *b, const char *s, const char *special)
 
 /* A table's cell. */
 static void
-put_cell(struct buf *b, const char *s)
+markdown_put_cell(struct buf *b, const char *s)
 {
 	buf_putc(b, ' ');
 	if (s != NULL && s[0] != '\0') {
-		put_escaped(b, s, "|<");
+		markdown_put_escaped(b, s, "|<");
 		buf_putc(b, ' ');
 	}
 	buf_putc(b, '|');
 }
 
 static void
-put_code(struct buf *b, const char *s)
+markdown_put_code(struct buf *b, const char *s)
 {
 	buf_puts(b, " `");
-	put_escaped(b, s, "|");
+	markdown_put_escaped(b, s, "|");
 	buf_puts(b, "` |");
 }
 
@@ -50,7 +50,7 @@ gen_markdown_names(struct buf *b, const json_t *entry, const char *member)
 
 /* The name of a message or definition, linked to its section. */
 static void
-put_link(struct buf *b, const char *name)
+markdown_put_link(struct buf *b, const char *name)
 {
 	if (name == NULL)
 		buf_puts(b, " – |");
@@ -59,7 +59,7 @@ put_link(struct buf *b, const char *name)
 }
 
 static void
-put_roles(struct buf *b, const json_t *roles)
+markdown_put_roles(struct buf *b, const json_t *roles)
 {
 	size_t i;
 	json_t *e;
@@ -69,7 +69,7 @@ put_roles(struct buf *b, const json_t *roles)
 }
 
 static void
-put_http(struct buf *b, const json_t *list)
+markdown_put_http(struct buf *b, const json_t *list)
 {
 	size_t i;
 	size_t k;
@@ -77,20 +77,20 @@ put_http(struct buf *b, const json_t *list)
 	json_t *x;
 	buf_puts(b,
 	    "\n## HTTP\n\nWhere callers are known (`AUTH_TOKENS`, "
-	    "`AUTH_JWKS`) every route wants an access token,\n"
+	    "`AUTH_JWKS`) every route requires an access token,\n"
 	    "`Authorization: Bearer <token>`, of one of the roles under "
-	    "*who*, and answers 401\nwithout a good one, 403 where role, user "
-	    "or terminal do not fit, 429 with\n`Retry-After` where it is used "
+	    "*who*, and responds 401\nwithout a valid one, 403 where role, user "
+	    "or terminal do not match, 429 with\n`Retry-After` where it is used "
 	    "too often.\n\n| route | service | who | request | response | "
 	    "§ |\n| --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(
 		    b, "| `%s %s` |", gen_of(e, "method"), gen_of(e, "path"));
-		put_cell(b, gen_of(e, "owner"));
-		put_roles(b, json_object_get(e, "roles"));
-		put_link(b, gen_of(e, "request"));
-		put_link(b, gen_of(e, "response"));
-		put_cell(b, gen_of(e, "section"));
+		markdown_put_cell(b, gen_of(e, "owner"));
+		markdown_put_roles(b, json_object_get(e, "roles"));
+		markdown_put_link(b, gen_of(e, "request"));
+		markdown_put_link(b, gen_of(e, "response"));
+		markdown_put_cell(b, gen_of(e, "section"));
 		buf_putc(b, '\n');
 	}
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
@@ -103,11 +103,11 @@ put_http(struct buf *b, const json_t *list)
 			    "| --- | --- | --- |\n");
 		json_array_foreach ((json_t *)(uintptr_t)query, k, x) {
 			buf_puts(b, "|");
-			put_code(b, gen_of(x, "name"));
-			put_cell(b,
+			markdown_put_code(b, gen_of(x, "name"));
+			markdown_put_cell(b,
 			    json_is_true(json_object_get(x, "required")) ? "yes"
 									 : "");
-			put_cell(b, gen_of(x, "description"));
+			markdown_put_cell(b, gen_of(x, "description"));
 			buf_putc(b, '\n');
 		}
 		const json_t *errors = json_object_get(e, "errors");
@@ -117,14 +117,14 @@ put_http(struct buf *b, const json_t *list)
 			buf_printf(b, "| %" PRId64 " |",
 			    (int64_t)json_integer_value(
 				json_object_get(x, "status")));
-			put_code(b, gen_of(x, "text"));
+			markdown_put_code(b, gen_of(x, "text"));
 			buf_putc(b, '\n');
 		}
 	}
 }
 
 static void
-put_nats(struct buf *b, const json_t *list)
+markdown_put_nats(struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
@@ -135,25 +135,25 @@ put_nats(struct buf *b, const json_t *list)
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		const json_t *ms = json_object_get(e, "deadline_ms");
 		buf_puts(b, "|");
-		put_code(b, gen_of(e, "subject"));
-		put_cell(b, gen_of(e, "kind"));
+		markdown_put_code(b, gen_of(e, "subject"));
+		markdown_put_cell(b, gen_of(e, "kind"));
 		gen_markdown_names(b, e, "from");
-		put_cell(b, gen_of(e, "owner"));
-		put_cell(b, gen_of(e, "queue"));
-		put_link(b, gen_of(e, "request"));
-		put_link(b, gen_of(e, "reply"));
-		put_cell(b,
+		markdown_put_cell(b, gen_of(e, "owner"));
+		markdown_put_cell(b, gen_of(e, "queue"));
+		markdown_put_link(b, gen_of(e, "request"));
+		markdown_put_link(b, gen_of(e, "reply"));
+		markdown_put_cell(b,
 		    ms == NULL ? NULL
 			       : gen_printf("%" PRId64 " ms",
 				     (int64_t)json_integer_value(ms)));
-		put_cell(b, gen_of(e, "section"));
-		put_cell(b, gen_of(e, "description"));
+		markdown_put_cell(b, gen_of(e, "section"));
+		markdown_put_cell(b, gen_of(e, "description"));
 		buf_putc(b, '\n');
 	}
 }
 
 static void
-put_mqtt(struct buf *b, const json_t *list)
+markdown_put_mqtt(struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
@@ -162,21 +162,21 @@ put_mqtt(struct buf *b, const json_t *list)
 	    "| |\n| --- | --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_puts(b, "|");
-		put_code(b, gen_of(e, "topic"));
-		put_cell(b, gen_of(e, "from"));
+		markdown_put_code(b, gen_of(e, "topic"));
+		markdown_put_cell(b, gen_of(e, "from"));
 		buf_printf(b, " %d |",
 		    (int)json_integer_value(json_object_get(e, "qos")));
-		put_cell(
+		markdown_put_cell(
 		    b, json_is_true(json_object_get(e, "retain")) ? "yes" : "");
-		put_link(b, gen_of(e, "message"));
-		put_cell(b, gen_of(e, "section"));
-		put_cell(b, gen_of(e, "description"));
+		markdown_put_link(b, gen_of(e, "message"));
+		markdown_put_cell(b, gen_of(e, "section"));
+		markdown_put_cell(b, gen_of(e, "description"));
 		buf_putc(b, '\n');
 	}
 }
 
 static void
-put_events(struct buf *b, const json_t *list)
+markdown_put_events(struct buf *b, const json_t *list)
 {
 	size_t i;
 	json_t *e;
@@ -186,17 +186,17 @@ put_events(struct buf *b, const json_t *list)
 	    "| type | from | payload | |\n| --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_puts(b, "|");
-		put_code(b, gen_of(e, "type"));
+		markdown_put_code(b, gen_of(e, "type"));
 		gen_markdown_names(b, e, "from");
-		put_link(b, gen_of(e, "payload"));
-		put_cell(b, gen_of(e, "description"));
+		markdown_put_link(b, gen_of(e, "payload"));
+		markdown_put_cell(b, gen_of(e, "description"));
 		buf_putc(b, '\n');
 	}
 }
 
 /* A record that is no message and has no definition: part of one. */
 static bool
-is_inline(const struct gen *g, const struct gen_record *r)
+markdown_is_inline(const struct gen *g, const struct gen_record *r)
 {
 	for (size_t i = 0; i < g->n_files; i++)
 		if (g->files[i].record == r)
@@ -206,7 +206,7 @@ is_inline(const struct gen *g, const struct gen_record *r)
 }
 
 static void
-put_type(struct buf *b, const struct gen_type *t)
+markdown_put_type(struct buf *b, const struct gen_type *t)
 {
 	static const char *const names[] = { "string", "string", "integer",
 		"number", "boolean", "object", "array", "any" };
@@ -215,7 +215,7 @@ put_type(struct buf *b, const struct gen_type *t)
 		buf_printf(b, "[%s](#%s)", name, name);
 	} else if (t->t.kind == WIRE_ARRAY) {
 		buf_puts(b, "array of ");
-		put_type(b, t->elem);
+		markdown_put_type(b, t->elem);
 	} else if (t->t.kind == WIRE_RAW) {
 		buf_puts(b,
 		    t->t.json == WIRE_JSON_OBJECT      ? "object"
@@ -228,7 +228,7 @@ put_type(struct buf *b, const struct gen_type *t)
 
 /* Values, ranges and units of a member. */
 static void
-put_bounds(struct buf *b, const struct gen_field *f)
+markdown_put_bounds(struct buf *b, const struct gen_field *f)
 {
 	const struct gen_enum *e = f->type->names;
 	if (f->type->t.kind == WIRE_ARRAY)
@@ -243,12 +243,12 @@ put_bounds(struct buf *b, const struct gen_field *f)
 	if (f->unit != NULL)
 		buf_printf(
 		    &range, "%s%s", range.n > 0 ? ", in " : "in ", f->unit);
-	put_cell(b, range.p);
+	markdown_put_cell(b, range.p);
 	buf_free(&range);
 }
 
 static void
-put_fields(struct buf *b, const struct gen_record *r)
+markdown_put_fields(struct buf *b, const struct gen_record *r)
 {
 	buf_puts(b,
 	    "\n| member | type | | values | |\n"
@@ -256,32 +256,32 @@ put_fields(struct buf *b, const struct gen_record *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct gen_field *f = &r->fields[i];
 		buf_puts(b, "|");
-		put_code(b, f->name);
+		markdown_put_code(b, f->name);
 		buf_putc(b, ' ');
-		put_type(b, f->type);
+		markdown_put_type(b, f->type);
 		buf_puts(b, " |");
 		if ((f->flags & WIRE_REQUIRED) != 0) {
-			put_cell(b, "required");
+			markdown_put_cell(b, "required");
 		} else if ((f->flags & WIRE_DEFAULT) != 0) {
 			char *dflt = json_dumps(
 			    json_object_get(f->type->schema, "default"),
 			    JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-			put_cell(b, gen_printf("default `%s`", dflt));
+			markdown_put_cell(b, gen_printf("default `%s`", dflt));
 		} else if ((r->choice & UINT64_C(1) << i) != 0) {
-			put_cell(b, "one of these");
+			markdown_put_cell(b, "one of these");
 		} else {
-			put_cell(b, NULL);
+			markdown_put_cell(b, NULL);
 		}
-		put_bounds(b, f);
-		put_cell(b, f->desc);
+		markdown_put_bounds(b, f);
+		markdown_put_cell(b, f->desc);
 		buf_putc(b, '\n');
 	}
 }
 
 /* A record, and after it the ones that are part of it alone. */
 static void
-put_record(struct buf *b, const struct gen *g, const struct gen_record *r,
-    const char *level)
+markdown_put_record(struct buf *b, const struct gen *g,
+    const struct gen_record *r, const char *level)
 {
 	buf_printf(b, "\n%s %s\n", level, r->name + strlen("wire_"));
 	if (r->desc != NULL)
@@ -294,17 +294,17 @@ put_record(struct buf *b, const struct gen *g, const struct gen_record *r,
 				? " The payload is the bare text of `value`."
 				: "");
 	if ((r->flags & WIRE_LIST) != 0)
-		buf_printf(b,
-		    "\nThe bare array of `%s` is understood as well.\n",
+		buf_printf(b, "\nThe bare array of `%s` is accepted as well.\n",
 		    r->fields[r->list].name);
-	put_fields(b, r);
+	markdown_put_fields(b, r);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct gen_type *t = r->fields[i].type;
 		if (t->t.kind == WIRE_ARRAY)
 			t = t->elem;
-		if (t->t.kind == WIRE_OBJECT && is_inline(g, t->object) &&
+		if (t->t.kind == WIRE_OBJECT &&
+		    markdown_is_inline(g, t->object) &&
 		    str_starts(str_of(t->object->name), str_of(r->name)))
-			put_record(b, g, t->object, "####");
+			markdown_put_record(b, g, t->object, "####");
 	}
 }
 
@@ -315,20 +315,92 @@ gen_markdown(struct gen *g, struct buf *b)
 	    "# Interfaces\n\nEvery channel of Soul and every message on it. "
 	    "Generated from the schemas in this\nfolder by `make docs`; do "
 	    "not edit. § is the section of the protocol.\n");
-	put_http(b, json_object_get(g->iface, "http"));
-	put_nats(b, json_object_get(g->iface, "nats"));
-	put_mqtt(b, json_object_get(g->iface, "mqtt"));
-	put_events(b, json_object_get(g->iface, "events"));
+	markdown_put_http(b, json_object_get(g->iface, "http"));
+	markdown_put_nats(b, json_object_get(g->iface, "nats"));
+	markdown_put_mqtt(b, json_object_get(g->iface, "mqtt"));
+	markdown_put_events(b, json_object_get(g->iface, "events"));
 	gen_markdown_records(g, b);
 	buf_puts(b, "\n## Messages\n");
 	for (size_t i = 0; i < g->n_files; i++)
 		if (g->files[i].message)
-			put_record(b, g, g->files[i].record, "###");
+			markdown_put_record(b, g, g->files[i].record, "###");
 	buf_puts(b, "\n## Shared definitions\n");
 	for (size_t i = 0; i < g->n_records; i++) {
 		const struct gen_record *r = g->records[i];
-		if (!is_inline(g, r) &&
+		if (!markdown_is_inline(g, r) &&
 		    strncmp(r->from.path, "/$defs/", 7) == 0)
-			put_record(b, g, r, "###");
+			markdown_put_record(b, g, r, "###");
 	}
+}
+
+/* ---- records ---- */
+
+/*
+ * INTERFACES.md: streams and Redis records.
+ */
+
+static void
+markdown_put_streams(struct buf *b, const json_t *list)
+{
+	size_t i;
+	json_t *e;
+	buf_puts(b,
+	    "\n## Streams\n\nStreams of JetStream. The manager changes the "
+	    "stream's settings, consumers receive its\nmessages in order, "
+	    "readers get and delete single messages.\n\n"
+	    "| stream | holds | manager | consumers | readers | |\n"
+	    "| --- | --- | --- | --- | --- | --- |\n");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
+		buf_printf(b, "| `%s` | %s | %s |", gen_of(e, "name"),
+		    gen_of(e, "holds"), gen_of(e, "manager"));
+		gen_markdown_names(b, e, "consumers");
+		gen_markdown_names(b, e, "readers");
+		buf_printf(b, " %s |\n", gen_of(e, "description"));
+	}
+}
+
+/* "soul:session:{%:%}" with the names of its ids; the braces stay. */
+static void
+markdown_put_record_key(struct buf *b, const json_t *e)
+{
+	const char *key = gen_of(e, "key");
+	size_t i = 0;
+	buf_puts(b, "| `");
+	for (; *key != '\0'; key++)
+		if (*key == '%')
+			buf_printf(b, "<%s>",
+			    json_string_value(
+				json_array_get(json_object_get(e, "of"), i++)));
+		else
+			buf_putc(b, *key);
+	buf_puts(b, "` |");
+}
+
+static void
+markdown_put_records(struct buf *b, const json_t *list)
+{
+	size_t i;
+	json_t *e;
+	buf_puts(b,
+	    "\n## Redis\n\nThe records of libs/state, their users, and the "
+	    "commands they use. An id appears in a\nkey as its token. A writer "
+	    "of a record reads it as well.\n\n"
+	    "| key | kind | read by | written by | reading | writing | |\n"
+	    "| --- | --- | --- | --- | --- | --- | --- |\n");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
+		markdown_put_record_key(b, e);
+		buf_printf(b, " %s |", gen_of(e, "kind"));
+		gen_markdown_names(b, e, "read");
+		gen_markdown_names(b, e, "write");
+		gen_markdown_names(b, e, "reads");
+		gen_markdown_names(b, e, "writes");
+		buf_printf(b, " %s |\n", gen_of(e, "description"));
+	}
+}
+
+void
+gen_markdown_records(const struct gen *g, struct buf *b)
+{
+	markdown_put_streams(b, json_object_get(g->iface, "streams"));
+	markdown_put_records(b, json_object_get(g->iface, "redis"));
 }

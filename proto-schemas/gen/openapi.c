@@ -8,7 +8,7 @@
 #include "gen.h"
 
 static json_t *
-content_of(const char *message)
+openapi_content_of(const char *message)
 {
 	return json_pack(
 	    "{s:{s:o}}", "application/json", "schema", gen_schema_ref(message));
@@ -24,7 +24,7 @@ static const struct {
 
 /* What a route answers: a message, many messages, or either. */
 static json_t *
-answer_of(const struct gen *g, json_t *components, const json_t *e)
+openapi_response_of(const struct gen *g, json_t *components, const json_t *e)
 {
 	const char *response = gen_of(e, "response");
 	json_t *content = json_object();
@@ -38,7 +38,8 @@ answer_of(const struct gen *g, json_t *components, const json_t *e)
 	}
 	if (one) {
 		gen_component(g, components, response);
-		(void)json_object_update_new(content, content_of(response));
+		(void)json_object_update_new(
+		    content, openapi_content_of(response));
 	}
 	for (i = 0; i < NELEM(many); i++) {
 		name = gen_of(e, many[i].member);
@@ -53,7 +54,7 @@ answer_of(const struct gen *g, json_t *components, const json_t *e)
 
 /* The parameters of a route: "{…}" of its path, then its query. */
 static json_t *
-parameters_of(const json_t *e)
+openapi_parameters_of(const json_t *e)
 {
 	json_t *list = json_array();
 	const char *s = gen_of(e, "path");
@@ -79,12 +80,12 @@ parameters_of(const json_t *e)
 
 /* One response per status, with all of its texts. */
 static void
-add_error(json_t *responses, const char *status, const char *text)
+openapi_add_error(json_t *responses, const char *status, const char *text)
 {
 	json_t *r = json_object_get(responses, status);
 	if (r == NULL) {
 		r = json_pack("{s:s, s:o}", "description", "", "content",
-		    content_of("error"));
+		    openapi_content_of("error"));
 		(void)json_object_set_new(responses, status, r);
 	}
 	const char *before = gen_of(r, "description");
@@ -94,14 +95,14 @@ add_error(json_t *responses, const char *status, const char *text)
 }
 
 static void
-add_errors(json_t *responses, const json_t *e)
+openapi_add_errors(json_t *responses, const json_t *e)
 {
 	size_t i;
 	json_t *error;
 	json_array_foreach (json_object_get(e, "errors"), i, error) {
 		char *status = gen_printf("%d",
 		    (int)json_integer_value(json_object_get(error, "status")));
-		add_error(responses, status, gen_of(error, "text"));
+		openapi_add_error(responses, status, gen_of(error, "text"));
 	}
 }
 
@@ -109,40 +110,41 @@ add_errors(json_t *responses, const json_t *e)
 static const struct {
 	const char *status, *text;
 } guarded[] = {
-	{ "401", "no access token, or one that is not good" },
+	{ "401", "no access token, or an invalid one" },
 	{ "403",
-	    "the token's role may not ask this, or the user or terminal named "
-	    "is not his" },
+	    "the token's role does not permit this, or the user or terminal "
+	    "is not the caller's" },
 	{ "429", "the access token is used too often" },
 };
 
 static void
-add_guarded(json_t *responses)
+openapi_add_guarded(json_t *responses)
 {
 	for (size_t i = 0; i < NELEM(guarded); i++)
-		add_error(responses, guarded[i].status, guarded[i].text);
+		openapi_add_error(
+		    responses, guarded[i].status, guarded[i].text);
 }
 
 static json_t *
-responses_of(const struct gen *g, json_t *components, const json_t *e)
+openapi_responses_of(const struct gen *g, json_t *components, const json_t *e)
 {
 	json_t *responses = json_object();
 	json_t *ok = json_pack("{s:s}", "description", "Done.");
-	json_t *content = answer_of(g, components, e);
+	json_t *content = openapi_response_of(g, components, e);
 	if (json_object_size(content) > 0)
 		(void)json_object_set(ok, "content", content);
 	(void)json_object_set_new(responses, "200", ok);
-	add_errors(responses, e);
-	add_guarded(responses);
+	openapi_add_errors(responses, e);
+	openapi_add_guarded(responses);
 	(void)json_object_set_new(responses, "default",
 	    json_pack("{s:s, s:o}", "description", "Any other error.",
-		"content", content_of("error")));
+		"content", openapi_content_of("error")));
 	return responses;
 }
 
 /* What a description says first, without its full stop. */
 static json_t *
-summary_of(const json_t *e)
+openapi_summary_of(const json_t *e)
 {
 	static const char *const ends[] = { ". ", ": ", "; " };
 	const char *s = gen_of(e, "description"), *end;
@@ -159,15 +161,15 @@ summary_of(const json_t *e)
 }
 
 static json_t *
-operation_of(const struct gen *g, json_t *components, const json_t *e)
+openapi_operation_of(const struct gen *g, json_t *components, const json_t *e)
 {
 	json_t *op = json_pack("{s:O, s:[O], s:o, s:O, s:O, s:O}",
 	    "operationId", json_object_get(e, "name"), "tags",
-	    json_object_get(e, "owner"), "summary", summary_of(e),
+	    json_object_get(e, "owner"), "summary", openapi_summary_of(e),
 	    "description", json_object_get(e, "description"), "x-section",
 	    json_object_get(e, "section"), "x-roles",
 	    json_object_get(e, "roles"));
-	json_t *parameters = parameters_of(e);
+	json_t *parameters = openapi_parameters_of(e);
 	if (json_array_size(parameters) > 0)
 		(void)json_object_set(op, "parameters", parameters);
 	const char *request = gen_of(e, "request");
@@ -175,25 +177,25 @@ operation_of(const struct gen *g, json_t *components, const json_t *e)
 		gen_component(g, components, request);
 		(void)json_object_set_new(op, "requestBody",
 		    json_pack("{s:b, s:o}", "required", 1, "content",
-			content_of(request)));
+			openapi_content_of(request)));
 	}
 	(void)json_object_set_new(
-	    op, "responses", responses_of(g, components, e));
+	    op, "responses", openapi_responses_of(g, components, e));
 	return op;
 }
 
 /* Every route wants the one kind of token, where callers are known. */
 static void
-add_security(json_t *doc)
+openapi_add_security(json_t *doc)
 {
 	(void)json_object_set_new(json_object_get(doc, "components"),
 	    "securitySchemes",
 	    json_pack("{s:{s:s, s:s, s:s}}", "token", "type", "http", "scheme",
 		"bearer", "description",
 		"An access token: one of the file AUTH_TOKENS, a JWT signed by "
-		"a key of AUTH_JWKS, or a body's. x-roles of a route says "
-		"whose holders may ask it. On loopback without these files "
-		"anybody may."));
+		"a key of AUTH_JWKS, or a body's. x-roles of a route "
+		"lists the permitted roles. On loopback without these files "
+		"no token is needed."));
 	(void)json_object_set_new(
 	    doc, "security", json_pack("[{s:[]}]", "token"));
 }
@@ -209,7 +211,7 @@ static const struct {
 };
 
 static bool
-has_route(const json_t *http, const char *owner)
+openapi_has_route(const json_t *http, const char *owner)
 {
 	size_t i;
 	json_t *e;
@@ -221,13 +223,13 @@ has_route(const json_t *http, const char *owner)
 }
 
 static void
-add_servers(json_t *doc, const json_t *http)
+openapi_add_servers(json_t *doc, const json_t *http)
 {
 	json_t *list = json_array();
 	size_t i;
 
 	for (i = 0; i < NELEM(servers); i++)
-		if (has_route(http, servers[i].owner))
+		if (openapi_has_route(http, servers[i].owner))
 			(void)json_array_append_new(list,
 			    json_pack("{s:s, s:s}", "url", servers[i].url,
 				"description", servers[i].owner));
@@ -247,7 +249,7 @@ gen_openapi(struct gen *g, struct buf *b)
 	const struct gen_file *error = gen_file_find(g, "error");
 	if (json_array_size(http) > 0 && (error == NULL || !error->message))
 		gen_fail((struct where){ g->dir, "" },
-		    "HTTP answers errors with the message error; there is "
+		    "HTTP errors use the message error; there is "
 		    "none");
 	if (json_array_size(http) > 0)
 		gen_component(g, components, "error");
@@ -260,15 +262,15 @@ gen_openapi(struct gen *g, struct buf *b)
 		}
 		char *method = gen_ident(gen_of(e, "method"), false);
 		(void)json_object_set_new(
-		    path, method, operation_of(g, components, e));
+		    path, method, openapi_operation_of(g, components, e));
 	}
 	json_t *doc = json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o}}",
 	    "openapi", "3.1.0", "info", "title", "Soul", "version",
 	    GEN_PROTOCOL, "description",
 	    "The HTTP interfaces of Soul. Generated from the schemas.", "paths",
 	    paths, "components", "schemas", components);
-	add_servers(doc, http);
+	openapi_add_servers(doc, http);
 	if (json_array_size(http) > 0)
-		add_security(doc);
+		openapi_add_security(doc);
 	gen_yaml(b, doc);
 }

@@ -42,7 +42,7 @@ alarms_add(struct alarms *al, struct wall at, struct str label)
 				break;
 		}
 		if (a == NULL)
-			return RC_AGAIN;
+			return RC_RETRY;
 		forget(al, a);
 	}
 	a = mem_zalloc(sizeof(*a));

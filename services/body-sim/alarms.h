@@ -39,7 +39,7 @@ void alarms_free(struct alarms *al);
 /*
  * alarms_add(al, at, label):
  * One more, its label cut to fit.  One that has rung makes room for it;
- * RC_AGAIN if all ALARMS_MAX are still to ring.
+ * RC_RETRY if all ALARMS_MAX are still to ring.
  */
 enum rc alarms_add(
     struct alarms *al, struct wall at, struct str label) RC_CHECK;

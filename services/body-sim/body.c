@@ -99,7 +99,7 @@ act(struct body *b, const struct skill_call *c, struct wall now,
 		if (alarms_add(&b->alarms, c->at, str_of(c->label)) != RC_OK) {
 			(void)snprintf(said, BODY_LINE_MAX,
 			    "%d alarms are set already", ALARMS_MAX);
-			return RC_AGAIN;
+			return RC_RETRY;
 		}
 		wall_format(c->at, 0, stamp);
 		(void)snprintf(said, BODY_LINE_MAX, "%s executed: %s at %s",

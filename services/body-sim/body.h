@@ -62,7 +62,7 @@ bool body_blocked(const struct body *b);
 /*
  * body_do(b, call, now, said):
  * Carry out a call; said gets what came of it, for the language model.
- * RC_DENIED while blocked, RC_AGAIN if there are too many alarms: nothing is
+ * RC_DENIED while blocked, RC_RETRY if there are too many alarms: nothing is
  * done then, and said gets the reason.
  */
 enum rc body_do(struct body *b, const struct skill_call *call, struct wall now,

@@ -24,7 +24,7 @@ static enum rc
 parse_one(struct str word, struct faults *f)
 {
 	struct str value = word;
-	struct str name = str_cut(&value, '=');
+	struct str name = str_split(&value, '=');
 
 	if (value.p == NULL) {
 		if (str_eq(name, STR("silent")))
@@ -55,7 +55,7 @@ faults_parse(struct str text, struct faults *out, char *why, size_t why_size)
 	if (text.n == 0)
 		return RC_OK;
 	while (rest.p != NULL) {
-		word = str_trim(str_cut(&rest, ','));
+		word = str_trim(str_split(&rest, ','));
 		if (parse_one(word, out) == RC_OK)
 			continue;
 		snprintf(why, why_size,

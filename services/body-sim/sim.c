@@ -178,7 +178,7 @@ sim_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct sim_conf *conf = arg;
 	const struct mqtt_opts o = device_broker(conf);
-	const char *fault = mqtt_opts_fault(&o);
+	const char *fault = mqtt_opts_error(&o);
 	struct faults faults;
 	char why[256];
 

@@ -57,7 +57,7 @@ caller_is_terminal(const struct svc_call *c)
 bool
 caller_is_provisioner(const struct svc_call *c)
 {
-	return caller_has_role(c, WIRE_ROLE_MAKER);
+	return caller_has_role(c, WIRE_ROLE_PROVISIONER);
 }
 
 struct str
@@ -72,7 +72,7 @@ caller_tenant(const struct svc_call *c)
 struct str
 caller_user_tenant(const struct svc_call *c, struct str user)
 {
-	struct str tenant = str_cut(&user, '/');
+	struct str tenant = str_split(&user, '/');
 
 	return svc_call_caller(c) != NULL && user.p != NULL
 	    ? tenant

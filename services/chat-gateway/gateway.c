@@ -27,8 +27,7 @@
 
 #define ERROR_TEXT_MAX       1024
 #define CREDENTIAL_ARENA_MAX 4096
-#define SCRATCH_MAX \
-	(2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
+#define SCRATCH_MAX          (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 static bool
 gateway_redis_up(void *arg)
@@ -100,7 +99,7 @@ gateway_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	if (svc_auth(s) != NULL)
-		auth_bodies(svc_auth(s), gateway_find_credential, g);
+		auth_accept_terminals(svc_auth(s), gateway_find_credential, g);
 	g->followers = followers_new(s, g->state);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->event_streams);
@@ -145,7 +144,7 @@ gateway_stream_begin(struct gateway *g, struct svc_call *c)
 {
 	if (!g->draining)
 		return svc_stream_admit(c);
-	svc_fail(c, RC_AGAIN, "the service is stopping");
+	svc_fail(c, RC_RETRY, "the service is stopping");
 	return false;
 }
 
@@ -160,7 +159,7 @@ gateway_fail(struct svc_call *c, enum rc rc)
 		/* The command may have been executed. */
 		svc_fail(c, rc, "the state did not answer in time");
 		return;
-	case RC_AGAIN:
+	case RC_RETRY:
 		svc_fail(c, rc, "the state is overloaded");
 		return;
 	case RC_TOOBIG:
@@ -189,7 +188,7 @@ gateway_fail_bus(struct svc_call *c, enum rc rc)
 	case RC_DOWN:
 		svc_fail(c, rc, "the message bus cannot be reached now");
 		return;
-	case RC_AGAIN:
+	case RC_RETRY:
 		svc_fail(c, rc, "overloaded");
 		return;
 	case RC_TIMEOUT:

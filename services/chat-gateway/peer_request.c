@@ -93,7 +93,7 @@ peer_request_send(struct peer_request *q, const void *msg)
 	} else {
 		rc = bus_request(svc_bus(q->g->svc), q->subject, buf_str(&out),
 		    &meta,
-		    (struct bus_waiter){
+		    (struct bus_reply_handler){
 			.fn = peer_request_on_reply, .arg = q },
 		    &q->id);
 		q->open = rc == RC_OK;
@@ -106,6 +106,6 @@ void
 peer_request_cancel(struct peer_request *q)
 {
 	if (q->open)
-		bus_cancel(svc_bus(q->g->svc), q->id);
+		bus_request_cancel(svc_bus(q->g->svc), q->id);
 	q->open = false;
 }

@@ -41,7 +41,7 @@ emotion_api_fail(struct svc_call *c, enum rc rc)
 		return;
 	case RC_CONFLICT:
 		svc_fail(
-		    c, RC_AGAIN, "too many concurrent changes of this soul");
+		    c, RC_RETRY, "too many concurrent changes of this soul");
 		return;
 	default:
 		svc_fail(c, rc, "the state store does not answer");

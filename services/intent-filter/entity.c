@@ -6,14 +6,14 @@
 #include "wire/out.h"
 
 bool
-entity_is_duration(const struct when *t)
+entity_is_duration(const struct datetime *t)
 {
-	return t->kind == WHEN_DURATION ||
-	    (t->kind == WHEN_INSTANT && t->is_relative && t->seconds > 0);
+	return t->kind == DATETIME_DURATION ||
+	    (t->kind == DATETIME_INSTANT && t->is_relative && t->seconds > 0);
 }
 
 static const char *
-time_type(const struct when *t)
+time_type(const struct datetime *t)
 {
 	return entity_is_duration(t) ? "time_duration" : "time_time_point";
 }
@@ -51,7 +51,7 @@ next_time(const struct reading *r, size_t from, size_t end, struct str type,
 	size_t i;
 
 	for (i = 0; i < r->n_times && r->times[i].start < end; i++) {
-		const struct when *t = &r->times[i];
+		const struct datetime *t = &r->times[i];
 
 		if (t->start < from || !is_type(type, time_type(t)))
 			continue;
@@ -106,7 +106,7 @@ entity_list(const struct reading *r, struct buf *b)
 		if (e.value != NULL) {
 			wire_out_key(&o, STR("value"));
 			wire_out_str(&o, str_of(e.value));
-		} else if (e.time->kind == WHEN_DURATION) {
+		} else if (e.time->kind == DATETIME_DURATION) {
 			wire_out_key(&o, STR("value"));
 			wire_out_f64(&o, e.time->seconds);
 		} else {

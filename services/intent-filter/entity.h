@@ -13,9 +13,9 @@
 
 struct entity {
 	const char *type;
-	size_t start, end;       /* bytes of the command */
-	const char *value;       /* normalised; NULL of a time */
-	const struct when *time; /* NULL of others */
+	size_t start, end;           /* bytes of the command */
+	const char *value;           /* normalised; NULL of a time */
+	const struct datetime *time; /* NULL of others */
 };
 
 /*
@@ -26,7 +26,7 @@ bool entity_next(const struct reading *r, size_t from, size_t end,
     struct str type, struct entity *out);
 
 /* entity_is_duration(t): Whether a time is a span, or counted from now. */
-bool entity_is_duration(const struct when *t);
+bool entity_is_duration(const struct datetime *t);
 
 /*
  * entity_list(r, b):

@@ -79,7 +79,7 @@ part_len(struct str s, enum part part)
 	size_t longest = 0;
 
 	while (rest.p != NULL) {
-		w = str_cut(&rest, ' ');
+		w = str_split(&rest, ' ');
 		if (w.n > longest && begins(s, w))
 			longest = w.n;
 	}
@@ -186,7 +186,7 @@ word_len(const char *list, struct str s)
 	struct str rest = str_of(list), w;
 
 	while (rest.p != NULL) {
-		w = str_cut(&rest, ' ');
+		w = str_split(&rest, ' ');
 		if (str_starts(s, w))
 			return w.n;
 	}

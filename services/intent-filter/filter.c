@@ -81,7 +81,8 @@ claim_of(const struct match *m)
 
 /* 关灯五分钟后提醒我: a time that is another's, not both's. */
 static bool
-is_of_other(const struct run *r, const struct match *m, const struct when *t)
+is_of_other(
+    const struct run *r, const struct match *m, const struct datetime *t)
 {
 	const struct claim mine = claim_of(m);
 	size_t i;
@@ -360,7 +361,7 @@ leave_times(struct run *r, const struct segment *g)
 	size_t i;
 
 	for (i = 0; i < r->reading.n_times; i++) {
-		const struct when *t = &r->reading.times[i];
+		const struct datetime *t = &r->reading.times[i];
 
 		if ((r->left & timing_bit(&r->reading, t)) != 0 &&
 		    t->start >= g->start && t->end <= g->end)
@@ -434,7 +435,7 @@ read_command(struct run *r)
 {
 	struct arena *a = r->m.a;
 	struct str locale = arena_str(a, r->req->locale);
-	struct when_now now = { r->env->now, r->env->zone };
+	struct datetime_now now = { r->env->now, r->env->zone };
 	enum rc rc;
 
 	r->reading.tells_times = r->req->options.enable_time_parser;

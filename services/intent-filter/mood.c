@@ -293,14 +293,14 @@ is_past(const struct clause *p)
 	size_t i;
 
 	for (i = 0; i < p->r->n_times; i++) {
-		const struct when *t = &p->r->times[i];
+		const struct datetime *t = &p->r->times[i];
 
-		if (t->start >= g.start && t->end <= g.end && !t->is_vague &&
-		    !clause_is_memo(p, t->start) &&
+		if (t->start >= g.start && t->end <= g.end &&
+		    !t->is_approximate && !clause_is_memo(p, t->start) &&
 		    !clause_is_name(p, t->start) &&
 		    !reading_is_quoted(p->r, t->start) &&
-		    t->kind != WHEN_REPEAT &&
-		    (t->kind == WHEN_DURATION
+		    t->kind != DATETIME_REPEAT &&
+		    (t->kind == DATETIME_DURATION
 			    ? follows_text(p, t->start, STR("了"))
 			    : t->to.ms > 0 && t->to.ms <= p->r->now.ms &&
 				(done || !timing_is_today(p->r, t))))

@@ -185,7 +185,7 @@ job_new(struct catalogs *cs, struct str key, struct svc_call *c)
 	STAILQ_INIT(&j->waiting);
 	j->rc = RC_DOWN; /* unless the worker gets to it */
 	if (worker_run(cs->workers, work, done, j) != RC_OK) {
-		svc_fail(c, RC_AGAIN, BUSY);
+		svc_fail(c, RC_RETRY, BUSY);
 		job_free(j);
 		return NULL;
 	}
@@ -222,7 +222,7 @@ catalogs_get(
 		return;
 	}
 	if (cs->waiting_bytes >= WAITING_BYTES) {
-		svc_fail(ask.call, RC_AGAIN, BUSY);
+		svc_fail(ask.call, RC_RETRY, BUSY);
 		return;
 	}
 	j = map_get(cs->jobs, key);

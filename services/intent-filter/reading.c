@@ -53,11 +53,11 @@ find_quotes(struct reading *r)
 }
 
 enum rc
-reading_make(struct reading *r, struct when_now now,
+reading_make(struct reading *r, struct datetime_now now,
     const struct speech *speech, struct arena *a)
 {
 	struct speech_hit words[READING_WORDS_MAX];
-	struct when times[READING_TIMES_MAX];
+	struct datetime times[READING_TIMES_MAX];
 	bool japanese = strncmp(r->cmd.locale, "ja", 2) == 0;
 	size_t i, n;
 
@@ -69,7 +69,7 @@ reading_make(struct reading *r, struct when_now now,
 	r->n_words = speech_find(speech, r->cmd.folded, words, NELEM(words));
 	r->words = arena_alloc(a, r->n_words * sizeof(*words) + 1);
 	/* Japanese characters are not simplified ones. */
-	n = when_find(
+	n = datetime_find(
 	    now, japanese ? r->cmd.text : r->cmd.folded, times, NELEM(times));
 	r->times = arena_alloc(a, n * sizeof(*times) + 1);
 	if (r->words == NULL || r->times == NULL)
@@ -86,7 +86,7 @@ reading_make(struct reading *r, struct when_now now,
 	return RC_OK;
 }
 
-const struct when *
+const struct datetime *
 reading_time_at(const struct reading *r, size_t start, size_t end)
 {
 	size_t i;
@@ -127,7 +127,7 @@ reading_is_named(const struct reading *r, size_t start, size_t end)
 static size_t
 unsaid_at(const struct reading *r, size_t i, size_t *word)
 {
-	const struct when *t = reading_time_at(r, i, i + 1);
+	const struct datetime *t = reading_time_at(r, i, i + 1);
 
 	if (t != NULL)
 		return t->end - i;

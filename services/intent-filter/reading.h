@@ -12,7 +12,7 @@
 #include "core/arena.h"
 #include "plain.h"
 #include "speech.h"
-#include "zh/when.h"
+#include "zh/datetime.h"
 
 /* More of these are not read. */
 #define READING_WORDS_MAX  1024
@@ -33,7 +33,7 @@ struct reading {
 	struct wall now;
 	const struct zone *zone;
 	struct speech_hit *words; /* by start */
-	struct when *times;       /* by start */
+	struct datetime *times;   /* by start */
 	struct quote quotes[READING_QUOTES_MAX];
 	size_t n_words, n_times, n_quotes;
 	int offset_min; /* of the zone now, minutes east of UTC */
@@ -47,11 +47,11 @@ struct reading {
  * reading_make(r, now, speech, a):
  * Find all of it in r->cmd.  RC_TOOBIG if a is full.
  */
-enum rc reading_make(struct reading *r, struct when_now now,
+enum rc reading_make(struct reading *r, struct datetime_now now,
     const struct speech *speech, struct arena *a) RC_CHECK;
 
 /* reading_time_at(r, start, end): The first time that overlaps, or NULL. */
-const struct when *reading_time_at(
+const struct datetime *reading_time_at(
     const struct reading *r, size_t start, size_t end);
 
 /* reading_is_quoted(r, at): Whether the byte at stands in a quotation. */

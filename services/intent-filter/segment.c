@@ -44,7 +44,7 @@ is_inside(const struct reading *r, const struct speech_hit *w)
 static bool
 begins_time(const struct reading *r, const struct speech_hit *w)
 {
-	const struct when *t = reading_time_at(r, w->start, w->end);
+	const struct datetime *t = reading_time_at(r, w->start, w->end);
 
 	return w->kind == SPEECH_JOINT && t != NULL && t->start == w->start;
 }

@@ -25,14 +25,15 @@ struct fill {
 
 /* 十分钟后点头 does not ask to nod for ten minutes. */
 static bool
-is_moment_of_length(const struct wire_intent_slot *def, const struct when *t)
+is_moment_of_length(
+    const struct wire_intent_slot *def, const struct datetime *t)
 {
-	return !def->required && t->kind == WHEN_INSTANT && t->is_relative &&
-	    str_find(def->name, STR("duration")) >= 0;
+	return !def->required && t->kind == DATETIME_INSTANT &&
+	    t->is_relative && str_find(def->name, STR("duration")) >= 0;
 }
 
 static bool
-is_kind(const struct wire_intent_slot *def, const struct when *t)
+is_kind(const struct wire_intent_slot *def, const struct datetime *t)
 {
 	if (is_moment_of_length(def, t))
 		return false;
@@ -44,21 +45,21 @@ is_kind(const struct wire_intent_slot *def, const struct when *t)
 
 /* 今天, 这周: what needs no hour has none to ask for. */
 static bool
-is_whole_day(const struct reading *r, const struct when *t)
+is_whole_day(const struct reading *r, const struct datetime *t)
 {
-	return t->grain >= WHEN_DAY && timing_has_now(r, t);
+	return t->grain >= DATETIME_DAY && timing_has_now(r, t);
 }
 
 /* One of the times as the slot in hand takes it. */
 static struct value
-take_time(struct fill *f, const struct when *t, struct str key)
+take_time(struct fill *f, const struct datetime *t, struct str key)
 {
 	const struct reading *r = f->m->r;
 	struct timing *s = &f->out->timing;
 	uint64_t bit = timing_bit(r, t);
 	struct value v;
 
-	if (t->kind == WHEN_REPEAT && !timing_says_repeat(s, r, t)) {
+	if (t->kind == DATETIME_REPEAT && !timing_says_repeat(s, r, t)) {
 		s->refused |= bit;
 		return none;
 	}
@@ -84,7 +85,7 @@ from_time(struct fill *f, struct str key)
 
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < r->n_times; i++) {
-			const struct when *t = &r->times[i];
+			const struct datetime *t = &r->times[i];
 
 			if (t->start < f->g->start || t->end > f->g->end ||
 			    entity_is_duration(t) != (pass == 0) ||
@@ -174,13 +175,13 @@ of_capture(const struct fill *f, const struct rx_span *match,
 	const struct reading *r = f->m->r;
 	size_t from = f->g->start, start = from + (size_t)capture->start;
 	size_t end = from + (size_t)capture->end;
-	const struct when *t = reading_time_at(r, start, end);
+	const struct datetime *t = reading_time_at(r, start, end);
 	struct value v;
 
 	if (t != NULL && is_moment_of_length(f->slot->def, t))
 		return none;
 	v = value_of_said(r, f->slot, start, end);
-	if (t != NULL && t->kind != WHEN_REPEAT && v.kind == VALUE_NUMBER &&
+	if (t != NULL && t->kind != DATETIME_REPEAT && v.kind == VALUE_NUMBER &&
 	    str_ends(f->slot->def->name, STR("_seconds")))
 		f->out->timing.taken |= timing_bit(r, t);
 	if (t != NULL && start >= t->start && end <= t->end)

@@ -26,7 +26,7 @@ group_add(struct speech *s, const struct speech_group *g, uint32_t index)
 	size_t i;
 
 	while (rest.p != NULL) {
-		w = str_cut(&rest, ' ');
+		w = str_split(&rest, ' ');
 		for (i = 0; i < w.n; i++)
 			text[i] = w.p[i];
 		for (i = 0; i < w.n; i++) {
@@ -218,7 +218,7 @@ speech_begins(struct str text, unsigned long kinds, const char **value)
 		if ((kinds & 1UL << g->kind) == 0)
 			continue;
 		while (rest.p != NULL) {
-			w = str_cut(&rest, ' ');
+			w = str_split(&rest, ' ');
 			if (w.n > longest && begins(text, w)) {
 				longest = w.n;
 				*value = g->value;

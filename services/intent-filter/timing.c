@@ -15,7 +15,7 @@ contains(struct reading_span a, size_t start, size_t end)
 }
 
 uint64_t
-timing_bit(const struct reading *r, const struct when *t)
+timing_bit(const struct reading *r, const struct datetime *t)
 {
 	return UINT64_C(1) << (t - r->times);
 }
@@ -29,43 +29,44 @@ timing_note(struct timing *s, size_t start, size_t end)
 
 /* The first time that a part of the command says by itself. */
 static bool
-time_in(const struct reading *r, size_t start, size_t end, struct when *out)
+time_in(const struct reading *r, size_t start, size_t end, struct datetime *out)
 {
 	struct str part = { r->cmd.folded.p + start, end - start };
 
-	return when_find((struct when_now){ r->now, r->zone }, part, out, 1) >
-	    0 &&
+	return datetime_find((struct datetime_now){ r->now, r->zone }, part,
+		   out, 1) > 0 &&
 	    out->confidence >= SURE;
 }
 
 bool
 timing_says_repeat(
-    const struct timing *s, const struct reading *r, const struct when *t)
+    const struct timing *s, const struct reading *r, const struct datetime *t)
 {
 	struct reading_span whole = { t->start, t->end };
-	struct when w;
+	struct datetime w;
 	size_t i;
 
 	for (i = 0; i < s->n_words; i++) {
 		const struct reading_span *p = &s->words[i];
 
 		if (contains(whole, p->start, p->end) &&
-		    time_in(r, p->start, p->end, &w) && w.kind == WHEN_REPEAT)
+		    time_in(r, p->start, p->end, &w) &&
+		    w.kind == DATETIME_REPEAT)
 			return true;
 	}
 	return false;
 }
 
 bool
-timing_has_now(const struct reading *r, const struct when *t)
+timing_has_now(const struct reading *r, const struct datetime *t)
 {
-	return t->kind != WHEN_REPEAT && t->kind != WHEN_DURATION &&
+	return t->kind != DATETIME_REPEAT && t->kind != DATETIME_DURATION &&
 	    !t->is_bounded && t->from.ms != 0 && t->from.ms <= r->now.ms &&
 	    t->to.ms > r->now.ms;
 }
 
 bool
-timing_is_today(const struct reading *r, const struct when *t)
+timing_is_today(const struct reading *r, const struct datetime *t)
 {
 	int64_t here = r->now.ms + (int64_t)r->offset_min * 60000;
 	int64_t past = (here % DAY_MS + DAY_MS) % DAY_MS;
@@ -103,7 +104,8 @@ says_more(const struct reading *r, size_t start, size_t end)
 
 /* Whether something remains of t beside the words that slots took. */
 static bool
-remains(const struct timing *s, const struct reading *r, const struct when *t)
+remains(
+    const struct timing *s, const struct reading *r, const struct datetime *t)
 {
 	size_t at = t->start, next, i;
 	bool any = false;
@@ -131,7 +133,7 @@ remains(const struct timing *s, const struct reading *r, const struct when *t)
 }
 
 static bool
-is_held(const struct timing *s, const struct when *t)
+is_held(const struct timing *s, const struct datetime *t)
 {
 	size_t i;
 
@@ -144,7 +146,8 @@ is_held(const struct timing *s, const struct when *t)
 
 /* Whether the claim's own words are the time, or have it in them. */
 static bool
-is_alias(const struct reading *r, const struct claim *c, const struct when *t)
+is_alias(
+    const struct reading *r, const struct claim *c, const struct datetime *t)
 {
 	struct str said = { r->cmd.folded.p + t->start, t->end - t->start };
 	size_t i;
@@ -163,7 +166,8 @@ is_alias(const struct reading *r, const struct claim *c, const struct when *t)
 
 /* 唱一会儿: not when, and hardly how long. */
 static bool
-is_while(const struct reading *r, const struct claim *c, const struct when *t)
+is_while(
+    const struct reading *r, const struct claim *c, const struct datetime *t)
 {
 	static const struct str words[] = { STR_INIT("一会"), STR_INIT("一阵"),
 		STR_INIT("片刻") };
@@ -179,7 +183,7 @@ is_while(const struct reading *r, const struct claim *c, const struct when *t)
 
 /* 都十点了, 煮了十分钟了: why now, not when. */
 static bool
-is_reason(const struct reading *r, const struct when *t)
+is_reason(const struct reading *r, const struct datetime *t)
 {
 	return str_starts(
 	    (struct str){ r->cmd.folded.p + t->end, r->cmd.folded.n - t->end },
@@ -187,11 +191,12 @@ is_reason(const struct reading *r, const struct when *t)
 }
 
 static bool
-is_used(const struct timing *s, const struct reading *r, const struct when *t)
+is_used(
+    const struct timing *s, const struct reading *r, const struct datetime *t)
 {
 	uint64_t bit = timing_bit(r, t);
 
-	if (t->kind == WHEN_REPEAT && !timing_says_repeat(s, r, t))
+	if (t->kind == DATETIME_REPEAT && !timing_says_repeat(s, r, t))
 		return (s->refused & bit) == 0 && is_held(s, t);
 	return ((s->taken | s->over) & bit) != 0 || is_held(s, t) ||
 	    !remains(s, r, t);
@@ -207,7 +212,7 @@ timing_left(const struct timing *s, const struct reading *r,
 	if (!r->tells_times)
 		return 0;
 	for (i = 0; i < r->n_times; i++) {
-		const struct when *t = &r->times[i];
+		const struct datetime *t = &r->times[i];
 
 		if (t->start < g->start || t->end > g->end || t->is_loose ||
 		    timing_has_now(r, t) || reading_is_quoted(r, t->start) ||

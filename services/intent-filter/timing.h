@@ -30,7 +30,7 @@ struct timing {
 };
 
 /* timing_bit(r, t): The bit of one of the reading's times. */
-uint64_t timing_bit(const struct reading *r, const struct when *t);
+uint64_t timing_bit(const struct reading *r, const struct datetime *t);
 
 /* timing_note(s, start, end): That a slot took these bytes as they are. */
 void timing_note(struct timing *s, size_t start, size_t end);
@@ -40,17 +40,17 @@ void timing_note(struct timing *s, size_t start, size_t end);
  * Whether the words of a slot say that t is repeated: "daily" of 每天.
  */
 bool timing_says_repeat(
-    const struct timing *s, const struct reading *r, const struct when *t);
+    const struct timing *s, const struct reading *r, const struct datetime *t);
 
 /*
  * timing_has_now(r, t):
  * Whether t goes on now and nothing is said of its end: 今天, 现在.  What is
  * done now is done then.
  */
-bool timing_has_now(const struct reading *r, const struct when *t);
+bool timing_has_now(const struct reading *r, const struct datetime *t);
 
 /* timing_is_today(r, t): Whether t ends today, or later. */
-bool timing_is_today(const struct reading *r, const struct when *t);
+bool timing_is_today(const struct reading *r, const struct datetime *t);
 
 /*
  * timing_left(s, r, g, claim):

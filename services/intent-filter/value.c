@@ -44,7 +44,7 @@ has_word(const char *list, struct str said)
 	struct str rest = str_of(list);
 
 	while (rest.p != NULL) {
-		if (str_eq(str_cut(&rest, ' '), said))
+		if (str_eq(str_split(&rest, ' '), said))
 			return true;
 	}
 	return false;
@@ -130,9 +130,9 @@ number_value(double number)
 
 /* How far from now; 0 if it is not to come, or in no calendar. */
 static double
-ahead(const struct reading *r, const struct when *t)
+ahead(const struct reading *r, const struct datetime *t)
 {
-	if (t->kind == WHEN_DURATION || (t->is_relative && t->seconds > 0))
+	if (t->kind == DATETIME_DURATION || (t->is_relative && t->seconds > 0))
 		return t->seconds <= SECONDS_MAX ? t->seconds : 0;
 	return t->at.ms > r->now.ms ? (double)(t->at.ms - r->now.ms) / 1000 : 0;
 }
@@ -141,7 +141,7 @@ ahead(const struct reading *r, const struct when *t)
 static bool
 seconds_of(const struct reading *r, size_t start, size_t end, double *out)
 {
-	const struct when *t = reading_time_at(r, start, end);
+	const struct datetime *t = reading_time_at(r, start, end);
 	struct number number;
 
 	if (t != NULL && (*out = ahead(r, t)) > 0)
@@ -271,7 +271,7 @@ after(const struct reading *r, double seconds, struct arena *a)
 }
 
 struct value
-value_of_time(const struct reading *r, const struct when *t, struct str key,
+value_of_time(const struct reading *r, const struct datetime *t, struct str key,
     struct arena *a)
 {
 	const struct value none = { VALUE_NONE, { 0 }, 0 };

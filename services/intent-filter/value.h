@@ -50,7 +50,7 @@ struct value value_of_listed(const struct catalog_slot *slot, struct str folded,
  * The member key of a time: duration_seconds, trigger_at, end_at; none if it
  * has no such.  No moment lies before now.
  */
-struct value value_of_time(const struct reading *r, const struct when *t,
+struct value value_of_time(const struct reading *r, const struct datetime *t,
     struct str key, struct arena *a);
 
 /* value_put(v, o): As o's next value. */

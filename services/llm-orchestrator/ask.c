@@ -25,7 +25,7 @@ struct ask {
 	struct buf body;
 	const struct wire_desc *reply;
 	struct wall deadline, act_by;
-	int64_t again_ms;
+	int64_t resend_ms;
 	bool once;
 	size_t deed;
 	ask_fn fn;
@@ -42,7 +42,7 @@ ask_free(struct ask *k)
 
 	loop_timer_cancel(svc_loop(o->svc), &k->timer);
 	if (k->id != 0)
-		bus_cancel(o->bus, k->id);
+		bus_request_cancel(o->bus, k->id);
 	TAILQ_REMOVE(&k->run->asks, k, link);
 	buf_free(&k->body);
 	free(k);
@@ -104,7 +104,7 @@ on_answer(void *arg, enum rc rc, struct str data)
 	if (rc == RC_OK)
 		ask_read(k, data);
 	else if (data.n == 0 &&
-	    (rc == RC_NOENT || (rc == RC_DOWN && k->again_ms > 0)))
+	    (rc == RC_NOENT || (rc == RC_DOWN && k->resend_ms > 0)))
 		ask_again(k);
 	else if (rc == RC_DOWN && data.n == 0)
 		ask_end(k, RC_TIMEOUT, NULL);
@@ -121,8 +121,8 @@ ask_request(struct ask *k)
 		.trace = run_trace(k->run),
 		.headers = &act_by,
 		.nheaders = k->act_by.ms != 0 ? 1 : 0,
-		.again_ms = k->again_ms };
-	struct bus_waiter w = { .fn = on_answer, .arg = k };
+		.resend_ms = k->resend_ms };
+	struct bus_reply_handler w = { .fn = on_answer, .arg = k };
 
 	snprintf(by, sizeof(by), "%lld", (long long)k->act_by.ms);
 	return bus_request(
@@ -135,7 +135,7 @@ ask_try(void *arg)
 	struct ask *k = arg;
 
 	enum rc rc = ask_request(k);
-	if (rc == RC_DOWN || rc == RC_AGAIN)
+	if (rc == RC_DOWN || rc == RC_RETRY)
 		ask_again(k);
 	else if (rc == RC_TIMEOUT)
 		ask_end(k, RC_NOENT, NULL);
@@ -172,7 +172,7 @@ ask_send(struct run *r, const struct ask_opts *opts)
 
 	k->run = r;
 	k->reply = opts->reply;
-	k->again_ms = opts->again_ms;
+	k->resend_ms = opts->resend_ms;
 	k->act_by = opts->act_by;
 	k->once = opts->once;
 	k->deed = opts->deed;

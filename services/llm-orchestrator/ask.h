@@ -38,9 +38,9 @@ struct ask_opts {
 	struct str json;
 	const struct wire_desc *reply;
 	int64_t timeout_ms;
-	int64_t again_ms; /* as in struct bus_meta; 0: sent once */
+	int64_t resend_ms; /* as in struct bus_meta; 0: sent once */
 	/* Nothing may be done after that, whoever still waits for the answer;
-	 * {0}: no such moment.  Not with again_ms. */
+	 * {0}: no such moment.  Not with resend_ms. */
 	struct wall act_by;
 	bool once;   /* if nobody takes it, that is the answer */
 	size_t deed; /* handed to fn */

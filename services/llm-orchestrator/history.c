@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "reply.h"
 #include "wire/out.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
 

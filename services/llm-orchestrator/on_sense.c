@@ -71,7 +71,7 @@ ask_filter(struct run *r, size_t deed)
 		.json = buf_str(&r->facts.filter),
 		.reply = &wire_intent_filter_response_desc,
 		.timeout_ms = r->facts.filter_by.ms - clock_wall().ms,
-		.again_ms = FILTER_AGAIN_MS,
+		.resend_ms = FILTER_AGAIN_MS,
 		.deed = deed,
 		.fn = filtered });
 	buf_free(&r->facts.filter);

@@ -49,7 +49,7 @@ fault_of(const struct llm_result *res)
 		return (struct turn_fault){ 0 };
 	case RC_TIMEOUT:
 		return (struct turn_fault){ 504, "deadline_exceeded", slow };
-	case RC_AGAIN:
+	case RC_RETRY:
 		return (struct turn_fault){ 503, "overloaded", busy };
 	default:
 		return (struct turn_fault){ 502, "llm_unavailable", away };
@@ -376,7 +376,7 @@ on_think(struct run *r, const struct turn_action *a)
 
 	arena_reset(r->o->scratch);
 	enum rc rc = compose(r, a, &t);
-	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_AGAIN)
+	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
 		return rc;
 	struct llm_chat chat = { .messages = t.messages,
 		.nmessages = t.n,

@@ -156,7 +156,7 @@ static struct turn_fault
 no_place(enum rc rc)
 {
 	switch (rc) {
-	case RC_AGAIN:
+	case RC_RETRY:
 		return (struct turn_fault){ 429, "overloaded",
 			"too many turns of this session are waiting" };
 	case RC_CONFLICT:

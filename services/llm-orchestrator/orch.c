@@ -206,7 +206,7 @@ orch_check(const void *arg, struct buf *errors, struct buf *known)
 		    "DEFAULT_TIMEZONE: it must be the IANA name of a time "
 		    "zone, as Asia/Shanghai\n");
 	zone_free(zone);
-	why = otlp_conf_fault(&conf->otlp);
+	why = otlp_conf_error(&conf->otlp);
 	if (why != NULL)
 		buf_printf(errors,
 		    "OTEL_EXPORTER_OTLP_ENDPOINT, "

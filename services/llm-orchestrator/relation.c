@@ -72,7 +72,7 @@ has_one_of(struct str s, const char *words)
 	struct str rest = str_of(words);
 
 	while (rest.n > 0) {
-		if (has_word(s, str_cut(&rest, ' ')))
+		if (has_word(s, str_split(&rest, ' ')))
 			return true;
 	}
 	return false;

@@ -86,7 +86,7 @@ static const struct {
 static bool
 is_away(enum rc rc)
 {
-	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_AGAIN;
+	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY;
 }
 
 static bool

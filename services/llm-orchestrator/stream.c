@@ -308,7 +308,7 @@ told(struct run *r, const struct turn_told *t, enum rc rc)
 		tell_in(r, AGAIN_MS);
 		break;
 	case RC_DOWN:
-	case RC_AGAIN:
+	case RC_RETRY:
 		tell_in(r, AGAIN_MS);
 		break;
 	default:

@@ -227,7 +227,7 @@ rc_of(int status)
 	if (status < 400)
 		return RC_OK;
 	if (status == 429)
-		return RC_AGAIN;
+		return RC_RETRY;
 	return status >= 500 ? RC_DOWN : RC_INVALID;
 }
 

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/shelf.h"
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
@@ -108,10 +107,10 @@ stop_at(struct dead *d, enum rc rc)
 	}
 }
 
-static struct bus_shelf_ask
-question(struct dead *d, bus_shelf_fn fn)
+static struct bus_stream_query
+question(struct dead *d, bus_stream_query_fn fn)
 {
-	return (struct bus_shelf_ask){ .stream = DEAD,
+	return (struct bus_stream_query){ .stream = DEAD,
 		.deadline = { clock_wall().ms + ANSWER_MS },
 		.fn = fn,
 		.arg = d };
@@ -121,7 +120,7 @@ question(struct dead *d, bus_shelf_fn fn)
  */
 
 static void
-on_deleted(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+on_deleted(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead *d = arg;
 	char text[160];
@@ -153,15 +152,15 @@ on_deleted(void *arg, enum rc rc, const struct bus_shelf_answer *a)
 static void
 take_away(struct dead *d)
 {
-	struct bus_shelf_ask q = question(d, on_deleted);
-	enum rc rc = bus_shelf_delete(d->bus, &q, d->seq);
+	struct bus_stream_query q = question(d, on_deleted);
+	enum rc rc = bus_stream_msg_delete(d->bus, &q, d->seq);
 
 	if (rc != RC_OK)
 		on_deleted(d, rc, NULL);
 }
 
 static void
-on_stored(void *arg, enum rc rc, const struct bus_stored *stored)
+on_stored(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct dead *d = arg;
 
@@ -206,11 +205,11 @@ replay(struct dead *d, const struct letter *l)
 	/* Not the job's own, of which the stream may know yet; and the same if
 	 * this is done again because the deletion failed. */
 	snprintf(id, sizeof(id), DEAD ".%s.%lld", seq, (long long)l->at.ms);
-	if (trace_parse(bus_shelved_header(l->m, "traceparent"), &trace) ==
+	if (trace_parse(bus_stream_msg_header(l->m, "traceparent"), &trace) ==
 	    RC_OK)
 		meta.trace = &trace;
 	rc = bus_stream_publish(d->bus, subject, l->m->data, &meta,
-	    (struct bus_stored_waiter){ on_stored, d });
+	    (struct bus_pub_ack_handler){ on_stored, d });
 	if (rc != RC_OK)
 		on_stored(d, rc, NULL);
 }
@@ -239,7 +238,7 @@ print(const struct dead *d, const struct letter *l)
 }
 
 static void
-found(struct dead *d, const struct bus_shelved *m)
+found(struct dead *d, const struct bus_stream_msg *m)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct letter l;
@@ -259,7 +258,7 @@ found(struct dead *d, const struct bus_shelved *m)
 }
 
 static void
-on_found(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+on_found(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead *d = arg;
 
@@ -281,7 +280,7 @@ on_found(void *arg, enum rc rc, const struct bus_shelf_answer *a)
 static void
 step(struct dead *d)
 {
-	struct bus_shelf_ask q = question(d, on_found);
+	struct bus_stream_query q = question(d, on_found);
 	enum rc rc = RC_OK;
 
 	if (d->over)
@@ -291,13 +290,13 @@ step(struct dead *d)
 		return;
 	}
 	if (d->ask->walk) {
-		rc = bus_shelf_next(d->bus, &q, d->at);
+		rc = bus_stream_msg_next(d->bus, &q, d->at);
 	} else {
 		d->seq = d->ask->seqs[d->next++];
 		if (d->ask->verb == DEAD_DROP)
 			take_away(d);
 		else
-			rc = bus_shelf_get(d->bus, &q, d->seq);
+			rc = bus_stream_msg_get(d->bus, &q, d->seq);
 	}
 	if (rc != RC_OK)
 		stop_at(d, rc);
@@ -308,7 +307,7 @@ step(struct dead *d)
 
 /* What comes while a walk goes on is not its: a job may be put aside again. */
 static void
-on_begin(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+on_begin(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct dead *d = arg;
 
@@ -325,7 +324,7 @@ static void
 on_state(void *arg, bool up)
 {
 	struct dead *d = arg;
-	struct bus_shelf_ask q = question(d, on_begin);
+	struct bus_stream_query q = question(d, on_begin);
 	enum rc rc;
 
 	if (!up) {
@@ -336,7 +335,7 @@ on_state(void *arg, bool up)
 	if (d->begun)
 		return;
 	d->begun = true;
-	rc = bus_shelf_state(d->bus, &q);
+	rc = bus_stream_info(d->bus, &q);
 	if (rc != RC_OK)
 		stop_at(d, rc);
 }

@@ -16,7 +16,7 @@
 #define DUPLICATES_S 600
 
 enum rc
-grave_keep(struct bus *b, bus_wish_fn ready)
+grave_keep(struct bus *b, bus_ready_fn ready)
 {
 	static const char *const subjects[] = { WIRE_SUBJECT_ALL_JOB_DEAD };
 	const struct bus_stream s = {
@@ -29,15 +29,15 @@ grave_keep(struct bus *b, bus_wish_fn ready)
 		.ready = ready,
 	};
 
-	return bus_stream_keep(b, &s);
+	return bus_stream_ensure(b, &s);
 }
 
 /* With data for its content. */
 static enum rc
 lay(struct bus *b, const struct bus_msg *msg, struct str data, const char *why,
-    struct bus_stored_waiter waiter)
+    struct bus_pub_ack_handler waiter)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	struct letter_note note;
 	struct trace trace;
 	char id[64];
@@ -46,7 +46,7 @@ lay(struct bus *b, const struct bus_msg *msg, struct str data, const char *why,
 		.headers = note.headers,
 		.nheaders = NELEM(note.headers) };
 
-	(void)bus_msg_job(msg, &j);
+	(void)bus_msg_delivery(msg, &j);
 	letter_note(why, j.delivered, &note);
 	snprintf(id, sizeof(id), JOBS ".%lld", (long long)j.seq);
 	if (bus_msg_trace(msg, &trace))
@@ -56,14 +56,14 @@ lay(struct bus *b, const struct bus_msg *msg, struct str data, const char *why,
 
 enum rc
 grave_lay(struct bus *b, const struct bus_msg *msg, const char *why,
-    struct bus_stored_waiter waiter)
+    struct bus_pub_ack_handler waiter)
 {
 	struct str data = bus_msg_data(msg);
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	char text[128];
 	enum rc rc;
 
-	(void)bus_msg_job(msg, &j);
+	(void)bus_msg_delivery(msg, &j);
 	log_error("job.dead", LOG_I("seq", j.seq),
 	    LOG_V("job", bus_msg_id(msg)), LOG_I("delivered", j.delivered),
 	    LOG_S("why", why));

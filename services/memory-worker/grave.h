@@ -5,7 +5,7 @@
 #define MEMORY_WORKER_GRAVE_H
 
 #include "bus/bus.h"
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "core/rc.h"
 #include "record.h"
 
@@ -16,9 +16,9 @@
 
 /*
  * grave_keep(b, ready): See to it that the stream of those put aside exists,
- * as bus_stream_keep(); ready gets NULL.
+ * as bus_stream_ensure(); ready gets NULL.
  */
-enum rc grave_keep(struct bus *b, bus_wish_fn ready) RC_CHECK;
+enum rc grave_keep(struct bus *b, bus_ready_fn ready) RC_CHECK;
 
 /*
  * grave_lay(b, msg, why, waiter):
@@ -28,6 +28,6 @@ enum rc grave_keep(struct bus *b, bus_wish_fn ready) RC_CHECK;
  * bus_stream_publish().
  */
 enum rc grave_lay(struct bus *b, const struct bus_msg *msg, const char *why,
-    struct bus_stored_waiter waiter) RC_CHECK;
+    struct bus_pub_ack_handler waiter) RC_CHECK;
 
 #endif /* !MEMORY_WORKER_GRAVE_H */

@@ -99,17 +99,17 @@ kept(struct arena *a, const struct wire_tree *v, const char *key)
 }
 
 void
-letter_read(const struct bus_shelved *m, struct arena *a, struct letter *out)
+letter_read(const struct bus_stream_msg *m, struct arena *a, struct letter *out)
 {
 	static const struct str dead = STR_INIT("soul.dead.");
 	struct wire_tree *v = NULL;
 
 	*out = (struct letter){ .seq = m->seq,
 		.at = m->stored,
-		.why = bus_shelved_header(m, LETTER_WHY),
+		.why = bus_stream_msg_header(m, LETTER_WHY),
 		.m = m };
-	if (str_to_i64(bus_shelved_header(m, LETTER_DELIVERIES), 0, INT64_MAX,
-		&out->deliveries) != RC_OK)
+	if (str_to_i64(bus_stream_msg_header(m, LETTER_DELIVERIES), 0,
+		INT64_MAX, &out->deliveries) != RC_OK)
 		out->deliveries = 0;
 	if (str_starts(m->subject, dead))
 		out->kind = (struct str){ m->subject.p + dead.n,
@@ -216,8 +216,8 @@ letter_page(const struct letter *l, struct buf *out)
 	put_why(out, l);
 	buf_putc(out, '\n');
 	head(out, "subject  ", l->m->subject);
-	head(out, "id       ", bus_shelved_header(l->m, "Nats-Msg-Id"));
-	head(out, "trace    ", bus_shelved_header(l->m, "traceparent"));
+	head(out, "id       ", bus_stream_msg_header(l->m, "Nats-Msg-Id"));
+	head(out, "trace    ", bus_stream_msg_header(l->m, "traceparent"));
 	buf_printf(out, "bytes    %zu\n\n", l->m->data.n);
 	put_plain(out, l->m->data, NO_LIMIT, "\n\t");
 	buf_putc(out, '\n');

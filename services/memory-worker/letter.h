@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
-#include "bus/shelf.h"
+#include "bus/jetstream.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -44,7 +44,7 @@ struct letter {
 	struct str kind;    /* of job, by its subject; may be empty */
 	/* What it says of itself; absent where it does not. */
 	struct str job_id, user_id, soul_id, text;
-	const struct bus_shelved *m;
+	const struct bus_stream_msg *m;
 };
 
 /*
@@ -53,7 +53,7 @@ struct letter {
  * in m.
  */
 void letter_read(
-    const struct bus_shelved *m, struct arena *a, struct letter *out);
+    const struct bus_stream_msg *m, struct arena *a, struct letter *out);
 
 /*
  * letter_line(l, out): A few lines for a list; its text is shortened.

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "bus/stream.h"
-#include "core/backoff.h"
+#include "bus/jetstream.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/rate.h"
 #include "grave.h"
 #include "keeper.h"
 #include "letter.h"
@@ -110,10 +110,10 @@ done(struct bus_msg *msg)
 static void
 again(struct jobs *o, struct bus_msg *msg)
 {
-	struct bus_job j = { .delivered = 1 };
+	struct bus_delivery j = { .delivered = 1 };
 	struct backoff b = { RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 
-	if (bus_msg_job(msg, &j) && j.delivered > 0)
+	if (bus_msg_delivery(msg, &j) && j.delivered > 0)
 		b.tries = (unsigned)(j.delivered > 32 ? 32 : j.delivered - 1);
 	metric_add(o->retried, 1);
 	(void)!bus_nak(msg, backoff_next_ms(&b));
@@ -123,7 +123,7 @@ again(struct jobs *o, struct bus_msg *msg)
  */
 
 static void
-on_buried(void *arg, enum rc rc, const struct bus_stored *stored)
+on_buried(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct held *h = arg;
 
@@ -144,7 +144,7 @@ bury(struct held *h, const char *why)
 
 	held_move(h, &h->o->buried);
 	rc = grave_lay(h->o->k->bus, h->msg, why,
-	    (struct bus_stored_waiter){ on_buried, h });
+	    (struct bus_pub_ack_handler){ on_buried, h });
 	if (rc != RC_OK)
 		on_buried(h, rc, NULL);
 }
@@ -153,11 +153,11 @@ bury(struct held *h, const char *why)
 static void
 failed(struct held *h, enum rc rc)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 	char why[64];
 
 	log_warn("job.failed", LOG_V("memory", h->job.job_id), LOG_RC(rc));
-	if (bus_msg_job(h->msg, &j) &&
+	if (bus_msg_delivery(h->msg, &j) &&
 	    j.delivered >= h->o->k->conf->max_deliveries) {
 		snprintf(
 		    why, sizeof(why), "the store refuses it: %s", rc_name(rc));
@@ -243,7 +243,7 @@ on_stored(void *arg, enum rc rc, const struct store_answer *a)
 	switch (rc) {
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DENIED:
 		park(h);
 		return;
@@ -314,10 +314,10 @@ on_job(void *arg, struct bus_msg *msg)
 {
 	struct jobs *o = arg;
 	struct held *h;
-	struct bus_job j;
+	struct bus_delivery j;
 	struct trace trace;
 
-	if (!bus_msg_job(msg, &j)) {
+	if (!bus_msg_delivery(msg, &j)) {
 		bus_msg_free(msg);
 		return;
 	}
@@ -360,7 +360,7 @@ look(void *arg)
 	struct held *h;
 
 	TAILQ_FOREACH (h, &o->stored_now, link)
-		(void)!bus_working(h->msg);
+		(void)!bus_ack_progress(h->msg);
 	TAILQ_FOREACH (h, &o->parked, link)
 		h->list = &list;
 	TAILQ_CONCAT(&list, &o->parked, link);
@@ -374,7 +374,7 @@ look(void *arg)
 			n--;
 			work(h);
 		} else {
-			(void)!bus_working(h->msg);
+			(void)!bus_ack_progress(h->msg);
 			held_move(h, &o->parked);
 		}
 	}
@@ -423,7 +423,7 @@ take_part(struct jobs *o)
 	enum rc rc;
 
 	o->park_ms = c.ack_wait_ms / 3 < PARK_MS ? c.ack_wait_ms / 3 : PARK_MS;
-	rc = bus_stream_keep(o->k->bus, &s);
+	rc = bus_stream_ensure(o->k->bus, &s);
 	if (rc == RC_OK)
 		rc = grave_keep(o->k->bus, on_wish);
 	if (rc == RC_OK)

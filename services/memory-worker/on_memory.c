@@ -77,7 +77,7 @@ answer(struct ready *r, struct svc_call *c, enum rc rc)
 		break;
 	case RC_DOWN:
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 		rep.reason = arena_printf(a, "%s does not answer", peer);
 		break;
 	case RC_DENIED:

@@ -40,7 +40,7 @@ place_write(const struct place *p, struct arena *a)
 static enum rc
 read_half(struct str *s, struct arena *a, struct wall *t, struct str *id)
 {
-	struct str ms = str_cut(s, '.'), token = str_cut(s, '.');
+	struct str ms = str_split(s, '.'), token = str_split(s, '.');
 	char text[ID_MAX + 1];
 
 	if (str_to_i64(ms, 0, INT64_MAX, &t->ms) != RC_OK ||

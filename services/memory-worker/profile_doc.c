@@ -187,8 +187,8 @@ shared(struct str a, struct str b)
 	size_t n = 0;
 
 	for (;;) {
-		x = str_cut(&a, '/');
-		y = str_cut(&b, '/');
+		x = str_split(&a, '/');
+		y = str_split(&b, '/');
 		if (a.p == NULL || b.p == NULL || !str_eq(x, y))
 			return n;
 		n++;
@@ -226,9 +226,9 @@ profile_doc_part(
 		for (; depth > same; depth--)
 			wire_out_object_end(&o);
 		for (skip = same; skip > 0; skip--)
-			(void)str_cut(&path, '/');
+			(void)str_split(&path, '/');
 		for (;;) {
-			key = str_cut(&path, '/');
+			key = str_split(&path, '/');
 			open_key(&o, key);
 			if (path.p == NULL)
 				break;

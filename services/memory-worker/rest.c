@@ -119,7 +119,7 @@ rc_of(int status)
 		return RC_TIMEOUT;
 	case 409:
 	case 429:
-		return RC_AGAIN;
+		return RC_RETRY;
 	case 413:
 		return RC_TOOBIG;
 	case 500:
@@ -134,7 +134,7 @@ rc_of(int status)
 
 static void
 on_done(void *arg, struct httpc_call *http, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct call *c = arg;
 	struct rest_result res = { .rc = rc };

@@ -32,7 +32,7 @@ struct rest_opts {
 struct rest_result {
 	/*
 	 * RC_OK of 2xx; as httpc without an answer; RC_DENIED 401, 403;
-	 * RC_NOENT 404; RC_TIMEOUT 408, 504; RC_TOOBIG 413; RC_AGAIN 409, 429;
+	 * RC_NOENT 404; RC_TIMEOUT 408, 504; RC_TOOBIG 413; RC_RETRY 409, 429;
 	 * RC_DOWN 502, 503; RC_BUG 500; else RC_INVALID.
 	 */
 	enum rc rc;

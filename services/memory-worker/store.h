@@ -8,7 +8,7 @@
  * store_fn returns.  A scope is a user and a soul, and every call has one:
  * there is no way to read across.
  *
- * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_AGAIN and RC_DENIED if the store
+ * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_RETRY and RC_DENIED if the store
  * cannot do it now, which is not the memory's fault; others if it cannot do it.
  */
 #ifndef MEMORY_WORKER_STORE_H

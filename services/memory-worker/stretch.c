@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "bus/stream.h"
-#include "core/backoff.h"
+#include "bus/jetstream.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/rate.h"
 #include "keeper.h"
 #include "llm/llm.h"
 #include "on_job.h"
@@ -105,7 +105,7 @@ stretch_later(struct stretch *x, int64_t ms)
 static void next_job(struct stretch *x);
 
 static void
-on_told(void *arg, enum rc rc, const struct bus_stored *stored)
+on_told(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct told *t = arg;
 	struct stretch *x = t->x;
@@ -139,7 +139,7 @@ tell(struct stretch *x, struct str job, struct str id)
 	x->told = t;
 	if (meta.msg_id != NULL)
 		rc = bus_stream_publish(x->bed->k->bus, JOBS_SUBJECT, job,
-		    &meta, (struct bus_stored_waiter){ on_told, t });
+		    &meta, (struct bus_pub_ack_handler){ on_told, t });
 	if (rc == RC_OK)
 		return RC_OK;
 	x->told = NULL;
@@ -189,7 +189,7 @@ next_job(struct stretch *x)
 	enum rc rc = RC_OK;
 
 	while (rc == RC_OK && !told && x->jobs.n > 0) {
-		json = str_cut(&x->jobs, '\n');
+		json = str_split(&x->jobs, '\n');
 		if (json.n > 0)
 			rc = do_job(x, json, &told, &err);
 		if (rc != RC_INVALID && rc != RC_BUG)

@@ -275,7 +275,7 @@ flatten(struct str s, struct buf *out)
 	int32_t c;
 
 	while (s.p != NULL) {
-		line = unnumbered(str_cut(&s, '\n'));
+		line = unnumbered(str_split(&s, '\n'));
 		if (line.n > 0 && out->n > 0)
 			buf_putc(out, ' ');
 		for (pos = 0; pos < line.n;) {
@@ -356,6 +356,6 @@ summary_join(struct str before, struct str line, struct arena *a)
 	    before.n > 0 ? "\n" : "", STR_ARG(line));
 	while (s.p != NULL && count(s) > SUMMARY_WHOLE_MAX &&
 	    memchr(s.p, '\n', s.n) != NULL)
-		(void)str_cut(&s, '\n');
+		(void)str_split(&s, '\n');
 	return s;
 }

@@ -1,53 +1,50 @@
-/*
- * Taking topics apart, and making them.
- */
 #include "address.h"
 
 #include <stdio.h>
 
-#define MIDDLE   "/terminal/"
-#define ANY      "+"
-#define REQUESTS "/+" /* at the end of a leaf: a request's id follows */
+#define TERMINAL_LEVEL "/terminal/"
+#define ANY_LEVEL      "+"
+#define REQUEST_LEVEL  "/+" /* end of a leaf with a request id */
 
-/* Whether s can be one level of a topic. */
 static bool
-is_level(struct str s)
+address_level_valid(struct str s)
 {
 	return id_terminal_valid(s);
 }
 
 bool
-address_prefix_ok(struct str s)
+address_prefix_valid(struct str s)
 {
 	struct str rest = s, level;
 
-	/* A broker has a meaning of its own for topics that begin with '$'. */
+	/* Topics that start with '$' have special meanings in a broker. */
 	if (s.n == 0 || s.n > ADDRESS_PREFIX_MAX || s.p[0] == '$')
 		return false;
 	while (rest.p != NULL) {
-		level = str_cut(&rest, '/');
-		if (!is_level(level))
+		level = str_split(&rest, '/');
+		if (!address_level_valid(level))
 			return false;
 	}
 	return true;
 }
 
-/* The part of a leaf in front of a request's id; absent if it has none. */
+/* The leaf without its trailing request id; absent if it has none. */
 static struct str
-before_request(const struct wire_topic *t)
+address_leaf_prefix(const struct wire_topic *t)
 {
 	struct str leaf = str_of(t->leaf);
 
-	if (!str_ends(leaf, STR(REQUESTS)))
+	if (!str_ends(leaf, STR(REQUEST_LEVEL)))
 		return (struct str){ NULL, 0 };
-	leaf.n -= strlen(ANY);
+	leaf.n -= strlen(ANY_LEVEL);
 	return leaf;
 }
 
 static bool
-leaf_matches(const struct wire_topic *t, struct str leaf, struct str *request)
+address_leaf_matches(
+    const struct wire_topic *t, struct str leaf, struct str *request)
 {
-	struct str fixed = before_request(t);
+	struct str fixed = address_leaf_prefix(t);
 
 	*request = (struct str){ NULL, 0 };
 	if (fixed.p == NULL)
@@ -61,7 +58,7 @@ leaf_matches(const struct wire_topic *t, struct str leaf, struct str *request)
 enum rc
 address_parse(struct str prefix, struct str topic, struct address *out)
 {
-	const struct str middle = STR(MIDDLE);
+	const struct str middle = STR(TERMINAL_LEVEL);
 	struct str rest = topic, leaf;
 	size_t i;
 
@@ -74,18 +71,20 @@ address_parse(struct str prefix, struct str topic, struct address *out)
 	rest.p += middle.n;
 	rest.n -= middle.n;
 	leaf = rest;
-	out->terminal = str_cut(&leaf, '/');
+	out->terminal = str_split(&leaf, '/');
 	if (leaf.p == NULL)
 		return RC_NOENT;
 	for (i = 0; i < wire_topics_n; i++)
 		if (wire_topics[i].from_body &&
-		    leaf_matches(&wire_topics[i], leaf, &out->request_id))
+		    address_leaf_matches(
+			&wire_topics[i], leaf, &out->request_id))
 			break;
 	if (i == wire_topics_n)
 		return RC_NOENT;
 	out->row = i;
-	if (!is_level(out->terminal) ||
-	    (out->request_id.p != NULL && !is_level(out->request_id)))
+	if (!address_level_valid(out->terminal) ||
+	    (out->request_id.p != NULL &&
+		!address_level_valid(out->request_id)))
 		return RC_INVALID;
 	return RC_OK;
 }
@@ -93,8 +92,9 @@ address_parse(struct str prefix, struct str topic, struct address *out)
 struct str
 address_filter(struct str prefix, size_t row, char dst[ADDRESS_TOPIC_MAX])
 {
-	(void)snprintf(dst, ADDRESS_TOPIC_MAX, "%.*s" MIDDLE ANY "/%s",
-	    STR_ARG(prefix), wire_topics[row].leaf);
+	(void)snprintf(dst, ADDRESS_TOPIC_MAX,
+	    "%.*s" TERMINAL_LEVEL ANY_LEVEL "/%s", STR_ARG(prefix),
+	    wire_topics[row].leaf);
 	return str_of(dst);
 }
 
@@ -103,14 +103,15 @@ address_topic(struct str prefix, const struct address *a,
     char dst[ADDRESS_TOPIC_MAX], struct str *out)
 {
 	const struct wire_topic *t = &wire_topics[a->row];
-	struct str fixed = before_request(t);
+	struct str fixed = address_leaf_prefix(t);
 	struct str leaf = fixed.p != NULL ? fixed : str_of(t->leaf);
 
-	if (!is_level(a->terminal) ||
-	    (fixed.p != NULL && !is_level(a->request_id)))
+	if (!address_level_valid(a->terminal) ||
+	    (fixed.p != NULL && !address_level_valid(a->request_id)))
 		return RC_INVALID;
-	(void)snprintf(dst, ADDRESS_TOPIC_MAX, "%.*s" MIDDLE "%.*s/%.*s%.*s",
-	    STR_ARG(prefix), STR_ARG(a->terminal), STR_ARG(leaf),
+	(void)snprintf(dst, ADDRESS_TOPIC_MAX,
+	    "%.*s" TERMINAL_LEVEL "%.*s/%.*s%.*s", STR_ARG(prefix),
+	    STR_ARG(a->terminal), STR_ARG(leaf),
 	    fixed.p != NULL ? (int)a->request_id.n : 0,
 	    fixed.p != NULL ? a->request_id.p : "");
 	*out = str_of(dst);
@@ -118,14 +119,14 @@ address_topic(struct str prefix, const struct address *a,
 }
 
 enum rc
-address_of_command(struct str subject, char terminal[ID_MAX + 1])
+address_command_terminal(struct str subject, char terminal[ID_MAX + 1])
 {
 	struct str rest = subject, token = { NULL, 0 };
 	int i;
 
 	/* soul, body, broker, terminal */
 	for (i = 0; i < 4 && rest.p != NULL; i++)
-		token = str_cut(&rest, '.');
+		token = str_split(&rest, '.');
 	if (i < 4 || id_untoken(token, terminal) != RC_OK ||
 	    !id_terminal_valid(str_of(terminal)))
 		return RC_INVALID;

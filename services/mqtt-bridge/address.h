@@ -1,9 +1,9 @@
 /*
- * address: MQTT topics and NATS subjects, and whom they concern.
+ * address: parsing and formatting of MQTT topics and NATS subjects.
  *
  * A topic is <prefix>/terminal/<terminal>/<leaf>; the prefix may contain
- * slashes, and wire_topics lists the leaves.  A subject of a command is
- * soul.body.<broker>.<terminal>.<name>, its terminal a token.
+ * slashes, and wire_topics lists the leaves.  The subject of a command is
+ * soul.body.<broker>.<terminal>.<name>, where <terminal> is a token.
  */
 #ifndef MQTT_BRIDGE_ADDRESS_H
 #define MQTT_BRIDGE_ADDRESS_H
@@ -19,17 +19,17 @@
 
 /* Longest prefix in bytes. */
 #define ADDRESS_PREFIX_MAX 256
-/* Room for any topic or filter, NUL included. */
+/* Room for any topic or filter, including the NUL. */
 #define ADDRESS_TOPIC_MAX (ADDRESS_PREFIX_MAX + 2 * ID_MAX + 64)
 
 /*
- * address_prefix_ok(s):
+ * address_prefix_valid(s):
  * Whether s may be the prefix: UTF-8 without control characters and wildcards,
- * its levels not empty, its first character no '$'.
+ * no empty level, not starting with '$'.
  */
-bool address_prefix_ok(struct str s);
+bool address_prefix_valid(struct str s);
 
-/* What a topic says; the texts are parts of it. */
+/* A parsed topic; the texts point into it. */
 struct address {
 	size_t row; /* of wire_topics */
 	struct str terminal;
@@ -38,33 +38,33 @@ struct address {
 
 /*
  * address_parse(prefix, topic, out):
- * Read the topic of a message from a body.  RC_NOENT if bodies publish no such
- * topic, RC_INVALID if the terminal or the request is not an id.
+ * Parse the topic of a message from a terminal.  RC_NOENT if terminals publish
+ * no such topic, RC_INVALID if the terminal or the request is not an id.
  */
 enum rc address_parse(
     struct str prefix, struct str topic, struct address *out) RC_CHECK;
 
 /*
  * address_filter(prefix, row, dst):
- * The filter for that topic of all bodies.
+ * The filter that matches the topic of all terminals.
  */
 struct str address_filter(
     struct str prefix, size_t row, char dst[ADDRESS_TOPIC_MAX]);
 
 /*
  * address_topic(prefix, a, dst, out):
- * The topic that a says.  RC_INVALID if a's terminal or request cannot be a
- * level of a topic.
+ * Format the topic of a.  RC_INVALID if the terminal or the request cannot be
+ * a level of a topic.
  */
 enum rc address_topic(struct str prefix, const struct address *a,
     char dst[ADDRESS_TOPIC_MAX], struct str *out) RC_CHECK;
 
 /*
- * address_of_command(subject, terminal):
- * The terminal that the subject of a command names.  RC_INVALID if it is not
- * a terminal's id.
+ * address_command_terminal(subject, terminal):
+ * The terminal in the subject of a command.  RC_INVALID if it is not a
+ * terminal's id.
  */
-enum rc address_of_command(
+enum rc address_command_terminal(
     struct str subject, char terminal[ID_MAX + 1]) RC_CHECK;
 
 #endif /* !MQTT_BRIDGE_ADDRESS_H */

@@ -1,6 +1,3 @@
-/*
- * Start and end.
- */
 #include "bridge.h"
 
 #include <stdlib.h>
@@ -10,23 +7,21 @@
 #include "core/mem.h"
 #include "core/rate.h"
 #include "core/worker.h"
-#include "flood.h"
+#include "handlers.h"
 #include "mqtt/mqtt.h"
-#include "on_command.h"
-#include "on_lease.h"
-#include "on_message.h"
-#include "on_report.h"
-#include "on_result.h"
-#include "on_snapshot.h"
 #include "state/state.h"
 #include "svc/svc.h"
-#include "tell.h"
+#include "terminal_event.h"
+#include "terminal_limits.h"
 
-/* A broker that is silent for one and a half times that is given up. */
+/* The connection counts as lost after 1.5 times this. */
 #define KEEPALIVE_S 10
-/* Bodies that come back before us are not heard until their next heartbeat. */
+/*
+ * Short: a terminal that reconnects before the bridge is not present until its
+ * next heartbeat.
+ */
 #define RETRY_MS 250
-/* Of a round trip to Redis, which may carry a megabyte. */
+/* Deadline of a round trip to Redis, which may carry a megabyte. */
 #define REDIS_MS 500
 
 const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
@@ -36,77 +31,79 @@ const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "MQTT 5 broker, mqtt://host:port, or mqtts:// with TLS" },
 	{ "MQTT_USERNAME", CONF_STR, CONF_AT(bridge_conf, mqtt_user), "", 0, 0,
-	    "user at the broker; empty for none" },
+	    "MQTT user; empty for none" },
 	{ "MQTT_PASSWORD", CONF_SECRET, CONF_AT(bridge_conf, mqtt_password), "",
-	    0, 0, "its password" },
+	    0, 0, "MQTT password" },
 	{ "MQTT_CA_FILE", CONF_STR, CONF_AT(bridge_conf, ca_file), "", 0, 0,
-	    "PEM, who may sign the broker's certificate; empty: the system's" },
+	    "PEM, CA of the broker's certificate; empty: the system's" },
 	{ "MQTT_CERT_FILE", CONF_STR, CONF_AT(bridge_conf, cert_file), "", 0, 0,
-	    "PEM, our own certificate; empty for none" },
+	    "PEM, client certificate; empty for none" },
 	{ "MQTT_KEY_FILE", CONF_STR, CONF_AT(bridge_conf, key_file), "", 0, 0,
-	    "PEM, its key" },
+	    "PEM, key of the client certificate" },
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(bridge_conf, prefix), "soul",
-	    0, 0, "what all topics begin with; may contain slashes" },
+	    0, 0, "prefix of all topics; may contain slashes" },
 	{ "BROKER_ID", CONF_STR, CONF_AT(bridge_conf, broker), "main", 0, 0,
 	    "name of the broker, the same in all its bridges" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(bridge_conf, ttl_s),
-	    "60", 1, 86400, "silence after which a body is not present, s" },
+	    "60", 1, 86400,
+	    "a terminal is offline after so long without a message, s" },
 	{ "RATE_TERMINAL_PER_S", CONF_INT, CONF_AT(bridge_conf, rate_per_s),
 	    "20", 1, RATE_MAX,
-	    "reports, heartbeats, unasked results of a body, each, a second" },
+	    "messages of a terminal a second, for each of reports, "
+	    "heartbeats and results without an invoke" },
 	{ "RATE_TERMINAL_BURST", CONF_INT, CONF_AT(bridge_conf, rate_burst),
-	    "60", 40, RATE_MAX, "so many at once; 64 KiB more count as one" },
+	    "60", 40, RATE_MAX,
+	    "burst of RATE_TERMINAL_PER_S; each 64 KiB count as one more" },
 	{ "SKILLS_BYTES_MAX", CONF_INT, CONF_AT(bridge_conf, skills_max),
 	    "65536", 1024, 1048576,
-	    "bytes of a body's skills, all of which the language model is "
-	    "shown; a larger report is refused" },
+	    "bytes of a terminal's skills, all of which the language model "
+	    "is shown; a larger report is rejected" },
 };
 
 static bool
-redis_up(void *arg)
+bridge_redis_up(void *arg)
 {
 	return state_up(arg);
 }
 
 static bool
-broker_up(void *arg)
+bridge_broker_up(void *arg)
 {
 	return mqtt_up(arg);
 }
 
 static bool
-reports_served(void *arg)
+bridge_reports_served(void *arg)
 {
-	return leading_served(arg);
+	return lease_holder_served(arg);
 }
 
-/* ---- from the broker ----------------------------------------------------- */
+/* ---- broker ---- */
 
 static void
-on_broker(void *arg, bool up)
+bridge_broker_state(void *arg, bool up)
 {
 	struct bridge *b = arg;
 
-	leading_broker(b->leading, up);
+	lease_holder_broker_state(b->lease, up);
 	if (!up)
 		commands_broker_down(b->commands);
 }
 
-/* ---- start and end ------------------------------------------------------- */
+/* ---- start and stop ---- */
 
 static const char *
-given(const char *s)
+bridge_nonempty(const char *s)
 {
 	return s[0] != '\0' ? s : NULL;
 }
 
-/* What the configuration says of the broker. */
 static struct mqtt_opts
-broker_opts(const struct bridge_conf *c)
+bridge_mqtt_opts(const struct bridge_conf *c)
 {
 	return (struct mqtt_opts){ .url = c->mqtt_url,
-		.user = given(c->mqtt_user),
-		.password = given(c->mqtt_password),
+		.user = bridge_nonempty(c->mqtt_user),
+		.password = bridge_nonempty(c->mqtt_password),
 		.ca_file = c->ca_file,
 		.cert_file = c->cert_file,
 		.key_file = c->key_file,
@@ -118,24 +115,24 @@ void
 bridge_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct bridge_conf *c = arg;
-	const struct mqtt_opts o = broker_opts(c);
-	const char *why = state_url_fault(c->redis_url);
+	const struct mqtt_opts o = bridge_mqtt_opts(c);
+	const char *error = state_url_fault(c->redis_url);
 	char token[ID_TOKEN_MAX];
 
 	(void)known;
-	if (why != NULL)
-		buf_printf(errors, "REDIS_URL: %s\n", why);
-	why = mqtt_opts_fault(&o);
-	if (why != NULL)
+	if (error != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", error);
+	error = mqtt_opts_error(&o);
+	if (error != NULL)
 		buf_printf(errors,
 		    "MQTT_BROKER_URL, MQTT_CA_FILE, MQTT_CERT_FILE, "
 		    "MQTT_KEY_FILE: %s\n",
-		    why);
-	if (!address_prefix_ok(str_of(c->prefix)))
+		    error);
+	if (!address_prefix_valid(str_of(c->prefix)))
 		buf_puts(errors,
 		    "MQTT_TOPIC_PREFIX: it must be levels of a topic, without "
 		    "wildcards\n");
-	if (!leading_broker_ok(str_of(c->broker)) ||
+	if (!lease_holder_broker_valid(str_of(c->broker)) ||
 	    id_token(str_of(c->broker), token) != RC_OK)
 		buf_puts(errors,
 		    "BROKER_ID: it must be 1 to 100 bytes, without control "
@@ -143,7 +140,7 @@ bridge_check(const void *arg, struct buf *errors, struct buf *known)
 }
 
 static enum rc
-connect_redis(struct bridge *b)
+bridge_connect_redis(struct bridge *b)
 {
 	const struct state_opts o = { .loop = b->loop,
 		.workers = b->workers,
@@ -154,15 +151,15 @@ connect_redis(struct bridge *b)
 	enum rc rc = state_new(&o, &b->state);
 
 	if (rc == RC_OK)
-		svc_require(b->svc, "redis", redis_up, b->state);
+		svc_require(b->svc, "redis", bridge_redis_up, b->state);
 	return rc;
 }
 
 static enum rc
-connect_broker(struct bridge *b)
+bridge_connect_broker(struct bridge *b)
 {
 	char id[sizeof("mqtt-bridge-") + ID_HEX32_MAX] = "mqtt-bridge-";
-	struct mqtt_opts o = broker_opts(b->conf);
+	struct mqtt_opts o = bridge_mqtt_opts(b->conf);
 	enum rc rc;
 
 	id_hex32(id + strlen(id));
@@ -171,12 +168,12 @@ connect_broker(struct bridge *b)
 	o.client_id = id;
 	o.retry_max_ms = RETRY_MS;
 	o.metrics = svc_metrics(b->svc);
-	o.on_state = on_broker;
-	o.on_message = on_message;
+	o.on_state = bridge_broker_state;
+	o.on_message = receive_message;
 	o.arg = b;
 	rc = mqtt_new(&o, &b->mqtt);
 	if (rc == RC_OK)
-		svc_require(b->svc, "mqtt", broker_up, b->mqtt);
+		svc_require(b->svc, "mqtt", bridge_broker_up, b->mqtt);
 	return rc;
 }
 
@@ -190,24 +187,24 @@ bridge_start(struct svc *s, const void *conf)
 	b->svc = s;
 	b->loop = svc_loop(s);
 	b->workers = worker_new(b->loop, 1, 16);
-	b->telling = telling_new(b);
-	on_message_init(b);
+	b->events = terminal_events_new(b);
+	receive_init(b);
 	b->prefix = str_of(b->conf->prefix);
 	b->broker = str_of(b->conf->broker);
 	b->ttl_ms = b->conf->ttl_s * 1000;
 	rc = id_token(b->broker, b->broker_token);
 	if (rc == RC_OK)
-		rc = connect_redis(b);
+		rc = bridge_connect_redis(b);
 	if (rc == RC_OK)
-		rc = connect_broker(b);
+		rc = bridge_connect_broker(b);
 	if (rc != RC_OK) {
 		bridge_stop(b);
 		return NULL;
 	}
 	b->reports = reports_new(b);
-	b->snapshots = snapshots_new(b);
-	b->leading = leading_new(b);
-	svc_require(s, "reports", reports_served, b->leading);
+	b->snapshots = snapshot_queue_new(b);
+	b->lease = lease_holder_new(b);
+	svc_require(s, "reports", bridge_reports_served, b->lease);
 	b->results = results_new(b);
 	b->commands = commands_new(b);
 	return b;
@@ -220,13 +217,13 @@ bridge_stop(void *arg)
 
 	results_free(b->results);
 	reports_free(b->reports);
-	leading_free(b->leading);
+	lease_holder_free(b->lease);
 	commands_free(b->commands);
 	mqtt_free(b->mqtt);
-	snapshots_free(b->snapshots);
+	snapshot_queue_free(b->snapshots);
 	state_free(b->state);
 	worker_free(b->workers);
-	telling_free(b->telling);
-	flood_free(b->flood);
+	terminal_events_free(b->events);
+	flood_limiter_free(b->flood);
 	free(b);
 }

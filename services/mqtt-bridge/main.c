@@ -1,20 +1,19 @@
 /*
- * mqtt-bridge: between the bodies' MQTT broker and the bus.
+ * mqtt-bridge: connects the terminals' MQTT broker to the bus.
  *
- *	mqtt	<prefix>/terminal/<terminal>/online, heartbeat, skills,
- *		intent_catalog, result/<request>; out: invoke/<request>, status,
- *		emotion_update, intent_action
- *	nats	soul.body.<broker>.<terminal>.invoke, intent_action, status,
- *		emotion_update; out: soul.result.<terminal>.<request>
+ * 	mqtt	in: <prefix>/terminal/<terminal>/online, heartbeat, skills,
+ * 		intent_catalog, result/<request>; out: invoke/<request>, status,
+ * 		emotion_update, intent_action
+ * 	nats	in: soul.body.<broker>.<terminal>.invoke, intent_action, status,
+ * 		emotion_update; out: soul.result.<terminal>.<request>
  */
 #include "bridge.h"
-#include "passwords.h"
+#include "credentials/password_sync.h"
 #include "svc/svc.h"
 
 static const struct svc_def def = {
 	.name = "mqtt-bridge",
-	.summary = "carries reports, results and commands between bodies and "
-		   "the bus",
+	.summary = "connects the terminals' MQTT broker to the bus",
 	.http_addr = "127.0.0.1:0",
 	.admin_addr = "127.0.0.1:9116",
 	.opts = bridge_opts,
@@ -23,7 +22,7 @@ static const struct svc_def def = {
 	.check = bridge_check,
 	.start = bridge_start,
 	.stop = bridge_stop,
-	.commands = &passwords_command,
+	.commands = &password_command,
 	.ncommands = 1,
 };
 

@@ -47,16 +47,16 @@ verdict(struct str schema, struct str value)
 static void
 check(struct str schema, struct str value, struct str out)
 {
-	struct buf again = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct buf second = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_tree *v;
 
 	must(wire_tree_parse(out, &v) == RC_OK);
 	wire_tree_free(v);
 	if (verdict(schema, value) == RC_OK)
 		must(verdict(schema, out) != RC_INVALID);
-	enum rc rc = wire_coerce(schema, out, &again);
+	enum rc rc = wire_coerce(schema, out, &second);
 	must(rc == RC_OK || rc == RC_TOOBIG);
-	buf_free(&again);
+	buf_free(&second);
 }
 
 int

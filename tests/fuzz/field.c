@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/ack.h"
-#include "bus/names.h"
+#include "bus/bus_internal.h"
+#include "bus/jetstream.h"
 #include "core/arena.h"
 #include "core/base64.h"
 #include "core/clock.h"
@@ -18,7 +18,7 @@
 #include "core/url.h"
 #include "streams/fcmp_event_view.h"
 #include "must.h"
-#include "otlp/answer.h"
+#include "otlp/otlp_internal.h"
 #include "place.h"
 
 #define ARENA_MAX 4096
@@ -35,7 +35,7 @@ id(struct str s)
 	}
 	must(id_valid(s) && strpbrk(token, ".*> :{}/+#\r\n") == NULL);
 	snprintf(subject, sizeof(subject), "soul.%s.x", token);
-	must(names_subject_ok(subject, false));
+	must(bus_subject_valid(subject, false));
 	must(id_untoken(str_of(token), back) == RC_OK);
 	must(str_eq(str_of(back), s));
 }
@@ -82,7 +82,7 @@ cursor(struct str s)
 static void
 trace(struct str s)
 {
-	char text[TRACE_PARENT_MAX], again[TRACE_PARENT_MAX];
+	char text[TRACE_PARENT_MAX], second[TRACE_PARENT_MAX];
 	struct trace t, u;
 
 	if (trace_parse(s, &t) != RC_OK)
@@ -91,8 +91,8 @@ trace(struct str s)
 	must(strspn(t.span_id, "0123456789abcdef") == 16);
 	trace_format(&t, text);
 	must(trace_parse(str_of(text), &u) == RC_OK);
-	trace_format(&u, again);
-	must(strcmp(text, again) == 0);
+	trace_format(&u, second);
+	must(strcmp(text, second) == 0);
 }
 
 static void
@@ -113,7 +113,7 @@ moment(struct str s)
 static void
 address(struct str s)
 {
-	char *servers[NAMES_SERVERS_MAX], *text = str_dup(s);
+	char *servers[BUS_SERVERS_MAX], *text = str_dup(s);
 	const char *why = NULL;
 	struct url u;
 	int n = 0;
@@ -123,9 +123,9 @@ address(struct str s)
 		    strpbrk(u.host, "\r\n ") == NULL);
 	else
 		must(why != NULL);
-	if (names_servers(text, servers, &n) == RC_OK) {
-		must(n > 0 && n <= NAMES_SERVERS_MAX);
-		names_servers_free(servers, n);
+	if (bus_servers_parse(text, servers, &n) == RC_OK) {
+		must(n > 0 && n <= BUS_SERVERS_MAX);
+		bus_servers_free(servers, n);
 	}
 	free(text);
 }
@@ -133,9 +133,9 @@ address(struct str s)
 static void
 delivery(struct str s)
 {
-	struct bus_job j = { 0 };
+	struct bus_delivery j = { 0 };
 
-	if (ack_subject_read(s, &j) == RC_OK)
+	if (bus_ack_subject_parse(s, &j) == RC_OK)
 		must(j.delivered >= 0 && j.seq >= 0 && j.pending >= 0);
 }
 
@@ -143,7 +143,7 @@ static void
 bytes(struct str s)
 {
 	struct buf b = BUF_INIT(1024);
-	enum rc rc = base64_read(s, &b);
+	enum rc rc = base64_decode(s, &b);
 
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must(b.n <= 1024 && (rc != RC_OK || b.n <= s.n / 4 * 3));

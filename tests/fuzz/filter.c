@@ -152,7 +152,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
 		speech = speech_new();
 	}
-	command = str_cut(&json, '\n');
+	command = str_split(&json, '\n');
 	if (command.n > COMMAND_MAX)
 		command.n = COMMAND_MAX;
 	/* A copy of its own, so that reading past its end is seen. */

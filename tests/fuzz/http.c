@@ -34,7 +34,7 @@ static void
 try_target(struct str target)
 {
 	struct str query = target;
-	struct str path = str_cut(&query, '?');
+	struct str path = str_split(&query, '?');
 	char *a = mem_alloc(path.n + 1), *b = mem_alloc(query.n + 1);
 	struct uri u;
 	size_t i;
@@ -58,7 +58,7 @@ try_target(struct str target)
 
 /* An address is read again as what it was written as. */
 static void
-same_again(const struct peer *p)
+same_twice(const struct peer *p)
 {
 	struct peer q;
 
@@ -76,7 +76,7 @@ try_peer(struct str value, const struct head_field *f, size_t n)
 	size_t i;
 
 	if (peer_read(value, &p) == RC_OK)
-		same_again(&p);
+		same_twice(&p);
 	if (peer_nets_read(value, &nets) == RC_OK) {
 		must(nets.n <= PEER_NETS_MAX);
 		for (i = 0; i < nets.n; i++) {
@@ -86,7 +86,7 @@ try_peer(struct str value, const struct head_field *f, size_t n)
 	}
 	must(peer_nets_read(STR("10.0.0.0/8"), &ours) == RC_OK);
 	must(peer_find(&p, STR("10.0.0.1"), &ours, f, n) == RC_OK);
-	same_again(&p);
+	same_twice(&p);
 	/* Nobody else is believed. */
 	must(peer_find(&p, STR("192.0.2.1"), &ours, f, n) == RC_OK);
 	must(strcmp(p.text, "192.0.2.1") == 0);
@@ -122,15 +122,15 @@ try_cors(struct str value, struct str origin)
 static void
 try_trace(struct str value)
 {
-	char text[TRACE_PARENT_MAX], again[TRACE_PARENT_MAX];
+	char text[TRACE_PARENT_MAX], second[TRACE_PARENT_MAX];
 	struct trace t, u;
 
 	if (trace_parse(value, &t) != RC_OK)
 		return;
 	trace_format(&t, text);
 	must(trace_parse(str_of(text), &u) == RC_OK);
-	trace_format(&u, again);
-	must(strcmp(text, again) == 0);
+	trace_format(&u, second);
+	must(strcmp(text, second) == 0);
 }
 
 static void
@@ -158,11 +158,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n == 0)
 		return 0;
 	struct str rest = { (const char *)data + 1, n - 1 };
-	try_target(str_cut(&rest, '\n'));
+	try_target(str_split(&rest, '\n'));
 	while (rest.p != NULL && count < FIELDS_MAX) {
-		struct str line = str_cut(&rest, '\n');
+		struct str line = str_split(&rest, '\n');
 
-		f[count].name = str_cut(&line, ':');
+		f[count].name = str_split(&line, ':');
 		f[count].value = line.p != NULL ? str_trim(line) : STR("");
 		count++;
 	}

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 #include "llm/embed_read.h"
 #include "llm/fault.h"
 #include "llm/provider.h"
 #include "must.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
 struct seen {
@@ -65,7 +65,7 @@ read_vectors(struct str in, struct arena *a)
 {
 	const double *vectors[EMBED_TEXTS_MAX] = { NULL };
 	struct embed_result r = { .error = STR_INIT("") };
-	struct httpc_answer answer = { .status = 200, .body = in };
+	struct httpc_response answer = { .status = 200, .body = in };
 	size_t n = 1 + in.n % EMBED_TEXTS_MAX, i, k;
 
 	embed_read(RC_OK, &answer, a, vectors, n, &r);
@@ -127,19 +127,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *copy = mem_alloc(n);
 	struct str in = { copy, n - 1 };
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct sse p;
+	struct sse_reader p;
 
 	memcpy(copy, data + 1, n - 1);
 	accum_init(&s.m, &o);
-	sse_init(&p, LLM_LINE_MAX);
+	sse_reader_init(&p, LLM_LINE_MAX);
 	if (stream)
-		must(sse_feed(&p, in, on_event, &s) != RC_BUG);
+		must(sse_reader_feed(&p, in, on_event, &s) != RC_BUG);
 	else
 		read_whole(&s, in, a);
 	read_vectors(in, a);
 	arena_reset(a);
 	check_end(&s, stream, a);
-	sse_free(&p);
+	sse_reader_free(&p);
 	accum_free(&s.m);
 	buf_free(&s.shown);
 	arena_free(a);

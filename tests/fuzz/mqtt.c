@@ -1,17 +1,15 @@
 /*
- * What bodies publish, from hostile bytes: a topic to the first line end, then
- * the payload.  The topic says whose it is and is made again of what it said;
- * the payload is read as its topic has it: what counts is JSON within its
- * limits, what does not says why.
+ * Fuzzes what terminals publish: a topic up to the first newline, then the
+ * payload.  A topic that parses must format back; a payload is decoded as its
+ * topic says, and what is rejected must have a reason.
  */
 #include <stdlib.h>
 
 #include "address.h"
 #include "broker-plugin/topic_filter.h"
-#include "broker-plugin/topic_name.h"
-#include "intake.h"
+#include "credentials/password_file.h"
 #include "must.h"
-#include "passwd.h"
+#include "reports/snapshot_parse.h"
 #include "wire/device.h"
 #include "wire/wire.h"
 
@@ -20,7 +18,7 @@
 #define JSON_MAX  (4UL * 1024 * 1024)
 
 static void
-check_topic(const struct address *a, struct str topic)
+mqtt_check_topic(const struct address *a, struct str topic)
 {
 	char text[ADDRESS_TOPIC_MAX], filter[ADDRESS_TOPIC_MAX];
 	struct str made;
@@ -33,7 +31,7 @@ check_topic(const struct address *a, struct str topic)
 }
 
 static void
-read_result(struct str in, const struct address *a, struct arena *mem)
+mqtt_read_result(struct str in, const struct address *a, struct arena *mem)
 {
 	struct buf json = BUF_INIT(JSON_MAX);
 	struct wire_result msg;
@@ -49,24 +47,24 @@ read_result(struct str in, const struct address *a, struct arena *mem)
 }
 
 static void
-read_snapshot(struct str in, const struct address *a, struct arena *mem)
+mqtt_read_snapshot(struct str in, const struct address *a, struct arena *mem)
 {
-	struct intake *i = intake_new(WIRE_MESSAGE_MAX);
+	struct snapshot_parser *i = snapshot_parser_new(WIRE_MESSAGE_MAX);
 	struct wire_err err = { "", "" };
 	struct snapshot s;
 	enum rc rc = a->row == WIRE_TOPIC_SKILLS
-	    ? intake_skills(i, in, a->terminal, mem, &s, &err)
-	    : intake_catalog(i, in, a->terminal, mem, &s, &err);
+	    ? snapshot_parse_skills(i, in, a->terminal, mem, &s, &err)
+	    : snapshot_parse_catalog(i, in, a->terminal, mem, &s, &err);
 
 	if (rc == RC_OK)
 		must(s.version >= 0 && s.json.n >= 2 && s.json.p[0] == '[');
 	else
 		must(err.why[0] != '\0');
-	intake_free(i);
+	snapshot_parser_free(i);
 }
 
 static void
-read_text(struct str in, const struct address *a, struct arena *mem)
+mqtt_read_text(struct str in, const struct address *a, struct arena *mem)
 {
 	union {
 		struct wire_online online;
@@ -79,28 +77,28 @@ read_text(struct str in, const struct address *a, struct arena *mem)
 		must(err.why[0] != '\0');
 }
 
-/* Whatever a body is called, it is one line of the password file, or none. */
+/* Any id makes one line of the password file, or none. */
 static void
-write_password(struct str id)
+mqtt_write_password(struct str id)
 {
-	struct passwd *p = passwd_new(STR("health:$7$1$a$b\n"));
+	struct password_list *p = password_list_new(STR("health:$7$1$a$b\n"));
 	struct str text;
 	size_t i, lines = 0;
-	bool is = passwd_add(p, id, STR("$7$1$c$d"));
+	bool is = password_list_add(p, id, STR("$7$1$c$d"));
 
-	must(passwd_text(p, &text) == RC_OK);
+	must(password_list_text(p, &text) == RC_OK);
 	for (i = 0; i < text.n; i++)
 		lines += text.p[i] == '\n';
-	must(lines == 1 + (size_t)is && !passwd_lacks(p, text));
-	passwd_free(p);
+	must(lines == 1 + (size_t)is && !password_list_lacks(p, text));
+	password_list_free(p);
 }
 
 /*
- * Whatever the rules are, a body hears nothing but its own topics: what is
- * before its user is as the rule says.
+ * Whatever the rules, a terminal can only subscribe to its own topics: the
+ * levels before its user are the rule's.
  */
 static void
-subscribe(struct str filter, struct str rules)
+mqtt_subscribe(struct str filter, struct str rules)
 {
 	struct topic_filters *f;
 	struct str shipped = STR("pattern read soul/terminal/%u/invoke/+\n");
@@ -123,25 +121,25 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct address a;
 	enum rc rc;
 
-	topic = str_cut(&rest, '\n');
+	topic = str_split(&rest, '\n');
 	if (rest.p == NULL)
 		rest = STR("");
-	write_password(topic);
-	subscribe(topic, rest);
+	mqtt_write_password(topic);
+	mqtt_subscribe(topic, rest);
 	rc = address_parse(PREFIX, topic, &a);
 	must(rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID);
 	if (rc == RC_OK) {
-		check_topic(&a, topic);
-		must(topic_name_refused(a.terminal, topic, false) == NULL);
-		must((topic_name_refused(a.terminal, topic, true) != NULL) ==
+		mqtt_check_topic(&a, topic);
+		must(topic_name_error(a.terminal, topic, false) == NULL);
+		must((topic_name_error(a.terminal, topic, true) != NULL) ==
 		    (a.row == WIRE_TOPIC_RESULT));
 		if (a.row == WIRE_TOPIC_RESULT)
-			read_result(rest, &a, mem);
+			mqtt_read_result(rest, &a, mem);
 		else if (a.row == WIRE_TOPIC_SKILLS ||
 		    a.row == WIRE_TOPIC_INTENT_CATALOG)
-			read_snapshot(rest, &a, mem);
+			mqtt_read_snapshot(rest, &a, mem);
 		else
-			read_text(rest, &a, mem);
+			mqtt_read_text(rest, &a, mem);
 	}
 	arena_free(mem);
 	return 0;

@@ -67,7 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct str patch = { (const char *)data, n };
 	struct arena *a = arena_new(ARENA_MAX);
 	struct buf doc = BUF_INIT(DOC_MAX);
-	struct profile_leaves l, again;
+	struct profile_leaves l, second;
 	struct wire_err err = { "", "" };
 	size_t i;
 
@@ -75,13 +75,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check(&l);
 		settle(&l);
 		write_doc(&l, &doc);
-		must(
-		    profile_doc_patch(buf_str(&doc), a, &again, &err) == RC_OK);
-		settle(&again);
-		must(again.n == l.n);
+		must(profile_doc_patch(buf_str(&doc), a, &second, &err) ==
+		    RC_OK);
+		settle(&second);
+		must(second.n == l.n);
 		for (i = 0; i < l.n; i++) {
-			must(str_eq(again.leaf[i].path, l.leaf[i].path));
-			must(str_eq(again.leaf[i].value, l.leaf[i].value));
+			must(str_eq(second.leaf[i].path, l.leaf[i].path));
+			must(str_eq(second.leaf[i].value, l.leaf[i].value));
 		}
 	} else {
 		must(err.why[0] != '\0');

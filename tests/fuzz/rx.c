@@ -55,7 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *copy = mem_alloc(n - 1);
 	memcpy(copy, data + 1, n - 1);
 	struct str text = { copy, n - 1 };
-	struct str pattern = str_cut(&text, '\0');
+	struct str pattern = str_split(&text, '\0');
 	struct rx *r = NULL;
 	char why[200] = "";
 	double start = cpu_s();

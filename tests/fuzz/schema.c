@@ -48,9 +48,9 @@ check_value(struct wire_schema *s, struct str value)
 	enum rc rc = wire_schema_check(s, value, &err);
 	must(cpu_s() - start < MOST_S);
 	check_reason(rc, &err);
-	enum rc again = wire_schema_check(s, value, NULL);
+	enum rc second = wire_schema_check(s, value, NULL);
 	/* Only what is near the limit of time may end either way. */
-	must(again == rc || again == RC_TOOBIG || rc == RC_TOOBIG);
+	must(second == rc || second == RC_TOOBIG || rc == RC_TOOBIG);
 }
 
 static void

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 #include "must.h"
 
 #define MAX 256
@@ -40,37 +40,38 @@ static enum rc
 parse(struct str s, size_t step, struct seen *seen)
 {
 	enum rc rc = RC_OK;
-	struct sse p;
+	struct sse_reader p;
 
 	buf_init(&seen->events, SIZE_MAX / 2);
 	seen->n = 0;
-	sse_init(&p, MAX);
+	sse_reader_init(&p, MAX);
 	while (s.n > 0 && rc == RC_OK) {
 		size_t n = s.n < step ? s.n : step;
-		rc = sse_feed(&p, (struct str){ s.p, n }, on_event, seen);
+		rc =
+		    sse_reader_feed(&p, (struct str){ s.p, n }, on_event, seen);
 		s.p += n;
 		s.n -= n;
 	}
 	if (rc != RC_OK && rc != RC_TOOBIG)
 		abort();
-	sse_free(&p);
+	sse_reader_free(&p);
 	return rc;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct seen whole, pieces;
+	struct seen whole, chunks;
 
 	if (n == 0)
 		return 0;
 	struct str s = { (const char *)data + 1, n - 1 };
 	enum rc a = parse(s, s.n, &whole);
-	enum rc b = parse(s, (size_t)data[0] + 1, &pieces);
-	if (a != b || whole.n != pieces.n ||
-	    !str_eq(buf_str(&whole.events), buf_str(&pieces.events)))
+	enum rc b = parse(s, (size_t)data[0] + 1, &chunks);
+	if (a != b || whole.n != chunks.n ||
+	    !str_eq(buf_str(&whole.events), buf_str(&chunks.events)))
 		abort();
 	buf_free(&whole.events);
-	buf_free(&pieces.events);
+	buf_free(&chunks.events);
 	return 0;
 }

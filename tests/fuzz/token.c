@@ -6,9 +6,8 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-#include "auth/jwt.h"
-#include "auth/keys.h"
-#include "auth/tokens.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
 #include "core/buf.h"
 #include "core/id.h"
 #include "must.h"
@@ -36,14 +35,14 @@ static const char jwks[] =
     "5aLeQ5a-rzJhP2b_u7a0\",\"y\":\"zVmBK0Ujfm0o5J7Ov8faNdna_Eucd"
     "wLO2hBTFPC7JXU\"}]}";
 
-static const struct auth_keys *
+static const struct auth_keyset *
 keys(void)
 {
-	static struct auth_keys *k;
+	static struct auth_keyset *k;
 	struct wire_err err;
 
 	if (k == NULL)
-		must(auth_keys_read(str_of(jwks), &k, &err) == RC_OK);
+		must(auth_keyset_parse(str_of(jwks), &k, &err) == RC_OK);
 	return k;
 }
 
@@ -142,18 +141,19 @@ static void
 files(struct str json, bool of_keys)
 {
 	struct auth_tokens *t = NULL;
-	struct auth_keys *k = NULL;
+	struct auth_keyset *k = NULL;
 	struct wire_err err = { 0 };
-	enum rc rc = of_keys ? auth_keys_read(json, &k, &err)
-			     : auth_tokens_read(json, &t, &err);
+	enum rc rc = of_keys ? auth_keyset_parse(json, &k, &err)
+			     : auth_tokens_parse(json, &t, &err);
 
 	must(rc == RC_OK || err.why[0] != '\0');
 	must((rc == RC_OK) == (t != NULL || k != NULL));
-	must(t == NULL || auth_tokens_n(t) <= AUTH_TOKENS_MAX);
+	must(t == NULL || auth_tokens_count(t) <= AUTH_TOKENS_MAX);
 	must(k == NULL ||
-	    (auth_keys_n(k) > 0 && auth_keys_n(k) <= AUTH_KEYS_MAX));
+	    (auth_keyset_count(k) > 0 &&
+		auth_keyset_count(k) <= AUTH_KEYS_MAX));
 	auth_tokens_free(t);
-	auth_keys_drop(k);
+	auth_keyset_unref(k);
 }
 
 int
@@ -166,7 +166,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (data[0] == 'c')
 		signed_token(STR("{\"alg\":\"EdDSA\",\"kid\":\"o\"}"), s);
 	else if (data[0] == 'h')
-		signed_token(s, STR("{\"exp\":1900000000,\"role\":\"maker\"}"));
+		signed_token(
+		    s, STR("{\"exp\":1900000000,\"role\":\"provisioner\"}"));
 	else if (data[0] == 'f' || data[0] == 'k')
 		files(s, data[0] == 'k');
 	else

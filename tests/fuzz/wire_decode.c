@@ -11,8 +11,8 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "must.h"
-#include "wire/raw.h"
 #include "wire/wire.h"
+#include "wire/wire_internal.h"
 
 static const struct wire_desc *
 choose(uint8_t byte)
@@ -37,22 +37,22 @@ check_plain(struct str text)
 }
 
 static void
-check_again(const struct wire_desc *d, const void *msg)
+check_twice(const struct wire_desc *d, const void *msg)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct buf first = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct buf second = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_err err;
-	void *again = mem_alloc(wire_desc_size(d));
+	void *third = mem_alloc(wire_desc_size(d));
 	enum rc rc = wire_encode(d, msg, &first, &err);
 	/* Defaults can make a message larger than messages may be. */
 	must(rc == RC_OK || rc == RC_TOOBIG);
 	if (rc == RC_OK) {
-		must(wire_decode(d, buf_str(&first), a, again, &err) == RC_OK);
-		must(wire_encode(d, again, &second, &err) == RC_OK);
+		must(wire_decode(d, buf_str(&first), a, third, &err) == RC_OK);
+		must(wire_encode(d, third, &second, &err) == RC_OK);
 		must(str_eq(buf_str(&first), buf_str(&second)));
 	}
-	free(again);
+	free(third);
 	buf_free(&first);
 	buf_free(&second);
 	arena_free(a);
@@ -73,7 +73,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct wire_err err = { .why = "" };
 	enum rc rc = wire_decode(d, text, a, msg, &err);
 	if (rc == RC_OK) {
-		check_again(d, msg);
+		check_twice(d, msg);
 	} else {
 		must(rc == RC_INVALID || rc == RC_TOOBIG);
 		must(err.why[0] != '\0');

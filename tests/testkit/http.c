@@ -277,8 +277,8 @@ tk_answer_field(
 
 	dst[0] = '\0';
 	while (rest.p != NULL) {
-		struct str value = str_cut(&rest, '\n');
-		struct str key = str_cut(&value, ':');
+		struct str value = str_split(&rest, '\n');
+		struct str key = str_split(&value, ':');
 		if (value.p == NULL || !str_eq_nocase(key, str_of(name)))
 			continue;
 		str_copy(str_trim(value), dst, size);

@@ -3,7 +3,7 @@
  */
 #include "testkit/tokens.h"
 
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 #include "core/buf.h"
 #include "testkit/testkit.h"
 

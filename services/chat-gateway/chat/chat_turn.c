@@ -34,7 +34,7 @@ chat_turn_release(struct chat_turn *t)
 	loop_timer_cancel(l, &t->silence);
 	loop_timer_cancel(l, &t->record);
 	if (t->request != 0)
-		bus_cancel(svc_bus(t->g->svc), t->request);
+		bus_request_cancel(svc_bus(t->g->svc), t->request);
 	follower_close(t->follower);
 	free(t);
 	return c;
@@ -154,7 +154,7 @@ chat_turn_take_error(struct chat_turn *t, enum rc rc, struct str data)
 		chat_turn_fail(t,
 		    &(struct svc_error){
 			rc_http_status(rc), rc_name(rc), "deadline exceeded" });
-	else if (rc == RC_AGAIN)
+	else if (rc == RC_RETRY)
 		chat_turn_pass_error(t, &e,
 		    (struct svc_error){ 429, rc_name(rc), "overloaded" });
 	else
@@ -216,7 +216,7 @@ chat_turn_send(struct chat_turn *t)
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
 		    buf_str(&out), &meta,
-		    (struct bus_waiter){
+		    (struct bus_reply_handler){
 			.fn = chat_turn_on_reply, .arg = t, .many = true },
 		    &t->request);
 	buf_free(&out);

@@ -118,7 +118,8 @@ turn_cancel_send(struct turn_cancel *k)
 		    WIRE_SUBJECT_FMT_TURN_CANCEL, token);
 		rc = bus_request(svc_bus(k->g->svc), subject, buf_str(&out),
 		    &meta,
-		    (struct bus_waiter){ .fn = turn_cancel_on_reply, .arg = k },
+		    (struct bus_reply_handler){
+			.fn = turn_cancel_on_reply, .arg = k },
 		    NULL);
 	}
 	buf_free(&out);

@@ -24,7 +24,7 @@ static void
 turn_recovery_stop_waiting(struct chat_turn *t)
 {
 	if (t->request != 0)
-		bus_cancel(svc_bus(t->g->svc), t->request);
+		bus_request_cancel(svc_bus(t->g->svc), t->request);
 	t->request = 0;
 	loop_timer_cancel(svc_loop(t->g->svc), &t->silence);
 }

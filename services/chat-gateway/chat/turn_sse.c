@@ -19,8 +19,8 @@ bool
 turn_sse_accepted(struct str accept)
 {
 	while (accept.p != NULL) {
-		struct str one = str_cut(&accept, ',');
-		struct str type = str_trim(str_cut(&one, ';'));
+		struct str one = str_split(&accept, ',');
+		struct str type = str_trim(str_split(&one, ';'));
 
 		if (str_eq_nocase(type, STR("text/event-stream")))
 			return true;

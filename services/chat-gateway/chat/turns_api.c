@@ -233,7 +233,8 @@ turns_query(struct turn_query *k)
 		    WIRE_SUBJECT_FMT_TURN_SHOW, token);
 		rc = bus_request(svc_bus(k->g->svc), subject, buf_str(&out),
 		    &meta,
-		    (struct bus_waiter){ .fn = turns_on_reply, .arg = k },
+		    (struct bus_reply_handler){
+			.fn = turns_on_reply, .arg = k },
 		    NULL);
 	}
 	buf_free(&out);

@@ -135,7 +135,7 @@ memory_request_error(const struct peer_request *q, enum rc rc)
 		return f;
 	if (rc == RC_TIMEOUT) {
 		f.text = "memory-worker did not answer in time: try again";
-	} else if (rc == RC_DOWN || rc == RC_AGAIN) {
+	} else if (rc == RC_DOWN || rc == RC_RETRY) {
 		f.text = "memory-worker does not answer: see that it runs, "
 			 "then try again";
 	} else {

@@ -144,7 +144,7 @@ soul_view_on_state(void *arg, enum rc rc, struct str data)
 		rc = p->deleted ? RC_OK : RC_DOWN;
 		break;
 	case RC_TIMEOUT:
-	case RC_AGAIN:
+	case RC_RETRY:
 	case RC_DOWN:
 		rc = RC_DOWN;
 		break;
@@ -168,7 +168,8 @@ soul_view_request(struct soul_view_batch *batch, struct soul_view_item *p)
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(batch->g->svc),
 		    WIRE_SUBJECT_EMOTION_STATE, buf_str(&out), &meta,
-		    (struct bus_waiter){ .fn = soul_view_on_state, .arg = p },
+		    (struct bus_reply_handler){
+			.fn = soul_view_on_state, .arg = p },
 		    NULL);
 	else
 		rc = RC_BUG;

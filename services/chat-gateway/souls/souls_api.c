@@ -92,7 +92,7 @@ souls_create(struct gateway *g, struct svc_call *c, const struct souls_new *new,
 		.created = clock_wall() };
 	rc = soul_create(g->state, out, STR(""));
 	/* The same code is returned when Redis is out of memory. */
-	if (rc == RC_AGAIN && souls_is_full(g, c, new->user_id))
+	if (rc == RC_RETRY && souls_is_full(g, c, new->user_id))
 		return RC_TOOBIG;
 	return rc;
 }

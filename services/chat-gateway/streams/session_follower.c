@@ -217,7 +217,7 @@ follower_send_page(struct follower *f, const struct events_page *page)
 
 	for (i = 0; i < page->n; i++) {
 		if (!follower_is_ready(f))
-			return RC_AGAIN;
+			return RC_RETRY;
 		if (!event_cursor_take(&f->position, page->item[i].seq))
 			continue;
 		rc = follower_decode_item(f, &page->item[i], &e);
@@ -297,7 +297,7 @@ follower_catch_up(struct follower *f)
 
 	if (rc == RC_OK && more)
 		follower_enqueue(f);
-	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_AGAIN)
+	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_RETRY)
 		log_debug("gateway.events_unread", LOG_RC(rc));
 }
 

@@ -59,7 +59,7 @@ enum rc follower_open(struct followers *set, const struct follower_opts *o,
  *
  * follower_read(f):
  * Read the log now.  RC_OK: fn has received all of it; RC_NOENT: fn has closed
- * f; RC_AGAIN: fn was not ready and receives the rest later; otherwise the
+ * f; RC_RETRY: fn was not ready and receives the rest later; otherwise the
  * error of the read, which is retried.
  */
 void follower_start(struct follower *f);

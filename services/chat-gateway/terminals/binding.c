@@ -91,7 +91,7 @@ binding_reject(
 		binding_reject_other_owner(c, b->soul_id, b->user_id);
 	else if (rc == RC_CONFLICT)
 		binding_reject_other_user(c, b->terminal_id);
-	else if (rc == RC_AGAIN && binding_user_is_full(g, c, b->user_id))
+	else if (rc == RC_RETRY && binding_user_is_full(g, c, b->user_id))
 		gateway_reject(c, RC_CONFLICT,
 		    "a user has at most %d terminals", TERMINAL_LIST_MAX);
 	else

@@ -58,7 +58,7 @@ static void
 identities_reply_secret(struct svc_call *c, const struct credential *cr,
     const struct identity_secret *s)
 {
-	char token[AUTH_BODY_TOKEN_MAX];
+	char token[AUTH_TERMINAL_TOKEN_MAX];
 	char created[WALL_FORMAT_MAX], changed[WALL_FORMAT_MAX];
 	struct wire_identity_secret rep = { .terminal_id = cr->terminal_id,
 		.tenant = cr->tenant,
@@ -70,7 +70,7 @@ identities_reply_secret(struct svc_call *c, const struct credential *cr,
 	rep.created_at = str_of(created);
 	rep.changed_at = str_of(changed);
 	if (s->text[0] != '\0') {
-		auth_body_token(cr->terminal_id, str_of(s->text), token);
+		auth_terminal_token(cr->terminal_id, str_of(s->text), token);
 		rep.password = str_of(s->text);
 		rep.token = str_of(token);
 	}

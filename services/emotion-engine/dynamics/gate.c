@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define BASE        .95 /* of a soul at rest */
 #define LOCK_FACTOR .02

@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "dynamics/pad_internal.h"
 #include "emotion.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define IMPACT_BASE  .55
 #define SHOCK_FROM   .08

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define GAP_MAX      7200.0 /* s; limit of the elapsed time */
 #define ACTIVE_TIME  2.0    /* s; an input counts as this much activity */

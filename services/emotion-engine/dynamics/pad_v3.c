@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 
 #define DRIFT_RATE  4e-5 /* 1/s, decay of the drift */
 #define DRIFT_STEP  .01  /* pull of the strongest input */

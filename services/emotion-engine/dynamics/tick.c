@@ -16,7 +16,7 @@
 #include "core/metric.h"
 #include "emotion_event.h"
 #include "engine.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 #include "soul_record.h"
 #include "state/soul.h"
 #include "state/state.h"
@@ -104,7 +104,7 @@ batch_round(struct ticker *t, struct batch *b)
 	for (i = 0; i < b->n; i++) {
 		if (b->souls[i].rc == RC_OK &&
 		    !batch_evolve(t->e, &b->souls[i], now, b->logs[i]))
-			b->souls[i].rc = RC_AGAIN;
+			b->souls[i].rc = RC_RETRY;
 	}
 	rc = record_store_save(&t->e->store, b->souls, b->n, t->arena);
 	if (rc != RC_OK)
@@ -117,7 +117,7 @@ batch_round(struct ticker *t, struct batch *b)
 			metric_add(t->conflicts, 1);
 			b->souls[left].id = b->souls[i].id;
 			b->bodies[left++] = b->bodies[i];
-		} else if (b->souls[i].rc == RC_AGAIN) {
+		} else if (b->souls[i].rc == RC_RETRY) {
 			batch_publish(t, b, i);
 		}
 	}

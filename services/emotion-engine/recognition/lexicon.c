@@ -245,7 +245,7 @@ lexicon_count_words(void)
 			    str_of(lexicon_parts[k]->rows[i].words);
 
 			for (; rest.p != NULL; n++)
-				(void)str_cut(&rest, '|');
+				(void)str_split(&rest, '|');
 		}
 	}
 	return n;
@@ -257,7 +257,7 @@ lexicon_add_row(struct lexicon *w, const struct lexicon_row *row)
 	struct str rest = str_of(row->words);
 
 	while (rest.p != NULL)
-		word_init(&w->all[w->n++], row, str_cut(&rest, '|'));
+		word_init(&w->all[w->n++], row, str_split(&rest, '|'));
 }
 
 struct lexicon *

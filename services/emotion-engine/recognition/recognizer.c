@@ -8,7 +8,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
-#include "persona/clamp.h"
+#include "persona/persona.h"
 #include "recognition/codepoints.h"
 #include "recognition/model.h"
 

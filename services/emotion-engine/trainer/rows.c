@@ -113,11 +113,11 @@ rows_add_own_file(
 			.subset = STR("own"),
 			.chinese = str_starts(str_of(name), STR("zh")) };
 
-		line = str_cut(&rest, '\n');
+		line = str_split(&rest, '\n');
 		n++;
 		if (line.n == 0)
 			continue;
-		rc = rows_label(str_cut(&line, '\t'), &row.label);
+		rc = rows_label(str_split(&line, '\t'), &row.label);
 		row.text = line;
 		if (rc != RC_OK || line.n == 0) {
 			(void)snprintf(why, size,
@@ -181,18 +181,18 @@ rows_add_pair(struct rows *r, const char *dir, const char *part, bool dev,
 	while (rest.n > 0) {
 		struct row row = { .dev = dev };
 
-		line = str_cut(&rest, '\n');
-		source = str_cut(&sources, '\n');
-		row.subset = str_cut(&source, '\t');
-		(void)str_cut(&source, '\t');
+		line = str_split(&rest, '\n');
+		source = str_split(&sources, '\n');
+		row.subset = str_split(&source, '\t');
+		(void)str_split(&source, '\t');
 		if (!dev && !str_eq(source, STR("A")))
 			continue;
-		if (rows_label(str_cut(&line, '\t'), &row.label) != RC_OK) {
+		if (rows_label(str_split(&line, '\t'), &row.label) != RC_OK) {
 			(void)snprintf(why, size, "%s/%s.tsv: an unknown label",
 			    dir, part);
 			return RC_INVALID;
 		}
-		row.chinese = str_eq(str_cut(&line, '\t'), STR("zh"));
+		row.chinese = str_eq(str_split(&line, '\t'), STR("zh"));
 		row.text = line;
 		rows_add(r, row);
 	}

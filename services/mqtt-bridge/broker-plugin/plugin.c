@@ -1,18 +1,18 @@
 /*
- * mosquitto-gate: what a broker does not refuse by itself, of the bodies of the
- * listener it is configured for:
+ * mosquitto-gate: access checks that mosquitto does not do itself, for the
+ * terminals of the listener that loads it.  It denies
  *
- * - SUBSCRIBE to anything but their own (topic_filter.h), which mosquitto
- * grants whatever acl_file says;
- * - QoS 2, also after the broker has forgotten max_qos (on SIGHUP);
- * - a result that is to be retained, and ids that are too long (topic_name.h);
- * - more messages than a body has reason to send.
+ * - SUBSCRIBE to any filter that is not the terminal's own (topic_filter.h),
+ * which mosquitto grants whatever acl_file says;
+ * - QoS 2, also after the broker has lost max_qos (on SIGHUP);
+ * - a retained result, and ids that are too long;
+ * - messages over the terminal's rate.
  *
- * What it does not refuse is for acl_file to decide.  It reads its file once,
- * at the start; one thread, the broker's.  It links with no library: what it
- * calls is in every libc, so that it runs in brokers built with another one.
+ * Anything else is left to acl_file.  The file is read once, at start.  Single
+ * thread: the broker's.  It links with no library, and calls only what every
+ * libc has, so that it loads into brokers built with another one.
  */
-/* All else is hidden. */
+/* The plugin exports nothing else. */
 #pragma GCC visibility push(default)
 #include <mosquitto.h>
 #include <mosquitto_broker.h>
@@ -22,62 +22,64 @@
 #include <stdlib.h>
 
 #include "broker-plugin/topic_filter.h"
-#include "broker-plugin/topic_name.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/mem.h"
 #include "core/rate.h"
-#include "flood.h"
+#include "terminal_limits.h"
 
-/* More than mqtt-bridge takes of one body, of each of three kinds: so that it
- * sees floods, and says so to the body. */
+/*
+ * More than mqtt-bridge accepts from one terminal, for each of three kinds, so
+ * that the bridge can report a flood to the terminal.
+ */
 #define PER_S 100
 #define BURST 300
-/* Bodies whose rate is known, those heard last. */
-#define BODIES   262144
-#define FILE_MAX 65536
-#define TELL_MS  1000
+/* Terminals whose rate is kept; least recent ones go. */
+#define TERMINALS 262144
+#define FILE_MAX  65536
+#define LOG_MS    1000
 
 struct gate {
 	mosquitto_plugin_id_t *id;
 	struct topic_filters *filters;
 	struct rate *rate;
-	struct mono tell_at; /* not before */
-	unsigned long untold;
+	struct mono log_at; /* earliest time of the next log line */
+	unsigned long suppressed;
 };
 
-struct settings {
+struct gate_settings {
 	const char *acl_file;
 	int64_t per_s, burst;
 };
 
-/* Once in TELL_MS, of whomsoever. */
+/* At most one line per LOG_MS, for all terminals. */
 static void
-tell(struct gate *g, const char *user, const char *what)
+gate_log(struct gate *g, const char *user, const char *what)
 {
 	struct mono now = clock_mono();
 
-	if (now.ns < g->tell_at.ns) {
-		g->untold++;
+	if (now.ns < g->log_at.ns) {
+		g->suppressed++;
 		return;
 	}
 	mosquitto_log_printf(MOSQ_LOG_WARNING,
-	    "mosquitto-gate: body %s: %s is refused (%lu refusals before "
-	    "it were not told)",
-	    id_valid(str_of(user)) ? user : "of another name", what, g->untold);
-	g->untold = 0;
-	g->tell_at = mono_add_ms(now, TELL_MS);
+	    "mosquitto-gate: body %s: %s denied (%lu more denied since the "
+	    "last line)",
+	    id_valid(str_of(user)) ? user : "with an invalid id", what,
+	    g->suppressed);
+	g->suppressed = 0;
+	g->log_at = mono_add_ms(now, LOG_MS);
 }
 
 static int
-refuse(struct gate *g, const char *user, const char *what)
+gate_deny(struct gate *g, const char *user, const char *what)
 {
-	tell(g, user, what);
+	gate_log(g, user, what);
 	return MOSQ_ERR_ACL_DENIED;
 }
 
 static bool
-has_rate(struct gate *g, struct str user, uint32_t bytes)
+gate_has_rate(struct gate *g, struct str user, uint32_t bytes)
 {
 	struct mono now = clock_mono();
 
@@ -88,23 +90,23 @@ has_rate(struct gate *g, struct str user, uint32_t bytes)
 }
 
 static int
-on_write(
+gate_check_write(
     struct gate *g, const char *user, const struct mosquitto_evt_acl_check *e)
 {
-	const char *wrong;
+	const char *error;
 
 	if (e->qos == 2)
-		return refuse(g, user, "PUBLISH with QoS 2");
-	wrong = topic_name_refused(str_of(user), str_of(e->topic), e->retain);
-	if (wrong != NULL)
-		return refuse(g, user, wrong);
-	if (!has_rate(g, str_of(user), e->payloadlen))
-		return refuse(g, user, "PUBLISH over its rate");
+		return gate_deny(g, user, "PUBLISH with QoS 2");
+	error = topic_name_error(str_of(user), str_of(e->topic), e->retain);
+	if (error != NULL)
+		return gate_deny(g, user, error);
+	if (!gate_has_rate(g, str_of(user), e->payloadlen))
+		return gate_deny(g, user, "PUBLISH over its rate");
 	return MOSQ_ERR_PLUGIN_DEFER;
 }
 
 static int
-on_acl(int event, void *data, void *arg)
+gate_check_acl(int event, void *data, void *arg)
 {
 	const struct mosquitto_evt_acl_check *e = data;
 	struct gate *g = arg;
@@ -113,14 +115,13 @@ on_acl(int event, void *data, void *arg)
 	(void)event;
 	if (e->access == MOSQ_ACL_SUBSCRIBE &&
 	    !topic_filters_allow(g->filters, str_of(user), str_of(e->topic)))
-		return refuse(
-		    g, user, "SUBSCRIBE to a filter that is not its own");
-	return e->access == MOSQ_ACL_WRITE ? on_write(g, user, e)
+		return gate_deny(g, user, "SUBSCRIBE to a filter of others");
+	return e->access == MOSQ_ACL_WRITE ? gate_check_write(g, user, e)
 					   : MOSQ_ERR_PLUGIN_DEFER;
 }
 
 static bool
-read_number(const struct mosquitto_opt *o, int64_t *out)
+gate_read_number(const struct mosquitto_opt *o, int64_t *out)
 {
 	if (str_to_i64(str_of(o->value), 1, RATE_MAX, out) == RC_OK)
 		return true;
@@ -131,17 +132,18 @@ read_number(const struct mosquitto_opt *o, int64_t *out)
 }
 
 static bool
-read_settings(struct settings *s, const struct mosquitto_opt *opts, int n)
+gate_read_settings(
+    struct gate_settings *s, const struct mosquitto_opt *opts, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct str key = str_of(opts[i].key);
 		if (str_eq(key, STR("acl_file"))) {
 			s->acl_file = opts[i].value;
 		} else if (str_eq(key, STR("per_s"))) {
-			if (!read_number(&opts[i], &s->per_s))
+			if (!gate_read_number(&opts[i], &s->per_s))
 				return false;
 		} else if (str_eq(key, STR("burst"))) {
-			if (!read_number(&opts[i], &s->burst))
+			if (!gate_read_number(&opts[i], &s->burst))
 				return false;
 		} else {
 			mosquitto_log_printf(MOSQ_LOG_ERR,
@@ -160,7 +162,7 @@ read_settings(struct settings *s, const struct mosquitto_opt *opts, int n)
 }
 
 static bool
-read_file(const char *path, struct topic_filters **f)
+gate_read_rules(const char *path, struct topic_filters **f)
 {
 	char *text = mem_alloc(FILE_MAX);
 	FILE *in = fopen(path, "re");
@@ -206,18 +208,18 @@ int
 mosquitto_plugin_init(
     mosquitto_plugin_id_t *id, void **arg, struct mosquitto_opt *opts, int n)
 {
-	struct settings s = { .per_s = PER_S, .burst = BURST };
+	struct gate_settings s = { .per_s = PER_S, .burst = BURST };
 	struct gate *g = mem_zalloc(sizeof(*g));
 
 	g->id = id;
-	if (!read_settings(&s, opts, n) ||
-	    !read_file(s.acl_file, &g->filters)) {
+	if (!gate_read_settings(&s, opts, n) ||
+	    !gate_read_rules(s.acl_file, &g->filters)) {
 		gate_free(g);
 		return MOSQ_ERR_INVAL;
 	}
-	g->rate = rate_new(s.per_s, s.burst, BODIES);
+	g->rate = rate_new(s.per_s, s.burst, TERMINALS);
 	int rc = mosquitto_callback_register(
-	    id, MOSQ_EVT_ACL_CHECK, on_acl, NULL, g);
+	    id, MOSQ_EVT_ACL_CHECK, gate_check_acl, NULL, g);
 	if (rc != MOSQ_ERR_SUCCESS) {
 		gate_free(g);
 		return rc;
@@ -236,7 +238,7 @@ mosquitto_plugin_cleanup(void *arg, struct mosquitto_opt *opts, int n)
 	if (g == NULL)
 		return MOSQ_ERR_SUCCESS;
 	int rc = mosquitto_callback_unregister(
-	    g->id, MOSQ_EVT_ACL_CHECK, on_acl, NULL);
+	    g->id, MOSQ_EVT_ACL_CHECK, gate_check_acl, NULL);
 	gate_free(g);
 	return rc;
 }

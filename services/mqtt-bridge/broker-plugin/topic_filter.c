@@ -1,4 +1,3 @@
-/* Both sides are walked level by level. */
 #include "broker-plugin/topic_filter.h"
 
 #include <stdlib.h>
@@ -11,23 +10,23 @@
 
 struct topic_filters {
 	size_t n;
-	struct str rules[TOPIC_FILTER_RULES_MAX]; /* into text */
+	struct str rules[TOPIC_FILTER_RULES_MAX]; /* point into text */
 	char *text;
 };
 
 static bool
-has_level(struct str topic, struct str level)
+topic_has_level(struct str topic, struct str level)
 {
 	while (topic.p != NULL)
-		if (str_eq(str_cut(&topic, '/'), level))
+		if (str_eq(str_split(&topic, '/'), level))
 			return true;
 	return false;
 }
 
 static enum rc
-add(struct topic_filters *f, struct str topic)
+topic_filter_add(struct topic_filters *f, struct str topic)
 {
-	if (!has_level(topic, USER) || has_level(topic, STR("#")))
+	if (!topic_has_level(topic, USER) || topic_has_level(topic, STR("#")))
 		return RC_INVALID;
 	if (f->n == TOPIC_FILTER_RULES_MAX)
 		return RC_TOOBIG;
@@ -45,9 +44,9 @@ topic_filters_new(struct str text, struct topic_filters **out)
 	f->text = str_dup(text);
 	struct str rest = { f->text, text.n };
 	while (rc == RC_OK && rest.p != NULL) {
-		struct str line = str_trim(str_cut(&rest, '\n'));
+		struct str line = str_trim(str_split(&rest, '\n'));
 		if (str_starts(line, RULE))
-			rc = add(f,
+			rc = topic_filter_add(f,
 			    str_trim((struct str){
 				line.p + RULE.n, line.n - RULE.n }));
 	}
@@ -69,15 +68,15 @@ topic_filters_free(struct topic_filters *f)
 	free(f);
 }
 
-/* Up to the user, word for word; behind it, wildcards too. */
+/* Levels up to the user must be equal; after it, wildcards are allowed too. */
 static bool
-matches(struct str rule, struct str user, struct str filter)
+topic_filter_matches(struct str rule, struct str user, struct str filter)
 {
 	bool own = false;
 
 	while (rule.p != NULL && filter.p != NULL) {
-		struct str want = str_cut(&rule, '/');
-		struct str have = str_cut(&filter, '/');
+		struct str want = str_split(&rule, '/');
+		struct str have = str_split(&filter, '/');
 		if (str_eq(want, USER)) {
 			if (!str_eq(have, user))
 				return false;
@@ -99,7 +98,28 @@ topic_filters_allow(
 	if (!id_terminal_valid(user))
 		return false;
 	for (size_t i = 0; i < f->n; i++)
-		if (matches(f->rules[i], user, filter))
+		if (topic_filter_matches(f->rules[i], user, filter))
 			return true;
 	return false;
+}
+
+/* ---- topic names ---- */
+
+#define RESULT STR("result")
+
+const char *
+topic_name_error(struct str user, struct str topic, bool retain)
+{
+	struct str rest = topic, before = STR(""), last = STR("");
+
+	while (rest.p != NULL) {
+		struct str level = str_split(&rest, '/');
+		if (level.n > ID_MAX)
+			return "PUBLISH with an id that is too long";
+		if (retain && str_eq(before, user) && str_eq(last, RESULT))
+			return "PUBLISH of a retained result";
+		before = last;
+		last = level;
+	}
+	return NULL;
 }

@@ -265,7 +265,7 @@ ours_ask(struct ours *o)
 	ck_assert_int_eq(
 	    bus_request(o->b, "bench.bus",
 		(struct str){ payload, sizeof(payload) }, &meta,
-		(struct bus_waiter){ .fn = on_answer, .arg = o }, NULL),
+		(struct bus_reply_handler){ .fn = on_answer, .arg = o }, NULL),
 	    RC_OK);
 }
 

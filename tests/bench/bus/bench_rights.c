@@ -140,7 +140,7 @@ ask(struct asking *a)
 	ck_assert_int_eq(
 	    bus_request(a->w->bus, "bench.ask",
 		(struct str){ payload, sizeof(payload) }, &meta,
-		(struct bus_waiter){ .fn = on_answer, .arg = a }, NULL),
+		(struct bus_reply_handler){ .fn = on_answer, .arg = a }, NULL),
 	    RC_OK);
 }
 

@@ -10,7 +10,7 @@ static void
 on_hello(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "application/json", STR(BODY));
+	httpd_respond(r, 200, "application/json", STR(BODY));
 }
 
 TEST_T(hello, 120)

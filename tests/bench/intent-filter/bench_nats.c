@@ -50,7 +50,7 @@ ask(struct row *r)
 
 	r->start = clock_mono();
 	if (bus_request(r->asking->bus, FILTER_SUBJECT, r->asking->question,
-		&meta, (struct bus_waiter){ .fn = answered, .arg = r },
+		&meta, (struct bus_reply_handler){ .fn = answered, .arg = r },
 		NULL) != RC_OK)
 		abort();
 }

@@ -91,7 +91,7 @@ on_llm_done(void *arg, const struct llm_result *r)
 
 static void
 on_http_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	(void)arg;
 	(void)call;

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
+#include "testkit/cases.h"
 #include "testkit/figures.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
@@ -94,21 +95,16 @@ measure(struct sample *s, double ns[N_OPS])
 }
 
 static void
-bench(const char *name, const char *example)
+bench(const char *name, const char *description)
 {
-	char path[256];
 	double ns[N_OPS];
-	(void)snprintf(
-	    path, sizeof(path), "proto-schemas/examples/%s/%s", name, example);
 	struct sample s = { .d = wire_desc_find(str_of(name)),
 		.a = arena_new(WIRE_ARENA_MAX),
 		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
-	char *text = tk_read_file(path, &s.text.n);
 	ck_assert_ptr_nonnull(s.d);
 	s.msg = mem_alloc(wire_desc_size(s.d));
 	/* Compact, as programs send it. */
-	json_t *v = json_loadb(text, s.text.n, 0, NULL);
-	ck_assert_ptr_nonnull(v);
+	json_t *v = tk_case_data(name, description);
 	char *compact = json_dumps(v, JSON_COMPACT);
 	s.text = str_of(compact);
 	s.json = v;
@@ -119,7 +115,6 @@ bench(const char *name, const char *example)
 	(void)fflush(stdout);
 	json_decref(v);
 	free(compact);
-	free(text);
 	free(s.msg);
 	buf_free(&s.out);
 	arena_free(s.a);
@@ -131,8 +126,8 @@ TEST_T(codec, 120)
 	       "%-22s %6s %9s %9s %6s %9s %9s %6s\n",
 	    "message", "bytes", "loadb", "decode", "ratio", "dumps", "encode",
 	    "ratio");
-	bench("intent_filter_request", "ok-protocol-02-22-4.4.1.json");
-	bench("invoke", "ok-protocol-02-22-3.6.json");
-	bench("result", "ok-protocol-02-22-3.6.json");
-	bench("chat_request", "ok-protocol-02-22-4.2.1.json");
+	bench("intent_filter_request", "protocol 02-22, 4.4.1");
+	bench("invoke", "protocol 02-22, 3.6");
+	bench("result", "protocol 02-22, 3.6");
+	bench("chat_request", "protocol 02-22, 4.2.1");
 }

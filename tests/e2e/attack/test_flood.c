@@ -15,6 +15,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
+#include "testkit/cases.h"
 #include "testkit/siege.h"
 #include "testkit/stack/knock.h"
 #include "testkit/stack/lock.h"
@@ -313,21 +314,22 @@ TEST_T(a_stranger_who_guesses_tokens, 60)
 
 struct flood {
 	const char *leaf;
-	const char *sample; /* NULL: payload */
+	const char *sample;  /* a case, NULL: payload */
+	const char *message; /* whose case it is */
 	const char *payload;
 	bool counts; /* a version in it goes up */
 };
 
 static const struct flood floods[] = {
-	{ "heartbeat", NULL, "1", false },
-	{ "online", NULL, "online", false },
-	{ "result/00000000-0000-4000-8000-000000000000", NULL,
+	{ "heartbeat", NULL, NULL, "1", false },
+	{ "online", NULL, NULL, "online", false },
+	{ "result/00000000-0000-4000-8000-000000000000", NULL, NULL,
 	    "{\"request_id\":\"00000000-0000-4000-8000-000000000000\","
 	    "\"ok\":true,\"output\":\"x\"}",
 	    false },
-	{ "skills", NULL, "{\"skills\":[\"", false },
-	{ "skills", "skills_report/ok-protocol-02-22-3.3", NULL, true },
-	{ "intent_catalog", "intent_catalog_report/ok-protocol-02-22-3.10",
+	{ "skills", NULL, NULL, "{\"skills\":[\"", false },
+	{ "skills", "protocol 02-22, 3.3", "skills_report", NULL, true },
+	{ "intent_catalog", "protocol 02-22, 3.10", "intent_catalog_report",
 	    NULL, true },
 };
 
@@ -358,7 +360,8 @@ static void
 flood(const struct flood *f)
 {
 	struct mosquitto *m = mosquitto_new(NULL, true, NULL);
-	json_t *sample = f->sample != NULL ? body_sample(f->sample) : NULL;
+	json_t *sample =
+	    f->sample != NULL ? tk_case_data(f->message, f->sample) : NULL;
 	int i;
 
 	ck_assert_ptr_nonnull(m);

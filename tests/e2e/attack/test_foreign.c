@@ -29,8 +29,8 @@ static const struct {
 	{ WIRE_ROLE_OWNER, LOCK_MALLORY },
 	{ WIRE_ROLE_OWNER, LOCK_ACME_ADA },
 	{ WIRE_ROLE_TERMINAL, LOCK_LAMP },
-	{ WIRE_ROLE_MAKER, LOCK_MAKER },
-	{ WIRE_ROLE_MAKER, LOCK_ACME_MAKER },
+	{ WIRE_ROLE_PROVISIONER, LOCK_PROVISIONER },
+	{ WIRE_ROLE_PROVISIONER, LOCK_ACME_PROVISIONER },
 	{ WIRE_ROLE_OPERATOR, LOCK_OPERATOR },
 	{ WIRE_ROLE_OPERATOR, LOCK_ACME_OPERATOR },
 };
@@ -282,8 +282,8 @@ try_all(const struct things *t, const char *token, bool ada)
 
 TEST_T(things_of_others_stay_theirs, 60)
 {
-	static const enum lock_who others[] = { LOCK_MALLORY, LOCK_ACME_MAKER,
-		LOCK_LAMP };
+	static const enum lock_who others[] = { LOCK_MALLORY,
+		LOCK_ACME_PROVISIONER, LOCK_LAMP };
 	struct owner o = neighbour_settle(&stack);
 	struct neighbour *n;
 	struct things t;
@@ -322,12 +322,12 @@ as_acme(const char *method, const char *path, const char *body)
 			 .from = 33,
 			 .method = method,
 			 .path = path,
-			 .token = lock_token(LOCK_ACME_MAKER),
+			 .token = lock_token(LOCK_ACME_PROVISIONER),
 			 .body = body },
 	    NULL);
 }
 
-TEST_T(makers_make_bodies_of_their_tenant, 60)
+TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 {
 	struct tk_answer a = { 0 };
 
@@ -345,7 +345,7 @@ TEST_T(makers_make_bodies_of_their_tenant, 60)
 	    403);
 	ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
 				   .path = "/v1/identities",
-				   .token = lock_token(LOCK_ACME_MAKER) },
+				   .token = lock_token(LOCK_ACME_PROVISIONER) },
 			     &a),
 	    200);
 	ck_assert(tk_answer_has(&a, LOCK_ACME));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "testkit/cases.h"
 #include "testkit/stack/lock.h"
 #include "testkit/stack/neighbour.h"
 #include "testkit/stack/peer.h"
@@ -303,7 +304,7 @@ TEST_T(a_report_counts_for_its_topic_only, 60)
 
 	before = owner_terminal(&stack, STACK_USER, STACK_BODY);
 	body_connect(&evil, &stack, LOCK_EVIL, BODY_SPEAKS_0222);
-	j = body_sample("skills_report/ok-protocol-02-22-3.3");
+	j = tk_case_data("skills_report", "protocol 02-22, 3.3");
 	json_object_set_new(j, "terminal_id", json_string(STACK_BODY));
 	json_object_set_new(j, "skill_version", json_integer(99));
 	body_report(&evil, "skills", j);

@@ -4,7 +4,6 @@
  * answered, nothing is published, kept or logged under a name that an id made;
  * the tap looks at all subjects and topics meanwhile.
  */
-#include <glob.h>
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "testkit/cases.h"
 #include "testkit/http.h"
 #include "testkit/stack/judge.h"
 #include "testkit/stack/owner.h"
@@ -252,24 +252,24 @@ ask_bodies(struct place *p, json_t *top, json_t *v)
 }
 
 static size_t
-ask_examples(struct place *p, const char *message)
+ask_cases(struct place *p, const char *message)
 {
-	char pattern[128];
+	struct tk_cases c;
 	json_t *j;
-	size_t i, n = 0;
-	glob_t g;
+	size_t i, n = 0, done = 0;
 
-	snprintf(pattern, sizeof(pattern),
-	    "proto-schemas/examples/%s/ok-*.json", message);
-	ck_assert_int_eq(glob(pattern, 0, NULL, &g), 0);
+	tk_cases_load(&c, message);
 	/* A few differ enough. */
-	for (i = 0; i < g.gl_pathc && i < 3; i++) {
-		j = json_load_file(g.gl_pathv[i], 0, NULL);
+	for (i = 0; i < c.n && done < 3; i++) {
+		if (!c.v[i].valid || c.v[i].data == NULL)
+			continue;
+		j = json_deep_copy(c.v[i].data);
 		p->required = true;
 		n += ask_bodies(p, j, j);
 		json_decref(j);
+		done++;
 	}
-	globfree(&g);
+	tk_cases_free(&c);
 	return n;
 }
 
@@ -293,7 +293,7 @@ ask_route(json_t *route)
 		(void)mark_path(
 		    text_at(route, "path"), SIZE_MAX, path, sizeof(path));
 		p.path = path;
-		n += ask_examples(&p, json_string_value(request));
+		n += ask_cases(&p, json_string_value(request));
 	}
 	return n;
 }

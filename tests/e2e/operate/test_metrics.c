@@ -98,7 +98,7 @@ has_sample(struct str all, struct str name, struct str label, struct str value)
 	snprintf(want, sizeof(want), "%.*s=\"%.*s\"", STR_ARG(label),
 	    STR_ARG(value));
 	while (all.p != NULL) {
-		line = str_cut(&all, '\n');
+		line = str_split(&all, '\n');
 		if (line.n <= name.n || !str_starts(line, name) ||
 		    is_name(line.p[name.n]))
 			continue;
@@ -125,7 +125,7 @@ check_matcher(struct str all, struct str name, struct str matcher)
 	ck_assert_msg(values.n >= 2, "%.*s: no value", STR_ARG(matcher));
 	values = (struct str){ values.p + 1, values.n - 2 };
 	while (values.p != NULL) {
-		value = str_cut(&values, '|');
+		value = str_split(&values, '|');
 		if (str_starts(value, STR("$")))
 			continue;
 		if (str_eq(label, STR("job")))
@@ -155,7 +155,7 @@ check_selector(struct str all, struct str name, struct str *rest)
 	in = (struct str){ rest->p + 1, (size_t)end - 1 };
 	*rest = (struct str){ rest->p + end, rest->n - (size_t)end };
 	while (in.p != NULL)
-		check_matcher(all, name, str_trim(str_cut(&in, ',')));
+		check_matcher(all, name, str_trim(str_split(&in, ',')));
 }
 
 /* How many metrics of ours text asks for; each must be there. */

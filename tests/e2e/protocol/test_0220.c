@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "testkit/cases.h"
 #include "testkit/stack/ear.h"
 #include "testkit/stack/owner.h"
 #include "testkit/stack/peer.h"
@@ -15,7 +16,7 @@ STACK_SHARED({ .without = { [STACK_BODY_SIM] = true },
 static json_t *
 request(const char *terminal, const char *text)
 {
-	json_t *req = body_sample("chat_request/ok-protocol-02-20-4.1");
+	json_t *req = tk_case_data("chat_request", "protocol 02-20, 4.1");
 
 	json_object_set_new(req, "terminal_id", json_string(terminal));
 	json_object_set_new(at(req, "inputs.0"), "text", json_string(text));
@@ -70,7 +71,7 @@ TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
 	json_t *skills, *req, *r;
 
 	body_connect(&b, &stack, "no-hint", BODY_SPEAKS_0220);
-	skills = body_sample("skills_report/ok-protocol-02-20-3.3");
+	skills = tk_case_data("skills_report", "protocol 02-20, 3.3");
 	json_object_set_new(skills, "terminal_id", json_string("no-hint"));
 	json_object_set_new(skills, "skill_version", json_integer(4));
 	json_object_del(skills, "soul_hint");

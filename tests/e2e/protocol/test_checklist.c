@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "testkit/cases.h"
 #include "testkit/stack/ear.h"
 #include "testkit/stack/owner.h"
 #include "testkit/stack/peer.h"
@@ -97,7 +98,7 @@ TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
 	peer_free(w);
 	/* A body that gives another's is told so, and changes nothing. */
 	body_connect(&b, &stack, "hostile-id", BODY_SPEAKS_0222);
-	m = body_sample("skills_report/ok-protocol-02-22-3.3");
+	m = tk_case_data("skills_report", "protocol 02-22, 3.3");
 	json_object_set_new(m, "terminal_id", json_string("terminal-001"));
 	json_object_set_new(m, "skill_version", json_integer(9));
 	body_report(&b, "skills", m);
@@ -305,7 +306,7 @@ TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 	struct owner o = owner_of("u-608", "own-intents");
 	struct ear *e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
 	json_t *intents =
-	    body_sample("intent_catalog_report/ok-protocol-02-22-3.10");
+	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 	struct body b = { .user = o.user };
 	json_t *req, *r;
 
@@ -348,7 +349,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 	};
 	struct owner o = owner_of("u-609", "terminal-009");
 	json_t *catalog =
-	    body_sample("intent_catalog_report/ok-protocol-02-22-3.10");
+	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 	json_t *r;
 	int status;
 	size_t i;

@@ -203,7 +203,7 @@ ask(struct bus *b, const char *subject, struct str data, int ms,
 
 	memset(a, 0, sizeof(*a));
 	return bus_request(b, subject, data, &meta,
-	    (struct bus_waiter){ .fn = on_answer, .arg = a }, NULL);
+	    (struct bus_reply_handler){ .fn = on_answer, .arg = a }, NULL);
 }
 
 /* Ask and wait for the end; the code it ended with. */

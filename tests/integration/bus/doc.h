@@ -41,7 +41,7 @@ get(struct bed *e, const char *subject, const char *body)
 
 	ck_assert_int_eq(
 	    bus_request(e->bus, subject, str_of(body), &meta,
-		(struct bus_waiter){ .fn = on_doc, .arg = &d }, NULL),
+		(struct bus_reply_handler){ .fn = on_doc, .arg = &d }, NULL),
 	    RC_OK);
 	ck_assert(bed_until(e, has_doc, &d, BED_MS));
 	ck_assert_int_eq(d.rc, RC_OK);

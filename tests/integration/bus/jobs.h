@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "bus/stream.h"
+#include "bus/jetstream.h"
 #include "doc.h"
 
 #define JOBS_MAX 5000
@@ -64,7 +64,7 @@ jobs_make(struct bed *e)
 	struct bus_stream s = jobs_stream(&w);
 
 	w = (struct wish){ 0, 0, RC_OK };
-	ck_assert_int_eq(bus_stream_keep(e->bus, &s), RC_OK);
+	ck_assert_int_eq(bus_stream_ensure(e->bus, &s), RC_OK);
 	ck_assert_int_eq(w.ok, 0);
 	ck_assert(bed_until(e, is_granted, &w, BED_MS));
 }
@@ -72,11 +72,11 @@ jobs_make(struct bed *e)
 struct put {
 	int calls;
 	enum rc rc;
-	struct bus_stored stored;
+	struct bus_pub_ack stored;
 };
 
 static inline void
-on_put(void *arg, enum rc rc, const struct bus_stored *s)
+on_put(void *arg, enum rc rc, const struct bus_pub_ack *s)
 {
 	struct put *p = arg;
 
@@ -101,7 +101,7 @@ put(struct bed *e, const char *subject, const char *id, struct put *p)
 
 	memset(p, 0, sizeof(*p));
 	ck_assert_int_eq(bus_stream_publish(e->bus, subject, str_of(id), &meta,
-			     (struct bus_stored_waiter){ on_put, p }),
+			     (struct bus_pub_ack_handler){ on_put, p }),
 	    RC_OK);
 	ck_assert_int_eq(p->calls, 0);
 	ck_assert(bed_until(e, is_put, p, BED_MS));
@@ -133,8 +133,8 @@ struct seen {
 	int distinct;         /* jobs seen at least once */
 	int times[JOBS_MAX];  /* per job */
 	struct mono at[8];    /* of the first deliveries */
-	int64_t delivered[8]; /* what bus_msg_job() said of them */
-	struct bus_job last;
+	int64_t delivered[8]; /* what bus_msg_delivery() said of them */
+	struct bus_delivery last;
 	struct bus_msg *held[64];
 	int n_held;
 	struct wish wish;
@@ -149,7 +149,7 @@ on_job(void *arg, struct bus_msg *m)
 	ck_assert_int_eq(
 	    str_to_i64(bus_msg_data(m), 0, JOBS_MAX - 1, &job), RC_OK);
 	ck_assert(str_eq(bus_msg_id(m), bus_msg_data(m)));
-	ck_assert(bus_msg_job(m, &s->last));
+	ck_assert(bus_msg_delivery(m, &s->last));
 	ck_assert(!bus_msg_wants_reply(m));
 	if (s->n < 8) {
 		s->at[s->n] = clock_mono();

@@ -37,13 +37,13 @@ ask_again(struct bed *e, const char *subject, int ms, struct answer *a)
 		"0123456789abcdef", 1 };
 	char data[] = "question";
 	struct bus_meta meta = {
-		.deadline = in_ms(ms), .trace = &trace, .again_ms = AGAIN_MS
+		.deadline = in_ms(ms), .trace = &trace, .resend_ms = AGAIN_MS
 	};
 
 	memset(a, 0, sizeof(*a));
 	ck_assert_int_eq(
 	    bus_request(e->bus, subject, str_of(data), &meta,
-		(struct bus_waiter){ .fn = on_answer, .arg = a }, NULL),
+		(struct bus_reply_handler){ .fn = on_answer, .arg = a }, NULL),
 	    RC_OK);
 	/* All was copied. */
 	memset(&trace, 'x', sizeof(trace));
@@ -182,15 +182,15 @@ never(void *arg, enum rc rc, struct str data)
 
 TEST(what_cannot_be_asked_again)
 {
-	struct bus_meta meta = { .deadline = in_ms(1000), .again_ms = 1 };
-	struct bus_waiter many = { .fn = never, .many = true };
-	struct bus_waiter one = { .fn = never };
+	struct bus_meta meta = { .deadline = in_ms(1000), .resend_ms = 1 };
+	struct bus_reply_handler many = { .fn = never, .many = true };
+	struct bus_reply_handler one = { .fn = never };
 	struct bed e;
 
 	bed_start(&e);
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.x", STR(""), &meta, many, NULL), RC_INVALID);
-	meta.again_ms = -1;
+	meta.resend_ms = -1;
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.x", STR(""), &meta, one, NULL), RC_INVALID);
 	bed_stop(&e);

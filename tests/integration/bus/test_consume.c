@@ -93,7 +93,7 @@ has_toiled(void *arg)
 	struct mono now = clock_mono();
 
 	if (now.ns >= t->next.ns) {
-		ck_assert_int_eq(bus_working(t->s->held[0]), RC_OK);
+		ck_assert_int_eq(bus_ack_progress(t->s->held[0]), RC_OK);
 		t->next = mono_add_ms(now, 100);
 	}
 	return now.ns >= t->until.ns;
@@ -250,11 +250,11 @@ TEST(bad_consumers_are_refused)
 static void
 on_plain(void *arg, struct bus_msg *m)
 {
-	struct bus_job j;
+	struct bus_delivery j;
 
 	++*(int *)arg;
-	ck_assert(!bus_msg_job(m, &j));
-	ck_assert_int_eq(bus_working(m), RC_INVALID);
+	ck_assert(!bus_msg_delivery(m, &j));
+	ck_assert_int_eq(bus_ack_progress(m), RC_INVALID);
 	if (*(int *)arg == 1)
 		ck_assert_int_eq(bus_ack(m), RC_INVALID);
 	else

@@ -68,7 +68,8 @@ send_more(struct client *c)
 	while (c->sent < REQUESTS && c->sent - c->answered < WINDOW) {
 		ck_assert_int_eq(
 		    bus_request(c->e->bus, "d.work", STR("x"), &meta,
-			(struct bus_waiter){ .fn = on_done, .arg = c }, NULL),
+			(struct bus_reply_handler){ .fn = on_done, .arg = c },
+			NULL),
 		    RC_OK);
 		c->sent++;
 	}

@@ -27,7 +27,7 @@ on_course(void *arg, enum rc rc, struct str data)
 	}
 	str_copy(data, c->body, sizeof(c->body));
 	if (c->ok == c->stop_at && c->stop_at != 0)
-		bus_cancel(c->bus, c->id);
+		bus_request_cancel(c->bus, c->id);
 }
 
 static void
@@ -39,10 +39,10 @@ start(struct course *c, struct bus *b, const char *subject, int ms)
 	memset(c, 0, sizeof(*c));
 	c->bus = b;
 	c->stop_at = stop_at;
-	ck_assert_int_eq(
-	    bus_request(b, subject, STR("x"), &meta,
-		(struct bus_waiter){ .fn = on_course, .arg = c, .many = true },
-		&c->id),
+	ck_assert_int_eq(bus_request(b, subject, STR("x"), &meta,
+			     (struct bus_reply_handler){
+				 .fn = on_course, .arg = c, .many = true },
+			     &c->id),
 	    RC_OK);
 }
 
@@ -53,7 +53,7 @@ on_steps(void *arg, struct bus_msg *m)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		ck_assert_int_eq(bus_progress(m, STR("step")), RC_OK);
+		ck_assert_int_eq(bus_reply_partial(m, STR("step")), RC_OK);
 	if (*(enum rc *)arg == RC_OK)
 		ck_assert_int_eq(bus_reply(m, STR("end")), RC_OK);
 	else
@@ -151,10 +151,10 @@ on_unasked(void *arg, struct bus_msg *m)
 	char *big = mem_zalloc(BUS_PAYLOAD_MAX + 1);
 
 	if (!bus_msg_wants_reply(m))
-		ck_assert_int_eq(bus_progress(m, STR("x")), RC_INVALID);
+		ck_assert_int_eq(bus_reply_partial(m, STR("x")), RC_INVALID);
 	else
-		ck_assert_int_eq(
-		    bus_progress(m, (struct str){ big, BUS_PAYLOAD_MAX + 1 }),
+		ck_assert_int_eq(bus_reply_partial(m,
+				     (struct str){ big, BUS_PAYLOAD_MAX + 1 }),
 		    RC_TOOBIG);
 	free(big);
 	++*(int *)arg;

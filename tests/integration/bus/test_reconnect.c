@@ -102,10 +102,10 @@ TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(
 		    bus_publish(e.bus, "t.count", STR("x"), NULL), RC_DOWN);
-		ck_assert_int_eq(
-		    bus_request(e.bus, "t.count", STR("x"), &meta,
-			(struct bus_waiter){ .fn = on_answer, .arg = &a },
-			NULL),
+		ck_assert_int_eq(bus_request(e.bus, "t.count", STR("x"), &meta,
+				     (struct bus_reply_handler){
+					 .fn = on_answer, .arg = &a },
+				     NULL),
 		    RC_DOWN);
 	}
 	tk_server_restart(&e.nats);

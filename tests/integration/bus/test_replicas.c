@@ -57,7 +57,7 @@ keep(struct bed *e, int replicas, int64_t max_bytes)
 	w = (struct wish){ 0, 0, RC_OK };
 	s.max_bytes = max_bytes;
 	ck_assert_int_eq(bus_new(&o, &e->bus), RC_OK);
-	ck_assert_int_eq(bus_stream_keep(e->bus, &s), RC_OK);
+	ck_assert_int_eq(bus_stream_ensure(e->bus, &s), RC_OK);
 	ck_assert(bed_until(e, is_granted, &w, CLUSTER_MS));
 }
 
@@ -102,7 +102,7 @@ TEST(a_server_that_stands_alone_is_told)
 	struct bus *b;
 	bool alone = false;
 	struct bus_opts o = {
-		.replicas = 3, .on_alone = bed_set, .arg = &alone
+		.replicas = 3, .on_no_cluster = bed_set, .arg = &alone
 	};
 
 	bed_start(&e);
@@ -111,7 +111,7 @@ TEST(a_server_that_stands_alone_is_told)
 	o.loop = e.loop;
 	o.url = e.nats.url;
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
-	ck_assert_int_eq(bus_stream_keep(b, &s), RC_OK);
+	ck_assert_int_eq(bus_stream_ensure(b, &s), RC_OK);
 	ck_assert(bed_until(&e, bed_is_set, &alone, BED_MS));
 	ck_assert_int_eq(w.ok, 0);
 	check_replicas(&e, 1, 64 << 20);

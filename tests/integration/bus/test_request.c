@@ -58,10 +58,10 @@ TEST(a_waiter_is_never_called_from_inside)
 	bool returned = false;
 
 	bed_start(&e);
-	ck_assert_int_eq(
-	    bus_request(e.bus, "t.nobody", STR(""), &meta,
-		(struct bus_waiter){ .fn = not_inside, .arg = &returned },
-		NULL),
+	ck_assert_int_eq(bus_request(e.bus, "t.nobody", STR(""), &meta,
+			     (struct bus_reply_handler){
+				 .fn = not_inside, .arg = &returned },
+			     NULL),
 	    RC_OK);
 	returned = true;
 	ck_assert(bed_until(&e, is_clear, &returned, BED_MS));
@@ -170,14 +170,15 @@ TEST(cancelled_is_not_called)
 	meta.deadline = in_ms(300);
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.silent", STR("x"), &meta,
-		(struct bus_waiter){ .fn = never_called, .arg = NULL }, &id),
+		(struct bus_reply_handler){ .fn = never_called, .arg = NULL },
+		&id),
 	    RC_OK);
 	ck_assert(id != 0);
 	ck_assert(bed_until(&e, is_kept, &kept, BED_MS));
-	bus_cancel(e.bus, id);
-	bus_cancel(e.bus, id);
-	bus_cancel(e.bus, 0);
-	bus_cancel(e.bus, UINT64_MAX);
+	bus_request_cancel(e.bus, id);
+	bus_request_cancel(e.bus, id);
+	bus_request_cancel(e.bus, 0);
+	bus_request_cancel(e.bus, UINT64_MAX);
 	ck_assert_int_eq(bed_gauge(&e, "soul_bus_inflight"), 0);
 	ck_assert_int_eq(bus_reply(kept, STR("late")), RC_OK);
 	kept = NULL;
@@ -193,7 +194,7 @@ TEST(what_is_not_a_request_is_refused)
 		"a\tb", "a\r\nPUB x 1\r\n", "a.*", "a.>", ">", "*", "a\x7f",
 		"\xc3\xa4" };
 	struct bed e;
-	struct bus_waiter w = { .fn = never_called, .arg = NULL };
+	struct bus_reply_handler w = { .fn = never_called, .arg = NULL };
 	struct bus_meta meta = { .deadline = in_ms(1000) };
 	size_t i;
 
@@ -227,7 +228,7 @@ TEST(the_largest_payload_fits_and_no_larger)
 {
 	struct bed e;
 	struct answer a;
-	struct bus_waiter w = { .fn = never_called, .arg = NULL };
+	struct bus_reply_handler w = { .fn = never_called, .arg = NULL };
 	struct trace t;
 	struct bus_meta meta = { .trace = &t, .msg_id = "id" };
 	char *big = mem_zalloc(BUS_PAYLOAD_MAX + 1);
@@ -322,7 +323,7 @@ TEST_T(no_more_than_the_ceiling_wait, 60)
 	struct bed e;
 	struct many n = { 0, 0, 0 };
 	struct bus_meta meta;
-	struct bus_waiter w = { .fn = on_many, .arg = &n };
+	struct bus_reply_handler w = { .fn = on_many, .arg = &n };
 	struct bus_msg **held = mem_calloc(BUS_INFLIGHT_MAX + 1, sizeof(*held));
 	int i;
 
@@ -334,7 +335,7 @@ TEST_T(no_more_than_the_ceiling_wait, 60)
 		    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL),
 		    RC_OK);
 	ck_assert_int_eq(
-	    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL), RC_AGAIN);
+	    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL), RC_RETRY);
 	ck_assert_int_eq(bed_gauge(&e, "soul_bus_inflight"), BUS_INFLIGHT_MAX);
 	ck_assert(bed_until(&e, all_held, held, 40000));
 	for (i = 0; i < BUS_INFLIGHT_MAX; i++)
@@ -360,7 +361,8 @@ TEST(freeing_ends_what_waits)
 	for (i = 0; i < 10; i++)
 		ck_assert_int_eq(
 		    bus_request(e.bus, "t.silent", STR("x"), &meta,
-			(struct bus_waiter){ .fn = on_many, .arg = &n }, NULL),
+			(struct bus_reply_handler){ .fn = on_many, .arg = &n },
+			NULL),
 		    RC_OK);
 	ck_assert(bed_until(&e, is_kept, &kept, BED_MS));
 	bus_msg_free(kept);

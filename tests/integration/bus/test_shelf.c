@@ -2,7 +2,7 @@
  * What lies on a stream is found, holes or not, with its headers and all of its
  * bytes, and taken away.
  */
-#include "bus/shelf.h"
+#include "bus/jetstream.h"
 #include "core/mem.h"
 #include "jobs.h"
 
@@ -16,7 +16,7 @@ struct got {
 };
 
 static void
-on_got(void *arg, enum rc rc, const struct bus_shelf_answer *a)
+on_got(void *arg, enum rc rc, const struct bus_stream_result *a)
 {
 	struct got *g = arg;
 
@@ -31,9 +31,9 @@ on_got(void *arg, enum rc rc, const struct bus_shelf_answer *a)
 	g->n = a->m.data.n;
 	str_copy(a->m.subject, g->subject, sizeof(g->subject));
 	str_copy(a->m.data, g->data, sizeof(g->data));
-	str_copy(bus_shelved_header(&a->m, "Soul-Why"), g->header,
+	str_copy(bus_stream_msg_header(&a->m, "Soul-Why"), g->header,
 	    sizeof(g->header));
-	ck_assert_ptr_null(bus_shelved_header(&a->m, "soul-why").p);
+	ck_assert_ptr_null(bus_stream_msg_header(&a->m, "soul-why").p);
 }
 
 static bool
@@ -47,14 +47,14 @@ enum what { STATE, GET, NEXT, DELETE };
 static enum rc
 look(struct bed *e, enum what what, int64_t seq, struct got *g)
 {
-	struct bus_shelf_ask q = { "JOBS", in_ms(5000), on_got, g };
+	struct bus_stream_query q = { "JOBS", in_ms(5000), on_got, g };
 	enum rc rc;
 
 	*g = (struct got){ 0 };
-	rc = what == STATE ? bus_shelf_state(e->bus, &q)
-	    : what == GET  ? bus_shelf_get(e->bus, &q, seq)
-	    : what == NEXT ? bus_shelf_next(e->bus, &q, seq)
-			   : bus_shelf_delete(e->bus, &q, seq);
+	rc = what == STATE ? bus_stream_info(e->bus, &q)
+	    : what == GET  ? bus_stream_msg_get(e->bus, &q, seq)
+	    : what == NEXT ? bus_stream_msg_next(e->bus, &q, seq)
+			   : bus_stream_msg_delete(e->bus, &q, seq);
 	if (rc != RC_OK)
 		return rc;
 	ck_assert_int_eq(g->calls, 0);
@@ -75,7 +75,7 @@ put_why(struct bed *e, const char *id, struct str data, const char *why)
 	struct put p = { 0 };
 
 	ck_assert_int_eq(bus_stream_publish(e->bus, "job.a", data, &meta,
-			     (struct bus_stored_waiter){ on_put, &p }),
+			     (struct bus_pub_ack_handler){ on_put, &p }),
 	    RC_OK);
 	ck_assert(bed_until(e, is_put, &p, BED_MS));
 	ck_assert_int_eq(p.rc, RC_OK);
@@ -139,13 +139,13 @@ TEST(what_cannot_be_asked)
 									 "1" },
 		{ "B", "1" }, { "C", "1" }, { "D", "1" }, { "E", "1" } };
 	struct bus_meta meta = { .headers = many, .nheaders = NELEM(many) };
-	struct bus_shelf_ask q = { "no stream", in_ms(5000), on_got, NULL };
+	struct bus_stream_query q = { "no stream", in_ms(5000), on_got, NULL };
 	struct bed e;
 	struct got g;
 	size_t i;
 
 	bed_start(&e);
-	ck_assert_int_eq(bus_shelf_state(e.bus, &q), RC_INVALID);
+	ck_assert_int_eq(bus_stream_info(e.bus, &q), RC_INVALID);
 	ck_assert_int_eq(look(&e, GET, 0, &g), RC_INVALID);
 	ck_assert_int_eq(look(&e, DELETE, -1, &g), RC_INVALID);
 	ck_assert_int_eq(
@@ -162,9 +162,9 @@ TEST(what_cannot_be_asked)
 	meta = (struct bus_meta){ .deadline = in_ms(1000),
 		.headers = many,
 		.nheaders = 1,
-		.again_ms = 100 };
+		.resend_ms = 100 };
 	ck_assert_int_eq(bus_request(e.bus, "job.a", STR(""), &meta,
-			     (struct bus_waiter){ 0 }, NULL),
+			     (struct bus_reply_handler){ 0 }, NULL),
 	    RC_INVALID);
 	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));

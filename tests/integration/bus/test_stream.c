@@ -40,7 +40,7 @@ TEST(one_with_other_limits_is_changed)
 	s = jobs_stream(&w);
 	s.max_bytes = 32 << 20;
 	s.max_age_s = 3600;
-	ck_assert_int_eq(bus_stream_keep(e.bus, &s), RC_OK);
+	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
 	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
 	ck_assert_int_eq(w.failed, 0);
 	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
@@ -61,8 +61,8 @@ TEST(one_that_is_good_as_it_is_is_left_alone)
 	jobs_make(&e);
 	s = jobs_stream(&w);
 	s.max_bytes = 32 << 20;
-	s.as_it_is = true;
-	ck_assert_int_eq(bus_stream_keep(e.bus, &s), RC_OK);
+	s.no_update = true;
+	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
 	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
 	ck_assert_int_eq(w.failed, 0);
 	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
@@ -84,7 +84,7 @@ TEST(a_refused_wish_is_told_and_tried_again)
 	s = jobs_stream(&w);
 	s.name = "OTHER";
 	s.subjects = overlap;
-	ck_assert_int_eq(bus_stream_keep(e.bus, &s), RC_OK);
+	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
 	ck_assert(bed_until(&e, is_refused, &w, BED_MS));
 	ck_assert_int_eq(w.last, RC_INVALID);
 	ck_assert_int_eq(w.ok, 0);
@@ -136,7 +136,7 @@ TEST(bad_streams_are_refused)
 	bad[9].max_age_s = INT64_MAX;
 	bed_start(&e);
 	for (i = 0; i < 10; i++)
-		ck_assert_int_eq(bus_stream_keep(e.bus, &bad[i]), RC_INVALID);
+		ck_assert_int_eq(bus_stream_ensure(e.bus, &bad[i]), RC_INVALID);
 	bed_stop(&e);
 	ck_assert_int_eq(w.ok + w.failed, 0);
 }
@@ -161,7 +161,7 @@ TEST(the_same_id_is_stored_once)
 }
 
 static void
-never_stored(void *arg, enum rc rc, const struct bus_stored *s)
+never_stored(void *arg, enum rc rc, const struct bus_pub_ack *s)
 {
 	(void)arg;
 	(void)rc;
@@ -173,7 +173,7 @@ TEST(every_end_of_a_publish)
 {
 	struct bed e;
 	struct put p;
-	struct bus_stored_waiter w = { never_stored, NULL };
+	struct bus_pub_ack_handler w = { never_stored, NULL };
 	struct bus_meta meta = { .deadline = in_ms(1000) };
 
 	bed_start(&e);
@@ -200,7 +200,7 @@ TEST(every_end_of_a_publish)
 	meta = (struct bus_meta){ .msg_id = "x", .deadline = in_ms(200) };
 	memset(&p, 0, sizeof(p));
 	ck_assert_int_eq(bus_stream_publish(e.bus, "job.a", STR(""), &meta,
-			     (struct bus_stored_waiter){ on_put, &p }),
+			     (struct bus_pub_ack_handler){ on_put, &p }),
 	    RC_OK);
 	ck_assert(bed_until(&e, is_put, &p, BED_MS));
 	ck_assert_int_eq(p.rc, RC_TIMEOUT);
@@ -231,7 +231,7 @@ struct storm {
 	struct store all[STORES];
 };
 
-static void on_store(void *arg, enum rc rc, const struct bus_stored *s);
+static void on_store(void *arg, enum rc rc, const struct bus_pub_ack *s);
 
 static void
 storm_on(struct storm *t)
@@ -245,7 +245,7 @@ storm_on(struct storm *t)
 		meta.msg_id = id;
 		t->all[t->sent].of = t;
 		if (bus_stream_publish(t->e->bus, "job.s", str_of(id), &meta,
-			(struct bus_stored_waiter){
+			(struct bus_pub_ack_handler){
 			    on_store, &t->all[t->sent] }) != RC_OK) {
 			t->stop = true;
 			return;
@@ -255,7 +255,7 @@ storm_on(struct storm *t)
 }
 
 static void
-on_store(void *arg, enum rc rc, const struct bus_stored *s)
+on_store(void *arg, enum rc rc, const struct bus_pub_ack *s)
 {
 	struct store *one = arg;
 	struct storm *t = one->of;

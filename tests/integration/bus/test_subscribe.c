@@ -209,10 +209,10 @@ TEST(a_queue_group_shares_the_load)
 	settle(&e, e.bus);
 	meta = (struct bus_meta){ .deadline = in_ms(20000) };
 	for (i = 0; i < GROUP_N; i++)
-		ck_assert_int_eq(
-		    bus_request(e.bus, "t.q", STR("x"), &meta,
-			(struct bus_waiter){ .fn = on_counted, .arg = &t.left },
-			NULL),
+		ck_assert_int_eq(bus_request(e.bus, "t.q", STR("x"), &meta,
+				     (struct bus_reply_handler){
+					 .fn = on_counted, .arg = &t.left },
+				     NULL),
 		    RC_OK);
 	ck_assert(bed_until(&e, is_zero, &t.left, 20000));
 	/* Each request once in the group, and once to who is in none. */

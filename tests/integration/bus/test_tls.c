@@ -201,7 +201,7 @@ TEST(files_and_urls_that_do_not_fit_are_refused)
 			.cert_file = t[i].cert,
 			.key_file = t[i].key };
 
-		why = bus_opts_fault(&o);
+		why = bus_opts_error(&o);
 		if (t[i].why == NULL)
 			ck_assert_msg(why == NULL, "%s: %s", t[i].url, why);
 		else

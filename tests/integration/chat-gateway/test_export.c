@@ -34,7 +34,7 @@ read_lines(struct str body, struct told *t)
 	while (body.p != NULL) {
 		/* Nothing follows these. */
 		ck_assert(t->end == NULL && t->error == NULL);
-		line = str_cut(&body, '\n');
+		line = str_split(&body, '\n');
 		j = tk_json(line.p, line.n);
 		ck_assert_uint_eq(json_object_size(j), 1);
 		m = json_object_get(j, "memory");

@@ -42,13 +42,13 @@ static void
 ck_secret(struct gateway_fixture *b, json_t *j)
 {
 	struct str secret = str_of(tk_text(j, "password"));
-	char token[AUTH_BODY_TOKEN_MAX];
+	char token[AUTH_TERMINAL_TOKEN_MAX];
 	struct credential c;
 
 	ck_assert_str_eq(tk_text(j, "terminal_id"), "lamp");
 	ck_assert_str_eq(tk_text(j, "username"), "lamp");
 	ck_assert_uint_ge(secret.n, 32);
-	auth_body_token(STR("lamp"), secret, token);
+	auth_terminal_token(STR("lamp"), secret, token);
 	ck_assert_str_eq(tk_text(j, "token"), token);
 	c = kept(b, "lamp");
 	ck_assert(auth_secret_is(secret, c.hash));
@@ -226,7 +226,7 @@ TEST(each_tenant_has_its_own)
 }
 
 /* A maker sees whether his bodies are there, not whose they are. */
-TEST(what_a_maker_sees_of_a_body)
+TEST(what_a_provisioner_sees_of_a_terminal)
 {
 	char soul[GW_SOUL_ID];
 	struct gateway_fixture b;

@@ -20,7 +20,7 @@ static const struct {
 } everybody[] = {
 	{ WIRE_ROLE_OWNER, TOKEN_ANN, "ann" },
 	{ WIRE_ROLE_TERMINAL, TOKEN_LAMP, "ann" },
-	{ WIRE_ROLE_MAKER, TOKEN_PROVISIONER, "ann" },
+	{ WIRE_ROLE_PROVISIONER, TOKEN_PROVISIONER, "ann" },
 	{ WIRE_ROLE_OPERATOR, TOKEN_OPERATOR, "ann" },
 };
 
@@ -31,9 +31,9 @@ path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
 	struct str rest = str_of(r->path), part;
 	size_t n = 0;
 
-	(void)str_cut(&rest, '/');
+	(void)str_split(&rest, '/');
 	do {
-		part = str_cut(&rest, '/');
+		part = str_split(&rest, '/');
 		if (str_eq(part, STR("{user_id}")))
 			part = str_of(user);
 		else if (part.p[0] == '{')

@@ -178,7 +178,7 @@ struct got {
 
 static inline void
 got_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *answer)
+    const struct httpc_response *answer)
 {
 	struct got *g = arg;
 
@@ -256,7 +256,7 @@ scene_take_counts(void *arg)
 	struct scene *s = arg;
 
 	s->active = httpc_active(s->c);
-	s->waiting = httpc_waiting(s->c);
+	s->waiting = httpc_queued(s->c);
 }
 
 /* scene_counts(s, active, waiting): Check both. */

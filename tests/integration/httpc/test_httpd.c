@@ -1,6 +1,6 @@
 /* The suite's client and the suite's server, each on its own loop. */
 #include "core/metric.h"
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 #include "httpd/httpd.h"
 #include "integration/httpc/peer.h"
 
@@ -14,7 +14,7 @@ static void
 on_echo(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "application/json", httpd_req_body(r));
+	httpd_respond(r, 200, "application/json", httpd_req_body(r));
 }
 
 /* Five events at once, then the end. */
@@ -24,10 +24,10 @@ on_events(void *arg, struct httpd_req *r)
 	char id[16];
 
 	(void)arg;
-	httpd_stream(r);
+	httpd_sse_start(r);
 	for (int i = 0; i < 5; i++) {
 		snprintf(id, sizeof(id), "%d", i);
-		if (httpd_stream_send(r, "tick", id, STR("a\nb")) != RC_OK)
+		if (httpd_sse_send(r, "tick", id, STR("a\nb")) != RC_OK)
 			abort();
 	}
 	httpd_stream_end(r);
@@ -51,7 +51,7 @@ release(void *arg)
 {
 	(void)arg;
 	while (n_kept > 0)
-		httpd_reply_error(kept[--n_kept], RC_DOWN, "too late");
+		httpd_respond_error(kept[--n_kept], RC_DOWN, "too late");
 }
 
 static const struct httpd_route routes[] = {
@@ -167,7 +167,7 @@ TEST(a_hundred_bodies_at_once)
 }
 
 struct events {
-	struct sse sse;
+	struct sse_reader sse;
 	int n;
 };
 
@@ -191,7 +191,7 @@ on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 {
 	(void)arg;
 	(void)call;
-	return sse_feed(&events.sse, chunk, on_event, &events);
+	return sse_reader_feed(&events.sse, chunk, on_event, &events);
 }
 
 TEST(events_from_end_to_end)
@@ -200,7 +200,7 @@ TEST(events_from_end_to_end)
 
 	server_open("127.0.0.1:0", CALL_MS);
 	client_open();
-	sse_init(&events.sse, 1024);
+	sse_reader_init(&events.sse, 1024);
 	memset(&g, 0, sizeof(g));
 	init(&g, "GET", "/events");
 	g.rq.on_chunk = on_chunk;
@@ -209,7 +209,7 @@ TEST(events_from_end_to_end)
 	ck_assert_str_eq(g.type, "text/event-stream");
 	ck_assert_int_eq(events.n, 5);
 	ck_assert_int_eq(events.sse.retry_ms, 2000);
-	sse_free(&events.sse);
+	sse_reader_free(&events.sse);
 	client_close();
 	server_close();
 }

@@ -96,7 +96,7 @@ TEST(a_queue_that_is_full)
 	scene_counts(&s, 2, 4);
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_int_eq(many[i].started, RC_OK);
-	ck_assert_int_eq(many[6].started, RC_AGAIN);
+	ck_assert_int_eq(many[6].started, RC_RETRY);
 	/* Those that wait have their deadlines too. */
 	n = 6;
 	ck_assert(tk_until(all_done, &n, CALL_MS));
@@ -242,7 +242,7 @@ TEST(a_reader_may_end_the_call)
 /* Starts the next of many from inside its end, and one while reading. */
 static void
 start_next(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *a)
+    const struct httpc_response *a)
 {
 	struct got *g = arg;
 
@@ -303,7 +303,7 @@ TEST(a_call_from_inside_another)
 /* Tries to go on from inside the client's end. */
 static void
 start_again(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_answer *a)
+    const struct httpc_response *a)
 {
 	struct got *g = arg;
 

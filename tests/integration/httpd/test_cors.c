@@ -8,21 +8,21 @@ static void
 on_ok(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "application/json", STR("{}"));
+	httpd_respond(r, 200, "application/json", STR("{}"));
 }
 
 static void
 on_denied(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply_error(r, RC_DENIED, "no");
+	httpd_respond_error(r, RC_DENIED, "no");
 }
 
 static void
 on_events(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_stream(r);
+	httpd_sse_start(r);
 	httpd_stream_end(r);
 }
 
@@ -30,7 +30,7 @@ static void
 on_lines(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_lines(r);
+	httpd_lines_start(r);
 	httpd_stream_end(r);
 }
 

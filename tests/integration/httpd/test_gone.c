@@ -21,7 +21,7 @@ static void
 on_hold(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	asked = httpd_on_gone(r, on_gone, &held);
+	asked = httpd_on_abort(r, on_gone, &held);
 	held = r;
 	begun++;
 }
@@ -29,7 +29,7 @@ on_hold(void *arg, struct httpd_req *r)
 static void
 on_stream(void *arg, struct httpd_req *r)
 {
-	httpd_stream(r);
+	httpd_sse_start(r);
 	on_hold(arg, r);
 }
 
@@ -92,7 +92,7 @@ static void
 do_reply(void *arg)
 {
 	(void)arg;
-	httpd_reply(held, 200, "text/plain", STR("late"));
+	httpd_respond(held, 200, "text/plain", STR("late"));
 }
 
 static void
@@ -180,7 +180,7 @@ TEST(readers_of_streams_are_told_of_without_an_event)
 static void
 do_send(void *arg)
 {
-	*(enum rc *)arg = httpd_stream_send(held, NULL, NULL, STR("x"));
+	*(enum rc *)arg = httpd_sse_send(held, NULL, NULL, STR("x"));
 }
 
 /* A connection that was reset before it was looked at for the first time. */
@@ -229,7 +229,7 @@ static void
 ask_again(void *arg)
 {
 	(void)arg;
-	asked = httpd_on_gone(held, on_gone, &held);
+	asked = httpd_on_abort(held, on_gone, &held);
 }
 
 TEST(asking_too_late_is_told_so)

@@ -4,7 +4,7 @@
 
 #include "integration/httpd/site.h"
 
-#define BIG ((size_t)HTTPD_ANSWER_MAX - 1024)
+#define BIG ((size_t)HTTPD_RESPONSE_MAX - 1024)
 
 static _Atomic size_t handled;
 
@@ -15,7 +15,7 @@ on_big(void *arg, struct httpd_req *r)
 
 	(void)arg;
 	memset(p, 'x', BIG);
-	httpd_reply(r, 200, "text/plain", (struct str){ p, BIG });
+	httpd_respond(r, 200, "text/plain", (struct str){ p, BIG });
 	free(p);
 }
 
@@ -24,7 +24,7 @@ on_ok(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	handled++;
-	httpd_reply(r, 200, "application/json", STR("{}"));
+	httpd_respond(r, 200, "application/json", STR("{}"));
 }
 
 static const struct httpd_route routes[] = {

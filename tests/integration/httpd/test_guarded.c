@@ -6,7 +6,7 @@ on_later(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	httpd_retry_after(r, 17);
-	httpd_reply(r, 429, "application/json", STR("{}"));
+	httpd_respond(r, 429, "application/json", STR("{}"));
 }
 
 static void
@@ -14,14 +14,14 @@ on_address(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	httpd_retry_after(r, 17);
-	httpd_reply(r, 200, "text/plain", httpd_req_address(r));
+	httpd_respond(r, 200, "text/plain", httpd_req_address(r));
 }
 
 static void
 on_stranger(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 401, "application/json", STR("{}"));
+	httpd_respond(r, 401, "application/json", STR("{}"));
 }
 
 static void
@@ -29,7 +29,7 @@ on_forged(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	httpd_challenge(r, "invalid_token");
-	httpd_reply(r, 401, "application/json", STR("{}"));
+	httpd_respond(r, 401, "application/json", STR("{}"));
 }
 
 static const struct httpd_route routes[] = {

@@ -12,7 +12,7 @@ on_count(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	handled++;
-	httpd_reply(r, 200, "application/json", STR("{}"));
+	httpd_respond(r, 200, "application/json", STR("{}"));
 }
 
 static const struct httpd_route routes[] = {

@@ -37,7 +37,7 @@ static void
 on_hello(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "text/plain", STR("hello"));
+	httpd_respond(r, 200, "text/plain", STR("hello"));
 }
 
 /* Answers after longer than an idle connection is kept. */
@@ -46,7 +46,7 @@ static struct loop_timer timer;
 static void
 answer(void *arg)
 {
-	httpd_reply(arg, 200, "text/plain", STR("at last"));
+	httpd_respond(arg, 200, "text/plain", STR("at last"));
 }
 
 static void
@@ -70,7 +70,7 @@ open_site(void)
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = TIMEOUT_MS,
-		.workers = 2 * BODIES + HTTPD_SPARE });
+		.workers = 2 * BODIES + HTTPD_SPARE_WORKERS });
 }
 
 /* The descriptors are gone through once for all of them, not for each. */

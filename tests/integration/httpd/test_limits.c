@@ -27,14 +27,15 @@ release(void *arg)
 {
 	(void)arg;
 	while (n_held > 0)
-		httpd_reply(held[--n_held], 200, "application/json", STR("{}"));
+		httpd_respond(
+		    held[--n_held], 200, "application/json", STR("{}"));
 }
 
 static void
 on_who(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "text/plain", httpd_req_address(r));
+	httpd_respond(r, 200, "text/plain", httpd_req_address(r));
 }
 
 static const struct httpd_route routes[] = {

@@ -11,7 +11,7 @@ static void
 on_lines(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_lines(r);
+	httpd_lines_start(r);
 	answers[opened] = r;
 	opened++;
 }
@@ -54,7 +54,7 @@ do_end(void *arg)
 static void
 do_cut(void *arg)
 {
-	httpd_lines_cut(answers[opened - 1]);
+	httpd_lines_truncate(answers[opened - 1]);
 	do_end(arg);
 }
 

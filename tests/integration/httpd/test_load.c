@@ -28,14 +28,15 @@ release(void *arg)
 {
 	(void)arg;
 	while (n_held > 0)
-		httpd_reply(held[--n_held], 200, "application/json", STR("{}"));
+		httpd_respond(
+		    held[--n_held], 200, "application/json", STR("{}"));
 }
 
 static void
 on_live(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 200, "text/plain", STR("ok"));
+	httpd_respond(r, 200, "text/plain", STR("ok"));
 }
 
 static const struct httpd_route routes[] = {

@@ -9,7 +9,7 @@
 static void
 on_echo(void *arg, struct httpd_req *r)
 {
-	struct buf b = BUF_INIT(HTTPD_ANSWER_MAX);
+	struct buf b = BUF_INIT(HTTPD_RESPONSE_MAX);
 	struct str q = httpd_req_query(r, "q");
 
 	(void)arg;
@@ -22,7 +22,7 @@ on_echo(void *arg, struct httpd_req *r)
 	buf_put_str(&b, httpd_req_header(r, "x-a"));
 	buf_putc(&b, '|');
 	buf_put_str(&b, httpd_req_body(r));
-	httpd_reply(r, 200, "text/plain", buf_str(&b));
+	httpd_respond(r, 200, "text/plain", buf_str(&b));
 	buf_free(&b);
 }
 
@@ -33,14 +33,14 @@ on_error(void *arg, struct httpd_req *r)
 	int64_t rc = 0;
 	if (str_to_i64(httpd_req_param(r, 0), 0, RC_N - 1, &rc) != RC_OK)
 		abort();
-	httpd_reply_error(r, (enum rc)rc, "it \"said\"\xff\x01 no");
+	httpd_respond_error(r, (enum rc)rc, "it \"said\"\xff\x01 no");
 }
 
 static void
 on_empty(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	httpd_reply(r, 204, NULL, STR(""));
+	httpd_respond(r, 204, NULL, STR(""));
 }
 
 static void
@@ -53,7 +53,7 @@ on_big(void *arg, struct httpd_req *r)
 		abort();
 	char *p = mem_alloc((size_t)n + 1);
 	memset(p, 'x', (size_t)n);
-	httpd_reply(r, 200, "text/plain", (struct str){ p, (size_t)n });
+	httpd_respond(r, 200, "text/plain", (struct str){ p, (size_t)n });
 	free(p);
 }
 
@@ -201,7 +201,7 @@ TEST(http_1_0)
 TEST(answers_of_all_sizes)
 {
 	static const int sizes[] = { 0, 1, 65535, 65536, 65537, 1000000,
-		HTTPD_ANSWER_MAX };
+		HTTPD_RESPONSE_MAX };
 
 	open_site();
 	for (size_t i = 0; i < NELEM(sizes); i++) {
@@ -213,7 +213,7 @@ TEST(answers_of_all_sizes)
 	}
 	ck_assert_int_eq(tk_http_call(s.port, &a,
 			     "GET /big/%d HTTP/1.1\r\n" SITE_HOST "\r\n",
-			     HTTPD_ANSWER_MAX + 1),
+			     HTTPD_RESPONSE_MAX + 1),
 	    500);
 	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
 	ck_assert_int_eq(tk_http_call(s.port, &a,
@@ -227,7 +227,7 @@ TEST(answers_of_all_sizes)
 TEST(errors_have_text_code_and_trace)
 {
 	open_site();
-	for (enum rc rc = RC_AGAIN; rc < RC_N; rc++) {
+	for (enum rc rc = RC_RETRY; rc < RC_N; rc++) {
 		char want[256];
 		ck_assert_int_eq(
 		    tk_http_call(s.port, &a,

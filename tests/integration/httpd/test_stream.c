@@ -18,7 +18,7 @@ on_events(void *arg, struct httpd_req *r)
 	(void)arg;
 	if (n_streams == STREAMS_MAX)
 		abort();
-	httpd_stream(r);
+	httpd_sse_start(r);
 	streams[n_streams++] = r;
 	opened++;
 }
@@ -30,7 +30,7 @@ on_raw(void *arg, struct httpd_req *r)
 	(void)arg;
 	if (n_streams == STREAMS_MAX)
 		abort();
-	httpd_raw(r, 299, httpd_req_query(r, "keep").p != NULL);
+	httpd_raw_start(r, 299, httpd_req_query(r, "keep").p != NULL);
 	streams[n_streams++] = r;
 	opened++;
 }
@@ -80,7 +80,7 @@ do_send(void *arg)
 {
 	struct sending *e = arg;
 
-	e->rc = httpd_stream_send(streams[e->i], e->event, e->id, e->data);
+	e->rc = httpd_sse_send(streams[e->i], e->event, e->id, e->data);
 }
 
 static enum rc
@@ -297,8 +297,8 @@ TEST(comments_are_no_events)
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
-	ck_assert_int_eq(httpd_stream_comment(streams[0], "a b"), RC_OK);
-	ck_assert_int_eq(httpd_stream_comment(streams[0], "a\nb"), RC_INVALID);
+	ck_assert_int_eq(httpd_sse_comment(streams[0], "a b"), RC_OK);
+	ck_assert_int_eq(httpd_sse_comment(streams[0], "a\nb"), RC_INVALID);
 	end_stream(0);
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "retry: 2000\n\n: a b\n\n");
@@ -308,10 +308,10 @@ TEST(comments_are_no_events)
 
 TEST(an_event_over_the_ceiling_is_refused_whole)
 {
-	char *data = mem_zalloc(HTTPD_ANSWER_MAX + 1);
+	char *data = mem_zalloc(HTTPD_RESPONSE_MAX + 1);
 	struct tk_http c;
 
-	memset(data, 'x', HTTPD_ANSWER_MAX);
+	memset(data, 'x', HTTPD_RESPONSE_MAX);
 	open_site(0);
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c, EVENTS));
@@ -432,7 +432,7 @@ TEST(freeing_ends_streams)
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SITE_SOON_MS);
 	ck_assert(tk_http_gone(&c, 1000));
 	ck_assert_int_eq(
-	    httpd_stream_send(streams[0], NULL, NULL, STR("y")), RC_DOWN);
+	    httpd_sse_send(streams[0], NULL, NULL, STR("y")), RC_DOWN);
 	httpd_stream_end(streams[0]);
 	loop_free(s.k.l);
 	metric_set_free(s.metrics);

@@ -115,13 +115,14 @@ asking_answered(void *arg, enum rc rc, struct str data)
 static inline void
 asking_fill(struct asking *a, size_t at_once)
 {
-	struct bus_meta meta = { .again_ms = AGAIN_MS };
+	struct bus_meta meta = { .resend_ms = AGAIN_MS };
 
 	while (a->to_send > 0 && a->waiting < at_once) {
 		meta.deadline.ms = clock_wall().ms + a->deadline_ms;
 		ck_assert_int_eq(
 		    bus_request(a->bus, FILTER_SUBJECT, a->question, &meta,
-			(struct bus_waiter){ .fn = asking_answered, .arg = a },
+			(struct bus_reply_handler){
+			    .fn = asking_answered, .arg = a },
 			NULL),
 		    RC_OK);
 		a->to_send--;

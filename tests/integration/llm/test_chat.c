@@ -319,7 +319,7 @@ TEST(errors_by_status)
 		{ "HTTP/1.1 429 No\r\nRetry-After: 2\r\n\r\n"
 		  "{\"error\":{\"message\":\"slow\","
 		  "\"code\":\"rate_limit_exceeded\"}}",
-		    RC_AGAIN, "slow", true, 2000 },
+		    RC_RETRY, "slow", true, 2000 },
 		{ "HTTP/1.1 429 No\r\nretry-after-ms: 250\r\n\r\n"
 		  "{\"error\":{\"message\":\"money\","
 		  "\"type\":\"insufficient_quota\"}}",

@@ -199,7 +199,7 @@ static const struct {
 } failures[] = {
 	{ SAYS("503 Busy", ""), RC_DOWN },
 	{ SAYS("401 No", "{}"), RC_DENIED },
-	{ SAYS("429 Slow", "{}"), RC_AGAIN },
+	{ SAYS("429 Slow", "{}"), RC_RETRY },
 	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", RC_DOWN },
 };
 

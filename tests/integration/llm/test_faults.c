@@ -56,9 +56,9 @@ static const struct {
 	{ STATUS_OF("503", HEADER("x-should-retry: false")), RC_DOWN, 1, NULL },
 	{ STATUS_OF("400", HEADER("x-should-retry: true")), RC_OK, 2, "" },
 	/* Longer than anybody waits. */
-	{ STATUS_OF("429", HEADER("Retry-After: 61")), RC_AGAIN, 1, NULL },
+	{ STATUS_OF("429", HEADER("Retry-After: 61")), RC_RETRY, 1, NULL },
 	/* Longer than the caller waits. */
-	{ STATUS_OF("429", HEADER("Retry-After: 30")), RC_AGAIN, 1, NULL },
+	{ STATUS_OF("429", HEADER("Retry-After: 30")), RC_RETRY, 1, NULL },
 	{ STATUS_OF("429", HEADER("retry-after-ms: 50")), RC_OK, 2, "" },
 	/* A connection that breaks, at once or in the head of an answer. */
 	{ "{\"kind\":\"silence\"}", RC_OK, 2, "" },
@@ -206,7 +206,7 @@ TEST(an_error_behind_text_ends_the_call)
 		   "\\\"message\\\":\\\"Overloaded\\\"}}\"}," TEXT);
 	talk_open(&p, 1);
 	talk_run();
-	ck_assert_int_eq(talk.rc, RC_AGAIN);
+	ck_assert_int_eq(talk.rc, RC_RETRY);
 	ck_assert_str_eq(talk.error, "Overloaded");
 	ck_assert_str_eq(talk.text.p, "Hel");
 	ck_assert_uint_eq(talk.attempts, 1);
@@ -352,7 +352,7 @@ TEST(nothing_waits_beyond_the_deadline)
 	/* The pause would end behind it. */
 	lab_script(STATUS_OF("429", HEADER("Retry-After: 2")));
 	talk_run_for(1000);
-	ck_assert_int_eq(talk.rc, RC_AGAIN);
+	ck_assert_int_eq(talk.rc, RC_RETRY);
 	ck_assert_int_lt(talk_ms(), 900);
 	ck_assert_int_eq(talk.retry_after_ms, 2000);
 	/* The second attempt meets it. */

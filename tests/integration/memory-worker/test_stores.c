@@ -369,7 +369,7 @@ static const struct {
 	{ 401, RC_DENIED },
 	{ 403, RC_DENIED },
 	{ 422, RC_INVALID },
-	{ 429, RC_AGAIN },
+	{ 429, RC_RETRY },
 	{ 500, RC_BUG },
 	{ 502, RC_DOWN },
 	{ 503, RC_DOWN },

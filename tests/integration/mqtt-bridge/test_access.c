@@ -1,14 +1,19 @@
 /*
- * The shipped access control of the broker, tried by an attacker who has the
- * credential of the body t1; the body t2 and the bridge do not notice.
+ * The shipped access control of the broker against an attacker who has the
+ * credential of the terminal t1; the terminal t2 and the bridge must not be
+ * affected.
  */
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "attack.h"
+#include "core/mem.h"
+#include "testkit/broker_fixture.h"
 
-/* Whatever is published, wherever, as if it were of somebody else. */
-TEST_T(nobody_speaks_for_another, 60)
+TEST_T(a_terminal_cannot_publish_for_another, 60)
 {
 	static const char *const topics[] = { "soul/terminal/t2/online",
 		"soul/terminal/t2/heartbeat", "soul/terminal/t2/skills",
@@ -23,30 +28,31 @@ TEST_T(nobody_speaks_for_another, 60)
 		"/soul/terminal/t1/online", "soul/terminal/t1/online/",
 		"$SYS/broker/uptime", "$CONTROL/dynamic-security/v1",
 		"$share/x/soul/terminal/t2/online" };
-	struct scene s;
-	struct body t1;
+	struct attack_fixture s;
+	struct mqtt_device t1;
 	size_t i;
 
-	open_scene(&s);
-	hear(&s.t2, "soul/terminal/t2/#");
-	enter(&t1, &s, "t1", s.k.bodies);
-	hear(&t1, "soul/terminal/t1/#");
+	attack_start(&s);
+	attack_must_subscribe(&s.t2, "soul/terminal/t2/#");
+	attack_connect(&t1, &s, "t1", s.k.bodies);
+	attack_must_subscribe(&t1, "soul/terminal/t1/#");
 	for (i = 0; i < NELEM(topics); i++)
-		body_publish(&t1, topics[i], STR("forged"),
-		    (struct say){ 1, i % 2 == 0 });
-	/* Behind all of it. */
-	body_say(&t1, "result/end", "the end", (struct say){ 1, false });
-	body_expect(&s.watcher, "the end");
-	ck_never(&s.watcher, "forged");
-	ck_never(&s.t2, "forged");
-	ck_never(&t1, "forged");
-	ck_t2_works(&s, "r1");
-	ck_assert(bed_terminal(&s.b, "t2").present);
-	body_leave(&t1);
-	close_scene(&s);
+		mqtt_device_publish(&t1, topics[i], STR("forged"),
+		    (struct mqtt_flags){ 1, i % 2 == 0 });
+	/* Published after all of it. */
+	mqtt_device_send(
+	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
+	mqtt_device_expect(&s.watcher, "the end");
+	mqtt_device_ck_never(&s.watcher, "forged");
+	mqtt_device_ck_never(&s.t2, "forged");
+	mqtt_device_ck_never(&t1, "forged");
+	attack_ck_other_works(&s, "r1");
+	ck_assert(bridge_fixture_terminal(&s.b, "t2").present);
+	mqtt_device_close(&t1);
+	attack_stop(&s);
 }
 
-TEST_T(nobody_hears_another, 60)
+TEST_T(a_terminal_cannot_subscribe_to_another, 60)
 {
 	static const char *const filters[] = { "#", "+/+/+/+", "+/#", "soul/#",
 		"soul/terminal/+/invoke/+", "soul/terminal/t2/#",
@@ -55,174 +61,172 @@ TEST_T(nobody_hears_another, 60)
 		"$share/y/soul/terminal/+/result/+", "$CONTROL/#",
 		"soul/terminal/+/result/+", "soul/terminal/t1/result/+",
 		"soul/terminal/t1/online", "soul/terminal/t1/invoke/r1" };
-	static const char told[] = "soul/terminal/t1/status=for t1";
-	struct body_wish mine;
-	struct scene s;
-	struct body t1, bridge;
-	char *got, *line, *rest;
+	static const char expected[] = "soul/terminal/t1/status=for t1";
+	struct attack_fixture s;
+	struct mqtt_device t1, bridge;
+	char *received, *line, *rest;
 	size_t i;
 
-	open_scene(&s);
-	body_report(&s.t2, "skills", "[]");
-	enter(&t1, &s, "t1", s.k.bodies);
+	attack_start(&s);
+	mqtt_device_report(&s.t2, "skills", "[]");
+	attack_connect(&t1, &s, "t1", s.k.bodies);
 	for (i = 0; i < NELEM(filters); i++)
-		ck_assert_msg(!may_hear(&t1, filters[i]), "%s", filters[i]);
-	hear(&t1, "soul/terminal/t1/#");
+		ck_assert_msg(
+		    !attack_subscribe(&t1, filters[i]), "%s", filters[i]);
+	attack_must_subscribe(&t1, "soul/terminal/t1/#");
 	for (i = 0; i < 8; i++) {
 		char request[16];
 
 		snprintf(request, sizeof(request), "r%zu", i);
-		ck_t2_works(&s, request);
+		attack_ck_other_works(&s, request);
 	}
-	enter(&bridge, &s, "mqtt-bridge", s.k.services);
-	body_publish(&bridge, "soul/terminal/t1/status", STR("for t1"),
-	    (struct say){ 1, false });
-	mine = (struct body_wish){ &t1, told };
-	ck_assert(tk_until(body_has, &mine, BED_MS));
-	got = rest = body_got(&t1);
+	attack_connect(&bridge, &s, "mqtt-bridge", s.k.services);
+	mqtt_device_publish(&bridge, "soul/terminal/t1/status", STR("for t1"),
+	    (struct mqtt_flags){ 1, false });
+	mqtt_device_expect(&t1, expected);
+	received = rest = mqtt_device_received(&t1);
 	while ((line = strsep(&rest, "\n")) != NULL && line[0] != '\0')
-		ck_assert_str_eq(line, told);
-	free(got);
-	body_leave(&bridge);
-	body_leave(&t1);
-	close_scene(&s);
+		ck_assert_str_eq(line, expected);
+	free(received);
+	mqtt_device_close(&bridge);
+	mqtt_device_close(&t1);
+	attack_stop(&s);
 }
 
-/* ---- connecting ---------------------------------------------------------- */
+/* ---- connecting ---- */
 
-static _Atomic int answer;
+static _Atomic int connack;
 
 static void
-on_answer(struct mosquitto *mosq, void *arg, int rc)
+access_on_connack(struct mosquitto *mosq, void *arg, int rc)
 {
 	(void)mosq;
 	(void)arg;
-	atomic_store(&answer, rc);
+	atomic_store(&connack, rc);
 }
 
 static bool
-answered(void *arg)
+access_has_connack(void *arg)
 {
 	(void)arg;
-	return atomic_load(&answer) != -1;
+	return atomic_load(&connack) != -1;
 }
 
-TEST_T(who_gets_in, 60)
+TEST_T(only_valid_credentials_connect, 60)
 {
-	struct scene s;
+	struct attack_fixture s;
 	size_t i;
 
-	open_scene(&s);
+	attack_start(&s);
 	const struct {
 		const char *user, *pw;
 		int port;
 		bool in;
 	} cases[] = {
-		{ "t1", BROKER_PW, s.k.bodies, true },
+		{ "t1", BROKER_PASSWORD, s.k.bodies, true },
 		{ "t1", "", s.k.bodies, false },
 		{ "t1", "wrong", s.k.bodies, false },
 		{ "t1", NULL, s.k.bodies, false },
 		{ NULL, NULL, s.k.bodies, false },
 		{ "", "", s.k.bodies, false },
-		{ "t3", BROKER_PW, s.k.bodies, false },
-		{ "+", BROKER_PW, s.k.bodies, false },
-		{ "#", BROKER_PW, s.k.bodies, false },
-		{ "t1/online", BROKER_PW, s.k.bodies, false },
-		{ "t2/../t1", BROKER_PW, s.k.bodies, false },
-		{ "mqtt-bridge", BROKER_PW, s.k.bodies, false },
-		{ "health", BROKER_PW, s.k.bodies, false },
-		{ "t1", BROKER_PW, s.k.services, false },
-		{ "mqtt-bridge", BROKER_PW, s.k.services, true },
+		{ "t3", BROKER_PASSWORD, s.k.bodies, false },
+		{ "+", BROKER_PASSWORD, s.k.bodies, false },
+		{ "#", BROKER_PASSWORD, s.k.bodies, false },
+		{ "t1/online", BROKER_PASSWORD, s.k.bodies, false },
+		{ "t2/../t1", BROKER_PASSWORD, s.k.bodies, false },
+		{ "mqtt-bridge", BROKER_PASSWORD, s.k.bodies, false },
+		{ "health", BROKER_PASSWORD, s.k.bodies, false },
+		{ "t1", BROKER_PASSWORD, s.k.services, false },
+		{ "mqtt-bridge", BROKER_PASSWORD, s.k.services, true },
 		{ NULL, NULL, s.k.services, false },
 	};
 	for (i = 0; i < NELEM(cases); i++) {
 		struct mosquitto *m = mosquitto_new(NULL, true, NULL);
 
-		atomic_store(&answer, -1);
+		atomic_store(&connack, -1);
 		mosquitto_username_pw_set(m, cases[i].user, cases[i].pw);
-		mosquitto_connect_callback_set(m, on_answer);
+		mosquitto_connect_callback_set(m, access_on_connack);
 		ck_assert_int_eq(
 		    mosquitto_connect(m, "127.0.0.1", cases[i].port, 60), 0);
 		ck_assert_int_eq(mosquitto_loop_start(m), 0);
-		ck_assert(tk_until(answered, NULL, BED_MS));
+		ck_assert(tk_until(access_has_connack, NULL, BRIDGE_WAIT_MS));
 		ck_assert_msg(
-		    (atomic_load(&answer) == 0) == cases[i].in, "case %zu", i);
+		    (atomic_load(&connack) == 0) == cases[i].in, "case %zu", i);
 		mosquitto_disconnect(m);
 		mosquitto_loop_stop(m, false);
 		mosquitto_destroy(m);
 	}
-	close_scene(&s);
+	attack_stop(&s);
 }
 
-/* Another's will, and another's client id. */
-TEST_T(wills_and_client_ids, 60)
+TEST_T(wills_and_client_ids_of_others_are_useless, 60)
 {
 	static const char *const wills[] = { "soul/terminal/t2/online",
 		"soul/terminal/t1/status", "soul/terminal/t2/result/x" };
-	struct scene s;
-	struct body t1;
+	struct attack_fixture s;
+	struct mqtt_device t1;
 	size_t i;
 
-	open_scene(&s);
+	attack_start(&s);
 	for (i = 0; i < NELEM(wills); i++) {
-		body_init(&t1, PREFIX, "t1");
+		mqtt_device_init(&t1, TOPIC_PREFIX, "t1");
 		mosquitto_destroy(t1.mosq);
 		t1.mosq = mosquitto_new("t2", true, &t1);
-		mosquitto_connect_callback_set(t1.mosq, body_connected);
-		mosquitto_username_pw_set(t1.mosq, "t1", BROKER_PW);
+		mosquitto_connect_callback_set(t1.mosq, mqtt_device_connected);
+		mosquitto_username_pw_set(t1.mosq, "t1", BROKER_PASSWORD);
 		ck_assert_int_eq(
 		    mosquitto_will_set(t1.mosq, wills[i], 6, "forged", 1, true),
 		    0);
-		body_connect(&t1, &s.b);
-		body_crash(&t1);
+		mqtt_device_connect(&t1, &s.b);
+		mqtt_device_crash(&t1);
 	}
-	enter(&t1, &s, "t1", s.k.bodies);
-	body_say(&t1, "result/end", "the end", (struct say){ 1, false });
-	body_expect(&s.watcher, "the end");
-	ck_never(&s.watcher, "forged");
-	ck_t2_works(&s, "r1");
+	attack_connect(&t1, &s, "t1", s.k.bodies);
+	mqtt_device_send(
+	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
+	mqtt_device_expect(&s.watcher, "the end");
+	mqtt_device_ck_never(&s.watcher, "forged");
+	attack_ck_other_works(&s, "r1");
 	ck_assert_int_eq(atomic_load(&s.t2.up), 1);
-	ck_assert(bed_terminal(&s.b, "t2").present);
-	body_leave(&t1);
-	close_scene(&s);
+	ck_assert(bridge_fixture_terminal(&s.b, "t2").present);
+	mqtt_device_close(&t1);
+	attack_stop(&s);
 }
 
 static void
-on_gone(struct mosquitto *mosq, void *arg, int rc)
+access_on_disconnect(struct mosquitto *mosq, void *arg, int rc)
 {
 	(void)mosq;
 	(void)arg;
-	atomic_store(&answer, rc);
+	atomic_store(&connack, rc);
 }
 
-/* More than a message may have: the connection ends. */
-TEST_T(messages_too_large, 60)
+TEST_T(an_oversized_message_ends_the_connection, 60)
 {
 	static char big[1100 * 1000];
-	struct scene s;
-	struct body t1;
+	struct attack_fixture s;
+	struct mqtt_device t1;
 
-	open_scene(&s);
-	enter(&t1, &s, "t1", s.k.bodies);
-	atomic_store(&answer, -1);
-	mosquitto_disconnect_callback_set(t1.mosq, on_gone);
+	attack_start(&s);
+	attack_connect(&t1, &s, "t1", s.k.bodies);
+	atomic_store(&connack, -1);
+	mosquitto_disconnect_callback_set(t1.mosq, access_on_disconnect);
 	ck_assert_int_eq(
 	    mosquitto_publish(t1.mosq, NULL, "soul/terminal/t1/skills",
 		(int)sizeof(big), big, 1, true),
 	    0);
-	ck_assert(tk_until(answered, NULL, BED_MS));
-	body_leave(&t1);
-	ck_never(&s.watcher, "t1/skills");
-	ck_t2_works(&s, "r1");
-	close_scene(&s);
+	ck_assert(tk_until(access_has_connack, NULL, BRIDGE_WAIT_MS));
+	mqtt_device_close(&t1);
+	mqtt_device_ck_never(&s.watcher, "t1/skills");
+	attack_ck_other_works(&s, "r1");
+	attack_stop(&s);
 }
 
-/* Bytes of MQTT 5, as a client that keeps no rules sends them. */
+/* MQTT 5 as sent by a client that ignores the receive maximum. */
 #define NEVER_RELEASED 400
 #define EACH           1000000
 
 static void
-send_all(int fd, const void *bytes, size_t n)
+access_send_all(int fd, const void *bytes, size_t n)
 {
 	const char *p = bytes;
 	ssize_t k;
@@ -234,7 +238,7 @@ send_all(int fd, const void *bytes, size_t n)
 }
 
 static void
-send_unreleased(int fd)
+access_send_unreleased(int fd)
 {
 	static const char topic[] = "\0\027soul/terminal/t1/online";
 	static char part[EACH];
@@ -248,68 +252,68 @@ send_unreleased(int fd)
 		const unsigned char mid[3] = { (unsigned char)(k >> 8),
 			(unsigned char)k, 0 };
 
-		send_all(fd, head, sizeof(head));
-		send_all(fd, topic, sizeof(topic) - 1);
-		send_all(fd, mid, sizeof(mid));
-		send_all(fd, part, sizeof(part));
+		access_send_all(fd, head, sizeof(head));
+		access_send_all(fd, topic, sizeof(topic) - 1);
+		access_send_all(fd, mid, sizeof(mid));
+		access_send_all(fd, part, sizeof(part));
 	}
 }
 
-/* With QoS 2 the broker has to hold a message until it is released. */
-TEST_T(what_is_never_released, 60)
+/* With QoS 2 the broker must hold a message until it is released. */
+TEST_T(unreleased_qos_2_messages_are_bounded, 60)
 {
 	static const char hello[] = "\x10\x1a\0\4MQTT\5\xc2\0\x3c\0"
-				    "\0\1x\0\2t1\0\6" BROKER_PW;
+				    "\0\1x\0\2t1\0\6" BROKER_PASSWORD;
 	struct sockaddr_in at = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct scene s;
-	char answers[64];
+	struct attack_fixture s;
+	char replies[64];
 	int fd;
 
-	open_scene(&s);
+	attack_start(&s);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	at.sin_port = htons((uint16_t)s.k.bodies);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	send_all(fd, hello, sizeof(hello) - 1);
-	ck_assert_int_gt((int)recv(fd, answers, sizeof(answers), 0), 3);
-	send_unreleased(fd);
-	ck_t2_works(&s, "r1");
+	access_send_all(fd, hello, sizeof(hello) - 1);
+	ck_assert_int_gt((int)recv(fd, replies, sizeof(replies), 0), 3);
+	access_send_unreleased(fd);
+	attack_ck_other_works(&s, "r1");
 	ck_assert_int_lt(
 	    tk_proc_status(s.k.proc.pid, "VmRSS"), (268 + 120) * 1024);
 	close(fd);
-	ck_t2_works(&s, "r2");
-	close_scene(&s);
+	attack_ck_other_works(&s, "r2");
+	attack_stop(&s);
 }
 
-/* ---- what the broker keeps ----------------------------------------------- */
+/* ---- retained messages ---- */
 
-#define KEPT 2000
+#define RETAINED 2000
 
 static bool
-none_is_kept(void *arg)
+access_nothing_retained(void *arg)
 {
-	struct scene *s = arg;
-	struct body w;
+	struct attack_fixture *s = arg;
+	struct mqtt_device w;
 	bool none;
-	char *got;
+	char *received;
 
-	enter(&w, s, "mqtt-bridge", s->k.services);
-	hear(&w, "soul/terminal/+/heartbeat");
-	hear(&w, "soul/terminal/+/result/+");
-	/* What it publishes now comes behind all that is kept. */
-	body_publish(&w, "soul/terminal/t9/result/end", STR("end"),
-	    (struct say){ 1, false });
-	body_expect(&w, "end");
-	got = body_got(&w);
-	none = strstr(got, " kept") == NULL;
-	free(got);
-	body_leave(&w);
+	attack_connect(&w, s, "mqtt-bridge", s->k.services);
+	attack_must_subscribe(&w, "soul/terminal/+/heartbeat");
+	attack_must_subscribe(&w, "soul/terminal/+/result/+");
+	/* Arrives after all retained messages. */
+	mqtt_device_publish(&w, "soul/terminal/t9/result/end", STR("end"),
+	    (struct mqtt_flags){ 1, false });
+	mqtt_device_expect(&w, "end");
+	received = mqtt_device_received(&w);
+	none = strstr(received, " kept") == NULL;
+	free(received);
+	mqtt_device_close(&w);
 	return none;
 }
 
-/* Under t1's topics, whoever by is. */
+/* Under t1's topics, whichever client publishes. */
 static void
-keep_many(struct body *by)
+access_retain_many(struct mqtt_device *by)
 {
 	static char text[70000];
 	char topic[4096], id[3000];
@@ -318,7 +322,7 @@ keep_many(struct body *by)
 	memset(id, 'i', sizeof(id) - 1);
 	id[sizeof(id) - 1] = '\0';
 	memset(text, 'x', sizeof(text));
-	for (i = 0; i < KEPT; i++) {
+	for (i = 0; i < RETAINED; i++) {
 		snprintf(topic, sizeof(topic), "soul/terminal/t1/result/%d%s",
 		    i, i % 100 == 0 ? id : "");
 		ck_assert_int_eq(
@@ -326,38 +330,38 @@ keep_many(struct body *by)
 			i % 100 == 1 ? (int)sizeof(text) : 10, text, 1, true),
 		    0);
 	}
-	body_wait(&by->acked, before + KEPT);
-	body_publish(by, "soul/terminal/t1/heartbeat", STR("1"),
-	    (struct say){ 1, true });
+	mqtt_device_wait(&by->acked, before + RETAINED);
+	mqtt_device_publish(by, "soul/terminal/t1/heartbeat", STR("1"),
+	    (struct mqtt_flags){ 1, true });
 }
 
-TEST_T(nothing_is_kept_without_end, 120)
+TEST_T(unwanted_retained_messages_are_cleared, 120)
 {
-	struct scene s;
-	struct body t1, free_one;
+	struct attack_fixture s;
+	struct mqtt_device t1, service;
 
-	open_scene_of(&s, BROKER_ANY_RATE);
-	enter(&t1, &s, "t1", s.k.bodies);
-	/* Of the gate's results none gets through, but the heartbeat. */
-	keep_many(&t1);
-	ck_assert(tk_until(none_is_kept, &s, BED_MS));
+	attack_start_with(&s, BROKER_ANY_RATE);
+	attack_connect(&t1, &s, "t1", s.k.bodies);
+	/* The gate stops the results, but not the heartbeat. */
+	access_retain_many(&t1);
+	ck_assert(tk_until(access_nothing_retained, &s, BRIDGE_WAIT_MS));
 	ck_assert_int_eq(
 	    tk_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"), 1);
-	/* A listener without a gate. */
-	enter(&free_one, &s, "mqtt-bridge", s.k.services);
-	keep_many(&free_one);
-	ck_assert(tk_until(none_is_kept, &s, BED_MS));
+	/* The services' listener has no gate. */
+	attack_connect(&service, &s, "mqtt-bridge", s.k.services);
+	access_retain_many(&service);
+	ck_assert(tk_until(access_nothing_retained, &s, BRIDGE_WAIT_MS));
 	ck_assert_int_ge(
 	    tk_service_metric(&s.b.bridge[0], "soul_bridge_cleared_total"),
-	    KEPT + 2);
-	ck_t2_works(&s, "r1");
-	/* Neither is what was said while nobody was there to clear it. */
+	    RETAINED + 2);
+	attack_ck_other_works(&s, "r1");
+	/* Those published while no bridge was running are cleared, too. */
 	tk_service_end(&s.b.bridge[0]);
-	keep_many(&free_one);
-	ck_assert(!none_is_kept(&s));
-	bridge_start_one(&s.b, 0);
-	ck_assert(tk_until(none_is_kept, &s, BED_MS));
-	body_leave(&free_one);
-	body_leave(&t1);
-	close_scene(&s);
+	access_retain_many(&service);
+	ck_assert(!access_nothing_retained(&s));
+	bridge_fixture_start_replica(&s.b, 0);
+	ck_assert(tk_until(access_nothing_retained, &s, BRIDGE_WAIT_MS));
+	mqtt_device_close(&service);
+	mqtt_device_close(&t1);
+	attack_stop(&s);
 }

@@ -1,14 +1,19 @@
-/* Fleets with certificates, and passwords over TLS, as they are shipped. */
-#include "body.h"
-#include "broker.h"
+/* The shipped listeners for certificates, and for passwords over TLS. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+#include "testkit/bridge_fixture.h"
+#include "testkit/broker_fixture.h"
 #include "testkit/certs.h"
 
-static struct broker k;
-static struct bed b;
-static _Atomic int answer;
+static struct broker_fixture certs_broker;
+static struct bridge_fixture certs_bridge;
+static _Atomic int certs_connack;
 
 static void
-make(void)
+certs_start(void)
 {
 	const struct tk_cert server = { "tls", "tls/tls", "broker",
 		"DNS:localhost,IP:127.0.0.1", 2 };
@@ -27,42 +32,44 @@ make(void)
 	tk_certs_make(&bridge);
 	tk_certs_make(&level);
 	tk_certs_make(&alien);
-	broker_make(&k, BROKER_CERTS);
-	broker_start(&k);
-	broker_bed(&k, &b);
-	bridge_start_one(&b, 0);
-	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
+	broker_fixture_make(&certs_broker, BROKER_CERTS);
+	broker_fixture_start(&certs_broker);
+	broker_fixture_bridge(&certs_broker, &certs_bridge);
+	bridge_fixture_start_replica(&certs_bridge, 0);
+	ck_assert(tk_until(
+	    bridge_fixture_is_leader, &certs_bridge.bridge[0], BRIDGE_WAIT_MS));
 }
 
 static void
-on_answer(struct mosquitto *mosq, void *arg, int rc)
+certs_on_connack(struct mosquitto *mosq, void *arg, int rc)
 {
-	struct body *d = arg;
+	struct mqtt_device *d = arg;
 
 	(void)mosq;
 	if (rc == 0)
 		atomic_fetch_add(&d->up, 1);
-	atomic_store(&answer, 1 + rc);
+	atomic_store(&certs_connack, 1 + rc);
 }
 
 static void
-on_gone(struct mosquitto *mosq, void *arg, int rc)
+certs_on_disconnect(struct mosquitto *mosq, void *arg, int rc)
 {
 	(void)mosq;
 	(void)arg;
-	atomic_store(&answer, 1000 + rc);
+	atomic_store(&certs_connack, 1000 + rc);
 }
 
 static bool
-is_answered(void *arg)
+certs_has_connack(void *arg)
 {
 	(void)arg;
-	return atomic_load(&answer) != 0;
+	return atomic_load(&certs_connack) != 0;
 }
 
-/* Connect over TLS; cert and user may be NULL.  False if it is refused. */
+/* Connect over TLS; cert and user may be NULL.  False if it is rejected. */
 static bool
-get_in(struct body *d, int port, const char *cert, const char *user)
+certs_connect(
+    struct mqtt_device *d, int port, const char *cert, const char *user)
 {
 	char crt[256], key[256], name[64];
 
@@ -70,112 +77,118 @@ get_in(struct body *d, int port, const char *cert, const char *user)
 	snprintf(crt, sizeof(crt), "%s", tk_path(name));
 	snprintf(name, sizeof(name), "%s.key", cert != NULL ? cert : "");
 	snprintf(key, sizeof(key), "%s", tk_path(name));
-	body_init(d, PREFIX, "t1");
-	mosquitto_connect_callback_set(d->mosq, on_answer);
-	mosquitto_disconnect_callback_set(d->mosq, on_gone);
+	mqtt_device_init(d, TOPIC_PREFIX, "t1");
+	mosquitto_connect_callback_set(d->mosq, certs_on_connack);
+	mosquitto_disconnect_callback_set(d->mosq, certs_on_disconnect);
 	mosquitto_reconnect_delay_set(d->mosq, 60, 60, false);
 	ck_assert_int_eq(
 	    mosquitto_tls_set(d->mosq, tk_path("tls.crt"), NULL,
 		cert != NULL ? crt : NULL, cert != NULL ? key : NULL, NULL),
 	    0);
 	if (user != NULL)
-		mosquitto_username_pw_set(d->mosq, user, BROKER_PW);
-	atomic_store(&answer, 0);
+		mosquitto_username_pw_set(d->mosq, user, BROKER_PASSWORD);
+	atomic_store(&certs_connack, 0);
 	if (mosquitto_connect(d->mosq, "127.0.0.1", port, 60) != 0)
 		return false;
 	ck_assert_int_eq(mosquitto_loop_start(d->mosq), 0);
-	ck_assert(tk_until(is_answered, NULL, BED_MS));
-	return atomic_load(&answer) == 1;
+	ck_assert(tk_until(certs_has_connack, NULL, BRIDGE_WAIT_MS));
+	return atomic_load(&certs_connack) == 1;
 }
 
 static bool
-tries(int port, const char *cert, const char *user)
+certs_can_connect(int port, const char *cert, const char *user)
 {
-	struct body d;
-	bool in = get_in(&d, port, cert, user);
+	struct mqtt_device d;
+	bool in = certs_connect(&d, port, cert, user);
 
-	body_free(&d);
+	mqtt_device_crash(&d);
 	return in;
 }
 
 static void
-the_end(void)
+certs_stop(void)
 {
-	bed_stop(&b);
-	broker_end(&k);
+	bridge_fixture_stop(&certs_bridge);
+	broker_fixture_stop(&certs_broker);
 }
 
-TEST_T(a_body_of_a_fleet, 60)
+TEST_T(a_certificate_identifies_a_terminal, 60)
 {
-	struct body d;
+	struct mqtt_device d;
 
-	make();
-	ck_assert(get_in(&d, k.fleet, "t1", NULL));
-	body_subscribe(&d);
-	body_report(&d, "online", "online");
-	bed_wait(&b, "t1", is_present, "present");
+	certs_start();
+	ck_assert(certs_connect(&d, certs_broker.fleet, "t1", NULL));
+	mqtt_device_subscribe(&d);
+	mqtt_device_report(&d, "online", "online");
+	bridge_fixture_wait(
+	    &certs_bridge, "t1", bridge_terminal_present, "present");
 	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke",
+	    bridge_fixture_deliver(&certs_bridge, "soul.body.main.t1.invoke",
 		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
 	    "delivered");
-	body_expect(&d, "invoke/r1=");
-	/* It is nobody else, whatever it says. */
-	body_publish(&d, PREFIX "/terminal/t2/online", STR("online"),
-	    (struct say){ 1, true });
-	body_report(&d, "skills", SKILLS_V(1));
-	bed_wait(&b, "t1", has_skills, "skill_1");
-	ck_assert(!bed_terminal(&b, "t2").known);
-	body_leave(&d);
-	the_end();
+	mqtt_device_expect(&d, "invoke/r1=");
+	/* It cannot publish for another terminal. */
+	mqtt_device_publish(&d, TOPIC_PREFIX "/terminal/t2/online",
+	    STR("online"), (struct mqtt_flags){ 1, true });
+	mqtt_device_report(&d, "skills", SKILLS_V(1));
+	bridge_fixture_wait(
+	    &certs_bridge, "t1", bridge_terminal_has_skills, "skill_1");
+	ck_assert(!bridge_fixture_terminal(&certs_bridge, "t2").known);
+	mqtt_device_close(&d);
+	certs_stop();
 }
 
-/* The broker reads the list when it comes to the signal. */
+/* The broker reads the revocation list when it handles the signal. */
 static bool
-is_shut_out(void *arg)
+certs_is_revoked(void *arg)
 {
 	(void)arg;
-	return !tries(k.fleet, "t1", NULL);
+	return !certs_can_connect(certs_broker.fleet, "t1", NULL);
 }
 
-TEST_T(who_gets_in, 60)
+TEST_T(only_valid_certificates_and_passwords_connect, 60)
 {
-	make();
-	broker_admit(&k, "t1");
-	ck_assert(tries(k.tls, NULL, "t1"));
-	ck_assert(!tries(k.tls, NULL, "t2"));
-	ck_assert(!tries(k.tls, NULL, NULL));
-	/* A certificate is no password, and a password no certificate. */
-	ck_assert(!tries(k.tls, "t1", NULL));
-	ck_assert(!tries(k.fleet, NULL, "t1"));
-	ck_assert(!tries(k.fleet, "alien", NULL));
-	ck_assert(tries(k.fleet, "t1", NULL));
+	certs_start();
+	broker_fixture_admit(&certs_broker, "t1");
+	ck_assert(certs_can_connect(certs_broker.tls, NULL, "t1"));
+	ck_assert(!certs_can_connect(certs_broker.tls, NULL, "t2"));
+	ck_assert(!certs_can_connect(certs_broker.tls, NULL, NULL));
+	/* Certificates and passwords do not replace each other. */
+	ck_assert(!certs_can_connect(certs_broker.tls, "t1", NULL));
+	ck_assert(!certs_can_connect(certs_broker.fleet, NULL, "t1"));
+	ck_assert(!certs_can_connect(certs_broker.fleet, "alien", NULL));
+	ck_assert(certs_can_connect(certs_broker.fleet, "t1", NULL));
 	tk_certs_revoke("fleet/ca", "t1");
-	tk_signal(&k.proc, SIGHUP);
-	ck_assert(tk_until(is_shut_out, NULL, BED_MS));
-	the_end();
+	tk_signal(&certs_broker.proc, SIGHUP);
+	ck_assert(tk_until(certs_is_revoked, NULL, BRIDGE_WAIT_MS));
+	certs_stop();
 }
 
-/* A certificate with the name of a service, or of a wildcard, is a body's. */
-TEST_T(names_that_mean_more, 60)
+/* Such a certificate identifies a terminal, if anything. */
+TEST_T(service_and_wildcard_names_get_no_rights, 60)
 {
 	static const char *const certs[] = { "bridge", "level" };
-	struct body d, last;
+	struct mqtt_device d, last;
 	size_t i;
 
-	make();
+	certs_start();
 	for (i = 0; i < NELEM(certs); i++) {
-		if (get_in(&d, k.fleet, certs[i], NULL)) {
-			body_publish(&d, PREFIX "/terminal/t1/online",
-			    STR("online"), (struct say){ 1, true });
-			body_publish(&d, PREFIX "/terminal/t1/intent_catalog",
-			    STR(CATALOG_V(9)), (struct say){ 1, true });
+		if (certs_connect(&d, certs_broker.fleet, certs[i], NULL)) {
+			mqtt_device_publish(&d,
+			    TOPIC_PREFIX "/terminal/t1/online", STR("online"),
+			    (struct mqtt_flags){ 1, true });
+			mqtt_device_publish(&d,
+			    TOPIC_PREFIX "/terminal/t1/intent_catalog",
+			    STR(CATALOG_V(9)), (struct mqtt_flags){ 1, true });
 		}
-		body_free(&d);
+		mqtt_device_crash(&d);
 	}
-	ck_assert(get_in(&last, k.fleet, "t1", NULL));
-	body_report(&last, "skills", SKILLS_V(1));
-	bed_wait(&b, "t1", has_skills, "skill_1");
-	ck_assert_ptr_null(bed_terminal(&b, "t1").catalog.p);
-	body_leave(&last);
-	the_end();
+	ck_assert(certs_connect(&last, certs_broker.fleet, "t1", NULL));
+	mqtt_device_report(&last, "skills", SKILLS_V(1));
+	bridge_fixture_wait(
+	    &certs_bridge, "t1", bridge_terminal_has_skills, "skill_1");
+	ck_assert_ptr_null(
+	    bridge_fixture_terminal(&certs_bridge, "t1").catalog.p);
+	mqtt_device_close(&last);
+	certs_stop();
 }

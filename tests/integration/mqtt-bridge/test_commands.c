@@ -1,7 +1,12 @@
-/*
- * Commands to bodies: what gets there, and what their sender is told.
- */
-#include "body.h"
+/* Commands to terminals: delivery, and the replies to their senders. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/id.h"
+#include "core/mem.h"
+#include "testkit/bridge_fixture.h"
 
 #define INVOKE(id)                                                   \
 	"{\"request_id\":\"" id "\",\"skill\":\"control_light\","    \
@@ -22,178 +27,181 @@
 	"-0.05},\"exec_probability\":0.41,\"exec_mode\":\"blocked\",\"ts\":" \
 	"\"2026-02-22T10:20:30Z\"}"
 
-/* A body that is there. */
+/* Open a device that is present. */
 static void
-present(struct bed *b, struct body *d)
+commands_open(struct bridge_fixture *b, struct mqtt_device *d)
 {
-	body_open(d, b, "t1");
-	body_report(d, "online", "online");
-	bed_wait(b, "t1", is_present, "present");
+	mqtt_device_open(d, b, "t1");
+	mqtt_device_report(d, "online", "online");
+	bridge_fixture_wait(b, "t1", bridge_terminal_present, "present");
 }
 
-TEST(each_command_gets_there)
+TEST(every_command_is_delivered)
 {
-	struct bed_answer a;
-	struct bed b;
-	struct body d;
+	struct bridge_reply a;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
-	bed_start(&b);
-	present(&b, &d);
-	a = bed_ask(&b, "soul.body.main.t1.invoke", INVOKE("r1"));
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
+	a = bridge_fixture_request(
+	    &b, "soul.body.main.t1.invoke", INVOKE("r1"));
 	ck_assert_str_eq(a.error, "");
 	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
 	ck_assert_str_eq(tk_find_text(a.body, "request_id"), "r1");
 	json_decref(a.body);
-	/* As it came, members that nobody here knows included. */
-	body_expect(&d, "invoke/r1=" INVOKE("r1") "\n");
-	a = bed_ask(&b, "soul.body.main.t1.intent_action", ACTION);
+	/* Unchanged, with its unknown members. */
+	mqtt_device_expect(&d, "invoke/r1=" INVOKE("r1") "\n");
+	a = bridge_fixture_request(
+	    &b, "soul.body.main.t1.intent_action", ACTION);
 	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
 	ck_assert_str_eq(tk_find_text(a.body, "request_id"), "ia-1");
 	json_decref(a.body);
-	body_expect(&d, "intent_action=" ACTION "\n");
+	mqtt_device_expect(&d, "intent_action=" ACTION "\n");
 	tk_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
-	body_expect(&d, "status=" STATUS "\n");
+	mqtt_device_expect(&d, "status=" STATUS "\n");
 	tk_nats_send(b.nc, "soul.body.main.t1.emotion_update", EMOTION);
-	body_expect(&d, "emotion_update=" EMOTION "\n");
+	mqtt_device_expect(&d, "emotion_update=" EMOTION "\n");
 	ck_assert_int_eq(tk_service_metric(&b.bridge[0],
 			     "soul_bridge_commands_total{command=\"invoke\","
 			     "state=\"delivered\"}"),
 	    1);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Every command carries the time it was sent at. */
-TEST(an_invoke_without_a_time_gets_one)
+TEST(an_invoke_without_ts_gets_one)
 {
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
-	bed_start(&b);
-	present(&b, &d);
-	ck_assert_str_eq(bed_deliver(&b, "soul.body.main.t1.invoke",
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
+	ck_assert_str_eq(bridge_fixture_deliver(&b, "soul.body.main.t1.invoke",
 			     "{\"request_id\":\"r1\",\"skill\":\"nod\","
 			     "\"arguments\":{}}"),
 	    "delivered");
-	body_expect(&d,
+	mqtt_device_expect(&d,
 	    "invoke/r1={\"request_id\":\"r1\",\"skill\":\"nod\","
 	    "\"arguments\":{},\"ts\":\"20");
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* The body is there but listens to nothing: reason 16. */
-TEST(nobody_subscribes)
+/* Present, but without a subscription: reason 16. */
+TEST(no_subscriber_is_reported)
 {
 	char topic[512];
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
-	bed_start(&b);
-	present(&b, &d);
-	body_topic(&d, "invoke/+", topic);
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
+	mqtt_device_topic(&d, "invoke/+", topic);
 	ck_assert_int_eq(mosquitto_unsubscribe(d.mosq, NULL, topic), 0);
-	/* Whatever it publishes now comes behind that. */
-	body_report(&d, "skills", SKILLS_V(1));
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	/* Its acknowledgement follows the UNSUBSCRIBE. */
+	mqtt_device_report(&d, "skills", SKILLS_V(1));
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "no_subscriber");
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.intent_action", ACTION),
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.intent_action", ACTION),
 	    "delivered");
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* A body that is not there, although it once was, or at another broker. */
-TEST(offline)
+/* Unknown, offline, or at another broker. */
+TEST(an_absent_terminal_is_offline)
 {
-	struct terminal_writer other = {
-		.broker = STR("other"), .epoch = 1, .ttl_ms = BED_TTL_S * 1000
-	};
-	struct bed b;
-	struct body d;
+	struct terminal_writer other = { .broker = STR("other"),
+		.epoch = 1,
+		.ttl_ms = BRIDGE_TTL_S * 1000 };
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
-	bed_start(&b);
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t9.invoke", INVOKE("r1")),
+	bridge_fixture_start(&b);
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t9.invoke", INVOKE("r1")),
 	    "offline");
-	present(&b, &d);
-	body_report(&d, "online", "offline");
-	bed_wait(&b, "t1", is_present, "gone");
-	/* It still subscribes, but it must not act. */
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	commands_open(&b, &d);
+	mqtt_device_report(&d, "online", "offline");
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
+	/* It is still subscribed, but must not act. */
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.intent_action", ACTION),
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.intent_action", ACTION),
 	    "offline");
-	body_beat(&d);
-	bed_wait(&b, "t1", is_present, "present");
+	mqtt_device_heartbeat(&d);
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
 	ck_assert_int_eq(
 	    terminal_put_online(b.db.s, &other, STR("t1"), true, NULL), RC_OK);
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");
-	/* What is told and not asked goes out all the same. */
+	/* Commands without a reply are sent nevertheless. */
 	tk_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
-	body_expect(&d, "status=");
-	body_forget(&d);
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.other.t1.invoke", INVOKE("r1")),
+	mqtt_device_expect(&d, "status=");
+	mqtt_device_clear(&d);
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.other.t1.invoke", INVOKE("r1")),
 	    "no answer");
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Both deadlines: that of the request, and the command's own. */
-TEST(late)
+/* The deadline of the request, and the one in the command. */
+TEST(expired_commands_are_not_sent)
 {
 	char payload[256];
-	struct bed_answer a;
-	struct bed b;
-	struct body d;
-	char *got;
+	struct bridge_reply a;
+	struct bridge_fixture b;
+	struct mqtt_device d;
+	char *received;
 
-	bed_start(&b);
-	present(&b, &d);
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{},"
 	    "\"deadline_ms\":%lld}",
 	    (long long)(clock_wall().ms - 5));
 	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", payload), "late");
-	a = bed_ask_late(&b, "soul.body.main.t1.invoke", INVOKE("r2"), 5);
+	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke", payload),
+	    "late");
+	a = bridge_fixture_request_at(
+	    &b, "soul.body.main.t1.invoke", INVOKE("r2"), 5);
 	ck_assert_str_eq(a.error, "deadline_exceeded");
 	json_decref(a.body);
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"r3\",\"skill\":\"nod\",\"arguments\":{},"
 	    "\"deadline_ms\":%lld}",
 	    (long long)(clock_wall().ms + 60000));
-	a = bed_ask_late(&b, "soul.body.main.t1.invoke", payload, -60000);
+	a = bridge_fixture_request_at(
+	    &b, "soul.body.main.t1.invoke", payload, -60000);
 	ck_assert_str_eq(tk_find_text(a.body, "state"), "delivered");
 	json_decref(a.body);
-	body_expect(&d, "invoke/r3=");
-	got = body_got(&d);
-	ck_assert_ptr_null(strstr(got, "r1"));
-	ck_assert_ptr_null(strstr(got, "r2"));
-	free(got);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_expect(&d, "invoke/r3=");
+	received = mqtt_device_received(&d);
+	ck_assert_ptr_null(strstr(received, "r1"));
+	ck_assert_ptr_null(strstr(received, "r2"));
+	free(received);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* What is sent on too long after its sender's last fence is not. */
-TEST(not_after_its_fence)
+TEST(commands_after_act_by_are_not_sent)
 {
 	const char *subjects[] = { "soul.body.main.t1.invoke",
 		"soul.body.main.t1.intent_action" };
 	const char *bodies[] = { INVOKE("r1"), ACTION };
-	struct bed b;
-	struct body d;
-	char *got;
+	struct bridge_fixture b;
+	struct mqtt_device d;
+	char *received;
 
-	bed_start(&b);
-	present(&b, &d);
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
 	for (size_t i = 0; i < NELEM(subjects); i++) {
 		natsMsg *q = NULL, *m = NULL;
 		char by[32];
@@ -213,20 +221,19 @@ TEST(not_after_its_fence)
 		natsMsg_Destroy(q);
 		natsMsg_Destroy(m);
 	}
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r2")),
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.invoke", INVOKE("r2")),
 	    "delivered");
-	body_expect(&d, "invoke/r2=");
-	got = body_got(&d);
-	ck_assert_ptr_null(strstr(got, "r1"));
-	ck_assert_ptr_null(strstr(got, "ia-1"));
-	free(got);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_expect(&d, "invoke/r2=");
+	received = mqtt_device_received(&d);
+	ck_assert_ptr_null(strstr(received, "r1"));
+	ck_assert_ptr_null(strstr(received, "ia-1"));
+	free(received);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Commands that are none. */
-TEST(bad_commands)
+TEST(invalid_commands_are_rejected)
 {
 	static const struct {
 		const char *subject, *payload, *path;
@@ -241,17 +248,17 @@ TEST(bad_commands)
 		{ "soul.body.main.~.invoke", INVOKE("r"), "" },
 		{ "soul.body.main.~YS9i.invoke", INVOKE("r"), "" },
 	};
-	struct bed_answer a;
-	struct bed b;
-	struct body d;
+	struct bridge_reply a;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 	size_t i;
 
-	bed_start(&b);
-	present(&b, &d);
+	bridge_fixture_start(&b);
+	commands_open(&b, &d);
 	for (i = 0; i < NELEM(bad); i++) {
 		if (bad[i].path == NULL)
 			continue;
-		a = bed_ask(&b, bad[i].subject, bad[i].payload);
+		a = bridge_fixture_request(&b, bad[i].subject, bad[i].payload);
 		ck_assert_msg(strcmp(a.error, "invalid_request") == 0,
 		    "%zu: %s", i, a.error);
 		ck_assert_str_eq(
@@ -263,40 +270,43 @@ TEST(bad_commands)
 	}
 	tk_nats_send(b.nc, "soul.body.main.t1.status", "{\"status\":\"none\"}");
 	tk_nats_send(b.nc, "soul.body.main.t2.emotion_update", EMOTION);
-	ck_assert_str_eq(
-	    bed_deliver(&b, "soul.body.main.t1.invoke", INVOKE("r1")),
+	ck_assert_str_eq(bridge_fixture_deliver(
+			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "delivered");
-	body_expect(&d, "invoke/r1=");
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_expect(&d, "invoke/r1=");
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* A prefix of several levels, and an id that is no token of a subject. */
-TEST(a_prefix_with_slashes)
+/* A prefix of several levels, and an id that is not a token. */
+TEST(prefix_and_id_may_need_escaping)
 {
 	char topic[512], subject[256], token[ID_TOKEN_MAX];
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
-	bed_servers(&b, TK_MOSQUITTO);
+	bridge_fixture_servers(&b, TK_MOSQUITTO);
 	b.more = "MQTT_TOPIC_PREFIX=acme/eu/soul";
-	bridge_start_one(&b, 0);
-	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
-	body_init(&d, "acme/eu/soul", "灯 1");
-	body_connect(&d, &b);
-	body_subscribe(&d);
-	body_report(&d, "online", "1");
-	bed_wait(&b, "灯 1", is_present, "present");
+	bridge_fixture_start_replica(&b, 0);
+	ck_assert(
+	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	mqtt_device_init(&d, "acme/eu/soul", "灯 1");
+	mqtt_device_connect(&d, &b);
+	mqtt_device_subscribe(&d);
+	mqtt_device_report(&d, "online", "1");
+	bridge_fixture_wait(&b, "灯 1", bridge_terminal_present, "present");
 	ck_assert_int_eq(id_token(str_of(d.id), token), RC_OK);
 	snprintf(subject, sizeof(subject), "soul.body.main.%s.invoke", token);
-	ck_assert_str_eq(bed_deliver(&b, subject, INVOKE("r1")), "delivered");
-	body_expect(&d, "invoke/r1=");
-	/* The same names under another prefix are others. */
+	ck_assert_str_eq(
+	    bridge_fixture_deliver(&b, subject, INVOKE("r1")), "delivered");
+	mqtt_device_expect(&d, "invoke/r1=");
+	/* Not a topic under this prefix. */
 	snprintf(topic, sizeof(topic), "soul/terminal/t5/online");
-	body_publish(&d, topic, STR("1"), (struct say){ 1, true });
-	body_report(&d, "skills", "[{\"name\":\"s\"}]");
-	bed_wait(&b, "灯 1", has_skills, "\"s\"");
-	ck_assert(!bed_terminal(&b, "t5").known);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_publish(
+	    &d, topic, STR("1"), (struct mqtt_flags){ 1, true });
+	mqtt_device_report(&d, "skills", "[{\"name\":\"s\"}]");
+	bridge_fixture_wait(&b, "灯 1", bridge_terminal_has_skills, "\"s\"");
+	ck_assert(!bridge_fixture_terminal(&b, "t5").known);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }

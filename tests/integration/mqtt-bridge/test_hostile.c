@@ -1,16 +1,20 @@
 /*
- * Bodies that are broken or mean harm: nothing dies, and their neighbours do
- * not notice.
+ * Broken and malicious terminals: nothing crashes, and other terminals are not
+ * affected.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/mem.h"
-#include "fleet.h"
+#include "testkit/bridge_fixture.h"
 
 #define PAYLOADS 1000
-/* Of those, so many are as large as a message may be. */
+/* How many of them have the maximum size. */
 #define LARGE 10
 #define SEED  UINT64_C(0x5eed0b0d1e5)
 
-static const char *const seeds[] = {
+static const char *const hostile_seeds[] = {
 	SKILLS_V(3),
 	CATALOG_V(3),
 	"{\"request_id\":\"r1\",\"ok\":true,\"output\":{\"a\":[1,2,3]}}",
@@ -18,11 +22,11 @@ static const char *const seeds[] = {
 	"online",
 	"",
 };
-static const char *const leaves[] = { "online", "heartbeat", "skills",
+static const char *const hostile_leaves[] = { "online", "heartbeat", "skills",
 	"intent_catalog", "result/r1" };
 
 static uint64_t
-next(uint64_t *s)
+hostile_random(uint64_t *s)
 {
 	*s ^= *s << 13;
 	*s ^= *s >> 7;
@@ -30,105 +34,110 @@ next(uint64_t *s)
 	return *s;
 }
 
-/* Cut, with bytes changed, nested too deep, or with much behind it. */
+/* Truncated, with changed bytes, nested too deeply, or very long. */
 static void
-spoil(uint64_t *s, int i, struct buf *out)
+hostile_payload(uint64_t *s, int i, struct buf *out)
 {
-	const char *seed = seeds[next(s) % NELEM(seeds)];
+	const char *seed =
+	    hostile_seeds[hostile_random(s) % NELEM(hostile_seeds)];
 	size_t n = strlen(seed), k;
 
 	buf_reset(out);
-	switch (i % LARGE == 0 && i < LARGE * LARGE ? 3 : next(s) % 3) {
+	switch (
+	    i % LARGE == 0 && i < LARGE * LARGE ? 3 : hostile_random(s) % 3) {
 	case 0:
-		buf_put(out, seed, n > 0 ? next(s) % n : 0);
+		buf_put(out, seed, n > 0 ? hostile_random(s) % n : 0);
 		break;
 	case 1:
 		buf_put(out, seed, n);
-		for (k = 0; k < 1 + next(s) % 8 && n > 0; k++)
-			out->p[next(s) % n] = (char)next(s);
+		for (k = 0; k < 1 + hostile_random(s) % 8 && n > 0; k++)
+			out->p[hostile_random(s) % n] = (char)hostile_random(s);
 		break;
 	case 2:
-		n = 1 + next(s) % 200;
+		n = 1 + hostile_random(s) % 200;
 		for (k = 0; k < n; k++)
-			buf_putc(out, "[{\":,\\u0e9t"[next(s) % 11]);
+			buf_putc(out, "[{\":,\\u0e9t"[hostile_random(s) % 11]);
 		break;
 	default:
 		buf_puts(out, "{\"intent_catalog\":[{\"id\":\"");
 		while (out->n < 1000000)
-			buf_putc(out, (char)('a' + next(s) % 26));
+			buf_putc(out, (char)('a' + hostile_random(s) % 26));
 		buf_puts(out, "\"}]}");
 		break;
 	}
 }
 
 static bool
-is_delivered(void *arg)
+hostile_is_delivered(void *arg)
 {
-	return strcmp(bed_deliver(arg, "soul.body.main.t1.invoke",
+	return strcmp(bridge_fixture_deliver(arg, "soul.body.main.t1.invoke",
 			  "{\"request_id\":\"n\",\"skill\":\"nod\","
 			  "\"arguments\":{}}"),
 		   "delivered") == 0;
 }
 
-/* From a fixed seed, while a neighbour goes on with its life. */
-TEST_T(malformed_payloads, 120)
+/* Deterministic, while another terminal is invoked. */
+TEST_T(malformed_payloads_do_not_disturb_others, 120)
 {
 	struct buf payload = BUF_INIT(2UL * 1024 * 1024);
-	struct body d, bad;
+	struct mqtt_device d, bad;
 	uint64_t s = SEED;
 	char topic[128];
-	struct bed b;
+	struct bridge_fixture b;
 	int i;
 
-	bed_start(&b);
-	body_open(&d, &b, "t1");
-	body_report(&d, "online", "online");
-	bed_wait(&b, "t1", is_present, "present");
-	body_init(&bad, PREFIX, "bad");
-	body_connect(&bad, &b);
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
+	mqtt_device_report(&d, "online", "online");
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	mqtt_device_init(&bad, TOPIC_PREFIX, "bad");
+	mqtt_device_connect(&bad, &b);
 	for (i = 0; i < PAYLOADS; i++) {
-		spoil(&s, i, &payload);
-		snprintf(topic, sizeof(topic), PREFIX "/terminal/bad%d/%s",
-		    (int)(next(&s) % 20), leaves[next(&s) % NELEM(leaves)]);
+		hostile_payload(&s, i, &payload);
+		snprintf(topic, sizeof(topic),
+		    TOPIC_PREFIX "/terminal/bad%d/%s",
+		    (int)(hostile_random(&s) % 20),
+		    hostile_leaves[hostile_random(&s) % NELEM(hostile_leaves)]);
 		ck_assert_int_eq(mosquitto_publish(bad.mosq, NULL, topic,
 				     (int)payload.n, payload.p, 1, i % 2 == 0),
 		    0);
 		if (i % 100 == 0)
-			ck_assert(tk_until(is_delivered, &b, 1000));
+			ck_assert(tk_until(hostile_is_delivered, &b, 1000));
 	}
-	body_wait(&bad.acked, PAYLOADS);
-	/* All of it has been looked at when this has come. */
-	body_report(&d, "skills", SKILLS_V(1));
-	bed_wait(&b, "t1", has_skills, "skill_1");
-	ck_assert(is_delivered(&b));
+	mqtt_device_wait(&bad.acked, PAYLOADS);
+	/* It is processed after all of them. */
+	mqtt_device_report(&d, "skills", SKILLS_V(1));
+	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
+	ck_assert(hostile_is_delivered(&b));
 	ck_assert_int_gt(tk_service_metric(
 			     &b.bridge[0], "soul_bridge_reports_refused_total"),
 	    100);
-	/* The next leader gets what the broker kept of it. */
+	/* The next leader receives what the broker retained of it. */
 	tk_service_kill(&b.bridge[0]);
-	bridge_start_one(&b, 0);
-	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
-	ck_assert(is_delivered(&b));
+	bridge_fixture_start_replica(&b, 0);
+	ck_assert(
+	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	ck_assert(hostile_is_delivered(&b));
 	buf_free(&payload);
-	body_leave(&bad);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&bad);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* A catalog that takes as long as may be, again and again, from one body. */
-TEST_T(costly_catalogs, 120)
+/* A catalog that takes the maximum time, several times. */
+TEST_T(slow_catalogs_do_not_disturb_others, 120)
 {
 	struct buf payload = BUF_INIT(2UL * 1024 * 1024);
-	struct bed b;
-	struct body d, bad;
+	struct bridge_fixture b;
+	struct mqtt_device d, bad;
 	int i, k;
 
-	bed_start(&b);
-	body_open(&d, &b, "t1");
-	body_report(&d, "online", "online");
-	bed_wait(&b, "t1", is_present, "present");
-	body_init(&bad, PREFIX, "bad");
-	body_connect(&bad, &b);
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
+	mqtt_device_report(&d, "online", "online");
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	mqtt_device_init(&bad, TOPIC_PREFIX, "bad");
+	mqtt_device_connect(&bad, &b);
 	for (i = 0; i < 5; i++) {
 		buf_reset(&payload);
 		buf_printf(&payload, "{\"intent_catalog\":[");
@@ -144,85 +153,85 @@ TEST_T(costly_catalogs, 120)
 		}
 		buf_printf(&payload, "]}]}");
 		ck_assert_int_eq(buf_rc(&payload), RC_OK);
-		body_report(&bad, "intent_catalog", payload.p);
-		ck_assert(tk_until(is_delivered, &b, 1000));
+		mqtt_device_report(&bad, "intent_catalog", payload.p);
+		ck_assert(tk_until(hostile_is_delivered, &b, 1000));
 	}
-	bed_wait(&b, "bad", was_refused, "too long");
-	ck_assert(is_delivered(&b));
+	bridge_fixture_wait(&b, "bad", bridge_terminal_has_error, "time limit");
+	ck_assert(hostile_is_delivered(&b));
 	buf_free(&payload);
-	body_leave(&bad);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&bad);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
-/* Larger than any message may be: the broker does not even hand it on. */
-TEST(oversize)
+/* Larger than any message may be: the broker does not forward it. */
+TEST(an_oversized_message_is_not_delivered)
 {
 	size_t n = 3UL * 1024 * 1024;
 	char *big = mem_alloc(n);
-	struct bed b;
-	struct body d;
+	struct bridge_fixture b;
+	struct mqtt_device d;
 
 	memset(big, ' ', n);
-	bed_start(&b);
-	body_open(&d, &b, "t1");
-	body_publish(&d, PREFIX "/terminal/t1/skills", (struct str){ big, n },
-	    (struct say){ 1, true });
-	body_report(&d, "intent_catalog", CATALOG_V(2));
-	bed_wait(&b, "t1", has_catalog, "intent_2");
-	ck_assert_ptr_null(bed_terminal(&b, "t1").skills.p);
-	/* Not even when it is replayed. */
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
+	mqtt_device_publish(&d, TOPIC_PREFIX "/terminal/t1/skills",
+	    (struct str){ big, n }, (struct mqtt_flags){ 1, true });
+	mqtt_device_report(&d, "intent_catalog", CATALOG_V(2));
+	bridge_fixture_wait(&b, "t1", bridge_terminal_has_catalog, "intent_2");
+	ck_assert_ptr_null(bridge_fixture_terminal(&b, "t1").skills.p);
+	/* Nor when it is replayed. */
 	tk_service_end(&b.bridge[0]);
-	bridge_start_one(&b, 0);
-	ck_assert(tk_until(bridge_leads, &b.bridge[0], BED_MS));
-	body_report(&d, "skills", SKILLS_V(2));
-	bed_wait(&b, "t1", has_skills, "skill_2");
+	bridge_fixture_start_replica(&b, 0);
+	ck_assert(
+	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	mqtt_device_report(&d, "skills", SKILLS_V(2));
+	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_2");
 	free(big);
-	body_leave(&d);
-	bed_stop(&b);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
 }
 
 static bool
-over_quota(void *arg)
+hostile_over_quota(void *arg)
 {
 	return tk_service_metric(arg, "soul_bridge_events_over_quota_total") >
 	    0;
 }
 
-/* One body that never stops reporting nonsense. */
-TEST_T(a_flood, 90)
+TEST_T(events_of_a_flood_are_limited, 90)
 {
 	natsSubscription *events;
-	struct fleet f;
-	struct bed b;
-	struct body bad;
+	struct mqtt_fleet f;
+	struct bridge_fixture b;
+	struct mqtt_device bad;
 	char topic[512];
 	int i, n = 0;
 	json_t *j;
 
-	bed_start(&b);
+	bridge_fixture_start(&b);
 	events = tk_nats_listen(b.nc, "soul.event.report_refused.bad");
-	body_init(&bad, PREFIX, "bad");
-	body_connect(&bad, &b);
-	body_topic(&bad, "skills", topic);
+	mqtt_device_init(&bad, TOPIC_PREFIX, "bad");
+	mqtt_device_connect(&bad, &b);
+	mqtt_device_topic(&bad, "skills", topic);
 	for (i = 0; i < 5000; i++)
 		ck_assert_int_eq(
 		    mosquitto_publish(bad.mosq, NULL, topic, 1, "{", 1, true),
 		    0);
-	fleet_open(&f, &b, 20);
+	mqtt_fleet_open(&f, &b, 20);
 	for (i = 0; i < f.n; i++)
-		fleet_announce(&f, i, 1);
-	fleet_settle(&f, 1);
-	fleet_expect(&f, 1, BED_MS);
-	body_wait(&bad.acked, 5000);
-	ck_assert(tk_until(over_quota, &b.bridge[0], BED_MS));
+		mqtt_fleet_announce(&f, i, 1);
+	mqtt_fleet_wait_acked(&f, 1);
+	mqtt_fleet_expect(&f, 1, BRIDGE_WAIT_MS);
+	mqtt_device_wait(&bad.acked, 5000);
+	ck_assert(tk_until(hostile_over_quota, &b.bridge[0], BRIDGE_WAIT_MS));
 	while ((j = tk_nats_next(events, 100, NULL)) != NULL) {
 		json_decref(j);
 		n++;
 	}
 	ck_assert_int_lt(n, 1000);
 	natsSubscription_Destroy(events);
-	fleet_free(&f);
-	body_leave(&bad);
-	bed_stop(&b);
+	mqtt_fleet_close(&f);
+	mqtt_device_close(&bad);
+	bridge_fixture_stop(&b);
 }

@@ -1,24 +1,33 @@
-/* The broker's password file follows the identities of bodies. */
+/* The broker's password file follows the identities of terminals. */
 #include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "body.h"
-#include "broker.h"
+#include "auth/auth.h"
+#include "core/clock.h"
+#include "core/mem.h"
 #include "state/credential.h"
+#include "testkit/bridge_fixture.h"
+#include "testkit/broker_fixture.h"
 
-/* As long as the file may take to follow, and the broker to hear of it. */
+/* Time for the file to follow, and the broker to reload it. */
 #define SOON_MS 5000
 #define MANY    2500
 
-struct scene {
-	struct broker k;
-	struct bed b;
-	struct tk_proc keeper;
+struct password_fixture {
+	struct broker_fixture k;
+	struct bridge_fixture b;
+	struct tk_proc sync;
 	int starts;
 };
 
 static void
-keep(struct scene *s, const char *how, const char *what)
+password_spawn(struct password_fixture *s, const char *how, const char *what)
 {
 	char env[128], name[24];
 	const char *const e[] = { env, NULL };
@@ -27,35 +36,35 @@ keep(struct scene *s, const char *how, const char *what)
 
 	snprintf(env, sizeof(env), "REDIS_URL=%s", s->b.redis.url);
 	snprintf(name, sizeof(name), "passwords-%d", s->starts++);
-	tk_spawn(&s->keeper, name, v, e);
+	tk_spawn(&s->sync, name, v, e);
 }
 
 static void
-open_scene(struct scene *s, const char *how, const char *what)
+password_start(struct password_fixture *s, const char *how, const char *what)
 {
 	struct buf also = BUF_INIT(1024);
 
 	memset(s, 0, sizeof(*s));
-	broker_make(&s->k, 0);
-	broker_start(&s->k);
-	broker_bed(&s->k, &s->b);
-	broker_user(&also, "health");
+	broker_fixture_make(&s->k, 0);
+	broker_fixture_start(&s->k);
+	broker_fixture_bridge(&s->k, &s->b);
+	broker_fixture_put_user(&also, "health");
 	tk_write_file(tk_path("also"), also.p);
 	buf_free(&also);
-	keep(s, how, what);
+	password_spawn(s, how, what);
 }
 
 static void
-close_scene(struct scene *s)
+password_stop(struct password_fixture *s)
 {
-	tk_signal(&s->keeper, SIGTERM);
-	ck_assert_int_eq(tk_wait(&s->keeper, BED_MS), 0);
-	broker_end(&s->k);
-	bed_stop(&s->b);
+	tk_signal(&s->sync, SIGTERM);
+	ck_assert_int_eq(tk_wait(&s->sync, BRIDGE_WAIT_MS), 0);
+	broker_fixture_stop(&s->k);
+	bridge_fixture_stop(&s->b);
 }
 
 static void
-mint(struct scene *s, const char *id, const char *secret)
+password_mint(struct password_fixture *s, const char *id, const char *secret)
 {
 	char hash[AUTH_HASH_MAX];
 	struct credential c = { .terminal_id = str_of(id),
@@ -68,24 +77,26 @@ mint(struct scene *s, const char *id, const char *secret)
 	ck_assert_int_eq(credential_mint(s->b.db.s, &c, NULL, NULL), RC_OK);
 }
 
-/* A plain client's connection: what the broker answered, -1 while it has not,
- * and whether it stands. */
+/*
+ * A client connection: the CONNACK, -1 before it arrives, and whether it was
+ * closed.
+ */
 struct login {
 	struct mosquitto *mosq;
-	_Atomic int answer, down;
+	_Atomic int connack, down;
 };
 
 static void
-on_login(struct mosquitto *mosq, void *arg, int rc)
+login_on_connack(struct mosquitto *mosq, void *arg, int rc)
 {
 	struct login *l = arg;
 
 	(void)mosq;
-	atomic_store(&l->answer, rc);
+	atomic_store(&l->connack, rc);
 }
 
 static void
-on_logout(struct mosquitto *mosq, void *arg, int rc)
+login_on_disconnect(struct mosquitto *mosq, void *arg, int rc)
 {
 	struct login *l = arg;
 
@@ -95,36 +106,36 @@ on_logout(struct mosquitto *mosq, void *arg, int rc)
 }
 
 static bool
-is_answered(void *arg)
+login_has_connack(void *arg)
 {
-	return atomic_load(&((struct login *)arg)->answer) != -1;
+	return atomic_load(&((struct login *)arg)->connack) != -1;
 }
 
 static bool
-is_down(void *arg)
+login_is_down(void *arg)
 {
 	return atomic_load(&((struct login *)arg)->down) > 0;
 }
 
 static int
-login(struct login *l, int port, const char *user, const char *pw)
+login_open(struct login *l, int port, const char *user, const char *pw)
 {
-	atomic_init(&l->answer, -1);
+	atomic_init(&l->connack, -1);
 	atomic_init(&l->down, 0);
 	mosquitto_lib_init();
 	l->mosq = mosquitto_new(NULL, true, l);
 	mosquitto_username_pw_set(l->mosq, user, pw);
-	mosquitto_connect_callback_set(l->mosq, on_login);
-	mosquitto_disconnect_callback_set(l->mosq, on_logout);
+	mosquitto_connect_callback_set(l->mosq, login_on_connack);
+	mosquitto_disconnect_callback_set(l->mosq, login_on_disconnect);
 	mosquitto_reconnect_delay_set(l->mosq, 60, 60, false);
 	ck_assert_int_eq(mosquitto_connect(l->mosq, "127.0.0.1", port, 60), 0);
 	ck_assert_int_eq(mosquitto_loop_start(l->mosq), 0);
-	ck_assert(tk_until(is_answered, l, BED_MS));
-	return atomic_load(&l->answer);
+	ck_assert(tk_until(login_has_connack, l, BRIDGE_WAIT_MS));
+	return atomic_load(&l->connack);
 }
 
 static void
-logout(struct login *l)
+login_close(struct login *l)
 {
 	mosquitto_disconnect(l->mosq);
 	mosquitto_loop_stop(l->mosq, true);
@@ -132,89 +143,87 @@ logout(struct login *l)
 	mosquitto_lib_cleanup();
 }
 
-struct
-try {
+struct login_attempt {
 	int port;
 	const char *user, *pw;
 };
 
 static bool
-gets_in(void *arg)
+login_succeeds(void *arg)
 {
-	const struct try *t = arg;
+	const struct login_attempt *t = arg;
 	struct login l;
-	int rc = login(&l, t->port, t->user, t->pw);
+	int rc = login_open(&l, t->port, t->user, t->pw);
 
-	logout(&l);
+	login_close(&l);
 	return rc == 0;
 }
 
 static bool
-is_refused(void *arg)
+login_fails(void *arg)
 {
-	return !gets_in(arg);
+	return !login_succeeds(arg);
 }
 
-TEST_T(made_changed_and_revoked, 60)
+TEST_T(logins_follow_identities, 60)
 {
-	struct scene s;
+	struct password_fixture s;
 	struct login l;
 	char hash[AUTH_HASH_MAX];
 	struct stat st;
 	struct mono at;
 
-	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
-	struct try t1 = { s.k.bodies, "t1", "one" };
-	struct try two = { s.k.bodies, "t1", "two" };
-	mint(&s, "t1", "one");
+	password_start(&s, "--pid-file", tk_path("mosquitto.pid"));
+	struct login_attempt t1 = { s.k.bodies, "t1", "one" };
+	struct login_attempt two = { s.k.bodies, "t1", "two" };
+	password_mint(&s, "t1", "one");
 	at = clock_mono();
-	ck_assert(tk_until(gets_in, &t1, SOON_MS));
+	ck_assert(tk_until(login_succeeds, &t1, SOON_MS));
 	printf("# a new identity gets in after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
 	ck_assert_int_eq(stat(s.k.users, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0600);
-	ck_assert(!gets_in(&two));
+	ck_assert(!login_succeeds(&two));
 
-	/* Another password ends the session of the one before. */
-	ck_assert_int_eq(login(&l, s.k.bodies, "t1", "one"), 0);
+	/* Rotating the password ends the session. */
+	ck_assert_int_eq(login_open(&l, s.k.bodies, "t1", "one"), 0);
 	auth_secret_hash(STR("two"), hash);
 	ck_assert_int_eq(
 	    credential_rotate(s.b.db.s, STR("t1"), str_of(hash)), RC_OK);
 	at = clock_mono();
-	ck_assert(tk_until(is_down, &l, SOON_MS));
+	ck_assert(tk_until(login_is_down, &l, SOON_MS));
 	printf("# a rotated one is out after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
-	logout(&l);
-	ck_assert(tk_until(gets_in, &two, SOON_MS));
-	ck_assert(!gets_in(&t1));
+	login_close(&l);
+	ck_assert(tk_until(login_succeeds, &two, SOON_MS));
+	ck_assert(!login_succeeds(&t1));
 
-	ck_assert_int_eq(login(&l, s.k.bodies, "t1", "two"), 0);
+	ck_assert_int_eq(login_open(&l, s.k.bodies, "t1", "two"), 0);
 	ck_assert_int_eq(
 	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	at = clock_mono();
-	ck_assert(tk_until(is_down, &l, SOON_MS));
+	ck_assert(tk_until(login_is_down, &l, SOON_MS));
 	printf("# a revoked one is out after %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), at));
-	logout(&l);
-	ck_assert(!gets_in(&two));
-	close_scene(&s);
+	login_close(&l);
+	ck_assert(!login_succeeds(&two));
+	password_stop(&s);
 }
 
-/* What would break a line, or make a body a service, is not written. */
-TEST_T(ids_that_are_no_names, 60)
+TEST_T(unsafe_ids_get_no_line, 60)
 {
-	struct scene s;
+	struct password_fixture s;
 	size_t n;
 	char *text;
 
-	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
-	struct try good = { s.k.bodies, "zz 桌", "one" };
-	mint(&s, "a:b", "one");
-	mint(&s, "health", "one");
-	mint(&s, "has-a-certificate", NULL);
-	mint(&s, " blank", "one");
-	mint(&s, "zz 桌", "one");
-	ck_assert(tk_until(gets_in, &good, SOON_MS));
+	password_start(&s, "--pid-file", tk_path("mosquitto.pid"));
+	struct login_attempt good = { s.k.bodies, "zz 桌", "one" };
+	password_mint(&s, "a:b", "one");
+	password_mint(&s, "health", "one");
+	password_mint(&s, "has-a-certificate", NULL);
+	password_mint(&s, " blank", "one");
+	password_mint(&s, "zz 桌", "one");
+	ck_assert(tk_until(login_succeeds, &good, SOON_MS));
 	text = tk_read_file(s.k.users, &n);
 	ck_assert_ptr_null(strstr(text, "a:b"));
 	ck_assert_ptr_null(strstr(text, "certificate"));
@@ -222,42 +231,42 @@ TEST_T(ids_that_are_no_names, 60)
 	ck_assert_ptr_eq(strstr(text, "health:"), text);
 	ck_assert_ptr_null(strstr(text + 1, "health:"));
 	free(text);
-	close_scene(&s);
+	password_stop(&s);
 }
 
-/* The file stays, and what was changed meanwhile is caught up on. */
-TEST_T(redis_is_away, 60)
+/* The file stays unchanged, and later changes are applied. */
+TEST_T(the_file_survives_redis_outages, 60)
 {
-	struct scene s;
+	struct password_fixture s;
 
-	open_scene(&s, "--pid-file", tk_path("mosquitto.pid"));
-	struct try t1 = { s.k.bodies, "t1", "one" };
-	struct try t2 = { s.k.bodies, "t2", "one" };
-	mint(&s, "t1", "one");
-	ck_assert(tk_until(gets_in, &t1, SOON_MS));
+	password_start(&s, "--pid-file", tk_path("mosquitto.pid"));
+	struct login_attempt t1 = { s.k.bodies, "t1", "one" };
+	struct login_attempt t2 = { s.k.bodies, "t2", "one" };
+	password_mint(&s, "t1", "one");
+	ck_assert(tk_until(login_succeeds, &t1, SOON_MS));
 	tk_server_stop(&s.b.redis, SIGKILL);
 	tk_signal(&s.k.proc, SIGHUP);
-	ck_assert(gets_in(&t1));
+	ck_assert(login_succeeds(&t1));
 	tk_server_restart(&s.b.redis);
 	tk_state_wait(&s.b.db);
-	mint(&s, "t2", "one");
-	ck_assert(tk_until(gets_in, &t2, SOON_MS));
+	password_mint(&s, "t2", "one");
+	ck_assert(tk_until(login_succeeds, &t2, SOON_MS));
 
-	/* Neither does a broker that was away miss it. */
+	/* A broker that was down reads them when it starts. */
 	tk_signal(&s.k.proc, SIGKILL);
-	(void)tk_wait(&s.k.proc, BED_MS);
+	(void)tk_wait(&s.k.proc, BRIDGE_WAIT_MS);
 	ck_assert_int_eq(
 	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
-	broker_start(&s.k);
-	ck_assert(tk_until(is_refused, &t1, SOON_MS));
-	ck_assert(gets_in(&t2));
-	close_scene(&s);
+	broker_fixture_start(&s.k);
+	ck_assert(tk_until(login_fails, &t1, SOON_MS));
+	ck_assert(login_succeeds(&t2));
+	password_stop(&s);
 }
 
 static bool
-knows_all(void *arg)
+password_file_complete(void *arg)
 {
-	struct scene *s = arg;
+	struct password_fixture *s = arg;
 	size_t n, i, lines = 0;
 	char *text = tk_read_file(s->k.users, &n);
 
@@ -267,44 +276,44 @@ knows_all(void *arg)
 	return lines == MANY + 1;
 }
 
-/* More than a page of them; another Redis, empty, does not lock them out. */
-TEST_T(many, 120)
+/* Several pages of identities; then an empty Redis must not lock them out. */
+TEST_T(an_empty_redis_does_not_empty_the_file, 120)
 {
 	const struct credential c = { .hash = STR("$7$1$AAAA$AAAA"),
 		.created = { 1 } };
 	struct credential one = c;
-	struct scene s;
+	struct password_fixture s;
 	char id[16];
 	int i;
 
-	open_scene(&s, "--reload-command", "true");
+	password_start(&s, "--reload-command", "true");
 	for (i = 0; i < MANY; i++) {
 		snprintf(id, sizeof(id), "b%d", i);
 		one.terminal_id = str_of(id);
 		ck_assert_int_eq(
 		    credential_mint(s.b.db.s, &one, NULL, NULL), RC_OK);
 	}
-	ck_assert(tk_until(knows_all, &s, SOON_MS));
-	tk_signal(&s.keeper, SIGTERM);
-	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 0);
+	ck_assert(tk_until(password_file_complete, &s, SOON_MS));
+	tk_signal(&s.sync, SIGTERM);
+	ck_assert_int_eq(tk_wait(&s.sync, BRIDGE_WAIT_MS), 0);
 	ck_assert_int_eq(
 	    state_cmd(s.b.db.s, STATE_ARGS(STR("FLUSHALL")), NULL), RC_OK);
-	keep(&s, "--once", "--once");
-	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 1);
-	ck_assert(tk_log_has(&s.keeper, "Redis has no identities"));
-	ck_assert(knows_all(&s));
-	/* The file is removed: from the beginning. */
+	password_spawn(&s, "--once", "--once");
+	ck_assert_int_eq(tk_wait(&s.sync, BRIDGE_WAIT_MS), 1);
+	ck_assert(tk_log_has(&s.sync, "Redis has no identities"));
+	ck_assert(password_file_complete(&s));
+	/* Without the file, the empty Redis is accepted. */
 	ck_assert_int_eq(unlink(s.k.users), 0);
-	keep(&s, "--once", "--once");
-	ck_assert_int_eq(tk_wait(&s.keeper, BED_MS), 0);
-	ck_assert(!knows_all(&s));
-	broker_end(&s.k);
-	bed_stop(&s.b);
+	password_spawn(&s, "--once", "--once");
+	ck_assert_int_eq(tk_wait(&s.sync, BRIDGE_WAIT_MS), 0);
+	ck_assert(!password_file_complete(&s));
+	broker_fixture_stop(&s.k);
+	bridge_fixture_stop(&s.b);
 }
 
-/* A listener that says nothing: whoever asks it waits. */
+/* Accepts connections and never replies. */
 static int
-mute(int *port)
+listen_silently(int *port)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -319,15 +328,15 @@ mute(int *port)
 	return fd;
 }
 
-/* Whoever starts it must not take a file for written that is not. */
-TEST(once_that_is_ended_before_it_wrote)
+/* The exit code must not suggest that the file was written. */
+TEST(a_signal_before_the_write_is_a_failure)
 {
 	static const int signals[] = { SIGTERM, SIGINT };
 	char url[64];
 	const char *const e[] = { url, NULL };
 	const char *const v[] = { tk_bin("mqtt-bridge"), "passwords", "--file",
 		tk_path("users"), "--once", NULL };
-	int port, fd = mute(&port);
+	int port, fd = listen_silently(&port);
 	struct tk_proc p;
 	size_t i;
 
@@ -337,14 +346,14 @@ TEST(once_that_is_ended_before_it_wrote)
 		int peer = accept(fd, NULL, NULL);
 		ck_assert_int_ge(peer, 0);
 		tk_signal(&p, signals[i]);
-		ck_assert_int_eq(tk_wait(&p, BED_MS), 1);
+		ck_assert_int_eq(tk_wait(&p, BRIDGE_WAIT_MS), 1);
 		ck_assert_int_ne(access(tk_path("users"), F_OK), 0);
 		(void)close(peer);
 	}
 	(void)close(fd);
 }
 
-TEST(arguments)
+TEST(wrong_arguments_exit_64)
 {
 	static const char *const bad[][4] = {
 		{ NULL },
@@ -361,7 +370,7 @@ TEST(arguments)
 			bad[i][0], bad[i][1], bad[i][2], bad[i][3], NULL };
 
 		tk_spawn(&p, "passwords", v, NULL);
-		ck_assert_int_eq(tk_wait(&p, BED_MS), 64);
+		ck_assert_int_eq(tk_wait(&p, BRIDGE_WAIT_MS), 64);
 		ck_assert(tk_log_has(&p, "--help"));
 	}
 }

@@ -34,7 +34,7 @@ TEST(puback_reasons)
 		{ 135, RC_DENIED },
 		{ 144, RC_INVALID },
 		{ 145, RC_INVALID },
-		{ 151, RC_AGAIN },
+		{ 151, RC_RETRY },
 		{ 153, RC_INVALID },
 	};
 	struct mqtt_msg m = { .topic = STR("t"), .qos = 1 };

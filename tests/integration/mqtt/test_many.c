@@ -73,8 +73,8 @@ TEST(too_many_outstanding)
 	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < MQTT_OUTSTANDING_MAX; i++)
 		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_AGAIN);
-	ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_AGAIN);
+	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_RETRY);
+	ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_RETRY);
 	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX);
 	ck_assert_int_eq(a.dones[RC_NOENT], MQTT_OUTSTANDING_MAX);
@@ -85,7 +85,7 @@ TEST(too_many_outstanding)
 		ck_assert_int_le(n, 64);
 	ck_assert_int_eq(n, 64);
 	m.qos = 0;
-	ck_assert_int_eq(mqtt_publish(a.m, &m, NULL, NULL), RC_AGAIN);
+	ck_assert_int_eq(mqtt_publish(a.m, &m, NULL, NULL), RC_RETRY);
 	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX + 64);
 	free(mib);
@@ -110,7 +110,7 @@ TEST(slow_socket)
 	tk_signal(&r.broker.proc, SIGSTOP);
 	while ((rc = mqtt_publish(a.m, &m, NULL, NULL)) == RC_OK)
 		n++;
-	ck_assert_int_eq(rc, RC_AGAIN);
+	ck_assert_int_eq(rc, RC_RETRY);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), MQTT_OUTSTANDING_MAX);
 	tk_signal(&r.broker.proc, SIGCONT);
 	cl_wait(&b, &b.messages, n);
@@ -156,7 +156,7 @@ TEST(packet_ids_go_round)
 			ck_assert(tk_loop_until(
 			    f.rig.loop, all_written, a.m, RIG_MS));
 	}
-	ck_assert_int_eq(rc, RC_AGAIN);
+	ck_assert_int_eq(rc, RC_RETRY);
 	ck_assert_int_gt(n, 50000);
 	ck_assert_int_eq(a.done, 0);
 	mqtt_break(a.m);

@@ -190,7 +190,7 @@ TEST(refusals)
 		{ "WRONGTYPE x", RC_INVALID, true },
 		{ "NOPERM x", RC_DENIED, true },
 		{ "OOM x", RC_DOWN, true },
-		{ "BUSY x", RC_AGAIN, true },
+		{ "BUSY x", RC_RETRY, true },
 		{ "BUSYGROUP x", RC_CONFLICT, true },
 		{ "BUSYNESS x", RC_INVALID, true },
 		{ "MISCONF x", RC_DOWN, true },

@@ -64,7 +64,7 @@ run(struct bed *b, const char *command)
 	size_t n = 0;
 
 	for (struct str rest = str_of(command); rest.n > 0;)
-		arg[n++] = str_cut(&rest, ' ');
+		arg[n++] = str_split(&rest, ' ');
 	OK(state_cmd(b->s, arg, n, &r));
 	state_reply_free(r);
 }

@@ -434,7 +434,7 @@ change_and_read(struct rig *r, int who)
 			continue;
 		arena_reset(b.a);
 		rc = memory_all(b.s, &scope, -1, b.a, &l);
-		if (rc == RC_AGAIN)
+		if (rc == RC_RETRY)
 			continue;
 		OK(rc);
 		for (j = 0; j < l.n; j++) {

@@ -86,7 +86,7 @@ TEST(limits)
 	    state_pipe_cmd(p, STATE_ARGS(STR("STRLEN"), v)), RC_TOOBIG);
 	ck_assert_int_eq(state_pipe_cmd(p, NULL, 0), RC_INVALID);
 	queue(p, STATE_ARGS(STR("PING"), STR("last")));
-	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_AGAIN);
+	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_RETRY);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
 	ck_assert_uint_eq(state_pipe_len(p), 3);
 	ck_assert_str_eq(state_reply_str(result(p, 0, RC_OK)).p, "PONG");
@@ -98,7 +98,7 @@ TEST(limits)
 	p = state_pipe_new(r.s, SIZE_MAX);
 	for (int i = 0; i < STATE_PIPE_MAX; i++)
 		queue(p, STATE_ARGS(STR("INCR"), STR("n")));
-	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_AGAIN);
+	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_RETRY);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
 	ck_assert_int_eq(state_reply_int(result(p, STATE_PIPE_MAX - 1, RC_OK)),
 	    STATE_PIPE_MAX);

@@ -113,7 +113,7 @@ TEST(how_many_one_may_have)
 		OK(soul_create(b.s, &soul, STR("")));
 	}
 	soul = soul_of("u", "more", "more");
-	IS(RC_AGAIN, soul_create(b.s, &soul, STR("")));
+	IS(RC_RETRY, soul_create(b.s, &soul, STR("")));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, SOUL_LIST_MAX);
 	OK(soul_delete(b.s, STR("u"), STR("500"), NULL));

@@ -177,7 +177,7 @@ TEST(how_many_one_may_bind)
 	make_soul(&b, alice, "s1");
 	OK(state_eval(b.s, &c, NULL));
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_AGAIN, terminal_bind(b.s, STR("b"), alice, STR("s1")));
+	IS(RC_RETRY, terminal_bind(b.s, STR("b"), alice, STR("s1")));
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_list(b.s, alice, b.a, &ids, &got));
 	ck_assert_uint_eq(got, TERMINAL_LIST_MAX);

@@ -85,7 +85,7 @@ TEST(a_full_queue_and_a_turn_twice)
 		ck_assert_int_eq(ahead, i);
 	}
 	p = place("i1", "more");
-	IS(RC_AGAIN, queue_enter(b.s, &p, &ahead));
+	IS(RC_RETRY, queue_enter(b.s, &p, &ahead));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	p = place("i1", "t3");
 	IS(RC_CONFLICT, queue_enter(b.s, &p, &ahead));

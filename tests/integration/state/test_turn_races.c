@@ -20,7 +20,7 @@ entered(void *arg)
 	struct turn *t = arg;
 	enum rc rc = queue_enter(t->r->s, &t->p, &t->ahead);
 
-	if (rc == RC_AGAIN)
+	if (rc == RC_RETRY)
 		return false;
 	ck_assert_int_eq(rc, RC_OK);
 	return true;

@@ -201,7 +201,7 @@ ask_body(const struct running *r, struct tk_answer *a, const char *token,
 static const struct tk_token two[] = {
 	{ "t-one", "\"role\":\"operator\"" },
 	{ "t-two", "\"role\":\"operator\"" },
-	{ "t-make", "\"role\":\"maker\"" },
+	{ "t-make", "\"role\":\"provisioner\"" },
 };
 
 static void

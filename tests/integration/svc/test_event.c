@@ -357,8 +357,8 @@ TEST_T(how_many_are_on_their_way, 60)
 	toy_run(&t);
 	look_away(&t);
 	tk_server_stop(&t.r.nats, SIGKILL);
-	say(&t, "fill", rc_name(RC_AGAIN));
-	say(&t, "new", rc_name(RC_AGAIN));
+	say(&t, "fill", rc_name(RC_RETRY));
+	say(&t, "new", rc_name(RC_RETRY));
 	tk_server_restart(&t.r.nats);
 	look(&t);
 	ck_stored(&t, 1024);
@@ -371,7 +371,7 @@ TEST_T(a_drain_waits_for_events, 60)
 	struct told t;
 
 	toy_run(&t);
-	say(&t, "fill", rc_name(RC_AGAIN));
+	say(&t, "fill", rc_name(RC_RETRY));
 	toy_end(&t);
 	ck_stored(&t, 1024);
 	look_away(&t);

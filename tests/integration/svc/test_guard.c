@@ -15,7 +15,7 @@ toy_start(struct svc *s, const void *conf)
 static const char *
 role_name(const struct svc_call *c)
 {
-	static const char *const names[] = { "owner", "terminal", "maker",
+	static const char *const names[] = { "owner", "terminal", "provisioner",
 		"operator" };
 	const struct auth_caller *who = svc_call_caller(c);
 
@@ -93,6 +93,7 @@ static const struct tk_token tokens[] = {
 	{ "t-acme-ada",
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\"" },
 	{ "t-lamp", "\"role\":\"terminal\",\"terminal_id\":\"lamp-1\"" },
+	{ "t-provisioner", "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
 	{ "t-maker", "\"role\":\"maker\",\"tenant\":\"acme\"" },
 	{ "t-acme", "\"role\":\"operator\",\"tenant\":\"acme\"" },
 	{ "t-root", "\"role\":\"operator\"" },
@@ -160,13 +161,18 @@ static const struct guarded_ask asks[] = {
 	{ "t-lamp", "POST", "/v1/chat", CHAT(USER("ada"), "lamp-1"), 403,
 	    "/user_id: must not be there" },
 	{ "t-lamp", "GET", "/v1/souls", NULL, 403, "role" },
-	/* A maker sees bodies, may say whom they are for, and is no user. */
-	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200, "user= t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
-	    "user=acme/ada t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=other/ada", NULL, 403,
-	    "another tenant" },
+	/* A provisioner sees terminals, may name their users, and is none. */
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1", NULL, 200,
+	    "provisioner user= t" },
+	/* A token of 0.1, whose role was called maker. */
+	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200,
+	    "provisioner user= t" },
 	{ "t-maker", "GET", "/v1/souls", NULL, 403, "role" },
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
+	    "user=acme/ada t" },
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1?user_id=other/ada",
+	    NULL, 403, "another tenant" },
+	{ "t-provisioner", "GET", "/v1/souls", NULL, 403, "role" },
 	/* An operator is whom he names, in his tenant if he has one. */
 	{ "t-acme", "GET", "/v1/souls?user_id=bob", NULL, 200,
 	    "operator user=acme/bob t" },
@@ -177,7 +183,7 @@ static const struct guarded_ask asks[] = {
 	    "user=acme/bob t" },
 	{ "t-root", "GET", "/unlisted", NULL, 200, "operator" },
 	/* What is not JSON is told only to who may ask. */
-	{ "t-maker", "POST", "/v1/chat", "{", 403, "role" },
+	{ "t-provisioner", "POST", "/v1/chat", "{", 403, "role" },
 	{ "t-ada", "POST", "/v1/chat", "{", 400, "" },
 };
 
@@ -191,5 +197,6 @@ TEST(each_may_ask_what_is_his)
 		guarded_ask(&r, &asks[i]);
 	ck_assert(!tk_log_has(&r.toy.proc, "t-nobody"));
 	ck_assert(!tk_log_has(&r.toy.proc, "t-ada"));
+	ck_assert(tk_log_has(&r.toy.proc, "ev=auth.role_deprecated "));
 	running_end(&r);
 }

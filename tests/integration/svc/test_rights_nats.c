@@ -125,7 +125,7 @@ try_stream(struct user *u, const json_t *e)
 		{ "CONSUMER.DELETE", "memory-worker" }, { "CONSUMER.LIST", "" },
 		{ "CONSUMER.MSG.NEXT", "x1" } };
 	const char *name = of(e, "name");
-	bool keeps = strcmp(of(e, "keeper"), u->name) == 0;
+	bool keeps = strcmp(of(e, "manager"), u->name) == 0;
 	bool reads = lists(e, "readers", u->name);
 	bool consumes = lists(e, "consumers", u->name);
 	char subject[128];

@@ -58,7 +58,7 @@ requests_more(struct soak *s)
 		o = mem_zalloc(sizeof(*o));
 		o->s = s;
 		if (bus_request(s->e->bus, "soak.work", STR("x"), &meta,
-			(struct bus_waiter){ .fn = on_end, .arg = o },
+			(struct bus_reply_handler){ .fn = on_end, .arg = o },
 			NULL) != RC_OK) {
 			free(o);
 			return;
@@ -78,7 +78,7 @@ struct job {
 static void job_put(struct job *j);
 
 static void
-on_job_put(void *arg, enum rc rc, const struct bus_stored *stored)
+on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct job *j = arg;
 	struct soak *s = j->s;
@@ -102,7 +102,7 @@ job_put(struct job *j)
 	snprintf(id, sizeof(id), "%d", j->number);
 	meta.msg_id = id;
 	if (bus_stream_publish(j->s->e->bus, "job.n", str_of(id), &meta,
-		(struct bus_stored_waiter){ on_job_put, j }) != RC_OK) {
+		(struct bus_pub_ack_handler){ on_job_put, j }) != RC_OK) {
 		free(j);
 		return;
 	}

@@ -1,5 +1,5 @@
 /*
- * Documents are the repository's examples, good and bad, then broken: bytes
+ * Documents are the repository's cases, valid and invalid, then broken: bytes
  * changed, cut, doubled, put in, nested deep, blown up.  An HTTP body that
  * happens to keep its schema is cut until it does not.
  */
@@ -15,6 +15,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
+#include "testkit/cases.h"
 #include "testkit/http.h"
 #include "testkit/stack/judge.h"
 #include "testkit/stack/neighbour.h"
@@ -58,20 +59,26 @@ below(struct attack *a, uint64_t n)
 static void
 read_bases(struct attack *a)
 {
-	const char *path, *name;
+	struct tk_cases c;
 	struct base *b;
+	char message[64];
 	glob_t g;
-	size_t i;
+	size_t i, k;
 
-	ck_assert_int_eq(
-	    glob("proto-schemas/examples/*/*.[jt][sx]*", 0, NULL, &g), 0);
-	for (i = 0; i < g.gl_pathc && a->n_bases < BASES_MAX; i++) {
-		path = g.gl_pathv[i];
-		name = path + strlen("proto-schemas/examples/");
-		b = &a->bases[a->n_bases++];
-		snprintf(b->message, sizeof(b->message), "%.*s",
-		    (int)strcspn(name, "/"), name);
-		b->bytes.p = tk_read_file(path, &b->bytes.n);
+	ck_assert_int_eq(glob(TK_CASES_DIR "/*.json", 0, NULL, &g), 0);
+	for (i = 0; i < g.gl_pathc; i++) {
+		const char *name = strrchr(g.gl_pathv[i], '/') + 1;
+
+		snprintf(message, sizeof(message), "%.*s",
+		    (int)strcspn(name, "."), name);
+		tk_cases_load(&c, message);
+		for (k = 0; k < c.n && a->n_bases < BASES_MAX; k++) {
+			b = &a->bases[a->n_bases++];
+			memcpy(b->message, message, sizeof(message));
+			b->bytes = c.v[k].bytes;
+			c.v[k].bytes = (struct str){ 0 };
+		}
+		tk_cases_free(&c);
 	}
 	globfree(&g);
 	ck_assert_uint_gt(a->n_bases, 500);
@@ -87,7 +94,7 @@ a_base(struct attack *a, const char *message)
 		if (strcmp(a->bases[k].message, message) == 0)
 			return &a->bases[k];
 	}
-	ck_abort_msg("no example of %s", message);
+	ck_abort_msg("no case of %s", message);
 	return NULL;
 }
 

@@ -33,8 +33,8 @@ matches(struct str pattern, struct str text, char sep, char wild)
 	struct str p, t;
 
 	while (pattern.p != NULL && text.p != NULL) {
-		p = str_cut(&pattern, sep);
-		t = str_cut(&text, sep);
+		p = str_split(&pattern, sep);
+		t = str_split(&text, sep);
 		if (p.n > 0 && p.p[0] == wild ? t.n == 0 : !str_eq(p, t))
 			return false;
 	}
@@ -78,9 +78,9 @@ judge_event(struct arena *a, const struct wire_event_envelope *e,
 	const struct wire_event *row = wire_event_find(e->type);
 	struct str type;
 
-	(void)str_cut(&subject, '.');
-	(void)str_cut(&subject, '.');
-	type = str_cut(&subject, '.');
+	(void)str_split(&subject, '.');
+	(void)str_split(&subject, '.');
+	type = str_split(&subject, '.');
 	if (!str_eq(type, e->type))
 		wrong(v, "is an event of type %.*s", STR_ARG(e->type));
 	else if (row == NULL)
@@ -117,8 +117,8 @@ static struct str
 level(struct str topic, size_t i)
 {
 	while (i-- > 0)
-		(void)str_cut(&topic, '/');
-	return topic.p != NULL ? str_cut(&topic, '/') : topic;
+		(void)str_split(&topic, '/');
+	return topic.p != NULL ? str_split(&topic, '/') : topic;
 }
 
 struct str
@@ -131,7 +131,7 @@ judge_topic_terminal(struct str topic)
 		return (struct str){ 0 };
 	topic.p += (size_t)at + above.n;
 	topic.n -= (size_t)at + above.n;
-	return str_cut(&topic, '/');
+	return str_split(&topic, '/');
 }
 
 /* The row of what follows the terminal, or NULL. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/broker.h"
@@ -29,7 +29,7 @@ static const struct {
 } known[LOCK_WHO] = {
 	[LOCK_OPERATOR] = { "token-of-operator-4f1c", "operator" },
 	[LOCK_WATCHER] = { "token-of-watcher-77aa", "operator" },
-	[LOCK_MAKER] = { "token-of-maker-0be1", "maker" },
+	[LOCK_PROVISIONER] = { "token-of-provisioner-0be1", "provisioner" },
 	[LOCK_DEMO] = { "token-of-demo-user-91cd", "owner", STACK_USER },
 	[LOCK_ADA] = { "token-of-ada-3a77", "owner", "ada" },
 	[LOCK_MALLORY] = { "token-of-mallory-66d0", "owner", "mallory" },
@@ -38,13 +38,13 @@ static const struct {
 	    .terminal = "lamp-1" },
 	[LOCK_ACME_OPERATOR] = { "token-of-acme-operator-8", "operator",
 	    .tenant = "acme" },
-	[LOCK_ACME_MAKER] = { "token-of-acme-maker-2b", "maker",
-	    .tenant = "acme" },
+	[LOCK_ACME_PROVISIONER] = { "token-of-acme-provisioner-2b",
+	    "provisioner", .tenant = "acme" },
 	[LOCK_ACME_ADA] = { "token-of-acme-ada-9d", "owner", "ada", "acme" },
 	[LOCK_GLOBEX_OPERATOR] = { "token-of-globex-operator", "operator",
 	    .tenant = "globex" },
-	[LOCK_GLOBEX_MAKER] = { "token-of-globex-maker-1", "maker",
-	    .tenant = "globex" },
+	[LOCK_GLOBEX_PROVISIONER] = { "token-of-globex-provisioner-1",
+	    "provisioner", .tenant = "globex" },
 	[LOCK_GLOBEX_ADA] = { "token-of-globex-ada-c4", "owner", "ada",
 	    "globex" },
 	[LOCK_EXPIRED] = { "token-of-yesterday-ee", "owner", "ada",

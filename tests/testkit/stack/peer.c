@@ -2,6 +2,7 @@
  * The client's thread keeps what it receives in a list; the test takes it out.
  */
 #include "testkit/stack/peer.h"
+#include "testkit/cases.h"
 
 #include <mosquitto.h>
 #include <pthread.h>
@@ -367,21 +368,6 @@ answer_invoke(void *arg, const char *topic, json_t *payload)
 	json_decref(result);
 }
 
-json_t *
-body_sample(const char *name)
-{
-	char path[256];
-	char *text;
-	json_t *j;
-
-	snprintf(path, sizeof(path), "proto-schemas/examples/%s.json", name);
-	text = tk_read_file(path, NULL);
-	j = json_loads(text, 0, NULL);
-	ck_assert_msg(j != NULL, "%s", path);
-	free(text);
-	return j;
-}
-
 static void
 tell(struct body *b, const char *leaf, const char *payload, unsigned how)
 {
@@ -416,9 +402,8 @@ static void
 report_skills(struct body *b, enum body_speaks speaks)
 {
 	bool old = speaks == BODY_SPEAKS_0220 || speaks == BODY_IS_TERSE;
-	json_t *skills =
-	    body_sample(old ? "skills_report/ok-protocol-02-20-3.3"
-			    : "skills_report/ok-protocol-02-22-3.3");
+	json_t *skills = tk_case_data("skills_report",
+	    old ? "protocol 02-20, 3.3" : "protocol 02-22, 3.3");
 	json_t *list = json_incref(at(skills, "skills"));
 
 	json_object_set_new(skills, "terminal_id", json_string(b->terminal));
@@ -435,7 +420,7 @@ static void
 report_intents(struct body *b)
 {
 	json_t *intents =
-	    body_sample("intent_catalog_report/ok-protocol-02-22-3.10");
+	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 
 	json_object_set_new(intents, "terminal_id", json_string(b->terminal));
 	body_report(b, "intent_catalog", intents);

@@ -114,9 +114,6 @@ void body_connect(struct body *b, struct stack *st, const char *terminal,
 /* body_report(b, leaf, report): One of its reports, given away. */
 void body_report(struct body *b, const char *leaf, json_t *report);
 
-/* body_sample(name): A sample report of the protocol, for any body. */
-json_t *body_sample(const char *name);
-
 /* body_free(b): It says that it goes, and goes. */
 void body_free(struct body *b);
 

@@ -94,10 +94,10 @@ url_password(struct str url)
 		return (struct str){ 0 };
 	url.p += at + 3;
 	url.n -= (size_t)at + 3;
-	user = str_cut(&url, '@');
+	user = str_split(&url, '@');
 	if (url.p == NULL)
 		return (struct str){ 0 };
-	(void)str_cut(&user, ':');
+	(void)str_split(&user, ':');
 	return user;
 }
 
@@ -133,7 +133,7 @@ secrets_plant(const char **env, size_t n)
 	}
 	for (i = 0; i < n; i++) {
 		value = str_of(env[i]);
-		name = str_cut(&value, '=');
+		name = str_split(&value, '=');
 		note('S', names_secret(name) ? value : url_password(value),
 		    NOTE_MAX);
 	}
@@ -224,7 +224,7 @@ look(struct str line, struct str all, bool secrets_only)
 	struct str one;
 
 	while (all.n > 0) {
-		one = str_cut(&all, '\n');
+		one = str_split(&all, '\n');
 		if (one.n < 1 + NOTE_MIN || (secrets_only && one.p[0] != 'S'))
 			continue;
 		if (memmem(line.p, line.n, one.p + 1, one.n - 1) != NULL)
@@ -256,7 +256,7 @@ is_told(const char *path, struct str all, char *dst, size_t size)
 	if (look(log, all, false).p == NULL)
 		log.p = NULL;
 	for (; log.p != NULL && what.p == NULL; n++) {
-		line = str_cut(&log, '\n');
+		line = str_split(&log, '\n');
 		what = look(line, all, str_find(line, STR(" lvl=debug ")) >= 0);
 	}
 	if (what.p != NULL)

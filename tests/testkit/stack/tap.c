@@ -179,9 +179,9 @@ take_subject(struct tap *t, natsMsg *m)
 	if (v.wrong)
 		tell(t, "NATS", subject, data_of(m), v.why);
 	else if (row->kind == WIRE_SUBJECT_KIND_EVENT) {
-		(void)str_cut(&subject, '.');
-		(void)str_cut(&subject, '.');
-		t->events[wire_event_find(str_cut(&subject, '.')) -
+		(void)str_split(&subject, '.');
+		(void)str_split(&subject, '.');
+		t->events[wire_event_find(str_split(&subject, '.')) -
 		    wire_events]++;
 	}
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "auth/digest.h"
+#include "auth/auth_internal.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "signer.h"
@@ -18,6 +18,7 @@
 struct asked {
 	bool done;
 	enum rc rc;
+	enum wire_role role;
 	char user[160], terminal[160], why[600];
 	uint64_t key;
 };
@@ -50,6 +51,7 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *c, const char *why)
 		return;
 	copy(c->user, a->user, sizeof(a->user));
 	copy(c->terminal_id, a->terminal, sizeof(a->terminal));
+	a->role = c->role;
 	a->key = c->key;
 }
 
@@ -69,8 +71,9 @@ ask(struct rig *r, const char *token)
 	return a;
 }
 
+/* The file has one token; fields are the members beside its digest. */
 static void
-write_tokens(struct rig *r, const char *token)
+write_token(struct rig *r, const char *token, const char *fields)
 {
 	struct auth_digest d = auth_digest_of(str_of(token));
 	struct buf b = BUF_INIT(SIGNER_MAX);
@@ -80,10 +83,16 @@ write_tokens(struct rig *r, const char *token)
 	buf_puts(&b, "{\"tokens\":[{\"sha256\":\"");
 	for (i = 0; i < sizeof(d.bytes); i++)
 		buf_printf(&b, "%02x", d.bytes[i]);
-	buf_puts(&b, "\",\"role\":\"owner\",\"user\":\"ada\"}]}");
+	buf_printf(&b, "\",%s}]}", fields);
 	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->tokens), 0);
 	buf_free(&b);
+}
+
+static void
+write_tokens(struct rig *r, const char *token)
+{
+	write_token(r, token, "\"role\":\"owner\",\"user\":\"ada\"");
 }
 
 static void
@@ -133,15 +142,21 @@ end(struct rig *r)
 }
 
 static void
-sign(struct rig *r, struct buf *b)
+sign_as(struct rig *r, struct buf *b, const char *user, const char *role)
 {
 	char claims[128];
 
 	snprintf(claims, sizeof(claims),
-	    "{\"exp\":%lld,\"sub\":\"bob\",\"role\":\"owner\"}",
-	    (long long)(clock_wall().ms / 1000 + 1000));
+	    "{\"exp\":%lld,\"sub\":\"%s\",\"role\":\"%s\"}",
+	    (long long)(clock_wall().ms / 1000 + 1000), user, role);
 	signer_put_jwt(
 	    b, &r->signer, "{\"alg\":\"EdDSA\",\"kid\":\"a\"}", claims);
+}
+
+static void
+sign(struct rig *r, struct buf *b)
+{
+	sign_as(r, b, "bob", "owner");
 }
 
 TEST(tokens_of_the_file_and_jwts_are_known)
@@ -209,6 +224,65 @@ becomes(struct rig *r, const char *token, enum rc rc)
 
 	ck_assert_msg(tk_loop_until(r->loop, comes_to, &u, WAIT_MS),
 	    "%s does not become %s", token, rc_name(rc));
+}
+
+/* How often text stands in the log, which goes to a file. */
+static int
+log_count(const char *text)
+{
+	size_t n;
+	char *log = tk_read_file(tk_path("log"), &n);
+	const char *at = log;
+	int count = 0;
+
+	while ((at = strstr(at, text)) != NULL) {
+		at++;
+		count++;
+	}
+	free(log);
+	return count;
+}
+
+static void
+asks_as_provisioner(struct rig *r, const char *token)
+{
+	becomes(r, token, RC_OK);
+	ck_assert_int_eq(ask(r, token).role, WIRE_ROLE_PROVISIONER);
+}
+
+TEST(the_role_maker_is_provisioner_with_one_warning_per_source)
+{
+	static const struct {
+		const char *user, *role;
+		int warnings; /* after it */
+	} jwts[] = { { "ann", "provisioner", 1 }, { "ann", "maker", 2 },
+		{ "bob", "maker", 2 } };
+	struct buf jwt = BUF_INIT(SIGNER_MAX);
+	struct rig r;
+	size_t i;
+
+	ck_assert_ptr_nonnull(freopen(tk_path("log"), "a", stderr));
+	start(&r);
+	write_token(&r, "new", "\"role\":\"provisioner\"");
+	asks_as_provisioner(&r, "new");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 0);
+	write_token(&r, "old", "\"role\":\"maker\"");
+	asks_as_provisioner(&r, "old");
+	write_token(&r, "older", "\"role\":\"maker\"");
+	asks_as_provisioner(&r, "older");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 1);
+	ck_assert_int_eq(log_count("source=AUTH_TOKENS"), 1);
+	ck_assert_int_eq(log_count("tokens.json role=maker"), 1);
+	for (i = 0; i < NELEM(jwts); i++) {
+		buf_reset(&jwt);
+		sign_as(&r, &jwt, jwts[i].user, jwts[i].role);
+		asks_as_provisioner(&r, jwt.p);
+		ck_assert_int_eq(
+		    log_count("ev=auth.role_deprecated"), jwts[i].warnings);
+	}
+	ck_assert_int_eq(log_count("source=JWT"), 1);
+	buf_free(&jwt);
+	end(&r);
 }
 
 TEST(files_are_read_again)
@@ -283,7 +357,7 @@ TEST(files_that_cannot_be_used_are_no_start)
 		.issuer = "",
 		.audience = "" };
 	ck_assert_int_eq(auth_new(&o, &a), RC_INVALID);
-	ck_assert_int_eq(auth_try(&o, &errors), RC_INVALID);
+	ck_assert_int_eq(auth_check_files(&o, &errors), RC_INVALID);
 	ck_assert_ptr_nonnull(strstr(errors.p, "AUTH_TOKENS: "));
 	ck_assert_ptr_nonnull(strstr(errors.p, "No such file"));
 	ck_assert_ptr_nonnull(strstr(errors.p, "/keys: is missing\n"));
@@ -307,16 +381,16 @@ lookup(void *arg, struct str id, struct str *out, struct str *tenant)
 
 TEST(bodies_have_tokens_of_their_own)
 {
-	char secret[AUTH_SECRET_MAX], token[AUTH_BODY_TOKEN_MAX];
+	char secret[AUTH_SECRET_MAX], token[AUTH_TERMINAL_TOKEN_MAX];
 	struct asked a;
 	struct rig r;
 
 	start(&r);
 	auth_secret_new(secret);
 	auth_secret_hash(str_of(secret), hash);
-	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	auth_bodies(r.auth, lookup, &r);
+	auth_accept_terminals(r.auth, lookup, &r);
 	a = ask(&r, token);
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_str_eq(a.terminal, "lamp-1");
@@ -324,20 +398,20 @@ TEST(bodies_have_tokens_of_their_own)
 	token[strlen(token) - 1] ^= 1;
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
 	/* Another secret counts at once, and the one before no more. */
-	auth_body_token(STR("lamp-1"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
 	auth_secret_hash(STR("another"), hash);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	auth_body_token(STR("lamp-1"), STR("another"), token);
+	auth_terminal_token(STR("lamp-1"), STR("another"), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
-	auth_body_token(STR("lamp-2"), str_of(secret), token);
+	auth_terminal_token(STR("lamp-2"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body..x").rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC0x.").rc, RC_DENIED);
 	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC8x.x").rc, RC_DENIED);
 	/* Nobody can be asked now. */
-	auth_bodies(r.auth, lookup, NULL);
-	auth_body_token(STR("lamp-3"), str_of(secret), token);
+	auth_accept_terminals(r.auth, lookup, NULL);
+	auth_terminal_token(STR("lamp-3"), str_of(secret), token);
 	ck_assert_int_eq(ask(&r, token).rc, RC_DOWN);
 	end(&r);
 }

@@ -1,7 +1,7 @@
 /*
  * JWTs: what is taken, and each way of forging one.
  */
-#include "auth/jwt.h"
+#include "auth/auth_internal.h"
 #include "core/mem.h"
 #include "signer.h"
 
@@ -10,7 +10,7 @@
 static struct {
 	struct signer rsa, ec, okp;
 	struct signer other_rsa, stranger, other_okp;
-	struct auth_keys *keys;
+	struct auth_keyset *keys;
 } all;
 
 static void
@@ -32,16 +32,16 @@ begin(void)
 	buf_putc(&b, ',');
 	signer_put_jwk(&b, &all.okp, "okp", "");
 	buf_puts(&b, "]}");
-	ck_assert_msg(auth_keys_read(buf_str(&b), &all.keys, &err) == RC_OK,
+	ck_assert_msg(auth_keyset_parse(buf_str(&b), &all.keys, &err) == RC_OK,
 	    "%s %s", err.path, err.why);
-	ck_assert_uint_eq(auth_keys_n(all.keys), 3);
+	ck_assert_uint_eq(auth_keyset_count(all.keys), 3);
 	buf_free(&b);
 }
 
 static const char *
 end(void)
 {
-	auth_keys_drop(all.keys);
+	auth_keyset_unref(all.keys);
 	EVP_PKEY_free(all.rsa.pkey);
 	EVP_PKEY_free(all.ec.pkey);
 	EVP_PKEY_free(all.okp.pkey);

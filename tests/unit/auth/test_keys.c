@@ -2,15 +2,15 @@
  * JWKS files: which keys count, and which make the file one that cannot be
  * used.
  */
-#include "auth/keys.h"
+#include "auth/auth_internal.h"
 #include "signer.h"
 
 static enum rc
-read_keys(struct str json, struct auth_keys **k, struct wire_err *err)
+read_keys(struct str json, struct auth_keyset **k, struct wire_err *err)
 {
 	*err = (struct wire_err){ 0 };
 	*k = NULL;
-	return auth_keys_read(json, k, err);
+	return auth_keyset_parse(json, k, err);
 }
 
 /* A file with one key, between a head and what follows. */
@@ -27,7 +27,7 @@ put_file(struct buf *b, struct signer *s, const char *kid, const char *more,
 static void
 refused(struct str json, const char *path, const char *why)
 {
-	struct auth_keys *k;
+	struct auth_keyset *k;
 	struct wire_err err;
 
 	ck_assert_int_eq(read_keys(json, &k, &err), RC_INVALID);
@@ -38,7 +38,7 @@ refused(struct str json, const char *path, const char *why)
 TEST(keys_for_other_things_are_left_out)
 {
 	struct buf b = BUF_INIT(SIGNER_MAX);
-	struct auth_keys *k;
+	struct auth_keyset *k;
 	struct wire_err err;
 	struct signer s;
 
@@ -49,13 +49,13 @@ TEST(keys_for_other_things_are_left_out)
 	    ",{\"kty\":\"RSA\",\"alg\":\"PS256\",\"kid\":\"c\"}"
 	    ",{\"kty\":\"RSA\",\"use\":\"enc\",\"kid\":\"d\"}");
 	ck_assert_int_eq(read_keys(buf_str(&b), &k, &err), RC_OK);
-	ck_assert_uint_eq(auth_keys_n(k), 1);
-	ck_assert_ptr_nonnull(auth_keys_find(k, STR("a")));
-	ck_assert_ptr_null(auth_keys_find(k, STR("b")));
+	ck_assert_uint_eq(auth_keyset_count(k), 1);
+	ck_assert_ptr_nonnull(auth_keyset_find(k, STR("a")));
+	ck_assert_ptr_null(auth_keyset_find(k, STR("b")));
 	/* The only one needs no name. */
-	ck_assert_ptr_eq(
-	    auth_keys_find(k, (struct str){ 0 }), auth_keys_find(k, STR("a")));
-	auth_keys_drop(k);
+	ck_assert_ptr_eq(auth_keyset_find(k, (struct str){ 0 }),
+	    auth_keyset_find(k, STR("a")));
+	auth_keyset_unref(k);
 	refused(STR("{\"keys\":[]}"), "/keys", "no key");
 	refused(STR("{\"keys\":[{\"kty\":\"oct\",\"k\":\"AA\"}]}"), "/keys",
 	    "no key");

@@ -1,18 +1,18 @@
 /*
  * Changing a token file: each change is one that a service can read.
  */
-#include "auth/ledger.h"
+#include "auth/token_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "auth/file.h"
-#include "auth/tokens.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
 #include "testkit/testkit.h"
 
-static const struct auth_ledger_entry ada = { .role = WIRE_ROLE_OWNER,
+static const struct auth_token_file_entry ada = { .role = WIRE_ROLE_OWNER,
 	.user = STR_INIT("ada"),
 	.tenant = STR_INIT("acme"),
 	.name = STR_INIT("phone"),
@@ -31,7 +31,7 @@ find(const char *file, const char *token, struct auth_caller *out)
 	enum rc rc;
 
 	ck_assert_msg(
-	    auth_tokens_read((struct str){ json, n }, &t, &err) == RC_OK,
+	    auth_tokens_parse((struct str){ json, n }, &t, &err) == RC_OK,
 	    "%s: %s", err.path, err.why);
 	rc = auth_tokens_find(t, &d, (struct wall){ 1800000000000 }, &c);
 	if (rc == RC_OK) {
@@ -55,31 +55,31 @@ mode_of(const char *file)
 
 TEST(what_is_added_is_known_until_it_is_dropped)
 {
-	char token[AUTH_LEDGER_TOKEN_MAX], other[AUTH_LEDGER_TOKEN_MAX];
-	struct auth_ledger_entry e = ada;
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], other[AUTH_TOKEN_FILE_TOKEN_MAX];
+	struct auth_token_file_entry e = ada;
 	const char *file = tk_path("tokens.json");
 	struct buf out = BUF_INIT(65536);
-	char why[AUTH_LEDGER_WHY_MAX];
+	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	struct auth_caller c;
 
-	ck_assert_int_eq(auth_ledger_add(file, &ada, token, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
 	ck_assert_uint_eq(mode_of(file), 0600);
 	ck_assert_int_eq(find(file, token, &c), RC_OK);
 	ck_assert_int_eq(c.role, WIRE_ROLE_OWNER);
 	ck_assert_int_eq(c.until.ms, ada.until.ms);
 	e.name = STR("tablet");
 	ck_assert_int_eq(chmod(file, 0640), 0);
-	ck_assert_int_eq(auth_ledger_add(file, &e, other, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(file, &e, other, why), RC_OK);
 	ck_assert_uint_eq(mode_of(file), 0640);
 	ck_assert_str_ne(token, other);
 	ck_assert_int_eq(find(file, token, &c), RC_OK);
-	ck_assert_int_eq(auth_ledger_list(file, &out, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_list(file, &out, why), RC_OK);
 	ck_assert_ptr_nonnull(strstr(out.p, "acme/ada  # phone\n"));
 	ck_assert_ptr_nonnull(strstr(out.p, "acme/ada  # tablet\n"));
 	ck_assert_ptr_null(strstr(out.p, token));
 	buf_reset(&out);
 	ck_assert_int_eq(
-	    auth_ledger_drop(file, STR("phone"), &out, why), RC_OK);
+	    auth_token_file_remove(file, STR("phone"), &out, why), RC_OK);
 	ck_assert_ptr_nonnull(strstr(out.p, "# phone\n"));
 	ck_assert_int_eq(find(file, token, &c), RC_NOENT);
 	ck_assert_int_eq(find(file, other, &c), RC_OK);
@@ -88,44 +88,45 @@ TEST(what_is_added_is_known_until_it_is_dropped)
 
 TEST(a_token_is_dropped_by_its_digest_too)
 {
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json");
 	struct buf out = BUF_INIT(65536);
 	struct auth_caller c;
 	char sha[13];
 
-	ck_assert_int_eq(auth_ledger_add(file, &ada, token, why), RC_OK);
-	ck_assert_int_eq(auth_ledger_list(file, &out, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_list(file, &out, why), RC_OK);
 	snprintf(sha, sizeof(sha), "%.12s", out.p);
 	/* Too little of it may be anybody's. */
 	ck_assert_int_eq(
-	    auth_ledger_drop(file, (struct str){ sha, 7 }, &out, why),
+	    auth_token_file_remove(file, (struct str){ sha, 7 }, &out, why),
 	    RC_NOENT);
-	ck_assert_int_eq(auth_ledger_drop(file, str_of(sha), &out, why), RC_OK);
+	ck_assert_int_eq(
+	    auth_token_file_remove(file, str_of(sha), &out, why), RC_OK);
 	ck_assert_int_eq(find(file, token, &c), RC_NOENT);
 	ck_assert_int_eq(
-	    auth_ledger_drop(file, str_of(sha), &out, why), RC_NOENT);
+	    auth_token_file_remove(file, str_of(sha), &out, why), RC_NOENT);
 	buf_free(&out);
 }
 
 static void
-refused(const char *file, const struct auth_ledger_entry *e, enum rc rc,
+refused(const char *file, const struct auth_token_file_entry *e, enum rc rc,
     const char *want)
 {
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 
-	ck_assert_int_eq(auth_ledger_add(file, e, token, why), rc);
+	ck_assert_int_eq(auth_token_file_add(file, e, token, why), rc);
 	ck_assert_msg(strstr(why, want) == why, "%s", why);
 }
 
 TEST(nothing_is_written_that_a_service_could_not_read)
 {
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json"), *new;
-	struct auth_ledger_entry e = ada;
+	struct auth_token_file_entry e = ada;
 	struct stat before, after;
 
-	ck_assert_int_eq(auth_ledger_add(file, &ada, token, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
 	ck_assert_int_eq(stat(file, &before), 0);
 	refused(file, &ada, RC_INVALID, "name: another");
 	e.name = (struct str){ 0 };
@@ -140,7 +141,7 @@ TEST(nothing_is_written_that_a_service_could_not_read)
 	new = tk_path("tokens.json.new");
 	tk_write_file(new, "");
 	e.tenant = STR("acme");
-	refused(file, &e, RC_AGAIN, "is being changed");
+	refused(file, &e, RC_RETRY, "is being changed");
 	ck_assert_int_eq(unlink(new), 0);
 	ck_assert_int_eq(stat(file, &after), 0);
 	ck_assert_uint_eq(before.st_ino, after.st_ino);
@@ -152,15 +153,15 @@ TEST(nothing_is_written_that_a_service_could_not_read)
 
 TEST(a_link_stays_a_link)
 {
-	char token[AUTH_LEDGER_TOKEN_MAX], why[AUTH_LEDGER_WHY_MAX];
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json"), *link = tk_path("link");
-	struct auth_ledger_entry e = ada;
+	struct auth_token_file_entry e = ada;
 	struct auth_caller c;
 
-	ck_assert_int_eq(auth_ledger_add(file, &ada, token, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
 	ck_assert_int_eq(symlink(file, link), 0);
 	e.name = STR("tablet");
-	ck_assert_int_eq(auth_ledger_add(link, &e, token, why), RC_OK);
+	ck_assert_int_eq(auth_token_file_add(link, &e, token, why), RC_OK);
 	ck_assert_uint_eq(mode_of(file), 0600);
 	ck_assert_int_eq(find(file, token, &c), RC_OK);
 	ck_assert_uint_ne(mode_of(link), 0600);

@@ -45,8 +45,8 @@ TEST(what_is_no_hash_fits_nothing)
 
 TEST(a_token_names_its_body)
 {
-	char token[AUTH_BODY_TOKEN_MAX];
+	char token[AUTH_TERMINAL_TOKEN_MAX];
 
-	auth_body_token(STR("lamp-1"), STR("s3cret"), token);
+	auth_terminal_token(STR("lamp-1"), STR("s3cret"), token);
 	ck_assert_str_eq(token, "soul_body.bGFtcC0x.s3cret");
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/memory.h"
-#include "auth/tokens.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
 #include "testkit/testkit.h"
 
 /* Of "secret", and of nothing. */
@@ -26,7 +26,7 @@ taken(const char *list)
 	char json[2048];
 
 	snprintf(json, sizeof(json), "{\"tokens\":[%s]}", list);
-	ck_assert_msg(auth_tokens_read(str_of(json), &t, &err) == RC_OK,
+	ck_assert_msg(auth_tokens_parse(str_of(json), &t, &err) == RC_OK,
 	    "%s: %s", err.path, err.why);
 	return t;
 }
@@ -39,7 +39,7 @@ refused(const char *list, const char *path, const char *why)
 	char json[2048];
 
 	snprintf(json, sizeof(json), "{\"tokens\":[%s]}", list);
-	ck_assert_int_eq(auth_tokens_read(str_of(json), &t, &err), RC_INVALID);
+	ck_assert_int_eq(auth_tokens_parse(str_of(json), &t, &err), RC_INVALID);
 	ck_assert_str_eq(err.path, path);
 	ck_assert_msg(strstr(err.why, why) != NULL, "%s", err.why);
 }
@@ -53,7 +53,7 @@ TEST(a_token_is_found_by_its_digest)
 	struct auth_digest bad = auth_digest_of(STR("Secret"));
 	const struct auth_caller *c;
 
-	ck_assert_uint_eq(auth_tokens_n(t), 1);
+	ck_assert_uint_eq(auth_tokens_count(t), 1);
 	ck_assert_int_eq(auth_tokens_find(t, &good, now, &c), RC_OK);
 	ck_assert(str_eq(c->user, STR("acme/ada")));
 	ck_assert_int_eq(c->role, WIRE_ROLE_OWNER);
@@ -81,12 +81,12 @@ TEST(faults_are_named_with_their_path)
 		    "\"role\":\"terminal\",\"terminal_id\":\"a\","
 		    "\"user\":\"ada\""),
 	    "/tokens/0/user", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\",\"terminal_id\":\"a\""),
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\",\"terminal_id\":\"a\""),
 	    "/tokens/0/terminal_id", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
-		    NOTHING, "\"role\":\"maker\",\"expires_at\":\"soon\""),
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(NOTHING,
+		    "\"role\":\"provisioner\",\"expires_at\":\"soon\""),
 	    "/tokens/1/expires_at", "a time");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
+	refused(TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(
 		    SECRET, "\"role\":\"operator\""),
 	    "/tokens/1/sha256", "twice");
 	refused("1", "/tokens/0", "object");
@@ -94,9 +94,9 @@ TEST(faults_are_named_with_their_path)
 
 TEST(a_user_and_his_tenant_are_one_id)
 {
-	struct auth_says says = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
+	struct auth_claims says = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
 		{ 0 }, { 0 } };
-	struct auth_fault fault;
+	struct auth_error fault;
 	char user[126];
 
 	memset(user, 'u', sizeof(user));
@@ -115,9 +115,9 @@ TEST(a_user_and_his_tenant_are_one_id)
 static struct auth_identity *
 somebody(int64_t until)
 {
-	const struct auth_says says = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
+	const struct auth_claims says = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
 		{ 0 }, { until } };
-	struct auth_fault fault;
+	struct auth_error fault;
 
 	return auth_identity_new(&says, &fault);
 }
@@ -125,33 +125,33 @@ somebody(int64_t until)
 TEST(callers_are_remembered_for_a_while)
 {
 	const struct mono t = { 1000 };
-	struct auth_memory *m = auth_memory_new();
+	struct auth_cache *m = auth_cache_new();
 	struct auth_digest a = auth_digest_of(STR("a"));
 	struct auth_digest b = auth_digest_of(STR("b"));
 	size_t i;
 	char text[16];
 
-	auth_memory_put(m, &a, somebody(0), t);
-	auth_memory_put(m, &b, somebody(now.ms + 5), t);
-	ck_assert_ptr_nonnull(auth_memory_find(m, &a, t, now));
-	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
+	auth_cache_put(m, &a, somebody(0), t);
+	auth_cache_put(m, &b, somebody(now.ms + 5), t);
+	ck_assert_ptr_nonnull(auth_cache_find(m, &a, t, now));
+	ck_assert_ptr_nonnull(auth_cache_find(m, &b, t, now));
 	ck_assert_ptr_null(
-	    auth_memory_find(m, &b, t, (struct wall){ now.ms + 5 }));
-	ck_assert_ptr_null(auth_memory_find(
+	    auth_cache_find(m, &b, t, (struct wall){ now.ms + 5 }));
+	ck_assert_ptr_null(auth_cache_find(
 	    m, &a, mono_add_ms(t, AUTH_REMEMBER_S * 1000L), now));
-	auth_memory_put(m, &a, somebody(0), t);
-	auth_memory_clear(m);
-	ck_assert_ptr_null(auth_memory_find(m, &a, t, now));
+	auth_cache_put(m, &a, somebody(0), t);
+	auth_cache_clear(m);
+	ck_assert_ptr_null(auth_cache_find(m, &a, t, now));
 	/* Of too many the oldest goes. */
 	for (i = 0; i <= AUTH_REMEMBER_MAX; i++) {
 		snprintf(text, sizeof(text), "%zu", i);
 		b = auth_digest_of(str_of(text));
-		auth_memory_put(m, &b, somebody(0), t);
+		auth_cache_put(m, &b, somebody(0), t);
 	}
-	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
+	ck_assert_ptr_nonnull(auth_cache_find(m, &b, t, now));
 	b = auth_digest_of(STR("0"));
-	ck_assert_ptr_null(auth_memory_find(m, &b, t, now));
+	ck_assert_ptr_null(auth_cache_find(m, &b, t, now));
 	b = auth_digest_of(STR("1"));
-	ck_assert_ptr_nonnull(auth_memory_find(m, &b, t, now));
-	auth_memory_free(m);
+	ck_assert_ptr_nonnull(auth_cache_find(m, &b, t, now));
+	auth_cache_free(m);
 }

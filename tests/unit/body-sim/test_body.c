@@ -136,7 +136,7 @@ TEST(its_alarms_ring)
 		snprintf(c.label, sizeof(c.label), "alarm %d", i);
 		ck_assert_int_eq(body_do(&b.body, &c, b.now, b.said), RC_OK);
 	}
-	ck_assert_int_eq(body_do(&b.body, &c, b.now, b.said), RC_AGAIN);
+	ck_assert_int_eq(body_do(&b.body, &c, b.now, b.said), RC_RETRY);
 	ck_assert_str_eq(b.said, "32 alarms are set already");
 	ck_assert_int_eq(body_next_alarm(&b.body).ms, b.now.ms + 1000);
 	b.now.ms += 2500;

@@ -221,7 +221,7 @@ TEST(alarms_have_a_ceiling)
 		ck_assert_int_eq(
 		    alarms_add(&al, (struct wall){ 100 + i }, STR("x")), RC_OK);
 	ck_assert_int_eq(
-	    alarms_add(&al, (struct wall){ 500 }, STR("y")), RC_AGAIN);
+	    alarms_add(&al, (struct wall){ 500 }, STR("y")), RC_RETRY);
 	ck_assert_ptr_nonnull(alarms_ring(&al, (struct wall){ 100 }));
 	ck_assert_int_eq(alarms_add(&al, (struct wall){ 500 },
 			     STR("好好好好好好好好好好好好好好好好好好好好好"
@@ -232,6 +232,6 @@ TEST(alarms_have_a_ceiling)
 	/* Cut between two characters. */
 	ck_assert_uint_eq(strlen(TAILQ_LAST(&al.list, alarm_list)->label), 126);
 	ck_assert_int_eq(
-	    alarms_add(&al, (struct wall){ 500 }, STR("y")), RC_AGAIN);
+	    alarms_add(&al, (struct wall){ 500 }, STR("y")), RC_RETRY);
 	alarms_free(&al);
 }

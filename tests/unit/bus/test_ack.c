@@ -3,7 +3,8 @@
  */
 #include <string.h>
 
-#include "bus/ack.h"
+#include "bus/bus_internal.h"
+#include "bus/jetstream.h"
 #include "testkit/testkit.h"
 
 TEST(both_forms)
@@ -35,12 +36,12 @@ TEST(both_forms)
 		{ "$JS.ACK.JOBS.worker.1.1.1.17951751300.-1", 0, 0, 0 },
 		{ "$JS.ACK.JOBS.worker.99999999999999999999.1.1.1.0", 0, 0, 0 },
 	};
-	struct bus_job j;
+	struct bus_delivery j;
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		memset(&j, 0, sizeof(j));
-		ck_assert_msg((ack_subject_read(str_of(all[i].s), &j) ==
+		ck_assert_msg((bus_ack_subject_parse(str_of(all[i].s), &j) ==
 				  RC_OK) == (all[i].delivered != 0),
 		    "\"%s\"", all[i].s);
 		ck_assert_int_eq(j.delivered, all[i].delivered);
@@ -48,5 +49,5 @@ TEST(both_forms)
 		ck_assert_int_eq(j.pending, all[i].pending);
 	}
 	ck_assert_int_eq(
-	    ack_subject_read((struct str){ NULL, 0 }, &j), RC_INVALID);
+	    bus_ack_subject_parse((struct str){ NULL, 0 }, &j), RC_INVALID);
 }

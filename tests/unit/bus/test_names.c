@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/names.h"
+#include "bus/bus_internal.h"
 #include "testkit/testkit.h"
 
 TEST(subjects)
@@ -44,61 +44,62 @@ TEST(subjects)
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		ck_assert_msg(names_subject_ok(all[i].s, false) == all[i].plain,
+		ck_assert_msg(
+		    bus_subject_valid(all[i].s, false) == all[i].plain,
 		    "publish \"%s\"", all[i].s);
-		ck_assert_msg(names_subject_ok(all[i].s, true) == all[i].wild,
+		ck_assert_msg(bus_subject_valid(all[i].s, true) == all[i].wild,
 		    "subscribe \"%s\"", all[i].s);
 	}
-	ck_assert(!names_subject_ok(NULL, true));
+	ck_assert(!bus_subject_valid(NULL, true));
 }
 
 TEST(lengths)
 {
-	char s[NAMES_SUBJECT_MAX + 2];
+	char s[BUS_SUBJECT_MAX + 2];
 
 	memset(s, 'a', sizeof(s));
-	s[NAMES_SUBJECT_MAX] = '\0';
-	ck_assert(names_subject_ok(s, false));
-	s[NAMES_SUBJECT_MAX] = 'a';
-	s[NAMES_SUBJECT_MAX + 1] = '\0';
-	ck_assert(!names_subject_ok(s, false));
-	s[NAMES_HEADER_MAX] = '\0';
-	ck_assert(names_header_ok(s));
-	s[NAMES_HEADER_MAX] = 'a';
-	s[NAMES_HEADER_MAX + 1] = '\0';
-	ck_assert(!names_header_ok(s));
+	s[BUS_SUBJECT_MAX] = '\0';
+	ck_assert(bus_subject_valid(s, false));
+	s[BUS_SUBJECT_MAX] = 'a';
+	s[BUS_SUBJECT_MAX + 1] = '\0';
+	ck_assert(!bus_subject_valid(s, false));
+	s[BUS_HEADER_VALUE_MAX] = '\0';
+	ck_assert(bus_header_value_valid(s));
+	s[BUS_HEADER_VALUE_MAX] = 'a';
+	s[BUS_HEADER_VALUE_MAX + 1] = '\0';
+	ck_assert(!bus_header_value_valid(s));
 	s[128] = '\0';
-	ck_assert(names_queue_ok(s));
+	ck_assert(bus_queue_valid(s));
 	s[128] = 'a';
 	s[129] = '\0';
-	ck_assert(!names_queue_ok(s));
+	ck_assert(!bus_queue_valid(s));
 	s[64] = '\0';
-	ck_assert(names_token_ok(s));
+	ck_assert(bus_token_valid(s));
 	s[64] = 'a';
 	s[65] = '\0';
-	ck_assert(!names_token_ok(s));
+	ck_assert(!bus_token_valid(s));
 }
 
 TEST(queues_tokens_headers)
 {
-	ck_assert(names_queue_ok("intent-filter"));
-	ck_assert(!names_queue_ok("a b"));
-	ck_assert(!names_queue_ok("a*"));
-	ck_assert(!names_queue_ok(""));
-	ck_assert(!names_queue_ok(NULL));
-	ck_assert(names_token_ok("SOUL_EVENTS"));
-	ck_assert(names_token_ok("a-1"));
-	ck_assert(!names_token_ok("a.b"));
-	ck_assert(!names_token_ok(""));
-	ck_assert(!names_token_ok(NULL));
-	ck_assert(names_header_ok("a b: c"));
-	ck_assert(names_header_ok("\xe4\xbd\xa0"));
-	ck_assert(!names_header_ok("a\r\nb"));
-	ck_assert(!names_header_ok("a\tb"));
-	ck_assert(!names_header_ok(" a"));
-	ck_assert(!names_header_ok("a "));
-	ck_assert(!names_header_ok(""));
-	ck_assert(!names_header_ok(NULL));
+	ck_assert(bus_queue_valid("intent-filter"));
+	ck_assert(!bus_queue_valid("a b"));
+	ck_assert(!bus_queue_valid("a*"));
+	ck_assert(!bus_queue_valid(""));
+	ck_assert(!bus_queue_valid(NULL));
+	ck_assert(bus_token_valid("SOUL_EVENTS"));
+	ck_assert(bus_token_valid("a-1"));
+	ck_assert(!bus_token_valid("a.b"));
+	ck_assert(!bus_token_valid(""));
+	ck_assert(!bus_token_valid(NULL));
+	ck_assert(bus_header_value_valid("a b: c"));
+	ck_assert(bus_header_value_valid("\xe4\xbd\xa0"));
+	ck_assert(!bus_header_value_valid("a\r\nb"));
+	ck_assert(!bus_header_value_valid("a\tb"));
+	ck_assert(!bus_header_value_valid(" a"));
+	ck_assert(!bus_header_value_valid("a "));
+	ck_assert(!bus_header_value_valid(""));
+	ck_assert(!bus_header_value_valid(NULL));
 }
 
 TEST(one_server)
@@ -143,52 +144,56 @@ TEST(one_server)
 		{ "nats://[x]:1", false },
 		{ "nats://[]:1", false },
 	};
-	char *v[NAMES_SERVERS_MAX];
+	char *v[BUS_SERVERS_MAX];
 	size_t i;
 	int n;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		n = -1;
-		ck_assert_msg(
-		    (names_servers(all[i].url, v, &n) == RC_OK) == all[i].ok,
+		ck_assert_msg((bus_servers_parse(all[i].url, v, &n) == RC_OK) ==
+			all[i].ok,
 		    "\"%s\"", all[i].url);
 		ck_assert_int_eq(n, all[i].ok ? 1 : -1);
 		if (n == 1) {
 			ck_assert_str_eq(v[0], all[i].url);
-			names_servers_free(v, n);
+			bus_servers_free(v, n);
 		}
 	}
-	ck_assert_int_eq(names_servers(NULL, v, &n), RC_INVALID);
+	ck_assert_int_eq(bus_servers_parse(NULL, v, &n), RC_INVALID);
 }
 
 TEST(several_servers)
 {
-	char *v[NAMES_SERVERS_MAX];
-	char urls[32 * (NAMES_SERVERS_MAX + 1)] = "nats://h";
+	char *v[BUS_SERVERS_MAX];
+	char urls[32 * (BUS_SERVERS_MAX + 1)] = "nats://h";
 	int n, i;
 
 	ck_assert_int_eq(
-	    names_servers(" nats://a:1 ,nats://b, nats://c:3", v, &n), RC_OK);
+	    bus_servers_parse(" nats://a:1 ,nats://b, nats://c:3", v, &n),
+	    RC_OK);
 	ck_assert_int_eq(n, 3);
 	ck_assert_str_eq(v[0], "nats://a:1");
 	ck_assert_str_eq(v[1], "nats://b");
 	ck_assert_str_eq(v[2], "nats://c:3");
-	names_servers_free(v, n);
+	bus_servers_free(v, n);
 	ck_assert_int_eq(
-	    names_servers("nats://a,,nats://b", v, &n), RC_INVALID);
-	ck_assert_int_eq(names_servers("nats://a,", v, &n), RC_INVALID);
-	ck_assert_int_eq(names_servers("nats://a,http://b", v, &n), RC_INVALID);
-	ck_assert_int_eq(names_servers("nats://a,tls://b", v, &n), RC_INVALID);
-	ck_assert_int_eq(names_servers("tls://a,nats://b", v, &n), RC_INVALID);
-	ck_assert_int_eq(names_servers("tls://a,tls://b:1", v, &n), RC_OK);
-	ck_assert(names_tls(v[0]));
-	names_servers_free(v, n);
-	ck_assert(!names_tls("nats://tls://"));
-	for (i = 1; i < NAMES_SERVERS_MAX; i++)
+	    bus_servers_parse("nats://a,,nats://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(bus_servers_parse("nats://a,", v, &n), RC_INVALID);
+	ck_assert_int_eq(
+	    bus_servers_parse("nats://a,http://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(
+	    bus_servers_parse("nats://a,tls://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(
+	    bus_servers_parse("tls://a,nats://b", v, &n), RC_INVALID);
+	ck_assert_int_eq(bus_servers_parse("tls://a,tls://b:1", v, &n), RC_OK);
+	ck_assert(bus_url_is_tls(v[0]));
+	bus_servers_free(v, n);
+	ck_assert(!bus_url_is_tls("nats://tls://"));
+	for (i = 1; i < BUS_SERVERS_MAX; i++)
 		memcpy(urls + strlen(urls), ",nats://h", 10);
-	ck_assert_int_eq(names_servers(urls, v, &n), RC_OK);
-	ck_assert_int_eq(n, NAMES_SERVERS_MAX);
-	names_servers_free(v, n);
+	ck_assert_int_eq(bus_servers_parse(urls, v, &n), RC_OK);
+	ck_assert_int_eq(n, BUS_SERVERS_MAX);
+	bus_servers_free(v, n);
 	memcpy(urls + strlen(urls), ",nats://h", 10);
-	ck_assert_int_eq(names_servers(urls, v, &n), RC_TOOBIG);
+	ck_assert_int_eq(bus_servers_parse(urls, v, &n), RC_TOOBIG);
 }

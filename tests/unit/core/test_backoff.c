@@ -3,7 +3,7 @@
  */
 #include <stdint.h>
 
-#include "core/backoff.h"
+#include "core/rate.h"
 #include "testkit/testkit.h"
 
 TEST(waits_double_up_to_the_ceiling)

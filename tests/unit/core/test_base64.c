@@ -24,7 +24,7 @@ TEST(what_is_base64)
 	for (i = 0; i < NELEM(rows); i++) {
 		struct buf b = BUF_INIT(64);
 
-		ck_assert_int_eq(base64_read(str_of(rows[i].in), &b), RC_OK);
+		ck_assert_int_eq(base64_decode(str_of(rows[i].in), &b), RC_OK);
 		ck_assert_uint_eq(b.n, i == 7 ? 3 : strlen(rows[i].out));
 		ck_assert_int_eq(memcmp(buf_str(&b).p, rows[i].out, b.n), 0);
 		buf_free(&b);
@@ -40,8 +40,9 @@ TEST(what_is_none)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++)
-		ck_assert_int_eq(base64_read(str_of(rows[i]), &b), RC_INVALID);
-	ck_assert_int_eq(base64_read(STR("Zm9v"), &small), RC_TOOBIG);
+		ck_assert_int_eq(
+		    base64_decode(str_of(rows[i]), &b), RC_INVALID);
+	ck_assert_int_eq(base64_decode(STR("Zm9v"), &small), RC_TOOBIG);
 	buf_free(&b);
 	buf_free(&small);
 }
@@ -69,8 +70,8 @@ TEST(base64url_has_one_form)
 	size_t i, n;
 
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		ck_assert_int_eq(
-		    base64url_read(str_of(rows[i].text), out, sizeof(out), &n),
+		ck_assert_int_eq(base64url_decode(str_of(rows[i].text), out,
+				     sizeof(out), &n),
 		    rows[i].rc);
 		if (rows[i].rc == RC_OK)
 			ck_assert(str_eq(str_of(rows[i].bytes),

@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <time.h>
 
-#include "core/budget.h"
+#include "core/clock.h"
 #include "testkit/testkit.h"
 
 static double

@@ -1,7 +1,7 @@
 /*
  * Dates, by days that are known, and there and back.
  */
-#include "core/civil.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 

@@ -407,7 +407,7 @@ TEST(a_name_is_like_the_one_that_was_meant)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		const char *like =
-		    conf_like(str_of(rows[i][0]), known, NELEM(known));
+		    conf_closest(str_of(rows[i][0]), known, NELEM(known));
 		ck_assert_msg(rows[i][1] == NULL
 			? like == NULL
 			: like != NULL && strcmp(like, rows[i][1]) == 0,
@@ -423,8 +423,8 @@ TEST(no_name_is_too_long_to_be_compared)
 	for (size_t n = 0; n < sizeof(name) - 1; n++) {
 		memset(name, 'A', n);
 		name[n] = '\0';
-		(void)conf_like(str_of(name), known, NELEM(known));
+		(void)conf_closest(str_of(name), known, NELEM(known));
 		memset(name, '_', n);
-		(void)conf_like(str_of(name), known, NELEM(known));
+		(void)conf_closest(str_of(name), known, NELEM(known));
 	}
 }

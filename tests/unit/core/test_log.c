@@ -387,7 +387,7 @@ TEST(lines_of_threads_do_not_mix)
 	ck_assert_int_gt(n, 0);
 	rest = (struct str){ text, (size_t)n };
 	for (int i = 0; i < THREADS * LINES; i++) {
-		struct str line = str_cut(&rest, '\n');
+		struct str line = str_split(&rest, '\n');
 		ptrdiff_t at = str_find(line, STR(" who="));
 		char want[40];
 		int who;

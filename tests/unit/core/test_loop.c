@@ -51,7 +51,7 @@ TEST(posts_run_in_order_and_the_inbox_has_an_end)
 			ck_assert_uint_eq(
 			    loop_inbox_len(l), (size_t)(i < 4 ? i : 4));
 			ck_assert_int_eq(loop_post(l, record, &c[i]),
-			    i < 4 ? RC_OK : RC_AGAIN);
+			    i < 4 ? RC_OK : RC_RETRY);
 		}
 		loop_run(l);
 		ck_assert_int_eq(all.n, 4);

@@ -62,7 +62,7 @@ send_all(void *arg)
 		if (from->sum->wait)
 			rc = loop_post_wait(l, on_item, it);
 		else
-			while ((rc = loop_post(l, on_item, it)) == RC_AGAIN)
+			while ((rc = loop_post(l, on_item, it)) == RC_RETRY)
 				(void)sched_yield();
 		ck_assert_int_eq(rc, RC_OK);
 	}

@@ -36,13 +36,13 @@ TEST(many_at_once_or_none)
 	ck_assert_int_eq(rate_take_n(r, STR("a"), 3, at_ms(0)), 100);
 	ck_assert_int_eq(rate_take_n(r, STR("a"), 2, at_ms(0)), 0);
 	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
-	rate_give(r, STR("a"), 2);
+	rate_refund(r, STR("a"), 2);
 	ck_assert_int_eq(rate_take_n(r, STR("a"), 2, at_ms(0)), 0);
 	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
 	/* No more than it can hold. */
-	rate_give(r, STR("a"), 5);
-	rate_give(r, STR("a"), 5);
-	rate_give(r, STR("b"), 5);
+	rate_refund(r, STR("a"), 5);
+	rate_refund(r, STR("a"), 5);
+	rate_refund(r, STR("b"), 5);
 	ck_assert_int_eq(rate_take_n(r, STR("a"), 5, at_ms(0)), 0);
 	ck_assert_int_eq(rate_take(r, STR("a"), at_ms(0)), 100);
 	ck_assert_int_eq(rate_take_n(r, STR("b"), 5, at_ms(0)), 0);

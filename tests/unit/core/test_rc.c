@@ -27,7 +27,7 @@ TEST(names_and_statuses_clients_rely_on)
 	ck_assert_str_eq(rc_name(RC_TIMEOUT), "deadline_exceeded");
 	ck_assert_int_eq(rc_http_status(RC_OK), 200);
 	ck_assert_int_eq(rc_http_status(RC_TIMEOUT), 504);
-	ck_assert_int_eq(rc_http_status(RC_AGAIN), 503);
+	ck_assert_int_eq(rc_http_status(RC_RETRY), 503);
 	ck_assert_int_eq(rc_http_status(RC_INVALID), 400);
 	ck_assert_int_eq(rc_http_status(RC_NOENT), 404);
 	ck_assert_int_eq(rc_http_status(RC_CONFLICT), 409);

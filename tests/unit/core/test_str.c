@@ -92,7 +92,7 @@ TEST(cutting_walks_all_parts)
 		size_t n = 0;
 
 		while (s.p != NULL) {
-			struct str part = str_cut(&s, ',');
+			struct str part = str_split(&s, ',');
 
 			ck_assert_ptr_nonnull(rows[i].parts[n]);
 			ck_assert(str_eq(part, str_of(rows[i].parts[n])));

@@ -165,7 +165,7 @@ TEST(what_is_shown_has_no_user)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		buf_reset(&out);
-		url_show(str_of(t[i].text), &out);
+		url_redact(str_of(t[i].text), &out);
 		ck_assert_msg(str_eq(buf_str(&out), str_of(t[i].shown)),
 		    "%s: %.*s", t[i].text, STR_ARG(buf_str(&out)));
 	}

@@ -162,7 +162,7 @@ TEST(a_full_queue_refuses_and_calls_nothing)
 	/* The one that runs takes no room in the queue. */
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[1]), RC_OK);
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[2]), RC_OK);
-	ck_assert_int_eq(worker_run(s.p, work, done, &rows[3]), RC_AGAIN);
+	ck_assert_int_eq(worker_run(s.p, work, done, &rows[3]), RC_RETRY);
 	(void)sem_post(&s.go);
 	s.stop_at = 3;
 	loop_run(s.l);
@@ -260,7 +260,7 @@ TEST(done_needs_no_room_in_the_inbox)
 	row.s = &s;
 	s.stop_at = 1;
 	ck_assert_int_eq(loop_post(s.l, nothing, NULL), RC_OK);
-	ck_assert_int_eq(loop_post(s.l, nothing, NULL), RC_AGAIN);
+	ck_assert_int_eq(loop_post(s.l, nothing, NULL), RC_RETRY);
 	loop_close(s.l);
 	ck_assert_int_eq(worker_run(s.p, work, done, &row), RC_OK);
 	loop_run(s.l);

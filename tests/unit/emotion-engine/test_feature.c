@@ -17,7 +17,7 @@ check_row_words(const struct lexicon *w, const struct lexicon_row *want)
 	uint32_t codepoints[64];
 
 	while (rest.p != NULL) {
-		struct str s = str_cut(&rest, '|');
+		struct str s = str_split(&rest, '|');
 		const struct lexicon_row *row;
 		size_t n, len;
 
@@ -122,7 +122,7 @@ check_examples(struct features *f, const struct lexicon_row *row,
 	struct str rest = str_of(examples);
 
 	while (rest.p != NULL && rest.n > 0) {
-		struct str s = str_cut(&rest, '|');
+		struct str s = str_split(&rest, '|');
 
 		features_read(f, s);
 		ck_assert_msg(row_has_effect(f, row) == want,

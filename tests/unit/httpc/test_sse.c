@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "httpc/sse.h"
+#include "httpc/sse_reader.h"
 #include "testkit/testkit.h"
 
 /* Events as "type/id/data;" one behind the other. */
@@ -25,19 +25,19 @@ on_event(void *arg, const struct sse_event *e)
 static void
 parse(struct str in, size_t piece, struct buf *out, int64_t *retry_ms)
 {
-	struct sse p;
+	struct sse_reader p;
 
 	buf_reset(out);
-	sse_init(&p, 1024);
+	sse_reader_init(&p, 1024);
 	if (piece == 0)
 		piece = in.n > 0 ? in.n : 1;
 	for (size_t at = 0; at < in.n; at += piece) {
 		struct str s = { in.p + at,
 			in.n - at < piece ? in.n - at : piece };
-		ck_assert_int_eq(sse_feed(&p, s, on_event, out), RC_OK);
+		ck_assert_int_eq(sse_reader_feed(&p, s, on_event, out), RC_OK);
 	}
 	*retry_ms = p.retry_ms;
-	sse_free(&p);
+	sse_reader_free(&p);
 }
 
 #define ROW(in, out)              \
@@ -134,15 +134,15 @@ TEST(streams_cut_once_anywhere)
 			struct str in = rows[i].in;
 			struct str a = { in.p, cut };
 			struct str b = { in.p + cut, in.n - cut };
-			struct sse p;
+			struct sse_reader p;
 			buf_reset(&out);
-			sse_init(&p, 1024);
+			sse_reader_init(&p, 1024);
 			ck_assert_int_eq(
-			    sse_feed(&p, a, on_event, &out), RC_OK);
+			    sse_reader_feed(&p, a, on_event, &out), RC_OK);
 			ck_assert_int_eq(
-			    sse_feed(&p, b, on_event, &out), RC_OK);
+			    sse_reader_feed(&p, b, on_event, &out), RC_OK);
 			ck_assert(str_eq(buf_str(&out), str_of(rows[i].out)));
-			sse_free(&p);
+			sse_reader_free(&p);
 		}
 	buf_free(&out);
 }
@@ -180,33 +180,38 @@ TEST(lines_and_data_have_a_ceiling)
 {
 	struct buf out = BUF_INIT(4096);
 	char text[128];
-	struct sse p;
+	struct sse_reader p;
 
 	/* "data: " and 10 bytes fit in 16; one more does not. */
-	sse_init(&p, 16);
+	sse_reader_init(&p, 16);
 	ck_assert_int_eq(
-	    sse_feed(&p, STR("data: 0123456789\n\n"), on_event, &out), RC_OK);
+	    sse_reader_feed(&p, STR("data: 0123456789\n\n"), on_event, &out),
+	    RC_OK);
 	ck_assert(str_eq(buf_str(&out), STR("message//0123456789;")));
 	ck_assert_int_eq(
-	    sse_feed(&p, STR("data: 0123456789a"), on_event, &out), RC_TOOBIG);
-	sse_free(&p);
+	    sse_reader_feed(&p, STR("data: 0123456789a"), on_event, &out),
+	    RC_TOOBIG);
+	sse_reader_free(&p);
 
 	/* A line that never ends, byte by byte. */
-	sse_init(&p, 16);
+	sse_reader_init(&p, 16);
 	for (int i = 0; i < 16; i++)
-		ck_assert_int_eq(sse_feed(&p, STR(":"), on_event, &out), RC_OK);
-	ck_assert_int_eq(sse_feed(&p, STR(":"), on_event, &out), RC_TOOBIG);
-	sse_free(&p);
+		ck_assert_int_eq(
+		    sse_reader_feed(&p, STR(":"), on_event, &out), RC_OK);
+	ck_assert_int_eq(
+	    sse_reader_feed(&p, STR(":"), on_event, &out), RC_TOOBIG);
+	sse_reader_free(&p);
 
 	/* Data of many short lines. */
-	sse_init(&p, 16);
+	sse_reader_init(&p, 16);
 	memset(text, 0, sizeof(text));
 	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(
-		    sse_feed(&p, STR("data:x\n"), on_event, &out), RC_OK);
+		    sse_reader_feed(&p, STR("data:x\n"), on_event, &out),
+		    RC_OK);
 	ck_assert_int_eq(
-	    sse_feed(&p, STR("data:x\n"), on_event, &out), RC_TOOBIG);
-	sse_free(&p);
+	    sse_reader_feed(&p, STR("data:x\n"), on_event, &out), RC_TOOBIG);
+	sse_reader_free(&p);
 	buf_free(&out);
 }
 
@@ -222,13 +227,14 @@ stop_at_two(void *arg, const struct sse_event *e)
 
 TEST(a_callback_may_stop)
 {
-	struct sse p;
+	struct sse_reader p;
 	int n = 0;
 
-	sse_init(&p, 64);
-	ck_assert_int_eq(sse_feed(&p, STR("data:1\n\ndata:2\n\ndata:3\n\n"),
-			     stop_at_two, &n),
+	sse_reader_init(&p, 64);
+	ck_assert_int_eq(
+	    sse_reader_feed(
+		&p, STR("data:1\n\ndata:2\n\ndata:3\n\n"), stop_at_two, &n),
 	    RC_CONFLICT);
 	ck_assert_int_eq(n, 2);
-	sse_free(&p);
+	sse_reader_free(&p);
 }

@@ -15,9 +15,9 @@ fields_of(const char *text, struct head_field *f)
 	size_t n = 0;
 
 	while (rest.p != NULL && rest.n > 0) {
-		struct str line = str_cut(&rest, '\n');
+		struct str line = str_split(&rest, '\n');
 		ck_assert_uint_lt(n, FIELDS_MAX);
-		f[n].name = str_cut(&line, ':');
+		f[n].name = str_split(&line, ':');
 		f[n].value = str_trim(line);
 		if (f[n].value.p == NULL)
 			f[n].value = STR("");

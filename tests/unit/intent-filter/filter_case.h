@@ -15,16 +15,14 @@
 #include "filter.h"
 #include "rx/rx.h"
 #include "speech.h"
+#include "testkit/cases.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
-#define CASE_EXAMPLES "proto-schemas/examples/"
 /* The request of the protocol's section 4.4.1. */
-#define CASE_PROTOCOL \
-	CASE_EXAMPLES "intent_filter_request/ok-protocol-02-22-4.4.1.json"
+#define CASE_PROTOCOL "intent_filter_request", "protocol 02-22, 4.4.1"
 /* The catalog of its section 3.10; the third intent moves the head. */
-#define CASE_REPORT \
-	CASE_EXAMPLES "intent_catalog_report/ok-protocol-02-22-3.10.json"
+#define CASE_REPORT "intent_catalog_report", "protocol 02-22, 3.10"
 
 static inline json_t *
 case_json(const char *text)
@@ -102,21 +100,24 @@ case_run(const char *request)
 static inline char *
 case_protocol(void)
 {
-	return tk_read_file(CASE_PROTOCOL, NULL);
+	json_t *j = tk_case_data(CASE_PROTOCOL);
+	char *text = json_dumps(j, 0);
+
+	json_decref(j);
+	return text;
 }
 
 /* The protocol's light (0), alarm (1) and head (2) intents. */
 static inline json_t *
 case_seed(void)
 {
-	json_error_t e;
-	json_t *request = json_load_file(CASE_PROTOCOL, 0, &e);
-	json_t *report = json_load_file(CASE_REPORT, 0, &e);
+	json_t *request = tk_case_data(CASE_PROTOCOL);
+	json_t *report = tk_case_data(CASE_REPORT);
 	json_t *seed = json_incref(json_object_get(request, "intent_catalog"));
 	json_t *head =
 	    json_array_get(json_object_get(report, "intent_catalog"), 2);
 
-	ck_assert_msg(head != NULL, "%s: %s", CASE_REPORT, e.text);
+	ck_assert_ptr_nonnull(head);
 	json_array_append(seed, head);
 	json_decref(request);
 	json_decref(report);

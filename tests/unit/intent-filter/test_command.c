@@ -94,7 +94,7 @@ static void
 read_at_noon(struct reading *r, struct str text, const char *locale,
     const struct zone *zone, struct arena *a)
 {
-	struct when_now now = { .zone = zone };
+	struct datetime_now now = { .zone = zone };
 	struct speech *speech = speech_new();
 
 	ck_assert_int_eq(
@@ -124,7 +124,7 @@ TEST(commands_are_segmented)
 			struct str part = { r.cmd.text.p + g[j].start,
 				g[j].end - g[j].start };
 
-			ck_assert_msg(str_eq(str_cut(&want, '|'), part),
+			ck_assert_msg(str_eq(str_split(&want, '|'), part),
 			    "%s: part %zu is %.*s", splits[i].text, j,
 			    STR_ARG(part));
 		}

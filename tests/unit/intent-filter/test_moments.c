@@ -41,37 +41,38 @@ ask(const char *command, const char *now)
 }
 
 static void
-check_moments(const json_t *intent, const char *command, const char *when)
+check_moments(const json_t *intent, const char *command, const char *datetime)
 {
 	json_t *normalized = json_object_get(intent, "normalized"), *value;
 	struct wall now, at;
 	const char *key;
 
-	ck_assert_int_eq(wall_parse(str_of(when), &now), RC_OK);
+	ck_assert_int_eq(wall_parse(str_of(datetime), &now), RC_OK);
 	json_object_foreach (normalized, key, value) {
 		if (json_is_true(value)) /* a system intent */
 			continue;
 		if (json_is_number(value)) {
 			ck_assert_msg(json_number_value(value) > 0, "%s at %s",
-			    command, when);
+			    command, datetime);
 			continue;
 		}
 		ck_assert_msg(wall_parse(str_of(json_string_value(value)),
 				  &at) == RC_OK &&
 			at.ms >= now.ms,
-		    "%s at %s: %s", command, when, json_string_value(value));
+		    "%s at %s: %s", command, datetime,
+		    json_string_value(value));
 	}
 }
 
 static void
-check_answer(const char *command, const char *when)
+check_answer(const char *command, const char *datetime)
 {
-	char *request = ask(command, when);
+	char *request = ask(command, datetime);
 	json_t *answer = case_run(request), *intent;
 	size_t i;
 
 	json_array_foreach (json_object_get(answer, "intents"), i, intent)
-		check_moments(intent, command, when);
+		check_moments(intent, command, datetime);
 	free(request);
 	json_decref(answer);
 }

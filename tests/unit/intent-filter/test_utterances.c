@@ -131,7 +131,7 @@ same_list(const json_t *list, struct str text, char sep)
 		struct str got =
 		    str_of(json_string_value(json_array_get(list, i)));
 
-		if (text.n == 0 || !str_eq(str_cut(&text, sep), got))
+		if (text.n == 0 || !str_eq(str_split(&text, sep), got))
 			return false;
 	}
 	return text.n == 0;
@@ -231,8 +231,8 @@ wrong_left(const json_t *answer, const char *expected)
 
 		if (text.n == 0)
 			return "too much is left over";
-		if (!str_eq(
-			trim_marks(str_of(s)), trim_marks(str_cut(&text, '|'))))
+		if (!str_eq(trim_marks(str_of(s)),
+			trim_marks(str_split(&text, '|'))))
 			return "another text is left over";
 	}
 	return text.n == 0 ? NULL : "too little is left over";

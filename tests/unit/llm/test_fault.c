@@ -93,8 +93,8 @@ TEST(meanings)
 		{ 429,
 		    "{\"error\":{\"message\":\"x\","
 		    "\"code\":\"rate_limit_exceeded\"}}",
-		    RC_AGAIN },
-		{ 429, "", RC_AGAIN },
+		    RC_RETRY },
+		{ 429, "", RC_RETRY },
 		{ 429,
 		    "{\"error\":{\"message\":\"x\","
 		    "\"type\":\"insufficient_quota\"}}",
@@ -109,7 +109,7 @@ TEST(meanings)
 		{ 529,
 		    "{\"type\":\"error\",\"error\":{\"type\":"
 		    "\"overloaded_error\",\"message\":\"Overloaded\"}}",
-		    RC_AGAIN },
+		    RC_RETRY },
 		{ 400,
 		    "{\"type\":\"error\",\"error\":{\"type\":"
 		    "\"invalid_request_error\",\"message\":"
@@ -123,9 +123,9 @@ TEST(meanings)
 		{ 404, "{\"error\":{\"message\":\"prompt is too long\"}}",
 		    RC_NOENT },
 		/* Inside a stream the type or the code tells the status. */
-		{ 0, "{\"error\":{\"type\":\"overloaded_error\"}}", RC_AGAIN },
+		{ 0, "{\"error\":{\"type\":\"overloaded_error\"}}", RC_RETRY },
 		{ 0, "{\"error\":{\"message\":\"x\",\"code\":\"429\"}}",
-		    RC_AGAIN },
+		    RC_RETRY },
 		{ 0, "{\"error\":{\"message\":\"x\",\"code\":401}}",
 		    RC_DENIED },
 		{ 0, "{\"error\":{\"type\":\"invalid_request_error\"}}",

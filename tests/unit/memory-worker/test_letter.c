@@ -7,10 +7,10 @@
 
 #define HEAD "NATS/1.0\r\n"
 
-static struct bus_shelved
+static struct bus_stream_msg
 shelved(const char *headers, const char *data)
 {
-	return (struct bus_shelved){ .seq = 7,
+	return (struct bus_stream_msg){ .seq = 7,
 		.stored = { 1771755630000 },
 		.subject = STR("soul.dead.memory_store"),
 		.headers = str_of(headers),
@@ -19,7 +19,7 @@ shelved(const char *headers, const char *data)
 
 static void
 ck_written(void (*write)(const struct letter *, struct buf *),
-    const struct bus_shelved *m, const char *want)
+    const struct bus_stream_msg *m, const char *want)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct buf out = BUF_INIT(1 << 20);
@@ -34,7 +34,7 @@ ck_written(void (*write)(const struct letter *, struct buf *),
 
 TEST(a_job)
 {
-	struct bus_shelved m = shelved(HEAD
+	struct bus_stream_msg m = shelved(HEAD
 	    "Nats-Msg-Id: SOUL_JOBS.3\r\nSoul-Dead-Reason: no: luck\r\n"
 	    "Soul-Dead-Deliveries: 11\r\n\r\n",
 	    "{\"job_id\":\"j1\",\"user_id\":\"u\\u009b1\",\"soul_id\":\"s1\","
@@ -60,7 +60,7 @@ TEST(a_job)
 TEST(what_is_no_job)
 {
 	static const char *const kinds[] = { "soul.dead.", "other" };
-	struct bus_shelved m = shelved(
+	struct bus_stream_msg m = shelved(
 	    HEAD "Soul-Dead-Deliveries: x\r\n\r\n", "a\tb\nc\377\302\200d");
 	size_t i;
 
@@ -87,7 +87,7 @@ TEST(what_is_no_job)
 
 TEST(a_long_text_is_shortened)
 {
-	struct bus_shelved m = shelved("", NULL);
+	struct bus_stream_msg m = shelved("", NULL);
 	struct buf data = BUF_INIT(1024), want = BUF_INIT(1024);
 	int i;
 

@@ -9,7 +9,7 @@
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
 	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-TEST(prefixes)
+TEST(prefix_validation)
 {
 	static const char *const good[] = { "soul", "a/b/c", "灯/1", "a b" };
 	static const char *const bad[] = { "", "/a", "a/", "a//b", "a/+", "#",
@@ -19,16 +19,17 @@ TEST(prefixes)
 
 	for (i = 0; i < NELEM(good); i++)
 		ck_assert_msg(
-		    address_prefix_ok(str_of(good[i])), "%s", good[i]);
+		    address_prefix_valid(str_of(good[i])), "%s", good[i]);
 	for (i = 0; i < NELEM(bad); i++)
-		ck_assert_msg(!address_prefix_ok(str_of(bad[i])), "%s", bad[i]);
-	ck_assert(!address_prefix_ok((struct str){ NULL, 0 }));
+		ck_assert_msg(
+		    !address_prefix_valid(str_of(bad[i])), "%s", bad[i]);
+	ck_assert(!address_prefix_valid((struct str){ NULL, 0 }));
 	for (i = 0; i < sizeof(longest) - 1; i++)
 		longest[i] = i % 100 == 99 ? '/' : 'a';
 	longest[i] = '\0';
-	ck_assert(!address_prefix_ok(str_of(longest)));
+	ck_assert(!address_prefix_valid(str_of(longest)));
 	longest[ADDRESS_PREFIX_MAX] = '\0';
-	ck_assert(address_prefix_ok(str_of(longest)));
+	ck_assert(address_prefix_valid(str_of(longest)));
 }
 
 static const struct {
@@ -49,12 +50,12 @@ static const struct {
 	    "r1" },
 	{ "soul", "soul/terminal/" LONG "/result/" LONG, RC_OK,
 	    WIRE_TOPIC_RESULT, LONG, LONG },
-	/* A prefix that contains what follows prefixes. */
+	/* A prefix that contains the fixed level itself. */
 	{ "a/terminal/b", "a/terminal/b/terminal/t/skills", RC_OK,
 	    WIRE_TOPIC_SKILLS, "t", NULL },
 	{ "soul", "soul/terminal/terminal/skills", RC_OK, WIRE_TOPIC_SKILLS,
 	    "terminal", NULL },
-	/* None of a body's. */
+	/* Not a topic that terminals publish. */
 	{ "soul", "soul/terminal/t1/invoke/r1", RC_NOENT, 0, "", NULL },
 	{ "soul", "soul/terminal/t1/status", RC_NOENT, 0, "", NULL },
 	{ "soul", "soul/terminal/t1/result", RC_NOENT, 0, "", NULL },
@@ -66,7 +67,7 @@ static const struct {
 	{ "soul", "x/soul/terminal/t1/skills", RC_NOENT, 0, "", NULL },
 	{ "soul/x", "soul/terminal/t1/skills", RC_NOENT, 0, "", NULL },
 	{ "soul", "", RC_NOENT, 0, "", NULL },
-	/* Names that are no ids. */
+	/* Invalid ids. */
 	{ "soul", "soul/terminal//skills", RC_INVALID, 0, "", NULL },
 	{ "soul", "soul/terminal/a\x01/skills", RC_INVALID, 0, "", NULL },
 	{ "soul", "soul/terminal/a\x7f/online", RC_INVALID, 0, "", NULL },
@@ -80,7 +81,7 @@ static const struct {
 	    NULL },
 };
 
-TEST(topics_are_taken_apart)
+TEST(topics_are_parsed)
 {
 	struct address a;
 	enum rc rc;
@@ -101,27 +102,29 @@ TEST(topics_are_taken_apart)
 	}
 }
 
-/* What is made is what is read. */
-TEST(topics_are_made)
+TEST(formatted_topics_parse_back)
 {
-	static const char *const prefixes[] = { "soul", "a/b/c" };
+	static const char *const prefix_validation[] = { "soul", "a/b/c" };
 	static const char *const bad[] = { "", "a/b", "a+", "#", "\x01" };
 	struct address a, got;
 	char text[ADDRESS_TOPIC_MAX];
 	struct str t;
 	size_t i, p;
 
-	for (p = 0; p < NELEM(prefixes); p++) {
+	for (p = 0; p < NELEM(prefix_validation); p++) {
 		for (i = 0; i < wire_topics_n; i++) {
 			a = (struct address){ i, STR(LONG), STR("r 1") };
 			ck_assert_int_eq(
-			    address_topic(str_of(prefixes[p]), &a, text, &t),
+			    address_topic(
+				str_of(prefix_validation[p]), &a, text, &t),
 			    RC_OK);
-			ck_assert(str_starts(t, str_of(prefixes[p])));
+			ck_assert(str_starts(t, str_of(prefix_validation[p])));
 			if (!wire_topics[i].from_body)
 				continue;
 			ck_assert_int_eq(
-			    address_parse(str_of(prefixes[p]), t, &got), RC_OK);
+			    address_parse(
+				str_of(prefix_validation[p]), t, &got),
+			    RC_OK);
 			ck_assert_uint_eq(got.row, i);
 			ck_assert(str_eq(got.terminal, a.terminal));
 		}
@@ -144,7 +147,7 @@ TEST(topics_are_made)
 	}
 }
 
-TEST(filters)
+TEST(filters_match_all_terminals)
 {
 	char text[ADDRESS_TOPIC_MAX];
 
@@ -154,7 +157,7 @@ TEST(filters)
 	    STR("soul/terminal/+/result/+")));
 }
 
-TEST(subjects_of_commands)
+TEST(command_subjects_name_a_terminal)
 {
 	static const struct {
 		const char *subject, *terminal;
@@ -173,7 +176,8 @@ TEST(subjects_of_commands)
 	size_t i;
 
 	for (i = 0; i < NELEM(cases); i++) {
-		rc = address_of_command(str_of(cases[i].subject), terminal);
+		rc = address_command_terminal(
+		    str_of(cases[i].subject), terminal);
 		if (cases[i].terminal == NULL) {
 			ck_assert_msg(rc == RC_INVALID, "%s", cases[i].subject);
 			continue;

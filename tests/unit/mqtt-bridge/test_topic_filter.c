@@ -1,8 +1,10 @@
-/* What a body may subscribe to. */
+/* Which topics a terminal may subscribe to and publish. */
 #include <stdio.h>
+#include <string.h>
 
 #include "broker-plugin/topic_filter.h"
 #include "core/buf.h"
+#include "core/id.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
@@ -15,7 +17,7 @@
 	"pattern readwrite soul/terminal/%u/both\n"
 
 static struct topic_filters *
-rules(const char *text)
+parse_rules(const char *text)
 {
 	struct topic_filters *f;
 
@@ -23,7 +25,7 @@ rules(const char *text)
 	return f;
 }
 
-TEST(what_is_its_own)
+TEST(only_own_topics_are_allowed)
 {
 	static const char *const own[] = { "soul/terminal/t1/invoke/+",
 		"soul/terminal/t1/invoke/#", "soul/terminal/t1/+/+",
@@ -43,7 +45,7 @@ TEST(what_is_its_own)
 		"soul/terminal/t1/status/+", "soul/terminal/t1/statu",
 		"soul/terminal/%u/status", "/soul/terminal/t1/status",
 		"$share/g/soul/terminal/t1/status", "$SYS/#", "$CONTROL/#" };
-	struct topic_filters *f = rules(RULES);
+	struct topic_filters *f = parse_rules(RULES);
 	size_t i;
 
 	for (i = 0; i < NELEM(own); i++)
@@ -57,11 +59,11 @@ TEST(what_is_its_own)
 	topic_filters_free(f);
 }
 
-TEST(users_that_stand_for_others)
+TEST(user_names_with_wildcards_are_denied)
 {
 	static const char *const users[] = { NULL, "", "+", "#", "a/b", "t1+",
 		"%u/x" };
-	struct topic_filters *f = rules(RULES);
+	struct topic_filters *f = parse_rules(RULES);
 	char filter[64];
 	size_t i;
 
@@ -75,7 +77,7 @@ TEST(users_that_stand_for_others)
 	topic_filters_free(f);
 }
 
-TEST(rules_that_are_none)
+TEST(invalid_rules_are_rejected)
 {
 	static const struct {
 		const char *text;
@@ -107,4 +109,56 @@ TEST(rules_that_are_none)
 	buf_puts(&many, "pattern read x/%u\n");
 	ck_assert_int_eq(topic_filters_new(buf_str(&many), &f), RC_TOOBIG);
 	buf_free(&many);
+}
+
+static const char *
+name_error(const char *topic, bool retain)
+{
+	return topic_name_error(STR("t1"), str_of(topic), retain);
+}
+
+TEST(retained_results_are_denied)
+{
+	static const char *const results[] = { "soul/terminal/t1/result/r",
+		"a/b/terminal/t1/result/", "t1/result/r/more" };
+	static const char *const others[] = { "", "/", "t1", "t1/result",
+		"soul/terminal/t1/result", "soul/terminal/t1/online",
+		"soul/terminal/result/online", "soul/terminal/t2/result/r",
+		"result/r", "soul/t1/x/result/r" };
+	size_t i;
+
+	for (i = 0; i < NELEM(results); i++) {
+		ck_assert_ptr_null(name_error(results[i], false));
+		ck_assert_msg(
+		    name_error(results[i], true) != NULL, "%s", results[i]);
+	}
+	for (i = 0; i < NELEM(others); i++) {
+		ck_assert_ptr_null(name_error(others[i], false));
+		ck_assert_msg(
+		    name_error(others[i], true) == NULL, "%s", others[i]);
+	}
+}
+
+TEST(levels_longer_than_an_id_are_denied)
+{
+	static const char *const forms[] = { "%s", "soul/terminal/t1/result/%s",
+		"%s/terminal/t1/online", "soul/%s/", "soul/terminal/%s/x" };
+	char level[ID_MAX + 2];
+	size_t i, n;
+
+	for (i = 0; i < NELEM(forms); i++) {
+		for (n = 0; n < sizeof(level); n++) {
+			struct buf b = BUF_INIT(1024);
+			struct str form = str_of(forms[i]);
+			ptrdiff_t at = str_find(form, STR("%s"));
+
+			memset(level, 'a', n);
+			buf_put(&b, form.p, (size_t)at);
+			buf_put(&b, level, n);
+			buf_puts(&b, form.p + at + 2);
+			ck_assert((topic_name_error(STR("t1"), buf_str(&b),
+				       false) != NULL) == (n > ID_MAX));
+			buf_free(&b);
+		}
+	}
 }

@@ -1,6 +1,6 @@
 /* What becomes of a batch, by the collector's answer. */
 #include "core/mem.h"
-#include "otlp/answer.h"
+#include "otlp/otlp_internal.h"
 #include "testkit/testkit.h"
 
 #define BATCH 10

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "otlp/encode.h"
+#include "otlp/otlp_internal.h"
 #include "testkit/testkit.h"
 #include "wire/tree.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "otlp/target.h"
+#include "otlp/otlp_internal.h"
 #include "testkit/testkit.h"
 
 struct url_row {

@@ -58,7 +58,7 @@ struct codec_bad {
 };
 
 static inline void
-codec_refuse(const struct wire_desc *d, const struct codec_bad *bad)
+codec_reject(const struct wire_desc *d, const struct codec_bad *bad)
 {
 	struct codec c;
 	codec_read(&c, d, str_of(bad->text));

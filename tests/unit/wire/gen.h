@@ -30,7 +30,7 @@ below(const char *name)
 
 /* Run the generator on the schemas of folder s; its exit code. */
 static inline int
-generate(char **said)
+generate(char **output)
 {
 	struct path in = below("s");
 	struct path out = below("out");
@@ -42,7 +42,7 @@ generate(char **said)
 	const char *const argv[] = { WIREGEN, "code", in.text, out.text, NULL };
 	tk_spawn(&p, "wiregen", argv, NULL);
 	int rc = tk_wait(&p, 10000);
-	*said = tk_read_file(log.text, &n);
+	*output = tk_read_file(log.text, &n);
 	return rc;
 }
 
@@ -58,19 +58,20 @@ put_file(const char *name, const char *text)
 
 /* That it ends with 1 and "<folder>/<file>: <where>", then has why. */
 static inline void
-refused(const char *file, const char *where, const char *why, const char *of)
+gen_rejects(
+    const char *file, const char *where, const char *why, const char *of)
 {
-	char *said;
+	char *output;
 	char want[1024];
-	int rc = generate(&said);
+	int rc = generate(&output);
 	(void)snprintf(want, sizeof(want), "%s/%s: %s%s", below("s").text, file,
 	    where, where[0] != '\0' ? ": " : "");
-	ck_assert_msg(rc == 1, "%s: exit %d: %s", of, rc, said);
-	ck_assert_msg(str_starts(str_of(said), str_of(want)),
-	    "%s: \"%s\" does not begin with \"%s\"", of, said, want);
-	ck_assert_msg(strstr(said + strlen(want), why) != NULL,
-	    "%s: \"%s\" does not say \"%s\"", of, said, why);
-	free(said);
+	ck_assert_msg(rc == 1, "%s: exit %d: %s", of, rc, output);
+	ck_assert_msg(str_starts(str_of(output), str_of(want)),
+	    "%s: \"%s\" does not begin with \"%s\"", of, output, want);
+	ck_assert_msg(strstr(output + strlen(want), why) != NULL,
+	    "%s: \"%s\" does not say \"%s\"", of, output, why);
+	free(output);
 }
 
 #endif /* !TESTS_WIRE_GEN_H */

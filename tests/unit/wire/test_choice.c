@@ -2,7 +2,7 @@
 #include "codec.h"
 #include "probe/msgs.h"
 
-TEST(exactly_one_is_read)
+TEST(exactly_one_of_the_choice_is_decoded)
 {
 	static const char *const good[] = {
 		"{\"a\":[1]}",
@@ -21,7 +21,7 @@ TEST(exactly_one_is_read)
 	}
 }
 
-TEST(none_or_several_are_refused)
+TEST(none_or_several_are_rejected)
 {
 	static const struct codec_bad bad[] = {
 		{ "{}", "/a", "is missing" },
@@ -32,7 +32,7 @@ TEST(none_or_several_are_refused)
 		{ "{\"a\":[1],\"b\":\"\",\"c\":{\"x\":1}}", "/b", "beside a" },
 		{ "{\"c\":{}}", "/c/x", "is missing" },
 		{ "{\"c\":{\"x\":1,\"y\":true}}", "/c/y", "beside x" },
-		/* The first fault in the schema's order is told. */
+		/* The first error in schema order is reported. */
 		{ "{\"last\":\"\"}", "/a", "is missing" },
 		{ "{\"last\":\"\",\"b\":\"\"}", "/last", "" },
 		{ "{\"first\":1}", "/first", "" },
@@ -52,7 +52,7 @@ TEST(none_or_several_are_refused)
 	}
 }
 
-TEST(exactly_one_is_written)
+TEST(exactly_one_of_the_choice_is_encoded)
 {
 	struct buf out = BUF_INIT(1024);
 	struct wire_probe_choice m;

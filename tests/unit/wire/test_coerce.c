@@ -31,7 +31,7 @@ turns_into(const char *schema, const char *json, const char *want)
 	buf_free(&b);
 }
 
-TEST(what_is_turned)
+TEST(values_are_coerced_to_the_types_of_the_schema)
 {
 	static const struct {
 		const char *json, *want;
@@ -65,7 +65,7 @@ TEST(what_is_turned)
 		turns_into(S, rows[i].json, rows[i].want);
 }
 
-TEST(what_stays)
+TEST(other_values_stay_unchanged)
 {
 	static const char *const rows[] = {
 		"{\"i\":\"three\"}",
@@ -96,7 +96,7 @@ TEST(what_stays)
 }
 
 /* Choices in other letters and other words, where only one can be meant. */
-TEST(choices)
+TEST(choices_are_matched_by_spelling_and_synonym)
 {
 	static const struct {
 		const char *list, *word, *want;
@@ -132,7 +132,7 @@ TEST(choices)
 }
 
 /* Bounds, where the schema says that what is beyond them means them. */
-TEST(clamps)
+TEST(numbers_are_clamped_where_the_schema_allows)
 {
 	static const struct {
 		const char *schema, *in, *want;
@@ -158,7 +158,7 @@ TEST(clamps)
 }
 
 /* Schemas that are odd, and values that are deep. */
-TEST(odd_schemas)
+TEST(schemas_without_types_change_nothing)
 {
 	turns_into("{}", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
 	turns_into("true", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
@@ -185,7 +185,7 @@ TEST(json_in_text_in_json)
 	buf_free(&out);
 }
 
-TEST(what_is_no_json)
+TEST(invalid_json_is_rejected)
 {
 	struct buf b = BUF_INIT(16);
 

@@ -55,7 +55,7 @@ static const char *const same[] = {
 	"{\"default\":\"x\"}",
 };
 
-TEST(what_is_valid_comes_back_equal)
+TEST(valid_messages_survive_a_round_trip)
 {
 	for (size_t i = 0; i < NELEM(same); i++) {
 		struct codec c;
@@ -90,7 +90,7 @@ static const char *const other[][2] = {
 	    "{\"text\":\"ab\",\"default\":\"x\"}" },
 };
 
-TEST(what_is_written_otherwise_is_read_alike)
+TEST(other_spellings_decode_to_the_same)
 {
 	for (size_t i = 0; i < NELEM(other); i++) {
 		struct codec c;
@@ -187,10 +187,10 @@ static const struct codec_bad bad[] = {
 	{ "7", "", "must be an object" },
 };
 
-TEST(what_is_wrong_is_refused_where_it_stands)
+TEST(errors_are_reported_at_their_path)
 {
 	for (size_t i = 0; i < NELEM(bad); i++)
-		codec_refuse(&wire_probe_all_desc, &bad[i]);
+		codec_reject(&wire_probe_all_desc, &bad[i]);
 }
 
 static const struct codec_bad must_bad[] = {
@@ -226,16 +226,16 @@ static const struct codec_bad order_bad[] = {
 	    "/point/tag", "empty" },
 };
 
-TEST(of_several_faults_the_first_of_the_schema_is_told)
+TEST(the_first_error_in_schema_order_is_reported)
 {
 	for (size_t i = 0; i < NELEM(order_bad); i++)
-		codec_refuse(&wire_probe_must_desc, &order_bad[i]);
+		codec_reject(&wire_probe_must_desc, &order_bad[i]);
 }
 
-TEST(required_members_must_be_there)
+TEST(required_members_must_be_present)
 {
 	for (size_t i = 0; i < NELEM(must_bad); i++)
-		codec_refuse(&wire_probe_must_desc, &must_bad[i]);
+		codec_reject(&wire_probe_must_desc, &must_bad[i]);
 }
 
 TEST(defaults_are_filled_in)
@@ -279,7 +279,7 @@ TEST(defaults_of_an_absent_object_are_filled_in_too)
 	codec_free(&c);
 }
 
-TEST(absent_and_empty_differ)
+TEST(absent_and_empty_texts_differ)
 {
 	struct codec c;
 	codec_read(&c, &wire_probe_all_desc,
@@ -326,7 +326,7 @@ TEST(a_bare_array_is_the_object_with_it)
 		{ "3", "", "must be an object" },
 	};
 	for (size_t i = 0; i < NELEM(list_bad); i++)
-		codec_refuse(&wire_probe_list_desc, &list_bad[i]);
+		codec_reject(&wire_probe_list_desc, &list_bad[i]);
 }
 
 TEST(bare_text_is_trimmed_and_enums_ignore_case)
@@ -334,7 +334,7 @@ TEST(bare_text_is_trimmed_and_enums_ignore_case)
 	static const struct {
 		const char *text;
 		int value; /* -1: refused */
-		const char *again;
+		const char *second;
 	} list[] = {
 		{ "On", WIRE_PROBE_SWITCH_VALUE_ON, "On" },
 		{ " oN\r\n", WIRE_PROBE_SWITCH_VALUE_ON, "On" },
@@ -352,16 +352,16 @@ TEST(bare_text_is_trimmed_and_enums_ignore_case)
 		ck_assert_int_eq(c.rc, list[i].value < 0 ? RC_INVALID : RC_OK);
 		if (c.rc == RC_OK) {
 			ck_assert_int_eq((int)m->value, list[i].value);
-			ck_assert_str_eq(c.out.p, list[i].again);
+			ck_assert_str_eq(c.out.p, list[i].second);
 		}
 		codec_free(&c);
 	}
-	static const struct codec_bad beat_bad[] = {
+	static const struct codec_bad heartbeat_bad[] = {
 		{ "12345", "", "at most 4 characters" },
 		{ "\xe7\x81", "", "is not UTF-8" },
 	};
-	for (size_t i = 0; i < NELEM(beat_bad); i++)
-		codec_refuse(&wire_probe_beat_desc, &beat_bad[i]);
+	for (size_t i = 0; i < NELEM(heartbeat_bad); i++)
+		codec_reject(&wire_probe_beat_desc, &heartbeat_bad[i]);
 	struct codec c;
 	codec_both(&c, &wire_probe_beat_desc, STR("\t灯 1 \n"));
 	ck_assert_int_eq(c.rc, RC_OK);

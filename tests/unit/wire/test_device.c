@@ -53,7 +53,7 @@ TEST(of_two_skills_with_one_name_the_first_counts)
 	}
 }
 
-TEST(a_good_report_has_nothing_to_note)
+TEST(a_valid_report_has_no_note)
 {
 	struct skills s =
 	    read_skills("{\"terminal_id\":\"t-1\",\"skill_version\":3,"
@@ -164,7 +164,7 @@ TEST(a_failure_without_a_reason_gets_one)
 	}
 }
 
-TEST(a_result_answers_its_own_request)
+TEST(a_result_must_have_the_request_id_of_its_topic)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_result r;
@@ -182,7 +182,7 @@ TEST(a_result_answers_its_own_request)
 }
 
 /* As many as a report may have, all with one name. */
-TEST(many_doubles)
+TEST(many_duplicate_names_are_dropped_quickly)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	buf_puts(&b, "[{\"id\":\"x\"}");

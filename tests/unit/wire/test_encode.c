@@ -31,7 +31,7 @@ check_all(const struct wire_probe_all *m, const char *text, const char *path,
 #define BAD(path, why, ...) \
 	check_all(&(struct wire_probe_all){ __VA_ARGS__ }, NULL, path, why)
 
-TEST(only_what_is_there_is_written)
+TEST(only_present_members_are_written)
 {
 	GOOD("{}", .whole = 1);
 	GOOD("{\"whole\":0}", .has_whole = true);
@@ -101,7 +101,7 @@ TEST(raw_values_must_be_json)
 	    .raws = (struct str[]){ STR_INIT("null") });
 }
 
-TEST(required_texts_must_be_there)
+TEST(required_texts_must_be_present)
 {
 	struct wire_probe_must m;
 	struct buf out = BUF_INIT(4096);
@@ -144,16 +144,18 @@ TEST(bare_text_is_checked)
 {
 	struct buf out = BUF_INIT(64);
 	struct wire_err err;
-	struct wire_probe_beat beat = { .value = STR_INIT("12345") };
+	struct wire_probe_beat heartbeat = { .value = STR_INIT("12345") };
 	ck_assert_int_eq(
-	    wire_encode(&wire_probe_beat_desc, &beat, &out, &err), RC_INVALID);
+	    wire_encode(&wire_probe_beat_desc, &heartbeat, &out, &err),
+	    RC_INVALID);
 	ck_assert_str_eq(err.path, "");
-	beat.value = (struct str){ 0 };
+	heartbeat.value = (struct str){ 0 };
 	ck_assert_int_eq(
-	    wire_encode(&wire_probe_beat_desc, &beat, &out, &err), RC_INVALID);
-	beat.value = STR("1");
+	    wire_encode(&wire_probe_beat_desc, &heartbeat, &out, &err),
+	    RC_INVALID);
+	heartbeat.value = STR("1");
 	ck_assert_int_eq(
-	    wire_encode(&wire_probe_beat_desc, &beat, &out, &err), RC_OK);
+	    wire_encode(&wire_probe_beat_desc, &heartbeat, &out, &err), RC_OK);
 	struct wire_probe_switch sw = { (enum wire_probe_switch_value)3 };
 	ck_assert_int_eq(
 	    wire_encode(&wire_probe_switch_desc, &sw, &out, &err), RC_INVALID);

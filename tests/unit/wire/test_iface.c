@@ -25,7 +25,7 @@ struct entry {
 	"{\"name\":\"a\",\"key\":\"" key "\",\"kind\":\"hash\",\"of\":[]," \
 	"\"read\":" read ",\"write\":" write ",\"reads\":[],"              \
 	"\"writes\":[],\"description\":\"d\""
-#define LEAD "{prefix}/terminal/{terminal}/"
+#define PREFIX "{prefix}/terminal/{terminal}/"
 
 static const struct entry bad[] = {
 	{ "smtp", "", "/smtp", "not supported here" },
@@ -50,7 +50,7 @@ static const struct entry bad[] = {
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\"," HTTP "},"
 	    "{\"name\":\"a\",\"path\":\"/b\"," HTTP "}",
-	    "/http/1/name", "a stands there twice" },
+	    "/http/1/name", "a is listed twice" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\"," HTTP "},"
 	    "{\"name\":\"b\",\"path\":\"/a\"," HTTP "}",
@@ -84,7 +84,7 @@ static const struct entry bad[] = {
 	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[],"
 	    "\"roles\":[]}",
-	    "/http/0/roles", "nobody could ask" },
+	    "/http/0/roles", "no caller has permission" },
 	{ "http",
 	    "{\"name\":\"a\",\"path\":\"/a\",\"method\":\"GET\","
 	    "\"owner\":\"o\",\"request\":null,\"response\":null,"
@@ -126,23 +126,23 @@ static const struct entry bad[] = {
 	{ "nats",
 	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"event\"," NATS
 	    "},{\"name\":\"b\",\"subject\":\"a\",\"kind\":\"event\"," NATS "}",
-	    "/nats/1/subject", "a stands there twice" },
+	    "/nats/1/subject", "a is listed twice" },
 	{ "mqtt", "{\"name\":\"a\",\"topic\":\"a\"," MQTT "}", "/mqtt/0/topic",
 	    "must begin with {prefix}" },
-	{ "mqtt", "{\"name\":\"a\",\"topic\":\"" LEAD "{user}\"," MQTT "}",
+	{ "mqtt", "{\"name\":\"a\",\"topic\":\"" PREFIX "{user}\"," MQTT "}",
 	    "/mqtt/0/topic", "{user} is not known" },
 	{ "mqtt",
-	    "{\"name\":\"a\",\"topic\":\"" LEAD "a\",\"message\":\"x\","
+	    "{\"name\":\"a\",\"topic\":\"" PREFIX "a\",\"message\":\"x\","
 	    "\"description\":\"d\",\"section\":\"1\",\"from\":\"body\","
 	    "\"qos\":2,\"retain\":true}",
 	    "/mqtt/0/qos", "0 or 1" },
 	{ "mqtt",
-	    "{\"name\":\"a\",\"topic\":\"" LEAD "a\",\"message\":\"x\","
+	    "{\"name\":\"a\",\"topic\":\"" PREFIX "a\",\"message\":\"x\","
 	    "\"description\":\"d\",\"section\":\"1\",\"from\":\"me\","
 	    "\"qos\":1,\"retain\":true}",
 	    "/mqtt/0/from", "me is not known" },
 	{ "mqtt",
-	    "{\"name\":\"a\",\"topic\":\"" LEAD "a\",\"message\":\"x\","
+	    "{\"name\":\"a\",\"topic\":\"" PREFIX "a\",\"message\":\"x\","
 	    "\"description\":\"d\",\"section\":\"1\",\"from\":\"body\","
 	    "\"qos\":1,\"retain\":1}",
 	    "/mqtt/0/retain", "another type" },
@@ -152,18 +152,18 @@ static const struct entry bad[] = {
 	    "{\"type\":\"a\",\"payload\":\"x\",\"from\":[],"
 	    "\"description\":\"d\"},{\"type\":\"a\",\"payload\":\"x\","
 	    "\"from\":[],\"description\":\"d\"}",
-	    "/events/1/type", "a stands there twice" },
+	    "/events/1/type", "a is listed twice" },
 	{ "events",
 	    "{\"type\":\"a\",\"payload\":\"x\",\"from\":[\"p\"],"
 	    "\"description\":\"d\"}",
 	    "/events/0/from/0", "p is not among the peers" },
 	{ "nats",
 	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"publish\"," NATS "}",
-	    "/nats/0", "from says who sends it" },
+	    "/nats/0", "from lists the senders" },
 	{ "nats",
 	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"event\","
 	    "\"from\":[]," NATS "}",
-	    "/nats/0", "of an event, its type does" },
+	    "/nats/0", "for an event, the type does" },
 	{ "nats",
 	    "{\"name\":\"a\",\"subject\":\"a\",\"kind\":\"publish\","
 	    "\"from\":[]," NATS "}",
@@ -171,11 +171,11 @@ static const struct entry bad[] = {
 	{ "peers", "{\"name\":\"a b\",\"description\":\"d\"}", "/peers/0/name",
 	    "has a character" },
 	{ "peers", "{\"name\":\"operator\",\"description\":\"d\"}", "/peers/0",
-	    "always there" },
+	    "is predefined" },
 	{ "streams",
-	    "{\"name\":\"S\",\"holds\":\"x\",\"keeper\":\"p\","
+	    "{\"name\":\"S\",\"holds\":\"x\",\"manager\":\"p\","
 	    "\"consumers\":[],\"readers\":[],\"description\":\"d\"}",
-	    "/streams/0/holds", "x is no row of nats" },
+	    "/streams/0/holds", "x is not a row of nats" },
 	{ "redis", REDIS("a:%", "[]", "[]") "}", "/redis/0/of",
 	    "a name for each" },
 	{ "redis", REDIS("a*", "[]", "[]") "}", "/redis/0/key",
@@ -183,9 +183,9 @@ static const struct entry bad[] = {
 	{ "redis", REDIS("a", "[\"p\"]", "[]") "}", "/redis/0/read/0",
 	    "p is not among the peers" },
 	{ "redis", REDIS("a", "[]", "[\"p\",\"p\"]") "}", "/redis/0/write/1",
-	    "stands there twice" },
+	    "is listed twice" },
 	{ "redis", REDIS("a", "[]", "[1]") "}", "/redis/0/write/0",
-	    "must be a text" },
+	    "must be a string" },
 };
 
 /* One message, x, and interfaces.json with one section. */
@@ -209,27 +209,27 @@ put_section(const char *section, const char *content)
 	    "{\"description\":\"d\"}}}");
 }
 
-TEST_T(bad_tables_are_refused, 120)
+TEST_T(invalid_tables_are_rejected, 120)
 {
 	for (size_t i = 0; i < NELEM(bad); i++) {
 		put_section(bad[i].section, bad[i].text);
-		refused(
+		gen_rejects(
 		    "interfaces.json", bad[i].where, bad[i].why, bad[i].text);
 	}
 }
 
-TEST(a_section_that_is_missing_is_refused)
+TEST(a_missing_section_is_rejected)
 {
 	put_section("http", "");
 	put_file("interfaces.json", "{\"http\":[]}");
-	refused("interfaces.json", "/nats", "must be an array", "nats");
+	gen_rejects("interfaces.json", "/nats", "must be an array", "nats");
 	put_file("interfaces.json", "[]");
-	refused("interfaces.json", "", "must be an object", "[]");
+	gen_rejects("interfaces.json", "", "must be an object", "[]");
 	put_file("interfaces.json", "{");
-	refused("interfaces.json", "", "line 1", "{");
+	gen_rejects("interfaces.json", "", "line 1", "{");
 }
 
-TEST(macros_say_the_same_as_the_tables)
+TEST(macros_match_the_tables)
 {
 	ck_assert_str_eq(WIRE_SUBJECT_INTENT_FILTER, "soul.rpc.intent.filter");
 	ck_assert_str_eq(

@@ -169,9 +169,9 @@ read_many(const char *member, const char *item, size_t n, struct wire_err *err)
 	ck_assert_int_eq(buf_rc(&b), RC_OK);
 	enum rc rc = wire_decode(&wire_probe_all_desc, buf_str(&b), a, &m, err);
 	/* What the arena gave out before does not count. */
-	enum rc again =
+	enum rc second =
 	    wire_decode(&wire_probe_all_desc, buf_str(&b), a, &m, NULL);
-	ck_assert_int_eq(again, rc);
+	ck_assert_int_eq(second, rc);
 	if (rc == RC_OK)
 		ck_assert_uint_le(arena_used(a), 2 * WIRE_ARENA_MAX);
 	arena_free(a);
@@ -210,7 +210,7 @@ TEST(raw_values_may_grow)
 	buf_free(&any);
 }
 
-TEST(long_reasons_are_cut_between_code_points)
+TEST(long_reasons_are_truncated_between_code_points)
 {
 	struct wire_err err;
 	char text[sizeof(err.path) + sizeof(err.why) + 2];

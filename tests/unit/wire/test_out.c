@@ -73,7 +73,7 @@ TEST(numbers_of_every_size_read_back_equal)
 	}
 }
 
-TEST(what_json_has_no_number_for_is_null)
+TEST(nan_and_infinities_are_null)
 {
 	struct buf b = BUF_INIT(64);
 	struct wire_out o = { &b, false };
@@ -86,7 +86,7 @@ TEST(what_json_has_no_number_for_is_null)
 	buf_free(&b);
 }
 
-TEST(integers)
+TEST(integers_are_written_in_full)
 {
 	static const int64_t list[] = { 0, 1, -1, 10, INT64_MAX, INT64_MIN,
 		1000000000000 };
@@ -101,7 +101,7 @@ TEST(integers)
 	}
 }
 
-TEST(texts_are_escaped_and_mended)
+TEST(texts_are_escaped_and_invalid_utf8_is_replaced)
 {
 	static const struct {
 		struct str s;
@@ -130,7 +130,7 @@ TEST(texts_are_escaped_and_mended)
 	}
 }
 
-TEST(commas_stand_between_values)
+TEST(values_are_separated_by_commas)
 {
 	struct buf b = BUF_INIT(256);
 	struct wire_out o = { &b, false };
@@ -155,7 +155,7 @@ TEST(commas_stand_between_values)
 	buf_free(&b);
 }
 
-TEST(too_much_is_sticky)
+TEST(overflow_is_sticky)
 {
 	struct buf b = BUF_INIT(4);
 	struct wire_out o = { &b, false };

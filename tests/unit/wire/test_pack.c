@@ -64,7 +64,7 @@ static const struct {
 	{ "{\"wide\":[{\"b\":\"x\"},{}]}", NULL },
 };
 
-TEST(contents_are_told_apart)
+TEST(different_contents_pack_differently)
 {
 	const struct wire_desc *d = &wire_probe_all_desc;
 	size_t i, j;
@@ -87,7 +87,7 @@ TEST(spelling_does_not_matter)
 		    "%s", rows[i].other);
 }
 
-TEST(it_is_appended_within_the_ceiling)
+TEST(packing_is_limited_by_the_buffer)
 {
 	struct buf small = BUF_INIT(64);
 	struct codec c;

@@ -51,7 +51,7 @@ check_rows(const struct row *rows, size_t n)
 	"\"green\"]}},\"required\":[\"mode\"],"                       \
 	"\"additionalProperties\":false}"
 
-TEST(skills_of_the_protocol)
+TEST(skills_of_the_protocol_are_checked)
 {
 	static const struct row rows[] = {
 		{ LIGHT, "{\"mode\":\"on\"}", "", NULL },
@@ -72,7 +72,7 @@ TEST(skills_of_the_protocol)
 	CHECK_ROWS(rows);
 }
 
-TEST(words_of_types_and_values)
+TEST(reasons_for_types_and_values)
 {
 	static const struct row rows[] = {
 		{ "{\"type\":\"array\"}", "1", "", "must be an array" },
@@ -101,7 +101,7 @@ TEST(words_of_types_and_values)
 	CHECK_ROWS(rows);
 }
 
-TEST(words_of_numbers)
+TEST(reasons_for_numbers)
 {
 	static const struct row rows[] = {
 		{ "{\"minimum\":5}", "4", "", "must be at least 5" },
@@ -140,7 +140,7 @@ TEST(words_of_numbers)
 	CHECK_ROWS(rows);
 }
 
-TEST(words_of_strings)
+TEST(reasons_for_strings)
 {
 	static const struct row rows[] = {
 		{ "{\"minLength\":1}", "\"\"", "", "must not be empty" },
@@ -159,7 +159,7 @@ TEST(words_of_strings)
 	CHECK_ROWS(rows);
 }
 
-TEST(words_of_arrays)
+TEST(reasons_for_arrays)
 {
 	static const struct row rows[] = {
 		{ "{\"minItems\":1}", "[]", "", "must not be empty" },
@@ -195,7 +195,7 @@ TEST(words_of_arrays)
 	CHECK_ROWS(rows);
 }
 
-TEST(words_of_objects)
+TEST(reasons_for_objects)
 {
 	static const struct row rows[] = {
 		{ "{\"minProperties\":1}", "{}", "",
@@ -240,7 +240,7 @@ TEST(words_of_objects)
 	"{\"properties\":{\"kind\":{\"const\":\"move\"},\"by\":"    \
 	"{\"type\":\"number\"}},\"required\":[\"kind\",\"by\"]}]}"
 
-TEST(words_of_choices)
+TEST(reasons_for_branches)
 {
 	static const struct row rows[] = {
 		{ "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}",
@@ -271,7 +271,7 @@ TEST(words_of_choices)
 	CHECK_ROWS(rows);
 }
 
-TEST(values_that_are_no_json_are_refused)
+TEST(values_that_are_not_json_are_rejected)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;
@@ -300,7 +300,7 @@ TEST(values_that_are_no_json_are_refused)
 	wire_schema_free(NULL);
 }
 
-TEST(long_words_are_cut_at_a_character)
+TEST(long_reasons_are_truncated_at_a_character)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;

@@ -72,9 +72,9 @@ static const struct {
 	  "schema#/definitions\"}}",
 	    "/items/$ref", "not in this schema" },
 	{ "{\"x\":3,\"$ref\":\"#/x\"}", "/$ref",
-	    "is no schema: must be a schema" },
+	    "is not a schema: must be a schema" },
 	{ "{\"x\":{\"type\":3},\"allOf\":[{\"$ref\":\"#/x\"}]}",
-	    "/allOf/0/$ref", "is no schema: /type: must be" },
+	    "/allOf/0/$ref", "is not a schema: /type: must be" },
 	{ "{\"$ref\":\"#\"}", "/$ref", "in a circle" },
 	{ "{\"allOf\":[{\"$ref\":\"#/definitions/a\"}],\"definitions\":"
 	  "{\"a\":{\"$ref\":\"#/definitions/b\"},"
@@ -89,7 +89,7 @@ static const struct {
 	    "for the same value" },
 };
 
-TEST(what_is_no_schema_is_refused_with_place_and_reason)
+TEST(invalid_schemas_are_rejected_with_path_and_reason)
 {
 	for (size_t i = 0; i < NELEM(no_schemas); i++) {
 		struct wire_schema *s = NULL;
@@ -170,7 +170,7 @@ static const struct {
 	    "null", "1" },
 };
 
-TEST(references_lead_to_their_schemas)
+TEST(references_are_resolved)
 {
 	for (size_t i = 0; i < NELEM(references); i++) {
 		struct wire_schema *s = NULL;
@@ -208,7 +208,7 @@ TEST(a_schema_in_a_value_is_checked_as_one)
 	wire_schema_free(s);
 }
 
-TEST(schemas_have_ceilings)
+TEST(schemas_are_limited_in_size)
 {
 	struct wire_schema *s = NULL;
 	struct wire_err err;
@@ -250,7 +250,7 @@ compile_parts(const char *before, const char *part, size_t n, const char *after,
 	return rc;
 }
 
-TEST(schemas_that_cost_too_much_are_refused)
+TEST(expensive_schemas_are_rejected)
 {
 	struct wire_err err;
 	ck_assert_int_eq(
@@ -290,7 +290,7 @@ TEST(schemas_that_cost_too_much_are_refused)
 	    RC_OK);
 }
 
-TEST(nesting_has_the_ceiling_of_any_message)
+TEST(nesting_is_limited_as_in_messages)
 {
 	char text[1000];
 	struct wire_schema *s = NULL;

@@ -49,7 +49,8 @@ text_of(const json_t *v)
 	return s;
 }
 
-/* Whether a verdict is as the suite says; a wrong one is told into why. */
+/* Whether the verdict is that of the suite; otherwise why has the difference.
+ */
 static bool
 right(struct wire_schema *s, const json_t *test, char *why, size_t size)
 {

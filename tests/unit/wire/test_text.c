@@ -1,10 +1,10 @@
 /* Raw values that stand alone. */
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "wire/text.h"
+#include "wire/tree.h"
 #include "wire/wire.h"
 
-TEST(strings)
+TEST(json_strings_are_decoded)
 {
 	static const struct {
 		const char *json;
@@ -51,7 +51,7 @@ TEST(a_string_over_the_arena_is_too_big)
 	arena_free(a);
 }
 
-TEST(objects)
+TEST(objects_are_recognised)
 {
 	static const struct {
 		const char *json;

@@ -6,7 +6,7 @@
 #include "wire/out.h"
 #include "wire/tree.h"
 
-TEST(kinds)
+TEST(values_have_their_kind)
 {
 	static const struct {
 		const char *json;
@@ -34,7 +34,7 @@ TEST(kinds)
 	wire_tree_free(NULL);
 }
 
-TEST(looking_inside)
+TEST(members_and_elements_are_found)
 {
 	struct wire_tree *v;
 	const struct wire_tree *list;
@@ -58,7 +58,7 @@ TEST(looking_inside)
 	wire_tree_free(v);
 }
 
-TEST(strings_and_what_is_none)
+TEST(only_strings_have_a_text)
 {
 	struct arena *a = arena_new(64);
 	struct wire_tree *v;

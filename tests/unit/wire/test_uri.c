@@ -2,7 +2,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "wire/uri.h"
+#include "wire/wire_internal.h"
 
 static void
 check_resolved(const char *base, const char *ref, const char *want)
@@ -17,7 +17,7 @@ check_resolved(const char *base, const char *ref, const char *want)
 }
 
 /* The cases of RFC 3986, section 5.4, fragments left out. */
-TEST(references_beside_a_full_base)
+TEST(references_resolve_against_a_full_base)
 {
 	static const struct {
 		const char *ref;
@@ -66,7 +66,7 @@ TEST(references_beside_a_full_base)
 		check_resolved("http://a/b/c/d;p?q", rows[i].ref, rows[i].want);
 }
 
-TEST(references_beside_other_bases)
+TEST(references_resolve_against_partial_bases)
 {
 	check_resolved("", "", "");
 	check_resolved("", "a/b", "a/b");
@@ -84,7 +84,7 @@ TEST(references_beside_other_bases)
 	check_resolved("http://a/b//c", "..", "http://a/b/");
 }
 
-TEST(parts_of_a_reference)
+TEST(references_are_split)
 {
 	struct wire_uri u;
 	wire_uri_split(STR("http://h:1/p/q?x=1#f#g"), &u);
@@ -106,7 +106,7 @@ TEST(parts_of_a_reference)
 	ck_assert_ptr_null(u.fragment.p);
 }
 
-TEST(results_over_the_ceiling_are_told)
+TEST(results_over_the_limit_are_reported)
 {
 	static const char *const refs[] = { "abcdefghij", "/abcdefghij",
 		"//abcdefghij", "abcdefghij:", "?abcdefghij" };

@@ -1,9 +1,11 @@
 /*
  * Clock times, alone and on a day. Days, months, years.
  */
-#include "unit/zh/when_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
 
-static const struct when_case clock_cases[] = {
+static const struct zh_fixture_case clock_cases[] = {
 	{ "今晚8:30", "[今晚8:30] at min 2026-02-22T20:30" },
 	{ "明晚八点", "[明晚八点] at h 2026-02-23T20:00" },
 	{ "凌晨两点", "[凌晨两点] at h 2026-02-23T02:00" },
@@ -31,9 +33,9 @@ static const struct when_case clock_cases[] = {
 	{ "今天晚上十二点", "[今天晚上十二点] at h 2026-02-23" },
 	{ "今晚一点", "[今晚一点] at h 2026-02-23T01:00" },
 	{ "晚上11点半", "[晚上11点半] at min 2026-02-22T23:30" },
-	{ "下午三点左右", "[下午三点左右] at h 2026-02-23T15:00 vague" },
-	{ "大概八点", "[大概八点] at h 2026-02-22T20:00 vague" },
-	{ "八点左右", "[八点左右] at h 2026-02-22T20:00 vague" },
+	{ "下午三点左右", "[下午三点左右] at h 2026-02-23T15:00 approx" },
+	{ "大概八点", "[大概八点] at h 2026-02-22T20:00 approx" },
+	{ "八点左右", "[八点左右] at h 2026-02-22T20:00 approx" },
 	{ "前天中午", "[前天中午] at h 2026-02-20T12:00" },
 	{ "明早八点", "[明早八点] at h 2026-02-23T08:00" },
 	{ "今早六点", "[今早六点] at h 2026-02-22T06:00" },
@@ -111,14 +113,14 @@ static const struct when_case clock_cases[] = {
 	{ "清早六点", "[清早六点] at h 2026-02-23T06:00" },
 	{ "正午", "[正午] at h 2026-02-23T12:00" },
 	{ "上午11时30分", "[上午11时30分] at min 2026-02-23T11:30" },
-	{ "差不多三点", "[差不多三点] at h 2026-02-23T03:00 vague" },
+	{ "差不多三点", "[差不多三点] at h 2026-02-23T03:00 approx" },
 	{ "快八点了", "[八点] at h 2026-02-22T20:00" },
-	{ "将近九点", "[将近九点] at h 2026-02-22T21:00 vague" },
-	{ "八点多", "[八点多] at h 2026-02-22T20:00 vague" },
-	{ "九点来钟", "[九点来钟] at h 2026-02-22T21:00 vague" },
-	{ "三点钟左右", "[三点钟左右] at h 2026-02-23T03:00 vague" },
+	{ "将近九点", "[将近九点] at h 2026-02-22T21:00 approx" },
+	{ "八点多", "[八点多] at h 2026-02-22T20:00 approx" },
+	{ "九点来钟", "[九点来钟] at h 2026-02-22T21:00 approx" },
+	{ "三点钟左右", "[三点钟左右] at h 2026-02-23T03:00 approx" },
 	{ "刚过八点", "[八点] at h 2026-02-22T20:00" },
-	{ "十点多钟", "[十点多钟] at h 2026-02-22T22:00 vague" },
+	{ "十点多钟", "[十点多钟] at h 2026-02-22T22:00 approx" },
 	{ "明天中午十二点半", "[明天中午十二点半] at min 2026-02-23T12:30" },
 	{ "早晨六点三刻", "[早晨六点三刻] at min 2026-02-23T06:45" },
 	{ "12点一刻", "[12点一刻] at min 2026-02-23T00:15" },
@@ -177,12 +179,12 @@ static const struct when_case clock_cases[] = {
 	{ "两周后的下午三点", "[两周后的下午三点] at h 2026-03-08T15:00" },
 };
 
-TEST(clock)
+TEST(clock_times_are_found)
 {
-	case_check(clock_cases, NELEM(clock_cases));
+	zh_fixture_check(clock_cases, NELEM(clock_cases));
 }
 
-static const struct when_case date_cases[] = {
+static const struct zh_fixture_case date_cases[] = {
 	{ "大后天", "[大后天] at day 2026-02-25" },
 	{ "大前天", "[大前天] at day 2026-02-19" },
 	{ "这个月15号", "[这个月15号] at day 2026-02-15" },
@@ -285,7 +287,7 @@ static const struct when_case date_cases[] = {
 	{ "我昨天很累", "[昨天] at day 2026-02-21" },
 };
 
-TEST(date)
+TEST(dates_are_found)
 {
-	case_check(date_cases, NELEM(date_cases));
+	zh_fixture_check(date_cases, NELEM(date_cases));
 }

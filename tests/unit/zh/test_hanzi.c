@@ -1,5 +1,5 @@
 /*
- * Traditional characters as simplified ones.
+ * Traditional to simplified characters.
  */
 #include "core/mem.h"
 #include "core/str.h"
@@ -14,7 +14,7 @@ static const struct {
 	{ "並麼點龐龜", "并么点庞龟", true },
 	{ "打开灯", "打开灯", false },
 	{ "電視Ａ、燈", "电视Ａ、灯", true },
-	/* Cut inside a character, and none at all. */
+	/* Truncated and invalid characters. */
 	{ "鐘\xe9\x90", "钟\xe9\x90", true },
 	{ "\x90\x98鐘", "\x90\x98钟", true },
 	{ "\xe9\x90", "\xe9\x90", false },
@@ -35,7 +35,7 @@ TEST(texts_are_simplified)
 	}
 }
 
-/* What is out of order in the table is not found. */
+/* A pair out of order in the table would not be found. */
 TEST(every_pair_is_found)
 {
 	unsigned c;

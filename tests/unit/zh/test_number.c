@@ -1,5 +1,5 @@
 /*
- * Numerals: what a text's one numeral is, its kind and its place.
+ * Numbers: value, kind and position.
  */
 #include <math.h>
 
@@ -72,7 +72,7 @@ static const struct {
 	{ "三兆", "三兆", 3e+12, NUMBER_CARDINAL },
 };
 
-TEST(one_numeral)
+TEST(one_number_is_found)
 {
 	size_t i;
 
@@ -94,7 +94,7 @@ TEST(one_numeral)
 	}
 }
 
-static const char *const none[] = {
+static const char *const lookalikes[] = {
 	"mp3",
 	"一起走",
 	"千万别忘",
@@ -114,17 +114,17 @@ static const char *const none[] = {
 	"万岁",
 };
 
-TEST(no_numeral)
+TEST(lookalikes_are_not_numbers)
 {
 	struct number n[2];
 	size_t i;
 
-	for (i = 0; i < NELEM(none); i++)
-		ck_assert_msg(number_find(str_of(none[i]), n, 2) == 0, "%s: %g",
-		    none[i], n[0].value);
+	for (i = 0; i < NELEM(lookalikes); i++)
+		ck_assert_msg(number_find(str_of(lookalikes[i]), n, 2) == 0,
+		    "%s: %g", lookalikes[i], n[0].value);
 }
 
-TEST(several)
+TEST(several_numbers_are_found)
 {
 	struct str s = STR("从3到五个, 再加一百二十, 第二次");
 	struct number n[8];
@@ -139,8 +139,7 @@ TEST(several)
 	ck_assert_uint_eq(number_find(s, n, 0), 0);
 }
 
-/* A numeral's value does not depend on what stands around it. */
-TEST(at_its_place)
+TEST(number_at_parses_only_its_position)
 {
 	struct str s = STR("abc一百");
 	struct number n = { .value = -1 };
@@ -151,6 +150,6 @@ TEST(at_its_place)
 	ck_assert_double_eq(n.value, -1);
 	ck_assert(number_at(s, 3, &n));
 	ck_assert_double_eq(n.value, 100);
-	/* Inside a character there is none. */
+	/* Not inside a character. */
 	ck_assert(!number_at(s, 4, &n));
 }

@@ -1,9 +1,11 @@
 /*
  * Repetitions.
  */
-#include "unit/zh/when_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/zh_fixture.h"
 
-static const struct when_case repeat_cases[] = {
+static const struct zh_fixture_case repeat_cases[] = {
 	{ "每天早上七点",
 	    "[每天早上七点] repeat h 2026-02-23T07:00 every 1 day t25200" },
 	{ "每个工作日",
@@ -120,7 +122,7 @@ static const struct when_case repeat_cases[] = {
 	    "[每周工作日] repeat week 2026-02-23 every 1 week wd1f" },
 };
 
-TEST(repeat)
+TEST(repetitions_are_found)
 {
-	case_check(repeat_cases, NELEM(repeat_cases));
+	zh_fixture_check(repeat_cases, NELEM(repeat_cases));
 }

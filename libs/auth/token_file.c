@@ -1,0 +1,408 @@
+/*
+ * The token file.
+ */
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/auth.h"
+#include "auth/auth_internal.h"
+#include "auth/token_file.h"
+#include "core/arena.h"
+#include "core/map.h"
+#include "core/mem.h"
+#include "wire/msgs.h"
+
+struct token {
+	struct auth_digest digest;
+	struct auth_identity *who;
+};
+
+struct auth_tokens {
+	struct map *by_place;
+	bool deprecated_role;
+};
+
+static const enum wire_role roles[] = {
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OWNER] = WIRE_ROLE_OWNER,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
+};
+
+/* What may not stand beside the role, and what the holder's rules say. */
+static struct auth_identity *
+holder_of(const struct wire_access_tokens_tokens *w, struct auth_error *fault)
+{
+	struct auth_claims says = { roles[w->role], w->user, w->tenant,
+		w->terminal_id, { 0 } };
+
+	*fault = (struct auth_error){ 0 };
+	if (w->expires_at.p != NULL &&
+	    wall_parse(w->expires_at, &says.until) != RC_OK)
+		*fault = (struct auth_error){ "expires_at",
+			"must be a time as 2030-01-31T00:00:00Z" };
+	else if (says.role == WIRE_ROLE_TERMINAL && w->user.p != NULL)
+		*fault = (struct auth_error){ "user",
+			"must not be there: a terminal acts for the user it "
+			"is bound to" };
+	else if (says.role != WIRE_ROLE_TERMINAL && w->terminal_id.p != NULL)
+		*fault = (struct auth_error){ "terminal_id",
+			"must not be there: only the role terminal has one" };
+	return fault->member == NULL ? auth_identity_new(&says, fault) : NULL;
+}
+
+static enum rc
+add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
+    struct auth_error *fault)
+{
+	struct auth_identity *who = holder_of(w, fault);
+	struct token *k;
+
+	if (who == NULL)
+		return RC_INVALID;
+	k = mem_zalloc(sizeof(*k));
+	k->who = who;
+	if (auth_digest_parse(w->sha256, &k->digest) != RC_OK)
+		abort(); /* the schema has seen it */
+	who->caller.key = auth_digest_id(&k->digest);
+	if (map_get(t->by_place, auth_digest_map_key(&k->digest)) != NULL) {
+		free(who);
+		free(k);
+		*fault = (struct auth_error){ "sha256", "stands there twice" };
+		return RC_INVALID;
+	}
+	map_put(t->by_place, auth_digest_map_key(&k->digest), k);
+	if (w->role == WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER)
+		t->deprecated_role = true;
+	return RC_OK;
+}
+
+enum rc
+auth_tokens_parse(
+    struct str json, struct auth_tokens **out, struct wire_err *err)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct auth_tokens *t = mem_zalloc(sizeof(*t));
+	struct wire_access_tokens file = { 0 };
+	struct auth_error fault;
+	size_t i;
+	enum rc rc;
+
+	t->by_place = map_new();
+	rc = wire_decode(&wire_access_tokens_desc, json, a, &file, err);
+	for (i = 0; rc == RC_OK && i < file.n_tokens; i++) {
+		rc = add(t, &file.tokens[i], &fault);
+		if (rc != RC_OK) {
+			snprintf(err->path, sizeof(err->path), "/tokens/%zu/%s",
+			    i, fault.member);
+			snprintf(err->why, sizeof(err->why), "%s", fault.why);
+		}
+	}
+	arena_free(a);
+	if (rc != RC_OK)
+		auth_tokens_free(t);
+	else
+		*out = t;
+	return rc;
+}
+
+void
+auth_tokens_free(struct auth_tokens *t)
+{
+	struct token *k;
+	size_t pos = 0;
+
+	if (t == NULL)
+		return;
+	while ((k = map_next(t->by_place, &pos, NULL)) != NULL) {
+		free(k->who);
+		free(k);
+	}
+	map_free(t->by_place);
+	free(t);
+}
+
+size_t
+auth_tokens_count(const struct auth_tokens *t)
+{
+	return map_len(t->by_place);
+}
+
+bool
+auth_tokens_deprecated_role(const struct auth_tokens *t)
+{
+	return t != NULL && t->deprecated_role;
+}
+
+enum rc
+auth_tokens_find(const struct auth_tokens *t, const struct auth_digest *d,
+    struct wall now, const struct auth_caller **out)
+{
+	const struct token *k;
+
+	k = t != NULL ? map_get(t->by_place, auth_digest_map_key(d)) : NULL;
+	if (k == NULL || !auth_digest_is(&k->digest, d))
+		return RC_NOENT;
+	*out = &k->who->caller;
+	if ((*out)->until.ms != 0 && now.ms >= (*out)->until.ms)
+		return RC_DENIED;
+	return RC_OK;
+}
+
+/*
+ * The token file, for whoever keeps it.
+ */
+#define LEAD       "soul_"
+#define HEX_MAX    (2 * AUTH_DIGEST_BYTES + 1)
+#define PREFIX_MIN 8
+#define SHOWN      12 /* digits of a digest */
+
+#define TOKEN      wire_access_tokens_tokens
+#define ROLE_NAMES wire_access_tokens_tokens_role_names
+
+/* A file's content while it is worked on. */
+struct ledger {
+	const char *path;
+	struct arena *a;
+	struct wire_access_tokens file;
+	char *why;
+};
+
+static enum rc
+fail(const struct ledger *l, enum rc rc, const char *why)
+{
+	snprintf(l->why, AUTH_TOKEN_FILE_ERROR_MAX, "%s", why);
+	return rc;
+}
+
+static enum rc
+fail_at(const struct ledger *l, enum rc rc, const struct wire_err *err)
+{
+	wire_err_text(err, l->why, AUTH_TOKEN_FILE_ERROR_MAX);
+	return rc;
+}
+
+/* What a service would make of it. */
+static enum rc
+check(const struct ledger *l, struct str json)
+{
+	struct auth_tokens *t = NULL;
+	struct wire_err err;
+	enum rc rc = auth_tokens_parse(json, &t, &err);
+
+	auth_tokens_free(t);
+	return rc == RC_OK ? rc : fail_at(l, rc, &err);
+}
+
+static enum rc
+open_ledger(struct ledger *l, bool may_be_new)
+{
+	struct buf json = BUF_INIT(AUTH_FILE_MAX);
+	struct wire_err err;
+	const char *why = "";
+	enum rc rc;
+
+	l->why[0] = '\0';
+	l->a = arena_new(2 * WIRE_ARENA_MAX);
+	if (may_be_new && !auth_file_stamp(l->path).there)
+		return RC_OK;
+	rc = auth_file_read(l->path, &json, &why);
+	if (rc != RC_OK)
+		fail(l, rc, why);
+	else
+		rc = check(l, buf_str(&json));
+	if (rc == RC_OK &&
+	    wire_decode(&wire_access_tokens_desc, buf_str(&json), l->a,
+		&l->file, &err) != RC_OK)
+		rc = fail_at(l, RC_INVALID, &err);
+	buf_free(&json);
+	return rc;
+}
+
+/* Check what became of it, and write it. */
+static enum rc
+save(struct ledger *l)
+{
+	struct buf json = BUF_INIT(AUTH_FILE_MAX);
+	struct wire_err err;
+	const char *why = "";
+	enum rc rc =
+	    wire_encode(&wire_access_tokens_desc, &l->file, &json, &err);
+
+	if (rc != RC_OK)
+		fail_at(l, rc, &err);
+	buf_putc(&json, '\n');
+	if (rc == RC_OK && buf_rc(&json) != RC_OK)
+		rc = fail(l, RC_TOOBIG, "would be too large");
+	if (rc == RC_OK)
+		rc = check(l, buf_str(&json));
+	if (rc == RC_OK) {
+		rc = auth_file_write(l->path, buf_str(&json), &why);
+		if (rc != RC_OK)
+			fail(l, rc, why);
+	}
+	buf_free(&json);
+	return rc;
+}
+
+static void
+digest_hex(struct str token, char hex[HEX_MAX])
+{
+	struct auth_digest d = auth_digest_of(token);
+	size_t i;
+
+	for (i = 0; i < sizeof(d.bytes); i++)
+		snprintf(hex + 2 * i, 3, "%02x", d.bytes[i]);
+}
+
+static bool
+is_taken(const struct ledger *l, struct str name)
+{
+	size_t i;
+
+	for (i = 0; name.p != NULL && i < l->file.n_tokens; i++) {
+		if (l->file.tokens[i].name.p != NULL &&
+		    str_eq(l->file.tokens[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* One more; its digest and its end are texts that live as long as save(). */
+static enum rc
+append(struct ledger *l, const struct auth_token_file_entry *e,
+    struct str sha256, struct str expires_at)
+{
+	size_t n = l->file.n_tokens;
+	struct TOKEN *list = arena_alloc(l->a, (n + 1) * sizeof(*list));
+
+	if (n >= AUTH_TOKENS_MAX || list == NULL)
+		return fail(l, RC_TOOBIG, "has as many tokens as it may");
+	if (is_taken(l, e->name))
+		return fail(l, RC_INVALID,
+		    "name: another token has it; drop that one first");
+	if (n > 0)
+		memcpy(list, l->file.tokens, n * sizeof(*list));
+	list[n] = (struct TOKEN){ .sha256 = sha256,
+		/* The same enumeration (proto-schemas). */
+		.role = (enum wire_access_tokens_tokens_role)e->role,
+		.user = e->user,
+		.tenant = e->tenant,
+		.terminal_id = e->terminal_id,
+		.name = e->name,
+		.expires_at = expires_at };
+	l->file.tokens = list;
+	l->file.n_tokens = n + 1;
+	return RC_OK;
+}
+
+/* A fault of the new one is told without its place in the file. */
+static void
+cut_path(const struct ledger *l)
+{
+	char lead[64];
+
+	snprintf(lead, sizeof(lead), "/tokens/%zu/", l->file.n_tokens - 1);
+	if (str_starts(str_of(l->why), str_of(lead)))
+		memmove(l->why, l->why + strlen(lead),
+		    strlen(l->why) - strlen(lead) + 1);
+}
+
+enum rc
+auth_token_file_add(const char *file, const struct auth_token_file_entry *e,
+    char token[AUTH_TOKEN_FILE_TOKEN_MAX], char why[AUTH_TOKEN_FILE_ERROR_MAX])
+{
+	struct ledger l = { .path = file, .why = why };
+	char secret[AUTH_SECRET_MAX], hex[HEX_MAX], end[WALL_FORMAT_MAX];
+	struct str until = { NULL, 0 };
+	enum rc rc = open_ledger(&l, true);
+
+	if (rc == RC_OK) {
+		auth_secret_new(secret);
+		snprintf(token, AUTH_TOKEN_FILE_TOKEN_MAX, LEAD "%s", secret);
+		OPENSSL_cleanse(secret, sizeof(secret));
+		digest_hex(str_of(token), hex);
+		if (e->until.ms != 0) {
+			wall_format(e->until, 0, end);
+			until = str_of(end);
+		}
+		rc = append(&l, e, str_of(hex), until);
+	}
+	if (rc == RC_OK) {
+		rc = save(&l);
+		cut_path(&l);
+	}
+	arena_free(l.a);
+	return rc;
+}
+
+static void
+put_line(struct buf *out, const struct TOKEN *t)
+{
+	struct str who = t->terminal_id.p != NULL ? t->terminal_id : t->user;
+	struct str end = t->expires_at.p != NULL ? t->expires_at : STR("never");
+	struct str sha = { t->sha256.p, SHOWN };
+
+	buf_printf(out, "%.*s  %-11s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
+	    STR_ARG(sha), ROLE_NAMES[t->role].p, STR_ARG(end),
+	    STR_ARG(t->tenant), t->tenant.p != NULL ? "/" : "", STR_ARG(who),
+	    t->name.p != NULL ? "  # " : "", STR_ARG(t->name));
+}
+
+enum rc
+auth_token_file_list(
+    const char *file, struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX])
+{
+	struct ledger l = { .path = file, .why = why };
+	enum rc rc = open_ledger(&l, false);
+	size_t i;
+
+	for (i = 0; rc == RC_OK && i < l.file.n_tokens; i++)
+		put_line(out, &l.file.tokens[i]);
+	arena_free(l.a);
+	return rc;
+}
+
+/* Whether which names t. */
+static bool
+is_named(const struct TOKEN *t, struct str which)
+{
+	return (t->name.p != NULL && str_eq(t->name, which)) ||
+	    (which.n >= PREFIX_MIN && str_starts(t->sha256, which));
+}
+
+enum rc
+auth_token_file_remove(const char *file, struct str which, struct buf *out,
+    char why[AUTH_TOKEN_FILE_ERROR_MAX])
+{
+	struct ledger l = { .path = file, .why = why };
+	enum rc rc = open_ledger(&l, false);
+	size_t i, at = 0, found = 0;
+
+	for (i = 0; rc == RC_OK && i < l.file.n_tokens; i++) {
+		if (is_named(&l.file.tokens[i], which)) {
+			at = i;
+			found++;
+		}
+	}
+	if (rc == RC_OK && found == 0)
+		rc = fail(&l, RC_NOENT,
+		    "has no token of that name or digest; \"token list\" "
+		    "shows what it has");
+	else if (rc == RC_OK && found > 1)
+		rc = fail(&l, RC_CONFLICT,
+		    "has several such tokens; give more of the digest");
+	if (rc == RC_OK) {
+		put_line(out, &l.file.tokens[at]);
+		l.file.n_tokens--;
+		memmove(&l.file.tokens[at], &l.file.tokens[at + 1],
+		    (l.file.n_tokens - at) * sizeof(*l.file.tokens));
+		rc = save(&l);
+	}
+	arena_free(l.a);
+	return rc;
+}

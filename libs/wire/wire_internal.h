@@ -1,0 +1,301 @@
+/*
+ * wire_internal: what the files of this library share.  Private.
+ *
+ * jansson's type appears here as struct json_t only.  Comparisons and checks
+ * are paid for from *steps, about one step for each value visited; when they
+ * are used up, the result is RC_TOOBIG.
+ */
+#ifndef WIRE_WIRE_INTERNAL_H
+#define WIRE_WIRE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "wire/check.h"
+#include "wire/out.h"
+#include "wire/schema.h"
+#include "wire/wire.h"
+
+struct json_t;
+struct map;
+struct rx;
+struct rx_scratch;
+struct wire_node;
+
+/* ---- raw.c: values without a schema ---- */
+
+/*
+ * wire_raw_plain(in, depth):
+ * Whether in is surely compact JSON that is nested no deeper than depth and
+ * that wire_raw_parse() would accept.  False means unknown.
+ */
+bool wire_raw_plain(struct str in, size_t depth);
+
+/*
+ * wire_raw_parse(in, depth, at, out):
+ * Parse JSON text that is nested no deeper than depth and whose size and number
+ * of objects and arrays are within their limits.  RC_INVALID or RC_TOOBIG
+ * through wire_fail(at), which never quotes the text.  *out is the caller's to
+ * json_decref().
+ */
+enum rc wire_raw_parse(struct str in, size_t depth, const struct wire_at *at,
+    struct json_t **out) RC_CHECK;
+
+/* wire_out_utf8(o, s): As wire_out_str(), of what is known to be UTF-8. */
+void wire_out_utf8(struct wire_out *o, struct str s);
+
+/*
+ * wire_raw_parse_any(in, depth, at, out):
+ * As wire_raw_parse(), but where an integer is beyond int64_t all numbers of
+ * the text become reals.
+ */
+enum rc wire_raw_parse_any(struct str in, size_t depth,
+    const struct wire_at *at, struct json_t **out) RC_CHECK;
+
+/*
+ * wire_raw_put(o, v): Write v as compact JSON: members in the order they came,
+ * real numbers distinguished from integers.  Recurses WIRE_DEPTH_MAX deep at
+ * most.
+ */
+void wire_raw_put(struct wire_out *o, const struct json_t *v);
+
+/* ---- value.c: comparison as JSON Schema defines it ---- */
+
+/* wire_value_pay(steps, n): Take n from *steps; RC_TOOBIG if there is not
+ * enough. */
+enum rc wire_value_pay(size_t *steps, size_t n) RC_CHECK;
+
+/* wire_value_equal(a, b, steps, equal): Whether a equals b. */
+enum rc wire_value_equal(const struct json_t *a, const struct json_t *b,
+    size_t *steps, bool *equal) RC_CHECK;
+
+/*
+ * wire_value_unique(array, steps, same):
+ * Whether two elements of array are equal: same[0] < same[1] are their indices,
+ * or both 0 if there are no two.
+ */
+enum rc wire_value_unique(
+    const struct json_t *array, size_t *steps, size_t same[2]) RC_CHECK;
+
+/* wire_value_compare(a, b): Two numbers, exactly: < 0, 0, > 0 as a is to b. */
+int wire_value_compare(const struct json_t *a, const struct json_t *b);
+
+/*
+ * wire_value_multiple(a, b):
+ * Whether the number a is b (> 0) times an integer.  Reals count as the
+ * shortest decimal that reads back equal, so 0.3 is three times 0.1.
+ */
+bool wire_value_multiple(const struct json_t *a, const struct json_t *b);
+
+/* wire_value_whole(v): Whether v is a number without a fraction. */
+bool wire_value_whole(const struct json_t *v);
+
+/* wire_value_unconst(v): v for jansson's iterators, which change nothing. */
+struct json_t *wire_value_unconst(const struct json_t *v);
+
+/* ---- uri.c: URI references (RFC 3986) ---- */
+
+/* The parts of a URI reference, without their delimiters; p NULL: absent. */
+struct wire_uri {
+	struct str scheme;
+	struct str authority;
+	struct str path; /* never absent */
+	struct str query;
+	struct str fragment;
+};
+
+/* wire_uri_split(s, u): Any text has parts; nothing is checked. */
+void wire_uri_split(struct str s, struct wire_uri *u);
+
+/*
+ * wire_uri_resolve(base, ref, out):
+ * Append the URI that ref means in a document called base (which may be empty
+ * or relative), without its fragment.
+ */
+void wire_uri_resolve(struct str base, struct str ref, struct buf *out);
+
+/* ---- schema_shape.c: the keywords of draft-07 ---- */
+
+/*
+ * wire_shape_check(v, at, steps):
+ * Whether v is valid against the draft-07 meta-schema.  RC_INVALID through
+ * wire_fail() if not, RC_TOOBIG if that takes more than *steps, which are used
+ * up by one for each value visited.
+ */
+enum rc wire_shape_check(
+    const struct json_t *v, const struct wire_at *at, size_t *steps) RC_CHECK;
+
+/* A schema inside another; at is on the caller's stack. */
+typedef enum rc (*wire_shape_fn)(
+    void *arg, struct json_t *schema, const struct wire_at *at);
+
+/*
+ * wire_shape_each(v, at, fn, arg):
+ * Call fn for each schema that stands directly in the schema v, whose shape is
+ * right, until one call does not return RC_OK; returns what the last returned.
+ */
+enum rc wire_shape_each(const struct json_t *v, const struct wire_at *at,
+    wire_shape_fn fn, void *arg) RC_CHECK;
+
+/* A bit for each type a JSON value can have. */
+enum wire_schema_type {
+	WIRE_TYPE_NULL = 1,
+	WIRE_TYPE_BOOLEAN = 2,
+	WIRE_TYPE_INTEGER = 4,
+	WIRE_TYPE_NUMBER = 8,
+	WIRE_TYPE_STRING = 16,
+	WIRE_TYPE_ARRAY = 32,
+	WIRE_TYPE_OBJECT = 64
+};
+
+/* wire_type_of(name): The bit of "null", "integer", …; 0 if there is none. */
+unsigned wire_type_of(struct str name);
+
+/* ---- schema_ref.c: $id and $ref inside one document ---- */
+
+/* A schema document; its owner sets root, a and err. */
+struct wire_doc {
+	struct json_t *root; /* of the right shape */
+	struct arena *a;
+	struct wire_err *err; /* may be NULL */
+	struct map *ids;      /* URI to struct wire_target */
+};
+
+/* A schema and the base URI of the place where it stands. */
+struct wire_target {
+	struct json_t *schema; /* NULL: the meta-schema */
+	struct str base;
+};
+
+/*
+ * wire_doc_index(d): Find all "$id"s.  wire_doc_free(d) frees what that took;
+ * call it in either case.
+ */
+enum rc wire_doc_index(struct wire_doc *d) RC_CHECK;
+void wire_doc_free(struct wire_doc *d);
+
+/*
+ * wire_doc_base(d, t, base):
+ * The base URI of references inside the schema t->schema.
+ */
+enum rc wire_doc_base(
+    struct wire_doc *d, const struct wire_target *t, struct str *base) RC_CHECK;
+
+/*
+ * wire_doc_find(d, from, out):
+ * What the "$ref" of the schema from->schema means; it may be no schema.
+ * RC_INVALID, with d->err set, if it is not in the document.
+ */
+enum rc wire_doc_find(struct wire_doc *d, const struct wire_target *from,
+    struct wire_target *out) RC_CHECK;
+
+/*
+ * wire_doc_fail(d, schema, keyword, rc, fmt, ...):
+ * Set d->err to the place of keyword (NULL: of schema itself) and the text.
+ * Returns rc.
+ */
+enum rc wire_doc_fail(struct wire_doc *d, const struct json_t *schema,
+    const char *keyword, enum rc rc, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* ---- schema_compile.c: a schema as a graph of nodes ---- */
+
+/* A compiled regular expression; each text once. */
+struct wire_pattern {
+	struct wire_pattern *next;
+	struct rx *rx;
+	struct str text;
+};
+
+/* Nodes in the order of the schema; names are absent where they have none. */
+struct wire_branch {
+	struct str name;
+	struct wire_node *node;
+	const struct wire_pattern *pattern; /* of patternProperties */
+};
+struct wire_branches {
+	struct wire_branch *p;
+	size_t n;
+};
+
+/* "dependencies": what must be there beside name, or what must hold. */
+struct wire_dependency {
+	struct str name;
+	struct str *names;
+	size_t n;
+	struct wire_node *node;
+};
+
+/* Both inclusive; SIZE_MAX: no most. */
+struct wire_range {
+	size_t least, most;
+};
+
+enum wire_node_kind {
+	WIRE_NODE_RULES, /* all members below */
+	WIRE_NODE_NEVER, /* false */
+	WIRE_NODE_META,  /* the value must be a schema itself */
+	WIRE_NODE_REF    /* ref, which is no WIRE_NODE_REF, instead */
+};
+
+/* Pointers are NULL where the schema has no such keyword. */
+struct wire_node {
+	enum wire_node_kind kind;
+	unsigned types; /* bits of enum wire_schema_type; 0: all */
+	struct wire_node *ref;
+	const struct json_t *enums, *fixed; /* "enum", "const" */
+
+	const struct json_t *min, *max, *above, *below, *multiple;
+
+	struct wire_range length;
+	const struct wire_pattern *pattern;
+
+	struct wire_range count; /* of items */
+	struct wire_node *item;  /* of each */
+	struct wire_branches items;
+	struct wire_node *more_items; /* of each beyond items */
+	struct wire_node *contains;
+	bool unique;
+
+	struct wire_range size;     /* in members */
+	struct wire_branches props; /* in order of name */
+	struct wire_branches patterns;
+	struct wire_node *more_members;
+	struct wire_node *names;
+	struct str *required;
+	size_t n_required;
+	struct wire_dependency *deps;
+	size_t n_deps;
+
+	struct wire_branches all, any, one;
+	struct wire_node *no, *cond, *then, *otherwise;
+
+	/* Only for compiling. */
+	struct json_t *schema;
+	struct str base; /* URI of where it stands */
+	unsigned height; /* schemas for one value inside each other; 0: new */
+	bool open;       /* height is being found out */
+	struct wire_node *next;
+};
+
+struct wire_schema {
+	struct json_t *json;
+	struct arena *a;
+	struct wire_node *root;
+	struct wire_pattern *patterns;
+	struct rx_scratch *scratch;
+};
+
+/*
+ * wire_schema_compile(s, err):
+ * Fill s->root and s->patterns from s->json.  RC_INVALID, RC_TOOBIG.
+ */
+enum rc wire_schema_compile(
+    struct wire_schema *s, struct wire_err *err) RC_CHECK;
+
+#endif /* !WIRE_WIRE_INTERNAL_H */

@@ -1,0 +1,316 @@
+/*
+ * The driver: at each token the longest expression that any parser finds;
+ * adverbs of time; the trigger, the one instant of an expression.
+ */
+#include "zh/datetime.h"
+
+#include "core/mem.h"
+#include "zh/holiday.h"
+#include "zh/zh_internal.h"
+
+#define HOUR INT64_C(3600)
+#define DAY  INT64_C(86400)
+
+int64_t
+local_day(int64_t local)
+{
+	return (local - (local < 0 ? DAY - 1 : 0)) / DAY;
+}
+
+/* ---- adverbs ---- */
+
+static const struct {
+	enum datetime_kind kind;
+	enum datetime_grain grain;
+	int64_t from, to; /* seconds from now */
+} adverb_meanings[] = {
+	[ADVERB_NOW] = { DATETIME_INSTANT, DATETIME_SECOND, 0, 1 },
+	[ADVERB_IMMEDIATELY] = { DATETIME_INSTANT, DATETIME_SECOND, 0, 1 },
+	[ADVERB_SOON] = { DATETIME_INSTANT, DATETIME_MINUTE, 600, 660 },
+	[ADVERB_IN_A_WHILE] = { DATETIME_INSTANT, DATETIME_MINUTE, 600, 660 },
+	[ADVERB_LATER] = { DATETIME_INSTANT, DATETIME_HOUR, HOUR, 2 * HOUR },
+	[ADVERB_JUST_NOW] = { DATETIME_INSTANT, DATETIME_MINUTE, -300, -240 },
+	[ADVERB_RECENTLY] = { DATETIME_INTERVAL, DATETIME_DAY, -7 * DAY, 0 },
+	[ADVERB_RECENT_YEARS] = { DATETIME_INTERVAL, DATETIME_YEAR,
+	    -3 * 365 * DAY, 0 },
+	[ADVERB_SOME_DAY] = { DATETIME_INSTANT, DATETIME_DAY, 3 * DAY,
+	    4 * DAY },
+	[ADVERB_FUTURE] = { DATETIME_INTERVAL, DATETIME_DAY, 0, RANGE_OPEN },
+	[ADVERB_FORMERLY] = { DATETIME_INTERVAL, DATETIME_DAY, RANGE_OPEN, 0 },
+};
+
+static void
+adverb_set(enum time_adverb v, struct parser *r, struct datetime *w)
+{
+	int64_t from = adverb_meanings[v].from, to = adverb_meanings[v].to;
+	struct local_range out = { .grain = adverb_meanings[v].grain };
+
+	out.from = from == RANGE_OPEN ? RANGE_OPEN : r->local.now + from;
+	out.to = to == RANGE_OPEN ? RANGE_OPEN : r->local.now + to;
+	if (v == ADVERB_FUTURE || v == ADVERB_FORMERLY)
+		out.at = RANGE_OPEN;
+	w->kind = adverb_meanings[v].kind;
+	w->is_approximate = v != ADVERB_NOW;
+	w->is_loose = v == ADVERB_JUST_NOW || v == ADVERB_RECENTLY ||
+	    v == ADVERB_RECENT_YEARS || v == ADVERB_FUTURE ||
+	    v == ADVERB_FORMERLY;
+	w->is_relative = w->kind == DATETIME_INSTANT;
+	w->confidence = v == ADVERB_NOW ? .9 : .6;
+	datetime_set(w, out, r);
+	if (w->is_relative)
+		w->seconds = (double)from;
+}
+
+static const struct token *
+datetime_parse_adverb(
+    struct parser *r, const struct token *t, struct datetime *w)
+{
+	enum time_adverb v;
+
+	if (t->type == TOK_ADVERB)
+		v = (enum time_adverb)t->v;
+	else if (t->is_latin || token_scan_is_suffix(&r->scan, t))
+		return NULL; /* 放学以后 */
+	else if (t->type == TOK_AFTER && t->w == 0)
+		v = ADVERB_FUTURE;
+	else if (t->type == TOK_COMING && t->v == 1)
+		v = ADVERB_FUTURE;
+	else if (t->type == TOK_BEFORE && t->w == 0)
+		v = ADVERB_FORMERLY;
+	else if (t->type == TOK_PRECEDING && t->v == 1)
+		v = ADVERB_RECENTLY;
+	else
+		return NULL;
+	adverb_set(v, r, w);
+	return t + 1;
+}
+
+/* ---- the trigger ---- */
+
+int
+trigger_hour(int part)
+{
+	static const int hours[DAY_PART_COUNT] = {
+		[DAY_PART_NONE] = 9,
+		[DAY_PART_DAWN] = 5,
+		[DAY_PART_EARLY] = 7,
+		[DAY_PART_MORNING] = 8,
+		[DAY_PART_FORENOON] = 10,
+		[DAY_PART_NOON] = 12,
+		[DAY_PART_AFTERNOON] = 15,
+		[DAY_PART_DUSK] = 18,
+		[DAY_PART_EVENING] = 20,
+		[DAY_PART_NIGHT] = 23,
+		[DAY_PART_MIDNIGHT] = 24,
+		[DAY_PART_DAYTIME] = 9,
+	};
+
+	return hours[part] * (int)HOUR;
+}
+
+/*
+ * The first second of [from, to) not before now that stands for a day;
+ * RANGE_OPEN if there is none.
+ */
+static int64_t
+trigger_day(int64_t from, int64_t to, int64_t now)
+{
+	int64_t least = from > now ? from : now;
+	int64_t at = local_day(least) * DAY + trigger_hour(DAY_PART_NONE);
+
+	if (at < least)
+		at += DAY;
+	return to == RANGE_OPEN || at < to ? at : RANGE_OPEN;
+}
+
+/* 月底, 年初 without a month or year: the next one. */
+static bool
+trigger_next_edge(
+    const struct instant *m, struct local_now h, struct local_range *out)
+{
+	struct instant next = *m;
+
+	if (m->has != HAS_EDGE || m->edge > EDGE_END)
+		return false;
+	if (m->edge_unit == UNIT_MONTH) {
+		next.has |= HAS_MONTH;
+		next.month = 1;
+		next.month_is_rel = true;
+	} else if (m->edge_unit == UNIT_YEAR) {
+		next.has |= HAS_YEAR;
+		next.year = 1;
+		next.year_is_rel = true;
+	} else {
+		return false;
+	}
+	return instant_resolve(&next, h, out);
+}
+
+/* 月底, 年底 mean the last day. */
+static int64_t
+trigger_edge_day(
+    const struct instant *m, struct local_now h, const struct local_range *r)
+{
+	return trigger_day(
+	    m->edge == EDGE_END ? r->to - DAY : r->from, r->to, h.now);
+}
+
+int64_t
+trigger_instant(
+    const struct instant *m, struct local_now h, const struct local_range *r)
+{
+	struct local_range next;
+	int from, to;
+	int64_t at;
+
+	if ((m->has & HAS_DAY_PART) != 0) {
+		day_part_bounds(m->day_part, &from, &to);
+		at = r->from - from + trigger_hour(m->day_part);
+		/* Without a day, the next occurrence. */
+		if (at < h.now && (m->has & HAS_DATE) == 0)
+			at += DAY;
+		if (at < h.now && (m->has & HAS_DATE) == HAS_WDAY &&
+		    m->nth == 0)
+			at += 7 * DAY;
+		return at;
+	}
+	if ((m->has & HAS_EDGE) != 0) {
+		at = trigger_edge_day(m, h, r);
+		if (at == RANGE_OPEN && trigger_next_edge(m, h, &next))
+			return trigger_edge_day(m, h, &next);
+		return at;
+	}
+	return 0;
+}
+
+/* w->at from local seconds. */
+static void
+trigger_set(
+    struct datetime *w, const struct local_range *r, struct datetime_now now)
+{
+	int64_t local = zone_local_of(now.zone, now.now), at = r->at;
+
+	w->at = (struct wall){ 0 };
+	if (at == 0)
+		at = r->from == RANGE_OPEN ? r->to
+		    : r->grain >= DATETIME_DAY
+		    ? trigger_day(r->from, r->to, local)
+		    : r->from;
+	if (at == RANGE_OPEN || at < local)
+		return;
+	/* The current second means now. */
+	w->at = at == local ? now.now : zone_wall_of(now.zone, at);
+	/* When clocks are set back, an hour occurs twice. */
+	if (w->at.ms < now.now.ms)
+		w->at = (struct wall){ 0 };
+	w->at_offset_min = zone_offset_min(now.zone, w->at);
+}
+
+/* ---- the driver ---- */
+
+enum datetime_grain
+datetime_grain_of_unit(int unit)
+{
+	static const enum datetime_grain grains[UNIT_COUNT] = { DATETIME_SECOND,
+		DATETIME_MINUTE, DATETIME_MINUTE, DATETIME_HOUR, DATETIME_DAY,
+		DATETIME_WEEK, DATETIME_MONTH, DATETIME_QUARTER,
+		DATETIME_YEAR };
+
+	return grains[unit];
+}
+
+void
+datetime_set(struct datetime *w, struct local_range range, struct parser *r)
+{
+	w->grain = range.grain;
+	r->range = range;
+	r->has_range = true;
+}
+
+/* Convert from local seconds. */
+static void
+datetime_set_bounds(
+    struct datetime *w, const struct local_range *at, struct datetime_now now)
+{
+	if (at->from != RANGE_OPEN)
+		w->from = zone_wall_of(now.zone, at->from);
+	if (at->to != RANGE_OPEN)
+		w->to = zone_wall_of(now.zone, at->to);
+	trigger_set(w, at, now);
+	w->offset_min = zone_offset_min(
+	    now.zone, at->from != RANGE_OPEN ? w->from : now.now);
+}
+
+/* The longest expression at t; of equally long ones the first parser's. */
+static const struct token *
+datetime_parse_longest(
+    struct parser *r, const struct token *t, struct datetime *w)
+{
+	static const struct token *(*const parsers[])(struct parser *,
+	    const struct token *, struct datetime *) = { datetime_parse_repeat,
+		datetime_parse_relative, datetime_parse_window,
+		datetime_parse_units, datetime_parse_adverb,
+		datetime_parse_range, datetime_parse_duration };
+	const struct token *best = NULL, *n;
+	struct local_range range = { 0 };
+	bool has_range = false;
+	size_t i;
+
+	for (i = 0; i < NELEM(parsers); i++) {
+		struct datetime one = { .kind = DATETIME_DURATION };
+
+		r->has_range = false;
+		n = parsers[i](r, t, &one);
+		if (n == NULL || n <= t || (best != NULL && n <= best))
+			continue;
+		best = n;
+		*w = one;
+		range = r->range;
+		has_range = r->has_range;
+	}
+	if (best == NULL)
+		return NULL;
+	if (has_range)
+		datetime_set_bounds(w, &range, r->now);
+	w->start = t->start;
+	w->end = best[-1].end;
+	return best;
+}
+
+size_t
+datetime_find(
+    struct datetime_now now, struct str text, struct datetime *dst, size_t max)
+{
+	struct holiday_cache holidays = { 0 };
+	struct parser r;
+	const struct token *t, *n, *most;
+	size_t count = 0, at = 0;
+
+	if (text.n > DATETIME_TEXT_MAX)
+		text.n = DATETIME_TEXT_MAX;
+	r.now = now;
+	r.range = (struct local_range){ 0 };
+	r.local.holidays = &holidays;
+	r.local.now = zone_local_of(now.zone, now.now);
+	r.local.today = local_day(r.local.now);
+	while (at < text.n && count < max) {
+		token_scan_from(&r.scan, text, at);
+		/* Later tokens are scanned again with their context. */
+		most = r.scan.tok + r.scan.ntok;
+		if (!r.scan.is_last)
+			most -= r.scan.ntok / 3;
+		for (t = r.scan.tok; t < most && count < max; t = n) {
+			n = t + 1;
+			if (t->type == TOK_OTHER)
+				continue;
+			n = datetime_parse_longest(&r, t, &dst[count]);
+			if (n == NULL)
+				n = t + 1;
+			else
+				count++;
+		}
+		at = r.scan.is_last && t >= r.scan.tok + r.scan.ntok ? text.n
+								     : t->start;
+	}
+	return count;
+}
