@@ -220,8 +220,9 @@ static const struct tk_token known_tokens[] = {
 	{ TOKEN_ACME_LAMP,
 	    "\"role\":\"terminal\",\"terminal_id\":\"lamp\","
 	    "\"tenant\":\"acme\"" },
-	{ TOKEN_PROVISIONER, "\"role\":\"maker\"" },
-	{ TOKEN_ACME_PROVISIONER, "\"role\":\"maker\",\"tenant\":\"acme\"" },
+	{ TOKEN_PROVISIONER, "\"role\":\"provisioner\"" },
+	{ TOKEN_ACME_PROVISIONER,
+	    "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
 	{ TOKEN_OPERATOR, "\"role\":\"operator\"" },
 	{ TOKEN_ACME_OPERATOR, "\"role\":\"operator\",\"tenant\":\"acme\"" },
 };

@@ -62,7 +62,7 @@ ck_deed(struct gateway_fixture *b, natsSubscription *sub, const struct deed *d)
 
 static const struct deed deeds[] = {
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
-	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "maker", "",
+	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner", "",
 	    "", "lamp", "", -1 },
 	/* What is refused is not done. */
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
@@ -86,9 +86,9 @@ static const struct deed deeds[] = {
 	{ TOKEN_ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 404, NULL, NULL,
 	    NULL, NULL, NULL, NULL, 0 },
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals/lamp/rotate", NULL, 200,
-	    "terminal_rotated", "maker", "", "", "lamp", "", -1 },
+	    "terminal_rotated", "provisioner", "", "", "lamp", "", -1 },
 	{ TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL, 200,
-	    "terminal_revoked", "maker", "", "", "lamp", "", -1 },
+	    "terminal_revoked", "provisioner", "", "", "lamp", "", -1 },
 	{ TOKEN_ANN, "PATCH", "/v1/users/ann/profile", "{}", 200,
 	    "profile_changed", "owner", "ann", "ann", "", "", -1 },
 	{ TOKEN_ANN, "GET", "/v1/memories/export", NULL, 200,
