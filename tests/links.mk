@@ -32,7 +32,7 @@ LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
-$(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+$(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.
@@ -48,21 +48,22 @@ build/fuzz/services/emotion-engine/recognition/model.o: \
 # The provider layer is tried with the simulated model.
 BINS_llm := llm-sim
 LINKS_fuzz_llm := llm
-# Readers of other stores' answers.
+# Responses of external memory stores.
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
-	mem0_wire.c chroma_wire.c record.c)
+	store/mem0_codec.c store/chroma_codec.c store/memory_record.c)
 LINKS_fuzz_stores := wire core
 # Patches of profiles, and the documents that they make.
-SRC_fuzz_profile := services/memory-worker/profile_doc.c
+SRC_fuzz_profile := services/memory-worker/profile/profile_doc.c
 LINKS_fuzz_profile := wire core
 build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-worker
 build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-worker
-# Reader of what a model makes of a conversation.
-SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
-	harvest.c gate.c summary.c tokens.c record.c)
-LINKS_fuzz_harvest := wire core
-PKG_fuzz_harvest := memory-worker
-build/fuzz/tests/fuzz/harvest.o: private CPPFLAGS += -iquote services/memory-worker
+# Completions of a model that summarises a conversation.
+SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
+	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
+	store/tokenizer.c store/memory_record.c)
+LINKS_fuzz_extraction := wire core
+PKG_fuzz_extraction := memory-worker
+build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # What is read of an HTTP request before anybody knows who asks.
 SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
 LINKS_fuzz_http := core
@@ -74,8 +75,7 @@ LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
-SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \
-	services/memory-worker/place.c
+SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/recall/page_cursor.c
 LINKS_fuzz_field := otlp bus core
 build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \
     -iquote services/memory-worker

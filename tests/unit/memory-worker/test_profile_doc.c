@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "profile_doc.h"
+#include "profile/profile_store.h"
 #include "testkit/testkit.h"
 
 #define DOC_MAX (1024UL * 1024)
@@ -28,7 +28,7 @@ leaves(const char *patch)
 
 /* What a patch changes: "path=value path=value". */
 static const char *
-told(const char *patch)
+changes(const char *patch)
 {
 	static char text[4096];
 	struct profile_leaves l = leaves(patch);
@@ -98,7 +98,7 @@ TEST(a_patch_becomes_leaves)
 	size_t i;
 
 	for (i = 0; i < NELEM(patches); i++)
-		ck_assert_str_eq(told(patches[i].patch), patches[i].leaves);
+		ck_assert_str_eq(changes(patches[i].patch), patches[i].leaves);
 }
 
 static const struct {
@@ -134,7 +134,7 @@ TEST(leaves_become_a_document)
 }
 
 static void
-refused(const char *patch, const char *path, const char *why)
+ck_rejected(const char *patch, const char *path, const char *why)
 {
 	struct arena *a = arena_new(DOC_MAX);
 	struct profile_leaves l;
@@ -149,19 +149,19 @@ refused(const char *patch, const char *path, const char *why)
 
 TEST(what_is_no_patch)
 {
-	refused("", "", "is not JSON");
-	refused("{", "", "is not JSON");
-	refused("null", "", "must be an object");
-	refused("[]", "", "must be an object");
-	refused("{\"user_profile\":1}", "/user_profile", "object or null");
-	refused("{\"system_state\":[]}", "/system_state", "object or null");
-	refused("{\"name\":{}}", "/name", "neither");
-	refused("{\"user_profile/\":{}}", "/user_profile~1", "neither");
-	refused("{\"\":null}", "/", "neither");
-	refused("{\"user_profile\":{\"a\":1,\"a\":2}}", "", "is not JSON");
-	refused("{\"user_profile\":{\"a\\u0000\":1}}", "", "is not JSON");
+	ck_rejected("", "", "is not JSON");
+	ck_rejected("{", "", "is not JSON");
+	ck_rejected("null", "", "must be an object");
+	ck_rejected("[]", "", "must be an object");
+	ck_rejected("{\"user_profile\":1}", "/user_profile", "object or null");
+	ck_rejected("{\"system_state\":[]}", "/system_state", "object or null");
+	ck_rejected("{\"name\":{}}", "/name", "neither");
+	ck_rejected("{\"user_profile/\":{}}", "/user_profile~1", "neither");
+	ck_rejected("{\"\":null}", "/", "neither");
+	ck_rejected("{\"user_profile\":{\"a\":1,\"a\":2}}", "", "is not JSON");
+	ck_rejected("{\"user_profile\":{\"a\\u0000\":1}}", "", "is not JSON");
 	/* No number that would come back as another. */
-	refused("{\"user_profile\":{\"a\":99999999999999999999}}", "",
+	ck_rejected("{\"user_profile\":{\"a\":99999999999999999999}}", "",
 	    "is not JSON");
 }
 
@@ -173,17 +173,17 @@ TEST(ceilings)
 
 	/* Six names lead to a value, seven do not. */
 	ck_assert_str_eq(
-	    told(
+	    changes(
 		"{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}"),
 	    "/user_profile/b/c/d/e/f=1");
-	refused("{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":"
-		"{\"g\":1}}}}}}}",
+	ck_rejected("{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":"
+		    "{\"g\":1}}}}}}}",
 	    "/user_profile/b/c/d/e/f/g", "too deep");
 	/* A name. */
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0256d\":1}}", 0);
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0257d\":1}}", 0);
-	refused(text,
+	ck_rejected(text,
 	    "/user_profile/000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000000000000000000000000"
@@ -196,7 +196,7 @@ TEST(ceilings)
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01023d\"}}", 0);
-	refused(text, "/user_profile/a", "over 1024 bytes");
+	ck_rejected(text, "/user_profile/a", "over 1024 bytes");
 	/* All of them. */
 	n = (size_t)snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"-\":null");
@@ -206,7 +206,7 @@ TEST(ceilings)
 	snprintf(text + n, sizeof(text) - n, "}}");
 	ck_assert_uint_eq(leaves(text).n, PROFILE_LEAVES_MAX);
 	snprintf(text + n, sizeof(text) - n, "},\"system_state\":{\"x\":1}}");
-	refused(text, "/system_state/x", "at most 256 values");
+	ck_rejected(text, "/system_state/x", "at most 256 values");
 }
 
 TEST(too_little_room)
