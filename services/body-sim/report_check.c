@@ -1,7 +1,4 @@
-/*
- * Contents.
- */
-#include "reports.h"
+#include "checker_internal.h"
 
 #include <stdio.h>
 
@@ -10,20 +7,21 @@
 #include "wire/schema.h"
 #include "wire/tree.h"
 
-/* A value for map keys that need none. */
-static const char here[] = "";
+/* The value of map keys. */
+static const char map_value[] = "";
 
 void
-reports_init(struct reports *r, struct verdicts *v, struct str terminal)
+report_check_init(
+    struct report_check *r, struct verdicts *v, struct str terminal)
 {
-	*r = (struct reports){
+	*r = (struct report_check){
 		.v = v, .terminal = terminal, .versions = { -1, -1 }
 	};
 	r->arena = arena_new(WIRE_ARENA_MAX);
 }
 
 void
-reports_free(struct reports *r)
+report_check_free(struct report_check *r)
 {
 	map_free(r->skills);
 	map_free(r->wanted);
@@ -31,21 +29,21 @@ reports_free(struct reports *r)
 }
 
 static void
-renew(struct map **m)
+report_check_reset_map(struct map **m)
 {
 	map_free(*m);
 	*m = map_new();
 }
 
 static void
-put(struct map *m, struct str key)
+report_check_put(struct map *m, struct str key)
 {
-	/* The map takes any pointer but NULL and never looks behind it. */
-	(void)map_put(m, key, (void *)(uintptr_t)here);
+	/* The map stores the pointer, and never dereferences it. */
+	(void)map_put(m, key, (void *)(uintptr_t)map_value);
 }
 
 static bool
-is_list(struct str payload)
+report_check_is_list(struct str payload)
 {
 	struct str s = str_trim(payload);
 
@@ -53,7 +51,7 @@ is_list(struct str payload)
 }
 
 static void
-judge_version(struct reports *r, int which, int64_t now)
+report_check_version(struct report_check *r, int which, int64_t now)
 {
 	static const char *const names[] = { "skill_version",
 		"catalog_version" };
@@ -61,8 +59,8 @@ judge_version(struct reports *r, int which, int64_t now)
 
 	if (now == 0)
 		verdict_note(r->v,
-		    "%s is missing or 0: with one greater than 0 the server "
-		    "can refuse a roll-back",
+		    "%s is missing or 0: with a greater one the server can "
+		    "detect a roll-back",
 		    names[which]);
 	if (before > now)
 		verdict_fail(r->v, LINE_VERSION,
@@ -77,9 +75,9 @@ judge_version(struct reports *r, int which, int64_t now)
 		r->versions[which] = now;
 }
 
-/* Both sides must be known. */
+/* Needs a report of each. */
 static void
-judge_own(struct reports *r)
+report_check_own_skills(struct report_check *r)
 {
 	struct str skill;
 	size_t pos = 0;
@@ -97,22 +95,22 @@ judge_own(struct reports *r)
 		if (map_get(r->skills, skill) != NULL)
 			continue;
 		verdict_fail(r->v, LINE_OWN_INTENTS,
-		    "an intent is of the skill %.*s, which is not in skills",
+		    "an intent has the skill %.*s, which is not in skills",
 		    STR_ARG(skill));
-		verdict_fail(r->v, LINE_MAPPING,
-		    "%.*s stands for no reported skill", STR_ARG(skill));
+		verdict_fail(r->v, LINE_MAPPING, "%.*s is not a reported skill",
+		    STR_ARG(skill));
 		return;
 	}
 	verdict_pass(r->v, LINE_OWN_INTENTS, "skills with intents: %zu",
 	    map_len(r->wanted));
-	verdict_pass(
-	    r->v, LINE_MAPPING, "by name; that it acts shows on the body");
+	verdict_pass(r->v, LINE_MAPPING,
+	    "by name; whether it acts is visible on the body only");
 }
 
-/* ---- skills -------------------------------------------------------------- */
+/* ---- skills ---- */
 
 static bool
-is_snake(struct str s)
+report_check_is_snake(struct str s)
 {
 	size_t i;
 
@@ -125,13 +123,13 @@ is_snake(struct str s)
 }
 
 static bool
-judge_skill(struct reports *r, const struct wire_skill *s, size_t i)
+report_check_skill(struct report_check *r, const struct wire_skill *s, size_t i)
 {
 	struct wire_schema *schema = NULL;
 	struct wire_err err;
 	enum rc rc = RC_OK;
 
-	if (!is_snake(s->name))
+	if (!report_check_is_snake(s->name))
 		verdict_note(
 		    r->v, "skills: %.*s is not snake_case", STR_ARG(s->name));
 	if (s->description.n == 0)
@@ -154,9 +152,9 @@ judge_skill(struct reports *r, const struct wire_skill *s, size_t i)
 	return rc == RC_OK;
 }
 
-/* Whether the report names its body itself, as it had better. */
+/* A report should contain its terminal's id. */
 static void
-judge_id(struct reports *r, struct str payload)
+report_check_terminal(struct report_check *r, struct str payload)
 {
 	struct wire_skills_report raw;
 
@@ -165,20 +163,20 @@ judge_id(struct reports *r, struct str payload)
 		return;
 	if (raw.terminal_id.n == 0) {
 		verdict_note(r->v, "skills has no terminal_id");
-		verdict_unseen(r->v, LINE_TERMINAL_ID, "it has none");
+		verdict_unseen(r->v, LINE_TERMINAL_ID, "there is none");
 	} else if (str_eq(raw.terminal_id, r->terminal)) {
 		verdict_pass(
 		    r->v, LINE_TERMINAL_ID, "%.*s", STR_ARG(raw.terminal_id));
 	} else {
 		verdict_fail(r->v, LINE_TERMINAL_ID,
-		    "it is %.*s; the server refuses the report",
+		    "it is %.*s; the server rejects the report",
 		    STR_ARG(raw.terminal_id));
 	}
 }
 
 void
-reports_skills(
-    struct reports *r, struct str payload, char said[REPORTS_SAID_MAX])
+report_check_skills(struct report_check *r, struct str payload,
+    char text[REPORT_CHECK_TEXT_MAX])
 {
 	struct wire_skills_report rep;
 	struct wire_err note, err;
@@ -187,15 +185,15 @@ reports_skills(
 	size_t i;
 
 	arena_reset(r->arena);
-	judge_id(r, payload);
+	report_check_terminal(r, payload);
 	if (wire_device_skills(
 		payload, r->terminal, r->arena, &rep, &note, &err) != RC_OK) {
 		wire_err_text(&err, why, sizeof(why));
 		verdict_fail(r->v, LINE_SKILLS, "%s", why);
-		(void)snprintf(said, REPORTS_SAID_MAX, "refused");
+		(void)snprintf(text, REPORT_CHECK_TEXT_MAX, "rejected");
 		return;
 	}
-	if (is_list(payload))
+	if (report_check_is_list(payload))
 		verdict_note(r->v,
 		    "skills is a bare list: terminal_id, soul_hint and "
 		    "skill_version are lost");
@@ -203,24 +201,24 @@ reports_skills(
 		wire_err_text(&note, why, sizeof(why));
 		verdict_note(r->v, "skills: %s", why);
 	}
-	judge_version(r, 0, rep.skill_version);
-	renew(&r->skills);
+	report_check_version(r, 0, rep.skill_version);
+	report_check_reset_map(&r->skills);
 	for (i = 0; i < rep.n_skills; i++) {
-		put(r->skills, rep.skills[i].name);
-		ok = judge_skill(r, &rep.skills[i], i) && ok;
+		report_check_put(r->skills, rep.skills[i].name);
+		ok = report_check_skill(r, &rep.skills[i], i) && ok;
 	}
 	if (ok)
 		verdict_pass(r->v, LINE_SKILLS, "version %lld, skills: %zu",
 		    (long long)rep.skill_version, rep.n_skills);
-	judge_own(r);
-	(void)snprintf(said, REPORTS_SAID_MAX, "version %lld, skills: %zu",
+	report_check_own_skills(r);
+	(void)snprintf(text, REPORT_CHECK_TEXT_MAX, "version %lld, skills: %zu",
 	    (long long)rep.skill_version, rep.n_skills);
 }
 
-/* ---- intent_catalog ------------------------------------------------------ */
+/* ---- intent_catalog ---- */
 
 static bool
-judge_regex(struct reports *r, struct str regex, int64_t group,
+report_check_regex(struct report_check *r, struct str regex, int64_t group,
     const struct wire_intent *in)
 {
 	struct rx *rx = NULL;
@@ -243,7 +241,7 @@ judge_regex(struct reports *r, struct str regex, int64_t group,
 }
 
 static bool
-can_match(const struct wire_intent *in)
+intent_can_match(const struct wire_intent *in)
 {
 	const struct wire_intent_match *m = &in->match;
 
@@ -254,39 +252,39 @@ can_match(const struct wire_intent *in)
 }
 
 static bool
-judge_slot(struct reports *r, const struct wire_intent *in,
+report_check_slot(struct report_check *r, const struct wire_intent *in,
     const struct wire_intent_slot *s)
 {
 	struct str skill;
 
 	if (str_eq(s->name, STR("skill")) && s->default_.p != NULL &&
 	    wire_tree_string(s->default_, r->arena, &skill) == RC_OK)
-		put(r->wanted, skill);
-	return judge_regex(r, s->regex, s->regex_group, in);
+		report_check_put(r->wanted, skill);
+	return report_check_regex(r, s->regex, s->regex_group, in);
 }
 
 static bool
-judge_intent(struct reports *r, const struct wire_intent *in)
+report_check_intent(struct report_check *r, const struct wire_intent *in)
 {
 	bool ok = true;
 	size_t i;
 
-	if (!can_match(in))
+	if (!intent_can_match(in))
 		verdict_note(r->v,
 		    "intent_catalog: %.*s has no rule and is never matched",
 		    STR_ARG(in->id));
 	for (i = 0; i < in->match.n_regex_any; i++)
-		ok = judge_regex(r, in->match.regex_any[i], 0, in) && ok;
+		ok = report_check_regex(r, in->match.regex_any[i], 0, in) && ok;
 	for (i = 0; i < in->match.n_regex_all; i++)
-		ok = judge_regex(r, in->match.regex_all[i], 0, in) && ok;
+		ok = report_check_regex(r, in->match.regex_all[i], 0, in) && ok;
 	for (i = 0; i < in->n_slots; i++)
-		ok = judge_slot(r, in, &in->slots[i]) && ok;
+		ok = report_check_slot(r, in, &in->slots[i]) && ok;
 	return ok;
 }
 
 void
-reports_intents(
-    struct reports *r, struct str payload, char said[REPORTS_SAID_MAX])
+report_check_intents(struct report_check *r, struct str payload,
+    char text[REPORT_CHECK_TEXT_MAX])
 {
 	struct wire_intent_catalog_report rep;
 	struct wire_err note, err;
@@ -299,10 +297,10 @@ reports_intents(
 		payload, r->terminal, r->arena, &rep, &note, &err) != RC_OK) {
 		wire_err_text(&err, why, sizeof(why));
 		verdict_fail(r->v, LINE_CATALOG, "%s", why);
-		(void)snprintf(said, REPORTS_SAID_MAX, "refused");
+		(void)snprintf(text, REPORT_CHECK_TEXT_MAX, "rejected");
 		return;
 	}
-	if (is_list(payload))
+	if (report_check_is_list(payload))
 		verdict_note(r->v,
 		    "intent_catalog is a bare list: terminal_id and "
 		    "catalog_version are lost");
@@ -310,14 +308,15 @@ reports_intents(
 		wire_err_text(&note, why, sizeof(why));
 		verdict_note(r->v, "intent_catalog: %s", why);
 	}
-	judge_version(r, 1, rep.catalog_version);
-	renew(&r->wanted);
+	report_check_version(r, 1, rep.catalog_version);
+	report_check_reset_map(&r->wanted);
 	for (i = 0; i < rep.n_intent_catalog; i++)
-		ok = judge_intent(r, &rep.intent_catalog[i]) && ok;
+		ok = report_check_intent(r, &rep.intent_catalog[i]) && ok;
 	if (ok)
 		verdict_pass(r->v, LINE_CATALOG, "version %lld, intents: %zu",
 		    (long long)rep.catalog_version, rep.n_intent_catalog);
-	judge_own(r);
-	(void)snprintf(said, REPORTS_SAID_MAX, "version %lld, intents: %zu",
-	    (long long)rep.catalog_version, rep.n_intent_catalog);
+	report_check_own_skills(r);
+	(void)snprintf(text, REPORT_CHECK_TEXT_MAX,
+	    "version %lld, intents: %zu", (long long)rep.catalog_version,
+	    rep.n_intent_catalog);
 }
