@@ -2,6 +2,7 @@
  * Servers, engines, souls and bodies of emotion-engine's tests.
  */
 #include "testkit/emotion_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * Servers, services and requests of chat-gateway's tests.
  */
 #include "testkit/gateway_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

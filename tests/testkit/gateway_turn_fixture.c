@@ -238,7 +238,7 @@ enum rc
 gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
     const char *id, const char *said)
 {
-	struct turn_entry e = { .said = str_of(said),
+	struct turn_entry e = { .fingerprint = str_of(said),
 		.trace_id = STR("0123456789abcdef0123456789abcdef") };
 	struct turn_entered in;
 
@@ -349,12 +349,12 @@ gw_run_end_as(struct gw_run *r, const char *reply, const char *timeline)
 	    "\"skill_done\":true}");
 	events[0] = str_of(json[0]);
 	events[1] = str_of(json[1]);
-	end.told.json = events;
-	end.told.n = r->seq == 0 ? 0 : ok ? 2 : 1;
+	end.events.json = events;
+	end.events.n = r->seq == 0 ? 0 : ok ? 2 : 1;
 	ck_assert_int_eq(
 	    turn_leave(r->b->db.s, &r->p, &end, r->b->db.arena), RC_OK);
 	if (r->seq != 0)
-		r->seq = end.told.seq;
+		r->seq = end.events.seq;
 	if (r->mute || r->seq == 0)
 		return;
 	gw_run_publish(r, ok ? r->seq - 1 : r->seq, json[0]);

@@ -109,7 +109,7 @@ terminal_view_rejections(struct view_copy *vc, const struct terminal *t,
 		vc->rc = RC_TOOBIG;
 	for (i = 0; vc->rc == RC_OK && i < TERMINAL_REJECTED_N; i++) {
 		r = &out->refused[out->n_refused];
-		if (!terminal_view_decode(t->refused[i], &wire_refusal_desc,
+		if (!terminal_view_decode(t->rejected[i], &wire_refusal_desc,
 			scratch, r, out->terminal_id))
 			continue;
 		r->path = view_copy_text(vc, r->path);

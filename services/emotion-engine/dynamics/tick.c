@@ -63,9 +63,9 @@ batch_publish(struct ticker *t, const struct batch *b, size_t i)
 	u.user_emotion.confidence = 1;
 	u.user_emotion.has_confidence = true;
 	for (k = 0; k < bodies->n; k++) {
-		u.terminal_id = bodies->body[k].terminal_id;
+		u.terminal_id = bodies->terminal[k].terminal_id;
 		if (emotion_event_send(
-			t->e, bodies->body[k].broker, &u, NULL) == RC_OK)
+			t->e, bodies->terminal[k].broker, &u, NULL) == RC_OK)
 			metric_add(t->sent, 1);
 		else
 			metric_add(t->lost, 1);

@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "testkit/bridge_fixture.h"
 #include "testkit/figures.h"
+#include "testkit/terminal_fixture.h"
 
 #define ROUNDS 5
 #define N      20000

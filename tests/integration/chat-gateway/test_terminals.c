@@ -10,6 +10,7 @@
 #include "testkit/gateway_turn_fixture.h"
 #include "testkit/http.h"
 #include "testkit/json.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
 #define MINE      "/v1/terminals/t1?user_id=ann"
@@ -239,7 +240,8 @@ TEST(a_snapshot_that_cannot_be_read_is_left_out)
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
 	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS, STR("{}") }),
+		&(struct terminal_rejection){
+		    TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = gw_json(&b, "GET", "/v1/terminals/t1", NULL);
 	lists(j, "skills", "");

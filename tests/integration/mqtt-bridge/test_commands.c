@@ -7,6 +7,7 @@
 #include "core/id.h"
 #include "core/mem.h"
 #include "testkit/bridge_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define INVOKE(id)                                                   \
 	"{\"request_id\":\"" id "\",\"skill\":\"control_light\","    \
