@@ -219,7 +219,7 @@ docs: $(WIREGEN) $(SERVICES:%=$(B)/bin/%)
 	@$(WIREGEN) rights proto-schemas deploy
 	@tests/lint/config-tables --write $(B)/bin
 	@tests/lint/chart-settings --write $(B)/bin
-	@tests/lint/ceilings --write $(B)/bin
+	@tests/lint/limits --write $(B)/bin
 lint-docs: $(WIREGEN)
 	@tests/lint/docs
 

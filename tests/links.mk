@@ -32,7 +32,7 @@ LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
-$(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+$(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.

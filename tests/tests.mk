@@ -78,7 +78,7 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	tests/lint/format tests/lint/shell tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
-	"tests/lint/ceilings $(B)/bin" \
+	"tests/lint/limits $(B)/bin" \
 	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
 	"tests/lint/hardening $(B)" tests/lint/commands \
 	tests/lint/selftest/run

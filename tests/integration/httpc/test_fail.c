@@ -173,7 +173,7 @@ TEST(an_answer_that_does_not_begin)
 	g.rq.idle_ms = 100;
 	scene_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_TIMEOUT);
-	ck_assert_str_eq(g.why, "no answer began in time");
+	ck_assert_str_eq(g.why, "no response began in time");
 	check_ms(280, 1500);
 	scene_close(&s);
 }
@@ -187,7 +187,7 @@ TEST(an_answer_that_falls_silent)
 	g.rq.idle_ms = 300;
 	scene_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_TIMEOUT);
-	ck_assert_str_eq(g.why, "the answer went silent");
+	ck_assert_str_eq(g.why, "the response stalled");
 	ck_assert_int_eq(g.status, 200);
 	check_ms(280, 1500);
 	buf_free(&g.body);

@@ -326,6 +326,6 @@ TEST(freeing_ends_what_is_under_way)
 		ck_assert_int_eq(many[i].times, 1);
 		ck_assert_int_eq(many[i].rc, RC_DOWN);
 		ck_assert_int_eq(many[i].started, RC_DOWN);
-		ck_assert_str_eq(many[i].why, "the client stops");
+		ck_assert_str_eq(many[i].why, "the client is stopping");
 	}
 }

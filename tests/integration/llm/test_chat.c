@@ -269,7 +269,7 @@ TEST(streams_that_end_too_early)
 	holds = true;
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_TIMEOUT, "a", "");
-	ck_assert_str_eq(talk.error, "the answer went silent");
+	ck_assert_str_eq(talk.error, "the response stalled");
 	talk_close();
 }
 
