@@ -137,8 +137,8 @@ ENGINE := services/emotion-engine
 TRAINER := $(B)/bin/emotion-trainer
 TRAIN_OBJS := $(call objs,$(ENGINE)/trainer)
 TRAIN_LIB := $(B)/$(ENGINE)/trainer.a
-$(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
-$(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: private CFLAGS += -ffp-contract=off
+$(B)/$(ENGINE)/recognition/model.o: $(ENGINE)/emotion.weights
+$(TRAIN_OBJS) $(B)/$(ENGINE)/recognition/model.o: private CFLAGS += -ffp-contract=off
 $(TRAIN_OBJS): | $(GEN)/wire/msgs.h
 $(eval $(call archive_rule,$(TRAIN_LIB),$(filter-out %/main.o,$(TRAIN_OBJS))))
 $(TRAINER): $(B)/$(ENGINE)/trainer/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \

@@ -1,9 +1,9 @@
 /*
  * From a terminal's record to what its owner sees.
  */
-#include "body.h"
 #include "core/mem.h"
 #include "state/terminal.h"
+#include "terminals/terminals_api.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -53,7 +53,8 @@ told(struct bench *x, const struct terminal *t)
 {
 	struct wire_terminal out;
 
-	ck_assert_int_eq(body_put(t, STR("t1"), x->scratch, x->a, &out), RC_OK);
+	ck_assert_int_eq(
+	    terminal_view_put(t, STR("t1"), x->scratch, x->a, &out), RC_OK);
 	arena_reset(x->scratch);
 	memset(arena_alloc(x->scratch, 4096), 'x', 4096);
 	buf_reset(&x->json);
@@ -161,7 +162,7 @@ TEST(a_full_arena_is_told)
 		enum rc rc;
 
 		bench_open(&x, limit);
-		rc = body_put(&full, STR("t1"), x.scratch, x.a, &out);
+		rc = terminal_view_put(&full, STR("t1"), x.scratch, x.a, &out);
 		ck_assert(rc == RC_OK || rc == RC_TOOBIG);
 		fitted = rc == RC_OK;
 		bench_close(&x);
