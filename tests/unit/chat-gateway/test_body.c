@@ -20,7 +20,7 @@ static const struct terminal full = {
 	.soul_hint = STR_INIT("friendly"),
 	.user_id = STR_INIT("ann"),
 	.soul_id = STR_INIT("soul_1"),
-	.refused[TERMINAL_SAID_SKILLS] =
+	.refused[TERMINAL_REJECTED_SKILLS] =
 	    STR_INIT("{\"kind\":\"skills\",\"outcome\":\"ignored\","
 		     "\"path\":\"\",\"reason\":\"older\","
 		     "\"at\":\"2026-02-22T10:20:30Z\"}"),
@@ -92,16 +92,16 @@ TEST(refusals_of_each_kind)
 	struct terminal t = full;
 	struct bench x;
 
-	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("29"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("29"));
 	bench_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT("29") "," OLDER "],\"last_refused\":" OLDER
 					  "}"));
-	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("31"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("31"));
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT(
 		"31") "," OLDER "],\"last_refused\":" BEAT_AT("31") "}"));
-	t.refused[TERMINAL_SAID_SKILLS] = (struct str){ NULL, 0 };
+	t.refused[TERMINAL_REJECTED_SKILLS] = (struct str){ NULL, 0 };
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT("31") "],\"last_refused\":" BEAT_AT(
 		"31") "}"));
@@ -142,7 +142,7 @@ TEST(what_cannot_be_read_is_left_out)
 
 	t.skills = STR("[{\"name\":7}]");
 	t.catalog = STR("{");
-	t.refused[TERMINAL_SAID_SKILLS] = STR("{}");
+	t.refused[TERMINAL_REJECTED_SKILLS] = STR("{}");
 	bench_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"skills\":[],\"catalog_version\":12,\"intents\":[]"));
