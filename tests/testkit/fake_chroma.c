@@ -304,7 +304,7 @@ fake_chroma_handle(struct fake_store *f, struct fake_store_call *q)
 }
 
 void
-fake_chroma_serve(struct peer *p, int fd)
+fake_chroma_serve(struct raw_server *p, int fd)
 {
 	fake_store_serve(p, fd, fake_chroma_handle);
 }

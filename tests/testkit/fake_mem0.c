@@ -224,7 +224,7 @@ fake_mem0_handle(struct fake_store *f, struct fake_store_call *q)
 }
 
 void
-fake_mem0_serve(struct peer *p, int fd)
+fake_mem0_serve(struct raw_server *p, int fd)
 {
 	fake_store_serve(p, fd, fake_mem0_handle);
 }

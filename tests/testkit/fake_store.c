@@ -86,14 +86,14 @@ fake_store_respond(int fd, struct fake_store_call *q)
 }
 
 void
-fake_store_serve(struct peer *p, int fd, fake_store_fn fn)
+fake_store_serve(struct raw_server *p, int fd, fake_store_fn fn)
 {
 	struct fake_store *f = (struct fake_store *)(void *)p;
 	struct buf in = BUF_INIT(16 * 1024 * 1024);
 	struct fake_store_call q;
 	bool open = true;
 
-	while (open && peer_read(fd, &in)) {
+	while (open && raw_server_read(fd, &in)) {
 		pthread_mutex_lock(&f->lock);
 		fake_store_parse(&in, &q);
 		f->calls++;
@@ -116,10 +116,10 @@ fake_store_serve(struct peer *p, int fd, fake_store_fn fn)
 }
 
 void
-fake_store_start(struct fake_store *f, peer_fn serve)
+fake_store_start(struct fake_store *f, raw_server_fn serve)
 {
 	*f = (struct fake_store){ 0 };
-	peer_open(&f->peer, serve);
+	raw_server_open(&f->peer, serve);
 	ck_assert_int_eq(pthread_mutex_init(&f->lock, NULL), 0);
 	f->rows = json_array();
 }
@@ -127,7 +127,7 @@ fake_store_start(struct fake_store *f, peer_fn serve)
 void
 fake_store_stop(struct fake_store *f)
 {
-	peer_close(&f->peer);
+	raw_server_close(&f->peer);
 	json_decref(f->rows);
 	pthread_mutex_destroy(&f->lock);
 }
