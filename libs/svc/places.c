@@ -9,7 +9,7 @@
 
 #include "core/map.h"
 #include "core/mem.h"
-#include "httpd/peer.h"
+#include "httpd/client_address.h"
 #include "svc/call.h"
 #include "svc/internal.h"
 
@@ -28,7 +28,7 @@ struct svc_places {
 struct place {
 	struct svc_places *of;
 	uint64_t token;
-	char address[PEER_TEXT_MAX];
+	char address[CLIENT_ADDR_TEXT_MAX];
 };
 
 struct svc_places *

@@ -65,7 +65,7 @@ TEST_T(a_model_that_quotes_is_not_quoted, 60)
 		const char *event;
 	} cases[] = {
 		{ "quoted", "今天我想告诉你一个秘密，我的门禁密码是四七一一",
-		    400, "ev=idle.summary_refused" },
+		    400, "ev=idle.summary_rejected" },
 		{ "denied", "请记住我的银行卡放在第二个抽屉里面", 401,
 		    "ev=idle.summary_failed" },
 	};

@@ -172,9 +172,9 @@ TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 	ck_assert_int_eq(
 	    check_llm(&p, "check", ((const char *const[]){ file, NULL })), 1);
 	ck_assert(tk_log_has(&p, "good: ok\n"));
-	ck_assert(tk_log_has(&p, "key: unauthorized (status 401); look at "));
-	ck_assert(tk_log_has(&p, "path: not_found (status 404); look at "));
-	ck_assert(tk_log_has(&p, "none: unreachable (status 0); look at "));
+	ck_assert(tk_log_has(&p, "key: unauthorized (status 401); check "));
+	ck_assert(tk_log_has(&p, "path: not_found (status 404); check "));
+	ck_assert(tk_log_has(&p, "none: unreachable (status 0); check "));
 	ck_assert(!tk_log_has(&p, KEY));
 	model_stop(&m);
 	ck_assert_int_eq(
