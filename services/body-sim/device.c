@@ -1,6 +1,3 @@
-/*
- * A body's connection.
- */
 #include "device.h"
 
 #include <math.h>
@@ -12,35 +9,33 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "mqtt/mqtt.h"
-#include "names.h"
-#include "on_told.h"
-#include "sim.h"
+#include "options.h"
 #include "wire/iface.h"
 #include "wire/subjects.h"
 
-#define KEEPALIVE_S 30
-#define BEAT_S_MIN  0.01
-#define BEAT_S_MAX  3600.0
-#define LOG_EVERY_S 5
-/* From this many on, bodies save descriptors. */
+#define KEEPALIVE_S     30
+#define HEARTBEAT_S_MIN 0.01
+#define HEARTBEAT_S_MAX 3600.0
+#define LOG_EVERY_S     5
+/* From this number of devices on, save descriptors. */
 #define LEAN_FROM 100
-/* Longest pause of reconnecting; more bodies spread over a longer time. */
+/* Longest reconnect delay; more devices spread over a longer time. */
 #define RETRY_MS     2000
 #define RETRY_MS_PER 1
 #define CLIENT_ID    "body-sim-%s"
 
-struct late {
-	TAILQ_ENTRY(late) link;
+struct delayed_result {
+	TAILQ_ENTRY(delayed_result) link;
 	struct device *device;
 	struct loop_timer timer;
 	char *request_id;
 	char *payload;
 };
 
-/* ---- publishing ---------------------------------------------------------- */
+/* ---- publishing ---- */
 
 static void
-log_unsent(const struct device *d, const char *topic, enum rc rc)
+device_log_unsent(const struct device *d, const char *topic, enum rc rc)
 {
 	static struct log_rate rate;
 	int64_t missed;
@@ -51,16 +46,16 @@ log_unsent(const struct device *d, const char *topic, enum rc rc)
 }
 
 static void
-topic_of(const struct device *d, const char *leaf, struct str rest,
+device_topic(const struct device *d, const char *leaf, struct str rest,
     char dst[MQTT_TOPIC_MAX + 1])
 {
 	(void)snprintf(dst, MQTT_TOPIC_MAX + 1, "%s/terminal/%s/%s%.*s",
-	    d->sim->conf->prefix, d->id, leaf, STR_ARG(rest));
+	    d->env->conf->prefix, d->id, leaf, STR_ARG(rest));
 }
 
-/* QoS and retain flag are those of the protocol. */
+/* With the QoS and retain flag of the protocol. */
 static void
-publish(struct device *d, int topic, struct str payload, mqtt_done_fn fn)
+device_publish(struct device *d, int topic, struct str payload, mqtt_done_fn fn)
 {
 	const struct wire_topic *t = &wire_topics[topic];
 	char text[MQTT_TOPIC_MAX + 1];
@@ -70,61 +65,62 @@ publish(struct device *d, int topic, struct str payload, mqtt_done_fn fn)
 		.retain = t->retain };
 	enum rc rc;
 
-	topic_of(d, t->leaf, STR(""), text);
+	device_topic(d, t->leaf, STR(""), text);
 	m.topic.n = strlen(text);
 	rc = mqtt_publish(d->mqtt, &m, fn, d);
 	if (rc != RC_OK)
-		log_unsent(d, text, rc);
+		device_log_unsent(d, text, rc);
 }
 
-/* ---- announcing ---------------------------------------------------------- */
+/* ---- announcing ---- */
 
 static int64_t
-beat_ms(const struct sim_conf *conf)
+device_heartbeat_ms(const struct sim_conf *conf)
 {
 	double s = conf->heartbeat_s;
 
-	if (s < BEAT_S_MIN)
-		s = BEAT_S_MIN;
-	if (s > BEAT_S_MAX)
-		s = BEAT_S_MAX;
+	if (s < HEARTBEAT_S_MIN)
+		s = HEARTBEAT_S_MIN;
+	if (s > HEARTBEAT_S_MAX)
+		s = HEARTBEAT_S_MAX;
 	return llround(s * 1000);
 }
 
 static void
-set_in_ms(struct device *d, struct loop_timer *t, int64_t ms, loop_fn fn)
+device_set_timer(struct device *d, struct loop_timer *t, int64_t ms, loop_fn fn)
 {
-	loop_timer_set(d->sim->loop, t, mono_add_ms(clock_mono(), ms), fn, d);
+	loop_timer_set(d->env->loop, t, mono_add_ms(clock_mono(), ms), fn, d);
 }
 
 static void
-on_beat(void *arg)
+device_on_heartbeat(void *arg)
 {
 	struct device *d = arg;
 
-	publish(d, WIRE_TOPIC_HEARTBEAT, STR("1"), NULL);
-	set_in_ms(d, &d->beat, beat_ms(d->sim->conf), on_beat);
-	/* Should the clock have been set. */
-	device_ring(d);
+	device_publish(d, WIRE_TOPIC_HEARTBEAT, STR("1"), NULL);
+	device_set_timer(d, &d->heartbeat, device_heartbeat_ms(d->env->conf),
+	    device_on_heartbeat);
+	/* The wall clock may have been set. */
+	device_check_alarms(d);
 }
 
 static void
-set_phase(struct device *d, enum device_phase phase)
+device_set_phase(struct device *d, enum device_phase phase)
 {
 	bool was = d->phase == DEVICE_ONLINE, is = phase == DEVICE_ONLINE;
 
 	d->phase = phase;
 	if (was && !is) {
-		atomic_fetch_sub(&d->sim->online, 1);
-		loop_timer_cancel(d->sim->loop, &d->beat);
+		atomic_fetch_sub(&d->env->online, 1);
+		loop_timer_cancel(d->env->loop, &d->heartbeat);
 	} else if (is && !was) {
-		atomic_fetch_add(&d->sim->online, 1);
+		atomic_fetch_add(&d->env->online, 1);
 	}
 }
 
-/* The broker has the last report, so the heartbeat cannot overtake it. */
+/* The broker has the last report, so a heartbeat cannot overtake it. */
 static void
-on_announced(void *arg, enum rc rc, unsigned reason)
+device_on_announced(void *arg, enum rc rc, unsigned reason)
 {
 	struct device *d = arg;
 
@@ -132,140 +128,140 @@ on_announced(void *arg, enum rc rc, unsigned reason)
 	if (d->phase != DEVICE_ANNOUNCING || rc == RC_TIMEOUT || rc == RC_DOWN)
 		return;
 	if (rc != RC_OK && rc != RC_NOENT)
-		log_unsent(d, "intent_catalog", rc);
-	set_phase(d, DEVICE_ONLINE);
-	on_beat(d);
-	if (!d->came) {
-		d->came = true;
-		sim_came(d->sim);
+		device_log_unsent(d, "intent_catalog", rc);
+	device_set_phase(d, DEVICE_ONLINE);
+	device_on_heartbeat(d);
+	if (!d->announced) {
+		d->announced = true;
+		d->env->on_announced(d->env->arg);
 	}
 }
 
-/* What is in sim->out was made from our own documents and must be whole. */
+/* The report in out; encoding our own documents cannot fail. */
 static struct str
-made(struct device *d, enum rc rc)
+device_report_text(struct device *d, enum rc rc)
 {
 	if (rc != RC_OK) {
 		log_error(
 		    "body.broken_report", LOG_S("terminal", d->id), LOG_RC(rc));
 		abort();
 	}
-	return buf_str(&d->sim->out);
+	return buf_str(&d->env->out);
 }
 
 static void
-announce(struct device *d)
+device_announce(struct device *d)
 {
-	const struct sim_conf *conf = d->sim->conf;
-	struct buf *out = &d->sim->out;
+	const struct sim_conf *conf = d->env->conf;
+	struct buf *out = &d->env->out;
 
-	set_phase(d, DEVICE_ANNOUNCING);
-	publish(d, WIRE_TOPIC_ONLINE, STR("online"), NULL);
+	device_set_phase(d, DEVICE_ANNOUNCING);
+	device_publish(d, WIRE_TOPIC_ONLINE, STR("online"), NULL);
 	buf_reset(out);
-	publish(d, WIRE_TOPIC_SKILLS,
-	    made(d,
-		documents_skills(d->sim->documents, str_of(d->id),
+	device_publish(d, WIRE_TOPIC_SKILLS,
+	    device_report_text(d,
+		documents_skills(d->env->documents, str_of(d->id),
 		    str_of(conf->soul_hint), conf->skill_version, out)),
 	    NULL);
 	buf_reset(out);
-	publish(d, WIRE_TOPIC_INTENT_CATALOG,
-	    made(d,
-		documents_intents(d->sim->documents, str_of(d->id),
+	device_publish(d, WIRE_TOPIC_INTENT_CATALOG,
+	    device_report_text(d,
+		documents_intents(d->env->documents, str_of(d->id),
 		    conf->catalog_version, out)),
-	    on_announced);
+	    device_on_announced);
 }
 
-/* ---- faults of the connection -------------------------------------------- */
+/* ---- connection failures ---- */
 
 static void
-on_drop(void *arg)
+device_on_drop(void *arg)
 {
 	struct device *d = arg;
 
-	body_note(&d->body, clock_wall(), "fault: drops the connection");
+	body_log(&d->body, clock_wall(), "failure: drops the connection");
 	mqtt_break(d->mqtt);
 }
 
 static void
-on_flap(void *arg)
+device_on_flap(void *arg)
 {
 	struct device *d = arg;
 
-	set_in_ms(d, &d->flap, d->sim->faults.flap_ms, on_flap);
-	if (d->phase == DEVICE_AWAY) {
-		announce(d);
+	device_set_timer(d, &d->flap, d->env->failures.flap_ms, device_on_flap);
+	if (d->phase == DEVICE_OFFLINE) {
+		device_announce(d);
 	} else {
-		body_note(&d->body, clock_wall(), "fault: says it is offline");
-		set_phase(d, DEVICE_AWAY);
-		publish(d, WIRE_TOPIC_ONLINE, STR("offline"), NULL);
+		body_log(&d->body, clock_wall(), "failure: goes offline");
+		device_set_phase(d, DEVICE_OFFLINE);
+		device_publish(d, WIRE_TOPIC_ONLINE, STR("offline"), NULL);
 	}
 }
 
-/* ---- connecting ---------------------------------------------------------- */
+/* ---- connecting ---- */
 
 static void
-on_up(void *arg, bool up)
+device_on_state(void *arg, bool up)
 {
-	const struct faults *f;
+	const struct failures *f;
 	struct device *d = arg;
 
-	f = &d->sim->faults;
-	body_note(
+	f = &d->env->failures;
+	body_log(
 	    &d->body, clock_wall(), "%s", up ? "connected" : "connection lost");
 	if (!up) {
-		set_phase(d, DEVICE_DOWN);
-		loop_timer_cancel(d->sim->loop, &d->drop);
-		loop_timer_cancel(d->sim->loop, &d->flap);
+		device_set_phase(d, DEVICE_DOWN);
+		loop_timer_cancel(d->env->loop, &d->drop);
+		loop_timer_cancel(d->env->loop, &d->flap);
 		return;
 	}
-	announce(d);
-	if (d->faulty && f->drop_ms > 0)
-		set_in_ms(d, &d->drop, f->drop_ms, on_drop);
-	if (d->faulty && f->flap_ms > 0)
-		set_in_ms(d, &d->flap, f->flap_ms, on_flap);
+	device_announce(d);
+	if (d->failing && f->drop_ms > 0)
+		device_set_timer(d, &d->drop, f->drop_ms, device_on_drop);
+	if (d->failing && f->flap_ms > 0)
+		device_set_timer(d, &d->flap, f->flap_ms, device_on_flap);
 }
 
 static void
-on_message(void *arg, const struct mqtt_msg *m)
+device_on_message(void *arg, const struct mqtt_msg *m)
 {
 	struct device *d = arg;
 	char base[MQTT_TOPIC_MAX + 1];
 	struct str leaf = m->topic;
 
-	topic_of(d, "", STR(""), base);
+	device_topic(d, "", STR(""), base);
 	if (!str_starts(leaf, str_of(base)))
 		return;
 	leaf.p += strlen(base);
 	leaf.n -= strlen(base);
-	on_told(d, leaf, m);
+	device_handle(d, leaf, m);
 }
 
-/* The i-th body's id; false: it is none, or gives topics that are none. */
+/* The id of device i; false if it or its topics are invalid. */
 static bool
-name_device(const struct sim_conf *conf, size_t i, char id[ID_MAX + 1])
+device_make_id(const struct sim_conf *conf, size_t i, char id[ID_MAX + 1])
 {
 	char topic[MQTT_TOPIC_MAX + 1];
 	int n;
 
-	if (names_of(str_of(conf->terminal_id), i, id) != RC_OK ||
+	if (sim_device_id(str_of(conf->terminal_id), i, id) != RC_OK ||
 	    !id_terminal_valid(str_of(id)))
 		return false;
-	/* The longest topic that any request can have. */
+	/* The longest topic with any request id. */
 	n = snprintf(topic, sizeof(topic), "%s/terminal/%s/%0*d", conf->prefix,
 	    id, (int)strlen("result/") + ID_MAX, 0);
 	return n <= MQTT_TOPIC_MAX && mqtt_topic_valid(str_of(topic));
 }
 
 bool
-device_named(const struct sim_conf *conf, size_t i)
+device_id_valid(const struct sim_conf *conf, size_t i)
 {
 	char id[ID_MAX + 1];
 
-	return name_device(conf, i, id);
+	return device_make_id(conf, i, id);
 }
 
 struct mqtt_opts
-device_broker(const struct sim_conf *conf)
+device_mqtt_opts(const struct sim_conf *conf)
 {
 	bool named = conf->user[0] != '\0';
 
@@ -279,22 +275,22 @@ device_broker(const struct sim_conf *conf)
 }
 
 enum rc
-device_init(struct device *d, struct sim *sim, size_t i)
+device_init(struct device *d, struct device_env *env, size_t i)
 {
 	char id[ID_MAX + 1];
 
-	*d = (struct device){ .sim = sim };
-	TAILQ_INIT(&d->lates);
+	*d = (struct device){ .env = env };
+	TAILQ_INIT(&d->delayed);
 	body_init(&d->body, clock_wall());
-	d->faulty = faults_hit(sim->conf->fault_share, i);
-	if (!name_device(sim->conf, i, id))
+	d->failing = failures_selected(env->conf->failure_share, i);
+	if (!device_make_id(env->conf, i, id))
 		return RC_INVALID;
 	d->id = mem_strdup(id);
 	return RC_OK;
 }
 
 static enum rc
-subscribe(struct device *d)
+device_subscribe(struct device *d)
 {
 	char filter[MQTT_TOPIC_MAX + 1];
 	enum rc rc = RC_OK;
@@ -303,39 +299,41 @@ subscribe(struct device *d)
 	for (i = 0; i < wire_topics_n && rc == RC_OK; i++) {
 		if (wire_topics[i].from_body)
 			continue;
-		topic_of(d, wire_topics[i].leaf, STR(""), filter);
+		device_topic(d, wire_topics[i].leaf, STR(""), filter);
 		rc = mqtt_subscribe(d->mqtt, str_of(filter), 1, NULL, NULL);
 	}
 	return rc;
 }
 
 enum rc
-device_begin(struct device *d)
+device_connect(struct device *d)
 {
-	const struct sim_conf *conf = d->sim->conf;
+	const struct sim_conf *conf = d->env->conf;
 	char topic[MQTT_TOPIC_MAX + 1], client_id[ID_MAX + 32];
 	struct mqtt_msg will = {
 		.payload = STR("offline"), .qos = 1, .retain = true
 	};
-	struct mqtt_opts o = device_broker(conf);
+	struct mqtt_opts o = device_mqtt_opts(conf);
 	enum rc rc;
 
-	o.loop = d->sim->loop;
-	o.workers = d->sim->workers;
+	o.loop = d->env->loop;
+	o.workers = d->env->workers;
 	o.client_id = client_id;
 	o.will = &will;
 	o.retry_max_ms = RETRY_MS + RETRY_MS_PER * (int)(conf->count - 1);
 	o.lean = conf->count > LEAN_FROM;
-	o.metrics = d->sim->metrics;
-	o.on_state = on_up;
-	o.on_message = on_message;
+	o.metrics = d->env->metrics;
+	o.on_state = device_on_state;
+	o.on_message = device_on_message;
 	o.arg = d;
-	/* Always the same, so that a new session ends the one before it. */
+	/*
+	 * The same each time, so that a new session replaces the previous one.
+	 */
 	(void)snprintf(client_id, sizeof(client_id), CLIENT_ID, d->id);
-	topic_of(d, wire_topics[WIRE_TOPIC_ONLINE].leaf, STR(""), topic);
+	device_topic(d, wire_topics[WIRE_TOPIC_ONLINE].leaf, STR(""), topic);
 	will.topic = str_of(topic);
 	rc = mqtt_new(&o, &d->mqtt);
-	return rc == RC_OK ? subscribe(d) : rc;
+	return rc == RC_OK ? device_subscribe(d) : rc;
 }
 
 bool
@@ -344,91 +342,94 @@ device_online(const struct device *d)
 	return d->phase == DEVICE_ONLINE;
 }
 
-/* ---- answering ----------------------------------------------------------- */
+/* ---- results ---- */
 
 static void
-late_free(struct late *l)
+delayed_result_free(struct delayed_result *l)
 {
-	loop_timer_cancel(l->device->sim->loop, &l->timer);
-	TAILQ_REMOVE(&l->device->lates, l, link);
+	loop_timer_cancel(l->device->env->loop, &l->timer);
+	TAILQ_REMOVE(&l->device->delayed, l, link);
 	free(l->request_id);
 	free(l->payload);
 	free(l);
 }
 
 static void
-answer(struct device *d, struct str request_id, struct str payload)
+device_publish_result(
+    struct device *d, struct str request_id, struct str payload)
 {
 	char topic[MQTT_TOPIC_MAX + 1];
 	struct mqtt_msg m = { .payload = payload, .qos = 1 };
 	enum rc rc;
 
-	topic_of(d, "result/", request_id, topic);
+	device_topic(d, "result/", request_id, topic);
 	m.topic = str_of(topic);
 	rc = mqtt_publish(d->mqtt, &m, NULL, NULL);
 	if (rc != RC_OK)
-		log_unsent(d, topic, rc);
+		device_log_unsent(d, topic, rc);
 }
 
 static void
-on_late(void *arg)
+device_on_delay(void *arg)
 {
-	struct late *l = arg;
+	struct delayed_result *l = arg;
 
-	answer(l->device, str_of(l->request_id), str_of(l->payload));
-	late_free(l);
+	device_publish_result(
+	    l->device, str_of(l->request_id), str_of(l->payload));
+	delayed_result_free(l);
 }
 
 void
-device_answer(struct device *d, struct str request_id, struct str payload)
+device_send_result(struct device *d, struct str request_id, struct str payload)
 {
-	struct late *l;
+	struct delayed_result *l;
 
-	if (!d->faulty || d->sim->faults.late_ms == 0) {
-		answer(d, request_id, payload);
+	if (!d->failing || d->env->failures.delay_ms == 0) {
+		device_publish_result(d, request_id, payload);
 		return;
 	}
 	l = mem_zalloc(sizeof(*l));
 	l->device = d;
 	l->request_id = str_dup(request_id);
 	l->payload = str_dup(payload);
-	TAILQ_INSERT_TAIL(&d->lates, l, link);
-	loop_timer_set(d->sim->loop, &l->timer,
-	    mono_add_ms(clock_mono(), d->sim->faults.late_ms), on_late, l);
+	TAILQ_INSERT_TAIL(&d->delayed, l, link);
+	loop_timer_set(d->env->loop, &l->timer,
+	    mono_add_ms(clock_mono(), d->env->failures.delay_ms),
+	    device_on_delay, l);
 }
 
 static void
-on_ring(void *arg)
+device_on_alarm(void *arg)
 {
-	device_ring(arg);
+	device_check_alarms(arg);
 }
 
 void
-device_ring(struct device *d)
+device_check_alarms(struct device *d)
 {
-	size_t n = body_ring(&d->body, clock_wall());
+	size_t n = body_fire_alarms(&d->body, clock_wall());
 
-	metric_add(d->sim->m_alarms, (int64_t)n);
-	loop_timer_set(d->sim->loop, &d->ring,
-	    clock_mono_of(body_next_alarm(&d->body)), on_ring, d);
+	metric_add(d->env->m_alarms, (int64_t)n);
+	loop_timer_set(d->env->loop, &d->alarm,
+	    clock_mono_of(body_next_alarm(&d->body)), device_on_alarm, d);
 }
 
 void
 device_free(struct device *d)
 {
-	struct late *l;
+	struct delayed_result *l;
 
-	while ((l = TAILQ_FIRST(&d->lates)) != NULL)
-		late_free(l);
-	/* A goodbye keeps the broker from sending the will. */
+	while ((l = TAILQ_FIRST(&d->delayed)) != NULL)
+		delayed_result_free(l);
+	/* A regular goodbye keeps the broker from publishing the will. */
 	if (d->mqtt != NULL && mqtt_up(d->mqtt))
-		publish(d, WIRE_TOPIC_ONLINE, STR("offline"), NULL);
-	set_phase(d, DEVICE_DOWN);
+		device_publish(d, WIRE_TOPIC_ONLINE, STR("offline"), NULL);
+	device_set_phase(d, DEVICE_DOWN);
 	mqtt_free(d->mqtt);
-	loop_timer_cancel(d->sim->loop, &d->ring);
-	loop_timer_cancel(d->sim->loop, &d->drop);
-	loop_timer_cancel(d->sim->loop, &d->flap);
-	requests_free(d->requests);
+	loop_timer_cancel(d->env->loop, &d->alarm);
+	loop_timer_cancel(d->env->loop, &d->drop);
+	loop_timer_cancel(d->env->loop, &d->flap);
+	request_cache_free(d->requests);
 	body_free(&d->body);
 	free(d->id);
 }

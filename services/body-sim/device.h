@@ -1,73 +1,132 @@
 /*
- * device: one simulated body on its broker: connect, announce, beat, answer,
- * and the faults that have to do with the connection.
+ * device: a simulated device on its broker: connecting, announcing, heartbeats,
+ * commands, and failures of the connection.
  */
 #ifndef BODY_SIM_DEVICE_H
 #define BODY_SIM_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
 
 #include "body.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "core/loop.h"
+#include "core/metric.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "core/worker.h"
 #include "mqtt/mqtt.h"
-#include "requests.h"
+#include "options.h"
+#include "skills.h"
 
-struct sim;
-struct sim_conf;
+/* What the devices of a process share. */
+struct device_env {
+	const struct sim_conf *conf;
+	struct loop *loop;
+	struct worker_pool *workers;
+	struct metric_set *metrics;
+	struct documents *documents;
+	struct skills *skills;
+	struct failures failures;
+
+	/* Called when a device has announced itself for the first time. */
+	void (*on_announced)(void *arg);
+	void *arg;
+	atomic_size_t online; /* devices */
+
+	/* Scratch for the current message. */
+	struct arena *arena;
+	struct buf out;
+
+	struct metric *m_invokes[2]; /* by ok */
+	struct metric *m_actions;
+	struct metric *m_updates[2]; /* by tick */
+	struct metric *m_alarms;
+	struct metric *m_ignored;
+};
 
 enum device_phase {
 	DEVICE_DOWN,
-	DEVICE_ANNOUNCING, /* until the broker has the last report */
+	DEVICE_ANNOUNCING, /* until the broker acknowledged the last report */
 	DEVICE_ONLINE,
-	DEVICE_AWAY /* connected, but said that it is offline: a fault */
+	DEVICE_OFFLINE /* connected, but announced as offline: a failure */
 };
 
-struct late; /* an answer that is held back: a fault */
-TAILQ_HEAD(lates, late);
+struct delayed_result; /* held back: a failure */
+TAILQ_HEAD(delayed_results, delayed_result);
 
 struct device {
-	struct sim *sim;
+	struct device_env *env;
 	char *id;
-	bool faulty;
-	bool came; /* announced at least once */
+	bool failing;
+	bool announced; /* at least one time */
 	enum device_phase phase;
 	struct body body;
-	struct requests *requests; /* NULL: there were none yet */
-	struct mqtt *mqtt;         /* NULL: not begun */
-	struct loop_timer beat, ring, drop, flap;
-	struct lates lates;
+	struct request_cache *requests; /* NULL: no request yet */
+	struct mqtt *mqtt;              /* NULL: not started */
+	struct loop_timer heartbeat, alarm, drop, flap;
+	struct delayed_results delayed;
 };
 
 /*
- * device_named(conf, i):  Whether body i of conf can have its id and topics.
- * device_broker(conf):    What conf says of the broker; texts are conf's.
+ * device_id_valid(conf, i):  Whether device i has a valid id and topics.
+ * device_mqtt_opts(conf):    The broker; the texts are those of conf.
  */
-bool device_named(const struct sim_conf *conf, size_t i);
-struct mqtt_opts device_broker(const struct sim_conf *conf);
+bool device_id_valid(const struct sim_conf *conf, size_t i);
+struct mqtt_opts device_mqtt_opts(const struct sim_conf *conf);
 
-/* device_init(d, sim, i): Body i of sim.  RC_INVALID if its id is none. */
-enum rc device_init(struct device *d, struct sim *sim, size_t i) RC_CHECK;
+/* device_init(d, env, i): Device i.  RC_INVALID if its id is invalid. */
+enum rc device_init(
+    struct device *d, struct device_env *env, size_t i) RC_CHECK;
 
-/* device_begin(d): Start connecting.  As mqtt_new(). */
-enum rc device_begin(struct device *d) RC_CHECK;
+/* device_connect(d): Start connecting.  As mqtt_new(). */
+enum rc device_connect(struct device *d) RC_CHECK;
 
-/* device_free(d): Say that it is offline, disconnect, forget it all. */
+/* device_free(d): Publish offline, disconnect, and free what d holds. */
 void device_free(struct device *d);
 
 /* device_online(d): Whether it is connected and has announced itself. */
 bool device_online(const struct device *d);
 
 /*
- * device_answer(d, request_id, payload):
- * Publish a result; with the fault, late.  It is lost with the connection.
+ * device_send_result(d, request_id, payload):
+ * Publish a result, delayed if that failure is set.  It is lost with the
+ * connection.
  */
-void device_answer(struct device *d, struct str request_id, struct str payload);
+void device_send_result(
+    struct device *d, struct str request_id, struct str payload);
 
-/* device_ring(d): Ring what is due and set the timer for the next alarm. */
-void device_ring(struct device *d);
+/* device_check_alarms(d): Fire due alarms and set the timer for the next. */
+void device_check_alarms(struct device *d);
+
+/* ---- device_commands.c ---- */
+
+/* device_handle(d, leaf, m): m arrived on the device's topic with that leaf. */
+void device_handle(struct device *d, struct str leaf, const struct mqtt_msg *m);
+
+/* Requests whose ids and results are cached, so that duplicates act once. */
+#define REQUEST_CACHE_MAX 64
+
+struct request_cache;
+
+/* request_cache_new(), request_cache_free(r): NULL is allowed. */
+struct request_cache *request_cache_new(void);
+void request_cache_free(struct request_cache *r);
+
+/*
+ * request_cache_add(r, id):
+ * Whether id is new; it then replaces the oldest.
+ */
+bool request_cache_add(struct request_cache *r, struct str id);
+
+/* request_cache_set_result(r, id, result): Store a copy, if id is cached. */
+void request_cache_set_result(
+    struct request_cache *r, struct str id, struct str result);
+
+/* request_cache_result(r, id): The result; absent if there is none. */
+struct str request_cache_result(const struct request_cache *r, struct str id);
 
 #endif /* !BODY_SIM_DEVICE_H */

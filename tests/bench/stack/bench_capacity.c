@@ -1,6 +1,6 @@
 /*
  * What one of each can carry on this machine, for the table of capacities in
- * deploy/RUNBOOK.md: bodies of a broker and its bridge, turns of an
+ * docs/operations.md: bodies of a broker and its bridge, turns of an
  * orchestrator, readers of a gateway.
  */
 #include <nats/nats.h>
