@@ -202,7 +202,7 @@ attack(void *arg)
 	struct attacker *x = arg;
 	struct buf b = BUF_INIT(TEXT_MAX);
 	struct mono due = clock_mono();
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	buf_printf(&b,
 	    "{\"user_id\":\"" EVIL_USER "\",\"session_id\":\"e%d_%d\","
@@ -212,8 +212,9 @@ attack(void *arg)
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
 	while (!over) {
-		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
-		    &a, "POST", "/v1/chat", b.p);
+		int status =
+		    tk_http_request(st.service[STACK_CHAT_GATEWAY].http, &a,
+			"POST", "/v1/chat", b.p);
 		attacks++;
 		refused += status != 200;
 		due = mono_add_ms(due, EACH_MS);
@@ -221,7 +222,7 @@ attack(void *arg)
 		if (left > 0)
 			(void)tk_until(is_over, NULL, (int)left);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&b);
 	return NULL;
 }
@@ -297,18 +298,19 @@ static size_t
 conversation(char *json, int64_t *us)
 {
 	struct mono end = mono_add_ms(clock_mono(), ROW_MS);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t n = 0;
 
 	while (n < TURNS_MAX && mono_diff_ns(end, clock_mono()) > 0) {
 		struct mono began = clock_mono();
-		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
-		    &a, "POST", "/v1/chat", json);
+		int status =
+		    tk_http_request(st.service[STACK_CHAT_GATEWAY].http, &a,
+			"POST", "/v1/chat", json);
 		if (status != 200 && unserved++ == 0)
 			printf("    %d %.100s\n", status, a.body.p);
 		us[n++] = mono_diff_ns(clock_mono(), began) / 1000;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	qsort(us, n, sizeof(*us), by_size);
 	return n;
 }

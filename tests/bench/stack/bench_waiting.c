@@ -26,17 +26,17 @@ static struct stack st;
 static double
 metric(const char *name)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char line[128];
 	const char *at;
 	double v = -1;
 
 	snprintf(line, sizeof(line), "\n%s ", name);
-	if (tk_http_ask(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
+	if (tk_http_request(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
 		"/metrics", NULL) == 200 &&
 	    (at = strstr(a.body.p, line)) != NULL)
 		v = strtod(at + strlen(line), NULL);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return v;
 }
 

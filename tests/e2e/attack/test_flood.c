@@ -16,7 +16,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/cases.h"
-#include "testkit/siege.h"
+#include "testkit/exhaustion.h"
 #include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
 #include "testkit/stack/peer.h"
@@ -152,7 +152,7 @@ TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 static bool
 is_besieged(void *arg)
 {
-	return tk_siege_open(arg) + tk_siege_ended(arg) >= 500;
+	return tk_exhaustion_open(arg) + tk_exhaustion_closed(arg) >= 500;
 }
 
 /* Whose head is whole, and then nothing but a byte now and then. */
@@ -161,8 +161,8 @@ besiege_gateway(size_t clients)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
-	struct tk_siege *s =
-	    tk_siege_begin(&(struct tk_siege_opts){ .port = GATEWAY,
+	struct tk_exhaustion *s =
+	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = GATEWAY,
 		.n = 500,
 		.from = probe_address(51),
 		.clients = clients,
@@ -181,7 +181,7 @@ besiege_gateway(size_t clients)
 				.token = lock_token(LOCK_ADA) },
 		    NULL);
 	load_end(n, NULL);
-	tk_siege_end(s);
+	tk_exhaustion_end(s);
 }
 
 TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
@@ -196,8 +196,8 @@ besiege_server(int port, const char *say)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
-	struct tk_siege *s =
-	    tk_siege_begin(&(struct tk_siege_opts){ .port = port,
+	struct tk_exhaustion *s =
+	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = port,
 		.n = 500,
 		.from = probe_address(52),
 		.say = say,
@@ -206,7 +206,7 @@ besiege_server(int port, const char *say)
 
 	ck_assert(tk_until(is_besieged, s, STACK_MS));
 	load_end(n, NULL);
-	tk_siege_end(s);
+	tk_exhaustion_end(s);
 }
 
 TEST_T(five_hundred_that_say_little_to_the_servers, 60)

@@ -240,7 +240,7 @@ fill(char dst[512], const char *text, const char *soul)
 static int
 try(const struct things *t, const char *token, const struct wanted *w)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char path[512], body[512];
 	int status;
 
@@ -253,9 +253,9 @@ try(const struct things *t, const char *token, const struct wanted *w)
 			   .token = token,
 			   .body = w->body != NULL ? body : NULL },
 	    &a);
-	ck_assert_msg(!tk_answer_has(&a, SECRET), "%s: %s %s tells", token,
+	ck_assert_msg(!tk_response_has(&a, SECRET), "%s: %s %s tells", token,
 	    w->method, path);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -329,7 +329,7 @@ as_acme(const char *method, const char *path, const char *body)
 
 TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
 	    as_acme("POST", "/v1/terminals/" LOCK_VICTIM "/rotate", "{}"), 404);
@@ -348,10 +348,10 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 				   .token = lock_token(LOCK_ACME_PROVISIONER) },
 			     &a),
 	    200);
-	ck_assert(tk_answer_has(&a, LOCK_ACME));
-	ck_assert(!tk_answer_has(&a, LOCK_VICTIM));
-	ck_assert(!tk_answer_has(&a, "$7$"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, LOCK_ACME));
+	ck_assert(!tk_response_has(&a, LOCK_VICTIM));
+	ck_assert(!tk_response_has(&a, "$7$"));
+	tk_response_free(&a);
 	ck_assert(
 	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }

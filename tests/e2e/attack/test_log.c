@@ -54,7 +54,7 @@ text_with(char odd, size_t n)
 
 TEST_T(a_host_that_fills_the_line, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	stack_start(&stack, &opts);
 	ck_assert_int_eq(tk_http_call(GATEWAY, &a,
@@ -64,14 +64,14 @@ TEST_T(a_host_that_fills_the_line, 60)
 	    403);
 	ck_assert_uint_eq(
 	    stack_lines(&stack, STACK_CHAT_GATEWAY, "ev=svc.foreign_host"), 1);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	ck_all_serve();
 }
 
 TEST_T(a_path_that_fills_the_line, 120)
 {
 	static const char odd[] = { '=', '"', 'a' };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t i, n;
 
 	stack_start(&stack, &opts);
@@ -84,7 +84,7 @@ TEST_T(a_path_that_fills_the_line, 120)
 				text_with(odd[i], n)),
 			    0);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	ck_all_serve();
 }
 

@@ -54,7 +54,7 @@ static int
 name_it(const char *place, const char *name)
 {
 	char path[512];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status;
 
 	fill(path, place, name);
@@ -64,7 +64,7 @@ name_it(const char *place, const char *name)
 			   .token = lock_token(LOCK_MALLORY_TOO) },
 	    &a);
 	ck_assert_ptr_null(memmem(a.head.p, a.head.n, "X-A:", 4));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 

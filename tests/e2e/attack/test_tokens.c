@@ -24,19 +24,19 @@ STACK_SHARED({ .locked = true })
 static int
 ask(const char *path, const char *head)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct probe k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
 	char challenge[256];
 	int status = probe(&k, &a);
 
 	if (status == 401) {
-		ck_assert(tk_answer_has(&a, "\"unauthenticated\""));
-		ck_assert_str_ne(tk_answer_field(&a, "WWW-Authenticate",
+		ck_assert(tk_response_has(&a, "\"unauthenticated\""));
+		ck_assert_str_ne(tk_response_field(&a, "WWW-Authenticate",
 				     challenge, sizeof(challenge)),
 		    "");
-		ck_assert(!tk_answer_has(&a, "token-of-"));
+		ck_assert(!tk_response_has(&a, "token-of-"));
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -286,7 +286,7 @@ TEST_T(a_tenant_is_part_of_the_name, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
 		",\"tenant\":\"globex\"", ",\"tenant\":\"Acme\"" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char claims[512];
 	size_t i;
 
@@ -303,9 +303,9 @@ TEST_T(a_tenant_is_part_of_the_name, 60)
 					       timed(claims)) },
 				     &a),
 		    200);
-		ck_assert_int_eq(tk_answer_has(&a, "only-of-acme"), i == 1);
+		ck_assert_int_eq(tk_response_has(&a, "only-of-acme"), i == 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* ---- bodies' tokens -------------------------------------------------------

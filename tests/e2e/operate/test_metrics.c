@@ -37,13 +37,13 @@ converse(const char *soul)
 static void
 scrape(enum stack_service i, struct buf *out)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
-	ck_assert_int_eq(
-	    tk_http_ask(stack.service[i].admin, &a, "GET", "/metrics", NULL),
+	ck_assert_int_eq(tk_http_request(stack.service[i].admin, &a, "GET",
+			     "/metrics", NULL),
 	    200);
 	buf_put_str(out, buf_str(&a.body));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(metrics_of_every_service_pass_promtool)

@@ -33,14 +33,14 @@ text_at(json_t *j, const char *path)
 static void
 ck_deed(struct gateway_fixture *b, natsSubscription *sub, const struct deed *d)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	if (d->method != NULL) {
 		gw_request_as(b, &a, d->token, d->method, d->path, d->body);
 		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
 		    d->method, d->path, d->token, a.status, a.body.p);
-		tk_answer_free(&a);
+		tk_response_free(&a);
 	}
 	if (d->action == NULL)
 		return;
@@ -62,8 +62,8 @@ ck_deed(struct gateway_fixture *b, natsSubscription *sub, const struct deed *d)
 
 static const struct deed deeds[] = {
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
-	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner", "",
-	    "", "lamp", "", -1 },
+	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner",
+	    "", "", "lamp", "", -1 },
 	/* What is refused is not done. */
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"lamp\"}", 409, NULL, NULL, NULL, NULL, NULL,
@@ -238,7 +238,7 @@ newest_is_second(void *arg)
 {
 	struct gateway_fixture *b = arg;
 	char code[TK_CODE];
-	json_t *j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
+	json_t *j = tk_nats_request(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
 	    "{\"last_by_subj\":\"soul.event.audit.~5qGM\"}", code);
 	bool is =
 	    tk_find(j, "message.seq") != NULL && tk_int(j, "message.seq") == 2;
@@ -280,7 +280,7 @@ static void
 ask_from(struct gateway_fixture *b, uint32_t from, const char *token,
     const char *path, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char text[512];
 
@@ -292,7 +292,7 @@ ask_from(struct gateway_fixture *b, uint32_t from, const char *token,
 	ck_assert(tk_http_puts(&c, text));
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_int_eq(a.status, status);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }
 

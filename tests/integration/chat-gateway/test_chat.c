@@ -25,7 +25,7 @@
 
 #define S1           "\"session_id\":\"s1\""
 #define T1           "\"terminal_id\":\"t1\""
-#define CHAT_BODY "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
+#define CHAT_BODY    "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
 #define HEARD(input) "{" S1 "," T1 ",\"inputs\":[" input "]}"
 
 static const struct {
@@ -36,8 +36,7 @@ static const struct {
 	{ "{" S1 "," T1 "," CHAT_BODY "}x", "invalid json" },
 	{ "{" S1 "," S1 "," T1 "," CHAT_BODY "}", "invalid json" },
 	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\xff\"}", "invalid json" },
-	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\\u0000\"}",
-	    "invalid json" },
+	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\\u0000\"}", "invalid json" },
 	{ "[{" S1 "," T1 "," CHAT_BODY "}]", "invalid json" },
 	{ "\"hi\"", "invalid json" },
 	{ "null", "invalid json" },
@@ -153,7 +152,7 @@ check_headers(const struct gw_turn *t, const char *trace, int64_t before)
 TEST(a_chat_reaches_the_orchestrator_whole)
 {
 	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char head[512], id[GW_SOUL_ID];
@@ -181,7 +180,7 @@ TEST(a_chat_reaches_the_orchestrator_whole)
 	ck_assert_str_eq(a.body.p, GW_RESPONSE);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
@@ -189,7 +188,7 @@ TEST(a_chat_reaches_the_orchestrator_whole)
 /* Who names no user is the configured one. */
 TEST(a_missing_user_is_the_configured_one)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char id[GW_SOUL_ID];
@@ -204,8 +203,7 @@ TEST(a_missing_user_is_the_configured_one)
 	json_decref(j);
 	gw_bind_ok(&b, "the owner", "t1", id);
 	turns = gw_turns_subscribe(&b);
-	gw_send(
-	    &b, &c, CHAT, "{" S1 "," T1 "," CHAT_BODY ",\"user_id\":null}");
+	gw_send(&b, &c, CHAT, "{" S1 "," T1 "," CHAT_BODY ",\"user_id\":null}");
 	gw_turn_next(turns, &t);
 	ck_assert_str_eq(tk_text(t.j, "user_id"), "the owner");
 	gw_turn_complete(&b, &t);
@@ -213,7 +211,7 @@ TEST(a_missing_user_is_the_configured_one)
 	ck_assert_int_eq(a.status, 200);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
@@ -251,14 +249,14 @@ sized(
     struct gateway_fixture *b, size_t n, size_t inputs, size_t text, int status)
 {
 	char *body = long_chat(n, inputs, text);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_request(b, &a, CHAT, body);
 	if (status == 200)
 		json_decref(gw_response_json(&a, 200));
 	else
 		gw_check_error(&a, status, "the body is too large");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 

@@ -35,7 +35,7 @@ others_go_on(int port, int n)
 static void
 health_is_up(int n)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		struct mono start = clock_mono();
@@ -43,17 +43,17 @@ health_is_up(int n)
 		    tk_service_get(&s.b.gateway, &a, "/readyz"), 200);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SOON_MS);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(a_thousand_connections_of_one_address_stop_nobody_else)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *siege = gateway_exhaustion_attack(
+	struct tk_exhaustion *siege = gateway_exhaustion_attack(
 	    s.b.gateway.http, INADDR_LOOPBACK, 1, EXHAUSTION_SLOW_HEADER);
 	others_go_on(s.b.gateway.http, 50);
 	health_is_up(10);
-	tk_siege_end(siege);
+	tk_exhaustion_end(siege);
 	ck_assert_int_gt(tk_service_metric(&s.b.gateway,
 			     "soul_http_refused_total{reason=\"connections\"}"),
 	    0);
@@ -68,11 +68,11 @@ static void
 many_only_slow_down(const char *say)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *siege = gateway_exhaustion_attack(
+	struct tk_exhaustion *siege = gateway_exhaustion_attack(
 	    s.b.gateway.http, EXHAUSTION_FIRST_ADDRESS, 1000, say);
 	others_within(s.b.gateway.http, 3, 6000);
 	health_is_up(10);
-	tk_siege_end(siege);
+	tk_exhaustion_end(siege);
 	gateway_exhaustion_stop(&s);
 }
 
@@ -92,7 +92,7 @@ static void
 proxy_withstands(uint32_t from, size_t clients, const char *say)
 {
 	struct tk_http stream;
-	struct tk_siege *siege;
+	struct tk_exhaustion *siege;
 
 	gateway_exhaustion_start(&s, PROXY);
 	gateway_exhaustion_proxy(&s);
@@ -108,8 +108,8 @@ proxy_withstands(uint32_t from, size_t clients, const char *say)
 	/* Nothing of it comes through. */
 	ck_assert_int_lt(
 	    tk_service_metric(&s.b.gateway, "soul_http_connections"), 10);
-	tk_siege_end(siege);
-	ck_assert(!stream.eof && !tk_http_gone(&stream, 0));
+	tk_exhaustion_end(siege);
+	ck_assert(!stream.eof && !tk_http_closed(&stream, 0));
 	tk_http_close(&stream);
 	gateway_exhaustion_stop(&s);
 }
@@ -149,7 +149,7 @@ TEST(the_proxy_says_who_asks_whatever_the_client_says)
 
 TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 
 	gateway_exhaustion_start(&s, PROXY);
@@ -158,7 +158,7 @@ TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 			     "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 			     "Content-Length: 1048577\r\n\r\n"),
 	    413);
-	ck_assert(tk_answer_has(&a, "\"code\":"));
+	ck_assert(tk_response_has(&a, "\"code\":"));
 	/* A header that drips is ended at once when its time is over. */
 	tk_http_open(&c, s.proxy_port);
 	struct mono start = clock_mono();
@@ -171,10 +171,10 @@ TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 	/* Without a gateway. */
 	tk_service_kill(&s.b.gateway);
 	ck_assert_int_eq(
-	    tk_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
-	ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
+	    tk_http_request(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
+	ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	ck_assert(str_find(buf_str(&a.head), STR("erver:")) < 0);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_exhaustion_stop(&s);
 }
 

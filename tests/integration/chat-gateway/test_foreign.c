@@ -139,7 +139,7 @@ TEST(anothers_lists_are_empty)
 	static const char *const lists[] = { "/v1/souls", "/v1/terminals",
 		"/v1/memories", "/v1/memories?soul_id=@",
 		"/v1/memories?soul_id=@&query=secret" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct having h;
 	const char *path;
 	size_t i, k;
@@ -158,9 +158,9 @@ TEST(anothers_lists_are_empty)
 		ck_assert_int_eq(gw_request_as(&h.r.b, &a, strangers[k].token,
 				     "GET", path, NULL),
 		    200);
-		ck_assert(tk_answer_has(&a, "\"end\""));
-		ck_assert(!tk_answer_has(&a, "secret"));
-		ck_assert(!tk_answer_has(&a, "Demo"));
+		ck_assert(tk_response_has(&a, "\"end\""));
+		ck_assert(!tk_response_has(&a, "secret"));
+		ck_assert(!tk_response_has(&a, "Demo"));
 	}
 	/* Whoever is named, he is of the caller's tenant. */
 	j = gw_json_as(&h.r.b, TOKEN_TENANT_DEMO, "DELETE",
@@ -171,7 +171,7 @@ TEST(anothers_lists_are_empty)
 	/* Nobody forgets everything without naming himself. */
 	gw_rejects_as(&h.r.b, TOKEN_DEMO, "DELETE", "/v1/memories", NULL,
 	    "400 user_id: must be named: there is no default here");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	having_stop(&h);
 }
 

@@ -59,7 +59,7 @@ static const struct {
 
 TEST(wrong_methods_and_paths_are_refused)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char allow[64];
 	struct gateway_fixture b;
 	size_t i;
@@ -69,10 +69,10 @@ TEST(wrong_methods_and_paths_are_refused)
 		gw_request(&b, &a, heads[i].method, heads[i].path, NULL);
 		json_decref(gw_response_json(&a, heads[i].status));
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Allow", allow, sizeof(allow)),
+		    tk_response_field(&a, "Allow", allow, sizeof(allow)),
 		    heads[i].allow);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
@@ -81,7 +81,7 @@ TEST(only_json_is_taken)
 	static const char *const types[] = { "text/plain", "application/xml",
 		"application/x-www-form-urlencoded", "application/jsonx",
 		"multipart/form-data; boundary=x" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	size_t i;
 
@@ -94,7 +94,7 @@ TEST(only_json_is_taken)
 		    types[i]);
 		gw_check_error(&a, 415, "the body must be application/json");
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
@@ -142,7 +142,7 @@ static void
 with_id(struct gateway_fixture *b, const char *method, const char *path,
     const char *id, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t before = strcspn(path, "@");
 	char whole[768];
 
@@ -150,7 +150,7 @@ with_id(struct gateway_fixture *b, const char *method, const char *path,
 	    path + before + 1);
 	gw_request(b, &a, method, whole, NULL);
 	json_decref(gw_response_json(&a, status));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(hostile_ids_find_nothing)
@@ -341,7 +341,7 @@ malformed(uint64_t *seed, int i, const char **path, size_t *n)
 static void
 send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	const char *path;
 	char head[256], *body;
@@ -361,7 +361,7 @@ send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 	    i, path, a.status, a.body.p);
 	json_decref(gw_response_json(&a, a.status));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 
@@ -377,7 +377,7 @@ static void *
 neighbour_chats(void *arg)
 {
 	struct neighbour *n = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int64_t ms;
 
 	while (!atomic_load(&n->stop)) {
@@ -390,7 +390,7 @@ neighbour_chats(void *arg)
 		if (ms > n->slowest_ms)
 			n->slowest_ms = ms;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 

@@ -62,7 +62,7 @@ has_turn(const struct crowd *w, int turns, const char *id)
 static void
 crowd_is_answered(struct crowd *w, int turns, int want_refused)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int i, refusals = 0;
 	char session[16], retry[16];
 	json_t *j;
@@ -71,7 +71,7 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		ck_assert(tk_http_read(&w->c[i], &a, GW_MS));
 		tk_http_close(&w->c[i]);
 		if (a.status == 503) {
-			tk_answer_field(
+			tk_response_field(
 			    &a, "Retry-After", retry, sizeof(retry));
 			ck_assert_str_eq(retry, "1");
 			refusals++;
@@ -84,7 +84,7 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		json_decref(j);
 	}
 	ck_assert_int_eq(refusals, want_refused);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* Answers that have come by now. */

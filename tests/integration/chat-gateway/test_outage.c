@@ -14,7 +14,7 @@
 #include "testkit/service.h"
 #include "testkit/testkit.h"
 
-#define CHAT_BODY                                                \
+#define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
 	"[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 
@@ -24,20 +24,20 @@
 static bool
 chats(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
 static bool
 lists_souls(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/souls", NULL) == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -47,11 +47,11 @@ lists_souls(void *arg)
 static bool
 bus_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 503 &&
-	    tk_answer_has(&a, "\"the message bus cannot be reached now\"");
+	    tk_response_has(&a, "\"the message bus cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -80,7 +80,7 @@ TEST_T(nats_may_be_killed, 60)
 TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 {
 	natsSubscription *turns;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char id[GW_SOUL_ID];
 	struct gw_turn t;
@@ -103,7 +103,7 @@ TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 	gw_peer_start(&b, &p);
 	ck_assert(tk_until(chats, &b, BACK_MS));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
@@ -114,11 +114,11 @@ TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 static bool
 state_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL) == 503 &&
-	    tk_answer_has(&a, "\"the state cannot be reached now\"");
+	    tk_response_has(&a, "\"the state cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -164,7 +164,7 @@ static void *
 maker_run(void *arg)
 {
 	struct maker *m = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char name[32], body[128];
 	int i;
 
@@ -179,7 +179,7 @@ maker_run(void *arg)
 			json_object_set_new(m->made, name, json_true());
 		atomic_fetch_add(&m->tried, 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 

@@ -48,7 +48,7 @@ TEST(a_retry_gets_the_first_error)
 	say_again(GW_CHAT_BODY);
 	gw_conversation_response(&k, 502);
 	gw_check_error(&k.a, 502, "the language model is unavailable");
-	ck_assert(tk_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
+	ck_assert(tk_response_has(&k.a, "\"code\":\"llm_unavailable\""));
 	gw_conversation_close(&k);
 
 	open_first();

@@ -51,7 +51,7 @@ body_of(const struct wire_route *r)
 
 TEST(only_who_is_listed_may_ask)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
@@ -78,7 +78,7 @@ TEST(only_who_is_listed_may_ask)
 		}
 	}
 	ck_assert_uint_eq(n, 25);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 

@@ -274,7 +274,7 @@ send_http(struct attack *a)
 	size_t i = below(a, NELEM(doors));
 	struct verdict_http h = { "POST", doors[i].path, 0, { 0 } };
 	struct verdict v = { 0 };
-	struct tk_answer ans = { 0 };
+	struct tk_response ans = { 0 };
 	struct tk_http c = { 0 };
 	char head[256];
 
@@ -298,7 +298,7 @@ send_http(struct attack *a)
 	    a->payload.p);
 	a->out->by_status[ans.status]++;
 	a->out->http++;
-	tk_answer_free(&ans);
+	tk_response_free(&ans);
 	tk_http_close(&c);
 }
 

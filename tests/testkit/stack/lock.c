@@ -152,7 +152,7 @@ start_broker(struct stack *st)
 
 	write_services();
 	write_broker(st, v[2]);
-	s->kind = TK_MOSQUITTO_KEEP;
+	s->kind = TK_MOSQUITTO_PERSISTENT;
 	snprintf(s->url, sizeof(s->url), "mqtt://127.0.0.1:%d", s->port);
 	tk_spawn(&s->proc, "mosquitto", v, NULL);
 	ck_assert(tk_until(broker_runs, st, STACK_MS));

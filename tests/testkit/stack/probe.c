@@ -49,7 +49,7 @@ put_request(struct buf *q, const struct probe *k)
 }
 
 static void
-judge(const struct probe *k, const struct tk_answer *a)
+judge(const struct probe *k, const struct tk_response *a)
 {
 	struct arena *arena = arena_new(WIRE_ARENA_MAX);
 	struct verdict_http h = { method_of(k), k->path, a->status,
@@ -63,10 +63,10 @@ judge(const struct probe *k, const struct tk_answer *a)
 }
 
 int
-probe(const struct probe *k, struct tk_answer *a)
+probe(const struct probe *k, struct tk_response *a)
 {
 	struct buf q = BUF_INIT(REQUEST_MAX);
-	struct tk_answer own = { 0 };
+	struct tk_response own = { 0 };
 	struct tk_http c = { 0 };
 	int status = 0;
 
@@ -80,7 +80,7 @@ probe(const struct probe *k, struct tk_answer *a)
 	if (status >= 400)
 		judge(k, a);
 	tk_http_close(&c);
-	tk_answer_free(&own);
+	tk_response_free(&own);
 	buf_free(&q);
 	return status;
 }

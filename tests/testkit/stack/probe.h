@@ -24,7 +24,7 @@ struct probe {
  * Its status, 0 if no whole answer came within 10 s; a (may be NULL) is reset
  * first.  An error must keep its schema, or the test fails.
  */
-int probe(const struct probe *k, struct tk_answer *a);
+int probe(const struct probe *k, struct tk_response *a);
 
 /* probe_address(from): For tk_http_open_from(). */
 uint32_t probe_address(unsigned char from);

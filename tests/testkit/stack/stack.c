@@ -90,7 +90,7 @@ is_ready(void *arg)
 {
 	struct stack_proc *p = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = false;
 
 	if (!tk_alive(&p->proc))
@@ -100,7 +100,7 @@ is_ready(void *arg)
 	tk_http_open(&c, p->admin);
 	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		is = tk_http_read(&c, &a, 2000) && a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }
@@ -133,7 +133,7 @@ start_servers(struct stack *st)
 	}
 	tk_rights_nats(&st->server[STACK_NATS]);
 	tk_rights_redis(&st->server[STACK_REDIS]);
-	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_KEEP);
+	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_PERSISTENT);
 }
 
 static void
@@ -241,14 +241,14 @@ stack_lines(const struct stack *st, enum stack_service i, const char *text)
 static void
 check_metrics(struct stack_proc *p)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const char *what = NULL;
 
-	if (tk_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+	if (tk_http_request(p->admin, &a, "GET", "/metrics", NULL) == 200)
 		what = secrets_in(buf_str(&a.body), true);
 	ck_assert_msg(
 	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
