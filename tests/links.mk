@@ -36,16 +36,14 @@ $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.
-FEELING := $(addprefix services/emotion-engine/,\
-	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c \
-	lexicon_hint_en_good.c lexicon_hint_zh.c lexicon_rule.c \
-	lexicon_zh.c model.c runes.c unit.c words.c)
-SRC_fuzz_weights := $(FEELING)
-SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
-LINKS_fuzz_feeling := wire persona core
-build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
+EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
+	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))
+SRC_fuzz_weights := $(EMOTION)
+SRC_fuzz_emotion := $(EMOTION) services/emotion-engine/recognition/recognizer.c
+LINKS_fuzz_emotion := wire persona core
+build/fuzz/tests/fuzz/emotion.o build/fuzz/tests/fuzz/weights.o: \
     private CPPFLAGS += -iquote services/emotion-engine
-build/fuzz/services/emotion-engine/model.o: \
+build/fuzz/services/emotion-engine/recognition/model.o: \
     services/emotion-engine/emotion.weights
 # The provider layer is tried with the simulated model.
 BINS_llm := llm-sim
@@ -77,7 +75,8 @@ LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
-SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/recall/page_cursor.c
+SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \
+	services/memory-worker/recall/page_cursor.c
 LINKS_fuzz_field := otlp bus core
 build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \
     -iquote services/memory-worker

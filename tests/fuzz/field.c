@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "core/trace.h"
 #include "core/url.h"
-#include "cursor.h"
+#include "streams/fcmp_event_view.h"
 #include "must.h"
 #include "otlp/otlp_internal.h"
 #include "recall/page_cursor.h"
@@ -73,9 +73,9 @@ cursor(struct str s)
 {
 	int64_t after = -2;
 
-	if (cursor_parse(s, (struct str){ NULL, 0 }, &after) == RC_OK)
+	if (event_cursor_parse(s, (struct str){ NULL, 0 }, &after) == RC_OK)
 		must(after >= -1);
-	if (cursor_parse((struct str){ NULL, 0 }, s, &after) == RC_OK)
+	if (event_cursor_parse((struct str){ NULL, 0 }, s, &after) == RC_OK)
 		must(after >= -1);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "model.h"
+#include "recognition/model.h"
 #include "must.h"
 
 static void

@@ -102,7 +102,7 @@ void store_clear(struct store *s, const struct store_request *req);
  * superseded before.
  */
 void store_supersede(struct store *s, const struct store_request *req,
-    const struct memory_old *old);
+    const struct memory_superseded *old);
 
 /*
  * store_list(s, req):

@@ -233,7 +233,7 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	const struct address result = { .row = WIRE_TOPIC_RESULT,
 		.terminal = terminal,
 		.request_id = cmd->request_id };
-	struct terminal_ask wait = { .request_id = cmd->request_id,
+	struct terminal_expect_result wait = { .request_id = cmd->request_id,
 		.broker = b->broker,
 		.ttl_ms = b->ttl_ms };
 	enum rc rc;
@@ -242,11 +242,11 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	if (!endpoint->kind->replied)
 		return RC_OK;
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE)
-		return terminal_is_at(
+		return terminal_is_reachable(
 		    b->state, terminal, b->broker, b->ttl_ms, present);
 	command_context(s->m, cmd, clock_wall(), context);
 	wait.note = str_of(context);
-	rc = terminal_ask(b->state, terminal, &wait, present);
+	rc = terminal_expect_result(b->state, terminal, &wait, present);
 	if (rc == RC_OK && *present)
 		results_expect(b->results, &result);
 	return rc;

@@ -23,8 +23,8 @@
 #include "core/str.h"
 #include "core/worker.h"
 #include "credentials/password_file.h"
-#include "state/credential.h"
 #include "state/state.h"
+#include "state/terminal.h"
 
 /* ---- broker reload ---- */
 

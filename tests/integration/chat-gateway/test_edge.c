@@ -1,7 +1,11 @@
 /* What the configuration lets in from the network, and what it refuses to. */
-#include "besieged.h"
+#include "core/mem.h"
+#include "testkit/gateway_exhaustion.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/http.h"
+#include "testkit/testkit.h"
 
-static struct besieged s;
+static struct gateway_exhaustion s;
 static struct tk_answer a;
 static char field[256];
 
@@ -19,7 +23,7 @@ check_config(struct tk_proc *p, const char *variable)
 		NULL };
 
 	tk_spawn(p, "check", argv, TK_ENV(variable));
-	return tk_wait(p, BED_MS);
+	return tk_wait(p, GW_MS);
 }
 
 TEST(lists_that_say_nothing_good_are_refused)
@@ -47,22 +51,22 @@ TEST(where_anybody_may_ask_nobody_is_limited)
 {
 	int64_t ms;
 
-	s = (struct besieged){ 0 };
-	bed_servers(&s.b);
-	bed_spawn(&s.b, &s.b.gateway, "chat-gateway",
+	s = (struct gateway_exhaustion){ 0 };
+	gateway_fixture_servers(&s.b);
+	gateway_fixture_spawn(&s.b, &s.b.gateway, "chat-gateway",
 	    TK_ENV("RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=1",
 		"HTTP_PER_ADDRESS=1"));
 	for (int i = 0; i < 50; i++)
-		ck_assert_int_eq(
-		    besieged_ask(s.b.gateway.http, INADDR_LOOPBACK, "", &ms),
+		ck_assert_int_eq(gateway_exhaustion_request(s.b.gateway.http,
+				     INADDR_LOOPBACK, "", &ms),
 		    200);
-	besieged_stop(&s);
+	gateway_exhaustion_stop(&s);
 }
 
 /* A browser's question needs no token, and its page reads what is refused. */
 TEST(a_page_is_told_that_it_needs_a_token)
 {
-	besieged_start(&s, TK_ENV("CORS_ORIGINS=*"));
+	gateway_exhaustion_start(&s, TK_ENV("CORS_ORIGINS=*"));
 	ck_assert_int_eq(
 	    tk_http_call(s.b.gateway.http, &a,
 		"OPTIONS /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
@@ -78,5 +82,5 @@ TEST(a_page_is_told_that_it_needs_a_token)
 	ck_assert_str_eq(header("Access-Control-Allow-Origin"), "*");
 	ck_assert(header("WWW-Authenticate")[0] != '\0');
 	tk_answer_free(&a);
-	besieged_stop(&s);
+	gateway_exhaustion_stop(&s);
 }

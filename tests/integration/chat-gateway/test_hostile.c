@@ -2,11 +2,20 @@
  * Requests that mean no good: each gets an answer of its own, and nobody else
  * notices.
  */
+#include <jansson.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
-#include "peer.h"
 #include "state/session.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/testkit.h"
 
 /* ---- heads ----------------------------------------------------------------
  */
@@ -52,19 +61,19 @@ TEST(wrong_methods_and_paths_are_refused)
 {
 	struct tk_answer a = { 0 };
 	char allow[64];
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	for (i = 0; i < NELEM(heads); i++) {
-		ask(&b, &a, heads[i].method, heads[i].path, NULL);
-		json_decref(answer_json(&a, heads[i].status));
+		gw_request(&b, &a, heads[i].method, heads[i].path, NULL);
+		json_decref(gw_response_json(&a, heads[i].status));
 		ck_assert_str_eq(
 		    tk_answer_field(&a, "Allow", allow, sizeof(allow)),
 		    heads[i].allow);
 	}
 	tk_answer_free(&a);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 TEST(only_json_is_taken)
@@ -73,20 +82,20 @@ TEST(only_json_is_taken)
 		"application/x-www-form-urlencoded", "application/jsonx",
 		"multipart/form-data; boundary=x" };
 	struct tk_answer a = { 0 };
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	for (i = 0; i < NELEM(types); i++) {
 		tk_http_call(b.gateway.http, &a,
 		    "POST /v1/souls HTTP/1.1\r\nHost: localhost\r\n"
 		    "Connection: close\r\nContent-Type: %s\r\n"
 		    "Content-Length: 2\r\n\r\n{}",
 		    types[i]);
-		answer_refuses(&a, 415, "the body must be application/json");
+		gw_check_error(&a, 415, "the body must be application/json");
 	}
 	tk_answer_free(&a);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* ---- ids ------------------------------------------------------------------
@@ -130,8 +139,8 @@ static const struct {
 };
 
 static void
-with_id(struct bed *b, const char *method, const char *path, const char *id,
-    int status)
+with_id(struct gateway_fixture *b, const char *method, const char *path,
+    const char *id, int status)
 {
 	struct tk_answer a = { 0 };
 	size_t before = strcspn(path, "@");
@@ -139,17 +148,17 @@ with_id(struct bed *b, const char *method, const char *path, const char *id,
 
 	snprintf(whole, sizeof(whole), "%.*s%s%s", (int)before, path, id,
 	    path + before + 1);
-	ask(b, &a, method, whole, NULL);
-	json_decref(answer_json(&a, status));
+	gw_request(b, &a, method, whole, NULL);
+	json_decref(gw_response_json(&a, status));
 	tk_answer_free(&a);
 }
 
 TEST(hostile_ids_find_nothing)
 {
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	for (i = 0; i < NELEM(ids); i++) {
 		const char *id = ids[i].id;
 		int status = ids[i].status;
@@ -165,7 +174,7 @@ TEST(hostile_ids_find_nothing)
 		with_id(&b, "GET", "/v1/terminals?user_id=@", id, status);
 	}
 	with_id(&b, "GET", "/v1/souls?user_id=@", "", 400);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* Where ids are joined, no two pairs of them are the same. */
@@ -174,15 +183,15 @@ TEST(ids_do_not_run_into_each_other)
 	const struct session_key k = { STR("a:b"), STR("c") };
 	const struct str json = STR("{\"role\":\"user\",\"content\":\"x\","
 				    "\"created_at\":\"2026-02-22T10:20:30Z\"}");
-	struct bed b;
+	struct gateway_fixture b;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	ck_assert_int_eq(session_append(b.db.s, &k, &json, 1, NULL), RC_OK);
 	with_id(&b, "GET", "/v1/sessions/c/messages?user_id=@", "a:b", 200);
 	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "a", 404);
 	with_id(&b, "GET", "/v1/sessions/b:c/messages?user_id=@", "~YTpi", 404);
 	with_id(&b, "GET", "/v1/sessions/c/messages?user_id=@", "~YTpi", 404);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* ---- bodies ---------------------------------------------------------------
@@ -330,7 +339,7 @@ malformed(uint64_t *seed, int i, const char **path, size_t *n)
 }
 
 static void
-send_malformed(struct bed *b, uint64_t *seed, int i)
+send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 {
 	struct tk_answer a = { 0 };
 	struct tk_http c = { 0 };
@@ -347,17 +356,17 @@ send_malformed(struct bed *b, uint64_t *seed, int i)
 	ck_assert(tk_http_puts(&c, head));
 	/* A refusal may come before all of it has gone. */
 	(void)tk_http_send(&c, body, n);
-	ck_assert_msg(tk_http_read(&c, &a, BED_MS), "body %d: none", i);
+	ck_assert_msg(tk_http_read(&c, &a, GW_MS), "body %d: none", i);
 	ck_assert_msg(a.status >= 400 && a.status < 500, "body %d, %s: %d %s",
 	    i, path, a.status, a.body.p);
-	json_decref(answer_json(&a, a.status));
+	json_decref(gw_response_json(&a, a.status));
 	tk_http_close(&c);
 	tk_answer_free(&a);
 	free(body);
 }
 
 struct neighbour {
-	struct bed *b;
+	struct gateway_fixture *b;
 	_Atomic bool stop;
 	int chats, failed;
 	int64_t slowest_ms;
@@ -374,7 +383,7 @@ neighbour_chats(void *arg)
 	while (!atomic_load(&n->stop)) {
 		struct mono start = clock_mono();
 
-		if (chat(n->b, &a, "t1", "") != 200)
+		if (gw_chat(n->b, &a, "t1", "") != 200)
 			n->failed++;
 		n->chats++;
 		ms = mono_diff_ms(clock_mono(), start);
@@ -389,12 +398,12 @@ TEST_T(malformed_bodies_hurt_nobody, 120)
 {
 	uint64_t seed = 20260222;
 	struct neighbour n = { 0 };
-	char id[SOUL_ID];
-	struct peer p;
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gw_peer p;
+	struct gateway_fixture b;
 	int i;
 
-	chat_start(&b, &p, id);
+	gw_chat_start(&b, &p, id);
 	n.b = &b;
 	ck_assert_int_eq(
 	    pthread_create(&n.thread, NULL, neighbour_chats, &n), 0);
@@ -408,6 +417,6 @@ TEST_T(malformed_bodies_hurt_nobody, 120)
 	ck_assert_int_eq(atomic_load(&p.turns), n.chats);
 	printf("%d chats beside %d bodies, the slowest took %lld ms\n", n.chats,
 	    BODIES, (long long)n.slowest_ms);
-	peer_stop(&p);
-	bed_stop(&b);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }

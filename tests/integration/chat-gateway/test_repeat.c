@@ -2,53 +2,61 @@
  * Turns whose answer comes from what is kept of them: retries, and those whose
  * answer was lost on its way.
  */
-#include "talk.h"
+#include <signal.h>
 
-static struct talk k;
-static struct run first;
+#include "core/clock.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/sse.h"
+#include "testkit/testkit.h"
+
+static struct gw_conversation k;
+static struct gw_run first;
 
 /* The first turn, which has begun. */
 static void
 open_first(void)
 {
-	talk_open(&k);
-	run_begin(&first, &k.b, "s1", "turn_first");
+	gw_conversation_open(&k);
+	gw_run_begin(&first, &k.b, "s1", "turn_first");
 }
 
 /* Say it again; the orchestrator knows that. */
 static void
 say_again(const char *body)
 {
-	talk_say(&k, "", body);
-	turn_say(&k.b, &k.t, "repeated", ",\"first\":\"turn_first\"");
+	gw_conversation_send(&k, "", body);
+	gw_turn_reply(&k.b, &k.t, "repeated", ",\"first\":\"turn_first\"");
 }
 
 TEST(a_retry_gets_the_first_answer)
 {
 	open_first();
-	run_end(&first);
-	say_again(SAID);
-	talk_answer(&k, 200);
-	ck_assert_str_eq(k.a.body.p, RESPONSE);
-	talk_close(&k);
+	gw_run_end(&first);
+	say_again(GW_CHAT_BODY);
+	gw_conversation_response(&k, 200);
+	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
+	gw_conversation_close(&k);
 }
 
 TEST(a_retry_gets_the_first_error)
 {
 	open_first();
-	run_end_as(&first, REPLY_FAILED, NULL);
-	say_again(SAID);
-	talk_answer(&k, 502);
-	answer_refuses(&k.a, 502, "the language model is unavailable");
+	gw_run_end_as(&first, GW_REPLY_FAILED, NULL);
+	say_again(GW_CHAT_BODY);
+	gw_conversation_response(&k, 502);
+	gw_check_error(&k.a, 502, "the language model is unavailable");
 	ck_assert(tk_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
-	talk_close(&k);
+	gw_conversation_close(&k);
 
 	open_first();
-	run_end_as(&first, REPLY_CANCELED, NULL);
-	say_again(SAID);
-	talk_answer(&k, 409);
-	answer_refuses(&k.a, 409, "the turn was canceled");
-	talk_close(&k);
+	gw_run_end_as(&first, GW_REPLY_CANCELED, NULL);
+	say_again(GW_CHAT_BODY);
+	gw_conversation_response(&k, 409);
+	gw_check_error(&k.a, 409, "the turn was canceled");
+	gw_conversation_close(&k);
 }
 
 TEST(a_retry_waits_for_the_first)
@@ -56,33 +64,33 @@ TEST(a_retry_waits_for_the_first)
 	natsMsg *m;
 
 	open_first();
-	say_again(SAID);
+	say_again(GW_CHAT_BODY);
 	ck_assert(!tk_http_fill(&k.s.c, 700));
-	run_end(&first);
-	talk_answer(&k, 200);
-	ck_assert_str_eq(k.a.body.p, RESPONSE);
+	gw_run_end(&first);
+	gw_conversation_response(&k, 200);
+	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
 	ck_assert_int_eq(
 	    natsSubscription_NextMsg(&m, k.turns, 1), NATS_TIMEOUT);
-	talk_close(&k);
+	gw_conversation_close(&k);
 }
 
 TEST(a_first_that_is_lost_is_lost_again)
 {
 	open_first();
-	say_again(SAID);
+	say_again(GW_CHAT_BODY);
 	ck_assert(!tk_http_fill(&k.s.c, 300));
-	run_die(&first);
-	talk_answer(&k, 502);
-	answer_refuses(&k.a, 502, LOST);
+	gw_run_kill(&first);
+	gw_conversation_response(&k, 502);
+	gw_check_error(&k.a, 502, GW_LOST_TEXT);
 	/* Of one that nobody knows nothing can be said. */
-	talk_say(&k, "", SAID);
-	turn_say(&k.b, &k.t, "repeated", ",\"first\":\"turn_x\"");
-	talk_answer(&k, 502);
-	talk_say(&k, "", SAID);
-	turn_say(&k.b, &k.t, "repeated", NULL);
-	talk_answer(&k, 502);
-	answer_refuses(&k.a, 502, LOST);
-	talk_close(&k);
+	gw_conversation_send(&k, "", GW_CHAT_BODY);
+	gw_turn_reply(&k.b, &k.t, "repeated", ",\"first\":\"turn_x\"");
+	gw_conversation_response(&k, 502);
+	gw_conversation_send(&k, "", GW_CHAT_BODY);
+	gw_turn_reply(&k.b, &k.t, "repeated", NULL);
+	gw_conversation_response(&k, 502);
+	gw_check_error(&k.a, 502, GW_LOST_TEXT);
+	gw_conversation_close(&k);
 }
 
 TEST(a_streamed_retry_gets_the_first_events)
@@ -90,29 +98,29 @@ TEST(a_streamed_retry_gets_the_first_events)
 	json_t *j;
 
 	open_first();
-	run_delta(&first, "x");
-	say_again(STREAMED);
+	gw_run_delta(&first, "x");
+	say_again(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	j = tk_sse_take(&k.s, 1, STARTED);
 	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
 	json_decref(j);
 	tk_sse_is(&k.s, 2, DELTA);
-	run_delta(&first, "y");
+	gw_run_delta(&first, "y");
 	tk_sse_is(&k.s, 3, DELTA);
-	run_end(&first);
+	gw_run_end(&first);
 	tk_sse_is(&k.s, 4, FINAL);
 	tk_sse_is(&k.s, 5, COMPLETED);
-	talk_over(&k);
+	gw_conversation_end(&k);
 	/* Once more, now that it has ended. */
-	say_again(STREAMED);
+	say_again(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_is(&k.s, 1, STARTED);
 	tk_sse_is(&k.s, 2, DELTA);
 	tk_sse_is(&k.s, 3, DELTA);
 	tk_sse_is(&k.s, 4, FINAL);
 	tk_sse_is(&k.s, 5, COMPLETED);
-	talk_over(&k);
-	talk_close(&k);
+	gw_conversation_end(&k);
+	gw_conversation_close(&k);
 }
 
 static void
@@ -127,15 +135,15 @@ forget_log(void)
 
 TEST(events_that_are_gone_are_rebuilt)
 {
-	struct run other;
+	struct gw_run other;
 	json_t *j;
 
 	open_first();
-	run_end(&first);
+	gw_run_end(&first);
 	forget_log();
-	run_begin(&other, &k.b, "s1", "turn_other");
-	run_end(&other);
-	say_again(STREAMED);
+	gw_run_begin(&other, &k.b, "s1", "turn_other");
+	gw_run_end(&other);
+	say_again(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_warns(&k.s, 4);
 	j = tk_sse_take(&k.s, 5, FINAL);
@@ -145,20 +153,20 @@ TEST(events_that_are_gone_are_rebuilt)
 	j = tk_sse_take(&k.s, 6, COMPLETED);
 	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
 	json_decref(j);
-	talk_over(&k);
-	talk_close(&k);
+	gw_conversation_end(&k);
+	gw_conversation_close(&k);
 }
 
 TEST(a_streamed_retry_of_a_lost_turn_says_so)
 {
 	open_first();
-	say_again(STREAMED);
+	say_again(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_is(&k.s, 1, STARTED);
-	run_die(&first);
+	gw_run_kill(&first);
 	tk_sse_is(&k.s, 2, FAILED);
-	talk_over(&k);
-	talk_close(&k);
+	gw_conversation_end(&k);
+	gw_conversation_close(&k);
 }
 
 /* ---- answers that were lost on their way --------------------------------- */
@@ -168,49 +176,49 @@ TEST_T(a_lost_answer_is_found, 60)
 {
 	struct mono start;
 
-	talk_open(&k);
-	talk_begin(&k, "", SAID);
+	gw_conversation_open(&k);
+	gw_conversation_begin(&k, "", GW_CHAT_BODY);
 	start = clock_mono();
-	run_end(&k.r);
-	talk_answer(&k, 200);
-	ck_assert_str_eq(k.a.body.p, RESPONSE);
+	gw_run_end(&k.r);
+	gw_conversation_response(&k, 200);
+	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 5500);
-	talk_close(&k);
+	gw_conversation_close(&k);
 }
 
 /* A turn that its orchestrator has not ended is lost all the same. */
 TEST_T(a_silent_turn_that_runs_is_lost, 60)
 {
-	talk_open(&k);
-	talk_begin(&k, "", SAID);
-	talk_answer(&k, 502);
-	answer_refuses(&k.a, 502, LOST);
-	talk_close(&k);
+	gw_conversation_open(&k);
+	gw_conversation_begin(&k, "", GW_CHAT_BODY);
+	gw_conversation_response(&k, 502);
+	gw_check_error(&k.a, 502, GW_LOST_TEXT);
+	gw_conversation_close(&k);
 }
 
 TEST_T(a_turn_outlives_nats, 60)
 {
-	talk_open(&k);
-	talk_begin(&k, "", SAID);
+	gw_conversation_open(&k);
+	gw_conversation_begin(&k, "", GW_CHAT_BODY);
 	tk_server_stop(&k.b.nats, SIGKILL);
 	ck_assert(!tk_http_fill(&k.s.c, 1000));
 	k.r.mute = true;
-	run_end(&k.r);
-	talk_answer(&k, 200);
-	ck_assert_str_eq(k.a.body.p, RESPONSE);
+	gw_run_end(&k.r);
+	gw_conversation_response(&k, 200);
+	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
 	tk_server_restart(&k.b.nats);
-	talk_close(&k);
+	gw_conversation_close(&k);
 }
 
 TEST_T(a_turn_that_dies_while_nats_is_away_is_lost, 60)
 {
-	talk_open(&k);
-	talk_begin(&k, "", SAID);
+	gw_conversation_open(&k);
+	gw_conversation_begin(&k, "", GW_CHAT_BODY);
 	tk_server_stop(&k.b.nats, SIGKILL);
 	ck_assert(!tk_http_fill(&k.s.c, 500));
-	run_die(&k.r);
-	talk_answer(&k, 502);
-	answer_refuses(&k.a, 502, LOST);
+	gw_run_kill(&k.r);
+	gw_conversation_response(&k, 502);
+	gw_check_error(&k.a, 502, GW_LOST_TEXT);
 	tk_server_restart(&k.b.nats);
-	talk_close(&k);
+	gw_conversation_close(&k);
 }

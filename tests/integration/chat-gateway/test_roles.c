@@ -2,7 +2,15 @@
  * Who may ask what: each route in the name of each role, and of nobody; and
  * nobody in another's name.
  */
-#include "known.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/testkit.h"
 #include "wire/iface.h"
 
 static const struct {
@@ -10,10 +18,10 @@ static const struct {
 	const char *token;
 	const char *user; /* whom he may name */
 } everybody[] = {
-	{ WIRE_ROLE_OWNER, ANN, "ann" },
-	{ WIRE_ROLE_TERMINAL, LAMP, "ann" },
-	{ WIRE_ROLE_PROVISIONER, PROVISIONER, "ann" },
-	{ WIRE_ROLE_OPERATOR, ROOT, "ann" },
+	{ WIRE_ROLE_OWNER, TOKEN_ANN, "ann" },
+	{ WIRE_ROLE_TERMINAL, TOKEN_LAMP, "ann" },
+	{ WIRE_ROLE_PROVISIONER, TOKEN_PROVISIONER, "ann" },
+	{ WIRE_ROLE_OPERATOR, TOKEN_OPERATOR, "ann" },
 };
 
 /* The route's path, its placeholders filled in. */
@@ -47,21 +55,22 @@ TEST(only_who_is_listed_may_ask)
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		if (strcmp(r->owner, "chat-gateway") != 0)
 			continue;
 		n++;
 		path_of(r, "ann", path, sizeof(path));
-		refused_as(&b, NULL, r->method, path, body_of(r),
+		gw_rejects_as(&b, NULL, r->method, path, body_of(r),
 		    "401 an access token is needed");
-		refused_as(&b, "t-nobody", r->method, path, body_of(r), "401 ");
+		gw_rejects_as(
+		    &b, "t-nobody", r->method, path, body_of(r), "401 ");
 		for (k = 0; k < NELEM(everybody); k++) {
-			ask_as(&b, &a, everybody[k].token, r->method, path,
-			    body_of(r));
+			gw_request_as(&b, &a, everybody[k].token, r->method,
+			    path, body_of(r));
 			ck_assert_msg((a.status == 403) ==
 				((r->roles & 1U << everybody[k].role) == 0),
 			    "%s %s by %s: %d %s", r->method, path,
@@ -70,7 +79,7 @@ TEST(only_who_is_listed_may_ask)
 	}
 	ck_assert_uint_eq(n, 25);
 	tk_answer_free(&a);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* A caller, and somebody in whose name he may not ask. */
@@ -78,11 +87,11 @@ static const struct {
 	const char *token, *user;
 	const char *encoded; /* in a path */
 } others[] = {
-	{ BOB, "ann", "ann" },
-	{ BOB, "acme/bob", "acme%2Fbob" },
-	{ ACME_ANN, "other/ann", "other%2Fann" },
-	{ ACME_ANN, "eve", "eve" },
-	{ ACME_OP, "other/ann", "other%2Fann" },
+	{ TOKEN_BOB, "ann", "ann" },
+	{ TOKEN_BOB, "acme/bob", "acme%2Fbob" },
+	{ TOKEN_ACME_ANN, "other/ann", "other%2Fann" },
+	{ TOKEN_ACME_ANN, "eve", "eve" },
+	{ TOKEN_ACME_OPERATOR, "other/ann", "other%2Fann" },
 };
 
 TEST(nobody_asks_in_anothers_name)
@@ -90,9 +99,9 @@ TEST(nobody_asks_in_anothers_name)
 	const struct wire_route *r;
 	char path[300];
 	size_t i, k, n = 0;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		if (strcmp(r->owner, "chat-gateway") != 0 ||
@@ -105,12 +114,12 @@ TEST(nobody_asks_in_anothers_name)
 
 			snprintf(with, sizeof(with), "%s?user_id=%s", path,
 			    others[k].user);
-			refused_as(&b, others[k].token, r->method, with,
+			gw_rejects_as(&b, others[k].token, r->method, with,
 			    body_of(r), "403 user_id: is ");
 		}
 	}
 	ck_assert_uint_eq(n, 21);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 TEST(nor_by_a_body_or_a_path)
@@ -118,49 +127,51 @@ TEST(nor_by_a_body_or_a_path)
 	static const char *const routes[] = { "/v1/chat", "/v1/souls/select",
 		"/v1/souls", "/v1/turns/x/cancel" };
 	char path[256], body[256];
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i, k;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (k = 0; k < NELEM(others); k++) {
 		snprintf(body, sizeof(body),
-		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," WORDS
+		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," GW_CHAT_INPUT
 		    ",\"soul_id\":\"x\",\"name\":\"x\","
 		    "\"mbti_type\":\"INFP\"}",
 		    others[k].user);
 		for (i = 0; i < NELEM(routes); i++)
-			refused_as(&b, others[k].token, "POST", routes[i], body,
-			    "403 /user_id: is ");
+			gw_rejects_as(&b, others[k].token, "POST", routes[i],
+			    body, "403 /user_id: is ");
 		snprintf(path, sizeof(path), "/v1/users/%s/profile",
 		    others[k].encoded);
-		refused_as(
+		gw_rejects_as(
 		    &b, others[k].token, "GET", path, NULL, "403 user_id: is ");
-		refused_as(&b, others[k].token, "PATCH", path, "{}",
+		gw_rejects_as(&b, others[k].token, "PATCH", path, "{}",
 		    "403 user_id: is ");
 	}
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* An operator, who is no user, must say for whom he asks. */
 TEST(nobody_is_not_the_default)
 {
 	json_t *j;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
-	refused_as(&b, ROOT, "GET", "/v1/souls", NULL,
+	gw_start_with_tokens(&b);
+	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/souls", NULL,
 	    "400 user_id: must be named: the access token is of no user");
-	refused_as(&b, ACME_OP, "POST", "/v1/souls",
+	gw_rejects_as(&b, TOKEN_ACME_OPERATOR, "POST", "/v1/souls",
 	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}",
 	    "400 user_id: must be named");
-	j = take_as(&b, ACME_OP, "GET", "/v1/souls?user_id=ann", NULL);
+	j = gw_json_as(
+	    &b, TOKEN_ACME_OPERATOR, "GET", "/v1/souls?user_id=ann", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	j = take_as(&b, ROOT, "GET", "/v1/souls?user_id=acme/ann", NULL);
+	j = gw_json_as(
+	    &b, TOKEN_OPERATOR, "GET", "/v1/souls?user_id=acme/ann", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	j = take_as(&b, ANN, "GET", "/v1/souls", NULL);
+	j = gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

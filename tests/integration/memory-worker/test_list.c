@@ -195,7 +195,7 @@ TEST_T(many_and_large, 120)
 TEST_T(of_the_past, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
-	const struct memory_old old = { .id = STR("m1"),
+	const struct memory_superseded old = { .id = STR("m1"),
 		.made = { 1000 },
 		.until = { 2000 },
 		.json = STR("{\"text\":\"was\",\"type\":\"fact\","
@@ -209,7 +209,7 @@ TEST_T(of_the_past, 60)
 	remember_at(&fx, "u1", "s1", "m0", "x", 500);
 	remember_at(&fx, "u1", "s1", "m1", "was", 1000);
 	remember_at(&fx, "u1", "s1", "m2", "is", 2000);
-	ck_assert_int_eq(memory_retire(fx.db.s, &scope, &old, true), RC_OK);
+	ck_assert_int_eq(memory_supersede(fx.db.s, &scope, &old, true), RC_OK);
 	ck_assert_str_eq(list_ids(&fx, "u1", NULL, 1), "m0 m1 m2 ");
 	j = page_of(&fx, "u1", NULL, NULL, 50);
 	item = json_array_get(json_object_get(j, "items"), 1);

@@ -16,11 +16,11 @@ converse_long(struct memory_fixture *fx)
 
 	memory_fixture_converse(fx, "chat-0", "我的幸运数字是<0>", HOUR);
 	ck_assert_int_eq(
-	    session_long(fx->db.s, &key, &four, &due_early), RC_OK);
+	    session_request_summary(fx->db.s, &key, &four, &due_early), RC_OK);
 	ck_assert(!due_early);
 	memory_fixture_converse(fx, "chat-0", "我喜欢绿色", HOUR);
 	ck_assert_int_eq(
-	    session_long(fx->db.s, &key, &four, &due_early), RC_OK);
+	    session_request_summary(fx->db.s, &key, &four, &due_early), RC_OK);
 	ck_assert(due_early);
 }
 

@@ -357,7 +357,8 @@ TEST_T(forgotten_on_its_way, 60)
 		world_start(&w, (enum backend)kind);
 		put_begin(&w, "s1", "a", "tea");
 		ck_assert_int_eq(w.times, 0);
-		ck_assert_int_eq(memory_bury(w.db.s, &scope, STR("a")), RC_OK);
+		ck_assert_int_eq(
+		    memory_add_tombstone(w.db.s, &scope, STR("a")), RC_OK);
 		ck_assert_int_eq(result(&w), RC_CONFLICT);
 		ck_assert_uint_eq(fake_store_rows(&f), 0);
 		world_stop(&w);

@@ -1,9 +1,9 @@
 /*
  * From a terminal's record to what its owner sees.
  */
-#include "body.h"
 #include "core/mem.h"
 #include "state/terminal.h"
+#include "terminals/terminals_api.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -20,7 +20,7 @@ static const struct terminal full = {
 	.soul_hint = STR_INIT("friendly"),
 	.user_id = STR_INIT("ann"),
 	.soul_id = STR_INIT("soul_1"),
-	.refused[TERMINAL_SAID_SKILLS] =
+	.refused[TERMINAL_REJECTED_SKILLS] =
 	    STR_INIT("{\"kind\":\"skills\",\"outcome\":\"ignored\","
 		     "\"path\":\"\",\"reason\":\"older\","
 		     "\"at\":\"2026-02-22T10:20:30Z\"}"),
@@ -53,7 +53,8 @@ told(struct bench *x, const struct terminal *t)
 {
 	struct wire_terminal out;
 
-	ck_assert_int_eq(body_put(t, STR("t1"), x->scratch, x->a, &out), RC_OK);
+	ck_assert_int_eq(
+	    terminal_view_put(t, STR("t1"), x->scratch, x->a, &out), RC_OK);
 	arena_reset(x->scratch);
 	memset(arena_alloc(x->scratch, 4096), 'x', 4096);
 	buf_reset(&x->json);
@@ -91,16 +92,16 @@ TEST(refusals_of_each_kind)
 	struct terminal t = full;
 	struct bench x;
 
-	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("29"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("29"));
 	bench_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT("29") "," OLDER "],\"last_refused\":" OLDER
 					  "}"));
-	t.refused[TERMINAL_SAID_BEAT] = STR(BEAT_AT("31"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("31"));
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT(
 		"31") "," OLDER "],\"last_refused\":" BEAT_AT("31") "}"));
-	t.refused[TERMINAL_SAID_SKILLS] = (struct str){ NULL, 0 };
+	t.refused[TERMINAL_REJECTED_SKILLS] = (struct str){ NULL, 0 };
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"refused\":[" BEAT_AT("31") "],\"last_refused\":" BEAT_AT(
 		"31") "}"));
@@ -141,7 +142,7 @@ TEST(what_cannot_be_read_is_left_out)
 
 	t.skills = STR("[{\"name\":7}]");
 	t.catalog = STR("{");
-	t.refused[TERMINAL_SAID_SKILLS] = STR("{}");
+	t.refused[TERMINAL_REJECTED_SKILLS] = STR("{}");
 	bench_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(told(&x, &t),
 	    "\"skills\":[],\"catalog_version\":12,\"intents\":[]"));
@@ -161,7 +162,7 @@ TEST(a_full_arena_is_told)
 		enum rc rc;
 
 		bench_open(&x, limit);
-		rc = body_put(&full, STR("t1"), x.scratch, x.a, &out);
+		rc = terminal_view_put(&full, STR("t1"), x.scratch, x.a, &out);
 		ck_assert(rc == RC_OK || rc == RC_TOOBIG);
 		fitted = rc == RC_OK;
 		bench_close(&x);

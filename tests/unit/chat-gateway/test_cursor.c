@@ -1,32 +1,33 @@
 /*
  * Where a reader stands, and what it gets next.
  */
+#include "chat/chat_turn.h"
 #include "core/mem.h"
-#include "cursor.h"
+#include "streams/fcmp_event_view.h"
 #include "testkit/testkit.h"
-#include "turn.h"
 
 TEST(live_events_are_sent_dropped_or_read)
 {
 	static const struct {
 		int64_t last, seq;
-		enum cursor_step step;
+		enum event_cursor_step step;
 	} rows[] = {
-		{ 0, 1, CURSOR_SEND },
-		{ 0, 2, CURSOR_READ },
-		{ 7, 8, CURSOR_SEND },
-		{ 7, 7, CURSOR_DROP },
-		{ 7, 1, CURSOR_DROP },
-		{ 7, 0, CURSOR_DROP },
-		{ 7, 9, CURSOR_READ },
-		{ 7, 9007199254740991, CURSOR_READ },
+		{ 0, 1, EVENT_CURSOR_SEND },
+		{ 0, 2, EVENT_CURSOR_READ },
+		{ 7, 8, EVENT_CURSOR_SEND },
+		{ 7, 7, EVENT_CURSOR_DROP },
+		{ 7, 1, EVENT_CURSOR_DROP },
+		{ 7, 0, EVENT_CURSOR_DROP },
+		{ 7, 9, EVENT_CURSOR_READ },
+		{ 7, 9007199254740991, EVENT_CURSOR_READ },
 	};
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(cursor_live(&c, rows[i].seq), rows[i].step);
+		ck_assert_int_eq(
+		    event_cursor_live(&c, rows[i].seq), rows[i].step);
 		ck_assert_int_eq(c.last, rows[i].last);
 	}
 }
@@ -47,10 +48,11 @@ TEST(what_is_taken_is_next_known_or_behind_a_gap)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(cursor_take(&c, rows[i].seq), rows[i].taken);
-		ck_assert_int_eq(c.gone, rows[i].gone);
+		ck_assert_int_eq(
+		    event_cursor_take(&c, rows[i].seq), rows[i].taken);
+		ck_assert_int_eq(c.gap, rows[i].gone);
 		ck_assert_int_eq(
 		    c.last, rows[i].taken ? rows[i].seq : rows[i].last);
 	}
@@ -75,10 +77,11 @@ TEST(the_end_of_the_log_says_what_is_gone)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		struct cursor c = { .last = rows[i].last };
+		struct event_cursor c = { .last = rows[i].last };
 
-		ck_assert_int_eq(cursor_end(&c, rows[i].newest), rows[i].end);
-		ck_assert_int_eq(c.gone, rows[i].gone);
+		ck_assert_int_eq(
+		    event_cursor_end(&c, rows[i].newest), rows[i].end);
+		ck_assert_int_eq(c.gap, rows[i].gone);
 		ck_assert_int_eq(c.last, rows[i].then);
 	}
 }
@@ -113,7 +116,7 @@ TEST(the_header_counts_before_the_query)
 	for (i = 0; i < NELEM(rows); i++) {
 		int64_t after = -7;
 
-		ck_assert_int_eq(cursor_parse(str_of(rows[i].header),
+		ck_assert_int_eq(event_cursor_parse(str_of(rows[i].header),
 				     str_of(rows[i].query), &after),
 		    rows[i].rc);
 		if (rows[i].rc == RC_OK)
@@ -143,6 +146,6 @@ TEST(an_accept_header_asks_for_a_stream)
 
 	for (i = 0; i < NELEM(rows); i++)
 		ck_assert_msg(
-		    turn_wants_stream(str_of(rows[i].accept)) == rows[i].stream,
+		    turn_sse_accepted(str_of(rows[i].accept)) == rows[i].stream,
 		    "%s", rows[i].accept);
 }

@@ -2,7 +2,7 @@
  * Events of the log, and those of the gateway's own.
  */
 #include "core/mem.h"
-#include "event.h"
+#include "streams/fcmp_event_view.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -11,12 +11,12 @@
 	"\"ts\":\"2026-02-22T10:20:30Z\",\"engine\":\"soul\","     \
 	"\"type\":\"conversation.started\",\"data\":{}}"
 
-static const struct event_place place = { 7, STR_INIT("turn_1"), STR_INIT("s1"),
-	{ 1771755630000 } };
+static const struct fcmp_event_origin place = { 7, STR_INIT("turn_1"),
+	STR_INIT("s1"), { 1771755630000 } };
 
 static struct buf text;
 static struct arena *a;
-static struct event e;
+static struct fcmp_event e;
 
 static void
 setup(void)
@@ -36,7 +36,8 @@ TEST(an_event_of_the_log_gets_its_number)
 {
 	setup();
 	ck_assert_int_eq(
-	    event_number(41, STR(" {" REST "\n"), &text, a, &e), RC_OK);
+	    fcmp_event_decode_stored(41, STR(" {" REST "\n"), &text, a, &e),
+	    RC_OK);
 	ck_assert(str_eq(e.json, STR("{\"seq\":41," REST)));
 	ck_assert_int_eq(e.seq, 41);
 	ck_assert(str_eq(e.run_id, STR("turn_1")));
@@ -55,9 +56,11 @@ TEST(what_is_no_event_is_refused)
 	setup();
 	for (i = 0; i < NELEM(bad); i++)
 		ck_assert_int_eq(
-		    event_number(1, bad[i], &text, a, &e), RC_INVALID);
-	ck_assert_int_eq(event_read(STR("{" REST), a, &e), RC_INVALID);
-	ck_assert_int_eq(event_read(STR("{\"seq\":9," REST), a, &e), RC_OK);
+		    fcmp_event_decode_stored(1, bad[i], &text, a, &e),
+		    RC_INVALID);
+	ck_assert_int_eq(fcmp_event_decode(STR("{" REST), a, &e), RC_INVALID);
+	ck_assert_int_eq(
+	    fcmp_event_decode(STR("{\"seq\":9," REST), a, &e), RC_OK);
 	ck_assert_int_eq(e.seq, 9);
 	teardown();
 }
@@ -66,14 +69,14 @@ TEST(what_is_no_event_is_refused)
 static void
 check(enum rc rc, const char *part)
 {
-	struct event again;
+	struct fcmp_event again;
 
 	ck_assert_int_eq(rc, RC_OK);
 	ck_assert_msg(
 	    str_find(e.json, str_of(part)) >= 0, "%s", buf_str(&text).p);
 	ck_assert(
 	    str_find(e.json, STR("\"ts\":\"2026-02-22T10:20:30Z\"")) >= 0);
-	ck_assert_int_eq(event_read(e.json, a, &again), RC_OK);
+	ck_assert_int_eq(fcmp_event_decode(e.json, a, &again), RC_OK);
 	ck_assert_int_eq(again.seq, 7);
 	ck_assert_int_eq(again.type, e.type);
 	ck_assert(str_eq(again.run_id, STR("turn_1")));
@@ -90,25 +93,27 @@ TEST(our_own_are_events)
 		    .reply = STR("好") } };
 
 	setup();
-	check(event_lost(&place, &text, &e),
+	check(fcmp_event_lost(&place, &text, &e),
 	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\"");
-	check(event_gone(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
-	check(event_final(&place, &rep, &text, &e), "\"text\":\"好\"");
+	check(
+	    fcmp_event_expired(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
+	check(fcmp_event_final(&place, &rep, &text, &e), "\"text\":\"好\"");
 	ck_assert(
 	    str_find(e.json,
 		STR("\"structured_payload\":{\"session_id\":\"s1\"")) >= 0);
-	check(event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
+	check(
+	    fcmp_event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
 	rep = (struct wire_turn_reply){ .turn_id = STR("turn_1"),
 		.state = WIRE_TURN_REPLY_STATE_FAILED,
 		.has_error = true,
 		.error = { .error = STR("out of words"),
 		    .code = STR("llm_unavailable") } };
-	check(event_end(&place, &rep, &text, &e),
+	check(fcmp_event_end(&place, &rep, &text, &e),
 	    "\"code\":\"LLM_UNAVAILABLE\",\"message\":\"out of words\"");
 	rep.has_error = false;
-	check(event_end(&place, &rep, &text, &e), "\"code\":\"INTERNAL\"");
+	check(fcmp_event_end(&place, &rep, &text, &e), "\"code\":\"INTERNAL\"");
 	rep.state = WIRE_TURN_REPLY_STATE_CANCELED;
-	check(event_end(&place, &rep, &text, &e), "\"code\":\"CANCELED\"");
+	check(fcmp_event_end(&place, &rep, &text, &e), "\"code\":\"CANCELED\"");
 	teardown();
 }
 
@@ -117,9 +122,9 @@ TEST(some_types_end_a_run)
 	size_t i, n = 0;
 
 	for (i = 0; i < NELEM(wire_chat_event_type_names); i++)
-		n += event_ends((enum wire_chat_event_type)i);
+		n += fcmp_event_ends((enum wire_chat_event_type)i);
 	ck_assert_uint_eq(n, 3);
-	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED));
-	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_FAILED));
-	ck_assert(event_ends(WIRE_CHAT_EVENT_TYPE_USER_INPUT_REQUIRED));
+	ck_assert(fcmp_event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED));
+	ck_assert(fcmp_event_ends(WIRE_CHAT_EVENT_TYPE_CONVERSATION_FAILED));
+	ck_assert(fcmp_event_ends(WIRE_CHAT_EVENT_TYPE_USER_INPUT_REQUIRED));
 }

@@ -2,8 +2,8 @@
  * Which soul a hint names.
  */
 #include "core/mem.h"
-#include "hint.h"
 #include "state/soul.h"
+#include "terminals/binding.h"
 #include "testkit/testkit.h"
 
 static const struct soul souls[] = {
@@ -38,7 +38,7 @@ TEST(a_hint_names_a_soul_by_id_or_name)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		ck_assert_uint_eq(hint_find(souls, NELEM(souls),
+		ck_assert_uint_eq(binding_match_hint(souls, NELEM(souls),
 				      str_of(rows[i].hint), &found),
 		    rows[i].matches);
 		ck_assert_int_eq(found == NULL, rows[i].matches == 0);
@@ -51,10 +51,11 @@ TEST(without_souls_nothing_is_named)
 {
 	const struct soul *found = souls;
 
-	ck_assert_uint_eq(hint_find(NULL, 0, STR("x"), &found), 0);
+	ck_assert_uint_eq(binding_match_hint(NULL, 0, STR("x"), &found), 0);
 	ck_assert_ptr_null(found);
 	found = souls;
-	ck_assert_uint_eq(
-	    hint_find(souls, NELEM(souls), (struct str){ NULL, 0 }, &found), 0);
+	ck_assert_uint_eq(binding_match_hint(souls, NELEM(souls),
+			      (struct str){ NULL, 0 }, &found),
+	    0);
 	ck_assert_ptr_null(found);
 }

@@ -1,9 +1,9 @@
 /*
  * A turn's record as its user sees it.
  */
+#include "chat/chat_turn.h"
 #include "core/mem.h"
-#include "history.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -55,7 +55,7 @@ TEST(records_are_told_as_they_are)
 		rec.state = rows[i].state;
 		rec.reply = str_of(rows[i].reply);
 		rec.timeline = str_of(rows[i].timeline);
-		rc = history_put(&rec, STR("turn_1"), now, a, &out);
+		rc = turn_view_put(&rec, STR("turn_1"), now, a, &out);
 		ck_assert_msg(rc == rows[i].rc, "row %zu", i);
 		if (rc != RC_OK)
 			continue;

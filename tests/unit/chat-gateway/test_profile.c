@@ -3,7 +3,7 @@
  */
 #include "core/arena.h"
 #include "core/mem.h"
-#include "profile.h"
+#include "souls/soul_view.h"
 #include "state/soul.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
@@ -26,7 +26,7 @@ TEST(a_newborn_has_its_types_traits_and_no_feelings)
 	struct buf out = BUF_INIT(4096);
 	struct wire_soul w;
 
-	ck_assert_int_eq(profile_newborn(&soul, a, &w), RC_OK);
+	ck_assert_int_eq(soul_view_new(&soul, a, &w), RC_OK);
 	ck_assert_int_eq(wire_encode(&wire_soul_desc, &w, &out, NULL), RC_OK);
 	ck_assert_str_eq(out.p,
 	    "{\"soul_id\":\"soul_1\",\"user_id\":\"ann\",\"name\":\"小灵\","
@@ -53,10 +53,10 @@ TEST(what_is_no_type_makes_no_profile)
 	struct arena *a = arena_new(4096);
 	struct wire_soul w;
 
-	ck_assert_int_eq(profile_newborn(&soul, a, &w), RC_BUG);
+	ck_assert_int_eq(soul_view_new(&soul, a, &w), RC_BUG);
 	arena_free(a);
 	a = arena_new(4);
 	soul = soul_of("INTJ");
-	ck_assert_int_eq(profile_newborn(&soul, a, &w), RC_TOOBIG);
+	ck_assert_int_eq(soul_view_new(&soul, a, &w), RC_TOOBIG);
 	arena_free(a);
 }

@@ -2,8 +2,8 @@
  * White space at the ends of what people write.
  */
 #include "core/mem.h"
+#include "gateway.h"
 #include "testkit/testkit.h"
-#include "text.h"
 
 static const struct {
 	const char *in, *out;
@@ -35,12 +35,12 @@ TEST(white_space_of_any_script_is_trimmed)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++)
-		ck_assert_msg(
-		    str_eq(text_trim(str_of(rows[i].in)), str_of(rows[i].out)),
+		ck_assert_msg(str_eq(gateway_trim_text(str_of(rows[i].in)),
+				  str_of(rows[i].out)),
 		    "row %zu: \"%s\"", i, rows[i].in);
 }
 
 TEST(what_is_absent_stays_empty)
 {
-	ck_assert_uint_eq(text_trim((struct str){ NULL, 0 }).n, 0);
+	ck_assert_uint_eq(gateway_trim_text((struct str){ NULL, 0 }).n, 0);
 }
