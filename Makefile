@@ -115,7 +115,8 @@ $(1).members: FORCE
 	if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 endef
 lib_objs = $(call objs,libs/$(1)) \
-	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o)
+	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o) \
+	$(if $(filter state,$(1)),$(B)/gen/state/scripts.o)
 # A test takes of its service only what it calls.
 define service_rule
 $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
@@ -202,6 +203,14 @@ $(GEN)/probe/msgs.h: $(WIREGEN) $(wildcard tests/unit/wire/probe/*.json)
 $(GEN)/probe/msgs.c: $(GEN)/probe/msgs.h ;
 $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
     | $(GEN)/probe/msgs.h
+
+# The Lua scripts of libs/state, with their keys and limits, as C.
+LUA_SRC := libs/state/keys.h libs/core/rc.h $(wildcard libs/state/scripts/*.lua)
+$(GEN)/state/scripts.h: libs/state/scripts/embed.awk $(LUA_SRC)
+	@rm -rf $(@D) && mkdir -p $(@D)/lua && echo "  GEN     $(@D)"
+	@awk -v out=$(@D) -f $< $(LUA_SRC)
+$(GEN)/state/scripts.c: $(GEN)/state/scripts.h ;
+$(call objs,libs/state): | $(GEN)/state/scripts.h
 
 # Rewritten only when it changes, so that a commit does not rebuild the world.
 VERSION := 0.1.1

@@ -75,7 +75,7 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers tests/lint/names \
-	tests/lint/format tests/lint/shell tests/lint/cppcheck \
+	tests/lint/format tests/lint/shell tests/lint/lua tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
 	"tests/lint/limits $(B)/bin" \
@@ -86,7 +86,7 @@ LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES) $(notdir $(UNITS_INSIDE)),\
 	$(call lint_row,$u)))" \
 	LINT_COMPILE='$(COMPILE)'
-LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
+LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(GEN)/state/scripts.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 
 lint: $(LINT_NEEDS)
 	@$(LINT_ENV) tests/testkit/run-tests -j $(J) $(LINT)

@@ -5,7 +5,7 @@
 
 #include "auth/auth.h"
 #include "gateway.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "svc/svc.h"
 
 bool

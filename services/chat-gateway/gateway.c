@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "persona/persona.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "state/state.h"
 #include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
@@ -41,7 +41,7 @@ void
 gateway_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct gateway_conf *conf = arg;
-	const char *why = state_url_fault(conf->redis_url);
+	const char *why = state_url_error(conf->redis_url);
 	enum persona_model model;
 	struct persona ignored;
 

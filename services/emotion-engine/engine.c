@@ -64,7 +64,7 @@ void
 engine_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct engine_conf *conf = arg;
-	const char *error = state_url_fault(conf->redis_url);
+	const char *error = state_url_error(conf->redis_url);
 	struct recognizer *recognizer = NULL;
 	enum pad_gate gate;
 	char why[128];

@@ -179,7 +179,7 @@ void
 orch_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct orch_conf *conf = arg;
-	const char *why = state_url_fault(conf->redis_url);
+	const char *why = state_url_error(conf->redis_url);
 	struct zone *zone = NULL;
 
 	if (why != NULL)

@@ -273,7 +273,7 @@ memory_worker_check(const void *arg, struct buf *errors, struct buf *known)
 	const struct memory_worker_conf *c = arg;
 	const struct embed_opts e = { .base_url = c->embed_url,
 		.model = c->embed_model };
-	const char *why = state_url_fault(c->redis_url);
+	const char *why = state_url_error(c->redis_url);
 
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);

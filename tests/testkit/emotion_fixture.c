@@ -2,12 +2,14 @@
  * Servers, engines, souls and bodies of emotion-engine's tests.
  */
 #include "testkit/emotion_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/clock.h"
 #include "state/soul.h"
+#include "state/state.h"
 #include "state/terminal.h"
 #include "testkit/json.h"
 #include "testkit/nats.h"
@@ -97,8 +99,8 @@ emotion_fixture_soul(
 void
 emotion_fixture_online(struct emotion_fixture *b, const char *id, bool online)
 {
-	ck_assert_int_eq(
-	    terminal_put_online(b->db.s, &b->writer, str_of(id), online, NULL),
+	ck_assert_int_eq(terminal_fixture_put_online(
+			     b->db.s, &b->writer, str_of(id), online, NULL),
 	    RC_OK);
 }
 

@@ -2,6 +2,7 @@
  * Servers, services and requests of chat-gateway's tests.
  */
 #include "testkit/gateway_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ gw_bind_ok(struct gateway_fixture *b, const char *user, const char *terminal,
 void
 gw_online(struct gateway_fixture *b, const char *terminal, bool is)
 {
-	ck_assert_int_eq(terminal_put_online(
+	ck_assert_int_eq(terminal_fixture_put_online(
 			     b->db.s, &b->writer, str_of(terminal), is, NULL),
 	    RC_OK);
 }
@@ -199,7 +200,7 @@ gw_report_skills(struct gateway_fixture *b, const char *terminal,
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_skills(b->db.s, &b->writer,
+	ck_assert_int_eq(terminal_fixture_put_skills(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }

@@ -238,7 +238,7 @@ enum rc
 gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
     const char *id, const char *said)
 {
-	struct turn_entry e = { .said = str_of(said),
+	struct turn_entry e = { .fingerprint = str_of(said),
 		.trace_id = STR("0123456789abcdef0123456789abcdef") };
 	struct turn_entered in;
 
@@ -247,7 +247,7 @@ gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
 	snprintf(r->session, sizeof(r->session), "%s", session);
 	snprintf(r->user, sizeof(r->user), "demo-user");
 	snprintf(r->instance, sizeof(r->instance), "o_%.28s", id);
-	r->p = (struct turn_place){ { str_of(r->user), str_of(r->session) },
+	r->p = (struct turn_slot){ { str_of(r->user), str_of(r->session) },
 		str_of(r->instance), str_of(r->id) };
 	ck_assert_int_eq(turn_alive(b->db.s, r->p.instance, 60000), RC_OK);
 	return turn_enter(b->db.s, &r->p, &e, b->db.arena, &in);
@@ -257,7 +257,7 @@ void
 gw_run_start(struct gw_run *r)
 {
 	struct str said = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
-	struct turn_told told = { &event, 1, 0 };
+	struct turn_events told = { &event, 1, 0 };
 	char json[1024];
 
 	gw_run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
@@ -289,9 +289,10 @@ gw_run_log(struct gw_run *r, const struct str *json, size_t n)
 	struct state_pipe *pipe = state_pipe_new(r->b->db.s, 1);
 
 	ck_assert_int_eq(
-	    turn_tell(pipe, &r->p, &(struct turn_told){ json, n, 0 }), RC_OK);
+	    turn_log_events(pipe, &r->p, &(struct turn_events){ json, n, 0 }),
+	    RC_OK);
 	ck_assert_int_eq(state_pipe_run(pipe), RC_OK);
-	ck_assert_int_eq(turn_told_reply(pipe, 0, &r->seq), RC_OK);
+	ck_assert_int_eq(turn_log_events_reply(pipe, 0, &r->seq), RC_OK);
 	state_pipe_free(pipe);
 }
 
@@ -313,13 +314,13 @@ gw_run_delta(struct gw_run *r, const char *text)
 void
 gw_run_deltas(struct gw_run *r, int n)
 {
-	static char json[TURN_TOLD_MAX][512];
-	struct str events[TURN_TOLD_MAX];
+	static char json[TURN_EVENTS_MAX][512];
+	struct str events[TURN_EVENTS_MAX];
 	char data[128];
 	int i, k;
 
 	for (i = 0; i < n; i += k) {
-		for (k = 0; k < TURN_TOLD_MAX && i + k < n; k++) {
+		for (k = 0; k < TURN_EVENTS_MAX && i + k < n; k++) {
 			snprintf(data, sizeof(data),
 			    "{\"message_id\":\"m\",\"text_delta\":\"%d\"}",
 			    i + k);
@@ -348,12 +349,12 @@ gw_run_end_as(struct gw_run *r, const char *reply, const char *timeline)
 	    "\"skill_done\":true}");
 	events[0] = str_of(json[0]);
 	events[1] = str_of(json[1]);
-	end.told.json = events;
-	end.told.n = r->seq == 0 ? 0 : ok ? 2 : 1;
+	end.events.json = events;
+	end.events.n = r->seq == 0 ? 0 : ok ? 2 : 1;
 	ck_assert_int_eq(
 	    turn_leave(r->b->db.s, &r->p, &end, r->b->db.arena), RC_OK);
 	if (r->seq != 0)
-		r->seq = end.told.seq;
+		r->seq = end.events.seq;
 	if (r->mute || r->seq == 0)
 		return;
 	gw_run_publish(r, ok ? r->seq - 1 : r->seq, json[0]);

@@ -8,9 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "state/events.h"
+#include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
 #include "testkit/gateway_fixture.h"
 #include "testkit/sse.h"
 
@@ -94,7 +93,7 @@ bool gw_is_bound(struct gateway_fixture *b, const char *terminal);
 /* A turn that runs in a session. */
 struct gw_run {
 	struct gateway_fixture *b;
-	struct turn_place p;
+	struct turn_slot p;
 	char id[64], session[32], user[32], instance[32];
 	int64_t seq; /* of its newest event */
 	bool mute;   /* publish nothing: the log only */

@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "streams/session_follower.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"
@@ -246,7 +246,7 @@ chat_turn_listen(struct chat_turn *t)
 	enum rc rc = RC_OK;
 
 	if (t->stream)
-		rc = events_newest(t->g->state, &t->key, &newest);
+		rc = session_events_newest(t->g->state, &t->key, &newest);
 	if (rc != RC_OK) {
 		gateway_fail(chat_turn_release(t), rc);
 		return false;

@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "core/trace.h"
 #include "gateway.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"

@@ -9,9 +9,8 @@
 #include "core/buf.h"
 #include "core/log.h"
 #include "gateway.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
 #include "streams/session_follower.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
@@ -75,7 +74,7 @@ turn_recovery_encode_lost(
 		.error = { .error = str_of(text),
 		    .code = STR(TURN_LOST_CODE),
 		    .trace_id = str_of(svc_call_trace(t->c)->trace_id) } };
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	enum rc rc;
 
 	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
@@ -91,7 +90,7 @@ turn_recovery_encode_lost(
 static enum rc
 turn_recovery_close(struct chat_turn *t, struct turn_abandoned *out)
 {
-	struct turn_place p = { t->key, str_of(t->g->instance), str_of(t->id) };
+	struct turn_slot p = { t->key, str_of(t->g->instance), str_of(t->id) };
 	struct turn_abandoning e = { .trace_id = str_of(
 					 svc_call_trace(t->c)->trace_id) };
 	enum rc rc;

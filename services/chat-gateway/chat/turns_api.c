@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"

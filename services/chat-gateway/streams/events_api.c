@@ -9,7 +9,6 @@
 #include "core/metric.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
@@ -107,7 +106,7 @@ events_find_start(struct gateway *g, struct svc_call *c,
 	arena_reset(g->scratch);
 	rc = session_read(g->state, k, g->scratch, &s);
 	if (rc == RC_OK && s.known)
-		rc = events_newest(g->state, k, after);
+		rc = session_events_newest(g->state, k, after);
 	if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else if (!s.known)

@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "streams/fcmp_event_view.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
@@ -25,7 +25,7 @@
 /* Interval at which a follower that was not ready is checked. */
 #define READY_MS 20
 /* A page may exceed its size by one event. */
-#define PAGE_MAX    (EVENTS_PAGE_BYTES + 2 * EVENTS_TEXT_MAX)
+#define PAGE_MAX    (SESSION_EVENTS_PAGE_BYTES + 2 * SESSION_EVENT_MAX)
 #define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
 
 TAILQ_HEAD(follower_queue, follower);
@@ -195,7 +195,7 @@ follower_is_ready(struct follower *f)
 
 static enum rc
 follower_decode_item(
-    struct follower *f, const struct events_item *item, struct fcmp_event *e)
+    struct follower *f, const struct session_event *item, struct fcmp_event *e)
 {
 	struct followers *set = f->ch->set;
 	struct fcmp_event_origin p = { item->seq, item->lost_turn,
@@ -209,7 +209,7 @@ follower_decode_item(
 }
 
 static enum rc
-follower_send_page(struct follower *f, const struct events_page *page)
+follower_send_page(struct follower *f, const struct session_events *page)
 {
 	struct fcmp_event e;
 	enum rc rc;
@@ -234,12 +234,12 @@ static enum rc
 follower_read_page(struct follower *f, bool *more)
 {
 	struct followers *set = f->ch->set;
-	struct events_page page;
+	struct session_events page;
 	enum rc rc;
 
 	*more = false;
 	arena_reset(set->page_arena);
-	rc = events_read(
+	rc = session_events_read(
 	    set->state, &f->ch->key, f->position.last, set->page_arena, &page);
 	if (rc == RC_OK)
 		rc = follower_send_page(f, &page);
@@ -403,7 +403,7 @@ channel_on_poll(void *arg)
 	struct channel *ch = arg;
 	struct follower *f, *next;
 	int64_t newest;
-	enum rc rc = events_newest(ch->set->state, &ch->key, &newest);
+	enum rc rc = session_events_newest(ch->set->state, &ch->key, &newest);
 
 	channel_schedule_poll(ch, ch->set->draining ? DRAIN_POLL_MS : POLL_MS);
 	if (rc != RC_OK)

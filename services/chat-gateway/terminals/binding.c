@@ -231,7 +231,7 @@ binding_by_hint(const struct binding_request *k, const struct terminal *t)
 		binding_reject_soul(k);
 		return RC_DENIED;
 	}
-	rc = terminal_bind_free(
+	rc = terminal_bind_if_unbound(
 	    k->g->state, b.terminal_id, b.user_id, b.soul_id);
 	if (rc == RC_OK)
 		gateway_audit_binding(k->c, "soul_hint", &b);

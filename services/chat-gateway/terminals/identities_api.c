@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"

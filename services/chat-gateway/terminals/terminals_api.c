@@ -11,7 +11,6 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "state/credential.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"
@@ -105,12 +104,12 @@ terminal_view_rejections(struct view_copy *vc, const struct terminal *t,
 	struct wire_refusal *r;
 	size_t i;
 
-	out->refused = arena_alloc(vc->a, TERMINAL_SAID * sizeof(*r));
+	out->refused = arena_alloc(vc->a, TERMINAL_REJECTED_N * sizeof(*r));
 	if (out->refused == NULL)
 		vc->rc = RC_TOOBIG;
-	for (i = 0; vc->rc == RC_OK && i < TERMINAL_SAID; i++) {
+	for (i = 0; vc->rc == RC_OK && i < TERMINAL_REJECTED_N; i++) {
 		r = &out->refused[out->n_refused];
-		if (!terminal_view_decode(t->refused[i], &wire_refusal_desc,
+		if (!terminal_view_decode(t->rejected[i], &wire_refusal_desc,
 			scratch, r, out->terminal_id))
 			continue;
 		r->path = view_copy_text(vc, r->path);

@@ -42,7 +42,7 @@ struct ticker {
 /* The remaining souls of a batch, and their bodies. */
 struct batch {
 	struct stored_soul *souls;
-	const struct soul_bodies **bodies;
+	const struct soul_due **bodies;
 	char (*logs)[CHANGE_MAX];
 	size_t n;
 };
@@ -50,7 +50,7 @@ struct batch {
 static void
 batch_publish(struct ticker *t, const struct batch *b, size_t i)
 {
-	const struct soul_bodies *bodies = b->bodies[i];
+	const struct soul_due *bodies = b->bodies[i];
 	const struct record *r = &b->souls[i].record;
 	struct gate gate =
 	    gate_at(t->e->gate, &r->base, &r->state, r->state.last_updated);
@@ -63,9 +63,9 @@ batch_publish(struct ticker *t, const struct batch *b, size_t i)
 	u.user_emotion.confidence = 1;
 	u.user_emotion.has_confidence = true;
 	for (k = 0; k < bodies->n; k++) {
-		u.terminal_id = bodies->body[k].terminal_id;
+		u.terminal_id = bodies->terminal[k].terminal_id;
 		if (emotion_event_send(
-			t->e, bodies->body[k].broker, &u, NULL) == RC_OK)
+			t->e, bodies->terminal[k].broker, &u, NULL) == RC_OK)
 			metric_add(t->sent, 1);
 		else
 			metric_add(t->lost, 1);
@@ -126,10 +126,10 @@ batch_round(struct ticker *t, struct batch *b)
 }
 
 static enum rc
-batch_run(struct ticker *t, const struct soul_bodies *list, size_t n)
+batch_run(struct ticker *t, const struct soul_due *list, size_t n)
 {
 	struct batch b = { arena_alloc(t->arena, n * sizeof(*b.souls)),
-		arena_alloc(t->arena, n * sizeof(const struct soul_bodies *)),
+		arena_alloc(t->arena, n * sizeof(const struct soul_due *)),
 		arena_alloc(t->arena, n * sizeof(*b.logs)), n };
 	size_t i;
 	int round;
@@ -162,7 +162,7 @@ ticker_batch(struct ticker *t, size_t *n)
 {
 	struct soul_tick opts = t->opts;
 	struct arena *other = t->before;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	enum rc rc;
 
 	t->before = t->arena; /* opts.done refers to it */

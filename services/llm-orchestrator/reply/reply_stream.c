@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "peer/peer_request.h"
 #include "reply/reply_compose.h"
-#include "state/events.h"
+#include "state/session.h"
 #include "svc/svc.h"
 #include "turn/turn_runner.h"
 #include "wire/subjects.h"
@@ -187,7 +187,7 @@ stream_name_message(struct reply_stream *s)
 static size_t
 stream_put_events(struct turn_run *r, struct arena *a, struct str *out)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct reply_stream *s = r->stream;
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
@@ -239,8 +239,8 @@ reply_stream_finish(struct turn_run *r, struct str final,
 }
 
 void
-reply_stream_publish(struct orch *o, struct bus *via,
-    const struct turn_place *p, const struct turn_told *events)
+reply_stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
+    const struct turn_events *events)
 {
 	char subject[PEER_SUBJECT_MAX];
 
@@ -262,7 +262,7 @@ reply_stream_publish(struct orch *o, struct bus *via,
 
 struct stream_batch {
 	struct turn_run *runs[REPLY_STREAM_BATCH];
-	struct turn_told events[REPLY_STREAM_BATCH];
+	struct turn_events events[REPLY_STREAM_BATCH];
 	enum rc rc[REPLY_STREAM_BATCH];
 	struct str json[REPLY_STREAM_BATCH][REPLY_STREAM_FINAL_MAX];
 	size_t n;
@@ -282,9 +282,9 @@ stream_collect(struct orch *o, struct stream_batch *b)
 		if (s->uncertain)
 			stream_new_message(r, s->text.n);
 		s->ready = ready;
-		struct turn_told t = { .json = json,
+		struct turn_events t = { .json = json,
 			.n = stream_put_events(r, o->scratch, json) };
-		if (t.n == 0 || turn_tell(o->pipe, &r->slot, &t) != RC_OK)
+		if (t.n == 0 || turn_log_events(o->pipe, &r->slot, &t) != RC_OK)
 			continue;
 		b->events[b->n] = t;
 		b->runs[b->n++] = r;
@@ -292,7 +292,7 @@ stream_collect(struct orch *o, struct stream_batch *b)
 }
 
 static void
-stream_on_append(struct turn_run *r, const struct turn_told *t, enum rc rc)
+stream_on_append(struct turn_run *r, const struct turn_events *t, enum rc rc)
 {
 	struct reply_stream *s = r->stream;
 
@@ -333,7 +333,7 @@ stream_on_flush(void *arg)
 	if (rc != RC_OK)
 		log_debug("turn.events_delayed", LOG_RC(rc));
 	for (size_t i = 0; i < b->n; i++) {
-		b->rc[i] = turn_told_reply(o->pipe, i, &b->events[i].seq);
+		b->rc[i] = turn_log_events_reply(o->pipe, i, &b->events[i].seq);
 		stream_on_append(b->runs[i], &b->events[i], b->rc[i]);
 	}
 	/* After the loop: ending a turn uses the scratch arena and the pipe. */

@@ -85,6 +85,6 @@ struct fcmp_head reply_stream_head(
  * or, if not urgent, o->bulk.
  */
 void reply_stream_publish(struct orch *o, struct bus *via,
-    const struct turn_place *p, const struct turn_told *events);
+    const struct turn_slot *p, const struct turn_events *events);
 
 #endif /* !LLM_ORCHESTRATOR_REPLY_STREAM_H */

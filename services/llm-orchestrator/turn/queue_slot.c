@@ -36,9 +36,9 @@
 struct slot_release {
 	TAILQ_ENTRY(slot_release) link;
 	struct arena *a; /* of all its strings */
-	struct turn_place slot;
+	struct turn_slot slot;
 	struct turn_ending end;
-	struct str events[TURN_TOLD_MAX];
+	struct str events[TURN_EVENTS_MAX];
 };
 
 /* ---- digest of a request ---- */
@@ -118,12 +118,12 @@ enum rc
 queue_slot_enter(struct turn_run *r, struct str *first)
 {
 	struct turn_entry e = { .trace_id = str_of(r->trace.trace_id) };
-	struct buf digest = BUF_INIT(TURN_SAID_MAX);
+	struct buf digest = BUF_INIT(TURN_FINGERPRINT_MAX);
 	struct turn_entered in;
 
 	/* A request whose digest is too long cannot be a repetition. */
 	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
-		e.said = buf_str(&digest);
+		e.fingerprint = buf_str(&digest);
 	enum rc rc = turn_enter(r->o->state, &r->slot, &e, r->a, &in);
 	buf_free(&digest);
 	r->ahead = in.ahead;
@@ -137,7 +137,7 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 /* ---- waking ---- */
 
 static bool
-slot_same_session(const struct turn_run *r, const struct turn_place *p)
+slot_same_session(const struct turn_run *r, const struct turn_slot *p)
 {
 	return str_eq(r->slot.key.user_id, p->key.user_id) &&
 	    str_eq(r->slot.key.session_id, p->key.session_id);
@@ -145,7 +145,7 @@ slot_same_session(const struct turn_run *r, const struct turn_place *p)
 
 /* The session's first waiting turn in this process polls at once. */
 static void
-slot_wake_local(struct orch *o, const struct turn_place *p)
+slot_wake_local(struct orch *o, const struct turn_slot *p)
 {
 	struct turn_run *r;
 
@@ -171,7 +171,7 @@ queue_slot_on_wake(void *arg, struct bus_msg *m)
 	    &wire_turn_wake_desc, bus_msg_data(m), o->scratch, &msg, &err);
 	if (rc == RC_OK)
 		slot_wake_local(o,
-		    &(struct turn_place){
+		    &(struct turn_slot){
 			.key = { msg.user_id, msg.session_id } });
 	else
 		log_warn("turn.wake", LOG_S("path", err.path),
@@ -180,7 +180,7 @@ queue_slot_on_wake(void *arg, struct bus_msg *m)
 }
 
 static void
-slot_wake(struct orch *o, const struct turn_place *p, struct str instance)
+slot_wake(struct orch *o, const struct turn_slot *p, struct str instance)
 {
 	struct wire_turn_wake msg = { .user_id = p->key.user_id,
 		.session_id = p->key.session_id };
@@ -234,11 +234,11 @@ slot_copy_ending(
 	to->forget = end->forget;
 	to->reply = arena_str(l->a, end->reply);
 	to->timeline = arena_str(l->a, end->timeline);
-	to->told.json = l->events;
-	for (size_t i = 0; i < end->told.n; i++) {
-		struct str s = arena_str(l->a, end->told.json[i]);
+	to->events.json = l->events;
+	for (size_t i = 0; i < end->events.n; i++) {
+		struct str s = arena_str(l->a, end->events.json[i]);
 		if (s.p != NULL)
-			l->events[to->told.n++] = s;
+			l->events[to->events.n++] = s;
 	}
 }
 
@@ -254,7 +254,7 @@ slot_defer_release(struct turn_run *r)
 	}
 	struct slot_release *l = mem_zalloc(sizeof(*l));
 	l->a = arena_new(SLOT_RELEASE_BYTES);
-	l->slot = (struct turn_place){
+	l->slot = (struct turn_slot){
 		.key = { arena_str(l->a, r->slot.key.user_id),
 		    arena_str(l->a, r->slot.key.session_id) },
 		.instance = str_of(o->instance),
@@ -268,9 +268,9 @@ slot_defer_release(struct turn_run *r)
 
 static void
 slot_released(
-    struct orch *o, const struct turn_place *p, const struct turn_ending *end)
+    struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
 {
-	reply_stream_publish(o, o->bulk, p, &end->told);
+	reply_stream_publish(o, o->bulk, p, &end->events);
 	if (end->next.p != NULL)
 		slot_wake(o, p, end->next);
 }
@@ -285,7 +285,7 @@ queue_slot_left(struct turn_run *r)
 /* Whether the slot is released, or did not exist any more. */
 static bool
 slot_release_now(
-    struct orch *o, const struct turn_place *p, struct turn_ending *end)
+    struct orch *o, const struct turn_slot *p, struct turn_ending *end)
 {
 	struct arena *a = arena_new(4096);
 

@@ -19,7 +19,6 @@
 #include "reply/reply_compose.h"
 #include "reply/reply_stream.h"
 #include "reply/turn_event.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "svc/svc.h"
 #include "tools/unconfirmed.h"
@@ -85,11 +84,11 @@ commit_set_reply(struct turn_run *r, struct wire_turn_reply rep)
 {
 	struct str *s = &r->ending.reply;
 
-	*s = commit_encode(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
+	*s = commit_encode(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
 	if (s->p != NULL)
 		return;
 	rep.response.context_summary = (struct str){ 0 };
-	*s = commit_encode(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
+	*s = commit_encode(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
 	if (s->p == NULL)
 		log_warn("turn.reply_not_stored", LOG_V("turn", rep.turn_id));
 }
@@ -97,7 +96,7 @@ commit_set_reply(struct turn_run *r, struct wire_turn_reply rep)
 static void
 commit_set_timeline(struct turn_run *r, const char *outcome)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 
 	timeline_end(r->timeline, TIMELINE_STORE, 0, "ok", clock_mono());
 	timeline_close(r->timeline, outcome, clock_mono());
@@ -109,12 +108,12 @@ commit_set_timeline(struct turn_run *r, const char *outcome)
 static void
 commit_add_event(struct turn_run *r, struct buf *b)
 {
-	struct turn_told *t = &r->ending.told;
+	struct turn_events *t = &r->ending.events;
 	struct str s = { 0 };
 
 	if (buf_rc(b) == RC_OK)
 		s = arena_str(r->a, buf_str(b));
-	if (s.p != NULL && t->n < TURN_TOLD_MAX)
+	if (s.p != NULL && t->n < TURN_EVENTS_MAX)
 		r->final_events[t->n++] = s;
 	else
 		log_error("turn.event_too_large");
@@ -143,7 +142,7 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 static void
 commit_begin_ending(struct turn_run *r)
 {
-	r->ending = (struct turn_ending){ .told = { .json = r->final_events } };
+	r->ending = (struct turn_ending){ .events = { .json = r->final_events } };
 	if (r->turn.overflow)
 		reply_stream_warn(r, "CALLS_LEFT_OUT",
 		    "some calls of the model were left out");
@@ -152,7 +151,7 @@ commit_begin_ending(struct turn_run *r)
 static void
 commit_completed(struct turn_run *r)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct wire_turn_reply rep = commit_reply(r);
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
@@ -160,9 +159,9 @@ commit_completed(struct turn_run *r)
 	commit_begin_ending(r);
 	commit_set_reply(r, rep);
 	commit_set_timeline(r, "stopped");
-	r->ending.told.n = reply_stream_finish(r, r->reply, r->final_events);
+	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);
 	struct str payload = commit_encode(
-	    r, &wire_chat_response_desc, &rep.response, EVENTS_TEXT_MAX);
+	    r, &wire_chat_response_desc, &rep.response, SESSION_EVENT_MAX);
 	struct str id = str_of(r->stream->message_id);
 	fcmp_final(&head, id, r->reply, payload, &b);
 	if (buf_rc(&b) != RC_OK) {
@@ -195,7 +194,7 @@ static void
 commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
     const struct turn_error *f)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	struct fcmp_error error = { "runtime", "canceled",
 		"the turn was canceled" };
 	char now[WALL_FORMAT_MAX];
@@ -207,7 +206,7 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 	r->ending.forget = !commit_has_effect(&r->turn);
 	/* A turn that was never announced has no events. */
 	if (r->announced || f == NULL) {
-		r->ending.told.n =
+		r->ending.events.n =
 		    reply_stream_finish(r, (struct str){ 0 }, r->final_events);
 		if (f != NULL)
 			error = (struct fcmp_error){ r->model_last ? "engine"
@@ -292,7 +291,7 @@ commit_calls(struct turn_run *r)
 		rc = history_outcome(
 		    &r->turn, (struct str){ 0 }, &mark, r->a, &s);
 	if (rc == RC_OK && s.n > 0)
-		rc = turn_keep(r->o->state, &r->slot,
+		rc = turn_append_messages(r->o->state, &r->slot,
 		    &(struct session_new){
 			s.list, s.n, unconfirmed_save(r, false), s.chars });
 	if (rc != RC_OK && rc != RC_CONFLICT)
@@ -339,7 +338,7 @@ commit_request_summary(struct orch *o, const struct session_key *k)
 		o->conf->long_chars };
 	bool requested;
 
-	enum rc rc = session_long(o->state, k, &least, &requested);
+	enum rc rc = session_request_summary(o->state, k, &least, &requested);
 	if (rc != RC_OK)
 		log_debug("session.length_unknown", LOG_RC(rc));
 	else if (requested)

@@ -9,7 +9,6 @@
 #include "reply/reply_compose.h"
 #include "reply/reply_stream.h"
 #include "reply/turn_event.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "state/terminal.h"
 #include "tools/tool_catalog.h"
@@ -167,9 +166,9 @@ turn_load_was_stored(
 }
 
 static enum rc
-load_put_started(struct turn_run *r, struct turn_told *events)
+load_put_started(struct turn_run *r, struct turn_events *events)
 {
-	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
 
@@ -188,7 +187,7 @@ load_store_input(struct turn_run *r)
 	struct history_mark mark = { r->slot.turn_id, turn_now(now) };
 	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
 		r->o->conf->idle_s * 1000 };
-	struct turn_told events = { .json = r->final_events };
+	struct turn_events events = { .json = r->final_events };
 	struct history_stored s = { .n = 0 };
 	bool is;
 
@@ -202,7 +201,7 @@ load_store_input(struct turn_run *r)
 	if (rc == RC_OK)
 		rc = load_put_started(r, &events);
 	if (rc == RC_OK && r->input.p != NULL)
-		rc = turn_stored_input(r->o->state, &r->slot, &in, &events);
+		rc = turn_resume_input(r->o->state, &r->slot, &in, &events);
 	else if (rc == RC_OK)
 		rc = turn_append_input(r->o->state, &r->slot,
 		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
@@ -226,7 +225,7 @@ load_read_session(struct turn_run *r)
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
-		rc = unconfirmed_load(r, arena_str(r->a, s.late));
+		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
 	return rc;
 }
 

@@ -148,8 +148,8 @@ run_execute(
 	if (h->fence > *fence) {
 		struct wall before = clock_wall();
 		enum rc rc = h->fence == TURN_FENCE_BODY
-		    ? turn_act(r->o->state, &r->slot)
-		    : turn_hold(r->o->state, &r->slot);
+		    ? turn_mark_acting(r->o->state, &r->slot)
+		    : turn_check_head(r->o->state, &r->slot);
 		if (rc != RC_OK)
 			return rc;
 		*fence = h->fence;
@@ -266,7 +266,7 @@ turn_run_new(
 	r->started = clock_wall();
 	r->start = clock_mono();
 	r->trace = *svc_call_trace(c);
-	r->slot = (struct turn_place){
+	r->slot = (struct turn_slot){
 		.key = { r->req->user_id, r->req->chat.session_id },
 		.instance = str_of(o->instance),
 		.turn_id = r->req->turn_id,

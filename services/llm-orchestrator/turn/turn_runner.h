@@ -90,7 +90,7 @@ struct turn_run {
 	struct arena *a; /* lives as long as the turn */
 	struct trace trace;
 	struct turn turn;
-	struct turn_place slot;
+	struct turn_slot slot;
 	struct str input;   /* turn that stored the same input; absent: none */
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
@@ -110,7 +110,7 @@ struct turn_run {
 	struct reply_stream *stream;
 	struct turn_timeline *timeline;
 	struct turn_ending ending; /* its reply absent: not made yet */
-	struct str final_events[TURN_TOLD_MAX];
+	struct str final_events[TURN_EVENTS_MAX];
 	struct turn_action pending[TURN_PENDING_MAX];
 	size_t n_pending;
 	bool pumping, ended;

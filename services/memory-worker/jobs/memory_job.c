@@ -83,7 +83,7 @@ dedupe_supersede_next(struct dedupe *g)
 	const struct wire_memory_job *job = &g->job;
 	struct buf json = BUF_INIT(MEMORY_JSON_MAX);
 	struct store_request own = dedupe_request(g, dedupe_on_superseded);
-	struct memory_old old = { .made = { 0 }, .until = g->put.made };
+	struct memory_superseded old = { .made = { 0 }, .until = g->put.made };
 	enum rc rc;
 
 	if (g->at == job->n_supersedes) {
@@ -497,7 +497,8 @@ job_on_message(void *arg, struct bus_msg *msg)
 	    bus_msg_header(msg, DEAD_LETTER_REPLAYED).p != NULL;
 	if (j.delivered > o->w->conf->max_deliveries)
 		job_dead_letter(h,
-		    "delivered too often without an outcome: it may crash workers");
+		    "delivered too often without an outcome; it may crash "
+		    "workers");
 	else
 		job_take(h);
 	log_trace_set("");

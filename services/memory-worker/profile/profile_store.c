@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "handlers.h"
 #include "memory_worker.h"
-#include "state/profile.h"
+#include "state/memory.h"
 #include "svc/svc.h"
 #include "wire/check.h"
 #include "wire/msgs.h"

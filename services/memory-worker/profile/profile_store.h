@@ -15,7 +15,7 @@
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "state/profile.h"
+#include "state/memory.h"
 #include "wire/wire.h"
 
 struct state;

@@ -92,7 +92,7 @@ index_cache_free(struct index_cache *ix)
 	free(ix);
 }
 
-/* ---- indexes ---- */
+/* ---- entries ---- */
 
 /* Ids contain no line break. */
 static char *
@@ -597,7 +597,7 @@ builtin_search(
 	    &(struct builtin_op){ .query = *q });
 }
 
-/* ---- the rest ---- */
+/* ---- forget, list, clear ---- */
 
 static void
 builtin_forget(

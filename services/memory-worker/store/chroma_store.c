@@ -79,7 +79,7 @@ chroma_op_end(struct chroma_op *op, enum rc rc, const struct store_result *a)
 	free(op);
 }
 
-/* ---- the vector ---- */
+/* ---- vector ---- */
 
 static void
 chroma_on_vector(void *arg, const struct embed_result *r)
@@ -512,7 +512,7 @@ chroma_forget(
 		chroma_op_open(op, chroma_forget_opened);
 }
 
-/* ---- all ---- */
+/* ---- clear and list ---- */
 
 static void
 chroma_reply_rows(struct chroma_op *op, size_t n, size_t total)

@@ -74,7 +74,7 @@ store_check_scope(const struct store_request *req)
 	    : RC_INVALID;
 }
 
-/* ---- what was forgotten ---- */
+/* ---- forgotten memories ---- */
 
 /* A backend's call that needs a check before or after. */
 struct store_op {
@@ -117,7 +117,7 @@ store_op_end(struct store_op *op, enum rc rc, const struct store_result *a)
 static enum rc
 store_op_check(const struct store_op *op)
 {
-	return memory_gone(
+	return memory_check_tombstone(
 	    op->s->state, &op->req.scope, op->put.job->job_id, op->put.made);
 }
 
@@ -175,7 +175,7 @@ store_on_forgotten(void *arg, enum rc rc, const struct store_result *a)
 	size_t i;
 
 	for (i = 0; i < a->n && rc == RC_OK; i++)
-		rc = memory_bury(
+		rc = memory_add_tombstone(
 		    op->s->state, &op->req.scope, a->hit[i].memory->id);
 	/* Superseded memories are stored separately. */
 	if (rc == RC_NOENT && op->old.p != NULL)
@@ -204,14 +204,14 @@ store_forget(struct store *s, const struct store_request *req, struct str id)
 /* Recorded in Redis first, so that a late job cannot restore it. */
 void
 store_supersede(struct store *s, const struct store_request *req,
-    const struct memory_old *old)
+    const struct memory_superseded *old)
 {
 	struct store_request own;
 	enum rc rc = store_check_scope(req);
 
 	if (rc == RC_OK)
-		rc =
-		    memory_retire(s->state, &req->scope, old, s->ops->in_redis);
+		rc = memory_supersede(
+		    s->state, &req->scope, old, s->ops->in_redis);
 	/*
 	 * It may have been superseded before, but not yet removed from the
 	 * backend.
@@ -248,7 +248,7 @@ store_search(struct store *s, const struct store_request *req,
 		s->ops->search(s->self, req, q);
 }
 
-/* ---- all, and those of the past ---- */
+/* ---- list, with superseded memories ---- */
 
 static enum rc
 store_add_superseded(const struct store_op *op, const struct store_result *a,
@@ -261,7 +261,8 @@ store_add_superseded(const struct store_op *op, const struct store_result *a,
 	size_t i;
 
 	*out = *a;
-	rc = memory_past(op->s->state, &op->req.scope, superseded, &list);
+	rc = memory_superseded_all(
+	    op->s->state, &op->req.scope, superseded, &list);
 	if (rc != RC_OK || list.n == 0)
 		return rc;
 	m = arena_alloc(superseded, list.n * sizeof(*m));
@@ -311,7 +312,7 @@ store_list(struct store *s, const struct store_request *req)
 	s->ops->list(s->self, &own);
 }
 
-/* ---- does it work ---- */
+/* ---- probe ---- */
 
 struct store_probe {
 	struct store *s;

@@ -113,7 +113,7 @@ static void
 summary_job_abandon(struct summary_job *x)
 {
 	/* If this fails the claim expires. */
-	(void)!session_idle_later(x->scan->w->state, &x->idle, 1);
+	(void)!session_idle_defer(x->scan->w->state, &x->idle, 1);
 	summary_job_free(x);
 }
 
@@ -137,7 +137,7 @@ summary_job_retry(struct summary_job *x, int64_t ms)
 	int64_t wait = backoff_next_ms(&b);
 
 	metric_add(x->scan->failed, 1);
-	(void)!session_idle_later(
+	(void)!session_idle_defer(
 	    x->scan->w->state, &x->idle, wait > ms ? wait : ms);
 	summary_job_free(x);
 }
@@ -600,7 +600,7 @@ summary_job_extend_claim(struct summary_job *x)
 {
 	if (x->parts == 0)
 		return RC_OK;
-	return session_idle_later(
+	return session_idle_defer(
 	    x->scan->w->state, &x->idle, x->scan->claim_ms);
 }
 

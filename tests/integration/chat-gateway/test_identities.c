@@ -6,7 +6,7 @@
 
 #include "auth/auth.h"
 #include "core/mem.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
 #include "testkit/http.h"

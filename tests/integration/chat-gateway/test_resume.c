@@ -143,14 +143,14 @@ TEST(invalid_cursors_are_rejected)
 TEST_T(expired_events_are_reported_by_one_warning, 60)
 {
 	enum { N = 1400 };
-	struct events_page page;
+	struct session_events page;
 	struct tk_sse s;
 	int64_t first, seq;
 
 	start_fixture();
 	write_log(N);
 	ck_assert_int_eq(
-	    events_read(b.db.s, &r.p.key, 0, b.db.arena, &page), RC_OK);
+	    session_events_read(b.db.s, &r.p.key, 0, b.db.arena, &page), RC_OK);
 	first = page.item[0].seq;
 	ck_assert_int_gt(first, 3);
 	open_at(&s, 2, false);

@@ -10,6 +10,7 @@
 #include "testkit/gateway_turn_fixture.h"
 #include "testkit/http.h"
 #include "testkit/json.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
 #define MINE      "/v1/terminals/t1?user_id=ann"
@@ -32,7 +33,7 @@ put_catalog(struct gateway_fixture *b, const char *terminal, struct str json)
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_catalog(b->db.s, &b->writer,
+	ck_assert_int_eq(terminal_fixture_put_catalog(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }
@@ -137,8 +138,8 @@ TEST(the_last_rejected_report_is_returned)
 
 	gateway_fixture_start(&b, NULL);
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		    STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
 			"\"path\":\"/skills/0/name\","
 			"\"reason\":\"is missing\","
@@ -238,8 +239,9 @@ TEST(an_unreadable_snapshot_is_left_out)
 	gw_report_skills(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }),
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){
+		    TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = gw_json(&b, "GET", "/v1/terminals/t1", NULL);
 	list_names(j, "skills", "");

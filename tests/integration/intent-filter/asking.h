@@ -14,6 +14,7 @@
 #include "state/state.h"
 #include "state/terminal.h"
 #include "testkit/loop.h"
+#include "testkit/terminal_fixture.h"
 
 #define ASKING_MS 20000
 /* As llm-orchestrator asks. */
@@ -87,8 +88,8 @@ asking_record(struct asking *a, const char *catalog, const char *hash)
 		.hash = str_of(hash) };
 	int64_t current;
 
-	ck_assert_int_eq(
-	    terminal_put_catalog(a->state, &w, STR("t1"), &snap, &current),
+	ck_assert_int_eq(terminal_fixture_put_catalog(
+			     a->state, &w, STR("t1"), &snap, &current),
 	    RC_OK);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "chat/chat_turn.h"
 #include "core/mem.h"
-#include "state/turn_record.h"
+#include "state/turn.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
