@@ -94,7 +94,6 @@ fake_model_calls(void)
 	return n;
 }
 
-/* The text of message i (0: the instruction) of request n; freed by caller. */
 char *
 fake_model_prompt(int n, size_t i)
 {

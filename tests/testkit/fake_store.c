@@ -13,7 +13,7 @@
 
 #define FAKE_STORE_WAIT_MS 60000
 
-/* A parameter of the query, percent-decoding left out: tokens need none. */
+/* Not decoded: tokens need no escapes. */
 bool
 fake_store_param(
     const struct fake_store_call *q, const char *name, char *dst, size_t size)
@@ -85,7 +85,6 @@ fake_store_respond(int fd, struct fake_store_call *q)
 	return sent;
 }
 
-/* Serve a connection; fn is called with the lock held. */
 void
 fake_store_serve(struct raw_server *p, int fd, fake_store_fn fn)
 {
@@ -125,7 +124,6 @@ fake_store_start(struct fake_store *f, raw_server_fn serve)
 	f->rows = json_array();
 }
 
-/* After those who are connected have gone. */
 void
 fake_store_stop(struct fake_store *f)
 {
@@ -190,7 +188,6 @@ fake_store_uuid(struct fake_store *f, char dst[40])
 	snprintf(dst, 40, "7c0b2f8e-0000-4000-8000-%012x", ++f->made);
 }
 
-/* How alike two texts are: the share of a's pairs of bytes that b has. */
 double
 fake_store_similarity(const char *a, const char *b)
 {

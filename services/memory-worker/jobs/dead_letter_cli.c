@@ -115,14 +115,14 @@ dead_stop(struct dead_session *d, enum rc rc)
 		break;
 	case RC_DOWN:
 		dead_give_up(d, DEAD_NO_NATS,
-		    "lost the connection to NATS; repeat the command when it is back");
+		    "lost the connection to NATS; repeat the command later");
 		break;
 	case RC_TIMEOUT:
 		dead_give_up(d, DEAD_NO_NATS, "NATS does not reply in time");
 		break;
 	default:
 		dead_give_up(d, DEAD_FAILED,
-		    "NATS rejected the request; the log line above has the reason");
+		    "NATS rejected the request; see the log line above");
 	}
 }
 
@@ -320,7 +320,7 @@ dead_next(struct dead_session *d)
 		dead_stop(d, rc);
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 /* Later dead letters are excluded: a replayed job may become one again. */
 static void

@@ -497,7 +497,8 @@ job_on_message(void *arg, struct bus_msg *msg)
 	    bus_msg_header(msg, DEAD_LETTER_REPLAYED).p != NULL;
 	if (j.delivered > o->w->conf->max_deliveries)
 		job_dead_letter(h,
-		    "delivered too often without an outcome: it may crash workers");
+		    "delivered too often without an outcome; it may crash "
+		    "workers");
 	else
 		job_take(h);
 	log_trace_set("");

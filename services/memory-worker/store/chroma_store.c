@@ -79,7 +79,7 @@ chroma_op_end(struct chroma_op *op, enum rc rc, const struct store_result *a)
 	free(op);
 }
 
-/* ---- the vector ---- */
+/* ---- vector ---- */
 
 static void
 chroma_on_vector(void *arg, const struct embed_result *r)
@@ -102,7 +102,7 @@ static void
 chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 {
 	struct wall until = { clock_wall().ms + op->c->o.embed_ms };
-	struct embed_ask req = {
+	struct embed_request req = {
 		.texts = &text,
 		.n = 1,
 		.deadline =
@@ -117,7 +117,7 @@ chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 
 	op->next = next;
 	if (op->c->o.embed != NULL) {
-		rc = embed_ask(op->c->o.embed, &req);
+		rc = embed_request(op->c->o.embed, &req);
 		if (rc != RC_OK)
 			next(op, rc);
 		return;
@@ -512,7 +512,7 @@ chroma_forget(
 		chroma_op_open(op, chroma_forget_opened);
 }
 
-/* ---- all ---- */
+/* ---- clear and list ---- */
 
 static void
 chroma_reply_rows(struct chroma_op *op, size_t n, size_t total)

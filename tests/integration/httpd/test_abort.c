@@ -5,7 +5,7 @@
 #include "testkit/httpd_fixture.h"
 
 static struct httpd_fixture s;
-static struct tk_answer response;
+static struct tk_response response;
 static struct httpd_req *held;
 static enum rc registered;
 static _Atomic int begun, aborted;

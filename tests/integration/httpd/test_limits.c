@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "testkit/exhaustion.h"
 #include "testkit/httpd_fixture.h"
-#include "testkit/siege.h"
 
 #define OTHER (INADDR_LOOPBACK + 1) /* 127.0.0.2 */
 
@@ -45,7 +45,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static void
@@ -88,12 +88,12 @@ TEST(a_client_over_its_rate_is_limited_and_others_are_not)
 		ck_assert_int_eq(a.status, 200);
 	}
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
 	/* The same connection works later; other addresses work now. */
 	ck_assert_int_eq(status_from(OTHER, WHO), 200);
-	ck_assert(tk_answer_has(&a, "127.0.0.2"));
+	ck_assert(tk_response_has(&a, "127.0.0.2"));
 	ck_assert(httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"rate\"} "));
 	ck_assert(!httpd_fixture_has_metric(
@@ -114,7 +114,7 @@ TEST(the_body_of_a_request_over_the_rate_is_not_read)
 	    "Content-Length: 100\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, HTTPD_FIXTURE_SOON_MS));
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_DISCARD_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_DISCARD_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -140,7 +140,7 @@ TEST(concurrent_requests_of_one_client_are_limited)
 	int status = status_from(INADDR_LOOPBACK, WHO);
 	ck_assert_msg(status == 429 || status == 0, "%d", status);
 	if (status == 429)
-		ck_assert(tk_answer_has(&a, "\"too_many_connections\""));
+		ck_assert(tk_response_has(&a, "\"too_many_connections\""));
 	ck_assert_int_eq(status_from(OTHER, WHO), 200);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ TEST(concurrent_requests_of_one_client_are_limited)
 }
 
 struct both {
-	struct tk_siege *attack;
+	struct tk_exhaustion *attack;
 	size_t n;
 };
 
@@ -163,7 +163,9 @@ all_open(void *arg)
 {
 	struct both *b = arg;
 
-	return tk_siege_open(b->attack) + tk_siege_ended(b->attack) >= b->n;
+	return tk_exhaustion_open(b->attack) +
+	    tk_exhaustion_closed(b->attack) >=
+	    b->n;
 }
 
 /* The longest of n response times of a client from there, in ms. */
@@ -184,7 +186,7 @@ longest_of(uint32_t from, int n)
 
 TEST(idle_connections_over_the_limit_are_closed)
 {
-	struct tk_siege_opts o = { .n = 400,
+	struct tk_exhaustion_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
 		.say = "GET /who HTTP/1.1\r\nHost: t\r\n",
 		.drip_ms = 100,
@@ -193,12 +195,12 @@ TEST(idle_connections_over_the_limit_are_closed)
 	open_site(
 	    (struct httpd_opts){ .per_address = HTTPD_FIXTURE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { tk_siege_begin(&o), o.n };
+	struct both b = { tk_exhaustion_begin(&o), o.n };
 	ck_assert(tk_until(all_open, &b, 10000));
 	int64_t ms = longest_of(OTHER, 50);
 	ck_assert_msg(ms < HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
-	ck_assert_uint_gt(tk_siege_ended(b.attack), 0);
-	tk_siege_end(b.attack);
+	ck_assert_uint_gt(tk_exhaustion_closed(b.attack), 0);
+	tk_exhaustion_end(b.attack);
 	ck_assert(!httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"connections\"} 0\n"));
 	httpd_fixture_close(&s);
@@ -208,7 +210,7 @@ TEST(idle_connections_over_the_limit_are_closed)
 static void
 others_are_served_during(const char *say)
 {
-	struct tk_siege_opts o = { .n = 200,
+	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
 		.say = say,
@@ -218,13 +220,13 @@ others_are_served_during(const char *say)
 	open_site(
 	    (struct httpd_opts){ .per_address = HTTPD_FIXTURE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { tk_siege_begin(&o), o.n };
+	struct both b = { tk_exhaustion_begin(&o), o.n };
 	ck_assert(tk_until(all_open, &b, 10000));
 	/* Otherwise the 200 would hold 32 workers for 12 s, with bodies for a
 	 * minute. */
 	int64_t ms = longest_of(OTHER, 3);
 	ck_assert_msg(ms < 5000, "%d", (int)ms);
-	tk_siege_end(b.attack);
+	tk_exhaustion_end(b.attack);
 	httpd_fixture_close(&s);
 }
 
@@ -250,14 +252,14 @@ TEST(a_request_in_progress_is_not_closed)
 		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	ck_assert(tk_until(held_has_reached, &n, 5000));
-	struct both b = { tk_siege_begin(
-			      &(struct tk_siege_opts){ .port = s.port,
+	struct both b = { tk_exhaustion_begin(
+			      &(struct tk_exhaustion_opts){ .port = s.port,
 				  .n = 40,
 				  .from = INADDR_LOOPBACK,
 				  .opens_per_s = 200 }),
 		120 };
 	ck_assert(tk_until(all_open, &b, 10000));
-	tk_siege_end(b.attack);
+	tk_exhaustion_end(b.attack);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(tk_http_read(&c[i], &a, 5000));
@@ -279,15 +281,15 @@ TEST(a_trusted_proxy_names_the_client)
 	    .per_address = 1,
 	    .trusted_proxies = "127.0.0.2" });
 	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.1")), 200);
-	ck_assert(tk_answer_has(&a, "192.0.2.1"));
+	ck_assert(tk_response_has(&a, "192.0.2.1"));
 	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.1")), 429);
 	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.2")), 200);
 	ck_assert_int_eq(status_from(OTHER, FOR("2001:db8::1")), 200);
-	ck_assert(tk_answer_has(&a, "2001:db8::1"));
+	ck_assert(tk_response_has(&a, "2001:db8::1"));
 	ck_assert_int_eq(status_from(OTHER, FOR("2001:db8::2")), 429);
 	/* The header of any other client is ignored. */
 	ck_assert_int_eq(status_from(INADDR_LOOPBACK, FOR("192.0.2.3")), 200);
-	ck_assert(tk_answer_has(&a, "127.0.0.1"));
+	ck_assert(tk_response_has(&a, "127.0.0.1"));
 	ck_assert_int_eq(status_from(INADDR_LOOPBACK, FOR("192.0.2.4")), 429);
 	httpd_fixture_close(&s);
 }

@@ -1,6 +1,4 @@
-/*
- * Forgetting one memory, what fits a query, and everything.
- */
+/* Forgetting one memory, the match of a query, and everything. */
 #include "core/mem.h"
 #include "testkit/memory_fixture.h"
 
@@ -19,7 +17,7 @@ forget(struct memory_fixture *fx, json_t *req, const char *first)
 	return n;
 }
 
-TEST_T(forgetting, 60)
+TEST_T(one_a_match_or_everything_is_forgotten, 60)
 {
 	struct memory_fixture fx;
 	json_t *j;
@@ -45,7 +43,7 @@ TEST_T(forgetting, 60)
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
 	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "用户的猫叫小花");
 	json_decref(j);
-	/* What fits a query best, of all souls; not just anything. */
+	/* The best match of a query, of all souls. */
 	ck_assert_int_eq(forget(&fx,
 			     json_pack("{ssss}", "user_id", "u1", "query",
 				 "忘掉去大理旅行的事"),
@@ -65,11 +63,11 @@ TEST_T(forgetting, 60)
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 0);
 	ck_assert_int_eq(
-	    forget(&fx, json_pack("{ss}", "user_id", "nobody"), NULL), 0);
+	    forget(&fx, json_pack("{ss}", "user_id", "unknown"), NULL), 0);
 	memory_fixture_stop(&fx);
 }
 
-/* What it says is told; by id or of everything only how much. */
+/* The reply to a query contains the text; other replies only the count. */
 static void
 forget_query(struct memory_fixture *fx, const char *query, const char *text)
 {
@@ -87,8 +85,8 @@ forget_query(struct memory_fixture *fx, const char *query, const char *text)
 	json_decref(j);
 }
 
-/* Only what says what the query says, however near and new another one is. */
-TEST_T(forgetting_what_fits, 60)
+/* Only a match is forgotten, however similar and recent another one is. */
+TEST_T(only_a_match_is_forgotten, 60)
 {
 	static const char *const others[] = { "用户喜欢爬山", "用户喜欢喝咖啡",
 		"用户的妈妈喜欢乌龙茶", "用户喜欢龙井茶" };
@@ -109,7 +107,7 @@ TEST_T(forgetting_what_fits, 60)
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, NELEM(others));
 	memory_fixture_remember(
 	    &fx, "u1", "s1", "tea", "用户很喜欢在下午喝一点乌龙茶");
-	/* Nearer by far, and newer. */
+	/* Much more similar, and newer. */
 	memory_fixture_remember(
 	    &fx, "u1", "s1", "mum", "用户妈妈喜欢喝乌龙茶，喜欢乌龙茶");
 	forget_query(&fx, "用户喜欢喝乌龙茶", "用户很喜欢在下午喝一点乌龙茶");
@@ -124,7 +122,7 @@ TEST_T(forgetting_what_fits, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(forgetting_very_much, 60)
+TEST_T(a_reply_has_up_to_1000_ids, 60)
 {
 	char id[16];
 	struct memory_fixture fx;
@@ -149,7 +147,7 @@ TEST_T(forgetting_very_much, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* ---- what is told of it ---- */
+/* ---- audit ---- */
 
 #define TRACE  "0af7651916cd43dd8448eb211c80319c"
 #define SECRET "用户偷偷喜欢乌龙茶"
@@ -181,8 +179,11 @@ forget_in_session(struct memory_fixture *fx, const char *query, int64_t removed)
 	json_decref(req);
 }
 
-/* Of a conversation: whose, how many, in which turn; never the words. */
-TEST_T(forgetting_in_a_conversation_is_told, 60)
+/*
+ * The audit event of a conversation has the user, the count and the trace;
+ * never the text.
+ */
+TEST_T(forgetting_in_a_conversation_is_audited, 60)
 {
 	char subject[TK_SUBJECT], *text;
 	natsSubscription *sub;
@@ -194,7 +195,7 @@ TEST_T(forgetting_in_a_conversation_is_told, 60)
 	sub = tk_nats_listen(fx.nc, "soul.event.audit.*");
 	memory_fixture_remember(&fx, "u1", "s1", "tea", SECRET);
 	memory_fixture_remember(&fx, "u1", "s1", "cat", "用户的猫叫小花");
-	/* Nothing is gone; and who asks for another tells it himself. */
+	/* Nothing was removed; and other callers publish their own event. */
 	forget_in_session(&fx, "我喜欢爬山", 0);
 	ck_assert_int_eq(
 	    forget(&fx,
