@@ -3,7 +3,7 @@
  * token ends; and forged tokens in great numbers.
  */
 #include "guarded.h"
-#include "unit/auth/signer.h"
+#include "testkit/jwt_fixture.h"
 
 #define LONG_MS 40000
 
@@ -454,23 +454,23 @@ struct forgers {
 static void
 make_tokens(struct forgers *f, const char *jwks)
 {
-	struct buf file = BUF_INIT(SIGNER_MAX);
+	struct buf file = BUF_INIT(JWT_FIXTURE_MAX);
 	struct signer stranger;
 	char claims[128];
 
-	signer_make(&f->signer, SIGNER_EC, "P-256", 0);
-	signer_make(&stranger, SIGNER_EC, "P-256", 0);
+	jwt_fixture_key(&f->signer, SIGNER_EC, "P-256", 0);
+	jwt_fixture_key(&stranger, SIGNER_EC, "P-256", 0);
 	buf_puts(&file, "{\"keys\":[");
-	signer_put_jwk(&file, &f->signer, "k", "");
+	jwt_fixture_put_jwk(&file, &f->signer, "k", "");
 	buf_puts(&file, "]}");
 	tk_write_file(jwks, file.p);
 	snprintf(claims, sizeof(claims), "{\"exp\":%lld,\"role\":\"operator\"}",
 	    (long long)(clock_wall().ms / 1000 + 1000));
-	buf_init(&f->good, SIGNER_MAX);
-	buf_init(&f->forged, SIGNER_MAX);
-	signer_put_jwt(
+	buf_init(&f->good, JWT_FIXTURE_MAX);
+	buf_init(&f->forged, JWT_FIXTURE_MAX);
+	jwt_fixture_put_jwt(
 	    &f->good, &f->signer, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
-	signer_put_jwt(
+	jwt_fixture_put_jwt(
 	    &f->forged, &stranger, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
 	EVP_PKEY_free(stranger.pkey);
 	buf_free(&file);

@@ -1,43 +1,23 @@
-/*
- * signer: keys of an identity provider, its JWKS, and the tokens it signs.
- */
-#ifndef SIGNER_H
-#define SIGNER_H
+#include "testkit/jwt_fixture.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
-#include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rsa.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buf.h"
 #include "core/mem.h"
-#include "testkit/testkit.h"
 
-#define SIGNER_MAX (256UL * 1024)
-
-enum signer_kind { SIGNER_RSA, SIGNER_EC, SIGNER_OKP, SIGNER_HMAC };
-
-struct signer {
-	enum signer_kind kind;
-	EVP_PKEY *pkey;          /* but of SIGNER_HMAC */
-	struct buf secret;       /* of SIGNER_HMAC */
-	unsigned char sig[2048]; /* the last */
-	size_t n;
-};
-
-/* bytes: of an RSA key's bits, or a curve's name. */
-static inline void
-signer_make(
-    struct signer *s, enum signer_kind kind, const char *curve, unsigned bits)
+void
+jwt_fixture_key(struct signer *s, enum jwt_fixture_kind kind, const char *curve,
+    unsigned bits)
 {
 	*s = (struct signer){ .kind = kind };
-	buf_init(&s->secret, SIGNER_MAX);
+	buf_init(&s->secret, JWT_FIXTURE_MAX);
 	if (kind == SIGNER_RSA)
 		s->pkey = EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)bits);
 	else if (kind == SIGNER_EC)
@@ -47,8 +27,8 @@ signer_make(
 	ck_assert(kind == SIGNER_HMAC || s->pkey != NULL);
 }
 
-static inline void
-signer_put64(struct buf *b, const void *p, size_t n)
+void
+jwt_fixture_put64(struct buf *b, const void *p, size_t n)
 {
 	unsigned char *text = mem_alloc(n / 3 * 4 + 8);
 	int len;
@@ -63,8 +43,8 @@ signer_put64(struct buf *b, const void *p, size_t n)
 	free(text);
 }
 
-static inline void
-signer_put_number(
+void
+jwt_fixture_put_number(
     struct buf *b, const struct signer *s, const char *name, int width)
 {
 	unsigned char bytes[1024];
@@ -73,13 +53,12 @@ signer_put_number(
 
 	ck_assert_int_eq(EVP_PKEY_get_bn_param(s->pkey, name, &n), 1);
 	len = width > 0 ? BN_bn2binpad(n, bytes, width) : BN_bn2bin(n, bytes);
-	signer_put64(b, bytes, (size_t)len);
+	jwt_fixture_put64(b, bytes, (size_t)len);
 	BN_free(n);
 }
 
-/* The public key as a JWK, with more members ("" or ",…"). */
-static inline void
-signer_put_jwk(
+void
+jwt_fixture_put_jwk(
     struct buf *b, const struct signer *s, const char *kid, const char *more)
 {
 	unsigned char raw[32];
@@ -88,26 +67,26 @@ signer_put_jwk(
 	buf_printf(b, "{\"kid\":\"%s\"", kid);
 	if (s->kind == SIGNER_RSA) {
 		buf_puts(b, ",\"kty\":\"RSA\",\"n\":\"");
-		signer_put_number(b, s, OSSL_PKEY_PARAM_RSA_N, 0);
+		jwt_fixture_put_number(b, s, OSSL_PKEY_PARAM_RSA_N, 0);
 		buf_puts(b, "\",\"e\":\"");
-		signer_put_number(b, s, OSSL_PKEY_PARAM_RSA_E, 0);
+		jwt_fixture_put_number(b, s, OSSL_PKEY_PARAM_RSA_E, 0);
 	} else if (s->kind == SIGNER_EC) {
 		buf_puts(b, ",\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"");
-		signer_put_number(b, s, OSSL_PKEY_PARAM_EC_PUB_X, 32);
+		jwt_fixture_put_number(b, s, OSSL_PKEY_PARAM_EC_PUB_X, 32);
 		buf_puts(b, "\",\"y\":\"");
-		signer_put_number(b, s, OSSL_PKEY_PARAM_EC_PUB_Y, 32);
+		jwt_fixture_put_number(b, s, OSSL_PKEY_PARAM_EC_PUB_Y, 32);
 	} else {
 		ck_assert_int_eq(
 		    EVP_PKEY_get_raw_public_key(s->pkey, raw, &n), 1);
 		buf_puts(b, ",\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"");
-		signer_put64(b, raw, n);
+		jwt_fixture_put64(b, raw, n);
 	}
 	buf_printf(b, "\"%s}", more);
 }
 
 /* DER to r and s side by side. */
-static inline void
-signer_flatten(struct signer *s)
+static void
+jwt_fixture_flatten(struct signer *s)
 {
 	const unsigned char *p = s->sig;
 	ECDSA_SIG *e = d2i_ECDSA_SIG(NULL, &p, (long)s->n);
@@ -121,8 +100,8 @@ signer_flatten(struct signer *s)
 }
 
 /* Sign text; the signature is in s->sig. */
-static inline void
-signer_sign(struct signer *s, struct str text)
+static void
+jwt_fixture_sign(struct signer *s, struct str text)
 {
 	const EVP_MD *md = s->kind == SIGNER_OKP ? NULL : EVP_sha256();
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
@@ -142,24 +121,21 @@ signer_sign(struct signer *s, struct str text)
 		    1);
 	}
 	if (s->kind == SIGNER_EC)
-		signer_flatten(s);
+		jwt_fixture_flatten(s);
 	EVP_MD_CTX_free(ctx);
 }
 
-/* Append the token over header and claims, as they are. */
-static inline void
-signer_put_jwt(
+void
+jwt_fixture_put_jwt(
     struct buf *b, struct signer *s, const char *header, const char *claims)
 {
 	size_t start = b->n;
 
-	signer_put64(b, header, strlen(header));
+	jwt_fixture_put64(b, header, strlen(header));
 	buf_putc(b, '.');
-	signer_put64(b, claims, strlen(claims));
-	signer_sign(s, (struct str){ b->p + start, b->n - start });
+	jwt_fixture_put64(b, claims, strlen(claims));
+	jwt_fixture_sign(s, (struct str){ b->p + start, b->n - start });
 	buf_putc(b, '.');
-	signer_put64(b, s->sig, s->n);
+	jwt_fixture_put64(b, s->sig, s->n);
 	ck_assert_int_eq(buf_rc(b), RC_OK);
 }
-
-#endif /* !SIGNER_H */

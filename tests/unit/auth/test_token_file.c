@@ -1,5 +1,5 @@
 /*
- * Changing a token file: each change is one that a service can read.
+ * Changes of a token file.
  */
 #include "auth/token_file.h"
 
@@ -18,7 +18,7 @@ static const struct auth_token_file_entry ada = { .role = WIRE_ROLE_OWNER,
 	.name = STR_INIT("phone"),
 	.until = { 4000000000000 } };
 
-/* What a service makes of a token, now. */
+/* The result of looking up a token as a service does. */
 static enum rc
 find(const char *file, const char *token, struct auth_caller *out)
 {
@@ -53,7 +53,7 @@ mode_of(const char *file)
 	return st.st_mode & 07777;
 }
 
-TEST(what_is_added_is_known_until_it_is_dropped)
+TEST(a_token_is_valid_until_it_is_removed)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], other[AUTH_TOKEN_FILE_TOKEN_MAX];
 	struct auth_token_file_entry e = ada;
@@ -86,7 +86,7 @@ TEST(what_is_added_is_known_until_it_is_dropped)
 	buf_free(&out);
 }
 
-TEST(a_token_is_dropped_by_its_digest_too)
+TEST(a_token_is_removed_by_its_digest)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json");
@@ -97,7 +97,7 @@ TEST(a_token_is_dropped_by_its_digest_too)
 	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
 	ck_assert_int_eq(auth_token_file_list(file, &out, why), RC_OK);
 	snprintf(sha, sizeof(sha), "%.12s", out.p);
-	/* Too little of it may be anybody's. */
+	/* A prefix that is too short. */
 	ck_assert_int_eq(
 	    auth_token_file_remove(file, (struct str){ sha, 7 }, &out, why),
 	    RC_NOENT);
@@ -110,8 +110,8 @@ TEST(a_token_is_dropped_by_its_digest_too)
 }
 
 static void
-refused(const char *file, const struct auth_token_file_entry *e, enum rc rc,
-    const char *want)
+expect_rejected(const char *file, const struct auth_token_file_entry *e,
+    enum rc rc, const char *want)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 
@@ -119,7 +119,7 @@ refused(const char *file, const struct auth_token_file_entry *e, enum rc rc,
 	ck_assert_msg(strstr(why, want) == why, "%s", why);
 }
 
-TEST(nothing_is_written_that_a_service_could_not_read)
+TEST(an_invalid_change_is_not_written)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json"), *new;
@@ -128,30 +128,31 @@ TEST(nothing_is_written_that_a_service_could_not_read)
 
 	ck_assert_int_eq(auth_token_file_add(file, &ada, token, why), RC_OK);
 	ck_assert_int_eq(stat(file, &before), 0);
-	refused(file, &ada, RC_INVALID, "name: another");
+	expect_rejected(file, &ada, RC_INVALID, "name: another");
 	e.name = (struct str){ 0 };
 	e.user = (struct str){ 0 };
-	refused(file, &e, RC_INVALID, "user: is missing");
+	expect_rejected(file, &e, RC_INVALID, "user: is missing");
 	e.user = STR("acme/ada");
-	refused(file, &e, RC_INVALID, "user: must not have a /");
+	expect_rejected(file, &e, RC_INVALID, "user: must not have a /");
 	e.user = STR("ada");
 	e.tenant = STR("a b");
-	refused(file, &e, RC_INVALID, "tenant: ");
-	/* Somebody else is at it. */
+	expect_rejected(file, &e, RC_INVALID, "tenant: ");
+	/* Another writer is active. */
 	new = tk_path("tokens.json.new");
 	tk_write_file(new, "");
 	e.tenant = STR("acme");
-	refused(file, &e, RC_RETRY, "is being changed");
+	expect_rejected(file, &e, RC_RETRY, "is being changed");
 	ck_assert_int_eq(unlink(new), 0);
 	ck_assert_int_eq(stat(file, &after), 0);
 	ck_assert_uint_eq(before.st_ino, after.st_ino);
 	tk_write_file(file, "{\"tokens\":[{}]}");
-	refused(file, &e, RC_INVALID, "/tokens/0/sha256: is missing");
-	refused(tk_dir(), &e, RC_DOWN, "Is a directory");
-	refused(tk_path("none/tokens.json"), &e, RC_DOWN, "No such file");
+	expect_rejected(file, &e, RC_INVALID, "/tokens/0/sha256: is missing");
+	expect_rejected(tk_dir(), &e, RC_DOWN, "Is a directory");
+	expect_rejected(
+	    tk_path("none/tokens.json"), &e, RC_DOWN, "No such file");
 }
 
-TEST(a_link_stays_a_link)
+TEST(a_change_follows_a_symbolic_link)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	const char *file = tk_path("tokens.json"), *link = tk_path("link");
