@@ -24,7 +24,7 @@ gateway_exhaustion_start(struct gateway_exhaustion *s, const char *const more[])
 	    "\"role\":\"owner\",\"user\":\"u1\"}]}");
 	tk_env_list(&e, more);
 	tk_env_put(&e, "AUTH_TOKENS=%s", tk_path("tokens.json"));
-	/* The limits of an address are tried, not those of the token. */
+	/* The limits of an address are under test, not those of the token. */
 	tk_env_put(&e, "RATE_TOKEN_PER_S=1000000");
 	tk_env_put(&e, "RATE_TOKEN_BURST=1000000");
 	gateway_fixture_spawn(&s->b, &s->b.gateway, "chat-gateway", e.v);

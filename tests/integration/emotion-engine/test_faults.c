@@ -1,5 +1,5 @@
 /*
- * Redis and NATS come and go; wrong configuration is said.
+ * Outages of Redis and NATS, and invalid configuration.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 struct json_response {
 	int status;
-	json_t *json; /* NULL: no JSON */
+	json_t *json; /* NULL: not JSON */
 };
 
 static struct json_response
@@ -51,7 +51,7 @@ analyze(struct emotion_fixture *b)
 
 		ck_assert_int_eq(r.status, 200);
 		ck_assert_str_eq(tk_text(r.json, "emotion"), texts[i].emotion);
-		/* A blend around the prototype. */
+		/* The weighted mean is near the prototype. */
 		ck_assert_double_eq_tol(tk_number(r.json, "p"), texts[i].p, .3);
 		ck_assert_double_eq_tol(tk_number(r.json, "a"), texts[i].a, .4);
 		ck_assert_double_eq_tol(tk_number(r.json, "d"), texts[i].d, .3);
@@ -178,7 +178,7 @@ TEST(the_http_endpoints_respond)
 {
 	struct emotion_fixture b;
 
-	/* The same weights as a file. */
+	/* The same weights from a file. */
 	emotion_fixture_start(
 	    &b, 1, "EMOTION_WEIGHTS=services/emotion-engine/emotion.weights");
 	analyze(&b);

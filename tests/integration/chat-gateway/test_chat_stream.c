@@ -1,5 +1,5 @@
 /*
- * A chat that is answered by the events of its turn.
+ * Chats whose response is the stream of their turn's events.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,25 +17,26 @@ static struct gw_conversation k;
 
 static const struct {
 	const char *accept, *body;
-} asks[] = {
+} accept_headers[] = {
 	{ "", GW_CHAT_STREAMED },
 	{ "Accept: text/event-stream\r\n", GW_CHAT_BODY },
 	{ "Accept: application/json, text/event-stream;q=0.5\r\n",
 	    GW_CHAT_STREAMED },
 };
 
-TEST(a_turn_is_told_from_its_begin_to_its_end)
+TEST(a_streamed_turn_has_its_events_from_start_to_end)
 {
 	struct gw_run other;
 	json_t *j;
 	size_t i;
 
 	gw_conversation_open(&k);
-	/* What was before it, and beside it, is not of it. */
+	/* Events of earlier and of other turns are not part of it. */
 	gw_run_begin(&other, &k.b, "s1", "turn_before");
 	gw_run_end(&other);
-	for (i = 0; i < NELEM(asks); i++) {
-		gw_conversation_begin(&k, asks[i].accept, asks[i].body);
+	for (i = 0; i < NELEM(accept_headers); i++) {
+		gw_conversation_begin(
+		    &k, accept_headers[i].accept, accept_headers[i].body);
 		ck_assert(json_is_true(tk_at(k.t.j, "chat.stream")));
 		tk_sse_begun(&k.s);
 		tk_sse_is(&k.s, k.r.seq, STARTED);
@@ -53,8 +54,8 @@ TEST(a_turn_is_told_from_its_begin_to_its_end)
 	gw_conversation_close(&k);
 }
 
-/* NATS may say nothing of it: the last reply has the log read to its end. */
-TEST(the_end_is_always_told)
+/* The final reply has the log read to its end, without NATS. */
+TEST(the_end_is_sent_without_nats_events)
 {
 	int i;
 
@@ -76,7 +77,7 @@ TEST(the_end_is_always_told)
 		tk_sse_is(&k.s, k.r.seq, COMPLETED);
 		gw_conversation_end(&k);
 	}
-	/* A failure too, in the stream since that has begun. */
+	/* An error, too, once the stream has started. */
 	gw_conversation_begin(&k, "", GW_CHAT_STREAMED);
 	k.r.mute = true;
 	gw_run_end_as(&k.r, GW_REPLY_FAILED, NULL);
@@ -88,8 +89,8 @@ TEST(the_end_is_always_told)
 	gw_conversation_close(&k);
 }
 
-/* Until the first event an error is an answer as ever. */
-TEST(what_never_began_is_answered_as_ever)
+/* Until the first event, an error is a plain response. */
+TEST(an_error_before_the_first_event_is_a_plain_response)
 {
 	gw_conversation_open(&k);
 	gw_conversation_send(&k, "", GW_CHAT_STREAMED);
@@ -112,7 +113,7 @@ TEST(what_never_began_is_answered_as_ever)
 	gw_conversation_close(&k);
 }
 
-/* An orchestrator that tells no events is told for. */
+/* An orchestrator that logs no events. */
 TEST(a_turn_without_events_is_rebuilt_from_its_reply)
 {
 	struct tk_sse_event e;
@@ -134,7 +135,7 @@ TEST(a_turn_without_events_is_rebuilt_from_its_reply)
 	gw_conversation_close(&k);
 }
 
-/* Silence is no end while the turn lives; its death is. */
+/* Silence does not end a live turn; the death of its process does. */
 TEST_T(a_stream_ends_with_the_loss_of_its_turn, 60)
 {
 	json_t *j;
@@ -155,8 +156,8 @@ TEST_T(a_stream_ends_with_the_loss_of_its_turn, 60)
 	gw_conversation_close(&k);
 }
 
-/* NATS goes away: the log and the record say the rest. */
-TEST_T(a_stream_outlives_nats, 60)
+/* During a NATS outage, log and record are read. */
+TEST_T(a_stream_completes_during_a_nats_outage, 60)
 {
 	gw_conversation_open(&k);
 	gw_conversation_begin(&k, "", GW_CHAT_STREAMED);
@@ -175,8 +176,8 @@ TEST_T(a_stream_outlives_nats, 60)
 	gw_conversation_close(&k);
 }
 
-/* SIGTERM: the turn in hand is told to its end. */
-TEST(a_stream_in_hand_is_finished)
+/* SIGTERM: the running turn is streamed to its end. */
+TEST(an_open_stream_is_finished_while_draining)
 {
 	gw_conversation_open(&k);
 	gw_conversation_begin(&k, "", GW_CHAT_STREAMED);
@@ -196,9 +197,9 @@ TEST(a_stream_in_hand_is_finished)
 	gw_conversation_close(&k);
 }
 
-/* ---- clients that hang up ------------------------------------------------ */
+/* ---- clients that disconnect ---- */
 
-/* Who has the turn hears that it is to be stopped, or does not. */
+/* Subscribe in place of the turn's process. */
 static natsSubscription *
 listen_cancel(const char *gw_turn)
 {
@@ -229,15 +230,15 @@ is_canceled(void)
 	    tk_text(k.t.j, "turn_id"));
 	tk_nats_send(k.b.nc, natsMsg_GetReply(m), text);
 	natsMsg_Destroy(m);
-	/* Once. */
+	/* Only once. */
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, 400), NATS_TIMEOUT);
 	natsSubscription_Destroy(sub);
 }
 
-TEST(a_client_that_hangs_up_cancels_if_it_said_so)
+TEST(a_disconnect_cancels_the_turn_if_requested)
 {
 	gw_conversation_open(&k);
-	/* Plain, and before the orchestrator listens. */
+	/* A plain chat, before the orchestrator subscribes. */
 	gw_conversation_send(
 	    &k, "", GW_CHAT_WITH("\"cancel_on_disconnect\":true,"));
 	gw_conversation_enter(&k);
@@ -245,7 +246,7 @@ TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 	is_canceled();
 	gw_run_end_as(&k.r, GW_REPLY_CANCELED, NULL);
 	gw_turn_free(&k.t);
-	/* Streamed, before its first event and behind it. */
+	/* A streamed chat, before and after its first event. */
 	gw_conversation_send(&k, "",
 	    GW_CHAT_WITH("\"stream\":true,\"cancel_on_disconnect\":true,"));
 	gw_conversation_enter(&k);
@@ -264,7 +265,7 @@ TEST(a_client_that_hangs_up_cancels_if_it_said_so)
 	gw_conversation_close(&k);
 }
 
-TEST(otherwise_the_turn_goes_on)
+TEST(a_disconnect_leaves_other_turns_running)
 {
 	natsSubscription *sub;
 	struct tk_sse s;
@@ -295,8 +296,8 @@ TEST(otherwise_the_turn_goes_on)
 	gw_conversation_close(&k);
 }
 
-/* Who stays is not canceled, however long it takes. */
-TEST(a_client_that_stays_is_answered)
+/* However long the turn takes. */
+TEST(a_connected_client_is_never_canceled)
 {
 	natsSubscription *sub;
 	natsMsg *m;

@@ -1,5 +1,5 @@
 /*
- * A turn's record as its user sees it.
+ * A turn's record as the message that its user gets.
  */
 #include "chat/chat_turn.h"
 #include "core/mem.h"
@@ -25,7 +25,7 @@ static const struct {
 	    WIRE_TURN_RECORD_STATE_COMPLETED, -1, 0 },
 	{ TURN_STATE_ENDED, END("canceled"), "[]", RC_OK,
 	    WIRE_TURN_RECORD_STATE_CANCELED, -1, 0 },
-	/* Stages overlap: the last to end ends the turn. */
+	/* Spans overlap: the last end counts. */
 	{ TURN_STATE_ENDED, END("failed"),
 	    "[{\"stage\":\"think\",\"start_ms\":2,\"ms\":9},"
 	    "{\"stage\":\"store\",\"start_ms\":4}]",
@@ -37,7 +37,7 @@ static const struct {
 	{ TURN_STATE_ENDED, END("completed"), "[{}]", RC_INVALID, 0, 0, 0 },
 };
 
-TEST(records_are_told_as_they_are)
+TEST(records_become_their_messages)
 {
 	struct turn_record rec = { .known = true,
 		.user_id = STR("u"),

@@ -1,5 +1,5 @@
 /*
- * What a soul is told to be when it has just been made.
+ * The view of a soul that was just created.
  */
 #include "core/arena.h"
 #include "core/mem.h"
@@ -19,7 +19,7 @@ soul_of(const char *mbti)
 		.created = { 1771755630000 } };
 }
 
-TEST(a_newborn_has_its_types_traits_and_no_feelings)
+TEST(a_new_soul_has_its_types_traits_and_a_neutral_state)
 {
 	struct soul soul = soul_of("INTJ");
 	struct arena *a = arena_new(4096);
@@ -47,7 +47,7 @@ TEST(a_newborn_has_its_types_traits_and_no_feelings)
 	arena_free(a);
 }
 
-TEST(what_is_no_type_makes_no_profile)
+TEST(an_invalid_type_is_an_error)
 {
 	struct soul soul = soul_of("XXXX");
 	struct arena *a = arena_new(4096);

@@ -1,4 +1,4 @@
-#include "commands/command.h"
+#include "commands/terminal_command.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
-/* What the configuration lets in from the network, and what it refuses to. */
+/*
+ * Configuration of proxies, origins and limits of the network.
+ */
 #include "core/mem.h"
 #include "testkit/gateway_exhaustion.h"
 #include "testkit/gateway_fixture.h"
@@ -26,7 +28,7 @@ check_config(struct tk_proc *p, const char *variable)
 	return tk_wait(p, GW_MS);
 }
 
-TEST(lists_that_say_nothing_good_are_refused)
+TEST(invalid_proxy_and_origin_lists_are_rejected)
 {
 	static const char *const rows[][2] = {
 		{ "TRUSTED_PROXIES=proxy.example", "TRUSTED_PROXIES: use" },
@@ -47,7 +49,7 @@ TEST(lists_that_say_nothing_good_are_refused)
 	    check_config(&p, "TRUSTED_PROXIES=10.0.0.0/8, 127.0.0.1"), 0);
 }
 
-TEST(where_anybody_may_ask_nobody_is_limited)
+TEST(without_authentication_rates_are_unlimited)
 {
 	int64_t ms;
 
@@ -63,8 +65,8 @@ TEST(where_anybody_may_ask_nobody_is_limited)
 	gateway_exhaustion_stop(&s);
 }
 
-/* A browser's question needs no token, and its page reads what is refused. */
-TEST(a_page_is_told_that_it_needs_a_token)
+/* A preflight needs no token, and the page can read the rejection. */
+TEST(a_cors_preflight_needs_no_token_but_the_request_does)
 {
 	gateway_exhaustion_start(&s, TK_ENV("CORS_ORIGINS=*"));
 	ck_assert_int_eq(

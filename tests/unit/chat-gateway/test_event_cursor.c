@@ -1,12 +1,12 @@
 /*
- * Where a reader stands, and what it gets next.
+ * The position of a reader, and its next event.
  */
 #include "chat/chat_turn.h"
 #include "core/mem.h"
 #include "streams/fcmp_event_view.h"
 #include "testkit/testkit.h"
 
-TEST(live_events_are_sent_dropped_or_read)
+TEST(live_events_are_sent_dropped_or_read_from_the_log)
 {
 	static const struct {
 		int64_t last, seq;
@@ -32,11 +32,11 @@ TEST(live_events_are_sent_dropped_or_read)
 	}
 }
 
-TEST(what_is_taken_is_next_known_or_behind_a_gap)
+TEST(taking_an_event_detects_duplicates_and_gaps)
 {
 	static const struct {
 		int64_t last, seq;
-		bool taken, gone;
+		bool taken, gap;
 	} rows[] = {
 		{ 0, 1, true, false },
 		{ 0, 5, true, true },
@@ -52,17 +52,17 @@ TEST(what_is_taken_is_next_known_or_behind_a_gap)
 
 		ck_assert_int_eq(
 		    event_cursor_take(&c, rows[i].seq), rows[i].taken);
-		ck_assert_int_eq(c.gap, rows[i].gone);
+		ck_assert_int_eq(c.gap, rows[i].gap);
 		ck_assert_int_eq(
 		    c.last, rows[i].taken ? rows[i].seq : rows[i].last);
 	}
 }
 
-TEST(the_end_of_the_log_says_what_is_gone)
+TEST(the_end_of_the_log_detects_expired_events)
 {
 	static const struct {
 		int64_t last, newest;
-		bool end, gone;
+		bool end, gap;
 		int64_t then;
 	} rows[] = {
 		{ 0, 0, true, false, 0 },
@@ -70,7 +70,7 @@ TEST(the_end_of_the_log_says_what_is_gone)
 		/* All of it has expired. */
 		{ 7, 9, true, true, 9 },
 		{ 0, 9, true, true, 9 },
-		/* It has begun again. */
+		/* The log was restarted. */
 		{ 7, 3, false, true, 0 },
 		{ 7, 0, true, true, 0 },
 	};
@@ -81,12 +81,12 @@ TEST(the_end_of_the_log_says_what_is_gone)
 
 		ck_assert_int_eq(
 		    event_cursor_end(&c, rows[i].newest), rows[i].end);
-		ck_assert_int_eq(c.gap, rows[i].gone);
+		ck_assert_int_eq(c.gap, rows[i].gap);
 		ck_assert_int_eq(c.last, rows[i].then);
 	}
 }
 
-TEST(the_header_counts_before_the_query)
+TEST(the_header_has_precedence_over_the_query)
 {
 	static const struct {
 		const char *header, *query;
@@ -124,7 +124,7 @@ TEST(the_header_counts_before_the_query)
 	}
 }
 
-TEST(an_accept_header_asks_for_a_stream)
+TEST(an_accept_header_requests_a_stream)
 {
 	static const struct {
 		const char *accept;

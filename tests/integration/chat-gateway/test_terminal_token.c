@@ -1,6 +1,6 @@
 /*
- * Bodies that chat as themselves; and which bodies may be bound and chatted
- * through at all, where callers are known.
+ * Terminals that chat with their own token, and which terminals may be bound
+ * and used with authentication.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define NO_SOUL "soul selection is required before chat"
 #define MISSING "terminal not found"
 
-/* The token of a body, which is minted or rotated. */
+/* The token in a response to minting or rotating. */
 static void
 body_token(json_t *j, char token[400])
 {
@@ -23,9 +23,9 @@ body_token(json_t *j, char token[400])
 	json_decref(j);
 }
 
-/* A turn that a body begins is its user's. */
+/* A turn started by a terminal belongs to its binding user. */
 static void
-ck_turn_of(struct gateway_fixture *b, const char *token, const char *user)
+check_turn_user(struct gateway_fixture *b, const char *token, const char *user)
 {
 	static const char text[] =
 	    "{\"terminal_id\":\"lamp\"," GW_CHAT_INPUT "}";
@@ -54,20 +54,20 @@ ck_turn_of(struct gateway_fixture *b, const char *token, const char *user)
 	gw_turns_unsubscribe(b, sub);
 }
 
-TEST(a_body_chats_as_itself)
+TEST(a_terminal_token_chats_for_its_binding_user)
 {
-	char token[400], old[400], soul[GW_SOUL_ID];
+	char token[400], previous[400], soul[GW_SOUL_ID];
 	struct gateway_fixture b;
 
 	gw_start_with_tokens(&b);
 	body_token(gw_mint_as(&b, TOKEN_ACME_PROVISIONER, "lamp", ""), token);
 	gw_soul_as(&b, TOKEN_ACME_ANN, "friendly", soul);
 	gw_report_skills(&b, "lamp", "[]", "friendly");
-	/* What it hints at is for users to decide. */
+	/* A terminal's own hint does not bind it. */
 	gw_chat_rejects_as(&b, token, "lamp", "400 " NO_SOUL);
 	gw_bind_as(&b, TOKEN_ACME_ANN, "lamp", soul, NULL);
-	ck_turn_of(&b, token, "acme/ann");
-	/* It is nobody else, and asks nothing else. */
+	check_turn_user(&b, token, "acme/ann");
+	/* It may not use other terminals or other routes. */
 	gw_chat_rejects_as(&b, token, "desk", "403 /terminal_id: is not");
 	gw_rejects_as(&b, token, "POST", "/v1/chat",
 	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," GW_CHAT_INPUT "}",
@@ -77,13 +77,13 @@ TEST(a_body_chats_as_itself)
 	    &b, token, "GET", "/v1/sessions/s1/messages", NULL, "403 role");
 	gw_rejects_as(
 	    &b, token, "POST", "/v1/terminals/lamp/rotate", NULL, "403 role");
-	/* Another secret counts at once, and the one before no more. */
-	snprintf(old, sizeof(old), "%s", token);
+	/* A new secret is valid immediately and replaces the previous one. */
+	snprintf(previous, sizeof(previous), "%s", token);
 	body_token(gw_json_as(&b, TOKEN_ACME_PROVISIONER, "POST",
 		       "/v1/terminals/lamp/rotate", NULL),
 	    token);
-	gw_chat_rejects_as(&b, old, "lamp", "401 ");
-	ck_turn_of(&b, token, "acme/ann");
+	gw_chat_rejects_as(&b, previous, "lamp", "401 ");
+	check_turn_user(&b, token, "acme/ann");
 	gw_ok_as(
 	    &b, TOKEN_ACME_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	gw_chat_rejects_as(&b, token, "lamp", "401 ");
@@ -91,8 +91,8 @@ TEST(a_body_chats_as_itself)
 	gateway_fixture_stop(&b);
 }
 
-/* A token of the file is as good, and no better than the body's identity. */
-TEST(a_body_with_a_token_of_the_file)
+/* A token of the file has the same rights, if the terminal has an identity. */
+TEST(a_terminal_token_of_the_file_needs_an_identity)
 {
 	char soul[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -103,26 +103,26 @@ TEST(a_body_with_a_token_of_the_file)
 	json_decref(
 	    gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", ",\"certificate\":true"));
 	gw_bind_as(&b, TOKEN_ANN, "lamp", soul, NULL);
-	ck_turn_of(&b, TOKEN_LAMP, "ann");
-	/* That of a tenant is not for users of none. */
+	check_turn_user(&b, TOKEN_LAMP, "ann");
+	/* A tenant's terminal is not available to users without a tenant. */
 	gw_chat_rejects_as(&b, TOKEN_ACME_LAMP, "lamp", "404 " MISSING);
 	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	gw_chat_rejects_as(&b, TOKEN_LAMP, "lamp", "400 " NO_SOUL);
 	gateway_fixture_stop(&b);
 }
 
-TEST(whose_bodies_may_be_bound)
+TEST(only_terminals_of_the_users_tenant_can_be_bound)
 {
-	char mine[GW_SOUL_ID], his[GW_SOUL_ID], eves[GW_SOUL_ID];
+	char mine[GW_SOUL_ID], acme_soul[GW_SOUL_ID], eve_soul[GW_SOUL_ID];
 	struct gw_peer p;
 	struct gateway_fixture b;
 
 	gw_start_with_tokens(&b);
 	gw_peer_start(&b, &p);
 	gw_soul_as(&b, TOKEN_ANN, "friendly", mine);
-	gw_soul_as(&b, TOKEN_ACME_ANN, "friendly", his);
-	gw_soul_as(&b, TOKEN_ACME_EVE, "friendly", eves);
-	/* One that has no identity: by selection, by a hint, by a chat. */
+	gw_soul_as(&b, TOKEN_ACME_ANN, "friendly", acme_soul);
+	gw_soul_as(&b, TOKEN_ACME_EVE, "friendly", eve_soul);
+	/* A terminal without an identity: by selection, hint and chat. */
 	gw_bind_as(&b, TOKEN_ANN, "lamp", mine, "404 " MISSING);
 	gw_chat_rejects_as(&b, TOKEN_ANN, "lamp", "404 " MISSING);
 	gw_report_skills(&b, "lamp", "[]", "friendly");
@@ -131,31 +131,31 @@ TEST(whose_bodies_may_be_bound)
 	    &b, TOKEN_ANN, "GET", "/v1/terminals/lamp", NULL, "404 " MISSING);
 	gw_rejects_as(&b, TOKEN_ANN, "DELETE", "/v1/terminals/lamp/soul", NULL,
 	    "404 " MISSING);
-	/* One of another tenant. */
+	/* A terminal of another tenant. */
 	gw_mint_ok_as(&b, TOKEN_ACME_PROVISIONER, "lamp");
 	gw_bind_as(&b, TOKEN_ANN, "lamp", mine, "404 " MISSING);
 	gw_chat_rejects_as(&b, TOKEN_ANN, "lamp", "404 " MISSING);
 	gw_rejects_as(
 	    &b, TOKEN_ANN, "GET", "/v1/terminals/lamp", NULL, "404 " MISSING);
-	/* Anybody of its own: he sees it, and may bind it. */
+	/* Any user of its tenant may see and bind it. */
 	gw_ok_as(&b, TOKEN_ACME_EVE, "GET", "/v1/terminals/lamp", NULL);
 	gw_ok_as(&b, TOKEN_ACME_EVE, "DELETE", "/v1/terminals/lamp/soul", NULL);
 	gw_chat_ok_as(&b, TOKEN_ACME_ANN, "lamp");
-	gw_bind_as(
-	    &b, TOKEN_ACME_EVE, "lamp", eves, "409 is bound by another user");
-	/* One that is meant for somebody. */
+	gw_bind_as(&b, TOKEN_ACME_EVE, "lamp", eve_soul,
+	    "409 is bound by another user");
+	/* A terminal reserved for a user. */
 	json_decref(gw_mint_as(
 	    &b, TOKEN_ACME_PROVISIONER, "desk", ",\"user_id\":\"ann\""));
-	gw_bind_as(&b, TOKEN_ACME_EVE, "desk", eves, "404 " MISSING);
+	gw_bind_as(&b, TOKEN_ACME_EVE, "desk", eve_soul, "404 " MISSING);
 	gw_rejects_as(&b, TOKEN_ACME_EVE, "GET", "/v1/terminals/desk", NULL,
 	    "404 " MISSING);
-	gw_bind_as(&b, TOKEN_ACME_ANN, "desk", his, NULL);
-	/* One that was revoked. */
+	gw_bind_as(&b, TOKEN_ACME_ANN, "desk", acme_soul, NULL);
+	/* A revoked terminal. */
 	gw_ok_as(
 	    &b, TOKEN_ACME_PROVISIONER, "DELETE", "/v1/terminals/desk", NULL);
 	gw_chat_rejects_as(&b, TOKEN_ACME_ANN, "desk", "404 " MISSING);
-	gw_bind_as(&b, TOKEN_ACME_ANN, "desk", his, "404 " MISSING);
-	/* An operator is as the user whom he names. */
+	gw_bind_as(&b, TOKEN_ACME_ANN, "desk", acme_soul, "404 " MISSING);
+	/* An operator has the rights of the named user. */
 	gw_rejects_as(&b, TOKEN_OPERATOR, "POST", "/v1/chat",
 	    "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"," GW_CHAT_INPUT "}",
 	    "404 " MISSING);
@@ -166,8 +166,8 @@ TEST(whose_bodies_may_be_bound)
 	gateway_fixture_stop(&b);
 }
 
-/* Bindings that were made while anybody might ask. */
-TEST(a_binding_from_before)
+/* Bindings made before authentication was enabled. */
+TEST(earlier_bindings_need_an_identity)
 {
 	char mine[GW_SOUL_ID], token[400];
 	struct gateway_fixture b;
@@ -177,19 +177,19 @@ TEST(a_binding_from_before)
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("lamp"), STR("ann"), str_of(mine)),
 	    RC_OK);
-	/* It needs an identity to be of use. */
+	/* The terminal needs an identity first. */
 	gw_chat_rejects_as(&b, TOKEN_ANN, "lamp", "404 " MISSING);
 	gw_ok_as(&b, TOKEN_ANN, "GET", "/v1/terminals/lamp", NULL);
 	body_token(gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", ""), token);
-	ck_turn_of(&b, token, "ann");
-	/* Of a tenant it serves nobody outside. */
+	check_turn_user(&b, token, "ann");
+	/* An identity of another tenant does not help. */
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(mine)),
 	    RC_OK);
 	body_token(gw_mint_as(&b, TOKEN_ACME_PROVISIONER, "desk", ""), token);
 	gw_chat_rejects_as(&b, token, "desk", "404 " MISSING);
 	gw_chat_rejects_as(&b, TOKEN_ANN, "desk", "404 " MISSING);
-	/* He may still let go of it. */
+	/* The user may still unbind it. */
 	gw_ok_as(&b, TOKEN_ANN, "DELETE", "/v1/terminals/desk/soul", NULL);
 	gateway_fixture_stop(&b);
 }

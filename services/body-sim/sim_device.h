@@ -1,9 +1,9 @@
 /*
- * device: a simulated device on its broker: connecting, announcing, heartbeats,
- * commands, and failures of the connection.
+ * sim_device: a simulated device on its broker: connecting, announcing,
+ * heartbeats, commands, and failures of the connection.
  */
-#ifndef BODY_SIM_DEVICE_H
-#define BODY_SIM_DEVICE_H
+#ifndef BODY_SIM_SIM_DEVICE_H
+#define BODY_SIM_SIM_DEVICE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -129,4 +129,4 @@ void request_cache_set_result(
 /* request_cache_result(r, id): The result; absent if there is none. */
 struct str request_cache_result(const struct request_cache *r, struct str id);
 
-#endif /* !BODY_SIM_DEVICE_H */
+#endif /* !BODY_SIM_SIM_DEVICE_H */

@@ -1,8 +1,9 @@
 /*
- * Events of the log, and those of the gateway's own.
+ * Events of the log, and those that the gateway makes.
  */
 #include "core/mem.h"
 #include "streams/fcmp_event_view.h"
+#include "testkit/sse.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -11,7 +12,7 @@
 	"\"ts\":\"2026-02-22T10:20:30Z\",\"engine\":\"soul\","     \
 	"\"type\":\"conversation.started\",\"data\":{}}"
 
-static const struct fcmp_event_origin place = { 7, STR_INIT("turn_1"),
+static const struct fcmp_event_origin origin = { 7, STR_INIT("turn_1"),
 	STR_INIT("s1"), { 1771755630000 } };
 
 static struct buf text;
@@ -32,7 +33,7 @@ teardown(void)
 	arena_free(a);
 }
 
-TEST(an_event_of_the_log_gets_its_number)
+TEST(a_stored_event_gets_its_seq)
 {
 	setup();
 	ck_assert_int_eq(
@@ -45,11 +46,11 @@ TEST(an_event_of_the_log_gets_its_number)
 	teardown();
 }
 
-TEST(what_is_no_event_is_refused)
+TEST(invalid_events_are_rejected)
 {
 	static const struct str bad[] = { STR_INIT(""), STR_INIT("{"),
 		STR_INIT("{}"), STR_INIT("[]"), STR_INIT("\"x\""),
-		STR_INIT("{\"seq\":1," REST), /* twice */
+		STR_INIT("{\"seq\":1," REST), /* duplicate */
 		STR_INIT("{" REST "}") };
 	size_t i;
 
@@ -65,24 +66,24 @@ TEST(what_is_no_event_is_refused)
 	teardown();
 }
 
-/* What was written is an event again; what it says of itself is so. */
+/* The encoded event can be decoded and contains part. */
 static void
-check(enum rc rc, const char *part)
+check_event(enum rc rc, const char *part)
 {
-	struct fcmp_event again;
+	struct fcmp_event decoded;
 
 	ck_assert_int_eq(rc, RC_OK);
 	ck_assert_msg(
 	    str_find(e.json, str_of(part)) >= 0, "%s", buf_str(&text).p);
 	ck_assert(
 	    str_find(e.json, STR("\"ts\":\"2026-02-22T10:20:30Z\"")) >= 0);
-	ck_assert_int_eq(fcmp_event_decode(e.json, a, &again), RC_OK);
-	ck_assert_int_eq(again.seq, 7);
-	ck_assert_int_eq(again.type, e.type);
-	ck_assert(str_eq(again.run_id, STR("turn_1")));
+	ck_assert_int_eq(fcmp_event_decode(e.json, a, &decoded), RC_OK);
+	ck_assert_int_eq(decoded.seq, 7);
+	ck_assert_int_eq(decoded.type, e.type);
+	ck_assert(str_eq(decoded.run_id, STR("turn_1")));
 }
 
-TEST(our_own_are_events)
+TEST(generated_events_are_valid)
 {
 	struct wire_turn_reply rep = { .turn_id = STR("turn_1"),
 		.state = WIRE_TURN_REPLY_STATE_COMPLETED,
@@ -93,31 +94,34 @@ TEST(our_own_are_events)
 		    .reply = STR("好") } };
 
 	setup();
-	check(fcmp_event_lost(&place, &text, &e),
+	check_event(fcmp_event_lost(&origin, &text, &e),
 	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\"");
-	check(
-	    fcmp_event_expired(&place, &text, &e), "\"code\":\"EVENTS_GONE\"");
-	check(fcmp_event_final(&place, &rep, &text, &e), "\"text\":\"好\"");
+	check_event(
+	    fcmp_event_expired(&origin, &text, &e), "\"code\":\"EVENTS_GONE\"");
+	check_event(
+	    fcmp_event_final(&origin, &rep, &text, &e), "\"text\":\"好\"");
 	ck_assert(
 	    str_find(e.json,
 		STR("\"structured_payload\":{\"session_id\":\"s1\"")) >= 0);
-	check(
-	    fcmp_event_end(&place, &rep, &text, &e), "\"state\":\"completed\"");
+	check_event(fcmp_event_end(&origin, &rep, &text, &e),
+	    "\"state\":\"completed\"");
 	rep = (struct wire_turn_reply){ .turn_id = STR("turn_1"),
 		.state = WIRE_TURN_REPLY_STATE_FAILED,
 		.has_error = true,
 		.error = { .error = STR("out of words"),
 		    .code = STR("llm_unavailable") } };
-	check(fcmp_event_end(&place, &rep, &text, &e),
+	check_event(fcmp_event_end(&origin, &rep, &text, &e),
 	    "\"code\":\"LLM_UNAVAILABLE\",\"message\":\"out of words\"");
 	rep.has_error = false;
-	check(fcmp_event_end(&place, &rep, &text, &e), "\"code\":\"INTERNAL\"");
+	check_event(
+	    fcmp_event_end(&origin, &rep, &text, &e), "\"code\":\"INTERNAL\"");
 	rep.state = WIRE_TURN_REPLY_STATE_CANCELED;
-	check(fcmp_event_end(&place, &rep, &text, &e), "\"code\":\"CANCELED\"");
+	check_event(
+	    fcmp_event_end(&origin, &rep, &text, &e), "\"code\":\"CANCELED\"");
 	teardown();
 }
 
-TEST(some_types_end_a_run)
+TEST(only_final_types_end_a_run)
 {
 	size_t i, n = 0;
 

@@ -1,6 +1,6 @@
 /*
- * What is another user's is not there: for a stranger, for who has the same
- * name in a tenant, for the operator of that tenant.
+ * Data of other users is reported as missing: to a stranger, to a user of the
+ * same name in a tenant, to the operator of that tenant.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #include "testkit/json.h"
 #include "testkit/testkit.h"
 
-/* All that demo-user has: a soul, a body, memories, a profile, a turn. */
-struct having {
+/* All data of demo-user: a soul, a terminal, memories, a profile, a turn. */
+struct victim {
 	struct gateway_memory_fixture r;
 	struct gw_run gw_run;
 	char soul[GW_SOUL_ID];
 };
 
 static void
-having_start(struct having *h)
+victim_start(struct victim *h)
 {
 	h->r = (struct gateway_memory_fixture){ 0 };
 	gw_start_with_tokens(&h->r.b);
@@ -36,25 +36,25 @@ having_start(struct having *h)
 }
 
 static void
-having_stop(struct having *h)
+victim_stop(struct victim *h)
 {
 	gw_memory_stop(&h->r);
 }
 
-/* Who else asks, and how he names himself where he must. */
+/* Other callers, and the query that names them where it is required. */
 static const struct {
 	const char *token, *query;
-} strangers[] = {
+} other_callers[] = {
 	{ TOKEN_BOB, "" },
 	{ TOKEN_TENANT_DEMO, "" },
 	{ TOKEN_ACME_OPERATOR, "user_id=demo-user" },
 };
 
-/* "@" is the soul. */
+/* "@" is replaced by the soul's id. */
 static const struct {
 	const char *method, *path, *body;
 	const char *want;
-} asks[] = {
+} requests[] = {
 	{ "GET", "/v1/souls/@/emotion", NULL, "404 soul not found" },
 	{ "GET", "/v1/souls/@/emotion/history", NULL, "404 soul not found" },
 	{ "DELETE", "/v1/souls/@", NULL, "404 soul not found" },
@@ -69,7 +69,7 @@ static const struct {
 };
 
 static const char *
-path_for(const struct having *h, const char *path, const char *query)
+request_path(const struct victim *h, const char *path, const char *query)
 {
 	const char *at = strchr(path, '@');
 	static char dst[300];
@@ -86,15 +86,15 @@ path_for(const struct having *h, const char *path, const char *query)
 	return dst;
 }
 
-/* What demo-user sees is all there. */
+/* All data of demo-user is still there. */
 static void
-ck_whole(struct having *h)
+check_unchanged(struct victim *h)
 {
 	struct gateway_fixture *b = &h->r.b;
 	json_t *j;
 
-	gw_ok_as(
-	    b, TOKEN_DEMO, "GET", path_for(h, "/v1/souls/@/emotion", ""), NULL);
+	gw_ok_as(b, TOKEN_DEMO, "GET",
+	    request_path(h, "/v1/souls/@/emotion", ""), NULL);
 	gw_ok_as(b, TOKEN_DEMO, "GET", "/v1/sessions/s1/messages", NULL);
 	gw_ok_as(b, TOKEN_DEMO, "GET", "/v1/turns/turn_1", NULL);
 	j = gw_json_as(b, TOKEN_DEMO, "GET", "/v1/terminals/t1", NULL);
@@ -109,109 +109,114 @@ ck_whole(struct having *h)
 	json_decref(j);
 }
 
-TEST(anothers_things_are_not_found)
+TEST(data_of_other_users_is_not_found)
 {
-	struct having h;
+	struct victim h;
 	size_t i, k;
 
-	having_start(&h);
-	ck_whole(&h);
-	for (k = 0; k < NELEM(strangers); k++)
-		for (i = 0; i < NELEM(asks); i++)
-			gw_rejects_as(&h.r.b, strangers[k].token,
-			    asks[i].method,
-			    path_for(&h, asks[i].path, strangers[k].query),
-			    asks[i].body, asks[i].want);
+	victim_start(&h);
+	check_unchanged(&h);
+	for (k = 0; k < NELEM(other_callers); k++)
+		for (i = 0; i < NELEM(requests); i++)
+			gw_rejects_as(&h.r.b, other_callers[k].token,
+			    requests[i].method,
+			    request_path(
+				&h, requests[i].path, other_callers[k].query),
+			    requests[i].body, requests[i].want);
 	gw_rejects_as(&h.r.b, TOKEN_BOB, "POST", "/v1/turns/turn_1/cancel",
 	    NULL, "404 turn not found");
 	gw_rejects_as(&h.r.b, TOKEN_ACME_OPERATOR, "POST",
 	    "/v1/turns/turn_1/cancel", "{\"user_id\":\"demo-user\"}",
 	    "404 turn not found");
-	/* It has ended, but it is his. */
+	/* The turn has ended, but it is visible. */
 	gw_ok_as(&h.r.b, TOKEN_DEMO, "POST", "/v1/turns/turn_1/cancel", NULL);
-	ck_whole(&h);
-	having_stop(&h);
+	check_unchanged(&h);
+	victim_stop(&h);
 }
 
-/* Lists of others are empty, and what they forget is their own. */
-TEST(anothers_lists_are_empty)
+/* Lists for other users are empty, and they delete only their own data. */
+TEST(lists_for_other_users_are_empty)
 {
 	static const char *const lists[] = { "/v1/souls", "/v1/terminals",
 		"/v1/memories", "/v1/memories?soul_id=@",
 		"/v1/memories?soul_id=@&query=secret" };
 	struct tk_answer a = { 0 };
-	struct having h;
+	struct victim h;
 	const char *path;
 	size_t i, k;
 	json_t *j;
 
-	having_start(&h);
-	for (k = 0; k < NELEM(strangers); k++) {
+	victim_start(&h);
+	for (k = 0; k < NELEM(other_callers); k++) {
 		for (i = 0; i < NELEM(lists); i++) {
-			path = path_for(&h, lists[i], strangers[k].query);
+			path =
+			    request_path(&h, lists[i], other_callers[k].query);
 			j = gw_json_as(
-			    &h.r.b, strangers[k].token, "GET", path, NULL);
+			    &h.r.b, other_callers[k].token, "GET", path, NULL);
 			ck_assert_msg(gw_items_n(j) == 0, "%s", path);
 			json_decref(j);
 		}
-		path = path_for(&h, "/v1/memories/export", strangers[k].query);
-		ck_assert_int_eq(gw_request_as(&h.r.b, &a, strangers[k].token,
-				     "GET", path, NULL),
+		path = request_path(
+		    &h, "/v1/memories/export", other_callers[k].query);
+		ck_assert_int_eq(gw_request_as(&h.r.b, &a,
+				     other_callers[k].token, "GET", path, NULL),
 		    200);
 		ck_assert(tk_answer_has(&a, "\"end\""));
 		ck_assert(!tk_answer_has(&a, "secret"));
 		ck_assert(!tk_answer_has(&a, "Demo"));
 	}
-	/* Whoever is named, he is of the caller's tenant. */
+	/* The named user is one of the caller's tenant. */
 	j = gw_json_as(&h.r.b, TOKEN_TENANT_DEMO, "DELETE",
 	    "/v1/memories?user_id=demo-user", NULL);
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
-	ck_whole(&h);
-	/* Nobody forgets everything without naming himself. */
+	check_unchanged(&h);
+	/* Deleting everything requires a user_id. */
 	gw_rejects_as(&h.r.b, TOKEN_DEMO, "DELETE", "/v1/memories", NULL,
 	    "400 user_id: must be named: there is no default here");
 	tk_answer_free(&a);
-	having_stop(&h);
+	victim_stop(&h);
 }
 
-/* A session of the same name is another one. */
-TEST(anothers_events_are_not_heard)
+/* A session of the same name belongs to another user. */
+TEST(events_of_other_users_are_not_received)
 {
-	struct tk_http mine = { 0 }, his = { 0 };
+	struct tk_http mine = { 0 }, other = { 0 };
 	static const char gw_request[] =
 	    "GET /v1/sessions/s2/events?cursor=0 HTTP/1.1\r\n"
 	    "Host: localhost\r\n"
 	    "Authorization: Bearer %s\r\n\r\n";
-	struct having h;
+	struct victim h;
 	char text[256];
 
-	having_start(&h);
+	victim_start(&h);
 	tk_http_open(&mine, h.r.b.gateway.http);
 	snprintf(text, sizeof(text), gw_request, TOKEN_DEMO);
 	ck_assert(tk_http_puts(&mine, text));
-	tk_http_open(&his, h.r.b.gateway.http);
+	tk_http_open(&other, h.r.b.gateway.http);
 	snprintf(text, sizeof(text), gw_request, TOKEN_TENANT_DEMO);
-	ck_assert(tk_http_puts(&his, text));
+	ck_assert(tk_http_puts(&other, text));
 	ck_assert(tk_http_has(&mine, "retry: ", GW_MS));
-	ck_assert(tk_http_has(&his, "retry: ", GW_MS));
+	ck_assert(tk_http_has(&other, "retry: ", GW_MS));
 	gw_run_begin(&h.gw_run, &h.r.b, "s2", "turn_2");
 	gw_run_delta(&h.gw_run, "a secret");
 	ck_assert(tk_http_has(&mine, "a secret", GW_MS));
-	/* By then the log was looked at for him, too. */
-	ck_assert(!tk_http_has(&his, "data: ", 2500));
+	/* Longer than the poll interval of the log. */
+	ck_assert(!tk_http_has(&other, "data: ", 2500));
 	tk_http_close(&mine);
-	tk_http_close(&his);
-	having_stop(&h);
+	tk_http_close(&other);
+	victim_stop(&h);
 }
 
-/* Souls and bodies of others cannot be used, nor told from what is not. */
-TEST(anothers_souls_cannot_be_bound)
+/*
+ * Souls and terminals of other users are indistinguishable from missing ones.
+ */
+TEST(souls_of_other_users_cannot_be_bound)
 {
 	char other[GW_SOUL_ID], body[512];
-	struct having h;
+	struct victim h;
 
-	having_start(&h);
+	victim_start(&h);
 	gw_soul_as(&h.r.b, TOKEN_BOB, "other", other);
 	gw_mint_ok_as(&h.r.b, TOKEN_PROVISIONER, "t2");
 	gw_bind_as(&h.r.b, TOKEN_BOB, "t2", h.soul, "400 soul not found");
@@ -226,6 +231,6 @@ TEST(anothers_souls_cannot_be_bound)
 	gw_bind_as(&h.r.b, TOKEN_BOB, "t2", other, NULL);
 	gw_rejects_as(
 	    &h.r.b, TOKEN_BOB, "POST", "/v1/chat", body, "400 soul not found");
-	ck_whole(&h);
-	having_stop(&h);
+	check_unchanged(&h);
+	victim_stop(&h);
 }

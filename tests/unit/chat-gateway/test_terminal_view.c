@@ -1,6 +1,8 @@
 /*
- * From a terminal's record to what its owner sees.
+ * From a terminal's record to its message.
  */
+#include <string.h>
+
 #include "core/mem.h"
 #include "state/terminal.h"
 #include "terminals/terminals_api.h"
@@ -26,13 +28,13 @@ static const struct terminal full = {
 		     "\"at\":\"2026-02-22T10:20:30Z\"}"),
 };
 
-struct bench {
+struct view_test {
 	struct arena *scratch, *a;
 	struct buf json;
 };
 
 static void
-bench_open(struct bench *x, size_t limit)
+view_test_open(struct view_test *x, size_t limit)
 {
 	x->scratch = arena_new(1024 * 1024);
 	x->a = arena_new(limit);
@@ -40,16 +42,16 @@ bench_open(struct bench *x, size_t limit)
 }
 
 static void
-bench_close(struct bench *x)
+view_test_close(struct view_test *x)
 {
 	arena_free(x->scratch);
 	arena_free(x->a);
 	buf_free(&x->json);
 }
 
-/* The message's JSON, after what it was made of has gone. */
+/* The message as JSON, after its sources have been freed. */
 static const char *
-told(struct bench *x, const struct terminal *t)
+view_json(struct view_test *x, const struct terminal *t)
 {
 	struct wire_terminal out;
 
@@ -66,16 +68,16 @@ told(struct bench *x, const struct terminal *t)
 #define OLDER                                                         \
 	"{\"kind\":\"skills\",\"outcome\":\"ignored\",\"path\":\"\"," \
 	"\"reason\":\"older\",\"at\":\"2026-02-22T10:20:30Z\"}"
-#define BEAT_AT(s)                                                       \
+#define HEARTBEAT_AT(s)                                                  \
 	"{\"kind\":\"heartbeat\",\"outcome\":\"refused\",\"path\":\"\"," \
 	"\"reason\":\"is long\",\"at\":\"2026-02-22T10:20:" s "Z\"}"
 
-TEST(all_that_is_known_is_told)
+TEST(the_whole_record_is_shown)
 {
-	struct bench x;
+	struct view_test x;
 
-	bench_open(&x, 1024 * 1024);
-	ck_assert_str_eq(told(&x, &full),
+	view_test_open(&x, 1024 * 1024);
+	ck_assert_str_eq(view_json(&x, &full),
 	    "{\"terminal_id\":\"t1\",\"online\":true,"
 	    "\"last_seen\":\"2026-02-22T10:20:30Z\",\"broker\":\"main\","
 	    "\"skill_version\":3,\"skills\":[\"control_light\",\"nod\"],"
@@ -83,89 +85,89 @@ TEST(all_that_is_known_is_told)
 	    "\"soul_hint\":\"friendly\",\"user_id\":\"ann\","
 	    "\"soul_id\":\"soul_1\",\"refused\":[" OLDER
 	    "],\"last_refused\":" OLDER "}");
-	bench_close(&x);
+	view_test_close(&x);
 }
 
 /* One of each kind; the newest is the last. */
-TEST(refusals_of_each_kind)
+TEST(the_last_rejection_of_each_kind_is_shown)
 {
 	struct terminal t = full;
-	struct bench x;
+	struct view_test x;
 
-	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("29"));
-	bench_open(&x, 1024 * 1024);
-	ck_assert_ptr_nonnull(strstr(told(&x, &t),
-	    "\"refused\":[" BEAT_AT("29") "," OLDER "],\"last_refused\":" OLDER
-					  "}"));
-	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(BEAT_AT("31"));
-	ck_assert_ptr_nonnull(strstr(told(&x, &t),
-	    "\"refused\":[" BEAT_AT(
-		"31") "," OLDER "],\"last_refused\":" BEAT_AT("31") "}"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("29"));
+	view_test_open(&x, 1024 * 1024);
+	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
+	    "\"refused\":[" HEARTBEAT_AT(
+		"29") "," OLDER "],\"last_refused\":" OLDER "}"));
+	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("31"));
+	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
+	    "\"refused\":[" HEARTBEAT_AT(
+		"31") "," OLDER "],\"last_refused\":" HEARTBEAT_AT("31") "}"));
 	t.refused[TERMINAL_REJECTED_SKILLS] = (struct str){ NULL, 0 };
-	ck_assert_ptr_nonnull(strstr(told(&x, &t),
-	    "\"refused\":[" BEAT_AT("31") "],\"last_refused\":" BEAT_AT(
-		"31") "}"));
-	bench_close(&x);
+	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
+	    "\"refused\":[" HEARTBEAT_AT(
+		"31") "],\"last_refused\":" HEARTBEAT_AT("31") "}"));
+	view_test_close(&x);
 }
 
 #define NOTHING                                                         \
 	"{\"terminal_id\":\"t1\",\"online\":false,\"skill_version\":0," \
 	"\"skills\":[],\"catalog_version\":0,\"intents\":[]}"
 
-TEST(what_is_not_known_is_left_out)
+TEST(unknown_members_are_left_out)
 {
 	const struct terminal none = { 0 };
-	struct bench x;
+	struct view_test x;
 
-	bench_open(&x, 1024 * 1024);
-	ck_assert_str_eq(told(&x, &none), NOTHING);
-	bench_close(&x);
+	view_test_open(&x, 1024 * 1024);
+	ck_assert_str_eq(view_json(&x, &none), NOTHING);
+	view_test_close(&x);
 }
 
-TEST(what_an_absent_body_can_do_does_not_count)
+TEST(an_offline_terminals_snapshots_are_left_out)
 {
 	struct terminal t = full;
-	struct bench x;
+	struct view_test x;
 
 	t.present = false;
-	bench_open(&x, 1024 * 1024);
-	ck_assert_ptr_nonnull(strstr(told(&x, &t),
+	view_test_open(&x, 1024 * 1024);
+	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"skill_version\":3,\"skills\":[],"
 	    "\"catalog_version\":12,\"intents\":[],"));
-	bench_close(&x);
+	view_test_close(&x);
 }
 
-TEST(what_cannot_be_read_is_left_out)
+TEST(unreadable_snapshots_are_left_out)
 {
 	struct terminal t = full;
-	struct bench x;
+	struct view_test x;
 
 	t.skills = STR("[{\"name\":7}]");
 	t.catalog = STR("{");
 	t.refused[TERMINAL_REJECTED_SKILLS] = STR("{}");
-	bench_open(&x, 1024 * 1024);
-	ck_assert_ptr_nonnull(strstr(told(&x, &t),
+	view_test_open(&x, 1024 * 1024);
+	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"skills\":[],\"catalog_version\":12,\"intents\":[]"));
 	ck_assert_ptr_null(strstr(x.json.p, "refused"));
-	bench_close(&x);
+	view_test_close(&x);
 }
 
-/* However small the room, it is full or it is right. */
-TEST(a_full_arena_is_told)
+/* In an arena of any size, the result is complete or RC_TOOBIG. */
+TEST(a_full_arena_is_an_error)
 {
 	struct wire_terminal out;
 	bool fitted = false;
-	struct bench x;
+	struct view_test x;
 	size_t limit;
 
 	for (limit = 1; !fitted; limit++) {
 		enum rc rc;
 
-		bench_open(&x, limit);
+		view_test_open(&x, limit);
 		rc = terminal_view_put(&full, STR("t1"), x.scratch, x.a, &out);
 		ck_assert(rc == RC_OK || rc == RC_TOOBIG);
 		fitted = rc == RC_OK;
-		bench_close(&x);
+		view_test_close(&x);
 		ck_assert_uint_lt(limit, 4096);
 	}
 	ck_assert_uint_gt(limit, 100);

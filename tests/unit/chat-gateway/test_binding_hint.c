@@ -1,5 +1,5 @@
 /*
- * Which soul a hint names.
+ * Which souls match a hint.
  */
 #include "core/mem.h"
 #include "state/soul.h"
@@ -10,7 +10,7 @@ static const struct soul souls[] = {
 	{ .id = STR_INIT("soul_1"), .name = STR_INIT("friendly") },
 	{ .id = STR_INIT("soul_2"), .name = STR_INIT("小灵") },
 	{ .id = STR_INIT("soul_3"), .name = STR_INIT("soul_1") },
-	/* Its own id is its name. */
+	/* Its name equals its id. */
 	{ .id = STR_INIT("soul_4"), .name = STR_INIT("soul_4") },
 };
 
@@ -47,7 +47,7 @@ TEST(a_hint_names_a_soul_by_id_or_name)
 	}
 }
 
-TEST(without_souls_nothing_is_named)
+TEST(no_souls_match_no_hint)
 {
 	const struct soul *found = souls;
 

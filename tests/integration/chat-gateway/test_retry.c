@@ -1,6 +1,5 @@
 /*
- * Turns whose answer comes from what is kept of them: retries, and those whose
- * answer was lost on its way.
+ * Turns whose response comes from their record: retries, and lost replies.
  */
 #include <signal.h>
 
@@ -15,27 +14,27 @@
 static struct gw_conversation k;
 static struct gw_run first;
 
-/* The first turn, which has begun. */
+/* The first turn, which has started. */
 static void
-open_first(void)
+start_first_turn(void)
 {
 	gw_conversation_open(&k);
 	gw_run_begin(&first, &k.b, "s1", "turn_first");
 }
 
-/* Say it again; the orchestrator knows that. */
+/* Send the same chat; the orchestrator detects the retry. */
 static void
-say_again(const char *body)
+send_retry(const char *body)
 {
 	gw_conversation_send(&k, "", body);
 	gw_turn_reply(&k.b, &k.t, "repeated", ",\"first\":\"turn_first\"");
 }
 
-TEST(a_retry_gets_the_first_answer)
+TEST(a_retry_gets_the_first_response)
 {
-	open_first();
+	start_first_turn();
 	gw_run_end(&first);
-	say_again(GW_CHAT_BODY);
+	send_retry(GW_CHAT_BODY);
 	gw_conversation_response(&k, 200);
 	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
 	gw_conversation_close(&k);
@@ -43,28 +42,28 @@ TEST(a_retry_gets_the_first_answer)
 
 TEST(a_retry_gets_the_first_error)
 {
-	open_first();
+	start_first_turn();
 	gw_run_end_as(&first, GW_REPLY_FAILED, NULL);
-	say_again(GW_CHAT_BODY);
+	send_retry(GW_CHAT_BODY);
 	gw_conversation_response(&k, 502);
 	gw_check_error(&k.a, 502, "the language model is unavailable");
 	ck_assert(tk_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
 	gw_conversation_close(&k);
 
-	open_first();
+	start_first_turn();
 	gw_run_end_as(&first, GW_REPLY_CANCELED, NULL);
-	say_again(GW_CHAT_BODY);
+	send_retry(GW_CHAT_BODY);
 	gw_conversation_response(&k, 409);
 	gw_check_error(&k.a, 409, "the turn was canceled");
 	gw_conversation_close(&k);
 }
 
-TEST(a_retry_waits_for_the_first)
+TEST(a_retry_waits_for_the_first_turn)
 {
 	natsMsg *m;
 
-	open_first();
-	say_again(GW_CHAT_BODY);
+	start_first_turn();
+	send_retry(GW_CHAT_BODY);
 	ck_assert(!tk_http_fill(&k.s.c, 700));
 	gw_run_end(&first);
 	gw_conversation_response(&k, 200);
@@ -74,15 +73,15 @@ TEST(a_retry_waits_for_the_first)
 	gw_conversation_close(&k);
 }
 
-TEST(a_first_that_is_lost_is_lost_again)
+TEST(a_retry_of_a_lost_turn_is_lost)
 {
-	open_first();
-	say_again(GW_CHAT_BODY);
+	start_first_turn();
+	send_retry(GW_CHAT_BODY);
 	ck_assert(!tk_http_fill(&k.s.c, 300));
 	gw_run_kill(&first);
 	gw_conversation_response(&k, 502);
 	gw_check_error(&k.a, 502, GW_LOST_TEXT);
-	/* Of one that nobody knows nothing can be said. */
+	/* A first turn without a record. */
 	gw_conversation_send(&k, "", GW_CHAT_BODY);
 	gw_turn_reply(&k.b, &k.t, "repeated", ",\"first\":\"turn_x\"");
 	gw_conversation_response(&k, 502);
@@ -97,9 +96,9 @@ TEST(a_streamed_retry_gets_the_first_events)
 {
 	json_t *j;
 
-	open_first();
+	start_first_turn();
 	gw_run_delta(&first, "x");
-	say_again(GW_CHAT_STREAMED);
+	send_retry(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	j = tk_sse_take(&k.s, 1, STARTED);
 	ck_assert_str_eq(tk_text(j, "run_id"), "turn_first");
@@ -111,8 +110,8 @@ TEST(a_streamed_retry_gets_the_first_events)
 	tk_sse_is(&k.s, 4, FINAL);
 	tk_sse_is(&k.s, 5, COMPLETED);
 	gw_conversation_end(&k);
-	/* Once more, now that it has ended. */
-	say_again(GW_CHAT_STREAMED);
+	/* Retry after the end. */
+	send_retry(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_is(&k.s, 1, STARTED);
 	tk_sse_is(&k.s, 2, DELTA);
@@ -124,7 +123,7 @@ TEST(a_streamed_retry_gets_the_first_events)
 }
 
 static void
-forget_log(void)
+delete_log(void)
 {
 	ck_assert_int_eq(state_cmd(k.b.db.s,
 			     STATE_ARGS(STR("DEL"),
@@ -133,17 +132,17 @@ forget_log(void)
 	    RC_OK);
 }
 
-TEST(events_that_are_gone_are_rebuilt)
+TEST(expired_events_are_rebuilt_from_the_record)
 {
 	struct gw_run other;
 	json_t *j;
 
-	open_first();
+	start_first_turn();
 	gw_run_end(&first);
-	forget_log();
+	delete_log();
 	gw_run_begin(&other, &k.b, "s1", "turn_other");
 	gw_run_end(&other);
-	say_again(GW_CHAT_STREAMED);
+	send_retry(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_warns(&k.s, 4);
 	j = tk_sse_take(&k.s, 5, FINAL);
@@ -157,10 +156,10 @@ TEST(events_that_are_gone_are_rebuilt)
 	gw_conversation_close(&k);
 }
 
-TEST(a_streamed_retry_of_a_lost_turn_says_so)
+TEST(a_streamed_retry_of_a_lost_turn_reports_it)
 {
-	open_first();
-	say_again(GW_CHAT_STREAMED);
+	start_first_turn();
+	send_retry(GW_CHAT_STREAMED);
 	tk_sse_begun(&k.s);
 	tk_sse_is(&k.s, 1, STARTED);
 	gw_run_kill(&first);
@@ -169,10 +168,10 @@ TEST(a_streamed_retry_of_a_lost_turn_says_so)
 	gw_conversation_close(&k);
 }
 
-/* ---- answers that were lost on their way --------------------------------- */
+/* ---- lost replies ---- */
 
-/* Six seconds of silence, and then a look at what is kept. */
-TEST_T(a_lost_answer_is_found, 60)
+/* After 6 s of silence the record is read. */
+TEST_T(a_lost_reply_is_recovered_from_the_record, 60)
 {
 	struct mono start;
 
@@ -186,8 +185,8 @@ TEST_T(a_lost_answer_is_found, 60)
 	gw_conversation_close(&k);
 }
 
-/* A turn that its orchestrator has not ended is lost all the same. */
-TEST_T(a_silent_turn_that_runs_is_lost, 60)
+/* A turn without an outcome is lost. */
+TEST_T(a_silent_running_turn_is_lost, 60)
 {
 	gw_conversation_open(&k);
 	gw_conversation_begin(&k, "", GW_CHAT_BODY);
@@ -196,7 +195,7 @@ TEST_T(a_silent_turn_that_runs_is_lost, 60)
 	gw_conversation_close(&k);
 }
 
-TEST_T(a_turn_outlives_nats, 60)
+TEST_T(a_turn_completes_during_a_nats_outage, 60)
 {
 	gw_conversation_open(&k);
 	gw_conversation_begin(&k, "", GW_CHAT_BODY);
@@ -210,7 +209,7 @@ TEST_T(a_turn_outlives_nats, 60)
 	gw_conversation_close(&k);
 }
 
-TEST_T(a_turn_that_dies_while_nats_is_away_is_lost, 60)
+TEST_T(a_turn_that_dies_during_a_nats_outage_is_lost, 60)
 {
 	gw_conversation_open(&k);
 	gw_conversation_begin(&k, "", GW_CHAT_BODY);

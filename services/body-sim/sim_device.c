@@ -1,4 +1,4 @@
-#include "device.h"
+#include "sim_device.h"
 
 #include <math.h>
 #include <stdio.h>
