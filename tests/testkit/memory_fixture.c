@@ -51,14 +51,15 @@ memory_fixture_llm_start(struct memory_fixture *fx)
 void
 memory_fixture_llm_script(struct memory_fixture *fx, const char *list)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char body[1024];
 	int n = snprintf(body, sizeof(body), "{\"faults\":[%s]}", list);
 
 	ck_assert_int_lt(n, (int)sizeof(body));
 	ck_assert_int_eq(
-	    tk_http_ask(fx->llm.http, &a, "POST", "/sim/script", body), 200);
-	tk_answer_free(&a);
+	    tk_http_request(fx->llm.http, &a, "POST", "/sim/script", body),
+	    200);
+	tk_response_free(&a);
 }
 
 long long
@@ -100,7 +101,7 @@ memory_fixture_has_streams(void *arg)
 
 	for (i = 0; i < NELEM(what) && found; i++) {
 		snprintf(subject, sizeof(subject), "$JS.API.%s", what[i]);
-		json_t *j = tk_nats_ask(fx->nc, subject, "", code);
+		json_t *j = tk_nats_request(fx->nc, subject, "", code);
 		found = json_object_get(j, "config") != NULL;
 		json_decref(j);
 	}
@@ -315,7 +316,7 @@ json_t *
 memory_fixture_rpc(struct memory_fixture *fx, const char *subject, json_t *req)
 {
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = tk_nats_ask(fx->nc, subject, s, code);
+	json_t *j = tk_nats_request(fx->nc, subject, s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -352,7 +353,7 @@ memory_fixture_stream_len(struct memory_fixture *fx, const char *stream)
 	int64_t n;
 
 	snprintf(subject, sizeof(subject), "$JS.API.STREAM.INFO.%s", stream);
-	j = tk_nats_ask(fx->nc, subject, "", code);
+	j = tk_nats_request(fx->nc, subject, "", code);
 	n = json_integer_value(
 	    json_object_get(json_object_get(j, "state"), "messages"));
 	json_decref(j);
@@ -363,7 +364,7 @@ int64_t
 memory_fixture_pending_jobs(struct memory_fixture *fx)
 {
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	int64_t n = json_integer_value(json_object_get(j, "num_pending")) +
 	    json_integer_value(json_object_get(j, "num_ack_pending"));

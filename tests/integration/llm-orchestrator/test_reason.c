@@ -87,7 +87,7 @@ static char *
 readyz(struct bed *b, int *status)
 {
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char *text;
 
 	tk_http_open(&c, b->orch[0].admin);
@@ -96,7 +96,7 @@ readyz(struct bed *b, int *status)
 	ck_assert(tk_http_read(&c, &a, 2000));
 	*status = a.status;
 	text = mem_strdup(a.body.p);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return text;
 }

@@ -424,13 +424,13 @@ real_fetched(void)
 static bool
 real_responds(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int port = *(int *)arg, status;
 
 	if (!tk_port_open(port))
 		return false;
-	status = tk_http_ask(port, &a, "GET", "/api/v2/heartbeat", NULL);
-	tk_answer_free(&a);
+	status = tk_http_request(port, &a, "GET", "/api/v2/heartbeat", NULL);
+	tk_response_free(&a);
 	return status == 200;
 }
 
@@ -451,15 +451,15 @@ real_start(struct tk_proc *p, int *port)
 static void
 real_drop(int port)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
-	    tk_http_ask(port, &a, "DELETE",
+	    tk_http_request(port, &a, "DELETE",
 		"/api/v2/tenants/default_tenant/databases/default_database/"
 		"collections/long_term_memory",
 		NULL),
 	    200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST_T(all_operations_with_a_real_server, 150)

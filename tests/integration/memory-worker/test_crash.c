@@ -131,7 +131,7 @@ has_unacked_job(void *arg)
 {
 	struct memory_fixture *fx = arg;
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	bool is = tk_int(j, "num_ack_pending") > 0;
 

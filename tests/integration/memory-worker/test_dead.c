@@ -87,7 +87,7 @@ js_api(struct memory_fixture *fx, const char *what, const char *json)
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
-	j = tk_nats_ask(fx->nc, subject, json, code);
+	j = tk_nats_request(fx->nc, subject, json, code);
 	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
 	    json_string_value(
 		json_object_get(json_object_get(j, "error"), "description")));

@@ -63,7 +63,8 @@ ck_dead_letter(struct memory_fixture *fx, int seq, const char *payload)
 	json_t *j;
 
 	snprintf(req, sizeof(req), "{\"seq\":%d}", seq);
-	j = tk_nats_ask(fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
+	j = tk_nats_request(
+	    fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
 	ck_assert_str_eq(json_string_value(json_object_get(
 			     json_object_get(j, "message"), "subject")),
 	    "soul.dead.memory_store");

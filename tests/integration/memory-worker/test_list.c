@@ -255,7 +255,7 @@ TEST_T(lists_do_not_cross_users, 60)
 	/* Another user's cursor selects only the caller's memories. */
 	snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u2\",\"after\":\"1.s1.0.a\",\"limit\":5}");
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.list", body, code);
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.list", body, code);
 	ck_assert_str_eq(code, "");
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
 	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "of u2");
@@ -288,7 +288,7 @@ TEST_T(invalid_requests_are_rejected, 60)
 
 	memory_fixture_start(&fx, 1);
 	for (i = 0; i < NELEM(bad); i++) {
-		j = tk_nats_ask(
+		j = tk_nats_request(
 		    fx.nc, "soul.rpc.memory.list", bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
@@ -297,7 +297,7 @@ TEST_T(invalid_requests_are_rejected, 60)
 		json_decref(j);
 	}
 	tk_server_stop(&fx.redis, SIGKILL);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.list", "{\"user_id\":\"u1\"}", code);
 	ck_assert_msg(strcmp(code, "unavailable") == 0 ||
 		strcmp(code, "deadline_exceeded") == 0,

@@ -211,7 +211,8 @@ TEST_T(replaying_a_stored_job_has_no_effect, 60)
 	start(&fx, "MEM0_AUTH=x-api-key");
 	memory_fixture_publish_job(&fx, "tea", job);
 	fake_store_wait(&f, 1);
-	json_decref(tk_nats_ask(fx.nc, "soul.dead.memory_store", job, code));
+	json_decref(
+	    tk_nats_request(fx.nc, "soul.dead.memory_store", job, code));
 	snprintf(env, sizeof(env), "NATS_URL=%s", fx.nats.url);
 	tk_spawn(&p, "replay", argv, TK_ENV(env));
 	ck_assert_int_eq(tk_wait(&p, MEMORY_FIXTURE_MS), 0);
@@ -243,7 +244,7 @@ TEST_T(jobs_are_deferred_during_an_outage, 60)
 	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_retried_total"),
 	    0);
 	fake_store_fail(&f, 502, 1);
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);

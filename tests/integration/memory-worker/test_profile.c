@@ -6,7 +6,7 @@
 static json_t *
 profile_request(struct memory_fixture *fx, const char *body, char code[64])
 {
-	return tk_nats_ask(fx->nc, "soul.rpc.memory.profile", body, code);
+	return tk_nats_request(fx->nc, "soul.rpc.memory.profile", body, code);
 }
 
 /* The profile after a request that must succeed. */

@@ -104,7 +104,7 @@ TEST_T(invalid_requests_are_rejected, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(subject, sizeof(subject), "soul.rpc.memory.%s",
 		    bad[i].subject);
-		j = tk_nats_ask(fx.nc, subject, bad[i].body, code);
+		j = tk_nats_request(fx.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
 				  strlen(bad[i].path)) == 0,
@@ -313,7 +313,7 @@ TEST_T(an_unknown_format_is_not_ready, 60)
 	(void)redis_int(&fx,
 	    STATE_ARGS(
 		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");
 	json_decref(j);
@@ -331,13 +331,13 @@ TEST_T(without_redis_requests_fail, 60)
 	r.fx = &fx;
 	tk_server_stop(&fx.redis, SIGKILL);
 	ck_assert(tk_until(readiness_is, &r, MEMORY_FIXTURE_MS));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	ck_assert_str_eq(
 	    tk_text(j, "error"), "the memory store does not answer");
 	json_decref(j);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);

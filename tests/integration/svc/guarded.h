@@ -25,7 +25,7 @@ static inline void
 guarded_ask(const struct running *r, const struct guarded_ask *q)
 {
 	const char *body = q->body != NULL ? q->body : "";
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(r->toy.http, &a,
 	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
@@ -37,9 +37,10 @@ guarded_ask(const struct running *r, const struct guarded_ask *q)
 	ck_assert_msg(status == q->status, "%s %s %s by %s: %d %s", q->method,
 	    q->path, body, q->token != NULL ? q->token : "nobody", status,
 	    a.body.p);
-	ck_assert_msg(tk_answer_has(&a, q->text), "%s %s by %s: %s", q->method,
-	    q->path, q->token != NULL ? q->token : "nobody", a.body.p);
-	tk_answer_free(&a);
+	ck_assert_msg(tk_response_has(&a, q->text), "%s %s by %s: %s",
+	    q->method, q->path, q->token != NULL ? q->token : "nobody",
+	    a.body.p);
+	tk_response_free(&a);
 }
 
 #endif /* !GUARDED_H */

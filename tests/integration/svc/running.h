@@ -114,7 +114,7 @@ running_post(const struct running *r, struct tk_http *c, const char *path,
 
 /* The same, and the status of its answer. */
 static inline int
-running_call(const struct running *r, struct tk_answer *a, const char *path,
+running_call(const struct running *r, struct tk_response *a, const char *path,
     const char *text)
 {
 	struct tk_http c = { 0 };
@@ -130,11 +130,11 @@ running_call(const struct running *r, struct tk_answer *a, const char *path,
 static inline bool
 running_counts(const struct running *r, const char *line)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/metrics") == 200 &&
-	    tk_answer_has(&a, line);
+	    tk_response_has(&a, line);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 

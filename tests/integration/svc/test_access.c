@@ -116,7 +116,7 @@ send_ask(struct tk_http *c, int port, const char *path, const char *token)
 }
 
 static int
-ask(const struct running *r, struct tk_answer *a, const char *token)
+ask(const struct running *r, struct tk_response *a, const char *token)
 {
 	struct tk_http c = { 0 };
 
@@ -129,7 +129,7 @@ ask(const struct running *r, struct tk_answer *a, const char *token)
 
 /* Send all of b, and read the answer. */
 static int
-exchange(const struct running *r, struct tk_answer *a, struct buf *b)
+exchange(const struct running *r, struct tk_response *a, struct buf *b)
 {
 	struct tk_http c = { 0 };
 
@@ -145,7 +145,7 @@ exchange(const struct running *r, struct tk_answer *a, struct buf *b)
 /* The same as ask() with a body of n bytes. */
 static int
 ask_large(
-    const struct running *r, struct tk_answer *a, const char *token, size_t n)
+    const struct running *r, struct tk_response *a, const char *token, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
 
@@ -160,7 +160,7 @@ ask_large(
 
 /* Ask for what takes processor time. */
 static int
-ask_work(const struct running *r, struct tk_answer *a, const char *token)
+ask_work(const struct running *r, struct tk_response *a, const char *token)
 {
 	struct buf b = BUF_INIT(4096);
 
@@ -173,7 +173,7 @@ ask_work(const struct running *r, struct tk_answer *a, const char *token)
 
 /* Say n bytes to a body. */
 static int
-ask_body(const struct running *r, struct tk_answer *a, const char *token,
+ask_body(const struct running *r, struct tk_response *a, const char *token,
     const char *terminal, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
@@ -205,11 +205,12 @@ static const struct tk_token two[] = {
 };
 
 static void
-header_is(const struct tk_answer *a, const char *name, const char *want)
+header_is(const struct tk_response *a, const char *name, const char *want)
 {
 	char field[256];
 
-	ck_assert_str_eq(tk_answer_field(a, name, field, sizeof(field)), want);
+	ck_assert_str_eq(
+	    tk_response_field(a, name, field, sizeof(field)), want);
 }
 
 TEST(refusals_say_how_to_do_better)
@@ -217,7 +218,7 @@ TEST(refusals_say_how_to_do_better)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=2";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -225,27 +226,27 @@ TEST(refusals_say_how_to_do_better)
 	start(&r, TK_ENV(file, one, n));
 	ck_assert_int_eq(ask(&r, &a, NULL), 401);
 	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"unauthenticated\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"unauthenticated\""));
 	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
-	ck_assert(!tk_answer_has(&a, "forged"));
+	ck_assert(!tk_response_has(&a, "forged"));
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"denied\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"denied\""));
 	/* Who asks too often waits; nobody else does. */
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
 	while (ask(&r, &a, "t-one") == 200)
 		;
 	ck_assert_int_eq(a.status, 429);
 	header_is(&a, "Retry-After", "1");
-	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
 	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -256,7 +257,7 @@ TEST(a_large_request_counts_as_many)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -264,16 +265,16 @@ TEST(a_large_request_counts_as_many)
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	char field[64];
 	ck_assert_int_ge(
-	    strtol(tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+	    strtol(tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		NULL, 10),
 	    10);
 	/* Nobody else pays for it. */
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -282,7 +283,7 @@ TEST(processor_time_counts_as_requests)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20", us[] = "RATE_COST_US=1000";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -290,9 +291,9 @@ TEST(processor_time_counts_as_requests)
 	start(&r, TK_ENV(file, one, n, us));
 	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -303,7 +304,7 @@ TEST(a_body_pays_for_what_it_is_told)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -311,9 +312,9 @@ TEST(a_body_pays_for_what_it_is_told)
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
-	ck_assert(tk_answer_has(&a, "the body is used too often"));
+	ck_assert(tk_response_has(&a, "the body is used too often"));
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -332,7 +333,7 @@ count(const char *text, const char *what)
 TEST(many_refusals_are_few_lines)
 {
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 	char file[300], *log;
 	size_t i, lines;
@@ -359,7 +360,7 @@ TEST(many_refusals_are_few_lines)
 	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
 	ck_assert_uint_eq(count(log, "forged"), 0);
 	free(log);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* ---- streams ------------------------------------------------------------- */
@@ -396,9 +397,9 @@ TEST_T(a_stream_ends_with_its_token, 90)
 	open_stream(&r, &dropped, "t-two");
 	tk_tokens_write(new, list, 2);
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(tk_http_gone(&dropped, LONG_MS));
-	ck_assert(tk_http_gone(&ending, LONG_MS));
-	ck_assert(!tk_http_gone(&good, 1));
+	ck_assert(tk_http_closed(&dropped, LONG_MS));
+	ck_assert(tk_http_closed(&ending, LONG_MS));
+	ck_assert(!tk_http_closed(&good, 1));
 	ck_assert(tk_log_has(&r.toy.proc,
 	    "ev=auth.stream_cut route=events address=127.0.0.1 "
 	    "why=\"the token is not known\""));
@@ -428,7 +429,7 @@ flood_main(void *arg)
 {
 	const struct flood *f = arg;
 	struct tk_http c[EACH];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t i;
 
 	for (;;) {
@@ -493,7 +494,7 @@ is_flooded(void *arg)
 static int64_t
 slowest(struct forgers *f, const char *token)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int64_t worst = 0;
 	size_t i;
 
@@ -504,7 +505,7 @@ slowest(struct forgers *f, const char *token)
 		ms = mono_diff_ms(clock_mono(), t);
 		worst = ms > worst ? ms : worst;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return worst;
 }
 

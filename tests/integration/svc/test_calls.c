@@ -203,13 +203,13 @@ TEST(a_call_may_have_many_answers)
 
 TEST(over_http_only_the_last_answer_counts)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 
 	running_start(&r, &def);
 	ck_assert_int_eq(running_call(&r, &a, "/quick", "several"), 200);
 	ck_assert_str_eq(a.body.p, "{\"error\":\"last\"}");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -224,7 +224,7 @@ TEST(errors_are_the_same_both_ways)
 		    502 },
 		{ "busy", "overloaded", "503", "not now", "busy", 429 },
 	};
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct running r;
 	size_t i;
@@ -247,12 +247,12 @@ TEST(errors_are_the_same_both_ways)
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
 static void
-post(struct running *r, struct tk_answer *a, const char *body)
+post(struct running *r, struct tk_response *a, const char *body)
 {
 	tk_http_call(r->toy.http, a,
 	    "POST /quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -277,7 +277,7 @@ TEST(prescribed_texts_are_said)
 		{ "{\"error\":7}", "\"/error: must be a string\"" },
 	};
 	struct buf many = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct running r;
 	natsMsg *m;
 	size_t i;
@@ -286,7 +286,8 @@ TEST(prescribed_texts_are_said)
 	for (i = 0; i < NELEM(rows); i++) {
 		post(&r, &a, rows[i].body);
 		ck_assert_int_eq(a.status, 400);
-		ck_assert_msg(tk_answer_has(&a, rows[i].text), "%s", a.body.p);
+		ck_assert_msg(
+		    tk_response_has(&a, rows[i].text), "%s", a.body.p);
 		ck_assert_int_eq(natsConnection_RequestString(&m, r.nc,
 				     "toy.quick", rows[i].body, RUNNING_MS),
 		    NATS_OK);
@@ -300,8 +301,8 @@ TEST(prescribed_texts_are_said)
 	buf_puts(&many, "[]]");
 	post(&r, &a, many.p);
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(tk_answer_has(&a, "too many objects and arrays"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, "too many objects and arrays"));
+	tk_response_free(&a);
 	buf_free(&many);
 	running_end(&r);
 }
@@ -325,7 +326,7 @@ TEST(a_call_has_the_deadline_of_its_route)
 		int64_t ms;
 	} rows[] = { { "toy.slow", "/slow", SLOW_MS },
 		{ "toy.quick", "/quick", QUICK_MS } };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct running r;
 	int64_t before;
@@ -343,7 +344,7 @@ TEST(a_call_has_the_deadline_of_its_route)
 		    running_call(&r, &a, rows[i].path, "tell"), 200);
 		told_deadline(a.body.p, a.body.n, before, rows[i].ms);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 
@@ -424,7 +425,7 @@ is_small_first(struct running *r, natsSubscription *answers, const char *large)
 TEST(a_large_request_is_decoded_beside_the_others)
 {
 	struct buf large = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsSubscription *answers;
 	struct running r;
 	int tries = 0;
@@ -438,9 +439,9 @@ TEST(a_large_request_is_decoded_beside_the_others)
 	natsSubscription_Destroy(answers);
 	large.p[large.n - 2] = '\0';
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
-	ck_assert(tk_answer_has(&a, "invalid json"));
-	tk_answer_free(&a);
+	    tk_http_request(r.toy.http, &a, "POST", "/quick", large.p), 400);
+	ck_assert(tk_response_has(&a, "invalid json"));
+	tk_response_free(&a);
 	buf_free(&large);
 	running_end(&r);
 }
@@ -448,14 +449,14 @@ TEST(a_large_request_is_decoded_beside_the_others)
 /* HTTP has room for it, a message of NATS has not: its caller is told so. */
 TEST(an_answer_over_http_may_be_long)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct running r;
 	json_t *j;
 
 	running_start(&r, &def);
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
+	    tk_http_request(r.toy.http, &a, "GET", "/long", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 60 * 50000);
 	j = tk_json(a.body.p, a.body.n);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 60);
@@ -466,7 +467,7 @@ TEST(an_answer_over_http_may_be_long)
 	reply_read(&p);
 	ck_assert_str_eq(p.rc, "internal");
 	natsMsg_Destroy(p.m);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	running_end(&r);
 }
 

@@ -1,7 +1,7 @@
 /*
  * No assertions on his thread: they belong to the test's own.
  */
-#include "testkit/stack/neighbour.h"
+#include "testkit/stack/load.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,25 +15,25 @@
 /* Between two turns: below what an access token is good for. */
 #define PAUSE_MS 30
 
-struct neighbour {
-	struct owner owner;
+struct load {
+	struct client owner;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool enough;
-	struct neighbour_saw saw;
+	struct load_stats saw;
 	size_t failed;
 	int status; /* of the last that failed */
 	json_t *answer;
 };
 
 static int64_t
-say(struct neighbour *n, const char *text)
+say(struct load *n, const char *text)
 {
 	struct mono began = clock_mono();
 	int status;
-	json_t *j = owner_call(n->owner.st->service[STACK_CHAT_GATEWAY].http,
-	    "POST", "/v1/chat", owner_request(&n->owner, text), &status);
+	json_t *j = client_call(n->owner.st->service[STACK_CHAT_GATEWAY].http,
+	    "POST", "/v1/chat", client_chat_request(&n->owner, text), &status);
 
 	if (status != 200) {
 		n->failed++;
@@ -46,7 +46,7 @@ say(struct neighbour *n, const char *text)
 }
 
 static bool
-pause_or_end(struct neighbour *n)
+pause_or_end(struct load *n)
 {
 	struct timespec until;
 	bool enough;
@@ -65,7 +65,7 @@ pause_or_end(struct neighbour *n)
 }
 
 static void
-count(struct neighbour *n, size_t *turns, int64_t ms)
+count(struct load *n, size_t *turns, int64_t ms)
 {
 	(*turns)++;
 	if (ms > n->saw.slowest_ms)
@@ -75,38 +75,38 @@ count(struct neighbour *n, size_t *turns, int64_t ms)
 static void *
 talk_on(void *arg)
 {
-	struct neighbour *n = arg;
+	struct load *n = arg;
 	bool last;
 
 	if (n->owner.st->opts->locked)
-		owner_is(lock_token(LOCK_DEMO), "127.0.0.77");
+		client_set_identity(lock_token(LOCK_DEMO), "127.0.0.77");
 	do {
 		last = pause_or_end(n);
 		count(n, &n->saw.commands, say(n, "把灯变成绿色"));
-		count(n, &n->saw.thoughts, say(n, "今天上海天气如何？"));
+		count(n, &n->saw.completions, say(n, "今天上海天气如何？"));
 	} while (!last);
 	return NULL;
 }
 
-struct owner
-neighbour_settle(struct stack *st)
+struct client
+load_prepare(struct stack *st)
 {
 	json_t *all =
-	    owner_ok(st, "GET", "/v1/souls?user_id=" STACK_USER, NULL);
+	    client_ok(st, "GET", "/v1/souls?user_id=" STACK_USER, NULL);
 
 	/* Once for all tests of a stack. */
-	owner_select(st, STACK_USER, STACK_BODY,
+	client_select_soul(st, STACK_USER, STACK_BODY,
 	    json_array_size(at(all, "items")) > 0
 		? text_at(all, "items.0.soul_id")
-		: owner_soul(st, STACK_USER, "neighbour", "ISTJ"));
+		: client_create_soul(st, STACK_USER, "neighbour", "ISTJ"));
 	json_decref(all);
-	return (struct owner){ st, STACK_USER, "beside", STACK_BODY };
+	return (struct client){ st, STACK_USER, "beside", STACK_BODY };
 }
 
-struct neighbour *
-neighbour_begin(const struct owner *o)
+struct load *
+load_begin(const struct client *o)
 {
-	struct neighbour *n = mem_zalloc(sizeof(*n));
+	struct load *n = mem_zalloc(sizeof(*n));
 	pthread_condattr_t monotonic;
 
 	n->owner = *o;
@@ -120,7 +120,7 @@ neighbour_begin(const struct owner *o)
 }
 
 void
-neighbour_end(struct neighbour *n, struct neighbour_saw *saw)
+load_end(struct load *n, struct load_stats *saw)
 {
 	char *text;
 
@@ -132,9 +132,9 @@ neighbour_end(struct neighbour *n, struct neighbour_saw *saw)
 	text = n->answer != NULL ? json_dumps(n->answer, 0) : NULL;
 	ck_assert_msg(n->failed == 0,
 	    "%zu of the neighbour's %zu turns failed, the last with %d %s",
-	    n->failed, n->saw.commands + n->saw.thoughts, n->status,
+	    n->failed, n->saw.commands + n->saw.completions, n->status,
 	    text != NULL ? text : "");
-	ck_assert_msg(n->saw.slowest_ms <= NEIGHBOUR_MS,
+	ck_assert_msg(n->saw.slowest_ms <= LOAD_TURN_MS,
 	    "a turn of the neighbour took %lld ms",
 	    (long long)n->saw.slowest_ms);
 	if (saw != NULL)

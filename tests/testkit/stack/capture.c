@@ -2,7 +2,7 @@
  * One loop takes NATS messages and MQTT ones in turn, so that nothing here
  * needs a lock.
  */
-#include "testkit/stack/tap.h"
+#include "testkit/stack/capture.h"
 
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
@@ -15,7 +15,7 @@
 #include "core/clock.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "testkit/stack/judge.h"
+#include "testkit/stack/verdict.h"
 
 /* Requests whose answers are still recognised. */
 #define ASKED_MAX 65536
@@ -30,7 +30,7 @@ struct asked {
 	char inbox[128];
 };
 
-struct tap {
+struct capture {
 	natsConnection *nc;
 	natsSubscription *sub;
 	struct mosquitto *m;
@@ -57,11 +57,11 @@ on_term(int sig)
 }
 
 static void
-tell(struct tap *t, const char *where, struct str name, struct str data,
+tell(struct capture *t, const char *where, struct str name, struct str data,
     const char *why)
 {
 	t->wrong++;
-	printf(TAP_WRONG "%s %.*s: %s: %.*s\n", where, STR_ARG(name), why,
+	printf(CAPTURE_WRONG "%s %.*s: %s: %.*s\n", where, STR_ARG(name), why,
 	    (int)(data.n < 400 ? data.n : 400), data.n > 0 ? data.p : "");
 	fflush(stdout);
 }
@@ -86,7 +86,7 @@ has_header(natsMsg *m, const char *name)
 
 /* Expect answers on an inbox. */
 static void
-expect(struct tap *t, const char *inbox, const struct wire_subject *row)
+expect(struct capture *t, const char *inbox, const struct wire_subject *row)
 {
 	struct asked *a = &t->asked[t->next++ % ASKED_MAX];
 
@@ -108,7 +108,7 @@ is_of_server(struct str subject)
 }
 
 static bool
-was_away(struct tap *t)
+was_away(struct capture *t)
 {
 	natsStatistics *s = NULL;
 	uint64_t again = 0;
@@ -123,7 +123,7 @@ was_away(struct tap *t)
 
 /* An answer; false if its question has not been seen. */
 static bool
-take_answer(struct tap *t, natsMsg *m)
+take_answer(struct capture *t, natsMsg *m)
 {
 	struct str inbox = str_of(natsMsg_GetSubject(m));
 	const struct asked *a = map_get(t->by_inbox, inbox);
@@ -135,7 +135,7 @@ take_answer(struct tap *t, natsMsg *m)
 	/* Statuses of the server (nobody there, no messages) have no data. */
 	if (a->row == NULL || (data_of(m).n == 0 && has_header(m, "Status")))
 		return true;
-	judge_reply(t->arena, a->row, data_of(m),
+	verdict_reply(t->arena, a->row, data_of(m),
 	    has_header(m, "Nats-Service-Error"), &v);
 	if (v.wrong)
 		tell(t, "NATS answer to", str_of(a->row->subject), data_of(m),
@@ -145,7 +145,7 @@ take_answer(struct tap *t, natsMsg *m)
 
 /* A message that is no answer. */
 static void
-take_subject(struct tap *t, natsMsg *m)
+take_subject(struct capture *t, natsMsg *m)
 {
 	struct str subject = str_of(natsMsg_GetSubject(m));
 	const char *inbox = natsMsg_GetReply(m);
@@ -157,7 +157,7 @@ take_subject(struct tap *t, natsMsg *m)
 			expect(t, inbox, NULL);
 		return;
 	}
-	row = judge_subject(subject);
+	row = verdict_subject_row(subject);
 	if (row == NULL) {
 		tell(t, "NATS", subject, data_of(m), "unknown subject");
 		return;
@@ -175,7 +175,7 @@ take_subject(struct tap *t, natsMsg *m)
 	} else if (inbox != NULL) {
 		expect(t, inbox, NULL);
 	}
-	judge_request(t->arena, row, subject, data_of(m), &v);
+	verdict_request(t->arena, row, subject, data_of(m), &v);
 	if (v.wrong)
 		tell(t, "NATS", subject, data_of(m), v.why);
 	else if (row->kind == WIRE_SUBJECT_KIND_EVENT) {
@@ -195,7 +195,7 @@ is_greeting(natsMsg *m)
 }
 
 static void
-take_nats(struct tap *t, natsMsg *m)
+take_nats(struct capture *t, natsMsg *m)
 {
 	t->nats++;
 	if (!str_starts(str_of(natsMsg_GetSubject(m)), STR("_INBOX."))) {
@@ -215,7 +215,7 @@ take_nats(struct tap *t, natsMsg *m)
 
 /* Look again at answers whose question was not there. */
 static void
-take_early(struct tap *t, bool at_end)
+take_early(struct capture *t, bool at_end)
 {
 	size_t i, n = 0;
 	natsMsg *m;
@@ -238,7 +238,7 @@ take_early(struct tap *t, bool at_end)
 }
 
 static void
-open_nats(struct tap *t, const char *url)
+open_nats(struct capture *t, const char *url)
 {
 	natsOptions *o = NULL;
 
@@ -250,7 +250,7 @@ open_nats(struct tap *t, const char *url)
 	    natsConnection_SubscribeSync(&t->sub, t->nc, ">") != NATS_OK ||
 	    natsSubscription_SetPendingLimits(t->sub, -1, -1) != NATS_OK ||
 	    natsConnection_Flush(t->nc) != NATS_OK) {
-		printf(TAP_WRONG "no NATS at %s\n", url);
+		printf(CAPTURE_WRONG "no NATS at %s\n", url);
 		exit(1);
 	}
 	natsOptions_Destroy(o);
@@ -263,8 +263,8 @@ static void
 on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg,
     const mosquitto_property *props)
 {
-	struct tap *t = arg;
-	struct judge_mqtt what = {
+	struct capture *t = arg;
+	struct verdict_mqtt what = {
 		.topic = str_of(msg->topic),
 		.payload = { msg->payload, (size_t)msg->payloadlen },
 		.qos = msg->qos,
@@ -276,11 +276,12 @@ on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg,
 	(void)m;
 	(void)props;
 	t->mqtt++;
-	judge_mqtt(t->arena, &what, &row, &v);
+	verdict_mqtt(t->arena, &what, &row, &v);
 	if (row != NULL)
 		t->topics[row - wire_topics]++;
 	if (v.wrong && (row == NULL || row->from_body) &&
-	    str_starts(judge_topic_terminal(what.topic), STR(TAP_HOSTILE)))
+	    str_starts(
+		verdict_topic_terminal(what.topic), STR(CAPTURE_HOSTILE)))
 		return;
 	if (v.wrong)
 		tell(t, "MQTT", what.topic, what.payload, v.why);
@@ -311,12 +312,12 @@ on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *qos,
 	(void)n;
 	(void)qos;
 	(void)props;
-	printf(TAP_READY);
+	printf(CAPTURE_READY);
 	fflush(stdout);
 }
 
 static void
-open_mqtt(struct tap *t, int port)
+open_mqtt(struct capture *t, int port)
 {
 	t->m = mosquitto_new(NULL, true, t);
 	if (t->m == NULL)
@@ -332,7 +333,7 @@ open_mqtt(struct tap *t, int port)
 
 /* Take what there is, waiting for some milliseconds at most. */
 static void
-take_mqtt(struct tap *t)
+take_mqtt(struct capture *t)
 {
 	size_t before;
 	int i = 0;
@@ -350,7 +351,7 @@ take_mqtt(struct tap *t)
  */
 
 static void
-sum_up(const struct tap *t)
+sum_up(const struct capture *t)
 {
 	size_t i;
 
@@ -368,7 +369,7 @@ sum_up(const struct tap *t)
 }
 
 static void
-tap_free(struct tap *t)
+capture_free(struct capture *t)
 {
 	natsSubscription_Destroy(t->sub);
 	natsConnection_Destroy(t->nc);
@@ -385,10 +386,10 @@ tap_free(struct tap *t)
 }
 
 int
-tap_main(void *where)
+capture_main(void *where)
 {
-	const struct tap_where *w = where;
-	struct tap t = { 0 };
+	const struct capture_source *w = where;
+	struct capture t = { 0 };
 	natsMsg *m;
 
 	(void)signal(SIGTERM, on_term);
@@ -403,7 +404,7 @@ tap_main(void *where)
 	if (w->mqtt_port != 0)
 		open_mqtt(&t, w->mqtt_port);
 	else
-		printf(TAP_READY);
+		printf(CAPTURE_READY);
 	fflush(stdout);
 	while (!told_to_stop) {
 		while (natsSubscription_NextMsg(
@@ -414,6 +415,6 @@ tap_main(void *where)
 	}
 	take_early(&t, true);
 	sum_up(&t);
-	tap_free(&t);
+	capture_free(&t);
 	return t.wrong > 0 ? 1 : 0;
 }

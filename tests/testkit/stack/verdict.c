@@ -2,7 +2,7 @@
  * Rows are found by the patterns of the generated tables, so a channel that is
  * not in interfaces.json cannot be used unnoticed.
  */
-#include "testkit/stack/judge.h"
+#include "testkit/stack/verdict.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ decode(struct arena *a, const struct wire_desc *d, struct str data,
 }
 
 const struct wire_subject *
-judge_subject(struct str subject)
+verdict_subject_row(struct str subject)
 {
 	size_t i;
 
@@ -72,7 +72,7 @@ judge_subject(struct str subject)
 
 /* An event's type is that of its subject, its payload that of its type. */
 static void
-judge_event(struct arena *a, const struct wire_event_envelope *e,
+verdict_event(struct arena *a, const struct wire_event_envelope *e,
     struct str subject, struct verdict *v)
 {
 	const struct wire_event *row = wire_event_find(e->type);
@@ -90,7 +90,7 @@ judge_event(struct arena *a, const struct wire_event_envelope *e,
 }
 
 void
-judge_request(struct arena *a, const struct wire_subject *row,
+verdict_request(struct arena *a, const struct wire_subject *row,
     struct str subject, struct str data, struct verdict *v)
 {
 	void *msg;
@@ -98,11 +98,11 @@ judge_request(struct arena *a, const struct wire_subject *row,
 	arena_reset(a);
 	msg = decode(a, row->request, data, v);
 	if (msg != NULL && row->kind == WIRE_SUBJECT_KIND_EVENT)
-		judge_event(a, msg, subject, v);
+		verdict_event(a, msg, subject, v);
 }
 
 void
-judge_reply(struct arena *a, const struct wire_subject *row, struct str data,
+verdict_reply(struct arena *a, const struct wire_subject *row, struct str data,
     bool error, struct verdict *v)
 {
 	arena_reset(a);
@@ -122,7 +122,7 @@ level(struct str topic, size_t i)
 }
 
 struct str
-judge_topic_terminal(struct str topic)
+verdict_topic_terminal(struct str topic)
 {
 	static const struct str above = STR_INIT("/terminal/");
 	ptrdiff_t at = str_find(topic, above);
@@ -158,10 +158,10 @@ same(json_t *payload, const char *member, struct str id, struct verdict *v)
 }
 
 void
-judge_mqtt(struct arena *a, const struct judge_mqtt *m,
+verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
     const struct wire_topic **row, struct verdict *v)
 {
-	struct str terminal = judge_topic_terminal(m->topic);
+	struct str terminal = verdict_topic_terminal(m->topic);
 	struct str leaf;
 	json_t *j;
 
@@ -196,7 +196,7 @@ judge_mqtt(struct arena *a, const struct judge_mqtt *m,
 }
 
 void
-judge_http(struct arena *a, const struct judge_http *h, struct verdict *v)
+verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
 {
 	size_t i;
 

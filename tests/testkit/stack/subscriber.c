@@ -1,26 +1,26 @@
 /*
  * A connection and a synchronous subscription.
  */
-#include "testkit/stack/ear.h"
+#include "testkit/stack/subscriber.h"
 
 #include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
-struct ear {
+struct subscriber {
 	natsConnection *nc;
 	natsSubscription *sub;
 	char subject[1024];
 	char inbox[256];
 };
 
-struct ear *
-ear_new(struct stack *st, const char *subject, const char *queue)
+struct subscriber *
+subscriber_new(struct stack *st, const char *subject, const char *queue)
 {
-	struct ear *e = mem_zalloc(sizeof(*e));
+	struct subscriber *e = mem_zalloc(sizeof(*e));
 	natsStatus s;
 
 	s = natsConnection_ConnectTo(&e->nc, st->server[STACK_NATS].url);
@@ -34,7 +34,7 @@ ear_new(struct stack *st, const char *subject, const char *queue)
 }
 
 void
-ear_free(struct ear *e)
+subscriber_free(struct subscriber *e)
 {
 	natsSubscription_Destroy(e->sub);
 	natsConnection_Destroy(e->nc);
@@ -43,7 +43,7 @@ ear_free(struct ear *e)
 }
 
 json_t *
-ear_next(struct ear *e, int ms)
+subscriber_next(struct subscriber *e, int ms)
 {
 	natsMsg *m = NULL;
 	const char *inbox;
@@ -62,24 +62,25 @@ ear_next(struct ear *e, int ms)
 }
 
 json_t *
-ear_await(struct ear *e, const char *path, const char *part)
+subscriber_await(struct subscriber *e, const char *path, const char *part)
 {
 	json_t *m;
 
-	while ((m = ear_next(e, STACK_MS)) != NULL && !says(m, path, part))
+	while ((m = subscriber_next(e, STACK_MS)) != NULL &&
+	    !text_contains(m, path, part))
 		json_decref(m);
 	ck_assert_msg(m != NULL, "nothing with %s at %s", part, path);
 	return m;
 }
 
 const char *
-ear_subject(const struct ear *e)
+subscriber_subject(const struct subscriber *e)
 {
 	return e->subject;
 }
 
 void
-ear_answer(struct ear *e, json_t *reply)
+subscriber_reply(struct subscriber *e, json_t *reply)
 {
 	char *text = json_dumps(reply, 0);
 

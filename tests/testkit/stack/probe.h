@@ -1,15 +1,15 @@
 /*
  * knock: an HTTP request as the test says, byte for byte.
  */
-#ifndef TESTKIT_STACK_KNOCK_H
-#define TESTKIT_STACK_KNOCK_H
+#ifndef TESTKIT_STACK_PROBE_H
+#define TESTKIT_STACK_PROBE_H
 
 #include <stddef.h>
 
 #include "testkit/http.h"
 
 /* Members may be left out. */
-struct knock {
+struct probe {
 	int port;
 	unsigned char from; /* 127.0.0.<from>; 0: 1 */
 	const char *method; /* NULL: GET, POST with a body */
@@ -24,9 +24,9 @@ struct knock {
  * Its status, 0 if no whole answer came within 10 s; a (may be NULL) is reset
  * first.  An error must keep its schema, or the test fails.
  */
-int knock(const struct knock *k, struct tk_answer *a);
+int probe(const struct probe *k, struct tk_response *a);
 
-/* knock_address(from): For tk_http_open_from(). */
-uint32_t knock_address(unsigned char from);
+/* probe_address(from): For tk_http_open_from(). */
+uint32_t probe_address(unsigned char from);
 
-#endif /* !TESTKIT_STACK_KNOCK_H */
+#endif /* !TESTKIT_STACK_PROBE_H */

@@ -1,26 +1,26 @@
 /*
  * One connection a request.
  */
-#include "testkit/stack/knock.h"
+#include "testkit/stack/probe.h"
 
 #include <netinet/in.h>
 #include <string.h>
 
 #include "core/arena.h"
-#include "testkit/stack/judge.h"
+#include "testkit/stack/verdict.h"
 #include "testkit/testkit.h"
 
 #define REQUEST_MAX (16UL * 1024 * 1024)
 #define ANSWER_MS   10000
 
 uint32_t
-knock_address(unsigned char from)
+probe_address(unsigned char from)
 {
 	return (INADDR_LOOPBACK & ~0xffU) | (from == 0 ? 1U : from);
 }
 
 static const char *
-method_of(const struct knock *k)
+method_of(const struct probe *k)
 {
 	if (k->method != NULL)
 		return k->method;
@@ -28,7 +28,7 @@ method_of(const struct knock *k)
 }
 
 static void
-put_request(struct buf *q, const struct knock *k)
+put_request(struct buf *q, const struct probe *k)
 {
 	size_t n = k->body != NULL ? strlen(k->body) : 0;
 
@@ -49,38 +49,38 @@ put_request(struct buf *q, const struct knock *k)
 }
 
 static void
-judge(const struct knock *k, const struct tk_answer *a)
+judge(const struct probe *k, const struct tk_response *a)
 {
 	struct arena *arena = arena_new(WIRE_ARENA_MAX);
-	struct judge_http h = { method_of(k), k->path, a->status,
+	struct verdict_http h = { method_of(k), k->path, a->status,
 		buf_str(&a->body) };
 	struct verdict v = { 0 };
 
-	judge_http(arena, &h, &v);
+	verdict_http(arena, &h, &v);
 	ck_assert_msg(!v.wrong, "%s %s: %d %.*s: %s", h.method, h.path,
 	    h.status, STR_ARG(h.body), v.why);
 	arena_free(arena);
 }
 
 int
-knock(const struct knock *k, struct tk_answer *a)
+probe(const struct probe *k, struct tk_response *a)
 {
 	struct buf q = BUF_INIT(REQUEST_MAX);
-	struct tk_answer own = { 0 };
+	struct tk_response own = { 0 };
 	struct tk_http c = { 0 };
 	int status = 0;
 
 	if (a == NULL)
 		a = &own;
 	put_request(&q, k);
-	tk_http_open_from(&c, knock_address(k->from), k->port);
+	tk_http_open_from(&c, probe_address(k->from), k->port);
 	(void)tk_http_send(&c, q.p, q.n);
 	if (tk_http_read(&c, a, ANSWER_MS))
 		status = a->status;
 	if (status >= 400)
 		judge(k, a);
 	tk_http_close(&c);
-	tk_answer_free(&own);
+	tk_response_free(&own);
 	buf_free(&q);
 	return status;
 }

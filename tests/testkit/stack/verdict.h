@@ -3,8 +3,8 @@
  *
  * Nothing here knows the services: a message is judged by where it was seen.
  */
-#ifndef TESTKIT_STACK_JUDGE_H
-#define TESTKIT_STACK_JUDGE_H
+#ifndef TESTKIT_STACK_VERDICT_H
+#define TESTKIT_STACK_VERDICT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,22 +19,22 @@ struct verdict {
 	char why[640];
 };
 
-/* judge_subject(subject): The row of a NATS subject, or NULL. */
-const struct wire_subject *judge_subject(struct str subject);
+/* verdict_subject_row(subject): The row of a NATS subject, or NULL. */
+const struct wire_subject *verdict_subject_row(struct str subject);
 
 /*
- * judge_request(a, row, subject, data, v):
+ * verdict_request(a, row, subject, data, v):
  * What was sent to a subject.  a is scratch memory, reset by each call.
  */
-void judge_request(struct arena *a, const struct wire_subject *row,
+void verdict_request(struct arena *a, const struct wire_subject *row,
     struct str subject, struct str data, struct verdict *v);
 
-/* judge_reply(a, row, data, error, v): An answer to such a request. */
-void judge_reply(struct arena *a, const struct wire_subject *row,
+/* verdict_reply(a, row, data, error, v): An answer to such a request. */
+void verdict_reply(struct arena *a, const struct wire_subject *row,
     struct str data, bool error, struct verdict *v);
 
 /* An MQTT message, as a subscriber with retain-as-published sees it. */
-struct judge_mqtt {
+struct verdict_mqtt {
 	struct str topic;
 	struct str payload;
 	int qos;
@@ -42,25 +42,26 @@ struct judge_mqtt {
 };
 
 /*
- * judge_mqtt(a, m, row, v):
+ * verdict_mqtt(a, m, row, v):
  * Also QoS, retain, and that ids of the payload are those of the topic.  *row
  * is its row in wire_topics, NULL when there is none.
  */
-void judge_mqtt(struct arena *a, const struct judge_mqtt *m,
+void verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
     const struct wire_topic **row, struct verdict *v);
 
-/* judge_topic_terminal(topic): The terminal of a topic; absent if none. */
-struct str judge_topic_terminal(struct str topic);
+/* verdict_topic_terminal(topic): The terminal of a topic; absent if none. */
+struct str verdict_topic_terminal(struct str topic);
 
 /* An HTTP exchange. */
-struct judge_http {
+struct verdict_http {
 	const char *method;
 	const char *path; /* without its query */
 	int status;
 	struct str body;
 };
 
-/* judge_http(a, h, v): The answer, by its route and status. */
-void judge_http(struct arena *a, const struct judge_http *h, struct verdict *v);
+/* verdict_http(a, h, v): The answer, by its route and status. */
+void verdict_http(
+    struct arena *a, const struct verdict_http *h, struct verdict *v);
 
-#endif /* !TESTKIT_STACK_JUDGE_H */
+#endif /* !TESTKIT_STACK_VERDICT_H */

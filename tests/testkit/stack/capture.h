@@ -5,24 +5,24 @@
  * schema or stands on a channel that nobody has described, at last "seen: ROW
  * COUNT" for each row of the tables, and exits 1 if anything was wrong.
  */
-#ifndef TESTKIT_STACK_TAP_H
-#define TESTKIT_STACK_TAP_H
+#ifndef TESTKIT_STACK_CAPTURE_H
+#define TESTKIT_STACK_CAPTURE_H
 
 #include "testkit/testkit.h"
 
 /* Reports of terminals whose id begins so may be as they please. */
-#define TAP_HOSTILE "hostile"
+#define CAPTURE_HOSTILE "hostile"
 
-#define TAP_READY "tap: ready\n"
-#define TAP_WRONG "wrong: "
+#define CAPTURE_READY "capture: ready\n"
+#define CAPTURE_WRONG "wrong: "
 
 /* Where to listen. */
-struct tap_where {
+struct capture_source {
 	const char *nats_url;
 	int mqtt_port; /* 0: not there; it would count as a subscriber */
 };
 
-/* tap_main(where): The process; ends on SIGTERM. */
-int tap_main(void *where);
+/* capture_main(where): The process; ends on SIGTERM. */
+int capture_main(void *where);
 
-#endif /* !TESTKIT_STACK_TAP_H */
+#endif /* !TESTKIT_STACK_CAPTURE_H */

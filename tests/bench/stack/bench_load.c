@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "testkit/http.h"
 #include "testkit/json.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 #define ATTACKERS 2
@@ -39,7 +39,7 @@
 #define READERS  500
 
 static const struct stack_opts opts = {
-	.no_tap = true,
+	.no_capture = true,
 	.env = { [STACK_MQTT_BRIDGE] = { "RATE_TERMINAL_BURST=1000",
 		     "RATE_TERMINAL_PER_S=1000" } },
 };
@@ -202,7 +202,7 @@ attack(void *arg)
 	struct attacker *x = arg;
 	struct buf b = BUF_INIT(TEXT_MAX);
 	struct mono due = clock_mono();
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	buf_printf(&b,
 	    "{\"user_id\":\"" EVIL_USER "\",\"session_id\":\"e%d_%d\","
@@ -212,8 +212,9 @@ attack(void *arg)
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
 	while (!over) {
-		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
-		    &a, "POST", "/v1/chat", b.p);
+		int status =
+		    tk_http_request(st.service[STACK_CHAT_GATEWAY].http, &a,
+			"POST", "/v1/chat", b.p);
 		attacks++;
 		refused += status != 200;
 		due = mono_add_ms(due, EACH_MS);
@@ -221,7 +222,7 @@ attack(void *arg)
 		if (left > 0)
 			(void)tk_until(is_over, NULL, (int)left);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&b);
 	return NULL;
 }
@@ -242,7 +243,7 @@ static bool
 is_judged(void *arg)
 {
 	const char *leaf = arg;
-	json_t *j = owner_terminal(&st, EVIL_USER, EVIL);
+	json_t *j = client_terminal(&st, EVIL_USER, EVIL);
 	const char *list = strcmp(leaf, "skills") == 0 ? "skills" : "intents";
 	bool is = j != NULL &&
 	    (json_array_size(json_object_get(j, list)) > 0 ||
@@ -294,21 +295,22 @@ by_size(const void *a, const void *b)
 }
 
 static size_t
-talk(char *json, int64_t *us)
+conversation(char *json, int64_t *us)
 {
 	struct mono end = mono_add_ms(clock_mono(), ROW_MS);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t n = 0;
 
 	while (n < TURNS_MAX && mono_diff_ns(end, clock_mono()) > 0) {
 		struct mono began = clock_mono();
-		int status = tk_http_ask(st.service[STACK_CHAT_GATEWAY].http,
-		    &a, "POST", "/v1/chat", json);
+		int status =
+		    tk_http_request(st.service[STACK_CHAT_GATEWAY].http, &a,
+			"POST", "/v1/chat", json);
 		if (status != 200 && unserved++ == 0)
 			printf("    %d %.100s\n", status, a.body.p);
 		us[n++] = mono_diff_ns(clock_mono(), began) / 1000;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	qsort(us, n, sizeof(*us), by_size);
 	return n;
 }
@@ -331,7 +333,7 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 		ck_assert_int_eq(
 		    pthread_create(&x[i].thread, NULL, attack, &x[i]), 0);
 	}
-	size_t turns = talk(json, us);
+	size_t turns = conversation(json, us);
 	over = true;
 	for (int i = 0; i < n; i++)
 		pthread_join(x[i].thread, NULL);
@@ -366,22 +368,22 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 
 TEST_T(a_neighbour_beside_what_is_dear, 300)
 {
-	struct owner o = { &st, STACK_USER, "s1", STACK_BODY };
+	struct client o = { &st, STACK_USER, "s1", STACK_BODY };
 	int64_t *us = mem_calloc(TURNS_MAX, sizeof(*us));
 	struct peer *p;
 	char *json;
 
 	stack_start(&st, &opts);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
-	owner_select(
-	    &st, EVIL_USER, EVIL, owner_soul(&st, EVIL_USER, "小恶", "INTJ"));
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_select_soul(&st, EVIL_USER, EVIL,
+	    client_create_soul(&st, EVIL_USER, "小恶", "INTJ"));
 	p = peer_new(&st, &(struct peer_opts){ .client_id = "evil" });
-	json_t *j = owner_request(&o, "把灯变成绿色");
+	json_t *j = client_chat_request(&o, "把灯变成绿色");
 	json = json_dumps(j, 0);
 	json_decref(j);
-	(void)talk(json, us); /* warm */
+	(void)conversation(json, us); /* warm */
 	printf("a neighbour's turn while there attack (wanted: 3 x at most)\n");
 	for (size_t i = 0; i < NELEM(attacks_of); i++)
 		run(&attacks_of[i], p, json, us);

@@ -1,4 +1,4 @@
-#include "testkit/siege.h"
+#include "testkit/exhaustion.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,8 +23,8 @@ struct one {
 	struct mono drip;
 };
 
-struct tk_siege {
-	struct tk_siege_opts o;
+struct tk_exhaustion {
+	struct tk_exhaustion_opts o;
 	char *say;
 	pthread_t thread;
 	atomic_bool stop;
@@ -35,7 +35,7 @@ struct tk_siege {
 };
 
 static void
-shut(struct tk_siege *s, size_t i)
+shut(struct tk_exhaustion *s, size_t i)
 {
 	if (s->all[i].state == OPEN)
 		s->open--;
@@ -45,7 +45,7 @@ shut(struct tk_siege *s, size_t i)
 }
 
 static void
-dial(struct tk_siege *s, size_t i)
+dial(struct tk_exhaustion *s, size_t i)
 {
 	size_t clients = s->o.clients > 0 ? s->o.clients : 1;
 	struct sockaddr_in own = { .sin_family = AF_INET,
@@ -67,7 +67,7 @@ dial(struct tk_siege *s, size_t i)
 }
 
 static void
-begin(struct tk_siege *s, size_t i)
+begin(struct tk_exhaustion *s, size_t i)
 {
 	s->open++;
 	s->all[i].state = OPEN;
@@ -80,7 +80,7 @@ begin(struct tk_siege *s, size_t i)
 
 /* One that has been answered or ended is of no more use. */
 static void
-attend(struct tk_siege *s, size_t i, struct mono now)
+attend(struct tk_exhaustion *s, size_t i, struct mono now)
 {
 	struct one *one = &s->all[i];
 	short got = s->polls[i].revents;
@@ -106,7 +106,7 @@ attend(struct tk_siege *s, size_t i, struct mono now)
 static void *
 run(void *arg)
 {
-	struct tk_siege *s = arg;
+	struct tk_exhaustion *s = arg;
 	struct mono last = clock_mono();
 	size_t i;
 
@@ -140,10 +140,10 @@ raise_limit(void)
 		abort();
 }
 
-struct tk_siege *
-tk_siege_begin(const struct tk_siege_opts *o)
+struct tk_exhaustion *
+tk_exhaustion_begin(const struct tk_exhaustion_opts *o)
 {
-	struct tk_siege *s = mem_zalloc(sizeof(*s));
+	struct tk_exhaustion *s = mem_zalloc(sizeof(*s));
 	size_t i;
 
 	raise_limit();
@@ -162,25 +162,25 @@ tk_siege_begin(const struct tk_siege_opts *o)
 }
 
 size_t
-tk_siege_open(const struct tk_siege *s)
+tk_exhaustion_open(const struct tk_exhaustion *s)
 {
 	return s->open;
 }
 
 size_t
-tk_siege_ended(const struct tk_siege *s)
+tk_exhaustion_closed(const struct tk_exhaustion *s)
 {
 	return s->ended;
 }
 
 size_t
-tk_siege_failed(const struct tk_siege *s)
+tk_exhaustion_failed(const struct tk_exhaustion *s)
 {
 	return s->failed;
 }
 
 void
-tk_siege_end(struct tk_siege *s)
+tk_exhaustion_end(struct tk_exhaustion *s)
 {
 	size_t i;
 

@@ -1,14 +1,14 @@
 /*
  * A thread that waits for one answer.
  */
-#include "testkit/stack/talk.h"
+#include "testkit/stack/conversation.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
 
-struct talk {
+struct conversation {
 	pthread_t thread;
 	int port;
 	const char *token, *from;
@@ -19,28 +19,28 @@ struct talk {
 static void *
 talk_main(void *arg)
 {
-	struct talk *t = arg;
+	struct conversation *t = arg;
 
-	owner_is(t->token, t->from);
+	client_set_identity(t->token, t->from);
 	t->answer =
-	    owner_call(t->port, "POST", "/v1/chat", t->request, &t->status);
+	    client_call(t->port, "POST", "/v1/chat", t->request, &t->status);
 	return NULL;
 }
 
-struct talk *
-talk_begin(const struct owner *o, const char *text)
+struct conversation *
+conversation_begin(const struct client *o, const char *text)
 {
-	struct talk *t = mem_zalloc(sizeof(*t));
+	struct conversation *t = mem_zalloc(sizeof(*t));
 
 	t->port = o->st->service[STACK_CHAT_GATEWAY].http;
-	owner_who(&t->token, &t->from);
-	t->request = owner_request(o, text);
+	client_get_identity(&t->token, &t->from);
+	t->request = client_chat_request(o, text);
 	ck_assert_int_eq(pthread_create(&t->thread, NULL, talk_main, t), 0);
 	return t;
 }
 
 json_t *
-talk_end(struct talk *t, int *status)
+conversation_end(struct conversation *t, int *status)
 {
 	json_t *answer;
 

@@ -1,7 +1,7 @@
 /*
  * libcurl, one connection a call.
  */
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/buf.h"
-#include "testkit/stack/judge.h"
 #include "testkit/stack/lock.h"
 #include "testkit/stack/secrets.h"
+#include "testkit/stack/verdict.h"
 #include "wire/wire.h"
 
 #define CALL_MS 130000L
@@ -21,14 +21,14 @@ static _Thread_local struct {
 } who;
 
 void
-owner_is(const char *token, const char *from)
+client_set_identity(const char *token, const char *from)
 {
 	who.token = token;
 	who.from = from;
 }
 
 void
-owner_who(const char **token, const char **from)
+client_get_identity(const char **token, const char **from)
 {
 	*token = who.token;
 	*from = who.from;
@@ -78,26 +78,26 @@ transfer(const char *url, const char *method, const char *body, struct buf *out)
 }
 
 json_t *
-owner_call(
+client_call(
     int port, const char *method, const char *path, json_t *body, int *status)
 {
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct verdict v = { 0 };
-	struct judge_http h;
+	struct verdict_http h;
 	char url[1024], bare[1024];
 	char *text = body != NULL ? json_dumps(body, 0) : NULL;
 	const char *secret;
 	json_t *j;
 
-	secrets_hear(body);
+	secrets_note_texts(body);
 	json_decref(body);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(path, "?"), path);
 	*status = transfer(url, method, text, &out);
-	h = (struct judge_http){ method, bare, *status, buf_str(&out) };
+	h = (struct verdict_http){ method, bare, *status, buf_str(&out) };
 	if (*status != 0) {
-		judge_http(a, &h, &v);
+		verdict_http(a, &h, &v);
 		ck_assert_msg(!v.wrong, "%s %s: %d %.*s: %s", method, path,
 		    *status, STR_ARG(h.body), v.why);
 		secret = secrets_in(h.body, false);
@@ -112,10 +112,10 @@ owner_call(
 }
 
 json_t *
-owner_ok(struct stack *st, const char *method, const char *path, json_t *body)
+client_ok(struct stack *st, const char *method, const char *path, json_t *body)
 {
 	int status;
-	json_t *j = owner_call(
+	json_t *j = client_call(
 	    st->service[STACK_CHAT_GATEWAY].http, method, path, body, &status);
 	char *text = j != NULL ? json_dumps(j, 0) : NULL;
 
@@ -126,12 +126,12 @@ owner_ok(struct stack *st, const char *method, const char *path, json_t *body)
 }
 
 const char *
-owner_refused(struct stack *st, const char *method, const char *path,
+client_rejected(struct stack *st, const char *method, const char *path,
     json_t *body, int status)
 {
 	static char text[1024];
 	int got;
-	json_t *j = owner_call(
+	json_t *j = client_call(
 	    st->service[STACK_CHAT_GATEWAY].http, method, path, body, &got);
 
 	ck_assert_msg(
@@ -142,13 +142,13 @@ owner_refused(struct stack *st, const char *method, const char *path,
 }
 
 const char *
-owner_soul(
+client_create_soul(
     struct stack *st, const char *user, const char *name, const char *mbti)
 {
 	static char ids[16][64];
 	static size_t next;
 	char *id = ids[next++ % 16];
-	json_t *j = owner_ok(st, "POST", "/v1/souls",
+	json_t *j = client_ok(st, "POST", "/v1/souls",
 	    json_pack(
 		"{ssssss}", "user_id", user, "name", name, "mbti_type", mbti));
 
@@ -158,16 +158,16 @@ owner_soul(
 }
 
 void
-owner_select(
+client_select_soul(
     struct stack *st, const char *user, const char *terminal, const char *soul)
 {
-	json_decref(owner_ok(st, "POST", "/v1/souls/select",
+	json_decref(client_ok(st, "POST", "/v1/souls/select",
 	    json_pack("{ssssss}", "user_id", user, "terminal_id", terminal,
 		"soul_id", soul)));
 }
 
 json_t *
-owner_request(const struct owner *o, const char *text)
+client_chat_request(const struct client *o, const char *text)
 {
 	return json_pack("{sssssss[{ssss}]}", "user_id", o->user, "session_id",
 	    o->session, "terminal_id", o->terminal, "inputs", "type",
@@ -175,20 +175,21 @@ owner_request(const struct owner *o, const char *text)
 }
 
 json_t *
-owner_say(const struct owner *o, const char *text)
+client_chat(const struct client *o, const char *text)
 {
-	return owner_ok(o->st, "POST", "/v1/chat", owner_request(o, text));
+	return client_ok(
+	    o->st, "POST", "/v1/chat", client_chat_request(o, text));
 }
 
 json_t *
-owner_state(struct stack *st, const char *terminal)
+client_sim_state(struct stack *st, const char *terminal)
 {
 	char path[256];
 	int status;
 	json_t *j;
 
 	snprintf(path, sizeof(path), "/state?terminal_id=%s", terminal);
-	j = owner_call(
+	j = client_call(
 	    st->service[STACK_BODY_SIM].http, "GET", path, NULL, &status);
 	ck_assert_int_eq(status, 200);
 	return j;
@@ -198,14 +199,14 @@ owner_state(struct stack *st, const char *terminal)
  */
 
 json_t *
-owner_terminal(struct stack *st, const char *user, const char *terminal)
+client_terminal(struct stack *st, const char *user, const char *terminal)
 {
 	char path[512];
 	int status;
 
 	snprintf(
 	    path, sizeof(path), "/v1/terminals/%s?user_id=%s", terminal, user);
-	return owner_call(
+	return client_call(
 	    st->service[STACK_CHAT_GATEWAY].http, "GET", path, NULL, &status);
 }
 
@@ -214,14 +215,14 @@ struct wanted {
 	struct stack *st;
 	const char *user, *terminal;
 	bool (*is)(json_t *terminal, const struct wanted *w);
-	enum owner_knows what;
+	enum client_sees what;
 	size_t n;
 	const char *text;
 };
 
 /* Where callers are known, looking so often is left to one who does no more. */
 static bool
-says_it(void *arg)
+text_contains_it(void *arg)
 {
 	const struct wanted *w = arg;
 	const char *token = who.token, *from = who.from;
@@ -229,9 +230,9 @@ says_it(void *arg)
 	bool is;
 
 	if (w->st->opts->locked)
-		owner_is(lock_token(LOCK_WATCHER), "127.0.0.250");
-	j = owner_terminal(w->st, w->user, w->terminal);
-	owner_is(token, from);
+		client_set_identity(lock_token(LOCK_WATCHER), "127.0.0.250");
+	j = client_terminal(w->st, w->user, w->terminal);
+	client_set_identity(token, from);
 	is = w->is(j, w);
 	json_decref(j);
 	return is;
@@ -249,11 +250,11 @@ is_known(json_t *j, const struct wanted *w)
 	bool online = json_is_true(json_object_get(j, "online"));
 
 	switch (w->what) {
-	case OWNER_KNOWS_GONE:
+	case CLIENT_SEES_OFFLINE:
 		return !online;
-	case OWNER_KNOWS_SKILLS:
+	case CLIENT_SEES_SKILLS:
 		return online && size_at(j, "skills") > 0;
-	case OWNER_KNOWS_INTENTS:
+	case CLIENT_SEES_INTENTS:
 		return online && size_at(j, "skills") > 0 &&
 		    size_at(j, "intents") > 0;
 	}
@@ -261,13 +262,13 @@ is_known(json_t *j, const struct wanted *w)
 }
 
 void
-owner_wait_body(struct stack *st, const char *user, const char *terminal,
-    enum owner_knows what)
+client_wait_terminal(struct stack *st, const char *user, const char *terminal,
+    enum client_sees what)
 {
 	struct wanted w = { st, user, terminal, is_known, what, 0, NULL };
 
-	ck_assert_msg(tk_until(says_it, &w, STACK_MS), "%s is not %s", terminal,
-	    what == OWNER_KNOWS_GONE ? "offline" : "online");
+	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS), "%s is not %s",
+	    terminal, what == CLIENT_SEES_OFFLINE ? "offline" : "online");
 }
 
 static bool
@@ -280,13 +281,13 @@ is_refused(json_t *j, const struct wanted *w)
 }
 
 void
-owner_wait_refusal(struct stack *st, const char *user, const char *terminal,
-    const char *outcome)
+client_wait_report_outcome(struct stack *st, const char *user,
+    const char *terminal, const char *outcome)
 {
 	struct wanted w = { st, user, terminal, is_refused, 0, 0, outcome };
 
-	ck_assert_msg(tk_until(says_it, &w, STACK_MS), "%s: nothing %s",
-	    terminal, outcome);
+	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS),
+	    "%s: nothing %s", terminal, outcome);
 }
 
 static bool
@@ -296,13 +297,13 @@ has_intents(json_t *j, const struct wanted *w)
 }
 
 void
-owner_wait_intents(
+client_wait_intents(
     struct stack *st, const char *user, const char *terminal, size_t n)
 {
 	struct wanted w = { st, user, terminal, has_intents, 0, n, NULL };
 
-	ck_assert_msg(tk_until(says_it, &w, STACK_MS), "%s: not %zu intents",
-	    terminal, n);
+	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS),
+	    "%s: not %zu intents", terminal, n);
 }
 
 struct showing {
@@ -314,7 +315,7 @@ static bool
 shows(void *arg)
 {
 	const struct showing *s = arg;
-	json_t *j = owner_state(s->st, s->terminal);
+	json_t *j = client_sim_state(s->st, s->terminal);
 	bool does = strcmp(text_at(j, s->member), s->text) == 0;
 
 	json_decref(j);
@@ -322,8 +323,8 @@ shows(void *arg)
 }
 
 void
-owner_wait_state(struct stack *st, const char *terminal, const char *member,
-    const char *text)
+client_wait_sim_state(struct stack *st, const char *terminal,
+    const char *member, const char *text)
 {
 	struct showing s = { st, terminal, member, text };
 
@@ -366,7 +367,7 @@ is_json(json_t *j, const char *text)
 }
 
 bool
-says(json_t *j, const char *path, const char *text)
+text_contains(json_t *j, const char *path, const char *text)
 {
 	return strstr(text_at(j, path), text) != NULL;
 }

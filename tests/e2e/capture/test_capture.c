@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "testkit/stack/ear.h"
+#include "testkit/stack/capture.h"
 #include "testkit/stack/peer.h"
 #include "testkit/stack/stack.h"
-#include "testkit/stack/tap.h"
+#include "testkit/stack/subscriber.h"
 
 static const struct stack_opts bare = { .without = STACK_BARE };
 
@@ -20,7 +20,7 @@ static const struct stack_opts bare = { .without = STACK_BARE };
 
 /* On NATS: what is said of it, NULL if nothing. */
 static const struct {
-	const char *subject, *data, *says;
+	const char *subject, *data, *text_contains;
 } published[] = {
 	{ "soul.rpc.nothing", "{}", "unknown subject" },
 	{ "other", "{}", "unknown subject" },
@@ -53,11 +53,11 @@ static const struct {
 static size_t
 complaints(struct stack *st)
 {
-	char *log = tk_read_file(st->tap.log, NULL);
+	char *log = tk_read_file(st->capture.log, NULL);
 	const char *p = log;
 	size_t n = 0;
 
-	while ((p = strstr(p, TAP_WRONG)) != NULL) {
+	while ((p = strstr(p, CAPTURE_WRONG)) != NULL) {
 		n++;
 		p++;
 	}
@@ -85,7 +85,7 @@ assert_says(struct stack *st, size_t n, const char *text)
 	struct complaint c = { st, n };
 
 	ck_assert_msg(tk_until(are_made, &c, STACK_MS), "not said: %s", text);
-	ck_assert_msg(tk_log_has(&st->tap, text), "not said: %s", text);
+	ck_assert_msg(tk_log_has(&st->capture, text), "not said: %s", text);
 }
 
 TEST(nats_messages_are_judged)
@@ -102,11 +102,11 @@ TEST(nats_messages_are_judged)
 				     published[i].subject, published[i].data),
 		    NATS_OK);
 		ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
-		if (published[i].says == NULL)
+		if (published[i].text_contains == NULL)
 			continue;
 		/* A request without all it needs is wrong in three ways. */
 		wrong += strstr(published[i].subject, ".gate") != NULL ? 3 : 1;
-		assert_says(&st, wrong, published[i].says);
+		assert_says(&st, wrong, published[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), wrong);
 	natsConnection_Destroy(nc);
@@ -117,14 +117,14 @@ TEST(nats_messages_are_judged)
 TEST(answers_are_judged_by_their_question)
 {
 	static const struct {
-		const char *answer, *header, *says;
+		const char *answer, *header, *text_contains;
 	} rows[] = {
 		{ "{}", NULL, "no memory_ready_reply: /ready: is missing" },
 		{ "{\"error\":7}", "internal", "no error: /error" },
 		{ "{\"error\":\"it broke\"}", "internal", NULL },
 	};
 	struct stack st;
-	struct ear *e;
+	struct subscriber *e;
 	natsConnection *nc = NULL;
 	natsMsg *q = NULL, *r = NULL;
 	char inbox[64];
@@ -132,7 +132,7 @@ TEST(answers_are_judged_by_their_question)
 	size_t i;
 
 	stack_start(&st, &bare);
-	e = ear_new(&st, "soul.rpc.memory.ready", NULL);
+	e = subscriber_new(&st, "soul.rpc.memory.ready", NULL);
 	ck_assert_int_eq(
 	    natsConnection_ConnectTo(&nc, st.server[STACK_NATS].url), NATS_OK);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -144,7 +144,7 @@ TEST(answers_are_judged_by_their_question)
 		(void)natsMsgHeader_Set(q, "traceparent", "x");
 		ck_assert_int_eq(natsConnection_PublishMsg(nc, q), NATS_OK);
 		natsMsg_Destroy(q);
-		j = ear_next(e, STACK_MS);
+		j = subscriber_next(e, STACK_MS);
 		ck_assert_ptr_nonnull(j);
 		json_decref(j);
 		ck_assert_int_eq(natsMsg_Create(&r, inbox, NULL, rows[i].answer,
@@ -156,11 +156,11 @@ TEST(answers_are_judged_by_their_question)
 		ck_assert_int_eq(natsConnection_PublishMsg(nc, r), NATS_OK);
 		natsMsg_Destroy(r);
 		ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
-		if (rows[i].says != NULL)
-			assert_says(&st, i + 1, rows[i].says);
+		if (rows[i].text_contains != NULL)
+			assert_says(&st, i + 1, rows[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), 2);
-	ear_free(e);
+	subscriber_free(e);
 	natsConnection_Destroy(nc);
 	ck_assert_ptr_nonnull(stack_end(&st));
 }
@@ -169,7 +169,7 @@ TEST(answers_are_judged_by_their_question)
 static const struct {
 	const char *topic, *data;
 	unsigned how;
-	const char *says;
+	const char *text_contains;
 } sent[] = {
 	{ "soul/terminal/t1/online", "online", PEER_REPORT, NULL },
 	{ "soul/terminal/t1/online", "maybe", PEER_REPORT, "no online" },
@@ -193,9 +193,9 @@ static const struct {
 	{ "soul/terminal/t1", "1", PEER_QOS1, "unknown topic" },
 	{ "other", "1", PEER_QOS1, "unknown topic" },
 	{ "a/prefix/terminal/t1/heartbeat", "1", PEER_QOS0, NULL },
-	{ "soul/terminal/" TAP_HOSTILE "-1/skills", "{", PEER_QOS0, NULL },
-	{ "soul/terminal/" TAP_HOSTILE "-1/what", "{", PEER_QOS0, NULL },
-	{ "soul/terminal/" TAP_HOSTILE "-1/status", "{", PEER_QOS1,
+	{ "soul/terminal/" CAPTURE_HOSTILE "-1/skills", "{", PEER_QOS0, NULL },
+	{ "soul/terminal/" CAPTURE_HOSTILE "-1/what", "{", PEER_QOS0, NULL },
+	{ "soul/terminal/" CAPTURE_HOSTILE "-1/status", "{", PEER_QOS1,
 	    "no status" },
 };
 
@@ -210,9 +210,9 @@ TEST(mqtt_messages_are_judged)
 	for (i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
 		peer_send(p, sent[i].topic, sent[i].data, strlen(sent[i].data),
 		    sent[i].how);
-		if (sent[i].says == NULL)
+		if (sent[i].text_contains == NULL)
 			continue;
-		assert_says(&st, ++wrong, sent[i].says);
+		assert_says(&st, ++wrong, sent[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), wrong);
 	peer_free(p);

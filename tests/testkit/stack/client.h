@@ -2,8 +2,8 @@
  * owner: somebody who owns a body and talks to its soul over HTTP; every answer
  * is judged by its route's schema.
  */
-#ifndef TESTKIT_STACK_OWNER_H
-#define TESTKIT_STACK_OWNER_H
+#ifndef TESTKIT_STACK_CLIENT_H
+#define TESTKIT_STACK_CLIENT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,89 +11,91 @@
 #include "testkit/stack/stack.h"
 
 /*
- * owner_is(token, from):
+ * client_set_identity(token, from):
  * Who asks in this thread from now on: with an access token, from an address
  * ("127.0.0.2"); NULL: none, any.  Both must live on.
  */
-void owner_is(const char *token, const char *from);
+void client_set_identity(const char *token, const char *from);
 
-/* owner_who(token, from): What owner_is() was told in this thread. */
-void owner_who(const char **token, const char **from);
+/* client_get_identity(token, from): What client_set_identity() was told in this
+ * thread. */
+void client_get_identity(const char **token, const char **from);
 
 /*
- * owner_call(port, method, path, body, status):
+ * client_call(port, method, path, body, status):
  * Ask; body (NULL: none) is given away.  The answer, which the caller frees, or
  * NULL if none came, *status then being 0.  Fails the test if the answer breaks
  * its schema.
  */
-json_t *owner_call(
+json_t *client_call(
     int port, const char *method, const char *path, json_t *body, int *status);
 
-/* owner_ok(st, method, path, body): From the gateway, and it is 200. */
-json_t *owner_ok(
+/* client_ok(st, method, path, body): From the gateway, and it is 200. */
+json_t *client_ok(
     struct stack *st, const char *method, const char *path, json_t *body);
 
 /*
- * owner_refused(st, method, path, body, status):
+ * client_rejected(st, method, path, body, status):
  * The gateway refuses with that status; the error's text.
  */
-const char *owner_refused(struct stack *st, const char *method,
+const char *client_rejected(struct stack *st, const char *method,
     const char *path, json_t *body, int status);
 
-/* owner_soul(st, user, name, mbti): Create a soul; its id. */
-const char *owner_soul(
+/* client_create_soul(st, user, name, mbti): Create a soul; its id. */
+const char *client_create_soul(
     struct stack *st, const char *user, const char *name, const char *mbti);
 
-/* owner_select(st, user, terminal, soul): Bind. */
-void owner_select(
+/* client_select_soul(st, user, terminal, soul): Bind. */
+void client_select_soul(
     struct stack *st, const char *user, const char *terminal, const char *soul);
 
 /* Who talks to which body, and in which session. */
-struct owner {
+struct client {
 	struct stack *st;
 	const char *user, *session, *terminal;
 };
 
 /*
- * owner_request(o, text):
+ * client_chat_request(o, text):
  * A chat request without an input_id, so that it is never taken for a retry.
  */
-json_t *owner_request(const struct owner *o, const char *text);
+json_t *client_chat_request(const struct client *o, const char *text);
 
-/* owner_say(o, text): Say something; the response, which is 200. */
-json_t *owner_say(const struct owner *o, const char *text);
+/* client_chat(o, text): Say something; the response, which is 200. */
+json_t *client_chat(const struct client *o, const char *text);
 
-/* owner_state(st, terminal): What a body of body-sim shows. */
-json_t *owner_state(struct stack *st, const char *terminal);
+/* client_sim_state(st, terminal): What a body of body-sim shows. */
+json_t *client_sim_state(struct stack *st, const char *terminal);
 
-/* owner_wait_state(st, terminal, member, text): Wait until it shows that. */
-void owner_wait_state(struct stack *st, const char *terminal,
+/* client_wait_sim_state(st, terminal, member, text): Wait until it shows that.
+ */
+void client_wait_sim_state(struct stack *st, const char *terminal,
     const char *member, const char *text);
 
 /*
  * The gateway tells a user of his bodies, and of those that nobody has bound.
- * owner_terminal(st, user, terminal): What it tells; NULL if nothing.
- * owner_wait_body(st, user, terminal, what): Wait until it tells so much.
+ * client_terminal(st, user, terminal): What it tells; NULL if nothing.
+ * client_wait_terminal(st, user, terminal, what): Wait until it tells so much.
  */
-json_t *owner_terminal(
+json_t *client_terminal(
     struct stack *st, const char *user, const char *terminal);
-enum owner_knows {
-	OWNER_KNOWS_GONE,   /* it is not online */
-	OWNER_KNOWS_SKILLS, /* it is, with skills */
-	OWNER_KNOWS_INTENTS /* and intents */
+enum client_sees {
+	CLIENT_SEES_OFFLINE, /* it is not online */
+	CLIENT_SEES_SKILLS,  /* it is, with skills */
+	CLIENT_SEES_INTENTS  /* and intents */
 };
-void owner_wait_body(struct stack *st, const char *user, const char *terminal,
-    enum owner_knows what);
+void client_wait_terminal(struct stack *st, const char *user,
+    const char *terminal, enum client_sees what);
 
 /*
- * owner_wait_refusal(st, user, terminal, outcome):
+ * client_wait_report_outcome(st, user, terminal, outcome):
  * Wait until the last report that did not count has that outcome.
  */
-void owner_wait_refusal(struct stack *st, const char *user,
+void client_wait_report_outcome(struct stack *st, const char *user,
     const char *terminal, const char *outcome);
 
-/* owner_wait_intents(st, user, terminal, n): Wait until it has n intents. */
-void owner_wait_intents(
+/* client_wait_intents(st, user, terminal, n): Wait until it has n intents. */
+void client_wait_intents(
     struct stack *st, const char *user, const char *terminal, size_t n);
 
 /* ---- JSON ------------------------------------------------------------------
@@ -111,6 +113,6 @@ bool has_skill(json_t *j, const char *path, const char *skill);
 bool is_json(json_t *j, const char *text);
 
 /* says(j, path, text): Whether the text at path has text in it. */
-bool says(json_t *j, const char *path, const char *text);
+bool text_contains(json_t *j, const char *path, const char *text);
 
-#endif /* !TESTKIT_STACK_OWNER_H */
+#endif /* !TESTKIT_STACK_CLIENT_H */
