@@ -394,7 +394,7 @@ static void
 backfill_next(struct backfill *r)
 {
 	struct str text[EMBED_TEXTS_MAX];
-	struct embed_ask ask = { .texts = text,
+	struct embed_request ask = { .texts = text,
 		.deadline = { clock_wall().ms + BACKFILL_WAIT_MS },
 		.fn = backfill_on_vectors,
 		.arg = r };
@@ -403,7 +403,7 @@ backfill_next(struct backfill *r)
 	if (!backfill_take(r, text))
 		return;
 	ask.n = r->n;
-	r->running = embed_ask(r->o.embed, &ask) == RC_OK;
+	r->running = embed_request(r->o.embed, &ask) == RC_OK;
 }
 
 static void
@@ -475,7 +475,7 @@ builtin_embed(struct builtin_store *b, const struct store_request *req,
     struct str text, embed_fn fn, const struct builtin_op *w)
 {
 	struct builtin_op *copy = mem_alloc(sizeof(*copy));
-	const struct embed_ask e = {
+	const struct embed_request e = {
 		.texts = &text,
 		.n = 1,
 		.deadline = builtin_embed_deadline(b, req->deadline),
@@ -489,7 +489,7 @@ builtin_embed(struct builtin_store *b, const struct store_request *req,
 	copy->b = b;
 	copy->req = *req;
 	if (b->o.embed != NULL)
-		rc = embed_ask(b->o.embed, &e);
+		rc = embed_request(b->o.embed, &e);
 	if (rc != RC_OK)
 		fn(copy, &(struct embed_result){ .rc = rc });
 }

@@ -101,7 +101,7 @@ static void
 chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 {
 	struct wall until = { clock_wall().ms + op->c->o.embed_ms };
-	struct embed_ask req = {
+	struct embed_request req = {
 		.texts = &text,
 		.n = 1,
 		.deadline =
@@ -116,7 +116,7 @@ chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 
 	op->next = next;
 	if (op->c->o.embed != NULL) {
-		rc = embed_ask(op->c->o.embed, &req);
+		rc = embed_request(op->c->o.embed, &req);
 		if (rc != RC_OK)
 			next(op, rc);
 		return;

@@ -1,10 +1,9 @@
 /*
- * Checks and copies, member by member.
+ * llm_request: checking and copying a chat.
  */
-#include "llm/request.h"
-
 #include <string.h>
 
+#include "llm/llm_internal.h"
 #include "wire/tree.h"
 
 #define MESSAGES_MAX    1024
@@ -12,16 +11,16 @@
 #define NAME_MAX_N      64
 #define TEMPERATURE_MAX 2
 
-/* Text that JSON can say: UTF-8 without U+0000. */
+/* Text that JSON can represent: UTF-8 without U+0000. */
 static bool
-is_text(struct str s)
+request_is_text(struct str s)
 {
 	return s.n == 0 ||
 	    (str_utf8_count(s) >= 0 && memchr(s.p, '\0', s.n) == NULL);
 }
 
 static bool
-is_name(struct str s)
+request_is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
@@ -33,19 +32,20 @@ is_name(struct str s)
 }
 
 static bool
-calls_ok(const struct llm_message *m)
+request_calls_ok(const struct llm_message *m)
 {
 	if (m->ncalls > LLM_CALLS_MAX)
 		return false;
 	for (size_t i = 0; i < m->ncalls; i++)
-		if (!is_text(m->calls[i].id) || !is_text(m->calls[i].name) ||
-		    !is_text(m->calls[i].arguments))
+		if (!request_is_text(m->calls[i].id) ||
+		    !request_is_text(m->calls[i].name) ||
+		    !request_is_text(m->calls[i].arguments))
 			return false;
 	return true;
 }
 
 static const char *
-fault_of(const struct llm_chat *chat)
+request_problem(const struct llm_chat *chat)
 {
 	if (chat->nmessages == 0 || chat->nmessages > MESSAGES_MAX)
 		return "the number of messages";
@@ -55,16 +55,17 @@ fault_of(const struct llm_chat *chat)
 		return "the temperature";
 	for (size_t i = 0; i < chat->nmessages; i++) {
 		const struct llm_message *m = &chat->messages[i];
-		if (!is_text(m->text) || !is_text(m->tool_call_id))
+		if (!request_is_text(m->text) ||
+		    !request_is_text(m->tool_call_id))
 			return "a message's text";
-		if (!calls_ok(m))
+		if (!request_calls_ok(m))
 			return "a message's calls";
 	}
 	for (size_t i = 0; i < chat->ntools; i++) {
 		const struct llm_tool *t = &chat->tools[i];
-		if (!is_name(t->name))
+		if (!request_is_name(t->name))
 			return "a tool's name";
-		if (!is_text(t->description))
+		if (!request_is_text(t->description))
 			return "a tool's description";
 		if (t->parameters.p != NULL && !wire_is_object(t->parameters))
 			return "a tool's parameters";
@@ -73,35 +74,36 @@ fault_of(const struct llm_chat *chat)
 }
 
 enum rc
-request_check(const struct llm_chat *chat, const char **why)
+llm_request_check(const struct llm_chat *chat, const char **why)
 {
-	*why = fault_of(chat);
+	*why = request_problem(chat);
 	return *why == NULL ? RC_OK : RC_INVALID;
 }
 
-/* Copy *s; what does not fit counts up. */
+/* Copy *s; *missing counts what does not fit. */
 static void
-keep(struct arena *a, struct str *s, unsigned *missing)
+request_copy_str(struct arena *a, struct str *s, unsigned *missing)
 {
-	bool there = s->p != NULL;
+	bool present = s->p != NULL;
 
 	*s = arena_str(a, *s);
-	if (there && s->p == NULL)
+	if (present && s->p == NULL)
 		(*missing)++;
 }
 
 static const struct llm_tool_call *
-keep_calls(struct arena *a, const struct llm_message *m, unsigned *missing)
+request_copy_calls(
+    struct arena *a, const struct llm_message *m, unsigned *missing)
 {
 	struct llm_tool_call *calls =
 	    arena_alloc(a, m->ncalls * sizeof(*calls));
 
 	for (size_t i = 0; calls != NULL && i < m->ncalls; i++) {
 		calls[i] = m->calls[i];
-		keep(a, &calls[i].id, missing);
-		keep(a, &calls[i].name, missing);
-		keep(a, &calls[i].arguments, missing);
-		keep(a, &calls[i].extra, missing);
+		request_copy_str(a, &calls[i].id, missing);
+		request_copy_str(a, &calls[i].name, missing);
+		request_copy_str(a, &calls[i].arguments, missing);
+		request_copy_str(a, &calls[i].extra, missing);
 	}
 	if (calls == NULL)
 		(*missing)++;
@@ -109,7 +111,8 @@ keep_calls(struct arena *a, const struct llm_message *m, unsigned *missing)
 }
 
 enum rc
-request_copy(const struct llm_chat *chat, struct arena *a, struct llm_chat *out)
+llm_request_copy(
+    const struct llm_chat *chat, struct arena *a, struct llm_chat *out)
 {
 	struct llm_message *messages =
 	    arena_alloc(a, chat->nmessages * sizeof(*messages));
@@ -122,20 +125,20 @@ request_copy(const struct llm_chat *chat, struct arena *a, struct llm_chat *out)
 	out->messages = messages;
 	out->tools = tools;
 	out->trace = NULL;
-	keep(a, &out->turn, &missing);
+	request_copy_str(a, &out->turn, &missing);
 	for (size_t i = 0; i < chat->nmessages; i++) {
 		messages[i] = chat->messages[i];
-		keep(a, &messages[i].text, &missing);
-		keep(a, &messages[i].tool_call_id, &missing);
+		request_copy_str(a, &messages[i].text, &missing);
+		request_copy_str(a, &messages[i].tool_call_id, &missing);
 		if (messages[i].ncalls > 0)
 			messages[i].calls =
-			    keep_calls(a, &chat->messages[i], &missing);
+			    request_copy_calls(a, &chat->messages[i], &missing);
 	}
 	for (size_t i = 0; i < chat->ntools; i++) {
 		tools[i] = chat->tools[i];
-		keep(a, &tools[i].name, &missing);
-		keep(a, &tools[i].description, &missing);
-		keep(a, &tools[i].parameters, &missing);
+		request_copy_str(a, &tools[i].name, &missing);
+		request_copy_str(a, &tools[i].description, &missing);
+		request_copy_str(a, &tools[i].parameters, &missing);
 	}
 	return missing == 0 ? RC_OK : RC_TOOBIG;
 }

@@ -3,7 +3,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "llm/fault.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 TEST(texts)
@@ -32,17 +32,17 @@ TEST(texts)
 		{ "[{\"error\":\"a\"},{\"error\":\"b\"}]",
 		    "[{\"error\":\"a\"},{\"error\":\"b\"}]" },
 		{ "{\"error\":", "{\"error\":" },
-		{ "", "status 503 without a word" },
-		{ " \r\n ", "status 503 without a word" },
+		{ "", "status 503 without an error text" },
+		{ " \r\n ", "status 503 without an error text" },
 		{ "{\"error\":{\"message\":\"\"}}",
 		    "{\"error\":{\"message\":\"\"}}" },
 	};
 	struct arena *a = arena_new(65536);
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct fault f;
+		struct provider_error f;
 		arena_reset(a);
-		fault_read(str_of(rows[i].body), 503, a, &f);
+		provider_error_read(str_of(rows[i].body), 503, a, &f);
 		ck_assert_msg(str_eq(f.text, str_of(rows[i].text)), "%s: %.*s",
 		    rows[i].body, STR_ARG(f.text));
 	}
@@ -53,14 +53,14 @@ TEST(long_texts_are_cut_between_code_points)
 {
 	struct arena *a = arena_new(65536);
 	struct buf b = BUF_INIT(65536);
-	struct fault f;
+	struct provider_error f;
 
 	buf_puts(&b, "x");
 	for (int i = 0; i < 1000; i++)
 		buf_puts(&b, "\xe4\xbd\xa0");
-	fault_read(buf_str(&b), 500, a, &f);
-	ck_assert_uint_le(f.text.n, FAULT_TEXT_MAX);
-	ck_assert_uint_gt(f.text.n, FAULT_TEXT_MAX - 4);
+	provider_error_read(buf_str(&b), 500, a, &f);
+	ck_assert_uint_le(f.text.n, PROVIDER_ERROR_TEXT_MAX);
+	ck_assert_uint_gt(f.text.n, PROVIDER_ERROR_TEXT_MAX - 4);
 	ck_assert_int_ge(str_utf8_count(f.text), 0);
 	buf_free(&b);
 	arena_free(a);
@@ -136,10 +136,12 @@ TEST(meanings)
 	struct arena *a = arena_new(65536);
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct fault f;
-		fault_read(str_of(rows[i].body), rows[i].status, a, &f);
+		struct provider_error f;
+		provider_error_read(
+		    str_of(rows[i].body), rows[i].status, a, &f);
 		ck_assert_msg(
-		    fault_rc(rows[i].status, &f) == rows[i].rc, "row %zu", i);
+		    provider_error_rc(rows[i].status, &f) == rows[i].rc,
+		    "row %zu", i);
 	}
 	arena_free(a);
 }

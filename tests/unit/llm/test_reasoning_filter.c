@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "llm/think.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 static const struct {
@@ -35,13 +35,13 @@ TEST(wherever_it_is_cut)
 		for (size_t cut = 0; cut <= n; cut++) {
 			struct buf text = BUF_INIT(100),
 				   thoughts = BUF_INIT(100);
-			struct think t = { 0 };
-			think_feed(&t, (struct str){ rows[i].in, cut }, &text,
-			    &thoughts);
-			think_feed(&t,
+			struct reasoning_filter t = { 0 };
+			reasoning_filter_feed(&t,
+			    (struct str){ rows[i].in, cut }, &text, &thoughts);
+			reasoning_filter_feed(&t,
 			    (struct str){ rows[i].in + cut, n - cut }, &text,
 			    &thoughts);
-			think_end(&t, &text, &thoughts);
+			reasoning_filter_end(&t, &text, &thoughts);
 			ck_assert_msg(
 			    str_eq(buf_str(&text), str_of(rows[i].text)) &&
 				str_eq(buf_str(&thoughts),
@@ -58,11 +58,11 @@ TEST(wherever_it_is_cut)
 TEST(nothing_is_held_that_need_not_be)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
-	struct think t = { 0 };
+	struct reasoning_filter t = { 0 };
 
-	think_feed(&t, STR("Hi"), &text, &thoughts);
+	reasoning_filter_feed(&t, STR("Hi"), &text, &thoughts);
 	ck_assert_str_eq(text.p, "Hi");
-	think_feed(&t, STR("<"), &text, &thoughts);
+	reasoning_filter_feed(&t, STR("<"), &text, &thoughts);
 	ck_assert_str_eq(text.p, "Hi<");
 	buf_free(&text);
 	buf_free(&thoughts);

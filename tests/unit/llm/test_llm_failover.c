@@ -1,7 +1,6 @@
 /* What is done about failed attempts, and when a provider is left alone. */
 #include "core/mem.h"
-#include "llm/breaker.h"
-#include "llm/retry.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 /* Facts with what a row leaves out: a first attempt, in good time. */
@@ -29,14 +28,13 @@ static const struct {
 	enum retry_blame blame;
 } rows[] = {
 	/* By what went wrong. */
-	{ { .rc = RC_DOWN }, RETRY_AGAIN, 500, RETRY_BLAME_SOFT },
-	{ { .rc = RC_DOWN, .status = 503 }, RETRY_AGAIN, 500,
+	{ { .rc = RC_DOWN }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
+	{ { .rc = RC_DOWN, .status = 503 }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
+	{ { .rc = RC_RETRY, .status = 429 }, RETRY_SAME, 500,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_RETRY, .status = 429 }, RETRY_AGAIN, 500,
+	{ { .rc = RC_TIMEOUT, .status = 408 }, RETRY_SAME, 500,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_TIMEOUT, .status = 408 }, RETRY_AGAIN, 500,
-	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_CONFLICT, .status = 409 }, RETRY_AGAIN, 500,
+	{ { .rc = RC_CONFLICT, .status = 409 }, RETRY_SAME, 500,
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_DENIED, .status = 401 }, RETRY_END, 0, RETRY_BLAME_HARD },
 	{ { .rc = RC_DENIED, .status = 429, .others = true }, RETRY_NEXT, 0,
@@ -54,28 +52,28 @@ static const struct {
 	/* Silence: the next one if there is one. */
 	{ { .rc = RC_TIMEOUT, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_TIMEOUT }, RETRY_AGAIN, 500, RETRY_BLAME_SOFT },
+	{ { .rc = RC_TIMEOUT }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
 	/* By how often. */
-	{ { .rc = RC_DOWN, .tries = 2 }, RETRY_AGAIN, 1000, RETRY_BLAME_SOFT },
+	{ { .rc = RC_DOWN, .tries = 2 }, RETRY_SAME, 1000, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .tries = 3 }, RETRY_END, 0, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .tries = 3, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_DOWN, .tries = 4, .tries_max = 9 }, RETRY_AGAIN, 4000,
+	{ { .rc = RC_DOWN, .tries = 4, .tries_max = 9 }, RETRY_SAME, 4000,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_DOWN, .tries = 8, .tries_max = 9 }, RETRY_AGAIN, 8000,
+	{ { .rc = RC_DOWN, .tries = 8, .tries_max = 9 }, RETRY_SAME, 8000,
 	    RETRY_BLAME_SOFT },
 	/* The provider's word. */
-	{ { .rc = RC_DOWN, .word = -1 }, RETRY_END, 0, RETRY_BLAME_SOFT },
-	{ { .rc = RC_DOWN, .word = -1, .others = true }, RETRY_NEXT, 0,
+	{ { .rc = RC_DOWN, .hint = -1 }, RETRY_END, 0, RETRY_BLAME_SOFT },
+	{ { .rc = RC_DOWN, .hint = -1, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_INVALID, .status = 400, .word = 1 }, RETRY_AGAIN, 500,
+	{ { .rc = RC_INVALID, .status = 400, .hint = 1 }, RETRY_SAME, 500,
 	    RETRY_BLAME_NONE },
-	{ { .rc = RC_DENIED, .status = 429, .word = 1 }, RETRY_END, 0,
+	{ { .rc = RC_DENIED, .status = 429, .hint = 1 }, RETRY_END, 0,
 	    RETRY_BLAME_HARD },
 	/* The pause it asks for. */
-	{ { .rc = RC_RETRY, .retry_after_ms = 1500 }, RETRY_AGAIN, 1500,
+	{ { .rc = RC_RETRY, .retry_after_ms = 1500 }, RETRY_SAME, 1500,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_RETRY, .retry_after_ms = 59000 }, RETRY_AGAIN, 59000,
+	{ { .rc = RC_RETRY, .retry_after_ms = 59000 }, RETRY_SAME, 59000,
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .retry_after_ms = 60001, .left_ms = 99999 },
 	    RETRY_END, 0, RETRY_BLAME_SOFT },
@@ -83,7 +81,7 @@ static const struct {
 	    RETRY_NEXT, 0, RETRY_BLAME_SOFT },
 	/* Another is asked rather than to wait for long. */
 	{ { .rc = RC_RETRY, .retry_after_ms = 2000, .others = true },
-	    RETRY_AGAIN, 2000, RETRY_BLAME_SOFT },
+	    RETRY_SAME, 2000, RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .retry_after_ms = 2001, .others = true },
 	    RETRY_NEXT, 0, RETRY_BLAME_SOFT },
 	/* The caller's deadline. */
@@ -98,7 +96,7 @@ static const struct {
 	/* Nothing is said twice. */
 	{ { .rc = RC_DOWN, .gave_text = true, .others = true }, RETRY_END, 0,
 	    RETRY_BLAME_SOFT },
-	{ { .rc = RC_DOWN, .gave_text = true, .word = 1 }, RETRY_END, 0,
+	{ { .rc = RC_DOWN, .gave_text = true, .hint = 1 }, RETRY_END, 0,
 	    RETRY_BLAME_SOFT },
 };
 
@@ -169,7 +167,7 @@ static const struct {
 static char
 asked(struct breaker *b, struct mono now)
 {
-	switch (breaker_ask(b, now)) {
+	switch (breaker_admit(b, now)) {
 	case BREAKER_CLOSED:
 		return 'c';
 	case BREAKER_PROBE:
@@ -191,16 +189,16 @@ TEST(breakers)
 			unsigned flags = probe ? BREAKER_OF_PROBE : 0;
 			switch (*s | (probe ? 0x20 : 0)) {
 			case 'g':
-				breaker_good(&b);
+				breaker_success(&b);
 				break;
 			case 'b':
-				breaker_bad(&b, now, flags);
+				breaker_failure(&b, now, flags);
 				break;
 			case 'h':
-				breaker_bad(&b, now, flags | BREAKER_HARD);
+				breaker_failure(&b, now, flags | BREAKER_HARD);
 				break;
 			case 'l':
-				breaker_leave(&b, flags);
+				breaker_no_verdict(&b, flags);
 				break;
 			case 's':
 				says[n++] = asked(&b, now);
@@ -224,18 +222,18 @@ TEST(breaker_of_the_only_provider)
 	struct breaker b = { 0 };
 
 	for (int i = 0; i < BREAKER_FAILURES; i++) {
-		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_CLOSED);
-		breaker_bad(&b, now, BREAKER_ALONE);
+		ck_assert_int_eq(breaker_admit(&b, now), BREAKER_CLOSED);
+		breaker_failure(&b, now, BREAKER_ALONE);
 	}
 	for (int i = 0; i < 20; i++) {
-		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_OPEN);
+		ck_assert_int_eq(breaker_admit(&b, now), BREAKER_OPEN);
 		now = mono_add_ms(now, 1000);
-		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_PROBE);
-		ck_assert_int_eq(breaker_ask(&b, now), BREAKER_OPEN);
-		breaker_bad(&b, now, BREAKER_ALONE | BREAKER_OF_PROBE);
+		ck_assert_int_eq(breaker_admit(&b, now), BREAKER_PROBE);
+		ck_assert_int_eq(breaker_admit(&b, now), BREAKER_OPEN);
+		breaker_failure(&b, now, BREAKER_ALONE | BREAKER_OF_PROBE);
 	}
 	now = mono_add_ms(now, 1000);
-	ck_assert_int_eq(breaker_ask(&b, now), BREAKER_PROBE);
-	breaker_good(&b);
-	ck_assert_int_eq(breaker_ask(&b, now), BREAKER_CLOSED);
+	ck_assert_int_eq(breaker_admit(&b, now), BREAKER_PROBE);
+	breaker_success(&b);
+	ck_assert_int_eq(breaker_admit(&b, now), BREAKER_CLOSED);
 }

@@ -7,7 +7,7 @@
 
 #include "core/id.h"
 #include "core/mem.h"
-#include "llm/says.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 #define KEY "sk-proj-0123456789abcdef"
@@ -15,13 +15,13 @@
 static const char *
 line(const char *said, const char *key, const char *text)
 {
-	static char shown[SAYS_MAX * 2];
+	static char shown[PROVIDER_ERROR_LINE_MAX * 2];
 	const struct llm_message m = { .role = LLM_USER, .text = str_of(text) };
 	const struct llm_chat chat = { .messages = &m, .nmessages = 1 };
-	struct buf b = BUF_INIT(SAYS_MAX * 2);
+	struct buf b = BUF_INIT(PROVIDER_ERROR_LINE_MAX * 2);
 
-	says_line(str_of(said), str_of(key), &chat, &b);
-	ck_assert_uint_le(b.n, SAYS_MAX);
+	provider_error_line(str_of(said), str_of(key), &chat, &b);
+	ck_assert_uint_le(b.n, PROVIDER_ERROR_LINE_MAX);
 	(void)snprintf(shown, sizeof(shown), "%.*s", STR_ARG(buf_str(&b)));
 	buf_free(&b);
 	return shown;
@@ -62,7 +62,7 @@ TEST(nor_is_what_was_said)
 /* Six bytes of it in a row are nowhere, wherever it stands, however cut. */
 TEST(property_no_piece_of_a_text_is_shown)
 {
-	char said[600], text[64], low[SAYS_MAX * 2];
+	char said[600], text[64], low[PROVIDER_ERROR_LINE_MAX * 2];
 
 	for (int round = 0; round < 20000; round++) {
 		size_t before = id_random_below(250);

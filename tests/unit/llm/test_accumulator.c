@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "llm/accum.h"
-#include "llm/extra.h"
-#include "llm/provider.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -325,7 +323,7 @@ TEST(thoughts_go_back_within_bounds)
 	check_extra(LLM_ECHO_OWN, 1000, true);
 	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
 	check_extra(LLM_ECHO_NEVER, 1000, false);
-	check_extra(LLM_ECHO_OWN, EXTRA_TEXT_MAX, false);
+	check_extra(LLM_ECHO_OWN, CALL_EXTRA_MAX, false);
 }
 
 static void
@@ -338,7 +336,7 @@ check_answer(const char *json, const char *want)
 
 	ck_assert_int_eq(wire_tree_parse(str_of(json), &v), RC_OK);
 	accum_init(&m, NULL);
-	ck_assert_int_eq(openai_dialect.answer(&m, v, &why), RC_OK);
+	ck_assert_int_eq(openai_dialect.response(&m, v, &why), RC_OK);
 	describe(&m, &out);
 	ck_assert_msg(str_eq(buf_str(&out), str_of(want)), "%s", out.p);
 	accum_free(&m);

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "llm/provider.h"
-#include "llm/request.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
@@ -16,7 +15,7 @@ write_chat(const struct llm_chat *chat)
 	const char *why;
 	struct provider p;
 
-	enum rc rc = request_check(chat, &why);
+	enum rc rc = llm_request_check(chat, &why);
 	if (rc != RC_OK)
 		return rc;
 	ck_assert_int_eq(provider_init(&p, &o, NULL), RC_OK);
