@@ -64,9 +64,8 @@ SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
 LINKS_fuzz_extraction := wire core
 PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
-# What is read of an HTTP request before anybody knows who asks.
-SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
-LINKS_fuzz_http := core
+# What is parsed of an HTTP request before authentication.
+LINKS_fuzz_http := httpd
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 	address.c reports/snapshot_parse.c credentials/password_file.c \

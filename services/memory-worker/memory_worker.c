@@ -278,7 +278,7 @@ memory_worker_check(const void *arg, struct buf *errors, struct buf *known)
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	llm_conf_check(&c->llm, errors, known);
-	why = c->embed_url[0] != '\0' ? embed_opts_fault(&e) : NULL;
+	why = c->embed_url[0] != '\0' ? embed_opts_error(&e) : NULL;
 	if (why != NULL)
 		buf_printf(errors, "%s\n", why);
 	worker_check_backend(c, errors);

@@ -1,7 +1,7 @@
 /*
- * What a language model answers when it is asked for a summary: whatever it is,
- * what is kept of it keeps the ceilings, and of what nobody stated nothing is
- * kept.  The input is what the user said, an empty line, and the answer.
+ * Completions of a model asked for a summary: what is extracted is within the
+ * limits, and nothing is extracted without a statement of the user. The input
+ * is the user's text, an empty line, and the completion.
  */
 #include "summary/extraction.h"
 

@@ -1,6 +1,6 @@
 /*
- * Merge patches of profiles: their leaves are within the ceilings, and the
- * document that they make, read as a patch, has the same leaves again.
+ * Merge patches of profiles: their leaves are within the limits, and the
+ * document that they form, read as a patch, has the same leaves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ by_path(const void *a, const void *b)
 	    ((const struct profile_leaf *)b)->path);
 }
 
-/* In order, without those that remove. */
+/* Sorted, without removals. */
 static void
 sort_leaves(struct profile_leaves *l)
 {

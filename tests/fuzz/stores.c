@@ -1,6 +1,6 @@
 /*
- * What Mem0 and Chroma answer: whatever it is, what is read of it is of the
- * scope that was asked about, and within the ceilings.
+ * Responses of Mem0 and Chroma: what is read is of the requested scope and
+ * within the limits.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@ fake_chroma_error(
 	q->reply = json_pack("{ssss}", "error", kind, "message", why);
 }
 
-/* Forget everything, as POST /reset does. */
 void
 fake_chroma_reset(struct fake_store *f)
 {
@@ -39,7 +38,7 @@ fake_chroma_make(struct fake_store *f, struct fake_store_call *q)
 		fake_chroma_error(q, 422, "ChromaError", "bad collection");
 		return;
 	}
-	/* What is there stays as it is. */
+	/* An existing collection is not changed. */
 	if (f->collection[0] == '\0') {
 		char *text = json_dumps(meta, JSON_ENCODE_ANY);
 
@@ -89,7 +88,7 @@ fake_chroma_matches(const json_t *row, const json_t *body)
 		json_object_get(body, "where"));
 }
 
-/* Members of metadata are plain values, before 1.5.0. */
+/* Before 1.5.0 metadata has plain values only. */
 static bool
 fake_chroma_plain(const json_t *meta)
 {
@@ -168,7 +167,7 @@ fake_chroma_includes(const struct fake_store_call *q, const char *what)
 	return list == NULL;
 }
 
-/* The columns of rows; each within a list of its own if it is of a query. */
+/* The columns of rows, each nested in a list if they are of a query. */
 static void
 fake_chroma_columns(struct fake_store_call *q, json_t *rows, bool deep)
 {
@@ -305,7 +304,7 @@ fake_chroma_handle(struct fake_store *f, struct fake_store_call *q)
 }
 
 void
-fake_chroma_serve(struct peer *p, int fd)
+fake_chroma_serve(struct raw_server *p, int fd)
 {
 	fake_store_serve(p, fd, fake_chroma_handle);
 }

@@ -14,12 +14,12 @@ fake_mem0_authorized(struct fake_store *f, struct fake_store_call *q)
 	snprintf(want, sizeof(want), "\r\nX-API-Key: %s\r\n", f->key);
 	if (strcasestr(q->head, want) != NULL)
 		return true;
-	/* A key is no dashboard session. */
+	/* A key is not accepted as a dashboard session. */
 	fake_store_reject(q, 401, "detail", "Invalid or expired token.");
 	return false;
 }
 
-/* A row is of whom the three say, as far as they do. */
+/* Whether a row has the given ids; "" matches any. */
 static bool
 fake_mem0_matches(const json_t *row, const char *user, const char *agent)
 {
@@ -61,7 +61,9 @@ fake_mem0_add(struct fake_store *f, struct fake_store_call *q)
 	if (!fake_mem0_has_scope(q, fake_store_text(q->body, "user_id"),
 		fake_store_text(q->body, "agent_id")))
 		return;
-	/* Without infer:false a model would make something else of it. */
+	/*
+	 * Without infer:false Mem0 would store what a model makes of the text.
+	 */
 	if (json_is_true(json_object_get(q->body, "infer")) ||
 	    json_object_get(q->body, "infer") == NULL) {
 		q->reply = json_pack("{s[]}", "results");
@@ -78,7 +80,7 @@ fake_mem0_add(struct fake_store *f, struct fake_store_call *q)
 	    text, "event", "ADD");
 }
 
-/* Put a copy of row with its score where it belongs. */
+/* Insert a copy of row by its score. */
 static void
 fake_mem0_rank(json_t *found, json_t *row, double score)
 {
@@ -125,7 +127,7 @@ fake_mem0_search(struct fake_store *f, struct fake_store_call *q)
 	}
 	while (json_array_size(found) > k)
 		json_array_remove(found, json_array_size(found) - 1);
-	/* The old ones answered with the bare list. */
+	/* Old servers responded with the bare list. */
 	q->reply = f->old ? found : json_pack("{so}", "results", found);
 }
 
@@ -155,7 +157,7 @@ fake_mem0_list(struct fake_store *f, struct fake_store_call *q)
 	q->reply = json_pack("{so}", "results", found);
 }
 
-/* All that fit, but no more than 100 at a time. */
+/* All that match, but at most 100 at a time. */
 static void
 fake_mem0_delete_all(struct fake_store *f, struct fake_store_call *q)
 {
@@ -222,7 +224,7 @@ fake_mem0_handle(struct fake_store *f, struct fake_store_call *q)
 }
 
 void
-fake_mem0_serve(struct peer *p, int fd)
+fake_mem0_serve(struct raw_server *p, int fd)
 {
 	fake_store_serve(p, fd, fake_mem0_handle);
 }

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "integration/httpc/peer.h"
+#include "testkit/raw_server.h"
 
 #define CALLS_MAX 32
 
 static struct {
-	struct peer peer;
+	struct raw_server peer;
 	fake_model_fn fn;
 	pthread_mutex_t lock;
 	int n;
@@ -18,7 +18,7 @@ static struct {
 } fake_model = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void
-fake_model_serve(struct peer *p, int fd)
+fake_model_serve(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(4UL << 20);
 	struct str body;
@@ -26,7 +26,7 @@ fake_model_serve(struct peer *p, int fd)
 	int n;
 
 	(void)p;
-	if (peer_read(fd, &in)) {
+	if (raw_server_read(fd, &in)) {
 		head = str_find(buf_str(&in), STR("\r\n\r\n"));
 		body = (struct str){ in.p + head + 4, in.n - (size_t)head - 4 };
 		pthread_mutex_lock(&fake_model.lock);
@@ -48,7 +48,7 @@ fake_model_respond(int fd, int status, const char *body)
 	    "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n"
 	    "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
 	    status, strlen(body), body);
-	(void)peer_write(fd, text);
+	(void)raw_server_write(fd, text);
 }
 
 void
@@ -68,7 +68,7 @@ fake_model_start(struct memory_fixture *fx, fake_model_fn fn)
 {
 	memory_fixture_servers(fx);
 	fake_model.fn = fn;
-	peer_open(&fake_model.peer, fake_model_serve);
+	raw_server_open(&fake_model.peer, fake_model_serve);
 	snprintf(fx->llm_url, sizeof(fx->llm_url), "http://127.0.0.1:%d/v1",
 	    fake_model.peer.port);
 	fx->env[0] = "OPENAI_API_KEY=secret";
@@ -80,7 +80,7 @@ void
 fake_model_stop(struct memory_fixture *fx)
 {
 	memory_fixture_stop(fx);
-	peer_close(&fake_model.peer);
+	raw_server_close(&fake_model.peer);
 }
 
 int
@@ -94,7 +94,6 @@ fake_model_calls(void)
 	return n;
 }
 
-/* The text of message i (0: the instruction) of request n; freed by caller. */
 char *
 fake_model_prompt(int n, size_t i)
 {

@@ -13,7 +13,7 @@
 
 #define FAKE_STORE_WAIT_MS 60000
 
-/* A parameter of the query, percent-decoding left out: tokens need none. */
+/* Not decoded: tokens need no escapes. */
 bool
 fake_store_param(
     const struct fake_store_call *q, const char *name, char *dst, size_t size)
@@ -85,16 +85,15 @@ fake_store_respond(int fd, struct fake_store_call *q)
 	return sent;
 }
 
-/* Serve a connection; fn is called with the lock held. */
 void
-fake_store_serve(struct peer *p, int fd, fake_store_fn fn)
+fake_store_serve(struct raw_server *p, int fd, fake_store_fn fn)
 {
 	struct fake_store *f = (struct fake_store *)(void *)p;
 	struct buf in = BUF_INIT(16 * 1024 * 1024);
 	struct fake_store_call q;
 	bool open = true;
 
-	while (open && peer_read(fd, &in)) {
+	while (open && raw_server_read(fd, &in)) {
 		pthread_mutex_lock(&f->lock);
 		fake_store_parse(&in, &q);
 		f->calls++;
@@ -117,19 +116,18 @@ fake_store_serve(struct peer *p, int fd, fake_store_fn fn)
 }
 
 void
-fake_store_start(struct fake_store *f, peer_fn serve)
+fake_store_start(struct fake_store *f, raw_server_fn serve)
 {
 	*f = (struct fake_store){ 0 };
-	peer_open(&f->peer, serve);
+	raw_server_open(&f->peer, serve);
 	ck_assert_int_eq(pthread_mutex_init(&f->lock, NULL), 0);
 	f->rows = json_array();
 }
 
-/* After those who are connected have gone. */
 void
 fake_store_stop(struct fake_store *f)
 {
-	peer_close(&f->peer);
+	raw_server_close(&f->peer);
 	json_decref(f->rows);
 	pthread_mutex_destroy(&f->lock);
 }
@@ -190,7 +188,6 @@ fake_store_uuid(struct fake_store *f, char dst[40])
 	snprintf(dst, 40, "7c0b2f8e-0000-4000-8000-%012x", ++f->made);
 }
 
-/* How alike two texts are: the share of a's pairs of bytes that b has. */
 double
 fake_store_similarity(const char *a, const char *b)
 {

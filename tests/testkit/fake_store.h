@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "integration/httpc/peer.h"
+#include "testkit/raw_server.h"
 
 struct fake_store {
-	struct peer peer; /* first: its threads get it */
+	struct raw_server peer; /* first: its threads get it */
 	pthread_mutex_t lock;
 	json_t *rows;        /* what is stored */
 	int fail, fail_n;    /* status of the next fail_n responses */
@@ -41,7 +41,7 @@ typedef void (*fake_store_fn)(struct fake_store *f, struct fake_store_call *q);
  * fake_store_start(f, serve): serve is fake_mem0_serve or fake_chroma_serve.
  * fake_store_stop(f): After its clients have disconnected.
  */
-void fake_store_start(struct fake_store *f, peer_fn serve);
+void fake_store_start(struct fake_store *f, raw_server_fn serve);
 void fake_store_stop(struct fake_store *f);
 
 /*
@@ -50,8 +50,8 @@ void fake_store_stop(struct fake_store *f);
  * fake_chroma_serve: Chroma 1.x, HTTP v2: one tenant, database and collection,
  * cosine distances, filters by equality.
  */
-void fake_mem0_serve(struct peer *p, int fd);
-void fake_chroma_serve(struct peer *p, int fd);
+void fake_mem0_serve(struct raw_server *p, int fd);
+void fake_chroma_serve(struct raw_server *p, int fd);
 
 /* fake_chroma_reset(f): Delete everything, as POST /reset does. */
 void fake_chroma_reset(struct fake_store *f);
@@ -75,7 +75,7 @@ void fake_store_wait(struct fake_store *f, size_t n);
  * fake_store_uuid(f, dst): A new id.
  * fake_store_similarity(a, b): The share of a's pairs of bytes that b has.
  */
-void fake_store_serve(struct peer *p, int fd, fake_store_fn fn);
+void fake_store_serve(struct raw_server *p, int fd, fake_store_fn fn);
 bool fake_store_param(
     const struct fake_store_call *q, const char *name, char *dst, size_t size);
 void fake_store_reject(

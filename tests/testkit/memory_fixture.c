@@ -24,7 +24,6 @@ memory_fixture_soul(struct memory_fixture *fx, const char *id, const char *user)
 	ck_assert_int_eq(soul_create(fx->db.s, &soul, STR("")), RC_OK);
 }
 
-/* Servers, a soul s1 of the user u1, and room for a model. */
 void
 memory_fixture_servers(struct memory_fixture *fx)
 {
@@ -49,21 +48,20 @@ memory_fixture_llm_start(struct memory_fixture *fx)
 	tk_service_start(&fx->llm, "llm-sim", "llm-sim", &e);
 }
 
-/* What the model shall do wrong next; list is JSON without its brackets. */
 void
 memory_fixture_llm_script(struct memory_fixture *fx, const char *list)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char body[1024];
 	int n = snprintf(body, sizeof(body), "{\"faults\":[%s]}", list);
 
 	ck_assert_int_lt(n, (int)sizeof(body));
 	ck_assert_int_eq(
-	    tk_http_ask(fx->llm.http, &a, "POST", "/sim/script", body), 200);
-	tk_answer_free(&a);
+	    tk_http_request(fx->llm.http, &a, "POST", "/sim/script", body),
+	    200);
+	tk_response_free(&a);
 }
 
-/* How often the model was asked. */
 long long
 memory_fixture_llm_calls(struct memory_fixture *fx)
 {
@@ -103,14 +101,13 @@ memory_fixture_has_streams(void *arg)
 
 	for (i = 0; i < NELEM(what) && found; i++) {
 		snprintf(subject, sizeof(subject), "$JS.API.%s", what[i]);
-		json_t *j = tk_nats_ask(fx->nc, subject, "", code);
+		json_t *j = tk_nats_request(fx->nc, subject, "", code);
 		found = json_object_get(j, "config") != NULL;
 		json_decref(j);
 	}
 	return found;
 }
 
-/* Wait until worker i works, and with it the streams. */
 void
 memory_fixture_wait_ready(struct memory_fixture *fx, int i)
 {
@@ -118,7 +115,6 @@ memory_fixture_wait_ready(struct memory_fixture *fx, int i)
 	ck_assert(tk_until(memory_fixture_has_streams, fx, MEMORY_FIXTURE_MS));
 }
 
-/* All servers and that many workers. */
 void
 memory_fixture_start(struct memory_fixture *fx, int workers)
 {
@@ -132,7 +128,6 @@ memory_fixture_start(struct memory_fixture *fx, int workers)
 		memory_fixture_wait_ready(fx, i);
 }
 
-/* All programs must drain and end in peace. */
 void
 memory_fixture_stop(struct memory_fixture *fx)
 {
@@ -160,7 +155,6 @@ memory_fixture_message(struct memory_fixture *fx, struct session_key k,
 	json_decref(j);
 }
 
-/* The user says something to a soul, is answered, and is silent for idle_ms. */
 void
 memory_fixture_converse_as(struct memory_fixture *fx, struct session_key k,
     const char *soul, const char *text, int64_t idle_ms)
@@ -191,7 +185,6 @@ memory_fixture_session(struct memory_fixture *fx, const char *session)
 	return s;
 }
 
-/* Put a memory where the built-in store keeps them, as of now. */
 void
 memory_fixture_remember(struct memory_fixture *fx, const char *user,
     const char *soul, const char *id, const char *text)
@@ -241,7 +234,6 @@ memory_fixture_has_count(void *arg)
 	return memory_fixture_memories(c->fx).n >= c->n;
 }
 
-/* Wait until u1 and s1 have n memories, and see that they are not more. */
 struct memory_list
 memory_fixture_wait_memories(struct memory_fixture *fx, size_t n)
 {
@@ -255,7 +247,6 @@ memory_fixture_wait_memories(struct memory_fixture *fx, size_t n)
 	return l;
 }
 
-/* How many memories have text in them. */
 size_t
 memory_fixture_count_text(const struct memory_list *l, const char *text)
 {
@@ -281,14 +272,12 @@ memory_fixture_none_idle(void *arg)
 	return is;
 }
 
-/* Wait until no session is idle or claimed any more. */
 void
 memory_fixture_wait_summaries(struct memory_fixture *fx)
 {
 	ck_assert(tk_until(memory_fixture_none_idle, fx, MEMORY_FIXTURE_MS));
 }
 
-/* A job as its publisher writes it; id is its message id too. */
 void
 memory_fixture_publish_job(
     struct memory_fixture *fx, const char *id, const char *json)
@@ -308,7 +297,6 @@ memory_fixture_publish_job(
 	natsMsg_Destroy(reply);
 }
 
-/* A fact about u1 that a soul shall remember. */
 void
 memory_fixture_publish_fact(struct memory_fixture *fx, const char *id,
     const char *soul, const char *text)
@@ -324,12 +312,11 @@ memory_fixture_publish_fact(struct memory_fixture *fx, const char *id,
 	memory_fixture_publish_job(fx, id, json);
 }
 
-/* What answers an object, which is taken; it must not fail. */
 json_t *
 memory_fixture_rpc(struct memory_fixture *fx, const char *subject, json_t *req)
 {
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = tk_nats_ask(fx->nc, subject, s, code);
+	json_t *j = tk_nats_request(fx->nc, subject, s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -346,14 +333,10 @@ memory_fixture_recall(struct memory_fixture *fx, const char *user,
 		query, "top_k", top_k));
 }
 
-/* What u1 and s1 remember best of it; the text of place i, or NULL. */
 const char *
 memory_fixture_hit_text(json_t *reply, size_t i)
 {
-	json_t *items = json_object_get(reply, "items");
-
-	return json_string_value(
-	    json_object_get(json_array_get(items, i), "text"));
+	return tk_text(memory_fixture_item(reply, i), "text");
 }
 
 size_t
@@ -362,7 +345,6 @@ memory_fixture_hits(json_t *reply)
 	return json_array_size(json_object_get(reply, "items"));
 }
 
-/* Messages that a stream has, or that a consumer of it has not done. */
 int64_t
 memory_fixture_stream_len(struct memory_fixture *fx, const char *stream)
 {
@@ -371,7 +353,7 @@ memory_fixture_stream_len(struct memory_fixture *fx, const char *stream)
 	int64_t n;
 
 	snprintf(subject, sizeof(subject), "$JS.API.STREAM.INFO.%s", stream);
-	j = tk_nats_ask(fx->nc, subject, "", code);
+	j = tk_nats_request(fx->nc, subject, "", code);
 	n = json_integer_value(
 	    json_object_get(json_object_get(j, "state"), "messages"));
 	json_decref(j);
@@ -382,7 +364,7 @@ int64_t
 memory_fixture_pending_jobs(struct memory_fixture *fx)
 {
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	int64_t n = json_integer_value(json_object_get(j, "num_pending")) +
 	    json_integer_value(json_object_get(j, "num_ack_pending"));
@@ -449,10 +431,30 @@ memory_fixture_restart_redis(struct memory_fixture *fx)
 	tk_state_wait(&fx->db);
 }
 
-int64_t
-memory_fixture_forget(struct memory_fixture *fx, json_t *req)
+json_t *
+memory_fixture_item(json_t *reply, size_t i)
 {
-	json_t *j = memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+	return json_array_get(json_object_get(reply, "items"), i);
+}
+
+json_t *
+memory_fixture_forget_reply(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *req = json_pack("{ss}", "user_id", user);
+
+	if (soul != NULL)
+		json_object_set_new(req, "soul_id", json_string(soul));
+	if (member != NULL)
+		json_object_set_new(req, member, json_string(value));
+	return memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+}
+
+int64_t
+memory_fixture_forget(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *j = memory_fixture_forget_reply(fx, user, soul, member, value);
 	int64_t n = tk_int(j, "forgotten");
 
 	json_decref(j);

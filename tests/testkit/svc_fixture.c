@@ -86,7 +86,7 @@ svc_fixture_post(const struct svc_fixture *r, struct tk_http *c,
 }
 
 int
-svc_fixture_call(const struct svc_fixture *r, struct tk_answer *a,
+svc_fixture_call(const struct svc_fixture *r, struct tk_response *a,
     const char *path, const char *text)
 {
 	struct tk_http c = { 0 };
@@ -101,11 +101,11 @@ svc_fixture_call(const struct svc_fixture *r, struct tk_answer *a,
 bool
 svc_fixture_has_metric(const struct svc_fixture *r, const char *line)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/metrics") == 200 &&
-	    tk_answer_has(&a, line);
+	    tk_response_has(&a, line);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -114,7 +114,7 @@ svc_fixture_request(
     const struct svc_fixture *r, const struct svc_fixture_request *q)
 {
 	const char *body = q->body != NULL ? q->body : "";
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(r->toy.http, &a,
 	    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s"
 	    "Content-Length: %zu\r\n\r\n%s",
@@ -126,7 +126,8 @@ svc_fixture_request(
 	ck_assert_msg(status == q->status, "%s %s %s by %s: %d %s", q->method,
 	    q->path, body, q->token != NULL ? q->token : "no token", status,
 	    a.body.p);
-	ck_assert_msg(tk_answer_has(&a, q->text), "%s %s by %s: %s", q->method,
-	    q->path, q->token != NULL ? q->token : "no token", a.body.p);
-	tk_answer_free(&a);
+	ck_assert_msg(tk_response_has(&a, q->text), "%s %s by %s: %s",
+	    q->method, q->path, q->token != NULL ? q->token : "no token",
+	    a.body.p);
+	tk_response_free(&a);
 }

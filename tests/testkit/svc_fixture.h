@@ -46,7 +46,7 @@ void svc_fixture_post(const struct svc_fixture *r, struct tk_http *c,
     const char *path, const char *text);
 
 /* The same, and the status of its answer. */
-int svc_fixture_call(const struct svc_fixture *r, struct tk_answer *a,
+int svc_fixture_call(const struct svc_fixture *r, struct tk_response *a,
     const char *path, const char *text);
 
 /* Whether the metrics of r have this line. */

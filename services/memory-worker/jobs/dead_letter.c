@@ -66,7 +66,7 @@ dead_letter_put_id(struct buf *out, const char *name, struct str id)
 		dead_letter_put_plain(out, id, NO_LIMIT, "");
 }
 
-/* ---- notes ---- */
+/* ---- headers ---- */
 
 void
 dead_letter_headers(

@@ -115,14 +115,14 @@ dead_stop(struct dead_session *d, enum rc rc)
 		break;
 	case RC_DOWN:
 		dead_give_up(d, DEAD_NO_NATS,
-		    "lost the connection to NATS; repeat the command when it is back");
+		    "lost the connection to NATS; repeat the command later");
 		break;
 	case RC_TIMEOUT:
 		dead_give_up(d, DEAD_NO_NATS, "NATS does not reply in time");
 		break;
 	default:
 		dead_give_up(d, DEAD_FAILED,
-		    "NATS rejected the request; the log line above has the reason");
+		    "NATS rejected the request; see the log line above");
 	}
 }
 
@@ -220,8 +220,8 @@ dead_replay(struct dead_session *d, const struct dead_letter *l)
 	str_copy(l->kind, kind, sizeof(kind));
 	snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_JOB, kind);
 	snprintf(seq, sizeof(seq), "%lld", (long long)l->seq);
-	/* Not the job's own, of which the stream may know yet; and the same if
-	 * this is done again because the deletion failed. */
+	/* Not the job's own id, which the stream may still remember; the same
+	 * for a replay after a failed deletion. */
 	snprintf(
 	    id, sizeof(id), DEAD_STREAM ".%s.%lld", seq, (long long)l->at.ms);
 	if (trace_parse(bus_stream_msg_header(l->m, "traceparent"), &trace) ==
@@ -320,7 +320,7 @@ dead_next(struct dead_session *d)
 		dead_stop(d, rc);
 }
 
-/* ---- beginning ---- */
+/* ---- starting ---- */
 
 /* Later dead letters are excluded: a replayed job may become one again. */
 static void

@@ -147,7 +147,7 @@ match_adds(const struct lexicon *l, const struct mentions *query,
 	return false;
 }
 
-/* ---- what means something ---- */
+/* ---- significant parts ---- */
 
 static bool
 match_is_plain(const struct word *w)

@@ -74,7 +74,7 @@ store_check_scope(const struct store_request *req)
 	    : RC_INVALID;
 }
 
-/* ---- what was forgotten ---- */
+/* ---- forgotten memories ---- */
 
 /* A backend's call that needs a check before or after. */
 struct store_op {
@@ -248,7 +248,7 @@ store_search(struct store *s, const struct store_request *req,
 		s->ops->search(s->self, req, q);
 }
 
-/* ---- all, and those of the past ---- */
+/* ---- list, with superseded memories ---- */
 
 static enum rc
 store_add_superseded(const struct store_op *op, const struct store_result *a,
@@ -312,7 +312,7 @@ store_list(struct store *s, const struct store_request *req)
 	s->ops->list(s->self, &own);
 }
 
-/* ---- does it work ---- */
+/* ---- probe ---- */
 
 struct store_probe {
 	struct store *s;

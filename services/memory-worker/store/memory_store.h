@@ -119,8 +119,7 @@ void store_list(struct store *s, const struct store_request *req);
 void store_probe(struct store *s, const struct store_request *req,
     struct str id, struct wall now);
 
-/* ---- backends; freed by store_free() after their embed, before their state
- * ---- */
+/* ---- backends; freed after their embed, before their state ---- */
 
 struct builtin_store_opts {
 	struct state *state;

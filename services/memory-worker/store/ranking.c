@@ -540,7 +540,7 @@ rank_bytes(const struct rank *r)
 	return r->bytes + r->terms.bytes;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 /* Add a token's score to each memory that contains it. */
 static void

@@ -153,7 +153,7 @@ extraction_read_profile(const struct wire_tree *v,
 	return rc;
 }
 
-/* ---- the answer ---- */
+/* ---- the completion ---- */
 
 /* From the first brace to the last: models add text around an object. */
 static struct str

@@ -99,7 +99,7 @@ static const struct str summary_sentence_ends[] = { STR_INIT("。"),
 static const struct str summary_trim_marks[] = { STR_INIT("。"), STR_INIT("."),
 	STR_INIT("“"), STR_INIT("”"), STR_INIT("\""), STR_INIT("`") };
 
-/* ---- asking ---- */
+/* ---- the prompt ---- */
 
 static size_t
 summary_count(struct str s)
@@ -233,7 +233,7 @@ summary_transcript_write(const struct summary_message *m, size_t n, size_t max,
 	return i;
 }
 
-/* ---- the answer ---- */
+/* ---- the completion ---- */
 
 /* List markers: "1. ", "2）", "- ", "* ", "• ", "#". */
 static struct str

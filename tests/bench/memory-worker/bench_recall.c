@@ -1,7 +1,7 @@
 /*
- * What remembering costs: a search over 100, 1,000 and 10,000 memories, beside
- * a question over NATS that needs no search; the first search after the start
- * and after a change; jobs a second.
+ * Latency of a search over 100, 1,000 and 10,000 memories, beside a request
+ * without a search; of the first search after the start and after a change;
+ * jobs a second.
  */
 #include "core/mem.h"
 #include "store/memory_store.h"
@@ -21,7 +21,7 @@ print(const char *what, double *us, size_t n)
 	    us[n / 2], us[n * 99 / 100], us[n - 1]);
 }
 
-/* About a hundred characters: pieces of the facts, and a number. */
+/* About a hundred characters: fragments of the facts, and a number. */
 static void
 make_text(unsigned *seed, size_t number, char *dst, size_t size)
 {
@@ -128,7 +128,7 @@ inside(struct memory_fixture *fx, const char *soul, size_t n)
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 	}
 	snprintf(what, sizeof(what), "%zu: the same in the process", n);
-	/* The first one reads them. */
+	/* The first one loads the index. */
 	print(what, us + 1, CALLS - 1);
 	store_free(store);
 }
@@ -168,7 +168,7 @@ bench_many(struct memory_fixture *fx, size_t n)
 
 #define DIMENSIONS 1536
 
-/* Memories with vectors of a model's usual length, in an index. */
+/* Memories with vectors of a typical length. */
 static void
 bench_vectors(size_t n)
 {
@@ -227,7 +227,7 @@ TEST_T(recall, 300)
 	memory_fixture_stop(&fx);
 }
 
-/* Jobs of so many users, each with a soul, none like another. */
+/* Jobs of so many users, each with a soul, all different. */
 static void
 publish_jobs(struct memory_fixture *fx, int users)
 {
@@ -288,7 +288,7 @@ TEST_T(jobs, 120)
 	measure_jobs(100);
 }
 
-TEST_T(jobs_of_one, 120)
+TEST_T(jobs_of_one_user, 120)
 {
 	measure_jobs(1);
 }

@@ -2,8 +2,8 @@
  * Requests that are sent once more after silence: whom that helps, and that
  * each still ends once.
  */
-#include "bed.h"
 #include "core/mem.h"
+#include "testkit/bus_fixture.h"
 
 #define AGAIN_MS 100
 
@@ -31,19 +31,21 @@ on_some(void *arg, struct bus_msg *m)
 }
 
 static void
-ask_again(struct bed *e, const char *subject, int ms, struct answer *a)
+ask_again(struct bus_fixture *e, const char *subject, int ms,
+    struct bus_fixture_reply *a)
 {
 	struct trace trace = { "0123456789abcdef0123456789abcdef",
 		"0123456789abcdef", 1 };
 	char data[] = "question";
-	struct bus_meta meta = {
-		.deadline = in_ms(ms), .trace = &trace, .resend_ms = AGAIN_MS
-	};
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(ms),
+		.trace = &trace,
+		.resend_ms = AGAIN_MS };
 
 	memset(a, 0, sizeof(*a));
-	ck_assert_int_eq(
-	    bus_request(e->bus, subject, str_of(data), &meta,
-		(struct bus_reply_handler){ .fn = on_answer, .arg = a }, NULL),
+	ck_assert_int_eq(bus_request(e->bus, subject, str_of(data), &meta,
+			     (struct bus_reply_handler){
+				 .fn = bus_fixture_on_reply, .arg = a },
+			     NULL),
 	    RC_OK);
 	/* All was copied. */
 	memset(&trace, 'x', sizeof(trace));
@@ -62,10 +64,10 @@ TEST(silence_is_asked_again_once)
 		{ 2, RC_TIMEOUT, 2, 1 },
 	};
 	int64_t again = 0;
-	struct answer a;
-	struct bed e;
+	struct bus_fixture_reply a;
+	struct bus_fixture e;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct forgetful f = { .mute = rows[i].mute };
 		struct bus_sub *sub;
@@ -75,20 +77,22 @@ TEST(silence_is_asked_again_once)
 		    bus_subscribe(e.bus, "t.some", NULL, on_some, &f, &sub),
 		    RC_OK);
 		ask_again(&e, "t.some", 1000, &a);
-		ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 		ck_assert_int_eq(a.rc, rows[i].rc);
 		ck_assert_int_eq(f.got, rows[i].got);
 		ck_assert_str_eq(f.last, "question");
 		again += rows[i].again;
 		ck_assert_int_eq(
-		    bed_counter(&e, "soul_bus_asked_again_total"), again);
+		    bus_fixture_counter(&e, "soul_bus_asked_again_total"),
+		    again);
 		if (rows[i].again != 0)
 			ck_assert_int_ge(
 			    mono_diff_ms(clock_mono(), start), AGAIN_MS);
-		ck_assert_int_eq(bed_gauge(&e, "soul_bus_inflight"), 0);
+		ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
 		bus_unsubscribe(sub);
 	}
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 /* Two that keep what they get, and answer when they are told. */
@@ -115,7 +119,7 @@ has_both(void *arg)
 static void
 on_done(void *arg, struct bus_msg *m)
 {
-	bed_set(arg);
+	bus_fixture_set(arg);
 	bus_msg_free(m);
 }
 
@@ -124,50 +128,56 @@ TEST(the_first_answer_counts)
 {
 	struct keeper k = { .n = 0 };
 	bool done = false;
-	struct answer a;
-	struct bed e;
+	struct bus_fixture_reply a;
+	struct bus_fixture e;
 
-	bed_start(&e);
-	serve(e.bus, "t.keep", on_keep, &k);
-	serve(e.bus, "t.done", on_done, &done);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.keep", on_keep, &k);
+	bus_fixture_serve(e.bus, "t.done", on_done, &done);
 	ask_again(&e, "t.keep", 5000, &a);
-	ck_assert(bed_until(&e, has_both, &k, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_both, &k, BUS_FIXTURE_MS));
 	ck_assert_int_eq(bus_reply(k.kept[1], STR("second")), RC_OK);
 	ck_assert_int_eq(bus_reply(k.kept[0], STR("first")), RC_OK);
 	/* What comes after both has come. */
 	ck_assert_int_eq(bus_publish(e.bus, "t.done", STR(""), NULL), RC_OK);
-	ck_assert(bed_until(&e, bed_is_set, &done, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_set, &done, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.calls, 1);
 	ck_assert_str_eq(a.body, "second");
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(what_ends_before_is_not_asked_again)
 {
 	struct forgetful f = { .mute = 9 };
-	struct answer a;
-	struct bed e;
+	struct bus_fixture_reply a;
+	struct bus_fixture e;
 
-	bed_start(&e);
-	serve(e.bus, "t.some", on_some, &f);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.some", on_some, &f);
 	ask_again(&e, "t.some", AGAIN_MS / 2, &a);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	ask_again(&e, "t.nobody", 5000, &a);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_NOENT);
 	ask_again(&e, "t.some", 5000, &a);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_DOWN);
-	tk_loop_once(e.loop);
+	tk_loop_step(e.loop);
 	ck_assert_int_le(f.got, 2);
-	ck_assert_int_eq(bed_counter(&e, "soul_bus_asked_again_total"), 0);
+	ck_assert_int_eq(
+	    bus_fixture_counter(&e, "soul_bus_asked_again_total"), 0);
 	/* With one on its way, all is freed. */
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ask_again(&e, "t.some", 5000, &a);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 	ck_assert_int_eq(a.rc, RC_DOWN);
 }
 
@@ -182,16 +192,17 @@ never(void *arg, enum rc rc, struct str data)
 
 TEST(what_cannot_be_asked_again)
 {
-	struct bus_meta meta = { .deadline = in_ms(1000), .resend_ms = 1 };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(1000),
+		.resend_ms = 1 };
 	struct bus_reply_handler many = { .fn = never, .many = true };
 	struct bus_reply_handler one = { .fn = never };
-	struct bed e;
+	struct bus_fixture e;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.x", STR(""), &meta, many, NULL), RC_INVALID);
 	meta.resend_ms = -1;
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.x", STR(""), &meta, one, NULL), RC_INVALID);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

@@ -2,7 +2,8 @@
  * What the server does not permit is told, and what it permits goes on.
  */
 #include "core/mem.h"
-#include "jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 static const char users[] =
     "authorization { users: [\n"
@@ -12,7 +13,7 @@ static const char users[] =
     "  subscribe: { allow: [\"_INBOX.few.>\", \"t.mine\"] } } } ] }\n";
 
 static struct bus *
-bus_of(struct bed *e, const char *name, struct metric_set *metrics)
+bus_of(struct bus_fixture *e, const char *name, struct metric_set *metrics)
 {
 	const char password[] = { name[0], '\0' };
 	struct bus_opts o = { .loop = e->loop,
@@ -24,12 +25,12 @@ bus_of(struct bed *e, const char *name, struct metric_set *metrics)
 	struct bus *b = NULL;
 
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
-	ck_assert(bed_until(e, bed_is_up, b, BED_MS));
+	ck_assert(bus_fixture_until(e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	return b;
 }
 
 struct wanted {
-	struct bed *e;
+	struct bus_fixture *e;
 	int64_t n;
 };
 
@@ -38,13 +39,13 @@ is_counted(void *arg)
 {
 	struct wanted *w = arg;
 
-	return bed_counter(w->e, "soul_bus_denied_total") == w->n;
+	return bus_fixture_counter(w->e, "soul_bus_denied_total") == w->n;
 }
 
 TEST(denials_are_counted_and_the_rest_goes_on)
 {
-	struct answer a;
-	struct bed e = { 0 };
+	struct bus_fixture_reply a;
+	struct bus_fixture e = { 0 };
 	struct bus *few;
 	int served = 0;
 
@@ -52,26 +53,30 @@ TEST(denials_are_counted_and_the_rest_goes_on)
 	e.loop = loop_new(64);
 	e.metrics = metric_set_new();
 	e.bus = bus_of(&e, "all", NULL);
-	serve(e.bus, "t.echo", on_echo, &served);
+	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
 	few = bus_of(&e, "few", e.metrics);
 	/* Its answer comes to an inbox that it may read. */
-	ck_assert_int_eq(ask_wait(&e, few, "t.echo", "1", &a), RC_OK);
-	ck_assert_int_eq(bed_counter(&e, "soul_bus_denied_total"), 0);
-	ck_assert_int_eq(bus_publish(few, "t.secret", STR("1"), NULL), RC_OK);
-	ck_assert(bed_until(&e, is_counted, &(struct wanted){ &e, 1 }, BED_MS));
 	ck_assert_int_eq(
-	    bus_subscribe(few, "t.secret", NULL, on_echo, &served, NULL),
+	    bus_fixture_request_wait(&e, few, "t.echo", "1", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_denied_total"), 0);
+	ck_assert_int_eq(bus_publish(few, "t.secret", STR("1"), NULL), RC_OK);
+	ck_assert(bus_fixture_until(
+	    &e, is_counted, &(struct wanted){ &e, 1 }, BUS_FIXTURE_MS));
+	ck_assert_int_eq(bus_subscribe(few, "t.secret", NULL,
+			     bus_fixture_on_echo, &served, NULL),
 	    RC_OK);
-	ck_assert(bed_until(&e, is_counted, &(struct wanted){ &e, 2 }, BED_MS));
+	ck_assert(bus_fixture_until(
+	    &e, is_counted, &(struct wanted){ &e, 2 }, BUS_FIXTURE_MS));
 	ck_assert(bus_up(few));
-	ck_assert_int_eq(ask_wait(&e, few, "t.echo", "2", &a), RC_OK);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, few, "t.echo", "2", &a), RC_OK);
 	bus_free(few);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(a_wrong_password_is_no_connection)
 {
-	struct bed e = { 0 };
+	struct bus_fixture e = { 0 };
 	struct bus_opts o = { .user = "few", .password = "x", .name = "few" };
 	struct bus *b = NULL;
 
@@ -81,9 +86,9 @@ TEST(a_wrong_password_is_no_connection)
 	e.bus = bus_of(&e, "all", NULL);
 	o.url = e.nats.url;
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
-	ck_assert(!bed_until(&e, bed_is_up, b, 300));
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 300));
 	bus_free(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 /* Where an answer was asked for. */
@@ -111,25 +116,27 @@ TEST(answers_come_to_inboxes_of_the_name)
 		{ "two words", "_INBOX." },
 	};
 	char subject[256];
-	struct answer a;
-	struct bed e;
+	struct bus_fixture_reply a;
+	struct bus_fixture e;
 	struct bus *b;
 	int served = 0;
 	size_t i;
 
-	bed_start(&e);
-	serve(e.bus, "t.echo", on_echo, &served);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
 	for (i = 0; i < NELEM(t); i++) {
 		struct bus_sub *sub;
 
-		b = bed_bus(&e, t[i].name);
+		b = bus_fixture_bus(&e, t[i].name);
 		ck_assert_int_eq(bus_subscribe(e.bus, "_INBOX.>", NULL,
 				     on_inbox, subject, &sub),
 		    RC_OK);
-		json_decref(get(&e, "$JS.API.INFO", ""));
+		json_decref(bus_fixture_request_json(&e, "$JS.API.INFO", ""));
 		subject[0] = '\0';
-		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "1", &a), RC_OK);
-		ck_assert(bed_until(&e, is_text, subject, BED_MS));
+		ck_assert_int_eq(
+		    bus_fixture_request_wait(&e, b, "t.echo", "1", &a), RC_OK);
+		ck_assert(
+		    bus_fixture_until(&e, is_text, subject, BUS_FIXTURE_MS));
 		ck_assert_msg(str_starts(str_of(subject), str_of(t[i].lead)),
 		    "%s", subject);
 		/* And behind it the digits that are of this connection. */
@@ -137,5 +144,5 @@ TEST(answers_come_to_inboxes_of_the_name)
 		bus_unsubscribe(sub);
 		bus_free(b);
 	}
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

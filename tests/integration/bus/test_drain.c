@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "bed.h"
+#include "testkit/bus_fixture.h"
 
 #define REQUESTS 10000
 #define WINDOW   300
@@ -12,7 +12,7 @@
 
 /* A service that answers a moment later, as one that works does. */
 struct member {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct bus *bus;
 	struct loop_timer timer;
 	struct bus_msg *held[HELD_MAX];
@@ -47,7 +47,7 @@ on_work(void *arg, struct bus_msg *in)
 }
 
 struct client {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct member *leaver;
 	int sent, answered, lost;
 };
@@ -63,7 +63,7 @@ on_drained(void *arg)
 static void
 send_more(struct client *c)
 {
-	struct bus_meta meta = { .deadline = in_ms(20000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(20000) };
 
 	while (c->sent < REQUESTS && c->sent - c->answered < WINDOW) {
 		ck_assert_int_eq(
@@ -103,28 +103,29 @@ is_finished(void *arg)
 }
 
 static void
-join(struct member *m, struct bed *e)
+join(struct member *m, struct bus_fixture *e)
 {
-	struct answer a;
+	struct bus_fixture_reply a;
 
 	m->e = e;
-	m->bus = bed_bus(e, "member");
+	m->bus = bus_fixture_bus(e, "member");
 	ck_assert_int_eq(
 	    bus_subscribe(m->bus, "d.work", "group", on_work, m, NULL), RC_OK);
-	ck_assert_int_eq(ask_wait(e, m->bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(e, m->bus, "t.nobody", "", &a), RC_NOENT);
 }
 
 TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
 {
-	struct bed e;
+	struct bus_fixture e;
 	static struct member stays, leaves;
 	struct client c = { .e = &e, .leaver = &leaves };
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	join(&stays, &e);
 	join(&leaves, &e);
 	send_more(&c);
-	ck_assert(bed_until(&e, is_finished, &c, 40000));
+	ck_assert(bus_fixture_until(&e, is_finished, &c, 40000));
 	ck_assert_int_eq(c.lost, 0);
 	ck_assert_ptr_null(leaves.bus);
 	ck_assert_int_eq(leaves.after, 0);
@@ -132,7 +133,7 @@ TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
 	ck_assert_int_gt(leaves.served, DRAIN_AT / 10);
 	ck_assert_int_gt(stays.served, REQUESTS / 2);
 	bus_free(stays.bus);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -149,82 +150,94 @@ on_order(void *arg, struct bus_msg *m)
 
 TEST(everything_sent_before_comes_before_the_end)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	bool drained = false;
 	int next = 0, i;
 	char text[16];
 
-	bed_start(&e);
-	serve(e.bus, "d.order", on_order, &next);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.order", on_order, &next);
 	for (i = 0; i < 5000; i++) {
 		snprintf(text, sizeof(text), "%d", i);
 		ck_assert_int_eq(
 		    bus_publish(e.bus, "d.order", str_of(text), NULL), RC_OK);
 	}
-	bus_drain(e.bus, bed_set, &drained);
+	bus_drain(e.bus, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	ck_assert_int_eq(next, 5000);
 	/* Nobody is there any more, but asking others still works. */
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
 	ck_assert_int_eq(
-	    bus_subscribe(e.bus, "d.new", NULL, on_echo, NULL, NULL), RC_DOWN);
-	bed_stop(&e);
+	    bus_fixture_request_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
+	ck_assert_int_eq(bus_subscribe(e.bus, "d.new", NULL,
+			     bus_fixture_on_echo, NULL, NULL),
+	    RC_DOWN);
+	bus_fixture_stop(&e);
 }
 
 TEST(drained_stays_drained_over_a_reconnect)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	bool drained = false;
 
-	bed_start(&e);
-	serve(e.bus, "d.echo", on_echo, NULL);
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
-	bed_stop(&e);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
+	bus_fixture_stop(&e);
 }
 
 TEST(draining_ends_without_a_server_too)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b;
 	bool drained = false;
 	int i;
 
-	bed_start(&e);
-	b = bed_bus(&e, "second");
+	bus_fixture_start(&e);
+	b = bus_fixture_bus(&e, "second");
 	/* Nothing to drain, and still not from inside. */
-	bus_drain(b, bed_set, &drained);
+	bus_drain(b, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	bus_free(b);
 	/* The server is killed while the drain waits for it. */
 	for (i = 0; i < 20; i++)
-		serve(e.bus, "d.echo", on_echo, NULL);
-	bed_freeze(&e);
+		bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
+	bus_fixture_freeze(&e);
 	drained = false;
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(!bed_until(&e, bed_is_set, &drained, 200));
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_set, &drained, 200));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
-	bed_stop(&e);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 	/* Down from the beginning. */
-	bed_start(&e);
-	serve(e.bus, "d.echo", on_echo, NULL);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	drained = false;
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
-	bed_stop(&e);
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 }
 
 struct owner {
@@ -243,13 +256,14 @@ free_now(void *arg)
 
 TEST(the_end_of_draining_may_free)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct owner o = { NULL, false };
 
-	bed_start(&e);
-	o.bus = bed_bus(&e, "short");
-	serve(o.bus, "d.echo", on_echo, NULL);
+	bus_fixture_start(&e);
+	o.bus = bus_fixture_bus(&e, "short");
+	bus_fixture_serve(o.bus, "d.echo", bus_fixture_on_echo, NULL);
 	bus_drain(o.bus, free_now, &o);
-	ck_assert(bed_until(&e, bed_is_set, &o.freed, BED_MS));
-	bed_stop(&e);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &o.freed, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 }

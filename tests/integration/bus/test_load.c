@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "bed.h"
+#include "testkit/bus_fixture.h"
 #include "testkit/nats.h"
 
 struct row {
@@ -52,79 +52,86 @@ all_came(void *arg)
 
 TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct row r = { 0, 0 };
 	struct rows w = { &r, 40000 };
 	natsConnection *nc;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
-	serve(e.bus, "l.row", on_row, &r);
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	bus_fixture_serve(e.bus, "l.row", on_row, &r);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	/* The loop does not run meanwhile; its inbox holds 4,096. */
 	flood(nc, "l.row", w.want);
-	ck_assert(bed_until(&e, all_came, &w, 40000));
+	ck_assert(bus_fixture_until(&e, all_came, &w, 40000));
 	ck_assert_int_eq(r.gaps, 0);
-	ck_assert_int_eq(bed_counter(&e, "soul_bus_slow_consumer_total"), 0);
+	ck_assert_int_eq(
+	    bus_fixture_counter(&e, "soul_bus_slow_consumer_total"), 0);
 	natsConnection_Destroy(nc);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static bool
 is_slow(void *arg)
 {
-	return bed_counter(arg, "soul_bus_slow_consumer_total") > 0;
+	return bus_fixture_counter(arg, "soul_bus_slow_consumer_total") > 0;
 }
 
 TEST_T(dropping_is_counted_and_passes, 60)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct row r = { 0, 0 };
 	struct rows w = { &r, 10 };
 	natsConnection *nc;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
-	serve(e.bus, "l.row", on_row, &r);
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	bus_fixture_serve(e.bus, "l.row", on_row, &r);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	flood(nc, "l.row", 100000);
-	ck_assert(bed_until(&e, is_slow, &e, 40000));
+	ck_assert(bus_fixture_until(&e, is_slow, &e, 40000));
 	/* It caught up: from here on everything comes again. */
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	ck_assert(bus_up(e.bus));
 	r = (struct row){ 0, 0 };
 	flood(nc, "l.row", w.want);
-	ck_assert(bed_until(&e, all_came, &w, BED_MS));
+	ck_assert(bus_fixture_until(&e, all_came, &w, BUS_FIXTURE_MS));
 	natsConnection_Destroy(nc);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct row r = { 0, 0 };
 	natsConnection *nc;
 	struct bus *b;
 	struct mono start;
 	int i;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
 	for (i = 0; i < 5; i++) {
-		b = bed_bus(&e, "short");
-		serve(b, "l.row", on_row, &r);
-		ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+		b = bus_fixture_bus(&e, "short");
+		bus_fixture_serve(b, "l.row", on_row, &r);
+		ck_assert_int_eq(
+		    bus_fixture_request_wait(&e, b, "t.nobody", "", &a),
+		    RC_NOENT);
 		flood(nc, "l.row", 10000);
 		start = clock_mono();
 		bus_free(b);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 3000);
 	}
 	/* The other bus of this loop lives on behind the dead posts. */
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	ck_assert_int_eq(r.next, 0);
 	natsConnection_Destroy(nc);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

@@ -1,8 +1,8 @@
 /*
  * Requests with many answers: progress, and the end of it.
  */
-#include "bed.h"
 #include "core/mem.h"
+#include "testkit/bus_fixture.h"
 
 struct course {
 	struct bus *bus;
@@ -33,7 +33,7 @@ on_course(void *arg, enum rc rc, struct str data)
 static void
 start(struct course *c, struct bus *b, const char *subject, int ms)
 {
-	struct bus_meta meta = { .deadline = in_ms(ms) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(ms) };
 	int stop_at = c->stop_at;
 
 	memset(c, 0, sizeof(*c));
@@ -78,71 +78,71 @@ has_ended(void *arg)
 static bool
 none_waits(void *arg)
 {
-	return bed_gauge(arg, "soul_bus_inflight") == 0;
+	return bus_fixture_gauge(arg, "soul_bus_inflight") == 0;
 }
 
 TEST(answers_come_until_it_is_cancelled)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct course c = { .stop_at = 4 };
 	enum rc end = RC_OK;
 
-	bed_start(&e);
-	serve(e.bus, "m.steps", on_steps, &end);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
 	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bed_until(&e, none_waits, &e, BED_MS));
+	ck_assert(bus_fixture_until(&e, none_waits, &e, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.ends, 0);
 	ck_assert_str_eq(c.body, "end");
 	/* Cancelled early: what still comes is nobody's. */
 	c.stop_at = 2;
 	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bed_until(&e, none_waits, &e, BED_MS));
-	ck_assert(!bed_until(&e, bed_never, NULL, 50));
+	ck_assert(bus_fixture_until(&e, none_waits, &e, BUS_FIXTURE_MS));
+	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 50));
 	ck_assert_int_eq(c.ok, 2);
 	ck_assert_int_eq(c.ends, 0);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(an_error_is_the_last_answer)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct course c = { .stop_at = 0 };
 	enum rc end = RC_DENIED;
 
-	bed_start(&e);
-	serve(e.bus, "m.steps", on_steps, &end);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
 	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bed_until(&e, has_ended, &c, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 3);
 	ck_assert_int_eq(c.rc, RC_DENIED);
 	ck_assert_str_eq(c.body, "why");
-	ck_assert_int_eq(bed_gauge(&e, "soul_bus_inflight"), 0);
+	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
 	start(&c, e.bus, "m.nobody", 5000);
-	ck_assert(bed_until(&e, has_ended, &c, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.rc, RC_NOENT);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(the_deadline_and_the_break_end_it_too)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct course c = { .stop_at = 0 };
 	enum rc end = RC_OK;
 
-	bed_start(&e);
-	serve(e.bus, "m.steps", on_steps, &end);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
 	start(&c, e.bus, "m.steps", 300);
-	ck_assert(bed_until(&e, has_ended, &c, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.rc, RC_TIMEOUT);
 	start(&c, e.bus, "m.steps", 60000);
-	ck_assert(bed_until(&e, has_four, &c, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_four, &c, BUS_FIXTURE_MS));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, has_ended, &c, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.rc, RC_DOWN);
 	ck_assert_int_eq(c.ends, 1);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -169,16 +169,18 @@ is_two(void *arg)
 
 TEST(progress_that_cannot_be_sent_leaves_the_message)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	int n = 0;
 
-	bed_start(&e);
-	serve(e.bus, "m.x", on_unasked, &n);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "m.x", on_unasked, &n);
 	ck_assert_int_eq(bus_publish(e.bus, "m.x", STR(""), NULL), RC_OK);
-	ck_assert_int_eq(ask(e.bus, "m.x", STR(""), 200, &a), RC_OK);
-	ck_assert(bed_until(&e, is_two, &n, BED_MS));
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request(e.bus, "m.x", STR(""), 200, &a), RC_OK);
+	ck_assert(bus_fixture_until(&e, is_two, &n, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

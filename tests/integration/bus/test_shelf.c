@@ -2,9 +2,12 @@
  * What lies on a stream is found, holes or not, with its headers and all of its
  * bytes, and taken away.
  */
+#include <unistd.h>
+
 #include "bus/jetstream.h"
 #include "core/mem.h"
-#include "jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 struct got {
 	int calls;
@@ -45,9 +48,10 @@ is_got(void *arg)
 enum what { STATE, GET, NEXT, DELETE };
 
 static enum rc
-look(struct bed *e, enum what what, int64_t seq, struct got *g)
+look(struct bus_fixture *e, enum what what, int64_t seq, struct got *g)
 {
-	struct bus_stream_query q = { "JOBS", in_ms(5000), on_got, g };
+	struct bus_stream_query q = { "JOBS", bus_fixture_in_ms(5000), on_got,
+		g };
 	enum rc rc;
 
 	*g = (struct got){ 0 };
@@ -58,26 +62,27 @@ look(struct bed *e, enum what what, int64_t seq, struct got *g)
 	if (rc != RC_OK)
 		return rc;
 	ck_assert_int_eq(g->calls, 0);
-	ck_assert(bed_until(e, is_got, g, BED_MS));
+	ck_assert(bus_fixture_until(e, is_got, g, BUS_FIXTURE_MS));
 	ck_assert_int_eq(g->calls, 1);
 	return g->rc;
 }
 
 /* With a header of one's own. */
 static void
-put_why(struct bed *e, const char *id, struct str data, const char *why)
+put_why(struct bus_fixture *e, const char *id, struct str data, const char *why)
 {
 	const struct bus_header h = { "Soul-Why", why };
-	struct bus_meta meta = { .deadline = in_ms(5000),
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(5000),
 		.msg_id = id,
 		.headers = &h,
 		.nheaders = 1 };
-	struct put p = { 0 };
+	struct bus_jobs_ack p = { 0 };
 
-	ck_assert_int_eq(bus_stream_publish(e->bus, "job.a", data, &meta,
-			     (struct bus_pub_ack_handler){ on_put, &p }),
+	ck_assert_int_eq(
+	    bus_stream_publish(e->bus, "job.a", data, &meta,
+		(struct bus_pub_ack_handler){ bus_jobs_on_ack, &p }),
 	    RC_OK);
-	ck_assert(bed_until(e, is_put, &p, BED_MS));
+	ck_assert(bus_fixture_until(e, bus_jobs_is_acked, &p, BUS_FIXTURE_MS));
 	ck_assert_int_eq(p.rc, RC_OK);
 }
 
@@ -85,22 +90,22 @@ TEST(messages_are_found_and_taken_away)
 {
 	static char big[BUS_PAYLOAD_MAX];
 	struct wall before = clock_wall();
-	struct bed e;
+	struct bus_fixture e;
 	struct got g;
-	struct put p;
+	struct bus_jobs_ack p;
 
 	memset(big, 'b', sizeof(big));
-	bed_start(&e);
+	bus_fixture_start(&e);
 	/* No stream yet. */
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_INVALID);
 	ck_assert_int_eq(look(&e, GET, 1, &g), RC_INVALID);
 	ck_assert_int_eq(look(&e, DELETE, 1, &g), RC_INVALID);
-	jobs_make(&e);
+	bus_jobs_create(&e);
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
 	ck_assert_int_eq(g.last_seq, 0);
 	ck_assert_int_eq(look(&e, NEXT, 1, &g), RC_NOENT);
 	put_why(&e, "1", STR("one"), "because: 原因");
-	ck_assert_int_eq(put(&e, "job.b", "2", &p), RC_OK);
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.b", "2", &p), RC_OK);
 	put_why(&e, "3", (struct str){ big, sizeof(big) }, "it is big");
 	put_why(&e, "4", STR(""), "it is empty");
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
@@ -128,7 +133,7 @@ TEST(messages_are_found_and_taken_away)
 	/* The newest is gone, its place stays taken. */
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_OK);
 	ck_assert_int_eq(g.last_seq, 4);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(what_cannot_be_asked)
@@ -139,12 +144,13 @@ TEST(what_cannot_be_asked)
 									 "1" },
 		{ "B", "1" }, { "C", "1" }, { "D", "1" }, { "E", "1" } };
 	struct bus_meta meta = { .headers = many, .nheaders = NELEM(many) };
-	struct bus_stream_query q = { "no stream", in_ms(5000), on_got, NULL };
-	struct bed e;
+	struct bus_stream_query q = { "no stream", bus_fixture_in_ms(5000),
+		on_got, NULL };
+	struct bus_fixture e;
 	struct got g;
 	size_t i;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	ck_assert_int_eq(bus_stream_info(e.bus, &q), RC_INVALID);
 	ck_assert_int_eq(look(&e, GET, 0, &g), RC_INVALID);
 	ck_assert_int_eq(look(&e, DELETE, -1, &g), RC_INVALID);
@@ -159,7 +165,7 @@ TEST(what_cannot_be_asked)
 		    bus_publish(e.bus, "job.a", STR(""), &meta), RC_INVALID);
 	}
 	/* What is sent again could not keep them. */
-	meta = (struct bus_meta){ .deadline = in_ms(1000),
+	meta = (struct bus_meta){ .deadline = bus_fixture_in_ms(1000),
 		.headers = many,
 		.nheaders = 1,
 		.resend_ms = 100 };
@@ -167,9 +173,10 @@ TEST(what_cannot_be_asked)
 			     (struct bus_reply_handler){ 0 }, NULL),
 	    RC_INVALID);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DOWN);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static int
@@ -192,7 +199,7 @@ is_open(void *arg)
 
 TEST(a_server_without_jetstream)
 {
-	struct bed e = { 0 };
+	struct bus_fixture e = { 0 };
 	struct tk_proc p;
 	struct door d = { tk_port() };
 	char port[16];
@@ -201,9 +208,9 @@ TEST(a_server_without_jetstream)
 	snprintf(port, sizeof(port), "%d", d.port);
 	snprintf(e.nats.url, sizeof(e.nats.url), "nats://127.0.0.1:%d", d.port);
 	tk_fork(&p, "plain", plain_server, port);
-	ck_assert(tk_until(is_open, &d, BED_MS));
+	ck_assert(tk_until(is_open, &d, BUS_FIXTURE_MS));
 	e.loop = loop_new(4096);
-	e.bus = bed_bus(&e, "test");
+	e.bus = bus_fixture_bus(&e, "test");
 	ck_assert_int_eq(look(&e, STATE, 0, &g), RC_DENIED);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

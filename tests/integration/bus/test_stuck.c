@@ -1,26 +1,29 @@
 /*
  * A server that is there and does nothing.
  */
-#include "bed.h"
 #include "core/mem.h"
+#include "testkit/bus_fixture.h"
 
 TEST_T(a_silent_server_is_given_up, 60)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct mono start;
 
-	bed_start(&e);
-	bed_freeze(&e);
+	bus_fixture_start(&e);
+	bus_fixture_freeze(&e);
 	start = clock_mono();
-	ck_assert_int_eq(ask(e.bus, "t.x", STR("x"), 60000, &a), RC_OK);
-	ck_assert(bed_until(&e, is_answered, &a, 25000));
+	ck_assert_int_eq(
+	    bus_fixture_request(e.bus, "t.x", STR("x"), 60000, &a), RC_OK);
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_replied, &a, 25000));
 	ck_assert_int_eq(a.rc, RC_DOWN);
 	ck_assert_int_lt(mono_diff_ms(a.at, start), 17000);
 	tk_signal(&e.nats.proc, SIGCONT);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
-	bed_stop(&e);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	bus_fixture_stop(&e);
 }
 
 struct flood {
@@ -46,20 +49,21 @@ on_flood(void *arg, struct bus_msg *m)
 TEST_T(a_server_that_does_not_read_is_given_up, 60)
 {
 	static struct flood f;
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b;
-	struct answer a;
+	struct bus_fixture_reply a;
 	struct mono from;
 	char *big = mem_alloc(BUS_PAYLOAD_MAX);
 	int64_t longest = 0, ms;
 	enum rc rc = RC_OK;
 	int i;
 
-	bed_start(&e);
-	b = bed_bus(&e, "reader");
-	serve(b, "t.big", on_flood, &f);
-	ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
-	bed_freeze(&e);
+	bus_fixture_start(&e);
+	b = bus_fixture_bus(&e, "reader");
+	bus_fixture_serve(b, "t.big", on_flood, &f);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	bus_fixture_freeze(&e);
 	for (i = 0; i < 64 && rc == RC_OK; i++) {
 		memset(big, 'a' + i % 26, BUS_PAYLOAD_MAX);
 		from = clock_mono();
@@ -70,37 +74,41 @@ TEST_T(a_server_that_does_not_read_is_given_up, 60)
 	}
 	ck_assert_int_eq(rc, RC_DOWN);
 	ck_assert_int_lt(longest, 2000);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	tk_signal(&e.nats.proc, SIGCONT);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(bus_publish(e.bus, "t.big",
 			     (struct str){ big, BUS_PAYLOAD_MAX }, NULL),
 	    RC_OK);
-	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	/* What arrived arrived whole: no rest was taken for protocol. */
 	ck_assert(!f.wrong);
 	ck_assert_int_le(f.n, i + 1);
 	bus_free(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 	free(big);
 }
 
 TEST(freeing_does_not_wait_long_for_a_frozen_server)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct mono from;
 	struct bus *b;
 
-	bed_start(&e);
-	b = bed_bus(&e, "short");
-	serve(b, "t.x", on_echo, NULL);
-	ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
-	bed_freeze(&e);
+	bus_fixture_start(&e);
+	b = bus_fixture_bus(&e, "short");
+	bus_fixture_serve(b, "t.x", bus_fixture_on_echo, NULL);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	bus_fixture_freeze(&e);
 	from = clock_mono();
 	bus_free(b);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), from), 3000);
 	tk_signal(&e.nats.proc, SIGCONT);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "bed.h"
 #include "core/mem.h"
+#include "testkit/bus_fixture.h"
 
 #define HELD "t.held"
 
@@ -103,7 +103,7 @@ on_any(void *arg, struct bus_msg *m)
 }
 
 static struct bus_sub *
-held_sub(struct bed *e, int *n)
+held_sub(struct bus_fixture *e, int *n)
 {
 	struct bus_sub *s = NULL;
 
@@ -114,11 +114,12 @@ held_sub(struct bed *e, int *n)
 
 /* What all connections gave to the loop before this is dealt with. */
 static void
-settle(struct bed *e, struct bus *b)
+settle(struct bus_fixture *e, struct bus *b)
 {
-	struct answer a;
+	struct bus_fixture_reply a;
 
-	ck_assert_int_eq(ask_wait(e, b, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(e, b, "t.nobody", "", &a), RC_NOENT);
 }
 
 TEST(what_the_library_still_looks_at_is_not_freed)
@@ -126,23 +127,23 @@ TEST(what_the_library_still_looks_at_is_not_freed)
 	int n = 0, one = 1;
 	struct bus_sub *s;
 	struct bus *other;
-	struct bed e;
+	struct bus_fixture e;
 
-	bed_start(&e);
-	other = bed_bus(&e, "other");
+	bus_fixture_start(&e);
+	other = bus_fixture_bus(&e, "other");
 	s = held_sub(&e, &n);
 	reader_hold(true);
 	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
-	ck_assert(tk_until(is_inside, NULL, BED_MS));
+	ck_assert(tk_until(is_inside, NULL, BUS_FIXTURE_MS));
 	bus_unsubscribe(s);
 	/* One thread delivers for all: it is done with the subscription. */
 	settle(&e, other);
 	ck_assert_int_eq(freed, 0);
 	reader_hold(false);
-	ck_assert(bed_until(&e, are_freed, &one, BED_MS));
+	ck_assert(bus_fixture_until(&e, are_freed, &one, BUS_FIXTURE_MS));
 	ck_assert_int_eq(n, 0);
 	bus_free(other);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 #define MANY 200
@@ -151,18 +152,18 @@ TEST(what_ended_does_not_pile_up)
 {
 	int n = 0, most = 0, i;
 	struct bus_sub *s[MANY];
-	struct bed e;
+	struct bus_fixture e;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (i = 0; i < MANY; i++)
 		s[i] = held_sub(&e, &n);
 	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
 	for (i = 0; i < MANY; i++)
 		bus_unsubscribe(s[i]);
 	most = MANY;
-	ck_assert(bed_until(&e, are_freed, &most, BED_MS));
+	ck_assert(bus_fixture_until(&e, are_freed, &most, BUS_FIXTURE_MS));
 	ck_assert_int_eq(n, 0);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 /* What would say that the reader is past them cannot come back. */
@@ -170,22 +171,24 @@ TEST(what_ended_goes_with_its_connection)
 {
 	int n = 0, all = 4; /* with the bus's own */
 	struct bus_sub *s[3];
-	struct bed e;
+	struct bus_fixture e;
 	size_t i;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (i = 0; i < NELEM(s); i++)
 		s[i] = held_sub(&e, &n);
 	settle(&e, e.bus);
-	bed_freeze(&e);
+	bus_fixture_freeze(&e);
 	for (i = 0; i < NELEM(s); i++)
 		bus_unsubscribe(s[i]);
 	ck_assert_int_eq(freed, 0);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	ck_assert(are_freed(&all));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	settle(&e, e.bus);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

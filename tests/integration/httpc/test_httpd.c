@@ -2,7 +2,7 @@
 #include "core/metric.h"
 #include "httpc/sse_reader.h"
 #include "httpd/httpd.h"
-#include "integration/httpc/peer.h"
+#include "testkit/httpc_fixture.h"
 
 static struct tk_loop server, client;
 static struct httpd *h;
@@ -108,25 +108,25 @@ client_close(void)
 }
 
 static void
-init(struct got *g, const char *method, const char *path)
+init(struct httpc_fixture_call *g, const char *method, const char *path)
 {
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
-	got_init(g, c, url);
+	httpc_fixture_call_init(g, c, url);
 	g->rq.method = method;
 }
 
 static void
-run(struct got *g)
+run(struct httpc_fixture_call *g)
 {
-	tk_loop_call(&client, got_start, g);
+	tk_loop_call(&client, httpc_fixture_call_start, g);
 	ck_assert_int_eq(g->started, RC_OK);
-	ck_assert(tk_until(got_is_done, g, CALL_MS));
+	ck_assert(tk_until(httpc_fixture_call_is_done, g, HTTPC_FIXTURE_MS));
 	tk_loop_call(&client, NULL, NULL);
 	ck_assert_int_eq(g->times, 1);
 }
 
 #define MANY 100
-static struct got many[MANY];
+static struct httpc_fixture_call many[MANY];
 
 static bool
 all_done(void *arg)
@@ -142,7 +142,7 @@ TEST(a_hundred_bodies_at_once)
 {
 	static char bodies[MANY][4096];
 
-	server_open("127.0.0.1:0", CALL_MS);
+	server_open("127.0.0.1:0", HTTPC_FIXTURE_MS);
 	client_open();
 	for (int round = 0; round < 5; round++) {
 		for (size_t i = 0; i < MANY; i++) {
@@ -150,10 +150,11 @@ TEST(a_hundred_bodies_at_once)
 			memset(bodies[i], 'a' + (int)(i % 26), 4095);
 			many[i].rq.body =
 			    (struct str){ bodies[i], 41 * i % 4096 + 1 };
-			tk_loop_call(&client, got_start, &many[i]);
+			tk_loop_call(
+			    &client, httpc_fixture_call_start, &many[i]);
 			ck_assert_int_eq(many[i].started, RC_OK);
 		}
-		ck_assert(tk_until(all_done, NULL, CALL_MS));
+		ck_assert(tk_until(all_done, NULL, HTTPC_FIXTURE_MS));
 		for (size_t i = 0; i < MANY; i++) {
 			ck_assert_msg(many[i].rc == RC_OK, "%s", many[i].why);
 			ck_assert_int_eq(many[i].status, 200);
@@ -196,9 +197,9 @@ on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 
 TEST(events_from_end_to_end)
 {
-	struct got g;
+	struct httpc_fixture_call g;
 
-	server_open("127.0.0.1:0", CALL_MS);
+	server_open("127.0.0.1:0", HTTPC_FIXTURE_MS);
 	client_open();
 	sse_reader_init(&events.sse, 1024);
 	memset(&g, 0, sizeof(g));
@@ -216,7 +217,7 @@ TEST(events_from_end_to_end)
 
 TEST(the_servers_deadline_and_the_clients)
 {
-	struct got g;
+	struct httpc_fixture_call g;
 
 	server_open("127.0.0.1:0", 1000);
 	client_open();
@@ -237,9 +238,9 @@ TEST(the_servers_deadline_and_the_clients)
 TEST(a_body_that_is_too_large_gets_its_answer)
 {
 	static char body[30 * HTTPD_BODY_MAX];
-	struct got g;
+	struct httpc_fixture_call g;
 
-	server_open("127.0.0.1:0", CALL_MS);
+	server_open("127.0.0.1:0", HTTPC_FIXTURE_MS);
 	client_open();
 	for (int i = 0; i < 200; i++) {
 		init(&g, "POST", "/echo");
@@ -257,11 +258,11 @@ TEST(a_body_that_is_too_large_gets_its_answer)
 TEST(a_server_that_starts_again_needs_no_new_client)
 {
 	char addr[64];
-	struct got g;
+	struct httpc_fixture_call g;
 
 	/* A port that nobody is given while the server is away. */
 	snprintf(addr, sizeof(addr), "127.0.0.1:%d", tk_port());
-	server_open(addr, CALL_MS);
+	server_open(addr, HTTPC_FIXTURE_MS);
 	client_open();
 	for (int i = 0; i < 5; i++) {
 		init(&g, "POST", "/echo");
@@ -276,7 +277,7 @@ TEST(a_server_that_starts_again_needs_no_new_client)
 			run(&g);
 			ck_assert_int_eq(g.rc, RC_DOWN);
 		}
-		server_open(addr, CALL_MS);
+		server_open(addr, HTTPC_FIXTURE_MS);
 	}
 	client_close();
 	server_close();

@@ -1,44 +1,45 @@
 /* Many calls, cancelling in each phase, calls that make calls, the end. */
-#include "integration/httpc/peer.h"
+#include "testkit/httpc_fixture.h"
 
-static struct scene s;
+static struct httpc_fixture s;
 
 /* "ok" to each request. */
 static void
-answer(struct peer *p, int fd)
+answer(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
 	(void)p;
-	while (peer_read(fd, &in) &&
-	    peer_write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+	while (raw_server_read(fd, &in) &&
+	    raw_server_write(
+		fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 		continue;
 	buf_free(&in);
 }
 
 static void
-hold(struct peer *p, int fd)
+hold(struct raw_server *p, int fd)
 {
-	peer_hold(p, fd);
+	raw_server_hold(p, fd);
 }
 
 /* The start of an endless stream. */
 static void
-stream(struct peer *p, int fd)
+stream(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
-	if (peer_read(fd, &in) &&
-	    peer_write(fd,
+	if (raw_server_read(fd, &in) &&
+	    raw_server_write(fd,
 		"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 		"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"))
-		peer_hold(p, fd);
+		raw_server_hold(p, fd);
 	buf_free(&in);
 }
 
 #define MANY 100
 
-static struct got many[MANY];
+static struct httpc_fixture_call many[MANY];
 
 static bool
 all_done(void *arg)
@@ -57,19 +58,19 @@ start_all(void *arg)
 	size_t n = *(size_t *)arg;
 
 	for (size_t i = 0; i < n; i++)
-		got_start(&many[i]);
+		httpc_fixture_call_start(&many[i]);
 }
 
 TEST(a_hundred_at_once)
 {
 	size_t n = MANY;
 
-	scene_open(&s, answer, (struct httpc_opts){ .active_max = 20 });
+	httpc_fixture_open(&s, answer, (struct httpc_opts){ .active_max = 20 });
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < n; i++)
-			got_init(&many[i], s.c, s.url);
+			httpc_fixture_call_init(&many[i], s.c, s.url);
 		tk_loop_call(&s.k, start_all, &n);
-		ck_assert(tk_until(all_done, &n, CALL_MS));
+		ck_assert(tk_until(all_done, &n, HTTPC_FIXTURE_MS));
 		tk_loop_call(&s.k, NULL, NULL);
 		for (size_t i = 0; i < n; i++) {
 			ck_assert_int_eq(many[i].times, 1);
@@ -79,42 +80,42 @@ TEST(a_hundred_at_once)
 		}
 	}
 	ck_assert_uint_le(s.p.accepted, 20);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 TEST(a_queue_that_is_full)
 {
 	size_t n = 7;
 
-	scene_open(
+	httpc_fixture_open(
 	    &s, hold, (struct httpc_opts){ .active_max = 2, .queue_max = 4 });
 	for (size_t i = 0; i < n; i++) {
-		got_init(&many[i], s.c, s.url);
+		httpc_fixture_call_init(&many[i], s.c, s.url);
 		many[i].rq.deadline.ms = clock_wall().ms + 500;
 	}
 	tk_loop_call(&s.k, start_all, &n);
-	scene_counts(&s, 2, 4);
+	httpc_fixture_check_counts(&s, 2, 4);
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_int_eq(many[i].started, RC_OK);
 	ck_assert_int_eq(many[6].started, RC_RETRY);
 	/* Those that wait have their deadlines too. */
 	n = 6;
-	ck_assert(tk_until(all_done, &n, CALL_MS));
+	ck_assert(tk_until(all_done, &n, HTTPC_FIXTURE_MS));
 	tk_loop_call(&s.k, NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].rc, RC_TIMEOUT);
 		ck_assert_int_eq(many[i].times, 1);
-		ck_assert_int_lt(got_ms(&many[i]), 2000);
+		ck_assert_int_lt(httpc_fixture_call_ms(&many[i]), 2000);
 	}
 	ck_assert_int_eq(many[6].times, 0);
-	scene_counts(&s, 0, 0);
-	scene_close(&s);
+	httpc_fixture_check_counts(&s, 0, 0);
+	httpc_fixture_close(&s);
 }
 
 static void
 cancel(void *arg)
 {
-	httpc_cancel(((struct got *)arg)->call);
+	httpc_cancel(((struct httpc_fixture_call *)arg)->call);
 }
 
 static bool
@@ -127,29 +128,29 @@ TEST(cancelling_at_once_while_waiting_and_in_the_queue)
 {
 	size_t one = 1, two = 2;
 
-	scene_open(&s, hold, (struct httpc_opts){ .active_max = 1 });
+	httpc_fixture_open(&s, hold, (struct httpc_opts){ .active_max = 1 });
 	/* Before the loop has come round. */
-	got_init(&many[0], s.c, s.url);
-	got_init(&many[1], s.c, s.url);
+	httpc_fixture_call_init(&many[0], s.c, s.url);
+	httpc_fixture_call_init(&many[1], s.c, s.url);
 	tk_loop_call(&s.k, start_all, &one);
 	tk_loop_call(&s.k, cancel, &many[0]);
-	scene_counts(&s, 0, 0);
+	httpc_fixture_check_counts(&s, 0, 0);
 	/* While the answer is waited for, and in the queue behind it. */
 	tk_loop_call(&s.k, start_all, &two);
 	ck_assert(tk_until(accepted_is, &one, 5000));
-	scene_counts(&s, 1, 1);
+	httpc_fixture_check_counts(&s, 1, 1);
 	tk_loop_call(&s.k, cancel, &many[1]);
-	scene_counts(&s, 1, 0);
+	httpc_fixture_check_counts(&s, 1, 0);
 	tk_loop_call(&s.k, cancel, &many[0]);
-	scene_counts(&s, 0, 0);
+	httpc_fixture_check_counts(&s, 0, 0);
 	/* The first of two gives its place to the second. */
 	tk_loop_call(&s.k, start_all, &two);
 	tk_loop_call(&s.k, cancel, &many[0]);
-	scene_counts(&s, 1, 0);
+	httpc_fixture_check_counts(&s, 1, 0);
 	tk_loop_call(&s.k, cancel, &many[1]);
 	tk_loop_call(&s.k, NULL, NULL);
 	ck_assert_int_eq(many[0].times + many[1].times, 0);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 /* What reading does, by the number of the call: see the tests. */
@@ -177,21 +178,21 @@ TEST(cancelling_a_stream)
 	size_t one = 1;
 	int n = 1;
 
-	scene_open(&s, stream, (struct httpc_opts){ 0 });
-	got_init(&many[0], s.c, s.url);
+	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&many[0], s.c, s.url);
 	many[0].rq.on_chunk = count_chunk;
 	tk_loop_call(&s.k, start_all, &one);
 	ck_assert(tk_until(chunks_are, &n, 5000));
 	tk_loop_call(&s.k, cancel, &many[0]);
-	scene_counts(&s, 0, 0);
+	httpc_fixture_check_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times, 0);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 static enum rc
 cancel_both(void *arg, struct httpc_call *call, struct str chunk)
 {
-	struct got *g = arg;
+	struct httpc_fixture_call *g = arg;
 
 	(void)chunk;
 	ck_assert(call == g->call);
@@ -206,16 +207,16 @@ TEST(cancelling_itself_and_another_while_reading)
 	size_t two = 2;
 	int n = 1;
 
-	scene_open(&s, stream, (struct httpc_opts){ 0 });
-	got_init(&many[0], s.c, s.url);
-	got_init(&many[1], s.c, s.url);
+	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&many[0], s.c, s.url);
+	httpc_fixture_call_init(&many[1], s.c, s.url);
 	many[0].rq.on_chunk = cancel_both;
 	tk_loop_call(&s.k, start_all, &two);
 	ck_assert(tk_until(chunks_are, &n, 5000));
 	tk_loop_call(&s.k, NULL, NULL);
-	scene_counts(&s, 0, 0);
+	httpc_fixture_check_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times + many[1].times, 0);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 static enum rc
@@ -229,14 +230,14 @@ refuse_chunk(void *arg, struct httpc_call *call, struct str chunk)
 
 TEST(a_reader_may_end_the_call)
 {
-	scene_open(&s, stream, (struct httpc_opts){ 0 });
-	got_init(&many[0], s.c, s.url);
+	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&many[0], s.c, s.url);
 	many[0].rq.on_chunk = refuse_chunk;
-	scene_run(&s, &many[0]);
+	httpc_fixture_run(&s, &many[0]);
 	ck_assert_int_eq(many[0].rc, RC_CONFLICT);
 	ck_assert_int_eq(many[0].status, 200);
 	ck_assert_uint_eq(many[0].body.n, 0);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 /* Starts the next of many from inside its end, and one while reading. */
@@ -244,15 +245,15 @@ static void
 start_next(void *arg, struct httpc_call *call, enum rc rc,
     const struct httpc_response *a)
 {
-	struct got *g = arg;
+	struct httpc_fixture_call *g = arg;
 
 	if (g + 1 < many + MANY) {
 		int before = g[1].times;
-		got_start(g + 1);
+		httpc_fixture_call_start(g + 1);
 		/* Never from inside httpc_start(). */
 		ck_assert_int_eq(g[1].times, before);
 	}
-	got_done(g, call, rc, a);
+	httpc_fixture_on_done(g, call, rc, a);
 }
 
 static enum rc
@@ -261,7 +262,7 @@ start_while_reading(void *arg, struct httpc_call *call, struct str chunk)
 	(void)arg;
 	(void)call;
 	(void)chunk;
-	got_start(&many[1]);
+	httpc_fixture_call_start(&many[1]);
 	return RC_OK;
 }
 
@@ -269,35 +270,35 @@ TEST(a_chain_of_calls)
 {
 	size_t one = 1, n = MANY;
 
-	scene_open(&s, answer, (struct httpc_opts){ .active_max = 1 });
+	httpc_fixture_open(&s, answer, (struct httpc_opts){ .active_max = 1 });
 	for (size_t i = 0; i < n; i++) {
-		got_init(&many[i], s.c, s.url);
+		httpc_fixture_call_init(&many[i], s.c, s.url);
 		many[i].rq.on_done = start_next;
 	}
 	tk_loop_call(&s.k, start_all, &one);
-	ck_assert(tk_until(all_done, &n, CALL_MS));
+	ck_assert(tk_until(all_done, &n, HTTPC_FIXTURE_MS));
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].rc, RC_OK);
 		ck_assert_int_eq(many[i].times, 1);
 		buf_free(&many[i].body);
 	}
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 TEST(a_call_from_inside_another)
 {
 	size_t one = 1, two = 2;
 
-	scene_open(&s, answer, (struct httpc_opts){ 0 });
-	got_init(&many[0], s.c, s.url);
-	got_init(&many[1], s.c, s.url);
+	httpc_fixture_open(&s, answer, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&many[0], s.c, s.url);
+	httpc_fixture_call_init(&many[1], s.c, s.url);
 	many[0].rq.on_chunk = start_while_reading;
 	tk_loop_call(&s.k, start_all, &one);
-	ck_assert(tk_until(all_done, &two, CALL_MS));
+	ck_assert(tk_until(all_done, &two, HTTPC_FIXTURE_MS));
 	ck_assert_int_eq(many[0].rc, RC_OK);
 	ck_assert_int_eq(many[1].rc, RC_OK);
 	buf_free(&many[1].body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 /* Tries to go on from inside the client's end. */
@@ -305,9 +306,9 @@ static void
 start_again(void *arg, struct httpc_call *call, enum rc rc,
     const struct httpc_response *a)
 {
-	struct got *g = arg;
+	struct httpc_fixture_call *g = arg;
 
-	got_done(g, call, rc, a);
+	httpc_fixture_on_done(g, call, rc, a);
 	g->started = httpc_start(g->c, &g->rq, NULL);
 }
 
@@ -315,13 +316,13 @@ TEST(freeing_ends_what_is_under_way)
 {
 	size_t n = 6;
 
-	scene_open(&s, hold, (struct httpc_opts){ .active_max = 3 });
+	httpc_fixture_open(&s, hold, (struct httpc_opts){ .active_max = 3 });
 	for (size_t i = 0; i < n; i++) {
-		got_init(&many[i], s.c, s.url);
+		httpc_fixture_call_init(&many[i], s.c, s.url);
 		many[i].rq.on_done = start_again;
 	}
 	tk_loop_call(&s.k, start_all, &n);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert_int_eq(many[i].times, 1);
 		ck_assert_int_eq(many[i].rc, RC_DOWN);

@@ -1,7 +1,7 @@
 /* A name server that does not answer must not hold the loop. */
 #include <netdb.h>
 
-#include "integration/httpc/peer.h"
+#include "testkit/httpc_fixture.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -28,9 +28,9 @@ getaddrinfo(const char *restrict node, const char *restrict service,
 }
 
 static void
-hold(struct peer *p, int fd)
+hold(struct raw_server *p, int fd)
 {
-	peer_hold(p, fd);
+	raw_server_hold(p, fd);
 }
 
 static void
@@ -42,13 +42,13 @@ wait_for(const int *what, int n)
 	pthread_mutex_unlock(&lock);
 }
 
-static struct scene s;
-static struct got a, b;
+static struct httpc_fixture s;
+static struct httpc_fixture_call a, b;
 
 static void
 cancel(void *arg)
 {
-	httpc_cancel(((struct got *)arg)->call);
+	httpc_cancel(((struct httpc_fixture_call *)arg)->call);
 }
 
 /* The resolver's threads end after the calls they were for. */
@@ -64,41 +64,41 @@ release_all(int n)
 
 TEST(a_resolver_that_hangs)
 {
-	scene_open(&s, hold, (struct httpc_opts){ 0 });
-	got_init(&a, s.c, "http://one.test/");
+	httpc_fixture_open(&s, hold, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&a, s.c, "http://one.test/");
 	a.rq.deadline.ms = clock_wall().ms + 300;
-	scene_run(&s, &a);
+	httpc_fixture_run(&s, &a);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
-	ck_assert_int_lt(got_ms(&a), 1500);
+	ck_assert_int_lt(httpc_fixture_call_ms(&a), 1500);
 	wait_for(&asked, 1);
 
-	got_init(&b, s.c, "http://two.test/");
-	tk_loop_call(&s.k, got_start, &b);
+	httpc_fixture_call_init(&b, s.c, "http://two.test/");
+	tk_loop_call(&s.k, httpc_fixture_call_start, &b);
 	wait_for(&asked, 2);
 	struct mono start = clock_mono();
 	tk_loop_call(&s.k, cancel, &b);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
 
 	/* The client's end does not wait either. */
-	got_init(&b, s.c, "http://three.test/");
-	tk_loop_call(&s.k, got_start, &b);
+	httpc_fixture_call_init(&b, s.c, "http://three.test/");
+	tk_loop_call(&s.k, httpc_fixture_call_start, &b);
 	wait_for(&asked, 3);
 	start = clock_mono();
-	tk_loop_call(&s.k, scene_free_client, &s);
+	tk_loop_call(&s.k, httpc_fixture_free_client, &s);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
 	ck_assert_int_eq(b.rc, RC_DOWN);
 	release_all(3);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 TEST(a_resolver_that_fails_late)
 {
-	scene_open(&s, hold, (struct httpc_opts){ 0 });
-	got_init(&a, s.c, "http://one.test/");
-	tk_loop_call(&s.k, got_start, &a);
+	httpc_fixture_open(&s, hold, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&a, s.c, "http://one.test/");
+	tk_loop_call(&s.k, httpc_fixture_call_start, &a);
 	wait_for(&asked, 1);
 	release_all(1);
-	ck_assert(tk_until(got_is_done, &a, 5000));
+	ck_assert(tk_until(httpc_fixture_call_is_done, &a, 5000));
 	ck_assert_int_eq(a.rc, RC_DOWN);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }

@@ -1,5 +1,5 @@
 /* What a browser is told about pages of other origins. */
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 #define PAGE "Origin: https://a.example\r\n"
 #define EVIL "Origin: https://evil.example\r\n"
@@ -42,14 +42,14 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/lines", .fn = on_lines },
 };
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 static char field[256];
 
 static void
 open_site(const char *origins)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.cors_origins = origins });
@@ -58,14 +58,14 @@ open_site(const char *origins)
 static const char *
 header(const char *name)
 {
-	return tk_answer_field(&a, name, field, sizeof(field));
+	return tk_response_field(&a, name, field, sizeof(field));
 }
 
 static int
 call(const char *line, const char *fields)
 {
-	return tk_http_call(
-	    s.port, &a, "%s HTTP/1.1\r\n" SITE_HOST "%s\r\n", line, fields);
+	return tk_http_call(s.port, &a,
+	    "%s HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "%s\r\n", line, fields);
 }
 
 #define ALLOW_ORIGIN "Access-Control-Allow-Origin"
@@ -80,7 +80,7 @@ TEST(nothing_is_said_unless_it_is_configured)
 	    call("OPTIONS /a", PAGE "Access-Control-Request-Method: GET\r\n"),
 	    405);
 	ck_assert(str_find(buf_str(&a.head), STR("Access-Control")) < 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(every_answer_names_an_allowed_origin_and_no_other)
@@ -109,7 +109,7 @@ TEST(every_answer_names_an_allowed_origin_and_no_other)
 		ck_assert_int_eq(call(rows[i].line, ""), rows[i].status);
 		ck_assert_str_eq(header(ALLOW_ORIGIN), "");
 	}
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_preflight_says_what_may_be_sent)
@@ -131,7 +131,7 @@ TEST(a_preflight_says_what_may_be_sent)
 			     PAGE "Access-Control-Request-Method: POST\r\n"),
 	    404);
 	ck_assert_int_eq(call("OPTIONS /a", PAGE), 405);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(any_page_may_ask_where_a_star_stands)
@@ -146,7 +146,7 @@ TEST(any_page_may_ask_where_a_star_stands)
 	/* Even what could not be read. */
 	ck_assert_int_eq(tk_http_call(s.port, &a, "nonsense\r\n\r\n"), 400);
 	ck_assert_str_eq(header(ALLOW_ORIGIN), "*");
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(an_origin_is_never_repeated_as_it_came)
@@ -158,7 +158,7 @@ TEST(an_origin_is_never_repeated_as_it_came)
 	ck_assert_int_eq(
 	    call("GET /a", "Origin: https://a.example,https://evil\r\n"), 200);
 	ck_assert_str_eq(header(ALLOW_ORIGIN), "");
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* A browser would send it without asking, from any page. */
@@ -166,13 +166,13 @@ TEST(a_page_must_say_that_its_body_is_json)
 {
 	open_site(NULL);
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /a HTTP/1.1\r\n" SITE_HOST EVIL
+			     "POST /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST EVIL
 			     "Content-Length: 2\r\n\r\n{}"),
 	    415);
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /a HTTP/1.1\r\n" SITE_HOST EVIL
+			     "POST /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST EVIL
 			     "Content-Type: application/json\r\n"
 			     "Content-Length: 2\r\n\r\n{}"),
 	    200);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

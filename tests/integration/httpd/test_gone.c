@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 static struct httpd_req *held;
 static enum rc asked;
 static _Atomic int begun, gone;
@@ -50,7 +50,7 @@ static const struct httpd_route routes[] = {
 static void
 open_site(int64_t timeout_ms)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = timeout_ms });
@@ -81,8 +81,8 @@ begin(struct tk_http *c, const char *path)
 	int n = begun;
 	char head[128];
 
-	snprintf(
-	    head, sizeof(head), "GET %s HTTP/1.1\r\n" SITE_HOST "\r\n", path);
+	snprintf(head, sizeof(head),
+	    "GET %s HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", path);
 	tk_http_open(c, s.port);
 	ck_assert(tk_http_puts(c, head));
 	wait_for(&begun, n + 1);
@@ -112,13 +112,13 @@ TEST(a_client_that_hangs_up_is_told_of)
 	tk_http_close(&c);
 	wait_for(&gone, 1);
 	/* Its worker is free before the handler ends. */
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	tk_loop_call(&s.k, do_reply, NULL);
-	ck_assert(site_counts(&s,
+	ck_assert(httpd_fixture_has_metric(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/hold\","
 	    "class=\"4xx\"} 1"));
 	ck_assert_int_eq(gone, 1);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(the_end_of_its_sending_counts)
@@ -131,7 +131,7 @@ TEST(the_end_of_its_sending_counts)
 	wait_for(&gone, 1);
 	tk_loop_call(&s.k, do_reply, NULL);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* Who waits is answered; nothing is told then, nor of whom nobody asked. */
@@ -152,9 +152,9 @@ TEST(a_client_that_stays_is_answered)
 	begin(&other, "/plain");
 	tk_http_close(&other);
 	tk_loop_call(&s.k, do_reply, NULL);
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	ck_assert_int_eq(gone, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(readers_of_streams_are_told_of_without_an_event)
@@ -166,15 +166,15 @@ TEST(readers_of_streams_are_told_of_without_an_event)
 	ck_assert(tk_http_has(&c, "retry: 2000", 5000));
 	tk_http_close(&c);
 	wait_for(&gone, 1);
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	tk_loop_call(&s.k, do_end, NULL);
 	/* A stream that ended well has nobody to tell. */
 	begin(&c, "/stream");
 	tk_loop_call(&s.k, do_end, NULL);
 	tk_http_close(&c);
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	ck_assert_int_eq(gone, 1);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static void
@@ -208,7 +208,7 @@ TEST(a_reset_counts)
 	tk_http_close(&c);
 	wait_for(&gone, 2);
 	tk_loop_call(&s.k, do_reply, NULL);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(whoever_was_answered_504_is_gone_too)
@@ -222,7 +222,7 @@ TEST(whoever_was_answered_504_is_gone_too)
 	wait_for(&gone, 1);
 	tk_loop_call(&s.k, do_reply, NULL);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static void
@@ -244,5 +244,5 @@ TEST(asking_too_late_is_told_so)
 	ck_assert_int_eq(asked, RC_DOWN);
 	tk_loop_call(&s.k, do_reply, NULL);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

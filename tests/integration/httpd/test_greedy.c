@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 #define BIG ((size_t)HTTPD_RESPONSE_MAX - 1024)
 
@@ -32,15 +32,15 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/ok", .fn = on_ok },
 };
 
-#define OK "GET /ok HTTP/1.1\r\n" SITE_HOST "\r\n"
+#define OK "GET /ok HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 
 static void
 open_site(int64_t burst)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.rate_per_s = burst > 0 ? 1 : 0,
@@ -55,14 +55,14 @@ TEST(answers_that_nobody_reads_are_given_up)
 	for (size_t i = 0; i < NELEM(c); i++) {
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(
-		    &c[i], "GET /big HTTP/1.1\r\n" SITE_HOST "\r\n"));
+		    &c[i], "GET /big HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	}
 	/* Others do not wait for them. */
 	ck_assert_int_eq(tk_http_call(s.port, &a, OK), 200);
-	ck_assert(tk_until(site_idle, &s, 15000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 15000));
 	for (size_t i = 0; i < NELEM(c); i++)
 		tk_http_close(&c[i]);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* n requests in one go, and how many of the answers have that status. */
@@ -92,7 +92,7 @@ TEST(requests_in_one_go_are_answered_one_by_one)
 	open_site(0);
 	ck_assert_uint_eq(flood(2000, 200), 2000);
 	ck_assert_uint_eq(handled, 2000);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(requests_in_one_go_are_counted_one_by_one)
@@ -100,5 +100,5 @@ TEST(requests_in_one_go_are_counted_one_by_one)
 	open_site(50);
 	ck_assert_uint_ge(flood(2000, 429), 1900);
 	ck_assert_uint_ge(handled, 50);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

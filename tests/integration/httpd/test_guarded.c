@@ -1,5 +1,5 @@
 /* What a server says to clients that it does not let in, or not yet. */
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 static void
 on_later(void *arg, struct httpd_req *r)
@@ -39,38 +39,38 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/forged", .fn = on_forged },
 };
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 static char field[256];
 
 static const char *
 header(const char *name)
 {
-	return tk_answer_field(&a, name, field, sizeof(field));
+	return tk_response_field(&a, name, field, sizeof(field));
 }
 
 static int
 get(const char *path)
 {
 	return tk_http_call(
-	    s.port, &a, "GET %s HTTP/1.1\r\n" SITE_HOST "\r\n", path);
+	    s.port, &a, "GET %s HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", path);
 }
 
 TEST(a_handler_says_when_to_come_again)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });
 	ck_assert_int_eq(get("/later"), 429);
 	ck_assert_str_eq(header("Retry-After"), "17");
 	ck_assert_int_eq(get("/address"), 200);
 	ck_assert_str_eq(header("Retry-After"), "");
-	ck_assert(tk_answer_has(&a, "127.0.0.1"));
-	site_close(&s);
+	ck_assert(tk_response_has(&a, "127.0.0.1"));
+	httpd_fixture_close(&s);
 }
 
 TEST(an_answer_401_asks_for_a_token)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });
 	ck_assert_int_eq(get("/stranger"), 401);
 	ck_assert_str_eq(header("WWW-Authenticate"), "Bearer realm=\"soul\"");
@@ -79,5 +79,5 @@ TEST(an_answer_401_asks_for_a_token)
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
 	ck_assert_int_eq(get("/address"), 200);
 	ck_assert_str_eq(header("WWW-Authenticate"), "");
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

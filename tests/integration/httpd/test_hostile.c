@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 static _Atomic int handled;
 
@@ -20,19 +20,19 @@ static const struct httpd_route routes[] = {
 	{ .method = "POST", .path = "/a", .fn = on_count },
 };
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 
 static void
 open_site(int64_t timeout_ms)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = timeout_ms });
 }
 
-#define POST "POST /a HTTP/1.1\r\n" SITE_HOST
+#define POST "POST /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 
 TEST(what_may_be_read_in_two_ways_is_refused)
 {
@@ -59,18 +59,18 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 		"POST /a HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
 		"POST /a HTTP/1.1\r\nHost: t\r\nHost: u\r\n"
 		"Content-Length: 2\r\n\r\n{}",
-		"GET /a/%00 HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/x%00y HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/%4 HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/%zz HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/%ff HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/\xff HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/b?q=%00 HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET /a/b?%q HTTP/1.1\r\n" SITE_HOST "\r\n",
+		"GET /a/%00 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/x%00y HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/%4 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/%zz HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/%ff HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/\xff HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/b?q=%00 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET /a/b?%q HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		/* What civetweb itself refuses. */
-		"NONSENSE /a HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"get /a/b HTTP/1.1\r\n" SITE_HOST "\r\n",
-		"GET a HTTP/1.1\r\n" SITE_HOST "\r\n",
+		"NONSENSE /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"get /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		"GET a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		"GET /a/b\r\n\r\n",
 		"GET\r\n\r\n",
 		"\x16\x03\x01\x02\x01\r\n\r\n",
@@ -86,11 +86,12 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 		ck_assert_msg(
 		    status == 400 || status == 411, "%d: %s", status, bad[i]);
 		ck_assert_msg(
-		    tk_answer_has(&a, "\"trace_id\":\""), "%s", bad[i]);
-		ck_assert_msg(tk_answer_has(&a, "\"error\":\""), "%s", bad[i]);
+		    tk_response_has(&a, "\"trace_id\":\""), "%s", bad[i]);
+		ck_assert_msg(
+		    tk_response_has(&a, "\"error\":\""), "%s", bad[i]);
 	}
 	ck_assert_int_eq(handled, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(after_a_refused_framing_nothing_else_is_read)
@@ -111,12 +112,12 @@ TEST(after_a_refused_framing_nothing_else_is_read)
 		    &c, "\r\nGET /a/smuggled HTTP/1.1\r\nHost: t\r\n\r\n"));
 		ck_assert(tk_http_read(&c, &a, 5000));
 		ck_assert_int_eq(a.status, 400);
-		ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+		ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 		ck_assert_uint_eq(c.in.n, 0);
 		tk_http_close(&c);
 	}
 	ck_assert_int_eq(handled, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(other_refusals_by_status)
@@ -125,7 +126,7 @@ TEST(other_refusals_by_status)
 		const char *text;
 		int status;
 	} rows[] = {
-		{ "GET /a/b HTTP/2.0\r\n" SITE_HOST "\r\n", 505 },
+		{ "GET /a/b HTTP/2.0\r\n" HTTPD_FIXTURE_HOST "\r\n", 505 },
 		{ "GET /a/b HTTP/0.9\r\n\r\n", 505 },
 		{ POST "Expect: fire\r\nContent-Length: 2\r\n\r\n{}", 417 },
 		{ POST "Content-Length: 1048577\r\n\r\n", 413 },
@@ -146,10 +147,10 @@ TEST(other_refusals_by_status)
 		int status = tk_http_call(s.port, &a, "%s", rows[i].text);
 		ck_assert_msg(
 		    status == rows[i].status, "%d: %s", status, rows[i].text);
-		ck_assert(tk_answer_has(&a, "\"trace_id\":\""));
+		ck_assert(tk_response_has(&a, "\"trace_id\":\""));
 	}
 	ck_assert_int_eq(handled, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(large_headers)
@@ -160,26 +161,27 @@ TEST(large_headers)
 	memset(big, 'x', 40000);
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
-		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 15000,
-		big),
+		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: %.*s\r\n\r\n",
+		15000, big),
 	    200);
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
-		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 16000,
-		big),
+		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: %.*s\r\n\r\n",
+		16000, big),
 	    431);
-	ck_assert(tk_answer_has(&a, "\"code\":\"header_too_large\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"header_too_large\""));
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
-		"GET /a/b HTTP/1.1\r\n" SITE_HOST "X-A: %.*s\r\n\r\n", 40000,
-		big),
+		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: %.*s\r\n\r\n",
+		40000, big),
 	    400);
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
-		"GET /a/%.*s HTTP/1.1\r\n" SITE_HOST "\r\n", 16000, big),
+		"GET /a/%.*s HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", 16000,
+		big),
 	    431);
 	free(big);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(many_header_fields)
@@ -189,21 +191,23 @@ TEST(many_header_fields)
 	open_site(0);
 	for (int i = 0; i < 62; i++)
 		buf_printf(&b, "X-%d: %d\r\n", i, i);
-	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "GET /a/b HTTP/1.1\r\n" SITE_HOST "%s\r\n", b.p),
+	ck_assert_int_eq(
+	    tk_http_call(s.port, &a,
+		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "%s\r\n", b.p),
 	    200);
 	/* Civetweb forgets those from the 65th on. */
 	buf_puts(&b, "X-62: 0\r\nX-63: 0\r\n");
-	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "GET /a/b HTTP/1.1\r\n" SITE_HOST "%s\r\n", b.p),
+	ck_assert_int_eq(
+	    tk_http_call(s.port, &a,
+		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "%s\r\n", b.p),
 	    431);
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /a HTTP/1.1\r\n" SITE_HOST
+			     "POST /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			     "%sContent-Length: 2\r\n\r\n{}",
 			     b.p),
 	    431);
 	buf_free(&b);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(bodies_over_the_ceiling)
@@ -230,11 +234,11 @@ TEST(bodies_over_the_ceiling)
 	}
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(tk_http_gone(&c, SITE_REST_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_DISCARD_MS));
 	tk_http_close(&c);
 	ck_assert_int_eq(handled, 1);
 	free(big);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_client_that_asks_first_is_answered_first)
@@ -251,14 +255,14 @@ TEST(a_client_that_asks_first_is_answered_first)
 	ck_assert_int_eq(a.status, 200);
 	/* Refused: the body is not asked for. */
 	ck_assert(tk_http_puts(&c,
-	    "POST /b HTTP/1.1\r\n" SITE_HOST
+	    "POST /b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 	    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 404);
 	ck_assert(str_find(buf_str(&a.head), STR("100 Continue")) < 0);
-	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* How long until the server answers or goes. */
@@ -285,11 +289,11 @@ TEST(a_slow_header_is_given_up)
 		continue;
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 408);
-	ck_assert(tk_answer_has(&a, "\"code\":\"request_timeout\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"request_timeout\""));
 	int64_t ms = mono_diff_ms(clock_mono(), start);
 	ck_assert_msg(ms >= 1900 && ms < 4000, "%d", (int)ms);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_body_that_drips_is_given_up)
@@ -322,7 +326,7 @@ TEST(a_body_that_drips_is_given_up)
 	ck_assert_msg(ms >= 1400 && ms < 3000, "%d", (int)ms);
 	tk_http_close(&c);
 	ck_assert_int_eq(handled, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_body_that_stops_or_is_cut)
@@ -339,10 +343,10 @@ TEST(a_body_that_stops_or_is_cut)
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c, POST "Content-Length: 10\r\n\r\nabc"));
 	ck_assert_int_eq(shutdown(c.fd, SHUT_WR), 0);
-	ck_assert_int_lt(end_of(&c, 8000), SITE_SOON_MS);
+	ck_assert_int_lt(end_of(&c, 8000), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 400);
 	tk_http_close(&c);
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	ck_assert_int_eq(handled, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-#include "site.h"
+#include "testkit/httpd_fixture.h"
 
 #define BODIES     24
 #define TIMEOUT_MS 1500
@@ -15,8 +15,8 @@
 /* Longer than an idle connection is kept. */
 #define SLOW_MS 1100
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 
 /* Looks at all descriptors so far. */
 static _Atomic int looks;
@@ -66,7 +66,7 @@ static const struct httpd_route routes[] = {
 static void
 open_site(void)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = TIMEOUT_MS,
@@ -83,7 +83,7 @@ TEST(many_late_bodies_are_one_look)
 	for (i = 0; i < BODIES; i++) {
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(&c[i],
-		    "POST /hello HTTP/1.1\r\n" SITE_HOST
+		    "POST /hello HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		    "Content-Type: application/json\r\n"
 		    "Content-Length: 10\r\n\r\nabc"));
 	}
@@ -95,7 +95,7 @@ TEST(many_late_bodies_are_one_look)
 	}
 	ck_assert_int_gt(looks, 0);
 	ck_assert_int_lt(looks, BODIES / 2);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* Its head is looked at, not how long its connection has been there. */
@@ -108,7 +108,7 @@ TEST(a_broken_head_on_an_old_connection_is_not_late)
 	tk_http_open(&c, s.port);
 	while (mono_diff_ms(clock_mono(), start) < OLD_MS) {
 		ck_assert(tk_http_puts(
-		    &c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
+		    &c, "GET /hello HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 		ck_assert(tk_http_read(&c, &a, READ_MS));
 		ck_assert_int_eq(a.status, 200);
 	}
@@ -116,7 +116,7 @@ TEST(a_broken_head_on_an_old_connection_is_not_late)
 	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 400);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* Nobody asks again on a connection that is about to be closed. */
@@ -127,17 +127,19 @@ TEST(after_a_slow_answer_the_connection_ends)
 
 	open_site();
 	tk_http_open(&c, s.port);
-	ck_assert(tk_http_puts(&c, "GET /hello HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(
+	    &c, "GET /hello HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)),
+	    tk_response_field(&a, "Connection", field, sizeof(field)),
 	    "keep-alive");
-	ck_assert(tk_http_puts(&c, "GET /slow HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(
+	    &c, "GET /slow HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&c, READ_MS));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&c, READ_MS));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

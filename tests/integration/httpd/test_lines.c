@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 static struct httpd_req *answers[2];
 static _Atomic size_t opened;
@@ -20,7 +20,7 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/lines", .fn = on_lines },
 };
 
-static struct site s;
+static struct httpd_fixture s;
 
 static bool
 opened_is(void *arg)
@@ -32,7 +32,8 @@ opened_is(void *arg)
 static void
 ask(struct tk_http *c, size_t n)
 {
-	ck_assert(tk_http_puts(c, "GET /lines HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(
+	    c, "GET /lines HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_until(opened_is, &n, 5000));
 }
 
@@ -66,11 +67,11 @@ send_lines(const char *lines)
 
 TEST(lines_end_whole_or_with_a_cut)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char type[64];
 
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = 1000,
@@ -86,16 +87,16 @@ TEST(lines_end_whole_or_with_a_cut)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
 	/* The connection serves another, which is cut. */
 	ask(&c, 2);
 	send_lines("{}\n");
 	tk_loop_call(&s.k, do_cut, NULL);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(tk_http_has(&c, "{}\n", 0));
 	ck_assert(!tk_http_has(&c, "0\r\n\r\n", 0));
 	tk_http_close(&c);
-	tk_answer_free(&a);
-	site_close(&s);
+	tk_response_free(&a);
+	httpd_fixture_close(&s);
 }

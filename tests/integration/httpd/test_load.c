@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 /* Requests that were given to on_hold(), to be answered later. */
 #define HELD_MAX 256
@@ -45,11 +45,11 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/live", .fn = on_live, .direct = true },
 };
 
-#define HOLD "GET /hold HTTP/1.1\r\n" SITE_HOST "\r\n"
-#define LIVE "GET /live HTTP/1.1\r\n" SITE_HOST "\r\n"
+#define HOLD "GET /hold HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
+#define LIVE "GET /live HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 static char field[64];
 
 static struct httpd_opts
@@ -84,33 +84,34 @@ timed_call(const char *text, bool *gone)
 	if (!tk_http_read(&c, &a, 5000))
 		a.status = 0;
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	*gone = tk_http_gone(&c, 500);
+	*gone = tk_http_closed(&c, 500);
 	tk_http_close(&c);
 	return ms;
 }
 
 TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 {
-	struct tk_http c[SITE_WORKERS - 16];
+	struct tk_http c[HTTPD_FIXTURE_WORKERS - 16];
 	bool gone;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++) {
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	wait_held(NELEM(c));
 	for (int i = 0; i < 20; i++) {
-		ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+		ck_assert_int_lt(
+		    timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
 		ck_assert_int_eq(a.status, 503);
 		ck_assert(gone);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		    "1");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_response_field(&a, "Connection", field, sizeof(field)),
 		    "close");
-		ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
+		ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	}
 	/* Health checks are let in. */
 	(void)timed_call(LIVE, &gone);
@@ -121,17 +122,17 @@ TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 		ck_assert_int_eq(a.status, 200);
 		tk_http_close(&c[i]);
 	}
-	ck_assert(site_counts(
+	ck_assert(httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"workers\"} 20\n"));
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(idle_connections_do_not_starve_newcomers)
 {
-	struct tk_http idle[SITE_WORKERS - 16];
+	struct tk_http idle[HTTPD_FIXTURE_WORKERS - 16];
 	bool gone;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(idle); i++) {
 		tk_http_open(&idle[i], s.port);
 		ck_assert(tk_http_puts(&idle[i], LIVE));
@@ -139,37 +140,37 @@ TEST(idle_connections_do_not_starve_newcomers)
 	}
 	/* They hold their workers for the keep-alive time and not longer. */
 	for (size_t i = 0; i < NELEM(idle); i++) {
-		ck_assert(tk_http_gone(&idle[i], 3000));
+		ck_assert(tk_http_closed(&idle[i], 3000));
 		tk_http_close(&idle[i]);
 	}
-	ck_assert(tk_until(site_idle, &s, 2000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
 	(void)timed_call(LIVE, &gone);
 	ck_assert_int_eq(a.status, 200);
 	ck_assert(!gone);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(connections_are_not_kept_when_workers_are_scarce)
 {
-	struct tk_http c[SITE_WORKERS];
+	struct tk_http c[HTTPD_FIXTURE_WORKERS];
 	size_t kept = 0;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++)
 		tk_http_open(&c[i], s.port);
 	for (size_t i = 0; i < NELEM(c); i++) {
 		ck_assert(tk_http_puts(&c[i], LIVE));
 		ck_assert(tk_http_read(&c[i], &a, 5000));
-		if (strcmp(
-			tk_answer_field(&a, "Connection", field, sizeof(field)),
+		if (strcmp(tk_response_field(
+			       &a, "Connection", field, sizeof(field)),
 			"keep-alive") == 0)
 			kept++;
 	}
-	ck_assert_uint_le(kept, SITE_WORKERS * 3 / 4);
+	ck_assert_uint_le(kept, HTTPD_FIXTURE_WORKERS * 3 / 4);
 	ck_assert_uint_gt(kept, 0);
 	for (size_t i = 0; i < NELEM(c); i++)
 		tk_http_close(&c[i]);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* Hold the loop until told otherwise. */
@@ -187,21 +188,22 @@ TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
 {
 	bool gone;
 
-	site_open(&s, opts(700));
+	httpd_fixture_open(&s, opts(700));
 	pthread_mutex_lock(&gate);
 	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
 	int64_t ms = timed_call(HOLD, &gone);
 	ck_assert_int_eq(a.status, 504);
-	ck_assert(tk_answer_has(&a, "\"code\":\"deadline_exceeded\""));
-	ck_assert_msg(ms >= 690 && ms < 700 + SITE_SOON_MS, "%d", (int)ms);
+	ck_assert(tk_response_has(&a, "\"code\":\"deadline_exceeded\""));
+	ck_assert_msg(
+	    ms >= 690 && ms < 700 + HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
 	ms = timed_call(LIVE, &gone);
 	ck_assert_int_eq(a.status, 200);
-	ck_assert_int_lt(ms, SITE_SOON_MS);
+	ck_assert_int_lt(ms, HTTPD_FIXTURE_SOON_MS);
 	pthread_mutex_unlock(&gate);
 	tk_loop_call(&s.k, NULL, NULL);
 	/* What was told 504 while it waited is not begun. */
 	ck_assert_uint_eq(ever_held, 0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_full_inbox_is_an_answer)
@@ -209,7 +211,7 @@ TEST(a_full_inbox_is_an_answer)
 	struct tk_http c[4];
 	bool gone;
 
-	site_make(&s, opts(0), NELEM(c));
+	httpd_fixture_new(&s, opts(0), NELEM(c));
 	tk_loop_start(&s.k);
 	tk_loop_call(&s.k, NULL, NULL);
 	pthread_mutex_lock(&gate);
@@ -222,10 +224,10 @@ TEST(a_full_inbox_is_an_answer)
 	}
 	while (loop_inbox_len(s.k.l) < NELEM(c))
 		continue;
-	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+	ck_assert_int_lt(timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
 	ck_assert(gone);
 	pthread_mutex_unlock(&gate);
 	wait_held(NELEM(c));
@@ -235,16 +237,16 @@ TEST(a_full_inbox_is_an_answer)
 		ck_assert_int_eq(a.status, 200);
 		tk_http_close(&c[i]);
 	}
-	ck_assert(
-	    site_counts(&s, "soul_http_refused_total{reason=\"inbox\"} 1\n"));
-	site_close(&s);
+	ck_assert(httpd_fixture_has_metric(
+	    &s, "soul_http_refused_total{reason=\"inbox\"} 1\n"));
+	httpd_fixture_close(&s);
 }
 
 TEST(an_answer_that_is_late_only_ends_the_request)
 {
 	struct tk_http c;
 
-	site_open(&s, opts(300));
+	httpd_fixture_open(&s, opts(300));
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c, HOLD));
 	ck_assert(tk_http_read(&c, &a, 5000));
@@ -256,7 +258,7 @@ TEST(an_answer_that_is_late_only_ends_the_request)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static bool
@@ -271,7 +273,7 @@ TEST(stopping_refuses_the_new_and_finishes_the_old)
 	struct tk_http old, idle;
 	bool gone;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	tk_http_open(&old, s.port);
 	ck_assert(tk_http_puts(&old, HOLD));
 	wait_held(1);
@@ -280,23 +282,23 @@ TEST(stopping_refuses_the_new_and_finishes_the_old)
 	ck_assert(tk_http_read(&idle, &a, 5000));
 	httpd_stop(s.h);
 	ck_assert(tk_until(one_is_busy, NULL, 2000));
-	ck_assert_int_lt(timed_call(HOLD, &gone), SITE_SOON_MS);
+	ck_assert_int_lt(timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert(gone);
 	ck_assert(tk_http_puts(&idle, LIVE));
 	ck_assert(tk_http_read(&idle, &a, 5000));
 	ck_assert_int_eq(a.status, 503);
-	ck_assert(tk_http_gone(&idle, 500));
+	ck_assert(tk_http_closed(&idle, 500));
 	tk_loop_call(&s.k, release, NULL);
 	ck_assert(tk_http_read(&old, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&old, 500));
-	ck_assert(tk_until(site_idle, &s, 2000));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&old, 500));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
 	tk_http_close(&old);
 	tk_http_close(&idle);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* A client whose request is held while the server is freed. */
@@ -304,11 +306,11 @@ static void *
 wait_for_503(void *arg)
 {
 	struct tk_http *c = arg;
-	struct tk_answer mine = { 0 };
+	struct tk_response mine = { 0 };
 
 	if (!tk_http_read(c, &mine, 10000))
 		mine.status = 0;
-	tk_answer_free(&mine);
+	tk_response_free(&mine);
 	return (void *)(intptr_t)mine.status;
 }
 
@@ -318,7 +320,7 @@ TEST(freeing_answers_what_waits_and_outlives_late_handlers)
 	pthread_t t[NELEM(c)];
 	void *status;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++) {
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(&c[i], HOLD));
@@ -330,7 +332,8 @@ TEST(freeing_answers_what_waits_and_outlives_late_handlers)
 		    pthread_create(&t[i], NULL, wait_for_503, &c[i]), 0);
 	struct mono start = clock_mono();
 	httpd_free(s.h);
-	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SITE_SOON_MS);
+	ck_assert_int_lt(
+	    mono_diff_ms(clock_mono(), start), HTTPD_FIXTURE_SOON_MS);
 	for (size_t i = 0; i < NELEM(c); i++) {
 		ck_assert_int_eq(pthread_join(t[i], &status), 0);
 		ck_assert_int_eq((intptr_t)status, 503);
@@ -345,7 +348,7 @@ TEST(freeing_an_idle_server_is_quick)
 {
 	struct tk_http idle, half;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	/* One connection between requests, one within a header. */
 	tk_http_open(&idle, s.port);
 	ck_assert(tk_http_puts(&idle, LIVE));
@@ -368,19 +371,19 @@ TEST(a_port_can_be_taken_again_after_an_end)
 	char addr[64];
 	bool gone;
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	int port = s.port;
 	(void)timed_call(LIVE, &gone);
-	site_close(&s);
+	httpd_fixture_close(&s);
 	snprintf(addr, sizeof(addr), "127.0.0.1:%d", port);
 	for (int i = 0; i < 3; i++) {
 		struct httpd_opts o = opts(0);
 		o.addr = addr;
-		site_open(&s, o);
+		httpd_fixture_open(&s, o);
 		ck_assert_int_eq(s.port, port);
 		(void)timed_call(LIVE, &gone);
 		ck_assert_int_eq(a.status, 200);
-		site_close(&s);
+		httpd_fixture_close(&s);
 	}
 }
 
@@ -398,7 +401,7 @@ TEST(a_taken_port_and_bad_options_are_told_apart)
 	struct httpd *h = NULL;
 	char addr[64];
 
-	site_open(&s, opts(0));
+	httpd_fixture_open(&s, opts(0));
 	o = opts(1000);
 	o.loop = s.k.l;
 	o.workers = 17;
@@ -418,5 +421,5 @@ TEST(a_taken_port_and_bad_options_are_told_apart)
 	o.addr = addr;
 	ck_assert_int_eq(httpd_new(&o, &h), RC_DOWN);
 	ck_assert_ptr_null(h);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 /* "<path>|<first parameter>|<query q>|<header X-A>|<body>" */
 static void
@@ -66,14 +66,14 @@ static const struct httpd_route routes[] = {
 	{ .method = "POST", .path = "/direct", .fn = on_echo, .direct = true },
 };
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 static char field[256];
 
 static void
 open_site(void)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });
 }
 
@@ -86,54 +86,57 @@ check_body(const char *want)
 TEST(parts_of_a_request_reach_the_handler)
 {
 	open_site();
-	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "GET /echo/%%e4%%bd%%a0%%2Fx?p=1&q=a+%%26b "
-			     "HTTP/1.1\r\n" SITE_HOST "X-A: v w\r\n\r\n"),
+	ck_assert_int_eq(
+	    tk_http_call(s.port, &a,
+		"GET /echo/%%e4%%bd%%a0%%2Fx?p=1&q=a+%%26b "
+		"HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: v w\r\n\r\n"),
 	    200);
 	check_body("/echo/%e4%bd%a0%2Fx|\xe4\xbd\xa0/x|a &b|v w|");
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+			     "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			     "Content-Type: application/json\r\n"
 			     "Content-Length: 7\r\n\r\n{\"a\":1}"),
 	    200);
 	check_body("/echo/i|i|-||{\"a\":1}");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
+	    tk_response_field(&a, "Content-Type", field, sizeof(field)),
 	    "text/plain");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "20");
-	tk_answer_field(&a, "Date", field, sizeof(field));
+	    tk_response_field(&a, "Content-Length", field, sizeof(field)),
+	    "20");
+	tk_response_field(&a, "Date", field, sizeof(field));
 	ck_assert_uint_eq(
 	    strlen(field), strlen("Sun, 06 Nov 1994 08:49:37 GMT"));
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /direct HTTP/1.1\r\n" SITE_HOST
+			     "POST /direct HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			     "Content-Length: 2\r\n\r\n{}"),
 	    200);
 	check_body("/direct||-||{}");
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(chunked_bodies_are_joined)
 {
 	open_site();
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+			     "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			     "Transfer-Encoding: chunked\r\n\r\n"
 			     "3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n"),
 	    200);
 	check_body("/echo/i|i|-||abc0123456789");
 	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+			     "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
 	    200);
 	check_body("/echo/i|i|-||");
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_request_may_come_in_pieces)
 {
-	static const char text[] = "POST /echo/i HTTP/1.1\r\n" SITE_HOST
-				   "Content-Length: 10\r\n\r\n0123456789";
+	static const char text[] =
+	    "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+	    "Content-Length: 10\r\n\r\n0123456789";
 	struct tk_http c;
 
 	open_site();
@@ -148,7 +151,7 @@ TEST(a_request_may_come_in_pieces)
 		check_body("/echo/i|i|-||0123456789");
 		tk_http_close(&c);
 	}
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(connections_are_kept_and_requests_may_be_pipelined)
@@ -159,15 +162,15 @@ TEST(connections_are_kept_and_requests_may_be_pipelined)
 	tk_http_open(&c, s.port);
 	for (int i = 0; i < 50; i++) {
 		ck_assert(tk_http_puts(&c,
-		    "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+		    "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		    "Content-Length: 3\r\n\r\none"
-		    "GET /echo/j HTTP/1.1\r\n" SITE_HOST "\r\n"
-		    "POST /echo/k HTTP/1.1\r\n" SITE_HOST
+		    "GET /echo/j HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
+		    "POST /echo/k HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		    "Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n"));
 		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/i|i|-||one");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_response_field(&a, "Connection", field, sizeof(field)),
 		    "keep-alive");
 		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/j|j|-||");
@@ -175,13 +178,14 @@ TEST(connections_are_kept_and_requests_may_be_pipelined)
 		check_body("/echo/k|k|-||two");
 	}
 	ck_assert(tk_http_puts(&c,
-	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "Connection: close\r\n\r\n"));
+	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+	    "Connection: close\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(http_1_0)
@@ -193,9 +197,9 @@ TEST(http_1_0)
 	ck_assert(tk_http_puts(&c, "GET /echo/i HTTP/1.0\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(tk_http_gone(&c, SITE_SOON_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(answers_of_all_sizes)
@@ -207,21 +211,24 @@ TEST(answers_of_all_sizes)
 	for (size_t i = 0; i < NELEM(sizes); i++) {
 		ck_assert_int_eq(
 		    tk_http_call(s.port, &a,
-			"GET /big/%d HTTP/1.1\r\n" SITE_HOST "\r\n", sizes[i]),
+			"GET /big/%d HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+			sizes[i]),
 		    200);
 		ck_assert_uint_eq(a.body.n, (size_t)sizes[i]);
 	}
-	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "GET /big/%d HTTP/1.1\r\n" SITE_HOST "\r\n",
-			     HTTPD_RESPONSE_MAX + 1),
+	ck_assert_int_eq(
+	    tk_http_call(s.port, &a,
+		"GET /big/%d HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
+		HTTPD_RESPONSE_MAX + 1),
 	    500);
-	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
-	ck_assert_int_eq(tk_http_call(s.port, &a,
-			     "DELETE /empty HTTP/1.1\r\n" SITE_HOST "\r\n"),
+	ck_assert(tk_response_has(&a, "\"code\":\"internal\""));
+	ck_assert_int_eq(
+	    tk_http_call(s.port, &a,
+		"DELETE /empty HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"),
 	    204);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "");
-	site_close(&s);
+	    tk_response_field(&a, "Content-Length", field, sizeof(field)), "");
+	httpd_fixture_close(&s);
 }
 
 TEST(errors_have_text_code_and_trace)
@@ -231,7 +238,7 @@ TEST(errors_have_text_code_and_trace)
 		char want[256];
 		ck_assert_int_eq(
 		    tk_http_call(s.port, &a,
-			"GET /error/%d HTTP/1.1\r\n" SITE_HOST
+			"GET /error/%d HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 			"traceparent: 00-0af7651916cd43dd8448eb211c"
 			"80319c-b7ad6b7169203331-01\r\n\r\n",
 			(int)rc),
@@ -243,13 +250,13 @@ TEST(errors_have_text_code_and_trace)
 		    rc_name(rc));
 		check_body(want);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
+		    tk_response_field(&a, "Content-Type", field, sizeof(field)),
 		    "application/json");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		    rc_http_status(rc) == 503 ? "1" : "");
 	}
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_trace_goes_through_or_begins)
@@ -260,19 +267,22 @@ TEST(a_trace_goes_through_or_begins)
 
 	open_site();
 	tk_http_call(s.port, &a,
-	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "traceparent: %s\r\n\r\n",
+	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+	    "traceparent: %s\r\n\r\n",
 	    given);
-	tk_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_response_field(&a, "traceparent", field, sizeof(field));
 	ck_assert(strncmp(field, given, 36) == 0);
 	tk_http_call(s.port, &a,
-	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "traceparent: 00-x\r\n\r\n");
-	tk_answer_field(&a, "traceparent", first, sizeof(first));
+	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+	    "traceparent: 00-x\r\n\r\n");
+	tk_response_field(&a, "traceparent", first, sizeof(first));
 	ck_assert_uint_eq(strlen(first), strlen(given));
-	tk_http_call(s.port, &a, "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n");
-	tk_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_http_call(
+	    s.port, &a, "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
+	tk_response_field(&a, "traceparent", field, sizeof(field));
 	ck_assert_uint_eq(strlen(field), strlen(given));
 	ck_assert_str_ne(first, field);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(paths_methods_and_types_that_nobody_serves)
@@ -283,28 +293,28 @@ TEST(paths_methods_and_types_that_nobody_serves)
 		const char *code;
 		const char *allow;
 	} rows[] = {
-		{ "GET /nothing HTTP/1.1\r\n" SITE_HOST "\r\n", 404,
+		{ "GET /nothing HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", 404,
 		    "not_found", "" },
-		{ "GET /echo/i/ HTTP/1.1\r\n" SITE_HOST "\r\n", 404,
+		{ "GET /echo/i/ HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", 404,
 		    "not_found", "" },
-		{ "GET /echo/ HTTP/1.1\r\n" SITE_HOST "\r\n", 404, "not_found",
-		    "" },
-		{ "POST /nothing HTTP/1.1\r\n" SITE_HOST
+		{ "GET /echo/ HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", 404,
+		    "not_found", "" },
+		{ "POST /nothing HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		  "Content-Length: 2\r\n\r\n{}",
 		    404, "not_found", "" },
-		{ "DELETE /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n", 405,
+		{ "DELETE /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", 405,
 		    "method_not_allowed", "GET, POST" },
-		{ "OPTIONS /echo/i HTTP/1.1\r\n" SITE_HOST
+		{ "OPTIONS /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		  "Origin: http://x\r\n"
 		  "Access-Control-Request-Method: POST\r\n\r\n",
 		    405, "method_not_allowed", "GET, POST" },
-		{ "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+		{ "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		  "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}",
 		    415, "unsupported_media_type", "" },
-		{ "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+		{ "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		  "Content-Type: text/plain\r\nContent-Length: 0\r\n\r\n",
 		    200, NULL, "" },
-		{ "POST /echo/i HTTP/1.1\r\n" SITE_HOST
+		{ "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 		  "Content-Type: application/json;charset=utf-8\r\n"
 		  "Content-Length: 2\r\n\r\n{}",
 		    200, NULL, "" },
@@ -320,15 +330,15 @@ TEST(paths_methods_and_types_that_nobody_serves)
 		ck_assert_msg(tk_http_read(&c, &a, 5000), "%s", rows[i].text);
 		ck_assert_msg(a.status == rows[i].status, "%s", rows[i].text);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Allow", field, sizeof(field)),
+		    tk_response_field(&a, "Allow", field, sizeof(field)),
 		    rows[i].allow);
 		if (rows[i].code == NULL)
 			continue;
 		snprintf(code, sizeof(code), "\"code\":\"%s\"", rows[i].code);
-		ck_assert_msg(tk_answer_has(&a, code), "%s", a.body.p);
+		ck_assert_msg(tk_response_has(&a, code), "%s", a.body.p);
 	}
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(the_answer_to_a_head_has_no_body)
@@ -338,18 +348,18 @@ TEST(the_answer_to_a_head_has_no_body)
 	open_site();
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c,
-	    "HEAD /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n"
-	    "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	    "HEAD /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
+	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_http_has(&c, "\r\n\r\nHTTP/1.1 200 OK\r\n", 5000));
 	ck_assert(str_starts(buf_str(&c.in), STR("HTTP/1.1 405 ")));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static bool
 all_counted(void *arg)
 {
-	return site_counts(arg,
+	return httpd_fixture_has_metric(arg,
 	    "soul_http_requests_total{method=\"\",route=\"none\","
 	    "class=\"4xx\"} 2\n");
 }
@@ -358,22 +368,25 @@ TEST(requests_are_counted)
 {
 	open_site();
 	for (int i = 0; i < 3; i++)
-		tk_http_call(
-		    s.port, &a, "GET /echo/i HTTP/1.1\r\n" SITE_HOST "\r\n");
-	tk_http_call(s.port, &a, "GET /error/4 HTTP/1.1\r\n" SITE_HOST "\r\n");
-	tk_http_call(s.port, &a, "GET /x HTTP/1.1\r\n" SITE_HOST "\r\n");
-	tk_http_call(s.port, &a, "BAD /x HTTP/1.1\r\n" SITE_HOST "\r\n");
-	ck_assert(tk_until(site_idle, &s, 2000));
+		tk_http_call(s.port, &a,
+		    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
+	tk_http_call(
+	    s.port, &a, "GET /error/4 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
+	tk_http_call(
+	    s.port, &a, "GET /x HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
+	tk_http_call(
+	    s.port, &a, "BAD /x HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
 	ck_assert(tk_until(all_counted, &s, 2000));
-	ck_assert(site_counts(&s,
+	ck_assert(httpd_fixture_has_metric(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/echo/{id}\","
 	    "class=\"2xx\"} 3\n"));
-	ck_assert(site_counts(&s,
+	ck_assert(httpd_fixture_has_metric(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/error/{rc}\","
 	    "class=\"4xx\"} 1\n"));
-	ck_assert(site_counts(&s,
+	ck_assert(httpd_fixture_has_metric(&s,
 	    "soul_http_request_duration_seconds_count{method=\"GET\","
 	    "route=\"/echo/{id}\"} 3\n"));
-	ck_assert(site_counts(&s, "soul_http_busy 0\n"));
-	site_close(&s);
+	ck_assert(httpd_fixture_has_metric(&s, "soul_http_busy 0\n"));
+	httpd_fixture_close(&s);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "integration/httpd/site.h"
+#include "testkit/httpd_fixture.h"
 
 #define STREAMS_MAX 64
 static struct httpd_req *streams[STREAMS_MAX];
@@ -40,15 +40,15 @@ static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/raw", .fn = on_raw },
 };
 
-#define EVENTS "GET /events HTTP/1.1\r\n" SITE_HOST "\r\n"
+#define EVENTS "GET /events HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
-static struct site s;
-static struct tk_answer a;
+static struct httpd_fixture s;
+static struct tk_response a;
 
 static void
 open_site(int64_t comment_ms)
 {
-	site_open(&s,
+	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes,
 		.nroutes = NELEM(routes),
 		.timeout_ms = 1000,
@@ -138,8 +138,8 @@ TEST(events_arrive_as_they_are_sent)
 	ck_assert_int_eq(send_event(0, NULL, "a\rb", "x"), RC_INVALID);
 	end_stream(0);
 	ck_assert(tk_http_read(&c, &a, 5000));
-	ck_assert(tk_answer_has(&a, "data: one\n"));
-	ck_assert(!tk_answer_has(&a, "data: x"));
+	ck_assert(tk_response_has(&a, "data: one\n"));
+	ck_assert(!tk_response_has(&a, "data: x"));
 	/* The connection goes on after a stream that ended well. */
 	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(2);
@@ -147,7 +147,7 @@ TEST(events_arrive_as_they_are_sent)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert(str_eq(buf_str(&a.body), STR("retry: 2000\n\n")));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
@@ -167,7 +167,7 @@ TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
 	ck_assert(tk_http_has(&c, "data: late\n\n", 5000));
 	end_stream(0);
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(an_http_1_0_reader_gets_bare_bytes)
@@ -180,11 +180,11 @@ TEST(an_http_1_0_reader_gets_bare_bytes)
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_OK);
 	end_stream(0);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(str_ends(
 	    buf_str(&c.in), STR("\r\n\r\nretry: 2000\n\ndata: x\n\n")));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static bool
@@ -204,10 +204,10 @@ TEST(a_reader_that_has_gone_is_noticed)
 	wait_opened(1);
 	tk_http_close(&c);
 	/* Without an event the comments would find out as well. */
-	ck_assert(tk_until(site_idle, &s, 5000));
+	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	ck_assert(tk_until(sending_is_down, NULL, 5000));
 	end_stream(0);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* A client that takes little before it reads. */
@@ -255,7 +255,7 @@ TEST(a_slow_reader_is_closed_and_others_go_on)
 	ck_assert_uint_ge(sent, HTTPD_STREAM_MAX);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_TOOBIG);
 	end_stream(0);
-	ck_assert(tk_http_gone(&slow, 10000));
+	ck_assert(tk_http_closed(&slow, 10000));
 	ck_assert(!tk_http_has(&slow, "\r\n0\r\n\r\n", 0));
 	ck_assert_int_eq(send_event(1, NULL, NULL, "tock"), RC_OK);
 	ck_assert(tk_http_has(&quick, "data: tock\n\n", 2000));
@@ -263,7 +263,7 @@ TEST(a_slow_reader_is_closed_and_others_go_on)
 	tk_http_close(&slow);
 	tk_http_close(&quick);
 	free(data);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 /* A reader that is not slow gets any event that fits in memory. */
@@ -286,7 +286,7 @@ TEST(a_single_event_may_be_large)
 	end_stream(0);
 	tk_http_close(&c);
 	free(data);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(comments_are_no_events)
@@ -303,7 +303,7 @@ TEST(comments_are_no_events)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "retry: 2000\n\n: a b\n\n");
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(an_event_over_the_ceiling_is_refused_whole)
@@ -318,17 +318,17 @@ TEST(an_event_over_the_ceiling_is_refused_whole)
 	ck_assert(tk_http_has(&c, "retry: 2000\n\n", 5000));
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_TOOBIG);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(!tk_http_has(&c, "data: ", 0));
 	end_stream(0);
 	tk_http_close(&c);
 	free(data);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(many_streams_at_once)
 {
-	enum { N = SITE_WORKERS - 16, EVENTS_N = 500 };
+	enum { N = HTTPD_FIXTURE_WORKERS - 16, EVENTS_N = 500 };
 	struct tk_http c[N];
 	char text[64];
 
@@ -362,7 +362,7 @@ TEST(many_streams_at_once)
 		ck_assert_uint_eq(rest.n, 0);
 		tk_http_close(&c[i]);
 	}
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 static void
@@ -391,8 +391,8 @@ TEST(raw_answers_are_their_handlers)
 
 	open_site(50);
 	tk_http_open(&c, s.port);
-	ck_assert(
-	    tk_http_puts(&c, "GET /raw?keep=1 HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(
+	    &c, "GET /raw?keep=1 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	wait_opened(1);
 	/* Nothing comes on its own, a comment neither. */
 	ck_assert(!tk_http_fill(&c, 200));
@@ -402,15 +402,16 @@ TEST(raw_answers_are_their_handlers)
 	ck_assert(tk_http_has(&c, answer, 5000));
 	ck_assert_uint_eq(c.in.n, strlen(answer));
 	/* The connection serves another, which ends it. */
-	ck_assert(tk_http_puts(&c, "GET /raw HTTP/1.1\r\n" SITE_HOST "\r\n"));
+	ck_assert(tk_http_puts(
+	    &c, "GET /raw HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	wait_opened(2);
 	send_raw(1, "no HTTP at all");
 	i = 1;
 	tk_loop_call(&s.k, do_end, &i);
 	ck_assert(tk_http_has(&c, "no HTTP at all", 5000));
-	ck_assert(tk_http_gone(&c, 1000));
+	ck_assert(tk_http_closed(&c, 1000));
 	tk_http_close(&c);
-	site_close(&s);
+	httpd_fixture_close(&s);
 }
 
 TEST(freeing_ends_streams)
@@ -429,8 +430,9 @@ TEST(freeing_ends_streams)
 	tk_loop_stop(&s.k);
 	struct mono start = clock_mono();
 	httpd_free(s.h);
-	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SITE_SOON_MS);
-	ck_assert(tk_http_gone(&c, 1000));
+	ck_assert_int_lt(
+	    mono_diff_ms(clock_mono(), start), HTTPD_FIXTURE_SOON_MS);
+	ck_assert(tk_http_closed(&c, 1000));
 	ck_assert_int_eq(
 	    httpd_sse_send(streams[0], NULL, NULL, STR("y")), RC_DOWN);
 	httpd_stream_end(streams[0]);

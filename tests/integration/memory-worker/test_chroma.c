@@ -1,6 +1,7 @@
 /*
- * memory-worker with a Chroma server (a stand-in): its whole life, and what it
- * does when the collection is gone or another's, the model is away, or Chroma.
+ * memory-worker with a simulated Chroma server, and with a real one: all
+ * operations, and a missing or foreign collection, an unavailable model, an
+ * unavailable Chroma.
  */
 #include <signal.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ chroma_env(struct memory_fixture *fx, int port)
 	fx->env[3] = "MEMORY_JOB_MAX_DELIVERIES=1000";
 }
 
-/* How many are recalled; text is of the best, NULL: any. */
+/* How many are recalled; text is the best one's, NULL: any. */
 static size_t
 chroma_recall(struct memory_fixture *fx, const char *user, const char *soul,
     const char *query, const char *text, bool degraded)
@@ -30,8 +31,7 @@ chroma_recall(struct memory_fixture *fx, const char *user, const char *soul,
 	json_t *j = memory_fixture_recall(fx, user, soul, query, 10);
 	size_t n = memory_fixture_hits(j);
 
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "chroma");
+	ck_assert_str_eq(tk_text(j, "backend"), "chroma");
 	ck_assert_int_eq(
 	    json_is_true(json_object_get(j, "degraded")), degraded);
 	if (text != NULL)
@@ -51,7 +51,7 @@ chroma_ready(void *arg)
 	return is;
 }
 
-/* Facts, questions, forgetting; nobody reads across. */
+/* Storing, searching, forgetting; scopes are separate. */
 static void
 chroma_lifecycle(struct memory_fixture *fx)
 {
@@ -67,7 +67,7 @@ chroma_lifecycle(struct memory_fixture *fx)
 	memory_fixture_publish_fact(fx, "tea", "s1", "用户喜欢乌龙茶");
 	memory_fixture_publish_fact(fx, "cat", "s1", "用户的猫叫小花");
 	memory_fixture_publish_fact(fx, "trip", "s1", "用户要去大理旅行");
-	/* The same id of another soul's job is another memory. */
+	/* The same job id for another soul is another memory. */
 	memory_fixture_publish_job(fx, "tea2",
 	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
 	    "\"soul_id\":\"s2\",\"text\":\"用户喜欢红茶\",\"type\":\"fact\","
@@ -82,42 +82,33 @@ chroma_lifecycle(struct memory_fixture *fx)
 	ck_assert_uint_eq(chroma_recall(fx, "u2", "s1", "茶", NULL, false), 0);
 	j = memory_fixture_recall(fx, "u1", "s2", "python", 1);
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(
-		json_array_get(json_object_get(j, "items"), 0), "type")),
-	    "skill");
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(
-		json_array_get(json_object_get(j, "items"), 0), "created_at")),
+	ck_assert_str_eq(tk_text(memory_fixture_item(j, 0), "type"), "skill");
+	ck_assert_str_eq(tk_text(memory_fixture_item(j, 0), "created_at"),
 	    "2026-02-22T10:20:30Z");
 	json_decref(j);
-	/* Forgetting: one, of whom it is; the best; all. */
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u2", "soul_id",
-				 "s1", "memory_id", "tea")),
-	    0);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s1", "memory_id", "tea")),
-	    1);
+	/* Forget one, only within its scope; the match of a query; all. */
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u2", "s1", "memory_id", "tea"), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", "s1", "memory_id", "tea"), 1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 2);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行")),
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "query", "忘掉去大理旅行"),
 	    1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s2", "茶", NULL, false), 2);
-	ck_assert_int_eq(
-	    memory_fixture_forget(fx, json_pack("{ss}", "user_id", "u1")), 3);
+	ck_assert_int_eq(memory_fixture_forget(fx, "u1", NULL, NULL, NULL), 3);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 0);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s2", "茶", NULL, false), 0);
-	/* A late job does not bring it back. */
+	/* A late job does not restore it. */
 	memory_fixture_publish_job(fx, "tags late", tagged);
 	memory_fixture_wait_jobs(fx);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s2", "茶", NULL, false), 0);
 	ck_assert_int_eq(memory_fixture_stream_len(fx, "SOUL_DEAD"), 0);
 }
 
-/* Many of one scope: found among them, and forgotten to the last. */
+/*
+ * Many memories of one scope: one is found among them, and all are forgotten.
+ */
 static void
 chroma_lifecycle_many(struct memory_fixture *fx, size_t n)
 {
@@ -135,9 +126,7 @@ chroma_lifecycle_many(struct memory_fixture *fx, size_t n)
 	    chroma_recall(fx, "u1", "s1", "乌龙茶", "用户喜欢乌龙茶", false),
 	    10);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")),
-	    (int64_t)n + 1);
+	    memory_fixture_forget(fx, "u1", "s1", NULL, NULL), (int64_t)n + 1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 0);
 }
 
@@ -159,21 +148,21 @@ stop(struct memory_fixture *fx)
 	fake_store_stop(&f);
 }
 
-TEST_T(a_whole_life, 60)
+TEST_T(all_operations, 60)
 {
 	struct memory_fixture fx;
 
 	start(&fx);
 	chroma_lifecycle(&fx);
-	/* Nothing is left, of the probe neither. */
+	/* Nothing is left, not even of the probe. */
 	ck_assert_uint_eq(fake_store_rows(&f), 0);
 	chroma_lifecycle_many(&fx, 450);
 	ck_assert_uint_eq(fake_store_rows(&f), 0);
 	stop(&fx);
 }
 
-/* What a row says of its memory. */
-TEST_T(metadata, 60)
+/* A row's metadata. */
+TEST_T(metadata_is_stored, 60)
 {
 	const json_t *meta;
 	struct memory_fixture fx;
@@ -201,8 +190,8 @@ TEST_T(metadata, 60)
 	stop(&fx);
 }
 
-/* Done twice it is there once, whatever became of the answer. */
-TEST_T(stored_without_an_answer, 60)
+/* A job whose response was lost has one effect. */
+TEST_T(a_lost_response_has_one_effect, 60)
 {
 	struct memory_fixture fx;
 
@@ -219,7 +208,7 @@ TEST_T(stored_without_an_answer, 60)
 	stop(&fx);
 }
 
-TEST_T(the_server_was_reset, 60)
+TEST_T(a_missing_collection_is_recreated, 60)
 {
 	struct memory_fixture fx;
 
@@ -236,7 +225,7 @@ TEST_T(the_server_was_reset, 60)
 	stop(&fx);
 }
 
-TEST_T(away_for_a_while, 60)
+TEST_T(jobs_survive_an_outage, 60)
 {
 	char id[16];
 	struct memory_fixture fx;
@@ -261,10 +250,10 @@ has_deferred_job(void *arg)
 }
 
 /*
- * The collection's vectors are of spelling, and now there is a model: it is
- * searched by words, which the answer says, and takes nothing.
+ * The collection's vectors are of spelling, and a model is configured now: it
+ * is searched by words, degraded, and accepts nothing.
  */
-TEST_T(the_collection_is_of_another_model, 60)
+TEST_T(a_collection_of_another_model_is_degraded, 60)
 {
 	static char url[96];
 	struct memory_fixture fx;
@@ -284,7 +273,7 @@ TEST_T(the_collection_is_of_another_model, 60)
 	memory_fixture_publish_fact(&fx, "cat", "s1", "用户的猫叫小花");
 	ck_assert(tk_until(has_deferred_job, &fx.worker[0], MEMORY_FIXTURE_MS));
 	ck_assert_uint_eq(fake_store_rows(&f), 1);
-	/* An operator drops the collection: what waited goes in. */
+	/* An operator drops the collection: deferred jobs are stored. */
 	fake_chroma_reset(&f);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_uint_eq(
@@ -311,8 +300,8 @@ is_degraded(void *arg)
 	return is == a->degraded;
 }
 
-/* A search goes by words; what is to be stored waits for its vector. */
-TEST_T(the_model_is_away, 60)
+/* Searches use words only; jobs are deferred until there are vectors. */
+TEST_T(without_the_model_jobs_are_deferred, 60)
 {
 	static char url[96];
 	struct degraded_wait a = { .degraded = true };
@@ -344,7 +333,7 @@ TEST_T(the_model_is_away, 60)
 	stop(&fx);
 }
 
-/* ---- killed anywhere ---- */
+/* ---- killed at any time ---- */
 
 #define JOBS 100
 
@@ -366,10 +355,10 @@ kill_one(struct memory_fixture *fx, int which)
 }
 
 /*
- * Worker, Redis and nats-server are killed, twice each, at moments that the
- * seed chooses, and Chroma fails, and stores without an answer.
+ * Worker, Redis and nats-server are killed, twice each, at pseudo-random times,
+ * while Chroma fails and loses responses.
  */
-TEST_T(everything_is_killed, 120)
+TEST_T(nothing_is_lost_when_everything_is_killed, 120)
 {
 	unsigned seed = 20260221;
 	char id[24], text[24];
@@ -410,7 +399,7 @@ TEST_T(everything_is_killed, 120)
 #define REAL_FOLDER  "build/chroma"
 #define REAL_PROGRAM REAL_FOLDER "/node_modules/.bin/chroma"
 
-/* Fetch it once; false if that cannot be. */
+/* Install it once; false if that is impossible. */
 static bool
 real_fetched(void)
 {
@@ -435,13 +424,13 @@ real_fetched(void)
 static bool
 real_responds(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int port = *(int *)arg, status;
 
 	if (!tk_port_open(port))
 		return false;
-	status = tk_http_ask(port, &a, "GET", "/api/v2/heartbeat", NULL);
-	tk_answer_free(&a);
+	status = tk_http_request(port, &a, "GET", "/api/v2/heartbeat", NULL);
+	tk_response_free(&a);
 	return status == 200;
 }
 
@@ -462,18 +451,18 @@ real_start(struct tk_proc *p, int *port)
 static void
 real_drop(int port)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
-	    tk_http_ask(port, &a, "DELETE",
+	    tk_http_request(port, &a, "DELETE",
 		"/api/v2/tenants/default_tenant/databases/default_database/"
 		"collections/long_term_memory",
 		NULL),
 	    200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
-TEST_T(a_real_server, 150)
+TEST_T(all_operations_with_a_real_server, 150)
 {
 	static char url[96];
 	struct tk_proc chroma;
@@ -491,12 +480,12 @@ TEST_T(a_real_server, 150)
 	memory_fixture_spawn_ready(&fx, 0);
 	chroma_lifecycle(&fx);
 	chroma_lifecycle_many(&fx, 300);
-	/* The collection goes, and comes again. */
+	/* The collection is recreated. */
 	real_drop(port);
 	memory_fixture_publish_fact(&fx, "last", "s1", "用户喜欢乌龙茶");
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_uint_eq(chroma_recall(&fx, "u1", "s1", "茶", NULL, false), 1);
-	/* It is of vectors of spelling, and says so. */
+	/* A collection of another model is reported. */
 	tk_service_end(&fx.worker[0]);
 	memory_fixture_llm_start(&fx);
 	snprintf(url, sizeof(url), "EMBEDDINGS_BASE_URL=%s", fx.llm_url);

@@ -1,6 +1,4 @@
-/*
- * What summaries leave behind: facts that hold, each once, and a profile.
- */
+/* Results of summaries: valid facts without duplicates, and a profile. */
 #include "core/mem.h"
 #include "testkit/fake_model.h"
 
@@ -43,7 +41,7 @@ profile_of(struct memory_fixture *fx)
 	return p;
 }
 
-TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
+TEST_T(a_newer_fact_supersedes_the_older, 60)
 {
 	struct memory_fixture fx;
 	json_t *j, *old;
@@ -63,7 +61,7 @@ TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	    &fx, "chat", "我最喜欢的茶是乌龙茶，我养了一只猫叫小花", 0);
 	memory_fixture_wait_memories(&fx, 2);
 	memory_fixture_wait_summaries(&fx);
-	/* Another session: the model is shown what is known. */
+	/* In another session the model is shown existing memories. */
 	memory_fixture_converse(&fx, "chat2", "我现在最喜欢的茶是普洱茶", 0);
 	memory_fixture_wait_summaries(&fx);
 	memory_fixture_wait_jobs(&fx);
@@ -78,12 +76,12 @@ TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	    memory_fixture_hit_text(j, 0), "用户最喜欢的茶是普洱茶");
 	ck_assert_str_eq(memory_fixture_hit_text(j, 1), "用户养了一只猫叫小花");
 	json_decref(j);
-	/* The older one is told with its time. */
+	/* The older one is listed with its end. */
 	j = list_of(&fx);
 	ck_assert_uint_eq(memory_fixture_hits(j), 3);
-	old = json_array_get(json_object_get(j, "items"), 0);
+	old = memory_fixture_item(j, 0);
 	if (text_of(old, "valid_until") == NULL)
-		old = json_array_get(json_object_get(j, "items"), 1);
+		old = memory_fixture_item(j, 1);
 	ck_assert_str_eq(text_of(old, "text"), "用户最喜欢的茶是乌龙茶");
 	ck_assert_ptr_nonnull(text_of(old, "valid_until"));
 	ck_assert_str_le(
@@ -98,7 +96,7 @@ TEST_T(a_newer_fact_takes_the_place_of_the_older, 60)
 	fake_model_stop(&fx);
 }
 
-TEST_T(what_nobody_stated_is_no_memory, 60)
+TEST_T(what_was_not_stated_is_no_memory, 60)
 {
 	struct memory_fixture fx;
 	json_t *j;
@@ -137,7 +135,7 @@ tool_message(struct memory_fixture *fx, struct session_key k, const char *name,
 	json_decref(j);
 }
 
-TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
+TEST_T(recalled_and_forgotten_facts_are_not_stored, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct memory_list l;
@@ -160,13 +158,13 @@ TEST_T(what_was_recalled_or_forgotten_is_not_stored_again, 60)
 	memory_fixture_wait_summaries(&fx);
 	l = memory_fixture_memories(&fx);
 	ck_assert_uint_eq(memory_fixture_count_text(&l, "牙医"), 1);
-	/* The model is told what was forgotten, not what was recalled. */
+	/* The prompt contains what was forgotten, not what was recalled. */
 	ck_assert(fake_model_prompt_has(0, 1, "forget_memory"));
 	ck_assert(!fake_model_prompt_has(0, 1, "疹子"));
 	fake_model_stop(&fx);
 }
 
-TEST_T(what_was_said_before_all_was_forgotten, 60)
+TEST_T(messages_before_a_clear_are_ignored, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
@@ -197,7 +195,7 @@ TEST_T(what_was_said_before_all_was_forgotten, 60)
 	fake_model_stop(&fx);
 }
 
-TEST_T(the_same_said_again_is_there_once, 60)
+TEST_T(duplicates_are_stored_singly, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
@@ -210,7 +208,7 @@ TEST_T(the_same_said_again_is_there_once, 60)
 	memory_fixture_wait_jobs(&fx);
 	l = memory_fixture_wait_memories(&fx, 2);
 	ck_assert_uint_eq(memory_fixture_count_text(&l, "乌龙茶"), 1);
-	/* Another soul's, and another user's, are theirs. */
+	/* Other souls and users are unaffected. */
 	memory_fixture_soul(&fx, "s2", "u1");
 	memory_fixture_publish_fact(&fx, "three", "s2", "用户喜欢乌龙茶");
 	memory_fixture_wait_jobs(&fx);
@@ -219,7 +217,7 @@ TEST_T(the_same_said_again_is_there_once, 60)
 	fake_model_stop(&fx);
 }
 
-TEST_T(asked_in_the_users_language, 60)
+TEST_T(the_prompt_is_in_the_users_language, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
@@ -240,7 +238,7 @@ TEST_T(asked_in_the_users_language, 60)
 	fake_model_stop(&fx);
 }
 
-TEST_T(a_broken_answer_is_asked_for_again, 60)
+TEST_T(a_malformed_completion_is_retried, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
@@ -257,8 +255,8 @@ TEST_T(a_broken_answer_is_asked_for_again, 60)
 	fake_model_stop(&fx);
 }
 
-/* As a process leaves it that dies when the summary is stored. */
-TEST_T(jobs_that_wait_are_all_done, 60)
+/* The state in which a process dies right after storing a summary. */
+TEST_T(pending_jobs_are_all_run, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct session_summary sum = { STR("两件事"), 0, 2, { NULL, 0 } };
@@ -277,7 +275,7 @@ TEST_T(jobs_that_wait_are_all_done, 60)
 	    "\"fact\",\"created_at\":\"%s\"}\n"
 	    "{\"kind\":\"profile_merge\",\"patch\":{\"user_profile\":"
 	    "{\"name\":\"小明\"}},\"created_at\":\"%s\"}\n"
-	    "{\"kind\":\"profile_merge\",\"patch\":{\"nobody\":1},"
+	    "{\"kind\":\"profile_merge\",\"patch\":{\"unknown\":1},"
 	    "\"created_at\":\"%s\"}\n"
 	    "no job\n"
 	    "{\"job_id\":\"cat\",\"kind\":\"memory_store\",\"user_id\":"

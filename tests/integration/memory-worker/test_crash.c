@@ -1,9 +1,10 @@
 /*
- * SIGKILL between the steps, of the worker, of Redis, of nats-server: each
- * silence makes one memory, each job has its effect once.
+ * SIGKILL at every step, of the worker, of Redis, of nats-server: each idle
+ * session makes one memory, each job has one effect.
  */
-#include "testkit/memory_fixture.h"
 #include <signal.h>
+
+#include "testkit/memory_fixture.h"
 
 static void
 converse_number(struct memory_fixture *fx, int i, int64_t idle_ms)
@@ -15,7 +16,7 @@ converse_number(struct memory_fixture *fx, int i, int64_t idle_ms)
 	memory_fixture_converse(fx, session, text, idle_ms);
 }
 
-/* n memories, one of each number; nothing is left to be done. */
+/* n memories, one of each number; nothing is pending. */
 static void
 ck_numbers(struct memory_fixture *fx, size_t n)
 {
@@ -53,7 +54,7 @@ has_job(void *arg)
 	return memory_fixture_session(arg, "chat-0").job.p != NULL;
 }
 
-/* While the model thinks: nothing is stored yet. */
+/* During the call of the model: nothing is stored yet. */
 TEST_T(killed_before_the_summary, 60)
 {
 	struct memory_fixture fx;
@@ -71,8 +72,8 @@ TEST_T(killed_before_the_summary, 60)
 }
 
 /*
- * With the summary stored and its job not acknowledged: the server is stopped,
- * so the job is in its socket, and comes when it goes on.
+ * With the summary stored and its job not acknowledged: nats-server is stopped,
+ * so the job is in its socket, and arrives when it continues.
  */
 TEST_T(killed_before_the_job_is_acknowledged, 60)
 {
@@ -93,8 +94,8 @@ TEST_T(killed_before_the_job_is_acknowledged, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* The same, and the user speaks before anybody goes on. */
-TEST_T(spoken_to_before_the_job_is_published, 60)
+/* The same, and the user sends a message before another worker continues. */
+TEST_T(a_message_before_the_job_is_published, 60)
 {
 	struct memory_fixture fx;
 
@@ -105,7 +106,7 @@ TEST_T(spoken_to_before_the_job_is_published, 60)
 	memory_fixture_stop_nats(&fx);
 	ck_assert(tk_until(has_job, &fx, MEMORY_FIXTURE_MS));
 	tk_service_kill(&fx.worker[0]);
-	/* Another stretch of the same session, and its words are another's. */
+	/* Messages of the same session for another summary. */
 	memory_fixture_converse(&fx, "chat-0", "我的幸运数字也是<1>", 0);
 	memory_fixture_restart_nats(&fx);
 	memory_fixture_spawn_ready(&fx, 0);
@@ -130,15 +131,15 @@ has_unacked_job(void *arg)
 {
 	struct memory_fixture *fx = arg;
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
-	bool is = json_integer_value(json_object_get(j, "num_ack_pending")) > 0;
+	bool is = tk_int(j, "num_ack_pending") > 0;
 
 	json_decref(j);
 	return is;
 }
 
-/* With the job in hand, and Redis not answering. */
+/* With the job delivered, and Redis not responding. */
 TEST_T(killed_before_the_memory_is_stored, 60)
 {
 	struct memory_fixture fx;
@@ -154,7 +155,7 @@ TEST_T(killed_before_the_memory_is_stored, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* The memory is stored, and its job is delivered to another. */
+/* The memory is stored, and its job is delivered to another worker. */
 TEST_T(killed_before_the_job_is_done, 60)
 {
 	struct memory_scope scope = { STR("u1"), STR("s1") };
@@ -167,7 +168,7 @@ TEST_T(killed_before_the_job_is_done, 60)
 
 	crash_start(&fx);
 	tk_service_end(&fx.worker[0]);
-	/* What a worker does that dies before its last step. */
+	/* A worker that dies before its last step. */
 	sub = memory_fixture_consume(&fx);
 	publish(&fx, 0);
 	ck_assert_int_eq(
@@ -181,7 +182,7 @@ TEST_T(killed_before_the_job_is_done, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* ---- anywhere ---- */
+/* ---- at any time ---- */
 
 #define SESSIONS 60
 #define ROUNDS   30
@@ -196,7 +197,7 @@ has_elapsed(void *arg)
 	return mono_diff_ns(clock_mono(), ((struct deadline *)arg)->at) >= 0;
 }
 
-/* Let them work for a moment whose end is the luck of the seed. */
+/* Let them run for a pseudo-random time. */
 static void
 let_work(unsigned *seed, int max_ms)
 {
@@ -207,10 +208,10 @@ let_work(unsigned *seed, int max_ms)
 }
 
 /*
- * Two workers, killed again and again at any moment, while sessions fall idle
- * one after the other.
+ * Two workers are killed repeatedly at any time, while sessions become idle one
+ * after the other.
  */
-TEST_T(killed_anywhere, 120)
+TEST_T(killed_at_any_time, 120)
 {
 	unsigned seed = 20260222;
 	struct memory_fixture fx;
@@ -237,15 +238,15 @@ TEST_T(killed_anywhere, 120)
 
 #define JOBS 100
 
-/* Everything is killed in turn: worker, Redis, nats-server, twice. */
-TEST_T(everything_is_killed, 120)
+/* Worker, Redis and nats-server are killed in turn, twice. */
+TEST_T(all_servers_are_killed, 120)
 {
 	unsigned seed = 20260220;
 	struct memory_fixture fx;
 	int i, k = 0;
 
 	crash_start(&fx);
-	/* Jobs and sessions make one set of numbers. */
+	/* Jobs and sessions form one set of numbers. */
 	for (i = 0; i < JOBS; i++)
 		if (i % 2 == 0)
 			converse_number(&fx, i, rand_r(&seed) % 3000);

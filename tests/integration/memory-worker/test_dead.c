@@ -1,6 +1,6 @@
 /*
- * memory-worker dead: what was put aside is listed with its reason, shown,
- * tried anew once, dropped.
+ * memory-worker dead: dead letters are listed with their reasons, shown,
+ * replayed and dropped.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ run_dead(const char *url, const char *const args[])
 	return t;
 }
 
-/* Its exit code must be that, and text must be in what it says. */
+/* Check the exit code, and that the output contains text. */
 static void
 ck_dead(struct memory_fixture *fx, int code, const char *text,
     const char *const args[])
@@ -47,7 +47,7 @@ ck_dead(struct memory_fixture *fx, int code, const char *text,
 	free(t.text);
 }
 
-/* What the list has, an array. */
+/* The list as an array. */
 static json_t *
 list(struct memory_fixture *fx)
 {
@@ -78,7 +78,7 @@ number_of(json_t *all, size_t i, const char *key)
 	    json_object_get(json_array_get(all, i), key));
 }
 
-/* ---- putting aside ---- */
+/* ---- dead letters ---- */
 
 static void
 js_api(struct memory_fixture *fx, const char *what, const char *json)
@@ -87,14 +87,14 @@ js_api(struct memory_fixture *fx, const char *what, const char *json)
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
-	j = tk_nats_ask(fx->nc, subject, json, code);
+	j = tk_nats_request(fx->nc, subject, json, code);
 	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
 	    json_string_value(
 		json_object_get(json_object_get(j, "error"), "description")));
 	json_decref(j);
 }
 
-/* NATS and the stream alone, without anybody who puts aside. */
+/* NATS and the stream alone, without a worker. */
 static void
 dead_stream_start(struct memory_fixture *fx)
 {
@@ -169,7 +169,7 @@ redis(struct memory_fixture *fx, const char *cmd, const char *key)
 	    RC_OK);
 }
 
-/* A worker, and a job of s1 that it cannot store as long as we want. */
+/* A worker, and a job of s1 that it cannot store until further notice. */
 static void
 poison(struct memory_fixture *fx)
 {
@@ -183,7 +183,7 @@ poison(struct memory_fixture *fx)
 
 /* ---- tests ---- */
 
-TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
+TEST_T(a_failed_job_is_replayed_when_its_cause_is_fixed, 60)
 {
 	struct memory_list l;
 	struct output t;
@@ -208,11 +208,10 @@ TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
 	ck_dead(&fx, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
 	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
 	raw = json_loads(t.text, 0, NULL);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(raw, "job_id")), "poison");
+	ck_assert_str_eq(tk_text(raw, "job_id"), "poison");
 	json_decref(raw);
 	free(t.text);
-	/* Not yet: it dies again, and has another number then. */
+	/* The job fails again and gets another number. */
 	ck_dead(&fx, 0, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
 	wait_stream(&fx, "SOUL_DEAD", 1);
 	all = list(&fx);
@@ -231,11 +230,11 @@ TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
 }
 
 /*
- * Killed between the publish and the deletion: here the stream refuses to
- * delete.  The second time, the stream of jobs knows it; later it is done
- * twice.
+ * As if killed between the publish and the deletion: the stream rejects
+ * deletions. A second replay is discarded by the stream of jobs; a later one is
+ * stored again with one effect.
  */
-TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
+TEST_T(a_job_replayed_twice_has_one_effect, 60)
 {
 	struct output t;
 	struct memory_fixture fx;
@@ -264,7 +263,7 @@ TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(all_are_those_that_were_there, 60)
+TEST_T(replay_all_ignores_new_dead_letters, 60)
 {
 	struct memory_fixture fx;
 	json_t *all;
@@ -281,7 +280,7 @@ TEST_T(all_are_those_that_were_there, 60)
 	ck_assert_int_eq(number_of(all, 0, "deliveries"), 1);
 	ck_assert_ptr_null(text_of(all, 0, "user_id"));
 	json_decref(all);
-	/* What it says must not command a terminal. */
+	/* Text must not control the terminal. */
 	ck_dead(&fx, 0, "\n    a?b\n", TK_ENV("list"));
 	ck_dead(
 	    &fx, 0, "2: replayed as SOUL_JOBS 4\n", TK_ENV("replay", "--all"));
@@ -293,7 +292,7 @@ TEST_T(all_are_those_that_were_there, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
+TEST_T(a_job_too_big_for_a_dead_letter, 60)
 {
 	static char big[1024 * 1024 - 200];
 	struct memory_fixture fx;
@@ -306,14 +305,14 @@ TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
 	wait_stream(&fx, "SOUL_DEAD", 1);
 	all = list(&fx);
 	ck_assert_str_eq(text_of(all, 0, "why"),
-	    "1048375 bytes exceed the limit of a dead letter: SOUL_JOBS has it as "
-	    "1");
+	    "1048375 bytes exceed the limit of a dead letter: SOUL_JOBS has it "
+	    "as 1");
 	json_decref(all);
 	memory_fixture_wait_jobs(&fx);
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_stream_with_holes_and_anything_in_it, 60)
+TEST_T(any_message_in_a_stream_with_gaps, 60)
 {
 	static char big[1024 * 1024 - 200];
 	struct memory_fixture fx;
@@ -354,7 +353,7 @@ TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 	ck_assert_uint_eq(t.n, 8);
 	free(t.text);
 	ck_dead(&fx, 1, "5: no such dead letter\n", TK_ENV("show", "5"));
-	/* There is nobody who makes the stream of jobs. */
+	/* No worker creates the stream of jobs. */
 	ck_dead(&fx, 1, "1: not replayed: no stream accepts jobs of its kind",
 	    TK_ENV("replay", "1", "6"));
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 3);
@@ -363,7 +362,7 @@ TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 
 #define MANY 20000
 
-TEST_T(many_are_read_one_by_one, 60)
+TEST_T(many_dead_letters_need_little_memory, 60)
 {
 	jsCtx *ctx = NULL;
 	struct rusage u;
@@ -389,14 +388,14 @@ TEST_T(many_are_read_one_by_one, 60)
 		lines += t.text[i] == '\n';
 	ck_assert_uint_eq(lines, MANY);
 	free(t.text);
-	/* Of the servers none has ended yet. */
+	/* The servers are still running, so this is the command's maximum. */
 	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &u), 0);
 	if (getenv("SAN") == NULL || *getenv("SAN") == '\0')
 		ck_assert_int_lt(u.ru_maxrss, 64L * 1024);
 	dead_stream_stop(&fx);
 }
 
-TEST_T(what_is_missing_is_told, 60)
+TEST_T(errors_are_explained, 60)
 {
 	struct memory_fixture fx = { 0 };
 	struct output t;

@@ -1,22 +1,21 @@
 /*
- * Falling idle: what was messages becomes a summary and a memory, and is found
- * again.
+ * Idle sessions: their messages become a summary and memories, which are found
+ * later.
  */
-#include "core/mem.h"
-#include "testkit/memory_fixture.h"
 #include <signal.h>
 
-/* The payload of the next event; its trace goes to trace. */
+#include "core/mem.h"
+#include "testkit/memory_fixture.h"
+
+/* The payload of the next event, and its trace id. */
 static json_t *
 next_event(natsSubscription *sub, char trace[64])
 {
 	json_t *j = tk_nats_next(sub, MEMORY_FIXTURE_MS, NULL), *payload;
 
 	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "source")), "memory-worker");
-	snprintf(
-	    trace, 64, "%s", json_string_value(json_object_get(j, "trace_id")));
+	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
+	snprintf(trace, 64, "%s", tk_text(j, "trace_id"));
 	payload = json_incref(json_object_get(j, "payload"));
 	json_decref(j);
 	return payload;
@@ -24,7 +23,7 @@ next_event(natsSubscription *sub, char trace[64])
 
 #define text_of(j, key) json_string_value(json_object_get((j), (key)))
 
-TEST_T(a_silence_becomes_a_memory, 60)
+TEST_T(an_idle_session_becomes_a_memory, 60)
 {
 	natsSubscription *idle, *stored;
 	char first[64], second[64];
@@ -65,7 +64,7 @@ TEST_T(a_silence_becomes_a_memory, 60)
 	ck_assert_str_eq(text_of(j, "type"), "episode");
 	ck_assert_str_eq(text_of(j, "backend"), "builtin");
 	json_decref(j);
-	/* One trace from the silence to the memory. */
+	/* One trace from the idle session to the memory. */
 	ck_assert_str_eq(first, second);
 
 	memory_fixture_wait_summaries(&fx);
@@ -80,7 +79,7 @@ TEST_T(a_silence_becomes_a_memory, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(it_is_found_in_other_words, 60)
+TEST_T(memories_are_found_in_other_words, 60)
 {
 	static const char *const messages[] = {
 		"我对花生过敏，点餐的时候要避开",
@@ -106,7 +105,7 @@ TEST_T(it_is_found_in_other_words, 60)
 	}
 	memory_fixture_wait_memories(&fx, NELEM(messages));
 	memory_fixture_wait_summaries(&fx);
-	/* Nothing of it is in a process. */
+	/* No state is lost with the processes. */
 	tk_service_kill(&fx.worker[0]);
 	tk_server_stop(&fx.redis, SIGKILL);
 	tk_server_restart(&fx.redis);
@@ -135,7 +134,7 @@ worker_logged(void *arg)
 	return tk_log_has(&w->fx->worker[0].proc, w->text);
 }
 
-TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
+TEST_T(messages_during_a_summary_are_in_the_next, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
@@ -153,7 +152,7 @@ TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
 	ck_assert_uint_eq(memory_fixture_count_text(&l, "小花"), 1);
 	memory_fixture_wait_summaries(&fx);
 	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 2);
-	/* The session remembers both, in their order. */
+	/* The session's summary has both, in order. */
 	ck_assert_int_gt(
 	    str_find(memory_fixture_session(&fx, "chat").summary, STR("小花")),
 	    str_find(
@@ -161,7 +160,7 @@ TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(the_model_is_down_and_comes, 60)
+TEST_T(a_summary_waits_for_the_model, 60)
 {
 	struct memory_fixture fx;
 	struct log_wait w = { &fx, "idle.summary_failed" };
@@ -170,7 +169,7 @@ TEST_T(the_model_is_down_and_comes, 60)
 	memory_fixture_spawn_ready(&fx, 0);
 	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
 	ck_assert(tk_until(worker_logged, &w, MEMORY_FIXTURE_MS));
-	/* It is ready without, and nothing of it hurts a search. */
+	/* The worker is ready without the model, and searches work. */
 	memory_fixture_wait_ready(&fx, 0);
 	json_decref(memory_fixture_recall(&fx, "u1", "s1", "茶", 5));
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
@@ -181,12 +180,12 @@ TEST_T(the_model_is_down_and_comes, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(the_model_has_faults, 60)
+TEST_T(model_errors_are_retried, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
 
-	/* Two of them are tried again at once, so that one ask fails. */
+	/* The client retries two of them, so one call fails. */
 	memory_fixture_start(&fx, 1);
 	memory_fixture_llm_script(&fx,
 	    "{\"kind\":\"error\"},{\"kind\":\"rate_limit\"},"
@@ -202,7 +201,7 @@ TEST_T(the_model_has_faults, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_silent_model_is_given_up, 60)
+TEST_T(a_model_that_hangs_times_out, 60)
 {
 	struct memory_fixture fx;
 
@@ -217,7 +216,7 @@ TEST_T(a_silent_model_is_given_up, 60)
 	ck_assert_int_eq(tk_service_metric(&fx.worker[0],
 			     "soul_memory_summaries_failed_total"),
 	    1);
-	/* It would not leave in time. */
+	/* It would not stop in time. */
 	tk_service_kill(&fx.llm);
 	memory_fixture_stop(&fx);
 }

@@ -1,9 +1,8 @@
-/*
- * Jobs off the stream: stored once, tried again, put aside, dropped.
- */
+/* Jobs of the stream: stored, retried, dead-lettered, dropped. */
+#include <signal.h>
+
 #include "core/mem.h"
 #include "testkit/memory_fixture.h"
-#include <signal.h>
 
 struct metric_is {
 	struct tk_service *p;
@@ -28,14 +27,17 @@ wait_metric(struct memory_fixture *fx, const char *name, long long want)
 	    name, tk_service_metric(m.p, name));
 }
 
-TEST_T(a_job_is_done_once, 60)
+TEST_T(a_job_has_one_effect, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;
 
 	memory_fixture_start(&fx, 1);
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
-	/* The stream takes it once; were it there twice, it has one id. */
+	/*
+	 * The stream stores it once; the memory's id makes a second one
+	 * harmless.
+	 */
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
 	memory_fixture_publish_job(&fx, "another",
 	    "{\"job_id\":\"j1\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
@@ -52,7 +54,7 @@ TEST_T(a_job_is_done_once, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* The dead letter of that number, as it was published. */
+/* The dead letter of that number has the published payload. */
 static void
 ck_dead_letter(struct memory_fixture *fx, int seq, const char *payload)
 {
@@ -61,19 +63,20 @@ ck_dead_letter(struct memory_fixture *fx, int seq, const char *payload)
 	json_t *j;
 
 	snprintf(req, sizeof(req), "{\"seq\":%d}", seq);
-	j = tk_nats_ask(fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
+	j = tk_nats_request(
+	    fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
 	ck_assert_str_eq(json_string_value(json_object_get(
 			     json_object_get(j, "message"), "subject")),
 	    "soul.dead.memory_store");
 	data = (char *)(uintptr_t)json_string_value(
 	    json_object_get(json_object_get(j, "message"), "data"));
 	ck_assert_ptr_nonnull(data);
-	/* As long as base64 makes the payload. */
+	/* The length of the payload in base64. */
 	ck_assert_uint_eq(strlen(data), n);
 	json_decref(j);
 }
 
-TEST_T(what_is_no_job_is_put_aside_at_once, 60)
+TEST_T(a_malformed_job_is_dead_lettered_immediately, 60)
 {
 	static const char *const bad[] = { "x", "{}",
 		"{\"job_id\":\"j\",\"kind\":\"memory_store\",\"user_id\":\"u1\""
@@ -97,19 +100,19 @@ TEST_T(what_is_no_job_is_put_aside_at_once, 60)
 	for (i = 0; i < NELEM(bad); i++)
 		ck_dead_letter(&fx, (int)i + 1, bad[i]);
 	ck_assert(tk_log_has(&fx.worker[0].proc, "ev=job.dead"));
-	/* A user's words are not in the log. */
+	/* Users' texts are not logged. */
 	ck_assert(!tk_log_has(&fx.worker[0].proc, "喜欢茶"));
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
+TEST_T(a_failing_job_is_retried_then_dead_lettered, 60)
 {
 	struct memory_fixture fx;
 
 	memory_fixture_servers(&fx);
 	fx.env[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
 	memory_fixture_spawn_ready(&fx, 0);
-	/* A record of a format that this program does not know. */
+	/* A record format that this version does not know. */
 	ck_assert_int_eq(state_cmd(fx.db.s,
 			     STATE_ARGS(STR("HSET"), STR("soul:memory:{u1:s1}"),
 				 STR("v"), STR("99")),
@@ -129,10 +132,10 @@ TEST_T(a_job_that_fails_is_tried_and_put_aside, 60)
 }
 
 /*
- * A job that kills who works on it is counted too: here a member that takes it
- * and says nothing.
+ * A job that crashes its worker counts: here a consumer that never
+ * acknowledges.
  */
-TEST_T(a_job_that_was_delivered_too_often, 60)
+TEST_T(a_job_without_an_outcome_is_dead_lettered, 60)
 {
 	natsSubscription *sub;
 	natsMsg *m;
@@ -164,7 +167,7 @@ TEST_T(a_job_that_was_delivered_too_often, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* ---- what is no fault of the job's ---- */
+/* ---- outages ---- */
 
 static bool
 not_ready(void *arg)
@@ -172,7 +175,7 @@ not_ready(void *arg)
 	return !tk_service_ready(arg);
 }
 
-TEST_T(while_redis_is_away_a_job_is_kept, 60)
+TEST_T(a_job_is_deferred_while_redis_is_down, 60)
 {
 	natsSubscription *acks;
 	natsMsg *m;
@@ -187,7 +190,7 @@ TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	tk_server_stop(&fx.redis, SIGKILL);
 	ck_assert(tk_until(not_ready, &fx.worker[0], MEMORY_FIXTURE_MS));
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
-	/* For longer than the wait for its end, it says that it is at it. */
+	/* The worker extends the deadline longer than the ack wait. */
 	while (working < 6) {
 		ck_assert_int_eq(
 		    natsSubscription_NextMsg(&m, acks, MEMORY_FIXTURE_MS),
@@ -221,7 +224,7 @@ TEST_T(while_redis_is_away_a_job_is_kept, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(both_go_and_come, 90)
+TEST_T(a_job_survives_redis_and_nats_outages, 90)
 {
 	struct memory_fixture fx;
 
@@ -234,7 +237,9 @@ TEST_T(both_go_and_come, 90)
 	wait_metric(&fx, "soul_memory_jobs_waiting", 1);
 	tk_server_stop(&fx.nats, SIGKILL);
 	natsConnection_Destroy(fx.nc);
-	/* Without the bus there is nobody to say it to. */
+	/*
+	 * Without NATS deferred jobs are discarded; they are delivered again.
+	 */
 	wait_metric(&fx, "soul_memory_jobs_waiting", 0);
 	tk_server_restart(&fx.nats);
 	fx.nc = tk_nats_connect(fx.nats.url);
@@ -247,10 +252,9 @@ TEST_T(both_go_and_come, 90)
 	memory_fixture_stop(&fx);
 }
 
-/* ---- what is not to be stored
- * ------------------------------------------------ */
+/* ---- dropped jobs ---- */
 
-TEST_T(what_was_forgotten_does_not_come_back, 60)
+TEST_T(an_old_job_does_not_restore_a_memory, 60)
 {
 	static const char old_job[] =
 	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\","
@@ -265,18 +269,16 @@ TEST_T(what_was_forgotten_does_not_come_back, 60)
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
 	memory_fixture_publish_fact(&fx, "j2", "s1", "喜欢猫");
 	memory_fixture_wait_memories(&fx, 2);
-	json_decref(memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
-		"j1")));
+	json_decref(
+	    memory_fixture_forget_reply(&fx, "u1", "s1", "memory_id", "j1"));
 	/* The same job again, as after a crash. */
 	snprintf(json, sizeof(json), old_job, "j1", "喜欢茶", before);
 	memory_fixture_publish_job(&fx, "again", json);
 	memory_fixture_wait_jobs(&fx);
 	l = memory_fixture_wait_memories(&fx, 1);
 	ck_assert_uint_eq(memory_fixture_count_text(&l, "喜欢猫"), 1);
-	/* All of it, also what was on its way. */
-	json_decref(memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")));
+	/* Forget everything, including jobs in progress. */
+	json_decref(memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL));
 	snprintf(json, sizeof(json), old_job, "j3", "喜欢狗", before);
 	memory_fixture_publish_job(&fx, "late", json);
 	memory_fixture_wait_jobs(&fx);
@@ -287,20 +289,21 @@ TEST_T(what_was_forgotten_does_not_come_back, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(no_memory_without_its_soul, 60)
+TEST_T(a_job_without_its_soul_is_dropped, 60)
 {
 	struct memory_fixture fx;
 
 	memory_fixture_start(&fx, 1);
 	memory_fixture_soul(&fx, "theirs", "u2");
 	memory_fixture_publish_fact(&fx, "j1", "theirs", "喜欢茶");
-	memory_fixture_publish_fact(&fx, "j2", "nobody", "喜欢猫");
+	memory_fixture_publish_fact(&fx, "j2", "unknown", "喜欢猫");
 	memory_fixture_publish_fact(&fx, "j3", "s1", "喜欢鸟");
 	memory_fixture_wait_jobs(&fx);
 	memory_fixture_wait_memories(&fx, 1);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "theirs").n, 0);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u2", "theirs").n, 0);
-	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "nobody").n, 0);
+	ck_assert_uint_eq(
+	    memory_fixture_memories_of(&fx, "u1", "unknown").n, 0);
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 0);
 	memory_fixture_stop(&fx);
 }

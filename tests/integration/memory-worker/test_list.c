@@ -1,9 +1,8 @@
-/*
- * All memories, page by page, and nobody else's.
- */
+/* Listing memories page by page, within a user. */
+#include <signal.h>
+
 #include "core/mem.h"
 #include "testkit/memory_fixture.h"
-#include <signal.h>
 
 static void
 remember_at(struct memory_fixture *fx, const char *user, const char *soul,
@@ -25,7 +24,7 @@ remember_at(struct memory_fixture *fx, const char *user, const char *soul,
 	json_decref(j);
 }
 
-/* A page of u's; soul and after may be NULL. */
+/* A page of a user's; soul and after may be NULL. */
 static json_t *
 page_of(struct memory_fixture *fx, const char *user, const char *soul,
     const char *after, int limit)
@@ -39,7 +38,7 @@ page_of(struct memory_fixture *fx, const char *user, const char *soul,
 	return memory_fixture_rpc(fx, "soul.rpc.memory.list", req);
 }
 
-/* The ids of a page, behind those in out; where the next begins, or NULL. */
+/* Append the ids of a page to out; the cursor of the next, or NULL. */
 static const char *
 add_ids(json_t *page, char *out, size_t size)
 {
@@ -49,10 +48,10 @@ add_ids(json_t *page, char *out, size_t size)
 	json_array_foreach (items, i, item)
 		snprintf(out + strlen(out), size - strlen(out), "%s ",
 		    tk_text(item, "memory_id"));
-	return json_string_value(json_object_get(page, "next"));
+	return json_string_value(tk_find(page, "next"));
 }
 
-/* All pages of at most limit; the ids. */
+/* The ids of all pages of at most limit. */
 static const char *
 list_ids(
     struct memory_fixture *fx, const char *user, const char *soul, int limit)
@@ -74,7 +73,7 @@ list_ids(
 	return ids;
 }
 
-TEST_T(pages, 60)
+TEST_T(pages_are_ordered, 60)
 {
 	struct memory_fixture fx;
 	json_t *j, *item;
@@ -88,7 +87,7 @@ TEST_T(pages, 60)
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
 	json_decref(j);
 
-	/* By age and id, whatever the order they came in. */
+	/* By age and id, independent of insertion order. */
 	memory_fixture_soul(&fx, "a younger soul", "u1");
 	remember_at(&fx, "u1", "a younger soul", "first", "x", 1);
 	remember_at(&fx, "u1", "s1", "c", "x", 2000);
@@ -103,7 +102,7 @@ TEST_T(pages, 60)
 		    list_ids(&fx, "u1", "s1", limit), "b c d d:* a ");
 	}
 	j = page_of(&fx, "u1", NULL, NULL, 1);
-	item = json_array_get(json_object_get(j, "items"), 0);
+	item = memory_fixture_item(j, 0);
 	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
 	ck_assert_str_eq(tk_text(item, "text"), "x");
 	ck_assert_str_eq(tk_text(item, "type"), "fact");
@@ -119,8 +118,8 @@ TEST_T(pages, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* Memories and souls come and go between two pages. */
-TEST_T(changes_between_pages, 60)
+/* Memories and souls are added and removed between pages. */
+TEST_T(a_cursor_survives_changes, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	char ids[256] = "", after[512];
@@ -139,7 +138,7 @@ TEST_T(changes_between_pages, 60)
 	j = page_of(&fx, "u1", NULL, NULL, 2);
 	snprintf(after, sizeof(after), "%s", add_ids(j, ids, sizeof(ids)));
 	json_decref(j);
-	/* Before the place, at it, and behind it. */
+	/* Before, at and after the cursor. */
 	ck_assert_int_eq(memory_forget(fx.db.s, &scope, STR("m1")), RC_OK);
 	ck_assert_int_eq(memory_forget(fx.db.s, &scope, STR("m2")), RC_OK);
 	ck_assert_int_eq(memory_forget(fx.db.s, &scope, STR("m3")), RC_OK);
@@ -149,7 +148,7 @@ TEST_T(changes_between_pages, 60)
 	snprintf(after, sizeof(after), "%s", add_ids(j, ids, sizeof(ids)));
 	json_decref(j);
 	ck_assert_str_eq(ids, "m1 m2 m4 ");
-	/* The soul of the place is gone. */
+	/* The cursor's soul is deleted. */
 	ck_assert_int_eq(
 	    soul_delete(fx.db.s, STR("u1"), STR("s1"), NULL), RC_OK);
 	j = page_of(&fx, "u1", NULL, after, 50);
@@ -159,7 +158,7 @@ TEST_T(changes_between_pages, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(many_and_large, 120)
+TEST_T(large_memories_are_paged, 120)
 {
 	static char large[16384 * 3 + 1];
 	char id[16];
@@ -170,7 +169,7 @@ TEST_T(many_and_large, 120)
 	json_t *j;
 
 	memory_fixture_start(&fx, 1);
-	/* As long as a text may be, with what takes most room in JSON. */
+	/* Texts of maximum length that also need the most escapes. */
 	memset(large, '\x01', 16384);
 	for (i = 0; i < 40; i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
@@ -182,7 +181,7 @@ TEST_T(many_and_large, 120)
 		ck_assert(json_is_false(json_object_get(j, "degraded")));
 		n += memory_fixture_hits(j);
 		pages++;
-		next = json_string_value(json_object_get(j, "next"));
+		next = json_string_value(tk_find(j, "next"));
 		snprintf(after, sizeof(after), "%s", next != NULL ? next : "");
 		json_decref(j);
 	} while (after[0] != '\0');
@@ -191,8 +190,8 @@ TEST_T(many_and_large, 120)
 	memory_fixture_stop(&fx);
 }
 
-/* What another has taken the place of is told as such. */
-TEST_T(of_the_past, 60)
+/* Superseded memories are marked. */
+TEST_T(superseded_memories_are_listed, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	const struct memory_superseded old = { .id = STR("m1"),
@@ -212,23 +211,22 @@ TEST_T(of_the_past, 60)
 	ck_assert_int_eq(memory_supersede(fx.db.s, &scope, &old, true), RC_OK);
 	ck_assert_str_eq(list_ids(&fx, "u1", NULL, 1), "m0 m1 m2 ");
 	j = page_of(&fx, "u1", NULL, NULL, 50);
-	item = json_array_get(json_object_get(j, "items"), 1);
+	item = memory_fixture_item(j, 1);
 	ck_assert_str_eq(tk_text(item, "text"), "was");
 	ck_assert_str_eq(tk_text(item, "valid_until"), "1970-01-01T00:00:02Z");
 	ck_assert_str_eq(tk_text(item, "superseded_by"), "m2");
-	item = json_array_get(json_object_get(j, "items"), 2);
+	item = memory_fixture_item(j, 2);
 	ck_assert_ptr_null(json_object_get(item, "valid_until"));
 	json_decref(j);
 	/* It can be forgotten, too. */
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m1"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "memory_id", "m1");
 	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	json_decref(j);
 	ck_assert_str_eq(list_ids(&fx, "u1", NULL, 1), "m0 m2 ");
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(nobody_elses, 60)
+TEST_T(lists_do_not_cross_users, 60)
 {
 	static const char *const names[] = { "u", "u1:s1", "u1:*", "*", "u1 ",
 		"U1", "u1}", "{u1", "u1:", "~dTE", "u1.", "u%31", "../u1",
@@ -242,7 +240,7 @@ TEST_T(nobody_elses, 60)
 	memory_fixture_soul(&fx, "s2", "u2");
 	remember_at(&fx, "u1", "s1", "m1", "of u1", 1000);
 	remember_at(&fx, "u2", "s2", "m1", "of u2", 1000);
-	/* What one's own soul remembers of another, and the other way round. */
+	/* A soul's memories of another user, and vice versa. */
 	ck_assert_str_eq(list_ids(&fx, "u2", "s1", 5), "");
 	ck_assert_str_eq(list_ids(&fx, "u1", "s2", 5), "");
 	j = page_of(&fx, "u2", NULL, NULL, 5);
@@ -254,10 +252,10 @@ TEST_T(nobody_elses, 60)
 		ck_assert_str_eq(list_ids(&fx, names[i], "s1", 5), "");
 		ck_assert_str_eq(list_ids(&fx, "u1", names[i], 5), "");
 	}
-	/* A cursor of another's leads into one's own only. */
+	/* Another user's cursor selects only the caller's memories. */
 	snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u2\",\"after\":\"1.s1.0.a\",\"limit\":5}");
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.list", body, code);
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.list", body, code);
 	ck_assert_str_eq(code, "");
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
 	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "of u2");
@@ -281,7 +279,7 @@ static const struct {
 	    "/after" },
 };
 
-TEST_T(what_is_asked_wrongly, 60)
+TEST_T(invalid_requests_are_rejected, 60)
 {
 	char code[64];
 	struct memory_fixture fx;
@@ -290,7 +288,7 @@ TEST_T(what_is_asked_wrongly, 60)
 
 	memory_fixture_start(&fx, 1);
 	for (i = 0; i < NELEM(bad); i++) {
-		j = tk_nats_ask(
+		j = tk_nats_request(
 		    fx.nc, "soul.rpc.memory.list", bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
@@ -299,7 +297,7 @@ TEST_T(what_is_asked_wrongly, 60)
 		json_decref(j);
 	}
 	tk_server_stop(&fx.redis, SIGKILL);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.list", "{\"user_id\":\"u1\"}", code);
 	ck_assert_msg(strcmp(code, "unavailable") == 0 ||
 		strcmp(code, "deadline_exceeded") == 0,

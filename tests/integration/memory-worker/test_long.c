@@ -1,6 +1,4 @@
-/*
- * A conversation that gets long before it falls silent is summarised early.
- */
+/* A long conversation is summarised before it is idle. */
 #include "testkit/memory_fixture.h"
 
 #define HOUR 3600000
@@ -47,7 +45,7 @@ waits_for_silence(void *arg)
 	return due(arg) == 1;
 }
 
-TEST_T(summarised_before_it_is_idle, 60)
+TEST_T(a_long_session_is_summarised_early, 60)
 {
 	natsSubscription *idle = NULL;
 	struct memory_list l;
@@ -70,7 +68,7 @@ TEST_T(summarised_before_it_is_idle, 60)
 	ck_assert_int_eq(s.summarised, 4);
 	ck_assert_int_gt((int64_t)s.summary.n, 0);
 	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 1);
-	/* What is said later is the next summary's, when it falls silent. */
+	/* Later messages are summarised when the session is idle. */
 	memory_fixture_converse(&fx, "chat-0", "我养了一只猫<1>", 300);
 	l = memory_fixture_wait_memories(&fx, 2);
 	ck_assert_uint_eq(memory_fixture_count_text(
@@ -79,7 +77,7 @@ TEST_T(summarised_before_it_is_idle, 60)
 	memory_fixture_wait_summaries(&fx);
 	ck_assert_int_eq(memory_fixture_session(&fx, "chat-0").summarised, 6);
 	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 2);
-	/* Only one of the two was a silence. */
+	/* Only one of the two was an idle session. */
 	ck_assert_int_eq(
 	    natsSubscription_NextMsg(&m, idle, MEMORY_FIXTURE_MS), NATS_OK);
 	natsMsg_Destroy(m);
@@ -88,8 +86,8 @@ TEST_T(summarised_before_it_is_idle, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* Whoever dies, and whatever is said meanwhile. */
-TEST_T(killed_while_it_is_asked_for, 60)
+/* The worker dies during the call. */
+TEST_T(killed_during_an_early_summary, 60)
 {
 	struct memory_fixture fx;
 
@@ -110,7 +108,7 @@ TEST_T(killed_while_it_is_asked_for, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(spoken_to_while_it_is_asked_for, 60)
+TEST_T(a_message_during_an_early_summary, 60)
 {
 	struct memory_list l;
 	struct memory_fixture fx;

@@ -1,6 +1,6 @@
 /*
- * memory-worker with a Mem0 server (a stand-in, written from its interface):
- * what the worker asks of it, and what it does when Mem0 fails.
+ * memory-worker with a simulated Mem0 server, written from its API: requests,
+ * and failures.
  */
 #include "testkit/fake_store.h"
 #include "testkit/memory_fixture.h"
@@ -35,8 +35,7 @@ static void
 ck_first(json_t *j, size_t n, const char *text)
 {
 	ck_assert_uint_eq(memory_fixture_hits(j), n);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "mem0");
+	ck_assert_str_eq(tk_text(j, "backend"), "mem0");
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
 	if (n > 0)
 		ck_assert_str_eq(memory_fixture_hit_text(j, 0), text);
@@ -64,10 +63,10 @@ list(struct memory_fixture *fx)
 
 	j = memory_fixture_rpc(fx, "soul.rpc.memory.list",
 	    json_pack("{sssi}", "user_id", "u1", "limit", 3));
-	item = json_array_get(json_object_get(j, "items"), 0);
+	item = memory_fixture_item(j, 0);
 	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
 	snprintf(after, sizeof(after), "%s", tk_text(j, "next"));
-	/* Two may be of one millisecond: their order is that of Mem0's ids. */
+	/* Two may be of the same millisecond: ordered by Mem0's ids. */
 	ck_assert_uint_eq(memory_fixture_hits(j), 3);
 	json_decref(j);
 	j = memory_fixture_rpc(fx, "soul.rpc.memory.list",
@@ -89,48 +88,37 @@ whole_life(struct memory_fixture *fx)
 	list(fx);
 	ck_first(memory_fixture_recall(fx, "u1", "s1", "喜欢喝什么乌龙茶", 10),
 	    3, "用户喜欢乌龙茶");
-	/* As many as were calls for, also of a server that does not count. */
+	/* As many as requested, even if the server ignores the count. */
 	ck_first(memory_fixture_recall(fx, "u1", "s1", "大理旅行", 2), 2,
 	    "用户要去大理旅行");
 	ck_first(
 	    memory_fixture_recall(fx, "u1", "s2", "茶", 10), 1, "用户喜欢红茶");
 	ck_first(memory_fixture_recall(fx, "u2", "s1", "茶", 10), 0, "");
-	/* By Mem0's id, which is what a search says; only within the scope. */
+	/* By Mem0's id, as in search results; only within the scope. */
 	j = memory_fixture_recall(fx, "u1", "s2", "茶", 10);
 	snprintf(id, sizeof(id), "%s",
-	    fake_store_text(
-		json_array_get(json_object_get(j, "items"), 0), "memory_id"));
+	    fake_store_text(memory_fixture_item(j, 0), "memory_id"));
 	json_decref(j);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s1", "memory_id", id)),
-	    0);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u2", "soul_id",
-				 "s2", "memory_id", id)),
-	    0);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "memory_id", id)),
-	    1);
+	    memory_fixture_forget(fx, "u1", "s1", "memory_id", id), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u2", "s2", "memory_id", id), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "memory_id", id), 1);
 	fake_store_wait(&f, 3);
-	/* By the job's. */
+	/* By the job's id. */
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "memory_id", "cat")),
-	    1);
-	/* By what it says. */
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行")),
+	    memory_fixture_forget(fx, "u1", NULL, "memory_id", "cat"), 1);
+	/* By a query. */
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "query", "忘掉去大理旅行"),
 	    1);
 	fake_store_wait(&f, 1);
-	ck_assert_int_eq(
-	    memory_fixture_forget(fx, json_pack("{ss}", "user_id", "u1")), 1);
+	ck_assert_int_eq(memory_fixture_forget(fx, "u1", NULL, NULL, NULL), 1);
 	fake_store_wait(&f, 0);
 }
 
-TEST_T(a_whole_life, 60)
+TEST_T(all_operations, 60)
 {
 	struct memory_fixture fx;
 
@@ -139,7 +127,7 @@ TEST_T(a_whole_life, 60)
 	stop(&fx);
 }
 
-TEST_T(a_server_of_2025, 60)
+TEST_T(all_operations_with_an_old_server, 60)
 {
 	struct memory_fixture fx;
 
@@ -149,8 +137,8 @@ TEST_T(a_server_of_2025, 60)
 	stop(&fx);
 }
 
-/* What was forgotten does not come back with a late job. */
-TEST_T(forgotten_for_ever, 60)
+/* A late job does not restore a forgotten memory. */
+TEST_T(an_old_job_does_not_restore_a_memory, 60)
 {
 	char json[400], before[WALL_FORMAT_MAX];
 	size_t i;
@@ -163,9 +151,7 @@ TEST_T(forgotten_for_ever, 60)
 	fake_store_wait(&f, 1);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_int_eq(
-	    memory_fixture_forget(&fx,
-		json_pack("{ssss}", "user_id", "u1", "query", "忘掉乌龙茶")),
-	    1);
+	    memory_fixture_forget(&fx, "u1", NULL, "query", "忘掉乌龙茶"), 1);
 	snprintf(json, sizeof(json),
 	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
 	    "\"soul_id\":\"s1\",\"text\":\"用户喜欢乌龙茶\",\"type\":\"fact\","
@@ -176,7 +162,7 @@ TEST_T(forgotten_for_ever, 60)
 	fake_store_wait(&f, 1);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_uint_eq(fake_store_rows(&f), 1);
-	/* Also where the server deletes a hundred at a time. */
+	/* Also if the server deletes 100 at a time. */
 	for (i = 0; i < 230; i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
 		memory_fixture_publish_fact(&fx, id, "s1", id);
@@ -184,9 +170,7 @@ TEST_T(forgotten_for_ever, 60)
 	fake_store_wait(&f, 231);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		&fx, json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")),
-	    231);
+	    memory_fixture_forget(&fx, "u1", "s1", NULL, NULL), 231);
 	ck_assert_uint_eq(fake_store_rows(&f), 0);
 	memory_fixture_publish_job(&fx, "again2", json);
 	memory_fixture_wait_jobs(&fx);
@@ -195,8 +179,8 @@ TEST_T(forgotten_for_ever, 60)
 	stop(&fx);
 }
 
-/* It stored, and nobody was told: a job that is done again looks first. */
-TEST_T(stored_without_an_answer, 60)
+/* Stored, but the response was lost: a redelivered job is looked up first. */
+TEST_T(a_lost_response_has_one_effect, 60)
 {
 	struct memory_fixture fx;
 
@@ -211,8 +195,8 @@ TEST_T(stored_without_an_answer, 60)
 	stop(&fx);
 }
 
-/* It was stored and put aside all the same: replayed, it is there once. */
-TEST_T(stored_and_put_aside, 60)
+/* Stored and dead-lettered: replaying stores nothing. */
+TEST_T(replaying_a_stored_job_has_no_effect, 60)
 {
 	static const char job[] =
 	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
@@ -227,7 +211,8 @@ TEST_T(stored_and_put_aside, 60)
 	start(&fx, "MEM0_AUTH=x-api-key");
 	memory_fixture_publish_job(&fx, "tea", job);
 	fake_store_wait(&f, 1);
-	json_decref(tk_nats_ask(fx.nc, "soul.dead.memory_store", job, code));
+	json_decref(
+	    tk_nats_request(fx.nc, "soul.dead.memory_store", job, code));
 	snprintf(env, sizeof(env), "NATS_URL=%s", fx.nats.url);
 	tk_spawn(&p, "replay", argv, TK_ENV(env));
 	ck_assert_int_eq(tk_wait(&p, MEMORY_FIXTURE_MS), 0);
@@ -238,8 +223,8 @@ TEST_T(stored_and_put_aside, 60)
 	stop(&fx);
 }
 
-/* While Mem0 is away jobs wait, and that is no fault of theirs. */
-TEST_T(away_for_a_while, 60)
+/* While Mem0 is unavailable jobs are deferred, not failed. */
+TEST_T(jobs_are_deferred_during_an_outage, 60)
 {
 	char code[64], id[16];
 	struct memory_fixture fx;
@@ -259,15 +244,15 @@ TEST_T(away_for_a_while, 60)
 	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_retried_total"),
 	    0);
 	fake_store_fail(&f, 502, 1);
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);
 	stop(&fx);
 }
 
-/* A job that Mem0 refuses is put aside in the end. */
-TEST_T(refused, 60)
+/* A job that Mem0 rejects is dead-lettered in the end. */
+TEST_T(a_rejected_job_is_dead_lettered, 60)
 {
 	struct memory_fixture fx;
 
@@ -302,14 +287,14 @@ is_ready(void *arg)
 	return is;
 }
 
-TEST_T(readiness, 60)
+TEST_T(readiness_is_probed_and_cached, 60)
 {
 	size_t calls;
 	struct memory_fixture fx;
 	json_t *j;
 	int i;
 
-	/* The key as a dashboard session, as the origin sent it. */
+	/* The key as a bearer token, as the original system sent it. */
 	start(&fx, "MEM0_AUTH=bearer");
 	j = ready(&fx);
 	ck_assert(json_is_false(json_object_get(j, "ready")));
@@ -320,7 +305,7 @@ TEST_T(readiness, 60)
 	fx.env[3] = "MEM0_AUTH=x-api-key";
 	memory_fixture_spawn_ready(&fx, 0);
 	ck_assert(tk_until(is_ready, &fx, MEMORY_FIXTURE_MS));
-	/* It stored and deleted something, and does so seldom. */
+	/* The probe stored and deleted a memory, and is cached. */
 	ck_assert_uint_eq(fake_store_rows(&f), 0);
 	calls = f.calls;
 	for (i = 0; i < 50; i++)

@@ -1,7 +1,4 @@
-/*
- * What the language model is asked, and what its stranger answers do: with a
- * model that says what each test wants.
- */
+/* The model's prompts, and its unusual completions. */
 #include "testkit/fake_model.h"
 
 /* ---- prompts ---- */
@@ -16,7 +13,7 @@ respond_number(int fd, int n, struct str body)
 	fake_model_respond_text(fd, text);
 }
 
-TEST_T(only_what_is_new_is_asked_about, 60)
+TEST_T(only_new_messages_are_summarised, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct session s;
@@ -50,7 +47,7 @@ TEST_T(only_what_is_new_is_asked_about, 60)
 	fake_model_stop(&fx);
 }
 
-TEST_T(a_long_conversation_is_told_in_parts, 60)
+TEST_T(a_long_conversation_is_summarised_in_parts, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct memory_list l;
@@ -81,7 +78,7 @@ TEST_T(a_long_conversation_is_told_in_parts, 60)
 	fake_model_stop(&fx);
 }
 
-/* ---- answers ---- */
+/* ---- completions ---- */
 
 static void
 respond_none(int fd, int n, struct str body)
@@ -121,14 +118,14 @@ reject_then_respond(int fd, int n, struct str body)
 		fake_model_respond_text(fd, "用户喜欢乌龙茶和猫。");
 }
 
-TEST_T(what_is_refused_is_part_of_the_next, 60)
+TEST_T(a_rejected_summary_is_part_of_the_next, 60)
 {
 	struct memory_fixture fx;
 
 	fake_model_start(&fx, reject_then_respond);
 	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
 	memory_fixture_wait_summaries(&fx);
-	/* Three times, and no more until something new is said. */
+	/* Three attempts, then none until there is a new message. */
 	ck_assert_int_eq(fake_model_calls(), 3);
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
 	ck_assert_int_eq(tk_service_metric(&fx.worker[0],
@@ -157,7 +154,7 @@ respond_if_short(int fd, int n, struct str body)
 	}
 }
 
-TEST_T(a_model_with_a_short_memory, 60)
+TEST_T(a_context_overflow_halves_the_part, 60)
 {
 	struct session_key k = { STR("u1"), STR("chat") };
 	struct memory_fixture fx;
@@ -179,10 +176,9 @@ TEST_T(a_model_with_a_short_memory, 60)
 	fake_model_stop(&fx);
 }
 
-/* ---- what is not asked about
- * ------------------------------------------------- */
+/* ---- sessions without a summary ---- */
 
-TEST_T(what_need_not_be_asked, 60)
+TEST_T(sessions_without_a_user_are_skipped, 60)
 {
 	static const struct str broken = STR_INIT("{\"role\":\"ghost\"}");
 	struct session_key none = { STR("u1"), STR("none") };
@@ -194,22 +190,22 @@ TEST_T(what_need_not_be_asked, 60)
 
 	fake_model_start(&fx, respond_number);
 	memory_fixture_soul(&fx, "s2", "u2");
-	/* A session without messages, and one without words of the user. */
+	/* A session without messages, and one without a user's message. */
 	ck_assert_int_eq(
 	    session_user_input(fx.db.s, &none, STR("s1"), STR("t1"), 0), RC_OK);
 	memory_fixture_message(&fx, silent, "assistant", "早上好");
 	ck_assert_int_eq(
 	    session_user_input(fx.db.s, &silent, STR("s1"), STR("t1"), 0),
 	    RC_OK);
-	/* A soul that is gone, or another user's. */
+	/* A deleted soul, or another user's. */
 	memory_fixture_converse_as(&fx, theirs, "s1", "这是我的秘密", 0);
 	memory_fixture_converse_as(&fx,
-	    (struct session_key){ STR("u1"), STR("gone") }, "nobody",
+	    (struct session_key){ STR("u1"), STR("gone") }, "unknown",
 	    "这是我的秘密", 0);
 	memory_fixture_wait_summaries(&fx);
 	ck_assert_int_eq(fake_model_calls(), 0);
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), 0);
-	/* A message that cannot be read does not hide the others. */
+	/* A malformed message does not affect the others. */
 	for (i = 0; i < 2; i++)
 		ck_assert_int_eq(
 		    session_append(fx.db.s, &odd, &broken, 1, NULL), RC_OK);

@@ -1,6 +1,4 @@
-/*
- * Profiles: read, changed by several at once, forgotten.
- */
+/* Profiles: read, patched concurrently, forgotten. */
 #include "core/mem.h"
 #include "profile/profile_store.h"
 #include "testkit/memory_fixture.h"
@@ -8,10 +6,10 @@
 static json_t *
 profile_request(struct memory_fixture *fx, const char *body, char code[64])
 {
-	return tk_nats_ask(fx->nc, "soul.rpc.memory.profile", body, code);
+	return tk_nats_request(fx->nc, "soul.rpc.memory.profile", body, code);
 }
 
-/* What the profile is after a request that must not fail. */
+/* The profile after a request that must succeed. */
 static const char *
 profile_after(struct memory_fixture *fx, const char *body)
 {
@@ -35,7 +33,7 @@ profile_after(struct memory_fixture *fx, const char *body)
 #define READ     "{\"user_id\":\"u1\"}"
 #define PATCH(p) "{\"user_id\":\"u1\",\"patch\":{\"user_profile\":" p "}}"
 
-TEST_T(read_and_change, 60)
+TEST_T(a_profile_is_read_and_patched, 60)
 {
 	char code[64];
 	struct memory_fixture fx;
@@ -66,7 +64,7 @@ TEST_T(read_and_change, 60)
 	    profile_after(
 		&fx, PATCH("{\"name\":null,\"preferences\":{\"drink\":null}}")),
 	    "{\"preferences\":{\"likes\":[3]}} {\"boot_count\":42}");
-	/* A value where an object was, and the other way round. */
+	/* A value replaces an object, and vice versa. */
 	ck_assert_str_eq(profile_after(&fx, PATCH("{\"preferences\":5}")),
 	    "{\"preferences\":5} {\"boot_count\":42}");
 	ck_assert_str_eq(
@@ -81,7 +79,7 @@ TEST_T(read_and_change, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(nobody_elses_profile, 60)
+TEST_T(profiles_do_not_cross_users, 60)
 {
 	static const char *const names[] = { "u", "u1 ", "*", "u1:*", "U1",
 		"{u1}", "u2", "~dTE" };
@@ -109,7 +107,7 @@ static const struct {
 	    "/user_profile/a/b/c/d/e/f: is nested too deep" },
 };
 
-TEST_T(what_is_refused, 60)
+TEST_T(invalid_patches_are_rejected, 60)
 {
 	char code[64], body[32768];
 	struct memory_fixture fx;
@@ -125,7 +123,7 @@ TEST_T(what_is_refused, 60)
 		    "%s: %s", bad[i].body, tk_text(j, "error"));
 		json_decref(j);
 	}
-	/* Full: nothing more, until something goes. */
+	/* A full profile accepts nothing new until something is removed. */
 	n = (size_t)snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u1\",\"patch\":{\"user_profile\":{\"0\":1");
 	for (i = 1; i < 256; i++)
@@ -143,8 +141,8 @@ TEST_T(what_is_refused, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* Two workers, and patches of different parts at once. */
-TEST_T(many_at_once, 60)
+/* Two workers, and concurrent patches of different parts. */
+TEST_T(concurrent_patches_all_apply, 60)
 {
 	natsSubscription *sub;
 	char body[128], *text;
@@ -176,8 +174,8 @@ TEST_T(many_at_once, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* As the summaries call it. */
-TEST_T(a_patch_of_then, 60)
+/* Patches with a time, as summaries apply them. */
+TEST_T(an_old_patch_does_not_overwrite, 60)
 {
 	const struct wall then = { clock_wall().ms - 60000 };
 	struct wire_err err;
@@ -206,9 +204,10 @@ TEST_T(a_patch_of_then, 60)
 	    profile_read(fx.db.s, STR("u1"), fx.db.arena, &p), RC_OK);
 	ck_assert_str_eq(p.user_profile.p, "{\"age\":7,\"name\":\"new\"}");
 	ck_assert_str_eq(p.system_state.p, "{}");
-	/* Forgetting everything forgets it, and what is yet to come. */
-	j = memory_fixture_rpc(
-	    &fx, "soul.rpc.memory.forget", json_pack("{ss}", "user_id", "u1"));
+	/*
+	 * Forgetting everything removes the profile, and blocks older patches.
+	 */
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, NULL, NULL);
 	ck_assert(json_is_true(json_object_get(j, "profile")));
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
@@ -219,22 +218,19 @@ TEST_T(a_patch_of_then, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(what_a_soul_forgets_is_not_the_profile, 60)
+TEST_T(forgetting_memories_leaves_the_profile, 60)
 {
 	struct memory_fixture fx;
 	json_t *j;
 
 	memory_fixture_start(&fx, 1);
 	(void)profile_after(&fx, PATCH("{\"name\":\"安\"}"));
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
 	ck_assert(json_is_false(json_object_get(j, "profile")));
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "memory_id", "m");
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "query", "q"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "query", "q");
 	json_decref(j);
 	ck_assert_str_eq(profile_after(&fx, READ), "{\"name\":\"安\"} {}");
 	memory_fixture_stop(&fx);

@@ -1,9 +1,8 @@
-/*
- * Searching and readiness, as others ask for them.
- */
+/* Search and readiness over NATS. */
+#include <signal.h>
+
 #include "core/mem.h"
 #include "testkit/memory_fixture.h"
-#include <signal.h>
 
 static json_t *
 recall(struct memory_fixture *fx, const char *query)
@@ -11,7 +10,7 @@ recall(struct memory_fixture *fx, const char *query)
 	return memory_fixture_recall(fx, "u1", "s1", query, 10);
 }
 
-/* The best hit's text must be this. */
+/* Check the text of the best result. */
 static void
 ck_best(struct memory_fixture *fx, const char *query, const char *text)
 {
@@ -31,7 +30,7 @@ ck_hits(struct memory_fixture *fx, const char *user, const char *soul, size_t n)
 	json_decref(j);
 }
 
-TEST_T(an_answer, 60)
+TEST_T(a_search_returns_the_best, 60)
 {
 	struct memory_fixture fx;
 	json_t *j, *item;
@@ -50,22 +49,18 @@ TEST_T(an_answer, 60)
 	memory_fixture_remember(&fx, "u1", "s1", "tea", "用户喜欢乌龙茶");
 	j = recall(&fx, "乌龙茶");
 	ck_assert_uint_eq(memory_fixture_hits(j), 10);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "builtin");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
-	item = json_array_get(json_object_get(j, "items"), 0);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(item, "memory_id")), "tea");
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(item, "type")), "fact");
-	ck_assert_double_gt(
-	    json_number_value(json_object_get(item, "score")), 0.9);
+	item = memory_fixture_item(j, 0);
+	ck_assert_str_eq(tk_text(item, "memory_id"), "tea");
+	ck_assert_str_eq(tk_text(item, "type"), "fact");
+	ck_assert_double_gt(tk_number(item, "score"), 0.9);
 	ck_assert_ptr_nonnull(json_object_get(item, "created_at"));
 	json_decref(j);
 	j = memory_fixture_recall(&fx, "u1", "s1", "乌龙茶", 3);
 	ck_assert_uint_eq(memory_fixture_hits(j), 3);
 	json_decref(j);
-	/* Five unless said otherwise. */
+	/* The default is five. */
 	j = memory_fixture_rpc(&fx, "soul.rpc.memory.recall",
 	    json_pack(
 		"{ssssss}", "user_id", "u1", "soul_id", "s1", "query", "茶"));
@@ -74,7 +69,7 @@ TEST_T(an_answer, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(what_is_asked_wrongly, 60)
+TEST_T(invalid_requests_are_rejected, 60)
 {
 	static const struct {
 		const char *subject, *body, *path;
@@ -109,20 +104,19 @@ TEST_T(what_is_asked_wrongly, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(subject, sizeof(subject), "soul.rpc.memory.%s",
 		    bad[i].subject);
-		j = tk_nats_ask(fx.nc, subject, bad[i].body, code);
+		j = tk_nats_request(fx.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
-		ck_assert_msg(
-		    strncmp(json_string_value(json_object_get(j, "error")),
-			bad[i].path, strlen(bad[i].path)) == 0,
-		    "%s", json_string_value(json_object_get(j, "error")));
+		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
+				  strlen(bad[i].path)) == 0,
+		    "%s", tk_text(j, "error"));
 		json_decref(j);
 	}
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(nobody_reads_across, 60)
+TEST_T(scopes_are_separate, 60)
 {
-	/* Ids that a sloppy key would take for one another. */
+	/* Ids that a careless key would confuse. */
 	static const struct {
 		const char *user, *soul;
 	} who[] = {
@@ -150,7 +144,7 @@ TEST_T(nobody_reads_across, 60)
 		memory_fixture_remember(
 		    &fx, who[i].user, who[i].soul, "m", text);
 	}
-	/* Twice: read, and out of the indexes. */
+	/* Twice: loaded, and from the index. */
 	for (i = 0; i < 2 * NELEM(who); i++) {
 		snprintf(text, sizeof(text), "秘密是%zu", i % NELEM(who));
 		j = memory_fixture_recall(&fx, who[i % NELEM(who)].user,
@@ -161,24 +155,19 @@ TEST_T(nobody_reads_across, 60)
 	}
 	ck_hits(&fx, "u3", "s1", 0);
 	ck_hits(&fx, "u1", "s3", 0);
-	/* Nor forgets across. */
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u3", "soul_id", "s1", "memory_id",
-		"m"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 0);
+	/* Forgetting respects scopes, too. */
+	j = memory_fixture_forget_reply(&fx, "u3", "s1", "memory_id", "m");
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 1);
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	json_decref(j);
 	for (i = 0; i < NELEM(who); i++)
 		ck_hits(&fx, who[i].user, who[i].soul, i == 0 ? 0 : 1);
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(what_another_stored_is_found_at_once, 60)
+TEST_T(memories_of_other_writers_are_found, 60)
 {
 	char id[16], text[64];
 	struct memory_fixture fx;
@@ -189,7 +178,7 @@ TEST_T(what_another_stored_is_found_at_once, 60)
 		snprintf(id, sizeof(id), "m%d", i);
 		snprintf(text, sizeof(text), "密码是%d号", 1000 + i);
 		memory_fixture_remember(&fx, "u1", "s1", id, text);
-		/* Whichever replica answers. */
+		/* Any replica may reply. */
 		snprintf(id, sizeof(id), "密码%d", 1000 + i);
 		ck_best(&fx, id, text);
 		ck_best(&fx, id, text);
@@ -197,8 +186,8 @@ TEST_T(what_another_stored_is_found_at_once, 60)
 	memory_fixture_stop(&fx);
 }
 
-/* An index follows what is stored, be it little or much that has changed. */
-TEST_T(an_index_follows, 60)
+/* An index follows the store after small and large changes. */
+TEST_T(an_index_follows_the_store, 60)
 {
 	struct memory_scope scope = { STR("u1"), STR("s1") };
 	char id[32], text[64];
@@ -235,11 +224,9 @@ is_ready(struct memory_fixture *fx, char reason[64])
 	json_t *j =
 	    memory_fixture_rpc(fx, "soul.rpc.memory.ready", json_pack("{}"));
 	bool ready = json_is_true(json_object_get(j, "ready"));
-	const char *text = json_string_value(json_object_get(j, "reason"));
 
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "builtin");
-	snprintf(reason, 64, "%s", text != NULL ? text : "");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
+	snprintf(reason, 64, "%s", tk_find_text(j, "reason"));
 	json_decref(j);
 	return ready;
 }
@@ -270,7 +257,7 @@ redis_int(struct memory_fixture *fx, const struct str *args, size_t n)
 	return v;
 }
 
-TEST_T(ready_means_that_it_works, 60)
+TEST_T(readiness_stores_and_finds_a_probe, 60)
 {
 	static const struct str version[] = { STR_INIT("HEXISTS"),
 		STR_INIT("soul:memory:{soul-probe:memory-worker}"),
@@ -286,10 +273,10 @@ TEST_T(ready_means_that_it_works, 60)
 	ck_assert_int_eq(redis_int(&fx, version, NELEM(version)), 0);
 	ck_assert(is_ready(&fx, r.reason));
 	ck_assert_str_eq(r.reason, "");
-	/* It has stored something, and nothing of it is left. */
+	/* The probe stored something and deleted it. */
 	ck_assert_int_eq(redis_int(&fx, version, NELEM(version)), 1);
 	ck_assert_int_eq(redis_int(&fx, items, NELEM(items)), 0);
-	/* But not for each who asks. */
+	/* But not for every request. */
 	ck_assert_int_eq(
 	    redis_int(&fx,
 		STATE_ARGS(
@@ -310,7 +297,7 @@ TEST_T(ready_means_that_it_works, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(not_ready_if_it_cannot_be_read, 60)
+TEST_T(an_unknown_format_is_not_ready, 60)
 {
 	char reason[64], code[64];
 	struct memory_fixture fx;
@@ -326,14 +313,14 @@ TEST_T(not_ready_if_it_cannot_be_read, 60)
 	(void)redis_int(&fx,
 	    STATE_ARGS(
 		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");
 	json_decref(j);
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(without_redis_the_answer_says_so, 60)
+TEST_T(without_redis_requests_fail, 60)
 {
 	struct readiness r = { .want = false };
 	char code[64];
@@ -344,13 +331,13 @@ TEST_T(without_redis_the_answer_says_so, 60)
 	r.fx = &fx;
 	tk_server_stop(&fx.redis, SIGKILL);
 	ck_assert(tk_until(readiness_is, &r, MEMORY_FIXTURE_MS));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
-	ck_assert_str_eq(json_string_value(json_object_get(j, "error")),
-	    "the memory store does not answer");
+	ck_assert_str_eq(
+	    tk_text(j, "error"), "the memory store does not answer");
 	json_decref(j);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);
@@ -359,7 +346,7 @@ TEST_T(without_redis_the_answer_says_so, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(indexes_make_room, 60)
+TEST_T(the_index_cache_is_limited, 60)
 {
 	static char text[900];
 	char soul[16], id[16];

@@ -1,13 +1,12 @@
-/*
- * Replicas: they share the work, and nothing is done twice.
- */
-#include "testkit/memory_fixture.h"
+/* Replicas share the work without doing any of it twice. */
 #include <signal.h>
+
+#include "testkit/memory_fixture.h"
 
 #define SESSIONS 60
 
 static void
-all_say(struct memory_fixture *fx, int first, int n, int64_t idle_ms)
+converse_all(struct memory_fixture *fx, int first, int n, int64_t idle_ms)
 {
 	char session[24], text[64];
 	int i;
@@ -19,7 +18,7 @@ all_say(struct memory_fixture *fx, int first, int n, int64_t idle_ms)
 	}
 }
 
-/* Each session's words are in one memory, and its record is in order. */
+/* Each session made one memory, and its record is consistent. */
 static void
 ck_each(struct memory_fixture *fx, int n)
 {
@@ -48,7 +47,7 @@ TEST_T(replicas_share, 90)
 	int i;
 
 	memory_fixture_start(&fx, 2);
-	all_say(&fx, 0, SESSIONS, 500);
+	converse_all(&fx, 0, SESSIONS, 500);
 	memory_fixture_wait_memories(&fx, SESSIONS);
 	memory_fixture_wait_summaries(&fx);
 	memory_fixture_wait_jobs(&fx);
@@ -64,7 +63,7 @@ TEST_T(replicas_share, 90)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(who_leaves_hands_over, 60)
+TEST_T(a_stopping_worker_hands_over, 60)
 {
 	struct memory_fixture fx;
 
@@ -74,7 +73,7 @@ TEST_T(who_leaves_hands_over, 60)
 	memory_fixture_spawn_ready(&fx, 0);
 	memory_fixture_llm_script(
 	    &fx, "{\"kind\":\"slow\",\"delay_ms\":30000}");
-	all_say(&fx, 0, 1, 0);
+	converse_all(&fx, 0, 1, 0);
 	memory_fixture_wait_llm(&fx, 0);
 	tk_service_end(&fx.worker[0]);
 	memory_fixture_spawn(&fx, 1);
@@ -85,29 +84,29 @@ TEST_T(who_leaves_hands_over, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(who_hangs_is_replaced_and_does_no_harm, 60)
+TEST_T(a_hanging_worker_is_replaced, 60)
 {
 	struct memory_fixture fx;
 
 	memory_fixture_servers(&fx);
 	memory_fixture_llm_start(&fx);
 	fx.env[0] = "IDLE_SUMMARY_CLAIM_SECONDS=1";
-	/* Jobs are dealt out to it too, as long as it is thought to live. */
+	/* Jobs are delivered to it too, as long as it seems alive. */
 	fx.env[1] = "MEMORY_JOB_ACK_WAIT_SECONDS=0.3";
 	fx.env[2] = "MEMORY_JOB_MAX_DELIVERIES=1000";
 	memory_fixture_spawn_ready(&fx, 0);
-	/* It stops with the model's answer on its way to it. */
+	/* It stops while the model's response is on its way. */
 	memory_fixture_llm_script(&fx, "{\"kind\":\"slow\",\"delay_ms\":500}");
-	all_say(&fx, 0, 1, 0);
+	converse_all(&fx, 0, 1, 0);
 	memory_fixture_wait_llm(&fx, 0);
 	tk_signal(&fx.worker[0].proc, SIGSTOP);
 	memory_fixture_spawn(&fx, 1);
 	memory_fixture_wait_memories(&fx, 1);
 	memory_fixture_wait_summaries(&fx);
-	/* It wakes up, and what it has is no more wanted. */
+	/* It continues, and its result is discarded. */
 	tk_signal(&fx.worker[0].proc, SIGCONT);
 	memory_fixture_wait_ready(&fx, 0);
-	all_say(&fx, 1, 1, 0);
+	converse_all(&fx, 1, 1, 0);
 	memory_fixture_wait_memories(&fx, 2);
 	memory_fixture_wait_summaries(&fx);
 	memory_fixture_wait_jobs(&fx);

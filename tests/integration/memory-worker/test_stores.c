@@ -1,7 +1,4 @@
-/*
- * The same calls mean the same in every store: Redis, and stand-ins for Mem0
- * and Chroma.
- */
+/* All stores behave the same: Redis, and simulated Mem0 and Chroma servers. */
 #include "core/mem.h"
 #include "store/memory_store.h"
 #include "testkit/fake_store.h"
@@ -18,12 +15,12 @@ struct world {
 	struct tk_state db;
 	struct store *store;
 	char url[64];
-	/* What the last call said. */
+	/* Result of the last call. */
 	int times;
 	enum rc rc;
 	bool degraded;
 	size_t n, total;
-	struct buf texts; /* of the hits, by blanks */
+	struct buf texts; /* of the hits, separated by blanks */
 	struct buf origins;
 };
 
@@ -82,7 +79,7 @@ world_stop(struct world *w)
 	buf_free(&w->origins);
 }
 
-/* Where it comes from: session/body/reason/tags/… */
+/* Origin of a memory: session/terminal/trigger/tags/… */
 static void
 put_detail(struct buf *out, const struct rank_detail *o)
 {
@@ -123,7 +120,7 @@ has_result(void *arg)
 	return ((struct world *)arg)->times > 0;
 }
 
-/* Wait for what a call says, which it does once. */
+/* Wait for the result, which is reported once. */
 static enum rc
 result(struct world *w)
 {
@@ -164,7 +161,7 @@ put_begin(struct world *w, const char *soul, const char *id, const char *text)
 	store_put(w->store, &a, &p);
 }
 
-/* One of s1 that says where it comes from. */
+/* Store one of s1 with an origin. */
 static void
 put_from(struct world *w, const char *id, struct str *tags, size_t n)
 {
@@ -250,7 +247,7 @@ contract(struct world *w)
 	ck_assert_str_eq(w->texts.p, "coffee");
 	ck_assert_int_eq(search(w, "u1", "s1", "coffee", 5), RC_OK);
 	ck_assert_str_eq(w->texts.p, "coffee tea");
-	/* Nobody else's, and nobody's. */
+	/* Other scopes, and invalid ones. */
 	ck_assert_int_eq(search(w, "u2", "s1", "coffee", 5), RC_OK);
 	ck_assert_uint_eq(w->n, 0);
 	ck_assert_int_eq(list(w, "u1", "s2"), RC_OK);
@@ -258,7 +255,7 @@ contract(struct world *w)
 	ck_assert_int_eq(search(w, "", "s1", "coffee", 5), RC_INVALID);
 	ck_assert_int_eq(list(w, "u1", "\x01"), RC_INVALID);
 	ck_assert_int_eq(clear(w, "u1", ""), RC_INVALID);
-	/* Forgotten, only by whose it is, for ever. */
+	/* Forget, only within the scope, for good. */
 	ck_assert_int_eq(forget(w, "u2", "s1", "a"), RC_NOENT);
 	ck_assert_int_eq(forget(w, "u1", "s1", "x"), RC_NOENT);
 	ck_assert_int_eq(forget(w, "u1", "s1", "a"), RC_OK);
@@ -288,7 +285,7 @@ probe(struct world *w)
 	ck_assert_uint_eq(w->n, 0);
 }
 
-TEST_T(all_stores, 60)
+TEST_T(all_stores_fulfil_the_contract, 60)
 {
 	struct world w;
 	int kind;
@@ -301,8 +298,8 @@ TEST_T(all_stores, 60)
 	}
 }
 
-/* A list tells where a memory comes from. */
-TEST_T(origins, 60)
+/* Lists contain the origin of memories. */
+TEST_T(lists_have_origins, 60)
 {
 	struct str tags[] = { STR("tea"), STR("冷 饮") };
 	struct world w;
@@ -323,8 +320,8 @@ TEST_T(origins, 60)
 	}
 }
 
-/* Many pages of them. */
-TEST_T(long_lists, 60)
+/* Several pages. */
+TEST_T(long_lists_are_complete, 60)
 {
 	struct world w;
 	char id[16];
@@ -346,8 +343,8 @@ TEST_T(long_lists, 60)
 	}
 }
 
-/* What is forgotten while it is on its way does not arrive. */
-TEST_T(forgotten_on_its_way, 60)
+/* Forgotten while it is being stored, a memory is not stored. */
+TEST_T(forgotten_while_being_stored, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	struct world w;
@@ -380,8 +377,8 @@ static const struct {
 	{ 504, RC_TIMEOUT },
 };
 
-/* A put that fails never looks like one that was forgotten. */
-TEST_T(failures, 60)
+/* A failed put is never reported as forgotten. */
+TEST_T(http_errors_have_codes, 60)
 {
 	struct world w;
 	size_t i;
@@ -406,8 +403,8 @@ TEST_T(failures, 60)
 	}
 }
 
-/* What is under way when the store ends ends with it. */
-TEST_T(ended_under_way, 60)
+/* Calls in progress end with the store. */
+TEST_T(calls_end_with_the_store, 60)
 {
 	struct world w;
 	int kind;

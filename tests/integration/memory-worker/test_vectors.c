@@ -1,6 +1,6 @@
 /*
- * Vectors of an embedding model: kept with the memories, made up for when they
- * are missing, and done without while the model is away.
+ * Vectors of an embedding model: stored with memories, created later if
+ * missing, and not used while the model is unavailable.
  */
 #include "testkit/memory_fixture.h"
 
@@ -50,7 +50,7 @@ spawn_with(struct memory_fixture *fx, const char *model)
 	memory_fixture_spawn_ready(fx, 0);
 }
 
-TEST_T(they_are_kept_with_the_memories, 60)
+TEST_T(vectors_are_stored_with_memories, 60)
 {
 	struct recalled r = { .degraded = false };
 	struct memory_fixture fx;
@@ -70,7 +70,7 @@ TEST_T(they_are_kept_with_the_memories, 60)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(while_the_model_is_away, 60)
+TEST_T(missing_vectors_are_created_later, 60)
 {
 	struct memory_fixture fx;
 
@@ -82,7 +82,7 @@ TEST_T(while_the_model_is_away, 60)
 	ck_degraded(&fx, false);
 	tk_service_kill(&fx.llm);
 	ck_degraded(&fx, true);
-	/* What comes meanwhile is stored, and has no vector. */
+	/* A memory that arrives meanwhile is stored without a vector. */
 	memory_fixture_publish_fact(&fx, "cat", "s1", "用户的猫叫小花");
 	memory_fixture_wait_memories(&fx, 2);
 	ck_assert_uint_eq(vector_of(&fx, 1).n, 0);
@@ -93,7 +93,7 @@ TEST_T(while_the_model_is_away, 60)
 }
 
 /* Vectors of two models are never compared. */
-TEST_T(another_model, 60)
+TEST_T(vectors_of_another_model_are_replaced, 60)
 {
 	char id[16], text[64];
 	struct memory_list l;

@@ -144,7 +144,7 @@ error_set_matches(void *arg)
 	unsigned kinds = 0, i;
 
 	for (i = 0; i < TERMINAL_REJECTED_N; i++)
-		if (t.refused[i].p != NULL)
+		if (t.rejected[i].p != NULL)
 			kinds |= 1U << i;
 	return kinds == s->kinds;
 }

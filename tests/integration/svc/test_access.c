@@ -121,7 +121,7 @@ send_ask(struct tk_http *c, int port, const char *path, const char *token)
 }
 
 static int
-ask(const struct svc_fixture *r, struct tk_answer *a, const char *token)
+ask(const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct tk_http c = { 0 };
 
@@ -134,7 +134,7 @@ ask(const struct svc_fixture *r, struct tk_answer *a, const char *token)
 
 /* Send all of b, and read the answer. */
 static int
-exchange(const struct svc_fixture *r, struct tk_answer *a, struct buf *b)
+exchange(const struct svc_fixture *r, struct tk_response *a, struct buf *b)
 {
 	struct tk_http c = { 0 };
 
@@ -149,7 +149,7 @@ exchange(const struct svc_fixture *r, struct tk_answer *a, struct buf *b)
 
 /* The same as ask() with a body of n bytes. */
 static int
-ask_large(const struct svc_fixture *r, struct tk_answer *a, const char *token,
+ask_large(const struct svc_fixture *r, struct tk_response *a, const char *token,
     size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
@@ -165,7 +165,7 @@ ask_large(const struct svc_fixture *r, struct tk_answer *a, const char *token,
 
 /* Ask for what takes processor time. */
 static int
-ask_work(const struct svc_fixture *r, struct tk_answer *a, const char *token)
+ask_work(const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct buf b = BUF_INIT(4096);
 
@@ -178,7 +178,7 @@ ask_work(const struct svc_fixture *r, struct tk_answer *a, const char *token)
 
 /* Say n bytes to a body. */
 static int
-ask_body(const struct svc_fixture *r, struct tk_answer *a, const char *token,
+ask_body(const struct svc_fixture *r, struct tk_response *a, const char *token,
     const char *terminal, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
@@ -210,11 +210,12 @@ static const struct tk_token two[] = {
 };
 
 static void
-header_is(const struct tk_answer *a, const char *name, const char *want)
+header_is(const struct tk_response *a, const char *name, const char *want)
 {
 	char field[256];
 
-	ck_assert_str_eq(tk_answer_field(a, name, field, sizeof(field)), want);
+	ck_assert_str_eq(
+	    tk_response_field(a, name, field, sizeof(field)), want);
 }
 
 TEST(refusals_say_how_to_do_better)
@@ -222,7 +223,7 @@ TEST(refusals_say_how_to_do_better)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=2";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -230,27 +231,27 @@ TEST(refusals_say_how_to_do_better)
 	start(&r, TK_ENV(file, one, n));
 	ck_assert_int_eq(ask(&r, &a, NULL), 401);
 	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"unauthenticated\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"unauthenticated\""));
 	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
-	ck_assert(!tk_answer_has(&a, "forged"));
+	ck_assert(!tk_response_has(&a, "forged"));
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"denied\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"denied\""));
 	/* Who asks too often waits; nobody else does. */
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
 	while (ask(&r, &a, "t-one") == 200)
 		;
 	ck_assert_int_eq(a.status, 429);
 	header_is(&a, "Retry-After", "1");
-	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
 	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -261,7 +262,7 @@ TEST(a_large_request_counts_as_many)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -269,16 +270,16 @@ TEST(a_large_request_counts_as_many)
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	char field[64];
 	ck_assert_int_ge(
-	    strtol(tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+	    strtol(tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		NULL, 10),
 	    10);
 	/* Nobody else pays for it. */
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -287,7 +288,7 @@ TEST(processor_time_counts_as_requests)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20", us[] = "RATE_COST_US=1000";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -295,9 +296,9 @@ TEST(processor_time_counts_as_requests)
 	start(&r, TK_ENV(file, one, n, us));
 	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -308,7 +309,7 @@ TEST(a_body_pays_for_what_it_is_told)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
@@ -316,9 +317,9 @@ TEST(a_body_pays_for_what_it_is_told)
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
-	ck_assert(tk_answer_has(&a, "the terminal is used too often"));
+	ck_assert(tk_response_has(&a, "the terminal is used too often"));
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -337,7 +338,7 @@ count(const char *text, const char *what)
 TEST(many_refusals_are_few_lines)
 {
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 	char file[300], *log;
 	size_t i, lines;
@@ -364,7 +365,7 @@ TEST(many_refusals_are_few_lines)
 	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
 	ck_assert_uint_eq(count(log, "forged"), 0);
 	free(log);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* ---- streams ---- */
@@ -401,9 +402,9 @@ TEST_T(a_stream_ends_with_its_token, 90)
 	open_stream(&r, &dropped, "t-two");
 	tk_tokens_write(new, list, 2);
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(tk_http_gone(&dropped, LONG_MS));
-	ck_assert(tk_http_gone(&ending, LONG_MS));
-	ck_assert(!tk_http_gone(&good, 1));
+	ck_assert(tk_http_closed(&dropped, LONG_MS));
+	ck_assert(tk_http_closed(&ending, LONG_MS));
+	ck_assert(!tk_http_closed(&good, 1));
 	ck_assert(tk_log_has(&r.toy.proc,
 	    "ev=auth.stream_closed route=events address=127.0.0.1 "
 	    "why=\"the token is not known\""));
@@ -433,7 +434,7 @@ flood_main(void *arg)
 {
 	const struct flood *f = arg;
 	struct tk_http c[EACH];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t i;
 
 	for (;;) {
@@ -459,23 +460,23 @@ struct forgers {
 static void
 make_tokens(struct forgers *f, const char *jwks)
 {
-	struct buf file = BUF_INIT(SIGNER_MAX);
+	struct buf file = BUF_INIT(JWT_FIXTURE_MAX);
 	struct signer stranger;
 	char claims[128];
 
-	signer_make(&f->signer, SIGNER_EC, "P-256", 0);
-	signer_make(&stranger, SIGNER_EC, "P-256", 0);
+	jwt_fixture_key(&f->signer, SIGNER_EC, "P-256", 0);
+	jwt_fixture_key(&stranger, SIGNER_EC, "P-256", 0);
 	buf_puts(&file, "{\"keys\":[");
-	signer_put_jwk(&file, &f->signer, "k", "");
+	jwt_fixture_put_jwk(&file, &f->signer, "k", "");
 	buf_puts(&file, "]}");
 	tk_write_file(jwks, file.p);
 	snprintf(claims, sizeof(claims), "{\"exp\":%lld,\"role\":\"operator\"}",
 	    (long long)(clock_wall().ms / 1000 + 1000));
-	buf_init(&f->good, SIGNER_MAX);
-	buf_init(&f->forged, SIGNER_MAX);
-	signer_put_jwt(
+	buf_init(&f->good, JWT_FIXTURE_MAX);
+	buf_init(&f->forged, JWT_FIXTURE_MAX);
+	jwt_fixture_put_jwt(
 	    &f->good, &f->signer, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
-	signer_put_jwt(
+	jwt_fixture_put_jwt(
 	    &f->forged, &stranger, "{\"alg\":\"ES256\",\"kid\":\"k\"}", claims);
 	EVP_PKEY_free(stranger.pkey);
 	buf_free(&file);
@@ -498,7 +499,7 @@ is_flooded(void *arg)
 static int64_t
 slowest(struct forgers *f, const char *token)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int64_t worst = 0;
 	size_t i;
 
@@ -509,7 +510,7 @@ slowest(struct forgers *f, const char *token)
 		ms = mono_diff_ms(clock_mono(), t);
 		worst = ms > worst ? ms : worst;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return worst;
 }
 

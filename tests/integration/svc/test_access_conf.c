@@ -176,7 +176,7 @@ has_said(void *arg)
 
 TEST(what_is_off_is_off_and_warned_of)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_proc p;
 	struct waiting started = { &p, "ev=svc.started" };
 	char addr[64];
@@ -186,23 +186,24 @@ TEST(what_is_off_is_off_and_warned_of)
 	begin(&p, &def, TK_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
 	ck_assert(tk_until(has_said, &started, SVC_FIXTURE_MS));
 	ck_assert(tk_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
-	ck_assert_int_eq(tk_http_ask(port, &a, "GET", "/v1/souls", NULL), 200);
+	ck_assert_int_eq(
+	    tk_http_request(port, &a, "GET", "/v1/souls", NULL), 200);
 	tk_signal(&p, SIGTERM);
 	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 0);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 static int
 ask_by_name(int port, const char *host)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(port, &a,
 	    "GET /v1/souls HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
 	    host);
 
 	if (status == 403)
-		ck_assert(tk_answer_has(&a, "or AUTH=off"));
-	tk_answer_free(&a);
+		ck_assert(tk_response_has(&a, "or AUTH=off"));
+	tk_response_free(&a);
 	return status;
 }
 
@@ -253,7 +254,7 @@ TEST(the_command_token_keeps_the_file)
 {
 	const char *path = tk_path("tokens.json");
 	char token[128], file[300];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r = { 0 };
 	struct tk_proc p;
 
@@ -280,7 +281,7 @@ TEST(the_command_token_keeps_the_file)
 	ck_assert_int_eq(
 	    done(&p, NO_ENV, TK_ENV("token", "drop", path, "ops")), 1);
 	ck_assert(tk_log_has(&p, "has no token of that name"));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(the_command_token_says_what_it_wants)

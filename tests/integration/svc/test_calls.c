@@ -204,13 +204,13 @@ TEST(a_call_may_have_many_answers)
 
 TEST(over_http_only_the_last_answer_counts)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	svc_fixture_start(&r, &def);
 	ck_assert_int_eq(svc_fixture_call(&r, &a, "/quick", "several"), 200);
 	ck_assert_str_eq(a.body.p, "{\"error\":\"last\"}");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -225,7 +225,7 @@ TEST(errors_are_the_same_both_ways)
 		    502 },
 		{ "busy", "overloaded", "503", "not now", "busy", 429 },
 	};
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct svc_fixture r;
 	size_t i;
@@ -249,12 +249,12 @@ TEST(errors_are_the_same_both_ways)
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
 static void
-post(struct svc_fixture *r, struct tk_answer *a, const char *body)
+post(struct svc_fixture *r, struct tk_response *a, const char *body)
 {
 	tk_http_call(r->toy.http, a,
 	    "POST /quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -279,7 +279,7 @@ TEST(prescribed_texts_are_said)
 		{ "{\"error\":7}", "\"/error: must be a string\"" },
 	};
 	struct buf many = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 	natsMsg *m;
 	size_t i;
@@ -288,7 +288,8 @@ TEST(prescribed_texts_are_said)
 	for (i = 0; i < NELEM(rows); i++) {
 		post(&r, &a, rows[i].body);
 		ck_assert_int_eq(a.status, 400);
-		ck_assert_msg(tk_answer_has(&a, rows[i].text), "%s", a.body.p);
+		ck_assert_msg(
+		    tk_response_has(&a, rows[i].text), "%s", a.body.p);
 		ck_assert_int_eq(natsConnection_RequestString(&m, r.nc,
 				     "toy.quick", rows[i].body, SVC_FIXTURE_MS),
 		    NATS_OK);
@@ -302,8 +303,8 @@ TEST(prescribed_texts_are_said)
 	buf_puts(&many, "[]]");
 	post(&r, &a, many.p);
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(tk_answer_has(&a, "too many objects and arrays"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, "too many objects and arrays"));
+	tk_response_free(&a);
 	buf_free(&many);
 	svc_fixture_stop(&r);
 }
@@ -327,7 +328,7 @@ TEST(a_call_has_the_deadline_of_its_route)
 		int64_t ms;
 	} rows[] = { { "toy.slow", "/slow", SLOW_MS },
 		{ "toy.quick", "/quick", QUICK_MS } };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct svc_fixture r;
 	int64_t before;
@@ -345,7 +346,7 @@ TEST(a_call_has_the_deadline_of_its_route)
 		    svc_fixture_call(&r, &a, rows[i].path, "tell"), 200);
 		told_deadline(a.body.p, a.body.n, before, rows[i].ms);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -428,7 +429,7 @@ is_small_first(
 TEST(a_large_request_is_decoded_beside_the_others)
 {
 	struct buf large = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsSubscription *answers;
 	struct svc_fixture r;
 	int tries = 0;
@@ -442,9 +443,9 @@ TEST(a_large_request_is_decoded_beside_the_others)
 	natsSubscription_Destroy(answers);
 	large.p[large.n - 2] = '\0';
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
-	ck_assert(tk_answer_has(&a, "invalid json"));
-	tk_answer_free(&a);
+	    tk_http_request(r.toy.http, &a, "POST", "/quick", large.p), 400);
+	ck_assert(tk_response_has(&a, "invalid json"));
+	tk_response_free(&a);
 	buf_free(&large);
 	svc_fixture_stop(&r);
 }
@@ -452,14 +453,14 @@ TEST(a_large_request_is_decoded_beside_the_others)
 /* HTTP has room for it, a message of NATS has not: its caller is told so. */
 TEST(an_answer_over_http_may_be_long)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
 	struct svc_fixture r;
 	json_t *j;
 
 	svc_fixture_start(&r, &def);
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
+	    tk_http_request(r.toy.http, &a, "GET", "/long", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 60 * 50000);
 	j = tk_json(a.body.p, a.body.n);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 60);
@@ -470,7 +471,7 @@ TEST(an_answer_over_http_may_be_long)
 	reply_read(&p);
 	ck_assert_str_eq(p.rc, "internal");
 	natsMsg_Destroy(p.m);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 

@@ -181,7 +181,7 @@ TEST(healthcheck_is_zero_only_when_ready)
 		"not ready: the peer is not reachable; the other?peer is not "
 		"reachable\n" };
 	struct expected nats = { &r, "not ready: NATS is not reachable" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_proc p;
 
 	svc_fixture_begin(&r, &def, NULL);
@@ -201,7 +201,7 @@ TEST(healthcheck_is_zero_only_when_ready)
 	ck_assert(tk_log_has(&p, "not a service's response"));
 	tk_server_stop(&r.nats, SIGKILL);
 	ck_assert(tk_until(is_unready, &nats, SVC_FIXTURE_MS));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 

@@ -166,14 +166,14 @@ toy_end(struct told *t)
 static void
 say(struct told *t, const char *what, const char *answer)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char want[64];
 
 	snprintf(want, sizeof(want), "\"%s\"", answer);
 	ck_assert_int_eq(svc_fixture_call(&t->r, &a, "/call", what), 200);
 	ck_assert_msg(
-	    tk_answer_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
-	tk_answer_free(&a);
+	    tk_response_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
+	tk_response_free(&a);
 }
 
 static bool
@@ -418,11 +418,11 @@ static bool
 readyz_says(void *arg)
 {
 	const struct readyz *w = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool says = tk_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
-	    tk_answer_has(&a, w->text);
+	    tk_response_has(&a, w->text);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return says;
 }
 

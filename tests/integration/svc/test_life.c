@@ -153,7 +153,7 @@ static const struct svc_def alone_def = {
 /* ---- running it ---- */
 
 static int
-call(const struct svc_fixture *r, struct tk_answer *a, const char *text)
+call(const struct svc_fixture *r, struct tk_response *a, const char *text)
 {
 	return svc_fixture_call(r, a, "/call", text);
 }
@@ -161,11 +161,11 @@ call(const struct svc_fixture *r, struct tk_answer *a, const char *text)
 static bool
 says_unready(const struct svc_fixture *r, const char *text)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/readyz") == 503 &&
-	    tk_answer_has(&a, text);
+	    tk_response_has(&a, text);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -173,30 +173,30 @@ says_unready(const struct svc_fixture *r, const char *text)
 
 TEST(calls_are_answered_and_refused)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(call(&r, &a, "hello"), 200);
-	ck_assert(tk_answer_has(&a, "{\"error\":\"hello\"}"));
+	ck_assert(tk_response_has(&a, "{\"error\":\"hello\"}"));
 	ck_assert_int_eq(call(&r, &a, ""), 400);
-	ck_assert(tk_answer_has(&a, "\"error is required\""));
+	ck_assert(tk_response_has(&a, "\"error is required\""));
 	ck_assert_int_eq(call(&r, &a, "\"}x"), 400);
-	ck_assert(tk_answer_has(&a, "\"invalid json\""));
+	ck_assert(tk_response_has(&a, "\"invalid json\""));
 	ck_assert_int_eq(call(&r, &a, "x\",\"code\":\"No"), 400);
-	ck_assert(tk_answer_has(&a, "\"/code: may only have"));
+	ck_assert(tk_response_has(&a, "\"/code: may only have"));
 	ck_assert_int_eq(call(&r, &a, "teapot"), 418);
-	ck_assert(tk_answer_has(&a, "\"code\":\"teapot\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"teapot\""));
 	ck_assert_int_eq(call(&r, &a, "fail"), 409);
-	ck_assert(tk_answer_has(&a, "it is \\\"bound\\\""));
-	ck_assert(tk_answer_has(&a, "\"code\":\"conflict\""));
+	ck_assert(tk_response_has(&a, "it is \\\"bound\\\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"conflict\""));
 	/* What would break the schema is not sent. */
 	ck_assert_int_eq(call(&r, &a, "broken"), 500);
-	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"internal\""));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/metrics"), 200);
-	ck_assert(tk_answer_has(
+	ck_assert(tk_response_has(
 	    &a, "soul_requests_total{route=\"call\",code=\"conflict\"} 1\n"));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
@@ -210,7 +210,7 @@ is_without_peer(void *arg)
 
 TEST(readiness_names_what_is_missing)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r;
 
 	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
@@ -219,13 +219,13 @@ TEST(readiness_names_what_is_missing)
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/nothing"), 404);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
 TEST(what_is_in_hand_is_answered_before_it_ends)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
 
@@ -235,8 +235,8 @@ TEST(what_is_in_hand_is_answered_before_it_ends)
 	tk_signal(&r.toy.proc, SIGTERM);
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(tk_answer_has(&a, "hold"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, "hold"));
+	tk_response_free(&a);
 	tk_http_close(&c);
 	svc_fixture_expect_exit(&r, 0);
 }
@@ -286,7 +286,7 @@ TEST(a_start_that_fails_is_told)
 
 TEST(it_needs_no_nats_that_it_has_no_use_for)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct svc_fixture r = { 0 };
 
 	svc_fixture_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
@@ -294,6 +294,6 @@ TEST(it_needs_no_nats_that_it_has_no_use_for)
 	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }

@@ -44,14 +44,14 @@ static const struct svc_def def = {
 static int
 ask(const struct svc_fixture *r, const char *method, const char *head)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(r->toy.http, &a,
 	    "%s /v1/souls HTTP/1.1\r\nHost: localhost:9010\r\n%s"
 	    "Connection: close\r\n\r\n",
 	    method, head);
 
-	ck_assert(tk_answer_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
+	tk_response_free(&a);
 	return status;
 }
 

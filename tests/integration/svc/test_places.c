@@ -164,12 +164,13 @@ static bool
 have_ended(void *arg)
 {
 	const struct svc_fixture *r = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
-	    tk_http_ask(r->toy.http, &a, "GET", "/v1/terminals", NULL), 200);
-	bool is = tk_answer_has(&a, "3 ended");
-	tk_answer_free(&a);
+	    tk_http_request(r->toy.http, &a, "GET", "/v1/terminals", NULL),
+	    200);
+	bool is = tk_response_has(&a, "3 ended");
+	tk_response_free(&a);
 	return is;
 }
 

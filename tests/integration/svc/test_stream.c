@@ -167,18 +167,18 @@ static const struct svc_def def = {
 static void
 streamed(struct svc_fixture *r, const char *how, const char *events)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char type[64];
 	struct str body;
 
 	ck_assert_int_eq(svc_fixture_call(r, &a, "/stream", how), 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "text/event-stream");
 	body = buf_str(&a.body);
 	ck_assert(str_starts(body, STR("retry: ")));
 	ck_assert_str_eq(strstr(body.p, "\n\n") + 2, events);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(events_are_messages_and_texts)
@@ -250,25 +250,25 @@ static bool
 flood_ended(void *arg)
 {
 	struct svc_fixture *r = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = svc_fixture_call(r, &a, "/stream", "last") == 200 &&
-	    !tk_answer_has(&a, "\"ok\"");
+	    !tk_response_has(&a, "\"ok\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
 static void
 last_was(struct svc_fixture *r, const char *rc)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char want[64];
 
 	snprintf(want, sizeof(want), "{\"error\":\"%s\"}", rc);
 	ck_assert(tk_until(flood_ended, r, SVC_FIXTURE_MS));
 	ck_assert_int_eq(svc_fixture_call(r, &a, "/stream", "last"), 200);
 	ck_assert_str_eq(a.body.p, want);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 static bool
@@ -322,7 +322,7 @@ TEST(a_reader_that_goes_ends_an_endless_stream)
 
 TEST(an_endless_stream_is_ended_by_the_drain)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
 
@@ -331,14 +331,14 @@ TEST(an_endless_stream_is_ended_by_the_drain)
 	ck_assert(tk_http_has(&c, ": no event", SVC_FIXTURE_MS));
 	svc_fixture_stop(&r);
 	ck_assert(tk_http_read(&c, &a, SVC_FIXTURE_MS));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }
 
 /* SIGTERM in the middle: the stream comes to its end, then the program. */
 TEST(a_stream_in_hand_is_ended_before_the_program)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
 
@@ -348,6 +348,6 @@ TEST(a_stream_in_hand_is_ended_before_the_program)
 	svc_fixture_stop(&r);
 	ck_assert(tk_http_read(&c, &a, SVC_FIXTURE_MS));
 	ck_assert_int_eq(a.status, 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }

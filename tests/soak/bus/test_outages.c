@@ -4,7 +4,8 @@
  */
 #include "core/id.h"
 #include "core/mem.h"
-#include "integration/bus/jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 #define SOAK_MS  60000
 #define WINDOW   200
@@ -12,7 +13,7 @@
 #define JOBS_OUT 50
 
 struct soak {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct bus *member[MEMBERS];
 	bool leaving[MEMBERS], left[MEMBERS];
 	struct mono until, next;
@@ -23,7 +24,7 @@ struct soak {
 
 	int jobs_put, jobs_out; /* acknowledged; on their way */
 	int job_next;
-	bool job_acked[JOBS_MAX], job_done[JOBS_MAX];
+	bool job_acked[BUS_JOBS_MAX], job_done[BUS_JOBS_MAX];
 	int jobs_undone;
 };
 
@@ -51,7 +52,7 @@ on_end(void *arg, enum rc rc, struct str data)
 static void
 requests_more(struct soak *s)
 {
-	struct bus_meta meta = { .deadline = in_ms(3000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
 	struct one *o;
 
 	while (!s->over && s->waiting < WINDOW) {
@@ -96,7 +97,7 @@ on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 static void
 job_put(struct job *j)
 {
-	struct bus_meta meta = { .deadline = in_ms(3000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
 	char id[16];
 
 	snprintf(id, sizeof(id), "%d", j->number);
@@ -116,8 +117,9 @@ jobs_more(struct soak *s)
 
 	if (!bus_up(s->e->bus))
 		return;
-	while (!s->over && s->jobs_out < JOBS_OUT && s->job_next < JOBS_MAX &&
-	    (int64_t)s->job_next * SOAK_MS / JOBS_MAX <
+	while (!s->over && s->jobs_out < JOBS_OUT &&
+	    s->job_next < BUS_JOBS_MAX &&
+	    (int64_t)s->job_next * SOAK_MS / BUS_JOBS_MAX <
 		SOAK_MS - mono_diff_ms(s->until, clock_mono())) {
 		j = mem_zalloc(sizeof(*j));
 		j->s = s;
@@ -133,7 +135,7 @@ on_soak_job(void *arg, struct bus_msg *m)
 	int64_t n;
 
 	ck_assert_int_eq(
-	    str_to_i64(bus_msg_data(m), 0, JOBS_MAX - 1, &n), RC_OK);
+	    str_to_i64(bus_msg_data(m), 0, BUS_JOBS_MAX - 1, &n), RC_OK);
 	/* Done is what the server has been told; if it could not be told, the
 	 * job comes again. */
 	if (bus_ack(m) == RC_OK && !s->job_done[n]) {
@@ -164,7 +166,7 @@ member_join(struct soak *s, int i)
 		.fn = on_soak_job,
 		.arg = s };
 
-	s->member[i] = bed_bus_new(s->e, "member", NULL);
+	s->member[i] = bus_fixture_bus_new(s->e, "member", NULL);
 	s->leaving[i] = s->left[i] = false;
 	ck_assert_int_eq(
 	    bus_subscribe(s->member[i], "soak.work", "group", on_work, s, NULL),
@@ -193,16 +195,16 @@ trouble(struct soak *s)
 		s->outages++;
 		break;
 	case 1:
-		bed_freeze(s->e);
+		bus_fixture_freeze(s->e);
 		thaw = mono_add_ms(clock_mono(), (int64_t)id_random_below(400));
-		tk_until(is_past, &thaw, BED_MS);
+		tk_until(is_past, &thaw, BUS_FIXTURE_MS);
 		tk_signal(&s->e->nats.proc, SIGCONT);
 		s->freezes++;
 		break;
 	default:
 		if (!s->leaving[i]) {
 			s->leaving[i] = true;
-			bus_drain(s->member[i], bed_set, &s->left[i]);
+			bus_drain(s->member[i], bus_fixture_set, &s->left[i]);
 		}
 	}
 }
@@ -244,12 +246,12 @@ jobs_all_done(void *arg)
 TEST_T(a_minute_of_outages, 240)
 {
 	static struct soak s;
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	int i;
 
-	bed_start(&e);
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
 	s.e = &e;
 	s.until = mono_add_ms(clock_mono(), SOAK_MS);
 	for (i = 0; i < MEMBERS; i++)
@@ -257,26 +259,28 @@ TEST_T(a_minute_of_outages, 240)
 	while (!s.over) {
 		s.next = mono_add_ms(
 		    clock_mono(), 50 + (int64_t)id_random_below(800));
-		ck_assert(bed_until(&e, soak_step, &s, SOAK_MS));
+		ck_assert(bus_fixture_until(&e, soak_step, &s, SOAK_MS));
 		if (!s.over)
 			trouble(&s);
 	}
 	/* Every request has ended, once. */
-	ck_assert(bed_until(&e, is_quiet, &s, 20000));
+	ck_assert(bus_fixture_until(&e, is_quiet, &s, 20000));
 	ck_assert_int_eq(s.sent,
 	    s.ended[RC_OK] + s.ended[RC_DOWN] + s.ended[RC_NOENT] +
 		s.ended[RC_TIMEOUT]);
 	ck_assert_int_gt(s.ended[RC_OK], s.sent / 2);
 	/* Every job that was acknowledged to who put it gets done. */
-	ck_assert(bed_until(&e, jobs_all_done, &s, 30000));
-	ck_assert_int_gt(s.jobs_put, JOBS_MAX / 2);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert(bus_fixture_until(&e, jobs_all_done, &s, 30000));
+	ck_assert_int_gt(s.jobs_put, BUS_JOBS_MAX / 2);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
 	printf("%ld requests: %ld answered, %ld down, %ld unserved, %ld late; "
 	       "%d jobs; %ld kills, %ld freezes, %ld leaves\n",
 	    s.sent, s.ended[RC_OK], s.ended[RC_DOWN], s.ended[RC_NOENT],
 	    s.ended[RC_TIMEOUT], s.jobs_put, s.outages, s.freezes, s.leaves);
 	for (i = 0; i < MEMBERS; i++)
 		bus_free(s.member[i]);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

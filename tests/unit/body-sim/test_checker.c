@@ -255,7 +255,7 @@ TEST(the_order_of_reports_is_checked)
 		      "heartbeat" },
 		    0, NULL },
 		{ { "online", "intent_catalog", "skills", "heartbeat" }, 0,
-		    "the order was online -> intent_catalog -> skills -> heartbeat" },
+		    "was online -> intent_catalog -> skills -> heartbeat" },
 		{ { "online", "heartbeat", "skills", "intent_catalog" }, 0,
 		    "the order was online -> heartbeat -> skills" },
 		{ { "skills", "online", "intent_catalog", "heartbeat" }, 0,

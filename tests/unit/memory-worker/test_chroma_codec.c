@@ -1,4 +1,4 @@
-/* What is said to Chroma, and what it answers. */
+/* Requests to Chroma, and its responses. */
 #include "core/mem.h"
 #include "store/store_internal.h"
 #include "testkit/testkit.h"
@@ -9,7 +9,7 @@ static const struct memory_scope scope = { STR_INIT("u 1"), STR_INIT("s1") };
 	"\"where\":{\"$and\":[{\"user_id\":{\"$eq\":\"u 1\"}},{\"soul_id\":" \
 	"{\"$eq\":\"s1\"}}]}"
 
-TEST(ids_of_rows)
+TEST(row_ids_differ_between_scopes)
 {
 	const struct memory_scope other = { STR("u"), STR("1/s1") };
 	char row[CHROMA_ROW_MAX];
@@ -21,7 +21,7 @@ TEST(ids_of_rows)
 	ck_assert_int_eq(chroma_row_id(&scope, STR(""), row), RC_INVALID);
 }
 
-TEST(what_is_said)
+TEST(requests_are_written)
 {
 	const double v[] = { 0.5, -1 };
 	struct str tags[] = { STR_INIT("C 语言"), STR_INIT("$x") };
@@ -58,7 +58,7 @@ TEST(what_is_said)
 	    "{" WHERE ",\"include\":[\"documents\",\"metadatas\"],\"limit\":10,"
 	    "\"offset\":20}");
 	buf_reset(&b);
-	/* No row goes without its scope. */
+	/* A row is deleted only within its scope. */
 	chroma_write_delete(&scope, "r", &b);
 	ck_assert_str_eq(b.p, "{\"ids\":[\"r\"]," WHERE "}");
 	buf_free(&b);
@@ -80,7 +80,7 @@ static const struct {
 	{ "", RC_INVALID },
 };
 
-TEST(which_collection)
+TEST(a_collection_of_another_model_is_denied)
 {
 	char id[CHROMA_COLLECTION_MAX];
 	size_t i;
@@ -116,7 +116,7 @@ static const struct {
 	    RC_OK, 1, 1 },
 	{ "{\"ids\":[[]],\"documents\":[[]],\"metadatas\":[[]]}", RC_OK, 0, 0 },
 	{ "{\"ids\":[],\"documents\":[],\"metadatas\":[]}", RC_OK, 0, 0 },
-	/* Another's, whatever was asked for; holes; columns that end. */
+	/* Rows of another scope, missing values, columns that are too short. */
 	{ "{\"ids\":[\"r\"],\"documents\":[\"茶\"],\"metadatas\":[" META(
 	      "u1", "s1") "]}",
 	    RC_OK, 0, 1 },
@@ -137,7 +137,7 @@ static const struct {
 	{ "{", RC_INVALID, 0, 0 },
 };
 
-TEST(what_it_answers)
+TEST(responses_are_read)
 {
 	struct arena *a = arena_new(65536);
 	struct chroma_rows rows;

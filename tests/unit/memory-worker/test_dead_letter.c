@@ -1,4 +1,4 @@
-/* What an operator reads of a job that was put aside. */
+/* Dead letters: their headers, and their output formats. */
 #include <string.h>
 
 #include "core/mem.h"
@@ -32,7 +32,7 @@ ck_written(void (*write)(const struct dead_letter *, struct buf *),
 	arena_free(a);
 }
 
-TEST(a_job)
+TEST(a_job_in_all_formats)
 {
 	struct bus_stream_msg m = make_message(HEAD
 	    "Nats-Msg-Id: SOUL_JOBS.3\r\nSoul-Dead-Reason: no: luck\r\n"
@@ -57,7 +57,7 @@ TEST(a_job)
 	    "\"text\":\"喜\\n欢\\u001b[2J\"}\n");
 }
 
-TEST(what_is_no_job)
+TEST(any_message_can_be_shown)
 {
 	static const char *const kinds[] = { "soul.dead.", "other" };
 	struct bus_stream_msg m = make_message(
@@ -108,7 +108,7 @@ TEST(a_long_text_is_shortened)
 	buf_free(&want);
 }
 
-TEST(a_note_fits_a_header)
+TEST(a_reason_is_a_valid_header)
 {
 	static const struct {
 		const char *why, *want;
@@ -130,7 +130,7 @@ TEST(a_note_fits_a_header)
 		    headers.headers[1].key, "Soul-Dead-Deliveries");
 		ck_assert_str_eq(headers.headers[1].value, "3");
 	}
-	/* Cut between two characters, no blank at its end. */
+	/* Truncated between two characters, without a trailing blank. */
 	memset(longer, 'x', sizeof(longer));
 	memcpy(longer + DEAD_LETTER_REASON_MAX - 2, "  茶", 6);
 	longer[sizeof(longer) - 1] = '\0';

@@ -1,4 +1,4 @@
-/* What a model's answer yields. */
+/* Reading a model's completion. */
 #include "core/mem.h"
 #include "summary/extraction.h"
 #include "testkit/testkit.h"
@@ -38,7 +38,7 @@ ck_str(struct str s, const char *want)
 	ck_assert_msg(str_eq(s, str_of(want)), "%.*s", STR_ARG(s));
 }
 
-TEST(an_object)
+TEST(an_object_is_read)
 {
 	struct extraction e =
 	    read("好的：```json\n{\"summary\":\"用户改喝普洱。\",\"memories\":["
@@ -66,7 +66,7 @@ TEST(an_object)
 	arena_free(a);
 }
 
-TEST(what_nobody_said_is_left_out)
+TEST(what_was_not_stated_is_left_out)
 {
 	struct extraction e = read(
 	    "{\"summary\":\"无\",\"memories\":["
@@ -84,7 +84,7 @@ TEST(what_nobody_said_is_left_out)
 	arena_free(a);
 }
 
-TEST(a_plain_text)
+TEST(a_plain_text_is_one_memory)
 {
 	struct extraction e = read("用户喜欢普洱茶，养了橘猫。");
 
@@ -106,7 +106,7 @@ TEST(a_plain_text)
 	arena_free(a);
 }
 
-TEST(broken_answers)
+TEST(malformed_completions_are_rejected)
 {
 	(void)read_as(&default_policy, "", RC_NOENT);
 	arena_free(a);
@@ -120,7 +120,7 @@ TEST(broken_answers)
 	arena_free(a);
 }
 
-TEST(no_more_than_the_ceilings)
+TEST(limits_are_enforced)
 {
 	struct buf b = BUF_INIT(1UL << 20);
 	struct extraction e;

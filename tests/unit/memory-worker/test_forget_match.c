@@ -1,6 +1,4 @@
-/*
- * Which memory a query makes forgotten, and which it must not.
- */
+/* Which memory a query matches for forgetting. */
 #include "recall/forget_match.h"
 
 #include "core/mem.h"
@@ -39,7 +37,7 @@ static const struct {
 	{ "iPhone 手机密码", "用户的iphone手机密码是1234", true },
 	{ "my mother's birthday", "The birthday of the user's mother is May 3",
 	    true },
-	/* Alike, and something else. */
+	/* Similar, but different. */
 	{ "我喜欢乌龙茶", "用户喜欢爬山", false },
 	{ "我喜欢喝乌龙茶", "用户喜欢喝咖啡", false },
 	{ "我喜欢绿茶", "用户喜欢喝红茶", false },
@@ -61,7 +59,7 @@ static const struct {
 	{ "I drink green tea", "The user drinks oolong tea", false },
 	{ "my dog Rex", "The user's dog is called Max", false },
 	{ "may", "The user will be mayor", false },
-	/* Somebody else's, or the opposite. */
+	/* About someone else, or negated. */
 	{ "我喜欢乌龙茶", "用户的妈妈喜欢乌龙茶", false },
 	{ "乌龙茶", "用户的妈妈喜欢乌龙茶", true },
 	{ "我妈妈喜欢乌龙茶", "用户的妈妈喜欢乌龙茶", true },
@@ -73,8 +71,10 @@ static const struct {
 	{ "my birthday", "My mother's birthday is May 3", false },
 	{ "I like coriander", "The user doesn't like coriander", false },
 	{ "I like coriander", "The user doesn’t like coriander", false },
-	/* Memories are paragraphs: only a clause can be meant, and it knows who
-	 * the one before it is about. */
+	/*
+	 * Memories are paragraphs: only a clause can match, and its subject may
+	 * be named in an earlier one.
+	 */
 	{ "我喜欢乌龙茶", day, true },
 	{ "用户喜欢喝乌龙茶，不喜欢香菜。", day, true },
 	{ day, day, true },
@@ -87,14 +87,14 @@ static const struct {
 	{ "乌龙茶生日", day, false },
 	{ "我妈妈喜欢乌龙茶", day, false },
 	{ "用户喜欢喝乌龙茶，喜欢爬山", day, false },
-	{ "tea", "The user likes tea, coffee and 3.5 cookies. He hikes.",
+	{ "tea", "The user likes tea, coffee and 3.5 cookies. She hikes.",
 	    true },
 	{ "I like cookies", "User likes 3.5 cookies, hates tea.", true },
 	{ "I like tea", "User likes 3.5 cookies, hates tea.", false },
 	/* Other words. */
 	{ "我爱喝茶", "用户喜欢乌龙茶", false },
 	{ "我的宠物", "用户有一只橘猫", false },
-	/* Nothing is said: nothing is meant. */
+	/* An empty query matches nothing. */
 	{ "", "用户喜欢乌龙茶", false },
 	{ "   ", "用户喜欢乌龙茶", false },
 	{ "　", "用户喜欢乌龙茶", false },
@@ -109,7 +109,7 @@ static const struct {
 	{ "乌龙茶", "", false },
 };
 
-TEST(what_fits)
+TEST(matches_and_mismatches)
 {
 	for (size_t i = 0; i < NELEM(match_cases); i++) {
 		double score = forget_match_score(str_of(match_cases[i].query),
@@ -121,8 +121,8 @@ TEST(what_fits)
 	}
 }
 
-/* Of two that fit the one that says less besides, and nothing else. */
-TEST(the_closer_one_fits_better)
+/* Of two matches the one with less additional text scores higher. */
+TEST(the_closer_match_scores_higher)
 {
 	static const struct {
 		const char *query, *closer, *other;
@@ -144,8 +144,8 @@ TEST(the_closer_one_fits_better)
 	}
 }
 
-/* A query is not longer than that; a memory may be. */
-TEST(long_texts)
+/* Queries have a maximum length; memories may be longer. */
+TEST(long_texts_are_limited)
 {
 	static char query[3 * (FORGET_MATCH_QUERY_MAX + 1) + 1],
 	    memory[FORGET_MATCH_MEMORY_MAX + 64];
@@ -167,9 +167,9 @@ TEST(long_texts)
 	    forget_match_score(STR("乌龙茶"), str_of(memory)), 0);
 	ck_assert_uint_eq(n + 16, FORGET_MATCH_MEMORY_MAX);
 	ck_assert_double_gt(forget_match_score(STR("龙井"), STR("龙井")), 0);
-	/* Behind it is not looked. */
+	/* Text beyond the limit is ignored. */
 	ck_assert(forget_match_score(STR("龙井"), str_of(memory)) == 0);
-	/* Nor has it more clauses. */
+	/* Clauses are limited, too. */
 	query[0] = '\0';
 	for (int i = 0; i < FORGET_MATCH_CLAUSES_MAX; i++)
 		memcpy(query + 5 * i, "tea, ", sizeof("tea, "));

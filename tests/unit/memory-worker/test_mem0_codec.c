@@ -1,4 +1,4 @@
-/* What is said to Mem0, and the forms in which it answers. */
+/* Requests to Mem0, and its responses in all formats. */
 #include "core/mem.h"
 #include "store/store_internal.h"
 #include "testkit/testkit.h"
@@ -14,7 +14,7 @@ make_scope(void)
 	return s;
 }
 
-TEST(what_is_said)
+TEST(requests_are_written)
 {
 	struct str tags[] = { STR_INIT("a\"b") };
 	const struct wire_memory_job job = { .job_id = STR("j1"),
@@ -43,7 +43,7 @@ TEST(what_is_said)
 	mem0_write_clear(&s, &b);
 	ck_assert_str_eq(b.p, "/memories?user_id=~dSAx&agent_id=s1");
 	buf_reset(&b);
-	/* No id leads elsewhere. */
+	/* Ids cannot alter the path. */
 	ck_assert_int_eq(mem0_write_one(STR("../x"), &b), RC_INVALID);
 	ck_assert_int_eq(mem0_write_one(STR(""), &b), RC_INVALID);
 	ck_assert_int_eq(mem0_write_one(STR("7c0b-1"), &b), RC_OK);
@@ -70,7 +70,7 @@ static const struct {
 	    RC_OK, 1 },
 	{ "{\"results\":[]}", RC_OK, 0 },
 	{ "{\"results\":[],\"relations\":[1]}", RC_OK, 0 },
-	/* Another's, at the top or in the metadata; no text; no id. */
+	/* Another scope, at the top or in the metadata; no text; no id. */
 	{ "[" ROW(",\"user_id\":\"u2\"") "]", RC_OK, 0 },
 	{ "[" ROW(",\"agent_id\":\"s2\"") "]", RC_OK, 0 },
 	{ "[" ROW(",\"metadata\":{\"user_id\":\"u2\"}") "]", RC_OK, 0 },
@@ -84,7 +84,7 @@ static const struct {
 	{ "<html>", RC_INVALID, 0 },
 };
 
-TEST(what_it_answers)
+TEST(responses_are_read)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = make_scope();
@@ -112,7 +112,7 @@ static const char two[] =
     "{\"id\":\"m2\",\"memory\":\"x\",\"score\":\"high\","
     "\"created_at\":\"1970-01-01T00:00:02+00:00\"}]";
 
-TEST(all_of_an_item)
+TEST(an_item_has_all_members)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = make_scope();
@@ -132,8 +132,8 @@ TEST(all_of_an_item)
 	arena_free(a);
 }
 
-/* What is deleted by its id must say whose it is. */
-TEST(one)
+/* Before a delete by id, the response must state its scope. */
+TEST(one_item_must_state_its_scope)
 {
 	struct arena *a = arena_new(65536);
 	struct mem0_scope s = make_scope();
@@ -155,7 +155,7 @@ TEST(one)
 	arena_free(a);
 }
 
-TEST(whether_it_stored)
+TEST(a_put_must_be_confirmed)
 {
 	ck_assert(
 	    mem0_response_stored(STR("{\"results\":[{\"event\":\"ADD\"}]}")));

@@ -1,9 +1,9 @@
-/* What may become a memory. */
+/* Which memories may be stored. */
 #include "core/mem.h"
 #include "summary/memory_policy.h"
 #include "testkit/testkit.h"
 
-TEST(what_is_stated)
+TEST(statements_are_extracted)
 {
 	static const struct {
 		const char *text, *want;
@@ -43,7 +43,7 @@ TEST(what_is_stated)
 	buf_free(&out);
 }
 
-TEST(what_is_admitted)
+TEST(only_stated_memories_are_admitted)
 {
 	static const struct {
 		const char *text, *stated, *recalled, *forgotten;
@@ -51,29 +51,29 @@ TEST(what_is_admitted)
 	} rows[] = {
 		{ "用户最喜欢的茶是乌龙茶", "我最喜欢乌龙茶", "", "", true },
 		{ "用户的名字是小明", "我叫小明", "", "", true },
-		/* Nobody said it. */
+		/* Never stated. */
 		{ "用户喜欢爬山", "今天好累", "", "", false },
 		{ "用户喜欢乌龙茶", "", "", "", false },
-		/* It came out of the memory. */
+		/* Recalled, not stated. */
 		{ "用户最喜欢的茶是乌龙茶", "那就来一杯我最喜欢的",
 		    "{\"memories\":[{\"text\":\"用户最喜欢的茶是乌龙茶\"}]}",
 		    "", false },
-		/* It came out of it, and was changed. */
+		/* Recalled, but changed since. */
 		{ "用户现在最喜欢的茶是普洱茶", "我现在最喜欢普洱茶了",
 		    "{\"memories\":[{\"text\":\"用户最喜欢的茶是乌龙茶\"}]}",
 		    "", true },
-		/* Talk about talk. */
+		/* Reports of questions and greetings. */
 		{ "用户询问了明天的天气", "明天的天气", "", "", false },
 		{ "The user asked about the weather", "nice weather", "", "",
 		    false },
 		{ "用户打招呼", "打个招呼", "", "", false },
-		/* He wants it forgotten. */
+		/* The user asked to forget it. */
 		{ "用户最喜欢的茶是乌龙茶", "我最喜欢乌龙茶", "", "最喜欢的茶",
 		    false },
 		{ "用户养了一只猫", "我养了一只猫", "", "最喜欢的茶", true },
 		{ "The user likes oolong tea", "I like oolong tea", "", "",
 		    true },
-		/* Only words that any text has. */
+		/* Only function words in common. */
 		{ "The user is a doctor", "this is the one of you", "", "",
 		    false },
 		{ "The user likes oolong tea", "I like oolong tea", "",
@@ -92,7 +92,7 @@ TEST(what_is_admitted)
 	}
 }
 
-TEST(what_a_profile_may_say)
+TEST(a_profile_has_stated_values_only)
 {
 	const struct memory_policy policy = {
 		STR("我叫李\n我喜欢乌龙茶\nI am 34\n"), STR(""), NULL, 0

@@ -1,4 +1,4 @@
-/* Record: jobs and stored memories, read and written. */
+/* Jobs and stored memories, read and written. */
 #include "core/mem.h"
 #include "store/memory_record.h"
 #include "testkit/testkit.h"
@@ -60,7 +60,7 @@ static const struct {
 	{ JOB(KIND ",\"created_at\":\"1960-01-01T00:00:00Z\""), "/created_at" },
 };
 
-TEST(what_is_no_job)
+TEST(malformed_jobs_are_rejected)
 {
 	struct arena *a = arena_new(65536);
 	struct wire_memory_job job;
@@ -82,7 +82,7 @@ TEST(what_is_no_job)
 	("{\"text\":\"" text "\",\"type\":\"fact\",\"created_at\":\"" made \
 	 "\"}")
 
-TEST(what_is_no_memory)
+TEST(malformed_records_are_rejected)
 {
 	static const char *const bad[] = { "", "x", "{}",
 		MEMORY("", "2026-02-22T10:20:30Z"), MEMORY("a", "x") };
@@ -94,7 +94,7 @@ TEST(what_is_no_memory)
 		ck_assert_int_eq(
 		    memory_record_read(STR("m"), str_of(bad[i]), a, &m),
 		    RC_INVALID);
-	/* Of a later version there may be more in it. */
+	/* Later versions may add members. */
 	ck_assert_int_eq(
 	    memory_record_read(STR("m"),
 		STR("{\"text\":\"a\",\"type\":\"skill\",\"vector\":[1,2],"
@@ -104,8 +104,8 @@ TEST(what_is_no_memory)
 	arena_free(a);
 }
 
-/* The longest job there may be, in its longest form, fits the store. */
-TEST(the_largest_memory)
+/* The longest job, escaped, fits into the store. */
+TEST(the_largest_memory_can_be_stored)
 {
 	static char text[16384];
 	struct buf out = BUF_INIT(128UL * 1024);
@@ -121,8 +121,8 @@ TEST(the_largest_memory)
 	buf_free(&out);
 }
 
-/* Another's server may hold anything: what no job could have is left out. */
-TEST(where_it_comes_from)
+/* An external store may contain anything: invalid values are left out. */
+TEST(invalid_origins_are_left_out)
 {
 	static const struct {
 		const char *meta, *origin;

@@ -1,4 +1,4 @@
-/* Places in a list: their order, and as text. */
+/* Cursors of a list: their order and their text. */
 #include "core/mem.h"
 #include "recall/page_cursor.h"
 #include "testkit/testkit.h"
@@ -20,7 +20,7 @@ sign(int v)
 	return (v > 0) - (v < 0);
 }
 
-TEST(places_have_an_order)
+TEST(cursors_are_ordered)
 {
 	size_t i, j;
 
@@ -32,7 +32,7 @@ TEST(places_have_an_order)
 	ck_assert_int_eq(page_cursor_compare_soul(&order[1], &order[5]), 0);
 }
 
-TEST(there_and_back)
+TEST(a_cursor_survives_its_text)
 {
 	struct arena *a = arena_new(4096);
 	struct page_cursor p;
@@ -48,7 +48,7 @@ TEST(there_and_back)
 	arena_free(a);
 }
 
-TEST(what_is_no_place)
+TEST(malformed_cursors_are_rejected)
 {
 	static const char *const bad[] = { "", ".", "...", "1.a.2", "1.a.2.b.",
 		"1.a.2.b.c", "-1.a.2.b", "1.a.x.b", "1..2.b", "1.a b.2.c",

@@ -1,4 +1,4 @@
-/* Profiles: merge patches become leaves, and leaves documents. */
+/* Profiles: merge patches become leaves, leaves become documents. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ by_path(const void *a, const void *b)
 	    ((const struct profile_leaf *)b)->path);
 }
 
-/* The document that a patch of an empty one makes. */
+/* The document that a patch of an empty one yields. */
 static const char *
 made(const char *patch, const char *part)
 {
@@ -78,7 +78,7 @@ static const struct {
 	    "/system_state/boot_count=42" },
 	{ "{\"user_profile\":{\"a\":null,\"b\":{\"c\":null,\"d\":false}}}",
 	    "/user_profile/a= /user_profile/b/c= /user_profile/b/d=false" },
-	/* Lists are replaced as a whole, and what is in them stays. */
+	/* Lists are replaced as a whole, and may contain anything. */
 	{ "{\"user_profile\":{\"a\":[1, null, {\"b\":null}, []]}}",
 	    "/user_profile/a=[1,null,{\"b\":null},[]]" },
 	{ "{\"user_profile\":{\"a\":[]}}", "/user_profile/a=[]" },
@@ -109,7 +109,7 @@ static const struct {
 	{ "{\"a\":{\"b\":{\"c\":1}}}", "{\"a\":{\"b\":{\"c\":1}}}" },
 	{ "{\"a\":{\"b\":1,\"c\":{\"d\":2,\"e\":3}},\"f\":4}",
 	    "{\"a\":{\"b\":1,\"c\":{\"d\":2,\"e\":3}},\"f\":4}" },
-	/* One begins as the other. */
+	/* One name is a prefix of the other. */
 	{ "{\"a\":{\"x\":1},\"a!\":2,\"ab\":{\"x\":3},\"a-b\":{\"x\":4}}",
 	    "{\"a!\":2,\"a-b\":{\"x\":4},\"a\":{\"x\":1},\"ab\":{\"x\":3}}" },
 	{ "{\"\":1,\"~\":2,\"/\":3,\"~1\":4,\"~01\":5}",
@@ -147,7 +147,7 @@ ck_rejected(const char *patch, const char *path, const char *why)
 	arena_free(a);
 }
 
-TEST(what_is_no_patch)
+TEST(malformed_patches_are_rejected)
 {
 	ck_rejected("", "", "is not JSON");
 	ck_rejected("{", "", "is not JSON");
@@ -160,18 +160,18 @@ TEST(what_is_no_patch)
 	ck_rejected("{\"\":null}", "/", "neither");
 	ck_rejected("{\"user_profile\":{\"a\":1,\"a\":2}}", "", "is not JSON");
 	ck_rejected("{\"user_profile\":{\"a\\u0000\":1}}", "", "is not JSON");
-	/* No number that would come back as another. */
+	/* Numbers that cannot be represented are rejected. */
 	ck_rejected("{\"user_profile\":{\"a\":99999999999999999999}}", "",
 	    "is not JSON");
 }
 
-TEST(ceilings)
+TEST(limits_are_enforced)
 {
 	static char text[128 * 1024];
 	size_t n;
 	int i;
 
-	/* Six names lead to a value, seven do not. */
+	/* Six names may lead to a value, seven may not. */
 	ck_assert_str_eq(
 	    changes(
 		"{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}"),
@@ -179,7 +179,7 @@ TEST(ceilings)
 	ck_rejected("{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":"
 		    "{\"g\":1}}}}}}}",
 	    "/user_profile/b/c/d/e/f/g", "too deep");
-	/* A name. */
+	/* The length of a name. */
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0256d\":1}}", 0);
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0257d\":1}}", 0);
@@ -190,14 +190,14 @@ TEST(ceilings)
 	    "0000000000000000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000",
 	    "at most 256 bytes");
-	/* A value, with its quotes. */
+	/* The length of a value, including quotes. */
 	snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01022d\"}}", 0);
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01023d\"}}", 0);
 	ck_rejected(text, "/user_profile/a", "over 1024 bytes");
-	/* All of them. */
+	/* The number of values. */
 	n = (size_t)snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"-\":null");
 	for (i = 0; i < PROFILE_LEAVES_MAX - 1; i++)
@@ -209,7 +209,7 @@ TEST(ceilings)
 	ck_rejected(text, "/system_state/x", "at most 256 values");
 }
 
-TEST(too_little_room)
+TEST(a_full_arena_is_reported)
 {
 	struct arena *a = arena_new(64);
 	struct profile_leaves l;

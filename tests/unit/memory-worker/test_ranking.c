@@ -48,7 +48,7 @@ ids(struct rank *r, const char *text, size_t k)
 	return out;
 }
 
-TEST(words_decide)
+TEST(common_words_decide)
 {
 	struct rank *r = rank_new(1);
 	struct rank_hit hits[8];
@@ -64,7 +64,9 @@ TEST(words_decide)
 	ck_assert_str_eq(ids(r, "乌龙茶", 1), "tea");
 	ck_assert_str_eq(ids(r, "去哪里旅行", 1), "trip");
 	ck_assert_str_eq(ids(r, "what are my DOGS called", 1), "dog");
-	/* No floor: all of them come, those without a word by their time. */
+	/*
+	 * No threshold: all are returned, those without a common word by age.
+	 */
 	ck_assert_str_eq(ids(r, "橘猫", 8), "cat trip tea dog");
 	n = find(r, "橘猫", 8, hits);
 	ck_assert_uint_eq(n, 4);
@@ -79,7 +81,7 @@ TEST(words_decide)
 	rank_free(r);
 }
 
-TEST(what_is_recent_goes_first_among_equals)
+TEST(recent_memories_first_among_equals)
 {
 	struct rank *r = rank_new(1);
 	struct rank_hit hits[4];
@@ -89,18 +91,18 @@ TEST(what_is_recent_goes_first_among_equals)
 	add(r, "a", "喜欢红色", 400);
 	add(r, "c", "喜欢红色", 30);
 	ck_assert_str_eq(ids(r, "红色", 4), "d c a b");
-	/* From the future it is as of now. */
+	/* A time in the future counts as now. */
 	add(r, "e", "喜欢红色", -1000);
 	ck_assert_uint_eq(find(r, "红色", 1, hits), 1);
 	ck_assert(str_eq(hits[0].memory->id, STR("e")));
 	ck_assert_double_eq_tol(hits[0].score, 1, 1e-12);
-	/* But what fits well is not behind what is only new. */
+	/* A good match is not ranked below a recent one. */
 	add(r, "old", "用户的护照三月到期", 900);
 	ck_assert_str_eq(ids(r, "护照什么时候到期", 1), "old");
 	rank_free(r);
 }
 
-TEST(rare_and_short_say_more)
+TEST(rare_words_and_short_texts_weigh_more)
 {
 	struct rank *r = rank_new(1);
 
@@ -118,7 +120,7 @@ TEST(rare_and_short_say_more)
 	rank_free(r);
 }
 
-TEST(an_id_is_there_once)
+TEST(ids_are_unique)
 {
 	const struct rank_memory m = { .id = STR("a"),
 		.text = STR("别的"),
@@ -138,15 +140,15 @@ TEST(an_id_is_there_once)
 	ck_assert(str_eq(hits[0].memory->text, STR("别的")));
 	ck_assert_int_eq(hits[0].memory->type, WIRE_MEMORY_TYPE_SKILL);
 	ck_assert_int_eq(hits[0].memory->created.ms, 5);
-	/* Its texts are its own. */
+	/* The index has a copy. */
 	ck_assert_ptr_ne(hits[0].memory->text.p, m.text.p);
-	/* An id of the index itself may be given back. */
+	/* An id owned by the index may be passed back. */
 	ck_assert(rank_del(r, hits[0].memory->id));
 	rank_free(r);
 	rank_free(NULL);
 }
 
-TEST(what_a_list_does_not_have_is_swept)
+TEST(unmarked_memories_are_swept)
 {
 	struct rank *r = rank_new(1);
 
@@ -155,7 +157,7 @@ TEST(what_a_list_does_not_have_is_swept)
 	add(r, "c", "三", 1);
 	rank_sweep(r);
 	ck_assert_uint_eq(rank_len(r), 3);
-	/* One that was not gone through with counts for nothing. */
+	/* An update that was not completed has no effect. */
 	rank_unmark_all(r);
 	ck_assert(rank_mark(r, STR("b")));
 	rank_unmark_all(r);
@@ -171,7 +173,7 @@ TEST(what_a_list_does_not_have_is_swept)
 	rank_free(r);
 }
 
-/* A text of a few of a few words, by number. */
+/* A text of up to 12 random words. */
 static void
 make_text(unsigned *seed, char *dst, size_t size)
 {
@@ -188,8 +190,8 @@ make_text(unsigned *seed, char *dst, size_t size)
 }
 
 /*
- * After any changes the index answers as one that was made at once of what is
- * left.
+ * After any changes the index returns the same as a new one with the same
+ * content.
  */
 TEST(changes_are_exact)
 {
@@ -229,7 +231,7 @@ TEST(changes_are_exact)
 		}
 		rank_free(fresh);
 	}
-	/* What is counted as memory does not creep. */
+	/* Memory accounting does not drift. */
 	for (i = 0; i < NELEM(text); i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
 		if (present[i])
@@ -242,8 +244,8 @@ TEST(changes_are_exact)
 
 /* ---- nearness ---- */
 
-/* With vectors the near one comes first, with words the one that has them. */
-TEST(words_and_vectors_together)
+/* Words and vectors both count. */
+TEST(words_and_vectors_are_combined)
 {
 	static const char east[] = { 100, 0, 0 }, north[] = { 0, 100, 0 },
 			  other[] = { 0, 0, 100 }, both[] = { 90, 90, 0 };
@@ -259,34 +261,34 @@ TEST(words_and_vectors_together)
 	ck_assert(str_eq(missing[0]->id, STR("cat")));
 	rank_vector(r, STR("cat"), (struct str){ east, 3 });
 	rank_vector(r, STR("pet"), (struct str){ both, 3 });
-	rank_vector(r, STR("nobody"), (struct str){ both, 3 });
+	rank_vector(r, STR("unknown"), (struct str){ both, 3 });
 	ck_assert_uint_eq(rank_missing_vectors(r, 3, missing, 2), 1);
 	ck_assert(str_eq(missing[0]->id, STR("car")));
 	rank_vector(r, STR("car"), (struct str){ other, 3 });
 	ck_assert_uint_eq(rank_missing_vectors(r, 3, missing, 0), 0);
 	ck_assert_uint_eq(rank_missing_vectors(r, 4, missing, 0), 3);
 	q.vector = (struct str){ both, 3 };
-	/* 0.4 for the words and 0.6 * 0.7 for nearness beat 0.6. */
+	/* 0.4 for the words and 0.6 * 0.7 for similarity exceed 0.6. */
 	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
 	ck_assert(str_eq(hits[0].memory->id, STR("cat")));
 	ck_assert(str_eq(hits[1].memory->id, STR("pet")));
 	ck_assert(str_eq(hits[2].memory->id, STR("car")));
-	/* Without a word in common the vector decides. */
+	/* Without a common word the vector decides. */
 	q.text = STR("xyz");
 	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
 	ck_assert(str_eq(hits[0].memory->id, STR("pet")));
-	/* One of another length is near nothing. */
+	/* A vector of another length is similar to nothing. */
 	rank_vector(r, STR("pet"), (struct str){ north, 2 });
 	ck_assert_uint_eq(rank_find(r, &q, hits), 3);
 	ck_assert(str_eq(hits[0].memory->id, STR("cat")));
-	/* None again. */
+	/* Remove the vector. */
 	rank_vector(r, STR("pet"), (struct str){ NULL, 0 });
 	ck_assert_uint_eq(rank_missing_vectors(r, 0, missing, 2), 1);
 	rank_free(r);
 }
 
-/* Where a store has said how near they are, that counts. */
-TEST(what_a_store_has_said)
+/* Similarity reported by a store is used. */
+TEST(similarity_of_a_store_is_used)
 {
 	struct rank *r = rank_new(1);
 	struct rank_memory m = { .id = STR("far"),
@@ -306,8 +308,8 @@ TEST(what_a_store_has_said)
 	rank_free(r);
 }
 
-/* A slip of the pen finds what no word does. */
-TEST(spelling_helps)
+/* A typing error is matched by spelling only. */
+TEST(typing_errors_match_by_spelling)
 {
 	struct rank *r = rank_new(1);
 
@@ -319,7 +321,7 @@ TEST(spelling_helps)
 
 #define DAY INT64_C(86400000)
 
-/* The place of fact i in the answer to a question, from 0. */
+/* The rank of fact i for a query, from 0. */
 static size_t
 rank_of_fact(struct rank *r, size_t i, const char *query)
 {
@@ -339,10 +341,10 @@ rank_of_fact(struct rank *r, size_t i, const char *query)
 }
 
 /*
- * The floors are a little below what is measured; without the single characters
- * 44 and 51 of the 80 are found.
+ * The minimums are slightly below the measured values; without single
+ * characters 44 and 51 of the 80 are found.
  */
-TEST(questions_in_other_words)
+TEST(queries_in_other_words_find_facts)
 {
 	struct rank *r = rank_new(42);
 	size_t i, k, at, first = 0, five = 0;
@@ -390,19 +392,19 @@ static const struct {
 	{ "", "茶", 0, 0 },
 	{ "。，", "茶", 0, 0 },
 	{ "用户喜欢乌龙茶", "用户喜欢乌龙茶", 0.999, 1.001 },
-	/* Width, case and marks do not count. */
+	/* Width, case and punctuation are ignored. */
 	{ "ＡＢＣ、喝茶", "abc 喝茶", 0.999, 1.001 },
 	{ "用户喜欢乌龙茶", "喜欢乌龙", 0.6, 0.95 },
 	{ "用户喜欢乌龙茶", "周三限行", -0.15, 0.15 },
-	/* A slip of the pen, another ending. */
+	/* A typing error, another ending. */
 	{ "allergic to shellfish", "alergic to shelfish", 0.5, 0.95 },
 	{ "training", "trained", 0.3, 0.9 },
 	{ "training", "lisbon", -0.15, 0.15 },
-	/* Another order of words is another text, but hardly. */
+	/* Word order hardly matters. */
 	{ "tea or coffee", "coffee or tea", 0.999, 1.001 },
 };
 
-TEST(spelling)
+TEST(spelling_similarity_has_bounds)
 {
 	size_t i;
 
@@ -417,7 +419,7 @@ TEST(spelling)
 	}
 }
 
-TEST(length_one)
+TEST(gram_vectors_have_length_one)
 {
 	float v[VECTOR_GRAMS_N];
 	double sum = 0;
@@ -429,7 +431,7 @@ TEST(length_one)
 	ck_assert_double_eq_tol(sum, 1, 1e-5);
 }
 
-TEST(small_integers_keep_the_direction)
+TEST(quantizing_preserves_direction)
 {
 	const float v[] = { 0.5F, -0.25F, 0.001F, 0 };
 	int8_t x[4];
@@ -449,7 +451,7 @@ TEST(small_integers_keep_the_direction)
 	ck_assert_double_eq(vector_cosine(x, 0, x, 0, 2), 0);
 }
 
-TEST(bytes)
+TEST(stored_vectors_name_their_model)
 {
 	const int8_t x[] = { 1, -2, 0, 127 };
 	struct buf b = BUF_INIT(VECTOR_MAX + 64);
@@ -459,7 +461,7 @@ TEST(bytes)
 	read = vector_read(buf_str(&b), STR("model-1"));
 	ck_assert_uint_eq(read.n, 4);
 	ck_assert_int_eq(memcmp(read.p, x, 4), 0);
-	/* Of another model, whose name begins alike too, it is none. */
+	/* A vector of another model, even with a similar name, is ignored. */
 	ck_assert_ptr_null(vector_read(buf_str(&b), STR("model-2")).p);
 	ck_assert_ptr_null(vector_read(buf_str(&b), STR("model-")).p);
 	ck_assert_ptr_null(vector_read(buf_str(&b), STR("model-11")).p);

@@ -1,4 +1,4 @@
-/* Summary: the prompt, and what becomes of answers. */
+/* The summary's prompt, and the lines read from completions. */
 #include <stdlib.h>
 
 #include "core/mem.h"
@@ -12,7 +12,7 @@ ck_str(struct str s, const char *want)
 	    s.p != NULL && str_eq(s, str_of(want)), "%.*s", STR_ARG(s));
 }
 
-TEST(the_instruction)
+TEST(the_prompt_has_all_parts)
 {
 	static const struct rank_memory known[] = {
 		{ .id = STR_INIT("m1"), .text = STR_INIT("用户喜欢茶") },
@@ -53,7 +53,7 @@ TEST(the_instruction)
 	buf_free(&out);
 }
 
-TEST(the_users_language)
+TEST(the_language_is_the_users)
 {
 	static const struct {
 		const char *user, *soul;
@@ -79,7 +79,7 @@ TEST(the_users_language)
 	}
 }
 
-TEST(a_conversation_as_lines)
+TEST(a_transcript_has_a_line_per_message)
 {
 	static const struct summary_message m[] = {
 		{ SUMMARY_USER, { NULL, 0 }, STR_INIT("开灯 ") },
@@ -108,7 +108,7 @@ TEST(a_conversation_as_lines)
 	buf_free(&out);
 }
 
-TEST(as_many_as_fit)
+TEST(a_transcript_is_limited)
 {
 	struct summary_message m[10];
 	struct buf out = BUF_INIT(65536);
@@ -118,13 +118,13 @@ TEST(as_many_as_fit)
 	for (i = 0; i < NELEM(m); i++)
 		m[i] = (struct summary_message){ .role = SUMMARY_USER,
 			.text = STR("一二三四五六") };
-	/* Each costs its text and the beginning of its line. */
+	/* Each costs its text and the start of its line. */
 	ck_assert_uint_eq(
 	    summary_transcript_write(m, NELEM(m), 30, SUMMARY_ZH, &out), 3);
 	buf_reset(&out);
 	ck_assert_uint_eq(
 	    summary_transcript_write(m, NELEM(m), 29, SUMMARY_ZH, &out), 2);
-	/* One at least, and a long one without its middle. */
+	/* At least one, and a long one without its middle. */
 	for (i = 0; i + 3 <= sizeof(text); i += 3)
 		memcpy(text + i, i < sizeof(text) / 2 ? "前" : "后", 3);
 	m[0].text = (struct str){ text, sizeof(text) };
@@ -176,7 +176,7 @@ static const struct {
 	{ "没有", "" },
 };
 
-TEST(answers_become_lines)
+TEST(completions_become_lines)
 {
 	struct arena *a = arena_new(65536);
 	struct str line;
@@ -197,7 +197,7 @@ TEST(answers_become_lines)
 	arena_free(a);
 }
 
-TEST(long_answers_are_cut)
+TEST(long_lines_are_truncated)
 {
 	struct arena *a = arena_new(1UL << 20);
 	struct buf b = BUF_INIT(1UL << 20);
@@ -209,7 +209,7 @@ TEST(long_answers_are_cut)
 	line = summary_line(buf_str(&b), a);
 	ck_assert_int_eq(str_utf8_count(line), SUMMARY_LINE_MAX);
 	ck_assert(str_ends(line, STR("。")));
-	/* One more at the front: the end of a sentence is earlier. */
+	/* With one more at the front the sentence ends earlier. */
 	buf_reset(&b);
 	buf_puts(&b, "啊");
 	for (i = 0; i < 30; i++)
@@ -217,7 +217,7 @@ TEST(long_answers_are_cut)
 	line = summary_line(buf_str(&b), a);
 	ck_assert_int_eq(str_utf8_count(line), SUMMARY_LINE_MAX - 10);
 	ck_assert(str_ends(line, STR("。")));
-	/* There is none. */
+	/* There is no sentence end. */
 	buf_reset(&b);
 	for (i = 0; i < 300; i++)
 		buf_puts(&b, "茶");
@@ -245,7 +245,7 @@ TEST(summaries_are_joined)
 		ck_assert_int_le(str_utf8_count(s), SUMMARY_WHOLE_MAX);
 		ck_assert(str_ends(s, str_of(line)));
 	}
-	/* Whole lines went. */
+	/* Whole lines were dropped. */
 	ck_assert_int_eq(s.p[0], 'a' + 20 - 8);
 	ck_assert_int_eq(str_utf8_count(s), 8 * SUMMARY_LINE_MAX + 7);
 	arena_free(a);

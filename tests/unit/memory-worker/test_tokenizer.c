@@ -51,7 +51,7 @@ static const struct {
 	{ "𠮷野家", "ccpcp" },
 };
 
-TEST(what_a_text_is_made_of)
+TEST(texts_are_split_into_tokens)
 {
 	static const char letters[] = {
 		[TOKEN_WORD] = 'w', [TOKEN_PAIR] = 'p', [TOKEN_CHAR] = 'c'
@@ -65,8 +65,8 @@ TEST(what_a_text_is_made_of)
 		for (k = 0; k < n; k++)
 			text[k] = letters[got[k].kind];
 		text[n] = '\0';
-		ck_assert_msg(strcmp(text, token_kinds[i].token_kinds) == 0, "%s: %s",
-		    token_kinds[i].text, text);
+		ck_assert_msg(strcmp(text, token_kinds[i].token_kinds) == 0,
+		    "%s: %s", token_kinds[i].text, text);
 	}
 }
 
@@ -91,7 +91,7 @@ static const struct {
 	{ "10", "１０", true },
 };
 
-TEST(what_is_the_same)
+TEST(words_are_folded)
 {
 	struct token a[TOKENS_MAX], b[TOKENS_MAX];
 	size_t i, k, n;
@@ -107,12 +107,12 @@ TEST(what_is_the_same)
 	}
 }
 
-TEST(kinds_do_not_mix)
+TEST(token_kinds_have_distinct_keys)
 {
 	struct token one[TOKENS_MAX], two[TOKENS_MAX];
 	size_t i, k, n, m;
 
-	/* Every character of the basic plane beside every kind of another. */
+	/* Tokens of different kinds never have the same key. */
 	n = read_all("我爱你 hello 1 你我", one);
 	m = read_all("爱 我爱 你 我 1 hello", two);
 	for (i = 0; i < n; i++)
@@ -121,8 +121,8 @@ TEST(kinds_do_not_mix)
 			    one[i].kind == two[k].kind);
 }
 
-/* Nothing that comes can make it go on for ever, or beyond the text. */
-TEST(any_bytes)
+/* Any input terminates within its bounds. */
+TEST(any_bytes_are_accepted)
 {
 	struct tokenizer t;
 	struct token got;
@@ -142,7 +142,7 @@ TEST(any_bytes)
 	}
 }
 
-TEST(what_two_texts_have_in_common)
+TEST(common_tokens_are_counted)
 {
 	ck_assert_uint_eq(
 	    tokenizer_common(STR("忘掉橘猫"), STR("养了橘猫")), 1);
@@ -154,7 +154,7 @@ TEST(what_two_texts_have_in_common)
 	ck_assert_uint_eq(tokenizer_common(STR("橘猫"), STR("")), 0);
 }
 
-TEST(the_same_and_not)
+TEST(equal_statements_are_recognised)
 {
 	static const struct {
 		const char *a, *b;
@@ -172,7 +172,7 @@ TEST(the_same_and_not)
 		{ "用户喜欢乌龙茶", "用户以前喜欢乌龙茶", false },
 		{ "用户今年30岁", "用户今年31岁", false },
 		{ "小红喜欢小明", "小明喜欢小红", false },
-		{ "The user likes his dog", "The user likes her dog", false },
+		{ "The user likes their dog", "The user likes her dog", false },
 		{ "fact number 17", "fact number 18", false },
 		{ "用户喜欢茶", "用户喜欢茶和咖啡", false },
 		{ "", "", false },
