@@ -37,13 +37,13 @@ never(void *arg)
 static void
 request_health(struct figures *f)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	double start = tk_now_ns();
 
 	if (tk_service_get(&s.b.gateway, &a, "/readyz") != 200)
 		f->unhealthy++;
 	f->health_ms[f->nhealth++] = (tk_now_ns() - start) / 1e6;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 static void
@@ -86,7 +86,7 @@ static void
 measure(const char *name, int port, size_t clients, const char *payload)
 {
 	static struct figures f;
-	struct tk_siege *attack = NULL;
+	struct tk_exhaustion *attack = NULL;
 
 	f = (struct figures){ 0 };
 	if (clients > 0)
@@ -95,7 +95,7 @@ measure(const char *name, int port, size_t clients, const char *payload)
 		    clients, payload);
 	run_requests(&f, port);
 	if (attack != NULL)
-		tk_siege_end(attack);
+		tk_exhaustion_end(attack);
 	print(name, &f);
 }
 

@@ -45,13 +45,13 @@ knows_name(void *arg)
 {
 	const struct target *t = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is;
 
 	tk_http_open(&c, t->port);
 	is = tk_http_puts(&c, t->request) && tk_http_read(&c, &a, 5000) &&
 	    a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }

@@ -168,7 +168,7 @@ TEST(what_ends_before_is_not_asked_again)
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_DOWN);
-	tk_loop_once(e.loop);
+	tk_loop_step(e.loop);
 	ck_assert_int_le(f.got, 2);
 	ck_assert_int_eq(
 	    bus_fixture_counter(&e, "soul_bus_asked_again_total"), 0);

@@ -36,14 +36,14 @@ static void
 check_audit(struct gateway_fixture *b, natsSubscription *sub,
     const struct audit_case *d)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	if (d->method != NULL) {
 		gw_request_as(b, &a, d->token, d->method, d->path, d->body);
 		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
 		    d->method, d->path, d->token, a.status, a.body.p);
-		tk_answer_free(&a);
+		tk_response_free(&a);
 	}
 	if (d->action == NULL)
 		return;
@@ -241,7 +241,7 @@ second_event_is_newest(void *arg)
 {
 	struct gateway_fixture *b = arg;
 	char code[TK_CODE];
-	json_t *j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
+	json_t *j = tk_nats_request(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
 	    "{\"last_by_subj\":\"soul.event.audit.~5qGM\"}", code);
 	bool is =
 	    tk_find(j, "message.seq") != NULL && tk_int(j, "message.seq") == 2;
@@ -283,7 +283,7 @@ static void
 request_from(struct gateway_fixture *b, uint32_t from, const char *token,
     const char *path, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char text[512];
 
@@ -295,7 +295,7 @@ request_from(struct gateway_fixture *b, uint32_t from, const char *token,
 	ck_assert(tk_http_puts(&c, text));
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_int_eq(a.status, status);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }
 

@@ -41,7 +41,7 @@ check_souls(struct gateway_fixture *b, const char *user, const char *want)
 
 TEST(a_first_version_body_chats_without_a_selection)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 
@@ -53,7 +53,7 @@ TEST(a_first_version_body_chats_without_a_selection)
 	gw_chat_ok(&b, "terminal-001", "");
 	check_souls(&b, "demo-user", "terminal-001,");
 	ck_assert_int_eq(gw_request(&b, &a, "GET", "/v1/souls", NULL), 200);
-	ck_assert(tk_answer_has(&a, "\"mbti_type\":\"ENFP\""));
+	ck_assert(tk_response_has(&a, "\"mbti_type\":\"ENFP\""));
 	/* The protocol's own example of that version. */
 	gw_ok(&b, "POST", "/v1/chat",
 	    "{\"user_id\":\"demo-user\",\"session_id\":\"s1\","
@@ -69,7 +69,7 @@ TEST(a_first_version_body_chats_without_a_selection)
 	gw_ok(&b, "DELETE", "/v1/terminals/terminal-001/soul", NULL);
 	gw_chat_ok(&b, "terminal-001", "");
 	check_souls(&b, "demo-user", "terminal-001,friendly,");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
@@ -141,7 +141,7 @@ TEST(without_auto_create_no_soul_is_created)
 TEST(concurrent_first_chats_create_one_soul)
 {
 	struct tk_http c[CHATS] = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 	int i;
@@ -158,7 +158,7 @@ TEST(concurrent_first_chats_create_one_soul)
 		tk_http_close(&c[i]);
 	}
 	check_souls(&b, "demo-user", "t1,");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }

@@ -85,7 +85,7 @@ TEST(another_users_terminal_must_be_unbound_first)
 {
 	static const char taken[] = "terminal t1 is bound by another user";
 	char ann[GW_SOUL_ID], bob[GW_SOUL_ID];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 
@@ -106,7 +106,7 @@ TEST(another_users_terminal_must_be_unbound_first)
 	gw_bind_ok(&b, "bob", "t1", bob);
 	gw_check_binding(&b, "bob", "t1", bob);
 	gw_chat_ok(&b, "t1", "\"user_id\":\"bob\"");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
@@ -247,7 +247,7 @@ TEST(a_hint_never_replaces_a_selection)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID], terminal[16], body[256];
 	struct tk_http hint = { 0 }, select = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b, other;
 	struct gw_peer p;
 	int i;
@@ -280,7 +280,7 @@ TEST(a_hint_never_replaces_a_selection)
 		gw_check_binding(&b, "demo-user", terminal, one);
 	}
 	tk_service_end(&other.gateway);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }

@@ -156,7 +156,7 @@ check_headers(const struct gw_turn *t, const char *trace, int64_t before)
 TEST(a_chat_reaches_the_orchestrator_complete)
 {
 	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char head[512], id[GW_SOUL_ID];
@@ -184,7 +184,7 @@ TEST(a_chat_reaches_the_orchestrator_complete)
 	ck_assert_str_eq(a.body.p, GW_RESPONSE);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
@@ -192,7 +192,7 @@ TEST(a_chat_reaches_the_orchestrator_complete)
 /* A request without user_id. */
 TEST(a_missing_user_id_is_the_default_user)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char id[GW_SOUL_ID];
@@ -215,7 +215,7 @@ TEST(a_missing_user_id_is_the_default_user)
 	ck_assert_int_eq(a.status, 200);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
@@ -253,14 +253,14 @@ check_size(
     struct gateway_fixture *b, size_t n, size_t inputs, size_t text, int status)
 {
 	char *body = long_chat(n, inputs, text);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_request(b, &a, CHAT, body);
 	if (status == 200)
 		json_decref(gw_response_json(&a, 200));
 	else
 		gw_check_error(&a, status, "the body is too large");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 

@@ -37,7 +37,7 @@ check_others(int port, int n)
 static void
 check_health(int n)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		struct mono start = clock_mono();
@@ -45,17 +45,17 @@ check_health(int n)
 		    tk_service_get(&s.b.gateway, &a, "/readyz"), 200);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SOON_MS);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(connections_from_one_address_do_not_block_others)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *attack = gateway_exhaustion_attack(
+	struct tk_exhaustion *attack = gateway_exhaustion_attack(
 	    s.b.gateway.http, INADDR_LOOPBACK, 1, EXHAUSTION_SLOW_HEADER);
 	check_others(s.b.gateway.http, 50);
 	check_health(10);
-	tk_siege_end(attack);
+	tk_exhaustion_end(attack);
 	ck_assert_int_gt(tk_service_metric(&s.b.gateway,
 			     "soul_http_refused_total{reason=\"connections\"}"),
 	    0);
@@ -70,11 +70,11 @@ static void
 check_many_addresses(const char *payload)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *attack = gateway_exhaustion_attack(
+	struct tk_exhaustion *attack = gateway_exhaustion_attack(
 	    s.b.gateway.http, EXHAUSTION_FIRST_ADDRESS, 1000, payload);
 	check_others_within(s.b.gateway.http, 3, 6000);
 	check_health(10);
-	tk_siege_end(attack);
+	tk_exhaustion_end(attack);
 	gateway_exhaustion_stop(&s);
 }
 
@@ -94,7 +94,7 @@ static void
 check_proxy(uint32_t from, size_t clients, const char *payload)
 {
 	struct tk_http stream;
-	struct tk_siege *attack;
+	struct tk_exhaustion *attack;
 
 	gateway_exhaustion_start(&s, PROXY);
 	gateway_exhaustion_proxy(&s);
@@ -111,8 +111,8 @@ check_proxy(uint32_t from, size_t clients, const char *payload)
 	/* Nothing of it reaches the gateway. */
 	ck_assert_int_lt(
 	    tk_service_metric(&s.b.gateway, "soul_http_connections"), 10);
-	tk_siege_end(attack);
-	ck_assert(!stream.eof && !tk_http_gone(&stream, 0));
+	tk_exhaustion_end(attack);
+	ck_assert(!stream.eof && !tk_http_closed(&stream, 0));
 	tk_http_close(&stream);
 	gateway_exhaustion_stop(&s);
 }
@@ -152,7 +152,7 @@ TEST(the_proxy_replaces_forwarded_addresses)
 
 TEST(errors_of_the_proxy_have_the_gateways_format)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 
 	gateway_exhaustion_start(&s, PROXY);
@@ -161,7 +161,7 @@ TEST(errors_of_the_proxy_have_the_gateways_format)
 			     "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 			     "Content-Length: 1048577\r\n\r\n"),
 	    413);
-	ck_assert(tk_answer_has(&a, "\"code\":"));
+	ck_assert(tk_response_has(&a, "\"code\":"));
 	/* A slow header is rejected when its time is over. */
 	tk_http_open(&c, s.proxy_port);
 	struct mono start = clock_mono();
@@ -174,10 +174,10 @@ TEST(errors_of_the_proxy_have_the_gateways_format)
 	/* Without a gateway. */
 	tk_service_kill(&s.b.gateway);
 	ck_assert_int_eq(
-	    tk_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
-	ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
+	    tk_http_request(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
+	ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	ck_assert(str_find(buf_str(&a.head), STR("erver:")) < 0);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_exhaustion_stop(&s);
 }
 

@@ -83,7 +83,7 @@ put_large_memories(struct gateway_memory_fixture *r, const char *soul)
 
 TEST(small_exports_are_complete)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char soul[GW_SOUL_ID], path[256], type[64];
 	struct gateway_memory_fixture r;
 	struct export_result t;
@@ -92,7 +92,7 @@ TEST(small_exports_are_complete)
 	/* A user without data. */
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", PATH, NULL), 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
 	parse_export(buf_str(&a.body), &t);
 	ck_assert_uint_eq(t.memories, 0);
@@ -122,13 +122,13 @@ TEST(small_exports_are_complete)
 	ck_assert_uint_eq(t.profiles, 0);
 	ck_assert_uint_eq(t.memories, 2);
 	export_result_free(&t);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 
 TEST_T(ten_thousand_memories_are_exported, 120)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char soul[GW_SOUL_ID];
 	struct gateway_memory_fixture r;
 	struct mono start;
@@ -152,7 +152,7 @@ TEST_T(ten_thousand_memories_are_exported, 120)
 	ck_assert_str_eq(t.last, "m09999");
 	ck_assert_int_eq(tk_int(t.end, "memories"), 10000);
 	export_result_free(&t);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 

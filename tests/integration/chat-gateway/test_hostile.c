@@ -57,7 +57,7 @@ static const struct {
 
 TEST(wrong_methods_and_paths_are_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char allow[64];
 	struct gateway_fixture b;
 	size_t i;
@@ -68,10 +68,10 @@ TEST(wrong_methods_and_paths_are_rejected)
 		    &b, &a, bad_heads[i].method, bad_heads[i].path, NULL);
 		json_decref(gw_response_json(&a, bad_heads[i].status));
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Allow", allow, sizeof(allow)),
+		    tk_response_field(&a, "Allow", allow, sizeof(allow)),
 		    bad_heads[i].allow);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
@@ -80,7 +80,7 @@ TEST(only_json_is_accepted)
 	static const char *const types[] = { "text/plain", "application/xml",
 		"application/x-www-form-urlencoded", "application/jsonx",
 		"multipart/form-data; boundary=x" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	size_t i;
 
@@ -93,7 +93,7 @@ TEST(only_json_is_accepted)
 		    types[i]);
 		gw_check_error(&a, 415, "the body must be application/json");
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
@@ -140,7 +140,7 @@ static void
 with_id(struct gateway_fixture *b, const char *method, const char *path,
     const char *id, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t before = strcspn(path, "@");
 	char whole[768];
 
@@ -148,7 +148,7 @@ with_id(struct gateway_fixture *b, const char *method, const char *path,
 	    path + before + 1);
 	gw_request(b, &a, method, whole, NULL);
 	json_decref(gw_response_json(&a, status));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(hostile_ids_match_no_record)
@@ -338,7 +338,7 @@ malformed(uint64_t *seed, int i, const char **path, size_t *n)
 static void
 send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	const char *path;
 	char head[256], *body;
@@ -358,7 +358,7 @@ send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 	    i, path, a.status, a.body.p);
 	json_decref(gw_response_json(&a, a.status));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 
@@ -374,7 +374,7 @@ static void *
 client_chats(void *arg)
 {
 	struct client *n = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int64_t ms;
 
 	while (!atomic_load(&n->stop)) {
@@ -387,7 +387,7 @@ client_chats(void *arg)
 		if (ms > n->slowest_ms)
 			n->slowest_ms = ms;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 

@@ -57,7 +57,7 @@ check_secret(struct gateway_fixture *b, json_t *j)
 
 TEST(a_secret_is_returned_by_minting_only)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char field[64];
 	struct gateway_fixture b;
 	json_t *j, *second;
@@ -67,10 +67,10 @@ TEST(a_secret_is_returned_by_minting_only)
 			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
 	    200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Cache-Control", field, sizeof(field)),
+	    tk_response_field(&a, "Cache-Control", field, sizeof(field)),
 	    "no-store");
 	j = gw_response_json(&a, 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	check_secret(&b, j);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));

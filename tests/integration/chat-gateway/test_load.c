@@ -62,7 +62,7 @@ has_turn(const struct clients *w, int turns, const char *id)
 static void
 clients_have_responses(struct clients *w, int turns, int want_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int i, refusals = 0;
 	char session[16], retry[16];
 	json_t *j;
@@ -71,7 +71,7 @@ clients_have_responses(struct clients *w, int turns, int want_rejected)
 		ck_assert(tk_http_read(&w->c[i], &a, GW_MS));
 		tk_http_close(&w->c[i]);
 		if (a.status == 503) {
-			tk_answer_field(
+			tk_response_field(
 			    &a, "Retry-After", retry, sizeof(retry));
 			ck_assert_str_eq(retry, "1");
 			refusals++;
@@ -84,7 +84,7 @@ clients_have_responses(struct clients *w, int turns, int want_rejected)
 		json_decref(j);
 	}
 	ck_assert_int_eq(refusals, want_rejected);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* The responses received so far. */

@@ -223,7 +223,7 @@ TEST(all_memories_of_a_user_are_deleted)
 
 TEST(a_profile_is_read_and_patched)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_memory_fixture r;
 	json_t *j;
 
@@ -256,7 +256,7 @@ TEST(a_profile_is_read_and_patched)
 		"Content-Type: application/merge-patch+json\r\n"
 		"Content-Length: 2\r\n\r\n{}"),
 	    200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_rejects(&r.b, "PATCH", "/v1/users/u/profile", "{\"name\":\"x\"}",
 	    400, "/name: is neither user_profile nor system_state");
 	gw_rejects(&r.b, "PATCH", "/v1/users/u/profile",
@@ -271,7 +271,7 @@ TEST(a_profile_is_read_and_patched)
 	ck_assert_int_eq(a.status, 400);
 	gw_request(&r.b, &a, "PATCH", "/v1/users/u/profile", "{");
 	ck_assert_int_eq(a.status, 400);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 

@@ -8,13 +8,13 @@
 #include "testkit/testkit.h"
 
 static struct gateway_exhaustion s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static const char *
 header(const char *name)
 {
-	return tk_answer_field(&a, name, field, sizeof(field));
+	return tk_response_field(&a, name, field, sizeof(field));
 }
 
 /* The exit code of --check-config with one variable. */
@@ -83,6 +83,6 @@ TEST(a_cors_preflight_needs_no_token_but_the_request_does)
 	    401);
 	ck_assert_str_eq(header("Access-Control-Allow-Origin"), "*");
 	ck_assert(header("WWW-Authenticate")[0] != '\0');
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_exhaustion_stop(&s);
 }

@@ -140,7 +140,7 @@ TEST(lists_for_other_users_are_empty)
 	static const char *const lists[] = { "/v1/souls", "/v1/terminals",
 		"/v1/memories", "/v1/memories?soul_id=@",
 		"/v1/memories?soul_id=@&query=secret" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct victim h;
 	const char *path;
 	size_t i, k;
@@ -161,9 +161,9 @@ TEST(lists_for_other_users_are_empty)
 		ck_assert_int_eq(gw_request_as(&h.r.b, &a,
 				     other_callers[k].token, "GET", path, NULL),
 		    200);
-		ck_assert(tk_answer_has(&a, "\"end\""));
-		ck_assert(!tk_answer_has(&a, "secret"));
-		ck_assert(!tk_answer_has(&a, "Demo"));
+		ck_assert(tk_response_has(&a, "\"end\""));
+		ck_assert(!tk_response_has(&a, "secret"));
+		ck_assert(!tk_response_has(&a, "Demo"));
 	}
 	/* The named user is one of the caller's tenant. */
 	j = gw_json_as(&h.r.b, TOKEN_TENANT_DEMO, "DELETE",
@@ -174,7 +174,7 @@ TEST(lists_for_other_users_are_empty)
 	/* Deleting everything requires a user_id. */
 	gw_rejects_as(&h.r.b, TOKEN_DEMO, "DELETE", "/v1/memories", NULL,
 	    "400 user_id: must be named: there is no default here");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	victim_stop(&h);
 }
 

@@ -24,20 +24,20 @@
 static bool
 chats(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
 static bool
 lists_souls(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/souls", NULL) == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -46,11 +46,11 @@ lists_souls(void *arg)
 static bool
 bus_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 503 &&
-	    tk_answer_has(&a, "\"the message bus cannot be reached now\"");
+	    tk_response_has(&a, "\"the message bus cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -79,7 +79,7 @@ TEST_T(the_gateway_recovers_from_a_killed_nats, 60)
 TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 {
 	natsSubscription *turns;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char id[GW_SOUL_ID];
 	struct gw_turn t;
@@ -102,7 +102,7 @@ TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 	gw_peer_start(&b, &p);
 	ck_assert(tk_until(chats, &b, BACK_MS));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
@@ -112,11 +112,11 @@ TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 static bool
 state_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL) == 503 &&
-	    tk_answer_has(&a, "\"the state cannot be reached now\"");
+	    tk_response_has(&a, "\"the state cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -162,7 +162,7 @@ static void *
 creator_run(void *arg)
 {
 	struct creator *m = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char name[32], body[128];
 	int i;
 
@@ -177,7 +177,7 @@ creator_run(void *arg)
 			json_object_set_new(m->created, name, json_true());
 		atomic_fetch_add(&m->tried, 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 

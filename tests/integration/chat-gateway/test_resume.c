@@ -119,7 +119,7 @@ TEST(a_cursor_can_wait_for_a_future_session)
 
 TEST(invalid_cursors_are_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	start_fixture();
 	gw_rejects(&b, "GET", PATH "?cursor=x", NULL, 400,
@@ -135,7 +135,7 @@ TEST(invalid_cursors_are_rejected)
 	    &a, 400, "Last-Event-ID: must be the seq of an event, or 0");
 	gw_rejects(&b, "GET", PATH "?user_id=", NULL, 400,
 	    "user_id: must be 1 to 128 bytes without control characters");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 

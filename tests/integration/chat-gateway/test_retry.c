@@ -47,7 +47,7 @@ TEST(a_retry_gets_the_first_error)
 	send_retry(GW_CHAT_BODY);
 	gw_conversation_response(&k, 502);
 	gw_check_error(&k.a, 502, "the language model is unavailable");
-	ck_assert(tk_answer_has(&k.a, "\"code\":\"llm_unavailable\""));
+	ck_assert(tk_response_has(&k.a, "\"code\":\"llm_unavailable\""));
 	gw_conversation_close(&k);
 
 	start_first_turn();

@@ -51,7 +51,7 @@ request_body(const struct wire_route *r)
 
 TEST(only_listed_roles_are_authorized)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
@@ -78,7 +78,7 @@ TEST(only_listed_roles_are_authorized)
 		}
 	}
 	ck_assert_uint_eq(n, 25);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 

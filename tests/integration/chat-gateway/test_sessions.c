@@ -196,7 +196,7 @@ append_many(struct gateway_fixture *b, struct str json, size_t times)
 TEST_T(a_long_session_is_returned_completely, 60)
 {
 	struct buf json = BUF_INIT(128 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	json_t *j;
 
@@ -218,7 +218,7 @@ TEST_T(a_long_session_is_returned_completely, 60)
 	    json_array_size(tk_at(j, "items")), SESSION_PAGE_BYTES / json.n);
 	message_is(j, SESSION_PAGE_BYTES / json.n - 1, "2105", "user");
 	json_decref(j);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&json);
 	gateway_fixture_stop(&b);
 }

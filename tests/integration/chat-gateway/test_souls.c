@@ -206,7 +206,7 @@ static int
 delete_with_reply(struct gateway_fixture *b, natsSubscription *sub,
     const char *id, const char *answer)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char path[128];
 	natsMsg *m;
@@ -225,7 +225,7 @@ delete_with_reply(struct gateway_fixture *b, natsSubscription *sub,
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	status = a.status;
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -324,7 +324,7 @@ put_many(struct gateway_fixture *b, const char *user, int n)
 /* The maximum number: a response of more than 1 MiB. */
 TEST_T(the_limit_of_a_thousand_souls_is_enforced, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char name[512];
 	struct gateway_fixture b;
 	json_t *j;
@@ -340,7 +340,7 @@ TEST_T(the_limit_of_a_thousand_souls_is_enforced, 60)
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 999), "name"), name);
 	json_decref(j);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_rejects(&b, CREATE,
 	    "{\"user_id\":\"ann\",\"name\":\"x\",\"mbti_type\":\"ESTJ\"}", 409,
 	    "a user has at most 1000 souls");

@@ -257,7 +257,7 @@ TEST_T(only_the_stalled_reader_is_disconnected, 120)
 	r.mute = false;
 	gw_run_delta(&r, "x");
 	tk_sse_is(&s, N + 2, DELTA);
-	ck_assert(tk_http_gone(&slow, GW_MS));
+	ck_assert(tk_http_closed(&slow, GW_MS));
 	tk_http_close(&slow);
 	tk_sse_close(&s);
 	gateway_fixture_stop(&b);

@@ -30,7 +30,7 @@ check_turn_user(struct gateway_fixture *b, const char *token, const char *user)
 	static const char text[] =
 	    "{\"terminal_id\":\"lamp\"," GW_CHAT_INPUT "}";
 	natsSubscription *sub = gw_turns_subscribe(b);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char request[1024];
 	struct gw_turn t;
@@ -49,7 +49,7 @@ check_turn_user(struct gateway_fixture *b, const char *token, const char *user)
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_int_eq(a.status, 200);
 	gw_turn_free(&t);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	gw_turns_unsubscribe(b, sub);
 }

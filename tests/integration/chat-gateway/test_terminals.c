@@ -109,13 +109,13 @@ TEST(a_terminal_is_returned_as_stored)
 static bool
 is_offline(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is;
 
 	gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL);
-	is = tk_answer_has(&a, "\"online\":false") &&
-	    tk_answer_has(&a, "\"skills\":[]");
-	tk_answer_free(&a);
+	is = tk_response_has(&a, "\"online\":false") &&
+	    tk_response_has(&a, "\"skills\":[]");
+	tk_response_free(&a);
 	return is;
 }
 
@@ -281,7 +281,7 @@ TEST_T(many_terminals_with_large_catalogs_are_listed, 60)
 	struct buf json = BUF_INIT(1024 * 1024);
 	char id[GW_SOUL_ID], name[32];
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	json_t *j;
 	int i;
@@ -316,7 +316,7 @@ TEST_T(many_terminals_with_large_catalogs_are_listed, 60)
 	ck_assert_uint_eq(json_array_size(tk_at(j, "intents")), 1100);
 	json_decref(j);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&json);
 	gateway_fixture_stop(&b);
 }

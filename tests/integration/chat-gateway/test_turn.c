@@ -24,7 +24,7 @@ struct chat_exchange {
 	natsSubscription *turns;
 	struct tk_http c;
 	struct gw_turn t;
-	struct tk_answer a;
+	struct tk_response a;
 };
 
 static void
@@ -67,13 +67,13 @@ chat_exchange_rejects(
 	chat_exchange_response(k, status);
 	gw_check_error(&k->a, status, text);
 	snprintf(want, sizeof(want), "\"code\":\"%s\"", code);
-	ck_assert_msg(tk_answer_has(&k->a, want), "%s", k->a.body.p);
+	ck_assert_msg(tk_response_has(&k->a, want), "%s", k->a.body.p);
 }
 
 static void
 chat_exchange_close(struct chat_exchange *k)
 {
-	tk_answer_free(&k->a);
+	tk_response_free(&k->a);
 	natsSubscription_Destroy(k->turns);
 	gateway_fixture_stop(&k->b);
 }
@@ -150,7 +150,7 @@ TEST(other_outcomes_become_errors)
 		gw_turn_reply(&k.b, &k.t, outcomes[i].state, outcomes[i].more);
 		chat_exchange_rejects(
 		    &k, outcomes[i].status, outcomes[i].text, outcomes[i].code);
-		tk_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
+		tk_response_field(&k.a, "Retry-After", retry, sizeof(retry));
 		ck_assert_int_eq(retry[0] != '\0',
 		    outcomes[i].status == 429 || outcomes[i].status == 503);
 	}
@@ -175,12 +175,12 @@ TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 	    ",\"status\":502,\"error\":{\"error\":\"no\",\"code\":"
 	    "\"llm_unavailable\",\"reason\":\"unauthorized\"}");
 	chat_exchange_rejects(&k, 502, "no", "llm_unavailable");
-	ck_assert(tk_answer_has(&k.a, "\"reason\":\"unauthorized\""));
+	ck_assert(tk_response_has(&k.a, "\"reason\":\"unauthorized\""));
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	gw_turn_reply(&k.b, &k.t, "failed", outcomes[0].more);
 	chat_exchange_rejects(&k, 502, outcomes[0].text, outcomes[0].code);
-	ck_assert(!tk_answer_has(&k.a, "reason"));
+	ck_assert(!tk_response_has(&k.a, "reason"));
 	chat_exchange_close(&k);
 }
 

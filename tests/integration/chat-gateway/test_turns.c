@@ -48,7 +48,7 @@ TEST(the_process_of_a_running_turn_is_queried)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
@@ -82,7 +82,7 @@ TEST(the_process_of_a_running_turn_is_queried)
 	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
 	natsSubscription_Destroy(sub);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
@@ -158,7 +158,7 @@ TEST(a_running_turn_is_canceled)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
@@ -183,14 +183,14 @@ TEST(a_running_turn_is_canceled)
 	tk_http_close(&c);
 	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
 	check_cancel(false);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
 TEST(a_turn_without_a_process_is_not_canceled)
 {
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -210,6 +210,6 @@ TEST(a_turn_without_a_process_is_not_canceled)
 	    "the turn's process does not answer");
 	gw_run_kill(&r);
 	check_cancel(false);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }

@@ -19,7 +19,7 @@ static bool
 gate_replies(void *arg)
 {
 	struct gate_query *q = arg;
-	json_t *j = tk_nats_ask(q->b->nc, "soul.rpc.emotion.gate",
+	json_t *j = tk_nats_request(q->b->nc, "soul.rpc.emotion.gate",
 	    "{\"soul_id\":\"soul_a\"}", q->code);
 
 	json_decref(j);

@@ -20,7 +20,7 @@ query_history(struct emotion_fixture *b, const char *soul, const char *more)
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
-	j = tk_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
+	j = tk_nats_request(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }
@@ -131,11 +131,11 @@ TEST(a_history_is_limited_and_starts_at_since)
 	h = query_history(&b, "soul_a", since);
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	json_decref(h);
-	j = tk_nats_ask(b.nc, "soul.rpc.emotion.history",
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
-	j = tk_nats_ask(b.nc, "soul.rpc.emotion.history",
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"missing\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);

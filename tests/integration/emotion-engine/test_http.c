@@ -18,12 +18,12 @@ static struct json_response
 http(struct emotion_fixture *b, const char *method, const char *path,
     const char *body)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct json_response out;
 
-	out.status = tk_http_ask(b->engine[0].http, &a, method, path, body);
+	out.status = tk_http_request(b->engine[0].http, &a, method, path, body);
 	out.json = json_loadb(a.body.p, a.body.n, 0, NULL);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return out;
 }
 

@@ -300,7 +300,7 @@ TEST(invalid_requests_are_rejected)
 
 		snprintf(subject, sizeof(subject), "soul.rpc.emotion.%s",
 		    bad[i].subject);
-		j = tk_nats_ask(b.nc, subject, bad[i].body, code);
+		j = tk_nats_request(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, bad[i].code);
 		ck_assert_str_eq(tk_text(j, "error"), bad[i].error);
 		ck_assert_str_eq(tk_text(j, "code"), bad[i].code);
@@ -327,7 +327,7 @@ TEST(an_unreadable_soul_is_reported_and_not_overwritten)
 	ck_assert_int_eq(
 	    soul_create(b.db.s, &soul, STR("from the future")), RC_OK);
 	emotion_fixture_body(&b, "t-x", "soul_x", true);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    b.nc, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
 	ck_assert_str_eq(
 	    tk_text(j, "error"), "the soul's state is not readable");

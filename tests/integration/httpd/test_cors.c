@@ -43,7 +43,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static void
@@ -58,7 +58,7 @@ open_site(const char *origins)
 static const char *
 header(const char *name)
 {
-	return tk_answer_field(&a, name, field, sizeof(field));
+	return tk_response_field(&a, name, field, sizeof(field));
 }
 
 static int

@@ -5,7 +5,7 @@
 #include "testkit/httpd_fixture.h"
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static struct httpd_req *held;
 static enum rc asked;
 static _Atomic int begun, gone;

@@ -35,7 +35,7 @@ static const struct httpd_route routes[] = {
 #define OK "GET /ok HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 
 static void
 open_site(int64_t burst)

@@ -40,13 +40,13 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static const char *
 header(const char *name)
 {
-	return tk_answer_field(&a, name, field, sizeof(field));
+	return tk_response_field(&a, name, field, sizeof(field));
 }
 
 static int
@@ -64,7 +64,7 @@ TEST(a_handler_says_when_to_come_again)
 	ck_assert_str_eq(header("Retry-After"), "17");
 	ck_assert_int_eq(get("/address"), 200);
 	ck_assert_str_eq(header("Retry-After"), "");
-	ck_assert(tk_answer_has(&a, "127.0.0.1"));
+	ck_assert(tk_response_has(&a, "127.0.0.1"));
 	httpd_fixture_close(&s);
 }
 

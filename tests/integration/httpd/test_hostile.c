@@ -21,7 +21,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 
 static void
 open_site(int64_t timeout_ms)
@@ -86,8 +86,9 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 		ck_assert_msg(
 		    status == 400 || status == 411, "%d: %s", status, bad[i]);
 		ck_assert_msg(
-		    tk_answer_has(&a, "\"trace_id\":\""), "%s", bad[i]);
-		ck_assert_msg(tk_answer_has(&a, "\"error\":\""), "%s", bad[i]);
+		    tk_response_has(&a, "\"trace_id\":\""), "%s", bad[i]);
+		ck_assert_msg(
+		    tk_response_has(&a, "\"error\":\""), "%s", bad[i]);
 	}
 	ck_assert_int_eq(handled, 0);
 	httpd_fixture_close(&s);
@@ -111,7 +112,7 @@ TEST(after_a_refused_framing_nothing_else_is_read)
 		    &c, "\r\nGET /a/smuggled HTTP/1.1\r\nHost: t\r\n\r\n"));
 		ck_assert(tk_http_read(&c, &a, 5000));
 		ck_assert_int_eq(a.status, 400);
-		ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_SOON_MS));
+		ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 		ck_assert_uint_eq(c.in.n, 0);
 		tk_http_close(&c);
 	}
@@ -146,7 +147,7 @@ TEST(other_refusals_by_status)
 		int status = tk_http_call(s.port, &a, "%s", rows[i].text);
 		ck_assert_msg(
 		    status == rows[i].status, "%d: %s", status, rows[i].text);
-		ck_assert(tk_answer_has(&a, "\"trace_id\":\""));
+		ck_assert(tk_response_has(&a, "\"trace_id\":\""));
 	}
 	ck_assert_int_eq(handled, 0);
 	httpd_fixture_close(&s);
@@ -168,7 +169,7 @@ TEST(large_headers)
 		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: %.*s\r\n\r\n",
 		16000, big),
 	    431);
-	ck_assert(tk_answer_has(&a, "\"code\":\"header_too_large\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"header_too_large\""));
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
 		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "X-A: %.*s\r\n\r\n",
@@ -233,7 +234,7 @@ TEST(bodies_over_the_ceiling)
 	}
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_DISCARD_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_DISCARD_MS));
 	tk_http_close(&c);
 	ck_assert_int_eq(handled, 1);
 	free(big);
@@ -259,7 +260,7 @@ TEST(a_client_that_asks_first_is_answered_first)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 404);
 	ck_assert(str_find(buf_str(&a.head), STR("100 Continue")) < 0);
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_SOON_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -288,7 +289,7 @@ TEST(a_slow_header_is_given_up)
 		continue;
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 408);
-	ck_assert(tk_answer_has(&a, "\"code\":\"request_timeout\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"request_timeout\""));
 	int64_t ms = mono_diff_ms(clock_mono(), start);
 	ck_assert_msg(ms >= 1900 && ms < 4000, "%d", (int)ms);
 	tk_http_close(&c);

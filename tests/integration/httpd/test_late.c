@@ -16,7 +16,7 @@
 #define SLOW_MS 1100
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 
 /* Looks at all descriptors so far. */
 static _Atomic int looks;
@@ -131,15 +131,15 @@ TEST(after_a_slow_answer_the_connection_ends)
 	    &c, "GET /hello HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)),
+	    tk_response_field(&a, "Connection", field, sizeof(field)),
 	    "keep-alive");
 	ck_assert(tk_http_puts(
 	    &c, "GET /slow HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	ck_assert(tk_http_read(&c, &a, READ_MS));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&c, READ_MS));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&c, READ_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }

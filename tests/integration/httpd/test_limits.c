@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "testkit/exhaustion.h"
 #include "testkit/httpd_fixture.h"
-#include "testkit/siege.h"
 
 #define OTHER (INADDR_LOOPBACK + 1) /* 127.0.0.2 */
 
@@ -45,7 +45,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static void
@@ -88,12 +88,12 @@ TEST(a_client_over_its_rate_waits_and_others_do_not)
 		ck_assert_int_eq(a.status, 200);
 	}
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
 	/* The same connection may go on later; other addresses now. */
 	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
-	ck_assert(tk_answer_has(&a, "127.0.0.2"));
+	ck_assert(tk_response_has(&a, "127.0.0.2"));
 	ck_assert(httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"rate\"} "));
 	ck_assert(!httpd_fixture_has_metric(
@@ -114,7 +114,7 @@ TEST(a_body_over_the_rate_is_not_read)
 	    "Content-Length: 100\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, HTTPD_FIXTURE_SOON_MS));
 	ck_assert_int_eq(a.status, 429);
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_DISCARD_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_DISCARD_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -140,7 +140,7 @@ TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
 	int status = ask_from(INADDR_LOOPBACK, WHO);
 	ck_assert_msg(status == 429 || status == 0, "%d", status);
 	if (status == 429)
-		ck_assert(tk_answer_has(&a, "\"too_many_connections\""));
+		ck_assert(tk_response_has(&a, "\"too_many_connections\""));
 	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
 }
 
 struct both {
-	struct tk_siege *siege;
+	struct tk_exhaustion *siege;
 	size_t n;
 };
 
@@ -163,7 +163,8 @@ all_open(void *arg)
 {
 	struct both *b = arg;
 
-	return tk_siege_open(b->siege) + tk_siege_ended(b->siege) >= b->n;
+	return tk_exhaustion_open(b->siege) + tk_exhaustion_closed(b->siege) >=
+	    b->n;
 }
 
 /* Longest time in ms in which a client from there is answered, of n. */
@@ -184,7 +185,7 @@ longest_of(uint32_t from, int n)
 
 TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 {
-	struct tk_siege_opts o = { .n = 400,
+	struct tk_exhaustion_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
 		.say = "GET /who HTTP/1.1\r\nHost: t\r\n",
 		.drip_ms = 100,
@@ -193,12 +194,12 @@ TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 	open_site(
 	    (struct httpd_opts){ .per_address = HTTPD_FIXTURE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { tk_siege_begin(&o), o.n };
+	struct both b = { tk_exhaustion_begin(&o), o.n };
 	ck_assert(tk_until(all_open, &b, 10000));
 	int64_t ms = longest_of(OTHER, 50);
 	ck_assert_msg(ms < HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
-	ck_assert_uint_gt(tk_siege_ended(b.siege), 0);
-	tk_siege_end(b.siege);
+	ck_assert_uint_gt(tk_exhaustion_closed(b.siege), 0);
+	tk_exhaustion_end(b.siege);
 	ck_assert(!httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"connections\"} 0\n"));
 	httpd_fixture_close(&s);
@@ -208,7 +209,7 @@ TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 static void
 others_go_on_under(const char *say)
 {
-	struct tk_siege_opts o = { .n = 200,
+	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
 		.say = say,
@@ -218,12 +219,12 @@ others_go_on_under(const char *say)
 	open_site(
 	    (struct httpd_opts){ .per_address = HTTPD_FIXTURE_WORKERS / 2 });
 	o.port = s.port;
-	struct both b = { tk_siege_begin(&o), o.n };
+	struct both b = { tk_exhaustion_begin(&o), o.n };
 	ck_assert(tk_until(all_open, &b, 10000));
 	/* The 200 would hold 32 workers for 12 s, with bodies for a minute. */
 	int64_t ms = longest_of(OTHER, 3);
 	ck_assert_msg(ms < 5000, "%d", (int)ms);
-	tk_siege_end(b.siege);
+	tk_exhaustion_end(b.siege);
 	httpd_fixture_close(&s);
 }
 
@@ -249,14 +250,14 @@ TEST(a_request_in_hand_is_not_cut)
 		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
 	ck_assert(tk_until(held_is, &n, 5000));
-	struct both b = { tk_siege_begin(
-			      &(struct tk_siege_opts){ .port = s.port,
+	struct both b = { tk_exhaustion_begin(
+			      &(struct tk_exhaustion_opts){ .port = s.port,
 				  .n = 40,
 				  .from = INADDR_LOOPBACK,
 				  .opens_per_s = 200 }),
 		120 };
 	ck_assert(tk_until(all_open, &b, 10000));
-	tk_siege_end(b.siege);
+	tk_exhaustion_end(b.siege);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(tk_http_read(&c[i], &a, 5000));
@@ -278,15 +279,15 @@ TEST(behind_a_trusted_proxy_the_client_is_whom_it_names)
 	    .per_address = 1,
 	    .trusted_proxies = "127.0.0.2" });
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 200);
-	ck_assert(tk_answer_has(&a, "192.0.2.1"));
+	ck_assert(tk_response_has(&a, "192.0.2.1"));
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 429);
 	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.2")), 200);
 	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::1")), 200);
-	ck_assert(tk_answer_has(&a, "2001:db8::1"));
+	ck_assert(tk_response_has(&a, "2001:db8::1"));
 	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::2")), 429);
 	/* Anybody else is who he is, whatever he says. */
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.3")), 200);
-	ck_assert(tk_answer_has(&a, "127.0.0.1"));
+	ck_assert(tk_response_has(&a, "127.0.0.1"));
 	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.4")), 429);
 	httpd_fixture_close(&s);
 }

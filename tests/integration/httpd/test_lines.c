@@ -67,7 +67,7 @@ send_lines(const char *lines)
 
 TEST(lines_end_whole_or_with_a_cut)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char type[64];
 
@@ -87,16 +87,16 @@ TEST(lines_end_whole_or_with_a_cut)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
 	/* The connection serves another, which is cut. */
 	ask(&c, 2);
 	send_lines("{}\n");
 	tk_loop_call(&s.k, do_cut, NULL);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(tk_http_has(&c, "{}\n", 0));
 	ck_assert(!tk_http_has(&c, "0\r\n\r\n", 0));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	httpd_fixture_close(&s);
 }

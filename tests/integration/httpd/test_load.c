@@ -49,7 +49,7 @@ static const struct httpd_route routes[] = {
 #define LIVE "GET /live HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[64];
 
 static struct httpd_opts
@@ -84,7 +84,7 @@ timed_call(const char *text, bool *gone)
 	if (!tk_http_read(&c, &a, 5000))
 		a.status = 0;
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	*gone = tk_http_gone(&c, 500);
+	*gone = tk_http_closed(&c, 500);
 	tk_http_close(&c);
 	return ms;
 }
@@ -106,12 +106,12 @@ TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 		ck_assert_int_eq(a.status, 503);
 		ck_assert(gone);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		    "1");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_response_field(&a, "Connection", field, sizeof(field)),
 		    "close");
-		ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
+		ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	}
 	/* Health checks are let in. */
 	(void)timed_call(LIVE, &gone);
@@ -140,7 +140,7 @@ TEST(idle_connections_do_not_starve_newcomers)
 	}
 	/* They hold their workers for the keep-alive time and not longer. */
 	for (size_t i = 0; i < NELEM(idle); i++) {
-		ck_assert(tk_http_gone(&idle[i], 3000));
+		ck_assert(tk_http_closed(&idle[i], 3000));
 		tk_http_close(&idle[i]);
 	}
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
@@ -161,8 +161,8 @@ TEST(connections_are_not_kept_when_workers_are_scarce)
 	for (size_t i = 0; i < NELEM(c); i++) {
 		ck_assert(tk_http_puts(&c[i], LIVE));
 		ck_assert(tk_http_read(&c[i], &a, 5000));
-		if (strcmp(
-			tk_answer_field(&a, "Connection", field, sizeof(field)),
+		if (strcmp(tk_response_field(
+			       &a, "Connection", field, sizeof(field)),
 			"keep-alive") == 0)
 			kept++;
 	}
@@ -193,7 +193,7 @@ TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
 	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
 	int64_t ms = timed_call(HOLD, &gone);
 	ck_assert_int_eq(a.status, 504);
-	ck_assert(tk_answer_has(&a, "\"code\":\"deadline_exceeded\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"deadline_exceeded\""));
 	ck_assert_msg(
 	    ms >= 690 && ms < 700 + HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
 	ms = timed_call(LIVE, &gone);
@@ -227,7 +227,7 @@ TEST(a_full_inbox_is_an_answer)
 	ck_assert_int_lt(timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Retry-After", field, sizeof(field)), "1");
+	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
 	ck_assert(gone);
 	pthread_mutex_unlock(&gate);
 	wait_held(NELEM(c));
@@ -288,13 +288,13 @@ TEST(stopping_refuses_the_new_and_finishes_the_old)
 	ck_assert(tk_http_puts(&idle, LIVE));
 	ck_assert(tk_http_read(&idle, &a, 5000));
 	ck_assert_int_eq(a.status, 503);
-	ck_assert(tk_http_gone(&idle, 500));
+	ck_assert(tk_http_closed(&idle, 500));
 	tk_loop_call(&s.k, release, NULL);
 	ck_assert(tk_http_read(&old, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&old, 500));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&old, 500));
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
 	tk_http_close(&old);
 	tk_http_close(&idle);
@@ -306,11 +306,11 @@ static void *
 wait_for_503(void *arg)
 {
 	struct tk_http *c = arg;
-	struct tk_answer mine = { 0 };
+	struct tk_response mine = { 0 };
 
 	if (!tk_http_read(c, &mine, 10000))
 		mine.status = 0;
-	tk_answer_free(&mine);
+	tk_response_free(&mine);
 	return (void *)(intptr_t)mine.status;
 }
 

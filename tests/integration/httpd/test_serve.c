@@ -67,7 +67,7 @@ static const struct httpd_route routes[] = {
 };
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 static char field[256];
 
 static void
@@ -99,11 +99,12 @@ TEST(parts_of_a_request_reach_the_handler)
 	    200);
 	check_body("/echo/i|i|-||{\"a\":1}");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
+	    tk_response_field(&a, "Content-Type", field, sizeof(field)),
 	    "text/plain");
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "20");
-	tk_answer_field(&a, "Date", field, sizeof(field));
+	    tk_response_field(&a, "Content-Length", field, sizeof(field)),
+	    "20");
+	tk_response_field(&a, "Date", field, sizeof(field));
 	ck_assert_uint_eq(
 	    strlen(field), strlen("Sun, 06 Nov 1994 08:49:37 GMT"));
 	ck_assert_int_eq(tk_http_call(s.port, &a,
@@ -169,7 +170,7 @@ TEST(connections_are_kept_and_requests_may_be_pipelined)
 		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/i|i|-||one");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Connection", field, sizeof(field)),
+		    tk_response_field(&a, "Connection", field, sizeof(field)),
 		    "keep-alive");
 		ck_assert(tk_http_read(&c, &a, 5000));
 		check_body("/echo/j|j|-||");
@@ -181,8 +182,8 @@ TEST(connections_are_kept_and_requests_may_be_pipelined)
 	    "Connection: close\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Connection", field, sizeof(field)), "close");
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_SOON_MS));
+	    tk_response_field(&a, "Connection", field, sizeof(field)), "close");
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -196,7 +197,7 @@ TEST(http_1_0)
 	ck_assert(tk_http_puts(&c, "GET /echo/i HTTP/1.0\r\n\r\n"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(tk_http_gone(&c, HTTPD_FIXTURE_SOON_MS));
+	ck_assert(tk_http_closed(&c, HTTPD_FIXTURE_SOON_MS));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -220,13 +221,13 @@ TEST(answers_of_all_sizes)
 		"GET /big/%d HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		HTTPD_RESPONSE_MAX + 1),
 	    500);
-	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"internal\""));
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
 		"DELETE /empty HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"),
 	    204);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Length", field, sizeof(field)), "");
+	    tk_response_field(&a, "Content-Length", field, sizeof(field)), "");
 	httpd_fixture_close(&s);
 }
 
@@ -249,10 +250,10 @@ TEST(errors_have_text_code_and_trace)
 		    rc_name(rc));
 		check_body(want);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Content-Type", field, sizeof(field)),
+		    tk_response_field(&a, "Content-Type", field, sizeof(field)),
 		    "application/json");
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+		    tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		    rc_http_status(rc) == 503 ? "1" : "");
 	}
 	httpd_fixture_close(&s);
@@ -269,16 +270,16 @@ TEST(a_trace_goes_through_or_begins)
 	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 	    "traceparent: %s\r\n\r\n",
 	    given);
-	tk_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_response_field(&a, "traceparent", field, sizeof(field));
 	ck_assert(strncmp(field, given, 36) == 0);
 	tk_http_call(s.port, &a,
 	    "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 	    "traceparent: 00-x\r\n\r\n");
-	tk_answer_field(&a, "traceparent", first, sizeof(first));
+	tk_response_field(&a, "traceparent", first, sizeof(first));
 	ck_assert_uint_eq(strlen(first), strlen(given));
 	tk_http_call(
 	    s.port, &a, "GET /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n");
-	tk_answer_field(&a, "traceparent", field, sizeof(field));
+	tk_response_field(&a, "traceparent", field, sizeof(field));
 	ck_assert_uint_eq(strlen(field), strlen(given));
 	ck_assert_str_ne(first, field);
 	httpd_fixture_close(&s);
@@ -329,12 +330,12 @@ TEST(paths_methods_and_types_that_nobody_serves)
 		ck_assert_msg(tk_http_read(&c, &a, 5000), "%s", rows[i].text);
 		ck_assert_msg(a.status == rows[i].status, "%s", rows[i].text);
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Allow", field, sizeof(field)),
+		    tk_response_field(&a, "Allow", field, sizeof(field)),
 		    rows[i].allow);
 		if (rows[i].code == NULL)
 			continue;
 		snprintf(code, sizeof(code), "\"code\":\"%s\"", rows[i].code);
-		ck_assert_msg(tk_answer_has(&a, code), "%s", a.body.p);
+		ck_assert_msg(tk_response_has(&a, code), "%s", a.body.p);
 	}
 	tk_http_close(&c);
 	httpd_fixture_close(&s);

@@ -43,7 +43,7 @@ static const struct httpd_route routes[] = {
 #define EVENTS "GET /events HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
 static struct httpd_fixture s;
-static struct tk_answer a;
+static struct tk_response a;
 
 static void
 open_site(int64_t comment_ms)
@@ -138,8 +138,8 @@ TEST(events_arrive_as_they_are_sent)
 	ck_assert_int_eq(send_event(0, NULL, "a\rb", "x"), RC_INVALID);
 	end_stream(0);
 	ck_assert(tk_http_read(&c, &a, 5000));
-	ck_assert(tk_answer_has(&a, "data: one\n"));
-	ck_assert(!tk_answer_has(&a, "data: x"));
+	ck_assert(tk_response_has(&a, "data: one\n"));
+	ck_assert(!tk_response_has(&a, "data: x"));
 	/* The connection goes on after a stream that ended well. */
 	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(2);
@@ -180,7 +180,7 @@ TEST(an_http_1_0_reader_gets_bare_bytes)
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_OK);
 	end_stream(0);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(str_ends(
 	    buf_str(&c.in), STR("\r\n\r\nretry: 2000\n\ndata: x\n\n")));
 	tk_http_close(&c);
@@ -255,7 +255,7 @@ TEST(a_slow_reader_is_closed_and_others_go_on)
 	ck_assert_uint_ge(sent, HTTPD_STREAM_MAX);
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_TOOBIG);
 	end_stream(0);
-	ck_assert(tk_http_gone(&slow, 10000));
+	ck_assert(tk_http_closed(&slow, 10000));
 	ck_assert(!tk_http_has(&slow, "\r\n0\r\n\r\n", 0));
 	ck_assert_int_eq(send_event(1, NULL, NULL, "tock"), RC_OK);
 	ck_assert(tk_http_has(&quick, "data: tock\n\n", 2000));
@@ -318,7 +318,7 @@ TEST(an_event_over_the_ceiling_is_refused_whole)
 	ck_assert(tk_http_has(&c, "retry: 2000\n\n", 5000));
 	wait_opened(1);
 	ck_assert_int_eq(send_event(0, NULL, NULL, data), RC_TOOBIG);
-	ck_assert(tk_http_gone(&c, 5000));
+	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(!tk_http_has(&c, "data: ", 0));
 	end_stream(0);
 	tk_http_close(&c);
@@ -409,7 +409,7 @@ TEST(raw_answers_are_their_handlers)
 	i = 1;
 	tk_loop_call(&s.k, do_end, &i);
 	ck_assert(tk_http_has(&c, "no HTTP at all", 5000));
-	ck_assert(tk_http_gone(&c, 1000));
+	ck_assert(tk_http_closed(&c, 1000));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
@@ -432,7 +432,7 @@ TEST(freeing_ends_streams)
 	httpd_free(s.h);
 	ck_assert_int_lt(
 	    mono_diff_ms(clock_mono(), start), HTTPD_FIXTURE_SOON_MS);
-	ck_assert(tk_http_gone(&c, 1000));
+	ck_assert(tk_http_closed(&c, 1000));
 	ck_assert_int_eq(
 	    httpd_sse_send(streams[0], NULL, NULL, STR("y")), RC_DOWN);
 	httpd_stream_end(streams[0]);
