@@ -1,5 +1,5 @@
 /*
- * intent-filter: which of a body's intents a command means, if any.
+ * intent-filter: which of a terminal's intents a command means, if any.
  *
  *	nats	soul.rpc.intent.filter
  *	http	POST /v1/intents/filter
@@ -7,12 +7,12 @@
  *	out	proto-schemas/intent_filter_response.schema.json
  */
 #include "core/mem.h"
-#include "on_filter.h"
+#include "handlers.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-static const struct conf_opt opts[] = {
+static const struct conf_opt filter_opts[] = {
 	{ "INTENT_FILTER_DEFAULT_LOCALE", CONF_STR,
 	    CONF_AT(filter_conf, locale), "zh-CN", 0, 0,
 	    "locale of a command that does not show its own" },
@@ -27,7 +27,7 @@ static const struct conf_opt opts[] = {
 	    "100", 10, 10000, "longest wait for an answer of Redis, ms" },
 };
 
-static const struct svc_route routes[] = {
+static const struct svc_route filter_routes[] = {
 	{ .name = "filter",
 	    .subject = WIRE_SUBJECT_INTENT_FILTER,
 	    .method = "POST",
@@ -38,16 +38,16 @@ static const struct svc_route routes[] = {
 	    .deadline_ms = WIRE_DEADLINE_MS_INTENT_FILTER },
 };
 
-static const struct svc_def def = {
+static const struct svc_def filter_def = {
 	.name = "intent-filter",
 	.summary = "finds which of a body's intents a command means",
 	.http_addr = "127.0.0.1:9013",
 	.admin_addr = "127.0.0.1:9113",
-	.opts = opts,
-	.nopts = NELEM(opts),
+	.opts = filter_opts,
+	.nopts = NELEM(filter_opts),
 	.conf_size = sizeof(struct filter_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
+	.routes = filter_routes,
+	.nroutes = NELEM(filter_routes),
 	.check = filter_check,
 	.start = filter_start,
 	.stop = filter_stop,
@@ -56,5 +56,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&filter_def, argc, argv);
 }
