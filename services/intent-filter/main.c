@@ -15,16 +15,16 @@
 static const struct conf_opt filter_opts[] = {
 	{ "INTENT_FILTER_DEFAULT_LOCALE", CONF_STR,
 	    CONF_AT(filter_conf, locale), "zh-CN", 0, 0,
-	    "locale of a command that does not show its own" },
+	    "locale of commands without letters" },
 	{ "INTENT_FILTER_DEFAULT_TIMEZONE", CONF_STR,
 	    CONF_AT(filter_conf, timezone), "Asia/Shanghai", 0, 0,
-	    "IANA time zone of the answers" },
+	    "IANA time zone of requests that name none" },
 	{ "INTENT_FILTER_CACHE_MIB", CONF_INT, CONF_AT(filter_conf, cache_mib),
 	    "64", 1, 4096, "memory for compiled catalogs, MiB" },
 	{ "REDIS_URL", CONF_URL, CONF_AT(filter_conf, redis_url), "", 0, 0,
-	    "Redis, for catalogs that are named; empty for none" },
+	    "Redis, for catalogs by reference; empty: none" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
-	    "100", 10, 10000, "longest wait for an answer of Redis, ms" },
+	    "100", 10, 10000, "timeout of Redis replies, ms" },
 };
 
 static const struct svc_route filter_routes[] = {
@@ -40,7 +40,7 @@ static const struct svc_route filter_routes[] = {
 
 static const struct svc_def filter_def = {
 	.name = "intent-filter",
-	.summary = "finds which of a body's intents a command means",
+	.summary = "matches commands to a terminal's intents",
 	.http_addr = "127.0.0.1:9013",
 	.admin_addr = "127.0.0.1:9113",
 	.opts = filter_opts,

@@ -50,11 +50,11 @@ catalog_cache_new(size_t max_bytes, struct metric_set *set)
 	buf_init(&c->key, WIRE_ARENA_MAX);
 	c->max_bytes = max_bytes;
 	c->hits = metric_counter(set, "soul_intent_catalog_hits_total",
-	    "Catalogs found compiled.", NULL);
+	    "Requests whose catalog was in the cache.", NULL);
 	c->misses = metric_counter(set, "soul_intent_catalog_misses_total",
-	    "Catalogs not found compiled.", NULL);
+	    "Requests whose catalog was not in the cache.", NULL);
 	c->size = metric_gauge(set, "soul_intent_catalog_cache_bytes",
-	    "Memory of the compiled catalogs.", NULL);
+	    "Memory of the cached catalogs.", NULL);
 	return c;
 }
 
