@@ -289,7 +289,7 @@ job_begin(void *arg)
 {
 	struct job *j = arg;
 
-	if (svc_raw(j->c, j->status, j->persistent) != RC_OK ||
+	if (svc_raw_start(j->c, j->status, j->persistent) != RC_OK ||
 	    svc_raw_send(j->c, buf_str(&j->head)) != RC_OK)
 		job_end(j, RC_DOWN);
 	else if (j->head.n == 0)

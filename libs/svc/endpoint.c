@@ -1,44 +1,42 @@
 /*
- * The routes at run time: their metrics, and where their calls come from.
+ * endpoint: the routes at run time: their metrics, subscriptions and HTTP
+ * handlers.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "svc/call.h"
-#include "svc/edge.h"
-#include "svc/internal.h"
-#include "svc/places.h"
+#include "svc/svc_internal.h"
 #include "wire/iface.h"
 
-/* So much later than the handler may answer does the HTTP server, itself. */
+/* The HTTP server times out this much later than the handler. */
 #define HTTP_GRACE_MS 1000
-/* Threads that decode large bodies, and bodies that wait for them. */
+/* Threads that decode large bodies, and bodies that may wait for them. */
 #define DECODERS        1
 #define DECODE_WAIT_MAX 64
 
 static void
-lane_metrics(struct svc_lane *lane)
+endpoint_metrics(struct svc_endpoint *e)
 {
-	struct metric_set *set = lane->svc->metrics;
+	struct metric_set *set = e->svc->metrics;
 	char labels[160];
 	int rc;
 
-	snprintf(labels, sizeof(labels), "route=\"%s\"", lane->route->name);
-	lane->seconds = metric_histogram(set, "soul_request_duration_seconds",
-	    "Time from a request's arrival to its answer.", labels);
+	snprintf(labels, sizeof(labels), "route=\"%s\"", e->route->name);
+	e->seconds = metric_histogram(set, "soul_request_duration_seconds",
+	    "Time from a request's arrival to its response.", labels);
 	for (rc = 0; rc < RC_N; rc++) {
 		snprintf(labels, sizeof(labels), "route=\"%s\",code=\"%s\"",
-		    lane->route->name, rc_name((enum rc)rc));
-		lane->by_rc[rc] = metric_counter(set, "soul_requests_total",
-		    "Requests answered, by outcome.", labels);
+		    e->route->name, rc_name((enum rc)rc));
+		e->by_rc[rc] = metric_counter(set, "soul_requests_total",
+		    "Requests, by result code.", labels);
 	}
 }
 
-/* A route that nobody has listed is for whoever runs the installation. */
+/* A route that is not listed is for operators only. */
 static unsigned
-roles_of(const struct svc_route *r)
+endpoint_roles(const struct svc_route *r)
 {
 	size_t i;
 
@@ -50,14 +48,14 @@ roles_of(const struct svc_route *r)
 	return 1U << WIRE_ROLE_OPERATOR;
 }
 
-/* The HTTP server and discovery keep pointers into these tables. */
+/* The HTTP server and discovery have pointers into these tables. */
 static void
-lanes_build(struct svc *s, size_t *nhttp)
+endpoints_build(struct svc *s, size_t *nhttp)
 {
 	const struct svc_def *def = s->def;
 	size_t i;
 
-	s->lanes = mem_calloc(def->nroutes, sizeof(*s->lanes));
+	s->endpoints = mem_calloc(def->nroutes, sizeof(*s->endpoints));
 	s->http_routes = mem_calloc(def->nroutes, sizeof(*s->http_routes));
 	s->service = (struct bus_service){ .name = def->name,
 		.version = svc_version(),
@@ -67,34 +65,34 @@ lanes_build(struct svc *s, size_t *nhttp)
 	*nhttp = 0;
 	for (i = 0; i < def->nroutes; i++) {
 		const struct svc_route *r = &def->routes[i];
-		struct svc_lane *lane = &s->lanes[i];
+		struct svc_endpoint *e = &s->endpoints[i];
 
-		lane->svc = s;
-		lane->route = r;
-		lane->roles = roles_of(r);
-		lane_metrics(lane);
+		e->svc = s;
+		e->route = r;
+		e->roles = endpoint_roles(r);
+		endpoint_metrics(e);
 		if (r->subject != NULL) {
-			lane->endpoint = &s->service.endpoints[s->service.n++];
-			lane->endpoint->name = r->name;
-			lane->endpoint->subject = r->subject;
-			lane->endpoint->queue = def->name;
+			e->nats = &s->service.endpoints[s->service.n++];
+			e->nats->name = r->name;
+			e->nats->subject = r->subject;
+			e->nats->queue = def->name;
 		}
 		if (r->path != NULL)
 			s->http_routes[(*nhttp)++] =
 			    (struct httpd_route){ .method = r->method,
 				    .path = r->path,
-				    .fn = svc_call_of_http,
-				    .arg = lane };
+				    .fn = svc_call_from_http,
+				    .arg = e };
 	}
 }
 
 enum rc
-svc_lanes_start(struct svc *s)
+svc_endpoints_start(struct svc *s)
 {
 	int64_t slowest = 0;
 	size_t i, nhttp;
 
-	lanes_build(s, &nhttp);
+	endpoints_build(s, &nhttp);
 	s->decoders = worker_new(s->loop, DECODERS, DECODE_WAIT_MAX);
 	if (nhttp == 0)
 		return RC_OK;
@@ -110,24 +108,24 @@ svc_lanes_start(struct svc *s)
 		.workers = (unsigned)s->conf.http_workers,
 		.timeout_ms = s->http_timeout_ms,
 		.metrics = s->metrics };
-	edge_opts(s, &o);
-	s->places = places_new(s);
+	svc_http_opts(s, &o);
+	s->stream_limiter = svc_stream_limiter_new(s);
 	return httpd_new(&o, &s->http);
 }
 
 enum rc
-svc_lanes_serve(struct svc *s)
+svc_endpoints_serve(struct svc *s)
 {
 	size_t i;
 	enum rc rc;
 
 	for (i = 0; i < s->def->nroutes; i++) {
-		struct svc_lane *lane = &s->lanes[i];
+		struct svc_endpoint *e = &s->endpoints[i];
 
-		if (lane->endpoint == NULL)
+		if (e->nats == NULL)
 			continue;
-		rc = bus_subscribe(s->bus, lane->route->subject, s->def->name,
-		    svc_call_of_msg, lane, NULL);
+		rc = bus_subscribe(s->bus, e->route->subject, s->def->name,
+		    svc_call_from_msg, e, NULL);
 		if (rc != RC_OK)
 			return rc;
 	}
@@ -135,7 +133,7 @@ svc_lanes_serve(struct svc *s)
 }
 
 void
-svc_lanes_free(struct svc *s)
+svc_endpoints_free(struct svc *s)
 {
 	struct svc_call *c;
 
@@ -144,7 +142,7 @@ svc_lanes_free(struct svc *s)
 		arena_free(c->arena);
 		free(c);
 	}
-	free(s->lanes);
+	free(s->endpoints);
 	free(s->http_routes);
 	free(s->service.endpoints);
 }

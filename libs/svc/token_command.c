@@ -1,35 +1,34 @@
 /*
- * "<service> token …": the file AUTH_TOKENS, kept by people.
+ * token_command: "<service> token …": edits the file of AUTH_TOKENS.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "auth/token_file.h"
-#include "core/buf.h"
-#include "svc/internal.h"
+#include "svc/svc_internal.h"
 
 #define OUT_MAX  (4 * 1024 * 1024)
 #define DAY_MS   86400000
 #define DAYS_MAX 36500
 
-/* What is told on stderr and stops the command. */
+/* Print a usage error. */
 static int
-wrong(const struct svc_run *r, const char *why)
+token_usage(const struct svc_run *r, const char *why)
 {
-	fprintf(stderr, "%s: %s; \"%s --help\" says more\n", r->argv[0], why,
-	    r->argv[0]);
+	fprintf(
+	    stderr, "%s: %s; see \"%s --help\"\n", r->argv[0], why, r->argv[0]);
 	return SVC_EXIT_USAGE;
 }
 
 static int
-failed(const struct svc_run *r, const char *file, const char *why)
+token_failed(const struct svc_run *r, const char *file, const char *why)
 {
 	fprintf(stderr, "%s: %s: %s\n", r->argv[0], file, why);
 	return 1;
 }
 
 static bool
-role_of(const char *name, enum wire_role *out)
+token_role(const char *name, enum wire_role *out)
 {
 	static const char *const names[] = { [WIRE_ROLE_OWNER] = "owner",
 		[WIRE_ROLE_TERMINAL] = "terminal",
@@ -51,7 +50,7 @@ role_of(const char *name, enum wire_role *out)
 
 /* "user=ada" into the entry; false: it is none of these. */
 static bool
-take(struct auth_token_file_entry *e, const char *arg)
+token_option(struct auth_token_file_entry *e, const char *arg)
 {
 	struct str value = str_of(arg), key = str_split(&value, '=');
 	int64_t days;
@@ -75,27 +74,27 @@ take(struct auth_token_file_entry *e, const char *arg)
 }
 
 static int
-add(const struct svc_run *r)
+token_add(const struct svc_run *r)
 {
 	struct auth_token_file_entry e = { 0 };
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int i;
 
 	if (r->argc < 4)
-		return wrong(r, "add: a file and a role are wanted");
-	if (!role_of(r->argv[3], &e.role))
-		return wrong(
+		return token_usage(r, "add: a file and a role are required");
+	if (!token_role(r->argv[3], &e.role))
+		return token_usage(
 		    r, "the role is owner, terminal, provisioner or operator");
 	for (i = 4; i < r->argc; i++) {
-		if (!take(&e, r->argv[i]))
-			return wrong(r,
-			    "what follows the role is user=, tenant=, "
-			    "terminal_id=, name= or days=, each with a value");
+		if (!token_option(&e, r->argv[i]))
+			return token_usage(r,
+			    "after the role: user=, tenant=, terminal_id=, "
+			    "name= or days=, each with a value");
 	}
 	if (auth_token_file_add(r->argv[2], &e, token, why) != RC_OK)
-		return failed(r, r->argv[2], why);
+		return token_failed(r, r->argv[2], why);
 	fprintf(stderr,
-	    "This is the token; nobody can show it again, the file has its "
+	    "This is the token.  It cannot be shown again; the file has its "
 	    "digest only:\n");
 	if (svc_out(str_of(token)) != RC_OK || svc_out(STR("\n")) != RC_OK)
 		return 1;
@@ -103,16 +102,16 @@ add(const struct svc_run *r)
 }
 
 static int
-list(const struct svc_run *r)
+token_list(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
 	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 3)
-		return wrong(r, "list: a file is wanted");
+		return token_usage(r, "list: a file is required");
 	if (auth_token_file_list(r->argv[2], &out, why) != RC_OK)
-		code = failed(r, r->argv[2], why);
+		code = token_failed(r, r->argv[2], why);
 	else if (svc_out(buf_str(&out)) != RC_OK)
 		code = 1;
 	buf_free(&out);
@@ -120,18 +119,18 @@ list(const struct svc_run *r)
 }
 
 static int
-drop(const struct svc_run *r)
+token_drop(const struct svc_run *r)
 {
 	struct buf out = BUF_INIT(OUT_MAX);
 	char why[AUTH_TOKEN_FILE_ERROR_MAX];
 	int code = 0;
 
 	if (r->argc != 4)
-		return wrong(
-		    r, "drop: a file, and a name or a digest are wanted");
+		return token_usage(
+		    r, "drop: a file, and a name or a digest are required");
 	if (auth_token_file_remove(r->argv[2], str_of(r->argv[3]), &out, why) !=
 	    RC_OK) {
-		code = failed(r, r->argv[2], why);
+		code = token_failed(r, r->argv[2], why);
 	} else if (svc_out(STR("dropped ")) != RC_OK ||
 	    svc_out(buf_str(&out)) != RC_OK) {
 		code = 1;
@@ -141,20 +140,21 @@ drop(const struct svc_run *r)
 }
 
 static int
-token(const struct svc_run *r)
+token_run(const struct svc_run *r)
 {
 	static const struct {
 		const char *name;
 		int (*fn)(const struct svc_run *r);
-	} acts[] = { { "add", add }, { "list", list }, { "drop", drop } };
+	} actions[] = { { "add", token_add }, { "list", token_list },
+		{ "drop", token_drop } };
 	const char *name = r->argc > 1 ? r->argv[1] : "";
 	size_t i;
 
-	for (i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
-		if (strcmp(acts[i].name, name) == 0)
-			return acts[i].fn(r);
+	for (i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+		if (strcmp(actions[i].name, name) == 0)
+			return actions[i].fn(r);
 	}
-	return wrong(r, "say add, list or drop");
+	return token_usage(r, "use add, list or drop");
 }
 
 const struct svc_command svc_token_command = {
@@ -163,7 +163,7 @@ const struct svc_command svc_token_command = {
 		 "[name=N] [days=N]\n"
 		 "list FILE\n"
 		 "drop FILE NAME|DIGEST",
-	.summary = "make, list and drop the access tokens of a file",
+	.summary = "add, list and drop the access tokens of a file",
 	.help =
 	    "FILE is what AUTH_TOKENS names; services see that it has changed "
 	    "within seconds.\nIt has the SHA-256 of each token, never the "
@@ -171,17 +171,17 @@ const struct svc_command svc_token_command = {
 	    "  add    makes a token and prints it, once; makes FILE (mode "
 	    "0600) if there is\n         none.  The service's user must be "
 	    "able to read it.\n"
-	    "  list   prints a line for each: digest, role, end, who, name\n"
-	    "  drop   takes one out; it stops working within seconds.  DIGEST "
+	    "  list   prints a line for each: digest, role, end, subject, name\n"
+	    "  drop   removes one; it stops working within seconds.  DIGEST "
 	    "is at least its\n         first 8 digits.\n\n"
 	    "  ROLE   owner        user=U has souls and bodies\n"
 	    "         terminal     the body terminal_id=ID chats as itself\n"
 	    "         provisioner  gives bodies their identities (was: maker)\n"
 	    "         operator     acts for any user; with tenant=T for those "
 	    "of T only\n"
-	    "  tenant=T  users of T are T/U everywhere, and meet no others\n"
+	    "  tenant=T  users of T are T/U everywhere, apart from all others\n"
 	    "  name=N    what it is for\n"
 	    "  days=N    it ends after that many days; without it, never\n\n"
-	    "Exit codes: 0, 1 it failed, 64 arguments.\n",
-	.fn = token,
+	    "Exit codes: 0, 1 failure, 64 arguments.\n",
+	.fn = token_run,
 };

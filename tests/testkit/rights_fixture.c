@@ -1,29 +1,13 @@
-/*
- * rights: a connection to a server in the bytes of its protocol, and the tables
- * that say what is whose.
- */
-#ifndef RIGHTS_H
-#define RIGHTS_H
+#include "testkit/rights_fixture.h"
 
 #include <arpa/inet.h>
-#include <jansson.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "testkit/rights.h"
-
-struct raw {
-	int fd;
-	char said[16384]; /* the last answer */
-};
-
-/* Send text, and read until end stands in what came. */
-__attribute__((format(printf, 3, 4))) static inline const char *
-raw_ask(struct raw *r, const char *end, const char *fmt, ...)
+const char *
+rights_fixture_ask(
+    struct rights_fixture *r, const char *end, const char *fmt, ...)
 {
 	char text[2048];
 	size_t n = 0;
@@ -35,18 +19,19 @@ raw_ask(struct raw *r, const char *end, const char *fmt, ...)
 	va_end(ap);
 	ck_assert_int_lt(len, (int)sizeof(text));
 	if (send(r->fd, text, (size_t)len, MSG_NOSIGNAL) != len)
-		ck_abort_msg("the server is gone; it said %s", r->said);
+		ck_abort_msg("the server has disconnected after %s", r->reply);
 	do {
-		got = recv(r->fd, r->said + n, sizeof(r->said) - n - 1, 0);
-		ck_assert_msg(got > 0, "after %s: %.*s", text, (int)n, r->said);
+		got = recv(r->fd, r->reply + n, sizeof(r->reply) - n - 1, 0);
+		ck_assert_msg(
+		    got > 0, "after %s: %.*s", text, (int)n, r->reply);
 		n += (size_t)got;
-		r->said[n] = '\0';
-	} while (strstr(r->said, end) == NULL);
-	return r->said;
+		r->reply[n] = '\0';
+	} while (strstr(r->reply, end) == NULL);
+	return r->reply;
 }
 
-static inline void
-raw_open(struct raw *r, int port)
+void
+rights_fixture_open(struct rights_fixture *r, int port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
@@ -61,16 +46,14 @@ raw_open(struct raw *r, int port)
 	ck_assert_int_eq(connect(r->fd, (void *)&a, sizeof(a)), 0);
 }
 
-static inline void
-raw_close(struct raw *r)
+void
+rights_fixture_close(struct rights_fixture *r)
 {
 	close(r->fd);
 }
 
-/* ---- the tables ---------------------------------------------------------- */
-
-static inline json_t *
-tables(void)
+json_t *
+rights_fixture_tables(void)
 {
 	json_t *all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
 
@@ -78,16 +61,16 @@ tables(void)
 	return all;
 }
 
-static inline const char *
-of(const json_t *e, const char *member)
+const char *
+rights_fixture_member(const json_t *e, const char *member)
 {
 	const char *s = json_string_value(json_object_get(e, member));
 
 	return s != NULL ? s : "";
 }
 
-static inline bool
-lists(const json_t *e, const char *member, const char *s)
+bool
+rights_fixture_lists(const json_t *e, const char *member, const char *s)
 {
 	size_t i;
 	json_t *v;
@@ -98,9 +81,9 @@ lists(const json_t *e, const char *member, const char *s)
 	return false;
 }
 
-/* A template with an id in each place that open begins and close ends. */
-static inline const char *
-filled(const char *template, char open, char close, const char *with)
+const char *
+rights_fixture_fill(
+    const char *template, char open, char close, const char *with)
 {
 	static char text[4][256];
 	static unsigned turn;
@@ -119,5 +102,3 @@ filled(const char *template, char open, char close, const char *with)
 	dst[n] = '\0';
 	return dst;
 }
-
-#endif /* !RIGHTS_H */
