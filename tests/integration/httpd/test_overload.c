@@ -1,4 +1,4 @@
-/* Too much work, a loop that is stuck, and the server's end. */
+/* Overload, a stuck loop, stopping and freeing. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "testkit/httpd_fixture.h"
 
-/* Requests that were given to on_hold(), to be answered later. */
+/* Requests passed to on_hold(), to be responded to later. */
 #define HELD_MAX 256
 static struct httpd_req *held[HELD_MAX];
 static size_t n_held;
@@ -61,7 +61,7 @@ opts(int64_t timeout_ms)
 }
 
 static bool
-held_is(void *arg)
+held_has_reached(void *arg)
 {
 	return ever_held == *(size_t *)arg;
 }
@@ -69,12 +69,12 @@ held_is(void *arg)
 static void
 wait_held(size_t n)
 {
-	ck_assert_msg(tk_until(held_is, &n, 5000), "%zu", ever_held);
+	ck_assert_msg(tk_until(held_has_reached, &n, 5000), "%zu", ever_held);
 }
 
-/* A call, how long it took, and whether the connection was ended after it. */
+/* The duration of a call, and whether the connection was closed after it. */
 static int64_t
-timed_call(const char *text, bool *gone)
+timed_call(const char *text, bool *closed)
 {
 	struct mono start = clock_mono();
 	struct tk_http c;
@@ -84,15 +84,15 @@ timed_call(const char *text, bool *gone)
 	if (!tk_http_read(&c, &a, 5000))
 		a.status = 0;
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	*gone = tk_http_closed(&c, 500);
+	*closed = tk_http_closed(&c, 500);
 	tk_http_close(&c);
 	return ms;
 }
 
-TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
+TEST(requests_without_a_free_worker_are_rejected_immediately)
 {
 	struct tk_http c[HTTPD_FIXTURE_WORKERS - 16];
-	bool gone;
+	bool closed;
 
 	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++) {
@@ -102,9 +102,9 @@ TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 	wait_held(NELEM(c));
 	for (int i = 0; i < 20; i++) {
 		ck_assert_int_lt(
-		    timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
+		    timed_call(HOLD, &closed), HTTPD_FIXTURE_SOON_MS);
 		ck_assert_int_eq(a.status, 503);
-		ck_assert(gone);
+		ck_assert(closed);
 		ck_assert_str_eq(
 		    tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		    "1");
@@ -113,8 +113,8 @@ TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 		    "close");
 		ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	}
-	/* Health checks are let in. */
-	(void)timed_call(LIVE, &gone);
+	/* Health checks are served. */
+	(void)timed_call(LIVE, &closed);
 	ck_assert_int_eq(a.status, 200);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < NELEM(c); i++) {
@@ -127,10 +127,10 @@ TEST(when_the_workers_are_busy_the_rest_is_refused_at_once)
 	httpd_fixture_close(&s);
 }
 
-TEST(idle_connections_do_not_starve_newcomers)
+TEST(idle_connections_do_not_starve_new_ones)
 {
 	struct tk_http idle[HTTPD_FIXTURE_WORKERS - 16];
-	bool gone;
+	bool closed;
 
 	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(idle); i++) {
@@ -138,22 +138,22 @@ TEST(idle_connections_do_not_starve_newcomers)
 		ck_assert(tk_http_puts(&idle[i], LIVE));
 		ck_assert(tk_http_read(&idle[i], &a, 5000));
 	}
-	/* They hold their workers for the keep-alive time and not longer. */
+	/* They hold their workers only for the keep-alive time. */
 	for (size_t i = 0; i < NELEM(idle); i++) {
 		ck_assert(tk_http_closed(&idle[i], 3000));
 		tk_http_close(&idle[i]);
 	}
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 2000));
-	(void)timed_call(LIVE, &gone);
+	(void)timed_call(LIVE, &closed);
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(!gone);
+	ck_assert(!closed);
 	httpd_fixture_close(&s);
 }
 
-TEST(connections_are_not_kept_when_workers_are_scarce)
+TEST(connections_are_closed_when_workers_are_scarce)
 {
 	struct tk_http c[HTTPD_FIXTURE_WORKERS];
-	size_t kept = 0;
+	size_t open = 0;
 
 	httpd_fixture_open(&s, opts(0));
 	for (size_t i = 0; i < NELEM(c); i++)
@@ -164,58 +164,58 @@ TEST(connections_are_not_kept_when_workers_are_scarce)
 		if (strcmp(tk_response_field(
 			       &a, "Connection", field, sizeof(field)),
 			"keep-alive") == 0)
-			kept++;
+			open++;
 	}
-	ck_assert_uint_le(kept, HTTPD_FIXTURE_WORKERS * 3 / 4);
-	ck_assert_uint_gt(kept, 0);
+	ck_assert_uint_le(open, HTTPD_FIXTURE_WORKERS * 3 / 4);
+	ck_assert_uint_gt(open, 0);
 	for (size_t i = 0; i < NELEM(c); i++)
 		tk_http_close(&c[i]);
 	httpd_fixture_close(&s);
 }
 
-/* Hold the loop until told otherwise. */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+/* Block the loop until the gate opens. */
+static pthread_mutex_t loop_gate = PTHREAD_MUTEX_INITIALIZER;
 
 static void
-stick(void *arg)
+hold_loop(void *arg)
 {
 	(void)arg;
-	pthread_mutex_lock(&gate);
-	pthread_mutex_unlock(&gate);
+	pthread_mutex_lock(&loop_gate);
+	pthread_mutex_unlock(&loop_gate);
 }
 
-TEST(a_stuck_loop_costs_the_deadline_and_health_checks_answer)
+TEST(health_checks_respond_while_the_loop_is_stuck)
 {
-	bool gone;
+	bool closed;
 
 	httpd_fixture_open(&s, opts(700));
-	pthread_mutex_lock(&gate);
-	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
-	int64_t ms = timed_call(HOLD, &gone);
+	pthread_mutex_lock(&loop_gate);
+	ck_assert_int_eq(loop_post(s.k.l, hold_loop, NULL), RC_OK);
+	int64_t ms = timed_call(HOLD, &closed);
 	ck_assert_int_eq(a.status, 504);
 	ck_assert(tk_response_has(&a, "\"code\":\"deadline_exceeded\""));
 	ck_assert_msg(
 	    ms >= 690 && ms < 700 + HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
-	ms = timed_call(LIVE, &gone);
+	ms = timed_call(LIVE, &closed);
 	ck_assert_int_eq(a.status, 200);
 	ck_assert_int_lt(ms, HTTPD_FIXTURE_SOON_MS);
-	pthread_mutex_unlock(&gate);
+	pthread_mutex_unlock(&loop_gate);
 	tk_loop_call(&s.k, NULL, NULL);
-	/* What was told 504 while it waited is not begun. */
+	/* A request that got 504 while queued is not passed to its handler. */
 	ck_assert_uint_eq(ever_held, 0);
 	httpd_fixture_close(&s);
 }
 
-TEST(a_full_inbox_is_an_answer)
+TEST(a_full_inbox_is_503)
 {
 	struct tk_http c[4];
-	bool gone;
+	bool closed;
 
 	httpd_fixture_new(&s, opts(0), NELEM(c));
 	tk_loop_start(&s.k);
 	tk_loop_call(&s.k, NULL, NULL);
-	pthread_mutex_lock(&gate);
-	ck_assert_int_eq(loop_post(s.k.l, stick, NULL), RC_OK);
+	pthread_mutex_lock(&loop_gate);
+	ck_assert_int_eq(loop_post(s.k.l, hold_loop, NULL), RC_OK);
 	while (loop_inbox_len(s.k.l) > 0)
 		continue;
 	for (size_t i = 0; i < NELEM(c); i++) {
@@ -224,12 +224,12 @@ TEST(a_full_inbox_is_an_answer)
 	}
 	while (loop_inbox_len(s.k.l) < NELEM(c))
 		continue;
-	ck_assert_int_lt(timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
+	ck_assert_int_lt(timed_call(HOLD, &closed), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
 	ck_assert_str_eq(
 	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
-	ck_assert(gone);
-	pthread_mutex_unlock(&gate);
+	ck_assert(closed);
+	pthread_mutex_unlock(&loop_gate);
 	wait_held(NELEM(c));
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < NELEM(c); i++) {
@@ -242,7 +242,7 @@ TEST(a_full_inbox_is_an_answer)
 	httpd_fixture_close(&s);
 }
 
-TEST(an_answer_that_is_late_only_ends_the_request)
+TEST(a_response_after_504_only_ends_the_request)
 {
 	struct tk_http c;
 
@@ -253,7 +253,7 @@ TEST(an_answer_that_is_late_only_ends_the_request)
 	ck_assert_int_eq(a.status, 504);
 	wait_held(1);
 	tk_loop_call(&s.k, release, NULL);
-	/* The connection is as good as new. */
+	/* The connection can be reused. */
 	ck_assert(tk_http_puts(&c, LIVE));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
@@ -268,10 +268,10 @@ one_is_busy(void *arg)
 	return httpd_busy(s.h) == 1;
 }
 
-TEST(stopping_refuses_the_new_and_finishes_the_old)
+TEST(stopping_rejects_new_requests_and_finishes_pending_ones)
 {
 	struct tk_http old, idle;
-	bool gone;
+	bool closed;
 
 	httpd_fixture_open(&s, opts(0));
 	tk_http_open(&old, s.port);
@@ -282,9 +282,9 @@ TEST(stopping_refuses_the_new_and_finishes_the_old)
 	ck_assert(tk_http_read(&idle, &a, 5000));
 	httpd_stop(s.h);
 	ck_assert(tk_until(one_is_busy, NULL, 2000));
-	ck_assert_int_lt(timed_call(HOLD, &gone), HTTPD_FIXTURE_SOON_MS);
+	ck_assert_int_lt(timed_call(HOLD, &closed), HTTPD_FIXTURE_SOON_MS);
 	ck_assert_int_eq(a.status, 503);
-	ck_assert(gone);
+	ck_assert(closed);
 	ck_assert(tk_http_puts(&idle, LIVE));
 	ck_assert(tk_http_read(&idle, &a, 5000));
 	ck_assert_int_eq(a.status, 503);
@@ -301,7 +301,7 @@ TEST(stopping_refuses_the_new_and_finishes_the_old)
 	httpd_fixture_close(&s);
 }
 
-/* A client whose request is held while the server is freed. */
+/* A client whose request is pending while the server is freed. */
 static void *
 wait_for_503(void *arg)
 {
@@ -314,7 +314,7 @@ wait_for_503(void *arg)
 	return (void *)(intptr_t)mine.status;
 }
 
-TEST(freeing_answers_what_waits_and_outlives_late_handlers)
+TEST(freeing_responds_to_pending_requests_and_handlers_may_end_later)
 {
 	struct tk_http c[8];
 	pthread_t t[NELEM(c)];
@@ -366,14 +366,14 @@ TEST(freeing_an_idle_server_is_quick)
 	metric_set_free(s.metrics);
 }
 
-TEST(a_port_can_be_taken_again_after_an_end)
+TEST(a_port_can_be_reused_after_free)
 {
 	char addr[64];
-	bool gone;
+	bool closed;
 
 	httpd_fixture_open(&s, opts(0));
 	int port = s.port;
-	(void)timed_call(LIVE, &gone);
+	(void)timed_call(LIVE, &closed);
 	httpd_fixture_close(&s);
 	snprintf(addr, sizeof(addr), "127.0.0.1:%d", port);
 	for (int i = 0; i < 3; i++) {
@@ -381,13 +381,13 @@ TEST(a_port_can_be_taken_again_after_an_end)
 		o.addr = addr;
 		httpd_fixture_open(&s, o);
 		ck_assert_int_eq(s.port, port);
-		(void)timed_call(LIVE, &gone);
+		(void)timed_call(LIVE, &closed);
 		ck_assert_int_eq(a.status, 200);
 		httpd_fixture_close(&s);
 	}
 }
 
-TEST(a_taken_port_and_bad_options_are_told_apart)
+TEST(a_port_in_use_and_bad_options_are_distinguished)
 {
 	static const char *const bad[] = { "", "9013", ":9013", "127.0.0.1",
 		"127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "[::1]:9013",

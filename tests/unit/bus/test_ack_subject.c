@@ -1,5 +1,5 @@
 /*
- * What the reply subject of a delivery says.
+ * Parsing of a delivery's reply subject.
  */
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "bus/jetstream.h"
 #include "testkit/testkit.h"
 
-TEST(both_forms)
+TEST(both_forms_of_an_ack_subject_are_parsed)
 {
 	static const struct {
 		const char *s;
-		int64_t delivered, seq, pending; /* delivered 0: refused */
+		int64_t delivered, seq, pending; /* delivered 0: invalid */
 	} all[] = {
 		{ "$JS.ACK.JOBS.worker.1.1.1.1795175130027252664.0", 1, 1, 0 },
 		{ "$JS.ACK.JOBS.worker.3.77.9.1795175130027252664.12", 3, 77,

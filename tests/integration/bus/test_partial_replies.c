@@ -1,22 +1,22 @@
 /*
- * Requests with many answers: progress, and the end of it.
+ * Requests with many replies: partial ones, and their end.
  */
 #include "core/mem.h"
 #include "testkit/bus_fixture.h"
 
-struct course {
+struct partial_request {
 	struct bus *bus;
 	uint64_t id;
-	int stop_at; /* cancel inside the callback of this answer; 0: never */
+	int stop_at; /* cancel inside the callback of this reply; 0: never */
 	int ok, ends;
 	enum rc rc;
 	char body[64];
 };
 
 static void
-on_course(void *arg, enum rc rc, struct str data)
+on_partial_reply(void *arg, enum rc rc, struct str data)
 {
-	struct course *c = arg;
+	struct partial_request *c = arg;
 
 	ck_assert_int_eq(c->ends, 0);
 	if (rc != RC_OK) {
@@ -31,7 +31,8 @@ on_course(void *arg, enum rc rc, struct str data)
 }
 
 static void
-start(struct course *c, struct bus *b, const char *subject, int ms)
+partial_request_start(
+    struct partial_request *c, struct bus *b, const char *subject, int ms)
 {
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(ms) };
 	int stop_at = c->stop_at;
@@ -39,16 +40,17 @@ start(struct course *c, struct bus *b, const char *subject, int ms)
 	memset(c, 0, sizeof(*c));
 	c->bus = b;
 	c->stop_at = stop_at;
-	ck_assert_int_eq(bus_request(b, subject, STR("x"), &meta,
-			     (struct bus_reply_handler){
-				 .fn = on_course, .arg = c, .many = true },
-			     &c->id),
+	ck_assert_int_eq(
+	    bus_request(b, subject, STR("x"), &meta,
+		(struct bus_reply_handler){
+		    .fn = on_partial_reply, .arg = c, .many = true },
+		&c->id),
 	    RC_OK);
 }
 
-/* Three steps, then the end that *arg says. */
+/* Three partial replies, then the end given by *arg. */
 static void
-on_steps(void *arg, struct bus_msg *m)
+on_send_steps(void *arg, struct bus_msg *m)
 {
 	int i;
 
@@ -62,91 +64,91 @@ on_steps(void *arg, struct bus_msg *m)
 }
 
 static bool
-has_four(void *arg)
+has_four_replies(void *arg)
 {
-	const struct course *c = arg;
+	const struct partial_request *c = arg;
 
 	return c->ok + c->ends >= 4;
 }
 
 static bool
-has_ended(void *arg)
+request_has_ended(void *arg)
 {
-	return ((const struct course *)arg)->ends > 0;
+	return ((const struct partial_request *)arg)->ends > 0;
 }
 
 static bool
-none_waits(void *arg)
+none_is_pending(void *arg)
 {
 	return bus_fixture_gauge(arg, "soul_bus_inflight") == 0;
 }
 
-TEST(answers_come_until_it_is_cancelled)
+TEST(partial_replies_arrive_until_the_request_is_cancelled)
 {
 	struct bus_fixture e;
-	struct course c = { .stop_at = 4 };
+	struct partial_request c = { .stop_at = 4 };
 	enum rc end = RC_OK;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
-	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, none_waits, &e, BUS_FIXTURE_MS));
+	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
+	partial_request_start(&c, e.bus, "m.steps", 5000);
+	ck_assert(bus_fixture_until(&e, none_is_pending, &e, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.ends, 0);
 	ck_assert_str_eq(c.body, "end");
-	/* Cancelled early: what still comes is nobody's. */
+	/* Cancelled early: later replies are ignored. */
 	c.stop_at = 2;
-	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, none_waits, &e, BUS_FIXTURE_MS));
+	partial_request_start(&c, e.bus, "m.steps", 5000);
+	ck_assert(bus_fixture_until(&e, none_is_pending, &e, BUS_FIXTURE_MS));
 	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 50));
 	ck_assert_int_eq(c.ok, 2);
 	ck_assert_int_eq(c.ends, 0);
 	bus_fixture_stop(&e);
 }
 
-TEST(an_error_is_the_last_answer)
+TEST(an_error_is_the_last_reply)
 {
 	struct bus_fixture e;
-	struct course c = { .stop_at = 0 };
+	struct partial_request c = { .stop_at = 0 };
 	enum rc end = RC_DENIED;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
-	start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
+	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
+	partial_request_start(&c, e.bus, "m.steps", 5000);
+	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 3);
 	ck_assert_int_eq(c.rc, RC_DENIED);
 	ck_assert_str_eq(c.body, "why");
 	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
-	start(&c, e.bus, "m.nobody", 5000);
-	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
+	partial_request_start(&c, e.bus, "m.unserved", 5000);
+	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.rc, RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
-TEST(the_deadline_and_the_break_end_it_too)
+TEST(deadline_and_disconnect_end_a_request_for_many)
 {
 	struct bus_fixture e;
-	struct course c = { .stop_at = 0 };
+	struct partial_request c = { .stop_at = 0 };
 	enum rc end = RC_OK;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "m.steps", on_steps, &end);
-	start(&c, e.bus, "m.steps", 300);
-	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
+	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
+	partial_request_start(&c, e.bus, "m.steps", 300);
+	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.rc, RC_TIMEOUT);
-	start(&c, e.bus, "m.steps", 60000);
-	ck_assert(bus_fixture_until(&e, has_four, &c, BUS_FIXTURE_MS));
+	partial_request_start(&c, e.bus, "m.steps", 60000);
+	ck_assert(bus_fixture_until(&e, has_four_replies, &c, BUS_FIXTURE_MS));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bus_fixture_until(&e, has_ended, &c, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
 	ck_assert_int_eq(c.rc, RC_DOWN);
 	ck_assert_int_eq(c.ends, 1);
 	bus_fixture_stop(&e);
 }
 
 static void
-on_unasked(void *arg, struct bus_msg *m)
+on_plain_request(void *arg, struct bus_msg *m)
 {
 	char *big = mem_zalloc(BUS_PAYLOAD_MAX + 1);
 
@@ -162,23 +164,23 @@ on_unasked(void *arg, struct bus_msg *m)
 }
 
 static bool
-is_two(void *arg)
+has_two_replies(void *arg)
 {
 	return *(int *)arg == 2;
 }
 
-TEST(progress_that_cannot_be_sent_leaves_the_message)
+TEST(a_failed_partial_reply_does_not_end_the_message)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
 	int n = 0;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "m.x", on_unasked, &n);
+	bus_fixture_serve(e.bus, "m.x", on_plain_request, &n);
 	ck_assert_int_eq(bus_publish(e.bus, "m.x", STR(""), NULL), RC_OK);
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "m.x", STR(""), 200, &a), RC_OK);
-	ck_assert(bus_fixture_until(&e, is_two, &n, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, has_two_replies, &n, BUS_FIXTURE_MS));
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);

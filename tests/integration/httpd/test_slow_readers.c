@@ -1,4 +1,4 @@
-/* Clients that ask for much and take little. */
+/* Clients that send many requests and read few responses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ open_site(int64_t burst)
 		.rate_burst = burst });
 }
 
-TEST(answers_that_nobody_reads_are_given_up)
+TEST(responses_that_are_not_read_time_out)
 {
 	struct tk_http c[6];
 
@@ -57,7 +57,7 @@ TEST(answers_that_nobody_reads_are_given_up)
 		ck_assert(tk_http_puts(
 		    &c[i], "GET /big HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	}
-	/* Others do not wait for them. */
+	/* Other clients are served meanwhile. */
 	ck_assert_int_eq(tk_http_call(s.port, &a, OK), 200);
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 15000));
 	for (size_t i = 0; i < NELEM(c); i++)
@@ -65,7 +65,7 @@ TEST(answers_that_nobody_reads_are_given_up)
 	httpd_fixture_close(&s);
 }
 
-/* n requests in one go, and how many of the answers have that status. */
+/* Pipeline n requests; return how many responses have that status. */
 static size_t
 flood(size_t n, int status)
 {
@@ -87,7 +87,7 @@ flood(size_t n, int status)
 	return found;
 }
 
-TEST(requests_in_one_go_are_answered_one_by_one)
+TEST(pipelined_requests_get_a_response_each)
 {
 	open_site(0);
 	ck_assert_uint_eq(flood(2000, 200), 2000);
@@ -95,7 +95,7 @@ TEST(requests_in_one_go_are_answered_one_by_one)
 	httpd_fixture_close(&s);
 }
 
-TEST(requests_in_one_go_are_counted_one_by_one)
+TEST(pipelined_requests_are_rate_limited_each)
 {
 	open_site(50);
 	ck_assert_uint_ge(flood(2000, 429), 1900);

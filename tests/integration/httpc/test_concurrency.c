@@ -1,11 +1,11 @@
-/* Many calls, cancelling in each phase, calls that make calls, the end. */
+/* Many calls, cancelling in each phase, calls from callbacks, freeing. */
 #include "testkit/httpc_fixture.h"
 
 static struct httpc_fixture s;
 
 /* "ok" to each request. */
 static void
-answer(struct raw_server *p, int fd)
+respond_ok(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
@@ -18,14 +18,14 @@ answer(struct raw_server *p, int fd)
 }
 
 static void
-hold(struct raw_server *p, int fd)
+hold_first(struct raw_server *p, int fd)
 {
 	raw_server_hold(p, fd);
 }
 
 /* The start of an endless stream. */
 static void
-stream(struct raw_server *p, int fd)
+send_endless(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
@@ -61,11 +61,12 @@ start_all(void *arg)
 		httpc_fixture_call_start(&many[i]);
 }
 
-TEST(a_hundred_at_once)
+TEST(a_hundred_calls_run_concurrently)
 {
 	size_t n = MANY;
 
-	httpc_fixture_open(&s, answer, (struct httpc_opts){ .active_max = 20 });
+	httpc_fixture_open(
+	    &s, respond_ok, (struct httpc_opts){ .active_max = 20 });
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < n; i++)
 			httpc_fixture_call_init(&many[i], s.c, s.url);
@@ -83,12 +84,12 @@ TEST(a_hundred_at_once)
 	httpc_fixture_close(&s);
 }
 
-TEST(a_queue_that_is_full)
+TEST(a_full_queue_rejects_calls)
 {
 	size_t n = 7;
 
-	httpc_fixture_open(
-	    &s, hold, (struct httpc_opts){ .active_max = 2, .queue_max = 4 });
+	httpc_fixture_open(&s, hold_first,
+	    (struct httpc_opts){ .active_max = 2, .queue_max = 4 });
 	for (size_t i = 0; i < n; i++) {
 		httpc_fixture_call_init(&many[i], s.c, s.url);
 		many[i].rq.deadline.ms = clock_wall().ms + 500;
@@ -98,7 +99,7 @@ TEST(a_queue_that_is_full)
 	for (size_t i = 0; i < 6; i++)
 		ck_assert_int_eq(many[i].started, RC_OK);
 	ck_assert_int_eq(many[6].started, RC_RETRY);
-	/* Those that wait have their deadlines too. */
+	/* Queued calls have their deadlines too. */
 	n = 6;
 	ck_assert(tk_until(all_done, &n, HTTPC_FIXTURE_MS));
 	tk_loop_call(&s.k, NULL, NULL);
@@ -119,31 +120,32 @@ cancel(void *arg)
 }
 
 static bool
-accepted_is(void *arg)
+accepted_has_reached(void *arg)
 {
 	return s.p.accepted >= *(size_t *)arg;
 }
 
-TEST(cancelling_at_once_while_waiting_and_in_the_queue)
+TEST(calls_are_cancelled_when_queued_and_active)
 {
 	size_t one = 1, two = 2;
 
-	httpc_fixture_open(&s, hold, (struct httpc_opts){ .active_max = 1 });
-	/* Before the loop has come round. */
+	httpc_fixture_open(
+	    &s, hold_first, (struct httpc_opts){ .active_max = 1 });
+	/* Before the loop's next iteration. */
 	httpc_fixture_call_init(&many[0], s.c, s.url);
 	httpc_fixture_call_init(&many[1], s.c, s.url);
 	tk_loop_call(&s.k, start_all, &one);
 	tk_loop_call(&s.k, cancel, &many[0]);
 	httpc_fixture_check_counts(&s, 0, 0);
-	/* While the answer is waited for, and in the queue behind it. */
+	/* While the response is pending, and in the queue after it. */
 	tk_loop_call(&s.k, start_all, &two);
-	ck_assert(tk_until(accepted_is, &one, 5000));
+	ck_assert(tk_until(accepted_has_reached, &one, 5000));
 	httpc_fixture_check_counts(&s, 1, 1);
 	tk_loop_call(&s.k, cancel, &many[1]);
 	httpc_fixture_check_counts(&s, 1, 0);
 	tk_loop_call(&s.k, cancel, &many[0]);
 	httpc_fixture_check_counts(&s, 0, 0);
-	/* The first of two gives its place to the second. */
+	/* Cancelling the first one starts the second. */
 	tk_loop_call(&s.k, start_all, &two);
 	tk_loop_call(&s.k, cancel, &many[0]);
 	httpc_fixture_check_counts(&s, 1, 0);
@@ -153,7 +155,7 @@ TEST(cancelling_at_once_while_waiting_and_in_the_queue)
 	httpc_fixture_close(&s);
 }
 
-/* What reading does, by the number of the call: see the tests. */
+/* What on_chunk does, by the number of the call: see the tests. */
 static _Atomic int chunks;
 
 static enum rc
@@ -168,21 +170,21 @@ count_chunk(void *arg, struct httpc_call *call, struct str chunk)
 }
 
 static bool
-chunks_are(void *arg)
+chunks_have_reached(void *arg)
 {
 	return chunks == *(int *)arg;
 }
 
-TEST(cancelling_a_stream)
+TEST(a_stream_is_cancelled)
 {
 	size_t one = 1;
 	int n = 1;
 
-	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_endless, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&many[0], s.c, s.url);
 	many[0].rq.on_chunk = count_chunk;
 	tk_loop_call(&s.k, start_all, &one);
-	ck_assert(tk_until(chunks_are, &n, 5000));
+	ck_assert(tk_until(chunks_have_reached, &n, 5000));
 	tk_loop_call(&s.k, cancel, &many[0]);
 	httpc_fixture_check_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times, 0);
@@ -202,17 +204,17 @@ cancel_both(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_OK;
 }
 
-TEST(cancelling_itself_and_another_while_reading)
+TEST(on_chunk_may_cancel_its_call_and_others)
 {
 	size_t two = 2;
 	int n = 1;
 
-	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_endless, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&many[0], s.c, s.url);
 	httpc_fixture_call_init(&many[1], s.c, s.url);
 	many[0].rq.on_chunk = cancel_both;
 	tk_loop_call(&s.k, start_all, &two);
-	ck_assert(tk_until(chunks_are, &n, 5000));
+	ck_assert(tk_until(chunks_have_reached, &n, 5000));
 	tk_loop_call(&s.k, NULL, NULL);
 	httpc_fixture_check_counts(&s, 0, 0);
 	ck_assert_int_eq(many[0].times + many[1].times, 0);
@@ -220,7 +222,7 @@ TEST(cancelling_itself_and_another_while_reading)
 }
 
 static enum rc
-refuse_chunk(void *arg, struct httpc_call *call, struct str chunk)
+reject_chunk(void *arg, struct httpc_call *call, struct str chunk)
 {
 	(void)arg;
 	(void)call;
@@ -228,11 +230,11 @@ refuse_chunk(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_CONFLICT;
 }
 
-TEST(a_reader_may_end_the_call)
+TEST(on_chunk_may_end_the_call)
 {
-	httpc_fixture_open(&s, stream, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_endless, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&many[0], s.c, s.url);
-	many[0].rq.on_chunk = refuse_chunk;
+	many[0].rq.on_chunk = reject_chunk;
 	httpc_fixture_run(&s, &many[0]);
 	ck_assert_int_eq(many[0].rc, RC_CONFLICT);
 	ck_assert_int_eq(many[0].status, 200);
@@ -240,7 +242,7 @@ TEST(a_reader_may_end_the_call)
 	httpc_fixture_close(&s);
 }
 
-/* Starts the next of many from inside its end, and one while reading. */
+/* Starts the next of many from its on_done, and one from its on_chunk. */
 static void
 start_next(void *arg, struct httpc_call *call, enum rc rc,
     const struct httpc_response *a)
@@ -257,7 +259,7 @@ start_next(void *arg, struct httpc_call *call, enum rc rc,
 }
 
 static enum rc
-start_while_reading(void *arg, struct httpc_call *call, struct str chunk)
+start_on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 {
 	(void)arg;
 	(void)call;
@@ -266,11 +268,12 @@ start_while_reading(void *arg, struct httpc_call *call, struct str chunk)
 	return RC_OK;
 }
 
-TEST(a_chain_of_calls)
+TEST(on_done_may_start_the_next_call)
 {
 	size_t one = 1, n = MANY;
 
-	httpc_fixture_open(&s, answer, (struct httpc_opts){ .active_max = 1 });
+	httpc_fixture_open(
+	    &s, respond_ok, (struct httpc_opts){ .active_max = 1 });
 	for (size_t i = 0; i < n; i++) {
 		httpc_fixture_call_init(&many[i], s.c, s.url);
 		many[i].rq.on_done = start_next;
@@ -285,14 +288,14 @@ TEST(a_chain_of_calls)
 	httpc_fixture_close(&s);
 }
 
-TEST(a_call_from_inside_another)
+TEST(on_chunk_may_start_a_call)
 {
 	size_t one = 1, two = 2;
 
-	httpc_fixture_open(&s, answer, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_ok, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&many[0], s.c, s.url);
 	httpc_fixture_call_init(&many[1], s.c, s.url);
-	many[0].rq.on_chunk = start_while_reading;
+	many[0].rq.on_chunk = start_on_chunk;
 	tk_loop_call(&s.k, start_all, &one);
 	ck_assert(tk_until(all_done, &two, HTTPC_FIXTURE_MS));
 	ck_assert_int_eq(many[0].rc, RC_OK);
@@ -301,9 +304,9 @@ TEST(a_call_from_inside_another)
 	httpc_fixture_close(&s);
 }
 
-/* Tries to go on from inside the client's end. */
+/* Tries to start a call while the client is freed. */
 static void
-start_again(void *arg, struct httpc_call *call, enum rc rc,
+start_after_close(void *arg, struct httpc_call *call, enum rc rc,
     const struct httpc_response *a)
 {
 	struct httpc_fixture_call *g = arg;
@@ -312,14 +315,15 @@ start_again(void *arg, struct httpc_call *call, enum rc rc,
 	g->started = httpc_start(g->c, &g->rq, NULL);
 }
 
-TEST(freeing_ends_what_is_under_way)
+TEST(freeing_the_client_ends_all_calls)
 {
 	size_t n = 6;
 
-	httpc_fixture_open(&s, hold, (struct httpc_opts){ .active_max = 3 });
+	httpc_fixture_open(
+	    &s, hold_first, (struct httpc_opts){ .active_max = 3 });
 	for (size_t i = 0; i < n; i++) {
 		httpc_fixture_call_init(&many[i], s.c, s.url);
-		many[i].rq.on_done = start_again;
+		many[i].rq.on_done = start_after_close;
 	}
 	tk_loop_call(&s.k, start_all, &n);
 	httpc_fixture_close(&s);

@@ -1,4 +1,4 @@
-/* What a server says to clients that it does not let in, or not yet. */
+/* Retry-After and WWW-Authenticate. */
 #include "testkit/httpd_fixture.h"
 
 static void
@@ -56,7 +56,7 @@ get(const char *path)
 	    s.port, &a, "GET %s HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n", path);
 }
 
-TEST(a_handler_says_when_to_come_again)
+TEST(a_handler_sets_retry_after)
 {
 	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });
@@ -68,7 +68,7 @@ TEST(a_handler_says_when_to_come_again)
 	httpd_fixture_close(&s);
 }
 
-TEST(an_answer_401_asks_for_a_token)
+TEST(a_401_has_www_authenticate)
 {
 	httpd_fixture_open(&s,
 	    (struct httpd_opts){ .routes = routes, .nroutes = NELEM(routes) });

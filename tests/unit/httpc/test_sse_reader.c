@@ -1,4 +1,4 @@
-/* The event stream parser: fields, line ends, cuts, ceilings. */
+/* The event stream parser: fields, line ends, chunks, limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "httpc/sse_reader.h"
 #include "testkit/testkit.h"
 
-/* Events as "type/id/data;" one behind the other. */
+/* Appends each event as "type/id/data;". */
 static enum rc
-on_event(void *arg, const struct sse_event *e)
+record_event(void *arg, const struct sse_event *e)
 {
 	struct buf *out = arg;
 
@@ -21,20 +21,21 @@ on_event(void *arg, const struct sse_event *e)
 	return RC_OK;
 }
 
-/* Parse in, fed in pieces of the given size (0: at once). */
+/* Parse in, fed in chunks of the given size (0: all). */
 static void
-parse(struct str in, size_t piece, struct buf *out, int64_t *retry_ms)
+parse(struct str in, size_t chunk_size, struct buf *out, int64_t *retry_ms)
 {
 	struct sse_reader p;
 
 	buf_reset(out);
 	sse_reader_init(&p, 1024);
-	if (piece == 0)
-		piece = in.n > 0 ? in.n : 1;
-	for (size_t at = 0; at < in.n; at += piece) {
+	if (chunk_size == 0)
+		chunk_size = in.n > 0 ? in.n : 1;
+	for (size_t at = 0; at < in.n; at += chunk_size) {
 		struct str s = { in.p + at,
-			in.n - at < piece ? in.n - at : piece };
-		ck_assert_int_eq(sse_reader_feed(&p, s, on_event, out), RC_OK);
+			in.n - at < chunk_size ? in.n - at : chunk_size };
+		ck_assert_int_eq(
+		    sse_reader_feed(&p, s, record_event, out), RC_OK);
 	}
 	*retry_ms = p.retry_ms;
 	sse_reader_free(&p);
@@ -64,20 +65,20 @@ static const struct {
 	ROW("data\n\n", "message//;"),
 	ROW("data:\n\n", "message//;"),
 	ROW("data\ndata\n\n", "message//\n;"),
-	/* No data, no event; the type does not stay. */
+	/* Without data there is no event; the type is reset. */
 	ROW("event: x\n\ndata: a\n\n", "message//a;"),
 	ROW("event: x\ndata: a\n\ndata: b\n\n", "x//a;message//b;"),
 	ROW("event: x\nevent: y\ndata: a\n\n", "y//a;"),
 	ROW("event: x\nevent:\ndata: a\n\n", "message//a;"),
 	ROW("event\ndata: a\n\n", "message//a;"),
-	/* The id stays, even from an event without data. */
+	/* The id persists, even from an event without data. */
 	ROW("id: 1\ndata: a\n\ndata: b\n\n", "message/1/a;message/1/b;"),
 	ROW("id: 1\n\ndata: b\n\n", "message/1/b;"),
 	ROW("id: 1\ndata: a\n\nid\ndata: b\n\n", "message/1/a;message//b;"),
 	ROW("id: 1\ndata: a\n\nid:\ndata: b\n\n", "message/1/a;message//b;"),
 	ROW("id: 1\nid: 2\0003\ndata: a\n\n", "message/1/a;"),
 	ROW("data: a\nid: 1\n\n", "message/1/a;"),
-	/* Comments and strangers. */
+	/* Comments and unknown fields. */
 	ROW(": ka\n\n:\n:data: x\ndata: a\n: in between\ndata: b\n\n",
 	    "message//a\nb;"),
 	ROW("Data: x\ndata : y\n data: z\nfoo: b\nfoo\ndata: a\n\n",
@@ -97,11 +98,11 @@ static const struct {
 	    "data: b\n\n",
 	    ""),
 	ROW("\xef\xbb\xbf\n\xef\xbb\xbf\n", ""),
-	/* What the end cuts off. */
+	/* An incomplete event at the end. */
 	ROW("data: a", ""),
 	ROW("data: a\n", ""),
 	ROW("data: a\n\ndata: b\n", "message//a;"),
-	/* Text, and bytes that are none. */
+	/* UTF-8, and bytes that are not. */
 	ROW("data: \xe4\xbd\xa0\n\n", "message//\xe4\xbd\xa0;"),
 	ROW("data: \xff\xfe\n\n", "message//\xff\xfe;"),
 	ROW("\n\n\n\r\n\r\r", ""),
@@ -109,23 +110,25 @@ static const struct {
 	    "message//{\"a\":1};message//[DONE];"),
 };
 
-TEST(streams_in_any_pieces)
+TEST(streams_are_parsed_in_chunks_of_any_size)
 {
 	struct buf out = BUF_INIT(4096);
 	int64_t retry;
 
 	for (size_t i = 0; i < NELEM(rows); i++)
-		for (size_t piece = 0; piece <= rows[i].in.n; piece++) {
-			parse(rows[i].in, piece, &out, &retry);
+		for (size_t chunk_size = 0; chunk_size <= rows[i].in.n;
+		     chunk_size++) {
+			parse(rows[i].in, chunk_size, &out, &retry);
 			ck_assert_msg(
 			    str_eq(buf_str(&out), str_of(rows[i].out)),
-			    "row %zu in pieces of %zu: %s", i, piece, out.p);
+			    "row %zu in pieces of %zu: %s", i, chunk_size,
+			    out.p);
 			ck_assert_int_eq(retry, -1);
 		}
 	buf_free(&out);
 }
 
-TEST(streams_cut_once_anywhere)
+TEST(streams_are_parsed_when_split_anywhere)
 {
 	struct buf out = BUF_INIT(4096);
 
@@ -138,16 +141,16 @@ TEST(streams_cut_once_anywhere)
 			buf_reset(&out);
 			sse_reader_init(&p, 1024);
 			ck_assert_int_eq(
-			    sse_reader_feed(&p, a, on_event, &out), RC_OK);
+			    sse_reader_feed(&p, a, record_event, &out), RC_OK);
 			ck_assert_int_eq(
-			    sse_reader_feed(&p, b, on_event, &out), RC_OK);
+			    sse_reader_feed(&p, b, record_event, &out), RC_OK);
 			ck_assert(str_eq(buf_str(&out), str_of(rows[i].out)));
 			sse_reader_free(&p);
 		}
 	buf_free(&out);
 }
 
-TEST(retry_times)
+TEST(retry_fields_are_parsed)
 {
 	static const struct {
 		struct str in;
@@ -176,7 +179,7 @@ TEST(retry_times)
 	buf_free(&out);
 }
 
-TEST(lines_and_data_have_a_ceiling)
+TEST(lines_and_data_are_limited)
 {
 	struct buf out = BUF_INIT(4096);
 	char text[128];
@@ -184,12 +187,12 @@ TEST(lines_and_data_have_a_ceiling)
 
 	/* "data: " and 10 bytes fit in 16; one more does not. */
 	sse_reader_init(&p, 16);
-	ck_assert_int_eq(
-	    sse_reader_feed(&p, STR("data: 0123456789\n\n"), on_event, &out),
+	ck_assert_int_eq(sse_reader_feed(&p, STR("data: 0123456789\n\n"),
+			     record_event, &out),
 	    RC_OK);
 	ck_assert(str_eq(buf_str(&out), STR("message//0123456789;")));
 	ck_assert_int_eq(
-	    sse_reader_feed(&p, STR("data: 0123456789a"), on_event, &out),
+	    sse_reader_feed(&p, STR("data: 0123456789a"), record_event, &out),
 	    RC_TOOBIG);
 	sse_reader_free(&p);
 
@@ -197,9 +200,9 @@ TEST(lines_and_data_have_a_ceiling)
 	sse_reader_init(&p, 16);
 	for (int i = 0; i < 16; i++)
 		ck_assert_int_eq(
-		    sse_reader_feed(&p, STR(":"), on_event, &out), RC_OK);
+		    sse_reader_feed(&p, STR(":"), record_event, &out), RC_OK);
 	ck_assert_int_eq(
-	    sse_reader_feed(&p, STR(":"), on_event, &out), RC_TOOBIG);
+	    sse_reader_feed(&p, STR(":"), record_event, &out), RC_TOOBIG);
 	sse_reader_free(&p);
 
 	/* Data of many short lines. */
@@ -207,10 +210,11 @@ TEST(lines_and_data_have_a_ceiling)
 	memset(text, 0, sizeof(text));
 	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(
-		    sse_reader_feed(&p, STR("data:x\n"), on_event, &out),
+		    sse_reader_feed(&p, STR("data:x\n"), record_event, &out),
 		    RC_OK);
 	ck_assert_int_eq(
-	    sse_reader_feed(&p, STR("data:x\n"), on_event, &out), RC_TOOBIG);
+	    sse_reader_feed(&p, STR("data:x\n"), record_event, &out),
+	    RC_TOOBIG);
 	sse_reader_free(&p);
 	buf_free(&out);
 }
@@ -225,7 +229,7 @@ stop_at_two(void *arg, const struct sse_event *e)
 	return ++*n == 2 ? RC_CONFLICT : RC_OK;
 }
 
-TEST(a_callback_may_stop)
+TEST(a_callback_may_stop_the_parser)
 {
 	struct sse_reader p;
 	int n = 0;

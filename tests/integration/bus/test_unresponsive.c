@@ -1,10 +1,10 @@
 /*
- * A server that is there and does nothing.
+ * A server that accepts connections and does nothing.
  */
 #include "core/mem.h"
 #include "testkit/bus_fixture.h"
 
-TEST_T(a_silent_server_is_given_up, 60)
+TEST_T(a_frozen_server_is_disconnected, 60)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -22,7 +22,8 @@ TEST_T(a_silent_server_is_given_up, 60)
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
@@ -31,24 +32,24 @@ struct flood {
 	bool wrong;
 };
 
-/* Every message has one letter all through. */
+/* Every message repeats one letter. */
 static void
-on_flood(void *arg, struct bus_msg *m)
+on_flood_msg(void *arg, struct bus_msg *m)
 {
-	struct flood *f = arg;
+	struct flood *flood_state = arg;
 	struct str data = bus_msg_data(m);
 
-	f->n++;
+	flood_state->n++;
 	if (data.n != BUS_PAYLOAD_MAX ||
 	    memcmp(data.p, data.p + 1, data.n - 1) != 0)
-		f->wrong = true;
+		flood_state->wrong = true;
 	bus_msg_free(m);
 }
 
-/* The socket fills up, and a message is cut off in the middle. */
-TEST_T(a_server_that_does_not_read_is_given_up, 60)
+/* The socket fills up, and a message is written in part. */
+TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 {
-	static struct flood f;
+	static struct flood flood_state;
 	struct bus_fixture e;
 	struct bus *b;
 	struct bus_fixture_reply a;
@@ -60,9 +61,9 @@ TEST_T(a_server_that_does_not_read_is_given_up, 60)
 
 	bus_fixture_start(&e);
 	b = bus_fixture_bus(&e, "reader");
-	bus_fixture_serve(b, "t.big", on_flood, &f);
+	bus_fixture_serve(b, "t.big", on_flood_msg, &flood_state);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_fixture_freeze(&e);
 	for (i = 0; i < 64 && rc == RC_OK; i++) {
 		memset(big, 'a' + i % 26, BUS_PAYLOAD_MAX);
@@ -84,16 +85,17 @@ TEST_T(a_server_that_does_not_read_is_given_up, 60)
 	    RC_OK);
 	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
-	/* What arrived arrived whole: no rest was taken for protocol. */
-	ck_assert(!f.wrong);
-	ck_assert_int_le(f.n, i + 1);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
+	/* Messages arrived complete: no part was read as protocol. */
+	ck_assert(!flood_state.wrong);
+	ck_assert_int_le(flood_state.n, i + 1);
 	bus_free(b);
 	bus_fixture_stop(&e);
 	free(big);
 }
 
-TEST(freeing_does_not_wait_long_for_a_frozen_server)
+TEST(freeing_the_bus_waits_briefly_for_a_frozen_server)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -104,7 +106,7 @@ TEST(freeing_does_not_wait_long_for_a_frozen_server)
 	b = bus_fixture_bus(&e, "short");
 	bus_fixture_serve(b, "t.x", bus_fixture_on_echo, NULL);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_fixture_freeze(&e);
 	from = clock_mono();
 	bus_free(b);

@@ -1,5 +1,5 @@
 /*
- * What may stand in a line of the NATS protocol.
+ * Validation of the parts of a NATS protocol line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "bus/bus_internal.h"
 #include "testkit/testkit.h"
 
-TEST(subjects)
+TEST(subjects_are_validated)
 {
 	static const struct {
 		const char *s;
@@ -53,7 +53,7 @@ TEST(subjects)
 	ck_assert(!bus_subject_valid(NULL, true));
 }
 
-TEST(lengths)
+TEST(subject_length_is_limited)
 {
 	char s[BUS_SUBJECT_MAX + 2];
 
@@ -80,7 +80,7 @@ TEST(lengths)
 	ck_assert(!bus_token_valid(s));
 }
 
-TEST(queues_tokens_headers)
+TEST(queues_tokens_and_header_values_are_validated)
 {
 	ck_assert(bus_queue_valid("intent-filter"));
 	ck_assert(!bus_queue_valid("a b"));
@@ -102,7 +102,7 @@ TEST(queues_tokens_headers)
 	ck_assert(!bus_header_value_valid(NULL));
 }
 
-TEST(one_server)
+TEST(a_server_url_is_validated)
 {
 	static const struct {
 		const char *url;
@@ -162,7 +162,7 @@ TEST(one_server)
 	ck_assert_int_eq(bus_servers_parse(NULL, v, &n), RC_INVALID);
 }
 
-TEST(several_servers)
+TEST(server_lists_are_split)
 {
 	char *v[BUS_SERVERS_MAX];
 	char urls[32 * (BUS_SERVERS_MAX + 1)] = "nats://h";

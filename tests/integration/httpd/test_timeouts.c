@@ -1,6 +1,4 @@
-/*
- * What comes too late, and what only seems to.
- */
+/* Time-outs of headers, bodies and idle connections. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -10,18 +8,18 @@
 #define BODIES     24
 #define TIMEOUT_MS 1500
 #define READ_MS    8000
-/* Longer than a head may take. */
+/* Longer than a header may take. */
 #define OLD_MS 2500
-/* Longer than an idle connection is kept. */
+/* Longer than an idle connection stays open. */
 #define SLOW_MS 1100
 
 static struct httpd_fixture s;
 static struct tk_response a;
 
-/* Looks at all descriptors so far. */
-static _Atomic int looks;
+/* Scans of all descriptors so far. */
+static _Atomic int scans;
 
-/* Instead of the library's own. */
+/* Replaces the C library's function. */
 DIR *
 opendir(const char *name)
 {
@@ -29,7 +27,7 @@ opendir(const char *name)
 
 	*(void **)(&fn) = dlsym(RTLD_NEXT, "opendir");
 	ck_assert(fn != NULL);
-	looks += strcmp(name, "/proc/self/fd") == 0;
+	scans += strcmp(name, "/proc/self/fd") == 0;
 	return fn(name);
 }
 
@@ -40,11 +38,11 @@ on_hello(void *arg, struct httpd_req *r)
 	httpd_respond(r, 200, "text/plain", STR("hello"));
 }
 
-/* Answers after longer than an idle connection is kept. */
+/* Responds after longer than an idle connection stays open. */
 static struct loop_timer timer;
 
 static void
-answer(void *arg)
+respond_slowly(void *arg)
 {
 	httpd_respond(arg, 200, "text/plain", STR("at last"));
 }
@@ -53,8 +51,8 @@ static void
 on_slow(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	loop_timer_set(
-	    s.k.l, &timer, mono_add_ms(clock_mono(), SLOW_MS), answer, r);
+	loop_timer_set(s.k.l, &timer, mono_add_ms(clock_mono(), SLOW_MS),
+	    respond_slowly, r);
 }
 
 static const struct httpd_route routes[] = {
@@ -73,8 +71,8 @@ open_site(void)
 		.workers = 2 * BODIES + HTTPD_SPARE_WORKERS });
 }
 
-/* The descriptors are gone through once for all of them, not for each. */
-TEST(many_late_bodies_are_one_look)
+/* The descriptors are scanned once for all bodies, not for each. */
+TEST(overdue_bodies_need_a_single_scan)
 {
 	struct tk_http c[BODIES];
 	size_t i;
@@ -87,19 +85,19 @@ TEST(many_late_bodies_are_one_look)
 		    "Content-Type: application/json\r\n"
 		    "Content-Length: 10\r\n\r\nabc"));
 	}
-	looks = 0;
+	scans = 0;
 	for (i = 0; i < BODIES; i++) {
 		ck_assert(tk_http_read(&c[i], &a, READ_MS));
 		ck_assert_int_eq(a.status, 408);
 		tk_http_close(&c[i]);
 	}
-	ck_assert_int_gt(looks, 0);
-	ck_assert_int_lt(looks, BODIES / 2);
+	ck_assert_int_gt(scans, 0);
+	ck_assert_int_lt(scans, BODIES / 2);
 	httpd_fixture_close(&s);
 }
 
-/* Its head is looked at, not how long its connection has been there. */
-TEST(a_broken_head_on_an_old_connection_is_not_late)
+/* The time counts from the header, not from the connection. */
+TEST(a_broken_header_on_an_old_connection_is_not_a_timeout)
 {
 	struct mono start = clock_mono();
 	struct tk_http c;
@@ -119,8 +117,8 @@ TEST(a_broken_head_on_an_old_connection_is_not_late)
 	httpd_fixture_close(&s);
 }
 
-/* Nobody asks again on a connection that is about to be closed. */
-TEST(after_a_slow_answer_the_connection_ends)
+/* So that no client sends a request on a connection about to be closed. */
+TEST(a_slow_response_closes_the_connection)
 {
 	char field[64];
 	struct tk_http c;

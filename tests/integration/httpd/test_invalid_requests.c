@@ -1,4 +1,4 @@
-/* Requests that are broken, too large, too slow, or mean to be misread. */
+/* Requests that are malformed, too large, too slow, or ambiguous. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,7 +34,7 @@ open_site(int64_t timeout_ms)
 
 #define POST "POST /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 
-TEST(what_may_be_read_in_two_ways_is_refused)
+TEST(ambiguous_requests_are_rejected)
 {
 	static const char *const bad[] = {
 		POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
@@ -50,7 +50,7 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 		     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		POST "Transfer-Encoding: identity\r\n\r\n",
 		POST "Transfer-Encoding: gzip\r\n\r\n",
-		/* Behind a line civetweb stops at, a length it did not see. */
+		/* A length after a line at which civetweb stops. */
 		POST "X: y\r\n folded\r\nContent-Length: 2\r\n\r\n{}",
 		POST "X: y\r\n:\r\nContent-Length: 2\r\n\r\n{}",
 		POST "X: y\n\r\nContent-Length: 2\r\n\r\n{}",
@@ -67,7 +67,7 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 		"GET /a/\xff HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		"GET /a/b?q=%00 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		"GET /a/b?%q HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
-		/* What civetweb itself refuses. */
+		/* Rejected by civetweb itself. */
 		"NONSENSE /a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		"get /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
 		"GET a HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n",
@@ -82,7 +82,7 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 	open_site(0);
 	for (size_t i = 0; i < NELEM(bad); i++) {
 		int status = tk_http_call(s.port, &a, "%s", bad[i]);
-		/* 411 is civetweb's word for a length it cannot read. */
+		/* 411 is civetweb's status for an unreadable length. */
 		ck_assert_msg(
 		    status == 400 || status == 411, "%d: %s", status, bad[i]);
 		ck_assert_msg(
@@ -94,7 +94,7 @@ TEST(what_may_be_read_in_two_ways_is_refused)
 	httpd_fixture_close(&s);
 }
 
-TEST(after_a_refused_framing_nothing_else_is_read)
+TEST(nothing_is_read_after_rejected_framing)
 {
 	static const char *const framings[] = {
 		"Content-Length: 2\r\nContent-Length: 0\r\n",
@@ -120,7 +120,7 @@ TEST(after_a_refused_framing_nothing_else_is_read)
 	httpd_fixture_close(&s);
 }
 
-TEST(other_refusals_by_status)
+TEST(other_invalid_requests_get_their_status)
 {
 	static const struct {
 		const char *text;
@@ -153,7 +153,7 @@ TEST(other_refusals_by_status)
 	httpd_fixture_close(&s);
 }
 
-TEST(large_headers)
+TEST(large_headers_are_rejected)
 {
 	char *big = mem_zalloc(40001);
 
@@ -184,7 +184,7 @@ TEST(large_headers)
 	httpd_fixture_close(&s);
 }
 
-TEST(many_header_fields)
+TEST(too_many_header_fields_are_rejected)
 {
 	struct buf b = BUF_INIT(16384);
 
@@ -195,7 +195,7 @@ TEST(many_header_fields)
 	    tk_http_call(s.port, &a,
 		"GET /a/b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "%s\r\n", b.p),
 	    200);
-	/* Civetweb forgets those from the 65th on. */
+	/* civetweb ignores fields after the 64th. */
 	buf_puts(&b, "X-62: 0\r\nX-63: 0\r\n");
 	ck_assert_int_eq(
 	    tk_http_call(s.port, &a,
@@ -210,7 +210,7 @@ TEST(many_header_fields)
 	httpd_fixture_close(&s);
 }
 
-TEST(bodies_over_the_ceiling)
+TEST(bodies_over_the_limit_are_rejected)
 {
 	char *big = mem_zalloc(HTTPD_BODY_MAX + 1);
 	struct tk_http c;
@@ -224,7 +224,7 @@ TEST(bodies_over_the_ceiling)
 	ck_assert_int_eq(a.status, 200);
 	tk_http_close(&c);
 
-	/* In chunks the size is known only when it is passed. */
+	/* The size of a chunked body is known only when it is exceeded. */
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c, POST "Transfer-Encoding: chunked\r\n\r\n"));
 	for (int i = 0; i < 20; i++) {
@@ -241,7 +241,7 @@ TEST(bodies_over_the_ceiling)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_client_that_asks_first_is_answered_first)
+TEST(expect_100_continue_is_responded_to)
 {
 	struct tk_http c;
 
@@ -253,7 +253,7 @@ TEST(a_client_that_asks_first_is_answered_first)
 	ck_assert(tk_http_puts(&c, "{}"));
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	/* Refused: the body is not asked for. */
+	/* Rejected: no "100 Continue". */
 	ck_assert(tk_http_puts(&c,
 	    "POST /b HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
 	    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"));
@@ -265,7 +265,7 @@ TEST(a_client_that_asks_first_is_answered_first)
 	httpd_fixture_close(&s);
 }
 
-/* How long until the server answers or goes. */
+/* The time until the server responds or disconnects. */
 static int64_t
 end_of(struct tk_http *c, int ms)
 {
@@ -276,14 +276,14 @@ end_of(struct tk_http *c, int ms)
 	return mono_diff_ms(clock_mono(), start);
 }
 
-TEST(a_slow_header_is_given_up)
+TEST(a_slow_header_times_out)
 {
 	struct tk_http c;
 
 	open_site(0);
 	tk_http_open(&c, s.port);
 	struct mono start = clock_mono();
-	/* A byte now and then does not buy time. */
+	/* Single bytes do not extend the time-out. */
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
 	    tk_http_puts(&c, "G") && !tk_http_fill(&c, 100) && !c.eof)
 		continue;
@@ -296,7 +296,7 @@ TEST(a_slow_header_is_given_up)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_body_that_drips_is_given_up)
+TEST(a_body_in_single_bytes_times_out)
 {
 	struct tk_http c;
 
@@ -329,7 +329,7 @@ TEST(a_body_that_drips_is_given_up)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_body_that_stops_or_is_cut)
+TEST(incomplete_bodies_are_rejected)
 {
 	struct tk_http c;
 

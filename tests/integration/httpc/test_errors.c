@@ -1,4 +1,4 @@
-/* Calls that end early: deadlines, silence, cuts, ceilings, bad peers. */
+/* Failing calls: deadlines, time-outs, truncation, limits, bad servers. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -8,11 +8,11 @@
 static struct httpc_fixture s;
 static struct httpc_fixture_call g;
 
-/* What the peer sends after a request, before it holds the connection. */
+/* Sent after a request, before the connection is held. */
 static const char *_Atomic text;
 
 static void
-say_and_hold(struct raw_server *p, int fd)
+send_and_hold(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
@@ -22,7 +22,7 @@ say_and_hold(struct raw_server *p, int fd)
 }
 
 static void
-say_and_cut(struct raw_server *p, int fd)
+send_and_close(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
@@ -48,7 +48,7 @@ check_ms(int64_t least, int64_t most)
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
 
-TEST(requests_that_cannot_be_made)
+TEST(invalid_requests_are_rejected)
 {
 	static const char *const urls[] = { "", "x", "/a", "http://",
 		"ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://h/1",
@@ -87,7 +87,7 @@ TEST(requests_that_cannot_be_made)
 	httpc_fixture_close(&s);
 }
 
-TEST(nobody_listens)
+TEST(a_closed_port_is_down)
 {
 	char url[64];
 
@@ -110,7 +110,7 @@ TEST(the_deadline_ends_a_call_in_any_phase)
 	static const char *const texts[] = { "", "HTTP/1.1 200",
 		"HTTP/1.1 200 OK\r\nA: b\r\n", OK_HEAD, OK_HEAD "half" };
 
-	httpc_fixture_open(&s, say_and_hold, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_and_hold, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(texts); i++) {
 		text = texts[i];
 		httpc_fixture_call_init(&g, s.c, s.url);
@@ -120,7 +120,7 @@ TEST(the_deadline_ends_a_call_in_any_phase)
 		check_ms(280, 1500);
 		buf_free(&g.body);
 	}
-	/* One that has passed already. */
+	/* A deadline that has passed already. */
 	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.deadline.ms = clock_wall().ms - 1000;
 	httpc_fixture_run(&s, &g);
@@ -149,7 +149,7 @@ full_listener(int fill[8])
 	return ntohs(a.sin_port);
 }
 
-TEST(connecting_has_its_own_time)
+TEST(connecting_has_its_own_timeout)
 {
 	char url[64];
 	int fill[8];
@@ -169,7 +169,7 @@ TEST(connecting_has_its_own_time)
 	httpc_fixture_close(&s);
 }
 
-TEST(an_answer_that_does_not_begin)
+TEST(first_byte_timeout_ends_the_call)
 {
 	httpc_fixture_open(&s, hold, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
@@ -182,9 +182,9 @@ TEST(an_answer_that_does_not_begin)
 	httpc_fixture_close(&s);
 }
 
-TEST(an_answer_that_falls_silent)
+TEST(idle_timeout_ends_the_call)
 {
-	httpc_fixture_open(&s, say_and_hold, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_and_hold, (struct httpc_opts){ 0 });
 	text = OK_HEAD "half";
 	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.first_byte_ms = 5000;
@@ -200,7 +200,7 @@ TEST(an_answer_that_falls_silent)
 
 /* A byte every 50 ms, twenty of them. */
 static void
-drip(struct raw_server *p, int fd)
+send_slowly(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 	struct pollfd f = { .fd = fd, .events = POLLIN };
@@ -215,9 +215,9 @@ drip(struct raw_server *p, int fd)
 	buf_free(&in);
 }
 
-TEST(an_answer_that_drips_is_not_silent)
+TEST(single_bytes_reset_the_idle_timeout)
 {
-	httpc_fixture_open(&s, drip, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_slowly, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.idle_ms = 500;
 	httpc_fixture_run(&s, &g);
@@ -228,17 +228,17 @@ TEST(an_answer_that_drips_is_not_silent)
 	httpc_fixture_close(&s);
 }
 
-TEST(answers_that_are_cut)
+TEST(truncated_responses_are_down)
 {
-	static const char chunk_cut[] =
+	static const char truncated_chunk[] =
 	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	    "2\r\nab\r\n";
 	static const char *const texts[] = { "", "HTTP", "HTTP/1.1 200 OK\r\n",
 		"HTTP/1.1 200 OK\r\nA: b\r\n", OK_HEAD, OK_HEAD "half",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
-		chunk_cut };
+		truncated_chunk };
 
-	httpc_fixture_open(&s, say_and_cut, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_and_close, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(texts); i++) {
 		text = texts[i];
 		httpc_fixture_call_init(&g, s.c, s.url);
@@ -251,14 +251,14 @@ TEST(answers_that_are_cut)
 	httpc_fixture_close(&s);
 }
 
-TEST(answers_that_are_not_http)
+TEST(responses_that_are_not_http_are_invalid)
 {
 	static const char *const texts[] = { "hello there\r\n\r\n",
 		"SSH-2.0-x\r\n", "<html></html>\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" };
 
-	httpc_fixture_open(&s, say_and_hold, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_and_hold, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(texts); i++) {
 		text = texts[i];
 		httpc_fixture_call_init(&g, s.c, s.url);
@@ -273,38 +273,38 @@ TEST(answers_that_are_not_http)
 
 /* Sends without end, in chunks or in a header. */
 static void
-flood(struct raw_server *p, int fd)
+send_without_end(struct raw_server *p, int fd)
 {
 	enum { SIZE = 65536 + 32 };
-	char *piece = mem_zalloc(SIZE);
+	char *chunk = mem_zalloc(SIZE);
 	struct buf in = BUF_INIT(65536);
 	bool ok = raw_server_read(fd, &in);
 	bool head = str_starts(buf_str(&in), STR("GET /head "));
 
 	buf_free(&in);
-	memset(piece, 'x', SIZE - 1);
+	memset(chunk, 'x', SIZE - 1);
 	if (head) {
 		ok = ok && raw_server_write(fd, "HTTP/1.1 200 OK\r\n");
-		memcpy(piece, "X: ", 3);
-		memcpy(piece + 1000, "\r\n", 3);
+		memcpy(chunk, "X: ", 3);
+		memcpy(chunk + 1000, "\r\n", 3);
 	} else {
 		ok = ok &&
 		    raw_server_write(fd,
 			"HTTP/1.1 200 OK\r\n"
 			"Transfer-Encoding: chunked\r\n\r\n");
-		memcpy(piece, "10000\r\n", 7);
-		memcpy(piece + 7 + 65536, "\r\n", 3);
+		memcpy(chunk, "10000\r\n", 7);
+		memcpy(chunk + 7 + 65536, "\r\n", 3);
 	}
 	while (ok && !p->stop)
-		ok = raw_server_write(fd, piece);
-	free(piece);
+		ok = raw_server_write(fd, chunk);
+	free(chunk);
 }
 
-TEST(answers_over_their_ceiling)
+TEST(responses_over_their_limit_are_too_big)
 {
 	char url[128];
 
-	httpc_fixture_open(&s, flood, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_without_end, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
 	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_TOOBIG);
@@ -325,15 +325,15 @@ TEST(answers_over_their_ceiling)
 	httpc_fixture_close(&s);
 }
 
-TEST(an_announced_length_over_the_ceiling_is_refused_at_once)
+TEST(a_content_length_over_the_limit_fails_immediately)
 {
-	httpc_fixture_open(&s, say_and_hold, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, send_and_hold, (struct httpc_opts){ 0 });
 	text = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n";
 	httpc_fixture_call_init(&g, s.c, s.url);
 	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_TOOBIG);
 	check_ms(0, 2000);
-	/* A body of just the ceiling is none too large. */
+	/* A body of exactly the limit is accepted. */
 	text = OK_HEAD "0123456789";
 	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.body_max = 10;

@@ -1,4 +1,4 @@
-/* Server-sent events: delivery, slow readers, ends. */
+/* Streams: events, raw bytes, slow clients, ends. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ on_events(void *arg, struct httpd_req *r)
 	opened++;
 }
 
-/* An answer of its own to the last byte; "keep" in the query keeps. */
+/* A raw response; the connection persists with "keep" in the query. */
 static void
 on_raw(void *arg, struct httpd_req *r)
 {
@@ -56,7 +56,7 @@ open_site(int64_t comment_ms)
 }
 
 static bool
-opened_is(void *arg)
+opened_has_reached(void *arg)
 {
 	return opened == *(size_t *)arg;
 }
@@ -64,7 +64,7 @@ opened_is(void *arg)
 static void
 wait_opened(size_t n)
 {
-	ck_assert(tk_until(opened_is, &n, 5000));
+	ck_assert(tk_until(opened_has_reached, &n, 5000));
 }
 
 /* One event for stream i, sent on the loop. */
@@ -76,7 +76,7 @@ struct sending {
 };
 
 static void
-do_send(void *arg)
+run_send(void *arg)
 {
 	struct sending *e = arg;
 
@@ -88,12 +88,12 @@ send_event(size_t i, const char *event, const char *id, const char *data)
 {
 	struct sending e = { i, event, id, str_of(data), RC_BUG };
 
-	tk_loop_call(&s.k, do_send, &e);
+	tk_loop_call(&s.k, run_send, &e);
 	return e.rc;
 }
 
 static void
-do_end(void *arg)
+run_end(void *arg)
 {
 	httpd_stream_end(streams[*(size_t *)arg]);
 	streams[*(size_t *)arg] = NULL;
@@ -102,7 +102,7 @@ do_end(void *arg)
 static void
 end_stream(size_t i)
 {
-	tk_loop_call(&s.k, do_end, &i);
+	tk_loop_call(&s.k, run_end, &i);
 }
 
 TEST(events_arrive_as_they_are_sent)
@@ -140,7 +140,7 @@ TEST(events_arrive_as_they_are_sent)
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert(tk_response_has(&a, "data: one\n"));
 	ck_assert(!tk_response_has(&a, "data: x"));
-	/* The connection goes on after a stream that ended well. */
+	/* The connection persists after a stream that its handler ended. */
 	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(2);
 	end_stream(1);
@@ -150,7 +150,7 @@ TEST(events_arrive_as_they_are_sent)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
+TEST(a_stream_outlives_the_deadline_and_sends_comments)
 {
 	struct tk_http c;
 
@@ -170,7 +170,7 @@ TEST(a_stream_outlives_the_deadline_and_says_that_it_lives)
 	httpd_fixture_close(&s);
 }
 
-TEST(an_http_1_0_reader_gets_bare_bytes)
+TEST(an_http_1_0_client_gets_an_unchunked_stream)
 {
 	struct tk_http c;
 
@@ -194,7 +194,7 @@ sending_is_down(void *arg)
 	return send_event(0, NULL, NULL, "x") == RC_DOWN;
 }
 
-TEST(a_reader_that_has_gone_is_noticed)
+TEST(a_disconnected_stream_client_is_noticed)
 {
 	struct tk_http c;
 
@@ -203,14 +203,14 @@ TEST(a_reader_that_has_gone_is_noticed)
 	ck_assert(tk_http_puts(&c, EVENTS));
 	wait_opened(1);
 	tk_http_close(&c);
-	/* Without an event the comments would find out as well. */
+	/* Without an event a comment would find out as well. */
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
 	ck_assert(tk_until(sending_is_down, NULL, 5000));
 	end_stream(0);
 	httpd_fixture_close(&s);
 }
 
-/* A client that takes little before it reads. */
+/* A client with a small receive buffer. */
 static void
 open_slow(struct tk_http *c)
 {
@@ -227,15 +227,15 @@ open_slow(struct tk_http *c)
 	ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 }
 
-TEST(a_slow_reader_is_closed_and_others_go_on)
+TEST(a_slow_stream_client_is_disconnected_and_others_are_not)
 {
-	enum { PIECE = 16384 };
-	char *data = mem_zalloc(PIECE + 1);
+	enum { EVENT_BYTES = 16384 };
+	char *data = mem_zalloc(EVENT_BYTES + 1);
 	struct tk_http slow, quick;
 	size_t sent = 0;
 	enum rc rc;
 
-	memset(data, 'x', PIECE);
+	memset(data, 'x', EVENT_BYTES);
 	open_site(0);
 	open_slow(&slow);
 	ck_assert(tk_http_puts(&slow, EVENTS));
@@ -243,13 +243,13 @@ TEST(a_slow_reader_is_closed_and_others_go_on)
 	tk_http_open(&quick, s.port);
 	ck_assert(tk_http_puts(&quick, EVENTS));
 	wait_opened(2);
-	/* Into the kernel's buffers, then into ours, then no further. */
+	/* Fill the kernel's buffers, then ours. */
 	do {
 		rc = send_event(0, NULL, NULL, data);
 		ck_assert_int_eq(send_event(1, NULL, NULL, "tick"), RC_OK);
 		ck_assert(tk_http_has(&quick, "data: tick\n\n", 2000));
 		quick.in.n = 0;
-		sent += PIECE;
+		sent += EVENT_BYTES;
 	} while (rc == RC_OK && sent < 64U * 1024 * 1024);
 	ck_assert_int_eq(rc, RC_TOOBIG);
 	ck_assert_uint_ge(sent, HTTPD_STREAM_MAX);
@@ -266,7 +266,7 @@ TEST(a_slow_reader_is_closed_and_others_go_on)
 	httpd_fixture_close(&s);
 }
 
-/* A reader that is not slow gets any event that fits in memory. */
+/* A client that is not slow gets any event up to the limit. */
 TEST(a_single_event_may_be_large)
 {
 	size_t size = 2 * (size_t)HTTPD_STREAM_MAX;
@@ -289,7 +289,7 @@ TEST(a_single_event_may_be_large)
 	httpd_fixture_close(&s);
 }
 
-TEST(comments_are_no_events)
+TEST(comments_are_not_events)
 {
 	struct tk_http c;
 
@@ -306,7 +306,7 @@ TEST(comments_are_no_events)
 	httpd_fixture_close(&s);
 }
 
-TEST(an_event_over_the_ceiling_is_refused_whole)
+TEST(an_event_over_the_limit_is_rejected)
 {
 	char *data = mem_zalloc(HTTPD_RESPONSE_MAX + 1);
 	struct tk_http c;
@@ -326,7 +326,7 @@ TEST(an_event_over_the_ceiling_is_refused_whole)
 	httpd_fixture_close(&s);
 }
 
-TEST(many_streams_at_once)
+TEST(many_concurrent_streams_are_served)
 {
 	enum { N = HTTPD_FIXTURE_WORKERS - 16, EVENTS_N = 500 };
 	struct tk_http c[N];
@@ -366,7 +366,7 @@ TEST(many_streams_at_once)
 }
 
 static void
-do_send_raw(void *arg)
+run_send_raw(void *arg)
 {
 	struct sending *e = arg;
 
@@ -378,11 +378,11 @@ send_raw(size_t i, const char *bytes)
 {
 	struct sending e = { .i = i, .data = str_of(bytes) };
 
-	tk_loop_call(&s.k, do_send_raw, &e);
+	tk_loop_call(&s.k, run_send_raw, &e);
 	ck_assert_int_eq(e.rc, RC_OK);
 }
 
-TEST(raw_answers_are_their_handlers)
+TEST(raw_responses_are_sent_unchanged)
 {
 	static const char answer[] =
 	    "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nhi";
@@ -394,27 +394,27 @@ TEST(raw_answers_are_their_handlers)
 	ck_assert(tk_http_puts(
 	    &c, "GET /raw?keep=1 HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	wait_opened(1);
-	/* Nothing comes on its own, a comment neither. */
+	/* Nothing is sent by the server itself, not even comments. */
 	ck_assert(!tk_http_fill(&c, 200));
 	send_raw(0, "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\n");
 	send_raw(0, "hi");
-	tk_loop_call(&s.k, do_end, &i);
+	tk_loop_call(&s.k, run_end, &i);
 	ck_assert(tk_http_has(&c, answer, 5000));
 	ck_assert_uint_eq(c.in.n, strlen(answer));
-	/* The connection serves another, which ends it. */
+	/* The connection serves another one, which closes it. */
 	ck_assert(tk_http_puts(
 	    &c, "GET /raw HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
 	wait_opened(2);
 	send_raw(1, "no HTTP at all");
 	i = 1;
-	tk_loop_call(&s.k, do_end, &i);
+	tk_loop_call(&s.k, run_end, &i);
 	ck_assert(tk_http_has(&c, "no HTTP at all", 5000));
 	ck_assert(tk_http_closed(&c, 1000));
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
 
-TEST(freeing_ends_streams)
+TEST(freeing_the_server_ends_streams)
 {
 	struct tk_http c;
 
@@ -424,7 +424,7 @@ TEST(freeing_ends_streams)
 	wait_opened(1);
 	ck_assert_uint_eq(httpd_busy(s.h), 1);
 	httpd_stop(s.h);
-	/* A stream goes on while the server only stops. */
+	/* A stream goes on after httpd_stop(). */
 	ck_assert_int_eq(send_event(0, NULL, NULL, "x"), RC_OK);
 	ck_assert(tk_http_has(&c, "data: x\n\n", 5000));
 	tk_loop_stop(&s.k);

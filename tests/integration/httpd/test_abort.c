@@ -1,27 +1,27 @@
-/* Clients that hang up before they are answered. */
+/* Clients that disconnect before the response. */
 #include <stdio.h>
 #include <sys/socket.h>
 
 #include "testkit/httpd_fixture.h"
 
 static struct httpd_fixture s;
-static struct tk_response a;
+static struct tk_response response;
 static struct httpd_req *held;
-static enum rc asked;
-static _Atomic int begun, gone;
+static enum rc registered;
+static _Atomic int begun, aborted;
 
 static void
-on_gone(void *arg)
+on_abort(void *arg)
 {
 	ck_assert_ptr_eq(arg, &held);
-	gone++;
+	aborted++;
 }
 
 static void
 on_hold(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	asked = httpd_on_abort(r, on_gone, &held);
+	registered = httpd_on_abort(r, on_abort, &held);
 	held = r;
 	begun++;
 }
@@ -62,7 +62,7 @@ struct want {
 };
 
 static bool
-has_come(void *arg)
+counter_has_reached(void *arg)
 {
 	const struct want *w = arg;
 
@@ -72,11 +72,11 @@ has_come(void *arg)
 static void
 wait_for(_Atomic int *n, int is)
 {
-	ck_assert(tk_until(has_come, &(struct want){ n, is }, 5000));
+	ck_assert(tk_until(counter_has_reached, &(struct want){ n, is }, 5000));
 }
 
 static void
-begin(struct tk_http *c, const char *path)
+begin_request(struct tk_http *c, const char *path)
 {
 	int n = begun;
 	char head[128];
@@ -89,160 +89,160 @@ begin(struct tk_http *c, const char *path)
 }
 
 static void
-do_reply(void *arg)
+run_respond(void *arg)
 {
 	(void)arg;
 	httpd_respond(held, 200, "text/plain", STR("late"));
 }
 
 static void
-do_end(void *arg)
+run_end(void *arg)
 {
 	(void)arg;
 	httpd_stream_end(held);
 }
 
-TEST(a_client_that_hangs_up_is_told_of)
+TEST(a_disconnected_client_aborts_the_request)
 {
 	struct tk_http c;
 
 	open_site(0);
-	begin(&c, "/hold");
-	ck_assert_int_eq(asked, RC_OK);
+	begin_request(&c, "/hold");
+	ck_assert_int_eq(registered, RC_OK);
 	tk_http_close(&c);
-	wait_for(&gone, 1);
-	/* Its worker is free before the handler ends. */
+	wait_for(&aborted, 1);
+	/* Its worker is free before the handler ends the request. */
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
-	tk_loop_call(&s.k, do_reply, NULL);
+	tk_loop_call(&s.k, run_respond, NULL);
 	ck_assert(httpd_fixture_has_metric(&s,
 	    "soul_http_requests_total{method=\"GET\",route=\"/hold\","
 	    "class=\"4xx\"} 1"));
-	ck_assert_int_eq(gone, 1);
+	ck_assert_int_eq(aborted, 1);
 	httpd_fixture_close(&s);
 }
 
-TEST(the_end_of_its_sending_counts)
+TEST(a_client_that_stops_sending_counts_as_disconnected)
 {
 	struct tk_http c;
 
 	open_site(0);
-	begin(&c, "/hold");
+	begin_request(&c, "/hold");
 	ck_assert_int_eq(shutdown(c.fd, SHUT_WR), 0);
-	wait_for(&gone, 1);
-	tk_loop_call(&s.k, do_reply, NULL);
+	wait_for(&aborted, 1);
+	tk_loop_call(&s.k, run_respond, NULL);
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
 
-/* Who waits is answered; nothing is told then, nor of whom nobody asked. */
-TEST(a_client_that_stays_is_answered)
+/* The function is called neither then nor for requests without it. */
+TEST(a_connected_client_gets_its_response)
 {
 	struct tk_http c, other;
 	struct mono start;
 
 	open_site(0);
-	begin(&c, "/hold");
+	begin_request(&c, "/hold");
 	start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 700)
 		ck_assert(!tk_http_fill(&c, 100));
-	tk_loop_call(&s.k, do_reply, NULL);
-	ck_assert(tk_http_read(&c, &a, 5000));
-	ck_assert_int_eq(a.status, 200);
+	tk_loop_call(&s.k, run_respond, NULL);
+	ck_assert(tk_http_read(&c, &response, 5000));
+	ck_assert_int_eq(response.status, 200);
 	tk_http_close(&c);
-	begin(&other, "/plain");
+	begin_request(&other, "/plain");
 	tk_http_close(&other);
-	tk_loop_call(&s.k, do_reply, NULL);
+	tk_loop_call(&s.k, run_respond, NULL);
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
-	ck_assert_int_eq(gone, 0);
+	ck_assert_int_eq(aborted, 0);
 	httpd_fixture_close(&s);
 }
 
-TEST(readers_of_streams_are_told_of_without_an_event)
+TEST(disconnected_stream_clients_are_noticed_without_an_event)
 {
 	struct tk_http c;
 
 	open_site(0);
-	begin(&c, "/stream");
+	begin_request(&c, "/stream");
 	ck_assert(tk_http_has(&c, "retry: 2000", 5000));
 	tk_http_close(&c);
-	wait_for(&gone, 1);
+	wait_for(&aborted, 1);
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
-	tk_loop_call(&s.k, do_end, NULL);
-	/* A stream that ended well has nobody to tell. */
-	begin(&c, "/stream");
-	tk_loop_call(&s.k, do_end, NULL);
+	tk_loop_call(&s.k, run_end, NULL);
+	/* A stream that its handler has ended is not aborted. */
+	begin_request(&c, "/stream");
+	tk_loop_call(&s.k, run_end, NULL);
 	tk_http_close(&c);
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
-	ck_assert_int_eq(gone, 1);
+	ck_assert_int_eq(aborted, 1);
 	httpd_fixture_close(&s);
 }
 
 static void
-do_send(void *arg)
+run_send(void *arg)
 {
 	*(enum rc *)arg = httpd_sse_send(held, NULL, NULL, STR("x"));
 }
 
-/* A connection that was reset before it was looked at for the first time. */
-TEST(a_reset_counts)
+/* The connection is reset before it is polled for the first time. */
+TEST(a_reset_connection_counts_as_disconnected)
 {
-	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+	struct linger direct = { .l_onoff = 1, .l_linger = 0 };
 	struct tk_http c;
 	enum rc rc;
 
 	open_site(0);
-	begin(&c, "/stream");
+	begin_request(&c, "/stream");
 	ck_assert(tk_http_has(&c, "retry: 2000", 5000));
 	ck_assert_int_eq(
-	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
+	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &direct, sizeof(direct)),
 	    0);
 	tk_http_close(&c);
-	wait_for(&gone, 1);
-	tk_loop_call(&s.k, do_send, &rc);
+	wait_for(&aborted, 1);
+	tk_loop_call(&s.k, run_send, &rc);
 	ck_assert_int_eq(rc, RC_DOWN);
-	tk_loop_call(&s.k, do_end, NULL);
-	begin(&c, "/hold");
+	tk_loop_call(&s.k, run_end, NULL);
+	begin_request(&c, "/hold");
 	ck_assert_int_eq(
-	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
+	    setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &direct, sizeof(direct)),
 	    0);
 	tk_http_close(&c);
-	wait_for(&gone, 2);
-	tk_loop_call(&s.k, do_reply, NULL);
+	wait_for(&aborted, 2);
+	tk_loop_call(&s.k, run_respond, NULL);
 	httpd_fixture_close(&s);
 }
 
-TEST(whoever_was_answered_504_is_gone_too)
+TEST(a_504_aborts_the_request)
 {
 	struct tk_http c;
 
 	open_site(600);
-	begin(&c, "/hold");
-	ck_assert(tk_http_read(&c, &a, 5000));
-	ck_assert_int_eq(a.status, 504);
-	wait_for(&gone, 1);
-	tk_loop_call(&s.k, do_reply, NULL);
+	begin_request(&c, "/hold");
+	ck_assert(tk_http_read(&c, &response, 5000));
+	ck_assert_int_eq(response.status, 504);
+	wait_for(&aborted, 1);
+	tk_loop_call(&s.k, run_respond, NULL);
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }
 
 static void
-ask_again(void *arg)
+register_abort(void *arg)
 {
 	(void)arg;
-	asked = httpd_on_abort(held, on_gone, &held);
+	registered = httpd_on_abort(held, on_abort, &held);
 }
 
-TEST(asking_too_late_is_told_so)
+TEST(registering_after_the_abort_is_down)
 {
 	struct tk_http c;
 
 	open_site(300);
-	begin(&c, "/plain");
-	ck_assert(tk_http_read(&c, &a, 5000));
-	ck_assert_int_eq(a.status, 504);
-	tk_loop_call(&s.k, ask_again, NULL);
-	ck_assert_int_eq(asked, RC_DOWN);
-	tk_loop_call(&s.k, do_reply, NULL);
+	begin_request(&c, "/plain");
+	ck_assert(tk_http_read(&c, &response, 5000));
+	ck_assert_int_eq(response.status, 504);
+	tk_loop_call(&s.k, register_abort, NULL);
+	ck_assert_int_eq(registered, RC_DOWN);
+	tk_loop_call(&s.k, run_respond, NULL);
 	tk_http_close(&c);
 	httpd_fixture_close(&s);
 }

@@ -1,5 +1,5 @@
 /*
- * A loop that is behind: reading waits for it, and what is dropped is counted.
+ * A loop that is too slow: reading waits for it; dropped messages are counted.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ struct row {
 };
 
 static void
-on_row(void *arg, struct bus_msg *m)
+on_numbered(void *arg, struct bus_msg *m)
 {
 	struct row *r = arg;
 	int64_t n;
@@ -24,7 +24,7 @@ on_row(void *arg, struct bus_msg *m)
 }
 
 static void
-flood(natsConnection *nc, const char *subject, int n)
+publish_flood(natsConnection *nc, const char *subject, int n)
 {
 	char text[16];
 	int i;
@@ -43,14 +43,14 @@ struct rows {
 };
 
 static bool
-all_came(void *arg)
+all_arrived(void *arg)
 {
 	struct rows *w = arg;
 
 	return w->r->next >= w->want;
 }
 
-TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
+TEST_T(more_messages_than_the_inbox_holds_are_not_lost, 60)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -60,12 +60,13 @@ TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 
 	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
-	bus_fixture_serve(e.bus, "l.row", on_row, &r);
+	bus_fixture_serve(e.bus, "l.row", on_numbered, &r);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	/* The loop does not run meanwhile; its inbox holds 4,096. */
-	flood(nc, "l.row", w.want);
-	ck_assert(bus_fixture_until(&e, all_came, &w, 40000));
+	publish_flood(nc, "l.row", w.want);
+	ck_assert(bus_fixture_until(&e, all_arrived, &w, 40000));
 	ck_assert_int_eq(r.gaps, 0);
 	ck_assert_int_eq(
 	    bus_fixture_counter(&e, "soul_bus_slow_consumer_total"), 0);
@@ -74,12 +75,12 @@ TEST_T(more_than_the_inbox_holds_is_not_lost, 60)
 }
 
 static bool
-is_slow(void *arg)
+is_counted_slow(void *arg)
 {
 	return bus_fixture_counter(arg, "soul_bus_slow_consumer_total") > 0;
 }
 
-TEST_T(dropping_is_counted_and_passes, 60)
+TEST_T(dropped_messages_are_counted_and_delivery_recovers, 60)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -89,23 +90,25 @@ TEST_T(dropping_is_counted_and_passes, 60)
 
 	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
-	bus_fixture_serve(e.bus, "l.row", on_row, &r);
+	bus_fixture_serve(e.bus, "l.row", on_numbered, &r);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
-	flood(nc, "l.row", 100000);
-	ck_assert(bus_fixture_until(&e, is_slow, &e, 40000));
-	/* It caught up: from here on everything comes again. */
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
+	publish_flood(nc, "l.row", 100000);
+	ck_assert(bus_fixture_until(&e, is_counted_slow, &e, 40000));
+	/* The backlog is handled: nothing is dropped from here on. */
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert(bus_up(e.bus));
 	r = (struct row){ 0, 0 };
-	flood(nc, "l.row", w.want);
-	ck_assert(bus_fixture_until(&e, all_came, &w, BUS_FIXTURE_MS));
+	publish_flood(nc, "l.row", w.want);
+	ck_assert(bus_fixture_until(&e, all_arrived, &w, BUS_FIXTURE_MS));
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);
 }
 
-TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
+TEST_T(a_bus_can_be_freed_while_the_inbox_is_full, 60)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -119,18 +122,19 @@ TEST_T(a_bus_can_be_freed_while_its_reader_waits, 60)
 	nc = tk_nats_connect(e.nats.url);
 	for (i = 0; i < 5; i++) {
 		b = bus_fixture_bus(&e, "short");
-		bus_fixture_serve(b, "l.row", on_row, &r);
+		bus_fixture_serve(b, "l.row", on_numbered, &r);
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, b, "t.nobody", "", &a),
+		    bus_fixture_request_wait(&e, b, "t.unserved", "", &a),
 		    RC_NOENT);
-		flood(nc, "l.row", 10000);
+		publish_flood(nc, "l.row", 10000);
 		start = clock_mono();
 		bus_free(b);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 3000);
 	}
-	/* The other bus of this loop lives on behind the dead posts. */
+	/* The other bus of this loop still works. */
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert_int_eq(r.next, 0);
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);

@@ -1,5 +1,5 @@
 /*
- * What the server does not permit is told, and what it permits goes on.
+ * Permissions: denied subjects are reported, permitted ones work.
  */
 #include "core/mem.h"
 #include "testkit/bus_fixture.h"
@@ -13,7 +13,7 @@ static const char users[] =
     "  subscribe: { allow: [\"_INBOX.few.>\", \"t.mine\"] } } } ] }\n";
 
 static struct bus *
-bus_of(struct bus_fixture *e, const char *name, struct metric_set *metrics)
+bus_of_user(struct bus_fixture *e, const char *name, struct metric_set *metrics)
 {
 	const char password[] = { name[0], '\0' };
 	struct bus_opts o = { .loop = e->loop,
@@ -42,7 +42,7 @@ is_counted(void *arg)
 	return bus_fixture_counter(w->e, "soul_bus_denied_total") == w->n;
 }
 
-TEST(denials_are_counted_and_the_rest_goes_on)
+TEST(denials_are_counted_and_other_subjects_work)
 {
 	struct bus_fixture_reply a;
 	struct bus_fixture e = { 0 };
@@ -52,10 +52,10 @@ TEST(denials_are_counted_and_the_rest_goes_on)
 	tk_server_start_with(&e.nats, TK_NATS, users);
 	e.loop = loop_new(64);
 	e.metrics = metric_set_new();
-	e.bus = bus_of(&e, "all", NULL);
+	e.bus = bus_of_user(&e, "all", NULL);
 	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
-	few = bus_of(&e, "few", e.metrics);
-	/* Its answer comes to an inbox that it may read. */
+	few = bus_of_user(&e, "few", e.metrics);
+	/* The reply comes to an inbox that it may read. */
 	ck_assert_int_eq(
 	    bus_fixture_request_wait(&e, few, "t.echo", "1", &a), RC_OK);
 	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_denied_total"), 0);
@@ -74,7 +74,7 @@ TEST(denials_are_counted_and_the_rest_goes_on)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_wrong_password_is_no_connection)
+TEST(a_wrong_password_prevents_the_connection)
 {
 	struct bus_fixture e = { 0 };
 	struct bus_opts o = { .user = "few", .password = "x", .name = "few" };
@@ -83,7 +83,7 @@ TEST(a_wrong_password_is_no_connection)
 	tk_server_start_with(&e.nats, TK_NATS, users);
 	e.loop = o.loop = loop_new(64);
 	e.metrics = metric_set_new();
-	e.bus = bus_of(&e, "all", NULL);
+	e.bus = bus_of_user(&e, "all", NULL);
 	o.url = e.nats.url;
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
 	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 300));
@@ -91,9 +91,9 @@ TEST(a_wrong_password_is_no_connection)
 	bus_fixture_stop(&e);
 }
 
-/* Where an answer was asked for. */
+/* Records the reply subject of a request. */
 static void
-on_inbox(void *arg, struct bus_msg *m)
+on_sniffed_inbox(void *arg, struct bus_msg *m)
 {
 	struct str s = bus_msg_subject(m);
 
@@ -102,15 +102,15 @@ on_inbox(void *arg, struct bus_msg *m)
 }
 
 static bool
-is_text(void *arg)
+subject_is_known(void *arg)
 {
 	return ((const char *)arg)[0] != '\0';
 }
 
-TEST(answers_come_to_inboxes_of_the_name)
+TEST(replies_come_to_inboxes_with_the_bus_name)
 {
 	static const struct {
-		const char *name, *lead;
+		const char *name, *prefix;
 	} t[] = {
 		{ "chat-gateway", "_INBOX.chat-gateway." },
 		{ "two words", "_INBOX." },
@@ -129,18 +129,18 @@ TEST(answers_come_to_inboxes_of_the_name)
 
 		b = bus_fixture_bus(&e, t[i].name);
 		ck_assert_int_eq(bus_subscribe(e.bus, "_INBOX.>", NULL,
-				     on_inbox, subject, &sub),
+				     on_sniffed_inbox, subject, &sub),
 		    RC_OK);
 		json_decref(bus_fixture_request_json(&e, "$JS.API.INFO", ""));
 		subject[0] = '\0';
 		ck_assert_int_eq(
 		    bus_fixture_request_wait(&e, b, "t.echo", "1", &a), RC_OK);
-		ck_assert(
-		    bus_fixture_until(&e, is_text, subject, BUS_FIXTURE_MS));
-		ck_assert_msg(str_starts(str_of(subject), str_of(t[i].lead)),
+		ck_assert(bus_fixture_until(
+		    &e, subject_is_known, subject, BUS_FIXTURE_MS));
+		ck_assert_msg(str_starts(str_of(subject), str_of(t[i].prefix)),
 		    "%s", subject);
-		/* And behind it the digits that are of this connection. */
-		ck_assert_uint_gt(strlen(subject), strlen(t[i].lead) + 32);
+		/* Followed by the connection's hexadecimal digits. */
+		ck_assert_uint_gt(strlen(subject), strlen(t[i].prefix) + 32);
 		bus_unsubscribe(sub);
 		bus_free(b);
 	}

@@ -1,4 +1,4 @@
-/* What a well-behaved client sees. */
+/* Valid requests and their responses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ TEST(chunked_bodies_are_joined)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_request_may_come_in_pieces)
+TEST(a_request_may_arrive_in_two_packets)
 {
 	static const char text[] =
 	    "POST /echo/i HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
@@ -140,7 +140,7 @@ TEST(a_request_may_come_in_pieces)
 	struct tk_http c;
 
 	open_site();
-	/* Cut at every place; the halves are two packets. */
+	/* Split at every byte; the halves are two packets. */
 	for (size_t cut = 1; cut < sizeof(text) - 1; cut++) {
 		tk_http_open(&c, s.port);
 		ck_assert(tk_http_send(&c, text, cut));
@@ -154,7 +154,7 @@ TEST(a_request_may_come_in_pieces)
 	httpd_fixture_close(&s);
 }
 
-TEST(connections_are_kept_and_requests_may_be_pipelined)
+TEST(connections_are_persistent_and_pipelined)
 {
 	struct tk_http c;
 
@@ -188,7 +188,7 @@ TEST(connections_are_kept_and_requests_may_be_pipelined)
 	httpd_fixture_close(&s);
 }
 
-TEST(http_1_0)
+TEST(an_http_1_0_connection_closes_after_the_response)
 {
 	struct tk_http c;
 
@@ -202,7 +202,7 @@ TEST(http_1_0)
 	httpd_fixture_close(&s);
 }
 
-TEST(answers_of_all_sizes)
+TEST(responses_of_all_sizes_are_sent)
 {
 	static const int sizes[] = { 0, 1, 65535, 65536, 65537, 1000000,
 		HTTPD_RESPONSE_MAX };
@@ -231,7 +231,7 @@ TEST(answers_of_all_sizes)
 	httpd_fixture_close(&s);
 }
 
-TEST(errors_have_text_code_and_trace)
+TEST(error_responses_have_text_code_and_trace)
 {
 	open_site();
 	for (enum rc rc = RC_RETRY; rc < RC_N; rc++) {
@@ -259,7 +259,7 @@ TEST(errors_have_text_code_and_trace)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_trace_goes_through_or_begins)
+TEST(a_trace_is_continued_or_started)
 {
 	static const char given[] =
 	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -285,7 +285,7 @@ TEST(a_trace_goes_through_or_begins)
 	httpd_fixture_close(&s);
 }
 
-TEST(paths_methods_and_types_that_nobody_serves)
+TEST(unknown_paths_methods_and_types_are_rejected)
 {
 	static const struct {
 		const char *text;
@@ -323,7 +323,7 @@ TEST(paths_methods_and_types_that_nobody_serves)
 
 	open_site();
 	tk_http_open(&c, s.port);
-	/* All on one connection: a refusal does not cost it. */
+	/* All on one connection: a rejection does not close it. */
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		char code[64];
 		ck_assert(tk_http_puts(&c, rows[i].text));
@@ -341,7 +341,7 @@ TEST(paths_methods_and_types_that_nobody_serves)
 	httpd_fixture_close(&s);
 }
 
-TEST(the_answer_to_a_head_has_no_body)
+TEST(the_response_to_a_head_has_no_body)
 {
 	struct tk_http c;
 
