@@ -2,11 +2,13 @@
  * Throughput over HTTP: the protocol's request to an intent-filter process, and
  * the same command with its catalog named, beside civetweb's bare "hello".
  */
+#include <civetweb.h>
 #include <signal.h>
 
-#include "bench/httpd/compare.h"
 #include "core/arena.h"
 #include "integration/intent-filter/asking.h"
+#include "testkit/http.h"
+#include "testkit/http_compare.h"
 
 #define PATH "/v1/intents/filter"
 
@@ -43,7 +45,7 @@ named(struct asking *asking, struct arena *a)
 static bool
 knows_name(void *arg)
 {
-	const struct target *t = arg;
+	const struct http_compare_target *t = arg;
 	struct tk_http c = { 0 };
 	struct tk_response a = { 0 };
 	bool is;
@@ -62,7 +64,7 @@ TEST_T(throughput, 120)
 	struct tk_server nats, redis;
 	struct running r = { 0 };
 	struct asking asking;
-	struct target t[] = {
+	struct http_compare_target t[] = {
 		{ .name = "bare civetweb", .path = "/hello" },
 		{ .name = "intent-filter", .request = post(a, protocol()).p },
 		{ .name = "  catalog named" },
@@ -73,14 +75,14 @@ TEST_T(throughput, 120)
 	r.redis = redis.url;
 	running_start(&r, "filter", nats.url);
 	asking_start(&asking, nats.url, redis.url);
-	struct mg_context *bare = bare_start(&t[0].port);
+	struct mg_context *bare = http_compare_bare_start(&t[0].port);
 	t[1].port = t[2].port = r.s.http;
 	t[1].pid = t[2].pid = r.s.proc.pid;
 	t[2].request = named(&asking, a);
 	ck_assert(tk_until(knows_name, &t[2], ASKING_MS));
-	compare(t, NELEM(t), 1);
-	compare(t, NELEM(t), 8);
-	compare(t, NELEM(t), CLIENTS);
+	http_compare_run(t, NELEM(t), 1);
+	http_compare_run(t, NELEM(t), 8);
+	http_compare_run(t, NELEM(t), HTTP_COMPARE_CLIENTS);
 	mg_stop(bare);
 	asking_stop(&asking);
 	tk_service_end(&r.s);

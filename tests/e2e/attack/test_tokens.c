@@ -369,7 +369,7 @@ TEST_T(who_is_refused_fills_no_log, 60)
 				     NULL),
 		    401);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=bad_token address=127.0.0.24");
+	    "ev=auth.rejected reason=bad_token address=127.0.0.24");
 	ck_assert_uint_ge(lines, 1);
 	/* Five at once, then one a second. */
 	ck_assert_uint_le(lines, 6 + (size_t)(time(NULL) - began));
