@@ -115,7 +115,8 @@ $(1).members: FORCE
 	if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 endef
 lib_objs = $(call objs,libs/$(1)) \
-	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o)
+	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o) \
+	$(if $(filter state,$(1)),$(B)/gen/state/scripts.o)
 # A test takes of its service only what it calls.
 define service_rule
 $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
@@ -137,8 +138,8 @@ ENGINE := services/emotion-engine
 TRAINER := $(B)/bin/emotion-trainer
 TRAIN_OBJS := $(call objs,$(ENGINE)/trainer)
 TRAIN_LIB := $(B)/$(ENGINE)/trainer.a
-$(B)/$(ENGINE)/model.o: $(ENGINE)/emotion.weights
-$(TRAIN_OBJS) $(B)/$(ENGINE)/model.o: private CFLAGS += -ffp-contract=off
+$(B)/$(ENGINE)/recognition/model.o: $(ENGINE)/emotion.weights
+$(TRAIN_OBJS) $(B)/$(ENGINE)/recognition/model.o: private CFLAGS += -ffp-contract=off
 $(TRAIN_OBJS): | $(GEN)/wire/msgs.h
 $(eval $(call archive_rule,$(TRAIN_LIB),$(filter-out %/main.o,$(TRAIN_OBJS))))
 $(TRAINER): $(B)/$(ENGINE)/trainer/main.o $(TRAIN_LIB) $(B)/$(ENGINE).a \
@@ -203,6 +204,14 @@ $(GEN)/probe/msgs.c: $(GEN)/probe/msgs.h ;
 $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
     | $(GEN)/probe/msgs.h
 
+# The Lua scripts of libs/state, with their keys and limits, as C.
+LUA_SRC := libs/state/keys.h libs/core/rc.h $(wildcard libs/state/scripts/*.lua)
+$(GEN)/state/scripts.h: libs/state/scripts/embed.awk $(LUA_SRC)
+	@rm -rf $(@D) && mkdir -p $(@D)/lua && echo "  GEN     $(@D)"
+	@awk -v out=$(@D) -f $< $(LUA_SRC)
+$(GEN)/state/scripts.c: $(GEN)/state/scripts.h ;
+$(call objs,libs/state): | $(GEN)/state/scripts.h
+
 # Rewritten only when it changes, so that a commit does not rebuild the world.
 VERSION := 0.1.1
 REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
@@ -219,7 +228,7 @@ docs: $(WIREGEN) $(SERVICES:%=$(B)/bin/%)
 	@$(WIREGEN) rights proto-schemas deploy
 	@tests/lint/config-tables --write $(B)/bin
 	@tests/lint/chart-settings --write $(B)/bin
-	@tests/lint/ceilings --write $(B)/bin
+	@tests/lint/limits --write $(B)/bin
 lint-docs: $(WIREGEN)
 	@tests/lint/docs
 

@@ -35,42 +35,40 @@ LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
 # What body-sim reports is tried with the program that reads it.
-$(B)/tests/integration/body-sim/test_words: | $(B)/bin/intent-filter
+$(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
 # Fuzzers of the recogniser.
-FEELING := $(addprefix services/emotion-engine/,\
-	emotion.c feature.c lexicon.c lexicon_en.c lexicon_hint_en_bad.c \
-	lexicon_hint_en_good.c lexicon_hint_zh.c lexicon_rule.c \
-	lexicon_zh.c model.c runes.c unit.c words.c)
-SRC_fuzz_weights := $(FEELING)
-SRC_fuzz_feeling := $(FEELING) services/emotion-engine/feeling.c
-LINKS_fuzz_feeling := wire persona core
-build/fuzz/tests/fuzz/feeling.o build/fuzz/tests/fuzz/weights.o: \
+EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
+	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))
+SRC_fuzz_weights := $(EMOTION)
+SRC_fuzz_emotion := $(EMOTION) services/emotion-engine/recognition/recognizer.c
+LINKS_fuzz_emotion := wire persona core
+build/fuzz/tests/fuzz/emotion.o build/fuzz/tests/fuzz/weights.o: \
     private CPPFLAGS += -iquote services/emotion-engine
-build/fuzz/services/emotion-engine/model.o: \
+build/fuzz/services/emotion-engine/recognition/model.o: \
     services/emotion-engine/emotion.weights
 # The provider layer is tried with the simulated model.
 BINS_llm := llm-sim
 LINKS_fuzz_llm := llm
-# Readers of other stores' answers.
+# Responses of external memory stores.
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
-	mem0_wire.c chroma_wire.c record.c)
+	store/mem0_codec.c store/chroma_codec.c store/memory_record.c)
 LINKS_fuzz_stores := wire core
 # Patches of profiles, and the documents that they make.
-SRC_fuzz_profile := services/memory-worker/profile_doc.c
+SRC_fuzz_profile := services/memory-worker/profile/profile_doc.c
 LINKS_fuzz_profile := wire core
 build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-worker
 build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-worker
-# Reader of what a model makes of a conversation.
-SRC_fuzz_harvest := $(addprefix services/memory-worker/,\
-	harvest.c gate.c summary.c tokens.c record.c)
-LINKS_fuzz_harvest := wire core
-PKG_fuzz_harvest := memory-worker
-build/fuzz/tests/fuzz/harvest.o: private CPPFLAGS += -iquote services/memory-worker
-# What is read of an HTTP request before anybody knows who asks.
-SRC_fuzz_http := $(addprefix libs/httpd/,cors.c head.c peer.c uri.c)
-LINKS_fuzz_http := core
+# Completions of a model that summarises a conversation.
+SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
+	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
+	store/tokenizer.c store/memory_record.c)
+LINKS_fuzz_extraction := wire core
+PKG_fuzz_extraction := memory-worker
+build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
+# What is parsed of an HTTP request before authentication.
+LINKS_fuzz_http := httpd
 # What bodies publish.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 	address.c reports/snapshot_parse.c credentials/password_file.c \
@@ -79,7 +77,8 @@ LINKS_fuzz_mqtt := rx wire core
 PKG_fuzz_mqtt := mqtt-bridge
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
-SRC_fuzz_field := services/chat-gateway/cursor.c services/memory-worker/place.c
+SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \
+	services/memory-worker/recall/page_cursor.c
 LINKS_fuzz_field := otlp bus core
 build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \
     -iquote services/memory-worker

@@ -75,10 +75,10 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers tests/lint/names \
-	tests/lint/format tests/lint/shell tests/lint/cppcheck \
+	tests/lint/format tests/lint/shell tests/lint/lua tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
-	"tests/lint/ceilings $(B)/bin" \
+	"tests/lint/limits $(B)/bin" \
 	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
 	"tests/lint/hardening $(B)" tests/lint/commands \
 	tests/lint/selftest/run
@@ -86,7 +86,7 @@ LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES) $(notdir $(UNITS_INSIDE)),\
 	$(call lint_row,$u)))" \
 	LINT_COMPILE='$(COMPILE)'
-LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
+LINT_NEEDS := $(STAMP) $(GEN)/wire/msgs.h $(GEN)/state/scripts.h $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
 
 lint: $(LINT_NEEDS)
 	@$(LINT_ENV) tests/testkit/run-tests -j $(J) $(LINT)
@@ -120,6 +120,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 # Apart from "test", since it needs npm.  Where there is none it says so, and
 # that nothing passed or failed.
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
+	"tests/helm/chart upgrade" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")

@@ -17,7 +17,7 @@
 {{- fail "\ningress.enabled: there is nothing behind it; chat-gateway is not enabled, or its http is not" -}}
 {{- end -}}
 {{- if and (include "soul.demo.identity" .) $v.auth.tokensSecret -}}
-{{- fail "\nauth.tokensSecret: the demo needs the maker's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
+{{- fail "\nauth.tokensSecret: the demo needs the provisioner's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
 {{- end -}}
 {{- if and $v.nats.bundled.enabled (gt (int $v.nats.replicas) 1) -}}
 {{- fail (printf "\nnats.replicas: is %d, but the bundled NATS is a single server; set it to 1, or use your own cluster with nats.bundled.enabled=false and nats.external.url" (int $v.nats.replicas)) -}}

@@ -233,11 +233,14 @@ volumeMounts:
     sources:
       - configMap:
           name: {{ include "soul.fullname" .root }}-body-sim
+{{- range list "token-provisioner" "token-maker" }}
       - secret:
-          name: {{ include "soul.auth.name" .root }}
+          name: {{ include "soul.auth.name" $.root }}
+          optional: true
           items:
-            - key: token-maker
-              path: token-maker
+            - key: {{ . }}
+              path: {{ . }}
+{{- end }}
 {{- end }}
 - name: tmp
   emptyDir:
@@ -264,7 +267,7 @@ env:
   - name: TERMINAL_ID
     value: {{ include "soul.mqtt.user" . }}
   - name: TOKEN_FILE
-    value: /etc/soul/token-maker
+    value: /etc/soul/token-provisioner
 resources: {{- toYaml .service.resources | nindent 2 }}
 volumeMounts:
   - name: identity

@@ -165,10 +165,14 @@ the file's name, the Secret's name and its key.
 {{- dict "list" $out | toYaml -}}
 {{- end -}}
 
-{{/* Tokens that the chart makes, as YAML: none where nobody asks for tokens of its own. */}}
+{{/*
+Tokens that the chart makes, as YAML: none where no service takes tokens of its
+own.  The provisioner's is called token-maker in Secrets of 0.1 and stays so.
+*/}}
 {{- define "soul.tokens.made" -}}
 {{- if and .Values.auth.enabled (not .Values.auth.tokensSecret) (include "soul.asks" .) -}}
-[token-operator, token-maker]
+{{- $old := (lookup "v1" "Secret" .Release.Namespace (include "soul.auth.name" .)).data | default dict -}}
+[token-operator, {{ if hasKey $old "token-maker" }}token-maker{{ else }}token-provisioner{{ end }}]
 {{- else -}}
 []
 {{- end -}}
@@ -178,7 +182,7 @@ the file's name, the Secret's name and its key.
 {{- define "soul.tokens.file" -}}
 {"tokens": [
   {"sha256": "{{ index . "token-operator" | sha256sum }}", "role": "operator", "name": "of the first install"},
-  {"sha256": "{{ index . "token-maker" | sha256sum }}", "role": "maker", "name": "of the first install"}
+  {"sha256": "{{ get . "token-provisioner" | default (get . "token-maker") | sha256sum }}", "role": "provisioner", "name": "of the first install"}
 ]}
 {{- end -}}
 

@@ -1,15 +1,15 @@
 /*
- * auth: who asks: bearer tokens to callers.
+ * auth: authentication of callers by bearer tokens.
  *
- * A token is one of a file (schema access_tokens), or a JWT (RS256, ES256,
- * EdDSA) signed by a key of a JWKS file, or that of a body
- * (auth_terminal_token()).  The files are read again when they change; one that
- * cannot be used leaves what was known, and the log says why.
+ * A token is listed in a file (schema access_tokens), or is a JWT (RS256,
+ * ES256, EdDSA) signed by a key of a JWKS file, or belongs to a terminal
+ * (auth_terminal_token()).  The files are read again when they change; an
+ * invalid version is logged and leaves the previous one in force.
  *
- * What a token says is checked in a worker, since signatures take time and a
- * flood of forged ones must not stop the loop; of a JWT it is remembered, by
- * its digest only, until it ends, for AUTH_REMEMBER_S at most.  Tokens are
- * compared in constant time and never logged.
+ * Signatures are verified in a worker, so that a flood of forged tokens does
+ * not block the loop.  A verified JWT is cached by its digest until it expires,
+ * for AUTH_REMEMBER_S at most.  Tokens are compared in constant time and never
+ * logged.
  *
  * All functions run on the loop thread unless they say otherwise.
  */
@@ -29,34 +29,34 @@
 #include "core/worker.h"
 #include "wire/iface.h"
 
-/* Bytes of a token; a longer one is refused unread. */
+/* Bytes of a token; a longer one is rejected unread. */
 #define AUTH_TOKEN_MAX 8192
 /* Tokens of a file; keys of a JWKS file; bytes of either file. */
 #define AUTH_TOKENS_MAX 5000
 #define AUTH_KEYS_MAX   64
 #define AUTH_FILE_MAX   (1024UL * 1024)
-/* Callers remembered, and for how long at most (a revoked one that long). */
+/* Cached callers, and for how long (a revoked JWT is valid that long). */
 #define AUTH_REMEMBER_MAX 4096
 #define AUTH_REMEMBER_S   30
-/* How often the files are looked at. */
+/* How often the files are polled. */
 #define AUTH_POLL_MS 2000
-/* How wrong the clock of a JWT's issuer may be. */
+/* Tolerated error of the clock of a JWT's issuer. */
 #define AUTH_LEEWAY_S 60
 /* Bytes of a tenant: [A-Za-z0-9_-]. */
 #define AUTH_TENANT_MAX 64
 
-/* Who asks.  Valid as long as the call it came with. */
+/* An authenticated caller, valid until the callback returns. */
 struct auth_caller {
 	enum wire_role role;
 	struct str tenant; /* absent: none */
 	/*
-	 * As Soul knows him: "<tenant>/<user>", or <user> where there is no
-	 * tenant.  Absent where none is named (makers, operators, bodies).
+	 * "<tenant>/<user>", or <user> without a tenant.  Absent for terminals
+	 * and for provisioners and operators without one.
 	 */
 	struct str user;
-	struct str terminal_id; /* of WIRE_ROLE_TERMINAL */
-	struct wall until;      /* when the token ends; 0: never by itself */
-	uint64_t key;           /* of the token, for limits and logs */
+	struct str terminal_id; /* for WIRE_ROLE_TERMINAL */
+	struct wall until;      /* when the token expires; 0: never */
+	uint64_t key;           /* identifies the token in limits and logs */
 };
 
 struct auth;
@@ -73,15 +73,15 @@ struct auth_opts {
 
 /*
  * auth_check_files(o, errors):
- * Whether the files of o can be used; if not, a line for each that cannot,
- * with a path.  Only the files of o are looked at.
+ * Read the files of o, and nothing else of it.  RC_INVALID if one is not valid;
+ * errors then has a line for each, with a path.  Blocks.
  */
 enum rc auth_check_files(
     const struct auth_opts *o, struct buf *errors) RC_CHECK;
 
 /*
  * auth_new(o, out):
- * RC_INVALID if a file cannot be read or used; the log says why, with a path.
+ * RC_INVALID if a file cannot be read or is not valid; the reason is logged.
  */
 enum rc auth_new(const struct auth_opts *o, struct auth **out) RC_CHECK;
 
@@ -89,55 +89,52 @@ enum rc auth_new(const struct auth_opts *o, struct auth **out) RC_CHECK;
 void auth_free(struct auth *a);
 
 /*
- * How a body's credential is looked up: *hash is what auth_secret_hash() made
- * of its secret, *tenant its tenant (absent: none).  RC_NOENT: it has none.
+ * Looks up a terminal's credential: *hash by auth_secret_hash(), and *tenant
+ * (absent: none).  RC_NOENT if it has none.
  */
 typedef enum rc (*auth_terminal_fn)(
     void *arg, struct str terminal_id, struct str *hash, struct str *tenant);
 
-/* auth_accept_terminals(a, fn, arg): Take tokens of bodies, too; fn runs on the
- * loop. */
+/* auth_accept_terminals(a, fn, arg): Accept tokens of terminals, by fn. */
 void auth_accept_terminals(struct auth *a, auth_terminal_fn fn, void *arg);
 
 /*
- * What came of a check, on the loop; c is valid until fn returns.  RC_OK;
- * RC_DENIED: the token is not good, why says what is wrong with it in words
- * that may be told to whoever sent it; RC_RETRY: too many are being checked;
- * RC_DOWN: it cannot be found out now.
+ * The result of a check, on the loop; c is valid until fn returns.  RC_OK;
+ * RC_DENIED: the token is not valid, with a reason that may be sent to the
+ * client; RC_RETRY: too many checks are running; RC_DOWN: not possible now.
  */
 typedef void (*auth_fn)(
     void *arg, enum rc rc, const struct auth_caller *c, const char *why);
 
 /*
  * auth_check(a, token, fn, arg):
- * Find out who has the token; fn is called once, possibly before it returns.
+ * Authenticate token; fn is called exactly once, possibly before it returns.
  */
 void auth_check(struct auth *a, struct str token, auth_fn fn, void *arg);
 
-/* ---- secrets of bodies; any thread ----------------------------------------
- */
+/* ---- secrets of terminals; any thread ---- */
 
-/* Room for a secret, its hash, and a body's token; NUL included. */
+/* Room for a secret, its hash, and a terminal's token; NUL included. */
 #define AUTH_SECRET_MAX         64
 #define AUTH_HASH_MAX           160
 #define AUTH_TERMINAL_TOKEN_MAX 320
 
-/* auth_secret_new(secret): A new one: 24 random bytes as base64url. */
+/* auth_secret_new(secret): A new secret: 24 random bytes as base64url. */
 void auth_secret_new(char secret[AUTH_SECRET_MAX]);
 
 /*
  * auth_secret_hash(secret, hash):
- * What may be stored of it: as mosquitto's password file has it ("$7$…":
- * PBKDF2 with SHA-512), with a new salt.
+ * Its hash, with a new salt, in the format of mosquitto's password file
+ * ("$7$…": PBKDF2 with SHA-512).
  */
 void auth_secret_hash(struct str secret, char hash[AUTH_HASH_MAX]);
 
-/* auth_secret_is(secret, hash): Whether hash was made of it. */
+/* auth_secret_is(secret, hash): Whether hash is a hash of secret. */
 bool auth_secret_is(struct str secret, struct str hash);
 
 /*
  * auth_terminal_token(terminal_id, secret, token):
- * The bearer token of a body: "soul_body.<id, base64url>.<secret>".
+ * The bearer token of a terminal: "soul_body.<id as base64url>.<secret>".
  */
 void auth_terminal_token(struct str terminal_id, struct str secret,
     char token[AUTH_TERMINAL_TOKEN_MAX]);

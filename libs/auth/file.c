@@ -1,5 +1,5 @@
 /*
- * Reading and writing whole files, and seeing that they have changed.
+ * Reading, replacing and polling files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 struct auth_stamp
 auth_file_stamp(const char *path)
 {
-	struct auth_stamp s = { .there = false };
+	struct auth_stamp s = { .exists = false };
 	struct stat st;
 
 	if (stat(path, &st) == 0) {
-		s.there = true;
+		s.exists = true;
 		s.dev = st.st_dev;
 		s.ino = st.st_ino;
 		s.size = st.st_size;
@@ -33,7 +33,7 @@ auth_file_stamp(const char *path)
 bool
 auth_stamp_equal(const struct auth_stamp *a, const struct auth_stamp *b)
 {
-	return a->there == b->there && a->dev == b->dev && a->ino == b->ino &&
+	return a->exists == b->exists && a->dev == b->dev && a->ino == b->ino &&
 	    a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
 	    a->changed.tv_nsec == b->changed.tv_nsec;
 }
@@ -41,14 +41,14 @@ auth_stamp_equal(const struct auth_stamp *a, const struct auth_stamp *b)
 enum rc
 auth_file_read(const char *path, struct buf *out, const char **why)
 {
-	/* A pipe must not hold up the start. */
+	/* Opening a FIFO must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char piece[4096];
+	char chunk[4096];
 	ssize_t n = -1;
 
-	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0 &&
+	while (fd >= 0 && (n = read(fd, chunk, sizeof(chunk))) > 0 &&
 	    buf_rc(out) == RC_OK)
-		buf_put(out, piece, (size_t)n);
+		buf_put(out, chunk, (size_t)n);
 	if (n < 0)
 		*why = strerrordesc_np(errno);
 	else if (buf_rc(out) != RC_OK)
@@ -59,7 +59,7 @@ auth_file_read(const char *path, struct buf *out, const char **why)
 }
 
 static bool
-write_all(int fd, struct str s)
+file_write_all(int fd, struct str s)
 {
 	while (s.n > 0) {
 		ssize_t n = write(fd, s.p, s.n);
@@ -71,9 +71,9 @@ write_all(int fd, struct str s)
 	return fsync(fd) == 0;
 }
 
-/* Owner and mode of what is replaced: its readers must go on reading. */
+/* Copy owner and mode of the replaced file: its readers need them. */
 static bool
-keep_owner(int fd, const char *path)
+file_copy_owner(int fd, const char *path)
 {
 	struct stat is, was;
 
@@ -85,9 +85,9 @@ keep_owner(int fd, const char *path)
 	    fchown(fd, was.st_uid, was.st_gid) == 0;
 }
 
-/* That the name is there after a power failure, too. */
+/* So that the new name survives a power failure. */
 static void
-sync_folder(char *path)
+file_sync_folder(char *path)
 {
 	char *slash = strrchr(path, '/');
 	int fd;
@@ -111,17 +111,18 @@ auth_file_write(const char *path, struct str text, const char **why)
 	bool ok;
 	int fd;
 
-	/* A link stays one. */
+	/* Replace the target of a symbolic link, not the link. */
 	if (realpath(path, real) == NULL)
 		str_copy(str_of(path), real, sizeof(real));
 	snprintf(new, sizeof(new), "%s.new", real);
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST) {
-		*why = "is being changed by somebody else (or, if nobody does, "
-		       "remove the file of that name with .new)";
+		*why =
+		    "is being changed by another command (if none is running, "
+		    "remove the file of that name with .new)";
 		return RC_RETRY;
 	}
-	ok = fd >= 0 && write_all(fd, text) && keep_owner(fd, real) &&
+	ok = fd >= 0 && file_write_all(fd, text) && file_copy_owner(fd, real) &&
 	    rename(new, real) == 0;
 	if (!ok)
 		*why = strerrordesc_np(errno);
@@ -130,15 +131,14 @@ auth_file_write(const char *path, struct str text, const char **why)
 	if (fd >= 0)
 		close(fd);
 	if (ok)
-		sync_folder(real);
+		file_sync_folder(real);
 	return ok ? RC_OK : RC_DOWN;
 }
 
-/*
- * Files that are looked at again and again.
- */
+/* ---- sources ---- */
+
 static enum rc
-take(struct auth_source *s)
+source_read(struct auth_source *s)
 {
 	struct buf json = BUF_INIT(AUTH_FILE_MAX);
 	const char *why = "";
@@ -161,15 +161,15 @@ auth_source_poll(struct auth_source *s)
 	s->read = false;
 	if (s->path[0] == '\0')
 		return;
-	/* Before it is read: what changes meanwhile is read again. */
+	/* Before reading: a change meanwhile is seen by the next poll. */
 	now = auth_file_stamp(s->path);
-	if (s->seen.there && auth_stamp_equal(&now, &s->seen))
+	if (s->seen.exists && auth_stamp_equal(&now, &s->seen))
 		return;
-	/* One that is missing is told once. */
-	if (!now.there && !s->seen.there && s->rc != RC_OK)
+	/* A missing file is reported one time. */
+	if (!now.exists && !s->seen.exists && s->rc != RC_OK)
 		return;
 	s->seen = now;
-	s->rc = take(s);
+	s->rc = source_read(s);
 	s->read = true;
 }
 

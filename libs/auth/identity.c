@@ -1,5 +1,5 @@
 /*
- * Roles, users and tenants: what goes together.
+ * The rules for users, tenants and terminals of tokens.
  */
 #include "auth/auth_internal.h"
 
@@ -9,7 +9,7 @@
 #include "core/mem.h"
 
 static bool
-tenant_valid(struct str s)
+identity_tenant_valid(struct str s)
 {
 	size_t i;
 
@@ -23,7 +23,7 @@ tenant_valid(struct str s)
 }
 
 static const char *
-user_fault(struct str user, struct str tenant)
+identity_user_error(struct str user, struct str tenant)
 {
 	if (!id_valid(user))
 		return "must be 1 to 128 bytes without control characters";
@@ -35,28 +35,28 @@ user_fault(struct str user, struct str tenant)
 }
 
 static struct auth_error
-fault_of(const struct auth_claims *s)
+identity_error(const struct auth_claims *s)
 {
 	bool body = s->role == WIRE_ROLE_TERMINAL;
 	const char *why;
 
-	if (s->tenant.p != NULL && !tenant_valid(s->tenant))
+	if (s->tenant.p != NULL && !identity_tenant_valid(s->tenant))
 		return (struct auth_error){ "tenant",
 			"may only have letters, digits, _ and -" };
 	if (body && !id_terminal_valid(s->terminal_id))
 		return (struct auth_error){ "terminal_id",
-			"must be the id of a body" };
+			"must be the id of a terminal" };
 	if (s->role == WIRE_ROLE_OWNER && s->user.p == NULL)
 		return (struct auth_error){ "user", "is missing" };
 	if (body || s->user.p == NULL)
 		return (struct auth_error){ 0 };
-	why = user_fault(s->user, s->tenant);
+	why = identity_user_error(s->user, s->tenant);
 	return (struct auth_error){ why != NULL ? "user" : NULL, why };
 }
 
-/* Copy s to *at, which moves on. */
+/* Copy s to *at and advance it. */
 static struct str
-put(char **at, struct str s)
+identity_copy_text(char **at, struct str s)
 {
 	struct str copy = { *at, s.n };
 
@@ -68,29 +68,29 @@ put(char **at, struct str s)
 }
 
 struct auth_identity *
-auth_identity_new(const struct auth_claims *s, struct auth_error *fault)
+auth_identity_new(const struct auth_claims *s, struct auth_error *error)
 {
 	struct auth_identity *i;
 	char *at;
 
-	*fault = fault_of(s);
-	if (fault->member != NULL)
+	*error = identity_error(s);
+	if (error->member != NULL)
 		return NULL;
 	i = mem_zalloc(
 	    sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n + s->terminal_id.n);
 	at = i->text;
 	i->caller.role = s->role;
 	i->caller.until = s->until;
-	i->caller.tenant = put(&at, s->tenant);
+	i->caller.tenant = identity_copy_text(&at, s->tenant);
 	if (s->role == WIRE_ROLE_TERMINAL) {
-		i->caller.terminal_id = put(&at, s->terminal_id);
+		i->caller.terminal_id = identity_copy_text(&at, s->terminal_id);
 	} else if (s->user.p != NULL) {
 		i->caller.user.p = at;
 		if (s->tenant.p != NULL) {
-			put(&at, s->tenant);
-			put(&at, STR("/"));
+			identity_copy_text(&at, s->tenant);
+			identity_copy_text(&at, STR("/"));
 		}
-		put(&at, s->user);
+		identity_copy_text(&at, s->user);
 		i->caller.user.n = (size_t)(at - i->caller.user.p);
 	}
 	return i;

@@ -1,6 +1,6 @@
 /*
- * A token is looked at in the order in which it can be trusted: its form, its
- * header, its signature, its claims.
+ * A token is checked part by part in the order in which it can be trusted: its
+ * form, its header, its signature, its claims.
  */
 #include "auth/auth_internal.h"
 
@@ -17,16 +17,16 @@
 /* Bytes of an RSA signature of 4096 bits. */
 #define SIG_MAX 512
 
-/* One token while it is looked at. */
-struct look {
-	struct str header, claims, signature; /* as they came */
+/* A token being verified. */
+struct jwt_check {
+	struct str header, claims, signature; /* encoded */
 	struct str signed_text;
 	struct arena *a;
 	char *why; /* AUTH_WHY_MAX */
 };
 
 static enum rc
-deny(const struct look *l, const char *why)
+jwt_deny(const struct jwt_check *l, const char *why)
 {
 	str_copy(str_of(why), l->why, AUTH_WHY_MAX);
 	return RC_DENIED;
@@ -43,12 +43,12 @@ auth_jwt_is_compact(struct str token)
 }
 
 static enum rc
-cut(struct look *l, struct str token)
+jwt_split(struct jwt_check *l, struct str token)
 {
 	struct str rest = token;
 
 	if (token.n > AUTH_TOKEN_MAX || !auth_jwt_is_compact(token))
-		return deny(l, "the token is no JWT");
+		return jwt_deny(l, "the token is no JWT");
 	l->header = str_split(&rest, '.');
 	l->claims = str_split(&rest, '.');
 	l->signature = rest;
@@ -57,10 +57,10 @@ cut(struct look *l, struct str token)
 	return RC_OK;
 }
 
-/* A part of the token, as message d. */
+/* A part of the token, decoded as message d. */
 static enum rc
-decode(
-    const struct look *l, struct str part, const struct wire_desc *d, void *msg)
+jwt_decode(const struct jwt_check *l, struct str part,
+    const struct wire_desc *d, void *msg)
 {
 	size_t max = BASE64URL_BYTES(part.n), n;
 	unsigned char *json = arena_alloc(l->a, max);
@@ -82,37 +82,38 @@ decode(
 }
 
 static enum rc
-check_signature(const struct look *l, const struct auth_keyset *keys)
+jwt_check_signature(const struct jwt_check *l, const struct auth_keyset *keys)
 {
 	struct wire_jwt_header h;
 	unsigned char sig[SIG_MAX];
 	const struct auth_jwk *key;
 	size_t n;
-	enum rc rc = decode(l, l->header, &wire_jwt_header_desc, &h);
+	enum rc rc = jwt_decode(l, l->header, &wire_jwt_header_desc, &h);
 
 	if (rc != RC_OK)
 		return rc;
 	if (h.crit.p != NULL)
-		return deny(l, "the token's header: /crit: is not understood");
+		return jwt_deny(
+		    l, "the token's header: /crit: is not understood");
 	key = auth_keyset_find(keys, h.kid);
 	if (key == NULL)
-		return deny(l,
+		return jwt_deny(l,
 		    "the token's header: /kid: no key is known by "
 		    "that name");
 	if (!str_eq(h.alg, str_of(auth_jwk_alg(key))))
-		return deny(l,
+		return jwt_deny(l,
 		    "the token's header: /alg: is not the "
 		    "algorithm of the key");
 	if (base64url_decode(l->signature, sig, sizeof(sig), &n) != RC_OK)
-		return deny(l, "the token's signature is not base64url");
+		return jwt_deny(l, "the token's signature is not base64url");
 	rc = auth_jwk_verify(
 	    key, l->signed_text, (struct str){ (const char *)sig, n });
-	return rc == RC_OK ? rc : deny(l, "the token's signature is wrong");
+	return rc == RC_OK ? rc : jwt_deny(l, "the token's signature is wrong");
 }
 
-/* Whether want is the text aud, or one of its texts. */
+/* Whether aud is the text want, or a list that contains it. */
 static bool
-has_audience(struct str aud, const char *want)
+jwt_has_audience(struct str aud, const char *want)
 {
 	struct wire_tree *t;
 	bool is = false;
@@ -132,46 +133,49 @@ has_audience(struct str aud, const char *want)
 }
 
 static enum rc
-check_claims(const struct look *l, const struct wire_jwt_claims *c,
+jwt_check_claims(const struct jwt_check *l, const struct wire_jwt_claims *c,
     const struct auth_jwt_rules *rules, struct wall now)
 {
 	double s = (double)now.ms / 1000;
 
 	if (s >= c->exp + AUTH_LEEWAY_S)
-		return deny(l, "the token has expired");
+		return jwt_deny(l, "the token has expired");
 	if (c->has_nbf && s < c->nbf - AUTH_LEEWAY_S)
-		return deny(l, "the token does not begin yet");
+		return jwt_deny(l, "the token does not begin yet");
 	if (rules->issuer[0] != '\0' &&
 	    (c->iss.p == NULL || !str_eq(c->iss, str_of(rules->issuer))))
-		return deny(l, "the token is of another issuer");
+		return jwt_deny(l, "the token is of another issuer");
 	if (rules->audience[0] != '\0' &&
-	    !has_audience(c->aud, rules->audience))
-		return deny(l, "the token is for another audience");
+	    !jwt_has_audience(c->aud, rules->audience))
+		return jwt_deny(l, "the token is for another audience");
 	return RC_OK;
 }
 
-static const enum wire_role roles[] = {
+static const enum wire_role jwt_roles[] = {
 	[WIRE_JWT_CLAIMS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_JWT_CLAIMS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
-	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_MAKER,
+	[WIRE_JWT_CLAIMS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
 	[WIRE_JWT_CLAIMS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
 
 static enum rc
-identify(const struct look *l, const struct wire_jwt_claims *c,
+jwt_identify(const struct jwt_check *l, const struct wire_jwt_claims *c,
     struct auth_identity **out)
 {
 	double until = floor((c->exp + AUTH_LEEWAY_S) * 1000);
-	struct auth_claims says = { roles[c->role], c->sub, c->tenant,
+	struct auth_claims claims_of = { jwt_roles[c->role], c->sub, c->tenant,
 		c->terminal_id, { (int64_t)until } };
-	struct auth_error fault;
+	struct auth_error error;
 
-	*out = auth_identity_new(&says, &fault);
-	if (*out != NULL)
+	*out = auth_identity_new(&claims_of, &error);
+	if (*out != NULL) {
+		(*out)->deprecated_role = c->role == WIRE_JWT_CLAIMS_ROLE_MAKER;
 		return RC_OK;
+	}
 	snprintf(l->why, AUTH_WHY_MAX, "the token's claims: /%s: %s",
-	    strcmp(fault.member, "user") == 0 ? "sub" : fault.member,
-	    fault.why);
+	    strcmp(error.member, "user") == 0 ? "sub" : error.member,
+	    error.why);
 	return RC_DENIED;
 }
 
@@ -179,20 +183,20 @@ enum rc
 auth_jwt_verify(struct str token, const struct auth_jwt_rules *rules,
     struct wall now, struct auth_identity **out, char why[AUTH_WHY_MAX])
 {
-	struct look l = { .why = why };
+	struct jwt_check l = { .why = why };
 	struct wire_jwt_claims claims;
-	enum rc rc = cut(&l, token);
+	enum rc rc = jwt_split(&l, token);
 
 	if (rc != RC_OK)
 		return rc;
 	l.a = arena_new(WIRE_ARENA_MAX);
-	rc = check_signature(&l, rules->keys);
+	rc = jwt_check_signature(&l, rules->keys);
 	if (rc == RC_OK)
-		rc = decode(&l, l.claims, &wire_jwt_claims_desc, &claims);
+		rc = jwt_decode(&l, l.claims, &wire_jwt_claims_desc, &claims);
 	if (rc == RC_OK)
-		rc = check_claims(&l, &claims, rules, now);
+		rc = jwt_check_claims(&l, &claims, rules, now);
 	if (rc == RC_OK)
-		rc = identify(&l, &claims, out);
+		rc = jwt_identify(&l, &claims, out);
 	arena_free(l.a);
 	return rc;
 }

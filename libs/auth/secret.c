@@ -1,6 +1,6 @@
 /*
- * Secrets of bodies: made, hashed, compared.  A secret is random, so few
- * iterations do; mosquitto's own default is as many.
+ * Secrets of terminals, and digests of tokens.  Secrets are random, so few
+ * iterations suffice; mosquitto uses as many by default.
  */
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -21,9 +21,8 @@
 /* base64 of n bytes, with its padding. */
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
-/* Nothing safe can be done without randomness. */
 static void
-fill(unsigned char *p, int n)
+secret_random(unsigned char *p, int n)
 {
 	if (RAND_bytes(p, n) != 1)
 		abort();
@@ -50,15 +49,15 @@ auth_secret_new(char secret[AUTH_SECRET_MAX])
 {
 	unsigned char random[RANDOM_BYTES];
 
-	fill(random, sizeof(random));
+	secret_random(random, sizeof(random));
 	EVP_EncodeBlock((unsigned char *)secret, random, sizeof(random));
 	to_url(secret);
 	OPENSSL_cleanse(random, sizeof(random));
 }
 
 static void
-digest(struct str secret, const unsigned char *salt, int n_salt, int iterations,
-    unsigned char out[DIGEST_BYTES])
+secret_derive(struct str secret, const unsigned char *salt, int n_salt,
+    int iterations, unsigned char out[DIGEST_BYTES])
 {
 	if (PKCS5_PBKDF2_HMAC(secret.p, (int)secret.n, salt, n_salt, iterations,
 		EVP_sha512(), DIGEST_BYTES, out) != 1)
@@ -72,17 +71,17 @@ auth_secret_hash(struct str secret, char hash[AUTH_HASH_MAX])
 	unsigned char salt64[BASE64_LEN(SALT_BYTES) + 1];
 	unsigned char sum64[BASE64_LEN(DIGEST_BYTES) + 1];
 
-	fill(salt, sizeof(salt));
-	digest(secret, salt, sizeof(salt), ITERATIONS, sum);
+	secret_random(salt, sizeof(salt));
+	secret_derive(secret, salt, sizeof(salt), ITERATIONS, sum);
 	EVP_EncodeBlock(salt64, salt, sizeof(salt));
 	EVP_EncodeBlock(sum64, sum, sizeof(sum));
 	snprintf(hash, AUTH_HASH_MAX, "$7$%d$%s$%s", ITERATIONS, (char *)salt64,
 	    (char *)sum64);
 }
 
-/* The bytes of a base64 text of at most n bytes; -1: it is none. */
+/* Decode base64 of at most n bytes; -1 if it is not valid. */
 static int
-decode(struct str s, unsigned char *out, size_t n)
+secret_decode64(struct str s, unsigned char *out, size_t n)
 {
 	unsigned char raw[BASE64_LEN(DIGEST_BYTES) / 4 * 3];
 	int len, pad = 0;
@@ -115,11 +114,11 @@ auth_secret_is(struct str secret, struct str hash)
 	if (str_to_i64(count, 1, ITERATIONS_MAX, &iterations) != RC_OK ||
 	    rest.p == NULL)
 		return false;
-	n_salt = decode(str_split(&rest, '$'), salt, sizeof(salt));
+	n_salt = secret_decode64(str_split(&rest, '$'), salt, sizeof(salt));
 	if (n_salt < 0 || rest.p == NULL ||
-	    decode(rest, want, sizeof(want)) != DIGEST_BYTES)
+	    secret_decode64(rest, want, sizeof(want)) != DIGEST_BYTES)
 		return false;
-	digest(secret, salt, n_salt, (int)iterations, sum);
+	secret_derive(secret, salt, n_salt, (int)iterations, sum);
 	return CRYPTO_memcmp(sum, want, sizeof(sum)) == 0;
 }
 
@@ -138,10 +137,9 @@ auth_terminal_token(struct str terminal_id, struct str secret,
 	    (char *)id64, STR_ARG(secret));
 }
 
-/*
- * SHA-256 of tokens.
- */
-#define PLACE_BYTES 16
+/* ---- digests ---- */
+
+#define MAP_KEY_BYTES 16
 
 struct auth_digest
 auth_digest_of(struct str token)
@@ -155,7 +153,7 @@ auth_digest_of(struct str token)
 }
 
 static int
-nibble(char c)
+digest_nibble(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -170,7 +168,8 @@ auth_digest_parse(struct str hex, struct auth_digest *out)
 	if (hex.n != 2 * sizeof(out->bytes))
 		return RC_INVALID;
 	for (i = 0; i < sizeof(out->bytes); i++) {
-		int hi = nibble(hex.p[2 * i]), lo = nibble(hex.p[2 * i + 1]);
+		int hi = digest_nibble(hex.p[2 * i]),
+		    lo = digest_nibble(hex.p[2 * i + 1]);
 		if (hi < 0 || lo < 0)
 			return RC_INVALID;
 		out->bytes[i] = (unsigned char)(hi << 4 | lo);
@@ -187,7 +186,7 @@ auth_digest_is(const struct auth_digest *a, const struct auth_digest *b)
 struct str
 auth_digest_map_key(const struct auth_digest *d)
 {
-	return (struct str){ (const char *)d->bytes, PLACE_BYTES };
+	return (struct str){ (const char *)d->bytes, MAP_KEY_BYTES };
 }
 
 uint64_t
@@ -195,7 +194,7 @@ auth_digest_id(const struct auth_digest *d)
 {
 	uint64_t key;
 
-	/* Of the end: the beginning is the place in maps. */
+	/* The end: the start is the key in maps. */
 	memcpy(&key, d->bytes + sizeof(d->bytes) - sizeof(key), sizeof(key));
 	return key;
 }

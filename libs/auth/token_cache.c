@@ -1,5 +1,5 @@
 /*
- * All are remembered for the same time, so the first in the list is the oldest.
+ * Entries expire after the same time, so the first of the list is the oldest.
  */
 #include "auth/auth_internal.h"
 
@@ -9,16 +9,16 @@
 #include "core/map.h"
 #include "core/mem.h"
 
-struct entry {
-	TAILQ_ENTRY(entry) link;
+struct cache_entry {
+	TAILQ_ENTRY(cache_entry) link;
 	struct auth_digest digest;
 	struct auth_identity *who;
 	struct mono until;
 };
 
 struct auth_cache {
-	struct map *by_place;
-	TAILQ_HEAD(, entry) entries;
+	struct map *by_digest;
+	TAILQ_HEAD(, cache_entry) entries;
 };
 
 struct auth_cache *
@@ -26,15 +26,15 @@ auth_cache_new(void)
 {
 	struct auth_cache *m = mem_zalloc(sizeof(*m));
 
-	m->by_place = map_new();
+	m->by_digest = map_new();
 	TAILQ_INIT(&m->entries);
 	return m;
 }
 
 static void
-forget(struct auth_cache *m, struct entry *e)
+cache_remove(struct auth_cache *m, struct cache_entry *e)
 {
-	map_del(m->by_place, auth_digest_map_key(&e->digest));
+	map_del(m->by_digest, auth_digest_map_key(&e->digest));
 	TAILQ_REMOVE(&m->entries, e, link);
 	free(e->who);
 	free(e);
@@ -43,10 +43,10 @@ forget(struct auth_cache *m, struct entry *e)
 void
 auth_cache_clear(struct auth_cache *m)
 {
-	struct entry *e;
+	struct cache_entry *e;
 
 	while ((e = TAILQ_FIRST(&m->entries)) != NULL)
-		forget(m, e);
+		cache_remove(m, e);
 }
 
 void
@@ -55,7 +55,7 @@ auth_cache_free(struct auth_cache *m)
 	if (m == NULL)
 		return;
 	auth_cache_clear(m);
-	map_free(m->by_place);
+	map_free(m->by_digest);
 	free(m);
 }
 
@@ -63,17 +63,17 @@ void
 auth_cache_put(struct auth_cache *m, const struct auth_digest *d,
     struct auth_identity *who, struct mono now)
 {
-	struct entry *e = map_get(m->by_place, auth_digest_map_key(d));
+	struct cache_entry *e = map_get(m->by_digest, auth_digest_map_key(d));
 
 	if (e != NULL)
-		forget(m, e);
-	if (map_len(m->by_place) >= AUTH_REMEMBER_MAX)
-		forget(m, TAILQ_FIRST(&m->entries));
+		cache_remove(m, e);
+	if (map_len(m->by_digest) >= AUTH_REMEMBER_MAX)
+		cache_remove(m, TAILQ_FIRST(&m->entries));
 	e = mem_zalloc(sizeof(*e));
 	e->digest = *d;
 	e->who = who;
 	e->until = mono_add_ms(now, AUTH_REMEMBER_S * 1000L);
-	map_put(m->by_place, auth_digest_map_key(&e->digest), e);
+	map_put(m->by_digest, auth_digest_map_key(&e->digest), e);
 	TAILQ_INSERT_TAIL(&m->entries, e, link);
 }
 
@@ -81,7 +81,7 @@ const struct auth_caller *
 auth_cache_find(struct auth_cache *m, const struct auth_digest *d,
     struct mono now, struct wall wall)
 {
-	struct entry *e = map_get(m->by_place, auth_digest_map_key(d));
+	struct cache_entry *e = map_get(m->by_digest, auth_digest_map_key(d));
 	const struct auth_caller *c;
 
 	if (e == NULL || !auth_digest_is(&e->digest, d))
@@ -90,6 +90,6 @@ auth_cache_find(struct auth_cache *m, const struct auth_digest *d,
 	if (mono_diff_ns(now, e->until) < 0 &&
 	    (c->until.ms == 0 || wall.ms < c->until.ms))
 		return c;
-	forget(m, e);
+	cache_remove(m, e);
 	return NULL;
 }

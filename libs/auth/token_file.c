@@ -1,5 +1,5 @@
 /*
- * The token file.
+ * The token file: read by services, changed by the command "token".
  */
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -21,43 +21,48 @@ struct token {
 };
 
 struct auth_tokens {
-	struct map *by_place;
+	struct map *by_digest;
+	bool deprecated_role;
 };
 
-static const enum wire_role roles[] = {
+static const enum wire_role token_roles[] = {
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
-	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_MAKER,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
 
-/* What may not stand beside the role, and what the holder's rules say. */
+/* The identity; NULL if a member does not fit the role, or is not valid. */
 static struct auth_identity *
-holder_of(const struct wire_access_tokens_tokens *w, struct auth_error *fault)
+token_identity(
+    const struct wire_access_tokens_tokens *w, struct auth_error *error)
 {
-	struct auth_claims says = { roles[w->role], w->user, w->tenant,
-		w->terminal_id, { 0 } };
+	struct auth_claims claims_of = { token_roles[w->role], w->user,
+		w->tenant, w->terminal_id, { 0 } };
 
-	*fault = (struct auth_error){ 0 };
+	*error = (struct auth_error){ 0 };
 	if (w->expires_at.p != NULL &&
-	    wall_parse(w->expires_at, &says.until) != RC_OK)
-		*fault = (struct auth_error){ "expires_at",
+	    wall_parse(w->expires_at, &claims_of.until) != RC_OK)
+		*error = (struct auth_error){ "expires_at",
 			"must be a time as 2030-01-31T00:00:00Z" };
-	else if (says.role == WIRE_ROLE_TERMINAL && w->user.p != NULL)
-		*fault = (struct auth_error){ "user",
+	else if (claims_of.role == WIRE_ROLE_TERMINAL && w->user.p != NULL)
+		*error = (struct auth_error){ "user",
 			"must not be there: a terminal acts for the user it "
 			"is bound to" };
-	else if (says.role != WIRE_ROLE_TERMINAL && w->terminal_id.p != NULL)
-		*fault = (struct auth_error){ "terminal_id",
+	else if (claims_of.role != WIRE_ROLE_TERMINAL &&
+	    w->terminal_id.p != NULL)
+		*error = (struct auth_error){ "terminal_id",
 			"must not be there: only the role terminal has one" };
-	return fault->member == NULL ? auth_identity_new(&says, fault) : NULL;
+	return error->member == NULL ? auth_identity_new(&claims_of, error)
+				     : NULL;
 }
 
 static enum rc
-add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
-    struct auth_error *fault)
+tokens_add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
+    struct auth_error *error)
 {
-	struct auth_identity *who = holder_of(w, fault);
+	struct auth_identity *who = token_identity(w, error);
 	struct token *k;
 
 	if (who == NULL)
@@ -65,15 +70,17 @@ add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
 	k = mem_zalloc(sizeof(*k));
 	k->who = who;
 	if (auth_digest_parse(w->sha256, &k->digest) != RC_OK)
-		abort(); /* the schema has seen it */
+		abort(); /* checked by the schema */
 	who->caller.key = auth_digest_id(&k->digest);
-	if (map_get(t->by_place, auth_digest_map_key(&k->digest)) != NULL) {
+	if (map_get(t->by_digest, auth_digest_map_key(&k->digest)) != NULL) {
 		free(who);
 		free(k);
-		*fault = (struct auth_error){ "sha256", "stands there twice" };
+		*error = (struct auth_error){ "sha256", "is a duplicate" };
 		return RC_INVALID;
 	}
-	map_put(t->by_place, auth_digest_map_key(&k->digest), k);
+	map_put(t->by_digest, auth_digest_map_key(&k->digest), k);
+	if (w->role == WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER)
+		t->deprecated_role = true;
 	return RC_OK;
 }
 
@@ -84,18 +91,18 @@ auth_tokens_parse(
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct auth_tokens *t = mem_zalloc(sizeof(*t));
 	struct wire_access_tokens file = { 0 };
-	struct auth_error fault;
+	struct auth_error error;
 	size_t i;
 	enum rc rc;
 
-	t->by_place = map_new();
+	t->by_digest = map_new();
 	rc = wire_decode(&wire_access_tokens_desc, json, a, &file, err);
 	for (i = 0; rc == RC_OK && i < file.n_tokens; i++) {
-		rc = add(t, &file.tokens[i], &fault);
+		rc = tokens_add(t, &file.tokens[i], &error);
 		if (rc != RC_OK) {
 			snprintf(err->path, sizeof(err->path), "/tokens/%zu/%s",
-			    i, fault.member);
-			snprintf(err->why, sizeof(err->why), "%s", fault.why);
+			    i, error.member);
+			snprintf(err->why, sizeof(err->why), "%s", error.why);
 		}
 	}
 	arena_free(a);
@@ -114,18 +121,24 @@ auth_tokens_free(struct auth_tokens *t)
 
 	if (t == NULL)
 		return;
-	while ((k = map_next(t->by_place, &pos, NULL)) != NULL) {
+	while ((k = map_next(t->by_digest, &pos, NULL)) != NULL) {
 		free(k->who);
 		free(k);
 	}
-	map_free(t->by_place);
+	map_free(t->by_digest);
 	free(t);
 }
 
 size_t
 auth_tokens_count(const struct auth_tokens *t)
 {
-	return map_len(t->by_place);
+	return map_len(t->by_digest);
+}
+
+bool
+auth_tokens_deprecated_role(const struct auth_tokens *t)
+{
+	return t != NULL && t->deprecated_role;
 }
 
 enum rc
@@ -134,7 +147,7 @@ auth_tokens_find(const struct auth_tokens *t, const struct auth_digest *d,
 {
 	const struct token *k;
 
-	k = t != NULL ? map_get(t->by_place, auth_digest_map_key(d)) : NULL;
+	k = t != NULL ? map_get(t->by_digest, auth_digest_map_key(d)) : NULL;
 	if (k == NULL || !auth_digest_is(&k->digest, d))
 		return RC_NOENT;
 	*out = &k->who->caller;
@@ -143,19 +156,18 @@ auth_tokens_find(const struct auth_tokens *t, const struct auth_digest *d,
 	return RC_OK;
 }
 
-/*
- * The token file, for whoever keeps it.
- */
-#define LEAD       "soul_"
-#define HEX_MAX    (2 * AUTH_DIGEST_BYTES + 1)
-#define PREFIX_MIN 8
-#define SHOWN      12 /* digits of a digest */
+/* ---- changes ---- */
+
+#define TOKEN_PREFIX "soul_"
+#define HEX_MAX      (2 * AUTH_DIGEST_BYTES + 1)
+#define PREFIX_MIN   8
+#define SHOWN        12 /* digits of a digest in a list */
 
 #define TOKEN      wire_access_tokens_tokens
 #define ROLE_NAMES wire_access_tokens_tokens_role_names
 
-/* A file's content while it is worked on. */
-struct ledger {
+/* A file being changed. */
+struct token_file {
 	const char *path;
 	struct arena *a;
 	struct wire_access_tokens file;
@@ -163,33 +175,34 @@ struct ledger {
 };
 
 static enum rc
-fail(const struct ledger *l, enum rc rc, const char *why)
+token_file_fail(const struct token_file *l, enum rc rc, const char *why)
 {
 	snprintf(l->why, AUTH_TOKEN_FILE_ERROR_MAX, "%s", why);
 	return rc;
 }
 
 static enum rc
-fail_at(const struct ledger *l, enum rc rc, const struct wire_err *err)
+token_file_fail_at(
+    const struct token_file *l, enum rc rc, const struct wire_err *err)
 {
 	wire_err_text(err, l->why, AUTH_TOKEN_FILE_ERROR_MAX);
 	return rc;
 }
 
-/* What a service would make of it. */
+/* Whether services accept it. */
 static enum rc
-check(const struct ledger *l, struct str json)
+token_file_check(const struct token_file *l, struct str json)
 {
 	struct auth_tokens *t = NULL;
 	struct wire_err err;
 	enum rc rc = auth_tokens_parse(json, &t, &err);
 
 	auth_tokens_free(t);
-	return rc == RC_OK ? rc : fail_at(l, rc, &err);
+	return rc == RC_OK ? rc : token_file_fail_at(l, rc, &err);
 }
 
 static enum rc
-open_ledger(struct ledger *l, bool may_be_new)
+token_file_open(struct token_file *l, bool may_be_new)
 {
 	struct buf json = BUF_INIT(AUTH_FILE_MAX);
 	struct wire_err err;
@@ -198,24 +211,24 @@ open_ledger(struct ledger *l, bool may_be_new)
 
 	l->why[0] = '\0';
 	l->a = arena_new(2 * WIRE_ARENA_MAX);
-	if (may_be_new && !auth_file_stamp(l->path).there)
+	if (may_be_new && !auth_file_stamp(l->path).exists)
 		return RC_OK;
 	rc = auth_file_read(l->path, &json, &why);
 	if (rc != RC_OK)
-		fail(l, rc, why);
+		token_file_fail(l, rc, why);
 	else
-		rc = check(l, buf_str(&json));
+		rc = token_file_check(l, buf_str(&json));
 	if (rc == RC_OK &&
 	    wire_decode(&wire_access_tokens_desc, buf_str(&json), l->a,
 		&l->file, &err) != RC_OK)
-		rc = fail_at(l, RC_INVALID, &err);
+		rc = token_file_fail_at(l, RC_INVALID, &err);
 	buf_free(&json);
 	return rc;
 }
 
-/* Check what became of it, and write it. */
+/* Check the new content and write it. */
 static enum rc
-save(struct ledger *l)
+token_file_save(struct token_file *l)
 {
 	struct buf json = BUF_INIT(AUTH_FILE_MAX);
 	struct wire_err err;
@@ -224,23 +237,23 @@ save(struct ledger *l)
 	    wire_encode(&wire_access_tokens_desc, &l->file, &json, &err);
 
 	if (rc != RC_OK)
-		fail_at(l, rc, &err);
+		token_file_fail_at(l, rc, &err);
 	buf_putc(&json, '\n');
 	if (rc == RC_OK && buf_rc(&json) != RC_OK)
-		rc = fail(l, RC_TOOBIG, "would be too large");
+		rc = token_file_fail(l, RC_TOOBIG, "would be too large");
 	if (rc == RC_OK)
-		rc = check(l, buf_str(&json));
+		rc = token_file_check(l, buf_str(&json));
 	if (rc == RC_OK) {
 		rc = auth_file_write(l->path, buf_str(&json), &why);
 		if (rc != RC_OK)
-			fail(l, rc, why);
+			token_file_fail(l, rc, why);
 	}
 	buf_free(&json);
 	return rc;
 }
 
 static void
-digest_hex(struct str token, char hex[HEX_MAX])
+token_digest_hex(struct str token, char hex[HEX_MAX])
 {
 	struct auth_digest d = auth_digest_of(token);
 	size_t i;
@@ -250,7 +263,7 @@ digest_hex(struct str token, char hex[HEX_MAX])
 }
 
 static bool
-is_taken(const struct ledger *l, struct str name)
+token_file_has_name(const struct token_file *l, struct str name)
 {
 	size_t i;
 
@@ -262,18 +275,19 @@ is_taken(const struct ledger *l, struct str name)
 	return false;
 }
 
-/* One more; its digest and its end are texts that live as long as save(). */
+/* Add an entry; its texts must stay valid until token_file_save(). */
 static enum rc
-append(struct ledger *l, const struct auth_token_file_entry *e,
+token_file_append(struct token_file *l, const struct auth_token_file_entry *e,
     struct str sha256, struct str expires_at)
 {
 	size_t n = l->file.n_tokens;
 	struct TOKEN *list = arena_alloc(l->a, (n + 1) * sizeof(*list));
 
 	if (n >= AUTH_TOKENS_MAX || list == NULL)
-		return fail(l, RC_TOOBIG, "has as many tokens as it may");
-	if (is_taken(l, e->name))
-		return fail(l, RC_INVALID,
+		return token_file_fail(
+		    l, RC_TOOBIG, "has as many tokens as it may");
+	if (token_file_has_name(l, e->name))
+		return token_file_fail(l, RC_INVALID,
 		    "name: another token has it; drop that one first");
 	if (n > 0)
 		memcpy(list, l->file.tokens, n * sizeof(*list));
@@ -290,54 +304,55 @@ append(struct ledger *l, const struct auth_token_file_entry *e,
 	return RC_OK;
 }
 
-/* A fault of the new one is told without its place in the file. */
+/* Remove the position of the new entry from an error. */
 static void
-cut_path(const struct ledger *l)
+token_file_strip_path(const struct token_file *l)
 {
-	char lead[64];
+	char prefix[64];
 
-	snprintf(lead, sizeof(lead), "/tokens/%zu/", l->file.n_tokens - 1);
-	if (str_starts(str_of(l->why), str_of(lead)))
-		memmove(l->why, l->why + strlen(lead),
-		    strlen(l->why) - strlen(lead) + 1);
+	snprintf(prefix, sizeof(prefix), "/tokens/%zu/", l->file.n_tokens - 1);
+	if (str_starts(str_of(l->why), str_of(prefix)))
+		memmove(l->why, l->why + strlen(prefix),
+		    strlen(l->why) - strlen(prefix) + 1);
 }
 
 enum rc
 auth_token_file_add(const char *file, const struct auth_token_file_entry *e,
     char token[AUTH_TOKEN_FILE_TOKEN_MAX], char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
-	struct ledger l = { .path = file, .why = why };
+	struct token_file l = { .path = file, .why = why };
 	char secret[AUTH_SECRET_MAX], hex[HEX_MAX], end[WALL_FORMAT_MAX];
 	struct str until = { NULL, 0 };
-	enum rc rc = open_ledger(&l, true);
+	enum rc rc = token_file_open(&l, true);
 
 	if (rc == RC_OK) {
 		auth_secret_new(secret);
-		snprintf(token, AUTH_TOKEN_FILE_TOKEN_MAX, LEAD "%s", secret);
+		snprintf(token, AUTH_TOKEN_FILE_TOKEN_MAX, TOKEN_PREFIX "%s",
+		    secret);
 		OPENSSL_cleanse(secret, sizeof(secret));
-		digest_hex(str_of(token), hex);
+		token_digest_hex(str_of(token), hex);
 		if (e->until.ms != 0) {
 			wall_format(e->until, 0, end);
 			until = str_of(end);
 		}
-		rc = append(&l, e, str_of(hex), until);
+		rc = token_file_append(&l, e, str_of(hex), until);
 	}
 	if (rc == RC_OK) {
-		rc = save(&l);
-		cut_path(&l);
+		rc = token_file_save(&l);
+		token_file_strip_path(&l);
 	}
 	arena_free(l.a);
 	return rc;
 }
 
 static void
-put_line(struct buf *out, const struct TOKEN *t)
+token_file_put_line(struct buf *out, const struct TOKEN *t)
 {
 	struct str who = t->terminal_id.p != NULL ? t->terminal_id : t->user;
 	struct str end = t->expires_at.p != NULL ? t->expires_at : STR("never");
 	struct str sha = { t->sha256.p, SHOWN };
 
-	buf_printf(out, "%.*s  %-8s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
+	buf_printf(out, "%.*s  %-11s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
 	    STR_ARG(sha), ROLE_NAMES[t->role].p, STR_ARG(end),
 	    STR_ARG(t->tenant), t->tenant.p != NULL ? "/" : "", STR_ARG(who),
 	    t->name.p != NULL ? "  # " : "", STR_ARG(t->name));
@@ -347,19 +362,19 @@ enum rc
 auth_token_file_list(
     const char *file, struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
-	struct ledger l = { .path = file, .why = why };
-	enum rc rc = open_ledger(&l, false);
+	struct token_file l = { .path = file, .why = why };
+	enum rc rc = token_file_open(&l, false);
 	size_t i;
 
 	for (i = 0; rc == RC_OK && i < l.file.n_tokens; i++)
-		put_line(out, &l.file.tokens[i]);
+		token_file_put_line(out, &l.file.tokens[i]);
 	arena_free(l.a);
 	return rc;
 }
 
-/* Whether which names t. */
+/* Whether which is the name of t, or the start of its digest. */
 static bool
-is_named(const struct TOKEN *t, struct str which)
+token_matches(const struct TOKEN *t, struct str which)
 {
 	return (t->name.p != NULL && str_eq(t->name, which)) ||
 	    (which.n >= PREFIX_MIN && str_starts(t->sha256, which));
@@ -369,29 +384,29 @@ enum rc
 auth_token_file_remove(const char *file, struct str which, struct buf *out,
     char why[AUTH_TOKEN_FILE_ERROR_MAX])
 {
-	struct ledger l = { .path = file, .why = why };
-	enum rc rc = open_ledger(&l, false);
+	struct token_file l = { .path = file, .why = why };
+	enum rc rc = token_file_open(&l, false);
 	size_t i, at = 0, found = 0;
 
 	for (i = 0; rc == RC_OK && i < l.file.n_tokens; i++) {
-		if (is_named(&l.file.tokens[i], which)) {
+		if (token_matches(&l.file.tokens[i], which)) {
 			at = i;
 			found++;
 		}
 	}
 	if (rc == RC_OK && found == 0)
-		rc = fail(&l, RC_NOENT,
+		rc = token_file_fail(&l, RC_NOENT,
 		    "has no token of that name or digest; \"token list\" "
 		    "shows what it has");
 	else if (rc == RC_OK && found > 1)
-		rc = fail(&l, RC_CONFLICT,
+		rc = token_file_fail(&l, RC_CONFLICT,
 		    "has several such tokens; give more of the digest");
 	if (rc == RC_OK) {
-		put_line(out, &l.file.tokens[at]);
+		token_file_put_line(out, &l.file.tokens[at]);
 		l.file.n_tokens--;
 		memmove(&l.file.tokens[at], &l.file.tokens[at + 1],
 		    (l.file.n_tokens - at) * sizeof(*l.file.tokens));
-		rc = save(&l);
+		rc = token_file_save(&l);
 	}
 	arena_free(l.a);
 	return rc;

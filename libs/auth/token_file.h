@@ -1,85 +1,53 @@
 /*
- * ledger: changing a token file (schema access_tokens): tokens are made, listed
- * and dropped.  For commands: it blocks, and runs beside the services that read
- * the file.
+ * token_file: changes of a token file (schema access_tokens) by commands.
  *
- * A change is a new file that takes the old one's place, with its owner and
- * mode, 0600 if there was none; a second change at the same time is refused.
- * why is words for people, without the file's name.
+ * All functions block and may run while services read the file: a change
+ * replaces the file atomically, keeping owner and mode (0600 for a new file).
+ * A concurrent change fails with RC_RETRY.  On failure why has a text for
+ * people, without the file's name.
  */
 #ifndef AUTH_TOKEN_FILE_H
 #define AUTH_TOKEN_FILE_H
 
-#include "auth/auth_internal.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "wire/iface.h"
-#include "wire/wire.h"
 
-/* Room for a token that is made here, and for why; NUL included. */
+/* Room for a new token and for why; NUL included. */
 #define AUTH_TOKEN_FILE_TOKEN_MAX 80
 #define AUTH_TOKEN_FILE_ERROR_MAX 600
 
-/* Who is to have a token; texts absent: none. */
+/* The holder of a new token; absent texts: none. */
 struct auth_token_file_entry {
 	enum wire_role role;
 	struct str user, tenant, terminal_id, name;
-	struct wall until; /* 0: never */
+	struct wall until; /* 0: never expires */
 };
 
 /*
  * auth_token_file_add(file, e, token, why):
- * Make a random token for e and keep its digest in file, which is made if there
- * is none.  RC_INVALID: the file is none, or e breaks the rules of such a file,
- * among them that a name stands there once; RC_TOOBIG: it is full; RC_RETRY: it
- * is being changed; RC_DOWN: it cannot be read or written.
+ * Create a random token for e and add its digest to file, which is created if
+ * it does not exist.  RC_INVALID: the file is not valid, or e is not, or its
+ * name is used; RC_TOOBIG: it is full; RC_DOWN: it cannot be read or written.
  */
 enum rc auth_token_file_add(const char *file,
     const struct auth_token_file_entry *e,
     char token[AUTH_TOKEN_FILE_TOKEN_MAX],
     char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
-/* auth_token_file_list(file, out, why): A line for each of its tokens. */
+/* auth_token_file_list(file, out, why): Append a line for each token. */
 enum rc auth_token_file_list(const char *file, struct buf *out,
     char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
 
 /*
  * auth_token_file_remove(file, which, out, why):
- * Take out the token whose name is which, or whose digest begins with it (8
- * digits at least); its line goes to out.  RC_NOENT: there is none;
- * RC_CONFLICT: there are several; else as auth_token_file_add().
+ * Remove the token with the name which, or whose digest starts with which (at
+ * least 8 digits); append its line to out.  RC_NOENT: none; RC_CONFLICT:
+ * several; else as auth_token_file_add().
  */
 enum rc auth_token_file_remove(const char *file, struct str which,
     struct buf *out, char why[AUTH_TOKEN_FILE_ERROR_MAX]) RC_CHECK;
-
-/*
- * tokens: the tokens of a file, by their digests.  Private, pure.
- */
-struct auth_tokens;
-
-/*
- * auth_tokens_parse(json, out, err):
- * The tokens in json (schema access_tokens).  RC_INVALID or RC_TOOBIG as
- * wire_decode(), for a holder who breaks auth_identity_new()'s rules, a
- * terminal_id or user where the role has none, a time that is none, a digest
- * that stands there twice; err says where.  Free *out.  Any thread.
- */
-enum rc auth_tokens_parse(
-    struct str json, struct auth_tokens **out, struct wire_err *err) RC_CHECK;
-void auth_tokens_free(struct auth_tokens *t); /* NULL is allowed */
-
-/* auth_tokens_count(t): How many there are. */
-size_t auth_tokens_count(const struct auth_tokens *t);
-
-/*
- * auth_tokens_find(t, d, now, out):
- * RC_OK: *out has the token, and lives as long as t.  RC_NOENT: nobody has;
- * RC_DENIED: it has ended.  t may be NULL: no tokens.
- */
-enum rc auth_tokens_find(const struct auth_tokens *t,
-    const struct auth_digest *d, struct wall now,
-    const struct auth_caller **out) RC_CHECK;
 
 #endif /* !AUTH_TOKEN_FILE_H */

@@ -1,7 +1,9 @@
 /*
- * curl's multi interface on the loop.  curl must not be called from inside its
- * own callbacks, and ours may ask for anything: what they ask for is noted, and
- * done by pump() when curl has returned.
+ * HTTP client on curl's multi interface, driven by the loop.
+ *
+ * curl must not be called from inside its own callbacks, while the callers'
+ * callbacks may start and cancel any call: such requests are recorded and
+ * carried out by client_pump() when curl has returned.
  */
 #include "httpc/httpc.h"
 
@@ -9,59 +11,436 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
 
+#include "core/buf.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "httpc/call.h"
 
 #define ACTIVE_MAX 256
 #define QUEUE_MAX  1024
 
-struct watched {
+enum call_state {
+	CALL_QUEUED,
+	CALL_ACTIVE, /* handed to curl */
+	CALL_DEAD    /* cancelled inside curl, which still refers to it */
+};
+
+TAILQ_HEAD(call_list, httpc_call);
+
+struct httpc {
+	struct loop *loop;
+	CURLM *multi;
+	char *proxy;
+	char *ca_file;
+	size_t active_max, queue_max;
+	struct call_list queue, active;
+	size_t nqueue, nactive;
+	struct loop_timer timer; /* curl's */
+	bool in_curl;            /* inside curl, which must not be called */
+	bool pumping;            /* inside client_pump() */
+	size_t ndead;            /* calls cancelled in_curl, still in active */
+	bool closing;
+	struct metric *by_rc[RC_N];
+	struct metric *seconds;
+	struct metric *active_gauge;
+	struct metric *queue_gauge;
+};
+
+struct httpc_call {
+	TAILQ_ENTRY(httpc_call) link;
+	struct httpc *client;
+	enum call_state state;
+	CURL *easy;
+	struct curl_slist *headers;
+	httpc_chunk_fn on_chunk;
+	httpc_done_fn on_done;
+	void *arg;
+	struct mono start, due;
+	struct mono last_byte; /* 0: none yet */
+	int64_t first_byte_ms, idle_ms;
+	struct loop_timer timer;
+	struct buf body;
+	size_t body_max, body_n, head_n;
+	bool head_ended;      /* the empty line was received */
+	enum rc stop;         /* why we ended the transfer; RC_OK: we did not */
+	const char *stop_why; /* the same as text */
+	char why[CURL_ERROR_SIZE]; /* curl's error text */
+};
+
+/* ---- one call: its curl handle and what curl reports ---- */
+
+static void call_on_timer(void *arg);
+static struct mono call_next(const struct httpc_call *call, const char **why);
+
+/* A direct call, so that curl's macro checks the type of value. */
+#define SET(easy, option, value)                                             \
+	do {                                                                 \
+		if (curl_easy_setopt((easy), (option), (value)) != CURLE_OK) \
+			return RC_INVALID;                                   \
+	} while (0)
+
+/* Whether s fits into one line of a request's header. */
+static bool
+call_one_line(const char *s)
+{
+	return s != NULL && s[0] != '\0' && strpbrk(s, "\r\n") == NULL;
+}
+
+/* A token of RFC 9110 as methods use it. */
+static bool
+call_method_valid(const char *s)
+{
+	return s != NULL && s[0] != '\0' &&
+	    strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") == strlen(s);
+}
+
+static bool
+call_url_valid(const char *url)
+{
+	CURLU *u = curl_url();
+	char *scheme = NULL;
+	bool ok;
+
+	ok = u != NULL && call_one_line(url) &&
+	    curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	    (strcasecmp(scheme, "http") == 0 ||
+		strcasecmp(scheme, "https") == 0);
+	curl_free(scheme);
+	curl_url_cleanup(u);
+	return ok;
+}
+
+/* Record why the transfer ends; the return value makes curl end it. */
+static size_t
+call_end_with(struct httpc_call *call, enum rc rc, const char *why)
+{
+	call->stop = rc;
+	call->stop_why = why;
+	return CURL_WRITEFUNC_ERROR;
+}
+
+/* Record received bytes.  After the first one another time-out applies. */
+static void
+call_received(struct httpc_call *call)
+{
+	bool first = call->last_byte.ns == 0;
+	const char *why;
+
+	call->last_byte = clock_mono();
+	if (first)
+		loop_timer_set(call->client->loop, &call->timer,
+		    call_next(call, &why), call_on_timer, call);
+}
+
+static size_t
+call_on_header(char *p, size_t size, size_t n, void *arg)
+{
+	struct httpc_call *call = arg;
+	struct str line = { p, size * n };
+
+	if (call->state == CALL_DEAD)
+		return CURL_WRITEFUNC_ERROR;
+	call_received(call);
+	call->head_n += line.n;
+	if (call->head_n > HTTPC_HEAD_MAX)
+		return call_end_with(
+		    call, RC_TOOBIG, "the header is too large");
+	if (str_starts(line, STR("HTTP/")))
+		call->head_ended = false;
+	else if (line.p[0] == '\r' || line.p[0] == '\n')
+		call->head_ended = true;
+	return line.n;
+}
+
+static size_t
+call_on_body(char *p, size_t size, size_t n, void *arg)
+{
+	struct httpc_call *call = arg;
+	struct str chunk = { p, size * n };
+
+	if (call->state == CALL_DEAD)
+		return CURL_WRITEFUNC_ERROR;
+	call_received(call);
+	call->body_n += chunk.n;
+	if (call->body_n > call->body_max)
+		return call_end_with(call, RC_TOOBIG, "the body is too large");
+	if (call->on_chunk == NULL) {
+		buf_put_str(&call->body, chunk);
+		return chunk.n;
+	}
+	enum rc rc = call->on_chunk(call->arg, call, chunk);
+	if (call->state == CALL_DEAD)
+		return CURL_WRITEFUNC_ERROR;
+	if (rc != RC_OK)
+		return call_end_with(call, rc, "ended by its receiver");
+	return chunk.n;
+}
+
+/* False if line would corrupt the request's header. */
+static bool
+call_add_header(struct httpc_call *call, const char *line)
+{
+	struct curl_slist *list = curl_slist_append(call->headers, line);
+
+	if (list == NULL || !call_one_line(line))
+		return false;
+	call->headers = list;
+	return true;
+}
+
+static bool
+call_has_header(const struct httpc_request *rq, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < rq->nheaders; i++)
+		if (strncasecmp(rq->headers[i], name, n) == 0 &&
+		    rq->headers[i][n] == ':')
+			return true;
+	return false;
+}
+
+static enum rc
+call_set_headers(struct httpc_call *call, const struct httpc_request *rq)
+{
+	char line[sizeof("traceparent: ") + TRACE_PARENT_MAX];
+	char parent[TRACE_PARENT_MAX];
+
+	for (size_t i = 0; i < rq->nheaders; i++)
+		if (!call_one_line(rq->headers[i]) ||
+		    strchr(rq->headers[i], ':') == NULL ||
+		    !call_add_header(call, rq->headers[i]))
+			return RC_INVALID;
+	if (rq->body.n > 0 && !call_has_header(rq, "Content-Type") &&
+	    !call_add_header(call, "Content-Type: application/json"))
+		return RC_INVALID;
+	/* Otherwise curl waits a second for "100 Continue". */
+	if (!call_add_header(call, "Expect:"))
+		return RC_INVALID;
+	if (rq->trace != NULL) {
+		trace_format(rq->trace, parent);
+		snprintf(line, sizeof(line), "traceparent: %s", parent);
+		if (!call_add_header(call, line))
+			return RC_INVALID;
+	}
+	SET(call->easy, CURLOPT_HTTPHEADER, call->headers);
+	return RC_OK;
+}
+
+static enum rc
+call_set_method(struct httpc_call *call, const struct httpc_request *rq)
+{
+	CURL *e = call->easy;
+
+	/* CUSTOMREQUEST would retain the method over a redirect that changes
+	 * it, so GET and POST are set without it. */
+	if (rq->body.n > 0 || strcmp(rq->method, "POST") == 0) {
+		SET(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->body.n);
+		SET(e, CURLOPT_COPYPOSTFIELDS,
+		    rq->body.n > 0 ? rq->body.p : "");
+	}
+	if (strcmp(rq->method, "HEAD") == 0)
+		SET(e, CURLOPT_NOBODY, 1L);
+	else if (strcmp(rq->method, rq->body.n > 0 ? "POST" : "GET") != 0 &&
+	    strcmp(rq->method, "POST") != 0)
+		SET(e, CURLOPT_CUSTOMREQUEST, rq->method);
+	return RC_OK;
+}
+
+static enum rc
+call_set_limits(struct httpc_call *call, const struct httpc_request *rq)
+{
+	CURL *e = call->easy;
+	int64_t connect_ms =
+	    rq->connect_ms > 0 ? rq->connect_ms : HTTPC_CONNECT_MS;
+
+	SET(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(e, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	SET(e, CURLOPT_FOLLOWLOCATION, rq->redirects > 0 ? 1L : 0L);
+	SET(e, CURLOPT_MAXREDIRS, (long)rq->redirects);
+	SET(e, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+	SET(e, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)call->body_max);
+	SET(e, CURLOPT_NOSIGNAL, 1L);
+	/* Otherwise a call that ends while its name is being resolved blocks
+	 * the loop until the resolver returns. */
+	SET(e, CURLOPT_QUICK_EXIT, 1L);
+	SET(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(e, CURLOPT_PROXY,
+	    call->client->proxy != NULL ? call->client->proxy : "");
+	if (call->client->ca_file != NULL)
+		SET(e, CURLOPT_CAINFO, call->client->ca_file);
+	return RC_OK;
+}
+
+static enum rc
+call_set_up(struct httpc_call *call, const struct httpc_request *rq)
+{
+	CURL *e = call->easy;
+	enum rc rc;
+
+	if (!call_url_valid(rq->url) || !call_method_valid(rq->method))
+		return RC_INVALID;
+	SET(e, CURLOPT_URL, rq->url);
+	SET(e, CURLOPT_USERAGENT, "soul");
+	SET(e, CURLOPT_PRIVATE, (void *)call);
+	SET(e, CURLOPT_ERRORBUFFER, call->why);
+	SET(e, CURLOPT_HEADERFUNCTION, call_on_header);
+	SET(e, CURLOPT_HEADERDATA, (void *)call);
+	SET(e, CURLOPT_WRITEFUNCTION, call_on_body);
+	SET(e, CURLOPT_WRITEDATA, (void *)call);
+	rc = call_set_method(call, rq);
+	if (rc == RC_OK)
+		rc = call_set_limits(call, rq);
+	if (rc == RC_OK)
+		rc = call_set_headers(call, rq);
+	return rc;
+}
+
+static void
+call_free(struct httpc_call *call)
+{
+	curl_easy_cleanup(call->easy);
+	curl_slist_free_all(call->headers);
+	buf_free(&call->body);
+	free(call);
+}
+
+static enum rc
+call_new(
+    struct httpc *c, const struct httpc_request *rq, struct httpc_call **out)
+{
+	struct httpc_call *call;
+
+	if (rq->deadline.ms == 0 || rq->on_done == NULL)
+		return RC_INVALID;
+	call = mem_zalloc(sizeof(*call));
+	call->client = c;
+	call->on_chunk = rq->on_chunk;
+	call->on_done = rq->on_done;
+	call->arg = rq->arg;
+	call->start = clock_mono();
+	call->due = clock_mono_of(rq->deadline);
+	call->first_byte_ms = rq->first_byte_ms;
+	call->idle_ms = rq->idle_ms;
+	call->body_max = rq->body_max > 0 ? rq->body_max : HTTPC_BODY_MAX;
+	buf_init(&call->body, call->body_max);
+	call->easy = curl_easy_init();
+	enum rc rc = call->easy != NULL ? call_set_up(call, rq) : RC_BUG;
+	if (rc != RC_OK) {
+		call_free(call);
+		return rc;
+	}
+	*out = call;
+	return RC_OK;
+}
+
+static enum rc
+call_rc(struct httpc_call *call, int code)
+{
+	if (call->stop != RC_OK)
+		return call->stop;
+	if (call->why[0] == '\0')
+		str_copy(str_of(curl_easy_strerror((CURLcode)code)), call->why,
+		    sizeof(call->why));
+	switch ((CURLcode)code) {
+	case CURLE_OK:
+		/* curl takes a truncated header for a complete one. */
+		if (call->head_ended)
+			return RC_OK;
+		call->stop_why = "the response ended within its header";
+		return RC_DOWN;
+	case CURLE_FILESIZE_EXCEEDED:
+		return RC_TOOBIG;
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_URL_MALFORMAT:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_TOO_MANY_REDIRECTS:
+	case CURLE_BAD_CONTENT_ENCODING:
+		return RC_INVALID;
+	default:
+		/* Resolving, connecting, TLS, truncation; the only time-out
+		 * set in curl is that of connecting. */
+		return RC_DOWN;
+	}
+}
+
+static const char *
+call_why(const struct httpc_call *call)
+{
+	return call->stop_why != NULL ? call->stop_why : call->why;
+}
+
+static struct mono
+call_next(const struct httpc_call *call, const char **why)
+{
+	struct mono at = call->due, other = { 0 };
+
+	*why = "the deadline has passed";
+	if (call->state == CALL_QUEUED)
+		return at;
+	if (call->last_byte.ns == 0 && call->first_byte_ms > 0)
+		other = mono_add_ms(call->start, call->first_byte_ms);
+	else if (call->last_byte.ns != 0 && call->idle_ms > 0)
+		other = mono_add_ms(call->last_byte, call->idle_ms);
+	if (other.ns == 0 || other.ns >= at.ns)
+		return at;
+	*why = call->last_byte.ns == 0 ? "no response began in time"
+				       : "the response stalled";
+	return other;
+}
+
+/* ---- the client ---- */
+
+struct watched_fd {
 	struct httpc *c;
 	struct loop_fd w;
 };
 
-static void pump(struct httpc *c);
+static void client_pump(struct httpc *c);
 
-/* Give curl the turn for one descriptor, or for its timers. */
+/* Let curl handle one descriptor, or its timers. */
 static void
-act(struct httpc *c, curl_socket_t fd, int what)
+client_socket_action(struct httpc *c, curl_socket_t fd, int what)
 {
 	int running;
 
 	c->in_curl = true;
 	(void)curl_multi_socket_action(c->multi, fd, what, &running);
 	c->in_curl = false;
-	pump(c);
+	client_pump(c);
 }
 
 static void
-on_fd(void *arg, unsigned events)
+client_on_fd(void *arg, unsigned events)
 {
-	struct watched *w = arg;
+	struct watched_fd *w = arg;
 	int what = 0;
 
 	if ((events & LOOP_READ) != 0)
 		what |= CURL_CSELECT_IN;
 	if ((events & LOOP_WRITE) != 0)
 		what |= CURL_CSELECT_OUT;
-	/* w may be gone when this returns. */
-	act(w->c, w->w.fd, what);
+	/* This may free w. */
+	client_socket_action(w->c, w->w.fd, what);
 }
 
 static void
-on_timer(void *arg)
+client_on_timer(void *arg)
 {
-	act(arg, CURL_SOCKET_TIMEOUT, 0);
+	client_socket_action(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* curl: watch this descriptor so. */
+/* CURLMOPT_SOCKETFUNCTION */
 static int
-want_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *mine)
+client_curl_socket(
+    CURL *easy, curl_socket_t fd, int what, void *arg, void *mine)
 {
 	struct httpc *c = arg;
-	struct watched *w = mine;
+	struct watched_fd *w = mine;
 	unsigned events = 0;
 
 	(void)easy;
@@ -76,7 +455,8 @@ want_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *mine)
 	if (w == NULL) {
 		w = mem_zalloc(sizeof(*w));
 		w->c = c;
-		w->w = (struct loop_fd){ .fd = fd, .fn = on_fd, .arg = w };
+		w->w =
+		    (struct loop_fd){ .fd = fd, .fn = client_on_fd, .arg = w };
 		(void)curl_multi_assign(c->multi, fd, w);
 	}
 	if (what == CURL_POLL_IN || what == CURL_POLL_INOUT)
@@ -87,9 +467,9 @@ want_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *mine)
 	return 0;
 }
 
-/* curl: call me after ms, or not at all. */
+/* CURLMOPT_TIMERFUNCTION */
 static int
-want_timer(CURLM *multi, long ms, void *arg)
+client_curl_timer(CURLM *multi, long ms, void *arg)
 {
 	struct httpc *c = arg;
 
@@ -98,12 +478,12 @@ want_timer(CURLM *multi, long ms, void *arg)
 		loop_timer_cancel(c->loop, &c->timer);
 	else
 		loop_timer_set(c->loop, &c->timer,
-		    mono_add_ms(clock_mono(), ms), on_timer, c);
+		    mono_add_ms(clock_mono(), ms), client_on_timer, c);
 	return 0;
 }
 
 static void
-unlink_call(struct httpc_call *call)
+call_unlink(struct httpc_call *call)
 {
 	struct httpc *c = call->client;
 
@@ -120,7 +500,7 @@ unlink_call(struct httpc_call *call)
 	metric_change(c->active_gauge, -1);
 }
 
-/* Seconds or a date; the header some providers add says it finer. */
+/* Seconds or a date; some providers add a header in milliseconds. */
 static int64_t
 retry_after_ms(const struct httpc_call *call)
 {
@@ -139,14 +519,14 @@ retry_after_ms(const struct httpc_call *call)
 	return n > 0 ? n : 0;
 }
 
-/* The end of a call, once it is in no list and no part of curl's any more. */
+/* Remove a call from its list and from curl, report its end and free it. */
 static void
-finish(struct httpc_call *call, enum rc rc)
+call_finish(struct httpc_call *call, enum rc rc)
 {
 	struct httpc *c = call->client;
 	int64_t ns = mono_diff_ns(clock_mono(), call->start);
 
-	unlink_call(call);
+	call_unlink(call);
 	if (call->state == CALL_DEAD) {
 		c->ndead--;
 	} else {
@@ -161,9 +541,9 @@ finish(struct httpc_call *call, enum rc rc)
 	call_free(call);
 }
 
-/* Let curl have the next call of the queue. */
+/* Hand the next queued call to curl. */
 static void
-begin(struct httpc *c)
+client_start_next(struct httpc *c)
 {
 	struct httpc_call *call = TAILQ_FIRST(&c->queue);
 	const char *why;
@@ -179,37 +559,37 @@ begin(struct httpc *c)
 	loop_timer_set(
 	    c->loop, &call->timer, call_next(call, &why), call_on_timer, call);
 	if (curl_multi_add_handle(c->multi, call->easy) != CURLM_OK) {
-		/* Not here: this may run inside httpc_start(). */
+		/* Ended by the timer: this may run inside httpc_start(). */
 		call->stop = RC_BUG;
-		call->stop_why = "curl refused it";
+		call->stop_why = "curl rejected the call";
 		loop_timer_set(
 		    c->loop, &call->timer, clock_mono(), call_on_timer, call);
 	}
 }
 
 static void
-start_queued(struct httpc *c)
+client_start_queued(struct httpc *c)
 {
 	while (c->nqueue > 0 && c->nactive < c->active_max && !c->closing)
-		begin(c);
+		client_start_next(c);
 }
 
-/* Take from curl what was cancelled while curl could not be called. */
+/* Free the calls that were cancelled inside curl. */
 static void
-bury(struct httpc *c)
+client_reap(struct httpc *c)
 {
 	struct httpc_call *call, *next;
 
 	for (call = TAILQ_FIRST(&c->active); c->ndead > 0; call = next) {
 		next = TAILQ_NEXT(call, link);
 		if (call->state == CALL_DEAD)
-			finish(call, RC_OK);
+			call_finish(call, RC_OK);
 	}
 }
 
-/* End what has ended and start what may start, until there is neither. */
+/* End calls that are complete and start queued ones, until there are none. */
 static void
-pump(struct httpc *c)
+client_pump(struct httpc *c)
 {
 	struct CURLMsg *m;
 	int left;
@@ -217,7 +597,7 @@ pump(struct httpc *c)
 	if (c->in_curl || c->pumping)
 		return;
 	c->pumping = true;
-	bury(c);
+	client_reap(c);
 	while ((m = curl_multi_info_read(c->multi, &left)) != NULL) {
 		struct httpc_call *call = NULL;
 		int code = (int)m->data.result;
@@ -225,13 +605,13 @@ pump(struct httpc *c)
 			continue;
 		(void)curl_easy_getinfo(
 		    m->easy_handle, CURLINFO_PRIVATE, &call);
-		finish(call, call_rc(call, code));
+		call_finish(call, call_rc(call, code));
 	}
-	start_queued(c);
+	client_start_queued(c);
 	c->pumping = false;
 }
 
-void
+static void
 call_on_timer(void *arg)
 {
 	struct httpc_call *call = arg;
@@ -249,13 +629,13 @@ call_on_timer(void *arg)
 		call->stop_why = why;
 	}
 	c->pumping = true;
-	finish(call, call->stop);
+	call_finish(call, call->stop);
 	c->pumping = false;
-	pump(c);
+	client_pump(c);
 }
 
 static void
-make_metrics(struct httpc *c, const struct httpc_opts *o)
+client_metrics_init(struct httpc *c, const struct httpc_opts *o)
 {
 	const char *peer = o->peer != NULL ? o->peer : "";
 	char labels[128];
@@ -265,20 +645,20 @@ make_metrics(struct httpc *c, const struct httpc_opts *o)
 		    peer, rc_name((enum rc)i));
 		c->by_rc[i] = metric_counter(o->metrics,
 		    "soul_httpc_calls_total",
-		    "HTTP calls to others that have ended, by result.", labels);
+		    "Outgoing HTTP calls that have ended, by result.", labels);
 	}
 	snprintf(labels, sizeof(labels), "peer=\"%s\"", peer);
 	c->seconds =
 	    metric_histogram(o->metrics, "soul_httpc_call_duration_seconds",
 		"From the start of a call to its end.", labels);
 	c->active_gauge = metric_gauge(
-	    o->metrics, "soul_httpc_active", "HTTP calls under way.", labels);
+	    o->metrics, "soul_httpc_active", "HTTP calls in progress.", labels);
 	c->queue_gauge = metric_gauge(o->metrics, "soul_httpc_waiting",
-	    "HTTP calls that wait for their turn.", labels);
+	    "HTTP calls in the queue.", labels);
 }
 
 static char *
-copy_of(const char *s)
+client_text_copy(const char *s)
 {
 	return s != NULL && s[0] != '\0' ? mem_strdup(s) : NULL;
 }
@@ -296,24 +676,25 @@ httpc_new(const struct httpc_opts *o)
 	c->loop = o->loop;
 	c->active_max = o->active_max > 0 ? o->active_max : ACTIVE_MAX;
 	c->queue_max = o->queue_max > 0 ? o->queue_max : QUEUE_MAX;
-	c->proxy = copy_of(o->proxy);
-	c->ca_file = copy_of(o->ca_file);
+	c->proxy = client_text_copy(o->proxy);
+	c->ca_file = client_text_copy(o->ca_file);
 	TAILQ_INIT(&c->queue);
 	TAILQ_INIT(&c->active);
-	make_metrics(c, o);
-	curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, want_socket);
+	client_metrics_init(c, o);
+	curl_multi_setopt(
+	    c->multi, CURLMOPT_SOCKETFUNCTION, client_curl_socket);
 	curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, (void *)c);
-	curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, want_timer);
+	curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, client_curl_timer);
 	curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, (void *)c);
 	curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->active_max);
 	return c;
 }
 
 static void
-abandon(struct httpc_call *call)
+client_abandon(struct httpc_call *call)
 {
-	call->stop_why = "the client stops";
-	finish(call, RC_DOWN);
+	call->stop_why = "the client is stopping";
+	call_finish(call, RC_DOWN);
 }
 
 void
@@ -326,9 +707,9 @@ httpc_free(struct httpc *c)
 	assert(!c->in_curl && !c->pumping);
 	c->closing = true;
 	while ((call = TAILQ_FIRST(&c->active)) != NULL)
-		abandon(call);
+		client_abandon(call);
 	while ((call = TAILQ_FIRST(&c->queue)) != NULL)
-		abandon(call);
+		client_abandon(call);
 	curl_multi_cleanup(c->multi);
 	loop_timer_cancel(c->loop, &c->timer);
 	curl_global_cleanup();
@@ -358,7 +739,7 @@ httpc_start(
 	if (out != NULL)
 		*out = call;
 	if (!c->in_curl && !c->pumping)
-		start_queued(c);
+		client_start_queued(c);
 	return RC_OK;
 }
 
@@ -367,17 +748,17 @@ httpc_cancel(struct httpc_call *call)
 {
 	struct httpc *c = call->client;
 
-	/* Inside curl its handle must stay: its next callback fails, and pump()
-	 * finds it ended. */
+	/* Inside curl the handle must stay valid: its next callback fails, and
+	 * client_pump() frees the call. */
 	if (c->in_curl && call->state == CALL_ACTIVE) {
 		call->state = CALL_DEAD;
 		c->ndead++;
 		return;
 	}
-	unlink_call(call);
+	call_unlink(call);
 	call_free(call);
 	if (!c->in_curl && !c->pumping)
-		start_queued(c);
+		client_start_queued(c);
 }
 
 int

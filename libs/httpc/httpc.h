@@ -1,13 +1,13 @@
 /*
- * httpc: HTTP requests from the loop, many at a time, none of them blocking.
+ * httpc: HTTP client on the loop, many calls at a time, none of them blocking.
  *
- * A call is started with all it needs, and its on_done is called exactly once,
- * on the loop, never from inside httpc_start(), unless the call is cancelled.
- * All functions run on the loop thread.  Connections are kept and used again.
+ * A call's on_done is called exactly once, on the loop, never from inside
+ * httpc_start(), unless the call is cancelled.  All functions run on the loop
+ * thread.  Connections are reused.
  *
- * Only http and https; certificates are checked; no proxy is taken from the
- * environment; a redirect is an answer like others unless the call follows it.
- * An answer of any status is RC_OK: what it means is the caller's to say.
+ * Only http and https; certificates are verified; the environment's proxy
+ * settings are ignored; a redirect is an ordinary response unless the call
+ * follows it.  A complete response of any status is RC_OK.
  */
 #ifndef HTTPC_HTTPC_H
 #define HTTPC_HTTPC_H
@@ -22,11 +22,11 @@
 #include "core/str.h"
 #include "core/trace.h"
 
-/* An answer's body, in bytes, unless the call says otherwise. */
+/* Limit of a response's body, in bytes, unless the call sets another. */
 #define HTTPC_BODY_MAX (4 * 1024 * 1024)
-/* All of an answer's header fields, in bytes. */
+/* Limit of a response's header, in bytes. */
 #define HTTPC_HEAD_MAX (64 * 1024)
-/* The time for a connection to be made, unless the call says otherwise. */
+/* Time-out of connecting, unless the call sets another. */
 #define HTTPC_CONNECT_MS 5000
 
 struct httpc;
@@ -34,38 +34,38 @@ struct httpc_call;
 
 struct httpc_opts {
 	struct loop *loop;
-	const char *peer;    /* whom it calls, for metrics: "llm" */
-	size_t active_max;   /* calls under way at one time; 0: 256 */
-	size_t queue_max;    /* calls that wait for their turn; 0: 1024 */
-	const char *proxy;   /* NULL or "": none */
-	const char *ca_file; /* PEM; NULL or "": the system's */
+	const char *peer;           /* the metrics' label, e.g. "llm" */
+	size_t active_max;          /* calls in progress at one time; 0: 256 */
+	size_t queue_max;           /* calls in the queue; 0: 1024 */
+	const char *proxy;          /* NULL or "": none */
+	const char *ca_file;        /* PEM; NULL or "": the system's */
 	struct metric_set *metrics; /* may be NULL */
 };
 
-/* What came; valid until the callback that is given it returns. */
+/* Valid until the callback that receives it returns. */
 struct httpc_response {
-	int status;             /* 0: no answer came */
-	struct str body;        /* what on_chunk did not take */
+	int status;             /* 0: no response */
+	struct str body;        /* empty if the call has on_chunk */
 	int64_t retry_after_ms; /* Retry-After(-Ms); -1: there is none */
-	const char *why;        /* of a failure, for people; never NULL */
+	const char *why;        /* text of a failure; never NULL */
 };
 
 /*
- * A piece of the body as it comes; httpc_status() and httpc_header() are
- * known.  Anything but RC_OK ends the call with that code.  It may cancel the
- * call or others and start new ones.
+ * A chunk of the body as it arrives; httpc_status() and httpc_header() are
+ * known.  Any code but RC_OK ends the call with it.  It may cancel this call
+ * and others and start new ones.
  */
 typedef enum rc (*httpc_chunk_fn)(
     void *arg, struct httpc_call *call, struct str chunk);
 
 /*
- * The end of a call: RC_OK when the whole answer came; RC_TIMEOUT (deadline,
- * first byte, silence); RC_DOWN (no name, no connection, TLS, cut short);
- * RC_TOOBIG; RC_INVALID (not HTTP, too many redirects); on_chunk's own code.
- * The call is freed when it returns.
+ * The end of a call: RC_OK for a complete response; RC_TIMEOUT (deadline, first
+ * byte, idle); RC_DOWN (resolving, connecting, TLS, truncated); RC_TOOBIG;
+ * RC_INVALID (not HTTP, too many redirects); on_chunk's own code.  The call is
+ * freed when on_done returns.
  */
 typedef void (*httpc_done_fn)(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_response *answer);
+    const struct httpc_response *response);
 
 /* All texts are copied. */
 struct httpc_request {
@@ -73,12 +73,12 @@ struct httpc_request {
 	const char *url;
 	const char *const *headers; /* "Name: value" */
 	size_t nheaders;
-	struct str body; /* sent as application/json unless headers say */
+	struct str body; /* application/json unless headers say otherwise */
 	const struct trace *trace; /* NULL: none; header traceparent */
 	struct wall deadline;      /* of the whole call; must be set */
 	int64_t connect_ms;        /* 0: HTTPC_CONNECT_MS */
-	int64_t first_byte_ms;     /* from the start to the answer; 0: any */
-	int64_t idle_ms;           /* without a byte of the answer; 0: any */
+	int64_t first_byte_ms;     /* until the response begins; 0: no limit */
+	int64_t idle_ms;           /* between two reads of it; 0: no limit */
 	size_t body_max;           /* 0: HTTPC_BODY_MAX */
 	unsigned redirects;        /* to follow; 0: none */
 	httpc_chunk_fn on_chunk;   /* NULL: collect the body */
@@ -91,16 +91,16 @@ struct httpc *httpc_new(const struct httpc_opts *o);
 
 /*
  * httpc_free(c):
- * Calls that are not over end with RC_DOWN (on_done is called here; calls it
- * starts are refused).  NULL is allowed.
+ * Unfinished calls end with RC_DOWN (on_done is called here; calls it starts
+ * are rejected).  NULL is allowed.
  */
 void httpc_free(struct httpc *c);
 
 /*
  * httpc_start(c, rq, out):
  * Start a call.  RC_INVALID for a URL that is not http(s), for a method or
- * header that would break the request, and without a deadline; RC_RETRY if
- * queue_max calls wait.  *out (out may be NULL) is valid until on_done.
+ * header that would corrupt the request, and without a deadline; RC_RETRY if
+ * the queue is full.  *out (out may be NULL) is valid until on_done.
  */
 enum rc httpc_start(struct httpc *c, const struct httpc_request *rq,
     struct httpc_call **out) RC_CHECK;
@@ -110,13 +110,13 @@ void httpc_cancel(struct httpc_call *call);
 
 /*
  * httpc_status(call), httpc_header(call, name):
- * Of the answer, in on_chunk and on_done: its status, a header field (absent if
- * there is none; valid until the callback returns).
+ * Of the response, in on_chunk and on_done: its status, a header field (absent
+ * if there is none; valid until the callback returns).
  */
 int httpc_status(const struct httpc_call *call);
 struct str httpc_header(const struct httpc_call *call, const char *name);
 
-/* httpc_active(c), httpc_queued(c): Calls under way; calls in the queue. */
+/* httpc_active(c), httpc_queued(c): Calls in progress; calls in the queue. */
 size_t httpc_active(const struct httpc *c);
 size_t httpc_queued(const struct httpc *c);
 

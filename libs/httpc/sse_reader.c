@@ -1,6 +1,6 @@
 /*
- * An event stream, line by line.  A line ends at CR LF, LF or CR; as its CR may
- * be the last byte of a piece, the LF that belongs to it is skipped later.
+ * A line ends at CR LF, LF or CR; as the CR may be the last byte of a chunk,
+ * its LF is skipped at the start of the next one.
  */
 #include "httpc/sse_reader.h"
 
@@ -11,7 +11,7 @@ sse_reader_init(struct sse_reader *p, size_t max)
 {
 	*p = (struct sse_reader){ .retry_ms = -1, .first = true };
 	buf_init(&p->line, max);
-	buf_init(&p->data, max + 1); /* the last LF is taken off */
+	buf_init(&p->data, max + 1); /* the last LF is removed */
 	buf_init(&p->type, max);
 	buf_init(&p->id, max);
 }
@@ -26,7 +26,7 @@ sse_reader_free(struct sse_reader *p)
 }
 
 static enum rc
-dispatch(struct sse_reader *p, sse_reader_fn fn, void *arg)
+sse_dispatch(struct sse_reader *p, sse_reader_fn fn, void *arg)
 {
 	struct sse_event e = { .type = buf_str(&p->type),
 		.data = buf_str(&p->data),
@@ -44,9 +44,9 @@ dispatch(struct sse_reader *p, sse_reader_fn fn, void *arg)
 	return rc;
 }
 
-/* Only digits count, and no more than a sane time. */
+/* A value with anything but digits is ignored. */
 static void
-take_retry(struct sse_reader *p, struct str value)
+sse_set_retry(struct sse_reader *p, struct str value)
 {
 	size_t i;
 	int64_t ms;
@@ -59,7 +59,7 @@ take_retry(struct sse_reader *p, struct str value)
 }
 
 static enum rc
-take_field(struct sse_reader *p, struct str name, struct str value)
+sse_set_field(struct sse_reader *p, struct str name, struct str value)
 {
 	if (str_eq(name, STR("data"))) {
 		buf_put_str(&p->data, value);
@@ -75,13 +75,13 @@ take_field(struct sse_reader *p, struct str name, struct str value)
 		buf_reset(&p->id);
 		buf_put_str(&p->id, value);
 	} else if (str_eq(name, STR("retry"))) {
-		take_retry(p, value);
+		sse_set_retry(p, value);
 	}
 	return RC_OK;
 }
 
 static enum rc
-take_line(struct sse_reader *p, sse_reader_fn fn, void *arg)
+sse_parse_line(struct sse_reader *p, sse_reader_fn fn, void *arg)
 {
 	struct str value = buf_str(&p->line);
 
@@ -91,7 +91,7 @@ take_line(struct sse_reader *p, sse_reader_fn fn, void *arg)
 	}
 	p->first = false;
 	if (value.n == 0)
-		return dispatch(p, fn, arg);
+		return sse_dispatch(p, fn, arg);
 	struct str name = str_split(&value, ':');
 	if (name.n == 0)
 		return RC_OK;
@@ -101,12 +101,12 @@ take_line(struct sse_reader *p, sse_reader_fn fn, void *arg)
 		value.p++;
 		value.n--;
 	}
-	return take_field(p, name, value);
+	return sse_set_field(p, name, value);
 }
 
-/* How many bytes of s stand before a line's end, or all. */
+/* The number of bytes of s before the end of its first line, or all. */
 static size_t
-line_part(struct str s)
+sse_line_length(struct str s)
 {
 	size_t n = 0;
 
@@ -127,7 +127,7 @@ sse_reader_feed(
 			continue;
 		}
 		p->skip_lf = false;
-		size_t n = line_part(chunk);
+		size_t n = sse_line_length(chunk);
 		buf_put(&p->line, chunk.p, n);
 		if (buf_rc(&p->line) != RC_OK)
 			return RC_TOOBIG;
@@ -136,7 +136,7 @@ sse_reader_feed(
 		p->skip_lf = chunk.p[n] == '\r';
 		chunk.p += n + 1;
 		chunk.n -= n + 1;
-		enum rc rc = take_line(p, fn, arg);
+		enum rc rc = sse_parse_line(p, fn, arg);
 		buf_reset(&p->line);
 		if (rc != RC_OK)
 			return rc;

@@ -1,12 +1,12 @@
 /*
- * Origins are compared as texts: a browser writes one in one way only.
+ * Origins are compared as texts: browsers write them in one canonical form.
  */
 #include "httpd/cors.h"
 
 #include <string.h>
 
 static bool
-all_of(struct str s, const char *more)
+cors_all_of(struct str s, const char *more)
 {
 	size_t i;
 
@@ -21,7 +21,7 @@ all_of(struct str s, const char *more)
 
 /* "host", "host:port", "[v6]" or "[v6]:port". */
 static bool
-is_authority(struct str s)
+cors_is_authority(struct str s)
 {
 	struct str port = s, host;
 	int64_t n;
@@ -29,7 +29,7 @@ is_authority(struct str s)
 	if (s.n > 0 && s.p[0] == '[') {
 		host = str_split(&port, ']');
 		if (port.p == NULL || host.n < 2 ||
-		    !all_of((struct str){ host.p + 1, host.n - 1 }, ":."))
+		    !cors_all_of((struct str){ host.p + 1, host.n - 1 }, ":."))
 			return false;
 		if (port.n == 0)
 			return true;
@@ -37,7 +37,7 @@ is_authority(struct str s)
 			return false;
 	} else {
 		host = str_split(&port, ':');
-		if (!all_of(host, ".-_"))
+		if (!cors_all_of(host, ".-_"))
 			return false;
 		if (port.p == NULL)
 			return true;
@@ -46,18 +46,18 @@ is_authority(struct str s)
 }
 
 static bool
-is_origin(struct str s)
+cors_is_origin(struct str s)
 {
 	ptrdiff_t at = str_find(s, STR("://"));
 
-	if (at <= 0 || !all_of((struct str){ s.p, (size_t)at }, "+-."))
+	if (at <= 0 || !cors_all_of((struct str){ s.p, (size_t)at }, "+-."))
 		return false;
 	size_t rest = (size_t)at + 3;
-	return is_authority((struct str){ s.p + rest, s.n - rest });
+	return cors_is_authority((struct str){ s.p + rest, s.n - rest });
 }
 
 enum rc
-cors_read(struct str list, struct cors *c)
+cors_parse(struct str list, struct cors *c)
 {
 	*c = (struct cors){ 0 };
 	list = str_trim(list);
@@ -73,7 +73,7 @@ cors_read(struct str list, struct cors *c)
 
 		if (c->n == CORS_MAX)
 			return RC_TOOBIG;
-		if (origin.n > CORS_ORIGIN_MAX || !is_origin(origin))
+		if (origin.n > CORS_ORIGIN_MAX || !cors_is_origin(origin))
 			return RC_INVALID;
 		c->origins[c->n++] = origin;
 	}
@@ -94,7 +94,7 @@ cors_allow(const struct cors *c, struct str origin)
 }
 
 void
-cors_put(const struct cors *c, struct str allow, struct buf *out)
+cors_write(const struct cors *c, struct str allow, struct buf *out)
 {
 	if (!c->on)
 		return;
@@ -110,7 +110,7 @@ cors_put(const struct cors *c, struct str allow, struct buf *out)
 }
 
 void
-cors_put_preflight(const char *methods, struct buf *out)
+cors_write_preflight(const char *methods, struct buf *out)
 {
 	buf_puts(out, "Access-Control-Allow-Methods: ");
 	buf_puts(out, methods);

@@ -1,9 +1,8 @@
 /*
- * cors: which web pages of other origins a browser may let read our answers.
- * Pure.
+ * CORS: which web pages of other origins may read our responses.  Pure.
  *
- * It is no access control: it only says to browsers what pages may do with the
- * credentials that they bring themselves; no cookie is ever allowed.
+ * This is not access control: it only permits pages in browsers to use
+ * credentials that they have themselves; cookies are never allowed.
  */
 #ifndef HTTPD_CORS_H
 #define HTTPD_CORS_H
@@ -15,11 +14,11 @@
 #include "core/rc.h"
 #include "core/str.h"
 
-/* Most origins of a list, and most bytes of one. */
+/* Origins in one list, and bytes of one. */
 #define CORS_MAX        32
 #define CORS_ORIGIN_MAX 256
 
-/* How long a browser remembers what it was told of a path, in seconds. */
+/* How long a browser caches a preflight, in seconds. */
 #define CORS_MAX_AGE_S "600"
 
 struct cors {
@@ -30,29 +29,29 @@ struct cors {
 };
 
 /*
- * cors_read(list, c):
+ * cors_parse(list, c):
  * "https://a.example,http://localhost:5173" or "*"; off if it is empty or
  * absent.  c points into list.  An origin is a scheme, "://", a host in lower
- * case and perhaps a port, as browsers write it.  RC_INVALID for anything else,
- * RC_TOOBIG for too many.
+ * case and optionally a port, as browsers write it.  RC_INVALID for anything
+ * else, RC_TOOBIG for too many.
  */
-enum rc cors_read(struct str list, struct cors *c) RC_CHECK;
+enum rc cors_parse(struct str list, struct cors *c) RC_CHECK;
 
 /*
  * cors_allow(c, origin):
- * What Access-Control-Allow-Origin says to a page of that origin: a text of the
- * list, never of the request; absent if it may not read the answer.
+ * The Access-Control-Allow-Origin for a page of that origin: a text of the
+ * list, never of the request; absent if it may not read the response.
  */
 struct str cors_allow(const struct cors *c, struct str origin);
 
 /*
- * cors_put(c, allow, out):
- * The fields of every answer, allow being what cors_allow() said.  Nothing if c
- * is off.
+ * cors_write(c, allow, out):
+ * The header fields of every response; allow is the result of cors_allow().
+ * Nothing if c is off.
  */
-void cors_put(const struct cors *c, struct str allow, struct buf *out);
+void cors_write(const struct cors *c, struct str allow, struct buf *out);
 
-/* cors_put_preflight(methods, out): Those of a preflight's answer besides. */
-void cors_put_preflight(const char *methods, struct buf *out);
+/* cors_write_preflight(methods, out): Further fields of a preflight. */
+void cors_write_preflight(const char *methods, struct buf *out);
 
 #endif /* !HTTPD_CORS_H */

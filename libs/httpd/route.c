@@ -1,12 +1,12 @@
 /*
- * The table of routes is a few dozen rows at most: it is walked, not hashed.
+ * Routing.  A table has a few dozen rows at most, so it is searched linearly.
  */
-#include "httpd/route.h"
+#include "httpd/httpd_internal.h"
 
 #include "core/mem.h"
 
 static bool
-is_param(struct str segment)
+route_is_param(struct str segment)
 {
 	return segment.n >= 2 && segment.p[0] == '{' &&
 	    segment.p[segment.n - 1] == '}';
@@ -24,7 +24,7 @@ route_check(const struct httpd_route *r)
 	while (rest.p != NULL) {
 		struct str segment = str_split(&rest, '/');
 		segments++;
-		if (is_param(segment))
+		if (route_is_param(segment))
 			params++;
 		else if (str_find(segment, STR("{")) >= 0)
 			return RC_INVALID;
@@ -35,11 +35,11 @@ route_check(const struct httpd_route *r)
 }
 
 /*
- * Whether path fits u.  *rank then has a bit for each literal segment, the
- * leftmost the highest, so that the more literal path is the larger number.
+ * Whether path matches u.  *rank then has a bit for each literal segment, the
+ * leftmost the highest, so that the more literal path has the higher rank.
  */
 static bool
-fits(const char *path, const struct uri *u, unsigned *rank)
+route_matches(const char *path, const struct uri *u, unsigned *rank)
 {
 	struct str rest = str_of(path + 1);
 	size_t i;
@@ -47,7 +47,7 @@ fits(const char *path, const struct uri *u, unsigned *rank)
 	*rank = 0;
 	for (i = 0; i < u->nsegments && rest.p != NULL; i++) {
 		struct str want = str_split(&rest, '/');
-		bool param = is_param(want);
+		bool param = route_is_param(want);
 		if (param ? u->segments[i].n == 0
 			  : !str_eq(want, u->segments[i]))
 			return false;
@@ -57,20 +57,20 @@ fits(const char *path, const struct uri *u, unsigned *rank)
 }
 
 static void
-take_params(const char *path, const struct uri *u, struct route_match *m)
+route_set_params(const char *path, const struct uri *u, struct route_match *m)
 {
 	struct str rest = str_of(path + 1);
 	size_t i;
 
 	m->nparams = 0;
 	for (i = 0; i < u->nsegments && rest.p != NULL; i++)
-		if (is_param(str_split(&rest, '/')) &&
+		if (route_is_param(str_split(&rest, '/')) &&
 		    m->nparams < ROUTE_PARAMS_MAX)
 			m->params[m->nparams++] = u->segments[i];
 }
 
 static void
-allow_add(struct route_match *m, const char *method)
+route_allow_add(struct route_match *m, const char *method)
 {
 	size_t used = strlen(m->allow), n = strlen(method);
 	const char *sep = used > 0 ? ", " : "";
@@ -93,10 +93,10 @@ route_find(const struct httpd_route *routes, size_t n, struct str method,
 	m->nparams = 0;
 	m->allow[0] = '\0';
 	for (i = 0; i < n; i++) {
-		if (!fits(routes[i].path, u, &rank))
+		if (!route_matches(routes[i].path, u, &rank))
 			continue;
 		if (!str_eq(str_of(routes[i].method), method)) {
-			allow_add(m, routes[i].method);
+			route_allow_add(m, routes[i].method);
 		} else if (!found || rank > best) {
 			found = true;
 			best = rank;
@@ -104,7 +104,7 @@ route_find(const struct httpd_route *routes, size_t n, struct str method,
 		}
 	}
 	if (found) {
-		take_params(routes[m->index].path, u, m);
+		route_set_params(routes[m->index].path, u, m);
 		return RC_OK;
 	}
 	return m->allow[0] != '\0' ? RC_DENIED : RC_NOENT;

@@ -1,5 +1,6 @@
 /*
- * mqtt: making and freeing a client.
+ * A client: its options, its life, and its object of libmosquitto, a new one
+ * for each connection, so that nothing it has queued outlives the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #define RETRY_MAX_MS 2000
 
 static void
-make_metrics(struct mqtt *m, struct metric_set *s)
+mqtt_make_metrics(struct mqtt *m, struct metric_set *s)
 {
 	m->m_up = metric_gauge(
 	    s, "mqtt_clients_up", "MQTT clients that are connected.", NULL);
@@ -32,47 +33,47 @@ make_metrics(struct mqtt *m, struct metric_set *s)
 	m->m_sent = metric_counter(
 	    s, "mqtt_sent_total", "Messages handed to the connection.", NULL);
 	m->m_failed = metric_counter(s, "mqtt_failed_total",
-	    "Messages refused by the broker, or never acknowledged.", NULL);
+	    "Messages rejected by the broker or never acknowledged.", NULL);
 	m->m_received = metric_counter(
 	    s, "mqtt_received_total", "Messages received.", NULL);
 	m->m_oversize = metric_counter(s, "mqtt_oversize_total",
 	    "Messages dropped because of their size.", NULL);
 	m->m_outstanding = metric_gauge(
-	    s, "mqtt_outstanding", "Messages that are not done.", NULL);
+	    s, "mqtt_outstanding", "Messages that are not complete.", NULL);
 }
 
 static const char *
-file_or_null(const char *given)
+mqtt_file_or_null(const char *given)
 {
 	return given != NULL && given[0] != '\0' ? given : NULL;
 }
 
 static bool
-is_tls(const struct url *u)
+mqtt_url_is_tls(const struct url *u)
 {
 	return str_eq(str_of(u->scheme), STR("mqtts"));
 }
 
 /* What is wrong with the address, or NULL. */
 static const char *
-read_url(const struct mqtt_opts *o, struct url *u)
+mqtt_check_url(const struct mqtt_opts *o, struct url *u)
 {
 	const char *why = NULL;
 
 	if (url_parse(str_of(o->url), u, &why) != RC_OK)
 		return why;
-	if (!is_tls(u) && !str_eq(str_of(u->scheme), STR("mqtt")) &&
+	if (!mqtt_url_is_tls(u) && !str_eq(str_of(u->scheme), STR("mqtt")) &&
 	    !str_eq(str_of(u->scheme), STR("tcp")))
 		return "the scheme is not mqtt://, mqtts:// or tcp://";
 	if (strlen(u->path) > 1)
 		return "there is a path";
 	if (u->port == 0)
-		u->port = is_tls(u) ? 8883 : 1883;
+		u->port = mqtt_url_is_tls(u) ? 8883 : 1883;
 	return NULL;
 }
 
 static const char *
-read_will(const struct mqtt_msg *will)
+mqtt_check_will(const struct mqtt_msg *will)
 {
 	if (will == NULL)
 		return NULL;
@@ -84,7 +85,7 @@ read_will(const struct mqtt_msg *will)
 }
 
 static const char *
-read_rest(const struct mqtt_opts *o)
+mqtt_check_opts(const struct mqtt_opts *o)
 {
 	size_t n = o->client_id != NULL ? strlen(o->client_id) : 1;
 
@@ -98,30 +99,30 @@ read_rest(const struct mqtt_opts *o)
 	if (o->keepalive_s != 0 &&
 	    (o->keepalive_s < 5 || o->keepalive_s > UINT16_MAX))
 		return "the keepalive is not within 5 to 65535 s";
-	return read_will(o->will);
+	return mqtt_check_will(o->will);
 }
 
 const char *
 mqtt_opts_error(const struct mqtt_opts *o)
 {
 	struct mqtt *m = mem_zalloc(sizeof(*m));
-	const char *why = read_url(o, &m->url);
+	const char *why = mqtt_check_url(o, &m->url);
 
 	m->o = *o;
-	m->o.ca_file = file_or_null(o->ca_file);
-	m->o.cert_file = file_or_null(o->cert_file);
-	m->o.key_file = file_or_null(o->key_file);
+	m->o.ca_file = mqtt_file_or_null(o->ca_file);
+	m->o.cert_file = mqtt_file_or_null(o->cert_file);
+	m->o.key_file = mqtt_file_or_null(o->key_file);
 	if (why == NULL)
-		why = read_rest(o);
-	if (why == NULL && is_tls(&m->url))
-		why = tls_load(m);
-	tls_free(m);
+		why = mqtt_check_opts(o);
+	if (why == NULL && mqtt_url_is_tls(&m->url))
+		why = mqtt_tls_load(m);
+	mqtt_tls_free(m);
 	free(m);
 	return why;
 }
 
 static char *
-text_of(const char *given, const char *in_url)
+mqtt_dup_or_url(const char *given, const char *in_url)
 {
 	if (given != NULL)
 		return mem_strdup(given);
@@ -129,14 +130,14 @@ text_of(const char *given, const char *in_url)
 }
 
 static char *
-file_of(const char *given)
+mqtt_dup_file(const char *given)
 {
-	return file_or_null(given) != NULL ? mem_strdup(given) : NULL;
+	return mqtt_file_or_null(given) != NULL ? mem_strdup(given) : NULL;
 }
 
 /* Topic and payload in one piece, the topic NUL-terminated. */
 static void
-copy_will(struct mqtt *m, const struct mqtt_msg *w)
+mqtt_copy_will(struct mqtt *m, const struct mqtt_msg *w)
 {
 	m->will_bytes = mem_alloc(w->topic.n + 1 + w->payload.n);
 	memcpy(m->will_bytes, w->topic.p, w->topic.n);
@@ -151,7 +152,7 @@ copy_will(struct mqtt *m, const struct mqtt_msg *w)
 }
 
 static void
-copy_texts(struct mqtt *m, const struct mqtt_opts *o)
+mqtt_copy_opts(struct mqtt *m, const struct mqtt_opts *o)
 {
 	char hex[ID_HEX32_MAX];
 
@@ -162,20 +163,20 @@ copy_texts(struct mqtt *m, const struct mqtt_opts *o)
 	} else {
 		m->client_id = mem_strdup(o->client_id);
 	}
-	m->user = text_of(o->user, m->url.user);
-	m->password = text_of(o->password, m->url.password);
+	m->user = mqtt_dup_or_url(o->user, m->url.user);
+	m->password = mqtt_dup_or_url(o->password, m->url.password);
 	if (o->will != NULL)
-		copy_will(m, o->will);
-	m->o.ca_file = m->ca_file = file_of(o->ca_file);
-	m->o.cert_file = m->cert_file = file_of(o->cert_file);
-	m->o.key_file = m->key_file = file_of(o->key_file);
+		mqtt_copy_will(m, o->will);
+	m->o.ca_file = m->ca_file = mqtt_dup_file(o->ca_file);
+	m->o.cert_file = m->cert_file = mqtt_dup_file(o->cert_file);
+	m->o.key_file = m->key_file = mqtt_dup_file(o->key_file);
 }
 
-/* RC_INVALID if TLS is wanted, but cannot be had. */
+/* RC_INVALID if the URL asks for TLS and it cannot be set up. */
 static enum rc
-check_tls(struct mqtt *m)
+mqtt_check_tls(struct mqtt *m)
 {
-	const char *why = is_tls(&m->url) ? tls_load(m) : NULL;
+	const char *why = mqtt_url_is_tls(&m->url) ? mqtt_tls_load(m) : NULL;
 
 	if (why == NULL)
 		return RC_OK;
@@ -184,14 +185,14 @@ check_tls(struct mqtt *m)
 }
 
 static void
-destroy(struct mqtt *m)
+mqtt_destroy(struct mqtt *m)
 {
 	if (m->mosq != NULL) {
-		/* It is the last thing in the queue, if it still goes out. */
+		/* DISCONNECT is the last packet, if the socket takes it. */
 		(void)mosquitto_disconnect(m->mosq);
-		client_free(m);
+		mqtt_mosq_free(m);
 	}
-	sub_forget_all(m);
+	mqtt_sub_free_all(m);
 	free(m->client_id);
 	free(m->user);
 	free(m->password);
@@ -199,7 +200,7 @@ destroy(struct mqtt *m)
 	free(m->ca_file);
 	free(m->cert_file);
 	free(m->key_file);
-	tls_free(m);
+	mqtt_tls_free(m);
 	free(m);
 	(void)mosquitto_lib_cleanup();
 }
@@ -212,10 +213,10 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	const char *why;
 
 	*out = NULL;
-	why = read_url(o, &url);
+	why = mqtt_check_url(o, &url);
 	if (why == NULL)
-		why = read_rest(o);
-	if (why == NULL && o->workers == NULL && !resolve_is_number(url.host))
+		why = mqtt_check_opts(o);
+	if (why == NULL && o->workers == NULL && !mqtt_is_ip_address(url.host))
 		why = "a name cannot be resolved without workers";
 	if (why != NULL) {
 		log_error("mqtt.options", LOG_S("why", why));
@@ -227,7 +228,7 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	m = mem_zalloc(sizeof(*m));
 	m->o = *o;
 	m->url = url;
-	copy_texts(m, o);
+	mqtt_copy_opts(m, o);
 	if (m->o.keepalive_s == 0)
 		m->o.keepalive_s = KEEPALIVE_S;
 	m->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
@@ -241,21 +242,21 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	TAILQ_INIT(&m->acked);
 	TAILQ_INIT(&m->deferred);
 	TAILQ_INIT(&m->unwritten);
-	make_metrics(m, o->metrics);
-	if (check_tls(m) != RC_OK) {
-		destroy(m);
+	mqtt_make_metrics(m, o->metrics);
+	if (mqtt_check_tls(m) != RC_OK) {
+		mqtt_destroy(m);
 		return RC_INVALID;
 	}
-	link_start(m);
+	mqtt_link_start(m);
 	*out = m;
 	return RC_OK;
 }
 
 void
-link_leave(struct mqtt *m)
+mqtt_link_leave(struct mqtt *m)
 {
 	if (--m->inside == 0 && m->freed)
-		destroy(m);
+		mqtt_destroy(m);
 }
 
 void
@@ -263,17 +264,17 @@ mqtt_free(struct mqtt *m)
 {
 	if (m == NULL || m->freed)
 		return;
-	link_enter(m);
+	mqtt_link_enter(m);
 	m->freed = true;
-	link_stop(m);
-	pub_fail_all(m);
-	link_leave(m);
+	mqtt_link_stop(m);
+	mqtt_pub_fail_all(m);
+	mqtt_link_leave(m);
 }
 
 void
 mqtt_break(struct mqtt *m)
 {
-	link_break(m, "broken on purpose");
+	mqtt_link_break(m, "closed by mqtt_break()");
 }
 
 bool
@@ -282,15 +283,13 @@ mqtt_up(const struct mqtt *m)
 	return atomic_load(&m->up);
 }
 
-/*
- * client: one object of libmosquitto per connection, so that nothing it has
- * queued outlives the connection.
- */
-/* What a PUBLISH has beside its payload, at most. */
+/* ---- the object of libmosquitto ---- */
+
+/* Most bytes of a PUBLISH beside its payload. */
 #define PACKET_EXTRA (MQTT_TOPIC_MAX + 1024)
 
 static void
-on_connect(struct mosquitto *mosq, void *arg, int reason, int flags,
+mosq_on_connect(struct mosquitto *mosq, void *arg, int reason, int flags,
     const mosquitto_property *props)
 {
 	struct mqtt *m = arg;
@@ -312,18 +311,18 @@ on_connect(struct mosquitto *mosq, void *arg, int reason, int flags,
 }
 
 static void
-on_disconnect(struct mosquitto *mosq, void *arg, int reason,
+mosq_on_disconnect(struct mosquitto *mosq, void *arg, int reason,
     const mosquitto_property *props)
 {
 	struct mqtt *m = arg;
 
 	(void)mosq;
 	(void)props;
-	m->bye = reason;
+	m->disconnect_reason = reason;
 }
 
 static void
-on_publish(struct mosquitto *mosq, void *arg, int mid, int reason,
+mosq_on_publish(struct mosquitto *mosq, void *arg, int mid, int reason,
     const mosquitto_property *props)
 {
 	struct mqtt *m = arg;
@@ -331,11 +330,11 @@ on_publish(struct mosquitto *mosq, void *arg, int mid, int reason,
 	(void)mosq;
 	(void)props;
 	if (!m->freed)
-		pub_acked(m, mid, (unsigned)reason);
+		mqtt_pub_acked(m, mid, (unsigned)reason);
 }
 
 static void
-on_subscribe(struct mosquitto *mosq, void *arg, int mid, int n,
+mosq_on_subscribe(struct mosquitto *mosq, void *arg, int mid, int n,
     const int *granted, const mosquitto_property *props)
 {
 	struct mqtt *m = arg;
@@ -343,11 +342,11 @@ on_subscribe(struct mosquitto *mosq, void *arg, int mid, int n,
 	(void)mosq;
 	(void)props;
 	if (!m->freed && n > 0)
-		sub_acked(m, mid, (unsigned)granted[0]);
+		mqtt_sub_acked(m, mid, (unsigned)granted[0]);
 }
 
 static void
-on_message(struct mosquitto *mosq, void *arg,
+mosq_on_message(struct mosquitto *mosq, void *arg,
     const struct mosquitto_message *got, const mosquitto_property *props)
 {
 	static struct log_rate rate;
@@ -379,15 +378,15 @@ on_message(struct mosquitto *mosq, void *arg,
 }
 
 /*
- * libmosquitto makes each client a pair of sockets to wake up its thread, and
- * with an own loop nobody empties it: one byte per packet, until some 200 KiB
- * of kernel memory are full.  It does not tell the pair's descriptors, but a
- * new pair gets the lowest free numbers.  If what has these numbers afterwards
- * is such a pair, make its buffers as small as they can be, and close it on
- * exec.  That is harmless should it ever be another.
+ * libmosquitto makes a socket pair per client to wake up its thread.  With an
+ * external loop nothing reads from it: it fills with one byte per packet, up to
+ * 200 KiB of kernel memory.  Its descriptors are not exposed, but a new pair
+ * gets the two lowest free numbers.  If those are UNIX sockets afterwards, make
+ * their buffers as small as possible and set close-on-exec, which does no harm
+ * should they ever be others.
  */
 static void
-guess_pair(int fds[2])
+mosq_guess_socketpair(int fds[2])
 {
 	fds[0] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	fds[1] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -398,7 +397,7 @@ guess_pair(int fds[2])
 }
 
 static void
-shrink_pair(const int fds[2])
+mosq_shrink_socketpair(const int fds[2])
 {
 	int i, domain, smallest = 1;
 	socklen_t n;
@@ -417,12 +416,12 @@ shrink_pair(const int fds[2])
 }
 
 /*
- * Without the pair libmosquitto works as well with an own loop, but it cannot
- * be told to make none.  It goes on when it fails to, though, and it does when
- * the process may not open a descriptor.
+ * With an external loop libmosquitto needs no socket pair, but has no option to
+ * leave it out.  It does tolerate that making one fails, as it does while the
+ * process may not open a descriptor.
  */
 static struct mosquitto *
-new_without_pair(struct mqtt *m)
+mosq_new_without_socketpair(struct mqtt *m)
 {
 	struct mosquitto *mosq;
 	struct rlimit limit, none;
@@ -443,25 +442,25 @@ new_without_pair(struct mqtt *m)
 }
 
 static struct mosquitto *
-new_with_small_pair(struct mqtt *m)
+mosq_new_with_small_socketpair(struct mqtt *m)
 {
 	struct mosquitto *mosq;
 	int fds[2];
 
-	guess_pair(fds);
+	mosq_guess_socketpair(fds);
 	mosq = mosquitto_new(m->client_id, m->o.session_s == 0, m);
 	if (mosq != NULL)
-		shrink_pair(fds);
+		mosq_shrink_socketpair(fds);
 	return mosq;
 }
 
 /*
- * The properties of CONNECT.  Only the blocking way of connecting takes them,
- * but it keeps them also when it refuses its other arguments, here a keepalive
- * of 1 s, before it does anything.
+ * The properties of CONNECT.  Only the blocking connect function takes them,
+ * but it stores them before it rejects another argument, here a keepalive of 1
+ * s.
  */
 static int
-set_properties(struct mqtt *m)
+mosq_set_properties(struct mqtt *m)
 {
 	mosquitto_property *props = NULL;
 	int rc;
@@ -480,17 +479,17 @@ set_properties(struct mqtt *m)
 }
 
 static int
-configure(struct mqtt *m)
+mosq_configure(struct mqtt *m)
 {
 	struct mosquitto *mosq = m->mosq;
 	const struct mqtt_msg *will = m->o.will;
 	int rc;
 
-	mosquitto_connect_v5_callback_set(mosq, on_connect);
-	mosquitto_disconnect_v5_callback_set(mosq, on_disconnect);
-	mosquitto_publish_v5_callback_set(mosq, on_publish);
-	mosquitto_subscribe_v5_callback_set(mosq, on_subscribe);
-	mosquitto_message_v5_callback_set(mosq, on_message);
+	mosquitto_connect_v5_callback_set(mosq, mosq_on_connect);
+	mosquitto_disconnect_v5_callback_set(mosq, mosq_on_disconnect);
+	mosquitto_publish_v5_callback_set(mosq, mosq_on_publish);
+	mosquitto_subscribe_v5_callback_set(mosq, mosq_on_subscribe);
+	mosquitto_message_v5_callback_set(mosq, mosq_on_message);
 	(void)mosquitto_int_option(mosq, MOSQ_OPT_TCP_NODELAY, 1);
 	(void)mosquitto_int_option(
 	    mosq, MOSQ_OPT_SEND_MAXIMUM, MQTT_INFLIGHT_MAX);
@@ -503,7 +502,7 @@ configure(struct mqtt *m)
 		    (int)will->payload.n, will->payload.p, will->qos,
 		    will->retain);
 	if (rc == MOSQ_ERR_SUCCESS && m->o.version != 3)
-		rc = set_properties(m);
+		rc = mosq_set_properties(m);
 	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
 		rc = mosquitto_void_option(mosq, MOSQ_OPT_SSL_CTX, m->tls);
 	if (rc == MOSQ_ERR_SUCCESS && m->tls != NULL)
@@ -512,51 +511,52 @@ configure(struct mqtt *m)
 	return rc;
 }
 
-/* What was renewed meanwhile counts; what cannot be used does not. */
+/* Certificates may have been renewed; unusable files leave the loaded ones. */
 static void
-load_tls(struct mqtt *m)
+mosq_reload_tls(struct mqtt *m)
 {
 	static struct log_rate rate;
 	const char *why = NULL;
 	int64_t missed;
 
-	/* The system's authorities are many, and stay. */
+	/* The system's many authorities are not read again. */
 	if (m->tls != NULL && m->o.ca_file != NULL)
-		why = tls_load(m);
+		why = mqtt_tls_load(m);
 	if (why != NULL && log_every(&rate, 10, &missed))
 		log_warn(
 		    "mqtt.tls", LOG_S("why", why), LOG_I("missed", missed));
 }
 
 bool
-client_new(struct mqtt *m)
+mqtt_mosq_new(struct mqtt *m)
 {
 	int rc;
 
-	load_tls(m);
-	m->mosq = m->o.lean ? new_without_pair(m) : new_with_small_pair(m);
+	mosq_reload_tls(m);
+	m->mosq = m->o.lean ? mosq_new_without_socketpair(m)
+			    : mosq_new_with_small_socketpair(m);
 	if (m->mosq == NULL) {
 		str_copy(
 		    str_of(strerrordesc_np(errno)), m->why, sizeof(m->why));
 		return false;
 	}
-	rc = configure(m);
+	rc = mosq_configure(m);
 	if (rc == MOSQ_ERR_SUCCESS)
 		return true;
 	str_copy(str_of(mosquitto_strerror(rc)), m->why, sizeof(m->why));
-	client_free(m);
+	mqtt_mosq_free(m);
 	return false;
 }
 
 void
-client_free(struct mqtt *m)
+mqtt_mosq_free(struct mqtt *m)
 {
 	mosquitto_destroy(m->mosq);
 	m->mosq = NULL;
 }
 
 enum rc
-client_reason_rc(unsigned reason)
+mqtt_reason_rc(unsigned reason)
 {
 	switch (reason) {
 	case MQTT_RC_SUCCESS:

@@ -1,10 +1,9 @@
 /*
- * publish: messages out, their window, and their completions.
+ * Publishing: the window of unacknowledged messages, and completions.
  *
- * libmosquitto holds at most a window of unacknowledged messages; the others
- * wait here.  So its walks over its list stay short, whatever window the broker
- * announces, and of a message that waits here it is certain that it was not
- * sent.
+ * libmosquitto is given at most a window of messages; the others are queued
+ * here.  Its linear searches stay short, whatever window the broker announces,
+ * and a message that is still queued here was certainly not sent.
  */
 #include <mosquitto.h>
 #include <stdlib.h>
@@ -12,12 +11,12 @@
 #include "core/mem.h"
 #include "mqtt/mqtt_internal.h"
 
-/* Ids given out since that of the oldest message on the wire; 65535 exist. */
+/* Packet ids used since the oldest unacknowledged one's, of 65535. */
 #define IDS_AHEAD_MAX 60000
 
-/* Put p into a list, or take it out: the sums are those of all lists. */
+/* Add p to a list or remove it; the totals are over all lists. */
 static void
-enlist(struct mqtt *m, struct pubs *list, struct pub *p)
+pub_list_add(struct mqtt *m, struct mqtt_pub_list *list, struct mqtt_pub *p)
 {
 	TAILQ_INSERT_TAIL(list, p, link);
 	m->n_pubs++;
@@ -26,7 +25,7 @@ enlist(struct mqtt *m, struct pubs *list, struct pub *p)
 }
 
 static void
-delist(struct mqtt *m, struct pubs *list, struct pub *p)
+pub_list_remove(struct mqtt *m, struct mqtt_pub_list *list, struct mqtt_pub *p)
 {
 	TAILQ_REMOVE(list, p, link);
 	m->n_pubs--;
@@ -36,46 +35,46 @@ delist(struct mqtt *m, struct pubs *list, struct pub *p)
 
 /* p is in no list any more. */
 static void
-complete(struct mqtt *m, struct pub *p, enum rc rc, unsigned reason)
+pub_complete(struct mqtt *m, struct mqtt_pub *p, enum rc rc, unsigned reason)
 {
 	mqtt_done_fn fn = p->fn;
 	void *arg = p->arg;
 
 	if (rc != RC_OK && rc != RC_NOENT)
 		metric_add(m->m_failed, 1);
-	free(p->held);
+	free(p->copy);
 	free(p);
 	if (fn != NULL)
 		fn(arg, rc, reason);
 }
 
 /*
- * Packet ids go round.  One that is still in use must not be given out again,
- * or its acknowledgement would be taken for another's.
+ * Packet ids wrap around.  One in use must not be assigned twice, or its
+ * acknowledgement would be attributed to the other message.
  */
 static bool
-id_is_free(const struct mqtt *m)
+pub_id_is_free(const struct mqtt *m)
 {
-	const struct pub *oldest = TAILQ_FIRST(&m->inflight);
+	const struct mqtt_pub *oldest = TAILQ_FIRST(&m->inflight);
 
 	return oldest == NULL ||
 	    (uint16_t)(m->last_mid - oldest->mid) < IDS_AHEAD_MAX;
 }
 
 static bool
-has_room(const struct mqtt *m)
+pub_window_open(const struct mqtt *m)
 {
-	return m->n_inflight < m->window && id_is_free(m);
+	return m->n_inflight < m->window && pub_id_is_free(m);
 }
 
-/* Hand a message to libmosquitto, which gives it the id m->last_mid. */
+/* Give a message to libmosquitto; its packet id is then m->last_mid. */
 static enum rc
-hand_over(struct mqtt *m, const char *topic, const struct mqtt_msg *msg)
+pub_write(struct mqtt *m, const char *topic, const struct mqtt_msg *msg)
 {
 	enum rc rc;
 	int mid = 0;
 
-	rc = link_rc(m,
+	rc = mqtt_link_rc(m,
 	    mosquitto_publish(m->mosq, &mid, topic, (int)msg->payload.n,
 		msg->payload.p, msg->qos, msg->retain));
 	if (mid != 0)
@@ -85,81 +84,81 @@ hand_over(struct mqtt *m, const char *topic, const struct mqtt_msg *msg)
 	return rc;
 }
 
-/* If it fails, p is in no list and still the caller's. */
+/* On failure p is in no list and still owned by the caller. */
 static enum rc
-send_qos1(struct mqtt *m, struct pub *p, const char *topic,
+pub_send_qos1(struct mqtt *m, struct mqtt_pub *p, const char *topic,
     const struct mqtt_msg *msg)
 {
-	enum rc rc = hand_over(m, topic, msg);
+	enum rc rc = pub_write(m, topic, msg);
 
 	if (rc == RC_OK) {
 		p->mid = m->last_mid;
-		enlist(m, &m->inflight, p);
+		pub_list_add(m, &m->inflight, p);
 		m->n_inflight++;
 	}
 	return rc;
 }
 
 /*
- * As send_qos1(), but what was written at once has been reported and p freed
- * before this returns.  What fails was not written.
+ * As pub_send_qos1(), but if it was written at once p is freed before this
+ * returns.  On failure nothing was written.
  */
 static enum rc
-send_qos0(struct mqtt *m, struct pub *p, const char *topic,
+pub_send_qos0(struct mqtt *m, struct mqtt_pub *p, const char *topic,
     const struct mqtt_msg *msg)
 {
 	enum rc rc;
 
-	if (!id_is_free(m))
+	if (!pub_id_is_free(m))
 		return RC_RETRY;
-	enlist(m, &m->unwritten, p);
-	rc = hand_over(m, topic, msg);
+	pub_list_add(m, &m->unwritten, p);
+	rc = pub_write(m, topic, msg);
 	if (rc != RC_OK)
-		delist(m, &m->unwritten, p);
+		pub_list_remove(m, &m->unwritten, p);
 	return rc;
 }
 
-/* Keep a copy for later. */
+/* Queue a copy. */
 static void
-hold(struct mqtt *m, struct pub *p, const char *topic,
+pub_defer(struct mqtt *m, struct mqtt_pub *p, const char *topic,
     const struct mqtt_msg *msg)
 {
 	p->retain = msg->retain;
-	p->held = mem_alloc(msg->topic.n + 1 + p->bytes);
-	memcpy(p->held, topic, msg->topic.n + 1);
+	p->copy = mem_alloc(msg->topic.n + 1 + p->bytes);
+	memcpy(p->copy, topic, msg->topic.n + 1);
 	if (p->bytes > 0)
-		memcpy(p->held + msg->topic.n + 1, msg->payload.p, p->bytes);
-	enlist(m, msg->qos == 0 ? &m->deferred : &m->waiting, p);
+		memcpy(p->copy + msg->topic.n + 1, msg->payload.p, p->bytes);
+	pub_list_add(m, msg->qos == 0 ? &m->deferred : &m->waiting, p);
 }
 
-/* p is in no list any more; what of it goes out late cannot be refused. */
+/* p is in no list any more; a failure is reported to its completion. */
 static void
-send_held(struct mqtt *m, struct pub *p, int qos)
+pub_send_deferred(struct mqtt *m, struct mqtt_pub *p, int qos)
 {
 	struct mqtt_msg msg = { .qos = qos, .retain = p->retain };
-	char *held = p->held;
+	char *held = p->copy;
 	enum rc rc;
 
 	msg.topic = str_of(held);
 	msg.payload = (struct str){ held + msg.topic.n + 1, p->bytes };
-	p->held = NULL;
-	rc = qos == 0 ? send_qos0(m, p, held, &msg)
-		      : send_qos1(m, p, held, &msg);
+	p->copy = NULL;
+	rc = qos == 0 ? pub_send_qos0(m, p, held, &msg)
+		      : pub_send_qos1(m, p, held, &msg);
 	if (rc != RC_OK)
-		complete(m, p, rc, 0);
+		pub_complete(m, p, rc, 0);
 	free(held);
 }
 
 static enum rc
-check(const struct mqtt *m, const struct mqtt_msg *msg, mqtt_done_fn fn,
+pub_check(const struct mqtt *m, const struct mqtt_msg *msg, mqtt_done_fn fn,
     char topic[MQTT_TOPIC_MAX + 1])
 {
-	if (m->phase != PHASE_UP || m->freed)
+	if (m->phase != MQTT_PHASE_UP || m->freed)
 		return RC_DOWN;
 	if (msg->topic.n > MQTT_TOPIC_MAX || msg->payload.n > MQTT_PAYLOAD_MAX)
 		return RC_TOOBIG;
 	if (msg->qos < 0 || msg->qos > 1 || (msg->qos == 0 && fn != NULL) ||
-	    !topic_copy(msg->topic, topic))
+	    !mqtt_topic_copy(msg->topic, topic))
 		return RC_INVALID;
 	if (m->n_pubs >= MQTT_OUTSTANDING_MAX ||
 	    m->pub_bytes + msg->payload.n > MQTT_OUTSTANDING_BYTES_MAX)
@@ -172,10 +171,10 @@ mqtt_publish(
     struct mqtt *m, const struct mqtt_msg *msg, mqtt_done_fn fn, void *arg)
 {
 	char topic[MQTT_TOPIC_MAX + 1];
-	struct pub *p;
+	struct mqtt_pub *p;
 	enum rc rc;
 
-	rc = check(m, msg, fn, topic);
+	rc = pub_check(m, msg, fn, topic);
 	if (rc != RC_OK)
 		return rc;
 	p = mem_zalloc(sizeof(*p));
@@ -183,15 +182,16 @@ mqtt_publish(
 	p->arg = arg;
 	p->bytes = msg->payload.n;
 	if (m->in_lib ||
-	    (msg->qos == 1 && (!TAILQ_EMPTY(&m->waiting) || !has_room(m))))
-		hold(m, p, topic, msg);
+	    (msg->qos == 1 &&
+		(!TAILQ_EMPTY(&m->waiting) || !pub_window_open(m))))
+		pub_defer(m, p, topic, msg);
 	else if (msg->qos == 0)
-		rc = send_qos0(m, p, topic, msg);
+		rc = pub_send_qos0(m, p, topic, msg);
 	else
-		rc = send_qos1(m, p, topic, msg);
+		rc = pub_send_qos1(m, p, topic, msg);
 	if (rc != RC_OK)
 		free(p);
-	link_touch(m);
+	mqtt_link_touch(m);
 	return rc;
 }
 
@@ -202,9 +202,9 @@ mqtt_outstanding(const struct mqtt *m)
 }
 
 void
-pub_acked(struct mqtt *m, int mid, unsigned reason)
+mqtt_pub_acked(struct mqtt *m, int mid, unsigned reason)
 {
-	struct pub *p;
+	struct mqtt_pub *p;
 
 	TAILQ_FOREACH (p, &m->inflight, link)
 		if (p->mid == mid)
@@ -215,60 +215,60 @@ pub_acked(struct mqtt *m, int mid, unsigned reason)
 		p->reason = reason;
 		TAILQ_INSERT_TAIL(&m->acked, p, link);
 	} else if ((p = TAILQ_FIRST(&m->unwritten)) != NULL) {
-		/* Packets of QoS 0 go in order. */
-		delist(m, &m->unwritten, p);
+		/* Packets with QoS 0 are written in order. */
+		pub_list_remove(m, &m->unwritten, p);
 		free(p);
 	}
 }
 
-/* The acknowledgements that have come. */
 static void
-tell(struct mqtt *m)
+pub_report_acked(struct mqtt *m)
 {
-	struct pub *p;
+	struct mqtt_pub *p;
 
 	while ((p = TAILQ_FIRST(&m->acked)) != NULL) {
-		delist(m, &m->acked, p);
-		complete(m, p, client_reason_rc(p->reason), p->reason);
+		pub_list_remove(m, &m->acked, p);
+		pub_complete(m, p, mqtt_reason_rc(p->reason), p->reason);
 	}
 }
 
 void
-pub_after(struct mqtt *m)
+mqtt_pub_flush(struct mqtt *m)
 {
-	struct pub *p;
+	struct mqtt_pub *p;
 
-	while (link_sendable(m) && (p = TAILQ_FIRST(&m->deferred)) != NULL) {
-		delist(m, &m->deferred, p);
-		send_held(m, p, 0);
+	while (
+	    mqtt_link_sendable(m) && (p = TAILQ_FIRST(&m->deferred)) != NULL) {
+		pub_list_remove(m, &m->deferred, p);
+		pub_send_deferred(m, p, 0);
 	}
-	tell(m);
-	while (link_sendable(m) && has_room(m) &&
+	pub_report_acked(m);
+	while (mqtt_link_sendable(m) && pub_window_open(m) &&
 	    (p = TAILQ_FIRST(&m->waiting)) != NULL) {
-		delist(m, &m->waiting, p);
-		send_held(m, p, 1);
+		pub_list_remove(m, &m->waiting, p);
+		pub_send_deferred(m, p, 1);
 	}
 }
 
-/* Complete a whole list; an owner may free m, which comes here again. */
+/* A completion may free m, which calls this again. */
 static void
-fail(struct mqtt *m, struct pubs *list, enum rc rc)
+pub_fail_list(struct mqtt *m, struct mqtt_pub_list *list, enum rc rc)
 {
-	struct pub *p;
+	struct mqtt_pub *p;
 
 	while ((p = TAILQ_FIRST(list)) != NULL) {
-		delist(m, list, p);
-		complete(m, p, rc, 0);
+		pub_list_remove(m, list, p);
+		pub_complete(m, p, rc, 0);
 	}
 }
 
 void
-pub_fail_all(struct mqtt *m)
+mqtt_pub_fail_all(struct mqtt *m)
 {
-	tell(m);
+	pub_report_acked(m);
 	m->n_inflight = 0;
-	fail(m, &m->inflight, RC_TIMEOUT);
-	fail(m, &m->waiting, RC_DOWN);
-	fail(m, &m->deferred, RC_DOWN);
-	fail(m, &m->unwritten, RC_DOWN);
+	pub_fail_list(m, &m->inflight, RC_TIMEOUT);
+	pub_fail_list(m, &m->waiting, RC_DOWN);
+	pub_fail_list(m, &m->deferred, RC_DOWN);
+	pub_fail_list(m, &m->unwritten, RC_DOWN);
 }

@@ -1,5 +1,5 @@
 /*
- * subscribe: the subscriptions, made again on every connection.
+ * Subscriptions, renewed on every connection, and the rules for topics.
  */
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
@@ -9,66 +9,66 @@
 #include "core/mem.h"
 #include "mqtt/mqtt_internal.h"
 
-static struct sub *
-find(struct mqtt *m, struct str filter)
+static struct mqtt_sub *
+sub_find(struct mqtt *m, struct str filter)
 {
-	struct sub *s;
+	struct mqtt_sub *s;
 
 	TAILQ_FOREACH (s, &m->subs, link)
-		if (!s->gone && str_eq(str_of(s->filter), filter))
+		if (!s->removing && str_eq(str_of(s->filter), filter))
 			return s;
 	return NULL;
 }
 
 static void
-drop(struct mqtt *m, struct sub *s)
+sub_free(struct mqtt *m, struct mqtt_sub *s)
 {
 	TAILQ_REMOVE(&m->subs, s, link);
 	free(s);
 }
 
 static void
-send_subscribe(struct mqtt *m, struct sub *s)
+sub_send_subscribe(struct mqtt *m, struct mqtt_sub *s)
 {
 	int options = s->as_published ? MQTT_SUB_OPT_RETAIN_AS_PUBLISHED : 0;
 	int mid = 0;
 
-	s->due = false;
+	s->unsent = false;
 	s->mid = 0;
-	if (link_rc(m,
+	if (mqtt_link_rc(m,
 		mosquitto_subscribe_v5(
 		    m->mosq, &mid, s->filter, s->qos, options, NULL)) == RC_OK)
 		s->mid = m->last_mid = mid;
 }
 
 static void
-send_unsubscribe(struct mqtt *m, struct sub *s)
+sub_send_unsubscribe(struct mqtt *m, struct mqtt_sub *s)
 {
 	int mid = 0;
 
-	/* If it cannot be sent, there is no session either. */
-	(void)link_rc(m, mosquitto_unsubscribe(m->mosq, &mid, s->filter));
+	/* If it cannot be sent, the session is over anyway. */
+	(void)mqtt_link_rc(m, mosquitto_unsubscribe(m->mosq, &mid, s->filter));
 	if (mid != 0)
 		m->last_mid = mid;
-	drop(m, s);
+	sub_free(m, s);
 }
 
-/* In the order in which the owner wanted it. */
+/* In the order of the calls. */
 static void
-send_due(struct mqtt *m)
+sub_send_all(struct mqtt *m)
 {
-	struct sub *s, *next;
+	struct mqtt_sub *s, *next;
 
 	for (s = TAILQ_FIRST(&m->subs); s != NULL; s = next) {
-		if (!link_sendable(m))
+		if (!mqtt_link_sendable(m))
 			return;
 		next = TAILQ_NEXT(s, link);
-		if (s->gone)
-			send_unsubscribe(m, s);
-		else if (s->due)
-			send_subscribe(m, s);
+		if (s->removing)
+			sub_send_unsubscribe(m, s);
+		else if (s->unsent)
+			sub_send_subscribe(m, s);
 	}
-	link_touch(m);
+	mqtt_link_touch(m);
 }
 
 enum rc
@@ -77,12 +77,12 @@ mqtt_subscribe(
 {
 	char z[MQTT_TOPIC_MAX + 1];
 	bool as_published = (qos & MQTT_AS_PUBLISHED) != 0;
-	struct sub *s;
+	struct mqtt_sub *s;
 
 	qos &= ~MQTT_AS_PUBLISHED;
-	if (qos < 0 || qos > 1 || !topic_filter_copy(filter, z))
+	if (qos < 0 || qos > 1 || !mqtt_filter_copy(filter, z))
 		return RC_INVALID;
-	s = find(m, filter);
+	s = sub_find(m, filter);
 	if (s == NULL) {
 		s = mem_zalloc(sizeof(*s) + filter.n + 1);
 		memcpy(s->filter, z, filter.n + 1);
@@ -92,28 +92,28 @@ mqtt_subscribe(
 	s->as_published = as_published;
 	s->fn = fn;
 	s->arg = arg;
-	s->answer = -1;
-	s->due = true;
+	s->granted = -1;
+	s->unsent = true;
 	s->mid = 0;
-	m->subs_news = true;
-	send_due(m);
+	m->subs_dirty = true;
+	sub_send_all(m);
 	return RC_OK;
 }
 
 enum rc
 mqtt_unsubscribe(struct mqtt *m, struct str filter)
 {
-	struct sub *s = find(m, filter);
+	struct mqtt_sub *s = sub_find(m, filter);
 
 	if (s == NULL)
 		return RC_NOENT;
-	s->gone = true;
-	m->subs_news = true;
-	/* At its end, behind what was wanted before. */
+	s->removing = true;
+	m->subs_dirty = true;
+	/* To the end, behind subscriptions that are not sent yet. */
 	TAILQ_REMOVE(&m->subs, s, link);
-	if (m->phase == PHASE_UP) {
+	if (m->phase == MQTT_PHASE_UP) {
 		TAILQ_INSERT_TAIL(&m->subs, s, link);
-		send_due(m);
+		sub_send_all(m);
 	} else {
 		free(s);
 	}
@@ -121,85 +121,86 @@ mqtt_unsubscribe(struct mqtt *m, struct str filter)
 }
 
 void
-sub_renew(struct mqtt *m)
+mqtt_sub_renew(struct mqtt *m)
 {
-	struct sub *s, *next;
+	struct mqtt_sub *s, *next;
 
 	for (s = TAILQ_FIRST(&m->subs); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, link);
-		s->due = true;
-		s->answer = -1;
-		if (s->gone)
-			drop(m, s);
+		s->unsent = true;
+		s->granted = -1;
+		if (s->removing)
+			sub_free(m, s);
 	}
-	send_due(m);
+	sub_send_all(m);
 }
 
 void
-sub_acked(struct mqtt *m, int mid, unsigned reason)
+mqtt_sub_acked(struct mqtt *m, int mid, unsigned reason)
 {
-	struct sub *s;
+	struct mqtt_sub *s;
 
 	TAILQ_FOREACH (s, &m->subs, link)
 		if (s->mid == mid) {
 			s->mid = 0;
-			s->answer = (int)reason;
-			m->subs_news = true;
+			s->granted = (int)reason;
+			m->subs_dirty = true;
 			return;
 		}
 }
 
 static void
-tell(struct sub *s)
+sub_report(struct mqtt_sub *s)
 {
-	unsigned reason = (unsigned)s->answer;
+	unsigned reason = (unsigned)s->granted;
 	enum rc rc;
 
-	s->answer = -1;
-	/* Below 128 it is the QoS that was granted. */
-	rc = reason < 128 ? RC_OK : client_reason_rc(reason);
+	s->granted = -1;
+	/* Below 128 it is the granted QoS. */
+	rc = reason < 128 ? RC_OK : mqtt_reason_rc(reason);
 	if (rc != RC_OK)
-		log_warn("mqtt.subscription_refused",
+		log_warn("mqtt.subscription_rejected",
 		    LOG_S("filter", s->filter), LOG_I("reason", reason));
 	if (s->fn != NULL)
 		s->fn(s->arg, rc, reason);
 }
 
 void
-sub_after(struct mqtt *m)
+mqtt_sub_flush(struct mqtt *m)
 {
-	struct sub *s;
+	struct mqtt_sub *s;
 
-	if (!m->subs_news)
+	if (!m->subs_dirty)
 		return;
-	m->subs_news = false;
-	send_due(m);
-	/* From the start after each: owners may change the list. */
+	m->subs_dirty = false;
+	sub_send_all(m);
+	/* From the start after each, since completions may change the list. */
 	do {
 		TAILQ_FOREACH (s, &m->subs, link)
-			if (!s->gone && s->answer >= 0)
+			if (!s->removing && s->granted >= 0)
 				break;
 		if (s != NULL)
-			tell(s);
+			sub_report(s);
 	} while (s != NULL && !m->freed);
 }
 
 void
-sub_forget_all(struct mqtt *m)
+mqtt_sub_free_all(struct mqtt *m)
 {
-	struct sub *s;
+	struct mqtt_sub *s;
 
 	while ((s = TAILQ_FIRST(&m->subs)) != NULL)
-		drop(m, s);
+		sub_free(m, s);
 }
 
+/* ---- topics ---- */
+
 /*
- * topic: rules for topics and filters, as libmosquitto knows them.
- *
- * Its functions that take a length read behind it, so they get copies.
+ * The functions of libmosquitto that take a length read beyond it, so they get
+ * copies with a NUL.
  */
 static bool
-copy(struct str t, char dst[MQTT_TOPIC_MAX + 1])
+topic_copy_utf8(struct str t, char dst[MQTT_TOPIC_MAX + 1])
 {
 	if (t.n < 1 || t.n > MQTT_TOPIC_MAX || memchr(t.p, '\0', t.n) != NULL)
 		return false;
@@ -209,16 +210,16 @@ copy(struct str t, char dst[MQTT_TOPIC_MAX + 1])
 }
 
 bool
-topic_copy(struct str t, char dst[MQTT_TOPIC_MAX + 1])
+mqtt_topic_copy(struct str t, char dst[MQTT_TOPIC_MAX + 1])
 {
-	return copy(t, dst) &&
+	return topic_copy_utf8(t, dst) &&
 	    mosquitto_pub_topic_check(dst) == MOSQ_ERR_SUCCESS;
 }
 
 bool
-topic_filter_copy(struct str f, char dst[MQTT_TOPIC_MAX + 1])
+mqtt_filter_copy(struct str f, char dst[MQTT_TOPIC_MAX + 1])
 {
-	return copy(f, dst) &&
+	return topic_copy_utf8(f, dst) &&
 	    mosquitto_sub_topic_check(dst) == MOSQ_ERR_SUCCESS;
 }
 
@@ -227,7 +228,7 @@ mqtt_topic_valid(struct str t)
 {
 	char z[MQTT_TOPIC_MAX + 1];
 
-	return topic_copy(t, z);
+	return mqtt_topic_copy(t, z);
 }
 
 bool
@@ -235,7 +236,7 @@ mqtt_filter_valid(struct str t)
 {
 	char z[MQTT_TOPIC_MAX + 1];
 
-	return topic_filter_copy(t, z);
+	return mqtt_filter_copy(t, z);
 }
 
 bool
@@ -244,7 +245,7 @@ mqtt_topic_matches(struct str filter, struct str t)
 	char fz[MQTT_TOPIC_MAX + 1], tz[MQTT_TOPIC_MAX + 1];
 	bool result = false;
 
-	return topic_filter_copy(filter, fz) && topic_copy(t, tz) &&
+	return mqtt_filter_copy(filter, fz) && mqtt_topic_copy(t, tz) &&
 	    mosquitto_topic_matches_sub(fz, tz, &result) == MOSQ_ERR_SUCCESS &&
 	    result;
 }

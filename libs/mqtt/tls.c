@@ -1,9 +1,8 @@
 /*
- * tls: whom to believe, and who we are.
+ * TLS: trusted authorities, the client's certificate, the server's name.
  *
- * The connection is made to a number, as names are resolved in a worker; so the
- * name that the certificate is for, and that the server is told (SNI), is set
- * here and not by libmosquitto, which knows the number only.
+ * libmosquitto connects to an address, since names are resolved in a worker, so
+ * the name for SNI and for checking the certificate is set here.
  */
 #include <mosquitto.h>
 #include <openssl/err.h>
@@ -13,7 +12,7 @@
 #include "mqtt/mqtt_internal.h"
 
 static void
-on_info(const SSL *ssl, int where, int ret)
+tls_set_sni(const SSL *ssl, int where, int ret)
 {
 	const char *host = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 	SSL *mine = (SSL *)(uintptr_t)ssl;
@@ -24,13 +23,13 @@ on_info(const SSL *ssl, int where, int ret)
 		(void)SSL_set_tlsext_host_name(mine, host);
 }
 
-/* The server must be the one that the URL names. */
+/* The certificate must be for the host of the URL. */
 static bool
-set_name(SSL_CTX *ctx, const char *host)
+tls_set_name(SSL_CTX *ctx, const char *host)
 {
 	X509_VERIFY_PARAM *p = SSL_CTX_get0_param(ctx);
 
-	if (resolve_is_number(host))
+	if (mqtt_is_ip_address(host))
 		return X509_VERIFY_PARAM_set1_ip_asc(p, host) == 1;
 	X509_VERIFY_PARAM_set_hostflags(
 	    p, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -40,7 +39,7 @@ set_name(SSL_CTX *ctx, const char *host)
 
 /* What is wrong, or NULL. */
 static const char *
-set_files(SSL_CTX *ctx, const struct mqtt_opts *o)
+tls_set_files(SSL_CTX *ctx, const struct mqtt_opts *o)
 {
 	if (o->ca_file == NULL) {
 		if (SSL_CTX_set_default_verify_paths(ctx) != 1)
@@ -62,36 +61,36 @@ set_files(SSL_CTX *ctx, const struct mqtt_opts *o)
 }
 
 const char *
-tls_load(struct mqtt *m)
+mqtt_tls_load(struct mqtt *m)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	const char *why = "no memory for TLS";
 
-	if (ctx != NULL && set_name(ctx, m->url.host) &&
+	if (ctx != NULL && tls_set_name(ctx, m->url.host) &&
 	    SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1) {
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-		SSL_CTX_set_info_callback(ctx, on_info);
-		why = set_files(ctx, &m->o);
+		SSL_CTX_set_info_callback(ctx, tls_set_sni);
+		why = tls_set_files(ctx, &m->o);
 	}
 	ERR_clear_error();
 	if (why != NULL) {
 		SSL_CTX_free(ctx);
 		return why;
 	}
-	tls_free(m);
+	mqtt_tls_free(m);
 	m->tls = ctx;
 	return NULL;
 }
 
 void
-tls_free(struct mqtt *m)
+mqtt_tls_free(struct mqtt *m)
 {
 	SSL_CTX_free(m->tls);
 	m->tls = NULL;
 }
 
 bool
-tls_pending(const struct mqtt *m)
+mqtt_tls_pending(const struct mqtt *m)
 {
 	SSL *ssl = m->tls != NULL && m->mosq != NULL
 	    ? mosquitto_ssl_get(m->mosq)
@@ -101,7 +100,7 @@ tls_pending(const struct mqtt *m)
 }
 
 const char *
-tls_why(const struct mqtt *m)
+mqtt_tls_error(const struct mqtt *m)
 {
 	SSL *ssl = m->tls != NULL && m->mosq != NULL
 	    ? mosquitto_ssl_get(m->mosq)

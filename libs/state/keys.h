@@ -1,44 +1,50 @@
 /*
- * keys: every Redis key and what lies there, written down once.
+ * keys: every Redis key, what it holds, and the limits that scripts enforce.
  *
- * '%' is an id's token (state_key()).  Where scripts compute keys, a pattern is
- * made of what stands before and behind the token.  Tokens are also what
- * records refer to each other by, so that a script can go on from one to the
- * next.
+ * The scripts of libs/state/scripts use these names as if they were Lua
+ * constants; scripts/embed.awk replaces them.  That works for a macro whose
+ * value is one string or one decimal number.
+ *
+ * '%' is an id's token (state_key()).  Where a script computes a key, there is
+ * a macro for what stands before the token and one for what follows it.
+ * Records refer to each other by tokens too, so that a script can go on from
+ * one to the next.
  *
  * A hash has its format version in the field "v"; the version also covers what
- * belongs to the hash (its list of messages, its state, …).  What belongs to no
- * hash has it at the end of its name, a result and a state in their first byte.
+ * belongs to the hash (its list of messages, its state, …).  A key that belongs
+ * to no hash has the version at the end of its name; a result and a state have
+ * it in their first byte.
  */
 #ifndef STATE_KEYS_H
 #define STATE_KEYS_H
 
-/* lease: string: its holder, expires; string: the newest epoch. */
+/* lease: string: its owner, expires; string: the newest epoch. */
 #define KEY_LEASE       "soul:lease:{%}:1"
 #define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:1"
 
 /*
  * terminal: hash: on (0, 1), seen (ms), b (broker's id), e:<broker's id>
- * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens), ref
- * (refusal). Results: string: first byte, JSON or note; expires.
+ * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens),
+ * ref:<o h s c r> (last rejected report of a kind), gone (1: its identity was
+ * revoked).  Results: string: first byte, JSON or note; expires.
  */
 #define TERMINAL_FORMAT   "1"
 #define KEY_TERMINAL_PRE  "soul:terminal:{"
 #define KEY_TERMINAL_POST "}"
 #define KEY_TERMINAL      KEY_TERMINAL_PRE "%" KEY_TERMINAL_POST
 #define KEY_RESULT        "soul:result:{%:%}"
-/* First bytes of a result that came and of one that is expected; its life. */
-#define RESULT_FORMAT "1"
-#define RESULT_ASKED  "?"
-#define RESULT_MS     "600000"
+/* First byte of a result that was received, and of one that is expected. */
+#define RESULT_FORMAT  "1"
+#define RESULT_PENDING "?"
+#define RESULT_TTL_MS  600000
 
 /* Sets of terminals' tokens: bound by a user, bound to a soul. */
-#define KEY_BOUND_PRE      "soul:user:{"
-#define KEY_BOUND_POST     "}:terminals:1"
-#define KEY_USER_TERMINALS KEY_BOUND_PRE "%" KEY_BOUND_POST
-#define KEY_BODIES_PRE     "soul:soul:{"
-#define KEY_BODIES_POST    "}:terminals:1"
-#define KEY_BODIES         KEY_BODIES_PRE "%" KEY_BODIES_POST
+#define KEY_USER_TERMINALS_PRE  "soul:user:{"
+#define KEY_USER_TERMINALS_POST "}:terminals:1"
+#define KEY_USER_TERMINALS      KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
+#define KEY_BODIES_PRE          "soul:soul:{"
+#define KEY_BODIES_POST         "}:terminals:1"
+#define KEY_BODIES              KEY_BODIES_PRE "%" KEY_BODIES_POST
 
 /*
  * credential: hash: ten u (tenant and user, tokens), h (hash of the password),
@@ -62,33 +68,36 @@
  * State: string: format byte, version (8 bytes, big endian), the state.  Log:
  * stream: field e; expires.
  */
-#define SOUL_FORMAT    "1"
-#define KEY_SOUL_PRE   "soul:soul:{"
-#define KEY_SOUL_POST  "}"
-#define KEY_SOUL       KEY_SOUL_PRE "%" KEY_SOUL_POST
-#define KEY_SOUL_STATE "soul:soul:{%}:state"
-#define KEY_SOUL_LOG   "soul:soul:{%}:log:1"
-/* What stands before and behind the token in the state's key. */
+#define SOUL_FORMAT         "1"
+#define KEY_SOUL_PRE        "soul:soul:{"
+#define KEY_SOUL_POST       "}"
+#define KEY_SOUL            KEY_SOUL_PRE "%" KEY_SOUL_POST
 #define KEY_SOUL_STATE_POST "}:state"
+#define KEY_SOUL_STATE      KEY_SOUL_PRE "%" KEY_SOUL_STATE_POST
+#define KEY_SOUL_LOG        "soul:soul:{%}:log:1"
 
 /* Sorted set: a user's souls by time of creation; hash: name → token. */
 #define KEY_USER_SOULS      "soul:user:{%}:souls:1"
 #define KEY_USER_SOUL_NAMES "soul:user:{%}:soul_names:1"
 
-/* Sorted set: souls that tick by when they do; string: the interval (ms). */
+/* Sorted set: ticking souls by their next tick (ms); string: interval (ms). */
 #define KEY_TICKS         "soul:ticks:1"
 #define KEY_TICK_INTERVAL "soul:ticks:interval:1"
+/* Interval before one is set; terminals of one claim, but for the last soul. */
+#define TICK_INTERVAL_MS   3000
+#define TICK_TERMINALS_MAX 4000
 
 /*
- * session: hash: soul, term (ids), sum, sumn (summary), job (to be published),
- * active, due (ms), claims (of the stretch), last (the newest message's
- * number), late (what turns have left open), early (sumn:ms, when a summary was
- * asked for), seq (the newest event's), bytes (of all messages), chars
- * (sumn:last:characters of the messages after sumn; what was counted for
- * another sumn or last does not count).  Messages: list: the newest at its end.
+ * session: hash: soul, term (ids), sum, sumn (summary, number of its last
+ * message), job (to be published), active (ms), due (ms; identifies the idle
+ * period), claims (of that period), last (number of the newest message), late
+ * (what turns have left open), early (sumn:ms, when a summary of a long session
+ * was requested), seq (of the newest event), bytes (of all messages), chars
+ * (sumn:last:characters of the messages after sumn; a count made for another
+ * sumn or last is ignored).  Messages: list: the newest at its end.
  * Events: stream: 0-<seq>: e (JSON), or lost (turn's token) and at (ms);
- * expires.  Retry: string: the turn's token; expires; behind the key comes the
- * digest of what was said.
+ * expires.  Retry: string: the turn's token; expires; the key ends with the
+ * digest of the user's input.
  */
 #define SESSION_FORMAT       "1"
 #define KEY_SESSION_PRE      "soul:session:{"
@@ -99,15 +108,21 @@
 #define KEY_EVENTS_POST      "}:events:1"
 #define KEY_SESSION_EVENTS   KEY_SESSION_PRE "%:%" KEY_EVENTS_POST
 #define KEY_SESSION_RETRY    "soul:session:{%:%}:retry:1:"
-/* Bytes of messages that a session keeps; the oldest fall out. */
-#define MESSAGES_BYTES "8388608"
-/* About how many events are kept, and for how long after the newest. */
-#define EVENTS_KEPT "1000"
-#define EVENTS_MS   "3600000"
-/* How long what was said is known to have been said. */
-#define RETRY_MS "600000"
+/* Bytes of messages in a session; the oldest are removed. */
+#define SESSION_BYTES_MAX 8388608
+/* Messages that a script reads from the list at a time. */
+#define SESSION_CHUNK 32
+/* About how many events are stored, and for how long after the newest. */
+#define EVENTS_MAX    1000
+#define EVENTS_TTL_MS 3600000
+/* Events that a script reads from the stream at a time. */
+#define EVENTS_CHUNK 64
+/* For how long an input with the same text counts as a retry. */
+#define RETRY_TTL_MS 600000
+/* A summary of the same messages is requested no sooner than after this. */
+#define SUMMARY_RETRY_MS 60000
 
-/* Sorted set: sessions (user:session, tokens) by when they fall idle. */
+/* Sorted set: sessions (user:session, tokens) by when they become idle. */
 #define KEY_IDLE "soul:idle:1"
 
 /* Sorted set: a user's sessions (tokens) by their last input (ms). */
@@ -115,33 +130,39 @@
 #define KEY_USER_SESSIONS_POST "}:sessions:1"
 #define KEY_USER_SESSIONS      KEY_USER_SESSIONS_PRE "%" KEY_USER_SESSIONS_POST
 /*
- * Sessions of a user; of more, those that have been silent longest are deleted,
- * two at each input, once they are summed up or there are twice as many.
+ * Sessions of a user.  Of those beyond, the ones idle for longest are deleted,
+ * two at each input, once they are summarised or there are twice as many.
  */
-#define SESSIONS_KEPT "1000"
+#define SESSIONS_MAX 1000
 
 /*
  * turn: list: instance:turn, tokens; string: expires with its process.
  * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
- * (1), again (the key of its retries), end (the last turn_reply, JSON; empty:
- * lost), tl (timeline, JSON); expires.
+ * (1: its input is stored), input (token of the turn that stored the input),
+ * acting (1: a terminal may have carried out an action), again (the retry key),
+ * void (1: it had no effect), end (the last turn_reply, JSON; empty: lost), tl
+ * (timeline, JSON); expires.
  */
 #define TURN_FORMAT       "1"
 #define KEY_TURN_PRE      "soul:turn:{"
 #define KEY_TURN_POST     "}"
 #define KEY_TURN          KEY_TURN_PRE "%" KEY_TURN_POST
-#define TURN_MS           "3600000"
+#define TURN_TTL_MS       3600000
 #define KEY_TURNS_POST    "}:turns:1"
 #define KEY_TURNS         KEY_SESSION_PRE "%:%" KEY_TURNS_POST
 #define KEY_INSTANCE_PRE  "soul:instance:{"
 #define KEY_INSTANCE_POST "}:1"
 #define KEY_INSTANCE      KEY_INSTANCE_PRE "%" KEY_INSTANCE_POST
+/* A queue in which nothing moves for this long expires; no turn takes so long.
+ */
+#define TURN_QUEUE_TTL_MS 3600000
 
 /*
  * memory: hash: ver (changes with each change), seq (counts the puts), cleared
- * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; forgotten ids
- * by when (ms), expires; hash: id → vector, of those that have one.  Past:
- * sorted set: ids by until when they held (ms); hash: id → JSON.
+ * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; tombstones: ids
+ * by when they were forgotten (ms), expires; hash: id → vector, of those that
+ * have one.  Superseded: sorted set: ids by the end of their validity (ms);
+ * hash: id → JSON.
  */
 #define MEMORY_FORMAT         "1"
 #define KEY_MEMORY            "soul:memory:{%:%}"
@@ -151,9 +172,11 @@
 #define KEY_MEMORY_VECS       "soul:memory:{%:%}:vectors"
 #define KEY_MEMORY_PAST       "soul:memory:{%:%}:past"
 #define KEY_MEMORY_PAST_ITEMS "soul:memory:{%:%}:past_items"
+/* Bytes of one page, but for one item. */
+#define MEMORY_PAGE_BYTES 2097152
 
 /*
- * profile: hash: low (ms; what is older counts no more), and the leaves of a
+ * profile: hash: low (ms; older changes are ignored), and the leaves of a
  * document by their JSON Pointers: "<ms> <JSON>", or "<ms> " of one that was
  * removed; expires if none is left.
  */

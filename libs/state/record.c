@@ -1,19 +1,12 @@
 /*
- * record: calling the records' scripts, reading the answers.
+ * record: what the records share: calling scripts, reading their replies.
  */
-#include "state/record.h"
-
-#include "core/log.h"
-#include "state/reply.h"
+#include "state/state_internal.h"
 
 #define LOG_EVERY_S 10
 
-_Static_assert(RC_OK == 0 && RC_RETRY == 1 && RC_NOENT == 4 && RC_DENIED == 7 &&
-	RC_CONFLICT == 8,
-    "scripts answer with these numbers");
-
 void
-call_begin(struct call *c, const struct state_script *script)
+call_begin(struct script_call *c, const struct state_script *script)
 {
 	c->script = script;
 	c->rc = RC_OK;
@@ -24,22 +17,22 @@ call_begin(struct call *c, const struct state_script *script)
 }
 
 static void
-fail(struct call *c, enum rc rc)
+call_fail(struct script_call *c, enum rc rc)
 {
 	if (c->rc == RC_OK)
 		c->rc = rc;
 }
 
 void
-call_key(struct call *c, const char *pattern, struct str a, struct str b)
+call_key(struct script_call *c, const char *pattern, struct str a, struct str b)
 {
 	const struct str ids[] = { a, b };
 	size_t n = 0;
 	const char *p;
 	enum rc rc;
 
-	if (c->n_keys == CALL_KEYS_MAX) {
-		fail(c, RC_BUG);
+	if (c->n_keys == SCRIPT_KEYS_MAX) {
+		call_fail(c, RC_BUG);
 		return;
 	}
 	for (p = pattern; *p != '\0'; p++)
@@ -49,64 +42,64 @@ call_key(struct call *c, const char *pattern, struct str a, struct str b)
 	if (rc == RC_OK)
 		c->n_keys++;
 	else
-		fail(c, rc);
+		call_fail(c, rc);
 }
 
 void
-call_text(struct call *c, struct str text, size_t max)
+call_text(struct script_call *c, struct str text, size_t max)
 {
-	if (c->n_args == CALL_ARGS_MAX)
-		fail(c, RC_BUG);
+	if (c->n_args == SCRIPT_ARGS_MAX)
+		call_fail(c, RC_BUG);
 	else if (text.n > max)
-		fail(c, RC_TOOBIG);
+		call_fail(c, RC_TOOBIG);
 	else
 		c->args[c->n_args++] = text;
 }
 
 void
-call_num(struct call *c, int64_t v)
+call_num(struct script_call *c, int64_t v)
 {
-	if (c->n_nums == CALL_NUMS_MAX) {
-		fail(c, RC_BUG);
+	if (c->n_nums == SCRIPT_NUMS_MAX) {
+		call_fail(c, RC_BUG);
 		return;
 	}
 	call_text(c, state_num(v, c->num_text[c->n_nums]), STATE_NUM_MAX);
 	c->n_nums++;
 }
 
-/* Where the next argument that is made of ids may be put. */
+/* Room for the next argument made of ids. */
 static char *
-id_room(struct call *c)
+call_id_room(struct script_call *c)
 {
-	if (c->n_ids < CALL_IDS_MAX)
+	if (c->n_ids < SCRIPT_IDS_MAX)
 		return c->id_text[c->n_ids++];
-	fail(c, RC_BUG);
+	call_fail(c, RC_BUG);
 	return NULL;
 }
 
 void
-call_token(struct call *c, struct str id)
+call_token(struct script_call *c, struct str id)
 {
-	char *dst = id_room(c);
+	char *dst = call_id_room(c);
 
 	if (dst == NULL)
 		return;
 	if (id_token(id, dst) == RC_OK)
 		call_text(c, str_of(dst), ID_TOKEN_MAX);
 	else
-		fail(c, RC_INVALID);
+		call_fail(c, RC_INVALID);
 }
 
 void
-call_tokens(struct call *c, struct str a, char sep, struct str b)
+call_tokens(struct script_call *c, struct str a, char sep, struct str b)
 {
-	char token[ID_TOKEN_MAX], *dst = id_room(c);
+	char token[ID_TOKEN_MAX], *dst = call_id_room(c);
 	size_t n;
 
 	if (dst == NULL)
 		return;
 	if (id_token(a, dst) != RC_OK || id_token(b, token) != RC_OK) {
-		fail(c, RC_INVALID);
+		call_fail(c, RC_INVALID);
 		return;
 	}
 	n = strlen(dst);
@@ -116,7 +109,7 @@ call_tokens(struct call *c, struct str a, char sep, struct str b)
 }
 
 void
-record_bad(struct str key, struct str why)
+record_log_invalid(struct str key, struct str why)
 {
 	static struct log_rate rate;
 	int64_t missed;
@@ -127,7 +120,7 @@ record_bad(struct str key, struct str why)
 }
 
 enum rc
-record_status(const struct state_reply *r, size_t want)
+call_status(const struct state_reply *r, size_t want)
 {
 	const struct state_reply *first =
 	    state_reply_kind(r) == STATE_ARRAY ? state_reply_at(r, 0) : r;
@@ -152,7 +145,7 @@ record_status(const struct state_reply *r, size_t want)
 }
 
 static struct state_call
-finished(const struct call *c)
+call_of(const struct script_call *c)
 {
 	return (struct state_call){
 		.script = c->script,
@@ -164,9 +157,10 @@ finished(const struct call *c)
 }
 
 enum rc
-call_run(struct state *s, struct call *c, size_t want, struct state_reply **out)
+call_run(struct state *s, struct script_call *c, size_t want,
+    struct state_reply **out)
 {
-	struct state_call call = finished(c);
+	struct state_call call = call_of(c);
 	struct str key = c->n_keys > 0 ? c->keys[0] : STR("");
 	struct state_reply *r = NULL;
 	enum rc rc = c->rc;
@@ -177,11 +171,11 @@ call_run(struct state *s, struct call *c, size_t want, struct state_reply **out)
 		return rc;
 	rc = state_eval(s, &call, &r);
 	if (rc == RC_INVALID)
-		record_bad(key, state_reply_str(r));
+		record_log_invalid(key, state_reply_str(r));
 	if (rc == RC_OK) {
-		rc = record_status(r, want);
+		rc = call_status(r, want);
 		if (rc == RC_BUG)
-			record_bad(key, STR("answer of the script"));
+			record_log_invalid(key, STR("reply of the script"));
 	}
 	if (out != NULL)
 		*out = r;
@@ -191,39 +185,39 @@ call_run(struct state *s, struct call *c, size_t want, struct state_reply **out)
 }
 
 enum rc
-call_queue(struct state_pipe *p, struct call *c)
+call_queue(struct state_pipe *p, struct script_call *c)
 {
-	struct state_call call = finished(c);
+	struct state_call call = call_of(c);
 
 	return c->rc == RC_OK ? state_pipe_eval(p, &call) : c->rc;
 }
 
 static void
-misread(struct reading *rd, enum rc rc)
+record_fail(struct record_reader *rd, enum rc rc)
 {
 	if (rd->rc == RC_OK)
 		rd->rc = rc;
 }
 
 struct str
-reading_text(struct reading *rd, const struct state_reply *r)
+record_text(struct record_reader *rd, const struct state_reply *r)
 {
 	struct str s = { NULL, 0 };
 
 	if (state_reply_kind(r) == STATE_NIL)
 		return s;
 	if (state_reply_kind(r) != STATE_STR) {
-		misread(rd, RC_INVALID);
+		record_fail(rd, RC_INVALID);
 		return s;
 	}
 	s = arena_str(rd->a, state_reply_str(r));
 	if (s.p == NULL)
-		misread(rd, RC_TOOBIG);
+		record_fail(rd, RC_TOOBIG);
 	return s;
 }
 
 int64_t
-reading_num(struct reading *rd, const struct state_reply *r)
+record_num(struct record_reader *rd, const struct state_reply *r)
 {
 	int64_t v = 0;
 
@@ -233,12 +227,12 @@ reading_num(struct reading *rd, const struct state_reply *r)
 		return state_reply_int(r);
 	if (state_reply_kind(r) != STATE_STR ||
 	    str_to_i64(state_reply_str(r), INT64_MIN, INT64_MAX, &v) != RC_OK)
-		misread(rd, RC_INVALID);
+		record_fail(rd, RC_INVALID);
 	return v;
 }
 
 struct str
-reading_id(struct reading *rd, const struct state_reply *r)
+record_id(struct record_reader *rd, const struct state_reply *r)
 {
 	struct str s = { NULL, 0 };
 	char id[ID_MAX + 1];
@@ -247,19 +241,19 @@ reading_id(struct reading *rd, const struct state_reply *r)
 		return s;
 	if (state_reply_kind(r) != STATE_STR ||
 	    id_untoken(state_reply_str(r), id) != RC_OK) {
-		misread(rd, RC_INVALID);
+		record_fail(rd, RC_INVALID);
 		return s;
 	}
 	s = arena_str(rd->a, str_of(id));
 	if (s.p == NULL)
-		misread(rd, RC_TOOBIG);
+		record_fail(rd, RC_TOOBIG);
 	return s;
 }
 
 enum rc
-reading_end(const struct reading *rd, struct str key)
+record_end(const struct record_reader *rd, struct str key)
 {
 	if (rd->rc == RC_INVALID)
-		record_bad(key, STR("a field is not what it should be"));
+		record_log_invalid(key, STR("invalid field"));
 	return rd->rc;
 }

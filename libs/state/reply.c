@@ -1,15 +1,14 @@
 /*
- * reply: replies without hiredis' types, in memory that is freed at once.
+ * reply: replies without hiredis' types, in an arena that is freed at once.
  */
-#include "state/reply.h"
-
 #include <hiredis/hiredis.h>
 
 #include "core/mem.h"
+#include "state/state_internal.h"
 
 /* The object of a task: an element of its array, or a new root. */
 static struct state_reply *
-slot(const redisReadTask *t, enum state_kind kind)
+reply_new(const redisReadTask *t, enum state_kind kind)
 {
 	struct reply_sink *sink = t->privdata;
 	struct state_reply *r;
@@ -26,12 +25,13 @@ slot(const redisReadTask *t, enum state_kind kind)
 }
 
 static void *
-on_string(const redisReadTask *t, char *p, size_t n)
+reply_on_string(const redisReadTask *t, char *p, size_t n)
 {
 	struct reply_sink *sink = t->privdata;
 	struct state_reply *r;
 
-	r = slot(t, t->type == REDIS_REPLY_ERROR ? STATE_ERROR : STATE_STR);
+	r = reply_new(
+	    t, t->type == REDIS_REPLY_ERROR ? STATE_ERROR : STATE_STR);
 	if (r == NULL)
 		return NULL;
 	r->s = arena_str(sink->a, (struct str){ p, n });
@@ -43,10 +43,10 @@ on_string(const redisReadTask *t, char *p, size_t n)
 }
 
 static void *
-on_array(const redisReadTask *t, int n)
+reply_on_array(const redisReadTask *t, int n)
 {
 	struct reply_sink *sink = t->privdata;
-	struct state_reply *r = slot(t, STATE_ARRAY);
+	struct state_reply *r = reply_new(t, STATE_ARRAY);
 
 	if (r == NULL || n == 0)
 		return r;
@@ -62,9 +62,9 @@ on_array(const redisReadTask *t, int n)
 }
 
 static void *
-on_integer(const redisReadTask *t, long long i)
+reply_on_integer(const redisReadTask *t, long long i)
 {
-	struct state_reply *r = slot(t, STATE_INT);
+	struct state_reply *r = reply_new(t, STATE_INT);
 
 	if (r != NULL)
 		r->i = i;
@@ -72,18 +72,18 @@ on_integer(const redisReadTask *t, long long i)
 }
 
 static void *
-on_nil(const redisReadTask *t)
+reply_on_nil(const redisReadTask *t)
 {
-	return slot(t, STATE_NIL);
+	return reply_new(t, STATE_NIL);
 }
 
 void
 reply_functions(struct redisReplyObjectFunctions *f)
 {
-	f->createString = on_string;
-	f->createArray = on_array;
-	f->createInteger = on_integer;
-	f->createNil = on_nil;
+	f->createString = reply_on_string;
+	f->createArray = reply_on_array;
+	f->createInteger = reply_on_integer;
+	f->createNil = reply_on_nil;
 	f->freeObject = NULL; /* the arena frees */
 }
 
@@ -98,7 +98,7 @@ static const struct {
 	struct str code;
 	enum rc rc;
 	bool unusable;
-} errors[] = {
+} reply_errors[] = {
 	{ STR_INIT("NOAUTH"), RC_DENIED, true },
 	{ STR_INIT("NOPERM"), RC_DENIED, false },
 	{ STR_INIT("WRONGPASS"), RC_DENIED, false },
@@ -116,7 +116,7 @@ static const struct {
 
 /* What a script may not do is said in these words, by Redis 7.0 and later. */
 static bool
-script_denied(struct str s)
+reply_script_denied(struct str s)
 {
 	return str_starts(s, STR("ERR The user executing the script can't")) ||
 	    str_starts(s, STR("ERR ACL failure in script"));
@@ -129,11 +129,11 @@ reply_rc(const struct state_reply *r)
 
 	if (r->kind != STATE_ERROR)
 		return RC_OK;
-	if (script_denied(r->s))
+	if (reply_script_denied(r->s))
 		return RC_DENIED;
-	for (i = 0; i < NELEM(errors); i++)
-		if (reply_error_is(r, errors[i].code))
-			return errors[i].rc;
+	for (i = 0; i < NELEM(reply_errors); i++)
+		if (reply_error_is(r, reply_errors[i].code))
+			return reply_errors[i].rc;
 	return RC_INVALID;
 }
 
@@ -142,8 +142,9 @@ reply_unusable(const struct state_reply *r)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(errors); i++)
-		if (errors[i].unusable && reply_error_is(r, errors[i].code))
+	for (i = 0; i < NELEM(reply_errors); i++)
+		if (reply_errors[i].unusable &&
+		    reply_error_is(r, reply_errors[i].code))
 			return true;
 	return false;
 }

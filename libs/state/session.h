@@ -1,9 +1,9 @@
 /*
- * session: a conversation of a user: messages, summary, last activity.
+ * session: a user's conversation: messages, summary, last activity, events.
  *
  * A session belongs to its user: "s1" of one user is not "s1" of another.  It
- * keeps SESSION_MESSAGES_MAX messages and MESSAGES_BYTES of them, and a user
- * SESSIONS_KEPT sessions (keys.h).
+ * holds SESSION_MESSAGES_MAX messages and SESSION_BYTES_MAX of them, and a user
+ * has SESSIONS_MAX sessions (keys.h).
  */
 #ifndef STATE_SESSION_H
 #define STATE_SESSION_H
@@ -15,13 +15,13 @@
 #include "core/clock.h"
 #include "state/state.h"
 
-/* Messages a session keeps; older ones fall out. */
+/* Messages of a session; the oldest are removed. */
 #define SESSION_MESSAGES_MAX 2000
 /* Largest message and summary, in bytes. */
 #define SESSION_TEXT_MAX (256UL * 1024)
 /* Messages of one session_append(). */
 #define SESSION_APPEND_MAX 256
-/* Bytes of messages that session_messages() gives at once. */
+/* Bytes of messages that session_messages() reads at once. */
 #define SESSION_PAGE_BYTES (4UL * 1024 * 1024)
 
 struct session_key {
@@ -34,8 +34,8 @@ struct session {
 	struct str summary;              /* absent: none */
 	int64_t summarised; /* number of the last message in the summary; 0 */
 	struct wall active; /* last user input; {0}: none */
-	struct str job;  /* what is to be done of a summary; absent: nothing */
-	struct str late; /* what turns have left open; absent: nothing */
+	struct str job;     /* to be published for a summary; absent: none */
+	struct str pending; /* what turns have left open; absent: nothing */
 };
 
 /* A message: a number that rises within the session, and its JSON. */
@@ -58,15 +58,15 @@ enum rc session_append(struct state *s, const struct session_key *k,
 
 /*
  * session_user_input(s, k, soul, terminal, idle_ms):
- * Note a user's input: the session is active now, and falls idle idle_ms from
- * now unless another comes (session_idle_claim()).
+ * The session is active now, and becomes idle idle_ms from now unless another
+ * input comes (session_idle_claim()).
  */
 enum rc session_user_input(struct state *s, const struct session_key *k,
     struct str soul, struct str terminal, int64_t idle_ms) RC_CHECK;
 
 /*
- * Which messages: the max numbers above after; after < 0: the last max.  bytes
- * (1 to SESSION_PAGE_BYTES; 0: that) is how much they may have together.
+ * Which messages: the max numbers after after; after < 0: the last max.  bytes
+ * (1 to SESSION_PAGE_BYTES; 0: that) limits their total size.
  */
 struct session_page {
 	int64_t after;
@@ -81,71 +81,65 @@ struct session_list {
 
 /*
  * session_messages(s, k, page, a, out):
- * Read messages, oldest first.  Fewer (but not none) where more would be over
- * page.bytes: of the last max then the newest.
+ * Read messages, oldest first.  Fewer, but at least one, if more would exceed
+ * page.bytes: of the last max the newest.
  */
 enum rc session_messages(struct state *s, const struct session_key *k,
     struct session_page page, struct arena *a,
     struct session_list *out) RC_CHECK;
 
-/*
- * session_put_summary(s, k, summary, number):
- * The summary of all messages up to number.  RC_CONFLICT if a newer one is
- * there or there never was a message of that number, RC_NOENT if there is no
- * such session.
- */
-enum rc session_put_summary(struct state *s, const struct session_key *k,
-    struct str summary, int64_t number) RC_CHECK;
-
-/* A summary that goes on where the last one ended. */
+/* A summary that continues the previous one. */
 struct session_summary {
 	struct str text;
 	int64_t after;  /* session.summarised, as it was read */
 	int64_t number; /* of the last message in it; > after */
-	struct str job; /* what is to be done because of it; absent: nothing */
+	struct str job; /* to be published because of it; absent: none */
 };
 
 /*
  * session_summarise(s, k, sum):
- * Store a summary and, in one with it, the job that it makes, which stays until
- * session_job_done(): so neither is without the other, whoever dies.
- * RC_CONFLICT if another summary was stored since, the last one's job is not
- * done, or there never was a message of that number.  RC_NOENT if there is no
- * such session.
+ * Store a summary and, in the same write, the job that results from it, which
+ * stays until session_job_done(); so a crash never leaves one without the
+ * other.  RC_CONFLICT if another summary was stored since, the last one's job
+ * is not done, or there never was a message of that number.  RC_NOENT if there
+ * is no such session.
  */
 enum rc session_summarise(struct state *s, const struct session_key *k,
     const struct session_summary *sum) RC_CHECK;
 
-/* session_job_done(s, k, job): Forget the job, if it is this one. */
+/* session_job_done(s, k, job): Delete the job, if it is this one. */
 enum rc session_job_done(
     struct state *s, const struct session_key *k, struct str job) RC_CHECK;
 
 /*
  * session_delete(s, k):
  * With its messages and timers.  Its turns, running or waiting, are evicted, so
- * that they write nothing more (turn_hold()).  RC_NOENT if unknown.
+ * that they write nothing more (turn_check_head()).  RC_NOENT if unknown.
  */
 enum rc session_delete(struct state *s, const struct session_key *k) RC_CHECK;
 
-/* What makes a session long since its last summary: either of them. */
+/* ---- idle and long sessions ---- */
+
+/* Either of them, counted since the last summary, makes a session long. */
 struct session_length {
 	int64_t messages, chars;
 };
 
 /*
- * session_long(s, k, least, asked):
- * If it is as long as least, have it claimed now as if it had fallen idle, once
- * a minute for the same messages; *asked: it was asked for.
+ * session_request_summary(s, k, least, requested):
+ * If the session is as long as least, have it claimed now as if it were idle,
+ * at most once a minute for the same messages.
  */
-enum rc session_long(struct state *s, const struct session_key *k,
-    const struct session_length *least, bool *asked) RC_CHECK;
+enum rc session_request_summary(struct state *s, const struct session_key *k,
+    const struct session_length *least, bool *requested) RC_CHECK;
 
-/* A session that has fallen idle, or is long. */
+/* A session that is idle or long. */
 struct session_idle {
 	struct session_key key;
-	/* When it fell idle: which stretch this is; in future if it is long. */
+	/* When it became idle, which identifies the idle period; in the future
+	 * if it is long. */
 	struct wall due;
-	int64_t claims; /* of this stretch so far: 1 the first time */
+	int64_t claims; /* of this period so far: 1 the first time */
 };
 
 struct session_idle_list {
@@ -155,27 +149,69 @@ struct session_idle_list {
 
 /*
  * session_idle_claim(s, lease_ms, max, a, out):
- * Claim sessions that have fallen idle by Redis' clock.  A claim is another's
- * again after lease_ms unless session_idle_done() came; a user input meanwhile
- * starts the wait anew.
+ * Claim sessions that are idle by Redis' clock.  A claim expires after lease_ms
+ * unless session_idle_done() came; a user input restarts the wait.
  */
 enum rc session_idle_claim(struct state *s, int64_t lease_ms, size_t max,
     struct arena *a, struct session_idle_list *out) RC_CHECK;
 
 /*
- * session_idle_later(s, idle, ms):
- * Keep the claim for ms from now; then it is claimed again.  RC_CONFLICT if an
- * input came or the stretch was dealt with.
+ * session_idle_defer(s, idle, ms):
+ * Extend the claim to ms from now; then it can be claimed again.  RC_CONFLICT
+ * if an input came or the idle period was dealt with.
  */
-enum rc session_idle_later(
+enum rc session_idle_defer(
     struct state *s, const struct session_idle *idle, int64_t ms) RC_CHECK;
 
 /*
  * session_idle_done(s, idle):
- * The stretch was dealt with; nothing happens if an input came meanwhile.  One
- * that is not idle yet is due again when it falls idle.
+ * The idle period was dealt with; no effect if an input came meanwhile.  A
+ * session that is not idle yet is due again when it is.
  */
 enum rc session_idle_done(
     struct state *s, const struct session_idle *idle) RC_CHECK;
+
+/* ---- events ---- */
+
+/*
+ * A session's log of events.  Each has a seq that rises within the session and
+ * is never reused, even after the log has expired: the last 1,000 or so events
+ * are stored, for an hour after the newest.  Only turns write events (turn.h),
+ * each in one step with what the event reports.
+ */
+
+/* Largest event, in bytes. */
+#define SESSION_EVENT_MAX (256UL * 1024)
+/* Events that session_events_read() reads at once, and their bytes. */
+#define SESSION_EVENTS_PAGE_MAX   512
+#define SESSION_EVENTS_PAGE_BYTES (64UL * 1024)
+
+struct session_event {
+	int64_t seq;
+	struct str json; /* without its seq; absent: lost */
+	/* A turn whose process died, so that it has no end. */
+	struct str lost_turn;
+	struct wall lost_at;
+};
+
+struct session_events {
+	struct session_event *item; /* oldest first */
+	size_t n;
+	/* Of the session, in the log or not; 0: none yet. */
+	int64_t newest;
+	bool more; /* there are more, after these */
+};
+
+/*
+ * session_events_read(s, k, after, a, out):
+ * The stored events with a seq above after.  Those between after and the first
+ * one returned have been removed.
+ */
+enum rc session_events_read(struct state *s, const struct session_key *k,
+    int64_t after, struct arena *a, struct session_events *out) RC_CHECK;
+
+/* session_events_newest(s, k, seq): The newest event's; 0: none yet. */
+enum rc session_events_newest(
+    struct state *s, const struct session_key *k, int64_t *seq) RC_CHECK;
 
 #endif /* !STATE_SESSION_H */

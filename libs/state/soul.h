@@ -1,5 +1,5 @@
 /*
- * soul: a soul's profile, and its emotional state under compare-and-set.
+ * soul: a soul's record, its emotional state under compare-and-set, its ticks.
  */
 #ifndef STATE_SOUL_H
 #define STATE_SOUL_H
@@ -11,7 +11,7 @@
 #include "core/clock.h"
 #include "state/state.h"
 
-/* Largest emotional state, in bytes; its form is the emotion-engine's. */
+/* Largest emotional state, in bytes; its format is the emotion-engine's. */
 #define SOUL_STATE_MAX 1024
 /* Longest name, MBTI type and model, in bytes each. */
 #define SOUL_TEXT_MAX 512
@@ -26,8 +26,8 @@ struct soul {
 
 /*
  * soul_create(s, soul, state):
- * RC_CONFLICT if the user has a soul of that name or there is one of that id,
- * RC_RETRY if he has SOUL_LIST_MAX.  state is the first emotional state,
+ * RC_CONFLICT if the user has a soul of that name or there is one with that id,
+ * RC_RETRY if the user has SOUL_LIST_MAX.  state is the first emotional state,
  * version 1.
  */
 enum rc soul_create(
@@ -37,7 +37,7 @@ enum rc soul_create(
 enum rc soul_read(
     struct state *s, struct str id, struct arena *a, struct soul *out) RC_CHECK;
 
-/* The terminals of a soul that is gone. */
+/* The terminals of a deleted soul. */
 struct soul_unbound {
 	struct arena *a; /* the caller's, which the ids are taken from */
 	struct str *ids;
@@ -46,8 +46,8 @@ struct soul_unbound {
 
 /*
  * soul_delete(s, user, id, out):
- * Delete it and unbind its terminals; *out, which has only a set, may be NULL.
- * RC_NOENT, or RC_DENIED if it is another user's.
+ * Delete it and unbind its terminals; *out, in which only a is set, may be
+ * NULL.  RC_NOENT, or RC_DENIED if it belongs to another user.
  */
 enum rc soul_delete(struct state *s, struct str user, struct str id,
     struct soul_unbound *out) RC_CHECK;
@@ -56,12 +56,14 @@ enum rc soul_delete(struct state *s, struct str user, struct str id,
 enum rc soul_list(struct state *s, struct str user, struct arena *a,
     struct soul **list, size_t *n) RC_CHECK;
 
-/* An emotional state, with the number of changes it has seen. */
+/* ---- emotional states ---- */
+
+/* An emotional state, with the number of its changes. */
 struct soul_state {
 	struct str soul_id;
 	int64_t version; /* 0: there is no such soul, or it is not readable */
 	struct str bytes;
-	struct str log; /* to be remembered of the change; absent: nothing */
+	struct str log; /* entry that describes the change; absent: none */
 };
 
 /*
@@ -80,70 +82,71 @@ enum rc soul_state_get(
 enum rc soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won) RC_CHECK;
 
-/* Entries of a soul's log, how old they get, and the size of one. */
+/* Entries of a soul's log, their lifetime, and the size of one. */
 #define SOUL_LOG_MAX       256
 #define SOUL_LOG_MS        (INT64_C(7) * 24 * 3600 * 1000)
 #define SOUL_LOG_ENTRY_MAX 512
 
-/* A change of a soul that is remembered. */
+/* A logged change of a soul's state. */
 struct soul_log_entry {
 	struct wall at; /* when it was stored, by Redis' clock */
 	struct str bytes;
 };
 
 struct soul_log_page {
-	struct wall since; /* only what was stored later */
+	struct wall since; /* only entries stored later */
 	size_t max;        /* 1 to SOUL_LOG_MAX */
 };
 
 /*
  * soul_log_read(s, id, page, a, list, n):
- * The newest entries of a soul's log, the oldest first; none of a soul that is
- * not there.
+ * The newest entries of a soul's log, oldest first; none of a soul that does
+ * not exist.
  */
 enum rc soul_log_read(struct state *s, struct str id,
     const struct soul_log_page *page, struct arena *a,
     struct soul_log_entry **list, size_t *n) RC_CHECK;
 
-/* A body of a soul that is present. */
-struct soul_body {
+/* ---- ticks ---- */
+
+/* A present terminal of a soul. */
+struct soul_terminal {
 	struct str terminal_id, broker;
 };
 
-/* A soul that is to tick: its state, and its bodies. */
-struct soul_bodies {
+/* A soul whose tick was claimed: its state, and its terminals. */
+struct soul_due {
 	struct str soul_id;
 	struct soul_state state; /* as of soul_state_get() */
-	int64_t next;            /* when it is due again, Unix ms */
-	struct soul_body *body;
+	int64_t next;            /* when it is due next, Unix ms */
+	struct soul_terminal *terminal;
 	size_t n;
 };
 
 struct soul_tick {
 	int64_t interval_ms;
-	int64_t ttl_ms; /* of snapshots: who is present */
+	int64_t ttl_ms; /* of snapshots, which decides presence */
 	size_t max;     /* souls of one claim, 1 to 1000 */
 	/* Claimed before and done now, at most 1000. */
-	const struct soul_bodies *done;
+	const struct soul_due *done;
 	size_t n_done;
 };
 
 /*
  * soul_tick_claim(s, t, a, list, n):
- * In one round trip: those of t->done are due again at their next, and souls
+ * In one round trip: the souls of t->done are due next at their next, and souls
  * whose tick is due by Redis' clock are claimed.  A claim lasts half an
- * interval; if it is not done by then (who claimed it died), the soul is due.
- * Each soul has its own place within the interval and keeps it; ticks that were
- * missed are not made up for.  *list has their bodies that are present; a soul
- * without one is no longer due until a body of it comes.  Any number of
- * processes may claim; each due tick is claimed once.  *n == t->max: more may
- * be due now.
+ * interval; if it is not done by then (its process died), the soul is due.
+ * Each soul has a fixed offset within the interval; missed ticks are skipped.
+ * *list has their present terminals; a soul without one is not due until one of
+ * its terminals comes online.  Any number of processes may claim; each due tick
+ * is claimed once.  *n == t->max: more may be due now.
  */
 enum rc soul_tick_claim(struct state *s, const struct soul_tick *t,
-    struct arena *a, struct soul_bodies **list, size_t *n) RC_CHECK;
+    struct arena *a, struct soul_due **list, size_t *n) RC_CHECK;
 
 /* soul_tick_done(s, list, n): n (≤ 1000) claimed souls are done. */
 enum rc soul_tick_done(
-    struct state *s, const struct soul_bodies *list, size_t n) RC_CHECK;
+    struct state *s, const struct soul_due *list, size_t n) RC_CHECK;
 
 #endif /* !STATE_SOUL_H */

@@ -1,45 +1,16 @@
 /*
  * soul_state: emotional states, many at a time, and their logs.
  */
-#include "state/soul_state.h"
-
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "state/record.h"
+#include "state/scripts.h"
+#include "state/soul.h"
+#include "state/state_internal.h"
 
 #define BLOB_FORMAT '1'
-/* States of one script; others wait for it. */
+/* States that one script swaps, while other clients wait. */
 #define CAS_MAX 1024
-
-/*
- * KEYS states  ARGV head that must be there, new string, of each → 1 or 0 each
- * One script, as each command of a pipeline that Redis reads in another piece
- * waits for the disk.
- */
-static const struct state_script cas = {
-	"local won={}\n"
-	"for i,k in ipairs(KEYS) do\n"
-	" local head=redis.pcall('GETRANGE',k,0,8)\n"
-	" if head==ARGV[2*i-1] then\n"
-	"  redis.call('SET',k,ARGV[2*i])\n"
-	"  won[i]=1\n"
-	" else won[i]=0 end\n"
-	"end\n"
-	"return won"
-};
-
-/* KEYS state, log  ARGV head, new string, entry, entries, ms → 1 or 0 */
-static const struct state_script cas_log = { LUA_NOW
-	"local r=redis.call\n"
-	"if r('GETRANGE',KEYS[1],0,8)~=ARGV[1] then return 0 end\n"
-	"r('SET',KEYS[1],ARGV[2])\n"
-	"r('XADD',KEYS[2],'MAXLEN',ARGV[4],'*','e',ARGV[3])\n"
-	"r('XTRIM',KEYS[2],'MINID',now-tonumber(ARGV[5]))\n"
-	"r('PEXPIRE',KEYS[2],ARGV[5])\n"
-	"return 1" };
-
-static const struct str none = { NULL, 0 };
 
 struct str
 soul_blob(char dst[SOUL_BLOB_MAX], int64_t version, struct str bytes)
@@ -55,9 +26,9 @@ soul_blob(char dst[SOUL_BLOB_MAX], int64_t version, struct str bytes)
 	return (struct str){ dst, SOUL_BLOB_HEAD + bytes.n };
 }
 
-/* The version in a string that is kept of a state, 0 if it is none. */
+/* The version in the string stored for a state, 0 if it is none. */
 static int64_t
-blob_version(struct str blob)
+soul_blob_version(struct str blob)
 {
 	uint64_t v = 0;
 	size_t i;
@@ -71,15 +42,16 @@ blob_version(struct str blob)
 }
 
 enum rc
-soul_state_of(
+soul_state_parse(
     const struct state_reply *r, struct soul_state *st, struct arena *a)
 {
 	struct str blob = state_reply_str(r);
 
-	st->version = blob_version(blob);
+	st->version = soul_blob_version(blob);
 	if (st->version == 0) {
 		if (state_reply_kind(r) != STATE_NIL)
-			record_bad(st->soul_id, STR("not a soul's state"));
+			record_log_invalid(
+			    st->soul_id, STR("not a soul's state"));
 		return RC_OK;
 	}
 	st->bytes = arena_str(a,
@@ -89,7 +61,8 @@ soul_state_of(
 
 /* One round trip of soul_state_get(). */
 static enum rc
-get_some(struct state_pipe *p, struct soul_state *st, size_t n, struct arena *a)
+soul_state_get_trip(
+    struct state_pipe *p, struct soul_state *st, size_t n, struct arena *a)
 {
 	const struct state_reply *r;
 	char text[STATE_KEY_MAX];
@@ -107,7 +80,7 @@ get_some(struct state_pipe *p, struct soul_state *st, size_t n, struct arena *a)
 	for (i = 0; rc == RC_OK && i < n; i++) {
 		rc = state_pipe_reply(p, i, &r);
 		if (rc == RC_OK || rc == RC_INVALID)
-			rc = soul_state_of(r, &st[i], a);
+			rc = soul_state_parse(r, &st[i], a);
 	}
 	return rc;
 }
@@ -123,41 +96,40 @@ soul_state_get(
 
 	for (i = 0; i < n; i++) {
 		st[i].version = 0;
-		st[i].bytes = none;
-		st[i].log = none;
+		st[i].bytes = STR_NONE;
+		st[i].log = STR_NONE;
 	}
 	for (i = 0; rc == RC_OK && i < n; i += part) {
 		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
-		rc = get_some(p, st + i, part, a);
+		rc = soul_state_get_trip(p, st + i, part, a);
 	}
 	state_pipe_free(p);
 	return rc;
 }
 
-/* What a script is told of one soul. */
-struct cas_args {
+/* Key and arguments of one soul. */
+struct soul_cas_args {
 	char key[STATE_KEY_MAX], old[SOUL_BLOB_MAX], new[SOUL_BLOB_MAX];
 };
 
-/* Both strings are to be told, in this order. */
 static enum rc
-cas_args(const struct soul_state *st, struct cas_args *a, struct str *key,
-    struct str argv[2])
+soul_cas_args(const struct soul_state *st, struct soul_cas_args *a,
+    struct str *key, struct str argv[2])
 {
 	if (st->version <= 0 || st->version == INT64_MAX)
 		return RC_INVALID;
 	if (st->bytes.n > SOUL_STATE_MAX)
 		return RC_TOOBIG;
-	argv[0] = soul_blob(a->old, st->version, none);
+	argv[0] = soul_blob(a->old, st->version, STR_NONE);
 	argv[1] = soul_blob(a->new, st->version + 1, st->bytes);
 	return state_key(a->key, KEY_SOUL_STATE, &st->soul_id, 1, key);
 }
 
-/* All that have no log, in one script. */
+/* Those without a log, in one script. */
 static enum rc
-queue_plain(struct state_pipe *p, const struct soul_state *st, size_t n)
+soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 {
-	struct cas_args *a = mem_alloc(n * sizeof(*a));
+	struct soul_cas_args *a = mem_alloc(n * sizeof(*a));
 	struct str *keys = mem_calloc(n, sizeof(*keys));
 	struct str *argv = mem_calloc(2 * n, sizeof(*argv));
 	enum rc rc = RC_OK;
@@ -166,12 +138,13 @@ queue_plain(struct state_pipe *p, const struct soul_state *st, size_t n)
 	for (i = 0; rc == RC_OK && i < n; i++) {
 		if (st[i].log.p != NULL)
 			continue;
-		rc = cas_args(&st[i], &a[k], &keys[k], &argv[2 * k]);
+		rc = soul_cas_args(&st[i], &a[k], &keys[k], &argv[2 * k]);
 		k++;
 	}
 	if (rc == RC_OK && k > 0)
-		rc = state_pipe_eval(
-		    p, &(struct state_call){ &cas, keys, k, argv, 2 * k });
+		rc = state_pipe_eval(p,
+		    &(struct state_call){
+			&script_soul_state_swap, keys, k, argv, 2 * k });
 	free(a);
 	free(keys);
 	free(argv);
@@ -179,19 +152,19 @@ queue_plain(struct state_pipe *p, const struct soul_state *st, size_t n)
 }
 
 static enum rc
-queue_logged(struct state_pipe *p, const struct soul_state *st)
+soul_cas_queue_logged(struct state_pipe *p, const struct soul_state *st)
 {
 	struct str key, argv[2];
-	struct cas_args a;
-	struct call c;
+	struct soul_cas_args a;
+	struct script_call c;
 	enum rc rc;
 
-	rc = cas_args(st, &a, &key, argv);
+	rc = soul_cas_args(st, &a, &key, argv);
 	if (rc != RC_OK)
 		return rc;
-	call_begin(&c, &cas_log);
-	call_key(&c, KEY_SOUL_STATE, st->soul_id, none);
-	call_key(&c, KEY_SOUL_LOG, st->soul_id, none);
+	call_begin(&c, &script_soul_state_swap_log);
+	call_key(&c, KEY_SOUL_STATE, st->soul_id, STR_NONE);
+	call_key(&c, KEY_SOUL_LOG, st->soul_id, STR_NONE);
 	call_text(&c, argv[0], SOUL_BLOB_HEAD);
 	call_text(&c, argv[1], SOUL_BLOB_MAX);
 	call_text(&c, st->log, SOUL_LOG_ENTRY_MAX);
@@ -200,9 +173,10 @@ queue_logged(struct state_pipe *p, const struct soul_state *st)
 	return call_queue(p, &c);
 }
 
-/* The answers: of the script for all, and of each that has a log. */
+/* The replies: of the script for all, and of each with a log. */
 static enum rc
-cas_won(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+soul_cas_read(
+    struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 {
 	const struct state_reply *all = NULL, *r;
 	size_t i, k = 0, at = 0;
@@ -220,7 +194,7 @@ cas_won(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 		}
 		won[i] = one == RC_OK && state_reply_int(r) == 1;
 		if (one == RC_INVALID)
-			record_bad(st[i].soul_id, state_reply_str(r));
+			record_log_invalid(st[i].soul_id, state_reply_str(r));
 		else if (rc == RC_OK)
 			rc = one;
 	}
@@ -229,19 +203,20 @@ cas_won(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 
 /* One round trip of soul_state_cas(). */
 static enum rc
-cas_some(struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+soul_state_cas_trip(
+    struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
 {
 	enum rc rc, run;
 	size_t i;
 
-	rc = queue_plain(p, st, n);
+	rc = soul_cas_queue(p, st, n);
 	for (i = 0; rc == RC_OK && i < n; i++)
 		if (st[i].log.p != NULL)
-			rc = queue_logged(p, &st[i]);
+			rc = soul_cas_queue_logged(p, &st[i]);
 	if (rc != RC_OK)
 		return rc;
 	run = state_pipe_run(p);
-	rc = cas_won(p, st, n, won);
+	rc = soul_cas_read(p, st, n, won);
 	return run != RC_OK ? run : rc;
 }
 
@@ -258,7 +233,7 @@ soul_state_cas(
 		memset(won, 0, n * sizeof(*won));
 	for (i = 0; rc == RC_OK && i < n; i += part) {
 		part = n - i < CAS_MAX ? n - i : CAS_MAX;
-		rc = cas_some(p, st + i, part, won + i);
+		rc = soul_state_cas_trip(p, st + i, part, won + i);
 	}
 	state_pipe_free(p);
 	return rc;
@@ -266,7 +241,7 @@ soul_state_cas(
 
 /* [id, [field, value]]; the id begins with the time. */
 static enum rc
-entry_of(
+soul_log_entry_parse(
     const struct state_reply *r, struct arena *a, struct soul_log_entry *out)
 {
 	struct str id = state_reply_str(state_reply_at(r, 0));
@@ -282,7 +257,7 @@ entry_of(
 }
 
 static enum rc
-entries_of(const struct state_reply *r, struct arena *a,
+soul_log_parse(const struct state_reply *r, struct arena *a,
     struct soul_log_entry **list, size_t *n)
 {
 	size_t i, all = state_reply_len(r);
@@ -292,7 +267,8 @@ entries_of(const struct state_reply *r, struct arena *a,
 	if (*list == NULL)
 		return RC_TOOBIG;
 	for (i = 0; rc == RC_OK && i < all; i++)
-		rc = entry_of(state_reply_at(r, all - 1 - i), a, &(*list)[i]);
+		rc = soul_log_entry_parse(
+		    state_reply_at(r, all - 1 - i), a, &(*list)[i]);
 	if (rc == RC_OK)
 		*n = all;
 	return rc;
@@ -320,9 +296,9 @@ soul_log_read(struct state *s, struct str id, const struct soul_log_page *page,
 			state_num((int64_t)page->max, max)),
 		    &r);
 	if (rc == RC_OK)
-		rc = entries_of(r, a, list, n);
+		rc = soul_log_parse(r, a, list, n);
 	if (rc == RC_INVALID)
-		record_bad(key, STR("not a soul's log"));
+		record_log_invalid(key, STR("not a soul's log"));
 	state_reply_free(r);
 	return rc;
 }

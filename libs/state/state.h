@@ -1,38 +1,39 @@
 /*
- * state: Redis for the loop: commands, pipelines, scripts, keys.
+ * state: a Redis client for the loop: commands, pipelines, scripts, keys.
  *
- * A call is one round trip that blocks the loop for at most the deadline of its
- * connection.  After a call that failed, the connection is closed at once, and
- * every call ends with RC_DOWN without waiting until a worker thread has made a
- * new one: name resolved, authenticated, database selected, PING answered.  So
- * a server that hangs costs one deadline, once.
+ * A call is one round trip that blocks the loop for at most the deadline of the
+ * client.  After a call that failed, the connection is closed at once, and
+ * calls return RC_DOWN without waiting until a worker thread has reconnected:
+ * name resolved, authenticated, database selected, PING answered.  So a server
+ * that hangs costs one deadline, once.
  *
- * What a result means, of one command as of each command of a pipeline:
- *   RC_OK       executed; its reply is here.
+ * What a result means, of a single command as of each command of a pipeline:
+ *   RC_OK       executed; its reply is available.
  *   RC_DOWN     not executed, and it never will be: there is no connection, or
  *               the server cannot serve it now (it is loading, read-only, …).
- *   RC_TIMEOUT  sent, but no answer came before the deadline or before the
- *               connection broke.  Unknown: it was executed, or it will be (a
- *               server that hung still finds it in its socket), or never.
- *               Repeat only what may happen twice.
- *   RC_DENIED   not executed: the credentials or rights do not suffice.
+ *   RC_TIMEOUT  sent, but no reply came before the deadline or before the
+ *               connection broke.  It may have been executed, it may still be
+ *               (a server that hung reads its socket later), or never.  Retry
+ *               only what is idempotent.
+ *   RC_DENIED   not executed: the credentials or permissions do not suffice.
  *   RC_RETRY    not executed: busy with a script.
  *   RC_CONFLICT not executed: the consumer group exists.
- *   RC_INVALID  the server refused it: unknown command, wrong type, ….  Not
- *               executed, but a script's writes before the fault remain.
+ *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
+ *               executed, but a script's writes before the error remain.
  *   RC_TOOBIG   over STATE_SEND_MAX: not sent; or the reply is over
  *               STATE_REPLY_MAX: executed.
  *
  * All functions run on the loop thread unless they say otherwise.
  *
- * The records (lease.h, terminal.h, credential.h, soul.h, session.h, turn.h,
- * memory.h, profile.h) are built on this.  Their functions end as a command
- * does, RC_OK being what their headers say, and besides with RC_INVALID  an id
- * is not id_valid(), or a number is out of its range; or what Redis holds is
- * not the record, or is one of a format that this program does not know (the
- * log says it): nothing changed. RC_BUG      a script answered what it never
- * does (the log says it). RC_TOOBIG   what was read does not fit the caller's
- * arena, or a text that was to be written is over its limit.
+ * The records (terminal.h, soul.h, session.h, turn.h, memory.h, and leases
+ * below) are built on this.  Their functions return what a command returns,
+ * RC_OK meaning what their headers say, and besides:
+ *   RC_INVALID  an id is not id_valid(), or a number is out of its range; or
+ *               Redis holds something that is not the record, or has a format
+ *               that this program does not know (logged): nothing changed.
+ *   RC_BUG      a script returned what it never does (logged).
+ *   RC_TOOBIG   what was read does not fit the caller's arena, or a text to be
+ *               written is over its limit.
  */
 #ifndef STATE_STATE_H
 #define STATE_STATE_H
@@ -51,7 +52,7 @@
 /* Bytes of one call on the wire, and of the replies it may return. */
 #define STATE_SEND_MAX  (64UL * 1024 * 1024)
 #define STATE_REPLY_MAX (64UL * 1024 * 1024)
-/* Commands in one pipeline; different scripts of one struct state. */
+/* Commands in one pipeline; different scripts of one client. */
 #define STATE_PIPE_MAX    4096
 #define STATE_SCRIPTS_MAX 64
 
@@ -67,16 +68,16 @@ struct state_opts {
 };
 
 /*
- * state_url_fault(url):
- * What is wrong with an address of Redis: a constant without a piece of it;
- * NULL: nothing.  Pure.
+ * state_url_error(url):
+ * What is wrong with an address of Redis: a constant that contains no part of
+ * it; NULL: nothing.  Pure.
  */
-const char *state_url_fault(const char *url);
+const char *state_url_error(const char *url);
 
 /*
  * state_new(o, out):
- * Start connecting, and go on for ever.  RC_INVALID if the URL is not one (the
- * log says why).
+ * Start connecting, and reconnect until state_free().  RC_INVALID if the URL is
+ * not valid (logged).
  */
 enum rc state_new(const struct state_opts *o, struct state **out) RC_CHECK;
 
@@ -90,7 +91,7 @@ void state_free(struct state *s);
 /* state_up(s): Whether connected.  Any thread. */
 bool state_up(const struct state *s);
 
-/* ---- replies ------------------------------------------------------------- */
+/* ---- replies ---- */
 
 /* Status replies ("OK") are strings like any other. */
 enum state_kind { STATE_NIL, STATE_INT, STATE_STR, STATE_ARRAY, STATE_ERROR };
@@ -105,8 +106,8 @@ int64_t state_reply_int(const struct state_reply *r);
 
 /*
  * state_reply_str(r):
- * The bytes of a STATE_STR or the text of a STATE_ERROR, otherwise absent.  A
- * NUL that is not counted follows them.  They live as long as r.
+ * The bytes of a STATE_STR or the text of a STATE_ERROR, otherwise absent.
+ * They are followed by a NUL that is not counted, and live as long as r.
  */
 struct str state_reply_str(const struct state_reply *r);
 
@@ -118,12 +119,12 @@ const struct state_reply *state_reply_at(const struct state_reply *r, size_t i);
 
 /*
  * state_reply_free(r):
- * Free a reply that state_cmd() or state_eval() gave, with its elements.  NULL
- * is allowed.
+ * Free a reply of state_cmd() or state_eval(), with its elements.  NULL is
+ * allowed.
  */
 void state_reply_free(struct state_reply *r);
 
-/* ---- commands ------------------------------------------------------------ */
+/* ---- commands ---- */
 
 /* Arguments in place: state_cmd(s, STATE_ARGS(STR("GET"), key), &r). */
 #define STATE_ARGS(...)                      \
@@ -138,15 +139,15 @@ struct str state_num(int64_t v, char dst[STATE_NUM_MAX]);
 
 /*
  * state_cmd(s, args, n, out):
- * Run the command args[0] with the arguments behind it (n ≥ 1; any bytes, an
+ * Run the command args[0] with the arguments that follow (n ≥ 1; any bytes, an
  * absent one counts as empty).  *out (out may be NULL) is the reply, which the
- * caller frees, also when the server refused the command: then its text.
- * Otherwise it is NULL.
+ * caller frees; of a command that the server rejected, its error.  NULL if
+ * there is no reply.
  */
 enum rc state_cmd(struct state *s, const struct str *args, size_t n,
     struct state_reply **out) RC_CHECK;
 
-/* ---- scripts ------------------------------------------------------------- */
+/* ---- scripts ---- */
 
 /* A Lua script; a constant that lives as long as the program. */
 struct state_script {
@@ -163,20 +164,20 @@ struct state_call {
 
 /*
  * state_eval(s, c, out):
- * Run a script, as state_cmd().  Its text is sent once per connection, and once
- * more when the server has forgotten it (SCRIPT FLUSH); otherwise its digest.
- * RC_BUG at the script number STATE_SCRIPTS_MAX + 1.
+ * Run a script, as state_cmd() does a command.  Its text is sent once per
+ * connection, and once more if the server lost it (SCRIPT FLUSH); otherwise its
+ * digest.  RC_BUG for more than STATE_SCRIPTS_MAX scripts.
  */
 enum rc state_eval(struct state *s, const struct state_call *c,
     struct state_reply **out) RC_CHECK;
 
-/* ---- pipelines ----------------------------------------------------------- */
+/* ---- pipelines ---- */
 
 struct state_pipe;
 
 /*
  * state_pipe_new(s, max):
- * A pipeline for at most max (1 to STATE_PIPE_MAX) commands, which go out
+ * A pipeline for at most max (1 to STATE_PIPE_MAX) commands, which are sent
  * together and share one round trip and one deadline.  Other clients' commands
  * may be executed between them.
  */
@@ -198,26 +199,22 @@ enum rc state_pipe_eval(
 
 /*
  * state_pipe_run(p):
- * Execute what is queued, in order, but for this: a script that the server has
- * forgotten (SCRIPT FLUSH) while connected is executed after the others.
- * RC_OK if each command has a reply or was refused by the server; otherwise why
- * some have none.  Nothing queued: RC_OK.
+ * Execute what is queued, in order, with one exception: a script that the
+ * server lost (SCRIPT FLUSH) while connected is executed after the others.
+ * RC_OK if each command has a reply, also an error; otherwise why some have
+ * none.  Nothing queued: RC_OK.
  */
 enum rc state_pipe_run(struct state_pipe *p) RC_CHECK;
-
-/* state_pipe_len(p): Commands queued, or run if nothing is queued yet. */
-size_t state_pipe_len(const struct state_pipe *p);
 
 /*
  * state_pipe_reply(p, i, out):
  * The result of command i of the last run, and its reply as of state_cmd(),
- * which p owns: it is valid until p is added to, run, or freed.  out may be
- * NULL.
+ * owned by p: valid until p is added to, run, or freed.  out may be NULL.
  */
 enum rc state_pipe_reply(const struct state_pipe *p, size_t i,
     const struct state_reply **out) RC_CHECK;
 
-/* ---- keys ---------------------------------------------------------------- */
+/* ---- keys ---- */
 
 /* Room for any key, NUL included. */
 #define STATE_KEY_MAX 640
@@ -232,5 +229,25 @@ enum rc state_pipe_reply(const struct state_pipe *p, size_t i,
  */
 enum rc state_key(char dst[STATE_KEY_MAX], const char *pattern,
     const struct str *ids, size_t n, struct str *out) RC_CHECK;
+
+/* ---- leases ---- */
+
+/*
+ * A lease has one owner at a time, by Redis' clock, and an epoch that rises
+ * with each owner.  Writes that carry an older epoch than a record has seen are
+ * rejected, so an owner that was stopped for a while and does not know that it
+ * lost the lease changes nothing.
+ *
+ * lease_acquire(s, name, owner, ttl_ms, epoch):
+ * Acquire or extend the lease name for ttl_ms; call it every third of that.
+ * *epoch is the owner's (> 0), or 0 while another owner holds the lease.  owner
+ * (1 to 256 bytes) must be new at every start of a process.
+ */
+enum rc lease_acquire(struct state *s, struct str name, struct str owner,
+    int64_t ttl_ms, int64_t *epoch) RC_CHECK;
+
+/* lease_release(s, name, owner): Release it at once, if owner holds it. */
+enum rc lease_release(
+    struct state *s, struct str name, struct str owner) RC_CHECK;
 
 #endif /* !STATE_STATE_H */

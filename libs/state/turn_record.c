@@ -1,28 +1,204 @@
 /*
- * turn_record: reading what turn.c and turn_write.c keep.
+ * turn_record: what a turn writes into its session while it is head, its end,
+ * and its record.
+ *
+ * Each function is one script, so one round trip and one flush of the
+ * append-only file.
  */
-#include "state/turn_record.h"
-
 #include "core/mem.h"
-#include "state/record.h"
+#include "state/scripts.h"
+#include "state/state_internal.h"
+#include "state/turn.h"
 
-/*
- * KEYS record → {OK, known, lost, {fields}}
- * Computed: the key of its process.
- */
-static const struct state_script read_ = { LUA_RECORD
-	"local k=KEYS[1]\n"
-	"local known=record(k,'" TURN_FORMAT "')\n"
-	"local h=redis.call('HMGET',k,'u','s','i','trace','at','end','tl')\n"
-	"local lost=h[6]==''\n"
-	"if known and not h[6] then\n"
-	" lost=redis.call('EXISTS','" KEY_INSTANCE_PRE
-	"'..h[3]..'" KEY_INSTANCE_POST "')==0\n"
-	"end\n"
-	"return {" LUA_OK ",known and 1 or 0,lost and 1 or 0,h}" };
+static bool
+turn_can_append(const struct session_new *new)
+{
+	return new->n > 0 && new->n <= SESSION_APPEND_MAX;
+}
+
+static void
+turn_put_texts(
+    struct script_call *c, const struct str *json, size_t n, size_t max)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		call_text(c, json[i], max);
+}
+
+/* ---- a running turn ---- */
+
+enum rc
+turn_append_messages(
+    struct state *s, const struct turn_slot *p, const struct session_new *new)
+{
+	return session_append_fenced(s, &p->key, p, *new, NULL);
+}
+
+static enum rc
+turn_run_input(struct state *s, const struct turn_slot *p,
+    const struct session_new *new, const struct turn_input *in,
+    struct turn_events *events)
+{
+	const struct session_key *k = &p->key;
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	if (events->n > TURN_EVENTS_MAX || !id_valid(in->soul) ||
+	    !id_valid(in->terminal) || in->idle_ms < 0)
+		return RC_INVALID;
+	call_begin(&c, &script_turn_input);
+	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_key(&c, KEY_TURN, p->turn_id, STR_NONE);
+	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
+	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_tokens(&c, p->instance, ':', p->turn_id);
+	call_num(&c, SESSION_MESSAGES_MAX);
+	call_text(&c, in->soul, ID_MAX);
+	call_text(&c, in->terminal, ID_MAX);
+	call_num(&c, in->idle_ms);
+	call_tokens(&c, k->user_id, ':', k->session_id);
+	call_text(&c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
+	call_num(&c, (int64_t)events->n);
+	turn_put_texts(&c, events->json, events->n, SESSION_EVENT_MAX);
+	turn_put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
+	call_num(&c, new->chars);
+	rc = call_run(s, &c, 2, &r);
+	events->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+turn_append_input(struct state *s, const struct turn_slot *p,
+    const struct session_new *new, const struct turn_input *in,
+    struct turn_events *events)
+{
+	return turn_can_append(new) ? turn_run_input(s, p, new, in, events)
+				    : RC_INVALID;
+}
+
+enum rc
+turn_resume_input(struct state *s, const struct turn_slot *p,
+    const struct turn_input *in, struct turn_events *events)
+{
+	return turn_run_input(
+	    s, p, &(struct session_new){ .n = 0 }, in, events);
+}
+
+enum rc
+turn_log_events(struct state_pipe *pipe, const struct turn_slot *p,
+    const struct turn_events *events)
+{
+	const struct session_key *k = &p->key;
+	struct script_call c;
+
+	if (events->n == 0 || events->n > TURN_EVENTS_MAX)
+		return RC_INVALID;
+	call_begin(&c, &script_turn_log_events);
+	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_tokens(&c, p->instance, ':', p->turn_id);
+	turn_put_texts(&c, events->json, events->n, SESSION_EVENT_MAX);
+	return call_queue(pipe, &c);
+}
+
+enum rc
+turn_log_events_reply(const struct state_pipe *pipe, size_t i, int64_t *seq)
+{
+	const struct state_reply *r;
+	enum rc rc;
+
+	*seq = 0;
+	rc = state_pipe_reply(pipe, i, &r);
+	if (rc == RC_OK)
+		rc = call_status(r, 2);
+	if (rc == RC_OK)
+		*seq = state_reply_int(state_reply_at(r, 1));
+	return rc;
+}
+
+/* ---- its end ---- */
+
+static void
+turn_begin_ending(struct script_call *c, const struct state_script *script,
+    const struct turn_slot *p, const struct turn_ending *end)
+{
+	const struct session_key *k = &p->key;
+
+	call_begin(c, script);
+	call_key(c, KEY_TURNS, k->user_id, k->session_id);
+	call_key(c, KEY_INSTANCE, p->instance, STR_NONE);
+	call_key(c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_key(c, KEY_TURN, p->turn_id, STR_NONE);
+	call_tokens(c, p->instance, ':', p->turn_id);
+	call_text(c, end->reply, SESSION_EVENT_MAX);
+	call_text(c, end->timeline, SESSION_EVENT_MAX);
+	call_num(c, end->forget);
+}
+
+static enum rc
+turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
+    struct arena *a)
+{
+	struct record_reader rd = { .a = a };
+	struct state_reply *r;
+	enum rc rc;
+
+	end->next = STR_NONE;
+	end->events.seq = 0;
+	rc = call_run(s, c, 3, &r);
+	if (rc == RC_OK) {
+		end->next = record_id(&rd, state_reply_at(r, 1));
+		end->events.seq = state_reply_int(state_reply_at(r, 2));
+		rc = record_end(&rd, c->keys[0]);
+	}
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+turn_leave(struct state *s, const struct turn_slot *p, struct turn_ending *end,
+    struct arena *a)
+{
+	struct script_call c;
+
+	if (end->events.n > TURN_EVENTS_MAX)
+		return RC_INVALID;
+	turn_begin_ending(&c, &script_turn_leave, p, end);
+	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
+	return turn_run_ending(s, &c, end, a);
+}
+
+enum rc
+turn_finish(struct state *s, const struct turn_slot *p,
+    const struct session_new *new, struct turn_ending *end, struct arena *a)
+{
+	const struct session_key *k = &p->key;
+	struct script_call c;
+
+	if (!turn_can_append(new) || end->events.n > TURN_EVENTS_MAX)
+		return RC_INVALID;
+	turn_begin_ending(&c, &script_turn_finish, p, end);
+	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
+	call_num(&c, SESSION_MESSAGES_MAX);
+	call_text(&c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
+	call_num(&c, (int64_t)end->events.n);
+	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
+	turn_put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
+	call_num(&c, new->chars);
+	return turn_run_ending(s, &c, end, a);
+}
+
+/* ---- its record ---- */
 
 static enum turn_state
-state_of(const struct turn_record *t, bool lost)
+turn_record_state(const struct turn_record *t, bool lost)
 {
 	if (lost)
 		return TURN_STATE_LOST;
@@ -30,39 +206,39 @@ state_of(const struct turn_record *t, bool lost)
 }
 
 static enum rc
-read_fields(const struct state_reply *r, struct arena *a,
+turn_record_read_fields(const struct state_reply *r, struct arena *a,
     struct turn_record *out, struct str key)
 {
 	const struct state_reply *h = state_reply_at(r, 3);
-	struct reading rd = { .a = a };
+	struct record_reader rd = { .a = a };
 
 	out->known = state_reply_int(state_reply_at(r, 1)) != 0;
-	out->user_id = reading_id(&rd, state_reply_at(h, 0));
-	out->session_id = reading_id(&rd, state_reply_at(h, 1));
-	out->instance = reading_id(&rd, state_reply_at(h, 2));
-	out->trace_id = reading_text(&rd, state_reply_at(h, 3));
-	out->started.ms = reading_num(&rd, state_reply_at(h, 4));
-	out->reply = reading_text(&rd, state_reply_at(h, 5));
-	out->timeline = reading_text(&rd, state_reply_at(h, 6));
-	out->state = state_of(out, state_reply_int(state_reply_at(r, 2)) != 0);
-	return reading_end(&rd, key);
+	out->user_id = record_id(&rd, state_reply_at(h, 0));
+	out->session_id = record_id(&rd, state_reply_at(h, 1));
+	out->instance = record_id(&rd, state_reply_at(h, 2));
+	out->trace_id = record_text(&rd, state_reply_at(h, 3));
+	out->started.ms = record_num(&rd, state_reply_at(h, 4));
+	out->reply = record_text(&rd, state_reply_at(h, 5));
+	out->timeline = record_text(&rd, state_reply_at(h, 6));
+	out->state =
+	    turn_record_state(out, state_reply_int(state_reply_at(r, 2)) != 0);
+	return record_end(&rd, key);
 }
 
 enum rc
 turn_record_read(struct state *s, struct str turn_id, struct arena *a,
     struct turn_record *out)
 {
-	static const struct str none = { NULL, 0 };
 	struct state_reply *r;
-	struct call c;
+	struct script_call c;
 	enum rc rc;
 
 	*out = (struct turn_record){ 0 };
-	call_begin(&c, &read_);
-	call_key(&c, KEY_TURN, turn_id, none);
+	call_begin(&c, &script_turn_read);
+	call_key(&c, KEY_TURN, turn_id, STR_NONE);
 	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK)
-		rc = read_fields(r, a, out, c.keys[0]);
+		rc = turn_record_read_fields(r, a, out, c.keys[0]);
 	if (rc != RC_OK)
 		*out = (struct turn_record){ 0 };
 	state_reply_free(r);

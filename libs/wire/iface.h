@@ -21,10 +21,10 @@
 /* What the holder of an access token may do; wire_routes has the permissions.
  */
 enum wire_role {
-	WIRE_ROLE_OWNER,    /* owns souls and terminals */
-	WIRE_ROLE_TERMINAL, /* a body that chats as itself */
-	WIRE_ROLE_MAKER,    /* gives bodies their identities */
-	WIRE_ROLE_OPERATOR  /* runs the installation; acts for any user */
+	WIRE_ROLE_OWNER,       /* owns souls and terminals */
+	WIRE_ROLE_TERMINAL,    /* a body that chats as itself */
+	WIRE_ROLE_PROVISIONER, /* gives bodies their identities */
+	WIRE_ROLE_OPERATOR     /* runs the installation; acts for any user */
 };
 
 /* An HTTP route; path may have "{…}" for one segment. */

@@ -212,7 +212,7 @@ iface_check_template(struct where w, const json_t *entry, const char *member,
 static void
 iface_check_roles(struct where w, const json_t *list)
 {
-	static const char *const roles[] = { "owner", "terminal", "maker",
+	static const char *const roles[] = { "owner", "terminal", "provisioner",
 		"operator", NULL };
 	size_t i;
 	json_t *e;

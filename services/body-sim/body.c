@@ -1,6 +1,3 @@
-/*
- * A body's state.
- */
 #include "body.h"
 
 #include <math.h>
@@ -38,14 +35,14 @@ body_free(struct body *b)
 }
 
 static void
-put(char **to, struct str s)
+body_set_text(char **to, struct str s)
 {
 	free(*to);
 	*to = str_dup(s);
 }
 
 void
-body_note(struct body *b, struct wall now, const char *fmt, ...)
+body_log(struct body *b, struct wall now, const char *fmt, ...)
 {
 	char text[BODY_LINE_MAX], stamp[WALL_FORMAT_MAX];
 	char line[BODY_LINE_MAX + WALL_FORMAT_MAX];
@@ -56,9 +53,9 @@ body_note(struct body *b, struct wall now, const char *fmt, ...)
 	va_end(ap);
 	wall_format(now, 0, stamp);
 	(void)snprintf(line, sizeof(line), "%s %s", stamp, text);
-	/* What was cut may end in the middle of a character. */
+	/* Truncation may have split a character. */
 	str_copy(str_of(line), text, sizeof(text));
-	put(&b->lines[b->next_line], str_of(text));
+	body_set_text(&b->lines[b->next_line], str_of(text));
 	b->next_line = (b->next_line + 1) % BODY_LINES_MAX;
 	b->updated = now;
 }
@@ -70,7 +67,7 @@ body_blocked(const struct body *b)
 }
 
 static void
-move_head(
+body_move_head(
     struct body *b, enum face_motion motion, double seconds, struct wall now)
 {
 	if (motion == FACE_STILL)
@@ -80,11 +77,11 @@ move_head(
 	b->motion_until.ms = now.ms + llround(seconds * 1000);
 }
 
-/* ---- acting -------------------------------------------------------------- */
+/* ---- actions ---- */
 
 static enum rc
-act(struct body *b, const struct skill_call *c, struct wall now,
-    char said[BODY_LINE_MAX])
+body_act(struct body *b, const struct skill_call *c, struct wall now,
+    char text[BODY_LINE_MAX])
 {
 	const char *name = skill_name(c->skill);
 	char stamp[WALL_FORMAT_MAX];
@@ -92,44 +89,44 @@ act(struct body *b, const struct skill_call *c, struct wall now,
 	switch (c->skill) {
 	case SKILL_LIGHT:
 		b->color = c->color;
-		(void)snprintf(said, BODY_LINE_MAX, "%s executed: %s", name,
+		(void)snprintf(text, BODY_LINE_MAX, "%s executed: %s", name,
 		    wire_body_state_color_names[c->color].p);
 		return RC_OK;
 	case SKILL_ALARM:
 		if (alarms_add(&b->alarms, c->at, str_of(c->label)) != RC_OK) {
-			(void)snprintf(said, BODY_LINE_MAX,
+			(void)snprintf(text, BODY_LINE_MAX,
 			    "%d alarms are set already", ALARMS_MAX);
 			return RC_RETRY;
 		}
 		wall_format(c->at, 0, stamp);
-		(void)snprintf(said, BODY_LINE_MAX, "%s executed: %s at %s",
+		(void)snprintf(text, BODY_LINE_MAX, "%s executed: %s at %s",
 		    name, c->label, stamp);
 		return RC_OK;
 	default:
-		move_head(b, c->motion, c->seconds, now);
-		(void)snprintf(said, BODY_LINE_MAX, "%s executed: %s, %g s",
+		body_move_head(b, c->motion, c->seconds, now);
+		(void)snprintf(text, BODY_LINE_MAX, "%s executed: %s, %g s",
 		    name, face_motion_name(c->motion), c->seconds);
 		return RC_OK;
 	}
 }
 
 enum rc
-body_do(struct body *b, const struct skill_call *call, struct wall now,
-    char said[BODY_LINE_MAX])
+body_execute(struct body *b, const struct skill_call *call, struct wall now,
+    char text[BODY_LINE_MAX])
 {
 	enum rc rc = RC_DENIED;
 
 	if (body_blocked(b))
-		(void)snprintf(said, BODY_LINE_MAX,
+		(void)snprintf(text, BODY_LINE_MAX,
 		    "blocked: the soul is too upset to act now");
 	else
-		rc = act(b, call, now, said);
+		rc = body_act(b, call, now, text);
 	if (rc == RC_OK) {
-		put(&b->last_action, str_of(said));
-		body_note(b, now, "%s", said);
+		body_set_text(&b->last_action, str_of(text));
+		body_log(b, now, "%s", text);
 	} else {
-		body_note(
-		    b, now, "%s failed: %s", skill_name(call->skill), said);
+		body_log(
+		    b, now, "%s failed: %s", skill_name(call->skill), text);
 	}
 	return rc;
 }
@@ -141,40 +138,42 @@ body_next_alarm(const struct body *b)
 }
 
 size_t
-body_ring(struct body *b, struct wall now)
+body_fire_alarms(struct body *b, struct wall now)
 {
 	const struct alarm *a;
 	size_t n = 0;
 
-	while ((a = alarms_ring(&b->alarms, now)) != NULL) {
+	while ((a = alarms_fire(&b->alarms, now)) != NULL) {
 		char text[BODY_LINE_MAX];
 
 		(void)snprintf(text, sizeof(text), "alarm rings: %s", a->label);
-		put(&b->last_action, str_of(text));
-		body_note(b, now, "%s", text);
+		body_set_text(&b->last_action, str_of(text));
+		body_log(b, now, "%s", text);
 		n++;
 	}
 	return n;
 }
 
-/* ---- feeling ------------------------------------------------------------- */
+/* ---- emotion and sessions ---- */
 
 static void
-show(struct body *b, const struct wire_user_emotion *e, struct wall now)
+body_show_emotion(
+    struct body *b, const struct wire_user_emotion *e, struct wall now)
 {
-	struct face f = face_of(e->emotion, e->intensity);
+	struct face f = face_reaction(e->emotion, e->intensity);
 
 	b->expression = f.expression;
 	if (!body_blocked(b))
-		move_head(b, f.motion, f.seconds, now);
-	body_note(b, now, "user feels %s %.2f: %s %s",
+		body_move_head(b, f.motion, f.seconds, now);
+	body_log(b, now, "user feels %s %.2f: %s %s",
 	    wire_emotion_names[e->emotion].p, e->intensity,
 	    face_expression_name(f.expression),
 	    body_blocked(b) ? "(blocked)" : face_motion_name(f.motion));
 }
 
 enum rc
-body_feel(struct body *b, const struct wire_emotion_update *u, struct wall now)
+body_emotion_update(
+    struct body *b, const struct wire_emotion_update *u, struct wall now)
 {
 	bool same = str_eq(str_of(b->soul_id), u->soul_id);
 	bool was = body_blocked(b);
@@ -182,7 +181,7 @@ body_feel(struct body *b, const struct wire_emotion_update *u, struct wall now)
 	if (same && u->has_version && u->version < b->soul_version)
 		return RC_CONFLICT;
 	if (!same)
-		put(&b->soul_id, u->soul_id);
+		body_set_text(&b->soul_id, u->soul_id);
 	b->soul_version = u->has_version ? u->version : 0;
 	b->pad.p = u->soul_emotion.p;
 	b->pad.a = u->soul_emotion.a;
@@ -191,25 +190,25 @@ body_feel(struct body *b, const struct wire_emotion_update *u, struct wall now)
 	b->probability = u->exec_probability;
 	b->updated = now;
 	if (body_blocked(b) != was)
-		body_note(b, now, "gate: %s", wire_exec_mode_names[b->mode].p);
-	if (str_eq(u->session_id, STR(BODY_TICK)))
+		body_log(b, now, "gate: %s", wire_exec_mode_names[b->mode].p);
+	if (str_eq(u->session_id, STR(BODY_TICK_SESSION)))
 		return RC_OK;
 	body_session(b, u->session_id);
 	b->turns++;
-	show(b, &u->user_emotion, now);
+	body_show_emotion(b, &u->user_emotion, now);
 	return RC_OK;
 }
 
 void
-body_told(struct body *b, const struct wire_status *st, struct wall now)
+body_status(struct body *b, const struct wire_status *st, struct wall now)
 {
-	put(&b->status, wire_status_status_names[st->status]);
-	put(&b->status_message, st->message);
+	body_set_text(&b->status, wire_status_status_names[st->status]);
+	body_set_text(&b->status_message, st->message);
 	body_session(b, st->session_id);
-	body_note(b, now, "status: %s", b->status);
+	body_log(b, now, "status: %s", b->status);
 }
 
-/* To the front; the last one drops out if it is new. */
+/* Move it to the front; a new one replaces the last. */
 void
 body_session(struct body *b, struct str id)
 {
@@ -225,21 +224,21 @@ body_session(struct body *b, struct str id)
 	}
 	front = b->sessions[i];
 	if (front == NULL || !str_eq(str_of(front), id))
-		put(&front, id);
+		body_set_text(&front, id);
 	memmove(&b->sessions[1], &b->sessions[0], i * sizeof(char *));
 	b->sessions[0] = front;
 }
 
-/* ---- reporting ----------------------------------------------------------- */
+/* ---- state ---- */
 
 static struct str
-text_of(const char *s)
+body_text(const char *s)
 {
 	return str_of(s != NULL ? s : "");
 }
 
 static struct str
-time_of(struct wall t, struct arena *a)
+body_time(struct wall t, struct arena *a)
 {
 	char stamp[WALL_FORMAT_MAX];
 
@@ -248,7 +247,7 @@ time_of(struct wall t, struct arena *a)
 }
 
 static enum rc
-report_alarms(
+body_fill_alarms(
     const struct body *b, struct arena *a, struct wire_body_state *out)
 {
 	const struct alarm *al;
@@ -261,10 +260,10 @@ report_alarms(
 		    &out->alarms[out->n_alarms++];
 
 		to->label = str_of(al->label);
-		to->trigger_at = time_of(al->at, a);
+		to->trigger_at = body_time(al->at, a);
 		to->fired = al->fired.ms != 0;
 		if (to->fired)
-			to->fired_at = time_of(al->fired, a);
+			to->fired_at = body_time(al->fired, a);
 		if (to->trigger_at.p == NULL ||
 		    (to->fired && to->fired_at.p == NULL))
 			return RC_TOOBIG;
@@ -273,7 +272,8 @@ report_alarms(
 }
 
 static enum rc
-report_lists(const struct body *b, struct arena *a, struct wire_body_state *out)
+body_fill_lists(
+    const struct body *b, struct arena *a, struct wire_body_state *out)
 {
 	size_t i;
 
@@ -292,15 +292,15 @@ report_lists(const struct body *b, struct arena *a, struct wire_body_state *out)
 		if (line != NULL)
 			out->logs[out->n_logs++] = str_of(line);
 	}
-	return report_alarms(b, a, out);
+	return body_fill_alarms(b, a, out);
 }
 
 enum rc
-body_report(const struct body *b, struct wall now, struct arena *a,
+body_fill_state(const struct body *b, struct wall now, struct arena *a,
     struct wire_body_state *out)
 {
-	out->soul_id = text_of(b->soul_id);
-	out->active_session_id = text_of(b->sessions[0]);
+	out->soul_id = body_text(b->soul_id);
+	out->active_session_id = body_text(b->sessions[0]);
 	out->conversation_turns = b->turns;
 	out->color = b->color;
 	out->expression = str_of(face_expression_name(b->expression));
@@ -314,11 +314,197 @@ body_report(const struct body *b, struct wall now, struct arena *a,
 	out->exec_mode = b->mode;
 	out->exec_probability = b->probability;
 	out->holding_back = body_blocked(b);
-	out->status = text_of(b->status);
-	out->status_message = text_of(b->status_message);
-	out->last_action = text_of(b->last_action);
-	out->updated_at = time_of(b->updated, a);
+	out->status = body_text(b->status);
+	out->status_message = body_text(b->status_message);
+	out->last_action = body_text(b->last_action);
+	out->updated_at = body_time(b->updated, a);
 	if (out->updated_at.p == NULL)
 		return RC_TOOBIG;
-	return report_lists(b, a, out);
+	return body_fill_lists(b, a, out);
+}
+
+/* ---- face ---- */
+
+/* Above any intensity. */
+#define NEVER 2.0
+
+#define SECONDS_MIN 0.2
+#define SECONDS_MAX 10.0
+
+struct reaction {
+	enum face_expression mild;
+	enum face_expression strong;
+	double strong_from; /* lowest intensity */
+	enum face_motion motion;
+	double motion_from;
+	double seconds, seconds_per; /* seconds + seconds_per * intensity */
+};
+
+#define CROSS                                                          \
+	{                                                              \
+		FACE_ANGRY, FACE_ANGRY, NEVER, FACE_SHAKE, 0, 1.0, 1.0 \
+	}
+#define AFRAID                                                              \
+	{                                                                   \
+		FACE_UNHAPPY, FACE_UNHAPPY, NEVER, FACE_SHAKE, .45, .8, 1.0 \
+	}
+#define SAD                                                            \
+	{                                                              \
+		FACE_UNHAPPY, FACE_CRY, .70, FACE_SHAKE, .70, 1.0, 1.2 \
+	}
+#define GLAD                                                         \
+	{                                                            \
+		FACE_SMILE, FACE_SMILE, NEVER, FACE_NOD, .50, .8, .8 \
+	}
+#define AT_REST                                                        \
+	{                                                              \
+		FACE_SMILE, FACE_SMILE, NEVER, FACE_STILL, NEVER, 0, 0 \
+	}
+
+static const struct reaction face_reactions[] = {
+	[WIRE_EMOTION_ANGER] = CROSS,
+	[WIRE_EMOTION_DISGUST] = CROSS,
+	[WIRE_EMOTION_FRUSTRATION] = CROSS,
+	[WIRE_EMOTION_ANXIETY] = AFRAID,
+	[WIRE_EMOTION_FEAR] = AFRAID,
+	[WIRE_EMOTION_SADNESS] = SAD,
+	[WIRE_EMOTION_DISAPPOINTMENT] = SAD,
+	[WIRE_EMOTION_BOREDOM] = SAD,
+	[WIRE_EMOTION_JOY] = GLAD,
+	[WIRE_EMOTION_GRATITUDE] = GLAD,
+	[WIRE_EMOTION_RELIEF] = GLAD,
+	[WIRE_EMOTION_EXCITEMENT] = { FACE_LAUGH, FACE_LAUGH, NEVER, FACE_NOD,
+	    .50, .8, 1.0 },
+	[WIRE_EMOTION_SURPRISE] = { FACE_LAUGH, FACE_LAUGH, NEVER, FACE_NOD,
+	    .55, .7, .8 },
+	[WIRE_EMOTION_CALM] = AT_REST,
+	[WIRE_EMOTION_NEUTRAL] = AT_REST,
+};
+
+static double
+face_clamp(double v, double min, double max)
+{
+	return v < min ? min : v > max ? max : v;
+}
+
+struct face
+face_reaction(enum wire_emotion e, double intensity)
+{
+	const struct reaction *r = &face_reactions[e];
+	struct face f = { .expression = r->mild };
+
+	if (intensity >= r->strong_from)
+		f.expression = r->strong;
+	if (intensity >= r->motion_from) {
+		f.motion = r->motion;
+		f.seconds = face_clamp(r->seconds + r->seconds_per * intensity,
+		    SECONDS_MIN, SECONDS_MAX);
+	}
+	return f;
+}
+
+const char *
+face_expression_name(enum face_expression e)
+{
+	static const char *const names[] = {
+		[FACE_SMILE] = "微笑",
+		[FACE_LAUGH] = "大笑",
+		[FACE_ANGRY] = "生气",
+		[FACE_CRY] = "哭",
+		[FACE_UNHAPPY] = "不开心",
+	};
+
+	return names[e];
+}
+
+const char *
+face_motion_name(enum face_motion m)
+{
+	static const char *const names[] = {
+		[FACE_STILL] = "",
+		[FACE_NOD] = "点头",
+		[FACE_SHAKE] = "摇头",
+	};
+
+	return names[m];
+}
+
+/* ---- alarms ---- */
+
+void
+alarms_init(struct alarms *al)
+{
+	TAILQ_INIT(&al->list);
+	al->n = 0;
+}
+
+static void
+alarm_remove(struct alarms *al, struct alarm *a)
+{
+	TAILQ_REMOVE(&al->list, a, link);
+	al->n--;
+	free(a);
+}
+
+void
+alarms_free(struct alarms *al)
+{
+	struct alarm *a;
+
+	while ((a = TAILQ_FIRST(&al->list)) != NULL)
+		alarm_remove(al, a);
+}
+
+enum rc
+alarms_add(struct alarms *al, struct wall at, struct str label)
+{
+	struct alarm *a;
+
+	if (al->n == ALARMS_MAX) {
+		TAILQ_FOREACH (a, &al->list, link) {
+			if (a->fired.ms != 0)
+				break;
+		}
+		if (a == NULL)
+			return RC_RETRY;
+		alarm_remove(al, a);
+	}
+	a = mem_zalloc(sizeof(*a));
+	a->at = at;
+	str_copy(label, a->label, sizeof(a->label));
+	TAILQ_INSERT_TAIL(&al->list, a, link);
+	al->n++;
+	return RC_OK;
+}
+
+static struct alarm *
+alarm_earliest(const struct alarms *al)
+{
+	struct alarm *a, *best = NULL;
+
+	TAILQ_FOREACH (a, &al->list, link) {
+		if (a->fired.ms == 0 &&
+		    (best == NULL || a->at.ms < best->at.ms))
+			best = a;
+	}
+	return best;
+}
+
+struct wall
+alarms_next(const struct alarms *al)
+{
+	const struct alarm *a = alarm_earliest(al);
+
+	return a != NULL ? a->at : (struct wall){ 0 };
+}
+
+const struct alarm *
+alarms_fire(struct alarms *al, struct wall now)
+{
+	struct alarm *a = alarm_earliest(al);
+
+	if (a == NULL || a->at.ms > now.ms)
+		return NULL;
+	a->fired = now;
+	return a;
 }

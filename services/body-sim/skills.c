@@ -1,17 +1,16 @@
-/*
- * Synonyms, schema, meaning: in this order.
- */
 #include "skills.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/arena.h"
 #include "core/buf.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "wire/out.h"
 #include "wire/schema.h"
+#include "wire/wire.h"
 
 #define HEAD_SECONDS   1.5
 #define ALARM_DEFAULT  "闹钟"
@@ -21,19 +20,19 @@
 #define NUMBER_MAX     1e15
 
 static const struct {
-	struct str member, said, value;
-} synonyms[] = {
-#define MODE(said, value)                                         \
-	{                                                         \
-		STR_INIT("mode"), STR_INIT(said), STR_INIT(value) \
-	}
-#define COLOR(said, value)                                         \
-	{                                                          \
-		STR_INIT("color"), STR_INIT(said), STR_INIT(value) \
-	}
-#define ACTION(said, value)                                         \
+	struct str skill_member, spoken, value;
+} skill_synonyms[] = {
+#define MODE(spoken, value)                                         \
 	{                                                           \
-		STR_INIT("action"), STR_INIT(said), STR_INIT(value) \
+		STR_INIT("mode"), STR_INIT(spoken), STR_INIT(value) \
+	}
+#define COLOR(spoken, value)                                         \
+	{                                                            \
+		STR_INIT("color"), STR_INIT(spoken), STR_INIT(value) \
+	}
+#define ACTION(spoken, value)                                         \
+	{                                                             \
+		STR_INIT("action"), STR_INIT(spoken), STR_INIT(value) \
 	}
 	MODE("on", "on"),
 	MODE("open", "on"),
@@ -88,12 +87,12 @@ static const struct {
 #undef ACTION
 };
 
-/* A skill's arguments; what is none of these is of no use to the body. */
+/* A skill's arguments; others are ignored. */
 static const struct {
 	const char *name;
 	const char *texts[MEMBERS_MAX];
 	const char *numbers[MEMBERS_MAX];
-} shapes[SKILL_N] = {
+} skill_shapes[SKILL_N] = {
 	[SKILL_LIGHT] = { "control_light", { "mode", "color" }, { NULL } },
 	[SKILL_ALARM] = { "create_alarm", { "trigger_at", "label" },
 	    { "trigger_in_seconds" } },
@@ -108,7 +107,7 @@ struct skills {
 const char *
 skill_name(enum skill s)
 {
-	return shapes[s].name;
+	return skill_shapes[s].name;
 }
 
 struct skills *
@@ -120,13 +119,13 @@ skills_new(const struct documents *d)
 
 	for (i = 0; i < SKILL_N; i++) {
 		const struct wire_skill *skill =
-		    documents_skill(d, str_of(shapes[i].name));
+		    documents_skill(d, str_of(skill_shapes[i].name));
 
 		if (skill == NULL ||
 		    wire_schema_new(skill->input_schema, &s->schema[i], &err) !=
 			RC_OK) {
-			log_error(
-			    "skills.broken", LOG_S("skill", shapes[i].name));
+			log_error("skills.broken",
+			    LOG_S("skill", skill_shapes[i].name));
 			abort();
 		}
 	}
@@ -145,11 +144,11 @@ skills_free(struct skills *s)
 	free(s);
 }
 
-/* ---- normalising --------------------------------------------------------- */
+/* ---- normalization ---- */
 
-/* Null is the same as nothing. */
+/* A null counts as absent. */
 static const struct wire_tree *
-member(const struct wire_tree *const args[2], const char *name)
+skill_member(const struct wire_tree *const args[2], const char *name)
 {
 	const struct wire_tree *v;
 	int i;
@@ -163,21 +162,21 @@ member(const struct wire_tree *const args[2], const char *name)
 }
 
 static struct str
-synonym(struct str member, struct str said)
+skill_synonym(struct str skill_member, struct str spoken)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(synonyms); i++) {
-		if (str_eq(synonyms[i].member, member) &&
-		    str_eq_nocase(synonyms[i].said, said))
-			return synonyms[i].value;
+	for (i = 0; i < NELEM(skill_synonyms); i++) {
+		if (str_eq(skill_synonyms[i].skill_member, skill_member) &&
+		    str_eq_nocase(skill_synonyms[i].spoken, spoken))
+			return skill_synonyms[i].value;
 	}
-	return said;
+	return spoken;
 }
 
-/* What no synonym or number is found for stays, and the schema refuses it. */
+/* An unknown value stays, so that the schema rejects it. */
 static void
-put_as_it_is(struct wire_out *o, const struct wire_tree *v)
+skill_put_unchanged(struct wire_out *o, const struct wire_tree *v)
 {
 	switch (wire_tree_kind(v)) {
 	case WIRE_TREE_TEXT:
@@ -202,21 +201,22 @@ put_as_it_is(struct wire_out *o, const struct wire_tree *v)
 }
 
 static void
-put_text(struct wire_out *o, const char *name, const struct wire_tree *v)
+skill_put_text(struct wire_out *o, const char *name, const struct wire_tree *v)
 {
 	if (v == NULL)
 		return;
 	wire_out_key(o, str_of(name));
 	if (wire_tree_kind(v) == WIRE_TREE_TEXT)
-		wire_out_str(
-		    o, synonym(str_of(name), str_trim(wire_tree_text(v))));
+		wire_out_str(o,
+		    skill_synonym(str_of(name), str_trim(wire_tree_text(v))));
 	else
-		put_as_it_is(o, v);
+		skill_put_unchanged(o, v);
 }
 
-/* A duration of 0 means that none was given. */
+/* A duration of 0 counts as absent. */
 static void
-put_number(struct wire_out *o, const char *name, const struct wire_tree *v)
+skill_put_number(
+    struct wire_out *o, const char *name, const struct wire_tree *v)
 {
 	double n = wire_tree_number(v);
 	bool is = wire_tree_kind(v) == WIRE_TREE_NUMBER ||
@@ -231,44 +231,46 @@ put_number(struct wire_out *o, const char *name, const struct wire_tree *v)
 	if (is)
 		wire_out_f64(o, n);
 	else
-		put_as_it_is(o, v);
+		skill_put_unchanged(o, v);
 }
 
 static void
-normalise(
+skill_normalize(
     enum skill skill, const struct wire_tree *const args[2], struct buf *out)
 {
 	struct wire_out o = { .b = out };
 	int i;
 
 	wire_out_object(&o);
-	for (i = 0; i < MEMBERS_MAX && shapes[skill].texts[i] != NULL; i++)
-		put_text(&o, shapes[skill].texts[i],
-		    member(args, shapes[skill].texts[i]));
-	for (i = 0; i < MEMBERS_MAX && shapes[skill].numbers[i] != NULL; i++)
-		put_number(&o, shapes[skill].numbers[i],
-		    member(args, shapes[skill].numbers[i]));
-	/* A colour alone says what to do. */
-	if (skill == SKILL_LIGHT && member(args, "mode") == NULL &&
-	    member(args, "color") != NULL) {
+	for (i = 0; i < MEMBERS_MAX && skill_shapes[skill].texts[i] != NULL;
+	     i++)
+		skill_put_text(&o, skill_shapes[skill].texts[i],
+		    skill_member(args, skill_shapes[skill].texts[i]));
+	for (i = 0; i < MEMBERS_MAX && skill_shapes[skill].numbers[i] != NULL;
+	     i++)
+		skill_put_number(&o, skill_shapes[skill].numbers[i],
+		    skill_member(args, skill_shapes[skill].numbers[i]));
+	/* A color implies the mode. */
+	if (skill == SKILL_LIGHT && skill_member(args, "mode") == NULL &&
+	    skill_member(args, "color") != NULL) {
 		wire_out_key(&o, STR("mode"));
 		wire_out_str(&o, STR("set_color"));
 	}
 	wire_out_object_end(&o);
 }
 
-/* ---- meaning ------------------------------------------------------------- */
+/* ---- parsing ---- */
 
 static enum rc
-refuse(char why[SKILLS_WHY_MAX], const char *text)
+skill_error(char why[SKILLS_ERROR_MAX], const char *text)
 {
-	snprintf(why, SKILLS_WHY_MAX, "%s", text);
+	snprintf(why, SKILLS_ERROR_MAX, "%s", text);
 	return RC_INVALID;
 }
 
 static enum rc
-read_light(const struct wire_tree *args, struct skill_call *out,
-    char why[SKILLS_WHY_MAX])
+skill_read_light(const struct wire_tree *args, struct skill_call *out,
+    char why[SKILLS_ERROR_MAX])
 {
 	struct str mode = wire_tree_text(wire_tree_get(args, STR("mode")));
 	struct str color = wire_tree_text(wire_tree_get(args, STR("color")));
@@ -279,7 +281,8 @@ read_light(const struct wire_tree *args, struct skill_call *out,
 		return RC_OK;
 	}
 	if (color.p == NULL && str_eq(mode, STR("set_color")))
-		return refuse(why, "/color: is missing; set_color needs one");
+		return skill_error(
+		    why, "/color: is missing; set_color needs one");
 	out->color = WIRE_BODY_STATE_COLOR_WHITE;
 	for (i = 0; i < NELEM(wire_body_state_color_names); i++) {
 		if (str_eq(wire_body_state_color_names[i], color))
@@ -289,8 +292,8 @@ read_light(const struct wire_tree *args, struct skill_call *out,
 }
 
 static enum rc
-read_alarm(const struct wire_tree *args, struct wall now,
-    struct skill_call *out, char why[SKILLS_WHY_MAX])
+skill_read_alarm(const struct wire_tree *args, struct wall now,
+    struct skill_call *out, char why[SKILLS_ERROR_MAX])
 {
 	const struct wire_tree *in =
 	    wire_tree_get(args, STR("trigger_in_seconds"));
@@ -299,20 +302,20 @@ read_alarm(const struct wire_tree *args, struct wall now,
 	double far_ms = ALARM_FAR_DAYS * DAY_MS;
 
 	if (in != NULL && wire_tree_number(in) * 1000 > far_ms)
-		return refuse(why, "/trigger_in_seconds: is over a year");
+		return skill_error(why, "/trigger_in_seconds: is over a year");
 	if (in != NULL) {
 		out->at.ms = now.ms + llround(wire_tree_number(in) * 1000);
 	} else if (at == NULL) {
-		return refuse(
+		return skill_error(
 		    why, "trigger_at or trigger_in_seconds is required");
 	} else if (wall_parse(wire_tree_text(at), &out->at) != RC_OK) {
-		return refuse(why,
+		return skill_error(why,
 		    "/trigger_at: must be a time with its zone, as in "
 		    "2026-02-22T17:40:00+08:00");
 	} else if (out->at.ms < now.ms) {
-		return refuse(why, "/trigger_at: is in the past");
+		return skill_error(why, "/trigger_at: is in the past");
 	} else if ((double)(out->at.ms - now.ms) > far_ms) {
-		return refuse(why, "/trigger_at: is over a year away");
+		return skill_error(why, "/trigger_at: is over a year away");
 	}
 	str_copy(wire_tree_text(label).n > 0 ? wire_tree_text(label)
 					     : STR(ALARM_DEFAULT),
@@ -321,7 +324,7 @@ read_alarm(const struct wire_tree *args, struct wall now,
 }
 
 static void
-read_head(const struct wire_tree *args, struct skill_call *out)
+skill_read_head(const struct wire_tree *args, struct skill_call *out)
 {
 	const struct wire_tree *s =
 	    wire_tree_get(args, STR("duration_seconds"));
@@ -334,27 +337,27 @@ read_head(const struct wire_tree *args, struct skill_call *out)
 }
 
 static enum rc
-read_checked(const struct wire_tree *args, struct wall now,
-    struct skill_call *out, char why[SKILLS_WHY_MAX])
+skill_read(const struct wire_tree *args, struct wall now,
+    struct skill_call *out, char why[SKILLS_ERROR_MAX])
 {
 	switch (out->skill) {
 	case SKILL_LIGHT:
-		return read_light(args, out, why);
+		return skill_read_light(args, out, why);
 	case SKILL_ALARM:
-		return read_alarm(args, now, out, why);
+		return skill_read_alarm(args, now, out, why);
 	default:
-		read_head(args, out);
+		skill_read_head(args, out);
 		return RC_OK;
 	}
 }
 
 static int
-find(struct str name)
+skill_find(struct str name)
 {
 	int i;
 
 	for (i = 0; i < SKILL_N; i++) {
-		if (str_eq(str_of(shapes[i].name), name))
+		if (str_eq(str_of(skill_shapes[i].name), name))
 			return i;
 	}
 	return -1;
@@ -363,34 +366,236 @@ find(struct str name)
 enum rc
 skills_read(struct skills *s, struct str name,
     const struct wire_tree *const args[2], struct wall now,
-    struct skill_call *out, char why[SKILLS_WHY_MAX])
+    struct skill_call *out, char why[SKILLS_ERROR_MAX])
 {
 	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_tree *clean = NULL;
 	struct wire_err err;
-	int skill = find(name);
+	int skill = skill_find(name);
 	enum rc rc;
 
 	if (skill < 0) {
-		snprintf(
-		    why, SKILLS_WHY_MAX, "unknown skill: %.*s", STR_ARG(name));
+		snprintf(why, SKILLS_ERROR_MAX, "unknown skill: %.*s",
+		    STR_ARG(name));
 		return RC_NOENT;
 	}
 	*out = (struct skill_call){ .skill = (enum skill)skill };
-	normalise(out->skill, args, &json);
+	skill_normalize(out->skill, args, &json);
 	rc = buf_rc(&json);
 	if (rc == RC_OK) {
 		rc = wire_schema_check(s->schema[skill], buf_str(&json), &err);
 		if (rc != RC_OK)
-			wire_err_text(&err, why, SKILLS_WHY_MAX);
+			wire_err_text(&err, why, SKILLS_ERROR_MAX);
 	} else {
-		(void)refuse(why, "the arguments are too large");
+		(void)skill_error(why, "the arguments are too large");
 	}
 	if (rc == RC_OK)
 		rc = wire_tree_parse(buf_str(&json), &clean);
 	if (rc == RC_OK)
-		rc = read_checked(clean, now, out, why);
+		rc = skill_read(clean, now, out, why);
 	wire_tree_free(clean);
 	buf_free(&json);
 	return rc == RC_OK ? RC_OK : RC_INVALID;
+}
+
+/* ---- reports ---- */
+
+/* The arguments as a JSON text, made by the preprocessor. */
+#define DOCUMENT_JSON(...) #__VA_ARGS__
+
+/* clang-format off */
+static const char documents_skills_json[] = DOCUMENT_JSON({ "skills": [
+{
+	"name": "control_light",
+	"description":
+	"控制灯：开灯、关灯、设置颜色。set_color 必须给 color；on 不给 color 为白色。立即生效。",
+	"input_schema": {
+		"type": "object",
+		"properties": {
+			"mode": {
+				"type": "string",
+				"enum": ["on", "off", "set_color"]
+			},
+			"color": {
+				"type": "string",
+				"enum": ["white", "red", "green"]
+			}
+		},
+		"required": ["mode"]
+	}
+},
+{
+	"name": "create_alarm",
+	"description":
+	"订闹钟，到点响一次。trigger_at（带时区）与 trigger_in_seconds 至少给一个。",
+	"input_schema": {
+		"type": "object",
+		"properties": {
+			"trigger_at": { "type": "string" },
+			"trigger_in_seconds": {
+				"type": "number",
+				"minimum": 1
+			},
+			"label": { "type": "string" }
+		}
+	}
+},
+{
+	"name": "set_head_motion",
+	"description":
+	"头部动作：点头/摇头，默认 1.5 秒。头只有一个：后来的动作取代先前的。",
+	"input_schema": {
+		"type": "object",
+		"properties": {
+			"action": { "type": "string", "enum": ["点头", "摇头"] },
+			"duration_seconds": {
+				"type": "number",
+				"minimum": 0.2,
+				"maximum": 10
+			}
+		},
+		"required": ["action"]
+	}
+}
+] });
+
+static const char documents_intents_json[] = DOCUMENT_JSON({ "intent_catalog": [
+{
+	"id": "intent_light_control",
+	"name": "控制灯",
+	"priority": 90,
+	"match": { "keywords_any": [
+		"开灯", "打开灯", "把灯打开", "灯打开", "关灯", "关闭灯",
+		"灯关了", "灯关", "灯", "红色", "绿色", "白色", "灯白色",
+		"变红", "变绿", "变白"
+	] },
+	"slots": [
+		{ "name": "skill", "default": "control_light" },
+		{
+			"name": "mode",
+			"regex":
+"(打?开灯|把?灯打开|打开|开启|关闭?灯|把灯关掉|灯关了|关[了掉闭]|变[红绿白]色?|[红绿白]灯)",
+			"regex_group": 1
+		},
+		{
+			"name": "color",
+			"regex": "(红色|红|绿色|绿|白色|白|白灯|灯白色)",
+			"regex_group": 1
+		}
+	]
+},
+{
+	"id": "intent_alarm_create",
+	"name": "订闹钟",
+	"priority": 90,
+	"match": { "keywords_any": ["闹钟", "叫我", "alarm"] },
+	"slots": [
+		{ "name": "skill", "default": "create_alarm" },
+		{
+			"name": "trigger_in_seconds",
+			"required": true,
+			"regex": "([0-9]+(?:\\.[0-9]+)?)\\s*(?:秒|分|小时)",
+			"regex_group": 1
+		},
+		{ "name": "label", "default": "闹钟" }
+	]
+},
+{
+	"id": "intent_head_motion",
+	"name": "头部动作",
+	"priority": 80,
+	"match": { "keywords_any": ["点头", "摇头"] },
+	"slots": [
+		{ "name": "skill", "default": "set_head_motion" },
+		{
+			"name": "action",
+			"required": true,
+			"regex": "(点头|摇头)",
+			"regex_group": 1
+		},
+		{
+			"name": "duration_seconds",
+			"regex": "([0-9]+(?:\\.[0-9]+)?)\\s*秒",
+			"regex_group": 1
+		}
+	]
+}
+] });
+/* clang-format on */
+
+struct documents {
+	struct arena *arena;
+	struct wire_skills_report skills;
+	struct wire_intent_catalog_report intents;
+};
+
+static void
+documents_decode(struct documents *d, const struct wire_desc *desc,
+    const char *json, void *to)
+{
+	struct wire_err err;
+
+	if (wire_decode(desc, str_of(json), d->arena, to, &err) == RC_OK)
+		return;
+	log_error(
+	    "documents.broken", LOG_S("path", err.path), LOG_S("why", err.why));
+	abort();
+}
+
+struct documents *
+documents_new(void)
+{
+	struct documents *d = mem_zalloc(sizeof(*d));
+
+	d->arena = arena_new(WIRE_ARENA_MAX);
+	documents_decode(
+	    d, &wire_skills_report_desc, documents_skills_json, &d->skills);
+	documents_decode(d, &wire_intent_catalog_report_desc,
+	    documents_intents_json, &d->intents);
+	return d;
+}
+
+void
+documents_free(struct documents *d)
+{
+	if (d == NULL)
+		return;
+	arena_free(d->arena);
+	free(d);
+}
+
+const struct wire_skill *
+documents_skill(const struct documents *d, struct str name)
+{
+	size_t i;
+
+	for (i = 0; i < d->skills.n_skills; i++) {
+		if (str_eq(d->skills.skills[i].name, name))
+			return &d->skills.skills[i];
+	}
+	return NULL;
+}
+
+enum rc
+documents_skills(const struct documents *d, struct str terminal,
+    struct str hint, int64_t version, struct buf *out)
+{
+	struct wire_skills_report r = d->skills;
+
+	r.terminal_id = terminal;
+	if (hint.n > 0)
+		r.soul_hint = hint;
+	r.skill_version = version;
+	return wire_encode(&wire_skills_report_desc, &r, out, NULL);
+}
+
+enum rc
+documents_intents(const struct documents *d, struct str terminal,
+    int64_t version, struct buf *out)
+{
+	struct wire_intent_catalog_report r = d->intents;
+
+	r.terminal_id = terminal;
+	r.catalog_version = version;
+	return wire_encode(&wire_intent_catalog_report_desc, &r, out, NULL);
 }

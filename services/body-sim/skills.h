@@ -1,54 +1,64 @@
 /*
- * skills: from a skill's name and arguments to what the body is to do.
+ * skills: the reports of a simulated body (sections 3.3, 3.10, 7.3), and
+ * parsing calls of its skills.  Pure.
  *
- * What people and language models say for a value becomes the value ("变绿" is
- * set_color, "10" is 10), then the arguments are checked against the schema
- * that the body itself reports.  Pure but for the compiled schemas.
+ * Arguments are normalized first ("变绿" is set_color, "10" is 10), then
+ * validated against the schema that the body reports.
  */
 #ifndef BODY_SIM_SKILLS_H
 #define BODY_SIM_SKILLS_H
 
-#include "alarms.h"
+#include <stdint.h>
+
+#include "body.h"
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "documents.h"
-#include "face.h"
 #include "wire/msgs.h"
 #include "wire/tree.h"
 
-/* Room for any reason of skills_read(), NUL included. */
-#define SKILLS_WHY_MAX 640
+/* ---- reports ---- */
 
-enum skill { SKILL_LIGHT, SKILL_ALARM, SKILL_HEAD, SKILL_N };
+struct documents;
 
-/* What to do; only the members of the skill count. */
-struct skill_call {
-	enum skill skill;
-	enum wire_body_state_color color; /* light */
-	struct wall at;                   /* alarm */
-	char label[ALARM_LABEL_MAX];
-	enum face_motion motion; /* head */
-	double seconds;
-};
+/* documents_new(), documents_free(d): NULL is allowed. */
+struct documents *documents_new(void);
+void documents_free(struct documents *d);
+
+/* documents_skill(d, name): The skill as it is reported, or NULL. */
+const struct wire_skill *documents_skill(
+    const struct documents *d, struct str name);
+
+/*
+ * documents_skills(d, terminal, hint, version, out):
+ * documents_intents(d, terminal, version, out):
+ * Append the report as JSON; hint may be empty.
+ */
+enum rc documents_skills(const struct documents *d, struct str terminal,
+    struct str hint, int64_t version, struct buf *out) RC_CHECK;
+enum rc documents_intents(const struct documents *d, struct str terminal,
+    int64_t version, struct buf *out) RC_CHECK;
+
+/* ---- calls ---- */
+
+/* Room for any error of skills_read(), including the NUL. */
+#define SKILLS_ERROR_MAX 640
 
 struct skills;
 
-/* skills_new(d), skills_free(s): Compile d's schemas; NULL is allowed. */
+/* skills_new(d), skills_free(s): The schemas of d; NULL is allowed. */
 struct skills *skills_new(const struct documents *d);
 void skills_free(struct skills *s);
 
-/* skill_name(s): As it is reported. */
-const char *skill_name(enum skill s);
-
 /*
- * skills_read(s, name, args, now, out, why):
+ * skills_read(s, name, args, now, out, error):
  * args are two objects, either may be NULL; a member is taken from the first
- * that has it.  RC_NOENT for an unknown skill, RC_INVALID for wrong arguments;
- * why then says what is wrong.
+ * one that has it.  RC_NOENT for an unknown skill, RC_INVALID for invalid
+ * arguments; error then says what is wrong.
  */
 enum rc skills_read(struct skills *s, struct str name,
     const struct wire_tree *const args[2], struct wall now,
-    struct skill_call *out, char why[SKILLS_WHY_MAX]) RC_CHECK;
+    struct skill_call *out, char error[SKILLS_ERROR_MAX]) RC_CHECK;
 
 #endif /* !BODY_SIM_SKILLS_H */

@@ -1,11 +1,11 @@
 /*
- * From a request to its user.
+ * From a request to its user, and what that user may access.
  */
 #include "caller.h"
 
 #include "auth/auth.h"
 #include "gateway.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "svc/svc.h"
 
 bool
@@ -41,34 +41,34 @@ caller_named_user(struct gateway *g, struct svc_call *c, struct str *user)
 }
 
 static bool
-has_role(const struct svc_call *c, enum wire_role role)
+caller_has_role(const struct svc_call *c, enum wire_role role)
 {
-	const struct auth_caller *who = svc_call_caller(c);
+	const struct auth_caller *caller = svc_call_caller(c);
 
-	return who != NULL && who->role == role;
+	return caller != NULL && caller->role == role;
 }
 
 bool
 caller_is_terminal(const struct svc_call *c)
 {
-	return has_role(c, WIRE_ROLE_TERMINAL);
+	return caller_has_role(c, WIRE_ROLE_TERMINAL);
 }
 
 bool
-caller_is_maker(const struct svc_call *c)
+caller_is_provisioner(const struct svc_call *c)
 {
-	return has_role(c, WIRE_ROLE_MAKER);
+	return caller_has_role(c, WIRE_ROLE_PROVISIONER);
 }
 
 struct str
 caller_tenant(const struct svc_call *c)
 {
-	const struct auth_caller *who = svc_call_caller(c);
+	const struct auth_caller *caller = svc_call_caller(c);
 
-	return who != NULL ? who->tenant : (struct str){ NULL, 0 };
+	return caller != NULL ? caller->tenant : (struct str){ NULL, 0 };
 }
 
-/* A user without a tenant has no "/", where callers are known. */
+/* With authentication, a user without a tenant has no "/". */
 struct str
 caller_user_tenant(const struct svc_call *c, struct str user)
 {
@@ -80,7 +80,7 @@ caller_user_tenant(const struct svc_call *c, struct str user)
 }
 
 enum rc
-caller_may_have(
+caller_may_bind(
     struct gateway *g, struct svc_call *c, struct str terminal, struct str user)
 {
 	struct credential cr;
@@ -92,6 +92,19 @@ caller_may_have(
 	if (rc == RC_OK &&
 	    (cr.revoked || !str_eq(cr.tenant, caller_user_tenant(c, user)) ||
 		(cr.user_id.p != NULL && !str_eq(cr.user_id, user))))
+		rc = RC_NOENT;
+	return rc;
+}
+
+enum rc
+caller_identity(struct gateway *g, struct svc_call *c, struct str terminal,
+    struct credential *out)
+{
+	struct str tenant = caller_tenant(c);
+	enum rc rc;
+
+	rc = credential_read(g->state, terminal, svc_call_arena(c), out);
+	if (rc == RC_OK && tenant.p != NULL && !str_eq(out->tenant, tenant))
 		rc = RC_NOENT;
 	return rc;
 }

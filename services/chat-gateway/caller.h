@@ -1,9 +1,9 @@
 /*
- * caller: who asks, and whose things he may see.
+ * caller: the user that a request is made for, and what they may access.
  *
- * Where callers are known (svc_call_caller()) the user of a tenant is
- * "<tenant>/<user>", in every record and every answer.  Where anybody may ask,
- * a request is for the user that it names, else for USER_ID.
+ * With authentication (svc_call_caller() is not NULL) a user of a tenant is
+ * "<tenant>/<user>" in every record and response.  Without it, a request is for
+ * the user that it names, or for USER_ID.
  */
 #ifndef CHAT_GATEWAY_CALLER_H
 #define CHAT_GATEWAY_CALLER_H
@@ -13,49 +13,52 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct credential;
 struct gateway;
 struct svc_call;
 
 /*
  * caller_user(g, c, named, user):
- * The user that a request is for which names this one (absent: none); it lives
- * as long as c.  False: there is none, or it is none that may be one, and c was
- * answered 400 and ended.
+ * Resolve the user of a request that names this one (absent: none); *user lives
+ * as long as c.  False: c has been ended with 400.
+ * caller_query_user(g, c, user):
+ * The same for the query parameter user_id.
+ * caller_named_user(g, c, user):
+ * The same, but the query parameter is required.
  */
 bool caller_user(
     struct gateway *g, struct svc_call *c, struct str named, struct str *user);
-
-/* caller_query_user(g, c, user): The same of the query parameter user_id. */
 bool caller_query_user(struct gateway *g, struct svc_call *c, struct str *user);
-
-/*
- * caller_named_user(g, c, user):
- * The same, but a query that names no user is answered 400, too.
- */
 bool caller_named_user(struct gateway *g, struct svc_call *c, struct str *user);
 
-/* caller_is_terminal(c), caller_is_maker(c): Whether it is one who asks. */
+/* caller_is_terminal(c), caller_is_provisioner(c): The role of the caller. */
 bool caller_is_terminal(const struct svc_call *c);
-bool caller_is_maker(const struct svc_call *c);
-
-/* caller_tenant(c): The tenant of who asks; absent: none, or nobody is known.
- */
-struct str caller_tenant(const struct svc_call *c);
+bool caller_is_provisioner(const struct svc_call *c);
 
 /*
- * caller_user_tenant(c, user):
- * The tenant of a user, as of caller_user(); absent: none.
+ * caller_tenant(c):            Tenant of the caller; absent: none.
+ * caller_user_tenant(c, user): Tenant of a user, as caller_user() returned it.
  */
+struct str caller_tenant(const struct svc_call *c);
 struct str caller_user_tenant(const struct svc_call *c, struct str user);
 
 /*
- * caller_may_have(g, c, terminal, user):
- * RC_OK if the body is one that the user may bind and chat through: it has an
- * identity that counts, of his tenant, which is not another user's.  RC_NOENT
- * otherwise, or why it cannot be found out.  Where anybody may ask every body
- * is such a one.
+ * caller_may_bind(g, c, terminal, user):
+ * RC_OK if the user may bind the terminal and chat through it: it has a valid
+ * identity of the user's tenant that is not reserved for another user.
+ * RC_NOENT otherwise, or the error of the lookup.  Without authentication every
+ * terminal is allowed.
  */
-enum rc caller_may_have(struct gateway *g, struct svc_call *c,
+enum rc caller_may_bind(struct gateway *g, struct svc_call *c,
     struct str terminal, struct str user) RC_CHECK;
+
+/*
+ * caller_identity(g, c, terminal, out):
+ * The identity of a terminal, revoked ones included, in the memory of c.
+ * RC_NOENT if there is none or it belongs to another tenant than the caller's;
+ * otherwise as credential_read().
+ */
+enum rc caller_identity(struct gateway *g, struct svc_call *c,
+    struct str terminal, struct credential *out) RC_CHECK;
 
 #endif /* !CHAT_GATEWAY_CALLER_H */

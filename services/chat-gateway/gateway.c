@@ -1,9 +1,12 @@
 /*
- * The process's own state, and what every route needs.
+ * State of the process and functions that all routes use.
  */
 #include "gateway.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
@@ -12,21 +15,22 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
-#include "follow.h"
-#include "on_events.h"
 #include "persona/persona.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "state/state.h"
+#include "streams/fcmp_event_view.h"
+#include "streams/session_follower.h"
+#include "svc/audit.h"
 #include "svc/svc.h"
+#include "wire/msgs.h"
 #include "wire/wire.h"
 
-#define TEXT_MAX 1024
-/* A terminal's record and what its two snapshots are read into. */
-#define BODIES_MAX  4096
-#define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
+#define ERROR_TEXT_MAX       1024
+#define CREDENTIAL_ARENA_MAX 4096
+#define SCRATCH_MAX          (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 static bool
-redis_up(void *arg)
+gateway_redis_up(void *arg)
 {
 	struct gateway *g = arg;
 
@@ -37,7 +41,7 @@ void
 gateway_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct gateway_conf *conf = arg;
-	const char *why = state_url_fault(conf->redis_url);
+	const char *why = state_url_error(conf->redis_url);
 	enum persona_model model;
 	struct persona ignored;
 
@@ -46,27 +50,27 @@ gateway_check(const void *arg, struct buf *errors, struct buf *known)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	if (!id_valid(str_of(conf->user_id)))
 		buf_puts(errors,
-		    "USER_ID: it must be 1 to 128 bytes without control "
+		    "USER_ID: must be 1 to 128 bytes without control "
 		    "characters\n");
 	if (persona_of_mbti(str_of(conf->default_mbti), &ignored) != RC_OK)
 		buf_puts(errors,
-		    "SOUL_DEFAULT_MBTI: it must be an MBTI type, as INTJ\n");
+		    "SOUL_DEFAULT_MBTI: must be an MBTI type, such as INTJ\n");
 	if (persona_model_of(str_of(conf->model), &model) != RC_OK)
 		buf_puts(errors,
-		    "SOUL_MODEL: it must be persona-pad-v3 or "
-		    "persona-pad-v2\n");
+		    "SOUL_MODEL: must be persona-pad-v3 or persona-pad-v2\n");
 }
 
-/* What was found lives until the next lookup. */
+/* The result is valid until the next lookup. */
 static enum rc
-find_body(void *arg, struct str id, struct str *hash, struct str *tenant)
+gateway_find_credential(
+    void *arg, struct str id, struct str *hash, struct str *tenant)
 {
 	struct gateway *g = arg;
 	struct credential cr;
 	enum rc rc;
 
-	arena_reset(g->bodies);
-	rc = credential_read(g->state, id, g->bodies, &cr);
+	arena_reset(g->credentials);
+	rc = credential_read(g->state, id, g->credentials, &cr);
 	if (rc == RC_OK && (cr.revoked || cr.hash.p == NULL))
 		rc = RC_NOENT;
 	*hash = cr.hash;
@@ -83,7 +87,7 @@ gateway_start(struct svc *s, const void *conf)
 	g->svc = s;
 	g->workers = worker_new(svc_loop(s), 1, 4);
 	g->scratch = arena_new(SCRATCH_MAX);
-	g->bodies = arena_new(BODIES_MAX);
+	g->credentials = arena_new(CREDENTIAL_ARENA_MAX);
 	if (state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
 			  .url = g->conf->redis_url,
@@ -95,24 +99,14 @@ gateway_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	if (svc_auth(s) != NULL)
-		auth_accept_terminals(svc_auth(s), find_body, g);
-	g->follows = follows_new(s, g->state);
+		auth_accept_terminals(svc_auth(s), gateway_find_credential, g);
+	g->followers = followers_new(s, g->state);
 	id_hex32(g->instance);
-	TAILQ_INIT(&g->watchers);
-	g->watching = metric_gauge(svc_metrics(s), "soul_event_streams",
-	    "Streams of sessions' events that are open.", NULL);
-	svc_require(s, "redis", redis_up, g);
+	TAILQ_INIT(&g->event_streams);
+	g->open_streams = metric_gauge(svc_metrics(s), "soul_event_streams",
+	    "Open streams of session events.", NULL);
+	svc_require(s, "redis", gateway_redis_up, g);
 	return g;
-}
-
-void
-gateway_drain(void *app)
-{
-	struct gateway *g = app;
-
-	g->draining = true;
-	follows_hurry(g->follows);
-	on_events_drain(g);
 }
 
 void
@@ -120,11 +114,11 @@ gateway_stop(void *app)
 {
 	struct gateway *g = app;
 
-	follows_free(g->follows);
+	followers_free(g->followers);
 	state_free(g->state);
 	worker_free(g->workers);
 	arena_free(g->scratch);
-	arena_free(g->bodies);
+	arena_free(g->credentials);
 	free(g);
 }
 
@@ -139,7 +133,7 @@ gateway_id(struct svc_call *c, struct str id, const char *name)
 {
 	if (id_valid(id))
 		return true;
-	gateway_refuse(c, RC_INVALID,
+	gateway_reject(c, RC_INVALID,
 	    "%s: must be 1 to %d bytes without control characters", name,
 	    ID_MAX);
 	return false;
@@ -162,20 +156,29 @@ gateway_fail(struct svc_call *c, enum rc rc)
 		svc_fail(c, rc, "the state cannot be reached now");
 		return;
 	case RC_TIMEOUT:
-		/* What was sent and not answered may have happened. */
+		/* The command may have been executed. */
 		svc_fail(c, rc, "the state did not answer in time");
 		return;
 	case RC_RETRY:
 		svc_fail(c, rc, "the state is overloaded");
 		return;
 	case RC_TOOBIG:
-		svc_fail(c, RC_BUG, "what is stored is too big to be told");
+		svc_fail(c, RC_BUG, "the stored data is too large to send");
 		return;
 	default:
 		log_error("gateway.state", LOG_RC(rc));
-		svc_fail(c, RC_BUG, "what is stored cannot be used");
+		svc_fail(c, RC_BUG, "the stored data is invalid");
 		return;
 	}
+}
+
+void
+gateway_fail_missing(struct svc_call *c, enum rc rc, const char *text)
+{
+	if (rc == RC_NOENT)
+		svc_fail(c, rc, text);
+	else
+		gateway_fail(c, rc);
 }
 
 void
@@ -202,9 +205,9 @@ gateway_fail_bus(struct svc_call *c, enum rc rc)
 }
 
 void
-gateway_refuse(struct svc_call *c, enum rc rc, const char *fmt, ...)
+gateway_reject(struct svc_call *c, enum rc rc, const char *fmt, ...)
 {
-	struct buf text = BUF_INIT(TEXT_MAX);
+	struct buf text = BUF_INIT(ERROR_TEXT_MAX);
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -212,4 +215,62 @@ gateway_refuse(struct svc_call *c, enum rc rc, const char *fmt, ...)
 	va_end(ap);
 	svc_fail(c, rc, buf_str(&text).p);
 	buf_free(&text);
+}
+
+static bool
+text_is_space(int32_t c)
+{
+	return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 ||
+	    c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+	    c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+	    c == 0x3000;
+}
+
+struct str
+gateway_trim_text(struct str s)
+{
+	size_t begin = s.n, end = 0, at = 0, from = 0;
+	int32_t c;
+
+	while ((c = str_utf8_next(s, &at)) >= 0) {
+		if (!text_is_space(c)) {
+			if (from < begin)
+				begin = from;
+			end = at;
+		}
+		from = at;
+	}
+	if (end < begin)
+		return (struct str){ s.p, 0 };
+	return (struct str){ s.p + begin, end - begin };
+}
+
+/* Pending output of a stream above which no event is sent. */
+#define OUTPUT_PENDING_MAX (128UL * 1024)
+
+enum rc
+gateway_stream_send(struct svc_call *c, const struct fcmp_event *e)
+{
+	char id[24];
+
+	(void)snprintf(id, sizeof(id), "%lld", (long long)e->seq);
+	return svc_sse_send(c, "chat_event", id, e->json);
+}
+
+bool
+gateway_stream_has_room(struct svc_call *c)
+{
+	return svc_stream_pending(c) < OUTPUT_PENDING_MAX;
+}
+
+void
+gateway_audit_binding(
+    struct svc_call *c, const char *how, const struct binding *b)
+{
+	svc_audit_call(c,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_BINDING_CHANGED,
+		.user_id = b->user_id,
+		.terminal_id = b->terminal_id,
+		.soul_id = b->soul_id,
+		.reason = str_of(how) });
 }

@@ -1,5 +1,6 @@
 /*
- * gateway: what all of chat-gateway's routes share.
+ * gateway: state of the process and functions that all routes use.  Everything
+ * runs on the loop thread.
  */
 #ifndef CHAT_GATEWAY_GATEWAY_H
 #define CHAT_GATEWAY_GATEWAY_H
@@ -15,7 +16,9 @@
 
 struct arena;
 struct buf;
-struct follows;
+struct event_stream;
+struct followers;
+struct metric;
 struct state;
 struct svc;
 struct svc_call;
@@ -24,11 +27,11 @@ struct worker_pool;
 struct gateway_conf {
 	const char *redis_url;
 	int64_t redis_timeout_ms;
-	const char *user_id; /* of a request that names none */
+	const char *user_id; /* default user of unauthenticated requests */
 	int64_t snapshot_ttl_s;
 	bool soul_auto_create;
-	const char *default_mbti; /* of souls that are made that way */
-	const char *model;        /* of souls that are made */
+	const char *default_mbti; /* of automatically created souls */
+	const char *model;        /* of new souls */
 };
 
 struct gateway {
@@ -36,57 +39,73 @@ struct gateway {
 	struct svc *svc;
 	struct state *state;
 	struct worker_pool *workers;
-	/* For what is stored and not answered as it is; reset before use. */
-	struct arena *scratch;
-	struct arena *bodies; /* of lookups of bodies' identities */
-	struct follows *follows;
+	struct arena *scratch;     /* for stored data; reset before each use */
+	struct arena *credentials; /* of the last credential lookup */
+	struct followers *followers;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
-	TAILQ_HEAD(, watcher) watchers; /* see on_events.h */
-	struct metric *watching;
+	TAILQ_HEAD(, event_stream) event_streams; /* open ones */
+	struct metric *open_streams;
 	bool draining;
 };
 
-struct metric;
-struct watcher;
-
-/*
- * gateway_check(), gateway_start(), gateway_drain(), gateway_stop(): See struct
- * svc_def.
- */
+/* gateway_check(), gateway_start(), gateway_stop(): See struct svc_def. */
 void gateway_check(const void *conf, struct buf *errors, struct buf *known);
 void *gateway_start(struct svc *s, const void *conf);
-void gateway_drain(void *app);
 void gateway_stop(void *app);
 
-/* gateway_ttl_ms(g): How long a terminal's snapshots count. */
+/* gateway_ttl_ms(g): How long a terminal's snapshots are valid. */
 int64_t gateway_ttl_ms(const struct gateway *g);
 
 /*
+ * gateway_trim_text(s):
+ * UTF-8 without leading and trailing Unicode white space; n is 0 if nothing
+ * else is in s.
+ */
+struct str gateway_trim_text(struct str s);
+
+/*
  * gateway_id(c, id, name):
- * Whether id may be an id; otherwise c is answered 400, naming it, and ended.
+ * Whether id is a valid id.  False: c has been ended with 400, naming it.
  */
 bool gateway_id(struct svc_call *c, struct str id, const char *name);
 
 /*
- * gateway_stream_begin(g, c):
- * svc_stream_admit(c), but none begins while the service stops.
- */
-bool gateway_stream_begin(struct gateway *g, struct svc_call *c);
-
-/*
- * gateway_fail(c, rc):
- * Answer a state that could not be read or written, and end c.
+ * gateway_fail(c, rc):               End c with the error of a state access.
+ * gateway_fail_missing(c, rc, text): The same, but RC_NOENT is 404 with text.
+ * gateway_fail_bus(c, rc):           End c with the error of a request to
+ *                                    another service that was not sent.
+ * gateway_reject(c, rc, fmt, ...):   svc_fail() with a formatted text.
  */
 void gateway_fail(struct svc_call *c, enum rc rc);
+void gateway_fail_missing(struct svc_call *c, enum rc rc, const char *text);
+void gateway_fail_bus(struct svc_call *c, enum rc rc);
+void gateway_reject(struct svc_call *c, enum rc rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct binding {
+	struct str terminal_id, user_id, soul_id;
+};
 
 /*
- * gateway_fail_bus(c, rc):
- * Answer a request to another service that could not be sent, and end c.
+ * gateway_audit_binding(c, reason, b):
+ * Publish the audit event of a binding that c changed to b.  soul_id absent:
+ * unbound; user_id is then the previous owner.
  */
-void gateway_fail_bus(struct svc_call *c, enum rc rc);
+void gateway_audit_binding(
+    struct svc_call *c, const char *reason, const struct binding *b);
 
-/* gateway_refuse(c, rc, fmt, ...): svc_fail() with a formatted text. */
-void gateway_refuse(struct svc_call *c, enum rc rc, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+struct fcmp_event;
+
+/*
+ * gateway_stream_begin(g, c):    svc_stream_admit(c); 503 while draining.
+ * gateway_stream_send(c, e):     As svc_sse_send(); the event's id is its
+ *                                seq.
+ * gateway_stream_has_room(c):    Whether less than half of the output limit is
+ *                                used, so that another event fits.
+ */
+bool gateway_stream_begin(struct gateway *g, struct svc_call *c);
+enum rc gateway_stream_send(
+    struct svc_call *c, const struct fcmp_event *e) RC_CHECK;
+bool gateway_stream_has_room(struct svc_call *c);
 
 #endif /* !CHAT_GATEWAY_GATEWAY_H */

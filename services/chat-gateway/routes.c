@@ -1,20 +1,9 @@
 /*
- * The table of routes, with the protocol's words for what is missing.
+ * The route table, with the error texts of the protocol for missing members.
  */
-#include "routes.h"
+#include "handlers.h"
 
 #include "core/mem.h"
-#include "on_chat.h"
-#include "on_emotion.h"
-#include "on_events.h"
-#include "on_export.h"
-#include "on_identities.h"
-#include "on_memories.h"
-#include "on_sessions.h"
-#include "on_souls.h"
-#include "on_terminals.h"
-#include "on_turns.h"
-#include "on_user_profile.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -38,7 +27,7 @@ static const struct svc_text select_texts[] = {
 	{ "/soul_id", "terminal_id and soul_id are required" },
 };
 
-/* Without a body, and with one. */
+/* Routes without and with a request body. */
 #define BARE(n, m, p, rep, f)                         \
 	{                                             \
 		.name = n, .method = m, .path = p,    \

@@ -1,6 +1,6 @@
 /*
- * Packing: format, cause, emotion, mode; the version; the numbers; the ids,
- * each behind its length.  All little-endian.
+ * Packed form: format, cause, emotion, mode; version; numbers; ids, each
+ * after its length.  Little-endian.
  */
 #include "change.h"
 
@@ -54,8 +54,8 @@ bool
 change_by_time(const struct pad_state *before, const struct pad_state *after,
     struct change *out)
 {
-	static const int marks[] = { 10, 30, 60, 120, 300, 600, 1800, 3600,
-		7200, 21600, 86400 };
+	static const int sample_seconds[] = { 10, 30, 60, 120, 300, 600, 1800,
+		3600, 7200, 21600, 86400 };
 	int64_t from = before->last_updated - before->last_interaction;
 	int64_t to = after->last_updated - after->last_interaction;
 	bool due = false;
@@ -67,13 +67,14 @@ change_by_time(const struct pad_state *before, const struct pad_state *after,
 		out->cause = CAUSE(LOCK_EXPIRED);
 		return true;
 	}
-	for (i = 0; i < NELEM(marks); i++)
+	for (i = 0; i < NELEM(sample_seconds); i++)
 		due = due ||
-		    (from < marks[i] * SECOND && to >= marks[i] * SECOND);
+		    (from < sample_seconds[i] * SECOND &&
+			to >= sample_seconds[i] * SECOND);
 	return due;
 }
 
-/* Where each number stands, in the order of packing. */
+/* The numbers in packing order. */
 static void
 change_numbers(struct change *c, double *num[NUMBERS])
 {
@@ -86,7 +87,7 @@ change_numbers(struct change *c, double *num[NUMBERS])
 }
 
 static char *
-put_id(char *dst, struct str id)
+change_put_id(char *dst, struct str id)
 {
 	size_t n = id.n <= ID_MAX ? id.n : 0;
 
@@ -118,14 +119,14 @@ change_pack(const struct change *c, char dst[CHANGE_MAX])
 		u = htole32(u);
 		memcpy(p, &u, sizeof(u));
 	}
-	p = put_id(p, c->session_id);
-	p = put_id(p, c->turn_id);
+	p = change_put_id(p, c->session_id);
+	p = change_put_id(p, c->turn_id);
 	return (struct str){ dst, (size_t)(p - dst) };
 }
 
-/* The id at *at, which is moved on. */
+/* Read the id at *at and advance *at. */
 static enum rc
-get_id(struct str bytes, size_t *at, struct str *out)
+change_get_id(struct str bytes, size_t *at, struct str *out)
 {
 	size_t n;
 
@@ -168,8 +169,8 @@ change_unpack(struct str bytes, struct change *out)
 			return RC_INVALID;
 		*num[i] = (double)f;
 	}
-	if (get_id(bytes, &at, &out->session_id) != RC_OK ||
-	    get_id(bytes, &at, &out->turn_id) != RC_OK || at != bytes.n)
+	if (change_get_id(bytes, &at, &out->session_id) != RC_OK ||
+	    change_get_id(bytes, &at, &out->turn_id) != RC_OK || at != bytes.n)
 		return RC_INVALID;
 	return RC_OK;
 }

@@ -1,16 +1,16 @@
 /*
- * The table of emotions, and their names.
+ * The table of emotions and their names.
  */
 #include "emotion.h"
 
 #include "core/mem.h"
 
-struct row {
+struct emotion_row {
 	struct wire_pad pad;
 	enum emotion_valence valence;
 };
 
-static const struct row rows[EMOTION_N] = {
+static const struct emotion_row emotion_rows[EMOTION_N] = {
 	[WIRE_EMOTION_NEUTRAL] = { { 0, .05, 0 }, EMOTION_INDIFFERENT },
 	[WIRE_EMOTION_JOY] = { { .70, .55, .20 }, EMOTION_POSITIVE },
 	[WIRE_EMOTION_SURPRISE] = { { .10, .75, -.05 }, EMOTION_INDIFFERENT },
@@ -32,31 +32,31 @@ static const struct row rows[EMOTION_N] = {
 static const struct {
 	struct str name;
 	enum wire_emotion emotion;
-} aliases[] = {
+} emotion_aliases[] = {
 	{ STR_INIT("happy"), WIRE_EMOTION_JOY },
 	{ STR_INIT("happiness"), WIRE_EMOTION_JOY },
 	{ STR_INIT("sad"), WIRE_EMOTION_SADNESS },
 	{ STR_INIT("angry"), WIRE_EMOTION_ANGER },
 };
 
-static const struct row *
-row_of(enum wire_emotion e)
+static const struct emotion_row *
+emotion_row_of(enum wire_emotion e)
 {
 	size_t i = (size_t)e;
 
-	return &rows[i < EMOTION_N ? i : (size_t)WIRE_EMOTION_NEUTRAL];
+	return &emotion_rows[i < EMOTION_N ? i : (size_t)WIRE_EMOTION_NEUTRAL];
 }
 
 const struct wire_pad *
 emotion_prototype(enum wire_emotion e)
 {
-	return &row_of(e)->pad;
+	return &emotion_row_of(e)->pad;
 }
 
 enum emotion_valence
 emotion_valence(enum wire_emotion e)
 {
-	return row_of(e)->valence;
+	return emotion_row_of(e)->valence;
 }
 
 enum wire_emotion
@@ -69,9 +69,9 @@ emotion_find(struct str name)
 		if (str_eq_nocase(s, wire_emotion_names[i]))
 			return (enum wire_emotion)i;
 	}
-	for (i = 0; i < NELEM(aliases); i++) {
-		if (str_eq_nocase(s, aliases[i].name))
-			return aliases[i].emotion;
+	for (i = 0; i < NELEM(emotion_aliases); i++) {
+		if (str_eq_nocase(s, emotion_aliases[i].name))
+			return emotion_aliases[i].emotion;
 	}
 	return WIRE_EMOTION_NEUTRAL;
 }

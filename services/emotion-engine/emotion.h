@@ -1,6 +1,6 @@
 /*
  * emotion: the 15 emotions of the protocol as points in the pleasure, arousal,
- * dominance space.  The suite's only such table.
+ * dominance space.  The only such table of the suite.
  */
 #ifndef EMOTION_ENGINE_EMOTION_H
 #define EMOTION_ENGINE_EMOTION_H
@@ -10,7 +10,7 @@
 
 #define EMOTION_N 15
 
-/* Which way an emotion pulls, where the formulas ask for it. */
+/* The direction of an emotion in the formulas of the dynamics. */
 enum emotion_valence {
 	EMOTION_INDIFFERENT,
 	EMOTION_NEGATIVE,
@@ -19,15 +19,15 @@ enum emotion_valence {
 
 /*
  * emotion_prototype(e), emotion_valence(e):
- * Of one of the 15; of neutral for any other value.
+ * Point and valence of an emotion; those of neutral for any other value.
  */
 const struct wire_pad *emotion_prototype(enum wire_emotion e);
 enum emotion_valence emotion_valence(enum wire_emotion e);
 
 /*
  * emotion_find(name):
- * The emotion of that name or alias (happy, happiness, sad, angry), whatever
- * its case and the blanks around it; neutral if there is none.
+ * The emotion of that name or alias (happy, happiness, sad, angry), case and
+ * surrounding blanks ignored; neutral if there is none.
  */
 enum wire_emotion emotion_find(struct str name);
 

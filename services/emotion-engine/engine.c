@@ -1,5 +1,5 @@
 /*
- * Start and end.
+ * Options, start and stop of the process.
  */
 #include "engine.h"
 
@@ -9,33 +9,36 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
-#include "feeling.h"
-#include "gate.h"
-#include "on_tick.h"
+#include "dynamics/pad.h"
+#include "handlers.h"
+#include "recognition/recognizer.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 
 const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(engine_conf, redis_url),
-	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
+	    "redis://127.0.0.1:6379", 0, 0,
+	    "Redis URL, with the password if there is one" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
-	    "250", 10, 10000, "longest wait for an answer of Redis, ms" },
+	    "250", 10, 10000, "timeout of a Redis command, ms" },
 	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
-	    0, 0, "execution gate: continuous, or binary (only locks close)" },
+	    0, 0,
+	    "execution gate: continuous, or binary (closed by locks only)" },
 	{ "EMOTION_TICK_INTERVAL_SECONDS", CONF_F64,
 	    CONF_AT(engine_conf, tick_s), "3", 0, 0,
-	    "time between a body's periodic updates, s; 2 to 5, else clamped" },
+	    "interval of a body's periodic updates, s; clamped to 2 to 5" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(engine_conf, ttl_s),
-	    "60", 1, 86400, "silence after which a body is not present, s" },
+	    "60", 1, 86400,
+	    "time without a heartbeat after which a body is offline, s" },
 	{ "EMOTION_MIGRATE_V2", CONF_BOOL, CONF_AT(engine_conf, migrate), "off",
-	    0, 0, "souls of persona-pad-v2 go on as persona-pad-v3" },
+	    0, 0, "convert souls of persona-pad-v2 to persona-pad-v3" },
 	{ "EMOTION_WEIGHTS", CONF_STR, CONF_AT(engine_conf, weights), "", 0, 0,
-	    "file with the recogniser's weights; empty: those in the program" },
+	    "file with the recogniser's weights; empty: the built-in ones" },
 };
 
 static bool
-engine_state_up(void *arg)
+engine_redis_up(void *arg)
 {
 	return state_up(arg);
 }
@@ -53,7 +56,7 @@ engine_connect(struct engine *e)
 
 	rc = state_new(&o, &e->store.state);
 	if (rc == RC_OK)
-		svc_require(e->svc, "redis", engine_state_up, e->store.state);
+		svc_require(e->svc, "redis", engine_redis_up, e->store.state);
 	return rc;
 }
 
@@ -61,21 +64,21 @@ void
 engine_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct engine_conf *conf = arg;
-	const char *fault = state_url_fault(conf->redis_url);
-	struct feeling *feeling = NULL;
+	const char *error = state_url_error(conf->redis_url);
+	struct recognizer *recognizer = NULL;
 	enum pad_gate gate;
 	char why[128];
 
 	(void)known;
-	if (fault != NULL)
-		buf_printf(errors, "REDIS_URL: %s\n", fault);
+	if (error != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", error);
 	if (gate_kind(str_of(conf->exec_gate), &gate) != RC_OK)
-		buf_puts(
-		    errors, "EXEC_GATE: it must be continuous or binary\n");
-	if (feeling_new(conf->weights, &feeling, why, sizeof(why)) != RC_OK)
+		buf_puts(errors, "EXEC_GATE: must be continuous or binary\n");
+	if (recognizer_new(conf->weights, &recognizer, why, sizeof(why)) !=
+	    RC_OK)
 		buf_printf(errors, "EMOTION_WEIGHTS: cannot use \"%s\": %s\n",
 		    conf->weights, why);
-	feeling_free(feeling);
+	recognizer_free(recognizer);
 }
 
 void *
@@ -90,9 +93,9 @@ engine_start(struct svc *s, const void *conf)
 	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
-	/* engine_check() took it; a file may have changed since. */
-	if (feeling_new(e->conf->weights, &e->feeling, why, sizeof(why)) !=
-		RC_OK ||
+	/* engine_check() accepted the file, but it may have changed since. */
+	if (recognizer_new(
+		e->conf->weights, &e->recognizer, why, sizeof(why)) != RC_OK ||
 	    gate_kind(str_of(e->conf->exec_gate), &e->gate) != RC_OK ||
 	    engine_connect(e) != RC_OK) {
 		log_error("engine.not_started");
@@ -111,13 +114,7 @@ engine_stop(void *arg)
 	ticker_free(e->ticker);
 	state_free(e->store.state);
 	worker_free(e->workers);
-	feeling_free(e->feeling);
+	recognizer_free(e->recognizer);
 	buf_free(&e->out);
 	free(e);
-}
-
-int64_t
-engine_now(void)
-{
-	return clock_wall().ms * INT64_C(1000000);
 }

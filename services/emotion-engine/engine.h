@@ -1,5 +1,5 @@
 /*
- * engine: the state of the process.
+ * engine: state of the process.
  */
 #ifndef EMOTION_ENGINE_ENGINE_H
 #define EMOTION_ENGINE_ENGINE_H
@@ -9,12 +9,11 @@
 
 #include "core/buf.h"
 #include "core/conf.h"
-#include "pad.h"
-#include "store.h"
+#include "dynamics/pad.h"
+#include "soul_record.h"
 
 struct bus;
-struct feeling;
-struct metric;
+struct recognizer;
 struct svc;
 struct ticker;
 struct worker_pool;
@@ -25,7 +24,7 @@ struct engine_conf {
 	const char *exec_gate;
 	double tick_s;
 	int64_t ttl_s;
-	bool migrate; /* souls of persona-pad-v2 become persona-pad-v3's */
+	bool migrate; /* convert souls of persona-pad-v2 to persona-pad-v3 */
 	const char *weights;
 };
 
@@ -36,25 +35,18 @@ extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 struct engine {
 	const struct engine_conf *conf;
 	struct svc *svc;
-	struct bus *bulk; /* for updates: all on one way, in their order */
+	struct bus *bulk; /* one connection for all updates, in order */
 	struct worker_pool *workers;
-	struct store store;
-	struct feeling *feeling;
+	struct record_store store;
+	struct recognizer *recognizer;
 	struct ticker *ticker;
 	enum pad_gate gate;
-	struct buf out; /* a message on its way */
+	struct buf out; /* message being encoded */
 };
 
-/* engine_check(conf, errors, known): As svc_def.check. */
+/* engine_check(), engine_start(), engine_stop(): See struct svc_def. */
 void engine_check(const void *conf, struct buf *errors, struct buf *known);
-
-/* engine_start(s, conf): As svc_def.start; conf is a struct engine_conf. */
 void *engine_start(struct svc *s, const void *conf);
-
-/* engine_stop(e): Free it. */
 void engine_stop(void *e);
-
-/* engine_now(): The time, as the soul's state has it. */
-int64_t engine_now(void);
 
 #endif /* !EMOTION_ENGINE_ENGINE_H */

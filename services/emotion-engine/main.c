@@ -1,20 +1,19 @@
 /*
- * emotion-engine: what the user feels, and the emotional life of the soul.
+ * emotion-engine: the emotion of a user's text, and the emotional state of
+ * souls.
  *
- *	nats	soul.rpc.emotion.observe, .state, .gate, .history
- *	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
- *	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
+ * 	nats	soul.rpc.emotion.observe, .state, .gate, .history
+ * 	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
+ * 	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
  */
 #include "core/mem.h"
 #include "engine.h"
-#include "on_emotion.h"
-#include "on_history.h"
-#include "on_label.h"
+#include "handlers.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-static const struct svc_text texts[] = {
+static const struct svc_text route_texts[] = {
 	{ "", "invalid json" },
 	{ "/text", "text is required" },
 	{ "/emotion", "emotion is required" },
@@ -26,9 +25,9 @@ static const struct svc_text texts[] = {
 	    on_##x, WIRE_DEADLINE_MS_EMOTION_##X, NULL, 0
 #define POST(x, X)                                                             \
 	NULL, "POST", WIRE_HTTP_EMOTION_##X, &wire_emotion_##x##_request_desc, \
-	    &wire_emotion_##x##_response_desc, on_##x, 1500, texts,            \
-	    NELEM(texts)
-static const struct svc_route routes[] = {
+	    &wire_emotion_##x##_response_desc, on_##x, 1500, route_texts,      \
+	    NELEM(route_texts)
+static const struct svc_route engine_routes[] = {
 	{ "observe", RPC(observe, OBSERVE) },
 	{ "state", RPC(state, STATE) },
 	{ "gate", RPC(gate, GATE) },
@@ -39,16 +38,17 @@ static const struct svc_route routes[] = {
 	    &wire_emotion_pad_table_desc, on_pad_table, 1500, NULL, 0 },
 };
 
-static const struct svc_def def = {
+static const struct svc_def engine_def = {
 	.name = "emotion-engine",
-	.summary = "recognises feelings and lets souls have their own",
+	.summary =
+	    "recognises emotions and evolves the emotional state of souls",
 	.http_addr = "127.0.0.1:9012",
 	.admin_addr = "127.0.0.1:9112",
 	.opts = engine_opts,
 	.nopts = ENGINE_OPTS_N,
 	.conf_size = sizeof(struct engine_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
+	.routes = engine_routes,
+	.nroutes = NELEM(engine_routes),
 	.check = engine_check,
 	.start = engine_start,
 	.stop = engine_stop,
@@ -56,5 +56,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&engine_def, argc, argv);
 }

@@ -102,7 +102,7 @@ filter_check(const void *arg, struct buf *errors, struct buf *known)
 
 	(void)known;
 	if (conf->redis_url[0] != '\0')
-		why = state_url_fault(conf->redis_url);
+		why = state_url_error(conf->redis_url);
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	if (zone_cache_get(zones, str_of(conf->timezone), &zone) != RC_OK)

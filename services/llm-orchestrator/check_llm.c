@@ -1,58 +1,57 @@
 /*
- * One small question to each provider, one after the other.
+ * check_llm: "llm-orchestrator check-llm" sends one small request to each
+ * configured provider in turn.
  */
-#include "check_llm.h"
-
 #include <stdio.h>
 
+#include "context.h"
 #include "core/buf.h"
 #include "core/mem.h"
+#include "handlers.h"
 #include "llm/providers.h"
-#include "orch.h"
 #include "svc/svc.h"
 
 #define EXIT_CONFIG 78
 #define INBOX       16
-/* Longest wait for one provider; shorter where LLM_TIMEOUT_MS is. */
+/* Timeout of one provider, unless LLM_TIMEOUT_MS is shorter. */
 #define WAIT_MS  20000
 #define TOKENS   16
 #define LINE_MAX 4096
 
-struct check {
+struct llm_check {
 	struct loop *loop;
 	bool ok;
 };
 
-/* What whoever reads it does next. */
+/* What the operator should check. */
 static const char *
-advice(const struct llm_result *r)
+check_llm_advice(const struct llm_result *r)
 {
 	switch (r->reason) {
 	case LLM_REASON_UNAUTHORIZED:
-		return "look at its key, and at the account's balance and "
-		       "rights";
+		return "check its key, and the account's balance and "
+		       "permissions";
 	case LLM_REASON_NOT_FOUND:
-		return "look at its URL (of openai it ends with /v1 most "
-		       "often), and at the name of its model";
+		return "check its URL (that of openai usually ends with "
+		       "/v1), and the name of its model";
 	case LLM_REASON_UNREACHABLE:
-		return "look at host and port of its URL, whether it runs, and "
-		       "whether this machine may reach it";
+		return "check host and port of its URL, whether it runs, and "
+		       "whether this machine may connect to it";
 	case LLM_REASON_OVERLOADED:
-		return "it is there, but cannot now: try again later, or raise "
-		       "its limits";
+		return "it is overloaded: retry later, or raise its limits";
 	case LLM_REASON_NONE:
 		break;
 	}
 	return r->status == 400
-	    ? "it refuses the request: look at the name of its model, and at "
-	      "the members that LLM_PROVIDERS adds"
-	    : "what answers is no such provider: look at its URL and kind";
+	    ? "it rejects the request: check the name of its model, and the "
+	      "members that LLM_PROVIDERS adds"
+	    : "the server is not such a provider: check its URL and kind";
 }
 
 static void
-on_done(void *arg, const struct llm_result *r)
+check_llm_on_done(void *arg, const struct llm_result *r)
 {
-	struct check *c = arg;
+	struct llm_check *c = arg;
 	struct buf line = BUF_INIT(LINE_MAX);
 	const char *reason = llm_reason_name(r->reason);
 
@@ -61,18 +60,19 @@ on_done(void *arg, const struct llm_result *r)
 		buf_printf(&line, "%s: ok\n", r->provider);
 	else
 		buf_printf(&line, "%s: %s (status %d); %s\n", r->provider,
-		    reason != NULL ? reason : "failed", r->status, advice(r));
-	/* It is told on stderr if nobody takes it. */
+		    reason != NULL ? reason : "failed", r->status,
+		    check_llm_advice(r));
+	/* A failure is reported on stderr. */
 	(void)svc_out(buf_str(&line));
 	buf_free(&line);
 	loop_stop(c->loop);
 }
 
-/* Ask the i-th; RC_NOENT: there are not so many. */
+/* Try the i-th; RC_NOENT: there are fewer. */
 static enum rc
-ask(const struct orch_conf *conf, size_t i, bool *ok)
+check_llm_provider(const struct orch_conf *conf, size_t i, bool *ok)
 {
-	struct check c = { .loop = loop_new(INBOX) };
+	struct llm_check c = { .loop = loop_new(INBOX) };
 	const struct llm_opts o = { .loop = c.loop, .tries = 1 };
 	const struct llm_message m = { .role = LLM_USER, .text = STR("ping") };
 	int64_t ms =
@@ -83,7 +83,7 @@ ask(const struct orch_conf *conf, size_t i, bool *ok)
 		.max_tokens = TOKENS,
 		.turn = STR("check"),
 		.deadline = { clock_wall().ms + ms },
-		.on_done = on_done,
+		.on_done = check_llm_on_done,
 		.arg = &c };
 	struct llm *l = NULL;
 	enum rc rc = llm_open_one(&conf->llm, &o, i, &l);
@@ -113,7 +113,7 @@ check_llm(const struct svc_run *r)
 		code = EXIT_CONFIG;
 	}
 	for (size_t i = 0; code != EXIT_CONFIG && rc == RC_OK; i++) {
-		rc = ask(conf, i, &ok);
+		rc = check_llm_provider(conf, i, &ok);
 		if (rc == RC_OK && !ok)
 			code = 1;
 	}
@@ -127,17 +127,18 @@ check_llm(const struct svc_run *r)
 const struct svc_command check_llm_command = {
 	.name = "check-llm",
 	.usage = "",
-	.summary = "ask each language model a word: what is wrong, what to do",
+	.summary =
+	    "try each language model; print what is wrong and what to do",
 	.help =
 	    "Sends each provider of the configuration one small request and "
 	    "prints a line for\n"
 	    "it: ok, or what is wrong (unauthorized, not_found, unreachable, "
 	    "overloaded, failed)\n"
-	    "and what to look at; the log on stderr has address, model and "
-	    "what it said.\n"
+	    "and what to check; the log on stderr has address, model and "
+	    "response.\n"
 	    "Waits 20 s for each at most, or LLM_TIMEOUT_MS.  The requests may "
 	    "cost money.\n\n"
-	    "Exit codes: 0 all answered, 1 one did not, 64 arguments, 78 "
+	    "Exit codes: 0 all succeeded, 1 one failed, 64 arguments, 78 "
 	    "configuration.\n",
 	.fn = check_llm,
 };

@@ -1,5 +1,5 @@
 /*
- * llm-orchestrator: one chat turn, from what the user said to the reply.
+ * llm-orchestrator: runs chat turns, from the user's text to the reply.
  *
  *	nats	soul.rpc.turn.start, soul.rpc.turn.cancel.<turn>, .show.
  *		soul.turn.wake.<instance>, soul.result.<terminal>.<request>
@@ -7,26 +7,25 @@
  *		soul.rpc.memory.ready, soul.rpc.memory.recall,
  *		soul.rpc.memory.forget
  *		soul.body.<broker>.<terminal>.intent_action, .invoke, .status
- *	http	POST <OPENAI_BASE_URL>/chat/completions, of others
+ *	http	POST <OPENAI_BASE_URL>/chat/completions, or another provider's
  */
-#include "check_llm.h"
+#include "context.h"
 #include "core/mem.h"
-#include "on_turn.h"
-#include "orch.h"
+#include "handlers.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-static const struct svc_route routes[] = {
+static const struct svc_route service_routes[] = {
 	{ .name = "turn-start",
 	    .subject = WIRE_SUBJECT_TURN_START,
 	    .request = &wire_turn_start_request_desc,
 	    .reply = &wire_turn_reply_desc,
-	    .fn = on_turn_start,
+	    .fn = turn_start,
 	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
 };
 
-static const struct svc_def def = {
+static const struct svc_def service_def = {
 	.name = "llm-orchestrator",
 	.summary = "runs chat turns: routing, language model, skills, reply",
 	.admin_addr = "127.0.0.1:9114",
@@ -34,8 +33,8 @@ static const struct svc_def def = {
 	.opts = orch_opts,
 	.nopts = ORCH_OPTS_N,
 	.conf_size = sizeof(struct orch_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
+	.routes = service_routes,
+	.nroutes = NELEM(service_routes),
 	.commands = &check_llm_command,
 	.ncommands = 1,
 	.check = orch_check,
@@ -46,5 +45,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&service_def, argc, argv);
 }

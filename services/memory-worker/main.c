@@ -1,19 +1,15 @@
 /*
- * memory-worker: what souls remember of their users.
+ * memory-worker: long-term memory of souls.
  *
- *	nats	soul.rpc.memory.recall, .ready, .forget, .list, .profile
- *	jobs	soul.job.memory_store (stream SOUL_JOBS), in and out
- *	events	session_idle, memory_stored, audit
- *	http	out: chat completions of the language model
- *	cli	dead: jobs that were put aside
+ *         nats    soul.rpc.memory.recall, .ready, .forget, .list, .profile
+ *         jobs    soul.job.memory_store (stream SOUL_JOBS), in and out
+ *         events  session_idle, memory_stored, audit
+ *         http    out: language model, embedding model, Mem0, Chroma
+ *         cli     dead: dead-lettered jobs
  */
 #include "core/mem.h"
-#include "dead.h"
-#include "keeper.h"
-#include "on_forget.h"
-#include "on_list.h"
-#include "on_memory.h"
-#include "on_profile.h"
+#include "handlers.h"
+#include "memory_worker.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -22,7 +18,7 @@
 	WIRE_SUBJECT_MEMORY_##X, NULL, NULL, &wire_memory_##x##_request_desc, \
 	    &wire_memory_##x##_reply_desc, on_##x,                            \
 	    WIRE_DEADLINE_MS_MEMORY_##X, NULL, 0
-static const struct svc_route routes[] = {
+static const struct svc_route main_routes[] = {
 	{ "recall", RPC(recall, RECALL) },
 	{ "ready", RPC(ready, READY) },
 	{ "forget", RPC(forget, FORGET) },
@@ -30,25 +26,25 @@ static const struct svc_route routes[] = {
 	{ "profile", RPC(profile, PROFILE) },
 };
 
-static const struct svc_def def = {
+static const struct svc_def main_def = {
 	.name = "memory-worker",
-	.summary = "summarises what was said, remembers it, finds it again",
+	.summary = "summarises conversations, stores memories, finds them",
 	.http_addr = "",
 	.admin_addr = "127.0.0.1:9115",
-	.opts = keeper_opts,
-	.nopts = KEEPER_OPTS_N,
-	.conf_size = sizeof(struct keeper_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
-	.commands = &dead_command,
+	.opts = memory_worker_opts,
+	.nopts = MEMORY_WORKER_OPTS_N,
+	.conf_size = sizeof(struct memory_worker_conf),
+	.routes = main_routes,
+	.nroutes = NELEM(main_routes),
+	.commands = &dead_letter_command,
 	.ncommands = 1,
-	.check = keeper_check,
-	.start = keeper_start,
-	.stop = keeper_stop,
+	.check = memory_worker_check,
+	.start = memory_worker_start,
+	.stop = memory_worker_stop,
 };
 
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&main_def, argc, argv);
 }

@@ -116,7 +116,7 @@ bridge_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct bridge_conf *c = arg;
 	const struct mqtt_opts o = bridge_mqtt_opts(c);
-	const char *error = state_url_fault(c->redis_url);
+	const char *error = state_url_error(c->redis_url);
 	char token[ID_TOKEN_MAX];
 
 	(void)known;

@@ -9,9 +9,10 @@ FUZZ := build/fuzz
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_COMPILE = clang -std=c11 $(CPPFLAGS) $(WARN) $(FUZZ_FLAGS)
-FUZZ_GEN := $(FUZZ)/gen/wire/msgs.o $(FUZZ)/gen/wire/tables.o
+FUZZ_GEN_wire := $(FUZZ)/gen/wire/msgs.o $(FUZZ)/gen/wire/tables.o
+FUZZ_GEN_state := $(FUZZ)/gen/state/scripts.o
 
-$(FUZZ)/%.o: %.c | $(STAMP) $(GEN)/wire/msgs.h
+$(FUZZ)/%.o: %.c | $(STAMP) $(GEN)/wire/msgs.h $(GEN)/state/scripts.h
 	@mkdir -p $(@D) && echo "  CC      $@"
 	@$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 $(FUZZ)/gen/%.o: $(GEN)/%.c | $(STAMP)
@@ -26,7 +27,7 @@ fuzz_srcs = tests/fuzz/$(1).c $(SRC_fuzz_$(1)) \
 	$(foreach l,$(call fuzz_libs,$(1)),$(wildcard libs/$l/*.c))
 define fuzz_rule
 $(FUZZ)/$(1): $(patsubst %.c,$(FUZZ)/%.o,$(call fuzz_srcs,$(1))) \
-    $(if $(filter wire,$(call fuzz_libs,$(1))),$(FUZZ_GEN))
+    $(foreach l,$(call fuzz_libs,$(1)),$(FUZZ_GEN_$l))
 	@echo "  LD      $$@"
 	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $$@ $$^ \
 	    $(call ldlibs,$(call fuzz_libs,$(1)),$(PKG_fuzz_$(1)))

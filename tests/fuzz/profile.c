@@ -1,12 +1,12 @@
 /*
- * Merge patches of profiles: their leaves are within the ceilings, and the
- * document that they make, read as a patch, has the same leaves again.
+ * Merge patches of profiles: their leaves are within the limits, and the
+ * document that they form, read as a patch, has the same leaves.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "must.h"
-#include "profile_doc.h"
+#include "profile/profile_store.h"
 #include "wire/tree.h"
 
 #define ARENA_MAX (4UL * 1024 * 1024)
@@ -19,9 +19,9 @@ by_path(const void *a, const void *b)
 	    ((const struct profile_leaf *)b)->path);
 }
 
-/* In order, without those that remove. */
+/* Sorted, without removals. */
 static void
-settle(struct profile_leaves *l)
+sort_leaves(struct profile_leaves *l)
 {
 	size_t i, n = 0;
 
@@ -73,11 +73,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (profile_doc_patch(patch, a, &l, &err) == RC_OK) {
 		check(&l);
-		settle(&l);
+		sort_leaves(&l);
 		write_doc(&l, &doc);
 		must(profile_doc_patch(buf_str(&doc), a, &second, &err) ==
 		    RC_OK);
-		settle(&second);
+		sort_leaves(&second);
 		must(second.n == l.n);
 		for (i = 0; i < l.n; i++) {
 			must(str_eq(second.leaf[i].path, l.leaf[i].path));

@@ -1,13 +1,12 @@
 /*
- * What Mem0 and Chroma answer: whatever it is, what is read of it is of the
- * scope that was asked about, and within the ceilings.
+ * Responses of Mem0 and Chroma: what is read is of the requested scope and
+ * within the limits.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "chroma_wire.h"
-#include "mem0_wire.h"
+#include "store/store_internal.h"
 
 #define ARENA_MAX (1024UL * 1024)
 
@@ -30,15 +29,15 @@ mem0(struct str body, const struct memory_scope *scope, struct arena *a)
 	struct mem0_item one;
 	size_t i;
 
-	if (mem0_scope_of(scope, &s) != RC_OK)
+	if (mem0_scope_init(scope, &s) != RC_OK)
 		abort();
 	if (mem0_read(body, &s, a, &items) == RC_OK)
 		for (i = 0; i < items.n; i++)
 			check(&items.item[i].memory);
 	if (mem0_read_one(body, &s, a, &one) == RC_OK)
 		check(&one.memory);
-	(void)mem0_stored(body);
-	(void)mem0_is_bad(body);
+	(void)mem0_response_stored(body);
+	(void)mem0_response_rejected(body);
 }
 
 static void
@@ -49,7 +48,7 @@ chroma(struct str body, const struct memory_scope *scope, struct arena *a)
 	size_t i;
 
 	if (chroma_read(body, scope, a, &rows) == RC_OK) {
-		if (rows.n > rows.said)
+		if (rows.n > rows.received)
 			abort();
 		for (i = 0; i < rows.n; i++)
 			check(&rows.row[i]);

@@ -166,7 +166,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (data[0] == 'c')
 		signed_token(STR("{\"alg\":\"EdDSA\",\"kid\":\"o\"}"), s);
 	else if (data[0] == 'h')
-		signed_token(s, STR("{\"exp\":1900000000,\"role\":\"maker\"}"));
+		signed_token(
+		    s, STR("{\"exp\":1900000000,\"role\":\"provisioner\"}"));
 	else if (data[0] == 'f' || data[0] == 'k')
 		files(s, data[0] == 'k');
 	else

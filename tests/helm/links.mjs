@@ -35,9 +35,13 @@ function* named(o, all, outside) {
       if (v.configMap && !outside.includes(v.configMap.name) && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
       for (const { configMap } of v.projected?.sources ?? [])
         if (configMap && !have("ConfigMap", configMap.name)) yield `there is no ConfigMap ${configMap.name}`;
-      for (const s of [v.secret && { name: v.secret.secretName, items: v.secret.items },
-        ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean))
+      const read = [v.secret && { name: v.secret.secretName, items: v.secret.items },
+        ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean);
+      for (const s of read.filter((x) => !x.optional))
         yield* secret(s.name, (s.items ?? []).map((i) => i.key));
+      // Optional ones are names of the same: one of them must be there.
+      const missing = read.filter((x) => x.optional).map((s) => secret(s.name, s.items.map((i) => i.key)));
+      if (missing.length > 0 && missing.every((m) => m.length > 0)) yield* missing[0];
     }
     for (const c of spec.containers) {
       for (const e of c.env ?? [])

@@ -5,7 +5,7 @@ BEGIN {
 			no[line] = 1
 	while ((getline line < fixed) > 0)
 		exempt[line] = exempt[toupper(line)] = 1
-	others = "^(wire|WIRE|probe|PROBE|pthread|PTHREAD|json|JSON|nats|mosquitto|MOSQ" \
+	others = "^(MQTT_PROP|wire|WIRE|probe|PROBE|pthread|PTHREAD|json|JSON|nats|mosquitto|MOSQ" \
 	    "|curl|CURL|CURLOPT|redis|mg|pcre2|PCRE2|EVP|SSL|BIO|X509|ck|utf8proc" \
 	    "|UTF8PROC|sha256|NATS)_"
 }

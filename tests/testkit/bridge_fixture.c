@@ -114,15 +114,16 @@ terminal_wait_done(void *arg)
 }
 
 struct str
-bridge_terminal_error(const struct terminal *t, enum terminal_said kind)
+bridge_terminal_error(
+    const struct terminal *t, enum terminal_rejection_kind kind)
 {
 	size_t i;
 
-	if (kind < TERMINAL_SAID)
-		return t->refused[kind];
-	for (i = 0; i < TERMINAL_SAID; i++)
-		if (t->refused[i].p != NULL)
-			return t->refused[i];
+	if (kind < TERMINAL_REJECTED_N)
+		return t->rejected[kind];
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
+		if (t->rejected[i].p != NULL)
+			return t->rejected[i];
 	return (struct str){ NULL, 0 };
 }
 
@@ -133,7 +134,7 @@ bridge_fixture_wait(struct bridge_fixture *b, const char *id,
 	struct terminal_wait w = { b, id, is, what };
 	bool done = tk_until(terminal_wait_done, &w, BRIDGE_WAIT_MS);
 	struct terminal t = bridge_fixture_terminal(b, id);
-	struct str denied = bridge_terminal_error(&t, TERMINAL_SAID);
+	struct str denied = bridge_terminal_error(&t, TERMINAL_REJECTED_N);
 
 	ck_assert_msg(
 	    done, "%s is never %s; refused: %.*s", id, what, STR_ARG(denied));
@@ -168,8 +169,8 @@ bridge_terminal_has_error(const struct terminal *t, const char *what)
 {
 	int i;
 
-	for (i = 0; i < TERMINAL_SAID; i++)
-		if (bridge_text_has(t->refused[i], what))
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
+		if (bridge_text_has(t->rejected[i], what))
 			return true;
 	return false;
 }

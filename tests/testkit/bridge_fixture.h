@@ -68,7 +68,7 @@ struct terminal bridge_fixture_terminal(
 
 /* bridge_terminal_error(t, kind): Its last error of one kind, or of any. */
 struct str bridge_terminal_error(
-    const struct terminal *t, enum terminal_said kind);
+    const struct terminal *t, enum terminal_rejection_kind kind);
 
 /* bridge_fixture_wait(b, id, is, what): Wait until is(record, what). */
 void bridge_fixture_wait(struct bridge_fixture *b, const char *id,

@@ -74,8 +74,8 @@ filter_load_put_record(
 		.hash = str_of(hash) };
 	int64_t current;
 
-	ck_assert_int_eq(
-	    terminal_put_catalog(a->state, &w, STR("t1"), &snap, &current),
+	ck_assert_int_eq(terminal_fixture_put_catalog(
+			     a->state, &w, STR("t1"), &snap, &current),
 	    RC_OK);
 }
 

@@ -1,16 +1,15 @@
 /*
- * emotion-trainer: makes the recogniser's weights, and measures them.
+ * emotion-trainer: trains and measures the recogniser's weights.
  *
  *	emotion-trainer train OUT [EXTERNAL]
  *	emotion-trainer bench [EXTERNAL]
  *
- * In the repository's root; EXTERNAL is the folder of the external set, if
- * there is one.  bench measures the weights in the program.
+ * Runs in the root of the repository; EXTERNAL is the folder of the external
+ * set.  bench measures the weights in the program.
  */
 #include <stdio.h>
 
-#include "bench.h"
-#include "trainer.h"
+#include "trainer/trainer.h"
 
 int
 main(int argc, char *argv[])
@@ -20,10 +19,10 @@ main(int argc, char *argv[])
 	int rc = 64;
 
 	if (str_eq(what, STR("train")) && (argc == 3 || argc == 4))
-		rc = trainer_load(&r, argv[3]) != 0 ||
-		    trainer_train(&r, argv[2]) != 0;
+		rc = rows_load(&r, argv[3]) != 0 ||
+		    learn_to_file(&r, argv[2]) != 0;
 	else if (str_eq(what, STR("bench")) && (argc == 2 || argc == 3))
-		rc = trainer_load(&r, argv[2]) != 0 || bench_print(&r) != 0;
+		rc = rows_load(&r, argv[2]) != 0 || bench_print(&r) != 0;
 	else
 		(void)fprintf(stderr,
 		    "usage: emotion-trainer train OUT [EXTERNAL] | "

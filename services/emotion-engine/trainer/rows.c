@@ -1,7 +1,7 @@
 /*
- * Reading TSV.
+ * Labelled lines from TSV files.
  */
-#include "rows.h"
+#include "trainer/trainer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,32 +10,34 @@
 
 #include "core/mem.h"
 #include "emotion.h"
-#include "runes.h"
+#include "recognition/codepoints.h"
 
+#define OWN_LINES      "services/emotion-engine/trainer/lines"
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define DEV_ONE_IN     8
 
-/* Blanks and punctuation. */
+/* White space and punctuation. */
 static bool
-mark(uint32_t r)
+rows_is_mark(uint32_t r)
 {
-	return !rune_latin(r) && (r < 0x2190 || (r >= 0x3000 && r < 0x3400));
+	return !codepoint_is_latin(r) &&
+	    (r < 0x2190 || (r >= 0x3000 && r < 0x3400));
 }
 
-/* What a line is, but for case and marks, if there is anything else. */
+/* Hash of a line without case and marks, unless it has nothing else. */
 static uint64_t
-hash_of(struct str text)
+rows_hash(struct str text)
 {
 	uint32_t runes[512];
-	size_t i, letters = 0, n = runes_read(text, runes, NELEM(runes));
+	size_t i, letters = 0, n = codepoints_fold(text, runes, NELEM(runes));
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
 	for (i = 0; i < n; i++) {
-		if (!mark(runes[i]))
+		if (!rows_is_mark(runes[i]))
 			letters++;
 	}
 	for (i = 0; i < n; i++) {
-		if (letters == 0 || !mark(runes[i]))
+		if (letters == 0 || !rows_is_mark(runes[i]))
 			h = (h ^ runes[i]) * UINT64_C(0x100000001b3);
 	}
 	h = (h ^ h >> 31) * UINT64_C(0x9e3779b97f4a7c15);
@@ -43,7 +45,7 @@ hash_of(struct str text)
 }
 
 static enum rc
-read_file(
+rows_read_file(
     struct rows *r, const char *path, struct str *out, char *why, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -67,7 +69,7 @@ read_file(
 }
 
 static enum rc
-label_of(struct str name, enum wire_emotion *out)
+rows_label(struct str name, enum wire_emotion *out)
 {
 	size_t i;
 
@@ -81,20 +83,20 @@ label_of(struct str name, enum wire_emotion *out)
 }
 
 static void
-add(struct rows *r, struct row row)
+rows_add(struct rows *r, struct row row)
 {
 	if (r->n == r->cap) {
 		r->cap = r->cap == 0 ? 4096 : 2 * r->cap;
 		r->v = mem_realloc(r->v, r->cap * sizeof(r->v[0]));
 	}
-	row.hash = hash_of(row.text);
+	row.hash = rows_hash(row.text);
 	if (row.own)
 		row.dev = row.hash % DEV_ONE_IN == 0;
 	r->v[r->n++] = row;
 }
 
 static enum rc
-add_own_file(
+rows_add_own_file(
     struct rows *r, const char *dir, const char *name, char *why, size_t size)
 {
 	struct str rest, line;
@@ -103,7 +105,7 @@ add_own_file(
 	enum rc rc;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-	rc = read_file(r, path, &rest, why, size);
+	rc = rows_read_file(r, path, &rest, why, size);
 	if (rc != RC_OK)
 		return rc;
 	while (rest.n > 0) {
@@ -115,26 +117,26 @@ add_own_file(
 		n++;
 		if (line.n == 0)
 			continue;
-		rc = label_of(str_split(&line, '\t'), &row.label);
+		rc = rows_label(str_split(&line, '\t'), &row.label);
 		row.text = line;
 		if (rc != RC_OK || line.n == 0) {
 			(void)snprintf(why, size,
 			    "%s:%u: must be label, tab, text", path, n);
 			return RC_INVALID;
 		}
-		add(r, row);
+		rows_add(r, row);
 	}
 	return RC_OK;
 }
 
 static int
-is_tsv(const struct dirent *d)
+rows_is_tsv(const struct dirent *d)
 {
 	return str_ends(str_of(d->d_name), STR(".tsv"));
 }
 
 static int
-by_name(const struct dirent **a, const struct dirent **b)
+rows_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -144,7 +146,7 @@ rows_add_own(struct rows *r, const char *dir, char *why, size_t size)
 {
 	struct dirent **names;
 	enum rc rc = RC_OK;
-	int i, n = scandir(dir, &names, is_tsv, by_name);
+	int i, n = scandir(dir, &names, rows_is_tsv, rows_by_name);
 
 	if (n < 0) {
 		(void)snprintf(why, size, "%s: %s", dir, strerror(errno));
@@ -152,7 +154,8 @@ rows_add_own(struct rows *r, const char *dir, char *why, size_t size)
 	}
 	for (i = 0; i < n; i++) {
 		if (rc == RC_OK)
-			rc = add_own_file(r, dir, names[i]->d_name, why, size);
+			rc = rows_add_own_file(
+			    r, dir, names[i]->d_name, why, size);
 		free(names[i]);
 	}
 	free(names);
@@ -160,19 +163,19 @@ rows_add_own(struct rows *r, const char *dir, char *why, size_t size)
 }
 
 static enum rc
-add_pair(struct rows *r, const char *dir, const char *part, bool dev, char *why,
-    size_t size)
+rows_add_pair(struct rows *r, const char *dir, const char *part, bool dev,
+    char *why, size_t size)
 {
 	struct str rest, sources, line, source;
 	char path[4096];
 	enum rc rc;
 
 	(void)snprintf(path, sizeof(path), "%s/%s.tsv", dir, part);
-	rc = read_file(r, path, &rest, why, size);
+	rc = rows_read_file(r, path, &rest, why, size);
 	if (rc != RC_OK)
 		return rc;
 	(void)snprintf(path, sizeof(path), "%s/%s.src.tsv", dir, part);
-	rc = read_file(r, path, &sources, why, size);
+	rc = rows_read_file(r, path, &sources, why, size);
 	if (rc != RC_OK)
 		return rc;
 	while (rest.n > 0) {
@@ -184,14 +187,14 @@ add_pair(struct rows *r, const char *dir, const char *part, bool dev, char *why,
 		(void)str_split(&source, '\t');
 		if (!dev && !str_eq(source, STR("A")))
 			continue;
-		if (label_of(str_split(&line, '\t'), &row.label) != RC_OK) {
+		if (rows_label(str_split(&line, '\t'), &row.label) != RC_OK) {
 			(void)snprintf(why, size, "%s/%s.tsv: an unknown label",
 			    dir, part);
 			return RC_INVALID;
 		}
 		row.chinese = str_eq(str_split(&line, '\t'), STR("zh"));
 		row.text = line;
-		add(r, row);
+		rows_add(r, row);
 	}
 	return RC_OK;
 }
@@ -199,21 +202,21 @@ add_pair(struct rows *r, const char *dir, const char *part, bool dev, char *why,
 enum rc
 rows_add_external(struct rows *r, const char *dir, char *why, size_t size)
 {
-	enum rc rc = add_pair(r, dir, "train", false, why, size);
+	enum rc rc = rows_add_pair(r, dir, "train", false, why, size);
 
-	return rc != RC_OK ? rc : add_pair(r, dir, "dev", true, why, size);
+	return rc != RC_OK ? rc : rows_add_pair(r, dir, "dev", true, why, size);
 }
 
-struct seen {
+struct row_ref {
 	uint64_t hash;
 	size_t at;
 	bool dev;
 };
 
 static int
-by_hash(const void *a, const void *b)
+rows_by_hash(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct row_ref *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -225,13 +228,13 @@ by_hash(const void *a, const void *b)
 size_t
 rows_separate(struct rows *r)
 {
-	struct seen *s = mem_calloc(r->n + 1, sizeof(s[0]));
+	struct row_ref *s = mem_calloc(r->n + 1, sizeof(s[0]));
 	bool *drop = mem_calloc(r->n + 1, sizeof(drop[0]));
 	size_t i, n = 0, was = r->n;
 
 	for (i = 0; i < r->n; i++)
-		s[i] = (struct seen){ r->v[i].hash, i, r->v[i].dev };
-	qsort(s, r->n, sizeof(s[0]), by_hash);
+		s[i] = (struct row_ref){ r->v[i].hash, i, r->v[i].dev };
+	qsort(s, r->n, sizeof(s[0]), rows_by_hash);
 	for (i = 1; i < r->n; i++)
 		drop[s[i].at] = s[i].hash == s[i - 1].hash;
 	for (i = 0; i < r->n; i++) {
@@ -254,4 +257,25 @@ rows_free(struct rows *r)
 	free(r->files);
 	free(r->v);
 	*r = (struct rows){ 0 };
+}
+
+int
+rows_load(struct rows *r, const char *external)
+{
+	char why[512];
+	enum rc rc = rows_add_own(r, OWN_LINES, why, sizeof(why));
+	size_t i, dev = 0, repeated;
+
+	if (rc == RC_OK && external != NULL)
+		rc = rows_add_external(r, external, why, sizeof(why));
+	if (rc != RC_OK) {
+		(void)fprintf(stderr, "emotion-trainer: %s\n", why);
+		return 1;
+	}
+	repeated = rows_separate(r);
+	for (i = 0; i < r->n; i++)
+		dev += r->v[i].dev;
+	printf("%zu rows to learn from, %zu to measure with, %zu repeated\n",
+	    r->n - dev, dev, repeated);
+	return 0;
 }

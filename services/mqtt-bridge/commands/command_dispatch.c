@@ -7,7 +7,7 @@
 
 #include "address.h"
 #include "bus/bus.h"
-#include "commands/command.h"
+#include "commands/terminal_command.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -106,8 +106,8 @@ command_error_text(enum rc rc)
 	case RC_DOWN:
 		return "not sent: the broker or Redis cannot be reached";
 	case RC_TIMEOUT:
-		return "sent, but the connection to the broker broke before its "
-		       "acknowledgement";
+		return "sent, but the connection to the broker broke before "
+		       "the acknowledgement";
 	case RC_RETRY:
 		return "not sent: too many commands are pending";
 	case RC_DENIED:
@@ -233,7 +233,7 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	const struct address result = { .row = WIRE_TOPIC_RESULT,
 		.terminal = terminal,
 		.request_id = cmd->request_id };
-	struct terminal_ask wait = { .request_id = cmd->request_id,
+	struct terminal_expect_result wait = { .request_id = cmd->request_id,
 		.broker = b->broker,
 		.ttl_ms = b->ttl_ms };
 	enum rc rc;
@@ -242,11 +242,11 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	if (!endpoint->kind->replied)
 		return RC_OK;
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE)
-		return terminal_is_at(
+		return terminal_is_reachable(
 		    b->state, terminal, b->broker, b->ttl_ms, present);
 	command_context(s->m, cmd, clock_wall(), context);
 	wait.note = str_of(context);
-	rc = terminal_ask(b->state, terminal, &wait, present);
+	rc = terminal_expect_result(b->state, terminal, &wait, present);
 	if (rc == RC_OK && *present)
 		results_expect(b->results, &result);
 	return rc;

@@ -23,8 +23,8 @@
 #include "core/str.h"
 #include "core/worker.h"
 #include "credentials/password_file.h"
-#include "state/credential.h"
 #include "state/state.h"
+#include "state/terminal.h"
 
 /* ---- broker reload ---- */
 
@@ -298,7 +298,7 @@ password_sync_add_page(
 			log_warn("passwords.rejected",
 			    LOG_V("terminal", v[i].terminal_id),
 			    LOG_S("why",
-				"its id contains ':' or is the name of a service"));
+				"its id contains ':' or is a service's name"));
 	}
 }
 

@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "mqtt/mqtt.h"
-#include "state/lease.h"
+#include "state/state.h"
 #include "svc/svc.h"
 
 #define LEASE_PREFIX "bridge:"

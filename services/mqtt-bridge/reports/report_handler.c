@@ -64,7 +64,7 @@ report_filter_of(enum terminal_report_kind kind)
 		return FILTER_SKILLS;
 	case TERMINAL_CATALOG:
 		return FILTER_CATALOG;
-	case TERMINAL_BEAT:
+	case TERMINAL_HEARTBEAT:
 		return FILTER_HEARTBEAT;
 	default:
 		return FILTER_ONLINE;
@@ -78,7 +78,7 @@ report_topic(enum terminal_report_kind kind)
 	static const size_t rows[] = {
 		[TERMINAL_ONLINE] = WIRE_TOPIC_ONLINE,
 		[TERMINAL_OFFLINE] = WIRE_TOPIC_ONLINE,
-		[TERMINAL_BEAT] = WIRE_TOPIC_HEARTBEAT,
+		[TERMINAL_HEARTBEAT] = WIRE_TOPIC_HEARTBEAT,
 		[TERMINAL_SKILLS] = WIRE_TOPIC_SKILLS,
 		[TERMINAL_CATALOG] = WIRE_TOPIC_INTENT_CATALOG,
 	};
@@ -89,7 +89,7 @@ report_topic(enum terminal_report_kind kind)
 static void
 report_presence(struct reports *r, const struct terminal_report *t)
 {
-	enum wire_terminal_online_cause cause = t->kind == TERMINAL_BEAT
+	enum wire_terminal_online_cause cause = t->kind == TERMINAL_HEARTBEAT
 	    ? WIRE_TERMINAL_ONLINE_CAUSE_HEARTBEAT
 	    : WIRE_TERMINAL_ONLINE_CAUSE_REPORT;
 
@@ -116,9 +116,9 @@ report_failed(struct reports *r, const struct terminal_report *t)
 	r->retry_at = mono_add_ms(now, RETRY_MS);
 	if (t->kind == TERMINAL_OFFLINE)
 		heartbeat_batch_remove(r->heartbeats, t->id);
-	else if (!t->replayed && t->kind != TERMINAL_REFUSED)
+	else if (!t->replayed && t->kind != TERMINAL_REJECTION)
 		(void)heartbeat_batch_add(r->heartbeats, t->id, now);
-	if (t->kind != TERMINAL_REFUSED && t->kind != TERMINAL_BEAT)
+	if (t->kind != TERMINAL_REJECTION && t->kind != TERMINAL_HEARTBEAT)
 		lease_holder_resubscribe(
 		    r->b->lease, report_filter_of(t->kind));
 }
@@ -134,7 +134,7 @@ report_written(struct reports *r, const struct terminal_report *t)
 	case RC_OK:
 	case RC_CONFLICT:
 		metric_add(r->written, 1);
-		if (t->kind != TERMINAL_REFUSED)
+		if (t->kind != TERMINAL_REJECTION)
 			report_presence(r, t);
 		break;
 	case RC_DENIED:
@@ -209,7 +209,7 @@ reports_flush(struct reports *r)
 		return;
 	if (reports_put(r, r->v, r->n))
 		for (i = 0; i < r->n; i++)
-			if (r->v[i].kind == TERMINAL_REFUSED &&
+			if (r->v[i].kind == TERMINAL_REJECTION &&
 			    r->v[i].rc == RC_OK)
 				terminal_event_report_error(r->b->events,
 				    r->v[i].id, &r->details[i]->error.wire);
@@ -225,7 +225,7 @@ reports_flush_heartbeats(struct reports *r)
 
 	n = heartbeat_batch_list(r->heartbeats, ids, HEARTBEAT_BATCH_FULL);
 	for (i = 0; i < n; i++)
-		v[i] = (struct terminal_report){ .kind = TERMINAL_BEAT,
+		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
 			.id = ids[i] };
 	if (!reports_put(r, v, n))
 		return;
@@ -376,15 +376,15 @@ reports_heartbeat(
 	reports_schedule_flush(r);
 }
 
-static enum terminal_said
+static enum terminal_rejection_kind
 report_kind_of(enum wire_report_kind kind)
 {
-	static const enum terminal_said kinds[] = {
-		[WIRE_REPORT_KIND_ONLINE] = TERMINAL_SAID_ONLINE,
-		[WIRE_REPORT_KIND_HEARTBEAT] = TERMINAL_SAID_BEAT,
-		[WIRE_REPORT_KIND_SKILLS] = TERMINAL_SAID_SKILLS,
-		[WIRE_REPORT_KIND_INTENT_CATALOG] = TERMINAL_SAID_CATALOG,
-		[WIRE_REPORT_KIND_RESULT] = TERMINAL_SAID_RESULT,
+	static const enum terminal_rejection_kind kinds[] = {
+		[WIRE_REPORT_KIND_ONLINE] = TERMINAL_REJECTED_ONLINE,
+		[WIRE_REPORT_KIND_HEARTBEAT] = TERMINAL_REJECTED_HEARTBEAT,
+		[WIRE_REPORT_KIND_SKILLS] = TERMINAL_REJECTED_SKILLS,
+		[WIRE_REPORT_KIND_INTENT_CATALOG] = TERMINAL_REJECTED_CATALOG,
+		[WIRE_REPORT_KIND_RESULT] = TERMINAL_REJECTED_RESULT,
 	};
 
 	return kinds[kind];
@@ -410,12 +410,12 @@ reports_reject(struct reports *r, const struct address *a,
 		    LOG_V("outcome", wire_refusal_outcome_names[outcome]),
 		    LOG_S("path", err->path), LOG_S("why", err->why),
 		    LOG_I("missed", missed));
-	t = reports_append(r, TERMINAL_REFUSED, a->terminal);
+	t = reports_append(r, TERMINAL_REJECTION, a->terminal);
 	details = r->details[r->n - 1];
 	report_error_fill(&details->error, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &details->error.wire,
 		&details->json, NULL) == RC_OK) {
-		t->refused = (struct terminal_refusal){ report_kind_of(kind),
+		t->rejection = (struct terminal_rejection){ report_kind_of(kind),
 			buf_str(&details->json) };
 		return;
 	}
@@ -447,7 +447,7 @@ reports_check_timeouts(void *arg)
 	     presence_timeout_expired(r->timeouts, before, id);
 	     i++) {
 		/* It may have moved to another broker. */
-		if (terminal_is_at(r->b->state, str_of(id), anywhere,
+		if (terminal_is_reachable(r->b->state, str_of(id), anywhere,
 			r->b->ttl_ms, &here) != RC_OK ||
 		    here)
 			continue;

@@ -1,20 +1,23 @@
 /*
- * What bodies cost: time until all have announced themselves, memory, processor
- * time, beside as many bare clients of libmosquitto that do the same.
+ * The cost of simulated bodies: time until all have announced themselves,
+ * memory, processor time, beside as many bare clients of libmosquitto that
+ * publish as much.
  */
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "integration/body-sim/crowd.h"
+#include "core/clock.h"
 #include "testkit/figures.h"
+#include "testkit/sim_fixture.h"
 
 #define BARE 1000
 
-/* Both sides say as much. */
+/* Sizes of the reports of body-sim. */
 #define SKILLS_BYTES  1100
 #define CATALOG_BYTES 1500
 
-/* ---- bare ---------------------------------------------------------------- */
+/* ---- bare clients ---- */
 
 struct bare {
 	struct mosquitto *mosq[BARE];
@@ -29,7 +32,7 @@ bare_connected(struct mosquitto *mosq, void *arg, int rc)
 	(void)arg;
 	ck_assert_int_eq(rc, 0);
 	for (int i = 0; i < 4; i++)
-		mosquitto_subscribe(mosq, NULL, "bare/told", 1);
+		mosquitto_subscribe(mosq, NULL, "bare/command", 1);
 	mosquitto_publish(mosq, NULL, "bare/online", 6, "online", 1, false);
 	mosquitto_publish(
 	    mosq, NULL, "bare/skills", sizeof(skills), skills, 1, false);
@@ -74,7 +77,7 @@ bare_run(struct bare *b)
 }
 
 static void
-show(const char *name, int n, int64_t ms, pid_t pid)
+bench_show(const char *name, int n, int64_t ms, pid_t pid)
 {
 	long kib = tk_proc_status(pid, "VmRSS");
 
@@ -83,14 +86,14 @@ show(const char *name, int n, int64_t ms, pid_t pid)
 	(void)fflush(stdout);
 }
 
-/* In a process of its own, so that its memory is its own. */
+/* Each test is a process, so its memory is its own. */
 TEST_T(bare_clients, 120)
 {
 	static struct bare b;
 	struct tk_server broker;
 	struct mono start;
 
-	ck_assert(crowd_room(3 * BARE));
+	ck_assert(sim_fleet_raise_limit(3 * BARE));
 	tk_server_start(&broker, TK_MOSQUITTO);
 	mosquitto_lib_init();
 	b.epfd = epoll_create1(0);
@@ -106,56 +109,56 @@ TEST_T(bare_clients, 120)
 				     b.mosq[i], "127.0.0.1", broker.port, 60),
 		    MOSQ_ERR_SUCCESS);
 		bare_watch(&b, i, EPOLL_CTL_ADD);
-		/* No more than that at one time, as body-sim. */
+		/* As many at one time as body-sim connects. */
 		while (b.published < 3 * (i - 64))
 			bare_run(&b);
 	}
 	while (b.published < 3 * BARE)
 		bare_run(&b);
-	show("bare", BARE, mono_diff_ms(clock_mono(), start), getpid());
+	bench_show("bare", BARE, mono_diff_ms(clock_mono(), start), getpid());
 	for (int i = 0; i < BARE; i++)
 		mosquitto_destroy(b.mosq[i]);
 	close(b.epfd);
 }
 
-/* ---- body-sim ------------------------------------------------------------ */
+/* ---- body-sim ---- */
 
 static void
-measure(int n)
+bench_measure(int n)
 {
-	static struct crowd c;
+	static struct sim_fleet c;
 	struct mono start;
 
-	if (!crowd_room(n)) {
+	if (!sim_fleet_raise_limit(n)) {
 		printf("body-sim   %6d needs more open files\n", n);
 		return;
 	}
 	c.bodies = n;
 	tk_server_start(&c.b.broker, TK_MOSQUITTO);
 	start = clock_mono();
-	bed_sim(&c.b,
+	sim_fixture_spawn(&c.b,
 	    (const char *const[]){ n == 10000 ? "BODY_COUNT=10000"
 		    : n == 1000               ? "BODY_COUNT=1000"
 					      : "BODY_COUNT=1",
 		"LOG_LEVEL=warn", NULL });
 	tk_service_wait(&c.b.sim);
-	show(
+	bench_show(
 	    "body-sim", n, mono_diff_ms(clock_mono(), start), c.b.sim.proc.pid);
-	crowd_listen(&c);
-	crowd_end(&c);
+	sim_fleet_listen(&c);
+	sim_fleet_stop(&c);
 }
 
 TEST_T(one_body, 60)
 {
-	measure(1);
+	bench_measure(1);
 }
 
 TEST_T(a_thousand_bodies, 120)
 {
-	measure(1000);
+	bench_measure(1000);
 }
 
 TEST_T(ten_thousand_bodies, 300)
 {
-	measure(10000);
+	bench_measure(10000);
 }

@@ -1,20 +1,27 @@
 /*
- * Events from NATS to the readers of their session: how long one takes, beside
- * a plain subscriber of the same message; and how many pass when many readers
- * have missed as many.
+ * Events from NATS to the readers of their session: latency of one beside a
+ * plain subscriber of the same message, and throughput when many readers catch
+ * up.
  */
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "integration/chat-gateway/orch.h"
 #include "testkit/figures.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/nats.h"
+#include "testkit/sse.h"
+#include "testkit/testkit.h"
 
 #define PATH    "/v1/sessions/s1/events?cursor=0"
 #define ROUNDS  2000
 #define READERS 100
-#define EVENTS  800 /* fewer than are kept */
+#define EVENTS  800 /* fewer than are stored */
 
-static struct bed b;
-static struct run r;
+static struct gateway_fixture b;
+static struct gw_run r;
 
 static void
 print(const char *what, double *us)
@@ -24,7 +31,7 @@ print(const char *what, double *us)
 	    us[ROUNDS * 99 / 100]);
 }
 
-/* The event is in the log; it is published, and arrives. */
+/* The event is in the log; it is published and arrives. */
 static void
 latency(struct tk_sse *s, natsSubscription *sub)
 {
@@ -34,19 +41,19 @@ latency(struct tk_sse *s, natsSubscription *sub)
 	natsMsg *m;
 	int i;
 
-	run_event(&r, json, sizeof(json), DELTA,
+	gw_run_event(&r, json, sizeof(json), DELTA,
 	    "{\"message_id\":\"m\",\"text_delta\":\"你好，\"}");
 	event = str_of(json);
 	for (i = 0; i < ROUNDS; i++) {
-		run_tell(&r, &event, 1);
+		gw_run_log(&r, &event, 1);
 		double start = tk_now_ns();
-		run_publish(&r, r.seq, json);
+		gw_run_publish(&r, r.seq, json);
 		tk_sse_is(s, r.seq, DELTA);
 		ours[i] = (tk_now_ns() - start) / 1e3;
 		start = tk_now_ns();
 		tk_nats_send(b.nc, "bare", json);
 		ck_assert_int_eq(
-		    natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+		    natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 		bare[i] = (tk_now_ns() - start) / 1e3;
 		natsMsg_Destroy(m);
 	}
@@ -54,9 +61,9 @@ latency(struct tk_sse *s, natsSubscription *sub)
 	print("published to subscriber", bare);
 }
 
-/* All that has come to s is dropped; how many of it were events. */
+/* Discard what s has received; returns the number of events. */
 static int
-swallow(struct tk_sse *s)
+discard(struct tk_sse *s)
 {
 	const char *at = s->c.in.p;
 	int n = 0;
@@ -89,20 +96,20 @@ fan_out(void)
 		buf_reset(&s[i].c.in);
 		p[i] = (struct pollfd){ .fd = s[i].c.fd, .events = POLLIN };
 	}
-	/* They hear of the last one, and are given all from the log. */
+	/* They receive the last event and read the rest from the log. */
 	r.mute = true;
-	run_deltas(&r, EVENTS - 1);
+	gw_run_deltas(&r, EVENTS - 1);
 	r.mute = false;
 	start = tk_now_ns();
 	cpu = tk_cpu_us(b.gateway.proc.pid);
-	run_delta(&r, "x");
+	gw_run_delta(&r, "x");
 	while (got < READERS * EVENTS) {
-		ck_assert_int_gt(poll(p, READERS, BED_MS), 0);
+		ck_assert_int_gt(poll(p, READERS, GW_MS), 0);
 		for (i = 0; i < READERS; i++) {
 			if (p[i].revents == 0)
 				continue;
 			ck_assert(tk_http_fill(&s[i].c, 0));
-			got += swallow(&s[i]);
+			got += discard(&s[i]);
 		}
 	}
 	start = (tk_now_ns() - start) / 1e9;
@@ -119,15 +126,15 @@ TEST_T(streams, 120)
 	natsSubscription *sub;
 	struct tk_sse s;
 
-	bed_servers(&b);
-	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	gateway_fixture_servers(&b);
+	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
 	sub = tk_nats_listen(b.nc, "bare");
-	run_begin(&r, &b, "s1", "turn_1");
+	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_open(&s, b.gateway.http, PATH);
 	tk_sse_is(&s, 1, STARTED);
 	latency(&s, sub);
 	tk_sse_close(&s);
 	fan_out();
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

@@ -1,7 +1,7 @@
 /*
- * What the pure parts of the engine take of the CPU: recognising a feeling,
- * letting a soul evolve, its gate, its record, its update as a message.  Beside
- * them exp(), which the formulas are made of, in the same run.
+ * Processor time of the pure parts of the engine: recognition, evolution, gate,
+ * record and update message; beside exp(), of which the formulas are made, in
+ * the same run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,42 +12,42 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "dynamics/pad.h"
 #include "emotion.h"
-#include "feeling.h"
-#include "gate.h"
-#include "record.h"
+#include "emotion_event.h"
+#include "recognition/recognizer.h"
+#include "soul_record.h"
 #include "testkit/figures.h"
 #include "testkit/testkit.h"
-#include "update.h"
 #include "wire/wire.h"
 
 #define ROUNDS   25
 #define ROUND_NS 4000000
 #define T0       INT64_C(1771754400000000000)
 
-struct scene {
-	struct feeling *feeling;
+struct bench_state {
+	struct recognizer *recognizer;
 	struct str text;
-	struct store_soul soul;
+	struct stored_soul soul;
 	struct pad_input in;
 	int64_t now;
 	struct wire_emotion_update update;
-	struct tell_texts texts;
+	struct emotion_event_texts texts;
 	struct buf out;
-	double sum; /* so that nothing is optimised away */
+	double sum; /* prevents the compiler from dropping calls */
 };
 
 static void
-run_feeling(struct scene *s)
+run_recognizer(struct bench_state *s)
 {
 	struct wire_user_emotion u;
 
-	feeling_read(s->feeling, s->text, &u);
+	recognizer_read(s->recognizer, s->text, &u);
 	s->sum += u.intensity;
 }
 
 static void
-run_update(struct scene *s)
+run_update(struct bench_state *s)
 {
 	struct record *r = &s->soul.record;
 
@@ -57,7 +57,7 @@ run_update(struct scene *s)
 }
 
 static void
-run_gate(struct scene *s)
+run_gate(struct bench_state *s)
 {
 	const struct record *r = &s->soul.record;
 
@@ -66,7 +66,7 @@ run_gate(struct scene *s)
 }
 
 static void
-run_record(struct scene *s)
+run_record(struct bench_state *s)
 {
 	char bytes[RECORD_SIZE];
 	struct record back;
@@ -76,12 +76,12 @@ run_record(struct scene *s)
 }
 
 static void
-run_message(struct scene *s)
+run_message(struct bench_state *s)
 {
 	struct gate g = { .5, WIRE_EXEC_MODE_AUTO_EXECUTE };
 
-	update_fill(&s->soul, &g, &s->texts, &s->update);
-	s->update.session_id = STR(UPDATE_TICK_SESSION);
+	emotion_event_fill(&s->soul, &g, &s->texts, &s->update);
+	s->update.session_id = STR(EMOTION_EVENT_TICK_SESSION);
 	s->update.terminal_id = STR("terminal-001");
 	buf_reset(&s->out);
 	if (wire_encode(&wire_emotion_update_desc, &s->update, &s->out, NULL) !=
@@ -90,7 +90,7 @@ run_message(struct scene *s)
 }
 
 static void
-run_exp(struct scene *s)
+run_exp(struct bench_state *s)
 {
 	s->sum += exp(-s->sum * 1e-9);
 }
@@ -105,7 +105,7 @@ now_ns(void)
 }
 
 static double
-time_batch(struct scene *s, void (*op)(struct scene *), int n)
+time_batch(struct bench_state *s, void (*op)(struct bench_state *), int n)
 {
 	double from = now_ns();
 	int i;
@@ -116,7 +116,8 @@ time_batch(struct scene *s, void (*op)(struct scene *), int n)
 }
 
 static void
-measure(struct scene *s, const char *name, void (*op)(struct scene *))
+measure(
+    struct bench_state *s, const char *name, void (*op)(struct bench_state *))
 {
 	double rounds[ROUNDS];
 	int batch = (int)(ROUND_NS / time_batch(s, op, 200)) + 1, i;
@@ -145,20 +146,20 @@ static const struct {
 #define COUNTED "SOUL_BENCH_COUNTED"
 #define READS   1000
 
-/* What counts instructions runs this alone. */
-TEST_T(counted_reads, 120)
+/* Run alone under callgrind. */
+TEST_T(counted_recognitions, 120)
 {
 	struct wire_user_emotion u;
-	struct feeling *f;
+	struct recognizer *f;
 	char why[128];
 	int i;
 
 	if (getenv(COUNTED) == NULL)
 		return;
-	ck_assert_int_eq(feeling_new("", &f, why, sizeof(why)), RC_OK);
+	ck_assert_int_eq(recognizer_new("", &f, why, sizeof(why)), RC_OK);
 	for (i = 0; i < READS; i++)
-		feeling_read(f, str_of(texts[1].text), &u);
-	feeling_free(f);
+		recognizer_read(f, str_of(texts[1].text), &u);
+	recognizer_free(f);
 }
 
 static void
@@ -188,7 +189,7 @@ count_instructions(void)
 
 TEST_T(emotion, 240)
 {
-	struct scene s = {
+	struct bench_state s = {
 		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),
 		    .version = 1742 },
 		.now = T0,
@@ -198,13 +199,14 @@ TEST_T(emotion, 240)
 	size_t i;
 
 	ck_assert_msg(
-	    feeling_new("", &s.feeling, why, sizeof(why)) == RC_OK, "%s", why);
+	    recognizer_new("", &s.recognizer, why, sizeof(why)) == RC_OK, "%s",
+	    why);
 	ck_assert_int_eq(
 	    record_new(STR("INFP"), PERSONA_PAD_V3, T0, &s.soul.record), RC_OK);
 	printf("%-42s %8s %8s\n", "ns", "median", "max");
 	for (i = 0; i < NELEM(texts); i++) {
 		s.text = str_of(texts[i].text);
-		measure(&s, texts[i].name, run_feeling);
+		measure(&s, texts[i].name, run_recognizer);
 	}
 	count_instructions();
 	measure(&s, "evolve, 3 s of silence", run_update);
@@ -217,5 +219,5 @@ TEST_T(emotion, 240)
 	printf("an update has %zu bytes\n", s.out.n);
 	ck_assert(isfinite(s.sum));
 	buf_free(&s.out);
-	feeling_free(s.feeling);
+	recognizer_free(s.recognizer);
 }

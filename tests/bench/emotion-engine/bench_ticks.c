@@ -1,9 +1,8 @@
 /*
- * What ticking costs: 50,000 bodies, each with a soul of its own, that one
- * engine on one core lets tick every three seconds.  How late the bodies hear
- * of it, what the engine, Redis and nats-server use of a core; beside it how
- * many bare GETs and SETs of the same size Redis takes by itself, in pipelines
- * of the engine's size.
+ * The cost of ticks: 50,000 bodies, each with its own soul, that one engine on
+ * one core evolves every three seconds.  Lag of the updates; processor time of
+ * the engine, Redis and nats-server; beside the number of bare GETs and SETs of
+ * the same size that Redis handles in pipelines of the engine's size.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -13,25 +12,25 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "integration/emotion-engine/bed.h"
+#include "testkit/emotion_fixture.h"
 #include "testkit/figures.h"
 
 #define BODIES      50000
 #define INTERVAL_MS 3000
 #define RUN_MS      15000
-/* Ticks of each soul before it counts: the first makes it of its type. */
-#define WARM        4
+/* Ticks of each soul before measuring: the first creates its record. */
+#define WARM_TICKS  4
 #define WARM_MS     60000
 #define PIPE        512
 #define BARE_ROUNDS 60
 #define STATE_BYTES 209
 
 struct listener {
-	int64_t place[BODIES]; /* ms of its tick within the interval */
-	double *lag;           /* ms */
+	int64_t offset[BODIES]; /* ms of its tick within the interval */
+	double *lag;            /* ms */
 	size_t n, max;
-	int heard[BODIES];
-	atomic_int warm; /* bodies that have heard WARM ticks */
+	int ticks[BODIES];
+	atomic_int warm; /* bodies that have received WARM_TICKS ticks */
 };
 
 static int64_t
@@ -47,22 +46,22 @@ static void
 on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 {
 	struct listener *l = arg;
-	int64_t now = wall_us(), late;
+	int64_t now = wall_us(), lag_us;
 	int i = -1;
 
 	(void)nc;
 	(void)sub;
 	if (sscanf(natsMsg_GetSubject(m), "soul.body.main.t%d.", &i) == 1 &&
 	    i >= 0 && i < BODIES && l->n < l->max) {
-		late = (now - l->place[i] * 1000) % (INTERVAL_MS * 1000);
-		l->lag[l->n++] = (double)late / 1e3;
-		if (++l->heard[i] == WARM)
+		lag_us = (now - l->offset[i] * 1000) % (INTERVAL_MS * 1000);
+		l->lag[l->n++] = (double)lag_us / 1e3;
+		if (++l->ticks[i] == WARM_TICKS)
 			atomic_fetch_add(&l->warm, 1);
 	}
 	natsMsg_Destroy(m);
 }
 
-/* All threads of a process on one core. */
+/* Pin all threads of a process to one core. */
 static void
 pin(pid_t pid)
 {
@@ -99,7 +98,7 @@ never(void *arg)
 }
 
 static void
-redis_is(struct bed *b, const char *option, const char *value)
+set_redis(struct emotion_fixture *b, const char *option, const char *value)
 {
 	ck_assert_int_eq(state_cmd(b->db.s,
 			     STATE_ARGS(STR("CONFIG"), STR("SET"),
@@ -108,31 +107,31 @@ redis_is(struct bed *b, const char *option, const char *value)
 	    RC_OK);
 }
 
-/* What the bodies' reports and their owners leave in Redis. */
+/* The state in Redis after the bodies' reports and bindings. */
 static void
-souls(struct bed *b)
+create_souls(struct emotion_fixture *b)
 {
 	char soul[16], body[16];
 	int i;
 
-	/* Every step on its own, and nothing of it is to be measured. */
-	redis_is(b, "auto-aof-rewrite-percentage", "0");
-	redis_is(b, "appendfsync", "no");
+	/* Setting up is not measured. */
+	set_redis(b, "auto-aof-rewrite-percentage", "0");
+	set_redis(b, "appendfsync", "no");
 	for (i = 0; i < BODIES; i++) {
 		snprintf(soul, sizeof(soul), "s%d", i);
 		snprintf(body, sizeof(body), "t%d", i);
-		bed_soul_of(b, soul, "INFP", soul);
+		emotion_fixture_soul_of(b, soul, "INFP", soul);
 		ck_assert_int_eq(terminal_bind(b->db.s, str_of(body),
 				     str_of(soul), str_of(soul)),
 		    RC_OK);
-		bed_online(b, body, true);
+		emotion_fixture_online(b, body, true);
 	}
-	redis_is(b, "appendfsync", "always");
+	set_redis(b, "appendfsync", "always");
 }
 
-/* When each soul is due. */
+/* The times at which the souls are due. */
 static void
-places(struct bed *b, struct listener *l)
+read_offsets(struct emotion_fixture *b, struct listener *l)
 {
 	struct state_reply *r;
 	double at;
@@ -153,14 +152,14 @@ places(struct bed *b, struct listener *l)
 		    str_to_f64(state_reply_str(state_reply_at(r, i + 1)), 0,
 			1e15, &at),
 		    RC_OK);
-		l->place[soul] = (int64_t)at % INTERVAL_MS;
+		l->offset[soul] = (int64_t)at % INTERVAL_MS;
 	}
 	state_reply_free(r);
 }
 
-/* Redis by itself: a GET and a SET for each soul, PIPE souls at a time. */
+/* Redis alone: a GET and a SET per soul, PIPE souls at a time. */
 static void
-bare(struct bed *b)
+run_bare(struct emotion_fixture *b)
 {
 	struct state_pipe *p = state_pipe_new(b->db.s, 2 * PIPE);
 	char key[32], value[STATE_BYTES] = { 0 };
@@ -192,12 +191,12 @@ bare(struct bed *b)
 }
 
 static void
-tell(const struct listener *l, const double cpu[3], double s)
+print_result(const struct listener *l, const double cpu[3], double s)
 {
 	int i, fewest = INT_MAX;
 
 	for (i = 0; i < BODIES; i++)
-		fewest = l->heard[i] < fewest ? l->heard[i] : fewest;
+		fewest = l->ticks[i] < fewest ? l->ticks[i] : fewest;
 	printf("%d bodies every %d ms: %.0f updates published a second, at "
 	       "least %d to each in %.0f s\n",
 	    BODIES, INTERVAL_MS, (double)l->n / s, fewest, s);
@@ -215,18 +214,18 @@ TEST_T(ticks, 300)
 	natsSubscription *sub = NULL;
 	double cpu[3], s;
 	struct mono from;
-	struct bed b;
+	struct emotion_fixture b;
 	pid_t pid[3];
 	int i;
 
 	l->max = (size_t)BODIES * ((RUN_MS + WARM_MS) / INTERVAL_MS + 3);
 	l->lag = mem_calloc(l->max, sizeof(l->lag[0]));
-	bed_servers(&b);
-	bare(&b);
+	emotion_fixture_servers(&b);
+	run_bare(&b);
 	b.writer.ttl_ms = 86400000;
-	souls(&b);
-	places(&b, l);
-	bed_spawn_as(&b, 0, "EMOTION_TICK_INTERVAL_SECONDS=3",
+	create_souls(&b);
+	read_offsets(&b, l);
+	emotion_fixture_spawn_as(&b, 0, "EMOTION_TICK_INTERVAL_SECONDS=3",
 	    "SKILL_SNAPSHOT_TTL_SECONDS=86400");
 	tk_service_wait(&b.engine[0]);
 	pin(b.engine[0].proc.pid);
@@ -242,7 +241,7 @@ TEST_T(ticks, 300)
 		cpu[i] = tk_cpu_us(pid[i]) / 1e6;
 	from = clock_mono();
 	l->n = 0;
-	memset(l->heard, 0, sizeof(l->heard));
+	memset(l->ticks, 0, sizeof(l->ticks));
 	tk_until(never, NULL, RUN_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	for (i = 0; i < 3; i++)
@@ -251,9 +250,9 @@ TEST_T(ticks, 300)
 	natsSubscription_Destroy(sub);
 	tk_sort(l->lag, l->n);
 	if (l->n > 0)
-		tell(l, cpu, s);
+		print_result(l, cpu, s);
 	(void)fflush(stdout);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 	free(l->lag);
 	free(l);
 }

@@ -3,9 +3,9 @@
  * the same command with a reference to its catalog, next to civetweb's bare
  * "hello".
  */
+#include <civetweb.h>
 #include <signal.h>
 
-#include "bench/httpd/compare.h"
 #include "core/arena.h"
 #include "testkit/intent_filter_load.h"
 
@@ -44,15 +44,15 @@ bench_reference(struct filter_load *load, struct arena *a)
 static bool
 bench_is_connected(void *arg)
 {
-	const struct target *t = arg;
+	const struct http_compare_target *t = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is;
 
 	tk_http_open(&c, t->port);
 	is = tk_http_puts(&c, t->request) && tk_http_read(&c, &a, 5000) &&
 	    a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }

@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
-#include "integration/httpc/peer.h"
 #include "llm/llm.h"
 #include "testkit/figures.h"
+#include "testkit/httpc_fixture.h"
 
 #define WARMUP 200
 #define PIECES 4000
@@ -37,15 +37,15 @@ has_shown(size_t n)
 
 /* Send one piece when the one before it was shown. */
 static void
-provider(struct peer *p, int fd)
+provider(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
 	(void)p;
-	if (peer_read(fd, &in) && peer_write(fd, HEAD))
+	if (raw_server_read(fd, &in) && raw_server_write(fd, HEAD))
 		for (size_t i = 0; i < WARMUP + PIECES; i++) {
 			sent_ns = tk_now_ns();
-			if (!peer_write(fd, piece) || !has_shown(i + 1))
+			if (!raw_server_write(fd, piece) || !has_shown(i + 1))
 				break;
 		}
 	buf_free(&in);
@@ -100,7 +100,7 @@ on_http_done(void *arg, struct httpc_call *call, enum rc rc,
 	done = true;
 }
 
-static struct scene scene;
+static struct httpc_fixture scene;
 static struct llm *llm;
 
 static void
@@ -180,7 +180,8 @@ TEST_T(a_piece_of_text, 120)
 {
 	struct llm_provider p = { .model = "m" };
 
-	scene_open(&scene, provider, (struct httpc_opts){ .active_max = 0 });
+	httpc_fixture_open(
+	    &scene, provider, (struct httpc_opts){ .active_max = 0 });
 	p.base_url = scene.url;
 	run("bare HTTP client", OPENAI, ask_bare);
 	tk_loop_call(&scene.k, make, &p);
@@ -190,5 +191,5 @@ TEST_T(a_piece_of_text, 120)
 	tk_loop_call(&scene.k, make, &p);
 	run("llm, Anthropic", ANTHROPIC, ask_llm);
 	tk_loop_call(&scene.k, unmake, NULL);
-	scene_close(&scene);
+	httpc_fixture_close(&scene);
 }

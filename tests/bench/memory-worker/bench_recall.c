@@ -1,13 +1,13 @@
 /*
- * What remembering costs: a search over 100, 1,000 and 10,000 memories, beside
- * a question over NATS that needs no search; the first search after the start
- * and after a change; jobs a second.
+ * Latency of a search over 100, 1,000 and 10,000 memories, beside a request
+ * without a search; of the first search after the start and after a change;
+ * jobs a second.
  */
-#include "builtin.h"
 #include "core/mem.h"
-#include "integration/memory-worker/talk.h"
+#include "store/memory_store.h"
 #include "testkit/figures.h"
-#include "unit/memory-worker/facts.h"
+#include "testkit/memory_facts.h"
+#include "testkit/memory_fixture.h"
 
 #define CALLS   2000
 #define CHANGES 50
@@ -21,7 +21,7 @@ print(const char *what, double *us, size_t n)
 	    us[n / 2], us[n * 99 / 100], us[n - 1]);
 }
 
-/* About a hundred characters: pieces of the facts, and a number. */
+/* About a hundred characters: fragments of the facts, and a number. */
 static void
 make_text(unsigned *seed, size_t number, char *dst, size_t size)
 {
@@ -29,7 +29,8 @@ make_text(unsigned *seed, size_t number, char *dst, size_t size)
 	struct str s;
 
 	while (at < 200) {
-		s = str_of(facts[(size_t)rand_r(seed) % NELEM(facts)].text);
+		s = str_of(
+		    memory_facts[(size_t)rand_r(seed) % MEMORY_FACTS_N].text);
 		pos = 0;
 		for (i = 0; i < (size_t)rand_r(seed) % 20; i++)
 			(void)str_utf8_next(s, &pos);
@@ -43,7 +44,7 @@ make_text(unsigned *seed, size_t number, char *dst, size_t size)
 }
 
 static void
-remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
+remember(struct memory_fixture *fx, unsigned *seed, const char *soul, size_t i)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
 	char json[1024], text[700], id[24];
@@ -57,29 +58,29 @@ remember(struct bed *b, unsigned *seed, const char *soul, size_t i)
 	    text);
 	item = (struct memory_item){ .id = str_of(id), .json = str_of(json) };
 	ck_assert_int_eq(
-	    memory_put(b->db.s, &scope, &item, clock_wall()), RC_OK);
+	    memory_put(fx->db.s, &scope, &item, clock_wall()), RC_OK);
 }
 
 static const char *
-question(size_t i)
+query_text(size_t i)
 {
-	return facts[i % NELEM(facts)].asked[i % 2];
+	return memory_facts[i % MEMORY_FACTS_N].query[i % 2];
 }
 
 static double
-ask_us(struct bed *b, const char *soul, size_t i)
+recall_us(struct memory_fixture *fx, const char *soul, size_t i)
 {
 	struct mono from = clock_mono();
-	json_t *j = bed_recall_as(b, "u1", soul, question(i), 5);
+	json_t *j = memory_fixture_recall(fx, "u1", soul, query_text(i), 5);
 	double us = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 
-	ck_assert_uint_eq(hits(j), 5);
+	ck_assert_uint_eq(memory_fixture_hits(j), 5);
 	json_decref(j);
 	return us;
 }
 
 static void
-bare(struct bed *b)
+bare(struct memory_fixture *fx)
 {
 	static double us[CALLS];
 	struct mono from;
@@ -88,7 +89,8 @@ bare(struct bed *b)
 
 	for (i = 0; i < CALLS; i++) {
 		from = clock_mono();
-		j = bed_rpc(b, "soul.rpc.memory.ready", json_pack("{}"));
+		j = memory_fixture_rpc(
+		    fx, "soul.rpc.memory.ready", json_pack("{}"));
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 		json_decref(j);
 	}
@@ -96,7 +98,7 @@ bare(struct bed *b)
 }
 
 static void
-found(void *arg, enum rc rc, const struct store_answer *a)
+on_found(void *arg, enum rc rc, const struct store_result *a)
 {
 	(void)arg;
 	ck_assert_int_eq(rc, RC_OK);
@@ -105,34 +107,34 @@ found(void *arg, enum rc rc, const struct store_answer *a)
 
 /* Without NATS: the check with Redis and the search. */
 static void
-inside(struct bed *b, const char *soul, size_t n)
+inside(struct memory_fixture *fx, const char *soul, size_t n)
 {
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
-	struct store *store = builtin_new(
-	    &(struct builtin_opts){ .state = b->db.s, .max_bytes = SIZE_MAX });
-	const struct store_ask ask = { .scope = scope, .fn = found };
+	struct store *store = builtin_store_new(&(struct builtin_store_opts){
+	    .state = fx->db.s, .max_bytes = SIZE_MAX });
+	const struct store_request req = { .scope = scope, .fn = on_found };
 	static double us[CALLS];
 	struct mono from;
 	char what[64];
 	size_t i;
 
 	for (i = 0; i < CALLS; i++) {
-		const struct rank_query q = {
-			.text = str_of(question(i)), .now = clock_wall(), .k = 5
-		};
+		const struct rank_query q = { .text = str_of(query_text(i)),
+			.now = clock_wall(),
+			.k = 5 };
 
 		from = clock_mono();
-		store_search(store, &ask, &q);
+		store_search(store, &req, &q);
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 	}
 	snprintf(what, sizeof(what), "%zu: the same in the process", n);
-	/* The first one reads them. */
+	/* The first one loads the index. */
 	print(what, us + 1, CALLS - 1);
 	store_free(store);
 }
 
 static void
-of_many(struct bed *b, size_t n)
+bench_many(struct memory_fixture *fx, size_t n)
 {
 	static double us[CALLS];
 	unsigned seed = 5;
@@ -141,34 +143,34 @@ of_many(struct bed *b, size_t n)
 	size_t i;
 
 	snprintf(soul, sizeof(soul), "soul-%zu", n);
-	bed_soul(b, soul, "u1");
+	memory_fixture_soul(fx, soul, "u1");
 	for (i = 0; i < n - CHANGES; i++)
-		remember(b, &seed, soul, i);
-	first = ask_us(b, soul, 0);
+		remember(fx, &seed, soul, i);
+	first = recall_us(fx, soul, 0);
 	for (i = 0; i < CHANGES; i++) {
-		remember(b, &seed, soul, n - CHANGES + i);
-		us[i] = ask_us(b, soul, i);
+		remember(fx, &seed, soul, n - CHANGES + i);
+		us[i] = recall_us(fx, soul, i);
 	}
 	printf("%zu memories: the first search %.1f ms, %lld KiB\n", n,
 	    first / 1e3,
-	    tk_service_metric(&b->worker[0], "soul_memory_index_bytes") / 1024);
+	    tk_service_metric(&fx->worker[0], "soul_memory_index_bytes") /
+		1024);
 	snprintf(what, sizeof(what), "%zu: a search after a change", n);
 	print(what, us, CHANGES);
 	for (i = 0; i < CALLS; i++)
-		us[i] = ask_us(b, soul, i);
+		us[i] = recall_us(fx, soul, i);
 	snprintf(what, sizeof(what), "%zu: a search", n);
 	print(what, us, CALLS);
-	inside(b, soul, n);
+	inside(fx, soul, n);
 }
 
-/* ---- with vectors of an embedding model -------------------------------------
- */
+/* ---- with vectors of an embedding model ---- */
 
 #define DIMENSIONS 1536
 
-/* Memories with vectors of a model's usual length, in an index. */
+/* Memories with vectors of a typical length. */
 static void
-of_vectors(size_t n)
+bench_vectors(size_t n)
 {
 	static double us[CALLS];
 	static int8_t x[DIMENSIONS];
@@ -194,7 +196,7 @@ of_vectors(size_t n)
 	}
 	q.vector = (struct str){ (const char *)x, sizeof(x) };
 	for (i = 0; i < CALLS; i++) {
-		q.text = str_of(question(i));
+		q.text = str_of(query_text(i));
 		from = clock_mono();
 		ck_assert_uint_eq(rank_find(r, &q, hits), 5);
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
@@ -208,32 +210,26 @@ of_vectors(size_t n)
 
 TEST_T(vectors, 300)
 {
-	of_vectors(100);
-	of_vectors(1000);
-	of_vectors(10000);
+	bench_vectors(100);
+	bench_vectors(1000);
+	bench_vectors(10000);
 }
 
 TEST_T(recall, 300)
 {
-	struct bed b;
+	struct memory_fixture fx;
 
-	bed_start(&b, 1);
-	bare(&b);
-	of_many(&b, 100);
-	of_many(&b, 1000);
-	of_many(&b, 10000);
-	bed_stop(&b);
+	memory_fixture_start(&fx, 1);
+	bare(&fx);
+	bench_many(&fx, 100);
+	bench_many(&fx, 1000);
+	bench_many(&fx, 10000);
+	memory_fixture_stop(&fx);
 }
 
-static bool
-all_in(void *arg)
-{
-	return bed_undone(arg) == 0;
-}
-
-/* Jobs of so many users, each with a soul, none like another. */
+/* Jobs of so many users, each with a soul, all different. */
 static void
-jobs_of(struct bed *b, int users)
+publish_jobs(struct memory_fixture *fx, int users)
 {
 	char json[512], id[24];
 	int i;
@@ -246,12 +242,12 @@ jobs_of(struct bed *b, int users)
 		    "\"text\":\"%d: %s\",\"type\":\"fact\","
 		    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
 		    id, i % users, i % users, i,
-		    facts[(size_t)i % NELEM(facts)].text);
+		    memory_facts[(size_t)i % MEMORY_FACTS_N].text);
 		ck_assert_int_eq(natsConnection_PublishString(
-				     b->nc, "soul.job.memory_store", json),
+				     fx->nc, "soul.job.memory_store", json),
 		    NATS_OK);
 	}
-	ck_assert_int_eq(natsConnection_Flush(b->nc), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(fx->nc), NATS_OK);
 }
 
 static void
@@ -259,33 +255,32 @@ measure_jobs(int users)
 {
 	char id[24], user[24];
 	struct mono from;
-	struct bed b;
+	struct memory_fixture fx;
 	double s;
 	int i;
 
-	bed_start(&b, 1);
+	memory_fixture_start(&fx, 1);
 	printf(
-	    "idle: %ld KiB\n", tk_proc_status(b.worker[0].proc.pid, "VmRSS"));
-	tk_service_end(&b.worker[0]);
+	    "idle: %ld KiB\n", tk_proc_status(fx.worker[0].proc.pid, "VmRSS"));
+	tk_service_end(&fx.worker[0]);
 	for (i = 0; i < users; i++) {
 		snprintf(user, sizeof(user), "user-%d", i);
 		snprintf(id, sizeof(id), "soul-%d", i);
-		bed_soul(&b, id, user);
+		memory_fixture_soul(&fx, id, user);
 	}
-	jobs_of(&b, users);
-	while (bed_stream(&b, "SOUL_JOBS") < JOBS)
+	publish_jobs(&fx, users);
+	while (memory_fixture_stream_len(&fx, "SOUL_JOBS") < JOBS)
 		continue;
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
+	memory_fixture_spawn_ready(&fx, 0);
 	from = clock_mono();
-	i = (int)bed_undone(&b);
-	ck_assert(tk_until(all_in, &b, 100000));
+	i = (int)memory_fixture_pending_jobs(&fx);
+	memory_fixture_wait_jobs(&fx);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	printf("jobs of %d users: %d in %.2f s, %.0f a second\n", users, i, s,
 	    i / s);
-	ck_assert_uint_eq(
-	    bed_memories_of(&b, "user-0", "soul-0").n, (size_t)(JOBS / users));
-	bed_stop(&b);
+	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "user-0", "soul-0").n,
+	    (size_t)(JOBS / users));
+	memory_fixture_stop(&fx);
 }
 
 TEST_T(jobs, 120)
@@ -293,7 +288,7 @@ TEST_T(jobs, 120)
 	measure_jobs(100);
 }
 
-TEST_T(jobs_of_one, 120)
+TEST_T(jobs_of_one_user, 120)
 {
 	measure_jobs(1);
 }

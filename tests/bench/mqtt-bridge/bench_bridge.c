@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "testkit/bridge_fixture.h"
 #include "testkit/figures.h"
+#include "testkit/terminal_fixture.h"
 
 #define ROUNDS 5
 #define N      20000
@@ -336,8 +337,8 @@ bench_invokes(struct bench *b)
 	struct mono t;
 	int i;
 
-	ck_assert_int_eq(
-	    terminal_put_online(b->bridge.db.s, &writer, STR("f1"), true, NULL),
+	ck_assert_int_eq(terminal_fixture_put_online(
+			     b->bridge.db.s, &writer, STR("f1"), true, NULL),
 	    RC_OK);
 	bench_listen(
 	    b, &b->from, b->bridge.mqtt.port, "soul/terminal/+/invoke/+");
@@ -447,7 +448,7 @@ static void
 bench_invoke_all(struct bench *b)
 {
 	char id[32], request[48];
-	struct terminal_ask wait = { .broker = STR("main"),
+	struct terminal_expect_result wait = { .broker = STR("main"),
 		.ttl_ms = BRIDGE_TTL_S * 1000,
 		.note = STR("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba90"
 			    "2b7-01 1 control_light") };
@@ -458,8 +459,8 @@ bench_invoke_all(struct bench *b)
 		snprintf(id, sizeof(id), "f%d", i % BODIES);
 		snprintf(request, sizeof(request), "r-%d-%d", b->round, i);
 		wait.request_id = str_of(request);
-		ck_assert_int_eq(
-		    terminal_ask(b->bridge.db.s, str_of(id), &wait, &present),
+		ck_assert_int_eq(terminal_expect_result(b->bridge.db.s,
+				     str_of(id), &wait, &present),
 		    RC_OK);
 		ck_assert(present);
 	}

@@ -23,7 +23,7 @@
 	"{\"ts\":1767225600000,\"text\":\"a payload of ninety bytes " \
 	"or so, as terminals send them\"}"
 
-/* Outstanding messages, of both. */
+/* Outstanding messages of either side. */
 #define WINDOW 100
 
 struct side {
@@ -38,7 +38,7 @@ struct side {
 	unsigned events;
 };
 
-/* ---- ours ---------------------------------------------------------------- */
+/* ---- ours ---- */
 
 static void ours_fill(struct side *s);
 
@@ -87,7 +87,7 @@ ours_up(void *arg)
 	return mqtt_up(arg);
 }
 
-/* ---- bare ---------------------------------------------------------------- */
+/* ---- bare ---- */
 
 static void
 bare_fill(struct side *s)
@@ -138,7 +138,7 @@ bare_connected(struct mosquitto *mosq, void *arg, int reason, int flags,
 }
 
 static void
-bare_once(struct side *s)
+bare_iterate(struct side *s)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 
@@ -171,10 +171,10 @@ bare_connect(struct side *s, int port)
 	ck_assert_int_eq(
 	    mosquitto_connect_async(s->mosq, "127.0.0.1", port, 60), 0);
 	while (s->sent != -1)
-		bare_once(s);
+		bare_iterate(s);
 }
 
-/* ---- rounds -------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 static void
 feed(struct side *from, const char *topic)
@@ -184,7 +184,7 @@ feed(struct side *from, const char *topic)
 				     (int)strlen(PAYLOAD), PAYLOAD, 0, false),
 		    MOSQ_ERR_SUCCESS);
 	while (mosquitto_want_write(from->mosq))
-		bare_once(from);
+		bare_iterate(from);
 }
 
 static void
@@ -202,10 +202,10 @@ send_bare(struct side *s)
 	s->sent = s->done = 0;
 	bare_fill(s);
 	while (s->done < N)
-		bare_once(s);
+		bare_iterate(s);
 }
 
-/* What the broker has queued for us is read as fast as it comes. */
+/* Receives what the broker has queued as fast as possible. */
 static void
 receive_ours(struct side *s)
 {
@@ -218,7 +218,7 @@ receive_bare(struct side *s)
 {
 	s->got = 0;
 	while (s->got < N)
-		bare_once(s);
+		bare_iterate(s);
 }
 
 static void

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "integration/state/queue.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "state/turn.h"
 #include "testkit/figures.h"
 #include "testkit/state.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
 #define ROUNDS 31
@@ -104,7 +105,8 @@ static void
 beat(struct bench *b)
 {
 	ck_assert_int_eq(
-	    terminal_beat(b->s, &writer, b->ids, BEATS, NULL), RC_OK);
+	    terminal_fixture_heartbeats(b->s, &writer, b->ids, BEATS, NULL),
+	    RC_OK);
 }
 
 /* All souls are due; the claim lists one present body of each. */
@@ -114,7 +116,7 @@ claim(struct bench *b)
 	static const struct soul_tick t = {
 		.interval_ms = 600000, .ttl_ms = TTL, .max = BATCH
 	};
-	struct soul_bodies *list;
+	struct soul_due *list;
 	size_t n;
 
 	arena_reset(b->a);
@@ -133,7 +135,7 @@ make_due(struct bench *b)
 static void
 turns(struct bench *b)
 {
-	struct turn_place p = { { STR("u"), STR("s") }, STR("i"), { NULL, 0 } };
+	struct turn_slot p = { { STR("u"), STR("s") }, STR("i"), { NULL, 0 } };
 	struct str json = STR("{\"role\":\"user\",\"text\":\"hello\"}"), next;
 	char id[32];
 	int64_t ahead;
@@ -141,12 +143,15 @@ turns(struct bench *b)
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(id, sizeof(id), "turn_%lld", (long long)b->turn++);
 		p.turn_id = str_of(id);
-		ck_assert_int_eq(queue_enter(b->s, &p, &ahead), RC_OK);
+		ck_assert_int_eq(turn_fixture_enter(b->s, &p, &ahead), RC_OK);
 		ck_assert_int_eq(ahead, 0);
-		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
-		ck_assert_int_eq(turn_hold(b->s, &p), RC_OK);
-		ck_assert_int_eq(turn_append(b->s, &p, &json, 1), RC_OK);
-		ck_assert_int_eq(queue_leave(b->s, &p, b->a, &next), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(turn_check_head(b->s, &p), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_append(b->s, &p, &json, 1), RC_OK);
+		ck_assert_int_eq(
+		    turn_fixture_leave(b->s, &p, b->a, &next), RC_OK);
 	}
 }
 

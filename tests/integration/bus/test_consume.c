@@ -1,93 +1,94 @@
 /*
  * Durable consumers: every job is done, one way or another.
  */
-#include "jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 TEST(a_job_is_delivered_until_it_is_acknowledged)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 
-	bed_start(&e);
-	jobs_make(&e);
-	put_many(&e, 10);
-	s.how = HOLD;
-	consume(&e, e.bus, &c);
-	ck_assert(seen_until(&e, &s, 10, 10));
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	bus_jobs_publish_many(&e, 10);
+	s.outcome = BUS_JOBS_HOLD;
+	bus_jobs_consume(&e, e.bus, &c);
+	ck_assert(bus_jobs_until(&e, &s, 10, 10));
 	ck_assert_int_eq(s.last.delivered, 1);
 	ck_assert_int_eq(s.last.seq, 10);
 	ck_assert_int_eq(s.last.pending, 0);
-	ck_assert(consumer_until(&e, "num_ack_pending", 10));
+	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 10));
 	while (s.n_held > 0)
 		ck_assert_int_eq(bus_ack(s.held[--s.n_held]), RC_OK);
-	ck_assert(consumer_until(&e, "num_ack_pending", 0));
-	ck_assert(consumer_until(&e, "num_redelivered", 0));
-	/* What comes later comes too. */
-	s.how = ACK;
-	put_many(&e, 12);
-	ck_assert(seen_until(&e, &s, 12, 12));
+	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 0));
+	ck_assert(bus_jobs_consumer_until(&e, "num_redelivered", 0));
+	/* Later messages are delivered too. */
+	s.outcome = BUS_JOBS_ACK;
+	bus_jobs_publish_many(&e, 12);
+	ck_assert(bus_jobs_until(&e, &s, 12, 12));
 	ck_assert_int_eq(s.n, 12);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 TEST(a_nak_comes_back_after_its_delay)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 
-	bed_start(&e);
-	jobs_make(&e);
-	s.how = NAK;
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	s.outcome = BUS_JOBS_NAK;
 	s.delay_ms = 300;
-	consume(&e, e.bus, &c);
-	put_many(&e, 1);
-	ck_assert(seen_until(&e, &s, 1, 2));
+	bus_jobs_consume(&e, e.bus, &c);
+	bus_jobs_publish_many(&e, 1);
+	ck_assert(bus_jobs_until(&e, &s, 1, 2));
 	ck_assert_int_ge(mono_diff_ms(s.at[1], s.at[0]), 290);
 	ck_assert_int_lt(mono_diff_ms(s.at[1], s.at[0]), 2000);
-	/* At once: sooner than the delay it had before. */
+	/* Without a delay, earlier than the delay used before. */
 	s.delay_ms = 0;
-	ck_assert(seen_until(&e, &s, 1, 4));
+	ck_assert(bus_jobs_until(&e, &s, 1, 4));
 	ck_assert_int_lt(mono_diff_ms(s.at[3], s.at[2]), 250);
-	s.how = ACK;
-	ck_assert(seen_until(&e, &s, 1, 5));
+	s.outcome = BUS_JOBS_ACK;
+	ck_assert(bus_jobs_until(&e, &s, 1, 5));
 	ck_assert_int_eq(s.delivered[0], 1);
 	ck_assert_int_eq(s.delivered[1], 2);
 	ck_assert_int_eq(s.delivered[2], 3);
 	ck_assert_int_ge(s.last.delivered, 5);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(silence_is_a_nak_after_ack_wait)
+TEST(no_ack_within_ack_wait_is_a_nak)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 
-	bed_start(&e);
-	jobs_make(&e);
-	s.how = LEAVE;
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	s.outcome = BUS_JOBS_FREE;
 	c.ack_wait_ms = 400;
-	consume(&e, e.bus, &c);
-	put_many(&e, 1);
-	ck_assert(seen_until(&e, &s, 1, 1));
-	s.how = ACK;
-	ck_assert(seen_until(&e, &s, 1, 2));
+	bus_jobs_consume(&e, e.bus, &c);
+	bus_jobs_publish_many(&e, 1);
+	ck_assert(bus_jobs_until(&e, &s, 1, 1));
+	s.outcome = BUS_JOBS_ACK;
+	ck_assert(bus_jobs_until(&e, &s, 1, 2));
 	ck_assert_int_ge(mono_diff_ms(s.at[1], s.at[0]), 390);
 	ck_assert_int_eq(s.delivered[1], 2);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 struct toil {
-	struct seen *s;
+	struct bus_jobs_member *s;
 	struct mono until;
 	struct mono next;
 };
 
-/* Says "working" every 100 ms until the time is over. */
+/* Sends an ack progress every 100 ms. */
 static bool
-has_toiled(void *arg)
+has_progressed(void *arg)
 {
 	struct toil *t = arg;
 	struct mono now = clock_mono();
@@ -99,60 +100,60 @@ has_toiled(void *arg)
 	return now.ns >= t->until.ns;
 }
 
-TEST(working_holds_ack_wait_off)
+TEST(progress_extends_ack_wait)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 	struct toil t = { .s = &s };
 
-	bed_start(&e);
-	jobs_make(&e);
-	s.how = HOLD;
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	s.outcome = BUS_JOBS_HOLD;
 	c.ack_wait_ms = 800;
-	consume(&e, e.bus, &c);
-	put_many(&e, 1);
-	ck_assert(seen_until(&e, &s, 1, 1));
+	bus_jobs_consume(&e, e.bus, &c);
+	bus_jobs_publish_many(&e, 1);
+	ck_assert(bus_jobs_until(&e, &s, 1, 1));
 	t.next = clock_mono();
 	t.until = mono_add_ms(t.next, 2000);
-	ck_assert(bed_until(&e, has_toiled, &t, BED_MS));
+	ck_assert(bus_fixture_until(&e, has_progressed, &t, BUS_FIXTURE_MS));
 	ck_assert_int_eq(s.n, 1);
 	ck_assert_int_eq(bus_ack(s.held[0]), RC_OK);
-	ck_assert(consumer_until(&e, "num_ack_pending", 0));
-	bed_stop(&e);
+	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 0));
+	bus_fixture_stop(&e);
 }
 
-TEST(no_more_than_max_in_flight_are_out)
+TEST(at_most_max_in_flight_are_unacknowledged)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 
-	bed_start(&e);
-	jobs_make(&e);
-	put_many(&e, 12);
-	s.how = HOLD;
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	bus_jobs_publish_many(&e, 12);
+	s.outcome = BUS_JOBS_HOLD;
 	c.max_in_flight = 5;
-	consume(&e, e.bus, &c);
-	ck_assert(seen_until(&e, &s, 5, 5));
-	ck_assert(consumer_until(&e, "num_ack_pending", 5));
-	ck_assert(consumer_until(&e, "num_pending", 7));
+	bus_jobs_consume(&e, e.bus, &c);
+	ck_assert(bus_jobs_until(&e, &s, 5, 5));
+	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 5));
+	ck_assert(bus_jobs_consumer_until(&e, "num_pending", 7));
 	ck_assert_int_eq(s.n, 5);
-	s.how = ACK;
+	s.outcome = BUS_JOBS_ACK;
 	while (s.n_held > 0)
 		ck_assert_int_eq(bus_ack(s.held[--s.n_held]), RC_OK);
-	ck_assert(seen_until(&e, &s, 12, 12));
+	ck_assert(bus_jobs_until(&e, &s, 12, 12));
 	ck_assert_int_eq(s.n, 12);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 struct pair {
-	struct seen *a, *b;
+	struct bus_jobs_member *a, *b;
 	int want;
 };
 
 static bool
-both_saw(void *arg)
+both_have_deliveries(void *arg)
 {
 	const struct pair *p = arg;
 
@@ -161,75 +162,79 @@ both_saw(void *arg)
 
 TEST(members_share_a_consumer)
 {
-	static struct seen a, b;
-	struct bed e;
+	static struct bus_jobs_member a, b;
+	struct bus_fixture e;
 	struct bus *second;
-	struct bus_consumer ca = jobs_consumer(&a), cb = jobs_consumer(&b);
+	struct bus_consumer ca = bus_jobs_consumer(&a),
+			    cb = bus_jobs_consumer(&b);
 	struct pair p = { &a, &b, 400 };
 	int i;
 
-	bed_start(&e);
-	jobs_make(&e);
-	second = bed_bus(&e, "second");
-	consume(&e, e.bus, &ca);
-	consume(&e, second, &cb);
-	put_many(&e, p.want);
-	ck_assert(bed_until(&e, both_saw, &p, BED_MS));
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	second = bus_fixture_bus(&e, "second");
+	bus_jobs_consume(&e, e.bus, &ca);
+	bus_jobs_consume(&e, second, &cb);
+	bus_jobs_publish_many(&e, p.want);
+	ck_assert(
+	    bus_fixture_until(&e, both_have_deliveries, &p, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.n + b.n, p.want);
 	for (i = 0; i < p.want; i++)
 		ck_assert_int_eq(a.times[i] + b.times[i], 1);
 	ck_assert_int_gt(a.n, p.want / 10);
 	ck_assert_int_gt(b.n, p.want / 10);
 	bus_free(second);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(a_filter_takes_its_subject_only)
+TEST(a_filter_selects_its_subject_only)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
-	struct put p;
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
+	struct bus_jobs_ack p;
 
-	bed_start(&e);
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
 	c.filter = "job.n";
-	ck_assert_int_eq(put(&e, "job.other", "7", &p), RC_OK);
-	put_many(&e, 3);
-	consume(&e, e.bus, &c);
-	ck_assert(seen_until(&e, &s, 3, 3));
-	ck_assert(consumer_until(&e, "num_pending", 0));
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.other", "7", &p), RC_OK);
+	bus_jobs_publish_many(&e, 3);
+	bus_jobs_consume(&e, e.bus, &c);
+	ck_assert(bus_jobs_until(&e, &s, 3, 3));
+	ck_assert(bus_jobs_consumer_until(&e, "num_pending", 0));
 	ck_assert_int_eq(s.times[7], 0);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(a_consumer_may_come_before_its_stream)
+TEST(a_consumer_may_be_requested_before_its_stream)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	ck_assert_int_eq(bus_consume(e.bus, &c), RC_OK);
-	ck_assert(bed_until(&e, is_refused, &s.wish, BED_MS));
-	ck_assert_int_eq(s.wish.last, RC_NOENT);
-	jobs_make(&e);
-	ck_assert(bed_until(&e, is_granted, &s.wish, BED_MS));
-	put_many(&e, 3);
-	ck_assert(seen_until(&e, &s, 3, 3));
-	bed_stop(&e);
+	ck_assert(bus_fixture_until(
+	    &e, bus_jobs_is_rejected, &s.ready, BUS_FIXTURE_MS));
+	ck_assert_int_eq(s.ready.last, RC_NOENT);
+	bus_jobs_create(&e);
+	ck_assert(
+	    bus_fixture_until(&e, bus_jobs_is_ready, &s.ready, BUS_FIXTURE_MS));
+	bus_jobs_publish_many(&e, 3);
+	ck_assert(bus_jobs_until(&e, &s, 3, 3));
+	bus_fixture_stop(&e);
 }
 
-TEST(bad_consumers_are_refused)
+TEST(invalid_consumers_are_rejected)
 {
-	static struct seen s;
-	struct bed e;
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
 	struct bus_consumer bad[8];
 	bool drained = false;
 	size_t i;
 
 	for (i = 0; i < 8; i++)
-		bad[i] = jobs_consumer(&s);
+		bad[i] = bus_jobs_consumer(&s);
 	bad[0].stream = "A.B";
 	bad[1].name = "a b";
 	bad[2].name = NULL;
@@ -238,13 +243,13 @@ TEST(bad_consumers_are_refused)
 	bad[5].ack_wait_ms = INT64_MAX;
 	bad[6].max_in_flight = 0;
 	bad[7].fn = NULL;
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (i = 0; i < 8; i++)
 		ck_assert_int_eq(bus_consume(e.bus, &bad[i]), RC_INVALID);
-	bus_drain(e.bus, bed_set, &drained);
-	bad[0] = jobs_consumer(&s);
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	bad[0] = bus_jobs_consumer(&s);
 	ck_assert_int_eq(bus_consume(e.bus, &bad[0]), RC_DOWN);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -261,46 +266,49 @@ on_plain(void *arg, struct bus_msg *m)
 		ck_assert_int_eq(bus_nak(m, 0), RC_INVALID);
 }
 
-TEST(jobs_and_messages_are_not_mixed_up)
+TEST(deliveries_and_plain_messages_are_distinguished)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
-	struct answer a;
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
+	struct bus_fixture_reply a;
 	int plain = 0;
 
-	bed_start(&e);
-	jobs_make(&e);
-	serve(e.bus, "t.plain", on_plain, &plain);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	bus_fixture_serve(e.bus, "t.plain", on_plain, &plain);
 	ck_assert_int_eq(bus_publish(e.bus, "t.plain", STR(""), NULL), RC_OK);
 	ck_assert_int_eq(bus_publish(e.bus, "t.plain", STR(""), NULL), RC_OK);
-	consume(&e, e.bus, &c);
-	/* Somebody who writes to the members directly is not a stream. */
+	bus_jobs_consume(&e, e.bus, &c);
+	/* A plain message to the delivery subject is not from the stream. */
 	ck_assert_int_eq(
 	    bus_publish(e.bus, "soul.deliver.JOBS.worker", STR("1"), NULL),
 	    RC_OK);
-	ck_assert_int_eq(
-	    ask(e.bus, "soul.deliver.JOBS.worker", STR("1"), 200, &a), RC_OK);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert_int_eq(bus_fixture_request(e.bus, "soul.deliver.JOBS.worker",
+			     STR("1"), 200, &a),
+	    RC_OK);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	ck_assert_int_eq(s.n, 0);
 	ck_assert_int_eq(plain, 2);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(what_is_stored_is_never_late)
+TEST(stored_messages_have_no_deadline)
 {
-	static struct seen s;
-	struct bed e;
-	struct bus_consumer c = jobs_consumer(&s);
-	struct bus_meta meta = { .deadline = in_ms(-5), .msg_id = "3" };
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(-5),
+		.msg_id = "3" };
 
-	bed_start(&e);
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
 	ck_assert_int_eq(bus_publish(e.bus, "job.n", STR("3"), &meta), RC_OK);
-	consume(&e, e.bus, &c);
-	ck_assert(seen_until(&e, &s, 1, 1));
+	bus_jobs_consume(&e, e.bus, &c);
+	ck_assert(bus_jobs_until(&e, &s, 1, 1));
 	ck_assert_int_eq(s.times[3], 1);
-	ck_assert_int_eq(bed_counter(&e, "soul_bus_stale_total"), 0);
-	bed_stop(&e);
+	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_stale_total"), 0);
+	bus_fixture_stop(&e);
 }

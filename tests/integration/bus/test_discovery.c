@@ -1,10 +1,10 @@
 /*
- * $SRV.PING, INFO and STATS as the NATS tools ask for them.
+ * $SRV.PING, INFO and STATS as the NATS tools request them.
  */
 #include <stdio.h>
 
 #include "bus/discovery.h"
-#include "doc.h"
+#include "testkit/bus_fixture.h"
 #include "testkit/nats.h"
 
 static struct bus_endpoint endpoints[] = {
@@ -25,9 +25,9 @@ check_identity(const json_t *o, const char *type)
 {
 	const char *id = json_string_value(json_object_get(o, "id"));
 
-	check_text(o, "type", type);
-	check_text(o, "name", "intent-filter");
-	check_text(o, "version", "1.2.3");
+	bus_fixture_check_text(o, "type", type);
+	bus_fixture_check_text(o, "name", "intent-filter");
+	bus_fixture_check_text(o, "version", "1.2.3");
 	ck_assert(json_is_object(json_object_get(o, "metadata")));
 	ck_assert_ptr_nonnull(id);
 	ck_assert_uint_eq(strlen(id), 32);
@@ -47,13 +47,13 @@ check_info(const json_t *o)
 	size_t i;
 
 	check_identity(o, "io.nats.micro.v1.info_response");
-	check_text(o, "description", "finds \"intents\"");
+	bus_fixture_check_text(o, "description", "finds \"intents\"");
 	ck_assert_uint_eq(json_array_size(list), 2);
 	for (i = 0; i < 2; i++) {
 		one = json_array_get(list, i);
-		check_text(one, "name", endpoints[i].name);
-		check_text(one, "subject", endpoints[i].subject);
-		check_text(one, "queue_group", endpoints[i].queue);
+		bus_fixture_check_text(one, "name", endpoints[i].name);
+		bus_fixture_check_text(one, "subject", endpoints[i].subject);
+		bus_fixture_check_text(one, "queue_group", endpoints[i].queue);
 		ck_assert(json_is_object(json_object_get(one, "metadata")));
 	}
 }
@@ -75,28 +75,31 @@ check_stats(const json_t *o)
 	ck_assert_uint_eq(json_array_size(list), 2);
 	for (i = 0; i < 2; i++) {
 		one = json_array_get(list, i);
-		check_text(one, "name", endpoints[i].name);
-		check_text(one, "subject", endpoints[i].subject);
-		check_text(one, "queue_group", endpoints[i].queue);
-		check_text(one, "last_error", endpoints[i].last_error);
-		check_number(one, "num_requests", endpoints[i].requests);
-		check_number(one, "num_errors", endpoints[i].errors);
-		check_number(one, "processing_time", endpoints[i].busy_ns);
-		check_number(one, "average_processing_time",
+		bus_fixture_check_text(one, "name", endpoints[i].name);
+		bus_fixture_check_text(one, "subject", endpoints[i].subject);
+		bus_fixture_check_text(one, "queue_group", endpoints[i].queue);
+		bus_fixture_check_text(
+		    one, "last_error", endpoints[i].last_error);
+		bus_fixture_check_int(
+		    one, "num_requests", endpoints[i].requests);
+		bus_fixture_check_int(one, "num_errors", endpoints[i].errors);
+		bus_fixture_check_int(
+		    one, "processing_time", endpoints[i].busy_ns);
+		bus_fixture_check_int(one, "average_processing_time",
 		    endpoints[i].requests > 0
 			? endpoints[i].busy_ns / endpoints[i].requests
 			: 0);
 	}
 }
 
-TEST(three_verbs_in_three_forms)
+TEST(three_verbs_reply_in_three_subject_forms)
 {
 	static const struct {
 		const char *verb;
 		void (*check)(const json_t *o);
 	} verbs[] = { { "PING", check_ping }, { "INFO", check_info },
 		{ "STATS", check_stats } };
-	struct bed e;
+	struct bus_fixture e;
 	json_t *o;
 	char subject[160], id[33];
 	size_t i;
@@ -106,35 +109,35 @@ TEST(three_verbs_in_three_forms)
 	endpoints[0].busy_ns = 5100001;
 	str_copy(STR("it \"broke\""), endpoints[0].last_error,
 	    sizeof(endpoints[0].last_error));
-	bed_start(&e);
+	bus_fixture_start(&e);
 	ck_assert_int_eq(bus_announce(e.bus, &service), RC_OK);
-	o = get(&e, "$SRV.PING", "");
+	o = bus_fixture_request_json(&e, "$SRV.PING", "");
 	snprintf(
 	    id, sizeof(id), "%s", json_string_value(json_object_get(o, "id")));
 	json_decref(o);
 	for (i = 0; i < 3; i++) {
 		snprintf(subject, sizeof(subject), "$SRV.%s", verbs[i].verb);
-		o = get(&e, subject, "");
+		o = bus_fixture_request_json(&e, subject, "");
 		verbs[i].check(o);
 		json_decref(o);
 		snprintf(subject, sizeof(subject), "$SRV.%s.intent-filter",
 		    verbs[i].verb);
-		o = get(&e, subject, "");
+		o = bus_fixture_request_json(&e, subject, "");
 		verbs[i].check(o);
 		json_decref(o);
 		snprintf(subject, sizeof(subject), "$SRV.%s.intent-filter.%s",
 		    verbs[i].verb, id);
-		o = get(&e, subject, "");
+		o = bus_fixture_request_json(&e, subject, "");
 		verbs[i].check(o);
-		check_text(o, "id", id);
+		bus_fixture_check_text(o, "id", id);
 		json_decref(o);
 	}
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-/* A question whose answers all go to reply. */
+/* Publish a request with the reply subject reply. */
 static void
-ask_all(struct bed *e, const char *subject, const char *reply)
+request_from_all(struct bus_fixture *e, const char *subject, const char *reply)
 {
 	natsConnection *nc = tk_nats_connect(e->nats.url);
 
@@ -145,50 +148,55 @@ ask_all(struct bed *e, const char *subject, const char *reply)
 }
 
 static void
-on_any(void *arg, struct bus_msg *m)
+on_any_reply(void *arg, struct bus_msg *m)
 {
 	++*(int *)arg;
 	bus_msg_free(m);
 }
 
 static bool
-is_two(void *arg)
+has_two_replies(void *arg)
 {
 	return *(int *)arg == 2;
 }
 
-TEST(every_instance_answers_and_others_do_not)
+TEST(only_instances_of_the_service_reply)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *second;
-	struct answer a;
+	struct bus_fixture_reply a;
 	int n = 0;
 	json_t *o;
 
-	bed_start(&e);
-	second = bed_bus(&e, "second");
+	bus_fixture_start(&e);
+	second = bus_fixture_bus(&e, "second");
 	ck_assert_int_eq(bus_announce(e.bus, &service), RC_OK);
 	ck_assert_int_eq(bus_announce(second, &service), RC_OK);
-	serve(e.bus, "inbox.x", on_any, &n);
-	ck_assert_int_eq(ask_wait(&e, second, "t.nobody", "", &a), RC_NOENT);
-	/* As the tools do: one question, every instance's answer. */
-	ask_all(&e, "$SRV.PING", "inbox.x");
-	ck_assert(bed_until(&e, is_two, &n, BED_MS));
+	bus_fixture_serve(e.bus, "inbox.x", on_any_reply, &n);
 	ck_assert_int_eq(
-	    ask_wait(&e, e.bus, "$SRV.PING.other", "", &a), RC_NOENT);
-	/* And again after the server was away. */
+	    bus_fixture_request_wait(&e, second, "t.unserved", "", &a),
+	    RC_NOENT);
+	/* As the tools do: one request, a reply of every instance. */
+	request_from_all(&e, "$SRV.PING", "inbox.x");
+	ck_assert(bus_fixture_until(&e, has_two_replies, &n, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "$SRV.PING.other", "", &a),
+	    RC_NOENT);
+	/* The same after a restart of the server. */
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	o = get(&e, "$SRV.INFO.intent-filter", "");
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	o = bus_fixture_request_json(&e, "$SRV.INFO.intent-filter", "");
 	check_info(o);
 	json_decref(o);
 	bus_free(second);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(a_service_the_tools_would_drop_is_refused)
+TEST(a_service_that_nats_tools_ignore_is_rejected)
 {
 	static struct bus_endpoint bad_name[] = {
 		{ .name = "a b", .subject = "a", .queue = "q" }
@@ -197,9 +205,9 @@ TEST(a_service_the_tools_would_drop_is_refused)
 		{ .name = "a", .subject = "a b", .queue = "q" }
 	};
 	struct bus_service s = service;
-	struct bed e;
+	struct bus_fixture e;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	s.name = "intent.filter";
 	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
 	s = service;
@@ -211,5 +219,5 @@ TEST(a_service_the_tools_would_drop_is_refused)
 	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
 	s.endpoints = bad_subject;
 	ck_assert_int_eq(bus_announce(e.bus, &s), RC_INVALID);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

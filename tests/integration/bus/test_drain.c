@@ -1,18 +1,18 @@
 /*
- * Draining: what was taken is finished, and nothing is lost on the way.
+ * Draining: received messages are handled, and none is lost.
  */
 #include <stdio.h>
 
-#include "bed.h"
+#include "testkit/bus_fixture.h"
 
 #define REQUESTS 10000
 #define WINDOW   300
 #define DRAIN_AT 3000
 #define HELD_MAX 4096
 
-/* A service that answers a moment later, as one that works does. */
+/* A service that replies with a delay. */
 struct member {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct bus *bus;
 	struct loop_timer timer;
 	struct bus_msg *held[HELD_MAX];
@@ -22,7 +22,7 @@ struct member {
 };
 
 static void
-on_moment(void *arg)
+on_delayed_reply(void *arg)
 {
 	struct member *m = arg;
 	int i;
@@ -43,13 +43,13 @@ on_work(void *arg, struct bus_msg *in)
 	m->held[m->n++] = in;
 	if (m->timer.pos == 0)
 		loop_timer_set(m->e->loop, &m->timer,
-		    mono_add_ms(clock_mono(), 2), on_moment, m);
+		    mono_add_ms(clock_mono(), 2), on_delayed_reply, m);
 }
 
 struct client {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct member *leaver;
-	int sent, answered, lost;
+	int sent, replied, lost;
 };
 
 static void on_done(void *arg, enum rc rc, struct str data);
@@ -63,9 +63,9 @@ on_drained(void *arg)
 static void
 send_more(struct client *c)
 {
-	struct bus_meta meta = { .deadline = in_ms(20000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(20000) };
 
-	while (c->sent < REQUESTS && c->sent - c->answered < WINDOW) {
+	while (c->sent < REQUESTS && c->sent - c->replied < WINDOW) {
 		ck_assert_int_eq(
 		    bus_request(c->e->bus, "d.work", STR("x"), &meta,
 			(struct bus_reply_handler){ .fn = on_done, .arg = c },
@@ -80,10 +80,10 @@ on_done(void *arg, enum rc rc, struct str data)
 {
 	struct client *c = arg;
 
-	c->answered++;
+	c->replied++;
 	if (rc != RC_OK || !str_eq(data, STR("done")))
 		c->lost++;
-	if (c->answered == DRAIN_AT)
+	if (c->replied == DRAIN_AT)
 		bus_drain(c->leaver->bus, on_drained, c->leaver);
 	send_more(c);
 }
@@ -93,50 +93,52 @@ is_finished(void *arg)
 {
 	struct client *c = arg;
 
-	/* The leaver leaves in the middle, not at the end. */
+	/* The service drains during the load, not after it. */
 	if (c->leaver->drained && c->leaver->n == 0 && c->leaver->bus != NULL) {
-		ck_assert_int_lt(c->answered, REQUESTS);
+		ck_assert_int_lt(c->replied, REQUESTS);
 		bus_free(c->leaver->bus);
 		c->leaver->bus = NULL;
 	}
-	return c->answered == REQUESTS;
+	return c->replied == REQUESTS;
 }
 
 static void
-join(struct member *m, struct bed *e)
+join_service(struct member *m, struct bus_fixture *e)
 {
-	struct answer a;
+	struct bus_fixture_reply a;
 
 	m->e = e;
-	m->bus = bed_bus(e, "member");
+	m->bus = bus_fixture_bus(e, "member");
 	ck_assert_int_eq(
 	    bus_subscribe(m->bus, "d.work", "group", on_work, m, NULL), RC_OK);
-	ck_assert_int_eq(ask_wait(e, m->bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(e, m->bus, "t.unserved", "", &a),
+	    RC_NOENT);
 }
 
 TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
 {
-	struct bed e;
-	static struct member stays, leaves;
-	struct client c = { .e = &e, .leaver = &leaves };
+	struct bus_fixture e;
+	static struct member service_stays, leave_service;
+	struct client c = { .e = &e, .leaver = &leave_service };
 
-	bed_start(&e);
-	join(&stays, &e);
-	join(&leaves, &e);
+	bus_fixture_start(&e);
+	join_service(&service_stays, &e);
+	join_service(&leave_service, &e);
 	send_more(&c);
-	ck_assert(bed_until(&e, is_finished, &c, 40000));
+	ck_assert(bus_fixture_until(&e, is_finished, &c, 40000));
 	ck_assert_int_eq(c.lost, 0);
-	ck_assert_ptr_null(leaves.bus);
-	ck_assert_int_eq(leaves.after, 0);
-	ck_assert_int_eq(stays.served + leaves.served, REQUESTS);
-	ck_assert_int_gt(leaves.served, DRAIN_AT / 10);
-	ck_assert_int_gt(stays.served, REQUESTS / 2);
-	bus_free(stays.bus);
-	bed_stop(&e);
+	ck_assert_ptr_null(leave_service.bus);
+	ck_assert_int_eq(leave_service.after, 0);
+	ck_assert_int_eq(service_stays.served + leave_service.served, REQUESTS);
+	ck_assert_int_gt(leave_service.served, DRAIN_AT / 10);
+	ck_assert_int_gt(service_stays.served, REQUESTS / 2);
+	bus_free(service_stays.bus);
+	bus_fixture_stop(&e);
 }
 
 static void
-on_order(void *arg, struct bus_msg *m)
+on_ordered(void *arg, struct bus_msg *m)
 {
 	int *next = arg;
 	int64_t n;
@@ -147,84 +149,96 @@ on_order(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-TEST(everything_sent_before_comes_before_the_end)
+TEST(drain_delivers_everything_sent_before)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	bool drained = false;
 	int next = 0, i;
 	char text[16];
 
-	bed_start(&e);
-	serve(e.bus, "d.order", on_order, &next);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.order", on_ordered, &next);
 	for (i = 0; i < 5000; i++) {
 		snprintf(text, sizeof(text), "%d", i);
 		ck_assert_int_eq(
 		    bus_publish(e.bus, "d.order", str_of(text), NULL), RC_OK);
 	}
-	bus_drain(e.bus, bed_set, &drained);
+	bus_drain(e.bus, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	ck_assert_int_eq(next, 5000);
-	/* Nobody is there any more, but asking others still works. */
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
+	/* It is not subscribed any more, but its own requests work. */
 	ck_assert_int_eq(
-	    bus_subscribe(e.bus, "d.new", NULL, on_echo, NULL, NULL), RC_DOWN);
-	bed_stop(&e);
+	    bus_fixture_request_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
+	ck_assert_int_eq(bus_subscribe(e.bus, "d.new", NULL,
+			     bus_fixture_on_echo, NULL, NULL),
+	    RC_DOWN);
+	bus_fixture_stop(&e);
 }
 
-TEST(drained_stays_drained_over_a_reconnect)
+TEST(a_drained_bus_stays_drained_after_a_reconnect)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	bool drained = false;
 
-	bed_start(&e);
-	serve(e.bus, "d.echo", on_echo, NULL);
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
-	bed_stop(&e);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
+	bus_fixture_stop(&e);
 }
 
-TEST(draining_ends_without_a_server_too)
+TEST(draining_ends_without_a_server)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b;
 	bool drained = false;
 	int i;
 
-	bed_start(&e);
-	b = bed_bus(&e, "second");
-	/* Nothing to drain, and still not from inside. */
-	bus_drain(b, bed_set, &drained);
+	bus_fixture_start(&e);
+	b = bus_fixture_bus(&e, "second");
+	/* Even with nothing to drain it is not called from inside. */
+	bus_drain(b, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	bus_free(b);
 	/* The server is killed while the drain waits for it. */
 	for (i = 0; i < 20; i++)
-		serve(e.bus, "d.echo", on_echo, NULL);
-	bed_freeze(&e);
+		bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
+	bus_fixture_freeze(&e);
 	drained = false;
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(!bed_until(&e, bed_is_set, &drained, 200));
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_set, &drained, 200));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
-	bed_stop(&e);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 	/* Down from the beginning. */
-	bed_start(&e);
-	serve(e.bus, "d.echo", on_echo, NULL);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	drained = false;
-	bus_drain(e.bus, bed_set, &drained);
-	ck_assert(bed_until(&e, bed_is_set, &drained, BED_MS));
-	bed_stop(&e);
+	bus_drain(e.bus, bus_fixture_set, &drained);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 }
 
 struct owner {
@@ -233,7 +247,7 @@ struct owner {
 };
 
 static void
-free_now(void *arg)
+free_bus(void *arg)
 {
 	struct owner *o = arg;
 
@@ -241,15 +255,16 @@ free_now(void *arg)
 	o->freed = true;
 }
 
-TEST(the_end_of_draining_may_free)
+TEST(the_drain_callback_may_free_the_bus)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct owner o = { NULL, false };
 
-	bed_start(&e);
-	o.bus = bed_bus(&e, "short");
-	serve(o.bus, "d.echo", on_echo, NULL);
-	bus_drain(o.bus, free_now, &o);
-	ck_assert(bed_until(&e, bed_is_set, &o.freed, BED_MS));
-	bed_stop(&e);
+	bus_fixture_start(&e);
+	o.bus = bus_fixture_bus(&e, "short");
+	bus_fixture_serve(o.bus, "d.echo", bus_fixture_on_echo, NULL);
+	bus_drain(o.bus, free_bus, &o);
+	ck_assert(bus_fixture_until(
+	    &e, bus_fixture_is_set, &o.freed, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 }

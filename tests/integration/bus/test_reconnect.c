@@ -1,5 +1,5 @@
 /*
- * The server goes away and comes back, and nobody recreates anything.
+ * The server goes away and comes back; the bus restores everything.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bed.h"
+#include "testkit/bus_fixture.h"
 
 struct states {
 	int ups, downs;
@@ -30,8 +30,8 @@ on_state(void *arg, bool up)
 }
 
 static struct bus *
-bus_to(struct bed *e, const char *url, const char *user, const char *password,
-    struct states *s)
+bus_to_url(struct bus_fixture *e, const char *url, const char *user,
+    const char *password, struct states *s)
 {
 	struct bus_opts o = { .loop = e->loop,
 		.url = url,
@@ -46,38 +46,46 @@ bus_to(struct bed *e, const char *url, const char *user, const char *password,
 	return b;
 }
 
-TEST(killed_and_restarted_all_goes_on)
+TEST(everything_works_after_the_server_restarts)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct states st = { 0 };
 	struct bus *b;
 	int served = 0, round;
 
-	bed_start(&e);
-	serve(e.bus, "t.echo", on_echo, &served);
-	b = bus_to(&e, e.nats.url, NULL, NULL, &st);
-	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
+	b = bus_to_url(&e, e.nats.url, NULL, NULL, &st);
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	for (round = 1; round <= 3; round++) {
-		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "1", &a), RC_OK);
+		ck_assert_int_eq(
+		    bus_fixture_request_wait(&e, b, "t.echo", "1", &a), RC_OK);
 		tk_server_stop(&e.nats, SIGKILL);
-		ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-		ck_assert(bed_until(&e, bed_is_down, b, BED_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_down, b, BUS_FIXTURE_MS));
 		ck_assert_int_eq(st.downs, round);
-		ck_assert_int_eq(bed_gauge(&e, "soul_bus_connected"), 0);
+		ck_assert_int_eq(
+		    bus_fixture_gauge(&e, "soul_bus_connected"), 0);
 		tk_server_restart(&e.nats);
-		ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-		ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 		ck_assert_int_eq(st.ups, round + 1);
 		/* The very first request after it is up is served. */
-		ck_assert_int_eq(ask_wait(&e, b, "t.echo", "2", &a), RC_OK);
+		ck_assert_int_eq(
+		    bus_fixture_request_wait(&e, b, "t.echo", "2", &a), RC_OK);
 		ck_assert_str_eq(a.body, "2");
 		ck_assert_int_eq(
-		    bed_counter(&e, "soul_bus_reconnects_total"), round);
+		    bus_fixture_counter(&e, "soul_bus_reconnects_total"),
+		    round);
 	}
 	ck_assert_int_eq(served, 6);
 	bus_free(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -87,55 +95,64 @@ on_count(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-TEST(what_is_sent_while_down_is_refused_and_never_arrives)
+TEST(sends_while_down_are_rejected_and_never_arrive)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct bus_meta meta;
 	int n = 0, i;
 
-	bed_start(&e);
-	serve(e.bus, "t.count", on_count, &n);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.count", on_count, &n);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	meta = (struct bus_meta){ .deadline = in_ms(60000) };
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	meta = (struct bus_meta){ .deadline = bus_fixture_in_ms(60000) };
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(
 		    bus_publish(e.bus, "t.count", STR("x"), NULL), RC_DOWN);
-		ck_assert_int_eq(bus_request(e.bus, "t.count", STR("x"), &meta,
-				     (struct bus_reply_handler){
-					 .fn = on_answer, .arg = &a },
-				     NULL),
+		ck_assert_int_eq(
+		    bus_request(e.bus, "t.count", STR("x"), &meta,
+			(struct bus_reply_handler){
+			    .fn = bus_fixture_on_reply, .arg = &a },
+			NULL),
 		    RC_DOWN);
 	}
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(bus_publish(e.bus, "t.count", STR("x"), NULL), RC_OK);
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert_int_eq(n, 1);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-/* The kill is known to us before the bus may know: what is sent in between
- * may fail or vanish, but must not turn up after the restart. */
-TEST(what_is_sent_into_the_break_never_arrives_later)
+/* Between the kill and its detection by the bus, messages may fail or be lost,
+ * but must not arrive after the restart. */
+TEST(sends_into_a_broken_connection_never_arrive_later)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	int n = 0, i;
 
-	bed_start(&e);
-	serve(e.bus, "t.count", on_count, &n);
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.count", on_count, &n);
 	tk_server_stop(&e.nats, SIGKILL);
 	for (i = 0; i < 1000; i++)
 		if (bus_publish(e.bus, "t.count", STR("x"), NULL) != RC_OK)
 			break;
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert_int_eq(n, 0);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -150,127 +167,138 @@ is_held(void *arg)
 	return *(struct bus_msg **)arg != NULL;
 }
 
-TEST(requests_in_flight_fail_fast)
+TEST(pending_requests_fail_fast_on_disconnect)
 {
-	struct bed e;
-	struct answer a[20];
+	struct bus_fixture e;
+	struct bus_fixture_reply a[20];
 	struct bus_msg *held = NULL;
 	struct mono killed;
 	int i;
 
-	bed_start(&e);
-	serve(e.bus, "t.silent", on_hold, &held);
-	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a[0]), RC_OK);
-	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.silent", on_hold, &held);
+	ck_assert_int_eq(
+	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a[0]),
+	    RC_OK);
+	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
 	for (i = 1; i < 20; i++)
-		ck_assert_int_eq(
-		    ask(e.bus, "t.other", STR("x"), 60000, &a[i]), RC_OK);
+		ck_assert_int_eq(bus_fixture_request(
+				     e.bus, "t.other", STR("x"), 60000, &a[i]),
+		    RC_OK);
 	tk_server_stop(&e.nats, SIGKILL);
 	killed = clock_mono();
 	for (i = 0; i < 20; i++)
-		ck_assert(bed_until(&e, is_answered, &a[i], BED_MS));
+		ck_assert(bus_fixture_until(
+		    &e, bus_fixture_is_replied, &a[i], BUS_FIXTURE_MS));
 	ck_assert_int_eq(a[0].rc, RC_DOWN);
 	ck_assert(a[0].absent);
 	ck_assert_int_lt(mono_diff_ms(a[0].at, killed), 1000);
 	for (i = 0; i < 20; i++)
 		ck_assert_int_eq(a[i].calls, 1);
-	/* The asker is gone, so the answer has nowhere to go. */
+	/* The requester's inbox no longer exists, so the reply is lost. */
 	ck_assert_int_eq(bus_reply(held, STR("late")), RC_DOWN);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
+TEST(a_reply_from_before_a_disconnect_is_ignored)
 {
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	struct bus_msg *held = NULL, *old;
 
-	bed_start(&e);
-	serve(e.bus, "t.silent", on_hold, &held);
-	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
-	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	bus_fixture_start(&e);
+	bus_fixture_serve(e.bus, "t.silent", on_hold, &held);
+	ck_assert_int_eq(
+	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
+	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
 	old = held;
 	held = NULL;
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
-	ck_assert(bed_until(&e, is_held, &held, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
+	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
 	ck_assert_int_eq(bus_reply(old, STR("old")), RC_OK);
 	ck_assert_int_eq(bus_reply(held, STR("new")), RC_OK);
-	ck_assert(bed_until(&e, is_answered, &a, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_str_eq(a.body, "new");
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(a_bus_may_be_there_before_its_server)
+TEST(a_bus_may_start_before_its_server)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *early;
 	struct states st = { 0 };
-	struct answer a;
+	struct bus_fixture_reply a;
 	struct mono start;
 	int served = 0;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	tk_server_stop(&e.nats, SIGKILL);
 	start = clock_mono();
-	early = bus_to(&e, e.nats.url, NULL, NULL, &st);
+	early = bus_to_url(&e, e.nats.url, NULL, NULL, &st);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
-	serve(early, "t.echo", on_echo, &served);
+	bus_fixture_serve(early, "t.echo", bus_fixture_on_echo, &served);
 	ck_assert_int_eq(bus_publish(early, "t.x", STR(""), NULL), RC_DOWN);
-	ck_assert(!bed_until(&e, bed_is_up, early, 300));
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, early, 300));
 	ck_assert_int_eq(st.ups + st.downs, 0);
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, early, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, early, "t.echo", "x", &a), RC_OK);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, early, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, early, "t.echo", "x", &a), RC_OK);
 	bus_free(early);
-	/* Freed while still connecting, and with a server that never was. */
+	/* Freed while still connecting, to a server that never existed. */
 	tk_server_stop(&e.nats, SIGTERM);
-	early = bus_to(&e, e.nats.url, NULL, NULL, NULL);
-	serve(early, "t.echo", on_echo, &served);
+	early = bus_to_url(&e, e.nats.url, NULL, NULL, NULL);
+	bus_fixture_serve(early, "t.echo", bus_fixture_on_echo, &served);
 	bus_free(early);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(a_url_that_is_none_is_refused)
+TEST(invalid_urls_are_rejected)
 {
 	static const char *const bad[] = { "", "127.0.0.1:4222", "http://x",
 		"nats://", "nats://:4222", "nats://h:0", "nats://h:65536",
 		"nats://h:x", "nats://h,", "nats://h x", "nats://h\nx" };
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b = NULL;
 	size_t i;
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_int_eq(
 		    bus_new(&(struct bus_opts){ .loop = e.loop, .url = bad[i] },
 			&b),
 		    RC_INVALID);
 	ck_assert_ptr_null(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(of_several_servers_one_that_lives_is_found)
+TEST(a_live_server_is_found_among_several)
 {
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b;
 	char url[256];
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	snprintf(
 	    url, sizeof(url), "nats://127.0.0.1:%d, %s", tk_port(), e.nats.url);
-	b = bus_to(&e, url, NULL, NULL, NULL);
-	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	b = bus_to_url(&e, url, NULL, NULL, NULL);
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	bus_free(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 /* A nats-server of the test's own, with a user and a password. */
 static void
-guarded_start(struct tk_proc *p, int port, const char *password)
+password_server_start(struct tk_proc *p, int port, const char *password)
 {
 	char text[512], where[16];
 	const char *argv[] = { "nats-server", "-a", "127.0.0.1", "-p", where,
@@ -283,46 +311,47 @@ guarded_start(struct tk_proc *p, int port, const char *password)
 	tk_spawn(p, "guarded", argv, NULL);
 }
 
-TEST(a_wrong_password_is_tried_until_it_is_right)
+TEST(connecting_is_retried_until_the_password_is_right)
 {
 	static const char odd[] = "p\"w\\,{}";
-	struct bed e;
+	struct bus_fixture e;
 	struct tk_proc p;
 	struct states st = { 0 };
-	struct answer a;
+	struct bus_fixture_reply a;
 	struct bus *b;
 	char url[64];
 	int port = tk_port();
 
-	bed_start(&e);
+	bus_fixture_start(&e);
 	snprintf(url, sizeof(url), "nats://127.0.0.1:%d", port);
-	guarded_start(&p, port, "other");
-	b = bus_to(&e, url, "soul", odd, &st);
-	ck_assert(!bed_until(&e, bed_is_up, b, 1500));
+	password_server_start(&p, port, "other");
+	b = bus_to_url(&e, url, "soul", odd, &st);
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 1500));
 	ck_assert_int_eq(st.ups, 0);
 	tk_signal(&p, SIGKILL);
-	ck_assert_int_eq(tk_wait(&p, BED_MS), 128 + SIGKILL);
-	guarded_start(&p, port, odd);
-	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);
+	password_server_start(&p, port, odd);
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_free(b);
 	tk_signal(&p, SIGKILL);
-	ck_assert_int_eq(tk_wait(&p, BED_MS), 128 + SIGKILL);
-	bed_stop(&e);
+	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);
+	bus_fixture_stop(&e);
 }
 
-/* ---- a server that is none ---------------------------------------------- */
+/* ---- a server that does not speak NATS ---- */
 
 struct false_server {
 	int fd;
-	const char *info; /* what it says before it hangs up; NULL: nothing */
+	const char *info; /* sent before it disconnects; NULL: nothing */
 	atomic_int accepted;
 	atomic_bool end;
 	pthread_t thread;
 };
 
 static void *
-false_main(void *arg)
+false_server_main(void *arg)
 {
 	struct false_server *f = arg;
 	int fd;
@@ -340,7 +369,7 @@ false_main(void *arg)
 }
 
 static int
-false_start(struct false_server *f)
+false_server_start(struct false_server *f)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -351,12 +380,13 @@ false_start(struct false_server *f)
 	ck_assert_int_eq(bind(f->fd, (struct sockaddr *)&sa, n), 0);
 	ck_assert_int_eq(listen(f->fd, 8), 0);
 	ck_assert_int_eq(getsockname(f->fd, (struct sockaddr *)&sa, &n), 0);
-	ck_assert_int_eq(pthread_create(&f->thread, NULL, false_main, f), 0);
+	ck_assert_int_eq(
+	    pthread_create(&f->thread, NULL, false_server_main, f), 0);
 	return ntohs(sa.sin_port);
 }
 
 static void
-false_stop(struct false_server *f)
+false_server_stop(struct false_server *f)
 {
 	atomic_store(&f->end, true);
 	shutdown(f->fd, SHUT_RDWR);
@@ -364,27 +394,28 @@ false_stop(struct false_server *f)
 	close(f->fd);
 }
 
-TEST(who_is_not_nats_is_not_hammered)
+TEST(a_server_that_is_not_nats_is_retried_with_backoff)
 {
-	static const char *const says[] = { NULL, "HTTP/1.1 200 OK\r\n\r\n",
+	static const char *const greetings[] = { NULL,
+		"HTTP/1.1 200 OK\r\n\r\n",
 		"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n" };
-	struct bed e;
+	struct bus_fixture e;
 	struct bus *b;
 	char url[64];
 	size_t i;
 
-	bed_start(&e);
-	for (i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
-		struct false_server f = { .info = says[i] };
+	bus_fixture_start(&e);
+	for (i = 0; i < sizeof(greetings) / sizeof(greetings[0]); i++) {
+		struct false_server f = { .info = greetings[i] };
 
-		snprintf(
-		    url, sizeof(url), "nats://127.0.0.1:%d", false_start(&f));
-		b = bus_to(&e, url, NULL, NULL, NULL);
-		ck_assert(!bed_until(&e, bed_is_up, b, 1000));
+		snprintf(url, sizeof(url), "nats://127.0.0.1:%d",
+		    false_server_start(&f));
+		b = bus_to_url(&e, url, NULL, NULL, NULL);
+		ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 1000));
 		ck_assert_int_ge(atomic_load(&f.accepted), 2);
 		ck_assert_int_lt(atomic_load(&f.accepted), 20);
 		bus_free(b);
-		false_stop(&f);
+		false_server_stop(&f);
 	}
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

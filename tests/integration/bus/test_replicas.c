@@ -1,8 +1,9 @@
 /*
- * Replicas of streams: raised on what exists, never lowered, and told where
- * there can be none.
+ * Replicas of streams: raised on existing ones, never lowered, and reported
+ * where there can be none.
  */
-#include "jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 #define SERVERS 3
 /* A cluster elects its leaders first. */
@@ -10,7 +11,7 @@
 
 struct cluster {
 	struct tk_server v[SERVERS];
-	struct bed e; /* on the first server */
+	struct bus_fixture e; /* on the first server */
 };
 
 static void
@@ -43,78 +44,79 @@ cluster_stop(struct cluster *c)
 	loop_free(c->e.loop);
 }
 
-/* A bus with so many replicas keeps JOBS; until it is confirmed. */
+/* Ensure JOBS on a bus with so many replicas; wait until it is confirmed. */
 static void
-keep(struct bed *e, int replicas, int64_t max_bytes)
+ensure_stream(struct bus_fixture *e, int replicas, int64_t max_bytes)
 {
-	static struct wish w;
+	static struct bus_jobs_ready w;
 	struct bus_opts o = { .loop = e->loop,
 		.url = e->nats.url,
 		.name = "test",
 		.replicas = replicas };
-	struct bus_stream s = jobs_stream(&w);
+	struct bus_stream s = bus_jobs_stream(&w);
 
-	w = (struct wish){ 0, 0, RC_OK };
+	w = (struct bus_jobs_ready){ 0, 0, RC_OK };
 	s.max_bytes = max_bytes;
 	ck_assert_int_eq(bus_new(&o, &e->bus), RC_OK);
 	ck_assert_int_eq(bus_stream_ensure(e->bus, &s), RC_OK);
-	ck_assert(bed_until(e, is_granted, &w, CLUSTER_MS));
+	ck_assert(bus_fixture_until(e, bus_jobs_is_ready, &w, CLUSTER_MS));
 }
 
 static void
-check_replicas(struct bed *e, long long replicas, long long max_bytes)
+check_replicas(struct bus_fixture *e, long long replicas, long long max_bytes)
 {
-	json_t *o = get(e, "$JS.API.STREAM.INFO.JOBS", "");
+	json_t *o = bus_fixture_request_json(e, "$JS.API.STREAM.INFO.JOBS", "");
 	json_t *config = json_object_get(o, "config");
 
-	check_number(config, "num_replicas", replicas);
-	check_number(config, "max_bytes", max_bytes);
+	bus_fixture_check_int(config, "num_replicas", replicas);
+	bus_fixture_check_int(config, "max_bytes", max_bytes);
 	json_decref(o);
 }
 
 TEST_T(replicas_are_raised_and_never_lowered, 120)
 {
 	struct cluster c;
-	struct bed *e = &c.e;
+	struct bus_fixture *e = &c.e;
 
 	cluster_start(&c);
-	keep(e, 0, 64 << 20);
+	ensure_stream(e, 0, 64 << 20);
 	check_replicas(e, 1, 64 << 20);
 	bus_free(e->bus);
-	keep(e, 3, 64 << 20);
+	ensure_stream(e, 3, 64 << 20);
 	check_replicas(e, 3, 64 << 20);
 	bus_free(e->bus);
 	/* Its other limits are still changed. */
-	keep(e, 1, 32 << 20);
+	ensure_stream(e, 1, 32 << 20);
 	check_replicas(e, 3, 32 << 20);
 	bus_free(e->bus);
-	keep(e, 0, 32 << 20);
+	ensure_stream(e, 0, 32 << 20);
 	check_replicas(e, 3, 32 << 20);
 	bus_free(e->bus);
 	cluster_stop(&c);
 }
 
-TEST(a_server_that_stands_alone_is_told)
+TEST(a_single_server_reports_no_cluster)
 {
-	struct bed e;
-	struct wish w = { 0 };
-	struct bus_stream s = jobs_stream(&w);
+	struct bus_fixture e;
+	struct bus_jobs_ready w = { 0 };
+	struct bus_stream s = bus_jobs_stream(&w);
 	struct bus *b;
 	bool alone = false;
 	struct bus_opts o = {
-		.replicas = 3, .on_no_cluster = bed_set, .arg = &alone
+		.replicas = 3, .on_no_cluster = bus_fixture_set, .arg = &alone
 	};
 
-	bed_start(&e);
-	/* One that exists with one replica makes no difference. */
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	/* The same with an existing stream of one replica. */
+	bus_jobs_create(&e);
 	o.loop = e.loop;
 	o.url = e.nats.url;
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
 	ck_assert_int_eq(bus_stream_ensure(b, &s), RC_OK);
-	ck_assert(bed_until(&e, bed_is_set, &alone, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_set, &alone, BUS_FIXTURE_MS));
 	ck_assert_int_eq(w.ok, 0);
 	check_replicas(&e, 1, 64 << 20);
 	bus_free(b);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

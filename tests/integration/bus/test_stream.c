@@ -1,123 +1,132 @@
 /*
- * Streams: made as wished, and what they acknowledged is there.
+ * Streams: created as configured; acknowledged messages are stored.
  */
-#include "jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
-TEST(a_stream_is_made_as_wished)
+TEST(a_stream_is_created_as_configured)
 {
-	struct bed e;
+	struct bus_fixture e;
 	json_t *o, *c;
 
-	bed_start(&e);
-	jobs_make(&e);
-	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	o = bus_fixture_request_json(&e, "$JS.API.STREAM.INFO.JOBS", "");
 	c = json_object_get(o, "config");
-	check_text(c, "name", "JOBS");
-	check_text(c, "storage", "file");
-	check_text(c, "retention", "limits");
-	check_text(c, "discard", "old");
-	check_number(c, "max_age", 7LL * 86400 * 1000000000);
-	check_number(c, "max_bytes", 64 << 20);
-	check_number(c, "duplicate_window", 120LL * 1000000000);
+	bus_fixture_check_text(c, "name", "JOBS");
+	bus_fixture_check_text(c, "storage", "file");
+	bus_fixture_check_text(c, "retention", "limits");
+	bus_fixture_check_text(c, "discard", "old");
+	bus_fixture_check_int(c, "max_age", 7LL * 86400 * 1000000000);
+	bus_fixture_check_int(c, "max_bytes", 64 << 20);
+	bus_fixture_check_int(c, "duplicate_window", 120LL * 1000000000);
 	ck_assert_str_eq(json_string_value(
 			     json_array_get(json_object_get(c, "subjects"), 0)),
 	    "job.>");
 	json_decref(o);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(one_with_other_limits_is_changed)
+TEST(a_stream_with_other_limits_is_updated)
 {
-	struct bed e;
-	struct wish w = { 0 };
+	struct bus_fixture e;
+	struct bus_jobs_ready w = { 0 };
 	struct bus_stream s;
-	struct put p;
+	struct bus_jobs_ack p;
 	json_t *o;
 
-	bed_start(&e);
-	jobs_make(&e);
-	ck_assert_int_eq(put(&e, "job.a", "1", &p), RC_OK);
-	s = jobs_stream(&w);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_OK);
+	s = bus_jobs_stream(&w);
 	s.max_bytes = 32 << 20;
 	s.max_age_s = 3600;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
+	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
 	ck_assert_int_eq(w.failed, 0);
-	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
-	check_number(json_object_get(o, "config"), "max_bytes", 32 << 20);
-	check_number(json_object_get(o, "state"), "messages", 1);
+	o = bus_fixture_request_json(&e, "$JS.API.STREAM.INFO.JOBS", "");
+	bus_fixture_check_int(
+	    json_object_get(o, "config"), "max_bytes", 32 << 20);
+	bus_fixture_check_int(json_object_get(o, "state"), "messages", 1);
 	json_decref(o);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-TEST(one_that_is_good_as_it_is_is_left_alone)
+TEST(a_stream_with_no_update_is_left_unchanged)
 {
-	struct bed e;
-	struct wish w = { 0 };
+	struct bus_fixture e;
+	struct bus_jobs_ready w = { 0 };
 	struct bus_stream s;
 	json_t *o;
 
-	bed_start(&e);
-	jobs_make(&e);
-	s = jobs_stream(&w);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	s = bus_jobs_stream(&w);
 	s.max_bytes = 32 << 20;
 	s.no_update = true;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
+	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
 	ck_assert_int_eq(w.failed, 0);
-	o = get(&e, "$JS.API.STREAM.INFO.JOBS", "");
-	check_number(json_object_get(o, "config"), "max_bytes", 64 << 20);
+	o = bus_fixture_request_json(&e, "$JS.API.STREAM.INFO.JOBS", "");
+	bus_fixture_check_int(
+	    json_object_get(o, "config"), "max_bytes", 64 << 20);
 	json_decref(o);
-	json_decref(get(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
-	bed_stop(&e);
+	json_decref(
+	    bus_fixture_request_json(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
+	bus_fixture_stop(&e);
 }
 
-TEST(a_refused_wish_is_told_and_tried_again)
+TEST(a_rejected_configuration_is_reported_and_retried)
 {
 	static const char *const overlap[] = { "job.x" };
-	struct bed e;
-	struct wish w = { 0 };
+	struct bus_fixture e;
+	struct bus_jobs_ready w = { 0 };
 	struct bus_stream s;
 
-	bed_start(&e);
-	jobs_make(&e);
-	s = jobs_stream(&w);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	s = bus_jobs_stream(&w);
 	s.name = "OTHER";
 	s.subjects = overlap;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(bed_until(&e, is_refused, &w, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_jobs_is_rejected, &w, BUS_FIXTURE_MS));
 	ck_assert_int_eq(w.last, RC_INVALID);
 	ck_assert_int_eq(w.ok, 0);
-	json_decref(get(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
-	ck_assert(bed_until(&e, is_granted, &w, BED_MS));
-	bed_stop(&e);
+	json_decref(
+	    bus_fixture_request_json(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
+	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
+	bus_fixture_stop(&e);
 }
 
-TEST(a_stream_that_was_lost_is_made_again)
+TEST(a_lost_stream_is_recreated)
 {
-	struct bed e;
-	struct put p;
+	struct bus_fixture e;
+	struct bus_jobs_ack p;
 
-	bed_start(&e);
-	jobs_make(&e);
-	json_decref(get(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
-	ck_assert_int_eq(put(&e, "job.a", "1", &p), RC_NOENT);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	json_decref(
+	    bus_fixture_request_json(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_NOENT);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	/* It was asked for before this publish, on the same connection. */
-	ck_assert_int_eq(put(&e, "job.a", "1", &p), RC_OK);
-	bed_stop(&e);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	/* Requested before this publish, on the same connection. */
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_OK);
+	bus_fixture_stop(&e);
 }
 
-TEST(bad_streams_are_refused)
+TEST(invalid_streams_are_rejected)
 {
 	static const char *const wrong[] = { "a b" };
 	static const char *const many[BUS_STREAM_SUBJECTS_MAX + 1];
-	struct bed e;
-	struct wish w = { 0 };
-	const struct bus_stream good = jobs_stream(&w);
+	struct bus_fixture e;
+	struct bus_jobs_ready w = { 0 };
+	const struct bus_stream good = bus_jobs_stream(&w);
 	struct bus_stream bad[10];
 	size_t i;
 
@@ -134,30 +143,31 @@ TEST(bad_streams_are_refused)
 	bad[7].duplicates_s = 0;
 	bad[8].max_age_s = 60;
 	bad[9].max_age_s = INT64_MAX;
-	bed_start(&e);
+	bus_fixture_start(&e);
 	for (i = 0; i < 10; i++)
 		ck_assert_int_eq(bus_stream_ensure(e.bus, &bad[i]), RC_INVALID);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 	ck_assert_int_eq(w.ok + w.failed, 0);
 }
 
-TEST(the_same_id_is_stored_once)
+TEST(duplicate_message_ids_are_stored_one_time)
 {
-	struct bed e;
-	struct put first, again, other;
+	struct bus_fixture e;
+	struct bus_jobs_ack first, retries, other;
 
-	bed_start(&e);
-	jobs_make(&e);
-	ck_assert_int_eq(put(&e, "job.a", "id-1", &first), RC_OK);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "id-1", &first), RC_OK);
 	ck_assert(!first.stored.duplicate);
 	ck_assert_int_eq(first.stored.seq, 1);
-	ck_assert_int_eq(put(&e, "job.a", "id-1", &again), RC_OK);
-	ck_assert(again.stored.duplicate);
-	ck_assert_int_eq(again.stored.seq, 1);
-	ck_assert_int_eq(put(&e, "job.a", "id-2", &other), RC_OK);
+	ck_assert_int_eq(
+	    bus_jobs_publish(&e, "job.a", "id-1", &retries), RC_OK);
+	ck_assert(retries.stored.duplicate);
+	ck_assert_int_eq(retries.stored.seq, 1);
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "id-2", &other), RC_OK);
 	ck_assert(!other.stored.duplicate);
 	ck_assert_int_eq(other.stored.seq, 2);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
 static void
@@ -169,19 +179,21 @@ never_stored(void *arg, enum rc rc, const struct bus_pub_ack *s)
 	ck_abort_msg("the waiter of a refused publish was called");
 }
 
-TEST(every_end_of_a_publish)
+TEST(a_publish_ends_with_ack_error_or_timeout)
 {
-	struct bed e;
-	struct put p;
+	struct bus_fixture e;
+	struct bus_jobs_ack p;
 	struct bus_pub_ack_handler w = { never_stored, NULL };
-	struct bus_meta meta = { .deadline = in_ms(1000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(1000) };
 
-	bed_start(&e);
-	jobs_make(&e);
-	ck_assert_int_eq(put(&e, "elsewhere", "1", &p), RC_NOENT);
-	serve(e.bus, "no.stream", on_echo, NULL);
-	ck_assert_int_eq(put(&e, "no.stream", "{\"a\":1}", &p), RC_INVALID);
-	ck_assert_int_eq(put(&e, "no.stream", "nonsense", &p), RC_INVALID);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	ck_assert_int_eq(bus_jobs_publish(&e, "elsewhere", "1", &p), RC_NOENT);
+	bus_fixture_serve(e.bus, "no.stream", bus_fixture_on_echo, NULL);
+	ck_assert_int_eq(
+	    bus_jobs_publish(&e, "no.stream", "{\"a\":1}", &p), RC_INVALID);
+	ck_assert_int_eq(
+	    bus_jobs_publish(&e, "no.stream", "nonsense", &p), RC_INVALID);
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_INVALID);
 	ck_assert_int_eq(
@@ -189,43 +201,48 @@ TEST(every_end_of_a_publish)
 	meta = (struct bus_meta){ .msg_id = "x" };
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_INVALID);
-	meta = (struct bus_meta){ .msg_id = "x\r\n", .deadline = in_ms(1000) };
+	meta = (struct bus_meta){ .msg_id = "x\r\n",
+		.deadline = bus_fixture_in_ms(1000) };
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_INVALID);
-	meta = (struct bus_meta){ .msg_id = "x", .deadline = in_ms(-1) };
+	meta = (struct bus_meta){ .msg_id = "x",
+		.deadline = bus_fixture_in_ms(-1) };
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_TIMEOUT);
-	/* A server that says nothing. */
-	bed_freeze(&e);
-	meta = (struct bus_meta){ .msg_id = "x", .deadline = in_ms(200) };
+	/* A frozen server. */
+	bus_fixture_freeze(&e);
+	meta = (struct bus_meta){ .msg_id = "x",
+		.deadline = bus_fixture_in_ms(200) };
 	memset(&p, 0, sizeof(p));
-	ck_assert_int_eq(bus_stream_publish(e.bus, "job.a", STR(""), &meta,
-			     (struct bus_pub_ack_handler){ on_put, &p }),
+	ck_assert_int_eq(
+	    bus_stream_publish(e.bus, "job.a", STR(""), &meta,
+		(struct bus_pub_ack_handler){ bus_jobs_on_ack, &p }),
 	    RC_OK);
-	ck_assert(bed_until(&e, is_put, &p, BED_MS));
+	ck_assert(bus_fixture_until(&e, bus_jobs_is_acked, &p, BUS_FIXTURE_MS));
 	ck_assert_int_eq(p.rc, RC_TIMEOUT);
 	tk_signal(&e.nats.proc, SIGCONT);
-	/* And one that is gone. */
+	/* A killed one. */
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
-	meta.deadline = in_ms(1000);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	meta.deadline = bus_fixture_in_ms(1000);
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_DOWN);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }
 
-/* ---- kill -9 of the server while it stores ------------------------------ */
+/* ---- kill -9 of the server while it stores ---- */
 
 #define STORES 4000
 #define WINDOW 256
 
 struct store {
-	struct storm *of;
+	struct publish_storm *of;
 	int64_t seq; /* 0: not acknowledged */
 };
 
-struct storm {
-	struct bed *e;
+struct publish_storm {
+	struct bus_fixture *e;
 	int sent, acked, unknown;
 	bool stop;
 	struct store all[STORES];
@@ -234,9 +251,9 @@ struct storm {
 static void on_store(void *arg, enum rc rc, const struct bus_pub_ack *s);
 
 static void
-storm_on(struct storm *t)
+storm_publish(struct publish_storm *t)
 {
-	struct bus_meta meta = { .deadline = in_ms(10000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(10000) };
 	char id[32];
 
 	while (!t->stop && t->sent < STORES &&
@@ -258,7 +275,7 @@ static void
 on_store(void *arg, enum rc rc, const struct bus_pub_ack *s)
 {
 	struct store *one = arg;
-	struct storm *t = one->of;
+	struct publish_storm *t = one->of;
 
 	if (rc == RC_OK) {
 		one->seq = s->seq;
@@ -267,51 +284,53 @@ on_store(void *arg, enum rc rc, const struct bus_pub_ack *s)
 		ck_assert_int_eq(rc, RC_DOWN);
 		t->unknown++;
 	}
-	storm_on(t);
+	storm_publish(t);
 }
 
 static bool
-half_way(void *arg)
+storm_is_half_done(void *arg)
 {
-	return ((struct storm *)arg)->acked >= STORES / 2;
+	return ((struct publish_storm *)arg)->acked >= STORES / 2;
 }
 
 static bool
-storm_over(void *arg)
+storm_is_over(void *arg)
 {
-	struct storm *t = arg;
+	struct publish_storm *t = arg;
 
 	return t->acked + t->unknown == t->sent;
 }
 
-TEST_T(what_was_acknowledged_survives_a_kill, 90)
+TEST_T(acknowledged_messages_survive_a_kill_of_the_server, 90)
 {
-	static struct storm t;
-	struct bed e;
-	struct put p;
+	static struct publish_storm t;
+	struct bus_fixture e;
+	struct bus_jobs_ack p;
 	char id[32];
 	int i;
 
-	bed_start(&e);
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
 	t.e = &e;
-	storm_on(&t);
-	ck_assert(bed_until(&e, half_way, &t, 30000));
+	storm_publish(&t);
+	ck_assert(bus_fixture_until(&e, storm_is_half_done, &t, 30000));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bed_until(&e, storm_over, &t, BED_MS));
-	ck_assert(bed_until(&e, bed_is_down, e.bus, BED_MS));
+	ck_assert(bus_fixture_until(&e, storm_is_over, &t, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_ge(t.acked, STORES / 2);
 	tk_server_restart(&e.nats);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	/* Publishing all of it again: what was acknowledged is there, in its
-	 * place; what was not known is stored now if it was not then. */
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	/* Publish all of it again: acknowledged messages have their sequence
+	 * number; the others are stored now at the latest. */
 	for (i = 0; i < t.sent; i++) {
 		snprintf(id, sizeof(id), "storm-%d", i);
-		ck_assert_int_eq(put(&e, "job.s", id, &p), RC_OK);
+		ck_assert_int_eq(bus_jobs_publish(&e, "job.s", id, &p), RC_OK);
 		if (t.all[i].seq == 0)
 			continue;
 		ck_assert(p.stored.duplicate);
 		ck_assert_int_eq(p.stored.seq, t.all[i].seq);
 	}
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

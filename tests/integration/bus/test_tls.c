@@ -1,13 +1,13 @@
 /*
- * TLS: with the right certificates it works, with wrong ones not at all.
+ * TLS: valid certificates are accepted, others are not.
  */
-#include "bed.h"
 #include "core/mem.h"
+#include "testkit/bus_fixture.h"
 #include "testkit/cert.h"
 
-/* Settings of a server with the certificate "server"; more is a line. */
+/* Configure a server with the certificate "server" and one more line. */
 static void
-start_tls(struct bed *e, const char *who, const char *more)
+start_tls(struct bus_fixture *e, const char *who, const char *more)
 {
 	char text[2048];
 
@@ -34,7 +34,7 @@ struct client {
 };
 
 static struct bus *
-client_new(struct bed *e, const struct client *c, int *ups)
+client_new(struct bus_fixture *e, const struct client *c, int *ups)
 {
 	char url[64];
 	struct bus_opts o = { .loop = e->loop,
@@ -56,15 +56,18 @@ client_new(struct bed *e, const struct client *c, int *ups)
 }
 
 static void
-connects(struct bed *e, const struct client *c)
+bus_connects(struct bus_fixture *e, const struct client *c)
 {
-	struct answer a;
+	struct bus_fixture_reply a;
 	int ups = 0, served = 0;
 	struct bus *b = client_new(e, c, &ups);
 
-	serve(b, "t.echo", on_echo, &served);
-	ck_assert_msg(bed_until(e, bed_is_up, b, BED_MS), "%s", c->host);
-	ck_assert_int_eq(ask_wait(e, b, "t.echo", "1", &a), RC_OK);
+	bus_fixture_serve(b, "t.echo", bus_fixture_on_echo, &served);
+	ck_assert_msg(
+	    bus_fixture_until(e, bus_fixture_is_up, b, BUS_FIXTURE_MS), "%s",
+	    c->host);
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(e, b, "t.echo", "1", &a), RC_OK);
 	ck_assert_str_eq(a.body, "1");
 	bus_free(b);
 }
@@ -75,7 +78,7 @@ struct tries {
 };
 
 static bool
-has_tried(void *arg)
+bus_has_tried(void *arg)
 {
 	const struct tries *t = arg;
 
@@ -83,55 +86,56 @@ has_tried(void *arg)
 	return mono_diff_ms(clock_mono(), t->until) >= 0;
 }
 
-/* Several tries lie within a second. */
+/* Several attempts are made within a second. */
 static void
-is_refused(struct bed *e, const struct client *c)
+bus_jobs_is_rejected(struct bus_fixture *e, const struct client *c)
 {
 	struct tries t;
 	int ups = 0;
 
 	t.bus = client_new(e, c, &ups);
 	t.until = mono_add_ms(clock_mono(), 1000);
-	ck_assert(bed_until(e, has_tried, &t, BED_MS));
+	ck_assert(bus_fixture_until(e, bus_has_tried, &t, BUS_FIXTURE_MS));
 	ck_assert_int_eq(ups, 0);
 	bus_free(t.bus);
 }
 
 static void
-end(struct bed *e)
+end(struct bus_fixture *e)
 {
 	loop_free(e->loop);
 	metric_set_free(e->metrics);
 }
 
-TEST_T(the_server_must_be_whom_one_wants, 60)
+TEST_T(the_server_certificate_must_be_trusted, 60)
 {
-	struct bed e;
+	struct bus_fixture e;
 
 	start_tls(&e, "DNS:localhost,IP:127.0.0.1", "");
 	tk_cert_authority("other");
-	connects(&e, &(struct client){ "localhost", "ca", NULL });
-	connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
-	is_refused(&e, &(struct client){ "localhost", "other", NULL });
-	/* The system does not know our authority. */
-	is_refused(&e, &(struct client){ "localhost", NULL, NULL });
+	bus_connects(&e, &(struct client){ "localhost", "ca", NULL });
+	bus_connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
+	bus_jobs_is_rejected(
+	    &e, &(struct client){ "localhost", "other", NULL });
+	/* The system's authorities do not include ours. */
+	bus_jobs_is_rejected(&e, &(struct client){ "localhost", NULL, NULL });
 	end(&e);
 }
 
-TEST_T(another_name_in_the_certificate_is_refused, 60)
+TEST_T(a_certificate_for_another_name_is_rejected, 60)
 {
-	struct bed e;
+	struct bus_fixture e;
 
 	start_tls(&e, "DNS:nats.example,IP:127.0.0.9", "");
-	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
-	is_refused(&e, &(struct client){ "127.0.0.1", "ca", NULL });
+	bus_jobs_is_rejected(&e, &(struct client){ "localhost", "ca", NULL });
+	bus_jobs_is_rejected(&e, &(struct client){ "127.0.0.1", "ca", NULL });
 	end(&e);
 }
 
-TEST_T(the_server_may_want_a_certificate, 60)
+TEST_T(the_server_may_require_a_client_certificate, 60)
 {
 	char more[600];
-	struct bed e;
+	struct bus_fixture e;
 
 	snprintf(more, sizeof(more), "verify: true, ca_file: \"%s\"",
 	    tk_cert_pem("ca"));
@@ -139,16 +143,17 @@ TEST_T(the_server_may_want_a_certificate, 60)
 	tk_cert_issue("client", "ca", "DNS:chat-gateway");
 	tk_cert_authority("other");
 	tk_cert_issue("stranger", "other", "DNS:chat-gateway");
-	connects(&e, &(struct client){ "localhost", "ca", "client" });
-	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
-	is_refused(&e, &(struct client){ "localhost", "ca", "stranger" });
+	bus_connects(&e, &(struct client){ "localhost", "ca", "client" });
+	bus_jobs_is_rejected(&e, &(struct client){ "localhost", "ca", NULL });
+	bus_jobs_is_rejected(
+	    &e, &(struct client){ "localhost", "ca", "stranger" });
 	end(&e);
 }
 
-TEST_T(files_are_read_again_for_each_connection, 60)
+TEST_T(certificate_files_are_read_for_each_connection, 60)
 {
 	char other[300];
-	struct bed e;
+	struct bus_fixture e;
 	int ups = 0;
 	struct bus *b;
 
@@ -156,27 +161,27 @@ TEST_T(files_are_read_again_for_each_connection, 60)
 	snprintf(other, sizeof(other), "%s", tk_cert_pem("used"));
 	tk_cert_authority("used");
 	b = client_new(&e, &(struct client){ "localhost", "used", NULL }, &ups);
-	ck_assert(!bed_until(&e, bed_is_up, b, 300));
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 300));
 	ck_assert_int_eq(rename(tk_cert_pem("ca"), other), 0);
-	ck_assert(bed_until(&e, bed_is_up, b, BED_MS));
+	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	bus_free(b);
 	end(&e);
 }
 
-TEST(a_server_without_tls_is_not_spoken_to)
+TEST(a_server_without_tls_is_rejected)
 {
-	struct bed e;
+	struct bus_fixture e;
 
 	memset(&e, 0, sizeof(e));
 	tk_cert_authority("ca");
 	tk_server_start(&e.nats, TK_NATS);
 	e.loop = loop_new(64);
 	e.metrics = metric_set_new();
-	is_refused(&e, &(struct client){ "localhost", "ca", NULL });
+	bus_jobs_is_rejected(&e, &(struct client){ "localhost", "ca", NULL });
 	end(&e);
 }
 
-TEST(files_and_urls_that_do_not_fit_are_refused)
+TEST(inconsistent_files_and_urls_are_rejected)
 {
 	static const struct {
 		const char *url, *ca, *cert, *key, *why;

@@ -1,13 +1,23 @@
 /*
- * What is told of who did what: once it is done, and of who was refused.
+ * Audit events: of actions when they are completed, and of rejected callers.
  */
-#include "heard.h"
-#include "known.h"
-#include "recollect.h"
+#include <stdio.h>
+#include <string.h>
 
-/* Something that is asked (NULL: nothing more), and what is told of it; NULL:
- * nothing. */
-struct deed {
+#include "core/mem.h"
+#include "state/terminal.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/testkit.h"
+
+/*
+ * A request (NULL: none, the event is caused by the previous one) and its audit
+ * event (action NULL: none).
+ */
+struct audit_case {
 	const char *token, *method, *path, *body;
 	int status;
 	const char *action, *role, *caller, *user, *terminal, *reason;
@@ -15,7 +25,7 @@ struct deed {
 };
 
 static const char *
-text_at(json_t *j, const char *path)
+text_or_empty(json_t *j, const char *path)
 {
 	json_t *e = tk_find(j, path);
 
@@ -23,26 +33,27 @@ text_at(json_t *j, const char *path)
 }
 
 static void
-ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
+check_audit(struct gateway_fixture *b, natsSubscription *sub,
+    const struct audit_case *d)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	if (d->method != NULL) {
-		ask_as(b, &a, d->token, d->method, d->path, d->body);
+		gw_request_as(b, &a, d->token, d->method, d->path, d->body);
 		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
 		    d->method, d->path, d->token, a.status, a.body.p);
-		tk_answer_free(&a);
+		tk_response_free(&a);
 	}
 	if (d->action == NULL)
 		return;
-	j = heard(sub, d->action);
-	ck_assert_str_eq(text_at(j, "payload.role"), d->role);
-	ck_assert_str_eq(text_at(j, "payload.caller_id"), d->caller);
-	ck_assert_str_eq(text_at(j, "payload.user_id"), d->user);
-	ck_assert_str_eq(text_at(j, "payload.terminal_id"), d->terminal);
-	ck_assert_str_eq(text_at(j, "payload.reason"), d->reason);
-	ck_assert_str_eq(text_at(j, "payload.address"), "127.0.0.1");
+	j = gw_audit_next(sub, d->action);
+	ck_assert_str_eq(text_or_empty(j, "payload.role"), d->role);
+	ck_assert_str_eq(text_or_empty(j, "payload.caller_id"), d->caller);
+	ck_assert_str_eq(text_or_empty(j, "payload.user_id"), d->user);
+	ck_assert_str_eq(text_or_empty(j, "payload.terminal_id"), d->terminal);
+	ck_assert_str_eq(text_or_empty(j, "payload.reason"), d->reason);
+	ck_assert_str_eq(text_or_empty(j, "payload.address"), "127.0.0.1");
 	if (d->count < 0)
 		ck_assert_ptr_null(tk_find(j, "payload.count"));
 	else
@@ -52,179 +63,185 @@ ck_deed(struct bed *b, natsSubscription *sub, const struct deed *d)
 
 #define DELETED "memories_deleted", "owner", "ann", "ann", "", ""
 
-static const struct deed deeds[] = {
-	{ MAKER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}", 200,
-	    "terminal_minted", "maker", "", "", "lamp", "", -1 },
-	/* What is refused is not done. */
-	{ MAKER, "POST", "/v1/terminals", "{\"terminal_id\":\"lamp\"}", 409,
-	    NULL, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ ANN, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"none\"," WORDS "}", 400,
-	    NULL, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ ANN, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"friendly\"," WORDS "}",
+static const struct audit_case audit_cases[] = {
+	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
+	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner",
+	    "", "", "lamp", "", -1 },
+	/* A failed action is not audited. */
+	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
+	    "{\"terminal_id\":\"lamp\"}", 409, NULL, NULL, NULL, NULL, NULL,
+	    NULL, 0 },
+	{ TOKEN_ANN, "POST", "/v1/chat",
+	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"none\"," GW_CHAT_INPUT
+	    "}",
+	    400, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ TOKEN_ANN, "POST", "/v1/chat",
+	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"friendly\"," GW_CHAT_INPUT
+	    "}",
 	    200, "binding_changed", "owner", "ann", "ann", "lamp", "soul_hint",
 	    -1 },
-	/* It is bound by now. */
-	{ ANN, "POST", "/v1/chat", "{\"terminal_id\":\"lamp\"," WORDS "}", 200,
-	    NULL, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 200,
+	/* The terminal is already bound. */
+	{ TOKEN_ANN, "POST", "/v1/chat",
+	    "{\"terminal_id\":\"lamp\"," GW_CHAT_INPUT "}", 200, NULL, NULL,
+	    NULL, NULL, NULL, NULL, 0 },
+	{ TOKEN_ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 200,
 	    "binding_changed", "owner", "ann", "ann", "lamp", "unbound", -1 },
-	{ ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 404, NULL, NULL, NULL,
-	    NULL, NULL, NULL, 0 },
-	{ MAKER, "POST", "/v1/terminals/lamp/rotate", NULL, 200,
-	    "terminal_rotated", "maker", "", "", "lamp", "", -1 },
-	{ MAKER, "DELETE", "/v1/terminals/lamp", NULL, 200, "terminal_revoked",
-	    "maker", "", "", "lamp", "", -1 },
-	{ ANN, "PATCH", "/v1/users/ann/profile", "{}", 200, "profile_changed",
-	    "owner", "ann", "ann", "", "", -1 },
-	{ ANN, "GET", "/v1/memories/export", NULL, 200, "memories_exported",
-	    "owner", "ann", "ann", "", "complete", 3 },
-	{ ROOT, "GET", "/v1/memories/export?user_id=ann", NULL, 200,
+	{ TOKEN_ANN, "DELETE", "/v1/terminals/lamp/soul", NULL, 404, NULL, NULL,
+	    NULL, NULL, NULL, NULL, 0 },
+	{ TOKEN_PROVISIONER, "POST", "/v1/terminals/lamp/rotate", NULL, 200,
+	    "terminal_rotated", "provisioner", "", "", "lamp", "", -1 },
+	{ TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL, 200,
+	    "terminal_revoked", "provisioner", "", "", "lamp", "", -1 },
+	{ TOKEN_ANN, "PATCH", "/v1/users/ann/profile", "{}", 200,
+	    "profile_changed", "owner", "ann", "ann", "", "", -1 },
+	{ TOKEN_ANN, "GET", "/v1/memories/export", NULL, 200,
+	    "memories_exported", "owner", "ann", "ann", "", "complete", 3 },
+	{ TOKEN_OPERATOR, "GET", "/v1/memories/export?user_id=ann", NULL, 200,
 	    "memories_exported", "operator", "", "ann", "", "complete", 3 },
-	{ ANN, "GET", "/v1/memories", NULL, 200, NULL, NULL, NULL, NULL, NULL,
-	    NULL, 0 },
-	{ ANN, "DELETE", "/v1/memories/none", NULL, 404, NULL, NULL, NULL, NULL,
+	{ TOKEN_ANN, "GET", "/v1/memories", NULL, 200, NULL, NULL, NULL, NULL,
 	    NULL, NULL, 0 },
-	{ ANN, "DELETE", "/v1/memories/m1", NULL, 200, DELETED, 1 },
-	{ ANN, "DELETE", "/v1/memories?user_id=ann", NULL, 200, DELETED, 2 },
-	/* By the same. */
+	{ TOKEN_ANN, "DELETE", "/v1/memories/none", NULL, 404, NULL, NULL, NULL,
+	    NULL, NULL, NULL, 0 },
+	{ TOKEN_ANN, "DELETE", "/v1/memories/m1", NULL, 200, DELETED, 1 },
+	{ TOKEN_ANN, "DELETE", "/v1/memories?user_id=ann", NULL, 200, DELETED,
+	    2 },
+	/* Caused by the previous request. */
 	{ NULL, NULL, NULL, NULL, 0, "profile_changed", "owner", "ann", "ann",
 	    "", "deleted", -1 },
-	{ BOB, "DELETE", "/v1/sessions/s1", NULL, 404, NULL, NULL, NULL, NULL,
-	    NULL, NULL, 0 },
+	{ TOKEN_BOB, "DELETE", "/v1/sessions/s1", NULL, 404, NULL, NULL, NULL,
+	    NULL, NULL, NULL, 0 },
 };
 
-/* Ann's terminal has this soul now; "": none. */
+/* The event of Ann's terminal being bound to this soul; "": unbound. */
 static void
-bound_is(natsSubscription *sub, const char *terminal, const char *how,
-    const char *soul)
+check_binding_event(natsSubscription *sub, const char *terminal,
+    const char *reason, const char *soul)
 {
-	json_t *j = heard(sub, "binding_changed");
+	json_t *j = gw_audit_next(sub, "binding_changed");
 
-	ck_assert_str_eq(text_at(j, "payload.terminal_id"), terminal);
-	ck_assert_str_eq(text_at(j, "payload.user_id"), "ann");
-	ck_assert_str_eq(text_at(j, "payload.reason"), how);
-	ck_assert_str_eq(text_at(j, "payload.soul_id"), soul);
+	ck_assert_str_eq(text_or_empty(j, "payload.terminal_id"), terminal);
+	ck_assert_str_eq(text_or_empty(j, "payload.user_id"), "ann");
+	ck_assert_str_eq(text_or_empty(j, "payload.reason"), reason);
+	ck_assert_str_eq(text_or_empty(j, "payload.soul_id"), soul);
 	json_decref(j);
 }
 
-TEST(what_is_done_is_told)
+TEST(completed_actions_publish_audit_events)
 {
-	char soul[SOUL_ID], path[128];
-	struct recollect r = { 0 };
+	char soul[GW_SOUL_ID], path[128];
+	struct gateway_memory_fixture r = { 0 };
 	natsSubscription *sub;
-	struct bed *b = &r.b;
-	struct peer p;
+	struct gateway_fixture *b = &r.b;
+	struct gw_peer p;
 	json_t *j;
 	size_t i;
 
-	known_start(b);
-	recollect_worker(&r);
-	peer_start(b, &p);
-	sub = heard_listen(b);
-	soul_as(b, ANN, "friendly", soul);
-	remember(&r, "ann", soul, "m1", "x", 1000);
-	remember(&r, "ann", soul, "m2", "x", 1000);
-	remember(&r, "ann", soul, "m3", "x", 1000);
-	for (i = 0; i < NELEM(deeds); i++)
-		ck_deed(b, sub, &deeds[i]);
-	minted(b, ACME_MKR, "lamp2");
-	j = heard(sub, "terminal_minted");
+	gw_start_with_tokens(b);
+	gw_memory_worker(&r);
+	gw_peer_start(b, &p);
+	sub = gw_audit_subscribe(b);
+	gw_soul_as(b, TOKEN_ANN, "friendly", soul);
+	gw_put_memory(&r, "ann", soul, "m1", "x", 1000);
+	gw_put_memory(&r, "ann", soul, "m2", "x", 1000);
+	gw_put_memory(&r, "ann", soul, "m3", "x", 1000);
+	for (i = 0; i < NELEM(audit_cases); i++)
+		check_audit(b, sub, &audit_cases[i]);
+	gw_mint_ok_as(b, TOKEN_ACME_PROVISIONER, "lamp2");
+	j = gw_audit_next(sub, "terminal_minted");
 	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	json_decref(j);
-	/* What a soul's end takes with it. */
-	minted(b, MAKER, "desk");
-	json_decref(heard(sub, "terminal_minted"));
-	select_as(b, ANN, "desk", soul, NULL);
-	bound_is(sub, "desk", "selected", soul);
-	remember(&r, "ann", soul, "m4", "x", 1000);
+	/* What the deletion of a soul removes. */
+	gw_mint_ok_as(b, TOKEN_PROVISIONER, "desk");
+	json_decref(gw_audit_next(sub, "terminal_minted"));
+	gw_bind_as(b, TOKEN_ANN, "desk", soul, NULL);
+	check_binding_event(sub, "desk", "selected", soul);
+	gw_put_memory(&r, "ann", soul, "m4", "x", 1000);
 	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
-	refused_as(b, BOB, "DELETE", path, NULL, "404 soul not found");
-	done_as(b, ANN, "DELETE", path, NULL);
-	j = heard(sub, "memories_deleted");
+	gw_rejects_as(b, TOKEN_BOB, "DELETE", path, NULL, "404 soul not found");
+	gw_ok_as(b, TOKEN_ANN, "DELETE", path, NULL);
+	j = gw_audit_next(sub, "memories_deleted");
 	ck_assert_str_eq(tk_text(j, "payload.soul_id"), soul);
 	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	json_decref(j);
-	j = heard(sub, "soul_deleted");
+	j = gw_audit_next(sub, "soul_deleted");
 	ck_assert_str_eq(tk_text(j, "payload.soul_id"), soul);
 	json_decref(j);
-	bound_is(sub, "desk", "soul_deleted", "");
+	check_binding_event(sub, "desk", "soul_deleted", "");
 	natsSubscription_Destroy(sub);
-	peer_stop(&p);
-	recollect_stop(&r);
+	gw_peer_stop(&p);
+	gw_memory_stop(&r);
 }
 
-/* Who takes an identity away, or gives it to another, unbinds. */
-TEST(what_is_taken_is_told)
+/* Revoking or reassigning an identity unbinds its terminal. */
+TEST(revoked_and_reassigned_identities_publish_unbindings)
 {
-	char soul[SOUL_ID];
+	char soul[GW_SOUL_ID];
 	natsSubscription *sub;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
-	sub = heard_listen(&b);
-	soul_as(&b, ANN, "friendly", soul);
-	minted(&b, MAKER, "lamp");
-	json_decref(heard(sub, "terminal_minted"));
-	select_as(&b, ANN, "lamp", soul, NULL);
-	bound_is(sub, "lamp", "selected", soul);
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/lamp", NULL);
-	json_decref(heard(sub, "terminal_revoked"));
-	bound_is(sub, "lamp", "revoked", "");
-	/* Bound while callers were not known. */
+	gw_start_with_tokens(&b);
+	sub = gw_audit_subscribe(&b);
+	gw_soul_as(&b, TOKEN_ANN, "friendly", soul);
+	gw_mint_ok_as(&b, TOKEN_PROVISIONER, "lamp");
+	json_decref(gw_audit_next(sub, "terminal_minted"));
+	gw_bind_as(&b, TOKEN_ANN, "lamp", soul, NULL);
+	check_binding_event(sub, "lamp", "selected", soul);
+	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
+	json_decref(gw_audit_next(sub, "terminal_revoked"));
+	check_binding_event(sub, "lamp", "revoked", "");
+	/* A binding from before authentication. */
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(soul)),
 	    RC_OK);
-	done_as(&b, MAKER, "POST", "/v1/terminals",
+	gw_ok_as(&b, TOKEN_PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"desk\",\"user_id\":\"bob\"}");
-	json_decref(heard(sub, "terminal_minted"));
-	bound_is(sub, "desk", "minted", "");
+	json_decref(gw_audit_next(sub, "terminal_minted"));
+	check_binding_event(sub, "desk", "minted", "");
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* A soul of very many bodies: not all are told one by one. */
-TEST(very_many_are_counted)
+/* A soul with many terminals: not all are audited one by one. */
+TEST(unbindings_over_the_limit_are_counted)
 {
-	char soul[SOUL_ID], path[128], id[16];
+	char soul[GW_SOUL_ID], path[128], id[16];
 	natsSubscription *sub;
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 	int i;
 
-	known_start(&b);
-	soul_as(&b, ANN, "friendly", soul);
+	gw_start_with_tokens(&b);
+	gw_soul_as(&b, TOKEN_ANN, "friendly", soul);
 	for (i = 0; i < 100; i++) {
 		snprintf(id, sizeof(id), "t%d", i);
 		ck_assert_int_eq(
 		    terminal_bind(b.db.s, str_of(id), STR("ann"), str_of(soul)),
 		    RC_OK);
 	}
-	sub = heard_listen(&b);
+	sub = gw_audit_subscribe(&b);
 	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
-	done_as(&b, ANN, "DELETE", path, NULL);
-	json_decref(heard(sub, "soul_deleted"));
+	gw_ok_as(&b, TOKEN_ANN, "DELETE", path, NULL);
+	json_decref(gw_audit_next(sub, "soul_deleted"));
 	for (i = 0; i < 64; i++) {
-		j = heard(sub, "binding_changed");
-		ck_assert_str_ne(text_at(j, "payload.terminal_id"), "");
+		j = gw_audit_next(sub, "binding_changed");
+		ck_assert_str_ne(text_or_empty(j, "payload.terminal_id"), "");
 		json_decref(j);
 	}
-	j = heard(sub, "binding_changed");
+	j = gw_audit_next(sub, "binding_changed");
 	ck_assert_ptr_null(tk_find(j, "payload.terminal_id"));
 	ck_assert_int_eq(tk_int(j, "payload.count"), 36);
 	json_decref(j);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* Whoever asks later finds the newest of a body. */
+/* The newest event of a subject can be read later. */
 static bool
-newest_is_second(void *arg)
+second_event_is_newest(void *arg)
 {
-	struct bed *b = arg;
+	struct gateway_fixture *b = arg;
 	char code[TK_CODE];
-	json_t *j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
+	json_t *j = tk_nats_request(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
 	    "{\"last_by_subj\":\"soul.event.audit.~5qGM\"}", code);
 	bool is =
 	    tk_find(j, "message.seq") != NULL && tk_int(j, "message.seq") == 2;
@@ -233,38 +250,40 @@ newest_is_second(void *arg)
 	return is;
 }
 
-/* An event is kept under what it happened to, with the trace of its request. */
-TEST(it_is_kept)
+/* The subject is the affected object; the trace is that of the request. */
+TEST(an_audit_event_is_stored_with_its_trace)
 {
 	natsSubscription *sub;
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	known_start(&b);
-	sub = heard_listen(&b);
-	minted(&b,
-	    MAKER "\r\ntraceparent: "
-		  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	gw_start_with_tokens(&b);
+	sub = gw_audit_subscribe(&b);
+	gw_mint_ok_as(&b,
+	    TOKEN_PROVISIONER
+	    "\r\ntraceparent: "
+	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	    "桌");
-	j = heard(sub, "terminal_minted");
+	j = gw_audit_next(sub, "terminal_minted");
 	ck_assert_str_eq(
 	    tk_text(j, "trace_id"), "0af76519-16cd-43dd-8448-eb211c80319c");
 	json_decref(j);
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
-	json_decref(heard(sub, "terminal_revoked"));
-	ck_assert(tk_until(newest_is_second, &b, BED_MS));
+	gw_ok_as(
+	    &b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
+	json_decref(gw_audit_next(sub, "terminal_revoked"));
+	ck_assert(tk_until(second_event_is_newest, &b, GW_MS));
 	ck_assert(tk_log_has(&b.gateway.proc, "ev=audit"));
 	ck_assert(tk_log_has(&b.gateway.proc, "action=terminal_revoked"));
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* The status of a request from another address. */
+/* Check the status of a request from another address. */
 static void
-ask_from(struct bed *b, uint32_t from, const char *token, const char *path,
-    int status)
+request_from(struct gateway_fixture *b, uint32_t from, const char *token,
+    const char *path, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char text[512];
 
@@ -274,46 +293,47 @@ ask_from(struct bed *b, uint32_t from, const char *token, const char *path,
 	    token != NULL ? token : "x");
 	tk_http_open_from(&c, from, b->gateway.http);
 	ck_assert(tk_http_puts(&c, text));
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_int_eq(a.status, status);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }
 
-TEST(who_is_refused_is_told)
+TEST(rejected_callers_publish_audit_events)
 {
 	natsSubscription *sub;
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 	int i;
 
-	known_start(&b);
-	sub = heard_listen(&b);
-	ask_from(&b, 0x7f000002, NULL, "/v1/souls", 401);
-	j = heard(sub, "login_refused");
+	gw_start_with_tokens(&b);
+	sub = gw_audit_subscribe(&b);
+	request_from(&b, 0x7f000002, NULL, "/v1/souls", 401);
+	j = gw_audit_next(sub, "login_refused");
 	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.2");
 	ck_assert_str_eq(tk_text(j, "payload.route"), "souls_list");
 	ck_assert_uint_gt(strlen(tk_text(j, "payload.reason")), 0);
 	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	ck_assert_ptr_null(tk_find(j, "payload.role"));
 	json_decref(j);
-	ask_from(&b, 0x7f000003, ACME_ANN, "/v1/souls?user_id=eve", 403);
-	j = heard(sub, "access_denied");
+	request_from(
+	    &b, 0x7f000003, TOKEN_ACME_ANN, "/v1/souls?user_id=eve", 403);
+	j = gw_audit_next(sub, "access_denied");
 	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.3");
 	ck_assert_str_eq(tk_text(j, "payload.role"), "owner");
 	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "acme/ann");
 	json_decref(j);
-	ask_from(&b, 0x7f000004, LAMP, "/v1/terminals/lamp", 403);
-	j = heard(sub, "access_denied");
+	request_from(&b, 0x7f000004, TOKEN_LAMP, "/v1/terminals/lamp", 403);
+	j = gw_audit_next(sub, "access_denied");
 	ck_assert_str_eq(tk_text(j, "payload.role"), "terminal");
 	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "lamp");
 	json_decref(j);
-	/* A flood is counted. */
+	/* A flood is aggregated. */
 	for (i = 0; i < 50; i++)
-		ask_from(&b, 0x7f000005, "t-guess", "/v1/souls", 401);
-	json_decref(heard(sub, "login_refused"));
+		request_from(&b, 0x7f000005, "t-guess", "/v1/souls", 401);
+	json_decref(gw_audit_next(sub, "login_refused"));
 	ck_assert(!tk_log_has(&b.gateway.proc, "t-guess"));
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

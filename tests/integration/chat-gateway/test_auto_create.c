@@ -1,13 +1,21 @@
 /*
- * SOUL_AUTO_CREATE: bodies whose makers know nothing of souls.
+ * SOUL_AUTO_CREATE: bodies whose firmware does not select souls.
  */
-#include "peer.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/testkit.h"
 
 #define NO_SOUL "soul selection is required before chat"
 
-/* The names of a user's souls, oldest first, with a comma behind each. */
+/* The names of a user's souls, oldest first, each followed by a comma. */
 static void
-names(struct bed *b, const char *user, char dst[1024])
+soul_names(struct gateway_fixture *b, const char *user, char dst[1024])
 {
 	char path[128];
 	size_t i, n = 0;
@@ -15,7 +23,7 @@ names(struct bed *b, const char *user, char dst[1024])
 
 	dst[0] = '\0';
 	snprintf(path, sizeof(path), "/v1/souls?user_id=%s", user);
-	j = take(b, "GET", path, NULL);
+	j = gw_json(b, "GET", path, NULL);
 	json_array_foreach (tk_at(j, "items"), i, soul)
 		n += (size_t)snprintf(
 		    dst + n, 1024 - n, "%s,", tk_text(soul, "name"));
@@ -23,139 +31,140 @@ names(struct bed *b, const char *user, char dst[1024])
 }
 
 static void
-has_souls(struct bed *b, const char *user, const char *want)
+check_souls(struct gateway_fixture *b, const char *user, const char *want)
 {
 	char have[1024];
 
-	names(b, user, have);
+	soul_names(b, user, have);
 	ck_assert_str_eq(have, want);
 }
 
-TEST(a_body_of_the_first_version_just_chats)
+TEST(a_first_version_body_chats_without_a_selection)
 {
-	struct tk_answer a = { 0 };
-	struct peer p;
-	struct bed b;
+	struct tk_response a = { 0 };
+	struct gw_peer p;
+	struct gateway_fixture b;
 
-	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
-	peer_start(&b, &p);
-	chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,");
-	chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,");
-	ck_assert_int_eq(ask(&b, &a, "GET", "/v1/souls", NULL), 200);
-	ck_assert(tk_answer_has(&a, "\"mbti_type\":\"ENFP\""));
-	/* The protocol's own request of that version. */
-	done(&b, "POST", "/v1/chat",
+	gateway_fixture_start(
+	    &b, TK_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
+	gw_peer_start(&b, &p);
+	gw_chat_ok(&b, "terminal-001", "");
+	check_souls(&b, "demo-user", "terminal-001,");
+	gw_chat_ok(&b, "terminal-001", "");
+	check_souls(&b, "demo-user", "terminal-001,");
+	ck_assert_int_eq(gw_request(&b, &a, "GET", "/v1/souls", NULL), 200);
+	ck_assert(tk_response_has(&a, "\"mbti_type\":\"ENFP\""));
+	/* The protocol's own example of that version. */
+	gw_ok(&b, "POST", "/v1/chat",
 	    "{\"user_id\":\"demo-user\",\"session_id\":\"s1\","
 	    "\"terminal_id\":\"terminal-002\",\"soul_hint\":\"friendly\","
 	    "\"inputs\":[{\"input_id\":\"in-001\",\"type\":\"keyboard_text\","
 	    "\"source\":\"keyboard\",\"ts\":\"2026-02-20T12:00:01Z\","
 	    "\"text\":\"今天上海天气如何？\"}]}");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	/* Two bodies of one hint share a soul. */
-	chat_ok(&b, "terminal-003", "\"soul_hint\":\"friendly\"");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	/* What was unbound gets its soul again. */
-	done(&b, "DELETE", "/v1/terminals/terminal-001/soul", NULL);
-	chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	tk_answer_free(&a);
-	peer_stop(&p);
-	bed_stop(&b);
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	/* Two terminals with the same hint share a soul. */
+	gw_chat_ok(&b, "terminal-003", "\"soul_hint\":\"friendly\"");
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	/* An unbound terminal is bound to its soul again. */
+	gw_ok(&b, "DELETE", "/v1/terminals/terminal-001/soul", NULL);
+	gw_chat_ok(&b, "terminal-001", "");
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	tk_response_free(&a);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }
 
-TEST(the_hint_of_a_report_names_the_soul_that_is_made)
+TEST(the_hint_of_a_report_names_the_created_soul)
 {
-	struct peer p;
-	struct bed b;
+	struct gw_peer p;
+	struct gateway_fixture b;
 
-	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
-	peer_start(&b, &p);
-	reported(&b, "t1", "[]", "小灵");
-	chat_ok(&b, "t1", "\"user_id\":\"ann\"");
-	has_souls(&b, "ann", "小灵,");
-	has_souls(&b, "demo-user", "");
-	/* Another user's chat makes nothing: the body is not his. */
-	chat_refused(&b, "t1", "\"user_id\":\"bob\"", 409,
+	gateway_fixture_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
+	gw_peer_start(&b, &p);
+	gw_report_skills(&b, "t1", "[]", "小灵");
+	gw_chat_ok(&b, "t1", "\"user_id\":\"ann\"");
+	check_souls(&b, "ann", "小灵,");
+	check_souls(&b, "demo-user", "");
+	/* A chat of another user creates nothing: the terminal is bound. */
+	gw_chat_rejects(&b, "t1", "\"user_id\":\"bob\"", 409,
 	    "terminal t1 is bound by another user");
-	has_souls(&b, "bob", "");
-	peer_stop(&p);
-	bed_stop(&b);
+	check_souls(&b, "bob", "");
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }
 
-TEST(a_client_that_knows_souls_gets_none_made)
+TEST(a_chat_that_names_a_soul_creates_none)
 {
 	char hint[600], name[129];
-	struct peer p;
-	struct bed b;
+	struct gw_peer p;
+	struct gateway_fixture b;
 
-	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
-	peer_start(&b, &p);
-	chat_refused(&b, "t1", "\"soul_id\":\"soul_x\"", 400, NO_SOUL);
-	chat_refused(&b, "t1",
+	gateway_fixture_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
+	gw_peer_start(&b, &p);
+	gw_chat_rejects(&b, "t1", "\"soul_id\":\"soul_x\"", 400, NO_SOUL);
+	gw_chat_rejects(&b, "t1",
 	    "\"soul_id\":\"soul_x\",\"soul_hint\":\"friendly\"", 400, NO_SOUL);
-	/* What is no name for a soul makes none. */
+	/* A hint that is not a valid name creates nothing. */
 	memset(name, 'x', 128);
 	name[128] = '\0';
 	snprintf(hint, sizeof(hint), "\"soul_hint\":\"%sx\"", name);
-	chat_refused(&b, "t1", hint, 400, NO_SOUL);
-	has_souls(&b, "demo-user", "");
+	gw_chat_rejects(&b, "t1", hint, 400, NO_SOUL);
+	check_souls(&b, "demo-user", "");
 	snprintf(hint, sizeof(hint), "\"soul_hint\":\"%s\"", name);
-	chat_ok(&b, "t1", hint);
+	gw_chat_ok(&b, "t1", hint);
 	snprintf(hint, sizeof(hint), "%s,", name);
-	has_souls(&b, "demo-user", hint);
-	peer_stop(&p);
-	bed_stop(&b);
+	check_souls(&b, "demo-user", hint);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }
 
-TEST(without_it_nothing_is_made)
+TEST(without_auto_create_no_soul_is_created)
 {
-	struct peer p;
-	struct bed b;
+	struct gw_peer p;
+	struct gateway_fixture b;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	chat_refused(&b, "t1", "", 400, NO_SOUL);
-	chat_refused(&b, "t1", "\"soul_hint\":\"friendly\"", 400, NO_SOUL);
-	reported(&b, "t1", "[]", "friendly");
-	chat_refused(&b, "t1", "", 400, NO_SOUL);
-	has_souls(&b, "demo-user", "");
+	gateway_fixture_start(&b, NULL);
+	gw_peer_start(&b, &p);
+	gw_chat_rejects(&b, "t1", "", 400, NO_SOUL);
+	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"friendly\"", 400, NO_SOUL);
+	gw_report_skills(&b, "t1", "[]", "friendly");
+	gw_chat_rejects(&b, "t1", "", 400, NO_SOUL);
+	check_souls(&b, "demo-user", "");
 	ck_assert_int_eq(atomic_load(&p.turns), 0);
-	peer_stop(&p);
-	bed_stop(&b);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }
 
-#define FIRST 32
+#define CHATS 32
 
-/* However many say their first word at once, there is one soul. */
-TEST(first_chats_at_once_make_one_soul)
+/* Concurrent first chats share one new soul. */
+TEST(concurrent_first_chats_create_one_soul)
 {
-	struct tk_http c[FIRST] = { 0 };
-	struct tk_answer a = { 0 };
-	struct peer p;
-	struct bed b;
+	struct tk_http c[CHATS] = { 0 };
+	struct tk_response a = { 0 };
+	struct gw_peer p;
+	struct gateway_fixture b;
 	int i;
 
-	bed_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
-	peer_start(&b, &p);
-	for (i = 0; i < FIRST; i++)
-		ask_begin(&b, &c[i], "POST", "/v1/chat",
+	gateway_fixture_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
+	gw_peer_start(&b, &p);
+	for (i = 0; i < CHATS; i++)
+		gw_send(&b, &c[i], "POST", "/v1/chat",
 		    "{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
 		    "\"inputs\":[{\"type\":\"speech_text\",\"text\":\"hi\"}]}");
-	for (i = 0; i < FIRST; i++) {
-		ck_assert(tk_http_read(&c[i], &a, BED_MS));
-		json_decref(answer_json(&a, 200));
+	for (i = 0; i < CHATS; i++) {
+		ck_assert(tk_http_read(&c[i], &a, GW_MS));
+		json_decref(gw_response_json(&a, 200));
 		tk_http_close(&c[i]);
 	}
-	has_souls(&b, "demo-user", "t1,");
-	tk_answer_free(&a);
-	peer_stop(&p);
-	bed_stop(&b);
+	check_souls(&b, "demo-user", "t1,");
+	tk_response_free(&a);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }
 
 static int
-start_code(const char *variable)
+start_exit_code(const char *variable)
 {
 	struct tk_proc p;
 	const char *argv[] = { tk_bin("chat-gateway"), NULL };
@@ -163,14 +172,14 @@ start_code(const char *variable)
 		variable, NULL };
 
 	tk_spawn(&p, "gateway", argv, env);
-	return tk_wait(&p, BED_MS);
+	return tk_wait(&p, GW_MS);
 }
 
-TEST(what_souls_are_made_of_is_checked_at_the_start)
+TEST(the_options_of_new_souls_are_checked_at_start)
 {
-	ck_assert_int_eq(start_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
-	ck_assert_int_eq(start_code("SOUL_MODEL=persona-pad-v1"), 78);
-	ck_assert_int_eq(start_code("USER_ID=a\tb"), 78);
-	ck_assert_int_eq(start_code("REDIS_URL=http://127.0.0.1"), 78);
-	ck_assert_int_eq(start_code("SOUL_AUTO_CREATE=perhaps"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_MODEL=persona-pad-v1"), 78);
+	ck_assert_int_eq(start_exit_code("USER_ID=a\tb"), 78);
+	ck_assert_int_eq(start_exit_code("REDIS_URL=http://127.0.0.1"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_AUTO_CREATE=perhaps"), 78);
 }

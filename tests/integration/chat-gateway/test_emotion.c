@@ -1,11 +1,17 @@
 /*
- * How a soul feels, and why, over HTTP: for its owner only.
+ * The emotional state of a soul and its history over HTTP, for its owner only.
  */
-#include "bed.h"
+#include <stdio.h>
 
-/* A user says something to a soul, as an orchestrator would tell. */
+#include "core/mem.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/json.h"
+#include "testkit/service.h"
+#include "testkit/testkit.h"
+
+/* Send a user's text to a soul, as an orchestrator does. */
 static void
-say(struct bed *b, const char *soul, const char *text)
+observe(struct gateway_fixture *b, const char *soul, const char *text)
 {
 	char body[512];
 	natsMsg *m;
@@ -15,13 +21,13 @@ say(struct bed *b, const char *soul, const char *text)
 	    "\"user_id\":\"ann\",\"turn_id\":\"turn_9\",\"text\":\"%s\"}",
 	    soul, text);
 	ck_assert_int_eq(natsConnection_RequestString(&m, b->nc,
-			     "soul.rpc.emotion.observe", body, BED_MS),
+			     "soul.rpc.emotion.observe", body, GW_MS),
 	    NATS_OK);
 	natsMsg_Destroy(m);
 }
 
 static const char *
-path(const char *soul, const char *rest)
+emotion_path(const char *soul, const char *rest)
 {
 	static char text[512];
 
@@ -29,48 +35,49 @@ path(const char *soul, const char *rest)
 	return text;
 }
 
-TEST(an_owner_sees_how_his_soul_feels)
+TEST(an_owner_gets_the_emotional_state)
 {
-	char id[SOUL_ID];
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
-	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
+	j = gw_json(&b, "GET", emotion_path(id, "?user_id=ann"), NULL);
 	ck_assert_str_eq(tk_text(j, "soul_id"), id);
 	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
 	ck_assert_str_eq(tk_text(j, "exec_mode"), "auto_execute");
 	ck_assert_int_eq(tk_int(j, "version"), 1);
 	json_decref(j);
-	say(&b, id, "气死我了！");
-	j = take(&b, "GET", path(id, "?user_id=ann"), NULL);
+	observe(&b, id, "气死我了！");
+	j = gw_json(&b, "GET", emotion_path(id, "?user_id=ann"), NULL);
 	ck_assert_int_eq(tk_int(j, "version"), 2);
 	ck_assert_double_lt(tk_number(j, "soul_emotion.p"), -.1);
 	ck_assert_double_lt(tk_number(j, "exec_probability"), .9);
 	json_decref(j);
-	refused(
-	    &b, "GET", path(id, "?user_id=bob"), NULL, 404, "soul not found");
-	refused(&b, "GET", path(id, ""), NULL, 404, "soul not found");
-	refused(&b, "GET", path("nobody", "?user_id=ann"), NULL, 404,
+	gw_rejects(&b, "GET", emotion_path(id, "?user_id=bob"), NULL, 404,
 	    "soul not found");
-	bed_stop(&b);
+	gw_rejects(
+	    &b, "GET", emotion_path(id, ""), NULL, 404, "soul not found");
+	gw_rejects(&b, "GET", emotion_path("missing", "?user_id=ann"), NULL,
+	    404, "soul not found");
+	gateway_fixture_stop(&b);
 }
 
-TEST(an_owner_sees_why)
+TEST(an_owner_gets_the_history)
 {
-	char id[SOUL_ID], since[128];
-	struct bed b;
+	char id[GW_SOUL_ID], since[128];
+	struct gateway_fixture b;
 	json_t *j, *it;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
-	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
+	j = gw_json(&b, "GET", emotion_path(id, "/history?user_id=ann"), NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	say(&b, id, "气死我了！");
-	say(&b, id, "谢谢你");
-	j = take(&b, "GET", path(id, "/history?user_id=ann"), NULL);
+	observe(&b, id, "气死我了！");
+	observe(&b, id, "谢谢你");
+	j = gw_json(&b, "GET", emotion_path(id, "/history?user_id=ann"), NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 2);
 	it = json_array_get(tk_at(j, "items"), 0);
 	ck_assert_str_eq(tk_text(it, "cause"), "user_input");
@@ -83,42 +90,44 @@ TEST(an_owner_sees_why)
 	snprintf(since, sizeof(since), "/history?user_id=ann&since=%s",
 	    tk_text(it, "time"));
 	json_decref(j);
-	j = take(&b, "GET", path(id, since), NULL);
+	j = gw_json(&b, "GET", emotion_path(id, since), NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	j = take(&b, "GET", path(id, "/history?user_id=ann&limit=1"), NULL);
+	j = gw_json(
+	    &b, "GET", emotion_path(id, "/history?user_id=ann&limit=1"), NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 0), "reason"),
 	    "user_gratitude");
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(wrong_questions_are_refused)
+TEST(invalid_requests_are_rejected)
 {
 	static const char *const limits[] = { "0", "257", "-1", "x", "" };
-	char id[SOUL_ID], rest[64];
-	struct bed b;
+	char id[GW_SOUL_ID], rest[64];
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
 	for (i = 0; i < NELEM(limits); i++) {
 		snprintf(rest, sizeof(rest), "/history?user_id=ann&limit=%s",
 		    limits[i]);
-		refused(&b, "GET", path(id, rest), NULL, 400,
+		gw_rejects(&b, "GET", emotion_path(id, rest), NULL, 400,
 		    "limit: must be 1 to 256");
 	}
-	refused(&b, "GET", path(id, "/history?user_id=ann&since=today"), NULL,
-	    400, "since: must be a time as 2026-02-22T10:20:30Z");
-	refused(&b, "GET", path(id, "/history?user_id=bob"), NULL, 404,
-	    "soul not found");
-	/* Nobody answers for the soul. */
+	gw_rejects(&b, "GET",
+	    emotion_path(id, "/history?user_id=ann&since=today"), NULL, 400,
+	    "since: must be a time as 2026-02-22T10:20:30Z");
+	gw_rejects(&b, "GET", emotion_path(id, "/history?user_id=bob"), NULL,
+	    404, "soul not found");
+	/* emotion-engine does not run. */
 	tk_service_end(&b.engine);
-	refused(&b, "GET", path(id, "?user_id=ann"), NULL, 503,
+	gw_rejects(&b, "GET", emotion_path(id, "?user_id=ann"), NULL, 503,
 	    "emotion-engine does not answer");
-	refused(&b, "GET", path(id, "/history?user_id=ann"), NULL, 503,
-	    "emotion-engine does not answer");
-	bed_stop(&b);
+	gw_rejects(&b, "GET", emotion_path(id, "/history?user_id=ann"), NULL,
+	    503, "emotion-engine does not answer");
+	gateway_fixture_stop(&b);
 }

@@ -1,12 +1,21 @@
 /*
- * Identities of bodies: made, told once, changed, taken away, listed; each
- * tenant has its own.
+ * Identities of terminals: created, rotated, revoked and listed, per tenant.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "auth/auth.h"
-#include "heard.h"
-#include "known.h"
-#include "state/credential.h"
+#include "core/mem.h"
+#include "state/terminal.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
 #include "testkit/rights.h"
+#include "testkit/service.h"
+#include "testkit/state.h"
+#include "testkit/testkit.h"
 
 #define MINT    "POST", "/v1/terminals"
 #define ROTATE  "POST", "/v1/terminals/lamp/rotate"
@@ -15,9 +24,9 @@
 
 static const struct str none = { NULL, 0 };
 
-/* What is kept of a body. */
+/* The stored identity of a terminal. */
 static struct credential
-kept(struct bed *b, const char *terminal)
+stored_credential(struct gateway_fixture *b, const char *terminal)
 {
 	struct credential c;
 
@@ -27,9 +36,9 @@ kept(struct bed *b, const char *terminal)
 	return c;
 }
 
-/* An answer has a secret, and just that is what is kept of it. */
+/* A response has a secret whose hash is stored. */
 static void
-ck_secret(struct bed *b, json_t *j)
+check_secret(struct gateway_fixture *b, json_t *j)
 {
 	struct str secret = str_of(tk_text(j, "password"));
 	char token[AUTH_TERMINAL_TOKEN_MAX];
@@ -40,60 +49,61 @@ ck_secret(struct bed *b, json_t *j)
 	ck_assert_uint_ge(secret.n, 32);
 	auth_terminal_token(STR("lamp"), secret, token);
 	ck_assert_str_eq(tk_text(j, "token"), token);
-	c = kept(b, "lamp");
+	c = stored_credential(b, "lamp");
 	ck_assert(auth_secret_is(secret, c.hash));
 	ck_assert_ptr_null(strstr(c.hash.p, secret.p));
 	ck_assert(!tk_log_has(&b->gateway.proc, secret.p));
 }
 
-TEST(a_secret_is_told_once)
+TEST(a_secret_is_returned_by_minting_only)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char field[64];
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j, *second;
 
-	known_start(&b);
-	ck_assert_int_eq(ask_as(&b, &a, MAKER, MINT,
+	gw_start_with_tokens(&b);
+	ck_assert_int_eq(gw_request_as(&b, &a, TOKEN_PROVISIONER, MINT,
 			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
 	    200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Cache-Control", field, sizeof(field)),
+	    tk_response_field(&a, "Cache-Control", field, sizeof(field)),
 	    "no-store");
-	j = answer_json(&a, 200);
-	tk_answer_free(&a);
-	ck_secret(&b, j);
+	j = gw_response_json(&a, 200);
+	tk_response_free(&a);
+	check_secret(&b, j);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	ck_assert_str_eq(tk_text(j, "created_at"), tk_text(j, "changed_at"));
-	refused_as(&b, MAKER, MINT, "{\"terminal_id\":\"lamp\"}",
+	gw_rejects_as(&b, TOKEN_PROVISIONER, MINT, "{\"terminal_id\":\"lamp\"}",
 	    "409 terminal lamp has an identity; rotate or revoke that");
 
-	second = take_as(&b, ROOT, ROTATE, NULL);
-	ck_secret(&b, second);
+	second = gw_json_as(&b, TOKEN_OPERATOR, ROTATE, NULL);
+	check_secret(&b, second);
 	ck_assert_str_ne(tk_text(j, "password"), tk_text(second, "password"));
 	ck_assert_str_eq(tk_text(second, "user_id"), "ann");
 	json_decref(second);
-	/* A certificate has no secret; it may be left again. */
-	second = take_as(&b, MAKER, ROTATE, "{\"certificate\":true}");
+	/* A certificate has no secret; the identity can change back to one. */
+	second =
+	    gw_json_as(&b, TOKEN_PROVISIONER, ROTATE, "{\"certificate\":true}");
 	ck_assert_ptr_null(json_object_get(second, "password"));
 	ck_assert_ptr_null(json_object_get(second, "token"));
-	ck_assert_ptr_null(kept(&b, "lamp").hash.p);
+	ck_assert_ptr_null(stored_credential(&b, "lamp").hash.p);
 	json_decref(second);
-	second = take_as(&b, MAKER, ROTATE, "{}");
-	ck_secret(&b, second);
+	second = gw_json_as(&b, TOKEN_PROVISIONER, ROTATE, "{}");
+	check_secret(&b, second);
 	json_decref(second);
 
-	done_as(&b, MAKER, REVOKE, NULL);
-	refused_as(&b, MAKER, REVOKE, NULL, "404 " MISSING);
-	refused_as(&b, MAKER, ROTATE, NULL, "404 " MISSING);
-	ck_assert(kept(&b, "lamp").revoked);
-	second = mint_as(&b, MAKER, "lamp", "");
-	ck_secret(&b, second);
+	gw_ok_as(&b, TOKEN_PROVISIONER, REVOKE, NULL);
+	gw_rejects_as(&b, TOKEN_PROVISIONER, REVOKE, NULL, "404 " MISSING);
+	gw_rejects_as(&b, TOKEN_PROVISIONER, ROTATE, NULL, "404 " MISSING);
+	ck_assert(stored_credential(&b, "lamp").revoked);
+	second = gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", "");
+	check_secret(&b, second);
 	ck_assert_ptr_null(json_object_get(second, "user_id"));
 	json_decref(second);
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 static const struct {
@@ -120,35 +130,36 @@ static const struct {
 	    "400 /certificate: must" },
 };
 
-TEST(what_no_body_may_be_called)
+TEST(reserved_and_unusable_terminal_ids_are_rejected)
 {
 	struct credential *list;
 	struct str next;
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i, n;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (i = 0; i < NELEM(bad); i++)
-		refused_as(&b, MAKER, MINT, bad[i].body, bad[i].want);
+		gw_rejects_as(
+		    &b, TOKEN_PROVISIONER, MINT, bad[i].body, bad[i].want);
 	ck_assert_int_eq(credential_list(b.db.s, none, none, 10, b.db.arena,
 			     &list, &n, &next),
 	    RC_OK);
 	ck_assert_uint_eq(n, 0);
-	minted(&b, MAKER, "桌面 机器人");
-	bed_stop(&b);
+	gw_mint_ok_as(&b, TOKEN_PROVISIONER, "桌面 机器人");
+	gateway_fixture_stop(&b);
 }
 
-/* The bodies of a page, a comma behind each. */
+/* The terminals of a page, each followed by a comma. */
 static void
-ck_page(struct bed *b, const char *token, const char *query, const char *want,
-    char next[256])
+check_page(struct gateway_fixture *b, const char *token, const char *query,
+    const char *want, char next[256])
 {
 	char path[400], have[256] = "";
 	json_t *j, *e;
 	size_t i, n = 0;
 
 	snprintf(path, sizeof(path), "/v1/identities%s", query);
-	j = take_as(b, token, "GET", path, NULL);
+	j = gw_json_as(b, token, "GET", path, NULL);
 	json_array_foreach (tk_at(j, "items"), i, e) {
 		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s%s,",
 		    tk_text(e, "terminal_id"),
@@ -162,86 +173,89 @@ ck_page(struct bed *b, const char *token, const char *query, const char *want,
 	json_decref(j);
 }
 
-TEST(each_tenant_has_its_own)
+TEST(tenants_manage_their_own_identities_only)
 {
 	char next[256], query[300];
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	known_start(&b);
-	j = mint_as(&b, ACME_MKR, "lamp", ",\"user_id\":\"ann\"");
+	gw_start_with_tokens(&b);
+	j = gw_mint_as(
+	    &b, TOKEN_ACME_PROVISIONER, "lamp", ",\"user_id\":\"ann\"");
 	ck_assert_str_eq(tk_text(j, "tenant"), "acme");
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	/* Who is of no tenant may say which. */
-	j = mint_as(&b, MAKER, "desk", ",\"user_id\":\"zeta/zoe\"");
+	/* A caller without a tenant may name one. */
+	j = gw_mint_as(
+	    &b, TOKEN_PROVISIONER, "desk", ",\"user_id\":\"zeta/zoe\"");
 	ck_assert_str_eq(tk_text(j, "tenant"), "zeta");
 	ck_assert_str_eq(tk_text(j, "user_id"), "zeta/zoe");
 	json_decref(j);
-	minted(&b, MAKER, "toy");
-	refused_as(&b, ACME_MKR, MINT,
+	gw_mint_ok_as(&b, TOKEN_PROVISIONER, "toy");
+	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
 	    "{\"terminal_id\":\"x\",\"user_id\":\"zeta/zoe\"}",
 	    "403 another tenant");
-	/* Of others' bodies he learns that the name is taken, no more. */
-	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
-	    "409 terminal desk has an identity");
-	refused_as(&b, ACME_MKR, "POST", "/v1/terminals/desk/rotate", NULL,
-	    "404 " MISSING);
-	refused_as(
-	    &b, ACME_OP, "DELETE", "/v1/terminals/toy", NULL, "404 " MISSING);
-	refused_as(
-	    &b, ACME_MKR, "GET", "/v1/terminals/desk", NULL, "404 " MISSING);
-	ck_page(&b, ACME_MKR, "", "lamp,", next);
-	ck_page(&b, ACME_OP, "", "lamp,", next);
-	ck_page(&b, MAKER, "", "desk,lamp,toy,", next);
-	/* A revoked one is not another tenant's to take. */
-	done_as(&b, MAKER, "DELETE", "/v1/terminals/desk", NULL);
-	refused_as(&b, ACME_MKR, MINT, "{\"terminal_id\":\"desk\"}",
-	    "409 terminal desk has an identity");
-	ck_page(&b, ROOT, "?limit=2", "desk-,lamp,", next);
+	/* Other tenants learn only that the id is taken. */
+	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
+	    "{\"terminal_id\":\"desk\"}", "409 terminal desk has an identity");
+	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, "POST",
+	    "/v1/terminals/desk/rotate", NULL, "404 " MISSING);
+	gw_rejects_as(&b, TOKEN_ACME_OPERATOR, "DELETE", "/v1/terminals/toy",
+	    NULL, "404 " MISSING);
+	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, "GET", "/v1/terminals/desk",
+	    NULL, "404 " MISSING);
+	check_page(&b, TOKEN_ACME_PROVISIONER, "", "lamp,", next);
+	check_page(&b, TOKEN_ACME_OPERATOR, "", "lamp,", next);
+	check_page(&b, TOKEN_PROVISIONER, "", "desk,lamp,toy,", next);
+	/* A revoked id cannot be taken by another tenant. */
+	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/desk", NULL);
+	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
+	    "{\"terminal_id\":\"desk\"}", "409 terminal desk has an identity");
+	check_page(&b, TOKEN_OPERATOR, "?limit=2", "desk-,lamp,", next);
 	snprintf(query, sizeof(query), "?limit=2&cursor=%s", next);
-	ck_page(&b, ROOT, query, "toy,", next);
+	check_page(&b, TOKEN_OPERATOR, query, "toy,", next);
 	ck_assert_str_eq(next, "");
-	refused_as(&b, ROOT, "GET", "/v1/identities?limit=0", NULL,
+	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/identities?limit=0", NULL,
 	    "400 limit: must be 1 to 1000");
-	refused_as(&b, ROOT, "GET", "/v1/identities?limit=1001", NULL,
-	    "400 limit: must be 1 to 1000");
-	refused_as(&b, ROOT, "GET", "/v1/identities?cursor=~", NULL,
-	    "400 cursor: must be the next of the page before");
-	bed_stop(&b);
+	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/identities?limit=1001",
+	    NULL, "400 limit: must be 1 to 1000");
+	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/identities?cursor=~",
+	    NULL, "400 cursor: must be the next of the page before");
+	gateway_fixture_stop(&b);
 }
 
-/* A maker sees whether his bodies are there, not whose they are. */
-TEST(what_a_maker_sees_of_a_body)
+/* The terminal's state is visible to its provisioner, its owner is not. */
+TEST(a_provisioner_sees_a_terminal_without_its_owner)
 {
-	char soul[SOUL_ID];
-	struct bed b;
+	char soul[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	known_start(&b);
-	minted(&b, ACME_MKR, "lamp");
-	soul_as(&b, ACME_ANN, "friendly", soul);
-	select_as(&b, ACME_ANN, "lamp", soul, NULL);
-	online(&b, "lamp", true);
-	j = take_as(&b, ACME_MKR, "GET", "/v1/terminals/lamp", NULL);
+	gw_start_with_tokens(&b);
+	gw_mint_ok_as(&b, TOKEN_ACME_PROVISIONER, "lamp");
+	gw_soul_as(&b, TOKEN_ACME_ANN, "friendly", soul);
+	gw_bind_as(&b, TOKEN_ACME_ANN, "lamp", soul, NULL);
+	gw_online(&b, "lamp", true);
+	j = gw_json_as(
+	    &b, TOKEN_ACME_PROVISIONER, "GET", "/v1/terminals/lamp", NULL);
 	ck_assert(json_is_true(tk_at(j, "online")));
 	ck_assert_ptr_null(json_object_get(j, "user_id"));
 	ck_assert_ptr_null(json_object_get(j, "soul_id"));
 	json_decref(j);
-	j = take_as(&b, ACME_ANN, "GET", "/v1/terminals/lamp", NULL);
+	j = gw_json_as(&b, TOKEN_ACME_ANN, "GET", "/v1/terminals/lamp", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	/* One that never came is his, too. */
-	minted(&b, ACME_MKR, "desk");
-	done_as(&b, ACME_MKR, "GET", "/v1/terminals/desk", NULL);
-	bed_stop(&b);
+	/* So is a terminal that was never online. */
+	gw_mint_ok_as(&b, TOKEN_ACME_PROVISIONER, "desk");
+	gw_ok_as(&b, TOKEN_ACME_PROVISIONER, "GET", "/v1/terminals/desk", NULL);
+	gateway_fixture_stop(&b);
 }
 
-/* With no more than the service's own rights in Redis and NATS. */
-TEST(with_its_own_rights)
+/* With no more than the service's own permissions in Redis and NATS. */
+TEST(the_services_own_permissions_suffice)
 {
-	char id[SOUL_ID];
-	struct bed b = { 0 };
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b = { 0 };
 	struct tk_env e = { 0 };
 	natsSubscription *sub;
 	json_t *j;
@@ -258,49 +272,49 @@ TEST(with_its_own_rights)
 	    "chat-gateway@127.0.0.1:%d",
 	    b.redis.port);
 	tk_service_start(&b.gateway, "chat-gateway", "chat-gateway", &e);
-	sub = heard_listen(&b);
-	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
-	make_soul(&b, "bob", "friendly", id);
-	bound(&b, "bob", "lamp", id);
-	done(&b, ROTATE, NULL);
-	done(&b, REVOKE, NULL);
-	done(&b, MINT, "{\"terminal_id\":\"lamp\"}");
-	j = take(&b, "GET", "/v1/identities", NULL);
+	sub = gw_audit_subscribe(&b);
+	gw_ok(&b, MINT, "{\"terminal_id\":\"lamp\"}");
+	gw_soul(&b, "bob", "friendly", id);
+	gw_bind_ok(&b, "bob", "lamp", id);
+	gw_ok(&b, ROTATE, NULL);
+	gw_ok(&b, REVOKE, NULL);
+	gw_ok(&b, MINT, "{\"terminal_id\":\"lamp\"}");
+	j = gw_json(&b, "GET", "/v1/identities", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
-	json_decref(heard(sub, "terminal_minted"));
-	json_decref(heard(sub, "binding_changed"));
+	json_decref(gw_audit_next(sub, "terminal_minted"));
+	json_decref(gw_audit_next(sub, "binding_changed"));
 	ck_assert_str_eq(tk_rights_denied(&b.nats, &b.redis), "");
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* Where anybody may ask, identities are for the broker only. */
-TEST(without_authentication)
+/* Without authentication, identities are for the broker only. */
+TEST(without_authentication_identities_do_not_restrict_bindings)
 {
-	char id[SOUL_ID];
-	struct peer p;
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gw_peer p;
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	peer_start(&b, &p);
-	j = take(&b, MINT, "{\"terminal_id\":\"lamp\",\"user_id\":\"a/b\"}");
-	ck_secret(&b, j);
+	gateway_fixture_start(&b, NULL);
+	gw_peer_start(&b, &p);
+	j = gw_json(&b, MINT, "{\"terminal_id\":\"lamp\",\"user_id\":\"a/b\"}");
+	check_secret(&b, j);
 	ck_assert_str_eq(tk_text(j, "user_id"), "a/b");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	json_decref(j);
-	make_soul(&b, "bob", "friendly", id);
-	bound(&b, "bob", "lamp", id);
-	bound(&b, "bob", "other", id);
-	chat_ok(&b, "lamp", "\"user_id\":\"bob\"");
-	done(&b, REVOKE, NULL);
-	ck_assert(!is_bound(&b, "lamp"));
-	ck_assert(is_bound(&b, "other"));
-	j = take(&b, "GET", "/v1/identities", NULL);
+	gw_soul(&b, "bob", "friendly", id);
+	gw_bind_ok(&b, "bob", "lamp", id);
+	gw_bind_ok(&b, "bob", "other", id);
+	gw_chat_ok(&b, "lamp", "\"user_id\":\"bob\"");
+	gw_ok(&b, REVOKE, NULL);
+	ck_assert(!gw_is_bound(&b, "lamp"));
+	ck_assert(gw_is_bound(&b, "other"));
+	j = gw_json(&b, "GET", "/v1/identities", NULL);
 	ck_assert(json_is_true(
 	    tk_at(json_array_get(tk_at(j, "items"), 0), "revoked")));
 	json_decref(j);
-	peer_stop(&p);
-	bed_stop(&b);
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }

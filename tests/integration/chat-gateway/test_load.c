@@ -1,18 +1,25 @@
 /*
- * Many chats at one time, each with its own turn.
+ * Many concurrent chats, each with its own turn.
  */
-#include "peer.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/testkit.h"
 
 #define CHATS 256
 
-struct crowd {
+struct clients {
 	struct tk_http c[CHATS];
-	struct turn t[CHATS];
+	struct gw_turn t[CHATS];
 	int n;
 };
 
 static void
-crowd_begin(struct bed *b, struct crowd *w, int n)
+clients_start(struct gateway_fixture *b, struct clients *w, int n)
 {
 	char body[256];
 	int i;
@@ -22,14 +29,14 @@ crowd_begin(struct bed *b, struct crowd *w, int n)
 		    "{\"session_id\":\"s%d\",\"terminal_id\":\"t1\",\"inputs\":"
 		    "[{\"type\":\"speech_text\",\"text\":\"I am %d\"}]}",
 		    i, i);
-		ask_begin(b, &w->c[i], "POST", "/v1/chat", body);
+		gw_send(b, &w->c[i], "POST", "/v1/chat", body);
 	}
 	w->n = n;
 }
 
-/* Answer a turn with the session it is of. */
+/* Complete a turn with its session's id as text. */
 static void
-answer_turn(struct bed *b, const struct turn *t)
+complete_turn(struct gateway_fixture *b, const struct gw_turn *t)
 {
 	char more[512];
 
@@ -37,12 +44,12 @@ answer_turn(struct bed *b, const struct turn *t)
 	    ",\"response\":{\"session_id\":\"%s\",\"terminal_id\":\"t1\","
 	    "\"soul_id\":\"x\",\"reply\":\"%s\",\"executed_skills\":[]}",
 	    tk_text(t->j, "chat.session_id"), tk_text(t->j, "turn_id"));
-	turn_say(b, t, "completed", more);
+	gw_turn_reply(b, t, "completed", more);
 }
 
 /* Whether a turn has this id. */
 static bool
-has_turn(const struct crowd *w, int turns, const char *id)
+has_turn(const struct clients *w, int turns, const char *id)
 {
 	int i;
 
@@ -53,112 +60,112 @@ has_turn(const struct crowd *w, int turns, const char *id)
 }
 
 static void
-crowd_is_answered(struct crowd *w, int turns, int want_refused)
+clients_have_responses(struct clients *w, int turns, int want_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int i, refusals = 0;
 	char session[16], retry[16];
 	json_t *j;
 
 	for (i = 0; i < w->n; i++) {
-		ck_assert(tk_http_read(&w->c[i], &a, BED_MS));
+		ck_assert(tk_http_read(&w->c[i], &a, GW_MS));
 		tk_http_close(&w->c[i]);
 		if (a.status == 503) {
-			tk_answer_field(
+			tk_response_field(
 			    &a, "Retry-After", retry, sizeof(retry));
 			ck_assert_str_eq(retry, "1");
 			refusals++;
 			continue;
 		}
-		j = answer_json(&a, 200);
+		j = gw_response_json(&a, 200);
 		snprintf(session, sizeof(session), "s%d", i);
 		ck_assert_str_eq(tk_text(j, "session_id"), session);
 		ck_assert(has_turn(w, turns, tk_text(j, "reply")));
 		json_decref(j);
 	}
-	ck_assert_int_eq(refusals, want_refused);
-	tk_answer_free(&a);
+	ck_assert_int_eq(refusals, want_rejected);
+	tk_response_free(&a);
 }
 
-/* Answers that have come by now. */
+/* The responses received so far. */
 static int
-crowd_heard(struct crowd *w)
+clients_read_responses(struct clients *w)
 {
-	int i, heard = 0;
+	int i, gw_audit_next = 0;
 
 	for (i = 0; i < w->n; i++) {
 		(void)tk_http_fill(&w->c[i], 0);
-		heard += w->c[i].in.n > 0;
+		gw_audit_next += w->c[i].in.n > 0;
 	}
-	return heard;
+	return gw_audit_next;
 }
 
 /*
- * All chat; none is answered before each has its turn or was refused.  How many
- * had a turn.
+ * All chat; none is answered before each has a turn or was rejected.  Returns
+ * the number of turns.
  */
 static int
-crowd_talks(struct bed *b, struct crowd *w)
+clients_chat(struct gateway_fixture *b, struct clients *w)
 {
-	natsSubscription *sub = turns_listen(b);
-	int i, turns = 0, refused = 0;
+	natsSubscription *sub = gw_turns_subscribe(b);
+	int i, turns = 0, gw_rejects = 0;
 
-	crowd_begin(b, w, CHATS);
-	while (turns + refused < CHATS) {
+	clients_start(b, w, CHATS);
+	while (turns + gw_rejects < CHATS) {
 		if (natsSubscription_NextMsg(&w->t[turns].m, sub, 100) !=
 		    NATS_OK) {
-			refused = crowd_heard(w);
+			gw_rejects = clients_read_responses(w);
 			continue;
 		}
-		turn_read(&w->t[turns]);
-		turn_say(b, &w->t[turns++], "accepted", NULL);
+		gw_turn_read(&w->t[turns]);
+		gw_turn_reply(b, &w->t[turns++], "accepted", NULL);
 	}
 	for (i = turns - 1; i >= 0; i--)
-		answer_turn(b, &w->t[i]);
-	crowd_is_answered(w, turns, refused);
+		complete_turn(b, &w->t[i]);
+	clients_have_responses(w, turns, gw_rejects);
 	for (i = 0; i < turns; i++)
-		turn_end(&w->t[i]);
-	turns_leave(b, sub);
+		gw_turn_free(&w->t[i]);
+	gw_turns_unsubscribe(b, sub);
 	return turns;
 }
 
 static void
-start(struct bed *b, const char *const more[])
+start(struct gateway_fixture *b, const char *const more[])
 {
-	char id[SOUL_ID];
+	char id[GW_SOUL_ID];
 
-	bed_servers(b);
-	bed_spawn(b, &b->gateway, "chat-gateway", more);
-	make_soul(b, NULL, "friendly", id);
-	bound(b, "demo-user", "t1", id);
+	gateway_fixture_servers(b);
+	gateway_fixture_spawn(b, &b->gateway, "chat-gateway", more);
+	gw_soul(b, NULL, "friendly", id);
+	gw_bind_ok(b, "demo-user", "t1", id);
 }
 
-TEST_T(so_many_chats_have_their_turns_at_once, 60)
+TEST_T(many_chats_have_concurrent_turns, 60)
 {
-	static struct crowd w;
-	struct bed b;
+	static struct clients w;
+	struct gateway_fixture b;
 
 	start(&b, TK_ENV("HTTP_WORKERS=300"));
-	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
-	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
-	bed_stop(&b);
+	ck_assert_int_eq(clients_chat(&b, &w), CHATS);
+	ck_assert_int_eq(clients_chat(&b, &w), CHATS);
+	gateway_fixture_stop(&b);
 }
 
-/* Of 256 workers 16 are kept to refuse with: they refuse at once. */
-TEST_T(chats_over_the_workers_are_refused, 60)
+/* 16 of 256 workers are reserved for rejections, which are immediate. */
+TEST_T(chats_exceeding_the_workers_are_rejected, 60)
 {
-	static struct crowd w;
-	struct peer p;
-	struct bed b;
+	static struct clients w;
+	struct gw_peer p;
+	struct gateway_fixture b;
 	int turns;
 
 	start(&b, NULL);
-	turns = crowd_talks(&b, &w);
-	/* Connections from before may still be closing. */
+	turns = clients_chat(&b, &w);
+	/* Earlier connections may still be closing. */
 	ck_assert_int_le(turns, 256 - 16);
 	ck_assert_int_ge(turns, 256 - 16 - 8);
-	peer_start(&b, &p);
-	chat_ok(&b, "t1", "");
-	peer_stop(&p);
-	bed_stop(&b);
+	gw_peer_start(&b, &p);
+	gw_chat_ok(&b, "t1", "");
+	gw_peer_stop(&p);
+	gateway_fixture_stop(&b);
 }

@@ -1,24 +1,32 @@
 /*
- * Who may ask what: each route in the name of each role, and of nobody; and
- * nobody in another's name.
+ * Authorization: each route with each role and without a token, and users named
+ * by other callers.
  */
-#include "known.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/testkit.h"
 #include "wire/iface.h"
 
 static const struct {
 	enum wire_role role;
 	const char *token;
-	const char *user; /* whom he may name */
-} everybody[] = {
-	{ WIRE_ROLE_OWNER, ANN, "ann" },
-	{ WIRE_ROLE_TERMINAL, LAMP, "ann" },
-	{ WIRE_ROLE_MAKER, MAKER, "ann" },
-	{ WIRE_ROLE_OPERATOR, ROOT, "ann" },
+	const char *user; /* the user that this caller may name */
+} all_tokens[] = {
+	{ WIRE_ROLE_OWNER, TOKEN_ANN, "ann" },
+	{ WIRE_ROLE_TERMINAL, TOKEN_LAMP, "ann" },
+	{ WIRE_ROLE_PROVISIONER, TOKEN_PROVISIONER, "ann" },
+	{ WIRE_ROLE_OPERATOR, TOKEN_OPERATOR, "ann" },
 };
 
-/* The route's path, its placeholders filled in. */
+/* The route's path with its placeholders replaced. */
 static void
-path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
+fill_path(const struct wire_route *r, const char *user, char *dst, size_t size)
 {
 	struct str rest = str_of(r->path), part;
 	size_t n = 0;
@@ -36,131 +44,134 @@ path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
 }
 
 static const char *
-body_of(const struct wire_route *r)
+request_body(const struct wire_route *r)
 {
 	return r->request != NULL ? "{}" : NULL;
 }
 
-TEST(only_who_is_listed_may_ask)
+TEST(only_listed_roles_are_authorized)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		if (strcmp(r->owner, "chat-gateway") != 0)
 			continue;
 		n++;
-		path_of(r, "ann", path, sizeof(path));
-		refused_as(&b, NULL, r->method, path, body_of(r),
+		fill_path(r, "ann", path, sizeof(path));
+		gw_rejects_as(&b, NULL, r->method, path, request_body(r),
 		    "401 an access token is needed");
-		refused_as(&b, "t-nobody", r->method, path, body_of(r), "401 ");
-		for (k = 0; k < NELEM(everybody); k++) {
-			ask_as(&b, &a, everybody[k].token, r->method, path,
-			    body_of(r));
+		gw_rejects_as(
+		    &b, "t-unknown", r->method, path, request_body(r), "401 ");
+		for (k = 0; k < NELEM(all_tokens); k++) {
+			gw_request_as(&b, &a, all_tokens[k].token, r->method,
+			    path, request_body(r));
 			ck_assert_msg((a.status == 403) ==
-				((r->roles & 1U << everybody[k].role) == 0),
+				((r->roles & 1U << all_tokens[k].role) == 0),
 			    "%s %s by %s: %d %s", r->method, path,
-			    everybody[k].token, a.status, a.body.p);
+			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
 	ck_assert_uint_eq(n, 25);
-	tk_answer_free(&a);
-	bed_stop(&b);
+	tk_response_free(&a);
+	gateway_fixture_stop(&b);
 }
 
-/* A caller, and somebody in whose name he may not ask. */
+/* A caller, and a user that this caller may not name. */
 static const struct {
 	const char *token, *user;
 	const char *encoded; /* in a path */
-} others[] = {
-	{ BOB, "ann", "ann" },
-	{ BOB, "acme/bob", "acme%2Fbob" },
-	{ ACME_ANN, "other/ann", "other%2Fann" },
-	{ ACME_ANN, "eve", "eve" },
-	{ ACME_OP, "other/ann", "other%2Fann" },
+} other_users[] = {
+	{ TOKEN_BOB, "ann", "ann" },
+	{ TOKEN_BOB, "acme/bob", "acme%2Fbob" },
+	{ TOKEN_ACME_ANN, "other/ann", "other%2Fann" },
+	{ TOKEN_ACME_ANN, "eve", "eve" },
+	{ TOKEN_ACME_OPERATOR, "other/ann", "other%2Fann" },
 };
 
-TEST(nobody_asks_in_anothers_name)
+TEST(callers_cannot_name_another_user)
 {
 	const struct wire_route *r;
 	char path[300];
 	size_t i, k, n = 0;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
+	gw_start_with_tokens(&b);
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		if (strcmp(r->owner, "chat-gateway") != 0 ||
 		    (r->roles & 1U << WIRE_ROLE_OWNER) == 0)
 			continue;
 		n++;
-		path_of(r, "ann", path, sizeof(path));
-		for (k = 0; k < NELEM(others); k++) {
+		fill_path(r, "ann", path, sizeof(path));
+		for (k = 0; k < NELEM(other_users); k++) {
 			char with[400];
 
 			snprintf(with, sizeof(with), "%s?user_id=%s", path,
-			    others[k].user);
-			refused_as(&b, others[k].token, r->method, with,
-			    body_of(r), "403 user_id: is ");
+			    other_users[k].user);
+			gw_rejects_as(&b, other_users[k].token, r->method, with,
+			    request_body(r), "403 user_id: is ");
 		}
 	}
 	ck_assert_uint_eq(n, 21);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(nor_by_a_body_or_a_path)
+TEST(bodies_and_paths_cannot_name_another_user)
 {
 	static const char *const routes[] = { "/v1/chat", "/v1/souls/select",
 		"/v1/souls", "/v1/turns/x/cancel" };
 	char path[256], body[256];
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i, k;
 
-	known_start(&b);
-	for (k = 0; k < NELEM(others); k++) {
+	gw_start_with_tokens(&b);
+	for (k = 0; k < NELEM(other_users); k++) {
 		snprintf(body, sizeof(body),
-		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," WORDS
+		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," GW_CHAT_INPUT
 		    ",\"soul_id\":\"x\",\"name\":\"x\","
 		    "\"mbti_type\":\"INFP\"}",
-		    others[k].user);
+		    other_users[k].user);
 		for (i = 0; i < NELEM(routes); i++)
-			refused_as(&b, others[k].token, "POST", routes[i], body,
-			    "403 /user_id: is ");
+			gw_rejects_as(&b, other_users[k].token, "POST",
+			    routes[i], body, "403 /user_id: is ");
 		snprintf(path, sizeof(path), "/v1/users/%s/profile",
-		    others[k].encoded);
-		refused_as(
-		    &b, others[k].token, "GET", path, NULL, "403 user_id: is ");
-		refused_as(&b, others[k].token, "PATCH", path, "{}",
+		    other_users[k].encoded);
+		gw_rejects_as(&b, other_users[k].token, "GET", path, NULL,
+		    "403 user_id: is ");
+		gw_rejects_as(&b, other_users[k].token, "PATCH", path, "{}",
 		    "403 user_id: is ");
 	}
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* An operator, who is no user, must say for whom he asks. */
-TEST(nobody_is_not_the_default)
+/* An operator is not a user and must name one. */
+TEST(an_operator_must_name_the_user)
 {
 	json_t *j;
-	struct bed b;
+	struct gateway_fixture b;
 
-	known_start(&b);
-	refused_as(&b, ROOT, "GET", "/v1/souls", NULL,
+	gw_start_with_tokens(&b);
+	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/souls", NULL,
 	    "400 user_id: must be named: the access token is of no user");
-	refused_as(&b, ACME_OP, "POST", "/v1/souls",
+	gw_rejects_as(&b, TOKEN_ACME_OPERATOR, "POST", "/v1/souls",
 	    "{\"name\":\"x\",\"mbti_type\":\"INFP\"}",
 	    "400 user_id: must be named");
-	j = take_as(&b, ACME_OP, "GET", "/v1/souls?user_id=ann", NULL);
+	j = gw_json_as(
+	    &b, TOKEN_ACME_OPERATOR, "GET", "/v1/souls?user_id=ann", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	j = take_as(&b, ROOT, "GET", "/v1/souls?user_id=acme/ann", NULL);
+	j = gw_json_as(
+	    &b, TOKEN_OPERATOR, "GET", "/v1/souls?user_id=acme/ann", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	j = take_as(&b, ANN, "GET", "/v1/souls", NULL);
+	j = gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

@@ -1,10 +1,18 @@
 /*
- * The life of souls over HTTP.
+ * Creating, listing and deleting souls over HTTP.
  */
-#include "bed.h"
+#include <stdio.h>
+#include <string.h>
 
+#include "core/clock.h"
+#include "core/mem.h"
 #include "state/memory.h"
 #include "state/soul.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/testkit.h"
 
 #define SOULS   "/v1/souls"
 #define NEEDED  "name and mbti_type are required"
@@ -13,7 +21,7 @@
 
 static const struct {
 	const char *body, *text;
-} bad_create[] = {
+} bad_souls[] = {
 	{ "", "invalid json" },
 	{ "{", "invalid json" },
 	{ "[]", "invalid json" },
@@ -40,16 +48,16 @@ static const struct {
 	    "/user_id: must not have control characters" },
 };
 
-TEST(what_is_no_soul_is_refused)
+TEST(invalid_souls_are_rejected)
 {
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
-	for (i = 0; i < NELEM(bad_create); i++)
-		refused(
-		    &b, CREATE, bad_create[i].body, 400, bad_create[i].text);
-	bed_stop(&b);
+	gateway_fixture_start(&b, NULL);
+	for (i = 0; i < NELEM(bad_souls); i++)
+		gw_rejects(
+		    &b, CREATE, bad_souls[i].body, 400, bad_souls[i].text);
+	gateway_fixture_stop(&b);
 }
 
 static void
@@ -70,19 +78,19 @@ is_infj(json_t *soul)
 		    traits[i].is, 1e-9);
 }
 
-/* What a new soul is told to be is what the list says of it then. */
+/* The response to creating a soul equals its entry in the list. */
 TEST(a_soul_is_created_and_listed)
 {
 	static const char *const same[] = { "soul_id", "user_id", "name",
 		"mbti_type", "personality_vector", "model_version",
 		"created_at" };
 	json_t *made, *all, *listed;
-	struct bed b;
+	struct gateway_fixture b;
 	size_t i;
 
-	bed_start(&b, NULL);
-	made =
-	    take(&b, CREATE, "{\"name\":\" 小灵 \",\"mbti_type\":\" infj\"}");
+	gateway_fixture_start(&b, NULL);
+	made = gw_json(
+	    &b, CREATE, "{\"name\":\" 小灵 \",\"mbti_type\":\" infj\"}");
 	ck_assert_str_eq(tk_text(made, "name"), "小灵");
 	ck_assert_str_eq(tk_text(made, "mbti_type"), "INFJ");
 	ck_assert_str_eq(tk_text(made, "user_id"), DEFAULT);
@@ -96,7 +104,7 @@ TEST(a_soul_is_created_and_listed)
 	ck_assert_str_eq(tk_text(made, "emotion_state.last_updated_at"),
 	    tk_text(made, "created_at"));
 	is_infj(made);
-	all = take(&b, "GET", SOULS, NULL);
+	all = gw_json(&b, "GET", SOULS, NULL);
 	ck_assert_str_eq(tk_text(all, "user_id"), DEFAULT);
 	ck_assert_uint_eq(json_array_size(tk_at(all, "items")), 1);
 	listed = json_array_get(tk_at(all, "items"), 0);
@@ -108,41 +116,41 @@ TEST(a_soul_is_created_and_listed)
 	    tk_text(made, "emotion_state.last_interaction_at"));
 	json_decref(made);
 	json_decref(all);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(each_user_has_his_own_souls_by_name)
+TEST(soul_names_are_unique_per_user)
 {
-	char a[SOUL_ID], c[SOUL_ID], d[SOUL_ID];
-	struct bed b;
+	char a[GW_SOUL_ID], c[GW_SOUL_ID], d[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", a);
-	make_soul(&b, "bob", "friendly", c);
-	make_soul(&b, "ann", "stern", d);
-	refused(&b, CREATE,
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", a);
+	gw_soul(&b, "bob", "friendly", c);
+	gw_soul(&b, "ann", "stern", d);
+	gw_rejects(&b, CREATE,
 	    "{\"user_id\":\"ann\",\"name\":\" friendly\","
 	    "\"mbti_type\":\"ENTP\"}",
 	    400, "soul name already exists: friendly");
-	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
+	j = gw_json(&b, "GET", SOULS "?user_id=ann", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 2);
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 0), "soul_id"), a);
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 1), "soul_id"), d);
 	json_decref(j);
-	j = take(&b, "GET", SOULS "?user_id=nobody", NULL);
+	j = gw_json(&b, "GET", SOULS "?user_id=missing", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	/* The name is free again with the soul. */
-	refused(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
+	/* The name can be used again. */
+	gw_rejects(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
 	    "soul not found");
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 static void
-remember(struct bed *b, const char *user, const char *soul)
+put_memory(struct gateway_fixture *b, const char *user, const char *soul)
 {
 	const struct memory_scope scope = { str_of(user), str_of(soul) };
 	const struct memory_item item = { .id = STR("m1"),
@@ -153,7 +161,7 @@ remember(struct bed *b, const char *user, const char *soul)
 }
 
 static size_t
-memories(struct bed *b, const char *user, const char *soul)
+memories(struct gateway_fixture *b, const char *user, const char *soul)
 {
 	const struct memory_scope scope = { str_of(user), str_of(soul) };
 	struct memory_list l;
@@ -164,41 +172,41 @@ memories(struct bed *b, const char *user, const char *soul)
 	return l.n;
 }
 
-TEST(a_deleted_soul_leaves_nothing)
+TEST(a_deleted_soul_leaves_no_data)
 {
-	char id[SOUL_ID], path[128], other[128];
-	struct bed b;
+	char id[GW_SOUL_ID], path[128], other[128];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
-	bound(&b, "ann", "t1", id);
-	remember(&b, "ann", id);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
+	gw_bind_ok(&b, "ann", "t1", id);
+	put_memory(&b, "ann", id);
 	ck_assert_uint_eq(memories(&b, "ann", id), 1);
 	snprintf(path, sizeof(path), SOULS "/%s?user_id=ann", id);
 	snprintf(other, sizeof(other), SOULS "/%s?user_id=bob", id);
-	refused(&b, "DELETE", other, NULL, 404, "soul not found");
+	gw_rejects(&b, "DELETE", other, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 1);
-	j = take(&b, "DELETE", path, NULL);
+	j = gw_json(&b, "DELETE", path, NULL);
 	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
-	refused(&b, "DELETE", path, NULL, 404, "soul not found");
+	gw_rejects(&b, "DELETE", path, NULL, 404, "soul not found");
 	ck_assert_uint_eq(memories(&b, "ann", id), 0);
-	refused(&b, "GET", "/v1/terminals/t1?user_id=ann", NULL, 404,
+	gw_rejects(&b, "GET", "/v1/terminals/t1?user_id=ann", NULL, 404,
 	    "terminal not found");
-	j = take(&b, "GET", SOULS "?user_id=ann", NULL);
+	j = gw_json(&b, "GET", SOULS "?user_id=ann", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	make_soul(&b, "ann", "friendly", id);
-	bed_stop(&b);
+	gw_soul(&b, "ann", "friendly", id);
+	gateway_fixture_stop(&b);
 }
 
-/* Ask for a soul to go, and answer in memory-worker's place. */
+/* Delete a soul, with the test replying for memory-worker. */
 static int
-delete_as_told(
-    struct bed *b, natsSubscription *sub, const char *id, const char *answer)
+delete_with_reply(struct gateway_fixture *b, natsSubscription *sub,
+    const char *id, const char *answer)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char path[128];
 	natsMsg *m;
@@ -206,59 +214,61 @@ delete_as_told(
 	int status;
 
 	snprintf(path, sizeof(path), SOULS "/%s?user_id=ann", id);
-	ask_begin(b, &c, "DELETE", path, NULL);
-	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+	gw_send(b, &c, "DELETE", path, NULL);
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 	j = tk_nats_json(m);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_str_eq(tk_text(j, "soul_id"), id);
 	json_decref(j);
 	tk_nats_send(b->nc, natsMsg_GetReply(m), answer);
 	natsMsg_Destroy(m);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	status = a.status;
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
-/* It stays until all stores have forgotten what it remembers. */
-TEST(a_soul_is_forgotten_everywhere_before_it_goes)
+/* The soul exists until all stores have deleted its memories. */
+TEST(memories_are_deleted_before_the_soul)
 {
 	natsSubscription *sub;
-	char id[SOUL_ID];
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
 	sub = tk_nats_listen(b.nc, "soul.rpc.memory.forget");
-	ck_assert_int_eq(delete_as_told(&b, sub, id, "[]"), 500);
-	ck_assert_int_eq(delete_as_told(&b, sub, id, "{\"forgotten\":3}"), 200);
-	make_soul(&b, "ann", "friendly", id);
+	ck_assert_int_eq(delete_with_reply(&b, sub, id, "[]"), 500);
+	ck_assert_int_eq(
+	    delete_with_reply(&b, sub, id, "{\"forgotten\":3}"), 200);
+	gw_soul(&b, "ann", "friendly", id);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* Only what must be asked of emotion-engine fails without it. */
-TEST(souls_are_made_without_emotion_engine)
+/* Only requests that need emotion-engine fail without it. */
+TEST(souls_are_created_without_emotion_engine)
 {
-	char id[SOUL_ID];
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_servers(&b);
-	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
-	make_soul(&b, NULL, "friendly", id);
-	bound(&b, DEFAULT, "t1", id);
-	refused(&b, "GET", SOULS, NULL, 503, "emotion-engine does not answer");
-	bed_spawn(&b, &b.engine, "emotion-engine", NULL);
-	j = take(&b, "GET", SOULS, NULL);
+	gateway_fixture_servers(&b);
+	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	gw_soul(&b, NULL, "friendly", id);
+	gw_bind_ok(&b, DEFAULT, "t1", id);
+	gw_rejects(
+	    &b, "GET", SOULS, NULL, 503, "emotion-engine does not answer");
+	gateway_fixture_spawn(&b, &b.engine, "emotion-engine", NULL);
+	j = gw_json(&b, "GET", SOULS, NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* One soul whose state is not readable: it is named, so that it can go. */
-TEST(a_soul_that_cannot_be_read_is_named)
+/* A soul with an unreadable state is named, so that it can be deleted. */
+TEST(an_unreadable_soul_is_named_in_the_error)
 {
 	const struct soul broken = { .id = STR("soul_broken"),
 		.user_id = STR("ann"),
@@ -266,18 +276,18 @@ TEST(a_soul_that_cannot_be_read_is_named)
 		.mbti_type = STR("INFP"),
 		.model = STR("persona-pad-v2"),
 		.created = { 1 } };
-	char id[SOUL_ID];
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
 	ck_assert_int_eq(
 	    soul_create(b.db.s, &broken, STR("not a state")), RC_OK);
-	refused(&b, "GET", SOULS "?user_id=ann", NULL, 500,
+	gw_rejects(&b, "GET", SOULS "?user_id=ann", NULL, 500,
 	    "the emotion of soul soul_broken cannot be read");
-	done(&b, "DELETE", SOULS "/soul_broken?user_id=ann", NULL);
-	done(&b, "GET", SOULS "?user_id=ann", NULL);
-	bed_stop(&b);
+	gw_ok(&b, "DELETE", SOULS "/soul_broken?user_id=ann", NULL);
+	gw_ok(&b, "GET", SOULS "?user_id=ann", NULL);
+	gateway_fixture_stop(&b);
 }
 
 /* A name of 124 code points. */
@@ -293,9 +303,9 @@ long_name(char dst[512], int i)
 }
 
 static void
-put_many(struct bed *b, const char *user, int n)
+put_many(struct gateway_fixture *b, const char *user, int n)
 {
-	char id[SOUL_ID], name[512];
+	char id[GW_SOUL_ID], name[512];
 	struct soul soul = { .user_id = str_of(user),
 		.mbti_type = STR("ESTJ"),
 		.model = STR("persona-pad-v2") };
@@ -311,27 +321,28 @@ put_many(struct bed *b, const char *user, int n)
 	}
 }
 
-/* As many as there may be: an answer of more than a MiB. */
-TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
+/* The maximum number: a response of more than 1 MiB. */
+TEST_T(the_limit_of_a_thousand_souls_is_enforced, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char name[512];
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	long_name(name, 999);
 	put_many(&b, "ann", SOUL_LIST_MAX);
-	ck_assert_int_eq(ask(&b, &a, "GET", SOULS "?user_id=ann", NULL), 200);
+	ck_assert_int_eq(
+	    gw_request(&b, &a, "GET", SOULS "?user_id=ann", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 1024 * 1024);
-	j = answer_json(&a, 200);
+	j = gw_response_json(&a, 200);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), SOUL_LIST_MAX);
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 999), "name"), name);
 	json_decref(j);
-	tk_answer_free(&a);
-	refused(&b, CREATE,
+	tk_response_free(&a);
+	gw_rejects(&b, CREATE,
 	    "{\"user_id\":\"ann\",\"name\":\"x\",\"mbti_type\":\"ESTJ\"}", 409,
 	    "a user has at most 1000 souls");
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

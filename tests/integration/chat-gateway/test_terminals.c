@@ -1,8 +1,17 @@
 /*
- * Bodies over HTTP: what is known of them, and to whom.
+ * Terminals over HTTP: what is stored of them, for their user only.
  */
+#include <stdio.h>
+
 #include "core/buf.h"
-#include "peer.h"
+#include "core/clock.h"
+#include "state/terminal.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/terminal_fixture.h"
+#include "testkit/testkit.h"
 
 #define MINE      "/v1/terminals/t1?user_id=ann"
 #define NOT_FOUND "terminal not found"
@@ -17,21 +26,21 @@
 	"\"slots\":[{\"name\":\"skill\",\"default\":\"control_light\"}]}]"
 
 static void
-put_catalog(struct bed *b, const char *terminal, struct str json)
+put_catalog(struct gateway_fixture *b, const char *terminal, struct str json)
 {
 	struct terminal_snapshot snap = {
 		.version = 12, .json = json, .hash = STR("h")
 	};
 	int64_t current;
 
-	ck_assert_int_eq(terminal_put_catalog(b->db.s, &b->writer,
+	ck_assert_int_eq(terminal_fixture_put_catalog(b->db.s, &b->writer,
 			     str_of(terminal), &snap, &current),
 	    RC_OK);
 }
 
-/* The names in a list, with a comma behind each. */
+/* The names in a list, each followed by a comma. */
 static void
-lists(json_t *j, const char *member, const char *want)
+list_names(json_t *j, const char *member, const char *want)
 {
 	char have[256] = "";
 	json_t *e;
@@ -44,99 +53,99 @@ lists(json_t *j, const char *member, const char *want)
 }
 
 static bool
-has(json_t *j, const char *member)
+has_terminal(json_t *j, const char *member)
 {
 	return json_object_get(j, member) != NULL;
 }
 
-TEST(a_body_is_told_as_it_is_known)
+TEST(a_terminal_is_returned_as_stored)
 {
-	char id[SOUL_ID];
+	char id[GW_SOUL_ID];
 	struct wall seen;
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "friendly", id);
-	/* Bound before it ever came. */
-	bound(&b, "ann", "t1", id);
-	j = take(&b, "GET", MINE, NULL);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "friendly", id);
+	/* Bound before it was ever online. */
+	gw_bind_ok(&b, "ann", "t1", id);
+	j = gw_json(&b, "GET", MINE, NULL);
 	ck_assert_str_eq(tk_text(j, "terminal_id"), "t1");
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_str_eq(tk_text(j, "soul_id"), id);
 	ck_assert(json_is_false(tk_at(j, "online")));
 	ck_assert_int_eq(tk_int(j, "skill_version"), 0);
-	lists(j, "skills", "");
-	ck_assert(!has(j, "last_seen") && !has(j, "broker") &&
-	    !has(j, "last_refused") && !has(j, "soul_hint"));
+	list_names(j, "skills", "");
+	ck_assert(!has_terminal(j, "last_seen") && !has_terminal(j, "broker") &&
+	    !has_terminal(j, "last_refused") && !has_terminal(j, "soul_hint"));
 	json_decref(j);
-	/* It comes. */
-	online(&b, "t1", true);
-	reported(&b, "t1", SKILLS, "friendly");
+	/* Online. */
+	gw_online(&b, "t1", true);
+	gw_report_skills(&b, "t1", SKILLS, "friendly");
 	put_catalog(&b, "t1", STR(CATALOG));
-	j = take(&b, "GET", MINE, NULL);
+	j = gw_json(&b, "GET", MINE, NULL);
 	ck_assert(json_is_true(tk_at(j, "online")));
 	ck_assert_str_eq(tk_text(j, "broker"), "main");
 	ck_assert_int_eq(tk_int(j, "skill_version"), 1);
 	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
 	ck_assert_str_eq(tk_text(j, "soul_hint"), "friendly");
-	lists(j, "skills", "control_light,set_head_motion,");
-	lists(j, "intents", "intent_light,");
+	list_names(j, "skills", "control_light,set_head_motion,");
+	list_names(j, "intents", "intent_light,");
 	ck_assert_int_eq(
 	    wall_parse(str_of(tk_text(j, "last_seen")), &seen), RC_OK);
 	ck_assert_int_lt(clock_wall().ms - seen.ms, 10000);
 	json_decref(j);
-	/* It goes: what it can do does not count, its versions do. */
-	online(&b, "t1", false);
-	j = take(&b, "GET", MINE, NULL);
+	/* Offline: its capabilities are left out, its versions stay. */
+	gw_online(&b, "t1", false);
+	j = gw_json(&b, "GET", MINE, NULL);
 	ck_assert(json_is_false(tk_at(j, "online")));
-	lists(j, "skills", "");
-	lists(j, "intents", "");
+	list_names(j, "skills", "");
+	list_names(j, "intents", "");
 	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 static bool
-is_away(void *arg)
+is_offline(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is;
 
-	ask(arg, &a, "GET", "/v1/terminals/t1", NULL);
-	is = tk_answer_has(&a, "\"online\":false") &&
-	    tk_answer_has(&a, "\"skills\":[]");
-	tk_answer_free(&a);
+	gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL);
+	is = tk_response_has(&a, "\"online\":false") &&
+	    tk_response_has(&a, "\"skills\":[]");
+	tk_response_free(&a);
 	return is;
 }
 
-TEST(a_body_that_falls_silent_is_away)
+TEST(a_terminal_without_heartbeat_is_offline)
 {
-	struct bed b;
+	struct gateway_fixture b;
 
-	bed_start(&b, TK_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
-	online(&b, "t1", true);
-	reported(&b, "t1", SKILLS, NULL);
-	ck_assert(!is_away(&b));
-	ck_assert(tk_until(is_away, &b, BED_MS));
-	bed_stop(&b);
+	gateway_fixture_start(&b, TK_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
+	gw_online(&b, "t1", true);
+	gw_report_skills(&b, "t1", SKILLS, NULL);
+	ck_assert(!is_offline(&b));
+	ck_assert(tk_until(is_offline, &b, GW_MS));
+	gateway_fixture_stop(&b);
 }
 
-TEST(the_last_refused_report_is_told)
+TEST(the_last_rejected_report_is_returned)
 {
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
+	gateway_fixture_start(&b, NULL);
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		    STR("{\"kind\":\"skills\",\"outcome\":\"refused\","
 			"\"path\":\"/skills/0/name\","
 			"\"reason\":\"is missing\","
 			"\"at\":\"2026-02-22T10:20:30Z\"}") }),
 	    RC_OK);
-	j = take(&b, "GET", "/v1/terminals/t1", NULL);
+	j = gw_json(&b, "GET", "/v1/terminals/t1", NULL);
 	ck_assert(json_is_false(tk_at(j, "online")));
 	ck_assert_str_eq(tk_text(j, "last_refused.kind"), "skills");
 	ck_assert_str_eq(tk_text(j, "last_refused.outcome"), "refused");
@@ -144,36 +153,36 @@ TEST(the_last_refused_report_is_told)
 	ck_assert_str_eq(tk_text(j, "last_refused.reason"), "is missing");
 	ck_assert_str_eq(tk_text(j, "last_refused.at"), "2026-02-22T10:20:30Z");
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(a_bound_body_is_its_users_alone)
+TEST(a_bound_terminal_belongs_to_one_user)
 {
-	char ann[SOUL_ID], bob[SOUL_ID];
-	struct bed b;
+	char ann[GW_SOUL_ID], bob[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "a", ann);
-	make_soul(&b, "bob", "b", bob);
-	online(&b, "free", true);
-	online(&b, "t1", true);
-	bound(&b, "ann", "t2", ann);
-	bound(&b, "ann", "t1", ann);
-	bound(&b, "bob", "t0", bob);
-	bound(&b, "ann", "灯", ann);
-	/* Nobody's is told to who knows its name. */
-	done(&b, "GET", "/v1/terminals/free?user_id=ann", NULL);
-	done(&b, "GET", "/v1/terminals/free?user_id=bob", NULL);
-	done(&b, "GET", MINE, NULL);
-	refused(
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "a", ann);
+	gw_soul(&b, "bob", "b", bob);
+	gw_online(&b, "free", true);
+	gw_online(&b, "t1", true);
+	gw_bind_ok(&b, "ann", "t2", ann);
+	gw_bind_ok(&b, "ann", "t1", ann);
+	gw_bind_ok(&b, "bob", "t0", bob);
+	gw_bind_ok(&b, "ann", "灯", ann);
+	/* An unbound terminal is visible to users who know its id. */
+	gw_ok(&b, "GET", "/v1/terminals/free?user_id=ann", NULL);
+	gw_ok(&b, "GET", "/v1/terminals/free?user_id=bob", NULL);
+	gw_ok(&b, "GET", MINE, NULL);
+	gw_rejects(
 	    &b, "GET", "/v1/terminals/t1?user_id=bob", NULL, 404, NOT_FOUND);
-	refused(&b, "GET", "/v1/terminals/t1", NULL, 404, NOT_FOUND);
-	refused(
+	gw_rejects(&b, "GET", "/v1/terminals/t1", NULL, 404, NOT_FOUND);
+	gw_rejects(
 	    &b, "GET", "/v1/terminals/t0?user_id=ann", NULL, 404, NOT_FOUND);
-	refused(
+	gw_rejects(
 	    &b, "GET", "/v1/terminals/none?user_id=ann", NULL, 404, NOT_FOUND);
-	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
+	j = gw_json(&b, "GET", "/v1/terminals?user_id=ann", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 3);
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 0), "terminal_id"), "t1");
@@ -184,62 +193,63 @@ TEST(a_bound_body_is_its_users_alone)
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 2), "terminal_id"), "灯");
 	json_decref(j);
-	j = take(&b, "GET", "/v1/terminals", NULL);
+	j = gw_json(&b, "GET", "/v1/terminals", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(unbinding_frees_a_body)
+TEST(unbinding_frees_a_terminal)
 {
-	char id[SOUL_ID];
-	struct bed b;
+	char id[GW_SOUL_ID];
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "a", id);
-	online(&b, "t1", true);
-	bound(&b, "ann", "t1", id);
-	refused(&b, "DELETE", "/v1/terminals/none/soul?user_id=ann", NULL, 404,
-	    NOT_FOUND);
-	refused(&b, "DELETE", "/v1/terminals/t1/soul?user_id=bob", NULL, 409,
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "a", id);
+	gw_online(&b, "t1", true);
+	gw_bind_ok(&b, "ann", "t1", id);
+	gw_rejects(&b, "DELETE", "/v1/terminals/none/soul?user_id=ann", NULL,
+	    404, NOT_FOUND);
+	gw_rejects(&b, "DELETE", "/v1/terminals/t1/soul?user_id=bob", NULL, 409,
 	    "terminal t1 is bound by another user");
-	j = take(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
+	j = gw_json(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
 	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
-	/* Nothing is left to do, and that is done. */
-	done(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
-	j = take(&b, "GET", MINE, NULL);
-	ck_assert(!has(j, "soul_id") && !has(j, "user_id"));
+	/* Already unbound: success. */
+	gw_ok(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
+	j = gw_json(&b, "GET", MINE, NULL);
+	ck_assert(!has_terminal(j, "soul_id") && !has_terminal(j, "user_id"));
 	ck_assert(json_is_true(tk_at(j, "online")));
 	json_decref(j);
-	j = take(&b, "GET", "/v1/terminals?user_id=ann", NULL);
+	j = gw_json(&b, "GET", "/v1/terminals?user_id=ann", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-/* What another version of the suite has stored does not hide the rest. */
-TEST(a_snapshot_that_cannot_be_read_is_left_out)
+/* A snapshot of another version does not hide the rest. */
+TEST(an_unreadable_snapshot_is_left_out)
 {
-	struct bed b;
+	struct gateway_fixture b;
 	json_t *j;
 
-	bed_start(&b, NULL);
-	online(&b, "t1", true);
-	reported(&b, "t1", "[{\"name\":7}]", NULL);
+	gateway_fixture_start(&b, NULL);
+	gw_online(&b, "t1", true);
+	gw_report_skills(&b, "t1", "[{\"name\":7}]", NULL);
 	put_catalog(&b, "t1", STR(CATALOG));
 	ck_assert_int_eq(
-	    terminal_put_refused(b.db.s, &b.writer, STR("t1"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }),
+	    terminal_fixture_put_rejection(b.db.s, &b.writer, STR("t1"),
+		&(struct terminal_rejection){
+		    TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
-	j = take(&b, "GET", "/v1/terminals/t1", NULL);
-	lists(j, "skills", "");
-	lists(j, "intents", "intent_light,");
-	ck_assert(!has(j, "last_refused"));
+	j = gw_json(&b, "GET", "/v1/terminals/t1", NULL);
+	list_names(j, "skills", "");
+	list_names(j, "intents", "intent_light,");
+	ck_assert(!has_terminal(j, "last_refused"));
 	json_decref(j);
 	ck_assert(tk_log_has(&b.gateway.proc, "gateway.stored"));
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 /* An array of n intents with many words each. */
@@ -263,50 +273,50 @@ put_large(struct buf *json, int n, int words)
 #define BODIES 400
 
 /*
- * More snapshots than fit into the memory of one call, and a neighbour who is
- * served meanwhile.
+ * More snapshots than fit into the memory of one call, while another client is
+ * served.
  */
-TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
+TEST_T(many_terminals_with_large_catalogs_are_listed, 60)
 {
 	struct buf json = BUF_INIT(1024 * 1024);
-	char id[SOUL_ID], name[32];
+	char id[GW_SOUL_ID], name[32];
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
-	struct bed b;
+	struct tk_response a = { 0 };
+	struct gateway_fixture b;
 	json_t *j;
 	int i;
 
-	bed_start(&b, NULL);
-	make_soul(&b, "ann", "a", id);
+	gateway_fixture_start(&b, NULL);
+	gw_soul(&b, "ann", "a", id);
 	put_large(&json, 40, 50);
 	for (i = 0; i < BODIES; i++) {
 		snprintf(name, sizeof(name), "t%03d", i);
-		online(&b, name, true);
+		gw_online(&b, name, true);
 		put_catalog(&b, name, buf_str(&json));
 		ck_assert_int_eq(
 		    terminal_bind(b.db.s, str_of(name), STR("ann"), str_of(id)),
 		    RC_OK);
 	}
-	ask_begin(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);
-	done(&b, "GET", "/v1/terminals/t007?user_id=ann", NULL);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
-	j = answer_json(&a, 200);
+	gw_send(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);
+	gw_ok(&b, "GET", "/v1/terminals/t007?user_id=ann", NULL);
+	ck_assert(tk_http_read(&c, &a, GW_MS));
+	j = gw_response_json(&a, 200);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), BODIES);
 	ck_assert_uint_eq(
 	    json_array_size(tk_at(
 		json_array_get(tk_at(j, "items"), BODIES - 1), "intents")),
 	    40);
 	json_decref(j);
-	/* And one as large as a report may be. */
+	/* And one of the maximum size. */
 	buf_reset(&json);
 	put_large(&json, 1100, 50);
 	ck_assert_uint_gt(json.n, 900 * 1024);
 	put_catalog(&b, "t000", buf_str(&json));
-	j = take(&b, "GET", "/v1/terminals/t000?user_id=ann", NULL);
+	j = gw_json(&b, "GET", "/v1/terminals/t000?user_id=ann", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "intents")), 1100);
 	json_decref(j);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&json);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }

@@ -1,104 +1,116 @@
 /*
- * What becomes of a turn, from the orchestrator's answers to the client's one.
+ * From the orchestrator's replies to the response.
  */
-#include "peer.h"
+#include <nats/nats.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
 
-#define SAID                                                        \
+#include "core/clock.h"
+#include "core/mem.h"
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/testkit.h"
+
+#define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
 	"[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
-#define LOST "the turn was lost"
+#define GW_LOST_TEXT "the turn was lost"
 
-/* A chat that waits for its turn's answers. */
-struct talk {
-	struct bed b;
+/* A chat that waits for the replies of its turn. */
+struct chat_exchange {
+	struct gateway_fixture b;
 	natsSubscription *turns;
 	struct tk_http c;
-	struct turn t;
-	struct tk_answer a;
+	struct gw_turn t;
+	struct tk_response a;
 };
 
 static void
-talk_open(struct talk *k)
+chat_exchange_open(struct chat_exchange *k)
 {
-	char id[SOUL_ID];
+	char id[GW_SOUL_ID];
 
-	*k = (struct talk){ 0 };
-	bed_servers(&k->b);
-	bed_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
-	make_soul(&k->b, NULL, "friendly", id);
-	bound(&k->b, "demo-user", "t1", id);
-	k->turns = turns_listen(&k->b);
+	*k = (struct chat_exchange){ 0 };
+	gateway_fixture_servers(&k->b);
+	gateway_fixture_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
+	gw_soul(&k->b, NULL, "friendly", id);
+	gw_bind_ok(&k->b, "demo-user", "t1", id);
+	k->turns = gw_turns_subscribe(&k->b);
 }
 
 static void
-talk_begin(struct talk *k)
+chat_exchange_begin(struct chat_exchange *k)
 {
-	ask_begin(&k->b, &k->c, "POST", "/v1/chat", SAID);
-	turn_take(k->turns, &k->t);
+	gw_send(&k->b, &k->c, "POST", "/v1/chat", CHAT_BODY);
+	gw_turn_next(k->turns, &k->t);
 }
 
-/* The chat's answer, which must have this status. */
+/* The response, which must have this status. */
 static void
-talk_answer(struct talk *k, int status)
+chat_exchange_response(struct chat_exchange *k, int status)
 {
-	ck_assert(tk_http_read(&k->c, &k->a, BED_MS));
+	ck_assert(tk_http_read(&k->c, &k->a, GW_MS));
 	ck_assert_msg(
 	    k->a.status == status, "%d: %s", k->a.status, k->a.body.p);
 	tk_http_close(&k->c);
-	turn_end(&k->t);
+	gw_turn_free(&k->t);
 }
 
 static void
-talk_refused(struct talk *k, int status, const char *text, const char *code)
+chat_exchange_rejects(
+    struct chat_exchange *k, int status, const char *text, const char *code)
 {
 	char want[64];
 
-	talk_answer(k, status);
-	answer_refuses(&k->a, status, text);
+	chat_exchange_response(k, status);
+	gw_check_error(&k->a, status, text);
 	snprintf(want, sizeof(want), "\"code\":\"%s\"", code);
-	ck_assert_msg(tk_answer_has(&k->a, want), "%s", k->a.body.p);
+	ck_assert_msg(tk_response_has(&k->a, want), "%s", k->a.body.p);
 }
 
 static void
-talk_close(struct talk *k)
+chat_exchange_close(struct chat_exchange *k)
 {
-	tk_answer_free(&k->a);
+	tk_response_free(&k->a);
 	natsSubscription_Destroy(k->turns);
-	bed_stop(&k->b);
+	gateway_fixture_stop(&k->b);
 }
 
-TEST(a_completed_turn_is_answered_as_it_is)
+TEST(the_response_of_a_completed_turn_is_passed_on)
 {
-	struct talk k;
+	struct chat_exchange k;
 
-	talk_open(&k);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", ",\"instance\":\"o1\",\"ahead\":0");
-	turn_say(&k.b, &k.t, "running", ",\"stage\":\"thinking\"");
-	turn_say(&k.b, &k.t, "running", NULL);
-	turn_complete(&k.b, &k.t);
-	/* What comes behind the last is nobody's. */
-	turn_complete(&k.b, &k.t);
-	turn_say(&k.b, &k.t, "running", NULL);
-	talk_answer(&k, 200);
-	ck_assert_str_eq(k.a.body.p, RESPONSE);
-	/* Silence is a reply too, and nothing is added to it. */
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "completed",
+	chat_exchange_open(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply(
+	    &k.b, &k.t, "accepted", ",\"instance\":\"o1\",\"ahead\":0");
+	gw_turn_reply(&k.b, &k.t, "running", ",\"stage\":\"thinking\"");
+	gw_turn_reply(&k.b, &k.t, "running", NULL);
+	gw_turn_complete(&k.b, &k.t);
+	/* Replies after the final one are ignored. */
+	gw_turn_complete(&k.b, &k.t);
+	gw_turn_reply(&k.b, &k.t, "running", NULL);
+	chat_exchange_response(&k, 200);
+	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
+	/* An empty text is a valid response. */
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "completed",
 	    ",\"response\":{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
 	    "\"soul_id\":\"x\",\"reply\":\"\",\"executed_skills\":[]}");
-	talk_answer(&k, 200);
+	chat_exchange_response(&k, 200);
 	ck_assert_str_eq(k.a.body.p,
 	    "{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"soul_id\":\"x\","
 	    "\"reply\":\"\",\"executed_skills\":[]}");
-	talk_close(&k);
+	chat_exchange_close(&k);
 }
 
 static const struct {
 	const char *state, *more;
 	int status;
 	const char *text, *code;
-} ends[] = {
+} outcomes[] = {
 	{ "failed",
 	    ",\"status\":502,\"error\":{\"error\":\"the language model is "
 	    "unavailable\",\"code\":\"llm_unavailable\"}",
@@ -117,63 +129,64 @@ static const struct {
 	{ "failed", ",\"status\":503", 503, "the turn failed", "internal" },
 	{ "failed", NULL, 500, "the turn failed", "internal" },
 	{ "canceled", NULL, 409, "the turn was canceled", "canceled" },
-	/* What cannot be understood is a turn of which nothing is known. */
-	{ "completed", NULL, 502, LOST, "turn_lost" },
-	{ "completed", ",\"response\":{\"reply\":\"x\"}", 502, LOST,
+	/* Invalid replies: the outcome is unknown. */
+	{ "completed", NULL, 502, GW_LOST_TEXT, "turn_lost" },
+	{ "completed", ",\"response\":{\"reply\":\"x\"}", 502, GW_LOST_TEXT,
 	    "turn_lost" },
-	{ "done", NULL, 502, LOST, "turn_lost" },
-	{ "failed", ",\"status\":200", 502, LOST, "turn_lost" },
+	{ "done", NULL, 502, GW_LOST_TEXT, "turn_lost" },
+	{ "failed", ",\"status\":200", 502, GW_LOST_TEXT, "turn_lost" },
 };
 
-TEST(other_ends_of_a_turn_are_told)
+TEST(other_outcomes_become_errors)
 {
 	char retry[16];
-	struct talk k;
+	struct chat_exchange k;
 	size_t i;
 
-	talk_open(&k);
-	for (i = 0; i < NELEM(ends); i++) {
-		talk_begin(&k);
-		turn_say(&k.b, &k.t, "accepted", NULL);
-		turn_say(&k.b, &k.t, ends[i].state, ends[i].more);
-		talk_refused(&k, ends[i].status, ends[i].text, ends[i].code);
-		tk_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
+	chat_exchange_open(&k);
+	for (i = 0; i < NELEM(outcomes); i++) {
+		chat_exchange_begin(&k);
+		gw_turn_reply(&k.b, &k.t, "accepted", NULL);
+		gw_turn_reply(&k.b, &k.t, outcomes[i].state, outcomes[i].more);
+		chat_exchange_rejects(
+		    &k, outcomes[i].status, outcomes[i].text, outcomes[i].code);
+		tk_response_field(&k.a, "Retry-After", retry, sizeof(retry));
 		ck_assert_int_eq(retry[0] != '\0',
-		    ends[i].status == 429 || ends[i].status == 503);
+		    outcomes[i].status == 429 || outcomes[i].status == 503);
 	}
-	talk_begin(&k);
-	turn_answer(&k.b, &k.t, "no JSON");
-	talk_refused(&k, 502, LOST, "turn_lost");
-	talk_begin(&k);
-	turn_answer(&k.b, &k.t, "");
-	talk_refused(&k, 502, LOST, "turn_lost");
-	talk_close(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply_text(&k.b, &k.t, "no JSON");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
+	chat_exchange_begin(&k);
+	gw_turn_reply_text(&k.b, &k.t, "");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
+	chat_exchange_close(&k);
 }
 
-/* Why the model gave no answer, for programs; of other errors there is none. */
+/* A machine-readable reason of provider errors; other errors have none. */
 TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 {
-	struct talk k;
+	struct chat_exchange k;
 
-	talk_open(&k);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
-	turn_say(&k.b, &k.t, "failed",
+	chat_exchange_open(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
+	gw_turn_reply(&k.b, &k.t, "failed",
 	    ",\"status\":502,\"error\":{\"error\":\"no\",\"code\":"
 	    "\"llm_unavailable\",\"reason\":\"unauthorized\"}");
-	talk_refused(&k, 502, "no", "llm_unavailable");
-	ck_assert(tk_answer_has(&k.a, "\"reason\":\"unauthorized\""));
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
-	turn_say(&k.b, &k.t, "failed", ends[0].more);
-	talk_refused(&k, 502, ends[0].text, ends[0].code);
-	ck_assert(!tk_answer_has(&k.a, "reason"));
-	talk_close(&k);
+	chat_exchange_rejects(&k, 502, "no", "llm_unavailable");
+	ck_assert(tk_response_has(&k.a, "\"reason\":\"unauthorized\""));
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
+	gw_turn_reply(&k.b, &k.t, "failed", outcomes[0].more);
+	chat_exchange_rejects(&k, 502, outcomes[0].text, outcomes[0].code);
+	ck_assert(!tk_response_has(&k.a, "reason"));
+	chat_exchange_close(&k);
 }
 
 static void
-turn_error(
-    struct talk *k, const char *name, const char *status, const char *body)
+turn_error(struct chat_exchange *k, const char *name, const char *status,
+    const char *body)
 {
 	natsMsg *m = NULL;
 
@@ -186,8 +199,8 @@ turn_error(
 	natsMsg_Destroy(m);
 }
 
-/* Refused before it was begun, as every service of the suite refuses. */
-TEST(errors_instead_of_a_turn_are_passed_on)
+/* Rejected before the start, with errors in the suite's format. */
+TEST(errors_of_turn_start_are_passed_on)
 {
 	static const struct {
 		const char *name, *status, *body;
@@ -209,129 +222,131 @@ TEST(errors_instead_of_a_turn_are_passed_on)
 		    404, "soul not found", "not_found" },
 		{ "internal", "500", "?", 500, "the turn failed", "internal" },
 	};
-	struct talk k;
+	struct chat_exchange k;
 	size_t i;
 
-	talk_open(&k);
+	chat_exchange_open(&k);
 	for (i = 0; i < NELEM(errors); i++) {
-		talk_begin(&k);
+		chat_exchange_begin(&k);
 		turn_error(
 		    &k, errors[i].name, errors[i].status, errors[i].body);
-		talk_refused(
+		chat_exchange_rejects(
 		    &k, errors[i].want, errors[i].text, errors[i].code);
 	}
-	talk_close(&k);
+	chat_exchange_close(&k);
 }
 
-TEST(without_an_orchestrator_there_is_no_turn)
+TEST(without_an_orchestrator_chats_are_unavailable)
 {
-	struct talk k;
+	struct chat_exchange k;
 
-	talk_open(&k);
+	chat_exchange_open(&k);
 	natsSubscription_Destroy(k.turns);
 	k.turns = NULL;
 	ck_assert_int_eq(natsConnection_Flush(k.b.nc), NATS_OK);
-	refused(&k.b, "POST", "/v1/chat", SAID, 503,
+	gw_rejects(&k.b, "POST", "/v1/chat", CHAT_BODY, 503,
 	    "no llm-orchestrator is running; try again");
-	k.turns = turns_listen(&k.b);
-	talk_begin(&k);
-	turn_complete(&k.b, &k.t);
-	talk_answer(&k, 200);
-	talk_close(&k);
+	k.turns = gw_turns_subscribe(&k.b);
+	chat_exchange_begin(&k);
+	gw_turn_complete(&k.b, &k.t);
+	chat_exchange_response(&k, 200);
+	chat_exchange_close(&k);
 }
 
-/* Whether nothing was answered within ms; the time is what is tested. */
+/* Whether there is no response within ms; the time itself is under test. */
 static bool
-talk_is_silent(struct talk *k, int ms)
+chat_exchange_is_silent(struct chat_exchange *k, int ms)
 {
 	return !tk_http_fill(&k->c, ms) && !k->c.eof;
 }
 
-/* A word every two seconds is enough, however long it takes. */
-TEST(a_turn_may_take_long_while_it_lives)
+/* One reply every two seconds is enough. */
+TEST(progress_replies_prevent_the_loss_of_a_turn)
 {
-	struct talk k;
+	struct chat_exchange k;
 	int i;
 
-	talk_open(&k);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
+	chat_exchange_open(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	for (i = 0; i < 4; i++) {
-		ck_assert(talk_is_silent(&k, 2000));
-		turn_say(&k.b, &k.t, "running", NULL);
+		ck_assert(chat_exchange_is_silent(&k, 2000));
+		gw_turn_reply(&k.b, &k.t, "running", NULL);
 	}
-	turn_complete(&k.b, &k.t);
-	talk_answer(&k, 200);
-	talk_close(&k);
+	gw_turn_complete(&k.b, &k.t);
+	chat_exchange_response(&k, 200);
+	chat_exchange_close(&k);
 }
 
-/* Begun or not, six seconds without a word are the end, and no more is sent. */
+/*
+ * Started or not: after 6 s of silence the turn is lost and nothing is retried.
+ */
 TEST(a_silent_turn_is_lost)
 {
 	struct tk_http mute = { 0 };
 	struct mono start;
-	struct turn t;
-	struct talk k;
+	struct gw_turn t;
+	struct chat_exchange k;
 	natsMsg *m;
 
-	talk_open(&k);
+	chat_exchange_open(&k);
 	start = clock_mono();
-	ask_begin(&k.b, &mute, "POST", "/v1/chat", SAID);
-	turn_take(k.turns, &t);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
-	ck_assert(talk_is_silent(&k, 2000));
-	turn_say(&k.b, &k.t, "running", NULL);
-	/* Another turn's life is none of the mute one's. */
-	ck_assert(tk_http_read(&mute, &k.a, BED_MS));
-	answer_refuses(&k.a, 502, LOST);
+	gw_send(&k.b, &mute, "POST", "/v1/chat", CHAT_BODY);
+	gw_turn_next(k.turns, &t);
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
+	ck_assert(chat_exchange_is_silent(&k, 2000));
+	gw_turn_reply(&k.b, &k.t, "running", NULL);
+	/* Replies of another turn do not count. */
+	ck_assert(tk_http_read(&mute, &k.a, GW_MS));
+	gw_check_error(&k.a, 502, GW_LOST_TEXT);
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 5900);
 	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 9000);
-	talk_refused(&k, 502, LOST, "turn_lost");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 7900);
 	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 12000);
-	/* Late it is nobody's; and it was asked for once. */
-	turn_complete(&k.b, &t);
+	/* A late reply is ignored, and the turn was requested once. */
+	gw_turn_complete(&k.b, &t);
 	ck_assert_int_eq(
 	    natsSubscription_NextMsg(&m, k.turns, 1), NATS_TIMEOUT);
-	talk_begin(&k);
-	turn_complete(&k.b, &k.t);
-	talk_answer(&k, 200);
-	turn_end(&t);
+	chat_exchange_begin(&k);
+	gw_turn_complete(&k.b, &k.t);
+	chat_exchange_response(&k, 200);
+	gw_turn_free(&t);
 	tk_http_close(&mute);
-	talk_close(&k);
+	chat_exchange_close(&k);
 }
 
-/* A client that goes away does not end the turn, nor the gateway. */
-TEST(a_client_may_leave)
+/* The turn and the gateway continue after a disconnect. */
+TEST(a_disconnected_client_does_not_end_the_turn)
 {
-	struct talk k;
+	struct chat_exchange k;
 
-	talk_open(&k);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
+	chat_exchange_open(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	tk_http_close(&k.c);
-	turn_complete(&k.b, &k.t);
-	turn_end(&k.t);
-	talk_begin(&k);
-	turn_complete(&k.b, &k.t);
-	talk_answer(&k, 200);
-	talk_close(&k);
+	gw_turn_complete(&k.b, &k.t);
+	gw_turn_free(&k.t);
+	chat_exchange_begin(&k);
+	gw_turn_complete(&k.b, &k.t);
+	chat_exchange_response(&k, 200);
+	chat_exchange_close(&k);
 }
 
-/* SIGTERM: what is in hand is answered, then it ends. */
-TEST(a_turn_in_hand_is_answered_before_the_end)
+/* SIGTERM: running turns are answered before the exit. */
+TEST(a_running_turn_gets_its_response_while_draining)
 {
-	struct talk k;
+	struct chat_exchange k;
 
-	talk_open(&k);
-	talk_begin(&k);
-	turn_say(&k.b, &k.t, "accepted", NULL);
+	chat_exchange_open(&k);
+	chat_exchange_begin(&k);
+	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	tk_signal(&k.b.gateway.proc, SIGTERM);
-	ck_assert(talk_is_silent(&k, 200));
-	turn_complete(&k.b, &k.t);
-	talk_answer(&k, 200);
-	ck_assert_int_eq(tk_wait(&k.b.gateway.proc, BED_MS), 0);
+	ck_assert(chat_exchange_is_silent(&k, 200));
+	gw_turn_complete(&k.b, &k.t);
+	chat_exchange_response(&k, 200);
+	ck_assert_int_eq(tk_wait(&k.b.gateway.proc, GW_MS), 0);
 	k.b.gateway.proc.pid = 0;
-	talk_close(&k);
+	chat_exchange_close(&k);
 }

@@ -1,7 +1,14 @@
 /*
- * What became of a turn, and stopping one.
+ * Turns over HTTP: their records, and canceling them.
  */
-#include "orch.h"
+#include <string.h>
+
+#include "testkit/gateway_fixture.h"
+#include "testkit/gateway_turn_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/testkit.h"
 
 #define PATH    "/v1/turns/turn_1"
 #define CANCEL  PATH "/cancel"
@@ -11,20 +18,20 @@
 	"\"think\",\"what\":\"1\",\"start_ms\":2,\"ms\":40,\"first_ms\":9," \
 	"\"outcome\":\"ok\"},{\"stage\":\"store\",\"start_ms\":42}]"
 
-static struct bed b;
-static struct run r;
+static struct gateway_fixture b;
+static struct gw_run r;
 
 static void
-open_bed(void)
+start_fixture(void)
 {
-	bed_servers(&b);
-	bed_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	gateway_fixture_servers(&b);
+	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
 }
 
 static json_t *
 record(const char *state)
 {
-	json_t *j = take(&b, "GET", PATH, NULL);
+	json_t *j = gw_json(&b, "GET", PATH, NULL);
 
 	ck_assert_str_eq(tk_text(j, "turn_id"), "turn_1");
 	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
@@ -37,131 +44,131 @@ record(const char *state)
 	return j;
 }
 
-TEST(a_turn_that_runs_is_asked_about)
+TEST(the_process_of_a_running_turn_is_queried)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	/* Nobody listens: what is kept says enough. */
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	/* Without a subscriber the record is enough. */
 	j = record("running");
 	ck_assert(tk_number(j, "total_ms") >= 0);
 	ck_assert_ptr_null(tk_find(j, "timeline"));
 	json_decref(j);
 	sub = tk_nats_listen(b.nc, "soul.rpc.turn.show.turn_1");
-	ask_begin(&b, &c, "GET", PATH, NULL);
-	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+	gw_send(&b, &c, "GET", PATH, NULL);
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 	tk_nats_send(b.nc, natsMsg_GetReply(m),
 	    "{\"turn_id\":\"turn_1\",\"user_id\":\"demo-user\","
 	    "\"session_id\":\"s1\",\"state\":\"running\",\"stage\":"
 	    "\"thinking\",\"started_at\":\"2026-02-22T10:20:30Z\","
 	    "\"total_ms\":7,\"timeline\":" TIMELINE "}");
 	natsMsg_Destroy(m);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	tk_http_close(&c);
-	j = answer_json(&a, 200);
+	j = gw_response_json(&a, 200);
 	ck_assert_str_eq(tk_text(j, "stage"), "thinking");
 	ck_assert_uint_eq(json_array_size(tk_at(j, "timeline")), 3);
 	json_decref(j);
-	/* Who listens and says nothing, or nonsense, costs a second. */
-	ask_begin(&b, &c, "GET", PATH, NULL);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	/* A missing or invalid reply costs one second. */
+	gw_send(&b, &c, "GET", PATH, NULL);
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	tk_http_close(&c);
-	j = answer_json(&a, 200);
+	j = gw_response_json(&a, 200);
 	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
 	natsSubscription_Destroy(sub);
-	tk_answer_free(&a);
-	bed_stop(&b);
+	tk_response_free(&a);
+	gateway_fixture_stop(&b);
 }
 
-TEST(a_turn_that_completed_says_where_its_time_went)
+TEST(a_completed_turn_has_a_timeline)
 {
 	json_t *j, *want = json_loads(TIMELINE, 0, NULL);
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	run_end_as(&r, REPLY_COMPLETED, TIMELINE);
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_run_end_as(&r, GW_REPLY_COMPLETED, TIMELINE);
 	j = record("completed");
 	ck_assert(json_equal(tk_at(j, "timeline"), want));
 	ck_assert(tk_number(j, "total_ms") == 42);
 	json_decref(j);
 	json_decref(want);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(other_ends_are_told)
+TEST(other_outcomes_are_returned)
 {
 	json_t *j;
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	run_end_as(&r, REPLY_FAILED, "[]");
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_run_end_as(&r, GW_REPLY_FAILED, "[]");
 	j = record("failed");
 	ck_assert_str_eq(tk_text(j, "code"), "llm_unavailable");
 	json_decref(j);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	run_end_as(&r, REPLY_CANCELED, NULL);
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
 	json_decref(record("canceled"));
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	run_die(&r);
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_run_kill(&r);
 	json_decref(record("lost"));
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
-TEST(what_is_not_the_users_is_not_found)
+TEST(turns_of_other_users_are_not_found)
 {
-	open_bed();
-	refused(&b, "GET", PATH, NULL, 404, MISSING);
-	refused(&b, "POST", CANCEL, "{}", 404, MISSING);
-	run_begin(&r, &b, "s1", "turn_1");
-	refused(&b, "GET", PATH "?user_id=eve", NULL, 404, MISSING);
-	refused(&b, "POST", CANCEL, "{\"user_id\":\"eve\"}", 404, MISSING);
-	refused(&b, "GET", "/v1/turns/%07", NULL, 400,
+	start_fixture();
+	gw_rejects(&b, "GET", PATH, NULL, 404, MISSING);
+	gw_rejects(&b, "POST", CANCEL, "{}", 404, MISSING);
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_rejects(&b, "GET", PATH "?user_id=eve", NULL, 404, MISSING);
+	gw_rejects(&b, "POST", CANCEL, "{\"user_id\":\"eve\"}", 404, MISSING);
+	gw_rejects(&b, "GET", "/v1/turns/%07", NULL, 400,
 	    "turn_id: must be 1 to 128 bytes without control characters");
-	run_end(&r);
-	refused(&b, "GET", PATH "?user_id=eve", NULL, 404, MISSING);
-	refused(&b, "POST", CANCEL, "{\"user_id\":\"eve\"}", 404, MISSING);
-	refused(&b, "POST", CANCEL, "{\"user_id\":7}", 400,
+	gw_run_end(&r);
+	gw_rejects(&b, "GET", PATH "?user_id=eve", NULL, 404, MISSING);
+	gw_rejects(&b, "POST", CANCEL, "{\"user_id\":\"eve\"}", 404, MISSING);
+	gw_rejects(&b, "POST", CANCEL, "{\"user_id\":7}", 400,
 	    "/user_id: must be a string");
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 }
 
 static void
-cancel_says(bool canceled)
+check_cancel(bool canceled)
 {
-	json_t *j = take(&b, "POST", CANCEL, "{}");
+	json_t *j = gw_json(&b, "POST", CANCEL, "{}");
 
 	ck_assert_str_eq(tk_text(j, "turn_id"), "turn_1");
 	ck_assert_int_eq(json_is_true(tk_at(j, "canceled")), canceled);
 	json_decref(j);
 }
 
-TEST(a_turn_that_runs_is_stopped)
+TEST(a_running_turn_is_canceled)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	ask_begin(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
-	/* It may take its process a moment to listen. */
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_send(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
+	/* The process may subscribe a moment later. */
 	ck_assert(!tk_http_fill(&c, 400));
 	sub = tk_nats_listen(b.nc, "soul.rpc.turn.cancel.turn_1");
-	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 	j = tk_nats_json(m);
 	ck_assert_str_eq(tk_text(j, "reason"), "enough");
 	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
@@ -170,39 +177,39 @@ TEST(a_turn_that_runs_is_stopped)
 	    "{\"turn_id\":\"turn_1\",\"canceled\":true}");
 	natsMsg_Destroy(m);
 	natsSubscription_Destroy(sub);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_str_eq(
 	    a.body.p, "{\"turn_id\":\"turn_1\",\"canceled\":true}");
 	tk_http_close(&c);
-	run_end_as(&r, REPLY_CANCELED, NULL);
-	cancel_says(false);
-	tk_answer_free(&a);
-	bed_stop(&b);
+	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
+	check_cancel(false);
+	tk_response_free(&a);
+	gateway_fixture_stop(&b);
 }
 
-TEST(a_turn_that_nobody_runs_is_not_stopped)
+TEST(a_turn_without_a_process_is_not_canceled)
 {
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	ask_begin(&b, &c, "POST", CANCEL, "{}");
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_send(&b, &c, "POST", CANCEL, "{}");
 	ck_assert(!tk_http_fill(&c, 400));
-	/* It ends while it is asked for. */
-	run_end(&r);
-	ck_assert(tk_http_read(&c, &a, BED_MS));
+	/* The turn ends during the query. */
+	gw_run_end(&r);
+	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_str_eq(
 	    a.body.p, "{\"turn_id\":\"turn_1\",\"canceled\":false}");
 	tk_http_close(&c);
-	bed_stop(&b);
+	gateway_fixture_stop(&b);
 
-	open_bed();
-	run_begin(&r, &b, "s1", "turn_1");
-	refused(&b, "POST", CANCEL, "{}", 504,
+	start_fixture();
+	gw_run_begin(&r, &b, "s1", "turn_1");
+	gw_rejects(&b, "POST", CANCEL, "{}", 504,
 	    "the turn's process does not answer");
-	run_die(&r);
-	cancel_says(false);
-	tk_answer_free(&a);
-	bed_stop(&b);
+	gw_run_kill(&r);
+	check_cancel(false);
+	tk_response_free(&a);
+	gateway_fixture_stop(&b);
 }

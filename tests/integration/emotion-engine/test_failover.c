@@ -1,9 +1,10 @@
 /*
- * One of two engines is killed while souls tick and users talk to them.
+ * One of two engines is killed while souls tick and users send texts.
  */
-#include "failover.h"
+#include "testkit/emotion_failover.h"
+#include "testkit/testkit.h"
 
-TEST_T(a_killed_engine_costs_nobody_a_tick, 60)
+TEST_T(the_other_engine_takes_over_a_killed_engines_souls, 60)
 {
 	static const struct failover_plan plan = { .souls = 200,
 		.run_ms = 13000,

@@ -1,18 +1,26 @@
 /*
- * Why a soul feels as it does: the events its users cause, and its log.
+ * Changes of a soul: the events that users cause, and its log.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "bed.h"
+#include "core/clock.h"
+#include "state/soul.h"
+#include "testkit/emotion_fixture.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/testkit.h"
 
 static json_t *
-history(struct bed *b, const char *soul, const char *more)
+query_history(struct emotion_fixture *b, const char *soul, const char *more)
 {
 	char body[256], code[64];
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
-	j = tk_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
+	j = tk_nats_request(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }
@@ -26,20 +34,20 @@ item(json_t *h, size_t i)
 	return j;
 }
 
-/* What is said moves it by a delta, which the event and the log agree on. */
-TEST(what_a_user_moves_is_told_and_kept)
+/* Event and log entry have the same delta. */
+TEST(a_change_by_a_user_is_published_and_logged)
 {
 	natsSubscription *events;
 	json_t *rep, *ev, *h, *it;
 	char subject[256];
-	struct bed b;
+	struct emotion_fixture b;
 
-	bed_start(&b, 1, NULL);
-	bed_soul(&b, "soul_a", "INFP");
-	bed_body(&b, "t-1", "soul_a", false);
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	emotion_fixture_body(&b, "t-1", "soul_a", false);
 	events = tk_nats_listen(b.nc, "soul.event.psyche_update.>");
-	rep = bed_say(&b, "soul_a", "t-1", "气死我了！");
-	ev = tk_nats_next(events, BED_MS, subject);
+	rep = emotion_fixture_observe(&b, "soul_a", "t-1", "气死我了！");
+	ev = tk_nats_next(events, EMOTION_FIXTURE_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.psyche_update.soul_a");
 	ck_assert_str_eq(tk_text(ev, "source"), "psyche");
@@ -53,7 +61,7 @@ TEST(what_a_user_moves_is_told_and_kept)
 	ck_assert(json_equal(
 	    tk_at(ev, "meta.psyche_state"), tk_at(rep, "soul_emotion")));
 
-	h = history(&b, "soul_a", "");
+	h = query_history(&b, "soul_a", "");
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	it = item(h, 0);
 	ck_assert_str_eq(tk_text(it, "cause"), "user_input");
@@ -71,89 +79,91 @@ TEST(what_a_user_moves_is_told_and_kept)
 	json_decref(ev);
 	json_decref(h);
 
-	/* A command moves nothing: kept, but no event. */
-	rep = bed_say(&b, "soul_a", "t-1", "开灯");
+	/* A command changes nothing: it is logged without an event. */
+	rep = emotion_fixture_observe(&b, "soul_a", "t-1", "开灯");
 	json_decref(rep);
 	ck_assert_ptr_null(tk_nats_next(events, 300, subject));
-	h = history(&b, "soul_a", "");
+	h = query_history(&b, "soul_a", "");
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
 	ck_assert_str_eq(tk_text(item(h, 1), "reason"), "user_neutral");
 	ck_assert_double_eq(tk_number(item(h, 1), "delta.p"), 0);
 	json_decref(h);
 	natsSubscription_Destroy(events);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
 static bool
-moment_over(void *arg)
+millisecond_passed(void *arg)
 {
 	const struct wall *then = arg;
 
 	return clock_wall().ms > then->ms + 1;
 }
 
-TEST(a_history_is_read_in_parts)
+TEST(a_history_is_limited_and_starts_at_since)
 {
 	char since[128], code[64];
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *h, *j;
 	int i;
 
-	bed_start(&b, 1, NULL);
-	bed_soul(&b, "soul_a", "INFP");
-	h = history(&b, "soul_a", "");
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	h = query_history(&b, "soul_a", "");
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 0);
 	json_decref(h);
 	for (i = 0; i < 4; i++) {
-		json_decref(bed_say(&b, "soul_a", "t-1", "谢谢你"));
-		/* Each has a moment of its own. */
-		tk_until(moment_over, &(struct wall){ clock_wall().ms }, 100);
+		json_decref(
+		    emotion_fixture_observe(&b, "soul_a", "t-1", "谢谢你"));
+		/* Each entry has a time of its own. */
+		tk_until(
+		    millisecond_passed, &(struct wall){ clock_wall().ms }, 100);
 	}
-	h = history(&b, "soul_a", ",\"limit\":2");
+	h = query_history(&b, "soul_a", ",\"limit\":2");
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
 	ck_assert_int_lt(
 	    tk_int(item(h, 0), "version"), tk_int(item(h, 1), "version"));
-	ck_assert_int_eq(
-	    tk_int(item(h, 1), "version"), bed_version(&b, "soul_a"));
+	ck_assert_int_eq(tk_int(item(h, 1), "version"),
+	    emotion_fixture_version(&b, "soul_a"));
 	snprintf(since, sizeof(since), ",\"since\":\"%s\"",
 	    tk_text(item(h, 0), "time"));
 	json_decref(h);
-	h = history(&b, "soul_a", since);
+	h = query_history(&b, "soul_a", since);
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	json_decref(h);
-	j = tk_nats_ask(b.nc, "soul.rpc.emotion.history",
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
-	j = tk_nats_ask(
-	    b.nc, "soul.rpc.emotion.history", "{\"soul_id\":\"nobody\"}", code);
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
+	    "{\"soul_id\":\"missing\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
-/* Ticks do not fill the log: one sample of the first half minute and more. */
-TEST_T(ticks_leave_samples, 60)
+/* Ticks do not fill the log: one sample in the first half minute. */
+TEST_T(ticks_log_samples_only, 60)
 {
 	natsSubscription *sub;
 	char subject[256];
 	size_t i, n = 0;
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *h, *u;
 	int ticks;
 
-	bed_start(&b, 1, NULL);
-	bed_soul(&b, "soul_a", "INFP");
-	bed_body(&b, "t-1", "soul_a", true);
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	emotion_fixture_body(&b, "t-1", "soul_a", true);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	json_decref(bed_say(&b, "soul_a", "t-1", "我很开心"));
-	/* Past 10 s, a tick before what was said or none. */
+	json_decref(emotion_fixture_observe(&b, "soul_a", "t-1", "我很开心"));
+	/* Past 10 s; at most one tick precedes the input. */
 	for (ticks = 0; ticks < 9; ticks++) {
-		u = tk_nats_next(sub, BED_MS, subject);
+		u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 		ck_assert_ptr_nonnull(u);
 		json_decref(u);
 	}
-	h = history(&b, "soul_a", "");
+	h = query_history(&b, "soul_a", "");
 	for (i = 0; i < json_array_size(tk_at(h, "items")); i++)
 		if (strcmp(tk_text(item(h, i), "cause"), "silence") == 0) {
 			ck_assert_double_eq(
@@ -164,11 +174,11 @@ TEST_T(ticks_leave_samples, 60)
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 2);
 	json_decref(h);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
-/* Souls of the older model stay so, unless they are to go over. */
-TEST(older_souls_keep_their_model)
+/* Souls of the older model keep it, unless they are migrated. */
+TEST(older_souls_are_migrated_only_if_configured)
 {
 	struct soul soul = { .id = STR("old"),
 		.user_id = STR("u1"),
@@ -176,26 +186,26 @@ TEST(older_souls_keep_their_model)
 		.mbti_type = STR("INFP"),
 		.model = STR("persona-pad-v2"),
 		.created = clock_wall() };
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *j;
 
-	bed_start(&b, 1, NULL);
+	emotion_fixture_start(&b, 1, NULL);
 	ck_assert_int_eq(soul_create(b.db.s, &soul, STR("")), RC_OK);
-	bed_soul(&b, "new", "INFP");
-	json_decref(bed_say(&b, "old", "t-1", "我很开心"));
-	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
+	emotion_fixture_soul(&b, "new", "INFP");
+	json_decref(emotion_fixture_observe(&b, "old", "t-1", "我很开心"));
+	j = emotion_fixture_query(&b, "soul.rpc.emotion.state", "old");
 	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v2");
 	json_decref(j);
-	j = bed_of_soul(&b, "soul.rpc.emotion.state", "new");
+	j = emotion_fixture_query(&b, "soul.rpc.emotion.state", "new");
 	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
 	json_decref(j);
-	bed_spawn(&b, 1, "EMOTION_MIGRATE_V2=on");
+	emotion_fixture_spawn(&b, 1, "EMOTION_MIGRATE_V2=on");
 	tk_service_wait(&b.engine[1]);
 	tk_service_end(&b.engine[0]);
-	j = bed_of_soul(&b, "soul.rpc.emotion.state", "old");
+	j = emotion_fixture_query(&b, "soul.rpc.emotion.state", "old");
 	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
-	/* It feels as before. */
+	/* The state is unchanged. */
 	ck_assert_double_gt(tk_number(j, "soul_emotion.p"), .1);
 	json_decref(j);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }

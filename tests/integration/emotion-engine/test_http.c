@@ -1,22 +1,29 @@
 /*
  * The HTTP endpoints: recognition, conversion, the table.
  */
-#include "bed.h"
+#include <stdlib.h>
 
-struct answer {
+#include "testkit/emotion_fixture.h"
+#include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/testkit.h"
+
+struct json_response {
 	int status;
-	json_t *json; /* NULL: no JSON */
+	json_t *json; /* NULL: not JSON */
 };
 
-static struct answer
-http(struct bed *b, const char *method, const char *path, const char *body)
+static struct json_response
+http(struct emotion_fixture *b, const char *method, const char *path,
+    const char *body)
 {
-	struct tk_answer a = { 0 };
-	struct answer out;
+	struct tk_response a = { 0 };
+	struct json_response out;
 
-	out.status = tk_http_ask(b->engine[0].http, &a, method, path, body);
+	out.status = tk_http_request(b->engine[0].http, &a, method, path, body);
 	out.json = json_loadb(a.body.p, a.body.n, 0, NULL);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return out;
 }
 
@@ -32,18 +39,19 @@ static const struct {
 };
 
 static void
-analyze(struct bed *b)
+analyze(struct emotion_fixture *b)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json_t *req = json_pack("{ss}", "text", texts[i].text);
 		char *body = json_dumps(req, 0);
-		struct answer r = http(b, "POST", "/v1/emotion/analyze", body);
+		struct json_response r =
+		    http(b, "POST", "/v1/emotion/analyze", body);
 
 		ck_assert_int_eq(r.status, 200);
 		ck_assert_str_eq(tk_text(r.json, "emotion"), texts[i].emotion);
-		/* A blend around the prototype. */
+		/* The weighted mean is near the prototype. */
 		ck_assert_double_eq_tol(tk_number(r.json, "p"), texts[i].p, .3);
 		ck_assert_double_eq_tol(tk_number(r.json, "a"), texts[i].a, .4);
 		ck_assert_double_eq_tol(tk_number(r.json, "d"), texts[i].d, .3);
@@ -57,9 +65,9 @@ analyze(struct bed *b)
 }
 
 static void
-analyze_debug(struct bed *b)
+analyze_debug(struct emotion_fixture *b)
 {
-	struct answer r = http(b, "POST", "/v1/emotion/analyze",
+	struct json_response r = http(b, "POST", "/v1/emotion/analyze",
 	    "{\"text\":\"气死我了\",\"debug\":true}");
 	json_t *e = json_array_get(tk_at(r.json, "evidence"), 0);
 
@@ -87,12 +95,12 @@ static const struct {
 };
 
 static void
-convert(struct bed *b)
+convert(struct emotion_fixture *b)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct answer r =
+		struct json_response r =
 		    http(b, "POST", "/v1/emotion/convert", names[i].body);
 
 		ck_assert_int_eq(r.status, 200);
@@ -105,9 +113,9 @@ convert(struct bed *b)
 }
 
 static void
-pad_table(struct bed *b)
+pad_table(struct emotion_fixture *b)
 {
-	struct answer r = http(b, "GET", "/v1/emotion/pad-table", "");
+	struct json_response r = http(b, "GET", "/v1/emotion/pad-table", "");
 	json_t *t;
 
 	ck_assert_int_eq(r.status, 200);
@@ -147,12 +155,12 @@ static const struct {
 };
 
 static void
-errors(struct bed *b)
+errors(struct emotion_fixture *b)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct answer r =
+		struct json_response r =
 		    http(b, bad[i].method, bad[i].path, bad[i].body);
 
 		ck_assert_msg(r.status == bad[i].status, "%s %s: %d",
@@ -166,17 +174,17 @@ errors(struct bed *b)
 	}
 }
 
-TEST(endpoints)
+TEST(the_http_endpoints_respond)
 {
-	struct bed b;
+	struct emotion_fixture b;
 
-	/* The same weights as a file. */
-	bed_start(
+	/* The same weights from a file. */
+	emotion_fixture_start(
 	    &b, 1, "EMOTION_WEIGHTS=services/emotion-engine/emotion.weights");
 	analyze(&b);
 	analyze_debug(&b);
 	convert(&b);
 	pad_table(&b);
 	errors(&b);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }

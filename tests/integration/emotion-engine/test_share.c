@@ -1,27 +1,32 @@
 /*
- * No change of a soul is lost, whoever else changes it at the same moment.
+ * Concurrent changes of a soul are not lost.
  */
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "bed.h"
+#include "testkit/emotion_fixture.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/testkit.h"
 
-#define TALKERS 6
-#define WORDS   40
+#define CLIENTS 6
+#define TEXTS   40
 
-struct talker {
-	struct bed *b;
-	int64_t versions[WORDS];
+struct client {
+	struct emotion_fixture *b;
+	int64_t versions[TEXTS];
 	pthread_t thread;
 };
 
 static void *
-talk(void *arg)
+client_thread(void *arg)
 {
-	struct talker *t = arg;
+	struct client *t = arg;
 	int i;
 
-	for (i = 0; i < WORDS; i++) {
-		json_t *j = bed_say(t->b, "soul_a", "t-1",
+	for (i = 0; i < TEXTS; i++) {
+		json_t *j = emotion_fixture_observe(t->b, "soul_a", "t-1",
 		    i % 2 == 0 ? "我很开心" : "我很难过");
 
 		t->versions[i] = tk_int(j, "version");
@@ -39,37 +44,38 @@ by_value(const void *a, const void *b)
 }
 
 /*
- * Two engines, several users at once and the ticks: each change has a version
- * of its own, and together they are all the versions there are.
+ * Two engines, several concurrent clients and the ticks: each change has its
+ * own version, and the versions are consecutive.
  */
-TEST_T(every_change_counts_once, 60)
+TEST_T(concurrent_changes_have_consecutive_versions, 60)
 {
-	int64_t all[TALKERS * WORDS + 64];
-	struct talker t[TALKERS];
+	int64_t all[CLIENTS * TEXTS + 64];
+	struct client t[CLIENTS];
 	natsSubscription *sub;
 	char subject[256];
 	size_t n = 0, i;
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *u;
 
-	bed_start(&b, 2, NULL);
-	bed_soul(&b, "soul_a", "INFP");
-	bed_body(&b, "t-1", "soul_a", true);
+	emotion_fixture_start(&b, 2, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	emotion_fixture_body(&b, "t-1", "soul_a", true);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	for (i = 0; i < TALKERS; i++) {
+	for (i = 0; i < CLIENTS; i++) {
 		t[i].b = &b;
 		ck_assert_int_eq(
-		    pthread_create(&t[i].thread, NULL, talk, &t[i]), 0);
+		    pthread_create(&t[i].thread, NULL, client_thread, &t[i]),
+		    0);
 	}
-	for (i = 0; i < TALKERS; i++) {
+	for (i = 0; i < CLIENTS; i++) {
 		pthread_join(t[i].thread, NULL);
 		memcpy(all + n, t[i].versions, sizeof(t[i].versions));
-		n += WORDS;
+		n += TEXTS;
 	}
-	bed_online(&b, "t-1", false);
+	emotion_fixture_online(&b, "t-1", false);
 	while ((u = tk_nats_next(sub, 500, subject)) != NULL) {
 		if (strcmp(tk_text(u, "session_id"), "s1") != 0) {
-			ck_assert_uint_lt(n, TALKERS * WORDS + 64);
+			ck_assert_uint_lt(n, CLIENTS * TEXTS + 64);
 			all[n++] = tk_int(u, "version");
 		}
 		json_decref(u);
@@ -78,7 +84,7 @@ TEST_T(every_change_counts_once, 60)
 	for (i = 0; i < n; i++)
 		ck_assert_msg(all[i] == (int64_t)i + 2,
 		    "change %zu made version %lld", i, (long long)all[i]);
-	ck_assert_int_eq(bed_version(&b, "soul_a"), (int64_t)n + 1);
+	ck_assert_int_eq(emotion_fixture_version(&b, "soul_a"), (int64_t)n + 1);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }

@@ -1,14 +1,22 @@
 /*
- * Souls evolve by themselves, once each interval, as long as a body of theirs
- * is present, however many engines there are.
+ * Souls evolve once per interval while one of their bodies is online, with any
+ * number of engines.
  */
-#include "bed.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "testkit/emotion_fixture.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
+#include "testkit/service.h"
+#include "testkit/testkit.h"
 
 #define SOULS_MAX   64
 #define INTERVAL_MS 2000
 
-/* What was heard of the ticks of souls s0, s1, …. */
-struct heard {
+/* Received ticks of souls s0, s1, …. */
+struct received {
 	struct mono since;
 	int ticks[SOULS_MAX];
 	int64_t version[SOULS_MAX];
@@ -21,22 +29,23 @@ is_tick(json_t *u)
 }
 
 static int
-fewest(const struct heard *h, int souls)
+fewest(const struct received *h, int create_souls)
 {
 	int i, least = h->ticks[0];
 
-	for (i = 1; i < souls; i++)
+	for (i = 1; i < create_souls; i++)
 		least = h->ticks[i] < least ? h->ticks[i] : least;
 	return least;
 }
 
 /*
- * Listen until each of so many souls has ticked so often.  Nothing is done
- * twice: versions rise, and no soul ticks more often than the time allows, but
- * for the first tick and one that was under way before.
+ * Receive until each soul has ticked this often.  Nothing is repeated: versions
+ * rise, and no soul ticks more often than the time allows, except for the first
+ * tick and one that was in progress.
  */
 static void
-hear(natsSubscription *sub, struct heard *h, int souls, int times)
+receive_ticks(
+    natsSubscription *sub, struct received *h, int create_souls, int times)
 {
 	int64_t most;
 	char subject[256];
@@ -45,25 +54,25 @@ hear(natsSubscription *sub, struct heard *h, int souls, int times)
 
 	memset(h->ticks, 0, sizeof(h->ticks));
 	h->since = clock_mono();
-	while (fewest(h, souls) < times) {
-		u = tk_nats_next(sub, BED_MS, subject);
+	while (fewest(h, create_souls) < times) {
+		u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 		ck_assert_msg(u != NULL && is_tick(u), "no more ticks");
 		ck_assert_int_eq(sscanf(tk_text(u, "soul_id"), "s%d", &i), 1);
-		ck_assert(i >= 0 && i < souls);
+		ck_assert(i >= 0 && i < create_souls);
 		ck_assert_int_gt(tk_int(u, "version"), h->version[i]);
 		h->version[i] = tk_int(u, "version");
 		h->ticks[i]++;
 		json_decref(u);
 	}
 	most = 2 + mono_diff_ms(clock_mono(), h->since) / INTERVAL_MS;
-	for (i = 0; i < souls; i++)
+	for (i = 0; i < create_souls; i++)
 		ck_assert_msg(h->ticks[i] <= most,
 		    "soul %d ticked %d times, at most %d were due", i,
 		    h->ticks[i], (int)most);
 }
 
 static void
-souls(struct bed *b, int n)
+create_souls(struct emotion_fixture *b, int n)
 {
 	char soul[16], body[16];
 	int i;
@@ -71,27 +80,27 @@ souls(struct bed *b, int n)
 	for (i = 0; i < n; i++) {
 		snprintf(soul, sizeof(soul), "s%d", i);
 		snprintf(body, sizeof(body), "t%d", i);
-		bed_soul(b, soul, "ENTP");
-		bed_body(b, body, soul, true);
+		emotion_fixture_soul(b, soul, "ENTP");
+		emotion_fixture_body(b, body, soul, true);
 	}
 }
 
-TEST(present_bodies_hear_of_their_soul)
+TEST(online_bodies_get_updates_of_their_soul)
 {
 	natsSubscription *sub;
 	char subject[256];
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *u, *v;
 
-	bed_start(&b, 1, NULL);
-	bed_soul(&b, "s0", "INTJ");
-	bed_soul(&b, "s1", "INTJ");
-	bed_online(&b, "unbound", true);
-	bed_body(&b, "away", "s1", false);
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "s0", "INTJ");
+	emotion_fixture_soul(&b, "s1", "INTJ");
+	emotion_fixture_online(&b, "unbound", true);
+	emotion_fixture_body(&b, "away", "s1", false);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	bed_body(&b, "here", "s0", true);
-	u = tk_nats_next(sub, BED_MS, subject);
-	v = tk_nats_next(sub, BED_MS, subject);
+	emotion_fixture_body(&b, "here", "s0", true);
+	u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
+	v = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 	ck_assert(u != NULL && v != NULL && is_tick(u) && is_tick(v));
 	ck_assert_str_eq(subject, "soul.body.main.here.emotion_update");
 	ck_assert_str_eq(tk_text(u, "terminal_id"), "here");
@@ -100,42 +109,43 @@ TEST(present_bodies_hear_of_their_soul)
 	ck_assert_double_eq(tk_number(u, "user_emotion.intensity"), 0);
 	ck_assert_double_eq(tk_number(u, "user_emotion.confidence"), 1);
 	ck_assert_int_eq(tk_int(v, "version"), tk_int(u, "version") + 1);
-	/* It drifts towards its point of rest, and that is stored. */
+	/* It approaches its point of rest, and that is stored. */
 	ck_assert_double_lt(
 	    tk_number(v, "soul_emotion.a"), tk_number(u, "soul_emotion.a"));
-	ck_assert_int_ge(bed_version(&b, "s0"), tk_int(v, "version"));
+	ck_assert_int_ge(
+	    emotion_fixture_version(&b, "s0"), tk_int(v, "version"));
 	json_decref(u);
 	json_decref(v);
 
-	/* Its body goes: silence, and no work. */
-	bed_online(&b, "here", false);
+	/* The body goes offline: no updates, no work. */
+	emotion_fixture_online(&b, "here", false);
 	while ((u = tk_nats_next(sub, 300, subject)) != NULL)
 		json_decref(u);
 	ck_assert_ptr_null(tk_nats_next(sub, INTERVAL_MS + 300, subject));
-	ck_assert_int_eq(bed_version(&b, "s1"), 1);
-	/* It comes back: so do the ticks. */
-	bed_online(&b, "here", true);
-	u = tk_nats_next(sub, BED_MS, subject);
+	ck_assert_int_eq(emotion_fixture_version(&b, "s1"), 1);
+	/* It comes back, and so do the ticks. */
+	emotion_fixture_online(&b, "here", true);
+	u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 	ck_assert(u != NULL && is_tick(u));
 	json_decref(u);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
-TEST(one_soul_in_two_bodies_evolves_once)
+TEST(a_soul_with_two_bodies_evolves_in_one_step)
 {
 	natsSubscription *sub;
 	char subject[2][256];
-	struct bed b;
+	struct emotion_fixture b;
 	json_t *u, *v;
 
-	bed_start(&b, 1, NULL);
-	bed_soul(&b, "s0", "ESFJ");
-	bed_body(&b, "t-a", "s0", true);
-	bed_body(&b, "t-b", "s0", true);
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "s0", "ESFJ");
+	emotion_fixture_body(&b, "t-a", "s0", true);
+	emotion_fixture_body(&b, "t-b", "s0", true);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	u = tk_nats_next(sub, BED_MS, subject[0]);
-	v = tk_nats_next(sub, BED_MS, subject[1]);
+	u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject[0]);
+	v = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject[1]);
 	ck_assert(u != NULL && v != NULL);
 	ck_assert_str_ne(subject[0], subject[1]);
 	ck_assert(json_equal(tk_at(u, "version"), tk_at(v, "version")));
@@ -144,35 +154,35 @@ TEST(one_soul_in_two_bodies_evolves_once)
 	json_decref(u);
 	json_decref(v);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
-TEST_T(replicas_share_the_ticks, 60)
+TEST_T(replicas_do_not_repeat_a_tick, 60)
 {
-	struct heard h = { 0 };
+	struct received h = { 0 };
 	natsSubscription *sub;
-	struct bed b;
+	struct emotion_fixture b;
 
-	bed_start(&b, 2, NULL);
-	souls(&b, 40);
+	emotion_fixture_start(&b, 2, NULL);
+	create_souls(&b, 40);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	hear(sub, &h, 40, 3);
+	receive_ticks(sub, &h, 40, 3);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }
 
-TEST_T(a_dead_replica_s_souls_go_on, 60)
+TEST_T(souls_of_a_killed_replica_continue_to_tick, 60)
 {
-	struct heard h = { 0 };
+	struct received h = { 0 };
 	natsSubscription *sub;
-	struct bed b;
+	struct emotion_fixture b;
 
-	bed_start(&b, 2, NULL);
-	souls(&b, 20);
+	emotion_fixture_start(&b, 2, NULL);
+	create_souls(&b, 20);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
-	hear(sub, &h, 20, 2);
+	receive_ticks(sub, &h, 20, 2);
 	tk_service_kill(&b.engine[0]);
-	hear(sub, &h, 20, 2);
+	receive_ticks(sub, &h, 20, 2);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	emotion_fixture_stop(&b);
 }

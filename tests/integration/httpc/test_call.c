@@ -1,23 +1,23 @@
-/* Calls that go well: what is sent, what comes back, connections. */
-#include "integration/httpc/peer.h"
+/* Successful calls: requests, responses, connections. */
+#include "testkit/httpc_fixture.h"
 
-static struct scene s;
-static struct got g;
+static struct httpc_fixture s;
+static struct httpc_fixture_call g;
 
-/* Answers with the request it got. */
+/* Responds with the request as the body. */
 static void
-mirror(struct peer *p, int fd)
+respond_with_request(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(1024 * 1024), out = BUF_INIT(1024 * 1024);
 
 	(void)p;
-	while (peer_read(fd, &in)) {
+	while (raw_server_read(fd, &in)) {
 		buf_reset(&out);
 		buf_printf(&out,
 		    "HTTP/1.1 200 OK\r\nContent-Type: text/x\r\n"
 		    "Content-Length: %zu\r\n\r\n%s",
 		    in.n, in.p);
-		if (!peer_write(fd, out.p))
+		if (!raw_server_write(fd, out.p))
 			break;
 	}
 	buf_free(&in);
@@ -38,11 +38,11 @@ check_not_sent(const char *text)
 	    str_find(buf_str(&g.body), str_of(text)) < 0, "%s", g.body.p);
 }
 
-TEST(a_get)
+TEST(a_get_is_sent_and_its_response_returned)
 {
-	scene_open(&s, mirror, (struct httpc_opts){ 0 });
-	got_init(&g, s.c, s.url);
-	scene_run(&s, &g);
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&g, s.c, s.url);
+	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_int_eq(g.status, 200);
 	ck_assert_str_eq(g.type, "text/x");
@@ -52,10 +52,10 @@ TEST(a_get)
 	check_not_sent("Content-Type");
 	check_not_sent("traceparent");
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(methods_headers_bodies_traces)
+TEST(methods_headers_bodies_and_traces_are_sent)
 {
 	static const char *const headers[] = { "Authorization: Bearer t",
 		"X-A: b" };
@@ -65,17 +65,17 @@ TEST(methods_headers_bodies_traces)
 	struct trace t;
 	char line[128], parent[TRACE_PARENT_MAX];
 
-	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	trace_new(&t);
 	trace_format(&t, parent);
 	for (size_t i = 0; i < NELEM(methods); i++) {
-		got_init(&g, s.c, s.url);
+		httpc_fixture_call_init(&g, s.c, s.url);
 		g.rq.method = methods[i];
 		g.rq.headers = headers;
 		g.rq.nheaders = NELEM(headers);
 		g.rq.body = STR("{\"a\":1}");
 		g.rq.trace = &t;
-		scene_run(&s, &g);
+		httpc_fixture_run(&s, &g);
 		ck_assert_int_eq(g.rc, RC_OK);
 		snprintf(line, sizeof(line), "%s /x HTTP/1.1\r\n", methods[i]);
 		ck_assert(str_starts(buf_str(&g.body), str_of(line)));
@@ -89,57 +89,57 @@ TEST(methods_headers_bodies_traces)
 		check_not_sent("Expect");
 		buf_free(&g.body);
 	}
-	got_init(&g, s.c, s.url);
+	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.method = "POST";
 	g.rq.headers = types;
 	g.rq.nheaders = 1;
 	g.rq.body = STR("a");
-	scene_run(&s, &g);
+	httpc_fixture_run(&s, &g);
 	check_sent("\r\ncontent-type: text/plain\r\n");
 	check_not_sent("application/json");
 	buf_free(&g.body);
-	got_init(&g, s.c, s.url);
+	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.method = "POST";
-	scene_run(&s, &g);
+	httpc_fixture_run(&s, &g);
 	check_sent("POST /x HTTP/1.1\r\n");
 	check_sent("\r\nContent-Length: 0\r\n");
 	buf_free(&g.body);
-	got_init(&g, s.c, s.url);
+	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.method = "DELETE";
-	scene_run(&s, &g);
+	httpc_fixture_run(&s, &g);
 	check_sent("DELETE /x HTTP/1.1\r\n");
 	check_not_sent("Content-Type");
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(a_body_of_many_bytes)
+TEST(large_bodies_are_sent_and_received)
 {
 	enum { N = 200000 };
 	char *data = mem_zalloc(N + 1);
 
 	memset(data, 'x', N);
-	scene_open(&s, mirror, (struct httpc_opts){ 0 });
-	got_init(&g, s.c, s.url);
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.method = "POST";
 	g.rq.body = (struct str){ data, N };
-	tk_loop_call(&s.k, got_start, &g);
-	/* It was copied. */
+	tk_loop_call(&s.k, httpc_fixture_call_start, &g);
+	/* The client has copied it. */
 	memset(data, 'y', N);
-	ck_assert(tk_until(got_is_done, &g, CALL_MS));
+	ck_assert(tk_until(httpc_fixture_call_is_done, &g, HTTPC_FIXTURE_MS));
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_uint_gt(g.body.n, N);
 	ck_assert_ptr_null(memchr(g.body.p + (g.body.n - N), 'y', N));
 	buf_free(&g.body);
 	free(data);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-/* Answers each path with what stands here for it. */
+/* Responds to each path with the text listed here. */
 static void
-canned(struct peer *p, int fd)
+respond_canned(struct raw_server *p, int fd)
 {
-	static const char *const answers[] = {
+	static const char *const responses[] = {
 		"GET /404 ",
 		"HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\nnone",
 		"GET /500 ",
@@ -183,12 +183,13 @@ canned(struct peer *p, int fd)
 	struct buf in = BUF_INIT(65536);
 
 	(void)p;
-	while (peer_read(fd, &in)) {
+	while (raw_server_read(fd, &in)) {
 		size_t i;
-		for (i = 0; i < NELEM(answers); i += 2)
-			if (str_starts(buf_str(&in), str_of(answers[i])))
+		for (i = 0; i < NELEM(responses); i += 2)
+			if (str_starts(buf_str(&in), str_of(responses[i])))
 				break;
-		if (i == NELEM(answers) || !peer_write(fd, answers[i + 1]) ||
+		if (i == NELEM(responses) ||
+		    !raw_server_write(fd, responses[i + 1]) ||
 		    str_starts(buf_str(&in), STR("GET /close ")))
 			break;
 	}
@@ -201,13 +202,13 @@ run_path(const char *method, const char *path, unsigned redirects)
 	char url[256];
 
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s.p.port, path);
-	got_init(&g, s.c, url);
+	httpc_fixture_call_init(&g, s.c, url);
 	g.rq.method = method;
 	g.rq.redirects = redirects;
-	scene_run(&s, &g);
+	httpc_fixture_run(&s, &g);
 }
 
-TEST(answers_of_many_kinds)
+TEST(responses_of_many_kinds_are_read)
 {
 	static const struct {
 		const char *path;
@@ -226,7 +227,7 @@ TEST(answers_of_many_kinds)
 		{ "/close", 200, -1, "to the end" },
 	};
 
-	scene_open(&s, canned, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_canned, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		run_path("GET", rows[i].path, 0);
 		ck_assert_msg(g.rc == RC_OK, "%s: %s", rows[i].path, g.why);
@@ -240,12 +241,12 @@ TEST(answers_of_many_kinds)
 	run_path("GET", "/date", 0);
 	ck_assert_int_gt(g.retry_after_ms, 1000000);
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(redirects_are_followed_only_when_asked)
+TEST(redirects_are_followed_only_on_request)
 {
-	scene_open(&s, canned, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_canned, (struct httpc_opts){ 0 });
 	run_path("GET", "/moved", 0);
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_int_eq(g.status, 302);
@@ -267,77 +268,78 @@ TEST(redirects_are_followed_only_when_asked)
 	ck_assert_int_eq(g.rc, RC_INVALID);
 	ck_assert_uint_eq(g.body.n, 0);
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(connections_are_used_again)
+TEST(connections_are_reused)
 {
-	scene_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
-		got_init(&g, s.c, s.url);
-		scene_run(&s, &g);
+		httpc_fixture_call_init(&g, s.c, s.url);
+		httpc_fixture_run(&s, &g);
 		ck_assert_int_eq(g.rc, RC_OK);
 		buf_free(&g.body);
 	}
 	ck_assert_uint_eq(s.p.accepted, 1);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-/* Answers one request and then closes, though it promised not to. */
+/* Responds with keep-alive and then closes. */
 static void
-faithless(struct peer *p, int fd)
+respond_and_close(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
 	(void)p;
-	if (peer_read(fd, &in))
-		(void)peer_write(
+	if (raw_server_read(fd, &in))
+		(void)raw_server_write(
 		    fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 	buf_free(&in);
 }
 
-TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
+TEST(a_closed_idle_connection_is_replaced)
 {
-	scene_open(&s, faithless, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_and_close, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
-		got_init(&g, s.c, s.url);
+		httpc_fixture_call_init(&g, s.c, s.url);
 		g.rq.method = "POST";
 		g.rq.body = STR("{}");
-		scene_run(&s, &g);
+		httpc_fixture_run(&s, &g);
 		ck_assert_msg(g.rc == RC_OK, "%d: %s", i, g.why);
 		buf_free(&g.body);
 	}
 	ck_assert_uint_ge(s.p.accepted, 20);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(the_environment_names_no_proxy)
+TEST(proxy_environment_variables_are_ignored)
 {
 	ck_assert_int_eq(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
 	ck_assert_int_eq(setenv("ALL_PROXY", "http://127.0.0.1:1", 1), 0);
-	scene_open(&s, mirror, (struct httpc_opts){ 0 });
-	got_init(&g, s.c, s.url);
-	scene_run(&s, &g);
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&g, s.c, s.url);
+	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
-TEST(a_proxy_that_is_configured_is_used)
+TEST(a_configured_proxy_is_used)
 {
 	char proxy[64];
-	struct peer p;
+	struct raw_server p;
 
-	peer_open(&p, mirror);
+	raw_server_open(&p, respond_with_request);
 	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", p.port);
-	scene_open(&s, mirror, (struct httpc_opts){ .proxy = proxy });
-	got_init(&g, s.c, "http://nowhere.invalid/a");
-	scene_run(&s, &g);
+	httpc_fixture_open(
+	    &s, respond_with_request, (struct httpc_opts){ .proxy = proxy });
+	httpc_fixture_call_init(&g, s.c, "http://nowhere.invalid/a");
+	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
 	check_sent("GET http://nowhere.invalid/a HTTP/1.1\r\n");
 	buf_free(&g.body);
-	scene_close(&s);
-	peer_close(&p);
+	httpc_fixture_close(&s);
+	raw_server_close(&p);
 }
 
 TEST(calls_are_counted)
@@ -345,12 +347,13 @@ TEST(calls_are_counted)
 	struct metric_set *set = metric_set_new();
 	struct buf b = BUF_INIT(1024 * 1024);
 
-	scene_open(&s, canned, (struct httpc_opts){ .metrics = set });
+	httpc_fixture_open(
+	    &s, respond_canned, (struct httpc_opts){ .metrics = set });
 	run_path("GET", "/404", 0);
 	buf_free(&g.body);
 	run_path("GET", "/round", 1);
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 	metric_write(set, &b);
 	ck_assert(str_find(buf_str(&b),
 		      STR("soul_httpc_calls_total{peer=\"test\","

@@ -1,15 +1,15 @@
-/* Certificates are checked. */
+/* Certificates are verified. */
 #include <signal.h>
 
-#include "integration/httpc/peer.h"
+#include "testkit/httpc_fixture.h"
 
-static struct scene s;
-static struct got g;
+static struct httpc_fixture s;
+static struct httpc_fixture_call g;
 static struct tk_proc tls;
 static int port;
 
 static void
-nothing(struct peer *p, int fd)
+nothing(struct raw_server *p, int fd)
 {
 	(void)p;
 	(void)fd;
@@ -22,7 +22,7 @@ tls_is_up(void *arg)
 	return tk_port_open(port);
 }
 
-/* A server with a certificate of its own making, for the given name. */
+/* A server with a self-signed certificate for the given name. */
 static void
 serve(const char *name)
 {
@@ -51,11 +51,12 @@ call(const char *ca_file)
 	char url[64];
 
 	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", port);
-	scene_open(&s, nothing, (struct httpc_opts){ .ca_file = ca_file });
-	got_init(&g, s.c, url);
-	scene_run(&s, &g);
+	httpc_fixture_open(
+	    &s, nothing, (struct httpc_opts){ .ca_file = ca_file });
+	httpc_fixture_call_init(&g, s.c, url);
+	httpc_fixture_run(&s, &g);
 	buf_free(&g.body);
-	scene_close(&s);
+	httpc_fixture_close(&s);
 }
 
 TEST(a_certificate_must_be_trusted)

@@ -22,6 +22,7 @@
 #include "state/terminal.h"
 #include "testkit/http.h"
 #include "testkit/loop.h"
+#include "testkit/terminal_fixture.h"
 
 #define BED_MS 15000
 #define ORCHS  2
@@ -75,7 +76,7 @@ orch_ready(void *arg)
 {
 	struct orch_proc *p = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = false;
 
 	if (!tk_port_open(p->admin))
@@ -83,7 +84,7 @@ orch_ready(void *arg)
 	tk_http_open(&c, p->admin);
 	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		is = tk_http_read(&c, &a, 2000) && a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }
@@ -144,14 +145,14 @@ bed_records(struct bed *b)
 		.broker = STR("main"), .epoch = 1, .ttl_ms = 60000
 	};
 	ck_assert_int_eq(soul_create(b->state, &soul, STR("")), RC_OK);
-	ck_assert_int_eq(
-	    terminal_put_online(b->state, &b->writer, STR("t1"), true, NULL),
+	ck_assert_int_eq(terminal_fixture_put_online(
+			     b->state, &b->writer, STR("t1"), true, NULL),
 	    RC_OK);
-	ck_assert_int_eq(
-	    terminal_put_skills(b->state, &b->writer, STR("t1"), &skills, &v),
+	ck_assert_int_eq(terminal_fixture_put_skills(
+			     b->state, &b->writer, STR("t1"), &skills, &v),
 	    RC_OK);
-	ck_assert_int_eq(
-	    terminal_put_catalog(b->state, &b->writer, STR("t1"), &catalog, &v),
+	ck_assert_int_eq(terminal_fixture_put_catalog(
+			     b->state, &b->writer, STR("t1"), &catalog, &v),
 	    RC_OK);
 	ck_assert_int_eq(
 	    terminal_bind(b->state, STR("t1"), STR("u1"), STR("soul_1")),
@@ -162,8 +163,8 @@ bed_records(struct bed *b)
 static inline void
 bed_online(struct bed *b, bool online)
 {
-	ck_assert_int_eq(
-	    terminal_put_online(b->state, &b->writer, STR("t1"), online, NULL),
+	ck_assert_int_eq(terminal_fixture_put_online(
+			     b->state, &b->writer, STR("t1"), online, NULL),
 	    RC_OK);
 }
 
@@ -175,8 +176,8 @@ bed_has_skills(struct bed *b, const char *json)
 		.json = str_of(json) };
 	int64_t v;
 
-	ck_assert_int_eq(
-	    terminal_put_skills(b->state, &b->writer, STR("t1"), &skills, &v),
+	ck_assert_int_eq(terminal_fixture_put_skills(
+			     b->state, &b->writer, STR("t1"), &skills, &v),
 	    RC_OK);
 }
 
@@ -189,8 +190,8 @@ bed_no_catalog(struct bed *b)
 	};
 	int64_t v;
 
-	ck_assert_int_eq(
-	    terminal_put_catalog(b->state, &b->writer, STR("t1"), &none, &v),
+	ck_assert_int_eq(terminal_fixture_put_catalog(
+			     b->state, &b->writer, STR("t1"), &none, &v),
 	    RC_OK);
 }
 

@@ -5,8 +5,8 @@
 #ifndef STORY_H
 #define STORY_H
 
-#include "state/events.h"
-#include "state/turn_record.h"
+#include "state/session.h"
+#include "state/turn.h"
 #include "talk.h"
 
 /* All events of a session of u1, each with its seq; freed by json_decref(). */
@@ -15,13 +15,13 @@ story_read(struct bed *b, const char *session)
 {
 	struct session_key k = { STR("u1"), str_of(session) };
 	json_t *out = json_array();
-	struct events_page page;
+	struct session_events page;
 
 	arena_reset(b->arena);
-	ck_assert_int_eq(events_read(b->state, &k, 0, b->arena, &page), RC_OK);
+	ck_assert_int_eq(session_events_read(b->state, &k, 0, b->arena, &page), RC_OK);
 	ck_assert(!page.more);
 	for (size_t i = 0; i < page.n; i++) {
-		const struct events_item *e = &page.item[i];
+		const struct session_event *e = &page.item[i];
 		json_t *j = e->json.p != NULL
 		    ? json_loadb(e->json.p, e->json.n, 0, NULL)
 		    : json_pack("{s:s,s:s%}", "type", "lost", "run_id",

@@ -148,7 +148,10 @@ TEST_T(a_turn_keeps_the_session_awake, 60)
 
 	/* A summary of before is shown to the model and to the client. */
 	ck_assert_int_eq(
-	    session_put_summary(b.state, &k, STR("主人喜欢绿色"), 1), RC_OK);
+	    session_summarise(b.state, &k,
+		&(struct session_summary){
+		    .text = STR("主人喜欢绿色"), .after = 0, .number = 1 }),
+	    RC_OK);
 	peers_set(&b.peers, filter, FALLBACK);
 	model_will_say(&b.model, "好。", NULL);
 	talk_start(&t, &b, "你好");

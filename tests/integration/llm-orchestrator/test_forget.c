@@ -167,8 +167,8 @@ TEST_T(an_error_is_not_confirmed, 60)
 		    "none");
 		want_kept(&b,
 		    "{\"query\":\"乌龙茶\",\"ok\":false,\"error\":"
-		    "\"not confirmed\",\"advice\":\"it was sent, but nobody "
-		    "answered; nobody knows whether it was done\"}");
+		    "\"not confirmed\",\"advice\":\"it was sent, but not "
+		    "confirmed; it is not known whether it was done\"}");
 		want_warning(&t, "MEMORY_FORGET_FAILED");
 		want_stage(&t, "not_confirmed");
 		talk_close(&t);

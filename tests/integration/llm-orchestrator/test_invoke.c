@@ -133,8 +133,8 @@ TEST_T(a_lost_result_is_found, 60)
 	snprintf(id, sizeof(id), "%s",
 	    text_at(peers_last(&b.peers, invoke), "request_id"));
 	snprintf(json, sizeof(json), "{\"request_id\":\"%s\",\"ok\":true}", id);
-	ck_assert_int_eq(terminal_put_result(b.state, STR("t1"), str_of(id),
-			     str_of(json), &first),
+	ck_assert_int_eq(terminal_fixture_put_result(b.state, STR("t1"),
+			     str_of(id), str_of(json), &first),
 	    RC_OK);
 	talk_want(&t, .reply = "点好了。", .executed = "nod", .failed = "");
 	talk_close(&t);

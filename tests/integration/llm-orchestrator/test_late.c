@@ -33,8 +33,8 @@ answers(struct bed *b, const char *id, const char *more)
 	bool first;
 
 	snprintf(json, sizeof(json), "{\"request_id\":\"%s\",%s}", id, more);
-	ck_assert_int_eq(terminal_put_result(b->state, STR("t1"), str_of(id),
-			     str_of(json), &first),
+	ck_assert_int_eq(terminal_fixture_put_result(b->state, STR("t1"),
+			     str_of(id), str_of(json), &first),
 	    RC_OK);
 	ck_assert(first);
 }

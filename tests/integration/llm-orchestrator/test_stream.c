@@ -398,7 +398,7 @@ TEST_T(redis_goes_away_while_it_speaks, 90)
 	json_decref(heard(sub));
 	tk_server_stop(&b.redis, SIGKILL);
 	model_hold(&b.model, false);
-	while (!tk_log_has(&b.orch[0].proc, "turn.events_late"))
+	while (!tk_log_has(&b.orch[0].proc, "turn.events_delayed"))
 		(void)talk_next(&t, 20);
 	tk_server_restart(&b.redis);
 	talk_want(&t, .reply = "一二三四五", .executed = "", .failed = "");

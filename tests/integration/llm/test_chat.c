@@ -1,6 +1,9 @@
 /* Chats with a provider that answers as each test wants. */
-#include "integration/httpc/peer.h"
 #include "llm/llm.h"
+#include "testkit/loop_thread.h"
+#include "testkit/raw_server.h"
+
+#define CALL_MS 10000
 
 /* What the provider sends, and whether it then cuts or holds the connection. */
 static const char *_Atomic answer;
@@ -9,17 +12,17 @@ static struct buf asked = BUF_INIT(1024 * 1024);
 static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
-provider(struct peer *p, int fd)
+provider(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(1024 * 1024);
 
-	if (peer_read(fd, &in)) {
+	if (raw_server_read(fd, &in)) {
 		pthread_mutex_lock(&asked_lock);
 		buf_reset(&asked);
 		buf_put_str(&asked, buf_str(&in));
 		pthread_mutex_unlock(&asked_lock);
-		if (peer_write(fd, answer) && holds)
-			peer_hold(p, fd);
+		if (raw_server_write(fd, answer) && holds)
+			raw_server_hold(p, fd);
 	}
 	buf_free(&in);
 }
@@ -27,7 +30,7 @@ provider(struct peer *p, int fd)
 /* A client, one chat, and what became of it. */
 struct talk {
 	struct tk_loop k;
-	struct peer p;
+	struct raw_server p;
 	struct llm *llm;
 	struct llm_chat chat;
 	struct llm_call *call;
@@ -88,7 +91,7 @@ talk_open(void)
 	buf_init(&talk.pieces_text, 1024 * 1024);
 	buf_init(&talk.calls, 1024 * 1024);
 	holds = false;
-	peer_open(&talk.p, provider);
+	raw_server_open(&talk.p, provider);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d/v1/", talk.p.port);
 	tk_loop_new(&talk.k, 1024);
 	ck_assert_int_eq(llm_new(&(struct llm_opts){ .loop = talk.k.l,
@@ -125,7 +128,7 @@ talk_close(void)
 	tk_loop_call(&talk.k, do_free, NULL);
 	tk_loop_stop(&talk.k);
 	loop_free(talk.k.l);
-	peer_close(&talk.p);
+	raw_server_close(&talk.p);
 	buf_free(&talk.text);
 	buf_free(&talk.pieces_text);
 	buf_free(&talk.calls);
@@ -269,7 +272,7 @@ TEST(streams_that_end_too_early)
 	holds = true;
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_TIMEOUT, "a", "");
-	ck_assert_str_eq(talk.error, "the answer went silent");
+	ck_assert_str_eq(talk.error, "the response stalled");
 	talk_close();
 }
 
@@ -301,7 +304,7 @@ TEST(errors_in_a_stream)
 	talk_run(STREAM "data: {\"choices\":1}\n\n");
 	check(RC_INVALID, "", "");
 	ck_assert_str_eq(
-	    talk.error, "an event is no chunk of a chat completion");
+	    talk.error, "an event is not a chunk of a chat completion");
 	talk_close();
 }
 
@@ -327,7 +330,7 @@ TEST(errors_by_status)
 		{ "HTTP/1.1 503 No\r\n\r\n<html>busy</html>", RC_DOWN,
 		    "<html>busy</html>", true, -1 },
 		{ "HTTP/1.1 503 No\r\nx-should-retry: false\r\n\r\n", RC_DOWN,
-		    "status 503 without a word", false, -1 },
+		    "status 503 without an error text", false, -1 },
 		{ "HTTP/1.1 400 No\r\nx-should-retry: true\r\n\r\n"
 		  "{\"detail\":\"odd\"}",
 		    RC_INVALID, "odd", true, -1 },
@@ -337,7 +340,7 @@ TEST(errors_by_status)
 		{ JSON "{\"error\":{\"message\":\"in spite of 200\"}}", RC_DOWN,
 		    "in spite of 200", true, -1 },
 		{ JSON "{\"choices\":[{}]}", RC_INVALID,
-		    "the answer is no chat completion", false, -1 },
+		    "the response is not a chat completion", false, -1 },
 		{ JSON "", RC_INVALID, NULL, false, -1 },
 		{ "HTTP/1.1 204 Nothing\r\n\r\n", RC_INVALID, NULL, false, -1 },
 	};

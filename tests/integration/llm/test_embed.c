@@ -1,32 +1,35 @@
 /* Embeddings of a provider that answers as each test wants. */
-#include "integration/httpc/peer.h"
 #include "llm/embed.h"
+#include "testkit/loop_thread.h"
+#include "testkit/raw_server.h"
+
+#define CALL_MS 10000
 
 static const char *_Atomic answer;
 static struct buf asked = BUF_INIT(1024 * 1024);
 static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
-provider(struct peer *p, int fd)
+provider(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(1024 * 1024);
 
 	(void)p;
-	if (peer_read(fd, &in)) {
+	if (raw_server_read(fd, &in)) {
 		pthread_mutex_lock(&asked_lock);
 		buf_reset(&asked);
 		buf_put_str(&asked, buf_str(&in));
 		pthread_mutex_unlock(&asked_lock);
-		(void)peer_write(fd, answer);
+		(void)raw_server_write(fd, answer);
 	}
 	buf_free(&in);
 }
 
 struct talk {
 	struct tk_loop k;
-	struct peer p;
+	struct raw_server p;
 	struct embed *e;
-	struct embed_ask ask;
+	struct embed_request ask;
 	enum rc started, rc;
 	struct buf vectors;
 	size_t dimensions;
@@ -81,12 +84,12 @@ do_ask(void *arg)
 	me->done = false;
 	me->times = 0;
 	buf_reset(&me->vectors);
-	me->ask = (struct embed_ask){ .texts = texts,
+	me->ask = (struct embed_request){ .texts = texts,
 		.n = 2,
 		.deadline = { clock_wall().ms + CALL_MS },
 		.fn = on_done,
 		.arg = me };
-	me->started = embed_ask(me->e, &me->ask);
+	me->started = embed_request(me->e, &me->ask);
 }
 
 static void
@@ -105,7 +108,7 @@ static void
 start(void)
 {
 	talk = (struct talk){ .vectors = BUF_INIT(4096) };
-	peer_open(&talk.p, provider);
+	raw_server_open(&talk.p, provider);
 	tk_loop_new(&talk.k, 256);
 	tk_loop_start(&talk.k);
 	tk_loop_call(&talk.k, do_new, &talk);
@@ -117,7 +120,7 @@ stop(void)
 	tk_loop_call(&talk.k, do_free, &talk);
 	tk_loop_stop(&talk.k);
 	loop_free(talk.k.l);
-	peer_close(&talk.p);
+	raw_server_close(&talk.p);
 	buf_free(&talk.vectors);
 	buf_free(&asked);
 }

@@ -1,56 +1,57 @@
 /*
- * memory-worker dead: what was put aside is listed with its reason, shown,
- * tried anew once, dropped.
+ * memory-worker dead: dead letters are listed with their reasons, shown,
+ * replayed and dropped.
  */
+#include <signal.h>
 #include <sys/resource.h>
 
-#include "talk.h"
+#include "testkit/memory_fixture.h"
 
-/* ---- the command -----------------------------------------------------------
- */
+/* ---- the command ---- */
 
-struct told {
+struct output {
 	int code;
 	char *text; /* stdout and stderr */
 	size_t n;
 };
 
-static struct told
-dead_at(const char *url, const char *const words[])
+static struct output
+run_dead(const char *url, const char *const args[])
 {
 	static int nth;
 	const char *argv[8] = { tk_bin("memory-worker"), "dead" };
 	char env[96], name[32];
-	struct told t;
+	struct output t;
 	struct tk_proc p;
 	size_t i;
 
-	for (i = 0; words[i] != NULL; i++)
-		argv[i + 2] = words[i];
+	for (i = 0; args[i] != NULL; i++)
+		argv[i + 2] = args[i];
 	snprintf(env, sizeof(env), "NATS_URL=%s", url);
 	snprintf(name, sizeof(name), "dead-%d", nth++);
 	tk_spawn(&p, name, argv, TK_ENV(env));
-	t.code = tk_wait(&p, BED_MS);
+	t.code = tk_wait(&p, MEMORY_FIXTURE_MS);
 	t.text = tk_read_file(p.log, &t.n);
 	return t;
 }
 
-/* Its exit code must be that, and text must be in what it says. */
+/* Check the exit code, and that the output contains text. */
 static void
-ck_dead(struct bed *b, int code, const char *text, const char *const words[])
+ck_dead(struct memory_fixture *fx, int code, const char *text,
+    const char *const args[])
 {
-	struct told t = dead_at(b->nats.url, words);
+	struct output t = run_dead(fx->nats.url, args);
 
 	ck_assert_msg(t.code == code && strstr(t.text, text) != NULL,
 	    "%d, not %d: %s", t.code, code, t.text);
 	free(t.text);
 }
 
-/* What the list has, an array. */
+/* The list as an array. */
 static json_t *
-list(struct bed *b)
+list(struct memory_fixture *fx)
 {
-	struct told t = dead_at(b->nats.url, TK_ENV("list", "--json"));
+	struct output t = run_dead(fx->nats.url, TK_ENV("list", "--json"));
 	json_t *all = json_array();
 	char *line, *rest = t.text;
 
@@ -77,44 +78,44 @@ number_of(json_t *all, size_t i, const char *key)
 	    json_object_get(json_array_get(all, i), key));
 }
 
-/* ---- putting aside ---------------------------------------------------------
- */
+/* ---- dead letters ---- */
 
 static void
-js(struct bed *b, const char *what, const char *json)
+js_api(struct memory_fixture *fx, const char *what, const char *json)
 {
 	char subject[96], code[TK_CODE];
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
-	j = tk_nats_ask(b->nc, subject, json, code);
+	j = tk_nats_request(fx->nc, subject, json, code);
 	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
 	    json_string_value(
 		json_object_get(json_object_get(j, "error"), "description")));
 	json_decref(j);
 }
 
-/* NATS and the stream alone, without anybody who puts aside. */
+/* NATS and the stream alone, without a worker. */
 static void
-shelf(struct bed *b)
+dead_stream_start(struct memory_fixture *fx)
 {
-	*b = (struct bed){ 0 };
-	tk_server_start(&b->nats, TK_NATS);
-	b->nc = tk_nats_connect(b->nats.url);
-	js(b, "STREAM.CREATE.SOUL_DEAD",
+	*fx = (struct memory_fixture){ 0 };
+	tk_server_start(&fx->nats, TK_NATS);
+	fx->nc = tk_nats_connect(fx->nats.url);
+	js_api(fx, "STREAM.CREATE.SOUL_DEAD",
 	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
 	    "\"storage\":\"file\"}");
 }
 
 static void
-shelf_end(struct bed *b)
+dead_stream_stop(struct memory_fixture *fx)
 {
-	natsConnection_Destroy(b->nc);
+	natsConnection_Destroy(fx->nc);
 	nats_Close();
 }
 
 static void
-put(struct bed *b, const char *why, const void *data, size_t n)
+put_dead_letter(
+    struct memory_fixture *fx, const char *why, const void *data, size_t n)
 {
 	natsMsg *m = NULL, *reply = NULL;
 
@@ -126,7 +127,8 @@ put(struct bed *b, const char *why, const void *data, size_t n)
 		natsMsgHeader_Set(m, "Soul-Dead-Deliveries", "3");
 	}
 	ck_assert_int_eq(
-	    natsConnection_RequestMsg(&reply, b->nc, m, BED_MS), NATS_OK);
+	    natsConnection_RequestMsg(&reply, fx->nc, m, MEMORY_FIXTURE_MS),
+	    NATS_OK);
 	ck_assert_msg(strstr(natsMsg_GetData(reply), "\"seq\"") != NULL, "%s",
 	    natsMsg_GetData(reply));
 	natsMsg_Destroy(m);
@@ -134,7 +136,7 @@ put(struct bed *b, const char *why, const void *data, size_t n)
 }
 
 struct count {
-	struct bed *b;
+	struct memory_fixture *fx;
 	const char *stream;
 	int64_t n;
 };
@@ -144,196 +146,195 @@ has_as_many(void *arg)
 {
 	struct count *c = arg;
 
-	return bed_stream(c->b, c->stream) == c->n;
+	return memory_fixture_stream_len(c->fx, c->stream) == c->n;
 }
 
 static void
-wait_stream(struct bed *b, const char *stream, int64_t n)
+wait_stream(struct memory_fixture *fx, const char *stream, int64_t n)
 {
-	struct count c = { b, stream, n };
+	struct count c = { fx, stream, n };
 
-	ck_assert_msg(tk_until(has_as_many, &c, BED_MS), "%s has %lld", stream,
-	    (long long)bed_stream(b, stream));
+	ck_assert_msg(tk_until(has_as_many, &c, MEMORY_FIXTURE_MS),
+	    "%s has %lld", stream,
+	    (long long)memory_fixture_stream_len(fx, stream));
 }
 
 static void
-redis(struct bed *b, const char *cmd, const char *key)
+redis(struct memory_fixture *fx, const char *cmd, const char *key)
 {
 	struct str args[] = { str_of(cmd), str_of(key), STR("v"), STR("99") };
 
 	ck_assert_int_eq(
-	    state_cmd(b->db.s, args, strcmp(cmd, "DEL") == 0 ? 2 : 4, NULL),
+	    state_cmd(fx->db.s, args, strcmp(cmd, "DEL") == 0 ? 2 : 4, NULL),
 	    RC_OK);
 }
 
-/* A worker, and a job of s1 that it cannot store as long as we want. */
+/* A worker, and a job of s1 that it cannot store until further notice. */
 static void
-poison(struct bed *b)
+poison(struct memory_fixture *fx)
 {
-	bed_servers(b);
-	b->more[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
-	bed_spawn(b, 0);
-	bed_ready(b, 0);
-	redis(b, "HSET", "soul:memory:{u1:s1}");
-	bed_job(b, "poison", "s1", "喜欢茶");
-	wait_stream(b, "SOUL_DEAD", 1);
+	memory_fixture_servers(fx);
+	fx->env[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
+	memory_fixture_spawn_ready(fx, 0);
+	redis(fx, "HSET", "soul:memory:{u1:s1}");
+	memory_fixture_publish_fact(fx, "poison", "s1", "喜欢茶");
+	wait_stream(fx, "SOUL_DEAD", 1);
 }
 
-/* ---- tests -----------------------------------------------------------------
- */
+/* ---- tests ---- */
 
-TEST_T(a_poisoned_job_is_replayed_once_its_cause_is_gone, 60)
+TEST_T(a_failed_job_is_replayed_when_its_cause_is_fixed, 60)
 {
 	struct memory_list l;
-	struct told t;
-	struct bed b;
+	struct output t;
+	struct memory_fixture fx;
 	json_t *all, *raw;
 
-	poison(&b);
-	all = list(&b);
+	poison(&fx);
+	all = list(&fx);
 	ck_assert_uint_eq(json_array_size(all), 1);
 	ck_assert_int_eq(number_of(all, 0, "seq"), 1);
 	ck_assert_int_eq(number_of(all, 0, "deliveries"), 2);
 	ck_assert_str_eq(
-	    text_of(all, 0, "why"), "the store refuses it: invalid_request");
+	    text_of(all, 0, "why"), "the store rejected it: invalid_request");
 	ck_assert_str_eq(text_of(all, 0, "kind"), "memory_store");
 	ck_assert_str_eq(text_of(all, 0, "job_id"), "poison");
 	ck_assert_str_eq(text_of(all, 0, "user_id"), "u1");
 	ck_assert_str_eq(text_of(all, 0, "soul_id"), "s1");
 	ck_assert_str_eq(text_of(all, 0, "text"), "喜欢茶");
 	json_decref(all);
-	ck_dead(&b, 0, "2 deliveries: the store refuses it", TK_ENV("list"));
-	ck_dead(&b, 0, "1 put aside\n", TK_ENV("list"));
-	ck_dead(&b, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
-	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
+	ck_dead(&fx, 0, "2 deliveries: the store rejected it", TK_ENV("list"));
+	ck_dead(&fx, 0, "1 dead letter\n", TK_ENV("list"));
+	ck_dead(&fx, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
+	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
 	raw = json_loads(t.text, 0, NULL);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(raw, "job_id")), "poison");
+	ck_assert_str_eq(tk_text(raw, "job_id"), "poison");
 	json_decref(raw);
 	free(t.text);
-	/* Not yet: it dies again, and has another number then. */
-	ck_dead(&b, 0, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
-	wait_stream(&b, "SOUL_DEAD", 1);
-	all = list(&b);
+	/* The job fails again and gets another number. */
+	ck_dead(&fx, 0, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
+	wait_stream(&fx, "SOUL_DEAD", 1);
+	all = list(&fx);
 	ck_assert_int_eq(number_of(all, 0, "seq"), 2);
 	json_decref(all);
-	ck_dead(&b, 1, "1: is not put aside\n", TK_ENV("replay", "1"));
-	redis(&b, "DEL", "soul:memory:{u1:s1}");
+	ck_dead(&fx, 1, "1: no such dead letter\n", TK_ENV("replay", "1"));
+	redis(&fx, "DEL", "soul:memory:{u1:s1}");
 	ck_dead(
-	    &b, 0, "2: replayed as SOUL_JOBS 3\n", TK_ENV("replay", "--all"));
-	l = bed_wait(&b, 1);
-	ck_assert_uint_eq(bed_with(&l, "喜欢茶"), 1);
-	ck_assert(tk_until(all_done, &b, BED_MS));
-	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 0);
-	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
-	bed_stop(&b);
+	    &fx, 0, "2: replayed as SOUL_JOBS 3\n", TK_ENV("replay", "--all"));
+	l = memory_fixture_wait_memories(&fx, 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "喜欢茶"), 1);
+	memory_fixture_wait_jobs(&fx);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 0);
+	ck_dead(&fx, 0, "no dead letters\n", TK_ENV("list"));
+	memory_fixture_stop(&fx);
 }
 
 /*
- * Killed between the publish and the deletion: here the stream refuses to
- * delete.  The second time, the stream of jobs knows it; later it is done
- * twice.
+ * As if killed between the publish and the deletion: the stream rejects
+ * deletions. A second replay is discarded by the stream of jobs; a later one is
+ * stored again with one effect.
  */
-TEST_T(a_job_that_is_replayed_twice_is_stored_once, 60)
+TEST_T(a_job_replayed_twice_has_one_effect, 60)
 {
-	struct told t;
-	struct bed b;
+	struct output t;
+	struct memory_fixture fx;
 	json_t *all;
 
-	poison(&b);
-	redis(&b, "DEL", "soul:memory:{u1:s1}");
-	js(&b, "STREAM.UPDATE.SOUL_DEAD",
+	poison(&fx);
+	redis(&fx, "DEL", "soul:memory:{u1:s1}");
+	js_api(&fx, "STREAM.UPDATE.SOUL_DEAD",
 	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
 	    "\"storage\":\"file\",\"sealed\":true}");
-	ck_dead(&b, 1, "1: but it is still put aside; to replay it once more",
+	ck_dead(&fx, 1,
+	    "1: but its dead letter was not deleted; replaying it again",
 	    TK_ENV("replay", "1"));
-	bed_wait(&b, 1);
-	ck_dead(&b, 1, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
-	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 2);
-	all = list(&b);
+	memory_fixture_wait_memories(&fx, 1);
+	ck_dead(&fx, 1, "1: replayed as SOUL_JOBS 2\n", TK_ENV("replay", "1"));
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), 2);
+	all = list(&fx);
 	ck_assert_uint_eq(json_array_size(all), 1);
 	json_decref(all);
-	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
-	bed_publish(&b, "another", t.text);
+	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
+	memory_fixture_publish_job(&fx, "another", t.text);
 	free(t.text);
-	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 3);
-	ck_assert(tk_until(all_done, &b, BED_MS));
-	bed_wait(&b, 1);
-	bed_stop(&b);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), 3);
+	memory_fixture_wait_jobs(&fx);
+	memory_fixture_wait_memories(&fx, 1);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(all_are_those_that_were_there, 60)
+TEST_T(replay_all_ignores_new_dead_letters, 60)
 {
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *all;
 
-	bed_servers(&b);
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	bed_publish(&b, "broken", "{\"job_id\":\"b1\",\"text\":\"a\\u001bb\"}");
-	bed_publish(&b, "nothing", "");
-	wait_stream(&b, "SOUL_DEAD", 2);
-	all = list(&b);
+	memory_fixture_servers(&fx);
+	memory_fixture_spawn_ready(&fx, 0);
+	memory_fixture_publish_job(
+	    &fx, "broken", "{\"job_id\":\"b1\",\"text\":\"a\\u001bb\"}");
+	memory_fixture_publish_job(&fx, "nothing", "");
+	wait_stream(&fx, "SOUL_DEAD", 2);
+	all = list(&fx);
 	ck_assert_str_eq(text_of(all, 0, "job_id"), "b1");
 	ck_assert_str_eq(text_of(all, 0, "why"), "/kind: is missing");
 	ck_assert_int_eq(number_of(all, 0, "deliveries"), 1);
 	ck_assert_ptr_null(text_of(all, 0, "user_id"));
 	json_decref(all);
-	/* What it says must not command a terminal. */
-	ck_dead(&b, 0, "\n    a?b\n", TK_ENV("list"));
+	/* Text must not control the terminal. */
+	ck_dead(&fx, 0, "\n    a?b\n", TK_ENV("list"));
 	ck_dead(
-	    &b, 0, "2: replayed as SOUL_JOBS 4\n", TK_ENV("replay", "--all"));
-	wait_stream(&b, "SOUL_DEAD", 2);
-	ck_dead(&b, 1, "4: dropped\n9: is not put aside\n",
+	    &fx, 0, "2: replayed as SOUL_JOBS 4\n", TK_ENV("replay", "--all"));
+	wait_stream(&fx, "SOUL_DEAD", 2);
+	ck_dead(&fx, 1, "4: dropped\n9: no such dead letter\n",
 	    TK_ENV("drop", "3", "4", "9"));
-	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
-	ck_assert(!tk_log_has(&b.worker[0].proc, "WARNING"));
-	bed_stop(&b);
+	ck_dead(&fx, 0, "no dead letters\n", TK_ENV("list"));
+	ck_assert(!tk_log_has(&fx.worker[0].proc, "WARNING"));
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_job_that_is_too_big_to_be_put_aside, 60)
+TEST_T(a_job_too_big_for_a_dead_letter, 60)
 {
 	static char big[1024 * 1024 - 200];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *all;
 
 	memset(big, 'x', sizeof(big) - 1);
-	bed_servers(&b);
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	bed_publish(&b, "big", big);
-	wait_stream(&b, "SOUL_DEAD", 1);
-	all = list(&b);
+	memory_fixture_servers(&fx);
+	memory_fixture_spawn_ready(&fx, 0);
+	memory_fixture_publish_job(&fx, "big", big);
+	wait_stream(&fx, "SOUL_DEAD", 1);
+	all = list(&fx);
 	ck_assert_str_eq(text_of(all, 0, "why"),
-	    "1048375 bytes, too many to be put aside: SOUL_JOBS has it as 1");
+	    "1048375 bytes exceed the limit of a dead letter: SOUL_JOBS has it "
+	    "as 1");
 	json_decref(all);
-	ck_assert(tk_until(all_done, &b, BED_MS));
-	bed_stop(&b);
+	memory_fixture_wait_jobs(&fx);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_stream_with_holes_and_anything_in_it, 60)
+TEST_T(any_message_in_a_stream_with_gaps, 60)
 {
 	static char big[1024 * 1024 - 200];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *all;
-	struct told t;
+	struct output t;
 
 	memset(big, 'y', sizeof(big));
-	shelf(&b);
-	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("list"));
-	ck_dead(&b, 0, "nothing is put aside\n", TK_ENV("replay", "--all"));
-	put(&b, NULL, "old\0\033[2J", 8);
-	put(&b, "gone", "", 0);
-	put(&b, "gone", "", 0);
-	put(&b, "a \"reason\" 原因", big, sizeof(big));
-	put(&b, "gone", "", 0);
-	put(&b, "last", "{\"text\":\"一二三四五六七八九十\"}", 41);
-	put(&b, "gone", "", 0);
-	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":2}");
-	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":3}");
-	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":5}");
-	js(&b, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":7}");
-	all = list(&b);
+	dead_stream_start(&fx);
+	ck_dead(&fx, 0, "no dead letters\n", TK_ENV("list"));
+	ck_dead(&fx, 0, "no dead letters\n", TK_ENV("replay", "--all"));
+	put_dead_letter(&fx, NULL, "old\0\033[2J", 8);
+	put_dead_letter(&fx, "deleted", "", 0);
+	put_dead_letter(&fx, "deleted", "", 0);
+	put_dead_letter(&fx, "a \"reason\" 原因", big, sizeof(big));
+	put_dead_letter(&fx, "deleted", "", 0);
+	put_dead_letter(&fx, "last", "{\"text\":\"一二三四五六七八九十\"}", 41);
+	put_dead_letter(&fx, "deleted", "", 0);
+	js_api(&fx, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":2}");
+	js_api(&fx, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":3}");
+	js_api(&fx, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":5}");
+	js_api(&fx, "STREAM.MSG.DELETE.SOUL_DEAD", "{\"seq\":7}");
+	all = list(&fx);
 	ck_assert_uint_eq(json_array_size(all), 3);
 	ck_assert_ptr_null(text_of(all, 0, "why"));
 	ck_assert_int_eq(number_of(all, 0, "bytes"), 8);
@@ -343,35 +344,35 @@ TEST_T(a_stream_with_holes_and_anything_in_it, 60)
 	ck_assert_int_eq(number_of(all, 2, "seq"), 6);
 	ck_assert_str_eq(text_of(all, 2, "text"), "一二三四五六七八九十");
 	json_decref(all);
-	ck_dead(&b, 0, "why is not known\n    old??[2J\n", TK_ENV("list"));
-	t = dead_at(b.nats.url, TK_ENV("show", "4", "--raw"));
+	ck_dead(&fx, 0, "unknown reason\n    old??[2J\n", TK_ENV("list"));
+	t = run_dead(fx.nats.url, TK_ENV("show", "4", "--raw"));
 	ck_assert_uint_eq(t.n, sizeof(big));
 	ck_assert_int_eq(memcmp(t.text, big, sizeof(big)), 0);
 	free(t.text);
-	t = dead_at(b.nats.url, TK_ENV("show", "1", "--raw"));
+	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
 	ck_assert_uint_eq(t.n, 8);
 	free(t.text);
-	ck_dead(&b, 1, "5: is not put aside\n", TK_ENV("show", "5"));
-	/* There is nobody who makes the stream of jobs. */
-	ck_dead(&b, 1, "1: is not replayed: no stream takes jobs of its kind",
+	ck_dead(&fx, 1, "5: no such dead letter\n", TK_ENV("show", "5"));
+	/* No worker creates the stream of jobs. */
+	ck_dead(&fx, 1, "1: not replayed: no stream accepts jobs of its kind",
 	    TK_ENV("replay", "1", "6"));
-	ck_assert_int_eq(bed_stream(&b, "SOUL_DEAD"), 3);
-	shelf_end(&b);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 3);
+	dead_stream_stop(&fx);
 }
 
 #define MANY 20000
 
-TEST_T(many_are_read_one_by_one, 60)
+TEST_T(many_dead_letters_need_little_memory, 60)
 {
 	jsCtx *ctx = NULL;
 	struct rusage u;
-	struct told t;
-	struct bed b;
+	struct output t;
+	struct memory_fixture fx;
 	size_t i, lines = 0;
 	char data[128];
 
-	shelf(&b);
-	ck_assert_int_eq(natsConnection_JetStream(&ctx, b.nc, NULL), NATS_OK);
+	dead_stream_start(&fx);
+	ck_assert_int_eq(natsConnection_JetStream(&ctx, fx.nc, NULL), NATS_OK);
 	for (i = 0; i < MANY; i++) {
 		int n = snprintf(data, sizeof(data),
 		    "{\"job_id\":\"j%zu\",\"text\":\"喜欢茶\"}", i);
@@ -381,41 +382,44 @@ TEST_T(many_are_read_one_by_one, 60)
 	}
 	ck_assert_int_eq(js_PublishAsyncComplete(ctx, NULL), NATS_OK);
 	jsCtx_Destroy(ctx);
-	t = dead_at(b.nats.url, TK_ENV("list", "--json"));
+	t = run_dead(fx.nats.url, TK_ENV("list", "--json"));
 	ck_assert_int_eq(t.code, 0);
 	for (i = 0; i < t.n; i++)
 		lines += t.text[i] == '\n';
 	ck_assert_uint_eq(lines, MANY);
 	free(t.text);
-	/* Of the servers none has ended yet. */
+	/* The servers are still running, so this is the command's maximum. */
 	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &u), 0);
 	if (getenv("SAN") == NULL || *getenv("SAN") == '\0')
 		ck_assert_int_lt(u.ru_maxrss, 64L * 1024);
-	shelf_end(&b);
+	dead_stream_stop(&fx);
 }
 
-TEST_T(what_is_missing_is_told, 60)
+TEST_T(errors_are_explained, 60)
 {
-	struct bed b = { 0 };
-	struct told t;
+	struct memory_fixture fx = { 0 };
+	struct output t;
 
-	tk_server_start(&b.nats, TK_NATS);
-	ck_dead(&b, 1, "nothing was ever put aside: ", TK_ENV("list"));
-	ck_dead(&b, 1, "nothing was ever put aside: ", TK_ENV("drop", "1"));
-	ck_dead(&b, 64, "say list, show", TK_ENV("lst"));
-	ck_dead(&b, 64, "what is this? 1x", TK_ENV("show", "1x"));
-	ck_dead(&b, 64, "what is this? 0", TK_ENV("drop", "0"));
-	ck_dead(&b, 64, "what is this? --all", TK_ENV("drop", "--all"));
-	ck_dead(&b, 64, "which? ", TK_ENV("replay"));
-	ck_dead(&b, 64, "either --all or", TK_ENV("replay", "--all", "1"));
-	ck_dead(&b, 64, "one at a time", TK_ENV("show", "1", "2"));
-	ck_dead(&b, 0, "usage: memory-worker dead list", TK_ENV("--help"));
-	tk_server_stop(&b.nats, SIGKILL);
-	t = dead_at(b.nats.url, TK_ENV("list"));
+	tk_server_start(&fx.nats, TK_NATS);
+	ck_dead(&fx, 1, "this NATS has no stream SOUL_DEAD", TK_ENV("list"));
+	ck_dead(
+	    &fx, 1, "this NATS has no stream SOUL_DEAD", TK_ENV("drop", "1"));
+	ck_dead(&fx, 64, "expected list, show", TK_ENV("lst"));
+	ck_dead(&fx, 64, "unknown argument: 1x", TK_ENV("show", "1x"));
+	ck_dead(&fx, 64, "unknown argument: 0", TK_ENV("drop", "0"));
+	ck_dead(&fx, 64, "unknown argument: --all", TK_ENV("drop", "--all"));
+	ck_dead(&fx, 64, "give the numbers", TK_ENV("replay"));
+	ck_dead(
+	    &fx, 64, "give either --all or", TK_ENV("replay", "--all", "1"));
+	ck_dead(&fx, 64, "show takes one number", TK_ENV("show", "1", "2"));
+	ck_dead(&fx, 0, "usage: memory-worker dead list", TK_ENV("--help"));
+	tk_server_stop(&fx.nats, SIGKILL);
+	t = run_dead(fx.nats.url, TK_ENV("list"));
 	ck_assert_int_eq(t.code, 69);
-	ck_assert_ptr_nonnull(strstr(t.text, "no NATS server can be reached"));
+	ck_assert_ptr_nonnull(
+	    strstr(t.text, "no NATS server in NATS_URL can be reached"));
 	free(t.text);
-	t = dead_at("http://there", TK_ENV("list"));
+	t = run_dead("http://there", TK_ENV("list"));
 	ck_assert_int_eq(t.code, 78);
 	free(t.text);
 }

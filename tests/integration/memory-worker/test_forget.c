@@ -1,14 +1,14 @@
-/*
- * Forgetting one memory, what fits a query, and everything.
- */
-#include "talk.h"
+/* Forgetting one memory, the match of a query, and everything. */
+#include "core/mem.h"
+#include "testkit/memory_fixture.h"
 
 static int64_t
-forget(struct bed *b, json_t *req, const char *first)
+forget(struct memory_fixture *fx, const char *user, const char *soul,
+    const char *member, const char *value, const char *first)
 {
-	json_t *j = bed_rpc(b, "soul.rpc.memory.forget", req);
+	json_t *j = memory_fixture_forget_reply(fx, user, soul, member, value);
 	json_t *ids = json_object_get(j, "memory_ids");
-	int64_t n = json_integer_value(json_object_get(j, "forgotten"));
+	int64_t n = tk_int(j, "forgotten");
 
 	ck_assert_int_eq((int64_t)json_array_size(ids), n);
 	if (first != NULL)
@@ -18,66 +18,47 @@ forget(struct bed *b, json_t *req, const char *first)
 	return n;
 }
 
-TEST_T(forgetting, 60)
+TEST_T(one_a_match_or_everything_is_forgotten, 60)
 {
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	bed_soul(&b, "s2", "u1");
-	bed_remember(&b, "u1", "s1", "tea", "用户喜欢乌龙茶");
-	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
-	bed_remember(&b, "u1", "s2", "trip", "用户要去大理旅行");
-	bed_remember(&b, "u1", "s2", "car", "用户的车周三限行");
+	memory_fixture_start(&fx, 1);
+	memory_fixture_soul(&fx, "s2", "u1");
+	memory_fixture_remember(&fx, "u1", "s1", "tea", "用户喜欢乌龙茶");
+	memory_fixture_remember(&fx, "u1", "s1", "cat", "用户的猫叫小花");
+	memory_fixture_remember(&fx, "u1", "s2", "trip", "用户要去大理旅行");
+	memory_fixture_remember(&fx, "u1", "s2", "car", "用户的车周三限行");
 	/* One, of a soul, or of whichever has it. */
-	ck_assert_int_eq(forget(&b,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s2", "memory_id", "tea"),
-			     NULL),
-	    0);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ssss}", "user_id", "u1", "memory_id", "tea"),
-		"tea"),
-	    1);
-	j = bed_recall_as(&b, "u1", "s1", "乌龙茶", 10);
-	ck_assert_uint_eq(hits(j), 1);
-	ck_assert_str_eq(hit_text(j, 0), "用户的猫叫小花");
+	ck_assert_int_eq(forget(&fx, "u1", "s2", "memory_id", "tea", NULL), 0);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, "memory_id", "tea", "tea"), 1);
+	j = memory_fixture_recall(&fx, "u1", "s1", "乌龙茶", 10);
+	ck_assert_uint_eq(memory_fixture_hits(j), 1);
+	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "用户的猫叫小花");
 	json_decref(j);
-	/* What fits a query best, of all souls; not just anything. */
-	ck_assert_int_eq(forget(&b,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行的事"),
-			     "trip"),
-	    1);
+	/* The best match of a query, of all souls. */
 	ck_assert_int_eq(
-	    forget(&b,
-		json_pack("{ssss}", "user_id", "u1", "query", "今天天气如何"),
-		NULL),
-	    0);
-	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
+	    forget(&fx, "u1", NULL, "query", "忘掉去大理旅行的事", "trip"), 1);
+	ck_assert_int_eq(
+	    forget(&fx, "u1", NULL, "query", "今天天气如何", NULL), 0);
+	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 1);
 	/* Everything. */
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 2);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "u1"), NULL), 0);
-	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 0);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ss}", "user_id", "nobody"), NULL), 0);
-	bed_stop(&b);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, NULL, NULL, NULL), 2);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, NULL, NULL, NULL), 0);
+	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
+	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 0);
+	ck_assert_int_eq(forget(&fx, "unknown", NULL, NULL, NULL, NULL), 0);
+	memory_fixture_stop(&fx);
 }
 
-/* What it says is told; by id or of everything only how much. */
+/* The reply to a query contains the text; other replies only the count. */
 static void
-forget_told(struct bed *b, const char *query, const char *text)
+forget_query(struct memory_fixture *fx, const char *query, const char *text)
 {
-	json_t *j = bed_rpc(b, "soul.rpc.memory.forget",
-	    json_pack(
-		"{ssssss}", "user_id", "u1", "soul_id", "s1", "query", query));
+	json_t *j = memory_fixture_forget_reply(fx, "u1", "s1", "query", query);
 	json_t *texts = json_object_get(j, "texts");
 
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), text != NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), text != NULL);
 	ck_assert_uint_eq(json_array_size(texts), text != NULL);
 	if (text != NULL)
 		ck_assert_str_eq(
@@ -85,74 +66,71 @@ forget_told(struct bed *b, const char *query, const char *text)
 	json_decref(j);
 }
 
-/* Only what says what the query says, however near and new another one is. */
-TEST_T(forgetting_what_fits, 60)
+/* Only a match is forgotten, however similar and recent another one is. */
+TEST_T(only_a_match_is_forgotten, 60)
 {
-	static const char *const kept[] = { "用户喜欢爬山", "用户喜欢喝咖啡",
+	static const char *const others[] = { "用户喜欢爬山", "用户喜欢喝咖啡",
 		"用户的妈妈喜欢乌龙茶", "用户喜欢龙井茶" };
 	char id[16];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	bed_soul(&b, "s2", "u1");
-	bed_remember(&b, "u1", "s2", "theirs", "用户喜欢乌龙茶");
-	for (size_t i = 0; i < NELEM(kept); i++) {
+	memory_fixture_start(&fx, 1);
+	memory_fixture_soul(&fx, "s2", "u1");
+	memory_fixture_remember(&fx, "u1", "s2", "theirs", "用户喜欢乌龙茶");
+	for (size_t i = 0; i < NELEM(others); i++) {
 		snprintf(id, sizeof(id), "m%zu", i);
-		bed_remember(&b, "u1", "s1", id, kept[i]);
+		memory_fixture_remember(&fx, "u1", "s1", id, others[i]);
 	}
-	forget_told(&b, "我喜欢乌龙茶", NULL);
-	forget_told(&b, "忘掉这个", NULL);
-	forget_told(&b, " 。", NULL);
-	ck_assert_uint_eq(bed_memories(&b).n, NELEM(kept));
-	bed_remember(&b, "u1", "s1", "tea", "用户很喜欢在下午喝一点乌龙茶");
-	/* Nearer by far, and newer. */
-	bed_remember(&b, "u1", "s1", "mum", "用户妈妈喜欢喝乌龙茶，喜欢乌龙茶");
-	forget_told(&b, "用户喜欢喝乌龙茶", "用户很喜欢在下午喝一点乌龙茶");
-	forget_told(&b, "用户喜欢喝乌龙茶", NULL);
-	ck_assert_uint_eq(bed_memories(&b).n, NELEM(kept) + 1);
-	ck_assert_uint_eq(bed_memories_of(&b, "u1", "s2").n, 1);
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
-		"mum"));
+	forget_query(&fx, "我喜欢乌龙茶", NULL);
+	forget_query(&fx, "忘掉这个", NULL);
+	forget_query(&fx, " 。", NULL);
+	ck_assert_uint_eq(memory_fixture_memories(&fx).n, NELEM(others));
+	memory_fixture_remember(
+	    &fx, "u1", "s1", "tea", "用户很喜欢在下午喝一点乌龙茶");
+	/* Much more similar, and newer. */
+	memory_fixture_remember(
+	    &fx, "u1", "s1", "mum", "用户妈妈喜欢喝乌龙茶，喜欢乌龙茶");
+	forget_query(&fx, "用户喜欢喝乌龙茶", "用户很喜欢在下午喝一点乌龙茶");
+	forget_query(&fx, "用户喜欢喝乌龙茶", NULL);
+	ck_assert_uint_eq(memory_fixture_memories(&fx).n, NELEM(others) + 1);
+	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 1);
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", "memory_id", "mum");
 	ck_assert_ptr_null(json_object_get(j, "texts"));
 	json_decref(j);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(forgetting_very_much, 60)
+TEST_T(a_reply_has_up_to_1000_ids, 60)
 {
 	char id[16];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 	int i;
 
-	bed_start(&b, 1);
+	memory_fixture_start(&fx, 1);
 	for (i = 0; i < 1100; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
-		bed_remember(&b, "u1", "s1", id, "事情");
+		memory_fixture_remember(&fx, "u1", "s1", id, "事情");
 	}
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 1100);
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1100);
 	ck_assert_uint_eq(
 	    json_array_size(json_object_get(j, "memory_ids")), 1000);
 	json_decref(j);
-	j = bed_recall_as(&b, "u1", "s1", "事情", 10);
-	ck_assert_uint_eq(hits(j), 0);
+	j = memory_fixture_recall(&fx, "u1", "s1", "事情", 10);
+	ck_assert_uint_eq(memory_fixture_hits(j), 0);
 	json_decref(j);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-/* ---- what is told of it ---------------------------------------------------
- */
+/* ---- audit ---- */
 
 #define TRACE  "0af7651916cd43dd8448eb211c80319c"
 #define SECRET "用户偷偷喜欢乌龙茶"
 
 static void
-forget_in_session(struct bed *b, const char *query, int64_t gone)
+forget_in_session(struct memory_fixture *fx, const char *query, int64_t removed)
 {
 	json_t *req =
 	    json_pack("{ssssssssss}", "user_id", "u1", "soul_id", "s1",
@@ -166,10 +144,10 @@ forget_in_session(struct bed *b, const char *query, int64_t gone)
 	    NATS_OK);
 	natsMsgHeader_Set(q, "traceparent", "00-" TRACE "-b7ad6b7169203331-01");
 	ck_assert_int_eq(
-	    natsConnection_RequestMsg(&m, b->nc, q, BED_MS), NATS_OK);
+	    natsConnection_RequestMsg(&m, fx->nc, q, MEMORY_FIXTURE_MS),
+	    NATS_OK);
 	j = tk_nats_json(m);
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), gone);
+	ck_assert_int_eq(tk_int(j, "forgotten"), removed);
 	json_decref(j);
 	natsMsg_Destroy(m);
 	natsMsg_Destroy(q);
@@ -177,27 +155,27 @@ forget_in_session(struct bed *b, const char *query, int64_t gone)
 	json_decref(req);
 }
 
-/* Of a conversation: whose, how many, in which turn; never the words. */
-TEST_T(forgetting_in_a_conversation_is_told, 60)
+/*
+ * The audit event of a conversation has the user, the count and the trace;
+ * never the text.
+ */
+TEST_T(forgetting_in_a_conversation_is_audited, 60)
 {
 	char subject[TK_SUBJECT], *text;
 	natsSubscription *sub;
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	tk_nats_events(b.nc);
-	sub = tk_nats_listen(b.nc, "soul.event.audit.*");
-	bed_remember(&b, "u1", "s1", "tea", SECRET);
-	bed_remember(&b, "u1", "s1", "cat", "用户的猫叫小花");
-	/* Nothing is gone; and who asks for another tells it himself. */
-	forget_in_session(&b, "我喜欢爬山", 0);
-	ck_assert_int_eq(
-	    forget(&b, json_pack("{ssss}", "user_id", "u1", "memory_id", "cat"),
-		"cat"),
-	    1);
-	forget_in_session(&b, SECRET, 1);
-	j = tk_nats_next(sub, BED_MS, subject);
+	memory_fixture_start(&fx, 1);
+	tk_nats_events(fx.nc);
+	sub = tk_nats_listen(fx.nc, "soul.event.audit.*");
+	memory_fixture_remember(&fx, "u1", "s1", "tea", SECRET);
+	memory_fixture_remember(&fx, "u1", "s1", "cat", "用户的猫叫小花");
+	/* Nothing was removed; and other callers publish their own event. */
+	forget_in_session(&fx, "我喜欢爬山", 0);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, "memory_id", "cat", "cat"), 1);
+	forget_in_session(&fx, SECRET, 1);
+	j = tk_nats_next(sub, MEMORY_FIXTURE_MS, subject);
 	ck_assert_ptr_nonnull(j);
 	ck_assert_str_eq(subject, "soul.event.audit.u1");
 	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
@@ -214,9 +192,9 @@ TEST_T(forgetting_in_a_conversation_is_told, 60)
 	free(text);
 	json_decref(j);
 	ck_assert(
-	    tk_log_has(&b.worker[0].proc, "ev=audit action=memories_deleted"));
-	ck_assert(!tk_log_has(&b.worker[0].proc, "乌龙茶"));
+	    tk_log_has(&fx.worker[0].proc, "ev=audit action=memories_deleted"));
+	ck_assert(!tk_log_has(&fx.worker[0].proc, "乌龙茶"));
 	ck_assert_ptr_null(tk_nats_next(sub, 1, NULL));
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }

@@ -1,20 +1,21 @@
 /*
- * Falling idle: what was said becomes a summary and a memory, and is found
- * again.
+ * Idle sessions: their messages become a summary and memories, which are found
+ * later.
  */
-#include "talk.h"
+#include <signal.h>
 
-/* The payload of the next event; its trace goes to trace. */
+#include "core/mem.h"
+#include "testkit/memory_fixture.h"
+
+/* The payload of the next event, and its trace id. */
 static json_t *
 next_event(natsSubscription *sub, char trace[64])
 {
-	json_t *j = tk_nats_next(sub, BED_MS, NULL), *payload;
+	json_t *j = tk_nats_next(sub, MEMORY_FIXTURE_MS, NULL), *payload;
 
 	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "source")), "memory-worker");
-	snprintf(
-	    trace, 64, "%s", json_string_value(json_object_get(j, "trace_id")));
+	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
+	snprintf(trace, 64, "%s", tk_text(j, "trace_id"));
 	payload = json_incref(json_object_get(j, "payload"));
 	json_decref(j);
 	return payload;
@@ -22,27 +23,32 @@ next_event(natsSubscription *sub, char trace[64])
 
 #define text_of(j, key) json_string_value(json_object_get((j), (key)))
 
-TEST_T(a_silence_becomes_a_memory, 60)
+TEST_T(an_idle_session_becomes_a_memory, 60)
 {
 	natsSubscription *idle, *stored;
 	char first[64], second[64];
 	struct memory_list l;
 	struct session s;
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	idle = tk_nats_listen(b.nc, "soul.event.session_idle.*");
-	stored = tk_nats_listen(b.nc, "soul.event.memory_stored.*");
-	bed_say(&b, "chat", "我对花生过敏，点餐的时候要避开", 300);
-	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	l = bed_wait(&b, 1);
-	ck_assert_uint_eq(bed_with(&l, "花生过敏"), 1);
-	ck_assert_uint_eq(bed_with(&l, "\"type\":\"episode\""), 1);
-	ck_assert_uint_eq(bed_with(&l, "\"session_id\":\"chat\""), 1);
-	ck_assert_uint_eq(bed_with(&l, "\"terminal_id\":\"t1\""), 1);
+	memory_fixture_start(&fx, 1);
+	idle = tk_nats_listen(fx.nc, "soul.event.session_idle.*");
+	stored = tk_nats_listen(fx.nc, "soul.event.memory_stored.*");
+	memory_fixture_converse(
+	    &fx, "chat", "我对花生过敏，点餐的时候要避开", 300);
+	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
+	l = memory_fixture_wait_memories(&fx, 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "花生过敏"), 1);
 	ck_assert_uint_eq(
-	    bed_with(&l, "\"trigger_source\":\"idle_timeout\""), 1);
+	    memory_fixture_count_text(&l, "\"type\":\"episode\""), 1);
+	ck_assert_uint_eq(
+	    memory_fixture_count_text(&l, "\"session_id\":\"chat\""), 1);
+	ck_assert_uint_eq(
+	    memory_fixture_count_text(&l, "\"terminal_id\":\"t1\""), 1);
+	ck_assert_uint_eq(memory_fixture_count_text(
+			      &l, "\"trigger_source\":\"idle_timeout\""),
+	    1);
 
 	j = next_event(idle, first);
 	ck_assert_str_eq(text_of(j, "session_id"), "chat");
@@ -58,168 +64,159 @@ TEST_T(a_silence_becomes_a_memory, 60)
 	ck_assert_str_eq(text_of(j, "type"), "episode");
 	ck_assert_str_eq(text_of(j, "backend"), "builtin");
 	json_decref(j);
-	/* One trace from the silence to the memory. */
+	/* One trace from the idle session to the memory. */
 	ck_assert_str_eq(first, second);
 
-	bed_quiet(&b);
-	s = bed_session(&b, "chat");
+	memory_fixture_wait_summaries(&fx);
+	s = memory_fixture_session(&fx, "chat");
 	ck_assert_int_ge(str_find(s.summary, STR("花生过敏")), 0);
 	ck_assert_int_eq(s.summarised, 2);
 	ck_assert_ptr_null(s.job.p);
-	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 1);
-	ck_assert_int_eq(bed_asked(&b), 1);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), 1);
+	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 1);
 	natsSubscription_Destroy(idle);
 	natsSubscription_Destroy(stored);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(it_is_found_in_other_words, 60)
+TEST_T(memories_are_found_in_other_words, 60)
 {
-	static const char *const said[] = {
+	static const char *const messages[] = {
 		"我对花生过敏，点餐的时候要避开",
 		"我家的橘猫叫小花，今年三岁了",
 		"下个月我要去大理旅行，想住在洱海边",
 		"my sister Anna moved to Lisbon last year",
 	};
-	static const char *const asked[] = {
+	static const char *const queries[] = {
 		"哪些东西过敏不能吃",
 		"小花是谁",
 		"我打算去哪里旅行来着",
 		"where does Anna live",
 	};
 	char session[16];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 	size_t i;
 
-	bed_start(&b, 1);
-	for (i = 0; i < NELEM(said); i++) {
+	memory_fixture_start(&fx, 1);
+	for (i = 0; i < NELEM(messages); i++) {
 		snprintf(session, sizeof(session), "chat-%zu", i);
-		bed_say(&b, session, said[i], 0);
+		memory_fixture_converse(&fx, session, messages[i], 0);
 	}
-	bed_wait(&b, NELEM(said));
-	bed_quiet(&b);
-	/* Nothing of it is in a process. */
-	tk_service_kill(&b.worker[0]);
-	tk_server_stop(&b.redis, SIGKILL);
-	tk_server_restart(&b.redis);
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	for (i = 0; i < NELEM(asked); i++) {
-		j = bed_recall_as(&b, "u1", "s1", asked[i], 1);
-		ck_assert_uint_eq(hits(j), 1);
-		ck_assert_msg(strstr(hit_text(j, 0), said[i]) != NULL, "%s: %s",
-		    asked[i], hit_text(j, 0));
+	memory_fixture_wait_memories(&fx, NELEM(messages));
+	memory_fixture_wait_summaries(&fx);
+	/* No state is lost with the processes. */
+	tk_service_kill(&fx.worker[0]);
+	tk_server_stop(&fx.redis, SIGKILL);
+	tk_server_restart(&fx.redis);
+	memory_fixture_spawn_ready(&fx, 0);
+	for (i = 0; i < NELEM(queries); i++) {
+		j = memory_fixture_recall(&fx, "u1", "s1", queries[i], 1);
+		ck_assert_uint_eq(memory_fixture_hits(j), 1);
+		ck_assert_msg(
+		    strstr(memory_fixture_hit_text(j, 0), messages[i]) != NULL,
+		    "%s: %s", queries[i], memory_fixture_hit_text(j, 0));
 		json_decref(j);
 	}
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-struct waiting {
-	struct bed *b;
+struct log_wait {
+	struct memory_fixture *fx;
 	const char *text;
 };
 
 static bool
-worker_said(void *arg)
+worker_logged(void *arg)
 {
-	struct waiting *w = arg;
+	struct log_wait *w = arg;
 
-	return tk_log_has(&w->b->worker[0].proc, w->text);
+	return tk_log_has(&w->fx->worker[0].proc, w->text);
 }
 
-static bool
-is_asked(void *arg)
-{
-	struct bed *b = arg;
-
-	/* It has been sent when the connection is counted as under way. */
-	return tk_service_metric(
-		   &b->worker[0], "soul_httpc_active{peer=\"llm\"}") == 1;
-}
-
-TEST_T(what_is_said_meanwhile_is_the_nexts, 60)
+TEST_T(messages_during_a_summary_are_in_the_next, 60)
 {
 	struct memory_list l;
-	struct bed b;
+	struct memory_fixture fx;
 
-	bed_start(&b, 1);
-	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":1500}");
-	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	ck_assert(tk_until(is_asked, &b, BED_MS));
-	bed_say(&b, "chat", "我的猫叫小花", 2500);
-	l = bed_wait(&b, 1);
-	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
-	ck_assert_uint_eq(bed_with(&l, "小花"), 0);
-	l = bed_wait(&b, 2);
-	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
-	ck_assert_uint_eq(bed_with(&l, "小花"), 1);
-	bed_quiet(&b);
-	ck_assert_int_eq(bed_asked(&b), 2);
-	/* The session remembers both, in their order. */
-	ck_assert_int_gt(str_find(bed_session(&b, "chat").summary, STR("小花")),
-	    str_find(bed_session(&b, "chat").summary, STR("乌龙茶")));
-	bed_stop(&b);
+	memory_fixture_start(&fx, 1);
+	memory_fixture_llm_script(&fx, "{\"kind\":\"slow\",\"delay_ms\":1500}");
+	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
+	memory_fixture_wait_llm(&fx, 0);
+	memory_fixture_converse(&fx, "chat", "我的猫叫小花", 2500);
+	l = memory_fixture_wait_memories(&fx, 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "乌龙茶"), 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "小花"), 0);
+	l = memory_fixture_wait_memories(&fx, 2);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "乌龙茶"), 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "小花"), 1);
+	memory_fixture_wait_summaries(&fx);
+	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 2);
+	/* The session's summary has both, in order. */
+	ck_assert_int_gt(
+	    str_find(memory_fixture_session(&fx, "chat").summary, STR("小花")),
+	    str_find(
+		memory_fixture_session(&fx, "chat").summary, STR("乌龙茶")));
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(the_model_is_down_and_comes, 60)
+TEST_T(a_summary_waits_for_the_model, 60)
 {
-	struct bed b;
-	struct waiting w = { &b, "idle.summary_failed" };
+	struct memory_fixture fx;
+	struct log_wait w = { &fx, "idle.summary_failed" };
 
-	bed_servers(&b);
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	ck_assert(tk_until(worker_said, &w, BED_MS));
-	/* It is ready without, and nothing of it hurts a search. */
-	bed_ready(&b, 0);
-	json_decref(bed_recall_as(&b, "u1", "s1", "茶", 5));
-	ck_assert_uint_eq(bed_memories(&b).n, 0);
-	bed_llm(&b);
-	bed_wait(&b, 1);
-	bed_quiet(&b);
-	ck_assert_int_eq(bed_asked(&b), 1);
-	bed_stop(&b);
+	memory_fixture_servers(&fx);
+	memory_fixture_spawn_ready(&fx, 0);
+	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
+	ck_assert(tk_until(worker_logged, &w, MEMORY_FIXTURE_MS));
+	/* The worker is ready without the model, and searches work. */
+	memory_fixture_wait_ready(&fx, 0);
+	json_decref(memory_fixture_recall(&fx, "u1", "s1", "茶", 5));
+	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
+	memory_fixture_llm_start(&fx);
+	memory_fixture_wait_memories(&fx, 1);
+	memory_fixture_wait_summaries(&fx);
+	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 1);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(the_model_has_faults, 60)
+TEST_T(model_errors_are_retried, 60)
 {
 	struct memory_list l;
-	struct bed b;
+	struct memory_fixture fx;
 
-	/* Two of them are tried again at once, so that one ask fails. */
-	bed_start(&b, 1);
-	bed_faults(&b,
+	/* The client retries two of them, so one call fails. */
+	memory_fixture_start(&fx, 1);
+	memory_fixture_llm_script(&fx,
 	    "{\"kind\":\"error\"},{\"kind\":\"rate_limit\"},"
 	    "{\"kind\":\"quota\"}");
-	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	l = bed_wait(&b, 1);
-	ck_assert_uint_eq(bed_with(&l, "乌龙茶"), 1);
-	bed_quiet(&b);
-	ck_assert_int_eq(bed_asked(&b), 1);
-	ck_assert_int_eq(tk_service_metric(&b.worker[0],
+	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
+	l = memory_fixture_wait_memories(&fx, 1);
+	ck_assert_uint_eq(memory_fixture_count_text(&l, "乌龙茶"), 1);
+	memory_fixture_wait_summaries(&fx);
+	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 1);
+	ck_assert_int_eq(tk_service_metric(&fx.worker[0],
 			     "soul_memory_summaries_failed_total"),
 	    1);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(a_silent_model_is_given_up, 60)
+TEST_T(a_model_that_hangs_times_out, 60)
 {
-	struct bed b;
+	struct memory_fixture fx;
 
-	bed_servers(&b);
-	b.more[0] = "IDLE_SUMMARY_TIMEOUT_SECONDS=0.3";
-	bed_llm(&b);
-	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":60000}");
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	bed_say(&b, "chat", "我喜欢乌龙茶", 0);
-	bed_wait(&b, 1);
-	ck_assert_int_eq(tk_service_metric(&b.worker[0],
+	memory_fixture_servers(&fx);
+	fx.env[0] = "IDLE_SUMMARY_TIMEOUT_SECONDS=0.3";
+	memory_fixture_llm_start(&fx);
+	memory_fixture_llm_script(
+	    &fx, "{\"kind\":\"slow\",\"delay_ms\":60000}");
+	memory_fixture_spawn_ready(&fx, 0);
+	memory_fixture_converse(&fx, "chat", "我喜欢乌龙茶", 0);
+	memory_fixture_wait_memories(&fx, 1);
+	ck_assert_int_eq(tk_service_metric(&fx.worker[0],
 			     "soul_memory_summaries_failed_total"),
 	    1);
-	/* It would not leave in time. */
-	tk_service_kill(&b.llm);
-	bed_stop(&b);
+	/* It would not stop in time. */
+	tk_service_kill(&fx.llm);
+	memory_fixture_stop(&fx);
 }

@@ -1,22 +1,21 @@
-/*
- * Profiles: read, changed by several at once, forgotten.
- */
-#include "profile.h"
-#include "talk.h"
+/* Profiles: read, patched concurrently, forgotten. */
+#include "core/mem.h"
+#include "profile/profile_store.h"
+#include "testkit/memory_fixture.h"
 
 static json_t *
-ask(struct bed *b, const char *body, char code[64])
+profile_request(struct memory_fixture *fx, const char *body, char code[64])
 {
-	return tk_nats_ask(b->nc, "soul.rpc.memory.profile", body, code);
+	return tk_nats_request(fx->nc, "soul.rpc.memory.profile", body, code);
 }
 
-/* What the profile is after a request that must not fail. */
+/* The profile after a request that must succeed. */
 static const char *
-told(struct bed *b, const char *body)
+profile_after(struct memory_fixture *fx, const char *body)
 {
 	static char text[4096];
 	char code[64], *user, *system;
-	json_t *j = ask(b, body, code);
+	json_t *j = profile_request(fx, body, code);
 
 	ck_assert_msg(
 	    code[0] == '\0', "%s: %s", body, tk_find_text(j, "error"));
@@ -34,62 +33,67 @@ told(struct bed *b, const char *body)
 #define READ     "{\"user_id\":\"u1\"}"
 #define PATCH(p) "{\"user_id\":\"u1\",\"patch\":{\"user_profile\":" p "}}"
 
-TEST_T(read_and_change, 60)
+TEST_T(a_profile_is_read_and_patched, 60)
 {
 	char code[64];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	ck_assert_str_eq(told(&b, READ), "{} {}");
-	j = ask(&b, READ, code);
+	memory_fixture_start(&fx, 1);
+	ck_assert_str_eq(profile_after(&fx, READ), "{} {}");
+	j = profile_request(&fx, READ, code);
 	ck_assert_str_eq(tk_text(j, "user_id"), "u1");
 	ck_assert_ptr_null(json_object_get(j, "updated_at"));
 	json_decref(j);
 
 	ck_assert_str_eq(
-	    told(&b,
+	    profile_after(&fx,
 		"{\"user_id\":\"u1\",\"patch\":{\"user_profile\":{\"name\":"
 		"\"安\",\"preferences\":{\"drink\":\"茶\",\"likes\":[1,2]}},"
 		"\"system_state\":{\"boot_count\":42}}}"),
 	    "{\"name\":\"安\",\"preferences\":{\"drink\":\"茶\",\"likes\":"
 	    "[1,2]}} {\"boot_count\":42}");
-	j = ask(&b, READ, code);
+	j = profile_request(&fx, READ, code);
 	ck_assert_int_eq(strlen(tk_text(j, "updated_at")) >= 20, 1);
 	json_decref(j);
-	ck_assert_str_eq(told(&b, PATCH("{\"preferences\":{\"likes\":[3]}}")),
+	ck_assert_str_eq(
+	    profile_after(&fx, PATCH("{\"preferences\":{\"likes\":[3]}}")),
 	    "{\"name\":\"安\",\"preferences\":{\"drink\":\"茶\",\"likes\":[3]"
 	    "}} {\"boot_count\":42}");
 	ck_assert_str_eq(
-	    told(&b, PATCH("{\"name\":null,\"preferences\":{\"drink\":null}}")),
+	    profile_after(
+		&fx, PATCH("{\"name\":null,\"preferences\":{\"drink\":null}}")),
 	    "{\"preferences\":{\"likes\":[3]}} {\"boot_count\":42}");
-	/* A value where an object was, and the other way round. */
-	ck_assert_str_eq(told(&b, PATCH("{\"preferences\":5}")),
+	/* A value replaces an object, and vice versa. */
+	ck_assert_str_eq(profile_after(&fx, PATCH("{\"preferences\":5}")),
 	    "{\"preferences\":5} {\"boot_count\":42}");
-	ck_assert_str_eq(told(&b, PATCH("{\"preferences\":{\"a\":{\"b\":1}}}")),
+	ck_assert_str_eq(
+	    profile_after(&fx, PATCH("{\"preferences\":{\"a\":{\"b\":1}}}")),
 	    "{\"preferences\":{\"a\":{\"b\":1}}} {\"boot_count\":42}");
-	ck_assert_str_eq(told(&b, PATCH("{\"\":1,\"~\":2,\"/\":{\"~1\":3}}")),
+	ck_assert_str_eq(
+	    profile_after(&fx, PATCH("{\"\":1,\"~\":2,\"/\":{\"~1\":3}}")),
 	    "{\"\":1,\"/\":{\"~1\":3},\"preferences\":{\"a\":{\"b\":1}},\"~\":"
 	    "2} {\"boot_count\":42}");
-	ck_assert_str_eq(told(&b, PATCH("null")), "{} {\"boot_count\":42}");
-	bed_stop(&b);
+	ck_assert_str_eq(
+	    profile_after(&fx, PATCH("null")), "{} {\"boot_count\":42}");
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(nobody_elses_profile, 60)
+TEST_T(profiles_do_not_cross_users, 60)
 {
 	static const char *const names[] = { "u", "u1 ", "*", "u1:*", "U1",
 		"{u1}", "u2", "~dTE" };
 	char body[128];
-	struct bed b;
+	struct memory_fixture fx;
 	size_t i;
 
-	bed_start(&b, 1);
-	(void)told(&b, PATCH("{\"secret\":1}"));
+	memory_fixture_start(&fx, 1);
+	(void)profile_after(&fx, PATCH("{\"secret\":1}"));
 	for (i = 0; i < NELEM(names); i++) {
 		snprintf(body, sizeof(body), "{\"user_id\":\"%s\"}", names[i]);
-		ck_assert_str_eq(told(&b, body), "{} {}");
+		ck_assert_str_eq(profile_after(&fx, body), "{} {}");
 	}
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
 static const struct {
@@ -103,133 +107,131 @@ static const struct {
 	    "/user_profile/a/b/c/d/e/f: is nested too deep" },
 };
 
-TEST_T(what_is_refused, 60)
+TEST_T(invalid_patches_are_rejected, 60)
 {
 	char code[64], body[32768];
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 	size_t i, n;
 
-	bed_start(&b, 1);
+	memory_fixture_start(&fx, 1);
 	for (i = 0; i < NELEM(bad); i++) {
-		j = ask(&b, bad[i].body, code);
+		j = profile_request(&fx, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].why,
 				  strlen(bad[i].why)) == 0,
 		    "%s: %s", bad[i].body, tk_text(j, "error"));
 		json_decref(j);
 	}
-	/* Full: nothing more, until something goes. */
+	/* A full profile accepts nothing new until something is removed. */
 	n = (size_t)snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u1\",\"patch\":{\"user_profile\":{\"0\":1");
 	for (i = 1; i < 256; i++)
 		n += (size_t)snprintf(
 		    body + n, sizeof(body) - n, ",\"%zu\":1", i);
 	snprintf(body + n, sizeof(body) - n, "}}}");
-	(void)told(&b, body);
-	j = ask(&b, PATCH("{\"0\":2,\"x\":1}"), code);
+	(void)profile_after(&fx, body);
+	j = profile_request(&fx, PATCH("{\"0\":2,\"x\":1}"), code);
 	ck_assert_str_eq(code, "invalid_request");
 	ck_assert_ptr_nonnull(strstr(tk_text(j, "error"), "remove some"));
 	json_decref(j);
-	ck_assert_ptr_nonnull(strstr(told(&b, READ), "\"0\":1,"));
-	ck_assert_ptr_nonnull(
-	    strstr(told(&b, PATCH("{\"0\":null,\"x\":1}")), "\"x\":1}"));
-	bed_stop(&b);
+	ck_assert_ptr_nonnull(strstr(profile_after(&fx, READ), "\"0\":1,"));
+	ck_assert_ptr_nonnull(strstr(
+	    profile_after(&fx, PATCH("{\"0\":null,\"x\":1}")), "\"x\":1}"));
+	memory_fixture_stop(&fx);
 }
 
-/* Two workers, and patches of different parts at once. */
-TEST_T(many_at_once, 60)
+/* Two workers, and concurrent patches of different parts. */
+TEST_T(concurrent_patches_all_apply, 60)
 {
 	natsSubscription *sub;
 	char body[128], *text;
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 	int i;
 
-	bed_start(&b, 2);
-	sub = tk_nats_listen(b.nc, "answers");
+	memory_fixture_start(&fx, 2);
+	sub = tk_nats_listen(fx.nc, "answers");
 	for (i = 0; i < 100; i++) {
 		snprintf(
 		    body, sizeof(body), PATCH("{\"p\":{\"%d\":%d}}"), i, i);
 		ck_assert_int_eq(
 		    natsConnection_PublishRequestString(
-			b.nc, "soul.rpc.memory.profile", "answers", body),
+			fx.nc, "soul.rpc.memory.profile", "answers", body),
 		    NATS_OK);
 	}
 	for (i = 0; i < 100; i++) {
-		j = tk_nats_next(sub, BED_MS, NULL);
+		j = tk_nats_next(sub, MEMORY_FIXTURE_MS, NULL);
 		ck_assert_ptr_nonnull(json_object_get(j, "user_profile"));
 		json_decref(j);
 	}
 	natsSubscription_Destroy(sub);
-	j = ask(&b, READ, body);
+	j = profile_request(&fx, READ, body);
 	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile.p")), 100);
 	text = json_dumps(j, 0);
 	free(text);
 	json_decref(j);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-/* As the summaries call it. */
-TEST_T(a_patch_of_then, 60)
+/* Patches with a time, as summaries apply them. */
+TEST_T(an_old_patch_does_not_overwrite, 60)
 {
 	const struct wall then = { clock_wall().ms - 60000 };
 	struct wire_err err;
-	struct str json;
-	struct bed b;
+	struct profile p;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	(void)told(&b, PATCH("{\"name\":\"new\"}"));
+	memory_fixture_start(&fx, 1);
+	(void)profile_after(&fx, PATCH("{\"name\":\"new\"}"));
 	ck_assert_int_eq(
-	    profile_merge(b.db.s, STR("u1"),
+	    profile_merge(fx.db.s, STR("u1"),
 		STR("{\"user_profile\":{\"name\":\"old\",\"age\":7}}"), then,
 		&err),
 	    RC_OK);
-	ck_assert_str_eq(told(&b, READ), "{\"age\":7,\"name\":\"new\"} {}");
+	ck_assert_str_eq(
+	    profile_after(&fx, READ), "{\"age\":7,\"name\":\"new\"} {}");
 	ck_assert_int_eq(
-	    profile_merge(b.db.s, STR("u1"), STR("{\"a\":1}"), then, &err),
+	    profile_merge(fx.db.s, STR("u1"), STR("{\"a\":1}"), then, &err),
 	    RC_INVALID);
 	ck_assert_str_eq(err.path, "/a");
 	ck_assert_int_eq(
-	    profile_merge(b.db.s, STR("u1"), STR("nonsense"), then, NULL),
+	    profile_merge(fx.db.s, STR("u1"), STR("nonsense"), then, NULL),
 	    RC_INVALID);
-	arena_reset(b.db.arena);
+	arena_reset(fx.db.arena);
 	ck_assert_int_eq(
-	    profile_read(b.db.s, STR("u1"), b.db.arena, &json), RC_OK);
-	ck_assert_str_eq(json.p,
-	    "{\"user_profile\":{\"age\":7,\"name\":\"new\"},\"system_state\":"
-	    "{}}");
-	/* Forgetting everything forgets it, and what is yet to come. */
-	j = bed_rpc(
-	    &b, "soul.rpc.memory.forget", json_pack("{ss}", "user_id", "u1"));
+	    profile_read(fx.db.s, STR("u1"), fx.db.arena, &p), RC_OK);
+	ck_assert_str_eq(p.user_profile.p, "{\"age\":7,\"name\":\"new\"}");
+	ck_assert_str_eq(p.system_state.p, "{}");
+	/*
+	 * Forgetting everything removes the profile, and blocks older patches.
+	 */
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, NULL, NULL);
 	ck_assert(json_is_true(json_object_get(j, "profile")));
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
-	ck_assert_int_eq(profile_merge(b.db.s, STR("u1"),
+	ck_assert_int_eq(profile_merge(fx.db.s, STR("u1"),
 			     STR("{\"user_profile\":{\"age\":7}}"), then, &err),
 	    RC_OK);
-	ck_assert_str_eq(told(&b, READ), "{} {}");
-	bed_stop(&b);
+	ck_assert_str_eq(profile_after(&fx, READ), "{} {}");
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(what_a_soul_forgets_is_not_the_profile, 60)
+TEST_T(forgetting_memories_leaves_the_profile, 60)
 {
-	struct bed b;
+	struct memory_fixture fx;
 	json_t *j;
 
-	bed_start(&b, 1);
-	(void)told(&b, PATCH("{\"name\":\"安\"}"));
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
+	memory_fixture_start(&fx, 1);
+	(void)profile_after(&fx, PATCH("{\"name\":\"安\"}"));
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
 	ck_assert(json_is_false(json_object_get(j, "profile")));
 	json_decref(j);
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "memory_id", "m");
 	json_decref(j);
-	j = bed_rpc(&b, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "query", "q"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "query", "q");
 	json_decref(j);
-	ck_assert_str_eq(told(&b, READ), "{\"name\":\"安\"} {}");
-	bed_stop(&b);
+	ck_assert_str_eq(profile_after(&fx, READ), "{\"name\":\"安\"} {}");
+	memory_fixture_stop(&fx);
 }

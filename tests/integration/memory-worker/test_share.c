@@ -1,12 +1,12 @@
-/*
- * Replicas: they share the work, and nothing is done twice.
- */
-#include "talk.h"
+/* Replicas share the work without doing any of it twice. */
+#include <signal.h>
+
+#include "testkit/memory_fixture.h"
 
 #define SESSIONS 60
 
 static void
-all_say(struct bed *b, int first, int n, int64_t idle_ms)
+converse_all(struct memory_fixture *fx, int first, int n, int64_t idle_ms)
 {
 	char session[24], text[64];
 	int i;
@@ -14,15 +14,15 @@ all_say(struct bed *b, int first, int n, int64_t idle_ms)
 	for (i = first; i < first + n; i++) {
 		snprintf(session, sizeof(session), "chat-%d", i);
 		snprintf(text, sizeof(text), "我的幸运数字是<%d>", i);
-		bed_say(b, session, text, idle_ms);
+		memory_fixture_converse(fx, session, text, idle_ms);
 	}
 }
 
-/* Each session's words are in one memory, and its record is in order. */
+/* Each session made one memory, and its record is consistent. */
 static void
-ck_each(struct bed *b, int n)
+ck_each(struct memory_fixture *fx, int n)
 {
-	struct memory_list l = bed_memories(b);
+	struct memory_list l = memory_fixture_memories(fx);
 	char session[24], text[64];
 	struct session s;
 	int i;
@@ -30,11 +30,11 @@ ck_each(struct bed *b, int n)
 	ck_assert_uint_eq(l.n, (size_t)n);
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "<%d>", i);
-		ck_assert_uint_eq(bed_with(&l, text), 1);
+		ck_assert_uint_eq(memory_fixture_count_text(&l, text), 1);
 	}
 	for (i = 0; i < n; i++) {
 		snprintf(session, sizeof(session), "chat-%d", i);
-		s = bed_session(b, session);
+		s = memory_fixture_session(fx, session);
 		ck_assert_int_eq(s.summarised, 2);
 		ck_assert_ptr_null(s.job.p);
 	}
@@ -43,81 +43,74 @@ ck_each(struct bed *b, int n)
 TEST_T(replicas_share, 90)
 {
 	long made[2];
-	struct bed b;
+	struct memory_fixture fx;
 	int i;
 
-	bed_start(&b, 2);
-	all_say(&b, 0, SESSIONS, 500);
-	bed_wait(&b, SESSIONS);
-	bed_quiet(&b);
-	ck_assert(tk_until(all_done, &b, BED_MS));
-	ck_each(&b, SESSIONS);
-	ck_assert_int_eq(bed_asked(&b), SESSIONS);
-	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), SESSIONS);
+	memory_fixture_start(&fx, 2);
+	converse_all(&fx, 0, SESSIONS, 500);
+	memory_fixture_wait_memories(&fx, SESSIONS);
+	memory_fixture_wait_summaries(&fx);
+	memory_fixture_wait_jobs(&fx);
+	ck_each(&fx, SESSIONS);
+	ck_assert_int_eq(memory_fixture_llm_calls(&fx), SESSIONS);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), SESSIONS);
 	for (i = 0; i < 2; i++) {
 		made[i] = tk_service_metric(
-		    &b.worker[i], "soul_memory_summaries_total");
+		    &fx.worker[i], "soul_memory_summaries_total");
 		ck_assert_int_gt(made[i], 0);
 	}
 	ck_assert_int_eq(made[0] + made[1], SESSIONS);
-	bed_stop(&b);
+	memory_fixture_stop(&fx);
 }
 
-static bool
-is_claimed(void *arg)
+TEST_T(a_stopping_worker_hands_over, 60)
 {
-	return tk_service_metric(arg, "soul_httpc_active{peer=\"llm\"}") > 0;
+	struct memory_fixture fx;
+
+	memory_fixture_servers(&fx);
+	memory_fixture_llm_start(&fx);
+	fx.env[0] = "IDLE_SUMMARY_CLAIM_SECONDS=600";
+	memory_fixture_spawn_ready(&fx, 0);
+	memory_fixture_llm_script(
+	    &fx, "{\"kind\":\"slow\",\"delay_ms\":30000}");
+	converse_all(&fx, 0, 1, 0);
+	memory_fixture_wait_llm(&fx, 0);
+	tk_service_end(&fx.worker[0]);
+	memory_fixture_spawn(&fx, 1);
+	memory_fixture_wait_memories(&fx, 1);
+	memory_fixture_wait_summaries(&fx);
+	ck_each(&fx, 1);
+	tk_service_kill(&fx.llm);
+	memory_fixture_stop(&fx);
 }
 
-TEST_T(who_leaves_hands_over, 60)
+TEST_T(a_hanging_worker_is_replaced, 60)
 {
-	struct bed b;
+	struct memory_fixture fx;
 
-	bed_servers(&b);
-	bed_llm(&b);
-	b.more[0] = "IDLE_SUMMARY_CLAIM_SECONDS=600";
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":30000}");
-	all_say(&b, 0, 1, 0);
-	ck_assert(tk_until(is_claimed, &b.worker[0], BED_MS));
-	tk_service_end(&b.worker[0]);
-	bed_spawn(&b, 1);
-	bed_wait(&b, 1);
-	bed_quiet(&b);
-	ck_each(&b, 1);
-	tk_service_kill(&b.llm);
-	bed_stop(&b);
-}
-
-TEST_T(who_hangs_is_replaced_and_does_no_harm, 60)
-{
-	struct bed b;
-
-	bed_servers(&b);
-	bed_llm(&b);
-	b.more[0] = "IDLE_SUMMARY_CLAIM_SECONDS=1";
-	/* Jobs are dealt out to it too, as long as it is thought to live. */
-	b.more[1] = "MEMORY_JOB_ACK_WAIT_SECONDS=0.3";
-	b.more[2] = "MEMORY_JOB_MAX_DELIVERIES=1000";
-	bed_spawn(&b, 0);
-	bed_ready(&b, 0);
-	/* It stops with the model's answer on its way to it. */
-	bed_faults(&b, "{\"kind\":\"slow\",\"delay_ms\":500}");
-	all_say(&b, 0, 1, 0);
-	ck_assert(tk_until(is_claimed, &b.worker[0], BED_MS));
-	tk_signal(&b.worker[0].proc, SIGSTOP);
-	bed_spawn(&b, 1);
-	bed_wait(&b, 1);
-	bed_quiet(&b);
-	/* It wakes up, and what it has is no more wanted. */
-	tk_signal(&b.worker[0].proc, SIGCONT);
-	bed_ready(&b, 0);
-	all_say(&b, 1, 1, 0);
-	bed_wait(&b, 2);
-	bed_quiet(&b);
-	ck_assert(tk_until(all_done, &b, BED_MS));
-	ck_each(&b, 2);
-	ck_assert_int_eq(bed_stream(&b, "SOUL_JOBS"), 2);
-	bed_stop(&b);
+	memory_fixture_servers(&fx);
+	memory_fixture_llm_start(&fx);
+	fx.env[0] = "IDLE_SUMMARY_CLAIM_SECONDS=1";
+	/* Jobs are delivered to it too, as long as it seems alive. */
+	fx.env[1] = "MEMORY_JOB_ACK_WAIT_SECONDS=0.3";
+	fx.env[2] = "MEMORY_JOB_MAX_DELIVERIES=1000";
+	memory_fixture_spawn_ready(&fx, 0);
+	/* It stops while the model's response is on its way. */
+	memory_fixture_llm_script(&fx, "{\"kind\":\"slow\",\"delay_ms\":500}");
+	converse_all(&fx, 0, 1, 0);
+	memory_fixture_wait_llm(&fx, 0);
+	tk_signal(&fx.worker[0].proc, SIGSTOP);
+	memory_fixture_spawn(&fx, 1);
+	memory_fixture_wait_memories(&fx, 1);
+	memory_fixture_wait_summaries(&fx);
+	/* It continues, and its result is discarded. */
+	tk_signal(&fx.worker[0].proc, SIGCONT);
+	memory_fixture_wait_ready(&fx, 0);
+	converse_all(&fx, 1, 1, 0);
+	memory_fixture_wait_memories(&fx, 2);
+	memory_fixture_wait_summaries(&fx);
+	memory_fixture_wait_jobs(&fx);
+	ck_each(&fx, 2);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_JOBS"), 2);
+	memory_fixture_stop(&fx);
 }

@@ -1,37 +1,33 @@
-/*
- * The same calls mean the same in every store: Redis, and stand-ins for Mem0
- * and Chroma.
- */
-#include "builtin.h"
-#include "chroma.h"
-#include "fake_chroma.h"
-#include "fake_mem0.h"
-#include "mem0.h"
+/* All stores behave the same: Redis, and simulated Mem0 and Chroma servers. */
+#include "core/mem.h"
+#include "store/memory_store.h"
+#include "testkit/fake_store.h"
 #include "testkit/loop.h"
+#include "testkit/state.h"
 
-enum kind { BUILTIN, MEM0, CHROMA, KINDS };
+enum backend { BUILTIN, MEM0, CHROMA, KINDS };
 
-static struct fake f;
+static struct fake_store f;
 
 struct world {
-	enum kind kind;
+	enum backend kind;
 	struct tk_server redis;
 	struct tk_state db;
 	struct store *store;
 	char url[64];
-	/* What the last call said. */
+	/* Result of the last call. */
 	int times;
 	enum rc rc;
 	bool degraded;
 	size_t n, total;
-	struct buf texts; /* of the hits, by blanks */
+	struct buf texts; /* of the hits, separated by blanks */
 	struct buf origins;
 };
 
-static struct rest_opts
-rest(struct world *w)
+static struct store_http_opts
+http_opts(struct world *w)
 {
-	return (struct rest_opts){ .loop = w->db.loop,
+	return (struct store_http_opts){ .loop = w->db.loop,
 		.peer = "fake",
 		.base_url = w->url,
 		.auth = "x-api-key",
@@ -39,32 +35,36 @@ rest(struct world *w)
 }
 
 static void
-world_start(struct world *w, enum kind kind)
+world_start(struct world *w, enum backend kind)
 {
 	*w = (struct world){ .kind = kind,
 		.texts = BUF_INIT(65536),
 		.origins = BUF_INIT(65536) };
 	tk_server_start(&w->redis, TK_REDIS);
 	tk_state_open(&w->db, w->redis.url);
-	fake_start(&f, kind == MEM0 ? mem0_serve : chroma_serve);
+	fake_store_start(
+	    &f, kind == MEM0 ? fake_mem0_serve : fake_chroma_serve);
 	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d", f.peer.port);
 	if (kind == BUILTIN)
-		w->store = builtin_new(&(struct builtin_opts){
+		w->store = builtin_store_new(&(struct builtin_store_opts){
 		    .state = w->db.s, .max_bytes = 1 << 20 });
 	else if (kind == MEM0)
-		ck_assert_int_eq(mem0_new(&(struct mem0_opts){ .rest = rest(w),
-					      .search_ms = 5000,
-					      .state = w->db.s },
-				     &w->store),
+		ck_assert_int_eq(
+		    mem0_store_new(
+			&(struct mem0_store_opts){ .http = http_opts(w),
+			    .search_ms = 5000,
+			    .state = w->db.s },
+			&w->store),
 		    RC_OK);
 	else
 		ck_assert_int_eq(
-		    chroma_new(&(struct chroma_opts){ .rest = rest(w),
-				   .tenant = "default_tenant",
-				   .database = "default_database",
-				   .collection = "long_term_memory",
-				   .search_ms = 5000,
-				   .state = w->db.s },
+		    chroma_store_new(
+			&(struct chroma_store_opts){ .http = http_opts(w),
+			    .tenant = "default_tenant",
+			    .database = "default_database",
+			    .collection = "long_term_memory",
+			    .search_ms = 5000,
+			    .state = w->db.s },
 			&w->store),
 		    RC_OK);
 }
@@ -74,12 +74,12 @@ world_stop(struct world *w)
 {
 	store_free(w->store);
 	tk_state_close(&w->db);
-	fake_stop(&f);
+	fake_store_stop(&f);
 	buf_free(&w->texts);
 	buf_free(&w->origins);
 }
 
-/* Where it comes from: session/body/reason/tags/… */
+/* Origin of a memory: session/terminal/trigger/tags/… */
 static void
 put_detail(struct buf *out, const struct rank_detail *o)
 {
@@ -94,7 +94,7 @@ put_detail(struct buf *out, const struct rank_detail *o)
 }
 
 static void
-on_said(void *arg, enum rc rc, const struct store_answer *a)
+on_result(void *arg, enum rc rc, const struct store_result *a)
 {
 	struct world *w = arg;
 	size_t i;
@@ -115,28 +115,28 @@ on_said(void *arg, enum rc rc, const struct store_answer *a)
 }
 
 static bool
-has_said(void *arg)
+has_result(void *arg)
 {
 	return ((struct world *)arg)->times > 0;
 }
 
-/* Wait for what a call says, which it does once. */
+/* Wait for the result, which is reported once. */
 static enum rc
-said(struct world *w)
+result(struct world *w)
 {
-	ck_assert(tk_loop_until(w->db.loop, has_said, w, BED_MS));
+	ck_assert(tk_loop_until(w->db.loop, has_result, w, 60000));
 	ck_assert_int_eq(w->times, 1);
 	return w->rc;
 }
 
-static struct store_ask
-ask(struct world *w, const char *user, const char *soul)
+static struct store_request
+request(struct world *w, const char *user, const char *soul)
 {
 	w->times = 0;
-	return (struct store_ask){
+	return (struct store_request){
 		.scope = { str_of(user), str_of(soul) },
 		.deadline = { clock_wall().ms + 10000 },
-		.fn = on_said,
+		.fn = on_result,
 		.arg = w,
 	};
 }
@@ -147,7 +147,7 @@ static char made[WALL_FORMAT_MAX];
 static void
 put_begin(struct world *w, const char *soul, const char *id, const char *text)
 {
-	const struct store_ask a = ask(w, "u1", soul);
+	const struct store_request a = request(w, "u1", soul);
 	const struct store_put p = { &job, clock_wall(), false };
 
 	wall_format(p.made, 0, made);
@@ -161,11 +161,11 @@ put_begin(struct world *w, const char *soul, const char *id, const char *text)
 	store_put(w->store, &a, &p);
 }
 
-/* One of s1 that says where it comes from. */
+/* Store one of s1 with an origin. */
 static void
 put_from(struct world *w, const char *id, struct str *tags, size_t n)
 {
-	const struct store_ask a = ask(w, "u1", "s1");
+	const struct store_request a = request(w, "u1", "s1");
 	const struct store_put p = { &job, clock_wall(), false };
 
 	wall_format(p.made, 0, made);
@@ -188,47 +188,47 @@ static enum rc
 put(struct world *w, const char *soul, const char *id, const char *text)
 {
 	put_begin(w, soul, id, text);
-	return said(w);
+	return result(w);
 }
 
 static enum rc
 search(struct world *w, const char *user, const char *soul, const char *text,
     size_t k)
 {
-	const struct store_ask a = ask(w, user, soul);
+	const struct store_request a = request(w, user, soul);
 	const struct rank_query q = {
 		.text = str_of(text), .now = clock_wall(), .k = k
 	};
 
 	store_search(w->store, &a, &q);
-	return said(w);
+	return result(w);
 }
 
 static enum rc
 list(struct world *w, const char *user, const char *soul)
 {
-	const struct store_ask a = ask(w, user, soul);
+	const struct store_request a = request(w, user, soul);
 
 	store_list(w->store, &a);
-	return said(w);
+	return result(w);
 }
 
 static enum rc
 forget(struct world *w, const char *user, const char *soul, const char *id)
 {
-	const struct store_ask a = ask(w, user, soul);
+	const struct store_request a = request(w, user, soul);
 
 	store_forget(w->store, &a, str_of(id));
-	return said(w);
+	return result(w);
 }
 
 static enum rc
 clear(struct world *w, const char *user, const char *soul)
 {
-	const struct store_ask a = ask(w, user, soul);
+	const struct store_request a = request(w, user, soul);
 
 	store_clear(w->store, &a);
-	return said(w);
+	return result(w);
 }
 
 static void
@@ -247,7 +247,7 @@ contract(struct world *w)
 	ck_assert_str_eq(w->texts.p, "coffee");
 	ck_assert_int_eq(search(w, "u1", "s1", "coffee", 5), RC_OK);
 	ck_assert_str_eq(w->texts.p, "coffee tea");
-	/* Nobody else's, and nobody's. */
+	/* Other scopes, and invalid ones. */
 	ck_assert_int_eq(search(w, "u2", "s1", "coffee", 5), RC_OK);
 	ck_assert_uint_eq(w->n, 0);
 	ck_assert_int_eq(list(w, "u1", "s2"), RC_OK);
@@ -255,7 +255,7 @@ contract(struct world *w)
 	ck_assert_int_eq(search(w, "", "s1", "coffee", 5), RC_INVALID);
 	ck_assert_int_eq(list(w, "u1", "\x01"), RC_INVALID);
 	ck_assert_int_eq(clear(w, "u1", ""), RC_INVALID);
-	/* Forgotten, only by whose it is, for ever. */
+	/* Forget, only within the scope, for good. */
 	ck_assert_int_eq(forget(w, "u2", "s1", "a"), RC_NOENT);
 	ck_assert_int_eq(forget(w, "u1", "s1", "x"), RC_NOENT);
 	ck_assert_int_eq(forget(w, "u1", "s1", "a"), RC_OK);
@@ -275,60 +275,60 @@ contract(struct world *w)
 static void
 probe(struct world *w)
 {
-	const struct store_ask a = ask(w, "ignored", "ignored");
-	size_t rows = fake_rows(&f);
+	const struct store_request a = request(w, "ignored", "ignored");
+	size_t rows = fake_store_rows(&f);
 
 	store_probe(w->store, &a, STR("probe-1"), clock_wall());
-	ck_assert_int_eq(said(w), RC_OK);
-	ck_assert_uint_eq(fake_rows(&f), rows);
+	ck_assert_int_eq(result(w), RC_OK);
+	ck_assert_uint_eq(fake_store_rows(&f), rows);
 	ck_assert_int_eq(list(w, "soul-probe", "memory-worker"), RC_OK);
 	ck_assert_uint_eq(w->n, 0);
 }
 
-TEST_T(all_stores, 60)
+TEST_T(all_stores_fulfil_the_contract, 60)
 {
 	struct world w;
 	int kind;
 
 	for (kind = BUILTIN; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		contract(&w);
 		probe(&w);
 		world_stop(&w);
 	}
 }
 
-/* A list tells where a memory comes from. */
-TEST_T(origins, 60)
+/* Lists contain the origin of memories. */
+TEST_T(lists_have_origins, 60)
 {
 	struct str tags[] = { STR("tea"), STR("冷 饮") };
 	struct world w;
 	int kind;
 
 	for (kind = BUILTIN; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_OK);
 		ck_assert_int_eq(list(&w, "u1", "s1"), RC_OK);
 		ck_assert_str_eq(w.origins.p, "//");
 		ck_assert_int_eq(clear(&w, "u1", "s1"), RC_OK);
 
 		put_from(&w, "c", tags, NELEM(tags));
-		ck_assert_int_eq(said(&w), RC_OK);
+		ck_assert_int_eq(result(&w), RC_OK);
 		ck_assert_int_eq(list(&w, "u1", "s1"), RC_OK);
 		ck_assert_str_eq(w.origins.p, "会 话/t1/user/tea/冷 饮");
 		world_stop(&w);
 	}
 }
 
-/* Many pages of them. */
-TEST_T(long_lists, 60)
+/* Several pages. */
+TEST_T(long_lists_are_complete, 60)
 {
 	struct world w;
 	char id[16];
 	int kind, i;
 
 	for (kind = BUILTIN; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		for (i = 0; i < 410; i++) {
 			snprintf(id, sizeof(id), "m%d", i);
 			ck_assert_int_eq(put(&w, "s1", id, "x"), RC_OK);
@@ -343,20 +343,21 @@ TEST_T(long_lists, 60)
 	}
 }
 
-/* What is forgotten while it is on its way does not arrive. */
-TEST_T(forgotten_on_its_way, 60)
+/* Forgotten while it is being stored, a memory is not stored. */
+TEST_T(forgotten_while_being_stored, 60)
 {
 	const struct memory_scope scope = { STR("u1"), STR("s1") };
 	struct world w;
 	int kind;
 
 	for (kind = MEM0; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		put_begin(&w, "s1", "a", "tea");
 		ck_assert_int_eq(w.times, 0);
-		ck_assert_int_eq(memory_bury(w.db.s, &scope, STR("a")), RC_OK);
-		ck_assert_int_eq(said(&w), RC_CONFLICT);
-		ck_assert_uint_eq(fake_rows(&f), 0);
+		ck_assert_int_eq(
+		    memory_add_tombstone(w.db.s, &scope, STR("a")), RC_OK);
+		ck_assert_int_eq(result(&w), RC_CONFLICT);
+		ck_assert_uint_eq(fake_store_rows(&f), 0);
 		world_stop(&w);
 	}
 }
@@ -376,40 +377,40 @@ static const struct {
 	{ 504, RC_TIMEOUT },
 };
 
-/* A put that fails never looks like one that was forgotten. */
-TEST_T(failures, 60)
+/* A failed put is never reported as forgotten. */
+TEST_T(http_errors_have_codes, 60)
 {
 	struct world w;
 	size_t i;
 	int kind;
 
 	for (kind = MEM0; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		for (i = 0; i < NELEM(statuses); i++) {
-			fake_fail(&f, statuses[i].status, 1);
+			fake_store_fail(&f, statuses[i].status, 1);
 			ck_assert_msg(
 			    put(&w, "s1", "a", "tea") == statuses[i].rc,
 			    "%d: %d", statuses[i].status, w.rc);
-			fake_fail(&f, statuses[i].status, 1);
+			fake_store_fail(&f, statuses[i].status, 1);
 			ck_assert_int_eq(
 			    search(&w, "u1", "s1", "tea", 5), statuses[i].rc);
 		}
-		fake_fail(&f, 404, 4);
+		fake_store_fail(&f, 404, 4);
 		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_DENIED);
-		fake_fail(&f, 0, 0);
+		fake_store_fail(&f, 0, 0);
 		ck_assert_int_eq(put(&w, "s1", "a", "tea"), RC_OK);
 		world_stop(&w);
 	}
 }
 
-/* What is under way when the store ends ends with it. */
-TEST_T(ended_under_way, 60)
+/* Calls in progress end with the store. */
+TEST_T(calls_end_with_the_store, 60)
 {
 	struct world w;
 	int kind;
 
 	for (kind = MEM0; kind < KINDS; kind++) {
-		world_start(&w, (enum kind)kind);
+		world_start(&w, (enum backend)kind);
 		put_begin(&w, "s1", "a", "tea");
 		ck_assert_int_eq(w.times, 0);
 		store_free(w.store);

@@ -7,6 +7,7 @@
 #include "core/id.h"
 #include "core/mem.h"
 #include "testkit/bridge_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define INVOKE(id)                                                   \
 	"{\"request_id\":\"" id "\",\"skill\":\"control_light\","    \
@@ -137,7 +138,8 @@ TEST(an_absent_terminal_is_offline)
 	mqtt_device_heartbeat(&d);
 	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
 	ck_assert_int_eq(
-	    terminal_put_online(b.db.s, &other, STR("t1"), true, NULL), RC_OK);
+	    terminal_fixture_put_online(b.db.s, &other, STR("t1"), true, NULL),
+	    RC_OK);
 	ck_assert_str_eq(bridge_fixture_deliver(
 			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
 	    "offline");

@@ -151,7 +151,8 @@ TEST_T(a_paused_leader_writes_nothing_stale, 120)
 	for (i = 0; i < f.n; i++) {
 		snprintf(id, sizeof(id), "f%d", i);
 		t = bridge_fixture_terminal(&b, id);
-		ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_SAID).p);
+		ck_assert_ptr_null(
+		    bridge_terminal_error(&t, TERMINAL_REJECTED_N).p);
 	}
 	ck_assert_int_eq(failover_leader(&b), 1 - first);
 	mqtt_fleet_close(&f);

@@ -7,7 +7,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "testkit/broker_fixture.h"
 
 #define EACH     15000

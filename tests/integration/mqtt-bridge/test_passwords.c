@@ -11,7 +11,7 @@
 #include "auth/auth.h"
 #include "core/clock.h"
 #include "core/mem.h"
-#include "state/credential.h"
+#include "state/terminal.h"
 #include "testkit/bridge_fixture.h"
 #include "testkit/broker_fixture.h"
 

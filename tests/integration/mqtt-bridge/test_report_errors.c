@@ -121,7 +121,7 @@ TEST_T(every_error_is_stored_and_published, 60)
 /* In the order of the kinds in the record. */
 static const struct {
 	const char *leaf, *bad, *good;
-} error_kinds[TERMINAL_SAID] = {
+} error_kinds[TERMINAL_REJECTED_N] = {
 	{ "online", "maybe", "online" },
 	{ "heartbeat",
 	    "01234567890123456789012345678901234567890123456789012345678901234",
@@ -143,8 +143,8 @@ error_set_matches(void *arg)
 	struct terminal t = bridge_fixture_terminal(s->b, "t1");
 	unsigned kinds = 0, i;
 
-	for (i = 0; i < TERMINAL_SAID; i++)
-		if (t.refused[i].p != NULL)
+	for (i = 0; i < TERMINAL_REJECTED_N; i++)
+		if (t.rejected[i].p != NULL)
 			kinds |= 1U << i;
 	return kinds == s->kinds;
 }
@@ -166,14 +166,14 @@ TEST_T(a_valid_report_clears_the_error_of_its_kind, 60)
 	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke",
 		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
 	    "delivered");
-	for (i = 0; i < TERMINAL_SAID; i++) {
+	for (i = 0; i < TERMINAL_REJECTED_N; i++) {
 		mqtt_device_send(
 		    &d, error_kinds[i].leaf, error_kinds[i].bad, flags);
 		s.kinds |= 1U << i;
 		ck_assert_msg(
 		    tk_until(error_set_matches, &s, BRIDGE_WAIT_MS), "+ %u", i);
 	}
-	for (i = 0; i < TERMINAL_SAID; i++) {
+	for (i = 0; i < TERMINAL_REJECTED_N; i++) {
 		mqtt_device_send(
 		    &d, error_kinds[i].leaf, error_kinds[i].good, flags);
 		s.kinds &= ~(1U << i);
@@ -185,7 +185,7 @@ TEST_T(a_valid_report_clears_the_error_of_its_kind, 60)
 	    "{\"skill_version\":2,\"skills\":[{\"name\":\"a\"},{\"name\":"
 	    "\"a\"}]}",
 	    flags);
-	s.kinds = 1U << TERMINAL_SAID_SKILLS;
+	s.kinds = 1U << TERMINAL_REJECTED_SKILLS;
 	ck_assert(tk_until(error_set_matches, &s, BRIDGE_WAIT_MS));
 	mqtt_device_send(&d, "skills", SKILLS_V(3), flags);
 	s.kinds = 0;
@@ -248,7 +248,7 @@ TEST(unknown_topics_are_ignored)
 	mqtt_device_report(&d, "skills", SKILLS_V(1));
 	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
 	t = bridge_fixture_terminal(&b, "t1");
-	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_SAID).p);
+	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_REJECTED_N).p);
 	ck_assert(tk_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);

@@ -45,7 +45,7 @@ TEST(an_announcement_is_stored_and_published)
 	ck_assert_int_eq(t.catalog_version, 12);
 	ck_assert_str_eq(t.broker.p, "main");
 	ck_assert_str_eq(t.soul_hint.p, "friendly");
-	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_SAID).p);
+	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_REJECTED_N).p);
 	ck_assert(t.present);
 	natsSubscription_Destroy(events);
 	mqtt_device_close(&d);

@@ -1,27 +1,27 @@
-/* Answers that no well-behaved broker gives when it is wanted. */
-#include "integration/mqtt/fake.h"
+/* Packets that a real broker cannot be made to send at will. */
+#include "testkit/fake_broker.h"
 
-/* ---- reason codes -------------------------------------------------------- */
+/* ---- reason codes ---- */
 
 /* PUBACK with the first byte of the payload as its reason. */
 static void
-talk_reasons(struct fake *f, int fd)
+serve_puback_reasons(struct fake_broker *f, int fd)
 {
 	unsigned char ack[] = { 0x40, 3, 0, 0, 0 };
 
-	FAKE_SEND(fd, CONNACK_OK);
-	while (fake_read(f, fd)) {
+	FAKE_BROKER_SEND(fd, CONNACK_OK);
+	while (fake_broker_read(f, fd)) {
 		if ((f->packet[0] & 0xf0) != 0x30)
 			continue;
 		/* Topic "t", packet id, no properties, payload. */
 		ack[2] = f->packet[4];
 		ack[3] = f->packet[5];
 		ack[4] = f->packet[7];
-		fake_send(fd, ack, sizeof(ack));
+		fake_broker_send(fd, ack, sizeof(ack));
 	}
 }
 
-TEST(puback_reasons)
+TEST(a_puback_reason_becomes_a_result)
 {
 	static const struct {
 		unsigned char reason;
@@ -38,99 +38,101 @@ TEST(puback_reasons)
 		{ 153, RC_INVALID },
 	};
 	struct mqtt_msg m = { .topic = STR("t"), .qos = 1 };
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_reasons);
-	cl_open(&a, &f.rig, "a");
+	fake_broker_start(&f, serve_puback_reasons);
+	mqtt_client_open(&a, &f.fixture, "a");
 	for (size_t i = 0; i < NELEM(t); i++) {
 		memset(a.dones, 0, sizeof(a.dones));
 		m.payload = (struct str){ (const char *)&t[i].reason, 1 };
-		ck_assert_int_eq(mqtt_publish(a.m, &m, cl_on_done, &a), RC_OK);
-		cl_wait(&a, &a.done, (int)i + 1);
+		ck_assert_int_eq(
+		    mqtt_publish(a.m, &m, mqtt_client_on_done, &a), RC_OK);
+		mqtt_client_wait(&a, &a.done, (int)i + 1);
 		ck_assert_msg(a.dones[t[i].rc] == 1, "%d", t[i].reason);
 		ck_assert_int_eq(a.reason, t[i].reason);
 	}
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
-/* Acknowledges what nobody sent, before and twice what somebody did. */
+/* Acknowledges an unknown packet id, and every publish twice. */
 static void
-talk_confused(struct fake *f, int fd)
+serve_wrong_pubacks(struct fake_broker *f, int fd)
 {
 	unsigned char ack[] = { 0x40, 2, 0, 0 };
 
-	FAKE_SEND(fd, CONNACK_OK "\x40\x02\x12\x34");
-	while (fake_read(f, fd)) {
+	FAKE_BROKER_SEND(fd, CONNACK_OK "\x40\x02\x12\x34");
+	while (fake_broker_read(f, fd)) {
 		if ((f->packet[0] & 0xf0) != 0x30)
 			continue;
 		ack[2] = f->packet[4];
 		ack[3] = f->packet[5];
-		fake_send(fd, ack, sizeof(ack));
-		fake_send(fd, ack, sizeof(ack));
+		fake_broker_send(fd, ack, sizeof(ack));
+		fake_broker_send(fd, ack, sizeof(ack));
 	}
 }
 
-TEST(unasked_pubacks)
+TEST(pubacks_without_a_publish_are_ignored)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_confused);
-	cl_open(&a, &f.rig, "a");
+	fake_broker_start(&f, serve_wrong_pubacks);
+	mqtt_client_open(&a, &f.fixture, "a");
 	for (int i = 1; i <= 20; i++) {
-		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-		ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_OK);
-		cl_wait(&a, &a.done, i);
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 0), RC_OK);
+		mqtt_client_wait(&a, &a.done, i);
 	}
 	ck_assert_int_eq(a.done, 20);
 	ck_assert_int_eq(a.downs, 0);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 0);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
-/* SUBACK: filters that begin with 'n' are refused. */
+/* SUBACK: filters that begin with 'n' are rejected. */
 static void
-talk_subscriptions(struct fake *f, int fd)
+serve_subacks(struct fake_broker *f, int fd)
 {
 	unsigned char ack[] = { 0x90, 4, 0, 0, 0, 0 };
 
-	FAKE_SEND(fd, CONNACK_OK);
-	while (fake_read(f, fd)) {
+	FAKE_BROKER_SEND(fd, CONNACK_OK);
+	while (fake_broker_read(f, fd)) {
 		if (f->packet[0] != 0x82)
 			continue;
 		ack[2] = f->packet[1];
 		ack[3] = f->packet[2];
 		ack[5] = f->packet[6] == 'n' ? 135 : 1;
-		fake_send(fd, ack, sizeof(ack));
+		fake_broker_send(fd, ack, sizeof(ack));
 	}
 }
 
-TEST(refused_subscription)
+TEST(a_rejected_subscription_is_reported)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_subscriptions);
-	cl_open(&a, &f.rig, "a");
+	fake_broker_start(&f, serve_subacks);
+	mqtt_client_open(&a, &f.fixture, "a");
 	ck_assert_int_eq(
-	    mqtt_subscribe(a.m, STR("no/#"), 1, cl_on_done, &a), RC_OK);
+	    mqtt_subscribe(a.m, STR("no/#"), 1, mqtt_client_on_done, &a),
+	    RC_OK);
 	ck_assert_int_eq(
-	    mqtt_subscribe(a.m, STR("yes"), 1, cl_on_done, &a), RC_OK);
-	cl_wait(&a, &a.done, 2);
+	    mqtt_subscribe(a.m, STR("yes"), 1, mqtt_client_on_done, &a), RC_OK);
+	mqtt_client_wait(&a, &a.done, 2);
 	ck_assert_int_eq(a.dones[RC_DENIED], 1);
 	ck_assert_int_eq(a.dones[RC_OK], 1);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
-/* ---- connections that end ------------------------------------------------ */
+/* ---- connections that end ---- */
 
 /*
- * When the broker says goodbye, libmosquitto 2.0.11 unlocks a mutex that it did
- * not lock.  That does no harm, but the thread sanitizer ends the test for it.
+ * On DISCONNECT libmosquitto 2.0.11 unlocks a mutex that it did not lock.  That
+ * does no harm, but the thread sanitizer fails the test for it.
  */
 #if defined(__SANITIZE_THREAD__)
 #define FAKE_TSAN
@@ -142,153 +144,156 @@ TEST(refused_subscription)
 
 #ifndef FAKE_TSAN
 static void
-talk_goodbye(struct fake *f, int fd)
+serve_disconnect(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd, CONNACK_OK "\xe0\x02\x8b\0"); /* shutting down */
-	fake_drain(f, fd);
+	FAKE_BROKER_SEND(fd, CONNACK_OK "\xe0\x02\x8b\0"); /* shutting down */
+	fake_broker_drain(f, fd);
 }
 #endif
 
 static void
-talk_garbage(struct fake *f, int fd)
+serve_garbage(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd, CONNACK_OK "\xf7\xff\xff\xff\xff\xff\xff");
-	fake_drain(f, fd);
+	FAKE_BROKER_SEND(fd, CONNACK_OK "\xf7\xff\xff\xff\xff\xff\xff");
+	fake_broker_drain(f, fd);
 }
 
 static void
-talk_http(struct fake *f, int fd)
+serve_http(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd,
+	FAKE_BROKER_SEND(fd,
 	    "HTTP/1.1 400 Bad Request\r\nServer: of something else\r\n"
 	    "Content-Type: text/html\r\nConnection: close\r\n\r\n");
-	fake_drain(f, fd);
+	fake_broker_drain(f, fd);
 }
 
 static void
-talk_short(struct fake *f, int fd)
+serve_short(struct fake_broker *f, int fd)
 {
 	(void)f;
-	FAKE_SEND(fd, "\x20");
+	FAKE_BROKER_SEND(fd, "\x20");
 }
 
 static void
-talk_malformed(struct fake *f, int fd)
+serve_malformed(struct fake_broker *f, int fd)
 {
 	/* A PUBLISH whose topic is longer than the packet. */
-	FAKE_SEND(fd,
+	FAKE_BROKER_SEND(fd,
 	    CONNACK_OK "\x30\x05\xff\xff"
 		       "abc");
-	fake_drain(f, fd);
+	fake_broker_drain(f, fd);
 }
 
 static void
-talk_refusal(struct fake *f, int fd)
+serve_rejection(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd, "\x20\x03\0\x86\0"); /* bad user name or password */
-	fake_drain(f, fd);
+	FAKE_BROKER_SEND(
+	    fd, "\x20\x03\0\x86\0"); /* bad user name or password */
+	fake_broker_drain(f, fd);
 }
 
 static bool
-connected_often(void *arg)
+has_connected_often(void *arg)
 {
-	return ((struct fake *)arg)->connections >= 4;
+	return ((struct fake_broker *)arg)->connections >= 4;
 }
 
-TEST(bad_ends)
+TEST(a_broken_connection_is_reestablished)
 {
 	static const struct {
-		void (*talk)(struct fake *f, int fd);
+		void (*serve)(struct fake_broker *f, int fd);
 		bool up;
 	} t[] = {
 #ifndef FAKE_TSAN
-		{ talk_goodbye, true },
+		{ serve_disconnect, true },
 #endif
-		{ talk_garbage, true }, { talk_malformed, true },
-		{ talk_http, false }, { talk_short, false }
+		{ serve_garbage, true }, { serve_malformed, true },
+		{ serve_http, false }, { serve_short, false }
 	};
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
 	for (size_t i = 0; i < NELEM(t); i++) {
-		fake_start(&f, t[i].talk);
-		cl_init(&a, &f.rig, "a");
+		fake_broker_start(&f, t[i].serve);
+		mqtt_client_init(&a, &f.fixture, "a");
 		a.o.retry_max_ms = 60;
-		cl_start(&a);
-		ck_assert(
-		    tk_loop_until(f.rig.loop, connected_often, &f, RIG_MS));
+		mqtt_client_start(&a);
+		ck_assert(tk_loop_until(
+		    f.fixture.loop, has_connected_often, &f, MQTT_FIXTURE_MS));
 		ck_assert_msg((a.ups >= 3) == t[i].up, "%zu", i);
 		ck_assert_int_le(a.ups - a.downs, 1);
-		cl_end(&a);
-		fake_end(&f);
+		mqtt_client_end(&a);
+		fake_broker_end(&f);
 	}
 }
 
 static bool
-connected_twice(void *arg)
+has_connected_twice(void *arg)
 {
-	return ((struct fake *)arg)->connections >= 2;
+	return ((struct fake_broker *)arg)->connections >= 2;
 }
 
-TEST(credentials_refused)
+TEST(rejected_credentials_never_connect)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_refusal);
-	cl_init(&a, &f.rig, "a");
+	fake_broker_start(&f, serve_rejection);
+	mqtt_client_init(&a, &f.fixture, "a");
 	a.o.retry_max_ms = 60;
-	cl_start(&a);
-	ck_assert(tk_loop_until(f.rig.loop, connected_twice, &f, RIG_MS));
+	mqtt_client_start(&a);
+	ck_assert(tk_loop_until(
+	    f.fixture.loop, has_connected_twice, &f, MQTT_FIXTURE_MS));
 	ck_assert_int_eq(a.ups, 0);
 	ck_assert_int_eq(a.downs, 0);
-	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_DOWN);
-	cl_end(&a);
-	fake_end(&f);
+	ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_DOWN);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
-/* ---- what the client tells, and what it takes ---------------------------- */
+/* ---- limits ---- */
 
 static void
-talk_window(struct fake *f, int fd)
+serve_small_window(struct fake_broker *f, int fd)
 {
 	struct timeval tv = { 0, 300000 };
 	size_t sent = 0;
 
-	/* Receive Maximum 3: a fourth must not come before an answer. */
-	FAKE_SEND(fd, "\x20\x06\0\0\x03\x21\0\x03");
+	/* Receive Maximum 3: a fourth must not be sent before a PUBACK. */
+	FAKE_BROKER_SEND(fd, "\x20\x06\0\0\x03\x21\0\x03");
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	while (fake_read(f, fd))
+	while (fake_broker_read(f, fd))
 		if ((f->packet[0] & 0xf0) == 0x30)
 			sent++;
 	f->n = sent;
 }
 
 static bool
-thrown_out(void *arg)
+was_disconnected(void *arg)
 {
-	return ((struct cl *)arg)->downs > 0;
+	return ((struct mqtt_fixture_client *)arg)->downs > 0;
 }
 
-TEST(small_window)
+TEST(the_receive_maximum_of_the_broker_is_respected)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_window);
-	cl_open(&a, &f.rig, "a");
+	fake_broker_start(&f, serve_small_window);
+	mqtt_client_open(&a, &f.fixture, "a");
 	for (int i = 0; i < 10; i++)
-		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-	ck_assert(tk_loop_until(f.rig.loop, thrown_out, &a, RIG_MS));
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_OK);
+	ck_assert(tk_loop_until(
+	    f.fixture.loop, was_disconnected, &a, MQTT_FIXTURE_MS));
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], 3);
 	ck_assert_int_eq(a.dones[RC_DOWN], 7);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 	ck_assert_uint_eq(f.n, 3);
 }
 
 static void
-talk_big(struct fake *f, int fd)
+serve_big_message(struct fake_broker *f, int fd)
 {
 	size_t n = 2 * MQTT_PAYLOAD_MAX;
 	unsigned char head[8] = { 0x30, 0, 0, 0, 0, 0, 1, 'b' };
@@ -297,39 +302,39 @@ talk_big(struct fake *f, int fd)
 
 	for (int i = 1; i <= 4; i++, left >>= 7)
 		head[i] = (unsigned char)((left & 127) | (i < 4 ? 128 : 0));
-	FAKE_SEND(fd, CONNACK_OK);
-	fake_send(fd, head, sizeof(head));
-	fake_send(fd, zero, n + 1);
+	FAKE_BROKER_SEND(fd, CONNACK_OK);
+	fake_broker_send(fd, head, sizeof(head));
+	fake_broker_send(fd, zero, n + 1);
 	free(zero);
-	FAKE_SEND(fd, "\x30\x05\0\x01s\0!");
-	fake_drain(f, fd);
+	FAKE_BROKER_SEND(fd, "\x30\x05\0\x01s\0!");
+	fake_broker_drain(f, fd);
 }
 
-TEST(oversize_message)
+TEST(an_oversize_message_is_dropped_and_counted)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_big);
-	cl_open(&a, &f.rig, "a");
-	cl_wait(&a, &a.messages, 1);
-	cl_expect(&a, "s=! 0;");
-	ck_assert_int_eq(metric_value(metric_counter(
-			     f.rig.metrics, "mqtt_oversize_total", "", NULL)),
+	fake_broker_start(&f, serve_big_message);
+	mqtt_client_open(&a, &f.fixture, "a");
+	mqtt_client_wait(&a, &a.messages, 1);
+	mqtt_client_expect(&a, "s=! 0;");
+	ck_assert_int_eq(metric_value(metric_counter(f.fixture.metrics,
+			     "mqtt_oversize_total", "", NULL)),
 	    1);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
 static void
-talk_record(struct fake *f, int fd)
+serve_connack(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd, CONNACK_OK);
+	FAKE_BROKER_SEND(fd, CONNACK_OK);
 	(void)f;
 	(void)recv(fd, &(char){ 0 }, 1, 0);
 }
 
-TEST(what_connect_says)
+TEST(connect_has_all_options)
 {
 	static const unsigned char want[] =
 	    "\x10\0\x04MQTT\x05\xee\0\x0a"
@@ -338,21 +343,21 @@ TEST(what_connect_says)
 	    "bye\0\x03usr\0\x02pw";
 	struct mqtt_msg will = { STR("will"), STR("bye"), 1, true };
 	char url[96];
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 
-	fake_start(&f, talk_record);
+	fake_broker_start(&f, serve_connack);
 	snprintf(url, sizeof(url), "mqtt://usr:pw@%.64s",
-	    f.rig.broker.url + strlen("mqtt://"));
-	cl_init(&a, &f.rig, "me");
+	    f.fixture.broker.url + strlen("mqtt://"));
+	mqtt_client_init(&a, &f.fixture, "me");
 	a.o.url = url;
 	a.o.will = &will;
 	a.o.keepalive_s = 10;
 	a.o.session_s = 60;
-	cl_start(&a);
-	cl_wait_up(&a);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_start(&a);
+	mqtt_client_wait_up(&a);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 	/* All but the flags of clean start, which session_s clears. */
 	ck_assert_uint_eq(f.n, sizeof(want) - 1);
 	for (size_t i = 0; i < f.n; i++)

@@ -1,4 +1,4 @@
-/* Many messages, many clients, long silences. */
+/* Many messages and many clients. */
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "core/clock.h"
-#include "integration/mqtt/fake.h"
+#include "testkit/fake_broker.h"
 
-/* ---- backlog ------------------------------------------------------------- */
+/* ---- backlog ---- */
 
 static int64_t
 cpu_us(void)
@@ -19,36 +19,36 @@ cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Processor time for n messages that piled up behind a stopped broker. */
+/* CPU time for n messages queued while the broker is stopped. */
 static int64_t
-backlog_us(struct cl *a, int n)
+backlog_us(struct mqtt_fixture_client *a, int n)
 {
 	int64_t start;
 	int i;
 
 	a->done = 0;
-	tk_signal(&a->rig->broker.proc, SIGSTOP);
+	tk_signal(&a->fixture->broker.proc, SIGSTOP);
 	start = cpu_us();
 	for (i = 0; i < n; i++)
-		ck_assert_int_eq(cl_send(a, "t", "payload", 1), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(a, "t", "payload", 1), RC_OK);
 	ck_assert_uint_eq(mqtt_outstanding(a->m), (size_t)n);
-	tk_signal(&a->rig->broker.proc, SIGCONT);
-	cl_wait(a, &a->done, n);
+	tk_signal(&a->fixture->broker.proc, SIGCONT);
+	mqtt_client_wait(a, &a->done, n);
 	return cpu_us() - start;
 }
 
 /*
  * Four times the backlog may not cost much more than four times the work; a
- * list walked for each message would cost sixteen times.
+ * linear search for each message would cost sixteen times.
  */
-TEST_T(backlog_is_linear, 60)
+TEST_T(a_backlog_is_sent_in_linear_time, 60)
 {
 	int64_t small, big;
-	struct cl a;
-	struct rig r;
+	struct mqtt_fixture_client a;
+	struct mqtt_fixture r;
 
-	rig_start(&r);
-	cl_open(&a, &r, "a");
+	mqtt_fixture_start(&r);
+	mqtt_client_open(&a, &r, "a");
 	(void)backlog_us(&a, 1000);
 	small = backlog_us(&a, MQTT_OUTSTANDING_MAX / 4);
 	big = backlog_us(&a, MQTT_OUTSTANDING_MAX);
@@ -56,80 +56,80 @@ TEST_T(backlog_is_linear, 60)
 	    (long long)small, MQTT_OUTSTANDING_MAX / 4, (long long)big,
 	    MQTT_OUTSTANDING_MAX);
 	ck_assert_int_eq(a.downs, 0);
-	cl_end(&a);
-	rig_end(&r);
+	mqtt_client_end(&a);
+	mqtt_fixture_end(&r);
 }
 
-TEST(too_many_outstanding)
+TEST(outstanding_publishes_are_limited)
 {
 	char *mib = mem_zalloc(MQTT_PAYLOAD_MAX);
 	struct mqtt_msg m = { STR("t"), { mib, MQTT_PAYLOAD_MAX }, 1, false };
-	struct cl a;
-	struct rig r;
+	struct mqtt_fixture_client a;
+	struct mqtt_fixture r;
 	int i, n;
 
-	rig_start(&r);
-	cl_open(&a, &r, "a");
+	mqtt_fixture_start(&r);
+	mqtt_client_open(&a, &r, "a");
 	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < MQTT_OUTSTANDING_MAX; i++)
-		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
-	ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_RETRY);
-	ck_assert_int_eq(cl_send(&a, "t", "x", 0), RC_RETRY);
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_OK);
+	ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_RETRY);
+	ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 0), RC_RETRY);
 	tk_signal(&r.broker.proc, SIGCONT);
-	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX);
+	mqtt_client_wait(&a, &a.done, MQTT_OUTSTANDING_MAX);
 	ck_assert_int_eq(a.dones[RC_NOENT], MQTT_OUTSTANDING_MAX);
 
 	/* The same by bytes, and with QoS 0. */
 	tk_signal(&r.broker.proc, SIGSTOP);
-	for (n = 0; mqtt_publish(a.m, &m, cl_on_done, &a) == RC_OK; n++)
+	for (n = 0; mqtt_publish(a.m, &m, mqtt_client_on_done, &a) == RC_OK;
+	     n++)
 		ck_assert_int_le(n, 64);
 	ck_assert_int_eq(n, 64);
 	m.qos = 0;
 	ck_assert_int_eq(mqtt_publish(a.m, &m, NULL, NULL), RC_RETRY);
 	tk_signal(&r.broker.proc, SIGCONT);
-	cl_wait(&a, &a.done, MQTT_OUTSTANDING_MAX + 64);
+	mqtt_client_wait(&a, &a.done, MQTT_OUTSTANDING_MAX + 64);
 	free(mib);
-	cl_end(&a);
-	rig_end(&r);
+	mqtt_client_end(&a);
+	mqtt_fixture_end(&r);
 }
 
-/* What QoS 0 the socket does not take is queued, bounded, and delivered. */
-TEST(slow_socket)
+TEST(qos0_is_queued_while_the_socket_is_full)
 {
 	static char kib[1024];
 	struct mqtt_msg m = { STR("t"), { kib, sizeof(kib) }, 0, false };
-	struct cl a, b;
-	struct rig r;
+	struct mqtt_fixture_client a, b;
+	struct mqtt_fixture r;
 	enum rc rc;
 	int n = 0;
 
-	rig_start(&r);
-	cl_open(&a, &r, "a");
-	cl_open(&b, &r, "b");
-	cl_subscribe(&b, "#", 0);
+	mqtt_fixture_start(&r);
+	mqtt_client_open(&a, &r, "a");
+	mqtt_client_open(&b, &r, "b");
+	mqtt_client_subscribe(&b, "#", 0);
 	tk_signal(&r.broker.proc, SIGSTOP);
 	while ((rc = mqtt_publish(a.m, &m, NULL, NULL)) == RC_OK)
 		n++;
 	ck_assert_int_eq(rc, RC_RETRY);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), MQTT_OUTSTANDING_MAX);
 	tk_signal(&r.broker.proc, SIGCONT);
-	cl_wait(&b, &b.messages, n);
+	mqtt_client_wait(&b, &b.messages, n);
 	ck_assert_int_eq(b.messages, n);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 0);
-	cl_end(&a);
-	cl_end(&b);
-	rig_end(&r);
+	mqtt_client_end(&a);
+	mqtt_client_end(&b);
+	mqtt_fixture_end(&r);
 }
 
 /*
- * Packet ids go round while one message is unanswered: its acknowledgement must
- * not be taken from another.
+ * Packet ids wrap around while one message is unacknowledged: its PUBACK must
+ * not be attributed to another.
  */
 static void
-talk_never_first(struct fake *f, int fd)
+serve_no_pubacks(struct fake_broker *f, int fd)
 {
-	FAKE_SEND(fd, CONNACK_OK);
-	fake_drain(f, fd);
+	FAKE_BROKER_SEND(fd, CONNACK_OK);
+	fake_broker_drain(f, fd);
 }
 
 static bool
@@ -138,37 +138,37 @@ all_written(void *arg)
 	return mqtt_outstanding(arg) <= 1;
 }
 
-TEST(packet_ids_go_round)
+TEST(packet_ids_wrap_around_an_unacknowledged_one)
 {
-	struct fake f;
-	struct cl a;
+	struct fake_broker f;
+	struct mqtt_fixture_client a;
 	enum rc rc = RC_OK;
 	int n;
 
-	fake_start(&f, talk_never_first);
-	cl_open(&a, &f.rig, "a");
-	ck_assert_int_eq(cl_send(&a, "t", "first", 1), RC_OK);
+	fake_broker_start(&f, serve_no_pubacks);
+	mqtt_client_open(&a, &f.fixture, "a");
+	ck_assert_int_eq(mqtt_client_send(&a, "t", "first", 1), RC_OK);
 	for (n = 0; n < 70000; n++) {
-		rc = cl_send(&a, "t", "", 0);
+		rc = mqtt_client_send(&a, "t", "", 0);
 		if (rc != RC_OK)
 			break;
 		if (n % 10000 == 9999)
 			ck_assert(tk_loop_until(
-			    f.rig.loop, all_written, a.m, RIG_MS));
+			    f.fixture.loop, all_written, a.m, MQTT_FIXTURE_MS));
 	}
 	ck_assert_int_eq(rc, RC_RETRY);
 	ck_assert_int_gt(n, 50000);
 	ck_assert_int_eq(a.done, 0);
 	mqtt_break(a.m);
-	cl_wait(&a, &a.done, 1);
+	mqtt_client_wait(&a, &a.done, 1);
 	ck_assert_int_eq(a.dones[RC_TIMEOUT], 1);
-	cl_end(&a);
-	fake_end(&f);
+	mqtt_client_end(&a);
+	fake_broker_end(&f);
 }
 
 /*
- * libmosquitto writes a byte per packet to a pair of sockets that nobody reads;
- * it must not hold 200 KiB of kernel memory for each client.
+ * libmosquitto writes a byte per packet to a socket pair that is never read; it
+ * must not take 200 KiB of kernel memory per client.
  */
 static int
 unread_bytes(void)
@@ -185,26 +185,25 @@ unread_bytes(void)
 	return sum;
 }
 
-TEST(wake_up_pair_stays_small)
+TEST(the_socket_pair_of_libmosquitto_stays_small)
 {
-	struct cl a;
-	struct rig r;
+	struct mqtt_fixture_client a;
+	struct mqtt_fixture r;
 
-	rig_start(&r);
-	cl_open(&a, &r, "a");
+	mqtt_fixture_start(&r);
+	mqtt_client_open(&a, &r, "a");
 	for (int i = 1; i <= 1000; i++) {
-		ck_assert_int_eq(cl_send(&a, "t", "x", 1), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "x", 1), RC_OK);
 		if (i % 50 == 0)
-			cl_wait(&a, &a.done, i);
+			mqtt_client_wait(&a, &a.done, i);
 	}
 	ck_assert_int_gt(unread_bytes(), 0);
 	ck_assert_int_lt(unread_bytes(), 16384);
-	cl_end(&a);
+	mqtt_client_end(&a);
 	ck_assert_int_eq(unread_bytes(), 0);
-	rig_end(&r);
+	mqtt_fixture_end(&r);
 }
 
-/* A lean client has its socket and nothing else. */
 static int
 open_fds(void)
 {
@@ -215,138 +214,140 @@ open_fds(void)
 	return n;
 }
 
-TEST(lean_clients_take_one_descriptor)
+TEST(a_lean_client_uses_one_descriptor)
 {
 	struct rlimit before, after;
-	struct cl a, b;
-	struct rig r;
+	struct mqtt_fixture_client a, b;
+	struct mqtt_fixture r;
 	int n;
 
-	rig_start(&r);
+	mqtt_fixture_start(&r);
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	cl_open(&a, &r, "a");
+	mqtt_client_open(&a, &r, "a");
 	n = open_fds();
-	cl_init(&b, &r, "b");
+	mqtt_client_init(&b, &r, "b");
 	b.o.lean = true;
-	cl_start(&b);
-	cl_wait_up(&b);
+	mqtt_client_start(&b);
+	mqtt_client_wait_up(&b);
 	ck_assert_int_eq(open_fds(), n + 1);
-	cl_subscribe(&b, "#", 1);
+	mqtt_client_subscribe(&b, "#", 1);
 	for (int i = 0; i < 1000; i++) {
-		ck_assert_int_eq(cl_send(&b, "t", "x", 1), RC_OK);
-		ck_assert_int_eq(cl_send(&a, "t", "y", 0), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(&b, "t", "x", 1), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(&a, "t", "y", 0), RC_OK);
 	}
-	cl_wait(&b, &b.messages, 2000);
+	mqtt_client_wait(&b, &b.messages, 2000);
 	mqtt_break(b.m);
-	cl_wait_down(&b);
-	cl_wait_up(&b);
+	mqtt_client_wait_down(&b);
+	mqtt_client_wait_up(&b);
 	ck_assert_int_eq(open_fds(), n + 1);
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &after), 0);
 	ck_assert_uint_eq(after.rlim_cur, before.rlim_cur);
-	cl_end(&b);
+	mqtt_client_end(&b);
 	ck_assert_int_eq(open_fds(), n);
-	cl_end(&a);
-	rig_end(&r);
+	mqtt_client_end(&a);
+	mqtt_fixture_end(&r);
 }
 
-/* ---- clients ------------------------------------------------------------- */
+/* ---- clients ---- */
 
 #define CLIENTS 500
 
-struct crowd {
-	struct cl c[CLIENTS];
-	bool (*each)(struct cl *c);
+struct clients {
+	struct mqtt_fixture_client c[CLIENTS];
+	bool (*each)(struct mqtt_fixture_client *c);
 };
 
 static bool
 every(void *arg)
 {
-	struct crowd *crowd = arg;
+	struct clients *clients = arg;
 
 	for (int i = 0; i < CLIENTS; i++)
-		if (!crowd->each(&crowd->c[i]))
+		if (!clients->each(&clients->c[i]))
 			return false;
 	return true;
 }
 
 static bool
-is_subscribed(struct cl *c)
+is_subscribed(struct mqtt_fixture_client *c)
 {
 	return mqtt_up(c->m) && c->subscribed == c->ups;
 }
 
 static bool
-has_one(struct cl *c)
+has_one(struct mqtt_fixture_client *c)
 {
 	return c->messages == 1;
 }
 
 static bool
-wait_every(struct crowd *crowd, bool (*each)(struct cl *c))
+wait_every(struct clients *clients, bool (*each)(struct mqtt_fixture_client *c))
 {
-	crowd->each = each;
-	return tk_loop_until(crowd->c[0].rig->loop, every, crowd, 60000);
+	clients->each = each;
+	return tk_loop_until(
+	    clients->c[0].fixture->loop, every, clients, 60000);
 }
 
 static void
-one_each(struct crowd *crowd, struct cl *sender)
+one_each(struct clients *clients, struct mqtt_fixture_client *sender)
 {
 	char topic[32], want[64];
 	int i;
 
 	for (i = 0; i < CLIENTS; i++) {
 		snprintf(topic, sizeof(topic), "client/%d", i);
-		ck_assert_int_eq(cl_send(sender, topic, topic, 1), RC_OK);
+		ck_assert_int_eq(
+		    mqtt_client_send(sender, topic, topic, 1), RC_OK);
 	}
-	ck_assert(wait_every(crowd, has_one));
+	ck_assert(wait_every(clients, has_one));
 	for (i = 0; i < CLIENTS; i++) {
 		snprintf(want, sizeof(want), "client/%d=client/%d 1;", i, i);
-		cl_expect(&crowd->c[i], want);
+		mqtt_client_expect(&clients->c[i], want);
 	}
 }
 
-TEST_T(five_hundred_clients, 120)
+TEST_T(five_hundred_clients_survive_a_killed_broker, 120)
 {
-	static struct crowd crowd;
+	static struct clients clients;
 	struct rlimit lim = { 4096, 4096 };
-	struct cl sender;
-	struct rig r;
+	struct mqtt_fixture_client sender;
+	struct mqtt_fixture r;
 	char text[32];
 	int i;
 
 	/* libmosquitto takes three descriptors a client, and the broker one. */
 	(void)setrlimit(RLIMIT_NOFILE, &lim);
-	rig_start(&r);
+	mqtt_fixture_start(&r);
 	for (i = 0; i < CLIENTS; i++) {
-		cl_init(&crowd.c[i], &r, NULL);
-		cl_start(&crowd.c[i]);
+		mqtt_client_init(&clients.c[i], &r, NULL);
+		mqtt_client_start(&clients.c[i]);
 		snprintf(text, sizeof(text), "client/%d", i);
-		ck_assert_int_eq(mqtt_subscribe(crowd.c[i].m, str_of(text), 1,
-				     cl_on_subscribed, &crowd.c[i]),
+		ck_assert_int_eq(mqtt_subscribe(clients.c[i].m, str_of(text), 1,
+				     mqtt_client_on_subscribed, &clients.c[i]),
 		    RC_OK);
 	}
-	ck_assert(wait_every(&crowd, is_subscribed));
-	cl_open(&sender, &r, "sender");
-	one_each(&crowd, &sender);
+	ck_assert(wait_every(&clients, is_subscribed));
+	mqtt_client_open(&sender, &r, "sender");
+	one_each(&clients, &sender);
 	ck_assert_int_eq(
 	    metric_value(metric_gauge(r.metrics, "mqtt_clients_up", "", NULL)),
 	    CLIENTS + 1);
 
-	/* And again with a broker that was killed. */
+	/* The same after the broker was killed. */
 	tk_server_stop(&r.broker, SIGKILL);
-	cl_wait_down(&sender);
+	mqtt_client_wait_down(&sender);
 	tk_server_restart(&r.broker);
-	ck_assert(wait_every(&crowd, is_subscribed));
-	cl_wait_up(&sender);
-	one_each(&crowd, &sender);
+	ck_assert(wait_every(&clients, is_subscribed));
+	mqtt_client_wait_up(&sender);
+	one_each(&clients, &sender);
 	for (i = 0; i < CLIENTS; i++)
-		cl_end(&crowd.c[i]);
-	cl_end(&sender);
+		mqtt_client_end(&clients.c[i]);
+	mqtt_client_end(&sender);
 	ck_assert_int_eq(
 	    metric_value(metric_gauge(r.metrics, "mqtt_clients_up", "", NULL)),
 	    0);
 	ck_assert_int_eq(
 	    metric_value(metric_gauge(r.metrics, "mqtt_outstanding", "", NULL)),
 	    0);
-	rig_end(&r);
+	mqtt_fixture_end(&r);
 }

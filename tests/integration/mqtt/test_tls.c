@@ -1,8 +1,8 @@
-/* TLS: whom we believe, whom the broker believes, and large messages. */
-#include "integration/mqtt/rig.h"
+/* TLS: server and client certificates, and large messages. */
 #include "testkit/certs.h"
+#include "testkit/mqtt_fixture.h"
 
-/* More than one record of TLS, and than a socket takes at once. */
+/* More than one TLS record, and more than a socket takes at once. */
 #define LARGE (1000UL * 1000)
 #define MANY  2000
 
@@ -16,7 +16,7 @@ is_open(void *arg)
 }
 
 static const char *
-in_dir(const char *name, const char *type)
+cert_path(const char *name, const char *type)
 {
 	char path[128];
 
@@ -24,10 +24,11 @@ in_dir(const char *name, const char *type)
 	return tk_path(path);
 }
 
-/* A broker that has that certificate, and asks for one of fleet if it is said.
- */
+/* A broker with that certificate; client_cert: it requires one of fleet's
+ * clients. */
 static void
-serve(struct rig *r, struct tk_proc *p, const char *cert, bool asks)
+broker_start(struct mqtt_fixture *r, struct tk_proc *p, const char *cert,
+    bool client_cert)
 {
 	const char *v[] = { "mosquitto", "-c", tk_path("tls.conf"), NULL };
 	struct buf b = BUF_INIT(4096);
@@ -41,9 +42,9 @@ serve(struct rig *r, struct tk_proc *p, const char *cert, bool asks)
 	    "user root\nlog_dest stderr\nmax_packet_size 1200000\n"
 	    "listener %d 127.0.0.1\ncertfile %s\nkeyfile %s\n"
 	    "cafile %s\nallow_anonymous true\n",
-	    port, in_dir(cert, "crt"), in_dir(cert, "key"),
-	    in_dir("fleet", "crt"));
-	if (asks)
+	    port, cert_path(cert, "crt"), cert_path(cert, "key"),
+	    cert_path("fleet", "crt"));
+	if (client_cert)
 		buf_puts(&b,
 		    "require_certificate true\nuse_identity_as_username true\n"
 		    "use_username_as_clientid true\n");
@@ -51,19 +52,19 @@ serve(struct rig *r, struct tk_proc *p, const char *cert, bool asks)
 	buf_free(&b);
 	snprintf(name, sizeof(name), "mosquitto-%d", starts++);
 	tk_spawn(p, name, v, NULL);
-	ck_assert(tk_until(is_open, NULL, RIG_MS));
+	ck_assert(tk_until(is_open, NULL, MQTT_FIXTURE_MS));
 }
 
 static void
-end(struct tk_proc *p)
+broker_end(struct tk_proc *p)
 {
 	tk_signal(p, SIGTERM);
-	(void)tk_wait(p, RIG_MS);
+	(void)tk_wait(p, MQTT_FIXTURE_MS);
 }
 
-/* Authorities and certificates; localhost, as only a name tells SNI. */
+/* Authorities and certificates; for localhost, since SNI needs a name. */
 static void
-make(void)
+certs_make(void)
 {
 	const struct tk_cert good = { "ca", "good", "x", "DNS:localhost", 2 };
 	const struct tk_cert other = { "ca", "other", "localhost",
@@ -81,10 +82,11 @@ make(void)
 }
 
 static void
-trusting(struct cl *c, struct rig *r, const char *ca)
+client_init(
+    struct mqtt_fixture_client *c, struct mqtt_fixture *r, const char *ca)
 {
-	cl_init(c, r, "c");
-	c->o.ca_file = ca != NULL ? in_dir(ca, "crt") : NULL;
+	mqtt_client_init(c, r, "c");
+	c->o.ca_file = ca != NULL ? cert_path(ca, "crt") : NULL;
 }
 
 static bool
@@ -92,20 +94,21 @@ has_failed(void *arg)
 {
 	const struct tk_proc *p = arg;
 
-	/* What the broker says of a handshake that the client ends. */
+	/* Logged by the broker when the client aborts the handshake. */
 	return tk_log_has(p, "OpenSSL Error") || tk_log_has(p, "error:");
 }
 
-/* It never gets as far as to say its password. */
+/* The client aborts before it sends its password. */
 static void
-ck_never_up(struct cl *c, struct tk_proc *broker)
+expect_no_connection(struct mqtt_fixture_client *c, struct tk_proc *broker)
 {
-	ck_assert(tk_loop_until(c->rig->loop, has_failed, broker, RIG_MS));
+	ck_assert(tk_loop_until(
+	    c->fixture->loop, has_failed, broker, MQTT_FIXTURE_MS));
 	ck_assert_int_eq(c->ups, 0);
 	ck_assert(!tk_log_has(broker, "New client connected"));
 }
 
-TEST_T(who_is_believed, 60)
+TEST_T(only_a_valid_server_certificate_is_accepted, 60)
 {
 	static const struct {
 		const char *cert, *ca;
@@ -121,84 +124,83 @@ TEST_T(who_is_believed, 60)
 		{ "number", "ca", false, false },
 	};
 	struct tk_proc broker;
-	struct rig r;
-	struct cl c;
+	struct mqtt_fixture r;
+	struct mqtt_fixture_client c;
 	size_t i;
 
-	make();
+	certs_make();
 	for (i = 0; i < NELEM(cases); i++) {
-		rig_bare(&r);
-		serve(&r, &broker, cases[i].cert, false);
+		mqtt_fixture_init(&r);
+		broker_start(&r, &broker, cases[i].cert, false);
 		if (cases[i].number)
 			snprintf(r.broker.url, sizeof(r.broker.url),
 			    "mqtts://127.0.0.1:%d", port);
-		trusting(&c, &r, cases[i].ca);
-		cl_start(&c);
+		client_init(&c, &r, cases[i].ca);
+		mqtt_client_start(&c);
 		if (cases[i].good)
-			cl_wait_up(&c);
+			mqtt_client_wait_up(&c);
 		else
-			ck_never_up(&c, &broker);
-		cl_end(&c);
-		rig_end(&r);
-		end(&broker);
+			expect_no_connection(&c, &broker);
+		mqtt_client_end(&c);
+		mqtt_fixture_end(&r);
+		broker_end(&broker);
 	}
 }
 
-/* Whoever has no certificate of the fleet does not get in. */
-TEST_T(who_we_are, 60)
+TEST_T(the_broker_takes_only_certificates_of_the_fleet, 60)
 {
 	const struct tk_cert mine = { "fleet", "mine", "t1", "DNS:t1", 2 };
 	const struct tk_cert alien = { "ca", "alien", "t1", "DNS:t1", 2 };
 	struct tk_proc broker;
-	struct rig r;
-	struct cl c;
+	struct mqtt_fixture r;
+	struct mqtt_fixture_client c;
 
-	make();
+	certs_make();
 	tk_certs_make(&mine);
 	tk_certs_make(&alien);
-	rig_bare(&r);
-	serve(&r, &broker, "good", true);
-	trusting(&c, &r, "ca");
-	cl_start(&c);
-	ck_never_up(&c, &broker);
-	cl_end(&c);
-	trusting(&c, &r, "ca");
-	c.o.cert_file = in_dir("alien", "crt");
-	c.o.key_file = in_dir("alien", "key");
-	cl_start(&c);
-	ck_never_up(&c, &broker);
-	cl_end(&c);
-	trusting(&c, &r, "ca");
-	c.o.cert_file = in_dir("mine", "crt");
-	c.o.key_file = in_dir("mine", "key");
-	cl_start(&c);
-	cl_wait_up(&c);
-	cl_end(&c);
-	rig_end(&r);
-	end(&broker);
+	mqtt_fixture_init(&r);
+	broker_start(&r, &broker, "good", true);
+	client_init(&c, &r, "ca");
+	mqtt_client_start(&c);
+	expect_no_connection(&c, &broker);
+	mqtt_client_end(&c);
+	client_init(&c, &r, "ca");
+	c.o.cert_file = cert_path("alien", "crt");
+	c.o.key_file = cert_path("alien", "key");
+	mqtt_client_start(&c);
+	expect_no_connection(&c, &broker);
+	mqtt_client_end(&c);
+	client_init(&c, &r, "ca");
+	c.o.cert_file = cert_path("mine", "crt");
+	c.o.key_file = cert_path("mine", "key");
+	mqtt_client_start(&c);
+	mqtt_client_wait_up(&c);
+	mqtt_client_end(&c);
+	mqtt_fixture_end(&r);
+	broker_end(&broker);
 }
 
-TEST(files_that_cannot_be_used)
+TEST(unusable_tls_files_are_rejected)
 {
 	const char *ca;
-	struct rig r;
-	struct cl c;
+	struct mqtt_fixture r;
+	struct mqtt_fixture_client c;
 
-	make();
-	rig_bare(&r);
+	certs_make();
+	mqtt_fixture_init(&r);
 	snprintf(r.broker.url, sizeof(r.broker.url), "mqtts://localhost:1");
-	ca = in_dir("ca", "crt");
+	ca = cert_path("ca", "crt");
 	const struct mqtt_opts bad[] = {
 		{ .ca_file = "/nonexistent" },
-		{ .ca_file = in_dir("ca", "key") },
+		{ .ca_file = cert_path("ca", "key") },
 		{ .ca_file = ca, .cert_file = ca },
-		{ .ca_file = ca, .key_file = in_dir("ca", "key") },
+		{ .ca_file = ca, .key_file = cert_path("ca", "key") },
 		{ .ca_file = ca,
 		    .cert_file = ca,
-		    .key_file = in_dir("good", "key") },
+		    .key_file = cert_path("good", "key") },
 	};
 	for (size_t i = 0; i < NELEM(bad); i++) {
-		cl_init(&c, &r, "c");
+		mqtt_client_init(&c, &r, "c");
 		c.o.ca_file = bad[i].ca_file;
 		c.o.cert_file = bad[i].cert_file;
 		c.o.key_file = bad[i].key_file;
@@ -206,53 +208,37 @@ TEST(files_that_cannot_be_used)
 		ck_assert_ptr_null(c.m);
 		buf_free(&c.got);
 	}
-	rig_end(&r);
+	mqtt_fixture_end(&r);
 }
 
-struct count {
-	const int *n;
-	int want;
-};
-
-static bool
-reached(void *arg)
-{
-	const struct count *w = arg;
-
-	return *w->n >= w->want;
-}
-
-/* Nothing stays in a buffer: what is large, and what are many. */
-TEST_T(both_ways, 60)
+TEST_T(large_and_many_messages_pass_over_tls, 60)
 {
 	char *large = mem_alloc(LARGE + 1);
 	struct tk_proc broker;
-	struct rig r;
-	struct cl c;
+	struct mqtt_fixture r;
+	struct mqtt_fixture_client c;
 	int i;
 
 	memset(large, 'x', LARGE);
 	large[LARGE] = '\0';
-	make();
-	rig_bare(&r);
-	serve(&r, &broker, "good", false);
-	trusting(&c, &r, "ca");
-	cl_start(&c);
-	cl_wait_up(&c);
+	certs_make();
+	mqtt_fixture_init(&r);
+	broker_start(&r, &broker, "good", false);
+	client_init(&c, &r, "ca");
+	mqtt_client_start(&c);
+	mqtt_client_wait_up(&c);
 	ck_assert_int_eq(
-	    mqtt_subscribe(c.m, STR("#"), 1, cl_on_subscribed, &c), RC_OK);
+	    mqtt_subscribe(c.m, STR("#"), 1, mqtt_client_on_subscribed, &c),
+	    RC_OK);
 	for (i = 0; i < MANY; i++)
-		ck_assert_int_eq(cl_send(&c, "t", "x", 1), RC_OK);
+		ck_assert_int_eq(mqtt_client_send(&c, "t", "x", 1), RC_OK);
 	for (i = 0; i < 20; i++)
-		ck_assert_int_eq(cl_send(&c, "big", large, 1), RC_OK);
-	struct count all = { &c.messages, MANY + 20 };
-	ck_assert_msg(tk_loop_until(r.loop, reached, &all, RIG_MS), "%d came",
-	    c.messages);
-	struct count done = { &c.done, MANY + 20 };
-	ck_assert(tk_loop_until(r.loop, reached, &done, RIG_MS));
+		ck_assert_int_eq(mqtt_client_send(&c, "big", large, 1), RC_OK);
+	mqtt_client_wait(&c, &c.messages, MANY + 20);
+	mqtt_client_wait(&c, &c.done, MANY + 20);
 	ck_assert_int_eq(c.dones[RC_OK] + c.dones[RC_NOENT], MANY + 20);
-	cl_end(&c);
-	end(&broker);
-	rig_end(&r);
+	mqtt_client_end(&c);
+	broker_end(&broker);
+	mqtt_fixture_end(&r);
 	free(large);
 }

@@ -7,9 +7,10 @@
 
 #include <inttypes.h>
 
-#include "integration/httpc/peer.h"
 #include "otlp/otlp.h"
 #include "testkit/loop.h"
+#include "testkit/loop_thread.h"
+#include "testkit/raw_server.h"
 
 #define ASKED_MAX 64
 /* For what has to come, on the slowest machine. */
@@ -25,7 +26,7 @@
 typedef const char *(*answer_fn)(int number);
 
 static struct {
-	struct peer peer;
+	struct raw_server peer;
 	answer_fn answer;
 	pthread_mutex_t lock;
 	int n;
@@ -39,12 +40,12 @@ static char url[64];
 static int64_t timeout_ms = WAIT_MS;
 
 static inline void
-serve(struct peer *p, int fd)
+serve(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(4UL << 20);
 	bool on = true;
 
-	while (on && peer_read(fd, &in)) {
+	while (on && raw_server_read(fd, &in)) {
 		pthread_mutex_lock(&collector.lock);
 		int n = collector.n;
 		if (n == ASKED_MAX)
@@ -55,8 +56,8 @@ serve(struct peer *p, int fd)
 		pthread_mutex_unlock(&collector.lock);
 		const char *answer = collector.answer(n);
 		if (answer == NULL)
-			peer_hold(p, fd);
-		on = answer != NULL && peer_write(fd, answer);
+			raw_server_hold(p, fd);
+		on = answer != NULL && raw_server_write(fd, answer);
 	}
 	buf_free(&in);
 }
@@ -114,7 +115,7 @@ static inline void
 open_all(answer_fn answer)
 {
 	collector.answer = answer;
-	peer_open(&collector.peer, serve);
+	raw_server_open(&collector.peer, serve);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.peer.port);
 	open_otlp("");
 }
@@ -131,7 +132,7 @@ static inline void
 close_all(void)
 {
 	close_otlp();
-	peer_close(&collector.peer);
+	raw_server_close(&collector.peer);
 	for (int i = 0; i < collector.n; i++)
 		buf_free(&collector.asked[i]);
 }

@@ -4,7 +4,7 @@
 TEST(a_batch)
 {
 	collector.answer = say_ok;
-	peer_open(&collector.peer, serve);
+	raw_server_open(&collector.peer, serve);
 	snprintf(
 	    url, sizeof(url), "http://127.0.0.1:%d/in/", collector.peer.port);
 	open_otlp("X-Key=a%20b,Authorization=Bearer t");

@@ -82,7 +82,7 @@ TEST(a_service_that_ends)
 	sigaddset(&set, SIGTERM);
 	ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
 	collector.answer = say_503_429_ok;
-	peer_open(&collector.peer, serve);
+	raw_server_open(&collector.peer, serve);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.peer.port);
 	snprintf(admin, sizeof(admin), "127.0.0.1:%d", tk_port());
 	ck_assert_int_eq(setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1), 0);
@@ -91,7 +91,7 @@ TEST(a_service_that_ends)
 	ck_assert_int_eq(asked(), 3);
 	ck_assert_ptr_nonnull(strstr(body(2), "{\"stringValue\":\"toy\"}"));
 	ck_assert_ptr_nonnull(strstr(body(2), "\"name\":\"s1\""));
-	peer_close(&collector.peer);
+	raw_server_close(&collector.peer);
 	for (int i = 0; i < collector.n; i++)
 		buf_free(&collector.asked[i]);
 }

@@ -1,16 +1,17 @@
 /* Commands and replies against a real Redis. */
-#include "integration/state/rig.h"
+#include "testkit/state_fixture.h"
 
 TEST(kinds_of_replies)
 {
 	struct state_reply *r;
-	struct rig rig;
+	struct state_fixture rig;
 	char num[STATE_NUM_MAX];
 
-	rig_start(&rig);
-	rig_expect(&rig, "OK", STATE_ARGS(STR("SET"), STR("a"), STR("1")));
-	rig_expect(&rig, "1", STATE_ARGS(STR("GET"), STR("a")));
-	rig_expect(&rig, NULL, STATE_ARGS(STR("GET"), STR("none")));
+	state_fixture_start(&rig);
+	state_fixture_expect(
+	    &rig, "OK", STATE_ARGS(STR("SET"), STR("a"), STR("1")));
+	state_fixture_expect(&rig, "1", STATE_ARGS(STR("GET"), STR("a")));
+	state_fixture_expect(&rig, NULL, STATE_ARGS(STR("GET"), STR("none")));
 
 	ck_assert_int_eq(state_cmd(rig.s,
 			     STATE_ARGS(STR("INCRBY"), STR("a"),
@@ -48,7 +49,7 @@ TEST(kinds_of_replies)
 	ck_assert_int_eq(state_reply_kind(r), STATE_ARRAY);
 	ck_assert_uint_eq(state_reply_len(r), 0);
 	state_reply_free(r);
-	rig_end(&rig);
+	state_fixture_stop(&rig);
 }
 
 TEST(nested_arrays)
@@ -59,9 +60,9 @@ TEST(nested_arrays)
 	struct state_call call = { .script = &script };
 	const struct state_reply *in;
 	struct state_reply *r;
-	struct rig rig;
+	struct state_fixture rig;
 
-	rig_start(&rig);
+	state_fixture_start(&rig);
 	ck_assert_int_eq(state_eval(rig.s, &call, &r), RC_OK);
 	ck_assert_uint_eq(state_reply_len(r), 4);
 	ck_assert_int_eq(state_reply_int(state_reply_at(r, 0)), 1);
@@ -72,7 +73,7 @@ TEST(nested_arrays)
 	ck_assert_uint_eq(state_reply_len(state_reply_at(r, 2)), 0);
 	ck_assert_str_eq(state_reply_str(state_reply_at(r, 3)).p, "four");
 	state_reply_free(r);
-	rig_end(&rig);
+	state_fixture_stop(&rig);
 }
 
 TEST(no_reply_is_nil)
@@ -92,13 +93,13 @@ TEST(any_bytes)
 	static const char key[] = "k\0\r\n$3\r\n\xff\xfe";
 	struct str k = { key, sizeof(key) - 1 }, got;
 	struct state_reply *r;
-	struct rig rig;
+	struct state_fixture rig;
 	char all[512];
 	size_t i;
 
 	for (i = 0; i < sizeof(all); i++)
 		all[i] = (char)i;
-	rig_start(&rig);
+	state_fixture_start(&rig);
 	ck_assert_int_eq(
 	    state_cmd(rig.s,
 		STATE_ARGS(STR("SET"), k, (struct str){ all, sizeof(all) }),
@@ -115,7 +116,7 @@ TEST(any_bytes)
 	ck_assert_uint_eq(state_reply_len(r), 1);
 	ck_assert(str_eq(state_reply_str(state_reply_at(r, 0)), k));
 	state_reply_free(r);
-	rig_end(&rig);
+	state_fixture_stop(&rig);
 }
 
 /* The socket takes a fraction of it, and gives back as little. */
@@ -124,15 +125,16 @@ TEST(huge_values)
 	size_t n = 24UL * 1024 * 1024;
 	struct state_reply *r;
 	struct str v;
-	struct rig rig;
+	struct state_fixture rig;
 	char *bytes = mem_alloc(n);
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		bytes[i] = (char)(i * 2654435761U >> 13);
 	v = (struct str){ bytes, n };
-	rig_start(&rig);
-	rig_expect(&rig, "OK", STATE_ARGS(STR("SET"), STR("huge"), v));
+	state_fixture_start(&rig);
+	state_fixture_expect(
+	    &rig, "OK", STATE_ARGS(STR("SET"), STR("huge"), v));
 	ck_assert_int_eq(
 	    state_cmd(rig.s, STATE_ARGS(STR("GET"), STR("huge")), &r), RC_OK);
 	ck_assert(str_eq(state_reply_str(r), v));
@@ -142,7 +144,7 @@ TEST(huge_values)
 	ck_assert(str_eq(state_reply_str(r), v));
 	state_reply_free(r);
 	free(bytes);
-	rig_end(&rig);
+	state_fixture_stop(&rig);
 }
 
 TEST(over_the_ceilings)
@@ -155,9 +157,9 @@ TEST(over_the_ceilings)
 	struct str mib = { bytes, n };
 	struct state_call call = { &big, NULL, 0, &mib, 1 };
 	struct state_reply *r;
-	struct rig rig;
+	struct state_fixture rig;
 
-	rig_start(&rig);
+	state_fixture_start(&rig);
 	ck_assert_int_eq(
 	    state_cmd(rig.s,
 		STATE_ARGS(STR("ECHO"), (struct str){ bytes, STATE_SEND_MAX }),
@@ -166,17 +168,17 @@ TEST(over_the_ceilings)
 	ck_assert_ptr_null(r);
 	/* Nothing was sent, so the connection is as good as before. */
 	ck_assert(state_up(rig.s));
-	ck_assert_int_eq(rig_ping(&rig), RC_OK);
+	ck_assert_int_eq(state_fixture_ping(&rig), RC_OK);
 
 	/* 300 MiB of answer: refused, and a new connection made. */
 	ck_assert_int_eq(state_eval(rig.s, &call, &r), RC_TOOBIG);
 	ck_assert_ptr_null(r);
 	ck_assert(!state_up(rig.s));
-	rig_wait_up(&rig);
-	ck_assert_int_eq(rig_ping(&rig), RC_OK);
-	ck_assert_int_eq(rig_metric(&rig, "state_connects_total"), 2);
+	state_fixture_wait_up(&rig);
+	ck_assert_int_eq(state_fixture_ping(&rig), RC_OK);
+	ck_assert_int_eq(state_fixture_metric(&rig, "state_connects_total"), 2);
 	free(bytes);
-	rig_end(&rig);
+	state_fixture_stop(&rig);
 }
 
 TEST(refusals)
@@ -204,10 +206,10 @@ TEST(refusals)
 	struct state_call call = { .script = &fails, .n_args = 1 };
 	struct state_reply *r;
 	struct str text;
-	struct rig rig;
+	struct state_fixture rig;
 	size_t i;
 
-	rig_start(&rig);
+	state_fixture_start(&rig);
 	call.args = &text;
 	for (i = 0; i < NELEM(t); i++) {
 		text = str_of(t[i].text);
@@ -217,14 +219,14 @@ TEST(refusals)
 		    STR_ARG(state_reply_str(r)));
 		state_reply_free(r);
 		ck_assert_msg(state_up(rig.s) == t[i].stays, "%s", t[i].text);
-		rig_wait_up(&rig);
+		state_fixture_wait_up(&rig);
 	}
 	ck_assert_int_eq(
 	    state_cmd(rig.s, STATE_ARGS(STR("NO-SUCH-COMMAND")), NULL),
 	    RC_INVALID);
 	ck_assert_int_eq(state_cmd(rig.s, NULL, 0, NULL), RC_INVALID);
-	ck_assert_int_eq(
-	    rig_metric(&rig, "state_refusals_total"), (int64_t)NELEM(t) + 1);
-	ck_assert_int_eq(rig_metric(&rig, "state_failures_total"), 0);
-	rig_end(&rig);
+	ck_assert_int_eq(state_fixture_metric(&rig, "state_refusals_total"),
+	    (int64_t)NELEM(t) + 1);
+	ck_assert_int_eq(state_fixture_metric(&rig, "state_failures_total"), 0);
+	state_fixture_stop(&rig);
 }

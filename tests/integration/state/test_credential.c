@@ -1,8 +1,8 @@
 /* Identities of bodies: made, changed, taken away, listed. */
 #include "core/id.h"
-#include "integration/state/bed.h"
-#include "state/credential.h"
 #include "state/soul.h"
+#include "state/terminal.h"
+#include "testkit/state_fixture.h"
 
 #define MANY 2500
 
@@ -17,7 +17,8 @@ credential_of(const char *id, const char *tenant, const char *user)
 }
 
 static void
-mint(struct bed *b, const char *id, const char *tenant, const char *user)
+mint(struct state_fixture *b, const char *id, const char *tenant,
+    const char *user)
 {
 	struct credential c = credential_of(id, tenant, user);
 
@@ -25,7 +26,7 @@ mint(struct bed *b, const char *id, const char *tenant, const char *user)
 }
 
 static int64_t
-version(struct bed *b)
+version(struct state_fixture *b)
 {
 	int64_t v;
 
@@ -35,7 +36,7 @@ version(struct bed *b)
 
 /* A body that the user bound to a soul of his. */
 static void
-bind(struct bed *b, const char *id, const char *user)
+bind(struct state_fixture *b, const char *id, const char *user)
 {
 	struct soul soul = { .id = str_of(user),
 		.user_id = str_of(user),
@@ -49,11 +50,11 @@ bind(struct bed *b, const char *id, const char *user)
 }
 
 static void
-ck_bound(struct bed *b, const char *id, const char *user)
+ck_bound(struct state_fixture *b, const char *id, const char *user)
 {
 	struct terminal t;
 
-	OK(terminal_read(b->s, str_of(id), TTL, b->a, &t));
+	OK(terminal_read(b->s, str_of(id), STATE_FIXTURE_TTL_MS, b->a, &t));
 	ck_text(t.user_id, user);
 }
 
@@ -61,10 +62,10 @@ TEST(mint_rotate_revoke)
 {
 	struct credential c = credential_of("desk 桌", "acme", "acme/u1"), out;
 	int64_t v0, before;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	before = redis_now(&b);
+	state_fixture_start(&b);
+	before = state_fixture_now(&b);
 	ck_assert_int_eq(version(&b), 0);
 	IS(RC_NOENT, credential_read(b.s, c.terminal_id, b.a, &out));
 	IS(RC_NOENT, credential_rotate(b.s, c.terminal_id, STR("h")));
@@ -106,17 +107,17 @@ TEST(mint_rotate_revoke)
 	ck_assert_int_gt(version(&b), v0);
 	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id, NULL, NULL));
 	IS(RC_NOENT, credential_rotate(b.s, c.terminal_id, STR("h")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(minted_anew)
 {
 	struct credential c = credential_of("t", NULL, NULL), out, *list;
 	struct str next;
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	mint(&b, "t", "acme", "acme/u1");
 	OK(credential_revoke(b.s, STR("t"), NULL, NULL));
 	c.hash = (struct str){ 0 };
@@ -134,16 +135,16 @@ TEST(minted_anew)
 	OK(credential_list(b.s, (struct str){ 0 }, (struct str){ 0 }, 10, b.a,
 	    &list, &n, &next));
 	ck_assert_uint_eq(n, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(revoking_unbinds)
 {
 	struct str *ids, from = STR("?");
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	mint(&b, "t", NULL, NULL);
 	mint(&b, "other", NULL, NULL);
 	mint(&b, "free", NULL, NULL);
@@ -159,24 +160,23 @@ TEST(revoking_unbinds)
 	ck_assert_uint_eq(n, 1);
 	ck_text(ids[0], "other");
 	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("SCARD"), STR("soul:soul:{u}:terminals:1")), 1);
+	    INT_OF(&b, STR("SCARD"), STR("soul:soul:{u}:terminals:1")), 1);
 
 	/* Not even a damaged record keeps an identity alive. */
-	DO(&b.rig, STR("HSET"), STR("soul:terminal:{other}"), STR("v"),
-	    STR("9"));
+	DO(&b, STR("HSET"), STR("soul:terminal:{other}"), STR("v"), STR("9"));
 	OK(credential_revoke(b.s, STR("other"), b.a, &from));
 	ck_text(from, NULL);
 	IS(RC_NOENT, credential_rotate(b.s, STR("other"), STR("h")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(what_minting_leaves_bound)
 {
 	struct credential his = credential_of("his", NULL, "v");
 	struct str from;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	/* Bound while nobody had an identity. */
 	bind(&b, "any", "u");
 	bind(&b, "mine", "u");
@@ -194,12 +194,12 @@ TEST(what_minting_leaves_bound)
 	bind(&b, "any", "u");
 	mint(&b, "any", NULL, NULL);
 	ck_bound(&b, "any", NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Pages of a tenant's identities: how many of prefix there were, each once. */
 static size_t
-count(struct bed *b, const char *tenant, size_t limit, char prefix)
+count(struct state_fixture *b, const char *tenant, size_t limit, char prefix)
 {
 	struct arena *a = arena_new(4UL << 20);
 	struct str cursor = { NULL, 0 }, next;
@@ -238,10 +238,10 @@ TEST(lists_are_read_in_pages)
 	struct credential *list;
 	struct str next;
 	char id[16];
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < MANY; i++) {
 		snprintf(id, sizeof(id), "%c%zu", i % 5 == 0 ? '!' : 'a', i);
 		mint(&b, id, i % 5 == 0 ? "acme" : NULL, NULL);
@@ -259,9 +259,9 @@ TEST(lists_are_read_in_pages)
 	ck_text(list[0].tenant, "acme");
 
 	/* One that is not readable does not hide the others. */
-	DO(&b.rig, STR("SET"), STR("soul:credential:{a1}"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:credential:{a1}"), STR("x"));
 	ck_assert_uint_eq(count(&b, NULL, 10, 'a'), 1999);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_credential_wrong_arguments_and_records)
@@ -271,11 +271,11 @@ TEST(a_credential_wrong_arguments_and_records)
 	const struct str none = { NULL, 0 };
 	struct str next;
 	int64_t v;
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	c.terminal_id = STR("a/b");
 	IS(RC_INVALID, credential_mint(b.s, &c, NULL, NULL));
 	c.terminal_id = STR("t");
@@ -287,7 +287,7 @@ TEST(a_credential_wrong_arguments_and_records)
 	c.tenant = none;
 	c.hash = (struct str){ text, sizeof(text) };
 	IS(RC_TOOBIG, credential_mint(b.s, &c, NULL, NULL));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
 	c.hash.n--;
 	OK(credential_mint(b.s, &c, NULL, NULL));
 
@@ -300,8 +300,8 @@ TEST(a_credential_wrong_arguments_and_records)
 	IS(RC_INVALID,
 	    credential_list(b.s, none, none, CREDENTIAL_PAGE_MAX + 1, b.a,
 		&list, &n, &next));
-	DO(&b.rig, STR("SET"), STR("soul:credentials:version:1"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:credentials:version:1"), STR("x"));
 	IS(RC_INVALID, credential_version(b.s, &v));
 	ck_assert_int_eq(v, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,10 +1,7 @@
 /* What a turn tells, and what is known of it afterwards. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
-#include "state/events.h"
 #include "state/session.h"
 #include "state/turn.h"
-#include "state/turn_record.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
@@ -13,42 +10,42 @@ static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
 	60000 };
 static const struct str abc[] = { STR_INIT("a"), STR_INIT("b"), STR_INIT("c") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 static void
-enter(struct bed *b, const struct turn_place *p)
+enter(struct state_fixture *b, const struct turn_slot *p)
 {
 	int64_t ahead;
 
-	OK(queue_enter(b->s, p, &ahead));
+	OK(turn_fixture_enter(b->s, p, &ahead));
 }
 
 /* Begin the turn and tell n events with it; the last one's seq. */
 static int64_t
-begin(struct bed *b, const struct turn_place *p, size_t n)
+begin(struct state_fixture *b, const struct turn_slot *p, size_t n)
 {
-	struct turn_told told = { abc, n, -1 };
+	struct turn_events told = { abc, n, -1 };
 
 	enter(b, p);
 	OK(turn_append_input(b->s, p, &message, &input, &told));
 	return told.seq;
 }
 
-static struct events_page
-read_after(struct bed *b, int64_t after)
+static struct session_events
+read_after(struct state_fixture *b, int64_t after)
 {
-	struct events_page page;
+	struct session_events page;
 
-	OK(events_read(b->s, &key, after, b->a, &page));
+	OK(session_events_read(b->s, &key, after, b->a, &page));
 	return page;
 }
 
 static struct turn_record
-record_of(struct bed *b, const char *turn)
+record_of(struct state_fixture *b, const char *turn)
 {
 	struct turn_record t;
 
@@ -57,7 +54,7 @@ record_of(struct bed *b, const char *turn)
 }
 
 static void
-run(struct bed *b, const char *command)
+run(struct state_fixture *b, const char *command)
 {
 	struct state_reply *r;
 	struct str arg[8];
@@ -71,16 +68,16 @@ run(struct bed *b, const char *command)
 
 TEST(events_are_numbered_across_turns)
 {
-	struct turn_place a = place("i", "a"), c = place("i", "c");
-	struct turn_ending end = { .told = { abc, 2, -1 } };
-	struct events_page page;
+	struct turn_slot a = place("i", "a"), c = place("i", "c");
+	struct turn_ending end = { .events = { abc, 2, -1 } };
+	struct session_events page;
 	int64_t newest;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	ck_assert_int_eq(begin(&b, &a, 1), 1);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
-	ck_assert_int_eq(end.told.seq, 3);
+	ck_assert_int_eq(end.events.seq, 3);
 	ck_assert_int_eq(begin(&b, &c, 3), 6);
 	page = read_after(&b, 0);
 	ck_assert_uint_eq(page.n, 6);
@@ -95,47 +92,48 @@ TEST(events_are_numbered_across_turns)
 	ck_assert_int_eq(page.item[0].seq, 5);
 	ck_assert_uint_eq(read_after(&b, 6).n, 0);
 	ck_assert_uint_eq(read_after(&b, 99).n, 0);
-	OK(events_newest(b.s, &key, &newest));
+	OK(session_events_newest(b.s, &key, &newest));
 	ck_assert_int_eq(newest, 6);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(only_the_head_tells)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "w");
-	struct turn_told told = { abc, 2, -1 };
+	struct turn_slot a = place("i", "a"), w = place("i", "w");
+	struct turn_events told = { abc, 2, -1 };
 	struct state_pipe *p;
 	int64_t seq;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	p = state_pipe_new(b.s, 8);
-	OK(turn_tell(p, &a, &told));
-	OK(turn_tell(p, &w, &told));
-	OK(turn_tell(p, &a, &told));
-	IS(RC_INVALID, turn_tell(p, &a, &(struct turn_told){ abc, 0, 0 }));
+	OK(turn_log_events(p, &a, &told));
+	OK(turn_log_events(p, &w, &told));
+	OK(turn_log_events(p, &a, &told));
+	IS(RC_INVALID,
+	    turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
 	OK(state_pipe_run(p));
-	OK(turn_told_reply(p, 0, &seq));
+	OK(turn_log_events_reply(p, 0, &seq));
 	ck_assert_int_eq(seq, 3);
-	IS(RC_CONFLICT, turn_told_reply(p, 1, &seq));
+	IS(RC_CONFLICT, turn_log_events_reply(p, 1, &seq));
 	ck_assert_int_eq(seq, 0);
-	OK(turn_told_reply(p, 2, &seq));
+	OK(turn_log_events_reply(p, 2, &seq));
 	ck_assert_int_eq(seq, 5);
 	state_pipe_free(p);
 	ck_assert_uint_eq(read_after(&b, 0).n, 5);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* The count goes on where the log ended. */
 TEST(no_seq_twice_after_the_log_is_gone)
 {
-	struct turn_place a = place("i", "a");
-	struct turn_told told = { abc, 1, -1 };
-	struct bed b;
+	struct turn_slot a = place("i", "a");
+	struct turn_events told = { abc, 1, -1 };
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 3);
 	run(&b, "DEL soul:session:{~dSAx:s}:events:1");
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
@@ -144,24 +142,24 @@ TEST(no_seq_twice_after_the_log_is_gone)
 	ck_assert_int_eq(told.seq, 4);
 	ck_assert_uint_eq(read_after(&b, 0).n, 1);
 	ck_assert_int_eq(read_after(&b, 0).item[0].seq, 4);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(the_log_is_bounded_and_read_in_pages)
 {
-	struct turn_place a = place("i", "a");
-	struct turn_told told = { abc, 3, -1 };
-	struct events_page page;
+	struct turn_slot a = place("i", "a");
+	struct turn_events told = { abc, 3, -1 };
+	struct session_events page;
 	struct state_pipe *p;
 	int64_t after = 0;
 	size_t pages = 0, n = 0;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	p = state_pipe_new(b.s, 1000);
 	for (int i = 0; i < 1000; i++)
-		OK(turn_tell(p, &a, &told));
+		OK(turn_log_events(p, &a, &told));
 	OK(state_pipe_run(p));
 	state_pipe_free(p);
 	do {
@@ -177,21 +175,21 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	ck_assert_uint_ge(n, 1000);
 	ck_assert_uint_lt(n, 1200);
 	ck_assert_uint_ge(pages, 2);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* A turn is found while it runs, and after it has ended. */
 TEST(a_record_has_the_first_end)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
 		.timeline = STR("[]"),
-		.told = { abc, 1, -1 } };
+		.events = { abc, 1, -1 } };
 	struct turn_ending late = { .reply = STR("{2}") };
 	struct turn_record t;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	ck_assert(!record_of(&b, "a").known);
 	begin(&b, &a, 1);
 	t = record_of(&b, "a");
@@ -200,7 +198,7 @@ TEST(a_record_has_the_first_end)
 	ck_text(t.user_id, "u 1");
 	ck_text(t.session_id, "s");
 	ck_text(t.instance, "i");
-	ck_assert_int_le(t.started.ms, redis_now(&b));
+	ck_assert_int_le(t.started.ms, state_fixture_now(&b));
 	ck_assert(t.reply.p == NULL);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
 	IS(RC_NOENT, turn_leave(b.s, &a, &late, b.a));
@@ -208,36 +206,37 @@ TEST(a_record_has_the_first_end)
 	ck_assert_int_eq(t.state, TURN_STATE_ENDED);
 	ck_text(t.reply, "{1}");
 	ck_text(t.timeline, "[]");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Canceled while it waits: its end is told, though it never was head. */
 TEST(who_waits_may_end)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "w");
-	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
-	struct bed b;
+	struct turn_slot a = place("i", "a"), w = place("i", "w");
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { abc, 1, -1 } };
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	OK(turn_leave(b.s, &w, &end, b.a));
-	ck_assert_int_eq(end.told.seq, 2);
+	ck_assert_int_eq(end.events.seq, 2);
 	ck_assert(end.next.p == NULL);
 	ck_assert_int_eq(record_of(&b, "w").state, TURN_STATE_ENDED);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Nobody ends it, so who evicts it says that it is lost, once. */
 TEST(a_dead_turn_is_told_as_lost)
 {
-	struct turn_place dead = place("gone", "d"), a = place("i", "a");
-	struct turn_place never = place("gone", "n");
-	struct events_page page;
+	struct turn_slot dead = place("gone", "d"), a = place("i", "a");
+	struct turn_slot never = place("gone", "n");
+	struct session_events page;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &dead, 1);
 	enter(&b, &never);
 	run(&b, "DEL soul:instance:{gone}:1");
@@ -249,17 +248,19 @@ TEST(a_dead_turn_is_told_as_lost)
 	ck_assert_uint_eq(page.n, 1);
 	ck_assert(page.item[0].json.p == NULL);
 	ck_text(page.item[0].lost_turn, "d");
-	ck_assert_int_le(page.item[0].lost_at.ms, redis_now(&b));
-	ck_assert_int_gt(page.item[0].lost_at.ms, redis_now(&b) - 60000);
+	ck_assert_int_le(page.item[0].lost_at.ms, state_fixture_now(&b));
+	ck_assert_int_gt(
+	    page.item[0].lost_at.ms, state_fixture_now(&b) - 60000);
 	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
 	ck_assert_int_eq(record_of(&b, "n").state, TURN_STATE_LOST);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 static enum rc
-say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
+say(struct state_fixture *b, const char *turn, const char *said,
+    struct turn_entered *in)
 {
-	struct turn_place p = place("i", turn);
+	struct turn_slot p = place("i", turn);
 	struct turn_entry e = { str_of(said), STR("0123") };
 
 	return turn_enter(b->s, &p, &e, b->a, in);
@@ -267,12 +268,12 @@ say(struct bed *b, const char *turn, const char *said, struct turn_entered *in)
 
 TEST(what_was_said_before_is_a_retry)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}") };
 	struct turn_entered in;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(say(&b, "a", "x", &in));
 	ck_assert_int_eq(in.ahead, 0);
 	ck_assert(in.first.p == NULL);
@@ -288,33 +289,34 @@ TEST(what_was_said_before_is_a_retry)
 	/* The same turn again is no retry of itself. */
 	IS(RC_CONFLICT, say(&b, "c", "z", &in));
 	ck_assert(in.first.p == NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_forgotten_turn_may_be_said_again)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct turn_ending end = { .reply = STR("{}"), .forget = true };
 	struct turn_entered in;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(say(&b, "a", "x", &in));
 	OK(turn_leave(b.s, &a, &end, b.a));
 	OK(say(&b, "b", "x", &in));
 	IS(RC_CONFLICT, say(&b, "c", "x", &in));
 	ck_text(in.first, "b");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* With the session goes its log, and the count begins anew. */
 TEST(a_deleted_session_has_no_events)
 {
-	struct turn_place a = place("i", "a"), c = place("i", "c");
-	struct turn_ending end = { .reply = STR("{}"), .told = { abc, 1, -1 } };
-	struct bed b;
+	struct turn_slot a = place("i", "a"), c = place("i", "c");
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { abc, 1, -1 } };
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	begin(&b, &a, 3);
 	OK(session_delete(b.s, &key));
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
@@ -322,5 +324,5 @@ TEST(a_deleted_session_has_no_events)
 	ck_assert_int_eq(record_of(&b, "a").state, TURN_STATE_ENDED);
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
 	ck_assert_int_eq(begin(&b, &c, 1), 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "integration/state/rig.h"
+#include "testkit/state_fixture.h"
 
 #define DEADLINE_MS 400
 #define SLACK_MS    1500
 
 /* It greets as Redis does; then every command gets the answer of the test. */
 struct peer {
-	struct rig rig;
+	struct state_fixture rig;
 	pthread_t thread;
 	int listener;
 	const char *answer;
@@ -104,17 +104,17 @@ peer_start(struct peer *p, const char *text)
 	ck_assert_int_eq(
 	    getsockname(p->listener, (struct sockaddr *)&a, &n), 0);
 	ck_assert_int_eq(pthread_create(&p->thread, NULL, peer_main, p), 0);
-	rig_bare(&p->rig);
+	state_fixture_init(&p->rig);
 	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", ntohs(a.sin_port));
-	rig_connect(&p->rig, url, DEADLINE_MS);
-	rig_wait_up(&p->rig);
+	state_fixture_connect(&p->rig, url, DEADLINE_MS);
+	state_fixture_wait_up(&p->rig);
 }
 
 static void
 peer_end(struct peer *p)
 {
 	atomic_store(&p->over, true);
-	rig_end(&p->rig);
+	state_fixture_stop(&p->rig);
 	shutdown(p->listener, SHUT_RDWR);
 	pthread_join(p->thread, NULL);
 	close(p->listener);
@@ -134,7 +134,7 @@ get(struct peer *p, enum rc want)
 	ck_assert_int_lt(ms, DEADLINE_MS + SLACK_MS);
 	ck_assert_ptr_null(r);
 	ck_assert(!state_up(p->rig.s));
-	rig_wait_up(&p->rig);
+	state_fixture_wait_up(&p->rig);
 }
 
 /* Bytes keep coming, so a deadline per read would never pass. */

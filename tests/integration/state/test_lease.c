@@ -1,16 +1,17 @@
 /* Leases: one owner at a time, epochs that only rise. */
-#include "integration/state/peers.h"
-#include "state/lease.h"
+#include "state/state.h"
 #include "state/terminal.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 static const struct str name = STR_INIT("bridge/main");
 
 TEST(one_owner_at_a_time)
 {
-	struct rig r;
+	struct state_fixture r;
 	int64_t a, b;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	OK(lease_acquire(r.s, name, STR("a"), 60000, &a));
 	ck_assert_int_eq(a, 1);
 	OK(lease_acquire(r.s, name, STR("b"), 60000, &b));
@@ -27,11 +28,11 @@ TEST(one_owner_at_a_time)
 
 	OK(lease_acquire(r.s, STR("another"), STR("a"), 60000, &a));
 	ck_assert_int_eq(a, 1);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 struct taker {
-	struct rig *r;
+	struct state_fixture *r;
 	int64_t epoch;
 };
 
@@ -47,18 +48,18 @@ taken(void *arg)
 TEST(an_owner_that_stops_loses_it)
 {
 	struct taker t = { 0 };
-	struct rig r;
+	struct state_fixture r;
 	int64_t a;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	t.r = &r;
 	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
 	ck_assert(!taken(&t));
-	ck_assert(tk_until(taken, &t, RIG_MS));
+	ck_assert(tk_until(taken, &t, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(t.epoch, a + 1);
 	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
 	ck_assert_int_eq(a, 0);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* Each write of an owner is fenced by its epoch. */
@@ -70,42 +71,45 @@ TEST(an_old_owner_changes_nothing)
 	struct arena *arena = arena_new(1 << 20);
 	struct terminal term;
 	int64_t current;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	OK(lease_acquire(r.s, name, STR("a"), 60000, &old.epoch));
-	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	OK(terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
 	OK(lease_release(r.s, name, STR("a")));
 	OK(lease_acquire(r.s, name, STR("b"), 60000, &new.epoch));
 
 	/* The new one has not touched the record yet. */
 	snap = (struct terminal_snapshot){ .version = 2, .json = STR("[2]") };
-	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
-	OK(terminal_beat(r.s, &new, &STR("t"), 1, NULL));
+	OK(terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
+	OK(terminal_fixture_heartbeats(r.s, &new, &STR("t"), 1, NULL));
 
 	snap.version = 3;
 	IS(RC_DENIED,
-	    terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	    terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
 	IS(RC_DENIED,
-	    terminal_put_catalog(r.s, &old, STR("t"), &snap, &current));
-	IS(RC_DENIED, terminal_put_online(r.s, &old, STR("t"), false, NULL));
+	    terminal_fixture_put_catalog(r.s, &old, STR("t"), &snap, &current));
 	IS(RC_DENIED,
-	    terminal_put_refused(r.s, &old, STR("t"),
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, STR("{}") }));
-	IS(RC_DENIED, terminal_beat(r.s, &old, &STR("t"), 1, NULL));
+	    terminal_fixture_put_online(r.s, &old, STR("t"), false, NULL));
+	IS(RC_DENIED,
+	    terminal_fixture_put_rejection(r.s, &old, STR("t"),
+		&(struct terminal_rejection){
+		    TERMINAL_REJECTED_SKILLS, STR("{}") }));
+	IS(RC_DENIED,
+	    terminal_fixture_heartbeats(r.s, &old, &STR("t"), 1, NULL));
 	OK(terminal_read(r.s, STR("t"), 60000, arena, &term));
 	ck_assert(term.present);
 	ck_assert_int_eq(term.skill_version, 2);
 	ck_text(term.skills, "[2]");
 	ck_text(term.catalog, NULL);
-	ck_text(term.refused[TERMINAL_SAID_SKILLS], NULL);
+	ck_text(term.rejected[TERMINAL_REJECTED_SKILLS], NULL);
 
 	/* The epochs of another broker's lease are other numbers. */
 	old.broker = STR("second");
-	OK(terminal_put_skills(r.s, &old, STR("t"), &snap, &current));
+	OK(terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
 	ck_assert_int_eq(current, 3);
 	arena_free(arena);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 #define RACERS    4
@@ -113,7 +117,7 @@ TEST(an_old_owner_changes_nothing)
 
 /* Take it when it is free, say so, give it up; so many times. */
 static void
-grab(struct rig *r, int who)
+grab(struct state_fixture *r, int who)
 {
 	char me[16], num[STATE_NUM_MAX];
 	int64_t epoch;
@@ -138,23 +142,23 @@ grab(struct rig *r, int who)
 TEST(many_want_it)
 {
 	struct tk_server redis;
-	struct rig r;
+	struct state_fixture r;
 	int64_t n;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, RACERS, grab);
-	rig_join(&r, &redis);
+	state_fixture_run_peers(redis.url, RACERS, grab);
+	state_fixture_join(&r, &redis);
 	n = INT_OF(&r, STR("SCARD"), STR("epochs"));
 	ck_assert_int_eq(n, RACERS * RACE_WINS);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(wrong_arguments_and_records)
 {
-	struct rig r;
+	struct state_fixture r;
 	int64_t e;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	IS(RC_INVALID, lease_acquire(r.s, STR(""), STR("a"), 1000, &e));
 	IS(RC_INVALID, lease_acquire(r.s, name, STR("a"), 0, &e));
 	IS(RC_INVALID, lease_acquire(r.s, name, STR("a"), -1, &e));
@@ -170,5 +174,5 @@ TEST(wrong_arguments_and_records)
 	DO(&r, STR("LPUSH"), STR("soul:lease:{l}:1"), STR("x"));
 	IS(RC_INVALID, lease_acquire(r.s, STR("l"), STR("a"), 1000, &e));
 	IS(RC_INVALID, lease_release(r.s, STR("l"), STR("a")));
-	rig_end(&r);
+	state_fixture_stop(&r);
 }

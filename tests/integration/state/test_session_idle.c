@@ -1,19 +1,19 @@
 /* Sessions: falling idle, and dealing with it once. */
-#include "integration/state/bed.h"
 #include "state/session.h"
+#include "testkit/state_fixture.h"
 
 #define FOREVER 600000
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("会话") };
 
 static void
-input(struct bed *b, struct session_key k, int64_t idle_ms)
+input(struct state_fixture *b, struct session_key k, int64_t idle_ms)
 {
 	OK(session_user_input(b->s, &k, STR("soul"), STR("t"), idle_ms));
 }
 
 static size_t
-claim(struct bed *b, int64_t lease_ms, struct session_idle *first)
+claim(struct state_fixture *b, int64_t lease_ms, struct session_idle *first)
 {
 	struct session_idle_list l;
 
@@ -24,7 +24,7 @@ claim(struct bed *b, int64_t lease_ms, struct session_idle *first)
 }
 
 struct waiting {
-	struct bed *b;
+	struct state_fixture *b;
 	struct session_idle idle;
 	int64_t lease_ms;
 };
@@ -41,63 +41,63 @@ TEST(a_silence_is_claimed_once)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	int64_t before;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	input(&b, key, 60000);
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	before = redis_now(&b);
+	before = state_fixture_now(&b);
 	input(&b, key, 100);
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
-	ck_assert_int_ge(redis_now(&b), before + 100);
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
+	ck_assert_int_ge(state_fixture_now(&b), before + 100);
 	ck_assert_int_ge(w.idle.due.ms, before + 100);
 	ck_text(w.idle.key.user_id, "u");
 	ck_text(w.idle.key.session_id, "会话");
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
 	OK(session_idle_done(b.s, &w.idle));
 	OK(session_idle_done(b.s, &w.idle));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(a_dead_claimer_is_replaced)
 {
 	struct session_idle dead;
 	struct waiting w = { .lease_ms = FOREVER };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, 100, &dead), 1);
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	/* It is the same stretch, whoever has dealt with it. */
 	ck_assert_int_eq(w.idle.due.ms, dead.due.ms);
 	OK(session_idle_done(b.s, &dead));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(an_input_begins_another_stretch)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, FOREVER, &old), 1);
 	/* Within the same millisecond too: then its moment is the next one. */
 	input(&b, key, 0);
 	OK(session_idle_done(b.s, &old));
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_gt(w.idle.due.ms, old.due.ms);
 	OK(session_idle_done(b.s, &w.idle));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(no_two_stretches_are_the_same)
@@ -105,10 +105,10 @@ TEST(no_two_stretches_are_the_same)
 	const struct str field = STR("soul:session:{u:~5Lya6K-d}");
 	struct state_reply *r;
 	int64_t due, last = 0;
-	struct bed b;
+	struct state_fixture b;
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < 200; i++) {
 		input(&b, key, 0);
 		OK(state_cmd(
@@ -124,69 +124,69 @@ TEST(no_two_stretches_are_the_same)
 	OK(state_cmd(b.s, STATE_ARGS(STR("HGET"), field, STR("due")), &r));
 	OK(str_to_i64(state_reply_str(r), 1, INT64_MAX, &due));
 	state_reply_free(r);
-	ck_assert_int_lt(due, redis_now(&b) + 1000);
-	bed_end(&b);
+	ck_assert_int_lt(due, state_fixture_now(&b) + 1000);
+	state_fixture_stop(&b);
 }
 
 TEST(claims_are_counted)
 {
 	struct waiting w = { .lease_ms = 20 };
-	struct bed b;
+	struct state_fixture b;
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	input(&b, key, 0);
 	for (i = 1; i <= 3; i++) {
-		ck_assert(tk_until(fell_idle, &w, RIG_MS));
+		ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 		ck_assert_int_eq(w.idle.claims, i);
 	}
 	/* Of each stretch anew. */
 	input(&b, key, 0);
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
-	DO(&b.rig, STR("HSET"), STR("soul:session:{u:~5Lya6K-d}"),
-	    STR("claims"), STR("x"));
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
+	DO(&b, STR("HSET"), STR("soul:session:{u:~5Lya6K-d}"), STR("claims"),
+	    STR("x"));
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_claim_is_kept_longer)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, 1, &old), 1);
-	OK(session_idle_later(b.s, &old, FOREVER));
+	OK(session_idle_defer(b.s, &old, FOREVER));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	OK(session_idle_later(b.s, &old, 1));
-	ck_assert(tk_until(fell_idle, &w, RIG_MS));
+	OK(session_idle_defer(b.s, &old, 1));
+	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.due.ms, old.due.ms);
-	IS(RC_INVALID, session_idle_later(b.s, &old, 0));
+	IS(RC_INVALID, session_idle_defer(b.s, &old, 0));
 	/* Not what was dealt with, nor another stretch. */
 	OK(session_idle_done(b.s, &old));
-	IS(RC_CONFLICT, session_idle_later(b.s, &old, 1));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 0);
+	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
 	input(&b, key, FOREVER);
-	IS(RC_CONFLICT, session_idle_later(b.s, &old, 1));
+	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(how_many_are_claimed)
 {
 	struct session_idle_list l;
 	struct session_key k = key;
-	struct bed b;
+	struct state_fixture b;
 	char text[16];
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < 25; i++) {
 		snprintf(text, sizeof(text), "s%d", i);
 		k.session_id = str_of(text);
@@ -198,7 +198,7 @@ TEST(how_many_are_claimed)
 	ck_assert_uint_eq(l.n, 15);
 	IS(RC_INVALID, session_idle_claim(b.s, FOREVER, 0, b.a, &l));
 	IS(RC_INVALID, session_idle_claim(b.s, 0, 1, b.a, &l));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(garbage_does_not_stop_the_others)
@@ -206,32 +206,32 @@ TEST(garbage_does_not_stop_the_others)
 	static const char *const bad[] = { "", "x", "a:b:c", "no session:x",
 		"u:gone", "u:string", "u:format", "u:due" };
 	struct session_idle idle;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
-	DO(&b.rig, STR("SET"), STR("soul:session:{u:string}"), STR("x"));
-	DO(&b.rig, STR("HSET"), STR("soul:session:{u:format}"), STR("v"),
-	    STR("2"), STR("due"), STR("1"));
-	DO(&b.rig, STR("HSET"), STR("soul:session:{u:due}"), STR("v"), STR("1"),
+	state_fixture_start(&b);
+	DO(&b, STR("SET"), STR("soul:session:{u:string}"), STR("x"));
+	DO(&b, STR("HSET"), STR("soul:session:{u:format}"), STR("v"), STR("2"),
+	    STR("due"), STR("1"));
+	DO(&b, STR("HSET"), STR("soul:session:{u:due}"), STR("v"), STR("1"),
 	    STR("due"), STR("x"));
 	for (i = 0; i < NELEM(bad); i++)
-		DO(&b.rig, STR("ZADD"), STR("soul:idle:1"), STR("1"),
+		DO(&b, STR("ZADD"), STR("soul:idle:1"), STR("1"),
 		    str_of(bad[i]));
 	/* The record of no session that there could be. */
-	DO(&b.rig, STR("HSET"), STR("soul:session:{no session:x}"), STR("v"),
+	DO(&b, STR("HSET"), STR("soul:session:{no session:x}"), STR("v"),
 	    STR("1"), STR("due"), STR("1"));
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, FOREVER, &idle), 1);
 	ck_text(idle.key.session_id, "会话");
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define SESSIONS 400
 
 static void
-fall_idle(struct rig *r, int who)
+fall_idle(struct state_fixture *r, int who)
 {
 	struct session_key k = key;
 	char text[16];
@@ -247,7 +247,7 @@ fall_idle(struct rig *r, int who)
 
 /* Claim a few at a time until nothing is left, and write down what was. */
 static void
-deal(struct rig *r, int who)
+deal(struct state_fixture *r, int who)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct session_idle_list l;
@@ -260,7 +260,8 @@ deal(struct rig *r, int who)
 		if (l.n == 0)
 			break;
 		for (i = 0; i < l.n; i++) {
-			DO(r, STR("RPUSH"), CLAIMED, l.idle[i].key.session_id);
+			DO(r, STR("RPUSH"), STATE_FIXTURE_CLAIMED,
+			    l.idle[i].key.session_id);
 			OK(session_idle_done(r->s, &l.idle[i]));
 		}
 	}
@@ -270,13 +271,13 @@ deal(struct rig *r, int who)
 TEST(nothing_is_claimed_twice)
 {
 	struct tk_server redis;
-	struct rig r;
+	struct state_fixture r;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, 1, fall_idle);
-	peers_run(redis.url, 4, deal);
-	rig_join(&r, &redis);
-	ck_claimed_once(&r, SESSIONS);
+	state_fixture_run_peers(redis.url, 1, fall_idle);
+	state_fixture_run_peers(redis.url, 4, deal);
+	state_fixture_join(&r, &redis);
+	state_fixture_claimed_once(&r, SESSIONS);
 	ck_assert_int_eq(INT_OF(&r, STR("ZCARD"), STR("soul:idle:1")), 0);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }

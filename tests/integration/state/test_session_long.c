@@ -1,7 +1,7 @@
 /* Sessions that get long before they fall idle. */
-#include "integration/state/bed.h"
 #include "state/session.h"
-#include "state/session_append.h"
+#include "state/state_internal.h"
+#include "testkit/state_fixture.h"
 
 #define FOREVER 600000
 
@@ -12,23 +12,23 @@ static const struct session_length six = { 6, 10 };
 #define CHARS STR_INIT("{\"content\":\"一二三四五六七八九十\"}")
 
 static void
-say(struct bed *b, struct str json)
+say(struct state_fixture *b, struct str json)
 {
 	OK(session_append(b->s, &key, &json, 1, NULL));
 	OK(session_user_input(b->s, &key, STR("soul"), STR("t"), FOREVER));
 }
 
 static bool
-ask(struct bed *b)
+ask(struct state_fixture *b)
 {
 	bool asked;
 
-	OK(session_long(b->s, &key, &six, &asked));
+	OK(session_request_summary(b->s, &key, &six, &asked));
 	return asked;
 }
 
 static size_t
-claim(struct bed *b, struct session_idle *first)
+claim(struct state_fixture *b, struct session_idle *first)
 {
 	struct session_idle_list l;
 
@@ -58,13 +58,13 @@ TEST(what_is_long)
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct bed b;
-		bed_start(&b);
+		struct state_fixture b;
+		state_fixture_start(&b);
 		ck_assert(!ask(&b));
 		for (size_t k = 0; k < 6 && rows[i].said[k].p != NULL; k++)
 			say(&b, rows[i].said[k]);
 		ck_assert_msg(ask(&b) == rows[i].is, "row %zu", i);
-		bed_end(&b);
+		state_fixture_stop(&b);
 	}
 }
 
@@ -74,24 +74,26 @@ TEST(claimed_now_and_idle_later)
 	struct session_idle early, again;
 	struct session_list l;
 	struct session_page all = { .after = 0, .max = 100 };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
 	ck_assert_uint_eq(claim(&b, &early), 0);
 	ck_assert(ask(&b));
 	/* Once for the same messages. */
 	ck_assert(!ask(&b));
 	ck_assert_uint_eq(claim(&b, &early), 1);
-	ck_assert_int_gt(early.due.ms, redis_now(&b) + FOREVER / 2);
+	ck_assert_int_gt(early.due.ms, state_fixture_now(&b) + FOREVER / 2);
 	ck_assert_uint_eq(claim(&b, &again), 0);
 	OK(session_messages(b.s, &key, all, b.a, &l));
-	OK(session_put_summary(b.s, &key, STR("s"), l.message[0].number));
+	OK(session_summarise(b.s, &key,
+	    &(struct session_summary){
+		.text = STR("s"), .after = 0, .number = l.message[0].number }));
 	OK(session_idle_done(b.s, &early));
 	ck_assert(!ask(&b));
 	/* Its silence is what it was. */
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:idle:1")), 1);
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCOUNT"), STR("soul:idle:1"),
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCOUNT"), STR("soul:idle:1"),
 			     STR("-inf"), STR("(1000000")),
 	    0);
 	ck_assert_uint_eq(claim(&b, &again), 0);
@@ -101,31 +103,31 @@ TEST(claimed_now_and_idle_later)
 	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
 	ck_assert(ask(&b));
 	ck_assert_uint_eq(claim(&b, &again), 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* An input while it is dealt with begins another stretch, which stays. */
 TEST(an_input_meanwhile)
 {
 	struct session_idle early, again;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	say(&b, STR("{\"content\":\"一二三四五六七八九十\"}"));
 	ck_assert(ask(&b));
 	ck_assert_uint_eq(claim(&b, &early), 1);
 	OK(session_user_input(b.s, &key, STR("soul"), STR("t"), 0));
-	IS(RC_CONFLICT, session_idle_later(b.s, &early, 1000));
+	IS(RC_CONFLICT, session_idle_defer(b.s, &early, 1000));
 	OK(session_idle_done(b.s, &early));
 	while (claim(&b, &again) == 0)
 		;
 	ck_assert_int_ne(again.due.ms, early.due.ms);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Characters as the record has them, or -1. */
 static int64_t
-counted(struct bed *b)
+counted(struct state_fixture *b)
 {
 	static const char script[] =
 	    "local s=redis.call('KEYS','soul:session:{*}')[1]\n"
@@ -133,12 +135,12 @@ counted(struct bed *b)
 	    "'^%d+:%d+:(%d+)$')\n"
 	    "return tonumber(c) or -1";
 
-	return INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0"));
+	return INT_OF(b, STR("EVAL"), STR(script), STR("0"));
 }
 
 /* Replace all messages by what cannot be decoded, so that counts stay bare. */
 static void
-spoil(struct bed *b)
+spoil(struct state_fixture *b)
 {
 	static const char script[] =
 	    "local k=redis.call('KEYS','soul:session:{*}:messages')[1]\n"
@@ -147,16 +149,15 @@ spoil(struct bed *b)
 	    "end\n"
 	    "return 1";
 
-	ck_assert_int_eq(
-	    INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0")), 1);
+	ck_assert_int_eq(INT_OF(b, STR("EVAL"), STR(script), STR("0")), 1);
 }
 
 static void
-say_counted(struct bed *b, struct str json, int64_t chars)
+say_counted(struct state_fixture *b, struct str json, int64_t chars)
 {
 	struct session_new new = { .json = &json, .n = 1, .chars = chars };
 
-	OK(session_append_as(b->s, &key, NULL, new, NULL));
+	OK(session_append_fenced(b->s, &key, NULL, new, NULL));
 	OK(session_user_input(b->s, &key, STR("soul"), STR("t"), FOREVER));
 }
 
@@ -164,9 +165,9 @@ say_counted(struct bed *b, struct str json, int64_t chars)
 TEST(characters_are_counted_as_they_come)
 {
 	struct session_list l;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	say_counted(&b, STR("{\"content\":\"一二三四\"}"), 4);
 	ck_assert_int_eq(counted(&b), 4);
 	say_counted(&b, STR("{\"content\":\"一二三四五\"}"), 5);
@@ -185,28 +186,27 @@ TEST(characters_are_counted_as_they_come)
 	ck_assert_int_eq(counted(&b), 0);
 	say_counted(&b, STR("{\"content\":\"一\"}"), 1);
 	ck_assert_int_eq(counted(&b), 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* As 0.1.0 appends: 一二. */
 static void
-say_as_before(struct bed *b)
+say_as_before(struct state_fixture *b)
 {
 	static const char script[] =
 	    "local k=redis.call('KEYS','soul:session:{*}')[1]\n"
 	    "redis.call('RPUSH',k..':messages','{\"content\":\"一二\"}')\n"
 	    "return redis.call('HINCRBY',k,'last',1)";
 
-	ck_assert_int_gt(
-	    INT_OF(&b->rig, STR("EVAL"), STR(script), STR("0")), 0);
+	ck_assert_int_gt(INT_OF(b, STR("EVAL"), STR(script), STR("0")), 0);
 }
 
 /* A record of 0.1.0 has no count: it is counted once, and kept from then on. */
 TEST(an_older_record_is_counted_once)
 {
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	say(&b, STR("{\"content\":\"一二三四\"}"));
 	ck_assert_int_eq(counted(&b), -1);
 	/* What came before is not known, so it is not begun in the middle. */
@@ -222,5 +222,5 @@ TEST(an_older_record_is_counted_once)
 	say_as_before(&b);
 	ck_assert(!ask(&b));
 	ck_assert_int_eq(counted(&b), 6);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,11 +1,11 @@
 /* Sessions: summaries, and the jobs that are stored in one with them. */
-#include "integration/state/bed.h"
 #include "state/session.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 static void
-append(struct bed *b, size_t n)
+append(struct state_fixture *b, size_t n)
 {
 	static const struct str json[] = { STR_INIT("{}"), STR_INIT("{}"),
 		STR_INIT("{}"), STR_INIT("{}") };
@@ -14,8 +14,8 @@ append(struct bed *b, size_t n)
 }
 
 static enum rc
-summarise(struct bed *b, const char *text, int64_t after, int64_t number,
-    const char *job)
+summarise(struct state_fixture *b, const char *text, int64_t after,
+    int64_t number, const char *job)
 {
 	struct session_summary sum = { str_of(text), after, number,
 		str_of(job) };
@@ -24,7 +24,8 @@ summarise(struct bed *b, const char *text, int64_t after, int64_t number,
 }
 
 static void
-ck_session(struct bed *b, const char *text, int64_t number, const char *job)
+ck_session(
+    struct state_fixture *b, const char *text, int64_t number, const char *job)
 {
 	struct session s;
 
@@ -36,9 +37,9 @@ ck_session(struct bed *b, const char *text, int64_t number, const char *job)
 
 TEST(a_summary_and_its_job)
 {
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_NOENT, summarise(&b, "x", 0, 1, "j"));
 	append(&b, 4);
 	ck_session(&b, NULL, 0, NULL);
@@ -59,23 +60,20 @@ TEST(a_summary_and_its_job)
 	IS(RC_CONFLICT, summarise(&b, "x", 2, 5, NULL));
 	OK(summarise(&b, "二", 2, 4, NULL));
 	ck_session(&b, "二", 4, NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
-TEST(with_the_other_way_of_summing_up)
+TEST(a_deleted_session_has_no_summary)
 {
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	append(&b, 4);
-	OK(session_put_summary(b.s, &key, STR("0"), 1));
-	IS(RC_CONFLICT, summarise(&b, "x", 0, 2, "j"));
-	OK(summarise(&b, "1", 1, 2, "j"));
-	OK(session_put_summary(b.s, &key, STR("2"), 3));
-	ck_session(&b, "2", 3, "j");
+	OK(summarise(&b, "1", 0, 2, "j"));
+	ck_session(&b, "1", 2, "j");
 	OK(session_delete(b.s, &key));
 	ck_session(&b, NULL, 0, NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(wrong_summaries)
@@ -83,9 +81,9 @@ TEST(wrong_summaries)
 	static char text[SESSION_TEXT_MAX + 1];
 	struct session_summary sum = { { text, sizeof(text) }, 0, 1,
 		{ NULL, 0 } };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	append(&b, 2);
 	IS(RC_TOOBIG, session_summarise(b.s, &key, &sum));
 	sum.job = sum.text;
@@ -95,12 +93,12 @@ TEST(wrong_summaries)
 	IS(RC_INVALID, summarise(&b, "x", 1, 1, "j"));
 	IS(RC_INVALID, summarise(&b, "x", -1, 1, "j"));
 	IS(RC_INVALID, summarise(&b, "x", 0, INT64_MAX, "j"));
-	DO(&b.rig, STR("HSET"), STR("soul:session:{~55So5oi3:~czox}"), STR("v"),
+	DO(&b, STR("HSET"), STR("soul:session:{~55So5oi3:~czox}"), STR("v"),
 	    STR("2"));
 	IS(RC_INVALID, summarise(&b, "x", 0, 1, "j"));
-	DO(&b.rig, STR("SET"), STR("soul:session:{~55So5oi3:~czox}"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:session:{~55So5oi3:~czox}"), STR("x"));
 	IS(RC_INVALID, session_job_done(b.s, &key, STR("j")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define PEERS  4
@@ -108,9 +106,9 @@ TEST(wrong_summaries)
 
 /* Each goes on where the session stands, and says what it did. */
 static void
-compete(struct rig *r, int who)
+compete(struct state_fixture *r, int who)
 {
-	struct bed b = { .s = r->s, .a = arena_new(1 << 20) };
+	struct state_fixture b = { .s = r->s, .a = arena_new(1 << 20) };
 	struct session s = { 0 };
 	char job[32];
 	int i = 0;
@@ -136,19 +134,18 @@ compete(struct rig *r, int who)
 TEST_T(each_number_is_summed_up_once, 60)
 {
 	struct tk_server redis;
-	struct bed b;
+	struct state_fixture b;
 	int i;
 
 	tk_server_start(&redis, TK_REDIS);
-	rig_join(&b.rig, &redis);
-	b.s = b.rig.s;
+	state_fixture_join(&b, &redis);
+	b.s = b.s;
 	b.a = arena_new(1 << 20);
 	for (i = 0; i < ROUNDS / 4; i++)
 		append(&b, 4);
-	rig_end(&b.rig);
-	peers_run(redis.url, PEERS, compete);
-	rig_join(&b.rig, &redis);
-	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("SCARD"), STR("published")), ROUNDS);
-	bed_end(&b);
+	state_fixture_stop(&b);
+	state_fixture_run_peers(redis.url, PEERS, compete);
+	state_fixture_join(&b, &redis);
+	ck_assert_int_eq(INT_OF(&b, STR("SCARD"), STR("published")), ROUNDS);
+	state_fixture_stop(&b);
 }

@@ -1,6 +1,6 @@
 /* Souls: profiles, names, lists. */
-#include "integration/state/bed.h"
 #include "state/soul.h"
+#include "testkit/state_fixture.h"
 
 static struct soul
 soul_of(const char *user, const char *id, const char *name)
@@ -17,9 +17,9 @@ TEST(create_read_delete)
 {
 	struct soul in = soul_of("用户", "soul_1", "小明 %:{}"), out;
 	struct soul_state st = { .soul_id = STR("soul_1") };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_NOENT, soul_read(b.s, in.id, b.a, &out));
 	OK(soul_create(b.s, &in, STR("state\0x")));
 	OK(soul_read(b.s, in.id, b.a, &out));
@@ -38,8 +38,8 @@ TEST(create_read_delete)
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	ck_assert_int_eq(st.version, 0);
 	ck_text(st.bytes, NULL);
-	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
-	bed_end(&b);
+	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(names_are_unique_per_user)
@@ -47,9 +47,9 @@ TEST(names_are_unique_per_user)
 	struct soul a1 = soul_of("a", "1", "x"), a2 = soul_of("a", "2", "x");
 	struct soul a3 = soul_of("a", "3", "X"), b1 = soul_of("b", "4", "x");
 	struct soul again = soul_of("b", "1", "other");
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(soul_create(b.s, &a1, STR("")));
 	IS(RC_CONFLICT, soul_create(b.s, &a2, STR("")));
 	OK(soul_create(b.s, &a3, STR("")));
@@ -58,7 +58,7 @@ TEST(names_are_unique_per_user)
 	IS(RC_DENIED, soul_delete(b.s, b1.user_id, a1.id, NULL));
 	OK(soul_delete(b.s, a1.user_id, a1.id, NULL));
 	OK(soul_create(b.s, &a2, STR("")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(lists_are_oldest_first)
@@ -66,10 +66,10 @@ TEST(lists_are_oldest_first)
 	static const int64_t created[] = { 30, 10, 20 };
 	struct soul soul, *list;
 	char text[3][8];
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
 	for (i = 0; i < 3; i++) {
@@ -90,23 +90,23 @@ TEST(lists_are_oldest_first)
 	ck_assert_int_eq(list[2].created.ms, 30);
 
 	/* One that is not readable does not hide the others. */
-	DO(&b.rig, STR("HSET"), STR("soul:soul:{~cyAx}"), STR("v"), STR("9"));
+	DO(&b, STR("HSET"), STR("soul:soul:{~cyAx}"), STR("v"), STR("9"));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
-	DO(&b.rig, STR("SET"), STR("soul:soul:{~cyAx}"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:soul:{~cyAx}"), STR("x"));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(how_many_one_may_have)
 {
 	struct soul soul, *list;
 	char text[16];
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < SOUL_LIST_MAX; i++) {
 		snprintf(text, sizeof(text), "%zu", i);
 		soul = soul_of("u", text, text);
@@ -118,7 +118,7 @@ TEST(how_many_one_may_have)
 	ck_assert_uint_eq(n, SOUL_LIST_MAX);
 	OK(soul_delete(b.s, STR("u"), STR("500"), NULL));
 	OK(soul_create(b.s, &soul, STR("")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(limits)
@@ -126,11 +126,11 @@ TEST(limits)
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul soul = soul_of("u", "s", "n"), *list, out;
 	struct arena *small = arena_new(10);
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
 	memset(text, 'x', sizeof(text));
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_TOOBIG,
 	    soul_create(b.s, &soul, (struct str){ text, sizeof(text) }));
 	soul.name = (struct str){ text, SOUL_TEXT_MAX + 1 };
@@ -145,7 +145,7 @@ TEST(limits)
 	soul.created.ms = -1;
 	IS(RC_INVALID, soul_create(b.s, &soul, STR("")));
 	soul.created.ms = 0;
-	ck_assert_int_eq(INT_OF(&b.rig, STR("DBSIZE")), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
 	OK(soul_create(b.s, &soul, (struct str){ text, SOUL_STATE_MAX }));
 	OK(soul_read(b.s, STR("s"), b.a, &out));
 	ck_assert_uint_eq(out.name.n, SOUL_TEXT_MAX);
@@ -160,5 +160,5 @@ TEST(limits)
 	IS(RC_INVALID, soul_list(b.s, STR(""), b.a, &list, &n));
 	IS(RC_INVALID, soul_delete(b.s, STR(""), STR("s"), NULL));
 	arena_free(small);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

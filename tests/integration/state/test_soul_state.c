@@ -1,6 +1,6 @@
 /* Souls: emotional states under compare-and-set. */
-#include "integration/state/bed.h"
 #include "state/soul.h"
+#include "testkit/state_fixture.h"
 
 #define BATCH 256
 
@@ -19,10 +19,10 @@ make(struct state *s, const char *id)
 TEST(the_older_version_loses)
 {
 	struct soul_state mine = { .soul_id = STR("s") }, other;
-	struct bed b;
+	struct state_fixture b;
 	bool won;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "s");
 	OK(soul_state_get(b.s, &mine, 1, b.a));
 	other = mine;
@@ -35,7 +35,7 @@ TEST(the_older_version_loses)
 	OK(soul_state_get(b.s, &mine, 1, b.a));
 	ck_assert_int_eq(mine.version, 2);
 	ck_text(mine.bytes, "other");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_batch)
@@ -43,10 +43,10 @@ TEST(a_batch)
 	static struct soul_state st[BATCH];
 	static char id[BATCH][16], bytes[BATCH][120];
 	bool won[BATCH];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < BATCH; i++) {
 		snprintf(id[i], sizeof(id[i]), "s%zu", i);
 		st[i].soul_id = str_of(id[i]);
@@ -78,7 +78,7 @@ TEST(a_batch)
 	}
 	OK(soul_state_get(b.s, NULL, 0, b.a));
 	OK(soul_state_cas(b.s, NULL, 0, NULL));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define MANY (STATE_PIPE_MAX + 100)
@@ -87,10 +87,10 @@ TEST(more_than_a_pipeline)
 {
 	static struct soul_state st[MANY];
 	static bool won[MANY];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "s");
 	for (i = 0; i < MANY; i++)
 		st[i].soul_id = STR("s");
@@ -104,13 +104,13 @@ TEST(more_than_a_pipeline)
 		ck_assert(won[i]);
 	OK(soul_state_get(b.s, st, 1, b.a));
 	ck_assert_int_eq(st[0].version, MANY + 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 static void
-put_raw(struct bed *b, struct str bytes)
+put_raw(struct state_fixture *b, struct str bytes)
 {
-	DO(&b->rig, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
+	DO(b, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
 }
 
 TEST(one_that_is_not_readable)
@@ -121,11 +121,11 @@ TEST(one_that_is_not_readable)
 		STR_INIT("1\0\0\0\0\0\0\0\0x"),
 		STR_INIT("1\377\377\377\377\377\377\377\377x") };
 	struct soul_state st[3];
-	struct bed b;
+	struct state_fixture b;
 	bool won[3];
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "a");
 	make(b.s, "bad");
 	make(b.s, "c");
@@ -133,8 +133,8 @@ TEST(one_that_is_not_readable)
 		if (i < NELEM(garbage)) {
 			put_raw(&b, garbage[i]);
 		} else {
-			DO(&b.rig, STR("DEL"), STR("soul:soul:{bad}:state"));
-			DO(&b.rig, STR("LPUSH"), STR("soul:soul:{bad}:state"),
+			DO(&b, STR("DEL"), STR("soul:soul:{bad}:state"));
+			DO(&b, STR("LPUSH"), STR("soul:soul:{bad}:state"),
 			    STR("x"));
 		}
 		st[0].soul_id = STR("a");
@@ -148,7 +148,7 @@ TEST(one_that_is_not_readable)
 		OK(soul_state_cas(b.s, st, 3, won));
 		ck_assert(won[0] && !won[1] && won[2]);
 	}
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(limits)
@@ -156,10 +156,10 @@ TEST(limits)
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul_state st = { .soul_id = STR("s"), .version = 1 };
 	struct arena *small = arena_new(0);
-	struct bed b;
+	struct state_fixture b;
 	bool won;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "s");
 	st.bytes = (struct str){ text, sizeof(text) };
 	IS(RC_TOOBIG, soul_state_cas(b.s, &st, 1, &won));
@@ -174,7 +174,7 @@ TEST(limits)
 	st.version = 1;
 	IS(RC_INVALID, soul_state_cas(b.s, &st, 1, &won));
 	arena_free(small);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define SOULS  16
@@ -182,7 +182,7 @@ TEST(limits)
 
 /* Count up in all states until each was counted up ROUNDS times by me. */
 static void
-count_up(struct rig *r, int who)
+count_up(struct state_fixture *r, int who)
 {
 	struct arena *a = arena_new(1 << 20);
 	char id[SOULS][8], bytes[SOULS][24];
@@ -218,7 +218,7 @@ count_up(struct rig *r, int who)
 }
 
 static void
-make_souls(struct rig *r, int who)
+make_souls(struct state_fixture *r, int who)
 {
 	char id[16];
 	int i;
@@ -236,13 +236,13 @@ TEST(no_update_is_lost)
 	struct soul_state st;
 	struct tk_server redis;
 	char id[16], want[24];
-	struct rig r;
+	struct state_fixture r;
 	int i;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, 1, make_souls);
-	peers_run(redis.url, 4, count_up);
-	rig_join(&r, &redis);
+	state_fixture_run_peers(redis.url, 1, make_souls);
+	state_fixture_run_peers(redis.url, 4, count_up);
+	state_fixture_join(&r, &redis);
 	snprintf(want, sizeof(want), "%d", 4 * ROUNDS);
 	for (i = 0; i < SOULS; i++) {
 		snprintf(id, sizeof(id), "s%d", i);
@@ -252,7 +252,7 @@ TEST(no_update_is_lost)
 		ck_assert_int_ge(st.version, 4 * ROUNDS + 1);
 	}
 	arena_free(a);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* What is remembered of a change is there if the change is, and else not. */
@@ -261,11 +261,11 @@ TEST(a_log_goes_with_the_changes)
 	struct soul_log_page page = { .max = SOUL_LOG_MAX };
 	struct soul_state st[2];
 	struct soul_log_entry *list;
-	struct bed b;
+	struct state_fixture b;
 	bool won[2];
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "s");
 	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
@@ -290,8 +290,8 @@ TEST(a_log_goes_with_the_changes)
 	ck_assert_uint_eq(n, 0);
 	OK(soul_delete(b.s, STR("u"), STR("s"), NULL));
 	ck_assert_int_eq(
-	    INT_OF(&b.rig, STR("EXISTS"), STR("soul:soul:{s}:log:1")), 0);
-	bed_end(&b);
+	    INT_OF(&b, STR("EXISTS"), STR("soul:soul:{s}:log:1")), 0);
+	state_fixture_stop(&b);
 }
 
 TEST(a_log_is_bounded)
@@ -300,15 +300,15 @@ TEST(a_log_is_bounded)
 	struct soul_log_page page = { .max = SOUL_LOG_MAX };
 	struct soul_state st = { .soul_id = STR("s") };
 	struct soul_log_entry *list;
-	struct bed b;
+	struct state_fixture b;
 	bool won;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(b.s, "s");
 	/* Older than what is kept. */
-	DO(&b.rig, STR("XADD"), STR("soul:soul:{s}:log:1"), STR("1-1"),
-	    STR("e"), STR("old"));
+	DO(&b, STR("XADD"), STR("soul:soul:{s}:log:1"), STR("1-1"), STR("e"),
+	    STR("old"));
 	for (i = 0; i < NELEM(text); i++) {
 		snprintf(text[i], sizeof(text[i]), "%zu", i);
 		st.version = (int64_t)i + 1;
@@ -316,7 +316,7 @@ TEST(a_log_is_bounded)
 		OK(soul_state_cas(b.s, &st, 1, &won));
 		ck_assert(won);
 		ck_assert_int_eq(
-		    INT_OF(&b.rig, STR("XLEN"), STR("soul:soul:{s}:log:1")),
+		    INT_OF(&b, STR("XLEN"), STR("soul:soul:{s}:log:1")),
 		    (int64_t)(i < SOUL_LOG_MAX ? i + 1 : SOUL_LOG_MAX));
 	}
 	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
@@ -327,13 +327,12 @@ TEST(a_log_is_bounded)
 	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
 	ck_text(list[1].bytes, text[NELEM(text) - 1]);
-	ck_assert_int_gt(
-	    INT_OF(&b.rig, STR("PTTL"), STR("soul:soul:{s}:log:1")),
+	ck_assert_int_gt(INT_OF(&b, STR("PTTL"), STR("soul:soul:{s}:log:1")),
 	    SOUL_LOG_MS - 60000);
 	page.max = SOUL_LOG_MAX + 1;
 	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
-	DO(&b.rig, STR("SET"), STR("soul:soul:{s}:log:1"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:soul:{s}:log:1"), STR("x"));
 	page.max = 1;
 	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,16 +1,17 @@
 /* Souls: whose tick is due, and who does it. */
-#include "integration/state/bed.h"
 #include "state/soul.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define TICKS "soul:ticks:1"
 
 static const struct soul_tick every_3s = {
-	.interval_ms = 3000, .ttl_ms = TTL, .max = 1000
+	.interval_ms = 3000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 1000
 };
 
 /* A soul with a terminal of the same name. */
 static void
-make(struct bed *b, const char *id)
+make(struct state_fixture *b, const char *id)
 {
 	struct soul soul = { .id = str_of(id),
 		.user_id = STR("u"),
@@ -24,16 +25,16 @@ make(struct bed *b, const char *id)
 
 /* Make a soul due at a moment; by its token. */
 static void
-due_at(struct bed *b, const char *token, int64_t ms)
+due_at(struct state_fixture *b, const char *token, int64_t ms)
 {
 	char num[STATE_NUM_MAX];
 
-	DO(&b->rig, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(token));
+	DO(b, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(token));
 }
 
 /* When it is due, or -1. */
 static int64_t
-due(struct bed *b, const char *token)
+due(struct state_fixture *b, const char *token)
 {
 	struct state_reply *r;
 	double ms = -1;
@@ -48,80 +49,80 @@ due(struct bed *b, const char *token)
 
 TEST(a_body_makes_its_soul_tick)
 {
-	struct soul_bodies *list;
-	struct bed b;
+	struct soul_due *list;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(&b, "灵");
 	ck_assert_int_eq(due(&b, "~54G1"), -1);
-	OK(terminal_put_online(b.s, &b.w, STR("灵"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("灵"), true, NULL));
 	due_at(&b, "~54G1", 1);
-	OK(terminal_put_online(b.s, &b.w, STR("灵"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("灵"), true, NULL));
 	ck_assert_int_eq(due(&b, "~54G1"), 1); /* ticks already */
-	OK(terminal_put_online(b.s, &b.w, STR("unbound"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("unbound"), true, NULL));
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_text(list[0].soul_id, "灵");
 	ck_assert_uint_eq(list[0].n, 1);
-	ck_text(list[0].body[0].terminal_id, "灵");
-	ck_text(list[0].body[0].broker, "main");
+	ck_text(list[0].terminal[0].terminal_id, "灵");
+	ck_text(list[0].terminal[0].broker, "main");
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_gt(due(&b, "~54G1"), redis_now(&b));
-	bed_end(&b);
+	ck_assert_int_gt(due(&b, "~54G1"), state_fixture_now(&b));
+	state_fixture_stop(&b);
 }
 
 /* Each soul has its place in the interval, however late it was claimed. */
 TEST(a_tick_keeps_to_its_grid)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
-	struct soul_bodies *list;
+	struct soul_due *list;
 	struct soul_tick t = every_3s;
 	int64_t place, now;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	make(&b, "s");
-	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	place = due(&b, "s") % 3000;
 	for (i = 0; i < NELEM(late); i++) {
-		due_at(&b, "s", redis_now(&b) - late[i]);
+		due_at(&b, "s", state_fixture_now(&b) - late[i]);
 		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 		ck_assert_uint_eq(n, 1);
 		ck_assert_int_eq(list[0].next % 3000, place);
 		OK(soul_tick_done(b.s, list, n));
 		ck_assert_int_eq(due(&b, "s"), list[0].next);
-		now = redis_now(&b);
+		now = state_fixture_now(&b);
 		ck_assert_int_le(list[0].next, now + 3000);
 		ck_assert_int_gt(list[0].next, now - 1000);
 	}
-	due_at(&b, "s", redis_now(&b) + 60000);
+	due_at(&b, "s", state_fixture_now(&b) + 60000);
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* Who claimed it and died holds it for half an interval. */
 TEST(a_claim_that_is_not_done_ends)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list, *again;
+	struct soul_due *list, *again;
 	int64_t now;
-	struct bed b;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(&b, "s");
-	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	due_at(&b, "s", 1);
-	now = redis_now(&b);
+	now = state_fixture_now(&b);
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_ge(due(&b, "s"), now + 1500);
-	ck_assert_int_le(due(&b, "s"), redis_now(&b) + 1500);
+	ck_assert_int_le(due(&b, "s"), state_fixture_now(&b) + 1500);
 	/* Done with the next claim, in the same round trip. */
 	t.done = list;
 	t.n_done = n;
@@ -129,55 +130,55 @@ TEST(a_claim_that_is_not_done_ends)
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), list[0].next);
 	/* A soul that has gone meanwhile does not come back. */
-	DO(&b.rig, STR("ZREM"), STR(TICKS), STR("s"));
+	DO(&b, STR("ZREM"), STR(TICKS), STR("s"));
 	OK(soul_tick_done(b.s, list, 1));
 	ck_assert_int_eq(due(&b, "s"), -1);
 	t.n_done = 1001;
 	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &again, &n));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_claim_brings_the_state)
 {
 	struct soul_state st = { .soul_id = STR("s") };
-	struct soul_bodies *list;
-	struct bed b;
+	struct soul_due *list;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(&b, "s");
-	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	due_at(&b, "s", 1);
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_eq(list[0].state.version, st.version);
 	ck_text(list[0].state.bytes, "0");
-	DO(&b.rig, STR("DEL"), STR("soul:soul:{s}:state"));
+	DO(&b, STR("DEL"), STR("soul:soul:{s}:state"));
 	due_at(&b, "s", 1);
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_int_eq(list[0].state.version, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(who_has_no_body_stops)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list;
-	struct bed b;
+	struct soul_due *list;
+	struct state_fixture b;
 	size_t n;
 	bool came;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(&b, "s");
-	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
-	OK(terminal_put_online(b.s, &b.w, STR("s"), false, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), false, NULL));
 	due_at(&b, "s", 1);
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
 	/* Each sign of life makes it tick again. */
-	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(came);
 	ck_assert_int_gt(due(&b, "s"), 0);
 
@@ -191,7 +192,7 @@ TEST(who_has_no_body_stops)
 			due_at(&b, "s", 1);
 	}
 	/* The bridge thinks that it is present; it ticks all the same. */
-	OK(terminal_beat(b.s, &b.w, &STR("s"), 1, &came));
+	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(!came);
 	ck_assert_int_gt(due(&b, "s"), 0);
 
@@ -204,43 +205,43 @@ TEST(who_has_no_body_stops)
 	/* Binding one that is present begins it again. */
 	OK(terminal_bind(b.s, STR("s"), STR("u"), STR("s")));
 	ck_assert_int_gt(due(&b, "s"), 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(all_present_bodies_are_listed)
 {
 	static const char *const more[] = { "b1", "b2", "b3" };
 	struct terminal_writer second;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	unsigned seen = 0;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	second = b.w;
 	second.broker = STR("second");
 	make(&b, "s");
 	for (i = 0; i < NELEM(more); i++)
 		OK(terminal_bind(b.s, str_of(more[i]), STR("u"), STR("s")));
-	OK(terminal_put_online(b.s, &b.w, STR("b1"), true, NULL));
-	OK(terminal_put_online(b.s, &b.w, STR("b2"), true, NULL));
-	OK(terminal_put_online(b.s, &b.w, STR("b2"), false, NULL));
-	OK(terminal_put_online(b.s, &second, STR("b3"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("b1"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("b2"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("b2"), false, NULL));
+	OK(terminal_fixture_put_online(b.s, &second, STR("b3"), true, NULL));
 	due_at(&b, "s", 1);
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(list[0].n, 2);
 	for (i = 0; i < 2; i++)
-		if (str_eq(list[0].body[i].terminal_id, STR("b1"))) {
-			ck_text(list[0].body[i].broker, "main");
+		if (str_eq(list[0].terminal[i].terminal_id, STR("b1"))) {
+			ck_text(list[0].terminal[i].broker, "main");
 			seen |= 1;
 		} else {
-			ck_text(list[0].body[i].terminal_id, "b3");
-			ck_text(list[0].body[i].broker, "second");
+			ck_text(list[0].terminal[i].terminal_id, "b3");
+			ck_text(list[0].terminal[i].broker, "second");
 			seen |= 2;
 		}
 	ck_assert_uint_eq(seen, 3);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define SPREAD  1000
@@ -252,12 +253,12 @@ TEST(those_that_come_together_are_spread)
 	static struct str ids[SPREAD];
 	struct soul_tick t = every_3s;
 	int hits[BUCKETS] = { 0 };
-	struct soul_bodies *list;
+	struct soul_due *list;
 	int64_t start, at;
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	t.interval_ms = 5000;
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	for (i = 0; i < SPREAD; i++) {
@@ -265,66 +266,65 @@ TEST(those_that_come_together_are_spread)
 		ids[i] = str_of(text[i]);
 		make(&b, text[i]);
 	}
-	start = redis_now(&b);
-	OK(terminal_beat(b.s, &b.w, ids, SPREAD, NULL));
+	start = state_fixture_now(&b);
+	OK(terminal_fixture_heartbeats(b.s, &b.w, ids, SPREAD, NULL));
 	for (i = 0; i < SPREAD; i++) {
 		at = due(&b, text[i]);
 		ck_assert_int_ge(at, start);
 		/* The beats themselves took some time. */
-		ck_assert_int_lt(at, redis_now(&b) + t.interval_ms);
+		ck_assert_int_lt(at, state_fixture_now(&b) + t.interval_ms);
 		hits[(at - start) * BUCKETS / t.interval_ms % BUCKETS]++;
 	}
 	/* 100 each; 6 standard deviations are 57. */
 	for (i = 0; i < BUCKETS; i++)
 		ck_assert_msg(
 		    hits[i] > 43 && hits[i] < 157, "%zu: %d", i, hits[i]);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(garbage_does_not_stop_the_others)
 {
-	struct soul_bodies *list;
-	struct bed b;
+	struct soul_due *list;
+	struct state_fixture b;
 	size_t n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make(&b, "good");
 	make(&b, "bad1");
 	make(&b, "bad2");
-	OK(terminal_put_online(b.s, &b.w, STR("good"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("good"), true, NULL));
 	due_at(&b, "good", 5);
 	due_at(&b, "no token!", 1);
 	due_at(&b, "gone", 2);
 	due_at(&b, "bad1", 3);
 	due_at(&b, "bad2", 4);
-	DO(&b.rig, STR("SET"), STR("soul:soul:{bad1}:terminals:1"), STR("x"));
-	DO(&b.rig, STR("SET"), STR("soul:terminal:{bad2}"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:soul:{bad1}:terminals:1"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:terminal:{bad2}"), STR("x"));
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_text(list[0].soul_id, "good");
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR(TICKS)), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR(TICKS)), 1);
 
 	/* A body whose record is of another format does not count. */
 	due_at(&b, "good", 5);
-	DO(&b.rig, STR("HSET"), STR("soul:terminal:{good}"), STR("v"),
-	    STR("2"));
+	DO(&b, STR("HSET"), STR("soul:terminal:{good}"), STR("v"), STR("2"));
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(claims_that_find_nobody_go_on)
 {
 	struct soul_tick t = every_3s;
-	struct soul_bodies *list;
+	struct soul_due *list;
 	char token[16];
-	struct bed b;
+	struct state_fixture b;
 	size_t i, n;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	t.max = 10;
 	make(&b, "s");
-	OK(terminal_put_online(b.s, &b.w, STR("s"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	for (i = 0; i < 50; i++) {
 		snprintf(token, sizeof(token), "gone%zu", i);
 		due_at(&b, token, 1);
@@ -339,42 +339,45 @@ TEST(claims_that_find_nobody_go_on)
 	t = every_3s;
 	t.interval_ms = 0;
 	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define RACE_SOULS 500
 
 static void
-make_due(struct rig *r, int who)
+make_due(struct state_fixture *r, int who)
 {
-	struct bed b = { .s = r->s, .w = { STR("main"), 1, TTL, false } };
+	struct state_fixture b = *r;
 	char id[16];
 	int i;
 
-	b.rig = *r;
 	(void)who;
 	for (i = 0; i < RACE_SOULS; i++) {
 		snprintf(id, sizeof(id), "s%d", i);
 		make(&b, id);
-		OK(terminal_put_online(b.s, &b.w, str_of(id), true, NULL));
+		OK(terminal_fixture_put_online(
+		    b.s, &b.w, str_of(id), true, NULL));
 		due_at(&b, id, 1 + i);
 	}
 }
 
 /* Claim a few at a time until nothing is due, and write down what was. */
 static void
-claim_all(struct rig *r, int who)
+claim_all(struct state_fixture *r, int who)
 {
-	struct soul_tick t = { .interval_ms = 600000, .ttl_ms = TTL, .max = 7 };
+	struct soul_tick t = {
+		.interval_ms = 600000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 7
+	};
 	struct arena *a = arena_new(1 << 20);
-	struct soul_bodies *list;
+	struct soul_due *list;
 	size_t i, n;
 
 	(void)who;
 	do {
 		OK(soul_tick_claim(r->s, &t, a, &list, &n));
 		for (i = 0; i < n; i++)
-			DO(r, STR("RPUSH"), CLAIMED, list[i].soul_id);
+			DO(r, STR("RPUSH"), STATE_FIXTURE_CLAIMED,
+			    list[i].soul_id);
 		arena_reset(a);
 	} while (n > 0);
 	arena_free(a);
@@ -383,12 +386,12 @@ claim_all(struct rig *r, int who)
 TEST(nothing_is_claimed_twice)
 {
 	struct tk_server redis;
-	struct rig r;
+	struct state_fixture r;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, 1, make_due);
-	peers_run(redis.url, 4, claim_all);
-	rig_join(&r, &redis);
-	ck_claimed_once(&r, RACE_SOULS);
-	rig_end(&r);
+	state_fixture_run_peers(redis.url, 1, make_due);
+	state_fixture_run_peers(redis.url, 4, claim_all);
+	state_fixture_join(&r, &redis);
+	state_fixture_claimed_once(&r, RACE_SOULS);
+	state_fixture_stop(&r);
 }

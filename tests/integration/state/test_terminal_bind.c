@@ -1,12 +1,13 @@
 /* Terminals: bindings, and the sets that are kept beside them. */
-#include "integration/state/bed.h"
 #include "state/soul.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 static const struct str alice = STR_INIT("alice");
 static const struct str bob = STR_INIT("bob@家");
 
 static void
-make_soul(struct bed *b, struct str user, const char *id)
+make_soul(struct state_fixture *b, struct str user, const char *id)
 {
 	struct soul soul = { .id = str_of(id),
 		.user_id = user,
@@ -19,18 +20,19 @@ make_soul(struct bed *b, struct str user, const char *id)
 }
 
 static void
-ck_bound(struct bed *b, struct str id, const char *user, const char *soul)
+ck_bound(
+    struct state_fixture *b, struct str id, const char *user, const char *soul)
 {
 	struct terminal t;
 
-	OK(terminal_read(b->s, id, TTL, b->a, &t));
+	OK(terminal_read(b->s, id, STATE_FIXTURE_TTL_MS, b->a, &t));
 	ck_text(t.user_id, user);
 	ck_text(t.soul_id, soul);
 }
 
 /* Whether the user's terminals are these, one per letter of want. */
 static void
-ck_list(struct bed *b, struct str user, const char *want)
+ck_list(struct state_fixture *b, struct str user, const char *want)
 {
 	struct str *ids;
 	size_t i, n;
@@ -42,16 +44,16 @@ ck_list(struct bed *b, struct str user, const char *want)
 }
 
 static int64_t
-members(struct bed *b, const char *key)
+members(struct state_fixture *b, const char *key)
 {
-	return INT_OF(&b->rig, STR("SCARD"), str_of(key));
+	return INT_OF(b, STR("SCARD"), str_of(key));
 }
 
 TEST(bind_rules)
 {
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	make_soul(&b, bob, "sb");
@@ -82,38 +84,44 @@ TEST(bind_rules)
 	ck_list(&b, bob, "a");
 
 	IS(RC_INVALID, terminal_bind(b.s, STR(""), bob, STR("sb")));
-	IS(RC_INVALID, terminal_bind(b.s, STR("a"), nobody, STR("sb")));
+	IS(RC_INVALID,
+	    terminal_bind(b.s, STR("a"), (struct str){ 0 }, STR("sb")));
 	IS(RC_INVALID, terminal_bind(b.s, STR("a"), bob, STR("\n")));
 	IS(RC_INVALID, terminal_unbind(b.s, STR("a"), STR("")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(a_free_terminal_is_bound_once)
 {
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	make_soul(&b, bob, "sb");
-	IS(RC_NOENT, terminal_bind_free(b.s, STR("a"), alice, STR("none")));
-	IS(RC_DENIED, terminal_bind_free(b.s, STR("a"), alice, STR("sb")));
+	IS(RC_NOENT,
+	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("none")));
+	IS(RC_DENIED,
+	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("sb")));
 	ck_bound(&b, STR("a"), NULL, NULL);
 
-	OK(terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), alice, STR("s2")));
-	IS(RC_CONFLICT, terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT,
+	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_CONFLICT,
+	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s2")));
+	IS(RC_CONFLICT,
+	    terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "alice", "s1");
 	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
 	ck_list(&b, alice, "a");
 
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
 	OK(terminal_unbind(b.s, STR("a"), alice));
-	OK(terminal_bind_free(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "bob@家", "sb");
-	IS(RC_INVALID, terminal_bind_free(b.s, STR("a"), bob, STR("\n")));
-	bed_end(&b);
+	IS(RC_INVALID, terminal_bind_if_unbound(b.s, STR("a"), bob, STR("\n")));
+	state_fixture_stop(&b);
 }
 
 TEST(what_a_report_left_stays)
@@ -121,42 +129,42 @@ TEST(what_a_report_left_stays)
 	struct terminal_snapshot snap = { .version = 3, .json = STR("[3]") };
 	struct terminal t;
 	int64_t current;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
-	OK(terminal_put_skills(b.s, &b.w, STR("a"), &snap, &current));
+	OK(terminal_fixture_put_skills(b.s, &b.w, STR("a"), &snap, &current));
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_unbind(b.s, STR("a"), alice));
-	OK(terminal_read(b.s, STR("a"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("a"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && t.present);
 	ck_text(t.skills, "[3]");
 
 	/* One that was bound only is not known any more. */
 	OK(terminal_bind(b.s, STR("b"), alice, STR("s1")));
-	OK(terminal_read(b.s, STR("b"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("b"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && !t.present);
 	OK(terminal_unbind(b.s, STR("b"), alice));
-	OK(terminal_read(b.s, STR("b"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("b"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(!t.known);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(lists_are_sorted_by_bytes)
 {
 	/* Their tokens have another order. */
 	static const char *const ids[] = { "b", "!", "~", "A", "a", "Z" };
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	ck_list(&b, alice, "");
 	for (i = 0; i < NELEM(ids); i++)
 		OK(terminal_bind(b.s, str_of(ids[i]), alice, STR("s1")));
 	ck_list(&b, alice, "!AZab~");
 	ck_list(&b, bob, "");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(how_many_one_may_bind)
@@ -170,10 +178,10 @@ TEST(how_many_one_may_bind)
 	const struct str n = state_num(TERMINAL_LIST_MAX - 1, num);
 	struct state_call c = { &fill, &key, 1, &n, 1 };
 	struct str *ids;
-	struct bed b;
+	struct state_fixture b;
 	size_t got;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	OK(state_eval(b.s, &c, NULL));
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
@@ -182,24 +190,24 @@ TEST(how_many_one_may_bind)
 	OK(terminal_list(b.s, alice, b.a, &ids, &got));
 	ck_assert_uint_eq(got, TERMINAL_LIST_MAX);
 	ck_text(ids[0], "a");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(deleting_a_soul_unbinds)
 {
 	struct soul_unbound gone = { 0 };
 	struct terminal t;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	gone.a = b.a;
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_bind(b.s, STR("b"), alice, STR("s2")));
-	OK(terminal_put_online(b.s, &b.w, STR("c"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("c"), true, NULL));
 	OK(terminal_bind(b.s, STR("c"), alice, STR("s1")));
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 1);
 
 	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1"), &gone));
 	ck_assert_uint_eq(gone.total, 0);
@@ -213,17 +221,17 @@ TEST(deleting_a_soul_unbinds)
 	    str_eq(gone.ids[0], STR("c")) || str_eq(gone.ids[1], STR("c")));
 	IS(RC_NOENT, soul_delete(b.s, alice, STR("s1"), NULL));
 	ck_list(&b, alice, "b");
-	OK(terminal_read(b.s, STR("a"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("a"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(!t.known);
-	OK(terminal_read(b.s, STR("c"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("c"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.present);
 	ck_text(t.soul_id, NULL);
 	ck_text(t.user_id, NULL);
 	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 0);
-	ck_assert_int_eq(INT_OF(&b.rig, STR("ZCARD"), STR("soul:ticks:1")), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 0);
 	IS(RC_NOENT, terminal_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 #define RACE_ROUNDS    60
@@ -231,10 +239,10 @@ TEST(deleting_a_soul_unbinds)
 
 /* Two users fight over terminals; one of each deletes a soul now and then. */
 static void
-quarrel(struct rig *r, int who)
+quarrel(struct state_fixture *r, int who)
 {
 	const struct str user = who % 2 == 0 ? alice : bob;
-	struct bed b = { .s = r->s };
+	struct state_fixture b = { .s = r->s };
 	char soul[32], t[2] = "";
 	int i;
 
@@ -283,13 +291,13 @@ TEST(sets_agree_after_a_quarrel)
 	struct state_call c = { .script = &check };
 	struct tk_server redis;
 	struct state_reply *reply;
-	struct rig r;
+	struct state_fixture r;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, 4, quarrel);
-	rig_join(&r, &redis);
+	state_fixture_run_peers(redis.url, 4, quarrel);
+	state_fixture_join(&r, &redis);
 	OK(state_eval(r.s, &c, &reply));
 	ck_assert_int_ge(state_reply_int(reply), 0);
 	state_reply_free(reply);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }

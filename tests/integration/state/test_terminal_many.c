@@ -1,5 +1,6 @@
 /* Terminals: many reports, and many results, in one round trip. */
-#include "integration/state/bed.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define MANY 9000
 
@@ -27,9 +28,9 @@ TEST(reports_keep_their_order)
 		skills("t1", 3, "[3]"),
 		skills("t1", 4, "[3]"),
 		report(TERMINAL_OFFLINE, "t1"),
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_REFUSED, "t1"),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_REJECTION, "t1"),
 		report(TERMINAL_ONLINE, "t2"),
 	};
 	static const struct {
@@ -49,11 +50,11 @@ TEST(reports_keep_their_order)
 		{ RC_OK, true, true, false, 0 },
 	};
 	struct terminal t;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
-	v[8].refused = (struct terminal_refusal){ TERMINAL_SAID_SKILLS,
+	state_fixture_start(&b);
+	v[8].rejection = (struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		STR("{\"kind\":\"skills\"}") };
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	for (i = 0; i < NELEM(v); i++) {
@@ -65,11 +66,11 @@ TEST(reports_keep_their_order)
 		    "%zu: %s %d %d %d %lld", i, rc_name(v[i].rc), v[i].present,
 		    v[i].turned, v[i].differs, (long long)v[i].current);
 	}
-	OK(terminal_read(b.s, STR("t1"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("t1"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_text(t.skills, "[3]");
 	ck_assert_int_eq(t.skill_version, 4);
-	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"kind\":\"skills\"}");
-	bed_end(&b);
+	ck_text(t.rejected[TERMINAL_REJECTED_SKILLS], "{\"kind\":\"skills\"}");
+	state_fixture_stop(&b);
 }
 
 /* A retained report is no sign of life, whatever its writer says. */
@@ -81,45 +82,51 @@ TEST(each_report_says_whether_it_is_replayed)
 		report(TERMINAL_ONLINE, "t2"),
 		report(TERMINAL_ONLINE, "t2"),
 	};
-	struct bed b;
+	struct state_fixture b;
 	bool here;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	v[0].replayed = v[1].replayed = v[3].replayed = true;
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	ck_assert(!v[0].present && !v[0].turned);
 	ck_assert(!v[1].present && !v[1].turned && v[1].differs);
 	ck_assert(v[2].present && v[2].turned);
 	ck_assert(v[3].present && !v[3].turned);
-	OK(terminal_is_at(b.s, STR("t1"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(
+	    b.s, STR("t1"), STR("main"), STATE_FIXTURE_TTL_MS, &here));
 	ck_assert(!here);
-	OK(terminal_is_at(b.s, STR("t2"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(
+	    b.s, STR("t2"), STR("main"), STATE_FIXTURE_TTL_MS, &here));
 	ck_assert(here);
-	OK(terminal_is_at(b.s, STR("t2"), STR("other"), TTL, &here));
+	OK(terminal_is_reachable(
+	    b.s, STR("t2"), STR("other"), STATE_FIXTURE_TTL_MS, &here));
 	ck_assert(!here);
-	OK(terminal_is_at(b.s, STR("t3"), STR("main"), TTL, &here));
+	OK(terminal_is_reachable(
+	    b.s, STR("t3"), STR("main"), STATE_FIXTURE_TTL_MS, &here));
 	ck_assert(!here);
-	IS(RC_INVALID, terminal_is_at(b.s, STR(""), STR("main"), TTL, &here));
-	bed_end(&b);
+	IS(RC_INVALID,
+	    terminal_is_reachable(
+		b.s, STR(""), STR("main"), STATE_FIXTURE_TTL_MS, &here));
+	state_fixture_stop(&b);
 }
 
 /* What is wrong with one does not touch its neighbours. */
 TEST(one_bad_report_among_good_ones)
 {
 	struct terminal_report v[] = {
-		report(TERMINAL_BEAT, "t1"),
-		report(TERMINAL_BEAT, ""),
+		report(TERMINAL_HEARTBEAT, "t1"),
+		report(TERMINAL_HEARTBEAT, ""),
 		skills("t2", -1, "[]"),
-		report(TERMINAL_BEAT, "t3"),
-		report(TERMINAL_BEAT, "t4"),
+		report(TERMINAL_HEARTBEAT, "t3"),
+		report(TERMINAL_HEARTBEAT, "t4"),
 	};
 	struct terminal_writer later;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	later = b.w;
 	later.epoch = b.w.epoch + 1;
-	OK(terminal_beat(b.s, &later, &v[3].id, 1, NULL));
+	OK(terminal_fixture_heartbeats(b.s, &later, &v[3].id, 1, NULL));
 	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
 	IS(RC_OK, v[0].rc);
 	IS(RC_INVALID, v[1].rc);
@@ -127,7 +134,7 @@ TEST(one_bad_report_among_good_ones)
 	IS(RC_DENIED, v[3].rc);
 	IS(RC_OK, v[4].rc);
 	ck_assert(v[0].turned && v[4].turned && !v[3].turned);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* More commands and more bytes than fit one round trip. */
@@ -138,31 +145,31 @@ TEST(more_than_one_round_trip)
 	char(*ids)[16] = mem_calloc(MANY, 16);
 	char *big = mem_zalloc(TERMINAL_JSON_MAX + 1);
 	struct terminal t;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	memset(big, '1', TERMINAL_JSON_MAX);
 	for (i = 0; i < MANY; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "t%zu", i);
-		v[i] = report(TERMINAL_BEAT, ids[i]);
+		v[i] = report(TERMINAL_HEARTBEAT, ids[i]);
 	}
 	for (i = 0; i < 8; i++)
 		v[100 * i] = skills(ids[100 * i], 1, big);
 	OK(terminal_put_reports(b.s, &b.w, v, MANY));
 	for (i = 0; i < MANY; i++)
 		ck_assert(v[i].rc == RC_OK && v[i].turned);
-	OK(terminal_read(b.s, STR("t700"), TTL, b.a, &t));
+	OK(terminal_read(b.s, STR("t700"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert_uint_eq(t.skills.n, TERMINAL_JSON_MAX);
 	OK(terminal_put_reports(b.s, &b.w, v, 0));
-	tk_server_stop(&b.rig.redis, SIGKILL);
+	tk_server_stop(&b.redis, SIGKILL);
 	ck_assert_int_ne(terminal_put_reports(b.s, &b.w, v, MANY), RC_OK);
 	for (i = 0; i < MANY; i++)
 		ck_assert_int_ne(v[i].rc, RC_OK);
 	free(big);
 	free(ids);
 	free(v);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 static struct terminal_result
@@ -174,13 +181,14 @@ result(const char *id, const char *request, const char *json)
 }
 
 static bool
-ask(struct bed *b, const char *id, const char *request, const char *note)
+ask(struct state_fixture *b, const char *id, const char *request,
+    const char *note)
 {
-	const struct terminal_ask a = { str_of(request), STR("main"), TTL,
-		str_of(note) };
+	const struct terminal_expect_result a = { str_of(request), STR("main"),
+		STATE_FIXTURE_TTL_MS, str_of(note) };
 	bool here;
 
-	OK(terminal_ask(b->s, str_of(id), &a, &here));
+	OK(terminal_expect_result(b->s, str_of(id), &a, &here));
 	return here;
 }
 
@@ -195,11 +203,11 @@ TEST(results_that_are_expected)
 		result("t1", "r2", "5"),
 	};
 	struct str json;
-	struct bed b;
+	struct state_fixture b;
 	bool first;
 
-	bed_start(&b);
-	OK(terminal_put_online(b.s, &b.w, STR("t1"), true, NULL));
+	state_fixture_start(&b);
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("t1"), true, NULL));
 	ck_assert(ask(&b, "t1", "r1", "a note"));
 	ck_assert(!ask(&b, "t2", "r1", "a note"));
 	IS(RC_NOENT,
@@ -223,23 +231,25 @@ TEST(results_that_are_expected)
 	ck_assert(!v[0].first);
 	/* What is expected can be put alone, too. */
 	ck_assert(ask(&b, "t1", "r3", ""));
-	OK(terminal_put_result(b.s, STR("t1"), STR("r3"), STR("6"), &first));
+	OK(terminal_fixture_put_result(
+	    b.s, STR("t1"), STR("r3"), STR("6"), &first));
 	ck_assert(first);
-	OK(terminal_put_result(b.s, STR("t1"), STR("r3"), STR("7"), &first));
+	OK(terminal_fixture_put_result(
+	    b.s, STR("t1"), STR("r3"), STR("7"), &first));
 	ck_assert(!first);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(results_without_redis)
 {
 	struct terminal_result v[] = { result("t1", "r1", "1"),
 		result("t1", "r2", "2") };
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	tk_server_stop(&b.rig.redis, SIGKILL);
+	state_fixture_start(&b);
+	tk_server_stop(&b.redis, SIGKILL);
 	ck_assert_int_ne(terminal_put_results(b.s, v, NELEM(v), b.a), RC_OK);
 	ck_assert(v[0].rc != RC_OK && v[1].rc != RC_OK && !v[0].first);
 	OK(terminal_put_results(b.s, v, 0, b.a));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

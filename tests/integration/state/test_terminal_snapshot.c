@@ -1,5 +1,6 @@
 /* Terminals: snapshots and their versions, refusals, results. */
-#include "integration/state/bed.h"
+#include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 static const struct str id = STR_INIT("t1");
 
@@ -32,20 +33,22 @@ check_rules(put_fn put, bool catalog)
 	struct terminal t;
 	int64_t current;
 	char name[24];
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(rules); i++) {
 		snprintf(name, sizeof(name), "r%zu", i);
 		old.version = rules[i].cur;
 		new.version = rules[i].new;
 		OK(put(b.s, &b.w, str_of(name), &old, &current));
 		ck_assert_int_eq(current, rules[i].cur);
-		OK(terminal_put_online(b.s, &b.w, str_of(name), false, NULL));
+		OK(terminal_fixture_put_online(
+		    b.s, &b.w, str_of(name), false, NULL));
 		IS(rules[i].rc, put(b.s, &b.w, str_of(name), &new, &current));
 		ck_assert_int_eq(current, rules[i].known);
-		OK(terminal_read(b.s, str_of(name), TTL, b.a, &t));
+		OK(terminal_read(
+		    b.s, str_of(name), STATE_FIXTURE_TTL_MS, b.a, &t));
 		ck_assert(t.present); /* an old report is a sign of life too */
 		ck_assert_int_eq(catalog ? t.catalog_version : t.skill_version,
 		    rules[i].known);
@@ -61,17 +64,17 @@ check_rules(put_fn put, bool catalog)
 	IS(RC_INVALID, put(b.s, &b.w, id, &new, &current));
 	new.version = INT64_C(9007199254740992);
 	IS(RC_INVALID, put(b.s, &b.w, id, &new, &current));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(versions_of_skills)
 {
-	check_rules(terminal_put_skills, false);
+	check_rules(terminal_fixture_put_skills, false);
 }
 
 TEST(versions_of_catalogs)
 {
-	check_rules(terminal_put_catalog, true);
+	check_rules(terminal_fixture_put_catalog, true);
 }
 
 TEST(versions_outlive_absence)
@@ -79,19 +82,20 @@ TEST(versions_outlive_absence)
 	struct terminal_snapshot snap = { .version = 7, .json = STR("[7]") };
 	struct terminal t;
 	int64_t current;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
-	OK(terminal_put_online(b.s, &b.w, id, false, NULL));
+	state_fixture_start(&b);
+	OK(terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_fixture_put_online(b.s, &b.w, id, false, NULL));
 	snap.version = 6;
 	b.w.replayed = true;
-	IS(RC_CONFLICT, terminal_put_skills(b.s, &b.w, id, &snap, &current));
+	IS(RC_CONFLICT,
+	    terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
 	ck_assert_int_eq(current, 7);
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(!t.present);
 	ck_text(t.skills, "[7]");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* A catalog is read by its hash alone, and left out where nobody wants it. */
@@ -103,26 +107,27 @@ TEST(catalogs_by_hash)
 	struct terminal t;
 	struct str json;
 	int64_t current;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_NOENT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
-	OK(terminal_put_online(b.s, &b.w, id, true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, id, true, NULL));
 	IS(RC_NOENT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
-	OK(terminal_read_brief(b.s, id, TTL, b.a, &t));
+	OK(terminal_read_brief(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert_uint_eq(t.catalog_bytes, 0);
 	ck_text(t.catalog_hash, NULL);
 
-	OK(terminal_put_catalog(b.s, &b.w, id, &snap, &current));
+	OK(terminal_fixture_put_catalog(b.s, &b.w, id, &snap, &current));
 	OK(terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
 	ck_text(json, "[\"灯\"]");
 	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, STR("h"), b.a, &json));
 	ck_text(json, NULL);
-	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, nobody, b.a, &json));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	IS(RC_CONFLICT,
+	    terminal_read_catalog(b.s, id, (struct str){ 0 }, b.a, &json));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert_uint_eq(t.catalog_bytes, snap.json.n);
 	ck_text(t.catalog, "[\"灯\"]");
-	OK(terminal_read_brief(b.s, id, TTL, b.a, &t));
+	OK(terminal_read_brief(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.present);
 	ck_assert_uint_eq(t.catalog_bytes, snap.json.n);
 	ck_text(t.catalog, NULL);
@@ -131,10 +136,10 @@ TEST(catalogs_by_hash)
 
 	snap.version = 2;
 	snap.hash = STR("h2");
-	OK(terminal_put_catalog(b.s, &b.w, id, &snap, &current));
+	OK(terminal_fixture_put_catalog(b.s, &b.w, id, &snap, &current));
 	IS(RC_CONFLICT, terminal_read_catalog(b.s, id, STR("h1"), b.a, &json));
 	OK(terminal_read_catalog(b.s, id, STR("h2"), b.a, &json));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(the_hint_is_the_newest_reports)
@@ -144,17 +149,17 @@ TEST(the_hint_is_the_newest_reports)
 	};
 	struct terminal t;
 	int64_t current;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	state_fixture_start(&b);
+	OK(terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_text(t.soul_hint, "友好");
-	snap.soul_hint = nobody;
-	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	snap.soul_hint = (struct str){ 0 };
+	OK(terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_text(t.soul_hint, NULL);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 static char large[TERMINAL_JSON_MAX + 1];
@@ -165,62 +170,64 @@ TEST(large_snapshots)
 	struct arena *small = arena_new(1000);
 	struct terminal t;
 	int64_t current;
-	struct bed b;
+	struct state_fixture b;
 	bool first;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	memset(large, 'x', sizeof(large));
 	snap.json = (struct str){ large, sizeof(large) };
-	IS(RC_TOOBIG, terminal_put_skills(b.s, &b.w, id, &snap, &current));
 	IS(RC_TOOBIG,
-	    terminal_put_refused(b.s, &b.w, id,
-		&(struct terminal_refusal){ TERMINAL_SAID_SKILLS, snap.json }));
+	    terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
 	IS(RC_TOOBIG,
-	    terminal_put_result(b.s, id, STR("r"), snap.json, &first));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	    terminal_fixture_put_rejection(b.s, &b.w, id,
+		&(struct terminal_rejection){
+		    TERMINAL_REJECTED_SKILLS, snap.json }));
+	IS(RC_TOOBIG,
+	    terminal_fixture_put_result(b.s, id, STR("r"), snap.json, &first));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(!t.known);
 	snap.json.n--;
-	OK(terminal_put_skills(b.s, &b.w, id, &snap, &current));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	OK(terminal_fixture_put_skills(b.s, &b.w, id, &snap, &current));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(str_eq(t.skills, snap.json));
-	IS(RC_TOOBIG, terminal_read(b.s, id, TTL, small, &t));
+	IS(RC_TOOBIG, terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, small, &t));
 	ck_assert(!t.known);
 	arena_free(small);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(the_last_refusal)
 {
 	struct terminal t;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(terminal_put_refused(b.s, &b.w, id,
-	    &(struct terminal_refusal){
-		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/1\"}") }));
-	OK(terminal_put_refused(b.s, &b.w, id,
-	    &(struct terminal_refusal){
-		TERMINAL_SAID_SKILLS, STR("{\"path\":\"/2\"}") }));
-	OK(terminal_read(b.s, id, TTL, b.a, &t));
+	state_fixture_start(&b);
+	OK(terminal_fixture_put_rejection(b.s, &b.w, id,
+	    &(struct terminal_rejection){
+		TERMINAL_REJECTED_SKILLS, STR("{\"path\":\"/1\"}") }));
+	OK(terminal_fixture_put_rejection(b.s, &b.w, id,
+	    &(struct terminal_rejection){
+		TERMINAL_REJECTED_SKILLS, STR("{\"path\":\"/2\"}") }));
+	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && !t.present);
-	ck_text(t.refused[TERMINAL_SAID_SKILLS], "{\"path\":\"/2\"}");
-	bed_end(&b);
+	ck_text(t.rejected[TERMINAL_REJECTED_SKILLS], "{\"path\":\"/2\"}");
+	state_fixture_stop(&b);
 }
 
 TEST(only_the_first_result_is_kept)
 {
 	struct str json;
-	struct bed b;
+	struct state_fixture b;
 	int64_t ttl;
 	bool first;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r 1"), b.a, &json));
 	ck_text(json, NULL);
-	OK(terminal_put_result(
+	OK(terminal_fixture_put_result(
 	    b.s, id, STR("r 1"), STR("{\"ok\":true}"), &first));
 	ck_assert(first);
-	OK(terminal_put_result(
+	OK(terminal_fixture_put_result(
 	    b.s, id, STR("r 1"), STR("{\"ok\":false}"), &first));
 	ck_assert(!first);
 	OK(terminal_get_result(b.s, id, STR("r 1"), b.a, &json));
@@ -229,17 +236,18 @@ TEST(only_the_first_result_is_kept)
 	IS(RC_NOENT,
 	    terminal_get_result(b.s, STR("t2"), STR("r 1"), b.a, &json));
 	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r"), b.a, &json));
-	ttl = INT_OF(&b.rig, STR("PTTL"), STR("soul:result:{t1:~ciAx}"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:result:{t1:~ciAx}"));
 	ck_assert_int_gt(ttl, 590000);
 	ck_assert_int_le(ttl, 600000);
 
-	IS(RC_INVALID, terminal_put_result(b.s, id, STR(""), STR("1"), &first));
+	IS(RC_INVALID,
+	    terminal_fixture_put_result(b.s, id, STR(""), STR("1"), &first));
 	IS(RC_INVALID, terminal_get_result(b.s, STR(""), STR("r"), b.a, &json));
-	DO(&b.rig, STR("SET"), STR("soul:result:{t1:r2}"), STR("{}"));
+	DO(&b, STR("SET"), STR("soul:result:{t1:r2}"), STR("{}"));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r2"), b.a, &json));
-	DO(&b.rig, STR("SET"), STR("soul:result:{t1:r3}"), STR(""));
+	DO(&b, STR("SET"), STR("soul:result:{t1:r3}"), STR(""));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r3"), b.a, &json));
-	DO(&b.rig, STR("LPUSH"), STR("soul:result:{t1:r4}"), STR("x"));
+	DO(&b, STR("LPUSH"), STR("soul:result:{t1:r4}"), STR("x"));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r4"), b.a, &json));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

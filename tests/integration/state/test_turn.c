@@ -1,154 +1,153 @@
 /* Turns: one at a time, in order, whoever dies. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 TEST(one_at_a_time_in_order)
 {
-	struct turn_place p[] = { place("i1", "t1"), place("i2", "t2"),
+	struct turn_slot p[] = { place("i1", "t1"), place("i2", "t2"),
 		place("i1", "t3"), place("实例", "回合") };
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(p); i++) {
-		OK(queue_enter(b.s, &p[i], &ahead));
+		OK(turn_fixture_enter(b.s, &p[i], &ahead));
 		ck_assert_int_eq(ahead, (int64_t)i);
 	}
 	for (i = 0; i < NELEM(p); i++) {
 		OK(turn_poll(b.s, &p[i], &ahead));
 		ck_assert_int_eq(ahead, (int64_t)i);
-		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_hold(b.s, &p[i]));
+		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
-	OK(queue_leave(b.s, &p[0], b.a, &next));
+	OK(turn_fixture_leave(b.s, &p[0], b.a, &next));
 	ck_text(next, "i2");
-	IS(RC_CONFLICT, turn_hold(b.s, &p[0]));
-	OK(turn_hold(b.s, &p[1]));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p[0]));
+	OK(turn_check_head(b.s, &p[1]));
 	/* One that waits goes: nobody is to be woken. */
-	OK(queue_leave(b.s, &p[2], b.a, &next));
+	OK(turn_fixture_leave(b.s, &p[2], b.a, &next));
 	ck_text(next, NULL);
-	OK(turn_hold(b.s, &p[1]));
+	OK(turn_check_head(b.s, &p[1]));
 	OK(turn_poll(b.s, &p[3], &ahead));
 	ck_assert_int_eq(ahead, 1);
-	OK(queue_leave(b.s, &p[1], b.a, &next));
+	OK(turn_fixture_leave(b.s, &p[1], b.a, &next));
 	ck_text(next, "实例");
-	OK(queue_leave(b.s, &p[3], b.a, &next));
+	OK(turn_fixture_leave(b.s, &p[3], b.a, &next));
 	ck_text(next, NULL);
 	for (i = 0; i < NELEM(p); i++) {
-		IS(RC_NOENT, queue_leave(b.s, &p[i], b.a, &next));
+		IS(RC_NOENT, turn_fixture_leave(b.s, &p[i], b.a, &next));
 		IS(RC_NOENT, turn_poll(b.s, &p[i], &ahead));
-		IS(RC_CONFLICT, turn_hold(b.s, &p[i]));
+		IS(RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(sessions_do_not_wait_for_each_other)
 {
-	struct turn_place a = place("i", "t1"), c = place("i", "t1");
+	struct turn_slot a = place("i", "t1"), c = place("i", "t1");
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	c.key.user_id = STR("another");
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &c, &ahead));
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &c, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	OK(turn_hold(b.s, &a));
-	OK(turn_hold(b.s, &c));
-	bed_end(&b);
+	OK(turn_check_head(b.s, &a));
+	OK(turn_check_head(b.s, &c));
+	state_fixture_stop(&b);
 }
 
 TEST(a_full_queue_and_a_turn_twice)
 {
-	struct turn_place p;
+	struct turn_slot p;
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 	char turn[16];
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
 		p = place("i1", turn);
-		OK(queue_enter(b.s, &p, &ahead));
+		OK(turn_fixture_enter(b.s, &p, &ahead));
 		ck_assert_int_eq(ahead, i);
 	}
 	p = place("i1", "more");
-	IS(RC_RETRY, queue_enter(b.s, &p, &ahead));
+	IS(RC_RETRY, turn_fixture_enter(b.s, &p, &ahead));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	p = place("i1", "t3");
-	IS(RC_CONFLICT, queue_enter(b.s, &p, &ahead));
+	IS(RC_CONFLICT, turn_fixture_enter(b.s, &p, &ahead));
 	p = place("i2", "t0"); /* of another process too */
-	IS(RC_CONFLICT, queue_enter(b.s, &p, &ahead));
+	IS(RC_CONFLICT, turn_fixture_enter(b.s, &p, &ahead));
 	p = place("i1", "t3");
-	OK(queue_leave(b.s, &p, b.a, &next));
+	OK(turn_fixture_leave(b.s, &p, b.a, &next));
 	p = place("i2", "more");
-	OK(queue_enter(b.s, &p, &ahead));
+	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, TURN_QUEUE_MAX);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(writing_is_the_heads)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = place("i", "a"), w = place("i", "b");
 	struct session_page all = { .after = 0, .max = 10 };
 	struct session_list l;
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
-	OK(turn_append(b.s, &a, STATE_ARGS(STR("1"), STR("2"))));
-	IS(RC_CONFLICT, turn_append(b.s, &w, &STR("3"), 1));
-	OK(queue_leave(b.s, &a, b.a, &next));
-	IS(RC_CONFLICT, turn_append(b.s, &a, &STR("4"), 1));
-	OK(turn_append(b.s, &w, &STR("5"), 1));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	OK(turn_fixture_append(b.s, &a, STATE_ARGS(STR("1"), STR("2"))));
+	IS(RC_CONFLICT, turn_fixture_append(b.s, &w, &STR("3"), 1));
+	OK(turn_fixture_leave(b.s, &a, b.a, &next));
+	IS(RC_CONFLICT, turn_fixture_append(b.s, &a, &STR("4"), 1));
+	OK(turn_fixture_append(b.s, &w, &STR("5"), 1));
 	OK(session_messages(b.s, &key, all, b.a, &l));
 	ck_assert_uint_eq(l.n, 3);
 	ck_text(l.message[1].json, "2");
 	ck_text(l.message[2].json, "5");
 	ck_assert_int_eq(l.message[2].number, 3);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* That a process lives is known only by what it says; forget it. */
 static void
-die(struct bed *b, const char *instance)
+die(struct state_fixture *b, const char *instance)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "soul:instance:{%s}:1", instance);
-	ck_assert_int_eq(INT_OF(&b->rig, STR("DEL"), str_of(text)), 1);
+	ck_assert_int_eq(INT_OF(b, STR("DEL"), str_of(text)), 1);
 }
 
 TEST(dead_processes_are_evicted)
 {
-	struct turn_place d1 = place("dead1", "a"), d2 = place("dead2", "b");
-	struct turn_place live = place("live", "c"), d3 = place("dead1", "d");
-	struct turn_place last = place("other", "e");
+	struct turn_slot d1 = place("dead1", "a"), d2 = place("dead2", "b");
+	struct turn_slot live = place("live", "c"), d3 = place("dead1", "d");
+	struct turn_slot last = place("other", "e");
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &d1, &ahead));
-	OK(queue_enter(b.s, &d2, &ahead));
-	OK(queue_enter(b.s, &live, &ahead));
-	OK(queue_enter(b.s, &d3, &ahead));
-	OK(queue_enter(b.s, &last, &ahead));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &d1, &ahead));
+	OK(turn_fixture_enter(b.s, &d2, &ahead));
+	OK(turn_fixture_enter(b.s, &live, &ahead));
+	OK(turn_fixture_enter(b.s, &d3, &ahead));
+	OK(turn_fixture_enter(b.s, &last, &ahead));
 	ck_assert_int_eq(ahead, 4);
 	OK(turn_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 2);
@@ -159,70 +158,70 @@ TEST(dead_processes_are_evicted)
 	ck_assert_int_eq(ahead, 1);
 	OK(turn_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	OK(turn_hold(b.s, &live));
+	OK(turn_check_head(b.s, &live));
 	/* It was only slow: it changes nothing any more. */
-	IS(RC_CONFLICT, turn_hold(b.s, &d1));
-	IS(RC_CONFLICT, turn_append(b.s, &d1, &STR("1"), 1));
+	IS(RC_CONFLICT, turn_check_head(b.s, &d1));
+	IS(RC_CONFLICT, turn_fixture_append(b.s, &d1, &STR("1"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &d1, &ahead));
-	IS(RC_NOENT, queue_leave(b.s, &d1, b.a, &next));
-	OK(turn_hold(b.s, &live));
-	bed_end(&b);
+	IS(RC_NOENT, turn_fixture_leave(b.s, &d1, b.a, &next));
+	OK(turn_check_head(b.s, &live));
+	state_fixture_stop(&b);
 }
 
 TEST(leaving_wakes_the_first_that_lives)
 {
-	struct turn_place a = place("i1", "a"), d = place("dead", "b");
-	struct turn_place w = place("i2", "c"), dead_head = place("dead", "e");
+	struct turn_slot a = place("i1", "a"), d = place("dead", "b");
+	struct turn_slot w = place("i2", "c"), dead_head = place("dead", "e");
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &d, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &d, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
 	die(&b, "dead");
-	OK(queue_leave(b.s, &a, b.a, &next));
+	OK(turn_fixture_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
-	OK(turn_hold(b.s, &w));
-	OK(queue_leave(b.s, &w, b.a, &next));
+	OK(turn_check_head(b.s, &w));
+	OK(turn_fixture_leave(b.s, &w, b.a, &next));
 	ck_text(next, NULL);
 
 	/* Who leaves the middle may find a dead head. */
-	OK(queue_enter(b.s, &dead_head, &ahead));
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
+	OK(turn_fixture_enter(b.s, &dead_head, &ahead));
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
 	die(&b, "dead");
-	OK(queue_leave(b.s, &a, b.a, &next));
+	OK(turn_fixture_leave(b.s, &a, b.a, &next));
 	ck_text(next, "i2");
-	OK(turn_hold(b.s, &w));
-	bed_end(&b);
+	OK(turn_check_head(b.s, &w));
+	state_fixture_stop(&b);
 }
 
 TEST(a_full_queue_of_the_dead)
 {
-	struct turn_place p;
+	struct turn_slot p;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 	char turn[16];
 	int i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
 		p = place("dead", turn);
-		OK(queue_enter(b.s, &p, &ahead));
+		OK(turn_fixture_enter(b.s, &p, &ahead));
 	}
 	die(&b, "dead");
 	p = place("i1", "new");
-	OK(queue_enter(b.s, &p, &ahead));
+	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 struct waiter {
-	struct bed *b;
-	struct turn_place p;
+	struct state_fixture *b;
+	struct turn_slot p;
 };
 
 static bool
@@ -237,34 +236,34 @@ is_head(void *arg)
 
 TEST(who_says_nothing_is_dead)
 {
-	struct turn_place slow = place("slow", "a");
+	struct turn_slot slow = place("slow", "a");
 	struct waiter w = { NULL, place("live", "b") };
 	int64_t ahead, ttl;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	w.b = &b;
 	OK(turn_alive(b.s, STR("slow"), 200));
-	OK(queue_enter(b.s, &slow, &ahead));
-	OK(queue_enter(b.s, &w.p, &ahead));
+	OK(turn_fixture_enter(b.s, &slow, &ahead));
+	OK(turn_fixture_enter(b.s, &w.p, &ahead));
 	ck_assert(!is_head(&w));
-	ck_assert(tk_until(is_head, &w, RIG_MS));
-	IS(RC_CONFLICT, turn_hold(b.s, &slow));
+	ck_assert(tk_until(is_head, &w, STATE_FIXTURE_WAIT_MS));
+	IS(RC_CONFLICT, turn_check_head(b.s, &slow));
 
 	/* Who polls lives on, without turn_alive() too. */
-	DO(&b.rig, STR("PEXPIRE"), STR("soul:instance:{live}:1"), STR("500"));
+	DO(&b, STR("PEXPIRE"), STR("soul:instance:{live}:1"), STR("500"));
 	OK(turn_poll(b.s, &w.p, &ahead));
-	ttl = INT_OF(&b.rig, STR("PTTL"), STR("soul:instance:{live}:1"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS - 500);
 	ck_assert_int_le(ttl, TURN_ALIVE_MS);
 	/* What enter and poll say of themselves does not shorten it. */
 	OK(turn_alive(b.s, STR("live"), 60000));
 	OK(turn_poll(b.s, &w.p, &ahead));
-	ttl = INT_OF(&b.rig, STR("PTTL"), STR("soul:instance:{live}:1"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS);
 	IS(RC_INVALID, turn_alive(b.s, STR(""), 1000));
 	IS(RC_INVALID, turn_alive(b.s, STR("x"), 0));
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(garbage_in_the_queue)
@@ -272,35 +271,35 @@ TEST(garbage_in_the_queue)
 	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
 		"no token:y" };
 	const struct str q = STR("soul:session:{u:~cyAx}:turns:1");
-	struct turn_place p = place("i1", "a");
+	struct turn_slot p = place("i1", "a");
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 	size_t i;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (i = 0; i < NELEM(bad); i++)
-		DO(&b.rig, STR("RPUSH"), q, str_of(bad[i]));
-	OK(queue_enter(b.s, &p, &ahead));
+		DO(&b, STR("RPUSH"), q, str_of(bad[i]));
+	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	DO(&b.rig, STR("RPUSH"), q, STR("x"));
-	OK(queue_leave(b.s, &p, b.a, &next));
+	DO(&b, STR("RPUSH"), q, STR("x"));
+	OK(turn_fixture_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
 	/* An instance that is alive and has no name. */
-	OK(queue_enter(b.s, &p, &ahead));
-	DO(&b.rig, STR("RPUSH"), q, STR("no token:y"));
-	DO(&b.rig, STR("SET"), STR("soul:instance:{no token}:1"), STR("1"));
-	IS(RC_INVALID, queue_leave(b.s, &p, b.a, &next));
+	OK(turn_fixture_enter(b.s, &p, &ahead));
+	DO(&b, STR("RPUSH"), q, STR("no token:y"));
+	DO(&b, STR("SET"), STR("soul:instance:{no token}:1"), STR("1"));
+	IS(RC_INVALID, turn_fixture_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
-	DO(&b.rig, STR("SET"), q, STR("x"));
-	IS(RC_INVALID, queue_enter(b.s, &p, &ahead));
+	DO(&b, STR("SET"), q, STR("x"));
+	IS(RC_INVALID, turn_fixture_enter(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_poll(b.s, &p, &ahead));
-	IS(RC_INVALID, turn_hold(b.s, &p));
-	IS(RC_INVALID, turn_append(b.s, &p, &STR("1"), 1));
-	IS(RC_INVALID, queue_leave(b.s, &p, b.a, &next));
+	IS(RC_INVALID, turn_check_head(b.s, &p));
+	IS(RC_INVALID, turn_fixture_append(b.s, &p, &STR("1"), 1));
+	IS(RC_INVALID, turn_fixture_leave(b.s, &p, b.a, &next));
 	p.turn_id = STR("");
-	IS(RC_INVALID, queue_enter(b.s, &p, &ahead));
-	bed_end(&b);
+	IS(RC_INVALID, turn_fixture_enter(b.s, &p, &ahead));
+	state_fixture_stop(&b);
 }

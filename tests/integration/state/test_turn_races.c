@@ -1,7 +1,8 @@
 /* Turns of many processes: nobody overlaps, nobody is stuck behind the dead. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
+#include <sys/wait.h>
+
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 #define PEERS  4
 #define ROUNDS 40
@@ -9,8 +10,8 @@
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s") };
 
 struct turn {
-	struct rig *r;
-	struct turn_place p;
+	struct state_fixture *r;
+	struct turn_slot p;
 	int64_t ahead;
 };
 
@@ -18,7 +19,7 @@ static bool
 entered(void *arg)
 {
 	struct turn *t = arg;
-	enum rc rc = queue_enter(t->r->s, &t->p, &t->ahead);
+	enum rc rc = turn_fixture_enter(t->r->s, &t->p, &t->ahead);
 
 	if (rc == RC_RETRY)
 		return false;
@@ -47,13 +48,13 @@ work(struct turn *t, struct str text)
 	if (state_reply_kind(r) == STATE_STR)
 		OK(str_to_i64(state_reply_str(r), 0, INT32_MAX, &v));
 	state_reply_free(r);
-	OK(turn_hold(t->r->s, &t->p));
-	OK(turn_append(t->r->s, &t->p, STATE_ARGS(text, text)));
+	OK(turn_check_head(t->r->s, &t->p));
+	OK(turn_fixture_append(t->r->s, &t->p, STATE_ARGS(text, text)));
 	DO(t->r, STR("SET"), STR("count"), state_num(v + 1, num));
 }
 
 static void
-take_turns(struct rig *r, int who)
+take_turns(struct state_fixture *r, int who)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct turn t = { .r = r };
@@ -64,13 +65,12 @@ take_turns(struct rig *r, int who)
 	snprintf(instance, sizeof(instance), "i%d", who);
 	for (i = 0; i < ROUNDS; i++) {
 		snprintf(turn, sizeof(turn), "t%d-%d", who, i);
-		t.p =
-		    (struct turn_place){ key, str_of(instance), str_of(turn) };
-		ck_assert(tk_until(entered, &t, RIG_MS));
+		t.p = (struct turn_slot){ key, str_of(instance), str_of(turn) };
+		ck_assert(tk_until(entered, &t, STATE_FIXTURE_WAIT_MS));
 		if (t.ahead > 0)
-			ck_assert(tk_until(is_head, &t, RIG_MS));
+			ck_assert(tk_until(is_head, &t, STATE_FIXTURE_WAIT_MS));
 		work(&t, str_of(turn));
-		OK(queue_leave(r->s, &t.p, a, &next));
+		OK(turn_fixture_leave(r->s, &t.p, a, &next));
 		arena_reset(a);
 	}
 	arena_free(a);
@@ -78,7 +78,7 @@ take_turns(struct rig *r, int who)
 
 /* Whether the messages stand in pairs, and how many they are. */
 static size_t
-pairs(struct rig *r)
+pairs(struct state_fixture *r)
 {
 	struct arena *a = arena_new(4UL << 20);
 	struct session_list l;
@@ -97,16 +97,16 @@ pairs(struct rig *r)
 TEST_T(turns_do_not_overlap, 120)
 {
 	struct tk_server redis;
-	struct rig r;
+	struct state_fixture r;
 
 	tk_server_start(&redis, TK_REDIS);
-	peers_run(redis.url, PEERS, take_turns);
-	rig_join(&r, &redis);
-	rig_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
+	state_fixture_run_peers(redis.url, PEERS, take_turns);
+	state_fixture_join(&r, &redis);
+	state_fixture_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
 	ck_assert_uint_eq(pairs(&r), 2 * PEERS * ROUNDS);
 	ck_assert_int_eq(
 	    INT_OF(&r, STR("EXISTS"), STR("soul:session:{u:s}:turns:1")), 0);
-	rig_end(&r);
+	state_fixture_stop(&r);
 }
 
 /* A process that takes a place, says so, and is killed in its turn. */
@@ -114,18 +114,18 @@ static pid_t
 victim(const char *url, const char *instance, int64_t alive_ms)
 {
 	struct turn t = { .p = { key, str_of(instance), STR("lost") } };
-	pid_t pid = peer_fork();
-	struct rig r;
+	pid_t pid = state_fixture_fork();
+	struct state_fixture r;
 
 	if (pid > 0)
 		return pid;
-	rig_bare(&r);
-	rig_connect(&r, url, 5000);
-	rig_wait_up(&r);
+	state_fixture_init(&r);
+	state_fixture_connect(&r, url, 5000);
+	state_fixture_wait_up(&r);
 	t.r = &r;
 	t.p.turn_id = str_of(instance);
 	OK(turn_alive(r.s, t.p.instance, alive_ms));
-	OK(queue_enter(r.s, &t.p, &t.ahead));
+	OK(turn_fixture_enter(r.s, &t.p, &t.ahead));
 	DO(&r, STR("INCR"), STR("ready"));
 	for (;;)
 		pause();
@@ -137,8 +137,8 @@ both_ready(void *arg)
 	struct state_reply *r;
 	bool yes;
 
-	OK(state_cmd(
-	    ((struct rig *)arg)->s, STATE_ARGS(STR("GET"), STR("ready")), &r));
+	OK(state_cmd(((struct state_fixture *)arg)->s,
+	    STATE_ARGS(STR("GET"), STR("ready")), &r));
 	yes = str_eq(state_reply_str(r), STR("2"));
 	state_reply_free(r);
 	return yes;
@@ -149,21 +149,21 @@ TEST(killed_processes_hold_nobody_up)
 	struct turn t = { .p = { key, STR_INIT("live"), STR_INIT("t") } };
 	struct tk_server redis;
 	pid_t pids[2];
-	struct rig r;
+	struct state_fixture r;
 	int i;
 
 	tk_server_start(&redis, TK_REDIS);
 	pids[0] = victim(redis.url, "v0", 1500);
 	pids[1] = victim(redis.url, "v1", 1500);
-	rig_join(&r, &redis);
+	state_fixture_join(&r, &redis);
 	t.r = &r;
-	ck_assert(tk_until(both_ready, &r, RIG_MS));
-	OK(queue_enter(r.s, &t.p, &t.ahead));
+	ck_assert(tk_until(both_ready, &r, STATE_FIXTURE_WAIT_MS));
+	OK(turn_fixture_enter(r.s, &t.p, &t.ahead));
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
 		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
 	}
-	ck_assert(tk_until(is_head, &t, RIG_MS));
-	OK(turn_hold(r.s, &t.p));
-	rig_end(&r);
+	ck_assert(tk_until(is_head, &t, STATE_FIXTURE_WAIT_MS));
+	OK(turn_check_head(r.s, &t.p));
+	state_fixture_stop(&r);
 }

@@ -1,15 +1,14 @@
 /* What the head of the queue writes in one step. */
-#include "integration/state/bed.h"
-#include "integration/state/queue.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
-static struct turn_place
+static struct turn_slot
 place(const char *instance, const char *turn)
 {
-	return (struct turn_place){ key, str_of(instance), str_of(turn) };
+	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 static const struct str two[] = { STR_INIT("1"), STR_INIT("2") };
@@ -18,7 +17,7 @@ static const struct turn_input input = { STR_INIT("灵魂"), STR_INIT("t1"),
 	60000 };
 
 static void
-count_is(struct bed *b, size_t n)
+count_is(struct state_fixture *b, size_t n)
 {
 	struct session_page all = { .after = 0, .max = 100 };
 	struct session_list l;
@@ -30,63 +29,63 @@ count_is(struct bed *b, size_t n)
 /* Messages and activity, as the two functions make them one by one. */
 TEST(input_of_the_head)
 {
-	struct turn_place a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = place("i", "a"), w = place("i", "b");
 	struct session_idle_list idle;
 	struct session s;
 	int64_t ahead, now;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
-	IS(RC_CONFLICT, queue_input(b.s, &w, &two_new, &input));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	IS(RC_CONFLICT, turn_fixture_input(b.s, &w, &two_new, &input));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(!s.known);
-	now = redis_now(&b);
-	OK(queue_input(b.s, &a, &two_new, &input));
+	now = state_fixture_now(&b);
+	OK(turn_fixture_input(b.s, &a, &two_new, &input));
 	count_is(&b, 2);
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(s.known);
 	ck_text(s.soul_id, "灵魂");
 	ck_text(s.terminal_id, "t1");
 	ck_assert_int_ge(s.active.ms, now);
-	ck_assert_int_le(s.active.ms, redis_now(&b));
+	ck_assert_int_le(s.active.ms, state_fixture_now(&b));
 	/* It falls idle when it was told to. */
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
-	OK(queue_input(
+	OK(turn_fixture_input(
 	    b.s, &a, &two_new, &(struct turn_input){ STR("x"), STR("t2"), 0 }));
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 1);
 	ck_text(idle.idle[0].key.session_id, "s 1");
 	count_is(&b, 4);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* The last messages and the place given up. */
 TEST(finish_of_the_head)
 {
-	struct turn_place a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
-	IS(RC_CONFLICT, queue_finish(b.s, &w, &two_new, b.a, &next));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	IS(RC_CONFLICT, turn_fixture_finish(b.s, &w, &two_new, b.a, &next));
 	count_is(&b, 0);
-	OK(turn_hold(b.s, &a));
-	OK(queue_finish(b.s, &a, &two_new, b.a, &next));
+	OK(turn_check_head(b.s, &a));
+	OK(turn_fixture_finish(b.s, &a, &two_new, b.a, &next));
 	ck_text(next, "i2");
 	count_is(&b, 2);
-	IS(RC_CONFLICT, queue_finish(b.s, &a, &two_new, b.a, &next));
+	IS(RC_CONFLICT, turn_fixture_finish(b.s, &a, &two_new, b.a, &next));
 	ck_text(next, NULL);
-	IS(RC_NOENT, queue_leave(b.s, &a, b.a, &next));
-	OK(queue_finish(b.s, &w, &two_new, b.a, &next));
+	IS(RC_NOENT, turn_fixture_leave(b.s, &a, b.a, &next));
+	OK(turn_fixture_finish(b.s, &w, &two_new, b.a, &next));
 	ck_text(next, NULL);
 	count_is(&b, 4);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* What is left open stays until another says what is. */
@@ -95,57 +94,57 @@ TEST(what_is_left_open)
 	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]"),
 		0 },
 					none = { two, 2, STR_INIT(""), 0 };
-	struct turn_place a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
 	struct session s;
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_enter(b.s, &w, &ahead));
-	OK(queue_input(b.s, &a, &two_new, &input));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	OK(turn_fixture_input(b.s, &a, &two_new, &input));
 	OK(session_read(b.s, &key, b.a, &s));
-	ck_text(s.late, NULL);
-	OK(turn_keep(b.s, &a, &some));
-	OK(turn_append(b.s, &a, two, 2));
-	IS(RC_CONFLICT, turn_keep(b.s, &w, &none));
+	ck_text(s.pending, NULL);
+	OK(turn_append_messages(b.s, &a, &some));
+	OK(turn_fixture_append(b.s, &a, two, 2));
+	IS(RC_CONFLICT, turn_append_messages(b.s, &w, &none));
 	OK(session_read(b.s, &key, b.a, &s));
-	ck_text(s.late, "[\"x\"]");
-	OK(queue_finish(b.s, &a, &none, b.a, &next));
+	ck_text(s.pending, "[\"x\"]");
+	OK(turn_fixture_finish(b.s, &a, &none, b.a, &next));
 	OK(session_read(b.s, &key, b.a, &s));
-	ck_text(s.late, NULL);
-	OK(queue_finish(b.s, &w, &some, b.a, &next));
+	ck_text(s.pending, NULL);
+	OK(turn_fixture_finish(b.s, &w, &some, b.a, &next));
 	OK(session_append(b.s, &key, two, 2, NULL));
 	OK(session_read(b.s, &key, b.a, &s));
-	ck_text(s.late, "[\"x\"]");
-	bed_end(&b);
+	ck_text(s.pending, "[\"x\"]");
+	state_fixture_stop(&b);
 }
 
 /* A deleted session is not made again by the turn it had. */
 TEST(deleted_is_deleted)
 {
-	struct turn_place a = place("i", "a");
+	struct turn_slot a = place("i", "a");
 	struct session s;
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	OK(queue_input(b.s, &a, &two_new, &input));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_input(b.s, &a, &two_new, &input));
 	OK(session_delete(b.s, &key));
-	IS(RC_CONFLICT, queue_input(b.s, &a, &two_new, &input));
-	IS(RC_CONFLICT, queue_finish(b.s, &a, &two_new, b.a, &next));
+	IS(RC_CONFLICT, turn_fixture_input(b.s, &a, &two_new, &input));
+	IS(RC_CONFLICT, turn_fixture_finish(b.s, &a, &two_new, b.a, &next));
 	OK(session_read(b.s, &key, b.a, &s));
 	ck_assert(!s.known);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 TEST(wrong_arguments)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
-	struct turn_place a = place("i", "a"), bad = place("", "a");
+	struct turn_slot a = place("i", "a"), bad = place("", "a");
 	struct session_new none = { .json = two },
 			   over = { .json = many, .n = SESSION_APPEND_MAX + 1 };
 	struct turn_input no_soul = { STR(""), STR("t"), 0 },
@@ -153,46 +152,47 @@ TEST(wrong_arguments)
 			  past = { STR("s"), STR("t"), -1 };
 	struct str next;
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
-	OK(queue_enter(b.s, &a, &ahead));
-	IS(RC_INVALID, queue_input(b.s, &a, &none, &input));
-	IS(RC_INVALID, queue_input(b.s, &a, &over, &input));
-	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &no_soul));
-	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &no_body));
-	IS(RC_INVALID, queue_input(b.s, &a, &two_new, &past));
-	IS(RC_INVALID, queue_input(b.s, &bad, &two_new, &input));
-	IS(RC_INVALID, queue_finish(b.s, &a, &none, b.a, &next));
-	IS(RC_INVALID, queue_finish(b.s, &a, &over, b.a, &next));
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &none, &input));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &over, &input));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &no_soul));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &no_body));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &past));
+	IS(RC_INVALID, turn_fixture_input(b.s, &bad, &two_new, &input));
+	IS(RC_INVALID, turn_fixture_finish(b.s, &a, &none, b.a, &next));
+	IS(RC_INVALID, turn_fixture_finish(b.s, &a, &over, b.a, &next));
 	count_is(&b, 0);
-	OK(turn_hold(b.s, &a));
-	bed_end(&b);
+	OK(turn_check_head(b.s, &a));
+	state_fixture_stop(&b);
 }
 
 /* A Redis without memory is away: no queue is full because of it. */
 TEST(no_memory_is_not_a_full_queue)
 {
-	struct turn_place p = place("i", "t");
+	struct turn_slot p = place("i", "t");
 	int64_t ahead;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(state_cmd(b.s,
 	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("1")),
 	    NULL));
-	IS(RC_DOWN, queue_enter(b.s, &p, &ahead));
+	IS(RC_DOWN, turn_fixture_enter(b.s, &p, &ahead));
 	OK(state_cmd(b.s,
 	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("0")),
 	    NULL));
-	OK(queue_enter(b.s, &p, &ahead));
-	bed_end(&b);
+	OK(turn_fixture_enter(b.s, &p, &ahead));
+	state_fixture_stop(&b);
 }
 
 static enum rc
-enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
+enter_as(
+    struct state_fixture *b, const struct turn_slot *p, struct turn_entered *in)
 {
-	struct turn_entry e = { .said = STR("said") };
+	struct turn_entry e = { .fingerprint = STR("said") };
 
 	return turn_enter(b->s, p, &e, b->a, in);
 }
@@ -200,15 +200,15 @@ enter_as(struct bed *b, const struct turn_place *p, struct turn_entered *in)
 /* Given up before its start arrived, in its queue, and after its end. */
 TEST(who_gives_a_turn_up_ends_it)
 {
-	struct turn_place p = place("i", "t"), by = place("g", "t");
+	struct turn_slot p = place("i", "t"), by = place("g", "t");
 	struct turn_abandoning e = { .reply = STR("lost"),
 		.acted = STR("acted") };
 	struct turn_ending end = { .reply = STR("done") };
 	struct turn_entered in;
 	struct turn_abandoned was;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && !was.acting);
 	IS(RC_CONFLICT, enter_as(&b, &p, &in));
@@ -216,18 +216,18 @@ TEST(who_gives_a_turn_up_ends_it)
 
 	p.turn_id = by.turn_id = STR("t2");
 	OK(enter_as(&b, &p, &in));
-	OK(turn_hold(b.s, &p));
+	OK(turn_check_head(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && !was.acting);
-	IS(RC_CONFLICT, turn_hold(b.s, &p));
-	IS(RC_CONFLICT, turn_act(b.s, &p));
+	IS(RC_CONFLICT, turn_check_head(b.s, &p));
+	IS(RC_CONFLICT, turn_mark_acting(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_text(was.reply, "lost");
 
 	/* Nothing came of it, so this is no repetition; of what acted it is. */
 	p.turn_id = by.turn_id = STR("t3");
 	OK(enter_as(&b, &p, &in));
-	OK(turn_act(b.s, &p));
+	OK(turn_mark_acting(b.s, &p));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && was.acting);
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
@@ -237,12 +237,12 @@ TEST(who_gives_a_turn_up_ends_it)
 	ck_text(in.first, "t3");
 
 	p.turn_id = by.turn_id = STR("t5");
-	OK(turn_enter(
-	    b.s, &p, &(struct turn_entry){ .said = { NULL, 0 } }, b.a, &in));
+	OK(turn_enter(b.s, &p,
+	    &(struct turn_entry){ .fingerprint = { NULL, 0 } }, b.a, &in));
 	OK(turn_leave(b.s, &p, &end, b.a));
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_text(was.reply, "done");
-	bed_end(&b);
+	state_fixture_stop(&b);
 }
 
 /* The words of a turn that failed are the retry's, however often. */
@@ -255,12 +255,12 @@ TEST(a_retry_finds_its_input_stored)
 	struct session_page page = { .after = -1, .max = 9 };
 	struct session_list list;
 	struct turn_entered in;
-	struct bed b;
+	struct state_fixture b;
 
-	bed_start(&b);
+	state_fixture_start(&b);
 	for (size_t i = 0; i < NELEM(ids); i++) {
-		struct turn_place p = place("i", ids[i]);
-		struct turn_told told = { &event, 1, 0 };
+		struct turn_slot p = place("i", ids[i]);
+		struct turn_events told = { &event, 1, 0 };
 		OK(enter_as(&b, &p, &in));
 		ck_text(in.input, i == 0 ? NULL : "t1");
 		if (i == 0)
@@ -268,10 +268,10 @@ TEST(a_retry_finds_its_input_stored)
 			    &(struct session_new){ .json = &said, .n = 1 },
 			    &from, &told));
 		else
-			OK(turn_stored_input(b.s, &p, &from, &told));
+			OK(turn_resume_input(b.s, &p, &from, &told));
 		OK(turn_leave(b.s, &p, &end, b.a));
 	}
 	OK(session_messages(b.s, &key, page, b.a, &list));
 	ck_assert_uint_eq(list.n, 1);
-	bed_end(&b);
+	state_fixture_stop(&b);
 }

@@ -1,9 +1,14 @@
 /*
  * Who may ask what, and in whose name: a toy that says for whom it was asked.
  */
-#include "guarded.h"
+#include "auth/auth.h"
+#include "core/mem.h"
+#include "testkit/json.h"
+#include "testkit/svc_fixture.h"
+#include "testkit/tokens.h"
+#include "wire/msgs.h"
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static void *
 toy_start(struct svc *s, const void *conf)
@@ -15,7 +20,7 @@ toy_start(struct svc *s, const void *conf)
 static const char *
 role_name(const struct svc_call *c)
 {
-	static const char *const names[] = { "owner", "terminal", "maker",
+	static const char *const names[] = { "owner", "terminal", "provisioner",
 		"operator" };
 	const struct auth_caller *who = svc_call_caller(c);
 
@@ -86,13 +91,14 @@ static const struct svc_def def = {
 	.start = toy_start,
 };
 
-/* ---- who asks ------------------------------------------------------------ */
+/* ---- who asks ---- */
 
 static const struct tk_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
 	{ "t-acme-ada",
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\"" },
 	{ "t-lamp", "\"role\":\"terminal\",\"terminal_id\":\"lamp-1\"" },
+	{ "t-provisioner", "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
 	{ "t-maker", "\"role\":\"maker\",\"tenant\":\"acme\"" },
 	{ "t-acme", "\"role\":\"operator\",\"tenant\":\"acme\"" },
 	{ "t-root", "\"role\":\"operator\"" },
@@ -101,13 +107,13 @@ static const struct tk_token tokens[] = {
 };
 
 static void
-start(struct running *r, const char *file)
+start(struct svc_fixture *r, const char *file)
 {
 	char tokens_file[300], rate[] = "RATE_TOKEN_BURST=1000";
 
 	tk_tokens_write(file, tokens, NELEM(tokens));
 	snprintf(tokens_file, sizeof(tokens_file), "AUTH_TOKENS=%s", file);
-	running_begin(r, &def, TK_ENV(tokens_file, rate));
+	svc_fixture_begin(r, &def, TK_ENV(tokens_file, rate));
 	tk_service_wait(&r->toy);
 }
 
@@ -116,7 +122,7 @@ start(struct running *r, const char *file)
 	",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 #define USER(u) ",\"user_id\":\"" u "\""
 
-static const struct guarded_ask asks[] = {
+static const struct svc_fixture_request asks[] = {
 	/* Without a token, or with one that is none. */
 	{ NULL, "GET", "/v1/souls", NULL, 401, "an access token is needed" },
 	{ "t-nobody", "GET", "/v1/souls", NULL, 401, "not known" },
@@ -160,13 +166,18 @@ static const struct guarded_ask asks[] = {
 	{ "t-lamp", "POST", "/v1/chat", CHAT(USER("ada"), "lamp-1"), 403,
 	    "/user_id: must not be there" },
 	{ "t-lamp", "GET", "/v1/souls", NULL, 403, "role" },
-	/* A maker sees bodies, may say whom they are for, and is no user. */
-	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200, "user= t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
-	    "user=acme/ada t" },
-	{ "t-maker", "GET", "/v1/terminals/lamp-1?user_id=other/ada", NULL, 403,
-	    "another tenant" },
+	/* A provisioner sees terminals, may name their users, and is none. */
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1", NULL, 200,
+	    "provisioner user= t" },
+	/* A token of 0.1, whose role was called maker. */
+	{ "t-maker", "GET", "/v1/terminals/lamp-1", NULL, 200,
+	    "provisioner user= t" },
 	{ "t-maker", "GET", "/v1/souls", NULL, 403, "role" },
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1?user_id=ada", NULL, 200,
+	    "user=acme/ada t" },
+	{ "t-provisioner", "GET", "/v1/terminals/lamp-1?user_id=other/ada",
+	    NULL, 403, "another tenant" },
+	{ "t-provisioner", "GET", "/v1/souls", NULL, 403, "role" },
 	/* An operator is whom he names, in his tenant if he has one. */
 	{ "t-acme", "GET", "/v1/souls?user_id=bob", NULL, 200,
 	    "operator user=acme/bob t" },
@@ -177,19 +188,20 @@ static const struct guarded_ask asks[] = {
 	    "user=acme/bob t" },
 	{ "t-root", "GET", "/unlisted", NULL, 200, "operator" },
 	/* What is not JSON is told only to who may ask. */
-	{ "t-maker", "POST", "/v1/chat", "{", 403, "role" },
+	{ "t-provisioner", "POST", "/v1/chat", "{", 403, "role" },
 	{ "t-ada", "POST", "/v1/chat", "{", 400, "" },
 };
 
 TEST(each_may_ask_what_is_his)
 {
-	struct running r;
+	struct svc_fixture r;
 	size_t i;
 
 	start(&r, tk_path("tokens.json"));
 	for (i = 0; i < NELEM(asks); i++)
-		guarded_ask(&r, &asks[i]);
+		svc_fixture_request(&r, &asks[i]);
 	ck_assert(!tk_log_has(&r.toy.proc, "t-nobody"));
 	ck_assert(!tk_log_has(&r.toy.proc, "t-ada"));
-	running_end(&r);
+	ck_assert(tk_log_has(&r.toy.proc, "ev=auth.role_deprecated "));
+	svc_fixture_stop(&r);
 }

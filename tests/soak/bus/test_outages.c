@@ -1,10 +1,11 @@
 /*
- * A minute of a bus's life at its worst: the server is killed, frozen and
- * restarted, members come and go, and requests and jobs never stop.
+ * A bus under a minute of outages: the server is killed, frozen and restarted,
+ * members join and leave, while requests and jobs go on.
  */
 #include "core/id.h"
 #include "core/mem.h"
-#include "integration/bus/jobs.h"
+#include "testkit/bus_fixture.h"
+#include "testkit/bus_jobs.h"
 
 #define SOAK_MS  60000
 #define WINDOW   200
@@ -12,73 +13,74 @@
 #define JOBS_OUT 50
 
 struct soak {
-	struct bed *e;
+	struct bus_fixture *e;
 	struct bus *member[MEMBERS];
 	bool leaving[MEMBERS], left[MEMBERS];
 	struct mono until, next;
 	bool over;
 
-	long sent, ended[RC_N], waiting, served;
+	long sent, ended[RC_N], pending, served;
 	long outages, freezes, leaves;
 
-	int jobs_put, jobs_out; /* acknowledged; on their way */
+	int jobs_acked, jobs_out; /* acknowledged; in flight */
 	int job_next;
-	bool job_acked[JOBS_MAX], job_done[JOBS_MAX];
+	bool job_acked[BUS_JOBS_MAX], job_done[BUS_JOBS_MAX];
 	int jobs_undone;
 };
 
-/* ---- requests ----------------------------------------------------------- */
+/* ---- requests ---- */
 
-struct one {
+struct soak_request {
 	struct soak *s;
 	int calls;
 };
 
 static void
-on_end(void *arg, enum rc rc, struct str data)
+on_request_end(void *arg, enum rc rc, struct str data)
 {
-	struct one *o = arg;
+	struct soak_request *o = arg;
 	struct soak *s = o->s;
 
 	ck_assert_int_eq(o->calls++, 0);
 	if (rc == RC_OK)
 		ck_assert(str_eq(data, STR("x")));
 	s->ended[rc]++;
-	s->waiting--;
+	s->pending--;
 	free(o);
 }
 
 static void
-requests_more(struct soak *s)
+requests_start(struct soak *s)
 {
-	struct bus_meta meta = { .deadline = in_ms(3000) };
-	struct one *o;
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
+	struct soak_request *o;
 
-	while (!s->over && s->waiting < WINDOW) {
+	while (!s->over && s->pending < WINDOW) {
 		o = mem_zalloc(sizeof(*o));
 		o->s = s;
 		if (bus_request(s->e->bus, "soak.work", STR("x"), &meta,
-			(struct bus_reply_handler){ .fn = on_end, .arg = o },
+			(struct bus_reply_handler){
+			    .fn = on_request_end, .arg = o },
 			NULL) != RC_OK) {
 			free(o);
 			return;
 		}
 		s->sent++;
-		s->waiting++;
+		s->pending++;
 	}
 }
 
-/* ---- jobs --------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 struct job {
 	struct soak *s;
 	int number;
 };
 
-static void job_put(struct job *j);
+static void job_publish(struct job *j);
 
 static void
-on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
+on_job_ack(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct job *j = arg;
 	struct soak *s = j->s;
@@ -88,21 +90,21 @@ on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 	if (rc == RC_OK) {
 		s->job_acked[j->number] = true;
 		s->jobs_undone += !s->job_done[j->number];
-		s->jobs_put++;
+		s->jobs_acked++;
 	}
 	free(j);
 }
 
 static void
-job_put(struct job *j)
+job_publish(struct job *j)
 {
-	struct bus_meta meta = { .deadline = in_ms(3000) };
+	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
 	char id[16];
 
 	snprintf(id, sizeof(id), "%d", j->number);
 	meta.msg_id = id;
 	if (bus_stream_publish(j->s->e->bus, "job.n", str_of(id), &meta,
-		(struct bus_pub_ack_handler){ on_job_put, j }) != RC_OK) {
+		(struct bus_pub_ack_handler){ on_job_ack, j }) != RC_OK) {
 		free(j);
 		return;
 	}
@@ -110,19 +112,20 @@ job_put(struct job *j)
 }
 
 static void
-jobs_more(struct soak *s)
+jobs_publish(struct soak *s)
 {
 	struct job *j;
 
 	if (!bus_up(s->e->bus))
 		return;
-	while (!s->over && s->jobs_out < JOBS_OUT && s->job_next < JOBS_MAX &&
-	    (int64_t)s->job_next * SOAK_MS / JOBS_MAX <
+	while (!s->over && s->jobs_out < JOBS_OUT &&
+	    s->job_next < BUS_JOBS_MAX &&
+	    (int64_t)s->job_next * SOAK_MS / BUS_JOBS_MAX <
 		SOAK_MS - mono_diff_ms(s->until, clock_mono())) {
 		j = mem_zalloc(sizeof(*j));
 		j->s = s;
 		j->number = s->job_next++;
-		job_put(j);
+		job_publish(j);
 	}
 }
 
@@ -133,23 +136,22 @@ on_soak_job(void *arg, struct bus_msg *m)
 	int64_t n;
 
 	ck_assert_int_eq(
-	    str_to_i64(bus_msg_data(m), 0, JOBS_MAX - 1, &n), RC_OK);
-	/* Done is what the server has been told; if it could not be told, the
-	 * job comes again. */
+	    str_to_i64(bus_msg_data(m), 0, BUS_JOBS_MAX - 1, &n), RC_OK);
+	/* Done if acknowledged; otherwise the job is redelivered. */
 	if (bus_ack(m) == RC_OK && !s->job_done[n]) {
 		s->job_done[n] = true;
 		s->jobs_undone -= s->job_acked[n];
 	}
 }
 
-/* ---- members ------------------------------------------------------------ */
+/* ---- members ---- */
 
 static void
 on_work(void *arg, struct bus_msg *m)
 {
 	struct soak *s = arg;
 
-	/* Without a connection there is nobody to tell. */
+	/* Fails without a connection. */
 	if (bus_reply(m, bus_msg_data(m)) == RC_OK)
 		s->served++;
 }
@@ -164,7 +166,7 @@ member_join(struct soak *s, int i)
 		.fn = on_soak_job,
 		.arg = s };
 
-	s->member[i] = bed_bus_new(s->e, "member", NULL);
+	s->member[i] = bus_fixture_bus_new(s->e, "member", NULL);
 	s->leaving[i] = s->left[i] = false;
 	ck_assert_int_eq(
 	    bus_subscribe(s->member[i], "soak.work", "group", on_work, s, NULL),
@@ -172,16 +174,16 @@ member_join(struct soak *s, int i)
 	ck_assert_int_eq(bus_consume(s->member[i], &c), RC_OK);
 }
 
-/* ---- trouble ------------------------------------------------------------ */
+/* ---- outages ---- */
 
 static bool
-is_past(void *arg)
+is_after(void *arg)
 {
 	return clock_mono().ns >= ((const struct mono *)arg)->ns;
 }
 
 static void
-trouble(struct soak *s)
+cause_outage(struct soak *s)
 {
 	int i = (int)id_random_below(MEMBERS);
 	struct mono thaw;
@@ -193,16 +195,16 @@ trouble(struct soak *s)
 		s->outages++;
 		break;
 	case 1:
-		bed_freeze(s->e);
+		bus_fixture_freeze(s->e);
 		thaw = mono_add_ms(clock_mono(), (int64_t)id_random_below(400));
-		tk_until(is_past, &thaw, BED_MS);
+		tk_until(is_after, &thaw, BUS_FIXTURE_MS);
 		tk_signal(&s->e->nats.proc, SIGCONT);
 		s->freezes++;
 		break;
 	default:
 		if (!s->leaving[i]) {
 			s->leaving[i] = true;
-			bus_drain(s->member[i], bed_set, &s->left[i]);
+			bus_drain(s->member[i], bus_fixture_set, &s->left[i]);
 		}
 	}
 }
@@ -213,8 +215,8 @@ soak_step(void *arg)
 	struct soak *s = arg;
 	int i;
 
-	requests_more(s);
-	jobs_more(s);
+	requests_start(s);
+	jobs_publish(s);
 	for (i = 0; i < MEMBERS; i++)
 		if (s->left[i]) {
 			bus_free(s->member[i]);
@@ -226,11 +228,11 @@ soak_step(void *arg)
 }
 
 static bool
-is_quiet(void *arg)
+nothing_in_flight(void *arg)
 {
 	const struct soak *s = arg;
 
-	return s->waiting == 0 && s->jobs_out == 0;
+	return s->pending == 0 && s->jobs_out == 0;
 }
 
 static bool
@@ -241,15 +243,15 @@ jobs_all_done(void *arg)
 	return s->jobs_undone == 0;
 }
 
-TEST_T(a_minute_of_outages, 240)
+TEST_T(requests_and_jobs_survive_a_minute_of_outages, 240)
 {
 	static struct soak s;
-	struct bed e;
-	struct answer a;
+	struct bus_fixture e;
+	struct bus_fixture_reply a;
 	int i;
 
-	bed_start(&e);
-	jobs_make(&e);
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
 	s.e = &e;
 	s.until = mono_add_ms(clock_mono(), SOAK_MS);
 	for (i = 0; i < MEMBERS; i++)
@@ -257,26 +259,30 @@ TEST_T(a_minute_of_outages, 240)
 	while (!s.over) {
 		s.next = mono_add_ms(
 		    clock_mono(), 50 + (int64_t)id_random_below(800));
-		ck_assert(bed_until(&e, soak_step, &s, SOAK_MS));
+		ck_assert(bus_fixture_until(&e, soak_step, &s, SOAK_MS));
 		if (!s.over)
-			trouble(&s);
+			cause_outage(&s);
 	}
-	/* Every request has ended, once. */
-	ck_assert(bed_until(&e, is_quiet, &s, 20000));
+	/* Every request has ended exactly one time. */
+	ck_assert(bus_fixture_until(&e, nothing_in_flight, &s, 20000));
 	ck_assert_int_eq(s.sent,
 	    s.ended[RC_OK] + s.ended[RC_DOWN] + s.ended[RC_NOENT] +
 		s.ended[RC_TIMEOUT]);
 	ck_assert_int_gt(s.ended[RC_OK], s.sent / 2);
-	/* Every job that was acknowledged to who put it gets done. */
-	ck_assert(bed_until(&e, jobs_all_done, &s, 30000));
-	ck_assert_int_gt(s.jobs_put, JOBS_MAX / 2);
-	ck_assert(bed_until(&e, bed_is_up, e.bus, BED_MS));
-	ck_assert_int_eq(ask_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
-	printf("%ld requests: %ld answered, %ld down, %ld unserved, %ld late; "
+	/* Every job whose publish was acknowledged gets done. */
+	ck_assert(bus_fixture_until(&e, jobs_all_done, &s, 30000));
+	ck_assert_int_gt(s.jobs_acked, BUS_JOBS_MAX / 2);
+	ck_assert(
+	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	ck_assert_int_eq(
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
+	printf("%ld requests: %ld replied, %ld down, %ld unserved, %ld timed "
+	       "out; "
 	       "%d jobs; %ld kills, %ld freezes, %ld leaves\n",
 	    s.sent, s.ended[RC_OK], s.ended[RC_DOWN], s.ended[RC_NOENT],
-	    s.ended[RC_TIMEOUT], s.jobs_put, s.outages, s.freezes, s.leaves);
+	    s.ended[RC_TIMEOUT], s.jobs_acked, s.outages, s.freezes, s.leaves);
 	for (i = 0; i < MEMBERS; i++)
 		bus_free(s.member[i]);
-	bed_stop(&e);
+	bus_fixture_stop(&e);
 }

@@ -1,10 +1,11 @@
 /*
- * Engines are killed in turn, again and again, while souls tick and users talk
- * to them.
+ * Engines are killed in turn, repeatedly, while souls tick and users send
+ * texts.
  */
-#include "integration/emotion-engine/failover.h"
+#include "testkit/emotion_failover.h"
+#include "testkit/testkit.h"
 
-TEST_T(killed_engines_cost_nobody_a_tick, 900)
+TEST_T(repeated_kills_delay_no_soul_by_two_intervals, 900)
 {
 	static const struct failover_plan plan = { .souls = 2000,
 		.run_ms = 180000,

@@ -21,17 +21,17 @@
 enum lock_who {
 	LOCK_OPERATOR,
 	LOCK_WATCHER, /* an operator who only looks, often */
-	LOCK_MAKER,
+	LOCK_PROVISIONER,
 	LOCK_DEMO, /* STACK_USER, the neighbour */
 	LOCK_ADA,
 	LOCK_MALLORY,
 	LOCK_MALLORY_TOO, /* the same user with another token */
 	LOCK_LAMP,        /* a body, "lamp-1" */
 	LOCK_ACME_OPERATOR,
-	LOCK_ACME_MAKER,
+	LOCK_ACME_PROVISIONER,
 	LOCK_ACME_ADA,
 	LOCK_GLOBEX_OPERATOR,
-	LOCK_GLOBEX_MAKER,
+	LOCK_GLOBEX_PROVISIONER,
 	LOCK_GLOBEX_ADA,
 	LOCK_EXPIRED, /* ada's, of yesterday */
 	LOCK_WHO

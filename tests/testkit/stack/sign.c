@@ -5,7 +5,7 @@
 
 #include <openssl/pem.h>
 
-#include "unit/auth/signer.h"
+#include "testkit/jwt_fixture.h"
 
 #define JWTS 4
 
@@ -28,17 +28,17 @@ take_public_key(struct buf *secret, const struct signer *s)
 void
 sign_begin(const char *path)
 {
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 
-	signer_make(&keys[SIGN_RSA], SIGNER_RSA, NULL, 2048);
-	signer_make(&keys[SIGN_EC], SIGNER_EC, "P-256", 0);
-	signer_make(&keys[SIGN_STRANGER], SIGNER_RSA, NULL, 2048);
-	signer_make(&keys[SIGN_PUBLIC], SIGNER_HMAC, NULL, 0);
+	jwt_fixture_key(&keys[SIGN_RSA], SIGNER_RSA, NULL, 2048);
+	jwt_fixture_key(&keys[SIGN_EC], SIGNER_EC, "P-256", 0);
+	jwt_fixture_key(&keys[SIGN_STRANGER], SIGNER_RSA, NULL, 2048);
+	jwt_fixture_key(&keys[SIGN_PUBLIC], SIGNER_HMAC, NULL, 0);
 	take_public_key(&keys[SIGN_PUBLIC].secret, &keys[SIGN_RSA]);
 	buf_puts(&b, "{\"keys\":[");
-	signer_put_jwk(&b, &keys[SIGN_RSA], "rsa", ",\"alg\":\"RS256\"");
+	jwt_fixture_put_jwk(&b, &keys[SIGN_RSA], "rsa", ",\"alg\":\"RS256\"");
 	buf_putc(&b, ',');
-	signer_put_jwk(&b, &keys[SIGN_EC], "ec", "");
+	jwt_fixture_put_jwk(&b, &keys[SIGN_EC], "ec", "");
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
 	tk_write_file(path, b.p);
@@ -53,13 +53,13 @@ sign_jwt(enum sign_key key, const char *header, const char *claims)
 	struct buf *b = &made[next++ % JWTS];
 
 	buf_free(b);
-	buf_init(b, SIGNER_MAX);
+	buf_init(b, JWT_FIXTURE_MAX);
 	if (key != SIGN_NOTHING) {
-		signer_put_jwt(b, &keys[key], header, claims);
+		jwt_fixture_put_jwt(b, &keys[key], header, claims);
 	} else {
-		signer_put64(b, header, strlen(header));
+		jwt_fixture_put64(b, header, strlen(header));
 		buf_putc(b, '.');
-		signer_put64(b, claims, strlen(claims));
+		jwt_fixture_put64(b, claims, strlen(claims));
 		buf_putc(b, '.');
 	}
 	buf_putc(b, '\0');

@@ -1,5 +1,5 @@
 /*
- * Checks on a loop: files that change, bodies, tokens that are remembered.
+ * Checks on a loop: files that change, terminals, cached tokens.
  */
 #include "auth/auth.h"
 
@@ -9,20 +9,21 @@
 #include "auth/auth_internal.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "signer.h"
+#include "testkit/jwt_fixture.h"
 #include "testkit/loop.h"
 
 #define WAIT_MS 20000
 
-/* One check and what came of it. */
-struct asked {
+/* One check and its result. */
+struct result {
 	bool done;
 	enum rc rc;
+	enum wire_role role;
 	char user[160], terminal[160], why[600];
 	uint64_t key;
 };
 
-struct rig {
+struct auth_test {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct metric_set *metrics;
@@ -32,7 +33,7 @@ struct rig {
 };
 
 static void
-copy(struct str s, char *dst, size_t n)
+copy_text(struct str s, char *dst, size_t n)
 {
 	str_copy(s.p != NULL ? s : STR("-"), dst, n);
 }
@@ -40,60 +41,68 @@ copy(struct str s, char *dst, size_t n)
 static void
 on_caller(void *arg, enum rc rc, const struct auth_caller *c, const char *why)
 {
-	struct asked *a = arg;
+	struct result *a = arg;
 
 	ck_assert(!a->done);
 	a->done = true;
 	a->rc = rc;
-	copy(str_of(why), a->why, sizeof(a->why));
+	copy_text(str_of(why), a->why, sizeof(a->why));
 	if (rc != RC_OK)
 		return;
-	copy(c->user, a->user, sizeof(a->user));
-	copy(c->terminal_id, a->terminal, sizeof(a->terminal));
+	copy_text(c->user, a->user, sizeof(a->user));
+	copy_text(c->terminal_id, a->terminal, sizeof(a->terminal));
+	a->role = c->role;
 	a->key = c->key;
 }
 
 static bool
 is_done(void *arg)
 {
-	return ((struct asked *)arg)->done;
+	return ((struct result *)arg)->done;
 }
 
-static struct asked
-ask(struct rig *r, const char *token)
+static struct result
+check_token(struct auth_test *r, const char *token)
 {
-	struct asked a = { 0 };
+	struct result a = { 0 };
 
 	auth_check(r->auth, str_of(token), on_caller, &a);
 	ck_assert(tk_loop_until(r->loop, is_done, &a, WAIT_MS));
 	return a;
 }
 
+/* The file has one token; fields are the members beside its digest. */
 static void
-write_tokens(struct rig *r, const char *token)
+write_token(struct auth_test *r, const char *token, const char *fields)
 {
 	struct auth_digest d = auth_digest_of(str_of(token));
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 	const char *new = tk_path("new");
 	size_t i;
 
 	buf_puts(&b, "{\"tokens\":[{\"sha256\":\"");
 	for (i = 0; i < sizeof(d.bytes); i++)
 		buf_printf(&b, "%02x", d.bytes[i]);
-	buf_puts(&b, "\",\"role\":\"owner\",\"user\":\"ada\"}]}");
+	buf_printf(&b, "\",%s}]}", fields);
 	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->tokens), 0);
 	buf_free(&b);
 }
 
 static void
-write_keys(struct rig *r, const char *kid)
+write_tokens(struct auth_test *r, const char *token)
 {
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	write_token(r, token, "\"role\":\"owner\",\"user\":\"ada\"");
+}
+
+static void
+write_keys(struct auth_test *r, const char *kid)
+{
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 	const char *new = tk_path("new");
 
 	buf_puts(&b, "{\"keys\":[");
-	signer_put_jwk(&b, &r->signer, kid, "");
+	jwt_fixture_put_jwk(&b, &r->signer, kid, "");
 	buf_puts(&b, "]}");
 	tk_write_file(new, b.p);
 	ck_assert_int_eq(rename(new, r->jwks), 0);
@@ -101,14 +110,14 @@ write_keys(struct rig *r, const char *kid)
 }
 
 static void
-start(struct rig *r)
+start(struct auth_test *r)
 {
-	*r = (struct rig){ .tokens = tk_path("tokens.json"),
+	*r = (struct auth_test){ .tokens = tk_path("tokens.json"),
 		.jwks = tk_path("jwks.json") };
 	r->loop = loop_new(64);
 	r->workers = worker_new(r->loop, 1, 8);
 	r->metrics = metric_set_new();
-	signer_make(&r->signer, SIGNER_OKP, NULL, 0);
+	jwt_fixture_key(&r->signer, SIGNER_OKP, NULL, 0);
 	write_tokens(r, "one");
 	write_keys(r, "a");
 	ck_assert_int_eq(auth_new(&(struct auth_opts){ .loop = r->loop,
@@ -123,7 +132,7 @@ start(struct rig *r)
 }
 
 static void
-end(struct rig *r)
+end(struct auth_test *r)
 {
 	worker_free(r->workers);
 	auth_free(r->auth);
@@ -133,59 +142,65 @@ end(struct rig *r)
 }
 
 static void
-sign(struct rig *r, struct buf *b)
+sign_as(struct auth_test *r, struct buf *b, const char *user, const char *role)
 {
 	char claims[128];
 
 	snprintf(claims, sizeof(claims),
-	    "{\"exp\":%lld,\"sub\":\"bob\",\"role\":\"owner\"}",
-	    (long long)(clock_wall().ms / 1000 + 1000));
-	signer_put_jwt(
+	    "{\"exp\":%lld,\"sub\":\"%s\",\"role\":\"%s\"}",
+	    (long long)(clock_wall().ms / 1000 + 1000), user, role);
+	jwt_fixture_put_jwt(
 	    b, &r->signer, "{\"alg\":\"EdDSA\",\"kid\":\"a\"}", claims);
 }
 
-TEST(tokens_of_the_file_and_jwts_are_known)
+static void
+sign(struct auth_test *r, struct buf *b)
 {
-	struct buf jwt = BUF_INIT(SIGNER_MAX);
-	struct asked a, b;
-	struct rig r;
+	sign_as(r, b, "bob", "owner");
+}
+
+TEST(tokens_of_the_file_and_jwts_are_accepted)
+{
+	struct buf jwt = BUF_INIT(JWT_FIXTURE_MAX);
+	struct result a, b;
+	struct auth_test r;
 	char *big;
 
 	start(&r);
-	a = ask(&r, "one");
+	a = check_token(&r, "one");
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_str_eq(a.user, "ada");
 	sign(&r, &jwt);
-	b = ask(&r, jwt.p);
+	b = check_token(&r, jwt.p);
 	ck_assert_int_eq(b.rc, RC_OK);
 	ck_assert_str_eq(b.user, "bob");
 	ck_assert(a.key != b.key);
-	/* Remembered: it is there before the loop runs, and the same. */
-	a = (struct asked){ 0 };
+	/* Cached: the result comes before auth_check() returns. */
+	a = (struct result){ 0 };
 	auth_check(r.auth, buf_str(&jwt), on_caller, &a);
 	ck_assert(a.done);
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_str_eq(a.user, "bob");
 	ck_assert(a.key == b.key);
-	a = ask(&r, "two");
+	a = check_token(&r, "two");
 	ck_assert_int_eq(a.rc, RC_DENIED);
 	ck_assert_str_eq(a.why, "the token is not known");
-	ck_assert_int_eq(ask(&r, "").rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "").rc, RC_DENIED);
 	big = mem_zalloc(AUTH_TOKEN_MAX + 2);
 	memset(big, '.', AUTH_TOKEN_MAX + 1);
-	ck_assert_str_eq(ask(&r, big).why, "the token is too long");
+	ck_assert_str_eq(check_token(&r, big).why, "the token is too long");
 	free(big);
 	buf_free(&jwt);
 	end(&r);
 }
 
-/* Asked again and again, until it comes to rc. */
+/* Checked repeatedly until the result is rc. */
 struct until {
-	struct rig *r;
+	struct auth_test *r;
 	const char *token;
 	enum rc rc;
-	bool open; /* a is being asked */
-	struct asked a;
+	bool open; /* a check is running */
+	struct result a;
 };
 
 static bool
@@ -194,7 +209,7 @@ comes_to(void *arg)
 	struct until *u = arg;
 
 	if (!u->open) {
-		u->a = (struct asked){ 0 };
+		u->a = (struct result){ 0 };
 		u->open = true;
 		auth_check(u->r->auth, str_of(u->token), on_caller, &u->a);
 	}
@@ -203,7 +218,7 @@ comes_to(void *arg)
 }
 
 static void
-becomes(struct rig *r, const char *token, enum rc rc)
+becomes(struct auth_test *r, const char *token, enum rc rc)
 {
 	struct until u = { r, token, rc, false, { 0 } };
 
@@ -211,23 +226,82 @@ becomes(struct rig *r, const char *token, enum rc rc)
 	    "%s does not become %s", token, rc_name(rc));
 }
 
-TEST(files_are_read_again)
+/* How often text occurs in the log, which is redirected to a file. */
+static int
+log_count(const char *text)
 {
-	struct rig r;
+	size_t n;
+	char *log = tk_read_file(tk_path("log"), &n);
+	const char *at = log;
+	int count = 0;
+
+	while ((at = strstr(at, text)) != NULL) {
+		at++;
+		count++;
+	}
+	free(log);
+	return count;
+}
+
+static void
+expect_provisioner(struct auth_test *r, const char *token)
+{
+	becomes(r, token, RC_OK);
+	ck_assert_int_eq(check_token(r, token).role, WIRE_ROLE_PROVISIONER);
+}
+
+TEST(the_deprecated_role_is_accepted_with_one_warning_per_source)
+{
+	static const struct {
+		const char *user, *role;
+		int warnings; /* after it */
+	} jwts[] = { { "ann", "provisioner", 1 }, { "ann", "maker", 2 },
+		{ "bob", "maker", 2 } };
+	struct buf jwt = BUF_INIT(JWT_FIXTURE_MAX);
+	struct auth_test r;
+	size_t i;
+
+	ck_assert_ptr_nonnull(freopen(tk_path("log"), "a", stderr));
+	start(&r);
+	write_token(&r, "new", "\"role\":\"provisioner\"");
+	expect_provisioner(&r, "new");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 0);
+	write_token(&r, "old", "\"role\":\"maker\"");
+	expect_provisioner(&r, "old");
+	write_token(&r, "older", "\"role\":\"maker\"");
+	expect_provisioner(&r, "older");
+	ck_assert_int_eq(log_count("ev=auth.role_deprecated"), 1);
+	ck_assert_int_eq(log_count("source=AUTH_TOKENS"), 1);
+	ck_assert_int_eq(log_count("tokens.json role=maker"), 1);
+	for (i = 0; i < NELEM(jwts); i++) {
+		buf_reset(&jwt);
+		sign_as(&r, &jwt, jwts[i].user, jwts[i].role);
+		expect_provisioner(&r, jwt.p);
+		ck_assert_int_eq(
+		    log_count("ev=auth.role_deprecated"), jwts[i].warnings);
+	}
+	ck_assert_int_eq(log_count("source=JWT"), 1);
+	buf_free(&jwt);
+	end(&r);
+}
+
+TEST(changed_files_are_reloaded)
+{
+	struct auth_test r;
 
 	start(&r);
 	becomes(&r, "one", RC_OK);
 	write_tokens(&r, "two");
 	becomes(&r, "two", RC_OK);
-	ck_assert_int_eq(ask(&r, "one").rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "one").rc, RC_DENIED);
 	end(&r);
 }
 
 static bool
 is_bad(void *arg)
 {
-	struct rig *r = arg;
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	struct auth_test *r = arg;
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 	bool is;
 
 	metric_write(r->metrics, &b);
@@ -236,43 +310,43 @@ is_bad(void *arg)
 	return is;
 }
 
-TEST(a_broken_file_leaves_what_was_known)
+TEST(an_invalid_file_leaves_the_previous_one_in_force)
 {
-	struct rig r;
+	struct auth_test r;
 
 	start(&r);
 	tk_write_file(r.tokens, "{\"tokens\":[{}]}");
 	ck_assert(tk_loop_until(r.loop, is_bad, &r, WAIT_MS));
-	ck_assert_int_eq(ask(&r, "one").rc, RC_OK);
+	ck_assert_int_eq(check_token(&r, "one").rc, RC_OK);
 	ck_assert_int_eq(unlink(r.tokens), 0);
 	write_tokens(&r, "two");
 	becomes(&r, "two", RC_OK);
-	ck_assert_int_eq(ask(&r, "one").rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "one").rc, RC_DENIED);
 	ck_assert(!is_bad(&r));
 	end(&r);
 }
 
-TEST(a_key_that_is_gone_takes_its_tokens_along)
+TEST(removing_a_key_revokes_its_tokens)
 {
-	struct buf jwt = BUF_INIT(SIGNER_MAX);
-	struct rig r;
+	struct buf jwt = BUF_INIT(JWT_FIXTURE_MAX);
+	struct auth_test r;
 
 	start(&r);
 	sign(&r, &jwt);
-	ck_assert_int_eq(ask(&r, jwt.p).rc, RC_OK);
+	ck_assert_int_eq(check_token(&r, jwt.p).rc, RC_OK);
 	write_keys(&r, "b");
 	becomes(&r, jwt.p, RC_DENIED);
-	ck_assert_str_eq(ask(&r, jwt.p).why,
+	ck_assert_str_eq(check_token(&r, jwt.p).why,
 	    "the token's header: /kid: no key is known by that name");
 	buf_free(&jwt);
 	end(&r);
 }
 
-TEST(files_that_cannot_be_used_are_no_start)
+TEST(invalid_files_fail_the_start)
 {
 	struct buf errors = BUF_INIT(4096);
 	struct auth_opts o;
-	struct rig r;
+	struct auth_test r;
 	struct auth *a;
 
 	start(&r);
@@ -291,7 +365,7 @@ TEST(files_that_cannot_be_used_are_no_start)
 	end(&r);
 }
 
-/* ---- bodies -------------------------------------------------------------- */
+/* ---- bodies ---- */
 
 static char hash[AUTH_HASH_MAX];
 
@@ -305,39 +379,39 @@ lookup(void *arg, struct str id, struct str *out, struct str *tenant)
 	return str_eq(id, STR("lamp-1")) ? RC_OK : RC_NOENT;
 }
 
-TEST(bodies_have_tokens_of_their_own)
+TEST(tokens_of_terminals_are_looked_up)
 {
 	char secret[AUTH_SECRET_MAX], token[AUTH_TERMINAL_TOKEN_MAX];
-	struct asked a;
-	struct rig r;
+	struct result a;
+	struct auth_test r;
 
 	start(&r);
 	auth_secret_new(secret);
 	auth_secret_hash(str_of(secret), hash);
 	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
-	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, token).rc, RC_DENIED);
 	auth_accept_terminals(r.auth, lookup, &r);
-	a = ask(&r, token);
+	a = check_token(&r, token);
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_str_eq(a.terminal, "lamp-1");
 	ck_assert_str_eq(a.user, "-");
 	token[strlen(token) - 1] ^= 1;
-	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	/* Another secret counts at once, and the one before no more. */
+	ck_assert_int_eq(check_token(&r, token).rc, RC_DENIED);
+	/* A new secret is valid at once, and the old one is not. */
 	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
-	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
+	ck_assert_int_eq(check_token(&r, token).rc, RC_OK);
 	auth_secret_hash(STR("another"), hash);
-	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, token).rc, RC_DENIED);
 	auth_terminal_token(STR("lamp-1"), STR("another"), token);
-	ck_assert_int_eq(ask(&r, token).rc, RC_OK);
+	ck_assert_int_eq(check_token(&r, token).rc, RC_OK);
 	auth_terminal_token(STR("lamp-2"), str_of(secret), token);
-	ck_assert_int_eq(ask(&r, token).rc, RC_DENIED);
-	ck_assert_int_eq(ask(&r, "soul_body..x").rc, RC_DENIED);
-	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC0x.").rc, RC_DENIED);
-	ck_assert_int_eq(ask(&r, "soul_body.bGFtcC8x.x").rc, RC_DENIED);
-	/* Nobody can be asked now. */
+	ck_assert_int_eq(check_token(&r, token).rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "soul_body..x").rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "soul_body.bGFtcC0x.").rc, RC_DENIED);
+	ck_assert_int_eq(check_token(&r, "soul_body.bGFtcC8x.x").rc, RC_DENIED);
+	/* The lookup fails now. */
 	auth_accept_terminals(r.auth, lookup, NULL);
 	auth_terminal_token(STR("lamp-3"), str_of(secret), token);
-	ck_assert_int_eq(ask(&r, token).rc, RC_DOWN);
+	ck_assert_int_eq(check_token(&r, token).rc, RC_DOWN);
 	end(&r);
 }

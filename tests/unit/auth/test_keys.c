@@ -1,9 +1,8 @@
 /*
- * JWKS files: which keys count, and which make the file one that cannot be
- * used.
+ * JWKS files: keys that are used, skipped, and rejected.
  */
 #include "auth/auth_internal.h"
-#include "signer.h"
+#include "testkit/jwt_fixture.h"
 
 static enum rc
 read_keys(struct str json, struct auth_keyset **k, struct wire_err *err)
@@ -13,19 +12,19 @@ read_keys(struct str json, struct auth_keyset **k, struct wire_err *err)
 	return auth_keyset_parse(json, k, err);
 }
 
-/* A file with one key, between a head and what follows. */
+/* A file with one key, and what follows it. */
 static void
 put_file(struct buf *b, struct signer *s, const char *kid, const char *more,
     const char *after)
 {
 	buf_reset(b);
 	buf_puts(b, "{\"keys\":[");
-	signer_put_jwk(b, s, kid, more);
+	jwt_fixture_put_jwk(b, s, kid, more);
 	buf_printf(b, "%s]}", after);
 }
 
 static void
-refused(struct str json, const char *path, const char *why)
+expect_rejected(struct str json, const char *path, const char *why)
 {
 	struct auth_keyset *k;
 	struct wire_err err;
@@ -35,14 +34,14 @@ refused(struct str json, const char *path, const char *why)
 	ck_assert_msg(strstr(err.why, why) != NULL, "%s", err.why);
 }
 
-TEST(keys_for_other_things_are_left_out)
+TEST(unsupported_keys_are_skipped)
 {
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 	struct auth_keyset *k;
 	struct wire_err err;
 	struct signer s;
 
-	signer_make(&s, SIGNER_OKP, NULL, 0);
+	jwt_fixture_key(&s, SIGNER_OKP, NULL, 0);
 	put_file(&b, &s, "a", "",
 	    ",{\"kty\":\"oct\",\"kid\":\"a\",\"k\":\"AAAA\"}"
 	    ",{\"kty\":\"EC\",\"crv\":\"P-384\",\"kid\":\"b\"}"
@@ -52,57 +51,59 @@ TEST(keys_for_other_things_are_left_out)
 	ck_assert_uint_eq(auth_keyset_count(k), 1);
 	ck_assert_ptr_nonnull(auth_keyset_find(k, STR("a")));
 	ck_assert_ptr_null(auth_keyset_find(k, STR("b")));
-	/* The only one needs no name. */
+	/* A single key needs no kid. */
 	ck_assert_ptr_eq(auth_keyset_find(k, (struct str){ 0 }),
 	    auth_keyset_find(k, STR("a")));
 	auth_keyset_unref(k);
-	refused(STR("{\"keys\":[]}"), "/keys", "no key");
-	refused(STR("{\"keys\":[{\"kty\":\"oct\",\"k\":\"AA\"}]}"), "/keys",
-	    "no key");
+	expect_rejected(STR("{\"keys\":[]}"), "/keys", "no key");
+	expect_rejected(STR("{\"keys\":[{\"kty\":\"oct\",\"k\":\"AA\"}]}"),
+	    "/keys", "no key");
 	EVP_PKEY_free(s.pkey);
 	buf_free(&b);
 }
 
-TEST(broken_keys_are_named)
+TEST(invalid_keys_are_reported_with_their_path)
 {
-	struct buf b = BUF_INIT(SIGNER_MAX);
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX);
 	struct signer s;
 
-	signer_make(&s, SIGNER_OKP, NULL, 0);
+	jwt_fixture_key(&s, SIGNER_OKP, NULL, 0);
 	put_file(&b, &s, "a", ",\"d\":\"AAAA\"", "");
-	refused(buf_str(&b), "/keys/0/d", "private");
+	expect_rejected(buf_str(&b), "/keys/0/d", "private");
 	put_file(&b, &s, "a", "",
 	    ",{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"a\",\"x\":\"\"}");
-	refused(buf_str(&b), "/keys/1/kid", "another");
+	expect_rejected(buf_str(&b), "/keys/1/kid", "another");
 	put_file(&b, &s, "a", "",
 	    ",{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"AAAA\"}");
-	refused(buf_str(&b), "/keys/1/x", "32 bytes");
-	refused(STR("{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":"
-		    "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"y\":"
-		    "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}]}"),
+	expect_rejected(buf_str(&b), "/keys/1/x", "32 bytes");
+	expect_rejected(
+	    STR("{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":"
+		"\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"y\":"
+		"\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}]}"),
 	    "/keys/0", "no point");
-	refused(STR("{\"keys\":[{\"kty\":\"RSA\"}]}"), "/keys/0/n", "base64");
-	refused(STR("{\"keys\":1}"), "/keys", "array");
-	refused(STR("{"), "", "");
+	expect_rejected(
+	    STR("{\"keys\":[{\"kty\":\"RSA\"}]}"), "/keys/0/n", "base64");
+	expect_rejected(STR("{\"keys\":1}"), "/keys", "array");
+	expect_rejected(STR("{"), "", "");
 	EVP_PKEY_free(s.pkey);
 	buf_free(&b);
 }
 
-TEST(an_rsa_key_is_neither_weak_nor_slow)
+TEST(weak_and_slow_rsa_keys_are_rejected)
 {
-	struct buf b = BUF_INIT(SIGNER_MAX), e = BUF_INIT(SIGNER_MAX);
+	struct buf b = BUF_INIT(JWT_FIXTURE_MAX), e = BUF_INIT(JWT_FIXTURE_MAX);
 	struct signer weak;
 	char *at;
 
-	signer_make(&weak, SIGNER_RSA, NULL, 1024);
+	jwt_fixture_key(&weak, SIGNER_RSA, NULL, 1024);
 	put_file(&b, &weak, "a", "", "");
-	refused(buf_str(&b), "/keys/0/n", "2048");
+	expect_rejected(buf_str(&b), "/keys/0/n", "2048");
 	/* An exponent as long as the modulus would take seconds. */
 	at = strstr(b.p, "\"e\":\"");
 	ck_assert_ptr_nonnull(at);
 	buf_put(&e, b.p, (size_t)(at - b.p));
 	buf_puts(&e, "\"e\":\"AQAAAAAB\"}]}");
-	refused(buf_str(&e), "/keys/0/e", "32 bits");
+	expect_rejected(buf_str(&e), "/keys/0/e", "32 bits");
 	EVP_PKEY_free(weak.pkey);
 	buf_free(&b);
 	buf_free(&e);

@@ -1,12 +1,12 @@
 /*
- * Secrets and hashes of bodies; mosquitto's own tool is the judge of hashes.
+ * Secrets and hashes of terminals, compared with mosquitto's tool.
  */
 #include <string.h>
 
 #include "auth/auth.h"
 #include "testkit/testkit.h"
 
-TEST(a_secret_is_told_from_others_by_its_hash)
+TEST(a_hash_matches_its_secret_only)
 {
 	char a[AUTH_SECRET_MAX], b[AUTH_SECRET_MAX], hash[AUTH_HASH_MAX];
 
@@ -21,7 +21,7 @@ TEST(a_secret_is_told_from_others_by_its_hash)
 }
 
 /* Made by mosquitto_passwd 2.0.11 of "secret". */
-TEST(hashes_of_mosquitto_are_understood)
+TEST(hashes_of_mosquitto_passwd_are_accepted)
 {
 	static const char text[] =
 	    "$7$101$7RQgAuKfzBlXBNlT$L60MmZv11gW5rCYJkHNNxF8k"
@@ -32,7 +32,7 @@ TEST(hashes_of_mosquitto_are_understood)
 	ck_assert(!auth_secret_is(STR("Secret"), hash));
 }
 
-TEST(what_is_no_hash_fits_nothing)
+TEST(malformed_hashes_match_nothing)
 {
 	static const char *const bad[] = { "", "$7$", "$7$101", "$7$101$",
 		"$7$101$$", "$7$0$AAAA$AAAA", "$7$x$AAAA$AAAA", "$6$AAAA$AAAA",
@@ -43,7 +43,7 @@ TEST(what_is_no_hash_fits_nothing)
 		    "%s", bad[i]);
 }
 
-TEST(a_token_names_its_body)
+TEST(a_terminal_token_contains_its_terminal_id)
 {
 	char token[AUTH_TERMINAL_TOKEN_MAX];
 

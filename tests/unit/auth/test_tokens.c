@@ -1,5 +1,5 @@
 /*
- * Token files, the callers they make, and how long these are remembered.
+ * Token files, identities, and the cache of verified callers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 static const struct wall now = { 1800000000000 };
 
 static struct auth_tokens *
-taken(const char *list)
+expect_accepted(const char *list)
 {
 	struct auth_tokens *t;
 	struct wire_err err;
@@ -32,7 +32,7 @@ taken(const char *list)
 }
 
 static void
-refused(const char *list, const char *path, const char *why)
+expect_rejected(const char *list, const char *path, const char *why)
 {
 	struct auth_tokens *t;
 	struct wire_err err;
@@ -46,7 +46,7 @@ refused(const char *list, const char *path, const char *why)
 
 TEST(a_token_is_found_by_its_digest)
 {
-	struct auth_tokens *t = taken(TOKEN(SECRET,
+	struct auth_tokens *t = expect_accepted(TOKEN(SECRET,
 	    "\"role\":\"owner\",\"user\":\"ada\",\"tenant\":\"acme\","
 	    "\"expires_at\":\"2027-01-15T08:00:01Z\""));
 	struct auth_digest good = auth_digest_of(STR("secret"));
@@ -63,66 +63,68 @@ TEST(a_token_is_found_by_its_digest)
 	    auth_tokens_find(t, &good, (struct wall){ now.ms + 1000 }, &c),
 	    RC_DENIED);
 	ck_assert_int_eq(auth_tokens_find(NULL, &good, now, &c), RC_NOENT);
-	/* The same but for the last bit, which is not where it is looked up. */
+	/* The last bit differs, which is not part of the map key. */
 	good.bytes[31] ^= 1;
 	ck_assert_int_eq(auth_tokens_find(t, &good, now, &c), RC_NOENT);
 	auth_tokens_free(t);
 }
 
-TEST(faults_are_named_with_their_path)
+TEST(invalid_tokens_are_reported_with_their_path)
 {
-	refused(
+	expect_rejected(
 	    TOKEN(SECRET, "\"role\":\"owner\""), "/tokens/0/user", "missing");
-	refused(TOKEN(SECRET, "\"role\":\"owner\",\"user\":\"a/b\""),
+	expect_rejected(TOKEN(SECRET, "\"role\":\"owner\",\"user\":\"a/b\""),
 	    "/tokens/0/user", "/");
-	refused(TOKEN(SECRET, "\"role\":\"terminal\""), "/tokens/0/terminal_id",
-	    "id of a body");
-	refused(TOKEN(SECRET,
-		    "\"role\":\"terminal\",\"terminal_id\":\"a\","
-		    "\"user\":\"ada\""),
+	expect_rejected(TOKEN(SECRET, "\"role\":\"terminal\""),
+	    "/tokens/0/terminal_id", "id of a terminal");
+	expect_rejected(TOKEN(SECRET,
+			    "\"role\":\"terminal\",\"terminal_id\":\"a\","
+			    "\"user\":\"ada\""),
 	    "/tokens/0/user", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\",\"terminal_id\":\"a\""),
+	expect_rejected(
+	    TOKEN(SECRET, "\"role\":\"provisioner\",\"terminal_id\":\"a\""),
 	    "/tokens/0/terminal_id", "must not be there");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
-		    NOTHING, "\"role\":\"maker\",\"expires_at\":\"soon\""),
+	expect_rejected(
+	    TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(
+		NOTHING, "\"role\":\"provisioner\",\"expires_at\":\"soon\""),
 	    "/tokens/1/expires_at", "a time");
-	refused(TOKEN(SECRET, "\"role\":\"maker\"") "," TOKEN(
-		    SECRET, "\"role\":\"operator\""),
-	    "/tokens/1/sha256", "twice");
-	refused("1", "/tokens/0", "object");
+	expect_rejected(TOKEN(SECRET, "\"role\":\"provisioner\"") "," TOKEN(
+			    SECRET, "\"role\":\"operator\""),
+	    "/tokens/1/sha256", "duplicate");
+	expect_rejected("1", "/tokens/0", "object");
 }
 
-TEST(a_user_and_his_tenant_are_one_id)
+TEST(user_and_tenant_together_are_one_id)
 {
-	struct auth_claims says = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
+	struct auth_claims claims = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
 		{ 0 }, { 0 } };
-	struct auth_error fault;
+	struct auth_error error;
 	char user[126];
 
 	memset(user, 'u', sizeof(user));
-	says.user = (struct str){ user, 123 };
-	free(auth_identity_new(&says, &fault));
-	ck_assert_ptr_null(fault.member);
-	says.user.n = 124;
-	ck_assert_ptr_null(auth_identity_new(&says, &fault));
-	ck_assert_str_eq(fault.member, "user");
-	says.user = STR("ada");
-	says.tenant = STR("");
-	ck_assert_ptr_null(auth_identity_new(&says, &fault));
-	ck_assert_str_eq(fault.member, "tenant");
+	claims.user = (struct str){ user, 123 };
+	free(auth_identity_new(&claims, &error));
+	ck_assert_ptr_null(error.member);
+	claims.user.n = 124;
+	ck_assert_ptr_null(auth_identity_new(&claims, &error));
+	ck_assert_str_eq(error.member, "user");
+	claims.user = STR("ada");
+	claims.tenant = STR("");
+	ck_assert_ptr_null(auth_identity_new(&claims, &error));
+	ck_assert_str_eq(error.member, "tenant");
 }
 
 static struct auth_identity *
-somebody(int64_t until)
+identity_until(int64_t until)
 {
-	const struct auth_claims says = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
+	const struct auth_claims claims = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
 		{ 0 }, { until } };
-	struct auth_error fault;
+	struct auth_error error;
 
-	return auth_identity_new(&says, &fault);
+	return auth_identity_new(&claims, &error);
 }
 
-TEST(callers_are_remembered_for_a_while)
+TEST(verified_callers_are_cached_for_a_while)
 {
 	const struct mono t = { 1000 };
 	struct auth_cache *m = auth_cache_new();
@@ -131,22 +133,22 @@ TEST(callers_are_remembered_for_a_while)
 	size_t i;
 	char text[16];
 
-	auth_cache_put(m, &a, somebody(0), t);
-	auth_cache_put(m, &b, somebody(now.ms + 5), t);
+	auth_cache_put(m, &a, identity_until(0), t);
+	auth_cache_put(m, &b, identity_until(now.ms + 5), t);
 	ck_assert_ptr_nonnull(auth_cache_find(m, &a, t, now));
 	ck_assert_ptr_nonnull(auth_cache_find(m, &b, t, now));
 	ck_assert_ptr_null(
 	    auth_cache_find(m, &b, t, (struct wall){ now.ms + 5 }));
 	ck_assert_ptr_null(auth_cache_find(
 	    m, &a, mono_add_ms(t, AUTH_REMEMBER_S * 1000L), now));
-	auth_cache_put(m, &a, somebody(0), t);
+	auth_cache_put(m, &a, identity_until(0), t);
 	auth_cache_clear(m);
 	ck_assert_ptr_null(auth_cache_find(m, &a, t, now));
-	/* Of too many the oldest goes. */
+	/* The oldest is evicted. */
 	for (i = 0; i <= AUTH_REMEMBER_MAX; i++) {
 		snprintf(text, sizeof(text), "%zu", i);
 		b = auth_digest_of(str_of(text));
-		auth_cache_put(m, &b, somebody(0), t);
+		auth_cache_put(m, &b, identity_until(0), t);
 	}
 	ck_assert_ptr_nonnull(auth_cache_find(m, &b, t, now));
 	b = auth_digest_of(STR("0"));

@@ -1,29 +1,29 @@
 /*
- * What moved a soul: when it is remembered, how it is kept, how it is told.
+ * Changes of a soul: when they are logged, their packed form, their message.
  */
 #include <string.h>
 
 #include "change.h"
 #include "core/arena.h"
-#include "golden.h"
-#include "tell.h"
+#include "emotion_event.h"
+#include "soul_script.h"
 #include "wire/wire.h"
 
 #define CAUSE(x) WIRE_EMOTION_HISTORY_REPLY_ITEMS_CAUSE_##x
 
 static struct change
-by_joy(void)
+joy_change(void)
 {
-	struct move joy = FEEL(5, JOY, .8);
+	struct script_step joy = EMOTION_STEP(5, JOY, .8);
 	struct pad_input in = { WIRE_EMOTION_JOY, .7, .55, .2, .8, true };
 	struct pad_state before;
 	struct change c;
-	struct walk w;
+	struct script w;
 
-	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&w, "INFP", PAD_GATE_CONTINUOUS);
 	w.s.model = PERSONA_PAD_V3;
 	before = w.s;
-	c.gate = walk_on(&w, &joy);
+	c.gate = script_step_run(&w, &joy);
 	change_by_user(&before, &w.s, &in, &c);
 	c.version = 7;
 	c.gate = (struct gate){ .75, WIRE_EXEC_MODE_BLOCKED };
@@ -32,9 +32,9 @@ by_joy(void)
 	return c;
 }
 
-TEST(a_change_comes_back)
+TEST(packing_and_unpacking_a_change_round_trips)
 {
-	struct change c = by_joy(), back;
+	struct change c = joy_change(), back;
 	char bytes[CHANGE_MAX];
 
 	ck_assert_double_gt(c.delta.p, .2);
@@ -55,9 +55,9 @@ TEST(a_change_comes_back)
 	ck_assert_ptr_null(back.turn_id.p);
 }
 
-TEST(other_bytes_are_refused)
+TEST(unpacking_other_bytes_fails)
 {
-	struct change c = by_joy(), back;
+	struct change c = joy_change(), back;
 	char bytes[CHANGE_MAX];
 	struct str s = change_pack(&c, bytes), part = s;
 	float nan = NAN;
@@ -66,31 +66,31 @@ TEST(other_bytes_are_refused)
 	for (part.n = 0; part.n < s.n; part.n++)
 		ck_assert_int_eq(change_unpack(part, &back), RC_INVALID);
 	for (i = 0; i < 4; i++) {
-		char was = bytes[i];
+		char original = bytes[i];
 
 		bytes[i] = 100;
 		ck_assert_int_eq(change_unpack(s, &back), RC_INVALID);
-		bytes[i] = was;
+		bytes[i] = original;
 	}
 	ck_assert_int_eq(change_unpack(s, &back), RC_OK);
 	memcpy(bytes + 16, &nan, sizeof(nan));
 	ck_assert_int_eq(change_unpack(s, &back), RC_INVALID);
 }
 
-/* Samples of a day without a word, ticking every three seconds. */
-TEST(silence_is_sampled_ever_more_seldom)
+/* Two days without input, with a tick every three seconds. */
+TEST(silence_is_sampled_at_growing_intervals)
 {
-	struct move tick = TICK(3);
+	struct script_step tick = TICK(3);
 	struct pad_state before;
 	struct change c;
-	struct walk w;
+	struct script w;
 	int i, n = 0, last = 0;
 
-	walk_start(&w, "INTJ", PAD_GATE_CONTINUOUS);
+	script_start(&w, "INTJ", PAD_GATE_CONTINUOUS);
 	w.s.model = PERSONA_PAD_V3;
 	for (i = 3; i <= 2 * 86400; i += 3) {
 		before = w.s;
-		walk_on(&w, &tick);
+		script_step_run(&w, &tick);
 		if (!change_by_time(&before, &w.s, &c))
 			continue;
 		ck_assert_int_eq(c.cause, CAUSE(SILENCE));
@@ -101,32 +101,32 @@ TEST(silence_is_sampled_ever_more_seldom)
 	}
 	ck_assert_int_eq(n, 11);
 	ck_assert_int_eq(last, 86400);
-	/* A gap is one step, and one sample. */
+	/* A gap is one step and gives one sample. */
 	w.s.last_interaction = w.now;
 	before = w.s;
 	tick.after = 1000;
-	walk_on(&w, &tick);
+	script_step_run(&w, &tick);
 	ck_assert(change_by_time(&before, &w.s, &c));
 	before = w.s;
 	tick.after = 3;
-	walk_on(&w, &tick);
+	script_step_run(&w, &tick);
 	ck_assert(!change_by_time(&before, &w.s, &c));
 }
 
-TEST(the_end_of_a_lock_is_remembered)
+TEST(the_end_of_a_lock_is_logged)
 {
-	struct move tick = TICK(3);
+	struct script_step tick = TICK(3);
 	struct pad_state before;
 	struct change c;
-	struct walk w;
+	struct script w;
 	int i, n = 0;
 
-	walk_start(&w, "INTJ", PAD_GATE_CONTINUOUS);
+	script_start(&w, "INTJ", PAD_GATE_CONTINUOUS);
 	w.s.model = PERSONA_PAD_V3;
 	w.s.lock_until = T0 + 7 * SECOND;
 	for (i = 0; i < 3; i++) {
 		before = w.s;
-		walk_on(&w, &tick);
+		script_step_run(&w, &tick);
 		if (!change_by_time(&before, &w.s, &c))
 			continue;
 		ck_assert_int_eq(i, 2);
@@ -136,7 +136,7 @@ TEST(the_end_of_a_lock_is_remembered)
 	ck_assert_int_eq(n, 1);
 }
 
-TEST(a_change_is_told)
+TEST(a_change_becomes_a_valid_history_item)
 {
 	struct wire_emotion_history_reply_items item;
 	struct wire_emotion_history_reply rep = {
@@ -144,11 +144,12 @@ TEST(a_change_is_told)
 	};
 	struct buf out = BUF_INIT(4096);
 	struct arena *a = arena_new(4096);
-	struct change c = by_joy();
+	struct change c = joy_change();
 	struct wire_err err;
 
-	ck_assert_int_eq(
-	    tell_change(&c, (struct wall){ 1771755630250 }, a, &item), RC_OK);
+	ck_assert_int_eq(emotion_event_put_change(
+			     &c, (struct wall){ 1771755630250 }, a, &item),
+	    RC_OK);
 	ck_assert(str_eq(item.reason, STR("user_joy")));
 	ck_assert(str_eq(item.time, STR("2026-02-22T10:20:30.25Z")) ||
 	    str_eq(item.time, STR("2026-02-22T10:20:30.250Z")));
@@ -157,8 +158,9 @@ TEST(a_change_is_told)
 			  &err) == RC_OK,
 	    "%s %s", err.path, err.why);
 	c.cause = CAUSE(SILENCE);
-	ck_assert_int_eq(
-	    tell_change(&c, (struct wall){ 1771755630250 }, a, &item), RC_OK);
+	ck_assert_int_eq(emotion_event_put_change(
+			     &c, (struct wall){ 1771755630250 }, a, &item),
+	    RC_OK);
 	ck_assert_ptr_null(item.reason.p);
 	ck_assert(!item.has_user_emotion);
 	buf_free(&out);

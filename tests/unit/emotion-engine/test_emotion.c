@@ -1,5 +1,5 @@
 /*
- * Emotions have names and prototypes.
+ * Names and prototypes of emotions.
  */
 #include "core/mem.h"
 #include "emotion.h"
@@ -34,7 +34,7 @@ TEST(emotions_are_found_by_name)
 		    (enum wire_emotion)i);
 }
 
-TEST(prototypes_are_in_the_space)
+TEST(prototypes_are_distinct_and_match_their_valence)
 {
 	size_t i, j;
 

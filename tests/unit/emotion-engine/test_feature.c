@@ -1,20 +1,20 @@
 /*
- * What is seen in texts: the lexicon with its examples, and the keys.
+ * Features of texts: the lexicon with its examples, and the keys.
  */
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "feature.h"
-#include "runes.h"
+#include "recognition/codepoints.h"
+#include "recognition/feature.h"
+#include "recognition/lexicon.h"
 #include "testkit/testkit.h"
-#include "words.h"
 
-/* Each word of the lexicon is found as itself: none is hidden or misspelt. */
+/* Each word finds its own row: none is shadowed or misspelt. */
 static void
-check_words(const struct words *w, const struct lexicon_row *want)
+check_row_words(const struct lexicon *w, const struct lexicon_row *want)
 {
 	struct str rest = str_of(want->words);
-	uint32_t runes[64];
+	uint32_t codepoints[64];
 
 	while (rest.p != NULL) {
 		struct str s = str_split(&rest, '|');
@@ -23,26 +23,26 @@ check_words(const struct words *w, const struct lexicon_row *want)
 
 		if (s.n > 0 && s.p[s.n - 1] == '*')
 			s.n--;
-		n = runes_read(s, runes, NELEM(runes));
+		n = codepoints_fold(s, codepoints, NELEM(codepoints));
 		ck_assert_msg(n > 0, "an empty word in %s", want->words);
-		row = words_find(w, runes, n, 0, &len);
+		row = lexicon_find(w, codepoints, n, 0, &len);
 		ck_assert_msg(
 		    row != NULL && len == n, "%.*s is not found", STR_ARG(s));
 		ck_assert_msg(row == want, "%.*s is there twice", STR_ARG(s));
 	}
 }
 
-TEST(every_word_is_found)
+TEST(every_lexicon_word_finds_its_own_row)
 {
-	struct words *w = words_new();
+	struct lexicon *w = lexicon_new();
 	size_t i, k;
 
 	for (k = 0; k < LEXICON_PARTS_N; k++) {
 		for (i = 0; i < lexicon_parts[k]->n; i++)
-			check_words(w, &lexicon_parts[k]->rows[i]);
+			check_row_words(w, &lexicon_parts[k]->rows[i]);
 	}
-	words_free(w);
-	words_free(NULL);
+	lexicon_free(w);
+	lexicon_free(NULL);
 }
 
 static bool
@@ -87,9 +87,9 @@ has_row(const struct features *f, const struct lexicon_row *row)
 	return false;
 }
 
-/* Whether a row does in a text what it is for. */
+/* Whether a row has its effect in a text. */
 static bool
-works(const struct features *f, const struct lexicon_row *row)
+row_has_effect(const struct features *f, const struct lexicon_row *row)
 {
 	switch (row->kind) {
 	case LEXICON_NOT:
@@ -99,13 +99,13 @@ works(const struct features *f, const struct lexicon_row *row)
 	case LEXICON_MOST:
 		return any_degree(f, row->kind);
 	case LEXICON_BUT:
-		return any_cue(f, FEATURES_PAST);
+		return any_cue(f, FEATURES_CONCEDED);
 	case LEXICON_THEY:
 		return any_cue(f, FEATURES_THEIRS);
 	case LEXICON_THING:
 	case LEXICON_YOU:
-	case LEXICON_ASK:
-	case LEXICON_ME: /* of which a "no" example is meant */
+	case LEXICON_QUESTION:
+	case LEXICON_ME: /* with a "no" example */
 		return any_cue(f, FEATURES_MUTED);
 	case LEXICON_PLAIN:
 	case LEXICON_LINK:
@@ -125,12 +125,13 @@ check_examples(struct features *f, const struct lexicon_row *row,
 		struct str s = str_split(&rest, '|');
 
 		features_read(f, s);
-		ck_assert_msg(works(f, row) == want, "%.*s: %s (%.20s...)",
-		    STR_ARG(s), want ? "should" : "should not", row->words);
+		ck_assert_msg(row_has_effect(f, row) == want,
+		    "%.*s: %s (%.20s...)", STR_ARG(s),
+		    want ? "should" : "should not", row->words);
 	}
 }
 
-TEST(the_rows_do_what_their_examples_show)
+TEST(lexicon_examples_hold)
 {
 	struct features *f = features_new();
 	size_t i, k;
@@ -153,24 +154,24 @@ TEST(the_rows_do_what_their_examples_show)
 static size_t
 keys_in_common(struct features *f, const char *a, const char *b)
 {
-	uint64_t *was = mem_calloc(FEATURES_KEYS_MAX, sizeof(was[0]));
+	uint64_t *first = mem_calloc(FEATURES_KEYS_MAX, sizeof(first[0]));
 	size_t i, k, n, common = 0;
 
 	features_read(f, str_of(a));
 	n = f->n_keys;
 	for (i = 0; i < n; i++)
-		was[i] = f->keys[i].key;
+		first[i] = f->keys[i].key;
 	features_read(f, str_of(b));
 	for (i = 0; i < f->n_keys; i++) {
-		for (k = 0; k < n && was[k] != f->keys[i].key;)
+		for (k = 0; k < n && first[k] != f->keys[i].key;)
 			k++;
 		common += k < n;
 	}
-	free(was);
+	free(first);
 	return common == f->n_keys && n == f->n_keys ? SIZE_MAX : common;
 }
 
-TEST(texts_that_say_the_same_have_the_same_keys)
+TEST(equivalent_spellings_have_the_same_keys)
 {
 	struct features *f = features_new();
 
@@ -182,14 +183,14 @@ TEST(texts_that_say_the_same_have_the_same_keys)
 	ck_assert_uint_eq(keys_in_common(f, "9 apples", "12 apples"), SIZE_MAX);
 	ck_assert_uint_eq(
 	    keys_in_common(f, "哈哈哈", "哈哈哈哈哈哈哈"), SIZE_MAX);
-	/* Language, length, who is spoken of, and the beginning of the word. */
+	/* Language, length, persons, and the stem of the word. */
 	ck_assert_uint_eq(
 	    keys_in_common(f, "disappointed", "disappointing"), 4);
 	ck_assert_uint_lt(keys_in_common(f, "猫", "狗"), 4);
 	features_free(f);
 }
 
-TEST(what_is_denied_does_not_speak_for_itself)
+TEST(negated_words_are_not_keys)
 {
 	struct features *f = features_new();
 	size_t i;

@@ -1,17 +1,17 @@
 /*
- * The weights file: what ships is read, what is broken is refused.
+ * The weights file: the committed one is read, broken ones are rejected.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "model.h"
+#include "recognition/model.h"
 #include "testkit/testkit.h"
 
 #define WEIGHTS "services/emotion-engine/emotion.weights"
 
-TEST(the_shipped_file_is_the_one_in_the_program)
+TEST(the_committed_file_is_linked_into_the_program)
 {
 	struct model inside, file;
 	char why[128];
@@ -44,9 +44,9 @@ open_copy(const char *p, size_t n, char *why, size_t size)
 	return rc;
 }
 
-/* The checksum made right, so that what is behind it is seen. */
+/* Fix the checksum, so that the checks after it are reached. */
 static void
-seal(char *p, size_t n)
+fix_checksum(char *p, size_t n)
 {
 	uint32_t sum = model_checksum(
 	    p + sizeof(struct model_head), n - sizeof(struct model_head));
@@ -57,9 +57,9 @@ seal(char *p, size_t n)
 static const struct {
 	size_t at;
 	uint32_t value;
-	bool sealed;
+	bool fixed;
 	const char *why;
-} faults[] = {
+} broken_files[] = {
 	{ 0, 0, false, "not a weights file" },
 	{ offsetof(struct model_head, version), 2, false, "its version is 2" },
 	{ offsetof(struct model_head, keys), 1, false, "length" },
@@ -74,22 +74,22 @@ static const struct {
 	{ sizeof(struct model_head) + 4, UINT32_MAX, true, "index" },
 };
 
-TEST(a_broken_file_is_refused)
+TEST(a_broken_file_is_rejected_with_a_reason)
 {
 	size_t n, i;
 	char *good = tk_read_file(WEIGHTS, &n), *bad = mem_alloc(n);
 	char why[128];
 
 	ck_assert_int_eq(open_copy(good, n, why, sizeof(why)), RC_OK);
-	for (i = 0; i < NELEM(faults); i++) {
+	for (i = 0; i < NELEM(broken_files); i++) {
 		memcpy(bad, good, n);
-		memcpy(bad + faults[i].at, &faults[i].value, 4);
-		if (faults[i].sealed)
-			seal(bad, n);
+		memcpy(bad + broken_files[i].at, &broken_files[i].value, 4);
+		if (broken_files[i].fixed)
+			fix_checksum(bad, n);
 		ck_assert_int_eq(
 		    open_copy(bad, n, why, sizeof(why)), RC_INVALID);
-		ck_assert_msg(
-		    strstr(why, faults[i].why) != NULL, "%zu: %s", i, why);
+		ck_assert_msg(strstr(why, broken_files[i].why) != NULL,
+		    "%zu: %s", i, why);
 	}
 	for (i = 0; i < n; i += i < 100 ? 1 : n / 7) {
 		ck_assert_int_eq(
@@ -99,8 +99,8 @@ TEST(a_broken_file_is_refused)
 	free(good);
 }
 
-/* Two keys with one mark, or keys in no order, are no keys. */
-TEST(marks_that_collide_are_refused)
+/* Equal or unordered marks are rejected. */
+TEST(colliding_marks_are_rejected)
 {
 	struct model m;
 	size_t n, at;
@@ -110,14 +110,14 @@ TEST(marks_that_collide_are_refused)
 	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_OK);
 	at = (size_t)((const char *)m.marks - p);
 	memcpy(p + at, p + at + 4, 4);
-	seal(p, n);
+	fix_checksum(p, n);
 	ck_assert_int_eq(
 	    model_of((struct str){ p, n }, &m, why, sizeof(why)), RC_INVALID);
 	ck_assert_ptr_nonnull(strstr(why, "order"));
 	free(p);
 }
 
-TEST(a_missing_file_is_said)
+TEST(a_missing_file_is_reported)
 {
 	struct model m;
 	char why[128];
@@ -129,7 +129,7 @@ TEST(a_missing_file_is_said)
 	    model_open(tk_dir(), &m, why, sizeof(why)), RC_INVALID);
 }
 
-TEST(softmax_is_a_distribution)
+TEST(softmax_sums_to_one)
 {
 	static const double far[EMOTION_N] = { 1e6, -1e6, 0 };
 	double z[EMOTION_N], p[EMOTION_N], sum = 0;

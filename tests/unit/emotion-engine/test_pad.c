@@ -1,14 +1,13 @@
 /*
- * Properties of the soul's dynamics that hold for any input, and the edges of
- * time.
+ * Properties of the dynamics that hold for any input, and edge cases of time.
  */
 #include <string.h>
 
-#include "golden.h"
+#include "soul_script.h"
 
-/* A fixed sequence: the tests are the same in every run. */
+/* Deterministic. */
 static uint64_t
-next(uint64_t *x)
+random_u64(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -17,16 +16,16 @@ next(uint64_t *x)
 }
 
 static double
-unit(uint64_t *x)
+random_unit(uint64_t *x)
 {
-	return (double)(next(x) >> 11) / (double)(UINT64_C(1) << 53);
+	return (double)(random_u64(x) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Mostly sensible, sometimes hostile. */
+/* Mostly valid, sometimes hostile. */
 static double
-any(uint64_t *x, double lo, double hi)
+random_or_hostile(uint64_t *x, double lo, double hi)
 {
-	switch (next(x) % 40) {
+	switch (random_u64(x) % 40) {
 	case 0:
 		return NAN;
 	case 1:
@@ -38,15 +37,14 @@ any(uint64_t *x, double lo, double hi)
 	case 4:
 		return 1e300;
 	default:
-		return lo + (hi - lo) * unit(x);
+		return lo + (hi - lo) * random_unit(x);
 	}
 }
 
 static void
 ck_within(double x, double lo, double hi, const char *what)
 {
-	/* An assertion that holds costs a write to a pipe: too much for these.
-	 */
+	/* A passing assertion writes to a pipe, which is too slow here. */
 	if (!(x >= lo && x <= hi))
 		ck_abort_msg("%s is %g", what, x);
 }
@@ -79,46 +77,49 @@ static struct pad_input
 random_input(uint64_t *x)
 {
 	return (struct pad_input){
-		.emotion = (enum wire_emotion)(next(x) % (EMOTION_N + 2)),
-		.p = any(x, -2, 2),
-		.a = any(x, -2, 2),
-		.d = any(x, -2, 2),
-		.intensity = any(x, -1, 2),
-		.from_user = next(x) % 2 == 0,
+		.emotion = (enum wire_emotion)(random_u64(x) % (EMOTION_N + 2)),
+		.p = random_or_hostile(x, -2, 2),
+		.a = random_or_hostile(x, -2, 2),
+		.d = random_or_hostile(x, -2, 2),
+		.intensity = random_or_hostile(x, -1, 2),
+		.from_user = random_u64(x) % 2 == 0,
 	};
 }
 
 static int64_t
 random_time(uint64_t *x, int64_t now)
 {
-	switch (next(x) % 50) {
+	switch (random_u64(x) % 50) {
 	case 0:
-		return (int64_t)next(x);
+		return (int64_t)random_u64(x);
 	case 1:
 		return now;
 	case 2:
-		return now - (int64_t)(next(x) % (3600 * SECOND));
+		return now - (int64_t)(random_u64(x) % (3600 * SECOND));
 	case 3:
-		return now + (int64_t)(next(x) % (1000000 * SECOND));
+		return now + (int64_t)(random_u64(x) % (1000000 * SECOND));
 	default:
-		return now + (int64_t)(next(x) % (30 * SECOND));
+		return now + (int64_t)(random_u64(x) % (30 * SECOND));
 	}
 }
 
 static void
 random_state(uint64_t *x, struct pad_state *s)
 {
-	*s = (struct pad_state){ (enum persona_model)(next(x) % 5),
-		any(x, -2, 2), any(x, -2, 2), any(x, -2, 2), any(x, -1, 2),
-		any(x, -1, 2), any(x, -1, 2), any(x, -2, 2), any(x, -2, 2),
-		any(x, -2, 2), any(x, -3, 3),
-		{ any(x, -1, 1), any(x, -1, 1), any(x, -1, 1), any(x, -1, 1),
-		    any(x, -1, 1) },
-		(int64_t)next(x), (int64_t)next(x), (int64_t)next(x),
-		(int64_t)next(x) };
+	*s = (struct pad_state){ (enum persona_model)(random_u64(x) % 5),
+		random_or_hostile(x, -2, 2), random_or_hostile(x, -2, 2),
+		random_or_hostile(x, -2, 2), random_or_hostile(x, -1, 2),
+		random_or_hostile(x, -1, 2), random_or_hostile(x, -1, 2),
+		random_or_hostile(x, -2, 2), random_or_hostile(x, -2, 2),
+		random_or_hostile(x, -2, 2), random_or_hostile(x, -3, 3),
+		{ random_or_hostile(x, -1, 1), random_or_hostile(x, -1, 1),
+		    random_or_hostile(x, -1, 1), random_or_hostile(x, -1, 1),
+		    random_or_hostile(x, -1, 1) },
+		(int64_t)random_u64(x), (int64_t)random_u64(x),
+		(int64_t)random_u64(x), (int64_t)random_u64(x) };
 }
 
-TEST(the_state_stays_in_bounds_whatever_comes)
+TEST(the_state_stays_in_bounds_for_any_input)
 {
 	uint64_t x = 20260222;
 	int64_t now = T0;
@@ -127,14 +128,18 @@ TEST(the_state_stays_in_bounds_whatever_comes)
 
 	pad_new(&s, PERSONA_PAD_V2, now);
 	for (i = 0; i < 200000; i++) {
-		struct persona base = { any(&x, -1, 2), any(&x, -1, 2),
-			any(&x, -1, 2), any(&x, -1, 2), any(&x, -1, 2) };
+		struct persona base = { random_or_hostile(&x, -1, 2),
+			random_or_hostile(&x, -1, 2),
+			random_or_hostile(&x, -1, 2),
+			random_or_hostile(&x, -1, 2),
+			random_or_hostile(&x, -1, 2) };
 		struct pad_input in = random_input(&x);
-		enum pad_gate kind =
-		    next(&x) % 2 == 0 ? PAD_GATE_CONTINUOUS : PAD_GATE_BINARY;
+		enum pad_gate kind = random_u64(&x) % 2 == 0
+		    ? PAD_GATE_CONTINUOUS
+		    : PAD_GATE_BINARY;
 		struct gate g;
 
-		if (next(&x) % 100 == 0)
+		if (random_u64(&x) % 100 == 0)
 			random_state(&x, &s);
 		now = random_time(&x, now);
 		pad_update(&s, &base, &in, now, kind);
@@ -144,15 +149,15 @@ TEST(the_state_stays_in_bounds_whatever_comes)
 	}
 }
 
-TEST(silence_leads_to_the_point_of_rest)
+TEST(silence_approaches_the_point_of_rest)
 {
-	struct move tick = TICK(3);
-	struct walk w;
+	struct script_step tick = TICK(3);
+	struct script w;
 	int i;
 
-	walk_start(&w, "ESFJ", PAD_GATE_CONTINUOUS);
+	script_start(&w, "ESFJ", PAD_GATE_CONTINUOUS);
 	for (i = 0; i < 3 * 3600 / 3; i++)
-		walk_on(&w, &tick);
+		script_step_run(&w, &tick);
 	ck_assert_double_eq_tol(w.s.p, -.35, 1e-4);
 	ck_assert_double_eq_tol(w.s.a, -.45, 1e-4);
 	ck_assert_double_eq_tol(w.s.d, -.15, 1e-4);
@@ -160,44 +165,44 @@ TEST(silence_leads_to_the_point_of_rest)
 	ck_assert_double_eq_tol(w.s.shock_load, 0, 1e-9);
 }
 
-TEST(a_gap_counts_as_two_hours_at_most)
+TEST(v2_limits_a_gap_to_two_hours)
 {
-	struct move hours = TICK(7200), years = TICK(1000000000);
-	struct walk a, b;
+	struct script_step hours = TICK(7200), years = TICK(1000000000);
+	struct script a, b;
 
-	walk_start(&a, "INFP", PAD_GATE_CONTINUOUS);
-	walk_start(&b, "INFP", PAD_GATE_CONTINUOUS);
-	walk_on(&a, &hours);
-	walk_on(&b, &years);
+	script_start(&a, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&b, "INFP", PAD_GATE_CONTINUOUS);
+	script_step_run(&a, &hours);
+	script_step_run(&b, &years);
 	ck_assert_double_eq(a.s.p, b.s.p);
 	ck_assert_double_eq(a.s.drift.dominance, b.s.drift.dominance);
 	ck_assert_int_eq(b.s.last_updated, b.now);
 }
 
-TEST(a_clock_that_is_behind_moves_no_time_back)
+TEST(a_clock_behind_by_a_second_does_not_move_time_back)
 {
 	struct pad_input nothing = { 0 };
-	struct move joy = FEEL(5, JOY, .8);
-	struct walk w;
+	struct script_step joy = EMOTION_STEP(5, JOY, .8);
+	struct script w;
 	int64_t at;
 
-	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
-	walk_on(&w, &joy);
+	script_start(&w, "INFP", PAD_GATE_CONTINUOUS);
+	script_step_run(&w, &joy);
 	at = w.s.last_updated;
 	pad_update(&w.s, &w.base, &nothing, at - SECOND / 4, w.kind);
 	ck_assert_int_eq(w.s.last_updated, at);
-	/* A clock that was far ahead once must not stop the soul. */
+	/* A clock that was once far ahead must not stop the soul. */
 	pad_update(&w.s, &w.base, &nothing, at - 10 * SECOND, w.kind);
 	ck_assert_int_eq(w.s.last_updated, at - 10 * SECOND);
 }
 
-TEST(a_user_is_noticed_whatever_he_feels)
+TEST(any_user_input_counts_as_interaction)
 {
 	struct pad_input plain = { .from_user = true };
 	struct pad_input weak = { .p = .05, .a = .05 };
-	struct walk w;
+	struct script w;
 
-	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&w, "INFP", PAD_GATE_CONTINUOUS);
 	pad_update(&w.s, &w.base, &plain, T0 + 5 * SECOND, w.kind);
 	ck_assert_int_eq(w.s.last_interaction, T0 + 5 * SECOND);
 	pad_update(&w.s, &w.base, &weak, T0 + 9 * SECOND, w.kind);
@@ -207,18 +212,18 @@ TEST(a_user_is_noticed_whatever_he_feels)
 	ck_assert_int_eq(w.s.last_interaction, T0 + 9 * SECOND);
 }
 
-TEST(the_gate_alone_moves_with_time)
+TEST(only_the_lock_of_the_gate_depends_on_time)
 {
-	struct move anger = FEEL(3, ANGER, 1);
+	struct script_step anger = EMOTION_STEP(3, ANGER, 1);
 	struct pad_state before;
-	struct walk w;
+	struct script w;
 	struct gate shut, open;
 	enum pad_gate kind;
 
 	for (kind = PAD_GATE_CONTINUOUS; kind <= PAD_GATE_BINARY; kind++) {
-		walk_start(&w, "INFP", kind);
+		script_start(&w, "INFP", kind);
 		while (!pad_locked(&w.s, w.now))
-			walk_on(&w, &anger);
+			script_step_run(&w, &anger);
 		before = w.s;
 		shut = gate_at(kind, &w.base, &w.s, w.s.lock_until - 1);
 		open = gate_at(kind, &w.base, &w.s, w.s.lock_until);
@@ -234,7 +239,7 @@ TEST(the_gate_alone_moves_with_time)
 	}
 }
 
-/* A resilient soul stays readier than a reactive one in the same state. */
+/* A resilient soul is readier than a reactive one in the same state. */
 TEST(the_gate_depends_on_the_traits)
 {
 	struct persona resilient = { .55, .22, .84, .48, .74 };
@@ -251,7 +256,7 @@ TEST(the_gate_depends_on_the_traits)
 	ck_assert_double_gt(a.probability, b.probability + .1);
 }
 
-TEST(the_kinds_of_gate_have_names)
+TEST(gate_kinds_are_parsed)
 {
 	enum pad_gate kind;
 
@@ -263,8 +268,7 @@ TEST(the_kinds_of_gate_have_names)
 	ck_assert_int_eq(gate_kind(STR("Binary"), &kind), RC_INVALID);
 }
 
-/* The damping of the binary gate: what is neutral hardly counts. */
-TEST(low_energy_hardly_counts)
+TEST(the_binary_gate_damps_neutral_input)
 {
 	struct pad_input neutral = { .emotion = WIRE_EMOTION_NEUTRAL,
 		.p = .14,
@@ -278,10 +282,10 @@ TEST(low_energy_hardly_counts)
 		.d = 1,
 		.intensity = 1,
 		.from_user = true };
-	struct walk a, b;
+	struct script a, b;
 
-	walk_start(&a, "INFJ", PAD_GATE_BINARY);
-	walk_start(&b, "INFJ", PAD_GATE_BINARY);
+	script_start(&a, "INFJ", PAD_GATE_BINARY);
+	script_start(&b, "INFJ", PAD_GATE_BINARY);
 	pad_update(&a.s, &a.base, &neutral, T0, a.kind);
 	pad_update(&b.s, &b.base, &anger, T0, b.kind);
 	ck_assert_double_lt(pad_peak(&a.s), .15 * pad_peak(&b.s));

@@ -1,19 +1,19 @@
 /*
- * persona-pad-v3: what becomes of a soul does not depend on how often anybody
- * looked, and silence leads to rest.
+ * persona-pad-v3: the result does not depend on the number of steps, and
+ * without input a soul approaches its point of rest.
  */
 #include <stdlib.h>
 
-#include "golden.h"
+#include "soul_script.h"
 
 #define HOUR (3600 * SECOND)
 
-static const struct pad_input nothing;
+static const struct pad_input no_input;
 static const char *const types[] = { "INTJ", "INFP", "ESFJ", "ENTP", "ISTJ" };
 
-/* A fixed sequence: the tests are the same in every run. */
+/* Deterministic. */
 static uint64_t
-next(uint64_t *x)
+random_u64(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -22,33 +22,34 @@ next(uint64_t *x)
 }
 
 static double
-within(uint64_t *x, double lo, double hi)
+random_in(uint64_t *x, double lo, double hi)
 {
 	return lo +
-	    (hi - lo) * ((double)(next(x) >> 11) / (double)(UINT64_C(1) << 53));
+	    (hi - lo) *
+	    ((double)(random_u64(x) >> 11) / (double)(UINT64_C(1) << 53));
 }
 
-/* A soul in the middle of its life, a user gone lately or long ago. */
+/* Any state, with the last input recently or long ago. */
 static void
-some_state(uint64_t *x, struct pad_state *s)
+random_state(uint64_t *x, struct pad_state *s)
 {
 	pad_new(s, PERSONA_PAD_V3, T0);
-	s->p = within(x, -1, 1);
-	s->a = within(x, -1, 1);
-	s->d = within(x, -1, 1);
-	s->boredom = within(x, 0, 1);
-	s->shock_load = within(x, 0, 1);
-	s->extreme_memory = within(x, 0, 1);
-	s->mu_p = within(x, -1, 1);
-	s->mu_a = within(x, 0, 1);
-	s->mu_d = within(x, -1, 1);
-	s->volatility = within(x, 0, 2);
-	s->drift = (struct persona){ within(x, -.22, .22), within(x, -.22, .22),
-		within(x, -.22, .22), within(x, -.22, .22),
-		within(x, -.22, .22) };
-	s->last_interaction = T0 - (int64_t)(next(x) % (40 * SECOND));
-	if (next(x) % 2 == 0)
-		s->lock_until = T0 + (int64_t)(next(x) % (200 * SECOND));
+	s->p = random_in(x, -1, 1);
+	s->a = random_in(x, -1, 1);
+	s->d = random_in(x, -1, 1);
+	s->boredom = random_in(x, 0, 1);
+	s->shock_load = random_in(x, 0, 1);
+	s->extreme_memory = random_in(x, 0, 1);
+	s->mu_p = random_in(x, -1, 1);
+	s->mu_a = random_in(x, 0, 1);
+	s->mu_d = random_in(x, -1, 1);
+	s->volatility = random_in(x, 0, 2);
+	s->drift = (struct persona){ random_in(x, -.22, .22),
+		random_in(x, -.22, .22), random_in(x, -.22, .22),
+		random_in(x, -.22, .22), random_in(x, -.22, .22) };
+	s->last_interaction = T0 - (int64_t)(random_u64(x) % (40 * SECOND));
+	if (random_u64(x) % 2 == 0)
+		s->lock_until = T0 + (int64_t)(random_u64(x) % (200 * SECOND));
 }
 
 static void
@@ -86,11 +87,11 @@ ck_same_times(const struct pad_state *a, const struct pad_state *b)
 	ck_assert_int_eq(a->last_interaction, b->last_interaction);
 	ck_assert_int_eq(a->last_updated, b->last_updated);
 	ck_assert_int_eq(a->stable_since != 0, b->stable_since != 0);
-	/* Found by halving: to the microsecond. */
+	/* Found by bisection: to the microsecond. */
 	ck_assert_int_le(llabs(a->stable_since - b->stable_since), 1000);
 }
 
-TEST(any_number_of_steps_is_one_step)
+TEST(many_steps_equal_one_step)
 {
 	static const int64_t spans[] = { 20 * SECOND, 200 * SECOND, HOUR,
 		9 * HOUR, 1000 * HOUR };
@@ -103,27 +104,28 @@ TEST(any_number_of_steps_is_one_step)
 	for (i = 0; i < 4000; i++) {
 		ck_assert_int_eq(
 		    persona_of_mbti(str_of(types[i % 5]), &base), RC_OK);
-		some_state(&x, &one);
+		random_state(&x, &one);
 		many = one;
-		end = T0 + 1 + (int64_t)(next(&x) % (uint64_t)spans[i % 5]);
-		steps = 2 + (int)(next(&x) % 60);
+		end =
+		    T0 + 1 + (int64_t)(random_u64(&x) % (uint64_t)spans[i % 5]);
+		steps = 2 + (int)(random_u64(&x) % 60);
 		for (k = 1, at = T0; k < steps; k++) {
-			at += (int64_t)(next(&x) %
+			at += (int64_t)(random_u64(&x) %
 			    (uint64_t)(2 * (end - T0) / steps));
 			if (at < end)
-				pad_update(&many, &base, &nothing, at,
+				pad_update(&many, &base, &no_input, at,
 				    PAD_GATE_CONTINUOUS);
 		}
-		pad_update(&many, &base, &nothing, end, PAD_GATE_CONTINUOUS);
-		pad_update(&one, &base, &nothing, end, PAD_GATE_CONTINUOUS);
+		pad_update(&many, &base, &no_input, end, PAD_GATE_CONTINUOUS);
+		pad_update(&one, &base, &no_input, end, PAD_GATE_CONTINUOUS);
 		ck_same_state(&one, &many, 1e-9);
 		ck_same_times(&one, &many);
 	}
 }
 
-/* The same equations by small steps, with nothing solved. */
+/* The same equations by Euler's method. */
 static void
-by_euler(struct pad_state *s, const struct persona *t, double dt, bool idle)
+euler_step(struct pad_state *s, const struct persona *t, double dt, bool idle)
 {
 	double em = t->empathy - .5, st = t->stability, se = t->sensitivity;
 	double b = s->boredom, rate = .18 * (.5 + st), z = pad_peak(s);
@@ -146,7 +148,7 @@ by_euler(struct pad_state *s, const struct persona *t, double dt, bool idle)
 	s->boredom += dt * ((idle ? 1 : 0) - b) / tau;
 }
 
-TEST(the_solution_is_that_of_the_equations)
+TEST(the_solution_matches_numeric_integration)
 {
 	uint64_t x = 7;
 	struct pad_state exact, slow;
@@ -156,12 +158,12 @@ TEST(the_solution_is_that_of_the_equations)
 	for (i = 0; i < 25; i++) {
 		ck_assert_int_eq(
 		    persona_of_mbti(str_of(types[i % 5]), &base), RC_OK);
-		some_state(&x, &exact);
+		random_state(&x, &exact);
 		exact.last_interaction = T0;
 		slow = exact;
 		for (k = 0; k < 600000; k++)
-			by_euler(&slow, &base, .001, k >= 18000);
-		pad_update(&exact, &base, &nothing, T0 + 600 * SECOND,
+			euler_step(&slow, &base, .001, k >= 18000);
+		pad_update(&exact, &base, &no_input, T0 + 600 * SECOND,
 		    PAD_GATE_CONTINUOUS);
 		ck_same(exact.p, slow.p, 1e-4, "p");
 		ck_same(exact.a, slow.a, 1e-4, "a");
@@ -175,8 +177,8 @@ TEST(the_solution_is_that_of_the_equations)
 	}
 }
 
-/* Where silence ends: bored, low, its traits its own again, ready. */
-TEST(silence_leads_to_rest)
+/* The final state: bored, low, without drift, ready. */
+TEST(silence_ends_in_the_final_state)
 {
 	uint64_t x = 99;
 	struct persona base;
@@ -186,9 +188,9 @@ TEST(silence_leads_to_rest)
 	for (i = 0; i < NELEM(types); i++) {
 		ck_assert_int_eq(
 		    persona_of_mbti(str_of(types[i]), &base), RC_OK);
-		some_state(&x, &s);
-		pad_update(
-		    &s, &base, &nothing, T0 + 1000 * HOUR, PAD_GATE_CONTINUOUS);
+		random_state(&x, &s);
+		pad_update(&s, &base, &no_input, T0 + 1000 * HOUR,
+		    PAD_GATE_CONTINUOUS);
 		ck_same(s.p, -.35, 1e-9, "p");
 		ck_same(s.a, -.45, 1e-9, "a");
 		ck_same(s.d, -.15, 1e-9, "d");
@@ -204,80 +206,81 @@ TEST(silence_leads_to_rest)
 	}
 }
 
-/* What drove v2's traits to their limit: an hour and more of silence. */
-TEST(silence_does_not_change_the_character)
+/* In v2 more than an hour of silence drives the drift to its limit. */
+TEST(silence_does_not_drift_the_traits)
 {
-	struct move tick = TICK(3);
-	struct walk v2, v3;
+	struct script_step tick = TICK(3);
+	struct script v2, v3;
 	int i;
 
-	walk_start(&v2, "INTJ", PAD_GATE_CONTINUOUS);
-	walk_start(&v3, "INTJ", PAD_GATE_CONTINUOUS);
+	script_start(&v2, "INTJ", PAD_GATE_CONTINUOUS);
+	script_start(&v3, "INTJ", PAD_GATE_CONTINUOUS);
 	v3.s.model = PERSONA_PAD_V3;
 	for (i = 0; i < 5000 / 3; i++) {
-		walk_on(&v2, &tick);
-		walk_on(&v3, &tick);
+		script_step_run(&v2, &tick);
+		script_step_run(&v3, &tick);
 	}
 	ck_assert_double_gt(v2.s.drift.sensitivity, .2);
 	ck_assert_double_eq(v3.s.drift.sensitivity, 0);
 }
 
-/* Not even for who is always angry at it, or always kind. */
-TEST(the_traits_stay_off_their_limits)
+/* Even if every input is angry, or every input is kind. */
+TEST(constant_input_keeps_traits_below_their_limits)
 {
-	struct move anger = FEEL(4, ANGER, 1), joy = FEEL(4, JOY, 1);
-	struct walk w;
+	struct script_step anger = EMOTION_STEP(4, ANGER, 1),
+			   joy = EMOTION_STEP(4, JOY, 1);
+	struct script w;
 	int i;
 
-	walk_start(&w, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&w, "INFP", PAD_GATE_CONTINUOUS);
 	w.s.model = PERSONA_PAD_V3;
 	for (i = 0; i < 3 * 900; i++)
-		walk_on(&w, &anger);
+		script_step_run(&w, &anger);
 	ck_assert_double_gt(w.s.drift.sensitivity, .05);
 	ck_assert_double_lt(w.s.drift.sensitivity, .22);
 	for (i = 0; i < 3 * 900; i++)
-		walk_on(&w, &joy);
+		script_step_run(&w, &joy);
 	ck_assert_double_lt(fabs(w.s.drift.empathy), .22);
 	ck_assert_double_lt(fabs(w.s.drift.dominance), .22);
 }
 
-/* The first thing that is felt works as in v2, but for the time before it. */
-TEST(an_input_works_as_in_v2)
+/* The first input has the effect of v2, apart from the time before it. */
+TEST(an_input_has_the_same_effect_as_in_v2)
 {
-	struct move fear = FEEL(0, FEAR, .95);
-	struct walk v2, v3;
+	struct script_step fear = EMOTION_STEP(0, FEAR, .95);
+	struct script v2, v3;
 
-	walk_start(&v2, "INFP", PAD_GATE_CONTINUOUS);
-	walk_start(&v3, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&v2, "INFP", PAD_GATE_CONTINUOUS);
+	script_start(&v3, "INFP", PAD_GATE_CONTINUOUS);
 	v3.s.model = PERSONA_PAD_V3;
-	walk_on(&v2, &fear);
-	walk_on(&v3, &fear);
-	ck_near(v3.s.p, v2.s.p);
-	ck_near(v3.s.a, v2.s.a);
-	ck_near(v3.s.d, v2.s.d);
-	ck_near(v3.s.shock_load, v2.s.shock_load);
-	/* Nothing of it has lasted for any time yet. */
+	script_step_run(&v2, &fear);
+	script_step_run(&v3, &fear);
+	script_near(v3.s.p, v2.s.p);
+	script_near(v3.s.a, v2.s.a);
+	script_near(v3.s.d, v2.s.d);
+	script_near(v3.s.shock_load, v2.s.shock_load);
+	/* No time has passed since. */
 	ck_assert_double_eq(v3.s.extreme_memory, 0);
 	ck_assert_double_eq(v3.s.mu_a, 0);
 }
 
-/* A second look at the same moment, through another body, changes nothing. */
-TEST(no_time_changes_nothing)
+/* A second update at the same time, for another body, changes nothing. */
+TEST(an_update_at_the_same_time_changes_nothing)
 {
 	uint64_t x = 3;
 	struct persona base;
-	struct pad_state s, was;
+	struct pad_state s, previous;
 
 	ck_assert_int_eq(persona_of_mbti(STR("INFP"), &base), RC_OK);
-	some_state(&x, &s);
-	pad_update(&s, &base, &nothing, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
-	was = s;
-	pad_update(&s, &base, &nothing, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
-	ck_same_state(&s, &was, 0);
-	ck_same_times(&s, &was);
+	random_state(&x, &s);
+	pad_update(&s, &base, &no_input, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
+	previous = s;
+	pad_update(&s, &base, &no_input, T0 + 5 * SECOND, PAD_GATE_CONTINUOUS);
+	ck_same_state(&s, &previous, 0);
+	ck_same_times(&s, &previous);
 }
 
-TEST(it_is_stable_when_the_lock_ends)
+TEST(the_stable_period_starts_when_the_lock_ends)
 {
 	struct persona base;
 	struct pad_state s;
@@ -285,9 +288,9 @@ TEST(it_is_stable_when_the_lock_ends)
 	ck_assert_int_eq(persona_of_mbti(STR("INTJ"), &base), RC_OK);
 	pad_new(&s, PERSONA_PAD_V3, T0);
 	s.lock_until = T0 + 10 * SECOND;
-	pad_update(&s, &base, &nothing, T0 + 4 * SECOND, PAD_GATE_CONTINUOUS);
+	pad_update(&s, &base, &no_input, T0 + 4 * SECOND, PAD_GATE_CONTINUOUS);
 	ck_assert_int_eq(s.stable_since, 0);
-	pad_update(&s, &base, &nothing, T0 + 60 * SECOND, PAD_GATE_CONTINUOUS);
+	pad_update(&s, &base, &no_input, T0 + 60 * SECOND, PAD_GATE_CONTINUOUS);
 	ck_assert_int_eq(s.lock_until, 0);
 	ck_assert_int_eq(s.stable_since, T0 + 10 * SECOND);
 }

@@ -1,23 +1,23 @@
-/* The table of routes: which row serves a request. */
+/* Routing: which route of the table serves a request. */
 #include <string.h>
 
 #include "core/mem.h"
-#include "httpd/route.h"
+#include "httpd/httpd_internal.h"
 #include "testkit/testkit.h"
 
 static void
-handler(void *arg, struct httpd_req *r)
+route_handler(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	(void)r;
 }
 
-#define ROW(m, p)                                         \
-	{                                                 \
-		.method = (m), .path = (p), .fn = handler \
+#define ROW(m, p)                                               \
+	{                                                       \
+		.method = (m), .path = (p), .fn = route_handler \
 	}
 
-static const struct httpd_route table[] = {
+static const struct httpd_route route_table[] = {
 	ROW("GET", "/"),
 	ROW("GET", "/v1/souls/{id}"),
 	ROW("DELETE", "/v1/souls/{id}"),
@@ -30,7 +30,7 @@ static const struct httpd_route table[] = {
 };
 
 static enum rc
-find(const char *method, const char *path, struct route_match *m)
+route_find_text(const char *method, const char *path, struct route_match *m)
 {
 	static char work[512];
 	static struct uri u;
@@ -38,10 +38,11 @@ find(const char *method, const char *path, struct route_match *m)
 	ck_assert_uint_lt(strlen(path), sizeof(work));
 	memcpy(work, path, strlen(path));
 	ck_assert_int_eq(uri_split_path(&u, work, strlen(path)), RC_OK);
-	return route_find(table, NELEM(table), str_of(method), &u, m);
+	return route_find(
+	    route_table, NELEM(route_table), str_of(method), &u, m);
 }
 
-TEST(finding)
+TEST(requests_find_the_most_literal_route)
 {
 	static const struct {
 		const char *method, *path;
@@ -79,7 +80,7 @@ TEST(finding)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct route_match m;
-		enum rc rc = find(rows[i].method, rows[i].path, &m);
+		enum rc rc = route_find_text(rows[i].method, rows[i].path, &m);
 		ck_assert_msg(
 		    rc == rows[i].rc, "%s: %s", rows[i].path, rc_name(rc));
 		if (rc == RC_OK)
@@ -93,17 +94,18 @@ TEST(finding)
 	}
 }
 
-TEST(parameters_stand_in_order)
+TEST(path_parameters_are_in_order)
 {
 	struct route_match m;
 
-	ck_assert_int_eq(find("GET", "/v1/souls/s1/memories/m2", &m), RC_OK);
+	ck_assert_int_eq(
+	    route_find_text("GET", "/v1/souls/s1/memories/m2", &m), RC_OK);
 	ck_assert_uint_eq(m.nparams, 2);
 	ck_assert(str_eq(m.params[0], STR("s1")));
 	ck_assert(str_eq(m.params[1], STR("m2")));
 }
 
-TEST(allow_is_cut_before_a_method_not_inside_one)
+TEST(allow_is_truncated_between_methods)
 {
 	struct httpd_route many[32];
 	char names[32][8];
@@ -125,7 +127,7 @@ TEST(allow_is_cut_before_a_method_not_inside_one)
 	ck_assert_uint_eq((strlen(m.allow) + 2) % 8, 0);
 }
 
-TEST(rows_that_cannot_be_served_are_refused)
+TEST(invalid_routes_are_rejected)
 {
 	static const struct httpd_route bad[] = {
 		ROW(NULL, "/"),
@@ -142,6 +144,6 @@ TEST(rows_that_cannot_be_served_are_refused)
 
 	for (size_t i = 0; i < NELEM(bad); i++)
 		ck_assert_msg(route_check(&bad[i]) == RC_INVALID, "%zu", i);
-	for (size_t i = 0; i < NELEM(table); i++)
-		ck_assert_int_eq(route_check(&table[i]), RC_OK);
+	for (size_t i = 0; i < NELEM(route_table); i++)
+		ck_assert_int_eq(route_check(&route_table[i]), RC_OK);
 }

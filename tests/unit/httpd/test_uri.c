@@ -2,19 +2,19 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "httpd/uri.h"
+#include "httpd/httpd_internal.h"
 #include "testkit/testkit.h"
 
-static char work[4096];
+static char uri_buffer[4096];
 
 static enum rc
-decode(const char *in, size_t n, bool plus, struct str *out)
+uri_decode_text(const char *in, size_t n, bool plus, struct str *out)
 {
-	memcpy(work, in, n);
-	return uri_decode(work, n, plus, out);
+	memcpy(uri_buffer, in, n);
+	return uri_decode(uri_buffer, n, plus, out);
 }
 
-TEST(decoding)
+TEST(percent_encoding_is_decoded)
 {
 	static const struct {
 		const char *in;
@@ -52,8 +52,8 @@ TEST(decoding)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct str out;
-		enum rc rc =
-		    decode(rows[i].in, strlen(rows[i].in), rows[i].plus, &out);
+		enum rc rc = uri_decode_text(
+		    rows[i].in, strlen(rows[i].in), rows[i].plus, &out);
 		if (rows[i].out == NULL) {
 			ck_assert_msg(rc == RC_INVALID, "%s", rows[i].in);
 			continue;
@@ -64,23 +64,23 @@ TEST(decoding)
 	}
 }
 
-TEST(a_nul_byte_is_refused)
+TEST(a_nul_byte_is_rejected)
 {
 	struct str out;
 
-	ck_assert_int_eq(decode("a\0b", 3, false, &out), RC_INVALID);
+	ck_assert_int_eq(uri_decode_text("a\0b", 3, false, &out), RC_INVALID);
 }
 
 /* Split in and compare with segments separated by '|'. */
 static void
-check_path(const char *in, enum rc want, const char *segments)
+uri_check_path(const char *in, enum rc want, const char *segments)
 {
 	struct str rest = str_of(segments);
 	struct uri u;
 	size_t i;
 
-	memcpy(work, in, strlen(in));
-	enum rc rc = uri_split_path(&u, work, strlen(in));
+	memcpy(uri_buffer, in, strlen(in));
+	enum rc rc = uri_split_path(&u, uri_buffer, strlen(in));
 	ck_assert_msg(rc == want, "%s", in);
 	if (rc != RC_OK)
 		return;
@@ -90,40 +90,41 @@ check_path(const char *in, enum rc want, const char *segments)
 	ck_assert_msg(rest.p == NULL, "%s", in);
 }
 
-TEST(paths)
+TEST(paths_are_split_into_segments)
 {
-	check_path("/", RC_OK, "");
-	check_path("/a", RC_OK, "a");
-	check_path("/a/", RC_OK, "a|");
-	check_path("/a//b", RC_OK, "a||b");
-	check_path("/v1/souls/%e4%bd%a0/x", RC_OK, "v1|souls|\xe4\xbd\xa0|x");
-	check_path("/a%2Fb/c", RC_OK, "a/b|c");
-	check_path("/a/../b", RC_OK, "a|..|b");
-	check_path("/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g", RC_OK,
+	uri_check_path("/", RC_OK, "");
+	uri_check_path("/a", RC_OK, "a");
+	uri_check_path("/a/", RC_OK, "a|");
+	uri_check_path("/a//b", RC_OK, "a||b");
+	uri_check_path(
+	    "/v1/souls/%e4%bd%a0/x", RC_OK, "v1|souls|\xe4\xbd\xa0|x");
+	uri_check_path("/a%2Fb/c", RC_OK, "a/b|c");
+	uri_check_path("/a/../b", RC_OK, "a|..|b");
+	uri_check_path("/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g", RC_OK,
 	    "1|2|3|4|5|6|7|8|9|a|b|c|d|e|f|g");
-	check_path("/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h", RC_NOENT, "");
-	check_path("", RC_INVALID, "");
-	check_path("a", RC_INVALID, "");
-	check_path("*", RC_INVALID, "");
-	check_path("/a/%00", RC_INVALID, "");
-	check_path("/hello%00x", RC_INVALID, "");
-	check_path("/a/%4", RC_INVALID, "");
-	/* The two halves of an escape never meet over a slash. */
-	check_path("/a%/4a", RC_INVALID, "");
+	uri_check_path("/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h", RC_NOENT, "");
+	uri_check_path("", RC_INVALID, "");
+	uri_check_path("a", RC_INVALID, "");
+	uri_check_path("*", RC_INVALID, "");
+	uri_check_path("/a/%00", RC_INVALID, "");
+	uri_check_path("/hello%00x", RC_INVALID, "");
+	uri_check_path("/a/%4", RC_INVALID, "");
+	/* An escape is not joined across a slash. */
+	uri_check_path("/a%/4a", RC_INVALID, "");
 }
 
 static void
-load_query(struct uri *u, const char *in)
+uri_load_query(struct uri *u, const char *in)
 {
-	memcpy(work, in, strlen(in));
-	ck_assert_int_eq(uri_split_query(u, work, strlen(in)), RC_OK);
+	memcpy(uri_buffer, in, strlen(in));
+	ck_assert_int_eq(uri_split_query(u, uri_buffer, strlen(in)), RC_OK);
 }
 
-TEST(queries)
+TEST(queries_are_split_into_pairs)
 {
 	struct uri u;
 
-	load_query(&u, "a=1&b=x+y&a=2&c&d=&%65=%3d&=z&&f=1=2");
+	uri_load_query(&u, "a=1&b=x+y&a=2&c&d=&%65=%3d&=z&&f=1=2");
 	ck_assert_uint_eq(u.npairs, 8);
 	ck_assert(str_eq(uri_query(&u, STR("a")), STR("1")));
 	ck_assert(str_eq(uri_query(&u, STR("b")), STR("x y")));
@@ -135,35 +136,36 @@ TEST(queries)
 	ck_assert_ptr_null(uri_query(&u, STR("g")).p);
 	ck_assert_ptr_null(uri_query(&u, STR("A")).p);
 
-	load_query(&u, "");
+	uri_load_query(&u, "");
 	ck_assert_uint_eq(u.npairs, 0);
-	load_query(&u, "&&&");
+	uri_load_query(&u, "&&&");
 	ck_assert_uint_eq(u.npairs, 0);
 }
 
-TEST(queries_refused)
+TEST(invalid_queries_are_rejected)
 {
 	static const char *const bad[] = { "a=%", "%=a", "a=%00", "a=%ff",
 		"a=1&b=%zz" };
 	struct uri u;
 
 	for (size_t i = 0; i < NELEM(bad); i++) {
-		memcpy(work, bad[i], strlen(bad[i]));
+		memcpy(uri_buffer, bad[i], strlen(bad[i]));
 		ck_assert_int_eq(
-		    uri_split_query(&u, work, strlen(bad[i])), RC_INVALID);
+		    uri_split_query(&u, uri_buffer, strlen(bad[i])),
+		    RC_INVALID);
 	}
 }
 
-TEST(query_pairs_have_a_ceiling)
+TEST(query_pairs_are_limited)
 {
 	struct uri u;
 	size_t n = 0;
 
 	for (size_t i = 0; i < URI_PAIRS_MAX; i++) {
-		memcpy(work + n, "a=1&", 4);
+		memcpy(uri_buffer + n, "a=1&", 4);
 		n += 4;
 	}
-	ck_assert_int_eq(uri_split_query(&u, work, n), RC_OK);
-	memcpy(work + n, "b=1", 3);
-	ck_assert_int_eq(uri_split_query(&u, work, n + 3), RC_TOOBIG);
+	ck_assert_int_eq(uri_split_query(&u, uri_buffer, n), RC_OK);
+	memcpy(uri_buffer + n, "b=1", 3);
+	ck_assert_int_eq(uri_split_query(&u, uri_buffer, n + 3), RC_TOOBIG);
 }

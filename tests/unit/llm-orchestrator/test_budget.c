@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "budget.h"
 #include "core/mem.h"
+#include "model/model.h"
 #include "testkit/testkit.h"
 
 TEST(estimates)
@@ -28,9 +28,9 @@ TEST(estimates)
 
 	for (size_t i = 0; i < NELEM(rows); i++)
 		ck_assert_msg(
-		    budget_tokens(str_of(rows[i].text)) == rows[i].tokens,
+		    history_tokens(str_of(rows[i].text)) == rows[i].tokens,
 		    "%s: %zu", rows[i].text,
-		    budget_tokens(str_of(rows[i].text)));
+		    history_tokens(str_of(rows[i].text)));
 }
 
 /* The beginning and the end stay. */
@@ -52,12 +52,12 @@ TEST(shortened)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct str s =
-		    budget_shorten(str_of(rows[i].text), rows[i].max, a);
+		    history_shorten(str_of(rows[i].text), rows[i].max, a);
 		ck_assert_msg(
 		    str_eq(s, str_of(rows[i].want)), "%.*s", STR_ARG(s));
 	}
 	ck_assert_ptr_null(
-	    budget_shorten(STR("一二三四五六七八九"), 6, small).p);
+	    history_shorten(STR("一二三四五六七八九"), 6, small).p);
 	arena_free(a);
 	arena_free(small);
 }
@@ -111,7 +111,8 @@ TEST(the_oldest_fall_out)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct history_list l = talk(rows[i].roles, m, calls);
-		ck_assert_int_eq(budget_fit(&l, rows[i].tokens, 100, a), RC_OK);
+		ck_assert_int_eq(
+		    history_trim(&l, rows[i].tokens, 100, a), RC_OK);
 		ck_assert_msg(l.n == rows[i].left, "%s in %zu: %zu",
 		    rows[i].roles, rows[i].tokens, l.n);
 		if (l.n > 0)
@@ -131,7 +132,7 @@ TEST(long_messages_are_shortened)
 	struct llm_message m[8];
 	struct history_list l = talk("uct", m, calls);
 
-	ck_assert_int_eq(budget_fit(&l, 1000, 3, a), RC_OK);
+	ck_assert_int_eq(history_trim(&l, 1000, 3, a), RC_OK);
 	ck_assert_uint_eq(l.n, 3);
 	for (size_t i = 0; i < l.n; i++)
 		ck_assert(str_eq(l.list[i].text, STR("一二……六")));
@@ -141,7 +142,7 @@ TEST(long_messages_are_shortened)
 	ck_assert(
 	    str_eq(calls[1].arguments, STR("{\"x\":\"一二三四五六七八九\"}")));
 	l = talk("u", m, calls);
-	ck_assert_int_eq(budget_fit(&l, 1000, 3, small), RC_TOOBIG);
+	ck_assert_int_eq(history_trim(&l, 1000, 3, small), RC_TOOBIG);
 	arena_free(a);
 	arena_free(small);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "history.h"
+#include "model/model.h"
 #include "testkit/testkit.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -102,15 +102,15 @@ static void
 begin(struct turn *t)
 {
 	turn_init(t, 4);
-	t->phase = TURN_REPLYING;
+	t->phase = TURN_COMMITTING;
 }
 
-static struct turn_deed *
-deed(struct turn *t, enum turn_kind kind, size_t round, const char *id)
+static struct turn_call *
+call(struct turn *t, enum turn_call_kind kind, size_t round, const char *id)
 {
-	struct turn_deed *d = &t->deeds[t->n_deeds++];
+	struct turn_call *d = &t->calls[t->n_calls++];
 
-	*d = (struct turn_deed){ .kind = kind,
+	*d = (struct turn_call){ .kind = kind,
 		.round = round,
 		.outcome = TURN_OK,
 		.skill = STR("点头"),
@@ -127,12 +127,12 @@ TEST(a_turn_so_far)
 	struct turn t;
 
 	begin(&t);
-	deed(&t, TURN_DIRECT, 0, "ia_0");
-	deed(&t, TURN_DIRECT, 0, "ia_1")->tool = (struct str){ 0 };
+	call(&t, TURN_DIRECT, 0, "ia_0");
+	call(&t, TURN_DIRECT, 0, "ia_1")->tool = (struct str){ 0 };
 	t.route.rest = STR("天气呢");
-	t.said[t.round++] = STR("先点头");
-	deed(&t, TURN_INVOKE, 1, "c1")->output = STR("\"done\"");
-	struct turn_deed *bad = deed(&t, TURN_INVOKE, 1, "c2");
+	t.round_text[t.round++] = STR("先点头");
+	call(&t, TURN_INVOKE, 1, "c1")->output = STR("\"done\"");
+	struct turn_call *bad = call(&t, TURN_INVOKE, 1, "c2");
 	bad->outcome = TURN_ERROR;
 	bad->why = STR("no \"neck\"");
 	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
@@ -164,12 +164,12 @@ TEST(what_was_forgotten)
 	} rows[] = {
 		{ TURN_OK, "{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}",
 		    "{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}" },
-		{ TURN_NOTHING, "{\"query\":\"茶\",\"forgotten\":[]}",
+		{ TURN_NO_MATCH, "{\"query\":\"茶\",\"forgotten\":[]}",
 		    "{\"query\":\"茶\",\"forgotten\":[]}" },
 		{ TURN_NOT_CONFIRMED, NULL,
 		    "{\"query\":\"茶\",\"ok\":false,\"error\":"
-		    "\"not confirmed\",\"advice\":\"it was sent, but nobody "
-		    "answered; nobody knows whether it was done\"}" },
+		    "\"not confirmed\",\"advice\":\"it was sent, but not "
+		    "confirmed; it is not known whether it was done\"}" },
 		{ TURN_ERROR, NULL,
 		    "{\"query\":\"茶\",\"ok\":false,\"error\":"
 		    "\"failed\"}" },
@@ -182,7 +182,7 @@ TEST(what_was_forgotten)
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		begin(&t);
 		t.round = 1;
-		struct turn_deed *d = deed(&t, TURN_FORGET, 1, "c1");
+		struct turn_call *d = call(&t, TURN_FORGET, 1, "c1");
 		d->outcome = rows[i].outcome;
 		d->skill = d->tool = STR("forget_memory");
 		d->args = STR("{\"query\":\"茶\"}");
@@ -198,7 +198,7 @@ TEST(what_was_forgotten)
 		    str_find(s.list[1], STR("\"name\":\"forget_memory\"")), 0);
 	}
 	/* Arguments that say nothing are no query. */
-	t.deeds[0].args = STR("{}");
+	t.calls[0].args = STR("{}");
 	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
 	ck_assert(str_starts(l.list[1].text, STR("{\"ok\":false")));
 	arena_free(a);
@@ -216,7 +216,7 @@ TEST(large_outputs_are_cut)
 	big[0] = big[4 * HISTORY_OUTPUT_MAX - 1] = '"';
 	begin(&t);
 	t.round = 1;
-	deed(&t, TURN_INVOKE, 1, "c")->output =
+	call(&t, TURN_INVOKE, 1, "c")->output =
 	    (struct str){ big, 4 * HISTORY_OUTPUT_MAX };
 	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
 	ck_assert_uint_lt(l.list[1].text.n, HISTORY_OUTPUT_MAX + 100);
@@ -240,10 +240,10 @@ TEST(stored_and_read_back)
 	struct turn t;
 
 	begin(&t);
-	deed(&t, TURN_DIRECT, 0, "ia_0");
+	call(&t, TURN_DIRECT, 0, "ia_0");
 	t.route.rest = STR("其余");
-	t.said[t.round++] = STR("先");
-	deed(&t, TURN_INVOKE, 1, "c1")->extra = STR("{\"sig\":\"x\"}");
+	t.round_text[t.round++] = STR("先");
+	call(&t, TURN_INVOKE, 1, "c1")->extra = STR("{\"sig\":\"x\"}");
 	ck_assert_int_eq(
 	    history_outcome(&t, STR("点好了"), &mark, a, &s), RC_OK);
 	ck_assert_uint_eq(s.n, 5);
@@ -272,7 +272,7 @@ TEST(calls_too_large_to_keep)
 	begin(&t);
 	t.round = 1;
 	for (int i = 0; i < 8; i++)
-		deed(&t, TURN_INVOKE, 1, "c")->args =
+		call(&t, TURN_INVOKE, 1, "c")->args =
 		    (struct str){ big, 20000 };
 	ck_assert_int_eq(history_outcome(&t, STR("x"), &mark, a, &s), RC_OK);
 	ck_assert_ptr_nonnull(strstr(s.list[0].p, "\"arguments\":\"{}\""));

@@ -2,11 +2,11 @@
  * What the model is told.
  */
 #include "core/mem.h"
-#include "prompt.h"
+#include "model/model.h"
 #include "testkit/testkit.h"
 
 static struct wire_emotion_observe_reply
-feeling(enum wire_emotion e, enum wire_exec_mode mode)
+emotion(enum wire_emotion e, enum wire_exec_mode mode)
 {
 	return (struct wire_emotion_observe_reply){
 		.user_emotion = { .emotion = e, .intensity = 0.7 },
@@ -44,11 +44,11 @@ told(const struct prompt *p, const char *const *have, const char *const * not )
 TEST(who_and_how)
 {
 	struct wire_emotion_observe_reply f =
-	    feeling(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
+	    emotion(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
 	struct prompt p = { .name = STR("小灵"),
 		.mbti = STR("INFJ"),
 		.now = STR("2026-11-20T20:00:00+08:00"),
-		.feeling = &f,
+		.emotion = &f,
 		.body = PROMPT_BODY_HERE,
 		.skills = 3,
 		.recall = true,
@@ -82,8 +82,8 @@ TEST(strategies)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct wire_emotion_observe_reply f =
-		    feeling(rows[i].e, WIRE_EXEC_MODE_AUTO_EXECUTE);
-		struct prompt p = { .now = STR("n"), .feeling = &f };
+		    emotion(rows[i].e, WIRE_EXEC_MODE_AUTO_EXECUTE);
+		struct prompt p = { .now = STR("n"), .emotion = &f };
 		TOLD(&p, rows[i].strategy _, "「" _ "MBTI" _ "此前" _);
 	}
 }
@@ -92,11 +92,11 @@ TEST(strategies)
 TEST(traits_drift)
 {
 	struct wire_emotion_observe_reply f =
-	    feeling(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
+	    emotion(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
 	struct prompt p = { .mbti = STR("INFJ"),
 		.now = STR("n"),
-		.feeling = &f,
-		.said = STR("我老板是 INFJ") };
+		.emotion = &f,
+		.user_text = STR("我老板是 INFJ") };
 
 	f.soul_emotion.has_drift = true;
 	f.soul_emotion.drift = (struct wire_drift){
@@ -106,9 +106,9 @@ TEST(traits_drift)
 	    "共情 0.77" _ "敏感 0.27" _ "稳定 0.51" _ "主导 1.00" _
 	    "【关系】同频，共鸣 0.81" _,
 	    "未知" _);
-	p.said = STR("你好");
+	p.user_text = STR("你好");
 	TOLD(&p, "【关系】未知；" _, "共鸣" _);
-	p.said = (struct str){ 0 };
+	p.user_text = (struct str){ 0 };
 	TOLD(&p, "共情" _, "【关系】" _);
 }
 
@@ -116,18 +116,18 @@ TEST(traits_drift)
 TEST(safety)
 {
 	struct wire_emotion_observe_reply f =
-	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
+	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
 	struct prompt p = { .now = STR("n"),
-		.feeling = &f,
+		.emotion = &f,
 		.safe = STR("stop_all"),
-		.late = STR("刚才的点头后来已经完成。") };
+		.earlier = STR("刚才的点头后来已经完成。") };
 
 	TOLD(&p, "只有它们：stop_all" _ "【后来】刚才的点头" _, "【关系】" _);
-	p.feeling = NULL;
+	p.emotion = NULL;
 	TOLD(&p, "只有它们：stop_all" _, "gate_" _);
 	f.exec_mode = WIRE_EXEC_MODE_AUTO_EXECUTE;
-	p.feeling = &f;
-	p.late = (struct str){ 0 };
+	p.emotion = &f;
+	p.earlier = (struct str){ 0 };
 	TOLD(&p, "gate_auto_execute" _, "stop_all" _ "【后来】" _);
 }
 
@@ -135,14 +135,14 @@ TEST(safety)
 TEST(rules)
 {
 	struct wire_emotion_observe_reply f =
-	    feeling(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
-	struct prompt p = { .now = STR("n"), .feeling = &f };
+	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
+	struct prompt p = { .now = STR("n"), .emotion = &f };
 
 	TOLD(&p,
 	    "不要答应马上去做" _ "gate_blocked" _ "还没有连接过" _
 	    "不要假装记得" _ "现在不能忘掉" _,
 	    "recall_memory" _ "forget_memory" _);
-	p.feeling = NULL;
+	p.emotion = NULL;
 	p.body = PROMPT_BODY_ABSENT;
 	TOLD(&p, "不要答应马上去做" _ "都不清楚" _ "不在线" _, "gate_" _);
 	p.body = PROMPT_BODY_HERE;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "relation.h"
+#include "model/model.h"
 #include "testkit/testkit.h"
 
 static const struct persona average = { 0.5, 0.5, 0.5, 0.5, 0.5 };

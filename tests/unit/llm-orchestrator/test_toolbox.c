@@ -7,27 +7,27 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "toolbox.h"
+#include "tools/tool_catalog.h"
 
 #define TURNS 100
 #define ROOM  ((size_t)64 * 1024)
 
 struct bench {
 	struct metric_set *set;
-	struct toolbox *box;
+	struct tool_cache *box;
 };
 
 static void
 bench_open(struct bench *b)
 {
 	b->set = metric_set_new();
-	b->box = toolbox_new(ROOM, b->set);
+	b->box = tool_cache_new(ROOM, b->set);
 }
 
 static void
 bench_close(struct bench *b)
 {
-	toolbox_free(b->box);
+	tool_cache_free(b->box);
 	metric_set_free(b->set);
 }
 
@@ -38,12 +38,12 @@ times_read(struct bench *b)
 	    metric_counter(b->set, "soul_turn_skills_read_total", "", NULL));
 }
 
-static struct tools *
+static struct tool_catalog *
 get(struct bench *b, const char *skills)
 {
-	struct tools *t;
+	struct tool_catalog *t;
 
-	ck_assert_int_eq(toolbox_get(b->box, str_of(skills), &t), RC_OK);
+	ck_assert_int_eq(tool_cache_get(b->box, str_of(skills), &t), RC_OK);
 	return t;
 }
 
@@ -73,20 +73,20 @@ TEST(skills_are_read_once_for_all_turns)
 	char *skills = many(1);
 
 	bench_open(&b);
-	struct tools *first = get(&b, skills);
+	struct tool_catalog *first = get(&b, skills);
 	for (int i = 1; i < TURNS; i++) {
-		struct tools *t = get(&b, skills);
+		struct tool_catalog *t = get(&b, skills);
 		ck_assert_ptr_eq(t, first);
-		tools_prepare(tools_at(t, 249));
-		tools_free(t);
+		tool_prepare(tool_catalog_at(t, 249));
+		tool_catalog_free(t);
 	}
 	ck_assert_int_eq(times_read(&b), 1);
-	ck_assert_uint_eq(tools_n(first), 250);
-	tools_free(first);
+	ck_assert_uint_eq(tool_catalog_n(first), 250);
+	tool_catalog_free(first);
 	/* Other skills are others, as is none. */
-	tools_free(get(&b, "[{\"name\":\"nod\"}]"));
-	tools_free(get(&b, NULL));
-	tools_free(get(&b, NULL));
+	tool_catalog_free(get(&b, "[{\"name\":\"nod\"}]"));
+	tool_catalog_free(get(&b, NULL));
+	tool_catalog_free(get(&b, NULL));
 	ck_assert_int_eq(times_read(&b), 3);
 	free(skills);
 	bench_close(&b);
@@ -99,16 +99,16 @@ TEST(the_least_used_make_room)
 	char *one = many(1), *two = many(2);
 
 	bench_open(&b);
-	struct tools *held = get(&b, one);
-	tools_free(get(&b, two));
+	struct tool_catalog *held = get(&b, one);
+	tool_catalog_free(get(&b, two));
 	ck_assert_int_eq(times_read(&b), 2);
-	ck_assert(
-	    str_eq(tools_skill(held, STR("s1_249"))->name, STR("s1_249")));
-	tools_free(get(&b, one));
+	ck_assert(str_eq(
+	    tool_catalog_by_skill(held, STR("s1_249"))->name, STR("s1_249")));
+	tool_catalog_free(get(&b, one));
 	ck_assert_int_eq(times_read(&b), 3);
 	bench_close(&b);
-	ck_assert(str_eq(tools_at(held, 0)->skill, STR("s1_0")));
-	tools_free(held);
+	ck_assert(str_eq(tool_catalog_at(held, 0)->skill, STR("s1_0")));
+	tool_catalog_free(held);
 	free(one);
 	free(two);
 }
@@ -116,10 +116,10 @@ TEST(the_least_used_make_room)
 TEST(what_is_no_list_is_refused)
 {
 	struct bench b;
-	struct tools *t;
+	struct tool_catalog *t;
 
 	bench_open(&b);
 	ck_assert_int_eq(
-	    toolbox_get(b.box, STR("{\"skills\":7}"), &t), RC_INVALID);
+	    tool_cache_get(b.box, STR("{\"skills\":7}"), &t), RC_INVALID);
 	bench_close(&b);
 }

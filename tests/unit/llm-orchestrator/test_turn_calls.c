@@ -9,7 +9,7 @@ TEST(text_is_the_reply)
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("晴天", NULL, 0), "store");
-	ck_assert(t.answered);
+	ck_assert(t.has_text);
 	ck_assert(str_eq(t.text, STR("晴天")));
 	turn_want(&t, STORED, "reply");
 }
@@ -19,21 +19,21 @@ TEST(the_model_fails)
 	struct turn t;
 
 	turn_thinks(&t, 4);
-	turn_want(&t, faulty(TURN_ANSWERED, 502), "fail 502");
+	turn_want(&t, faulty(TURN_COMPLETION, 502), "fail 502");
 
 	turn_sensed(&t, 4);
 	turn_want(&t, remembers(true), "");
 	turn_want(&t, OPEN, "");
 	turn_want(&t, filtered(&route_rest), "act");
 	turn_want(&t, ACTED(TURN_OK), "think all");
-	turn_want(&t, faulty(TURN_ANSWERED, 502), "store");
-	ck_assert(t.speechless);
+	turn_want(&t, faulty(TURN_COMPLETION, 502), "store");
+	ck_assert(t.model_failed);
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_nod, 1), "invoke 0");
 	turn_want(&t, result(0, TURN_OK), "think all");
-	turn_want(&t, faulty(TURN_ANSWERED, 504), "store");
-	ck_assert(t.speechless && !t.answered);
+	turn_want(&t, faulty(TURN_COMPLETION, 504), "store");
+	ck_assert(t.model_failed && !t.has_text);
 }
 
 /* All is done and said in one answer: one call of the model. */
@@ -47,7 +47,7 @@ TEST(one_answer_suffices)
 	turn_want(&t, result(0, TURN_OK), "store");
 	ck_assert(str_eq(t.text, STR("这就点头")));
 	/* What is the reply is not said beside the calls too. */
-	ck_assert_uint_eq(t.said[0].n, 0);
+	ck_assert_uint_eq(t.round_text[0].n, 0);
 }
 
 /* Otherwise the results go back to the model. */
@@ -63,8 +63,8 @@ TEST(results_go_back)
 		{ "好", TURN_ERROR, "think all" },
 		{ "好", TURN_NOT_CONFIRMED, "think all !call" },
 		{ "好", TURN_OFFLINE, "think all !call" },
-		{ "好", TURN_UNHEARD, "think all !call" },
-		{ "好", TURN_LATE, "think all !call" },
+		{ "好", TURN_NO_SUBSCRIBER, "think all !call" },
+		{ "好", TURN_NO_TIME, "think all !call" },
 	};
 	struct turn t;
 
@@ -74,7 +74,8 @@ TEST(results_go_back)
 		turn_want(&t, result(0, rows[i].outcome), rows[i].want);
 		turn_want(&t, answered("说明", NULL, 0), "store");
 		ck_assert(str_eq(t.text, STR("说明")));
-		ck_assert(turn_failed(&t, 0) == (rows[i].outcome != TURN_OK));
+		ck_assert(
+		    turn_call_failed(&t, 0) == (rows[i].outcome != TURN_OK));
 	}
 }
 
@@ -88,13 +89,13 @@ TEST(one_skill_in_order_the_others_beside)
 	turn_want(&t, result(1, TURN_OK), ""); /* not sent yet */
 	turn_want(&t, result(0, TURN_ERROR), "invoke 1");
 	turn_want(&t, result(1, TURN_OK), "think all");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_ERROR);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_ERROR);
 
 	/* Behind one that nobody answered it is not tried again. */
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_same, 3), "invoke 0 invoke 2");
 	turn_want(&t, result(0, TURN_NOT_CONFIRMED), "");
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_SKIPPED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_SKIPPED);
 	turn_want(&t, result(2, TURN_OK), "think all !call");
 }
 
@@ -108,7 +109,7 @@ TEST(results_count_once)
 	turn_want(&t, result(0, TURN_ERROR), "");
 	turn_want(&t, result(7, TURN_OK), "");
 	turn_want(&t, result(1, TURN_SENT), "");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_OK);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_OK);
 	turn_want(&t, result(1, TURN_OK), "think all");
 	turn_want(&t, result(1, TURN_OK), "");
 }
@@ -122,7 +123,7 @@ TEST(one_corrective_round)
 	turn_want(&t, answered("", call_invalid, 1), "think all");
 	turn_want(&t, answered("", call_nod, 1), "invoke 1");
 	turn_want(&t, result(1, TURN_OK), "think all");
-	ck_assert(!turn_failed(&t, 0));
+	ck_assert(!turn_call_failed(&t, 0));
 }
 
 TEST(wrong_arguments_twice)
@@ -133,8 +134,8 @@ TEST(wrong_arguments_twice)
 	turn_want(&t, answered("好", call_invalid, 1), "think all");
 	turn_want(&t, answered("好", call_invalid, 1), "think all !call");
 	turn_want(&t, answered("没做成", NULL, 0), "store");
-	ck_assert(!turn_failed(&t, 0)); /* told by the later one */
-	ck_assert(turn_failed(&t, 1));
+	ck_assert(!turn_call_failed(&t, 0)); /* told by the later one */
+	ck_assert(turn_call_failed(&t, 1));
 }
 
 TEST(unknown_skills_are_told)
@@ -144,7 +145,7 @@ TEST(unknown_skills_are_told)
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_unknown, 1), "think all");
 	turn_want(&t, answered("不会飞", NULL, 0), "store");
-	ck_assert(turn_failed(&t, 0));
+	ck_assert(turn_call_failed(&t, 0));
 }
 
 TEST(rounds_end)
@@ -159,7 +160,7 @@ TEST(rounds_end)
 	/* A model that calls all the same is not followed, and that is told. */
 	turn_want(&t, answered("好了", call_nod, 1), "store");
 	ck_assert(t.overflow);
-	ck_assert_uint_eq(t.n_deeds, 2);
+	ck_assert_uint_eq(t.n_calls, 2);
 }
 
 TEST(a_closed_gate_stops_calls)
@@ -171,8 +172,8 @@ TEST(a_closed_gate_stops_calls)
 	turn_want(&t, BLOCKED, "");
 	turn_want(&t, filtered(&route_fallback), "think all");
 	turn_want(&t, answered("好", call_two, 2), "think all !call");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_BLOCKED);
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_BLOCKED);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_BLOCKED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_BLOCKED);
 	turn_want(&t, answered("现在不行", NULL, 0), "store");
 
 	/* To remember is not to act. */
@@ -189,17 +190,17 @@ TEST(recall)
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
-	ck_assert_str_eq(turn_stage(&t), "searching");
+	ck_assert_str_eq(turn_phase_name(&t), "searching");
 	turn_want(&t, result(0, TURN_OK), "searched think forget");
 	turn_want(&t, answered("", call_nod, 1), "invoke 1");
 	turn_want(&t, result(1, TURN_OK), "think forget");
 	turn_want(&t, answered("记得", NULL, 0), "store");
-	ck_assert(!turn_failed(&t, 0));
+	ck_assert(!turn_call_failed(&t, 0));
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
 	turn_want(&t, result(0, TURN_ERROR), "not-found think forget");
-	ck_assert(turn_failed(&t, 0));
+	ck_assert(turn_call_failed(&t, 0));
 }
 
 /* A skill beside a search waits for the second thought. */
@@ -209,12 +210,12 @@ TEST(recall_defers_the_others)
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_mixed, 2), "searching recall 0");
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_DEFERRED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_DEFERRED);
 	turn_want(&t, result(0, TURN_OK), "searched think forget");
-	ck_assert(turn_failed(&t, 1));
+	ck_assert(turn_call_failed(&t, 1));
 	turn_want(&t, answered("", call_nod, 1), "invoke 2");
 	turn_want(&t, result(2, TURN_OK), "think forget");
-	ck_assert(!turn_failed(&t, 1));
+	ck_assert(!turn_call_failed(&t, 1));
 }
 
 /* A search that was not offered, or was made already, is none. */
@@ -227,7 +228,7 @@ TEST(recall_only_when_offered)
 	turn_want(&t, OPEN, "");
 	turn_want(&t, filtered(&route_fallback), "think skills");
 	turn_want(&t, answered("", call_recall, 1), "think skills");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_UNKNOWN);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_UNKNOWN);
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
@@ -247,8 +248,8 @@ TEST(forgetting)
 	} rows[] = {
 		{ "", TURN_OK, "think all" },
 		{ "这就忘掉", TURN_OK, "think all" },
-		{ "", TURN_NOTHING, "think all" },
-		{ "已经忘掉了", TURN_NOTHING, "think all" },
+		{ "", TURN_NO_MATCH, "think all" },
+		{ "已经忘掉了", TURN_NO_MATCH, "think all" },
 		{ "已经忘掉了", TURN_ERROR, "think all" },
 		{ "已经忘掉了", TURN_INVALID, "think all" },
 		/* Nobody knows: as with a body that does not answer. */
@@ -260,9 +261,10 @@ TEST(forgetting)
 		turn_thinks(&t, 4);
 		turn_want(
 		    &t, answered(rows[i].text, call_forget, 1), "forget 0");
-		ck_assert_str_eq(turn_stage(&t), "invoking");
+		ck_assert_str_eq(turn_phase_name(&t), "invoking");
 		turn_want(&t, result(0, rows[i].outcome), rows[i].want);
-		ck_assert(turn_failed(&t, 0) == (rows[i].outcome != TURN_OK));
+		ck_assert(
+		    turn_call_failed(&t, 0) == (rows[i].outcome != TURN_OK));
 		turn_want(&t, answered("说明", NULL, 0), "store");
 		ck_assert(str_eq(t.text, STR("说明")));
 	}
@@ -283,34 +285,34 @@ TEST(forgetting_beside_others)
 	turn_want(&t, BLOCKED, "");
 	turn_want(&t, filtered(&route_fallback), "think all");
 	turn_want(&t, answered("", call_forget_too, 2), "forget 0");
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_BLOCKED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_BLOCKED);
 
 	/* Behind a search it waits for what that finds. */
 	turn_thinks(&t, 4);
 	turn_want(
 	    &t, answered("", call_recall_forget, 2), "searching recall 0");
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_DEFERRED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_DEFERRED);
 	turn_want(&t, result(0, TURN_OK), "searched think forget");
 	turn_want(&t, answered("", call_forget, 1), "forget 2");
 	turn_want(&t, result(2, TURN_OK), "think forget");
-	ck_assert(!turn_failed(&t, 1));
+	ck_assert(!turn_call_failed(&t, 1));
 }
 
 /* One after the other: after one of which nobody knows, no more. */
 TEST(forgetting_twice)
 {
-	static const struct turn_deed two[] = { FORGET, FORGET };
+	static const struct turn_call two[] = { FORGET, FORGET };
 	struct turn t;
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", two, 2), "forget 0");
-	turn_want(&t, result(0, TURN_NOTHING), "forget 1");
+	turn_want(&t, result(0, TURN_NO_MATCH), "forget 1");
 	turn_want(&t, result(1, TURN_OK), "think all");
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", two, 2), "forget 0");
 	turn_want(&t, result(0, TURN_NOT_CONFIRMED), "think all !call");
-	ck_assert_int_eq(t.deeds[1].outcome, TURN_SKIPPED);
+	ck_assert_int_eq(t.calls[1].outcome, TURN_SKIPPED);
 }
 
 TEST(forgetting_only_when_offered)
@@ -322,7 +324,7 @@ TEST(forgetting_only_when_offered)
 	turn_want(&t, OPEN, "");
 	turn_want(&t, filtered(&route_fallback), "think skills");
 	turn_want(&t, answered("", call_forget, 1), "think skills");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_UNKNOWN);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_UNKNOWN);
 }
 
 /* What was done is told though the model fails or the time is up. */
@@ -333,24 +335,24 @@ TEST(forgetting_is_something_done)
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_forget, 1), "forget 0");
 	turn_want(&t, result(0, TURN_OK), "think all");
-	turn_want(&t, faulty(TURN_ANSWERED, 502), "store");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_OK);
+	turn_want(&t, faulty(TURN_COMPLETION, 502), "store");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_OK);
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_forget, 1), "forget 0");
 	turn_want(&t, EXPIRED, "store");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_NOT_CONFIRMED);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_NOT_CONFIRMED);
 
 	turn_thinks(&t, 4);
 	turn_want(&t, answered("", call_forget, 1), "forget 0");
 	turn_want(&t, CANCEL, "canceled");
-	ck_assert_int_eq(t.deeds[0].outcome, TURN_NOT_CONFIRMED);
+	ck_assert_int_eq(t.calls[0].outcome, TURN_NOT_CONFIRMED);
 }
 
 /* More than one answer may hold. */
 TEST(too_many_calls)
 {
-	struct turn_deed many[TURN_CALLS_MAX + 1];
+	struct turn_call many[TURN_ROUND_CALLS_MAX + 1];
 	struct turn_event e = answered("", many, NELEM(many));
 	struct turn_actions out;
 	struct turn t;
@@ -359,22 +361,22 @@ TEST(too_many_calls)
 		static const char *const names[] = { "a", "b", "c", "d", "e",
 			"f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p",
 			"q" };
-		many[i] = (struct turn_deed)CALL("x");
+		many[i] = (struct turn_call)CALL("x");
 		many[i].skill = str_of(names[i]);
 	}
 	turn_thinks(&t, 8);
 	turn_step(&t, &e, &out);
-	ck_assert_uint_eq(out.n, TURN_CALLS_MAX);
+	ck_assert_uint_eq(out.n, TURN_ROUND_CALLS_MAX);
 	ck_assert(t.overflow);
 	/* Round after round, until the turn can hold no more. */
 	for (size_t n = 0; t.phase == TURN_INVOKING; n++) {
-		ck_assert_uint_lt(n, TURN_DEEDS_MAX + 8);
-		for (size_t i = 0; i < t.n_deeds; i++) {
+		ck_assert_uint_lt(n, TURN_CALLS_MAX + 8);
+		for (size_t i = 0; i < t.n_calls; i++) {
 			struct turn_event r = result(i, TURN_OK);
 			turn_step(&t, &r, &out);
 		}
-		ck_assert_int_eq(t.phase, TURN_THINKING);
+		ck_assert_int_eq(t.phase, TURN_COMPLETING);
 		turn_step(&t, &e, &out);
 	}
-	ck_assert_uint_le(t.n_deeds, TURN_DEEDS_MAX);
+	ck_assert_uint_le(t.n_calls, TURN_CALLS_MAX);
 }

@@ -9,22 +9,22 @@
 
 #include "core/mem.h"
 #include "testkit/testkit.h"
-#include "turn.h"
+#include "turn/turn_fsm.h"
 
 static const char *const turn_action_names[] = {
 	[TURN_DO_LOAD] = "load",
-	[TURN_DO_FEEL] = "feel",
-	[TURN_DO_FILTER] = "filter",
-	[TURN_DO_ASK_MEMORY] = "memory",
-	[TURN_DO_ACT] = "act",
-	[TURN_DO_THINK] = "think",
+	[TURN_DO_OBSERVE_EMOTION] = "feel",
+	[TURN_DO_FILTER_INTENTS] = "filter",
+	[TURN_DO_CHECK_MEMORY] = "memory",
+	[TURN_DO_SEND_INTENTS] = "act",
+	[TURN_DO_CALL_MODEL] = "think",
 	[TURN_DO_INVOKE] = "invoke",
 	[TURN_DO_FORGET] = "forget",
-	[TURN_DO_SEARCHING] = "searching",
+	[TURN_DO_REPORT_SEARCHING] = "searching",
 	[TURN_DO_RECALL] = "recall",
-	[TURN_DO_SEARCHED] = "searched",
-	[TURN_DO_NOT_FOUND] = "not-found",
-	[TURN_DO_STORE] = "store",
+	[TURN_DO_REPORT_FOUND] = "searched",
+	[TURN_DO_REPORT_FAILED] = "not-found",
+	[TURN_DO_COMMIT] = "store",
 	[TURN_DO_REPLY] = "reply",
 	[TURN_DO_FAIL] = "fail",
 	[TURN_DO_CANCELED] = "canceled",
@@ -46,13 +46,13 @@ turn_actions_text(const struct turn_actions *out, char *dst, size_t size)
 		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_FORGET ||
 		    a->kind == TURN_DO_RECALL)
 			n += (size_t)snprintf(
-			    dst + n, size - n, " %zu", a->deed);
-		if (a->kind == TURN_DO_THINK)
+			    dst + n, size - n, " %zu", a->call);
+		if (a->kind == TURN_DO_CALL_MODEL)
 			n += (size_t)snprintf(dst + n, size - n, " %s%s",
 			    offers[a->offer], a->may_call ? "" : " !call");
 		if (a->kind == TURN_DO_FAIL)
 			n += (size_t)snprintf(
-			    dst + n, size - n, " %d", a->fault.status);
+			    dst + n, size - n, " %d", a->error.status);
 	}
 	return dst;
 }
@@ -76,7 +76,7 @@ turn_want_at(struct turn *t, struct turn_event e, const char *want, int line)
 static inline struct turn_event
 placed(int64_t ahead)
 {
-	return EV(.kind = TURN_PLACED, .ahead = ahead);
+	return EV(.kind = TURN_POSITION, .ahead = ahead);
 }
 
 static inline struct turn_event
@@ -86,50 +86,50 @@ loaded(bool filter)
 }
 
 static inline struct turn_event
-felt(enum wire_exec_mode mode)
+emotion_known(enum wire_exec_mode mode)
 {
-	return EV(.kind = TURN_FELT, .known = true, .mode = mode);
+	return EV(.kind = TURN_EMOTION_REPLY, .known = true, .mode = mode);
 }
 
 static inline struct turn_event
 filtered(const struct turn_route *r)
 {
-	return EV(.kind = TURN_FILTERED, .known = r != NULL, .route = r);
+	return EV(.kind = TURN_INTENT_REPLY, .known = r != NULL, .route = r);
 }
 
 static inline struct turn_event
 remembers(bool known)
 {
-	return EV(.kind = TURN_REMEMBERS, .known = known);
+	return EV(.kind = TURN_MEMORY_REPLY, .known = known);
 }
 
 static inline struct turn_event
-answered(const char *text, const struct turn_deed *calls, size_t n)
+answered(const char *text, const struct turn_call *calls, size_t n)
 {
-	return EV(.kind = TURN_ANSWERED, .text = str_of(text), .deeds = calls,
-	    .n_deeds = n);
+	return EV(.kind = TURN_COMPLETION, .text = str_of(text), .calls = calls,
+	    .n_calls = n);
 }
 
 static inline struct turn_event
-result(size_t deed, enum turn_outcome outcome)
+result(size_t call, enum turn_outcome outcome)
 {
-	return EV(.kind = TURN_RESULT, .deed = deed, .outcome = outcome);
+	return EV(.kind = TURN_CALL_RESULT, .call = call, .outcome = outcome);
 }
 
 static inline struct turn_event
 faulty(enum turn_event_kind kind, int status)
 {
-	return EV(.kind = kind, .fault = { status, "code", "text" });
+	return EV(.kind = kind, .error = { status, "code", "text" });
 }
 
-#define OPEN     felt(WIRE_EXEC_MODE_AUTO_EXECUTE)
-#define BLOCKED  felt(WIRE_EXEC_MODE_BLOCKED)
-#define STORED   EV(.kind = TURN_STORED)
+#define OPEN     emotion_known(WIRE_EXEC_MODE_AUTO_EXECUTE)
+#define BLOCKED  emotion_known(WIRE_EXEC_MODE_BLOCKED)
+#define STORED   EV(.kind = TURN_COMMITTED)
 #define CANCEL   EV(.kind = TURN_CANCEL)
 #define EXPIRED  EV(.kind = TURN_EXPIRED)
 #define GONE     EV(.kind = TURN_LOST)
-#define ACTED(o) EV(.kind = TURN_ACTED, .outcome = (o))
-#define UNFELT   EV(.kind = TURN_FELT)
+#define ACTED(o) EV(.kind = TURN_INTENT_RESULT, .outcome = (o))
+#define UNFELT   EV(.kind = TURN_EMOTION_REPLY)
 
 #define CALL(name)                                               \
 	{                                                        \
@@ -171,25 +171,25 @@ faulty(enum turn_event_kind kind, int status)
 		.call_id = STR_INIT("s"), .args = STR_INIT("{}")           \
 	}
 
-static const struct turn_deed call_nod[] = { CALL("nod") };
-static const struct turn_deed call_two[] = { CALL("nod"), CALL("light") };
-static const struct turn_deed call_same[] = { CALL("nod"), CALL("nod"),
+static const struct turn_call call_nod[] = { CALL("nod") };
+static const struct turn_call call_two[] = { CALL("nod"), CALL("light") };
+static const struct turn_call call_same[] = { CALL("nod"), CALL("nod"),
 	CALL("light") };
-static const struct turn_deed call_recall[] = { RECALL };
-static const struct turn_deed call_mixed[] = { RECALL, CALL("nod") };
-static const struct turn_deed call_forget[] = { FORGET };
-static const struct turn_deed call_forget_too[] = { FORGET, CALL("nod") };
-static const struct turn_deed call_recall_forget[] = { RECALL, FORGET };
-static const struct turn_deed call_invalid[] = { BAD_CALL(
+static const struct turn_call call_recall[] = { RECALL };
+static const struct turn_call call_mixed[] = { RECALL, CALL("nod") };
+static const struct turn_call call_forget[] = { FORGET };
+static const struct turn_call call_forget_too[] = { FORGET, CALL("nod") };
+static const struct turn_call call_recall_forget[] = { RECALL, FORGET };
+static const struct turn_call call_invalid[] = { BAD_CALL(
     "nod", TURN_INVALID) };
-static const struct turn_deed call_unknown[] = { BAD_CALL(
+static const struct turn_call call_unknown[] = { BAD_CALL(
     "fly", TURN_UNKNOWN) };
-static const struct turn_deed call_safe[] = { SAFE(INVOKE, "stop") };
-static const struct turn_deed call_safe_too[] = { CALL("nod"),
+static const struct turn_call call_safe[] = { SAFE(INVOKE, "stop") };
+static const struct turn_call call_safe_too[] = { CALL("nod"),
 	SAFE(INVOKE, "stop") };
-static const struct turn_deed intents_safe[] = { INTENT("light"),
+static const struct turn_call intents_safe[] = { INTENT("light"),
 	SAFE(DIRECT, "stop") };
-static const struct turn_deed intents[] = { INTENT("light"), INTENT("alarm") };
+static const struct turn_call intents[] = { INTENT("light"), INTENT("alarm") };
 
 static const struct turn_route route_fallback = {
 	.action = WIRE_DECISION_ACTION_FALLBACK_REASONING
@@ -199,19 +199,19 @@ static const struct turn_route route_silent = {
 };
 static const struct turn_route route_direct = {
 	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
-	.deeds = intents,
-	.n_deeds = 2
+	.calls = intents,
+	.n_calls = 2
 };
 static const struct turn_route route_rest = {
 	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
-	.deeds = intents,
-	.n_deeds = 1,
+	.calls = intents,
+	.n_calls = 1,
 	.rest = STR_INIT("今天天气怎么样")
 };
 static const struct turn_route route_safe = {
 	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
-	.deeds = intents_safe,
-	.n_deeds = 2
+	.calls = intents_safe,
+	.n_calls = 2
 };
 static const struct turn_question questions[] = { { STR_INIT("alarm"),
     STR_INIT("时间") } };

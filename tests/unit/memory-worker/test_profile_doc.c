@@ -1,10 +1,10 @@
-/* Profiles: merge patches become leaves, and leaves documents. */
+/* Profiles: merge patches become leaves, leaves become documents. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "profile_doc.h"
+#include "profile/profile_store.h"
 #include "testkit/testkit.h"
 
 #define DOC_MAX (1024UL * 1024)
@@ -28,7 +28,7 @@ leaves(const char *patch)
 
 /* What a patch changes: "path=value path=value". */
 static const char *
-told(const char *patch)
+changes(const char *patch)
 {
 	static char text[4096];
 	struct profile_leaves l = leaves(patch);
@@ -49,7 +49,7 @@ by_path(const void *a, const void *b)
 	    ((const struct profile_leaf *)b)->path);
 }
 
-/* The document that a patch of an empty one makes. */
+/* The document that a patch of an empty one yields. */
 static const char *
 made(const char *patch, const char *part)
 {
@@ -78,7 +78,7 @@ static const struct {
 	    "/system_state/boot_count=42" },
 	{ "{\"user_profile\":{\"a\":null,\"b\":{\"c\":null,\"d\":false}}}",
 	    "/user_profile/a= /user_profile/b/c= /user_profile/b/d=false" },
-	/* Lists are replaced as a whole, and what is in them stays. */
+	/* Lists are replaced as a whole, and may contain anything. */
 	{ "{\"user_profile\":{\"a\":[1, null, {\"b\":null}, []]}}",
 	    "/user_profile/a=[1,null,{\"b\":null},[]]" },
 	{ "{\"user_profile\":{\"a\":[]}}", "/user_profile/a=[]" },
@@ -98,7 +98,7 @@ TEST(a_patch_becomes_leaves)
 	size_t i;
 
 	for (i = 0; i < NELEM(patches); i++)
-		ck_assert_str_eq(told(patches[i].patch), patches[i].leaves);
+		ck_assert_str_eq(changes(patches[i].patch), patches[i].leaves);
 }
 
 static const struct {
@@ -109,7 +109,7 @@ static const struct {
 	{ "{\"a\":{\"b\":{\"c\":1}}}", "{\"a\":{\"b\":{\"c\":1}}}" },
 	{ "{\"a\":{\"b\":1,\"c\":{\"d\":2,\"e\":3}},\"f\":4}",
 	    "{\"a\":{\"b\":1,\"c\":{\"d\":2,\"e\":3}},\"f\":4}" },
-	/* One begins as the other. */
+	/* One name is a prefix of the other. */
 	{ "{\"a\":{\"x\":1},\"a!\":2,\"ab\":{\"x\":3},\"a-b\":{\"x\":4}}",
 	    "{\"a!\":2,\"a-b\":{\"x\":4},\"a\":{\"x\":1},\"ab\":{\"x\":3}}" },
 	{ "{\"\":1,\"~\":2,\"/\":3,\"~1\":4,\"~01\":5}",
@@ -134,7 +134,7 @@ TEST(leaves_become_a_document)
 }
 
 static void
-refused(const char *patch, const char *path, const char *why)
+ck_rejected(const char *patch, const char *path, const char *why)
 {
 	struct arena *a = arena_new(DOC_MAX);
 	struct profile_leaves l;
@@ -147,57 +147,57 @@ refused(const char *patch, const char *path, const char *why)
 	arena_free(a);
 }
 
-TEST(what_is_no_patch)
+TEST(malformed_patches_are_rejected)
 {
-	refused("", "", "is not JSON");
-	refused("{", "", "is not JSON");
-	refused("null", "", "must be an object");
-	refused("[]", "", "must be an object");
-	refused("{\"user_profile\":1}", "/user_profile", "object or null");
-	refused("{\"system_state\":[]}", "/system_state", "object or null");
-	refused("{\"name\":{}}", "/name", "neither");
-	refused("{\"user_profile/\":{}}", "/user_profile~1", "neither");
-	refused("{\"\":null}", "/", "neither");
-	refused("{\"user_profile\":{\"a\":1,\"a\":2}}", "", "is not JSON");
-	refused("{\"user_profile\":{\"a\\u0000\":1}}", "", "is not JSON");
-	/* No number that would come back as another. */
-	refused("{\"user_profile\":{\"a\":99999999999999999999}}", "",
+	ck_rejected("", "", "is not JSON");
+	ck_rejected("{", "", "is not JSON");
+	ck_rejected("null", "", "must be an object");
+	ck_rejected("[]", "", "must be an object");
+	ck_rejected("{\"user_profile\":1}", "/user_profile", "object or null");
+	ck_rejected("{\"system_state\":[]}", "/system_state", "object or null");
+	ck_rejected("{\"name\":{}}", "/name", "neither");
+	ck_rejected("{\"user_profile/\":{}}", "/user_profile~1", "neither");
+	ck_rejected("{\"\":null}", "/", "neither");
+	ck_rejected("{\"user_profile\":{\"a\":1,\"a\":2}}", "", "is not JSON");
+	ck_rejected("{\"user_profile\":{\"a\\u0000\":1}}", "", "is not JSON");
+	/* Numbers that cannot be represented are rejected. */
+	ck_rejected("{\"user_profile\":{\"a\":99999999999999999999}}", "",
 	    "is not JSON");
 }
 
-TEST(ceilings)
+TEST(limits_are_enforced)
 {
 	static char text[128 * 1024];
 	size_t n;
 	int i;
 
-	/* Six names lead to a value, seven do not. */
+	/* Six names may lead to a value, seven may not. */
 	ck_assert_str_eq(
-	    told(
+	    changes(
 		"{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}"),
 	    "/user_profile/b/c/d/e/f=1");
-	refused("{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":"
-		"{\"g\":1}}}}}}}",
+	ck_rejected("{\"user_profile\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":"
+		    "{\"g\":1}}}}}}}",
 	    "/user_profile/b/c/d/e/f/g", "too deep");
-	/* A name. */
+	/* The length of a name. */
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0256d\":1}}", 0);
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(text, sizeof(text), "{\"user_profile\":{\"%0257d\":1}}", 0);
-	refused(text,
+	ck_rejected(text,
 	    "/user_profile/000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000000000000000000000000"
 	    "0000000000000000000000000000000000",
 	    "at most 256 bytes");
-	/* A value, with its quotes. */
+	/* The length of a value, including quotes. */
 	snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01022d\"}}", 0);
 	ck_assert_uint_eq(leaves(text).n, 1);
 	snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"a\":\"%01023d\"}}", 0);
-	refused(text, "/user_profile/a", "over 1024 bytes");
-	/* All of them. */
+	ck_rejected(text, "/user_profile/a", "over 1024 bytes");
+	/* The number of values. */
 	n = (size_t)snprintf(
 	    text, sizeof(text), "{\"user_profile\":{\"-\":null");
 	for (i = 0; i < PROFILE_LEAVES_MAX - 1; i++)
@@ -206,10 +206,10 @@ TEST(ceilings)
 	snprintf(text + n, sizeof(text) - n, "}}");
 	ck_assert_uint_eq(leaves(text).n, PROFILE_LEAVES_MAX);
 	snprintf(text + n, sizeof(text) - n, "},\"system_state\":{\"x\":1}}");
-	refused(text, "/system_state/x", "at most 256 values");
+	ck_rejected(text, "/system_state/x", "at most 256 values");
 }
 
-TEST(too_little_room)
+TEST(a_full_arena_is_reported)
 {
 	struct arena *a = arena_new(64);
 	struct profile_leaves l;

@@ -5,7 +5,7 @@
 #include "mqtt/mqtt.h"
 #include "testkit/testkit.h"
 
-TEST(validity)
+TEST(topics_and_filters_are_validated)
 {
 	static const struct {
 		struct str t;
@@ -46,8 +46,8 @@ TEST(validity)
 	}
 }
 
-/* Exactly as long as the bytes: nothing behind them may be looked at. */
-TEST(nothing_behind_is_read)
+/* The buffer is exactly as long as the bytes, for the address sanitizer. */
+TEST(no_byte_beyond_the_length_is_read)
 {
 	static const char *const t[] = { "a", "a/\xe5\xb0", "\xf0",
 		"b/\xf0\x9f", "\xe5", "a/+", "#" };
@@ -65,7 +65,7 @@ TEST(nothing_behind_is_read)
 	}
 }
 
-TEST(length)
+TEST(the_longest_topic_is_valid)
 {
 	char text[MQTT_TOPIC_MAX + 1];
 	struct str s = { text, MQTT_TOPIC_MAX };
@@ -80,7 +80,7 @@ TEST(length)
 	ck_assert(!mqtt_topic_matches(s, s));
 }
 
-TEST(matching)
+TEST(filters_match_topics)
 {
 	static const struct {
 		const char *filter, *topic;

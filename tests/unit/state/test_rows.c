@@ -181,7 +181,7 @@ note(json_t *set, const char *s)
 static void
 note_file(json_t *set, const char *path)
 {
-	static const char *const leads[] = { "call('", "r('", "[0] = STR(\"",
+	static const char *const leads[] = { "call('", "[0] = STR(\"",
 		"STATE_ARGS(STR(\"", "STATE_ARGS(\n\t\tSTR(\"" };
 	char *text = tk_read_file(path, NULL);
 	const char *at;
@@ -206,6 +206,8 @@ used(void)
 	size_t i;
 
 	ck_assert_int_eq(glob("libs/state/*.[ch]", 0, NULL, &g), 0);
+	ck_assert_int_eq(
+	    glob("libs/state/scripts/*.lua", GLOB_APPEND, NULL, &g), 0);
 	for (i = 0; i < g.gl_pathc; i++)
 		note_file(set, g.gl_pathv[i]);
 	globfree(&g);

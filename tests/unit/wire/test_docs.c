@@ -15,7 +15,7 @@
 	"{\"description\":\"Why.\",\"type\":\"string\",\"maxLength\":9}}}"
 #define IFACE                                                                  \
 	"{\"http\":[{\"name\":\"do_it\",\"method\":\"PUT\","                   \
-	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"maker\"],"               \
+	"\"path\":\"/v1/{id}\",\"roles\":[\"owner\",\"provisioner\"],"         \
 	"\"owner\":\"o\",\"request\":\"x\","                                   \
 	"\"response\":null,\"description\":\"Do it.\",\"section\":\"2\","      \
 	"\"errors\":[{\"status\":400,\"text\":\"a|b\"},"                       \
@@ -82,7 +82,8 @@ has(const char *text, const char *part)
 TEST(markdown_has_channels_and_members)
 {
 	char *text = document("INTERFACES.md");
-	has(text, "| `PUT /v1/{id}` | o | owner, maker | [x](#x) | – | 2 |\n");
+	has(text,
+	    "| `PUT /v1/{id}` | o | owner, provisioner | [x](#x) | – | 2 |\n");
 	has(text, "| `q` | yes | Q. |\n");
 	has(text, "| 400 | `a\\|b` |\n");
 	has(text,
@@ -114,7 +115,7 @@ TEST(openapi_is_yaml)
 	    "          schema:\n            type: string\n"
 	    "        - name: q\n          in: query\n");
 	has(text, "        \"400\":\n          description: \"a|b | c\"\n");
-	has(text, "      x-roles:\n        - owner\n        - maker\n");
+	has(text, "      x-roles:\n        - owner\n        - provisioner\n");
 	has(text, "        \"401\":\n          description: no access token");
 	has(text, "        \"403\":\n");
 	has(text, "        \"429\":\n");
@@ -160,7 +161,7 @@ TEST(routes_need_a_message_for_errors)
 	free(document("openapi.yaml"));
 	put_file("interfaces.json",
 	    "{\"http\":[{\"name\":\"a\",\"method\":\"GET\",\"path\":\"/a\","
-	    "\"owner\":\"o\",\"roles\":[\"maker\"],\"request\":null,"
+	    "\"owner\":\"o\",\"roles\":[\"provisioner\"],\"request\":null,"
 	    "\"response\":null,"
 	    "\"description\":\"d\",\"section\":\"1\",\"errors\":[]}],"
 	    "\"nats\":[],\"mqtt\":[],\"events\":[],\"streams\":[],"

@@ -1,0 +1,354 @@
+/*
+ * Reading a request: its header and body are copied from civetweb's buffer,
+ * which is the connection's, while the handler may still use a request whose
+ * client got 504.
+ *
+ * civetweb takes "5x" for a Content-Length and the first of two; both can be
+ * used to smuggle a request past a proxy and are rejected here.
+ */
+#include <civetweb.h>
+
+#include "core/mem.h"
+#include "httpd/httpd_internal.h"
+
+/* ---- header fields and framing ---- */
+
+struct str
+header_find(const struct header_field *fields, size_t n, struct str name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (str_eq_nocase(fields[i].name, name))
+			return fields[i].value;
+	return (struct str){ NULL, 0 };
+}
+
+bool
+header_has_token(struct str value, struct str token)
+{
+	while (value.p != NULL)
+		if (str_eq_nocase(str_trim(str_split(&value, ',')), token))
+			return true;
+	return false;
+}
+
+size_t
+header_count(const struct header_field *fields, size_t n, struct str name)
+{
+	size_t i, found = 0;
+
+	for (i = 0; i < n; i++)
+		if (str_eq_nocase(fields[i].name, name))
+			found++;
+	return found;
+}
+
+static bool
+head_all_digits(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0;
+}
+
+static enum rc
+head_reject(struct request_head *h, const char *why)
+{
+	h->why = why;
+	return RC_INVALID;
+}
+
+static enum rc
+head_parse_framing(
+    struct request_head *h, const struct header_field *f, size_t n, bool http11)
+{
+	size_t lengths = header_count(f, n, STR("Content-Length"));
+	size_t codings = header_count(f, n, STR("Transfer-Encoding"));
+	struct str length = str_trim(header_find(f, n, STR("Content-Length")));
+
+	if (lengths > 0 && codings > 0)
+		return head_reject(
+		    h, "Content-Length beside Transfer-Encoding");
+	if (lengths > 1)
+		return head_reject(h, "more than one Content-Length");
+	if (lengths == 1 &&
+	    (!head_all_digits(length) ||
+		str_to_i64(length, 0, INT64_MAX, &h->length) != RC_OK))
+		return head_reject(h, "Content-Length is not a number");
+	if (codings > 0) {
+		struct str te = header_find(f, n, STR("Transfer-Encoding"));
+		if (!http11 || codings > 1 ||
+		    !str_eq_nocase(str_trim(te), STR("chunked")))
+			return head_reject(
+			    h, "Transfer-Encoding is not \"chunked\"");
+		h->chunked = true;
+	}
+	h->has_body = h->chunked || h->length > 0;
+	return RC_OK;
+}
+
+/* JSON or a merge patch (RFC 7396). */
+static bool
+head_is_json(struct str type)
+{
+	return str_eq_nocase(type, STR("application/json")) ||
+	    str_eq_nocase(type, STR("application/merge-patch+json"));
+}
+
+enum rc
+request_head_parse(struct request_head *h, const struct header_field *fields,
+    size_t n, bool http11)
+{
+	struct str connection, expect, type;
+
+	*h = (struct request_head){ .persistent = http11, .json = true };
+	if (http11 && header_count(fields, n, STR("Host")) != 1)
+		return head_reject(h, "there must be one Host");
+	enum rc rc = head_parse_framing(h, fields, n, http11);
+	if (rc != RC_OK)
+		return rc;
+
+	connection = header_find(fields, n, STR("Connection"));
+	if (connection.p != NULL)
+		h->persistent = header_has_token(connection, STR("keep-alive"));
+	type = header_find(fields, n, STR("Content-Type"));
+	/* A browser sends a body without a type without a preflight. */
+	if (type.p != NULL)
+		h->json = head_is_json(str_trim(str_split(&type, ';')));
+	else
+		h->json = header_find(fields, n, STR("Origin")).p == NULL;
+	expect = str_trim(header_find(fields, n, STR("Expect")));
+	if (expect.n == 0 || !http11)
+		return RC_OK;
+	h->expect = str_eq_nocase(expect, STR("100-continue"));
+	if (h->expect)
+		return RC_OK;
+	h->why = "unknown expectation";
+	return RC_DENIED;
+}
+
+/* ---- copying from civetweb ---- */
+
+/* Limit of a header in bytes; civetweb's buffer is a little larger. */
+#define HEAD_MAX   15360
+#define BODY_CHUNK 8192
+
+/*
+ * civetweb splits the fields in place, "name: value CR LF" to
+ * "name\0 value\0\0", and stops silently at a line it cannot parse, such as a
+ * folded one: a Content-Length after it would be overlooked.  False unless the
+ * last field is followed by the empty line, CR LF, whose last byte civetweb has
+ * set to NUL.
+ */
+static bool
+head_is_complete(const struct mg_request_info *ri)
+{
+	const char *end;
+
+	if (ri->num_headers == 0)
+		return true;
+	end = ri->http_headers[ri->num_headers - 1].value;
+	end += strlen(end);
+	return end[1] == '\0' && end[2] == '\r' && end[3] == '\0';
+}
+
+/* "name : value" is a field to some parsers and ignored by others. */
+static bool
+head_blank_before_colon(const struct mg_header *f)
+{
+	size_t n = strlen(f->name);
+
+	return f->value > f->name + n + 1 && f->name[n + 1] == '\0';
+}
+
+/* The bytes of the header, or 0 if it is over HEAD_MAX. */
+static size_t
+head_size(const struct mg_request_info *ri)
+{
+	const char *last = ri->http_version;
+
+	if (ri->num_headers > 0)
+		last = ri->http_headers[ri->num_headers - 1].value;
+	size_t n = (size_t)(last + strlen(last) - ri->request_method);
+	return n <= HEAD_MAX ? n : 0;
+}
+
+/* Copy s to *at, which is advanced. */
+static struct str
+head_copy_text(char **at, const char *s)
+{
+	struct str out = { *at, strlen(s) };
+
+	memcpy(*at, s, out.n + 1);
+	*at += out.n + 1;
+	return out;
+}
+
+static void
+head_copy_fields(
+    struct httpd_req *r, const struct mg_request_info *ri, char *at)
+{
+	r->nfields = (size_t)ri->num_headers;
+	r->fields = mem_calloc(r->nfields + 1, sizeof(*r->fields));
+	for (size_t i = 0; i < r->nfields; i++) {
+		r->fields[i].name =
+		    head_copy_text(&at, ri->http_headers[i].name);
+		r->fields[i].value =
+		    head_copy_text(&at, ri->http_headers[i].value);
+	}
+}
+
+static enum rc
+head_parse_uri(
+    struct httpd_req *r, struct str path, struct str query, const char **why)
+{
+	/* Both point into r->text, which is writable. */
+	char *text = r->text;
+	enum rc rc = uri_split_path(&r->uri, text + (path.p - r->text), path.n);
+
+	if (rc == RC_OK)
+		rc = uri_split_query(
+		    &r->uri, text + (query.p - r->text), query.n);
+	if (rc == RC_INVALID)
+		*why = "the address is not percent-encoded UTF-8";
+	else if (rc == RC_TOOBIG)
+		*why = "too many query parameters";
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
+static void
+head_parse_trace(struct httpd_req *r)
+{
+	struct str parent =
+	    header_find(r->fields, r->nfields, STR("traceparent"));
+
+	if (parent.p == NULL || trace_parse(parent, &r->trace) != RC_OK)
+		trace_new(&r->trace);
+}
+
+static enum rc
+head_check(
+    struct httpd_req *r, const struct mg_request_info *ri, const char **why)
+{
+	*why = "the header is broken";
+	if (!head_is_complete(ri))
+		return RC_INVALID;
+	for (int i = 0; i < ri->num_headers; i++)
+		if (head_blank_before_colon(&ri->http_headers[i]))
+			return RC_INVALID;
+	r->http11 = str_eq(str_of(ri->http_version), STR("1.1"));
+	enum rc rc =
+	    request_head_parse(&r->head, r->fields, r->nfields, r->http11);
+	if (rc != RC_OK)
+		*why = r->head.why;
+	return rc;
+}
+
+void
+request_read_peer(struct httpd_req *r, struct mg_connection *c)
+{
+	const struct mg_request_info *ri = mg_get_request_info(c);
+
+	str_copy(
+	    str_of(ri->remote_addr), r->remote_addr, sizeof(r->remote_addr));
+	r->remote_port = ri->remote_port;
+}
+
+enum rc
+request_read_head(
+    struct httpd_req *r, struct mg_connection *c, const char **why)
+{
+	const struct mg_request_info *ri = mg_get_request_info(c);
+	const char *raw = ri->local_uri_raw;
+	const char *query = ri->query_string != NULL ? ri->query_string : "";
+	size_t n = head_size(ri);
+
+	if (n == 0 || ri->num_headers >= MG_MAX_HEADERS) {
+		trace_new(&r->trace);
+		*why = "the header is too large";
+		return RC_TOOBIG;
+	}
+	/* Every text takes as many bytes as in the header; the path is copied
+	 * twice, and the query may be missing. */
+	r->text = mem_alloc(n + strlen(raw) + 4);
+	char *at = r->text;
+	r->method = head_copy_text(&at, ri->request_method);
+	r->path = head_copy_text(&at, raw);
+	struct str path = head_copy_text(&at, raw);
+	struct str params = head_copy_text(&at, query);
+	head_copy_fields(r, ri, at);
+	head_parse_trace(r);
+
+	enum rc rc = head_check(r, ri, why);
+	if (rc != RC_OK)
+		return rc;
+	return head_parse_uri(r, path, params, why);
+}
+
+/* How many bytes to read next; 0: the body is complete. */
+static size_t
+body_next_chunk(const struct httpd_req *r)
+{
+	if (r->head.chunked)
+		return BODY_CHUNK;
+	size_t left = (size_t)r->head.length - r->body.n;
+	return left < BODY_CHUNK ? left : BODY_CHUNK;
+}
+
+static enum rc
+body_read(struct httpd_req *r, struct mg_connection *c)
+{
+	char chunk[BODY_CHUNK];
+	size_t want;
+
+	while ((want = body_next_chunk(r)) > 0) {
+		int n = mg_read(c, chunk, want);
+		if (n < 0 || (n == 0 && !r->head.chunked))
+			return RC_INVALID;
+		if (n == 0)
+			break;
+		buf_put(&r->body, chunk, (size_t)n);
+		if (buf_rc(&r->body) != RC_OK)
+			return RC_TOOBIG;
+		if ((size_t)n < want && !r->head.chunked)
+			return RC_INVALID;
+	}
+	return RC_OK;
+}
+
+enum rc
+request_read_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct mono start = clock_mono();
+
+	if (r->head.expect &&
+	    mg_write(c, go_on, sizeof(go_on) - 1) < (int)sizeof(go_on) - 1)
+		return RC_INVALID;
+	reaper_body_begin(h, r, SERVER_BODY_MS);
+	enum rc rc = body_read(r, c);
+	reaper_body_end(h, r);
+	/* A read times out after SERVER_HEADER_MS without a byte; a client that
+	 * disconnects is noticed earlier. */
+	int64_t ms = mono_diff_ms(clock_mono(), start);
+	if (rc == RC_INVALID && (ms >= SERVER_HEADER_MS || ms >= h->timeout_ms))
+		rc = RC_TIMEOUT;
+	return rc;
+}
+
+void
+request_discard_body(
+    struct httpd *h, struct httpd_req *r, struct mg_connection *c)
+{
+	struct mono due = mono_add_ms(clock_mono(), SERVER_DISCARD_MS);
+	char chunk[BODY_CHUNK];
+
+	reaper_body_begin(h, r, SERVER_DISCARD_MS);
+	while (mg_read(c, chunk, sizeof(chunk)) > 0 && clock_mono().ns < due.ns)
+		continue;
+	reaper_body_end(h, r);
+}

@@ -1,0 +1,123 @@
+/*
+ * client: making and freeing a client; single commands and scripts as pipelines
+ * of one; keys.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "state/state_internal.h"
+
+static void
+client_metrics(struct state *s, struct metric_set *m)
+{
+	s->m_up =
+	    metric_gauge(m, "state_up", "Whether Redis is connected.", NULL);
+	s->m_connects = metric_counter(
+	    m, "state_connects_total", "Connections made to Redis.", NULL);
+	s->m_calls = metric_counter(m, "state_commands_total",
+	    "Commands that were to be executed by Redis.", NULL);
+	s->m_failures = metric_counter(
+	    m, "state_failures_total", "Commands without a reply.", NULL);
+	s->m_errors = metric_counter(m, "state_refusals_total",
+	    "Commands that Redis rejected with an error.", NULL);
+	s->m_seconds = metric_histogram(m, "state_call_seconds",
+	    "Round trip of a command or pipeline that was sent.", NULL);
+}
+
+enum rc
+state_new(const struct state_opts *o, struct state **out)
+{
+	struct state *s = mem_zalloc(sizeof(*s));
+	enum rc rc;
+
+	*out = NULL;
+	client_metrics(s, o->metrics);
+	rc = state_connection_start(o, s);
+	if (rc != RC_OK) {
+		free(s);
+		return rc;
+	}
+	s->single = state_pipe_new(s, 1);
+	*out = s;
+	return RC_OK;
+}
+
+void
+state_free(struct state *s)
+{
+	if (s == NULL)
+		return;
+	state_connection_stop(s);
+	state_pipe_free(s->single);
+	free(s);
+}
+
+bool
+state_up(const struct state *s)
+{
+	return atomic_load(&s->up);
+}
+
+enum rc
+state_cmd(
+    struct state *s, const struct str *args, size_t n, struct state_reply **out)
+{
+	enum rc rc;
+
+	if (out != NULL)
+		*out = NULL;
+	rc = state_pipe_cmd(s->single, args, n);
+	return rc == RC_OK ? state_pipe_run_single(s->single, out) : rc;
+}
+
+enum rc
+state_eval(
+    struct state *s, const struct state_call *c, struct state_reply **out)
+{
+	enum rc rc;
+
+	if (out != NULL)
+		*out = NULL;
+	rc = state_pipe_eval(s->single, c);
+	return rc == RC_OK ? state_pipe_run_single(s->single, out) : rc;
+}
+
+enum rc
+state_key(char dst[STATE_KEY_MAX], const char *pattern, const struct str *ids,
+    size_t n, struct str *out)
+{
+	char token[ID_TOKEN_MAX];
+	size_t len = 0, used = 0;
+	struct str part;
+	const char *c;
+
+	for (c = pattern; *c != '\0'; c++) {
+		part = (struct str){ c, 1 };
+		if (*c == '%') {
+			if (used == n || id_token(ids[used], token) != RC_OK)
+				return RC_INVALID;
+			used++;
+			part = str_of(token);
+		}
+		if (len + part.n >= STATE_KEY_MAX)
+			return RC_TOOBIG;
+		memcpy(dst + len, part.p, part.n);
+		len += part.n;
+	}
+	if (used != n)
+		return RC_INVALID;
+	dst[len] = '\0';
+	*out = (struct str){ dst, len };
+	return RC_OK;
+}
+
+struct str
+state_num(int64_t v, char dst[STATE_NUM_MAX])
+{
+	int n = snprintf(dst, STATE_NUM_MAX, "%" PRId64, v);
+
+	return (struct str){ dst, (size_t)n };
+}

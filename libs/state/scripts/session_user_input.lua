@@ -1,0 +1,13 @@
+-- session_user_input: a user's input makes the session active.
+--
+-- KEYS: session, idle
+-- ARGV: soul, terminal, idle after (ms), user:session (tokens)
+-- Result: OK
+-- Computed keys: see lib_session_active.
+
+--@include lib_clock
+--@include lib_record
+--@include lib_session_active
+
+set_active(KEYS[1], KEYS[2], now, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+return RC_OK

@@ -1,0 +1,7 @@
+-- terminal_list: the terminals that a user has bound.
+--
+-- KEYS: the user's terminals
+-- Result: {OK, {tokens}}
+
+local tokens = redis.call('SMEMBERS', KEYS[1])
+return { RC_OK, tokens }

@@ -1,0 +1,23 @@
+-- turn_finish: append messages, log events, and end a turn, all or nothing.
+--
+-- KEYS: as lib_turn_queue, messages
+-- ARGV: entry (instance:turn), reply, timeline, void, the most messages,
+--       pending, number of events, events …, messages …, characters
+-- Result: {OK, the instance of the new head or nil, seq of the last event},
+--         {CONFLICT}
+
+--@include lib_record
+--@include lib_session_append
+--@include lib_session_pending
+--@include lib_turn_queue
+--@include lib_turn_end
+--@include lib_turn_fence
+
+local n = tonumber(ARGV[7])
+append(KEYS[3], KEYS[6], ARGV[5], 8 + n)
+set_pending(KEYS[3], ARGV[6])
+local seq = log_events(KEYS[3], KEYS[4], 8, n)
+store_end(ARGV[2], ARGV[3], ARGV[4])
+local result = leave(ARGV[1])
+result[3] = seq
+return result

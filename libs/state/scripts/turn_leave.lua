@@ -1,0 +1,17 @@
+-- turn_leave: take a turn out of the queue and store its end.
+--
+-- KEYS: as lib_turn_queue
+-- ARGV: entry (instance:turn), reply or '', timeline or '', void (0, 1),
+--       events …
+-- Result: {OK, the instance of the new head or nil, seq of the last event},
+--         {NOENT} if it was not queued: the end is stored all the same
+
+--@include lib_turn_queue
+--@include lib_turn_end
+
+store_end(ARGV[2], ARGV[3], ARGV[4])
+local result = leave(ARGV[1])
+if result[2] ~= nil then
+  result[3] = log_events(KEYS[3], KEYS[4], 5, #ARGV - 4)
+end
+return result

@@ -1,0 +1,18 @@
+-- turn_poll: how many turns are ahead of a waiting one.
+--
+-- KEYS: as lib_turn_queue
+-- ARGV: entry (instance:turn), alive (ms)
+-- Result: {OK, turns ahead}, {NOENT}
+
+--@include lib_turn_queue
+
+-- A key of another type must fail before the first write.
+call('LLEN', queue)
+stay_alive(ARGV[2])
+for n, entry in ipairs(evict_dead()) do
+  if entry == ARGV[1] then
+    call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
+    return { RC_OK, n - 1 }
+  end
+end
+return { RC_NOENT }

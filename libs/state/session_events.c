@@ -1,0 +1,84 @@
+/*
+ * session_events: a stream per session whose ids are 0-<seq>.
+ *
+ * The count is in the session's record, so that a stream continues it after the
+ * previous one has expired.
+ */
+#include "core/mem.h"
+#include "state/scripts.h"
+#include "state/session.h"
+#include "state/state_internal.h"
+
+/* Elements of the script's reply for one event. */
+#define EVENT_ELEMENTS 4
+
+static enum rc
+session_events_parse(const struct state_reply *l, struct arena *a,
+    struct session_events *out, struct str key)
+{
+	size_t n = state_reply_len(l) / EVENT_ELEMENTS;
+	struct record_reader rd = { .a = a };
+	size_t i, at;
+
+	out->item = arena_alloc(a, (n + 1) * sizeof(*out->item));
+	if (out->item == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < n; i++) {
+		at = EVENT_ELEMENTS * i;
+		out->item[i] = (struct session_event){
+			.seq = record_num(&rd, state_reply_at(l, at)),
+			.json = record_text(&rd, state_reply_at(l, at + 1)),
+			.lost_turn = record_id(&rd, state_reply_at(l, at + 2)),
+			.lost_at = { record_num(
+			    &rd, state_reply_at(l, at + 3)) },
+		};
+	}
+	out->n = rd.rc == RC_OK ? n : 0;
+	return record_end(&rd, key);
+}
+
+enum rc
+session_events_read(struct state *s, const struct session_key *k, int64_t after,
+    struct arena *a, struct session_events *out)
+{
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	*out = (struct session_events){ 0 };
+	if (after < 0)
+		return RC_INVALID;
+	call_begin(&c, &script_session_read_events);
+	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_num(&c, after);
+	call_num(&c, SESSION_EVENTS_PAGE_MAX);
+	call_num(&c, SESSION_EVENTS_PAGE_BYTES);
+	rc = call_run(s, &c, 4, &r);
+	if (rc == RC_OK) {
+		out->newest = state_reply_int(state_reply_at(r, 1));
+		out->more = state_reply_int(state_reply_at(r, 2)) != 0;
+		rc = session_events_parse(
+		    state_reply_at(r, 3), a, out, c.keys[1]);
+	}
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+session_events_newest(
+    struct state *s, const struct session_key *k, int64_t *seq)
+{
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	*seq = 0;
+	call_begin(&c, &script_session_newest_event);
+	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
+	rc = call_run(s, &c, 2, &r);
+	if (rc == RC_OK)
+		*seq = state_reply_int(state_reply_at(r, 1));
+	state_reply_free(r);
+	return rc;
+}

@@ -1,0 +1,150 @@
+/*
+ * turn_queue: the queue of a session's turns, which is lock and fencing token
+ * too.
+ *
+ * An entry is <instance>:<turn>.  No entry comes back after it was removed, so
+ * a turn that sees itself as head is the head, and no other was in between.
+ */
+#include "core/mem.h"
+#include "state/scripts.h"
+#include "state/state_internal.h"
+#include "state/turn.h"
+
+enum rc
+turn_alive(struct state *s, struct str instance, int64_t ttl_ms)
+{
+	char text[STATE_KEY_MAX], num[STATE_NUM_MAX];
+	struct str key;
+	enum rc rc;
+
+	rc = state_key(text, KEY_INSTANCE, &instance, 1, &key);
+	if (rc != RC_OK)
+		return rc;
+	if (ttl_ms <= 0)
+		return RC_INVALID;
+	return state_cmd(s,
+	    STATE_ARGS(
+		STR("SET"), key, STR("1"), STR("PX"), state_num(ttl_ms, num)),
+	    NULL);
+}
+
+static void
+turn_call(struct script_call *c, const struct state_script *script,
+    const struct turn_slot *p)
+{
+	const struct session_key *k = &p->key;
+
+	call_begin(c, script);
+	call_key(c, KEY_TURNS, k->user_id, k->session_id);
+	call_key(c, KEY_INSTANCE, p->instance, STR_NONE);
+	call_key(c, KEY_SESSION, k->user_id, k->session_id);
+	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_key(c, KEY_TURN, p->turn_id, STR_NONE);
+	call_tokens(c, p->instance, ':', p->turn_id);
+}
+
+static enum rc
+turn_read_entered(const struct state_reply *r, enum rc rc, struct arena *a,
+    struct turn_entered *out)
+{
+	const struct state_reply *v = state_reply_at(r, 1);
+	const struct state_reply *input = state_reply_at(r, 2);
+	struct record_reader rd = { .a = a };
+
+	if (rc == RC_OK && state_reply_kind(input) != STATE_NIL)
+		out->input = record_id(&rd, input);
+	if (rc == RC_OK)
+		out->ahead = state_reply_int(v);
+	else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL)
+		out->first = record_id(&rd, v);
+	return rd.rc != RC_OK ? rd.rc : rc;
+}
+
+enum rc
+turn_enter(struct state *s, const struct turn_slot *p,
+    const struct turn_entry *e, struct arena *a, struct turn_entered *out)
+{
+	const struct session_key *k = &p->key;
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	*out = (struct turn_entered){ .ahead = -1 };
+	turn_call(&c, &script_turn_enter, p);
+	call_key(&c, KEY_SESSION_RETRY, k->user_id, k->session_id);
+	call_token(&c, p->turn_id);
+	call_token(&c, k->user_id);
+	call_token(&c, k->session_id);
+	call_token(&c, p->instance);
+	call_text(&c, e->trace_id, ID_MAX);
+	call_text(&c, e->fingerprint, TURN_FINGERPRINT_MAX);
+	call_num(&c, TURN_ALIVE_MS);
+	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
+	rc = call_run(s, &c, 2, &r);
+	rc = turn_read_entered(r, rc, a, out);
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+turn_poll(struct state *s, const struct turn_slot *p, int64_t *ahead)
+{
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	turn_call(&c, &script_turn_poll, p);
+	call_num(&c, TURN_ALIVE_MS);
+	rc = call_run(s, &c, 2, &r);
+	*ahead = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : -1;
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+turn_check_head(struct state *s, const struct turn_slot *p)
+{
+	struct script_call c;
+
+	turn_call(&c, &script_turn_check_head, p);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+turn_mark_acting(struct state *s, const struct turn_slot *p)
+{
+	struct script_call c;
+
+	turn_call(&c, &script_turn_mark_acting, p);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+turn_abandon(struct state *s, const struct turn_slot *p,
+    const struct turn_abandoning *e, struct arena *a,
+    struct turn_abandoned *out)
+{
+	const struct session_key *k = &p->key;
+	struct record_reader rd = { .a = a };
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	*out = (struct turn_abandoned){ 0 };
+	turn_call(&c, &script_turn_abandon, p);
+	call_token(&c, p->turn_id);
+	call_token(&c, k->user_id);
+	call_token(&c, k->session_id);
+	call_token(&c, p->instance);
+	call_text(&c, e->trace_id, ID_MAX);
+	call_text(&c, e->reply, SESSION_EVENT_MAX);
+	call_text(&c, e->acted, SESSION_EVENT_MAX);
+	rc = call_run(s, &c, 3, &r);
+	if (rc == RC_OK) {
+		out->reply = record_text(&rd, state_reply_at(r, 1));
+		out->acting = state_reply_int(state_reply_at(r, 2)) != 0;
+		rc = record_end(&rd, c.keys[0]);
+	}
+	state_reply_free(r);
+	return rc;
+}

@@ -1,0 +1,100 @@
+/*
+ * options: configuration of the simulation: command-line flags, environment
+ * variables, failures to simulate, ids of the devices.
+ */
+#ifndef BODY_SIM_OPTIONS_H
+#define BODY_SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/conf.h"
+#include "core/id.h"
+#include "core/rc.h"
+#include "core/str.h"
+
+/* ---- flags: arguments that set environment variables ---- */
+
+/* Most arguments of one flag. */
+#define FLAG_ARGS_MAX 2
+
+struct flag {
+	const char *name;               /* "--count" */
+	const char *env[FLAG_ARGS_MAX]; /* one for each argument */
+	const char *fixed;              /* value of env[0] without arguments */
+};
+
+/*
+ * flags_apply(flags, n, argc, argv):
+ * Set the variables of the flags in argv and remove these from it; other
+ * arguments stay.  Call before any thread is started.  RC_INVALID if an
+ * argument is missing, which is reported on stderr.
+ */
+enum rc flags_apply(
+    const struct flag *flags, size_t n, int *argc, char *argv[]) RC_CHECK;
+
+/* ---- configuration ---- */
+
+struct sim_conf {
+	const char *terminal_id;
+	int64_t count;
+	const char *soul_hint;
+	int64_t skill_version, catalog_version;
+	double heartbeat_s;
+	double action_max_age_s;
+	const char *broker_url;
+	const char *user, *password;
+	const char *ca_file, *cert_file, *key_file;
+	const char *prefix;
+	const char *failures;
+	double failure_share;
+};
+
+#define SIM_OPTS_N  16
+#define SIM_FLAGS_N 6
+
+/* The options that fill struct sim_conf, and the flags that set some. */
+extern const struct conf_opt sim_opts[SIM_OPTS_N];
+extern const struct flag sim_flags[SIM_FLAGS_N];
+
+/* ---- failures: BODY_FAULTS ---- */
+
+struct failures {
+	bool silent;           /* ignores commands */
+	bool error;            /* every skill fails */
+	bool wrong_request_id; /* results have an unknown request id */
+	int64_t delay_ms;      /* before each result; 0: none */
+	int64_t drop_ms;       /* interval of broken connections; 0: none */
+	int64_t flap_ms; /* interval of going offline and online; 0: none */
+};
+
+/*
+ * failures_parse(text, out, error, size):
+ * "silent,error,wrong-request-id,late=7000,drop=30,flap=2.5": any of them, late
+ * in ms, drop and flap in seconds; "" is none.  RC_INVALID otherwise; error
+ * then says what is wrong.
+ */
+enum rc failures_parse(
+    struct str text, struct failures *out, char *error, size_t size) RC_CHECK;
+
+/*
+ * failures_selected(share, i):
+ * Whether device i (from 0) is in the share, in [0, 1], of devices that have
+ * failures.  Deterministic, and evenly spread.
+ */
+bool failures_selected(double share, size_t i);
+
+/* ---- ids ---- */
+
+/*
+ * sim_device_id(first, i, dst):
+ * The id of device i (from 0): first with the number at its end incremented, at
+ * least as wide as it is: terminal-001, terminal-002, ..., terminal-1000.  If
+ * first has no number, "-<i + 1>" is appended except for device 0.  RC_TOOBIG
+ * if it is longer than ID_MAX.
+ */
+enum rc sim_device_id(
+    struct str first, size_t i, char dst[ID_MAX + 1]) RC_CHECK;
+
+#endif /* !BODY_SIM_OPTIONS_H */

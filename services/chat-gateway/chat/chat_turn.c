@@ -1,0 +1,323 @@
+/*
+ * POST /v1/chat: validates the request, starts the turn on an orchestrator and
+ * turns its many replies into one response.
+ */
+#include "chat/chat_turn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus/bus.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "gateway.h"
+#include "handlers.h"
+#include "state/session.h"
+#include "streams/session_follower.h"
+#include "svc/svc.h"
+#include "terminals/binding.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+#include "wire/wire.h"
+
+/* A turn is lost if the orchestrator sends nothing for this long. */
+#define SILENCE_MS 6000
+
+struct svc_call *
+chat_turn_release(struct chat_turn *t)
+{
+	struct loop *l = svc_loop(t->g->svc);
+	struct svc_call *c = t->c;
+
+	loop_timer_cancel(l, &t->silence);
+	loop_timer_cancel(l, &t->record);
+	if (t->request != 0)
+		bus_request_cancel(svc_bus(t->g->svc), t->request);
+	follower_close(t->follower);
+	free(t);
+	return c;
+}
+
+void
+chat_turn_fail(struct chat_turn *t, const struct svc_error *e)
+{
+	/* A reader of the stream finds the outcome in the session's events. */
+	if (t->begun &&
+	    svc_sse_comment(t->c, "the end of this turn is not known") !=
+		RC_OK)
+		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
+	const char *reason = t->reason;
+	svc_fail_because(chat_turn_release(t), e, reason);
+}
+
+void
+chat_turn_lose_as(struct chat_turn *t, const char *why, const char *text)
+{
+	log_warn("gateway.turn_lost", LOG_S("turn", t->id), LOG_S("why", why));
+	chat_turn_fail(
+	    t, &(struct svc_error){ TURN_LOST_STATUS, TURN_LOST_CODE, text });
+}
+
+void
+chat_turn_lose(struct chat_turn *t, const char *why)
+{
+	chat_turn_lose_as(t, why, TURN_LOST_TEXT);
+}
+
+static void
+chat_turn_on_silence(void *arg)
+{
+	struct chat_turn *t = arg;
+
+	log_trace_set(svc_call_trace(t->c)->trace_id);
+	turn_recovery_on_silence(t);
+	log_trace_set("");
+}
+
+static void
+chat_turn_wait(struct chat_turn *t)
+{
+	loop_timer_set(svc_loop(t->g->svc), &t->silence,
+	    mono_add_ms(clock_mono(), SILENCE_MS), chat_turn_on_silence, t);
+}
+
+/* Respond with the error of another service, or with a default. */
+static void
+chat_turn_pass_error(
+    struct chat_turn *t, const struct wire_error *e, struct svc_error other)
+{
+	struct arena *a = svc_call_arena(t->c);
+	struct str code = arena_str(a, e->code);
+	struct str text = arena_str(a, e->error);
+	struct str reason = arena_str(a, e->reason);
+
+	t->reason = reason.p;
+	if (code.p != NULL)
+		other.code = code.p;
+	if (text.p != NULL)
+		other.text = text.p;
+	chat_turn_fail(t, &other);
+}
+
+void
+chat_turn_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	if (t->stream && turn_sse_finish(t, rep))
+		return;
+	if (rep->state == WIRE_TURN_REPLY_STATE_CANCELED) {
+		chat_turn_fail(t,
+		    &(struct svc_error){
+			409, "canceled", "the turn was canceled" });
+	} else if (rep->state == WIRE_TURN_REPLY_STATE_FAILED) {
+		chat_turn_pass_error(t, &rep->error,
+		    (struct svc_error){
+			rep->has_status ? (int)rep->status : 500,
+			rc_name(RC_BUG), "the turn failed" });
+	} else if (rep->has_response) {
+		svc_reply(chat_turn_release(t), &rep->response);
+	} else {
+		chat_turn_lose(t, "no response");
+	}
+}
+
+static void
+chat_turn_take_reply(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	switch (rep->state) {
+	case WIRE_TURN_REPLY_STATE_ACCEPTED:
+	case WIRE_TURN_REPLY_STATE_RUNNING:
+		chat_turn_wait(t);
+		break;
+	case WIRE_TURN_REPLY_STATE_REPEATED:
+		turn_recovery_follow(t, rep->first);
+		break;
+	case WIRE_TURN_REPLY_STATE_COMPLETED:
+	case WIRE_TURN_REPLY_STATE_FAILED:
+	case WIRE_TURN_REPLY_STATE_CANCELED:
+		chat_turn_finish(t, rep);
+		break;
+	}
+}
+
+/* The turn did not start. */
+static void
+chat_turn_take_error(struct chat_turn *t, enum rc rc, struct str data)
+{
+	struct wire_error e = { 0 };
+
+	if (wire_decode(&wire_error_desc, data, svc_call_arena(t->c), &e,
+		NULL) != RC_OK)
+		e = (struct wire_error){ 0 };
+	if (rc == RC_TIMEOUT)
+		chat_turn_fail(t,
+		    &(struct svc_error){
+			rc_http_status(rc), rc_name(rc), "deadline exceeded" });
+	else if (rc == RC_RETRY)
+		chat_turn_pass_error(t, &e,
+		    (struct svc_error){ 429, rc_name(rc), "overloaded" });
+	else
+		chat_turn_pass_error(t, &e,
+		    (struct svc_error){
+			rc_http_status(rc), rc_name(rc), "the turn failed" });
+}
+
+/* An invalid reply ends the turn: its outcome is unknown. */
+static void
+chat_turn_on_reply(void *arg, enum rc rc, struct str data)
+{
+	struct chat_turn *t = arg;
+	struct wire_turn_reply rep;
+	struct wire_err err;
+
+	log_trace_set(svc_call_trace(t->c)->trace_id);
+	if (rc == RC_OK) {
+		rc = wire_decode(&wire_turn_reply_desc, data,
+		    svc_call_arena(t->c), &rep, &err);
+		if (rc == RC_OK)
+			chat_turn_take_reply(t, &rep);
+		else
+			turn_recovery_abandon(t, err.why);
+	} else if (rc == RC_NOENT && data.n == 0) {
+		chat_turn_fail(t,
+		    &(struct svc_error){ rc_http_status(RC_DOWN),
+			rc_name(RC_DOWN),
+			"no llm-orchestrator is running; try again" });
+	} else if (rc == RC_DOWN && data.n == 0) {
+		/* NATS went down and replies may be lost. */
+		turn_recovery_start(t);
+	} else {
+		chat_turn_take_error(t, rc, data);
+	}
+	log_trace_set("");
+}
+
+static enum rc
+chat_turn_send(struct chat_turn *t)
+{
+	const struct wire_chat_request *req = svc_call_request(t->c);
+	char now[WALL_FORMAT_MAX];
+	struct wire_turn_start_request start = {
+		.turn_id = str_of(t->id),
+		.user_id = t->key.user_id,
+		.chat = *req,
+	};
+	struct bus_meta meta = { .deadline = svc_call_deadline(t->c),
+		.trace = svc_call_trace(t->c) };
+	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc;
+
+	wall_format(clock_wall(), 0, now);
+	start.received_at = str_of(now);
+	start.chat.stream = t->stream;
+	start.chat.user_id = t->key.user_id;
+	rc = wire_encode(&wire_turn_start_request_desc, &start, &out, NULL);
+	if (rc == RC_OK)
+		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
+		    buf_str(&out), &meta,
+		    (struct bus_reply_handler){
+			.fn = chat_turn_on_reply, .arg = t, .many = true },
+		    &t->request);
+	buf_free(&out);
+	return rc;
+}
+
+/* The turn continues, unless the client asked for its cancellation. */
+static void
+chat_turn_on_disconnect(void *arg)
+{
+	struct chat_turn *t = arg;
+	struct turn_cancel_opts o = { str_of(t->id), t->key.user_id,
+		STR("the client hung up"), svc_call_trace(t->c), NULL, NULL };
+
+	log_info("gateway.client_disconnected", LOG_S("turn", t->id),
+	    LOG_I("cancel", t->cancel));
+	if (t->cancel)
+		turn_cancel_start(t->g, &o);
+	svc_fail(chat_turn_release(t), RC_DOWN, "the client hung up");
+}
+
+/* Events from before the turn are skipped.  False: t has ended. */
+static bool
+chat_turn_listen(struct chat_turn *t)
+{
+	int64_t newest = 0;
+	enum rc rc = RC_OK;
+
+	if (t->stream)
+		rc = session_events_newest(t->g->state, &t->key, &newest);
+	if (rc != RC_OK) {
+		gateway_fail(chat_turn_release(t), rc);
+		return false;
+	}
+	if (t->stream && !turn_sse_start(t, newest))
+		return false;
+	if ((t->stream || t->cancel) &&
+	    svc_call_on_abort(t->c, chat_turn_on_disconnect, t) != RC_OK) {
+		svc_fail(chat_turn_release(t), RC_DOWN, "the client hung up");
+		return false;
+	}
+	return true;
+}
+
+static void
+chat_turn_start(
+    struct gateway *g, struct svc_call *c, struct str user, bool stream)
+{
+	const struct wire_chat_request *req = svc_call_request(c);
+	struct chat_turn *t = mem_zalloc(sizeof(*t));
+	char hex[ID_HEX32_MAX];
+	enum rc rc;
+
+	t->g = g;
+	t->c = c;
+	t->stream = stream;
+	t->cancel = req->cancel_on_disconnect;
+	t->key = (struct session_key){ user, req->session_id };
+	id_hex32(hex);
+	(void)snprintf(t->id, sizeof(t->id), "turn_%s", hex);
+	if (!chat_turn_listen(t))
+		return;
+	rc = chat_turn_send(t);
+	if (rc == RC_OK)
+		chat_turn_wait(t);
+	else
+		gateway_fail_bus(chat_turn_release(t), rc);
+}
+
+#define NO_TEXT                                                               \
+	"currently only input.type=keyboard_text|speech_text with non-empty " \
+	"text is supported"
+
+static bool
+chat_turn_has_text(const struct wire_chat_request *req)
+{
+	size_t i;
+
+	for (i = 0; i < req->n_inputs; i++) {
+		if ((req->inputs[i].type ==
+			    WIRE_CHAT_REQUEST_INPUTS_TYPE_KEYBOARD_TEXT ||
+			req->inputs[i].type ==
+			    WIRE_CHAT_REQUEST_INPUTS_TYPE_SPEECH_TEXT) &&
+		    gateway_trim_text(req->inputs[i].text).n > 0)
+			return true;
+	}
+	return false;
+}
+
+void
+on_chat(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+
+	const struct wire_chat_request *req = svc_call_request(c);
+	bool stream =
+	    req->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
+	struct str user;
+
+	if (!chat_turn_has_text(req))
+		svc_fail(c, RC_INVALID, NO_TEXT);
+	else if (binding_check(g, c, &user))
+		chat_turn_start(g, c, user, stream);
+}

@@ -1,0 +1,209 @@
+/*
+ * Finds the outcome of a turn in its stored record when the orchestrator no
+ * longer replies.
+ */
+#include "chat/chat_turn.h"
+
+#include "bus/bus.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/log.h"
+#include "gateway.h"
+#include "state/session.h"
+#include "state/turn.h"
+#include "streams/session_follower.h"
+#include "svc/svc.h"
+#include "wire/wire.h"
+
+#define POLL_MS 200
+
+static void turn_recovery_poll(void *arg);
+
+static void
+turn_recovery_stop_waiting(struct chat_turn *t)
+{
+	if (t->request != 0)
+		bus_request_cancel(svc_bus(t->g->svc), t->request);
+	t->request = 0;
+	loop_timer_cancel(svc_loop(t->g->svc), &t->silence);
+}
+
+static void
+turn_recovery_schedule(struct chat_turn *t)
+{
+	turn_recovery_stop_waiting(t);
+	if (clock_wall().ms >= svc_call_deadline(t->c).ms)
+		chat_turn_fail(t,
+		    &(struct svc_error){ rc_http_status(RC_TIMEOUT),
+			rc_name(RC_TIMEOUT), "deadline exceeded" });
+	else
+		loop_timer_set(svc_loop(t->g->svc), &t->record,
+		    mono_add_ms(clock_mono(), POLL_MS), turn_recovery_poll, t);
+}
+
+/* The stored outcome is the response. */
+static void
+turn_recovery_take_end(struct chat_turn *t, const struct turn_record *rec)
+{
+	struct wire_turn_reply rep;
+	struct wire_err err;
+
+	turn_recovery_stop_waiting(t);
+	if (wire_decode(&wire_turn_reply_desc, rec->reply, svc_call_arena(t->c),
+		&rep, &err) != RC_OK)
+		chat_turn_lose(t, err.why);
+	else if (rep.state != WIRE_TURN_REPLY_STATE_COMPLETED &&
+	    rep.state != WIRE_TURN_REPLY_STATE_FAILED &&
+	    rep.state != WIRE_TURN_REPLY_STATE_CANCELED)
+		chat_turn_lose(t, "its record has no end");
+	else
+		chat_turn_finish(t, &rep);
+}
+
+/* The outcome of an abandoned turn, as its record stores it. */
+static enum rc
+turn_recovery_encode_lost(
+    struct chat_turn *t, const char *text, struct str *out)
+{
+	struct wire_turn_reply rep = { .turn_id = str_of(t->id),
+		.state = WIRE_TURN_REPLY_STATE_FAILED,
+		.instance = str_of(t->g->instance),
+		.has_status = true,
+		.status = TURN_LOST_STATUS,
+		.has_error = true,
+		.error = { .error = str_of(text),
+		    .code = STR(TURN_LOST_CODE),
+		    .trace_id = str_of(svc_call_trace(t->c)->trace_id) } };
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	enum rc rc;
+
+	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
+	if (rc == RC_OK) {
+		*out = arena_str(t->g->scratch, buf_str(&b));
+		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/* Store an outcome; *out has it, or the one that was stored before. */
+static enum rc
+turn_recovery_close(struct chat_turn *t, struct turn_abandoned *out)
+{
+	struct turn_slot p = { t->key, str_of(t->g->instance), str_of(t->id) };
+	struct turn_abandoning e = { .trace_id = str_of(
+					 svc_call_trace(t->c)->trace_id) };
+	enum rc rc;
+
+	arena_reset(t->g->scratch);
+	rc = turn_recovery_encode_lost(t, TURN_LOST_TEXT, &e.reply);
+	if (rc == RC_OK)
+		rc = turn_recovery_encode_lost(t, TURN_LOST_ACTED, &e.acted);
+	if (rc == RC_OK)
+		rc = turn_abandon(t->g->state, &p, &e, t->g->scratch, out);
+	return rc;
+}
+
+/* Send the events that were logged before.  False: t has ended. */
+static bool
+turn_recovery_flush(struct chat_turn *t)
+{
+	enum rc rc;
+
+	if (!t->stream || t->follower == NULL)
+		return true;
+	rc = follower_read(t->follower);
+	if (rc != RC_OK && rc != RC_NOENT)
+		turn_recovery_schedule(t);
+	return rc == RC_OK;
+}
+
+void
+turn_recovery_abandon(struct chat_turn *t, const char *why)
+{
+	struct turn_record rec = { 0 };
+	struct turn_abandoned was;
+	enum rc rc;
+
+	turn_recovery_stop_waiting(t);
+	t->why = why;
+	rc = turn_recovery_close(t, &was);
+	rec.reply = was.reply;
+	if (rc != RC_OK)
+		turn_recovery_schedule(t);
+	else if (was.reply.n > 0)
+		turn_recovery_take_end(t, &rec);
+	else if (turn_recovery_flush(t))
+		chat_turn_lose_as(
+		    t, why, was.acting ? TURN_LOST_ACTED : TURN_LOST_TEXT);
+}
+
+static enum rc
+turn_recovery_read(struct chat_turn *t, struct turn_record *rec)
+{
+	arena_reset(t->g->scratch);
+	return turn_record_read(t->g->state, str_of(t->id), t->g->scratch, rec);
+}
+
+/* A record that cannot be read is retried. */
+static void
+turn_recovery_poll(void *arg)
+{
+	struct chat_turn *t = arg;
+	struct turn_record rec;
+	enum rc rc;
+
+	log_trace_set(svc_call_trace(t->c)->trace_id);
+	rc = t->why != NULL ? RC_OK : turn_recovery_read(t, &rec);
+	if (t->why != NULL)
+		turn_recovery_abandon(t, t->why);
+	else if (rc != RC_OK)
+		turn_recovery_schedule(t);
+	else if (!rec.known)
+		turn_recovery_abandon(t, "it has no record");
+	else if (rec.state == TURN_STATE_ENDED)
+		turn_recovery_take_end(t, &rec);
+	else if (rec.state == TURN_STATE_LOST)
+		turn_recovery_abandon(t, "its process died");
+	else
+		turn_recovery_schedule(t);
+	log_trace_set("");
+}
+
+void
+turn_recovery_start(struct chat_turn *t)
+{
+	turn_recovery_poll(t);
+}
+
+void
+turn_recovery_follow(struct chat_turn *t, struct str first)
+{
+	if (first.p == NULL) {
+		chat_turn_lose(t, "it repeats nothing");
+		return;
+	}
+	log_info("gateway.turn_repeated", LOG_S("turn", t->id),
+	    LOG_V("first", first));
+	turn_recovery_stop_waiting(t);
+	str_copy(first, t->id, sizeof(t->id));
+	if (t->stream) {
+		follower_close(t->follower);
+		t->follower = NULL;
+		if (!turn_sse_start(t, 0))
+			return;
+	}
+	turn_recovery_poll(t);
+}
+
+/*
+ * For a stream the record is checked first: events show that the turn is alive.
+ */
+void
+turn_recovery_on_silence(struct chat_turn *t)
+{
+	if (t->stream)
+		turn_recovery_poll(t);
+	else
+		turn_recovery_abandon(t, "silence");
+}

@@ -1,0 +1,176 @@
+/*
+ * A turn streamed to the client that started it.
+ */
+#include "chat/chat_turn.h"
+
+#include "core/buf.h"
+#include "core/log.h"
+#include "gateway.h"
+#include "streams/session_follower.h"
+#include "svc/svc.h"
+#include "wire/wire.h"
+
+/* Retry interval for a log that could not be read to its end. */
+#define RETRY_MS 50
+/* A run has at least these events: start, text, end. */
+#define RUN_EVENTS_MIN 3
+
+bool
+turn_sse_accepted(struct str accept)
+{
+	while (accept.p != NULL) {
+		struct str one = str_split(&accept, ',');
+		struct str type = str_trim(str_split(&one, ';'));
+
+		if (str_eq_nocase(type, STR("text/event-stream")))
+			return true;
+	}
+	return false;
+}
+
+/* The first event starts the stream; until then an error is a response. */
+static enum rc
+turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
+{
+	enum rc rc = RC_OK;
+
+	if (!t->begun)
+		rc = svc_sse_start(t->c);
+	if (rc == RC_OK) {
+		t->begun = true;
+		t->sent = e->seq;
+		rc = gateway_stream_send(t->c, e);
+	}
+	return rc;
+}
+
+static bool
+turn_sse_on_event(void *arg, const struct fcmp_event *e)
+{
+	struct chat_turn *t = arg;
+	enum rc rc = turn_sse_send(t, e);
+
+	/*
+	 * A disconnect is reported by chat_turn_on_disconnect(), which cancels.
+	 */
+	if (rc == RC_OK && !fcmp_event_ends(e->type))
+		return true;
+	t->follower = NULL;
+	if (rc == RC_OK || !t->cancel)
+		svc_stream_end(chat_turn_release(t), rc);
+	return false;
+}
+
+static bool
+turn_sse_is_ready(void *arg)
+{
+	struct chat_turn *t = arg;
+
+	return !t->begun || gateway_stream_has_room(t->c);
+}
+
+bool
+turn_sse_start(struct chat_turn *t, int64_t after)
+{
+	enum rc rc;
+
+	rc = follower_open(t->g->followers,
+	    &(struct follower_opts){ .key = t->key,
+		.after = after,
+		.run_id = str_of(t->id),
+		.fn = turn_sse_on_event,
+		.ready = turn_sse_is_ready,
+		.arg = t },
+	    &t->follower);
+	if (rc != RC_OK)
+		gateway_fail_bus(chat_turn_release(t), rc);
+	return rc == RC_OK;
+}
+
+/*
+ * The turn has ended, but its log has no end event: send what the turn's record
+ * has instead.
+ */
+static enum rc
+turn_sse_send_end(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	struct fcmp_event_origin p = { follower_last(t->follower),
+		str_of(t->id), t->key.session_id, clock_wall() };
+	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
+	bool begun = t->begun;
+	struct fcmp_event e;
+	enum rc rc = RC_OK;
+
+	if (p.seq < t->sent + RUN_EVENTS_MIN)
+		p.seq = t->sent + RUN_EVENTS_MIN;
+	p.seq -= RUN_EVENTS_MIN - 1;
+	if (!begun || rep->has_response) {
+		rc = fcmp_event_expired(&p, &text, &e);
+		if (rc == RC_OK)
+			rc = turn_sse_send(t, &e);
+	}
+	p.seq++;
+	if (rc == RC_OK && rep->has_response) {
+		rc = fcmp_event_final(&p, rep, &text, &e);
+		if (rc == RC_OK)
+			rc = turn_sse_send(t, &e);
+	}
+	p.seq++;
+	if (rc == RC_OK)
+		rc = fcmp_event_end(&p, rep, &text, &e);
+	if (rc == RC_OK)
+		rc = turn_sse_send(t, &e);
+	buf_free(&text);
+	return rc;
+}
+
+static void
+turn_sse_on_retry(void *arg)
+{
+	struct chat_turn *t = arg;
+
+	log_trace_set(svc_call_trace(t->c)->trace_id);
+	if (clock_wall().ms < svc_call_deadline(t->c).ms)
+		chat_turn_finish(t, &t->last);
+	else
+		chat_turn_lose(t, "its events cannot be read");
+	log_trace_set("");
+}
+
+static void
+turn_sse_retry(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	struct wire_turn_reply last = *rep;
+
+	t->last = last;
+	loop_timer_cancel(svc_loop(t->g->svc), &t->silence);
+	loop_timer_set(svc_loop(t->g->svc), &t->record,
+	    mono_add_ms(clock_mono(), RETRY_MS), turn_sse_on_retry, t);
+}
+
+/*
+ * The end event is logged before the final reply is sent, so it can be read
+ * now.
+ */
+bool
+turn_sse_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	enum rc rc;
+
+	if (t->follower == NULL) {
+		svc_stream_end(chat_turn_release(t), RC_DOWN);
+		return true;
+	}
+	rc = follower_read(t->follower);
+	if (rc == RC_NOENT)
+		return true;
+	if (rc != RC_OK) {
+		turn_sse_retry(t, rep);
+		return true;
+	}
+	if (!t->begun && rep->state != WIRE_TURN_REPLY_STATE_COMPLETED)
+		return false;
+	rc = turn_sse_send_end(t, rep);
+	svc_stream_end(chat_turn_release(t), rc);
+	return true;
+}

@@ -1,0 +1,47 @@
+/*
+ * handlers: the routes of chat-gateway.  app is a struct gateway; a handler
+ * ends c, at once or later.
+ */
+#ifndef CHAT_GATEWAY_HANDLERS_H
+#define CHAT_GATEWAY_HANDLERS_H
+
+#include "svc/svc.h"
+
+#define ROUTES_N 25
+extern const struct svc_route routes[ROUTES_N];
+
+/* chat/ */
+void on_chat(void *app, struct svc_call *c);
+void on_turns_get(void *app, struct svc_call *c);
+void on_turns_cancel(void *app, struct svc_call *c);
+/* souls/ */
+void on_souls_list(void *app, struct svc_call *c);
+void on_souls_create(void *app, struct svc_call *c);
+void on_souls_delete(void *app, struct svc_call *c);
+void on_emotion(void *app, struct svc_call *c);
+void on_emotion_history(void *app, struct svc_call *c);
+/* terminals/ */
+void on_souls_select(void *app, struct svc_call *c);
+void on_terminals_list(void *app, struct svc_call *c);
+void on_terminals_get(void *app, struct svc_call *c);
+void on_terminals_unbind(void *app, struct svc_call *c);
+void on_terminals_mint(void *app, struct svc_call *c);
+void on_terminals_rotate(void *app, struct svc_call *c);
+void on_terminals_revoke(void *app, struct svc_call *c);
+void on_identities_list(void *app, struct svc_call *c);
+/* memories/ */
+void on_memories_list(void *app, struct svc_call *c);
+void on_memories_forget(void *app, struct svc_call *c);
+void on_memories_delete(void *app, struct svc_call *c);
+void on_export(void *app, struct svc_call *c);
+void on_user_profile_get(void *app, struct svc_call *c);
+void on_user_profile_patch(void *app, struct svc_call *c);
+void on_sessions_messages(void *app, struct svc_call *c);
+void on_sessions_delete(void *app, struct svc_call *c);
+/* streams/ */
+void on_events(void *app, struct svc_call *c);
+
+/* on_drain(app): As svc_def.drain: end all event streams, admit no more. */
+void on_drain(void *app);
+
+#endif /* !CHAT_GATEWAY_HANDLERS_H */

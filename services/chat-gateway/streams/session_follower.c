@@ -1,0 +1,507 @@
+/*
+ * Channels, one per session, and the followers of each.
+ */
+#include "streams/session_follower.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "bus/bus.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/map.h"
+#include "core/mem.h"
+#include "state/session.h"
+#include "streams/fcmp_event_view.h"
+#include "svc/svc.h"
+#include "wire/subjects.h"
+#include "wire/wire.h"
+
+/* Poll interval of the log: first, regular, and while draining. */
+#define FIRST_POLL_MS 250
+#define POLL_MS       2000
+#define DRAIN_POLL_MS 100
+/* Interval at which a follower that was not ready is checked. */
+#define READY_MS 20
+/* A page may exceed its size by one event. */
+#define PAGE_MAX    (SESSION_EVENTS_PAGE_BYTES + 2 * SESSION_EVENT_MAX)
+#define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
+
+TAILQ_HEAD(follower_queue, follower);
+
+struct followers {
+	struct svc *svc;
+	struct state *state;
+	struct map *channels; /* by subject */
+	struct arena *page_arena;
+	struct arena *item_arena;
+	struct arena *live_arena;
+	struct buf text, warning;
+	struct follower_queue queue; /* followers with unread log pages */
+	struct loop_timer timer;     /* serves the queue */
+	bool draining;
+};
+
+struct channel {
+	struct followers *set;
+	struct session_key key; /* strings in names */
+	struct arena *names;
+	char subject[SUBJECT_MAX];
+	struct bus_sub *sub;
+	struct loop_timer poll_timer;
+	TAILQ_HEAD(, follower) readers;
+	bool busy; /* readers are being called: it must not be freed */
+};
+
+struct follower {
+	TAILQ_ENTRY(follower) link;
+	struct channel *ch;
+	struct event_cursor position;
+	bool lagging; /* not ready, or queued: no live events */
+	bool queued;
+	TAILQ_ENTRY(follower) next;
+	struct loop_timer timer;
+	char run_id[ID_MAX + 1];   /* "": all runs */
+	struct follower_opts opts; /* its strings are not valid */
+};
+
+struct followers *
+followers_new(struct svc *s, struct state *state)
+{
+	struct followers *set = mem_zalloc(sizeof(*set));
+
+	set->svc = s;
+	set->state = state;
+	set->channels = map_new();
+	set->page_arena = arena_new(PAGE_MAX);
+	set->item_arena = arena_new(WIRE_ARENA_MAX);
+	set->live_arena = arena_new(WIRE_ARENA_MAX);
+	TAILQ_INIT(&set->queue);
+	buf_init(&set->text, WIRE_MESSAGE_MAX);
+	buf_init(&set->warning, WIRE_MESSAGE_MAX);
+	return set;
+}
+
+void
+followers_free(struct followers *set)
+{
+	if (set == NULL)
+		return;
+	loop_timer_cancel(svc_loop(set->svc), &set->timer);
+	map_free(set->channels);
+	arena_free(set->page_arena);
+	arena_free(set->item_arena);
+	arena_free(set->live_arena);
+	buf_free(&set->text);
+	buf_free(&set->warning);
+	free(set);
+}
+
+static struct loop *
+follower_loop(const struct follower *f)
+{
+	return svc_loop(f->ch->set->svc);
+}
+
+static void
+channel_free(struct channel *ch)
+{
+	(void)map_del(ch->set->channels, str_of(ch->subject));
+	loop_timer_cancel(svc_loop(ch->set->svc), &ch->poll_timer);
+	bus_unsubscribe(ch->sub);
+	arena_free(ch->names);
+	free(ch);
+}
+
+void
+follower_close(struct follower *f)
+{
+	struct channel *ch;
+
+	if (f == NULL)
+		return;
+	ch = f->ch;
+	loop_timer_cancel(follower_loop(f), &f->timer);
+	if (f->queued)
+		TAILQ_REMOVE(&ch->set->queue, f, next);
+	TAILQ_REMOVE(&ch->readers, f, link);
+	free(f);
+	if (TAILQ_EMPTY(&ch->readers) && !ch->busy)
+		channel_free(ch);
+}
+
+int64_t
+follower_last(const struct follower *f)
+{
+	return f->position.last;
+}
+
+/* False: f has been closed. */
+static bool
+follower_deliver(struct follower *f, const struct fcmp_event *e)
+{
+	if (f->opts.fn(f->opts.arg, e))
+		return true;
+	follower_close(f);
+	return false;
+}
+
+static bool
+follower_warn(struct follower *f, int64_t seq)
+{
+	struct followers *set = f->ch->set;
+	struct fcmp_event_origin p = { seq, str_of(f->run_id),
+		f->ch->key.session_id, clock_wall() };
+	struct fcmp_event e;
+
+	f->position.gap = false;
+	if (f->run_id[0] == '\0')
+		p.run_id = p.session_id;
+	if (fcmp_event_expired(&p, &set->warning, &e) == RC_OK)
+		return follower_deliver(f, &e);
+	log_error("gateway.event", LOG_S("why", "no warning can be written"));
+	return true;
+}
+
+/* A follower that sees the start of its run has missed nothing. */
+static bool
+follower_filter(struct follower *f, const struct fcmp_event *e)
+{
+	if (f->run_id[0] != '\0') {
+		if (!str_eq(e->run_id, str_of(f->run_id)))
+			return true;
+		if (e->type == WIRE_CHAT_EVENT_TYPE_CONVERSATION_STARTED)
+			f->position.gap = false;
+	}
+	if (f->position.gap && !follower_warn(f, e->seq - 1))
+		return false;
+	return follower_deliver(f, e);
+}
+
+static void follower_on_ready(void *arg);
+
+static bool
+follower_is_ready(struct follower *f)
+{
+	f->lagging = !f->opts.ready(f->opts.arg);
+	if (f->lagging)
+		loop_timer_set(follower_loop(f), &f->timer,
+		    mono_add_ms(clock_mono(), READY_MS), follower_on_ready, f);
+	return !f->lagging;
+}
+
+/* ---- reading the log ---- */
+
+static enum rc
+follower_decode_item(
+    struct follower *f, const struct session_event *item, struct fcmp_event *e)
+{
+	struct followers *set = f->ch->set;
+	struct fcmp_event_origin p = { item->seq, item->lost_turn,
+		f->ch->key.session_id, item->lost_at };
+
+	arena_reset(set->item_arena);
+	if (item->json.p == NULL)
+		return fcmp_event_lost(&p, &set->text, e);
+	return fcmp_event_decode_stored(
+	    item->seq, item->json, &set->text, set->item_arena, e);
+}
+
+static enum rc
+follower_send_page(struct follower *f, const struct session_events *page)
+{
+	struct fcmp_event e;
+	enum rc rc;
+	size_t i;
+
+	for (i = 0; i < page->n; i++) {
+		if (!follower_is_ready(f))
+			return RC_RETRY;
+		if (!event_cursor_take(&f->position, page->item[i].seq))
+			continue;
+		rc = follower_decode_item(f, &page->item[i], &e);
+		if (rc != RC_OK)
+			log_error("gateway.stored_event",
+			    LOG_I("seq", page->item[i].seq), LOG_RC(rc));
+		else if (!follower_filter(f, &e))
+			return RC_NOENT;
+	}
+	return RC_OK;
+}
+
+static enum rc
+follower_read_page(struct follower *f, bool *more)
+{
+	struct followers *set = f->ch->set;
+	struct session_events page;
+	enum rc rc;
+
+	*more = false;
+	arena_reset(set->page_arena);
+	rc = session_events_read(
+	    set->state, &f->ch->key, f->position.last, set->page_arena, &page);
+	if (rc == RC_OK)
+		rc = follower_send_page(f, &page);
+	if (rc != RC_OK)
+		return rc;
+	*more = page.more || !event_cursor_end(&f->position, page.newest);
+	if (!*more && f->position.gap && f->run_id[0] == '\0' &&
+	    !follower_warn(f, f->position.last))
+		return RC_NOENT;
+	return RC_OK;
+}
+
+enum rc
+follower_read(struct follower *f)
+{
+	bool more;
+	enum rc rc;
+
+	do {
+		rc = follower_read_page(f, &more);
+	} while (rc == RC_OK && more);
+	return rc;
+}
+
+static void followers_on_timer(void *arg);
+
+static void
+followers_schedule(struct followers *set, int64_t ms)
+{
+	loop_timer_set(svc_loop(set->svc), &set->timer,
+	    mono_add_ms(clock_mono(), ms), followers_on_timer, set);
+}
+
+/* Queue f for its next page; it gets no live events until then. */
+static void
+follower_enqueue(struct follower *f)
+{
+	struct followers *set = f->ch->set;
+
+	f->lagging = true;
+	if (f->queued)
+		return;
+	if (TAILQ_EMPTY(&set->queue))
+		followers_schedule(set, 0);
+	TAILQ_INSERT_TAIL(&set->queue, f, next);
+	f->queued = true;
+}
+
+/* A failed read is retried with the next poll. */
+static void
+follower_catch_up(struct follower *f)
+{
+	bool more;
+	enum rc rc = follower_read_page(f, &more);
+
+	if (rc == RC_OK && more)
+		follower_enqueue(f);
+	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_RETRY)
+		log_debug("gateway.events_unread", LOG_RC(rc));
+}
+
+/*
+ * Read one page for the first follower, then yield as long as that took:
+ * hundreds of readers with long logs may start at once.
+ */
+static void
+followers_on_timer(void *arg)
+{
+	struct followers *set = arg;
+	struct follower *f = TAILQ_FIRST(&set->queue);
+	struct mono start = clock_mono();
+
+	if (f == NULL)
+		return;
+	TAILQ_REMOVE(&set->queue, f, next);
+	f->queued = false;
+	if (follower_is_ready(f))
+		follower_catch_up(f);
+	if (!TAILQ_EMPTY(&set->queue))
+		followers_schedule(set, 1 + mono_diff_ms(clock_mono(), start));
+}
+
+static void
+follower_on_ready(void *arg)
+{
+	struct follower *f = arg;
+
+	if (follower_is_ready(f))
+		follower_enqueue(f);
+}
+
+void
+follower_start(struct follower *f)
+{
+	follower_enqueue(f);
+}
+
+/* ---- channels ---- */
+
+static void
+follower_take_live(struct follower *f, const struct fcmp_event *e)
+{
+	switch (event_cursor_live(&f->position, e->seq)) {
+	case EVENT_CURSOR_DROP:
+		break;
+	case EVENT_CURSOR_SEND:
+		if (follower_is_ready(f) &&
+		    event_cursor_take(&f->position, e->seq))
+			(void)follower_filter(f, e);
+		break;
+	case EVENT_CURSOR_READ:
+		follower_enqueue(f);
+		break;
+	}
+}
+
+static struct follower *
+follower_next(struct follower *f)
+{
+	return TAILQ_NEXT(f, link);
+}
+
+static void
+channel_release(struct channel *ch)
+{
+	ch->busy = false;
+	if (TAILQ_EMPTY(&ch->readers))
+		channel_free(ch);
+}
+
+static void
+channel_on_event(void *arg, struct bus_msg *m)
+{
+	struct channel *ch = arg;
+	struct arena *a = ch->set->live_arena;
+	struct follower *f, *next;
+	struct fcmp_event e;
+	enum rc rc;
+
+	arena_reset(a);
+	rc = fcmp_event_decode(bus_msg_data(m), a, &e);
+	if (rc != RC_OK)
+		log_warn("gateway.bad_event", LOG_S("subject", ch->subject),
+		    LOG_RC(rc));
+	ch->busy = true;
+	f = rc == RC_OK ? TAILQ_FIRST(&ch->readers) : NULL;
+	for (; f != NULL; f = next) {
+		next = follower_next(f);
+		if (!f->lagging)
+			follower_take_live(f, &e);
+	}
+	bus_msg_free(m);
+	channel_release(ch);
+}
+
+static void channel_schedule_poll(struct channel *ch, int64_t ms);
+
+static void
+channel_on_poll(void *arg)
+{
+	struct channel *ch = arg;
+	struct follower *f, *next;
+	int64_t newest;
+	enum rc rc = session_events_newest(ch->set->state, &ch->key, &newest);
+
+	channel_schedule_poll(ch, ch->set->draining ? DRAIN_POLL_MS : POLL_MS);
+	if (rc != RC_OK)
+		return;
+	ch->busy = true;
+	for (f = TAILQ_FIRST(&ch->readers); f != NULL; f = next) {
+		next = follower_next(f);
+		if (!f->lagging && f->position.last != newest)
+			follower_enqueue(f);
+	}
+	channel_release(ch);
+}
+
+static void
+channel_schedule_poll(struct channel *ch, int64_t ms)
+{
+	loop_timer_set(svc_loop(ch->set->svc), &ch->poll_timer,
+	    mono_add_ms(clock_mono(), ms), channel_on_poll, ch);
+}
+
+void
+followers_drain(struct followers *set)
+{
+	struct channel *ch;
+	size_t pos = 0;
+
+	set->draining = true;
+	while ((ch = map_next(set->channels, &pos, NULL)) != NULL)
+		channel_schedule_poll(ch, DRAIN_POLL_MS);
+}
+
+static enum rc
+channel_subject(const struct session_key *k, char dst[SUBJECT_MAX])
+{
+	char user[ID_TOKEN_MAX], session[ID_TOKEN_MAX];
+	enum rc rc;
+
+	rc = id_token(k->user_id, user);
+	if (rc == RC_OK)
+		rc = id_token(k->session_id, session);
+	if (rc == RC_OK)
+		(void)snprintf(dst, SUBJECT_MAX,
+		    WIRE_SUBJECT_FMT_SESSION_STREAM, user, session);
+	return rc;
+}
+
+/* The session's channel, or a new one without followers. */
+static enum rc
+channel_get(
+    struct followers *set, const struct session_key *k, struct channel **out)
+{
+	char subject[SUBJECT_MAX];
+	struct channel *ch;
+	enum rc rc;
+
+	rc = channel_subject(k, subject);
+	if (rc != RC_OK)
+		return rc;
+	*out = map_get(set->channels, str_of(subject));
+	if (*out != NULL)
+		return RC_OK;
+	ch = mem_zalloc(sizeof(*ch));
+	ch->set = set;
+	ch->names = arena_new(4 * (ID_MAX + 1));
+	ch->key.user_id = arena_str(ch->names, k->user_id);
+	ch->key.session_id = arena_str(ch->names, k->session_id);
+	str_copy(str_of(subject), ch->subject, sizeof(ch->subject));
+	TAILQ_INIT(&ch->readers);
+	rc = bus_subscribe(
+	    svc_bus(set->svc), subject, NULL, channel_on_event, ch, &ch->sub);
+	if (rc != RC_OK) {
+		arena_free(ch->names);
+		free(ch);
+		return rc;
+	}
+	(void)map_put(set->channels, str_of(subject), ch);
+	channel_schedule_poll(ch, FIRST_POLL_MS);
+	*out = ch;
+	return RC_OK;
+}
+
+enum rc
+follower_open(struct followers *set, const struct follower_opts *opts,
+    struct follower **out)
+{
+	struct channel *ch;
+	struct follower *f;
+	enum rc rc;
+
+	rc = channel_get(set, &opts->key, &ch);
+	if (rc != RC_OK)
+		return rc;
+	f = mem_zalloc(sizeof(*f));
+	f->ch = ch;
+	f->position.last = opts->after;
+	f->opts = *opts;
+	str_copy(opts->run_id, f->run_id, sizeof(f->run_id));
+	TAILQ_INSERT_TAIL(&ch->readers, f, link);
+	*out = f;
+	return RC_OK;
+}

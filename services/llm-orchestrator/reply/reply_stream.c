@@ -1,0 +1,348 @@
+/*
+ * The text of a message is retained until its end: what was published of it is
+ * compared with the reply, so that the chunks of a message never contradict it.
+ */
+#include "reply/reply_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/bus.h"
+#include "context.h"
+#include "core/arena.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "peer/peer_request.h"
+#include "reply/reply_compose.h"
+#include "state/session.h"
+#include "svc/svc.h"
+#include "turn/turn_runner.h"
+#include "wire/subjects.h"
+
+/* How long chunks are collected; pause after Redis was not available. */
+#define COLLECT_MS 25
+#define RETRY_MS   100
+
+static void stream_on_flush(void *arg);
+
+void
+reply_stream_new(struct turn_run *r)
+{
+	r->stream = mem_zalloc(sizeof(*r->stream));
+	r->stream->run = r;
+	buf_init(&r->stream->text, REPLY_MAX);
+}
+
+static void
+stream_unqueue(struct turn_run *r)
+{
+	if (r->stream->queued)
+		TAILQ_REMOVE(&r->o->streams, r->stream, link);
+	r->stream->queued = false;
+}
+
+void
+reply_stream_free(struct turn_run *r)
+{
+	stream_unqueue(r);
+	buf_free(&r->stream->text);
+	free(r->stream);
+}
+
+/* Events are to be appended in at most ms. */
+static void
+stream_schedule(struct turn_run *r, int64_t ms)
+{
+	struct orch *o = r->o;
+	struct mono at = mono_add_ms(clock_mono(), ms);
+
+	if (!r->stream->queued)
+		TAILQ_INSERT_TAIL(&o->streams, r->stream, link);
+	r->stream->queued = true;
+	if (o->flush.pos == 0 || mono_diff_ns(at, o->flush.at) < 0)
+		loop_timer_set(
+		    svc_loop(o->svc), &o->flush, at, stream_on_flush, o);
+}
+
+static void
+stream_add_warning(
+    struct turn_run *r, const char *code, const char *message, const char *id)
+{
+	struct reply_stream *s = r->stream;
+
+	if (s->n_warnings == REPLY_STREAM_WARNINGS_MAX)
+		return;
+	struct fcmp_warning *w = &s->warnings[s->n_warnings++];
+	*w = (struct fcmp_warning){ .code = code, .message = message };
+	snprintf(w->message_id, sizeof(w->message_id), "%s", id);
+}
+
+void
+reply_stream_warn(struct turn_run *r, const char *code, const char *message)
+{
+	stream_add_warning(r, code, message, "");
+	if (turn_chat(r)->stream && r->announced)
+		stream_schedule(r, COLLECT_MS);
+}
+
+/* ---- text ---- */
+
+/* Begin another message with the first n bytes of this one. */
+static void
+stream_new_message(struct turn_run *r, size_t n)
+{
+	struct reply_stream *s = r->stream;
+
+	if (s->sent > 0 || s->uncertain)
+		stream_add_warning(r, "TEXT_WITHDRAWN",
+		    "the text of this message is not the reply", s->message_id);
+	s->message_id[0] = '\0';
+	s->sent = 0;
+	s->uncertain = false;
+	s->text.n = n;
+	s->ready = n;
+}
+
+void
+reply_stream_restart(struct turn_run *r, bool calls)
+{
+	struct reply_stream *s = r->stream;
+
+	if (!turn_chat(r)->stream)
+		return;
+	if (s->text.n == 0) {
+		reply_put_direct(&r->turn, &s->text);
+		s->base = s->text.n;
+	}
+	if (s->sent > s->base)
+		stream_new_message(r, s->base);
+	s->text.n = s->ready = s->base;
+	s->filter = (struct claim_filter){ .calls_possible = calls };
+	if (s->ready > s->sent)
+		stream_schedule(r, 0);
+}
+
+/* Like the reply: no control characters, no leading white space. */
+static void
+stream_put_text(struct reply_stream *s, struct str chunk)
+{
+	bool first = s->text.n == s->base;
+
+	for (size_t i = 0; i < chunk.n; i++) {
+		unsigned char c = (unsigned char)chunk.p[i];
+		bool bad = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+		if (first && (bad || c == ' ' || c == '\n' || c == '\t'))
+			continue;
+		if (first && s->base > 0)
+			buf_putc(&s->text, '\n');
+		first = false;
+		buf_putc(&s->text, bad ? ' ' : (char)c);
+	}
+}
+
+void
+reply_stream_append(struct turn_run *r, struct str chunk)
+{
+	struct reply_stream *s = r->stream;
+
+	/* The rest is published with the end of the turn. */
+	if (s->text.n + chunk.n + 1 > REPLY_MAX)
+		s->filter.blocked = s->filter.calls_possible = true;
+	else
+		stream_put_text(s, chunk);
+	size_t from = s->base > 0 ? s->base + 1 : 0;
+	if (s->text.n <= from)
+		return;
+	struct str text = { s->text.p + from, s->text.n - from };
+	size_t n = claim_filter_released(&s->filter, text);
+	if (n == 0 || from + n <= s->ready)
+		return;
+	s->ready = from + n;
+	stream_schedule(r, s->sent <= s->base ? 0 : COLLECT_MS);
+}
+
+/* ---- events ---- */
+
+struct fcmp_head
+reply_stream_head(const struct turn_run *r, char now[WALL_FORMAT_MAX])
+{
+	return (struct fcmp_head){ r->slot.turn_id, r->slot.key.session_id,
+		turn_now(now) };
+}
+
+static void
+stream_name_message(struct reply_stream *s)
+{
+	char hex[ID_HEX32_MAX];
+
+	if (s->message_id[0] != '\0')
+		return;
+	id_hex32(hex);
+	snprintf(s->message_id, sizeof(s->message_id), "m_%s", hex);
+}
+
+/* Warnings and the text that may be published, as events from a. */
+static size_t
+stream_put_events(struct turn_run *r, struct arena *a, struct str *out)
+{
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct reply_stream *s = r->stream;
+	char now[WALL_FORMAT_MAX];
+	struct fcmp_head head = reply_stream_head(r, now);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_warnings; i++) {
+		buf_reset(&b);
+		fcmp_warning(&head, &s->warnings[i], &b);
+		out[n++] = arena_str(a, buf_str(&b));
+	}
+	if (s->ready > s->sent) {
+		stream_name_message(s);
+		buf_reset(&b);
+		fcmp_delta(&head, str_of(s->message_id),
+		    (struct str){ s->text.p + s->sent, s->ready - s->sent },
+		    &b);
+		out[n++] = arena_str(a, buf_str(&b));
+	}
+	buf_free(&b);
+	for (size_t i = 0; i < n; i++) {
+		if (out[i].p == NULL)
+			return 0;
+	}
+	return n;
+}
+
+size_t
+reply_stream_finish(struct turn_run *r, struct str final,
+    struct str out[REPLY_STREAM_FINAL_MAX])
+{
+	struct reply_stream *s = r->stream;
+
+	stream_unqueue(r);
+	s->ready = s->sent;
+	if (final.p != NULL && turn_chat(r)->stream) {
+		bool same = s->sent <= final.n &&
+		    (s->sent == 0 || memcmp(s->text.p, final.p, s->sent) == 0);
+		if (!same || s->uncertain)
+			stream_new_message(r, 0);
+		buf_reset(&s->text);
+		buf_put_str(&s->text, final);
+		s->ready = s->text.n;
+	} else if (s->uncertain) {
+		stream_new_message(r, 0);
+	}
+	size_t n = stream_put_events(r, r->a, out);
+	stream_name_message(s);
+	return n;
+}
+
+void
+reply_stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
+    const struct turn_events *events)
+{
+	char subject[PEER_SUBJECT_MAX];
+
+	if (events->seq == 0 ||
+	    peer_subject(subject, WIRE_SUBJECT_FMT_SESSION_STREAM,
+		p->key.user_id, p->key.session_id) != RC_OK)
+		return;
+	for (size_t i = 0; i < events->n; i++) {
+		buf_reset(&o->out);
+		fcmp_numbered(events->json[i],
+		    events->seq - (int64_t)(events->n - 1 - i), &o->out);
+		enum rc rc = bus_publish(via, subject, buf_str(&o->out), NULL);
+		if (rc != RC_OK)
+			log_debug("turn.event_not_published", LOG_RC(rc));
+	}
+}
+
+/* ---- appending ---- */
+
+struct stream_batch {
+	struct turn_run *runs[REPLY_STREAM_BATCH];
+	struct turn_events events[REPLY_STREAM_BATCH];
+	enum rc rc[REPLY_STREAM_BATCH];
+	struct str json[REPLY_STREAM_BATCH][REPLY_STREAM_FINAL_MAX];
+	size_t n;
+};
+
+static void
+stream_collect(struct orch *o, struct stream_batch *b)
+{
+	struct reply_stream *s;
+
+	while (b->n < REPLY_STREAM_BATCH &&
+	    (s = TAILQ_FIRST(&o->streams)) != NULL) {
+		struct turn_run *r = s->run;
+		struct str *json = b->json[b->n];
+		size_t ready = s->ready;
+		stream_unqueue(r);
+		if (s->uncertain)
+			stream_new_message(r, s->text.n);
+		s->ready = ready;
+		struct turn_events t = { .json = json,
+			.n = stream_put_events(r, o->scratch, json) };
+		if (t.n == 0 || turn_log_events(o->pipe, &r->slot, &t) != RC_OK)
+			continue;
+		b->events[b->n] = t;
+		b->runs[b->n++] = r;
+	}
+}
+
+static void
+stream_on_append(struct turn_run *r, const struct turn_events *t, enum rc rc)
+{
+	struct reply_stream *s = r->stream;
+
+	switch (rc) {
+	case RC_OK:
+		s->sent = s->ready;
+		s->n_warnings = 0;
+		reply_stream_publish(r->o, r->o->bus, &r->slot, t);
+		break;
+	case RC_CONFLICT:
+		break;
+	case RC_TIMEOUT:
+		/* It may have been appended: the text goes into a new message.
+		 */
+		s->uncertain |= s->ready > s->sent;
+		stream_schedule(r, RETRY_MS);
+		break;
+	case RC_DOWN:
+	case RC_RETRY:
+		stream_schedule(r, RETRY_MS);
+		break;
+	default:
+		log_warn("turn.events_lost", LOG_RC(rc));
+		break;
+	}
+}
+
+static void
+stream_on_flush(void *arg)
+{
+	struct orch *o = arg;
+	struct stream_batch *b = mem_alloc(sizeof(*b));
+
+	b->n = 0;
+	arena_reset(o->scratch);
+	stream_collect(o, b);
+	enum rc rc = state_pipe_run(o->pipe);
+	if (rc != RC_OK)
+		log_debug("turn.events_delayed", LOG_RC(rc));
+	for (size_t i = 0; i < b->n; i++) {
+		b->rc[i] = turn_log_events_reply(o->pipe, i, &b->events[i].seq);
+		stream_on_append(b->runs[i], &b->events[i], b->rc[i]);
+	}
+	/* After the loop: ending a turn uses the scratch arena and the pipe. */
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->rc[i] == RC_CONFLICT)
+			turn_feed_kind(b->runs[i], TURN_LOST);
+	}
+	free(b);
+	if (!TAILQ_EMPTY(&o->streams) && o->flush.pos == 0)
+		loop_timer_set(svc_loop(o->svc), &o->flush, clock_mono(),
+		    stream_on_flush, o);
+}

@@ -1,0 +1,628 @@
+/*
+ * One handler per phase; the calls of one completion form a round.
+ */
+#include "turn/turn_fsm.h"
+
+#include <assert.h>
+
+#include "core/mem.h"
+
+/* ---- rounds ---- */
+
+static bool
+round_has_call(const struct turn *t, size_t i)
+{
+	return t->calls[i].round == t->round && t->calls[i].kind != TURN_DIRECT;
+}
+
+/* Whether the tool of such a call is not offered now. */
+static bool
+round_lacks_tool(const struct turn *t, enum turn_call_kind kind)
+{
+	if (kind == TURN_RECALL)
+		return !t->memory || t->recalled;
+	return kind == TURN_FORGET && !t->memory;
+}
+
+/*
+ * Begin a round with the calls of a completion; true: memories are to be
+ * searched.  gate is TURN_UNSENT, or the outcome of skills it holds back.
+ */
+static bool
+round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
+{
+	bool searches = false;
+
+	t->round_text[t->round++] = e->text;
+	for (size_t i = 0; i < e->n_calls; i++) {
+		if (i == TURN_ROUND_CALLS_MAX || t->n_calls == TURN_CALLS_MAX) {
+			t->overflow = true;
+			break;
+		}
+		struct turn_call *c = &t->calls[t->n_calls++];
+		*c = e->calls[i];
+		c->round = t->round;
+		if (c->outcome != TURN_UNSENT)
+			continue;
+		if (round_lacks_tool(t, c->kind))
+			c->outcome = TURN_UNKNOWN;
+		else if (c->kind == TURN_RECALL)
+			searches = true;
+		else if (c->kind == TURN_INVOKE && !c->safety)
+			c->outcome = gate;
+	}
+	return searches;
+}
+
+static bool
+round_has(const struct turn *t, enum turn_outcome outcome)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (round_has_call(t, i) && t->calls[i].outcome == outcome)
+			return true;
+	}
+	return false;
+}
+
+static bool
+round_is_open(const struct turn *t)
+{
+	return round_has(t, TURN_UNSENT) || round_has(t, TURN_SENT);
+}
+
+static bool
+round_ok(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (round_has_call(t, i) && t->calls[i].outcome != TURN_OK)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What was forgotten is known only from the result, so text beside such a call
+ * is not final.
+ */
+static bool
+round_forgets(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (round_has_call(t, i) && t->calls[i].kind == TURN_FORGET)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The next outcome of an unsent call: TURN_SENT if it is due, TURN_UNSENT while
+ * an earlier call of the same skill is pending, TURN_SKIPPED if that one was
+ * not confirmed.
+ */
+static enum turn_outcome
+round_due(const struct turn *t, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		const struct turn_call *c = &t->calls[k];
+		if (!round_has_call(t, k) ||
+		    !str_eq(c->skill, t->calls[i].skill))
+			continue;
+		if (c->outcome <= TURN_SENT)
+			return TURN_UNSENT;
+		if (c->outcome == TURN_NOT_CONFIRMED ||
+		    c->outcome == TURN_SKIPPED)
+			return TURN_SKIPPED;
+	}
+	return TURN_SENT;
+}
+
+/* False: the turn does not expect this result. */
+static bool
+round_result(struct turn *t, const struct turn_event *e)
+{
+	if (e->call >= t->n_calls || !round_has_call(t, e->call))
+		return false;
+	struct turn_call *c = &t->calls[e->call];
+	if (c->outcome != TURN_SENT || e->outcome <= TURN_SENT)
+		return false;
+	c->outcome = e->outcome;
+	c->output = e->output;
+	c->why = e->why;
+	return true;
+}
+
+/*
+ * Whether the model may call tools after it has seen the results: not if the
+ * gate held something back or the body does not respond, not after invalid
+ * arguments a second time, and in max_rounds rounds at most, not counting a
+ * memory search.
+ */
+static bool
+round_may_go_on(struct turn *t)
+{
+	static const enum turn_outcome absent[] = { TURN_NOT_CONFIRMED,
+		TURN_OFFLINE, TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_BLOCKED,
+		TURN_GATE_UNKNOWN };
+
+	if (t->round >= t->max_rounds + t->recalled)
+		return false;
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+		if (round_has(t, absent[i]))
+			return false;
+	}
+	if (!round_has(t, TURN_INVALID))
+		return true;
+	bool first = !t->corrected;
+	t->corrected = true;
+	return first;
+}
+
+/* ---- the turn ---- */
+
+/* Bits of turn.awaited. */
+enum { AWAIT_EMOTION = 1, AWAIT_INTENTS = 2, AWAIT_MEMORY = 4 };
+
+static const struct turn_error fsm_lost = { 502, "turn_lost",
+	"the turn was lost" };
+static const struct turn_error fsm_expired = { 504, "deadline_exceeded",
+	"deadline exceeded" };
+
+void
+turn_init(struct turn *t, size_t max_rounds)
+{
+	*t = (struct turn){ .phase = TURN_QUEUED, .max_rounds = max_rounds };
+	assert(max_rounds >= 1 && max_rounds <= TURN_ROUNDS_MAX);
+}
+
+static struct turn_action *
+fsm_do(struct turn_actions *out, enum turn_action_kind kind)
+{
+	assert(out->n < TURN_ACTIONS_MAX);
+	out->list[out->n] = (struct turn_action){ .kind = kind };
+	return &out->list[out->n++];
+}
+
+/* No call is left without a final outcome when a turn ends. */
+static void
+fsm_close_calls(struct turn *t, enum turn_outcome unsent)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome == TURN_SENT)
+			t->calls[i].outcome = TURN_NOT_CONFIRMED;
+		else if (t->calls[i].outcome == TURN_UNSENT)
+			t->calls[i].outcome = unsent;
+	}
+}
+
+static void
+fsm_fail(
+    struct turn *t, const struct turn_error *error, struct turn_actions *out)
+{
+	fsm_close_calls(t, TURN_CANCELED);
+	t->phase = TURN_ENDED;
+	fsm_do(out, TURN_DO_FAIL)->error = *error;
+}
+
+static void
+fsm_finish(struct turn *t, struct turn_actions *out)
+{
+	fsm_close_calls(t, TURN_NO_TIME);
+	t->awaited = 0;
+	t->phase = TURN_COMMITTING;
+	fsm_do(out, TURN_DO_COMMIT);
+}
+
+/*
+ * Whether there is something to report without the model's text.  A search does
+ * not count, nor does a call that could not be tried.
+ */
+static bool
+fsm_has_effect(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		const struct turn_call *c = &t->calls[i];
+		if (c->kind == TURN_DIRECT)
+			return true;
+		if (c->kind != TURN_RECALL && c->outcome != TURN_INVALID &&
+		    c->outcome != TURN_UNKNOWN && c->outcome != TURN_DEFERRED)
+			return true;
+	}
+	return t->route.n_questions > 0;
+}
+
+static bool
+fsm_gate_open(const struct turn *t)
+{
+	return t->emotion_known && t->mode == WIRE_EXEC_MODE_AUTO_EXECUTE;
+}
+
+static enum turn_outcome
+fsm_gate_outcome(const struct turn *t)
+{
+	if (fsm_gate_open(t))
+		return TURN_UNSENT;
+	return t->emotion_known ? TURN_BLOCKED : TURN_GATE_UNKNOWN;
+}
+
+/* ---- calling the model ---- */
+
+static bool
+fsm_is_silent(const struct turn *t)
+{
+	return t->routed && t->route.action == WIRE_DECISION_ACTION_NO_ACTION;
+}
+
+static enum turn_offer
+fsm_offer(const struct turn *t)
+{
+	if (!t->memory)
+		return TURN_OFFER_SKILLS;
+	return t->recalled ? TURN_OFFER_FORGET : TURN_OFFER_ALL;
+}
+
+/* Deferred until memory has replied, which decides on the tools offered. */
+static void
+fsm_call_model(struct turn *t, bool may_call, struct turn_actions *out)
+{
+	bool tools = !fsm_is_silent(t);
+
+	t->phase = TURN_COMPLETING;
+	t->offered = may_call && tools;
+	t->model_deferred = tools && (t->awaited & AWAIT_MEMORY) != 0;
+	if (t->model_deferred)
+		return;
+	struct turn_action *a = fsm_do(out, TURN_DO_CALL_MODEL);
+	a->may_call = t->offered;
+	if (tools)
+		a->offer = fsm_offer(t);
+}
+
+/* After the direct calls, or without any. */
+static void
+fsm_call_model_for_rest(struct turn *t, struct turn_actions *out)
+{
+	if (t->routed &&
+	    t->route.action == WIRE_DECISION_ACTION_EXECUTE_INTENTS &&
+	    t->route.rest.n == 0)
+		fsm_finish(t, out);
+	else
+		fsm_call_model(t, true, out);
+}
+
+/* ---- perceiving and acting ---- */
+
+static void
+fsm_execute_intents(struct turn *t, struct turn_actions *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->route.n_calls && t->n_calls < TURN_CALLS_MAX;
+	     i++) {
+		struct turn_call *c = &t->calls[t->n_calls++];
+		*c = t->route.calls[i];
+		if (c->outcome != TURN_UNSENT)
+			continue;
+		c->outcome = fsm_gate_open(t) || c->safety
+		    ? TURN_SENT
+		    : fsm_gate_outcome(t);
+		any |= c->outcome == TURN_SENT;
+	}
+	if (!any) {
+		fsm_call_model_for_rest(t, out);
+		return;
+	}
+	t->phase = TURN_ACTING;
+	fsm_do(out, TURN_DO_SEND_INTENTS);
+}
+
+static void
+fsm_perceived(struct turn *t, struct turn_actions *out)
+{
+	if ((t->awaited & (AWAIT_EMOTION | AWAIT_INTENTS)) != 0)
+		return;
+	if (t->routed &&
+	    t->route.action == WIRE_DECISION_ACTION_EXECUTE_INTENTS)
+		fsm_execute_intents(t, out);
+	else
+		fsm_call_model(t, true, out);
+}
+
+static void
+fsm_on_loaded(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (e->error.status != 0) {
+		fsm_fail(t, &e->error, out);
+		return;
+	}
+	t->phase = TURN_PERCEIVING;
+	t->earlier = e->text;
+	t->awaited = AWAIT_EMOTION | AWAIT_MEMORY;
+	fsm_do(out, TURN_DO_OBSERVE_EMOTION);
+	if (e->filter) {
+		t->awaited |= AWAIT_INTENTS;
+		fsm_do(out, TURN_DO_FILTER_INTENTS);
+	}
+	fsm_do(out, TURN_DO_CHECK_MEMORY);
+}
+
+static void
+fsm_on_emotion(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if ((t->awaited & AWAIT_EMOTION) == 0)
+		return;
+	t->awaited &= ~(unsigned)AWAIT_EMOTION;
+	t->emotion_known = e->known;
+	t->mode = e->mode;
+	fsm_perceived(t, out);
+}
+
+static void
+fsm_on_intents(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if ((t->awaited & AWAIT_INTENTS) == 0)
+		return;
+	t->awaited &= ~(unsigned)AWAIT_INTENTS;
+	t->routed = e->known;
+	if (e->known)
+		t->route = *e->route;
+	fsm_perceived(t, out);
+}
+
+/* Accepted in any phase; only the call of the model waits for it. */
+static void
+fsm_on_memory(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if ((t->awaited & AWAIT_MEMORY) == 0)
+		return;
+	t->awaited &= ~(unsigned)AWAIT_MEMORY;
+	t->memory = e->known;
+	if (t->phase == TURN_COMPLETING && t->model_deferred)
+		fsm_call_model(t, t->offered, out);
+}
+
+static void
+fsm_on_intent_result(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome != TURN_SENT)
+			continue;
+		t->calls[i].outcome = e->outcome;
+		t->calls[i].why = e->why;
+	}
+	fsm_call_model_for_rest(t, out);
+}
+
+/* ---- the model's calls ---- */
+
+/* All results of a round are known. */
+static void
+fsm_end_round(struct turn *t, struct turn_actions *out)
+{
+	struct str *text = &t->round_text[t->round - 1];
+
+	if (round_ok(t) && !round_forgets(t) && str_trim(*text).n > 0) {
+		t->text = *text;
+		t->has_text = true;
+		*text = (struct str){ 0 };
+		fsm_finish(t, out);
+		return;
+	}
+	fsm_call_model(t, round_may_go_on(t), out);
+}
+
+static void
+fsm_invoke_next(struct turn *t, struct turn_actions *out)
+{
+	t->phase = TURN_INVOKING;
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (!round_has_call(t, i) || t->calls[i].outcome != TURN_UNSENT)
+			continue;
+		t->calls[i].outcome = round_due(t, i);
+		if (t->calls[i].outcome == TURN_SENT)
+			fsm_do(out,
+			    t->calls[i].kind == TURN_FORGET ? TURN_DO_FORGET
+							    : TURN_DO_INVOKE)
+			    ->call = i;
+	}
+	if (!round_is_open(t))
+		fsm_end_round(t, out);
+}
+
+static void
+fsm_search(struct turn *t, struct turn_actions *out)
+{
+	t->phase = TURN_SEARCHING;
+	t->recalled = true;
+	fsm_do(out, TURN_DO_REPORT_SEARCHING);
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (!round_has_call(t, i) || t->calls[i].outcome != TURN_UNSENT)
+			continue;
+		if (t->calls[i].kind != TURN_RECALL) {
+			t->calls[i].outcome = TURN_DEFERRED;
+			continue;
+		}
+		t->calls[i].outcome = TURN_SENT;
+		fsm_do(out, TURN_DO_RECALL)->call = i;
+	}
+}
+
+static void
+fsm_on_completion(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (t->model_deferred)
+		return;
+	if (e->error.status != 0) {
+		t->model_failed = true;
+		if (fsm_has_effect(t))
+			fsm_finish(t, out);
+		else
+			fsm_fail(t, &e->error, out);
+		return;
+	}
+	if (e->n_calls == 0 || !t->offered) {
+		t->overflow |= e->n_calls > 0 && !fsm_is_silent(t);
+		t->text = e->text;
+		t->has_text = true;
+		fsm_finish(t, out);
+		return;
+	}
+	if (round_take(t, e, fsm_gate_outcome(t)))
+		fsm_search(t, out);
+	else
+		fsm_invoke_next(t, out);
+}
+
+/* ---- results ---- */
+
+static void
+fsm_on_result(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (round_result(t, e))
+		fsm_invoke_next(t, out);
+}
+
+static void
+fsm_on_recalled(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (!round_result(t, e) || round_is_open(t))
+		return;
+	fsm_do(out,
+	    round_has(t, TURN_OK) ? TURN_DO_REPORT_FOUND
+				  : TURN_DO_REPORT_FAILED);
+	fsm_call_model(t, true, out);
+}
+
+static void
+fsm_on_committed(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (e->error.status != 0) {
+		fsm_fail(t, &e->error, out);
+		return;
+	}
+	t->phase = TURN_ENDED;
+	fsm_do(out, TURN_DO_REPLY);
+}
+
+/* ---- in any phase ---- */
+
+/* What was done is reported even without the model's text. */
+static void
+fsm_on_expired(struct turn *t, struct turn_actions *out)
+{
+	if (t->phase == TURN_COMMITTING || !fsm_has_effect(t)) {
+		fsm_fail(t, &fsm_expired, out);
+		return;
+	}
+	t->model_failed |= t->phase == TURN_COMPLETING || t->route.rest.n > 0;
+	fsm_finish(t, out);
+}
+
+static void
+fsm_on_cancel(struct turn *t, struct turn_actions *out)
+{
+	fsm_close_calls(t, TURN_CANCELED);
+	t->phase = TURN_ENDED;
+	fsm_do(out, TURN_DO_CANCELED);
+}
+
+static void
+fsm_on_position(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (e->ahead > 0)
+		return;
+	t->phase = TURN_LOADING;
+	fsm_do(out, TURN_DO_LOAD);
+}
+
+/* The event that a phase waits for, and its handler. */
+static const struct {
+	enum turn_phase phase;
+	enum turn_event_kind event;
+	void (*fn)(struct turn *t, const struct turn_event *e,
+	    struct turn_actions *out);
+} fsm_table[] = {
+	{ TURN_QUEUED, TURN_POSITION, fsm_on_position },
+	{ TURN_LOADING, TURN_LOADED, fsm_on_loaded },
+	{ TURN_PERCEIVING, TURN_EMOTION_REPLY, fsm_on_emotion },
+	{ TURN_PERCEIVING, TURN_INTENT_REPLY, fsm_on_intents },
+	{ TURN_ACTING, TURN_INTENT_RESULT, fsm_on_intent_result },
+	{ TURN_COMPLETING, TURN_COMPLETION, fsm_on_completion },
+	{ TURN_INVOKING, TURN_CALL_RESULT, fsm_on_result },
+	{ TURN_SEARCHING, TURN_CALL_RESULT, fsm_on_recalled },
+	{ TURN_COMMITTING, TURN_COMMITTED, fsm_on_committed },
+};
+
+void
+turn_step(struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	out->n = 0;
+	if (t->phase == TURN_ENDED)
+		return;
+	switch (e->kind) {
+	case TURN_LOST:
+		fsm_fail(t, &fsm_lost, out);
+		return;
+	case TURN_CANCEL:
+		fsm_on_cancel(t, out);
+		return;
+	case TURN_EXPIRED:
+		fsm_on_expired(t, out);
+		return;
+	case TURN_MEMORY_REPLY:
+		fsm_on_memory(t, e, out);
+		return;
+	default:
+		break;
+	}
+	for (size_t i = 0; i < NELEM(fsm_table); i++) {
+		if (fsm_table[i].phase == t->phase &&
+		    fsm_table[i].event == e->kind) {
+			fsm_table[i].fn(t, e, out);
+			return;
+		}
+	}
+}
+
+const char *
+turn_phase_name(const struct turn *t)
+{
+	static const char *const names[] = {
+		[TURN_QUEUED] = "queued",
+		[TURN_LOADING] = "sensing",
+		[TURN_PERCEIVING] = "sensing",
+		[TURN_ACTING] = "acting",
+		[TURN_COMPLETING] = "thinking",
+		[TURN_INVOKING] = "invoking",
+		[TURN_SEARCHING] = "searching",
+		[TURN_COMMITTING] = "replying",
+		[TURN_ENDED] = "ended",
+	};
+
+	return names[t->phase];
+}
+
+bool
+turn_call_failed(const struct turn *t, size_t i)
+{
+	const struct turn_call *c = &t->calls[i];
+
+	if (c->outcome <= TURN_OK)
+		return false;
+	for (size_t k = i + 1; k < t->n_calls; k++) {
+		if (t->calls[k].round > c->round &&
+		    t->calls[k].kind != TURN_DIRECT &&
+		    str_eq(t->calls[k].skill, c->skill))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,250 @@
+/*
+ * turn_fsm: one chat turn as a state machine, from its entry into the session's
+ * queue to its reply.
+ *
+ * Events go in, actions come out; the runner (turn_runner.h) executes the
+ * actions.  Two kinds of work must not be confused: a turn_action is what the
+ * machine asks the runner to do next; a turn_call is what the turn does for the
+ * user, an action of a recognised intent or a tool call of the model.
+ *
+ * Pure: no clock, no bus, no Redis, no allocation.  A struct turn may be
+ * copied; the strings it refers to must live as long as the turn.
+ *
+ * Guarantees:
+ *  - exactly one of TURN_DO_REPLY, TURN_DO_FAIL and TURN_DO_CANCELED is
+ * emitted, and nothing after it;
+ *  - decision.action alone selects the route;
+ *  - while the gate is not known to be open, only safety skills reach the body;
+ *  - a call is sent at most once, and is TURN_OK only if it was confirmed;
+ *  - the calls of one completion are sent in parallel, calls of the same skill
+ *    in order;
+ *  - the model sees what was forgotten before it has the last word.
+ */
+#ifndef LLM_ORCHESTRATOR_TURN_FSM_H
+#define LLM_ORCHESTRATOR_TURN_FSM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/str.h"
+#include "wire/msgs.h"
+
+#define TURN_CALLS_MAX       64 /* calls of one turn */
+#define TURN_ROUND_CALLS_MAX 16 /* calls of one completion */
+#define TURN_ROUNDS_MAX      8  /* completions with calls */
+
+/* ---- calls ---- */
+
+enum turn_call_kind {
+	TURN_DIRECT, /* a recognised intent, sent as intent_action */
+	TURN_INVOKE, /* a skill of the body, called by the model */
+	TURN_RECALL, /* a memory search */
+	TURN_FORGET  /* permanent removal of a memory */
+};
+
+enum turn_outcome {
+	TURN_UNSENT,
+	TURN_SENT, /* no result yet */
+	TURN_OK,   /* confirmed */
+	/* All others are failures. */
+	TURN_ERROR,         /* the executor reports a failure; see why */
+	TURN_NOT_CONFIRMED, /* sent, no result in time */
+	TURN_OFFLINE,       /* the body is not connected */
+	TURN_NO_SUBSCRIBER, /* the body does not subscribe to the command */
+	TURN_NO_TIME,       /* the deadline passed before it was sent */
+	TURN_BLOCKED,       /* by the gate */
+	TURN_GATE_UNKNOWN,  /* emotion-engine did not reply */
+	TURN_INVALID,       /* invalid arguments; see why */
+	TURN_UNKNOWN,       /* no such skill */
+	TURN_REJECTED,      /* intent-filter rejected the intent */
+	TURN_DEFERRED,      /* the memory search had to come first */
+	TURN_NO_MATCH,      /* no memory matches; nothing was forgotten */
+	TURN_SKIPPED,  /* an earlier call of the same skill is not confirmed */
+	TURN_CANCELED, /* the turn was canceled before it was sent */
+	TURN_OUTCOMES
+};
+
+struct turn_call {
+	enum turn_call_kind kind;
+	enum turn_outcome outcome;
+	bool safety;           /* exempt from the gate */
+	size_t round;          /* number of the completion; 0: TURN_DIRECT */
+	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
+	struct str skill;      /* the body's name of the skill */
+	struct str label;      /* name shown to people */
+	struct str tool;       /* the model's name of it; absent: none */
+	struct str call_id;    /* of the model's tool call */
+	struct str args;       /* JSON object */
+	struct str extra;      /* provider-specific JSON; absent: none */
+	struct str output;     /* result, JSON; absent: none */
+	struct str why;        /* failure text; absent: outcome says it all */
+	struct str request_id; /* of an invoke that was sent */
+};
+
+/* A recognised intent that lacks parameters. */
+struct turn_question {
+	struct str label;   /* name of the intent shown to people */
+	struct str missing; /* labels of the missing parameters, joined */
+};
+
+/* What intent-filter's reply means for the turn. */
+struct turn_route {
+	enum wire_decision_action action;
+	const struct turn_call *calls; /* TURN_DIRECT */
+	size_t n_calls;
+	const struct turn_question *questions;
+	size_t n_questions;
+	struct str rest; /* text left for the model; empty: none */
+};
+
+/* ---- events ---- */
+
+/* Error of a turn, as reported to its caller; status 0: no error. */
+struct turn_error {
+	int status; /* HTTP */
+	const char *code;
+	const char *text;
+};
+
+enum turn_event_kind {
+	TURN_POSITION,      /* ahead: turns before this one in the queue */
+	TURN_LOADED,        /* error, or: filter, text (turn.earlier) */
+	TURN_EMOTION_REPLY, /* known, mode */
+	TURN_INTENT_REPLY,  /* known, route */
+	TURN_MEMORY_REPLY,  /* known: memories can be searched */
+	TURN_INTENT_RESULT, /* outcome, why: of all direct calls sent */
+	TURN_COMPLETION,    /* error, or: text, calls */
+	TURN_CALL_RESULT,   /* call, outcome, output, why */
+	TURN_COMMITTED,     /* error, or none */
+	TURN_LOST,          /* evicted from the head of the queue */
+	TURN_CANCEL,        /* the caller cancels the turn */
+	TURN_EXPIRED        /* the deadline is near; the second time: passed */
+};
+
+struct turn_event {
+	enum turn_event_kind kind;
+	struct turn_error error;
+	int64_t ahead;
+	bool filter; /* the body has an intent catalog */
+	bool known;
+	enum wire_exec_mode mode;
+	const struct turn_route *route;
+	struct str text;
+	const struct turn_call *calls;
+	size_t n_calls;
+	size_t call; /* index in turn.calls */
+	enum turn_outcome outcome;
+	struct str output, why;
+};
+
+/* ---- actions ---- */
+
+enum turn_action_kind {
+	TURN_DO_LOAD,             /* read the records, store the input */
+	TURN_DO_OBSERVE_EMOTION,  /* emotion of user and soul, the gate */
+	TURN_DO_FILTER_INTENTS,   /* intents of the user's text */
+	TURN_DO_CHECK_MEMORY,     /* whether memories can be searched */
+	TURN_DO_SEND_INTENTS,     /* send the direct calls that are TURN_SENT */
+	TURN_DO_CALL_MODEL,       /* offer, may_call */
+	TURN_DO_INVOKE,           /* call */
+	TURN_DO_FORGET,           /* call */
+	TURN_DO_REPORT_SEARCHING, /* status to the body */
+	TURN_DO_RECALL,           /* call */
+	TURN_DO_REPORT_FOUND,     /* status to the body */
+	TURN_DO_REPORT_FAILED,    /* status to the body: the search failed */
+	TURN_DO_COMMIT,           /* store the reply and the results */
+	/* Final ones. */
+	TURN_DO_REPLY,
+	TURN_DO_FAIL, /* error */
+	TURN_DO_CANCELED
+};
+#define TURN_DO_N (TURN_DO_CANCELED + 1)
+
+/* Tools offered to the model; each value includes those before it. */
+enum turn_offer {
+	TURN_OFFER_NONE,
+	TURN_OFFER_SKILLS,
+	TURN_OFFER_FORGET, /* forget_memory */
+	TURN_OFFER_ALL     /* recall_memory */
+};
+
+struct turn_action {
+	enum turn_action_kind kind;
+	size_t call; /* index in turn.calls */
+	enum turn_offer offer;
+	bool may_call;
+	struct turn_error error;
+};
+
+#define TURN_ACTIONS_MAX (TURN_ROUND_CALLS_MAX + 4)
+
+struct turn_actions {
+	struct turn_action list[TURN_ACTIONS_MAX];
+	size_t n;
+};
+
+/* ---- the turn ---- */
+
+enum turn_phase {
+	TURN_QUEUED,
+	TURN_LOADING,
+	TURN_PERCEIVING, /* emotion, intents, memory are requested */
+	TURN_ACTING,     /* direct calls are being delivered */
+	TURN_COMPLETING, /* the model is being called */
+	TURN_INVOKING,
+	TURN_SEARCHING,
+	TURN_COMMITTING,
+	TURN_ENDED
+};
+
+struct turn {
+	enum turn_phase phase;
+	size_t max_rounds;
+	unsigned awaited;    /* private: perception replies outstanding */
+	bool model_deferred; /* private: until memory has replied */
+	bool emotion_known;  /* mode is valid */
+	enum wire_exec_mode mode;
+	bool memory; /* memories can be searched */
+	bool routed; /* route is valid */
+	struct turn_route route;
+	size_t round; /* completions with calls so far */
+	/* Text beside the calls of each; a search adds a round. */
+	struct str round_text[TURN_ROUNDS_MAX + 1];
+	bool offered;      /* private: the model may call tools */
+	bool corrected;    /* private: invalid arguments were returned before */
+	bool recalled;     /* memories were searched */
+	bool overflow;     /* some calls were left out */
+	bool has_text;     /* text is the model's final text; may be empty */
+	bool model_failed; /* after something was done */
+	struct str text;
+	struct str earlier; /* results of earlier turns to report; or empty */
+	size_t n_calls;
+	struct turn_call calls[TURN_CALLS_MAX];
+};
+
+/*
+ * turn_init(t, max_rounds):
+ * A queued turn; max_rounds is 1 to TURN_ROUNDS_MAX.
+ */
+void turn_init(struct turn *t, size_t max_rounds);
+
+/*
+ * turn_step(t, e, out):
+ * Apply e; *out gets the actions to execute now, in order, possibly none.  An
+ * event that the phase does not expect is ignored.
+ */
+void turn_step(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out);
+
+/* turn_phase_name(t): The phase, as turn_reply.stage has it. */
+const char *turn_phase_name(const struct turn *t);
+
+/*
+ * turn_call_failed(t, i):
+ * Whether call i is a failure to report: neither confirmed nor retried in a
+ * later round.
+ */
+bool turn_call_failed(const struct turn *t, size_t i);
+
+#endif /* !LLM_ORCHESTRATOR_TURN_FSM_H */

@@ -1,0 +1,284 @@
+/*
+ * turn_load: reads the records of a turn (terminal, session) and stores its
+ * input.
+ */
+#include "context.h"
+#include "core/log.h"
+#include "handlers.h"
+#include "model/model.h"
+#include "reply/reply_compose.h"
+#include "reply/reply_stream.h"
+#include "reply/turn_event.h"
+#include "state/session.h"
+#include "state/terminal.h"
+#include "tools/tool_catalog.h"
+#include "tools/unconfirmed.h"
+#include "turn/turn_runner.h"
+#include "turn/turn_steps.h"
+#include "wire/msgs.h"
+#include "wire/out.h"
+
+#define NO_TEXT                                                               \
+	"currently only input.type=keyboard_text|speech_text with non-empty " \
+	"text is supported"
+#define NO_SOUL "soul selection is required before chat"
+
+/* Longest text that is sent to intent-filter, in code points. */
+#define COMMAND_MAX 16384
+/* Bytes of an empty JSON list. */
+#define EMPTY_LIST 2
+
+static void
+load_feed_error(struct turn_run *r, struct turn_error error)
+{
+	struct turn_event e = { .kind = TURN_LOADED, .error = error };
+
+	turn_feed(r, &e);
+}
+
+/* ---- the body ---- */
+
+/* Why this user cannot chat with this body; status 0: no reason. */
+static struct turn_error
+load_check(const struct turn_run *r, const struct terminal *t)
+{
+	const struct wire_chat_request *chat = turn_chat(r);
+
+	if (r->facts.user_text.n == 0)
+		return (struct turn_error){ 400, "invalid_request", NO_TEXT };
+	if (t->soul_id.p == NULL)
+		return (struct turn_error){ 400, "invalid_request", NO_SOUL };
+	if (!str_eq(t->user_id, r->req->user_id))
+		return (struct turn_error){ 409, "conflict",
+			"the terminal is bound by another user" };
+	if (chat->soul_id.p != NULL && !str_eq(chat->soul_id, t->soul_id))
+		return (struct turn_error){ 400, "invalid_request",
+			"the terminal is bound to another soul" };
+	return (struct turn_error){ 0 };
+}
+
+/* The catalog if it was read, else a reference: it may be large. */
+static void
+load_put_catalog(
+    struct turn_run *r, const struct terminal *t, struct wire_out *o)
+{
+	if (t->catalog.p != NULL) {
+		wire_out_key(o, STR("intent_catalog"));
+		wire_out_raw(o, t->catalog);
+		return;
+	}
+	wire_out_key(o, STR("catalog_ref"));
+	wire_out_object(o);
+	wire_out_key(o, STR("terminal_id"));
+	wire_out_str(o, turn_chat(r)->terminal_id);
+	wire_out_key(o, STR("hash"));
+	wire_out_str(o, t->catalog_hash);
+	wire_out_object_end(o);
+}
+
+/* Written now, while the skills are in memory. */
+static void
+load_put_filter_request(struct turn_run *r, const struct terminal *t)
+{
+	struct buf *b = &r->facts.filter;
+	struct wire_out o = { .b = b };
+
+	buf_reset(b);
+	if (!t->present || t->catalog_bytes <= EMPTY_LIST ||
+	    str_utf8_count(r->facts.user_text) > COMMAND_MAX)
+		return;
+	wire_out_object(&o);
+	wire_out_key(&o, STR("command"));
+	wire_out_str(&o, r->facts.user_text);
+	load_put_catalog(r, t, &o);
+	if (t->skills.p != NULL) {
+		wire_out_key(&o, STR("skills"));
+		wire_out_raw(&o, t->skills);
+	}
+	wire_out_object_end(&o);
+	if (buf_rc(b) != RC_OK)
+		buf_reset(b);
+}
+
+/* Snapshots of a body that is not present do not count. */
+static enum rc
+load_take_skills(struct turn_run *r, const struct terminal *t)
+{
+	struct str skills = t->present ? t->skills : (struct str){ 0 };
+
+	tool_catalog_free(r->facts.tools);
+	r->facts.tools = NULL;
+	enum rc rc = tool_cache_get(r->o->tool_cache, skills, &r->facts.tools);
+	if (rc != RC_INVALID)
+		return rc;
+	log_error("turn.skills", LOG_V("terminal", turn_chat(r)->terminal_id));
+	return tool_cache_get(
+	    r->o->tool_cache, (struct str){ 0 }, &r->facts.tools);
+}
+
+static enum rc
+load_take_terminal(struct turn_run *r, const struct terminal *t)
+{
+	r->facts.soul_id = arena_str(r->a, t->soul_id);
+	r->facts.broker = arena_str(r->a, t->broker);
+	r->facts.known =
+	    t->skills.n > EMPTY_LIST || t->catalog_bytes > EMPTY_LIST;
+	r->facts.present = t->present;
+	load_put_filter_request(r, t);
+	if (r->facts.soul_id.p == NULL)
+		return RC_TOOBIG;
+	return load_take_skills(r, t);
+}
+
+/* ---- messages ---- */
+
+/* Whether the last message of the session is one of this turn and role. */
+static enum rc
+load_is_last(
+    struct turn_run *r, enum wire_session_messages_items_role role, bool *is)
+{
+	struct session_page last = { .after = -1, .max = 1 };
+	struct wire_session_messages_items m;
+	struct session_list list;
+
+	arena_reset(r->o->scratch);
+	enum rc rc = session_messages(
+	    r->o->state, &r->slot.key, last, r->o->scratch, &list);
+	if (rc != RC_OK)
+		return rc;
+	*is = list.n == 1 &&
+	    wire_decode(&wire_session_messages_items_desc, list.message[0].json,
+		r->o->scratch, &m, NULL) == RC_OK &&
+	    m.role == role && str_eq(m.turn_id, r->slot.turn_id);
+	return RC_OK;
+}
+
+enum rc
+turn_load_was_stored(
+    struct turn_run *r, enum wire_session_messages_items_role last, bool *is)
+{
+	*is = false;
+	if (!r->append_uncertain)
+		return RC_OK;
+	enum rc rc = load_is_last(r, last, is);
+	r->append_uncertain = rc != RC_OK;
+	return rc;
+}
+
+static enum rc
+load_put_started(struct turn_run *r, struct turn_events *events)
+{
+	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	char now[WALL_FORMAT_MAX];
+	struct fcmp_head head = reply_stream_head(r, now);
+
+	fcmp_started(&head, &b);
+	r->final_events[0] = arena_str(r->o->scratch, buf_str(&b));
+	events->n = 1;
+	buf_free(&b);
+	return r->final_events[0].p != NULL ? RC_OK : RC_TOOBIG;
+}
+
+static enum rc
+load_store_input(struct turn_run *r)
+{
+	const struct wire_chat_request *chat = turn_chat(r);
+	char now[WALL_FORMAT_MAX];
+	struct history_mark mark = { r->slot.turn_id, turn_now(now) };
+	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
+		r->o->conf->idle_s * 1000 };
+	struct turn_events events = { .json = r->final_events };
+	struct history_stored s = { .n = 0 };
+	bool is;
+
+	enum rc rc =
+	    turn_load_was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER, &is);
+	if (rc != RC_OK || is)
+		return rc;
+	/* A retry of the caller reuses the input that is stored already. */
+	if (r->input.p == NULL)
+		rc = history_input(chat, &mark, r->o->scratch, &s);
+	if (rc == RC_OK)
+		rc = load_put_started(r, &events);
+	if (rc == RC_OK && r->input.p != NULL)
+		rc = turn_resume_input(r->o->state, &r->slot, &in, &events);
+	else if (rc == RC_OK)
+		rc = turn_append_input(r->o->state, &r->slot,
+		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
+		    &events);
+	r->append_uncertain = rc == RC_TIMEOUT;
+	r->announced |= rc == RC_OK || rc == RC_TIMEOUT;
+	if (rc == RC_OK)
+		reply_stream_publish(r->o,
+		    turn_chat(r)->stream ? r->o->bus : r->o->bulk, &r->slot,
+		    &events);
+	return rc;
+}
+
+static enum rc
+load_read_session(struct turn_run *r)
+{
+	struct session s;
+
+	arena_reset(r->o->scratch);
+	enum rc rc = session_read(r->o->state, &r->slot.key, r->o->scratch, &s);
+	if (rc == RC_OK && s.summary.n > 0)
+		r->facts.summary = arena_str(r->a, s.summary);
+	if (rc == RC_OK)
+		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
+	return rc;
+}
+
+/* The record, valid as long as the scratch arena. */
+static enum rc
+load_read_terminal(struct turn_run *r, bool catalog, struct terminal *t)
+{
+	enum rc (*read)(struct state *, struct str, int64_t, struct arena *,
+	    struct terminal *) = catalog ? terminal_read : terminal_read_brief;
+
+	arena_reset(r->o->scratch);
+	return read(r->o->state, turn_chat(r)->terminal_id,
+	    r->o->conf->ttl_s * 1000, r->o->scratch, t);
+}
+
+bool
+turn_load_catalog(struct turn_run *r)
+{
+	struct terminal t;
+
+	enum rc rc = load_read_terminal(r, true, &t);
+	if (rc == RC_OK)
+		load_put_filter_request(r, &t);
+	return rc == RC_OK && r->facts.filter.n > 0;
+}
+
+enum rc
+turn_load(struct turn_run *r, const struct turn_action *a)
+{
+	struct turn_event e = { .kind = TURN_LOADED };
+	struct terminal t;
+
+	(void)a;
+	if (r->facts.user_text.p == NULL)
+		r->facts.user_text = history_user_text(turn_chat(r), r->a);
+	enum rc rc = load_read_terminal(r, false, &t);
+	if (rc != RC_OK)
+		return rc;
+	struct turn_error error = load_check(r, &t);
+	if (error.status != 0) {
+		load_feed_error(r, error);
+		return RC_OK;
+	}
+	rc = load_take_terminal(r, &t);
+	if (rc == RC_OK)
+		rc = load_read_session(r);
+	if (rc == RC_OK)
+		rc = load_store_input(r);
+	if (rc != RC_OK)
+		return rc;
+	turn_publish_user_input(r);
+	e.filter = r->facts.filter.n > 0;
+	e.text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
+	turn_feed(r, &e);
+	return RC_OK;
+}

@@ -1,0 +1,287 @@
+/*
+ * Feeding events, executing actions, and the timers of a turn.
+ */
+#include "turn/turn_runner.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "bus/bus.h"
+#include "context.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "svc/svc.h"
+
+/* Interval of the caller's progress messages. */
+#define PROGRESS_MS 2000
+/* Reserved for ending a turn with what it has done. */
+#define MARGIN_MS 600
+/* The turn is ended at this time before the deadline in any case. */
+#define LAST_MS 200
+/* While Redis is down: interval of retries, and for how long. */
+#define RETRY_MS     100
+#define RETRY_FOR_MS 5000
+
+const struct wire_chat_request *
+turn_chat(const struct turn_run *r)
+{
+	return &r->req->chat;
+}
+
+struct wall
+turn_deadline(const struct turn_run *r, int64_t ms)
+{
+	struct wall end = svc_call_deadline(r->c);
+	int64_t by = clock_wall().ms + ms;
+
+	end.ms -= MARGIN_MS;
+	return (struct wall){ by < end.ms ? by : end.ms };
+}
+
+struct str
+turn_now(char dst[WALL_FORMAT_MAX])
+{
+	wall_format(clock_wall(), 0, dst);
+	return str_of(dst);
+}
+
+/* ---- executing actions ---- */
+
+static bool
+run_is_outage(enum rc rc)
+{
+	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY;
+}
+
+static bool
+run_is_last(enum turn_action_kind kind)
+{
+	return kind >= TURN_DO_REPLY;
+}
+
+static struct turn_action
+run_pop(struct turn_run *r)
+{
+	struct turn_action a = r->pending[0];
+
+	r->n_pending--;
+	memmove(&r->pending[0], &r->pending[1],
+	    r->n_pending * sizeof(r->pending[0]));
+	return a;
+}
+
+static void
+run_push_front(struct turn_run *r, const struct turn_action *a)
+{
+	memmove(&r->pending[1], &r->pending[0],
+	    r->n_pending * sizeof(r->pending[0]));
+	r->pending[0] = *a;
+	r->n_pending++;
+}
+
+static void run_pump(struct turn_run *r);
+
+static void
+run_on_retry(void *arg)
+{
+	struct turn_run *r = arg;
+
+	log_trace_set(r->trace.trace_id);
+	run_pump(r);
+	log_trace_set("");
+}
+
+/* The first pending action failed with rc. */
+static void
+run_retry_or_fail(struct turn_run *r, enum rc rc)
+{
+	struct turn_event e = {
+		.kind = r->hooks->handler[r->pending[0].kind].on_outage,
+		.error = { 503, "unavailable",
+		    "the state cannot be reached now; try again" }
+	};
+	struct mono now = clock_mono();
+
+	if (r->retry_until.ns == 0)
+		r->retry_until = mono_add_ms(now, RETRY_FOR_MS);
+	if (run_is_outage(rc) && mono_diff_ns(r->retry_until, now) > 0) {
+		loop_timer_set(svc_loop(r->o->svc), &r->retry,
+		    mono_add_ms(now, RETRY_MS), run_on_retry, r);
+		return;
+	}
+	log_error("turn.state", LOG_S("stage", turn_phase_name(&r->turn)),
+	    LOG_RC(rc));
+	if (rc == RC_CONFLICT)
+		e.kind = TURN_LOST;
+	else if (!run_is_outage(rc))
+		e.error = (struct turn_error){ 500, "internal",
+			"the stored state could not be used" };
+	run_pop(r);
+	turn_feed(r, &e);
+}
+
+void
+turn_run_free(struct turn_run *r)
+{
+	struct loop *l = svc_loop(r->o->svc);
+
+	loop_timer_cancel(l, &r->progress);
+	loop_timer_cancel(l, &r->poll);
+	loop_timer_cancel(l, &r->expire);
+	loop_timer_cancel(l, &r->retry);
+	r->hooks->release(r);
+	buf_free(&r->facts.filter);
+	TAILQ_REMOVE(&r->o->runs, r, link);
+	r->o->n_runs--;
+	metric_change(r->o->metrics.running, -1);
+	free(r);
+}
+
+/* *fence is the strongest one that this run of the pump has passed. */
+static enum rc
+run_execute(
+    struct turn_run *r, const struct turn_action *a, enum turn_fence *fence)
+{
+	const struct turn_handler *h = &r->hooks->handler[a->kind];
+
+	if (h->fence > *fence) {
+		struct wall before = clock_wall();
+		enum rc rc = h->fence == TURN_FENCE_BODY
+		    ? turn_mark_acting(r->o->state, &r->slot)
+		    : turn_check_head(r->o->state, &r->slot);
+		if (rc != RC_OK)
+			return rc;
+		*fence = h->fence;
+		r->fenced = before;
+	}
+	r->hooks->before_action(r, a);
+	return h->fn(r, a);
+}
+
+/*
+ * Execute pending actions in order until one has to wait.  A handler may feed
+ * the turn, which adds actions.
+ */
+static void
+run_pump(struct turn_run *r)
+{
+	enum turn_fence fence = TURN_FENCE_NONE;
+
+	if (r->pumping)
+		return;
+	r->pumping = true;
+	while (!r->ended && r->n_pending > 0 && r->retry.pos == 0) {
+		struct turn_action a = run_pop(r);
+		enum rc rc = run_execute(r, &a, &fence);
+		if (rc == RC_OK) {
+			r->retry_until = (struct mono){ 0 };
+			continue;
+		}
+		run_push_front(r, &a);
+		run_retry_or_fail(r, rc);
+	}
+	r->pumping = false;
+	if (r->ended)
+		turn_run_free(r);
+}
+
+/* Committing and ending discard whatever was still pending. */
+static void
+run_push(struct turn_run *r, const struct turn_action *a)
+{
+	if (a->kind == TURN_DO_COMMIT || run_is_last(a->kind)) {
+		r->n_pending = 0;
+		r->retry_until = (struct mono){ 0 };
+		loop_timer_cancel(svc_loop(r->o->svc), &r->retry);
+	}
+	assert(r->n_pending < TURN_PENDING_MAX - 1);
+	r->pending[r->n_pending++] = *a;
+}
+
+void
+turn_feed(struct turn_run *r, const struct turn_event *e)
+{
+	struct turn_actions out;
+
+	if (r->ended)
+		return;
+	r->hooks->before_event(r, e);
+	turn_step(&r->turn, e, &out);
+	for (size_t i = 0; i < out.n; i++)
+		run_push(r, &out.list[i]);
+	log_trace_set(r->trace.trace_id);
+	run_pump(r);
+	log_trace_set("");
+}
+
+void
+turn_feed_kind(struct turn_run *r, enum turn_event_kind kind)
+{
+	turn_feed(r, &(struct turn_event){ .kind = kind });
+}
+
+/* ---- timers ---- */
+
+static void
+run_on_progress(void *arg)
+{
+	struct turn_run *r = arg;
+	struct wire_turn_reply rep = { .turn_id = r->slot.turn_id,
+		.state = WIRE_TURN_REPLY_STATE_RUNNING,
+		.instance = r->slot.instance,
+		.stage = str_of(turn_phase_name(&r->turn)) };
+
+	rep.has_ahead = r->turn.phase == TURN_QUEUED;
+	rep.ahead = r->ahead;
+	svc_progress(r->c, &rep);
+	loop_timer_set(svc_loop(r->o->svc), &r->progress,
+	    mono_add_ms(clock_mono(), PROGRESS_MS), run_on_progress, r);
+}
+
+static void
+run_on_expire(void *arg)
+{
+	struct turn_run *r = arg;
+	struct wall end = svc_call_deadline(r->c);
+
+	end.ms -= LAST_MS;
+	loop_timer_set(svc_loop(r->o->svc), &r->expire, clock_mono_of(end),
+	    run_on_expire, r);
+	turn_feed_kind(r, TURN_EXPIRED);
+}
+
+struct turn_run *
+turn_run_new(
+    struct orch *o, struct svc_call *c, const struct turn_run_hooks *hooks)
+{
+	struct turn_run *r = mem_zalloc(sizeof(*r));
+	struct wall end = svc_call_deadline(c);
+
+	r->o = o;
+	r->hooks = hooks;
+	r->c = c;
+	r->req = svc_call_request(c);
+	r->a = svc_call_arena(c);
+	r->started = clock_wall();
+	r->start = clock_mono();
+	r->trace = *svc_call_trace(c);
+	r->slot = (struct turn_slot){
+		.key = { r->req->user_id, r->req->chat.session_id },
+		.instance = str_of(o->instance),
+		.turn_id = r->req->turn_id,
+	};
+	turn_init(&r->turn, (size_t)o->conf->max_rounds);
+	TAILQ_INIT(&r->requests);
+	TAILQ_INIT(&r->invokes);
+	buf_init(&r->facts.filter, BUS_PAYLOAD_MAX);
+	TAILQ_INSERT_TAIL(&o->runs, r, link);
+	o->n_runs++;
+	metric_change(o->metrics.running, 1);
+	end.ms -= MARGIN_MS;
+	loop_timer_set(
+	    svc_loop(o->svc), &r->expire, clock_mono_of(end), run_on_expire, r);
+	loop_timer_set(svc_loop(o->svc), &r->progress,
+	    mono_add_ms(clock_mono(), PROGRESS_MS), run_on_progress, r);
+	return r;
+}

@@ -1,0 +1,158 @@
+/*
+ * turn_runner: a turn under way: its state machine, what it has read, and what
+ * it is waiting for.
+ *
+ * Events are fed to the machine; the actions it emits are executed in order by
+ * the handlers of a table.  An action with an effect outside the process is
+ * preceded by a check of the session's queue, so that an evicted turn stops.
+ * While Redis is down such actions are retried.  Loop thread only.
+ */
+#ifndef LLM_ORCHESTRATOR_TURN_RUNNER_H
+#define LLM_ORCHESTRATOR_TURN_RUNNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "core/trace.h"
+#include "llm/llm.h"
+#include "model/model.h"
+#include "reply/reply_compose.h"
+#include "state/turn.h"
+#include "turn/turn_fsm.h"
+#include "wire/msgs.h"
+
+struct bus_sub;
+struct invoke;
+struct orch;
+struct peer_request;
+struct reply_stream;
+struct svc_call;
+struct tool_catalog;
+struct turn_run;
+struct turn_timeline;
+struct unconfirmed;
+
+TAILQ_HEAD(peer_request_list, peer_request);
+TAILQ_HEAD(invoke_list, invoke);
+
+/* Actions of a turn that wait to be executed. */
+#define TURN_PENDING_MAX 64
+
+/* What an action needs before it is executed. */
+enum turn_fence {
+	TURN_FENCE_NONE,
+	TURN_FENCE_HEAD, /* the turn is head of the queue */
+	TURN_FENCE_BODY  /* the same, recorded: a body may act from now on */
+};
+
+struct turn_handler {
+	enum rc (*fn)(struct turn_run *r, const struct turn_action *a);
+	enum turn_fence fence;
+	enum turn_event_kind on_outage; /* fed if Redis stays down */
+};
+
+/* Handlers of all actions, and what else a runner calls. */
+struct turn_run_hooks {
+	struct turn_handler handler[TURN_DO_N];
+	void (*before_action)(struct turn_run *r, const struct turn_action *a);
+	void (*before_event)(struct turn_run *r, const struct turn_event *e);
+	void (*release)(struct turn_run *r); /* frees what handlers attached */
+};
+
+/* Read when the turn began. */
+struct turn_facts {
+	struct str user_text;
+	struct str soul_id;
+	struct str broker; /* of the body; absent: it never connected */
+	bool known, present;
+	struct tool_catalog *tools;
+	struct str summary;              /* absent: none */
+	struct unconfirmed *unconfirmed; /* calls of earlier turns; or NULL */
+	bool had_unconfirmed;            /* the session stores some */
+	struct buf filter; /* the request to intent-filter; empty: none */
+	struct wall filter_deadline;
+};
+
+struct turn_run {
+	TAILQ_ENTRY(turn_run) link;
+	struct orch *o;
+	const struct turn_run_hooks *hooks;
+	struct svc_call *c;
+	const struct wire_turn_start_request *req;
+	struct arena *a; /* lives as long as the turn */
+	struct trace trace;
+	struct turn turn;
+	struct turn_slot slot;
+	struct str input;   /* turn that stored the same input; absent: none */
+	struct wall fenced; /* taken before the last successful fence */
+	int64_t ahead;
+	bool entered;          /* it has a queue slot, or may have one */
+	bool announced;        /* its start event was appended, or may be */
+	bool model_last;       /* the last event was the model's */
+	bool append_uncertain; /* an append timed out */
+	struct wall started;
+	struct mono start;
+	struct turn_facts facts;
+	bool emotion_known;
+	struct wire_emotion_observe_reply emotion;
+	const struct wire_intent_filter_response *intents;
+	struct str reply;
+	struct reply_skills skills;
+	struct history_stored outcome; /* messages to store at the end */
+	struct reply_stream *stream;
+	struct turn_timeline *timeline;
+	struct turn_ending ending; /* its reply absent: not made yet */
+	struct str final_events[TURN_EVENTS_MAX];
+	struct turn_action pending[TURN_PENDING_MAX];
+	size_t n_pending;
+	bool pumping, ended;
+	struct mono retry_until; /* for the first pending action; 0: no retry */
+	struct peer_request_list requests;
+	struct invoke_list invokes;
+	struct llm_call *llm;
+	enum llm_reason llm_reason; /* of the last call of the model */
+	struct bus_sub *control;    /* cancel and show */
+	struct loop_timer progress, poll, expire, retry;
+};
+
+/*
+ * turn_run_new(o, c, hooks):
+ * A turn for a turn_start_request; it owns c.  Nothing happens before the first
+ * event is fed.
+ */
+struct turn_run *turn_run_new(
+    struct orch *o, struct svc_call *c, const struct turn_run_hooks *hooks);
+
+/* turn_run_free(r): Free a turn whose call has ended. */
+void turn_run_free(struct turn_run *r);
+
+/*
+ * turn_feed(r, e):         Apply an event and execute the resulting actions.  r
+ *                          may be freed when it returns.
+ * turn_feed_kind(r, kind): An event without data.
+ */
+void turn_feed(struct turn_run *r, const struct turn_event *e);
+void turn_feed_kind(struct turn_run *r, enum turn_event_kind kind);
+
+/*
+ * turn_deadline(r, ms):
+ * ms from now, or the turn's deadline less the time to end it if that is
+ * sooner.
+ */
+struct wall turn_deadline(const struct turn_run *r, int64_t ms);
+
+/* turn_chat(r): The chat request. */
+const struct wire_chat_request *turn_chat(const struct turn_run *r);
+
+/* turn_now(dst): The time as RFC 3339, UTC. */
+struct str turn_now(char dst[WALL_FORMAT_MAX]);
+
+#endif /* !LLM_ORCHESTRATOR_TURN_RUNNER_H */

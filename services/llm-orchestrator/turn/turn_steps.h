@@ -1,0 +1,90 @@
+/*
+ * turn_steps: what the steps of a turn (start, queue slot, load, commit) offer
+ * each other.
+ */
+#ifndef LLM_ORCHESTRATOR_TURN_STEPS_H
+#define LLM_ORCHESTRATOR_TURN_STEPS_H
+
+#include <stdbool.h>
+
+#include "core/buf.h"
+#include "core/rc.h"
+#include "core/str.h"
+#include "wire/msgs.h"
+
+struct bus_msg;
+struct orch;
+struct turn_run;
+struct turn_run_hooks;
+
+/* The action table (turn_actions.c). */
+extern const struct turn_run_hooks turn_action_hooks;
+
+/* ---- queue slot ---- */
+
+/*
+ * request_digest(chat, b):
+ * Append what two requests of one session have in common exactly if one repeats
+ * the other: the body, and type, input_id, ts and text of each input.  False,
+ * and nothing is appended, if no text of the user has an id or a timestamp: an
+ * identical request is then not a repetition.  Pure.
+ */
+bool request_digest(const struct wire_chat_request *chat, struct buf *b);
+
+/*
+ * queue_slot_enter(r, first):
+ * Enter the session's queue; RC_OK: r->ahead turns are before it.  Otherwise as
+ * the state library reports it, which sets *first; r then has no slot.
+ */
+enum rc queue_slot_enter(struct turn_run *r, struct str *first) RC_CHECK;
+
+/*
+ * queue_slot_wait(r):
+ * Feed the turn its position, and poll until it is head.  r may be freed when
+ * it returns.
+ */
+void queue_slot_wait(struct turn_run *r);
+
+/*
+ * queue_slot_leave(r): Release the slot with r->ending and wake the next turn.
+ *                      While Redis is down this is deferred.
+ * queue_slot_left(r):  r->ending has been written with the slot released:
+ *                      publish its events and wake the next turn.
+ */
+void queue_slot_leave(struct turn_run *r);
+void queue_slot_left(struct turn_run *r);
+
+/*
+ * queue_slot_on_wake(o, m):        Another process has ended a turn; one of
+ * ours may be next. queue_slot_on_tick(o):           Every second: the
+ * process's liveness key, and deferred releases.  Schedules itself.
+ * queue_slot_free_releases(o):     Drop the deferred releases.
+ */
+void queue_slot_on_wake(void *o, struct bus_msg *m);
+void queue_slot_on_tick(void *o);
+void queue_slot_free_releases(struct orch *o);
+
+/* ---- load and commit ---- */
+
+/*
+ * turn_load_catalog(r):
+ * Write the request to intent-filter anew, with the whole catalog; false if
+ * there is none any more, or it cannot be read.
+ */
+bool turn_load_catalog(struct turn_run *r);
+
+/*
+ * turn_load_was_stored(r, last, is):
+ * Whether an append that ended in a timeout was done after all: the session's
+ * last message is of this turn and role.
+ */
+enum rc turn_load_was_stored(struct turn_run *r,
+    enum wire_session_messages_items_role last, bool *is) RC_CHECK;
+
+/*
+ * turn_end_repeated(r, first):
+ * End a request that repeats the turn first; r never had a slot, and is freed.
+ */
+void turn_end_repeated(struct turn_run *r, struct str first);
+
+#endif /* !LLM_ORCHESTRATOR_TURN_STEPS_H */

@@ -1,0 +1,26 @@
+/*
+ * handlers: handlers of the NATS routes, and the operator's command.
+ */
+#ifndef MEMORY_WORKER_HANDLERS_H
+#define MEMORY_WORKER_HANDLERS_H
+
+#include "core/rc.h"
+
+struct svc_call;
+struct svc_command;
+
+/* Handlers of the routes; app is the struct memory_worker. */
+void on_recall(void *app, struct svc_call *c);
+void on_ready(void *app, struct svc_call *c);
+void on_list(void *app, struct svc_call *c);
+void on_forget(void *app, struct svc_call *c);
+void on_profile(void *app, struct svc_call *c);
+
+/* handler_fail_store(c, rc): Reply that the store has failed. */
+void handler_fail_store(struct svc_call *c, enum rc rc);
+
+/* "memory-worker dead": inspects, replays and drops dead-lettered jobs; needs
+ * NATS only. */
+extern const struct svc_command dead_letter_command;
+
+#endif /* !MEMORY_WORKER_HANDLERS_H */

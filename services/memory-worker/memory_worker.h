@@ -1,0 +1,104 @@
+/*
+ * memory_worker: configuration and state of the process, and the lifecycle of
+ * its parts.
+ */
+#ifndef MEMORY_WORKER_MEMORY_WORKER_H
+#define MEMORY_WORKER_MEMORY_WORKER_H
+
+#include <stdint.h>
+
+#include "core/conf.h"
+#include "llm/providers.h"
+
+struct buf;
+struct bus;
+struct embed;
+struct idle_scan;
+struct memory_jobs;
+struct readiness;
+struct state;
+struct store;
+struct svc;
+struct worker_pool;
+
+struct memory_worker_conf {
+	const char *redis_url;
+	int64_t redis_timeout_ms;
+	struct llm_conf llm;
+	double scan_s, llm_timeout_s, claim_s, retry_s;
+	int64_t max_jobs;
+	int64_t max_deliveries;
+	double ack_wait_s;
+	int64_t cache_mb;
+	const char *embed_url, *embed_key, *embed_model;
+	int64_t embed_dimensions, embed_timeout_ms;
+	const char *backend;
+	const char *mem0_url, *mem0_key, *mem0_auth;
+	double mem0_timeout_s;
+	const char *chroma_url, *chroma_tenant, *chroma_database;
+	const char *chroma_collection, *chroma_key, *chroma_auth;
+	double chroma_timeout_s;
+};
+
+/* The options that fill it. */
+#define MEMORY_WORKER_OPTS_N (27 + LLM_CONF_N)
+extern const struct conf_opt memory_worker_opts[MEMORY_WORKER_OPTS_N];
+
+struct memory_worker {
+	const struct memory_worker_conf *conf;
+	struct svc *svc;
+	struct bus *bus;
+	struct worker_pool *workers;
+	struct state *state;
+	struct embed *embed; /* NULL: no embedding model */
+	struct store *store;
+	struct llm *llm;
+	struct idle_scan *idle;
+	struct memory_jobs *jobs;
+	struct readiness *ready;
+};
+
+/*
+ * memory_worker_check(conf, errors, known): As svc_def.check.
+ * memory_worker_start(s, conf): As svc_def.start; conf is a struct
+ * memory_worker_conf.
+ * memory_worker_stop(w): As svc_def.stop.
+ */
+void memory_worker_check(
+    const void *conf, struct buf *errors, struct buf *known);
+void *memory_worker_start(struct svc *s, const void *conf);
+void memory_worker_stop(void *w);
+
+/* ---- the parts; each _free() accepts NULL ---- */
+
+/*
+ * readiness_new(w), readiness_free(r):
+ * The cached result of the last store probe.  Freed before the store.
+ */
+struct readiness *readiness_new(struct memory_worker *w);
+void readiness_free(struct readiness *r);
+
+/*
+ * idle_scan_new(w), idle_scan_free(o):
+ * Claims idle sessions and summarises them (summary/summary_job.h).  Freed
+ * before w's bus, llm and state; claims are handed back.
+ */
+struct idle_scan *idle_scan_new(struct memory_worker *w);
+void idle_scan_free(struct idle_scan *o);
+
+/*
+ * memory_jobs_new(w), memory_jobs_free(o):
+ * Consumes memory jobs from the stream SOUL_JOBS, each with one effect however
+ * often it is delivered.  NULL if the streams cannot be requested.  Freed
+ * before w's bus and store; jobs in hand are returned to the stream.
+ *
+ * A job that cannot be stored because the store or Redis is unavailable is
+ * deferred without counting as a failure.  One that fails by itself is retried
+ * with back-off and dead-lettered after MEMORY_JOB_MAX_DELIVERIES deliveries,
+ * as is one delivered that often without an outcome: it may be crashing
+ * workers.
+ */
+struct memory_jobs *memory_jobs_new(struct memory_worker *w);
+void memory_jobs_free(struct memory_jobs *o);
+
+#endif /* !MEMORY_WORKER_MEMORY_WORKER_H */

@@ -1,0 +1,76 @@
+/*
+ * summary_job: summarises one session that has become idle, or a long
+ * conversation before it does, from the claim to its end.
+ *
+ * What remains to be done is always read from the session's record, so the next
+ * worker to claim a session continues where another stopped.
+ */
+#ifndef MEMORY_WORKER_SUMMARY_JOB_H
+#define MEMORY_WORKER_SUMMARY_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "core/arena.h"
+#include "core/loop.h"
+#include "core/trace.h"
+#include "state/session.h"
+#include "store/ranking.h"
+#include "summary/memory_policy.h"
+#include "summary/summary_prompt.h"
+
+struct known_search;
+struct llm_call;
+struct memory_worker;
+struct metric;
+struct pending_publish;
+struct summary_job;
+
+/* The scan for idle sessions, and what its jobs share. */
+struct idle_scan {
+	struct memory_worker *w;
+	struct loop_timer timer;
+	struct arena *a;
+	bool more; /* the last scan left some unclaimed */
+	int64_t scan_ms, timeout_ms, claim_ms, retry_ms;
+	struct metric *made, *failed, *given_up, *dropped;
+	TAILQ_HEAD(summary_job_list, summary_job) jobs;
+	size_t n;
+	bool stopping;
+};
+
+struct summary_job {
+	TAILQ_ENTRY(summary_job) link;
+	struct idle_scan *scan;
+	struct arena *ids; /* of idle.key */
+	struct session_idle idle;
+	bool early; /* the session is long, not idle */
+	struct trace trace;
+	struct arena *a;       /* of the current step */
+	struct session s;      /* as read for it */
+	int64_t number;        /* of the last message being summarised */
+	size_t part_max;       /* code points to summarise at once */
+	unsigned parts;        /* summaries made so far */
+	struct llm_call *call; /* in progress, or NULL */
+	struct pending_publish *publish; /* in progress, or NULL */
+	struct str jobs;                 /* still to be run, one a line */
+	struct known_search *search;     /* in progress, or NULL */
+	/* Input of the summary, in a. */
+	struct wall cleared; /* earlier messages were forgotten; 0: none */
+	enum summary_language language;
+	struct str transcript;
+	struct memory_policy policy;
+	struct rank_memory *known; /* existing memories shown to the model */
+	size_t n_known;
+	struct str profile; /* of the user, JSON; absent: empty */
+};
+
+/*
+ * transcript_read(x):
+ * Read the messages since the last summary, and what the user stated in them.
+ * RC_NOENT if the user said nothing.
+ */
+enum rc transcript_read(struct summary_job *x) RC_CHECK;
+
+#endif /* !MEMORY_WORKER_SUMMARY_JOB_H */

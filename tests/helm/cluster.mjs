@@ -1,0 +1,28 @@
+// cluster: as much of a Kubernetes API as "lookup" in a template needs: the
+// Secrets of a file, in the namespace default.  Prints the port, and ends with
+// its standard input.
+//
+// usage: node cluster.mjs FILE
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+const yaml = createRequire(new URL("../../build/helm/", import.meta.url))("js-yaml");
+
+const objects = yaml.loadAll(readFileSync(process.argv[2], "utf8")).filter((o) => o?.kind === "Secret");
+const fixed = {
+  "/version": { major: "1", minor: "33", gitVersion: "v1.33.0" },
+  "/api": { kind: "APIVersions", versions: ["v1"] },
+  "/apis": { kind: "APIGroupList", apiVersion: "v1", groups: [] },
+  "/api/v1": { kind: "APIResourceList", groupVersion: "v1", resources: [
+    { name: "secrets", singularName: "secret", namespaced: true, kind: "Secret", verbs: ["get"] }] },
+};
+
+const server = createServer((req, res) => {
+  const { pathname } = new URL(req.url, "http://localhost");
+  const name = pathname.match(/^\/api\/v1\/namespaces\/default\/secrets\/([^/]+)$/)?.[1];
+  const found = fixed[pathname] ?? objects.find((o) => o.metadata.name === name);
+  res.writeHead(found ? 200 : 404, { "Content-Type": "application/json" });
+  res.end(JSON.stringify(found ?? { kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", code: 404 }));
+});
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+process.stdin.on("end", () => process.exit(0)).resume();

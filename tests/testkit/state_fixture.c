@@ -1,0 +1,270 @@
+#include "testkit/state_fixture.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DEADLINE_MS 5000
+#define ARENA_MAX   (16UL << 20)
+
+bool
+state_fixture_is_up(void *state)
+{
+	return state_up(state);
+}
+
+static bool
+state_fixture_is_down(void *arg)
+{
+	return !state_up(arg);
+}
+
+void
+state_fixture_wait_up(struct state_fixture *f)
+{
+	ck_assert(tk_loop_until(
+	    f->loop, state_fixture_is_up, f->s, STATE_FIXTURE_WAIT_MS));
+}
+
+void
+state_fixture_wait_down(struct state_fixture *f)
+{
+	ck_assert(tk_loop_until(
+	    f->loop, state_fixture_is_down, f->s, STATE_FIXTURE_WAIT_MS));
+}
+
+void
+state_fixture_init(struct state_fixture *f)
+{
+	*f = (struct state_fixture){ 0 };
+	f->loop = loop_new(64);
+	f->workers = worker_new(f->loop, 1, 16);
+	f->metrics = metric_set_new();
+	f->a = arena_new(ARENA_MAX);
+	f->w = (struct terminal_writer){ STR("main"), 5, STATE_FIXTURE_TTL_MS,
+		false };
+}
+
+void
+state_fixture_connect(struct state_fixture *f, const char *url, int deadline_ms)
+{
+	struct state_opts o = { .loop = f->loop,
+		.workers = f->workers,
+		.url = url,
+		.name = "test",
+		.deadline_ms = deadline_ms,
+		.metrics = f->metrics };
+
+	OK(state_new(&o, &f->s));
+}
+
+void
+state_fixture_join(struct state_fixture *f, const struct tk_server *server)
+{
+	state_fixture_init(f);
+	state_fixture_connect(f, server->url, DEADLINE_MS);
+	state_fixture_wait_up(f);
+}
+
+void
+state_fixture_start(struct state_fixture *f)
+{
+	state_fixture_init(f);
+	tk_server_start(&f->redis, TK_REDIS);
+	state_fixture_connect(f, f->redis.url, DEADLINE_MS);
+	state_fixture_wait_up(f);
+}
+
+void
+state_fixture_stop(struct state_fixture *f)
+{
+	state_free(f->s);
+	worker_free(f->workers);
+	loop_free(f->loop);
+	metric_set_free(f->metrics);
+	arena_free(f->a);
+}
+
+void
+state_fixture_do(struct state_fixture *f, const struct str *args, size_t n)
+{
+	OK(state_cmd(f->s, args, n, NULL));
+}
+
+void
+state_fixture_expect(
+    struct state_fixture *f, const char *want, const struct str *args, size_t n)
+{
+	struct state_reply *reply = NULL;
+	enum rc rc = state_cmd(f->s, args, n, &reply);
+
+	ck_assert_msg(rc == RC_OK, "%s: %.*s", rc_name(rc),
+	    STR_ARG(state_reply_str(reply)));
+	if (want == NULL)
+		ck_assert_int_eq(state_reply_kind(reply), STATE_NIL);
+	else
+		ck_assert_str_eq(state_reply_str(reply).p, want);
+	state_reply_free(reply);
+}
+
+int64_t
+state_fixture_int(struct state_fixture *f, const struct str *args, size_t n)
+{
+	struct state_reply *reply;
+	int64_t v;
+
+	OK(state_cmd(f->s, args, n, &reply));
+	ck_assert_int_eq(state_reply_kind(reply), STATE_INT);
+	v = state_reply_int(reply);
+	state_reply_free(reply);
+	return v;
+}
+
+enum rc
+state_fixture_ping(struct state_fixture *f)
+{
+	return state_cmd(f->s, STATE_ARGS(STR("PING")), NULL);
+}
+
+int64_t
+state_fixture_metric(struct state_fixture *f, const char *name)
+{
+	return metric_value(metric_counter(f->metrics, name, "", NULL));
+}
+
+int64_t
+state_fixture_now(struct state_fixture *f)
+{
+	static const struct state_script now = {
+		"local t=redis.call('TIME') "
+		"return t[1]*1000+math.floor(t[2]/1000)"
+	};
+	struct state_call c = { .script = &now };
+	struct state_reply *r;
+	int64_t v;
+
+	OK(state_eval(f->s, &c, &r));
+	v = state_reply_int(r);
+	state_reply_free(r);
+	return v;
+}
+
+void
+ck_text(struct str s, const char *want)
+{
+	if (want == NULL)
+		ck_assert_ptr_null(s.p);
+	else
+		ck_assert_msg(s.p != NULL && str_eq(s, str_of(want)),
+		    "'%.*s' is not '%s'", STR_ARG(s), want);
+}
+
+/* ---- several processes ---- */
+
+pid_t
+state_fixture_fork(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		ck_assert_int_eq(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
+	return pid;
+}
+
+void
+state_fixture_run_peers(
+    const char *url, int n, void (*fn)(struct state_fixture *f, int peer))
+{
+	pid_t pids[STATE_FIXTURE_PEERS_MAX];
+	struct state_fixture f;
+	int i, status;
+
+	ck_assert_int_le(n, STATE_FIXTURE_PEERS_MAX);
+	for (i = 0; i < n; i++) {
+		pids[i] = state_fixture_fork();
+		if (pids[i] != 0)
+			continue;
+		state_fixture_init(&f);
+		state_fixture_connect(&f, url, DEADLINE_MS);
+		state_fixture_wait_up(&f);
+		fn(&f, i);
+		state_fixture_stop(&f);
+		_exit(0);
+	}
+	for (i = 0; i < n; i++) {
+		ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+		ck_assert_int_eq(status, 0);
+	}
+}
+
+void
+state_fixture_claimed_once(struct state_fixture *f, int64_t n)
+{
+	static const struct state_script unique = {
+		"local l=redis.call('LRANGE','claimed',0,-1) "
+		"for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
+		"return {#l,redis.call('SCARD','unique')}"
+	};
+	struct state_call c = { .script = &unique };
+	struct state_reply *reply;
+
+	OK(state_eval(f->s, &c, &reply));
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 0)), n);
+	ck_assert_int_eq(state_reply_int(state_reply_at(reply, 1)), n);
+	state_reply_free(reply);
+}
+
+/* ---- turns without records and events ---- */
+
+enum rc
+turn_fixture_enter(struct state *s, const struct turn_slot *p, int64_t *ahead)
+{
+	struct arena *a = arena_new(4096);
+	struct turn_entry e = { .fingerprint = { NULL, 0 } };
+	struct turn_entered in;
+	enum rc rc = turn_enter(s, p, &e, a, &in);
+
+	*ahead = in.ahead;
+	arena_free(a);
+	return rc;
+}
+
+enum rc
+turn_fixture_append(struct state *s, const struct turn_slot *p,
+    const struct str *json, size_t n)
+{
+	return turn_append_messages(
+	    s, p, &(struct session_new){ .json = json, .n = n });
+}
+
+enum rc
+turn_fixture_input(struct state *s, const struct turn_slot *p,
+    const struct session_new *new, const struct turn_input *in)
+{
+	struct turn_events none = { .n = 0 };
+
+	return turn_append_input(s, p, new, in, &none);
+}
+
+enum rc
+turn_fixture_leave(struct state *s, const struct turn_slot *p, struct arena *a,
+    struct str *next)
+{
+	struct turn_ending end = { .forget = false };
+	enum rc rc = turn_leave(s, p, &end, a);
+
+	*next = end.next;
+	return rc;
+}
+
+enum rc
+turn_fixture_finish(struct state *s, const struct turn_slot *p,
+    const struct session_new *new, struct arena *a, struct str *next)
+{
+	struct turn_ending end = { .forget = false };
+	enum rc rc = turn_finish(s, p, new, &end, a);
+
+	*next = end.next;
+	return rc;
+}

@@ -1,0 +1,120 @@
+#include "testkit/terminal_fixture.h"
+
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "state/keys.h"
+
+static enum rc
+terminal_fixture_report(
+    struct state *s, const struct terminal_writer *w, struct terminal_report *r)
+{
+	enum rc rc;
+
+	r->replayed = w->replayed;
+	rc = terminal_put_reports(s, w, r, 1);
+	return rc != RC_OK ? rc : r->rc;
+}
+
+enum rc
+terminal_fixture_put_online(struct state *s, const struct terminal_writer *w,
+    struct str id, bool online, bool *changed)
+{
+	struct terminal_report r = {
+		.kind = online ? TERMINAL_ONLINE : TERMINAL_OFFLINE, .id = id
+	};
+	enum rc rc = terminal_fixture_report(s, w, &r);
+
+	if (changed != NULL)
+		*changed = rc == RC_OK && r.turned;
+	return rc;
+}
+
+enum rc
+terminal_fixture_put_skills(struct state *s, const struct terminal_writer *w,
+    struct str id, const struct terminal_snapshot *snap, int64_t *current)
+{
+	struct terminal_report r = {
+		.kind = TERMINAL_SKILLS, .id = id, .snap = *snap
+	};
+	enum rc rc = terminal_fixture_report(s, w, &r);
+
+	*current = r.current;
+	return rc;
+}
+
+enum rc
+terminal_fixture_put_catalog(struct state *s, const struct terminal_writer *w,
+    struct str id, const struct terminal_snapshot *snap, int64_t *current)
+{
+	struct terminal_report r = {
+		.kind = TERMINAL_CATALOG, .id = id, .snap = *snap
+	};
+	enum rc rc = terminal_fixture_report(s, w, &r);
+
+	*current = r.current;
+	return rc;
+}
+
+enum rc
+terminal_fixture_put_rejection(struct state *s, const struct terminal_writer *w,
+    struct str id, const struct terminal_rejection *rejection)
+{
+	struct terminal_report r = {
+		.kind = TERMINAL_REJECTION, .id = id, .rejection = *rejection
+	};
+
+	return terminal_fixture_report(s, w, &r);
+}
+
+enum rc
+terminal_fixture_heartbeats(struct state *s, const struct terminal_writer *w,
+    const struct str *ids, size_t n, bool *came)
+{
+	struct terminal_report *v = mem_calloc(n, sizeof(*v));
+	enum rc rc;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
+			.id = ids[i],
+			.replayed = w->replayed };
+	rc = terminal_put_reports(s, w, v, n);
+	for (i = 0; i < n; i++) {
+		if (came != NULL)
+			came[i] = v[i].rc == RC_OK && v[i].turned;
+		if (rc == RC_OK)
+			rc = v[i].rc;
+	}
+	free(v);
+	return rc;
+}
+
+enum rc
+terminal_fixture_put_result(struct state *s, struct str id,
+    struct str request_id, struct str json, bool *first)
+{
+	const struct str ids[] = { id, request_id };
+	struct terminal_result v = {
+		.id = id, .request_id = request_id, .json = json
+	};
+	char text[STATE_KEY_MAX], ttl[STATE_NUM_MAX];
+	struct arena *a;
+	struct str key;
+	enum rc rc;
+
+	*first = false;
+	rc = state_key(text, KEY_RESULT, ids, NELEM(ids), &key);
+	if (rc == RC_OK)
+		rc = state_cmd(s,
+		    STATE_ARGS(STR("SET"), key, STR(RESULT_PENDING), STR("NX"),
+			STR("PX"), state_num(RESULT_TTL_MS, ttl)),
+		    NULL);
+	if (rc != RC_OK)
+		return rc;
+	a = arena_new(TERMINAL_NOTE_MAX * 2);
+	rc = terminal_put_results(s, &v, 1, a);
+	arena_free(a);
+	*first = v.first;
+	return rc != RC_OK ? rc : v.rc;
+}

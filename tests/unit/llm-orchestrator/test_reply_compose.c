@@ -1,0 +1,336 @@
+/*
+ * What the user is told, and what is reported.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "reply/reply_compose.h"
+#include "testkit/testkit.h"
+
+#define DEED(k, o, r, s, l)                                          \
+	{                                                            \
+		.kind = TURN_##k, .outcome = TURN_##o, .round = (r), \
+		.skill = STR_INIT(s), .label = STR_INIT(l)           \
+	}
+
+struct turn_set {
+	struct turn_call calls[4];
+	size_t n;
+};
+
+static struct turn
+turn_of(const struct turn_call *calls, size_t n, const char *text)
+{
+	struct turn t;
+
+	turn_init(&t, 4);
+	t.phase = TURN_COMMITTING;
+	for (size_t i = 0; i < n; i++)
+		t.calls[t.n_calls++] = calls[i];
+	t.has_text = text != NULL;
+	t.text = str_of(text);
+	return t;
+}
+
+static void
+says(const struct turn *t, bool absent, const char *want)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct str s;
+
+	ck_assert_int_eq(reply_compose(t, absent, a, &s), RC_OK);
+	ck_assert_msg(
+	    str_eq(s, str_of(want)), "\"%.*s\", not \"%s\"", STR_ARG(s), want);
+	arena_free(a);
+}
+
+TEST(silence)
+{
+	static const struct {
+		const char *in, *out;
+		bool silent;
+	} rows[] = {
+		{ "<NO_REPLY>", "", true },
+		{ "NO_REPLY", "", true },
+		{ "[NO_REPLY]", "", true },
+		{ " `<no_reply>` \n", "", true },
+		{ "```\nNO_REPLY\n```", "", true },
+		{ "  好的  ", "好的", false },
+		{ " \t\n", "", false },
+		{ "", "", false },
+		{ "<NO_REPLY> 不", "<NO_REPLY> 不", false },
+		{ "`code`", "`code`", false },
+	};
+	bool silent;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct str s = reply_text(str_of(rows[i].in), &silent);
+		ck_assert(str_eq(s, str_of(rows[i].out)));
+		ck_assert(silent == rows[i].silent);
+	}
+}
+
+TEST(the_models_words)
+{
+	struct turn t = turn_of(NULL, 0, " 晴天。 ");
+
+	says(&t, false, "晴天。");
+	says(&t, true, "晴天。\n（我的身体现在不在线，做不了动作。）");
+	t = turn_of(NULL, 0, "<NO_REPLY>");
+	says(&t, false, "");
+	says(&t, true, "");
+	t = turn_of(NULL, 0, "");
+	says(&t, false, "我没想好怎么回答，请再说一遍。");
+	t = turn_of(NULL, 0, NULL);
+	t.model_failed = true;
+	says(&t, false, "我现在答不上来，请稍后再试。");
+}
+
+TEST(direct_actions)
+{
+	static const struct turn_call ok[] = {
+		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
+		DEED(DIRECT, OK, 0, "create_alarm", "订闹钟"),
+		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
+	};
+	struct turn t = turn_of(ok, 3, NULL);
+
+	says(&t, false, "好的，控制灯、订闹钟已执行。");
+	/* With the answer to the rest on a line of its own. */
+	t.route.rest = STR("天气");
+	t.has_text = true;
+	t.text = STR("今天是晴天。");
+	says(&t, false, "好的，控制灯、订闹钟已执行。\n今天是晴天。");
+	t.has_text = false;
+	t.model_failed = true;
+	says(&t, false,
+	    "好的，控制灯、订闹钟已执行。其余的我现在答不上来，请稍后再试。");
+}
+
+/* Each way to fail has its sentence, and names what it is about. */
+TEST(failures_are_named)
+{
+	static const struct {
+		enum turn_outcome outcome;
+		const char *why, *want, *error;
+	} rows[] = {
+		{ TURN_ERROR, "invalid color", "点头没有成功：invalid color。",
+		    "invalid color" },
+		{ TURN_ERROR, NULL, "点头没有成功。", "failed" },
+		{ TURN_ERROR, "two\nlines", "点头没有成功。", "two\nlines" },
+		{ TURN_NOT_CONFIRMED, NULL, "点头已经发出，但没有得到确认。",
+		    "not confirmed" },
+		{ TURN_OFFLINE, NULL, "我的身体现在不在线，点头没有执行。",
+		    "offline" },
+		{ TURN_NO_SUBSCRIBER, NULL,
+		    "我的身体现在没有响应，点头没有执行。", "no subscriber" },
+		{ TURN_NO_TIME, NULL, "点头没有来得及执行。", "late" },
+		{ TURN_BLOCKED, NULL, "我现在心情还没平复，点头这次先不做。",
+		    "blocked" },
+		{ TURN_GATE_UNKNOWN, NULL,
+		    "我现在没法判断能不能做，点头这次先不做。",
+		    "gate unknown" },
+		{ TURN_INVALID, "/x: is required",
+		    "点头的要求我没弄明白，没有执行。",
+		    "invalid arguments: /x: is required" },
+		{ TURN_UNKNOWN, NULL, "我不会点头。", "unknown skill" },
+		{ TURN_REJECTED, NULL, "点头现在不能做。", "rejected" },
+		{ TURN_DEFERRED, NULL, "点头还没有做。", "not carried out" },
+		{ TURN_SKIPPED, NULL,
+		    "前一次没有得到确认，后面的点头没有再做。", "not sent" },
+		{ TURN_CANCELED, NULL, "点头还没有做。", "canceled" },
+	};
+	struct arena *a = arena_new(1024 * 1024);
+	struct reply_skills s;
+
+	ck_assert_uint_ge(NELEM(rows), TURN_OUTCOMES - TURN_ERROR);
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct turn_call d = DEED(INVOKE, OK, 1, "nod", "点头");
+		d.outcome = rows[i].outcome;
+		d.why = str_of(rows[i].why);
+		struct turn t = turn_of(&d, 1, NULL);
+		says(&t, false, rows[i].want);
+		/* The model's own words do not replace it. */
+		char *both = mem_alloc(1024);
+		snprintf(both, 1024, "点好了\n%s", rows[i].want);
+		t = turn_of(&d, 1, "点好了");
+		says(&t, false, both);
+		free(both);
+		ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
+		ck_assert_uint_eq(s.n_executed, 0);
+		ck_assert_uint_eq(s.n_failed, 1);
+		ck_assert(str_eq(s.failed[0].skill, STR("nod")));
+		ck_assert_msg(str_eq(s.failed[0].error, str_of(rows[i].error)),
+		    "\"%.*s\"", STR_ARG(s.failed[0].error));
+	}
+	arena_free(a);
+}
+
+/* What the body says is said only if it can be. */
+TEST(long_errors_are_not_said)
+{
+	struct turn_call d = DEED(INVOKE, ERROR, 1, "nod", "点头");
+	char why[400];
+
+	memset(why, 'x', sizeof(why) - 1);
+	why[sizeof(why) - 1] = '\0';
+	d.why = str_of(why);
+	struct turn t = turn_of(&d, 1, NULL);
+	says(&t, false, "点头没有成功。");
+	d.why = STR("\xff");
+	t = turn_of(&d, 1, NULL);
+	says(&t, false, "点头没有成功。");
+}
+
+TEST(calls_without_words)
+{
+	static const struct turn_call calls[] = {
+		DEED(INVOKE, OK, 1, "nod", "点头"),
+		DEED(INVOKE, OK, 2, "nod", "点头"),
+		DEED(RECALL, OK, 1, "recall_memory", "回忆"),
+	};
+	struct turn t = turn_of(calls, 3, NULL);
+
+	t.model_failed = true;
+	says(&t, false, "好的，点头已执行。");
+	t = turn_of(calls, 3, "");
+	says(&t, false, "好的，点头已执行。");
+	t = turn_of(calls, 3, "NO_REPLY");
+	says(&t, false, "");
+}
+
+/* What was forgotten, and what was not, whatever the model says of it. */
+TEST(forgetting)
+{
+	static const struct {
+		enum turn_outcome outcome;
+		const char *want, *error;
+	} rows[] = {
+		{ TURN_NO_MATCH, "没有找到和要忘掉的事相符的记忆。",
+		    "nothing fits" },
+		{ TURN_NOT_CONFIRMED,
+		    "要忘掉的事没有得到确认，可能忘掉了，也可能没有。",
+		    "not confirmed" },
+		{ TURN_ERROR, "要忘掉的事我这次没能忘掉。", "failed" },
+		{ TURN_UNKNOWN, "要忘掉的事我这次没能忘掉。", "unknown skill" },
+		{ TURN_INVALID, "忘掉记忆的要求我没弄明白，没有执行。",
+		    "invalid arguments" },
+		{ TURN_NO_TIME, "忘掉记忆没有来得及执行。", "late" },
+	};
+	struct turn_call d[] = {
+		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		DEED(INVOKE, OK, 1, "nod", "点头"),
+	};
+	struct arena *a = arena_new(1024 * 1024);
+	struct reply_skills s;
+
+	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}");
+	d[1].output = STR("{\"query\":\"猫\",\"forgotten\":[\"有猫\",\"a\"]}");
+	struct turn t = turn_of(d, 3, NULL);
+	says(&t, false,
+	    "好的，点头已执行。已经忘掉：「喜欢茶」、「有猫」、「a」。");
+	t = turn_of(d, 3, "都忘了。");
+	says(&t, false, "都忘了。");
+	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[]}");
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		/* The second is told no more than the first. */
+		d[0].outcome = d[1].outcome = rows[i].outcome;
+		char *both = mem_alloc(1024);
+		t = turn_of(d, 2, NULL);
+		says(&t, false, rows[i].want);
+		snprintf(both, 1024, "已经忘掉了\n%s", rows[i].want);
+		t = turn_of(d, 2, "已经忘掉了");
+		says(&t, false, both);
+		free(both);
+		ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
+		ck_assert_uint_eq(s.n_executed, 0);
+		ck_assert_uint_eq(s.n_failed, 1);
+		ck_assert(str_eq(s.failed[0].error, str_of(rows[i].error)));
+	}
+	arena_free(a);
+}
+
+TEST(search_questions_overflow)
+{
+	static const struct turn_call calls[] = { DEED(
+	    RECALL, ERROR, 1, "recall_memory", "回忆") };
+	static const struct turn_question q[] = {
+		{ STR_INIT("订闹钟"), STR_INIT("时间") },
+		{ STR_INIT("控制灯"), STR_INIT("") },
+	};
+	struct turn t = turn_of(calls, 1, "不知道");
+
+	says(&t, false, "不知道\n以前的事我没能查到。");
+	t = turn_of(NULL, 0, NULL);
+	t.route.questions = q;
+	t.route.n_questions = 2;
+	says(&t, false, "要订闹钟，请告诉我时间。要控制灯，请再说清楚一点。");
+	t = turn_of(NULL, 0, "好");
+	t.overflow = true;
+	says(&t, false, "好\n一次要做的事太多，有些没有做。");
+}
+
+/* Tried again and done is done; both outcomes of a pair are told. */
+TEST(reported_once)
+{
+	static const struct turn_call calls[] = {
+		DEED(INVOKE, INVALID, 1, "light", "灯"),
+		DEED(INVOKE, OK, 1, "nod", "点头"),
+		DEED(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
+		DEED(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
+		DEED(INVOKE, OK, 2, "light", "灯"),
+		DEED(INVOKE, OK, 2, "light", "灯"),
+	};
+	struct turn t = turn_of(calls, NELEM(calls), "好");
+	struct arena *a = arena_new(1024 * 1024);
+	struct reply_skills s;
+
+	ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
+	ck_assert_uint_eq(s.n_executed, 2);
+	ck_assert(str_eq(s.executed[0], STR("nod")));
+	ck_assert(str_eq(s.executed[1], STR("light")));
+	ck_assert_uint_eq(s.n_failed, 1);
+	ck_assert(str_eq(s.failed[0].skill, STR("nod")));
+	says(&t, false, "好\n点头已经发出，但没有得到确认。");
+	arena_free(a);
+	a = arena_new(16);
+	ck_assert_int_eq(reply_skills(&t, a, &s), RC_TOOBIG);
+	arena_free(a);
+}
+
+/* However long the model talks, the rest is heard. */
+TEST(long_replies_are_cut)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	size_t n = 2 * REPLY_MAX;
+	char *text = mem_alloc(n + 1);
+	struct str s;
+
+	for (size_t i = 0; i + 3 <= n; i += 3)
+		memcpy(text + i, "灯", 3);
+	text[n / 3 * 3] = '\0';
+	struct turn t = turn_of(NULL, 0, text);
+	ck_assert_int_eq(reply_compose(&t, false, a, &s), RC_OK);
+	ck_assert_uint_le(s.n, REPLY_MAX);
+	ck_assert_uint_gt(s.n, REPLY_MAX - 4);
+	ck_assert_int_gt(str_utf8_count(s), 0);
+	free(text);
+	arena_free(a);
+}
+
+TEST(control_characters_are_blanks)
+{
+	struct arena *a = arena_new(64);
+	struct str s = reply_clean(STR("a\x01\x02z\n\tb\x7f"), 64, a);
+
+	ck_assert(str_eq(s, STR("a  z\n\tb ")));
+	ck_assert(str_eq(reply_clean(STR("灯灯"), 5, a), STR("灯")));
+	ck_assert_ptr_null(reply_clean(STR("0123456789012345678901234567890"
+					   "1234567890123456789012345678901"),
+	    64, a)
+			       .p);
+	arena_free(a);
+}

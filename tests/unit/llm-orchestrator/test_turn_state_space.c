@@ -1,0 +1,463 @@
+/*
+ * Every state a turn with up to two calls an answer can be in, and every event
+ * in each: a breadth-first walk until no state is new.
+ *
+ * The walk knows what the turn has asked for and not got yet.  Only that is
+ * answered; all else is thrown at the turn too, and must change nothing.  A
+ * search has a round of its own, so turns with searches have one other round.
+ * Turns that forget have up to three calls, and only a few sorts of answers.
+ */
+#include <stdlib.h>
+
+#include "core/map.h"
+#include "turn_case.h"
+
+#define ROUNDS  2
+#define KEY_MAX (64 + ROUNDS + 1 + 5 * TURN_CALLS_MAX)
+
+/* What was asked for and has not been answered. */
+struct owed {
+	bool place, load, feel, filter, memory, act, think, store;
+	bool call[TURN_CALLS_MAX];
+};
+
+/* The turn is last: of its deeds only those in use are copied. */
+struct node {
+	struct owed owed;
+	size_t finals;
+	struct turn t;
+};
+
+static size_t
+node_size(const struct node *n)
+{
+	return offsetof(struct node, t.calls) +
+	    n->t.n_calls * sizeof(n->t.calls[0]);
+}
+
+struct walk {
+	struct map *seen;
+	struct node **queue;
+	size_t n, cap, next;
+	size_t edges;
+	unsigned sorts; /* of answers that the model may give */
+};
+
+/* ---- what may happen --------------------------------------------------- */
+
+static const struct turn_call two_recalls[] = { RECALL, RECALL };
+static const struct turn_call two_forgets[] = { FORGET, FORGET };
+static const struct turn_call all_kinds[] = { CALL("nod"), RECALL, FORGET };
+static const struct turn_call bad_forget[] = { { .kind = TURN_FORGET,
+    .outcome = TURN_INVALID,
+    .skill = STR_INIT("forget_memory") } };
+static const struct turn_call bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
+	CALL("light") };
+
+static const struct turn_route *const routes[] = { NULL, &route_fallback,
+	&route_silent, &route_direct, &route_rest, &route_ask, &route_safe };
+
+/* Sorts of answers: skills, searches, what comes beside forgetting. */
+enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4 };
+
+static const struct {
+	const char *text;
+	const struct turn_call *calls;
+	size_t n;
+	unsigned sort;
+} answers[] = {
+	{ "", NULL, 0, SKILLS },
+	{ "text", NULL, 0, SKILLS | FORGETS },
+	{ "", call_nod, 1, SKILLS },
+	{ "text", call_nod, 1, SKILLS },
+	{ "", call_two, 2, SKILLS },
+	{ "", call_same, 2, SKILLS },
+	{ "", call_recall, 1, SEARCHES | FORGETS },
+	{ "text", call_mixed, 2, SEARCHES },
+	{ "", two_recalls, 2, SEARCHES },
+	{ "", call_invalid, 1, SKILLS },
+	{ "", bad_and_good, 2, SKILLS },
+	{ "", call_unknown, 1, SKILLS },
+	{ "text", call_safe, 1, SKILLS },
+	{ "", call_safe_too, 2, SKILLS },
+	{ "", call_forget, 1, FORGETS },
+	{ "text", call_forget, 1, FORGETS },
+	{ "text", call_forget_too, 2, FORGETS },
+	{ "", two_forgets, 2, FORGETS },
+	{ "", all_kinds, 3, FORGETS },
+	{ "", bad_forget, 1, FORGETS },
+};
+
+/* The last: of forgetting alone. */
+static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
+	TURN_NOT_CONFIRMED, TURN_NO_MATCH };
+
+/* ---- states ------------------------------------------------------------ */
+
+/* All that tells one state from another; texts by whether they are empty. */
+static struct str
+key_of(const struct node *n, char dst[KEY_MAX])
+{
+	const struct turn *t = &n->t;
+	size_t at = 0;
+
+	/* An ended turn does nothing any more, whatever it was. */
+	if (t->phase == TURN_ENDED)
+		return STR("ended");
+	const size_t parts[] = { t->phase, t->awaited, t->model_deferred,
+		t->emotion_known, t->mode, t->memory, t->routed,
+		t->route.action, t->route.rest.n > 0, t->round, t->offered,
+		t->corrected, t->recalled, t->overflow, t->has_text,
+		t->model_failed, t->text.n > 0, n->owed.place, n->owed.load,
+		n->owed.feel, n->owed.filter, n->owed.memory, n->owed.act,
+		n->owed.think, n->owed.store };
+	for (size_t i = 0; i < NELEM(parts); i++)
+		dst[at++] = (char)parts[i];
+	for (size_t i = 0; i < t->round; i++)
+		dst[at++] = t->round_text[i].n > 0;
+	for (size_t i = 0; i < t->n_calls; i++) {
+		dst[at++] = (char)t->calls[i].kind;
+		dst[at++] = (char)t->calls[i].outcome;
+		dst[at++] = (char)t->calls[i].round;
+		dst[at++] = t->calls[i].skill.p[0];
+		dst[at++] = n->owed.call[i];
+	}
+	return (struct str){ dst, at };
+}
+
+static void
+push(struct walk *w, const struct node *n)
+{
+	char text[KEY_MAX];
+	struct str key = key_of(n, text);
+
+	if (map_get(w->seen, key) != NULL)
+		return;
+	if (w->n == w->cap) {
+		w->cap = w->cap > 0 ? 2 * w->cap : 1024;
+		w->queue =
+		    mem_realloc(w->queue, w->cap * sizeof(const struct node *));
+	}
+	struct node *copy = mem_alloc(node_size(n));
+	memcpy(copy, n, node_size(n));
+	map_put(w->seen, key, copy);
+	w->queue[w->n++] = copy;
+}
+
+/* ---- the promises ------------------------------------------------------ */
+
+static bool
+gate_open(const struct turn *t)
+{
+	return t->emotion_known && t->mode == WIRE_EXEC_MODE_AUTO_EXECUTE;
+}
+
+static void
+note_deed(struct node *n, const struct turn_action *a)
+{
+	const struct turn_call *d = &n->t.calls[a->call];
+
+	ck_assert_uint_lt(a->call, n->t.n_calls);
+	ck_assert_int_eq(d->outcome, TURN_SENT);
+	ck_assert_msg(!n->owed.call[a->call], "sent twice");
+	if (a->kind == TURN_DO_INVOKE) {
+		ck_assert_int_eq(d->kind, TURN_INVOKE);
+		ck_assert(gate_open(&n->t) || d->safety);
+	} else if (a->kind == TURN_DO_FORGET) {
+		ck_assert_int_eq(d->kind, TURN_FORGET);
+		ck_assert(n->t.memory);
+	} else {
+		ck_assert_int_eq(d->kind, TURN_RECALL);
+		ck_assert(n->t.memory);
+	}
+	/* Of one skill never two at one time. */
+	for (size_t i = 0; i < n->t.n_calls; i++)
+		ck_assert(!n->owed.call[i] || d->kind == TURN_RECALL ||
+		    !str_eq(n->t.calls[i].skill, d->skill));
+	n->owed.call[a->call] = true;
+}
+
+/* What goes out directly is allowed, and something does. */
+static void
+check_sent(const struct turn *t)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome != TURN_SENT)
+			continue;
+		ck_assert(gate_open(t) || t->calls[i].safety);
+		sent++;
+	}
+	ck_assert_uint_gt(sent, 0);
+}
+
+/* What is for safety is never held back by the gate. */
+static void
+check_safe(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++)
+		ck_assert(!t->calls[i].safety ||
+		    (t->calls[i].outcome != TURN_BLOCKED &&
+			t->calls[i].outcome != TURN_GATE_UNKNOWN));
+}
+
+static void
+note(struct node *n, const struct turn_action *a)
+{
+	bool none = false, *owed = &none;
+
+	ck_assert_msg(n->finals == 0, "an action after the last one");
+	switch (a->kind) {
+	case TURN_DO_LOAD:
+		owed = &n->owed.load;
+		break;
+	case TURN_DO_OBSERVE_EMOTION:
+		owed = &n->owed.feel;
+		break;
+	case TURN_DO_FILTER_INTENTS:
+		owed = &n->owed.filter;
+		break;
+	case TURN_DO_CHECK_MEMORY:
+		owed = &n->owed.memory;
+		break;
+	case TURN_DO_SEND_INTENTS:
+		check_sent(&n->t);
+		owed = &n->owed.act;
+		break;
+	case TURN_DO_CALL_MODEL:
+		ck_assert(a->offer < TURN_OFFER_FORGET || n->t.memory);
+		ck_assert(a->offer != TURN_OFFER_NONE || !a->may_call);
+		owed = &n->owed.think;
+		break;
+	case TURN_DO_COMMIT:
+		owed = &n->owed.store;
+		break;
+	case TURN_DO_INVOKE:
+	case TURN_DO_FORGET:
+	case TURN_DO_RECALL:
+		note_deed(n, a);
+		return;
+	case TURN_DO_REPORT_SEARCHING:
+	case TURN_DO_REPORT_FOUND:
+	case TURN_DO_REPORT_FAILED:
+		return;
+	case TURN_DO_REPLY:
+	case TURN_DO_FAIL:
+	case TURN_DO_CANCELED:
+		n->finals++;
+		return;
+	}
+	ck_assert_msg(!*owed, "asked twice: %s", turn_action_names[a->kind]);
+	*owed = true;
+}
+
+/* No deed is confirmed but by its result. */
+static void
+check_deeds(const struct node *before, const struct node *after,
+    const struct turn_event *e)
+{
+	for (size_t i = 0; i < after->t.n_calls; i++) {
+		enum turn_outcome was = i < before->t.n_calls
+		    ? before->t.calls[i].outcome
+		    : TURN_UNSENT;
+		if (after->t.calls[i].outcome != TURN_OK || was == TURN_OK)
+			continue;
+		ck_assert_int_eq(was, TURN_SENT);
+		ck_assert_int_eq(e->outcome, TURN_OK);
+		ck_assert(e->kind == TURN_INTENT_RESULT ||
+		    (e->kind == TURN_CALL_RESULT && e->call == i));
+	}
+	if (after->t.phase < TURN_COMMITTING)
+		return;
+	for (size_t i = 0; i < after->t.n_calls; i++)
+		ck_assert_int_ge(after->t.calls[i].outcome, TURN_OK);
+}
+
+/* What is gone is not said before the model knows it. */
+static void
+check_known(const struct node *after, const struct turn_event *e)
+{
+	const struct turn *t = &after->t;
+
+	if (e->kind != TURN_CALL_RESULT || t->phase != TURN_COMMITTING)
+		return;
+	for (size_t i = 0; i < t->n_calls; i++)
+		ck_assert(t->calls[i].kind != TURN_FORGET ||
+		    t->calls[i].round < t->round);
+}
+
+/* Somebody will answer: no turn is forgotten. */
+static void
+check_alive(const struct node *n)
+{
+	const struct owed *o = &n->owed;
+	bool alive = o->place || o->load || o->feel || o->filter || o->act ||
+	    o->think || o->store || (n->t.model_deferred && o->memory);
+
+	if (n->t.phase == TURN_ENDED) {
+		ck_assert_uint_eq(n->finals, 1);
+		return;
+	}
+	for (size_t i = 0; i < n->t.n_calls; i++)
+		alive |= o->call[i];
+	ck_assert_msg(
+	    alive, "nobody will ever answer in %s", turn_phase_name(&n->t));
+}
+
+/* ---- walking ----------------------------------------------------------- */
+
+/* Step from; answered (may be NULL) is what e answers, and owed no more. */
+static void
+step(struct walk *w, const struct node *from, struct turn_event e,
+    size_t owed_at)
+{
+	struct node to;
+	struct turn_actions out;
+
+	memcpy(&to, from, node_size(from));
+
+	if (owed_at != SIZE_MAX)
+		((bool *)&to.owed)[owed_at] = false;
+	turn_step(&to.t, &e, &out);
+	w->edges++;
+	for (size_t i = 0; i < out.n; i++)
+		note(&to, &out.list[i]);
+	/* Whatever is under way when a turn replies or ends is dropped. */
+	if (to.t.phase >= TURN_COMMITTING) {
+		bool store = to.owed.store;
+		to.owed = (struct owed){ 0 };
+		to.owed.store = store && to.t.phase == TURN_COMMITTING;
+	}
+	check_deeds(from, &to, &e);
+	check_known(&to, &e);
+	check_safe(&to.t);
+	check_alive(&to);
+	push(w, &to);
+}
+
+/* What was not asked for changes nothing. */
+static void
+stray(struct walk *w, const struct node *from, struct turn_event e)
+{
+	struct node to;
+	struct turn_actions out;
+
+	memcpy(&to, from, node_size(from));
+	turn_step(&to.t, &e, &out);
+	w->edges++;
+	ck_assert_msg(out.n == 0 && memcmp(&to, from, node_size(from)) == 0,
+	    "event %d in %s", e.kind, turn_phase_name(&from->t));
+}
+
+#define ON(member, ...)                                     \
+	do {                                                \
+		if (from->owed.member)                      \
+			step(w, from, EV(__VA_ARGS__),      \
+			    offsetof(struct owed, member)); \
+		else                                        \
+			stray(w, from, EV(__VA_ARGS__));    \
+	} while (0)
+
+static void
+senses(struct walk *w, const struct node *from)
+{
+	ON(load, .kind = TURN_LOADED, .filter = true);
+	ON(load, .kind = TURN_LOADED, .filter = false);
+	ON(load, .kind = TURN_LOADED, .error = { 503, "x", "x" });
+	ON(feel, .kind = TURN_EMOTION_REPLY, .known = true);
+	ON(feel, .kind = TURN_EMOTION_REPLY, .known = true,
+	    .mode = WIRE_EXEC_MODE_BLOCKED);
+	ON(feel, .kind = TURN_EMOTION_REPLY);
+	ON(memory, .kind = TURN_MEMORY_REPLY, .known = true);
+	ON(memory, .kind = TURN_MEMORY_REPLY);
+	for (size_t i = 0; i < NELEM(routes); i++)
+		ON(filter, .kind = TURN_INTENT_REPLY,
+		    .known = routes[i] != NULL, .route = routes[i]);
+}
+
+static void
+works(struct walk *w, const struct node *from)
+{
+	for (size_t i = 0; results[i] != TURN_NO_MATCH; i++)
+		ON(act, .kind = TURN_INTENT_RESULT, .outcome = results[i]);
+	for (size_t i = 0; i < NELEM(answers); i++) {
+		if ((w->sorts & answers[i].sort) == 0)
+			continue;
+		ON(think, .kind = TURN_COMPLETION,
+		    .text = str_of(answers[i].text), .calls = answers[i].calls,
+		    .n_calls = answers[i].n);
+	}
+	ON(think, .kind = TURN_COMPLETION, .error = { 502, "x", "x" });
+	ON(store, .kind = TURN_COMMITTED);
+	ON(store, .kind = TURN_COMMITTED, .error = { 503, "x", "x" });
+	for (size_t d = 0; d < from->t.n_calls + 1; d++) {
+		for (size_t i = 0; i < NELEM(results); i++) {
+			struct turn_event e = result(d, results[i]);
+			if (results[i] == TURN_NO_MATCH &&
+			    (d == from->t.n_calls ||
+				from->t.calls[d].kind != TURN_FORGET))
+				continue;
+			if (from->owed.call[d])
+				step(w, from, e,
+				    offsetof(struct owed, call) + d);
+			else
+				stray(w, from, e);
+		}
+	}
+}
+
+static void
+expand(struct walk *w, const struct node *from)
+{
+	if (from->owed.place) {
+		step(w, from, placed(2), SIZE_MAX);
+		step(w, from, placed(0), offsetof(struct owed, place));
+	} else {
+		stray(w, from, placed(0));
+	}
+	senses(w, from);
+	works(w, from);
+	if (from->t.phase == TURN_ENDED) {
+		stray(w, from, CANCEL);
+		stray(w, from, GONE);
+		stray(w, from, EXPIRED);
+		return;
+	}
+	step(w, from, CANCEL, SIZE_MAX);
+	step(w, from, GONE, SIZE_MAX);
+	step(w, from, EXPIRED, SIZE_MAX);
+}
+
+static void
+walk(size_t rounds, unsigned sorts)
+{
+	struct walk w = { .seen = map_new(), .sorts = sorts };
+	struct node start = { .owed = { .place = true } };
+
+	turn_init(&start.t, rounds);
+	push(&w, &start);
+	while (w.next < w.n)
+		expand(&w, w.queue[w.next++]);
+	printf("%zu states, %zu steps\n", w.n, w.edges);
+	ck_assert_uint_gt(w.n, 1000);
+	for (size_t i = 0; i < w.n; i++)
+		free(w.queue[i]);
+	free(w.queue);
+	map_free(w.seen);
+}
+
+TEST_T(every_state_and_every_event, 300)
+{
+	walk(ROUNDS, SKILLS);
+}
+
+TEST_T(every_state_with_searches, 300)
+{
+	walk(1, SKILLS | SEARCHES);
+}
+
+TEST_T(every_state_with_forgetting, 300)
+{
+	walk(1, FORGETS);
+}
