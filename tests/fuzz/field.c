@@ -16,10 +16,10 @@
 #include "core/mem.h"
 #include "core/trace.h"
 #include "core/url.h"
-#include "streams/fcmp_event_view.h"
 #include "must.h"
 #include "otlp/otlp_internal.h"
 #include "recall/page_cursor.h"
+#include "streams/fcmp_event_view.h"
 
 #define ARENA_MAX 4096
 
@@ -153,10 +153,10 @@ bytes(struct str s)
 static void
 collector(struct str s)
 {
-	struct otlp_answer out;
+	struct otlp_response out;
 
-	otlp_answer_read(RC_OK, 200, s, 7, &out);
-	must(out.fate == OTLP_TAKEN && out.rejected <= 7);
+	otlp_response_parse(RC_OK, 200, s, 7, &out);
+	must(out.fate == OTLP_ACCEPTED && out.rejected <= 7);
 	must(memchr(out.text, '\0', sizeof(out.text)) != NULL);
 }
 
