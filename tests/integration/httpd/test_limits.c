@@ -187,7 +187,7 @@ TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 {
 	struct tk_exhaustion_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
-		.say = "GET /who HTTP/1.1\r\nHost: t\r\n",
+		.send = "GET /who HTTP/1.1\r\nHost: t\r\n",
 		.drip_ms = 100,
 		.opens_per_s = 1000 };
 
@@ -212,7 +212,7 @@ others_go_on_under(const char *say)
 	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
-		.say = say,
+		.send = say,
 		.drip_ms = 100,
 		.opens_per_s = 500 };
 

@@ -28,7 +28,7 @@ struct load {
 };
 
 static int64_t
-say(struct load *n, const char *text)
+load_chat(struct load *n, const char *text)
 {
 	struct mono began = clock_mono();
 	int status;
@@ -82,8 +82,9 @@ talk_on(void *arg)
 		client_set_identity(lock_token(LOCK_DEMO), "127.0.0.77");
 	do {
 		last = pause_or_end(n);
-		count(n, &n->saw.commands, say(n, "把灯变成绿色"));
-		count(n, &n->saw.completions, say(n, "今天上海天气如何？"));
+		count(n, &n->saw.commands, load_chat(n, "把灯变成绿色"));
+		count(
+		    n, &n->saw.completions, load_chat(n, "今天上海天气如何？"));
 	} while (!last);
 	return NULL;
 }

@@ -254,11 +254,11 @@ check_metrics(struct stack_proc *p)
 void
 stack_check(struct stack *st)
 {
-	const char *told = secrets_leaked();
+	const char *leaked = secrets_leaked();
 	char line[1024];
 	size_t i;
 
-	ck_assert_msg(told == NULL, "%s", told);
+	ck_assert_msg(leaked == NULL, "%s", leaked);
 
 	ck_assert_msg(
 	    st->opts->no_capture || tk_alive(&st->capture), "the tap is gone");
@@ -288,7 +288,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
-	const char *told;
+	const char *leaked;
 	char line[1024];
 	int status;
 	size_t i;
@@ -321,8 +321,8 @@ stack_end(struct stack *st)
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		tk_server_stop(&st->server[i], SIGTERM);
-	told = secrets_leaked();
-	if (told != NULL)
-		snprintf(why, sizeof(why), "%s", told);
+	leaked = secrets_leaked();
+	if (leaked != NULL)
+		snprintf(why, sizeof(why), "%s", leaked);
 	return why[0] != '\0' ? why : NULL;
 }
