@@ -132,7 +132,8 @@ take_reply(struct capture *t, natsMsg *m)
 	/* While it was not connected it may have missed the question. */
 	if (a == NULL)
 		return was_away(t);
-	/* Statuses of the server (nobody there, no messages) have no data. */
+	/* Status messages of the server (no responders, no messages) have no
+	 * data. */
 	if (a->row == NULL || (data_of(m).n == 0 && has_header(m, "Status")))
 		return true;
 	verdict_reply(t->arena, a->row, data_of(m),
@@ -366,7 +367,7 @@ sum_up(const struct capture *t)
 	for (i = 0; i < wire_topics_n; i++)
 		printf(
 		    "seen: mqtt %s %zu\n", wire_topics[i].name, t->topics[i]);
-	printf("tap: %zu NATS messages, %zu MQTT messages, %zu wrong\n",
+	printf("capture: %zu NATS messages, %zu MQTT messages, %zu wrong\n",
 	    t->nats, t->mqtt, t->wrong);
 }
 

@@ -253,7 +253,7 @@ lock_body_token(const char *terminal)
 	return k->token;
 }
 
-/* The secrets that an answer tells, this once. */
+/* Store the secrets of a response. */
 static void
 write_files(const char *terminal, json_t *j)
 {

@@ -167,12 +167,12 @@ hear_text(struct str s)
 			best = (struct str){ s.p + from, i - from };
 		from = i + 1;
 	}
-	/* A lone name is nothing that somebody says. */
+	/* A lone name is not user text. */
 	if (str_find(best, STR(" ")) >= 0 || !is_ascii(best))
 		note('U', best, WORDS_MAX);
 }
 
-/* Whether a member says what is meant, instead of being somebody's words. */
+/* Whether a member is structure rather than user text. */
 static bool
 is_technical(const char *key)
 {
@@ -273,7 +273,7 @@ is_leaked(const char *path, struct str all, char *dst, size_t size)
 static bool
 is_ours(const char *path)
 {
-	return str_ends(str_of(path), STR("/tap.log"));
+	return str_ends(str_of(path), STR("/capture.log"));
 }
 
 static bool
