@@ -254,13 +254,13 @@ gateway_stream_send(struct svc_call *c, const struct fcmp_event *e)
 	char id[24];
 
 	(void)snprintf(id, sizeof(id), "%lld", (long long)e->seq);
-	return svc_stream_put(c, "chat_event", id, e->json);
+	return svc_sse_send(c, "chat_event", id, e->json);
 }
 
 bool
 gateway_stream_has_room(struct svc_call *c)
 {
-	return svc_stream_waiting(c) < OUTPUT_PENDING_MAX;
+	return svc_stream_pending(c) < OUTPUT_PENDING_MAX;
 }
 
 void

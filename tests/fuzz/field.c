@@ -1,7 +1,7 @@
 /*
- * What stands in one header, query parameter, subject or variable: ids,
- * cursors, times, traces, addresses.  The first byte chooses the reader; what
- * is taken is within its ceilings, and is what it would be written as.
+ * Single fields in headers, query parameters, subjects and variables: ids,
+ * cursors, times, traces, addresses.  The first byte selects the reader;
+ * accepted values are within their limits and round-trip.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #include "core/mem.h"
 #include "core/trace.h"
 #include "core/url.h"
-#include "streams/fcmp_event_view.h"
 #include "must.h"
 #include "otlp/otlp_internal.h"
 #include "recall/page_cursor.h"
+#include "streams/fcmp_event_view.h"
 
 #define ARENA_MAX 4096
 
-/* An id is one token of a subject, and comes back from it. */
+/* An id is one token of a subject and can be decoded from it. */
 static void
 id(struct str s)
 {
@@ -104,7 +104,7 @@ moment(struct str s)
 	if (wall_parse(s, &t) != RC_OK)
 		return;
 	wall_format(t, 0, text);
-	/* What is before the year 0 or after 9999 becomes the nearest. */
+	/* Times before year 0 or after 9999 are clamped. */
 	must(wall_parse(str_of(text), &u) == RC_OK);
 	must(u.ms == t.ms || t.ms < INT64_C(-62167219200000) ||
 	    t.ms > INT64_C(253402300799999));
@@ -169,7 +169,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n == 0)
 		return 0;
-	/* A copy of its own, so that reading past its end is seen. */
+	/* An exact copy, so that reads past its end are detected. */
 	char *copy = mem_alloc(n);
 	memcpy(copy, data + 1, n - 1);
 	readers[data[0] % NELEM(readers)]((struct str){ copy, n - 1 });

@@ -13,7 +13,7 @@
 #include "testkit/figures.h"
 #include "testkit/http.h"
 #include "testkit/nats.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 #define MS 300000
 
@@ -59,7 +59,7 @@ static void
 bodies(int n)
 {
 	static char count[32];
-	struct stack_opts o = { .no_tap = true, .no_mqtt_tap = true };
+	struct stack_opts o = { .no_capture = true, .no_mqtt_capture = true };
 	struct tk_proc *broker, *bridge;
 	struct used mb[2], br[2];
 	struct moment rest;
@@ -71,7 +71,7 @@ bodies(int n)
 	o.env[STACK_BODY_SIM][0] = count;
 	o.env[STACK_BODY_SIM][1] = "LOG_LEVEL=warn";
 	stack_start(&st, &o);
-	owner_wait_body(&st, STACK_USER, last, OWNER_KNOWS_INTENTS);
+	client_wait_terminal(&st, STACK_USER, last, CLIENT_SEES_INTENTS);
 	broker = &st.server[STACK_MQTT].proc;
 	bridge = &st.service[STACK_MQTT_BRIDGE].proc;
 	printf("%6d bodies: all known after %6lld ms", n,
@@ -231,13 +231,13 @@ turns(const char *what, const char *text, double bare_rate)
 
 TEST_T(turns_of_an_orchestrator, 600)
 {
-	const struct stack_opts o = { .no_tap = true };
+	const struct stack_opts o = { .no_capture = true };
 	double rate;
 
 	stack_start(&st, &o);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	rate = bare();
 	turns("direct", "把灯变成绿色", rate);
 	turns("model", "今天上海天气如何？", rate);
@@ -270,7 +270,7 @@ median_answer_us(void)
 
 	for (i = 0; i < ASKS; i++) {
 		began = clock_mono();
-		json_decref(owner_ok(&st, "GET", "/v1/souls", NULL));
+		json_decref(client_ok(&st, "GET", "/v1/souls", NULL));
 		us[i] = (double)mono_diff_ns(clock_mono(), began) / 1e3;
 	}
 	qsort(us, ASKS, sizeof(us[0]), by_size);
@@ -279,21 +279,21 @@ median_answer_us(void)
 
 TEST_T(readers_of_a_gateway, 600)
 {
-	const struct stack_opts o = { .no_tap = true,
+	const struct stack_opts o = { .no_capture = true,
 		.env[STACK_CHAT_GATEWAY] = { WORKERS } };
 	const struct tk_proc *p = &st.service[STACK_CHAT_GATEWAY].proc;
 	struct tk_http *c = mem_calloc(READERS, sizeof(*c));
 	struct used none, all;
 	double before, after;
 	char request[160];
-	struct owner owner = { &st, STACK_USER, "s1", STACK_BODY };
+	struct client owner = { &st, STACK_USER, "s1", STACK_BODY };
 	int i;
 
 	stack_start(&st, &o);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
-	json_decref(owner_say(&owner, "今天上海天气如何？"));
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
+	json_decref(client_chat(&owner, "今天上海天气如何？"));
 	none = used(p);
 	before = median_answer_us();
 	for (i = 0; i < READERS; i++) {

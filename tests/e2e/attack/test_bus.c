@@ -8,8 +8,8 @@
 #include "core/mem.h"
 #include "testkit/http.h"
 #include "testkit/rights.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
 
 STACK_SHARED({ .locked = true })
 
@@ -60,8 +60,8 @@ static const char *const strangers[] = {
 
 TEST_T(nobody_is_on_nats_without_a_name, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i;
 
 	for (i = 0; i < NELEM(strangers); i++)
@@ -70,7 +70,7 @@ TEST_T(nobody_is_on_nats_without_a_name, 60)
 		    "%s", strangers[i]);
 	ck_assert(answers(STACK_NATS,
 	    nats_login("chat-gateway", TK_PASSWORD "chat-gateway"), "PONG"));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* A few of each; the whole table is tried where it is made. */
@@ -107,8 +107,8 @@ static const struct {
 
 TEST_T(a_service_is_on_nats_for_its_own, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	char say[512], password[64];
 	size_t i;
 
@@ -120,7 +120,7 @@ TEST_T(a_service_is_on_nats_for_its_own, 60)
 		ck_assert_msg(answers(STACK_NATS, say, "Permissions Violation"),
 		    "%s: %s", foreign[i].user, foreign[i].say);
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- Redis ----------------------------------------------------------------
@@ -171,8 +171,8 @@ static const struct {
 
 TEST_T(redis_is_for_services_and_their_keys, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	char say[512];
 	size_t i;
 
@@ -188,5 +188,5 @@ TEST_T(redis_is_for_services_and_their_keys, 60)
 		    "%s: %s", redis[i].user != NULL ? redis[i].user : "nobody",
 		    redis[i].say);
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "testkit/stack/knock.h"
+#include "testkit/stack/conversation.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
+#include "testkit/stack/probe.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -68,7 +68,7 @@ filled(const char *path)
 static int
 ask_route(const struct wire_route *r, const char *token)
 {
-	return knock(&(struct knock){ .port = port_of(r->owner),
+	return probe(&(struct probe){ .port = port_of(r->owner),
 			 .from = 31,
 			 .method = r->method,
 			 .path = filled(r->path),
@@ -79,8 +79,8 @@ ask_route(const struct wire_route *r, const char *token)
 
 TEST_T(each_role_may_ask_its_routes_only, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	const struct wire_route *r;
 	size_t i, k;
 	int status;
@@ -98,7 +98,7 @@ TEST_T(each_role_may_ask_its_routes_only, 60)
 			    lock_token(roles[k].who), status);
 		}
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- another user's things ------------------------------------------------
@@ -109,22 +109,22 @@ TEST_T(each_role_may_ask_its_routes_only, 60)
 /* What ada has. */
 struct things {
 	char soul[64], memory[128];
-	struct body body;
-	struct owner owner;
+	struct terminal body;
+	struct client owner;
 };
 
 static void
 settle_ada(struct things *t, const char *name)
 {
-	owner_is(lock_token(LOCK_ADA), NULL);
+	client_set_identity(lock_token(LOCK_ADA), NULL);
 	snprintf(t->soul, sizeof(t->soul), "%s",
-	    owner_soul(&stack, "ada", name, "INTJ"));
-	t->owner = (struct owner){ &stack, "ada", "s1", LOCK_VICTIM };
-	t->body = (struct body){ .user = "ada" };
-	body_connect(&t->body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(&stack, "ada", LOCK_VICTIM, t->soul);
-	json_decref(owner_say(&t->owner, "我记得 " SECRET));
-	json_decref(owner_ok(&stack, "PATCH", "/v1/users/ada/profile",
+	    client_create_soul(&stack, "ada", name, "INTJ"));
+	t->owner = (struct client){ &stack, "ada", "s1", LOCK_VICTIM };
+	t->body = (struct terminal){ .user = "ada" };
+	terminal_connect(&t->body, &stack, LOCK_VICTIM, TERMINAL_0222);
+	client_select_soul(&stack, "ada", LOCK_VICTIM, t->soul);
+	json_decref(client_chat(&t->owner, "我记得 " SECRET));
+	json_decref(client_ok(&stack, "PATCH", "/v1/users/ada/profile",
 	    json_pack("{s{ss}}", "user_profile", "tea", SECRET)));
 }
 
@@ -140,9 +140,9 @@ look_at_all(void)
 	json_t *all = json_array(), *j, *item;
 	size_t i, k, m;
 
-	owner_is(lock_token(LOCK_ADA), NULL);
+	client_set_identity(lock_token(LOCK_ADA), NULL);
 	for (i = 0; i < NELEM(paths); i++) {
-		j = owner_ok(&stack, "GET", paths[i], NULL);
+		j = client_ok(&stack, "GET", paths[i], NULL);
 		json_array_foreach (json_object_get(j, "items"), k, item)
 			for (m = 0; m < NELEM(changing); m++)
 				json_object_del(item, changing[m]);
@@ -240,22 +240,22 @@ fill(char dst[512], const char *text, const char *soul)
 static int
 try(const struct things *t, const char *token, const struct wanted *w)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char path[512], body[512];
 	int status;
 
 	fill(path, w->path, t->soul);
 	fill(body, w->body, t->soul);
-	status = knock(&(struct knock){ .port = GATEWAY,
+	status = probe(&(struct probe){ .port = GATEWAY,
 			   .from = 32,
 			   .method = w->method,
 			   .path = path,
 			   .token = token,
 			   .body = w->body != NULL ? body : NULL },
 	    &a);
-	ck_assert_msg(!tk_answer_has(&a, SECRET), "%s: %s %s tells", token,
+	ck_assert_msg(!tk_response_has(&a, SECRET), "%s: %s %s tells", token,
 	    w->method, path);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -284,15 +284,15 @@ TEST_T(things_of_others_stay_theirs, 60)
 {
 	static const enum lock_who others[] = { LOCK_MALLORY,
 		LOCK_ACME_PROVISIONER, LOCK_LAMP };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n;
+	struct client o = load_prepare(&stack);
+	struct load *n;
 	struct things t;
 	json_t *before, *after;
 	size_t i;
 
 	settle_ada(&t, SECRET);
 	before = look_at_all();
-	n = neighbour_begin(&o);
+	n = load_begin(&o);
 	for (i = 0; i < NELEM(others); i++)
 		try_all(&t, lock_token(others[i]), false);
 	try_all(&t, lock_body_token(LOCK_EVIL), false);
@@ -305,11 +305,11 @@ TEST_T(things_of_others_stay_theirs, 60)
 		    "%.1500s\n%.1500s",
 		    json_dumps(json_array_get(before, i), 0),
 		    json_dumps(json_array_get(after, i), 0));
-	json_decref(owner_say(&t.owner, "把灯变成绿色"));
-	neighbour_end(n, NULL);
+	json_decref(client_chat(&t.owner, "把灯变成绿色"));
+	load_end(n, NULL);
 	json_decref(before);
 	json_decref(after);
-	body_free(&t.body);
+	terminal_free(&t.body);
 }
 
 /* ---- identities of another tenant -----------------------------------------
@@ -318,7 +318,7 @@ TEST_T(things_of_others_stay_theirs, 60)
 static int
 as_acme(const char *method, const char *path, const char *body)
 {
-	return knock(&(struct knock){ .port = GATEWAY,
+	return probe(&(struct probe){ .port = GATEWAY,
 			 .from = 33,
 			 .method = method,
 			 .path = path,
@@ -329,7 +329,7 @@ as_acme(const char *method, const char *path, const char *body)
 
 TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
 	    as_acme("POST", "/v1/terminals/" LOCK_VICTIM "/rotate", "{}"), 404);
@@ -343,15 +343,15 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 			     "{\"terminal_id\":\"new-1\",\"user_id\":"
 			     "\"globex/ada\"}"),
 	    403);
-	ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+	ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 				   .path = "/v1/identities",
 				   .token = lock_token(LOCK_ACME_PROVISIONER) },
 			     &a),
 	    200);
-	ck_assert(tk_answer_has(&a, LOCK_ACME));
-	ck_assert(!tk_answer_has(&a, LOCK_VICTIM));
-	ck_assert(!tk_answer_has(&a, "$7$"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, LOCK_ACME));
+	ck_assert(!tk_response_has(&a, LOCK_VICTIM));
+	ck_assert(!tk_response_has(&a, "$7$"));
+	tk_response_free(&a);
 	ck_assert(
 	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }
@@ -382,11 +382,11 @@ model_will_wait(int ms)
 {
 	int status;
 
-	json_decref(
-	    owner_call(stack.service[STACK_LLM_SIM].http, "POST", "/sim/script",
-		json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
-		    "slowly", "delay_ms", ms),
-		&status));
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script",
+	    json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
+		"slowly", "delay_ms", ms),
+	    &status));
 	ck_assert_int_eq(status, 200);
 }
 
@@ -400,7 +400,7 @@ follow(struct tk_http *c, const char *token)
 	    "GET /v1/sessions/s1/events HTTP/1.0\r\n"
 	    "Authorization: Bearer %s\r\n\r\n",
 	    token);
-	tk_http_open_from(c, knock_address(34), GATEWAY);
+	tk_http_open_from(c, probe_address(34), GATEWAY);
 	ck_assert(tk_http_puts(c, q));
 }
 
@@ -430,7 +430,7 @@ reach_for_turn(const char *id)
 
 	for (i = 0; i < NELEM(users); i++) {
 		snprintf(path, sizeof(path), "/v1/turns/%s%s", id, users[i]);
-		status = knock(&(struct knock){ .port = GATEWAY,
+		status = probe(&(struct probe){ .port = GATEWAY,
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY) },
 		    NULL);
@@ -441,7 +441,7 @@ reach_for_turn(const char *id)
 		    i == 0       ? "{}"
 			: i == 1 ? "{\"user_id\":\"ada\"}"
 				 : "{\"user_id\":\"mallory\"}");
-		status = knock(&(struct knock){ .port = GATEWAY,
+		status = probe(&(struct probe){ .port = GATEWAY,
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY),
 				   .body = body },
@@ -455,7 +455,7 @@ TEST_T(a_turn_is_only_its_users, 60)
 {
 	struct tk_http hers = { 0 }, his = { 0 };
 	struct things t;
-	struct talk *talk;
+	struct conversation *conversation;
 	json_t *j;
 	int status;
 
@@ -463,11 +463,11 @@ TEST_T(a_turn_is_only_its_users, 60)
 	follow(&hers, lock_token(LOCK_ADA));
 	follow(&his, lock_token(LOCK_MALLORY));
 	model_will_wait(700);
-	talk = talk_begin(&t.owner, "tell it slowly, " SECRET);
+	conversation = conversation_begin(&t.owner, "tell it slowly, " SECRET);
 	reach_for_turn(turn_of(&hers));
-	j = talk_end(talk, &status);
+	j = conversation_end(conversation, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert(says(j, "reply", SECRET));
+	ck_assert(text_contains(j, "reply", SECRET));
 	ck_assert(tk_http_has(&hers, "conversation.completed", STACK_MS));
 	/* His own session of that name had nothing to tell. */
 	(void)tk_http_fill(&his, 0);
@@ -476,5 +476,5 @@ TEST_T(a_turn_is_only_its_users, 60)
 	json_decref(j);
 	tk_http_close(&hers);
 	tk_http_close(&his);
-	body_free(&t.body);
+	terminal_free(&t.body);
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "testkit/stack/knock.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
+#include "testkit/stack/probe.h"
 
 /* It is not about how often somebody asks. */
 STACK_SHARED({ .locked = true,
@@ -54,24 +54,24 @@ static int
 name_it(const char *place, const char *name)
 {
 	char path[512];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status;
 
 	fill(path, place, name);
-	status = knock(&(struct knock){ .port = GATEWAY,
+	status = probe(&(struct probe){ .port = GATEWAY,
 			   .from = 35,
 			   .path = path,
 			   .token = lock_token(LOCK_MALLORY_TOO) },
 	    &a);
 	ck_assert_ptr_null(memmem(a.head.p, a.head.n, "X-A:", 4));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
 TEST_T(no_name_is_another, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i, k;
 	int status;
 
@@ -82,7 +82,7 @@ TEST_T(no_name_is_another, 60)
 			    "%s with %s: %d", places[k], names[i], status);
 		}
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 TEST_T(no_id_is_anything_else, 60)

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "testkit/stack/knock.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
+#include "testkit/stack/probe.h"
 #include "testkit/stack/sign.h"
 #include "wire/iface.h"
 
@@ -24,19 +24,19 @@ STACK_SHARED({ .locked = true })
 static int
 ask(const char *path, const char *head)
 {
-	struct tk_answer a = { 0 };
-	struct knock k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
+	struct tk_response a = { 0 };
+	struct probe k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
 	char challenge[256];
-	int status = knock(&k, &a);
+	int status = probe(&k, &a);
 
 	if (status == 401) {
-		ck_assert(tk_answer_has(&a, "\"unauthenticated\""));
-		ck_assert_str_ne(tk_answer_field(&a, "WWW-Authenticate",
+		ck_assert(tk_response_has(&a, "\"unauthenticated\""));
+		ck_assert_str_ne(tk_response_field(&a, "WWW-Authenticate",
 				     challenge, sizeof(challenge)),
 		    "");
-		ck_assert(!tk_answer_has(&a, "token-of-"));
+		ck_assert(!tk_response_has(&a, "token-of-"));
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -97,8 +97,8 @@ check_good(void)
 
 TEST_T(who_says_no_name_is_refused, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i;
 	int status;
 
@@ -109,7 +109,7 @@ TEST_T(who_says_no_name_is_refused, 60)
 		    broken[i].path, broken[i].head, status);
 	}
 	check_good();
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- JWTs -----------------------------------------------------------------
@@ -245,8 +245,8 @@ ask_jwt(const char *jwt)
 
 TEST_T(tokens_of_others_are_refused, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i;
 	int status;
 
@@ -256,7 +256,7 @@ TEST_T(tokens_of_others_are_refused, 60)
 		ck_assert_msg(status == jwts[i].status, "%zu: %s %s: %d", i,
 		    jwts[i].header, jwts[i].claims, status);
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* A good one, cut anywhere and with any letter changed. */
@@ -286,26 +286,26 @@ TEST_T(a_tenant_is_part_of_the_name, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
 		",\"tenant\":\"globex\"", ",\"tenant\":\"Acme\"" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char claims[512];
 	size_t i;
 
-	json_decref(owner_ok(&stack, "POST", SOULS,
+	json_decref(client_ok(&stack, "POST", SOULS,
 	    json_pack("{ssssss}", "user_id", "acme/ada", "name", "only-of-acme",
 		"mbti_type", "INTJ")));
 	for (i = 0; i < NELEM(tenants); i++) {
 		snprintf(claims, sizeof(claims), "{%s,%s,%s%s}", TIME, FROM,
 		    WHO, tenants[i]);
-		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+		ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 					   .from = 22,
 					   .path = SOULS,
 					   .token = sign_jwt(SIGN_RSA, HEADER,
 					       timed(claims)) },
 				     &a),
 		    200);
-		ck_assert_int_eq(tk_answer_has(&a, "only-of-acme"), i == 1);
+		ck_assert_int_eq(tk_response_has(&a, "only-of-acme"), i == 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* ---- bodies' tokens -------------------------------------------------------
@@ -314,8 +314,8 @@ TEST_T(a_tenant_is_part_of_the_name, 60)
 static int
 chat_as_body(const char *token)
 {
-	return knock(
-	    &(struct knock){ .port = GATEWAY,
+	return probe(
+	    &(struct probe){ .port = GATEWAY,
 		.from = 23,
 		.path = "/v1/chat",
 		.token = token,
@@ -334,8 +334,8 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 	char first[320], second[320], third[320];
 	int status;
 
-	owner_select(&stack, "mallory", LOCK_OTHER,
-	    owner_soul(&stack, "mallory", "x", "INTJ"));
+	client_select_soul(&stack, "mallory", LOCK_OTHER,
+	    client_create_soul(&stack, "mallory", "x", "INTJ"));
 	snprintf(first, sizeof(first), "%s", lock_body_token(LOCK_OTHER));
 	lock_rotate(&stack, LOCK_OTHER);
 	snprintf(second, sizeof(second), "%s", lock_body_token(LOCK_OTHER));
@@ -344,7 +344,7 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 	lock_rotate(&stack, LOCK_OTHER);
 	snprintf(third, sizeof(third), "%s", lock_body_token(LOCK_OTHER));
 	json_decref(
-	    owner_ok(&stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
+	    client_ok(&stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
 	ck_assert_int_eq(chat_as_body(third), 401);
 	ck_assert_int_eq(chat_as_body(first), 401);
 	status = chat_as_body(second);
@@ -356,22 +356,22 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 
 TEST_T(who_is_refused_fills_no_log, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t lines, i;
 	time_t began = time(NULL);
 
 	for (i = 0; i < 150; i++)
-		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+		ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 					   .from = 24,
 					   .path = SOULS,
 					   .token = "token-of-nobody-at-all" },
 				     NULL),
 		    401);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=bad_token address=127.0.0.24");
+	    "ev=auth.rejected reason=bad_token address=127.0.0.24");
 	ck_assert_uint_ge(lines, 1);
 	/* Five at once, then one a second. */
 	ck_assert_uint_le(lines, 6 + (size_t)(time(NULL) - began));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }

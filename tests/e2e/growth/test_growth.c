@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 /* The first turns fill caches; the others may add as much. */
 #define WARM_UP   500
@@ -18,7 +18,7 @@
 #endif
 
 /* A worker's stack is resident from its first request on: few workers. */
-STACK_SHARED({ .no_tap = true,
+STACK_SHARED({ .no_capture = true,
     .env = { [STACK_LLM_SIM] = { "HTTP_WORKERS=24" },
 	[STACK_CHAT_GATEWAY] = { "HTTP_WORKERS=24" } } })
 
@@ -41,13 +41,13 @@ spoil(size_t i)
 
 	snprintf(text, sizeof(text), "{\"faults\":[{\"kind\":\"%s\"}]}",
 	    fault[i % NELEM(fault)]);
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", json_loads(text, 0, NULL), &status));
 	ck_assert_int_eq(status, 200);
 }
 
 static void
-turn(struct owner *o, size_t i)
+turn(struct client *o, size_t i)
 {
 	char session[32];
 	int status;
@@ -56,8 +56,9 @@ turn(struct owner *o, size_t i)
 	o->session = session;
 	if (i % 20 == 0)
 		spoil(i / 20);
-	json_decref(owner_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-	    "/v1/chat", owner_request(o, said[i % NELEM(said)]), &status));
+	json_decref(client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", client_chat_request(o, said[i % NELEM(said)]),
+	    &status));
 	ck_assert_int_ne(status, 0);
 	if (i % 20 > 5)
 		ck_assert_int_eq(status, 200);
@@ -72,13 +73,14 @@ measure(long kib[STACK_SERVICES])
 
 TEST_T(three_thousand_turns_leave_nothing, 300)
 {
-	struct owner o = { &stack, STACK_USER, "", STACK_BODY };
+	struct client o = { &stack, STACK_USER, "", STACK_BODY };
 	long before[STACK_SERVICES], after[STACK_SERVICES];
 	size_t i;
 
-	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&stack, STACK_USER, STACK_BODY,
-	    owner_soul(&stack, STACK_USER, "小元", "ENFP"));
+	client_wait_terminal(
+	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, STACK_USER, STACK_BODY,
+	    client_create_soul(&stack, STACK_USER, "小元", "ENFP"));
 	for (i = 0; i < WARM_UP / FEW; i++)
 		turn(&o, i);
 	measure(before);

@@ -13,9 +13,9 @@
 #include "core/mem.h"
 #include "testkit/cases.h"
 #include "testkit/http.h"
-#include "testkit/stack/judge.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/verdict.h"
 
 STACK_SHARED({ 0 })
 
@@ -344,18 +344,18 @@ check_logs(void)
 
 TEST_T(ids_are_only_ids, 240)
 {
-	struct owner neighbour = { &stack, "u-beside", "s1", STACK_BODY };
+	struct client load = { &stack, "u-beside", "s1", STACK_BODY };
 	json_t *all, *route;
 	size_t i, n = 0;
 
-	owner_select(&stack, "u-beside", STACK_BODY,
-	    owner_soul(&stack, "u-beside", "x", "INTJ"));
+	client_select_soul(&stack, "u-beside", STACK_BODY,
+	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
 	json_array_foreach (at(all, "http"), i, route)
 		n += ask_route(route);
 	json_decref(all);
 	ck_assert_uint_gt(n, 1500);
-	json_decref(owner_say(&neighbour, "把灯变成绿色"));
+	json_decref(client_chat(&load, "把灯变成绿色"));
 	check_keys();
 	check_logs();
 }
@@ -364,13 +364,13 @@ TEST_T(ids_are_only_ids, 240)
 TEST_T(odd_ids_have_turns_of_their_own, 60)
 {
 	static const char user[] = "soul.event.*";
-	struct body b = { .terminal = "a.*.$b", .user = user };
-	struct owner o = { &stack, user, "~{x}.s", b.terminal };
+	struct terminal b = { .terminal = "a.*.$b", .user = user };
+	struct client o = { &stack, user, "~{x}.s", b.terminal };
 
-	body_connect(&b, &stack, b.terminal, BODY_SPEAKS_0222);
-	owner_select(
-	    &stack, user, b.terminal, owner_soul(&stack, user, "x", "INTJ"));
-	json_decref(owner_say(&o, "今天上海天气如何？"));
+	terminal_connect(&b, &stack, b.terminal, TERMINAL_0222);
+	client_select_soul(&stack, user, b.terminal,
+	    client_create_soul(&stack, user, "x", "INTJ"));
+	json_decref(client_chat(&o, "今天上海天气如何？"));
 	check_keys();
-	body_free(&b);
+	terminal_free(&b);
 }

@@ -11,7 +11,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 #define BODIES 5000
@@ -113,7 +113,7 @@ are_known(void *arg)
 
 	for (; l->next < BODIES; l->next++) {
 		snprintf(id, sizeof(id), "crowd-%d", l->next);
-		j = owner_terminal(l->st, STACK_USER, id);
+		j = client_terminal(l->st, STACK_USER, id);
 		if (json_integer_value(json_object_get(j, "skill_version")) !=
 			l->version ||
 		    json_integer_value(json_object_get(j, "catalog_version")) !=
@@ -140,7 +140,7 @@ assert_known(struct stack *st, int version)
 
 TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 {
-	static const struct stack_opts o = { .no_tap = true };
+	static const struct stack_opts o = { .no_capture = true };
 	struct stack_proc second = { 0 };
 	struct mono began;
 	struct stack st;
@@ -174,29 +174,29 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 
 TEST_T(nothing_stale_moves_a_body, 60)
 {
-	struct owner o = { NULL, STACK_USER, "s1", STACK_BODY };
+	struct client o = { NULL, STACK_USER, "s1", STACK_BODY };
 	struct stack st;
 	struct peer *w;
 	json_t *r, *m;
 
 	stack_start(&st, &(const struct stack_opts){ 0 });
 	o.st = &st;
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	w = peer_new(&st, NULL);
-	peer_hear(w, "soul/terminal/" STACK_BODY "/intent_action");
-	json_decref(owner_say(&o, "把灯变成绿色"));
+	peer_subscribe(w, "soul/terminal/" STACK_BODY "/intent_action");
+	json_decref(client_chat(&o, "把灯变成绿色"));
 	json_decref(peer_next(w, "", STACK_MS));
 	/* Nobody carries commands. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
-	r = owner_say(&o, "关灯");
+	r = client_chat(&o, "关灯");
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
 	json_decref(r);
 	/* The bridge is back; what was refused stays undone. */
 	stack_restart(&st, STACK_MQTT_BRIDGE);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	r = owner_say(&o, "把灯变成红色");
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	r = client_chat(&o, "把灯变成红色");
 	ck_assert_msg(is_json(at(r, "executed_skills"), "[\"control_light\"]"),
 	    "%s", text_at(r, "reply"));
 	json_decref(r);
@@ -205,7 +205,7 @@ TEST_T(nothing_stale_moves_a_body, 60)
 	    text_at(m, "payload.intents.0.normalized.color"), "red");
 	json_decref(m);
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
-	owner_wait_state(&st, STACK_BODY, "color", "red");
+	client_wait_sim_state(&st, STACK_BODY, "color", "red");
 	peer_free(w);
 	ck_assert_ptr_null(stack_end(&st));
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 #define DEBUG "LOG_LEVEL=debug"
 
@@ -22,14 +22,14 @@ STACK_SHARED({ .env = {
 		   [STACK_BODY_SIM] = { DEBUG, "BODY_COUNT=2" },
 	       } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, user, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, user, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -43,11 +43,11 @@ model_will_quote(const char *when, int http, const char *text)
 
 	snprintf(body, sizeof(body),
 	    "{\"error\":{\"message\":\"you may not say: %s\"}}", text);
-	json_decref(
-	    owner_call(stack.service[STACK_LLM_SIM].http, "POST", "/sim/script",
-		json_pack("{s[{sssssiss}]}", "faults", "kind", "status", "when",
-		    when, "status", http, "body", body),
-		&status));
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script",
+	    json_pack("{s[{sssssiss}]}", "faults", "kind", "status", "when",
+		when, "status", http, "body", body),
+	    &status));
 	ck_assert_int_eq(status, 200);
 }
 
@@ -69,16 +69,16 @@ TEST_T(a_model_that_quotes_is_not_quoted, 60)
 		{ "denied", "请记住我的银行卡放在第二个抽屉里面", 401,
 		    "ev=idle.summary_failed" },
 	};
-	struct owner o = owner_of("u-quoted", "terminal-001");
+	struct client o = owner_of("u-quoted", "terminal-001");
 	char when[256];
 	size_t i;
 
 	for (i = 0; i < NELEM(cases); i++) {
 		o.session = cases[i].session;
 		model_will_quote(cases[i].text, cases[i].status, cases[i].text);
-		(void)owner_refused(&stack, "POST", "/v1/chat",
-		    owner_request(&o, cases[i].text), 502);
-		json_decref(owner_say(&o, cases[i].text));
+		(void)client_rejected(&stack, "POST", "/v1/chat",
+		    client_chat_request(&o, cases[i].text), 502);
+		json_decref(client_chat(&o, cases[i].text));
 		/* Once the user is silent it is summarised. */
 		snprintf(when, sizeof(when), "用户：%s", cases[i].text);
 		model_will_quote(when, cases[i].status, cases[i].text);
@@ -89,22 +89,22 @@ TEST_T(a_model_that_quotes_is_not_quoted, 60)
 
 TEST(what_is_wrong_is_not_quoted)
 {
-	struct owner o = owner_of("u-wrong", "terminal-002");
-	json_t *j = owner_request(&o, "我今天心情不好，请不要告诉别人");
+	struct client o = owner_of("u-wrong", "terminal-002");
+	json_t *j = client_chat_request(&o, "我今天心情不好，请不要告诉别人");
 
 	/* Beside all that is right. */
 	json_object_set_new(
 	    j, "deadline_ms", json_string("我也不知道什么时候需要你的回答"));
 	json_object_set_new(json_array_get(json_object_get(j, "inputs"), 0),
 	    "type", json_string("我说的话 of no known kind"));
-	(void)owner_refused(&stack, "POST", "/v1/chat", j, 400);
-	(void)owner_refused(&stack, "PATCH", "/v1/users/u-wrong/profile",
+	(void)client_rejected(&stack, "POST", "/v1/chat", j, 400);
+	(void)client_rejected(&stack, "PATCH", "/v1/users/u-wrong/profile",
 	    json_pack("{s[s]}", "user_profile", "我的生日是五月初五，别忘了"),
 	    400);
-	json_decref(owner_ok(&stack, "PATCH", "/v1/users/u-wrong/profile",
+	json_decref(client_ok(&stack, "PATCH", "/v1/users/u-wrong/profile",
 	    json_pack("{s{ss}}", "user_profile", "生日",
 		"我的生日是五月初五，请你不要忘了")));
-	(void)owner_refused(&stack, "POST", "/v1/turns/turn_none/cancel",
+	(void)client_rejected(&stack, "POST", "/v1/turns/turn_none/cancel",
 	    json_pack("{ssss}", "user_id", "u-wrong", "reason",
 		"因为我已经不想再听你说下去了"),
 	    404);

@@ -10,7 +10,7 @@
 #include "core/mem.h"
 #include "testkit/json.h"
 #include "testkit/sse.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 #define WEATHER "今天上海天气如何？"
@@ -18,14 +18,14 @@
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" },
 		   [STACK_LLM_SIM] = { "LLM_SIM_TOKEN_MS=30" } } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -37,10 +37,10 @@ gateway(void)
 
 /* Say it, and read the answer as a stream; more are members of the request. */
 static void
-say(struct tk_sse *s, const struct owner *o, const char *text,
+say(struct tk_sse *s, const struct client *o, const char *text,
     const char *member)
 {
-	json_t *req = owner_request(o, text);
+	json_t *req = client_chat_request(o, text);
 
 	json_object_set_new(req, "stream", json_true());
 	if (member != NULL)
@@ -113,17 +113,17 @@ told_free(struct told *t)
 }
 
 static json_t *
-turn_of(const struct owner *o, const char *turn)
+turn_of(const struct client *o, const char *turn)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), "/v1/turns/%s?user_id=%s", turn, o->user);
-	return owner_ok(&stack, "GET", path, NULL);
+	return client_ok(&stack, "GET", path, NULL);
 }
 
 TEST(an_answer_comes_in_pieces)
 {
-	struct owner o = owner_of("u-pieces", "terminal-001");
+	struct client o = owner_of("u-pieces", "terminal-001");
 	struct tk_sse s;
 	struct told t;
 	json_t *j;
@@ -147,7 +147,7 @@ TEST(an_answer_comes_in_pieces)
 
 TEST(a_command_is_told_with_what_was_done)
 {
-	struct owner o = owner_of("u-command", "terminal-002");
+	struct client o = owner_of("u-command", "terminal-002");
 	struct tk_sse s;
 	struct told t;
 
@@ -162,7 +162,7 @@ TEST(a_command_is_told_with_what_was_done)
 /* Who hangs up goes on where he was, and misses nothing. */
 TEST(a_lost_connection_is_taken_up_again)
 {
-	struct owner o = owner_of("u-resume", "terminal-003");
+	struct client o = owner_of("u-resume", "terminal-003");
 	struct tk_sse_event e;
 	struct tk_sse s;
 	struct told t;
@@ -189,7 +189,7 @@ TEST(a_lost_connection_is_taken_up_again)
 /* One session, watched by somebody else. */
 TEST(a_session_is_watched)
 {
-	struct owner o = owner_of("u-watch", "terminal-004");
+	struct client o = owner_of("u-watch", "terminal-004");
 	struct tk_sse s;
 	struct told t;
 
@@ -197,7 +197,7 @@ TEST(a_session_is_watched)
 	    "/v1/sessions/s1/events?user_id=u-watch&cursor=0", NULL);
 	tk_sse_begun(&s);
 	for (int i = 0; i < 3; i++) {
-		json_decref(owner_say(&o, "把灯变成绿色"));
+		json_decref(client_chat(&o, "把灯变成绿色"));
 		listen(&s, &t);
 		ck_assert(is_type(t.end, COMPLETED));
 		ck_assert_uint_eq(t.pieces, 0);
@@ -212,7 +212,7 @@ slow_model(void)
 {
 	int status;
 
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script",
 	    json_loads("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":6000}]}",
 		0, NULL),
@@ -221,19 +221,19 @@ slow_model(void)
 }
 
 static json_t *
-cancel(const struct owner *o, const char *turn)
+cancel(const struct client *o, const char *turn)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/v1/turns/%s/cancel", turn);
-	return owner_ok(&stack, "POST", path,
+	return client_ok(&stack, "POST", path,
 	    json_pack("{ssss}", "user_id", o->user, "reason",
 		"I have heard enough of it"));
 }
 
 TEST(a_turn_is_stopped)
 {
-	struct owner o = owner_of("u-cancel", "terminal-005");
+	struct client o = owner_of("u-cancel", "terminal-005");
 	struct tk_sse_event e;
 	struct tk_sse s;
 	char turn[64];
@@ -261,11 +261,11 @@ TEST(a_turn_is_stopped)
 	j = turn_of(&o, turn);
 	ck_assert_str_eq(tk_text(j, "state"), "canceled");
 	json_decref(j);
-	json_decref(owner_say(&o, "把灯变成绿色"));
+	json_decref(client_chat(&o, "把灯变成绿色"));
 }
 
 struct wanted {
-	const struct owner *o;
+	const struct client *o;
 	const char *turn, *state;
 };
 
@@ -282,7 +282,7 @@ has_state(void *arg)
 
 /* Who hangs up stops his turn only if he has said so. */
 static void
-hang_up(const struct owner *o, const char *member, const char *state)
+hang_up(const struct client *o, const char *member, const char *state)
 {
 	struct wanted w = { o, NULL, state };
 	struct tk_sse_event e;
@@ -296,12 +296,12 @@ hang_up(const struct owner *o, const char *member, const char *state)
 	tk_sse_close(&s);
 	w.turn = turn;
 	ck_assert_msg(tk_until(has_state, &w, STACK_MS), "it is not %s", state);
-	json_decref(owner_say(o, "把灯变成绿色"));
+	json_decref(client_chat(o, "把灯变成绿色"));
 }
 
 TEST(a_client_that_goes)
 {
-	struct owner o = owner_of("u-gone", "terminal-006");
+	struct client o = owner_of("u-gone", "terminal-006");
 
 	hang_up(&o, NULL, "completed");
 	slow_model();
@@ -311,15 +311,15 @@ TEST(a_client_that_goes)
 /* The same input again gets the first answer, and nothing is done twice. */
 TEST(a_retry_does_nothing_twice)
 {
-	struct owner o = owner_of("u-retry", "terminal-007");
+	struct client o = owner_of("u-retry", "terminal-007");
 	struct peer *p = peer_new(&stack, &(struct peer_opts){ 0 });
-	json_t *first, *again, *req = owner_request(&o, "把灯变成绿色");
+	json_t *first, *again, *req = client_chat_request(&o, "把灯变成绿色");
 
-	peer_hear(p, "soul/terminal/terminal-007/#");
+	peer_subscribe(p, "soul/terminal/terminal-007/#");
 	json_object_set_new(json_array_get(json_object_get(req, "inputs"), 0),
 	    "input_id", json_string("i-1"));
-	first = owner_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
-	again = owner_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
+	first = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
+	again = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
 	ck_assert(json_equal(first, again));
 	ck_assert(has_skill(first, "executed_skills", "control_light"));
 	ck_assert_uint_eq(peer_count(p, "/intent_action"), 1);

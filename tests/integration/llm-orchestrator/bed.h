@@ -76,7 +76,7 @@ orch_ready(void *arg)
 {
 	struct orch_proc *p = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = false;
 
 	if (!tk_port_open(p->admin))
@@ -84,7 +84,7 @@ orch_ready(void *arg)
 	tk_http_open(&c, p->admin);
 	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		is = tk_http_read(&c, &a, 2000) && a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }

@@ -51,7 +51,7 @@ lab_end(void)
 static inline void
 lab_script(const char *list)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	int status = tk_http_call(lab.sim.http, &a,
 	    "POST /sim/script HTTP/1.1\r\nHost: localhost\r\n"
@@ -59,7 +59,7 @@ lab_script(const char *list)
 	    "{\"faults\":[%s]}",
 	    strlen(list) + strlen("{\"faults\":[]}"), list);
 	ck_assert_msg(status == 200, "%s: %d %s", list, status, a.body.p);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* lab_asked(): How many chat completions were answered. */

@@ -14,10 +14,10 @@
 static bool
 outage_is_unready(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(arg, &a, "/readyz") == 503;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -68,7 +68,7 @@ TEST_T(the_bridge_survives_a_killed_broker, 90)
 	int i;
 	char skill[32];
 
-	bridge_fixture_servers(&b, TK_MOSQUITTO_KEEP);
+	bridge_fixture_servers(&b, TK_MOSQUITTO_PERSISTENT);
 	bridge_fixture_start_replica(&b, 0);
 	mqtt_device_open(&d, &b, "t1");
 	outage_announce(&d, 1);

@@ -27,9 +27,9 @@ struct hostile_outcome {
 
 /*
  * hostile_run(st, plan, out):
- * Send them all, from terminals called TAP_HOSTILE…, while a neighbour chats.
- * Fails the test if an HTTP payload gets anything but a 4xx with an error that
- * keeps its schema, or a chat fails.
+ * Send them all, from terminals called CAPTURE_HOSTILE…, while a neighbour
+ * chats. Fails the test if an HTTP payload gets anything but a 4xx with an
+ * error that keeps its schema, or a chat fails.
  */
 void hostile_run(struct stack *st, const struct hostile_plan *plan,
     struct hostile_outcome *out);

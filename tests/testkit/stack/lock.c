@@ -15,7 +15,7 @@
 #include "core/mem.h"
 #include "testkit/broker.h"
 #include "testkit/rights.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/secrets.h"
 #include "testkit/stack/sign.h"
 
@@ -152,7 +152,7 @@ start_broker(struct stack *st)
 
 	write_services();
 	write_broker(st, v[2]);
-	s->kind = TK_MOSQUITTO_KEEP;
+	s->kind = TK_MOSQUITTO_PERSISTENT;
 	snprintf(s->url, sizeof(s->url), "mqtt://127.0.0.1:%d", s->port);
 	tk_spawn(&s->proc, "mosquitto", v, NULL);
 	ck_assert(tk_until(broker_runs, st, STACK_MS));
@@ -278,7 +278,7 @@ lock_mint(struct stack *st, const char *terminal, const char *user)
 
 	if (user != NULL)
 		json_object_set_new(body, "user_id", json_string(user));
-	keep(terminal, owner_ok(st, "POST", "/v1/terminals", body));
+	keep(terminal, client_ok(st, "POST", "/v1/terminals", body));
 }
 
 void
@@ -287,7 +287,7 @@ lock_rotate(struct stack *st, const char *terminal)
 	char path[256];
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s/rotate", terminal);
-	keep(terminal, owner_ok(st, "POST", path, json_object()));
+	keep(terminal, client_ok(st, "POST", path, json_object()));
 }
 
 static void
@@ -340,7 +340,7 @@ lock_bodies(struct stack *st)
 {
 	struct knows k = { st, 0 };
 
-	owner_is(lock_token(LOCK_OPERATOR), NULL);
+	client_set_identity(lock_token(LOCK_OPERATOR), NULL);
 	lock_mint(st, STACK_BODY, STACK_USER);
 	lock_mint(st, LOCK_VICTIM, "ada");
 	lock_mint(st, LOCK_EVIL, "mallory");

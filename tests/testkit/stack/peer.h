@@ -26,25 +26,25 @@ struct peer_opts {
 /*
  * peer_new(st, o): Connect and wait until that is done.
  * peer_free(p):    Disconnect in peace; no will.
- * peer_cut(p):     End the connection without a word, and free.
+ * peer_drop(p):     End the connection without a word, and free.
  */
 struct peer *peer_new(struct stack *st, const struct peer_opts *o);
 void peer_free(struct peer *p);
-void peer_cut(struct peer *p);
+void peer_drop(struct peer *p);
 
 /*
- * peer_hear(p, filter):     Subscribe, QoS 1, and wait until that is done.
- * peer_may_hear(p, filter): The same where the broker may refuse: whether it
- *                           agreed.
+ * peer_subscribe(p, filter):     Subscribe, QoS 1, and wait until that is done.
+ * peer_try_subscribe(p, filter): The same where the broker may refuse: whether
+ * it agreed.
  */
-void peer_hear(struct peer *p, const char *filter);
-bool peer_may_hear(struct peer *p, const char *filter);
+void peer_subscribe(struct peer *p, const char *filter);
+bool peer_try_subscribe(struct peer *p, const char *filter);
 
 /* peer_is_up(p): Whether it is connected now. */
 bool peer_is_up(struct peer *p);
 
 /* How a message is sent. */
-enum peer_how {
+enum peer_flags {
 	PEER_QOS0 = 0,
 	PEER_QOS1 = 1,
 	PEER_RETAIN = 4,
@@ -82,39 +82,39 @@ size_t peer_count(struct peer *p, const char *end);
  */
 
 /* What a body does with an invoke. */
-enum body_manner {
-	BODY_OBEYS,    /* ok=true */
-	BODY_FAILS,    /* ok=false, error "servo timeout" */
-	BODY_IS_SILENT /* no result */
+enum terminal_manner {
+	TERMINAL_OBEYS,    /* ok=true */
+	TERMINAL_FAILS,    /* ok=false, error "servo timeout" */
+	TERMINAL_IS_SILENT /* no result */
 };
 
-struct body {
+struct terminal {
 	const char *terminal;
 	const char *user; /* who has bound it; NULL: nobody */
 	struct peer *peer;
-	enum body_manner manner;
+	enum terminal_manner manner;
 };
 
 /* Which of the protocol's sample documents a body sends. */
-enum body_speaks {
-	BODY_SPEAKS_0220, /* no intent catalog */
-	BODY_IS_TERSE,    /* the same; its skills are a bare array */
-	BODY_SPEAKS_0222,
-	BODY_IS_DEAF /* the later one, without subscribing */
+enum terminal_version {
+	TERMINAL_0220,      /* no intent catalog */
+	TERMINAL_0220_BARE, /* the same; its skills are a bare array */
+	TERMINAL_0222,
+	TERMINAL_UNSUBSCRIBED /* the later one, without subscribing */
 };
 
 /*
- * body_connect(b, st, terminal, speaks):
+ * terminal_connect(b, st, terminal, speaks):
  * Connect with a will, subscribe, announce: online, skills, intent_catalog,
  * heartbeat, as the protocol's samples say, and wait until the owner sees it.
  */
-void body_connect(struct body *b, struct stack *st, const char *terminal,
-    enum body_speaks speaks);
+void terminal_connect(struct terminal *b, struct stack *st,
+    const char *terminal, enum terminal_version speaks);
 
-/* body_report(b, leaf, report): One of its reports, given away. */
-void body_report(struct body *b, const char *leaf, json_t *report);
+/* terminal_report(b, leaf, report): One of its reports, given away. */
+void terminal_report(struct terminal *b, const char *leaf, json_t *report);
 
-/* body_free(b): It says that it goes, and goes. */
-void body_free(struct body *b);
+/* terminal_free(b): It says that it goes, and goes. */
+void terminal_free(struct terminal *b);
 
 #endif /* !TESTKIT_STACK_PEER_H */

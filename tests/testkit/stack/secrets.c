@@ -206,7 +206,7 @@ hear(json_t *v)
 }
 
 void
-secrets_hear(const json_t *body)
+secrets_note_texts(const json_t *body)
 {
 	json_t *copy = json_deep_copy(body);
 
@@ -296,7 +296,7 @@ look_into(const char *dir, struct str all, char *dst, size_t size)
 }
 
 const char *
-secrets_told(void)
+secrets_leaked(void)
 {
 	static char why[1200];
 	struct str all = read_notes();

@@ -32,16 +32,16 @@ size_t secrets_plant(const char **env, size_t n);
 void secrets_note(const char *s);
 
 /*
- * secrets_hear(body):
+ * secrets_note_texts(body):
  * All texts of 8 bytes or more in what a user sends, but ids and lone names.
  */
-void secrets_hear(const json_t *body);
+void secrets_note_texts(const json_t *body);
 
 /*
- * secrets_told(): Where the logs of the stack and of this test tell what they
+ * secrets_leaked(): Where the logs of the stack and of this test tell what they
  * must not, as "file:line: text"; NULL if nowhere.  Static memory.
  */
-const char *secrets_told(void);
+const char *secrets_leaked(void);
 
 /*
  * secrets_in(text, words):

@@ -39,8 +39,8 @@ struct stack_opts {
 	const char *env[STACK_SERVICES][STACK_ENV_MAX];
 	/* The tap must not count as somebody who hears the server's commands.
 	 */
-	bool no_mqtt_tap;
-	bool no_tap;                  /* for timings */
+	bool no_mqtt_capture;
+	bool no_capture;              /* for timings */
 	bool locked;                  /* as it is deployed: lock.h */
 	bool without[STACK_SERVICES]; /* not started */
 };
@@ -54,7 +54,7 @@ struct stack_proc {
 struct stack {
 	struct tk_server server[STACK_SERVERS];
 	struct stack_proc service[STACK_SERVICES];
-	struct tk_proc tap;
+	struct tk_proc capture;
 	/* Of one that is locked: ports of the broker, for services, and where
 	 * everything is allowed; the server's own is that for bodies. */
 	struct {

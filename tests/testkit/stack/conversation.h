@@ -1,0 +1,24 @@
+/*
+ * talk: a chat request on a thread of its own, for tests that have something to
+ * do meanwhile.
+ */
+#ifndef TESTKIT_STACK_CONVERSATION_H
+#define TESTKIT_STACK_CONVERSATION_H
+
+#include <jansson.h>
+
+#include "testkit/stack/client.h"
+
+struct conversation;
+
+/* conversation_begin(o, text): Say it, as who says things in this thread. */
+struct conversation *conversation_begin(
+    const struct client *o, const char *text);
+
+/*
+ * conversation_end(t, status):
+ * Wait for the answer, which the caller frees; status 0: none came.
+ */
+json_t *conversation_end(struct conversation *t, int *status);
+
+#endif /* !TESTKIT_STACK_CONVERSATION_H */
