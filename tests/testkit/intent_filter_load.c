@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "state/terminal.h"
 #include "testkit/loop.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
 /* As in llm-orchestrator. */
