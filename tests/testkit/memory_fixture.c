@@ -14,14 +14,7 @@
 void
 memory_fixture_soul(struct memory_fixture *fx, const char *id, const char *user)
 {
-	struct soul soul = { .id = str_of(id),
-		.user_id = str_of(user),
-		.name = str_of(id),
-		.mbti_type = STR("INFP"),
-		.model = STR("persona-pad-v2"),
-		.created = clock_wall() };
-
-	ck_assert_int_eq(soul_create(fx->db.s, &soul, STR("")), RC_OK);
+	tk_state_soul(&fx->db, id, "INFP", user);
 }
 
 void
@@ -336,10 +329,7 @@ memory_fixture_recall(struct memory_fixture *fx, const char *user,
 const char *
 memory_fixture_hit_text(json_t *reply, size_t i)
 {
-	json_t *items = json_object_get(reply, "items");
-
-	return json_string_value(
-	    json_object_get(json_array_get(items, i), "text"));
+	return tk_text(memory_fixture_item(reply, i), "text");
 }
 
 size_t
@@ -434,10 +424,30 @@ memory_fixture_restart_redis(struct memory_fixture *fx)
 	tk_state_wait(&fx->db);
 }
 
-int64_t
-memory_fixture_forget(struct memory_fixture *fx, json_t *req)
+json_t *
+memory_fixture_item(json_t *reply, size_t i)
 {
-	json_t *j = memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+	return json_array_get(json_object_get(reply, "items"), i);
+}
+
+json_t *
+memory_fixture_forget_reply(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *req = json_pack("{ss}", "user_id", user);
+
+	if (soul != NULL)
+		json_object_set_new(req, "soul_id", json_string(soul));
+	if (member != NULL)
+		json_object_set_new(req, member, json_string(value));
+	return memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+}
+
+int64_t
+memory_fixture_forget(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *j = memory_fixture_forget_reply(fx, user, soul, member, value);
 	int64_t n = tk_int(j, "forgotten");
 
 	json_decref(j);

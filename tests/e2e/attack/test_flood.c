@@ -294,7 +294,7 @@ TEST_T(an_owner_over_the_rate_affects_no_other, 60)
 			  .from = 61 },
 	    16);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=rate address=127.0.0.61");
+	    "ev=auth.rejected reason=rate address=127.0.0.61");
 	ck_assert_uint_le(lines, 6 + FLOOD_MS / 1000 + 4);
 	terminal_free(&body);
 }

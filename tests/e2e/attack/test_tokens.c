@@ -371,7 +371,7 @@ TEST_T(rejections_do_not_fill_the_log, 60)
 				     NULL),
 		    401);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=bad_token address=127.0.0.24");
+	    "ev=auth.rejected reason=bad_token address=127.0.0.24");
 	ck_assert_uint_ge(lines, 1);
 	/* Five at once, then one a second. */
 	ck_assert_uint_le(lines, 6 + (size_t)(time(NULL) - began));

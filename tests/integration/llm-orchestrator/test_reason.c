@@ -36,7 +36,7 @@ static const struct {
 	{ 400, 1, ECHO("bad request"), "llm_unavailable", "", "status=400",
 	    502 },
 	{ 200, 1, "<!doctype html><title>Welcome</title>", "llm_unavailable",
-	    "", "the answer is not JSON", 502 },
+	    "", "the response is not JSON", 502 },
 };
 
 static void
@@ -112,7 +112,7 @@ TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 	peers_set(&b.peers, filter, FALLBACK);
 	text = readyz(&b, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert_str_eq(text, "ok\nlanguage model openai: not asked yet\n");
+	ck_assert_str_eq(text, "ok\nlanguage model openai: not called yet\n");
 	free(text);
 	model_will(&b.model, 401, 0, mem_strdup("{}"));
 	talk_start(&t, &b, "你好");

@@ -304,7 +304,7 @@ TEST(errors_in_a_stream)
 	talk_run(STREAM "data: {\"choices\":1}\n\n");
 	check(RC_INVALID, "", "");
 	ck_assert_str_eq(
-	    talk.error, "an event is no chunk of a chat completion");
+	    talk.error, "an event is not a chunk of a chat completion");
 	talk_close();
 }
 
@@ -330,7 +330,7 @@ TEST(errors_by_status)
 		{ "HTTP/1.1 503 No\r\n\r\n<html>busy</html>", RC_DOWN,
 		    "<html>busy</html>", true, -1 },
 		{ "HTTP/1.1 503 No\r\nx-should-retry: false\r\n\r\n", RC_DOWN,
-		    "status 503 without a word", false, -1 },
+		    "status 503 without an error text", false, -1 },
 		{ "HTTP/1.1 400 No\r\nx-should-retry: true\r\n\r\n"
 		  "{\"detail\":\"odd\"}",
 		    RC_INVALID, "odd", true, -1 },
@@ -340,7 +340,7 @@ TEST(errors_by_status)
 		{ JSON "{\"error\":{\"message\":\"in spite of 200\"}}", RC_DOWN,
 		    "in spite of 200", true, -1 },
 		{ JSON "{\"choices\":[{}]}", RC_INVALID,
-		    "the answer is no chat completion", false, -1 },
+		    "the response is not a chat completion", false, -1 },
 		{ JSON "", RC_INVALID, NULL, false, -1 },
 		{ "HTTP/1.1 204 Nothing\r\n\r\n", RC_INVALID, NULL, false, -1 },
 	};

@@ -29,7 +29,7 @@ struct talk {
 	struct tk_loop k;
 	struct raw_server p;
 	struct embed *e;
-	struct embed_ask ask;
+	struct embed_request ask;
 	enum rc started, rc;
 	struct buf vectors;
 	size_t dimensions;
@@ -84,12 +84,12 @@ do_ask(void *arg)
 	me->done = false;
 	me->times = 0;
 	buf_reset(&me->vectors);
-	me->ask = (struct embed_ask){ .texts = texts,
+	me->ask = (struct embed_request){ .texts = texts,
 		.n = 2,
 		.deadline = { clock_wall().ms + CALL_MS },
 		.fn = on_done,
 		.arg = me };
-	me->started = embed_ask(me->e, &me->ask);
+	me->started = embed_request(me->e, &me->ask);
 }
 
 static void

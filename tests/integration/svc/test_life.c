@@ -7,12 +7,12 @@
 #include <stdatomic.h>
 
 #include "core/mem.h"
-#include "running.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 
 #define HOLD_MS 400
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 struct toy_conf {
 	int64_t answer_ms;
@@ -150,16 +150,16 @@ static const struct svc_def alone_def = {
 	.stop = free,
 };
 
-/* ---- running it ---------------------------------------------------------- */
+/* ---- running it ---- */
 
 static int
-call(const struct running *r, struct tk_response *a, const char *text)
+call(const struct svc_fixture *r, struct tk_response *a, const char *text)
 {
-	return running_call(r, a, "/call", text);
+	return svc_fixture_call(r, a, "/call", text);
 }
 
 static bool
-says_unready(const struct running *r, const char *text)
+says_unready(const struct svc_fixture *r, const char *text)
 {
 	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/readyz") == 503 &&
@@ -169,14 +169,14 @@ says_unready(const struct running *r, const char *text)
 	return is;
 }
 
-/* ---- tests --------------------------------------------------------------- */
+/* ---- tests ---- */
 
 TEST(calls_are_answered_and_refused)
 {
 	struct tk_response a = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(call(&r, &a, "hello"), 200);
 	ck_assert(tk_response_has(&a, "{\"error\":\"hello\"}"));
 	ck_assert_int_eq(call(&r, &a, ""), 400);
@@ -197,13 +197,13 @@ TEST(calls_are_answered_and_refused)
 	ck_assert(tk_response_has(
 	    &a, "soul_requests_total{route=\"call\",code=\"conflict\"} 1\n"));
 	tk_response_free(&a);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 static bool
 is_without_peer(void *arg)
 {
-	struct running *r = arg;
+	struct svc_fixture *r = arg;
 
 	return says_unready(r, "the peer is not reachable\n");
 }
@@ -211,26 +211,26 @@ is_without_peer(void *arg)
 TEST(readiness_names_what_is_missing)
 {
 	struct tk_response a = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/livez"), 200);
 	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/nothing"), 404);
 	tk_response_free(&a);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 TEST(what_is_in_hand_is_answered_before_it_ends)
 {
 	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
-	running_post(&r, &c, "/call", "hold");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_post(&r, &c, "/call", "hold");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
 	ck_assert(tk_http_read(&c, &a, 5000));
@@ -238,19 +238,19 @@ TEST(what_is_in_hand_is_answered_before_it_ends)
 	ck_assert(tk_response_has(&a, "hold"));
 	tk_response_free(&a);
 	tk_http_close(&c);
-	running_expect(&r, 0);
+	svc_fixture_expect_exit(&r, 0);
 }
 
 TEST(it_does_not_wait_for_ever)
 {
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=200"));
-	running_post(&r, &c, "/call", "never");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=200"));
+	svc_fixture_post(&r, &c, "/call", "never");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
-	running_expect(&r, 70);
+	svc_fixture_expect_exit(&r, 70);
 	tk_http_close(&c);
 }
 
@@ -263,37 +263,37 @@ is_draining(void *arg)
 TEST(a_second_signal_ends_it_at_once)
 {
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=60000"));
-	running_post(&r, &c, "/call", "never");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=60000"));
+	svc_fixture_post(&r, &c, "/call", "never");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
 	ck_assert(tk_until(is_draining, &r, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
-	running_expect(&r, 70);
+	svc_fixture_expect_exit(&r, 70);
 	tk_http_close(&c);
 }
 
 TEST(a_start_that_fails_is_told)
 {
-	struct running r = { 0 };
+	struct svc_fixture r = { 0 };
 
 	tk_server_start(&r.nats, TK_NATS);
-	running_fork(&r, &def, r.nats.url, TK_ENV("TOY_FAILS=on"));
-	running_expect(&r, 70);
+	svc_fixture_fork(&r, &def, r.nats.url, TK_ENV("TOY_FAILS=on"));
+	svc_fixture_expect_exit(&r, 70);
 }
 
 TEST(it_needs_no_nats_that_it_has_no_use_for)
 {
 	struct tk_response a = { 0 };
-	struct running r = { 0 };
+	struct svc_fixture r = { 0 };
 
-	running_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
-	ck_assert(tk_until(running_open, &r, RUNNING_MS));
+	svc_fixture_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
+	ck_assert(tk_until(svc_fixture_is_open, &r, SVC_FIXTURE_MS));
 	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_response_free(&a);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }

@@ -110,7 +110,7 @@ known(struct scene *sc)
 	ask(sc, "t-lamp", 403);
 	want(sc, "access_denied", "role");
 	ck_assert(tk_until(is_stored, sc, WAIT_MS));
-	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.refused"));
+	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.rejected"));
 	ck_assert(tk_log_has(
 	    &sc->s.proc, "ev=audit action=access_denied role=terminal"));
 	ck_assert(!tk_log_has(&sc->s.proc, "t-forged"));

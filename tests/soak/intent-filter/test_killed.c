@@ -1,20 +1,22 @@
 /*
- * Three replicas under load for two minutes; one after the other is
- * killed and started again.  Every question is answered.
+ * Three replicas under load for two minutes; one after the other is killed and
+ * restarted.  Every request gets a reply.
  */
-#include "integration/intent-filter/replicas.h"
+#include "testkit/intent_filter_load.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
-#define ROUNDS 30
-#define CALM   40000 /* answers between two kills */
+#define ROUNDS  30
+#define REPLIES 40000 /* between two kills */
 
 TEST_T(replicas_are_killed_repeatedly, 1800)
 {
-	struct replicas s;
+	struct filter_replicas s;
 
 	replicas_start(&s);
 	s.requesting.to_send = SIZE_MAX;
 	for (int i = 0; i < ROUNDS; i++) {
-		int at = i % REPLICAS;
+		int at = i % FILTER_REPLICAS;
 
 		for (size_t n = 0; n < CALM; n += CALM / 10)
 			replicas_reply(&s, CALM / 10);

@@ -2,9 +2,7 @@
  * What the simulated language model says to what.
  */
 #include "core/mem.h"
-#include "embed.h"
 #include "rules.h"
-#include "script.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -82,7 +80,7 @@ TEST(rules)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_llm_chat_request req;
-	struct rules_answer ans;
+	struct rules_result ans;
 	struct wire_err err;
 	size_t i, j;
 
@@ -93,7 +91,7 @@ TEST(rules)
 		    wire_decode(&wire_llm_chat_request_desc,
 			str_of(rows[i].request), a, &req, &err) == RC_OK,
 		    "row %zu: %s %s", i, err.path, err.why);
-		ck_assert_int_eq(rules_answer(&req, a, &ans), RC_OK);
+		ck_assert_int_eq(rules_apply(&req, a, &ans), RC_OK);
 		for (j = 0; j < ans.n; j++)
 			buf_printf(&calls, "%s %.*s|", ans.calls[j].name,
 			    STR_ARG(ans.calls[j].arguments));

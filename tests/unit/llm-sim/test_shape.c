@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "messages.h"
+#include "rules.h"
 #include "shape.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "llm/provider.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
@@ -321,7 +321,7 @@ TEST(what_answers_say)
 		ck_assert_int_eq(
 		    wire_tree_parse(str_of(rows[i].json), &v), RC_OK);
 		ck_assert_int_eq(
-		    anthropic_dialect.answer(&m, v, &why), rows[i].rc);
+		    anthropic_dialect.response(&m, v, &why), rows[i].rc);
 		if (rows[i].want != NULL) {
 			describe(&m, &b);
 			ck_assert_str_eq(b.p, rows[i].want);
