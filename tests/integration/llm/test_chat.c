@@ -183,7 +183,7 @@ check(enum rc rc, const char *text, const char *calls)
 	"\"}]}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-TEST(a_stream)
+TEST(a_stream_is_read)
 {
 	talk_open();
 	talk_run(STREAM ": keep-alive\n\n" CHUNK("\"role\":\"assistant\"")
@@ -205,7 +205,7 @@ TEST(a_stream)
 	talk_close();
 }
 
-TEST(a_stream_of_calls_with_odd_line_ends)
+TEST(calls_in_a_stream_with_odd_line_ends)
 {
 	talk_open();
 	talk_run("HTTP/1.1 200 OK\r\n"
@@ -220,7 +220,7 @@ TEST(a_stream_of_calls_with_odd_line_ends)
 	talk_close();
 }
 
-TEST(an_answer_in_one_piece_asked_or_not)
+TEST(a_whole_response_requested_or_not)
 {
 	static const char sent[] = JSON
 	    "\n\n\n{\"choices\":[{\"message\":{\"content\":\"hi\"},"
@@ -242,7 +242,7 @@ TEST(an_answer_in_one_piece_asked_or_not)
 	talk_close();
 }
 
-TEST(streams_that_end_too_early)
+TEST(truncated_streams)
 {
 	talk_open();
 	/* No end marker, but a reason. */
@@ -286,7 +286,7 @@ talk_again(void)
 	talk_open();
 }
 
-TEST(errors_in_a_stream)
+TEST(errors_in_a_stream_end_the_call)
 {
 	talk_open();
 	talk_run(STREAM CHUNK("\"content\":\"a\"")
@@ -308,7 +308,7 @@ TEST(errors_in_a_stream)
 	talk_close();
 }
 
-TEST(errors_by_status)
+TEST(errors_map_by_status)
 {
 	static const struct {
 		const char *sent;
@@ -359,7 +359,7 @@ TEST(errors_by_status)
 	talk_close();
 }
 
-TEST(nobody_there)
+TEST(an_unreachable_provider)
 {
 	talk_open();
 	/* The peer closes without a word. */
@@ -369,7 +369,7 @@ TEST(nobody_there)
 	talk_close();
 }
 
-TEST(cancelling_while_text_comes)
+TEST(cancel_while_text_arrives)
 {
 	talk_open();
 	talk.cancel = true;
@@ -388,7 +388,7 @@ do_cancel(void *arg)
 	llm_cancel(talk.call);
 }
 
-TEST(cancelling_before_an_answer)
+TEST(cancel_before_a_response)
 {
 	talk_open();
 	answer = "";
@@ -400,7 +400,7 @@ TEST(cancelling_before_an_answer)
 	ck_assert_int_eq(talk.times, 0);
 }
 
-TEST(freeing_ends_chats)
+TEST(freeing_the_client_ends_calls)
 {
 	talk_open();
 	answer = "";
@@ -411,7 +411,7 @@ TEST(freeing_ends_chats)
 	ck_assert_int_eq(talk.rc, RC_DOWN);
 }
 
-TEST(clients_that_cannot_be)
+TEST(invalid_options_are_rejected)
 {
 	static const char *const urls[] = { NULL, "", "x", "ftp://a", "/v1" };
 	struct loop *l = loop_new(16);

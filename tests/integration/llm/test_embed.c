@@ -142,7 +142,7 @@ ask(const char *text)
 	"HTTP/1.1 " status "\r\nConnection: close\r\n\r\n" body
 #define DATA(rows) SAYS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
 
-TEST(vectors_in_the_order_of_the_texts)
+TEST(vectors_are_in_the_order_of_the_texts)
 {
 	start();
 	ck_assert_int_eq(ask(DATA("{\"index\":1,\"embedding\":[3,4]},"
@@ -185,7 +185,7 @@ static const struct {
 	{ SAYS("400 Bad", "{\"error\":{\"message\":\"no\"}}"), RC_INVALID },
 };
 
-TEST(answers_that_are_none)
+TEST(invalid_responses_fail)
 {
 	size_t i;
 
@@ -207,7 +207,7 @@ static const struct {
 };
 
 /* After a failure it rests: others fail at once, and nobody is asked. */
-TEST(it_rests_after_a_failure)
+TEST(calls_fail_fast_after_a_failure)
 {
 	size_t i, n;
 

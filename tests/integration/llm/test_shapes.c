@@ -132,17 +132,17 @@ check_rows(enum llm_kind kind, int bit)
 	}
 }
 
-TEST(openai)
+TEST(openai_quirks_are_read)
 {
 	check_rows(LLM_OPENAI, OPENAI);
 }
 
-TEST(anthropic)
+TEST(anthropic_quirks_are_read)
 {
 	check_rows(LLM_ANTHROPIC, ANTHROPIC);
 }
 
-TEST(usage)
+TEST(usage_is_read)
 {
 	static const char *const scripts[] = { "{\"kind\":\"answer\"," SAYS "}",
 		"{\"kind\":\"answer\"," SAYS QUIRK("\"usage_each\"") "}" };
@@ -163,7 +163,7 @@ TEST(usage)
 }
 
 /* What a provider wants back comes back to it, and to no other. */
-TEST(what_is_the_providers_own_travels_with_the_calls)
+TEST(provider_specific_members_travel_with_calls)
 {
 	struct llm_provider p = {
 		.name = "a", .base_url = lab.url, .model = "m"
@@ -191,7 +191,7 @@ TEST(what_is_the_providers_own_travels_with_the_calls)
 }
 
 /* A whole round, which the model checks as Anthropic does. */
-TEST(a_round_with_results)
+TEST(calls_and_results_round_trip)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("call_1:x"),

@@ -41,7 +41,7 @@ told(const struct prompt *p, const char *const *have, const char *const * not )
 	    (const char *const[]){ not NULL })
 #define _ ,
 
-TEST(who_and_how)
+TEST(the_prompt_has_soul_and_state)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -67,7 +67,7 @@ TEST(who_and_how)
 	    "现在不能忘掉" _ "【这一次】" _);
 }
 
-TEST(strategies)
+TEST(strategies_by_emotion)
 {
 	static const struct {
 		enum wire_emotion e;
@@ -89,7 +89,7 @@ TEST(strategies)
 }
 
 /* What a soul has lived through changes what it was born with. */
-TEST(traits_drift)
+TEST(traits_include_the_drift)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -113,7 +113,7 @@ TEST(traits_drift)
 }
 
 /* While the gate is closed what is for safety is named, and only then. */
-TEST(safety)
+TEST(safety_tools_are_listed)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
@@ -132,7 +132,7 @@ TEST(safety)
 }
 
 /* Rules that depend on the gate, the body and memory. */
-TEST(rules)
+TEST(rules_depend_on_the_offer)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
@@ -149,7 +149,7 @@ TEST(rules)
 	TOLD(&p, "没有可用的技能" _, "不在线" _);
 }
 
-TEST(this_turn)
+TEST(instructions_for_this_turn)
 {
 	struct prompt p = { .now = STR("n"), .silent = true };
 
@@ -160,7 +160,7 @@ TEST(this_turn)
 }
 
 /* Words by which others tell a request to summarise are not used here. */
-TEST(is_no_request_to_summarise)
+TEST(the_prompt_is_not_a_request_for_a_summary)
 {
 	struct prompt p = { .now = STR("n"), .summary = STR("x") };
 
@@ -168,7 +168,7 @@ TEST(is_no_request_to_summarise)
 }
 
 /* A type that is none, and a text that does not fit. */
-TEST(odd_values)
+TEST(values_out_of_range)
 {
 	struct prompt p = {
 		.name = STR("x"), .mbti = STR("ABCD"), .now = STR("n")

@@ -46,7 +46,7 @@ says(const struct turn *t, bool absent, const char *want)
 	arena_free(a);
 }
 
-TEST(silence)
+TEST(no_reply_marks_are_recognized)
 {
 	static const struct {
 		const char *in, *out;
@@ -72,7 +72,7 @@ TEST(silence)
 	}
 }
 
-TEST(the_models_words)
+TEST(the_models_text_is_the_reply)
 {
 	struct turn t = turn_of(NULL, 0, " 晴天。 ");
 
@@ -88,7 +88,7 @@ TEST(the_models_words)
 	says(&t, false, "我现在答不上来，请稍后再试。");
 }
 
-TEST(direct_actions)
+TEST(direct_actions_come_first)
 {
 	static const struct turn_call ok[] = {
 		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
@@ -169,7 +169,7 @@ TEST(failures_are_named)
 }
 
 /* What the body says is said only if it can be. */
-TEST(long_errors_are_not_said)
+TEST(long_errors_are_not_quoted)
 {
 	struct turn_call d = DEED(INVOKE, ERROR, 1, "nod", "点头");
 	char why[400];
@@ -184,7 +184,7 @@ TEST(long_errors_are_not_said)
 	says(&t, false, "点头没有成功。");
 }
 
-TEST(calls_without_words)
+TEST(calls_without_text_are_reported)
 {
 	static const struct turn_call calls[] = {
 		DEED(INVOKE, OK, 1, "nod", "点头"),
@@ -202,7 +202,7 @@ TEST(calls_without_words)
 }
 
 /* What was forgotten, and what was not, whatever the model says of it. */
-TEST(forgetting)
+TEST(forgotten_memories_are_reported)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -253,7 +253,7 @@ TEST(forgetting)
 	arena_free(a);
 }
 
-TEST(search_questions_overflow)
+TEST(failed_search_questions_and_overflow)
 {
 	static const struct turn_call calls[] = { DEED(
 	    RECALL, ERROR, 1, "recall_memory", "回忆") };
@@ -274,7 +274,7 @@ TEST(search_questions_overflow)
 }
 
 /* Tried again and done is done; both outcomes of a pair are told. */
-TEST(reported_once)
+TEST(each_skill_is_reported_once)
 {
 	static const struct turn_call calls[] = {
 		DEED(INVOKE, INVALID, 1, "light", "灯"),
@@ -302,7 +302,7 @@ TEST(reported_once)
 }
 
 /* However long the model talks, the rest is heard. */
-TEST(long_replies_are_cut)
+TEST(long_replies_are_truncated)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	size_t n = 2 * REPLY_MAX;
@@ -321,7 +321,7 @@ TEST(long_replies_are_cut)
 	arena_free(a);
 }
 
-TEST(control_characters_are_blanks)
+TEST(control_characters_become_spaces)
 {
 	struct arena *a = arena_new(64);
 	struct str s = reply_clean(STR("a\x01\x02z\n\tb\x7f"), 64, a);

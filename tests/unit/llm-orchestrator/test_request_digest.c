@@ -45,7 +45,7 @@ write_of(struct wire_chat_request_inputs *in, size_t n, const char *terminal,
 }
 
 /* Equal exactly if they are the same. */
-TEST(each_like_itself_only)
+TEST(equal_requests_only_have_equal_digests)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		for (size_t k = 0; k < NELEM(rows); k++) {
@@ -61,7 +61,7 @@ TEST(each_like_itself_only)
 	}
 }
 
-TEST(another_body)
+TEST(another_body_has_another_digest)
 {
 	struct buf a = BUF_INIT(4096), b = BUF_INIT(4096);
 
@@ -73,7 +73,7 @@ TEST(another_body)
 }
 
 /* Without a name what is said twice is said twice. */
-TEST(no_name)
+TEST(without_id_or_time_there_is_no_digest)
 {
 	struct wire_chat_request_inputs in[] = { SAID("", "", "开灯"),
 		NOTE("n1", "door") };

@@ -3,7 +3,7 @@
  */
 #include "turn_case.h"
 
-TEST(text_is_the_reply)
+TEST(text_without_calls_is_the_reply)
 {
 	struct turn t;
 
@@ -14,7 +14,7 @@ TEST(text_is_the_reply)
 	turn_want(&t, STORED, "reply");
 }
 
-TEST(the_model_fails)
+TEST(a_failed_model_fails_the_turn)
 {
 	struct turn t;
 
@@ -37,7 +37,7 @@ TEST(the_model_fails)
 }
 
 /* All is done and said in one answer: one call of the model. */
-TEST(one_answer_suffices)
+TEST(confirmed_calls_with_text_end_the_turn)
 {
 	struct turn t;
 
@@ -51,7 +51,7 @@ TEST(one_answer_suffices)
 }
 
 /* Otherwise the results go back to the model. */
-TEST(results_go_back)
+TEST(results_go_back_to_the_model)
 {
 	static const struct {
 		const char *text;
@@ -79,7 +79,7 @@ TEST(results_go_back)
 	}
 }
 
-TEST(one_skill_in_order_the_others_beside)
+TEST(calls_of_one_skill_run_in_order)
 {
 	struct turn t;
 
@@ -99,7 +99,7 @@ TEST(one_skill_in_order_the_others_beside)
 	turn_want(&t, result(2, TURN_OK), "think all !call");
 }
 
-TEST(results_count_once)
+TEST(a_result_counts_once)
 {
 	struct turn t;
 
@@ -115,7 +115,7 @@ TEST(results_count_once)
 }
 
 /* Wrong arguments go back once; then the model may only speak. */
-TEST(one_corrective_round)
+TEST(invalid_arguments_get_one_more_round)
 {
 	struct turn t;
 
@@ -126,7 +126,7 @@ TEST(one_corrective_round)
 	ck_assert(!turn_call_failed(&t, 0));
 }
 
-TEST(wrong_arguments_twice)
+TEST(invalid_arguments_twice_end_the_calls)
 {
 	struct turn t;
 
@@ -138,7 +138,7 @@ TEST(wrong_arguments_twice)
 	ck_assert(turn_call_failed(&t, 1));
 }
 
-TEST(unknown_skills_are_told)
+TEST(unknown_skills_are_reported)
 {
 	struct turn t;
 
@@ -148,7 +148,7 @@ TEST(unknown_skills_are_told)
 	ck_assert(turn_call_failed(&t, 0));
 }
 
-TEST(rounds_end)
+TEST(rounds_are_limited)
 {
 	struct turn t;
 
@@ -184,7 +184,7 @@ TEST(a_closed_gate_stops_calls)
 	turn_want(&t, answered("", call_recall, 1), "searching recall 0");
 }
 
-TEST(recall)
+TEST(a_search_adds_a_round)
 {
 	struct turn t;
 
@@ -204,7 +204,7 @@ TEST(recall)
 }
 
 /* A skill beside a search waits for the second thought. */
-TEST(recall_defers_the_others)
+TEST(a_search_defers_other_calls)
 {
 	struct turn t;
 
@@ -219,7 +219,7 @@ TEST(recall_defers_the_others)
 }
 
 /* A search that was not offered, or was made already, is none. */
-TEST(recall_only_when_offered)
+TEST(a_search_must_be_offered)
 {
 	struct turn t;
 
@@ -239,7 +239,7 @@ TEST(recall_only_when_offered)
 /* ---- forgetting -------------------------------------------------------- */
 
 /* What is gone only the result says: the model sees it, whatever it said. */
-TEST(forgetting)
+TEST(forget_is_followed_by_the_model)
 {
 	static const struct {
 		const char *text;
@@ -271,7 +271,7 @@ TEST(forgetting)
 }
 
 /* It is no search and no act: neither gate nor search is in its way. */
-TEST(forgetting_beside_others)
+TEST(forget_beside_other_calls)
 {
 	struct turn t;
 
@@ -299,7 +299,7 @@ TEST(forgetting_beside_others)
 }
 
 /* One after the other: after one of which nobody knows, no more. */
-TEST(forgetting_twice)
+TEST(forget_twice_runs_in_order)
 {
 	static const struct turn_call two[] = { FORGET, FORGET };
 	struct turn t;
@@ -315,7 +315,7 @@ TEST(forgetting_twice)
 	ck_assert_int_eq(t.calls[1].outcome, TURN_SKIPPED);
 }
 
-TEST(forgetting_only_when_offered)
+TEST(forget_must_be_offered)
 {
 	struct turn t;
 
@@ -328,7 +328,7 @@ TEST(forgetting_only_when_offered)
 }
 
 /* What was done is told though the model fails or the time is up. */
-TEST(forgetting_is_something_done)
+TEST(forget_counts_as_an_effect)
 {
 	struct turn t;
 
@@ -350,7 +350,7 @@ TEST(forgetting_is_something_done)
 }
 
 /* More than one answer may hold. */
-TEST(too_many_calls)
+TEST(calls_beyond_the_limit_are_left_out)
 {
 	struct turn_call many[TURN_ROUND_CALLS_MAX + 1];
 	struct turn_event e = answered("", many, NELEM(many));

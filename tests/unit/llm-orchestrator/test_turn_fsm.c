@@ -3,7 +3,7 @@
  */
 #include "turn_case.h"
 
-TEST(waits_for_its_place)
+TEST(a_turn_waits_for_its_queue_slot)
 {
 	struct turn t;
 
@@ -16,7 +16,7 @@ TEST(waits_for_its_place)
 	turn_want(&t, placed(0), "");
 }
 
-TEST(loading_fails)
+TEST(a_failed_load_fails_the_turn)
 {
 	struct turn t;
 
@@ -29,7 +29,7 @@ TEST(loading_fails)
 }
 
 /* The order in which the senses answer makes no difference. */
-TEST(senses_in_any_order)
+TEST(perception_replies_in_any_order)
 {
 	static const struct {
 		int order[3];
@@ -57,7 +57,7 @@ TEST(senses_in_any_order)
 }
 
 /* What is offered, by decision and memory. */
-TEST(decision_alone_routes)
+TEST(the_decision_alone_routes)
 {
 	static const struct {
 		const struct turn_route *route;
@@ -85,7 +85,7 @@ TEST(decision_alone_routes)
 	}
 }
 
-TEST(without_a_catalog_nobody_filters)
+TEST(without_a_catalog_there_is_no_filter_request)
 {
 	struct turn t;
 
@@ -98,7 +98,7 @@ TEST(without_a_catalog_nobody_filters)
 }
 
 /* A direct action does not wait for memory; a thought does. */
-TEST(only_thinking_waits_for_memory)
+TEST(only_the_model_waits_for_memory)
 {
 	struct turn t;
 
@@ -121,7 +121,7 @@ TEST(only_thinking_waits_for_memory)
 	turn_want(&t, answered("哈哈", NULL, 0), "store");
 }
 
-TEST(direct_actions_are_what_delivery_says)
+TEST(direct_actions_have_the_outcome_of_delivery)
 {
 	static const enum turn_outcome outcomes[] = { TURN_OK, TURN_OFFLINE,
 		TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_NOT_CONFIRMED };
@@ -182,7 +182,7 @@ TEST(rejected_intents_are_not_sent)
 }
 
 /* A reply that cannot be stored is not given. */
-TEST(storing)
+TEST(a_turn_ends_after_the_commit)
 {
 	struct turn t;
 
@@ -227,7 +227,7 @@ to_phase(struct turn *t, enum turn_phase phase)
 }
 
 /* In every phase: what a cancel, a lost place and the deadline do. */
-TEST(stopping_in_every_phase)
+TEST(every_phase_can_be_canceled)
 {
 	static const char *const expired[] = {
 		[TURN_QUEUED] = "fail 504",
@@ -264,7 +264,7 @@ TEST(stopping_in_every_phase)
 }
 
 /* Time runs out while the model words what was done. */
-TEST(deeds_are_told_without_the_model)
+TEST(calls_are_reported_without_the_model)
 {
 	struct turn t;
 

@@ -447,7 +447,7 @@ walk(size_t rounds, unsigned sorts)
 	map_free(w.seen);
 }
 
-TEST_T(every_state_and_every_event, 300)
+TEST_T(every_event_in_every_state, 300)
 {
 	walk(ROUNDS, SKILLS);
 }
@@ -457,7 +457,7 @@ TEST_T(every_state_with_searches, 300)
 	walk(1, SKILLS | SEARCHES);
 }
 
-TEST_T(every_state_with_forgetting, 300)
+TEST_T(every_state_with_forget_calls, 300)
 {
 	walk(1, FORGETS);
 }

@@ -187,7 +187,7 @@ static const struct {
 	    "|calls|!a  {};" },
 };
 
-TEST(streams)
+TEST(streams_are_assembled)
 {
 	struct buf out = BUF_INIT(65536), deltas = BUF_INIT(65536);
 
@@ -213,7 +213,7 @@ TEST(streams)
 	buf_free(&deltas);
 }
 
-TEST(cumulative_streams)
+TEST(cumulative_streams_are_assembled)
 {
 	struct buf out = BUF_INIT(1024), deltas = BUF_INIT(1024);
 	struct accum m;
@@ -246,7 +246,7 @@ TEST(cumulative_streams)
 	buf_free(&deltas);
 }
 
-TEST(thoughts_usage_and_extras)
+TEST(reasoning_usage_and_extra)
 {
 	struct arena *a = arena_new(65536);
 	struct llm_result r = { 0 };
@@ -318,7 +318,7 @@ check_extra(enum llm_echo echo, size_t n, bool thoughts)
 	arena_free(a);
 }
 
-TEST(thoughts_go_back_within_bounds)
+TEST(reasoning_is_sent_back_within_limits)
 {
 	check_extra(LLM_ECHO_OWN, 1000, true);
 	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
@@ -344,7 +344,7 @@ check_answer(const char *json, const char *want)
 	buf_free(&out);
 }
 
-TEST(answers_in_one_piece)
+TEST(whole_responses_are_read)
 {
 	check_answer("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
 		     "\"assistant\",\"content\":\"hi\"},"
@@ -363,7 +363,7 @@ TEST(answers_in_one_piece)
 	check_answer("{\"choices\":[]}", "|stop|");
 }
 
-TEST(ceilings)
+TEST(responses_are_limited)
 {
 	struct buf b = BUF_INIT(4 * 1024 * 1024);
 	struct accum m;

@@ -100,7 +100,7 @@ static const struct {
 	    RETRY_BLAME_SOFT },
 };
 
-TEST(plans)
+TEST(failures_have_a_plan)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct retry_facts f = filled(rows[i].f);
@@ -177,7 +177,7 @@ asked(struct breaker *b, struct mono now)
 	}
 }
 
-TEST(breakers)
+TEST(breakers_open_and_close)
 {
 	for (size_t i = 0; i < NELEM(scripts); i++) {
 		struct breaker b = { 0 };

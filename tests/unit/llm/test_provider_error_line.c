@@ -27,7 +27,7 @@ line(const char *said, const char *key, const char *text)
 	return shown;
 }
 
-TEST(what_helps_is_told)
+TEST(the_first_line_is_logged)
 {
 	ck_assert_str_eq(
 	    line("The model `x` does not exist\nmore", KEY, "你好"),
@@ -36,7 +36,7 @@ TEST(what_helps_is_told)
 	ck_assert_str_eq(line("a\tb\x1b[1m", "", ""), "a?b?[1m");
 }
 
-TEST(keys_are_not)
+TEST(keys_are_hidden)
 {
 	ck_assert_str_eq(line("Incorrect API key provided: " KEY ".", KEY, ""),
 	    "Incorrect API key provided: ***");
@@ -47,7 +47,7 @@ TEST(keys_are_not)
 	ck_assert_str_eq(line("sk-another", "", ""), "***");
 }
 
-TEST(nor_is_what_was_said)
+TEST(texts_of_the_chat_are_hidden)
 {
 	ck_assert_str_eq(
 	    line("Invalid input: 今天我很难过。", "", "今天我很难过。"),
@@ -60,7 +60,7 @@ TEST(nor_is_what_was_said)
 }
 
 /* Six bytes of it in a row are nowhere, wherever it stands, however cut. */
-TEST(property_no_piece_of_a_text_is_shown)
+TEST(property_no_part_of_a_text_is_logged)
 {
 	char said[600], text[64], low[PROVIDER_ERROR_LINE_MAX * 2];
 
