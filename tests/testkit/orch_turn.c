@@ -12,14 +12,14 @@
 
 static json_t *
 orch_turn_request(
-    struct orch_turn *t, const char *said, const struct orch_turn_opts *o)
+    struct orch_turn *t, const char *user_text, const struct orch_turn_opts *o)
 {
 	json_t *chat = json_pack("{s:s,s:s,s:s*}", "session_id",
 	    o->session != NULL ? o->session : "s1", "terminal_id",
 	    o->terminal != NULL ? o->terminal : "t1", "soul_id", o->soul);
 	json_t *inputs = o->inputs != NULL
 	    ? json_loads(o->inputs, 0, NULL)
-	    : json_pack("[{s:s,s:s}]", "type", "keyboard_text", "text", said);
+	    : json_pack("[{s:s,s:s}]", "type", "keyboard_text", "text", user_text);
 
 	ck_assert_ptr_nonnull(inputs);
 	json_object_set_new(chat, "inputs", inputs);
@@ -31,7 +31,7 @@ orch_turn_request(
 
 void
 orch_turn_start_with(struct orch_turn *t, struct orch_fixture *b,
-    const char *said, const struct orch_turn_opts *o)
+    const char *user_text, const struct orch_turn_opts *o)
 {
 	char deadline[32];
 	natsMsg *m = NULL;
@@ -39,7 +39,7 @@ orch_turn_start_with(struct orch_turn *t, struct orch_fixture *b,
 	memset(t, 0, sizeof(*t));
 	t->b = b;
 	snprintf(t->turn_id, sizeof(t->turn_id), "turn_%zu", ++b->turns);
-	json_t *req = orch_turn_request(t, said, o);
+	json_t *req = orch_turn_request(t, user_text, o);
 	char *text = json_dumps(req, 0);
 	natsInbox_Create(&t->reply);
 	ck_assert_int_eq(
@@ -59,9 +59,9 @@ orch_turn_start_with(struct orch_turn *t, struct orch_fixture *b,
 }
 
 void
-orch_turn_start(struct orch_turn *t, struct orch_fixture *b, const char *said)
+orch_turn_start(struct orch_turn *t, struct orch_fixture *b, const char *user_text)
 {
-	orch_turn_start_with(t, b, said, &(struct orch_turn_opts){ 0 });
+	orch_turn_start_with(t, b, user_text, &(struct orch_turn_opts){ 0 });
 }
 
 /* Take one answer; false if none comes within ms. */
@@ -210,13 +210,13 @@ orch_event_type(json_t *e)
 
 /* The events of one turn: "started delta final completed". */
 const char *
-orch_event_types(json_t *story, const char *turn, char *dst, size_t size)
+orch_event_types(json_t *events, const char *turn, char *dst, size_t size)
 {
 	size_t i, n = 0;
 	json_t *e;
 
 	dst[0] = '\0';
-	json_array_foreach (story, i, e) {
+	json_array_foreach (events, i, e) {
 		if (strcmp(orch_text(e, "run_id"), turn) == 0)
 			n += (size_t)snprintf(dst + n, size - n, "%s%s",
 			    n > 0 ? " " : "", orch_event_type(e));
@@ -226,12 +226,12 @@ orch_event_types(json_t *story, const char *turn, char *dst, size_t size)
 
 /* Event number nth (from 0) of a type of a turn, or NULL. */
 json_t *
-orch_event(json_t *story, const char *turn, const char *type, size_t nth)
+orch_event(json_t *events, const char *turn, const char *type, size_t nth)
 {
 	json_t *e;
 	size_t i;
 
-	json_array_foreach (story, i, e) {
+	json_array_foreach (events, i, e) {
 		if (strcmp(orch_text(e, "run_id"), turn) == 0 &&
 		    strcmp(orch_event_type(e), type) == 0 && nth-- == 0)
 			return e;
@@ -241,13 +241,13 @@ orch_event(json_t *story, const char *turn, const char *type, size_t nth)
 
 /* The pieces of a message, joined. */
 const char *
-orch_event_text(json_t *story, const char *message, char *dst, size_t size)
+orch_event_text(json_t *events, const char *message, char *dst, size_t size)
 {
 	size_t i, n = 0;
 	json_t *e;
 
 	dst[0] = '\0';
-	json_array_foreach (story, i, e) {
+	json_array_foreach (events, i, e) {
 		if (strcmp(orch_event_type(e), "delta") == 0 &&
 		    strcmp(orch_text(e, "data.message_id"), message) == 0)
 			n += (size_t)snprintf(dst + n, size - n, "%s",
@@ -261,14 +261,14 @@ orch_event_text(json_t *story, const char *message, char *dst, size_t size)
  * after its end; a final's pieces, if there are any, are its text.
  */
 static void
-orch_events_check(json_t *story)
+orch_events_check(json_t *events)
 {
 	char ended[4096] = "", text[65536], mark[80];
 	json_int_t last = 0;
 	json_t *e;
 	size_t i;
 
-	json_array_foreach (story, i, e) {
+	json_array_foreach (events, i, e) {
 		json_int_t seq = json_integer_value(tk_find(e, "seq"));
 		ck_assert_int_eq(seq, last + 1);
 		last = seq;
@@ -289,7 +289,7 @@ orch_events_check(json_t *story)
 		if (strcmp(type, "final") != 0)
 			continue;
 		orch_event_text(
-		    story, orch_text(e, "data.message_id"), text, sizeof(text));
+		    events, orch_text(e, "data.message_id"), text, sizeof(text));
 		if (text[0] != '\0')
 			ck_assert_str_eq(text, orch_text(e, "data.text"));
 	}
@@ -299,10 +299,10 @@ orch_events_check(json_t *story)
 json_t *
 orch_session_events(struct orch_fixture *b, const char *session)
 {
-	json_t *story = orch_events_read(b, session);
+	json_t *events = orch_events_read(b, session);
 
-	orch_events_check(story);
-	return story;
+	orch_events_check(events);
+	return events;
 }
 
 json_t *

@@ -19,12 +19,12 @@ want_canceled(struct scene *s, const char *types, int line)
 	    "line %d: not canceled", line);
 	json_decref(j);
 	ck_assert_str_eq(orch_text(orch_turn_end(&s->t), "state"), "canceled");
-	json_t *story = orch_events(&s->b);
-	orch_event_types(story, s->t.turn_id, got, sizeof(got));
+	json_t *events = orch_events(&s->b);
+	orch_event_types(events, s->t.turn_id, got, sizeof(got));
 	ck_assert_msg(strcmp(got, types) == 0, "line %d: %s", line, got);
-	json_t *e = orch_event(story, s->t.turn_id, "failed", 0);
+	json_t *e = orch_event(events, s->t.turn_id, "failed", 0);
 	ck_assert_str_eq(orch_text(e, "data.error.code"), "CANCELED");
-	json_decref(story);
+	json_decref(events);
 	struct turn_record rec = orch_turn_stored(&s->b, s->t.turn_id);
 	ck_assert_int_eq(rec.state, TURN_STATE_ENDED);
 	j = json_loadb(rec.reply.p, rec.reply.n, 0, NULL);
@@ -82,9 +82,9 @@ TEST_T(a_cancel_while_the_model_is_called_or_queued, 60)
 	s.t = first;
 	json_t *e = NULL;
 	while (e == NULL) {
-		json_t *story = orch_events(&s.b);
-		e = orch_event(story, s.t.turn_id, "delta", 0);
-		json_decref(story);
+		json_t *events = orch_events(&s.b);
+		e = orch_event(events, s.t.turn_id, "delta", 0);
+		json_decref(events);
 	}
 	canceled(&s, "started delta failed");
 	end(&s);
@@ -180,9 +180,9 @@ TEST_T(a_cancel_while_redis_is_down, 90)
 	orch_fixture_wait_state(&s.b);
 	struct mono by = mono_add_ms(clock_mono(), ORCH_WAIT_MS);
 	while (strstr(got, "failed") == NULL) {
-		json_t *story = orch_events(&s.b);
-		orch_event_types(story, s.t.turn_id, got, sizeof(got));
-		json_decref(story);
+		json_t *events = orch_events(&s.b);
+		orch_event_types(events, s.t.turn_id, got, sizeof(got));
+		json_decref(events);
 		ck_assert_int_gt(mono_diff_ms(by, clock_mono()), 0);
 		(void)orch_model_pause(&s.b.model, 20);
 	}

@@ -5,18 +5,18 @@
 #include "testkit/orch_fixture.h"
 
 static void
-chat(struct orch_fixture *b, const char *said, const char *reply)
+chat(struct orch_fixture *b, const char *text, const char *reply)
 {
 	struct orch_turn t;
 
 	orch_model_reply(&b->model, reply, NULL);
-	orch_turn_start(&t, b, said);
+	orch_turn_start(&t, b, text);
 	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
 	orch_turn_close(&t);
 }
 
 /* The oldest messages fall out, long ones lose their middle. */
-TEST_T(the_history_fits_the_token_budget, 60)
+TEST_T(the_history_obeys_the_token_budget, 60)
 {
 	char big[6001], roles[64];
 	struct orch_fixture b;

@@ -82,11 +82,11 @@ TEST_T(an_unresolved_catalog_ref_sends_the_catalog, 60)
 		    &t, .executed = "control_light", .failed = "");
 		ck_assert_uint_eq(
 		    orch_peers_count(&b.peers, "filter"), 2 * (i + 1));
-		json_t *asked = orch_peers_last(&b.peers, filter);
+		json_t *requested = orch_peers_last(&b.peers, filter);
 		ck_assert_uint_eq(
-		    json_array_size(tk_find(asked, "intent_catalog")), 1);
-		ck_assert_uint_eq(json_array_size(tk_find(asked, "skills")), 2);
-		ck_assert_str_eq(orch_text(asked, "command"), "把灯变绿");
+		    json_array_size(tk_find(requested, "intent_catalog")), 1);
+		ck_assert_uint_eq(json_array_size(tk_find(requested, "skills")), 2);
+		ck_assert_str_eq(orch_text(requested, "command"), "把灯变绿");
 		orch_turn_close(&t);
 	}
 	/* Once only. */
@@ -336,7 +336,7 @@ TEST_T(a_rejected_intent_is_not_executed, 60)
 }
 
 /* No intents, or no body: intent-filter is not asked. */
-TEST_T(without_intents_there_is_no_filter_request, 60)
+TEST_T(without_intents_the_filter_is_skipped, 60)
 {
 	struct orch_fixture b;
 	struct orch_turn t;

@@ -37,7 +37,7 @@ next_event(natsSubscription *sub, char type[64])
 
 /* Events of a turn, in their order, all of one trace. */
 static void
-told(natsSubscription *sub, const struct orch_turn *t, const char *want)
+ck_events(natsSubscription *sub, const struct orch_turn *t, const char *want)
 {
 	char all[512] = "", type[64], trace[64] = "";
 	size_t n = 0;
@@ -84,7 +84,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_model_reply(&b.model, "好。", "[[\"nod\",\"{}\"]]");
 	orch_turn_start(&t, &b, "点头");
 	orch_ck_completed(&t, .executed = "nod", .failed = "");
-	told(sub, &t,
+	ck_events(sub, &t,
 	    "user_input invoke driver_response turn_completed:completed");
 	orch_turn_close(&t);
 
@@ -94,7 +94,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_model_reply(&b.model, "没点成。", NULL);
 	orch_turn_start(&t, &b, "点头");
 	orch_ck_completed(&t, .executed = "", .failed = "nod");
-	told(sub, &t,
+	ck_events(sub, &t,
 	    "user_input invoke invoke_result:not_delivered driver_response "
 	    "turn_completed:completed");
 	orch_turn_close(&t);
@@ -104,7 +104,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_model_reply(&b.model, "没点成。", NULL);
 	orch_turn_start(&t, &b, "点头");
 	orch_ck_completed(&t, .executed = "", .failed = "nod");
-	told(sub, &t,
+	ck_events(sub, &t,
 	    "user_input invoke invoke_result:not_confirmed driver_response "
 	    "turn_completed:completed");
 	orch_turn_close(&t);
@@ -113,7 +113,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
 	orch_turn_start(&t, &b, "把灯变绿");
 	orch_ck_completed(&t, .executed = "control_light", .failed = "");
-	told(sub, &t,
+	ck_events(sub, &t,
 	    "user_input intent_action driver_response "
 	    "turn_completed:completed");
 	orch_turn_close(&t);
@@ -122,7 +122,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_model_fail(&b.model, 500);
 	orch_turn_start(&t, &b, "你好");
 	orch_ck_failed(&t, 502, "llm_unavailable");
-	told(sub, &t, "user_input turn_completed:failed");
+	ck_events(sub, &t, "user_input turn_completed:failed");
 	orch_turn_close(&t);
 	natsSubscription_Destroy(sub);
 	orch_fixture_stop(&b);

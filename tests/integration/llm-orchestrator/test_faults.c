@@ -35,7 +35,7 @@ TEST_T(a_turn_waits_for_restarting_peers, 60)
 }
 
 static bool
-answered(void *arg)
+replied(void *arg)
 {
 	struct orch_turn *t = arg;
 
@@ -57,7 +57,7 @@ TEST_T(redis_restarts_during_a_turn, 90)
 		orch_turn_next(&t, 20);
 	tk_server_stop(&b.redis, SIGKILL);
 	/* The reply is not given before it is stored. */
-	ck_assert(!tk_until(answered, &t, 2000));
+	ck_assert(!tk_until(replied, &t, 2000));
 	tk_server_restart(&b.redis);
 	orch_ck_completed(&t, .reply = "还在。", .executed = "", .failed = "");
 	orch_turn_close(&t);
@@ -98,7 +98,7 @@ TEST_T(redis_hangs_during_a_turn, 60)
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGSTOP), 0);
 	ck_assert(tk_until(state_is_down, &b.orch[0].proc, ORCH_WAIT_MS));
 	/* It is tried again, and not even sent. */
-	ck_assert(!tk_until(answered, &t, 500));
+	ck_assert(!tk_until(replied, &t, 500));
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGCONT), 0);
 	orch_ck_completed(&t, .reply = "还在。", .executed = "", .failed = "");
 	orch_turn_close(&t);

@@ -5,7 +5,7 @@
 
 #define FORGET(query) \
 	"[[\"forget_memory\",\"{\\\"query\\\":\\\"" query "\\\"}\"]]"
-#define GONE                                        \
+#define FORGOTTEN                                        \
 	"{\"forgotten\":1,\"memory_ids\":[\"m1\"]," \
 	"\"texts\":[\"用户喜欢乌龙茶\"]}"
 #define NOTHING "{\"forgotten\":0,\"memory_ids\":[]}"
@@ -25,7 +25,7 @@ begin(struct orch_fixture *b, const char *answer)
 
 /* The result of the forgetting, as the session keeps it. */
 static void
-want_kept(struct orch_fixture *b, const char *want)
+ck_stored(struct orch_fixture *b, const char *want)
 {
 	json_t *m = orch_fixture_messages(b, "s1", 2);
 	json_t *tool = json_array_get(m, 0);
@@ -40,15 +40,15 @@ want_kept(struct orch_fixture *b, const char *want)
 static void
 want_warning(struct orch_turn *t, const char *code)
 {
-	json_t *story = orch_events(t->b);
-	json_t *e = orch_event(story, t->turn_id, "warning", 0);
+	json_t *events = orch_events(t->b);
+	json_t *e = orch_event(events, t->turn_id, "warning", 0);
 
 	ck_assert_str_eq(e != NULL ? orch_text(e, "data.code") : "", code);
-	json_decref(story);
+	json_decref(events);
 }
 
 static void
-want_stage(struct orch_turn *t, const char *outcome)
+ck_phase(struct orch_turn *t, const char *outcome)
 {
 	struct turn_record rec = orch_turn_stored(t->b, t->turn_id);
 	json_t *s, *list = json_loadb(rec.timeline.p, rec.timeline.n, 0, NULL);
@@ -70,7 +70,7 @@ TEST_T(a_memory_is_forgotten, 60)
 	struct orch_turn t;
 	char text[1024];
 
-	begin(&b, GONE);
+	begin(&b, FORGOTTEN);
 	/* The body has nothing to do with it: not even the gate. */
 	orch_peers_set(&b.peers, exec_mode, "blocked");
 	orch_model_reply(&b.model, "已经忘掉了。", FORGET("我喜欢乌龙茶"));
@@ -98,9 +98,9 @@ TEST_T(a_memory_is_forgotten, 60)
 	ck_assert_str_eq(orch_model_text(q, -1),
 	    "{\"query\":\"我喜欢乌龙茶\","
 	    "\"forgotten\":[\"用户喜欢乌龙茶\"]}");
-	want_kept(&b, orch_model_text(q, -1));
+	ck_stored(&b, orch_model_text(q, -1));
 	want_warning(&t, "");
-	want_stage(&t, "ok");
+	ck_phase(&t, "ok");
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -111,7 +111,7 @@ TEST_T(forgotten_texts_are_reported, 60)
 	struct orch_fixture b;
 	struct orch_turn t;
 
-	begin(&b, GONE);
+	begin(&b, FORGOTTEN);
 	orch_model_reply(&b.model, NULL, FORGET("乌龙茶"));
 	orch_model_fail(&b.model, 401);
 	orch_turn_start(&t, &b, "忘掉这个");
@@ -124,7 +124,7 @@ TEST_T(forgotten_texts_are_reported, 60)
 /* Whatever the model claims, before it knows and after. */
 TEST_T(no_memory_matches, 60)
 {
-	static const char said[] =
+	static const char user_text[] =
 	    "已经忘掉了。\n没有找到和要忘掉的事相符的记忆。";
 	struct orch_fixture b;
 	struct orch_turn t;
@@ -134,11 +134,11 @@ TEST_T(no_memory_matches, 60)
 	orch_model_reply(&b.model, "已经忘掉了。", NULL);
 	orch_turn_start_with(
 	    &t, &b, "忘掉这个", &(struct orch_turn_opts){ .stream = true });
-	orch_ck_completed(&t, .reply = said, .executed = "",
+	orch_ck_completed(&t, .reply = user_text, .executed = "",
 	    .failed = "forget_memory", .errors = "nothing fits");
-	want_kept(&b, "{\"query\":\"我喜欢乌龙茶\",\"forgotten\":[]}");
+	ck_stored(&b, "{\"query\":\"我喜欢乌龙茶\",\"forgotten\":[]}");
 	want_warning(&t, "");
-	want_stage(&t, "nothing_fits");
+	ck_phase(&t, "nothing_fits");
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -146,15 +146,15 @@ TEST_T(no_memory_matches, 60)
 /* Nobody knows whether it was done; the model may only speak of it. */
 TEST_T(an_error_is_not_confirmed, 60)
 {
-	static const char *const answers[] = { NULL, "{\"forgotten\":\"x\"}",
+	static const char *const replies[] = { NULL, "{\"forgotten\":\"x\"}",
 		/* Something is gone, and nobody can say what. */
 		"{\"forgotten\":1,\"memory_ids\":[\"m1\"]}" };
 	struct orch_fixture b;
 	struct orch_turn t;
 
 	begin(&b, NULL);
-	for (size_t i = 0; i < NELEM(answers); i++) {
-		orch_peers_set(&b.peers, forget, answers[i]);
+	for (size_t i = 0; i < NELEM(replies); i++) {
+		orch_peers_set(&b.peers, forget, replies[i]);
 		orch_model_reply(&b.model, NULL, FORGET("乌龙茶"));
 		orch_model_reply(&b.model, "好。", NULL);
 		orch_turn_start(&t, &b, "忘掉这个");
@@ -167,12 +167,12 @@ TEST_T(an_error_is_not_confirmed, 60)
 		    orch_text(
 			orch_model_request(&b.model, 2 * i + 1), "tool_choice"),
 		    "none");
-		want_kept(&b,
+		ck_stored(&b,
 		    "{\"query\":\"乌龙茶\",\"ok\":false,\"error\":"
 		    "\"not confirmed\",\"advice\":\"it was sent, but not "
 		    "confirmed; it is not known whether it was done\"}");
 		want_warning(&t, "MEMORY_FORGET_FAILED");
-		want_stage(&t, "not_confirmed");
+		ck_phase(&t, "not_confirmed");
 		orch_turn_close(&t);
 		ck_assert_uint_eq(orch_peers_count(&b.peers, "forget"), i + 1);
 	}
@@ -199,12 +199,12 @@ TEST_T(no_reply_is_not_confirmed, 60)
 }
 
 /* Memory is gone since it was ready: nothing was forgotten. */
-TEST_T(without_a_query_there_is_no_request, 60)
+TEST_T(without_a_responder_nothing_is_forgotten, 60)
 {
 	struct orch_fixture b;
 	struct orch_turn t;
 
-	begin(&b, GONE);
+	begin(&b, FORGOTTEN);
 	orch_model_hold(&b.model, true);
 	orch_model_stream(&b.model, "嗯", FORGET("乌龙茶"), 1);
 	orch_model_stream(&b.model, "好。", NULL, 1);
@@ -224,7 +224,7 @@ TEST_T(without_a_query_there_is_no_request, 60)
 }
 
 /* Without words for it there is nothing to forget, least of all everything. */
-TEST_T(a_blank_query_forgets_nothing, 60)
+TEST_T(a_blank_query_is_not_sent, 60)
 {
 	static const char *const calls[] = {
 		"[[\"forget_memory\",\"{}\"]]",
@@ -239,7 +239,7 @@ TEST_T(a_blank_query_forgets_nothing, 60)
 	struct orch_fixture b;
 	struct orch_turn t;
 
-	begin(&b, GONE);
+	begin(&b, FORGOTTEN);
 	for (size_t i = 0; i < NELEM(calls); i++) {
 		orch_model_reply(&b.model, "已经忘掉了。", calls[i]);
 		orch_model_reply(&b.model, "忘掉什么？", NULL);
@@ -266,7 +266,7 @@ TEST_T(a_search_then_forget, 60)
 	struct orch_turn t;
 	char text[1024];
 
-	begin(&b, GONE);
+	begin(&b, FORGOTTEN);
 	orch_peers_set(&b.peers, recall, "{\"items\":[]}");
 	orch_model_reply(&b.model, NULL,
 	    "[[\"recall_memory\",\"{\\\"query\\\":\\\"茶\\\"}\"],"
@@ -295,7 +295,7 @@ want_canceled(struct orch_fixture *b, struct orch_turn *t)
 TEST_T(a_canceled_forget_is_not_repeated, 60)
 {
 	struct orch_fixture b;
-	struct orch_turn first, again;
+	struct orch_turn first, second;
 
 	begin(&b, NULL);
 	orch_peers_set(&b.peers, forget_mute, true);
@@ -308,11 +308,11 @@ TEST_T(a_canceled_forget_is_not_repeated, 60)
 	ck_assert_ptr_nonnull(strstr(
 	    orch_text(json_array_get(m, 0), "content"), "not confirmed"));
 	json_decref(m);
-	orch_turn_start_with(&again, &b, "", NAMED("i1"));
-	ck_assert_str_eq(orch_text(orch_turn_end(&again), "state"), "repeated");
+	orch_turn_start_with(&second, &b, "", NAMED("i1"));
+	ck_assert_str_eq(orch_text(orch_turn_end(&second), "state"), "repeated");
 	ck_assert_str_eq(
-	    orch_text(orch_turn_end(&again), "first"), first.turn_id);
-	orch_turn_close(&again);
+	    orch_text(orch_turn_end(&second), "first"), first.turn_id);
+	orch_turn_close(&second);
 	orch_turn_close(&first);
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "forget"), 1);
 
@@ -327,9 +327,9 @@ TEST_T(a_canceled_forget_is_not_repeated, 60)
 	want_canceled(&b, &first);
 	orch_turn_close(&first);
 	orch_model_reply(&b.model, "没有这件事。", NULL);
-	orch_turn_start_with(&again, &b, "", NAMED("i2"));
+	orch_turn_start_with(&second, &b, "", NAMED("i2"));
 	orch_ck_completed(
-	    &again, .reply = "没有这件事。", .executed = "", .failed = "");
-	orch_turn_close(&again);
+	    &second, .reply = "没有这件事。", .executed = "", .failed = "");
+	orch_turn_close(&second);
 	orch_fixture_stop(&b);
 }

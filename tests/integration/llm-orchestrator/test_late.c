@@ -28,7 +28,7 @@ unconfirmed(struct orch_fixture *b, char id[64])
 
 /* The body answers, and the bridge keeps it. */
 static void
-answers(struct orch_fixture *b, const char *id, const char *more)
+result_replies(struct orch_fixture *b, const char *id, const char *more)
 {
 	char json[256];
 	bool first;
@@ -52,7 +52,7 @@ replies(struct orch_fixture *b, const char *reply)
 	orch_turn_close(&t);
 }
 
-TEST_T(a_late_result_is_reported_once, 60)
+TEST_T(a_result_after_the_turn_is_in_the_next_reply, 60)
 {
 	struct orch_fixture b;
 	char id[64];
@@ -62,7 +62,7 @@ TEST_T(a_late_result_is_reported_once, 60)
 	unconfirmed(&b, id);
 	/* Nothing came yet. */
 	replies(&b, "你好。");
-	answers(&b, id, "\"ok\":true");
+	result_replies(&b, id, "\"ok\":true");
 	replies(&b, "你好。\n" DONE);
 	/* The model was told too, and told not to repeat it. */
 	json_t *q = orch_model_request(&b.model, 3);
@@ -76,7 +76,7 @@ TEST_T(a_late_result_is_reported_once, 60)
 }
 
 /* What is told is that of the body; each has its own end. */
-TEST_T(several_late_results_and_failures, 60)
+TEST_T(several_results_after_the_turn, 60)
 {
 	char first[64], second[64];
 	struct orch_fixture b;
@@ -85,16 +85,16 @@ TEST_T(several_late_results_and_failures, 60)
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, first);
 	unconfirmed(&b, second);
-	answers(&b, second, "\"ok\":false,\"error\":\"stuck\"");
+	result_replies(&b, second, "\"ok\":false,\"error\":\"stuck\"");
 	replies(&b, "你好。\n" FAILED);
-	answers(&b, first, "\"ok\":true");
+	result_replies(&b, first, "\"ok\":true");
 	replies(&b, "你好。\n" DONE);
 	replies(&b, "你好。");
 	orch_fixture_stop(&b);
 }
 
 /* Whoever runs the next turn tells it; a turn that fails has not. */
-TEST_T(late_results_survive_a_killed_process, 60)
+TEST_T(results_after_the_turn_survive_a_kill, 60)
 {
 	struct orch_turn t;
 	struct orch_fixture b;
@@ -103,7 +103,7 @@ TEST_T(late_results_survive_a_killed_process, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, id);
-	answers(&b, id, "\"ok\":true");
+	result_replies(&b, id, "\"ok\":true");
 	orch_model_fail(&b.model, 400);
 	orch_turn_start(&t, &b, "你好");
 	orch_ck_failed(&t, 502, "llm_unavailable");

@@ -63,7 +63,7 @@ TEST_T(no_action_offers_no_tools, 60)
 TEST_T(the_model_is_unavailable, 90)
 {
 	static const struct {
-		int status, tries, fault;
+		int status, tries, failure;
 		const char *code;
 	} rows[] = {
 		{ 500, 3, 502, "llm_unavailable" },
@@ -82,7 +82,7 @@ TEST_T(the_model_is_unavailable, 90)
 		for (int k = 0; k < rows[i].tries; k++)
 			orch_model_fail(&b.model, rows[i].status);
 		orch_turn_start(&t, &b, "你好");
-		orch_ck_failed(&t, rows[i].fault, rows[i].code);
+		orch_ck_failed(&t, rows[i].failure, rows[i].code);
 		orch_turn_close(&t);
 		/* The next turn works. */
 		orch_model_reply(&b.model, "在。", NULL);
@@ -225,7 +225,7 @@ TEST_T(invalid_turns_are_rejected, 60)
 {
 	static const struct {
 		struct orch_turn_opts o;
-		const char *said, *text;
+		const char *user_text, *text;
 		int status;
 	} rows[] = {
 		{ { .inputs = "[{\"type\":\"presence\",\"data\":1}]" }, NULL,
@@ -244,7 +244,7 @@ TEST_T(invalid_turns_are_rejected, 60)
 
 	orch_fixture_start(&b, 1);
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		orch_turn_start_with(&t, &b, rows[i].said, &rows[i].o);
+		orch_turn_start_with(&t, &b, rows[i].user_text, &rows[i].o);
 		json_t *j = orch_turn_end(&t);
 		ck_assert_str_eq(orch_text(j, "state"), "failed");
 		ck_assert_int_eq(

@@ -19,23 +19,23 @@ TEST_T(turns_of_a_session_run_in_order, 90)
 {
 	struct orch_fixture b;
 	struct orch_turn t[TURNS];
-	char said[32], seen[2][64] = { "", "" };
+	char text[32], seen[2][64] = { "", "" };
 
 	orch_fixture_start(&b, 2);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "回答 %d", i);
-		orch_model_reply_after(&b.model, said, NULL, 200);
+		snprintf(text, sizeof(text), "回答 %d", i);
+		orch_model_reply_after(&b.model, text, NULL, 200);
 	}
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "问 %d", i);
-		orch_turn_start(&t[i], &b, said);
+		snprintf(text, sizeof(text), "问 %d", i);
+		orch_turn_start(&t[i], &b, text);
 		accept_turn(&t[i]);
 	}
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "回答 %d", i);
+		snprintf(text, sizeof(text), "回答 %d", i);
 		orch_ck_completed(
-		    &t[i], .reply = said, .executed = "", .failed = "");
+		    &t[i], .reply = text, .executed = "", .failed = "");
 		const char *who = orch_text(t[i].end, "instance");
 		if (seen[0][0] == '\0')
 			snprintf(seen[0], sizeof(seen[0]), "%s", who);

@@ -6,19 +6,19 @@
 #include "testkit/orch_fixture.h"
 
 #define KEY    "sk-proj-Q7vWx2LmN9tRb4"
-#define SAID   "我把钥匙藏在花盆下面了"
+#define USER_TEXT   "我把钥匙藏在花盆下面了"
 #define SECRET "SecretWordsOfTheUser"
 
 /* What the provider says repeats all that it was sent. */
 #define ECHO(text)                                                             \
-	"{\"error\":{\"message\":\"" text " " KEY " and sk-p**tRb4, " SAID " " \
+	"{\"error\":{\"message\":\"" text " " KEY " and sk-p**tRb4, " USER_TEXT " " \
 	"\\\\u6211 " SECRET "\",\"type\":\"x\"}}"
 
 static const struct {
 	int status;
 	int tries;
-	const char *body, *fault_code, *reason, *log;
-	int fault;
+	const char *body, *error_code, *reason, *log;
+	int failure;
 } rows[] = {
 	{ 401, 1, ECHO("Incorrect API key provided:"), "llm_unavailable",
 	    "unauthorized", "status=401 rc=denied reason=unauthorized", 502 },
@@ -62,8 +62,8 @@ TEST_T(a_failure_is_logged_with_its_cause_only, 120)
 		for (int k = 0; k < rows[i].tries; k++)
 			orch_model_respond(&b.model, rows[i].status, 0,
 			    mem_strdup(rows[i].body));
-		orch_turn_start(&t, &b, SAID " " SECRET);
-		orch_ck_failed(&t, rows[i].fault, rows[i].fault_code);
+		orch_turn_start(&t, &b, USER_TEXT " " SECRET);
+		orch_ck_failed(&t, rows[i].failure, rows[i].error_code);
 		ck_assert_str_eq(rows[i].reason[0] != '\0'
 			? orch_text(t.end, "error.reason")
 			: "",

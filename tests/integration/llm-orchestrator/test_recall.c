@@ -67,7 +67,7 @@ TEST_T(a_failed_search_is_reported, 60)
 }
 
 /* Memory is not ready, or not there at all: nobody offers the search. */
-TEST_T(without_memory_there_is_no_search, 60)
+TEST_T(without_memory_no_search_is_offered, 60)
 {
 	struct orch_fixture b;
 	struct orch_turn t;

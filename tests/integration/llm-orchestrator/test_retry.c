@@ -22,7 +22,7 @@ want_repeated(struct orch_turn *t, const char *first)
 TEST_T(a_repeated_request_names_the_first_turn, 60)
 {
 	struct orch_fixture b;
-	struct orch_turn first, again;
+	struct orch_turn first, second;
 
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
@@ -31,25 +31,25 @@ TEST_T(a_repeated_request_names_the_first_turn, 60)
 	orch_turn_start_with(&first, &b, "", NAMED("i1", "你好"));
 	while (orch_model_requests(&b.model) < 1)
 		orch_turn_next(&first, 20);
-	orch_turn_start_with(&again, &b, "", NAMED("i1", "你好"));
-	want_repeated(&again, first.turn_id);
+	orch_turn_start_with(&second, &b, "", NAMED("i1", "你好"));
+	want_repeated(&second, first.turn_id);
 	ck_assert_ptr_null(first.end);
 	orch_ck_completed(&first, .reply = "好", .executed = "", .failed = "");
-	orch_turn_start_with(&again, &b, "", NAMED("i1", "你好"));
-	want_repeated(&again, first.turn_id);
+	orch_turn_start_with(&second, &b, "", NAMED("i1", "你好"));
+	want_repeated(&second, first.turn_id);
 	ck_assert_uint_eq(orch_model_requests(&b.model), 1);
 
 	/* Another id, another session, no id: another turn. */
 	for (int i = 0; i < 3; i++)
 		orch_model_reply(&b.model, "又", NULL);
-	orch_turn_start_with(&again, &b, "", NAMED("i2", "你好"));
-	orch_ck_completed(&again, .reply = "又", .executed = "", .failed = "");
-	orch_turn_close(&again);
+	orch_turn_start_with(&second, &b, "", NAMED("i2", "你好"));
+	orch_ck_completed(&second, .reply = "又", .executed = "", .failed = "");
+	orch_turn_close(&second);
 	for (int i = 0; i < 2; i++) {
-		orch_turn_start(&again, &b, "你好");
+		orch_turn_start(&second, &b, "你好");
 		orch_ck_completed(
-		    &again, .reply = "又", .executed = "", .failed = "");
-		orch_turn_close(&again);
+		    &second, .reply = "又", .executed = "", .failed = "");
+		orch_turn_close(&second);
 	}
 	json_decref(orch_events(&b));
 	orch_turn_close(&first);
@@ -57,7 +57,7 @@ TEST_T(a_repeated_request_names_the_first_turn, 60)
 }
 
 /* What came to nothing may be tried anew; what did something may not. */
-TEST_T(a_request_runs_again_after_a_failure, 60)
+TEST_T(a_failed_request_may_be_repeated, 60)
 {
 	struct orch_fixture b;
 	struct orch_turn t;

@@ -6,14 +6,14 @@
 #define STREAMED (&(struct orch_turn_opts){ .stream = true })
 
 static void
-want_types(json_t *story, const struct orch_turn *t, const char *want, int line)
+want_types(json_t *events, const struct orch_turn *t, const char *want, int line)
 {
 	char types[1024];
 
-	orch_event_types(story, t->turn_id, types, sizeof(types));
+	orch_event_types(events, t->turn_id, types, sizeof(types));
 	ck_assert_msg(strcmp(types, want) == 0, "line %d: %s", line, types);
 }
-#define want(story, t, types) want_types((story), (t), (types), __LINE__)
+#define want(events, t, types) want_types((events), (t), (types), __LINE__)
 
 /* Listens to what is published of s1. */
 static natsSubscription *
@@ -29,7 +29,7 @@ listen_to(struct orch_fixture *b)
 }
 
 static json_t *
-heard(natsSubscription *sub)
+received(natsSubscription *sub)
 {
 	natsMsg *m = NULL;
 
@@ -53,22 +53,22 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	natsSubscription *sub = listen_to(&b);
 	orch_turn_start(&t, &b, "你好");
 	orch_ck_completed(&t, .reply = "你好呀", .executed = "", .failed = "");
-	json_t *story = orch_events(&b);
-	want(story, &t, "started final completed");
-	json_t *final = orch_event(story, t.turn_id, "final", 0);
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final completed");
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
 	ck_assert_str_eq(orch_text(final, "data.text"), "你好呀");
 	ck_assert_str_eq(
 	    orch_text(final, "data.structured_payload.reply"), "你好呀");
-	json_t *done = orch_event(story, t.turn_id, "completed", 0);
+	json_t *done = orch_event(events, t.turn_id, "completed", 0);
 	ck_assert_str_eq(orch_text(done, "data.reason_code"),
 	    "FINAL_STRUCTURED_OUTPUT_SELECTED");
 	/* What is published is what the log has. */
 	for (size_t i = 0; i < 3; i++) {
-		json_t *j = heard(sub);
-		ck_assert(json_equal(j, json_array_get(story, i)));
+		json_t *j = received(sub);
+		ck_assert(json_equal(j, json_array_get(events, i)));
 		json_decref(j);
 	}
-	json_decref(story);
+	json_decref(events);
 	natsSubscription_Destroy(sub);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
@@ -87,10 +87,10 @@ TEST_T(chunks_are_published_as_they_arrive, 60)
 	orch_model_stream(
 	    &b.model, "今天|天气|很好| ，我们|出去走走吧。\n ", NULL, 3);
 	orch_turn_start_with(&t, &b, "聊聊", STREAMED);
-	json_t *j = heard(sub);
+	json_t *j = received(sub);
 	ck_assert_str_eq(orch_event_type(j), "started");
 	json_decref(j);
-	j = heard(sub);
+	j = received(sub);
 	struct mono now = clock_mono();
 	ck_assert_str_eq(orch_text(j, "data.text_delta"), "今天");
 	pthread_mutex_lock(&b.model.lock);
@@ -102,14 +102,14 @@ TEST_T(chunks_are_published_as_they_arrive, 60)
 	orch_model_hold(&b.model, false);
 	orch_ck_completed(&t, .reply = "今天天气很好 ，我们出去走走吧。",
 	    .executed = "", .failed = "");
-	json_t *story = orch_events(&b);
-	json_t *final = orch_event(story, t.turn_id, "final", 0);
+	json_t *events = orch_events(&b);
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
 	ck_assert_str_eq(orch_text(final, "data.message_id"),
 	    orch_text(
-		orch_event(story, t.turn_id, "delta", 0), "data.message_id"));
-	ck_assert_ptr_null(orch_event(story, t.turn_id, "warning", 0));
-	ck_assert_ptr_nonnull(orch_event(story, t.turn_id, "delta", 1));
-	json_decref(story);
+		orch_event(events, t.turn_id, "delta", 0), "data.message_id"));
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "delta", 1));
+	json_decref(events);
 	natsSubscription_Destroy(sub);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
@@ -128,8 +128,8 @@ TEST_T(the_first_chunk_is_not_delayed, 90)
 	for (size_t i = 0; i < NELEM(ms); i++) {
 		orch_model_stream(&b.model, "嗯|，好的。", NULL, 10);
 		orch_turn_start_with(&t, &b, "聊聊", STREAMED);
-		json_decref(heard(sub));
-		json_decref(heard(sub));
+		json_decref(received(sub));
+		json_decref(received(sub));
 		struct mono now = clock_mono();
 		orch_turn_end(&t);
 		pthread_mutex_lock(&b.model.lock);
@@ -140,7 +140,7 @@ TEST_T(the_first_chunk_is_not_delayed, 90)
 		/* On a busy machine the second piece may be in the first. */
 		bool last = false;
 		while (!last) {
-			json_t *j = heard(sub);
+			json_t *j = received(sub);
 			last = strcmp(orch_event_type(j), "completed") == 0;
 			json_decref(j);
 		}
@@ -175,12 +175,12 @@ TEST_T(many_streams_share_a_pipeline, 60)
 		snprintf(session, sizeof(session), "s%zu", i);
 		orch_ck_completed(&t[i], .reply = "一二三四五六七八九十",
 		    .executed = "", .failed = "");
-		json_t *story = orch_session_events(&b, session);
+		json_t *events = orch_session_events(&b, session);
 		ck_assert_ptr_nonnull(
-		    orch_event(story, t[i].turn_id, "delta", 2));
+		    orch_event(events, t[i].turn_id, "delta", 2));
 		ck_assert_ptr_null(
-		    orch_event(story, t[i].turn_id, "warning", 0));
-		json_decref(story);
+		    orch_event(events, t[i].turn_id, "warning", 0));
+		json_decref(events);
 		orch_turn_close(&t[i]);
 	}
 	orch_fixture_stop(&b);
@@ -198,13 +198,13 @@ TEST_T(direct_actions_are_the_first_chunk, 60)
 	orch_model_stream(&b.model, "从前|有座山", NULL, 5);
 	orch_turn_start_with(&t, &b, "把灯变绿，再讲个笑话", STREAMED);
 	orch_ck_completed(&t, .executed = "control_light", .failed = "");
-	json_t *story = orch_events(&b);
+	json_t *events = orch_events(&b);
 	const char *first = orch_text(
-	    orch_event(story, t.turn_id, "delta", 0), "data.text_delta");
+	    orch_event(events, t.turn_id, "delta", 0), "data.text_delta");
 	ck_assert_ptr_nonnull(strstr(first, "已执行"));
 	ck_assert_ptr_null(strstr(first, "从前"));
-	ck_assert_ptr_null(orch_event(story, t.turn_id, "warning", 0));
-	json_decref(story);
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -212,7 +212,7 @@ TEST_T(direct_actions_are_the_first_chunk, 60)
 /* A question ends a turn in another way. */
 TEST_T(a_question_ends_in_user_input_required, 60)
 {
-	static const char asks[] = INTENT_DECISION("execute_intents",
+	static const char requests[] = INTENT_DECISION("execute_intents",
 	    "{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\","
 	    "\"confidence\":0.9,\"status\":\"need_clarification\","
 	    "\"segment_index\":0,\"span\":{\"text\":\"开灯\","
@@ -224,17 +224,17 @@ TEST_T(a_question_ends_in_user_input_required, 60)
 	struct orch_turn t;
 
 	orch_fixture_start(&b, 1);
-	orch_peers_set(&b.peers, filter, asks);
+	orch_peers_set(&b.peers, filter, requests);
 	orch_turn_start(&t, &b, "开灯");
 	orch_turn_end(&t);
 	ck_assert_str_eq(orch_text(t.end, "state"), "completed");
-	json_t *story = orch_events(&b);
-	want(story, &t, "started final required");
-	json_t *e = orch_event(story, t.turn_id, "required", 0);
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final required");
+	json_t *e = orch_event(events, t.turn_id, "required", 0);
 	ck_assert_str_eq(orch_text(e, "data.kind"), "free_text");
 	ck_assert_str_eq(
 	    orch_text(e, "data.prompt"), orch_text(t.end, "response.reply"));
-	json_decref(story);
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -256,13 +256,13 @@ TEST_T(claims_are_held_back_until_confirmed, 60)
 	orch_model_stream(&b.model, "点头|没有得到确认", NULL, 1);
 	orch_turn_start_with(&t, &b, "点头", STREAMED);
 	orch_turn_end(&t);
-	json_t *story = orch_events(&b);
-	json_t *first = orch_event(story, t.turn_id, "delta", 0);
-	json_t *final = orch_event(story, t.turn_id, "final", 0);
-	json_t *w = orch_event(story, t.turn_id, "warning", 0);
+	json_t *events = orch_events(&b);
+	json_t *first = orch_event(events, t.turn_id, "delta", 0);
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
+	json_t *w = orch_event(events, t.turn_id, "warning", 0);
 	char text[1024];
 	orch_event_text(
-	    story, orch_text(first, "data.message_id"), text, sizeof(text));
+	    events, orch_text(first, "data.message_id"), text, sizeof(text));
 	ck_assert_str_eq(text, "我来点头，");
 	ck_assert_str_ne(orch_text(first, "data.message_id"),
 	    orch_text(final, "data.message_id"));
@@ -270,7 +270,7 @@ TEST_T(claims_are_held_back_until_confirmed, 60)
 	ck_assert_str_eq(orch_text(w, "data.message_id"),
 	    orch_text(first, "data.message_id"));
 	ck_assert_ptr_null(strstr(orch_text(final, "data.text"), "点好了"));
-	json_decref(story);
+	json_decref(events);
 	natsSubscription_Destroy(sub);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
@@ -289,12 +289,12 @@ TEST_T(confirmed_claims_are_published, 60)
 	orch_turn_start_with(&t, &b, "点头", STREAMED);
 	orch_ck_completed(&t, .reply = "我来点头，已经点好了",
 	    .executed = "nod", .failed = "");
-	json_t *story = orch_events(&b);
-	ck_assert_ptr_null(orch_event(story, t.turn_id, "warning", 0));
-	ck_assert_str_eq(orch_text(orch_event(story, t.turn_id, "delta", 0),
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	ck_assert_str_eq(orch_text(orch_event(events, t.turn_id, "delta", 0),
 			     "data.text_delta"),
 	    "我来");
-	json_decref(story);
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -310,9 +310,9 @@ TEST_T(no_reply_has_no_chunks, 60)
 	orch_model_stream(&b.model, "<NO|_REPLY|>", NULL, 5);
 	orch_turn_start_with(&t, &b, "嗯", STREAMED);
 	orch_ck_completed(&t, .reply = "", .executed = "", .failed = "");
-	json_t *story = orch_events(&b);
-	want(story, &t, "started final completed");
-	json_decref(story);
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final completed");
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -329,21 +329,21 @@ TEST_T(failures_are_published, 60)
 	orch_model_fail(&b.model, 401);
 	orch_turn_start_with(&t, &b, "你好", STREAMED);
 	orch_ck_failed(&t, 502, "llm_unavailable");
-	json_t *story = orch_events(&b);
-	want(story, &t, "started failed");
-	json_t *e = orch_event(story, t.turn_id, "failed", 0);
+	json_t *events = orch_events(&b);
+	want(events, &t, "started failed");
+	json_t *e = orch_event(events, t.turn_id, "failed", 0);
 	ck_assert_str_eq(orch_text(e, "data.error.code"), "LLM_UNAVAILABLE");
 	ck_assert_str_eq(orch_text(e, "data.error.category"), "engine");
-	json_decref(story);
+	json_decref(events);
 	orch_turn_close(&t);
 
 	/* One that never began is not in the log. */
 	orch_turn_start_with(&t, &b, "你好",
 	    &(struct orch_turn_opts){ .stream = true, .terminal = "t9" });
 	orch_ck_failed(&t, 400, "invalid_request");
-	story = orch_events(&b);
-	want(story, &t, "");
-	json_decref(story);
+	events = orch_events(&b);
+	want(events, &t, "");
+	json_decref(events);
 	orch_turn_close(&t);
 
 	/* Who did not answer is named; the turn goes on. */
@@ -352,9 +352,9 @@ TEST_T(failures_are_published, 60)
 	orch_model_reply(&b.model, "好", NULL);
 	orch_turn_start(&t, &b, "你好");
 	orch_turn_end(&t);
-	story = orch_events(&b);
-	want(story, &t, "started warning warning final completed");
-	json_decref(story);
+	events = orch_events(&b);
+	want(events, &t, "started warning warning final completed");
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -377,9 +377,9 @@ TEST_T(a_truncated_response_fails_the_turn, 60)
 	orch_turn_start_with(&t, &b, "你好", STREAMED);
 	orch_turn_end(&t);
 	ck_assert_str_eq(orch_text(t.end, "state"), "failed");
-	json_t *story = orch_events(&b);
-	ck_assert_ptr_nonnull(orch_event(story, t.turn_id, "failed", 0));
-	json_decref(story);
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "failed", 0));
+	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
@@ -396,8 +396,8 @@ TEST_T(redis_goes_down_while_streaming, 90)
 	orch_model_hold(&b.model, true);
 	orch_model_stream(&b.model, "一|二|三|四|五", NULL, 60);
 	orch_turn_start_with(&t, &b, "数数", STREAMED);
-	json_decref(heard(sub));
-	json_decref(heard(sub));
+	json_decref(received(sub));
+	json_decref(received(sub));
 	tk_server_stop(&b.redis, SIGKILL);
 	orch_model_hold(&b.model, false);
 	while (!tk_log_has(&b.orch[0].proc, "turn.events_delayed"))
@@ -406,9 +406,9 @@ TEST_T(redis_goes_down_while_streaming, 90)
 	orch_ck_completed(
 	    &t, .reply = "一二三四五", .executed = "", .failed = "");
 	orch_fixture_wait_state(&b);
-	json_t *story = orch_events(&b);
-	ck_assert_ptr_nonnull(orch_event(story, t.turn_id, "final", 0));
-	json_decref(story);
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "final", 0));
+	json_decref(events);
 	natsSubscription_Destroy(sub);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
@@ -432,10 +432,10 @@ TEST_T(a_killed_process_is_reported_as_lost, 90)
 	orch_model_reply(&b.model, "好", NULL);
 	orch_turn_start(&next, &b, "二");
 	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
-	json_t *story = orch_events(&b);
-	ck_assert_ptr_nonnull(orch_event(story, dead.turn_id, "lost", 0));
-	ck_assert_ptr_null(orch_event(story, dead.turn_id, "completed", 0));
-	json_decref(story);
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, dead.turn_id, "lost", 0));
+	ck_assert_ptr_null(orch_event(events, dead.turn_id, "completed", 0));
+	json_decref(events);
 	ck_assert_int_eq(
 	    orch_turn_stored(&b, dead.turn_id).state, TURN_STATE_LOST);
 	orch_turn_close(&dead);

@@ -26,7 +26,7 @@ ms_of(json_t *s, const char *member)
 }
 
 static json_t *
-kept(struct orch_fixture *b, const char *turn)
+stored(struct orch_fixture *b, const char *turn)
 {
 	struct turn_record t = orch_turn_stored(b, turn);
 
@@ -51,7 +51,7 @@ TEST_T(the_timeline_of_an_ended_turn, 60)
 	orch_turn_start_with(
 	    &t, &b, "点头", &(struct orch_turn_opts){ .stream = true });
 	orch_turn_end(&t);
-	json_t *list = kept(&b, t.turn_id);
+	json_t *list = stored(&b, t.turn_id);
 	json_t *all = json_pack("{s:O}", "l", list);
 	ck_assert_str_eq(orch_list(all, "l", "stage", names, sizeof(names)),
 	    "queue,load,emotion,intent,memory,think,invoke,think,store");

@@ -93,12 +93,12 @@ check_rows(enum llm_kind kind)
 	}
 }
 
-TEST(openai_faults)
+TEST(openai_failures)
 {
 	check_rows(LLM_OPENAI);
 }
 
-TEST(anthropic_faults)
+TEST(anthropic_failures)
 {
 	check_rows(LLM_ANTHROPIC);
 }
@@ -171,7 +171,7 @@ TEST(retry_after_is_respected)
 TEST(delivered_text_prevents_a_retry)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
-	long long before = lab_asked();
+	long long before = lab_requests();
 
 	lab_script("{\"kind\":\"cut\"}," TEXT);
 	talk_open(&p, 1);
@@ -180,7 +180,7 @@ TEST(delivered_text_prevents_a_retry)
 	ck_assert_uint_eq(talk.attempts, 1);
 	ck_assert_uint_gt(talk.shown.n, 0);
 	ck_assert(!talk.retry);
-	ck_assert_int_eq(lab_asked(), before + 1);
+	ck_assert_int_eq(lab_requests(), before + 1);
 	/* Nobody has seen it where nobody watches. */
 	lab_script("{\"kind\":\"cut\"}," TEXT);
 	talk.chat.on_text = NULL;
@@ -242,7 +242,7 @@ TEST(the_next_provider_takes_over)
 	talk_close();
 }
 
-TEST(lasting_failures_suspend_the_provider_at_once)
+TEST(lasting_failures_suspend_the_provider_immediately)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -310,7 +310,7 @@ has_come(void *arg)
 	return clock_mono().ns >= ((struct mono *)arg)->ns;
 }
 
-TEST_T(a_breaker_opens_and_closes_again, 60)
+TEST_T(a_breaker_opens_and_closes, 60)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -394,7 +394,7 @@ TEST(cancel_in_every_state)
 	talk.cancel = true;
 	talk_start();
 	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
-	ck_assert_int_eq(talk.pieces, 1);
+	ck_assert_int_eq(talk.chunks, 1);
 	talk.cancel = false;
 	/* With text that was held back to the end. */
 	talk_close();

@@ -65,7 +65,7 @@ TEST(an_mbti_type_is_recognized)
 TEST(words_hint_at_traits)
 {
 	static const struct {
-		const char *said;
+		const char *user_text;
 		struct persona target;
 	} rows[] = {
 		{ "我老板又骂我了", { 0.5, 0.5, 0.6, 0.5, 0.78 } },
@@ -82,8 +82,8 @@ TEST(words_hint_at_traits)
 	struct relation r;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		relation_guess(str_of(rows[i].said), &average, &r);
-		ck_assert_msg(r.known, "%s", rows[i].said);
+		relation_guess(str_of(rows[i].user_text), &average, &r);
+		ck_assert_msg(r.known, "%s", rows[i].user_text);
 		near(r.target.empathy, rows[i].target.empathy);
 		near(r.target.sensitivity, rows[i].target.sensitivity);
 		near(r.target.stability, rows[i].target.stability);

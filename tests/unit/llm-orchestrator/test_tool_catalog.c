@@ -100,7 +100,7 @@ TEST(names_are_legal_for_providers)
 		"ab", "recall_memory", "forget_memory", "é", longer, longest,
 		taken, "skill" };
 	char skills[2048] = "[";
-	struct bench b, again;
+	struct bench b, second;
 
 	for (size_t i = 0; i < NELEM(names); i++)
 		snprintf(skills + strlen(skills),
@@ -108,7 +108,7 @@ TEST(names_are_legal_for_providers)
 		    i > 0 ? "," : "", names[i]);
 	snprintf(skills + strlen(skills), sizeof(skills) - strlen(skills), "]");
 	bench_open(&b, skills);
-	bench_open(&again, skills);
+	bench_open(&second, skills);
 	ck_assert_uint_eq(tool_catalog_n(b.t), NELEM(names));
 	for (size_t i = 0; i < NELEM(names); i++) {
 		struct tool *tool = tool_catalog_at(b.t, i);
@@ -123,7 +123,7 @@ TEST(names_are_legal_for_providers)
 		ck_assert_ptr_eq(tool_catalog_by_name(b.t, tool->name), tool);
 		ck_assert_int_eq(tool->kind, TOOL_SKILL);
 		ck_assert(
-		    str_eq(tool->name, tool_catalog_at(again.t, i)->name));
+		    str_eq(tool->name, tool_catalog_at(second.t, i)->name));
 		for (size_t k = 0; k < i; k++)
 			ck_assert(
 			    !str_eq(tool->name, tool_catalog_at(b.t, k)->name));
@@ -133,7 +133,7 @@ TEST(names_are_legal_for_providers)
 	ck_assert_int_eq(tool_catalog_by_name(b.t, STR(TOOL_NAME_FORGET))->kind,
 	    TOOL_FORGET);
 	bench_close(&b);
-	bench_close(&again);
+	bench_close(&second);
 }
 
 TEST(arguments_are_checked_and_coerced)

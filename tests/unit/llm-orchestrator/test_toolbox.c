@@ -67,7 +67,7 @@ many(int number)
 	return text;
 }
 
-TEST(skills_are_decoded_once)
+TEST(equal_skills_share_a_catalog)
 {
 	struct bench b;
 	char *skills = many(1);

@@ -66,7 +66,7 @@ TEST(phases_begin_and_end)
 }
 
 /* An action that is tried again is still the same stage. */
-TEST(a_phase_ends_once)
+TEST(an_ended_phase_stays_ended)
 {
 	struct turn_timeline t = { .start = us(0) };
 

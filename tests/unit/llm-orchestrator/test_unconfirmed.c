@@ -70,10 +70,10 @@ TEST(age_and_number_are_limited)
 	ck_assert_uint_eq(l.n, UNCONFIRMED_MAX);
 	is(l.item[0].request_id, "r3");
 	is(l.item[UNCONFIRMED_MAX - 1].request_id, ids[UNCONFIRMED_MAX + 2]);
-	struct str kept = unconfirmed_write(&l, true, a);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS - 1, a, &back);
+	struct str stored = unconfirmed_write(&l, true, a);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS - 1, a, &back);
 	ck_assert_uint_eq(back.n, UNCONFIRMED_MAX);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS, a, &back);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS, a, &back);
 	ck_assert_uint_eq(back.n, 0);
 	is(unconfirmed_write(&back, true, a), "");
 	arena_free(a);
@@ -96,7 +96,7 @@ TEST(an_invalid_list_is_empty)
 }
 
 /* What is known is told, and kept only until it was. */
-TEST(results_are_reported_once)
+TEST(reported_results_are_dropped)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 3 };

@@ -104,7 +104,7 @@ TEST(rules_select_the_response)
 	arena_free(a);
 }
 
-TEST(faults_apply_in_order)
+TEST(a_script_applies_in_order)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
 		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,

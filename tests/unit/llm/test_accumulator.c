@@ -327,7 +327,7 @@ TEST(reasoning_is_sent_back_within_limits)
 }
 
 static void
-check_answer(const char *json, const char *want)
+check_response(const char *json, const char *want)
 {
 	struct buf out = BUF_INIT(65536);
 	const char *why = NULL;
@@ -346,21 +346,21 @@ check_answer(const char *json, const char *want)
 
 TEST(whole_responses_are_read)
 {
-	check_answer("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
+	check_response("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
 		     "\"assistant\",\"content\":\"hi\"},"
 		     "\"finish_reason\":\"stop\"}]}",
 	    "hi|stop|");
-	check_answer("{\"choices\":[{\"message\":{\"content\":null,"
+	check_response("{\"choices\":[{\"message\":{\"content\":null,"
 		     "\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
 		     "\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":"
 		     "\"g\",\"arguments\":{\"x\":1}}}]},"
 		     "\"finish_reason\":\"stop\"}]}",
 	    "|calls|a f {};call_t1_1 g {\"x\":1};");
-	check_answer("{\"choices\":[{\"index\":1,\"message\":{\"content\":"
+	check_response("{\"choices\":[{\"index\":1,\"message\":{\"content\":"
 		     "\"x\"}},{\"index\":0,\"message\":{\"content\":\"y\"},"
 		     "\"finish_reason\":null}]}",
 	    "y|stop|");
-	check_answer("{\"choices\":[]}", "|stop|");
+	check_response("{\"choices\":[]}", "|stop|");
 }
 
 TEST(responses_are_limited)

@@ -13,14 +13,14 @@
 #define KEY "sk-proj-0123456789abcdef"
 
 static const char *
-line(const char *said, const char *key, const char *text)
+line(const char *message, const char *key, const char *text)
 {
 	static char shown[PROVIDER_ERROR_LINE_MAX * 2];
 	const struct llm_message m = { .role = LLM_USER, .text = str_of(text) };
 	const struct llm_chat chat = { .messages = &m, .nmessages = 1 };
 	struct buf b = BUF_INIT(PROVIDER_ERROR_LINE_MAX * 2);
 
-	provider_error_line(str_of(said), str_of(key), &chat, &b);
+	provider_error_line(str_of(message), str_of(key), &chat, &b);
 	ck_assert_uint_le(b.n, PROVIDER_ERROR_LINE_MAX);
 	(void)snprintf(shown, sizeof(shown), "%.*s", STR_ARG(buf_str(&b)));
 	buf_free(&b);
@@ -62,7 +62,7 @@ TEST(texts_of_the_chat_are_hidden)
 /* Six bytes of it in a row are nowhere, wherever it stands, however cut. */
 TEST(property_no_part_of_a_text_is_logged)
 {
-	char said[600], text[64], low[PROVIDER_ERROR_LINE_MAX * 2];
+	char message[600], text[64], low[PROVIDER_ERROR_LINE_MAX * 2];
 
 	for (int round = 0; round < 20000; round++) {
 		size_t before = id_random_below(250);
@@ -72,16 +72,16 @@ TEST(property_no_part_of_a_text_is_logged)
 		for (size_t i = 0; i < n; i++)
 			text[i] = (char)('a' + (int)id_random_below(26));
 		text[n] = '\0';
-		memset(said, 'Z', before);
-		(void)snprintf(said + before, sizeof(said) - before, "%.*s ZZ",
+		memset(message, 'Z', before);
+		(void)snprintf(message + before, sizeof(message) - before, "%.*s ZZ",
 		    (int)len, text + from);
-		const char *shown = line(said, KEY, text);
+		const char *shown = line(message, KEY, text);
 		(void)snprintf(low, sizeof(low), "%s", shown);
 		for (size_t i = from; i + 6 <= from + len; i++) {
-			char piece[7] = { 0 };
-			memcpy(piece, text + i, 6);
-			ck_assert_msg(strstr(low, piece) == NULL,
-			    "%s of %s in %s", piece, text, shown);
+			char part[7] = { 0 };
+			memcpy(part, text + i, 6);
+			ck_assert_msg(strstr(low, part) == NULL,
+			    "%s of %s in %s", part, text, shown);
 		}
 	}
 }

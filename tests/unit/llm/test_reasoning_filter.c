@@ -55,7 +55,7 @@ TEST(chunks_may_end_anywhere)
 }
 
 /* What cannot be a mark any more is given at once. */
-TEST(text_is_released_at_once)
+TEST(text_is_released_immediately)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
 	struct reasoning_filter t = { 0 };
