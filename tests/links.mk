@@ -2,6 +2,9 @@
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
+$(B)/tests/testkit/intent_filter_fixture.o: private CPPFLAGS += \
+    -iquote services/intent-filter
+$(B)/tests/testkit/intent_filter_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_state := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
@@ -22,8 +25,8 @@ LINKS_fuzz_sse := httpc
 LINKS_fuzz_log := core
 LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter
-SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
-	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
+SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_cache.c,\
+	$(call sources,services/intent-filter))
 build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_otlp := svc

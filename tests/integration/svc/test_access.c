@@ -5,9 +5,9 @@
 #include "auth/auth.h"
 #include "core/mem.h"
 #include "testkit/json.h"
+#include "testkit/jwt_fixture.h"
 #include "testkit/svc_fixture.h"
 #include "testkit/tokens.h"
-#include "unit/auth/signer.h"
 #include "wire/msgs.h"
 
 #define LONG_MS 40000
