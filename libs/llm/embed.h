@@ -1,8 +1,8 @@
 /*
- * embed: embeddings of an OpenAI-compatible provider, for the loop.
+ * embed: embeddings of an OpenAI-compatible provider, on the loop.
  *
  * Texts become vectors of one length, which is the model's.  All functions run
- * on the loop thread, and none blocks.
+ * on the loop thread; none blocks.
  */
 #ifndef LLM_EMBED_H
 #define LLM_EMBED_H
@@ -19,9 +19,9 @@
 
 /* Texts of one call; their vectors fit one message. */
 #define EMBED_TEXTS_MAX 8
-/* Longest text in bytes that is sent; of a longer one its beginning is. */
+/* Longest text that is sent, in bytes; a longer one is truncated. */
 #define EMBED_TEXT_MAX 16384
-/* After a failure that is not the call's fault others fail at once, so long. */
+/* After a failure of the provider, calls fail at once for so long. */
 #define EMBED_REST_MS 5000
 
 struct embed;
@@ -31,23 +31,23 @@ struct embed_opts {
 	const char *base_url; /* up to, without, "/embeddings" */
 	const char *api_key;  /* NULL or "": none */
 	const char *model;
-	int64_t dimensions;         /* to ask for; 0: the model's own */
-	size_t active_max;          /* calls at one time; 0: 256 */
+	int64_t dimensions;         /* requested; 0: the model's own */
+	size_t active_max;          /* concurrent calls; 0: 256 */
 	struct metric_set *metrics; /* may be NULL */
 };
 
-/* What became of a call; valid until the callback returns. */
+/* The result of a call; valid until the callback returns. */
 struct embed_result {
 	enum rc rc;       /* as of struct llm_result */
-	struct str error; /* the provider's words, or ours; empty of RC_OK */
+	struct str error; /* the provider's text, or ours; empty if RC_OK */
 	const double *const *vectors; /* of each text */
 	size_t n, dimensions;
 };
 
-/* Called exactly once, never from inside embed_ask(). */
+/* Called exactly once, never from within embed_request(). */
 typedef void (*embed_fn)(void *arg, const struct embed_result *result);
 
-struct embed_ask {
+struct embed_request {
 	const struct str *texts;   /* none of them empty; copied */
 	size_t n;                  /* 1 to EMBED_TEXTS_MAX */
 	struct wall deadline;      /* must be set */
@@ -57,11 +57,11 @@ struct embed_ask {
 };
 
 /*
- * embed_opts_fault(o):
- * What is wrong with base_url or model, in words that begin with the variable
- * of which services take it; NULL: nothing.  Pure.
+ * embed_opts_error(o):
+ * What is wrong with base_url or model, beginning with the environment variable
+ * of services; NULL: nothing.  Pure.
  */
-const char *embed_opts_fault(const struct embed_opts *o);
+const char *embed_opts_error(const struct embed_opts *o);
 
 /*
  * embed_new(o, out):
@@ -76,10 +76,10 @@ void embed_free(struct embed *e);
 const char *embed_model(const struct embed *e);
 
 /*
- * embed_ask(e, ask):
- * Ask.  RC_DOWN while it rests, RC_RETRY if too many calls wait, RC_INVALID of
- * what is not as above; ask->fn is then not called.
+ * embed_request(e, rq):
+ * Start a request.  RC_DOWN while calls fail after a failure, RC_RETRY if too
+ * many wait, RC_INVALID if rq is not as above; rq->fn is then not called.
  */
-enum rc embed_ask(struct embed *e, const struct embed_ask *ask) RC_CHECK;
+enum rc embed_request(struct embed *e, const struct embed_request *rq) RC_CHECK;
 
 #endif /* !LLM_EMBED_H */

@@ -1,21 +1,19 @@
 /*
- * llm: chats with language models, OpenAI-compatible or Anthropic, for the
- * loop.
+ * llm: chats with language models, OpenAI-compatible or Anthropic, on the loop.
  *
- * A call gives messages and tools and gets text and tool calls, in one piece or
- * as they come.  Providers differ from the letter of the interface in many
- * small ways; what they send is read as liberally as its meaning allows.
+ * A call has messages and tools; its result is text and tool calls, whole or
+ * streamed.  Providers deviate from their APIs in many small ways; responses
+ * are decoded as liberally as their meaning allows.
  *
- * A client has a list of providers.  A call goes to the first that works; it is
- * asked again where that may help, and then the next one is, as long as no text
- * was given and the deadline allows.  A provider that failed three calls in a
- * row is left alone for 10 s, then for twice as long up to 5 min, while one
- * call at a time tries it; one of several that refuses the key, the model or
- * the account for 5 min at once.  A request that is at fault itself is not
- * repeated.  Each failure is logged with its cause: provider, address, model,
- * status, and the first line of what the provider said, without keys and
- * without what was said to it.  All functions run on the loop thread, and none
- * blocks.
+ * A client has a list of providers.  A call goes to the first available one; it
+ * is retried where that may help, then goes to the next, as long as no text was
+ * delivered and the deadline allows.  A provider that failed three calls in a
+ * row is suspended for 10 s, then for twice as long up to 5 min, while one call
+ * at a time probes it; one of several that rejects the key, the model or the
+ * account is suspended for 5 min at once.  An invalid request is not retried.
+ * Each failure is logged with its cause: provider, URL, model, status, and the
+ * first line of the provider's error, without keys and without texts of the
+ * chat.  All functions run on the loop thread; none blocks.
  */
 #ifndef LLM_LLM_H
 #define LLM_LLM_H
@@ -33,14 +31,14 @@
 #include "core/trace.h"
 
 /*
- * Ceilings of one answer: bytes of its body, of its text and of its thoughts,
- * tool calls, the arguments of one in bytes.
+ * Limits of one response: bytes of its body, of its text and of its reasoning,
+ * tool calls, bytes of the arguments of one.
  */
 #define LLM_BODY_MAX  (32 * 1024 * 1024)
 #define LLM_TEXT_MAX  (1024 * 1024)
 #define LLM_CALLS_MAX 64
 #define LLM_ARGS_MAX  (128 * 1024)
-/* A line of a streamed answer in bytes, and a request. */
+/* Bytes of a line of a stream, and of a request. */
 #define LLM_LINE_MAX    (1024 * 1024)
 #define LLM_REQUEST_MAX (16 * 1024 * 1024)
 
@@ -53,8 +51,8 @@ struct llm_call;
 enum llm_kind { LLM_OPENAI, LLM_ANTHROPIC };
 
 /*
- * Which thoughts an OpenAI-compatible provider is sent back, with the messages
- * they led to: those it gave with calls; the same, and an empty text with calls
+ * The reasoning that is sent back to an OpenAI-compatible provider, with the
+ * messages it belongs to: that of calls; the same, and an empty text with calls
  * that have none (DeepSeek); that with every message of the assistant; none.
  */
 enum llm_echo {
@@ -70,20 +68,21 @@ struct llm_provider {
 	/* Up to, without, "/chat/completions" or "/v1/messages". */
 	const char *base_url;
 	const char *api_key; /* NULL or "": none */
-	/* The variable that has it, for people; NULL or "": not said. */
+	/* The environment variable that has it, for messages; NULL or "": none.
+	 */
 	const char *api_key_env;
 	const char *model;
-	/* It repeats the whole text in each piece of a stream. */
+	/* It repeats the whole text in each chunk of a stream. */
 	bool cumulative;
-	/* Its text begins with thoughts between <think> and </think>. */
+	/* Its text begins with reasoning in <think>…</think>. */
 	bool strip_think;
 	enum llm_echo echo;
-	int64_t max_tokens; /* of an answer, if the call names none; 0: its own,
-			     * of LLM_ANTHROPIC 1024 */
+	int64_t max_tokens; /* of a completion, unless the call has one; 0: the
+			     * provider's own, of LLM_ANTHROPIC 1024 */
 	const char *max_tokens_member; /* NULL or "": "max_tokens" */
 	/*
-	 * Further members of its requests, a JSON object; absent: none.  They
-	 * stand in place of ours; null only leaves ours out.
+	 * More members of its requests, a JSON object; absent: none.  They
+	 * replace ours; null removes ours.
 	 */
 	struct str body;
 	int64_t first_byte_ms; /* 0: the client's */
@@ -99,41 +98,41 @@ struct llm_opts {
 	/* … several, in order; nproviders 0: the one above. */
 	const struct llm_provider *providers;
 	size_t nproviders;
-	unsigned tries;        /* of one provider in a call; 0: 3 */
-	size_t active_max;     /* calls at one time; 0: 256 */
-	size_t queue_max;      /* calls that wait for their turn; 0: 1024 */
-	int64_t first_byte_ms; /* until an answer begins; 0: 120000 */
-	int64_t idle_ms;       /* without a byte of it; 0: 60000 */
-	const char *proxy;     /* NULL or "": none */
-	const char *ca_file;   /* PEM; NULL or "": the system's */
+	unsigned tries;             /* of one provider in a call; 0: 3 */
+	size_t active_max;          /* concurrent calls; 0: 256 */
+	size_t queue_max;           /* calls that wait; 0: 1024 */
+	int64_t first_byte_ms;      /* timeout of the first byte; 0: 120000 */
+	int64_t idle_ms;            /* timeout between bytes; 0: 60000 */
+	const char *proxy;          /* NULL or "": none */
+	const char *ca_file;        /* PEM; NULL or "": the system's */
 	struct metric_set *metrics; /* may be NULL */
 };
 
 enum llm_role { LLM_SYSTEM, LLM_USER, LLM_ASSISTANT, LLM_TOOL };
 
-/* A function the model wants called. */
+/* A tool call of the model. */
 struct llm_tool_call {
-	struct str id; /* unique within the answer, never empty */
+	struct str id; /* unique within the response, never empty */
 	struct str name;
 	struct str arguments; /* JSON text; "{}" for none */
 	/*
-	 * What its provider wants to see again, opaque JSON; absent: nothing.
-	 * It counts only for that provider and model.
+	 * What its provider wants back, opaque JSON; absent: nothing.  Valid
+	 * for that provider and model only.
 	 */
 	struct str extra;
 	/*
-	 * Of an answer: arguments is one whole JSON object.  A call that is not
-	 * valid was cut short or garbled and must not be executed.
+	 * Of a response: arguments is one whole JSON object.  An invalid call
+	 * was truncated or garbled and must not be executed.
 	 */
 	bool valid;
 };
 
 struct llm_message {
 	enum llm_role role;
-	struct str text; /* absent where an assistant only called tools */
+	struct str text; /* absent if an assistant only called tools */
 	const struct llm_tool_call *calls; /* of an assistant */
 	size_t ncalls;
-	struct str tool_call_id; /* of LLM_TOOL: the call it answers */
+	struct str tool_call_id; /* of LLM_TOOL: the call it is a result of */
 };
 
 struct llm_tool {
@@ -145,7 +144,7 @@ struct llm_tool {
 enum llm_choice { LLM_CHOICE_AUTO, LLM_CHOICE_NONE, LLM_CHOICE_REQUIRED };
 
 enum llm_finish {
-	LLM_FINISH_NONE, /* the answer was cut */
+	LLM_FINISH_NONE, /* the response was truncated */
 	LLM_FINISH_STOP,
 	LLM_FINISH_LENGTH,
 	LLM_FINISH_TOOL_CALLS,
@@ -154,10 +153,9 @@ enum llm_finish {
 };
 
 /*
- * Why a provider gave no answer, as far as it can be said in a word: it refused
- * the key or the account (401, 402, 403, a spent quota); it knows no such
- * address or model (404); it could not be reached, was cut short, or was silent
- * for too long; it answered that it cannot now (429, 5xx).
+ * Why a provider failed: it rejected the key or the account (401, 402, 403, no
+ * quota left); it does not know the URL or model (404); it could not be
+ * reached, closed the connection or timed out; it is overloaded (429, 5xx).
  */
 enum llm_reason {
 	LLM_REASON_NONE,
@@ -170,48 +168,48 @@ enum llm_reason {
 /* llm_reason_name(r): "unauthorized" and so on; NULL of LLM_REASON_NONE. */
 const char *llm_reason_name(enum llm_reason r);
 
-/* What became of a call; valid until on_done returns. */
+/* The result of a call; valid until on_done returns. */
 struct llm_result {
 	/*
-	 * RC_OK; RC_TIMEOUT; RC_DOWN (not reached, cut, 5xx, an error in the
-	 * stream, left alone for such); RC_RETRY (too many requests, overload);
-	 * RC_DENIED (key, balance, quota); RC_INVALID (refused, or an answer
-	 * that cannot be read); RC_TOOBIG (the conversation or the answer is
-	 * too long); RC_NOENT (no such model or address).
+	 * RC_OK; RC_TIMEOUT; RC_DOWN (not reached, disconnected, 5xx, an error
+	 * in the stream, suspended for such); RC_RETRY (too many requests,
+	 * overload); RC_DENIED (key, balance, quota); RC_INVALID (rejected, or
+	 * an invalid response); RC_TOOBIG (the conversation or the response is
+	 * too long); RC_NOENT (no such model or URL).
 	 */
 	enum rc rc;
-	/* The provider's words, or ours; empty of RC_OK.  Never for the log:
-	 * they may have a key, or what was said. */
+	/* The provider's text, or ours; empty if RC_OK.  Must not be logged:
+	 * it may quote a key or the conversation. */
 	struct str error;
-	enum llm_reason reason; /* LLM_REASON_NONE of RC_OK, and of the rest */
-	bool retry; /* the same call may succeed, and gave no text yet */
-	int64_t retry_after_ms; /* -1: not said */
-	int status;             /* HTTP; 0: no answer */
-	/* Who answered or failed last, and the attempts made at all of them. */
+	enum llm_reason reason; /* LLM_REASON_NONE if RC_OK, and otherwise */
+	bool retry; /* the same call may succeed later, and gave no text */
+	int64_t retry_after_ms; /* -1: unknown */
+	int status;             /* HTTP; 0: no response */
+	/* The last provider, and the attempts at all of them. */
 	const char *provider;
 	unsigned attempts;
 
-	/* Of an answer that failed half-way: what had come. */
+	/* Of a response that failed half-way: what was received. */
 	struct str text;
 	struct str reasoning; /* never part of the text */
 	const struct llm_tool_call *calls;
 	size_t ncalls;
 	enum llm_finish finish;
-	/* Ended without saying so: the text is usable, calls only if valid. */
+	/* Without a finish reason: the text is usable, calls only if valid. */
 	bool incomplete;
-	int64_t prompt_tokens; /* -1: not said */
+	int64_t prompt_tokens; /* -1: unknown */
 	int64_t completion_tokens;
 };
 
 /*
- * on_text is called with each piece of text as it comes; it may cancel the
- * call. on_done is called exactly once per llm_chat() that returned RC_OK,
- * never from inside it, unless the call is cancelled.
+ * on_text is called with each chunk of text; it may cancel the call.  on_done
+ * is called exactly once per llm_chat() that returned RC_OK, never from within
+ * it, unless the call is cancelled.
  */
 typedef void (*llm_text_fn)(void *arg, struct str text);
 typedef void (*llm_done_fn)(void *arg, const struct llm_result *result);
 
-/* All of it is copied. */
+/* Everything is copied. */
 struct llm_chat {
 	const struct llm_message *messages;
 	size_t nmessages;
@@ -219,12 +217,12 @@ struct llm_chat {
 	size_t ntools;
 	enum llm_choice choice;
 	double temperature; /* < 0: the provider's own */
-	int64_t max_tokens; /* 0: as the provider's options say */
-	struct str turn;    /* part of the ids made for calls that have none */
+	int64_t max_tokens; /* 0: that of the provider's options */
+	struct str turn; /* part of the ids generated for calls without one */
 	const struct trace *trace; /* may be NULL */
 	struct wall deadline;      /* must be set */
 	bool stream;
-	llm_text_fn on_text; /* may be NULL; of a streamed answer */
+	llm_text_fn on_text; /* may be NULL; for a streamed response */
 	llm_done_fn on_done;
 	void *arg;
 };
@@ -232,31 +230,30 @@ struct llm_chat {
 /*
  * llm_new(o, out):
  * A client.  RC_INVALID if a base_url is not http(s), a model is empty, two
- * names are the same, or a body is no object or has a member that is ours alone
- * (model, messages, tools, stream, system).
+ * names are equal, or a body is not an object or has a reserved member (model,
+ * messages, tools, stream, system).
  */
 enum rc llm_new(const struct llm_opts *o, struct llm **out) RC_CHECK;
 
 /*
  * llm_free(l):
- * Calls that are not over end with RC_DOWN (on_done is called here).  NULL is
- * allowed.
+ * Pending calls end with RC_DOWN (on_done is called here).  NULL is allowed.
  */
 void llm_free(struct llm *l);
 
 /*
  * llm_chat(l, chat, out):
- * Ask.  RC_INVALID if a message or tool breaks the interface, RC_TOOBIG over
- * LLM_REQUEST_MAX, RC_RETRY if too many calls wait.  *out (out may be NULL) is
- * valid until on_done.
+ * Start a call.  RC_INVALID if a message or tool violates the API, RC_TOOBIG
+ * beyond LLM_REQUEST_MAX, RC_RETRY if too many calls wait.  *out (out may be
+ * NULL) is valid until on_done.
  */
 enum rc llm_chat(
     struct llm *l, const struct llm_chat *chat, struct llm_call **out) RC_CHECK;
 
 /*
  * llm_state(l, out):
- * A line for each provider: what became of the last call that it decided.  Any
- * thread, while l is.
+ * A line for each provider with the result of its last call.  Any thread, while
+ * l exists.
  */
 void llm_state(const struct llm *l, struct buf *out);
 

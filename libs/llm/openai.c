@@ -1,25 +1,24 @@
 /*
- * Chat completions.  Requests keep to what every server understands: "system"
- * and not "developer", content as a plain string, and no member that was not
- * asked for.
+ * openai: chat completions.  Requests keep to what every server understands:
+ * "system" and not "developer", content as a plain string, and no optional
+ * member that was not requested.
  */
 #include "core/mem.h"
-#include "llm/extra.h"
-#include "llm/provider.h"
+#include "llm/llm_internal.h"
 #include "wire/out.h"
 
-/* ---- asking ------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static void
-put_text(struct wire_out *o, const char *key, struct str s)
+openai_put_text(struct wire_out *o, const char *key, struct str s)
 {
 	wire_out_key(o, str_of(key));
 	wire_out_str(o, s);
 }
 
-/* The members that the provider gave the call beside ours. */
+/* Provider-specific members of the call. */
 static void
-put_members(struct wire_out *o, const struct wire_tree *extra)
+openai_put_members(struct wire_out *o, const struct wire_tree *extra)
 {
 	const struct wire_tree *own = wire_tree_get(extra, STR("call"));
 	struct wire_tree_member m;
@@ -32,27 +31,27 @@ put_members(struct wire_out *o, const struct wire_tree *extra)
 }
 
 static void
-put_call(const struct provider *p, const struct llm_tool_call *call,
+openai_put_call(const struct provider *p, const struct llm_tool_call *call,
     struct wire_out *o)
 {
-	struct wire_tree *extra = extra_open(call->extra, str_of(p->by));
+	struct wire_tree *extra = call_extra_open(call->extra, str_of(p->by));
 
 	wire_out_object(o);
-	put_text(o, "id", call->id);
-	put_text(o, "type", STR("function"));
+	openai_put_text(o, "id", call->id);
+	openai_put_text(o, "type", STR("function"));
 	wire_out_key(o, STR("function"));
 	wire_out_object(o);
-	put_text(o, "name", call->name);
-	put_text(o, "arguments", call->arguments);
+	openai_put_text(o, "name", call->name);
+	openai_put_text(o, "arguments", call->arguments);
 	wire_out_object_end(o);
-	put_members(o, extra);
+	openai_put_members(o, extra);
 	wire_out_object_end(o);
 	wire_tree_free(extra);
 }
 
-/* The thoughts that led to a message, if the provider wants them back. */
+/* The reasoning of a message, if the provider wants it back. */
 static void
-put_reasoning(
+openai_put_reasoning(
     const struct provider *p, const struct llm_message *m, struct wire_out *o)
 {
 	struct wire_tree *extra = NULL;
@@ -61,7 +60,7 @@ put_reasoning(
 	if (m->role != LLM_ASSISTANT || p->o.echo == LLM_ECHO_NEVER)
 		return;
 	if (m->ncalls > 0)
-		extra = extra_open(m->calls[0].extra, str_of(p->by));
+		extra = call_extra_open(m->calls[0].extra, str_of(p->by));
 	name = wire_tree_text(wire_tree_get(extra, STR("name")));
 	if (name.n > 0)
 		text = wire_tree_text(wire_tree_get(extra, STR("reasoning")));
@@ -76,7 +75,7 @@ put_reasoning(
 }
 
 static void
-put_message(
+openai_put_message(
     const struct provider *p, const struct llm_message *m, struct wire_out *o)
 {
 	static const char *const roles[] = {
@@ -87,25 +86,25 @@ put_message(
 	};
 
 	wire_out_object(o);
-	put_text(o, "role", str_of(roles[m->role]));
-	/* Only an assistant that calls tools may say nothing. */
+	openai_put_text(o, "role", str_of(roles[m->role]));
+	/* Content may be omitted only with tool calls. */
 	if (m->text.p != NULL || m->ncalls == 0)
-		put_text(o, "content", m->text);
+		openai_put_text(o, "content", m->text);
 	if (m->ncalls > 0) {
 		wire_out_key(o, STR("tool_calls"));
 		wire_out_array(o);
 		for (size_t i = 0; i < m->ncalls; i++)
-			put_call(p, &m->calls[i], o);
+			openai_put_call(p, &m->calls[i], o);
 		wire_out_array_end(o);
 	}
 	if (m->tool_call_id.p != NULL)
-		put_text(o, "tool_call_id", m->tool_call_id);
-	put_reasoning(p, m, o);
+		openai_put_text(o, "tool_call_id", m->tool_call_id);
+	openai_put_reasoning(p, m, o);
 	wire_out_object_end(o);
 }
 
 static void
-put_tools(
+openai_put_tools(
     const struct provider *p, const struct llm_chat *chat, struct wire_out *o)
 {
 	if (chat->ntools == 0)
@@ -115,12 +114,12 @@ put_tools(
 	for (size_t i = 0; i < chat->ntools; i++) {
 		const struct llm_tool *t = &chat->tools[i];
 		wire_out_object(o);
-		put_text(o, "type", STR("function"));
+		openai_put_text(o, "type", STR("function"));
 		wire_out_key(o, STR("function"));
 		wire_out_object(o);
-		put_text(o, "name", t->name);
+		openai_put_text(o, "name", t->name);
 		if (t->description.p != NULL)
-			put_text(o, "description", t->description);
+			openai_put_text(o, "description", t->description);
 		wire_out_key(o, STR("parameters"));
 		wire_out_raw(o,
 		    t->parameters.p != NULL
@@ -131,13 +130,13 @@ put_tools(
 	}
 	wire_out_array_end(o);
 	if (chat->choice != LLM_CHOICE_AUTO && !provider_has(p, "tool_choice"))
-		put_text(o, "tool_choice",
+		openai_put_text(o, "tool_choice",
 		    chat->choice == LLM_CHOICE_NONE ? STR("none")
 						    : STR("required"));
 }
 
 static void
-put_options(
+openai_put_options(
     const struct provider *p, const struct llm_chat *chat, struct wire_out *o)
 {
 	int64_t max_tokens =
@@ -163,28 +162,28 @@ put_options(
 }
 
 static enum rc
-write_request(
+openai_write(
     const struct provider *p, const struct llm_chat *chat, struct buf *out)
 {
 	struct wire_out o = { .b = out };
 
 	wire_out_object(&o);
-	put_text(&o, "model", str_of(p->o.model));
+	openai_put_text(&o, "model", str_of(p->o.model));
 	wire_out_key(&o, STR("messages"));
 	wire_out_array(&o);
 	for (size_t i = 0; i < chat->nmessages; i++)
-		put_message(p, &chat->messages[i], &o);
+		openai_put_message(p, &chat->messages[i], &o);
 	wire_out_array_end(&o);
-	put_tools(p, chat, &o);
-	put_options(p, chat, &o);
+	openai_put_tools(p, chat, &o);
+	openai_put_options(p, chat, &o);
 	wire_out_object_end(&o);
 	return buf_rc(out);
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* ---- responses ---- */
 
 static int64_t
-count_of(const struct wire_tree *v, const char *key, int64_t otherwise)
+openai_count(const struct wire_tree *v, const char *key, int64_t otherwise)
 {
 	const struct wire_tree *n = wire_tree_get(v, str_of(key));
 	double d = wire_tree_number(n);
@@ -195,18 +194,19 @@ count_of(const struct wire_tree *v, const char *key, int64_t otherwise)
 }
 
 static void
-take_usage(struct accum *m, const struct wire_tree *v)
+openai_take_usage(struct accum *m, const struct wire_tree *v)
 {
 	const struct wire_tree *u = wire_tree_get(v, STR("usage"));
 
-	m->prompt_tokens = count_of(u, "prompt_tokens", m->prompt_tokens);
+	m->prompt_tokens = openai_count(u, "prompt_tokens", m->prompt_tokens);
 	m->completion_tokens =
-	    count_of(u, "completion_tokens", m->completion_tokens);
+	    openai_count(u, "completion_tokens", m->completion_tokens);
 }
 
-/* Text as a string, or as the parts that requests may have too. */
+/* Text as a string, or as an array of parts. */
 static enum rc
-take_content(struct accum *m, const struct wire_tree *v, struct str *delta)
+openai_take_content(
+    struct accum *m, const struct wire_tree *v, struct str *delta)
 {
 	struct buf b = BUF_INIT(LLM_TEXT_MAX);
 	enum rc rc;
@@ -222,9 +222,9 @@ take_content(struct accum *m, const struct wire_tree *v, struct str *delta)
 	return rc;
 }
 
-/* The same thoughts may come under several names; the first counts. */
+/* The same reasoning may come under several names; the first counts. */
 static enum rc
-take_reasoning(struct accum *m, const struct wire_tree *v)
+openai_take_reasoning(struct accum *m, const struct wire_tree *v)
 {
 	static const char *const names[] = { "reasoning_content", "reasoning" };
 	const struct wire_tree *details;
@@ -246,15 +246,16 @@ take_reasoning(struct accum *m, const struct wire_tree *v)
 	return RC_OK;
 }
 
-/* In an answer in one piece each element is a call of its own. */
+/* In a whole response each element is one call. */
 static enum rc
-take_calls(struct accum *m, const struct wire_tree *list, bool whole)
+openai_take_calls(struct accum *m, const struct wire_tree *list, bool whole)
 {
 	for (size_t i = 0; i < wire_tree_len(list); i++) {
 		const struct wire_tree *c = wire_tree_at(list, i);
 		const struct wire_tree *f = wire_tree_get(c, STR("function"));
-		struct accum_piece p = {
-			.index = whole ? (int64_t)i : count_of(c, "index", -1),
+		struct accum_chunk p = {
+			.index =
+			    whole ? (int64_t)i : openai_count(c, "index", -1),
 			.id = wire_tree_text(wire_tree_get(c, STR("id"))),
 			.name = wire_tree_text(wire_tree_get(f, STR("name"))),
 			.arguments = wire_tree_get(f, STR("arguments")),
@@ -267,40 +268,40 @@ take_calls(struct accum *m, const struct wire_tree *list, bool whole)
 	return RC_OK;
 }
 
-/* What one choice says. */
 static enum rc
-take_choice(struct accum *m, const struct wire_tree *choice, bool whole,
+openai_take_choice(struct accum *m, const struct wire_tree *choice, bool whole,
     struct str *delta)
 {
-	const struct wire_tree *said =
+	const struct wire_tree *message =
 	    wire_tree_get(choice, whole ? STR("message") : STR("delta"));
 	enum rc rc;
 
 	accum_finish(
 	    m, wire_tree_text(wire_tree_get(choice, STR("finish_reason"))));
-	rc = take_content(m, wire_tree_get(said, STR("content")), delta);
+	rc = openai_take_content(
+	    m, wire_tree_get(message, STR("content")), delta);
 	if (rc == RC_OK)
-		rc = take_reasoning(m, said);
+		rc = openai_take_reasoning(m, message);
 	if (rc == RC_OK)
-		rc = take_calls(
-		    m, wire_tree_get(said, STR("tool_calls")), whole);
+		rc = openai_take_calls(
+		    m, wire_tree_get(message, STR("tool_calls")), whole);
 	return rc;
 }
 
-/* The choice that counts; NULL: it is not among them. */
+/* The choice with index 0; NULL: none. */
 static const struct wire_tree *
-first_choice(const struct wire_tree *list)
+openai_first_choice(const struct wire_tree *list)
 {
 	for (size_t i = 0; i < wire_tree_len(list); i++) {
 		const struct wire_tree *c = wire_tree_at(list, i);
-		if (count_of(c, "index", 0) == 0)
+		if (openai_count(c, "index", 0) == 0)
 			return c;
 	}
 	return NULL;
 }
 
 static enum rc
-read_event(struct accum *m, const struct wire_tree *v, struct str *delta,
+openai_read_event(struct accum *m, const struct wire_tree *v, struct str *delta,
     const char **why)
 {
 	const struct wire_tree *list = wire_tree_get(v, STR("choices"));
@@ -310,32 +311,35 @@ read_event(struct accum *m, const struct wire_tree *v, struct str *delta,
 	if (wire_tree_kind(v) != WIRE_TREE_OBJECT ||
 	    (wire_tree_kind(list) != WIRE_TREE_ARRAY &&
 		wire_tree_kind(list) != WIRE_TREE_NULL)) {
-		*why = "an event is no chunk of a chat completion";
+		*why = "an event is not a chunk of a chat completion";
 		return RC_INVALID;
 	}
-	take_usage(m, v);
-	choice = first_choice(list);
-	return choice != NULL ? take_choice(m, choice, false, delta) : RC_OK;
+	openai_take_usage(m, v);
+	choice = openai_first_choice(list);
+	return choice != NULL ? openai_take_choice(m, choice, false, delta)
+			      : RC_OK;
 }
 
 static enum rc
-read_answer(struct accum *m, const struct wire_tree *v, const char **why)
+openai_read_response(
+    struct accum *m, const struct wire_tree *v, const char **why)
 {
 	const struct wire_tree *list = wire_tree_get(v, STR("choices"));
-	const struct wire_tree *choice = first_choice(list);
+	const struct wire_tree *choice = openai_first_choice(list);
 	struct str delta;
 
 	if (wire_tree_kind(list) != WIRE_TREE_ARRAY ||
 	    (choice != NULL &&
 		wire_tree_kind(wire_tree_get(choice, STR("message"))) !=
 		    WIRE_TREE_OBJECT)) {
-		*why = "the answer is no chat completion";
+		*why = "the response is not a chat completion";
 		return RC_INVALID;
 	}
-	take_usage(m, v);
+	openai_take_usage(m, v);
 	m->done = true;
-	return choice != NULL ? take_choice(m, choice, true, &delta) : RC_OK;
+	return choice != NULL ? openai_take_choice(m, choice, true, &delta)
+			      : RC_OK;
 }
 
-const struct dialect openai_dialect = { "/chat/completions", write_request,
-	read_event, read_answer };
+const struct dialect openai_dialect = { "/chat/completions", openai_write,
+	openai_read_event, openai_read_response };

@@ -1,6 +1,6 @@
 /*
- * providers: which language models a program talks to, from its configuration.
- * The same options for every program that has a client.
+ * providers: the language models of a program, from its configuration.  The
+ * options are the same for every program with a client.
  */
 #ifndef LLM_PROVIDERS_H
 #define LLM_PROVIDERS_H
@@ -29,12 +29,12 @@ struct llm_conf {
 		"language model: openai (any compatible server) or claude" }, \
 	    { "OPENAI_BASE_URL", CONF_URL, CONF_AT(t, m.openai_url),          \
 		    "http://127.0.0.1:9080/v1", 0, 0,                         \
-		    "of openai: URL up to /chat/completions" },               \
+		    "base URL of openai, without /chat/completions" },        \
 	    { "OPENAI_API_KEY", CONF_SECRET, CONF_AT(t, m.openai_key), "", 0, \
 		    0, "its key; empty for none" },                           \
 	    { "ANTHROPIC_BASE_URL", CONF_URL, CONF_AT(t, m.anthropic_url),    \
 		    "https://api.anthropic.com", 0, 0,                        \
-		    "of claude: URL up to /v1/messages" },                    \
+		    "base URL of claude, without /v1/messages" },             \
 	    { "ANTHROPIC_API_KEY", CONF_SECRET, CONF_AT(t, m.anthropic_key),  \
 		    "", 0, 0, "its key; empty for none" },                    \
 	    { "LLM_MODEL", CONF_STR, CONF_AT(t, m.model), "", 0, 0,           \
@@ -44,37 +44,38 @@ struct llm_conf {
 		    "JSON file with a list of providers instead of all that"  \
 	}
 
-/* Room for why a file was refused. */
+/* Size of the text about an invalid file, including the NUL. */
 #define LLM_PROVIDERS_WHY_MAX 600
 
 /*
  * llm_providers_read(json, a, out, why):
- * The providers of a file (llm_providers.schema.json), in a; *out gives up to
- * LLM_PROVIDERS_MAX of them.  RC_INVALID or RC_TOOBIG with why set to a place
- * in the file and what is wrong there.  Keys may come from the environment.
+ * The providers of a file (llm_providers.schema.json), allocated from a; *out
+ * gets LLM_PROVIDERS_MAX of them at most.  RC_INVALID or RC_TOOBIG with why set
+ * to the path in the file and the error.  Keys may come from the environment.
  */
 enum rc llm_providers_read(struct str json, struct arena *a,
     struct llm_opts *out, char why[LLM_PROVIDERS_WHY_MAX]) RC_CHECK;
 
 /*
  * llm_conf_check(c, errors, known):
- * What llm_open() would refuse, one line each, without keys; reads the file.
- * To known it adds the variables that the file says have keys, one a line.
+ * Append what llm_open() would reject to errors, one line each, without keys;
+ * reads the file.  The environment variables that the file names are appended
+ * to known, one per line.
  */
 void llm_conf_check(
     const struct llm_conf *c, struct buf *errors, struct buf *known);
 
 /*
  * llm_open(c, o, out):
- * llm_new(o) with the providers that c names, of which o needs none.  Reads a
- * file: at start only.  The log says what is wrong, and never a key.
+ * llm_new(o) with the providers of c instead of o's.  Reads a file: at start
+ * only.  Errors are logged, without keys.
  */
 enum rc llm_open(const struct llm_conf *c, const struct llm_opts *o,
     struct llm **out) RC_CHECK;
 
 /*
  * llm_open_one(c, o, i, out):
- * The same with the i-th provider alone; RC_NOENT behind the last.
+ * The same with only the i-th provider; RC_NOENT after the last.
  */
 enum rc llm_open_one(const struct llm_conf *c, const struct llm_opts *o,
     size_t i, struct llm **out) RC_CHECK;

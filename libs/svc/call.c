@@ -1,5 +1,5 @@
 /*
- * One request from its arrival over NATS or HTTP to its answer.
+ * call: one request from its arrival over NATS or HTTP to its reply.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,18 +7,16 @@
 
 #include "core/log.h"
 #include "core/mem.h"
-#include "svc/call.h"
-#include "svc/guard.h"
-#include "svc/internal.h"
+#include "svc/svc_internal.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-/* Ended calls whose memory is kept for the next ones. */
+/* Ended calls whose memory is reused. */
 #define SPARE_MAX 64
 /* A larger body takes the loop too long to decode: some ms for 64 KiB. */
 #define DECODE_HERE_MAX ((size_t)16 * 1024)
 
-/* What a decoder found. */
+/* The result of a decoder. */
 struct call_decoded {
 	enum rc rc;
 	struct wire_err err;
@@ -26,9 +24,9 @@ struct call_decoded {
 };
 
 static struct svc_call *
-call_new(struct svc_lane *lane)
+call_new(struct svc_endpoint *endpoint)
 {
-	struct svc *s = lane->svc;
+	struct svc *s = endpoint->svc;
 	struct svc_call *c = TAILQ_FIRST(&s->spare);
 
 	if (c != NULL) {
@@ -39,14 +37,14 @@ call_new(struct svc_lane *lane)
 		c = mem_zalloc(sizeof(*c));
 		c->arena = arena_new(WIRE_ARENA_MAX);
 	}
-	c->lane = lane;
+	c->endpoint = endpoint;
 	c->msg = NULL;
 	c->http = NULL;
 	c->request = NULL;
 	c->decoded = NULL;
 	c->streaming = false;
-	c->known = false;
-	c->watch = NULL;
+	c->authenticated = false;
+	c->check = NULL;
 	c->start = clock_mono();
 	TAILQ_INSERT_TAIL(&s->open, c, link);
 	s->nopen++;
@@ -56,28 +54,28 @@ call_new(struct svc_lane *lane)
 static void
 call_count(struct svc_call *c, enum rc rc, const char *text)
 {
-	struct svc_lane *lane = c->lane;
+	struct svc_endpoint *endpoint = c->endpoint;
 	int64_t ns = mono_diff_ns(clock_mono(), c->start);
 
-	metric_add(lane->by_rc[rc], 1);
-	metric_observe(lane->seconds, (double)ns / 1e9);
+	metric_add(endpoint->by_rc[rc], 1);
+	metric_observe(endpoint->seconds, (double)ns / 1e9);
 	if (c->msg == NULL)
 		return;
-	lane->endpoint->requests++;
-	lane->endpoint->busy_ns += ns;
+	endpoint->nats->requests++;
+	endpoint->nats->busy_ns += ns;
 	if (rc != RC_OK) {
-		lane->endpoint->errors++;
-		str_copy(str_of(text), lane->endpoint->last_error,
-		    sizeof(lane->endpoint->last_error));
+		endpoint->nats->errors++;
+		str_copy(str_of(text), endpoint->nats->last_error,
+		    sizeof(endpoint->nats->last_error));
 	}
 }
 
 static void
 call_free(struct svc_call *c)
 {
-	struct svc *s = c->lane->svc;
+	struct svc *s = c->endpoint->svc;
 
-	guard_leave(c);
+	svc_stream_check_forget(c);
 	TAILQ_REMOVE(&s->open, c, link);
 	s->nopen--;
 	if (s->nspare < SPARE_MAX) {
@@ -92,18 +90,18 @@ call_free(struct svc_call *c)
 }
 
 /* How a call ended; text is NULL unless it failed. */
-struct outcome {
+struct call_outcome {
 	enum rc rc;
 	int status;
 	const char *text;
 };
 
 /*
- * Count the call, answer it whatever way it came, and end it.  Counted first,
- * so that whoever has the answer finds it in the metrics.
+ * Count the call, reply the way it came, and end it.  Counted first, so that a
+ * client that has the reply finds it in the metrics.
  */
 static void
-call_end(struct svc_call *c, struct outcome o, struct str body)
+call_end(struct svc_call *c, struct call_outcome o, struct str body)
 {
 	enum rc sent = RC_OK;
 
@@ -120,13 +118,13 @@ call_end(struct svc_call *c, struct outcome o, struct str body)
 		sent = bus_reply_error(c->msg, o.rc, body);
 	if (sent != RC_OK)
 		log_debug("svc.reply_lost",
-		    LOG_S("route", c->lane->route->name), LOG_RC(sent));
+		    LOG_S("route", c->endpoint->route->name), LOG_RC(sent));
 	call_free(c);
 }
 
 static void
-call_fail(
-    struct svc_call *c, struct outcome o, const char *code, const char *reason)
+call_fail(struct svc_call *c, struct call_outcome o, const char *code,
+    const char *reason)
 {
 	struct wire_error msg = { .error = str_of(o.text),
 		.code = str_of(code),
@@ -145,13 +143,13 @@ call_fail(
 void
 svc_fail(struct svc_call *c, enum rc rc, const char *text)
 {
-	call_fail(c, (struct outcome){ rc, rc_http_status(rc), text },
+	call_fail(c, (struct call_outcome){ rc, rc_http_status(rc), text },
 	    rc_name(rc), NULL);
 }
 
 /* The code that stands for a status in metrics and over NATS. */
 static enum rc
-rc_of(int status)
+call_rc(int status)
 {
 	int rc;
 
@@ -170,34 +168,24 @@ void
 svc_fail_because(
     struct svc_call *c, const struct svc_error *e, const char *reason)
 {
-	call_fail(c, (struct outcome){ rc_of(e->status), e->status, e->text },
+	call_fail(c,
+	    (struct call_outcome){ call_rc(e->status), e->status, e->text },
 	    e->code, reason);
-}
-
-struct httpd_req *
-svc_call_http(struct svc_call *c)
-{
-	return c->http;
-}
-
-void
-svc_call_streams(struct svc_call *c)
-{
-	c->streaming = true;
 }
 
 void
 svc_stream_end(struct svc_call *c, enum rc rc)
 {
-	call_end(c, (struct outcome){ rc, rc_http_status(rc), rc_name(rc) },
+	call_end(c,
+	    (struct call_outcome){ rc, rc_http_status(rc), rc_name(rc) },
 	    (struct str){ NULL, 0 });
 }
 
-/* A message of ours that breaks its schema is a bug; it is not sent. */
+/* A reply that breaks its schema is a bug; it is not sent. */
 static enum rc
-reply_encode(const struct svc_call *c, const void *msg, struct buf *out)
+call_encode(const struct svc_call *c, const void *msg, struct buf *out)
 {
-	const struct svc_route *r = c->lane->route;
+	const struct svc_route *r = c->endpoint->route;
 	struct wire_err err;
 	enum rc rc;
 
@@ -216,12 +204,12 @@ svc_progress(struct svc_call *c, const void *msg)
 
 	if (c->msg == NULL || !bus_msg_wants_reply(c->msg))
 		return;
-	rc = reply_encode(c, msg, &out);
+	rc = call_encode(c, msg, &out);
 	if (rc == RC_OK)
 		rc = bus_reply_partial(c->msg, buf_str(&out));
 	if (rc != RC_OK)
 		log_debug("svc.progress_lost",
-		    LOG_S("route", c->lane->route->name), LOG_RC(rc));
+		    LOG_S("route", c->endpoint->route->name), LOG_RC(rc));
 	buf_free(&out);
 }
 
@@ -231,23 +219,23 @@ svc_reply(struct svc_call *c, const void *msg)
 	struct buf out =
 	    BUF_INIT(c->http != NULL ? HTTPD_RESPONSE_MAX : WIRE_MESSAGE_MAX);
 
-	if (reply_encode(c, msg, &out) != RC_OK) {
+	if (call_encode(c, msg, &out) != RC_OK) {
 		buf_free(&out);
-		svc_fail(c, RC_BUG, "the answer could not be written");
+		svc_fail(c, RC_BUG, "the reply could not be encoded");
 		return;
 	}
-	call_end(c, (struct outcome){ RC_OK, 200, NULL }, buf_str(&out));
+	call_end(c, (struct call_outcome){ RC_OK, 200, NULL }, buf_str(&out));
 	buf_free(&out);
 }
 
 /*
- * The protocol's words for what is wrong, or ours.  What is over a ceiling may
- * well be JSON.
+ * The protocol's text for the error, or ours.  The text for a body that is not
+ * JSON is not for one that is over a limit.
  */
 static void
-refuse_request(struct svc_call *c, enum rc rc, const struct wire_err *err)
+call_reject_request(struct svc_call *c, enum rc rc, const struct wire_err *err)
 {
-	const struct svc_route *r = c->lane->route;
+	const struct svc_route *r = c->endpoint->route;
 	bool absent = strcmp(err->why, WIRE_WHY_MISSING) == 0 ||
 	    strcmp(err->why, WIRE_WHY_EMPTY) == 0;
 	char text[WIRE_ERR_TEXT_MAX];
@@ -264,11 +252,11 @@ refuse_request(struct svc_call *c, enum rc rc, const struct wire_err *err)
 	svc_fail(c, rc, text);
 }
 
-/* A POST that asks for nothing needs no body. */
+/* A POST without required members needs no body. */
 static enum rc
-read_request(struct svc_call *c, struct wire_err *err)
+call_decode(struct svc_call *c, struct wire_err *err)
 {
-	const struct svc_route *r = c->lane->route;
+	const struct svc_route *r = c->endpoint->route;
 	struct str body = svc_call_body(c);
 
 	c->request = arena_alloc(c->arena, wire_desc_size(r->request));
@@ -280,9 +268,9 @@ read_request(struct svc_call *c, struct wire_err *err)
 }
 
 static void
-serve(struct svc_call *c, struct guard_bill *bill)
+call_serve(struct svc_call *c, struct request_cost *cost)
 {
-	const struct svc_route *r = c->lane->route;
+	const struct svc_route *r = c->endpoint->route;
 	struct wire_err err;
 	enum rc rc;
 
@@ -292,62 +280,62 @@ serve(struct svc_call *c, struct guard_bill *bill)
 			rc = c->decoded->rc;
 			err = c->decoded->err;
 		} else {
-			rc = read_request(c, &err);
+			rc = call_decode(c, &err);
 		}
 		if (rc != RC_OK) {
-			refuse_request(c, rc, &err);
+			call_reject_request(c, rc, &err);
 			return;
 		}
-		if (!guard_checks_request(c))
+		if (!svc_access_check_request(c))
 			return;
-		guard_bill_body(bill, c);
+		svc_cost_terminal(cost, c);
 	}
-	r->fn(c->lane->svc->app, c);
+	r->fn(c->endpoint->svc->app, c);
 	log_trace_set("");
 }
 
 static void
-serve_billed(struct svc_call *c)
+call_serve_costed(struct svc_call *c)
 {
-	struct guard_bill bill;
+	struct request_cost cost;
 
-	guard_bill_begin(&bill, c, c->decoded != NULL ? c->decoded->ns : 0);
-	serve(c, &bill);
-	guard_bill_end(&bill);
+	svc_cost_begin(&cost, c, c->decoded != NULL ? c->decoded->ns : 0);
+	call_serve(c, &cost);
+	svc_cost_end(&cost);
 }
 
-/* On a decoder's thread: only c is touched, which nobody else does now. */
+/* On a decoder's thread, which alone uses c meanwhile. */
 static void
-decode(void *arg)
+call_decode_run(void *arg)
 {
 	struct svc_call *c = arg;
 	struct call_decoded *d = c->decoded;
-	int64_t began = guard_thread_ns();
+	int64_t began = svc_cost_thread_ns();
 
-	d->rc = read_request(c, &d->err);
-	d->ns = guard_thread_ns() - began;
+	d->rc = call_decode(c, &d->err);
+	d->ns = svc_cost_thread_ns() - began;
 }
 
 static void
-on_decoded(void *arg)
+call_on_decoded(void *arg)
 {
 	struct svc_call *c = arg;
 
 	if (clock_wall().ms < c->deadline.ms)
-		serve_billed(c);
+		call_serve_costed(c);
 	else
-		/* Nobody waits any more for what would be done now. */
 		svc_fail(c, RC_TIMEOUT, "deadline exceeded");
 }
 
 static void
-decode_elsewhere(struct svc_call *c)
+call_decode_elsewhere(struct svc_call *c)
 {
 	enum rc rc;
 
 	c->decoded = arena_alloc(c->arena, sizeof(*c->decoded));
 	*c->decoded = (struct call_decoded){ .rc = RC_DOWN };
-	rc = worker_run(c->lane->svc->decoders, decode, on_decoded, c);
+	rc = worker_run(
+	    c->endpoint->svc->decoders, call_decode_run, call_on_decoded, c);
 	if (rc != RC_OK)
 		svc_fail(c, rc, "too many large requests at once; try again");
 }
@@ -355,44 +343,159 @@ decode_elsewhere(struct svc_call *c)
 void
 svc_call_serve(struct svc_call *c)
 {
-	if (c->lane->route->request != NULL &&
+	if (c->endpoint->route->request != NULL &&
 	    svc_call_body(c).n > DECODE_HERE_MAX)
-		decode_elsewhere(c);
+		call_decode_elsewhere(c);
 	else
-		serve_billed(c);
+		call_serve_costed(c);
 }
 
 void
-svc_call_of_msg(void *arg, struct bus_msg *m)
+svc_call_from_msg(void *arg, struct bus_msg *m)
 {
-	struct svc_lane *lane = arg;
-	struct svc_call *c = call_new(lane);
+	struct svc_endpoint *endpoint = arg;
+	struct svc_call *c = call_new(endpoint);
 
 	c->msg = m;
 	if (!bus_msg_trace(m, &c->trace))
 		trace_new(&c->trace);
 	c->deadline = bus_msg_deadline(m);
 	if (c->deadline.ms == 0)
-		c->deadline.ms = clock_wall().ms + lane->route->deadline_ms;
+		c->deadline.ms = clock_wall().ms + endpoint->route->deadline_ms;
 	svc_call_serve(c);
 }
 
 void
-svc_call_of_http(void *arg, struct httpd_req *r)
+svc_call_from_http(void *arg, struct httpd_req *r)
 {
-	struct svc_lane *lane = arg;
-	struct svc_call *c = call_new(lane);
+	struct svc_endpoint *endpoint = arg;
+	struct svc_call *c = call_new(endpoint);
 
 	c->http = r;
 	c->trace = *httpd_req_trace(r);
-	/* The server's is that of the slowest route, and a little more. */
-	c->deadline.ms = httpd_req_deadline(r).ms - lane->svc->http_timeout_ms +
-	    lane->route->deadline_ms;
-	if (strcmp(lane->route->method, "GET") != 0 &&
+	/* The server's deadline is that of the slowest route plus a grace. */
+	c->deadline.ms = httpd_req_deadline(r).ms -
+	    endpoint->svc->http_timeout_ms + endpoint->route->deadline_ms;
+	if (strcmp(endpoint->route->method, "GET") != 0 &&
 	    httpd_req_is_cross_origin(r))
 		svc_fail(c, RC_DENIED,
 		    "a web page of another origin may not do this: name its "
 		    "origin in CORS_ORIGINS");
 	else
-		guard_enter(c);
+		svc_access_check_call(c);
+}
+
+/* ---- for handlers ---- */
+
+const void *
+svc_call_request(const struct svc_call *c)
+{
+	return c->request;
+}
+
+struct str
+svc_call_body(const struct svc_call *c)
+{
+	return c->http != NULL ? httpd_req_body(c->http) : bus_msg_data(c->msg);
+}
+
+struct str
+svc_call_header(const struct svc_call *c, const char *name)
+{
+	return c->http != NULL ? httpd_req_header(c->http, name)
+			       : (struct str){ 0 };
+}
+
+enum rc
+svc_call_on_abort(struct svc_call *c, void (*fn)(void *arg), void *arg)
+{
+	return c->http != NULL ? httpd_on_abort(c->http, fn, arg) : RC_OK;
+}
+
+struct arena *
+svc_call_arena(struct svc_call *c)
+{
+	return c->arena;
+}
+
+struct wall
+svc_call_deadline(const struct svc_call *c)
+{
+	return c->deadline;
+}
+
+const struct trace *
+svc_call_trace(const struct svc_call *c)
+{
+	return &c->trace;
+}
+
+/* ---- streaming responses ---- */
+
+enum rc
+svc_sse_start(struct svc_call *c)
+{
+	if (c->http == NULL)
+		return RC_INVALID;
+	httpd_sse_start(c->http);
+	c->streaming = true;
+	return RC_OK;
+}
+
+enum rc
+svc_sse_send(
+    struct svc_call *c, const char *event, const char *id, struct str data)
+{
+	return httpd_sse_send(c->http, event, id, data);
+}
+
+enum rc
+svc_sse_comment(struct svc_call *c, const char *text)
+{
+	return httpd_sse_comment(c->http, text);
+}
+
+size_t
+svc_stream_pending(struct svc_call *c)
+{
+	return httpd_stream_pending(c->http);
+}
+
+enum rc
+svc_lines_start(struct svc_call *c)
+{
+	if (c->http == NULL)
+		return RC_INVALID;
+	httpd_lines_start(c->http);
+	c->streaming = true;
+	return RC_OK;
+}
+
+enum rc
+svc_lines_send(struct svc_call *c, struct str lines)
+{
+	return httpd_lines_send(c->http, lines);
+}
+
+void
+svc_lines_truncate(struct svc_call *c, enum rc rc)
+{
+	httpd_lines_truncate(c->http);
+	svc_stream_end(c, rc);
+}
+
+enum rc
+svc_raw_start(struct svc_call *c, int status, bool keep_alive)
+{
+	if (c->http == NULL)
+		return RC_INVALID;
+	httpd_raw_start(c->http, status, keep_alive);
+	c->streaming = true;
+	return RC_OK;
+}
+
+enum rc
+svc_raw_send(struct svc_call *c, struct str bytes)
+{
+	return httpd_raw_send(c->http, bytes);
 }

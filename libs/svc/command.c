@@ -1,19 +1,18 @@
 /*
- * The commands of a service: what there is, and doing one.
+ * command: the commands of a service.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/buf.h"
 #include "core/log.h"
-#include "svc/internal.h"
+#include "svc/svc_internal.h"
 
 #define TEXT_MAX (64 * 1024)
 
 enum rc
 svc_out(struct str bytes)
 {
-	/* What was done is told even if the next step is the last. */
+	/* Flushed, so that it is printed even if the next step crashes. */
 	if (fwrite(bytes.p, 1, bytes.n, stdout) != bytes.n ||
 	    fflush(stdout) != 0)
 		return RC_DOWN;
@@ -21,11 +20,11 @@ svc_out(struct str bytes)
 }
 
 static int
-health(const struct svc_run *r)
+command_health(const struct svc_run *r)
 {
 	const struct svc_conf *conf = r->conf;
 	struct buf why = BUF_INIT(TEXT_MAX);
-	enum rc rc = svc_health(conf->admin_addr, &why);
+	enum rc rc = svc_probe(conf->admin_addr, &why);
 
 	if (rc == RC_OK)
 		svc_out(STR("ready\n"));
@@ -38,25 +37,24 @@ health(const struct svc_run *r)
 }
 
 /* Of every service; its conf is struct svc_conf. */
-static const struct svc_command healthcheck = {
+static const struct svc_command command_healthcheck = {
 	.name = "healthcheck",
 	.usage = "",
-	.summary = "ask the service that runs whether it is ready",
+	.summary = "check whether the running service is ready",
 	.help =
-	    "Asks for /readyz at ADMIN_ADDR, which is 200 while the service "
-	    "can do its work:\nthis is what a HEALTHCHECK, and whoever depends "
-	    "on service_healthy, wants to\nknow.  Waits 2 s at most and prints "
-	    "one line.\n\n"
+	    "GETs /readyz at ADMIN_ADDR, which is 200 while the service can "
+	    "do its work:\nfor a HEALTHCHECK, or a dependency on "
+	    "service_healthy.  Waits 2 s at most and\nprints one line.\n\n"
 	    "Exit codes: 0 ready, 1 not, 64 arguments, 78 configuration.\n",
-	.fn = health,
+	.fn = command_health,
 };
 
-/* The i-th; NULL behind the last. */
+/* The i-th; NULL after the last. */
 static const struct svc_command *
-at(const struct svc_def *def, size_t i)
+command_at(const struct svc_def *def, size_t i)
 {
 	if (i == 0)
-		return &healthcheck;
+		return &command_healthcheck;
 	i--;
 	if (svc_def_has_http(def) && i-- == 0)
 		return &svc_token_command;
@@ -64,12 +62,12 @@ at(const struct svc_def *def, size_t i)
 }
 
 static const struct svc_command *
-find(const struct svc_def *def, const char *name)
+command_find(const struct svc_def *def, const char *name)
 {
 	const struct svc_command *c;
 	size_t i;
 
-	for (i = 0; (c = at(def, i)) != NULL; i++) {
+	for (i = 0; (c = command_at(def, i)) != NULL; i++) {
 		if (strcmp(c->name, name) == 0)
 			break;
 	}
@@ -78,8 +76,8 @@ find(const struct svc_def *def, const char *name)
 
 /* One line for each form that c has; the first begins with first. */
 static void
-usage(const struct svc_def *def, const struct svc_command *c, const char *first,
-    struct buf *out)
+command_usage(const struct svc_def *def, const struct svc_command *c,
+    const char *first, struct buf *out)
 {
 	struct str rest = str_of(c->usage), form;
 
@@ -97,35 +95,35 @@ svc_commands_help(const struct svc_def *def, struct buf *out)
 	const struct svc_command *c;
 	size_t i;
 
-	for (i = 0; (c = at(def, i)) != NULL; i++)
-		usage(def, c, "", out);
+	for (i = 0; (c = command_at(def, i)) != NULL; i++)
+		command_usage(def, c, "", out);
 	buf_puts(
-	    out, "\nIt runs, unless it is given a command or an option.\n\n");
-	for (i = 0; (c = at(def, i)) != NULL; i++)
+	    out, "\nWithout a command or an option it runs as a service.\n\n");
+	for (i = 0; (c = command_at(def, i)) != NULL; i++)
 		buf_printf(out, "  %-14s  %s\n", c->name, c->summary);
 }
 
 static void
-help(const struct svc_def *def, const struct svc_command *c)
+command_help(const struct svc_def *def, const struct svc_command *c)
 {
 	struct buf out = BUF_INIT(TEXT_MAX);
 
 	buf_printf(&out, "%s %s - %s\n\n", def->name, c->name, c->summary);
-	usage(def, c, "usage: ", &out);
+	command_usage(def, c, "usage: ", &out);
 	buf_printf(&out, "\n%s", c->help);
 	svc_out(buf_str(&out));
 	buf_free(&out);
 }
 
-/* What there is, for who asked for what there is not. */
+/* Print the commands there are. */
 static int
-unknown(const struct svc_def *def, const char *name)
+command_unknown(const struct svc_def *def, const char *name)
 {
 	const struct svc_command *c;
 	struct buf names = BUF_INIT(TEXT_MAX);
 	size_t i;
 
-	for (i = 0; (c = at(def, i)) != NULL; i++)
+	for (i = 0; (c = command_at(def, i)) != NULL; i++)
 		buf_printf(&names, "%s%s", i > 0 ? ", " : "", c->name);
 	fprintf(stderr,
 	    "%s: unknown command %s; commands: %.*s; see %s --help\n",
@@ -135,7 +133,7 @@ unknown(const struct svc_def *def, const char *name)
 }
 
 static bool
-asks_for_help(const struct svc_run *r)
+command_wants_help(const struct svc_run *r)
 {
 	int i;
 
@@ -148,8 +146,8 @@ asks_for_help(const struct svc_run *r)
 
 /* With its configuration. */
 static int
-run(const struct svc_def *def, const struct svc_command *c, struct svc_run *r,
-    struct svc_conf *conf, void *app_conf)
+command_run(const struct svc_def *def, const struct svc_command *c,
+    struct svc_run *r, struct svc_conf *conf, void *app_conf)
 {
 	struct bus_opts bus;
 	int code = svc_conf_load(def, conf, app_conf);
@@ -157,7 +155,7 @@ run(const struct svc_def *def, const struct svc_command *c, struct svc_run *r,
 	if (code != -1)
 		return code;
 	bus = svc_bus_opts(def, conf);
-	r->conf = c == &healthcheck ? (const void *)conf : app_conf;
+	r->conf = c == &command_healthcheck ? (const void *)conf : app_conf;
 	r->bus = def->no_bus ? NULL : &bus;
 	return c->fn(r);
 }
@@ -166,17 +164,17 @@ int
 svc_command(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf)
 {
-	const struct svc_command *c = find(def, argv[0]);
+	const struct svc_command *c = command_find(def, argv[0]);
 	struct svc_run r = { .argc = argc, .argv = argv };
 	int code;
 
 	if (c == NULL)
-		return unknown(def, argv[0]);
+		return command_unknown(def, argv[0]);
 	log_init(def->name, LOG_WARN);
 	if (c->alone) {
 		code = c->fn(&r);
-	} else if (asks_for_help(&r)) {
-		help(def, c);
+	} else if (command_wants_help(&r)) {
+		command_help(def, c);
 		code = 0;
 	} else if (c->usage[0] == '\0' && r.argc > 1) {
 		fprintf(stderr, "%s %s: it takes no arguments\n", def->name,
@@ -185,9 +183,9 @@ svc_command(const struct svc_def *def, int argc, char *argv[],
 	} else if (c == &svc_token_command) {
 		code = c->fn(&r);
 	} else {
-		code = run(def, c, &r, conf, app_conf);
+		code = command_run(def, c, &r, conf, app_conf);
 	}
-	/* Who reads it must not take a part for the whole. */
+	/* A reader must not mistake a part for the whole. */
 	if (ferror(stdout) && code == 0) {
 		fprintf(stderr, "%s %s: cannot write\n", def->name, c->name);
 		code = 1;

@@ -1,9 +1,8 @@
 /*
- * event: envelopes on their way into the stream.
+ * event: envelopes of events, and publishing them until the stream has them.
  *
- * An event waits here until the stream has acknowledged it.  It is published
- * again with the same message id after every answer that is not one, so that it
- * is stored once.
+ * An event stays here until the stream has acknowledged it.  It is published
+ * again with the same message id after each failure, so that it is stored once.
  */
 #include "svc/event.h"
 
@@ -15,7 +14,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/rate.h"
-#include "svc/internal.h"
+#include "svc/svc_internal.h"
 #include "wire/iface.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -25,36 +24,36 @@
 #define MAX_BYTES    (1024L * 1024 * 1024)
 #define DUPLICATES_S 120
 
-/* On their way at one time, and the bytes of all. */
+/* Events that wait for their acknowledgement, and their bytes. */
 #define PENDING_MAX   1024
 #define PENDING_BYTES (16UL * 1024 * 1024)
 #define ACK_MS        5000
 #define GIVE_UP_MS    60000
 #define RETRY_MIN_MS  20
 #define RETRY_MAX_MS  2000
-/* How long a drain waits for what is on its way. */
+/* How long a drain waits for acknowledgements. */
 #define DRAIN_MS    2000
 #define TYPE_MAX    64
 #define LOG_EVERY_S 10
 
-struct pending {
-	TAILQ_ENTRY(pending) link;
+struct pending_event {
+	TAILQ_ENTRY(pending_event) link;
 	struct svc *s;
 	struct buf data;
 	struct trace trace;
 	struct mono until;
 	struct backoff backoff;
 	struct loop_timer timer;
-	bool asked; /* its acknowledgement is to come */
+	bool acking; /* its acknowledgement is pending */
 	char subject[TYPE_MAX + ID_TOKEN_MAX + 16];
 	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
 };
 
-TAILQ_HEAD(pendings, pending);
+TAILQ_HEAD(pending_events, pending_event);
 
 struct svc_events {
 	struct bus *bus;
-	struct pendings list;
+	struct pending_events list;
 	size_t n, bytes;
 	bool stopped;
 	struct mono drain_by;
@@ -63,10 +62,10 @@ struct svc_events {
 	struct metric *m_lost;
 };
 
-static void publish(void *arg);
+static void event_publish(void *arg);
 
 static void
-forget(struct pending *p)
+event_free(struct pending_event *p)
 {
 	struct svc_events *ev = p->s->events;
 
@@ -79,7 +78,7 @@ forget(struct pending *p)
 }
 
 static void
-lose(struct pending *p, enum rc rc)
+event_lose(struct pending_event *p, enum rc rc)
 {
 	struct svc_events *ev = p->s->events;
 	int64_t missed;
@@ -88,61 +87,61 @@ lose(struct pending *p, enum rc rc)
 	if (log_every(&ev->log_lost, LOG_EVERY_S, &missed))
 		log_error("svc.event_lost", LOG_S("subject", p->subject),
 		    LOG_RC(rc), LOG_I("missed", missed));
-	forget(p);
+	event_free(p);
 }
 
 static void
-settle(struct pending *p, enum rc rc)
+event_settle(struct pending_event *p, enum rc rc)
 {
 	struct svc_events *ev = p->s->events;
 
 	if (rc == RC_OK) {
 		metric_add(ev->m_stored, 1);
-		forget(p);
+		event_free(p);
 	} else if (ev->stopped || rc == RC_TOOBIG || rc == RC_INVALID ||
 	    mono_diff_ms(clock_mono(), p->until) >= 0) {
-		lose(p, rc);
+		event_lose(p, rc);
 	} else {
 		loop_timer_set(p->s->loop, &p->timer,
 		    mono_add_ms(clock_mono(), backoff_next_ms(&p->backoff)),
-		    publish, p);
+		    event_publish, p);
 	}
 }
 
 static void
-on_stored(void *arg, enum rc rc, const struct bus_pub_ack *stored)
+event_on_ack(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
-	struct pending *p = arg;
+	struct pending_event *p = arg;
 	struct svc *s = p->s;
 
 	(void)stored;
-	p->asked = false;
-	settle(p, rc);
+	p->acking = false;
+	event_settle(p, rc);
 	if (!s->events->stopped)
 		svc_drain_step(s);
 }
 
 static void
-publish(void *arg)
+event_publish(void *arg)
 {
-	struct pending *p = arg;
+	struct pending_event *p = arg;
 	const struct bus_meta meta = {
 		.deadline = { clock_wall().ms + ACK_MS },
 		.trace = &p->trace,
 		.msg_id = p->msg_id,
 	};
-	struct bus_pub_ack_handler waiter = { on_stored, p };
+	struct bus_pub_ack_handler handler = { event_on_ack, p };
 	enum rc rc = bus_stream_publish(
-	    p->s->events->bus, p->subject, buf_str(&p->data), &meta, waiter);
+	    p->s->events->bus, p->subject, buf_str(&p->data), &meta, handler);
 
-	p->asked = rc == RC_OK;
-	if (!p->asked)
-		settle(p, rc);
+	p->acking = rc == RC_OK;
+	if (!p->acking)
+		event_settle(p, rc);
 }
 
-/* The stream is wished for with the first event. */
+/* The stream is created with the first event. */
 static struct svc_events *
-events(struct svc *s)
+svc_events_of(struct svc *s)
 {
 	static const char *const subjects[] = { WIRE_SUBJECT_ALL_EVENT };
 	const struct bus_stream stream = {
@@ -152,7 +151,8 @@ events(struct svc *s)
 		.max_age_s = MAX_AGE_S,
 		.max_bytes = MAX_BYTES,
 		.duplicates_s = DUPLICATES_S,
-		.no_update = strcmp(s->def->name, WIRE_MANAGER_SOUL_EVENTS) != 0,
+		.no_update =
+		    strcmp(s->def->name, WIRE_MANAGER_SOUL_EVENTS) != 0,
 	};
 
 	if (s->events != NULL)
@@ -162,21 +162,22 @@ events(struct svc *s)
 	if (bus_stream_ensure(s->events->bus, &stream) != RC_OK)
 		abort(); /* it is a constant */
 	TAILQ_INIT(&s->events->list);
-	s->events->m_stored = metric_counter(s->metrics,
-	    "svc_events_stored_total", "Events the stream has.", NULL);
+	s->events->m_stored =
+	    metric_counter(s->metrics, "svc_events_stored_total",
+		"Events that the stream has stored.", NULL);
 	s->events->m_lost = metric_counter(s->metrics, "svc_events_lost_total",
-	    "Events that were given up.", NULL);
+	    "Events that could not be stored.", NULL);
 	return s->events;
 }
 
 void
-svc_events_wish(struct svc *s)
+svc_events_ensure_stream(struct svc *s)
 {
-	(void)events(s);
+	(void)svc_events_of(s);
 }
 
 static enum rc
-name(struct pending *p, const struct svc_event *e)
+event_name(struct pending_event *p, const struct svc_event *e)
 {
 	char token[ID_TOKEN_MAX], uuid[ID_UUID_MAX];
 
@@ -191,13 +192,13 @@ name(struct pending *p, const struct svc_event *e)
 	}
 	if (id_token(e->id, token) != RC_OK)
 		return RC_INVALID;
-	/* The stream holds all types; one request may be in several. */
+	/* One stream has all types; a request may have an event of several. */
 	snprintf(p->msg_id, sizeof(p->msg_id), "%s.%s", e->type, token);
 	return RC_OK;
 }
 
 static void
-log_invalid(const char *type, const struct wire_err *err)
+event_log_invalid(const char *type, const struct wire_err *err)
 {
 	char text[WIRE_ERR_TEXT_MAX];
 
@@ -206,7 +207,7 @@ log_invalid(const char *type, const struct wire_err *err)
 }
 
 static enum rc
-wrap(struct pending *p, const struct svc_event *e)
+event_wrap(struct pending_event *p, const struct svc_event *e)
 {
 	struct buf payload = BUF_INIT(BUS_PAYLOAD_MAX);
 	struct wire_event_envelope env = { 0 };
@@ -227,7 +228,7 @@ wrap(struct pending *p, const struct svc_event *e)
 		    &wire_event_envelope_desc, &env, &p->data, &err);
 	}
 	if (rc == RC_INVALID)
-		log_invalid(e->type, &err);
+		event_log_invalid(e->type, &err);
 	buf_free(&payload);
 	return rc;
 }
@@ -236,8 +237,8 @@ enum rc
 svc_event_send(struct svc *s, const struct svc_event *e)
 {
 	const struct wire_event *row = wire_event_find(str_of(e->type));
-	struct svc_events *ev = events(s);
-	struct pending *p;
+	struct svc_events *ev = svc_events_of(s);
+	struct pending_event *p;
 	enum rc rc;
 
 	if (row == NULL || row->payload != e->desc) {
@@ -255,9 +256,9 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 		p->trace = *e->trace;
 	else
 		trace_new(&p->trace);
-	rc = name(p, e);
+	rc = event_name(p, e);
 	if (rc == RC_OK)
-		rc = wrap(p, e);
+		rc = event_wrap(p, e);
 	if (rc != RC_OK) {
 		buf_free(&p->data);
 		free(p);
@@ -266,7 +267,7 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 	TAILQ_INSERT_TAIL(&ev->list, p, link);
 	ev->n++;
 	ev->bytes += p->data.n;
-	publish(p);
+	event_publish(p);
 	return RC_OK;
 }
 
@@ -308,15 +309,15 @@ svc_events_hold(struct svc *s)
 void
 svc_events_stop(struct svc *s)
 {
-	struct pending *p, *next;
+	struct pending_event *p, *next;
 
 	if (s->events == NULL)
 		return;
 	s->events->stopped = true;
 	for (p = TAILQ_FIRST(&s->events->list); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
-		if (!p->asked)
-			lose(p, RC_DOWN);
+		if (!p->acking)
+			event_lose(p, RC_DOWN);
 	}
 }
 

@@ -1,8 +1,8 @@
 /*
- * event: telling the world what happened, for as long as a week.
+ * event: events, stored for a week.
  *
  * An event is wrapped in the envelope (wire event_envelope), published to
- * soul.event.<type>.<token of key> and kept by the stream SOUL_EVENTS.
+ * soul.event.<type>.<token of key> and stored by the stream SOUL_EVENTS.
  */
 #ifndef SVC_EVENT_H
 #define SVC_EVENT_H
@@ -25,20 +25,19 @@ struct svc_event {
 
 /*
  * svc_event_send(s, e):
- * Publish e, timestamped now, in the name of its source; nothing is kept.
- * RC_OK: it is on its way, and repeated until the stream has it, or a minute
- * has passed or the program ends (then logged and counted); a drain waits for
- * it 2 s.  Events may arrive in another order.  RC_INVALID if it breaks its
- * schema or an id is not one, RC_BUG if type and desc are no row of
- * wire_events, RC_RETRY if 1,024 or 16 MiB are on their way, RC_TOOBIG over
- * BUS_PAYLOAD_MAX. Loop thread.
+ * Publish e, timestamped now, in the name of its source; e is not retained.
+ * RC_OK: it is pending, and retried until the stream has it, or a minute has
+ * passed or the program ends (then logged and counted); a drain waits for it
+ * 2 s.  Events may arrive in another order.  RC_INVALID if it breaks its schema
+ * or an id is not one, RC_BUG if type and desc are no row of wire_events,
+ * RC_RETRY if 1,024 or 16 MiB are pending, RC_TOOBIG over BUS_PAYLOAD_MAX.
+ * Loop thread.
  */
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 
 /*
  * svc_event(s, type, key, desc, payload, trace):
- * As svc_event_send() with a new id; what keeps an event from being sent is
- * logged.
+ * As svc_event_send() with a new id; an error is logged.
  */
 void svc_event(struct svc *s, const char *type, struct str key,
     const struct wire_desc *desc, const void *payload,

@@ -1,8 +1,6 @@
 /*
- * Start, run, drain, stop: the order is told here and nowhere else.
+ * svc: the life of a service: start, run, drain, stop.
  */
-#include "svc/svc.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +10,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/url.h"
-#include "svc/guard.h"
-#include "svc/internal.h"
-#include "svc/places.h"
+#include "svc/svc_internal.h"
 
 struct loop *
 svc_loop(struct svc *s)
@@ -41,9 +37,9 @@ svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 		.replicas = (int)conf->nats_replicas };
 }
 
-/* To go on would promise copies that nobody keeps. */
+/* Going on would promise copies that do not exist. */
 static void
-on_bus_alone(void *arg)
+svc_on_no_cluster(void *arg)
 {
 	struct svc *s = arg;
 
@@ -64,7 +60,7 @@ svc_bulk(struct svc *s)
 	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 
 	o.loop = s->loop;
-	o.on_no_cluster = on_bus_alone;
+	o.on_no_cluster = svc_on_no_cluster;
 	o.arg = s;
 	o.buffered = true;
 	/* The URL is that of s->bus, which was valid. */
@@ -94,7 +90,7 @@ svc_require(struct svc *s, const char *name, bool (*up)(void *arg), void *arg)
 }
 
 void
-svc_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
+svc_ready_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
     const void *arg)
 {
 	s->note = note;
@@ -124,11 +120,11 @@ svc_drain_step(struct svc *s)
 }
 
 /*
- * A request posted by an HTTP worker just before the stop is behind us in the
- * inbox, so whether all are answered is asked again until they are.
+ * A request posted by an HTTP worker just before the stop may still be in the
+ * inbox, so this polls until all are done.
  */
 static void
-drain_poll(void *arg)
+svc_drain_poll(void *arg)
 {
 	struct svc *s = arg;
 
@@ -138,13 +134,13 @@ drain_poll(void *arg)
 		loop_stop(s->loop);
 		return;
 	}
-	loop_timer_set(
-	    s->loop, &s->poll, mono_add_ms(clock_mono(), 10), drain_poll, s);
+	loop_timer_set(s->loop, &s->poll, mono_add_ms(clock_mono(), 10),
+	    svc_drain_poll, s);
 	svc_drain_step(s);
 }
 
 static void
-on_drained(void *arg)
+svc_on_drained(void *arg)
 {
 	struct svc *s = arg;
 
@@ -153,7 +149,7 @@ on_drained(void *arg)
 }
 
 static void
-drain(struct svc *s)
+svc_drain(struct svc *s)
 {
 	log_info("svc.draining", LOG_I("open", s->nopen));
 	atomic_store(&s->draining, true);
@@ -161,16 +157,16 @@ drain(struct svc *s)
 		httpd_stop(s->http);
 	s->drain_by = mono_add_ms(clock_mono(), s->conf.drain_timeout_ms);
 	if (s->bus != NULL)
-		bus_drain(s->bus, on_drained, s);
+		bus_drain(s->bus, svc_on_drained, s);
 	else
 		s->drained = true;
 	if (s->def->drain != NULL)
 		s->def->drain(s->app);
-	drain_poll(s);
+	svc_drain_poll(s);
 }
 
 static void
-on_signal(void *arg, unsigned events)
+svc_on_signal(void *arg, unsigned events)
 {
 	struct svc *s = arg;
 	struct signalfd_siginfo si;
@@ -183,13 +179,13 @@ on_signal(void *arg, unsigned events)
 		s->exit_code = SVC_EXIT_FAILED;
 		loop_stop(s->loop);
 	} else {
-		drain(s);
+		svc_drain(s);
 	}
 }
 
-/* Every library's threads inherit the mask, so only the loop sees signals. */
+/* All threads inherit the mask, so only the loop gets signals. */
 static void
-signals_block(struct svc *s)
+svc_block_signals(struct svc *s)
 {
 	sigset_t set;
 
@@ -199,12 +195,12 @@ signals_block(struct svc *s)
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	s->signals.fn = on_signal;
+	s->signals.fn = svc_on_signal;
 	s->signals.arg = s;
 }
 
 static void
-on_bus_state(void *arg, bool up)
+svc_on_bus_state(void *arg, bool up)
 {
 	struct svc *s = arg;
 	struct buf url = BUF_INIT(4096);
@@ -218,34 +214,34 @@ on_bus_state(void *arg, bool up)
 }
 
 static int
-start(struct svc *s)
+svc_start(struct svc *s)
 {
 	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
 	enum rc rc;
 
 	o.loop = s->loop;
 	o.metrics = s->metrics;
-	o.on_state = on_bus_state;
-	o.on_no_cluster = on_bus_alone;
+	o.on_state = svc_on_bus_state;
+	o.on_no_cluster = svc_on_no_cluster;
 	o.arg = s;
-	/* It has told, and is as wrong as the rest of the configuration. */
-	if (guard_start(s) != RC_OK)
+	/* It has logged why; the cause is the configuration. */
+	if (svc_access_start(s) != RC_OK)
 		return SVC_EXIT_CONFIG;
 	rc = svc_admin_start(s);
 	if (rc == RC_OK && !s->def->no_bus)
 		rc = bus_new(&o, &s->bus);
 	if (rc == RC_OK)
-		rc = svc_lanes_start(s);
+		rc = svc_endpoints_start(s);
 	if (rc != RC_OK) {
 		log_error("svc.start_failed", LOG_RC(rc));
 		return rc == RC_DOWN ? SVC_EXIT_TAKEN : SVC_EXIT_FAILED;
 	}
 	s->app = s->def->start(s, s->app_conf);
-	if (s->app == NULL || svc_lanes_serve(s) != RC_OK)
+	if (s->app == NULL || svc_endpoints_serve(s) != RC_OK)
 		return SVC_EXIT_FAILED;
-	/* Whether there can be copies is a matter of the start. */
+	/* A server that cannot have copies must fail the start. */
 	if (s->bus != NULL && s->conf.nats_replicas > 1)
-		svc_events_wish(s);
+		svc_events_ensure_stream(s);
 	atomic_store(&s->started, true);
 	log_info("svc.started", LOG_S("version", svc_version()),
 	    LOG_I("http_port", s->http != NULL ? httpd_port(s->http) : 0),
@@ -254,15 +250,15 @@ start(struct svc *s)
 }
 
 /*
- * The reverse of start(), from wherever it got to; but the admin port closes
- * first, because its threads look at all the rest.
+ * The reverse of svc_start(), from wherever it got to; but the admin port
+ * closes first, because its threads read all the rest.
  */
 static void
-stop(struct svc *s)
+svc_stop(struct svc *s)
 {
 	httpd_free(s->admin);
 	httpd_free(s->http);
-	places_free(s->places);
+	svc_stream_limiter_free(s->stream_limiter);
 	loop_timer_cancel(s->loop, &s->poll);
 	worker_free(s->decoders);
 	if (s->app != NULL && s->def->stop != NULL)
@@ -271,9 +267,9 @@ stop(struct svc *s)
 	bus_free(s->bulk);
 	bus_free(s->bus);
 	svc_events_free(s);
-	guard_stop(s);
+	svc_access_stop(s);
 	loop_free(s->loop);
-	svc_lanes_free(s);
+	svc_endpoints_free(s);
 	metric_set_free(s->metrics);
 	close(s->signals.fd);
 }
@@ -294,20 +290,20 @@ svc_main(const struct svc_def *def, int argc, char *argv[])
 		if (log_level_parse(str_of(s.conf.log_level), &level) != RC_OK)
 			abort();
 		log_init(def->name, level);
-		signals_block(&s);
+		svc_block_signals(&s);
 		s.loop = loop_new((size_t)s.conf.inbox_max);
 		s.metrics = metric_set_new();
 		loop_fd_watch(s.loop, &s.signals, LOOP_READ);
-		code = start(&s);
+		code = svc_start(&s);
 		if (code == 0) {
 			loop_run(s.loop);
 			code = s.exit_code;
 		}
 		log_info("svc.stopped", LOG_I("code", code));
-		/* With calls still open there is nothing safe to free. */
+		/* With calls still open nothing can be freed safely. */
 		if (s.exit_code != 0)
 			_exit(s.exit_code);
-		stop(&s);
+		svc_stop(&s);
 	}
 	conf_free(common, svc_conf_opts(def, common), &s.conf);
 	conf_free(def->opts, def->nopts, s.app_conf);

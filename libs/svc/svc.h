@@ -1,21 +1,21 @@
 /*
- * svc: the life of a service, told once.
+ * svc: the frame of a service: configuration, life cycle, requests.
  *
  * A service's main() is a table: options, routes, start and stop.  svc_main()
  * reads the configuration, opens the admin port, connects to NATS (unless the
  * service needs none), serves the routes over NATS and HTTP alike, and on
- * SIGTERM drains: not ready, take no new requests, answer those in hand, stop,
+ * SIGTERM drains: not ready, accept no new requests, finish open ones, stop,
  * exit.
  *
- * Requests and replies are decoded, checked and encoded here by the schema that
- * the route names; handlers see structs.  Everything runs on the loop thread.
+ * Requests and replies are decoded, checked and encoded here by the schemas of
+ * the route; handlers use structs.  Everything runs on the loop thread.
  *
- * Beside running, a service has commands: "healthcheck", which every one has,
- * and those of its table.
+ * Besides running, a service has commands: "healthcheck", which is common to
+ * all, and those of its table.
  *
  * Exit codes: 0; 64 wrong arguments; 78 wrong configuration; 69 an address is
- * taken; 70 it could not start, or could not drain in time; those of a command
- * are its own.
+ * taken; 70 it could not start, or could not drain in time; a command has its
+ * own.
  */
 #ifndef SVC_SVC_H
 #define SVC_SVC_H
@@ -50,9 +50,9 @@ struct wire_desc;
 typedef void (*svc_fn)(void *app, struct svc_call *c);
 
 /*
- * A text that the protocol prescribes: said instead of our own when the member
- * at path (JSON Pointer) is missing or empty, or, with path "", when the body
- * is not the JSON it should be.
+ * An error text that the protocol prescribes: used when the member at path
+ * (JSON Pointer) is missing or empty, or, with path "", when the body is not
+ * valid.
  */
 struct svc_text {
 	const char *path;
@@ -64,15 +64,15 @@ struct svc_route {
 	const char *subject; /* NATS subject; NULL: not served over NATS */
 	const char *method;  /* HTTP method; NULL: not served over HTTP */
 	const char *path;    /* HTTP path, {…} for one segment */
-	const struct wire_desc *request; /* NULL: there is no body */
+	const struct wire_desc *request; /* NULL: no body */
 	const struct wire_desc *reply;
 	svc_fn fn;
-	int64_t deadline_ms; /* for callers that name none */
+	int64_t deadline_ms; /* for callers that give none */
 	const struct svc_text *texts;
 	size_t ntexts;
 };
 
-/* What a command is given. */
+/* The arguments of a command. */
 struct svc_run {
 	const void *conf; /* the struct that opts fill */
 	int argc;         /* as of main(); argv[0] is the command's name */
@@ -82,23 +82,23 @@ struct svc_run {
 };
 
 /*
- * "<service> <name> …": done by a process of its own, whose configuration is
- * the service's, beside the one that runs or without it.
+ * "<service> <name> …": run in its own process, with the service's
+ * configuration, whether the service runs or not.
  */
 struct svc_command {
 	const char *name;
 	const char *usage;   /* what follows it, one form a line; "": nothing */
 	const char *summary; /* one line */
-	const char *help;    /* what its --help says more, in lines */
+	const char *help;    /* the rest of its --help, in lines */
 	/*
-	 * It reads its own configuration and answers its own --help: svc_run
-	 * has argv only.
+	 * It reads its own configuration and has its own --help: svc_run has
+	 * argv only.
 	 */
 	bool alone;
 	/*
-	 * The exit code: 0; 1 it failed; 64 wrong arguments, which it has told
-	 * on stderr.  What it says goes through svc_out(); the log goes to
-	 * stderr, from LOG_WARN up.
+	 * The exit code: 0; 1 it failed; 64 wrong arguments, with a message on
+	 * stderr.  Its output goes through svc_out(); the log goes to stderr,
+	 * from LOG_WARN up.
 	 */
 	int (*fn)(const struct svc_run *r);
 };
@@ -118,11 +118,11 @@ struct svc_def {
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;
 	/*
-	 * What is wrong with conf beyond what opts say, one line each into
-	 * errors, beginning with the variable: all that start refuses of it,
-	 * so that --check-config and the start say the same.  Reads files, and
-	 * connects to nobody.  To known it adds variables that the
-	 * configuration itself names, each with its newline.  May be NULL.
+	 * What is wrong with conf beyond what opts check, one line each into
+	 * errors, beginning with the variable: all that would fail the start,
+	 * so that --check-config finds it too.  Reads files, but does not
+	 * connect.  Adds to known the variables that the configuration itself
+	 * names, each with its newline.  May be NULL.
 	 */
 	void (*check)(const void *conf, struct buf *errors, struct buf *known);
 	/*
@@ -131,8 +131,8 @@ struct svc_def {
 	 */
 	void *(*start)(struct svc *s, const void *conf);
 	/*
-	 * The service is to end: end calls that would go on for ever.  Messages
-	 * of subscriptions do not come any more.  May be NULL.
+	 * The service is to end: end calls that would not end by themselves.
+	 * Subscriptions deliver no more messages.  May be NULL.
 	 */
 	void (*drain)(void *app);
 	/* Free it.  No call is open any more.  May be NULL. */
@@ -144,61 +144,59 @@ int svc_main(const struct svc_def *def, int argc, char *argv[]);
 
 /*
  * svc_out(bytes):
- * Of a command: write to stdout, now.  RC_DOWN: nobody takes it; the command
- * need not go on, and ends with 1 at best, after saying so.
+ * For commands: write to stdout, unbuffered.  RC_DOWN: stdout is closed; the
+ * command should end with 1 after an error message.
  */
 enum rc svc_out(struct str bytes);
 
-/* svc_version(): Of the suite: "0.1.1" or "0.1.1+<commit>". */
+/* svc_version(): The suite's: "0.1.1" or "0.1.1+<commit>". */
 const char *svc_version(void);
 
-/* What a service is built on; they live longer than its state. */
+/* The libraries' objects of a service; they outlive its state. */
 struct loop *svc_loop(struct svc *s);
 struct bus *svc_bus(struct svc *s);
 struct metric_set *svc_metrics(struct svc *s);
 
 /*
  * svc_auth(s):
- * Whom the HTTP routes believe; NULL where anybody may ask.  During start a
- * service may add the tokens of bodies to it (auth_accept_terminals()).
+ * The authentication of the HTTP routes; NULL if there is none.  During start a
+ * service may add the tokens of terminals to it (auth_accept_terminals()).
  */
 struct auth *svc_auth(struct svc *s);
 
-/* svc_http_calls(s): HTTP requests that are served at one time. */
+/* svc_http_calls(s): HTTP requests that are served at a time. */
 size_t svc_http_calls(const struct svc *s);
 
 /*
  * svc_bulk(s):
- * A second connection to NATS, buffered (bus_opts), made with the first call:
- * for what comes in great numbers and may wait a millisecond.  Events use it if
- * it is there before the first of them.
+ * A second connection to NATS, buffered (bus_opts), made by the first call: for
+ * high rates of messages that may wait a millisecond.  Events use it if it was
+ * made before the first of them.
  */
 struct bus *svc_bulk(struct svc *s);
 
-/* Most dependencies that svc_require() can name. */
+/* Dependencies that svc_require() can add. */
 #define SVC_REQUIRE_MAX 8
 
 /*
  * svc_require(s, name, up, arg):
- * /readyz is 200 only while up(arg); NATS is required without being named.
- * up runs on another thread: it may read atomics only.  During start.
+ * /readyz is 200 only while up(arg); NATS is required anyway.  up runs on
+ * another thread: it may read atomics only.  During start.
  */
 void svc_require(
     struct svc *s, const char *name, bool (*up)(void *arg), void *arg);
 
 /*
- * svc_note(s, note, arg):
- * note(arg, out) adds lines to a /readyz that is 200: what those who look there
- * should know, though the service can do its work.  It runs on another thread.
- * During start, once.
+ * svc_ready_note(s, note, arg):
+ * note(arg, out) adds lines to a /readyz that is 200, for an operator, although
+ * the service can do its work.  It runs on another thread.  During start, once.
  */
-void svc_note(struct svc *s, void (*note)(const void *arg, struct buf *out),
-    const void *arg);
+void svc_ready_note(struct svc *s,
+    void (*note)(const void *arg, struct buf *out), const void *arg);
 
 /*
  * svc_hold(s), svc_release(s):
- * Something is in hand that is no call: a drain waits until as many are
- * released as were held.
+ * Work that is no call: a drain waits until as many are released as were held.
  */
 void svc_hold(struct svc *s);
 void svc_release(struct svc *s);
@@ -206,22 +204,22 @@ void svc_release(struct svc *s);
 /* The decoded request (NULL without a schema), valid until the call ends. */
 const void *svc_call_request(const struct svc_call *c);
 
-/* The request as it came, valid until the call ends. */
+/* The request as received, valid until the call ends. */
 struct str svc_call_body(const struct svc_call *c);
 
 /*
  * The i-th {…} of the HTTP path, a query parameter; absent if there is none,
- * and over NATS.  Where the caller is known user_id is the user in full, and
- * if it is left out his own; so is user_id in the decoded request.  Of a body
- * the same holds for terminal_id.
+ * and over NATS.  Of an authenticated caller user_id is the full id, by default
+ * the caller's own; so is user_id in the decoded request.  Of a terminal the
+ * same holds for terminal_id.
  */
 struct str svc_call_param(const struct svc_call *c, size_t i);
 struct str svc_call_query(struct svc_call *c, const char *name);
 
 /*
  * svc_call_has_query(c, name):
- * Whether the request itself names that parameter, which says of user_id and
- * terminal_id more than svc_call_query().
+ * Whether the request itself has that parameter, for which svc_call_query() may
+ * return a default.
  */
 bool svc_call_has_query(struct svc_call *c, const char *name);
 
@@ -229,38 +227,38 @@ bool svc_call_has_query(struct svc_call *c, const char *name);
 struct str svc_call_header(const struct svc_call *c, const char *name);
 
 /*
- * svc_call_on_gone(c, fn, arg):
- * Call fn(arg) once, on the loop, when nobody waits for c any more
- * (httpd_on_abort()), unless c has ended by then.  RC_DOWN if that is so
- * already.  Over NATS it never is.  Once for each call.
+ * svc_call_on_abort(c, fn, arg):
+ * Call fn(arg) once, on the loop, when the client of c has disconnected
+ * (httpd_on_abort()), unless c has ended by then.  RC_DOWN if it has already.
+ * Never over NATS.  Once for each call.
  */
-enum rc svc_call_on_gone(
+enum rc svc_call_on_abort(
     struct svc_call *c, void (*fn)(void *arg), void *arg) RC_CHECK;
 
 /* Memory that lives as long as the call. */
 struct arena *svc_call_arena(struct svc_call *c);
 
-/* When the caller stops waiting. */
+/* When the caller stops waiting for the reply. */
 struct wall svc_call_deadline(const struct svc_call *c);
 
 /*
  * svc_call_caller(c):
- * Who asks, over HTTP; NULL where anybody may (no authentication), and over
- * NATS.  Before the handler was called it was made sure that his role may ask
- * this route (wire_routes), and that the user whom the request names, in its
- * path or query as user_id or in its body as /user_id, is himself, unless he is
- * an operator or maker (of that user's tenant); a body may name no terminal but
- * itself.
+ * The caller, over HTTP; NULL without authentication, and over NATS.  Before
+ * the handler was called, it was checked that the caller's role may use the
+ * route (wire_routes), and that the user that the request names, in its path or
+ * query as user_id or in its body as /user_id, is the caller, unless that is an
+ * operator or provisioner (of that user's tenant); a terminal may name no
+ * terminal but itself.
  */
 const struct auth_caller *svc_call_caller(const struct svc_call *c);
 
 /*
  * svc_call_user(c, named):
- * The user that c is for: named (absent: nobody) in full, else the caller
- * himself; named itself where anybody may ask.  Absent where the caller is
- * known: he is no user and names none, or may not act for named; such a call
- * is to be refused, never served for somebody else.  A terminal acts for the
- * user it is bound to, which is the handler's to find out.
+ * The user that c is for: the full id of named, if that is absent the caller's;
+ * named itself without authentication.  Absent for an authenticated caller that
+ * is no user and names none, or may not act for named: such a call must be
+ * rejected, never served for another user.  A terminal acts for the user it is
+ * bound to, which the handler looks up.
  */
 struct str svc_call_user(const struct svc_call *c, struct str named);
 
@@ -272,26 +270,26 @@ const struct trace *svc_call_trace(const struct svc_call *c);
 
 /*
  * svc_progress(c, msg):
- * Encode msg by the route's reply schema and send it as an answer before the
- * last.  Nothing over HTTP.
+ * Encode msg by the route's reply schema and send it as a partial reply.  No
+ * effect over HTTP.
  */
 void svc_progress(struct svc_call *c, const void *msg);
 
 /*
  * svc_reply(c, msg):
- * Encode msg by the route's reply schema, answer and end c.  A message that
- * breaks the schema is answered 500 and logged.
+ * Encode msg by the route's reply schema, reply and end c.  A message that
+ * breaks the schema becomes a 500 and is logged.
  */
 void svc_reply(struct svc_call *c, const void *msg);
 
 /*
  * svc_fail(c, rc, text):
- * Answer {"error": text, "code": rc_name(rc), "trace_id"} with the status of
- * rc, and end c.
+ * Reply {"error": text, "code": rc_name(rc), "trace_id"} with the status of rc,
+ * and end c.
  */
 void svc_fail(struct svc_call *c, enum rc rc, const char *text);
 
-/* An error that no result code stands for. */
+/* An error without a result code. */
 struct svc_error {
 	int status; /* HTTP status */
 	const char *code;
@@ -307,55 +305,49 @@ void svc_fail_because(
 
 /*
  * svc_stream_admit(c):
- * Whether c, over HTTP, may have an answer that goes on: such answers leave a
- * quarter of the connections to everything else, and a token and an address
- * have STREAMS_PER_TOKEN and STREAMS_PER_ADDRESS of them.  Otherwise c is
- * answered 503 or 429, and ended.  The place is given back by itself, when the
- * connection is free again.  Once for a call.
+ * Whether c, over HTTP, may have a streaming response: streams leave a quarter
+ * of the connections to other requests, and a token and an address may have
+ * STREAMS_PER_TOKEN and STREAMS_PER_ADDRESS of them.  Otherwise c is ended with
+ * 503 or 429.  The stream counts until the connection is free again.  Once for
+ * a call.
  */
 bool svc_stream_admit(struct svc_call *c) RC_CHECK;
 
 /*
- * Server-sent events instead of one answer, over HTTP only:
- * svc_stream(c):      Begin; RC_INVALID over NATS, c is then as before.
- * svc_stream_send(c, event, id, desc, msg): One event whose data is msg;
- *                     event and id may be NULL.
- * svc_stream_put(c, event, id, data): The same of a text that is ready.
- * svc_stream_text(c, data): One event whose data is a text that is no message.
- * svc_stream_comment(c, text): A line that is no event.
- * svc_stream_waiting(c): Bytes that wait for the reader.
+ * Server-sent events instead of one response, over HTTP only:
+ * svc_sse_start(c):      Begin; RC_INVALID over NATS, c is then as before.
+ * svc_sse_send(c, event, id, data): One event; event and id may be NULL.
+ * svc_sse_comment(c, text): A comment line.
+ * svc_stream_pending(c): Bytes that wait for the reader.
  * svc_stream_end(c, rc): End c, counted as rc.
- * Sending fails as httpd_sse_send(): the reader is gone or far too slow; c
- * must be ended all the same.  svc_reply() and svc_fail() end a stream that has
- * begun too, but say nothing in it.
+ * Sending fails as httpd_sse_send(): the reader is disconnected or far too
+ * slow; c must still be ended.  svc_reply() and svc_fail() end a stream that
+ * has begun too, but send nothing.
  */
-enum rc svc_stream(struct svc_call *c) RC_CHECK;
-enum rc svc_stream_send(struct svc_call *c, const char *event, const char *id,
-    const struct wire_desc *desc, const void *msg) RC_CHECK;
-enum rc svc_stream_put(struct svc_call *c, const char *event, const char *id,
+enum rc svc_sse_start(struct svc_call *c) RC_CHECK;
+enum rc svc_sse_send(struct svc_call *c, const char *event, const char *id,
     struct str data) RC_CHECK;
-enum rc svc_stream_text(struct svc_call *c, struct str data) RC_CHECK;
-enum rc svc_stream_comment(struct svc_call *c, const char *text) RC_CHECK;
-size_t svc_stream_waiting(struct svc_call *c);
+enum rc svc_sse_comment(struct svc_call *c, const char *text) RC_CHECK;
+size_t svc_stream_pending(struct svc_call *c);
 void svc_stream_end(struct svc_call *c, enum rc rc);
 
 /*
- * JSON lines instead of one answer, over HTTP only, as httpd_lines_start():
- * svc_lines(c):            Begin; RC_INVALID over NATS, c is then as before.
- * svc_lines_put(c, lines): Whole lines, each with its end.  Fails as above.
- * svc_lines_cut(c, rc):    End c, counted as rc, so that the client sees that
- *                          it has not got all.
- * svc_stream_waiting() and svc_stream_end() as above.
+ * JSON lines instead of one response, over HTTP only, as httpd_lines_start():
+ * svc_lines_start(c):        Begin; RC_INVALID over NATS, c is then as before.
+ * svc_lines_send(c, lines):  Whole lines, each with its end.  Fails as above.
+ * svc_lines_truncate(c, rc): End c, counted as rc, so that the client sees that
+ *                            the response is incomplete.
+ * svc_stream_pending() and svc_stream_end() as above.
  */
-enum rc svc_lines(struct svc_call *c) RC_CHECK;
-enum rc svc_lines_put(struct svc_call *c, struct str lines) RC_CHECK;
-void svc_lines_cut(struct svc_call *c, enum rc rc);
+enum rc svc_lines_start(struct svc_call *c) RC_CHECK;
+enum rc svc_lines_send(struct svc_call *c, struct str lines) RC_CHECK;
+void svc_lines_truncate(struct svc_call *c, enum rc rc);
 
 /*
- * An answer made by its handler to the last byte, as httpd_raw_start() and
+ * A response that its handler writes to the last byte, as httpd_raw_start() and
  * httpd_raw_send(); ended by svc_stream_end().  RC_INVALID over NATS.
  */
-enum rc svc_raw(struct svc_call *c, int status, bool keep) RC_CHECK;
+enum rc svc_raw_start(struct svc_call *c, int status, bool keep_alive) RC_CHECK;
 enum rc svc_raw_send(struct svc_call *c, struct str bytes) RC_CHECK;
 
 #endif /* !SVC_SVC_H */

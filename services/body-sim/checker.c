@@ -253,8 +253,8 @@ checker_on_heartbeat(struct checker *c, int64_t t)
 	if (c->is == PRESENCE_OFFLINE && ++c->heartbeats_offline == 2)
 		verdict_fail(&c->v, LINE_WILL,
 		    "heartbeats after an offline: either the will of an old "
-		    "connection followed the new online (use one client id), or "
-		    "online was not published");
+		    "connection followed the new online (use one client id), "
+		    "or online was not published");
 	if (c->heartbeat_known) {
 		c->gaps++;
 		c->gap_sum += gap;

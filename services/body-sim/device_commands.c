@@ -1,5 +1,5 @@
 /* Commands from the server: invoke, intent_action, emotion_update, status. */
-#include "device.h"
+#include "sim_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,8 +128,8 @@ device_run_invoke(
 	enum rc rc = RC_INVALID;
 
 	if (!str_eq(in->request_id, request_id)) {
-		(void)snprintf(text, sizeof(text),
-		    "/request_id: is not the topic's");
+		(void)snprintf(
+		    text, sizeof(text), "/request_id: is not the topic's");
 	} else if (in->has_deadline_ms && clock_wall().ms > in->deadline_ms) {
 		(void)snprintf(text, sizeof(text), "the deadline has passed");
 	} else if (wire_tree_parse(in->arguments, &args) != RC_OK) {

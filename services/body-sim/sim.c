@@ -7,9 +7,9 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "device.h"
 #include "mqtt/mqtt.h"
 #include "options.h"
+#include "sim_device.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 

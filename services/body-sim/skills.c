@@ -401,10 +401,10 @@ skills_read(struct skills *s, struct str name,
 /* ---- reports ---- */
 
 /* The arguments as a JSON text, made by the preprocessor. */
-#define JSON(...) #__VA_ARGS__
+#define DOCUMENT_JSON(...) #__VA_ARGS__
 
 /* clang-format off */
-static const char documents_skills_json[] = JSON({ "skills": [
+static const char documents_skills_json[] = DOCUMENT_JSON({ "skills": [
 {
 	"name": "control_light",
 	"description":
@@ -459,7 +459,7 @@ static const char documents_skills_json[] = JSON({ "skills": [
 }
 ] });
 
-static const char documents_intents_json[] = JSON({ "intent_catalog": [
+static const char documents_intents_json[] = DOCUMENT_JSON({ "intent_catalog": [
 {
 	"id": "intent_light_control",
 	"name": "控制灯",

@@ -16,8 +16,8 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "persona/persona.h"
-#include "state/terminal.h"
 #include "state/state.h"
+#include "state/terminal.h"
 #include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
 #include "svc/audit.h"
@@ -27,7 +27,8 @@
 
 #define ERROR_TEXT_MAX       1024
 #define CREDENTIAL_ARENA_MAX 4096
-#define SCRATCH_MAX          (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
+
+#define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 static bool
 gateway_redis_up(void *arg)
@@ -254,13 +255,13 @@ gateway_stream_send(struct svc_call *c, const struct fcmp_event *e)
 	char id[24];
 
 	(void)snprintf(id, sizeof(id), "%lld", (long long)e->seq);
-	return svc_stream_put(c, "chat_event", id, e->json);
+	return svc_sse_send(c, "chat_event", id, e->json);
 }
 
 bool
 gateway_stream_has_room(struct svc_call *c)
 {
-	return svc_stream_waiting(c) < OUTPUT_PENDING_MAX;
+	return svc_stream_pending(c) < OUTPUT_PENDING_MAX;
 }
 
 void

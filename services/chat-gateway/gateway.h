@@ -98,7 +98,7 @@ struct fcmp_event;
 
 /*
  * gateway_stream_begin(g, c):    svc_stream_admit(c); 503 while draining.
- * gateway_stream_send(c, e):     As svc_stream_put(); the event's id is its
+ * gateway_stream_send(c, e):     As svc_sse_send(); the event's id is its
  *                                seq.
  * gateway_stream_has_room(c):    Whether less than half of the output limit is
  *                                used, so that another event fits.

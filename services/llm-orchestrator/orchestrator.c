@@ -111,7 +111,7 @@ orch_connect_llm(struct orch *o)
 
 	enum rc rc = llm_open(&o->conf->llm, &opts, &o->llm);
 	if (rc == RC_OK)
-		svc_note(o->svc, orch_llm_note, o->llm);
+		svc_ready_note(o->svc, orch_llm_note, o->llm);
 	return rc;
 }
 

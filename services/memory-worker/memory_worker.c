@@ -137,7 +137,7 @@ worker_connect(struct memory_worker *w)
 	svc_require(w->svc, "redis", worker_state_up, w->state);
 	rc = llm_open(&w->conf->llm, &l, &w->llm);
 	if (rc == RC_OK)
-		svc_note(w->svc, worker_llm_note, w->llm);
+		svc_ready_note(w->svc, worker_llm_note, w->llm);
 	if (rc == RC_OK && w->conf->embed_url[0] != '\0')
 		rc = embed_new(&e, &w->embed);
 	return rc;
@@ -278,7 +278,7 @@ memory_worker_check(const void *arg, struct buf *errors, struct buf *known)
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	llm_conf_check(&c->llm, errors, known);
-	why = c->embed_url[0] != '\0' ? embed_opts_fault(&e) : NULL;
+	why = c->embed_url[0] != '\0' ? embed_opts_error(&e) : NULL;
 	if (why != NULL)
 		buf_printf(errors, "%s\n", why);
 	worker_check_backend(c, errors);

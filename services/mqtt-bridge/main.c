@@ -11,7 +11,7 @@
 #include "credentials/password_sync.h"
 #include "svc/svc.h"
 
-static const struct svc_def def = {
+static const struct svc_def bridge_def = {
 	.name = "mqtt-bridge",
 	.summary = "connects the terminals' MQTT broker to the bus",
 	.http_addr = "127.0.0.1:0",
@@ -29,5 +29,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&bridge_def, argc, argv);
 }

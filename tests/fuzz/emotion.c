@@ -1,12 +1,13 @@
 /*
- * The recogniser on hostile texts: what it says is always in range, and its
- * evidence lies in the text.
+ * The recogniser on hostile texts: results are in range, and evidence lies in
+ * the text.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "emotion.h"
 #include "must.h"
 #include "recognition/recognizer.h"
 
@@ -36,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(recognizer_new("", &f, reason, sizeof(reason)) == RC_OK);
 		a = arena_new(1 << 20);
 	}
-	/* A copy of its own, so that reading past its end is seen. */
+	/* An exact copy, so that reads past its end are detected. */
 	copy = mem_alloc(n + 1);
 	memcpy(copy, data, n);
 	recognizer_read(f, (struct str){ copy, n }, &u);

@@ -1,7 +1,7 @@
 /*
- * Fuzzes parsers of headers, query parameters, subjects and variables: ids,
- * cursors, times, traces, URLs.  The first byte selects the parser; accepted
- * values are within their limits and survive formatting.
+ * Single fields in headers, query parameters, subjects and variables: ids,
+ * cursors, times, traces, addresses.  The first byte selects the reader;
+ * accepted values are within their limits and round-trip.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 #define ARENA_MAX 4096
 
-/* The token of an id is one token of a subject and converts back. */
+/* An id is one token of a subject and can be decoded from it. */
 static void
 id(struct str s)
 {
@@ -104,7 +104,7 @@ moment(struct str s)
 	if (wall_parse(s, &t) != RC_OK)
 		return;
 	wall_format(t, 0, text);
-	/* Years are clamped to 0 to 9999. */
+	/* Times before year 0 or after 9999 are clamped. */
 	must(wall_parse(str_of(text), &u) == RC_OK);
 	must(u.ms == t.ms || t.ms < INT64_C(-62167219200000) ||
 	    t.ms > INT64_C(253402300799999));
@@ -169,7 +169,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n == 0)
 		return 0;
-	/* A copy on the heap, so that the sanitizer finds overreads. */
+	/* An exact copy, so that reads past its end are detected. */
 	char *copy = mem_alloc(n);
 	memcpy(copy, data + 1, n - 1);
 	readers[data[0] % NELEM(readers)]((struct str){ copy, n - 1 });

@@ -10,9 +10,7 @@
 
 #include "core/mem.h"
 #include "httpc/sse_reader.h"
-#include "llm/embed_read.h"
-#include "llm/fault.h"
-#include "llm/provider.h"
+#include "llm/llm_internal.h"
 #include "must.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -47,14 +45,15 @@ read_whole(struct seen *s, struct str in, struct arena *a)
 {
 	const char *why = NULL;
 	struct wire_tree *v;
-	struct fault f;
+	struct provider_error f;
 
-	fault_read(in, 200, a, &f);
-	must(f.text.n > 0 && f.text.n <= FAULT_TEXT_MAX);
-	must(fault_rc(0, &f) != RC_OK && fault_rc(400, &f) != RC_OK);
+	provider_error_read(in, 200, a, &f);
+	must(f.text.n > 0 && f.text.n <= PROVIDER_ERROR_TEXT_MAX);
+	must(provider_error_rc(0, &f) != RC_OK &&
+	    provider_error_rc(400, &f) != RC_OK);
 	if (wire_tree_parse(str_trim(in), &v) != RC_OK)
 		return;
-	enum rc rc = s->d->answer(&s->m, v, &why);
+	enum rc rc = s->d->response(&s->m, v, &why);
 	must(rc == RC_OK || rc == RC_TOOBIG || (rc == RC_INVALID));
 	wire_tree_free(v);
 }
@@ -68,7 +67,7 @@ read_vectors(struct str in, struct arena *a)
 	struct httpc_response answer = { .status = 200, .body = in };
 	size_t n = 1 + in.n % EMBED_TEXTS_MAX, i, k;
 
-	embed_read(RC_OK, &answer, a, vectors, n, &r);
+	embed_read_response(RC_OK, &answer, a, vectors, n, &r);
 	must(r.rc == RC_OK || r.error.n > 0);
 	if (r.rc != RC_OK)
 		return;

@@ -1,14 +1,13 @@
 /*
- * Weights files from hostile bytes, their checksum made right so that what is
- * behind it is reached: a file is refused with a reason, or every read of it
- * stays inside.
+ * Weights files of hostile bytes with a correct checksum: a file is rejected
+ * with a reason, or every read of it stays within it.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "recognition/model.h"
 #include "must.h"
+#include "recognition/model.h"
 
 static void
 check_model(const struct model *m)

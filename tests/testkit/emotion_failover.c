@@ -1,7 +1,7 @@
 /*
- * Engines are killed in turn while souls tick and a user talks to them.
+ * Engines are killed in turn while souls tick and a user sends texts.
  *
- * Each version of a soul is published once; only what an engine was working on
+ * Each version of a soul is published once; only what an engine was processing
  * when it was killed may be missing.
  */
 #include "testkit/emotion_failover.h"
@@ -22,17 +22,17 @@
 #include "testkit/service.h"
 #include "testkit/testkit.h"
 
-#define FAILOVER_INTERVAL_MS 2000 /* the interval */
-/* Nobody sends heartbeats here. */
+#define FAILOVER_INTERVAL_MS 2000 /* tick interval */
+/* The fixture sends no heartbeats. */
 #define FAILOVER_TTL "SKILL_SNAPSHOT_TTL_SECONDS=86400"
 
-/* What was heard of a soul. */
+/* What was received about a soul. */
 struct failover_soul {
 	int64_t tick, input; /* newest version of either kind */
 	struct mono ticked;
 	int64_t newest;
-	int64_t published; /* how many different versions */
-	int64_t worst;     /* ms between two ticks */
+	int64_t published; /* number of distinct versions */
+	int64_t worst;     /* longest ms between two ticks */
 };
 
 struct failover {
@@ -44,7 +44,7 @@ struct failover {
 	int kills;
 };
 
-/* Say something to one soul after another; engines die under it. */
+/* Send texts to one soul after another while engines are killed. */
 static void *
 failover_talk_thread(void *arg)
 {
@@ -86,7 +86,7 @@ failover_receive(struct failover *f, json_t *u)
 		ck_abort_msg("soul %d: %s %lld after %lld", i,
 		    tick ? "tick" : "said", (long long)version,
 		    (long long)(tick ? s->tick : s->input));
-	/* A tick in the very moment of an input tells the same again. */
+	/* A tick at the time of an input repeats its version. */
 	if (version != s->input)
 		s->published++;
 	s->newest = version > s->newest ? version : s->newest;
@@ -109,7 +109,7 @@ failover_kill(struct failover *f, int i)
 	f->kills++;
 }
 
-/* Hear for so long; kill an engine when it is time, and let it come back. */
+/* Receive until the end; kill and restart an engine in turn. */
 static void
 failover_listen(struct failover *f, natsSubscription *sub)
 {
@@ -153,7 +153,9 @@ failover_souls(struct emotion_fixture *b, int n)
 	}
 }
 
-/* All states that Redis has seen were told, but for those in dying hands. */
+/*
+ * Every version was published, except for what killed engines were processing.
+ */
 static void
 failover_check(struct failover *f)
 {
@@ -167,7 +169,10 @@ failover_check(struct failover *f)
 		snprintf(soul, sizeof(soul), "s%d", i);
 		ck_assert_int_ge(
 		    emotion_fixture_version(f->b, soul), s->newest);
-		/* The first is that of the newborn, which nobody is told. */
+		/*
+		 * The first version is the initial record, which is not
+		 * published.
+		 */
 		ck_assert_int_ge(s->newest - 1, s->published);
 		lost += s->newest - 1 - s->published;
 		published += s->published;
@@ -175,11 +180,11 @@ failover_check(struct failover *f)
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), s->ticked),
 		    2 * FAILOVER_INTERVAL_MS + 500);
 	}
-	printf("%d souls, %d kills: %lld updates told, %lld not; %d of %d "
-	       "inputs answered; at most %lld ms from tick to tick\n",
+	printf("%d souls, %d kills: %lld updates published, %lld lost; %d of "
+	       "%d inputs answered; at most %lld ms from tick to tick\n",
 	    f->plan->souls, f->kills, (long long)published, (long long)lost,
 	    atomic_load(&f->replied), atomic_load(&f->sent), (long long)worst);
-	/* What fell due within the twentieth of a second that a poll takes. */
+	/* What is due within the poll interval. */
 	ck_assert_int_le(lost, (int64_t)f->kills * (1 + f->plan->souls / 20));
 	ck_assert_int_le(worst, 2 * FAILOVER_INTERVAL_MS);
 	ck_assert_int_ge(

@@ -79,14 +79,7 @@ void
 emotion_fixture_soul_of(struct emotion_fixture *b, const char *id,
     const char *mbti, const char *user)
 {
-	struct soul soul = { .id = str_of(id),
-		.user_id = str_of(user),
-		.name = str_of(id),
-		.mbti_type = str_of(mbti),
-		.model = STR("persona-pad-v3"),
-		.created = clock_wall() };
-
-	ck_assert_int_eq(soul_create(b->db.s, &soul, STR("")), RC_OK);
+	tk_state_soul(&b->db, id, mbti, user);
 }
 
 void
@@ -130,7 +123,7 @@ emotion_fixture_observe(struct emotion_fixture *b, const char *soul,
 	json_t *req = json_pack("{ssssssssss}", "user_id", "u1", "soul_id",
 	    soul, "session_id", "s1", "terminal_id", body, "text", text);
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = tk_nats_ask(b->nc, "soul.rpc.emotion.observe", s, code);
+	json_t *j = tk_nats_request(b->nc, "soul.rpc.emotion.observe", s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -146,7 +139,7 @@ emotion_fixture_query(
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"}", soul);
-	j = tk_nats_ask(b->nc, subject, body, code);
+	j = tk_nats_request(b->nc, subject, body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }

@@ -24,7 +24,7 @@ gateway_exhaustion_start(struct gateway_exhaustion *s, const char *const more[])
 	    "\"role\":\"owner\",\"user\":\"u1\"}]}");
 	tk_env_list(&e, more);
 	tk_env_put(&e, "AUTH_TOKENS=%s", tk_path("tokens.json"));
-	/* The limits of an address are tried, not those of the token. */
+	/* The limits of an address are under test, not those of the token. */
 	tk_env_put(&e, "RATE_TOKEN_PER_S=1000000");
 	tk_env_put(&e, "RATE_TOKEN_BURST=1000000");
 	gateway_fixture_spawn(&s->b, &s->b.gateway, "chat-gateway", e.v);
@@ -34,13 +34,13 @@ static bool
 gateway_exhaustion_proxy_serves(void *arg)
 {
 	struct gateway_exhaustion *s = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = 0;
 
 	if (tk_port_open(s->proxy_port))
-		status =
-		    tk_http_ask(s->proxy_port, &a, "GET", "/v1/nothing", NULL);
-	tk_answer_free(&a);
+		status = tk_http_request(
+		    s->proxy_port, &a, "GET", "/v1/nothing", NULL);
+	tk_response_free(&a);
 	return status == 404;
 }
 
@@ -81,7 +81,7 @@ gateway_exhaustion_request(
     int port, uint32_t from, const char *fields, int64_t *ms)
 {
 	struct mono start = clock_mono();
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	int status = 0;
 
@@ -94,13 +94,13 @@ gateway_exhaustion_request(
 	    tk_http_read(&c, &a, 10000))
 		status = a.status;
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	*ms = mono_diff_ms(clock_mono(), start);
 	return status;
 }
 
 struct attack_progress {
-	struct tk_siege *siege;
+	struct tk_exhaustion *siege;
 	size_t n;
 };
 
@@ -109,24 +109,25 @@ gateway_exhaustion_all_open(void *arg)
 {
 	struct attack_progress *s = arg;
 
-	return tk_siege_open(s->siege) + tk_siege_ended(s->siege) +
-	    tk_siege_failed(s->siege) >=
+	return tk_exhaustion_open(s->siege) + tk_exhaustion_closed(s->siege) +
+	    tk_exhaustion_failed(s->siege) >=
 	    s->n;
 }
 
-struct tk_siege *
+struct tk_exhaustion *
 gateway_exhaustion_attack(
     int port, uint32_t from, size_t clients, const char *say)
 {
 	struct attack_progress s = { .n = 1000 };
 
-	s.siege = tk_siege_begin(&(struct tk_siege_opts){ .port = port,
-	    .n = s.n,
-	    .from = from,
-	    .clients = clients,
-	    .say = say,
-	    .drip_ms = 200,
-	    .opens_per_s = 2000 });
+	s.siege =
+	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = port,
+		.n = s.n,
+		.from = from,
+		.clients = clients,
+		.send = say,
+		.drip_ms = 200,
+		.opens_per_s = 2000 });
 	ck_assert(tk_until(gateway_exhaustion_all_open, &s, GW_MS));
 	return s.siege;
 }

@@ -7,8 +7,8 @@
 
 #include <netinet/in.h>
 
+#include "testkit/exhaustion.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/siege.h"
 
 /* Other clients use 127.0.0.2, the attack 127.0.0.1 or 127.1.0.0 and up. */
 #define EXHAUSTION_OTHER_ADDRESS (INADDR_LOOPBACK + 1)
@@ -56,7 +56,7 @@ int gateway_exhaustion_request(
  * 1,000 connections from so many addresses that send start and then drip, or
  * send nothing, reopened whenever they are closed.
  */
-struct tk_siege *gateway_exhaustion_attack(
+struct tk_exhaustion *gateway_exhaustion_attack(
     int port, uint32_t from, size_t clients, const char *start);
 
 #endif /* !TESTKIT_GATEWAY_EXHAUSTION_H */

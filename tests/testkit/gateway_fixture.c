@@ -67,11 +67,11 @@ gateway_fixture_stop(struct gateway_fixture *b)
 bool
 gw_has_metric(struct gateway_fixture *b, const char *text)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&b->gateway, &a, "/metrics") == 200 &&
-	    tk_answer_has(&a, text);
+	    tk_response_has(&a, text);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -83,20 +83,21 @@ gw_send(struct gateway_fixture *b, struct tk_http *c, const char *method,
 }
 
 int
-gw_request(struct gateway_fixture *b, struct tk_answer *a, const char *method,
+gw_request(struct gateway_fixture *b, struct tk_response *a, const char *method,
     const char *path, const char *body)
 {
-	return tk_http_ask(b->gateway.http, a, method, path, body);
+	return tk_http_request(b->gateway.http, a, method, path, body);
 }
 
 json_t *
-gw_response_json(const struct tk_answer *a, int status)
+gw_response_json(const struct tk_response *a, int status)
 {
 	char type[64];
 
 	ck_assert_msg(a->status == status, "%d instead of %d: %s", a->status,
 	    status, a->body.p);
-	ck_assert_str_eq(tk_answer_field(a, "Content-Type", type, sizeof(type)),
+	ck_assert_str_eq(
+	    tk_response_field(a, "Content-Type", type, sizeof(type)),
 	    "application/json");
 	return tk_json(a->body.p, a->body.n);
 }
@@ -105,17 +106,17 @@ json_t *
 gw_json(struct gateway_fixture *b, const char *method, const char *path,
     const char *body)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	gw_request(b, &a, method, path, body);
 	j = gw_response_json(&a, 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return j;
 }
 
 void
-gw_check_error(const struct tk_answer *a, int status, const char *text)
+gw_check_error(const struct tk_response *a, int status, const char *text)
 {
 	json_t *j = gw_response_json(a, status);
 
@@ -129,11 +130,11 @@ void
 gw_rejects(struct gateway_fixture *b, const char *method, const char *path,
     const char *body, int status, const char *text)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_request(b, &a, method, path, body);
 	gw_check_error(&a, status, text);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
@@ -162,7 +163,7 @@ gw_soul(struct gateway_fixture *b, const char *user, const char *name,
 }
 
 int
-gw_bind(struct gateway_fixture *b, struct tk_answer *a, const char *user,
+gw_bind(struct gateway_fixture *b, struct tk_response *a, const char *user,
     const char *terminal, const char *soul)
 {
 	char body[512];
@@ -177,10 +178,10 @@ void
 gw_bind_ok(struct gateway_fixture *b, const char *user, const char *terminal,
     const char *soul)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(gw_bind(b, &a, user, terminal, soul), 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
@@ -241,8 +242,8 @@ gw_start_with_tokens(struct gateway_fixture *b)
 }
 
 int
-gw_request_as(struct gateway_fixture *b, struct tk_answer *a, const char *token,
-    const char *method, const char *path, const char *body)
+gw_request_as(struct gateway_fixture *b, struct tk_response *a,
+    const char *token, const char *method, const char *path, const char *body)
 {
 	const char *text = body != NULL ? body : "";
 
@@ -258,14 +259,14 @@ json_t *
 gw_json_as(struct gateway_fixture *b, const char *token, const char *method,
     const char *path, const char *body)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	gw_request_as(b, &a, token, method, path, body);
 	ck_assert_msg(a.status == 200, "%s %s %s by %s: %d %s", method, path,
 	    body != NULL ? body : "", token, a.status, a.body.p);
 	j = gw_response_json(&a, 200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return j;
 }
 
@@ -280,7 +281,7 @@ void
 gw_rejects_as(struct gateway_fixture *b, const char *token, const char *method,
     const char *path, const char *body, const char *want)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char *text;
 	int status = (int)strtol(want, &text, 10);
 	json_t *j;
@@ -295,7 +296,7 @@ gw_rejects_as(struct gateway_fixture *b, const char *token, const char *method,
 	    "%s %s by %s: %s", method, path, token != NULL ? token : "nobody",
 	    a.body.p);
 	json_decref(j);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void

@@ -58,7 +58,7 @@ bool gw_has_metric(struct gateway_fixture *b, const char *text);
  */
 void gw_send(struct gateway_fixture *b, struct tk_http *c, const char *method,
     const char *path, const char *body);
-int gw_request(struct gateway_fixture *b, struct tk_answer *a,
+int gw_request(struct gateway_fixture *b, struct tk_response *a,
     const char *method, const char *path, const char *body);
 json_t *gw_json(struct gateway_fixture *b, const char *method, const char *path,
     const char *body);
@@ -71,8 +71,8 @@ void gw_rejects(struct gateway_fixture *b, const char *method, const char *path,
  * gw_response_json(a, status):      The JSON of a response of this status.
  * gw_check_error(a, status, text):  It must be this error, with code and trace.
  */
-json_t *gw_response_json(const struct tk_answer *a, int status);
-void gw_check_error(const struct tk_answer *a, int status, const char *text);
+json_t *gw_response_json(const struct tk_response *a, int status);
+void gw_check_error(const struct tk_response *a, int status, const char *text);
 
 /*
  * gw_soul(b, user, name, id):        Create a soul; user NULL: the default.
@@ -84,7 +84,7 @@ void gw_check_error(const struct tk_answer *a, int status, const char *text);
  */
 void gw_soul(struct gateway_fixture *b, const char *user, const char *name,
     char id[GW_SOUL_ID]);
-int gw_bind(struct gateway_fixture *b, struct tk_answer *a, const char *user,
+int gw_bind(struct gateway_fixture *b, struct tk_response *a, const char *user,
     const char *terminal, const char *soul);
 void gw_bind_ok(struct gateway_fixture *b, const char *user,
     const char *terminal, const char *soul);
@@ -123,7 +123,7 @@ void gw_start_with_tokens(struct gateway_fixture *b);
  *                                       more are further members, or "".
  * gw_bind_as(), gw_chat_*_as():         Through that terminal.
  */
-int gw_request_as(struct gateway_fixture *b, struct tk_answer *a,
+int gw_request_as(struct gateway_fixture *b, struct tk_response *a,
     const char *token, const char *method, const char *path, const char *body);
 json_t *gw_json_as(struct gateway_fixture *b, const char *token,
     const char *method, const char *path, const char *body);

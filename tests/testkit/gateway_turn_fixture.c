@@ -136,7 +136,7 @@ gw_peer_stop(struct gw_peer *p)
 }
 
 int
-gw_chat(struct gateway_fixture *b, struct tk_answer *a, const char *terminal,
+gw_chat(struct gateway_fixture *b, struct tk_response *a, const char *terminal,
     const char *more)
 {
 	char body[1024];
@@ -152,21 +152,21 @@ void
 gw_chat_rejects(struct gateway_fixture *b, const char *terminal,
     const char *more, int status, const char *text)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_chat(b, &a, terminal, more);
 	gw_check_error(&a, status, text);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
 gw_chat_ok(struct gateway_fixture *b, const char *terminal, const char *more)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_chat(b, &a, terminal, more);
 	json_decref(gw_response_json(&a, 200));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
@@ -449,7 +449,7 @@ gw_conversation_end(struct gw_conversation *k)
 void
 gw_conversation_close(struct gw_conversation *k)
 {
-	tk_answer_free(&k->a);
+	tk_response_free(&k->a);
 	natsSubscription_Destroy(k->turns);
 	gateway_fixture_stop(&k->b);
 }

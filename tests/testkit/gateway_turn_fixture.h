@@ -71,7 +71,7 @@ void gw_peer_stop(struct gw_peer *p);
  * gw_chat_ok(…), gw_chat_rejects(…, status, text): It must be that.
  * gw_chat_start(b, p, soul):        Start everything, with a soul bound to t1.
  */
-int gw_chat(struct gateway_fixture *b, struct tk_answer *a,
+int gw_chat(struct gateway_fixture *b, struct tk_response *a,
     const char *terminal, const char *more);
 void gw_chat_ok(
     struct gateway_fixture *b, const char *terminal, const char *more);
@@ -149,7 +149,7 @@ struct gw_conversation {
 	struct tk_sse s;
 	struct gw_turn t;
 	struct gw_run r;
-	struct tk_answer a;
+	struct tk_response a;
 };
 
 /*

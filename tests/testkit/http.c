@@ -54,7 +54,7 @@ tk_http_close(struct tk_http *c)
 }
 
 void
-tk_answer_free(struct tk_answer *a)
+tk_response_free(struct tk_response *a)
 {
 	buf_free(&a->head);
 	buf_free(&a->body);
@@ -121,7 +121,7 @@ tk_http_has(struct tk_http *c, const char *text, int ms)
 }
 
 bool
-tk_http_gone(struct tk_http *c, int ms)
+tk_http_closed(struct tk_http *c, int ms)
 {
 	struct mono until = mono_add_ms(clock_mono(), ms);
 
@@ -151,7 +151,7 @@ move(struct tk_http *c, struct buf *dst, size_t n)
 }
 
 static bool
-read_chunks(struct tk_http *c, struct tk_answer *a, struct mono until)
+read_chunks(struct tk_http *c, struct tk_response *a, struct mono until)
 {
 	for (;;) {
 		ptrdiff_t eol;
@@ -170,17 +170,17 @@ read_chunks(struct tk_http *c, struct tk_answer *a, struct mono until)
 }
 
 static bool
-read_body(struct tk_http *c, struct tk_answer *a, struct mono until)
+read_body(struct tk_http *c, struct tk_response *a, struct mono until)
 {
 	char value[64];
 
 	if (a->status == 204 || a->status == 304)
 		return true;
 	if (strcmp(
-		tk_answer_field(a, "Transfer-Encoding", value, sizeof(value)),
+		tk_response_field(a, "Transfer-Encoding", value, sizeof(value)),
 		"chunked") == 0)
 		return read_chunks(c, a, until);
-	tk_answer_field(a, "Content-Length", value, sizeof(value));
+	tk_response_field(a, "Content-Length", value, sizeof(value));
 	if (value[0] == '\0') {
 		while (need(c, c->in.n + 1, until))
 			continue;
@@ -195,7 +195,7 @@ read_body(struct tk_http *c, struct tk_answer *a, struct mono until)
 }
 
 bool
-tk_http_read(struct tk_http *c, struct tk_answer *a, int ms)
+tk_http_read(struct tk_http *c, struct tk_response *a, int ms)
 {
 	struct mono until = mono_add_ms(clock_mono(), ms);
 
@@ -217,7 +217,7 @@ tk_http_read(struct tk_http *c, struct tk_answer *a, int ms)
 }
 
 int
-tk_http_call(int port, struct tk_answer *a, const char *fmt, ...)
+tk_http_call(int port, struct tk_response *a, const char *fmt, ...)
 {
 	struct buf b = BUF_INIT(IN_MAX);
 	struct tk_http c;
@@ -257,8 +257,8 @@ tk_http_begin(struct tk_http *c, int port, const char *method, const char *path,
 }
 
 int
-tk_http_ask(int port, struct tk_answer *a, const char *method, const char *path,
-    const char *body)
+tk_http_request(int port, struct tk_response *a, const char *method,
+    const char *path, const char *body)
 {
 	struct tk_http c;
 
@@ -270,8 +270,8 @@ tk_http_ask(int port, struct tk_answer *a, const char *method, const char *path,
 }
 
 const char *
-tk_answer_field(
-    const struct tk_answer *a, const char *name, char *dst, size_t size)
+tk_response_field(
+    const struct tk_response *a, const char *name, char *dst, size_t size)
 {
 	struct str rest = buf_str(&a->head);
 
@@ -288,7 +288,7 @@ tk_answer_field(
 }
 
 bool
-tk_answer_has(const struct tk_answer *a, const char *text)
+tk_response_has(const struct tk_response *a, const char *text)
 {
 	return str_find(buf_str(&a->body), str_of(text)) >= 0;
 }

@@ -19,7 +19,7 @@ struct tk_http {
 	bool eof;      /* the peer will send no more */
 };
 
-struct tk_answer {
+struct tk_response {
 	int status; /* 0: none came */
 	struct buf head;
 	struct buf body; /* chunks joined */
@@ -33,9 +33,9 @@ struct tk_answer {
 void tk_http_open(struct tk_http *c, int port);
 void tk_http_open_from(struct tk_http *c, uint32_t from, int port);
 
-/* tk_http_close(c), tk_answer_free(a): Free; both are usable again. */
+/* tk_http_close(c), tk_response_free(a): Free; both are usable again. */
 void tk_http_close(struct tk_http *c);
-void tk_answer_free(struct tk_answer *a);
+void tk_response_free(struct tk_response *a);
 
 /*
  * tk_http_send(c, p, n), tk_http_puts(c, text):
@@ -50,7 +50,7 @@ bool tk_http_puts(struct tk_http *c, const char *text);
  * milliseconds or the connection ends before.  *a is reset first; zero it
  * before its first use.
  */
-bool tk_http_read(struct tk_http *c, struct tk_answer *a, int ms);
+bool tk_http_read(struct tk_http *c, struct tk_response *a, int ms);
 
 /*
  * tk_http_fill(c, ms):
@@ -62,15 +62,15 @@ bool tk_http_fill(struct tk_http *c, int ms);
 /* tk_http_has(c, text, ms): Receive until c->in contains text. */
 bool tk_http_has(struct tk_http *c, const char *text, int ms);
 
-/* tk_http_gone(c, ms): Whether the peer ends the connection within ms. */
-bool tk_http_gone(struct tk_http *c, int ms);
+/* tk_http_closed(c, ms): Whether the peer ends the connection within ms. */
+bool tk_http_closed(struct tk_http *c, int ms);
 
 /*
  * tk_http_call(port, a, fmt, ...):
  * Send a request on a connection of its own and read its answer within 10 s;
  * its status, 0 if none came.
  */
-int tk_http_call(int port, struct tk_answer *a, const char *fmt, ...)
+int tk_http_call(int port, struct tk_response *a, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
@@ -82,18 +82,19 @@ void tk_http_begin(struct tk_http *c, int port, const char *method,
     const char *path, const char *body);
 
 /*
- * tk_http_ask(port, a, method, path, body):
+ * tk_http_request(port, a, method, path, body):
  * The same on a connection of its own, and read its answer within 10 s; its
  * status, 0 if none came.
  */
-int tk_http_ask(int port, struct tk_answer *a, const char *method,
+int tk_http_request(int port, struct tk_response *a, const char *method,
     const char *path, const char *body);
 
-/* tk_answer_field(a, name, dst, size): A header field; "" if there is none. */
-const char *tk_answer_field(
-    const struct tk_answer *a, const char *name, char *dst, size_t size);
+/* tk_response_field(a, name, dst, size): A header field; "" if there is none.
+ */
+const char *tk_response_field(
+    const struct tk_response *a, const char *name, char *dst, size_t size);
 
-/* tk_answer_has(a, text): Whether the body contains text. */
-bool tk_answer_has(const struct tk_answer *a, const char *text);
+/* tk_response_has(a, text): Whether the body contains text. */
+bool tk_response_has(const struct tk_response *a, const char *text);
 
 #endif /* !TESTKIT_HTTP_H */

@@ -47,7 +47,7 @@ at_once(void *arg)
 }
 
 void
-tk_loop_once(struct loop *l)
+tk_loop_step(struct loop *l)
 {
 	(void)tk_loop_until(l, at_once, NULL, 0);
 }

@@ -16,7 +16,7 @@
  */
 bool tk_loop_until(struct loop *l, bool (*fn)(void *arg), void *arg, int ms);
 
-/* tk_loop_once(l): Let the loop handle what is due now, and no more. */
-void tk_loop_once(struct loop *l);
+/* tk_loop_step(l): Let the loop handle what is due now, and no more. */
+void tk_loop_step(struct loop *l);
 
 #endif /* !TESTKIT_LOOP_H */

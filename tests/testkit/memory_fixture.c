@@ -14,14 +14,7 @@
 void
 memory_fixture_soul(struct memory_fixture *fx, const char *id, const char *user)
 {
-	struct soul soul = { .id = str_of(id),
-		.user_id = str_of(user),
-		.name = str_of(id),
-		.mbti_type = STR("INFP"),
-		.model = STR("persona-pad-v2"),
-		.created = clock_wall() };
-
-	ck_assert_int_eq(soul_create(fx->db.s, &soul, STR("")), RC_OK);
+	tk_state_soul(&fx->db, id, "INFP", user);
 }
 
 void
@@ -51,14 +44,15 @@ memory_fixture_llm_start(struct memory_fixture *fx)
 void
 memory_fixture_llm_script(struct memory_fixture *fx, const char *list)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char body[1024];
 	int n = snprintf(body, sizeof(body), "{\"faults\":[%s]}", list);
 
 	ck_assert_int_lt(n, (int)sizeof(body));
 	ck_assert_int_eq(
-	    tk_http_ask(fx->llm.http, &a, "POST", "/sim/script", body), 200);
-	tk_answer_free(&a);
+	    tk_http_request(fx->llm.http, &a, "POST", "/sim/script", body),
+	    200);
+	tk_response_free(&a);
 }
 
 long long
@@ -100,7 +94,7 @@ memory_fixture_has_streams(void *arg)
 
 	for (i = 0; i < NELEM(what) && found; i++) {
 		snprintf(subject, sizeof(subject), "$JS.API.%s", what[i]);
-		json_t *j = tk_nats_ask(fx->nc, subject, "", code);
+		json_t *j = tk_nats_request(fx->nc, subject, "", code);
 		found = json_object_get(j, "config") != NULL;
 		json_decref(j);
 	}
@@ -315,7 +309,7 @@ json_t *
 memory_fixture_rpc(struct memory_fixture *fx, const char *subject, json_t *req)
 {
 	char *s = json_dumps(req, 0), code[64];
-	json_t *j = tk_nats_ask(fx->nc, subject, s, code);
+	json_t *j = tk_nats_request(fx->nc, subject, s, code);
 
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	free(s);
@@ -335,10 +329,7 @@ memory_fixture_recall(struct memory_fixture *fx, const char *user,
 const char *
 memory_fixture_hit_text(json_t *reply, size_t i)
 {
-	json_t *items = json_object_get(reply, "items");
-
-	return json_string_value(
-	    json_object_get(json_array_get(items, i), "text"));
+	return tk_text(memory_fixture_item(reply, i), "text");
 }
 
 size_t
@@ -355,7 +346,7 @@ memory_fixture_stream_len(struct memory_fixture *fx, const char *stream)
 	int64_t n;
 
 	snprintf(subject, sizeof(subject), "$JS.API.STREAM.INFO.%s", stream);
-	j = tk_nats_ask(fx->nc, subject, "", code);
+	j = tk_nats_request(fx->nc, subject, "", code);
 	n = json_integer_value(
 	    json_object_get(json_object_get(j, "state"), "messages"));
 	json_decref(j);
@@ -366,7 +357,7 @@ int64_t
 memory_fixture_pending_jobs(struct memory_fixture *fx)
 {
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
 	int64_t n = json_integer_value(json_object_get(j, "num_pending")) +
 	    json_integer_value(json_object_get(j, "num_ack_pending"));
@@ -433,10 +424,30 @@ memory_fixture_restart_redis(struct memory_fixture *fx)
 	tk_state_wait(&fx->db);
 }
 
-int64_t
-memory_fixture_forget(struct memory_fixture *fx, json_t *req)
+json_t *
+memory_fixture_item(json_t *reply, size_t i)
 {
-	json_t *j = memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+	return json_array_get(json_object_get(reply, "items"), i);
+}
+
+json_t *
+memory_fixture_forget_reply(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *req = json_pack("{ss}", "user_id", user);
+
+	if (soul != NULL)
+		json_object_set_new(req, "soul_id", json_string(soul));
+	if (member != NULL)
+		json_object_set_new(req, member, json_string(value));
+	return memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+}
+
+int64_t
+memory_fixture_forget(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value)
+{
+	json_t *j = memory_fixture_forget_reply(fx, user, soul, member, value);
 	int64_t n = tk_int(j, "forgotten");
 
 	json_decref(j);

@@ -145,10 +145,12 @@ natsSubscription *memory_fixture_consume(struct memory_fixture *fx);
  * memory_fixture_rpc(fx, subject, req): The reply to a request, which is taken;
  * must not be an error.
  * memory_fixture_recall(fx, user, soul, query, top_k): The reply to a search.
- * memory_fixture_hits(reply), memory_fixture_hit_text(reply, i): How many items
- * it has; the text of item i, or NULL.
- * memory_fixture_forget(fx, req): How many memories a request, which is taken,
- * forgets.
+ * memory_fixture_hits(reply): How many items it has.
+ * memory_fixture_item(reply, i), memory_fixture_hit_text(reply, i): Item i; its
+ * text.
+ * memory_fixture_forget_reply(fx, user, soul, member, value): The reply to a
+ * request to forget; soul and member (memory_id or query) may be NULL.
+ * memory_fixture_forget(fx, user, soul, member, value): How many it forgets.
  */
 json_t *memory_fixture_rpc(
     struct memory_fixture *fx, const char *subject, json_t *req);
@@ -156,6 +158,10 @@ json_t *memory_fixture_recall(struct memory_fixture *fx, const char *user,
     const char *soul, const char *query, int top_k);
 size_t memory_fixture_hits(json_t *reply);
 const char *memory_fixture_hit_text(json_t *reply, size_t i);
-int64_t memory_fixture_forget(struct memory_fixture *fx, json_t *req);
+json_t *memory_fixture_item(json_t *reply, size_t i);
+json_t *memory_fixture_forget_reply(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value);
+int64_t memory_fixture_forget(struct memory_fixture *fx, const char *user,
+    const char *soul, const char *member, const char *value);
 
 #endif /* !TESTKIT_MEMORY_FIXTURE_H */

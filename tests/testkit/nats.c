@@ -50,7 +50,7 @@ tk_nats_next(natsSubscription *sub, int ms, char *subject)
 }
 
 json_t *
-tk_nats_ask(natsConnection *nc, const char *subject, const char *body,
+tk_nats_request(natsConnection *nc, const char *subject, const char *body,
     char code[TK_CODE])
 {
 	natsMsg *m = NULL;
@@ -80,7 +80,7 @@ void
 tk_nats_events(natsConnection *nc)
 {
 	char code[TK_CODE];
-	json_t *j = tk_nats_ask(nc, "$JS.API.STREAM.CREATE.SOUL_EVENTS",
+	json_t *j = tk_nats_request(nc, "$JS.API.STREAM.CREATE.SOUL_EVENTS",
 	    "{\"name\":\"SOUL_EVENTS\",\"subjects\":[\"soul.event.>\"],"
 	    "\"retention\":\"limits\",\"storage\":\"file\","
 	    "\"num_replicas\":1,\"max_consumers\":-1,\"max_msgs\":-1,"

@@ -29,12 +29,12 @@ json_t *tk_nats_json(natsMsg *m);
 json_t *tk_nats_next(natsSubscription *sub, int ms, char *subject);
 
 /*
- * tk_nats_ask(nc, subject, body, code):
+ * tk_nats_request(nc, subject, body, code):
  * The JSON that answers a request within 60 s; code is the error in the
  * answer's header, "" if there is none.
  */
-json_t *tk_nats_ask(natsConnection *nc, const char *subject, const char *body,
-    char code[TK_CODE]);
+json_t *tk_nats_request(natsConnection *nc, const char *subject,
+    const char *body, char code[TK_CODE]);
 
 /*
  * tk_nats_events(nc):

@@ -148,7 +148,8 @@ static const struct {
 	[TK_NATS] = { "nats", "nats", nats_answers, nats_greets },
 	[TK_REDIS] = { "redis", "redis", redis_answers, redis_greets },
 	[TK_MOSQUITTO] = { "mosquitto", "mqtt", mosquitto_answers, NULL },
-	[TK_MOSQUITTO_KEEP] = { "mosquitto", "mqtt", mosquitto_answers, NULL },
+	[TK_MOSQUITTO_PERSISTENT] = { "mosquitto", "mqtt", mosquitto_answers,
+	    NULL },
 };
 
 static void
@@ -171,8 +172,8 @@ launch(struct tk_server *s)
 		redis_args(&a, s->conf);
 		break;
 	case TK_MOSQUITTO:
-	case TK_MOSQUITTO_KEEP:
-		mosquitto_args(&a, s->kind == TK_MOSQUITTO_KEEP);
+	case TK_MOSQUITTO_PERSISTENT:
+		mosquitto_args(&a, s->kind == TK_MOSQUITTO_PERSISTENT);
 		break;
 	}
 	tk_spawn(&s->proc, name, a.v, NULL);

@@ -63,20 +63,20 @@ tk_service_start(struct tk_service *s, const char *program, const char *name,
 
 int
 tk_service_get(
-    const struct tk_service *s, struct tk_answer *a, const char *path)
+    const struct tk_service *s, struct tk_response *a, const char *path)
 {
 	if (!tk_port_open(s->admin))
 		return 0;
-	return tk_http_ask(s->admin, a, "GET", path, NULL);
+	return tk_http_request(s->admin, a, "GET", path, NULL);
 }
 
 bool
 tk_service_ready(void *s)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(s, &a, "/readyz") == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
@@ -90,7 +90,7 @@ tk_service_wait(struct tk_service *s)
 long long
 tk_service_metric(const struct tk_service *s, const char *name)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char line[256];
 	const char *at;
 	long long v = -1;
@@ -101,7 +101,7 @@ tk_service_metric(const struct tk_service *s, const char *name)
 		if (at != NULL)
 			v = strtoll(at + strlen(line), NULL, 10);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return v;
 }
 

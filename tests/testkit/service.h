@@ -60,7 +60,7 @@ void tk_service_ports(struct tk_service *s, struct tk_env *e);
  * The status of GET on the admin port; 0 if nobody listens or answers.
  */
 int tk_service_get(
-    const struct tk_service *s, struct tk_answer *a, const char *path);
+    const struct tk_service *s, struct tk_response *a, const char *path);
 
 /* tk_service_ready(s): Whether it is; a condition for tk_until(). */
 bool tk_service_ready(void *s);

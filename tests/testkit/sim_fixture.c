@@ -37,15 +37,16 @@ sim_fixture_stop(struct sim_fixture *b)
 json_t *
 sim_fixture_state(struct sim_fixture *b, const char *id)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char path[256];
 	json_t *j;
 
 	snprintf(path, sizeof(path), "/state%s%s",
 	    id != NULL ? "?terminal_id=" : "", id != NULL ? id : "");
-	ck_assert_int_eq(tk_http_ask(b->sim.http, &a, "GET", path, NULL), 200);
+	ck_assert_int_eq(
+	    tk_http_request(b->sim.http, &a, "GET", path, NULL), 200);
 	j = tk_json(a.body.p, a.body.n);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return j;
 }
 
@@ -174,14 +175,14 @@ static bool
 sim_fleet_all_up(void *arg)
 {
 	struct sim_fleet *c = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char line[64];
 	bool is;
 
 	snprintf(line, sizeof(line), "mqtt_clients_up %d\n", c->bodies);
 	is = tk_service_get(&c->b.sim, &a, "/metrics") == 200 &&
-	    tk_answer_has(&a, line);
-	tk_answer_free(&a);
+	    tk_response_has(&a, line);
+	tk_response_free(&a);
 	return is;
 }
 

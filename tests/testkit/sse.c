@@ -133,5 +133,5 @@ tk_sse_ends(struct tk_sse *s, int ms)
 
 	if (tk_sse_next(s, ms, &e))
 		return false;
-	return tk_http_gone(&s->c, ms);
+	return tk_http_closed(&s->c, ms);
 }

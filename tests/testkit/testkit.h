@@ -143,7 +143,12 @@ bool tk_alive(const struct tk_proc *p);
 bool tk_log_has(const struct tk_proc *p, const char *text);
 
 /* TK_MOSQUITTO forgets everything when it ends, …_KEEP saves each second. */
-enum tk_server_kind { TK_NATS, TK_REDIS, TK_MOSQUITTO, TK_MOSQUITTO_KEEP };
+enum tk_server_kind {
+	TK_NATS,
+	TK_REDIS,
+	TK_MOSQUITTO,
+	TK_MOSQUITTO_PERSISTENT
+};
 
 /* A server on 127.0.0.1 with its data in the temporary folder. */
 struct tk_server {

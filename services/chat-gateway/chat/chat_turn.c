@@ -45,8 +45,7 @@ chat_turn_fail(struct chat_turn *t, const struct svc_error *e)
 {
 	/* A reader of the stream finds the outcome in the session's events. */
 	if (t->begun &&
-	    svc_stream_comment(t->c, "the end of this turn is not known") !=
-		RC_OK)
+	    svc_sse_comment(t->c, "the end of this turn is not known") != RC_OK)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 	const char *reason = t->reason;
 	svc_fail_because(chat_turn_release(t), e, reason);
@@ -254,7 +253,7 @@ chat_turn_listen(struct chat_turn *t)
 	if (t->stream && !turn_sse_start(t, newest))
 		return false;
 	if ((t->stream || t->cancel) &&
-	    svc_call_on_gone(t->c, chat_turn_on_disconnect, t) != RC_OK) {
+	    svc_call_on_abort(t->c, chat_turn_on_disconnect, t) != RC_OK) {
 		svc_fail(chat_turn_release(t), RC_DOWN, "the client hung up");
 		return false;
 	}

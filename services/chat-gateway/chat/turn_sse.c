@@ -35,7 +35,7 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 	enum rc rc = RC_OK;
 
 	if (!t->begun)
-		rc = svc_stream(t->c);
+		rc = svc_sse_start(t->c);
 	if (rc == RC_OK) {
 		t->begun = true;
 		t->sent = e->seq;

@@ -71,10 +71,10 @@ export_send(struct export *x)
 	enum rc rc = RC_OK;
 
 	if (!x->begun)
-		rc = svc_lines(x->c);
+		rc = svc_lines_start(x->c);
 	x->begun = true;
 	if (rc == RC_OK)
-		rc = svc_lines_put(x->c, buf_str(&x->lines));
+		rc = svc_lines_send(x->c, buf_str(&x->lines));
 	buf_reset(&x->lines);
 	return rc;
 }
@@ -116,7 +116,7 @@ export_fail(struct export *x, struct memory_request_error f)
 		(void)!export_send(x);
 	export_audit(x, CUT_SHORT);
 	export_free(x);
-	svc_lines_cut(c, f.rc);
+	svc_lines_truncate(c, f.rc);
 }
 
 static void
@@ -136,7 +136,7 @@ export_on_disconnect(void *arg)
 		export_audit(x, CUT_SHORT);
 	export_free(x);
 	if (begun)
-		svc_lines_cut(c, RC_DOWN);
+		svc_lines_truncate(c, RC_DOWN);
 	else
 		svc_fail(c, RC_DOWN, "the client disconnected");
 }
@@ -204,7 +204,7 @@ export_end(struct export *x)
 	if (rc == RC_OK)
 		svc_stream_end(c, rc);
 	else
-		svc_lines_cut(c, rc);
+		svc_lines_truncate(c, rc);
 }
 
 static void
@@ -273,7 +273,7 @@ export_start(
 	};
 	buf_init(&x->lines, LINES_MAX);
 	buf_init(&x->next, WIRE_MESSAGE_MAX);
-	if (svc_call_on_gone(c, export_on_disconnect, x) != RC_OK)
+	if (svc_call_on_abort(c, export_on_disconnect, x) != RC_OK)
 		export_on_disconnect(x);
 	else if (soul.p == NULL)
 		export_request(

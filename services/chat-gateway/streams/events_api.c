@@ -133,8 +133,8 @@ events_start(
 	}
 	TAILQ_INSERT_TAIL(&g->event_streams, w, link);
 	metric_change(g->open_streams, 1);
-	if (svc_stream(c) != RC_OK ||
-	    svc_call_on_gone(c, event_stream_close, w) != RC_OK)
+	if (svc_sse_start(c) != RC_OK ||
+	    svc_call_on_abort(c, event_stream_close, w) != RC_OK)
 		event_stream_close(w);
 	else
 		follower_start(w->f);

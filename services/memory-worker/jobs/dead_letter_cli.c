@@ -220,8 +220,8 @@ dead_replay(struct dead_session *d, const struct dead_letter *l)
 	str_copy(l->kind, kind, sizeof(kind));
 	snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_JOB, kind);
 	snprintf(seq, sizeof(seq), "%lld", (long long)l->seq);
-	/* Not the job's own, of which the stream may know yet; and the same if
-	 * this is done again because the deletion failed. */
+	/* Not the job's own id, which the stream may still remember; the same
+	 * for a replay after a failed deletion. */
 	snprintf(
 	    id, sizeof(id), DEAD_STREAM ".%s.%lld", seq, (long long)l->at.ms);
 	if (trace_parse(bus_stream_msg_header(l->m, "traceparent"), &trace) ==

@@ -35,9 +35,8 @@ struct dedupe {
 	struct store_put put;
 	struct rank_query query;
 	struct arena *a;
-	struct wire_memory_job
-	    job;   /* the put's, and duplicates it supersedes */
-	size_t at; /* the next to supersede */
+	struct wire_memory_job job; /* the put's, with duplicates */
+	size_t at;                  /* the next to supersede */
 };
 
 static void
@@ -194,12 +193,13 @@ dedupe_put(struct store *s, const struct store_request *req,
 	store_search(s, &own, &g->query);
 }
 
-#define CONSUMER   "memory-worker"
-#define JOBS_AGE_S (7 * 24L * 3600)
-#define JOBS_SIZE  (256L * 1024 * 1024)
-#define DUPLICATES_S \
-	600 /* of message ids; the memory's id is unique for ever */
-#define IN_FLIGHT_MAX 64 /* jobs in progress in all workers together */
+/* ---- jobs in progress ---- */
+
+#define CONSUMER      "memory-worker"
+#define JOBS_AGE_S    (7 * 24L * 3600)
+#define JOBS_SIZE     (256L * 1024 * 1024)
+#define DUPLICATES_S  600 /* message ids */
+#define IN_FLIGHT_MAX 64  /* jobs in progress in all workers together */
 #define RETRY_MIN_MS  1000
 #define RETRY_MAX_MS  60000
 #define POLL_MS       1000

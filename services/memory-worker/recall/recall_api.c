@@ -92,14 +92,14 @@ ready_reply(struct readiness *r, struct svc_call *c, enum rc rc)
 }
 
 static void
-ready_call_end(struct ready_call *as, enum rc rc)
+ready_call_end(struct ready_call *rcall, enum rc rc)
 {
-	struct readiness *r = as->r;
+	struct readiness *r = rcall->r;
 
-	TAILQ_REMOVE(&r->calls, as, link);
-	loop_timer_cancel(svc_loop(r->w->svc), &as->timer);
-	ready_reply(r, as->call, rc);
-	free(as);
+	TAILQ_REMOVE(&r->calls, rcall, link);
+	loop_timer_cancel(svc_loop(r->w->svc), &rcall->timer);
+	ready_reply(r, rcall->call, rc);
+	free(rcall);
 }
 
 static void
@@ -112,7 +112,7 @@ static void
 ready_on_probed(void *arg, enum rc rc, const struct store_result *a)
 {
 	struct readiness *r = arg;
-	struct ready_call *as;
+	struct ready_call *rcall;
 
 	(void)a;
 	r->probing = false;
@@ -125,8 +125,8 @@ ready_on_probed(void *arg, enum rc rc, const struct store_result *a)
 	r->until = mono_add_ms(clock_mono(), rc == RC_OK ? PROBE_MS : RETRY_MS);
 	if (rc != RC_OK)
 		log_warn("memory.probe_failed", LOG_RC(rc));
-	while ((as = TAILQ_FIRST(&r->calls)) != NULL)
-		ready_call_end(as, rc);
+	while ((rcall = TAILQ_FIRST(&r->calls)) != NULL)
+		ready_call_end(rcall, rc);
 }
 
 static void
@@ -162,7 +162,7 @@ on_ready(void *app, struct svc_call *c)
 	struct memory_worker *w = app;
 	struct readiness *r = w->ready;
 	struct mono until;
-	struct ready_call *as;
+	struct ready_call *rcall;
 
 	if (!store_up(w->store)) {
 		/* Its data may have been lost meanwhile. */
@@ -176,14 +176,14 @@ on_ready(void *app, struct svc_call *c)
 		ready_reply(r, c, r->rc);
 		return;
 	}
-	as = mem_zalloc(sizeof(*as));
-	as->r = r;
-	as->call = c;
-	TAILQ_INSERT_TAIL(&r->calls, as, link);
+	rcall = mem_zalloc(sizeof(*rcall));
+	rcall->r = r;
+	rcall->call = c;
+	TAILQ_INSERT_TAIL(&r->calls, rcall, link);
 	until =
 	    mono_add_ms(clock_mono_of(svc_call_deadline(c)), -REPLY_MARGIN_MS);
 	loop_timer_set(
-	    svc_loop(w->svc), &as->timer, until, ready_on_timeout, as);
+	    svc_loop(w->svc), &rcall->timer, until, ready_on_timeout, rcall);
 }
 
 /* ---- search ---- */

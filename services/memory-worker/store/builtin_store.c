@@ -18,8 +18,9 @@
 #include "llm/embed.h"
 #include "state/state.h"
 #include "store/memory_record.h"
-#include "store/ranking.h"
 #include "store/store_internal.h"
+
+/* ---- index cache, least recently used first out ---- */
 
 /* Largest scope that can be loaded, in bytes. */
 #define LOAD_MAX (512UL * 1024 * 1024)
@@ -91,8 +92,6 @@ index_cache_free(struct index_cache *ix)
 	arena_free(ix->item);
 	free(ix);
 }
-
-/* ---- entries ---- */
 
 /* Ids contain no line break. */
 static char *
@@ -252,6 +251,9 @@ index_cache_open(
 	return rc;
 }
 
+/* ---- backfill: vectors for memories that lack them, one scope at a time ----
+ */
+
 #define BACKFILL_TEXTS_MAX (EMBED_TEXTS_MAX * MEMORY_JSON_MAX)
 #define BACKFILL_WAIT_MS   30000
 
@@ -392,7 +394,7 @@ static void
 backfill_next(struct backfill *r)
 {
 	struct str text[EMBED_TEXTS_MAX];
-	struct embed_ask ask = { .texts = text,
+	struct embed_request req = { .texts = text,
 		.deadline = { clock_wall().ms + BACKFILL_WAIT_MS },
 		.fn = backfill_on_vectors,
 		.arg = r };
@@ -400,8 +402,8 @@ backfill_next(struct backfill *r)
 	r->running = false;
 	if (!backfill_take(r, text))
 		return;
-	ask.n = r->n;
-	r->running = embed_ask(r->o.embed, &ask) == RC_OK;
+	req.n = r->n;
+	r->running = embed_request(r->o.embed, &req) == RC_OK;
 }
 
 static void
@@ -415,6 +417,8 @@ backfill_start(struct backfill *r, const struct memory_scope *scope, size_t n)
 	r->n = EMBED_TEXTS_MAX;
 	backfill_next(r);
 }
+
+/* ---- the store ---- */
 
 /* Largest list, in bytes. */
 #define LIST_MAX (512UL * 1024 * 1024)
@@ -443,7 +447,7 @@ builtin_free(void *self)
 }
 
 static void
-builtin_fail(const struct store_request *req, enum rc rc)
+builtin_finish(const struct store_request *req, enum rc rc)
 {
 	req->fn(req->arg, rc, &(struct store_result){ 0 });
 }
@@ -471,7 +475,7 @@ builtin_embed(struct builtin_store *b, const struct store_request *req,
     struct str text, embed_fn fn, const struct builtin_op *w)
 {
 	struct builtin_op *copy = mem_alloc(sizeof(*copy));
-	const struct embed_ask e = {
+	const struct embed_request e = {
 		.texts = &text,
 		.n = 1,
 		.deadline = builtin_embed_deadline(b, req->deadline),
@@ -485,7 +489,7 @@ builtin_embed(struct builtin_store *b, const struct store_request *req,
 	copy->b = b;
 	copy->req = *req;
 	if (b->o.embed != NULL)
-		rc = embed_ask(b->o.embed, &e);
+		rc = embed_request(b->o.embed, &e);
 	if (rc != RC_OK)
 		fn(copy, &(struct embed_result){ .rc = rc });
 }
@@ -523,7 +527,7 @@ builtin_on_put_vector(void *arg, const struct embed_result *r)
 		    w->b->backfill, r->vectors[0], r->dimensions, &vector);
 	rc = builtin_put_record(w->b, &w->put, buf_str(&vector));
 	buf_free(&vector);
-	builtin_fail(&w->req, rc);
+	builtin_finish(&w->req, rc);
 	free(w);
 }
 
@@ -542,7 +546,7 @@ builtin_search_index(struct builtin_store *b, const struct store_request *req,
     const struct rank_query *query, bool degraded)
 {
 	struct rank_query q = *query;
-	struct store_result answer = { .degraded = degraded };
+	struct store_result result = { .degraded = degraded };
 	struct rank_hit *hit;
 	struct rank *rank;
 	enum rc rc;
@@ -553,7 +557,7 @@ builtin_search_index(struct builtin_store *b, const struct store_request *req,
 	if (q.vector.n > 0 &&
 	    rank_missing_vectors(rank, q.vector.n, NULL, 0) > 0) {
 		q.vector = (struct str){ NULL, 0 };
-		answer.degraded = true;
+		result.degraded = true;
 		backfill_start(b->backfill, &req->scope, query->vector.n);
 		/* backfill_start() may have evicted it. */
 		rc = index_cache_open(b->index, &req->scope, &rank);
@@ -561,11 +565,11 @@ builtin_search_index(struct builtin_store *b, const struct store_request *req,
 			return rc;
 	}
 	hit = mem_calloc(q.k + 1, sizeof(*hit));
-	answer.n = rank_find(rank, &q, hit);
-	answer.hit = hit;
-	if (answer.degraded)
+	result.n = rank_find(rank, &q, hit);
+	result.hit = hit;
+	if (result.degraded)
 		metric_add(b->degraded, 1);
-	req->fn(req->arg, RC_OK, &answer);
+	req->fn(req->arg, RC_OK, &result);
 	free(hit);
 	return RC_OK;
 }
@@ -585,7 +589,7 @@ builtin_on_query_vector(void *arg, const struct embed_result *r)
 	rc = builtin_search_index(w->b, &w->req, &w->query,
 	    w->b->o.embed != NULL && w->query.vector.n == 0);
 	if (rc != RC_OK)
-		builtin_fail(&w->req, rc);
+		builtin_finish(&w->req, rc);
 	free(w);
 }
 
@@ -648,10 +652,10 @@ static void
 builtin_list(void *self, const struct store_request *req)
 {
 	struct arena *a = arena_new(LIST_MAX);
-	struct store_result answer = { 0 };
-	enum rc rc = builtin_read_scope(self, &req->scope, true, a, &answer);
+	struct store_result result = { 0 };
+	enum rc rc = builtin_read_scope(self, &req->scope, true, a, &result);
 
-	req->fn(req->arg, rc, &answer);
+	req->fn(req->arg, rc, &result);
 	arena_free(a);
 }
 
@@ -660,14 +664,14 @@ builtin_clear(void *self, const struct store_request *req)
 {
 	struct builtin_store *b = self;
 	struct arena *a = arena_new(LIST_MAX);
-	struct store_result answer = { 0 };
-	enum rc rc = builtin_read_scope(b, &req->scope, false, a, &answer);
+	struct store_result result = { 0 };
+	enum rc rc = builtin_read_scope(b, &req->scope, false, a, &result);
 
 	if (rc == RC_OK)
-		rc = memory_clear(b->o.state, &req->scope, &answer.total);
-	if (answer.n > STORE_REMOVED_MAX)
-		answer.n = STORE_REMOVED_MAX;
-	req->fn(req->arg, rc, &answer);
+		rc = memory_clear(b->o.state, &req->scope, &result.total);
+	if (result.n > STORE_REMOVED_MAX)
+		result.n = STORE_REMOVED_MAX;
+	req->fn(req->arg, rc, &result);
 	arena_free(a);
 }
 

@@ -9,7 +9,6 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "llm/embed.h"
-#include "store/ranking.h"
 #include "store/store_internal.h"
 
 #define CHROMA_ARENA_MAX (512UL * 1024 * 1024)
@@ -102,7 +101,7 @@ static void
 chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 {
 	struct wall until = { clock_wall().ms + op->c->o.embed_ms };
-	struct embed_ask req = {
+	struct embed_request req = {
 		.texts = &text,
 		.n = 1,
 		.deadline =
@@ -117,7 +116,7 @@ chroma_op_embed(struct chroma_op *op, struct str text, chroma_op_fn next)
 
 	op->next = next;
 	if (op->c->o.embed != NULL) {
-		rc = embed_ask(op->c->o.embed, &req);
+		rc = embed_request(op->c->o.embed, &req);
 		if (rc != RC_OK)
 			next(op, rc);
 		return;
@@ -156,10 +155,22 @@ chroma_call(struct chroma_op *op, struct buf *path, const struct buf *body,
 	buf_free(path);
 }
 
+/* Get or create the collection. */
 static void
-chroma_on_opened(void *arg, const struct store_http_response *r)
+chroma_get_collection(struct chroma_op *op, store_http_fn fn)
 {
-	struct chroma_op *op = arg;
+	struct buf path = BUF_INIT(2048), body = BUF_INIT(4096);
+
+	buf_puts(&path, op->c->path);
+	chroma_write_collection(op->c->o.collection, op->c->model, &body);
+	chroma_call(op, &path, &body, fn);
+	buf_free(&body);
+}
+
+static enum rc
+chroma_take_collection(
+    struct chroma_op *op, const struct store_http_response *r)
+{
 	enum rc rc = r->rc;
 
 	if (rc == RC_OK)
@@ -168,24 +179,26 @@ chroma_on_opened(void *arg, const struct store_http_response *r)
 		rc = RC_DENIED; /* no such tenant or database */
 	if (rc == RC_OK)
 		memcpy(op->c->id, op->id, sizeof(op->id));
-	op->next(op, rc);
+	return rc;
+}
+
+static void
+chroma_on_opened(void *arg, const struct store_http_response *r)
+{
+	struct chroma_op *op = arg;
+
+	op->next(op, chroma_take_collection(op, r));
 }
 
 static void
 chroma_op_open(struct chroma_op *op, chroma_op_fn next)
 {
-	struct buf path = BUF_INIT(2048), body = BUF_INIT(4096);
-
 	op->next = next;
 	memcpy(op->id, op->c->id, sizeof(op->id));
-	if (op->id[0] != '\0') {
+	if (op->id[0] != '\0')
 		next(op, RC_OK);
-		return;
-	}
-	buf_puts(&path, op->c->path);
-	chroma_write_collection(op->c->o.collection, op->c->model, &body);
-	chroma_call(op, &path, &body, chroma_on_opened);
-	buf_free(&body);
+	else
+		chroma_get_collection(op, chroma_on_opened);
 }
 
 static enum rc
@@ -208,7 +221,7 @@ chroma_add_rows(struct chroma_op *op, struct str body)
 	return RC_OK;
 }
 
-static void chroma_renew_collection(struct chroma_op *op);
+static void chroma_on_renewed(void *arg, const struct store_http_response *r);
 
 static void
 chroma_on_posted(void *arg, const struct store_http_response *r)
@@ -222,7 +235,7 @@ chroma_on_posted(void *arg, const struct store_http_response *r)
 		/* The server was reset. */
 		op->renewed = true;
 		op->c->id[0] = '\0';
-		chroma_renew_collection(op);
+		chroma_get_collection(op, chroma_on_renewed);
 		return;
 	}
 	if (rc == RC_NOENT)
@@ -249,27 +262,12 @@ static void
 chroma_on_renewed(void *arg, const struct store_http_response *r)
 {
 	struct chroma_op *op = arg;
-	enum rc rc = r->rc;
+	enum rc rc = chroma_take_collection(op, r);
 
 	if (rc == RC_OK)
-		rc = chroma_read_collection(r->body, op->c->model, op->id);
-	if (rc == RC_OK) {
-		memcpy(op->c->id, op->id, sizeof(op->id));
 		chroma_send(op);
-	} else {
-		op->next(op, rc == RC_NOENT ? RC_DENIED : rc);
-	}
-}
-
-static void
-chroma_renew_collection(struct chroma_op *op)
-{
-	struct buf path = BUF_INIT(2048), body = BUF_INIT(4096);
-
-	buf_puts(&path, op->c->path);
-	chroma_write_collection(op->c->o.collection, op->c->model, &body);
-	chroma_call(op, &path, &body, chroma_on_renewed);
-	buf_free(&body);
+	else
+		op->next(op, rc);
 }
 
 static void
@@ -383,7 +381,7 @@ chroma_put(
 static void
 chroma_search_done(struct chroma_op *op, enum rc rc)
 {
-	struct store_result answer = { .degraded = op->degraded };
+	struct store_result result = { .degraded = op->degraded };
 	struct rank *rank;
 	struct rank_hit *hit;
 	size_t i;
@@ -394,18 +392,15 @@ chroma_search_done(struct chroma_op *op, enum rc rc)
 	}
 	rank = rank_new(0);
 	for (i = 0; i < op->n; i++) {
-		/*
-		 * rank_find() computes similarity of spelling itself, with less
-		 * weight.
-		 */
+		/* rank_find() compares spelling, with less weight. */
 		if (op->c->o.embed == NULL)
 			op->rows[i].has_near = false;
 		(void)rank_add(rank, &op->rows[i]);
 	}
 	hit = mem_calloc(op->query.k + 1, sizeof(*hit));
-	answer.n = rank_find(rank, &op->query, hit);
-	answer.hit = hit;
-	chroma_op_end(op, RC_OK, &answer);
+	result.n = rank_find(rank, &op->query, hit);
+	result.hit = hit;
+	chroma_op_end(op, RC_OK, &result);
 	free(hit);
 	rank_free(rank);
 }
@@ -635,7 +630,7 @@ enum rc
 chroma_store_new(const struct chroma_store_opts *o, struct store **out)
 {
 	struct buf path = BUF_INIT(1024);
-	struct store_http *rest;
+	struct store_http *http;
 	struct chroma_store *c;
 	enum rc rc;
 
@@ -645,11 +640,11 @@ chroma_store_new(const struct chroma_store_opts *o, struct store **out)
 	    o->tenant, o->database);
 	rc = buf_rc(&path);
 	if (rc == RC_OK)
-		rc = store_http_new(&o->http, &rest);
+		rc = store_http_new(&o->http, &http);
 	if (rc == RC_OK) {
 		c = mem_zalloc(sizeof(*c));
 		c->o = *o;
-		c->http = rest;
+		c->http = http;
 		c->path = str_dup(buf_str(&path));
 		c->model = o->embed != NULL ? str_of(embed_model(o->embed))
 					    : STR(VECTOR_GRAMS_MODEL);

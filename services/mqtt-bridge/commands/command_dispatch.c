@@ -7,7 +7,7 @@
 
 #include "address.h"
 #include "bus/bus.h"
-#include "commands/command.h"
+#include "commands/terminal_command.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -106,8 +106,8 @@ command_error_text(enum rc rc)
 	case RC_DOWN:
 		return "not sent: the broker or Redis cannot be reached";
 	case RC_TIMEOUT:
-		return "sent, but the connection to the broker broke before its "
-		       "acknowledgement";
+		return "sent, but the connection to the broker broke before "
+		       "the acknowledgement";
 	case RC_RETRY:
 		return "not sent: too many commands are pending";
 	case RC_DENIED:

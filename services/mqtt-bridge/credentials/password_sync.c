@@ -298,7 +298,7 @@ password_sync_add_page(
 			log_warn("passwords.rejected",
 			    LOG_V("terminal", v[i].terminal_id),
 			    LOG_S("why",
-				"its id contains ':' or is the name of a service"));
+				"its id contains ':' or is a service's name"));
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
- * What 1,000 half-open and idle connections cost everybody else: from one
- * address and from a thousand, with the limits of an address and without, and
- * behind the proxy as it is shipped.
+ * The effect of 1,000 half-open and idle connections on other clients: from one
+ * address and from a thousand, with and without limits per address, and behind
+ * the shipped proxy.
  */
 #include <stdio.h>
 
@@ -13,16 +13,16 @@
 #include "testkit/service.h"
 #include "testkit/testkit.h"
 
-#define MEASURE_MS 5000
-#define PAUSE_MS   5
-#define ASKS_MAX   (MEASURE_MS / PAUSE_MS)
-/* Every so many requests the admin port is asked, too. */
+#define MEASURE_MS   5000
+#define PAUSE_MS     5
+#define REQUESTS_MAX (MEASURE_MS / PAUSE_MS)
+/* Interval of health requests, in requests. */
 #define HEALTH_EVERY 10
 
 static struct gateway_exhaustion s;
 
 struct figures {
-	double ms[ASKS_MAX], health_ms[ASKS_MAX];
+	double ms[REQUESTS_MAX], health_ms[REQUESTS_MAX];
 	size_t n, nhealth;
 	int gw_rejects, unanswered, unhealthy;
 };
@@ -35,26 +35,26 @@ never(void *arg)
 }
 
 static void
-ask_health(struct figures *f)
+request_health(struct figures *f)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	double start = tk_now_ns();
 
 	if (tk_service_get(&s.b.gateway, &a, "/readyz") != 200)
 		f->unhealthy++;
 	f->health_ms[f->nhealth++] = (tk_now_ns() - start) / 1e6;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 static void
-ask_on(struct figures *f, int port)
+run_requests(struct figures *f, int port)
 {
 	struct mono end = mono_add_ms(clock_mono(), MEASURE_MS);
 	int64_t ms;
 
-	while (f->n < ASKS_MAX && clock_mono().ns < end.ns) {
+	while (f->n < REQUESTS_MAX && clock_mono().ns < end.ns) {
 		double start = tk_now_ns();
-		/* From 32 addresses in turn: one would ask too often. */
+		/* From 32 addresses in turn, to stay below the rate limit. */
 		int status = gateway_exhaustion_request(
 		    port, EXHAUSTION_OTHER_ADDRESS + f->n % 32, "", &ms);
 
@@ -64,7 +64,7 @@ ask_on(struct figures *f, int port)
 		else if (status != 200)
 			f->gw_rejects++;
 		if (f->n++ % HEALTH_EVERY == 0)
-			ask_health(f);
+			request_health(f);
 		(void)tk_until(never, NULL, PAUSE_MS);
 	}
 }
@@ -81,37 +81,37 @@ print(const char *name, struct figures *f)
 	    f->health_ms[f->nhealth - 1], f->unhealthy);
 }
 
-/* Measure with a siege from so many addresses; 0: none. */
+/* Measure under attack from so many addresses; 0: none. */
 static void
-measure(const char *name, int port, size_t clients, const char *say)
+measure(const char *name, int port, size_t clients, const char *payload)
 {
 	static struct figures f;
-	struct tk_siege *siege = NULL;
+	struct tk_exhaustion *attack = NULL;
 
 	f = (struct figures){ 0 };
 	if (clients > 0)
-		siege = gateway_exhaustion_attack(port,
+		attack = gateway_exhaustion_attack(port,
 		    clients == 1 ? INADDR_LOOPBACK : EXHAUSTION_FIRST_ADDRESS,
-		    clients, say);
-	ask_on(&f, port);
-	if (siege != NULL)
-		tk_siege_end(siege);
+		    clients, payload);
+	run_requests(&f, port);
+	if (attack != NULL)
+		tk_exhaustion_end(attack);
 	print(name, &f);
 }
 
 /* The same with a gateway of its own. */
 static void
-measure_direct(const char *name, size_t clients, const char *say)
+measure_direct(const char *name, size_t clients, const char *payload)
 {
 	gateway_exhaustion_start(&s, NULL);
-	measure(name, s.b.gateway.http, clients, say);
+	measure(name, s.b.gateway.http, clients, payload);
 	gateway_exhaustion_stop(&s);
 }
 
-TEST_T(siege, 300)
+TEST_T(connection_exhaustion, 300)
 {
 	printf("1,000 connections that say nothing or drip, other clients:\n");
-	measure_direct("direct, no siege", 0, NULL);
+	measure_direct("direct, no attack", 0, NULL);
 	measure_direct(
 	    "direct, one address, headers", 1, EXHAUSTION_SLOW_HEADER);
 	measure_direct("direct, one address, bodies", 1, EXHAUSTION_SLOW_BODY);
@@ -124,7 +124,7 @@ TEST_T(siege, 300)
 	    "direct, 1,000 addresses, bodies", 1000, EXHAUSTION_SLOW_BODY);
 	gateway_exhaustion_start(&s, TK_ENV("TRUSTED_PROXIES=127.0.0.1"));
 	gateway_exhaustion_proxy(&s);
-	measure("behind haproxy, no siege", s.proxy_port, 0, NULL);
+	measure("behind haproxy, no attack", s.proxy_port, 0, NULL);
 	measure("behind haproxy, one address, headers", s.proxy_port, 1,
 	    EXHAUSTION_SLOW_HEADER);
 	measure("behind haproxy, 1,000 addresses, headers", s.proxy_port, 1000,

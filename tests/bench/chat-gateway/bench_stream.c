@@ -1,7 +1,7 @@
 /*
- * Events from NATS to the readers of their session: how long one takes, beside
- * a plain subscriber of the same message; and how many pass when many readers
- * have missed as many.
+ * Events from NATS to the readers of their session: latency of one beside a
+ * plain subscriber of the same message, and throughput when many readers catch
+ * up.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define PATH    "/v1/sessions/s1/events?cursor=0"
 #define ROUNDS  2000
 #define READERS 100
-#define EVENTS  800 /* fewer than are kept */
+#define EVENTS  800 /* fewer than are stored */
 
 static struct gateway_fixture b;
 static struct gw_run r;
@@ -31,7 +31,7 @@ print(const char *what, double *us)
 	    us[ROUNDS * 99 / 100]);
 }
 
-/* The event is in the log; it is published, and arrives. */
+/* The event is in the log; it is published and arrives. */
 static void
 latency(struct tk_sse *s, natsSubscription *sub)
 {
@@ -61,9 +61,9 @@ latency(struct tk_sse *s, natsSubscription *sub)
 	print("published to subscriber", bare);
 }
 
-/* All that has come to s is dropped; how many of it were events. */
+/* Discard what s has received; returns the number of events. */
 static int
-swallow(struct tk_sse *s)
+discard(struct tk_sse *s)
 {
 	const char *at = s->c.in.p;
 	int n = 0;
@@ -96,7 +96,7 @@ fan_out(void)
 		buf_reset(&s[i].c.in);
 		p[i] = (struct pollfd){ .fd = s[i].c.fd, .events = POLLIN };
 	}
-	/* They hear of the last one, and are given all from the log. */
+	/* They receive the last event and read the rest from the log. */
 	r.mute = true;
 	gw_run_deltas(&r, EVENTS - 1);
 	r.mute = false;
@@ -109,7 +109,7 @@ fan_out(void)
 			if (p[i].revents == 0)
 				continue;
 			ck_assert(tk_http_fill(&s[i].c, 0));
-			got += swallow(&s[i]);
+			got += discard(&s[i]);
 		}
 	}
 	start = (tk_now_ns() - start) / 1e9;

@@ -1,7 +1,7 @@
 /*
- * What the pure parts of the engine take of the CPU: recognising a feeling,
- * letting a soul evolve, its gate, its record, its update as a message.  Beside
- * them exp(), which the formulas are made of, in the same run.
+ * Processor time of the pure parts of the engine: recognition, evolution, gate,
+ * record and update message; beside exp(), of which the formulas are made, in
+ * the same run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct bench_state {
 	struct wire_emotion_update update;
 	struct emotion_event_texts texts;
 	struct buf out;
-	double sum; /* so that nothing is optimised away */
+	double sum; /* prevents the compiler from dropping calls */
 };
 
 static void
@@ -146,7 +146,7 @@ static const struct {
 #define COUNTED "SOUL_BENCH_COUNTED"
 #define READS   1000
 
-/* What counts instructions runs this alone. */
+/* Run alone under callgrind. */
 TEST_T(counted_recognitions, 120)
 {
 	struct wire_user_emotion u;

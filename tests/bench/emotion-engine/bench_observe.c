@@ -1,6 +1,6 @@
 /*
- * What a turn waits for: an observe over NATS (three round trips to Redis, one
- * of them written to disk), beside the gate (one), of one client at a time.
+ * Latency of observe over NATS (three round trips to Redis, one of them synced
+ * to disk), beside the gate (one), with one client.
  */
 #include "core/mem.h"
 #include "testkit/emotion_fixture.h"

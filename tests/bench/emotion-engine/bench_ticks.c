@@ -1,9 +1,8 @@
 /*
- * What ticking costs: 50,000 bodies, each with a soul of its own, that one
- * engine on one core lets tick every three seconds.  How late the bodies hear
- * of it, what the engine, Redis and nats-server use of a core; beside it how
- * many bare GETs and SETs of the same size Redis takes by itself, in pipelines
- * of the engine's size.
+ * The cost of ticks: 50,000 bodies, each with its own soul, that one engine on
+ * one core evolves every three seconds.  Lag of the updates; processor time of
+ * the engine, Redis and nats-server; beside the number of bare GETs and SETs of
+ * the same size that Redis handles in pipelines of the engine's size.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -19,7 +18,7 @@
 #define BODIES      50000
 #define INTERVAL_MS 3000
 #define RUN_MS      15000
-/* Ticks of each soul before it counts: the first makes it of its type. */
+/* Ticks of each soul before measuring: the first creates its record. */
 #define WARM_TICKS  4
 #define WARM_MS     60000
 #define PIPE        512
@@ -31,7 +30,7 @@ struct listener {
 	double *lag;            /* ms */
 	size_t n, max;
 	int ticks[BODIES];
-	atomic_int warm; /* bodies that have heard WARM ticks */
+	atomic_int warm; /* bodies that have received WARM_TICKS ticks */
 };
 
 static int64_t
@@ -62,7 +61,7 @@ on_tick(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	natsMsg_Destroy(m);
 }
 
-/* All threads of a process on one core. */
+/* Pin all threads of a process to one core. */
 static void
 pin(pid_t pid)
 {
@@ -108,14 +107,14 @@ set_redis(struct emotion_fixture *b, const char *option, const char *value)
 	    RC_OK);
 }
 
-/* What the bodies' reports and their owners leave in Redis. */
+/* The state in Redis after the bodies' reports and bindings. */
 static void
 create_souls(struct emotion_fixture *b)
 {
 	char soul[16], body[16];
 	int i;
 
-	/* Every step on its own, and nothing of it is to be measured. */
+	/* Setting up is not measured. */
 	set_redis(b, "auto-aof-rewrite-percentage", "0");
 	set_redis(b, "appendfsync", "no");
 	for (i = 0; i < BODIES; i++) {
@@ -130,7 +129,7 @@ create_souls(struct emotion_fixture *b)
 	set_redis(b, "appendfsync", "always");
 }
 
-/* When each soul is due. */
+/* The times at which the souls are due. */
 static void
 read_offsets(struct emotion_fixture *b, struct listener *l)
 {
@@ -158,7 +157,7 @@ read_offsets(struct emotion_fixture *b, struct listener *l)
 	state_reply_free(r);
 }
 
-/* Redis by itself: a GET and a SET for each soul, PIPE souls at a time. */
+/* Redis alone: a GET and a SET per soul, PIPE souls at a time. */
 static void
 run_bare(struct emotion_fixture *b)
 {

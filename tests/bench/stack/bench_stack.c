@@ -13,7 +13,7 @@
 #include "core/str.h"
 #include "testkit/json.h"
 #include "testkit/sse.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 #define WARM_UP  200
 #define TURNS    2000
@@ -24,7 +24,7 @@
 	"{\"model\":\"m\",\"messages\":[{\"role\":\"user\"," \
 	"\"content\":\"今天上海天气如何？\"}]}"
 
-static const struct stack_opts opts = { .no_tap = true };
+static const struct stack_opts opts = { .no_capture = true };
 static struct stack st;
 
 /* ---- timing ---------------------------------------------------------------
@@ -99,7 +99,7 @@ on_data(char *p, size_t size, size_t n, void *arg)
 }
 
 static void
-ask(void *arg)
+bench_request(void *arg)
 {
 	struct request *r = arg;
 	long status = 0;
@@ -144,7 +144,7 @@ measure_request(
     const char *what, const char *wants, const char *budget, struct request *r)
 {
 	r->wants = wants;
-	measure(what, ask, r, budget);
+	measure(what, bench_request, r, budget);
 	request_free(r);
 }
 
@@ -162,7 +162,7 @@ set_in_redis(void *arg)
 
 /* Of streamed turns: until the first piece of text is here, and the end. */
 struct streamed {
-	const struct owner *o;
+	const struct client *o;
 	struct timing first, end;
 };
 
@@ -186,10 +186,10 @@ read_streamed(struct streamed *t, struct mono began, struct tk_sse *s)
 }
 
 static void
-measure_streamed(const struct owner *o, const char *text)
+measure_streamed(const struct client *o, const char *text)
 {
 	struct streamed *t = mem_zalloc(sizeof(*t));
-	json_t *body = owner_request(o, text);
+	json_t *body = client_chat_request(o, text);
 	struct tk_sse s;
 	struct mono began;
 	char *json;
@@ -229,7 +229,7 @@ print_memory(const char *when)
 
 TEST_T(the_whole_stack, 600)
 {
-	struct owner o = { &st, STACK_USER, "s1", STACK_BODY };
+	struct client o = { &st, STACK_USER, "s1", STACK_BODY };
 	redisContext *redis;
 	struct request r;
 	int gateway;
@@ -237,8 +237,8 @@ TEST_T(the_whole_stack, 600)
 	stack_start(&st, &opts);
 	print_memory("idle");
 	gateway = st.service[STACK_CHAT_GATEWAY].http;
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	redis = redisConnect("127.0.0.1", st.server[STACK_REDIS].port);
 	measure("Redis, one write to disk", set_in_redis, redis, "");
 	redisFree(redis);
@@ -246,12 +246,12 @@ TEST_T(the_whole_stack, 600)
 	    "/v1/emotion/pad-table", NULL);
 	measure_request("HTTP, a constant answer", "joy", "", &r);
 	request_init(
-	    &r, gateway, "/v1/chat", owner_request(&o, "把灯变成绿色"));
+	    &r, gateway, "/v1/chat", client_chat_request(&o, "把灯变成绿色"));
 	measure_request("a turn by an intent", "[\"control_light\"]",
 	    "(budget 2 ms p50)", &r);
 	o.session = "s2";
-	request_init(
-	    &r, gateway, "/v1/chat", owner_request(&o, "今天上海天气如何？"));
+	request_init(&r, gateway, "/v1/chat",
+	    client_chat_request(&o, "今天上海天气如何？"));
 	measure_request("a turn by the model (simulated, at once)",
 	    "我听到你说", "(budget 3 ms p50)", &r);
 	request_init(&r, st.service[STACK_LLM_SIM].http, "/v1/chat/completions",
@@ -261,8 +261,8 @@ TEST_T(the_whole_stack, 600)
 	o.session = "s3";
 	measure_streamed(&o, "今天上海天气如何？");
 	o.session = "s4";
-	request_init(
-	    &r, gateway, "/v1/chat", owner_request(&o, "动一动你的脑袋吧"));
+	request_init(&r, gateway, "/v1/chat",
+	    client_chat_request(&o, "动一动你的脑袋吧"));
 	measure_request("a turn by the model with a skill",
 	    "[\"set_head_motion\"]", "", &r);
 	print_memory("after 6,600 turns");

@@ -9,7 +9,7 @@
 #include "core/clock.h"
 #include "testkit/http.h"
 #include "testkit/nats.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 #define TURNS 2000
 /* What the model waits; all turns must be waiting before the first is over. */
@@ -17,7 +17,7 @@
 #define PATIENCE_S 120
 
 static const struct stack_opts opts = {
-	.no_tap = true,
+	.no_capture = true,
 	.env = { [STACK_LLM_SIM] = { "LLM_SIM_FIRST_MS=" SLOW_S "000",
 		     "HTTP_WORKERS=2200" } },
 };
@@ -26,17 +26,17 @@ static struct stack st;
 static double
 metric(const char *name)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char line[128];
 	const char *at;
 	double v = -1;
 
 	snprintf(line, sizeof(line), "\n%s ", name);
-	if (tk_http_ask(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
+	if (tk_http_request(st.service[STACK_LLM_ORCHESTRATOR].admin, &a, "GET",
 		"/metrics", NULL) == 200 &&
 	    (at = strstr(a.body.p, line)) != NULL)
 		v = strtod(at + strlen(line), NULL);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return v;
 }
 
@@ -104,9 +104,9 @@ TEST_T(two_thousand_turns_wait, 300)
 	size_t good, bad;
 
 	stack_start(&st, &opts);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	show("idle");
 	nc = tk_nats_connect(st.server[STACK_NATS].url);
 	ck_assert_int_eq(natsInbox_Create(&inbox), NATS_OK);

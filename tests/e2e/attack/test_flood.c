@@ -16,13 +16,13 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/cases.h"
-#include "testkit/siege.h"
-#include "testkit/stack/knock.h"
+#include "testkit/exhaustion.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/probe.h"
 
-STACK_SHARED({ .locked = true, .no_tap = true })
+STACK_SHARED({ .locked = true, .no_capture = true })
 
 #define GATEWAY  (stack.service[STACK_CHAT_GATEWAY].http)
 #define FLOOD_MS 2000
@@ -64,7 +64,7 @@ throw_bytes(int port, unsigned char from, struct str bytes)
 	struct tk_http c = { 0 };
 	struct timeval moment = { 0, 300000 };
 
-	tk_http_open_from(&c, knock_address(from), port);
+	tk_http_open_from(&c, probe_address(from), port);
 	(void)setsockopt(
 	    c.fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof(moment));
 	(void)tk_http_send(&c, bytes.p, bytes.n);
@@ -130,9 +130,9 @@ make_shots(struct buf shots[8])
 
 TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct neighbour_saw saw;
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct load_stats saw;
 	int ports[PORTS_MAX];
 	struct buf shots[8];
 	size_t i, k, nports = all_ports(ports), nshots = make_shots(shots);
@@ -140,7 +140,7 @@ TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
 	for (i = 0; i < nports; i++)
 		for (k = 0; k < nshots; k++)
 			throw_bytes(ports[i], 41, buf_str(&shots[k]));
-	neighbour_end(n, &saw);
+	load_end(n, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
 	for (k = 0; k < 8; k++)
 		buf_free(&shots[k]);
@@ -150,41 +150,41 @@ TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
  */
 
 static bool
-is_besieged(void *arg)
+is_exhausted(void *arg)
 {
-	return tk_siege_open(arg) + tk_siege_ended(arg) >= 500;
+	return tk_exhaustion_open(arg) + tk_exhaustion_closed(arg) >= 500;
 }
 
 /* Whose head is whole, and then nothing but a byte now and then. */
 static void
 besiege_gateway(size_t clients)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct tk_siege *s =
-	    tk_siege_begin(&(struct tk_siege_opts){ .port = GATEWAY,
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct tk_exhaustion *s =
+	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = GATEWAY,
 		.n = 500,
-		.from = knock_address(51),
+		.from = probe_address(51),
 		.clients = clients,
-		.say = "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
-		       "Content-Length: 9999\r\n"
-		       "Authorization: Bearer token-of-ada-3a77\r\n\r\n{",
+		.send = "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
+			"Content-Length: 9999\r\n"
+			"Authorization: Bearer token-of-ada-3a77\r\n\r\n{",
 		.drip_ms = 100,
 		.opens_per_s = 1000 });
 	struct mono began = clock_mono();
 
-	ck_assert(tk_until(is_besieged, s, STACK_MS));
+	ck_assert(tk_until(is_exhausted, s, STACK_MS));
 	while (goes_on(began))
-		(void)knock(&(struct knock){ .port = GATEWAY,
+		(void)probe(&(struct probe){ .port = GATEWAY,
 				.from = 52,
 				.path = "/v1/souls",
 				.token = lock_token(LOCK_ADA) },
 		    NULL);
-	neighbour_end(n, NULL);
-	tk_siege_end(s);
+	load_end(n, NULL);
+	tk_exhaustion_end(s);
 }
 
-TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
+TEST_T(five_hundred_slow_connections_to_the_gateway, 60)
 {
 	besiege_gateway(1);
 	/* Each address has less than it may have. */
@@ -192,24 +192,24 @@ TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
 }
 
 static void
-besiege_server(int port, const char *say)
+besiege_server(int port, const char *flood_publish)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct tk_siege *s =
-	    tk_siege_begin(&(struct tk_siege_opts){ .port = port,
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct tk_exhaustion *s =
+	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = port,
 		.n = 500,
-		.from = knock_address(52),
-		.say = say,
+		.from = probe_address(52),
+		.send = flood_publish,
 		.drip_ms = 100,
 		.opens_per_s = 1000 });
 
-	ck_assert(tk_until(is_besieged, s, STACK_MS));
-	neighbour_end(n, NULL);
-	tk_siege_end(s);
+	ck_assert(tk_until(is_exhausted, s, STACK_MS));
+	load_end(n, NULL);
+	tk_exhaustion_end(s);
 }
 
-TEST_T(five_hundred_that_say_little_to_the_servers, 60)
+TEST_T(five_hundred_slow_connections_to_the_servers, 60)
 {
 	besiege_server(stack.server[STACK_MQTT].port, "\x10\x7f");
 	besiege_server(stack.lock.services, "\x10\x7f");
@@ -228,83 +228,85 @@ struct asker {
 	const char *token, *path, *body;
 	unsigned char from;
 	pthread_t thread;
-	size_t asked, refused; /* with 429 */
+	size_t requested, refused; /* with 429 */
 };
 
 static void *
-ask_on(void *arg)
+request_on(void *arg)
 {
 	struct asker *a = arg;
 	struct mono began = clock_mono();
 
 	while (goes_on(began)) {
-		a->refused += knock(&(struct knock){ .port = GATEWAY,
+		a->refused += probe(&(struct probe){ .port = GATEWAY,
 					.from = a->from,
 					.path = a->path,
 					.token = a->token,
 					.body = a->body },
 				  NULL) == 429;
-		a->asked++;
+		a->requested++;
 	}
 	return NULL;
 }
 
 /* So many at once, of one token and one address. */
 static void
-ask_often(const struct asker *what, size_t n)
+request_often(const struct asker *what, size_t n)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *beside = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *beside = load_begin(&o);
 	struct asker all[16];
-	struct neighbour_saw saw;
-	size_t i, refused = 0, asked = 0;
+	struct load_stats saw;
+	size_t i, refused = 0, requested = 0;
 
 	for (i = 0; i < n; i++) {
 		all[i] = *what;
 		ck_assert_int_eq(
-		    pthread_create(&all[i].thread, NULL, ask_on, &all[i]), 0);
+		    pthread_create(&all[i].thread, NULL, request_on, &all[i]),
+		    0);
 	}
 	for (i = 0; i < n; i++) {
 		ck_assert_int_eq(pthread_join(all[i].thread, NULL), 0);
 		refused += all[i].refused;
-		asked += all[i].asked;
+		requested += all[i].requested;
 	}
-	neighbour_end(beside, &saw);
+	load_end(beside, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
-	ck_assert_msg(refused > 0, "%zu asked, none refused", asked);
+	ck_assert_msg(refused > 0, "%zu asked, none refused", requested);
 }
 
 #define TALK                                                                   \
 	"{\"session_id\":\"s\",\"terminal_id\":\"" LOCK_EVIL "\",\"inputs\":[" \
 	"{\"type\":\"keyboard_text\",\"text\":\"今天上海天气如何？\"}]}"
 
-TEST_T(an_owner_who_talks_too_much, 60)
+TEST_T(an_owner_over_the_rate_affects_no_other, 60)
 {
-	struct body body = { .user = "mallory", .manner = BODY_IS_SILENT };
+	struct terminal body = { .user = "mallory",
+		.manner = TERMINAL_IS_SILENT };
 	size_t lines;
 
-	body_connect(&body, &stack, LOCK_EVIL, BODY_SPEAKS_0222);
-	owner_select(&stack, "mallory", LOCK_EVIL,
-	    owner_soul(&stack, "mallory", "x", "INTJ"));
-	ask_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
-		      .path = "/v1/chat",
-		      .body = TALK,
-		      .from = 61 },
+	terminal_connect(&body, &stack, LOCK_EVIL, TERMINAL_0222);
+	client_select_soul(&stack, "mallory", LOCK_EVIL,
+	    client_create_soul(&stack, "mallory", "x", "INTJ"));
+	request_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
+			  .path = "/v1/chat",
+			  .body = TALK,
+			  .from = 61 },
 	    16);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=rate address=127.0.0.61");
+	    "ev=auth.rejected reason=rate address=127.0.0.61");
 	ck_assert_uint_le(lines, 6 + FLOOD_MS / 1000 + 4);
-	body_free(&body);
+	terminal_free(&body);
 }
 
 /* Each costs the check of a signature, or of a hash that is slow to make. */
-TEST_T(a_stranger_who_guesses_tokens, 60)
+TEST_T(guessing_tokens_affects_no_other_client, 60)
 {
 	char token[128];
 
 	snprintf(token, sizeof(token), "soul_body.%s.%s", "dmljdGltLTE",
 	    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-	ask_often(
+	request_often(
 	    &(struct asker){ .token = token, .path = "/v1/souls", .from = 62 },
 	    8);
 }
@@ -334,7 +336,8 @@ static const struct flood floods[] = {
 };
 
 static void
-say_once(struct mosquitto *m, const struct flood *f, json_t *sample, int i)
+flood_publish_one(
+    struct mosquitto *m, const struct flood *f, json_t *sample, int i)
 {
 	const char *version = strcmp(f->leaf, "skills") == 0
 	    ? "skill_version"
@@ -371,7 +374,7 @@ flood(const struct flood *f)
 			     m, "127.0.0.1", stack.server[STACK_MQTT].port, 60),
 	    MOSQ_ERR_SUCCESS);
 	for (i = 0; i < MESSAGES; i++) {
-		say_once(m, f, sample, i);
+		flood_publish_one(m, f, sample, i);
 		if (i % 64 < 63 && i < MESSAGES - 1)
 			continue;
 		do
@@ -383,17 +386,17 @@ flood(const struct flood *f)
 	json_decref(sample);
 }
 
-TEST_T(a_body_that_says_too_much, 90)
+TEST_T(a_terminal_over_its_rate_affects_no_other, 90)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n;
+	struct client o = load_prepare(&stack);
+	struct load *n;
 	size_t i, was, lines;
 
 	for (i = 0; i < NELEM(floods); i++) {
 		was = stack_lines(&stack, STACK_MQTT_BRIDGE, LOCK_OTHER);
-		n = neighbour_begin(&o);
+		n = load_begin(&o);
 		flood(&floods[i]);
-		neighbour_end(n, NULL);
+		load_end(n, NULL);
 		lines =
 		    stack_lines(&stack, STACK_MQTT_BRIDGE, LOCK_OTHER) - was;
 		ck_assert_msg(lines <= 30, "%s: %zu lines of %d messages",

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "testkit/stack/knock.h"
+#include "testkit/stack/conversation.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
+#include "testkit/stack/probe.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -66,9 +66,9 @@ filled(const char *path)
 
 /* Nobody's request, for which all but the role is wrong. */
 static int
-ask_route(const struct wire_route *r, const char *token)
+request_route(const struct wire_route *r, const char *token)
 {
-	return knock(&(struct knock){ .port = port_of(r->owner),
+	return probe(&(struct probe){ .port = port_of(r->owner),
 			 .from = 31,
 			 .method = r->method,
 			 .path = filled(r->path),
@@ -77,10 +77,10 @@ ask_route(const struct wire_route *r, const char *token)
 	    NULL);
 }
 
-TEST_T(each_role_may_ask_its_routes_only, 60)
+TEST_T(each_role_may_call_its_routes_only, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	const struct wire_route *r;
 	size_t i, k;
 	int status;
@@ -88,17 +88,17 @@ TEST_T(each_role_may_ask_its_routes_only, 60)
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		ck_assert_uint_ne(r->roles, 0);
-		status = ask_route(r, NULL);
+		status = request_route(r, NULL);
 		ck_assert_msg(status == 401, "%s: %d", r->name, status);
 		for (k = 0; k < NELEM(roles); k++) {
 			if ((r->roles & 1U << roles[k].role) != 0)
 				continue;
-			status = ask_route(r, lock_token(roles[k].who));
+			status = request_route(r, lock_token(roles[k].who));
 			ck_assert_msg(status == 403, "%s as %s: %d", r->name,
 			    lock_token(roles[k].who), status);
 		}
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- another user's things ------------------------------------------------
@@ -109,28 +109,28 @@ TEST_T(each_role_may_ask_its_routes_only, 60)
 /* What ada has. */
 struct things {
 	char soul[64], memory[128];
-	struct body body;
-	struct owner owner;
+	struct terminal body;
+	struct client owner;
 };
 
 static void
-settle_ada(struct things *t, const char *name)
+prepare_ada(struct things *t, const char *name)
 {
-	owner_is(lock_token(LOCK_ADA), NULL);
+	client_set_identity(lock_token(LOCK_ADA), NULL);
 	snprintf(t->soul, sizeof(t->soul), "%s",
-	    owner_soul(&stack, "ada", name, "INTJ"));
-	t->owner = (struct owner){ &stack, "ada", "s1", LOCK_VICTIM };
-	t->body = (struct body){ .user = "ada" };
-	body_connect(&t->body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(&stack, "ada", LOCK_VICTIM, t->soul);
-	json_decref(owner_say(&t->owner, "我记得 " SECRET));
-	json_decref(owner_ok(&stack, "PATCH", "/v1/users/ada/profile",
+	    client_create_soul(&stack, "ada", name, "INTJ"));
+	t->owner = (struct client){ &stack, "ada", "s1", LOCK_VICTIM };
+	t->body = (struct terminal){ .user = "ada" };
+	terminal_connect(&t->body, &stack, LOCK_VICTIM, TERMINAL_0222);
+	client_select_soul(&stack, "ada", LOCK_VICTIM, t->soul);
+	json_decref(client_chat(&t->owner, "我记得 " SECRET));
+	json_decref(client_ok(&stack, "PATCH", "/v1/users/ada/profile",
 	    json_pack("{s{ss}}", "user_profile", "tea", SECRET)));
 }
 
 /* All that ada can see of what is hers, but for what changes by itself. */
 static json_t *
-look_at_all(void)
+check_all_routes(void)
 {
 	static const char *const paths[] = { "/v1/souls", "/v1/terminals",
 		"/v1/sessions/s1/messages", "/v1/users/ada/profile",
@@ -140,9 +140,9 @@ look_at_all(void)
 	json_t *all = json_array(), *j, *item;
 	size_t i, k, m;
 
-	owner_is(lock_token(LOCK_ADA), NULL);
+	client_set_identity(lock_token(LOCK_ADA), NULL);
 	for (i = 0; i < NELEM(paths); i++) {
-		j = owner_ok(&stack, "GET", paths[i], NULL);
+		j = client_ok(&stack, "GET", paths[i], NULL);
 		json_array_foreach (json_object_get(j, "items"), k, item)
 			for (m = 0; m < NELEM(changing); m++)
 				json_object_del(item, changing[m]);
@@ -240,22 +240,22 @@ fill(char dst[512], const char *text, const char *soul)
 static int
 try(const struct things *t, const char *token, const struct wanted *w)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char path[512], body[512];
 	int status;
 
 	fill(path, w->path, t->soul);
 	fill(body, w->body, t->soul);
-	status = knock(&(struct knock){ .port = GATEWAY,
+	status = probe(&(struct probe){ .port = GATEWAY,
 			   .from = 32,
 			   .method = w->method,
 			   .path = path,
 			   .token = token,
 			   .body = w->body != NULL ? body : NULL },
 	    &a);
-	ck_assert_msg(!tk_answer_has(&a, SECRET), "%s: %s %s tells", token,
+	ck_assert_msg(!tk_response_has(&a, SECRET), "%s: %s %s tells", token,
 	    w->method, path);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -280,36 +280,36 @@ try_all(const struct things *t, const char *token, bool ada)
 		ck_assert_int_ne(try(t, token, &own[i]), 0);
 }
 
-TEST_T(things_of_others_stay_theirs, 60)
+TEST_T(resources_of_other_users_are_not_accessible, 60)
 {
 	static const enum lock_who others[] = { LOCK_MALLORY,
 		LOCK_ACME_PROVISIONER, LOCK_LAMP };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n;
+	struct client o = load_prepare(&stack);
+	struct load *n;
 	struct things t;
 	json_t *before, *after;
 	size_t i;
 
-	settle_ada(&t, SECRET);
-	before = look_at_all();
-	n = neighbour_begin(&o);
+	prepare_ada(&t, SECRET);
+	before = check_all_routes();
+	n = load_begin(&o);
 	for (i = 0; i < NELEM(others); i++)
 		try_all(&t, lock_token(others[i]), false);
 	try_all(&t, lock_body_token(LOCK_EVIL), false);
 	try_all(&t, lock_token(LOCK_ACME_ADA), true);
 	try_all(&t, lock_token(LOCK_GLOBEX_OPERATOR), true);
-	after = look_at_all();
+	after = check_all_routes();
 	for (i = 0; i < json_array_size(before); i++)
 		ck_assert_msg(json_equal(json_array_get(before, i),
 				  json_array_get(after, i)),
 		    "%.1500s\n%.1500s",
 		    json_dumps(json_array_get(before, i), 0),
 		    json_dumps(json_array_get(after, i), 0));
-	json_decref(owner_say(&t.owner, "把灯变成绿色"));
-	neighbour_end(n, NULL);
+	json_decref(client_chat(&t.owner, "把灯变成绿色"));
+	load_end(n, NULL);
 	json_decref(before);
 	json_decref(after);
-	body_free(&t.body);
+	terminal_free(&t.body);
 }
 
 /* ---- identities of another tenant -----------------------------------------
@@ -318,7 +318,7 @@ TEST_T(things_of_others_stay_theirs, 60)
 static int
 as_acme(const char *method, const char *path, const char *body)
 {
-	return knock(&(struct knock){ .port = GATEWAY,
+	return probe(&(struct probe){ .port = GATEWAY,
 			 .from = 33,
 			 .method = method,
 			 .path = path,
@@ -329,7 +329,7 @@ as_acme(const char *method, const char *path, const char *body)
 
 TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
 	    as_acme("POST", "/v1/terminals/" LOCK_VICTIM "/rotate", "{}"), 404);
@@ -343,21 +343,21 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 			     "{\"terminal_id\":\"new-1\",\"user_id\":"
 			     "\"globex/ada\"}"),
 	    403);
-	ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+	ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 				   .path = "/v1/identities",
 				   .token = lock_token(LOCK_ACME_PROVISIONER) },
 			     &a),
 	    200);
-	ck_assert(tk_answer_has(&a, LOCK_ACME));
-	ck_assert(!tk_answer_has(&a, LOCK_VICTIM));
-	ck_assert(!tk_answer_has(&a, "$7$"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, LOCK_ACME));
+	ck_assert(!tk_response_has(&a, LOCK_VICTIM));
+	ck_assert(!tk_response_has(&a, "$7$"));
+	tk_response_free(&a);
 	ck_assert(
 	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }
 
 /* Names that mean something to the broker or its password file. */
-TEST_T(no_body_is_called_as_a_service, 60)
+TEST_T(no_terminal_has_the_name_of_a_service, 60)
 {
 	static const char *const names[] = { "mqtt-bridge", "health", "$SYS",
 		"$share", "a:b", " a", "a ", "a/b", "+", "#", "a\\nb:c",
@@ -382,11 +382,11 @@ model_will_wait(int ms)
 {
 	int status;
 
-	json_decref(
-	    owner_call(stack.service[STACK_LLM_SIM].http, "POST", "/sim/script",
-		json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
-		    "slowly", "delay_ms", ms),
-		&status));
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    "/sim/script",
+	    json_pack("{s[{sssssi}]}", "faults", "kind", "slow", "when",
+		"slowly", "delay_ms", ms),
+	    &status));
 	ck_assert_int_eq(status, 200);
 }
 
@@ -400,7 +400,7 @@ follow(struct tk_http *c, const char *token)
 	    "GET /v1/sessions/s1/events HTTP/1.0\r\n"
 	    "Authorization: Bearer %s\r\n\r\n",
 	    token);
-	tk_http_open_from(c, knock_address(34), GATEWAY);
+	tk_http_open_from(c, probe_address(34), GATEWAY);
 	ck_assert(tk_http_puts(c, q));
 }
 
@@ -430,7 +430,7 @@ reach_for_turn(const char *id)
 
 	for (i = 0; i < NELEM(users); i++) {
 		snprintf(path, sizeof(path), "/v1/turns/%s%s", id, users[i]);
-		status = knock(&(struct knock){ .port = GATEWAY,
+		status = probe(&(struct probe){ .port = GATEWAY,
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY) },
 		    NULL);
@@ -441,7 +441,7 @@ reach_for_turn(const char *id)
 		    i == 0       ? "{}"
 			: i == 1 ? "{\"user_id\":\"ada\"}"
 				 : "{\"user_id\":\"mallory\"}");
-		status = knock(&(struct knock){ .port = GATEWAY,
+		status = probe(&(struct probe){ .port = GATEWAY,
 				   .path = path,
 				   .token = lock_token(LOCK_MALLORY),
 				   .body = body },
@@ -451,23 +451,23 @@ reach_for_turn(const char *id)
 	}
 }
 
-TEST_T(a_turn_is_only_its_users, 60)
+TEST_T(a_turn_is_visible_to_its_user_only, 60)
 {
 	struct tk_http hers = { 0 }, his = { 0 };
 	struct things t;
-	struct talk *talk;
+	struct conversation *conversation;
 	json_t *j;
 	int status;
 
-	settle_ada(&t, "second");
+	prepare_ada(&t, "second");
 	follow(&hers, lock_token(LOCK_ADA));
 	follow(&his, lock_token(LOCK_MALLORY));
 	model_will_wait(700);
-	talk = talk_begin(&t.owner, "tell it slowly, " SECRET);
+	conversation = conversation_begin(&t.owner, "tell it slowly, " SECRET);
 	reach_for_turn(turn_of(&hers));
-	j = talk_end(talk, &status);
+	j = conversation_end(conversation, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert(says(j, "reply", SECRET));
+	ck_assert(text_contains(j, "reply", SECRET));
 	ck_assert(tk_http_has(&hers, "conversation.completed", STACK_MS));
 	/* His own session of that name had nothing to tell. */
 	(void)tk_http_fill(&his, 0);
@@ -476,5 +476,5 @@ TEST_T(a_turn_is_only_its_users, 60)
 	json_decref(j);
 	tk_http_close(&hers);
 	tk_http_close(&his);
-	body_free(&t.body);
+	terminal_free(&t.body);
 }

@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "testkit/http.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 static const struct stack_opts opts = {
@@ -24,16 +24,17 @@ static struct stack stack;
 #define PATH_LEAST 3900
 #define PATH_MOST  4020
 
-static const struct owner demo = { &stack, STACK_USER, "s1", STACK_BODY };
+static const struct client demo = { &stack, STACK_USER, "s1", STACK_BODY };
 
 /* All processes run, and end as they should. */
 static void
 ck_all_serve(void)
 {
-	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_SKILLS);
-	owner_select(&stack, STACK_USER, STACK_BODY,
-	    owner_soul(&stack, STACK_USER, "x", "INTJ"));
-	json_decref(owner_say(&demo, "把灯变成绿色"));
+	client_wait_terminal(
+	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_SKILLS);
+	client_select_soul(&stack, STACK_USER, STACK_BODY,
+	    client_create_soul(&stack, STACK_USER, "x", "INTJ"));
+	json_decref(client_chat(&demo, "把灯变成绿色"));
 	stack_check(&stack);
 	ck_assert_ptr_null(stack_end(&stack));
 }
@@ -51,9 +52,9 @@ text_with(char odd, size_t n)
 	return text;
 }
 
-TEST_T(a_host_that_fills_the_line, 60)
+TEST_T(a_host_as_long_as_the_log_line, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	stack_start(&stack, &opts);
 	ck_assert_int_eq(tk_http_call(GATEWAY, &a,
@@ -63,14 +64,14 @@ TEST_T(a_host_that_fills_the_line, 60)
 	    403);
 	ck_assert_uint_eq(
 	    stack_lines(&stack, STACK_CHAT_GATEWAY, "ev=svc.foreign_host"), 1);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	ck_all_serve();
 }
 
-TEST_T(a_path_that_fills_the_line, 120)
+TEST_T(a_path_as_long_as_the_log_line, 120)
 {
 	static const char odd[] = { '=', '"', 'a' };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t i, n;
 
 	stack_start(&stack, &opts);
@@ -83,19 +84,19 @@ TEST_T(a_path_that_fills_the_line, 120)
 				text_with(odd[i], n)),
 			    0);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	ck_all_serve();
 }
 
 static bool
-topic_is_told(void *arg)
+topic_is_logged(void *arg)
 {
 	(void)arg;
 	return stack_lines(&stack, STACK_MQTT_BRIDGE, "ev=bridge.topic") > 0;
 }
 
 /* The broker has kept it, and tells it to every bridge that comes. */
-TEST_T(a_topic_that_fills_the_line, 60)
+TEST_T(a_topic_as_long_as_the_log_line, 60)
 {
 	struct peer *evil;
 	char topic[TOPIC_BYTES + 1];
@@ -109,7 +110,7 @@ TEST_T(a_topic_that_fills_the_line, 60)
 	stack_kill(&stack, STACK_MQTT_BRIDGE);
 	peer_send(evil, topic, "x", 1, PEER_REPORT);
 	stack_restart(&stack, STACK_MQTT_BRIDGE);
-	ck_assert(tk_until(topic_is_told, NULL, STACK_MS));
+	ck_assert(tk_until(topic_is_logged, NULL, STACK_MS));
 	peer_send(evil, topic, "y", 1, PEER_QOS1);
 	peer_free(evil);
 	ck_all_serve();

@@ -10,10 +10,10 @@
 
 #include "core/mem.h"
 #include "testkit/cases.h"
+#include "testkit/stack/conversation.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
 #include "wire/iface.h"
 
 STACK_SHARED({ .locked = true })
@@ -30,15 +30,15 @@ evil_new(void)
 /* ---- who gets in ----------------------------------------------------------
  */
 
-TEST_T(only_bodies_with_their_password_get_in, 60)
+TEST_T(a_terminal_needs_its_password, 60)
 {
 	static const char *const users[] = { NULL, "", "mqtt-bridge", "health",
 		"witness", "nobody", STACK_BODY, LOCK_VICTIM, "acme/ada",
 		LOCK_EVIL " ", "#", "+" };
 	static const char *const passwords[] = { NULL, "", "secret", "$7$",
 		"secret-of-the-bridge", "secret-of-mqtt-bridge" };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i, k;
 
 	for (i = 0; i < NELEM(users); i++) {
@@ -51,13 +51,13 @@ TEST_T(only_bodies_with_their_password_get_in, 60)
 		    !lock_lets_in(&stack, users[i], lock_password(LOCK_EVIL)));
 	}
 	ck_assert(lock_lets_in(&stack, LOCK_EVIL, lock_password(LOCK_EVIL)));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- what is heard --------------------------------------------------------
  */
 
-TEST_T(nobody_hears_what_is_anothers, 60)
+TEST_T(no_terminal_receives_the_topics_of_another, 60)
 {
 	static const char *const filters[] = { "#", "+/#", "soul/#", "+", "/#",
 		"soul/terminal/#", "soul/terminal/+/#", "soul/+/+/invoke/+",
@@ -80,23 +80,23 @@ TEST_T(nobody_hears_what_is_anothers, 60)
 	static const char *const own[] = { TERMINAL LOCK_EVIL "/#",
 		TERMINAL LOCK_EVIL "/+/+", TERMINAL LOCK_EVIL "/invoke/#",
 		TERMINAL LOCK_EVIL "/status" };
-	struct owner victim = { &stack, "ada", "s1", LOCK_VICTIM };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct body body = { .user = "ada" };
+	struct client victim = { &stack, "ada", "s1", LOCK_VICTIM };
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct terminal body = { .user = "ada" };
 	struct peer *evil = evil_new();
 	size_t i;
 	json_t *m;
 
 	for (i = 0; i < NELEM(filters); i++)
 		ck_assert_msg(
-		    !peer_may_hear(evil, filters[i]), "%s", filters[i]);
+		    !peer_try_subscribe(evil, filters[i]), "%s", filters[i]);
 	for (i = 0; i < NELEM(own); i++)
-		peer_hear(evil, own[i]);
-	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(
-	    &stack, "ada", LOCK_VICTIM, owner_soul(&stack, "ada", "x", "INTJ"));
-	json_decref(owner_say(&victim, "把灯变成绿色"));
+		peer_subscribe(evil, own[i]);
+	terminal_connect(&body, &stack, LOCK_VICTIM, TERMINAL_0222);
+	client_select_soul(&stack, "ada", LOCK_VICTIM,
+	    client_create_soul(&stack, "ada", "x", "INTJ"));
+	json_decref(client_chat(&victim, "把灯变成绿色"));
 	m = peer_await(body.peer, "/intent_action", "topic", LOCK_VICTIM);
 	json_decref(m);
 	m = peer_next(body.peer, "/emotion_update", STACK_MS);
@@ -106,8 +106,8 @@ TEST_T(nobody_hears_what_is_anothers, 60)
 	ck_assert_msg(m == NULL, "heard %s", json_dumps(m, 0));
 	ck_assert(tk_log_has(&stack.server[STACK_MQTT].proc,
 	    "mosquitto-gate: body " LOCK_EVIL ": SUBSCRIBE"));
-	neighbour_end(n, NULL);
-	body_free(&body);
+	load_end(n, NULL);
+	terminal_free(&body);
 	peer_free(evil);
 }
 
@@ -138,7 +138,7 @@ forge_leaves(struct peer *evil, const char *terminal, bool from_body)
 	}
 }
 
-TEST_T(nobody_speaks_for_another, 60)
+TEST_T(no_terminal_publishes_for_another, 60)
 {
 	static const char *const topics[] = { "soul", "soul/terminal",
 		"/soul/terminal/" LOCK_VICTIM "/online",
@@ -149,14 +149,14 @@ TEST_T(nobody_speaks_for_another, 60)
 		TERMINAL LOCK_EVIL "/skills/more", "$SYS/broker/uptime",
 		"$CONTROL/dynamic-security/v1", "$share/g/x",
 		"other/terminal/" LOCK_EVIL "/online" };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	struct peer *evil = evil_new();
 	struct peer *witness = peer_new(&stack, NULL);
 	json_t *m;
 	size_t i;
 
-	peer_hear(witness, "#");
+	peer_subscribe(witness, "#");
 	for (i = 0; i < NELEM(others); i++) {
 		forge_leaves(evil, others[i], true);
 		forge_leaves(evil, others[i], false);
@@ -170,17 +170,17 @@ TEST_T(nobody_speaks_for_another, 60)
 	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "topic", ""));
 	while ((m = peer_next(witness, "", 0)) != NULL) {
 		ck_assert_msg(!json_is_string(json_object_get(m, "payload")) ||
-			!says(m, "payload", FORGED),
+			!text_contains(m, "payload", FORGED),
 		    "%s", json_dumps(m, 0));
 		json_decref(m);
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 	peer_free(witness);
 	peer_free(evil);
 }
 
 /* A will is said by the broker, but it is still the body's. */
-TEST_T(a_will_for_another_is_not_done, 60)
+TEST_T(a_will_for_another_terminal_is_not_published, 60)
 {
 	json_t *m;
 	struct peer *witness = peer_new(&stack, NULL);
@@ -189,15 +189,15 @@ TEST_T(a_will_for_another_is_not_done, 60)
 		.will_topic = TERMINAL STACK_BODY "/online",
 		.will = FORGED });
 
-	peer_hear(witness, "soul/terminal/+/online");
-	peer_cut(evil);
+	peer_subscribe(witness, "soul/terminal/+/online");
+	peer_drop(evil);
 	evil = evil_new();
 	peer_send(evil, TERMINAL LOCK_EVIL "/online", "online", 6, PEER_REPORT);
 	json_decref(
 	    peer_await(witness, LOCK_EVIL "/online", "payload", "online"));
 	/* But for what was kept before. */
 	while ((m = peer_next(witness, STACK_BODY "/online", 0)) != NULL) {
-		ck_assert(!says(m, "payload", FORGED));
+		ck_assert(!text_contains(m, "payload", FORGED));
 		json_decref(m);
 	}
 	peer_free(witness);
@@ -205,38 +205,38 @@ TEST_T(a_will_for_another_is_not_done, 60)
 }
 
 /* The client id is the user's name, so it cannot throw another out. */
-TEST_T(a_client_id_of_another_ends_no_session, 60)
+TEST_T(a_client_id_of_another_disconnects_no_session, 60)
 {
 	static const char *const ids[] = { LOCK_VICTIM, STACK_BODY,
 		"body-sim-" STACK_BODY, "mqtt-bridge", "bridge-main" };
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct body body = { .user = "ada" };
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct terminal body = { .user = "ada" };
 	size_t i;
 
-	body_connect(&body, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
+	terminal_connect(&body, &stack, LOCK_VICTIM, TERMINAL_0222);
 	for (i = 0; i < NELEM(ids); i++)
 		peer_free(peer_new(&stack,
 		    &(struct peer_opts){
 			.as = LOCK_EVIL, .client_id = ids[i] }));
 	ck_assert(peer_is_up(body.peer));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 	ck_assert(peer_is_up(body.peer));
-	body_free(&body);
+	terminal_free(&body);
 }
 
 /* ---- results --------------------------------------------------------------
  */
 
 /* A body whose invokes are heard here, and answered as the test says. */
-static struct owner
-settle_victim(struct body *b, const char *soul)
+static struct client
+prepare_victim(struct terminal *b, const char *soul)
 {
-	*b = (struct body){ .user = "ada", .manner = BODY_IS_SILENT };
-	body_connect(b, &stack, LOCK_VICTIM, BODY_SPEAKS_0222);
-	owner_select(&stack, "ada", LOCK_VICTIM,
-	    owner_soul(&stack, "ada", soul, "INTJ"));
-	return (struct owner){ &stack, "ada", soul, LOCK_VICTIM };
+	*b = (struct terminal){ .user = "ada", .manner = TERMINAL_IS_SILENT };
+	terminal_connect(b, &stack, LOCK_VICTIM, TERMINAL_0222);
+	client_select_soul(&stack, "ada", LOCK_VICTIM,
+	    client_create_soul(&stack, "ada", soul, "INTJ"));
+	return (struct client){ &stack, "ada", soul, LOCK_VICTIM };
 }
 
 static void
@@ -254,19 +254,19 @@ send_result(struct peer *p, const char *terminal, const char *request,
 	peer_send(p, topic, payload, strlen(payload), PEER_QOS1);
 }
 
-TEST_T(a_result_of_another_is_not_taken, 60)
+TEST_T(a_result_of_another_terminal_is_ignored, 60)
 {
-	struct owner o = neighbour_settle(&stack), ada;
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack), ada;
+	struct load *n = load_begin(&o);
 	struct peer *evil = evil_new();
-	struct body body;
-	struct talk *talk;
+	struct terminal body;
+	struct conversation *conversation;
 	char request[128], *text;
 	json_t *m, *j;
 	int status;
 
-	ada = settle_victim(&body, "results");
-	talk = talk_begin(&ada, "动一动你的脑袋吧");
+	ada = prepare_victim(&body, "results");
+	conversation = conversation_begin(&ada, "动一动你的脑袋吧");
 	m = peer_await(body.peer, "", "topic", "/invoke/");
 	snprintf(request, sizeof(request), "%s",
 	    strstr(text_at(m, "topic"), "/invoke/") + strlen("/invoke/"));
@@ -279,7 +279,7 @@ TEST_T(a_result_of_another_is_not_taken, 60)
 	/* The second of the body's own does not count any more. */
 	send_result(body.peer, LOCK_VICTIM, request, FORGED);
 	send_result(body.peer, LOCK_VICTIM, UUID "1", FORGED);
-	j = talk_end(talk, &status);
+	j = conversation_end(conversation, &status);
 	ck_assert_int_eq(status, 200);
 	text = json_dumps(j, 0);
 	ck_assert_msg(strstr(text, FORGED) == NULL &&
@@ -287,9 +287,9 @@ TEST_T(a_result_of_another_is_not_taken, 60)
 	    "%s", text);
 	free(text);
 	json_decref(j);
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 	peer_free(evil);
-	body_free(&body);
+	terminal_free(&body);
 }
 
 /* ---- reports --------------------------------------------------------------
@@ -297,24 +297,24 @@ TEST_T(a_result_of_another_is_not_taken, 60)
 
 TEST_T(a_report_counts_for_its_topic_only, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
-	struct body evil = { .user = "mallory" };
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
+	struct terminal evil = { .user = "mallory" };
 	json_t *before, *after, *j;
 
-	before = owner_terminal(&stack, STACK_USER, STACK_BODY);
-	body_connect(&evil, &stack, LOCK_EVIL, BODY_SPEAKS_0222);
+	before = client_terminal(&stack, STACK_USER, STACK_BODY);
+	terminal_connect(&evil, &stack, LOCK_EVIL, TERMINAL_0222);
 	j = tk_case_data("skills_report", "protocol 02-22, 3.3");
 	json_object_set_new(j, "terminal_id", json_string(STACK_BODY));
 	json_object_set_new(j, "skill_version", json_integer(99));
-	body_report(&evil, "skills", j);
-	owner_wait_refusal(&stack, "mallory", LOCK_EVIL, "refused");
-	after = owner_terminal(&stack, STACK_USER, STACK_BODY);
+	terminal_report(&evil, "skills", j);
+	client_wait_report_outcome(&stack, "mallory", LOCK_EVIL, "refused");
+	after = client_terminal(&stack, STACK_USER, STACK_BODY);
 	ck_assert(json_equal(at(before, "skills"), at(after, "skills")));
 	ck_assert(json_equal(
 	    at(before, "skill_version"), at(after, "skill_version")));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 	json_decref(before);
 	json_decref(after);
-	body_free(&evil);
+	terminal_free(&evil);
 }

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "testkit/stack/knock.h"
+#include "testkit/stack/load.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/neighbour.h"
+#include "testkit/stack/probe.h"
 #include "testkit/stack/sign.h"
 #include "wire/iface.h"
 
@@ -22,21 +22,21 @@ STACK_SHARED({ .locked = true })
 #define SOULS "/v1/souls"
 
 static int
-ask(const char *path, const char *head)
+request_with(const char *path, const char *head)
 {
-	struct tk_answer a = { 0 };
-	struct knock k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
+	struct tk_response a = { 0 };
+	struct probe k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
 	char challenge[256];
-	int status = knock(&k, &a);
+	int status = probe(&k, &a);
 
 	if (status == 401) {
-		ck_assert(tk_answer_has(&a, "\"unauthenticated\""));
-		ck_assert_str_ne(tk_answer_field(&a, "WWW-Authenticate",
+		ck_assert(tk_response_has(&a, "\"unauthenticated\""));
+		ck_assert_str_ne(tk_response_field(&a, "WWW-Authenticate",
 				     challenge, sizeof(challenge)),
 		    "");
-		ck_assert(!tk_answer_has(&a, "token-of-"));
+		ck_assert(!tk_response_has(&a, "token-of-"));
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
@@ -90,26 +90,27 @@ static const struct {
 static void
 check_good(void)
 {
-	ck_assert_int_eq(ask(SOULS, GOOD), 200);
+	ck_assert_int_eq(request_with(SOULS, GOOD), 200);
 	ck_assert_int_eq(
-	    ask(SOULS, "authorization: bearer token-of-ada-3a77\r\n"), 200);
+	    request_with(SOULS, "authorization: bearer token-of-ada-3a77\r\n"),
+	    200);
 }
 
-TEST_T(who_says_no_name_is_refused, 60)
+TEST_T(a_request_without_a_token_is_rejected, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i;
 	int status;
 
 	for (i = 0; i < NELEM(broken); i++) {
-		status = ask(broken[i].path, broken[i].head);
+		status = request_with(broken[i].path, broken[i].head);
 		/* 400: it is no header of HTTP. */
 		ck_assert_msg(status == 401 || status == 400, "%s %.80s: %d",
 		    broken[i].path, broken[i].head, status);
 	}
 	check_good();
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* ---- JWTs -----------------------------------------------------------------
@@ -121,7 +122,7 @@ TEST_T(who_says_no_name_is_refused, 60)
 #define FROM    "\"iss\":\"" SIGN_ISSUER "\",\"aud\":\"" SIGN_AUDIENCE "\""
 /* An hour from now, an hour ago. */
 #define LATER       "@later"
-#define PAST        "@past"
+#define EXPIRED     "@past"
 #define TIME        "\"exp\":" LATER
 #define GOOD_CLAIMS "{" TIME "," FROM "," WHO "}"
 
@@ -169,7 +170,7 @@ static const struct {
 	    "false}",
 	    GOOD_CLAIMS, 401 },
 	/* Times. */
-	{ SIGN_RSA, HEADER, "{\"exp\":" PAST "," FROM "," WHO "}", 401 },
+	{ SIGN_RSA, HEADER, "{\"exp\":" EXPIRED "," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{" FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{\"exp\":\"" LATER "\"," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{\"exp\":1e400," FROM "," WHO "}", 401 },
@@ -222,9 +223,9 @@ timed(const char *claims)
 		if (strncmp(at, LATER, strlen(LATER)) == 0) {
 			buf_printf(&b, "%lld", now + 3600);
 			at += strlen(LATER) - 1;
-		} else if (strncmp(at, PAST, strlen(PAST)) == 0) {
+		} else if (strncmp(at, EXPIRED, strlen(EXPIRED)) == 0) {
 			buf_printf(&b, "%lld", now - 3600);
-			at += strlen(PAST) - 1;
+			at += strlen(EXPIRED) - 1;
 		} else {
 			buf_putc(&b, *at);
 		}
@@ -235,32 +236,32 @@ timed(const char *claims)
 }
 
 static int
-ask_jwt(const char *jwt)
+request_with_jwt(const char *jwt)
 {
 	char head[9000];
 
 	snprintf(head, sizeof(head), "Authorization: Bearer %s\r\n", jwt);
-	return ask(SOULS, head);
+	return request_with(SOULS, head);
 }
 
-TEST_T(tokens_of_others_are_refused, 60)
+TEST_T(tokens_of_other_issuers_are_rejected, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t i;
 	int status;
 
 	for (i = 0; i < NELEM(jwts); i++) {
-		status = ask_jwt(sign_jwt(
+		status = request_with_jwt(sign_jwt(
 		    jwts[i].key, jwts[i].header, timed(jwts[i].claims)));
 		ck_assert_msg(status == jwts[i].status, "%zu: %s %s: %d", i,
 		    jwts[i].header, jwts[i].claims, status);
 	}
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }
 
 /* A good one, cut anywhere and with any letter changed. */
-TEST_T(broken_signatures_are_refused, 60)
+TEST_T(invalid_signatures_are_rejected, 60)
 {
 	char jwt[2048];
 	size_t n, i;
@@ -269,43 +270,44 @@ TEST_T(broken_signatures_are_refused, 60)
 	snprintf(jwt, sizeof(jwt), "%s",
 	    sign_jwt(SIGN_EC, HEADER_, timed(GOOD_CLAIMS)));
 	n = strlen(jwt);
-	ck_assert_int_eq(ask_jwt(jwt), 200);
+	ck_assert_int_eq(request_with_jwt(jwt), 200);
 	for (i = 0; i < n - 1; i += 7) {
 		was = jwt[i];
 		jwt[i] = was == 'A' ? 'B' : 'A';
-		ck_assert_msg(ask_jwt(jwt) == 401, "%zu changed: %s", i, jwt);
+		ck_assert_msg(
+		    request_with_jwt(jwt) == 401, "%zu changed: %s", i, jwt);
 		jwt[i] = '\0';
-		ck_assert_msg(ask_jwt(jwt) == 401, "cut: %s", jwt);
+		ck_assert_msg(request_with_jwt(jwt) == 401, "cut: %s", jwt);
 		jwt[i] = was;
 	}
-	ck_assert_int_eq(ask_jwt(jwt), 200);
+	ck_assert_int_eq(request_with_jwt(jwt), 200);
 }
 
 /* Another tenant's user of the same name has nothing of this one's. */
-TEST_T(a_tenant_is_part_of_the_name, 60)
+TEST_T(a_tenant_is_part_of_the_user, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
 		",\"tenant\":\"globex\"", ",\"tenant\":\"Acme\"" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char claims[512];
 	size_t i;
 
-	json_decref(owner_ok(&stack, "POST", SOULS,
+	json_decref(client_ok(&stack, "POST", SOULS,
 	    json_pack("{ssssss}", "user_id", "acme/ada", "name", "only-of-acme",
 		"mbti_type", "INTJ")));
 	for (i = 0; i < NELEM(tenants); i++) {
 		snprintf(claims, sizeof(claims), "{%s,%s,%s%s}", TIME, FROM,
 		    WHO, tenants[i]);
-		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+		ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 					   .from = 22,
 					   .path = SOULS,
 					   .token = sign_jwt(SIGN_RSA, HEADER,
 					       timed(claims)) },
 				     &a),
 		    200);
-		ck_assert_int_eq(tk_answer_has(&a, "only-of-acme"), i == 1);
+		ck_assert_int_eq(tk_response_has(&a, "only-of-acme"), i == 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 /* ---- bodies' tokens -------------------------------------------------------
@@ -314,8 +316,8 @@ TEST_T(a_tenant_is_part_of_the_name, 60)
 static int
 chat_as_body(const char *token)
 {
-	return knock(
-	    &(struct knock){ .port = GATEWAY,
+	return probe(
+	    &(struct probe){ .port = GATEWAY,
 		.from = 23,
 		.path = "/v1/chat",
 		.token = token,
@@ -329,13 +331,13 @@ chat_as_body(const char *token)
  * A token that was used is known for AUTH_REMEMBER_S more, but the body has
  * nothing left that it could be used for.
  */
-TEST_T(a_body_that_is_revoked_is_refused, 60)
+TEST_T(a_revoked_terminal_is_rejected, 60)
 {
 	char first[320], second[320], third[320];
 	int status;
 
-	owner_select(&stack, "mallory", LOCK_OTHER,
-	    owner_soul(&stack, "mallory", "x", "INTJ"));
+	client_select_soul(&stack, "mallory", LOCK_OTHER,
+	    client_create_soul(&stack, "mallory", "x", "INTJ"));
 	snprintf(first, sizeof(first), "%s", lock_body_token(LOCK_OTHER));
 	lock_rotate(&stack, LOCK_OTHER);
 	snprintf(second, sizeof(second), "%s", lock_body_token(LOCK_OTHER));
@@ -344,7 +346,7 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 	lock_rotate(&stack, LOCK_OTHER);
 	snprintf(third, sizeof(third), "%s", lock_body_token(LOCK_OTHER));
 	json_decref(
-	    owner_ok(&stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
+	    client_ok(&stack, "DELETE", "/v1/terminals/" LOCK_OTHER, NULL));
 	ck_assert_int_eq(chat_as_body(third), 401);
 	ck_assert_int_eq(chat_as_body(first), 401);
 	status = chat_as_body(second);
@@ -354,24 +356,24 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 /* ---- logs -----------------------------------------------------------------
  */
 
-TEST_T(who_is_refused_fills_no_log, 60)
+TEST_T(rejections_do_not_fill_the_log, 60)
 {
-	struct owner o = neighbour_settle(&stack);
-	struct neighbour *n = neighbour_begin(&o);
+	struct client o = load_prepare(&stack);
+	struct load *n = load_begin(&o);
 	size_t lines, i;
 	time_t began = time(NULL);
 
 	for (i = 0; i < 150; i++)
-		ck_assert_int_eq(knock(&(struct knock){ .port = GATEWAY,
+		ck_assert_int_eq(probe(&(struct probe){ .port = GATEWAY,
 					   .from = 24,
 					   .path = SOULS,
 					   .token = "token-of-nobody-at-all" },
 				     NULL),
 		    401);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
-	    "ev=auth.refused reason=bad_token address=127.0.0.24");
+	    "ev=auth.rejected reason=bad_token address=127.0.0.24");
 	ck_assert_uint_ge(lines, 1);
 	/* Five at once, then one a second. */
 	ck_assert_uint_le(lines, 6 + (size_t)(time(NULL) - began));
-	neighbour_end(n, NULL);
+	load_end(n, NULL);
 }

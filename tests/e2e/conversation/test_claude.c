@@ -4,53 +4,54 @@
  */
 #include <string.h>
 
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=3" },
 		   [STACK_LLM_ORCHESTRATOR] = {
 		       "LLM_PROVIDER=claude", "ANTHROPIC_API_KEY=k" } } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
-TEST(words_and_skills)
+TEST(texts_and_skills_through_claude)
 {
-	struct owner o = owner_of("u-claude", "terminal-001");
-	json_t *r = owner_say(&o, "今天上海天气如何？");
+	struct client o = owner_of("u-claude", "terminal-001");
+	json_t *r = client_chat(&o, "今天上海天气如何？");
 
 	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
 	json_decref(r);
-	r = owner_say(&o, "动一动你的脑袋吧");
+	r = client_chat(&o, "动一动你的脑袋吧");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	ck_assert_str_ne(text_at(r, "reply"), "");
 	json_decref(r);
 	/* The history has calls and results by now. */
-	r = owner_say(&o, "谢谢你呀");
+	r = client_chat(&o, "谢谢你呀");
 	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：谢谢你呀");
 	json_decref(r);
 }
 
-TEST(faults_are_told_as_they_are)
+TEST(provider_errors_are_reported)
 {
-	struct owner o = owner_of("u-claude-2", "terminal-002");
+	struct client o = owner_of("u-claude-2", "terminal-002");
 	json_t *body = json_loads(
 	    "{\"faults\":[{\"kind\":\"error\"},{\"kind\":\"quota\"}]}", 0,
 	    NULL);
 	int status;
 
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", body, &status));
 	ck_assert_int_eq(status, 200);
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
-			     owner_request(&o, "今天上海天气如何？"), 502),
+	ck_assert_str_eq(
+	    client_rejected(&stack, "POST", "/v1/chat",
+		client_chat_request(&o, "今天上海天气如何？"), 502),
 	    "the language model is unavailable");
-	json_decref(owner_say(&o, "今天上海天气如何？"));
+	json_decref(client_chat(&o, "今天上海天气如何？"));
 }

@@ -7,20 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=11" } } })
 
 /* Make and select a soul for a body; who then talks to it. */
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -32,7 +32,7 @@ watcher(const char *terminal)
 	char filter[128];
 
 	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_hear(p, filter);
+	peer_subscribe(p, filter);
 	return p;
 }
 
@@ -52,11 +52,11 @@ next_update(struct peer *p)
 	}
 }
 
-TEST(a_colour_is_a_direct_action)
+TEST(a_colour_command_is_a_direct_action)
 {
-	struct owner o = owner_of("u-light", "terminal-001");
+	struct client o = owner_of("u-light", "terminal-001");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "把灯变成绿色");
+	json_t *r = client_chat(&o, "把灯变成绿色");
 	json_t *m;
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
@@ -80,26 +80,27 @@ TEST(a_colour_is_a_direct_action)
 	    "\"color\":\"green\"}"));
 	json_decref(m);
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
-	owner_wait_state(&stack, o.terminal, "color", "green");
-	owner_wait_state(&stack, o.terminal, "soul_id", text_at(r, "soul_id"));
+	client_wait_sim_state(&stack, o.terminal, "color", "green");
+	client_wait_sim_state(
+	    &stack, o.terminal, "soul_id", text_at(r, "soul_id"));
 	json_decref(r);
 	peer_free(w);
 }
 
 /* "It" is what a direct action was about: the model sees it in the history. */
-TEST(what_was_just_done_can_be_referred_to)
+TEST(the_last_action_can_be_referred_to)
 {
-	struct owner o = owner_of("u-it", "terminal-010");
-	json_t *r = owner_say(&o, "把灯变成绿色");
+	struct client o = owner_of("u-it", "terminal-010");
+	json_t *r = client_chat(&o, "把灯变成绿色");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
 	json_decref(r);
-	owner_wait_state(&stack, o.terminal, "color", "green");
-	r = owner_say(&o, "再关掉它");
+	client_wait_sim_state(&stack, o.terminal, "color", "green");
+	r = client_chat(&o, "再关掉它");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
 	ck_assert_str_ne(text_at(r, "reply"), "");
 	json_decref(r);
-	owner_wait_state(&stack, o.terminal, "color", "off");
+	client_wait_sim_state(&stack, o.terminal, "color", "off");
 }
 
 /* Whether the i-th alarm of the body rang. */
@@ -112,7 +113,7 @@ static bool
 rang(void *arg)
 {
 	const struct alarm *al = arg;
-	json_t *j = owner_state(&stack, al->terminal);
+	json_t *j = client_sim_state(&stack, al->terminal);
 	bool is = json_is_true(
 	    json_object_get(json_array_get(at(j, "alarms"), al->i), "fired"));
 
@@ -121,9 +122,9 @@ rang(void *arg)
 }
 
 static void
-order_alarm(struct owner *o, const char *text)
+order_alarm(struct client *o, const char *text)
 {
-	json_t *r = owner_say(o, text);
+	json_t *r = client_chat(o, text);
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"create_alarm\"]"));
@@ -134,16 +135,16 @@ static bool
 has_alarm(void *arg)
 {
 	const struct alarm *al = arg;
-	json_t *j = owner_state(&stack, al->terminal);
+	json_t *j = client_sim_state(&stack, al->terminal);
 	bool is = json_array_size(at(j, "alarms")) > al->i;
 
 	json_decref(j);
 	return is;
 }
 
-TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
+TEST_T(an_alarm_fires_at_its_time, 60)
 {
-	struct owner o = owner_of("u-alarm", "terminal-002");
+	struct client o = owner_of("u-alarm", "terminal-002");
 	struct alarm ten = { o.terminal, 0 }, one = { o.terminal, 1 };
 
 	order_alarm(&o, "10秒后叫我");
@@ -156,9 +157,9 @@ TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
 
 TEST(a_question_goes_to_the_language_model)
 {
-	struct owner o = owner_of("u-weather", "terminal-003");
+	struct client o = owner_of("u-weather", "terminal-003");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "今天上海天气如何？");
+	json_t *r = client_chat(&o, "今天上海天气如何？");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
 	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
@@ -169,11 +170,11 @@ TEST(a_question_goes_to_the_language_model)
 	peer_free(w);
 }
 
-TEST(a_nod_in_other_words_is_invoked_and_told)
+TEST(an_unmatched_command_is_invoked_by_the_model)
 {
-	struct owner o = owner_of("u-nod", "terminal-004");
+	struct client o = owner_of("u-nod", "terminal-004");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "动一动你的脑袋吧");
+	json_t *r = client_chat(&o, "动一动你的脑袋吧");
 	json_t *invoke, *result;
 	const char *id, *topic;
 
@@ -191,20 +192,21 @@ TEST(a_nod_in_other_words_is_invoked_and_told)
 	ck_assert_ptr_nonnull(strstr(text_at(result, "topic"), "/result/"));
 	ck_assert(json_is_true(at(result, "payload.ok")));
 	/* The model told what the body had answered. */
-	ck_assert_msg(says(r, "reply", text_at(result, "payload.output")), "%s",
+	ck_assert_msg(
+	    text_contains(r, "reply", text_at(result, "payload.output")), "%s",
 	    text_at(r, "reply"));
-	owner_wait_state(&stack, o.terminal, "head_motion", "点头");
+	client_wait_sim_state(&stack, o.terminal, "head_motion", "点头");
 	json_decref(invoke);
 	json_decref(result);
 	json_decref(r);
 	peer_free(w);
 }
 
-TEST(an_exclamation_moves_nothing)
+TEST(an_exclamation_causes_no_action)
 {
-	struct owner o = owner_of("u-oh", "terminal-005");
+	struct client o = owner_of("u-oh", "terminal-005");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "吓我一跳");
+	json_t *r = client_chat(&o, "吓我一跳");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "no_action");
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
@@ -216,36 +218,36 @@ TEST(an_exclamation_moves_nothing)
 
 TEST(two_commands_in_a_sentence_are_two_actions)
 {
-	struct owner o = owner_of("u-two", "terminal-006");
-	json_t *r = owner_say(&o, "把灯变成红色然后摇头");
+	struct client o = owner_of("u-two", "terminal-006");
+	json_t *r = client_chat(&o, "把灯变成红色然后摇头");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
 	ck_assert(has_skill(r, "executed_skills", "control_light"));
 	ck_assert(has_skill(r, "executed_skills", "set_head_motion"));
-	owner_wait_state(&stack, o.terminal, "color", "red");
-	owner_wait_state(&stack, o.terminal, "head_motion", "摇头");
+	client_wait_sim_state(&stack, o.terminal, "color", "red");
+	client_wait_sim_state(&stack, o.terminal, "head_motion", "摇头");
 	json_decref(r);
 }
 
-TEST(a_command_and_a_question_are_both_answered)
+TEST(a_command_and_a_question_both_get_a_reply)
 {
-	struct owner o = owner_of("u-both", "terminal-007");
-	json_t *r = owner_say(&o, "把灯变成白色，然后讲一个关于海的故事");
+	struct client o = owner_of("u-both", "terminal-007");
+	json_t *r = client_chat(&o, "把灯变成白色，然后讲一个关于海的故事");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
-	ck_assert_msg(
-	    says(r, "reply", "关于海的故事"), "%s", text_at(r, "reply"));
-	owner_wait_state(&stack, o.terminal, "color", "white");
+	ck_assert_msg(text_contains(r, "reply", "关于海的故事"), "%s",
+	    text_at(r, "reply"));
+	client_wait_sim_state(&stack, o.terminal, "color", "white");
 	json_decref(r);
 }
 
 /* The body knows no "later": nothing moves now, and nobody says it did. */
-TEST(a_time_the_body_has_no_slot_for_moves_nothing)
+TEST(a_time_without_a_slot_causes_no_action)
 {
-	struct owner o = owner_of("u-later", "terminal-011");
+	struct client o = owner_of("u-later", "terminal-011");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "十分钟后关灯");
+	json_t *r = client_chat(&o, "十分钟后关灯");
 
 	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
 	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：十分钟后关灯");
@@ -254,7 +256,7 @@ TEST(a_time_the_body_has_no_slot_for_moves_nothing)
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	json_decref(r);
 	/* What else is said is done. */
-	r = owner_say(&o, "每天晚上十点关灯，然后摇头");
+	r = client_chat(&o, "每天晚上十点关灯，然后摇头");
 	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
@@ -265,13 +267,13 @@ TEST(a_time_the_body_has_no_slot_for_moves_nothing)
 
 TEST(a_session_remembers_its_messages)
 {
-	struct owner o = owner_of("u-log", "terminal-008");
-	json_t *r = owner_say(&o, "我叫小明");
+	struct client o = owner_of("u-log", "terminal-008");
+	json_t *r = client_chat(&o, "我叫小明");
 	json_t *j;
 
 	json_decref(r);
-	r = owner_say(&o, "关灯");
-	j = owner_ok(
+	r = client_chat(&o, "关灯");
+	j = client_ok(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 6);
 	ck_assert_str_eq(text_at(j, "items.0.role"), "user");
@@ -287,25 +289,25 @@ TEST(a_session_remembers_its_messages)
 	json_decref(j);
 	json_decref(r);
 	/* Another user's s1 is another session. */
-	owner_refused(
+	client_rejected(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-x", NULL, 404);
 	json_decref(
-	    owner_ok(&stack, "DELETE", "/v1/sessions/s1?user_id=u-log", NULL));
-	owner_refused(
+	    client_ok(&stack, "DELETE", "/v1/sessions/s1?user_id=u-log", NULL));
+	client_rejected(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL, 404);
 }
 
-TEST(what_the_user_feels_moves_the_soul_and_shows_on_the_body)
+TEST(the_users_emotion_changes_the_soul_and_the_face)
 {
-	struct owner o = owner_of("u-feel", "terminal-009");
+	struct client o = owner_of("u-feel", "terminal-009");
 	struct peer *w = watcher(o.terminal);
 	json_t *m;
 
-	json_decref(owner_say(&o, "我很生气，气死我了"));
+	json_decref(client_chat(&o, "我很生气，气死我了"));
 	m = next_update(w);
 	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "anger");
 	ck_assert_double_lt(number_at(m, "payload.soul_emotion.p"), 0);
 	json_decref(m);
-	owner_wait_state(&stack, o.terminal, "expression", "生气");
+	client_wait_sim_state(&stack, o.terminal, "expression", "生气");
 	peer_free(w);
 }

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
+#include "testkit/stack/conversation.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
 
-STACK_SHARED({ .no_mqtt_tap = true,
+STACK_SHARED({ .no_mqtt_capture = true,
     .without = { [STACK_BODY_SIM] = true },
     .env = { [STACK_LLM_ORCHESTRATOR] = { "TOOL_TIMEOUT_SECONDS=1" } } })
 
@@ -19,102 +19,105 @@ STACK_SHARED({ .no_mqtt_tap = true,
 #define NOD   "动一动你的脑袋吧"
 #define LIGHT "开灯"
 
-static struct owner
-owner_of(struct body *b)
+static struct client
+owner_of(struct terminal *b)
 {
-	struct owner o = { &stack, b->terminal, "s1", b->terminal };
+	struct client o = { &stack, b->terminal, "s1", b->terminal };
 
 	b->user = o.user;
-	owner_select(&stack, o.user, b->terminal,
-	    owner_soul(&stack, o.user, "小元", "ENFP"));
+	client_select_soul(&stack, o.user, b->terminal,
+	    client_create_soul(&stack, o.user, "小元", "ENFP"));
 	return o;
 }
 
 /* What is said is not done: skill failed with error, and the reply says it. */
 static void
-assert_not_done(const struct owner *o, const char *said, const char *skill,
+assert_not_done(const struct client *o, const char *expected, const char *skill,
     const char *error, const char *reply)
 {
-	json_t *r = owner_say(o, said);
+	json_t *r = client_chat(o, expected);
 
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), skill);
 	ck_assert_str_eq(text_at(r, "failed_skills.0.error"), error);
-	ck_assert_msg(says(r, "reply", reply), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", reply), "%s", text_at(r, "reply"));
 	json_decref(r);
 }
 
-TEST(a_body_that_fails)
+TEST(a_failed_skill_is_reported)
 {
-	struct body b = { .manner = BODY_FAILS };
-	struct owner o;
+	struct terminal b = { .manner = TERMINAL_FAILS };
+	struct client o;
 
-	body_connect(&b, &stack, "fails", BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, "fails", TERMINAL_0222);
 	o = owner_of(&b);
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "servo timeout", "servo timeout");
-	body_free(&b);
+	terminal_free(&b);
 }
 
-TEST(a_body_that_says_nothing)
+TEST(a_missing_result_is_not_confirmed)
 {
-	struct body b = { .manner = BODY_IS_SILENT };
-	struct owner o;
+	struct terminal b = { .manner = TERMINAL_IS_SILENT };
+	struct client o;
 
-	body_connect(&b, &stack, "silent", BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, "silent", TERMINAL_0222);
 	o = owner_of(&b);
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
-	body_free(&b);
+	terminal_free(&b);
 }
 
-TEST(a_body_that_is_gone)
+TEST(an_offline_terminal_fails_its_skill)
 {
-	struct body b = { .manner = BODY_OBEYS };
-	struct owner o;
+	struct terminal b = { .manner = TERMINAL_OBEYS };
+	struct client o;
 	json_t *r;
 
-	body_connect(&b, &stack, "gone", BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, "gone", TERMINAL_0222);
 	o = owner_of(&b);
-	r = owner_say(&o, LIGHT);
+	r = client_chat(&o, LIGHT);
 	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
 	/* The cable is pulled; its will tells. */
-	peer_cut(b.peer);
-	owner_wait_body(&stack, o.user, o.terminal, OWNER_KNOWS_GONE);
-	r = owner_say(&o, LIGHT);
+	peer_drop(b.peer);
+	client_wait_terminal(&stack, o.user, o.terminal, CLIENT_SEES_OFFLINE);
+	r = client_chat(&o, LIGHT);
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_msg(says(r, "reply", "不在线"), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", "不在线"), "%s", text_at(r, "reply"));
 	json_decref(r);
-	r = owner_say(&o, NOD);
+	r = client_chat(&o, NOD);
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_msg(says(r, "reply", "不在线"), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", "不在线"), "%s", text_at(r, "reply"));
 	json_decref(r);
 }
 
-TEST(a_body_that_does_not_listen)
+TEST(an_unsubscribed_terminal_fails_its_action)
 {
-	struct body b = { .manner = BODY_OBEYS };
-	struct owner o;
+	struct terminal b = { .manner = TERMINAL_OBEYS };
+	struct client o;
 
-	body_connect(&b, &stack, "deaf", BODY_IS_DEAF);
+	terminal_connect(&b, &stack, "deaf", TERMINAL_UNSUBSCRIBED);
 	o = owner_of(&b);
 	assert_not_done(
 	    &o, LIGHT, "control_light", "no subscriber", "没有响应");
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "no subscriber", "没有响应");
-	body_free(&b);
+	terminal_free(&b);
 }
 
 /* A body-sim with faults; its owner. */
-static struct owner
+static struct client
 faulty(const char *id, const char *faults)
 {
 	static struct stack_opts o;
 	static char terminal[64], how[64];
 	struct stack_proc p = { 0 };
 	struct stack st = stack;
-	struct body b = { .terminal = id };
+	struct terminal b = { .terminal = id };
 
 	snprintf(terminal, sizeof(terminal), "TERMINAL_ID=%s", id);
 	snprintf(how, sizeof(how), "BODY_FAULTS=%s", faults);
@@ -122,40 +125,40 @@ faulty(const char *id, const char *faults)
 	o.env[STACK_BODY_SIM][1] = how;
 	st.opts = &o;
 	stack_spawn(&st, STACK_BODY_SIM, &p, id);
-	owner_wait_body(&stack, STACK_USER, id, OWNER_KNOWS_INTENTS);
+	client_wait_terminal(&stack, STACK_USER, id, CLIENT_SEES_INTENTS);
 	return owner_of(&b);
 }
 
-TEST(a_body_that_is_too_late)
+TEST(a_result_after_the_deadline_is_reported)
 {
-	struct owner o = faulty("late", "late=1500");
+	struct client o = faulty("late", "late=1500");
 
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-TEST(a_body_that_answers_another_request)
+TEST(a_result_of_another_request_is_ignored)
 {
-	struct owner o = faulty("muddled", "wrong-request-id");
+	struct client o = faulty("muddled", "wrong-request-id");
 
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-TEST(a_body_that_answers_for_another_is_not_heard)
+TEST(a_result_for_another_terminal_is_ignored)
 {
-	struct body victim = { .manner = BODY_IS_SILENT };
-	struct body liar = { .manner = BODY_OBEYS };
+	struct terminal victim = { .manner = TERMINAL_IS_SILENT };
+	struct terminal liar = { .manner = TERMINAL_OBEYS };
 	char topic[512], text[512];
-	struct owner o;
-	struct talk *t;
+	struct client o;
+	struct conversation *t;
 	json_t *m, *r;
 	int status;
 
-	body_connect(&victim, &stack, "victim", BODY_SPEAKS_0222);
-	body_connect(&liar, &stack, "liar", BODY_SPEAKS_0222);
+	terminal_connect(&victim, &stack, "victim", TERMINAL_0222);
+	terminal_connect(&liar, &stack, "liar", TERMINAL_0222);
 	o = owner_of(&victim);
-	t = talk_begin(&o, NOD);
+	t = conversation_begin(&o, NOD);
 	m = peer_await(victim.peer, "", "topic", "/invoke/");
 	snprintf(topic, sizeof(topic), "soul/terminal/liar/result/%s",
 	    text_at(m, "payload.request_id"));
@@ -164,25 +167,25 @@ TEST(a_body_that_answers_for_another_is_not_heard)
 	    text_at(m, "payload.request_id"));
 	peer_send(liar.peer, topic, text, strlen(text), PEER_QOS1);
 	json_decref(m);
-	r = talk_end(t, &status);
+	r = conversation_end(t, &status);
 	ck_assert_int_eq(status, 200);
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	json_decref(r);
-	body_free(&victim);
-	body_free(&liar);
+	terminal_free(&victim);
+	terminal_free(&liar);
 }
 
-TEST(a_soul_that_is_too_upset_does_nothing)
+TEST(a_blocked_gate_prevents_actions)
 {
-	struct body b = { .manner = BODY_OBEYS };
-	struct owner o;
+	struct terminal b = { .manner = TERMINAL_OBEYS };
+	struct client o;
 	json_t *r;
 	int i;
 
-	body_connect(&b, &stack, "upset", BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, "upset", TERMINAL_0222);
 	o = owner_of(&b);
 	for (i = 0; i < 30; i++) {
-		r = owner_say(&o, "我非常生气！气死我了！滚开！");
+		r = client_chat(&o, "我非常生气！气死我了！滚开！");
 		if (strcmp(text_at(r, "exec_mode"), "blocked") == 0)
 			break;
 		json_decref(r);
@@ -190,11 +193,12 @@ TEST(a_soul_that_is_too_upset_does_nothing)
 	ck_assert_int_lt(i, 30);
 	json_decref(r);
 	ck_assert_uint_eq(peer_count(b.peer, "/intent_action"), 0);
-	r = owner_say(&o, LIGHT);
+	r = client_chat(&o, LIGHT);
 	ck_assert_str_eq(text_at(r, "exec_mode"), "blocked");
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_msg(says(r, "reply", "先不做"), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", "先不做"), "%s", text_at(r, "reply"));
 	ck_assert_uint_eq(peer_count(b.peer, "/intent_action"), 0);
 	json_decref(r);
-	body_free(&b);
+	terminal_free(&b);
 }

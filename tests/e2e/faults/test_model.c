@@ -4,21 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
+#include "testkit/stack/conversation.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" },
 		   [STACK_LLM_ORCHESTRATOR] = { "LLM_TIMEOUT_MS=3000" } } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -30,90 +30,92 @@ script(const char *faults)
 	int status;
 
 	ck_assert_ptr_nonnull(body);
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", body, &status));
 	ck_assert_int_eq(status, 200);
 }
 
-TEST(an_overloaded_model_is_told_and_forgotten)
+TEST(an_overloaded_model_fails_one_turn_only)
 {
-	struct owner o = owner_of("u-429", "terminal-001");
+	struct client o = owner_of("u-429", "terminal-001");
 
 	/* Asking again helps, up to a point. */
 	script("{\"faults\":[{\"kind\":\"rate_limit\"}]}");
-	json_decref(owner_say(&o, "今天上海天气如何？"));
+	json_decref(client_chat(&o, "今天上海天气如何？"));
 	script("{\"faults\":[{\"kind\":\"rate_limit\"},"
 	       "{\"kind\":\"rate_limit\"},{\"kind\":\"rate_limit\"}]}");
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
-			     owner_request(&o, "今天上海天气如何？"), 503),
+	ck_assert_str_eq(
+	    client_rejected(&stack, "POST", "/v1/chat",
+		client_chat_request(&o, "今天上海天气如何？"), 503),
 	    "the language model is overloaded");
-	json_decref(owner_say(&o, "今天上海天气如何？"));
+	json_decref(client_chat(&o, "今天上海天气如何？"));
 }
 
 static const char broken[] = "{\"faults\":[{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"}]}";
 
-TEST(a_broken_model_is_said_to_be_unavailable)
+TEST(a_failing_model_is_reported_unavailable)
 {
-	struct owner o = owner_of("u-500", "terminal-002");
+	struct client o = owner_of("u-500", "terminal-002");
 	json_t *r;
 
 	script(broken);
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
-			     owner_request(&o, "今天上海天气如何？"), 502),
+	ck_assert_str_eq(
+	    client_rejected(&stack, "POST", "/v1/chat",
+		client_chat_request(&o, "今天上海天气如何？"), 502),
 	    "the language model is unavailable");
 	/* Commands need no model. */
 	script(broken);
-	r = owner_say(&o, "把灯变成绿色");
+	r = client_chat(&o, "把灯变成绿色");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
 	script("{\"faults\":[]}");
-	json_decref(owner_say(&o, "今天上海天气如何？"));
+	json_decref(client_chat(&o, "今天上海天气如何？"));
 }
 
-TEST(what_was_done_before_the_model_failed_is_told)
+TEST(skills_executed_before_a_model_failure_are_reported)
 {
-	struct owner o = owner_of("u-late", "terminal-003");
+	struct client o = owner_of("u-late", "terminal-003");
 	json_t *r;
 
 	/* The first answer invokes; the second never comes. */
 	script("{\"faults\":[{\"kind\":\"none\"},{\"kind\":\"error\"},"
 	       "{\"kind\":\"error\"},{\"kind\":\"error\"},"
 	       "{\"kind\":\"error\"},{\"kind\":\"error\"}]}");
-	r = owner_say(&o, "动一动你的脑袋吧");
+	r = client_chat(&o, "动一动你的脑袋吧");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	ck_assert_str_ne(text_at(r, "reply"), "");
 	json_decref(r);
 	script("{\"faults\":[]}");
 }
 
-TEST(a_model_that_is_too_slow_is_given_up)
+TEST(a_slow_model_times_out)
 {
-	struct owner o = owner_of("u-slow", "terminal-004");
+	struct client o = owner_of("u-slow", "terminal-004");
 	int status;
 	json_t *r;
 
 	script("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":5000},"
 	       "{\"kind\":\"slow\",\"delay_ms\":5000},"
 	       "{\"kind\":\"slow\",\"delay_ms\":5000}]}");
-	r = owner_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-	    "/v1/chat", owner_request(&o, "今天上海天气如何？"), &status);
+	r = client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", client_chat_request(&o, "今天上海天气如何？"), &status);
 	ck_assert_int_eq(status, 504);
 	ck_assert_str_eq(text_at(r, "code"), "deadline_exceeded");
 	json_decref(r);
 	script("{\"faults\":[]}");
 }
 
-TEST(a_cut_stream_is_no_reply)
+TEST(a_truncated_stream_is_no_reply)
 {
-	struct owner o = owner_of("u-cut", "terminal-005");
+	struct client o = owner_of("u-cut", "terminal-005");
 	int status;
 	json_t *r;
 
 	script("{\"faults\":[{\"kind\":\"cut\"}]}");
-	r = owner_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-	    "/v1/chat", owner_request(&o, "今天上海天气如何？"), &status);
+	r = client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", client_chat_request(&o, "今天上海天气如何？"), &status);
 	/* Asked again, or refused; half an answer is none. */
 	if (status == 200)
 		ck_assert_str_eq(
@@ -124,20 +126,20 @@ TEST(a_cut_stream_is_no_reply)
 	script("{\"faults\":[]}");
 }
 
-TEST(broken_arguments_move_nothing)
+TEST(invalid_arguments_cause_no_action)
 {
-	struct owner o = owner_of("u-args", "terminal-006");
+	struct client o = owner_of("u-args", "terminal-006");
 	struct peer *w = peer_new(&stack, NULL);
 	json_t *m, *r;
 
-	peer_hear(w, "soul/terminal/terminal-006/#");
+	peer_subscribe(w, "soul/terminal/terminal-006/#");
 	script("{\"faults\":[{\"kind\":\"bad_arguments\"}]}");
-	r = owner_say(&o, "动一动你的脑袋吧");
+	r = client_chat(&o, "动一动你的脑袋吧");
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_str_eq(
 	    text_at(r, "failed_skills.0.skill"), "set_head_motion");
 	while ((m = peer_next(w, "", 0)) != NULL) {
-		ck_assert(!says(m, "topic", "/invoke/"));
+		ck_assert(!text_contains(m, "topic", "/invoke/"));
 		json_decref(m);
 	}
 	json_decref(r);
@@ -147,8 +149,8 @@ TEST(broken_arguments_move_nothing)
 
 TEST(turns_of_a_session_wait_for_each_other)
 {
-	struct owner o = owner_of("u-queue", "terminal-008");
-	struct talk *t[12];
+	struct client o = owner_of("u-queue", "terminal-008");
+	struct conversation *t[12];
 	json_t *r;
 	int status, ok = 0, refused = 0;
 	size_t i;
@@ -156,16 +158,16 @@ TEST(turns_of_a_session_wait_for_each_other)
 	/* One runs, eight wait, and that is enough. */
 	script("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":1000}]}");
 	for (i = 0; i < 12; i++)
-		t[i] = talk_begin(&o, "你好");
+		t[i] = conversation_begin(&o, "你好");
 	for (i = 0; i < 12; i++) {
-		r = talk_end(t[i], &status);
+		r = conversation_end(t[i], &status);
 		ok += status == 200;
 		refused += status == 429;
 		json_decref(r);
 	}
 	ck_assert_int_eq(ok, 9);
 	ck_assert_int_eq(refused, 3);
-	r = owner_ok(
+	r = client_ok(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-queue", NULL);
 	ck_assert_uint_eq(json_array_size(at(r, "items")), 18);
 	for (i = 0; i < 18; i++)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 
 /* The first turns fill caches; the others may add as much. */
 #define WARM_UP   500
@@ -18,11 +18,11 @@
 #endif
 
 /* A worker's stack is resident from its first request on: few workers. */
-STACK_SHARED({ .no_tap = true,
+STACK_SHARED({ .no_capture = true,
     .env = { [STACK_LLM_SIM] = { "HTTP_WORKERS=24" },
 	[STACK_CHAT_GATEWAY] = { "HTTP_WORKERS=24" } } })
 
-static const char *const said[] = {
+static const char *const reported[] = {
 	"把灯变成绿色",       /* an intent */
 	"今天上海天气如何？", /* the model */
 	"动一动你的脑袋吧",   /* the model and a skill */
@@ -30,24 +30,24 @@ static const char *const said[] = {
 	"记得我喜欢什么吗",   /* a search */
 };
 
-static const char *const fault[] = { "error", "cut", "bad_arguments", "quota" };
+static const char *const cause[] = { "error", "cut", "bad_arguments", "quota" };
 
 /* The next request to the model goes wrong. */
 static void
-spoil(size_t i)
+send_invalid(size_t i)
 {
 	char text[64];
 	int status;
 
 	snprintf(text, sizeof(text), "{\"faults\":[{\"kind\":\"%s\"}]}",
-	    fault[i % NELEM(fault)]);
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	    cause[i % NELEM(cause)]);
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", json_loads(text, 0, NULL), &status));
 	ck_assert_int_eq(status, 200);
 }
 
 static void
-turn(struct owner *o, size_t i)
+turn(struct client *o, size_t i)
 {
 	char session[32];
 	int status;
@@ -55,9 +55,10 @@ turn(struct owner *o, size_t i)
 	snprintf(session, sizeof(session), "s%zu", i % 7);
 	o->session = session;
 	if (i % 20 == 0)
-		spoil(i / 20);
-	json_decref(owner_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-	    "/v1/chat", owner_request(o, said[i % NELEM(said)]), &status));
+		send_invalid(i / 20);
+	json_decref(client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", client_chat_request(o, reported[i % NELEM(reported)]),
+	    &status));
 	ck_assert_int_ne(status, 0);
 	if (i % 20 > 5)
 		ck_assert_int_eq(status, 200);
@@ -70,15 +71,16 @@ measure(long kib[STACK_SERVICES])
 		kib[s] = tk_proc_status(stack.service[s].proc.pid, "VmRSS");
 }
 
-TEST_T(three_thousand_turns_leave_nothing, 300)
+TEST_T(three_thousand_turns_leak_nothing, 300)
 {
-	struct owner o = { &stack, STACK_USER, "", STACK_BODY };
+	struct client o = { &stack, STACK_USER, "", STACK_BODY };
 	long before[STACK_SERVICES], after[STACK_SERVICES];
 	size_t i;
 
-	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&stack, STACK_USER, STACK_BODY,
-	    owner_soul(&stack, STACK_USER, "小元", "ENFP"));
+	client_wait_terminal(
+	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, STACK_USER, STACK_BODY,
+	    client_create_soul(&stack, STACK_USER, "小元", "ENFP"));
 	for (i = 0; i < WARM_UP / FEW; i++)
 		turn(&o, i);
 	measure(before);

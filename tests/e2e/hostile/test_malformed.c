@@ -2,8 +2,8 @@
  * Malformed payloads at every door at once.  Nothing dies, everybody is told,
  * and the neighbour does not notice.  make soak sends 10,000 of them.
  */
+#include "testkit/stack/client.h"
 #include "testkit/stack/hostile.h"
-#include "testkit/stack/owner.h"
 
 STACK_SHARED({ 0 })
 
@@ -20,7 +20,7 @@ TEST_T(malformed_payloads_harm_nobody, 120)
 	ck_assert_uint_gt(out.chats, 0);
 	ck_assert_int_lt(out.slowest_ms, 1000);
 	/* The body's owner can see what was wrong. */
-	j = owner_ok(&stack, "GET", "/v1/terminals/hostile-1", NULL);
+	j = client_ok(&stack, "GET", "/v1/terminals/hostile-1", NULL);
 	ck_assert_str_ne(text_at(j, "last_refused.reason"), "");
 	json_decref(j);
 }

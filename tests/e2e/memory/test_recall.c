@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 STACK_SHARED(
     { .env = {
@@ -19,25 +19,25 @@ STACK_SHARED(
 	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
       } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
 /* The next event of this user. */
 static json_t *
-next_of(struct ear *e, const char *user)
+next_of(struct subscriber *e, const char *user)
 {
 	json_t *ev;
 
 	for (;;) {
-		ev = ear_next(e, STACK_MS);
+		ev = subscriber_next(e, STACK_MS);
 		ck_assert_msg(ev != NULL, "no event of %s", user);
 		if (strcmp(text_at(ev, "payload.user_id"), user) == 0)
 			return ev;
@@ -47,19 +47,20 @@ next_of(struct ear *e, const char *user)
 
 /* The event that says that it is stored. */
 static json_t *
-memory_of(struct owner *o, const char *text)
+memory_of(struct client *o, const char *text)
 {
-	struct ear *e = ear_new(&stack, "soul.event.memory_stored.>", NULL);
+	struct subscriber *e =
+	    subscriber_new(&stack, "soul.event.memory_stored.>", NULL);
 	json_t *ev;
 
-	json_decref(owner_say(o, text));
+	json_decref(client_chat(o, text));
 	ev = next_of(e, o->user);
-	ear_free(e);
+	subscriber_free(e);
 	return ev;
 }
 
 static void
-say_and_wait_for_the_memory(struct owner *o, const char *text)
+chat_and_wait_for_the_memory(struct client *o, const char *text)
 {
 	json_decref(memory_of(o, text));
 }
@@ -89,19 +90,20 @@ stored_text(json_t *ev, char *dst, size_t size)
 	return is;
 }
 
-TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
+TEST_T(a_recall_publishes_its_status, 60)
 {
-	struct owner o = owner_of("u-recall", "terminal-001");
+	struct client o = owner_of("u-recall", "terminal-001");
 	struct peer *w = peer_new(&stack, NULL);
 	json_t *m, *r;
 
-	say_and_wait_for_the_memory(&o, "我最喜欢的水果是山竹");
-	peer_hear(w, "soul/terminal/terminal-001/status");
+	chat_and_wait_for_the_memory(&o, "我最喜欢的水果是山竹");
+	peer_subscribe(w, "soul/terminal/terminal-001/status");
 	/* Another session of the same user. */
 	o.session = "s2";
-	r = owner_say(&o, "你还记得我喜欢的水果吗");
+	r = client_chat(&o, "你还记得我喜欢的水果吗");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"recall_memory\"]"));
-	ck_assert_msg(says(r, "reply", "山竹"), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", "山竹"), "%s", text_at(r, "reply"));
 	json_decref(r);
 	m = peer_next(w, "/status", STACK_MS);
 	ck_assert_str_eq(text_at(m, "payload.status"), "mem0_searching");
@@ -115,31 +117,34 @@ TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
 
 TEST_T(a_memory_belongs_to_its_user, 60)
 {
-	struct owner o = owner_of("u-mine", "terminal-002");
-	struct owner other = owner_of("u-other", "terminal-003");
+	struct client o = owner_of("u-mine", "terminal-002");
+	struct client other = owner_of("u-other", "terminal-003");
 	json_t *r;
 
-	say_and_wait_for_the_memory(&o, "我的密码是榴莲");
-	r = owner_say(&other, "你还记得我的密码吗");
-	ck_assert_msg(!says(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	chat_and_wait_for_the_memory(&o, "我的密码是榴莲");
+	r = client_chat(&other, "你还记得我的密码吗");
+	ck_assert_msg(
+	    !text_contains(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
 	json_decref(r);
-	r = owner_say(&o, "你还记得我的密码吗");
-	ck_assert_msg(says(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	r = client_chat(&o, "你还记得我的密码吗");
+	ck_assert_msg(
+	    text_contains(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
 	json_decref(r);
 }
 
-TEST_T(new_words_start_the_silence_anew, 60)
+TEST_T(new_input_restarts_the_idle_time, 60)
 {
-	struct owner o = owner_of("u-anew", "terminal-004");
-	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
+	struct client o = owner_of("u-anew", "terminal-004");
+	struct subscriber *e =
+	    subscriber_new(&stack, "soul.event.session_idle.>", NULL);
 	json_t *ev, *j;
 	size_t n;
 	int i;
 
 	for (i = 0; i < 3; i++)
-		json_decref(owner_say(&o, "今天天气真好"));
+		json_decref(client_chat(&o, "今天天气真好"));
 	ev = next_of(e, o.user);
-	j = owner_ok(
+	j = client_ok(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-anew", NULL);
 	/* The silence was counted from the last words, not the first. */
 	n = json_array_size(at(j, "items"));
@@ -151,17 +156,19 @@ TEST_T(new_words_start_the_silence_anew, 60)
 	json_decref(ev);
 	json_decref(j);
 	/* Each silence has its own. */
-	json_decref(owner_say(&o, "再见"));
+	json_decref(client_chat(&o, "再见"));
 	json_decref(next_of(e, o.user));
-	ear_free(e);
+	subscriber_free(e);
 }
 
 /* The auditor learns in which turn how much is gone, and not what. */
 static void
-want_told(struct ear *audit, struct ear *turns, const char *word)
+want_reply_names(
+    struct subscriber *audit, struct subscriber *turns, const char *word)
 {
-	json_t *e = ear_await(audit, "payload.action", "memories_deleted");
-	json_t *turn = ear_await(turns, "payload.user_id", "u-forget");
+	json_t *e =
+	    subscriber_await(audit, "payload.action", "memories_deleted");
+	json_t *turn = subscriber_await(turns, "payload.user_id", "u-forget");
 	char *all = json_dumps(e, 0);
 
 	ck_assert_str_eq(text_at(e, "trace_id"), text_at(turn, "trace_id"));
@@ -175,49 +182,50 @@ want_told(struct ear *audit, struct ear *turns, const char *word)
 	json_decref(e);
 }
 
-TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
+TEST_T(a_deleted_memory_is_named_in_the_reply, 60)
 {
-	struct owner o = owner_of("u-forget", "terminal-005");
+	struct client o = owner_of("u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
-	struct ear *audit, *turns;
+	struct subscriber *audit, *turns;
 	char text[400], want[512];
 
 	ck_assert(stored_text(ev, text, sizeof(text)));
 	ck_assert_ptr_nonnull(strstr(text, "山竹"));
-	audit = ear_new(&stack, "soul.event.audit.u-forget", NULL);
-	turns = ear_new(&stack, "soul.event.turn_completed.>", NULL);
+	audit = subscriber_new(&stack, "soul.event.audit.u-forget", NULL);
+	turns = subscriber_new(&stack, "soul.event.turn_completed.>", NULL);
 	o.session = "s2";
-	r = owner_say(&o, "忘掉我喜欢的水果是山竹");
+	r = client_chat(&o, "忘掉我喜欢的水果是山竹");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"forget_memory\"]"));
 	snprintf(want, sizeof(want), "\"forgotten\":[\"%s\"]", text);
-	ck_assert_msg(says(r, "reply", want), "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    text_contains(r, "reply", want), "%s", text_at(r, "reply"));
 	json_decref(r);
 	ck_assert(!stored_text(ev, text, sizeof(text)));
-	want_told(audit, turns, "山竹");
-	ear_free(audit);
-	ear_free(turns);
+	want_reply_names(audit, turns, "山竹");
+	subscriber_free(audit);
+	subscriber_free(turns);
 	json_decref(ev);
 }
 
-TEST_T(what_does_not_fit_stays, 60)
+TEST_T(other_memories_are_not_deleted, 60)
 {
 	static const char *const others[] = { "忘掉我喜欢的水果是榴莲",
 		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };
-	struct owner o = owner_of("u-keep", "terminal-006");
+	struct client o = owner_of("u-keep", "terminal-006");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
 	char text[400];
 	size_t i;
 
 	o.session = "s2";
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		r = owner_say(&o, others[i]);
+		r = client_chat(&o, others[i]);
 		ck_assert(is_json(at(r, "executed_skills"), "[]"));
 		ck_assert(is_json(at(r, "failed_skills"),
 		    "[{\"skill\":\"forget_memory\",\"error\":"
 		    "\"nothing fits\"}]"));
-		ck_assert_msg(
-		    says(r, "reply", "没有找到和要忘掉的事相符的记忆。"), "%s",
-		    text_at(r, "reply"));
+		ck_assert_msg(text_contains(r, "reply",
+				  "没有找到和要忘掉的事相符的记忆。"),
+		    "%s", text_at(r, "reply"));
 		json_decref(r);
 		ck_assert(stored_text(ev, text, sizeof(text)));
 	}

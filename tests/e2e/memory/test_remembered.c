@@ -6,44 +6,46 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 #define USER "u-memory"
 
 /* What the model makes of a conversation in which the user says text. */
 static void
-model_will_say(struct stack *st, const char *text, const char *answer)
+model_script_reply(struct stack *st, const char *text, const char *answer)
 {
-	json_t *fault;
+	json_t *script_llm_error;
 	char when[256];
 	int status;
 
 	/* So it stands in what is to be summarised, and nowhere else. */
 	snprintf(when, sizeof(when), "用户：%s", text);
-	fault = json_pack(
+	script_llm_error = json_pack(
 	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
-	json_decref(owner_call(st->service[STACK_LLM_SIM].http, "POST",
-	    "/sim/script", json_pack("{s[o]}", "faults", fault), &status));
+	json_decref(
+	    client_call(st->service[STACK_LLM_SIM].http, "POST", "/sim/script",
+		json_pack("{s[o]}", "faults", script_llm_error), &status));
 	ck_assert_int_eq(status, 200);
 }
 
 /* Say something, and wait until a summary has made n memories of it. */
 static void
-tell(struct owner *o, const char *text, const char *summary, int n)
+chat_about(struct client *o, const char *text, const char *summary, int n)
 {
-	struct ear *e = ear_new(o->st, "soul.event.memory_stored.>", NULL);
+	struct subscriber *e =
+	    subscriber_new(o->st, "soul.event.memory_stored.>", NULL);
 
-	model_will_say(o->st, text, summary);
-	json_decref(owner_say(o, text));
+	model_script_reply(o->st, text, summary);
+	json_decref(client_chat(o, text));
 	while (n-- > 0)
-		json_decref(ear_await(e, "payload.user_id", USER));
-	ear_free(e);
+		json_decref(subscriber_await(e, "payload.user_id", USER));
+	subscriber_free(e);
 }
 
 static void
-end_and_begin_again(struct stack *st)
+restart_everything(struct stack *st)
 {
 	enum stack_service i;
 	enum stack_server k;
@@ -58,11 +60,11 @@ end_and_begin_again(struct stack *st)
 		stack_restart(st, i);
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_wait_ready(&st->service[i]);
-	owner_wait_body(st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	client_wait_terminal(st, USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
-struct asked {
-	struct owner owner;
+struct queries {
+	struct client owner;
 	const char *text;
 	json_t *answer;
 };
@@ -71,10 +73,10 @@ struct asked {
 static bool
 recalls(void *arg)
 {
-	struct asked *a = arg;
+	struct queries *a = arg;
 
 	json_decref(a->answer);
-	a->answer = owner_say(&a->owner, a->text);
+	a->answer = client_chat(&a->owner, a->text);
 	return is_json(at(a->answer, "executed_skills"), "[\"recall_memory\"]");
 }
 
@@ -91,18 +93,18 @@ next_status(struct peer *w, const char *session, const char *status)
 
 /* Ask in a new session; the reply has one word and not the other. */
 static void
-ask(struct stack *st, const char *session, const char *has, const char *lacks)
+query(struct stack *st, const char *session, const char *has, const char *lacks)
 {
-	struct asked a = { { st, USER, session, STACK_BODY },
+	struct queries a = { { st, USER, session, STACK_BODY },
 		"你还记得我平时爱喝哪种茶吗", NULL };
 	struct peer *w = peer_new(st, NULL);
 
-	peer_hear(w, "soul/terminal/" STACK_BODY "/status");
+	peer_subscribe(w, "soul/terminal/" STACK_BODY "/status");
 	ck_assert(tk_until(recalls, &a, STACK_MS));
-	ck_assert_msg(
-	    says(a.answer, "reply", has), "%s", text_at(a.answer, "reply"));
-	ck_assert_msg(
-	    !says(a.answer, "reply", lacks), "%s", text_at(a.answer, "reply"));
+	ck_assert_msg(text_contains(a.answer, "reply", has), "%s",
+	    text_at(a.answer, "reply"));
+	ck_assert_msg(!text_contains(a.answer, "reply", lacks), "%s",
+	    text_at(a.answer, "reply"));
 	json_decref(a.answer);
 	next_status(w, session, "mem0_searching");
 	next_status(w, session, "mem0_search_done");
@@ -112,38 +114,38 @@ ask(struct stack *st, const char *session, const char *has, const char *lacks)
 
 static struct stack st;
 
-TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
+TEST_T(a_fact_survives_restarts_and_is_superseded, 120)
 {
 	static struct stack_opts o;
-	struct owner owner = { &st, USER, "told", STACK_BODY };
+	struct client owner = { &st, USER, "told", STACK_BODY };
 	json_t *j;
 
 	o.env[STACK_LLM_ORCHESTRATOR][0] = "USER_IDLE_TIMEOUT_SECONDS=1";
 	o.env[STACK_MEMORY_WORKER][0] =
 	    "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2";
 	stack_start(&st, &o);
-	owner_wait_body(&st, USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &st, USER, STACK_BODY, owner_soul(&st, USER, "小元", "ENFP"));
-	tell(&owner, "我最喜欢的茶是乌龙茶，我养了一只猫",
+	client_wait_terminal(&st, USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&st, USER, STACK_BODY,
+	    client_create_soul(&st, USER, "小元", "ENFP"));
+	chat_about(&owner, "我最喜欢的茶是乌龙茶，我养了一只猫",
 	    "{\"summary\":\"用户喜欢乌龙茶，养猫。\",\"memories\":["
 	    "{\"text\":\"用户最喜欢的茶是乌龙茶\",\"type\":\"fact\"},"
 	    "{\"text\":\"用户养了一只猫\",\"type\":\"fact\"}],"
 	    "\"profile\":{\"preferences\":{\"茶\":\"乌龙茶\"}}}",
 	    2);
-	end_and_begin_again(&st);
-	ask(&st, "asked", "乌龙茶", "普洱茶");
+	restart_everything(&st);
+	query(&st, "asked", "乌龙茶", "普洱茶");
 
 	/* He has changed his mind. */
 	owner.session = "told again";
-	tell(&owner, "我现在最喜欢的茶是普洱茶",
+	chat_about(&owner, "我现在最喜欢的茶是普洱茶",
 	    "{\"summary\":\"用户改喝普洱茶。\",\"memories\":["
 	    "{\"text\":\"用户最喜欢的茶是普洱茶\",\"type\":\"fact\","
 	    "\"replaces\":[1]}],"
 	    "\"profile\":{\"preferences\":{\"茶\":\"普洱茶\"}}}",
 	    1);
-	ask(&st, "asked again", "普洱茶", "乌龙茶");
-	j = owner_ok(&st, "GET", "/v1/users/" USER "/profile", NULL);
+	query(&st, "asked again", "普洱茶", "乌龙茶");
+	j = client_ok(&st, "GET", "/v1/users/" USER "/profile", NULL);
 	ck_assert_str_eq(text_at(j, "user_profile.preferences.茶"), "普洱茶");
 	json_decref(j);
 	stack_check(&st);

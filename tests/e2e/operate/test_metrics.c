@@ -11,8 +11,8 @@
 #include "core/str.h"
 #include "testkit/http.h"
 #include "testkit/json.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/owner.h"
 #include "testkit/stack/stack.h"
 
 /* Locked, for metrics of access. */
@@ -22,27 +22,28 @@ STACK_SHARED({ .locked = true })
 static void
 converse(const char *soul)
 {
-	const struct owner o = { &stack, STACK_USER, "s1", STACK_BODY };
+	const struct client o = { &stack, STACK_USER, "s1", STACK_BODY };
 
-	owner_is(lock_token(LOCK_DEMO), "127.0.0.1");
-	owner_wait_body(&stack, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	owner_select(&stack, STACK_USER, STACK_BODY,
-	    owner_soul(&stack, STACK_USER, soul, "ENFP"));
-	json_decref(owner_say(&o, "把灯变成绿色"));
-	json_decref(owner_say(&o, "动一动你的脑袋吧"));
+	client_set_identity(lock_token(LOCK_DEMO), "127.0.0.1");
+	client_wait_terminal(
+	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, STACK_USER, STACK_BODY,
+	    client_create_soul(&stack, STACK_USER, soul, "ENFP"));
+	json_decref(client_chat(&o, "把灯变成绿色"));
+	json_decref(client_chat(&o, "动一动你的脑袋吧"));
 }
 
 /* What a service says of itself. */
 static void
 scrape(enum stack_service i, struct buf *out)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
-	ck_assert_int_eq(
-	    tk_http_ask(stack.service[i].admin, &a, "GET", "/metrics", NULL),
+	ck_assert_int_eq(tk_http_request(stack.service[i].admin, &a, "GET",
+			     "/metrics", NULL),
 	    200);
 	buf_put_str(out, buf_str(&a.body));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(metrics_of_every_service_pass_promtool)
@@ -195,7 +196,7 @@ scrape_all(const char *soul)
 	return all;
 }
 
-TEST(alerts_ask_for_what_there_is)
+TEST(alerts_use_existing_metrics)
 {
 	struct buf all = scrape_all("alerts");
 	size_t n;
@@ -207,7 +208,7 @@ TEST(alerts_ask_for_what_there_is)
 	buf_free(&all);
 }
 
-TEST(dashboard_asks_for_what_there_is)
+TEST(the_dashboard_uses_existing_metrics)
 {
 	struct buf all = scrape_all("dashboard");
 	size_t n, i, k, found = 0;
@@ -230,7 +231,7 @@ TEST(dashboard_asks_for_what_there_is)
 }
 
 /* The checks themselves find what is missing. */
-TEST(what_is_missing_is_found)
+TEST(a_missing_metric_is_detected)
 {
 	static const struct str all = STR_INIT(
 	    "# HELP soul_x_total soul_y_total\nsoul_x_total{a=\"b\"} 1\n");

@@ -11,13 +11,13 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 #define BODIES 5000
 
 /* Everybody's reports, sent without waiting for each. */
-struct crowd {
+struct fleet {
 	struct mosquitto *m;
 	atomic_size_t acknowledged;
 	size_t sent;
@@ -26,7 +26,7 @@ struct crowd {
 static void
 on_publish(struct mosquitto *m, void *arg, int mid)
 {
-	struct crowd *c = arg;
+	struct fleet *c = arg;
 
 	(void)m;
 	(void)mid;
@@ -34,9 +34,9 @@ on_publish(struct mosquitto *m, void *arg, int mid)
 }
 
 static void
-crowd_begin(struct crowd *c, struct stack *st)
+fleet_begin(struct fleet *c, struct stack *st)
 {
-	*c = (struct crowd){ 0 };
+	*c = (struct fleet){ 0 };
 	(void)mosquitto_lib_init();
 	c->m = mosquitto_new(NULL, true, c);
 	mosquitto_publish_callback_set(c->m, on_publish);
@@ -47,7 +47,7 @@ crowd_begin(struct crowd *c, struct stack *st)
 }
 
 static void
-crowd_end(struct crowd *c)
+fleet_end(struct fleet *c)
 {
 	(void)mosquitto_disconnect(c->m);
 	(void)mosquitto_loop_stop(c->m, false);
@@ -55,7 +55,7 @@ crowd_end(struct crowd *c)
 }
 
 static void
-report(struct crowd *c, int i, const char *leaf, const char *payload)
+report(struct fleet *c, int i, const char *leaf, const char *payload)
 {
 	char topic[128];
 
@@ -69,14 +69,14 @@ report(struct crowd *c, int i, const char *leaf, const char *payload)
 static bool
 is_acknowledged(void *arg)
 {
-	struct crowd *c = arg;
+	struct fleet *c = arg;
 
 	return atomic_load(&c->acknowledged) == c->sent;
 }
 
 /* All of them announce themselves, retained, with that version. */
 static void
-crowd_announces(struct crowd *c, int version)
+fleet_announces(struct fleet *c, int version)
 {
 	char text[512];
 	int i;
@@ -99,7 +99,7 @@ crowd_announces(struct crowd *c, int version)
 }
 
 /* How far the records are; each is looked at until it is right. */
-struct looking {
+struct polling {
 	struct stack *st;
 	int version, next;
 };
@@ -107,13 +107,13 @@ struct looking {
 static bool
 are_known(void *arg)
 {
-	struct looking *l = arg;
+	struct polling *l = arg;
 	char id[64], name[64];
 	json_t *j;
 
 	for (; l->next < BODIES; l->next++) {
 		snprintf(id, sizeof(id), "crowd-%d", l->next);
-		j = owner_terminal(l->st, STACK_USER, id);
+		j = client_terminal(l->st, STACK_USER, id);
 		if (json_integer_value(json_object_get(j, "skill_version")) !=
 			l->version ||
 		    json_integer_value(json_object_get(j, "catalog_version")) !=
@@ -132,7 +132,7 @@ are_known(void *arg)
 static void
 assert_known(struct stack *st, int version)
 {
-	struct looking l = { st, version, 0 };
+	struct polling l = { st, version, 0 };
 
 	ck_assert_msg(tk_until(are_known, &l, 60000),
 	    "crowd-%d is not at version %d", l.next, version);
@@ -140,17 +140,17 @@ assert_known(struct stack *st, int version)
 
 TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 {
-	static const struct stack_opts o = { .no_tap = true };
+	static const struct stack_opts o = { .no_capture = true };
 	struct stack_proc second = { 0 };
 	struct mono began;
 	struct stack st;
-	struct crowd c;
+	struct fleet c;
 
 	stack_start(&st, &o);
 	/* They are retained before anybody reads them. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
-	crowd_begin(&c, &st);
-	crowd_announces(&c, 1);
+	fleet_begin(&c, &st);
+	fleet_announces(&c, 1);
 	began = clock_mono();
 	stack_restart(&st, STACK_MQTT_BRIDGE);
 	assert_known(&st, 1);
@@ -162,11 +162,11 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	report(&c, 0, "online", "online");
 	stack_kill(&st, STACK_MQTT_BRIDGE);
 	began = clock_mono();
-	crowd_announces(&c, 2);
+	fleet_announces(&c, 2);
 	assert_known(&st, 2);
 	printf("# %d new snapshots known %lld ms after the kill\n", BODIES,
 	    (long long)mono_diff_ms(clock_mono(), began));
-	crowd_end(&c);
+	fleet_end(&c);
 	tk_signal(&second.proc, SIGTERM);
 	ck_assert_int_eq(tk_wait(&second.proc, STACK_MS), 0);
 	ck_assert_ptr_null(stack_end(&st));
@@ -174,29 +174,29 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 
 TEST_T(nothing_stale_moves_a_body, 60)
 {
-	struct owner o = { NULL, STACK_USER, "s1", STACK_BODY };
+	struct client o = { NULL, STACK_USER, "s1", STACK_BODY };
 	struct stack st;
 	struct peer *w;
 	json_t *r, *m;
 
 	stack_start(&st, &(const struct stack_opts){ 0 });
 	o.st = &st;
-	owner_select(&st, STACK_USER, STACK_BODY,
-	    owner_soul(&st, STACK_USER, "小元", "ENFP"));
+	client_select_soul(&st, STACK_USER, STACK_BODY,
+	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	w = peer_new(&st, NULL);
-	peer_hear(w, "soul/terminal/" STACK_BODY "/intent_action");
-	json_decref(owner_say(&o, "把灯变成绿色"));
+	peer_subscribe(w, "soul/terminal/" STACK_BODY "/intent_action");
+	json_decref(client_chat(&o, "把灯变成绿色"));
 	json_decref(peer_next(w, "", STACK_MS));
 	/* Nobody carries commands. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
-	r = owner_say(&o, "关灯");
+	r = client_chat(&o, "关灯");
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
 	json_decref(r);
 	/* The bridge is back; what was refused stays undone. */
 	stack_restart(&st, STACK_MQTT_BRIDGE);
-	owner_wait_body(&st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	r = owner_say(&o, "把灯变成红色");
+	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	r = client_chat(&o, "把灯变成红色");
 	ck_assert_msg(is_json(at(r, "executed_skills"), "[\"control_light\"]"),
 	    "%s", text_at(r, "reply"));
 	json_decref(r);
@@ -205,7 +205,7 @@ TEST_T(nothing_stale_moves_a_body, 60)
 	    text_at(m, "payload.intents.0.normalized.color"), "red");
 	json_decref(m);
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
-	owner_wait_state(&st, STACK_BODY, "color", "red");
+	client_wait_sim_state(&st, STACK_BODY, "color", "red");
 	peer_free(w);
 	ck_assert_ptr_null(stack_end(&st));
 }

@@ -10,27 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 #define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
 #define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
 
 /* Sentences of the running conversation. */
-#define SAID_MAX 20000
+#define TEXTS_MAX 20000
 
 /* Somebody who goes on talking, whatever happens. */
 struct talker {
-	struct owner owner;
+	struct client owner;
 	pthread_t thread;
 	atomic_bool enough;
-	atomic_size_t said, answered;
-	bool ok[SAID_MAX]; /* the sentence was answered with 200 */
+	atomic_size_t texts, responses;
+	bool ok[TEXTS_MAX]; /* the sentence was answered with 200 */
 };
 
 static bool
-gateway_is_there(void *arg)
+gateway_is_up(void *arg)
 {
 	const struct talker *t = arg;
 
@@ -45,48 +45,48 @@ talk_on(void *arg)
 	int status;
 	size_t i;
 
-	for (i = 0; i < SAID_MAX && !atomic_load(&t->enough); i++) {
+	for (i = 0; i < TEXTS_MAX && !atomic_load(&t->enough); i++) {
 		snprintf(text, sizeof(text), "第%zu句：%s", i,
 		    i % 2 > 0 ? "把灯变成绿色" : "你好");
-		json_decref(owner_call(
+		json_decref(client_call(
 		    t->owner.st->service[STACK_CHAT_GATEWAY].http, "POST",
-		    "/v1/chat", owner_request(&t->owner, text), &status));
+		    "/v1/chat", client_chat_request(&t->owner, text), &status));
 		t->ok[i] = status == 200;
 		if (status == 0)
-			(void)tk_until(gateway_is_there, t, 1000);
-		atomic_fetch_add(&t->answered, t->ok[i]);
-		atomic_fetch_add(&t->said, 1);
+			(void)tk_until(gateway_is_up, t, 1000);
+		atomic_fetch_add(&t->responses, t->ok[i]);
+		atomic_fetch_add(&t->texts, 1);
 	}
 	return NULL;
 }
 
 struct progress {
 	struct talker *t;
-	size_t answered;
+	size_t responses;
 };
 
 static bool
-has_gone_on(void *arg)
+has_resumed(void *arg)
 {
 	const struct progress *p = arg;
 
-	return atomic_load(&p->t->answered) >= p->answered;
+	return atomic_load(&p->t->responses) >= p->responses;
 }
 
 /* Some more sentences are answered. */
 static void
 goes_on(struct talker *t)
 {
-	struct progress p = { t, atomic_load(&t->answered) + 3 };
+	struct progress p = { t, atomic_load(&t->responses) + 3 };
 
-	ck_assert_msg(tk_until(has_gone_on, &p, STACK_MS),
+	ck_assert_msg(tk_until(has_resumed, &p, STACK_MS),
 	    "the conversation has stopped");
 }
 
 /* What is there before the first kill. */
 struct scene {
 	struct stack st;
-	struct owner other; /* a second conversation with the same body */
+	struct client other; /* a second conversation with the same body */
 	const char *soul;
 	struct talker talker;
 };
@@ -98,19 +98,19 @@ scene_begin(struct scene *s)
 		.env[STACK_LLM_ORCHESTRATOR] = { IDLE_AFTER "1" },
 		.env[STACK_MEMORY_WORKER] = { IDLE_SCAN "0.2" },
 	};
-	struct ear *e;
+	struct subscriber *e;
 
 	stack_start(&s->st, &o);
-	s->soul = owner_soul(&s->st, STACK_USER, "小元", "ENFP");
-	owner_select(&s->st, STACK_USER, STACK_BODY, s->soul);
-	s->other = (struct owner){ &s->st, STACK_USER, "before", STACK_BODY };
-	e = ear_new(&s->st, "soul.event.memory_stored.>", NULL);
-	json_decref(owner_say(&s->other, "我最喜欢的水果是山竹"));
-	json_decref(ear_next(e, STACK_MS));
-	ear_free(e);
+	s->soul = client_create_soul(&s->st, STACK_USER, "小元", "ENFP");
+	client_select_soul(&s->st, STACK_USER, STACK_BODY, s->soul);
+	s->other = (struct client){ &s->st, STACK_USER, "before", STACK_BODY };
+	e = subscriber_new(&s->st, "soul.event.memory_stored.>", NULL);
+	json_decref(client_chat(&s->other, "我最喜欢的水果是山竹"));
+	json_decref(subscriber_next(e, STACK_MS));
+	subscriber_free(e);
 	s->other.session = "s2";
 	s->talker.owner =
-	    (struct owner){ &s->st, STACK_USER, "s1", STACK_BODY };
+	    (struct client){ &s->st, STACK_USER, "s1", STACK_BODY };
 	ck_assert_int_eq(
 	    pthread_create(&s->talker.thread, NULL, talk_on, &s->talker), 0);
 	goes_on(&s->talker);
@@ -120,7 +120,7 @@ static bool
 body_is_online(void *arg)
 {
 	struct stack *st = arg;
-	json_t *j = owner_state(st, STACK_BODY);
+	json_t *j = client_sim_state(st, STACK_BODY);
 	bool is = json_is_true(at(j, "online"));
 
 	json_decref(j);
@@ -137,20 +137,21 @@ scene_check(struct scene *s, const char *killed)
 	for (i = 0; i < STACK_SERVICES; i++)
 		stack_wait_ready(&s->st.service[i]);
 	ck_assert(tk_until(body_is_online, &s->st, STACK_MS));
-	owner_wait_body(&s->st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
-	j = owner_say(&s->other, "把灯变成红色");
+	client_wait_terminal(
+	    &s->st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
+	j = client_chat(&s->other, "把灯变成红色");
 	ck_assert_msg(is_json(at(j, "executed_skills"), "[\"control_light\"]"),
 	    "after %s: %s", killed, text_at(j, "reply"));
 	json_decref(j);
-	j = owner_say(&s->other, "今天上海天气如何？");
-	ck_assert_msg(says(j, "reply", "上海"), "after %s: %s", killed,
+	j = client_chat(&s->other, "今天上海天气如何？");
+	ck_assert_msg(text_contains(j, "reply", "上海"), "after %s: %s", killed,
 	    text_at(j, "reply"));
 	json_decref(j);
-	j = owner_ok(&s->st, "GET", "/v1/souls", NULL);
+	j = client_ok(&s->st, "GET", "/v1/souls", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
 	ck_assert_str_eq(text_at(j, "items.0.soul_id"), s->soul);
 	json_decref(j);
-	j = owner_terminal(&s->st, STACK_USER, STACK_BODY);
+	j = client_terminal(&s->st, STACK_USER, STACK_BODY);
 	ck_assert_str_eq(text_at(j, "soul_id"), s->soul);
 	json_decref(j);
 	goes_on(&s->talker);
@@ -160,17 +161,17 @@ scene_check(struct scene *s, const char *killed)
 static void
 check_messages(struct scene *s)
 {
-	json_t *j = owner_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
+	json_t *j = client_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
 	json_t *list = at(j, "items");
 	size_t n = json_array_size(list), i, k = 0;
-	size_t said = atomic_load(&s->talker.said);
+	size_t texts = atomic_load(&s->talker.texts);
 	const char *content;
 	char begin[32];
 
 	/* The oldest may have gone into the summary; begin with the first. */
 	content = text_at(json_array_get(list, 0), "content");
 	ck_assert_int_eq(sscanf(content, "第%zu句", &i), 1);
-	for (; i < said; i++) {
+	for (; i < texts; i++) {
 		if (!s->talker.ok[i])
 			continue;
 		snprintf(begin, sizeof(begin), "第%zu句", i);
@@ -179,7 +180,7 @@ check_messages(struct scene *s)
 			if (strncmp(content, begin, strlen(begin)) == 0)
 				break;
 		}
-		ck_assert_msg(k < n, "%s is lost, of %zu", begin, said);
+		ck_assert_msg(k < n, "%s is lost, of %zu", begin, texts);
 	}
 	json_decref(j);
 }
@@ -188,8 +189,8 @@ static bool
 remembers(void *arg)
 {
 	struct scene *s = arg;
-	json_t *r = owner_say(&s->other, "你还记得我喜欢的水果吗");
-	bool yes = says(r, "reply", "山竹");
+	json_t *r = client_chat(&s->other, "你还记得我喜欢的水果吗");
+	bool yes = text_contains(r, "reply", "山竹");
 
 	json_decref(r);
 	return yes;
@@ -239,7 +240,7 @@ TEST_T(each_server_is_killed_in_turn, 120)
 	scene_end(&scene);
 }
 
-TEST_T(everything_is_killed_at_once, 120)
+TEST_T(all_processes_are_killed_together, 120)
 {
 	enum stack_service i;
 	enum stack_server k;
@@ -257,7 +258,7 @@ TEST_T(everything_is_killed_at_once, 120)
 	scene_end(&scene);
 }
 
-TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
+TEST_T(s7_4_1_a_terminal_announces_itself_after_a_broker_kill, 60)
 {
 	static const char *const order[] = { "/online", "/skills",
 		"/intent_catalog", "/heartbeat" };
@@ -269,7 +270,7 @@ TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
 
 	stack_start(&st, &(const struct stack_opts){ 0 });
 	w = peer_new(&st, &o);
-	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
+	peer_subscribe(w, "soul/terminal/" STACK_BODY "/#");
 	/* What was retained. */
 	for (i = 0; i < 3; i++)
 		json_decref(peer_next(w, order[i], STACK_MS));
@@ -277,7 +278,7 @@ TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
 	peer_free(w);
 	tk_server_restart(&st.server[STACK_MQTT]);
 	w = peer_new(&st, &o);
-	peer_hear(w, "soul/terminal/" STACK_BODY "/#");
+	peer_subscribe(w, "soul/terminal/" STACK_BODY "/#");
 	for (i = 0; i < 4; i++) {
 		m = i == 0 ? peer_await(w, order[i], "payload", "online")
 			   : peer_next(w, order[i], STACK_MS);

@@ -4,22 +4,23 @@
  */
 #include <signal.h>
 
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 /* Nothing that was asked for before goes to the body from now on. */
 static void
 acts_no_more(struct stack *st, pid_t pid)
 {
-	struct owner o = { st, STACK_USER, "s1", STACK_BODY };
-	struct ear *e = ear_new(st, "soul.body.*.*.intent_action", NULL);
+	struct client o = { st, STACK_USER, "s1", STACK_BODY };
+	struct subscriber *e =
+	    subscriber_new(st, "soul.body.*.*.intent_action", NULL);
 	json_t *j;
 	int status;
 
 	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-	j = owner_call(st->service[STACK_CHAT_GATEWAY].http, "POST", "/v1/chat",
-	    owner_request(&o, "把灯变成绿色"), &status);
+	j = client_call(st->service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/chat", client_chat_request(&o, "把灯变成绿色"), &status);
 	ck_assert_int_eq(kill(pid, SIGCONT), 0);
 	ck_assert_int_eq(status, 502);
 	ck_assert_str_eq(text_at(j, "code"), "turn_lost");
@@ -28,26 +29,26 @@ acts_no_more(struct stack *st, pid_t pid)
 	stack_wait_ready(&st->service[STACK_LLM_ORCHESTRATOR]);
 	/* What comes first is of the next turn: starts come in their order. */
 	o.session = "s2";
-	json_decref(owner_say(&o, "把灯变成红色"));
-	j = ear_next(e, STACK_MS);
+	json_decref(client_chat(&o, "把灯变成红色"));
+	j = subscriber_next(e, STACK_MS);
 	ck_assert_str_eq(text_at(j, "session_id"), "s2");
 	json_decref(j);
-	ck_assert_ptr_null(ear_next(e, 2000));
-	ear_free(e);
+	ck_assert_ptr_null(subscriber_next(e, 2000));
+	subscriber_free(e);
 }
 
 static void
 scene(struct stack *st)
 {
-	static const struct stack_opts o = { .no_tap = true };
+	static const struct stack_opts o = { .no_capture = true };
 
 	stack_start(st, &o);
-	owner_select(st, STACK_USER, STACK_BODY,
-	    owner_soul(st, STACK_USER, "小元", "ENFP"));
-	owner_wait_body(st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	client_select_soul(st, STACK_USER, STACK_BODY,
+	    client_create_soul(st, STACK_USER, "小元", "ENFP"));
+	client_wait_terminal(st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
-TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
+TEST_T(a_stopped_orchestrator_sends_no_overdue_action, 120)
 {
 	struct stack st;
 
@@ -56,7 +57,7 @@ TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
 	stack_end(&st);
 }
 
-TEST_T(a_stopped_nats_lets_nothing_act_late, 120)
+TEST_T(a_stopped_nats_delivers_no_overdue_action, 120)
 {
 	struct stack st;
 

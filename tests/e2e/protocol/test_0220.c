@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "testkit/cases.h"
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 STACK_SHARED({ .without = { [STACK_BODY_SIM] = true },
     .env = { [STACK_CHAT_GATEWAY] = { "SOUL_AUTO_CREATE=on" } } })
@@ -25,13 +25,13 @@ request(const char *terminal, const char *text)
 
 TEST(a_body_and_a_client_of_0220)
 {
-	struct body b = { .manner = BODY_OBEYS };
-	struct ear *e;
+	struct terminal b = { .manner = TERMINAL_OBEYS };
+	struct subscriber *e;
 	json_t *r, *j, *m;
 
-	body_connect(&b, &stack, "terminal-001", BODY_SPEAKS_0220);
-	e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
-	r = owner_ok(&stack, "POST", "/v1/chat",
+	terminal_connect(&b, &stack, "terminal-001", TERMINAL_0220);
+	e = subscriber_new(&stack, "soul.rpc.intent.filter", NULL);
+	r = client_ok(&stack, "POST", "/v1/chat",
 	    request("terminal-001", "今天上海天气如何？"));
 	ck_assert_str_eq(text_at(r, "session_id"), "s1");
 	ck_assert_str_eq(text_at(r, "terminal_id"), "terminal-001");
@@ -39,62 +39,62 @@ TEST(a_body_and_a_client_of_0220)
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_ptr_null(json_object_get(r, "intent_decision"));
 	/* The soul has the name that the hint gave. */
-	j = owner_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
+	j = client_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
 	ck_assert_str_eq(text_at(j, "items.0.name"), "friendly");
 	ck_assert_str_eq(text_at(j, "items.0.soul_id"), text_at(r, "soul_id"));
 	json_decref(j);
 	json_decref(r);
 	/* Its skill is used. */
-	r = owner_ok(&stack, "POST", "/v1/chat",
+	r = client_ok(&stack, "POST", "/v1/chat",
 	    request("terminal-001", "请抬头看看我"));
 	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
-	ck_assert_msg(
-	    says(r, "reply", "head_up executed"), "%s", text_at(r, "reply"));
+	ck_assert_msg(text_contains(r, "reply", "head_up executed"), "%s",
+	    text_at(r, "reply"));
 	m = peer_next(b.peer, "", STACK_MS);
 	ck_assert(is_json(at(m, "payload.arguments"),
 	    "{\"angle\":15,\"duration_seconds\":3}"));
 	json_decref(m);
 	json_decref(r);
 	/* No intents, so nobody asked for them; one soul, not two. */
-	ck_assert_ptr_null(ear_next(e, 1));
-	j = owner_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
+	ck_assert_ptr_null(subscriber_next(e, 1));
+	j = client_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
 	json_decref(j);
-	ear_free(e);
-	body_free(&b);
+	subscriber_free(e);
+	terminal_free(&b);
 }
 
 TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
 {
-	struct body b = { .manner = BODY_OBEYS };
+	struct terminal b = { .manner = TERMINAL_OBEYS };
 	json_t *skills, *req, *r;
 
-	body_connect(&b, &stack, "no-hint", BODY_SPEAKS_0220);
+	terminal_connect(&b, &stack, "no-hint", TERMINAL_0220);
 	skills = tk_case_data("skills_report", "protocol 02-20, 3.3");
 	json_object_set_new(skills, "terminal_id", json_string("no-hint"));
 	json_object_set_new(skills, "skill_version", json_integer(4));
 	json_object_del(skills, "soul_hint");
-	body_report(&b, "skills", skills);
+	terminal_report(&b, "skills", skills);
 	req = request("no-hint", "你好");
 	json_object_set_new(req, "user_id", json_string("u-2"));
 	json_object_del(req, "soul_hint");
-	r = owner_ok(&stack, "POST", "/v1/chat", req);
+	r = client_ok(&stack, "POST", "/v1/chat", req);
 	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：你好");
 	json_decref(r);
-	body_free(&b);
+	terminal_free(&b);
 }
 
 TEST(a_bare_array_of_skills_is_enough)
 {
-	struct body b = { .manner = BODY_OBEYS };
+	struct terminal b = { .manner = TERMINAL_OBEYS };
 	json_t *r, *req;
 
-	body_connect(&b, &stack, "terse", BODY_IS_TERSE);
+	terminal_connect(&b, &stack, "terse", TERMINAL_0220_BARE);
 	req = request("terse", "请抬头看看我");
 	json_object_set_new(req, "user_id", json_string("u-3"));
-	r = owner_ok(&stack, "POST", "/v1/chat", req);
+	r = client_ok(&stack, "POST", "/v1/chat", req);
 	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
 	json_decref(r);
-	body_free(&b);
+	terminal_free(&b);
 }

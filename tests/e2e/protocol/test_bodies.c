@@ -9,19 +9,19 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -32,13 +32,13 @@ watcher(const char *terminal)
 	char filter[128];
 
 	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_hear(p, filter);
+	peer_subscribe(p, filter);
 	return p;
 }
 
 /* What the server would send. */
 static void
-feel(struct peer *server, const char *terminal, const char *emotion,
+expect_emotion(struct peer *server, const char *terminal, const char *emotion,
     double intensity)
 {
 	char topic[128];
@@ -87,13 +87,13 @@ TEST(s6_11_shows_the_soul_and_fifteen_emotions)
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		feel(server, id, rows[i].emotion, rows[i].intensity);
-		owner_wait_state(&stack, id, "expression", rows[i].face);
+		expect_emotion(server, id, rows[i].emotion, rows[i].intensity);
+		client_wait_sim_state(&stack, id, "expression", rows[i].face);
 		if (rows[i].motion != NULL)
 			motion = rows[i].motion;
-		owner_wait_state(&stack, id, "head_motion", motion);
+		client_wait_sim_state(&stack, id, "head_motion", motion);
 	}
-	j = owner_state(&stack, id);
+	j = client_sim_state(&stack, id);
 	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")),
 	    (json_int_t)(sizeof(rows) / sizeof(rows[0])));
 	ck_assert_double_eq_tol(number_at(j, "emotion_p"), 0.15, 1e-9);
@@ -109,7 +109,7 @@ static bool
 has_changed(void *arg)
 {
 	json_t *was = arg;
-	json_t *j = owner_state(&stack, text_at(was, "terminal_id"));
+	json_t *j = client_sim_state(&stack, text_at(was, "terminal_id"));
 	bool is = number_at(j, "emotion_p") != number_at(was, "emotion_p");
 
 	json_decref(j);
@@ -118,16 +118,16 @@ has_changed(void *arg)
 
 TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 {
-	struct owner o = owner_of("u-tick", "terminal-002");
+	struct client o = owner_of("u-tick", "terminal-002");
 	struct peer *w = watcher(o.terminal);
 	json_t *was, *j, *m;
 
-	json_decref(owner_say(&o, "我很生气，气死我了"));
-	owner_wait_state(&stack, o.terminal, "expression", "生气");
-	was = owner_state(&stack, o.terminal);
+	json_decref(client_chat(&o, "我很生气，气死我了"));
+	client_wait_sim_state(&stack, o.terminal, "expression", "生气");
+	was = client_sim_state(&stack, o.terminal);
 	/* It calms down by itself, and the face stays as it is. */
 	ck_assert(tk_until(has_changed, was, STACK_MS));
-	j = owner_state(&stack, o.terminal);
+	j = client_sim_state(&stack, o.terminal);
 	ck_assert_str_eq(text_at(j, "expression"), "生气");
 	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")), 1);
 	m = peer_await(
@@ -139,14 +139,14 @@ TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 	peer_free(w);
 }
 
-TEST(s6_12_carries_out_an_intent_action_at_once)
+TEST(s6_12_executes_an_intent_action_immediately)
 {
-	struct owner o = owner_of("u-612", "terminal-003");
+	struct client o = owner_of("u-612", "terminal-003");
 	struct peer *w = watcher(o.terminal);
 	json_t *m;
 
-	json_decref(owner_say(&o, "把灯变成红色"));
-	owner_wait_state(&stack, o.terminal, "color", "red");
+	json_decref(client_chat(&o, "把灯变成红色"));
+	client_wait_sim_state(&stack, o.terminal, "color", "red");
 	m = peer_next(w, "/intent_action", STACK_MS);
 	ck_assert_ptr_nonnull(m);
 	ck_assert_str_eq(
@@ -154,14 +154,14 @@ TEST(s6_12_carries_out_an_intent_action_at_once)
 	json_decref(m);
 	/* Without any invoke. */
 	for (; (m = peer_next(w, "", 0)) != NULL; json_decref(m))
-		ck_assert(!says(m, "topic", "/invoke/"));
+		ck_assert(!text_contains(m, "topic", "/invoke/"));
 	peer_free(w);
 }
 
 TEST(s7_4_2_every_normalized_skill_has_an_executor)
 {
 	static const struct {
-		const char *said, *skill, *member, *shows;
+		const char *published, *skill, *member, *shows;
 	} rows[] = {
 		{ "开灯", "control_light", "color", "white" },
 		{ "关灯", "control_light", "color", "off" },
@@ -170,28 +170,28 @@ TEST(s7_4_2_every_normalized_skill_has_an_executor)
 		{ "点头", "set_head_motion", "head_motion", "点头" },
 		{ "摇头", "set_head_motion", "head_motion", "摇头" },
 	};
-	struct owner o = owner_of("u-742", "terminal-004");
+	struct client o = owner_of("u-742", "terminal-004");
 	struct peer *w = watcher(o.terminal);
-	json_t *body = owner_terminal(&stack, o.user, o.terminal);
+	json_t *body = client_terminal(&stack, o.user, o.terminal);
 	json_t *m, *r;
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		r = owner_say(&o, rows[i].said);
+		r = client_chat(&o, rows[i].published);
 		m = peer_next(w, "/intent_action", STACK_MS);
-		ck_assert_msg(m != NULL, "%s", rows[i].said);
+		ck_assert_msg(m != NULL, "%s", rows[i].published);
 		ck_assert_str_eq(
 		    text_at(m, "payload.intents.0.normalized.skill"),
 		    rows[i].skill);
 		ck_assert(has_skill(body, "skills", rows[i].skill));
 		ck_assert(has_skill(r, "executed_skills", rows[i].skill));
 		if (rows[i].member != NULL)
-			owner_wait_state(
+			client_wait_sim_state(
 			    &stack, o.terminal, rows[i].member, rows[i].shows);
 		json_decref(m);
 		json_decref(r);
 	}
-	r = owner_state(&stack, o.terminal);
+	r = client_sim_state(&stack, o.terminal);
 	ck_assert_uint_eq(json_array_size(at(r, "alarms")), 1);
 	json_decref(r);
 	json_decref(body);
@@ -205,9 +205,9 @@ shown_after_ms(
 {
 	struct mono began;
 
-	feel(server, id, emotion, 0.9);
+	expect_emotion(server, id, emotion, 0.9);
 	began = clock_mono();
-	owner_wait_state(&stack, id, "expression", face);
+	client_wait_sim_state(&stack, id, "expression", face);
 	return mono_diff_ms(clock_mono(), began);
 }
 
@@ -234,14 +234,14 @@ TEST(s7_4_4_a_failed_result_is_complete)
 	};
 	struct stack_proc p = { 0 };
 	struct stack st = stack;
-	struct owner o = { &stack, "u-744", "s1", "failing" };
+	struct client o = { &stack, "u-744", "s1", "failing" };
 	struct peer *w = watcher(o.terminal);
 	json_t *m, *r;
 
 	st.opts = &opts;
 	stack_spawn(&st, STACK_BODY_SIM, &p, "failing");
 	o = owner_of(o.user, o.terminal);
-	r = owner_say(&o, "动一动你的脑袋吧");
+	r = client_chat(&o, "动一动你的脑袋吧");
 	m = peer_await(w, "", "topic", "/result/");
 	ck_assert_str_eq(strrchr(text_at(m, "topic"), '/') + 1,
 	    text_at(m, "payload.request_id"));
@@ -249,8 +249,8 @@ TEST(s7_4_4_a_failed_result_is_complete)
 	ck_assert_str_eq(text_at(m, "payload.error"), "simulated failure");
 	/* And so the reply can tell it. */
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_msg(
-	    says(r, "reply", "simulated failure"), "%s", text_at(r, "reply"));
+	ck_assert_msg(text_contains(r, "reply", "simulated failure"), "%s",
+	    text_at(r, "reply"));
 	json_decref(m);
 	json_decref(r);
 	peer_free(w);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "testkit/cases.h"
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
+#include "testkit/stack/subscriber.h"
 
 STACK_SHARED(
     { .env = {
@@ -18,13 +18,13 @@ STACK_SHARED(
 	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
       } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -35,7 +35,7 @@ watcher(const char *terminal)
 	char filter[128];
 
 	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_hear(p, filter);
+	peer_subscribe(p, filter);
 	return p;
 }
 
@@ -51,7 +51,7 @@ assert_announces(struct peer *w)
 	for (i = 0; i < 4; i++) {
 		m = peer_next(w, "", STACK_MS);
 		ck_assert_msg(m != NULL, "no %s", order[i]);
-		ck_assert_msg(says(m, "topic", order[i]), "%s, not %s",
+		ck_assert_msg(text_contains(m, "topic", order[i]), "%s, not %s",
 		    text_at(m, "topic"), order[i]);
 		if (i == 0)
 			ck_assert_str_eq(text_at(m, "payload"), "online");
@@ -91,26 +91,26 @@ TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
 	struct peer *w = watcher("terminal-001");
 	json_t *m = peer_next(w, "/skills", STACK_MS);
 	json_t *j;
-	struct body b = { 0 };
+	struct terminal b = { 0 };
 
 	ck_assert_str_eq(text_at(m, "payload.terminal_id"), "terminal-001");
 	json_decref(m);
 	peer_free(w);
 	/* A body that gives another's is told so, and changes nothing. */
-	body_connect(&b, &stack, "hostile-id", BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, "hostile-id", TERMINAL_0222);
 	m = tk_case_data("skills_report", "protocol 02-22, 3.3");
 	json_object_set_new(m, "terminal_id", json_string("terminal-001"));
 	json_object_set_new(m, "skill_version", json_integer(9));
-	body_report(&b, "skills", m);
-	owner_wait_refusal(&stack, STACK_USER, "hostile-id", "refused");
-	j = owner_ok(&stack, "GET", "/v1/terminals/hostile-id", NULL);
+	terminal_report(&b, "skills", m);
+	client_wait_report_outcome(&stack, STACK_USER, "hostile-id", "refused");
+	j = client_ok(&stack, "GET", "/v1/terminals/hostile-id", NULL);
 	ck_assert_str_eq(text_at(j, "last_refused.path"), "/terminal_id");
 	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 3);
 	json_decref(j);
-	j = owner_ok(&stack, "GET", "/v1/terminals/terminal-001", NULL);
+	j = client_ok(&stack, "GET", "/v1/terminals/terminal-001", NULL);
 	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 1);
 	json_decref(j);
-	body_free(&b);
+	terminal_free(&b);
 }
 
 static json_t *
@@ -128,7 +128,7 @@ only_skill(const char *terminal, int version)
 	json_t *j;
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s", terminal);
-	j = owner_ok(&stack, "GET", path, NULL);
+	j = client_ok(&stack, "GET", path, NULL);
 	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), version);
 	ck_assert_uint_eq(json_array_size(at(j, "skills")), 1);
 	snprintf(name, sizeof(name), "%s", text_at(j, "skills.0"));
@@ -150,7 +150,7 @@ knows_skill(void *arg)
 	bool is;
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s", h->terminal);
-	j = owner_ok(&stack, "GET", path, NULL);
+	j = client_ok(&stack, "GET", path, NULL);
 	is = json_array_size(at(j, "skills")) == 1 &&
 	    strcmp(text_at(j, "skills.0"), h->name) == 0;
 	json_decref(j);
@@ -161,30 +161,30 @@ TEST(s6_03_skill_version_does_not_go_back)
 {
 	const char *id = "versions";
 	struct has_skill h = { id, "two", 4 };
-	struct body b = { 0 };
+	struct terminal b = { 0 };
 
-	body_connect(&b, &stack, id, BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, id, TERMINAL_0222);
 	/* The sample says 3; a higher one counts, an equal one too. */
-	body_report(&b, "skills", skills_of(id, 4, "one"));
-	body_report(&b, "skills", skills_of(id, 4, "two"));
+	terminal_report(&b, "skills", skills_of(id, 4, "one"));
+	terminal_report(&b, "skills", skills_of(id, 4, "two"));
 	ck_assert(tk_until(knows_skill, &h, STACK_MS));
 	/* A lower one and one without a version do not. */
-	body_report(&b, "skills", skills_of(id, 3, "three"));
-	owner_wait_refusal(&stack, STACK_USER, id, "ignored");
+	terminal_report(&b, "skills", skills_of(id, 3, "three"));
+	client_wait_report_outcome(&stack, STACK_USER, id, "ignored");
 	ck_assert_str_eq(only_skill(id, 4), "two");
-	body_report(&b, "skills", skills_of(id, 0, "four"));
-	body_report(&b, "skills", skills_of(id, 5, "five"));
+	terminal_report(&b, "skills", skills_of(id, 0, "four"));
+	terminal_report(&b, "skills", skills_of(id, 5, "five"));
 	h.name = "five";
 	ck_assert(tk_until(knows_skill, &h, STACK_MS));
 	ck_assert_str_eq(only_skill(id, 5), "five");
-	body_free(&b);
+	terminal_free(&b);
 }
 
-TEST(s6_04_an_invoke_is_answered_by_its_request_id)
+TEST(s6_04_an_invoke_gets_the_result_of_its_request_id)
 {
-	struct owner o = owner_of("u-604", "terminal-004");
+	struct client o = owner_of("u-604", "terminal-004");
 	struct peer *w = watcher(o.terminal);
-	json_t *r = owner_say(&o, "动一动你的脑袋吧");
+	json_t *r = client_chat(&o, "动一动你的脑袋吧");
 	json_t *invoke = peer_await(w, "", "topic", "/invoke/");
 	json_t *result = peer_await(w, "", "topic", "/result/");
 	const char *id = text_at(invoke, "payload.request_id");
@@ -204,57 +204,58 @@ TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 	static const char only_text[] =
 	    "currently only input.type=keyboard_text|speech_text with "
 	    "non-empty text is supported";
-	struct owner o = owner_of("u-605", "terminal-005");
+	struct client o = owner_of("u-605", "terminal-005");
 	json_t *req;
 
-	req = owner_request(&o, "x");
+	req = client_chat_request(&o, "x");
 	json_object_del(req, "inputs");
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat", req, 400),
+	ck_assert_str_eq(client_rejected(&stack, "POST", "/v1/chat", req, 400),
 	    "inputs is required");
-	req = owner_request(&o, "x");
+	req = client_chat_request(&o, "x");
 	json_object_set_new(req, "inputs", json_array());
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat", req, 400),
+	ck_assert_str_eq(client_rejected(&stack, "POST", "/v1/chat", req, 400),
 	    "inputs is required");
-	ck_assert_str_eq(owner_refused(&stack, "POST", "/v1/chat",
-			     owner_request(&o, " \t "), 400),
+	ck_assert_str_eq(client_rejected(&stack, "POST", "/v1/chat",
+			     client_chat_request(&o, " \t "), 400),
 	    only_text);
-	req = owner_request(&o, "下雨了");
+	req = client_chat_request(&o, "下雨了");
 	json_object_set_new(
 	    at(req, "inputs.0"), "type", json_string("event_note"));
 	ck_assert_str_eq(
-	    owner_refused(&stack, "POST", "/v1/chat", req, 400), only_text);
+	    client_rejected(&stack, "POST", "/v1/chat", req, 400), only_text);
 	/* Speech is as good as a keyboard, and may come with other inputs. */
-	req = owner_request(&o, "你好");
+	req = client_chat_request(&o, "你好");
 	json_object_set_new(
 	    at(req, "inputs.0"), "type", json_string("speech_text"));
 	json_array_append_new(at(req, "inputs"),
 	    json_pack("{ssss}", "type", "event_note", "text", "门开了"));
-	json_decref(owner_ok(&stack, "POST", "/v1/chat", req));
+	json_decref(client_ok(&stack, "POST", "/v1/chat", req));
 }
 
-TEST_T(s6_06_a_silent_session_is_summarised, 60)
+TEST_T(s6_06_an_idle_session_is_summarised, 60)
 {
-	struct owner o = owner_of("u-606", "terminal-006");
-	struct ear *e = ear_new(&stack, "soul.event.session_idle.>", NULL);
-	struct ear *stored =
-	    ear_new(&stack, "soul.event.memory_stored.>", NULL);
+	struct client o = owner_of("u-606", "terminal-006");
+	struct subscriber *e =
+	    subscriber_new(&stack, "soul.event.session_idle.>", NULL);
+	struct subscriber *stored =
+	    subscriber_new(&stack, "soul.event.memory_stored.>", NULL);
 	json_t *ev, *r;
 
-	json_decref(owner_say(&o, "我最喜欢的颜色是靛蓝"));
-	ev = ear_await(e, "payload.user_id", o.user);
+	json_decref(client_chat(&o, "我最喜欢的颜色是靛蓝"));
+	ev = subscriber_await(e, "payload.user_id", o.user);
 	ck_assert_str_eq(text_at(ev, "payload.session_id"), "s1");
 	json_decref(ev);
 	/* It becomes a memory, and the next turn knows the summary. */
-	ev = ear_await(stored, "payload.user_id", o.user);
+	ev = subscriber_await(stored, "payload.user_id", o.user);
 	json_decref(ev);
-	r = owner_say(&o, "你好");
+	r = client_chat(&o, "你好");
 	ck_assert_ptr_nonnull(strstr(text_at(r, "context_summary"), "靛蓝"));
 	json_decref(r);
-	ear_free(e);
-	ear_free(stored);
+	subscriber_free(e);
+	subscriber_free(stored);
 }
 
-TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
+TEST(s6_06_the_idle_time_is_three_minutes_by_default)
 {
 	const char *argv[] = { tk_bin("llm-orchestrator"), "--print-config",
 		NULL };
@@ -265,7 +266,7 @@ TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
 	ck_assert(tk_log_has(&p, "USER_IDLE_TIMEOUT_SECONDS=180"));
 }
 
-TEST(s6_07_every_reconnect_announces_again)
+TEST(s6_07_every_reconnect_repeats_the_announcement)
 {
 	static const char *const env[] = { "TERMINAL_ID=dropping",
 		"BODY_FAULTS=drop=0.5", NULL };
@@ -289,56 +290,57 @@ TEST(s6_07_every_reconnect_announces_again)
 
 /* What intent-filter makes of the same request with another command. */
 static json_t *
-filter_answer(const json_t *request, const char *command)
+filter_response(const json_t *request, const char *command)
 {
 	json_t *req = json_deep_copy(request);
 	int status;
 
 	json_object_set_new(req, "command", json_string(command));
-	json_t *r = owner_call(stack.service[STACK_INTENT_FILTER].http, "POST",
+	json_t *r = client_call(stack.service[STACK_INTENT_FILTER].http, "POST",
 	    "/v1/intents/filter", req, &status);
 	ck_assert_int_eq(status, 200);
 	return r;
 }
 
-TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
+TEST(s6_08_only_the_terminals_own_intents_are_used)
 {
-	struct owner o = owner_of("u-608", "own-intents");
-	struct ear *e = ear_new(&stack, "soul.rpc.intent.filter", NULL);
+	struct client o = owner_of("u-608", "own-intents");
+	struct subscriber *e =
+	    subscriber_new(&stack, "soul.rpc.intent.filter", NULL);
 	json_t *intents =
 	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
-	struct body b = { .user = o.user };
+	struct terminal b = { .user = o.user };
 	json_t *req, *r;
 
 	/* A body that has a lamp and nothing else. */
-	body_connect(&b, &stack, o.terminal, BODY_SPEAKS_0222);
+	terminal_connect(&b, &stack, o.terminal, TERMINAL_0222);
 	json_object_set_new(intents, "terminal_id", json_string(o.terminal));
 	json_object_set_new(intents, "catalog_version", json_integer(13));
 	json_array_remove(at(intents, "intent_catalog"), 2);
 	json_array_remove(at(intents, "intent_catalog"), 1);
-	body_report(&b, "intent_catalog", intents);
-	owner_wait_intents(&stack, o.user, o.terminal, 1);
-	json_decref(owner_say(&o, "点头"));
-	req = ear_await(e, "command", "点头");
+	terminal_report(&b, "intent_catalog", intents);
+	client_wait_intents(&stack, o.user, o.terminal, 1);
+	json_decref(client_chat(&o, "点头"));
+	req = subscriber_await(e, "command", "点头");
 	ck_assert_str_eq(
 	    text_at(req, "catalog_ref.terminal_id"), "own-intents");
 	/* What that name stands for: a lamp, and nothing else. */
-	r = filter_answer(req, "点头");
+	r = filter_response(req, "点头");
 	ck_assert_str_eq(text_at(r, "decision.action"), "fallback_reasoning");
 	json_decref(r);
-	r = filter_answer(req, "把灯变成绿色");
+	r = filter_response(req, "把灯变成绿色");
 	ck_assert_str_eq(
 	    text_at(r, "intents.0.intent_id"), "intent_light_control");
 	json_decref(r);
 	json_decref(req);
-	body_free(&b);
-	ear_free(e);
+	terminal_free(&b);
+	subscriber_free(e);
 }
 
 TEST(s6_09_what_matches_nothing_is_a_system_intent)
 {
 	static const struct {
-		const char *said, *intent, *action;
+		const char *texts, *intent, *action;
 	} cases[] = {
 		{ "今天上海天气如何？", "sys.fallback_reasoning",
 		    "fallback_reasoning" },
@@ -347,7 +349,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 		{ "吓我一跳", "sys.no_action", "no_action" },
 		{ "哎呀", "sys.no_action", "no_action" },
 	};
-	struct owner o = owner_of("u-609", "terminal-009");
+	struct client o = owner_of("u-609", "terminal-009");
 	json_t *catalog =
 	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 	json_t *r;
@@ -355,9 +357,9 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		r = owner_call(stack.service[STACK_INTENT_FILTER].http, "POST",
+		r = client_call(stack.service[STACK_INTENT_FILTER].http, "POST",
 		    "/v1/intents/filter",
-		    json_pack("{sssO}", "command", cases[i].said,
+		    json_pack("{sssO}", "command", cases[i].texts,
 			"intent_catalog", at(catalog, "intent_catalog")),
 		    &status);
 		ck_assert_int_eq(status, 200);
@@ -367,7 +369,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 		ck_assert_str_eq(
 		    text_at(r, "decision.action"), cases[i].action);
 		json_decref(r);
-		r = owner_say(&o, cases[i].said);
+		r = client_chat(&o, cases[i].texts);
 		ck_assert_str_eq(
 		    text_at(r, "intent_decision"), cases[i].action);
 		json_decref(r);

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/stack/ear.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
+#include "testkit/stack/conversation.h"
 #include "testkit/stack/peer.h"
-#include "testkit/stack/talk.h"
+#include "testkit/stack/subscriber.h"
 
 STACK_SHARED({ .without = { [STACK_INTENT_FILTER] = true },
     .env = { [STACK_BODY_SIM] = { "BODY_COUNT=4" } } })
@@ -45,31 +45,31 @@ answer(const char *action, const char *trigger, const char *intents)
 static json_t *
 turn(const char *user, const char *terminal, json_t *decision, size_t n)
 {
-	struct owner o = { &stack, user, "s1", terminal };
-	struct ear *e =
-	    ear_new(&stack, "soul.rpc.intent.filter", "intent-filter");
+	struct client o = { &stack, user, "s1", terminal };
+	struct subscriber *e =
+	    subscriber_new(&stack, "soul.rpc.intent.filter", "intent-filter");
 	struct peer *w = peer_new(&stack, NULL);
 	char topic[128];
-	struct talk *t;
+	struct conversation *t;
 	json_t *r;
 	int status;
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	snprintf(
 	    topic, sizeof(topic), "soul/terminal/%s/intent_action", terminal);
-	peer_hear(w, topic);
-	t = talk_begin(&o, "今天");
-	r = ear_next(e, STACK_MS);
+	peer_subscribe(w, topic);
+	t = conversation_begin(&o, "今天");
+	r = subscriber_next(e, STACK_MS);
 	ck_assert_msg(r != NULL, "intent-filter was not asked");
 	json_decref(r);
-	ear_answer(e, decision);
-	r = talk_end(t, &status);
+	subscriber_reply(e, decision);
+	r = conversation_end(t, &status);
 	ck_assert_int_eq(status, 200);
 	ck_assert_uint_eq(peer_count(w, ""), n);
 	peer_free(w);
-	ear_free(e);
+	subscriber_free(e);
 	return r;
 }
 
@@ -110,15 +110,16 @@ TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
 	json_decref(r);
 }
 
-TEST(without_intent_filter_the_model_answers)
+TEST(without_intent_filter_the_model_replies)
 {
-	struct owner o = { &stack, "u-4", "s1", "terminal-004" };
+	struct client o = { &stack, "u-4", "s1", "terminal-004" };
 	json_t *r;
 
-	owner_wait_body(&stack, STACK_USER, o.terminal, OWNER_KNOWS_INTENTS);
-	owner_select(&stack, o.user, o.terminal,
-	    owner_soul(&stack, o.user, "小元", "ENFP"));
-	r = owner_say(&o, "动一动你的脑袋吧");
+	client_wait_terminal(
+	    &stack, STACK_USER, o.terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, o.user, o.terminal,
+	    client_create_soul(&stack, o.user, "小元", "ENFP"));
+	r = client_chat(&o, "动一动你的脑袋吧");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	json_decref(r);
 }

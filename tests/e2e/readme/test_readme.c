@@ -258,7 +258,7 @@ collect_user_texts(const struct readme *r)
 			if (strpbrk(word, "\xe4\xe5\xe6\xe7\xe8\xe9") == NULL)
 				continue;
 			j = json_string(word);
-			secrets_hear(j);
+			secrets_note_texts(j);
 			json_decref(j);
 		}
 		free(text);
@@ -294,22 +294,22 @@ run_page(const char *page, size_t outputs)
 		}
 	}
 	ck_assert_uint_eq(n, outputs);
-	leaked = secrets_told();
+	leaked = secrets_leaked();
 	ck_assert_msg(leaked == NULL, "%s", leaked);
 	free_blocks(&r);
 }
 
-TEST_T(the_readme_prints_what_it_says, 240)
+TEST_T(the_readme_prints_the_documented_output, 240)
 {
 	run_page("README.md", 3);
 }
 
-TEST_T(the_tutorial_prints_what_it_says, 240)
+TEST_T(the_tutorial_prints_the_documented_output, 240)
 {
 	run_page("docs/tutorial.md", 12);
 }
 
-TEST_T(access_control_prints_what_it_says, 240)
+TEST_T(access_control_prints_the_documented_output, 240)
 {
 	run_page("docs/access-control.md", 2);
 }

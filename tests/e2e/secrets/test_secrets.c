@@ -11,7 +11,7 @@
 
 /* A log, and what is said of it; NULL: nothing is wrong. */
 static const struct {
-	const char *log, *says;
+	const char *log, *text_contains;
 } logs[] = {
 	{ "lvl=info ev=a text=hello\n", NULL },
 	{ "lvl=info ev=a\nlvl=warn ev=b why=\"no s3cret-of-nats here\"\n",
@@ -30,15 +30,15 @@ static const struct {
 	{ "lvl=info where=\"in a list as well\"\n", "in a list as well" },
 };
 
-TEST(what_must_not_be_told_is_found)
+TEST(leaked_secrets_are_found)
 {
 	const char *env[8 + SECRETS_ENV_MAX] = { "NATS_PASSWORD=s3cret-of-nats",
 		"NATS_URL=nats://a:pass-in-url@h:1", "LOG_LEVEL=info-or-not" };
-	const char *told;
+	const char *leaked;
 	json_t *body;
 	size_t i;
 
-	ck_assert_ptr_null(secrets_told());
+	ck_assert_ptr_null(secrets_leaked());
 	secrets_begin();
 	ck_assert_uint_gt(secrets_plant(env, 3), 3);
 	body = json_pack("{ssss s[{ssss} {ss}] s[s]}", "session_id",
@@ -46,18 +46,20 @@ TEST(what_must_not_be_told_is_found)
 	    "keyboard_text", "text", "please water my plants today", "text",
 	    "\"the longest of all the parts \\ short", "tags",
 	    "in a list as well");
-	secrets_hear(body);
+	secrets_note_texts(body);
 	json_decref(body);
 	for (i = 0; i < NELEM(logs); i++) {
 		tk_write_file(tk_path("x.log"), logs[i].log);
-		told = secrets_told();
-		ck_assert_msg((told != NULL) == (logs[i].says != NULL) &&
-			(told == NULL || strstr(told, logs[i].says) != NULL),
-		    "%s: %s", logs[i].log, told != NULL ? told : "nothing");
+		leaked = secrets_leaked();
+		ck_assert_msg(
+		    (leaked != NULL) == (logs[i].text_contains != NULL) &&
+			(leaked == NULL ||
+			    strstr(leaked, logs[i].text_contains) != NULL),
+		    "%s: %s", logs[i].log, leaked != NULL ? leaked : "nothing");
 	}
 }
 
-TEST(answers_are_looked_into)
+TEST(http_responses_are_searched)
 {
 	json_t *body;
 
@@ -65,7 +67,7 @@ TEST(answers_are_looked_into)
 	secrets_begin();
 	secrets_note("s3cret-of-all");
 	body = json_pack("[s]", "some words of mine");
-	secrets_hear(body);
+	secrets_note_texts(body);
 	json_decref(body);
 	ck_assert_str_eq(secrets_in(STR("{\"a\":\"s3cret-of-all\"}"), false),
 	    "s3cret-of-all");

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
 #define MOVED 16
@@ -169,12 +169,12 @@ is_up(void *arg)
 static void
 chat(struct local *l, const char *soul_name)
 {
-	struct owner o = { &l->st, STACK_USER, "s1", STACK_BODY };
+	struct client o = { &l->st, STACK_USER, "s1", STACK_BODY };
 	json_t *r;
 
-	owner_select(&l->st, STACK_USER, STACK_BODY,
-	    owner_soul(&l->st, STACK_USER, soul_name, "INFJ"));
-	r = owner_say(&o, "把灯变成绿色");
+	client_select_soul(&l->st, STACK_USER, STACK_BODY,
+	    client_create_soul(&l->st, STACK_USER, soul_name, "INFJ"));
+	r = client_chat(&o, "把灯变成绿色");
 	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
 }
@@ -208,11 +208,11 @@ TEST_T(souls_and_sessions_outlive_the_stack, 120)
 	down(&l);
 	ck_assert(nothing_listens(&l));
 	up(&l);
-	j = owner_ok(&l.st, "GET", "/v1/souls", NULL);
+	j = client_ok(&l.st, "GET", "/v1/souls", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
 	ck_assert_str_eq(text_at(j, "items.0.name"), "小元");
 	json_decref(j);
-	j = owner_ok(&l.st, "GET", "/v1/sessions/s1/messages", NULL);
+	j = client_ok(&l.st, "GET", "/v1/sessions/s1/messages", NULL);
 	ck_assert_uint_eq(json_array_size(at(j, "items")), 4);
 	json_decref(j);
 	down(&l);
@@ -234,7 +234,7 @@ TEST_T(two_stacks_run_side_by_side, 120)
 	chat(&b, "乙");
 	down(&a);
 	ck_assert(nothing_listens(&a));
-	json_decref(owner_ok(&b.st, "GET", "/v1/souls", NULL));
+	json_decref(client_ok(&b.st, "GET", "/v1/souls", NULL));
 	down(&b);
 	ck_assert(nothing_listens(&b));
 }
@@ -307,7 +307,7 @@ TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
 	e.text = "  | ts=";
 	ck_assert(tk_until(is_reported, &e, STACK_MS));
 	/* The others go on. */
-	json_decref(owner_ok(&l.st, "GET", "/v1/souls", NULL));
+	json_decref(client_ok(&l.st, "GET", "/v1/souls", NULL));
 	down(&l);
 	ck_assert(nothing_listens(&l));
 }
@@ -337,7 +337,7 @@ replace(struct local *l, const char *name, const char *script)
 	set(l, "STACK_BIN", dir);
 }
 
-TEST_T(what_ends_before_ready_is_reported, 120)
+TEST_T(an_exit_before_ready_is_reported, 120)
 {
 	char script[1024], real[400];
 	struct expected e;
@@ -363,7 +363,7 @@ TEST_T(what_ends_before_ready_is_reported, 120)
 	ck_assert(nothing_listens(&l));
 }
 
-TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
+TEST_T(a_failed_start_is_reported_and_stops_the_rest, 120)
 {
 	struct local l;
 	struct tk_proc p;
@@ -392,7 +392,7 @@ TEST_T(a_killed_launcher_takes_its_processes_along, 120)
 	down(&l);
 }
 
-TEST_T(an_interrupt_stops_it_all, 120)
+TEST_T(an_interrupt_stops_everything, 120)
 {
 	struct tk_proc run;
 	struct local l;
@@ -406,7 +406,7 @@ TEST_T(an_interrupt_stops_it_all, 120)
 	ck_assert(!is_up(&l));
 }
 
-TEST(wrong_use_is_told)
+TEST(wrong_arguments_are_reported)
 {
 	struct tk_proc p;
 	struct local l;

@@ -10,7 +10,7 @@
 #include "core/mem.h"
 #include "testkit/json.h"
 #include "testkit/sse.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
 #define WEATHER "今天上海天气如何？"
@@ -18,14 +18,14 @@
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" },
 		   [STACK_LLM_SIM] = { "LLM_SIM_TOKEN_MS=30" } } })
 
-static struct owner
+static struct client
 owner_of(const char *user, const char *terminal)
 {
-	struct owner o = { &stack, user, "s1", terminal };
+	struct client o = { &stack, user, "s1", terminal };
 
-	owner_wait_body(&stack, STACK_USER, terminal, OWNER_KNOWS_INTENTS);
-	owner_select(
-	    &stack, user, terminal, owner_soul(&stack, user, "小元", "ENFP"));
+	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(&stack, user, terminal,
+	    client_create_soul(&stack, user, "小元", "ENFP"));
 	return o;
 }
 
@@ -37,10 +37,10 @@ gateway(void)
 
 /* Say it, and read the answer as a stream; more are members of the request. */
 static void
-say(struct tk_sse *s, const struct owner *o, const char *text,
+stream_chat(struct tk_sse *s, const struct client *o, const char *text,
     const char *member)
 {
-	json_t *req = owner_request(o, text);
+	json_t *req = client_chat_request(o, text);
 
 	json_object_set_new(req, "stream", json_true());
 	if (member != NULL)
@@ -53,10 +53,10 @@ say(struct tk_sse *s, const struct owner *o, const char *text,
 }
 
 /* A turn's events: all text that came in pieces, and the last event. */
-struct told {
+struct events {
 	char turn[64];
 	int64_t first, last; /* seqs */
-	size_t pieces;
+	size_t chunks;
 	struct buf text; /* of the last message */
 	json_t *final, *end;
 };
@@ -68,7 +68,7 @@ is_type(json_t *j, const char *type)
 }
 
 static void
-note(struct told *t, json_t *j)
+note(struct events *t, json_t *j)
 {
 	int64_t seq = tk_int(j, "seq");
 
@@ -82,7 +82,7 @@ note(struct told *t, json_t *j)
 	t->last = seq;
 	ck_assert_str_eq(tk_text(j, "run_id"), t->turn);
 	if (is_type(j, DELTA)) {
-		t->pieces++;
+		t->chunks++;
 		buf_puts(&t->text, tk_text(j, "data.text_delta"));
 	} else if (is_type(j, FINAL)) {
 		t->final = json_incref(j);
@@ -92,11 +92,11 @@ note(struct told *t, json_t *j)
 }
 
 static void
-listen(struct tk_sse *s, struct told *t)
+listen(struct tk_sse *s, struct events *t)
 {
 	struct tk_sse_event e;
 
-	*t = (struct told){ .text = BUF_INIT(65536) };
+	*t = (struct events){ .text = BUF_INIT(65536) };
 	while (t->end == NULL) {
 		ck_assert(tk_sse_next(s, STACK_MS, &e));
 		note(t, e.j);
@@ -105,7 +105,7 @@ listen(struct tk_sse *s, struct told *t)
 }
 
 static void
-told_free(struct told *t)
+events_free(struct events *t)
 {
 	json_decref(t->final);
 	json_decref(t->end);
@@ -113,27 +113,27 @@ told_free(struct told *t)
 }
 
 static json_t *
-turn_of(const struct owner *o, const char *turn)
+turn_of(const struct client *o, const char *turn)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), "/v1/turns/%s?user_id=%s", turn, o->user);
-	return owner_ok(&stack, "GET", path, NULL);
+	return client_ok(&stack, "GET", path, NULL);
 }
 
-TEST(an_answer_comes_in_pieces)
+TEST(a_reply_is_streamed_in_chunks)
 {
-	struct owner o = owner_of("u-pieces", "terminal-001");
+	struct client o = owner_of("u-pieces", "terminal-001");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 	json_t *j;
 
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	listen(&s, &t);
 	ck_assert(tk_sse_ends(&s, STACK_MS));
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
-	ck_assert_uint_ge(t.pieces, 2);
+	ck_assert_uint_ge(t.chunks, 2);
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	ck_assert_str_eq(
 	    tk_text(t.final, "data.structured_payload.reply"), t.text.p);
@@ -142,33 +142,33 @@ TEST(an_answer_comes_in_pieces)
 	ck_assert_str_eq(tk_text(j, "state"), "completed");
 	ck_assert_uint_ge(json_array_size(tk_at(j, "timeline")), 5);
 	json_decref(j);
-	told_free(&t);
+	events_free(&t);
 }
 
-TEST(a_command_is_told_with_what_was_done)
+TEST(a_command_streams_its_skills)
 {
-	struct owner o = owner_of("u-command", "terminal-002");
+	struct client o = owner_of("u-command", "terminal-002");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 
-	say(&s, &o, "把灯变成绿色", NULL);
+	stream_chat(&s, &o, "把灯变成绿色", NULL);
 	listen(&s, &t);
 	tk_sse_close(&s);
 	ck_assert(has_skill(tk_at(t.final, "data.structured_payload"),
 	    "executed_skills", "control_light"));
-	told_free(&t);
+	events_free(&t);
 }
 
 /* Who hangs up goes on where he was, and misses nothing. */
-TEST(a_lost_connection_is_taken_up_again)
+TEST(a_lost_connection_resumes_from_its_cursor)
 {
-	struct owner o = owner_of("u-resume", "terminal-003");
+	struct client o = owner_of("u-resume", "terminal-003");
 	struct tk_sse_event e;
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 	char cursor[24];
 
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	json_decref(e.j);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
@@ -183,25 +183,25 @@ TEST(a_lost_connection_is_taken_up_again)
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
-	told_free(&t);
+	events_free(&t);
 }
 
 /* One session, watched by somebody else. */
-TEST(a_session_is_watched)
+TEST(a_session_can_be_followed)
 {
-	struct owner o = owner_of("u-watch", "terminal-004");
+	struct client o = owner_of("u-watch", "terminal-004");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 
 	tk_sse_send(&s, gateway(),
 	    "/v1/sessions/s1/events?user_id=u-watch&cursor=0", NULL);
 	tk_sse_begun(&s);
 	for (int i = 0; i < 3; i++) {
-		json_decref(owner_say(&o, "把灯变成绿色"));
+		json_decref(client_chat(&o, "把灯变成绿色"));
 		listen(&s, &t);
 		ck_assert(is_type(t.end, COMPLETED));
-		ck_assert_uint_eq(t.pieces, 0);
-		told_free(&t);
+		ck_assert_uint_eq(t.chunks, 0);
+		events_free(&t);
 	}
 	tk_sse_close(&s);
 }
@@ -212,7 +212,7 @@ slow_model(void)
 {
 	int status;
 
-	json_decref(owner_call(stack.service[STACK_LLM_SIM].http, "POST",
+	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script",
 	    json_loads("{\"faults\":[{\"kind\":\"slow\",\"delay_ms\":6000}]}",
 		0, NULL),
@@ -221,26 +221,26 @@ slow_model(void)
 }
 
 static json_t *
-cancel(const struct owner *o, const char *turn)
+cancel(const struct client *o, const char *turn)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/v1/turns/%s/cancel", turn);
-	return owner_ok(&stack, "POST", path,
+	return client_ok(&stack, "POST", path,
 	    json_pack("{ssss}", "user_id", o->user, "reason",
 		"I have heard enough of it"));
 }
 
-TEST(a_turn_is_stopped)
+TEST(a_turn_can_be_canceled)
 {
-	struct owner o = owner_of("u-cancel", "terminal-005");
+	struct client o = owner_of("u-cancel", "terminal-005");
 	struct tk_sse_event e;
 	struct tk_sse s;
 	char turn[64];
 	json_t *j;
 
 	slow_model();
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
@@ -261,11 +261,11 @@ TEST(a_turn_is_stopped)
 	j = turn_of(&o, turn);
 	ck_assert_str_eq(tk_text(j, "state"), "canceled");
 	json_decref(j);
-	json_decref(owner_say(&o, "把灯变成绿色"));
+	json_decref(client_chat(&o, "把灯变成绿色"));
 }
 
 struct wanted {
-	const struct owner *o;
+	const struct client *o;
 	const char *turn, *state;
 };
 
@@ -282,26 +282,26 @@ has_state(void *arg)
 
 /* Who hangs up stops his turn only if he has said so. */
 static void
-hang_up(const struct owner *o, const char *member, const char *state)
+hang_up(const struct client *o, const char *member, const char *state)
 {
 	struct wanted w = { o, NULL, state };
 	struct tk_sse_event e;
 	struct tk_sse s;
 	char turn[64];
 
-	say(&s, o, WEATHER, member);
+	stream_chat(&s, o, WEATHER, member);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
 	tk_sse_close(&s);
 	w.turn = turn;
 	ck_assert_msg(tk_until(has_state, &w, STACK_MS), "it is not %s", state);
-	json_decref(owner_say(o, "把灯变成绿色"));
+	json_decref(client_chat(o, "把灯变成绿色"));
 }
 
-TEST(a_client_that_goes)
+TEST(a_disconnected_client_ends_its_stream)
 {
-	struct owner o = owner_of("u-gone", "terminal-006");
+	struct client o = owner_of("u-gone", "terminal-006");
 
 	hang_up(&o, NULL, "completed");
 	slow_model();
@@ -311,20 +311,20 @@ TEST(a_client_that_goes)
 /* The same input again gets the first answer, and nothing is done twice. */
 TEST(a_retry_does_nothing_twice)
 {
-	struct owner o = owner_of("u-retry", "terminal-007");
+	struct client o = owner_of("u-retry", "terminal-007");
 	struct peer *p = peer_new(&stack, &(struct peer_opts){ 0 });
-	json_t *first, *again, *req = owner_request(&o, "把灯变成绿色");
+	json_t *first, *resumed, *req = client_chat_request(&o, "把灯变成绿色");
 
-	peer_hear(p, "soul/terminal/terminal-007/#");
+	peer_subscribe(p, "soul/terminal/terminal-007/#");
 	json_object_set_new(json_array_get(json_object_get(req, "inputs"), 0),
 	    "input_id", json_string("i-1"));
-	first = owner_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
-	again = owner_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
-	ck_assert(json_equal(first, again));
+	first = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
+	resumed = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
+	ck_assert(json_equal(first, resumed));
 	ck_assert(has_skill(first, "executed_skills", "control_light"));
 	ck_assert_uint_eq(peer_count(p, "/intent_action"), 1);
 	json_decref(first);
-	json_decref(again);
+	json_decref(resumed);
 	json_decref(req);
 	peer_free(p);
 }

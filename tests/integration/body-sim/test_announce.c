@@ -163,7 +163,7 @@ TEST(prefix_and_id_are_configurable)
 {
 	static const char *const env[] = { "MQTT_TOPIC_PREFIX=a/b",
 		"TERMINAL_ID=机器人 1", NULL };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct sim_fixture b;
 	json_t *j;
 
@@ -180,10 +180,10 @@ TEST(prefix_and_id_are_configurable)
 	j = sim_fixture_state(&b, "%E6%9C%BA%E5%99%A8%E4%BA%BA%201");
 	ck_assert_str_eq(tk_find_text(j, "color"), "white");
 	json_decref(j);
-	ck_assert_int_eq(
-	    tk_http_ask(b.sim.http, &a, "GET", "/state?terminal_id=x", NULL),
+	ck_assert_int_eq(tk_http_request(b.sim.http, &a, "GET",
+			     "/state?terminal_id=x", NULL),
 	    404);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	sim_fixture_stop(&b);
 }
 
@@ -191,11 +191,11 @@ static bool
 announce_is_unready(void *arg)
 {
 	struct sim_fixture *b = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&b->sim, &a, "/readyz") == 503 &&
-	    tk_answer_has(&a, "the MQTT broker is not reachable");
+	    tk_response_has(&a, "the MQTT broker is not reachable");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 

@@ -50,14 +50,14 @@ intents_filter(struct intents_fixture *w, const char *command)
 	json_t *req = json_pack(
 	    "{s:s, s:O}", "command", command, "intent_catalog", w->catalog);
 	char *text = json_dumps(req, 0);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
-	ck_assert_int_eq(tk_http_ask(w->intents_filter.http, &a, "POST",
+	ck_assert_int_eq(tk_http_request(w->intents_filter.http, &a, "POST",
 			     "/v1/intents/filter", text),
 	    200);
 	j = tk_json(a.body.p, a.body.n);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(text);
 	json_decref(req);
 	return j;

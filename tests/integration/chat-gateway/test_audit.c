@@ -1,5 +1,5 @@
 /*
- * What is told of who did what: once it is done, and of who was refused.
+ * Audit events: of actions when they are completed, and of rejected callers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,11 @@
 #include "testkit/nats.h"
 #include "testkit/testkit.h"
 
-/* Something that is asked (NULL: nothing more), and what is told of it; NULL:
- * nothing. */
-struct deed {
+/*
+ * A request (NULL: none, the event is caused by the previous one) and its audit
+ * event (action NULL: none).
+ */
+struct audit_case {
 	const char *token, *method, *path, *body;
 	int status;
 	const char *action, *role, *caller, *user, *terminal, *reason;
@@ -23,7 +25,7 @@ struct deed {
 };
 
 static const char *
-text_at(json_t *j, const char *path)
+text_or_empty(json_t *j, const char *path)
 {
 	json_t *e = tk_find(j, path);
 
@@ -31,26 +33,27 @@ text_at(json_t *j, const char *path)
 }
 
 static void
-ck_deed(struct gateway_fixture *b, natsSubscription *sub, const struct deed *d)
+check_audit(struct gateway_fixture *b, natsSubscription *sub,
+    const struct audit_case *d)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	json_t *j;
 
 	if (d->method != NULL) {
 		gw_request_as(b, &a, d->token, d->method, d->path, d->body);
 		ck_assert_msg(a.status == d->status, "%s %s by %s: %d %s",
 		    d->method, d->path, d->token, a.status, a.body.p);
-		tk_answer_free(&a);
+		tk_response_free(&a);
 	}
 	if (d->action == NULL)
 		return;
 	j = gw_audit_next(sub, d->action);
-	ck_assert_str_eq(text_at(j, "payload.role"), d->role);
-	ck_assert_str_eq(text_at(j, "payload.caller_id"), d->caller);
-	ck_assert_str_eq(text_at(j, "payload.user_id"), d->user);
-	ck_assert_str_eq(text_at(j, "payload.terminal_id"), d->terminal);
-	ck_assert_str_eq(text_at(j, "payload.reason"), d->reason);
-	ck_assert_str_eq(text_at(j, "payload.address"), "127.0.0.1");
+	ck_assert_str_eq(text_or_empty(j, "payload.role"), d->role);
+	ck_assert_str_eq(text_or_empty(j, "payload.caller_id"), d->caller);
+	ck_assert_str_eq(text_or_empty(j, "payload.user_id"), d->user);
+	ck_assert_str_eq(text_or_empty(j, "payload.terminal_id"), d->terminal);
+	ck_assert_str_eq(text_or_empty(j, "payload.reason"), d->reason);
+	ck_assert_str_eq(text_or_empty(j, "payload.address"), "127.0.0.1");
 	if (d->count < 0)
 		ck_assert_ptr_null(tk_find(j, "payload.count"));
 	else
@@ -60,11 +63,11 @@ ck_deed(struct gateway_fixture *b, natsSubscription *sub, const struct deed *d)
 
 #define DELETED "memories_deleted", "owner", "ann", "ann", "", ""
 
-static const struct deed deeds[] = {
+static const struct audit_case audit_cases[] = {
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
-	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner", "",
-	    "", "lamp", "", -1 },
-	/* What is refused is not done. */
+	    "{\"terminal_id\":\"lamp\"}", 200, "terminal_minted", "provisioner",
+	    "", "", "lamp", "", -1 },
+	/* A failed action is not audited. */
 	{ TOKEN_PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"lamp\"}", 409, NULL, NULL, NULL, NULL, NULL,
 	    NULL, 0 },
@@ -73,11 +76,11 @@ static const struct deed deeds[] = {
 	    "}",
 	    400, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ TOKEN_ANN, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"friendly\"," GW_CHAT_INPUT
-	    "}",
+	    "{\"soul_hint\":\"friendly\",\"terminal_id\":"
+	    "\"lamp\"," GW_CHAT_INPUT "}",
 	    200, "binding_changed", "owner", "ann", "ann", "lamp", "soul_hint",
 	    -1 },
-	/* It is bound by now. */
+	/* The terminal is already bound. */
 	{ TOKEN_ANN, "POST", "/v1/chat",
 	    "{\"terminal_id\":\"lamp\"," GW_CHAT_INPUT "}", 200, NULL, NULL,
 	    NULL, NULL, NULL, NULL, 0 },
@@ -102,28 +105,28 @@ static const struct deed deeds[] = {
 	{ TOKEN_ANN, "DELETE", "/v1/memories/m1", NULL, 200, DELETED, 1 },
 	{ TOKEN_ANN, "DELETE", "/v1/memories?user_id=ann", NULL, 200, DELETED,
 	    2 },
-	/* By the same. */
+	/* Caused by the previous request. */
 	{ NULL, NULL, NULL, NULL, 0, "profile_changed", "owner", "ann", "ann",
 	    "", "deleted", -1 },
 	{ TOKEN_BOB, "DELETE", "/v1/sessions/s1", NULL, 404, NULL, NULL, NULL,
 	    NULL, NULL, NULL, 0 },
 };
 
-/* Ann's terminal has this soul now; "": none. */
+/* The event of Ann's terminal being bound to this soul; "": unbound. */
 static void
-bound_is(natsSubscription *sub, const char *terminal, const char *how,
-    const char *soul)
+check_binding_event(natsSubscription *sub, const char *terminal,
+    const char *reason, const char *soul)
 {
 	json_t *j = gw_audit_next(sub, "binding_changed");
 
-	ck_assert_str_eq(text_at(j, "payload.terminal_id"), terminal);
-	ck_assert_str_eq(text_at(j, "payload.user_id"), "ann");
-	ck_assert_str_eq(text_at(j, "payload.reason"), how);
-	ck_assert_str_eq(text_at(j, "payload.soul_id"), soul);
+	ck_assert_str_eq(text_or_empty(j, "payload.terminal_id"), terminal);
+	ck_assert_str_eq(text_or_empty(j, "payload.user_id"), "ann");
+	ck_assert_str_eq(text_or_empty(j, "payload.reason"), reason);
+	ck_assert_str_eq(text_or_empty(j, "payload.soul_id"), soul);
 	json_decref(j);
 }
 
-TEST(what_is_done_is_told)
+TEST(completed_actions_publish_audit_events)
 {
 	char soul[GW_SOUL_ID], path[128];
 	struct gateway_memory_fixture r = { 0 };
@@ -141,17 +144,17 @@ TEST(what_is_done_is_told)
 	gw_put_memory(&r, "ann", soul, "m1", "x", 1000);
 	gw_put_memory(&r, "ann", soul, "m2", "x", 1000);
 	gw_put_memory(&r, "ann", soul, "m3", "x", 1000);
-	for (i = 0; i < NELEM(deeds); i++)
-		ck_deed(b, sub, &deeds[i]);
+	for (i = 0; i < NELEM(audit_cases); i++)
+		check_audit(b, sub, &audit_cases[i]);
 	gw_mint_ok_as(b, TOKEN_ACME_PROVISIONER, "lamp2");
 	j = gw_audit_next(sub, "terminal_minted");
 	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	json_decref(j);
-	/* What a soul's end takes with it. */
+	/* What the deletion of a soul removes. */
 	gw_mint_ok_as(b, TOKEN_PROVISIONER, "desk");
 	json_decref(gw_audit_next(sub, "terminal_minted"));
 	gw_bind_as(b, TOKEN_ANN, "desk", soul, NULL);
-	bound_is(sub, "desk", "selected", soul);
+	check_binding_event(sub, "desk", "selected", soul);
 	gw_put_memory(&r, "ann", soul, "m4", "x", 1000);
 	snprintf(path, sizeof(path), "/v1/souls/%s", soul);
 	gw_rejects_as(b, TOKEN_BOB, "DELETE", path, NULL, "404 soul not found");
@@ -163,14 +166,14 @@ TEST(what_is_done_is_told)
 	j = gw_audit_next(sub, "soul_deleted");
 	ck_assert_str_eq(tk_text(j, "payload.soul_id"), soul);
 	json_decref(j);
-	bound_is(sub, "desk", "soul_deleted", "");
+	check_binding_event(sub, "desk", "soul_deleted", "");
 	natsSubscription_Destroy(sub);
 	gw_peer_stop(&p);
 	gw_memory_stop(&r);
 }
 
-/* Who takes an identity away, or gives it to another, unbinds. */
-TEST(what_is_taken_is_told)
+/* Revoking or reassigning an identity unbinds its terminal. */
+TEST(revoked_and_reassigned_identities_publish_unbindings)
 {
 	char soul[GW_SOUL_ID];
 	natsSubscription *sub;
@@ -182,24 +185,24 @@ TEST(what_is_taken_is_told)
 	gw_mint_ok_as(&b, TOKEN_PROVISIONER, "lamp");
 	json_decref(gw_audit_next(sub, "terminal_minted"));
 	gw_bind_as(&b, TOKEN_ANN, "lamp", soul, NULL);
-	bound_is(sub, "lamp", "selected", soul);
+	check_binding_event(sub, "lamp", "selected", soul);
 	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
 	json_decref(gw_audit_next(sub, "terminal_revoked"));
-	bound_is(sub, "lamp", "revoked", "");
-	/* Bound while callers were not known. */
+	check_binding_event(sub, "lamp", "revoked", "");
+	/* A binding from before authentication. */
 	ck_assert_int_eq(
 	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(soul)),
 	    RC_OK);
 	gw_ok_as(&b, TOKEN_PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"desk\",\"user_id\":\"bob\"}");
 	json_decref(gw_audit_next(sub, "terminal_minted"));
-	bound_is(sub, "desk", "minted", "");
+	check_binding_event(sub, "desk", "minted", "");
 	natsSubscription_Destroy(sub);
 	gateway_fixture_stop(&b);
 }
 
-/* A soul of very many bodies: not all are told one by one. */
-TEST(very_many_are_counted)
+/* A soul with many terminals: not all are audited one by one. */
+TEST(unbindings_over_the_limit_are_counted)
 {
 	char soul[GW_SOUL_ID], path[128], id[16];
 	natsSubscription *sub;
@@ -221,7 +224,7 @@ TEST(very_many_are_counted)
 	json_decref(gw_audit_next(sub, "soul_deleted"));
 	for (i = 0; i < 64; i++) {
 		j = gw_audit_next(sub, "binding_changed");
-		ck_assert_str_ne(text_at(j, "payload.terminal_id"), "");
+		ck_assert_str_ne(text_or_empty(j, "payload.terminal_id"), "");
 		json_decref(j);
 	}
 	j = gw_audit_next(sub, "binding_changed");
@@ -232,13 +235,13 @@ TEST(very_many_are_counted)
 	gateway_fixture_stop(&b);
 }
 
-/* Whoever asks later finds the newest of a body. */
+/* The newest event of a subject can be read later. */
 static bool
-newest_is_second(void *arg)
+second_event_is_newest(void *arg)
 {
 	struct gateway_fixture *b = arg;
 	char code[TK_CODE];
-	json_t *j = tk_nats_ask(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
+	json_t *j = tk_nats_request(b->nc, "$JS.API.STREAM.MSG.GET.SOUL_EVENTS",
 	    "{\"last_by_subj\":\"soul.event.audit.~5qGM\"}", code);
 	bool is =
 	    tk_find(j, "message.seq") != NULL && tk_int(j, "message.seq") == 2;
@@ -247,8 +250,8 @@ newest_is_second(void *arg)
 	return is;
 }
 
-/* An event is kept under what it happened to, with the trace of its request. */
-TEST(it_is_kept)
+/* The subject is the affected object; the trace is that of the request. */
+TEST(an_audit_event_is_stored_with_its_trace)
 {
 	natsSubscription *sub;
 	struct gateway_fixture b;
@@ -268,19 +271,19 @@ TEST(it_is_kept)
 	gw_ok_as(
 	    &b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/%E6%A1%8C", NULL);
 	json_decref(gw_audit_next(sub, "terminal_revoked"));
-	ck_assert(tk_until(newest_is_second, &b, GW_MS));
+	ck_assert(tk_until(second_event_is_newest, &b, GW_MS));
 	ck_assert(tk_log_has(&b.gateway.proc, "ev=audit"));
 	ck_assert(tk_log_has(&b.gateway.proc, "action=terminal_revoked"));
 	natsSubscription_Destroy(sub);
 	gateway_fixture_stop(&b);
 }
 
-/* The status of a request from another address. */
+/* Check the status of a request from another address. */
 static void
-ask_from(struct gateway_fixture *b, uint32_t from, const char *token,
+request_from(struct gateway_fixture *b, uint32_t from, const char *token,
     const char *path, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 	char text[512];
 
@@ -292,11 +295,11 @@ ask_from(struct gateway_fixture *b, uint32_t from, const char *token,
 	ck_assert(tk_http_puts(&c, text));
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_int_eq(a.status, status);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 }
 
-TEST(who_is_refused_is_told)
+TEST(rejected_callers_publish_audit_events)
 {
 	natsSubscription *sub;
 	struct gateway_fixture b;
@@ -305,7 +308,7 @@ TEST(who_is_refused_is_told)
 
 	gw_start_with_tokens(&b);
 	sub = gw_audit_subscribe(&b);
-	ask_from(&b, 0x7f000002, NULL, "/v1/souls", 401);
+	request_from(&b, 0x7f000002, NULL, "/v1/souls", 401);
 	j = gw_audit_next(sub, "login_refused");
 	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.2");
 	ck_assert_str_eq(tk_text(j, "payload.route"), "souls_list");
@@ -313,21 +316,22 @@ TEST(who_is_refused_is_told)
 	ck_assert_int_eq(tk_int(j, "payload.count"), 1);
 	ck_assert_ptr_null(tk_find(j, "payload.role"));
 	json_decref(j);
-	ask_from(&b, 0x7f000003, TOKEN_ACME_ANN, "/v1/souls?user_id=eve", 403);
+	request_from(
+	    &b, 0x7f000003, TOKEN_ACME_ANN, "/v1/souls?user_id=eve", 403);
 	j = gw_audit_next(sub, "access_denied");
 	ck_assert_str_eq(tk_text(j, "payload.address"), "127.0.0.3");
 	ck_assert_str_eq(tk_text(j, "payload.role"), "owner");
 	ck_assert_str_eq(tk_text(j, "payload.tenant"), "acme");
 	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "acme/ann");
 	json_decref(j);
-	ask_from(&b, 0x7f000004, TOKEN_LAMP, "/v1/terminals/lamp", 403);
+	request_from(&b, 0x7f000004, TOKEN_LAMP, "/v1/terminals/lamp", 403);
 	j = gw_audit_next(sub, "access_denied");
 	ck_assert_str_eq(tk_text(j, "payload.role"), "terminal");
 	ck_assert_str_eq(tk_text(j, "payload.caller_id"), "lamp");
 	json_decref(j);
-	/* A flood is counted. */
+	/* A flood is aggregated. */
 	for (i = 0; i < 50; i++)
-		ask_from(&b, 0x7f000005, "t-guess", "/v1/souls", 401);
+		request_from(&b, 0x7f000005, "t-guess", "/v1/souls", 401);
 	json_decref(gw_audit_next(sub, "login_refused"));
 	ck_assert(!tk_log_has(&b.gateway.proc, "t-guess"));
 	natsSubscription_Destroy(sub);

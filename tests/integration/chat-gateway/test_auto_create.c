@@ -1,5 +1,5 @@
 /*
- * SOUL_AUTO_CREATE: bodies whose makers know nothing of souls.
+ * SOUL_AUTO_CREATE: bodies whose firmware does not select souls.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 #define NO_SOUL "soul selection is required before chat"
 
-/* The names of a user's souls, oldest first, with a comma behind each. */
+/* The names of a user's souls, oldest first, each followed by a comma. */
 static void
-names(struct gateway_fixture *b, const char *user, char dst[1024])
+soul_names(struct gateway_fixture *b, const char *user, char dst[1024])
 {
 	char path[128];
 	size_t i, n = 0;
@@ -31,17 +31,17 @@ names(struct gateway_fixture *b, const char *user, char dst[1024])
 }
 
 static void
-has_souls(struct gateway_fixture *b, const char *user, const char *want)
+check_souls(struct gateway_fixture *b, const char *user, const char *want)
 {
 	char have[1024];
 
-	names(b, user, have);
+	soul_names(b, user, have);
 	ck_assert_str_eq(have, want);
 }
 
-TEST(a_body_of_the_first_version_just_chats)
+TEST(a_first_version_body_chats_without_a_selection)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 
@@ -49,32 +49,32 @@ TEST(a_body_of_the_first_version_just_chats)
 	    &b, TK_ENV("SOUL_AUTO_CREATE=on", "SOUL_DEFAULT_MBTI=enfp"));
 	gw_peer_start(&b, &p);
 	gw_chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,");
+	check_souls(&b, "demo-user", "terminal-001,");
 	gw_chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,");
+	check_souls(&b, "demo-user", "terminal-001,");
 	ck_assert_int_eq(gw_request(&b, &a, "GET", "/v1/souls", NULL), 200);
-	ck_assert(tk_answer_has(&a, "\"mbti_type\":\"ENFP\""));
-	/* The protocol's own request of that version. */
+	ck_assert(tk_response_has(&a, "\"mbti_type\":\"ENFP\""));
+	/* The protocol's own example of that version. */
 	gw_ok(&b, "POST", "/v1/chat",
 	    "{\"user_id\":\"demo-user\",\"session_id\":\"s1\","
 	    "\"terminal_id\":\"terminal-002\",\"soul_hint\":\"friendly\","
 	    "\"inputs\":[{\"input_id\":\"in-001\",\"type\":\"keyboard_text\","
 	    "\"source\":\"keyboard\",\"ts\":\"2026-02-20T12:00:01Z\","
 	    "\"text\":\"今天上海天气如何？\"}]}");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	/* Two bodies of one hint share a soul. */
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	/* Two terminals with the same hint share a soul. */
 	gw_chat_ok(&b, "terminal-003", "\"soul_hint\":\"friendly\"");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	/* What was unbound gets its soul again. */
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	/* An unbound terminal is bound to its soul again. */
 	gw_ok(&b, "DELETE", "/v1/terminals/terminal-001/soul", NULL);
 	gw_chat_ok(&b, "terminal-001", "");
-	has_souls(&b, "demo-user", "terminal-001,friendly,");
-	tk_answer_free(&a);
+	check_souls(&b, "demo-user", "terminal-001,friendly,");
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-TEST(the_hint_of_a_report_names_the_soul_that_is_made)
+TEST(the_hint_of_a_report_names_the_created_soul)
 {
 	struct gw_peer p;
 	struct gateway_fixture b;
@@ -83,17 +83,17 @@ TEST(the_hint_of_a_report_names_the_soul_that_is_made)
 	gw_peer_start(&b, &p);
 	gw_report_skills(&b, "t1", "[]", "小灵");
 	gw_chat_ok(&b, "t1", "\"user_id\":\"ann\"");
-	has_souls(&b, "ann", "小灵,");
-	has_souls(&b, "demo-user", "");
-	/* Another user's chat makes nothing: the body is not his. */
+	check_souls(&b, "ann", "小灵,");
+	check_souls(&b, "demo-user", "");
+	/* A chat of another user creates nothing: the terminal is bound. */
 	gw_chat_rejects(&b, "t1", "\"user_id\":\"bob\"", 409,
 	    "terminal t1 is bound by another user");
-	has_souls(&b, "bob", "");
+	check_souls(&b, "bob", "");
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_client_that_knows_souls_gets_none_made)
+TEST(a_chat_that_names_a_soul_creates_none)
 {
 	char hint[600], name[129];
 	struct gw_peer p;
@@ -104,21 +104,21 @@ TEST(a_client_that_knows_souls_gets_none_made)
 	gw_chat_rejects(&b, "t1", "\"soul_id\":\"soul_x\"", 400, NO_SOUL);
 	gw_chat_rejects(&b, "t1",
 	    "\"soul_id\":\"soul_x\",\"soul_hint\":\"friendly\"", 400, NO_SOUL);
-	/* What is no name for a soul makes none. */
+	/* A hint that is not a valid name creates nothing. */
 	memset(name, 'x', 128);
 	name[128] = '\0';
 	snprintf(hint, sizeof(hint), "\"soul_hint\":\"%sx\"", name);
 	gw_chat_rejects(&b, "t1", hint, 400, NO_SOUL);
-	has_souls(&b, "demo-user", "");
+	check_souls(&b, "demo-user", "");
 	snprintf(hint, sizeof(hint), "\"soul_hint\":\"%s\"", name);
 	gw_chat_ok(&b, "t1", hint);
 	snprintf(hint, sizeof(hint), "%s,", name);
-	has_souls(&b, "demo-user", hint);
+	check_souls(&b, "demo-user", hint);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-TEST(without_it_nothing_is_made)
+TEST(without_auto_create_no_soul_is_created)
 {
 	struct gw_peer p;
 	struct gateway_fixture b;
@@ -129,42 +129,42 @@ TEST(without_it_nothing_is_made)
 	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"friendly\"", 400, NO_SOUL);
 	gw_report_skills(&b, "t1", "[]", "friendly");
 	gw_chat_rejects(&b, "t1", "", 400, NO_SOUL);
-	has_souls(&b, "demo-user", "");
+	check_souls(&b, "demo-user", "");
 	ck_assert_int_eq(atomic_load(&p.turns), 0);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-#define FIRST 32
+#define CHATS 32
 
-/* However many say their first word at once, there is one soul. */
-TEST(first_chats_at_once_make_one_soul)
+/* Concurrent first chats share one new soul. */
+TEST(concurrent_first_chats_create_one_soul)
 {
-	struct tk_http c[FIRST] = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_http c[CHATS] = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 	int i;
 
 	gateway_fixture_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	gw_peer_start(&b, &p);
-	for (i = 0; i < FIRST; i++)
+	for (i = 0; i < CHATS; i++)
 		gw_send(&b, &c[i], "POST", "/v1/chat",
 		    "{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
 		    "\"inputs\":[{\"type\":\"speech_text\",\"text\":\"hi\"}]}");
-	for (i = 0; i < FIRST; i++) {
+	for (i = 0; i < CHATS; i++) {
 		ck_assert(tk_http_read(&c[i], &a, GW_MS));
 		json_decref(gw_response_json(&a, 200));
 		tk_http_close(&c[i]);
 	}
-	has_souls(&b, "demo-user", "t1,");
-	tk_answer_free(&a);
+	check_souls(&b, "demo-user", "t1,");
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
 static int
-start_code(const char *variable)
+start_exit_code(const char *variable)
 {
 	struct tk_proc p;
 	const char *argv[] = { tk_bin("chat-gateway"), NULL };
@@ -175,11 +175,11 @@ start_code(const char *variable)
 	return tk_wait(&p, GW_MS);
 }
 
-TEST(what_souls_are_made_of_is_checked_at_the_start)
+TEST(the_options_of_new_souls_are_checked_at_start)
 {
-	ck_assert_int_eq(start_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
-	ck_assert_int_eq(start_code("SOUL_MODEL=persona-pad-v1"), 78);
-	ck_assert_int_eq(start_code("USER_ID=a\tb"), 78);
-	ck_assert_int_eq(start_code("REDIS_URL=http://127.0.0.1"), 78);
-	ck_assert_int_eq(start_code("SOUL_AUTO_CREATE=perhaps"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_DEFAULT_MBTI=XXXX"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_MODEL=persona-pad-v1"), 78);
+	ck_assert_int_eq(start_exit_code("USER_ID=a\tb"), 78);
+	ck_assert_int_eq(start_exit_code("REDIS_URL=http://127.0.0.1"), 78);
+	ck_assert_int_eq(start_exit_code("SOUL_AUTO_CREATE=perhaps"), 78);
 }

@@ -1,5 +1,5 @@
 /*
- * Which soul a terminal has: by selection, and by a hint.
+ * Bindings of terminals by selection and by hint.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static const struct {
 	const char *body, *text;
-} bad_select[] = {
+} bad_selections[] = {
 	{ "", "invalid json" },
 	{ "nul", "invalid json" },
 	{ "\"x\"", "invalid json" },
@@ -35,16 +35,16 @@ static const struct {
 	    "/terminal_id: must be a string" },
 };
 
-TEST(what_is_no_selection_is_refused)
+TEST(invalid_selections_are_rejected)
 {
 	char mine[GW_SOUL_ID], body[256], text[256];
 	struct gateway_fixture b;
 	size_t i;
 
 	gateway_fixture_start(&b, NULL);
-	for (i = 0; i < NELEM(bad_select); i++)
-		gw_rejects(
-		    &b, SELECT, bad_select[i].body, 400, bad_select[i].text);
+	for (i = 0; i < NELEM(bad_selections); i++)
+		gw_rejects(&b, SELECT, bad_selections[i].body, 400,
+		    bad_selections[i].text);
 	gw_soul(&b, "ann", "friendly", mine);
 	snprintf(body, sizeof(body),
 	    "{\"terminal_id\":\"t1\",\"soul_id\":\"%s\"}", mine);
@@ -55,7 +55,7 @@ TEST(what_is_no_selection_is_refused)
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_user_selects_and_selects_again)
+TEST(a_user_can_change_the_selection)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID], body[256];
 	struct gateway_fixture b;
@@ -85,7 +85,7 @@ TEST(another_users_terminal_must_be_unbound_first)
 {
 	static const char taken[] = "terminal t1 is bound by another user";
 	char ann[GW_SOUL_ID], bob[GW_SOUL_ID];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gw_peer p;
 	struct gateway_fixture b;
 
@@ -106,13 +106,13 @@ TEST(another_users_terminal_must_be_unbound_first)
 	gw_bind_ok(&b, "bob", "t1", bob);
 	gw_check_binding(&b, "bob", "t1", bob);
 	gw_chat_ok(&b, "t1", "\"user_id\":\"bob\"");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-/* soul_id is what the client believes: it neither binds nor rebinds. */
-TEST(a_chat_names_no_other_soul_than_the_terminals)
+/* soul_id is an expectation: it neither binds nor rebinds. */
+TEST(a_chat_naming_another_soul_is_rejected)
 {
 	char mine[GW_SOUL_ID], other[GW_SOUL_ID], bobs[GW_SOUL_ID];
 	char more[256], text[256];
@@ -142,7 +142,7 @@ TEST(a_chat_names_no_other_soul_than_the_terminals)
 	gw_chat_rejects(&b, "t1", "\"user_id\":\"ann\",\"soul_id\":\"soul_x\"",
 	    400, NOT_FOUND);
 	gw_check_binding(&b, "ann", "t1", mine);
-	/* A hint to one soul and belief in another bind to neither. */
+	/* A hint to one soul with another soul_id binds neither. */
 	snprintf(more, sizeof(more),
 	    "\"user_id\":\"ann\",\"soul_hint\":\"mine\",\"soul_id\":\"%s\"",
 	    other);
@@ -155,7 +155,7 @@ TEST(a_chat_names_no_other_soul_than_the_terminals)
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_hint_binds_to_the_one_soul_it_names)
+TEST(a_hint_binds_to_its_only_match)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID], more[256];
 	struct gw_peer p;
@@ -164,11 +164,11 @@ TEST(a_hint_binds_to_the_one_soul_it_names)
 	gateway_fixture_start(&b, NULL);
 	gw_peer_start(&b, &p);
 	gw_soul(&b, NULL, "friendly", one);
-	/* The only soul is not taken for the one that is meant. */
+	/* An only soul is not selected by default. */
 	gw_chat_rejects(&b, "t1", "", 400, NO_SOUL);
 	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"\"", 400, NO_SOUL);
 	gw_soul(&b, NULL, "stern", two);
-	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"nobody\"", 400, NO_SOUL);
+	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"missing\"", 400, NO_SOUL);
 	gw_chat_rejects(&b, "t1", "\"soul_hint\":\"FRIENDLY\"", 400, NO_SOUL);
 	ck_assert(!gw_is_bound(&b, "t1"));
 	gw_chat_ok(&b, "t1", "\"soul_hint\":\" friendly \"");
@@ -176,12 +176,12 @@ TEST(a_hint_binds_to_the_one_soul_it_names)
 	snprintf(more, sizeof(more), "\"soul_hint\":\"%s\"", two);
 	gw_chat_ok(&b, "t2", more);
 	gw_check_binding(&b, "demo-user", "t2", two);
-	/* Once bound, hints say nothing any more. */
+	/* A bound terminal ignores hints. */
 	gw_chat_ok(&b, "t2", "\"soul_hint\":\"friendly\"");
-	gw_chat_ok(&b, "t2", "\"soul_hint\":\"nobody\"");
+	gw_chat_ok(&b, "t2", "\"soul_hint\":\"missing\"");
 	gw_chat_ok(&b, "t2", "");
 	gw_check_binding(&b, "demo-user", "t2", two);
-	/* Nor are souls of others meant. */
+	/* Souls of other users do not match. */
 	gw_chat_rejects(&b, "t3",
 	    "\"user_id\":\"bob\",\"soul_hint\":\"friendly\"", 400, NO_SOUL);
 	snprintf(more, sizeof(more), "\"user_id\":\"bob\",\"soul_hint\":\"%s\"",
@@ -192,7 +192,7 @@ TEST(a_hint_binds_to_the_one_soul_it_names)
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_hint_to_two_souls_names_none)
+TEST(an_ambiguous_hint_is_rejected)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID], more[256];
 	struct gw_peer p;
@@ -201,7 +201,7 @@ TEST(a_hint_to_two_souls_names_none)
 	gateway_fixture_start(&b, TK_ENV("SOUL_AUTO_CREATE=on"));
 	gw_peer_start(&b, &p);
 	gw_soul(&b, NULL, "friendly", one);
-	/* Its name is the other's id. */
+	/* Its name is the id of the other. */
 	gw_soul(&b, NULL, one, two);
 	snprintf(more, sizeof(more), "\"soul_hint\":\"%s\"", one);
 	gw_chat_rejects(&b, "t1", more, 400, NO_SOUL);
@@ -213,7 +213,7 @@ TEST(a_hint_to_two_souls_names_none)
 	gateway_fixture_stop(&b);
 }
 
-TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
+TEST(without_a_hint_the_reported_one_is_used)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID];
 	struct gw_peer p;
@@ -230,7 +230,7 @@ TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
 	gw_check_binding(&b, "demo-user", "t1", two);
 	gw_chat_ok(&b, "t2", "\"soul_hint\":\"friendly\"");
 	gw_check_binding(&b, "demo-user", "t2", one);
-	gw_chat_rejects(&b, "t3", "\"soul_hint\":\"nobody\"", 400, NO_SOUL);
+	gw_chat_rejects(&b, "t3", "\"soul_hint\":\"missing\"", 400, NO_SOUL);
 	gw_chat_ok(&b, "t3", "\"soul_hint\":\"  \"");
 	gw_check_binding(&b, "demo-user", "t3", two);
 	gw_peer_stop(&p);
@@ -240,14 +240,14 @@ TEST(the_bodys_own_hint_counts_when_the_chat_has_none)
 #define RACES 60
 
 /*
- * A selection that was answered stays, whatever hints other replicas follow at
- * the same moment.
+ * An acknowledged selection stays, whatever hints other replicas follow at the
+ * same time.
  */
-TEST(a_hint_never_undoes_a_selection)
+TEST(a_hint_never_replaces_a_selection)
 {
 	char one[GW_SOUL_ID], two[GW_SOUL_ID], terminal[16], body[256];
 	struct tk_http hint = { 0 }, select = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b, other;
 	struct gw_peer p;
 	int i;
@@ -280,7 +280,7 @@ TEST(a_hint_never_undoes_a_selection)
 		gw_check_binding(&b, "demo-user", terminal, one);
 	}
 	tk_service_end(&other.gateway);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }

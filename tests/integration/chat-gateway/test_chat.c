@@ -1,6 +1,6 @@
 /*
- * Chat requests: what is refused, in which words and in which order, and what
- * of a good one reaches the orchestrator.
+ * Chat requests: which are rejected, with which text and in which order, and
+ * what of a valid one reaches the orchestrator.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,10 +23,12 @@
 	"text is supported"
 #define NO_SOUL "soul selection is required before chat"
 
-#define S1           "\"session_id\":\"s1\""
-#define T1           "\"terminal_id\":\"t1\""
+#define S1 "\"session_id\":\"s1\""
+#define T1 "\"terminal_id\":\"t1\""
+
 #define CHAT_BODY "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
-#define HEARD(input) "{" S1 "," T1 ",\"inputs\":[" input "]}"
+
+#define ORIGIN(input) "{" S1 "," T1 ",\"inputs\":[" input "]}"
 
 static const struct {
 	const char *body, *text;
@@ -36,12 +38,14 @@ static const struct {
 	{ "{" S1 "," T1 "," CHAT_BODY "}x", "invalid json" },
 	{ "{" S1 "," S1 "," T1 "," CHAT_BODY "}", "invalid json" },
 	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\xff\"}", "invalid json" },
-	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\\u0000\"}",
-	    "invalid json" },
+	{ "{" S1 "," T1 "," CHAT_BODY ",\"a\":\"\\u0000\"}", "invalid json" },
 	{ "[{" S1 "," T1 "," CHAT_BODY "}]", "invalid json" },
 	{ "\"hi\"", "invalid json" },
 	{ "null", "invalid json" },
-	/* In the origin's order, whatever the order of the text. */
+	/*
+	 * In the order of the origin system, independent of the order in the
+	 * text.
+	 */
 	{ "{}", REQUIRED },
 	{ "{" T1 "," CHAT_BODY "}", REQUIRED },
 	{ "{" S1 "," CHAT_BODY "}", REQUIRED },
@@ -53,20 +57,20 @@ static const struct {
 	{ "{" S1 "," T1 "}", INPUTS },
 	{ "{" S1 "," T1 ",\"inputs\":[]}", INPUTS },
 	{ "{" S1 "," T1 ",\"inputs\":null}", "/inputs: must be an array" },
-	{ HEARD("{\"type\":\"keyboard_text\"}"), NO_TEXT },
-	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"\"}"), NO_TEXT },
-	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\" \\r\\n\\t\"}"),
+	{ ORIGIN("{\"type\":\"keyboard_text\"}"), NO_TEXT },
+	{ ORIGIN("{\"type\":\"keyboard_text\",\"text\":\"\"}"), NO_TEXT },
+	{ ORIGIN("{\"type\":\"keyboard_text\",\"text\":\" \\r\\n\\t\"}"),
 	    NO_TEXT },
-	{ HEARD("{\"type\":\"speech_text\",\"text\":\"\xe3\x80\x80\"}"),
+	{ ORIGIN("{\"type\":\"speech_text\",\"text\":\"\xe3\x80\x80\"}"),
 	    NO_TEXT },
-	{ HEARD("{\"type\":\"event_note\",\"text\":\"it rains\"}"), NO_TEXT },
-	{ HEARD("{\"type\":\"audio\",\"text\":\"x\",\"media\":{}}"), NO_TEXT },
-	{ HEARD("{\"type\":\"presence\",\"data\":true},"
-		"{\"type\":\"speech_text\",\"text\":\" \"}"),
+	{ ORIGIN("{\"type\":\"event_note\",\"text\":\"it rains\"}"), NO_TEXT },
+	{ ORIGIN("{\"type\":\"audio\",\"text\":\"x\",\"media\":{}}"), NO_TEXT },
+	{ ORIGIN("{\"type\":\"presence\",\"data\":true},"
+		 "{\"type\":\"speech_text\",\"text\":\" \"}"),
 	    NO_TEXT },
-	/* Only then is the terminal looked at. */
+	/* Only then is the terminal checked. */
 	{ "{" S1 "," T1 "," CHAT_BODY "}", NO_SOUL },
-	/* What the schema says beside. */
+	/* Further rules of the schema. */
 	{ "{\"session_id\":5," T1 "," CHAT_BODY "}",
 	    "/session_id: must be a string" },
 	{ "{" S1 ",\"terminal_id\":\"a/b\"," CHAT_BODY "}",
@@ -77,17 +81,17 @@ static const struct {
 	    "/session_id: must not have control characters" },
 	{ "{\"user_id\":\"\"," S1 "," T1 "," CHAT_BODY "}",
 	    "/user_id: must not be empty" },
-	{ HEARD("{\"text\":\"hi\"}"), "/inputs/0/type: is missing" },
-	{ HEARD("{\"type\":\"keyboard_text\",\"text\":7}"),
+	{ ORIGIN("{\"text\":\"hi\"}"), "/inputs/0/type: is missing" },
+	{ ORIGIN("{\"type\":\"keyboard_text\",\"text\":7}"),
 	    "/inputs/0/text: must be a string" },
-	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"hi\"},7"),
+	{ ORIGIN("{\"type\":\"keyboard_text\",\"text\":\"hi\"},7"),
 	    "/inputs/1: must be an object" },
-	{ HEARD("{\"type\":\"keyboard_text\",\"text\":\"hi\","
-		"\"media\":{\"size_bytes\":-1}}"),
+	{ ORIGIN("{\"type\":\"keyboard_text\",\"text\":\"hi\","
+		 "\"media\":{\"size_bytes\":-1}}"),
 	    "/inputs/0/media/size_bytes: must be at least 0" },
 };
 
-TEST(what_is_no_chat_is_refused)
+TEST(invalid_chats_are_rejected_in_protocol_order)
 {
 	struct gw_peer p;
 	struct gateway_fixture b;
@@ -97,7 +101,8 @@ TEST(what_is_no_chat_is_refused)
 	gw_peer_start(&b, &p);
 	for (i = 0; i < NELEM(bad); i++)
 		gw_rejects(&b, CHAT, bad[i].body, 400, bad[i].text);
-	gw_rejects(&b, CHAT, HEARD("{\"type\":\"shout\",\"text\":\"hi\"}"), 400,
+	gw_rejects(&b, CHAT, ORIGIN("{\"type\":\"shout\",\"text\":\"hi\"}"),
+	    400,
 	    "/inputs/0/type: must be one of keyboard_text, speech_text, "
 	    "event_note, presence, sensor_state, audio, image, video");
 	ck_assert_int_eq(atomic_load(&p.turns), 0);
@@ -105,7 +110,7 @@ TEST(what_is_no_chat_is_refused)
 	gateway_fixture_stop(&b);
 }
 
-/* What comes in, of all that the protocol has. */
+/* A request with every member of the protocol. */
 static const char full[] =
     "{\"user_id\":\"ann\",\"session_id\":\"会话 1\",\"terminal_id\":\"t1\","
     "\"soul_hint\":\"friendly\",\"unknown\":[1,{}],\"inputs\":["
@@ -122,7 +127,7 @@ check_start(json_t *start)
 	       *gw_chat = tk_at(start, "chat");
 
 	json_object_del(want, "unknown");
-	/* Defaults are told. */
+	/* Defaults are passed on. */
 	json_object_set_new(want, "stream", json_false());
 	json_object_set_new(want, "cancel_on_disconnect", json_false());
 	ck_assert_msg(json_equal(want, gw_chat), "%s", json_dumps(gw_chat, 0));
@@ -149,11 +154,11 @@ check_headers(const struct gw_turn *t, const char *trace, int64_t before)
 	ck_assert_int_le(strtoll(deadline, NULL, 10), clock_wall().ms + 120000);
 }
 
-/* The whole request, the caller's trace, and two minutes from now. */
-TEST(a_chat_reaches_the_orchestrator_whole)
+/* The complete request, the caller's trace, and a deadline in two minutes. */
+TEST(a_chat_reaches_the_orchestrator_complete)
 {
 	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char head[512], id[GW_SOUL_ID];
@@ -181,15 +186,15 @@ TEST(a_chat_reaches_the_orchestrator_whole)
 	ck_assert_str_eq(a.body.p, GW_RESPONSE);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
 
-/* Who names no user is the configured one. */
-TEST(a_missing_user_is_the_configured_one)
+/* A request without user_id. */
+TEST(a_missing_user_id_is_the_default_user)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	natsSubscription *turns;
 	char id[GW_SOUL_ID];
@@ -204,8 +209,7 @@ TEST(a_missing_user_is_the_configured_one)
 	json_decref(j);
 	gw_bind_ok(&b, "the owner", "t1", id);
 	turns = gw_turns_subscribe(&b);
-	gw_send(
-	    &b, &c, CHAT, "{" S1 "," T1 "," CHAT_BODY ",\"user_id\":null}");
+	gw_send(&b, &c, CHAT, "{" S1 "," T1 "," CHAT_BODY ",\"user_id\":null}");
 	gw_turn_next(turns, &t);
 	ck_assert_str_eq(tk_text(t.j, "user_id"), "the owner");
 	gw_turn_complete(&b, &t);
@@ -213,7 +217,7 @@ TEST(a_missing_user_is_the_configured_one)
 	ck_assert_int_eq(a.status, 200);
 	gw_turn_free(&t);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	natsSubscription_Destroy(turns);
 	gateway_fixture_stop(&b);
 }
@@ -221,8 +225,8 @@ TEST(a_missing_user_is_the_configured_one)
 #define INPUT "{\"type\":\"keyboard_text\",\"text\":\""
 
 /*
- * A chat of exactly n bytes: this many inputs with texts of equal length, and
- * spaces before its end.
+ * A chat of exactly n bytes: this many inputs with texts of equal length,
+ * padded with spaces.
  */
 static char *
 long_chat(size_t n, size_t inputs, size_t text)
@@ -247,22 +251,22 @@ long_chat(size_t n, size_t inputs, size_t text)
 }
 
 static void
-sized(
+check_size(
     struct gateway_fixture *b, size_t n, size_t inputs, size_t text, int status)
 {
 	char *body = long_chat(n, inputs, text);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	gw_request(b, &a, CHAT, body);
 	if (status == 200)
 		json_decref(gw_response_json(&a, 200));
 	else
 		gw_check_error(&a, status, "the body is too large");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 
-TEST(a_body_of_a_mebibyte_is_taken)
+TEST(a_request_of_one_mebibyte_is_accepted)
 {
 	const size_t mib = 1024 * 1024;
 	char id[GW_SOUL_ID];
@@ -270,14 +274,14 @@ TEST(a_body_of_a_mebibyte_is_taken)
 	struct gateway_fixture b;
 
 	gw_chat_start(&b, &p, id);
-	sized(&b, mib, 1, 2, 200);
-	sized(&b, mib, 63, 16384, 200);
-	sized(&b, mib + 1, 1, 2, 413);
-	sized(&b, 3 * mib, 1, 2, 413);
+	check_size(&b, mib, 1, 2, 200);
+	check_size(&b, mib, 63, 16384, 200);
+	check_size(&b, mib + 1, 1, 2, 413);
+	check_size(&b, 3 * mib, 1, 2, 413);
 	ck_assert_int_eq(atomic_load(&p.turns), 2);
-	/* What leaves no room for the head of a message cannot be handed on. */
-	sized(&b, mib, 64, 16300, 200);
-	sized(&b, mib, 64, 16348, 413);
+	/* Requests that leave no room for the message's envelope. */
+	check_size(&b, mib, 64, 16300, 200);
+	check_size(&b, mib, 64, 16348, 413);
 	gw_chat_ok(&b, "t1", "");
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);

@@ -1,4 +1,6 @@
-/* A thousand connections that say too little, and what it costs the others. */
+/*
+ * A thousand connections that send too little, and their effect on others.
+ */
 #include <stdio.h>
 
 #include "core/clock.h"
@@ -12,9 +14,9 @@
 
 static struct gateway_exhaustion s;
 
-/* Others are answered, one after the other, each within that time. */
+/* Sequential requests of another client, each within that time. */
 static void
-others_within(int port, int n, int64_t most_ms)
+check_others_within(int port, int n, int64_t most_ms)
 {
 	int64_t ms;
 
@@ -27,15 +29,15 @@ others_within(int port, int n, int64_t most_ms)
 }
 
 static void
-others_go_on(int port, int n)
+check_others(int port, int n)
 {
-	others_within(port, n, SOON_MS);
+	check_others_within(port, n, SOON_MS);
 }
 
 static void
-health_is_up(int n)
+check_health(int n)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		struct mono start = clock_mono();
@@ -43,17 +45,17 @@ health_is_up(int n)
 		    tk_service_get(&s.b.gateway, &a, "/readyz"), 200);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), start), SOON_MS);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
-TEST(a_thousand_connections_of_one_address_stop_nobody_else)
+TEST(connections_from_one_address_do_not_block_others)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *siege = gateway_exhaustion_attack(
+	struct tk_exhaustion *attack = gateway_exhaustion_attack(
 	    s.b.gateway.http, INADDR_LOOPBACK, 1, EXHAUSTION_SLOW_HEADER);
-	others_go_on(s.b.gateway.http, 50);
-	health_is_up(10);
-	tk_siege_end(siege);
+	check_others(s.b.gateway.http, 50);
+	check_health(10);
+	tk_exhaustion_end(attack);
 	ck_assert_int_gt(tk_service_metric(&s.b.gateway,
 			     "soul_http_refused_total{reason=\"connections\"}"),
 	    0);
@@ -61,38 +63,38 @@ TEST(a_thousand_connections_of_one_address_stop_nobody_else)
 }
 
 /*
- * Without a proxy others wait for a worker then, but not for long; without an
- * end for those that say too little it would be 8 s, with bodies 40.
+ * Without a proxy others wait for a worker, but not for long; without the limit
+ * for slow requests it would be 8 s, with bodies 40 s.
  */
 static void
-many_only_slow_down(const char *say)
+check_many_addresses(const char *payload)
 {
 	gateway_exhaustion_start(&s, NULL);
-	struct tk_siege *siege = gateway_exhaustion_attack(
-	    s.b.gateway.http, EXHAUSTION_FIRST_ADDRESS, 1000, say);
-	others_within(s.b.gateway.http, 3, 6000);
-	health_is_up(10);
-	tk_siege_end(siege);
+	struct tk_exhaustion *attack = gateway_exhaustion_attack(
+	    s.b.gateway.http, EXHAUSTION_FIRST_ADDRESS, 1000, payload);
+	check_others_within(s.b.gateway.http, 3, 6000);
+	check_health(10);
+	tk_exhaustion_end(attack);
 	gateway_exhaustion_stop(&s);
 }
 
-TEST(headers_of_a_thousand_addresses_only_slow_down)
+TEST(slow_headers_from_many_addresses_delay_others_only)
 {
-	many_only_slow_down(EXHAUSTION_SLOW_HEADER);
+	check_many_addresses(EXHAUSTION_SLOW_HEADER);
 }
 
-TEST(bodies_of_a_thousand_addresses_only_slow_down)
+TEST(slow_bodies_from_many_addresses_delay_others_only)
 {
-	many_only_slow_down(EXHAUSTION_SLOW_BODY);
+	check_many_addresses(EXHAUSTION_SLOW_BODY);
 }
 
 #define PROXY TK_ENV("TRUSTED_PROXIES=127.0.0.1")
 
 static void
-proxy_withstands(uint32_t from, size_t clients, const char *say)
+check_proxy(uint32_t from, size_t clients, const char *payload)
 {
 	struct tk_http stream;
-	struct tk_siege *siege;
+	struct tk_exhaustion *attack;
 
 	gateway_exhaustion_start(&s, PROXY);
 	gateway_exhaustion_proxy(&s);
@@ -102,29 +104,30 @@ proxy_withstands(uint32_t from, size_t clients, const char *say)
 	    "Host: localhost\r\n"
 	    "Authorization: Bearer " EXHAUSTION_TOKEN "\r\n\r\n"));
 	ck_assert(tk_http_has(&stream, "text/event-stream", GW_MS));
-	siege = gateway_exhaustion_attack(s.proxy_port, from, clients, say);
-	others_go_on(s.proxy_port, 50);
-	health_is_up(10);
-	/* Nothing of it comes through. */
+	attack =
+	    gateway_exhaustion_attack(s.proxy_port, from, clients, payload);
+	check_others(s.proxy_port, 50);
+	check_health(10);
+	/* Nothing of it reaches the gateway. */
 	ck_assert_int_lt(
 	    tk_service_metric(&s.b.gateway, "soul_http_connections"), 10);
-	tk_siege_end(siege);
-	ck_assert(!stream.eof && !tk_http_gone(&stream, 0));
+	tk_exhaustion_end(attack);
+	ck_assert(!stream.eof && !tk_http_closed(&stream, 0));
 	tk_http_close(&stream);
 	gateway_exhaustion_stop(&s);
 }
 
-TEST(behind_the_proxy_one_address_stops_nobody)
+TEST(the_proxy_isolates_one_attacking_address)
 {
-	proxy_withstands(INADDR_LOOPBACK, 1, EXHAUSTION_SLOW_HEADER);
+	check_proxy(INADDR_LOOPBACK, 1, EXHAUSTION_SLOW_HEADER);
 }
 
-TEST(behind_the_proxy_a_thousand_addresses_stop_nobody)
+TEST(the_proxy_isolates_many_attacking_addresses)
 {
-	proxy_withstands(EXHAUSTION_FIRST_ADDRESS, 1000, EXHAUSTION_SLOW_BODY);
+	check_proxy(EXHAUSTION_FIRST_ADDRESS, 1000, EXHAUSTION_SLOW_BODY);
 }
 
-TEST(the_proxy_says_who_asks_whatever_the_client_says)
+TEST(the_proxy_replaces_forwarded_addresses)
 {
 	int status = 200;
 	int64_t ms;
@@ -147,9 +150,9 @@ TEST(the_proxy_says_who_asks_whatever_the_client_says)
 	gateway_exhaustion_stop(&s);
 }
 
-TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
+TEST(errors_of_the_proxy_have_the_gateways_format)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c;
 
 	gateway_exhaustion_start(&s, PROXY);
@@ -158,8 +161,8 @@ TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 			     "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 			     "Content-Length: 1048577\r\n\r\n"),
 	    413);
-	ck_assert(tk_answer_has(&a, "\"code\":"));
-	/* A header that drips is ended at once when its time is over. */
+	ck_assert(tk_response_has(&a, "\"code\":"));
+	/* A slow header is rejected when its time is over. */
 	tk_http_open(&c, s.proxy_port);
 	struct mono start = clock_mono();
 	while (mono_diff_ms(clock_mono(), start) < 8000 &&
@@ -171,14 +174,14 @@ TEST(what_the_proxy_refuses_looks_like_the_gateways_answers)
 	/* Without a gateway. */
 	tk_service_kill(&s.b.gateway);
 	ck_assert_int_eq(
-	    tk_http_ask(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
-	ck_assert(tk_answer_has(&a, "\"code\":\"overloaded\""));
+	    tk_http_request(s.proxy_port, &a, "GET", "/v1/souls", NULL), 503);
+	ck_assert(tk_response_has(&a, "\"code\":\"overloaded\""));
 	ck_assert(str_find(buf_str(&a.head), STR("erver:")) < 0);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_exhaustion_stop(&s);
 }
 
-TEST(the_proxys_file_is_good_with_tls)
+TEST(the_proxy_configuration_is_valid_with_tls)
 {
 	const char *pem = tk_path("soul.pem");
 	const char *const make[] = { "openssl", "req", "-x509", "-newkey",

@@ -1,5 +1,5 @@
 /*
- * Exports: whole or visibly not, at the client's pace.
+ * Exports: complete or recognizably truncated, at the client's pace.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,24 +15,24 @@
 
 #define PATH "/v1/memories/export?user_id=ann"
 
-/* What an export says. */
-struct told {
+/* A parsed export. */
+struct export_result {
 	size_t memories, profiles;
 	char first[64], last[64]; /* ids */
 	json_t *end, *error;
 };
 
 static void
-read_lines(struct str body, struct told *t)
+parse_export(struct str body, struct export_result *t)
 {
 	struct str line;
 	json_t *j, *m;
 
-	*t = (struct told){ 0 };
+	*t = (struct export_result){ 0 };
 	ck_assert(str_ends(body, STR("\n")));
 	body.n--;
 	while (body.p != NULL) {
-		/* Nothing follows these. */
+		/* These are the last line. */
 		ck_assert(t->end == NULL && t->error == NULL);
 		line = str_split(&body, '\n');
 		j = tk_json(line.p, line.n);
@@ -52,14 +52,14 @@ read_lines(struct str body, struct told *t)
 }
 
 static void
-told_free(struct told *t)
+export_result_free(struct export_result *t)
 {
 	json_decref(t->end);
 	json_decref(t->error);
 }
 
 static void
-remember_many(
+put_memories(
     struct gateway_memory_fixture *r, const char *soul, const char *text, int n)
 {
 	int i;
@@ -71,34 +71,34 @@ remember_many(
 	}
 }
 
-/* More than the kernel holds for a reader that takes nothing: 4 MiB. */
+/* More than the socket buffers of a client that does not read: 4 MiB. */
 static void
-remember_much(struct gateway_memory_fixture *r, const char *soul)
+put_large_memories(struct gateway_memory_fixture *r, const char *soul)
 {
 	static char text[4000];
 
 	memset(text, 'x', sizeof(text) - 1);
-	remember_many(r, soul, text, 2500);
+	put_memories(r, soul, text, 2500);
 }
 
-TEST(small_ones)
+TEST(small_exports_are_complete)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char soul[GW_SOUL_ID], path[256], type[64];
 	struct gateway_memory_fixture r;
-	struct told t;
+	struct export_result t;
 
 	gw_memory_start(&r);
-	/* A user nothing is known of. */
+	/* A user without data. */
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", PATH, NULL), 200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Content-Type", type, sizeof(type)),
+	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
-	read_lines(buf_str(&a.body), &t);
+	parse_export(buf_str(&a.body), &t);
 	ck_assert_uint_eq(t.memories, 0);
 	ck_assert_uint_eq(t.profiles, 1);
 	ck_assert_int_eq(tk_int(t.end, "memories"), 0);
-	told_free(&t);
+	export_result_free(&t);
 
 	gw_soul(&r.b, "ann", "friendly", soul);
 	gw_put_memory(&r, "ann", soul, "m1", "a\nb", 1000);
@@ -109,35 +109,35 @@ TEST(small_ones)
 	ck_assert(str_starts(buf_str(&a.body),
 	    STR("{\"profile\":{\"user_id\":\"ann\",\"user_profile\":{\"name\":"
 		"\"Ann\"}")));
-	read_lines(buf_str(&a.body), &t);
+	parse_export(buf_str(&a.body), &t);
 	ck_assert_str_eq(t.first, "m1");
 	ck_assert_str_eq(t.last, "m2");
 	ck_assert_int_eq(tk_int(t.end, "memories"), 2);
 	ck_assert(json_is_false(tk_at(t.end, "degraded")));
-	told_free(&t);
+	export_result_free(&t);
 	/* Of one soul: without the profile. */
 	snprintf(path, sizeof(path), PATH "&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);
-	read_lines(buf_str(&a.body), &t);
+	parse_export(buf_str(&a.body), &t);
 	ck_assert_uint_eq(t.profiles, 0);
 	ck_assert_uint_eq(t.memories, 2);
-	told_free(&t);
-	tk_answer_free(&a);
+	export_result_free(&t);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 
-TEST_T(ten_thousand, 120)
+TEST_T(ten_thousand_memories_are_exported, 120)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char soul[GW_SOUL_ID];
 	struct gateway_memory_fixture r;
 	struct mono start;
 	struct tk_http c;
-	struct told t;
+	struct export_result t;
 
 	gw_memory_start(&r);
 	gw_soul(&r.b, "ann", "friendly", soul);
-	remember_many(&r, soul,
+	put_memories(&r, soul,
 	    "用户每天早上八点左右在公园跑步，下雨天改在家里练瑜伽。", 10000);
 	start = clock_mono();
 	gw_send(&r.b, &c, "GET", PATH, NULL);
@@ -146,19 +146,19 @@ TEST_T(ten_thousand, 120)
 	fprintf(stderr, "10000 memories in %lld ms\n",
 	    (long long)mono_diff_ms(clock_mono(), start));
 	ck_assert_int_eq(a.status, 200);
-	read_lines(buf_str(&a.body), &t);
+	parse_export(buf_str(&a.body), &t);
 	ck_assert_uint_eq(t.memories, 10000);
 	ck_assert_str_eq(t.first, "m00000");
 	ck_assert_str_eq(t.last, "m09999");
 	ck_assert_int_eq(tk_int(t.end, "memories"), 10000);
-	told_free(&t);
-	tk_answer_free(&a);
+	export_result_free(&t);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 
-/* That some of it has left is told all the same. */
+/* The event of an incomplete export. */
 static void
-cut_is_told(natsSubscription *sub)
+check_truncation_audit(natsSubscription *sub)
 {
 	json_t *j = gw_audit_next(sub, "memories_exported");
 
@@ -168,8 +168,8 @@ cut_is_told(natsSubscription *sub)
 	json_decref(j);
 }
 
-/* The reader takes nothing until memory-worker has died. */
-TEST_T(what_breaks_off_is_seen_to, 120)
+/* The client does not read until memory-worker has been killed. */
+TEST_T(a_truncated_export_is_recognizable, 120)
 {
 	char soul[GW_SOUL_ID];
 	natsSubscription *sub;
@@ -180,7 +180,7 @@ TEST_T(what_breaks_off_is_seen_to, 120)
 	gw_memory_start(&r);
 	sub = gw_audit_subscribe(&r.b);
 	gw_soul(&r.b, "ann", "friendly", soul);
-	remember_much(&r, soul);
+	put_large_memories(&r, soul);
 	tk_http_open(&c, r.b.gateway.http);
 	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
 			     sizeof(int)),
@@ -189,7 +189,7 @@ TEST_T(what_breaks_off_is_seen_to, 120)
 	    &c, "GET " PATH " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
 	ck_assert(tk_http_has(&c, "m00000", GW_MS));
 	tk_service_kill(&r.worker);
-	/* No end, no last chunk, but why. */
+	/* An error line, without end line and without last chunk. */
 	while (!c.eof)
 		ck_assert(tk_http_fill(&c, 60000) || c.eof);
 	body = buf_str(&c.in);
@@ -200,13 +200,13 @@ TEST_T(what_breaks_off_is_seen_to, 120)
 	    str_find(body, STR("{\"error\":{\"error\":\"memory-worker")) >= 0,
 	    "%s", body.p + body.n - 400);
 	tk_http_close(&c);
-	cut_is_told(sub);
+	check_truncation_audit(sub);
 	natsSubscription_Destroy(sub);
 	gateway_fixture_stop(&r.b);
 }
 
 static bool
-nothing_streams(void *arg)
+no_stream_is_open(void *arg)
 {
 	struct gateway_memory_fixture *r = arg;
 
@@ -215,7 +215,7 @@ nothing_streams(void *arg)
 	    "} 1\n");
 }
 
-TEST_T(a_client_that_leaves, 120)
+TEST_T(a_disconnected_client_ends_the_export, 120)
 {
 	char soul[GW_SOUL_ID];
 	natsSubscription *sub;
@@ -226,7 +226,7 @@ TEST_T(a_client_that_leaves, 120)
 	gw_memory_start(&r);
 	sub = gw_audit_subscribe(&r.b);
 	gw_soul(&r.b, "ann", "friendly", soul);
-	remember_much(&r, soul);
+	put_large_memories(&r, soul);
 	tk_http_open(&c, r.b.gateway.http);
 	ck_assert_int_eq(setsockopt(c.fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 },
 			     sizeof(int)),
@@ -235,9 +235,9 @@ TEST_T(a_client_that_leaves, 120)
 	    &c, "GET " PATH " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
 	ck_assert(tk_http_has(&c, "m00000", GW_MS));
 	tk_http_close(&c);
-	ck_assert(tk_until(nothing_streams, &r, GW_MS));
-	cut_is_told(sub);
-	/* Everything else goes on. */
+	ck_assert(tk_until(no_stream_is_open, &r, GW_MS));
+	check_truncation_audit(sub);
+	/* Other requests still work. */
 	j = gw_json(&r.b, "GET", "/v1/memories?user_id=ann", NULL);
 	ck_assert_uint_eq(gw_items_n(j), 50);
 	json_decref(j);

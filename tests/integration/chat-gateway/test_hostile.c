@@ -1,6 +1,5 @@
 /*
- * Requests that mean no good: each gets an answer of its own, and nobody else
- * notices.
+ * Hostile requests: each gets its error, and other clients are not affected.
  */
 #include <jansson.h>
 #include <pthread.h>
@@ -17,14 +16,13 @@
 #include "testkit/http.h"
 #include "testkit/testkit.h"
 
-/* ---- heads ----------------------------------------------------------------
- */
+/* ---- request heads ---- */
 
 static const struct {
 	const char *method, *path;
 	int status;
 	const char *allow;
-} heads[] = {
+} bad_heads[] = {
 	{ "GET", "/v1/chat", 405, "POST" },
 	{ "DELETE", "/v1/chat", 405, "POST" },
 	{ "PUT", "/v1/souls", 405, "GET, POST" },
@@ -57,31 +55,32 @@ static const struct {
 	{ "GET", "/v1/../v1/souls", 404, "" },
 };
 
-TEST(wrong_methods_and_paths_are_refused)
+TEST(wrong_methods_and_paths_are_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char allow[64];
 	struct gateway_fixture b;
 	size_t i;
 
 	gateway_fixture_start(&b, NULL);
-	for (i = 0; i < NELEM(heads); i++) {
-		gw_request(&b, &a, heads[i].method, heads[i].path, NULL);
-		json_decref(gw_response_json(&a, heads[i].status));
+	for (i = 0; i < NELEM(bad_heads); i++) {
+		gw_request(
+		    &b, &a, bad_heads[i].method, bad_heads[i].path, NULL);
+		json_decref(gw_response_json(&a, bad_heads[i].status));
 		ck_assert_str_eq(
-		    tk_answer_field(&a, "Allow", allow, sizeof(allow)),
-		    heads[i].allow);
+		    tk_response_field(&a, "Allow", allow, sizeof(allow)),
+		    bad_heads[i].allow);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-TEST(only_json_is_taken)
+TEST(only_json_is_accepted)
 {
 	static const char *const types[] = { "text/plain", "application/xml",
 		"application/x-www-form-urlencoded", "application/jsonx",
 		"multipart/form-data; boundary=x" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	size_t i;
 
@@ -94,17 +93,16 @@ TEST(only_json_is_taken)
 		    types[i]);
 		gw_check_error(&a, 415, "the body must be application/json");
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-/* ---- ids ------------------------------------------------------------------
- */
+/* ---- ids ---- */
 
 #define X16  "xxxxxxxxxxxxxxxx"
 #define X129 X16 X16 X16 X16 X16 X16 X16 X16 "x"
 
-/* In place of the @; 404: it may be an id, but nobody's. */
+/* In place of the @; 404: a valid id that does not exist. */
 static const struct {
 	const char *id;
 	int status;
@@ -142,7 +140,7 @@ static void
 with_id(struct gateway_fixture *b, const char *method, const char *path,
     const char *id, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t before = strcspn(path, "@");
 	char whole[768];
 
@@ -150,10 +148,10 @@ with_id(struct gateway_fixture *b, const char *method, const char *path,
 	    path + before + 1);
 	gw_request(b, &a, method, whole, NULL);
 	json_decref(gw_response_json(&a, status));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
-TEST(hostile_ids_find_nothing)
+TEST(hostile_ids_match_no_record)
 {
 	struct gateway_fixture b;
 	size_t i;
@@ -177,8 +175,8 @@ TEST(hostile_ids_find_nothing)
 	gateway_fixture_stop(&b);
 }
 
-/* Where ids are joined, no two pairs of them are the same. */
-TEST(ids_do_not_run_into_each_other)
+/* Combined ids of different pairs are different. */
+TEST(pairs_of_ids_are_unambiguous)
 {
 	const struct session_key k = { STR("a:b"), STR("c") };
 	const struct str json = STR("{\"role\":\"user\",\"content\":\"x\","
@@ -194,15 +192,14 @@ TEST(ids_do_not_run_into_each_other)
 	gateway_fixture_stop(&b);
 }
 
-/* ---- bodies ---------------------------------------------------------------
- */
+/* ---- request bodies ---- */
 
 #define BODIES 2000
 #define LARGE  20
 #define MIB    ((size_t)1024 * 1024)
 
 static uint64_t
-next(uint64_t *seed)
+random_u64(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;
@@ -211,9 +208,9 @@ next(uint64_t *seed)
 }
 
 static size_t
-below(uint64_t *seed, size_t n)
+random_below(uint64_t *seed, size_t n)
 {
-	return (size_t)(next(seed) % n);
+	return (size_t)(random_u64(seed) % n);
 }
 
 static const struct {
@@ -228,8 +225,8 @@ static const struct {
 	    "{\"terminal_id\":\"t1\",\"soul_id\":\"soul_0\"}" },
 };
 
-/* Members of a chat that no chat has. */
-static const char *const wrong[] = {
+/* Members that are invalid in a chat. */
+static const char *const wrong_members[] = {
 	"\"session_id\":7",
 	"\"session_id\":\"\\u001f\"",
 	"\"terminal_id\":\"a/b\"",
@@ -244,11 +241,11 @@ static const char *const wrong[] = {
 	"\"inputs\":[{\"type\":\"audio\",\"media\":{\"size_bytes\":0.5}}]",
 };
 
-/* A chat with one wrong member; the others are good. */
+/* A chat with one invalid member. */
 static char *
 wrong_member(uint64_t *seed)
 {
-	const char *w = wrong[below(seed, NELEM(wrong))];
+	const char *w = wrong_members[random_below(seed, NELEM(wrong_members))];
 	static const char *const all[] = { "\"session_id\":\"s\"",
 		"\"terminal_id\":\"t1\"",
 		"\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"x\"}]" };
@@ -264,11 +261,11 @@ wrong_member(uint64_t *seed)
 	return body;
 }
 
-/* n bytes at a random place of text, and what must not be there. */
+/* text with n invalid bytes at a random position. */
 static char *
-spoiled(uint64_t *seed, const char *text, const char *with, size_t k)
+corrupted(uint64_t *seed, const char *text, const char *with, size_t k)
 {
-	size_t n = strlen(text), at = below(seed, n);
+	size_t n = strlen(text), at = random_below(seed, n);
 	char *body = mem_zalloc(n + k + 1);
 
 	memcpy(body, text, at);
@@ -277,55 +274,55 @@ spoiled(uint64_t *seed, const char *text, const char *with, size_t k)
 	return body;
 }
 
-/* What is none of the bodies that its path takes; *n is its length. */
+/* A body that is invalid for its path; *n is its length. */
 static char *
 malformed(uint64_t *seed, int i, const char **path, size_t *n)
 {
-	size_t route = below(seed, NELEM(good)), k, len;
+	size_t route = random_below(seed, NELEM(good)), k, len;
 	const char *body = good[route].body;
 	char one, *out;
 
 	*path = good[route].path;
 	*n = strlen(body);
 	if (i % (BODIES / LARGE) == 0) {
-		*n = MIB + below(seed, 2);
+		*n = MIB + random_below(seed, 2);
 		out = mem_alloc(*n);
-		memset(out, "[{\"x"[below(seed, 4)], *n);
+		memset(out, "[{\"x"[random_below(seed, 4)], *n);
 		return out;
 	}
 	switch (i % 8) {
-	case 0: /* noise that does not begin as an object does */
-		*n = 1 + below(seed, 300);
+	case 0: /* noise that does not start like an object */
+		*n = 1 + random_below(seed, 300);
 		out = mem_alloc(*n);
 		for (k = 0; k < *n; k++)
-			out[k] = (char)next(seed);
-		out[0] = "}]:,x-\"\x01"[below(seed, 8)];
+			out[k] = (char)random_u64(seed);
+		out[0] = "}]:,x-\"\x01"[random_below(seed, 8)];
 		return out;
-	case 1: /* cut off */
-		*n = below(seed, *n);
+	case 1: /* truncated */
+		*n = random_below(seed, *n);
 		out = mem_zalloc(*n + 1);
 		memcpy(out, body, *n);
 		return out;
 	case 2: /* not UTF-8 */
 		*n += 1;
-		return spoiled(seed, body, "\xff", 1);
-	case 3: /* a control character, NUL among them */
-		one = (char)below(seed, 9);
+		return corrupted(seed, body, "\xff", 1);
+	case 3: /* a control character, including NUL */
+		one = (char)random_below(seed, 9);
 		*n += 1;
-		return spoiled(seed, body, &one, 1);
-	case 4: /* the same member twice */
+		return corrupted(seed, body, &one, 1);
+	case 4: /* a duplicate member */
 		len = strcspn(body, ":");
 		out = mem_zalloc(2 * *n + 16);
 		*n = (size_t)snprintf(out, 2 * *n + 16, "{%.*s:1,%s",
 		    (int)len - 1, body + 1, body + 1);
 		return out;
-	case 5: /* something behind its end */
+	case 5: /* trailing bytes */
 		out = mem_zalloc(*n + 2);
 		memcpy(out, body, *n);
-		out[(*n)++] = "}]x,{0\"\x02"[below(seed, 8)];
+		out[(*n)++] = "}]x,{0\"\x02"[random_below(seed, 8)];
 		return out;
-	case 6: /* too deep */
-		*n = 130 + below(seed, 20000);
+	case 6: /* nested too deeply */
+		*n = 130 + random_below(seed, 20000);
 		out = mem_alloc(*n);
 		memset(out, '[', *n);
 		memset(out + *n / 2, ']', *n - *n / 2);
@@ -341,7 +338,7 @@ malformed(uint64_t *seed, int i, const char **path, size_t *n)
 static void
 send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	const char *path;
 	char head[256], *body;
@@ -354,18 +351,18 @@ send_malformed(struct gateway_fixture *b, uint64_t *seed, int i)
 	    path, n);
 	tk_http_open(&c, b->gateway.http);
 	ck_assert(tk_http_puts(&c, head));
-	/* A refusal may come before all of it has gone. */
+	/* The error response may arrive before all of it was sent. */
 	(void)tk_http_send(&c, body, n);
 	ck_assert_msg(tk_http_read(&c, &a, GW_MS), "body %d: none", i);
 	ck_assert_msg(a.status >= 400 && a.status < 500, "body %d, %s: %d %s",
 	    i, path, a.status, a.body.p);
 	json_decref(gw_response_json(&a, a.status));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	free(body);
 }
 
-struct neighbour {
+struct client {
 	struct gateway_fixture *b;
 	_Atomic bool stop;
 	int chats, failed;
@@ -374,10 +371,10 @@ struct neighbour {
 };
 
 static void *
-neighbour_chats(void *arg)
+client_chats(void *arg)
 {
-	struct neighbour *n = arg;
-	struct tk_answer a = { 0 };
+	struct client *n = arg;
+	struct tk_response a = { 0 };
 	int64_t ms;
 
 	while (!atomic_load(&n->stop)) {
@@ -390,14 +387,14 @@ neighbour_chats(void *arg)
 		if (ms > n->slowest_ms)
 			n->slowest_ms = ms;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 
-TEST_T(malformed_bodies_hurt_nobody, 120)
+TEST_T(malformed_bodies_do_not_affect_other_clients, 120)
 {
 	uint64_t seed = 20260222;
-	struct neighbour n = { 0 };
+	struct client n = { 0 };
 	char id[GW_SOUL_ID];
 	struct gw_peer p;
 	struct gateway_fixture b;
@@ -405,8 +402,7 @@ TEST_T(malformed_bodies_hurt_nobody, 120)
 
 	gw_chat_start(&b, &p, id);
 	n.b = &b;
-	ck_assert_int_eq(
-	    pthread_create(&n.thread, NULL, neighbour_chats, &n), 0);
+	ck_assert_int_eq(pthread_create(&n.thread, NULL, client_chats, &n), 0);
 	for (i = 0; i < BODIES; i++)
 		send_malformed(&b, &seed, i);
 	atomic_store(&n.stop, true);

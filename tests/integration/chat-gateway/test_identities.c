@@ -1,6 +1,5 @@
 /*
- * Identities of bodies: made, told once, changed, taken away, listed; each
- * tenant has its own.
+ * Identities of terminals: created, rotated, revoked and listed, per tenant.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,9 +24,9 @@
 
 static const struct str none = { NULL, 0 };
 
-/* What is kept of a body. */
+/* The stored identity of a terminal. */
 static struct credential
-kept(struct gateway_fixture *b, const char *terminal)
+stored_credential(struct gateway_fixture *b, const char *terminal)
 {
 	struct credential c;
 
@@ -37,9 +36,9 @@ kept(struct gateway_fixture *b, const char *terminal)
 	return c;
 }
 
-/* An answer has a secret, and just that is what is kept of it. */
+/* A response has a secret whose hash is stored. */
 static void
-ck_secret(struct gateway_fixture *b, json_t *j)
+check_secret(struct gateway_fixture *b, json_t *j)
 {
 	struct str secret = str_of(tk_text(j, "password"));
 	char token[AUTH_TERMINAL_TOKEN_MAX];
@@ -50,15 +49,15 @@ ck_secret(struct gateway_fixture *b, json_t *j)
 	ck_assert_uint_ge(secret.n, 32);
 	auth_terminal_token(STR("lamp"), secret, token);
 	ck_assert_str_eq(tk_text(j, "token"), token);
-	c = kept(b, "lamp");
+	c = stored_credential(b, "lamp");
 	ck_assert(auth_secret_is(secret, c.hash));
 	ck_assert_ptr_null(strstr(c.hash.p, secret.p));
 	ck_assert(!tk_log_has(&b->gateway.proc, secret.p));
 }
 
-TEST(a_secret_is_told_once)
+TEST(a_secret_is_returned_by_minting_only)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char field[64];
 	struct gateway_fixture b;
 	json_t *j, *second;
@@ -68,11 +67,11 @@ TEST(a_secret_is_told_once)
 			     "{\"terminal_id\":\"lamp\",\"user_id\":\"ann\"}"),
 	    200);
 	ck_assert_str_eq(
-	    tk_answer_field(&a, "Cache-Control", field, sizeof(field)),
+	    tk_response_field(&a, "Cache-Control", field, sizeof(field)),
 	    "no-store");
 	j = gw_response_json(&a, 200);
-	tk_answer_free(&a);
-	ck_secret(&b, j);
+	tk_response_free(&a);
+	check_secret(&b, j);
 	ck_assert_str_eq(tk_text(j, "user_id"), "ann");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	ck_assert_str_eq(tk_text(j, "created_at"), tk_text(j, "changed_at"));
@@ -80,27 +79,27 @@ TEST(a_secret_is_told_once)
 	    "409 terminal lamp has an identity; rotate or revoke that");
 
 	second = gw_json_as(&b, TOKEN_OPERATOR, ROTATE, NULL);
-	ck_secret(&b, second);
+	check_secret(&b, second);
 	ck_assert_str_ne(tk_text(j, "password"), tk_text(second, "password"));
 	ck_assert_str_eq(tk_text(second, "user_id"), "ann");
 	json_decref(second);
-	/* A certificate has no secret; it may be left again. */
+	/* A certificate has no secret; the identity can change back to one. */
 	second =
 	    gw_json_as(&b, TOKEN_PROVISIONER, ROTATE, "{\"certificate\":true}");
 	ck_assert_ptr_null(json_object_get(second, "password"));
 	ck_assert_ptr_null(json_object_get(second, "token"));
-	ck_assert_ptr_null(kept(&b, "lamp").hash.p);
+	ck_assert_ptr_null(stored_credential(&b, "lamp").hash.p);
 	json_decref(second);
 	second = gw_json_as(&b, TOKEN_PROVISIONER, ROTATE, "{}");
-	ck_secret(&b, second);
+	check_secret(&b, second);
 	json_decref(second);
 
 	gw_ok_as(&b, TOKEN_PROVISIONER, REVOKE, NULL);
 	gw_rejects_as(&b, TOKEN_PROVISIONER, REVOKE, NULL, "404 " MISSING);
 	gw_rejects_as(&b, TOKEN_PROVISIONER, ROTATE, NULL, "404 " MISSING);
-	ck_assert(kept(&b, "lamp").revoked);
+	ck_assert(stored_credential(&b, "lamp").revoked);
 	second = gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", "");
-	ck_secret(&b, second);
+	check_secret(&b, second);
 	ck_assert_ptr_null(json_object_get(second, "user_id"));
 	json_decref(second);
 	json_decref(j);
@@ -131,7 +130,7 @@ static const struct {
 	    "400 /certificate: must" },
 };
 
-TEST(what_no_body_may_be_called)
+TEST(reserved_and_unusable_terminal_ids_are_rejected)
 {
 	struct credential *list;
 	struct str next;
@@ -150,9 +149,9 @@ TEST(what_no_body_may_be_called)
 	gateway_fixture_stop(&b);
 }
 
-/* The bodies of a page, a comma behind each. */
+/* The terminals of a page, each followed by a comma. */
 static void
-ck_page(struct gateway_fixture *b, const char *token, const char *query,
+check_page(struct gateway_fixture *b, const char *token, const char *query,
     const char *want, char next[256])
 {
 	char path[400], have[256] = "";
@@ -174,7 +173,7 @@ ck_page(struct gateway_fixture *b, const char *token, const char *query,
 	json_decref(j);
 }
 
-TEST(each_tenant_has_its_own)
+TEST(tenants_manage_their_own_identities_only)
 {
 	char next[256], query[300];
 	struct gateway_fixture b;
@@ -186,7 +185,7 @@ TEST(each_tenant_has_its_own)
 	ck_assert_str_eq(tk_text(j, "tenant"), "acme");
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	/* Who is of no tenant may say which. */
+	/* A caller without a tenant may name one. */
 	j = gw_mint_as(
 	    &b, TOKEN_PROVISIONER, "desk", ",\"user_id\":\"zeta/zoe\"");
 	ck_assert_str_eq(tk_text(j, "tenant"), "zeta");
@@ -196,7 +195,7 @@ TEST(each_tenant_has_its_own)
 	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
 	    "{\"terminal_id\":\"x\",\"user_id\":\"zeta/zoe\"}",
 	    "403 another tenant");
-	/* Of others' bodies he learns that the name is taken, no more. */
+	/* Other tenants learn only that the id is taken. */
 	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
 	    "{\"terminal_id\":\"desk\"}", "409 terminal desk has an identity");
 	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, "POST",
@@ -205,16 +204,16 @@ TEST(each_tenant_has_its_own)
 	    NULL, "404 " MISSING);
 	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, "GET", "/v1/terminals/desk",
 	    NULL, "404 " MISSING);
-	ck_page(&b, TOKEN_ACME_PROVISIONER, "", "lamp,", next);
-	ck_page(&b, TOKEN_ACME_OPERATOR, "", "lamp,", next);
-	ck_page(&b, TOKEN_PROVISIONER, "", "desk,lamp,toy,", next);
-	/* A revoked one is not another tenant's to take. */
+	check_page(&b, TOKEN_ACME_PROVISIONER, "", "lamp,", next);
+	check_page(&b, TOKEN_ACME_OPERATOR, "", "lamp,", next);
+	check_page(&b, TOKEN_PROVISIONER, "", "desk,lamp,toy,", next);
+	/* A revoked id cannot be taken by another tenant. */
 	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/desk", NULL);
 	gw_rejects_as(&b, TOKEN_ACME_PROVISIONER, MINT,
 	    "{\"terminal_id\":\"desk\"}", "409 terminal desk has an identity");
-	ck_page(&b, TOKEN_OPERATOR, "?limit=2", "desk-,lamp,", next);
+	check_page(&b, TOKEN_OPERATOR, "?limit=2", "desk-,lamp,", next);
 	snprintf(query, sizeof(query), "?limit=2&cursor=%s", next);
-	ck_page(&b, TOKEN_OPERATOR, query, "toy,", next);
+	check_page(&b, TOKEN_OPERATOR, query, "toy,", next);
 	ck_assert_str_eq(next, "");
 	gw_rejects_as(&b, TOKEN_OPERATOR, "GET", "/v1/identities?limit=0", NULL,
 	    "400 limit: must be 1 to 1000");
@@ -225,8 +224,8 @@ TEST(each_tenant_has_its_own)
 	gateway_fixture_stop(&b);
 }
 
-/* A maker sees whether his bodies are there, not whose they are. */
-TEST(what_a_provisioner_sees_of_a_terminal)
+/* The terminal's state is visible to its provisioner, its owner is not. */
+TEST(a_provisioner_sees_a_terminal_without_its_owner)
 {
 	char soul[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -246,14 +245,14 @@ TEST(what_a_provisioner_sees_of_a_terminal)
 	j = gw_json_as(&b, TOKEN_ACME_ANN, "GET", "/v1/terminals/lamp", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "acme/ann");
 	json_decref(j);
-	/* One that never came is his, too. */
+	/* So is a terminal that was never online. */
 	gw_mint_ok_as(&b, TOKEN_ACME_PROVISIONER, "desk");
 	gw_ok_as(&b, TOKEN_ACME_PROVISIONER, "GET", "/v1/terminals/desk", NULL);
 	gateway_fixture_stop(&b);
 }
 
-/* With no more than the service's own rights in Redis and NATS. */
-TEST(with_its_own_rights)
+/* With no more than the service's own permissions in Redis and NATS. */
+TEST(the_services_own_permissions_suffice)
 {
 	char id[GW_SOUL_ID];
 	struct gateway_fixture b = { 0 };
@@ -290,8 +289,8 @@ TEST(with_its_own_rights)
 	gateway_fixture_stop(&b);
 }
 
-/* Where anybody may ask, identities are for the broker only. */
-TEST(without_authentication)
+/* Without authentication, identities are for the broker only. */
+TEST(without_authentication_identities_do_not_restrict_bindings)
 {
 	char id[GW_SOUL_ID];
 	struct gw_peer p;
@@ -301,7 +300,7 @@ TEST(without_authentication)
 	gateway_fixture_start(&b, NULL);
 	gw_peer_start(&b, &p);
 	j = gw_json(&b, MINT, "{\"terminal_id\":\"lamp\",\"user_id\":\"a/b\"}");
-	ck_secret(&b, j);
+	check_secret(&b, j);
 	ck_assert_str_eq(tk_text(j, "user_id"), "a/b");
 	ck_assert_ptr_null(json_object_get(j, "tenant"));
 	json_decref(j);

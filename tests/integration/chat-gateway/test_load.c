@@ -1,5 +1,5 @@
 /*
- * Many chats at one time, each with its own turn.
+ * Many concurrent chats, each with its own turn.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 #define CHATS 256
 
-struct crowd {
+struct clients {
 	struct tk_http c[CHATS];
 	struct gw_turn t[CHATS];
 	int n;
 };
 
 static void
-crowd_begin(struct gateway_fixture *b, struct crowd *w, int n)
+clients_start(struct gateway_fixture *b, struct clients *w, int n)
 {
 	char body[256];
 	int i;
@@ -34,9 +34,9 @@ crowd_begin(struct gateway_fixture *b, struct crowd *w, int n)
 	w->n = n;
 }
 
-/* Answer a turn with the session it is of. */
+/* Complete a turn with its session's id as text. */
 static void
-answer_turn(struct gateway_fixture *b, const struct gw_turn *t)
+complete_turn(struct gateway_fixture *b, const struct gw_turn *t)
 {
 	char more[512];
 
@@ -49,7 +49,7 @@ answer_turn(struct gateway_fixture *b, const struct gw_turn *t)
 
 /* Whether a turn has this id. */
 static bool
-has_turn(const struct crowd *w, int turns, const char *id)
+has_turn(const struct clients *w, int turns, const char *id)
 {
 	int i;
 
@@ -60,9 +60,9 @@ has_turn(const struct crowd *w, int turns, const char *id)
 }
 
 static void
-crowd_is_answered(struct crowd *w, int turns, int want_refused)
+clients_have_responses(struct clients *w, int turns, int want_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int i, refusals = 0;
 	char session[16], retry[16];
 	json_t *j;
@@ -71,7 +71,7 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		ck_assert(tk_http_read(&w->c[i], &a, GW_MS));
 		tk_http_close(&w->c[i]);
 		if (a.status == 503) {
-			tk_answer_field(
+			tk_response_field(
 			    &a, "Retry-After", retry, sizeof(retry));
 			ck_assert_str_eq(retry, "1");
 			refusals++;
@@ -83,13 +83,13 @@ crowd_is_answered(struct crowd *w, int turns, int want_refused)
 		ck_assert(has_turn(w, turns, tk_text(j, "reply")));
 		json_decref(j);
 	}
-	ck_assert_int_eq(refusals, want_refused);
-	tk_answer_free(&a);
+	ck_assert_int_eq(refusals, want_rejected);
+	tk_response_free(&a);
 }
 
-/* Answers that have come by now. */
+/* The responses received so far. */
 static int
-crowd_heard(struct crowd *w)
+clients_read_responses(struct clients *w)
 {
 	int i, gw_audit_next = 0;
 
@@ -101,28 +101,28 @@ crowd_heard(struct crowd *w)
 }
 
 /*
- * All chat; none is answered before each has its turn or was refused.  How many
- * had a turn.
+ * All chat; none is answered before each has a turn or was rejected.  Returns
+ * the number of turns.
  */
 static int
-crowd_talks(struct gateway_fixture *b, struct crowd *w)
+clients_chat(struct gateway_fixture *b, struct clients *w)
 {
 	natsSubscription *sub = gw_turns_subscribe(b);
 	int i, turns = 0, gw_rejects = 0;
 
-	crowd_begin(b, w, CHATS);
+	clients_start(b, w, CHATS);
 	while (turns + gw_rejects < CHATS) {
 		if (natsSubscription_NextMsg(&w->t[turns].m, sub, 100) !=
 		    NATS_OK) {
-			gw_rejects = crowd_heard(w);
+			gw_rejects = clients_read_responses(w);
 			continue;
 		}
 		gw_turn_read(&w->t[turns]);
 		gw_turn_reply(b, &w->t[turns++], "accepted", NULL);
 	}
 	for (i = turns - 1; i >= 0; i--)
-		answer_turn(b, &w->t[i]);
-	crowd_is_answered(w, turns, gw_rejects);
+		complete_turn(b, &w->t[i]);
+	clients_have_responses(w, turns, gw_rejects);
 	for (i = 0; i < turns; i++)
 		gw_turn_free(&w->t[i]);
 	gw_turns_unsubscribe(b, sub);
@@ -140,28 +140,28 @@ start(struct gateway_fixture *b, const char *const more[])
 	gw_bind_ok(b, "demo-user", "t1", id);
 }
 
-TEST_T(so_many_chats_have_their_turns_at_once, 60)
+TEST_T(many_chats_have_concurrent_turns, 60)
 {
-	static struct crowd w;
+	static struct clients w;
 	struct gateway_fixture b;
 
 	start(&b, TK_ENV("HTTP_WORKERS=300"));
-	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
-	ck_assert_int_eq(crowd_talks(&b, &w), CHATS);
+	ck_assert_int_eq(clients_chat(&b, &w), CHATS);
+	ck_assert_int_eq(clients_chat(&b, &w), CHATS);
 	gateway_fixture_stop(&b);
 }
 
-/* Of 256 workers 16 are kept to refuse with: they refuse at once. */
-TEST_T(chats_over_the_workers_are_refused, 60)
+/* 16 of 256 workers are reserved for rejections, which are immediate. */
+TEST_T(chats_exceeding_the_workers_are_rejected, 60)
 {
-	static struct crowd w;
+	static struct clients w;
 	struct gw_peer p;
 	struct gateway_fixture b;
 	int turns;
 
 	start(&b, NULL);
-	turns = crowd_talks(&b, &w);
-	/* Connections from before may still be closing. */
+	turns = clients_chat(&b, &w);
+	/* Earlier connections may still be closing. */
 	ck_assert_int_le(turns, 256 - 16);
 	ck_assert_int_ge(turns, 256 - 16 - 8);
 	gw_peer_start(&b, &p);

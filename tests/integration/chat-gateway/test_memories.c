@@ -1,6 +1,5 @@
 /*
- * What a user's souls remember, over HTTP: seen, searched, forgotten, by him
- * only.
+ * A user's memories over HTTP: listed, searched and deleted by that user only.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +12,9 @@
 
 #define AWAY "memory-worker does not answer: see that it runs, then try again"
 
-/* A path; as long as the next is not asked for. */
+/* A formatted path, valid until the next call. */
 __attribute__((format(printf, 1, 2))) static const char *
-at(const char *fmt, ...)
+format_path(const char *fmt, ...)
 {
 	static char text[1024];
 	va_list ap;
@@ -26,7 +25,7 @@ at(const char *fmt, ...)
 	return text;
 }
 
-TEST(listed_by_pages)
+TEST(memories_are_listed_by_pages)
 {
 	char id[16], soul[GW_SOUL_ID], next[512];
 	struct gateway_memory_fixture r;
@@ -34,8 +33,8 @@ TEST(listed_by_pages)
 	int i;
 
 	gw_memory_start(&r);
-	/* Nothing is known of him: nothing is there. */
-	j = gw_json(&r.b, "GET", "/v1/memories?user_id=nobody", NULL);
+	/* A user without data. */
+	j = gw_json(&r.b, "GET", "/v1/memories?user_id=missing", NULL);
 	ck_assert_uint_eq(gw_items_n(j), 0);
 	ck_assert_ptr_null(json_object_get(j, "next"));
 	json_decref(j);
@@ -60,13 +59,14 @@ TEST(listed_by_pages)
 	ck_assert_ptr_null(json_object_get(j, "next"));
 	json_decref(j);
 	j = gw_json(&r.b, "GET",
-	    at("/v1/memories?user_id=ann&limit=2&soul_id=%s", soul), NULL);
+	    format_path("/v1/memories?user_id=ann&limit=2&soul_id=%s", soul),
+	    NULL);
 	ck_assert_uint_eq(gw_items_n(j), 2);
 	json_decref(j);
 	gw_memory_stop(&r);
 }
 
-TEST(searched)
+TEST(a_query_searches_one_souls_memories)
 {
 	char soul[GW_SOUL_ID];
 	struct gateway_memory_fixture r;
@@ -77,8 +77,8 @@ TEST(searched)
 	gw_put_memory(&r, "ann", soul, "tea", "用户喜欢乌龙茶", 1000);
 	gw_put_memory(&r, "ann", soul, "run", "用户每天跑步", 2000);
 	j = gw_json(&r.b, "GET",
-	    at("/v1/memories?user_id=ann&soul_id=%s&top_k=1&query="
-	       "%%E4%%B9%%8C%%E9%%BE%%99%%E8%%8C%%B6",
+	    format_path("/v1/memories?user_id=ann&soul_id=%s&top_k=1&query="
+			"%%E4%%B9%%8C%%E9%%BE%%99%%E8%%8C%%B6",
 		soul),
 	    NULL);
 	ck_assert_uint_eq(gw_items_n(j), 1);
@@ -123,7 +123,7 @@ static const struct {
 	    "user_id: must be 1 to 128 bytes without control characters" },
 };
 
-TEST(what_is_asked_wrongly)
+TEST(invalid_requests_are_rejected)
 {
 	struct gateway_memory_fixture r;
 	size_t i;
@@ -133,12 +133,12 @@ TEST(what_is_asked_wrongly)
 	for (i = 0; i < NELEM(bad); i++)
 		gw_rejects(
 		    &r.b, bad[i].method, bad[i].path, NULL, 400, bad[i].text);
-	/* Nothing of it forgot anything. */
+	/* None of these deleted anything. */
 	json_decref(gw_json(&r.b, "DELETE", "/v1/memories/m?soul_id=s", NULL));
 	gw_memory_stop(&r);
 }
 
-TEST(one_is_forgotten)
+TEST(one_memory_is_deleted)
 {
 	char soul[GW_SOUL_ID], other[GW_SOUL_ID];
 	struct gateway_memory_fixture r;
@@ -150,15 +150,15 @@ TEST(one_is_forgotten)
 	gw_put_memory(&r, "ann", soul, "m/1", "of ann", 1000);
 	gw_put_memory(&r, "bob", other, "m/1", "of bob", 1000);
 	gw_put_memory(&r, "bob", other, "m2", "of bob", 1000);
-	/* Another's is not there, whatever soul is named. */
+	/* Memories of other users are missing, whatever soul is named. */
 	gw_rejects(&r.b, "DELETE", "/v1/memories/m2?user_id=ann", NULL, 404,
 	    "memory not found");
 	gw_rejects(&r.b, "DELETE",
-	    at("/v1/memories/m2?user_id=ann&soul_id=%s", other), NULL, 404,
-	    "memory not found");
+	    format_path("/v1/memories/m2?user_id=ann&soul_id=%s", other), NULL,
+	    404, "memory not found");
 	gw_rejects(&r.b, "DELETE",
-	    at("/v1/memories/m%%2f1?user_id=bob&soul_id=%s", soul), NULL, 404,
-	    "memory not found");
+	    format_path("/v1/memories/m%%2f1?user_id=bob&soul_id=%s", soul),
+	    NULL, 404, "memory not found");
 	j = gw_json(&r.b, "DELETE", "/v1/memories/m%2f1?user_id=ann", NULL);
 	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	ck_assert(json_is_false(tk_at(j, "profile")));
@@ -171,7 +171,7 @@ TEST(one_is_forgotten)
 	gw_memory_stop(&r);
 }
 
-TEST(everything_is_forgotten)
+TEST(all_memories_of_a_user_are_deleted)
 {
 	char soul[GW_SOUL_ID], second[GW_SOUL_ID], other[GW_SOUL_ID];
 	struct gateway_memory_fixture r;
@@ -189,15 +189,15 @@ TEST(everything_is_forgotten)
 	    "{\"user_profile\":{\"name\":\"Ann\"},\"system_state\":{\"v\":1}}");
 	gw_ok(&r.b, "PATCH", "/v1/users/bob/profile",
 	    "{\"user_profile\":{\"name\":\"Bob\"}}");
-	/* One soul's: the profile stays. */
+	/* Of one soul: the profile stays. */
 	j = gw_json(&r.b, "DELETE",
-	    at("/v1/memories?user_id=ann&soul_id=%s", second), NULL);
+	    format_path("/v1/memories?user_id=ann&soul_id=%s", second), NULL);
 	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	ck_assert(json_is_false(tk_at(j, "profile")));
 	json_decref(j);
-	/* Another's soul: nothing. */
+	/* A soul of another user. */
 	j = gw_json(&r.b, "DELETE",
-	    at("/v1/memories?user_id=ann&soul_id=%s", other), NULL);
+	    format_path("/v1/memories?user_id=ann&soul_id=%s", other), NULL);
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
 	j = gw_json(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
@@ -211,7 +211,7 @@ TEST(everything_is_forgotten)
 	j = gw_json(&r.b, "DELETE", "/v1/memories?user_id=ann", NULL);
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
-	/* Bob has lost nothing. */
+	/* Bob's memories are unaffected. */
 	j = gw_json(&r.b, "GET", "/v1/memories?user_id=bob", NULL);
 	ck_assert_uint_eq(gw_items_n(j), 1);
 	json_decref(j);
@@ -221,9 +221,9 @@ TEST(everything_is_forgotten)
 	gw_memory_stop(&r);
 }
 
-TEST(a_profile)
+TEST(a_profile_is_read_and_patched)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_memory_fixture r;
 	json_t *j;
 
@@ -243,20 +243,20 @@ TEST(a_profile)
 	ck_assert_ptr_null(tk_find(j, "user_profile.name"));
 	ck_assert_uint_eq(json_array_size(tk_at(j, "user_profile.likes")), 1);
 	json_decref(j);
-	/* Also at the top, where a struct would not show it. */
+	/* A top-level null is passed on. */
 	j = gw_json(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
 	    "{\"user_profile\":null,\"system_state\":{\"boot_count\":42}}");
 	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile")), 0);
 	ck_assert_int_eq(tk_int(j, "system_state.boot_count"), 42);
 	json_decref(j);
-	/* With its own type. */
+	/* With the merge patch content type. */
 	ck_assert_int_eq(
 	    tk_http_call(r.b.gateway.http, &a,
 		"PATCH /v1/users/u/profile HTTP/1.1\r\nHost: localhost\r\n"
 		"Content-Type: application/merge-patch+json\r\n"
 		"Content-Length: 2\r\n\r\n{}"),
 	    200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_rejects(&r.b, "PATCH", "/v1/users/u/profile", "{\"name\":\"x\"}",
 	    400, "/name: is neither user_profile nor system_state");
 	gw_rejects(&r.b, "PATCH", "/v1/users/u/profile",
@@ -271,12 +271,12 @@ TEST(a_profile)
 	ck_assert_int_eq(a.status, 400);
 	gw_request(&r.b, &a, "PATCH", "/v1/users/u/profile", "{");
 	ck_assert_int_eq(a.status, 400);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
 
-/* Users whose names look like another's see nothing of his. */
-TEST(nobody_elses)
+/* Users with similar names have separate data. */
+TEST(similar_user_names_are_distinct)
 {
 	static const char *const names[] = { "an", "ann%20", "*", "ann:*",
 		"Ann", "%7Bann%7D", "ann%3A", "ann.", "..%2Fann" };
@@ -291,23 +291,24 @@ TEST(nobody_elses)
 	gw_ok(&r.b, "PATCH", "/v1/users/ann/profile",
 	    "{\"user_profile\":{\"secret\":1}}");
 	for (i = 0; i < NELEM(names); i++) {
-		j = gw_json(
-		    &r.b, "GET", at("/v1/memories?user_id=%s", names[i]), NULL);
+		j = gw_json(&r.b, "GET",
+		    format_path("/v1/memories?user_id=%s", names[i]), NULL);
 		ck_assert_uint_eq(gw_items_n(j), 0);
 		json_decref(j);
 		j = gw_json(&r.b, "GET",
-		    at("/v1/memories?user_id=%s&query=secret&soul_id=%s",
+		    format_path(
+			"/v1/memories?user_id=%s&query=secret&soul_id=%s",
 			names[i], soul),
 		    NULL);
 		ck_assert_uint_eq(gw_items_n(j), 0);
 		json_decref(j);
-		j = gw_json(
-		    &r.b, "GET", at("/v1/users/%s/profile", names[i]), NULL);
+		j = gw_json(&r.b, "GET",
+		    format_path("/v1/users/%s/profile", names[i]), NULL);
 		ck_assert_uint_eq(
 		    json_object_size(tk_at(j, "user_profile")), 0);
 		json_decref(j);
 		j = gw_json(&r.b, "DELETE",
-		    at("/v1/memories?user_id=%s", names[i]), NULL);
+		    format_path("/v1/memories?user_id=%s", names[i]), NULL);
 		ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 		json_decref(j);
 	}
@@ -317,7 +318,7 @@ TEST(nobody_elses)
 	gw_memory_stop(&r);
 }
 
-TEST(without_memory_worker)
+TEST(without_memory_worker_requests_are_unavailable)
 {
 	struct gateway_fixture b;
 

@@ -1,6 +1,6 @@
 /*
- * Servers that are killed: what was answered 2xx is there afterwards, and the
- * next request works.
+ * Killed servers: what was acknowledged with 2xx is stored, and the next
+ * request works.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -14,48 +14,47 @@
 #include "testkit/service.h"
 #include "testkit/testkit.h"
 
-#define CHAT_BODY                                                \
+#define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
 	"[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 
-/* As soon as a server is back, so is the gateway: within this time. */
+/* The gateway works again within this time after a server is back. */
 #define BACK_MS 3000
 
 static bool
 chats(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
 static bool
 lists_souls(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/souls", NULL) == 200;
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
-/* ---- NATS -----------------------------------------------------------------
- */
+/* ---- NATS ---- */
 
 static bool
 bus_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_chat(arg, &a, "t1", "") == 503 &&
-	    tk_answer_has(&a, "\"the message bus cannot be reached now\"");
+	    tk_response_has(&a, "\"the message bus cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
-TEST_T(nats_may_be_killed, 60)
+TEST_T(the_gateway_recovers_from_a_killed_nats, 60)
 {
 	char id[GW_SOUL_ID];
 	struct gw_peer p;
@@ -67,7 +66,7 @@ TEST_T(nats_may_be_killed, 60)
 		gw_chat_ok(&b, "t1", "");
 		tk_server_stop(&b.nats, SIGKILL);
 		ck_assert(tk_until(bus_is_down, &b, GW_MS));
-		/* What needs no bus goes on. */
+		/* Requests that need no NATS still work. */
 		gw_check_binding(&b, "demo-user", "t1", id);
 		tk_server_restart(&b.nats);
 		ck_assert(tk_until(chats, &b, BACK_MS));
@@ -80,7 +79,7 @@ TEST_T(nats_may_be_killed, 60)
 TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 {
 	natsSubscription *turns;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char id[GW_SOUL_ID];
 	struct gw_turn t;
@@ -103,26 +102,25 @@ TEST_T(a_turn_that_runs_while_nats_is_killed_is_lost, 60)
 	gw_peer_start(&b, &p);
 	ck_assert(tk_until(chats, &b, BACK_MS));
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_peer_stop(&p);
 	gateway_fixture_stop(&b);
 }
 
-/* ---- Redis ----------------------------------------------------------------
- */
+/* ---- Redis ---- */
 
 static bool
 state_is_down(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL) == 503 &&
-	    tk_answer_has(&a, "\"the state cannot be reached now\"");
+	    tk_response_has(&a, "\"the state cannot be reached now\"");
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
-TEST_T(redis_may_be_killed, 60)
+TEST_T(the_gateway_recovers_from_a_killed_redis, 60)
 {
 	char id[GW_SOUL_ID];
 	struct gw_peer p;
@@ -147,24 +145,24 @@ TEST_T(redis_may_be_killed, 60)
 	gateway_fixture_stop(&b);
 }
 
-/* Souls that one user is made; he may have 1,000. */
+/* Souls per user; the limit is 1,000. */
 #define SOULS_EACH 900
 
-/* Who makes one soul after the other, whatever happens. */
-struct maker {
+/* Creates souls one after another during the outage. */
+struct creator {
 	struct gateway_fixture *b;
 	_Atomic bool stop;
 	_Atomic int tried;
 	int users;
-	json_t *made; /* names of those that were answered 200 */
+	json_t *created; /* names that were acknowledged */
 	pthread_t thread;
 };
 
 static void *
-maker_run(void *arg)
+creator_run(void *arg)
 {
-	struct maker *m = arg;
-	struct tk_answer a = { 0 };
+	struct creator *m = arg;
+	struct tk_response a = { 0 };
 	char name[32], body[128];
 	int i;
 
@@ -176,24 +174,24 @@ maker_run(void *arg)
 		    "\"mbti_type\":\"ISTP\"}",
 		    i / SOULS_EACH, name);
 		if (gw_request(m->b, &a, "POST", "/v1/souls", body) == 200)
-			json_object_set_new(m->made, name, json_true());
+			json_object_set_new(m->created, name, json_true());
 		atomic_fetch_add(&m->tried, 1);
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return NULL;
 }
 
 static bool
-made_more(void *arg)
+creator_has_more(void *arg)
 {
-	struct maker *m = arg;
+	struct creator *m = arg;
 
 	return atomic_load(&m->tried) >= 40;
 }
 
-/* Every soul that was answered 200 is in its user's list. */
+/* Every acknowledged soul is in its user's list. */
 static void
-all_are_there(struct gateway_fixture *b, struct maker *m)
+check_all_stored(struct gateway_fixture *b, struct creator *m)
 {
 	char path[64];
 	json_t *j, *soul;
@@ -206,34 +204,34 @@ all_are_there(struct gateway_fixture *b, struct maker *m)
 		snprintf(path, sizeof(path), "/v1/souls?user_id=u%d", user);
 		j = gw_json(b, "GET", path, NULL);
 		json_array_foreach (tk_at(j, "items"), i, soul)
-			json_object_del(m->made, tk_text(soul, "name"));
+			json_object_del(m->created, tk_text(soul, "name"));
 		json_decref(j);
 	}
-	ck_assert_uint_eq(json_object_size(m->made), 0);
+	ck_assert_uint_eq(json_object_size(m->created), 0);
 }
 
 static void
-kill_while_making(void (*kill_one)(struct gateway_fixture *b))
+kill_while_creating(void (*kill_one)(struct gateway_fixture *b))
 {
-	struct maker m = { 0 };
+	struct creator m = { 0 };
 	struct gateway_fixture b;
 	int i;
 
 	gateway_fixture_start(&b, NULL);
 	m.b = &b;
-	m.made = json_object();
-	ck_assert_int_eq(pthread_create(&m.thread, NULL, maker_run, &m), 0);
+	m.created = json_object();
+	ck_assert_int_eq(pthread_create(&m.thread, NULL, creator_run, &m), 0);
 	for (i = 0; i < 4; i++) {
-		ck_assert(tk_until(made_more, &m, GW_MS));
+		ck_assert(tk_until(creator_has_more, &m, GW_MS));
 		atomic_store(&m.tried, 0);
 		kill_one(&b);
 	}
-	ck_assert(tk_until(made_more, &m, GW_MS));
+	ck_assert(tk_until(creator_has_more, &m, GW_MS));
 	atomic_store(&m.stop, true);
 	pthread_join(m.thread, NULL);
-	ck_assert_uint_gt(json_object_size(m.made), 40);
-	all_are_there(&b, &m);
-	json_decref(m.made);
+	ck_assert_uint_gt(json_object_size(m.created), 40);
+	check_all_stored(&b, &m);
+	json_decref(m.created);
 	gateway_fixture_stop(&b);
 }
 
@@ -244,15 +242,14 @@ kill_redis(struct gateway_fixture *b)
 	tk_server_restart(&b->redis);
 }
 
-TEST_T(what_was_answered_survives_redis, 60)
+TEST_T(acknowledged_souls_survive_a_killed_redis, 60)
 {
-	kill_while_making(kill_redis);
+	kill_while_creating(kill_redis);
 }
 
-/* ---- the gateway itself ---------------------------------------------------
- */
+/* ---- the gateway ---- */
 
-TEST_T(the_gateway_may_be_killed, 60)
+TEST_T(acknowledged_data_survives_a_killed_gateway, 60)
 {
 	char id[GW_SOUL_ID];
 	struct gw_peer p;

@@ -17,13 +17,13 @@ static struct gateway_fixture b;
 static struct gw_run r;
 
 static void
-open_bed(void)
+start_fixture(void)
 {
 	gateway_fixture_servers(&b);
 	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
 }
 
-/* A log of so many events, the last two of which end the turn. */
+/* Log this many events; the last two end the turn. */
 static void
 write_log(int n)
 {
@@ -55,17 +55,17 @@ open_at(struct tk_sse *s, int64_t cursor, bool by_header)
 }
 
 static bool
-no_stream(void *arg)
+no_stream_is_open(void *arg)
 {
 	return gw_has_metric(arg, "\nsoul_event_streams 0\n");
 }
 
-TEST_T(every_cursor_gives_exactly_the_rest, 120)
+TEST_T(every_cursor_returns_exactly_the_rest, 120)
 {
 	struct tk_sse s;
 	int64_t at, seq;
 
-	open_bed();
+	start_fixture();
 	write_log(EVENTS_N);
 	for (at = 0; at <= EVENTS_N; at++) {
 		open_at(&s, at, at % 2 == 1);
@@ -73,11 +73,11 @@ TEST_T(every_cursor_gives_exactly_the_rest, 120)
 			tk_sse_is(&s, seq, type_of(seq, EVENTS_N));
 		ck_assert_uint_eq(s.at, s.c.in.n);
 		tk_sse_close(&s);
-		/* A stream that was closed is one until that is noticed. */
+		/* Closed streams count until their end is noticed. */
 		if (at % 100 == 99)
-			ck_assert(tk_until(no_stream, &b, GW_MS));
+			ck_assert(tk_until(no_stream_is_open, &b, GW_MS));
 	}
-	/* Behind the last comes what happens next, and nothing before. */
+	/* At the end, only new events follow. */
 	open_at(&s, EVENTS_N, false);
 	gw_run_begin(&r, &b, "s1", "turn_2");
 	tk_sse_is(&s, EVENTS_N + 1, STARTED);
@@ -85,11 +85,11 @@ TEST_T(every_cursor_gives_exactly_the_rest, 120)
 	gateway_fixture_stop(&b);
 }
 
-TEST(who_names_no_cursor_gets_what_happens_from_now_on)
+TEST(without_a_cursor_only_new_events_are_sent)
 {
 	struct tk_sse s;
 
-	open_bed();
+	start_fixture();
 	write_log(10);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_2");
@@ -100,28 +100,28 @@ TEST(who_names_no_cursor_gets_what_happens_from_now_on)
 	gateway_fixture_stop(&b);
 }
 
-/* A cursor is a client's own word: it may wait for a session to begin. */
-TEST(a_session_may_begin_later)
+/* The session of a cursor need not exist yet. */
+TEST(a_cursor_can_wait_for_a_future_session)
 {
 	struct tk_sse s;
 
-	open_bed();
+	start_fixture();
 	gw_rejects(&b, "GET", PATH, NULL, 404, "session not found");
 	open_at(&s, 0, false);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);
-	/* What is another user's is not told. */
+	/* Sessions of other users are missing. */
 	gw_rejects(
 	    &b, "GET", PATH "?user_id=eve", NULL, 404, "session not found");
 	tk_sse_close(&s);
 	gateway_fixture_stop(&b);
 }
 
-TEST(what_is_no_cursor_is_refused)
+TEST(invalid_cursors_are_rejected)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
-	open_bed();
+	start_fixture();
 	gw_rejects(&b, "GET", PATH "?cursor=x", NULL, 400,
 	    "cursor: must be the seq of an event, or 0");
 	gw_rejects(&b, "GET", PATH "?cursor=-1", NULL, 400,
@@ -135,19 +135,19 @@ TEST(what_is_no_cursor_is_refused)
 	    &a, 400, "Last-Event-ID: must be the seq of an event, or 0");
 	gw_rejects(&b, "GET", PATH "?user_id=", NULL, 400,
 	    "user_id: must be 1 to 128 bytes without control characters");
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-/* The log keeps about the last thousand. */
-TEST_T(what_is_not_kept_any_more_is_said_once, 60)
+/* The log stores about 1,000 events. */
+TEST_T(expired_events_are_reported_by_one_warning, 60)
 {
 	enum { N = 1400 };
 	struct session_events page;
 	struct tk_sse s;
 	int64_t first, seq;
 
-	open_bed();
+	start_fixture();
 	write_log(N);
 	ck_assert_int_eq(
 	    session_events_read(b.db.s, &r.p.key, 0, b.db.arena, &page), RC_OK);
@@ -159,11 +159,11 @@ TEST_T(what_is_not_kept_any_more_is_said_once, 60)
 		tk_sse_is(&s, seq, type_of(seq, N));
 	ck_assert_uint_eq(s.at, s.c.in.n);
 	tk_sse_close(&s);
-	/* The warning is a cursor as good as any. */
+	/* The seq of the warning is a valid cursor. */
 	open_at(&s, first - 1, true);
 	tk_sse_is(&s, first, DELTA);
 	tk_sse_close(&s);
-	/* An hour later nothing of it is there. */
+	/* The log has expired. */
 	ck_assert_int_eq(state_cmd(b.db.s,
 			     STATE_ARGS(STR("DEL"),
 				 STR("soul:session:{demo-user:s1}:events:1")),
@@ -177,13 +177,13 @@ TEST_T(what_is_not_kept_any_more_is_said_once, 60)
 	gateway_fixture_stop(&b);
 }
 
-/* A session that was forgotten counts from one again. */
-TEST(a_cursor_above_the_newest_begins_again)
+/* A deleted session starts again at seq 1. */
+TEST(a_cursor_above_the_newest_restarts_the_log)
 {
 	struct tk_sse s, late;
 	int64_t seq;
 
-	open_bed();
+	start_fixture();
 	write_log(10);
 	open_at(&s, 99, false);
 	tk_sse_warns(&s, 0);
@@ -192,7 +192,7 @@ TEST(a_cursor_above_the_newest_begins_again)
 	gw_ok(&b, "DELETE", "/v1/sessions/s1", NULL);
 	open_at(&late, 10, false);
 	tk_sse_warns(&late, 0);
-	/* Who is there is told without asking. */
+	/* An open stream is warned without a request. */
 	tk_sse_warns(&s, 0);
 	gw_run_begin(&r, &b, "s1", "turn_2");
 	tk_sse_is(&s, 1, STARTED);
@@ -202,19 +202,19 @@ TEST(a_cursor_above_the_newest_begins_again)
 	gateway_fixture_stop(&b);
 }
 
-/* Who died in the middle of a turn is told of by whoever finds it. */
+/* The first reader of the log reports the failure of a dead process. */
 TEST(a_turn_whose_process_died_has_failed)
 {
 	struct tk_sse s;
 	struct gw_run next;
 	json_t *j;
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_kill(&r);
 	open_at(&s, 0, false);
 	tk_sse_is(&s, 1, STARTED);
-	/* The next turn finds it. */
+	/* The next turn reports it. */
 	gw_run_begin(&next, &b, "s1", "turn_2");
 	j = tk_sse_take(&s, 2, FAILED);
 	ck_assert_str_eq(tk_text(j, "run_id"), "turn_1");

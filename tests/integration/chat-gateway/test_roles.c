@@ -1,6 +1,6 @@
 /*
- * Who may ask what: each route in the name of each role, and of nobody; and
- * nobody in another's name.
+ * Authorization: each route with each role and without a token, and users named
+ * by other callers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +16,17 @@
 static const struct {
 	enum wire_role role;
 	const char *token;
-	const char *user; /* whom he may name */
-} everybody[] = {
+	const char *user; /* the user that this caller may name */
+} all_tokens[] = {
 	{ WIRE_ROLE_OWNER, TOKEN_ANN, "ann" },
 	{ WIRE_ROLE_TERMINAL, TOKEN_LAMP, "ann" },
 	{ WIRE_ROLE_PROVISIONER, TOKEN_PROVISIONER, "ann" },
 	{ WIRE_ROLE_OPERATOR, TOKEN_OPERATOR, "ann" },
 };
 
-/* The route's path, its placeholders filled in. */
+/* The route's path with its placeholders replaced. */
 static void
-path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
+fill_path(const struct wire_route *r, const char *user, char *dst, size_t size)
 {
 	struct str rest = str_of(r->path), part;
 	size_t n = 0;
@@ -44,14 +44,14 @@ path_of(const struct wire_route *r, const char *user, char *dst, size_t size)
 }
 
 static const char *
-body_of(const struct wire_route *r)
+request_body(const struct wire_route *r)
 {
 	return r->request != NULL ? "{}" : NULL;
 }
 
-TEST(only_who_is_listed_may_ask)
+TEST(only_listed_roles_are_authorized)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const struct wire_route *r;
 	char path[256];
 	size_t i, k, n = 0;
@@ -63,30 +63,30 @@ TEST(only_who_is_listed_may_ask)
 		if (strcmp(r->owner, "chat-gateway") != 0)
 			continue;
 		n++;
-		path_of(r, "ann", path, sizeof(path));
-		gw_rejects_as(&b, NULL, r->method, path, body_of(r),
+		fill_path(r, "ann", path, sizeof(path));
+		gw_rejects_as(&b, NULL, r->method, path, request_body(r),
 		    "401 an access token is needed");
 		gw_rejects_as(
-		    &b, "t-nobody", r->method, path, body_of(r), "401 ");
-		for (k = 0; k < NELEM(everybody); k++) {
-			gw_request_as(&b, &a, everybody[k].token, r->method,
-			    path, body_of(r));
+		    &b, "t-unknown", r->method, path, request_body(r), "401 ");
+		for (k = 0; k < NELEM(all_tokens); k++) {
+			gw_request_as(&b, &a, all_tokens[k].token, r->method,
+			    path, request_body(r));
 			ck_assert_msg((a.status == 403) ==
-				((r->roles & 1U << everybody[k].role) == 0),
+				((r->roles & 1U << all_tokens[k].role) == 0),
 			    "%s %s by %s: %d %s", r->method, path,
-			    everybody[k].token, a.status, a.body.p);
+			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
 	ck_assert_uint_eq(n, 25);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-/* A caller, and somebody in whose name he may not ask. */
+/* A caller, and a user that this caller may not name. */
 static const struct {
 	const char *token, *user;
 	const char *encoded; /* in a path */
-} others[] = {
+} other_users[] = {
 	{ TOKEN_BOB, "ann", "ann" },
 	{ TOKEN_BOB, "acme/bob", "acme%2Fbob" },
 	{ TOKEN_ACME_ANN, "other/ann", "other%2Fann" },
@@ -94,7 +94,7 @@ static const struct {
 	{ TOKEN_ACME_OPERATOR, "other/ann", "other%2Fann" },
 };
 
-TEST(nobody_asks_in_anothers_name)
+TEST(callers_cannot_name_another_user)
 {
 	const struct wire_route *r;
 	char path[300];
@@ -108,21 +108,21 @@ TEST(nobody_asks_in_anothers_name)
 		    (r->roles & 1U << WIRE_ROLE_OWNER) == 0)
 			continue;
 		n++;
-		path_of(r, "ann", path, sizeof(path));
-		for (k = 0; k < NELEM(others); k++) {
+		fill_path(r, "ann", path, sizeof(path));
+		for (k = 0; k < NELEM(other_users); k++) {
 			char with[400];
 
 			snprintf(with, sizeof(with), "%s?user_id=%s", path,
-			    others[k].user);
-			gw_rejects_as(&b, others[k].token, r->method, with,
-			    body_of(r), "403 user_id: is ");
+			    other_users[k].user);
+			gw_rejects_as(&b, other_users[k].token, r->method, with,
+			    request_body(r), "403 user_id: is ");
 		}
 	}
 	ck_assert_uint_eq(n, 21);
 	gateway_fixture_stop(&b);
 }
 
-TEST(nor_by_a_body_or_a_path)
+TEST(bodies_and_paths_cannot_name_another_user)
 {
 	static const char *const routes[] = { "/v1/chat", "/v1/souls/select",
 		"/v1/souls", "/v1/turns/x/cancel" };
@@ -131,27 +131,27 @@ TEST(nor_by_a_body_or_a_path)
 	size_t i, k;
 
 	gw_start_with_tokens(&b);
-	for (k = 0; k < NELEM(others); k++) {
+	for (k = 0; k < NELEM(other_users); k++) {
 		snprintf(body, sizeof(body),
 		    "{\"user_id\":\"%s\",\"terminal_id\":\"t1\"," GW_CHAT_INPUT
 		    ",\"soul_id\":\"x\",\"name\":\"x\","
 		    "\"mbti_type\":\"INFP\"}",
-		    others[k].user);
+		    other_users[k].user);
 		for (i = 0; i < NELEM(routes); i++)
-			gw_rejects_as(&b, others[k].token, "POST", routes[i],
-			    body, "403 /user_id: is ");
+			gw_rejects_as(&b, other_users[k].token, "POST",
+			    routes[i], body, "403 /user_id: is ");
 		snprintf(path, sizeof(path), "/v1/users/%s/profile",
-		    others[k].encoded);
-		gw_rejects_as(
-		    &b, others[k].token, "GET", path, NULL, "403 user_id: is ");
-		gw_rejects_as(&b, others[k].token, "PATCH", path, "{}",
+		    other_users[k].encoded);
+		gw_rejects_as(&b, other_users[k].token, "GET", path, NULL,
+		    "403 user_id: is ");
+		gw_rejects_as(&b, other_users[k].token, "PATCH", path, "{}",
 		    "403 user_id: is ");
 	}
 	gateway_fixture_stop(&b);
 }
 
-/* An operator, who is no user, must say for whom he asks. */
-TEST(nobody_is_not_the_default)
+/* An operator is not a user and must name one. */
+TEST(an_operator_must_name_the_user)
 {
 	json_t *j;
 	struct gateway_fixture b;

@@ -1,5 +1,5 @@
 /*
- * Conversations over HTTP: what was stored of them, and to whom it is told.
+ * Sessions over HTTP: their stored messages, for their user only.
  */
 #include "core/buf.h"
 #include "core/mem.h"
@@ -13,16 +13,16 @@
 #define NOT_FOUND "session not found"
 
 static struct session_key
-key_of(const char *user, const char *session)
+session_key_of(const char *user, const char *session)
 {
 	return (struct session_key){ str_of(user), str_of(session) };
 }
 
 static void
-say(struct gateway_fixture *b, const char *user, const char *session,
+append(struct gateway_fixture *b, const char *user, const char *session,
     struct str json)
 {
-	struct session_key k = key_of(user, session);
+	struct session_key k = session_key_of(user, session);
 
 	ck_assert_int_eq(session_append(b->db.s, &k, &json, 1, NULL), RC_OK);
 }
@@ -32,20 +32,20 @@ say(struct gateway_fixture *b, const char *user, const char *session,
 	    ",\"created_at\":\"2026-02-22T10:20:30Z\"}")
 
 static void
-gw_conversation(
+stored_messages(
     struct gateway_fixture *b, const char *user, const char *session)
 {
-	say(b, user, session,
+	append(b, user, session,
 	    MESSAGE("user",
 		",\"content\":\"把灯变成绿色\","
 		"\"turn_id\":\"turn_1\""));
-	say(b, user, session,
+	append(b, user, session,
 	    MESSAGE("observation", ",\"content\":\"presence: true\""));
-	say(b, user, session,
+	append(b, user, session,
 	    MESSAGE("assistant",
 		",\"content\":\"\",\"tool_calls\":[{\"id\":\"c1\","
 		"\"type\":\"function\",\"function\":{\"name\":\"x\"}}]"));
-	say(b, user, session,
+	append(b, user, session,
 	    MESSAGE("tool",
 		",\"content\":\"done\",\"name\":\"x\","
 		"\"tool_call_id\":\"c1\",\"unknown\":1"));
@@ -61,15 +61,15 @@ message_is(json_t *j, size_t i, const char *id, const char *role)
 	ck_assert_str_eq(tk_text(m, "created_at"), "2026-02-22T10:20:30Z");
 }
 
-TEST(a_session_is_told_as_it_was)
+TEST(a_session_is_returned_as_stored)
 {
-	struct session_key k = key_of("demo-user", "s1");
+	struct session_key k = session_key_of("demo-user", "s1");
 	struct gateway_fixture b;
 	json_t *j;
 
 	gateway_fixture_start(&b, NULL);
 	gw_rejects(&b, "GET", MESSAGES, NULL, 404, NOT_FOUND);
-	gw_conversation(&b, "demo-user", "s1");
+	stored_messages(&b, "demo-user", "s1");
 	j = gw_json(&b, "GET", MESSAGES, NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "demo-user");
 	ck_assert_str_eq(tk_text(j, "session_id"), "s1");
@@ -90,7 +90,9 @@ TEST(a_session_is_told_as_it_was)
 	    1);
 	json_decref(j);
 	ck_assert_int_eq(
-	    session_put_summary(b.db.s, &k, STR("绿灯"), 2), RC_OK);
+	    session_summarise(b.db.s, &k,
+		&(struct session_summary){ .text = STR("绿灯"), .number = 2 }),
+	    RC_OK);
 	j = gw_json(&b, "GET", MESSAGES, NULL);
 	ck_assert_str_eq(tk_text(j, "summary"), "绿灯");
 	json_decref(j);
@@ -98,18 +100,18 @@ TEST(a_session_is_told_as_it_was)
 }
 
 /* "s1" of one user is not "s1" of another. */
-TEST(a_session_is_its_users_alone)
+TEST(a_session_belongs_to_one_user)
 {
 	struct gateway_fixture b;
 	json_t *j;
 
 	gateway_fixture_start(&b, NULL);
-	gw_conversation(&b, "ann", "s1");
+	stored_messages(&b, "ann", "s1");
 	gw_rejects(&b, "GET", MESSAGES, NULL, 404, NOT_FOUND);
 	gw_rejects(&b, "GET", MESSAGES "?user_id=bob", NULL, 404, NOT_FOUND);
 	gw_rejects(
 	    &b, "DELETE", "/v1/sessions/s1?user_id=bob", NULL, 404, NOT_FOUND);
-	say(&b, "bob", "s1", MESSAGE("user", ",\"content\":\"bob's\""));
+	append(&b, "bob", "s1", MESSAGE("user", ",\"content\":\"bob's\""));
 	j = gw_json(&b, "GET", MESSAGES "?user_id=bob", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
@@ -125,13 +127,13 @@ TEST(a_session_is_its_users_alone)
 	gateway_fixture_stop(&b);
 }
 
-/* Ids of any kind find their way through path and query. */
-TEST(ids_are_decoded)
+/* Ids of any kind work in path and query. */
+TEST(ids_are_percent_decoded)
 {
 	struct gateway_fixture b;
 
 	gateway_fixture_start(&b, NULL);
-	gw_conversation(&b, "a b&c", "会/话+1");
+	stored_messages(&b, "a b&c", "会/话+1");
 	gw_ok(&b, "GET",
 	    "/v1/sessions/%E4%BC%9A%2F%E8%AF%9D+1/messages"
 	    "?user_id=a+b%26c",
@@ -143,15 +145,15 @@ TEST(ids_are_decoded)
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_message_that_cannot_be_read_is_left_out)
+TEST(an_unreadable_message_is_left_out)
 {
 	struct gateway_fixture b;
 	json_t *j;
 
 	gateway_fixture_start(&b, NULL);
-	say(&b, "demo-user", "s1", STR("no JSON"));
-	say(&b, "demo-user", "s1", STR("{\"role\":\"nobody\"}"));
-	say(&b, "demo-user", "s1", MESSAGE("user", ",\"content\":\"hi\""));
+	append(&b, "demo-user", "s1", STR("no JSON"));
+	append(&b, "demo-user", "s1", STR("{\"role\":\"missing\"}"));
+	append(&b, "demo-user", "s1", MESSAGE("user", ",\"content\":\"hi\""));
 	j = gw_json(&b, "GET", MESSAGES, NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	message_is(j, 0, "3", "user");
@@ -160,9 +162,9 @@ TEST(a_message_that_cannot_be_read_is_left_out)
 	gateway_fixture_stop(&b);
 }
 
-/* One message with a text of n bytes. */
+/* A message with a text of n bytes. */
 static void
-message_of(struct buf *json, size_t n)
+format_message(struct buf *json, size_t n)
 {
 	size_t i;
 
@@ -174,9 +176,9 @@ message_of(struct buf *json, size_t n)
 }
 
 static void
-say_often(struct gateway_fixture *b, struct str json, size_t times)
+append_many(struct gateway_fixture *b, struct str json, size_t times)
 {
-	struct session_key k = key_of("demo-user", "s1");
+	struct session_key k = session_key_of("demo-user", "s1");
 	struct str all[SESSION_APPEND_MAX];
 	size_t i, n;
 
@@ -190,17 +192,17 @@ say_often(struct gateway_fixture *b, struct str json, size_t times)
 	}
 }
 
-/* All that are kept; of very large ones the newest. */
-TEST_T(a_long_session_is_told_whole, 60)
+/* All stored messages; of very large ones the newest. */
+TEST_T(a_long_session_is_returned_completely, 60)
 {
 	struct buf json = BUF_INIT(128 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	json_t *j;
 
 	gateway_fixture_start(&b, NULL);
-	message_of(&json, 1000);
-	say_often(&b, buf_str(&json), SESSION_MESSAGES_MAX + 5);
+	format_message(&json, 1000);
+	append_many(&b, buf_str(&json), SESSION_MESSAGES_MAX + 5);
 	ck_assert_int_eq(gw_request(&b, &a, "GET", MESSAGES, NULL), 200);
 	ck_assert_uint_gt(a.body.n, 2000 * 1000);
 	j = gw_response_json(&a, 200);
@@ -209,14 +211,14 @@ TEST_T(a_long_session_is_told_whole, 60)
 	message_is(j, 0, "6", "user");
 	message_is(j, SESSION_MESSAGES_MAX - 1, "2005", "user");
 	json_decref(j);
-	message_of(&json, 60000);
-	say_often(&b, buf_str(&json), 100);
+	format_message(&json, 60000);
+	append_many(&b, buf_str(&json), 100);
 	j = gw_json(&b, "GET", MESSAGES, NULL);
 	ck_assert_uint_eq(
 	    json_array_size(tk_at(j, "items")), SESSION_PAGE_BYTES / json.n);
 	message_is(j, SESSION_PAGE_BYTES / json.n - 1, "2105", "user");
 	json_decref(j);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&json);
 	gateway_fixture_stop(&b);
 }

@@ -1,5 +1,5 @@
 /*
- * The life of souls over HTTP.
+ * Creating, listing and deleting souls over HTTP.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 static const struct {
 	const char *body, *text;
-} bad_create[] = {
+} bad_souls[] = {
 	{ "", "invalid json" },
 	{ "{", "invalid json" },
 	{ "[]", "invalid json" },
@@ -48,15 +48,15 @@ static const struct {
 	    "/user_id: must not have control characters" },
 };
 
-TEST(what_is_no_soul_is_refused)
+TEST(invalid_souls_are_rejected)
 {
 	struct gateway_fixture b;
 	size_t i;
 
 	gateway_fixture_start(&b, NULL);
-	for (i = 0; i < NELEM(bad_create); i++)
+	for (i = 0; i < NELEM(bad_souls); i++)
 		gw_rejects(
-		    &b, CREATE, bad_create[i].body, 400, bad_create[i].text);
+		    &b, CREATE, bad_souls[i].body, 400, bad_souls[i].text);
 	gateway_fixture_stop(&b);
 }
 
@@ -78,7 +78,7 @@ is_infj(json_t *soul)
 		    traits[i].is, 1e-9);
 }
 
-/* What a new soul is told to be is what the list says of it then. */
+/* The response to creating a soul equals its entry in the list. */
 TEST(a_soul_is_created_and_listed)
 {
 	static const char *const same[] = { "soul_id", "user_id", "name",
@@ -119,7 +119,7 @@ TEST(a_soul_is_created_and_listed)
 	gateway_fixture_stop(&b);
 }
 
-TEST(each_user_has_his_own_souls_by_name)
+TEST(soul_names_are_unique_per_user)
 {
 	char a[GW_SOUL_ID], c[GW_SOUL_ID], d[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -140,10 +140,10 @@ TEST(each_user_has_his_own_souls_by_name)
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 1), "soul_id"), d);
 	json_decref(j);
-	j = gw_json(&b, "GET", SOULS "?user_id=nobody", NULL);
+	j = gw_json(&b, "GET", SOULS "?user_id=missing", NULL);
 	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
 	json_decref(j);
-	/* The name is free again with the soul. */
+	/* The name can be used again. */
 	gw_rejects(&b, "DELETE", SOULS "/soul_x?user_id=ann", NULL, 404,
 	    "soul not found");
 	gateway_fixture_stop(&b);
@@ -172,7 +172,7 @@ memories(struct gateway_fixture *b, const char *user, const char *soul)
 	return l.n;
 }
 
-TEST(a_deleted_soul_leaves_nothing)
+TEST(a_deleted_soul_leaves_no_data)
 {
 	char id[GW_SOUL_ID], path[128], other[128];
 	struct gateway_fixture b;
@@ -201,12 +201,12 @@ TEST(a_deleted_soul_leaves_nothing)
 	gateway_fixture_stop(&b);
 }
 
-/* Ask for a soul to go, and answer in memory-worker's place. */
+/* Delete a soul, with the test replying for memory-worker. */
 static int
-delete_as_told(struct gateway_fixture *b, natsSubscription *sub, const char *id,
-    const char *answer)
+delete_with_reply(struct gateway_fixture *b, natsSubscription *sub,
+    const char *id, const char *answer)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
 	char path[128];
 	natsMsg *m;
@@ -225,12 +225,12 @@ delete_as_told(struct gateway_fixture *b, natsSubscription *sub, const char *id,
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	status = a.status;
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return status;
 }
 
-/* It stays until all stores have forgotten what it remembers. */
-TEST(a_soul_is_forgotten_everywhere_before_it_goes)
+/* The soul exists until all stores have deleted its memories. */
+TEST(memories_are_deleted_before_the_soul)
 {
 	natsSubscription *sub;
 	char id[GW_SOUL_ID];
@@ -239,15 +239,16 @@ TEST(a_soul_is_forgotten_everywhere_before_it_goes)
 	gateway_fixture_start(&b, NULL);
 	gw_soul(&b, "ann", "friendly", id);
 	sub = tk_nats_listen(b.nc, "soul.rpc.memory.forget");
-	ck_assert_int_eq(delete_as_told(&b, sub, id, "[]"), 500);
-	ck_assert_int_eq(delete_as_told(&b, sub, id, "{\"forgotten\":3}"), 200);
+	ck_assert_int_eq(delete_with_reply(&b, sub, id, "[]"), 500);
+	ck_assert_int_eq(
+	    delete_with_reply(&b, sub, id, "{\"forgotten\":3}"), 200);
 	gw_soul(&b, "ann", "friendly", id);
 	natsSubscription_Destroy(sub);
 	gateway_fixture_stop(&b);
 }
 
-/* Only what must be asked of emotion-engine fails without it. */
-TEST(souls_are_made_without_emotion_engine)
+/* Only requests that need emotion-engine fail without it. */
+TEST(souls_are_created_without_emotion_engine)
 {
 	char id[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -266,8 +267,8 @@ TEST(souls_are_made_without_emotion_engine)
 	gateway_fixture_stop(&b);
 }
 
-/* One soul whose state is not readable: it is named, so that it can go. */
-TEST(a_soul_that_cannot_be_read_is_named)
+/* A soul with an unreadable state is named, so that it can be deleted. */
+TEST(an_unreadable_soul_is_named_in_the_error)
 {
 	const struct soul broken = { .id = STR("soul_broken"),
 		.user_id = STR("ann"),
@@ -320,10 +321,10 @@ put_many(struct gateway_fixture *b, const char *user, int n)
 	}
 }
 
-/* As many as there may be: an answer of more than a MiB. */
-TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
+/* The maximum number: a response of more than 1 MiB. */
+TEST_T(the_limit_of_a_thousand_souls_is_enforced, 60)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char name[512];
 	struct gateway_fixture b;
 	json_t *j;
@@ -339,7 +340,7 @@ TEST_T(a_thousand_souls_are_listed_and_no_more_are_made, 60)
 	ck_assert_str_eq(
 	    tk_text(json_array_get(tk_at(j, "items"), 999), "name"), name);
 	json_decref(j);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gw_rejects(&b, CREATE,
 	    "{\"user_id\":\"ann\",\"name\":\"x\",\"mbti_type\":\"ESTJ\"}", 409,
 	    "a user has at most 1000 souls");

@@ -1,5 +1,5 @@
 /*
- * Events as they happen, whatever NATS does with them, to whoever watches.
+ * Live events of a session, whatever NATS does with them.
  */
 #include <netinet/in.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static struct gateway_fixture b;
 static struct gw_run r;
 
 static void
-open_bed(const char *const more[])
+start_fixture(const char *const more[])
 {
 	gateway_fixture_servers(&b);
 	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", more);
@@ -38,12 +38,12 @@ take_all(struct tk_sse *s, int64_t from, int64_t to)
 		tk_sse_is(s, from, DELTA);
 }
 
-TEST(events_are_sent_as_they_happen)
+TEST(events_are_sent_immediately)
 {
 	struct tk_sse s, other;
 	json_t *j;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	tk_sse_open(&other, b.gateway.http, "/v1/sessions/s2/events?cursor=0");
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -56,10 +56,10 @@ TEST(events_are_sent_as_they_happen)
 	gw_run_end(&r);
 	tk_sse_is(&s, 3, FINAL);
 	tk_sse_is(&s, 4, COMPLETED);
-	/* It goes on with the next turn. */
+	/* The next turn continues the stream. */
 	gw_run_begin(&r, &b, "s1", "turn_2");
 	tk_sse_is(&s, 5, STARTED);
-	/* Another session hears nothing of it. */
+	/* Another session is not affected. */
 	gw_run_begin(&r, &b, "s2", "turn_3");
 	tk_sse_is(&other, 1, STARTED);
 	tk_sse_close(&s);
@@ -67,9 +67,9 @@ TEST(events_are_sent_as_they_happen)
 	gateway_fixture_stop(&b);
 }
 
-/* What is published of one event: nothing, once, twice, or later. */
+/* Publish an event not at all, once, twice, or later. */
 static void
-publish_badly(const char *const *json, int n)
+publish_unreliably(const char *const *json, int n)
 {
 	static const int steps[] = { 0, 2, 1, 1, 5, 3, 4, 7, 6, 6, 2 };
 	int i, at;
@@ -81,7 +81,7 @@ publish_badly(const char *const *json, int n)
 	}
 }
 
-TEST(nats_may_lose_double_and_shuffle)
+TEST(lost_duplicated_and_reordered_events_are_corrected)
 {
 	enum { N = 120 };
 	static char text[N][512];
@@ -91,7 +91,7 @@ TEST(nats_may_lose_double_and_shuffle)
 	struct tk_sse s;
 	int i;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	for (i = 0; i < N; i++) {
@@ -102,11 +102,11 @@ TEST(nats_may_lose_double_and_shuffle)
 		event = str_of(text[i]);
 		gw_run_log(&r, &event, 1);
 		if (i % 8 == 7)
-			publish_badly(json, i + 1);
+			publish_unreliably(json, i + 1);
 	}
 	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
-	/* The last one may be lost too, and nonsense be said. */
+	/* The last event may be lost and an invalid one published. */
 	tk_nats_send(b.nc, "soul.stream.demo-user.s1", "no event");
 	tk_nats_send(b.nc, "soul.stream.demo-user.s1", "{\"seq\":999}");
 	r.mute = true;
@@ -117,18 +117,18 @@ TEST(nats_may_lose_double_and_shuffle)
 	gateway_fixture_stop(&b);
 }
 
-TEST_T(nats_may_be_restarted, 60)
+TEST_T(streams_survive_a_nats_restart, 60)
 {
 	struct tk_sse s;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);
 	tk_server_stop(&b.nats, SIGKILL);
 	r.mute = true;
 	gw_run_deltas(&r, 20);
-	/* The log is read without it. */
+	/* The log is read in the meantime. */
 	take_all(&s, 2, 21);
 	tk_server_restart(&b.nats);
 	natsConnection_Destroy(b.nc);
@@ -141,11 +141,11 @@ TEST_T(nats_may_be_restarted, 60)
 	gateway_fixture_stop(&b);
 }
 
-TEST_T(redis_may_be_restarted, 60)
+TEST_T(streams_survive_a_redis_restart, 60)
 {
 	struct tk_sse s;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);
@@ -160,8 +160,8 @@ TEST_T(redis_may_be_restarted, 60)
 	gateway_fixture_stop(&b);
 }
 
-/* A client that changes over takes its cursor with it. */
-TEST_T(two_gateways_tell_the_same, 60)
+/* A client that reconnects elsewhere uses its cursor. */
+TEST_T(two_gateways_send_the_same_events, 60)
 {
 	struct tk_service second = { 0 };
 	char path[128];
@@ -169,7 +169,7 @@ TEST_T(two_gateways_tell_the_same, 60)
 	int64_t seq = 0;
 	int i;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	gateway_fixture_spawn(&b, &second, "chat-gateway", NULL);
 	tk_sse_open(&one, b.gateway.http, PATH);
 	tk_sse_open(&two, second.http, PATH);
@@ -195,7 +195,7 @@ TEST_T(two_gateways_tell_the_same, 60)
 	gateway_fixture_stop(&b);
 }
 
-/* A client that takes little before it reads. */
+/* A client with a small receive buffer. */
 static void
 open_slow(struct tk_http *c)
 {
@@ -212,9 +212,9 @@ open_slow(struct tk_http *c)
 	ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 }
 
-/* An event of 100,000 bytes, of which nothing is published. */
+/* An event of 100,000 bytes in the log only. */
 static void
-tell_large(void)
+log_large(void)
 {
 	static char json[130000], data[110000], x[50001];
 	struct str event;
@@ -235,46 +235,46 @@ one_stream(void *arg)
 	return gw_has_metric(arg, "\nsoul_event_streams 1\n");
 }
 
-/* It costs itself its stream, and nobody an event or the turn its time. */
-TEST_T(a_reader_that_stops_is_cut_and_others_are_not, 120)
+/* Its stream ends; no other reader misses an event and no turn is delayed. */
+TEST_T(only_the_stalled_reader_is_disconnected, 120)
 {
 	enum { N = 100 };
 	struct tk_http slow;
 	struct tk_sse s;
 	int i;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	open_slow(&slow);
 	ck_assert(tk_http_puts(&slow, "GET " PATH " HTTP/1.0\r\n\r\n"));
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	r.mute = true;
 	for (i = 0; i < N; i++)
-		tell_large();
+		log_large();
 	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
 	ck_assert(tk_until(one_stream, &b, 60000));
 	r.mute = false;
 	gw_run_delta(&r, "x");
 	tk_sse_is(&s, N + 2, DELTA);
-	ck_assert(tk_http_gone(&slow, GW_MS));
+	ck_assert(tk_http_closed(&slow, GW_MS));
 	tk_http_close(&slow);
 	tk_sse_close(&s);
 	gateway_fixture_stop(&b);
 }
 
-/* One that comes after it has everything to read gets it at its own pace. */
-TEST_T(a_large_log_is_read_whole, 60)
+/* A late reader gets the log at its own pace. */
+TEST_T(a_large_log_is_read_completely, 60)
 {
 	enum { N = 60 };
 	struct tk_sse s;
 	int i;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	r.mute = true;
 	for (i = 0; i < N; i++)
-		tell_large();
+		log_large();
 	tk_sse_open(&s, b.gateway.http, PATH);
 	tk_sse_is(&s, 1, STARTED);
 	take_all(&s, 2, N + 1);
@@ -288,13 +288,13 @@ no_stream(void *arg)
 	return gw_has_metric(arg, "\nsoul_event_streams 0\n");
 }
 
-/* Also when nothing happens in the session. */
-TEST(a_reader_that_has_gone_leaves_nothing)
+/* Also when the session is idle. */
+TEST(a_disconnected_reader_is_cleaned_up)
 {
 	struct tk_sse s[4];
 	size_t i;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	for (i = 0; i < NELEM(s); i++)
 		tk_sse_open(&s[i], b.gateway.http, PATH);
 	for (i = 0; i < NELEM(s); i++)
@@ -309,13 +309,13 @@ one_less(void *arg)
 	return gw_has_metric(arg, "\nsoul_event_streams 11\n");
 }
 
-TEST(streams_leave_workers_for_others)
+TEST(streams_leave_workers_for_other_requests)
 {
-	enum { MOST = 12 }; /* of 32 workers, 16 of which are spare */
+	enum { MOST = 12 }; /* 32 workers, 16 of which are reserved */
 	struct tk_sse s[MOST];
 	size_t i;
 
-	open_bed(TK_ENV("HTTP_WORKERS=32"));
+	start_fixture(TK_ENV("HTTP_WORKERS=32"));
 	for (i = 0; i < MOST - 1; i++)
 		tk_sse_open(&s[i], b.gateway.http, PATH);
 	tk_sse_open(&s[i], b.gateway.http, PATH);
@@ -330,13 +330,13 @@ TEST(streams_leave_workers_for_others)
 	gateway_fixture_stop(&b);
 }
 
-/* At SIGTERM clients are sent elsewhere at once. */
+/* At SIGTERM clients reconnect elsewhere at once. */
 TEST(streams_end_with_the_gateway)
 {
 	struct mono start;
 	struct tk_sse s;
 
-	open_bed(NULL);
+	start_fixture(NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);

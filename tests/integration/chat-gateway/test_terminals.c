@@ -1,5 +1,5 @@
 /*
- * Bodies over HTTP: what is known of them, and to whom.
+ * Terminals over HTTP: what is stored of them, for their user only.
  */
 #include <stdio.h>
 
@@ -38,9 +38,9 @@ put_catalog(struct gateway_fixture *b, const char *terminal, struct str json)
 	    RC_OK);
 }
 
-/* The names in a list, with a comma behind each. */
+/* The names in a list, each followed by a comma. */
 static void
-lists(json_t *j, const char *member, const char *want)
+list_names(json_t *j, const char *member, const char *want)
 {
 	char have[256] = "";
 	json_t *e;
@@ -53,12 +53,12 @@ lists(json_t *j, const char *member, const char *want)
 }
 
 static bool
-has(json_t *j, const char *member)
+has_terminal(json_t *j, const char *member)
 {
 	return json_object_get(j, member) != NULL;
 }
 
-TEST(a_body_is_told_as_it_is_known)
+TEST(a_terminal_is_returned_as_stored)
 {
 	char id[GW_SOUL_ID];
 	struct wall seen;
@@ -67,7 +67,7 @@ TEST(a_body_is_told_as_it_is_known)
 
 	gateway_fixture_start(&b, NULL);
 	gw_soul(&b, "ann", "friendly", id);
-	/* Bound before it ever came. */
+	/* Bound before it was ever online. */
 	gw_bind_ok(&b, "ann", "t1", id);
 	j = gw_json(&b, "GET", MINE, NULL);
 	ck_assert_str_eq(tk_text(j, "terminal_id"), "t1");
@@ -75,11 +75,11 @@ TEST(a_body_is_told_as_it_is_known)
 	ck_assert_str_eq(tk_text(j, "soul_id"), id);
 	ck_assert(json_is_false(tk_at(j, "online")));
 	ck_assert_int_eq(tk_int(j, "skill_version"), 0);
-	lists(j, "skills", "");
-	ck_assert(!has(j, "last_seen") && !has(j, "broker") &&
-	    !has(j, "last_refused") && !has(j, "soul_hint"));
+	list_names(j, "skills", "");
+	ck_assert(!has_terminal(j, "last_seen") && !has_terminal(j, "broker") &&
+	    !has_terminal(j, "last_refused") && !has_terminal(j, "soul_hint"));
 	json_decref(j);
-	/* It comes. */
+	/* Online. */
 	gw_online(&b, "t1", true);
 	gw_report_skills(&b, "t1", SKILLS, "friendly");
 	put_catalog(&b, "t1", STR(CATALOG));
@@ -89,49 +89,49 @@ TEST(a_body_is_told_as_it_is_known)
 	ck_assert_int_eq(tk_int(j, "skill_version"), 1);
 	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
 	ck_assert_str_eq(tk_text(j, "soul_hint"), "friendly");
-	lists(j, "skills", "control_light,set_head_motion,");
-	lists(j, "intents", "intent_light,");
+	list_names(j, "skills", "control_light,set_head_motion,");
+	list_names(j, "intents", "intent_light,");
 	ck_assert_int_eq(
 	    wall_parse(str_of(tk_text(j, "last_seen")), &seen), RC_OK);
 	ck_assert_int_lt(clock_wall().ms - seen.ms, 10000);
 	json_decref(j);
-	/* It goes: what it can do does not count, its versions do. */
+	/* Offline: its capabilities are left out, its versions stay. */
 	gw_online(&b, "t1", false);
 	j = gw_json(&b, "GET", MINE, NULL);
 	ck_assert(json_is_false(tk_at(j, "online")));
-	lists(j, "skills", "");
-	lists(j, "intents", "");
+	list_names(j, "skills", "");
+	list_names(j, "intents", "");
 	ck_assert_int_eq(tk_int(j, "catalog_version"), 12);
 	json_decref(j);
 	gateway_fixture_stop(&b);
 }
 
 static bool
-is_away(void *arg)
+is_offline(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is;
 
 	gw_request(arg, &a, "GET", "/v1/terminals/t1", NULL);
-	is = tk_answer_has(&a, "\"online\":false") &&
-	    tk_answer_has(&a, "\"skills\":[]");
-	tk_answer_free(&a);
+	is = tk_response_has(&a, "\"online\":false") &&
+	    tk_response_has(&a, "\"skills\":[]");
+	tk_response_free(&a);
 	return is;
 }
 
-TEST(a_body_that_falls_silent_is_away)
+TEST(a_terminal_without_heartbeat_is_offline)
 {
 	struct gateway_fixture b;
 
 	gateway_fixture_start(&b, TK_ENV("SKILL_SNAPSHOT_TTL_SECONDS=1"));
 	gw_online(&b, "t1", true);
 	gw_report_skills(&b, "t1", SKILLS, NULL);
-	ck_assert(!is_away(&b));
-	ck_assert(tk_until(is_away, &b, GW_MS));
+	ck_assert(!is_offline(&b));
+	ck_assert(tk_until(is_offline, &b, GW_MS));
 	gateway_fixture_stop(&b);
 }
 
-TEST(the_last_refused_report_is_told)
+TEST(the_last_rejected_report_is_returned)
 {
 	struct gateway_fixture b;
 	json_t *j;
@@ -156,7 +156,7 @@ TEST(the_last_refused_report_is_told)
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_bound_body_is_its_users_alone)
+TEST(a_bound_terminal_belongs_to_one_user)
 {
 	char ann[GW_SOUL_ID], bob[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -171,7 +171,7 @@ TEST(a_bound_body_is_its_users_alone)
 	gw_bind_ok(&b, "ann", "t1", ann);
 	gw_bind_ok(&b, "bob", "t0", bob);
 	gw_bind_ok(&b, "ann", "灯", ann);
-	/* Nobody's is told to who knows its name. */
+	/* An unbound terminal is visible to users who know its id. */
 	gw_ok(&b, "GET", "/v1/terminals/free?user_id=ann", NULL);
 	gw_ok(&b, "GET", "/v1/terminals/free?user_id=bob", NULL);
 	gw_ok(&b, "GET", MINE, NULL);
@@ -199,7 +199,7 @@ TEST(a_bound_body_is_its_users_alone)
 	gateway_fixture_stop(&b);
 }
 
-TEST(unbinding_frees_a_body)
+TEST(unbinding_frees_a_terminal)
 {
 	char id[GW_SOUL_ID];
 	struct gateway_fixture b;
@@ -216,10 +216,10 @@ TEST(unbinding_frees_a_body)
 	j = gw_json(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
 	ck_assert(json_is_true(tk_at(j, "ok")));
 	json_decref(j);
-	/* Nothing is left to do, and that is done. */
+	/* Already unbound: success. */
 	gw_ok(&b, "DELETE", "/v1/terminals/t1/soul?user_id=ann", NULL);
 	j = gw_json(&b, "GET", MINE, NULL);
-	ck_assert(!has(j, "soul_id") && !has(j, "user_id"));
+	ck_assert(!has_terminal(j, "soul_id") && !has_terminal(j, "user_id"));
 	ck_assert(json_is_true(tk_at(j, "online")));
 	json_decref(j);
 	j = gw_json(&b, "GET", "/v1/terminals?user_id=ann", NULL);
@@ -228,8 +228,8 @@ TEST(unbinding_frees_a_body)
 	gateway_fixture_stop(&b);
 }
 
-/* What another version of the suite has stored does not hide the rest. */
-TEST(a_snapshot_that_cannot_be_read_is_left_out)
+/* A snapshot of another version does not hide the rest. */
+TEST(an_unreadable_snapshot_is_left_out)
 {
 	struct gateway_fixture b;
 	json_t *j;
@@ -244,9 +244,9 @@ TEST(a_snapshot_that_cannot_be_read_is_left_out)
 		    TERMINAL_REJECTED_SKILLS, STR("{}") }),
 	    RC_OK);
 	j = gw_json(&b, "GET", "/v1/terminals/t1", NULL);
-	lists(j, "skills", "");
-	lists(j, "intents", "intent_light,");
-	ck_assert(!has(j, "last_refused"));
+	list_names(j, "skills", "");
+	list_names(j, "intents", "intent_light,");
+	ck_assert(!has_terminal(j, "last_refused"));
 	json_decref(j);
 	ck_assert(tk_log_has(&b.gateway.proc, "gateway.stored"));
 	gateway_fixture_stop(&b);
@@ -273,15 +273,15 @@ put_large(struct buf *json, int n, int words)
 #define BODIES 400
 
 /*
- * More snapshots than fit into the memory of one call, and a neighbour who is
- * served meanwhile.
+ * More snapshots than fit into the memory of one call, while another client is
+ * served.
  */
-TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
+TEST_T(many_terminals_with_large_catalogs_are_listed, 60)
 {
 	struct buf json = BUF_INIT(1024 * 1024);
 	char id[GW_SOUL_ID], name[32];
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct gateway_fixture b;
 	json_t *j;
 	int i;
@@ -307,7 +307,7 @@ TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 		json_array_get(tk_at(j, "items"), BODIES - 1), "intents")),
 	    40);
 	json_decref(j);
-	/* And one as large as a report may be. */
+	/* And one of the maximum size. */
 	buf_reset(&json);
 	put_large(&json, 1100, 50);
 	ck_assert_uint_gt(json.n, 900 * 1024);
@@ -316,7 +316,7 @@ TEST_T(many_bodies_with_large_catalogs_are_listed, 60)
 	ck_assert_uint_eq(json_array_size(tk_at(j, "intents")), 1100);
 	json_decref(j);
 	tk_http_close(&c);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	buf_free(&json);
 	gateway_fixture_stop(&b);
 }

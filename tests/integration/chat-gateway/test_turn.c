@@ -1,5 +1,5 @@
 /*
- * What becomes of a turn, from the orchestrator's answers to the client's one.
+ * From the orchestrator's replies to the response.
  */
 #include <nats/nats.h>
 #include <signal.h>
@@ -13,18 +13,18 @@
 #include "testkit/http.h"
 #include "testkit/testkit.h"
 
-#define CHAT_BODY                                                \
+#define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
 	"[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 #define GW_LOST_TEXT "the turn was lost"
 
-/* A chat that waits for its turn's answers. */
+/* A chat that waits for the replies of its turn. */
 struct chat_exchange {
 	struct gateway_fixture b;
 	natsSubscription *turns;
 	struct tk_http c;
 	struct gw_turn t;
-	struct tk_answer a;
+	struct tk_response a;
 };
 
 static void
@@ -47,7 +47,7 @@ chat_exchange_begin(struct chat_exchange *k)
 	gw_turn_next(k->turns, &k->t);
 }
 
-/* The chat's answer, which must have this status. */
+/* The response, which must have this status. */
 static void
 chat_exchange_response(struct chat_exchange *k, int status)
 {
@@ -59,7 +59,7 @@ chat_exchange_response(struct chat_exchange *k, int status)
 }
 
 static void
-talk_refused(
+chat_exchange_rejects(
     struct chat_exchange *k, int status, const char *text, const char *code)
 {
 	char want[64];
@@ -67,18 +67,18 @@ talk_refused(
 	chat_exchange_response(k, status);
 	gw_check_error(&k->a, status, text);
 	snprintf(want, sizeof(want), "\"code\":\"%s\"", code);
-	ck_assert_msg(tk_answer_has(&k->a, want), "%s", k->a.body.p);
+	ck_assert_msg(tk_response_has(&k->a, want), "%s", k->a.body.p);
 }
 
 static void
 chat_exchange_close(struct chat_exchange *k)
 {
-	tk_answer_free(&k->a);
+	tk_response_free(&k->a);
 	natsSubscription_Destroy(k->turns);
 	gateway_fixture_stop(&k->b);
 }
 
-TEST(a_completed_turn_is_answered_as_it_is)
+TEST(the_response_of_a_completed_turn_is_passed_on)
 {
 	struct chat_exchange k;
 
@@ -89,12 +89,12 @@ TEST(a_completed_turn_is_answered_as_it_is)
 	gw_turn_reply(&k.b, &k.t, "running", ",\"stage\":\"thinking\"");
 	gw_turn_reply(&k.b, &k.t, "running", NULL);
 	gw_turn_complete(&k.b, &k.t);
-	/* What comes behind the last is nobody's. */
+	/* Replies after the final one are ignored. */
 	gw_turn_complete(&k.b, &k.t);
 	gw_turn_reply(&k.b, &k.t, "running", NULL);
 	chat_exchange_response(&k, 200);
 	ck_assert_str_eq(k.a.body.p, GW_RESPONSE);
-	/* Silence is a reply too, and nothing is added to it. */
+	/* An empty text is a valid response. */
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "completed",
 	    ",\"response\":{\"session_id\":\"s1\",\"terminal_id\":\"t1\","
@@ -110,7 +110,7 @@ static const struct {
 	const char *state, *more;
 	int status;
 	const char *text, *code;
-} ends[] = {
+} outcomes[] = {
 	{ "failed",
 	    ",\"status\":502,\"error\":{\"error\":\"the language model is "
 	    "unavailable\",\"code\":\"llm_unavailable\"}",
@@ -129,7 +129,7 @@ static const struct {
 	{ "failed", ",\"status\":503", 503, "the turn failed", "internal" },
 	{ "failed", NULL, 500, "the turn failed", "internal" },
 	{ "canceled", NULL, 409, "the turn was canceled", "canceled" },
-	/* What cannot be understood is a turn of which nothing is known. */
+	/* Invalid replies: the outcome is unknown. */
 	{ "completed", NULL, 502, GW_LOST_TEXT, "turn_lost" },
 	{ "completed", ",\"response\":{\"reply\":\"x\"}", 502, GW_LOST_TEXT,
 	    "turn_lost" },
@@ -137,32 +137,33 @@ static const struct {
 	{ "failed", ",\"status\":200", 502, GW_LOST_TEXT, "turn_lost" },
 };
 
-TEST(other_ends_of_a_turn_are_told)
+TEST(other_outcomes_become_errors)
 {
 	char retry[16];
 	struct chat_exchange k;
 	size_t i;
 
 	chat_exchange_open(&k);
-	for (i = 0; i < NELEM(ends); i++) {
+	for (i = 0; i < NELEM(outcomes); i++) {
 		chat_exchange_begin(&k);
 		gw_turn_reply(&k.b, &k.t, "accepted", NULL);
-		gw_turn_reply(&k.b, &k.t, ends[i].state, ends[i].more);
-		talk_refused(&k, ends[i].status, ends[i].text, ends[i].code);
-		tk_answer_field(&k.a, "Retry-After", retry, sizeof(retry));
+		gw_turn_reply(&k.b, &k.t, outcomes[i].state, outcomes[i].more);
+		chat_exchange_rejects(
+		    &k, outcomes[i].status, outcomes[i].text, outcomes[i].code);
+		tk_response_field(&k.a, "Retry-After", retry, sizeof(retry));
 		ck_assert_int_eq(retry[0] != '\0',
-		    ends[i].status == 429 || ends[i].status == 503);
+		    outcomes[i].status == 429 || outcomes[i].status == 503);
 	}
 	chat_exchange_begin(&k);
 	gw_turn_reply_text(&k.b, &k.t, "no JSON");
-	talk_refused(&k, 502, GW_LOST_TEXT, "turn_lost");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
 	chat_exchange_begin(&k);
 	gw_turn_reply_text(&k.b, &k.t, "");
-	talk_refused(&k, 502, GW_LOST_TEXT, "turn_lost");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
 	chat_exchange_close(&k);
 }
 
-/* Why the model gave no answer, for programs; of other errors there is none. */
+/* A machine-readable reason of provider errors; other errors have none. */
 TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 {
 	struct chat_exchange k;
@@ -173,13 +174,13 @@ TEST(the_reason_of_a_turn_that_failed_is_passed_on)
 	gw_turn_reply(&k.b, &k.t, "failed",
 	    ",\"status\":502,\"error\":{\"error\":\"no\",\"code\":"
 	    "\"llm_unavailable\",\"reason\":\"unauthorized\"}");
-	talk_refused(&k, 502, "no", "llm_unavailable");
-	ck_assert(tk_answer_has(&k.a, "\"reason\":\"unauthorized\""));
+	chat_exchange_rejects(&k, 502, "no", "llm_unavailable");
+	ck_assert(tk_response_has(&k.a, "\"reason\":\"unauthorized\""));
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
-	gw_turn_reply(&k.b, &k.t, "failed", ends[0].more);
-	talk_refused(&k, 502, ends[0].text, ends[0].code);
-	ck_assert(!tk_answer_has(&k.a, "reason"));
+	gw_turn_reply(&k.b, &k.t, "failed", outcomes[0].more);
+	chat_exchange_rejects(&k, 502, outcomes[0].text, outcomes[0].code);
+	ck_assert(!tk_response_has(&k.a, "reason"));
 	chat_exchange_close(&k);
 }
 
@@ -198,8 +199,8 @@ turn_error(struct chat_exchange *k, const char *name, const char *status,
 	natsMsg_Destroy(m);
 }
 
-/* Refused before it was begun, as every service of the suite refuses. */
-TEST(errors_instead_of_a_turn_are_passed_on)
+/* Rejected before the start, with errors in the suite's format. */
+TEST(errors_of_turn_start_are_passed_on)
 {
 	static const struct {
 		const char *name, *status, *body;
@@ -229,13 +230,13 @@ TEST(errors_instead_of_a_turn_are_passed_on)
 		chat_exchange_begin(&k);
 		turn_error(
 		    &k, errors[i].name, errors[i].status, errors[i].body);
-		talk_refused(
+		chat_exchange_rejects(
 		    &k, errors[i].want, errors[i].text, errors[i].code);
 	}
 	chat_exchange_close(&k);
 }
 
-TEST(without_an_orchestrator_there_is_no_turn)
+TEST(without_an_orchestrator_chats_are_unavailable)
 {
 	struct chat_exchange k;
 
@@ -252,15 +253,15 @@ TEST(without_an_orchestrator_there_is_no_turn)
 	chat_exchange_close(&k);
 }
 
-/* Whether nothing was answered within ms; the time is what is tested. */
+/* Whether there is no response within ms; the time itself is under test. */
 static bool
-talk_is_silent(struct chat_exchange *k, int ms)
+chat_exchange_is_silent(struct chat_exchange *k, int ms)
 {
 	return !tk_http_fill(&k->c, ms) && !k->c.eof;
 }
 
-/* A word every two seconds is enough, however long it takes. */
-TEST(a_turn_may_take_long_while_it_lives)
+/* One reply every two seconds is enough. */
+TEST(progress_replies_prevent_the_loss_of_a_turn)
 {
 	struct chat_exchange k;
 	int i;
@@ -269,7 +270,7 @@ TEST(a_turn_may_take_long_while_it_lives)
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	for (i = 0; i < 4; i++) {
-		ck_assert(talk_is_silent(&k, 2000));
+		ck_assert(chat_exchange_is_silent(&k, 2000));
 		gw_turn_reply(&k.b, &k.t, "running", NULL);
 	}
 	gw_turn_complete(&k.b, &k.t);
@@ -277,7 +278,9 @@ TEST(a_turn_may_take_long_while_it_lives)
 	chat_exchange_close(&k);
 }
 
-/* Begun or not, six seconds without a word are the end, and no more is sent. */
+/*
+ * Started or not: after 6 s of silence the turn is lost and nothing is retried.
+ */
 TEST(a_silent_turn_is_lost)
 {
 	struct tk_http mute = { 0 };
@@ -292,17 +295,17 @@ TEST(a_silent_turn_is_lost)
 	gw_turn_next(k.turns, &t);
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
-	ck_assert(talk_is_silent(&k, 2000));
+	ck_assert(chat_exchange_is_silent(&k, 2000));
 	gw_turn_reply(&k.b, &k.t, "running", NULL);
-	/* Another turn's life is none of the mute one's. */
+	/* Replies of another turn do not count. */
 	ck_assert(tk_http_read(&mute, &k.a, GW_MS));
 	gw_check_error(&k.a, 502, GW_LOST_TEXT);
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 5900);
 	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 9000);
-	talk_refused(&k, 502, GW_LOST_TEXT, "turn_lost");
+	chat_exchange_rejects(&k, 502, GW_LOST_TEXT, "turn_lost");
 	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 7900);
 	ck_assert_int_le(mono_diff_ms(clock_mono(), start), 12000);
-	/* Late it is nobody's; and it was asked for once. */
+	/* A late reply is ignored, and the turn was requested once. */
 	gw_turn_complete(&k.b, &t);
 	ck_assert_int_eq(
 	    natsSubscription_NextMsg(&m, k.turns, 1), NATS_TIMEOUT);
@@ -314,8 +317,8 @@ TEST(a_silent_turn_is_lost)
 	chat_exchange_close(&k);
 }
 
-/* A client that goes away does not end the turn, nor the gateway. */
-TEST(a_client_may_leave)
+/* The turn and the gateway continue after a disconnect. */
+TEST(a_disconnected_client_does_not_end_the_turn)
 {
 	struct chat_exchange k;
 
@@ -331,8 +334,8 @@ TEST(a_client_may_leave)
 	chat_exchange_close(&k);
 }
 
-/* SIGTERM: what is in hand is answered, then it ends. */
-TEST(a_turn_in_hand_is_answered_before_the_end)
+/* SIGTERM: running turns are answered before the exit. */
+TEST(a_running_turn_gets_its_response_while_draining)
 {
 	struct chat_exchange k;
 
@@ -340,7 +343,7 @@ TEST(a_turn_in_hand_is_answered_before_the_end)
 	chat_exchange_begin(&k);
 	gw_turn_reply(&k.b, &k.t, "accepted", NULL);
 	tk_signal(&k.b.gateway.proc, SIGTERM);
-	ck_assert(talk_is_silent(&k, 200));
+	ck_assert(chat_exchange_is_silent(&k, 200));
 	gw_turn_complete(&k.b, &k.t);
 	chat_exchange_response(&k, 200);
 	ck_assert_int_eq(tk_wait(&k.b.gateway.proc, GW_MS), 0);

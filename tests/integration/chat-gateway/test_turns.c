@@ -1,5 +1,5 @@
 /*
- * What became of a turn, and stopping one.
+ * Turns over HTTP: their records, and canceling them.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static struct gateway_fixture b;
 static struct gw_run r;
 
 static void
-open_bed(void)
+start_fixture(void)
 {
 	gateway_fixture_servers(&b);
 	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
@@ -44,17 +44,17 @@ record(const char *state)
 	return j;
 }
 
-TEST(a_turn_that_runs_is_asked_about)
+TEST(the_process_of_a_running_turn_is_queried)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
-	/* Nobody listens: what is kept says enough. */
+	/* Without a subscriber the record is enough. */
 	j = record("running");
 	ck_assert(tk_number(j, "total_ms") >= 0);
 	ck_assert_ptr_null(tk_find(j, "timeline"));
@@ -74,7 +74,7 @@ TEST(a_turn_that_runs_is_asked_about)
 	ck_assert_str_eq(tk_text(j, "stage"), "thinking");
 	ck_assert_uint_eq(json_array_size(tk_at(j, "timeline")), 3);
 	json_decref(j);
-	/* Who listens and says nothing, or nonsense, costs a second. */
+	/* A missing or invalid reply costs one second. */
 	gw_send(&b, &c, "GET", PATH, NULL);
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	tk_http_close(&c);
@@ -82,15 +82,15 @@ TEST(a_turn_that_runs_is_asked_about)
 	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
 	natsSubscription_Destroy(sub);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_turn_that_completed_says_where_its_time_went)
+TEST(a_completed_turn_has_a_timeline)
 {
 	json_t *j, *want = json_loads(TIMELINE, 0, NULL);
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_COMPLETED, TIMELINE);
 	j = record("completed");
@@ -101,11 +101,11 @@ TEST(a_turn_that_completed_says_where_its_time_went)
 	gateway_fixture_stop(&b);
 }
 
-TEST(other_ends_are_told)
+TEST(other_outcomes_are_returned)
 {
 	json_t *j;
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_FAILED, "[]");
 	j = record("failed");
@@ -113,22 +113,22 @@ TEST(other_ends_are_told)
 	json_decref(j);
 	gateway_fixture_stop(&b);
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
 	json_decref(record("canceled"));
 	gateway_fixture_stop(&b);
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_kill(&r);
 	json_decref(record("lost"));
 	gateway_fixture_stop(&b);
 }
 
-TEST(what_is_not_the_users_is_not_found)
+TEST(turns_of_other_users_are_not_found)
 {
-	open_bed();
+	start_fixture();
 	gw_rejects(&b, "GET", PATH, NULL, 404, MISSING);
 	gw_rejects(&b, "POST", CANCEL, "{}", 404, MISSING);
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -145,7 +145,7 @@ TEST(what_is_not_the_users_is_not_found)
 }
 
 static void
-cancel_says(bool canceled)
+check_cancel(bool canceled)
 {
 	json_t *j = gw_json(&b, "POST", CANCEL, "{}");
 
@@ -154,18 +154,18 @@ cancel_says(bool canceled)
 	json_decref(j);
 }
 
-TEST(a_turn_that_runs_is_stopped)
+TEST(a_running_turn_is_canceled)
 {
 	natsSubscription *sub;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsMsg *m;
 	json_t *j;
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_send(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
-	/* It may take its process a moment to listen. */
+	/* The process may subscribe a moment later. */
 	ck_assert(!tk_http_fill(&c, 400));
 	sub = tk_nats_listen(b.nc, "soul.rpc.turn.cancel.turn_1");
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
@@ -182,21 +182,21 @@ TEST(a_turn_that_runs_is_stopped)
 	    a.body.p, "{\"turn_id\":\"turn_1\",\"canceled\":true}");
 	tk_http_close(&c);
 	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
-	cancel_says(false);
-	tk_answer_free(&a);
+	check_cancel(false);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
 
-TEST(a_turn_that_nobody_runs_is_not_stopped)
+TEST(a_turn_without_a_process_is_not_canceled)
 {
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_send(&b, &c, "POST", CANCEL, "{}");
 	ck_assert(!tk_http_fill(&c, 400));
-	/* It ends while it is asked for. */
+	/* The turn ends during the query. */
 	gw_run_end(&r);
 	ck_assert(tk_http_read(&c, &a, GW_MS));
 	ck_assert_str_eq(
@@ -204,12 +204,12 @@ TEST(a_turn_that_nobody_runs_is_not_stopped)
 	tk_http_close(&c);
 	gateway_fixture_stop(&b);
 
-	open_bed();
+	start_fixture();
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_rejects(&b, "POST", CANCEL, "{}", 504,
 	    "the turn's process does not answer");
 	gw_run_kill(&r);
-	cancel_says(false);
-	tk_answer_free(&a);
+	check_cancel(false);
+	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }

@@ -1,5 +1,5 @@
 /*
- * One of two engines is killed while souls tick and users talk to them.
+ * One of two engines is killed while souls tick and users send texts.
  */
 #include "testkit/emotion_failover.h"
 #include "testkit/testkit.h"

@@ -1,5 +1,5 @@
 /*
- * Redis and NATS come and go; wrong configuration is said.
+ * Outages of Redis and NATS, and invalid configuration.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool
 gate_replies(void *arg)
 {
 	struct gate_query *q = arg;
-	json_t *j = tk_nats_ask(q->b->nc, "soul.rpc.emotion.gate",
+	json_t *j = tk_nats_request(q->b->nc, "soul.rpc.emotion.gate",
 	    "{\"soul_id\":\"soul_a\"}", q->code);
 
 	json_decref(j);

@@ -1,5 +1,5 @@
 /*
- * Why a soul feels as it does: the events its users cause, and its log.
+ * Changes of a soul: the events that users cause, and its log.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ query_history(struct emotion_fixture *b, const char *soul, const char *more)
 	json_t *j;
 
 	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
-	j = tk_nats_ask(b->nc, "soul.rpc.emotion.history", body, code);
+	j = tk_nats_request(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
 }
@@ -34,7 +34,7 @@ item(json_t *h, size_t i)
 	return j;
 }
 
-/* What is said moves it by a delta, which the event and the log agree on. */
+/* Event and log entry have the same delta. */
 TEST(a_change_by_a_user_is_published_and_logged)
 {
 	natsSubscription *events;
@@ -79,7 +79,7 @@ TEST(a_change_by_a_user_is_published_and_logged)
 	json_decref(ev);
 	json_decref(h);
 
-	/* A command moves nothing: kept, but no event. */
+	/* A command changes nothing: it is logged without an event. */
 	rep = emotion_fixture_observe(&b, "soul_a", "t-1", "开灯");
 	json_decref(rep);
 	ck_assert_ptr_null(tk_nats_next(events, 300, subject));
@@ -115,7 +115,7 @@ TEST(a_history_is_limited_and_starts_at_since)
 	for (i = 0; i < 4; i++) {
 		json_decref(
 		    emotion_fixture_observe(&b, "soul_a", "t-1", "谢谢你"));
-		/* Each has a moment of its own. */
+		/* Each entry has a time of its own. */
 		tk_until(
 		    millisecond_passed, &(struct wall){ clock_wall().ms }, 100);
 	}
@@ -131,18 +131,18 @@ TEST(a_history_is_limited_and_starts_at_since)
 	h = query_history(&b, "soul_a", since);
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	json_decref(h);
-	j = tk_nats_ask(b.nc, "soul.rpc.emotion.history",
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
 	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
-	j = tk_nats_ask(
-	    b.nc, "soul.rpc.emotion.history", "{\"soul_id\":\"nobody\"}", code);
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
+	    "{\"soul_id\":\"missing\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);
 	emotion_fixture_stop(&b);
 }
 
-/* Ticks do not fill the log: one sample of the first half minute and more. */
+/* Ticks do not fill the log: one sample in the first half minute. */
 TEST_T(ticks_log_samples_only, 60)
 {
 	natsSubscription *sub;
@@ -157,7 +157,7 @@ TEST_T(ticks_log_samples_only, 60)
 	emotion_fixture_body(&b, "t-1", "soul_a", true);
 	sub = tk_nats_listen(b.nc, "soul.body.>");
 	json_decref(emotion_fixture_observe(&b, "soul_a", "t-1", "我很开心"));
-	/* Past 10 s, a tick before what was said or none. */
+	/* Past 10 s; at most one tick precedes the input. */
 	for (ticks = 0; ticks < 9; ticks++) {
 		u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 		ck_assert_ptr_nonnull(u);
@@ -177,7 +177,7 @@ TEST_T(ticks_log_samples_only, 60)
 	emotion_fixture_stop(&b);
 }
 
-/* Souls of the older model stay so, unless they are to go over. */
+/* Souls of the older model keep it, unless they are migrated. */
 TEST(older_souls_are_migrated_only_if_configured)
 {
 	struct soul soul = { .id = STR("old"),
@@ -204,7 +204,7 @@ TEST(older_souls_are_migrated_only_if_configured)
 	tk_service_end(&b.engine[0]);
 	j = emotion_fixture_query(&b, "soul.rpc.emotion.state", "old");
 	ck_assert_str_eq(tk_text(j, "model_version"), "persona-pad-v3");
-	/* It feels as before. */
+	/* The state is unchanged. */
 	ck_assert_double_gt(tk_number(j, "soul_emotion.p"), .1);
 	json_decref(j);
 	emotion_fixture_stop(&b);

@@ -11,19 +11,19 @@
 
 struct json_response {
 	int status;
-	json_t *json; /* NULL: no JSON */
+	json_t *json; /* NULL: not JSON */
 };
 
 static struct json_response
 http(struct emotion_fixture *b, const char *method, const char *path,
     const char *body)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct json_response out;
 
-	out.status = tk_http_ask(b->engine[0].http, &a, method, path, body);
+	out.status = tk_http_request(b->engine[0].http, &a, method, path, body);
 	out.json = json_loadb(a.body.p, a.body.n, 0, NULL);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return out;
 }
 
@@ -51,7 +51,7 @@ analyze(struct emotion_fixture *b)
 
 		ck_assert_int_eq(r.status, 200);
 		ck_assert_str_eq(tk_text(r.json, "emotion"), texts[i].emotion);
-		/* A blend around the prototype. */
+		/* The weighted mean is near the prototype. */
 		ck_assert_double_eq_tol(tk_number(r.json, "p"), texts[i].p, .3);
 		ck_assert_double_eq_tol(tk_number(r.json, "a"), texts[i].a, .4);
 		ck_assert_double_eq_tol(tk_number(r.json, "d"), texts[i].d, .3);
@@ -178,7 +178,7 @@ TEST(the_http_endpoints_respond)
 {
 	struct emotion_fixture b;
 
-	/* The same weights as a file. */
+	/* The same weights from a file. */
 	emotion_fixture_start(
 	    &b, 1, "EMOTION_WEIGHTS=services/emotion-engine/emotion.weights");
 	analyze(&b);

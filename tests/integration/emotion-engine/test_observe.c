@@ -1,5 +1,5 @@
 /*
- * What a user says changes the soul, and its body hears of it.
+ * A user's text changes the soul and updates its body.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ TEST(a_text_changes_the_soul_and_updates_the_body)
 	ck_assert_int_ge(
 	    emotion_fixture_version(&b, "soul_a"), tk_int(rep, "version"));
 
-	/* And the world hears of it too. */
+	/* The event is published, too. */
 	ev = tk_nats_next(events, EMOTION_FIXTURE_MS, subject);
 	ck_assert_ptr_nonnull(ev);
 	ck_assert_str_eq(subject, "soul.event.emotion_update.soul_a");
@@ -69,7 +69,7 @@ TEST(a_text_changes_the_soul_and_updates_the_body)
 	emotion_fixture_stop(&b);
 }
 
-/* Each thing that is said works on what the ones before it left. */
+/* Each text acts on the state that the previous ones left. */
 TEST(successive_emotions_accumulate)
 {
 	json_t *a, *z;
@@ -93,7 +93,7 @@ TEST(successive_emotions_accumulate)
 	emotion_fixture_stop(&b);
 }
 
-/* A body that is away misses the update; the soul does not. */
+/* The soul changes all the same. */
 TEST(an_offline_body_gets_no_update)
 {
 	natsSubscription *sub;
@@ -109,8 +109,7 @@ TEST(an_offline_body_gets_no_update)
 	rep = emotion_fixture_observe(&b, "soul_a", "t-1", "谢谢你");
 	ck_assert_str_eq(tk_text(rep, "user_emotion.emotion"), "gratitude");
 	json_decref(rep);
-	rep =
-	    emotion_fixture_observe(&b, "soul_a", "nobody-knows-it", "谢谢你");
+	rep = emotion_fixture_observe(&b, "soul_a", "unknown", "谢谢你");
 	json_decref(rep);
 	ck_assert_ptr_null(tk_nats_next(sub, 300, subject));
 	natsSubscription_Destroy(sub);
@@ -177,7 +176,7 @@ TEST(state_and_gate_requests_store_nothing)
 	    emotion_fixture_version(&b, "soul_a"), tk_int(observed, "version"));
 	ck_assert_double_eq(tk_number(s, "personality_vector.empathy"), .67);
 	ck_assert_double_eq(tk_number(s, "personality_vector.dominance"), .33);
-	/* Both are those of now. */
+	/* Both are current. */
 	ck_assert_double_eq_tol(tk_number(s, "soul_emotion.p"),
 	    tk_number(observed, "soul_emotion.p"), .1);
 	ck_assert_int_ge(strcmp(tk_text(second, "soul_emotion.last_updated_at"),
@@ -195,7 +194,7 @@ TEST(state_and_gate_requests_store_nothing)
 	emotion_fixture_stop(&b);
 }
 
-/* A gate that is asked for much later is that of then, unticked or not. */
+/* The gate is computed for the time of the request, ticks or not. */
 TEST(the_gate_is_that_of_the_request_time)
 {
 	json_t *observed, *then, *now;
@@ -279,11 +278,11 @@ static const struct {
 	const char *subject, *body, *code, *error;
 } bad[] = {
 	{ "observe",
-	    "{\"soul_id\":\"nobody\",\"session_id\":\"s\","
+	    "{\"soul_id\":\"missing\",\"session_id\":\"s\","
 	    "\"terminal_id\":\"t\",\"text\":\"x\"}",
 	    "not_found", "soul not found" },
-	{ "state", "{\"soul_id\":\"nobody\"}", "not_found", "soul not found" },
-	{ "gate", "{\"soul_id\":\"nobody\"}", "not_found", "soul not found" },
+	{ "state", "{\"soul_id\":\"missing\"}", "not_found", "soul not found" },
+	{ "gate", "{\"soul_id\":\"missing\"}", "not_found", "soul not found" },
 	{ "gate", "{}", "invalid_request", "/soul_id: is missing" },
 	{ "observe", "{\"soul_id\":\"a\",\"session_id\":\"s\",\"text\":\"x\"}",
 	    "invalid_request", "/terminal_id: is missing" },
@@ -301,7 +300,7 @@ TEST(invalid_requests_are_rejected)
 
 		snprintf(subject, sizeof(subject), "soul.rpc.emotion.%s",
 		    bad[i].subject);
-		j = tk_nats_ask(b.nc, subject, bad[i].body, code);
+		j = tk_nats_request(b.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, bad[i].code);
 		ck_assert_str_eq(tk_text(j, "error"), bad[i].error);
 		ck_assert_str_eq(tk_text(j, "code"), bad[i].code);
@@ -310,7 +309,7 @@ TEST(invalid_requests_are_rejected)
 	emotion_fixture_stop(&b);
 }
 
-/* A record that nothing can be made of is reported, never written over. */
+/* An unreadable record is reported, never overwritten. */
 TEST(an_unreadable_soul_is_reported_and_not_overwritten)
 {
 	struct soul soul = { .id = STR("soul_x"),
@@ -328,7 +327,7 @@ TEST(an_unreadable_soul_is_reported_and_not_overwritten)
 	ck_assert_int_eq(
 	    soul_create(b.db.s, &soul, STR("from the future")), RC_OK);
 	emotion_fixture_body(&b, "t-x", "soul_x", true);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    b.nc, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
 	ck_assert_str_eq(
 	    tk_text(j, "error"), "the soul's state is not readable");

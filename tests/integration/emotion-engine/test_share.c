@@ -1,5 +1,5 @@
 /*
- * No change of a soul is lost, whoever else changes it at the same moment.
+ * Concurrent changes of a soul are not lost.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ by_value(const void *a, const void *b)
 }
 
 /*
- * Two engines, several users at once and the ticks: each change has a version
- * of its own, and together they are all the versions there are.
+ * Two engines, several concurrent clients and the ticks: each change has its
+ * own version, and the versions are consecutive.
  */
 TEST_T(concurrent_changes_have_consecutive_versions, 60)
 {

@@ -1,6 +1,6 @@
 /*
- * Souls evolve by themselves, once each interval, as long as a body of theirs
- * is present, however many engines there are.
+ * Souls evolve once per interval while one of their bodies is online, with any
+ * number of engines.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define SOULS_MAX   64
 #define INTERVAL_MS 2000
 
-/* What was heard of the ticks of souls s0, s1, …. */
+/* Received ticks of souls s0, s1, …. */
 struct received {
 	struct mono since;
 	int ticks[SOULS_MAX];
@@ -39,9 +39,9 @@ fewest(const struct received *h, int create_souls)
 }
 
 /*
- * Listen until each of so many souls has ticked so often.  Nothing is done
- * twice: versions rise, and no soul ticks more often than the time allows, but
- * for the first tick and one that was under way before.
+ * Receive until each soul has ticked this often.  Nothing is repeated: versions
+ * rise, and no soul ticks more often than the time allows, except for the first
+ * tick and one that was in progress.
  */
 static void
 receive_ticks(
@@ -109,7 +109,7 @@ TEST(online_bodies_get_updates_of_their_soul)
 	ck_assert_double_eq(tk_number(u, "user_emotion.intensity"), 0);
 	ck_assert_double_eq(tk_number(u, "user_emotion.confidence"), 1);
 	ck_assert_int_eq(tk_int(v, "version"), tk_int(u, "version") + 1);
-	/* It drifts towards its point of rest, and that is stored. */
+	/* It approaches its point of rest, and that is stored. */
 	ck_assert_double_lt(
 	    tk_number(v, "soul_emotion.a"), tk_number(u, "soul_emotion.a"));
 	ck_assert_int_ge(
@@ -117,13 +117,13 @@ TEST(online_bodies_get_updates_of_their_soul)
 	json_decref(u);
 	json_decref(v);
 
-	/* Its body goes: silence, and no work. */
+	/* The body goes offline: no updates, no work. */
 	emotion_fixture_online(&b, "here", false);
 	while ((u = tk_nats_next(sub, 300, subject)) != NULL)
 		json_decref(u);
 	ck_assert_ptr_null(tk_nats_next(sub, INTERVAL_MS + 300, subject));
 	ck_assert_int_eq(emotion_fixture_version(&b, "s1"), 1);
-	/* It comes back: so do the ticks. */
+	/* It comes back, and so do the ticks. */
 	emotion_fixture_online(&b, "here", true);
 	u = tk_nats_next(sub, EMOTION_FIXTURE_MS, subject);
 	ck_assert(u != NULL && is_tick(u));
@@ -132,7 +132,7 @@ TEST(online_bodies_get_updates_of_their_soul)
 	emotion_fixture_stop(&b);
 }
 
-TEST(a_soul_with_two_bodies_evolves_once)
+TEST(a_soul_with_two_bodies_evolves_in_one_step)
 {
 	natsSubscription *sub;
 	char subject[2][256];

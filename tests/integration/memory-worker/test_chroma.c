@@ -31,8 +31,7 @@ chroma_recall(struct memory_fixture *fx, const char *user, const char *soul,
 	json_t *j = memory_fixture_recall(fx, user, soul, query, 10);
 	size_t n = memory_fixture_hits(j);
 
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "chroma");
+	ck_assert_str_eq(tk_text(j, "backend"), "chroma");
 	ck_assert_int_eq(
 	    json_is_true(json_object_get(j, "degraded")), degraded);
 	if (text != NULL)
@@ -83,32 +82,21 @@ chroma_lifecycle(struct memory_fixture *fx)
 	ck_assert_uint_eq(chroma_recall(fx, "u2", "s1", "茶", NULL, false), 0);
 	j = memory_fixture_recall(fx, "u1", "s2", "python", 1);
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(
-		json_array_get(json_object_get(j, "items"), 0), "type")),
-	    "skill");
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(
-		json_array_get(json_object_get(j, "items"), 0), "created_at")),
+	ck_assert_str_eq(tk_text(memory_fixture_item(j, 0), "type"), "skill");
+	ck_assert_str_eq(tk_text(memory_fixture_item(j, 0), "created_at"),
 	    "2026-02-22T10:20:30Z");
 	json_decref(j);
 	/* Forget one, only within its scope; the match of a query; all. */
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u2", "soul_id",
-				 "s1", "memory_id", "tea")),
-	    0);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s1", "memory_id", "tea")),
-	    1);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u2", "s1", "memory_id", "tea"), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", "s1", "memory_id", "tea"), 1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 2);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行")),
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "query", "忘掉去大理旅行"),
 	    1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s2", "茶", NULL, false), 2);
-	ck_assert_int_eq(
-	    memory_fixture_forget(fx, json_pack("{ss}", "user_id", "u1")), 3);
+	ck_assert_int_eq(memory_fixture_forget(fx, "u1", NULL, NULL, NULL), 3);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 0);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s2", "茶", NULL, false), 0);
 	/* A late job does not restore it. */
@@ -138,9 +126,7 @@ chroma_lifecycle_many(struct memory_fixture *fx, size_t n)
 	    chroma_recall(fx, "u1", "s1", "乌龙茶", "用户喜欢乌龙茶", false),
 	    10);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")),
-	    (int64_t)n + 1);
+	    memory_fixture_forget(fx, "u1", "s1", NULL, NULL), (int64_t)n + 1);
 	ck_assert_uint_eq(chroma_recall(fx, "u1", "s1", "茶", NULL, false), 0);
 }
 
@@ -438,13 +424,13 @@ real_fetched(void)
 static bool
 real_responds(void *arg)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int port = *(int *)arg, status;
 
 	if (!tk_port_open(port))
 		return false;
-	status = tk_http_ask(port, &a, "GET", "/api/v2/heartbeat", NULL);
-	tk_answer_free(&a);
+	status = tk_http_request(port, &a, "GET", "/api/v2/heartbeat", NULL);
+	tk_response_free(&a);
 	return status == 200;
 }
 
@@ -465,15 +451,15 @@ real_start(struct tk_proc *p, int *port)
 static void
 real_drop(int port)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
-	    tk_http_ask(port, &a, "DELETE",
+	    tk_http_request(port, &a, "DELETE",
 		"/api/v2/tenants/default_tenant/databases/default_database/"
 		"collections/long_term_memory",
 		NULL),
 	    200);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST_T(all_operations_with_a_real_server, 150)

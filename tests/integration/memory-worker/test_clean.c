@@ -79,9 +79,9 @@ TEST_T(a_newer_fact_supersedes_the_older, 60)
 	/* The older one is listed with its end. */
 	j = list_of(&fx);
 	ck_assert_uint_eq(memory_fixture_hits(j), 3);
-	old = json_array_get(json_object_get(j, "items"), 0);
+	old = memory_fixture_item(j, 0);
 	if (text_of(old, "valid_until") == NULL)
-		old = json_array_get(json_object_get(j, "items"), 1);
+		old = memory_fixture_item(j, 1);
 	ck_assert_str_eq(text_of(old, "text"), "用户最喜欢的茶是乌龙茶");
 	ck_assert_ptr_nonnull(text_of(old, "valid_until"));
 	ck_assert_str_le(

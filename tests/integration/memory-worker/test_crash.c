@@ -131,9 +131,9 @@ has_unacked_job(void *arg)
 {
 	struct memory_fixture *fx = arg;
 	char code[64];
-	json_t *j = tk_nats_ask(
+	json_t *j = tk_nats_request(
 	    fx->nc, "$JS.API.CONSUMER.INFO.SOUL_JOBS.memory-worker", "", code);
-	bool is = json_integer_value(json_object_get(j, "num_ack_pending")) > 0;
+	bool is = tk_int(j, "num_ack_pending") > 0;
 
 	json_decref(j);
 	return is;

@@ -87,7 +87,7 @@ js_api(struct memory_fixture *fx, const char *what, const char *json)
 	json_t *j;
 
 	snprintf(subject, sizeof(subject), "$JS.API.%s", what);
-	j = tk_nats_ask(fx->nc, subject, json, code);
+	j = tk_nats_request(fx->nc, subject, json, code);
 	ck_assert_msg(json_object_get(j, "error") == NULL, "%s %s", subject,
 	    json_string_value(
 		json_object_get(json_object_get(j, "error"), "description")));
@@ -208,8 +208,7 @@ TEST_T(a_failed_job_is_replayed_when_its_cause_is_fixed, 60)
 	ck_dead(&fx, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
 	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
 	raw = json_loads(t.text, 0, NULL);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(raw, "job_id")), "poison");
+	ck_assert_str_eq(tk_text(raw, "job_id"), "poison");
 	json_decref(raw);
 	free(t.text);
 	/* The job fails again and gets another number. */

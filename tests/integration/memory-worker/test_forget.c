@@ -3,11 +3,12 @@
 #include "testkit/memory_fixture.h"
 
 static int64_t
-forget(struct memory_fixture *fx, json_t *req, const char *first)
+forget(struct memory_fixture *fx, const char *user, const char *soul,
+    const char *member, const char *value, const char *first)
 {
-	json_t *j = memory_fixture_rpc(fx, "soul.rpc.memory.forget", req);
+	json_t *j = memory_fixture_forget_reply(fx, user, soul, member, value);
 	json_t *ids = json_object_get(j, "memory_ids");
-	int64_t n = json_integer_value(json_object_get(j, "forgotten"));
+	int64_t n = tk_int(j, "forgotten");
 
 	ck_assert_int_eq((int64_t)json_array_size(ids), n);
 	if (first != NULL)
@@ -29,41 +30,24 @@ TEST_T(one_a_match_or_everything_is_forgotten, 60)
 	memory_fixture_remember(&fx, "u1", "s2", "trip", "用户要去大理旅行");
 	memory_fixture_remember(&fx, "u1", "s2", "car", "用户的车周三限行");
 	/* One, of a soul, or of whichever has it. */
-	ck_assert_int_eq(forget(&fx,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s2", "memory_id", "tea"),
-			     NULL),
-	    0);
-	ck_assert_int_eq(
-	    forget(&fx,
-		json_pack("{ssss}", "user_id", "u1", "memory_id", "tea"),
-		"tea"),
-	    1);
+	ck_assert_int_eq(forget(&fx, "u1", "s2", "memory_id", "tea", NULL), 0);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, "memory_id", "tea", "tea"), 1);
 	j = memory_fixture_recall(&fx, "u1", "s1", "乌龙茶", 10);
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
 	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "用户的猫叫小花");
 	json_decref(j);
 	/* The best match of a query, of all souls. */
-	ck_assert_int_eq(forget(&fx,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行的事"),
-			     "trip"),
-	    1);
 	ck_assert_int_eq(
-	    forget(&fx,
-		json_pack("{ssss}", "user_id", "u1", "query", "今天天气如何"),
-		NULL),
-	    0);
+	    forget(&fx, "u1", NULL, "query", "忘掉去大理旅行的事", "trip"), 1);
+	ck_assert_int_eq(
+	    forget(&fx, "u1", NULL, "query", "今天天气如何", NULL), 0);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 1);
 	/* Everything. */
-	ck_assert_int_eq(
-	    forget(&fx, json_pack("{ss}", "user_id", "u1"), NULL), 2);
-	ck_assert_int_eq(
-	    forget(&fx, json_pack("{ss}", "user_id", "u1"), NULL), 0);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, NULL, NULL, NULL), 2);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, NULL, NULL, NULL), 0);
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 0);
-	ck_assert_int_eq(
-	    forget(&fx, json_pack("{ss}", "user_id", "unknown"), NULL), 0);
+	ck_assert_int_eq(forget(&fx, "unknown", NULL, NULL, NULL, NULL), 0);
 	memory_fixture_stop(&fx);
 }
 
@@ -71,13 +55,10 @@ TEST_T(one_a_match_or_everything_is_forgotten, 60)
 static void
 forget_query(struct memory_fixture *fx, const char *query, const char *text)
 {
-	json_t *j = memory_fixture_rpc(fx, "soul.rpc.memory.forget",
-	    json_pack(
-		"{ssssss}", "user_id", "u1", "soul_id", "s1", "query", query));
+	json_t *j = memory_fixture_forget_reply(fx, "u1", "s1", "query", query);
 	json_t *texts = json_object_get(j, "texts");
 
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), text != NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), text != NULL);
 	ck_assert_uint_eq(json_array_size(texts), text != NULL);
 	if (text != NULL)
 		ck_assert_str_eq(
@@ -114,9 +95,7 @@ TEST_T(only_a_match_is_forgotten, 60)
 	forget_query(&fx, "用户喜欢喝乌龙茶", NULL);
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, NELEM(others) + 1);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 1);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
-		"mum"));
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", "memory_id", "mum");
 	ck_assert_ptr_null(json_object_get(j, "texts"));
 	json_decref(j);
 	memory_fixture_stop(&fx);
@@ -134,10 +113,8 @@ TEST_T(a_reply_has_up_to_1000_ids, 60)
 		snprintf(id, sizeof(id), "m%d", i);
 		memory_fixture_remember(&fx, "u1", "s1", id, "事情");
 	}
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 1100);
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1100);
 	ck_assert_uint_eq(
 	    json_array_size(json_object_get(j, "memory_ids")), 1000);
 	json_decref(j);
@@ -170,8 +147,7 @@ forget_in_session(struct memory_fixture *fx, const char *query, int64_t removed)
 	    natsConnection_RequestMsg(&m, fx->nc, q, MEMORY_FIXTURE_MS),
 	    NATS_OK);
 	j = tk_nats_json(m);
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), removed);
+	ck_assert_int_eq(tk_int(j, "forgotten"), removed);
 	json_decref(j);
 	natsMsg_Destroy(m);
 	natsMsg_Destroy(q);
@@ -197,11 +173,7 @@ TEST_T(forgetting_in_a_conversation_is_audited, 60)
 	memory_fixture_remember(&fx, "u1", "s1", "cat", "用户的猫叫小花");
 	/* Nothing was removed; and other callers publish their own event. */
 	forget_in_session(&fx, "我喜欢爬山", 0);
-	ck_assert_int_eq(
-	    forget(&fx,
-		json_pack("{ssss}", "user_id", "u1", "memory_id", "cat"),
-		"cat"),
-	    1);
+	ck_assert_int_eq(forget(&fx, "u1", NULL, "memory_id", "cat", "cat"), 1);
 	forget_in_session(&fx, SECRET, 1);
 	j = tk_nats_next(sub, MEMORY_FIXTURE_MS, subject);
 	ck_assert_ptr_nonnull(j);

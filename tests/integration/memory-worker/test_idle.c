@@ -14,10 +14,8 @@ next_event(natsSubscription *sub, char trace[64])
 	json_t *j = tk_nats_next(sub, MEMORY_FIXTURE_MS, NULL), *payload;
 
 	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "source")), "memory-worker");
-	snprintf(
-	    trace, 64, "%s", json_string_value(json_object_get(j, "trace_id")));
+	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
+	snprintf(trace, 64, "%s", tk_text(j, "trace_id"));
 	payload = json_incref(json_object_get(j, "payload"));
 	json_decref(j);
 	return payload;

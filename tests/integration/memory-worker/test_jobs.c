@@ -63,7 +63,8 @@ ck_dead_letter(struct memory_fixture *fx, int seq, const char *payload)
 	json_t *j;
 
 	snprintf(req, sizeof(req), "{\"seq\":%d}", seq);
-	j = tk_nats_ask(fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
+	j = tk_nats_request(
+	    fx->nc, "$JS.API.STREAM.MSG.GET.SOUL_DEAD", req, code);
 	ck_assert_str_eq(json_string_value(json_object_get(
 			     json_object_get(j, "message"), "subject")),
 	    "soul.dead.memory_store");
@@ -268,9 +269,8 @@ TEST_T(an_old_job_does_not_restore_a_memory, 60)
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
 	memory_fixture_publish_fact(&fx, "j2", "s1", "喜欢猫");
 	memory_fixture_wait_memories(&fx, 2);
-	json_decref(memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u1", "soul_id", "s1", "memory_id",
-		"j1")));
+	json_decref(
+	    memory_fixture_forget_reply(&fx, "u1", "s1", "memory_id", "j1"));
 	/* The same job again, as after a crash. */
 	snprintf(json, sizeof(json), old_job, "j1", "喜欢茶", before);
 	memory_fixture_publish_job(&fx, "again", json);
@@ -278,8 +278,7 @@ TEST_T(an_old_job_does_not_restore_a_memory, 60)
 	l = memory_fixture_wait_memories(&fx, 1);
 	ck_assert_uint_eq(memory_fixture_count_text(&l, "喜欢猫"), 1);
 	/* Forget everything, including jobs in progress. */
-	json_decref(memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")));
+	json_decref(memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL));
 	snprintf(json, sizeof(json), old_job, "j3", "喜欢狗", before);
 	memory_fixture_publish_job(&fx, "late", json);
 	memory_fixture_wait_jobs(&fx);

@@ -48,7 +48,7 @@ add_ids(json_t *page, char *out, size_t size)
 	json_array_foreach (items, i, item)
 		snprintf(out + strlen(out), size - strlen(out), "%s ",
 		    tk_text(item, "memory_id"));
-	return json_string_value(json_object_get(page, "next"));
+	return json_string_value(tk_find(page, "next"));
 }
 
 /* The ids of all pages of at most limit. */
@@ -102,7 +102,7 @@ TEST_T(pages_are_ordered, 60)
 		    list_ids(&fx, "u1", "s1", limit), "b c d d:* a ");
 	}
 	j = page_of(&fx, "u1", NULL, NULL, 1);
-	item = json_array_get(json_object_get(j, "items"), 0);
+	item = memory_fixture_item(j, 0);
 	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
 	ck_assert_str_eq(tk_text(item, "text"), "x");
 	ck_assert_str_eq(tk_text(item, "type"), "fact");
@@ -181,7 +181,7 @@ TEST_T(large_memories_are_paged, 120)
 		ck_assert(json_is_false(json_object_get(j, "degraded")));
 		n += memory_fixture_hits(j);
 		pages++;
-		next = json_string_value(json_object_get(j, "next"));
+		next = json_string_value(tk_find(j, "next"));
 		snprintf(after, sizeof(after), "%s", next != NULL ? next : "");
 		json_decref(j);
 	} while (after[0] != '\0');
@@ -211,16 +211,15 @@ TEST_T(superseded_memories_are_listed, 60)
 	ck_assert_int_eq(memory_supersede(fx.db.s, &scope, &old, true), RC_OK);
 	ck_assert_str_eq(list_ids(&fx, "u1", NULL, 1), "m0 m1 m2 ");
 	j = page_of(&fx, "u1", NULL, NULL, 50);
-	item = json_array_get(json_object_get(j, "items"), 1);
+	item = memory_fixture_item(j, 1);
 	ck_assert_str_eq(tk_text(item, "text"), "was");
 	ck_assert_str_eq(tk_text(item, "valid_until"), "1970-01-01T00:00:02Z");
 	ck_assert_str_eq(tk_text(item, "superseded_by"), "m2");
-	item = json_array_get(json_object_get(j, "items"), 2);
+	item = memory_fixture_item(j, 2);
 	ck_assert_ptr_null(json_object_get(item, "valid_until"));
 	json_decref(j);
 	/* It can be forgotten, too. */
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m1"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "memory_id", "m1");
 	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	json_decref(j);
 	ck_assert_str_eq(list_ids(&fx, "u1", NULL, 1), "m0 m2 ");
@@ -256,7 +255,7 @@ TEST_T(lists_do_not_cross_users, 60)
 	/* Another user's cursor selects only the caller's memories. */
 	snprintf(body, sizeof(body),
 	    "{\"user_id\":\"u2\",\"after\":\"1.s1.0.a\",\"limit\":5}");
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.list", body, code);
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.list", body, code);
 	ck_assert_str_eq(code, "");
 	ck_assert_uint_eq(memory_fixture_hits(j), 1);
 	ck_assert_str_eq(memory_fixture_hit_text(j, 0), "of u2");
@@ -289,7 +288,7 @@ TEST_T(invalid_requests_are_rejected, 60)
 
 	memory_fixture_start(&fx, 1);
 	for (i = 0; i < NELEM(bad); i++) {
-		j = tk_nats_ask(
+		j = tk_nats_request(
 		    fx.nc, "soul.rpc.memory.list", bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
 		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
@@ -298,7 +297,7 @@ TEST_T(invalid_requests_are_rejected, 60)
 		json_decref(j);
 	}
 	tk_server_stop(&fx.redis, SIGKILL);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.list", "{\"user_id\":\"u1\"}", code);
 	ck_assert_msg(strcmp(code, "unavailable") == 0 ||
 		strcmp(code, "deadline_exceeded") == 0,

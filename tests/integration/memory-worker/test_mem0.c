@@ -35,8 +35,7 @@ static void
 ck_first(json_t *j, size_t n, const char *text)
 {
 	ck_assert_uint_eq(memory_fixture_hits(j), n);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "mem0");
+	ck_assert_str_eq(tk_text(j, "backend"), "mem0");
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
 	if (n > 0)
 		ck_assert_str_eq(memory_fixture_hit_text(j, 0), text);
@@ -64,7 +63,7 @@ list(struct memory_fixture *fx)
 
 	j = memory_fixture_rpc(fx, "soul.rpc.memory.list",
 	    json_pack("{sssi}", "user_id", "u1", "limit", 3));
-	item = json_array_get(json_object_get(j, "items"), 0);
+	item = memory_fixture_item(j, 0);
 	ck_assert_str_eq(tk_text(item, "soul_id"), "s1");
 	snprintf(after, sizeof(after), "%s", tk_text(j, "next"));
 	/* Two may be of the same millisecond: ordered by Mem0's ids. */
@@ -98,35 +97,24 @@ whole_life(struct memory_fixture *fx)
 	/* By Mem0's id, as in search results; only within the scope. */
 	j = memory_fixture_recall(fx, "u1", "s2", "茶", 10);
 	snprintf(id, sizeof(id), "%s",
-	    fake_store_text(
-		json_array_get(json_object_get(j, "items"), 0), "memory_id"));
+	    fake_store_text(memory_fixture_item(j, 0), "memory_id"));
 	json_decref(j);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u1", "soul_id",
-				 "s1", "memory_id", id)),
-	    0);
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssssss}", "user_id", "u2", "soul_id",
-				 "s2", "memory_id", id)),
-	    0);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "memory_id", id)),
-	    1);
+	    memory_fixture_forget(fx, "u1", "s1", "memory_id", id), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u2", "s2", "memory_id", id), 0);
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "memory_id", id), 1);
 	fake_store_wait(&f, 3);
 	/* By the job's id. */
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		fx, json_pack("{ssss}", "user_id", "u1", "memory_id", "cat")),
-	    1);
+	    memory_fixture_forget(fx, "u1", NULL, "memory_id", "cat"), 1);
 	/* By a query. */
-	ck_assert_int_eq(memory_fixture_forget(fx,
-			     json_pack("{ssss}", "user_id", "u1", "query",
-				 "忘掉去大理旅行")),
+	ck_assert_int_eq(
+	    memory_fixture_forget(fx, "u1", NULL, "query", "忘掉去大理旅行"),
 	    1);
 	fake_store_wait(&f, 1);
-	ck_assert_int_eq(
-	    memory_fixture_forget(fx, json_pack("{ss}", "user_id", "u1")), 1);
+	ck_assert_int_eq(memory_fixture_forget(fx, "u1", NULL, NULL, NULL), 1);
 	fake_store_wait(&f, 0);
 }
 
@@ -163,9 +151,7 @@ TEST_T(an_old_job_does_not_restore_a_memory, 60)
 	fake_store_wait(&f, 1);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_int_eq(
-	    memory_fixture_forget(&fx,
-		json_pack("{ssss}", "user_id", "u1", "query", "忘掉乌龙茶")),
-	    1);
+	    memory_fixture_forget(&fx, "u1", NULL, "query", "忘掉乌龙茶"), 1);
 	snprintf(json, sizeof(json),
 	    "{\"job_id\":\"tea\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
 	    "\"soul_id\":\"s1\",\"text\":\"用户喜欢乌龙茶\",\"type\":\"fact\","
@@ -184,9 +170,7 @@ TEST_T(an_old_job_does_not_restore_a_memory, 60)
 	fake_store_wait(&f, 231);
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_int_eq(
-	    memory_fixture_forget(
-		&fx, json_pack("{ssss}", "user_id", "u1", "soul_id", "s1")),
-	    231);
+	    memory_fixture_forget(&fx, "u1", "s1", NULL, NULL), 231);
 	ck_assert_uint_eq(fake_store_rows(&f), 0);
 	memory_fixture_publish_job(&fx, "again2", json);
 	memory_fixture_wait_jobs(&fx);
@@ -227,7 +211,8 @@ TEST_T(replaying_a_stored_job_has_no_effect, 60)
 	start(&fx, "MEM0_AUTH=x-api-key");
 	memory_fixture_publish_job(&fx, "tea", job);
 	fake_store_wait(&f, 1);
-	json_decref(tk_nats_ask(fx.nc, "soul.dead.memory_store", job, code));
+	json_decref(
+	    tk_nats_request(fx.nc, "soul.dead.memory_store", job, code));
 	snprintf(env, sizeof(env), "NATS_URL=%s", fx.nats.url);
 	tk_spawn(&p, "replay", argv, TK_ENV(env));
 	ck_assert_int_eq(tk_wait(&p, MEMORY_FIXTURE_MS), 0);
@@ -259,7 +244,7 @@ TEST_T(jobs_are_deferred_during_an_outage, 60)
 	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_retried_total"),
 	    0);
 	fake_store_fail(&f, 502, 1);
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);

@@ -6,7 +6,7 @@
 static json_t *
 profile_request(struct memory_fixture *fx, const char *body, char code[64])
 {
-	return tk_nats_ask(fx->nc, "soul.rpc.memory.profile", body, code);
+	return tk_nats_request(fx->nc, "soul.rpc.memory.profile", body, code);
 }
 
 /* The profile after a request that must succeed. */
@@ -207,8 +207,7 @@ TEST_T(an_old_patch_does_not_overwrite, 60)
 	/*
 	 * Forgetting everything removes the profile, and blocks older patches.
 	 */
-	j = memory_fixture_rpc(
-	    &fx, "soul.rpc.memory.forget", json_pack("{ss}", "user_id", "u1"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, NULL, NULL);
 	ck_assert(json_is_true(json_object_get(j, "profile")));
 	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
@@ -226,15 +225,12 @@ TEST_T(forgetting_memories_leaves_the_profile, 60)
 
 	memory_fixture_start(&fx, 1);
 	(void)profile_after(&fx, PATCH("{\"name\":\"安\"}"));
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
 	ck_assert(json_is_false(json_object_get(j, "profile")));
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "memory_id", "m"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "memory_id", "m");
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "query", "q"));
+	j = memory_fixture_forget_reply(&fx, "u1", NULL, "query", "q");
 	json_decref(j);
 	ck_assert_str_eq(profile_after(&fx, READ), "{\"name\":\"安\"} {}");
 	memory_fixture_stop(&fx);

@@ -49,16 +49,12 @@ TEST_T(a_search_returns_the_best, 60)
 	memory_fixture_remember(&fx, "u1", "s1", "tea", "用户喜欢乌龙茶");
 	j = recall(&fx, "乌龙茶");
 	ck_assert_uint_eq(memory_fixture_hits(j), 10);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "builtin");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
 	ck_assert(json_is_false(json_object_get(j, "degraded")));
-	item = json_array_get(json_object_get(j, "items"), 0);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(item, "memory_id")), "tea");
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(item, "type")), "fact");
-	ck_assert_double_gt(
-	    json_number_value(json_object_get(item, "score")), 0.9);
+	item = memory_fixture_item(j, 0);
+	ck_assert_str_eq(tk_text(item, "memory_id"), "tea");
+	ck_assert_str_eq(tk_text(item, "type"), "fact");
+	ck_assert_double_gt(tk_number(item, "score"), 0.9);
 	ck_assert_ptr_nonnull(json_object_get(item, "created_at"));
 	json_decref(j);
 	j = memory_fixture_recall(&fx, "u1", "s1", "乌龙茶", 3);
@@ -108,12 +104,11 @@ TEST_T(invalid_requests_are_rejected, 60)
 	for (i = 0; i < NELEM(bad); i++) {
 		snprintf(subject, sizeof(subject), "soul.rpc.memory.%s",
 		    bad[i].subject);
-		j = tk_nats_ask(fx.nc, subject, bad[i].body, code);
+		j = tk_nats_request(fx.nc, subject, bad[i].body, code);
 		ck_assert_str_eq(code, "invalid_request");
-		ck_assert_msg(
-		    strncmp(json_string_value(json_object_get(j, "error")),
-			bad[i].path, strlen(bad[i].path)) == 0,
-		    "%s", json_string_value(json_object_get(j, "error")));
+		ck_assert_msg(strncmp(tk_text(j, "error"), bad[i].path,
+				  strlen(bad[i].path)) == 0,
+		    "%s", tk_text(j, "error"));
 		json_decref(j);
 	}
 	memory_fixture_stop(&fx);
@@ -161,16 +156,11 @@ TEST_T(scopes_are_separate, 60)
 	ck_hits(&fx, "u3", "s1", 0);
 	ck_hits(&fx, "u1", "s3", 0);
 	/* Forgetting respects scopes, too. */
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssssss}", "user_id", "u3", "soul_id", "s1", "memory_id",
-		"m"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 0);
+	j = memory_fixture_forget_reply(&fx, "u3", "s1", "memory_id", "m");
+	ck_assert_int_eq(tk_int(j, "forgotten"), 0);
 	json_decref(j);
-	j = memory_fixture_rpc(&fx, "soul.rpc.memory.forget",
-	    json_pack("{ssss}", "user_id", "u1", "soul_id", "s1"));
-	ck_assert_int_eq(
-	    json_integer_value(json_object_get(j, "forgotten")), 1);
+	j = memory_fixture_forget_reply(&fx, "u1", "s1", NULL, NULL);
+	ck_assert_int_eq(tk_int(j, "forgotten"), 1);
 	json_decref(j);
 	for (i = 0; i < NELEM(who); i++)
 		ck_hits(&fx, who[i].user, who[i].soul, i == 0 ? 0 : 1);
@@ -234,11 +224,9 @@ is_ready(struct memory_fixture *fx, char reason[64])
 	json_t *j =
 	    memory_fixture_rpc(fx, "soul.rpc.memory.ready", json_pack("{}"));
 	bool ready = json_is_true(json_object_get(j, "ready"));
-	const char *text = json_string_value(json_object_get(j, "reason"));
 
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(j, "backend")), "builtin");
-	snprintf(reason, 64, "%s", text != NULL ? text : "");
+	ck_assert_str_eq(tk_text(j, "backend"), "builtin");
+	snprintf(reason, 64, "%s", tk_find_text(j, "reason"));
 	json_decref(j);
 	return ready;
 }
@@ -325,7 +313,7 @@ TEST_T(an_unknown_format_is_not_ready, 60)
 	(void)redis_int(&fx,
 	    STATE_ARGS(
 		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");
 	json_decref(j);
@@ -343,13 +331,13 @@ TEST_T(without_redis_requests_fail, 60)
 	r.fx = &fx;
 	tk_server_stop(&fx.redis, SIGKILL);
 	ck_assert(tk_until(readiness_is, &r, MEMORY_FIXTURE_MS));
-	j = tk_nats_ask(fx.nc, "soul.rpc.memory.recall",
+	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "unavailable");
-	ck_assert_str_eq(json_string_value(json_object_get(j, "error")),
-	    "the memory store does not answer");
+	ck_assert_str_eq(
+	    tk_text(j, "error"), "the memory store does not answer");
 	json_decref(j);
-	j = tk_nats_ask(
+	j = tk_nats_request(
 	    fx.nc, "soul.rpc.memory.forget", "{\"user_id\":\"u1\"}", code);
 	ck_assert_str_eq(code, "unavailable");
 	json_decref(j);

@@ -22,7 +22,7 @@ TEST(a_client_connects_when_the_broker_starts_later)
 	    mqtt_subscribe(a.m, STR("t"), 1, mqtt_client_on_subscribed, &a),
 	    RC_OK);
 	ck_assert_int_eq(mqtt_client_send(&a, "t", "early", 1), RC_DOWN);
-	tk_loop_once(r.loop);
+	tk_loop_step(r.loop);
 	r.broker.kind = TK_MOSQUITTO;
 	r.broker.port = port;
 	tk_server_restart(&r.broker);
@@ -87,7 +87,7 @@ TEST(outstanding_messages_are_not_resent)
 	tk_signal(&r.broker.proc, SIGSTOP);
 	for (i = 0; i < 250; i++)
 		ck_assert_int_eq(mqtt_client_send(&a, "t", "stale", 1), RC_OK);
-	tk_loop_once(r.loop);
+	tk_loop_step(r.loop);
 	ck_assert_int_eq(a.done, 0);
 	ck_assert_uint_eq(mqtt_outstanding(a.m), 250);
 	tk_server_stop(&r.broker, SIGKILL);
@@ -313,7 +313,7 @@ TEST(a_client_may_be_freed_at_any_time)
 			a.o.url = "mqtt://a..b:1"; /* not resolvable */
 		mqtt_client_start(&a);
 		for (int turns = i % 5; turns > 0; turns--)
-			tk_loop_once(r.loop);
+			tk_loop_step(r.loop);
 		mqtt_client_end(&a);
 	}
 	mqtt_free(NULL);

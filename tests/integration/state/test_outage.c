@@ -290,7 +290,7 @@ TEST(free_at_any_time)
 	for (i = 0; i < 50; i++) {
 		state_fixture_connect(&r, r.redis.url, 0);
 		if (i % 2 == 0)
-			tk_loop_once(r.loop);
+			tk_loop_step(r.loop);
 		state_free(r.s);
 	}
 	r.s = NULL;

@@ -2,12 +2,17 @@
  * What callers are answered who are not let in, or not so often; streams whose
  * token ends; and forged tokens in great numbers.
  */
-#include "guarded.h"
+#include "auth/auth.h"
+#include "core/mem.h"
+#include "testkit/json.h"
 #include "testkit/jwt_fixture.h"
+#include "testkit/svc_fixture.h"
+#include "testkit/tokens.h"
+#include "wire/msgs.h"
 
 #define LONG_MS 40000
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static void *
 toy_start(struct svc *s, const void *conf)
@@ -50,8 +55,8 @@ static void
 on_events(void *app, struct svc_call *c)
 {
 	(void)app;
-	if (svc_stream(c) != RC_OK || svc_stream_comment(c, "begun") != RC_OK ||
-	    svc_call_on_gone(c, on_gone, c) != RC_OK)
+	if (svc_sse_start(c) != RC_OK || svc_sse_comment(c, "begun") != RC_OK ||
+	    svc_call_on_abort(c, on_gone, c) != RC_OK)
 		svc_stream_end(c, RC_BUG);
 }
 
@@ -87,10 +92,10 @@ static const struct svc_def def = {
 };
 
 static void
-start(struct running *r, const char *const more[])
+start(struct svc_fixture *r, const char *const more[])
 {
-	*r = (struct running){ 0 };
-	running_fork(r, &def, "nats://127.0.0.1:1", more);
+	*r = (struct svc_fixture){ 0 };
+	svc_fixture_fork(r, &def, "nats://127.0.0.1:1", more);
 	tk_service_wait(&r->toy);
 }
 
@@ -116,12 +121,12 @@ send_ask(struct tk_http *c, int port, const char *path, const char *token)
 }
 
 static int
-ask(const struct running *r, struct tk_answer *a, const char *token)
+ask(const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct tk_http c = { 0 };
 
 	send_ask(&c, r->toy.http, "/v1/souls", token);
-	if (!tk_http_read(&c, a, RUNNING_MS))
+	if (!tk_http_read(&c, a, SVC_FIXTURE_MS))
 		a->status = 0;
 	tk_http_close(&c);
 	return a->status;
@@ -129,14 +134,14 @@ ask(const struct running *r, struct tk_answer *a, const char *token)
 
 /* Send all of b, and read the answer. */
 static int
-exchange(const struct running *r, struct tk_answer *a, struct buf *b)
+exchange(const struct svc_fixture *r, struct tk_response *a, struct buf *b)
 {
 	struct tk_http c = { 0 };
 
 	tk_http_open(&c, r->toy.http);
 	ck_assert(tk_http_send(&c, b->p, b->n));
 	buf_free(b);
-	if (!tk_http_read(&c, a, RUNNING_MS))
+	if (!tk_http_read(&c, a, SVC_FIXTURE_MS))
 		a->status = 0;
 	tk_http_close(&c);
 	return a->status;
@@ -144,8 +149,8 @@ exchange(const struct running *r, struct tk_answer *a, struct buf *b)
 
 /* The same as ask() with a body of n bytes. */
 static int
-ask_large(
-    const struct running *r, struct tk_answer *a, const char *token, size_t n)
+ask_large(const struct svc_fixture *r, struct tk_response *a, const char *token,
+    size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
 
@@ -160,7 +165,7 @@ ask_large(
 
 /* Ask for what takes processor time. */
 static int
-ask_work(const struct running *r, struct tk_answer *a, const char *token)
+ask_work(const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct buf b = BUF_INIT(4096);
 
@@ -173,7 +178,7 @@ ask_work(const struct running *r, struct tk_answer *a, const char *token)
 
 /* Say n bytes to a body. */
 static int
-ask_body(const struct running *r, struct tk_answer *a, const char *token,
+ask_body(const struct svc_fixture *r, struct tk_response *a, const char *token,
     const char *terminal, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
@@ -196,7 +201,7 @@ ask_body(const struct running *r, struct tk_answer *a, const char *token,
 	return exchange(r, a, &b);
 }
 
-/* ---- refusals ------------------------------------------------------------ */
+/* ---- refusals ---- */
 
 static const struct tk_token two[] = {
 	{ "t-one", "\"role\":\"operator\"" },
@@ -205,11 +210,12 @@ static const struct tk_token two[] = {
 };
 
 static void
-header_is(const struct tk_answer *a, const char *name, const char *want)
+header_is(const struct tk_response *a, const char *name, const char *want)
 {
 	char field[256];
 
-	ck_assert_str_eq(tk_answer_field(a, name, field, sizeof(field)), want);
+	ck_assert_str_eq(
+	    tk_response_field(a, name, field, sizeof(field)), want);
 }
 
 TEST(refusals_say_how_to_do_better)
@@ -217,36 +223,36 @@ TEST(refusals_say_how_to_do_better)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=2";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n));
 	ck_assert_int_eq(ask(&r, &a, NULL), 401);
 	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"unauthenticated\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"unauthenticated\""));
 	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
-	ck_assert(!tk_answer_has(&a, "forged"));
+	ck_assert(!tk_response_has(&a, "forged"));
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
-	ck_assert(tk_answer_has(&a, "\"code\":\"denied\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"denied\""));
 	/* Who asks too often waits; nobody else does. */
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
 	while (ask(&r, &a, "t-one") == 200)
 		;
 	ck_assert_int_eq(a.status, 429);
 	header_is(&a, "Retry-After", "1");
-	ck_assert(tk_answer_has(&a, "\"code\":\"rate_limited\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
 	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 /* One request of many bytes takes more of the token than many small ones. */
@@ -256,25 +262,25 @@ TEST(a_large_request_counts_as_many)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	char field[64];
 	ck_assert_int_ge(
-	    strtol(tk_answer_field(&a, "Retry-After", field, sizeof(field)),
+	    strtol(tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		NULL, 10),
 	    10);
 	/* Nobody else pays for it. */
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 TEST(processor_time_counts_as_requests)
@@ -282,18 +288,18 @@ TEST(processor_time_counts_as_requests)
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20", us[] = "RATE_COST_US=1000";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, us));
 	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
 	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
-	ck_assert(tk_answer_has(&a, "costs much"));
+	ck_assert(tk_response_has(&a, "costs much"));
 	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 /* Whoever asks for it: a second token does not help a body. */
@@ -303,18 +309,18 @@ TEST(a_body_pays_for_what_it_is_told)
 			n[] = "RATE_TOKEN_BURST=20",
 			bytes[] = "RATE_COST_BYTES=1024";
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, bytes));
 	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
-	ck_assert(tk_answer_has(&a, "the body is used too often"));
+	ck_assert(tk_response_has(&a, "the terminal is used too often"));
 	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 static size_t
@@ -332,8 +338,8 @@ count(const char *text, const char *what)
 TEST(many_refusals_are_few_lines)
 {
 	const char *path = tk_path("tokens.json");
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 	char file[300], *log;
 	size_t i, lines;
 
@@ -346,30 +352,30 @@ TEST(many_refusals_are_few_lines)
 			     "soul_auth_refused_total{reason=\"bad_token\"}"),
 	    200);
 	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
-	running_end(&r);
+	svc_fixture_stop(&r);
 	log = tk_read_file(r.toy.proc.log, NULL);
 	lines = count(log,
-	    "ev=auth.refused reason=bad_token "
+	    "ev=auth.rejected reason=bad_token "
 	    "address=127.0.0.1 route=souls");
 	ck_assert_uint_ge(lines, 1);
 	ck_assert_uint_le(lines, 100);
 	/* The same is told. */
 	ck_assert_uint_eq(
-	    count(log, "ev=audit"), count(log, "ev=auth.refused"));
+	    count(log, "ev=audit"), count(log, "ev=auth.rejected"));
 	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
 	ck_assert_uint_eq(count(log, "forged"), 0);
 	free(log);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
-/* ---- streams ------------------------------------------------------------- */
+/* ---- streams ---- */
 
 static void
-open_stream(const struct running *r, struct tk_http *c, const char *token)
+open_stream(const struct svc_fixture *r, struct tk_http *c, const char *token)
 {
 	*c = (struct tk_http){ 0 };
 	send_ask(c, r->toy.http, "/v1/sessions/s/events", token);
-	ck_assert(tk_http_has(c, "begun", RUNNING_MS));
+	ck_assert(tk_http_has(c, "begun", SVC_FIXTURE_MS));
 }
 
 /* Three streams: one's token ends, one's is taken away, one's is good. */
@@ -378,7 +384,7 @@ TEST_T(a_stream_ends_with_its_token, 90)
 	char rest[100], end[WALL_FORMAT_MAX], file[300];
 	const char *path = tk_path("tokens.json"), *new = tk_path("new");
 	struct tk_http ending, dropped, good;
-	struct running r;
+	struct svc_fixture r;
 
 	wall_format((struct wall){ clock_wall().ms + 3000 }, 0, end);
 	snprintf(rest, sizeof(rest),
@@ -396,11 +402,11 @@ TEST_T(a_stream_ends_with_its_token, 90)
 	open_stream(&r, &dropped, "t-two");
 	tk_tokens_write(new, list, 2);
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(tk_http_gone(&dropped, LONG_MS));
-	ck_assert(tk_http_gone(&ending, LONG_MS));
-	ck_assert(!tk_http_gone(&good, 1));
+	ck_assert(tk_http_closed(&dropped, LONG_MS));
+	ck_assert(tk_http_closed(&ending, LONG_MS));
+	ck_assert(!tk_http_closed(&good, 1));
 	ck_assert(tk_log_has(&r.toy.proc,
-	    "ev=auth.stream_cut route=events address=127.0.0.1 "
+	    "ev=auth.stream_closed route=events address=127.0.0.1 "
 	    "why=\"the token is not known\""));
 	ck_assert(tk_log_has(&r.toy.proc, "why=\"the token has expired\""));
 	ck_assert(tk_log_has(
@@ -409,10 +415,10 @@ TEST_T(a_stream_ends_with_its_token, 90)
 	tk_http_close(&good);
 	tk_http_close(&ending);
 	tk_http_close(&dropped);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
-/* ---- forged tokens ------------------------------------------------------- */
+/* ---- forged tokens ---- */
 
 #define FLOODS 2
 #define EACH   12
@@ -428,7 +434,7 @@ flood_main(void *arg)
 {
 	const struct flood *f = arg;
 	struct tk_http c[EACH];
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	size_t i;
 
 	for (;;) {
@@ -436,7 +442,7 @@ flood_main(void *arg)
 		for (i = 0; i < EACH; i++)
 			send_ask(&c[i], f->port, "/v1/souls", f->token);
 		for (i = 0; i < EACH; i++) {
-			if (tk_http_read(&c[i], &a, RUNNING_MS) &&
+			if (tk_http_read(&c[i], &a, SVC_FIXTURE_MS) &&
 			    a.status != 401)
 				return 1;
 			tk_http_close(&c[i]);
@@ -445,7 +451,7 @@ flood_main(void *arg)
 }
 
 struct forgers {
-	struct running r;
+	struct svc_fixture r;
 	struct signer signer;
 	struct buf good, forged;
 	struct tk_proc floods[FLOODS];
@@ -493,7 +499,7 @@ is_flooded(void *arg)
 static int64_t
 slowest(struct forgers *f, const char *token)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int64_t worst = 0;
 	size_t i;
 
@@ -504,7 +510,7 @@ slowest(struct forgers *f, const char *token)
 		ms = mono_diff_ms(clock_mono(), t);
 		worst = ms > worst ? ms : worst;
 	}
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return worst;
 }
 
@@ -534,7 +540,7 @@ TEST_T(forged_tokens_keep_nobody_waiting, 90)
 	for (i = 0; i < FLOODS; i++)
 		tk_fork(&f.floods[i], i == 0 ? "flood-0" : "flood-1",
 		    flood_main, &flood);
-	ck_assert(tk_until(is_flooded, &f, RUNNING_MS));
+	ck_assert(tk_until(is_flooded, &f, SVC_FIXTURE_MS));
 	before = refused(&f);
 	by_file = slowest(&f, "t-one");
 	by_jwt = slowest(&f, f.good.p);
@@ -550,10 +556,10 @@ TEST_T(forged_tokens_keep_nobody_waiting, 90)
 	for (i = 0; i < FLOODS; i++) {
 		ck_assert(tk_alive(&f.floods[i]));
 		tk_signal(&f.floods[i], SIGKILL);
-		tk_wait(&f.floods[i], RUNNING_MS);
+		tk_wait(&f.floods[i], SVC_FIXTURE_MS);
 	}
 	EVP_PKEY_free(f.signer.pkey);
 	buf_free(&f.good);
 	buf_free(&f.forged);
-	running_end(&f.r);
+	svc_fixture_stop(&f.r);
 }

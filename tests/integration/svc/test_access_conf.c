@@ -5,7 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guarded.h"
+#include "auth/auth.h"
+#include "core/mem.h"
+#include "testkit/json.h"
+#include "testkit/svc_fixture.h"
+#include "testkit/tokens.h"
+#include "wire/msgs.h"
 
 static void *
 toy_start(struct svc *s, const void *conf)
@@ -91,7 +96,7 @@ static int
 done(struct tk_proc *p, const char *const env[], const char *const args[])
 {
 	begin(p, &def, env, args);
-	return tk_wait(p, RUNNING_MS);
+	return tk_wait(p, SVC_FIXTURE_MS);
 }
 
 #define CHECK ((const char *const[]){ "--check-config", NULL })
@@ -149,9 +154,9 @@ TEST(a_service_without_http_asks_for_nothing)
 	struct tk_proc p;
 
 	begin(&p, &deaf, TK_ENV(WIDE), CHECK);
-	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 0);
 	begin(&p, &deaf, TK_ENV(WIDE), TK_ENV("--help"));
-	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 0);
 	ck_assert(!tk_log_has(&p, "AUTH_TOKENS"));
 	ck_assert(!tk_log_has(&p, "toy token"));
 }
@@ -171,7 +176,7 @@ has_said(void *arg)
 
 TEST(what_is_off_is_off_and_warned_of)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_proc p;
 	struct waiting started = { &p, "ev=svc.started" };
 	char addr[64];
@@ -179,25 +184,26 @@ TEST(what_is_off_is_off_and_warned_of)
 
 	snprintf(addr, sizeof(addr), "HTTP_ADDR=0.0.0.0:%d", port);
 	begin(&p, &def, TK_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
-	ck_assert(tk_until(has_said, &started, RUNNING_MS));
+	ck_assert(tk_until(has_said, &started, SVC_FIXTURE_MS));
 	ck_assert(tk_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
-	ck_assert_int_eq(tk_http_ask(port, &a, "GET", "/v1/souls", NULL), 200);
+	ck_assert_int_eq(
+	    tk_http_request(port, &a, "GET", "/v1/souls", NULL), 200);
 	tk_signal(&p, SIGTERM);
-	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
-	tk_answer_free(&a);
+	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 0);
+	tk_response_free(&a);
 }
 
 static int
 ask_by_name(int port, const char *host)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(port, &a,
 	    "GET /v1/souls HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
 	    host);
 
 	if (status == 403)
-		ck_assert(tk_answer_has(&a, "say AUTH=off"));
-	tk_answer_free(&a);
+		ck_assert(tk_response_has(&a, "or AUTH=off"));
+	tk_response_free(&a);
 	return status;
 }
 
@@ -214,7 +220,7 @@ TEST(who_is_not_known_may_not_bring_a_name)
 
 		snprintf(addr, sizeof(addr), "HTTP_ADDR=127.0.0.1:%d", port);
 		begin(&p, &def, TK_ENV(addr, off[i], "HTTP_WORKERS=24"), RUN);
-		ck_assert(tk_until(has_said, &started, RUNNING_MS));
+		ck_assert(tk_until(has_said, &started, SVC_FIXTURE_MS));
 		ck_assert_int_eq(ask_by_name(port, "localhost:9010"), 200);
 		ck_assert_int_eq(ask_by_name(port, "127.0.0.1"), 200);
 		ck_assert_int_eq(
@@ -223,11 +229,11 @@ TEST(who_is_not_known_may_not_bring_a_name)
 		    tk_log_has(&p, "ev=svc.foreign_host host=evil.example") ==
 		    (i == 0));
 		tk_signal(&p, SIGTERM);
-		ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 0);
+		ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 0);
 	}
 }
 
-/* ---- the command --------------------------------------------------------- */
+/* ---- the command ---- */
 
 #define NO_ENV ((const char *const[]){ NULL })
 
@@ -248,8 +254,8 @@ TEST(the_command_token_keeps_the_file)
 {
 	const char *path = tk_path("tokens.json");
 	char token[128], file[300];
-	struct tk_answer a = { 0 };
-	struct running r = { 0 };
+	struct tk_response a = { 0 };
+	struct svc_fixture r = { 0 };
 	struct tk_proc p;
 
 	/* It needs no configuration that would do for the service. */
@@ -263,19 +269,19 @@ TEST(the_command_token_keeps_the_file)
 	ck_assert(tk_log_has(&p, "operator"));
 	ck_assert(tk_log_has(&p, "# ops"));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
-	running_fork(&r, &def, "nats://127.0.0.1:1", TK_ENV(file));
+	svc_fixture_fork(&r, &def, "nats://127.0.0.1:1", TK_ENV(file));
 	tk_service_wait(&r.toy);
-	guarded_ask(&r,
-	    &(struct guarded_ask){
+	svc_fixture_request(&r,
+	    &(struct svc_fixture_request){
 		token, "GET", "/v1/souls", NULL, 200, "fine" });
-	running_end(&r);
+	svc_fixture_stop(&r);
 	ck_assert_int_eq(
 	    done(&p, NO_ENV, TK_ENV("token", "drop", path, "ops")), 0);
 	ck_assert(tk_log_has(&p, "dropped "));
 	ck_assert_int_eq(
 	    done(&p, NO_ENV, TK_ENV("token", "drop", path, "ops")), 1);
 	ck_assert(tk_log_has(&p, "has no token of that name"));
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 TEST(the_command_token_says_what_it_wants)

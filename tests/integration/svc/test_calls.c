@@ -6,14 +6,14 @@
  */
 #include "core/buf.h"
 #include "core/mem.h"
-#include "running.h"
 #include "testkit/json.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 
 #define SLOW_MS  60000
 #define QUICK_MS 2000
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static void *
 toy_start(struct svc *s, const void *conf)
@@ -123,7 +123,7 @@ static const struct svc_def def = {
 	.start = toy_start,
 };
 
-/* ---- a plain client ------------------------------------------------------ */
+/* ---- a plain client ---- */
 
 /* One answer over NATS. */
 struct reply {
@@ -144,14 +144,14 @@ reply_read(struct reply *p)
 }
 
 static void
-request(
-    struct running *r, struct reply *p, const char *subject, const char *text)
+request(struct svc_fixture *r, struct reply *p, const char *subject,
+    const char *text)
 {
 	char body[128];
 
 	snprintf(body, sizeof(body), "{\"error\":\"%s\"}", text);
 	ck_assert_int_eq(natsConnection_RequestString(
-			     &p->m, r->nc, subject, body, RUNNING_MS),
+			     &p->m, r->nc, subject, body, SVC_FIXTURE_MS),
 	    NATS_OK);
 	reply_read(p);
 }
@@ -162,7 +162,7 @@ member(json_t *j, const char *name)
 	return json_string_value(json_object_get(j, name));
 }
 
-/* ---- tests --------------------------------------------------------------- */
+/* ---- tests ---- */
 
 TEST(a_call_may_have_many_answers)
 {
@@ -170,10 +170,10 @@ TEST(a_call_may_have_many_answers)
 	natsSubscription *sub = NULL;
 	char text[64], inbox[64];
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 	size_t i;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	snprintf(inbox, sizeof(inbox), "toy_test.inbox.1");
 	ck_assert_int_eq(
 	    natsConnection_SubscribeSync(&sub, r.nc, inbox), NATS_OK);
@@ -182,7 +182,8 @@ TEST(a_call_may_have_many_answers)
 	    NATS_OK);
 	for (i = 0; i < NELEM(want); i++) {
 		ck_assert_int_eq(
-		    natsSubscription_NextMsg(&p.m, sub, RUNNING_MS), NATS_OK);
+		    natsSubscription_NextMsg(&p.m, sub, SVC_FIXTURE_MS),
+		    NATS_OK);
 		reply_read(&p);
 		snprintf(text, sizeof(text), "{\"error\":\"%s\"}", want[i]);
 		ck_assert_str_eq(p.text, text);
@@ -195,22 +196,22 @@ TEST(a_call_may_have_many_answers)
 	    NATS_OK);
 	request(&r, &p, "toy.quick", "fail");
 	natsMsg_Destroy(p.m);
-	ck_assert(running_counts(
+	ck_assert(svc_fixture_has_metric(
 	    &r, "soul_requests_total{route=\"quick\",code=\"ok\"} 2\n"));
 	natsSubscription_Destroy(sub);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 TEST(over_http_only_the_last_answer_counts)
 {
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
-	running_start(&r, &def);
-	ck_assert_int_eq(running_call(&r, &a, "/quick", "several"), 200);
+	svc_fixture_start(&r, &def);
+	ck_assert_int_eq(svc_fixture_call(&r, &a, "/quick", "several"), 200);
 	ck_assert_str_eq(a.body.p, "{\"error\":\"last\"}");
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 TEST(errors_are_the_same_both_ways)
@@ -224,13 +225,13 @@ TEST(errors_are_the_same_both_ways)
 		    502 },
 		{ "busy", "overloaded", "503", "not now", "busy", 429 },
 	};
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 	size_t i;
 	json_t *j;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	for (i = 0; i < NELEM(rows); i++) {
 		request(&r, &p, "toy.quick", rows[i].how);
 		ck_assert_str_eq(p.rc, rows[i].rc);
@@ -240,19 +241,20 @@ TEST(errors_are_the_same_both_ways)
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 		natsMsg_Destroy(p.m);
-		ck_assert_int_eq(running_call(&r, &a, "/quick", rows[i].how),
+		ck_assert_int_eq(
+		    svc_fixture_call(&r, &a, "/quick", rows[i].how),
 		    rows[i].status);
 		j = tk_json(a.body.p, a.body.n);
 		ck_assert_str_eq(member(j, "error"), rows[i].error);
 		ck_assert_str_eq(member(j, "code"), rows[i].code);
 		json_decref(j);
 	}
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 static void
-post(struct running *r, struct tk_answer *a, const char *body)
+post(struct svc_fixture *r, struct tk_response *a, const char *body)
 {
 	tk_http_call(r->toy.http, a,
 	    "POST /quick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -277,18 +279,19 @@ TEST(prescribed_texts_are_said)
 		{ "{\"error\":7}", "\"/error: must be a string\"" },
 	};
 	struct buf many = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 	natsMsg *m;
 	size_t i;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	for (i = 0; i < NELEM(rows); i++) {
 		post(&r, &a, rows[i].body);
 		ck_assert_int_eq(a.status, 400);
-		ck_assert_msg(tk_answer_has(&a, rows[i].text), "%s", a.body.p);
+		ck_assert_msg(
+		    tk_response_has(&a, rows[i].text), "%s", a.body.p);
 		ck_assert_int_eq(natsConnection_RequestString(&m, r.nc,
-				     "toy.quick", rows[i].body, RUNNING_MS),
+				     "toy.quick", rows[i].body, SVC_FIXTURE_MS),
 		    NATS_OK);
 		ck_assert_ptr_nonnull(strstr(natsMsg_GetData(m), rows[i].text));
 		natsMsg_Destroy(m);
@@ -300,10 +303,10 @@ TEST(prescribed_texts_are_said)
 	buf_puts(&many, "[]]");
 	post(&r, &a, many.p);
 	ck_assert_int_eq(a.status, 413);
-	ck_assert(tk_answer_has(&a, "too many objects and arrays"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, "too many objects and arrays"));
+	tk_response_free(&a);
 	buf_free(&many);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 /* The deadline that an answer tells must lie this far from now. */
@@ -325,13 +328,13 @@ TEST(a_call_has_the_deadline_of_its_route)
 		int64_t ms;
 	} rows[] = { { "toy.slow", "/slow", SLOW_MS },
 		{ "toy.quick", "/quick", QUICK_MS } };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 	int64_t before;
 	size_t i;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	for (i = 0; i < NELEM(rows); i++) {
 		before = clock_wall().ms;
 		request(&r, &p, rows[i].subject, "tell");
@@ -340,15 +343,15 @@ TEST(a_call_has_the_deadline_of_its_route)
 		natsMsg_Destroy(p.m);
 		before = clock_wall().ms;
 		ck_assert_int_eq(
-		    running_call(&r, &a, rows[i].path, "tell"), 200);
+		    svc_fixture_call(&r, &a, rows[i].path, "tell"), 200);
 		told_deadline(a.body.p, a.body.n, before, rows[i].ms);
 	}
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 static void
-request_by(struct running *r, struct reply *p, int64_t deadline)
+request_by(struct svc_fixture *r, struct reply *p, int64_t deadline)
 {
 	natsMsg *m = NULL;
 	char text[32];
@@ -362,7 +365,8 @@ request_by(struct running *r, struct reply *p, int64_t deadline)
 	natsMsgHeader_Set(m, "traceparent",
 	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 	ck_assert_int_eq(
-	    natsConnection_RequestMsg(&p->m, r->nc, m, RUNNING_MS), NATS_OK);
+	    natsConnection_RequestMsg(&p->m, r->nc, m, SVC_FIXTURE_MS),
+	    NATS_OK);
 	reply_read(p);
 	natsMsg_Destroy(m);
 }
@@ -373,9 +377,9 @@ TEST(a_caller_brings_its_deadline_and_trace)
 	int64_t by = clock_wall().ms + 123456;
 	char want[128];
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	request_by(&r, &p, by);
 	snprintf(want, sizeof(want),
 	    "{\"error\":\"%lld\","
@@ -387,9 +391,9 @@ TEST(a_caller_brings_its_deadline_and_trace)
 	ck_assert_str_eq(p.rc, "deadline_exceeded");
 	ck_assert_str_eq(p.status, "504");
 	natsMsg_Destroy(p.m);
-	ck_assert(running_counts(
+	ck_assert(svc_fixture_has_metric(
 	    &r, "soul_requests_total{route=\"quick\",code=\"ok\"} 1\n"));
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 static void
@@ -403,7 +407,8 @@ put_large(struct buf *b)
 
 /* Whether it is answered before a large request that came first. */
 static bool
-is_small_first(struct running *r, natsSubscription *answers, const char *large)
+is_small_first(
+    struct svc_fixture *r, natsSubscription *answers, const char *large)
 {
 	static const char small[] = "{\"error\":\"tell\"}";
 	natsMsg *m[2];
@@ -413,7 +418,7 @@ is_small_first(struct running *r, natsSubscription *answers, const char *large)
 	    r->nc, "toy.quick", "answer.small", small));
 	for (size_t i = 0; i < NELEM(m); i++)
 		ck_assert(
-		    !natsSubscription_NextMsg(&m[i], answers, RUNNING_MS));
+		    !natsSubscription_NextMsg(&m[i], answers, SVC_FIXTURE_MS));
 	bool is = strcmp(natsMsg_GetSubject(m[0]), "answer.small") == 0;
 	natsMsg_Destroy(m[0]);
 	natsMsg_Destroy(m[1]);
@@ -424,12 +429,12 @@ is_small_first(struct running *r, natsSubscription *answers, const char *large)
 TEST(a_large_request_is_decoded_beside_the_others)
 {
 	struct buf large = BUF_INIT(1024 * 1024);
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	natsSubscription *answers;
-	struct running r;
+	struct svc_fixture r;
 	int tries = 0;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	put_large(&large);
 	buf_putc(&large, '\0');
 	ck_assert(!natsConnection_SubscribeSync(&answers, r.nc, "answer.*"));
@@ -438,53 +443,53 @@ TEST(a_large_request_is_decoded_beside_the_others)
 	natsSubscription_Destroy(answers);
 	large.p[large.n - 2] = '\0';
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "POST", "/quick", large.p), 400);
-	ck_assert(tk_answer_has(&a, "invalid json"));
-	tk_answer_free(&a);
+	    tk_http_request(r.toy.http, &a, "POST", "/quick", large.p), 400);
+	ck_assert(tk_response_has(&a, "invalid json"));
+	tk_response_free(&a);
 	buf_free(&large);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }
 
 /* HTTP has room for it, a message of NATS has not: its caller is told so. */
 TEST(an_answer_over_http_may_be_long)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 	json_t *j;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	ck_assert_int_eq(
-	    tk_http_ask(r.toy.http, &a, "GET", "/long", NULL), 200);
+	    tk_http_request(r.toy.http, &a, "GET", "/long", NULL), 200);
 	ck_assert_uint_gt(a.body.n, 60 * 50000);
 	j = tk_json(a.body.p, a.body.n);
 	ck_assert_uint_eq(json_array_size(json_object_get(j, "items")), 60);
 	json_decref(j);
 	ck_assert_int_eq(natsConnection_RequestString(
-			     &p.m, r.nc, "toy.long", "", RUNNING_MS),
+			     &p.m, r.nc, "toy.long", "", SVC_FIXTURE_MS),
 	    NATS_OK);
 	reply_read(&p);
 	ck_assert_str_eq(p.rc, "internal");
 	natsMsg_Destroy(p.m);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 /* Discovery counts the calls over NATS, and what became of them. */
 TEST(discovery_counts_calls)
 {
 	struct reply p;
-	struct running r;
+	struct svc_fixture r;
 	natsMsg *m = NULL;
 	json_t *j, *e;
 
-	running_start(&r, &def);
+	svc_fixture_start(&r, &def);
 	request(&r, &p, "toy.slow", "tell");
 	natsMsg_Destroy(p.m);
 	request(&r, &p, "toy.slow", "busy");
 	natsMsg_Destroy(p.m);
 	ck_assert_int_eq(natsConnection_RequestString(
-			     &m, r.nc, "$SRV.STATS.toy", "", RUNNING_MS),
+			     &m, r.nc, "$SRV.STATS.toy", "", SVC_FIXTURE_MS),
 	    NATS_OK);
 	j = tk_nats_json(m);
 	e = json_array_get(json_object_get(j, "endpoints"), 0);
@@ -496,5 +501,5 @@ TEST(discovery_counts_calls)
 	ck_assert_str_eq(member(e, "last_error"), "not now");
 	json_decref(j);
 	natsMsg_Destroy(m);
-	running_end(&r);
+	svc_fixture_stop(&r);
 }

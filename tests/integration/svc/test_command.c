@@ -9,10 +9,10 @@
 
 #include "bus/bus.h"
 #include "core/mem.h"
-#include "running.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 
-/* ---- the toy: ready from the second request on -------------------------- */
+/* ---- the toy: ready from the second request on ---- */
 
 struct toy_conf {
 	int64_t number;
@@ -112,7 +112,7 @@ static const struct svc_def def = {
 	.stop = free,
 };
 
-/* ---- running a command --------------------------------------------------- */
+/* ---- running a command ---- */
 
 struct line {
 	const char *const *args;
@@ -144,7 +144,7 @@ done(struct tk_proc *p, const char *env, const char *const args[])
 	/* A log of its own. */
 	snprintf(name, sizeof(name), "command-%d", nth++);
 	tk_fork(p, name, line_main, &l);
-	return tk_wait(p, RUNNING_MS);
+	return tk_wait(p, SVC_FIXTURE_MS);
 }
 
 /* healthcheck of the service on port. */
@@ -158,7 +158,7 @@ health(struct tk_proc *p, const char *host, int port)
 }
 
 struct expected {
-	const struct running *r;
+	const struct svc_fixture *r;
 	const char *text;
 };
 
@@ -172,21 +172,21 @@ is_unready(void *arg)
 	    tk_log_has(&p, e->text);
 }
 
-/* ---- healthcheck --------------------------------------------------------- */
+/* ---- healthcheck ---- */
 
 TEST(healthcheck_is_zero_only_when_ready)
 {
-	struct running r;
+	struct svc_fixture r;
 	struct expected two = { &r,
 		"not ready: the peer is not reachable; the other?peer is not "
 		"reachable\n" };
 	struct expected nats = { &r, "not ready: NATS is not reachable" };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_proc p;
 
-	running_begin(&r, &def, NULL);
-	ck_assert(tk_until(is_unready, &two, RUNNING_MS));
-	ck_assert_int_eq(running_call(&r, &a, "/call", "up"), 200);
+	svc_fixture_begin(&r, &def, NULL);
+	ck_assert(tk_until(is_unready, &two, SVC_FIXTURE_MS));
+	ck_assert_int_eq(svc_fixture_call(&r, &a, "/call", "up"), 200);
 	tk_service_wait(&r.toy);
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.admin), 0);
 	ck_assert(tk_log_has(&p, "ready\n"));
@@ -198,11 +198,11 @@ TEST(healthcheck_is_zero_only_when_ready)
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.http), 1);
 	ck_assert(tk_log_has(&p, "no such path"));
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.nats.port), 1);
-	ck_assert(tk_log_has(&p, "what answers there is no service"));
+	ck_assert(tk_log_has(&p, "not a service's response"));
 	tk_server_stop(&r.nats, SIGKILL);
-	ck_assert(tk_until(is_unready, &nats, RUNNING_MS));
-	tk_answer_free(&a);
-	running_end(&r);
+	ck_assert(tk_until(is_unready, &nats, SVC_FIXTURE_MS));
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 TEST(healthcheck_of_nobody)
@@ -212,7 +212,7 @@ TEST(healthcheck_of_nobody)
 	ck_assert_int_eq(health(&p, "127.0.0.1", tk_port()), 1);
 	ck_assert(tk_log_has(&p, "Connection refused"));
 	ck_assert_int_eq(health(&p, "127.0.0.1", 0), 78);
-	ck_assert(tk_log_has(&p, "with a port to ask"));
+	ck_assert(tk_log_has(&p, "is not a.b.c.d:port"));
 	ck_assert_int_eq(health(&p, "localhost", 80), 78);
 	ck_assert_int_eq(done(&p, NULL, TK_ENV("healthcheck", "now")), 64);
 	ck_assert(tk_log_has(&p, "takes no arguments"));
@@ -266,8 +266,8 @@ TEST(healthcheck_ends_whatever_answers)
 		peer_open(&s, texts[i]);
 		tk_fork(&server, "peer", peer_main, &s);
 		ck_assert_int_eq(health(&p, "127.0.0.1", s.port), 1);
-		ck_assert(tk_log_has(&p, "what answers there is no service"));
-		ck_assert_int_eq(tk_wait(&server, RUNNING_MS), 0);
+		ck_assert(tk_log_has(&p, "not a service's response"));
+		ck_assert_int_eq(tk_wait(&server, SVC_FIXTURE_MS), 0);
 		close(s.fd);
 	}
 	peer_open(&s, NULL);
@@ -278,7 +278,7 @@ TEST(healthcheck_ends_whatever_answers)
 	close(s.fd);
 }
 
-/* ---- the table ----------------------------------------------------------- */
+/* ---- the table ---- */
 
 TEST(a_command_gets_its_words_and_the_configuration)
 {
@@ -309,7 +309,7 @@ TEST(help_has_all_commands_and_a_wrong_one_is_told)
 	    "       toy say WORD...\n       toy say --all\n"
 	    "       toy alone\n"));
 	ck_assert(tk_log_has(&p, "  say             say what it was given\n"));
-	ck_assert(tk_log_has(&p, "  healthcheck     ask "));
+	ck_assert(tk_log_has(&p, "  healthcheck     check "));
 	ck_assert_int_eq(
 	    done(&p, "TOY_NUMBER=no", TK_ENV("say", "x", "--help")), 0);
 	ck_assert(tk_log_has(&p,
@@ -337,7 +337,7 @@ TEST(what_cannot_be_written_is_no_success)
 	struct tk_proc p;
 
 	tk_fork(&p, "full", full_main, NULL);
-	ck_assert_int_eq(tk_wait(&p, RUNNING_MS), 1);
+	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 1);
 	ck_assert(tk_log_has(&p, "nobody listens\n"));
 	ck_assert(tk_log_has(&p, "toy alone: cannot write\n"));
 }

@@ -8,16 +8,16 @@
 #include <time.h>
 
 #include "core/mem.h"
-#include "running.h"
 #include "svc/event.h"
 #include "testkit/json.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
 #define STREAM  "SOUL_EVENTS"
 #define WAIT_MS 20000
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static const char trace_id[] = "0af7651916cd43dd8448eb211c80319c";
 
@@ -126,10 +126,10 @@ static const struct svc_def def = {
 	.stop = free,
 };
 
-/* ---- running it ---------------------------------------------------------- */
+/* ---- running it ---- */
 
 struct told {
-	struct running r;
+	struct svc_fixture r;
 	jsCtx *js;
 	uint64_t want; /* messages */
 };
@@ -153,7 +153,7 @@ look_away(struct told *t)
 static void
 toy_run(struct told *t)
 {
-	running_begin(&t->r, &def, TK_ENV("DRAIN_TIMEOUT_MS=10000"));
+	svc_fixture_begin(&t->r, &def, TK_ENV("DRAIN_TIMEOUT_MS=10000"));
 	look(t);
 }
 
@@ -166,14 +166,14 @@ toy_end(struct told *t)
 static void
 say(struct told *t, const char *what, const char *answer)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	char want[64];
 
 	snprintf(want, sizeof(want), "\"%s\"", answer);
-	ck_assert_int_eq(running_call(&t->r, &a, "/call", what), 200);
+	ck_assert_int_eq(svc_fixture_call(&t->r, &a, "/call", what), 200);
 	ck_assert_msg(
-	    tk_answer_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
-	tk_answer_free(&a);
+	    tk_response_has(&a, want), "%s: %s", what, buf_str(&a.body).p);
+	tk_response_free(&a);
 }
 
 static bool
@@ -213,11 +213,11 @@ one_each(void *arg)
 {
 	struct told *t = arg;
 
-	return running_counts(&t->r, "svc_events_stored_total 1\n") &&
-	    running_counts(&t->r, "svc_events_lost_total 1\n");
+	return svc_fixture_has_metric(&t->r, "svc_events_stored_total 1\n") &&
+	    svc_fixture_has_metric(&t->r, "svc_events_lost_total 1\n");
 }
 
-/* ---- tests --------------------------------------------------------------- */
+/* ---- tests ---- */
 
 TEST(an_event_in_its_envelope)
 {
@@ -390,20 +390,21 @@ TEST_T(a_drain_waits_for_no_dead_server, 60)
 
 TEST(a_lone_server_with_replicas_ends_the_start)
 {
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("NATS_REPLICAS=3"));
-	ck_assert_int_eq(tk_wait(&r.toy.proc, RUNNING_MS), 78);
+	svc_fixture_begin(&r, &def, TK_ENV("NATS_REPLICAS=3"));
+	ck_assert_int_eq(tk_wait(&r.toy.proc, SVC_FIXTURE_MS), 78);
 	ck_assert(tk_log_has(&r.toy.proc, "svc.no_replicas"));
 	ck_assert(tk_log_has(&r.toy.proc, "needs a cluster"));
 }
 
 TEST(an_even_number_of_replicas_is_refused)
 {
-	struct running r = { 0 };
+	struct svc_fixture r = { 0 };
 
-	running_fork(&r, &def, "nats://127.0.0.1:1", TK_ENV("NATS_REPLICAS=2"));
-	ck_assert_int_eq(tk_wait(&r.toy.proc, RUNNING_MS), 78);
+	svc_fixture_fork(
+	    &r, &def, "nats://127.0.0.1:1", TK_ENV("NATS_REPLICAS=2"));
+	ck_assert_int_eq(tk_wait(&r.toy.proc, SVC_FIXTURE_MS), 78);
 	ck_assert(tk_log_has(&r.toy.proc, "NATS_REPLICAS: use 1, 3 or 5"));
 }
 
@@ -417,11 +418,11 @@ static bool
 readyz_says(void *arg)
 {
 	const struct readyz *w = arg;
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool says = tk_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
-	    tk_answer_has(&a, w->text);
+	    tk_response_has(&a, w->text);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return says;
 }
 

@@ -1,9 +1,14 @@
 /*
  * Who may ask what, and in whose name: a toy that says for whom it was asked.
  */
-#include "guarded.h"
+#include "auth/auth.h"
+#include "core/mem.h"
+#include "testkit/json.h"
+#include "testkit/svc_fixture.h"
+#include "testkit/tokens.h"
+#include "wire/msgs.h"
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static void *
 toy_start(struct svc *s, const void *conf)
@@ -86,7 +91,7 @@ static const struct svc_def def = {
 	.start = toy_start,
 };
 
-/* ---- who asks ------------------------------------------------------------ */
+/* ---- who asks ---- */
 
 static const struct tk_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
@@ -102,13 +107,13 @@ static const struct tk_token tokens[] = {
 };
 
 static void
-start(struct running *r, const char *file)
+start(struct svc_fixture *r, const char *file)
 {
 	char tokens_file[300], rate[] = "RATE_TOKEN_BURST=1000";
 
 	tk_tokens_write(file, tokens, NELEM(tokens));
 	snprintf(tokens_file, sizeof(tokens_file), "AUTH_TOKENS=%s", file);
-	running_begin(r, &def, TK_ENV(tokens_file, rate));
+	svc_fixture_begin(r, &def, TK_ENV(tokens_file, rate));
 	tk_service_wait(&r->toy);
 }
 
@@ -117,7 +122,7 @@ start(struct running *r, const char *file)
 	",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 #define USER(u) ",\"user_id\":\"" u "\""
 
-static const struct guarded_ask asks[] = {
+static const struct svc_fixture_request asks[] = {
 	/* Without a token, or with one that is none. */
 	{ NULL, "GET", "/v1/souls", NULL, 401, "an access token is needed" },
 	{ "t-nobody", "GET", "/v1/souls", NULL, 401, "not known" },
@@ -189,14 +194,14 @@ static const struct guarded_ask asks[] = {
 
 TEST(each_may_ask_what_is_his)
 {
-	struct running r;
+	struct svc_fixture r;
 	size_t i;
 
 	start(&r, tk_path("tokens.json"));
 	for (i = 0; i < NELEM(asks); i++)
-		guarded_ask(&r, &asks[i]);
+		svc_fixture_request(&r, &asks[i]);
 	ck_assert(!tk_log_has(&r.toy.proc, "t-nobody"));
 	ck_assert(!tk_log_has(&r.toy.proc, "t-ada"));
 	ck_assert(tk_log_has(&r.toy.proc, "ev=auth.role_deprecated "));
-	running_end(&r);
+	svc_fixture_stop(&r);
 }

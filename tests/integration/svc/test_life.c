@@ -7,12 +7,12 @@
 #include <stdatomic.h>
 
 #include "core/mem.h"
-#include "running.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 
 #define HOLD_MS 400
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 struct toy_conf {
 	int64_t answer_ms;
@@ -150,107 +150,107 @@ static const struct svc_def alone_def = {
 	.stop = free,
 };
 
-/* ---- running it ---------------------------------------------------------- */
+/* ---- running it ---- */
 
 static int
-call(const struct running *r, struct tk_answer *a, const char *text)
+call(const struct svc_fixture *r, struct tk_response *a, const char *text)
 {
-	return running_call(r, a, "/call", text);
+	return svc_fixture_call(r, a, "/call", text);
 }
 
 static bool
-says_unready(const struct running *r, const char *text)
+says_unready(const struct svc_fixture *r, const char *text)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/readyz") == 503 &&
-	    tk_answer_has(&a, text);
+	    tk_response_has(&a, text);
 
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	return is;
 }
 
-/* ---- tests --------------------------------------------------------------- */
+/* ---- tests ---- */
 
 TEST(calls_are_answered_and_refused)
 {
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(call(&r, &a, "hello"), 200);
-	ck_assert(tk_answer_has(&a, "{\"error\":\"hello\"}"));
+	ck_assert(tk_response_has(&a, "{\"error\":\"hello\"}"));
 	ck_assert_int_eq(call(&r, &a, ""), 400);
-	ck_assert(tk_answer_has(&a, "\"error is required\""));
+	ck_assert(tk_response_has(&a, "\"error is required\""));
 	ck_assert_int_eq(call(&r, &a, "\"}x"), 400);
-	ck_assert(tk_answer_has(&a, "\"invalid json\""));
+	ck_assert(tk_response_has(&a, "\"invalid json\""));
 	ck_assert_int_eq(call(&r, &a, "x\",\"code\":\"No"), 400);
-	ck_assert(tk_answer_has(&a, "\"/code: may only have"));
+	ck_assert(tk_response_has(&a, "\"/code: may only have"));
 	ck_assert_int_eq(call(&r, &a, "teapot"), 418);
-	ck_assert(tk_answer_has(&a, "\"code\":\"teapot\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"teapot\""));
 	ck_assert_int_eq(call(&r, &a, "fail"), 409);
-	ck_assert(tk_answer_has(&a, "it is \\\"bound\\\""));
-	ck_assert(tk_answer_has(&a, "\"code\":\"conflict\""));
+	ck_assert(tk_response_has(&a, "it is \\\"bound\\\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"conflict\""));
 	/* What would break the schema is not sent. */
 	ck_assert_int_eq(call(&r, &a, "broken"), 500);
-	ck_assert(tk_answer_has(&a, "\"code\":\"internal\""));
+	ck_assert(tk_response_has(&a, "\"code\":\"internal\""));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/metrics"), 200);
-	ck_assert(tk_answer_has(
+	ck_assert(tk_response_has(
 	    &a, "soul_requests_total{route=\"call\",code=\"conflict\"} 1\n"));
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 static bool
 is_without_peer(void *arg)
 {
-	struct running *r = arg;
+	struct svc_fixture *r = arg;
 
 	return says_unready(r, "the peer is not reachable\n");
 }
 
 TEST(readiness_names_what_is_missing)
 {
-	struct tk_answer a = { 0 };
-	struct running r;
+	struct tk_response a = { 0 };
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/livez"), 200);
 	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/nothing"), 404);
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }
 
 TEST(what_is_in_hand_is_answered_before_it_ends)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
-	running_post(&r, &c, "/call", "hold");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=5000"));
+	svc_fixture_post(&r, &c, "/call", "hold");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_int_eq(a.status, 200);
-	ck_assert(tk_answer_has(&a, "hold"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, "hold"));
+	tk_response_free(&a);
 	tk_http_close(&c);
-	running_expect(&r, 0);
+	svc_fixture_expect_exit(&r, 0);
 }
 
 TEST(it_does_not_wait_for_ever)
 {
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=200"));
-	running_post(&r, &c, "/call", "never");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=200"));
+	svc_fixture_post(&r, &c, "/call", "never");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
-	running_expect(&r, 70);
+	svc_fixture_expect_exit(&r, 70);
 	tk_http_close(&c);
 }
 
@@ -263,37 +263,37 @@ is_draining(void *arg)
 TEST(a_second_signal_ends_it_at_once)
 {
 	struct tk_http c = { 0 };
-	struct running r;
+	struct svc_fixture r;
 
-	running_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=60000"));
-	running_post(&r, &c, "/call", "never");
+	svc_fixture_begin(&r, &def, TK_ENV("DRAIN_TIMEOUT_MS=60000"));
+	svc_fixture_post(&r, &c, "/call", "never");
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
 	ck_assert(tk_until(is_draining, &r, 5000));
 	tk_signal(&r.toy.proc, SIGTERM);
-	running_expect(&r, 70);
+	svc_fixture_expect_exit(&r, 70);
 	tk_http_close(&c);
 }
 
 TEST(a_start_that_fails_is_told)
 {
-	struct running r = { 0 };
+	struct svc_fixture r = { 0 };
 
 	tk_server_start(&r.nats, TK_NATS);
-	running_fork(&r, &def, r.nats.url, TK_ENV("TOY_FAILS=on"));
-	running_expect(&r, 70);
+	svc_fixture_fork(&r, &def, r.nats.url, TK_ENV("TOY_FAILS=on"));
+	svc_fixture_expect_exit(&r, 70);
 }
 
 TEST(it_needs_no_nats_that_it_has_no_use_for)
 {
-	struct tk_answer a = { 0 };
-	struct running r = { 0 };
+	struct tk_response a = { 0 };
+	struct svc_fixture r = { 0 };
 
-	running_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
-	ck_assert(tk_until(running_open, &r, RUNNING_MS));
+	svc_fixture_fork(&r, &alone_def, "nats://127.0.0.1:1", NULL);
+	ck_assert(tk_until(svc_fixture_is_open, &r, SVC_FIXTURE_MS));
 	ck_assert(tk_until(is_without_peer, &r, 5000));
 	ck_assert_int_eq(call(&r, &a, "up"), 200);
 	ck_assert(tk_until(tk_service_ready, &r.toy, 5000));
-	tk_answer_free(&a);
-	running_end(&r);
+	tk_response_free(&a);
+	svc_fixture_stop(&r);
 }

@@ -3,7 +3,7 @@
  * without anybody's knowledge.
  */
 #include "core/mem.h"
-#include "running.h"
+#include "testkit/svc_fixture.h"
 #include "wire/msgs.h"
 
 static void *
@@ -26,7 +26,7 @@ on_call(void *app, struct svc_call *c)
 	{                                                    \
 		.name = m, .method = m, .path = "/v1/souls", \
 		.reply = &wire_error_desc, .fn = on_call,    \
-		.deadline_ms = RUNNING_MS                    \
+		.deadline_ms = SVC_FIXTURE_MS                \
 	}
 static const struct svc_route routes[] = { ROUTE("GET"), ROUTE("POST"),
 	ROUTE("PATCH"), ROUTE("DELETE") };
@@ -42,16 +42,16 @@ static const struct svc_def def = {
 };
 
 static int
-ask(const struct running *r, const char *method, const char *head)
+ask(const struct svc_fixture *r, const char *method, const char *head)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	int status = tk_http_call(r->toy.http, &a,
 	    "%s /v1/souls HTTP/1.1\r\nHost: localhost:9010\r\n%s"
 	    "Connection: close\r\n\r\n",
 	    method, head);
 
-	ck_assert(tk_answer_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
-	tk_answer_free(&a);
+	ck_assert(tk_response_has(&a, status == 200 ? "done" : "CORS_ORIGINS"));
+	tk_response_free(&a);
 	return status;
 }
 
@@ -78,10 +78,11 @@ TEST(a_page_of_another_origin_changes_nothing)
 		"Sec-Fetch-Site: cross-site\r\n",
 		"Sec-Fetch-Site: same-origin\r\n", "Sec-Fetch-Site: none\r\n" };
 	static const char *const unsafe[] = { "POST", "PATCH", "DELETE" };
-	struct running r;
+	struct svc_fixture r;
 	size_t i, k;
 
-	running_begin(&r, &def, TK_ENV("CORS_ORIGINS=http://named.example"));
+	svc_fixture_begin(
+	    &r, &def, TK_ENV("CORS_ORIGINS=http://named.example"));
 	tk_service_wait(&r.toy);
 	for (i = 0; i < NELEM(foreign); i++) {
 		for (k = 0; k < NELEM(unsafe); k++)

@@ -2,8 +2,13 @@
  * Answers that go on hold a connection each: how many there may be of all, of
  * one token and of one address, and how long each counts.
  */
+#include "auth/auth.h"
 #include "core/buf.h"
-#include "guarded.h"
+#include "core/mem.h"
+#include "testkit/json.h"
+#include "testkit/svc_fixture.h"
+#include "testkit/tokens.h"
+#include "wire/msgs.h"
 
 #define CHUNK   ((size_t)64 * 1024)
 #define PATH    "/v1/souls"
@@ -12,7 +17,7 @@
 #define STREAMS 3 /* of 20 workers, of which 16 are spare */
 #define ASK_MS  5000
 
-/* ---- the toy ------------------------------------------------------------- */
+/* ---- the toy ---- */
 
 static int64_t ended; /* floods */
 
@@ -44,7 +49,7 @@ flood(void *arg)
 	enum rc rc;
 
 	memset(text, 'x', sizeof(text));
-	rc = svc_stream_text(f->c, (struct str){ text, sizeof(text) });
+	rc = svc_sse_send(f->c, NULL, NULL, (struct str){ text, sizeof(text) });
 	if (rc == RC_OK) {
 		loop_timer_set(svc_loop(f->s), &f->timer,
 		    mono_add_ms(clock_mono(), 1), flood, f);
@@ -62,7 +67,7 @@ on_stream(void *app, struct svc_call *c)
 
 	if (!svc_stream_admit(c))
 		return;
-	if (svc_stream(c) != RC_OK) {
+	if (svc_sse_start(c) != RC_OK) {
 		svc_stream_end(c, RC_DOWN);
 	} else if (str_eq(how, STR("deaf"))) {
 		struct flood *f = mem_zalloc(sizeof(*f));
@@ -70,7 +75,7 @@ on_stream(void *app, struct svc_call *c)
 		f->s = app;
 		f->c = c;
 		flood(f);
-	} else if (svc_call_on_gone(c, on_gone, c) != RC_OK) {
+	} else if (svc_call_on_abort(c, on_gone, c) != RC_OK) {
 		svc_stream_end(c, RC_DOWN);
 	}
 }
@@ -109,10 +114,10 @@ static const struct svc_def def = {
 	.start = toy_start,
 };
 
-/* ---- its readers --------------------------------------------------------- */
+/* ---- its readers ---- */
 
 struct reader {
-	const struct running *r;
+	const struct svc_fixture *r;
 	const char *token; /* NULL: none */
 	const char *how;
 	struct tk_http c;
@@ -158,53 +163,54 @@ opens(void *arg)
 static bool
 have_ended(void *arg)
 {
-	const struct running *r = arg;
-	struct tk_answer a = { 0 };
+	const struct svc_fixture *r = arg;
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
-	    tk_http_ask(r->toy.http, &a, "GET", "/v1/terminals", NULL), 200);
-	bool is = tk_answer_has(&a, "3 ended");
-	tk_answer_free(&a);
+	    tk_http_request(r->toy.http, &a, "GET", "/v1/terminals", NULL),
+	    200);
+	bool is = tk_response_has(&a, "3 ended");
+	tk_response_free(&a);
 	return is;
 }
 
 TEST(a_stream_counts_until_its_connection_is_free)
 {
 	struct reader deaf[STREAMS], late;
-	struct running r;
+	struct svc_fixture r;
 	size_t i;
 
-	running_begin(&r, &def, TK_ENV("HTTP_WORKERS=20"));
+	svc_fixture_begin(&r, &def, TK_ENV("HTTP_WORKERS=20"));
 	tk_service_wait(&r.toy);
 	for (i = 0; i < STREAMS; i++) {
 		deaf[i] = (struct reader){ .r = &r, .how = DEAF };
 		ck_assert_int_eq(reader_open(&deaf[i]), 200);
 	}
 	/* Their handlers end, but nobody reads what they sent. */
-	ck_assert(tk_until(have_ended, &r, RUNNING_MS));
+	ck_assert(tk_until(have_ended, &r, SVC_FIXTURE_MS));
 	late = (struct reader){ .r = &r, .how = SILENT };
 	ck_assert_int_eq(reader_open(&late), 503);
 	reader_close(&late);
 	for (i = 0; i < STREAMS; i++)
 		reader_close(&deaf[i]);
-	ck_assert(tk_until(opens, &late, RUNNING_MS));
+	ck_assert(tk_until(opens, &late, SVC_FIXTURE_MS));
 	tk_service_end(&r.toy);
 }
 
 static int
-try_open(const struct running *r, const char *token, const char *text)
+try_open(const struct svc_fixture *r, const char *token, const char *text)
 {
 	struct reader x = { .r = r, .token = token, .how = SILENT };
 	int status = reader_open(&x);
 
 	reader_close(&x);
 	if (status == 429) {
-		struct guarded_ask q = { .token = token,
+		struct svc_fixture_request q = { .token = token,
 			.method = "GET",
 			.path = PATH,
 			.status = 429,
 			.text = text };
-		guarded_ask(r, &q);
+		svc_fixture_request(r, &q);
 	}
 	return status;
 }
@@ -219,13 +225,13 @@ TEST(a_token_and_an_address_have_so_many)
 	};
 	const char *path = tk_path("tokens.json");
 	struct reader x[3];
-	struct running r;
+	struct svc_fixture r;
 	char auth[256];
 	size_t i;
 
 	tk_tokens_write(path, tokens, NELEM(tokens));
 	snprintf(auth, sizeof(auth), "AUTH_TOKENS=%s", path);
-	running_begin(&r, &def,
+	svc_fixture_begin(&r, &def,
 	    TK_ENV(auth, "STREAMS_PER_TOKEN=2", "STREAMS_PER_ADDRESS=3",
 		"HTTP_WORKERS=40"));
 	tk_service_wait(&r.toy);
@@ -244,7 +250,7 @@ TEST(a_token_and_an_address_have_so_many)
 	struct reader again = {
 		.r = &r, .token = tokens[1].token, .how = SILENT
 	};
-	ck_assert(tk_until(opens, &again, RUNNING_MS));
+	ck_assert(tk_until(opens, &again, SVC_FIXTURE_MS));
 	for (i = 1; i < NELEM(x); i++)
 		reader_close(&x[i]);
 	tk_service_end(&r.toy);

@@ -55,7 +55,7 @@ start(struct scene *sc, const char *auth)
 static void
 ask(struct scene *sc, const char *token, int status)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	ck_assert_int_eq(
 	    tk_http_call(sc->s.http, &a,
@@ -64,7 +64,7 @@ ask(struct scene *sc, const char *token, int status)
 		"Authorization: Bearer %s\r\nContent-Length: 2\r\n\r\n{}",
 		sc->f->method, sc->f->path, token),
 	    status);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 static void
@@ -110,7 +110,7 @@ known(struct scene *sc)
 	ask(sc, "t-lamp", 403);
 	want(sc, "access_denied", "role");
 	ck_assert(tk_until(is_stored, sc, WAIT_MS));
-	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.refused"));
+	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.rejected"));
 	ck_assert(tk_log_has(
 	    &sc->s.proc, "ev=audit action=access_denied role=terminal"));
 	ck_assert(!tk_log_has(&sc->s.proc, "t-forged"));
@@ -121,14 +121,15 @@ known(struct scene *sc)
 static void
 unknown(struct scene *sc)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 
 	start(sc, NULL);
 	ck_assert_int_ne(
-	    tk_http_ask(sc->s.http, &a, sc->f->method, sc->f->path, "{}"), 0);
+	    tk_http_request(sc->s.http, &a, sc->f->method, sc->f->path, "{}"),
+	    0);
 	ck_assert_int_ne(a.status, 401);
 	ck_assert_int_ne(a.status, 403);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_service_end(&sc->s);
 	ck_assert(tk_log_has(&sc->s.proc, "ev=svc.stopped"));
 	ck_assert(!tk_log_has(&sc->s.proc, "ev=audit"));

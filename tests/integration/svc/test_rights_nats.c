@@ -1,22 +1,22 @@
 /*
  * With the password of any one service: what is not its own is refused.
  */
-#include "rights.h"
+#include "testkit/rights_fixture.h"
 
 /* An attacker: a service's user, and what the tables give it. */
 struct user {
 	const char *name;
 	const json_t *all;
-	struct raw raw;
+	struct rights_fixture raw;
 	int allowed, refused;
 };
 
 static const char *
-log_in(struct raw *r, const struct tk_server *s, const char *name,
+log_in(struct rights_fixture *r, const struct tk_server *s, const char *name,
     const char *password)
 {
-	raw_open(r, s->port);
-	return raw_ask(r, "\r\n",
+	rights_fixture_open(r, s->port);
+	return rights_fixture_ask(r, "\r\n",
 	    "CONNECT {\"verbose\":false,\"headers\":true,"
 	    "\"user\":\"%s\",\"pass\":\"%s\"}\r\n",
 	    name, password);
@@ -27,7 +27,7 @@ try_it(struct user *u, bool may, const char *verb, const char *subject,
     const char *rest)
 {
 	/* Behind a PONG the server has thought of it. */
-	const char *said = raw_ask(
+	const char *said = rights_fixture_ask(
 	    &u->raw, "PONG\r\n", "%s %s %s\r\nPING\r\n", verb, subject, rest);
 	bool refused = strstr(said, "-ERR 'Permissions Violation") != NULL;
 
@@ -59,16 +59,18 @@ try_rows(struct user *u)
 	json_t *e;
 
 	json_array_foreach (json_object_get(u->all, "nats"), i, e) {
-		const char *subject = of(e, "subject"), *kind = of(e, "kind");
-		const char *one = filled(subject, '{', '}', "x1");
-		const char *all = filled(subject, '{', '}', "*");
+		const char *subject = rights_fixture_member(e, "subject"),
+			   *kind = rights_fixture_member(e, "kind");
+		const char *one = rights_fixture_fill(subject, '{', '}', "x1");
+		const char *all = rights_fixture_fill(subject, '{', '}', "*");
 		bool stored =
 		    strcmp(kind, "event") == 0 || strcmp(kind, "job") == 0;
-		bool mine = !stored && strcmp(of(e, "owner"), u->name) == 0;
+		bool mine = !stored &&
+		    strcmp(rights_fixture_member(e, "owner"), u->name) == 0;
 
-		publish(u, lists(e, "from", u->name), one);
+		publish(u, rights_fixture_lists(e, "from", u->name), one);
 		/* The owner may hear all of it, and so each. */
-		if (of(e, "listens")[0] == '\0')
+		if (rights_fixture_member(e, "listens")[0] == '\0')
 			subscribe(u, mine, all);
 		subscribe(u, mine, one);
 	}
@@ -76,8 +78,8 @@ try_rows(struct user *u)
 		char subject[128];
 
 		snprintf(subject, sizeof(subject), "soul.event.%s.x1",
-		    of(e, "type"));
-		publish(u, lists(e, "from", u->name), subject);
+		    rights_fixture_member(e, "type"));
+		publish(u, rights_fixture_lists(e, "from", u->name), subject);
 		subscribe(u, false, subject);
 	}
 }
@@ -86,7 +88,7 @@ try_rows(struct user *u)
 static bool
 fills(const struct user *u, const json_t *stream)
 {
-	const char *holds = of(stream, "holds");
+	const char *holds = rights_fixture_member(stream, "holds");
 	const json_t *list = json_object_get(
 	    u->all, strcmp(holds, "event") == 0 ? "events" : "nats");
 	size_t i;
@@ -94,8 +96,8 @@ fills(const struct user *u, const json_t *stream)
 
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e)
 		if ((strcmp(holds, "event") == 0 ||
-			strcmp(of(e, "name"), holds) == 0) &&
-		    lists(e, "from", u->name))
+			strcmp(rights_fixture_member(e, "name"), holds) == 0) &&
+		    rights_fixture_lists(e, "from", u->name))
 			return true;
 	return false;
 }
@@ -124,10 +126,10 @@ try_stream(struct user *u, const json_t *e)
 		{ "CONSUMER.DURABLE.CREATE", "x1" },
 		{ "CONSUMER.DELETE", "memory-worker" }, { "CONSUMER.LIST", "" },
 		{ "CONSUMER.MSG.NEXT", "x1" } };
-	const char *name = of(e, "name");
-	bool keeps = strcmp(of(e, "manager"), u->name) == 0;
-	bool reads = lists(e, "readers", u->name);
-	bool consumes = lists(e, "consumers", u->name);
+	const char *name = rights_fixture_member(e, "name");
+	bool keeps = strcmp(rights_fixture_member(e, "manager"), u->name) == 0;
+	bool reads = rights_fixture_lists(e, "readers", u->name);
+	bool consumes = rights_fixture_lists(e, "consumers", u->name);
 	char subject[128];
 	size_t i;
 
@@ -155,16 +157,17 @@ try_peers(struct user *u)
 	char subject[128];
 
 	json_array_foreach (json_object_get(u->all, "peers"), i, e) {
-		bool self = strcmp(of(e, "name"), u->name) == 0;
+		bool self =
+		    strcmp(rights_fixture_member(e, "name"), u->name) == 0;
 
-		snprintf(
-		    subject, sizeof(subject), "_INBOX.%s.>", of(e, "name"));
+		snprintf(subject, sizeof(subject), "_INBOX.%s.>",
+		    rights_fixture_member(e, "name"));
 		subscribe(u, self, subject);
-		snprintf(
-		    subject, sizeof(subject), "_INBOX.%s.*.*", of(e, "name"));
+		snprintf(subject, sizeof(subject), "_INBOX.%s.*.*",
+		    rights_fixture_member(e, "name"));
 		subscribe(u, self, subject);
-		snprintf(
-		    subject, sizeof(subject), "$SRV.PING.%s", of(e, "name"));
+		snprintf(subject, sizeof(subject), "$SRV.PING.%s",
+		    rights_fixture_member(e, "name"));
 		subscribe(u, self, subject);
 		publish(u, false, subject);
 	}
@@ -202,15 +205,19 @@ try_inboxes(struct user *u)
 	char subject[128];
 
 	json_array_foreach (json_object_get(u->all, "peers"), i, e) {
-		bool may = strcmp(of(e, "name"), u->name) == 0;
+		bool may =
+		    strcmp(rights_fixture_member(e, "name"), u->name) == 0;
 
 		json_array_foreach (json_object_get(u->all, "nats"), k, row)
 			may = may ||
-			    (strcmp(of(row, "owner"), u->name) == 0 &&
-				of(row, "reply")[0] != '\0' &&
-				lists(row, "from", of(e, "name")));
-		snprintf(
-		    subject, sizeof(subject), "_INBOX.%s.x1.1", of(e, "name"));
+			    (strcmp(rights_fixture_member(row, "owner"),
+				 u->name) == 0 &&
+				rights_fixture_member(row, "reply")[0] !=
+				    '\0' &&
+				rights_fixture_lists(row, "from",
+				    rights_fixture_member(e, "name")));
+		snprintf(subject, sizeof(subject), "_INBOX.%s.x1.1",
+		    rights_fixture_member(e, "name"));
 		publish(u, may, subject);
 	}
 	publish(u, true, "_INBOX.operator.x1");
@@ -219,13 +226,14 @@ try_inboxes(struct user *u)
 TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 {
 	struct tk_server nats;
-	json_t *all = tables(), *e, *stream;
+	json_t *all = rights_fixture_tables(), *e, *stream;
 	size_t i, k;
 
 	tk_rights_nats(&nats);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
 		char password[128];
-		struct user u = { .name = of(e, "name"), .all = all };
+		struct user u = { .name = rights_fixture_member(e, "name"),
+			.all = all };
 
 		snprintf(password, sizeof(password), TK_PASSWORD "%s", u.name);
 		(void)log_in(&u.raw, &nats, u.name, password);
@@ -239,7 +247,7 @@ TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 		ck_assert_int_gt(u.refused, 150);
 		printf("%s: %d refused, %d its own\n", u.name, u.refused,
 		    u.allowed);
-		raw_close(&u.raw);
+		rights_fixture_close(&u.raw);
 	}
 	json_decref(all);
 }
@@ -277,25 +285,25 @@ TEST(the_operator_looks_and_changes_nothing)
 	subscribe(&u, true, "_INBOX.operator.>");
 	subscribe(&u, false, "_INBOX.>");
 	subscribe(&u, false, "soul.>");
-	raw_close(&u.raw);
+	rights_fixture_close(&u.raw);
 }
 
 TEST(nobody_comes_in_with_a_wrong_password)
 {
 	struct tk_server nats;
-	json_t *all = tables(), *e;
+	json_t *all = rights_fixture_tables(), *e;
 	size_t i;
 
 	tk_rights_nats(&nats);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
-		struct raw r;
+		struct rights_fixture r;
 
-		raw_open(&r, nats.port);
-		raw_ask(&r, "Authorization Violation",
+		rights_fixture_open(&r, nats.port);
+		rights_fixture_ask(&r, "Authorization Violation",
 		    "CONNECT {\"user\":\"%s\",\"pass\":\"" TK_PASSWORD
 		    "\"}\r\nPING\r\n",
-		    of(e, "name"));
-		raw_close(&r);
+		    rights_fixture_member(e, "name"));
+		rights_fixture_close(&r);
 	}
 	json_decref(all);
 }

@@ -4,20 +4,20 @@
  */
 #include <signal.h>
 
-#include "rights.h"
+#include "testkit/rights_fixture.h"
 
 struct user {
 	const char *name;
-	struct raw raw;
+	struct rights_fixture raw;
 	int allowed, refused;
 };
 
 static void
 log_in(struct user *u, const struct tk_server *s)
 {
-	raw_open(&u->raw, s->port);
-	raw_ask(&u->raw, "+OK\r\n", "AUTH %s " TK_PASSWORD "%s\r\n", u->name,
-	    u->name);
+	rights_fixture_open(&u->raw, s->port);
+	rights_fixture_ask(&u->raw, "+OK\r\n", "AUTH %s " TK_PASSWORD "%s\r\n",
+	    u->name, u->name);
 }
 
 /* Whether the answer is that one may not. */
@@ -33,7 +33,8 @@ is_refusal(const char *said)
 static void
 try_it(struct user *u, bool may, const char *command)
 {
-	const char *said = raw_ask(&u->raw, "\r\n", "%s\r\n", command);
+	const char *said =
+	    rights_fixture_ask(&u->raw, "\r\n", "%s\r\n", command);
 
 	ck_assert_msg(
 	    is_refusal(said) == !may, "%s: %s: %s", u->name, command, said);
@@ -67,11 +68,11 @@ has_command(const json_t *all, const char *name, const char *command)
 	snprintf(
 	    verb, sizeof(verb), "%.*s", (int)strcspn(command, " "), command);
 	json_array_foreach (json_object_get(all, "redis"), i, e) {
-		bool writes = lists(e, "write", name);
+		bool writes = rights_fixture_lists(e, "write", name);
 
-		if (((writes || lists(e, "read", name)) &&
-			lists(e, "reads", verb)) ||
-		    (writes && lists(e, "writes", verb)))
+		if (((writes || rights_fixture_lists(e, "read", name)) &&
+			rights_fixture_lists(e, "reads", verb)) ||
+		    (writes && rights_fixture_lists(e, "writes", verb)))
 			return true;
 	}
 	return false;
@@ -95,7 +96,7 @@ text(const char *fmt, ...)
 static void
 try_ways(struct user *u, bool may, const char *fmt, const char *key)
 {
-	const char *command = filled(fmt, '%', 's', key);
+	const char *command = rights_fixture_fill(fmt, '%', 's', key);
 	char call[400] = "redis.call(", sha[41], *said;
 	const char *s = command;
 	size_t n;
@@ -106,7 +107,7 @@ try_ways(struct user *u, bool may, const char *fmt, const char *key)
 		snprintf(call + strlen(call), sizeof(call) - strlen(call),
 		    "%s'%.*s'", s == command ? "" : ",", (int)n, s);
 	}
-	said = (char *)(uintptr_t)raw_ask(
+	said = (char *)(uintptr_t)rights_fixture_ask(
 	    &u->raw, "\r\n", "SCRIPT LOAD \"%s) return 1\"\r\n", call);
 	ck_assert_msg(said[0] == '$', "%s", said);
 	snprintf(sha, sizeof(sha), "%s", strchr(said, '\n') + 1);
@@ -122,15 +123,17 @@ try_rows(struct user *u, const json_t *all)
 	json_t *e;
 
 	json_array_foreach (json_object_get(all, "redis"), i, e) {
-		bool writes = lists(e, "write", u->name);
-		bool reads = writes || lists(e, "read", u->name);
+		bool writes = rights_fixture_lists(e, "write", u->name);
+		bool reads = writes || rights_fixture_lists(e, "read", u->name);
 		/* As ids of hostile callers look in keys. */
 		char key[200];
 
 		snprintf(key, sizeof(key), "%s",
-		    filled(of(e, "key"), '%', '%', "~x1"));
+		    rights_fixture_fill(
+			rights_fixture_member(e, "key"), '%', '%', "~x1"));
 		for (k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
-			if (strcmp(ways[k].kind, of(e, "kind")) != 0)
+			if (strcmp(ways[k].kind,
+				rights_fixture_member(e, "kind")) != 0)
 				continue;
 			try_ways(u,
 			    reads && has_command(all, u->name, ways[k].read),
@@ -176,12 +179,12 @@ try_dangers(struct user *u)
 TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 {
 	struct tk_server redis;
-	json_t *all = tables(), *e;
+	json_t *all = rights_fixture_tables(), *e;
 	size_t i, users = 0;
 
 	tk_rights_redis(&redis);
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
-		struct user u = { .name = of(e, "name") };
+		struct user u = { .name = rights_fixture_member(e, "name") };
 
 		/* It has no business there. */
 		if (strcmp(u.name, "llm-sim") == 0)
@@ -193,7 +196,7 @@ TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 		ck_assert_int_gt(u.refused, 60);
 		printf("%s: %d refused, %d its own\n", u.name, u.refused,
 		    u.allowed);
-		raw_close(&u.raw);
+		rights_fixture_close(&u.raw);
 		users++;
 	}
 	ck_assert_uint_ge(users, 6);
@@ -216,12 +219,12 @@ TEST(the_operator_sees_health_and_no_data)
 	for (i = 0; i < sizeof(may) / sizeof(*may); i++) {
 		log_in(&u, &redis);
 		try_it(&u, true, may[i]);
-		raw_close(&u.raw);
+		rights_fixture_close(&u.raw);
 	}
 	log_in(&u, &redis);
 	for (i = 0; i < sizeof(may_not) / sizeof(*may_not); i++)
 		try_it(&u, false, may_not[i]);
-	raw_close(&u.raw);
+	rights_fixture_close(&u.raw);
 }
 
 /* As the file is shipped: nobody has a password, so nobody comes in. */
@@ -229,15 +232,15 @@ TEST(without_passwords_nobody_comes_in)
 {
 	char *rights = tk_read_file(TK_REDIS_RIGHTS, NULL);
 	struct tk_server redis;
-	struct raw r;
+	struct rights_fixture r;
 
 	tk_server_start_with(&redis, TK_REDIS, rights);
-	raw_open(&r, redis.port);
-	raw_ask(&r, "-NOAUTH", "PING\r\n");
-	raw_ask(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
-	raw_ask(&r, "-WRONGPASS", "AUTH operator x\r\n");
-	raw_ask(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
-	raw_close(&r);
+	rights_fixture_open(&r, redis.port);
+	rights_fixture_ask(&r, "-NOAUTH", "PING\r\n");
+	rights_fixture_ask(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
+	rights_fixture_ask(&r, "-WRONGPASS", "AUTH operator x\r\n");
+	rights_fixture_ask(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
+	rights_fixture_close(&r);
 	free(rights);
 }
 
@@ -245,7 +248,8 @@ TEST(without_passwords_nobody_comes_in)
 static bool
 has_read_its_file(void *raw)
 {
-	return strstr(raw_ask(raw, "\r\n", "PING\r\n"), "+PONG") != NULL;
+	return strstr(rights_fixture_ask(raw, "\r\n", "PING\r\n"), "+PONG") !=
+	    NULL;
 }
 
 /* Redis reads it as a user who may not come in. */
@@ -256,18 +260,20 @@ TEST(what_was_written_together_is_there_after_a_kill)
 
 	tk_rights_closed(&nats, &redis);
 	log_in(&u, &redis);
-	raw_ask(&u.raw, "*2\r\n", "MULTI\r\nSET a 1\r\nSET b 2\r\nEXEC\r\n");
-	raw_ask(&u.raw, ":7\r\n",
+	rights_fixture_ask(
+	    &u.raw, "*2\r\n", "MULTI\r\nSET a 1\r\nSET b 2\r\nEXEC\r\n");
+	rights_fixture_ask(&u.raw, ":7\r\n",
 	    "EVAL \"redis.call('set','c','3') redis.call('set','d','4') "
 	    "return 7\" 0\r\n");
-	raw_close(&u.raw);
+	rights_fixture_close(&u.raw);
 	tk_server_stop(&redis, SIGKILL);
 	tk_server_restart(&redis);
 	log_in(&u, &redis);
 	ck_assert(tk_until(has_read_its_file, &u.raw, 10000));
-	raw_ask(&u.raw, "*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n",
+	rights_fixture_ask(&u.raw,
+	    "*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n",
 	    "MGET a b c d\r\n");
-	raw_close(&u.raw);
+	rights_fixture_close(&u.raw);
 }
 
 /* What judges the end-to-end tests can see a denial. */
@@ -283,5 +289,5 @@ TEST(denials_are_seen)
 	try_it(&u, false, "HSET soul:terminal:{x} f y");
 	ck_assert_ptr_nonnull(
 	    strstr(tk_rights_denied(&nats, &redis), "intent-filter"));
-	raw_close(&u.raw);
+	rights_fixture_close(&u.raw);
 }

@@ -47,7 +47,7 @@ TEST(redis)
 TEST(mosquitto)
 {
 	starts_and_restarts(TK_MOSQUITTO, SIGTERM, 0);
-	starts_and_restarts(TK_MOSQUITTO_KEEP, SIGKILL, 128 + SIGKILL);
+	starts_and_restarts(TK_MOSQUITTO_PERSISTENT, SIGKILL, 128 + SIGKILL);
 }
 
 TEST(several_at_once)
@@ -156,7 +156,7 @@ TEST(mosquitto_keeps_its_retained_messages_if_told)
 	static const char *const sub[] = { "-C", "1", "-W", "10" };
 	struct tk_server s;
 
-	tk_server_start(&s, TK_MOSQUITTO_KEEP);
+	tk_server_start(&s, TK_MOSQUITTO_PERSISTENT);
 	run_client(&s, "mosquitto_pub", "a/b", pub);
 	tk_server_restart(&s);
 	run_client(&s, "mosquitto_sub", "a/b", sub);

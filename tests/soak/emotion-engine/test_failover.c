@@ -1,6 +1,6 @@
 /*
- * Engines are killed in turn, again and again, while souls tick and users talk
- * to them.
+ * Engines are killed in turn, repeatedly, while souls tick and users send
+ * texts.
  */
 #include "testkit/emotion_failover.h"
 #include "testkit/testkit.h"

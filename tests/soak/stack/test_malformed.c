@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
+#include "testkit/stack/client.h"
 #include "testkit/stack/hostile.h"
-#include "testkit/stack/owner.h"
 
 STACK_SHARED({ 0 })
 

@@ -17,10 +17,10 @@
 #include "core/mem.h"
 #include "testkit/cases.h"
 #include "testkit/http.h"
-#include "testkit/stack/judge.h"
-#include "testkit/stack/neighbour.h"
-#include "testkit/stack/owner.h"
-#include "testkit/stack/tap.h"
+#include "testkit/stack/capture.h"
+#include "testkit/stack/client.h"
+#include "testkit/stack/load.h"
+#include "testkit/stack/verdict.h"
 
 #define BASES_MAX 2048
 
@@ -100,16 +100,16 @@ a_base(struct attack *a, const char *message)
 
 /* One more thing that is wrong with the payload. */
 static void
-spoil(struct attack *a)
+corrupt(struct attack *a)
 {
-	static const char *const pieces[] = { "\xff\xfe", "\\u0000", "\"", "{",
-		"]", "\xed\xa0\x80", "1e999", "-0", "null", "\\ud800",
+	static const char *const fragments[] = { "\xff\xfe", "\\u0000", "\"",
+		"{", "]", "\xed\xa0\x80", "1e999", "-0", "null", "\\ud800",
 		"{\"a\":1,\"a\":2}", "99999999999999999999", "\r\n", ",,",
 		"\xf0\x9f\xa4\x96", "(?:a+)+$", "*", ".>" };
 	struct buf *p = &a->payload;
 	size_t at = p->n > 0 ? below(a, p->n) : 0, n;
 	struct buf copy = BUF_INIT(2 * HOSTILE_MAX);
-	const char *piece = pieces[below(a, NELEM(pieces))];
+	const char *fragment = fragments[below(a, NELEM(fragments))];
 
 	switch (below(a, 6)) {
 	case 0: /* a byte */
@@ -121,7 +121,7 @@ spoil(struct attack *a)
 		break;
 	case 2: /* a piece put in */
 		buf_put(&copy, p->p, at);
-		buf_puts(&copy, piece);
+		buf_puts(&copy, fragment);
 		buf_put(&copy, p->p + at, p->n - at);
 		break;
 	case 3: /* a part twice */
@@ -177,7 +177,7 @@ make_payload(struct attack *a, const char *message)
 	/* The bad ones are bad enough every other time. */
 	if (below(a, 2) == 0)
 		while (n-- > 0)
-			spoil(a);
+			corrupt(a);
 }
 
 /* ---- MQTT -----------------------------------------------------------------
@@ -225,7 +225,7 @@ send_mqtt(struct attack *a)
 	char topic[512];
 
 	make_payload(a, leaves[i].message);
-	snprintf(topic, sizeof(topic), "soul/terminal/" TAP_HOSTILE "%s/%s",
+	snprintf(topic, sizeof(topic), "soul/terminal/" CAPTURE_HOSTILE "%s/%s",
 	    names[below(a, NELEM(names))], leaves[i].leaf);
 	ck_assert_int_eq(mosquitto_publish(a->m, NULL, topic, (int)a->payload.n,
 			     a->payload.p, 1, below(a, 3) == 0),
@@ -272,9 +272,9 @@ static void
 send_http(struct attack *a)
 {
 	size_t i = below(a, NELEM(doors));
-	struct judge_http h = { "POST", doors[i].path, 0, { 0 } };
+	struct verdict_http h = { "POST", doors[i].path, 0, { 0 } };
 	struct verdict v = { 0 };
-	struct tk_answer ans = { 0 };
+	struct tk_response ans = { 0 };
 	struct tk_http c = { 0 };
 	char head[256];
 
@@ -291,14 +291,14 @@ send_http(struct attack *a)
 	    doors[i].path, a->payload.n < 400 ? a->payload.p : "much");
 	h.status = ans.status;
 	h.body = buf_str(&ans.body);
-	judge_http(a->arena, &h, &v);
+	verdict_http(a->arena, &h, &v);
 	ck_assert_msg(ans.status >= 400 && ans.status < 500 && !v.wrong,
 	    "%s: %d %.*s %s, asked %.*s", h.path, ans.status, STR_ARG(h.body),
 	    v.why, (int)(a->payload.n < 400 ? a->payload.n : 400),
 	    a->payload.p);
 	a->out->by_status[ans.status]++;
 	a->out->http++;
-	tk_answer_free(&ans);
+	tk_response_free(&ans);
 	tk_http_close(&c);
 }
 
@@ -354,16 +354,16 @@ void
 hostile_run(struct stack *st, const struct hostile_plan *plan,
     struct hostile_outcome *out)
 {
-	struct neighbour_saw saw;
-	struct neighbour *n;
+	struct load_stats saw;
+	struct load *n;
 	struct attack *a;
-	struct owner o;
+	struct client o;
 	size_t i;
 
 	*out = (struct hostile_outcome){ 0 };
 	a = attack_new(st, plan, out);
-	o = neighbour_settle(st);
-	n = neighbour_begin(&o);
+	o = load_prepare(st);
+	n = load_begin(&o);
 	for (i = 0; i < plan->n; i++) {
 		if (i % 2 == 0)
 			send_mqtt(a);
@@ -371,8 +371,8 @@ hostile_run(struct stack *st, const struct hostile_plan *plan,
 			send_http(a);
 	}
 	ck_assert(tk_until(is_acknowledged, a, STACK_MS));
-	neighbour_end(n, &saw);
-	out->chats = saw.commands + saw.thoughts;
+	load_end(n, &saw);
+	out->chats = saw.commands + saw.completions;
 	out->slowest_ms = saw.slowest_ms;
 	attack_free(a);
 }

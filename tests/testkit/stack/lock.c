@@ -15,7 +15,7 @@
 #include "core/mem.h"
 #include "testkit/broker.h"
 #include "testkit/rights.h"
-#include "testkit/stack/owner.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/secrets.h"
 #include "testkit/stack/sign.h"
 
@@ -152,7 +152,7 @@ start_broker(struct stack *st)
 
 	write_services();
 	write_broker(st, v[2]);
-	s->kind = TK_MOSQUITTO_KEEP;
+	s->kind = TK_MOSQUITTO_PERSISTENT;
 	snprintf(s->url, sizeof(s->url), "mqtt://127.0.0.1:%d", s->port);
 	tk_spawn(&s->proc, "mosquitto", v, NULL);
 	ck_assert(tk_until(broker_runs, st, STACK_MS));
@@ -253,9 +253,9 @@ lock_body_token(const char *terminal)
 	return k->token;
 }
 
-/* The secrets that an answer tells, this once. */
+/* Store the secrets of a response. */
 static void
-keep(const char *terminal, json_t *j)
+write_files(const char *terminal, json_t *j)
 {
 	struct body_key *k = key_of(terminal);
 
@@ -278,7 +278,7 @@ lock_mint(struct stack *st, const char *terminal, const char *user)
 
 	if (user != NULL)
 		json_object_set_new(body, "user_id", json_string(user));
-	keep(terminal, owner_ok(st, "POST", "/v1/terminals", body));
+	write_files(terminal, client_ok(st, "POST", "/v1/terminals", body));
 }
 
 void
@@ -287,11 +287,11 @@ lock_rotate(struct stack *st, const char *terminal)
 	char path[256];
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s/rotate", terminal);
-	keep(terminal, owner_ok(st, "POST", path, json_object()));
+	write_files(terminal, client_ok(st, "POST", path, json_object()));
 }
 
 static void
-on_answer(struct mosquitto *m, void *arg, int rc)
+on_response(struct mosquitto *m, void *arg, int rc)
 {
 	(void)m;
 	*(int *)arg = rc;
@@ -306,7 +306,7 @@ lock_lets_in(struct stack *st, const char *user, const char *password)
 	(void)mosquitto_lib_init();
 	m = mosquitto_new(NULL, true, &answer);
 	ck_assert_ptr_nonnull(m);
-	mosquitto_connect_callback_set(m, on_answer);
+	mosquitto_connect_callback_set(m, on_response);
 	if (user != NULL)
 		(void)mosquitto_username_pw_set(m, user, password);
 	if (mosquitto_connect(
@@ -340,7 +340,7 @@ lock_bodies(struct stack *st)
 {
 	struct knows k = { st, 0 };
 
-	owner_is(lock_token(LOCK_OPERATOR), NULL);
+	client_set_identity(lock_token(LOCK_OPERATOR), NULL);
 	lock_mint(st, STACK_BODY, STACK_USER);
 	lock_mint(st, LOCK_VICTIM, "ada");
 	lock_mint(st, LOCK_EVIL, "mallory");

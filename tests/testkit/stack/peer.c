@@ -14,9 +14,9 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/str.h"
+#include "testkit/stack/capture.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/owner.h"
-#include "testkit/stack/tap.h"
 
 struct got {
 	TAILQ_ENTRY(got) link;
@@ -175,7 +175,7 @@ peer_new(struct stack *st, const struct peer_opts *o)
 
 /* The thread may be anywhere, reconnecting too, and must not be waited for. */
 void
-peer_cut(struct peer *p)
+peer_drop(struct peer *p)
 {
 	struct got *g;
 
@@ -194,7 +194,7 @@ void
 peer_free(struct peer *p)
 {
 	(void)mosquitto_disconnect(p->m);
-	peer_cut(p);
+	peer_drop(p);
 }
 
 struct answer {
@@ -204,7 +204,7 @@ struct answer {
 };
 
 static bool
-is_answered(void *arg)
+is_acknowledged(void *arg)
 {
 	struct answer *a = arg;
 	bool is;
@@ -216,14 +216,14 @@ is_answered(void *arg)
 }
 
 bool
-peer_may_hear(struct peer *p, const char *filter)
+peer_try_subscribe(struct peer *p, const char *filter)
 {
 	struct answer a = { p, &p->subscribed, 0 };
 	bool may;
 
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
-	ck_assert(tk_until(is_answered, &a, STACK_MS));
+	ck_assert(tk_until(is_acknowledged, &a, STACK_MS));
 	pthread_mutex_lock(&p->lock);
 	may = p->granted;
 	pthread_mutex_unlock(&p->lock);
@@ -231,9 +231,9 @@ peer_may_hear(struct peer *p, const char *filter)
 }
 
 void
-peer_hear(struct peer *p, const char *filter)
+peer_subscribe(struct peer *p, const char *filter)
 {
-	ck_assert_msg(peer_may_hear(p, filter), "%s is refused", filter);
+	ck_assert_msg(peer_try_subscribe(p, filter), "%s is refused", filter);
 }
 
 bool
@@ -251,7 +251,7 @@ peer_send(struct peer *p, const char *topic, const void *payload, size_t n,
 	ck_assert_int_eq(mosquitto_publish(p->m, &a.mid, topic, (int)n, payload,
 			     (how & PEER_QOS1) != 0, (how & PEER_RETAIN) != 0),
 	    MOSQ_ERR_SUCCESS);
-	ck_assert(tk_until(is_answered, &a, STACK_MS));
+	ck_assert(tk_until(is_acknowledged, &a, STACK_MS));
 }
 
 struct search {
@@ -262,7 +262,7 @@ struct search {
 };
 
 static bool
-look(void *arg)
+peer_scan(void *arg)
 {
 	struct search *s = arg;
 	struct got *g;
@@ -287,7 +287,7 @@ peer_next(struct peer *p, const char *end, int ms)
 	struct search s = { .p = p, .end = str_of(end) };
 	json_t *message;
 
-	if (!tk_until(look, &s, ms))
+	if (!tk_until(peer_scan, &s, ms))
 		return NULL;
 	pthread_mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->list, s.found, link);
@@ -302,8 +302,8 @@ peer_await(struct peer *p, const char *end, const char *path, const char *part)
 {
 	json_t *m;
 
-	while (
-	    (m = peer_next(p, end, STACK_MS)) != NULL && !says(m, path, part))
+	while ((m = peer_next(p, end, STACK_MS)) != NULL &&
+	    !text_contains(m, path, part))
 		json_decref(m);
 	ck_assert_msg(m != NULL, "no ...%s with %s at %s", end, part, path);
 	return m;
@@ -311,13 +311,13 @@ peer_await(struct peer *p, const char *end, const char *path, const char *part)
 
 /* A broker serves one subscriber in the order in which it took messages. */
 static void
-settle(struct peer *p)
+peer_flush(struct peer *p)
 {
 	static const char mark[] =
-	    "soul/terminal/" TAP_HOSTILE "-mark/heartbeat";
+	    "soul/terminal/" CAPTURE_HOSTILE "-mark/heartbeat";
 	json_t *m;
 
-	peer_hear(p, mark);
+	peer_subscribe(p, mark);
 	peer_send(p, mark, "1", 1, PEER_QOS1);
 	m = peer_next(p, mark, STACK_MS);
 	ck_assert_ptr_nonnull(m);
@@ -329,8 +329,8 @@ peer_count(struct peer *p, const char *end)
 {
 	struct search s = { .p = p, .end = str_of(end) };
 
-	settle(p);
-	(void)look(&s);
+	peer_flush(p);
+	(void)peer_scan(&s);
 	return s.n;
 }
 
@@ -339,9 +339,9 @@ peer_count(struct peer *p, const char *end)
 
 /* On the client's thread. */
 static void
-answer_invoke(void *arg, const char *topic, json_t *payload)
+reply_to_invoke(void *arg, const char *topic, json_t *payload)
 {
-	struct body *b = arg;
+	struct terminal *b = arg;
 	const char *id = strstr(topic, "/invoke/");
 	const char *skill =
 	    json_string_value(json_object_get(payload, "skill"));
@@ -349,16 +349,16 @@ answer_invoke(void *arg, const char *topic, json_t *payload)
 	json_t *result;
 	char *text;
 
-	if (id == NULL || b->manner == BODY_IS_SILENT)
+	if (id == NULL || b->manner == TERMINAL_IS_SILENT)
 		return;
 	id += strlen("/invoke/");
 	snprintf(to, sizeof(to), "soul/terminal/%s/result/%s", b->terminal, id);
 	snprintf(output, sizeof(output), "%s %s",
 	    skill != NULL ? skill : "nothing",
-	    b->manner == BODY_OBEYS ? "executed" : "failed");
+	    b->manner == TERMINAL_OBEYS ? "executed" : "failed");
 	result = json_pack("{sssbss}", "request_id", id, "ok",
-	    b->manner == BODY_OBEYS, "output", output);
-	if (b->manner == BODY_FAILS)
+	    b->manner == TERMINAL_OBEYS, "output", output);
+	if (b->manner == TERMINAL_FAILS)
 		json_object_set_new(
 		    result, "error", json_string("servo timeout"));
 	text = json_dumps(result, 0);
@@ -369,7 +369,8 @@ answer_invoke(void *arg, const char *topic, json_t *payload)
 }
 
 static void
-tell(struct body *b, const char *leaf, const char *payload, unsigned how)
+terminal_publish(
+    struct terminal *b, const char *leaf, const char *payload, unsigned how)
 {
 	char topic[512];
 
@@ -379,58 +380,59 @@ tell(struct body *b, const char *leaf, const char *payload, unsigned how)
 }
 
 void
-body_report(struct body *b, const char *leaf, json_t *report)
+terminal_report(struct terminal *b, const char *leaf, json_t *report)
 {
 	char *text = json_dumps(report, 0);
 
-	tell(b, leaf, text, PEER_REPORT);
+	terminal_publish(b, leaf, text, PEER_REPORT);
 	free(text);
 	json_decref(report);
 }
 
 static void
-hear(struct body *b, const char *leaf)
+hear(struct terminal *b, const char *leaf)
 {
 	char topic[512];
 
 	snprintf(
 	    topic, sizeof(topic), "soul/terminal/%s/%s", b->terminal, leaf);
-	peer_hear(b->peer, topic);
+	peer_subscribe(b->peer, topic);
 }
 
 static void
-report_skills(struct body *b, enum body_speaks speaks)
+report_skills(struct terminal *b, enum terminal_version speaks)
 {
-	bool old = speaks == BODY_SPEAKS_0220 || speaks == BODY_IS_TERSE;
+	bool old = speaks == TERMINAL_0220 || speaks == TERMINAL_0220_BARE;
 	json_t *skills = tk_case_data("skills_report",
 	    old ? "protocol 02-20, 3.3" : "protocol 02-22, 3.3");
 	json_t *list = json_incref(at(skills, "skills"));
 
 	json_object_set_new(skills, "terminal_id", json_string(b->terminal));
-	if (speaks == BODY_IS_TERSE) {
+	if (speaks == TERMINAL_0220_BARE) {
 		json_decref(skills);
-		body_report(b, "skills", list);
+		terminal_report(b, "skills", list);
 	} else {
 		json_decref(list);
-		body_report(b, "skills", skills);
+		terminal_report(b, "skills", skills);
 	}
 }
 
 static void
-report_intents(struct body *b)
+report_intents(struct terminal *b)
 {
 	json_t *intents =
 	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 
 	json_object_set_new(intents, "terminal_id", json_string(b->terminal));
-	body_report(b, "intent_catalog", intents);
+	terminal_report(b, "intent_catalog", intents);
 }
 
 void
-body_connect(struct body *b, struct stack *st, const char *terminal,
-    enum body_speaks speaks)
+terminal_connect(struct terminal *b, struct stack *st, const char *terminal,
+    enum terminal_version speaks)
 {
-	bool has_intents = speaks == BODY_SPEAKS_0222 || speaks == BODY_IS_DEAF;
+	bool has_intents =
+	    speaks == TERMINAL_0222 || speaks == TERMINAL_UNSUBSCRIBED;
 	char topic[512];
 	struct peer_opts o = { .will_topic = topic, .will = "offline" };
 
@@ -439,27 +441,27 @@ body_connect(struct body *b, struct stack *st, const char *terminal,
 
 	b->terminal = terminal;
 	snprintf(topic, sizeof(topic), "soul/terminal/%s/online", terminal);
-	b->peer = peer_make(st, &o, answer_invoke, b);
-	if (speaks != BODY_IS_DEAF)
+	b->peer = peer_make(st, &o, reply_to_invoke, b);
+	if (speaks != TERMINAL_UNSUBSCRIBED)
 		hear(b, "invoke/+");
-	if (speaks == BODY_SPEAKS_0222) {
+	if (speaks == TERMINAL_0222) {
 		hear(b, "status");
 		hear(b, "emotion_update");
 		hear(b, "intent_action");
 	}
-	tell(b, "online", speaks == BODY_IS_TERSE ? " TRUE " : "online",
-	    PEER_REPORT);
+	terminal_publish(b, "online",
+	    speaks == TERMINAL_0220_BARE ? " TRUE " : "online", PEER_REPORT);
 	report_skills(b, speaks);
 	if (has_intents)
 		report_intents(b);
-	tell(b, "heartbeat", "1", PEER_QOS0);
-	owner_wait_body(st, b->user != NULL ? b->user : STACK_USER, terminal,
-	    has_intents ? OWNER_KNOWS_INTENTS : OWNER_KNOWS_SKILLS);
+	terminal_publish(b, "heartbeat", "1", PEER_QOS0);
+	client_wait_terminal(st, b->user != NULL ? b->user : STACK_USER,
+	    terminal, has_intents ? CLIENT_SEES_INTENTS : CLIENT_SEES_SKILLS);
 }
 
 void
-body_free(struct body *b)
+terminal_free(struct terminal *b)
 {
-	tell(b, "online", "offline", PEER_REPORT);
+	terminal_publish(b, "online", "offline", PEER_REPORT);
 	peer_free(b->peer);
 }

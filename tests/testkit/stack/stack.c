@@ -12,10 +12,10 @@
 #include "core/arena.h"
 #include "testkit/http.h"
 #include "testkit/rights.h"
+#include "testkit/stack/capture.h"
+#include "testkit/stack/client.h"
 #include "testkit/stack/lock.h"
-#include "testkit/stack/owner.h"
 #include "testkit/stack/secrets.h"
-#include "testkit/stack/tap.h"
 
 #define END_MS 20000
 
@@ -90,7 +90,7 @@ is_ready(void *arg)
 {
 	struct stack_proc *p = arg;
 	struct tk_http c = { 0 };
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	bool is = false;
 
 	if (!tk_alive(&p->proc))
@@ -100,7 +100,7 @@ is_ready(void *arg)
 	tk_http_open(&c, p->admin);
 	if (tk_http_puts(&c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		is = tk_http_read(&c, &a, 2000) && a.status == 200;
-	tk_answer_free(&a);
+	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
 }
@@ -113,9 +113,9 @@ stack_wait_ready(struct stack_proc *p)
 }
 
 static bool
-tap_is_ready(void *arg)
+capture_is_ready(void *arg)
 {
-	return tk_log_has(arg, TAP_READY);
+	return tk_log_has(arg, CAPTURE_READY);
 }
 
 static bool
@@ -133,14 +133,14 @@ start_servers(struct stack *st)
 	}
 	tk_rights_nats(&st->server[STACK_NATS]);
 	tk_rights_redis(&st->server[STACK_REDIS]);
-	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_KEEP);
+	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_PERSISTENT);
 }
 
 static void
-start_tap(struct stack *st)
+stack_start_capture(struct stack *st)
 {
 	char url[128];
-	struct tap_where where = { st->server[STACK_NATS].url,
+	struct capture_source where = { st->server[STACK_NATS].url,
 		st->server[STACK_MQTT].port };
 
 	if (st->opts->locked) {
@@ -148,12 +148,13 @@ start_tap(struct stack *st)
 		    "nats://" TK_WITNESS ":" TK_PASSWORD TK_WITNESS
 		    "@127.0.0.1:%d",
 		    st->server[STACK_NATS].port);
-		where = (struct tap_where){ url, st->lock.witness };
+		where = (struct capture_source){ url, st->lock.witness };
 	}
-	if (st->opts->no_mqtt_tap)
+	if (st->opts->no_mqtt_capture)
 		where.mqtt_port = 0;
-	tk_fork(&st->tap, "tap", tap_main, &where);
-	ck_assert_msg(tk_until(tap_is_ready, &st->tap, STACK_MS), "no tap");
+	tk_fork(&st->capture, "capture", capture_main, &where);
+	ck_assert_msg(
+	    tk_until(capture_is_ready, &st->capture, STACK_MS), "no capture");
 }
 
 void
@@ -163,11 +164,11 @@ stack_start(struct stack *st, const struct stack_opts *o)
 
 	*st = (struct stack){ .opts = o };
 	/* Timings want nothing read beside them. */
-	if (!o->no_tap)
+	if (!o->no_capture)
 		secrets_begin();
 	start_servers(st);
-	if (!o->no_tap)
-		start_tap(st);
+	if (!o->no_capture)
+		stack_start_capture(st);
 	for (i = 0; i < STACK_BODY_SIM; i++) {
 		if (!o->without[i])
 			stack_spawn(st, i, &st->service[i], services[i].name);
@@ -180,11 +181,12 @@ stack_start(struct stack *st, const struct stack_opts *o)
 		return;
 	if (o->locked)
 		lock_bodies(st);
-	/* An announcement that nobody hears counts from the next heartbeat. */
+	/* Without a subscriber an announcement counts from the next heartbeat.
+	 */
 	ck_assert(tk_until(
 	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
 	stack_restart(st, STACK_BODY_SIM);
-	owner_wait_body(st, STACK_USER, STACK_BODY, OWNER_KNOWS_INTENTS);
+	client_wait_terminal(st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
 /* ---- killing --------------------------------------------------------------
@@ -240,29 +242,29 @@ stack_lines(const struct stack *st, enum stack_service i, const char *text)
 static void
 check_metrics(struct stack_proc *p)
 {
-	struct tk_answer a = { 0 };
+	struct tk_response a = { 0 };
 	const char *what = NULL;
 
-	if (tk_http_ask(p->admin, &a, "GET", "/metrics", NULL) == 200)
+	if (tk_http_request(p->admin, &a, "GET", "/metrics", NULL) == 200)
 		what = secrets_in(buf_str(&a.body), true);
 	ck_assert_msg(
 	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
-	tk_answer_free(&a);
+	tk_response_free(&a);
 }
 
 void
 stack_check(struct stack *st)
 {
-	const char *told = secrets_told();
+	const char *leaked = secrets_leaked();
 	char line[1024];
 	size_t i;
 
-	ck_assert_msg(told == NULL, "%s", told);
+	ck_assert_msg(leaked == NULL, "%s", leaked);
 
-	ck_assert_msg(
-	    st->opts->no_tap || tk_alive(&st->tap), "the tap is gone");
-	if (!st->opts->no_tap &&
-	    line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+	ck_assert_msg(st->opts->no_capture || tk_alive(&st->capture),
+	    "the capture ended");
+	if (!st->opts->no_capture &&
+	    line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 		ck_abort_msg("%s", line);
 	for (i = 0; i < STACK_SERVICES; i++) {
 		ck_assert_msg(
@@ -287,7 +289,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
-	const char *told;
+	const char *leaked;
 	char line[1024];
 	int status;
 	size_t i;
@@ -301,12 +303,14 @@ stack_end(struct stack *st)
 			snprintf(why, sizeof(why), "%s ended with %d",
 			    services[i].name, status);
 	}
-	if (!st->opts->no_tap) {
-		(void)stop(&st->tap);
-		if (line_with(&st->tap, TAP_WRONG, line, sizeof(line)))
+	if (!st->opts->no_capture) {
+		(void)stop(&st->capture);
+		if (line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 			snprintf(why, sizeof(why), "%s", line);
-		else if (!line_with(&st->tap, "tap: ", line, sizeof(line)))
-			snprintf(why, sizeof(why), "the tap did not sum up");
+		else if (!line_with(
+			     &st->capture, "capture: ", line, sizeof(line)))
+			snprintf(
+			    why, sizeof(why), "the capture printed no summary");
 	}
 	/* Of a locked one it is the tests that are denied things. */
 	if (st->opts->locked) {
@@ -320,8 +324,8 @@ stack_end(struct stack *st)
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		tk_server_stop(&st->server[i], SIGTERM);
-	told = secrets_told();
-	if (told != NULL)
-		snprintf(why, sizeof(why), "%s", told);
+	leaked = secrets_leaked();
+	if (leaked != NULL)
+		snprintf(why, sizeof(why), "%s", leaked);
 	return why[0] != '\0' ? why : NULL;
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "device.h"
+#include "sim_device.h"
 #include "testkit/testkit.h"
 
 TEST(a_request_is_new_one_time)

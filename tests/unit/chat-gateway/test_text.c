@@ -1,5 +1,5 @@
 /*
- * White space at the ends of what people write.
+ * Trimming white space.
  */
 #include "core/mem.h"
 #include "gateway.h"
@@ -22,7 +22,7 @@ static const struct {
 	{ "\xe2\x80\x80\xe2\x80\x8ax\xe2\x80\xa8\xe2\x80\xa9", "x" },
 	{ "\xe2\x80\xafx\xe2\x81\x9f", "x" },
 	{ "a\xe3\x80\x80 b", "a\xe3\x80\x80 b" },
-	/* None: U+200B, U+FEFF, U+00A1, U+3001, emoji. */
+	/* Not white space: U+200B, U+FEFF, U+00A1, U+3001, emoji. */
 	{ "\xe2\x80\x8b", "\xe2\x80\x8b" },
 	{ "\xef\xbb\xbfx", "\xef\xbb\xbfx" },
 	{ "\xc2\xa1", "\xc2\xa1" },
@@ -40,7 +40,7 @@ TEST(white_space_of_any_script_is_trimmed)
 		    "row %zu: \"%s\"", i, rows[i].in);
 }
 
-TEST(what_is_absent_stays_empty)
+TEST(an_absent_text_is_empty)
 {
 	ck_assert_uint_eq(gateway_trim_text((struct str){ NULL, 0 }).n, 0);
 }

@@ -1,8 +1,8 @@
 /*
- * golden: a script of inputs and the states that must follow them.
+ * soul_script: scripts of inputs to a soul's state.
  */
-#ifndef GOLDEN_H
-#define GOLDEN_H
+#ifndef SOUL_SCRIPT_H
+#define SOUL_SCRIPT_H
 
 #include <math.h>
 
@@ -12,11 +12,11 @@
 #include "persona/persona.h"
 #include "testkit/testkit.h"
 
-/* The start of every script. */
+/* Start time of every script. */
 #define T0     INT64_C(1771754400000000000)
 #define SECOND INT64_C(1000000000)
 
-/* One input after so many seconds; the prototype of its emotion, if not own. */
+/* An input after so many seconds; the prototype of its emotion unless own. */
 struct script_step {
 	int after;
 	enum wire_emotion emotion;
@@ -42,7 +42,7 @@ struct script_step {
 		3, WIRE_EMOTION_ANGER, 1, true, -1, 1, 1 \
 	}
 
-/* A soul on its way through a script. */
+/* The state of a soul during a script. */
 struct script {
 	struct persona base;
 	struct pad_state s;
@@ -75,7 +75,7 @@ script_step_run(struct script *w, const struct script_step *m)
 	return gate_at(w->kind, &w->base, &w->s, w->now);
 }
 
-/* The printed precision of the vectors is nine decimals. */
+/* The vectors have nine decimals. */
 #define script_near(got, want) ck_assert_double_eq_tol((got), (want), 1.0e-9)
 
-#endif /* !GOLDEN_H */
+#endif /* !SOUL_SCRIPT_H */

@@ -1,5 +1,5 @@
 /*
- * What moved a soul: when it is remembered, how it is kept, how it is told.
+ * Changes of a soul: when they are logged, their packed form, their message.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ TEST(unpacking_other_bytes_fails)
 	ck_assert_int_eq(change_unpack(s, &back), RC_INVALID);
 }
 
-/* Samples of a day without a word, ticking every three seconds. */
+/* Two days without input, with a tick every three seconds. */
 TEST(silence_is_sampled_at_growing_intervals)
 {
 	struct script_step tick = TICK(3);
@@ -101,7 +101,7 @@ TEST(silence_is_sampled_at_growing_intervals)
 	}
 	ck_assert_int_eq(n, 11);
 	ck_assert_int_eq(last, 86400);
-	/* A gap is one step, and one sample. */
+	/* A gap is one step and gives one sample. */
 	w.s.last_interaction = w.now;
 	before = w.s;
 	tick.after = 1000;

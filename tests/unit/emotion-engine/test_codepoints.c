@@ -1,5 +1,5 @@
 /*
- * Folding of text.
+ * Normalization of text.
  */
 #include "core/mem.h"
 #include "recognition/codepoints.h"

@@ -1,5 +1,5 @@
 /*
- * Emotions have names and prototypes.
+ * Names and prototypes of emotions.
  */
 #include "core/mem.h"
 #include "emotion.h"

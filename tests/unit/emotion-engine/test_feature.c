@@ -1,5 +1,5 @@
 /*
- * What is seen in texts: the lexicon with its examples, and the keys.
+ * Features of texts: the lexicon with its examples, and the keys.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "recognition/lexicon.h"
 #include "testkit/testkit.h"
 
-/* Each word of the lexicon is found as itself: none is hidden or misspelt. */
+/* Each word finds its own row: none is shadowed or misspelt. */
 static void
 check_row_words(const struct lexicon *w, const struct lexicon_row *want)
 {
@@ -87,7 +87,7 @@ has_row(const struct features *f, const struct lexicon_row *row)
 	return false;
 }
 
-/* Whether a row does in a text what it is for. */
+/* Whether a row has its effect in a text. */
 static bool
 row_has_effect(const struct features *f, const struct lexicon_row *row)
 {
@@ -105,7 +105,7 @@ row_has_effect(const struct features *f, const struct lexicon_row *row)
 	case LEXICON_THING:
 	case LEXICON_YOU:
 	case LEXICON_QUESTION:
-	case LEXICON_ME: /* of which a "no" example is meant */
+	case LEXICON_ME: /* with a "no" example */
 		return any_cue(f, FEATURES_MUTED);
 	case LEXICON_PLAIN:
 	case LEXICON_LINK:
@@ -183,7 +183,7 @@ TEST(equivalent_spellings_have_the_same_keys)
 	ck_assert_uint_eq(keys_in_common(f, "9 apples", "12 apples"), SIZE_MAX);
 	ck_assert_uint_eq(
 	    keys_in_common(f, "哈哈哈", "哈哈哈哈哈哈哈"), SIZE_MAX);
-	/* Language, length, who is spoken of, and the beginning of the word. */
+	/* Language, length, persons, and the stem of the word. */
 	ck_assert_uint_eq(
 	    keys_in_common(f, "disappointed", "disappointing"), 4);
 	ck_assert_uint_lt(keys_in_common(f, "猫", "狗"), 4);

@@ -1,5 +1,5 @@
 /*
- * The weights file: what ships is read, what is broken is refused.
+ * The weights file: the committed one is read, broken ones are rejected.
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ open_copy(const char *p, size_t n, char *why, size_t size)
 	return rc;
 }
 
-/* The checksum made right, so that what is behind it is seen. */
+/* Fix the checksum, so that the checks after it are reached. */
 static void
 fix_checksum(char *p, size_t n)
 {
@@ -99,7 +99,7 @@ TEST(a_broken_file_is_rejected_with_a_reason)
 	free(good);
 }
 
-/* Two keys with one mark, or keys in no order, are no keys. */
+/* Equal or unordered marks are rejected. */
 TEST(colliding_marks_are_rejected)
 {
 	struct model m;

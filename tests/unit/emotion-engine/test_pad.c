@@ -1,12 +1,11 @@
 /*
- * Properties of the soul's dynamics that hold for any input, and the edges of
- * time.
+ * Properties of the dynamics that hold for any input, and edge cases of time.
  */
 #include <string.h>
 
 #include "soul_script.h"
 
-/* A fixed sequence: the tests are the same in every run. */
+/* Deterministic. */
 static uint64_t
 random_u64(uint64_t *x)
 {
@@ -22,7 +21,7 @@ random_unit(uint64_t *x)
 	return (double)(random_u64(x) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Mostly sensible, sometimes hostile. */
+/* Mostly valid, sometimes hostile. */
 static double
 random_or_hostile(uint64_t *x, double lo, double hi)
 {
@@ -45,8 +44,7 @@ random_or_hostile(uint64_t *x, double lo, double hi)
 static void
 ck_within(double x, double lo, double hi, const char *what)
 {
-	/* An assertion that holds costs a write to a pipe: too much for these.
-	 */
+	/* A passing assertion writes to a pipe, which is too slow here. */
 	if (!(x >= lo && x <= hi))
 		ck_abort_msg("%s is %g", what, x);
 }
@@ -151,7 +149,7 @@ TEST(the_state_stays_in_bounds_for_any_input)
 	}
 }
 
-TEST(silence_leads_to_the_point_of_rest)
+TEST(silence_approaches_the_point_of_rest)
 {
 	struct script_step tick = TICK(3);
 	struct script w;
@@ -193,7 +191,7 @@ TEST(a_clock_behind_by_a_second_does_not_move_time_back)
 	at = w.s.last_updated;
 	pad_update(&w.s, &w.base, &nothing, at - SECOND / 4, w.kind);
 	ck_assert_int_eq(w.s.last_updated, at);
-	/* A clock that was far ahead once must not stop the soul. */
+	/* A clock that was once far ahead must not stop the soul. */
 	pad_update(&w.s, &w.base, &nothing, at - 10 * SECOND, w.kind);
 	ck_assert_int_eq(w.s.last_updated, at - 10 * SECOND);
 }
@@ -241,7 +239,7 @@ TEST(only_the_lock_of_the_gate_depends_on_time)
 	}
 }
 
-/* A resilient soul stays readier than a reactive one in the same state. */
+/* A resilient soul is readier than a reactive one in the same state. */
 TEST(the_gate_depends_on_the_traits)
 {
 	struct persona resilient = { .55, .22, .84, .48, .74 };
@@ -270,7 +268,6 @@ TEST(gate_kinds_are_parsed)
 	ck_assert_int_eq(gate_kind(STR("Binary"), &kind), RC_INVALID);
 }
 
-/* The damping of the binary gate: what is neutral hardly counts. */
 TEST(the_binary_gate_damps_neutral_input)
 {
 	struct pad_input neutral = { .emotion = WIRE_EMOTION_NEUTRAL,

@@ -1,6 +1,6 @@
 /*
- * persona-pad-v3: what becomes of a soul does not depend on how often anybody
- * looked, and silence leads to rest.
+ * persona-pad-v3: the result does not depend on the number of steps, and
+ * without input a soul approaches its point of rest.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 static const struct pad_input no_input;
 static const char *const types[] = { "INTJ", "INFP", "ESFJ", "ENTP", "ISTJ" };
 
-/* A fixed sequence: the tests are the same in every run. */
+/* Deterministic. */
 static uint64_t
 random_u64(uint64_t *x)
 {
@@ -29,7 +29,7 @@ random_in(uint64_t *x, double lo, double hi)
 	    ((double)(random_u64(x) >> 11) / (double)(UINT64_C(1) << 53));
 }
 
-/* A soul in the middle of its life, a user gone lately or long ago. */
+/* Any state, with the last input recently or long ago. */
 static void
 random_state(uint64_t *x, struct pad_state *s)
 {
@@ -87,7 +87,7 @@ ck_same_times(const struct pad_state *a, const struct pad_state *b)
 	ck_assert_int_eq(a->last_interaction, b->last_interaction);
 	ck_assert_int_eq(a->last_updated, b->last_updated);
 	ck_assert_int_eq(a->stable_since != 0, b->stable_since != 0);
-	/* Found by halving: to the microsecond. */
+	/* Found by bisection: to the microsecond. */
 	ck_assert_int_le(llabs(a->stable_since - b->stable_since), 1000);
 }
 
@@ -123,7 +123,7 @@ TEST(many_steps_equal_one_step)
 	}
 }
 
-/* The same equations by small steps, with nothing solved. */
+/* The same equations by Euler's method. */
 static void
 euler_step(struct pad_state *s, const struct persona *t, double dt, bool idle)
 {
@@ -177,8 +177,8 @@ TEST(the_solution_matches_numeric_integration)
 	}
 }
 
-/* Where silence ends: bored, low, its traits its own again, ready. */
-TEST(silence_leads_to_the_final_state)
+/* The final state: bored, low, without drift, ready. */
+TEST(silence_ends_in_the_final_state)
 {
 	uint64_t x = 99;
 	struct persona base;
@@ -206,7 +206,7 @@ TEST(silence_leads_to_the_final_state)
 	}
 }
 
-/* What drove v2's traits to their limit: an hour and more of silence. */
+/* In v2 more than an hour of silence drives the drift to its limit. */
 TEST(silence_does_not_drift_the_traits)
 {
 	struct script_step tick = TICK(3);
@@ -224,7 +224,7 @@ TEST(silence_does_not_drift_the_traits)
 	ck_assert_double_eq(v3.s.drift.sensitivity, 0);
 }
 
-/* Not even for who is always angry at it, or always kind. */
+/* Even if every input is angry, or every input is kind. */
 TEST(constant_input_keeps_traits_below_their_limits)
 {
 	struct script_step anger = EMOTION_STEP(4, ANGER, 1),
@@ -244,7 +244,7 @@ TEST(constant_input_keeps_traits_below_their_limits)
 	ck_assert_double_lt(fabs(w.s.drift.dominance), .22);
 }
 
-/* The first thing that is felt works as in v2, but for the time before it. */
+/* The first input has the effect of v2, apart from the time before it. */
 TEST(an_input_has_the_same_effect_as_in_v2)
 {
 	struct script_step fear = EMOTION_STEP(0, FEAR, .95);
@@ -259,12 +259,12 @@ TEST(an_input_has_the_same_effect_as_in_v2)
 	script_near(v3.s.a, v2.s.a);
 	script_near(v3.s.d, v2.s.d);
 	script_near(v3.s.shock_load, v2.s.shock_load);
-	/* Nothing of it has lasted for any time yet. */
+	/* No time has passed since. */
 	ck_assert_double_eq(v3.s.extreme_memory, 0);
 	ck_assert_double_eq(v3.s.mu_a, 0);
 }
 
-/* A second look at the same moment, through another body, changes nothing. */
+/* A second update at the same time, for another body, changes nothing. */
 TEST(an_update_at_the_same_time_changes_nothing)
 {
 	uint64_t x = 3;

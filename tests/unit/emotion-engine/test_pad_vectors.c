@@ -1,6 +1,6 @@
 /*
- * The model's golden vectors: states after scripts of inputs, and the gate by
- * both of its kinds.
+ * Golden vectors of persona-pad-v2: states after scripts of inputs, with both
+ * kinds of gate.
  */
 #include "soul_script.h"
 
@@ -47,7 +47,7 @@ check_steps(const char *mbti, enum pad_gate kind, const struct expected_step *v,
 	}
 }
 
-/* In silence both kinds give the same states. */
+/* Without input both kinds give the same states. */
 static const struct expected_step intj_silence[] = {
 	{ TICK(3), -0.003278562, -0.030443790, 0.016392810, 0, 0, 0.000371896,
 	    0 },
@@ -74,7 +74,7 @@ TEST(states_after_silence_match_the_vectors)
 	check_steps(
 	    "INTJ", PAD_GATE_CONTINUOUS, intj_silence, NELEM(intj_silence));
 
-	/* Silence alone drives one trait's drift to its cap. */
+	/* Silence alone drives the drift of one trait to its limit. */
 	script_start(&w, "INTJ", PAD_GATE_BINARY);
 	for (i = 0; i < NELEM(intj_silence); i++)
 		script_step_run(&w, &intj_silence[i].step);
@@ -110,7 +110,7 @@ TEST(states_after_one_strong_emotion_match_the_vectors)
 	}
 }
 
-/* Weak inputs: the binary gate's model damps them. */
+/* Weak inputs, which the binary gate damps. */
 static const struct expected_step intj_weak[] = {
 	{ NEUTRAL_STEP, -0.004311889, -0.042181676, 0.022866145, 0, 0,
 	    0.000855305, 0 },

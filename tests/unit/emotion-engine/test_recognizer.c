@@ -1,5 +1,5 @@
 /*
- * What the recogniser makes of texts.
+ * Emotions recognised in texts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/mem.h"
 #include "emotion.h"
+#include "recognition/feature.h"
 #include "recognition/recognizer.h"
 #include "testkit/testkit.h"
 
@@ -119,7 +120,7 @@ static const struct utterance denied[] = {
 	TEXT(SADNESS, "太不开心了"),
 	TEXT(SADNESS, "I'm not happy"),
 	TEXT(SADNESS, "I don't feel very happy"),
-	/* What looks like a negator and is none. */
+	/* Not negations. */
 	TEXT(JOY, "真不错"),
 	TEXT(JOY, "not bad"),
 	TEXT(SADNESS, "忍不住想哭"),
@@ -142,7 +143,7 @@ TEST(negation_applies_within_its_clause_only)
 	check_utterances(denied, NELEM(denied));
 }
 
-/* Calm, relieved, or nothing at all. */
+/* Calm, relief or neutral. */
 static const char *const no_longer_bad[] = {
 	"我不难过",
 	"我不生气了",
@@ -183,7 +184,7 @@ static const struct utterance about_others[] = {
 	TEXT(NEUTRAL, "“难过”用英语怎么说"),
 	TEXT(NEUTRAL, "how do you spell \"angry\""),
 	TEXT(NEUTRAL, "播放《伤心太平洋》"),
-	/* And yet of the user. */
+	/* The user's own emotion all the same. */
 	TEXT(SADNESS, "你知道我很难过吗？"),
 	TEXT(GRATITUDE, "谢谢你，可以吗？"),
 	TEXT(SADNESS, "我为什么这么难过"),
@@ -227,7 +228,7 @@ intensity(struct recognizer *f, const char *text)
 	return u.intensity;
 }
 
-/* Each is felt more strongly than the one before it. */
+/* Intensity increases from left to right. */
 static const char *const ladders[][5] = {
 	{ "有点难过", "难过", "很难过", "难过死了", "非常难过，难过死了！！" },
 	{ "a bit sad", "sad", "very sad", "so sad, heartbroken", NULL },
@@ -281,7 +282,7 @@ TEST(any_bytes_give_a_result_in_range)
 		ck_assert(u.intensity >= 0 && u.intensity <= 1);
 		ck_assert(u.confidence >= 0 && u.confidence <= 1);
 	}
-	/* Nothing but cues, far more than are kept; and one endless word. */
+	/* More cues than are counted; and one endless word. */
 	for (j = 0; j + 6 <= n; j += 6)
 		memcpy(big + j, "难过", 6);
 	recognizer_read(f, (struct str){ big, j }, &u);
@@ -306,7 +307,7 @@ TEST(the_point_is_a_weighted_mean)
 
 	recognizer_read(f, STR("气死我了，滚开！"), &u);
 	ck_assert_int_eq(u.emotion, WIRE_EMOTION_ANGER);
-	/* Near the prototype, drawn towards what it may be beside. */
+	/* Near the prototype, shifted towards the alternatives. */
 	ck_assert(u.p < 0 && u.p > -1 && u.p != anger->p);
 	ck_assert_double_eq_tol(u.a, anger->a, .35);
 	recognizer_read(f, STR(""), &u);

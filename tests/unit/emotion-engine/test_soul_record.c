@@ -1,5 +1,5 @@
 /*
- * Records as bytes, and states as messages.
+ * Packed records, and states as messages.
  */
 #include <string.h>
 
@@ -91,7 +91,7 @@ TEST(unpacking_other_bytes_fails)
 	ck_assert_int_eq(record_unpack(s, &back), RC_INVALID);
 }
 
-/* Whatever stands in the numbers, the next update brings it into bounds. */
+/* Any stored numbers are clamped by the next update. */
 TEST(an_update_clamps_stored_numbers)
 {
 	static const struct pad_input nothing;
@@ -136,7 +136,7 @@ TEST(a_state_becomes_a_complete_valid_message)
 	buf_free(&b);
 }
 
-/* The extremes of every number are within the message's bounds. */
+/* The extremes of every number are within the schema's bounds. */
 TEST(an_extreme_state_is_a_valid_message)
 {
 	struct pad_state s = { PERSONA_PAD_V3, -1, 1, -1, 1, 1, 1, -1, 1, -1, 2,

@@ -1,6 +1,6 @@
 /*
- * The trainer: rows are read and split, learning is reproducible, and what
- * ships recognises what it has not learnt from.
+ * The trainer: rows are read and split, training is reproducible, and the
+ * committed weights recognise rows they were not trained on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ own_rows(void)
 	return r;
 }
 
-/* What was committed is known to do better; a worse model is a mistake. */
+/* Below the scores of the committed weights. */
 #define F1_MIN_ZH .70
 #define F1_MIN_EN .64
 
@@ -95,8 +95,8 @@ train_on(const struct rows *all, size_t n, uint64_t seed, struct buf *out)
 }
 
 /*
- * FNV-1a of the weights from the first 400 lines is not written down here: the
- * lines grow.  Two runs must agree, another seed must not.
+ * No checksum of the result is written down: the rows change.  Two runs must
+ * agree, another seed must not.
  */
 TEST(training_is_reproducible)
 {
@@ -143,7 +143,7 @@ TEST(invalid_lines_are_reported_with_file_and_line)
 	    rows_add_own(&r, tk_path("none"), why, sizeof(why)), RC_NOENT);
 }
 
-/* Only tier A is learnt from; a text that is in dev is not. */
+/* Only tier A is trained on; a text that is in dev is not. */
 TEST(only_tier_a_rows_are_trained_on)
 {
 	struct rows r = { 0 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "llm/provider.h"
+#include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
 static struct buf out = BUF_INIT(LLM_REQUEST_MAX);
@@ -75,7 +75,7 @@ check(const struct row *rows, size_t n)
 	}
 }
 
-TEST(turns)
+TEST(roles_alternate)
 {
 	static const struct row rows[] = {
 		{ { { .role = LLM_USER, .text = STR_INIT("hi") } }, 1,
@@ -103,7 +103,7 @@ TEST(turns)
 	check(rows, NELEM(rows));
 }
 
-TEST(calls_and_results)
+TEST(calls_and_results_are_written)
 {
 	static const struct row rows[] = {
 		/* All results in one message, directly behind the calls. */
@@ -142,7 +142,7 @@ TEST(calls_and_results)
 	check(rows, NELEM(rows));
 }
 
-TEST(options)
+TEST(options_are_written)
 {
 	static const struct llm_message hello = { .role = LLM_USER,
 		.text = STR_INIT("hi") };
@@ -262,7 +262,7 @@ describe(struct accum *m, struct buf *b)
 	arena_free(a);
 }
 
-TEST(what_streams_say)
+TEST(streams_are_read)
 {
 	struct buf b = BUF_INIT(65536);
 
@@ -289,7 +289,7 @@ TEST(what_streams_say)
 	buf_free(&b);
 }
 
-TEST(what_answers_say)
+TEST(responses_are_read)
 {
 	static const struct {
 		const char *json, *want;
@@ -321,7 +321,7 @@ TEST(what_answers_say)
 		ck_assert_int_eq(
 		    wire_tree_parse(str_of(rows[i].json), &v), RC_OK);
 		ck_assert_int_eq(
-		    anthropic_dialect.answer(&m, v, &why), rows[i].rc);
+		    anthropic_dialect.response(&m, v, &why), rows[i].rc);
 		if (rows[i].want != NULL) {
 			describe(&m, &b);
 			ck_assert_str_eq(b.p, rows[i].want);

@@ -1,5 +1,5 @@
 /* Decoding of commands, and the replies to them. */
-#include "commands/command.h"
+#include "commands/terminal_command.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "wire/subjects.h"

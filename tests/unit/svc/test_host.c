@@ -1,6 +1,6 @@
 /* Which Hosts mean this machine. */
 #include "core/mem.h"
-#include "svc/host.h"
+#include "svc/svc_internal.h"
 #include "testkit/testkit.h"
 
 TEST(names_and_addresses)
@@ -16,9 +16,9 @@ TEST(names_and_addresses)
 	size_t i;
 
 	for (i = 0; i < NELEM(here); i++)
-		ck_assert_msg(host_is_local(str_of(here[i])), "%s", here[i]);
+		ck_assert_msg(svc_host_is_local(str_of(here[i])), "%s", here[i]);
 	for (i = 0; i < NELEM(elsewhere); i++)
 		ck_assert_msg(
-		    !host_is_local(str_of(elsewhere[i])), "%s", elsewhere[i]);
-	ck_assert(host_is_local((struct str){ NULL, 0 }));
+		    !svc_host_is_local(str_of(elsewhere[i])), "%s", elsewhere[i]);
+	ck_assert(svc_host_is_local((struct str){ NULL, 0 }));
 }
